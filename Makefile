@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# make [O=dir] [SAN=1] [V=1] [CC=clang]; make check lint install mutants. `./try` and `./check` install what this needs.
+O ?= build
+PREFIX ?= /usr/local
+CC ?= gcc
+CLANG ?= clang
+BPFTOOL ?= $(or $(shell command -v bpftool),/usr/sbin/bpftool)
+PKG_CONFIG ?= pkg-config
+
+VERSION := $(shell cat VERSION)
+ARCH := $(shell uname -m | sed 's/aarch64/arm64/;s/x86_64/x86/')
+MULTIARCH := $(shell $(CC) -print-multiarch 2>/dev/null)
+Q := $(if $(V),,@)
+say = $(if $(V),,@printf '  %-7s %s\n' '$(1)' '$(2)')
+
+CFLAGS ?= -O2 -g
+WARNINGS := -Wall -Wextra -Werror -Wshadow -Wvla -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 -Wundef
+SANITIZE := $(if $(SAN),-fsanitize=address$(,)undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+, := ,
+# Skeletons come in through -isystem: they warn. So -MD, not -MMD, which would forget them and leave a stale program.
+ALL_CFLAGS = -std=gnu17 $(WARNINGS) $(SANITIZE) -Isrc -isystem $(O)/bpf -DVERSION='"$(VERSION)"' -MD -MP $(CFLAGS) $(EXTRA_CFLAGS)
+# clang for BPF finds asm/types.h only through the multiarch folder. -mcpu=v3: clang 14 has no v4, Linux 5.10 runs v3.
+BPF_CFLAGS = -O2 -g -target bpf -mcpu=v3 -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -Werror -Isrc -idirafter /usr/include/$(MULTIARCH) -MD -MP $(EXTRA_BPF_CFLAGS)
+
+LIBBPF := $(shell $(PKG_CONFIG) --variable=libdir libbpf)/libbpf.a
+LIBS := $(LIBBPF) -lelf -lz
+
+BPF_SOURCES := $(wildcard src/bpf/*.bpf.c)
+SKELETONS := $(BPF_SOURCES:src/bpf/%.bpf.c=$(O)/bpf/%.skel.h)
+SOURCES := $(filter-out src/main.c,$(wildcard src/*.c src/*/*.c))
+SOURCES := $(filter-out $(BPF_SOURCES),$(SOURCES))
+OBJECTS := $(SOURCES:src/%.c=$(O)/%.o)
+UNIT_TESTS := $(patsubst tests/unit/%.c,$(O)/unit/%.t,$(wildcard tests/unit/*.c))
+LOAD_TESTS := $(patsubst tests/load/%.c,$(O)/load/%.t,$(wildcard tests/load/*.c))
+HELPERS := $(patsubst tests/vm/%.c,$(O)/vm/%,$(wildcard tests/vm/*.c))
+
+.DELETE_ON_ERROR:
+.SECONDARY:
+.PHONY: all check lint install clean unit mutants helpers
+
+all: $(O)/iosonar
+
+$(O)/iosonar: $(O)/main.o $(O)/libiosonar.a $(LIBBPF)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(SANITIZE) $(CFLAGS) $(LDFLAGS) -o $@ $(O)/main.o $(O)/libiosonar.a $(LIBS)
+
+$(O)/libiosonar.a: $(OBJECTS)
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && ar rcs $@ $^
+
+$(O)/%.o: src/%.c VERSION | $(SKELETONS)
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) -c -o $@ $<
+
+$(O)/bpf/%.bpf.o: src/bpf/%.bpf.c
+	$(call say,BPF,$@)
+	$(Q)mkdir -p $(@D) && $(CLANG) $(BPF_CFLAGS) -c -o $@ $<
+
+$(O)/bpf/%.skel.h: $(O)/bpf/%.bpf.o
+	$(call say,SKEL,$@)
+	$(Q)$(BPFTOOL) gen skeleton $< name $(subst .,_,$*)_bpf > $@
+
+$(O)/unit/%.t: tests/unit/%.c $(O)/libiosonar.a | $(SKELETONS)
+	$(call say,TEST,$@)
+	$(Q)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) -Itests -o $@ $< $(O)/libiosonar.a $(LIBS)
+
+$(O)/load/%.t: tests/load/%.c $(O)/libiosonar.a | $(SKELETONS)
+	$(call say,TEST,$@)
+	$(Q)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) -Itests -o $@ $< $(O)/libiosonar.a $(LIBS)
+
+$(O)/vm/%: tests/vm/%.c
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D) && $(CC) -std=gnu17 $(WARNINGS) $(CFLAGS) -static -o $@ $<
+
+unit: $(UNIT_TESTS)
+helpers: $(HELPERS)
+
+clean:
+	rm -rf $(O)
+
+-include $(shell find $(O) -name '*.d' 2>/dev/null)

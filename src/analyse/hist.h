@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * hist.h: a latency distribution and what can be read from it. Counters only grow, so an interval
+ * is the difference of two snapshots and a device is the sum of its CPUs, both exact.
+ */
+#ifndef IOSONAR_ANALYSE_HIST_H
+#define IOSONAR_ANALYSE_HIST_H
+
+#include <stdint.h>
+#include "wire/hist.h"
+
+struct hist {
+	uint64_t slots[HIST_CELLS];
+	uint64_t count; /* the sum of slots */
+	uint64_t sum_ns, max_ns;
+	uint64_t bytes;
+};
+
+void hist__add(struct hist *h, uint64_t ns, uint64_t bytes); /* one value */
+void hist__merge(struct hist *into, const struct hist *other);
+/* now - before, cell by cell; max_ns is now's: the caller keeps the maximum of an interval. */
+void hist__difference(struct hist *out, const struct hist *now, const struct hist *before);
+
+/*
+ * The value below which per_mille_10 / 10000 of the values lie (9999 = p99.99): the middle of the
+ * bucket that holds the value of that rank, never above max_ns. 0 for an empty histogram.
+ */
+uint64_t hist__percentile(const struct hist *h, uint32_t per_10000);
+uint64_t hist__mean_ns(const struct hist *h);
+/* Snapshots are torn by running programs: a max_ns below the highest bucket in use is raised. */
+void hist__mend_max(struct hist *h);
+
+/* Ranges for people: buckets joined so that at most `most` rows remain. */
+struct hist_range {
+	uint64_t from_ns, to_ns; /* to_ns 0: no end */
+	uint64_t count;
+	double cumulative_percent;
+};
+/* From the lowest used bucket to the highest, gaps included; returns the number of ranges. */
+int hist__ranges(const struct hist *h, struct hist_range *ranges, int most);
+/* The zoom's: every bucket from the first used to the last, underflow first, overflow last. */
+int hist__zoom_ranges(const uint64_t cells[ZOOM_CELLS], uint64_t min_us, uint32_t shift,
+		      struct hist_range ranges[ZOOM_CELLS]);
+
+#endif

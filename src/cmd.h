@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * cmd.h: what a command is. To add one: write src/cmd/NAME.c with a `const struct cmd cmd_NAME`
+ * at its top, add its line to src/commands.c, its page man/iosonar-NAME.8 and its test.
+ */
+#ifndef IOSONAR_CMD_H
+#define IOSONAR_CMD_H
+
+#include "options.h"
+
+struct column;
+struct session;
+
+/* How a run can end; when several hold, cmd__exit_code picks by the order of design: 2 1 4 5 6 3. */
+enum exit_code {
+	EXIT_DONE = 0,
+	EXIT_FAILED = 1,
+	EXIT_USAGE = 2,
+	EXIT_LOST = 3,
+	EXIT_CANNOT = 4,
+	EXIT_CAME_TRUE = 5,
+	EXIT_FOUND = 6,
+};
+
+struct cmd {
+	const char *name;
+	const char *group; /* "I/O", "files", …: the heading in `iosonar help` */
+	const char *brief; /* the question it answers */
+	const char *synopsis; /* what follows the name in Usage: "[options] [-- COMMAND…]" */
+	const struct option_group *const *groups; /* shared ones, NULL-terminated */
+	const struct option_group *own;		  /* its own options; may be NULL */
+	size_t view_size; /* bytes of the command's state; own options lie at its start, zeroed */
+	const struct column *columns; /* of its rows, for --json-schema; ends with a NULL key */
+	/*
+	 * 0, a negative errno (said already), or a positive exit code. argv[0] is the COMMAND after
+	 * "--" or NULL. The view is freed by the door.
+	 */
+	int (*run)(void *view, const struct options *options, char **argv);
+};
+
+extern const struct cmd *const commands[]; /* NULL-terminated, in the order of help */
+
+const struct cmd *cmd__find(const char *name);
+/* Negative errno to exit code: EINVAL, ENODEV usage; EPERM, EACCES, EOPNOTSUPP cannot; else failed */
+int cmd__exit_code(int err);
+
+#endif

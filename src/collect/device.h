@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * device.h: which disks and NVMe controllers are there, and which of them did -d mean? Read from
+ * sysfs (below a root that tests replace), followed through uevents. A device's identity is its
+ * diskseq and serial, never its name: a drive that returns under an old name is another device.
+ */
+#ifndef IOSONAR_COLLECT_DEVICE_H
+#define IOSONAR_COLLECT_DEVICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum device_kind {
+	DEVICE_NVME_NS,	  /* nvme0n1, and the hidden legs of a multipath head: nvme0c1n1 */
+	DEVICE_NVME_HEAD, /* a multipath head: bio-based, its commands are seen on its legs */
+	DEVICE_NVME_CTRL, /* nvme0: the admin queue; no disk */
+	DEVICE_REQUEST,	  /* virtio, SATA, loop, …: has a request queue */
+	DEVICE_BIO,	  /* dm, md, zram, …: passes bios on, issues no requests of its own */
+};
+
+struct device {
+	char name[32]; /* "nvme0n1", "vda", "nvme0" */
+	enum device_kind kind;
+	uint64_t diskseq; /* 0: unknown (5.10) or a controller */
+	uint64_t size_bytes;
+	uint32_t block_size; /* logical */
+	uint32_t major, minor;
+	int ctrl;      /* N of nvmeN that carries it; -1 */
+	uint32_t nsid; /* 0: none */
+	uint32_t nr_queues, depth; /* hardware queues and requests per queue */
+	char model[48], serial[32], firmware[16];
+	bool gone; /* it was removed; the entry stays for the summary */
+};
+
+struct device_list {
+	struct device *devices;
+	size_t nr;
+	char root[64]; /* "" or a test's tree, before /sys, /dev and /proc */
+};
+
+/* Reads everything; 0 or -errno. */
+int device_list__read(struct device_list *list, const char *root);
+void device_list__free(struct device_list *list);
+
+/*
+ * Reads again what `name` is now (after a uevent). A device that is gone is marked; one that is
+ * new, or that came back with another identity, is appended. Returns its index, or -ENOENT.
+ */
+int device_list__refresh(struct device_list *list, const char *name);
+/* The newest entry of that name, or NULL. */
+struct device *device_list__find(const struct device_list *list, const char *name);
+
+/* What one -d asked for. */
+struct device_choice {
+	char disk[32]; /* a disk, or "" */
+	int ctrl;      /* a whole controller, or -1 */
+	uint64_t from_sector, nr_sectors; /* of a partition; nr 0: the whole disk */
+};
+
+/*
+ * Understands nvme0, nvme0n1, vda, /dev paths, links below /dev/disk, partitions (vda1, /dev/vda1),
+ * mount points, dm and LVM names, 259:0. -ENODEV after one line ("no block device named 'nvme9';
+ * there are: nvme0n1, vda"); a bio-based device is refused with one line that names the disks
+ * below it (except a multipath head, which stands for its legs), and so is a disk without medium.
+ */
+int device_list__choose(const struct device_list *list, const char *text,
+			struct device_choice *choice);
+/* Does the choice mean this device? A head's choice means its legs; a controller's, its disks. */
+bool device_choice__means(const struct device_choice *choice, const struct device *device);
+
+/* Comma-separated names for messages, at most 12, then "and N more"; returns buf. */
+char *device_list__names(const struct device_list *list, char *buf, size_t size);
+
+/* The kernel's word that a device came or went. fd to poll, or -errno. */
+int uevent__open(void);
+struct uevent {
+	enum { UEVENT_ADD, UEVENT_REMOVE, UEVENT_CHANGE } action;
+	char subsystem[16]; /* "block" (whole disks only), "nvme" (controllers) */
+	char name[32];	    /* "nvme0n1" */
+};
+/* 1 and *event, 0 when there is no more, -errno. Messages of no interest are skipped. */
+int uevent__read(int fd, struct uevent *event);
+
+#endif

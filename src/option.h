@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * option.h: typed option tables over getopt_long. A table fills a plain struct; help, completion,
+ * the manual's SYNOPSIS test and the parser read the same table. Shared groups (filter, run,
+ * output) make an option mean one thing in every command.
+ */
+#ifndef IOSONAR_OPTION_H
+#define IOSONAR_OPTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum option_kind {
+	OPTION_FLAG = 1, /* bool */
+	OPTION_COUNT,	 /* int, one more each time it is given (-v) */
+	OPTION_NUMBER,	 /* struct option_number */
+	OPTION_DURATION, /* struct option_number, ns; "10us" "1.5s"; a bare number is refused */
+	OPTION_SIZE,	 /* struct option_number, bytes; "64k" "1Gi" */
+	OPTION_STRING,	 /* const char * */
+	OPTION_CHOICE,	 /* int, index into choices */
+	OPTION_LIST,	 /* struct option_list; repeatable, commas separate; choices limit the words */
+};
+
+struct option_number {
+	uint64_t value;
+	bool given;
+};
+
+struct option_list {
+	const char **words; /* owned: option__free */
+	size_t nr;
+};
+
+/* A table ends with an entry whose name is NULL. */
+struct option_def {
+	const char *name; /* "interval" for --interval */
+	char letter;	  /* 'i' for -i, 0 for none */
+	enum option_kind kind;
+	size_t offset;		     /* of the field in the group's values */
+	const char *arg;	     /* "DURATION" in help; NULL for flags and counts */
+	const char *help;	     /* one line, lower case, no full stop */
+	const char *const *choices;  /* NULL-terminated, for CHOICE and LIST */
+	uint64_t min, max;	     /* for numbers, durations, sizes; max 0 = no bound */
+	const char *not_with;	     /* "name,name": options that exclude this one */
+	const char *completes;	     /* what a shell offers: "device", "file", NULL */
+};
+
+struct option_group {
+	const char *title; /* "Which I/O", printed above its options by -h */
+	const struct option_def *options;
+};
+
+/* One group and the struct it fills. */
+struct option_set {
+	const struct option_group *group;
+	void *values;
+};
+
+/*
+ * Parses argv[1..] (argv[0] is the command's name). What stands after "--" starts at *rest; a
+ * plain word before it is refused. 0, or -EINVAL after one line that names the value and what
+ * would be right (for an unknown option: the nearest known one). -ECANCELED: -h was given.
+ * *json_schema is set if --json-schema was. Both belong to no group: every command has them.
+ */
+struct option_result {
+	int rest; /* index of COMMAND after "--", or argc */
+	bool json_schema;
+};
+int option__parse(const struct option_set *sets, size_t nr, int argc, char **argv,
+		  struct option_result *result);
+void option__free(const struct option_set *sets, size_t nr);
+
+/* The table below "Usage:", fit to 100 columns. */
+void option__print_help(FILE *out, const struct option_group *const *groups, size_t nr);
+
+/* Number readers, used by the expression language too. 0 or -EINVAL; nothing is printed. */
+int option__read_duration(const char *text, uint64_t *ns);
+int option__read_size(const char *text, uint64_t *bytes);
+int option__read_number(const char *text, uint64_t *value);
+
+/* The word among nr words that is most like this one, or NULL if none is near. */
+const char *option__nearest(const char *word, const char *const *words, size_t nr);
+
+#endif

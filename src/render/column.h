@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * column.h: one table of columns prints text, JSON lines and CSV, so the three cannot differ. A
+ * column knows its key (JSON and CSV, unit in the name: "p99_ns"), its heading and how to get its
+ * cell from a row; the printer knows nothing of what a row is.
+ */
+#ifndef IOSONAR_RENDER_COLUMN_H
+#define IOSONAR_RENDER_COLUMN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum cell_kind {
+	CELL_NONE,     /* nothing to say: "-" in text, null in JSON, empty in CSV */
+	CELL_TEXT,     /* hostile: escaped in every format */
+	CELL_COUNT,    /* 1234567 */
+	CELL_DURATION, /* ns: "12.3us" in text, 12300 in JSON */
+	CELL_BYTES,    /* "4.0Ki" in text */
+	CELL_RATE,     /* real, per second: "12.3k" in text */
+	CELL_MBPS,     /* real, 10^6 bytes per second: "123.4" */
+	CELL_PERCENT,  /* real, 0…100 */
+	CELL_SECONDS,  /* real, a point in the run: "12.000" */
+};
+
+struct cell {
+	enum cell_kind kind;
+	union {
+		uint64_t n;
+		double real;
+		const char *text;
+	};
+};
+
+/* A table of columns ends with one whose key is NULL. */
+struct column {
+	const char *key;    /* JSON and CSV */
+	const char *header; /* text */
+	enum cell_kind kind;
+	int width; /* least width in text; text columns are left-aligned, others right */
+	const char *help; /* for --json-schema */
+	struct cell (*get)(const void *row);
+};
+
+enum table_format { TABLE_TEXT, TABLE_JSON, TABLE_CSV };
+
+struct table;
+
+/*
+ * type goes into every JSON object ("type":"latency"). columns: nr pointers, the caller keeps
+ * them. NULL and errno on failure. The heading is printed with the first row and again after
+ * table__heading_again. In text a column grows to the widest cell seen so far.
+ */
+struct table *table__new(FILE *out, enum table_format format, const char *type,
+			 const struct column *const *columns, size_t nr);
+void table__row(struct table *table, const void *row);
+void table__heading_again(struct table *table); /* before the next row */
+void table__free(struct table *table);
+
+/* JSON Schema of one object of this type, from the same columns. */
+void column__print_schema(FILE *out, const char *type, const struct column *columns);
+
+/* Escapes: terminal (control characters, invalid UTF-8 as \xNN), JSON string, CSV field. */
+void text__put_terminal(FILE *out, const char *text);
+void text__put_json(FILE *out, const char *text);
+void text__put_csv(FILE *out, const char *text);
+
+/* Numbers into words; each returns buf. */
+char *text__duration(char *buf, size_t size, uint64_t ns); /* "850ns" "12.3us" "1.00ms" "2.50s" */
+char *text__bytes(char *buf, size_t size, uint64_t bytes); /* "512" "4.0Ki" "1.5Mi" */
+char *text__rate(char *buf, size_t size, double per_s);	   /* "0.5" "999" "12.3k" "1.20M" */
+
+#endif

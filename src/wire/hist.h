@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * hist.h: which bucket does a latency fall into? The kernel programs, the unit tests and the
+ * printer all run this code. Two scales: log-linear (32 buckets per octave, error <= 1.6 % at the
+ * middle of a bucket) and the zoom of --lat_min_us/--lat_shift, whose buckets can be narrower.
+ */
+#ifndef IOSONAR_WIRE_HIST_H
+#define IOSONAR_WIRE_HIST_H
+
+#include <linux/types.h>
+
+enum {
+	HIST_SUB_BITS = 5,
+	HIST_SUB = 1 << HIST_SUB_BITS, /* buckets per octave */
+	HIST_TOP_BIT = 38,	       /* values of 2^38 ns (275 s) and more share the last bucket */
+	HIST_SLOTS = (HIST_TOP_BIT - HIST_SUB_BITS + 1) * HIST_SUB,
+	HIST_OVER = HIST_SLOTS, /* the bucket past the top */
+	HIST_CELLS = HIST_SLOTS + 1,
+
+	ZOOM_SLOTS = 27, /* then underflow, then overflow */
+	ZOOM_UNDER = ZOOM_SLOTS,
+	ZOOM_OVER = ZOOM_SLOTS + 1,
+	ZOOM_CELLS = ZOOM_SLOTS + 2,
+};
+
+/* Position of the highest set bit; 0 for 0. Six steps: BPF has no such instruction. */
+static inline __u32 hist_log2(__u64 v)
+{
+	__u32 r = 0;
+
+	if (v >> 32) {
+		r += 32;
+		v >>= 32;
+	}
+	if (v >> 16) {
+		r += 16;
+		v >>= 16;
+	}
+	if (v >> 8) {
+		r += 8;
+		v >>= 8;
+	}
+	if (v >> 4) {
+		r += 4;
+		v >>= 4;
+	}
+	if (v >> 2) {
+		r += 2;
+		v >>= 2;
+	}
+	return r + (__u32)(v >> 1);
+}
+
+/* Values below 32 have a bucket each; above, 32 buckets per octave. */
+static inline __u32 hist_slot(__u64 ns)
+{
+	__u32 e;
+
+	if (ns < HIST_SUB)
+		return (__u32)ns;
+	if (ns >> HIST_TOP_BIT)
+		return HIST_OVER;
+	e = hist_log2(ns) - HIST_SUB_BITS;
+	return (e << HIST_SUB_BITS) + (__u32)(ns >> e);
+}
+
+/* The smallest value of a bucket; its bucket ends where the next begins. */
+static inline __u64 hist_slot_from(__u32 slot)
+{
+	__u32 e;
+
+	if (slot < 2 * HIST_SUB)
+		return slot;
+	e = (slot >> HIST_SUB_BITS) - 1;
+	return (__u64)(HIST_SUB + (slot & (HIST_SUB - 1))) << e;
+}
+
+/*
+ * nvme_latency's scale, in whole microseconds: [min, min + 2^shift), then each bucket ends at twice
+ * the distance from min. Below min and past the top are buckets of their own, never dropped.
+ */
+static inline __u32 zoom_slot(__u64 ns, __u64 min_us, __u32 shift)
+{
+	__u64 us = ns / 1000, x;
+	__u32 slot;
+
+	if (us < min_us)
+		return ZOOM_UNDER;
+	x = (us - min_us) >> (shift & 63);
+	slot = x ? hist_log2(x) + 1 : 0;
+	return slot < ZOOM_SLOTS ? slot : ZOOM_OVER;
+}
+
+/* The smallest microsecond of a zoom bucket. UNDER begins at 0, OVER where the last one ends. */
+static inline __u64 zoom_slot_from_us(__u32 slot, __u64 min_us, __u32 shift)
+{
+	if (slot == ZOOM_UNDER)
+		return 0;
+	if (slot == ZOOM_OVER)
+		slot = ZOOM_SLOTS;
+	return slot ? min_us + (1ULL << (slot - 1 + shift)) : min_us;
+}
+
+#endif
