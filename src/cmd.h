@@ -41,7 +41,10 @@ struct cmd {
 extern const struct cmd *const commands[]; /* NULL-terminated, in the order of help */
 
 const struct cmd *cmd__find(const char *name);
-/* Negative errno to exit code: EINVAL, ENODEV usage; EPERM, EACCES, EOPNOTSUPP cannot; else failed */
+/*
+ * Negative errno to exit code: EINVAL, ENODEV usage; EPERM, EACCES, EOPNOTSUPP cannot; EPIPE, the
+ * reader is gone, done; else failed. What is not negative is an exit code already.
+ */
 int cmd__exit_code(int err);
 
 #endif

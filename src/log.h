@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * log.h: messages for people, on stderr, one line each, "iosonar: " in front. An error is said
- * once, where its cause is known, and returned in the same breath:
+ * log.h: messages for people, on stderr, one write each, "iosonar: " in front of errors and
+ * warnings. An error is said once, where its cause is known, and returned in the same breath:
  *	return log_err(-ENODEV, "no block device named '%s'", name);
- * Control characters in a message are escaped: names come from devices, tasks and files.
+ * Control characters in a message are escaped: names come from devices, tasks and files. Only
+ * '\n' stays, for an expression with a caret below it.
  */
 #ifndef IOSONAR_LOG_H
 #define IOSONAR_LOG_H

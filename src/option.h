@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * option.h: typed option tables over getopt_long. A table fills a plain struct; help, completion,
- * the manual's SYNOPSIS test and the parser read the same table. Shared groups (filter, run,
- * output) make an option mean one thing in every command.
+ * option.h: typed option tables. A table fills a plain struct; help, completion, the manual's
+ * SYNOPSIS test and the parser read the same table. Shared groups (filter, run, output) make an
+ * option mean one thing in every command. Spelling is getopt_long's, except that long names are
+ * never abbreviated: a new option must not change what an old script says.
  */
 #ifndef IOSONAR_OPTION_H
 #define IOSONAR_OPTION_H
@@ -39,12 +40,12 @@ struct option_def {
 	char letter;	  /* 'i' for -i, 0 for none */
 	enum option_kind kind;
 	size_t offset;		     /* of the field in the group's values */
-	const char *arg;	     /* "DURATION" in help; NULL for flags and counts */
+	const char *arg;	     /* "DURATION" in help; NULL: none, or its choices "a|b|c" */
 	const char *help;	     /* one line, lower case, no full stop */
 	const char *const *choices;  /* NULL-terminated, for CHOICE and LIST */
-	uint64_t min, max;	     /* for numbers, durations, sizes; max 0 = no bound */
+	uint64_t min, max;	     /* numbers, durations, sizes; max: bytes of a string; 0 = no bound */
 	const char *not_with;	     /* "name,name": options that exclude this one */
-	const char *completes;	     /* what a shell offers: "device", "file", NULL */
+	const char *completes;	     /* what a shell offers: "device", "file", "pid", NULL */
 };
 
 struct option_group {
@@ -60,20 +61,26 @@ struct option_set {
 
 /*
  * Parses argv[1..] (argv[0] is the command's name). What stands after "--" starts at *rest; a
- * plain word before it is refused. 0, or -EINVAL after one line that names the value and what
+ * plain word before it is refused, and so is a value that starts with "--" (write --name=--value).
+ * 0, or -EINVAL after one line that names the value and what
  * would be right (for an unknown option: the nearest known one). -ECANCELED: -h was given.
- * *json_schema is set if --json-schema was. Both belong to no group: every command has them.
+ * json_schema is set if --json-schema was. Both are always_group: every command has them.
+ * Strings point into argv; lists are freed by option__free, which is right after a failure too.
  */
 struct option_result {
 	int rest; /* index of COMMAND after "--", or argc */
 	bool json_schema;
 };
+extern const struct option_group always_group;
 int option__parse(const struct option_set *sets, size_t nr, int argc, char **argv,
 		  struct option_result *result);
 void option__free(const struct option_set *sets, size_t nr);
+bool option__takes_value(const struct option_def *def); /* all but flags and counts do */
 
-/* The table below "Usage:", fit to 100 columns. */
+/* The table below "Usage:", fit to 100 columns; always_group comes last by itself. */
 void option__print_help(FILE *out, const struct option_group *const *groups, size_t nr);
+/* One entry of such a table: text starts at this column and is wrapped there. */
+void option__print_entry(FILE *out, const char *left, size_t column, const char *text);
 
 /* Number readers, used by the expression language too. 0 or -EINVAL; nothing is printed. */
 int option__read_duration(const char *text, uint64_t *ns);

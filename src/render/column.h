@@ -40,8 +40,12 @@ struct column {
 	enum cell_kind kind;
 	int width; /* least width in text; text columns are left-aligned, others right */
 	const char *help; /* for --json-schema */
-	struct cell (*get)(const void *row);
+	size_t at;	  /* offset of a u64, double or char * in the row, as the kind says */
+	struct cell (*get)(const void *row); /* instead of `at`, for what must be worked out */
 };
+
+/* What this column shows of this row. A text that is NULL is nothing. */
+struct cell column__cell(const struct column *column, const void *row);
 
 enum table_format { TABLE_TEXT, TABLE_JSON, TABLE_CSV };
 
@@ -65,6 +69,7 @@ void column__print_schema(FILE *out, const char *type, const struct column *colu
 void text__put_terminal(FILE *out, const char *text);
 void text__put_json(FILE *out, const char *text);
 void text__put_csv(FILE *out, const char *text);
+size_t text__width(const char *text); /* columns that text__put_terminal fills */
 
 /* Numbers into words; each returns buf. */
 char *text__duration(char *buf, size_t size, uint64_t ns); /* "850ns" "12.3us" "1.00ms" "2.50s" */

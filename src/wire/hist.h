@@ -91,14 +91,23 @@ static inline __u32 zoom_slot(__u64 ns, __u64 min_us, __u32 shift)
 	return slot < ZOOM_SLOTS ? slot : ZOOM_OVER;
 }
 
-/* The smallest microsecond of a zoom bucket. UNDER begins at 0, OVER where the last one ends. */
+/*
+ * The smallest microsecond of a zoom bucket. UNDER begins at 0, OVER where the last one ends. A
+ * bucket past the end of time begins there: its shift would be undefined.
+ */
 static inline __u64 zoom_slot_from_us(__u32 slot, __u64 min_us, __u32 shift)
 {
+	__u64 from_us;
+
 	if (slot == ZOOM_UNDER)
 		return 0;
 	if (slot == ZOOM_OVER)
 		slot = ZOOM_SLOTS;
-	return slot ? min_us + (1ULL << (slot - 1 + shift)) : min_us;
+	if (!slot)
+		return min_us;
+	shift = (shift & 63) + slot - 1;
+	from_us = shift < 64 ? min_us + (1ULL << shift) : 0;
+	return from_us > min_us ? from_us : ~0ULL;
 }
 
 #endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * breakdown.h: one distribution per what --by asks for. Parts of any CPU, device and operation come
+ * in; those whose chosen tags agree are merged. Keeps the last snapshot, so that an interval is the
+ * difference of two.
+ */
+#ifndef IOSONAR_ANALYSE_BREAKDOWN_H
+#define IOSONAR_ANALYSE_BREAKDOWN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "analyse/hist.h"
+
+/* In the order of --by's words. */
+enum breakdown_by {
+	BY_CTRL,
+	BY_NS,
+	BY_DEV,
+	BY_OP,
+	BY_SIZE,
+	BY_QUEUE,
+	BY_CPU,
+	BY_PID,
+	BY_COMM,
+	BY_CGROUP,
+	NR_BY,
+};
+
+/* Whose distribution it is. What was not asked for is zero, so that tags compare as bytes. */
+struct io_tags {
+	uint64_t cgroup;
+	char comm[24];
+	int32_t device; /* 1 + its number in the device list; 0: not asked for, or the row `other`
+			 */
+	int32_t ctrl;	/* 1 + N of nvmeN; 0: none */
+	uint32_t nsid;
+	uint32_t pid;
+	uint16_t queue, cpu;
+	uint8_t kind, op; /* enum io_kind and its number */
+	uint8_t size_class;
+	uint8_t other; /* no row was left for it: its tags are not known */
+};
+_Static_assert(sizeof(struct io_tags) == 56, "no holes: compared as bytes");
+
+struct breakdown_row {
+	struct io_tags tags;
+	struct hist total;	  /* since the start */
+	struct hist before;	  /* total at the last breakdown__mark */
+	uint64_t interval_max_ns; /* since then */
+};
+
+struct breakdown {
+	uint32_t mask; /* 1 << enum breakdown_by */
+	struct breakdown_row **rows;
+	size_t nr;
+	uint32_t *index; /* open-addressed, row number + 1 */
+	size_t index_size;
+};
+
+void breakdown__init(struct breakdown *b, uint32_t mask);
+void breakdown__free(struct breakdown *b);
+
+/* A new snapshot: begin, add every part, end. -ENOMEM. */
+void breakdown__begin(struct breakdown *b);
+int breakdown__add(struct breakdown *b, const struct io_tags *tags, const struct hist *part);
+/* What follows is a new interval. */
+void breakdown__mark(struct breakdown *b);
+
+/* The row's interval: total less before. */
+void breakdown_row__interval(const struct breakdown_row *row, struct hist *out);
+/* For qsort over rows: device, then operation, then the rest. */
+int breakdown_row__compare(const void *a, const void *b);
+
+#endif

@@ -1,0 +1,763 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * io.bpf.c: how long does every command take? Two short programs per I/O: setup (or issue) opens a
+ * slot found by the request's address, completion closes it and counts in a row of this CPU.
+ * Requeue and error events are rare and only steer the slot's state. It cannot see bio-based
+ * devices, nor the time before the command is built.
+ */
+#include "bpf/request.h"
+#include <bpf/bpf_endian.h>
+#include "wire/io.h"
+
+char LICENSE[] SEC("license") = "GPL";
+
+/* Sizes of the tables: powers of two, chosen by user space. */
+const volatile __u32 slot_mask, slot_shift, key_mask, nr_cpus = 1, nr_rows;
+/* A device nobody spoke of is wanted unless -d was given. */
+const volatile bool follow_all;
+
+/* What --by asks for; the device and the operation are cheap and always there. */
+const volatile bool by_size, by_queue, by_cpu, by_pid, by_comm, by_cgroup;
+/* Filters at submit. */
+const volatile bool filter_op, filter_nsid, filter_qid, filter_ctrl, filter_sectors;
+const volatile __u32 filter_pid;
+const volatile __u64 filter_cgroup;
+const volatile __u32 filter_cgroup_level; /* the root's is 0 */
+const volatile __u64 filter_comm[2];
+const volatile __u64 wanted_ops[4][4]; /* a bit per operation, by kind */
+const volatile __u32 wanted_nsid, wanted_qid;
+const volatile __s32 wanted_ctrl;
+/* Filters at completion. */
+const volatile __u64 min_ns;
+const volatile bool only_failed;
+/* nvme_latency's scale instead of the log-linear one. */
+const volatile bool zoom;
+const volatile __u64 zoom_min_us;
+const volatile __u32 zoom_shift;
+/* block_rq_* events of old kernels have the queue as their first argument. */
+const volatile bool queue_argument;
+
+struct io_counters counters;
+__u64 attached_ns = ~0ULL; /* a request allocated before may have been sent before */
+
+/* Cells that user space maps and reads; all but the last two are sized at load. */
+#define TABLE(name, cell, nr)                      \
+	struct {                                   \
+		__uint(type, BPF_MAP_TYPE_ARRAY);  \
+		__uint(map_flags, BPF_F_MMAPABLE); \
+		__uint(max_entries, nr);           \
+		__type(key, __u32);                \
+		__type(value, cell);               \
+	} name SEC(".maps")
+
+TABLE(io_slots, struct io_slot, 1);
+TABLE(io_keys, struct io_key, 1);
+TABLE(io_rows, struct io_row, 1);
+TABLE(io_row_of, __u32, 1); /* row number + 1 by (CPU, key); 0: none yet */
+TABLE(io_devices, struct io_device, IO_MAX_DEVICES);
+TABLE(io_names, struct io_name, IO_MAX_NAMES);
+
+/* 5.10 runs no atomic that returns a value, so neither do we; nesting and other CPUs lose nothing.
+ */
+#define count_up(counter)      __sync_fetch_and_add(&(counter), 1)
+#define add_to(counter, value) __sync_fetch_and_add(&(counter), (value))
+#define fresh(variable)	       (*(volatile typeof(variable) *)&(variable))
+
+/*
+ * Takes a free cell, without compare-and-swap: everyone adds his CPU's bit, and he who finds only
+ * his own has it. When two meet both may lose: the cell stays unused until user space sweeps it.
+ */
+inline_always bool cell_claim(__u32 *claim)
+{
+	__u32 mine = 1u << (bpf_get_smp_processor_id() & 31);
+
+	if (*claim)
+		return false;
+	add_to(*claim, mine);
+	return fresh(*claim) == mine;
+}
+
+/* ---- slots ---- */
+
+inline_always struct io_slot *slot_at(__u32 nr)
+{
+	nr &= slot_mask;
+	return bpf_map_lookup_elem(&io_slots, &nr);
+}
+
+/* The slot of this request, or NULL. Empty cells do not end the search: they may have been swept.
+ */
+inline_always struct io_slot *slot_find(const void *rq)
+{
+	__u32 home = io_hash(low_half(rq)) >> slot_shift;
+	struct io_slot *slot;
+
+#pragma unroll
+	for (__u32 i = 0; i < IO_PROBES; i++) {
+		slot = slot_at(home + i);
+		if (slot && slot->key == (__u64)rq)
+			return slot;
+	}
+	return 0;
+}
+
+inline_always struct io_slot *slot_claim(const void *rq)
+{
+	__u32 home = io_hash(low_half(rq)) >> slot_shift;
+	struct io_slot *slot;
+
+#pragma unroll
+	for (__u32 i = 0; i < IO_PROBES; i++) {
+		slot = slot_at(home + i);
+		if (slot && !slot->key && cell_claim(&slot->claim)) {
+			slot->key = (__u64)rq;
+			return slot;
+		}
+	}
+	count_up(counters.no_slot);
+	return 0;
+}
+
+/* ---- rows ---- */
+
+inline_always __u32 row_of_cpu(__u32 cpu, __u32 key_nr, __u32 *row_of)
+{
+	static __u32 next; /* a hint where the pool is still free; a race costs a probe */
+	__u32 nr = next < nr_cpus ? nr_cpus : next;
+	struct io_row *row;
+
+#pragma unroll
+	for (__u32 i = 0; i < IO_PROBES; i++, nr++) {
+		__u32 at = nr;
+
+		if (nr >= nr_rows)
+			break;
+		row = bpf_map_lookup_elem(&io_rows, &at);
+		if (row && cell_claim(&row->claim)) {
+			row->key_nr = key_nr;
+			next = nr + 1;
+			*row_of = nr + 1;
+			return nr;
+		}
+	}
+	count_up(counters.row_other);
+	return cpu;
+}
+
+inline_always struct io_row *row_find(__u32 key_nr)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	__u32 at = cpu * (key_mask + 1) + key_nr;
+	__u32 *row_of = bpf_map_lookup_elem(&io_row_of, &at);
+	__u32 nr;
+
+	if (!row_of)
+		return 0;
+	nr = *row_of ? *row_of - 1 : row_of_cpu(cpu, key_nr, row_of);
+	return bpf_map_lookup_elem(&io_rows, &nr);
+}
+
+/* A program nested in this one (an interrupt, on 5.10) writes another depth's maximum. */
+inline_always void row_max(struct io_row *row, __u64 ns)
+{
+	__u32 depth = row->depth & (IO_MAX_DEPTH - 1);
+
+	fresh(row->depth) = depth + 1;
+	if (ns > row->max_ns[depth])
+		fresh(row->max_ns[depth]) = ns;
+	fresh(row->depth) = depth;
+}
+
+inline_always void row_count(__u32 key_nr, __u64 ns, __u32 bytes)
+{
+	struct io_row *row = row_find(key_nr);
+	__u32 cell = zoom ? zoom_slot(ns, zoom_min_us, zoom_shift) : hist_slot(ns);
+
+	if (!row)
+		return;
+	if (cell >= HIST_CELLS)
+		cell = HIST_OVER;
+	count_up(row->cells[cell]);
+	add_to(row->sum_ns, ns);
+	add_to(row->bytes, bytes);
+	if (ns > row->max_ns[0])
+		row_max(row, ns);
+}
+
+/* ---- the state of a command ---- */
+
+inline_always void command_ends(struct io_slot *slot, __u64 end_ns, const bool failed)
+{
+	__u64 ns = end_ns - slot->first_ns;
+
+	slot->state = IO_IDLE;
+	if (end_ns < slot->first_ns) {
+		count_up(counters.clock_backward);
+		return;
+	}
+	slot->completed++;
+	if (failed)
+		count_up(counters.failed);
+	if (ns < min_ns || (only_failed && !failed))
+		return;
+	row_count(slot->key_nr, ns, slot->bytes);
+}
+
+/*
+ * A setup finds the slot not idle. True: it is another attempt of the same command, which goes on.
+ * False: the slot was cleared and takes a new command.
+ */
+inline_always bool command_goes_on(struct io_slot *slot, __u64 alloc_ns, __u64 now)
+{
+	switch (slot->state) {
+	case IO_RETRY:
+		count_up(counters.retries);
+		slot->attempts++;
+		break;
+	case IO_REQUEUED:
+		if (slot->attempts == 1)
+			slot->first_ns = now;
+		break;
+	case IO_OPEN:
+		/* A batch that could not be mapped is set up again one by one, without a requeue.
+		 */
+		if (alloc_ns && alloc_ns == slot->alloc_ns) {
+			count_up(counters.requeues);
+			if (slot->attempts == 1)
+				slot->first_ns = now;
+			break;
+		}
+		count_up(counters.overwritten);
+		return false;
+	case IO_PARKED: command_ends(slot, slot->last_ns, true); return false;
+	default: return false;
+	}
+	slot->state = IO_OPEN;
+	return true;
+}
+
+/* ---- devices ---- */
+
+/* Filled at a device's first command: rare, so it may take its time. */
+inline_always void device_learn(struct io_device *device, struct request *rq, struct gendisk *disk,
+				const bool nvme, const bool direct)
+{
+	struct request_queue *q = field_of(direct, rq, q);
+	__u64 words[IO_NAME_LEN / 8] = {};
+	struct io_name *name;
+	__u32 block_size = BPF_CORE_READ(q, limits.logical_block_size);
+	__u32 at;
+
+	device->kind = !nvme ? IO_BLOCK : disk ? IO_NVME : IO_ADMIN;
+	device->ctrl = nvme ? nvme_instance(rq, disk ? 0 : q) : -1;
+	device->block_shift = hist_log2(block_size);
+	if (disk)
+		bpf_core_read(words, sizeof(words), &disk->disk_name);
+	__builtin_memcpy(device->name, words, sizeof(words));
+	if (!disk)
+		io_ctrl_name(words, device->ctrl);
+	device->verdict = follow_all ? IO_WANTED : IO_UNJUDGED;
+	at = io_name_hash(words);
+#pragma unroll
+	for (__u32 i = 0; i < IO_PROBES; i++) {
+		__u32 nr = (at + i) & (IO_MAX_NAMES - 1);
+
+		name = bpf_map_lookup_elem(&io_names, &nr);
+		if (!name)
+			continue;
+		if (((__u64 *)name->name)[0] != words[0] || ((__u64 *)name->name)[1] != words[1])
+			continue;
+		device->from_sector = name->from_sector;
+		device->nr_sectors = name->nr_sectors;
+		device->verdict = name->verdict;
+		break;
+	}
+}
+
+/* The device's number and cell; NULL: the table is full. */
+inline_always struct io_device *device_find(struct request *rq, struct gendisk *disk, __u64 key,
+					    const bool nvme, const bool direct, __u32 *number)
+{
+	__u32 home = io_hash((__u32)key) >> 20, nr;
+	struct io_device *device;
+
+#pragma unroll
+	for (__u32 i = 0; i < IO_PROBES; i++) {
+		nr = (home + i) & (IO_MAX_DEVICES - 1);
+		device = bpf_map_lookup_elem(&io_devices, &nr);
+		if (device && device->key == key) {
+			*number = nr;
+			return device;
+		}
+	}
+#pragma unroll
+	for (__u32 i = 0; i < IO_PROBES; i++) {
+		nr = (home + i) & (IO_MAX_DEVICES - 1);
+		device = bpf_map_lookup_elem(&io_devices, &nr);
+		if (device && !device->key && cell_claim(&device->claim)) {
+			device_learn(device, rq, disk, nvme, direct);
+			device->key = key;
+			*number = nr;
+			return device;
+		}
+	}
+	return 0;
+}
+
+/*
+ * The number of the device, if it is one that -d means. The slot remembers it: a request mostly
+ * serves one device.
+ */
+inline_always bool device_wanted(struct io_slot *slot, struct request *rq, struct gendisk *disk,
+				 const bool nvme, const bool direct)
+{
+	__u64 key = req_device_key(rq, disk, direct);
+	struct io_device *device;
+	__u32 number = 0;
+
+	if (slot->device_key == key)
+		return true;
+	slot->device_key = 0;
+	device = device_find(rq, disk, key, nvme, direct, &number);
+	if (!device) {
+		count_up(counters.unknown_device);
+		return false;
+	}
+	if (device->verdict == IO_UNJUDGED)
+		count_up(device->unjudged);
+	if (device->verdict != IO_WANTED)
+		return false;
+	if (filter_ctrl && device->ctrl != wanted_ctrl)
+		return false;
+	slot->device = number;
+	slot->block_shift = device->block_shift;
+	if (filter_sectors && device->nr_sectors) {
+		__u64 sector = field_of(direct, rq, __sector);
+
+		return sector - device->from_sector < device->nr_sectors;
+	}
+	slot->device_key = key;
+	return true;
+}
+
+/* ---- what a command is ---- */
+
+struct command {
+	__u32 kind, op, bytes;
+	__u32 nsid;
+};
+
+/* Opcodes whose CDW12 counts logical blocks: write, read, write uncorrectable, compare, write
+ * zeroes, verify, zone append. */
+#define SIZED_OPCODES \
+	(1ULL << 0x01 | 1ULL << 0x02 | 1ULL << 0x04 | 1ULL << 0x05 | 1ULL << 0x08 | 1ULL << 0x0c)
+
+inline_always bool nvme_is_sized(__u8 opcode)
+{
+	return opcode < 64 ? SIZED_OPCODES >> opcode & 1 : opcode == 0x7d;
+}
+
+inline_always bool op_wanted(const struct command *c)
+{
+	return !filter_op || (wanted_ops[c->kind & 3][c->op >> 6 & 3] >> (c->op & 63) & 1);
+}
+
+inline_always bool task_wanted(void)
+{
+	__u64 comm[2];
+
+	if (filter_pid && (__u32)(bpf_get_current_pid_tgid() >> 32) != filter_pid)
+		return false;
+	if (filter_cgroup && bpf_get_current_ancestor_cgroup_id(filter_cgroup_level) != filter_cgroup)
+		return false;
+	if (filter_comm[0]) {
+		bpf_get_current_comm(comm, sizeof(comm));
+		if (comm[0] != filter_comm[0] || comm[1] != filter_comm[1])
+			return false;
+	}
+	return true;
+}
+
+/* ---- the key of its row ---- */
+
+inline_always bool key_is(const struct io_key *a, const struct io_key *b)
+{
+	if (a->packed != b->packed)
+		return false;
+	if (by_pid && a->pid != b->pid)
+		return false;
+	if (by_cgroup && a->cgroup != b->cgroup)
+		return false;
+	return !by_comm || (a->comm[0] == b->comm[0] && a->comm[1] == b->comm[1]);
+}
+
+inline_always __u32 key_hash(const struct io_key *key)
+{
+	__u64 h = key->packed ^ key->packed >> 32;
+
+	if (by_pid)
+		h ^= key->pid;
+	if (by_cgroup)
+		h ^= key->cgroup;
+	if (by_comm)
+		h ^= (key->comm[0] ^ key->comm[1]) * 0x9e3779b97f4a7c15ULL >> 32;
+	return io_hash((__u32)h) >> 8;
+}
+
+/* The number of this key. A full table gives number 0, which is the row `other` on every CPU. */
+inline_always __u32 key_number(const struct io_key *key)
+{
+	__u32 home = key_hash(key), nr;
+	struct io_key *cell;
+
+#pragma unroll
+	for (__u32 i = 0; i < IO_PROBES; i++) {
+		nr = (home + i) & key_mask;
+		cell = bpf_map_lookup_elem(&io_keys, &nr);
+		if (cell && key_is(cell, key))
+			return nr;
+	}
+#pragma unroll
+	for (__u32 i = 0; i < IO_PROBES; i++) {
+		nr = (home + i) & key_mask;
+		cell = bpf_map_lookup_elem(&io_keys, &nr);
+		if (nr && cell && !cell->packed && cell_claim(&cell->claim)) {
+			cell->pid = key->pid;
+			cell->cgroup = key->cgroup;
+			cell->comm[0] = key->comm[0];
+			cell->comm[1] = key->comm[1];
+			fresh(cell->packed) = key->packed;
+			return nr;
+		}
+	}
+	count_up(counters.row_other);
+	return 0;
+}
+
+inline_always __u32 command_key(const struct io_slot *slot, struct request *rq,
+				const struct command *c, const bool direct)
+{
+	struct io_key key = {};
+
+	key.packed = 1ULL << IO_KEY_USED | slot->device | (__u64)c->op << IO_KEY_OP |
+		     (__u64)c->kind << IO_KEY_KIND;
+	if (by_size)
+		key.packed |= (__u64)io_size_class(c->bytes) << IO_KEY_SIZE;
+	if (by_queue) {
+		__u32 queue = c->kind == IO_BLOCK ? req_hw_queue(rq, direct) : req_qid(rq, direct);
+
+		key.packed |= (__u64)(queue & 0xffff) << IO_KEY_QUEUE;
+	}
+	if (by_cpu)
+		key.packed |= (__u64)(bpf_get_smp_processor_id() & 0xfff) << IO_KEY_CPU;
+	if (by_pid)
+		key.pid = bpf_get_current_pid_tgid() >> 32;
+	if (by_cgroup)
+		key.cgroup = bpf_get_current_cgroup_id();
+	if (by_comm)
+		bpf_get_current_comm(key.comm, sizeof(key.comm));
+	return key_number(&key);
+}
+
+/* ---- the life of a command ---- */
+
+inline_always bool command_wanted(const struct command *c, struct request *rq, const bool direct)
+{
+	if (!op_wanted(c))
+		return false;
+	if (filter_nsid && c->nsid != wanted_nsid)
+		return false;
+	if (filter_qid) {
+		__u32 queue = c->kind == IO_BLOCK ? req_hw_queue(rq, direct) : req_qid(rq, direct);
+
+		if (queue != wanted_qid)
+			return false;
+	}
+	return task_wanted();
+}
+
+/* Opens the slot for a new command. The clock is read last: our own work is not its latency. */
+inline_always void command_begins(struct io_slot *slot, struct request *rq, const struct command *c,
+				  __u64 alloc_ns, const bool direct)
+{
+	slot->key_nr = command_key(slot, rq, c, direct);
+	slot->bytes = c->bytes;
+	slot->alloc_ns = alloc_ns;
+	slot->attempts = 1;
+	slot->issued++;
+	slot->state = IO_OPEN;
+	slot->first_ns = bpf_ktime_get_ns();
+}
+
+/* The slot for this request, ready for a new command; NULL if there is nothing to begin. */
+inline_always struct io_slot *command_slot(struct request *rq, __u64 alloc_ns)
+{
+	struct io_slot *slot = slot_find(rq);
+
+	if (!slot)
+		slot = slot_claim(rq);
+	if (slot && slot->state > IO_IGNORED && command_goes_on(slot, alloc_ns, bpf_ktime_get_ns()))
+		return 0;
+	return slot;
+}
+
+/* A completion without an open slot: sent before we attached, filtered out, or one we missed. */
+inline_always void completion_unmatched(struct io_slot *slot, struct request *rq, const bool nvme,
+					const bool direct)
+{
+	struct gendisk *disk = req_disk(rq, direct);
+	__u64 key = req_device_key(rq, disk, direct);
+	__u64 alloc_ns = field_of(direct, rq, start_time_ns);
+	struct io_device *device;
+	__u32 number;
+
+	if (slot && slot->state == IO_IGNORED) {
+		slot->state = IO_IDLE;
+		return;
+	}
+	device = device_find(rq, disk, key, nvme, direct, &number);
+	if (!device || device->verdict != IO_WANTED)
+		return;
+	if (nvme && (nvme_status(rq) & 0x7ff) == 0x370) /* host path error: ended by the driver */
+		count_up(counters.refused);
+	else if (alloc_ns < attached_ns)
+		count_up(counters.mid_flight);
+	else
+		count_up(counters.no_start);
+}
+
+inline_always int nvme_setup(struct request *rq, struct nvme_command *cmd, const bool direct)
+{
+	struct gendisk *disk = req_disk(rq, direct);
+	__u64 alloc_ns = field_of(direct, rq, start_time_ns);
+	struct io_slot *slot = command_slot(rq, alloc_ns);
+	struct command c = {};
+	__u8 opcode;
+
+	if (!slot)
+		return 0;
+	slot->state = IO_IGNORED;
+	if (!device_wanted(slot, rq, disk, true, direct))
+		return 0;
+	opcode = field_of_command(direct, cmd, opcode);
+	c.kind = disk ? IO_NVME : IO_ADMIN;
+	c.op = opcode;
+	if (opcode == 0x7f) {
+		c.kind = IO_FABRICS;
+		c.op = field_of_command(direct, cmd, nsid) & 0xff;
+	}
+	if (filter_nsid)
+		c.nsid = field_of_command(direct, cmd, nsid);
+	if (c.kind == IO_NVME && nvme_is_sized(opcode))
+		c.bytes = ((field_of_command(direct, cmd, cdw10[2]) & 0xffff) + 1)
+			  << slot->block_shift;
+	else
+		c.bytes = field_of(direct, rq, __data_len);
+	if (!command_wanted(&c, rq, direct))
+		return 0;
+	command_begins(slot, rq, &c, alloc_ns, direct);
+	return 0;
+}
+
+inline_always int nvme_complete(struct request *rq, const bool direct)
+{
+	__u64 now = bpf_ktime_get_ns();
+	struct io_slot *slot = slot_find(rq);
+
+	if (!slot || slot->state != IO_OPEN) {
+		completion_unmatched(slot, rq, true, direct);
+		return 0;
+	}
+	if (nvme_status(rq)) {
+		slot->last_ns = now;
+		slot->state = IO_PARKED;
+		return 0;
+	}
+	command_ends(slot, now, false);
+	return 0;
+}
+
+inline_always int block_issue(struct request *rq, const bool direct)
+{
+	struct gendisk *disk = req_disk(rq, direct);
+	struct io_slot *slot;
+	struct command c = {};
+	__u64 alloc_ns;
+
+	if (!disk || disk_is_nvme(disk, direct))
+		return 0;
+	alloc_ns = field_of(direct, rq, start_time_ns);
+	slot = command_slot(rq, alloc_ns);
+	if (!slot)
+		return 0;
+	slot->state = IO_IGNORED;
+	if (!device_wanted(slot, rq, disk, false, direct))
+		return 0;
+	c.kind = IO_BLOCK;
+	c.op = field_of(direct, rq, cmd_flags) & 0xff;
+	c.bytes = field_of(direct, rq, __data_len);
+	if (filter_nsid || !command_wanted(&c, rq, direct))
+		return 0;
+	command_begins(slot, rq, &c, alloc_ns, direct);
+	return 0;
+}
+
+/*
+ * Two completions end nothing: of the request that waited while another one flushed for it (it was
+ * never started), and the second one of a write whose flush came first.
+ */
+inline_always bool completes_a_flush(struct request *rq, __u32 nr_bytes, const bool direct)
+{
+	enum mq_rq_state state = field_of(direct, rq, state);
+
+	if (state == MQ_RQ_IDLE)
+		return true;
+	return state == MQ_RQ_COMPLETE && !nr_bytes && !field_of(direct, rq, __data_len) &&
+	       (field_of(direct, rq, cmd_flags) & 0xff) == 1 /* REQ_OP_WRITE */ &&
+	       field_of(direct, rq, bio);
+}
+
+inline_always int block_complete(struct request *rq, __u32 error, __u32 nr_bytes, const bool direct)
+{
+	struct gendisk *disk = req_disk(rq, direct);
+	struct io_slot *slot;
+	__u64 now;
+
+	if (!disk || disk_is_nvme(disk, direct))
+		return 0;
+	now = bpf_ktime_get_ns();
+	slot = slot_find(rq);
+	if (slot && slot->state >= IO_RETRY) { /* it waited for another attempt that never came */
+		command_ends(slot, now, true);
+		return 0;
+	}
+	if (!slot || slot->state != IO_OPEN) {
+		if (!completes_a_flush(rq, nr_bytes, direct))
+			completion_unmatched(slot, rq, false, direct);
+		return 0;
+	}
+	if (nr_bytes < field_of(direct, rq, __data_len)) /* a part; the rest will follow */
+		return 0;
+	command_ends(slot, now, error != 0);
+	return 0;
+}
+
+/* ---- programs: each event twice, for pointers the verifier knows and for plain ones ---- */
+
+SEC("tp_btf/nvme_setup_cmd")
+int BPF_PROG(io_nvme_setup, struct request *rq, struct nvme_command *cmd)
+{
+	return rq && cmd ? nvme_setup(rq, cmd, true) : 0;
+}
+
+SEC("raw_tp/nvme_setup_cmd")
+int io_nvme_setup_r(struct bpf_raw_tracepoint_args *ctx)
+{
+	return nvme_setup((void *)ctx->args[0], (void *)ctx->args[1], false);
+}
+
+SEC("tp_btf/nvme_complete_rq")
+int BPF_PROG(io_nvme_end, struct request *rq)
+{
+	return rq ? nvme_complete(rq, true) : 0;
+}
+
+SEC("raw_tp/nvme_complete_rq")
+int io_nvme_end_r(struct bpf_raw_tracepoint_args *ctx)
+{
+	return nvme_complete((void *)ctx->args[0], false);
+}
+
+SEC("tp_btf/block_rq_issue")
+int BPF_PROG(io_block_issue, struct request *rq)
+{
+	return rq ? block_issue(rq, true) : 0;
+}
+
+/* block_rq_* lost their queue argument in 5.11 (a54895fa057c) and in 5.10.137. */
+inline_always struct request *request_argument(struct bpf_raw_tracepoint_args *ctx)
+{
+	__u64 first = ctx->args[0], second = 0;
+
+	if (queue_argument)
+		second = ctx->args[1];
+	return (void *)(queue_argument ? second : first);
+}
+
+SEC("raw_tp/block_rq_issue")
+int io_block_issue_r(struct bpf_raw_tracepoint_args *ctx)
+{
+	return block_issue(request_argument(ctx), false);
+}
+
+SEC("tp_btf/block_rq_complete")
+int BPF_PROG(io_block_end, struct request *rq, __u32 error, __u32 nr_bytes)
+{
+	return rq ? block_complete(rq, error, nr_bytes, true) : 0;
+}
+
+SEC("raw_tp/block_rq_complete")
+int io_block_end_r(struct bpf_raw_tracepoint_args *ctx)
+{
+	return block_complete((void *)ctx->args[0], ctx->args[1], ctx->args[2], false);
+}
+
+/* Rare from here on: plain pointers will do. */
+
+SEC("raw_tp/block_rq_requeue")
+int io_requeue(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct request *rq = request_argument(ctx);
+	struct io_slot *slot = slot_find(rq);
+
+	if (!slot)
+		return 0;
+	if (slot->state == IO_PARKED) {
+		slot->state = IO_RETRY;
+	} else if (slot->state == IO_OPEN) {
+		/* The device had answered, or it was busy and never saw it. */
+		if (BPF_CORE_READ(rq, state) == MQ_RQ_COMPLETE) {
+			slot->state = IO_RETRY;
+		} else {
+			count_up(counters.requeues);
+			slot->state = IO_REQUEUED;
+		}
+	}
+	return 0;
+}
+
+/* An NVMe command ended with an error: one that was parked is settled, one still open never left.
+ */
+inline_always int nvme_error(struct request *rq)
+{
+	struct io_slot *slot = slot_find(rq);
+	struct gendisk *disk;
+
+	if (!slot || slot->state <= IO_IGNORED)
+		return 0;
+	disk = req_disk(rq, false);
+	if (!disk || !disk_is_nvme(disk, false))
+		return 0;
+	if (slot->state == IO_PARKED) {
+		command_ends(slot, slot->last_ns, true);
+	} else if (slot->attempts > 1 || slot->state == IO_RETRY) {
+		command_ends(slot, bpf_ktime_get_ns(), true);
+	} else {
+		count_up(counters.never_sent);
+		slot->state = IO_IDLE;
+	}
+	return 0;
+}
+
+SEC("raw_tp/block_rq_error")
+int io_error(struct bpf_raw_tracepoint_args *ctx)
+{
+	return nvme_error((void *)ctx->args[0]);
+}
+
+/* Kernels before 5.18 have no block_rq_error. */
+SEC("raw_tp/block_rq_complete")
+int io_error_old(struct bpf_raw_tracepoint_args *ctx)
+{
+	return ctx->args[1] ? nvme_error((void *)ctx->args[0]) : 0;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * kernel.h: the kernel types we depend on, only the fields we read, relocated by CO-RE. tests/load
+ * compares every width with the running kernel's BTF: a wrong one would load and read a neighbour.
+ */
+#ifndef IOSONAR_BPF_KERNEL_H
+#define IOSONAR_BPF_KERNEL_H
+
+#include <linux/types.h>
+#include <stdbool.h>
+
+#define DISK_NAME_LEN 32
+
+#ifndef KERNEL_TYPES_PLAIN /* tests/load wants the declarations without the attribute */
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+#endif
+
+struct gendisk {
+	char disk_name[DISK_NAME_LEN];
+	__u64 diskseq;
+};
+
+struct queue_limits {
+	unsigned int logical_block_size;
+};
+
+struct request_queue {
+	void *queuedata;
+	struct queue_limits limits;
+	struct gendisk *disk;
+};
+
+struct blk_mq_hw_ctx {
+	unsigned int queue_num;
+};
+
+struct bio;
+
+enum mq_rq_state {
+	MQ_RQ_IDLE = 0,
+	MQ_RQ_IN_FLIGHT = 1,
+	MQ_RQ_COMPLETE = 2,
+};
+
+struct request {
+	struct request_queue *q;
+	struct blk_mq_hw_ctx *mq_hctx;
+	unsigned int cmd_flags;
+	unsigned int __data_len;
+	__u64 __sector;
+	struct bio *bio;
+	__u64 start_time_ns;
+	enum mq_rq_state state;
+};
+
+/* rq_disk went in 5.17 (f3fa33acca9f); queue.disk came in 5.15 (d152c682f03c) */
+struct request___rq_disk {
+	struct gendisk *rq_disk;
+};
+
+#ifndef KERNEL_TYPES_PLAIN
+#pragma clang attribute pop
+#endif
+
+/* The hardware's layout (NVMe base specification, "Common Command Format"): the same everywhere. */
+struct nvme_command {
+	__u8 opcode;
+	__u8 flags;
+	__u16 command_id;
+	__u32 nsid;
+	__u32 cdw2[8];
+	__u32 cdw10[6];
+};
+
+#endif

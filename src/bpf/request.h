@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * request.h: every read of a kernel struct, and every difference between kernels, is here. Getters
+ * take `direct`: true in tp_btf programs, whose pointers the verifier knows and loads at once;
+ * false in raw_tp programs, which copy each field with a helper (about 54 instructions a field).
+ */
+#ifndef IOSONAR_BPF_REQUEST_H
+#define IOSONAR_BPF_REQUEST_H
+
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_tracing.h>
+#include <bpf/bpf_endian.h>
+#include "bpf/kernel.h"
+
+#define inline_always static __always_inline
+
+#define field_of(direct, ptr, field)                        \
+	({                                                  \
+		typeof((ptr)->field) value_;                \
+		if (direct)                                 \
+			value_ = (ptr)->field;              \
+		else                                        \
+			value_ = BPF_CORE_READ(ptr, field); \
+		value_;                                     \
+	})
+
+/* The command is hardware's layout: no relocation. */
+#define field_of_command(direct, cmd, field)                                           \
+	({                                                                             \
+		typeof((cmd)->field) value_;                                           \
+		if (direct)                                                            \
+			value_ = (cmd)->field;                                         \
+		else                                                                   \
+			bpf_probe_read_kernel(&value_, sizeof(value_), &(cmd)->field); \
+		value_;                                                                \
+	})
+
+/* Where nvme_core keeps what no tracepoint argument carries; user space reads its BTF. */
+const volatile __u32 nvme_status_at;   /* from the request to nvme_request.status; 0: unknown */
+const volatile __u32 nvme_ctrl_at;     /* from the request to nvme_request.ctrl; 0: unknown */
+const volatile __u32 nvme_instance_at; /* in nvme_ctrl */
+const volatile __u32 nvme_admin_q_at;  /* in nvme_ctrl: checked before the instance is believed */
+
+/*
+ * The low half of an address, as a number to hash: the verifier refuses arithmetic on a trusted
+ * pointer, but not a 32-bit move of it.
+ */
+inline_always __u32 low_half(const void *ptr)
+{
+	__u32 low;
+
+	asm volatile("%0 = %1" : "=w"(low) : "w"((__u32)(long)ptr));
+	return low;
+}
+
+/* NULL for an admin queue. */
+inline_always struct gendisk *req_disk(struct request *rq, const bool direct)
+{
+	if (bpf_core_field_exists(struct request_queue, disk)) {
+		struct request_queue *q = field_of(direct, rq, q);
+
+		return field_of(direct, q, disk);
+	} else {
+		struct request___rq_disk *old = (void *)rq;
+
+		return field_of(direct, old, rq_disk);
+	}
+}
+
+/* What stays the same for one device and differs for the next: diskseq came in 5.15 (cf179948554a).
+ */
+inline_always __u64 req_device_key(struct request *rq, struct gendisk *disk, const bool direct)
+{
+	if (disk && bpf_core_field_exists(struct gendisk, diskseq))
+		return field_of(direct, disk, diskseq);
+	return (__u64)field_of(direct, rq, q);
+}
+
+/* 0 for the admin queue, whose request queue has no namespace behind it. */
+inline_always __u32 req_qid(struct request *rq, const bool direct)
+{
+	struct request_queue *q = field_of(direct, rq, q);
+	struct blk_mq_hw_ctx *hctx;
+
+	if (!field_of(direct, q, queuedata))
+		return 0;
+	hctx = field_of(direct, rq, mq_hctx);
+	return field_of(direct, hctx, queue_num) + 1;
+}
+
+/* The queue's number in its driver, for devices that are not NVMe. */
+inline_always __u32 req_hw_queue(struct request *rq, const bool direct)
+{
+	struct blk_mq_hw_ctx *hctx = field_of(direct, rq, mq_hctx);
+
+	return field_of(direct, hctx, queue_num);
+}
+
+/* Every NVMe disk is called nvme…, the hidden legs of a multipath head too. */
+inline_always bool disk_is_nvme(struct gendisk *disk, const bool direct)
+{
+	__u32 four;
+
+	if (direct)
+		four = *(__u32 *)disk->disk_name;
+	else
+		bpf_core_read(&four, sizeof(four), &disk->disk_name);
+	return four == bpf_htonl(0x6e766d65);
+}
+
+/* The completion's status without the phase bit; 0 is success. */
+inline_always __u16 nvme_status(struct request *rq)
+{
+	__u16 status = 0;
+
+	if (nvme_status_at)
+		bpf_probe_read_kernel(&status, sizeof(status), (void *)rq + nvme_status_at);
+	return status;
+}
+
+/* N of nvmeN, or -1. */
+inline_always __s32 nvme_instance(struct request *rq, struct request_queue *admin_q)
+{
+	void *ctrl = 0, *its_admin_q = 0;
+	__s32 instance = -1;
+
+	if (!nvme_ctrl_at)
+		return -1;
+	bpf_probe_read_kernel(&ctrl, sizeof(ctrl), (void *)rq + nvme_ctrl_at);
+	if (admin_q) {
+		bpf_probe_read_kernel(&its_admin_q, sizeof(its_admin_q), ctrl + nvme_admin_q_at);
+		if (its_admin_q != admin_q)
+			return -1;
+	}
+	bpf_probe_read_kernel(&instance, sizeof(instance), ctrl + nvme_instance_at);
+	return instance;
+}
+
+#endif

@@ -1,0 +1,477 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * device.c: which disks and controllers are there now, and is this still the one we knew? Costs
+ * about fifteen small reads per device, at the start and at its uevents. It cannot tell two drives
+ * without a serial from each other on a kernel without diskseq (5.10), nor hear of the hidden legs
+ * of a multipath head: the kernel sends no uevents for them (block: Suppress uevent for hidden
+ * device when removed, 2021), so they are looked at whenever their controller or head is.
+ */
+#define _GNU_SOURCE
+#include "collect/device.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "log.h"
+
+#define DEVICE_DIGITS "0123456789"
+
+/* The places a value may stand, best first; ends with NULL. */
+static const char *const device_serials[] = { "serial", "device/serial", "device/wwid", "wwid",
+					      NULL };
+static const char *const device_models[] = { "device/model", "model", NULL };
+static const char *const device_firmwares[] = { "device/firmware_rev", "device/rev", "firmware_rev",
+						NULL };
+
+/* A kernel name has at most 31 characters (DISK_NAME_LEN), none of them blank. */
+static bool device_name_is_sane(const char *name)
+{
+	size_t len = strnlen(name, sizeof(((struct device *)0)->name));
+
+	if (!len || len == sizeof(((struct device *)0)->name) || name[0] == '.')
+		return false;
+	for (; *name; name++) {
+		if (*name <= ' ' || *name >= 0x7f || *name == '/')
+			return false;
+	}
+	return true;
+}
+
+/* After `word` and a number: the rest of the text; NULL when that is not what stands there. */
+static const char *device_skip(const char *text, const char *word, int *nr)
+{
+	size_t len = strlen(word);
+	unsigned long value;
+	char *end;
+
+	if (!text || strncmp(text, word, len) || !strspn(text + len, DEVICE_DIGITS))
+		return NULL;
+	errno = 0;
+	value = strtoul(text + len, &end, 10);
+	if (errno || value > INT_MAX)
+		return NULL;
+	*nr = (int)value;
+	return end;
+}
+
+/* nvme0 gives 0; anything else -1. */
+static int device_ctrl_number(const char *name)
+{
+	int nr = -1;
+	const char *rest = device_skip(name, "nvme", &nr);
+
+	return rest && !*rest ? nr : -1;
+}
+
+/* nvme0c1n1: *ctrl becomes 1. */
+static bool device_name_is_leg(const char *name, int *ctrl)
+{
+	int subsys, ns;
+	const char *rest = device_skip(name, "nvme", &subsys);
+
+	rest = device_skip(device_skip(rest, "c", ctrl), "n", &ns);
+	return rest && !*rest;
+}
+
+static bool device_name_is_namespace(const char *name)
+{
+	int subsys, ns;
+	const char *rest = device_skip(device_skip(name, "nvme", &subsys), "n", &ns);
+
+	return rest && !*rest;
+}
+
+/* Cuts blanks at both ends and makes the rest fit for one line of text; returns its start. */
+static char *device_trim(char *text)
+{
+	char *end;
+
+	text += strspn(text, " \t\n");
+	end = text + strlen(text);
+	while (end > text && strchr(" \t\n", end[-1]))
+		*--end = '\0';
+	for (end = text; *end; end++) {
+		if (*end < ' ' || *end >= 0x7f)
+			*end = '?';
+	}
+	return text;
+}
+
+/*
+ * Of a text that is too long the end is kept: identifiers (t10.ATA, maker, model, serial) differ
+ * there.
+ */
+static int device_read_text(int dir, const char *attr, char *buf, size_t size)
+{
+	char raw[256], *text;
+	ssize_t len;
+	int fd;
+
+	buf[0] = '\0';
+	fd = openat(dir, attr, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	len = read(fd, raw, sizeof(raw) - 1);
+	close(fd);
+	if (len < 0)
+		return -EIO;
+	raw[len] = '\0';
+	text = device_trim(raw);
+	if (strlen(text) >= size)
+		text += strlen(text) - (size - 1);
+	memcpy(buf, text, strlen(text) + 1);
+	return 0;
+}
+
+/* The first of the places that says something; "" if none does. */
+static void device_read_first(int dir, const char *const *attrs, char *buf, size_t size)
+{
+	buf[0] = '\0';
+	for (; *attrs && !buf[0]; attrs++)
+		device_read_text(dir, *attrs, buf, size);
+}
+
+/* 0 for what is missing or no number. */
+static uint64_t device_read_u64(int dir, const char *attr)
+{
+	char text[32], *end;
+	uint64_t value;
+
+	device_read_text(dir, attr, text, sizeof(text));
+	if (!strspn(text, DEVICE_DIGITS))
+		return 0;
+	errno = 0;
+	value = strtoull(text, &end, 10);
+	return errno || *end ? 0 : value;
+}
+
+static uint32_t device_read_u32(int dir, const char *attr)
+{
+	uint64_t value = device_read_u64(dir, attr);
+
+	return value > UINT32_MAX ? 0 : (uint32_t)value;
+}
+
+/* Hidden legs have no dev file: 0:0. */
+static void device_read_number(int dir, struct device *device)
+{
+	char text[32];
+	unsigned int major, minor;
+
+	if (device_read_text(dir, "dev", text, sizeof(text)) ||
+	    sscanf(text, "%9u:%9u", &major, &minor) != 2)
+		return;
+	device->major = major;
+	device->minor = minor;
+}
+
+static bool device_read_queues(int dir, struct device *device)
+{
+	int fd = openat(dir, "mq", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *queues = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+	uint32_t nr_tags;
+
+	if (!queues) {
+		if (fd >= 0)
+			close(fd);
+		return false;
+	}
+	while ((entry = readdir(queues)))
+		device->nr_queues += entry->d_name[0] >= '0' && entry->d_name[0] <= '9';
+	closedir(queues);
+	device->depth = device_read_u32(dir, "queue/nr_requests");
+	nr_tags = device_read_u32(dir, "mq/0/nr_tags");
+	if (nr_tags > device->depth)
+		device->depth = nr_tags;
+	return true;
+}
+
+/*
+ * The name of a namespace starts with the number of its subsystem, which need not be that of its
+ * controller; the link tells. A head's link names the subsystem: -1.
+ */
+static int device_read_ctrl(int dir, const char *name)
+{
+	char link[PATH_MAX], *base;
+	ssize_t len;
+	int ctrl;
+
+	if (device_name_is_leg(name, &ctrl))
+		return ctrl;
+	if (!device_name_is_namespace(name))
+		return -1;
+	len = readlinkat(dir, "device", link, sizeof(link) - 1);
+	if (len < 0)
+		return -1;
+	link[len] = '\0';
+	base = strrchr(link, '/');
+	return device_ctrl_number(base ? base + 1 : link);
+}
+
+/* Only what has hardware queues issues requests: true of every kernel from 5.10 to 7.2. */
+static enum device_kind device_kind_of(const char *name, bool has_queues)
+{
+	int ctrl;
+
+	if (device_name_is_leg(name, &ctrl))
+		return DEVICE_NVME_NS;
+	if (device_name_is_namespace(name))
+		return has_queues ? DEVICE_NVME_NS : DEVICE_NVME_HEAD;
+	return has_queues ? DEVICE_REQUEST : DEVICE_BIO;
+}
+
+static void device_read_identity(int dir, struct device *device)
+{
+	device->diskseq = device_read_u64(dir, "diskseq");
+	device_read_first(dir, device_serials, device->serial, sizeof(device->serial));
+	device_read_first(dir, device_models, device->model, sizeof(device->model));
+	device_read_first(dir, device_firmwares, device->firmware, sizeof(device->firmware));
+}
+
+static void device_read_disk(int dir, struct device *device)
+{
+	uint64_t nr_sectors = device_read_u64(dir, "size");
+
+	device->size_bytes = nr_sectors > UINT64_MAX / 512 ? 0 : nr_sectors * 512;
+	device->block_size = device_read_u32(dir, "queue/logical_block_size");
+	device->nsid = device_read_u32(dir, "nsid");
+	device->ctrl = device_read_ctrl(dir, device->name);
+	device->kind = device_kind_of(device->name, device_read_queues(dir, device));
+}
+
+/* queue_count includes the admin queue; sqsize counts from 0, as a full queue keeps one slot free.
+ */
+static void device_read_controller(int dir, struct device *device)
+{
+	device->kind = DEVICE_NVME_CTRL;
+	device->ctrl = device_ctrl_number(device->name);
+	device->nr_queues = device_read_u32(dir, "queue_count");
+	device->depth = device_read_u32(dir, "sqsize");
+}
+
+/* -ENOENT when there is no such device (any more). */
+static int device_read(const char *root, const char *name, struct device *device)
+{
+	bool is_ctrl = device_ctrl_number(name) >= 0;
+	char path[PATH_MAX];
+	int dir;
+
+	if (!device_name_is_sane(name))
+		return -ENOENT;
+	snprintf(path, sizeof(path), "%s/sys/%s/%s", root, is_ctrl ? "class/nvme" : "block", name);
+	dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0)
+		return errno == ENOTDIR || errno == ENODEV ? -ENOENT : -errno;
+	*device = (struct device){ .ctrl = -1 };
+	snprintf(device->name, sizeof(device->name), "%s", name);
+	device_read_number(dir, device);
+	device_read_identity(dir, device);
+	if (is_ctrl)
+		device_read_controller(dir, device);
+	else
+		device_read_disk(dir, device);
+	close(dir);
+	return 0;
+}
+
+/* The new entry's index. */
+static int device_list_append(struct device_list *list, const struct device *device)
+{
+	struct device *devices;
+
+	if (list->nr >= INT_MAX)
+		return -E2BIG;
+	devices = reallocarray(list->devices, list->nr + 1, sizeof(*devices));
+	if (!devices)
+		return -ENOMEM;
+	list->devices = devices;
+	devices[list->nr] = *device;
+	return (int)list->nr++;
+}
+
+static int device_is_wanted(const struct dirent *entry)
+{
+	if (device_name_is_sane(entry->d_name))
+		return 1;
+	if (entry->d_name[0] != '.')
+		log_verbose("'%.64s' is no device name; left out", entry->d_name);
+	return 0;
+}
+
+static int device_is_leg(const struct dirent *entry)
+{
+	int ctrl;
+
+	return device_name_is_sane(entry->d_name) && device_name_is_leg(entry->d_name, &ctrl);
+}
+
+/* Calls fn with every name in the folder that passes the filter, nvme2n1 before nvme10n1. */
+static int device_list_walk(struct device_list *list, const char *folder,
+			    int (*filter)(const struct dirent *entry),
+			    int (*fn)(struct device_list *list, const char *name))
+{
+	char path[PATH_MAX];
+	struct dirent **names;
+	int nr, i, err = 0;
+
+	snprintf(path, sizeof(path), "%s%s", list->root, folder);
+	nr = scandir(path, &names, filter, versionsort);
+	if (nr < 0)
+		return -errno;
+	for (i = 0; i < nr; i++) {
+		if (!err)
+			err = fn(list, names[i]->d_name);
+		free(names[i]);
+	}
+	free(names);
+	return err;
+}
+
+static int device_list_add(struct device_list *list, const char *name)
+{
+	struct device device;
+	int err;
+
+	err = device_read(list->root, name, &device);
+	if (!err)
+		err = device_list_append(list, &device);
+	return err < 0 && err != -ENOENT ? err : 0; /* -ENOENT: it left while we looked */
+}
+
+static int device_list_add_ctrl(struct device_list *list, const char *name)
+{
+	return device_ctrl_number(name) < 0 ? 0 : device_list_add(list, name);
+}
+
+int device_list__read(struct device_list *list, const char *root)
+{
+	int err;
+
+	memset(list, 0, sizeof(*list));
+	if (strlen(root) >= sizeof(list->root))
+		return log_err(-ENAMETOOLONG, "'%s' is too long for a root", root);
+	strcpy(list->root, root);
+	err = device_list_walk(list, "/sys/class/nvme", device_is_wanted, device_list_add_ctrl);
+	if (!err || err == -ENOENT) /* no NVMe driver, no such folder */
+		err = device_list_walk(list, "/sys/block", device_is_wanted, device_list_add);
+	if (!err)
+		return 0;
+	device_list__free(list);
+	return log_err(err, "cannot read the devices in '%s/sys': %s", root, strerror(-err));
+}
+
+void device_list__free(struct device_list *list)
+{
+	if (!list)
+		return;
+	free(list->devices);
+	list->devices = NULL;
+	list->nr = 0;
+}
+
+struct device *device_list__find(const struct device_list *list, const char *name)
+{
+	size_t i;
+
+	for (i = list->nr; i-- > 0;) {
+		if (!strcmp(list->devices[i].name, name))
+			return &list->devices[i];
+	}
+	return NULL;
+}
+
+/* What cannot be compared tells nothing; when nothing can be, only one that never left is the same.
+ */
+static bool device_is_same(const struct device *old, const struct device *now)
+{
+	bool has_seq = old->diskseq && now->diskseq;
+	bool has_serial = old->serial[0] && now->serial[0];
+
+	if (has_seq && old->diskseq != now->diskseq)
+		return false;
+	if (has_serial && strcmp(old->serial, now->serial))
+		return false;
+	return has_seq || has_serial || !old->gone;
+}
+
+/* A device on its way out answers with less than it did: what identifies it is kept. */
+static void device_update(struct device *old, const struct device *now)
+{
+	struct device known = *old;
+
+	*old = *now;
+	if (!old->diskseq)
+		old->diskseq = known.diskseq;
+	if (!old->serial[0])
+		memcpy(old->serial, known.serial, sizeof(old->serial));
+	if (!old->model[0])
+		memcpy(old->model, known.model, sizeof(old->model));
+	if (!old->firmware[0])
+		memcpy(old->firmware, known.firmware, sizeof(old->firmware));
+}
+
+static int device_list_refresh(struct device_list *list, const char *name)
+{
+	struct device *old = device_list__find(list, name);
+	struct device now;
+	int err;
+
+	err = device_read(list->root, name, &now);
+	if (err == -ENOENT && old)
+		old->gone = true;
+	else if (err)
+		return err;
+	else if (!old || !device_is_same(old, &now)) {
+		if (old)
+			old->gone = true;
+		return device_list_append(list, &now);
+	} else
+		device_update(old, &now);
+	return (int)(old - list->devices);
+}
+
+static int device_list_refresh_leg(struct device_list *list, const char *name)
+{
+	int err = device_list_refresh(list, name);
+
+	return err < 0 && err != -ENOENT ? err : 0;
+}
+
+/* Those that came, then those that went. */
+static int device_list_refresh_legs(struct device_list *list)
+{
+	char name[sizeof(list->devices->name)];
+	size_t i, nr = list->nr;
+	int err, ctrl;
+
+	err = device_list_walk(list, "/sys/block", device_is_leg, device_list_refresh_leg);
+	for (i = 0; i < nr && !err; i++) {
+		if (list->devices[i].gone || !device_name_is_leg(list->devices[i].name, &ctrl))
+			continue;
+		memcpy(name, list->devices[i].name, sizeof(name)); /* the array may move */
+		err = device_list_refresh_leg(list, name);
+	}
+	return err;
+}
+
+int device_list__refresh(struct device_list *list, const char *name)
+{
+	int index = device_list_refresh(list, name);
+	enum device_kind kind;
+	int err;
+
+	if (index < 0)
+		return index;
+	kind = list->devices[index].kind;
+	if (kind != DEVICE_NVME_CTRL && kind != DEVICE_NVME_HEAD)
+		return index;
+	err = device_list_refresh_legs(list);
+	return err && err != -ENOENT ? err : index;
+}

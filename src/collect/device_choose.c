@@ -1,0 +1,586 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * device_choose.c: which disk or controller did -d mean? Tries the ways to name one in turn, from
+ * the kernel's name to a mount point, and costs a few reads in /sys. It cannot see the further
+ * disks of a file system that spans several (btrfs): the mount names one of them.
+ */
+#define _GNU_SOURCE
+#include "collect/device.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "log.h"
+
+#define CHOOSE_DIGITS "0123456789"
+
+enum { CHOOSE_NAMES_MAX = 12 };
+enum { CHOOSE_DEPTH_MAX = 8 }; /* dm over dm over md …; nobody stacks deeper on purpose */
+
+/*
+ * A way returns 0 and *choice, -ENOENT for "not mine, ask the next", and -ENODEV when it knows what
+ * was meant and has said why it will not do.
+ */
+typedef int (*choose_way)(const struct device_list *list, const char *text,
+			  struct device_choice *choice);
+
+struct choose_leaves {
+	char names[CHOOSE_NAMES_MAX][sizeof(((struct device *)0)->name)];
+	size_t nr;
+};
+
+struct choose_mount {
+	unsigned int major, minor;
+	char point[PATH_MAX], source[PATH_MAX], type[32];
+};
+
+/* The file's first line, without its end; "" and false when there is none. */
+__attribute__((format(printf, 4, 5))) static bool choose_read(const struct device_list *list,
+							      char *buf, size_t size,
+							      const char *fmt, ...)
+{
+	char path[PATH_MAX];
+	va_list args;
+	FILE *file;
+	int len;
+
+	len = snprintf(path, sizeof(path), "%s", list->root);
+	va_start(args, fmt);
+	len += vsnprintf(path + len, sizeof(path) - (size_t)len, fmt, args);
+	va_end(args);
+	buf[0] = '\0';
+	file = len < (int)sizeof(path) ? fopen(path, "re") : NULL;
+	if (!file)
+		return false;
+	if (!fgets(buf, (int)size, file))
+		buf[0] = '\0';
+	fclose(file);
+	buf[strcspn(buf, "\n")] = '\0';
+	return buf[0];
+}
+
+/* The last part of what a link below the root points to. */
+static bool choose_read_link(const struct device_list *list, const char *link, char *buf,
+			     size_t size)
+{
+	char path[PATH_MAX], target[PATH_MAX], *base;
+	ssize_t len;
+
+	snprintf(path, sizeof(path), "%s%s", list->root, link);
+	len = readlink(path, target, sizeof(target) - 1);
+	if (len <= 0)
+		return false;
+	target[len] = '\0';
+	base = strrchr(target, '/');
+	base = base ? base + 1 : target;
+	if (strlen(base) >= size)
+		return false;
+	memcpy(buf, base, strlen(base) + 1);
+	return true;
+}
+
+static const struct device *choose_find(const struct device_list *list, const char *name)
+{
+	const struct device *device = device_list__find(list, name);
+
+	return device && !device->gone ? device : NULL;
+}
+
+/* Is vda1 a partition of vda? Its name begins with the disk's, its folder lies in the disk's. */
+static bool choose_is_partition(const struct device_list *list, const struct device *disk,
+				const char *name)
+{
+	char text[32];
+
+	if (disk->gone || strncmp(name, disk->name, strlen(disk->name)) || strchr(name, '/'))
+		return false;
+	return choose_read(list, text, sizeof(text), "/sys/block/%s/%s/partition", disk->name,
+			   name);
+}
+
+/* The disk a partition lies on, or NULL. */
+static const struct device *choose_parent(const struct device_list *list, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < list->nr; i++) {
+		if (choose_is_partition(list, &list->devices[i], name))
+			return &list->devices[i];
+	}
+	return NULL;
+}
+
+static void choose_add_leaf(struct choose_leaves *leaves, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < leaves->nr; i++) {
+		if (!strcmp(leaves->names[i], name))
+			return;
+	}
+	if (leaves->nr < CHOOSE_NAMES_MAX)
+		memcpy(leaves->names[leaves->nr++], name, strlen(name) + 1);
+}
+
+/* The disks at the bottom of a stack of bio-based ones. */
+static void choose_collect(const struct device_list *list, const char *name, int depth,
+			   struct choose_leaves *leaves)
+{
+	const struct device *disk;
+	struct dirent **slaves;
+	char path[PATH_MAX];
+	int nr, i;
+
+	snprintf(path, sizeof(path), "%s/sys/block/%s/slaves", list->root, name);
+	nr = depth < CHOOSE_DEPTH_MAX ? scandir(path, &slaves, NULL, versionsort) : -1;
+	if (nr < 0)
+		return;
+	for (i = 0; i < nr; i++) {
+		disk = choose_find(list, slaves[i]->d_name);
+		if (!disk)
+			disk = choose_parent(list, slaves[i]->d_name);
+		if (disk && disk->kind == DEVICE_BIO)
+			choose_collect(list, disk->name, depth + 1, leaves);
+		else if (disk)
+			choose_add_leaf(leaves, disk->name);
+		free(slaves[i]);
+	}
+	free(slaves);
+}
+
+/* "dm-0 (vg-root) passes bios on and …; measure the disks below it: -d nvme0n1,sda" */
+static int choose_refuse_bio(const struct device_list *list, const struct device *device)
+{
+	char names[CHOOSE_NAMES_MAX * sizeof(device->name)] = "", nick[128] = "", shown[136] = "";
+	struct choose_leaves leaves = { .nr = 0 };
+	size_t i, len = 0;
+
+	if (choose_read(list, nick, sizeof(nick), "/sys/block/%s/dm/name", device->name))
+		snprintf(shown, sizeof(shown), " (%s)", nick);
+	choose_collect(list, device->name, 0, &leaves);
+	if (!leaves.nr)
+		return log_err(-ENODEV,
+			       "%s%s takes bios, issues no requests, and has no disk below it to "
+			       "measure",
+			       device->name, shown);
+	for (i = 0; i < leaves.nr; i++)
+		len += (size_t)snprintf(names + len, sizeof(names) - len, "%s%s", i ? "," : "",
+					leaves.names[i]);
+	return log_err(-ENODEV,
+		       "%s%s passes bios on and issues no requests of its own; measure the disk%s "
+		       "below it: -d %s",
+		       device->name, shown, leaves.nr == 1 ? "" : "s", names);
+}
+
+/* An NVMe namespace of size 0 still takes passthrough commands; other disks need a medium. */
+static int choose_disk(const struct device_list *list, const struct device *device,
+		       struct device_choice *choice)
+{
+	if (device->kind == DEVICE_BIO)
+		return choose_refuse_bio(list, device);
+	if (device->kind == DEVICE_REQUEST && !device->size_bytes)
+		return log_err(-ENODEV, "%s has no medium (its size is 0)", device->name);
+	if (device->kind == DEVICE_NVME_CTRL)
+		choice->ctrl = device->ctrl;
+	else
+		memcpy(choice->disk, device->name, sizeof(choice->disk));
+	return 0;
+}
+
+static int choose_partition(const struct device_list *list, const char *name,
+			    struct device_choice *choice)
+{
+	const struct device *disk = choose_parent(list, name);
+	char text[32];
+	int err;
+
+	if (!disk)
+		return -ENOENT;
+	err = choose_disk(list, disk, choice);
+	if (err)
+		return err;
+	choose_read(list, text, sizeof(text), "/sys/block/%s/%s/start", disk->name, name);
+	choice->from_sector = strtoull(text, NULL, 10);
+	choose_read(list, text, sizeof(text), "/sys/block/%s/%s/size", disk->name, name);
+	choice->nr_sectors = strtoull(text, NULL, 10);
+	if (!choice->nr_sectors) /* would mean the whole disk */
+		return log_err(-ENODEV, "the partition %s has no sectors; the disk is %s", name,
+			       disk->name);
+	return 0;
+}
+
+/* nvme0, nvme0n1, vda, vda1 */
+static int choose_by_name(const struct device_list *list, const char *name,
+			  struct device_choice *choice)
+{
+	const struct device *device = choose_find(list, name);
+
+	return device ? choose_disk(list, device, choice) : choose_partition(list, name, choice);
+}
+
+/* 259:0 */
+static int choose_by_number(const struct device_list *list, const char *text,
+			    struct device_choice *choice)
+{
+	size_t major = strspn(text, CHOOSE_DIGITS);
+	size_t minor = text[major] == ':' ? strspn(text + major + 1, CHOOSE_DIGITS) : 0;
+	char link[64], name[sizeof(choice->disk)];
+
+	if (!major || !minor || text[major + 1 + minor] || major + minor > 20)
+		return -ENOENT;
+	snprintf(link, sizeof(link), "/sys/dev/block/%.24s", text);
+	if (!choose_read_link(list, link, name, sizeof(name)))
+		return -ENOENT;
+	return choose_by_name(list, name, choice);
+}
+
+/* The namespace with this tail ("n1") on the controller whose folder is `parent` ("nvme0"). */
+static const struct device *choose_find_namespace(const struct device_list *list,
+						  const char *parent, const char *tail)
+{
+	const struct device *ctrl = choose_find(list, parent), *device;
+	size_t i;
+
+	for (i = 0; ctrl && i < list->nr; i++) {
+		device = &list->devices[i];
+		if (device->kind == DEVICE_NVME_NS && !device->gone && device->ctrl == ctrl->ctrl &&
+		    !strcmp(device->name + 4 + strspn(device->name + 4, CHOOSE_DIGITS), tail))
+			return device;
+	}
+	return NULL;
+}
+
+/*
+ * ng0n1, the character device of a namespace: its first number is the controller's, the disk's is
+ * the subsystem's. A head's ng has no controller above it; there both are the subsystem's.
+ */
+static int choose_by_generic(const struct device_list *list, const char *text,
+			     struct device_choice *choice)
+{
+	size_t nr = strncmp(text, "ng", 2) ? 0 : strspn(text + 2, CHOOSE_DIGITS);
+	char link[96], parent[32] = "", name[sizeof(choice->disk)];
+	const struct device *device;
+
+	if (!nr || text[2 + nr] != 'n' || strlen(text) + 3 > sizeof(name))
+		return -ENOENT;
+	snprintf(link, sizeof(link), "/sys/class/nvme-generic/%.31s/device", text);
+	choose_read_link(list, link, parent, sizeof(parent));
+	device = choose_find_namespace(list, parent, text + 2 + nr);
+	if (device)
+		return choose_disk(list, device, choice);
+	snprintf(name, sizeof(name), "nvme%.27s", text + 2);
+	return choose_by_name(list, name, choice);
+}
+
+/* Device-mapper's name of a volume: vg/lv is vg-lv, and a '-' inside either is doubled. */
+static void choose_mangle(const char *text, char *buf, size_t size)
+{
+	size_t len = 0;
+
+	for (; *text && len + 2 < size; text++) {
+		buf[len++] = *text == '/' ? '-' : *text;
+		if (*text == '-')
+			buf[len++] = '-';
+	}
+	buf[len] = '\0';
+}
+
+/* vg-root, vg/root */
+static int choose_by_dm(const struct device_list *list, const char *text,
+			struct device_choice *choice)
+{
+	const char *slash = strchr(text, '/');
+	char wanted[256], name[256];
+	size_t i;
+
+	if (slash && slash != text && !strchr(slash + 1, '/'))
+		choose_mangle(text, wanted, sizeof(wanted));
+	else
+		snprintf(wanted, sizeof(wanted), "%s", text);
+	for (i = 0; i < list->nr; i++) {
+		const struct device *device = &list->devices[i];
+
+		if (device->gone || strncmp(device->name, "dm-", 3) ||
+		    !choose_read(list, name, sizeof(name), "/sys/block/%s/dm/name", device->name))
+			continue;
+		if (!strcmp(name, wanted))
+			return choose_disk(list, device, choice);
+	}
+	return -ENOENT;
+}
+
+/* The first way that knows the text. */
+static int choose_first(const struct device_list *list, const choose_way *ways, const char *text,
+			struct device_choice *choice)
+{
+	int err = -ENOENT;
+
+	for (; *ways && err == -ENOENT; ways++)
+		err = (*ways)(list, text, choice);
+	return err;
+}
+
+static const choose_way choose_name_ways[] = { choose_by_name, choose_by_number, choose_by_generic,
+					       choose_by_dm, NULL };
+
+/* The path without links, below the root again; false when there is no such file. */
+static bool choose_resolve(const struct device_list *list, const char *path, char *resolved,
+			   struct stat *status)
+{
+	char root[PATH_MAX] = "", full[PATH_MAX];
+	size_t len;
+
+	if ((size_t)snprintf(full, sizeof(full), "%s%s", list->root, path) >= sizeof(full))
+		return false;
+	if (!realpath(full, resolved) || stat(resolved, status))
+		return false;
+	if (!list->root[0])
+		return true;
+	if (!realpath(list->root, root))
+		return false;
+	len = strlen(root);
+	if (strncmp(resolved, root, len) || (resolved[len] && resolved[len] != '/'))
+		return false;
+	if (!resolved[len])
+		strcpy(resolved, "/");
+	else
+		memmove(resolved, resolved + len, strlen(resolved + len) + 1);
+	return true;
+}
+
+/* A node by its number, whatever it is called; a controller's or a generic one by its name. */
+static int choose_by_node(const struct device_list *list, const char *resolved,
+			  const struct stat *status, struct device_choice *choice)
+{
+	const char *base = strrchr(resolved, '/');
+	char number[32];
+	int err = -ENOENT;
+
+	if (S_ISBLK(status->st_mode)) {
+		snprintf(number, sizeof(number), "%u:%u", major(status->st_rdev),
+			 minor(status->st_rdev));
+		err = choose_by_number(list, number, choice);
+	}
+	if (err == -ENOENT && base && !strncmp(resolved, "/dev/", 5))
+		err = choose_first(list, choose_name_ways, base + 1, choice);
+	return err;
+}
+
+/* \040 is a blank, \011 a tab, \134 a backslash. */
+static void choose_unescape(char *text)
+{
+	char *to = text;
+
+	for (; *text; text++) {
+		if (*text == '\\' && strspn(text + 1, "01234567") >= 3) {
+			*to++ = (char)((text[1] - '0') * 64 + (text[2] - '0') * 8 + text[3] - '0');
+			text += 3;
+		} else {
+			*to++ = *text;
+		}
+	}
+	*to = '\0';
+}
+
+/* "29 1 254:0 / /mnt\040x rw,relatime shared:1 - ext4 /dev/vda rw" */
+static bool choose_parse_mount(const char *line, struct choose_mount *mount)
+{
+	const char *rest = strstr(line, " - ");
+
+	if (sscanf(line, "%*s %*s %9u:%9u %*s %4095s", &mount->major, &mount->minor,
+		   mount->point) != 3)
+		return false;
+	mount->source[0] = mount->type[0] = '\0';
+	if (rest)
+		sscanf(rest + 3, "%31s %4095s", mount->type, mount->source);
+	choose_unescape(mount->point);
+	choose_unescape(mount->source);
+	return true;
+}
+
+static bool choose_is_below(const char *path, const char *point)
+{
+	size_t len = strlen(point);
+
+	if (!strcmp(point, "/"))
+		return true;
+	return !strncmp(path, point, len) && (!path[len] || path[len] == '/');
+}
+
+/* The mount a path lies on: the longest one, and of equals the last, which covers the others. */
+static bool choose_find_mount(const struct device_list *list, const char *path,
+			      struct choose_mount *best)
+{
+	struct choose_mount mount;
+	char name[PATH_MAX], *line = NULL;
+	size_t size = 0;
+	FILE *file;
+
+	best->point[0] = '\0';
+	snprintf(name, sizeof(name), "%s/proc/self/mountinfo", list->root);
+	file = fopen(name, "re");
+	if (!file)
+		return false;
+	while (getline(&line, &size, file) > 0) {
+		if (choose_parse_mount(line, &mount) && choose_is_below(path, mount.point) &&
+		    strlen(mount.point) >= strlen(best->point))
+			*best = mount;
+	}
+	free(line);
+	fclose(file);
+	return best->point[0];
+}
+
+/*
+ * btrfs has a device number of its own (0:N) that no disk bears: there the source names a node. It
+ * is a text the mounter chose, so only a node is believed, no further folder.
+ */
+static int choose_by_mount(const struct device_list *list, const char *path,
+			   struct device_choice *choice)
+{
+	char number[32], resolved[PATH_MAX];
+	struct choose_mount mount;
+	struct stat status;
+
+	if (!choose_find_mount(list, path, &mount))
+		return -ENOENT;
+	if (strcmp(mount.point, path))
+		return log_err(-ENODEV, "'%s' is no mount point; it lies on %s (%s): -d '%s'", path,
+			       mount.point, mount.source, mount.point);
+	if (mount.major) {
+		snprintf(number, sizeof(number), "%u:%u", mount.major, mount.minor);
+		return choose_by_number(list, number, choice);
+	}
+	if (strncmp(mount.source, "/dev/", 5) ||
+	    !choose_resolve(list, mount.source, resolved, &status) || S_ISDIR(status.st_mode))
+		return log_err(-ENODEV, "'%s' is of type %s (%s): no one block device carries it",
+			       path, mount.type, mount.source);
+	return choose_by_node(list, resolved, &status, choice);
+}
+
+/* No node for it, as in a container with a /dev of its own: its name may do. */
+static int choose_without_node(const struct device_list *list, const char *path,
+			       struct device_choice *choice)
+{
+	if (!strncmp(path, "/dev/mapper/", 12))
+		return choose_by_dm(list, path + 12, choice);
+	if (!strncmp(path, "/dev/", 5))
+		return choose_first(list, choose_name_ways, path + 5, choice);
+	return -ENOENT;
+}
+
+/* /dev/vda, /dev/disk/by-id/…, /mnt */
+static int choose_by_path(const struct device_list *list, const char *path,
+			  struct device_choice *choice)
+{
+	char resolved[PATH_MAX];
+	struct stat status;
+	int err = -ENOENT;
+
+	if (path[0] != '/')
+		return -ENOENT;
+	if (!choose_resolve(list, path, resolved, &status))
+		return choose_without_node(list, path, choice);
+	if (!S_ISDIR(status.st_mode))
+		err = choose_by_node(list, resolved, &status, choice);
+	if (err == -ENOENT && !S_ISBLK(status.st_mode) && !S_ISCHR(status.st_mode))
+		err = choose_by_mount(list, resolved, choice);
+	return err;
+}
+
+/* disk/by-id/…, mapper/… */
+static int choose_below_dev(const struct device_list *list, const char *text,
+			    struct device_choice *choice)
+{
+	char path[PATH_MAX];
+
+	if (text[0] == '/' || !strchr(text, '/'))
+		return -ENOENT;
+	if ((size_t)snprintf(path, sizeof(path), "/dev/%s", text) >= sizeof(path))
+		return -ENOENT;
+	return choose_by_path(list, path, choice);
+}
+
+static const choose_way choose_ways[] = { choose_by_name,
+					  choose_by_number,
+					  choose_by_generic,
+					  choose_by_dm,
+					  choose_below_dev,
+					  choose_by_path,
+					  NULL };
+
+int device_list__choose(const struct device_list *list, const char *text,
+			struct device_choice *choice)
+{
+	char names[CHOOSE_NAMES_MAX * 40];
+	int err;
+
+	*choice = (struct device_choice){ .ctrl = -1 };
+	err = choose_first(list, choose_ways, text, choice);
+	if (err != -ENOENT)
+		return err;
+	return log_err(-ENODEV, "no block device named '%.128s'; there are: %s", text,
+		       device_list__names(list, names, sizeof(names)));
+}
+
+/* nvme0c1n1 without its c1 is nvme0n1, the head whose leg it is. */
+static bool choose_is_leg_of(const char *leg, const char *head)
+{
+	size_t subsys, ns;
+
+	if (strncmp(leg, "nvme", 4))
+		return false;
+	subsys = 4 + strspn(leg + 4, CHOOSE_DIGITS);
+	if (leg[subsys] != 'c')
+		return false;
+	ns = subsys + 1 + strspn(leg + subsys + 1, CHOOSE_DIGITS);
+	return !strncmp(leg, head, subsys) && !strcmp(leg + ns, head + subsys);
+}
+
+bool device_choice__means(const struct device_choice *choice, const struct device *device)
+{
+	if (choice->ctrl >= 0)
+		return device->ctrl == choice->ctrl;
+	if (!choice->disk[0])
+		return false;
+	return !strcmp(device->name, choice->disk) || choose_is_leg_of(device->name, choice->disk);
+}
+
+/* What a person could give to -d: no legs, no empty drives, nothing that would be refused. */
+static bool choose_is_offered(const struct device *device)
+{
+	if (device->gone)
+		return false;
+	if (device->kind == DEVICE_REQUEST)
+		return device->size_bytes;
+	if (device->kind == DEVICE_NVME_NS)
+		return !strchr(device->name, 'c');
+	return device->kind == DEVICE_NVME_HEAD;
+}
+
+char *device_list__names(const struct device_list *list, char *buf, size_t size)
+{
+	size_t i, len = 0, nr = 0;
+
+	if (!size)
+		return buf;
+	snprintf(buf, size, "none");
+	for (i = 0; i < list->nr; i++) {
+		if (!choose_is_offered(&list->devices[i]) || nr++ >= CHOOSE_NAMES_MAX ||
+		    len >= size)
+			continue;
+		len += (size_t)snprintf(buf + len, size - len, "%s%s", len ? ", " : "",
+					list->devices[i].name);
+	}
+	if (nr > CHOOSE_NAMES_MAX && len < size)
+		snprintf(buf + len, size - len, " and %zu more", nr - CHOOSE_NAMES_MAX);
+	return buf;
+}

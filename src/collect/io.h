@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * io.h: the `io` collector: every NVMe command and every request of other disks, counted in the
+ * kernel. A view says what it wants; what nobody wants is not in the programs that are loaded.
+ */
+#ifndef IOSONAR_COLLECT_IO_H
+#define IOSONAR_COLLECT_IO_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "analyse/breakdown.h"
+#include "collect/device.h"
+#include "collect/kernel.h"
+#include "collect/ledger.h"
+#include "options.h"
+#include "wire/io.h"
+
+struct io_wants {
+	const struct filter_options *filter;
+	bool by_size, by_queue, by_cpu, by_pid, by_comm, by_cgroup;
+	bool zoom; /* cells on nvme_latency's scale */
+	uint64_t zoom_min_us;
+	uint32_t zoom_shift;
+};
+
+struct io;
+
+/* Loads and attaches. 0, or -errno after one line that says what is missing and the way on. */
+int io__open(struct io **io, const struct io_wants *wants);
+void io__free(struct io *io); /* detaches if that was not done */
+
+/*
+ * All rows as they are now, one call per row and CPU: counts since the start, max_ns since the last
+ * read. `part` is the caller's for the length of the call.
+ */
+typedef void (*io_row_fn)(void *arg, const struct io_tags *tags, const struct hist *part);
+void io__read(struct io *io, io_row_fn fn, void *arg);
+
+void io__detach(struct io *io); /* then io__read and io__ledger are final */
+void io__ledger(struct io *io, struct ledger *ledger);
+
+/* The kernel's word about devices: poll the fd, then let it read. -1: none could be opened. */
+int io__uevent_fd(const struct io *io);
+int io__on_uevent(void *io);
+
+const struct device_list *io__devices(const struct io *io);
+const struct kernel *io__kernel(const struct io *io);
+bool io__sees_nvme(const struct io *io);
+bool io__sees_block(const struct io *io);
+uint64_t io__memory_bytes(const struct io *io); /* that its tables take */
+
+#endif

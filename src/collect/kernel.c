@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "collect/kernel.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+#include <bpf/btf.h>
+#include "log.h"
+
+/* The type a typedef, const or volatile stands for. */
+static const struct btf_type *kernel_plain(const struct btf *btf, __u32 id)
+{
+	const struct btf_type *t = btf__type_by_id(btf, id);
+
+	while (t && (btf_is_mod(t) || btf_is_typedef(t)))
+		t = btf__type_by_id(btf, t->type);
+	return t;
+}
+
+/* Byte offset of a field, looking into anonymous members too; -1: no such field. */
+static int kernel_offset_in(const struct btf *btf, const struct btf_type *t, const char *field)
+{
+	const struct btf_member *m = btf_members(t);
+
+	for (int i = 0; i < btf_vlen(t); i++, m++) {
+		const char *name = btf__name_by_offset(btf, m->name_off);
+		int at = (int)btf_member_bit_offset(t, (__u32)i) / 8, inner;
+
+		if (!strcmp(name, field))
+			return at;
+		if (*name || !btf_is_composite(kernel_plain(btf, m->type)))
+			continue;
+		inner = kernel_offset_in(btf, kernel_plain(btf, m->type), field);
+		if (inner >= 0)
+			return at + inner;
+	}
+	return -1;
+}
+
+static int kernel_offset(const struct btf *btf, const char *type, const char *field)
+{
+	int id = btf__find_by_name_kind(btf, type, BTF_KIND_STRUCT);
+
+	return id < 0 ? -1 : kernel_offset_in(btf, btf__type_by_id(btf, (__u32)id), field);
+}
+
+/* Arguments of a tracepoint, without the context that every prototype begins with; -1: none such.
+ */
+static int kernel_event_arguments(const struct btf *btf, const char *typedef_name)
+{
+	int id = btf__find_by_name_kind(btf, typedef_name, BTF_KIND_TYPEDEF);
+	const struct btf_type *t;
+
+	if (id < 0)
+		return -1;
+	t = kernel_plain(btf, (__u32)id); /* a pointer to the prototype */
+	t = t ? kernel_plain(btf, t->type) : NULL;
+	return t && btf_is_func_proto(t) ? btf_vlen(t) - 1 : -1;
+}
+
+static char *kernel_op_word(const char *name)
+{
+	char *word = strdup(name + strlen("REQ_OP_"));
+
+	for (char *c = word; c && *c; c++)
+		*c = *c == '_' ? '-' : (char)tolower(*c);
+	return word;
+}
+
+/* enum req_opf became enum req_op in 6.0 (ff07a02e9e8e). */
+static void kernel_read_ops(struct kernel *kernel, const struct btf *btf)
+{
+	int id = btf__find_by_name_kind(btf, "req_op", BTF_KIND_ENUM);
+	const struct btf_type *t;
+	const struct btf_enum *e;
+
+	if (id < 0)
+		id = btf__find_by_name_kind(btf, "req_opf", BTF_KIND_ENUM);
+	if (id < 0)
+		return;
+	t = btf__type_by_id(btf, (__u32)id);
+	e = btf_enum(t);
+	for (int i = 0; i < btf_vlen(t); i++, e++) {
+		const char *name = btf__name_by_offset(btf, e->name_off);
+
+		if (e->val >= 0 && e->val < KERNEL_OPS && !strncmp(name, "REQ_OP_", 7) &&
+		    strcmp(name, "REQ_OP_LAST") && !kernel->op_names[e->val])
+			kernel->op_names[e->val] = kernel_op_word(name);
+	}
+}
+
+static void kernel_read_nvme(struct kernel *kernel, const struct btf *vmlinux,
+			     const struct btf *nvme)
+{
+	int request = btf__find_by_name_kind(vmlinux, "request", BTF_KIND_STRUCT);
+	int size = request < 0 ? -1 : (int)btf__type_by_id(vmlinux, (__u32)request)->size;
+	int status = kernel_offset(nvme, "nvme_request", "status");
+	int ctrl = kernel_offset(nvme, "nvme_request", "ctrl");
+	int instance = kernel_offset(nvme, "nvme_ctrl", "instance");
+	int admin_q = kernel_offset(nvme, "nvme_ctrl", "admin_q");
+
+	kernel->nvme_btf = size > 0 && status >= 0;
+	kernel->nvme_events = kernel_event_arguments(nvme, "btf_trace_nvme_setup_cmd") == 2;
+	if (kernel->nvme_btf)
+		kernel->nvme_status_at = (uint32_t)(size + status);
+	if (size > 0 && ctrl >= 0 && instance >= 0 && admin_q >= 0) {
+		kernel->nvme_ctrl_at = (uint32_t)(size + ctrl);
+		kernel->nvme_instance_at = (uint32_t)instance;
+		kernel->nvme_admin_q_at = (uint32_t)admin_q;
+	}
+}
+
+/*
+ * nvme_core of 5.10 is a module without BTF. Its two known layouts differ in nvme_request.genctr,
+ * which came with 5.10.60's backport of e7006de6c238; status and ctrl lie the same in both. The
+ * programs check nvme_ctrl.admin_q before they believe an instance.
+ */
+static void kernel_guess_nvme(struct kernel *kernel, const struct btf *vmlinux)
+{
+	int request = btf__find_by_name_kind(vmlinux, "request", BTF_KIND_STRUCT);
+	uint32_t size;
+
+	if (request < 0)
+		return;
+	size = btf__type_by_id(vmlinux, (__u32)request)->size;
+	kernel->nvme_guessed = true;
+	kernel->nvme_status_at = size + 20;
+	kernel->nvme_ctrl_at = size + 24;
+	kernel->nvme_instance_at = 88;
+	kernel->nvme_admin_q_at = 56;
+}
+
+static void kernel_find_nvme(struct kernel *kernel, struct btf *vmlinux)
+{
+	struct btf *nvme;
+
+	if (btf__find_by_name_kind(vmlinux, "nvme_request", BTF_KIND_STRUCT) > 0) {
+		kernel->nvme_loaded = true;
+		kernel_read_nvme(kernel, vmlinux, vmlinux);
+		return;
+	}
+	kernel->nvme_loaded = !access("/sys/module/nvme_core", F_OK);
+	if (!kernel->nvme_loaded)
+		return;
+	nvme = btf__parse_split("/sys/kernel/btf/nvme_core", vmlinux);
+	if (nvme)
+		kernel_read_nvme(kernel, vmlinux, nvme);
+	else
+		kernel_guess_nvme(kernel, vmlinux);
+	btf__free(nvme);
+}
+
+int kernel__read(struct kernel *kernel)
+{
+	struct utsname uts;
+	struct btf *vmlinux = btf__load_vmlinux_btf();
+
+	memset(kernel, 0, sizeof(*kernel));
+	if (!uname(&uts))
+		memcpy(kernel->release, uts.release, sizeof(kernel->release));
+	if (!vmlinux)
+		return log_err(-EOPNOTSUPP,
+			       "Linux %s has no BTF (/sys/kernel/btf/vmlinux): it needs a kernel "
+			       "with CONFIG_DEBUG_INFO_BTF",
+			       kernel->release);
+	kernel->queue_argument = kernel_event_arguments(vmlinux, "btf_trace_block_rq_issue") == 2;
+	kernel->has_rq_error = kernel_event_arguments(vmlinux, "btf_trace_block_rq_error") >= 0;
+	kernel->has_diskseq = kernel_offset(vmlinux, "gendisk", "diskseq") >= 0;
+	kernel_read_ops(kernel, vmlinux);
+	kernel_find_nvme(kernel, vmlinux);
+	btf__free(vmlinux);
+	return 0;
+}
+
+void kernel__free(struct kernel *kernel)
+{
+	for (int i = 0; i < KERNEL_OPS; i++)
+		free(kernel->op_names[i]);
+	memset(kernel->op_names, 0, sizeof(kernel->op_names));
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "collect/ledger.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include "log.h"
+
+/* in_balance: the command was counted as issued, so its loss stands in the equation. */
+static const struct {
+	const char *what;
+	bool in_balance;
+} lost_reasons[NR_LOST] = {
+	[LOST_NO_SLOT] = { "no slot for it: the table of commands in flight was full", false },
+	[LOST_COMPLETION] = { "completion never seen", true },
+	[LOST_START] = { "completed without a start", false },
+	[LOST_CLOCK] = { "clock went backwards", true },
+	[LOST_DEVICE] = { "unknown device", false },
+	[LOST_SKIPPED] = { "program skipped by the kernel (recursion_misses)", false },
+	[LOST_ROW] = { "counted in the row `other`: no row of its own left", false },
+};
+
+int64_t ledger__unaccounted(const struct ledger *l)
+{
+	uint64_t known = l->completed + l->in_flight + l->never_sent;
+	int64_t left;
+
+	for (int i = 0; i < NR_LOST; i++)
+		if (lost_reasons[i].in_balance)
+			known += l->lost[i];
+	left = (int64_t)(l->issued - known);
+	if (!left && l->counted_known)
+		left = (int64_t)(l->completed - l->counted);
+	return left;
+}
+
+uint64_t ledger__lost(const struct ledger *l)
+{
+	uint64_t lost = 0;
+
+	for (int i = 0; i < NR_LOST; i++)
+		lost += l->lost[i];
+	return lost;
+}
+
+bool ledger__is_whole(const struct ledger *l)
+{
+	return !ledger__lost(l) && !ledger__unaccounted(l);
+}
+
+static void ledger_print_also(const struct ledger *l)
+{
+	const struct {
+		uint64_t nr;
+		const char *what;
+	} also[] = {
+		{ l->failed, "failed" },
+		{ l->retries, "retried attempts" },
+		{ l->requeues, "handed back by a busy driver" },
+		{ l->never_sent, "never sent" },
+		{ l->refused, "refused by the driver" },
+		{ l->mid_flight, "attached mid-flight" },
+	};
+	char line[256] = "";
+	size_t len = 0;
+
+	for (size_t i = 0; i < sizeof(also) / sizeof(also[0]); i++)
+		if (also[i].nr && len < sizeof(line))
+			len += (size_t)snprintf(line + len, sizeof(line) - len, "%s%s %" PRIu64,
+						len ? ", " : "", also[i].what, also[i].nr);
+	if (len)
+		log_note("  also: %s", line);
+}
+
+void ledger__print(const struct ledger *l)
+{
+	int64_t left = ledger__unaccounted(l);
+	char age[32];
+
+	log_note("issued %" PRIu64 " = completed %" PRIu64 " + in flight %" PRIu64 "%s%s; %s",
+		 l->issued, l->completed, l->in_flight, l->oldest_ns ? ", the oldest for " : "",
+		 l->oldest_ns ? text__duration(age, sizeof(age), l->oldest_ns) : "",
+		 ledger__is_whole(l) ? "nothing lost" : "NOT WHOLE");
+	ledger_print_also(l);
+	for (int i = 0; i < NR_LOST; i++)
+		if (l->lost[i])
+			log_note("  lost %" PRIu64 ": %s", l->lost[i], lost_reasons[i].what);
+	if (left)
+		log_note("  unaccounted %" PRId64, left);
+}
+
+static struct cell ledger_get_unaccounted(const void *row)
+{
+	int64_t left = ledger__unaccounted(row);
+
+	return (struct cell){ .kind = CELL_COUNT, .n = (uint64_t)(left < 0 ? -left : left) };
+}
+
+#define COUNT(name, field, words)                                                      \
+	{                                                                              \
+		name, name, CELL_COUNT, 0, words, offsetof(struct ledger, field), NULL \
+	}
+
+const struct column ledger_columns[] = {
+	COUNT("issued", issued, "commands sent to a device; retries are not counted again"),
+	COUNT("completed", completed, "commands that ended"),
+	COUNT("in_flight", in_flight, "commands still open, found by looking at every slot"),
+	COUNT("never_sent", never_sent, "commands that ended before the device saw them"),
+	COUNT("mid_flight", mid_flight, "completions of commands sent before we attached"),
+	COUNT("failed", failed, "commands that ended with an error"),
+	COUNT("retries", retries, "attempts after a command's first"),
+	COUNT("requeues", requeues, "times a busy driver handed a command back"),
+	COUNT("refused", refused, "commands that the driver refused to send"),
+	COUNT("lost_no_slot", lost[LOST_NO_SLOT], "the table of commands in flight was full"),
+	COUNT("lost_completion", lost[LOST_COMPLETION], "completion never seen"),
+	COUNT("lost_start", lost[LOST_START], "completed without a start"),
+	COUNT("lost_clock", lost[LOST_CLOCK], "the clock went backwards"),
+	COUNT("lost_device", lost[LOST_DEVICE], "unknown device"),
+	COUNT("lost_skipped", lost[LOST_SKIPPED], "program skipped by the kernel"),
+	COUNT("lost_row", lost[LOST_ROW], "counted in the row `other`"),
+	{ "unaccounted", "unaccounted", CELL_COUNT, 0, "what does not balance; 0 in a whole run", 0,
+	  ledger_get_unaccounted },
+	{ 0 },
+};

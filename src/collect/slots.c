@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "collect/slots.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	SLOT_SWEEPING = 1, /* bit 0 of a key: requests are aligned, so no program finds it */
+};
+static const uint64_t slot_settled_ns = 100000000;   /* a requeue follows its error within this */
+static const uint64_t slot_grace_ns = 100000000;     /* no program runs that long */
+static const uint64_t slot_dead_ns = 10000000000ULL; /* unused for this long: may be swept */
+
+struct slot_seen {
+	uint32_t issued, completed;
+};
+
+int slot_table__init(struct slot_table *table, struct io_slot *slots, uint32_t nr)
+{
+	memset(table, 0, sizeof(*table));
+	table->slots = slots;
+	table->nr = nr;
+	table->seen = calloc(nr, sizeof(*table->seen));
+	return table->seen ? 0 : -ENOMEM;
+}
+
+void slot_table__free(struct slot_table *table)
+{
+	free(table->seen);
+	table->seen = NULL;
+}
+
+/* The cell as it was at one moment, near enough: programs go on while we read. */
+static struct io_slot slot_read(const struct io_slot *slot)
+{
+	struct io_slot copy;
+
+	memcpy(&copy, slot, sizeof(copy));
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	return copy;
+}
+
+static void slot_take_counts(struct slot_table *table, uint32_t nr, const struct io_slot *slot)
+{
+	struct slot_seen *seen = &table->seen[nr];
+
+	table->issued += (uint32_t)(slot->issued - seen->issued);
+	table->completed += (uint32_t)(slot->completed - seen->completed);
+	seen->issued = slot->issued;
+	seen->completed = slot->completed;
+}
+
+void slot_table__scan(struct slot_table *table, uint64_t now_ns, struct slot_counts *counts,
+		      slot_parked_fn parked, void *arg)
+{
+	memset(counts, 0, sizeof(*counts));
+	for (uint32_t nr = 0; nr < table->nr; nr++) {
+		struct io_slot slot;
+
+		if (!table->slots[nr].key)
+			continue;
+		slot = slot_read(&table->slots[nr]);
+		counts->used++;
+		slot_take_counts(table, nr, &slot);
+		if (slot.state <= IO_IGNORED)
+			continue;
+		if (slot.state == IO_PARKED && now_ns - slot.last_ns > slot_settled_ns) {
+			counts->parked++;
+			if (parked)
+				parked(arg, &slot);
+			continue;
+		}
+		counts->in_flight++;
+		if (!counts->oldest_ns || slot.first_ns < counts->oldest_ns)
+			counts->oldest_ns = slot.first_ns;
+	}
+}
+
+static bool slot_is_dead(const struct io_slot *slot, uint64_t now_ns)
+{
+	return slot->key && slot->state <= IO_IGNORED && slot->first_ns + slot_dead_ns < now_ns;
+}
+
+static void slot_sweep_mark(struct slot_table *table, uint64_t now_ns)
+{
+	for (uint32_t nr = 0; nr < table->nr; nr++)
+		if (slot_is_dead(&table->slots[nr], now_ns))
+			__atomic_fetch_or(&table->slots[nr].key, SLOT_SWEEPING, __ATOMIC_SEQ_CST);
+}
+
+/* A program that found the cell just before it was marked has opened it by now: give it back. */
+static void slot_sweep_clear(struct slot_table *table)
+{
+	for (uint32_t nr = 0; nr < table->nr; nr++) {
+		struct io_slot *slot = &table->slots[nr];
+
+		if (!(slot->key & SLOT_SWEEPING)) {
+			if (!slot->key && slot->claim) /* two CPUs met here and both went on */
+				slot->claim = 0;
+			continue;
+		}
+		if (slot->state > IO_IGNORED) {
+			__atomic_fetch_and(&slot->key, ~(uint64_t)SLOT_SWEEPING, __ATOMIC_SEQ_CST);
+			continue;
+		}
+		slot_take_counts(table, nr, slot);
+		memset(&table->seen[nr], 0, sizeof(table->seen[nr]));
+		slot->issued = slot->completed = 0;
+		slot->device_key = slot->first_ns = slot->alloc_ns = 0;
+		slot->state = IO_IDLE;
+		slot->claim = 0;
+		__atomic_store_n(&slot->key, 0, __ATOMIC_SEQ_CST);
+	}
+}
+
+void slot_table__sweep(struct slot_table *table, uint64_t now_ns, uint64_t used)
+{
+	if (table->sweep_began_ns) {
+		if (now_ns - table->sweep_began_ns < slot_grace_ns)
+			return;
+		slot_sweep_clear(table);
+		table->sweep_began_ns = 0;
+	} else if (used > table->nr / 2) {
+		slot_sweep_mark(table, now_ns);
+		table->sweep_began_ns = now_ns;
+	}
+}
+
+void slot_table__forget_device(struct slot_table *table, uint64_t device_key)
+{
+	for (uint32_t nr = 0; nr < table->nr; nr++)
+		if (table->slots[nr].device_key == device_key)
+			table->slots[nr].device_key = 0;
+}

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * completion.c: writes the completion scripts for bash and zsh. What never changes is text below;
+ * commands, options and choices are filled in from the tables; devices and processes are looked up
+ * by the shell at the moment somebody presses Tab. The scripts need nothing but the shell.
+ */
+#include "completion.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "cmd.h"
+#include "log.h"
+
+static const char bash_head[] =
+	"# iosonar completion for bash: eval \"$(iosonar --completion bash)\"\n"
+	"_iosonar_names()\n"
+	"{\n"
+	"	local path\n"
+	"	for path; do\n"
+	"		[[ -e $path ]] && printf '%s\\n' \"${path##*/}\"\n"
+	"	done\n"
+	"}\n"
+	"\n"
+	"_iosonar_words()\n"
+	"{\n"
+	"	mapfile -t COMPREPLY < <(compgen -W \"$1\" -- \"$cur\")\n"
+	"}\n"
+	"\n"
+	"# words with commas between them: only what stands behind the last one is completed\n"
+	"_iosonar_list()\n"
+	"{\n"
+	"	local head=\n"
+	"	[[ $cur == *,* ]] && head=${cur%,*},\n"
+	"	mapfile -t COMPREPLY < <(compgen -P \"$head\" -W \"$1\" -- \"${cur##*,}\")\n"
+	"}\n"
+	"\n"
+	"_iosonar_files()\n"
+	"{\n"
+	"	compopt -o filenames 2>/dev/null\n"
+	"	mapfile -t COMPREPLY < <(compgen -f -- \"$cur\")\n"
+	"}\n"
+	"\n"
+	"_iosonar()\n"
+	"{\n"
+	"	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} i\n"
+	"	COMPREPLY=()\n"
+	"	# bash cuts --name=value at the \"=\"\n"
+	"	if [[ $cur == = ]]; then\n"
+	"		cur=\n"
+	"	elif [[ $prev == = ]]; then\n"
+	"		prev=${COMP_WORDS[COMP_CWORD - 2]}\n"
+	"	fi\n"
+	"	for ((i = 2; i < COMP_CWORD; i++)); do\n"
+	"		[[ ${COMP_WORDS[i]} == -- ]] || continue\n"
+	"		((i + 1 < COMP_CWORD)) && { _iosonar_files; return; }\n"
+	"		mapfile -t COMPREPLY < <(compgen -c -- \"$cur\")\n"
+	"		return\n"
+	"	done\n"
+	"	((COMP_CWORD > 1)) || prev=\n"
+	"	case ${COMP_WORDS[1]}/$prev in\n";
+
+static const char bash_tail[] = "	esac\n"
+				"}\n"
+				"complete -F _iosonar iosonar\n";
+
+static const char zsh_head[] =
+	"#compdef iosonar\n"
+	"# iosonar completion for zsh: a file _iosonar in a folder of $fpath, or after compinit\n"
+	"# source <(iosonar --completion zsh)\n"
+	"_iosonar_devices() {\n"
+	"	local -a names\n"
+	"	names=(/sys/class/block/*(N:t) /sys/class/nvme/*(N:t))\n"
+	"	compadd \"$@\" -a names\n"
+	"}\n";
+
+static const char zsh_tail[] = "if [[ $funcstack[1] == _iosonar ]]; then\n"
+			       "	_iosonar \"$@\"\n"
+			       "else\n"
+			       "	compdef _iosonar iosonar\n"
+			       "fi\n";
+
+/* What an option's value is completed with; both shells have an entry for each. */
+static const struct completion_source {
+	const char *completes;
+	const char *bash; /* a command that fills COMPREPLY; a list uses _iosonar_list */
+	const char *zsh;  /* a function that takes compadd's options */
+} completion_sources[] = {
+	{ "device", "\"$(_iosonar_names /sys/class/block/* /sys/class/nvme/*)\"",
+	  "_iosonar_devices" },
+	{ "pid", "\"$(_iosonar_names /proc/[0-9]*)\"", "_pids" },
+	{ "file", NULL, "_files" },
+};
+
+typedef void (*completion_fn)(FILE *out, const struct cmd *cmd, const struct option_def *def);
+
+/* Calls fn for every option of a command, in the order of its help. */
+static void completion_each(FILE *out, const struct cmd *cmd, completion_fn fn)
+{
+	const struct option_def *def;
+
+	for (def = cmd->own ? cmd->own->options : NULL; def && def->name; def++)
+		fn(out, cmd, def);
+	for (size_t i = 0; cmd->groups && cmd->groups[i]; i++)
+		for (def = cmd->groups[i]->options; def->name; def++)
+			fn(out, cmd, def);
+	for (def = always_group.options; def->name; def++)
+		fn(out, cmd, def);
+}
+
+static const struct completion_source *completion_source(const struct option_def *def)
+{
+	for (size_t i = 0;
+	     def->completes && i < sizeof(completion_sources) / sizeof(completion_sources[0]); i++)
+		if (!strcmp(def->completes, completion_sources[i].completes))
+			return &completion_sources[i];
+	return NULL;
+}
+
+static void completion_put_choices(FILE *out, const struct option_def *def)
+{
+	for (size_t i = 0; def->choices[i]; i++)
+		fprintf(out, "%s%s", i ? " " : "", def->choices[i]);
+}
+
+static void completion_put_commands(FILE *out)
+{
+	for (size_t i = 0; commands[i]; i++)
+		fprintf(out, "%s%s", i ? " " : "", commands[i]->name);
+}
+
+/* ---- bash ---- */
+
+static void bash_put_value(FILE *out, const struct cmd *cmd, const struct option_def *def)
+{
+	const struct completion_source *source = completion_source(def);
+	const char *offer = def->kind == OPTION_LIST ? "_iosonar_list" : "_iosonar_words";
+
+	if (!option__takes_value(def))
+		return;
+	fprintf(out, "	");
+	if (def->letter)
+		fprintf(out, "%s/-%c | ", cmd->name, def->letter);
+	fprintf(out, "%s/--%s) ", cmd->name, def->name);
+	if (def->choices) {
+		fprintf(out, "%s \"", offer);
+		completion_put_choices(out, def);
+		fprintf(out, "\" ");
+	} else if (source && source->bash) {
+		fprintf(out, "%s %s ", offer, source->bash);
+	} else if (source) {
+		fprintf(out, "_iosonar_files ");
+	}
+	fprintf(out, ";;\n");
+}
+
+static void bash_put_name(FILE *out, const struct cmd *cmd, const struct option_def *def)
+{
+	(void)cmd;
+	if (def->letter)
+		fprintf(out, "-%c ", def->letter);
+	fprintf(out, "--%s ", def->name);
+}
+
+static void bash_print(FILE *out)
+{
+	fputs(bash_head, out);
+	fprintf(out, "	*/) _iosonar_words \"");
+	completion_put_commands(out);
+	fprintf(out,
+		" help --help --version --completion\" ;;\n	help/help) _iosonar_words \"");
+	completion_put_commands(out);
+	fprintf(out, "\" ;;\n	--completion/--completion) _iosonar_words \"bash zsh\" ;;\n");
+	for (size_t i = 0; commands[i]; i++) {
+		completion_each(out, commands[i], bash_put_value);
+		fprintf(out, "	%s/*) _iosonar_words \"", commands[i]->name);
+		completion_each(out, commands[i], bash_put_name);
+		fprintf(out, "--\" ;;\n");
+	}
+	fputs(bash_tail, out);
+}
+
+/* ---- zsh ---- */
+
+/* Text inside '…[text]…:text:' of _arguments. */
+static void zsh_put_text(FILE *out, const char *text)
+{
+	for (; *text; text++) {
+		if (*text == '\'') {
+			fputs("'\\''", out);
+			continue;
+		}
+		if (strchr("[]:\\", *text))
+			putc('\\', out);
+		putc(*text, out);
+	}
+}
+
+static void zsh_put_value(FILE *out, const struct option_def *def)
+{
+	const struct completion_source *source = completion_source(def);
+	bool list = def->kind == OPTION_LIST;
+
+	putc(':', out);
+	zsh_put_text(out, def->arg ? def->arg : def->name);
+	putc(':', out);
+	if (def->choices) {
+		fputs(list ? "_sequence compadd - " : "(", out);
+		completion_put_choices(out, def);
+		fputs(list ? "" : ")", out);
+	} else if (source) {
+		fprintf(out, "%s%s", list ? "_sequence " : "", source->zsh);
+	} else {
+		putc(' ', out);
+	}
+}
+
+/* '(-i --interval)'{-i+,--interval=}'[help]:DURATION: ' */
+static void zsh_put_option(FILE *out, const struct cmd *cmd, const struct option_def *def)
+{
+	bool value = option__takes_value(def);
+
+	(void)cmd;
+	fputs("		", out);
+	if (def->kind == OPTION_LIST || def->kind == OPTION_COUNT)
+		fputs("'*'", out);
+	else if (def->letter)
+		fprintf(out, "'(-%c --%s)'", def->letter, def->name);
+	if (def->letter)
+		fprintf(out, "{-%c%s,--%s%s}", def->letter, value ? "+" : "", def->name,
+			value ? "=" : "");
+	else
+		fprintf(out, "--%s%s", def->name, value ? "=" : "");
+	fputs("'[", out);
+	zsh_put_text(out, def->help);
+	putc(']', out);
+	if (value)
+		zsh_put_value(out, def);
+	fputs("' \\\n", out);
+}
+
+static void zsh_put_command(FILE *out, const struct cmd *cmd)
+{
+	fprintf(out, "\n_iosonar_%s() {\n	_arguments -S \\\n", cmd->name);
+	completion_each(out, cmd, zsh_put_option);
+	fprintf(out, "		'*:: :_normal'\n}\n");
+}
+
+static void zsh_put_briefs(FILE *out)
+{
+	for (size_t i = 0; commands[i]; i++) {
+		fprintf(out, "		'%s:", commands[i]->name);
+		zsh_put_text(out, commands[i]->brief);
+		fputs("'\n", out);
+	}
+}
+
+static void zsh_print(FILE *out)
+{
+	fputs(zsh_head, out);
+	for (size_t i = 0; commands[i]; i++)
+		zsh_put_command(out, commands[i]);
+	fprintf(out, "\n_iosonar() {\n	local -a names\n	names=(\n");
+	zsh_put_briefs(out);
+	fprintf(out, "	)\n"
+		     "	if ((CURRENT == 2)); then\n"
+		     "		_describe command names\n"
+		     "		compadd - help --help --version --completion\n"
+		     "		return\n"
+		     "	fi\n"
+		     "	shift words\n"
+		     "	((CURRENT--))\n"
+		     "	case $words[1] in\n"
+		     "	help) _describe command names ;;\n"
+		     "	--completion) compadd - bash zsh ;;\n");
+	for (size_t i = 0; commands[i]; i++)
+		fprintf(out, "	%s) _iosonar_%s ;;\n", commands[i]->name, commands[i]->name);
+	fprintf(out, "	esac\n}\n\n%s", zsh_tail);
+}
+
+static const struct completion_shell {
+	const char *name;
+	void (*print)(FILE *out);
+} completion_shells[] = {
+	{ "bash", bash_print },
+	{ "zsh", zsh_print },
+};
+
+int completion__print(FILE *out, const char *shell)
+{
+	if (!shell)
+		return log_err(-EINVAL, "--completion: the shell is missing; give bash or zsh");
+	for (size_t i = 0; i < sizeof(completion_shells) / sizeof(completion_shells[0]); i++) {
+		if (!strcmp(completion_shells[i].name, shell)) {
+			completion_shells[i].print(out);
+			return 0;
+		}
+	}
+	return log_err(-EINVAL, "--completion %s: there is none for it; give bash or zsh", shell);
+}

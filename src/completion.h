@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * completion.h: shell completion made from the command and option tables, so it cannot be older
+ * than the program: eval "$(iosonar --completion bash)".
+ */
+#ifndef IOSONAR_COMPLETION_H
+#define IOSONAR_COMPLETION_H
+
+#include <stdio.h>
+
+/* 0, or -EINVAL after one line if there is none for this shell (NULL: none was named). */
+int completion__print(FILE *out, const char *shell);
+
+#endif

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * error.c: what is wrong with an expression, in words, and where? Names the fields that are
+ * spelt most alike; costs a small table of edit distances, only after a mistake. Widths are counted
+ * in characters: under wide or combining ones the caret is a column or two off.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include "expr/tree.h"
+
+enum {
+	NEAR_MAX_LEN = 32, /* longer names are compared with nothing */
+	NEAR_EDIT = 10,	   /* the price of one letter */
+	NEAR_SHOWN = 3,
+	POINT_BEFORE = 60, /* bytes of the text shown before and behind the caret */
+	POINT_AFTER = 30,
+};
+
+int expr_clip(const char *text, size_t len, size_t most)
+{
+	if (len <= most)
+		return (int)len;
+	while (most && ((unsigned char)text[most] & 0xc0) == 0x80)
+		most--;
+	return (int)most;
+}
+
+int expr_error__set(struct expr_error *error, size_t at, const char *fmt, ...)
+{
+	va_list args;
+
+	error->at = at;
+	va_start(args, fmt);
+	vsnprintf(error->message, sizeof(error->message), fmt, args);
+	va_end(args);
+	return -EINVAL;
+}
+
+/* Near digits are cheap: p98 is nearer to p99 than to p90. */
+static int near_swap_price(char a, char b)
+{
+	if (a == b)
+		return 0;
+	if (isdigit((unsigned char)a) && isdigit((unsigned char)b))
+		return a < b ? b - a : a - b;
+	return NEAR_EDIT;
+}
+
+static int near_least(int a, int b, int c)
+{
+	int least = a < b ? a : b;
+
+	return least < c ? least : c;
+}
+
+/* Levenshtein's distance, one row of the table at a time. -1: too long to bother. */
+static int near_distance(const char *a, size_t a_len, const char *b)
+{
+	int row[NEAR_MAX_LEN + 1], corner, above;
+	size_t i, j, b_len = strlen(b);
+
+	if (a_len > NEAR_MAX_LEN || b_len > NEAR_MAX_LEN)
+		return -1;
+	for (j = 0; j <= b_len; j++)
+		row[j] = (int)j * NEAR_EDIT;
+	for (i = 1; i <= a_len; i++) {
+		corner = row[0];
+		row[0] = (int)i * NEAR_EDIT;
+		for (j = 1; j <= b_len; j++) {
+			above = row[j];
+			row[j] = near_least(above + NEAR_EDIT, row[j - 1] + NEAR_EDIT,
+					    corner + near_swap_price(a[i - 1], b[j - 1]));
+			corner = above;
+		}
+	}
+	return row[b_len];
+}
+
+static int near_best(const struct expr *expr, const struct expr_node *word)
+{
+	int best = NEAR_EDIT * (int)(1 + word->text_len / 4), distance;
+	size_t i;
+
+	for (i = 0; i < expr->nr_fields; i++) {
+		distance = near_distance(word->text, word->text_len, expr->fields[i].name);
+		if (distance >= 0 && distance < best)
+			best = distance;
+	}
+	return best;
+}
+
+__attribute__((format(printf, 2, 3))) static void error_append(struct expr_error *error,
+							       const char *fmt, ...)
+{
+	size_t len = strlen(error->message);
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(error->message + len, sizeof(error->message) - len, fmt, args);
+	va_end(args);
+}
+
+/* Returns how many it named. */
+static int error_name_near(struct expr_error *error, const struct expr *expr,
+			   const struct expr_node *word)
+{
+	int nr = 0, best = near_best(expr, word);
+	const char *name;
+	size_t i;
+
+	for (i = 0; i < expr->nr_fields && nr < NEAR_SHOWN; i++) {
+		name = expr->fields[i].name;
+		if (near_distance(word->text, word->text_len, name) != best)
+			continue;
+		error_append(error, "%s%s", nr++ ? " or " : "; did you mean ", name);
+	}
+	if (nr)
+		error_append(error, "?");
+	return nr;
+}
+
+/* As many as fit, whole names only. */
+static void error_name_all(struct expr_error *error, const struct expr *expr)
+{
+	const char *name;
+	size_t i;
+
+	for (i = 0; i < expr->nr_fields; i++) {
+		name = expr->fields[i].name;
+		if (strlen(error->message) + strlen(name) + 20 > sizeof(error->message)) {
+			error_append(error, ", ...");
+			return;
+		}
+		error_append(error, "%s%s", i ? ", " : "; there are: ", name);
+	}
+}
+
+int expr_error__no_field(struct expr_error *error, const struct expr *expr,
+			 const struct expr_node *word)
+{
+	expr_error__set(error, word->at, "no field '%.*s'",
+			expr_clip(word->text, word->text_len, NEAR_MAX_LEN), word->text);
+	if (!error_name_near(error, expr, word))
+		error_name_all(error, expr);
+	return -EINVAL;
+}
+
+static bool point_is_inside(char c)
+{
+	return ((unsigned char)c & 0xc0) == 0x80;
+}
+
+/* Control characters become '?': they would move the caret, or the terminal. */
+static size_t point_copy(const char *text, size_t len, char *buf, size_t size)
+{
+	size_t i;
+
+	for (i = 0; i < len && i + 1 < size; i++)
+		buf[i] = iscntrl((unsigned char)text[i]) ? '?' : text[i];
+	buf[i] = '\0';
+	return i;
+}
+
+/* A long text is shown around the mistake only. Each line is without an end of its own. */
+void expr__point_at(const char *text, const struct expr_error *error, char *buf, size_t size)
+{
+	size_t len = strlen(text), at = error->at < len ? error->at : len;
+	size_t from = at > POINT_BEFORE ? at - POINT_BEFORE : 0, to = at + POINT_AFTER, i, used;
+
+	if (!size)
+		return;
+	if (to > len)
+		to = len;
+	while (from < at && point_is_inside(text[from]))
+		from++;
+	while (to < len && point_is_inside(text[to]))
+		to++;
+	used = point_copy(text + from, to - from, buf, size);
+	if (used + 1 < size)
+		buf[used++] = '\n';
+	for (i = from; i < at && used + 1 < size; i++)
+		if (!point_is_inside(text[i]))
+			buf[used++] = ' ';
+	if (used + 1 < size)
+		buf[used++] = '^';
+	buf[used] = '\0';
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * print.c: what did the parser understand? Every operator in parentheses, except the left end of
+ * a row of equals (a || b || c), so that long rows do not nest. Numbers stand as they were written:
+ * no digit is lost. Parsing the result gives the same tree and the same text.
+ */
+#include <string.h>
+#include "expr/tree.h"
+
+struct print {
+	const struct expr *expr;
+	char *buf;
+	size_t size, len;
+};
+
+static void print_bytes(struct print *print, const char *text, size_t len)
+{
+	size_t room = print->len < print->size ? print->size - print->len : 0;
+
+	if (room)
+		memcpy(print->buf + print->len, text, len < room ? len : room);
+	print->len += len;
+}
+
+static void print_text(struct print *print, const char *text)
+{
+	print_bytes(print, text, strlen(text));
+}
+
+static void print_node(struct print *print, uint32_t index);
+
+/* A text was written in one kind of quotes, or bare without either: it never holds both. */
+static void print_leaf(struct print *print, const struct expr_node *node)
+{
+	const char *quote = "\"";
+
+	if (node->op == OP_FIELD) {
+		print_text(print, print->expr->fields[node->field].name);
+	} else if (node->op == OP_NUMBER) {
+		print_bytes(print, print->expr->source + node->at, node->len);
+	} else {
+		if (memchr(node->text, '"', node->text_len))
+			quote = "'";
+		print_text(print, quote);
+		print_bytes(print, node->text, node->text_len);
+		print_text(print, quote);
+	}
+}
+
+static void print_operand(struct print *print, enum expr_op op, uint32_t index, bool is_left)
+{
+	bool is_bare = expr_prints_bare(op, print->expr->nodes[index].op, is_left);
+
+	if (!is_bare)
+		print_text(print, "(");
+	print_node(print, index);
+	if (!is_bare)
+		print_text(print, ")");
+}
+
+static void print_node(struct print *print, uint32_t index)
+{
+	const struct expr_node *node = &print->expr->nodes[index];
+
+	if (expr_op_is_leaf(node->op)) {
+		print_leaf(print, node);
+	} else if (expr_op_is_unary(node->op)) {
+		print_text(print, expr_ops[node->op].text);
+		print_operand(print, node->op, node->left, true);
+	} else {
+		print_operand(print, node->op, node->left, true);
+		print_text(print, " ");
+		print_text(print, expr_ops[node->op].text);
+		print_text(print, " ");
+		print_operand(print, node->op, node->right, false);
+	}
+}
+
+int expr__print(const struct expr *expr, char *buf, size_t size)
+{
+	struct print print = { .expr = expr, .buf = buf, .size = size };
+	bool is_bare = expr_ops[expr->nodes[expr->root].op].level >= LEVEL_UNARY ||
+		       expr->nodes[expr->root].op == OP_NOT;
+
+	if (!is_bare)
+		print_text(&print, "(");
+	print_node(&print, expr->root);
+	if (!is_bare)
+		print_text(&print, ")");
+	if (size)
+		buf[print.len < size ? print.len : size - 1] = '\0';
+	return (int)print.len;
+}

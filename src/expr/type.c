@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * type.c: may these two be compared or added, and what comes out? Decided once, at parse time, so
+ * that evaluation never meets a duration beside a text. A number literal with k or Ki is a plain
+ * number, which fits a size; only a duration insists on its unit.
+ */
+#include <errno.h>
+#include <string.h>
+#include "expr/tree.h"
+
+enum { TYPE_SHOWN = 24 }; /* bytes of an operand in a message */
+
+static const char *const type_words[] = {
+	[EXPR_NUMBER] = "a number", [EXPR_DURATION] = "a duration", [EXPR_SIZE] = "a size",
+	[EXPR_TEXT] = "a text",	    [EXPR_BOOL] = "a truth",
+};
+
+static const char *const type_verbs[] = {
+	[LEVEL_OR] = "joined by ||",
+	[LEVEL_AND] = "joined by &&",
+	[LEVEL_COMPARE] = "compared",
+	[LEVEL_SUM] = "added",
+	[LEVEL_TERM] = "multiplied or divided",
+};
+
+struct type_pair {
+	const struct expr *expr;
+	enum expr_op op;
+	struct expr_node *left, *right;
+	struct expr_error *error;
+};
+
+static int type_shown(const struct expr *expr, const struct expr_node *node)
+{
+	return expr_clip(expr->source + node->at, node->len, TYPE_SHOWN);
+}
+
+static bool type_counts(enum expr_type type)
+{
+	return type == EXPR_NUMBER || type == EXPR_DURATION || type == EXPR_SIZE;
+}
+
+/* The common type of two that may stand side by side, or -1. */
+static int type_blend(enum expr_type a, enum expr_type b)
+{
+	if (a == b)
+		return (int)a;
+	if ((a == EXPR_SIZE && b == EXPR_NUMBER) || (a == EXPR_NUMBER && b == EXPR_SIZE))
+		return EXPR_SIZE;
+	return -1;
+}
+
+static int type_misfit(const struct type_pair *pair)
+{
+	const char *source = pair->expr->source;
+	const struct expr_node *l = pair->left, *r = pair->right;
+
+	return expr_error__set(pair->error, r->at, "%.*s is %s, %.*s is %s: they cannot be %s",
+			       type_shown(pair->expr, l), source + l->at, type_words[l->type],
+			       type_shown(pair->expr, r), source + r->at, type_words[r->type],
+			       type_verbs[expr_ops[pair->op].level]);
+}
+
+/* "p99 is a duration: write 500us", if that is what is wrong. */
+static int type_misfit_unit(const struct type_pair *pair)
+{
+	const struct expr_node *time = pair->left, *number = pair->right;
+	const char *source = pair->expr->source;
+
+	if (time->type != EXPR_DURATION) {
+		time = pair->right;
+		number = pair->left;
+	}
+	if (time->type != EXPR_DURATION || number->op != OP_NUMBER ||
+	    number->type != EXPR_NUMBER || !strchr("0123456789", source[number->at + number->len - 1]))
+		return type_misfit(pair);
+	return expr_error__set(pair->error, number->at, "%.*s is a duration: write %.*sus",
+			       type_shown(pair->expr, time), source + time->at,
+			       type_shown(pair->expr, number), source + number->at);
+}
+
+/* A bare word is a text only beside a text field: 'opp == "read"' is a slip of the pen. */
+static int type_settle_words(const struct type_pair *pair)
+{
+	struct expr_node *l = pair->left, *r = pair->right;
+	bool compares = expr_ops[pair->op].level == LEVEL_COMPARE;
+
+	if (l->op == OP_WORD) {
+		if (!compares || r->op != OP_FIELD || r->type != EXPR_TEXT)
+			return expr_error__no_field(pair->error, pair->expr, l);
+		l->op = OP_TEXT;
+	}
+	if (r->op == OP_WORD) {
+		if (!compares || l->op != OP_FIELD || l->type != EXPR_TEXT)
+			return expr_error__no_field(pair->error, pair->expr, r);
+		r->op = OP_TEXT;
+	}
+	return 0;
+}
+
+static int type_compare(const struct type_pair *pair)
+{
+	const struct expr_node *l = pair->left, *r = pair->right;
+	bool is_equality = pair->op == OP_EQ || pair->op == OP_NE;
+	const char *source = pair->expr->source;
+
+	if (pair->op == OP_MATCH && l->type != EXPR_TEXT)
+		return expr_error__set(pair->error, l->at, "=~ is for texts: %.*s is %s",
+				       type_shown(pair->expr, l), source + l->at,
+				       type_words[l->type]);
+	if (type_blend(l->type, r->type) < 0)
+		return type_misfit_unit(pair);
+	if (l->type == EXPR_TEXT && pair->op != OP_MATCH && !is_equality)
+		return expr_error__set(pair->error, l->at, "texts have no order: use ==, != or =~");
+	if (l->type == EXPR_BOOL && !is_equality)
+		return expr_error__set(pair->error, l->at, "truths have no order: use == or !=");
+	return EXPR_BOOL;
+}
+
+static int type_multiply(const struct type_pair *pair)
+{
+	enum expr_type l = pair->left->type, r = pair->right->type;
+
+	if (pair->op == OP_MUL && l == EXPR_NUMBER)
+		return (int)r;
+	if (r == EXPR_NUMBER)
+		return (int)l;
+	if (pair->op == OP_DIV && type_blend(l, r) >= 0)
+		return EXPR_NUMBER;
+	return type_misfit(pair);
+}
+
+static int type_reckon(const struct type_pair *pair)
+{
+	int type;
+
+	if (!type_counts(pair->left->type) || !type_counts(pair->right->type))
+		return type_misfit(pair);
+	if (pair->op == OP_MUL || pair->op == OP_DIV)
+		return type_multiply(pair);
+	type = type_blend(pair->left->type, pair->right->type);
+	return type < 0 ? type_misfit_unit(pair) : type;
+}
+
+static int type_need(const struct expr *expr, const struct expr_node *node, bool fits,
+		     const char *need, struct expr_error *error)
+{
+	if (node->op == OP_WORD)
+		return expr_error__no_field(error, expr, node);
+	if (fits)
+		return 0;
+	return expr_error__set(error, node->at, "%.*s is %s, not %s", type_shown(expr, node),
+			       expr->source + node->at, type_words[node->type], need);
+}
+
+static int type_need_truth(const struct expr *expr, const struct expr_node *node,
+			   struct expr_error *error)
+{
+	return type_need(expr, node, node->type == EXPR_BOOL, "a truth: compare it", error);
+}
+
+static int type_binary(const struct type_pair *pair)
+{
+	int err;
+
+	switch (expr_ops[pair->op].level) {
+	case LEVEL_OR:
+	case LEVEL_AND:
+		err = type_need_truth(pair->expr, pair->left, pair->error);
+		if (!err)
+			err = type_need_truth(pair->expr, pair->right, pair->error);
+		return err ? err : EXPR_BOOL;
+	case LEVEL_COMPARE:
+		err = type_settle_words(pair);
+		return err ? err : type_compare(pair);
+	default:
+		err = type_settle_words(pair);
+		return err ? err : type_reckon(pair);
+	}
+}
+
+int node__type(struct expr *expr, struct expr_node *node, struct expr_error *error)
+{
+	struct expr_node *left = &expr->nodes[node->left];
+	struct type_pair pair = { expr, node->op, left, &expr->nodes[node->right], error };
+	int type;
+
+	if (node->op == OP_NOT) {
+		node->type = EXPR_BOOL;
+		return type_need_truth(expr, left, error);
+	}
+	if (node->op == OP_NEG) {
+		node->type = left->type;
+		return type_need(expr, left, type_counts(left->type), "a number", error);
+	}
+	type = type_binary(&pair);
+	if (type < 0)
+		return type;
+	node->type = (enum expr_type)type;
+	return 0;
+}
+
+int node__type_root(const struct expr *expr, const struct expr_node *root,
+		    struct expr_error *error)
+{
+	return type_need_truth(expr, root, error);
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * help.c: the list of commands by group, a command's page, and the version. Everything that a
+ * table knows comes from the table; only the exit codes are written out here, in the words of
+ * the manual.
+ */
+#include "help.h"
+
+#include <string.h>
+
+#include <bpf/libbpf.h>
+
+#include "cmd.h"
+
+#define HELP_COLUMN	14 /* where briefs start */
+#define HELP_GROUPS_MAX 16
+
+static const struct help_code {
+	enum exit_code code;
+	const char *meaning;
+} help_codes[] = {
+	{ EXIT_DONE, "done and complete" },
+	{ EXIT_FAILED, "failed" },
+	{ EXIT_USAGE, "wrong usage: a command, option, value or device there is not" },
+	{ EXIT_LOST, "done, but something was lost; the reasons are printed (--allow-loss: 0)" },
+	{ EXIT_CANNOT, "this kernel or these privileges cannot; the message says what is missing" },
+	{ EXIT_CAME_TRUE, "a --fail-if came true" },
+	{ EXIT_FOUND, "a watch found something" },
+};
+
+/* A group is printed where its first command stands. */
+static bool help_group_is_new(size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (!strcmp(commands[i]->group, commands[nr]->group))
+			return false;
+	return true;
+}
+
+static void help_print_group(FILE *out, const char *group)
+{
+	fprintf(out, "\n%s\n", group);
+	for (size_t i = 0; commands[i]; i++) {
+		char left[64];
+
+		if (strcmp(commands[i]->group, group))
+			continue;
+		snprintf(left, sizeof(left), "  %s", commands[i]->name);
+		option__print_entry(out, left, HELP_COLUMN, commands[i]->brief);
+	}
+}
+
+static void help_print_codes(FILE *out)
+{
+	fprintf(out, "\nExit code\n");
+	for (size_t i = 0; i < sizeof(help_codes) / sizeof(help_codes[0]); i++) {
+		char left[16];
+
+		snprintf(left, sizeof(left), "  %d", (int)help_codes[i].code);
+		option__print_entry(out, left, 5, help_codes[i].meaning);
+	}
+}
+
+void help__print_commands(FILE *out)
+{
+	fprintf(out, "Usage: iosonar COMMAND [options]\n"
+		     "       iosonar help [COMMAND]\n"
+		     "       iosonar --version | --completion bash|zsh\n\n"
+		     "Shows what the Linux storage stack does with every I/O.\n");
+	for (size_t i = 0; commands[i]; i++)
+		if (help_group_is_new(i))
+			help_print_group(out, commands[i]->group);
+	help_print_codes(out);
+	fprintf(out, "\nManual: man iosonar, man iosonar-COMMAND\n");
+}
+
+void help__print_cmd(FILE *out, const struct cmd *cmd)
+{
+	const struct option_group *groups[HELP_GROUPS_MAX];
+	size_t nr = 0;
+
+	/* Its own options first: they are why one asks. */
+	if (cmd->own)
+		groups[nr++] = cmd->own;
+	for (size_t i = 0; cmd->groups && cmd->groups[i] && nr < HELP_GROUPS_MAX; i++)
+		groups[nr++] = cmd->groups[i];
+	fprintf(out, "Usage: iosonar %s %s\n\n", cmd->name, cmd->synopsis);
+	option__print_entry(out, "", 0, cmd->brief);
+	option__print_help(out, groups, nr);
+	fprintf(out, "\nManual: man iosonar-%s\n", cmd->name);
+}
+
+void help__print_version(FILE *out)
+{
+	fprintf(out, "iosonar %s\nlibbpf %s\noptional parts: none\n", VERSION,
+		libbpf_version_string());
+}

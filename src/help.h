@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * help.h: what `iosonar help`, `iosonar COMMAND -h` and `iosonar --version` print, made from the
+ * table of commands and their option tables.
+ */
+#ifndef IOSONAR_HELP_H
+#define IOSONAR_HELP_H
+
+#include <stdio.h>
+
+struct cmd;
+
+void help__print_commands(FILE *out);
+void help__print_cmd(FILE *out, const struct cmd *cmd);
+void help__print_version(FILE *out);
+
+#endif

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * main.c: the door. It finds the command, fills its options, runs it, and makes an exit code of
+ * how it ended. Nothing below calls exit(); nothing but here decides whether stdout arrived.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <locale.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd.h"
+#include "completion.h"
+#include "help.h"
+#include "log.h"
+#include "render/column.h"
+
+#define MAIN_SETS_MAX  8
+#define MAIN_WORDS_MAX 64
+
+static void *main_group_values(const struct option_group *group, struct options *options)
+{
+	if (group == &filter_group)
+		return &options->filter;
+	return group == &run_group ? (void *)&options->run : (void *)&options->output;
+}
+
+/* A command's tables, each with the struct it fills; returns how many. */
+static size_t main_fill_sets(const struct cmd *cmd, void *view, struct options *options,
+			     struct option_set *sets)
+{
+	size_t nr = 0;
+
+	if (cmd->own)
+		sets[nr++] = (struct option_set){ cmd->own, view };
+	for (size_t i = 0; cmd->groups && cmd->groups[i] && nr < MAIN_SETS_MAX; i++)
+		sets[nr++] = (struct option_set){ cmd->groups[i],
+						  main_group_values(cmd->groups[i], options) };
+	return nr;
+}
+
+/* argv[0] is the command's name. */
+static int main_run_cmd(const struct cmd *cmd, int argc, char **argv)
+{
+	struct option_set sets[MAIN_SETS_MAX];
+	struct options options = { 0 };
+	struct option_result result;
+	void *view;
+	size_t nr;
+	int err;
+
+	view = calloc(1, cmd->view_size ? cmd->view_size : 1);
+	if (!view)
+		return log_err(-ENOMEM, "out of memory");
+	nr = main_fill_sets(cmd, view, &options, sets);
+	err = option__parse(sets, nr, argc, argv, &result);
+	log_set_verbose(options.run.verbose);
+	if (err == -ECANCELED) {
+		help__print_cmd(stdout, cmd);
+		err = 0;
+	} else if (!err && result.json_schema) {
+		column__print_schema(stdout, cmd->name, cmd->columns);
+	} else if (!err) {
+		err = cmd->run(view, &options, argv + result.rest);
+	}
+	option__free(sets, nr);
+	free(view);
+	return err;
+}
+
+static int main_unknown(const char *word)
+{
+	const char *words[MAIN_WORDS_MAX] = { "help", "--help", "--version", "--completion" };
+	const char *what = *word == '-' ? "option" : "command";
+	const char *near;
+	size_t nr = 4;
+
+	for (size_t i = 0; commands[i] && nr < MAIN_WORDS_MAX; i++)
+		words[nr++] = commands[i]->name;
+	near = option__nearest(word, words, nr);
+	if (near)
+		return log_err(-EINVAL, "unknown %s '%s'; did you mean %s?", what, word, near);
+	return log_err(-EINVAL, "unknown %s '%s'; %s", what, word,
+		       *word == '-' ? "a command's options come after its name"
+				    : "'iosonar help' lists the commands");
+}
+
+static int main_print_help(const char *name)
+{
+	const struct cmd *cmd = name ? cmd__find(name) : NULL;
+
+	if (name && !cmd)
+		return main_unknown(name);
+	if (cmd)
+		help__print_cmd(stdout, cmd);
+	else
+		help__print_commands(stdout);
+	return 0;
+}
+
+static int main_print_list(const char *unused)
+{
+	(void)unused;
+	return main_print_help(NULL);
+}
+
+static int main_print_version(const char *unused)
+{
+	(void)unused;
+	help__print_version(stdout);
+	return 0;
+}
+
+static int main_print_completion(const char *shell)
+{
+	return completion__print(stdout, shell);
+}
+
+/* What the door answers itself. */
+static const struct main_word {
+	const char *word;
+	int max_args;
+	int (*print)(const char *arg);
+} main_words[] = {
+	{ "help", 1, main_print_help },		{ "-h", 0, main_print_list },
+	{ "--help", 0, main_print_list },	{ "-V", 0, main_print_version },
+	{ "--version", 0, main_print_version }, { "--completion", 1, main_print_completion },
+};
+
+static int main_dispatch(int argc, char **argv)
+{
+	const struct cmd *cmd;
+
+	if (argc < 2)
+		return main_print_help(NULL);
+	for (size_t i = 0; i < sizeof(main_words) / sizeof(main_words[0]); i++) {
+		const struct main_word *own = &main_words[i];
+
+		if (strcmp(argv[1], own->word))
+			continue;
+		if (argc - 2 > own->max_args)
+			return log_err(-EINVAL, "unexpected word '%s' after %s",
+				       argv[2 + own->max_args], argv[1]);
+		return own->print(argv[2]);
+	}
+	cmd = cmd__find(argv[1]);
+	return cmd ? main_run_cmd(cmd, argc - 1, argv + 1) : main_unknown(argv[1]);
+}
+
+/*
+ * A closed 0, 1 or 2 would be the number of the next file opened, a BPF map for one. It is opened
+ * the wrong way round, so that using it still fails.
+ */
+static void main_occupy_std_fds(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+			open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
+/* stdio forgets the errno of a write that failed earlier; the pipe remembers. */
+static bool main_reader_is_gone(int err)
+{
+	struct pollfd fd = { .fd = STDOUT_FILENO, .events = POLLOUT };
+
+	return err == EPIPE || (poll(&fd, 1, 0) == 1 && fd.revents & (POLLERR | POLLHUP));
+}
+
+/* What was printed is not done until it has left. Wrong usage stays what it was. */
+static int main_finish_stdout(int code)
+{
+	bool failed;
+	int err;
+
+	errno = 0;
+	failed = fflush(stdout) != 0;
+	err = errno;
+	failed = failed || ferror(stdout);
+	if (failed && main_reader_is_gone(err))
+		return code;
+	if (!failed && close(STDOUT_FILENO)) {
+		err = errno;
+		failed = true;
+	}
+	if (!failed)
+		return code;
+	log_err(-err, "cannot write the output%s%s", err ? ": " : "", err ? strerror(err) : "");
+	return code == EXIT_USAGE ? code : EXIT_FAILED;
+}
+
+int main(int argc, char **argv)
+{
+	main_occupy_std_fds();
+	signal(SIGPIPE, SIG_IGN);
+	/* Characters only: a decimal point is a point in every country's JSON. */
+	setlocale(LC_CTYPE, "");
+	return main_finish_stdout(cmd__exit_code(main_dispatch(argc, argv)));
+}

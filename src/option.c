@@ -1,0 +1,741 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * option.c: reads a command line by the tables of option.h, and prints the tables as help. It
+ * scans argv itself: getopt_long cannot refuse abbreviations, keeps its place in globals and
+ * says its own words on stderr. Nothing here knows what an option is for.
+ */
+#define _GNU_SOURCE 1
+#include "option.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "log.h"
+
+#define OPTION_LINE_COLUMNS 100
+#define OPTION_LEFT_COLUMNS 30 /* a longer left side puts its help on a line of its own */
+#define OPTION_WORD_MAX	    64 /* no option, choice or command is longer */
+
+/* ---- Numbers ---- */
+
+struct option_unit {
+	const char *name;
+	uint64_t scale;
+};
+
+/* From small to large; the first of several with one scale is the one we print. */
+static const struct option_unit option_plain_units[] = { { "", 1 }, { 0 } };
+static const struct option_unit option_duration_units[] = {
+	{ "ns", 1 },	     { "us", 1000 },	      { "ms", 1000000 },
+	{ "s", 1000000000 }, { "m", 60000000000ULL }, { 0 },
+};
+static const struct option_unit option_size_units[] = {
+	{ "", 1 },	     { "k", 1000 },	   { "K", 1000 },
+	{ "Ki", 1024 },	     { "M", 1000000 },	   { "Mi", 1 << 20 },
+	{ "G", 1000000000 }, { "Gi", 1ULL << 30 }, { 0 },
+};
+
+/* The digits at *text, which is moved behind them. -EINVAL: none; -ERANGE: too many. */
+static int option_read_digits(const char **text, int base, uint64_t *value)
+{
+	char *end;
+
+	/* strtoull would take blanks, a sign and a second "0x". */
+	if (base == 16 ? !isxdigit((unsigned char)**text) : !isdigit((unsigned char)**text))
+		return -EINVAL;
+	if (base == 16 && tolower((unsigned char)(*text)[1]) == 'x')
+		return -EINVAL;
+	errno = 0;
+	*value = strtoull(*text, &end, base);
+	*text = end;
+	return -errno;
+}
+
+/* The fraction at *text as part of 10^18, cut off there; *text is moved behind it. */
+static int option_read_fraction(const char **text, uint64_t *part)
+{
+	uint64_t weight = 100000000000000000ULL;
+
+	*part = 0;
+	if (!isdigit((unsigned char)**text))
+		return -EINVAL;
+	for (; isdigit((unsigned char)**text); (*text)++, weight /= 10)
+		*part += (uint64_t)(**text - '0') * weight;
+	return 0;
+}
+
+static int option_read_scaled(const char *text, const struct option_unit *units, uint64_t *value)
+{
+	uint64_t whole, part = 0;
+	unsigned __int128 sum;
+	bool has_part;
+	int err;
+
+	err = option_read_digits(&text, 10, &whole);
+	has_part = !err && *text == '.';
+	if (has_part) {
+		text++;
+		err = option_read_fraction(&text, &part);
+	}
+	if (err)
+		return err;
+	while (units->name && strcmp(units->name, text))
+		units++;
+	/* What is finer than the smallest unit is a mistake: 1.5ns, half a byte. */
+	if (!units->name || (has_part && units->scale == 1))
+		return -EINVAL;
+	sum = (unsigned __int128)whole * units->scale;
+	sum += (unsigned __int128)part * units->scale / 1000000000000000000ULL;
+	if (sum > UINT64_MAX)
+		return -ERANGE;
+	*value = (uint64_t)sum;
+	return 0;
+}
+
+static int option_read_plain(const char *text, uint64_t *value)
+{
+	int base = text[0] == '0' && tolower((unsigned char)text[1]) == 'x' ? 16 : 10;
+	uint64_t number;
+	int err;
+
+	text += base == 16 ? 2 : 0;
+	err = option_read_digits(&text, base, &number);
+	if (err || *text)
+		return err ?: -EINVAL;
+	*value = number;
+	return 0;
+}
+
+int option__read_number(const char *text, uint64_t *value)
+{
+	return option_read_plain(text, value) ? -EINVAL : 0;
+}
+
+int option__read_duration(const char *text, uint64_t *ns)
+{
+	return option_read_scaled(text, option_duration_units, ns) ? -EINVAL : 0;
+}
+
+int option__read_size(const char *text, uint64_t *bytes)
+{
+	return option_read_scaled(text, option_size_units, bytes) ? -EINVAL : 0;
+}
+
+/* Into buf, in the largest unit that divides it: 1000000 ns is "1ms". */
+static const char *option_format(char *buf, size_t size, uint64_t value,
+				 const struct option_unit *units)
+{
+	const struct option_unit *best = units;
+
+	for (const struct option_unit *u = units; u->name; u++)
+		if (value && value % u->scale == 0 && u->scale > best->scale)
+			best = u;
+	snprintf(buf, size, "%llu%s", (unsigned long long)(value / best->scale), best->name);
+	return buf;
+}
+
+/* ---- The nearest word ---- */
+
+static unsigned int option_min3(unsigned int a, unsigned int b, unsigned int c)
+{
+	unsigned int ab = a < b ? a : b;
+
+	return ab < c ? ab : c;
+}
+
+static bool option_same_letter(char a, char b)
+{
+	return tolower((unsigned char)a) == tolower((unsigned char)b);
+}
+
+/* Letters to insert, drop, change or swap with their neighbour to make one word of the other. */
+static unsigned int option_distance(const char *a, const char *b)
+{
+	unsigned int rows[3][OPTION_WORD_MAX + 1];
+	size_t len = strlen(b);
+
+	for (size_t j = 0; j <= len; j++)
+		rows[0][j] = (unsigned int)j;
+	for (size_t i = 1; i <= strlen(a); i++) {
+		unsigned int *now = rows[i % 3];
+		const unsigned int *before = rows[(i - 1) % 3], *earlier = rows[(i + 1) % 3];
+
+		now[0] = (unsigned int)i;
+		for (size_t j = 1; j <= len; j++) {
+			now[j] = option_min3(before[j] + 1, now[j - 1] + 1,
+					     before[j - 1] +
+						     !option_same_letter(a[i - 1], b[j - 1]));
+			if (i > 1 && j > 1 && option_same_letter(a[i - 1], b[j - 2]) &&
+			    option_same_letter(a[i - 2], b[j - 1]) && earlier[j - 2] + 1 < now[j])
+				now[j] = earlier[j - 2] + 1;
+		}
+	}
+	return rows[strlen(a) % 3][len];
+}
+
+const char *option__nearest(const char *word, const char *const *words, size_t nr)
+{
+	size_t len = strlen(word);
+	unsigned int best = (unsigned int)(len + 2) / 3 + 1;
+	const char *nearest = NULL;
+
+	if (len < 2 || len > OPTION_WORD_MAX)
+		return NULL;
+	for (size_t i = 0; i < nr; i++) {
+		unsigned int distance;
+
+		if (strlen(words[i]) > OPTION_WORD_MAX)
+			continue;
+		/* An abbreviation is as near as one wrong letter, however much is missing. */
+		distance = strncasecmp(word, words[i], len) ? option_distance(word, words[i]) : 1;
+		if (distance < best && distance < len) {
+			best = distance;
+			nearest = words[i];
+		}
+	}
+	return nearest;
+}
+
+/* ---- The parser ---- */
+
+struct option_always {
+	bool help;
+	bool json_schema;
+};
+
+static const struct option_def option_always_defs[] = {
+	{ .name = "json-schema",
+	  .kind = OPTION_FLAG,
+	  .offset = offsetof(struct option_always, json_schema),
+	  .help = "print the JSON Schema of a row and end" },
+	{ .name = "help",
+	  .letter = 'h',
+	  .kind = OPTION_FLAG,
+	  .offset = offsetof(struct option_always, help),
+	  .help = "print this and end" },
+	{ 0 },
+};
+
+const struct option_group always_group = { "Every command", option_always_defs };
+
+/* An option of this command line's tables, the field it fills, and whether it was given. */
+struct option_slot {
+	const struct option_def *def;
+	void *field;
+	bool given;
+};
+
+struct option_parser {
+	struct option_slot *slots;
+	size_t nr;
+	int argc;
+	char **argv;
+	int at; /* the next word */
+};
+
+/* One option as somebody wrote it. */
+struct option_use {
+	const struct option_slot *slot;
+	bool by_letter;
+	const char *value;
+};
+
+/* "-i 5: write a unit, 5s or 5ms" */
+__attribute__((format(printf, 2, 3))) static int option_refuse(const struct option_use *use,
+							       const char *fmt, ...)
+{
+	const struct option_def *def = use->slot->def;
+	char letter[] = { '-', def->letter, 0 };
+	char why[1024];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(why, sizeof(why), fmt, args);
+	va_end(args);
+	return log_err(-EINVAL, "%s%s %s: %s", use->by_letter ? "" : "--",
+		       use->by_letter ? letter : def->name, use->value, why);
+}
+
+struct option_number_kind {
+	int (*read)(const char *text, uint64_t *value);
+	const struct option_unit *units;
+	const char *right;
+};
+
+static int option_read_duration(const char *text, uint64_t *ns)
+{
+	return option_read_scaled(text, option_duration_units, ns);
+}
+
+static int option_read_size(const char *text, uint64_t *bytes)
+{
+	return option_read_scaled(text, option_size_units, bytes);
+}
+
+static const struct option_number_kind option_number_kinds[] = {
+	[OPTION_NUMBER] = { option_read_plain, option_plain_units,
+			    "not a whole number; write 16 or 0x10" },
+	[OPTION_DURATION] = { option_read_duration, option_duration_units,
+			      "not a duration; write 100us, 5ms, 1.5s or 2m" },
+	[OPTION_SIZE] = { option_read_size, option_size_units,
+			  "not a size; write 4096, 64k or 1Gi" },
+};
+
+static int option_check_range(const struct option_use *use, uint64_t value)
+{
+	const struct option_def *def = use->slot->def;
+	const struct option_unit *units = option_number_kinds[def->kind].units;
+	char min[32], max[32];
+
+	if (value >= def->min && (!def->max || value <= def->max))
+		return 0;
+	option_format(min, sizeof(min), def->min, units);
+	option_format(max, sizeof(max), def->max, units);
+	if (!def->max)
+		return option_refuse(use, "too small; give at least %s", min);
+	return option_refuse(use, "out of range; give %s to %s", min, max);
+}
+
+static bool option_lacks_unit(const char *text)
+{
+	return isdigit((unsigned char)*text) && !text[strspn(text, "0123456789.")];
+}
+
+static int option_store_number(const struct option_use *use)
+{
+	const struct option_number_kind *kind = &option_number_kinds[use->slot->def->kind];
+	struct option_number *number = use->slot->field;
+	uint64_t value;
+	int err;
+
+	err = kind->read(use->value, &value);
+	if (err == -EINVAL && use->slot->def->kind == OPTION_DURATION &&
+	    option_lacks_unit(use->value))
+		return option_refuse(use, "write a unit, %ss or %sms", use->value, use->value);
+	if (err == -ERANGE && use->slot->def->max)
+		return option_check_range(use, UINT64_MAX);
+	if (err)
+		return option_refuse(use, "%s", err == -ERANGE ? "too large" : kind->right);
+	err = option_check_range(use, value);
+	if (err)
+		return err;
+	*number = (struct option_number){ value, true };
+	return 0;
+}
+
+static int option_store_flag(const struct option_use *use)
+{
+	*(bool *)use->slot->field = true;
+	return 0;
+}
+
+static int option_store_count(const struct option_use *use)
+{
+	++*(int *)use->slot->field;
+	return 0;
+}
+
+static int option_store_string(const struct option_use *use)
+{
+	uint64_t max = use->slot->def->max;
+
+	if (max && strlen(use->value) > max)
+		return option_refuse(use, "too long; it has at most %llu bytes",
+				     (unsigned long long)max);
+	*(const char **)use->slot->field = use->value;
+	return 0;
+}
+
+/* "a, b, c" into buf; what does not fit is left off. */
+static const char *option_join(char *buf, size_t size, const char *const *words, const char *comma)
+{
+	size_t len = 0;
+
+	buf[0] = 0;
+	for (size_t i = 0; words[i] && len < size; i++)
+		len += (size_t)snprintf(buf + len, size - len, "%s%s", i ? comma : "", words[i]);
+	return buf;
+}
+
+/* The index of this word among the choices, or -EINVAL, said. */
+static int option_choose(const struct option_use *use, const char *word)
+{
+	const char *const *choices = use->slot->def->choices;
+	const char *near;
+	char all[512];
+	int nr;
+
+	for (nr = 0; choices[nr]; nr++)
+		if (!strcmp(choices[nr], word))
+			return nr;
+	option_join(all, sizeof(all), choices, ", ");
+	near = option__nearest(word, choices, (size_t)nr);
+	if (!near)
+		return option_refuse(use, "there is no '%s'; give one of %s", word, all);
+	return option_refuse(use, "there is no '%s', did you mean %s? give one of %s", word, near,
+			     all);
+}
+
+static int option_store_choice(const struct option_use *use)
+{
+	int index = option_choose(use, use->value);
+
+	if (index < 0)
+		return index;
+	*(int *)use->slot->field = index;
+	return 0;
+}
+
+/* Takes word over, also when it fails. */
+static int option_list_add(struct option_list *list, char *word)
+{
+	const char **words = NULL;
+
+	if (word)
+		words = reallocarray(list->words, list->nr + 1, sizeof(*words));
+	if (!words) {
+		free(word);
+		return log_err(-ENOMEM, "out of memory");
+	}
+	words[list->nr++] = word;
+	list->words = words;
+	return 0;
+}
+
+static int option_store_list(const struct option_use *use)
+{
+	const char *rest = use->value;
+	int err = 0;
+
+	while (!err) {
+		const char *end = strchrnul(rest, ',');
+		char *word = strndup(rest, (size_t)(end - rest));
+
+		if (word && !*word)
+			err = option_refuse(use, "a word is missing at a comma");
+		else if (word && use->slot->def->choices)
+			err = option_choose(use, word);
+		if (err < 0) {
+			free(word);
+			return err;
+		}
+		err = option_list_add(use->slot->field, word);
+		if (!*end)
+			break;
+		rest = end + 1;
+	}
+	return err;
+}
+
+static int (*const option_stores[])(const struct option_use *use) = {
+	[OPTION_FLAG] = option_store_flag,     [OPTION_COUNT] = option_store_count,
+	[OPTION_NUMBER] = option_store_number, [OPTION_DURATION] = option_store_number,
+	[OPTION_SIZE] = option_store_number,   [OPTION_STRING] = option_store_string,
+	[OPTION_CHOICE] = option_store_choice, [OPTION_LIST] = option_store_list,
+};
+
+bool option__takes_value(const struct option_def *def)
+{
+	return def->kind != OPTION_FLAG && def->kind != OPTION_COUNT;
+}
+
+static const char *option_arg(const struct option_def *def, char *buf, size_t size)
+{
+	if (def->arg || !def->choices)
+		return def->arg ?: "VALUE";
+	return option_join(buf, size, def->choices, "|");
+}
+
+/* attached: what stands in the same word behind the name, or NULL. */
+static int option_use_slot(struct option_parser *parser, struct option_slot *slot, bool by_letter,
+			   const char *attached)
+{
+	struct option_use use = { slot, by_letter, attached ?: "" };
+	char arg[128];
+
+	slot->given = true;
+	if (!option__takes_value(slot->def))
+		return attached ? option_refuse(&use, "it takes no value")
+				: option_stores[slot->def->kind](&use);
+	if (!attached && parser->at < parser->argc &&
+	    strncmp(parser->argv[parser->at], "--", 2) != 0)
+		use.value = parser->argv[parser->at++];
+	if (!*use.value) {
+		use.value = option_arg(slot->def, arg, sizeof(arg));
+		return option_refuse(&use, "the value is missing");
+	}
+	return option_stores[slot->def->kind](&use);
+}
+
+static struct option_slot *option_find(struct option_parser *parser, const char *name, size_t len)
+{
+	for (size_t i = 0; i < parser->nr; i++) {
+		const char *known = parser->slots[i].def->name;
+
+		if (strlen(known) == len && !memcmp(known, name, len))
+			return &parser->slots[i];
+	}
+	return NULL;
+}
+
+static struct option_slot *option_find_letter(struct option_parser *parser, char letter)
+{
+	for (size_t i = 0; i < parser->nr; i++)
+		if (parser->slots[i].def->letter == letter)
+			return &parser->slots[i];
+	return NULL;
+}
+
+static int option_unknown(const struct option_parser *parser, const char *name, size_t len)
+{
+	char word[OPTION_WORD_MAX + 1];
+	const char *near = NULL;
+
+	snprintf(word, sizeof(word), "%.*s", (int)len, name);
+	for (size_t i = 0; len <= OPTION_WORD_MAX && i < parser->nr; i++) {
+		const char *pair[] = { near, parser->slots[i].def->name };
+
+		near = near ? option__nearest(word, pair, 2) : option__nearest(word, pair + 1, 1);
+	}
+	if (near)
+		return log_err(-EINVAL, "unknown option --%s; did you mean --%s?", word, near);
+	return log_err(-EINVAL, "unknown option --%.*s; 'iosonar %s -h' lists them", (int)len, name,
+		       parser->argv[0]);
+}
+
+/* "--name" or "--name=value" */
+static int option_take_long(struct option_parser *parser, const char *word)
+{
+	const char *name = word + 2, *end = strchrnul(name, '=');
+	struct option_slot *slot = option_find(parser, name, (size_t)(end - name));
+
+	if (!slot)
+		return option_unknown(parser, name, (size_t)(end - name));
+	return option_use_slot(parser, slot, false, *end ? end + 1 : NULL);
+}
+
+/* "-v", "-vv", "-i5s", "-vi 5s" */
+static int option_take_letters(struct option_parser *parser, const char *word)
+{
+	struct option_slot *slot;
+	int err = 0;
+
+	if (word[2] && option_find(parser, word + 1, strlen(word + 1)))
+		return log_err(-EINVAL, "unknown option %s; did you mean -%s?", word, word);
+	for (const char *c = word + 1; *c && !err; c++) {
+		slot = option_find_letter(parser, *c);
+		if (!slot)
+			return log_err(-EINVAL, "unknown option -%c; 'iosonar %s -h' lists them",
+				       *c, parser->argv[0]);
+		if (option__takes_value(slot->def))
+			return option_use_slot(parser, slot, true, c[1] ? c + 1 : NULL);
+		err = option_use_slot(parser, slot, true, NULL);
+	}
+	return err;
+}
+
+static int option_take(struct option_parser *parser, const char *word)
+{
+	if (word[0] == '-' && word[1] == '-')
+		return option_take_long(parser, word);
+	if (word[0] == '-' && word[1])
+		return option_take_letters(parser, word);
+	return log_err(-EINVAL, "unexpected word '%s'; a command to run goes after --", word);
+}
+
+static int option_exclude(struct option_parser *parser, const struct option_def *def)
+{
+	const char *name = def->not_with, *end;
+
+	for (; *name; name = *end ? end + 1 : end) {
+		const struct option_slot *other;
+
+		end = strchrnul(name, ',');
+		other = option_find(parser, name, (size_t)(end - name));
+		if (other && other->given)
+			return log_err(-EINVAL,
+				       "--%s and --%s exclude each other; give one of them",
+				       def->name, other->def->name);
+	}
+	return 0;
+}
+
+static int option_check_exclusions(struct option_parser *parser)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < parser->nr && !err; i++)
+		if (parser->slots[i].given && parser->slots[i].def->not_with)
+			err = option_exclude(parser, parser->slots[i].def);
+	return err;
+}
+
+static void option_fill_slots(struct option_parser *parser, const struct option_set *set)
+{
+	for (const struct option_def *def = set->group->options; def->name; def++)
+		parser->slots[parser->nr++] = (struct option_slot){
+			.def = def,
+			.field = (char *)set->values + def->offset,
+		};
+}
+
+static size_t option_count(const struct option_group *group)
+{
+	size_t nr = 0;
+
+	while (group->options[nr].name)
+		nr++;
+	return nr;
+}
+
+static int option_make_slots(struct option_parser *parser, const struct option_set *sets, size_t nr,
+			     const struct option_set *always)
+{
+	size_t nr_slots = option_count(always->group);
+
+	for (size_t i = 0; i < nr; i++)
+		nr_slots += option_count(sets[i].group);
+	parser->slots = calloc(nr_slots, sizeof(*parser->slots));
+	if (!parser->slots)
+		return log_err(-ENOMEM, "out of memory");
+	for (size_t i = 0; i < nr; i++)
+		option_fill_slots(parser, &sets[i]);
+	option_fill_slots(parser, always);
+	return 0;
+}
+
+int option__parse(const struct option_set *sets, size_t nr, int argc, char **argv,
+		  struct option_result *result)
+{
+	struct option_parser parser = { .argc = argc, .argv = argv, .at = 1 };
+	struct option_always always = { 0 };
+	struct option_set always_set = { &always_group, &always };
+	int err;
+
+	err = option_make_slots(&parser, sets, nr, &always_set);
+	while (!err && parser.at < argc) {
+		const char *word = argv[parser.at++];
+
+		if (!strcmp(word, "--"))
+			break;
+		err = option_take(&parser, word);
+		if (!err && always.help)
+			err = -ECANCELED;
+	}
+	if (!err)
+		err = option_check_exclusions(&parser);
+	*result = (struct option_result){ .rest = parser.at, .json_schema = always.json_schema };
+	free(parser.slots);
+	return err;
+}
+
+void option__free(const struct option_set *sets, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++) {
+		const struct option_def *def = sets[i].group->options;
+
+		for (; def->name; def++) {
+			struct option_list *list;
+
+			if (def->kind != OPTION_LIST)
+				continue;
+			list = (void *)((char *)sets[i].values + def->offset);
+			while (list->nr)
+				free((void *)list->words[--list->nr]);
+			free(list->words);
+			list->words = NULL;
+		}
+	}
+}
+
+/* ---- Help ---- */
+
+/* Columns of a terminal, not bytes: a synopsis may hold "…". */
+static size_t option_columns(const char *text, size_t len)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < len; i++)
+		nr += ((unsigned char)text[i] & 0xc0) != 0x80;
+	return nr;
+}
+
+void option__print_entry(FILE *out, const char *left, size_t column, const char *text)
+{
+	size_t at = option_columns(left, strlen(left));
+
+	fputs(left, out);
+	if (at && at + 2 > column) {
+		putc('\n', out);
+		at = 0;
+	}
+	fprintf(out, "%*s", (int)(column - at), "");
+	at = column;
+	while (*text) {
+		size_t len = strcspn(text, " "), width = option_columns(text, len);
+
+		if (at > column && at + 1 + width > OPTION_LINE_COLUMNS) {
+			fprintf(out, "\n%*s", (int)column, "");
+			at = column;
+		}
+		at += (size_t)fprintf(out, "%s%.*s", at > column ? " " : "", (int)len, text) - len +
+		      width;
+		text += len;
+		text += strspn(text, " ");
+	}
+	putc('\n', out);
+}
+
+/* "  -i, --interval DURATION" */
+static size_t option_left(const struct option_def *def, char *buf, size_t size)
+{
+	char letter[] = { '-', def->letter, ',', 0 };
+	char arg[128];
+
+	snprintf(buf, size, "  %-3s --%s%s%s", def->letter ? letter : "", def->name,
+		 option__takes_value(def) ? " " : "",
+		 option__takes_value(def) ? option_arg(def, arg, sizeof(arg)) : "");
+	return option_columns(buf, strlen(buf));
+}
+
+static size_t option_help_column(const struct option_group *const *groups, size_t nr)
+{
+	size_t column = 0;
+	char left[160];
+
+	for (size_t i = 0; i < nr; i++) {
+		for (const struct option_def *def = groups[i]->options; def->name; def++) {
+			size_t end = option_left(def, left, sizeof(left)) + 2;
+
+			if (end > column && end <= OPTION_LEFT_COLUMNS)
+				column = end;
+		}
+	}
+	return column ?: OPTION_LEFT_COLUMNS;
+}
+
+static void option_print_group(FILE *out, const struct option_group *group, size_t column)
+{
+	fprintf(out, "\n%s\n", group->title);
+	for (const struct option_def *def = group->options; def->name; def++) {
+		char left[160], words[512], text[1024];
+		bool list_words = def->choices && def->arg;
+
+		option_left(def, left, sizeof(left));
+		snprintf(text, sizeof(text), "%s%s%s", def->help, list_words ? ": " : "",
+			 list_words ? option_join(words, sizeof(words), def->choices, ", ") : "");
+		option__print_entry(out, left, column, text);
+	}
+}
+
+void option__print_help(FILE *out, const struct option_group *const *groups, size_t nr)
+{
+	size_t column = option_help_column(groups, nr);
+
+	for (size_t i = 0; i < nr; i++)
+		option_print_group(out, groups[i], column);
+	option_print_group(out, &always_group, column);
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * options.c: the tables of the options every view shares. What an option means is written here
+ * once; a command that wants it names its group. Which devices, operations and cgroups exist is
+ * not known here: the collector refuses a word that means nothing on this machine.
+ */
+#include "options.h"
+
+#define PID_LIMIT      4194304 /* the kernel's PID_MAX_LIMIT on 64-bit machines */
+#define COMM_LIMIT     15      /* TASK_COMM_LEN without its NUL: a longer name could never match */
+#define INTERVAL_LEAST 1000000 /* 1 ms: reading the maps takes a good part of it */
+
+#define FILTER(field) offsetof(struct filter_options, field)
+#define RUN(field)    offsetof(struct run_options, field)
+#define OUTPUT(field) offsetof(struct output_options, field)
+
+static const struct option_def filter_defs[] = {
+	{ .name = "device",
+	  .letter = 'd',
+	  .kind = OPTION_LIST,
+	  .offset = FILTER(devices),
+	  .arg = "DEV",
+	  .help = "this device: nvme0, nvme0n1, sda1, a path, a mount point, 259:0; repeatable",
+	  .completes = "device" },
+	{ .name = "op",
+	  .kind = OPTION_LIST,
+	  .offset = FILTER(ops),
+	  .arg = "OP,...",
+	  .help = "these operations: read,write,flush,..." },
+	{ .name = "pid",
+	  .letter = 'p',
+	  .kind = OPTION_NUMBER,
+	  .offset = FILTER(pid),
+	  .arg = "PID",
+	  .help = "sent by this process",
+	  .min = 1,
+	  .max = PID_LIMIT,
+	  .completes = "pid" },
+	{ .name = "comm",
+	  .kind = OPTION_STRING,
+	  .offset = FILTER(comm),
+	  .arg = "NAME",
+	  .help = "sent by a task of this name",
+	  .max = COMM_LIMIT },
+	{ .name = "cgroup",
+	  .kind = OPTION_STRING,
+	  .offset = FILTER(cgroup),
+	  .arg = "PATH",
+	  .help = "sent from this cgroup or one below it",
+	  .completes = "file" },
+	{ .name = "nsid",
+	  .kind = OPTION_NUMBER,
+	  .offset = FILTER(nsid),
+	  .arg = "N",
+	  .help = "NVMe namespace",
+	  .min = 1,
+	  .max = UINT32_MAX },
+	{ .name = "qid",
+	  .kind = OPTION_NUMBER,
+	  .offset = FILTER(qid),
+	  .arg = "N",
+	  .help = "NVMe queue; 0 is the admin queue",
+	  .max = UINT16_MAX },
+	{ .name = "ctrl_id",
+	  .kind = OPTION_NUMBER,
+	  .offset = FILTER(ctrl_id),
+	  .arg = "N",
+	  .help = "NVMe controller: 1 is nvme1",
+	  .max = INT32_MAX },
+	{ .name = "min",
+	  .kind = OPTION_DURATION,
+	  .offset = FILTER(min_ns),
+	  .arg = "DURATION",
+	  .help = "took at least so long: 100us" },
+	{ .name = "failed",
+	  .kind = OPTION_FLAG,
+	  .offset = FILTER(failed),
+	  .help = "ended with an error" },
+	{ 0 },
+};
+
+static const struct option_def run_defs[] = {
+	{ .name = "interval",
+	  .letter = 'i',
+	  .kind = OPTION_DURATION,
+	  .offset = RUN(interval_ns),
+	  .arg = "DURATION",
+	  .help = "show what happened every so often: 1s",
+	  .min = INTERVAL_LEAST },
+	{ .name = "duration",
+	  .letter = 't',
+	  .kind = OPTION_DURATION,
+	  .offset = RUN(duration_ns),
+	  .arg = "DURATION",
+	  .help = "end after so long: 500ms, 10s, 5m; else Ctrl-C ends it",
+	  .min = 1 },
+	{ .name = "count",
+	  .letter = 'n',
+	  .kind = OPTION_NUMBER,
+	  .offset = RUN(count),
+	  .arg = "N",
+	  .help = "end after N of what the command counts",
+	  .min = 1 },
+	{ .name = "allow-loss",
+	  .kind = OPTION_FLAG,
+	  .offset = RUN(allow_loss),
+	  .help = "exit 0, not 3, when events were lost" },
+	{ .name = "verbose",
+	  .letter = 'v',
+	  .kind = OPTION_COUNT,
+	  .offset = RUN(verbose),
+	  .help = "say more on stderr; -vv: libbpf's words too" },
+	{ 0 },
+};
+
+/* In the order of enum output_format and enum color_when. */
+static const char *const format_choices[] = { "text", "json", "csv", NULL };
+static const char *const color_choices[] = { "auto", "always", "never", NULL };
+
+static const struct option_def output_defs[] = {
+	{ .name = "format",
+	  .letter = 'o',
+	  .kind = OPTION_CHOICE,
+	  .offset = OUTPUT(format),
+	  .help = "text for people, JSON with one object per line, CSV",
+	  .choices = format_choices },
+	{ .name = "out",
+	  .kind = OPTION_STRING,
+	  .offset = OUTPUT(path),
+	  .arg = "FILE",
+	  .help = "write there, not to stdout",
+	  .completes = "file" },
+	{ .name = "color",
+	  .kind = OPTION_CHOICE,
+	  .offset = OUTPUT(color),
+	  .arg = "WHEN",
+	  .help = "colors in text",
+	  .choices = color_choices },
+	{ 0 },
+};
+
+const struct option_group filter_group = { "Which I/O", filter_defs };
+const struct option_group run_group = { "How long", run_defs };
+const struct option_group output_group = { "Output", output_defs };

@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * chart.c: what does a distribution look like? Bars for one, a row of shades an interval for its
+ * course over time. Whatever is not zero is visible: a bar has at least an eighth of a block, a
+ * shade at least a dot; so the smallest are drawn larger than they are, and the counts beside say it.
+ */
+#include <langinfo.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+#include "options.h"
+#include "render/chart.h"
+#include "render/column.h"
+
+enum {
+	CHART_COLUMNS = 100, /* of a stream that is no terminal */
+
+	BAR_BOUND_WIDTH = 8, /* the least: "123.4us" and a space */
+	BAR_COUNT_WIDTH = 8,
+	BAR_LEAST = 4, /* a narrower bar says nothing */
+	BAR_DIGITS = 3,
+	BAR_MAX_DIGITS = 9,
+
+	HEAT_FROM_BIT = 10, /* 2^10 ns, about 1 us */
+	HEAT_TO_BIT = 36,   /* 2^36 ns, about 64 s */
+	HEAT_OCTAVES = HEAT_TO_BIT - HEAT_FROM_BIT,
+	HEAT_FRAME = 7 + 2 + 2 + 10, /* time, both borders, count */
+	HEAT_BANDS = 2 * HEAT_OCTAVES, /* the most */
+	HEAT_LEVELS = 10,
+};
+
+static bool chart_wants_color(FILE *out, int color)
+{
+	const char *term = getenv("TERM"), *no_color = getenv("NO_COLOR");
+
+	if (color != COLOR_AUTO)
+		return color == COLOR_ALWAYS;
+	return isatty(fileno(out)) && !(no_color && *no_color) && term && strcmp(term, "dumb");
+}
+
+/* UTF-8 is known only after main called setlocale(LC_CTYPE, ""). */
+struct chart_style chart__style_of(FILE *out, int color)
+{
+	struct chart_style style = {
+		.utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8"),
+		.color = chart_wants_color(out, color),
+		.columns = CHART_COLUMNS,
+	};
+	struct winsize size;
+
+	if (!ioctl(fileno(out), TIOCGWINSZ, &size) && size.ws_col)
+		style.columns = size.ws_col;
+	return style;
+}
+
+static int chart_columns(struct chart_style style)
+{
+	return style.columns > 0 ? style.columns : CHART_COLUMNS;
+}
+
+static void chart_repeat(FILE *out, const char *text, int nr)
+{
+	while (nr-- > 0)
+		fputs(text, out);
+}
+
+static const struct bar_unit {
+	uint64_t ns;
+	const char *name;
+	int max_decimals;
+} bar_units[] = { { 1000000000, "s", 9 }, { 1000000, "ms", 6 }, { 1000, "us", 3 }, { 1, "ns", 0 } };
+
+static const struct bar_unit *bar_unit(uint64_t ns)
+{
+	const struct bar_unit *unit = bar_units;
+
+	while (unit->ns > ns && unit->ns > 1)
+		unit++;
+	return unit;
+}
+
+/* Those that `digits` significant digits leave. */
+static int bar_decimals(uint64_t ns, int digits)
+{
+	const struct bar_unit *unit = bar_unit(ns);
+	uint64_t whole = ns / unit->ns;
+
+	for (; digits && whole; digits--)
+		whole /= 10;
+	return digits < unit->max_decimals ? digits : unit->max_decimals;
+}
+
+/* What the last digit of a bound is worth. */
+static uint64_t bar_last_digit_ns(uint64_t ns, int digits)
+{
+	uint64_t worth = bar_unit(ns)->ns;
+	int i;
+
+	for (i = bar_decimals(ns, digits); i > 0; i--)
+		worth /= 10;
+	return worth;
+}
+
+/* Enough that no row is narrower than the last digit of its bounds. */
+static int bar_digits(const struct hist_range *ranges, int nr)
+{
+	int digits = BAR_DIGITS, i;
+
+	for (i = 0; i < nr; i++)
+		while (ranges[i].to_ns && digits < BAR_MAX_DIGITS &&
+		       bar_last_digit_ns(ranges[i].to_ns, digits) >
+			       ranges[i].to_ns - ranges[i].from_ns)
+			digits++;
+	return digits;
+}
+
+/* A bound without decimals is exact: "20us"; "20.0us" is rounded. */
+static void bar_bound(char *buf, size_t size, uint64_t ns, int digits)
+{
+	const struct bar_unit *unit = bar_unit(ns);
+	int decimals = ns % unit->ns ? bar_decimals(ns, digits) : 0;
+
+	snprintf(buf, size, "%.*f%s", decimals, (double)ns / (double)unit->ns, unit->name);
+}
+
+struct bar_label {
+	char from[32], to[32];
+};
+
+static void bar_label(struct bar_label *label, const struct hist_range *range, int digits)
+{
+	bar_bound(label->from, sizeof(label->from), range->from_ns, digits);
+	if (!range->from_ns)
+		snprintf(label->from, sizeof(label->from), "0%s",
+			 range->to_ns ? bar_unit(range->to_ns)->name : "us");
+	if (range->to_ns)
+		bar_bound(label->to, sizeof(label->to), range->to_ns, digits);
+	else
+		snprintf(label->to, sizeof(label->to), "...");
+}
+
+/* How one histogram is laid out. */
+struct bar_layout {
+	int digits, from_width, to_width, count_width, bar_width;
+	uint64_t most;
+};
+
+static void bar_grow(int *width, size_t needed)
+{
+	if ((size_t)*width < needed)
+		*width = (int)needed;
+}
+
+static struct bar_layout bar_layout(struct chart_style style, const struct hist_range *ranges,
+				    int nr)
+{
+	struct bar_layout layout = { .digits = bar_digits(ranges, nr),
+				     .from_width = BAR_BOUND_WIDTH,
+				     .to_width = BAR_BOUND_WIDTH,
+				     .count_width = BAR_COUNT_WIDTH };
+	struct bar_label label;
+	char count[32];
+	int i;
+
+	for (i = 0; i < nr; i++) {
+		bar_label(&label, &ranges[i], layout.digits);
+		bar_grow(&layout.from_width, strlen(label.from));
+		bar_grow(&layout.to_width, strlen(label.to));
+		snprintf(count, sizeof(count), "%llu", (unsigned long long)ranges[i].count);
+		bar_grow(&layout.count_width, strlen(count));
+		if (ranges[i].count > layout.most)
+			layout.most = ranges[i].count;
+	}
+	/* "[", ", ", ")", two spaces before each column, "|" at both ends of the bar */
+	layout.bar_width = chart_columns(style) - (4 + layout.from_width + layout.to_width) -
+			   (2 + layout.count_width) - (2 + 10) - (2 + 2);
+	return layout;
+}
+
+/* 99.9996% is not 100%: as many decimals as that takes, 5 at most. */
+static void bar_percent(char *buf, size_t size, double percent)
+{
+	int decimals = 1;
+
+	do {
+		snprintf(buf, size, "%.*f%%", decimals, percent);
+	} while (percent < 100 && !strncmp(buf, "100", 3) && ++decimals <= 5);
+	if (percent < 100 && !strncmp(buf, "100", 3))
+		snprintf(buf, size, ">99.9999%%");
+}
+
+static uint64_t bar_eighths(uint64_t count, uint64_t most, int width)
+{
+	double share = most ? (double)count / (double)most : 0;
+	uint64_t eighths = (uint64_t)(share * 8 * width + 0.5);
+
+	return count && !eighths ? 1 : eighths;
+}
+
+static void bar_draw(FILE *out, struct chart_style style, uint64_t eighths, int width)
+{
+	static const char *const parts[] = { "", "▏", "▎", "▍", "▌", "▋", "▊", "▉" };
+	int full = (int)(eighths / 8), rest = (int)(eighths % 8);
+
+	if (!style.utf8) {
+		/* Rounded, but never to nothing. */
+		full += rest >= 4 || (rest && !full);
+		rest = 0;
+	}
+	fputs("  |", out);
+	chart_repeat(out, style.utf8 ? "█" : "#", full);
+	fputs(parts[rest], out);
+	chart_repeat(out, " ", width - full - !!rest);
+	fputc('|', out);
+}
+
+static void bar_row(FILE *out, struct chart_style style, const struct bar_layout *layout,
+		    const struct hist_range *range)
+{
+	struct bar_label label;
+	char percent[32];
+
+	bar_label(&label, range, layout->digits);
+	bar_percent(percent, sizeof(percent), range->cumulative_percent);
+	fprintf(out, "[%*s, %*s)  %*llu  %10s", layout->from_width, label.from, layout->to_width,
+		label.to, layout->count_width, (unsigned long long)range->count, percent);
+	if (layout->bar_width >= BAR_LEAST)
+		bar_draw(out, style, bar_eighths(range->count, layout->most, layout->bar_width),
+			 layout->bar_width);
+	fputc('\n', out);
+}
+
+void chart__histogram(FILE *out, struct chart_style style, const struct hist_range *ranges, int nr)
+{
+	struct bar_layout layout = bar_layout(style, ranges, nr);
+	int label_width = 4 + layout.from_width + layout.to_width, middle = (label_width + 7) / 2;
+	int i;
+
+	if (nr <= 0)
+		return;
+	fprintf(out, "%*s%*s  %*s  %10s\n", middle, "latency", label_width - middle, "",
+		layout.count_width, "count", "cumulative");
+	for (i = 0; i < nr; i++)
+		bar_row(out, style, &layout, &ranges[i]);
+}
+
+/* Buckets per band: half an octave, an octave or two, as the width allows. */
+static uint32_t heat_band_size(struct chart_style style)
+{
+	int columns = chart_columns(style);
+
+	if (columns >= HEAT_FRAME + 2 * HEAT_OCTAVES)
+		return HIST_SUB / 2;
+	return columns >= HEAT_FRAME + HEAT_OCTAVES ? HIST_SUB : 2 * HIST_SUB;
+}
+
+/* What is faster than the first band or slower than the last is counted there. */
+static uint32_t heat_band(uint32_t slot, uint32_t size)
+{
+	uint32_t from = hist_slot(1ULL << HEAT_FROM_BIT), to = hist_slot(1ULL << HEAT_TO_BIT);
+
+	if (slot < from)
+		return 0;
+	return ((slot < to ? slot : to - 1) - from) / size;
+}
+
+static uint32_t heat_nr_bands(uint32_t size)
+{
+	return HEAT_OCTAVES * HIST_SUB / size;
+}
+
+/* A name stands over the band that holds its time, and is left out where it would touch another. */
+void chart__heat_heading(FILE *out, struct chart_style style)
+{
+	static const struct {
+		uint64_t ns;
+		const char *name;
+	} marks[] = { { 1000, "1us" },	       { 10000, "10us" },	{ 100000, "100us" },
+		      { 1000000, "1ms" },      { 10000000, "10ms" },	{ 100000000, "100ms" },
+		      { 1000000000, "1s" },    { 10000000000, "10s" } };
+	uint32_t size = heat_band_size(style), nr = heat_nr_bands(size), at = 0, band;
+	size_t i;
+
+	fprintf(out, "%7s |", "time");
+	for (i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
+		band = heat_band(hist_slot(marks[i].ns), size);
+		if ((at && band <= at) || band + strlen(marks[i].name) > nr)
+			continue;
+		fprintf(out, "%*s%s", (int)(band - at), "", marks[i].name);
+		at = band + (uint32_t)strlen(marks[i].name);
+	}
+	fprintf(out, "%*s| count\n", (int)(nr - at), "");
+}
+
+/* Each level is twice the share of the one below; 9 is half of all or more, 0 is nothing. */
+static int heat_level(uint64_t count, uint64_t total)
+{
+	double share = total ? (double)count / (double)total : 0;
+	int level = HEAT_LEVELS - 1;
+
+	if (!count)
+		return 0;
+	for (; level > 1 && share < 0.5; level--)
+		share *= 2;
+	return level;
+}
+
+static void heat_shade(FILE *out, struct chart_style style, int level)
+{
+	static const char *const blocks[] = { " ", "·", "░", "▒", "▓", "█" };
+	static const char ascii[] = " .:-=+*#%@";
+
+	if (style.utf8)
+		fputs(blocks[(level + 1) / 2], out);
+	else
+		fputc(ascii[level], out);
+}
+
+/* Cold to hot in the 256 colours, one for each level; written only where it changes. */
+static void heat_cells(FILE *out, struct chart_style style, const int *levels, uint32_t nr)
+{
+	static const int colors[HEAT_LEVELS] = { 0, 60, 67, 73, 78, 114, 185, 214, 208, 196 };
+	int last = 0;
+	uint32_t i;
+
+	for (i = 0; i < nr; i++) {
+		if (style.color && levels[i] && levels[i] != last) {
+			fprintf(out, "\033[38;5;%dm", colors[levels[i]]);
+			last = levels[i];
+		}
+		heat_shade(out, style, levels[i]);
+	}
+	if (last)
+		fputs("\033[0m", out);
+}
+
+/* Tenths only where there are any: a tick that came 20 us late is still at "3s". */
+static void heat_time(FILE *out, double seconds)
+{
+	char time[32];
+	size_t len;
+
+	snprintf(time, sizeof(time), "%.1f", seconds);
+	len = strlen(time);
+	if (len > 2 && !strcmp(time + len - 2, ".0"))
+		time[len - 2] = '\0';
+	fprintf(out, "%6ss |", time);
+}
+
+void chart__heat_row(FILE *out, struct chart_style style, double seconds, const struct hist *h)
+{
+	uint32_t size = heat_band_size(style), nr = heat_nr_bands(size), i;
+	uint64_t counts[HEAT_BANDS] = { 0 }, total = 0;
+	int levels[HEAT_BANDS];
+
+	for (i = 0; i < HIST_CELLS; i++) {
+		counts[heat_band(i, size)] += h->slots[i];
+		total += h->slots[i];
+	}
+	for (i = 0; i < nr; i++)
+		levels[i] = heat_level(counts[i], total);
+	heat_time(out, seconds);
+	heat_cells(out, style, levels, nr);
+	fprintf(out, "| %llu\n", (unsigned long long)total);
+}

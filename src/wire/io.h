@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * io.h: what the `io` programs and the `io` collector agree on. Every table is an mmapped ARRAY:
+ * the kernel claims cells, user space reads them without a system call and sweeps those that died.
+ */
+#ifndef IOSONAR_WIRE_IO_H
+#define IOSONAR_WIRE_IO_H
+
+#include <linux/types.h>
+#include "wire/hist.h"
+
+enum {
+	IO_PROBES = 8,	       /* cells looked at before a table counts as full */
+	IO_MAX_DEVICES = 4096, /* power of two; a device's number fits its 12 bits of a row key */
+	IO_MAX_NAMES = 4096,
+	IO_MAX_KEYS = 65536,
+	IO_NAME_LEN = 32, /* the kernel's DISK_NAME_LEN */
+	IO_COMM_LEN = 16,
+	IO_MAX_DEPTH = 4, /* task, softirq, irq, nmi: how deep programs nest on one CPU */
+};
+
+/*
+ * A command in flight, found by its request's address. Requests are preallocated and come back,
+ * so the key stays for ever and only the state changes: no deletion, no ABA.
+ */
+enum io_state {
+	IO_IDLE = 0,
+	IO_IGNORED = 1, /* filtered out at submit; its completion ends nothing */
+	IO_OPEN = 2,	/* sent, not completed */
+	IO_PARKED = 3,	/* completed with an error; retry or end is not known yet */
+	IO_RETRY = 4,	/* requeued after an error: its next setup is another attempt */
+	IO_REQUEUED =
+		5, /* requeued before it reached the device: its next setup is the same attempt */
+};
+
+struct io_slot {
+	__u64 key;	  /* struct request *; bit 0 set by user space while it sweeps the cell */
+	__u64 first_ns;	  /* first attempt */
+	__u64 last_ns;	  /* parked: when the error came */
+	__u64 alloc_ns;	  /* rq->start_time_ns: tells a second setup of one command from the next
+			     command */
+	__u64 device_key; /* what `device` was found by */
+	__u32 issued;	  /* commands, not attempts; wraps: user space takes differences */
+	__u32 completed;
+	__u32 bytes;
+	__u32 claim;
+	__u16 key_nr; /* of its row key */
+	__u16 device;
+	__u8 state;
+	__u8 attempts;
+	__u8 block_shift;
+	__u8 pad;
+};
+_Static_assert(sizeof(struct io_slot) == 64, "a slot is one cache line");
+
+/* What an operation number means. */
+enum io_kind {
+	IO_NVME = 0,	/* opcode of an I/O queue */
+	IO_ADMIN = 1,	/* opcode of the admin queue */
+	IO_FABRICS = 2, /* fabrics command type (opcode 0x7f) */
+	IO_BLOCK = 3,	/* REQ_OP_*: numbered by this kernel's BTF */
+};
+
+/*
+ * The key of a row: word 0 packs what is small, the others are zero unless --by asks for them.
+ * Interned at submit; a row is then found by its number.
+ */
+struct io_key {
+	__u64 packed; /* 0: free */
+	__u64 cgroup;
+	__u64 comm[2];
+	__u32 pid;
+	__u32 claim;
+};
+_Static_assert(sizeof(struct io_key) == 40, "no holes");
+
+enum io_key_shift {
+	IO_KEY_DEVICE = 0, /* 12 bits */
+	IO_KEY_OP = 12,	   /* 8 bits */
+	IO_KEY_KIND = 20,  /* 2 bits */
+	IO_KEY_SIZE = 22,  /* 6 bits: log2 of the size, rounded up, plus 1; 0: none */
+	IO_KEY_QUEUE = 28, /* 16 bits */
+	IO_KEY_CPU = 44,   /* 12 bits */
+	IO_KEY_USED = 63,
+};
+
+static inline __u32 io_key_bits(__u64 packed, __u32 shift, __u32 bits)
+{
+	return (__u32)(packed >> shift) & ((1u << bits) - 1);
+}
+
+/* 1 + log2, rounded up: 4096 and 2049 are both 13, "up to 4 KiB". */
+static inline __u32 io_size_class(__u32 bytes)
+{
+	if (!bytes)
+		return 0;
+	return bytes == 1 ? 1 : hist_log2(bytes - 1) + 2;
+}
+
+/* A distribution of one key on one CPU. The first nr_cpus rows are `other`: the pool ran dry. */
+struct io_row {
+	__u64 sum_ns;
+	__u64 bytes;
+	__u64 max_ns[IO_MAX_DEPTH]; /* by nesting depth; user space takes and clears them */
+	__u32 key_nr;
+	__u32 claim;
+	__u32 depth; /* of programs inside the maximum's update on this CPU */
+	__u32 pad;
+	__u64 cells[HIST_CELLS]; /* of the zoom: ZOOM_CELLS of them */
+};
+
+/* A device as its first command showed it. */
+enum io_verdict {
+	IO_UNJUDGED = 0, /* user space has not said yet whether -d means it */
+	IO_WANTED = 1,
+	IO_UNWANTED = 2,
+};
+
+struct io_device {
+	__u64 key; /* diskseq where there is one, else the request queue's address; 0: free */
+	__u64 from_sector, nr_sectors; /* of the partition asked for; nr 0: all */
+	__u64 unjudged;		       /* commands that came before the verdict */
+	char name[IO_NAME_LEN];	       /* empty: an admin queue */
+	__u32 claim;
+	__s32 ctrl; /* N of nvmeN; -1: not known */
+	__u32 block_shift;
+	__u8 verdict;
+	__u8 kind; /* enum io_kind of its commands: IO_NVME, IO_ADMIN or IO_BLOCK */
+	__u8 pad[2];
+};
+
+/* What -d said about a name, before or after the device appeared. */
+struct io_name {
+	char name[IO_NAME_LEN]; /* empty: free */
+	__u64 from_sector, nr_sectors;
+	__u32 verdict;
+	__u32 pad;
+};
+
+static inline __u32 io_name_hash(const __u64 words[IO_NAME_LEN / 8])
+{
+	__u64 h = 0;
+
+	for (int i = 0; i < IO_NAME_LEN / 8; i++)
+		h = (h ^ words[i]) * 0x9e3779b97f4a7c15ULL;
+	return (__u32)(h >> 32);
+}
+
+/* Admin queues have no disk: they go by this name, which no disk can bear. */
+static inline void io_ctrl_name(__u64 words[IO_NAME_LEN / 8], __s32 instance)
+{
+	words[0] = (__u64)(__u32)instance;
+	words[1] = 1;
+	words[2] = words[3] = 0;
+}
+
+static inline __u32 io_hash(__u32 low)
+{
+	return low * 0x9e3779b1u;
+}
+
+/* Counted where it happens; only ever grows. */
+struct io_counters {
+	__u64 mid_flight;     /* completions of commands issued before we attached */
+	__u64 no_start;	      /* completions without a start that we should have seen */
+	__u64 no_slot;	      /* commands that found the table full */
+	__u64 overwritten;    /* commands whose completion was never seen */
+	__u64 never_sent;     /* setups that ended before the device: neither attempt nor loss */
+	__u64 clock_backward; /* completions that seem to precede their start */
+	__u64 unknown_device; /* commands of a device that the table had no cell for */
+	__u64 row_other;      /* commands counted in the row `other` */
+	__u64 retries;	      /* attempts after the first */
+	__u64 refused;	      /* commands the driver ended itself: its controller was not ready */
+	__u64 requeues;	      /* commands handed back before they reached the device */
+	__u64 failed;	      /* commands that ended with an error */
+};
+
+#endif

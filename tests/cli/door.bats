@@ -1,0 +1,227 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# The door: help, version, completion, wrong usage and the exit codes, without root and without BPF.
+# stdout is data and stderr one line: both are checked apart, in $out and $err.
+
+setup() {
+	iosonar=${IOSONAR:-build/iosonar}
+	tmp=$BATS_TEST_TMPDIR
+}
+
+# Runs iosonar with these words; leaves $status, $out, $err.
+door() {
+	status=0
+	"$iosonar" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null || status=$?
+	out=$(cat "$tmp/out")
+	err=$(cat "$tmp/err")
+}
+
+# refused CODE MESSAGE WORD…: exactly this line on stderr, nothing on stdout
+refused() {
+	local code=$1 message=$2
+	shift 2
+	door "$@"
+	[ "$status" -eq "$code" ] || { echo "$*: exit $status, not $code: $err"; return 1; }
+	[ -z "$out" ] || { echo "$*: stdout: $out"; return 1; }
+	[ "$err" = "iosonar: $message" ] || { echo "$*: said '$err'"; return 1; }
+}
+
+fits() { # no line of stdout is longer than 100 columns
+	[ -z "$(LC_ALL=C.UTF-8 awk 'length($0) > 100' "$tmp/out")" ]
+}
+
+@test "iosonar alone, help, -h and --help list the commands" {
+	door
+	[ "$status" -eq 0 ]
+	[ -z "$err" ]
+	[[ $out == "Usage: iosonar COMMAND [options]"* ]]
+	[[ $out == *$'\nI/O\n  latency '* ]]
+	[[ $out == *$'\n  3  done, but something was lost'* ]]
+	[[ $out == *"man iosonar-COMMAND"* ]]
+	fits
+	local alone=$out
+	for word in help -h --help; do
+		door "$word"
+		[ "$status" -eq 0 ]
+		[ "$out" = "$alone" ]
+	done
+}
+
+@test "help COMMAND is COMMAND -h" {
+	door help latency
+	[ "$status" -eq 0 ]
+	[ -z "$err" ]
+	[[ $out == "Usage: iosonar latency "* ]]
+	fits
+	local page=$out
+	for words in "latency -h" "latency --help" "latency -t 1s -h" "latency -vh"; do
+		# shellcheck disable=SC2086
+		door $words
+		[ "$status" -eq 0 ]
+		[ "$out" = "$page" ]
+	done
+}
+
+@test "help of latency has every shared option and its own" {
+	door latency -h
+	for name in device op pid comm cgroup nsid qid ctrl_id min failed interval duration count \
+		allow-loss verbose format out color json-schema help by hist cumulative heat \
+		lat_min_us lat_shift fail-if; do
+		[[ $out == *" --$name"[[:space:]]* ]] || { echo "no --$name"; return 1; }
+	done
+	for letter in d p i t n v o h; do
+		[[ $out == *$'\n'"  -$letter, --"* ]] || { echo "no -$letter"; return 1; }
+	done
+}
+
+@test "version names itself and libbpf" {
+	door --version
+	[ "$status" -eq 0 ]
+	[[ $out =~ ^iosonar\ [0-9]+\.[0-9]+\.[0-9]+$'\n'libbpf\ v[0-9]+\.[0-9]+$'\n'optional\ parts:\ .+$ ]]
+	local long=$out
+	door -V
+	[ "$out" = "$long" ]
+}
+
+@test "json-schema is JSON" {
+	door latency --json-schema
+	[ "$status" -eq 0 ]
+	[ -z "$err" ]
+	command -v python3 >/dev/null || skip "python3 is missing"
+	python3 -m json.tool "$tmp/out" >/dev/null
+}
+
+@test "unknown commands are refused with the nearest" {
+	refused 2 "unknown command 'latncy'; did you mean latency?" latncy
+	refused 2 "unknown command 'lat'; did you mean latency?" help lat
+	refused 2 "unknown command 'zebra'; 'iosonar help' lists the commands" zebra
+	refused 2 "unknown command ''; 'iosonar help' lists the commands" ""
+	refused 2 "unknown option '--verison'; did you mean --version?" --verison
+	refused 2 "unknown option '-d'; a command's options come after its name" -d nvme0 latency
+	refused 2 "unexpected word 'x' after --version" --version x
+	refused 2 "unexpected word 'x' after help" help latency x
+}
+
+@test "unknown options are refused with the nearest, abbreviations too" {
+	refused 2 "unknown option --intervl; did you mean --interval?" latency --intervl 5s
+	refused 2 "unknown option --dur; did you mean --duration?" latency --dur 5s
+	refused 2 "unknown option --cumul; did you mean --cumulative?" latency --cumul
+	refused 2 "unknown option --zebra; 'iosonar latency -h' lists them" latency --zebra
+	refused 2 "unknown option -x; 'iosonar latency -h' lists them" latency -x
+	refused 2 "unknown option -pid; did you mean --pid?" latency -pid 5
+	refused 2 "unexpected word 'fio'; a command to run goes after --" latency fio
+}
+
+@test "numbers and units are refused with what would be right" {
+	refused 2 "-i 5: write a unit, 5s or 5ms" latency -i 5
+	refused 2 "-t -5s: not a duration; write 100us, 5ms, 1.5s or 2m" latency -t -5s
+	refused 2 "-t 1h: not a duration; write 100us, 5ms, 1.5s or 2m" latency -t 1h
+	refused 2 "--min 5 us: not a duration; write 100us, 5ms, 1.5s or 2m" latency --min "5 us"
+	refused 2 "-t 99999999999999999999s: too large" latency -t 99999999999999999999s
+	refused 2 "-i 1us: too small; give at least 1ms" latency -i 1us
+	refused 2 "-p 12x: not a whole number; write 16 or 0x10" latency -p 12x
+	refused 2 "-p 0: out of range; give 1 to 4194304" latency -p 0
+	refused 2 "--qid 65536: out of range; give 0 to 65535" latency --qid 65536
+	refused 2 "-n 0: too small; give at least 1" latency -n 0
+	refused 2 "-o xml: there is no 'xml'; give one of text, json, csv" latency -o xml
+	refused 2 "-i DURATION: the value is missing" latency -i
+	refused 2 "-d DEV: the value is missing" latency -d ""
+	refused 2 "--failed x: it takes no value" latency --failed=x
+}
+
+@test "a wrong word of --by names the right ones" {
+	door latency --by dev,qeue
+	[ "$status" -eq 2 ]
+	[[ $err == "iosonar: --by dev,qeue: there is no 'qeue', did you mean queue? give one of "* ]]
+}
+
+@test "options that exclude each other are refused" {
+	refused 2 "--heat and --hist exclude each other; give one of them" latency --hist --heat
+}
+
+@test "control characters of a bad word do not reach the terminal" {
+	refused 2 "unknown command '\\x1b[2J'; 'iosonar help' lists the commands" $'\e[2J'
+}
+
+# The status of iosonar at the left of a pipe whose reader has gone before it writes.
+left_of_closed_pipe() {
+	{ sleep 0.3; "$iosonar" "$@" 2>"$tmp/err"; } | true
+	echo "${PIPESTATUS[0]}"
+}
+
+@test "a reader that has gone is no error" {
+	[ "$(left_of_closed_pipe help)" -eq 0 ]
+	[ ! -s "$tmp/err" ]
+	[ "$(left_of_closed_pipe latency -h)" -eq 0 ]
+	[ ! -s "$tmp/err" ]
+	[ "$(left_of_closed_pipe --completion zsh)" -eq 0 ]
+	[ ! -s "$tmp/err" ]
+}
+
+@test "a full disk is exit 1 and one line" {
+	for words in help "latency -h" --version "--completion bash"; do
+		status=0
+		# shellcheck disable=SC2086
+		"$iosonar" $words >/dev/full 2>"$tmp/err" || status=$?
+		[ "$status" -eq 1 ]
+		[ "$(cat "$tmp/err")" = "iosonar: cannot write the output: No space left on device" ]
+	done
+}
+
+@test "a closed stdout is exit 1, and no other file takes its number" {
+	status=0
+	"$iosonar" help 2>"$tmp/err" >&- || status=$?
+	[ "$status" -eq 1 ]
+	[ "$(cat "$tmp/err")" = "iosonar: cannot write the output: Bad file descriptor" ]
+	status=0
+	"$iosonar" nonsense 2>"$tmp/err" >&- || status=$?
+	[ "$status" -eq 2 ]
+}
+
+@test "completion scripts parse" {
+	door --completion bash
+	[ "$status" -eq 0 ]
+	bash -n "$tmp/out"
+	door --completion zsh
+	[ "$status" -eq 0 ]
+	[[ $out == "#compdef iosonar"* ]]
+	refused 2 "--completion fish: there is none for it; give bash or zsh" --completion fish
+	refused 2 "--completion: the shell is missing; give bash or zsh" --completion
+}
+
+@test "the zsh completion parses in zsh" {
+	command -v zsh >/dev/null || skip "zsh is missing"
+	door --completion zsh
+	zsh -n "$tmp/out"
+}
+
+# completes WORD…: what bash would offer for the last word, on one line
+completes() {
+	COMP_WORDS=("$@")
+	COMP_CWORD=$(($# - 1))
+	_iosonar
+	echo "${COMPREPLY[*]}"
+}
+
+@test "bash completes commands, options, choices, devices and files" {
+	door --completion bash
+	# shellcheck disable=SC1091
+	source "$tmp/out"
+	[[ $(completes iosonar "") == *latency*help* ]]
+	[ "$(completes iosonar lat)" = latency ]
+	[ "$(completes iosonar help la)" = latency ]
+	[ "$(completes iosonar --completion z)" = zsh ]
+	[ "$(completes iosonar latency --int)" = --interval ]
+	[ "$(completes iosonar latency -o "")" = "text json csv" ]
+	[ "$(completes iosonar latency --format = j)" = json ]
+	[ "$(completes iosonar latency --by dev,qu)" = dev,queue ]
+	[ -z "$(completes iosonar latency -t "")" ]
+	for path in /sys/class/block/*; do
+		[ -e "$path" ] || continue
+		[[ " $(completes iosonar latency -d "") " == *" ${path##*/} "* ]]
+	done
+	touch "$tmp/capture-one"
+	[ "$(completes iosonar latency --out "$tmp/capture-o")" = "$tmp/capture-one" ]
+	[ "$(completes iosonar latency -- bats "$tmp/capture-o")" = "$tmp/capture-one" ]
+	[[ $(completes iosonar latency -- ba) == *bash* ]]
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * table.c: do text, JSON and CSV say the same of a row? One row with every kind of cell, an empty
+ * one and a hostile one through all three formats, compared byte by byte.
+ */
+#include <stdlib.h>
+#include <unistd.h>
+#include "render/column.h"
+#include "tap.h"
+
+struct test_row {
+	const char *name;
+	uint64_t n;
+	double real;
+	bool empty;
+};
+
+#define TEST_GETTER(fn, cell_kind, member, from)                                                   \
+	static struct cell fn(const void *row)                                                     \
+	{                                                                                          \
+		const struct test_row *r = row;                                                    \
+		if (r->empty)                                                                      \
+			return (struct cell){ .kind = CELL_NONE };                                 \
+		return (struct cell){ .kind = cell_kind, .member = r->from };                      \
+	}
+
+TEST_GETTER(get_name, CELL_TEXT, text, name)
+TEST_GETTER(get_count, CELL_COUNT, n, n)
+TEST_GETTER(get_duration, CELL_DURATION, n, n)
+TEST_GETTER(get_bytes, CELL_BYTES, n, n)
+TEST_GETTER(get_rate, CELL_RATE, real, real)
+TEST_GETTER(get_mbps, CELL_MBPS, real, real)
+TEST_GETTER(get_percent, CELL_PERCENT, real, real)
+TEST_GETTER(get_seconds, CELL_SECONDS, real, real)
+
+static const struct column columns[] = {
+	{ "dev", "DEV", CELL_TEXT, 6, "the device", get_name },
+	{ "count", "COUNT", CELL_COUNT, 0, NULL, get_count },
+	{ "p99_ns", "P99", CELL_DURATION, 0, "99 of 100 are \"faster\"", get_duration },
+	{ "size_bytes", "SIZE", CELL_BYTES, 0, NULL, get_bytes },
+	{ "iops", "IOPS", CELL_RATE, 0, NULL, get_rate },
+	{ "mb_per_s", "MB/s", CELL_MBPS, 0, NULL, get_mbps },
+	{ "share_percent", "SHARE", CELL_PERCENT, 0, NULL, get_percent },
+	{ "time_s", "TIME", CELL_SECONDS, 0, NULL, get_seconds },
+	{ .key = NULL },
+};
+
+static const struct test_row plain = { "vda", 12345, 12.5, false };
+static const struct test_row empty = { .empty = true };
+static const struct test_row hostile = { "a,\"\033\xff", UINT64_MAX, 0, false };
+
+struct test_run {
+	enum table_format format;
+	const struct test_row *const *rows; /* NULL: heading again; ends with &plain */
+	size_t nr_rows, nr_columns;
+};
+
+static void check_table(const struct test_run *run, const char *want, const char *what)
+{
+	const struct column *chosen[] = { &columns[0], &columns[1], &columns[2], &columns[3],
+					  &columns[4], &columns[5], &columns[6], &columns[7] };
+	size_t size = 0, i;
+	char *got = NULL;
+	FILE *out = open_memstream(&got, &size);
+	struct table *table = table__new(out, run->format, "latency", chosen, run->nr_columns);
+
+	for (i = 0; i < run->nr_rows; i++) {
+		if (run->rows[i])
+			table__row(table, run->rows[i]);
+		else
+			table__heading_again(table);
+	}
+	table__free(table);
+	fclose(out);
+	is_str(got, want, what);
+	free(got);
+}
+
+static const struct test_row *const three[] = { &plain, &empty, &hostile };
+
+static void check_text(void)
+{
+	static const struct test_row *const again[] = { &plain, NULL, &plain };
+	static const struct test_row *const grows[] = { &plain, &hostile, &plain };
+
+	check_table(&(struct test_run){ TABLE_TEXT, three, 2, 8 },
+		    "DEV     COUNT     P99    SIZE  IOPS  MB/s  SHARE    TIME\n"
+		    "vda     12345  12.3us  12.1Ki  12.5  12.5  12.5%  12.500\n"
+		    "-           -       -       -     -     -      -       -\n",
+		    "text of every kind of cell");
+	check_table(&(struct test_run){ TABLE_TEXT, again, 3, 2 },
+		    "DEV     COUNT\nvda     12345\nDEV     COUNT\nvda     12345\n", "heading again");
+	check_table(&(struct test_run){ TABLE_TEXT, grows, 3, 2 },
+		    "DEV     COUNT\nvda     12345\n"
+		    "a,\"\\x1b\\xff  18446744073709551615\n"
+		    "vda                         12345\n",
+		    "a column grows to the widest cell and stays");
+	check_table(&(struct test_run){ TABLE_TEXT, three, 1, 1 }, "DEV\nvda\n",
+		    "nothing is padded at the end of a line");
+	check_table(&(struct test_run){ TABLE_TEXT, three, 0, 8 }, "", "no rows, no heading");
+}
+
+static void check_json(void)
+{
+	check_table(&(struct test_run){ TABLE_JSON, three, 3, 8 },
+		    "{\"type\":\"latency\",\"dev\":\"vda\",\"count\":12345,\"p99_ns\":12345,"
+		    "\"size_bytes\":12345,\"iops\":12.5,\"mb_per_s\":12.5,\"share_percent\":12.5,"
+		    "\"time_s\":12.5}\n"
+		    "{\"type\":\"latency\",\"dev\":null,\"count\":null,\"p99_ns\":null,"
+		    "\"size_bytes\":null,\"iops\":null,\"mb_per_s\":null,\"share_percent\":null,"
+		    "\"time_s\":null}\n"
+		    "{\"type\":\"latency\",\"dev\":\"a,\\\"\\u001b\\ufffd\","
+		    "\"count\":18446744073709551615,\"p99_ns\":18446744073709551615,"
+		    "\"size_bytes\":18446744073709551615,\"iops\":0,\"mb_per_s\":0,"
+		    "\"share_percent\":0,\"time_s\":0}\n",
+		    "JSON of every kind of cell");
+}
+
+static void check_csv(void)
+{
+	static const struct test_row *const rows[] = { &plain, &empty, NULL, &hostile };
+
+	check_table(&(struct test_run){ TABLE_CSV, rows, 4, 8 },
+		    "dev,count,p99_ns,size_bytes,iops,mb_per_s,share_percent,time_s\n"
+		    "vda,12345,12345,12345,12.5,12.5,12.5,12.5\n"
+		    ",,,,,,,\n"
+		    "\"a,\"\"\\x1b\\xff\",18446744073709551615,18446744073709551615,"
+		    "18446744073709551615,0,0,0,0\n",
+		    "CSV of every kind of cell, one heading");
+}
+
+static void check_real(double real, const char *want, const char *what)
+{
+	static const struct column rate = { "x", "X", CELL_RATE, 0, NULL, get_rate };
+	const struct column *chosen[] = { &rate };
+	struct test_row row = { .real = real };
+	char *got = NULL, line[64];
+	size_t size = 0;
+	FILE *out = open_memstream(&got, &size);
+	struct table *table = table__new(out, TABLE_JSON, "t", chosen, 1);
+
+	table__row(table, &row);
+	table__free(table);
+	fclose(out);
+	snprintf(line, sizeof(line), "{\"type\":\"t\",\"x\":%s}\n", want);
+	is_str(got, line, what);
+	free(got);
+}
+
+static void check_reals(void)
+{
+	check_real(0.0004, "0", "too small to see");
+	check_real(-0.0004, "0", "no negative nothing");
+	check_real(0.0006, "0.001", "three decimals");
+	check_real(100, "100", "zeros before the point stay");
+	check_real(1.25, "1.25", "zeros at the end go");
+	check_real(-2.5, "-2.5", "negative");
+	check_real(1e300, "1.0000000000000001e+300", "large");
+	check_real(__builtin_nan(""), "null", "not a number");
+	check_real(__builtin_inf(), "null", "infinite");
+}
+
+static void check_schema(void)
+{
+	const struct column *c = columns;
+	size_t size = 0;
+	char *got = NULL;
+	FILE *out = open_memstream(&got, &size);
+
+	column__print_schema(out, "latency", c);
+	fclose(out);
+	ok(strstr(got, "\"type\":{\"const\":\"latency\"}") != NULL, "the schema names the type");
+	ok(strstr(got, "\"dev\":{\"type\":[\"string\",\"null\"],\"description\":\"the device\"}") !=
+		   NULL,
+	   "a text");
+	ok(strstr(got, "\"count\":{\"type\":[\"integer\",\"null\"],\"minimum\":0}") != NULL,
+	   "a count");
+	ok(strstr(got, "\"iops\":{\"type\":[\"number\",\"null\"]}") != NULL, "a real");
+	ok(strstr(got, "are \\\"faster\\\"") != NULL, "help is escaped");
+	free(got);
+}
+
+/* A reader of the other end of a pipe must see nothing before the owner flushes. */
+static void check_no_flush(void)
+{
+	const struct column *chosen[] = { &columns[0] };
+	FILE *out = tmpfile();
+	struct table *table = table__new(out, TABLE_TEXT, "t", chosen, 1);
+
+	table__row(table, &plain);
+	is_u64((uint64_t)lseek(fileno(out), 0, SEEK_END), 0, "a row is not flushed");
+	table__free(table);
+	is_u64((uint64_t)lseek(fileno(out), 0, SEEK_END), 0, "nor by the end of the table");
+	fclose(out);
+	table__free(NULL);
+}
+
+int main(void)
+{
+	check_text();
+	check_json();
+	check_csv();
+	check_reals();
+	check_schema();
+	check_no_flush();
+	return done_testing();
+}

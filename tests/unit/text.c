@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * text.c: do hostile names come out harmless and numbers rounded to the right word? Every escape is
+ * compared byte by byte; every rounding at the value where the unit changes and just below.
+ */
+#include <stdlib.h>
+#include "render/column.h"
+#include "tap.h"
+
+typedef void (*put_fn)(FILE *out, const char *text);
+
+static void check_put(put_fn put, const char *text, const char *want, const char *what)
+{
+	char *got = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&got, &size);
+
+	put(out, text);
+	fclose(out);
+	is_str(got, want, what);
+	if (put == text__put_terminal)
+		is_u64(text__width(text), strlen(want) - (strstr(want, "\xc3\xa9") ? 1 : 0),
+		       "and its width");
+	free(got);
+}
+
+static void check_terminal(void)
+{
+	check_put(text__put_terminal, "", "", "nothing");
+	check_put(text__put_terminal, "nvme0n1", "nvme0n1", "plain");
+	check_put(text__put_terminal, "a \"b\", c\\d", "a \"b\", c\\d", "quotes stay");
+	check_put(text__put_terminal, "caf\xc3\xa9", "caf\xc3\xa9", "UTF-8 stays");
+	check_put(text__put_terminal, "\033[2J", "\\x1b[2J", "escape sequences do not");
+	check_put(text__put_terminal, "a\nb\t\r\x7f", "a\\x0ab\\x09\\x0d\\x7f", "nor C0 and DEL");
+	check_put(text__put_terminal, "\xc2\x9b" "31m", "\\xc2\\x9b31m", "nor C1, two bytes");
+	check_put(text__put_terminal, "\x9b" "31m", "\\x9b31m", "nor C1, one byte");
+	check_put(text__put_terminal, "\xff", "\\xff", "no lead byte");
+	check_put(text__put_terminal, "a\xc3", "a\\xc3", "cut off");
+	check_put(text__put_terminal, "\xc3(", "\\xc3(", "not continued");
+	check_put(text__put_terminal, "\xc0\xaf", "\\xc0\\xaf", "overlong");
+	check_put(text__put_terminal, "\xe0\x80\xaf", "\\xe0\\x80\\xaf", "overlong, three bytes");
+	check_put(text__put_terminal, "\xed\xa0\x80", "\\xed\\xa0\\x80", "surrogate");
+	check_put(text__put_terminal, "\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80", "past the last");
+}
+
+static void check_json(void)
+{
+	check_put(text__put_json, "", "\"\"", "JSON: nothing");
+	check_put(text__put_json, "a \"b\" c\\d/e", "\"a \\\"b\\\" c\\\\d/e\"", "JSON: quotes");
+	check_put(text__put_json, "\n\t\x1f\x7f", "\"\\u000a\\u0009\\u001f\\u007f\"", "JSON: C0");
+	check_put(text__put_json, "\xc2\x85", "\"\\u0085\"", "JSON: C1");
+	check_put(text__put_json, "caf\xc3\xa9", "\"caf\xc3\xa9\"", "JSON: UTF-8");
+	check_put(text__put_json, "a\xff\xfe" "b", "\"a\\ufffd\\ufffdb\"", "JSON: invalid bytes");
+	check_put(text__put_json, "\xf0\x9f\x98\x80", "\"\xf0\x9f\x98\x80\"", "JSON: four bytes");
+	check_put(text__put_json, "\xf0\x9f\x98", "\"\\ufffd\\ufffd\\ufffd\"", "JSON: three of four");
+}
+
+static void check_csv(void)
+{
+	check_put(text__put_csv, "plain text", "plain text", "CSV: plain");
+	check_put(text__put_csv, "a,b", "\"a,b\"", "CSV: a comma");
+	check_put(text__put_csv, "say \"hi\"", "\"say \"\"hi\"\"\"", "CSV: quotes");
+	check_put(text__put_csv, "a\r\nb,\"", "\"a\\x0d\\x0ab,\"\"\"", "CSV: line ends are escaped");
+	check_put(text__put_csv, "=1+1", "=1+1", "CSV: faithful");
+	check_put(text__put_csv, "", "\"\"", "CSV: an empty text is not nothing");
+}
+
+static void check_duration(uint64_t ns, const char *want)
+{
+	char buf[32];
+
+	is_str(text__duration(buf, sizeof(buf), ns), want, want);
+}
+
+static void check_durations(void)
+{
+	check_duration(0, "0ns");
+	check_duration(850, "850ns");
+	check_duration(999, "999ns");
+	check_duration(1000, "1.00us");
+	check_duration(9994, "9.99us");
+	check_duration(9995, "10.0us");
+	check_duration(12345, "12.3us");
+	check_duration(99949, "99.9us");
+	check_duration(99950, "100us");
+	check_duration(999499, "999us");
+	check_duration(999500, "1.00ms");
+	check_duration(1000000, "1.00ms");
+	check_duration(999500000, "1.00s");
+	check_duration(2500000000, "2.50s");
+	check_duration(67108884000, "67.1s");
+	check_duration(275000000000, "275s");
+	check_duration(1234000000000, "1234s");
+	check_duration(UINT64_MAX, "18446744074s");
+}
+
+static void check_bytes(uint64_t bytes, const char *want)
+{
+	char buf[32];
+
+	is_str(text__bytes(buf, sizeof(buf), bytes), want, want);
+}
+
+static void check_rate(double per_s, const char *want)
+{
+	char buf[32];
+
+	is_str(text__rate(buf, sizeof(buf), per_s), want, want);
+}
+
+static void check_sizes_and_rates(void)
+{
+	check_bytes(0, "0");
+	check_bytes(512, "512");
+	check_bytes(1023, "1023");
+	check_bytes(1024, "1.0Ki");
+	check_bytes(4096, "4.0Ki");
+	check_bytes(131072, "128.0Ki");
+	check_bytes(1048524, "1023.9Ki");
+	check_bytes(1048575, "1.0Mi");
+	check_bytes(1572864, "1.5Mi");
+	check_bytes(UINT64_MAX, "16.0Ei");
+	check_rate(0, "0.0");
+	check_rate(0.5, "0.5");
+	check_rate(99.94, "99.9");
+	check_rate(99.95, "100");
+	check_rate(999, "999");
+	check_rate(999.6, "1.00k");
+	check_rate(12345, "12.3k");
+	check_rate(1.2e6, "1.20M");
+	check_rate(3e9, "3.00G");
+	check_rate(1e300, "1.00e+300");
+	check_rate(__builtin_nan(""), "-");
+	check_rate(__builtin_inf(), "-");
+}
+
+int main(void)
+{
+	char small[4];
+
+	check_terminal();
+	check_json();
+	check_csv();
+	check_durations();
+	check_sizes_and_rates();
+	is_str(text__duration(small, sizeof(small), 12345), "12.", "a small buffer is not overrun");
+	return done_testing();
+}

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=dash
+#
+# lib.sh: what a test in the guest can call. busybox sh; sourced by init before the test.
+#	iosonar count -t 1 >out; ok $? "counts for a second"
+#	is "$(stat_of $dev reads)" 97 "the kernel saw as many"
+#	done_testing
+
+tap_nr=0 tap_failed=0
+
+# ok RESULT NAME: RESULT is an exit status.
+ok() {
+	tap_nr=$((tap_nr + 1))
+	if [ "$1" -eq 0 ]; then
+		echo "ok $tap_nr - $2"
+		return 0
+	fi
+	echo "not ok $tap_nr - $2"
+	tap_failed=$((tap_failed + 1))
+	return 1
+}
+
+# is GOT WANT NAME
+is() {
+	[ "$1" = "$2" ]
+	ok $? "$3" || {
+		note "got  '$1'"
+		note "want '$2'"
+		return 1
+	}
+}
+
+# between GOT LOW HIGH NAME: whole numbers.
+between() {
+	[ "$1" -ge "$2" ] && [ "$1" -le "$3" ]
+	ok $? "$4" || {
+		note "got $1, want $2 to $3"
+		return 1
+	}
+}
+
+# skip NAME REASON: the reason says what is missing.
+skip() {
+	tap_nr=$((tap_nr + 1))
+	echo "ok $tap_nr - $1 # SKIP $2"
+}
+
+note() { printf '%s\n' "$*" | sed 's/^/# /'; }
+
+done_testing() {
+	echo "1..$tap_nr"
+	exit $((tap_failed > 0))
+}
+
+# wait_for SECONDS COMMAND...: until it succeeds; false when the time is up.
+wait_for() {
+	wait_left=$(($1 * 20))
+	shift
+	until "$@" >/dev/null 2>&1; do
+		[ $wait_left -gt 0 ] || return 1
+		wait_left=$((wait_left - 1))
+		sleep 0.05
+	done
+}
+
+# busybox sh runs its own applet first wherever it has one.
+setpriv() { /usr/bin/setpriv "$@"; }
+
+# --- devices ---
+
+# load MODULE [PARAMETER=VALUE]...: with what it needs; fine if it is built in or loaded.
+load() { modprobe "$@"; }
+
+# disk SERIAL [NSID]: name of a drive's block device, nvme0n1. Numbers change from boot to boot, serials do not;
+# nor does the nsid have to be the number in the name. Under multipath it is the device that is seen, not a path.
+disk() {
+	for ctrl in /sys/class/nvme/nvme*; do
+		[ "$(sed 's/ *$//' "$ctrl/serial" 2>/dev/null)" = "$1" ] || continue
+		for ns in "$ctrl"/nvme*n*; do
+			[ "$(cat "$ns/nsid" 2>/dev/null)" = "${2:-1}" ] || continue
+			basename "$ns" | sed 's/c[0-9]*n/n/'
+			return 0
+		done
+	done
+	return 1
+}
+
+# set_scheduler DISK NAME
+set_scheduler() { echo "$2" >"/sys/block/$1/queue/scheduler"; }
+
+# stat_of DISK FIELD: from the kernel's own counts. reads, writes, discards and flushes are I/Os done, *_sectors are
+# 512 bytes, *_ms their summed time.
+stat_of() {
+	awk -v want="$2" 'BEGIN {
+		split("reads read_merges read_sectors read_ms writes write_merges write_sectors write_ms inflight busy_ms " \
+			"queue_ms discards discard_merges discard_sectors discard_ms flushes flush_ms", name)
+	}
+	{ for (i in name) if (name[i] == want) print $i }' "/sys/block/$1/stat"
+}
+
+# null_disk NAME [ATTRIBUTE=VALUE]...: makes a null_blk disk; nullbN, because newer kernels name the disk after it.
+# With irqmode=2 completion_nsec=N every I/O takes N ns, and under icount exactly that.
+null_disk() {
+	null_dir=/sys/kernel/config/nullb/$1
+	[ -e /sys/kernel/config/nullb ] || load null_blk nr_devices=0 || return
+	mkdir "$null_dir" || return
+	shift
+	for null_set in size=256 "$@" power=1; do
+		echo "${null_set#*=}" >"$null_dir/${null_set%%=*}" || return
+	done
+}
+
+null_remove() { rmdir "/sys/kernel/config/nullb/$1"; }
+
+# monitor COMMAND: to QEMU's monitor, e.g. monitor qom-set /machine/peripheral/nv0 smart_critical_warning 1
+monitor() { echo "@monitor $*" >&"${tap_fd:-1}"; }
+
+# freeze SECONDS: the whole guest stands still for so long.
+freeze() { echo "@freeze $1" >&"${tap_fd:-1}"; }
+
+# unplug, plug: in the shape hotplug. The drive that comes back is the other one, io1; arm64 takes 5 s to let go.
+unplug() { monitor device_del nv0; }
+plug() { monitor device_add nvme,id=nv0,bus=rp0,serial=io1,drive=d1; }
+
+# --- second instruments ---
+
+# fio_ios FILE read|write|trim: I/Os done, over all jobs of fio's JSON.
+fio_ios() {
+	awk -v section="\"$2\"" '
+	$1 == section && $3 == "{" { inside = 1 }
+	inside && $1 == "\"total_ios\"" { sum += $3; inside = 0 }
+	END { print sum + 0 }' "$1"
+}
+
+tracing=/sys/kernel/tracing
+
+# ftrace_start EVENT... : block/block_rq_issue nvme/nvme_setup_cmd; one buffer, the clock of bpf_ktime_get_ns.
+ftrace_start() {
+	echo 0 >$tracing/tracing_on
+	echo >$tracing/set_event
+	echo "${ftrace_kb:-8192}" >$tracing/buffer_size_kb
+	echo mono >$tracing/trace_clock
+	echo >$tracing/trace
+	for event; do
+		echo 1 >"$tracing/events/$event/enable" || return
+	done
+	echo 1 >$tracing/tracing_on
+}
+
+# ftrace_stop FILE: what was seen. False if the buffer ran over: then the count would be a wrong answer.
+ftrace_stop() {
+	echo 0 >$tracing/tracing_on
+	echo >$tracing/set_event
+	cat $tracing/trace >"$1"
+	! cat $tracing/per_cpu/cpu*/stats | grep -E '^(overrun|dropped events): [1-9]'
+}
+
+# ftrace_count FILE EVENT [PATTERN]: lines of that event that match, e.g. ftrace_count out block_rq_issue '259,0 R'
+ftrace_count() { grep -cE " $2: .*${3:-}" "$1"; }
+
+# bpf_objects: BPF programs, links and maps in the whole guest. Nothing else uses BPF here, so what is more than before
+# a run is ours.
+bpf_objects() {
+	for kind in prog link map; do
+		bpftool $kind show 2>/dev/null | grep -E '^[0-9]+:'
+	done | wc -l
+}
