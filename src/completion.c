@@ -167,8 +167,8 @@ static void bash_print(FILE *out)
 	fputs(bash_head, out);
 	fprintf(out, "	*/) _iosonar_words \"");
 	completion_put_commands(out);
-	fprintf(out,
-		" help --help --version --completion\" ;;\n	help/help) _iosonar_words \"");
+	fprintf(out, " help --help --version --completion\" ;;\n");
+	fprintf(out, "	help/help) _iosonar_words \"");
 	completion_put_commands(out);
 	fprintf(out, "\" ;;\n	--completion/--completion) _iosonar_words \"bash zsh\" ;;\n");
 	for (size_t i = 0; commands[i]; i++) {

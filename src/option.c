@@ -446,7 +446,7 @@ static const char *option_arg(const struct option_def *def, char *buf, size_t si
 {
 	if (def->arg || !def->choices)
 		return def->arg ?: "VALUE";
-	return option_join(buf, size, def->choices, "|");
+	return option_join(buf, size, def->choices, def->kind == OPTION_LIST ? "," : "|");
 }
 
 /* attached: what stands in the same word behind the name, or NULL. */

@@ -40,7 +40,7 @@ struct option_def {
 	char letter;	  /* 'i' for -i, 0 for none */
 	enum option_kind kind;
 	size_t offset;		     /* of the field in the group's values */
-	const char *arg;	     /* "DURATION" in help; NULL: none, or its choices "a|b|c" */
+	const char *arg;	     /* "DURATION" in help; NULL: its choices, "a|b" or "a,b" */
 	const char *help;	     /* one line, lower case, no full stop */
 	const char *const *choices;  /* NULL-terminated, for CHOICE and LIST */
 	uint64_t min, max;	     /* numbers, durations, sizes; max: bytes of a string; 0 = no bound */

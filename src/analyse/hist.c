@@ -168,7 +168,8 @@ int hist__ranges(const struct hist *h, struct hist_range *ranges, int most)
 	for (from = lowest - lowest % size; from <= highest; from += size)
 		ranges[nr++] = (struct hist_range){
 			.from_ns = hist_slot_from((uint32_t)from),
-			.to_ns = from + size > HIST_OVER ? 0 : hist_slot_from((uint32_t)(from + size)),
+			.to_ns = from + size > HIST_OVER ? 0
+							 : hist_slot_from((uint32_t)(from + size)),
 			.count = hist_row_count(h, from, from + size),
 		};
 	hist_add_percents(ranges, nr);
@@ -202,9 +203,9 @@ int hist__zoom_ranges(const uint64_t cells[ZOOM_CELLS], uint64_t min_us, uint32_
 	for (i = first; i <= last; i++)
 		ranges[nr++] = (struct hist_range){
 			.from_ns = zoom_slot_from_ns(zoom_cell(i), min_us, shift),
-			.to_ns = zoom_cell(i) == ZOOM_OVER ?
-					 0 :
-					 zoom_slot_from_ns(zoom_cell(i + 1), min_us, shift),
+			.to_ns = zoom_cell(i) == ZOOM_OVER
+					 ? 0
+					 : zoom_slot_from_ns(zoom_cell(i + 1), min_us, shift),
 			.count = cells[zoom_cell(i)],
 		};
 	hist_add_percents(ranges, nr);

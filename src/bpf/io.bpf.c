@@ -11,32 +11,6 @@
 
 char LICENSE[] SEC("license") = "GPL";
 
-/* Sizes of the tables: powers of two, chosen by user space. */
-const volatile __u32 slot_mask, slot_shift, key_mask, nr_cpus = 1, nr_rows;
-/* A device nobody spoke of is wanted unless -d was given. */
-const volatile bool follow_all;
-
-/* What --by asks for; the device and the operation are cheap and always there. */
-const volatile bool by_size, by_queue, by_cpu, by_pid, by_comm, by_cgroup;
-/* Filters at submit. */
-const volatile bool filter_op, filter_nsid, filter_qid, filter_ctrl, filter_sectors;
-const volatile __u32 filter_pid;
-const volatile __u64 filter_cgroup;
-const volatile __u32 filter_cgroup_level; /* the root's is 0 */
-const volatile __u64 filter_comm[2];
-const volatile __u64 wanted_ops[4][4]; /* a bit per operation, by kind */
-const volatile __u32 wanted_nsid, wanted_qid;
-const volatile __s32 wanted_ctrl;
-/* Filters at completion. */
-const volatile __u64 min_ns;
-const volatile bool only_failed;
-/* nvme_latency's scale instead of the log-linear one. */
-const volatile bool zoom;
-const volatile __u64 zoom_min_us;
-const volatile __u32 zoom_shift;
-/* block_rq_* events of old kernels have the queue as their first argument. */
-const volatile bool queue_argument;
-
 struct io_counters counters;
 __u64 attached_ns = ~0ULL; /* a request allocated before may have been sent before */
 
@@ -50,10 +24,7 @@ __u64 attached_ns = ~0ULL; /* a request allocated before may have been sent befo
 		__type(value, cell);               \
 	} name SEC(".maps")
 
-TABLE(io_slots, struct io_slot, 1);
 TABLE(io_keys, struct io_key, 1);
-TABLE(io_rows, struct io_row, 1);
-TABLE(io_row_of, __u32, 1); /* row number + 1 by (CPU, key); 0: none yet */
 TABLE(io_devices, struct io_device, IO_MAX_DEVICES);
 TABLE(io_names, struct io_name, IO_MAX_NAMES);
 
@@ -79,37 +50,62 @@ inline_always bool cell_claim(__u32 *claim)
 
 /* ---- slots ---- */
 
-inline_always struct io_slot *slot_at(__u32 nr)
+/* What the hot path keeps in registers. Behind the slots lies row_of: see row_find. */
+struct tables {
+	const volatile struct io_settings *set;
+	void *slots;
+};
+
+inline_always struct tables the_tables(void)
 {
-	nr &= slot_mask;
-	return bpf_map_lookup_elem(&io_slots, &nr);
+	return (struct tables){ the_settings(), table_address(IO_MARK_SLOTS) };
 }
 
-/* The slot of this request, or NULL. Empty cells do not end the search: they may have been swept.
- */
-inline_always struct io_slot *slot_find(const void *rq)
+/* `at` is a byte offset; the mask keeps that of a whole cell. */
+inline_always struct io_slot *slot_at(const struct tables *t, __u32 at)
 {
-	__u32 home = io_hash(low_half(rq)) >> slot_shift;
+	return t->slots + (at & t->set->slot_mask);
+}
+
+inline_always __u32 slot_home(const void *rq)
+{
+	return io_hash(low_half(rq)) >> 6;
+}
+
+/* The slot of this request, or NULL. */
+inline_always struct io_slot *slot_find(const struct tables *t, const void *rq)
+{
+	__u32 home = slot_home(rq);
 	struct io_slot *slot;
 
-#pragma unroll
 	for (__u32 i = 0; i < IO_PROBES; i++) {
-		slot = slot_at(home + i);
-		if (slot && slot->key == (__u64)rq)
+		slot = slot_at(t, home + i * sizeof(*slot));
+		if (slot->key == (__u64)rq)
 			return slot;
+		if (!slot->key && !slot->claim)
+			return 0;
 	}
 	return 0;
 }
 
-inline_always struct io_slot *slot_claim(const void *rq)
+/* Found or taken. An empty cell ends the search; a tomb is taken only if there is none. */
+inline_always struct io_slot *slot_take(const struct tables *t, const void *rq)
 {
-	__u32 home = io_hash(low_half(rq)) >> slot_shift;
+	__u32 home = slot_home(rq);
 	struct io_slot *slot;
 
-#pragma unroll
 	for (__u32 i = 0; i < IO_PROBES; i++) {
-		slot = slot_at(home + i);
-		if (slot && !slot->key && cell_claim(&slot->claim)) {
+		slot = slot_at(t, home + i * sizeof(*slot));
+		if (slot->key == (__u64)rq)
+			return slot;
+		if (!slot->key && cell_claim(&slot->claim)) {
+			slot->key = (__u64)rq;
+			return slot;
+		}
+	}
+	for (__u32 i = 0; i < IO_PROBES; i++) {
+		slot = slot_at(t, home + i * sizeof(*slot));
+		if (slot->key == IO_TOMB && cell_claim(&slot->claim)) {
 			slot->key = (__u64)rq;
 			return slot;
 		}
@@ -120,19 +116,22 @@ inline_always struct io_slot *slot_claim(const void *rq)
 
 /* ---- rows ---- */
 
-inline_always __u32 row_of_cpu(__u32 cpu, __u32 key_nr, __u32 *row_of)
+inline_always struct io_row *row_at(const struct tables *t, __u32 nr)
+{
+	__u32 at = nr * sizeof(struct io_row);
+
+	return at <= t->set->rows_end ? table_address(IO_MARK_ROWS) + at : 0;
+}
+
+/* A row from the pool for this CPU and key; when it is empty, the CPU's row `other`. */
+inline_always __u32 row_take(const struct tables *t, __u32 cpu, __u32 key_nr, __u32 *row_of)
 {
 	static __u32 next; /* a hint where the pool is still free; a race costs a probe */
-	__u32 nr = next < nr_cpus ? nr_cpus : next;
+	__u32 nr = next < settings.nr_cpus ? settings.nr_cpus : next;
 	struct io_row *row;
 
-#pragma unroll
 	for (__u32 i = 0; i < IO_PROBES; i++, nr++) {
-		__u32 at = nr;
-
-		if (nr >= nr_rows)
-			break;
-		row = bpf_map_lookup_elem(&io_rows, &at);
+		row = row_at(t, nr);
 		if (row && cell_claim(&row->claim)) {
 			row->key_nr = key_nr;
 			next = nr + 1;
@@ -144,17 +143,14 @@ inline_always __u32 row_of_cpu(__u32 cpu, __u32 key_nr, __u32 *row_of)
 	return cpu;
 }
 
-inline_always struct io_row *row_find(__u32 key_nr)
+/* row_of holds the row number + 1 of each (CPU, key), 0: none yet. */
+inline_always struct io_row *row_find(const struct tables *t, __u32 key_nr)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
-	__u32 at = cpu * (key_mask + 1) + key_nr;
-	__u32 *row_of = bpf_map_lookup_elem(&io_row_of, &at);
-	__u32 nr;
+	__u32 at = (cpu * (t->set->key_mask + 1) + key_nr) * sizeof(__u32);
+	__u32 *row_of = t->slots + t->set->row_of_at + (at & t->set->row_of_mask);
 
-	if (!row_of)
-		return 0;
-	nr = *row_of ? *row_of - 1 : row_of_cpu(cpu, key_nr, row_of);
-	return bpf_map_lookup_elem(&io_rows, &nr);
+	return row_at(t, *row_of ? *row_of - 1 : row_take(t, cpu, key_nr, row_of));
 }
 
 /* A program nested in this one (an interrupt, on 5.10) writes another depth's maximum. */
@@ -168,10 +164,11 @@ inline_always void row_max(struct io_row *row, __u64 ns)
 	fresh(row->depth) = depth;
 }
 
-inline_always void row_count(__u32 key_nr, __u64 ns, __u32 bytes)
+inline_always void row_count(const struct tables *t, __u32 key_nr, __u64 ns, __u32 bytes)
 {
-	struct io_row *row = row_find(key_nr);
-	__u32 cell = zoom ? zoom_slot(ns, zoom_min_us, zoom_shift) : hist_slot(ns);
+	struct io_row *row = row_find(t, key_nr);
+	__u32 cell = t->set->zoom ? zoom_slot(ns, settings.zoom_min_us, settings.zoom_shift)
+				  : hist_slot(ns);
 
 	if (!row)
 		return;
@@ -186,7 +183,8 @@ inline_always void row_count(__u32 key_nr, __u64 ns, __u32 bytes)
 
 /* ---- the state of a command ---- */
 
-inline_always void command_ends(struct io_slot *slot, __u64 end_ns, const bool failed)
+inline_always void command_ends(const struct tables *t, struct io_slot *slot, __u64 end_ns,
+				const bool failed)
 {
 	__u64 ns = end_ns - slot->first_ns;
 
@@ -198,17 +196,19 @@ inline_always void command_ends(struct io_slot *slot, __u64 end_ns, const bool f
 	slot->completed++;
 	if (failed)
 		count_up(counters.failed);
-	if (ns < min_ns || (only_failed && !failed))
+	if (t->set->outcome && (ns < settings.min_ns || (settings.only_failed && !failed)))
 		return;
-	row_count(slot->key_nr, ns, slot->bytes);
+	row_count(t, slot->key_nr, ns, slot->bytes);
 }
 
 /*
  * A setup finds the slot not idle. True: it is another attempt of the same command, which goes on.
  * False: the slot was cleared and takes a new command.
  */
-inline_always bool command_goes_on(struct io_slot *slot, __u64 alloc_ns, __u64 now)
+inline_always bool command_goes_on(const struct tables *t, struct io_slot *slot, __u64 alloc_ns)
 {
+	__u64 now = bpf_ktime_get_ns();
+
 	switch (slot->state) {
 	case IO_RETRY:
 		count_up(counters.retries);
@@ -229,7 +229,7 @@ inline_always bool command_goes_on(struct io_slot *slot, __u64 alloc_ns, __u64 n
 		}
 		count_up(counters.overwritten);
 		return false;
-	case IO_PARKED: command_ends(slot, slot->last_ns, true); return false;
+	case IO_PARKED: command_ends(t, slot, slot->last_ns, true); return false;
 	default: return false;
 	}
 	slot->state = IO_OPEN;
@@ -256,9 +256,8 @@ inline_always void device_learn(struct io_device *device, struct request *rq, st
 	__builtin_memcpy(device->name, words, sizeof(words));
 	if (!disk)
 		io_ctrl_name(words, device->ctrl);
-	device->verdict = follow_all ? IO_WANTED : IO_UNJUDGED;
+	device->verdict = settings.follow_all ? IO_WANTED : IO_UNJUDGED;
 	at = io_name_hash(words);
-#pragma unroll
 	for (__u32 i = 0; i < IO_PROBES; i++) {
 		__u32 nr = (at + i) & (IO_MAX_NAMES - 1);
 
@@ -274,28 +273,35 @@ inline_always void device_learn(struct io_device *device, struct request *rq, st
 	}
 }
 
-/* The device's number and cell; NULL: the table is full. */
-inline_always struct io_device *device_find(struct request *rq, struct gendisk *disk, __u64 key,
-					    const bool nvme, const bool direct, __u32 *number)
+/*
+ * The device's number and cell; NULL: the table is full. A queue's address can come back with
+ * another disk: the disk's own number tells.
+ */
+inline_always struct io_device *device_find(struct request *rq, const bool nvme, const bool direct,
+					    __u32 *number)
 {
+	struct gendisk *disk = req_disk(rq, direct);
+	__u64 key = (__u64)field_of(direct, rq, q), diskseq = disk_seq(disk, direct);
 	__u32 home = io_hash((__u32)key) >> 20, nr;
 	struct io_device *device;
 
-#pragma unroll
 	for (__u32 i = 0; i < IO_PROBES; i++) {
 		nr = (home + i) & (IO_MAX_DEVICES - 1);
 		device = bpf_map_lookup_elem(&io_devices, &nr);
-		if (device && device->key == key) {
+		if (!device || device->key != key)
+			continue;
+		if (device->diskseq == diskseq) {
 			*number = nr;
 			return device;
 		}
+		count_up(device->key); /* odd: never equal again */
 	}
-#pragma unroll
 	for (__u32 i = 0; i < IO_PROBES; i++) {
 		nr = (home + i) & (IO_MAX_DEVICES - 1);
 		device = bpf_map_lookup_elem(&io_devices, &nr);
 		if (device && !device->key && cell_claim(&device->claim)) {
 			device_learn(device, rq, disk, nvme, direct);
+			device->diskseq = diskseq;
 			device->key = key;
 			*number = nr;
 			return device;
@@ -304,78 +310,67 @@ inline_always struct io_device *device_find(struct request *rq, struct gendisk *
 	return 0;
 }
 
-/*
- * The number of the device, if it is one that -d means. The slot remembers it: a request mostly
- * serves one device.
- */
-inline_always bool device_wanted(struct io_slot *slot, struct request *rq, struct gendisk *disk,
-				 const bool nvme, const bool direct)
+/* The device, if it is one that -d means. */
+inline_always struct io_device *device_wanted(struct request *rq, const bool nvme,
+					      const bool direct, __u32 *number)
 {
-	__u64 key = req_device_key(rq, disk, direct);
-	struct io_device *device;
-	__u32 number = 0;
+	struct io_device *device = device_find(rq, nvme, direct, number);
 
-	if (slot->device_key == key)
-		return true;
-	slot->device_key = 0;
-	device = device_find(rq, disk, key, nvme, direct, &number);
 	if (!device) {
 		count_up(counters.unknown_device);
-		return false;
+		return 0;
 	}
 	if (device->verdict == IO_UNJUDGED)
 		count_up(device->unjudged);
-	if (device->verdict != IO_WANTED)
-		return false;
-	if (filter_ctrl && device->ctrl != wanted_ctrl)
-		return false;
-	slot->device = number;
-	slot->block_shift = device->block_shift;
-	if (filter_sectors && device->nr_sectors) {
-		__u64 sector = field_of(direct, rq, __sector);
-
-		return sector - device->from_sector < device->nr_sectors;
-	}
-	slot->device_key = key;
-	return true;
+	if (device->verdict != IO_WANTED ||
+	    (settings.filter_ctrl && device->ctrl != settings.wanted_ctrl))
+		return 0;
+	if (settings.filter_sectors && device->nr_sectors &&
+	    field_of(direct, rq, __sector) - device->from_sector >= device->nr_sectors)
+		return 0;
+	return device;
 }
 
 /* ---- what a command is ---- */
 
-struct command {
-	__u32 kind, op, bytes;
-	__u32 nsid;
-};
-
 /* Opcodes whose CDW12 counts logical blocks: write, read, write uncorrectable, compare, write
  * zeroes, verify, zone append. */
+#define NVME_FABRICS 0x7f
 #define SIZED_OPCODES \
 	(1ULL << 0x01 | 1ULL << 0x02 | 1ULL << 0x04 | 1ULL << 0x05 | 1ULL << 0x08 | 1ULL << 0x0c)
 
-inline_always bool nvme_is_sized(__u8 opcode)
+inline_always bool nvme_is_sized(__u32 op)
 {
-	return opcode < 64 ? SIZED_OPCODES >> opcode & 1 : opcode == 0x7d;
+	return op < 64 ? SIZED_OPCODES >> op & 1 : op == 0x7d;
 }
 
-inline_always bool op_wanted(const struct command *c)
+inline_always bool op_wanted(__u32 op)
 {
-	return !filter_op || (wanted_ops[c->kind & 3][c->op >> 6 & 3] >> (c->op & 63) & 1);
+	return !settings.filter_op ||
+	       (settings.wanted_ops[op >> 8 & 3][op >> 6 & 3] >> (op & 63) & 1);
 }
 
 inline_always bool task_wanted(void)
 {
 	__u64 comm[2];
 
-	if (filter_pid && (__u32)(bpf_get_current_pid_tgid() >> 32) != filter_pid)
+	if (settings.filter_pid && (__u32)(bpf_get_current_pid_tgid() >> 32) != settings.filter_pid)
 		return false;
-	if (filter_cgroup && bpf_get_current_ancestor_cgroup_id(filter_cgroup_level) != filter_cgroup)
+	if (settings.filter_cgroup &&
+	    bpf_get_current_ancestor_cgroup_id(settings.filter_cgroup_level) !=
+		    settings.filter_cgroup)
 		return false;
-	if (filter_comm[0]) {
+	if (settings.filter_comm[0]) {
 		bpf_get_current_comm(comm, sizeof(comm));
-		if (comm[0] != filter_comm[0] || comm[1] != filter_comm[1])
+		if (comm[0] != settings.filter_comm[0] || comm[1] != settings.filter_comm[1])
 			return false;
 	}
 	return true;
+}
+
+inline_always __u32 queue_number(struct request *rq, __u32 op, const bool direct)
+{
+	return op >> 8 == IO_BLOCK ? req_hw_queue(rq, direct) : req_qid(rq, direct);
 }
 
 /* ---- the key of its row ---- */
@@ -384,22 +379,22 @@ inline_always bool key_is(const struct io_key *a, const struct io_key *b)
 {
 	if (a->packed != b->packed)
 		return false;
-	if (by_pid && a->pid != b->pid)
+	if (settings.by_pid && a->pid != b->pid)
 		return false;
-	if (by_cgroup && a->cgroup != b->cgroup)
+	if (settings.by_cgroup && a->cgroup != b->cgroup)
 		return false;
-	return !by_comm || (a->comm[0] == b->comm[0] && a->comm[1] == b->comm[1]);
+	return !settings.by_comm || (a->comm[0] == b->comm[0] && a->comm[1] == b->comm[1]);
 }
 
 inline_always __u32 key_hash(const struct io_key *key)
 {
 	__u64 h = key->packed ^ key->packed >> 32;
 
-	if (by_pid)
+	if (settings.by_pid)
 		h ^= key->pid;
-	if (by_cgroup)
+	if (settings.by_cgroup)
 		h ^= key->cgroup;
-	if (by_comm)
+	if (settings.by_comm)
 		h ^= (key->comm[0] ^ key->comm[1]) * 0x9e3779b97f4a7c15ULL >> 32;
 	return io_hash((__u32)h) >> 8;
 }
@@ -410,16 +405,14 @@ inline_always __u32 key_number(const struct io_key *key)
 	__u32 home = key_hash(key), nr;
 	struct io_key *cell;
 
-#pragma unroll
 	for (__u32 i = 0; i < IO_PROBES; i++) {
-		nr = (home + i) & key_mask;
+		nr = (home + i) & settings.key_mask;
 		cell = bpf_map_lookup_elem(&io_keys, &nr);
 		if (cell && key_is(cell, key))
 			return nr;
 	}
-#pragma unroll
 	for (__u32 i = 0; i < IO_PROBES; i++) {
-		nr = (home + i) & key_mask;
+		nr = (home + i) & settings.key_mask;
 		cell = bpf_map_lookup_elem(&io_keys, &nr);
 		if (nr && cell && !cell->packed && cell_claim(&cell->claim)) {
 			cell->pid = key->pid;
@@ -434,80 +427,119 @@ inline_always __u32 key_number(const struct io_key *key)
 	return 0;
 }
 
-inline_always __u32 command_key(const struct io_slot *slot, struct request *rq,
-				const struct command *c, const bool direct)
+inline_always __u32 command_key(struct request *rq, __u32 device, __u32 op, __u32 bytes,
+				const bool direct)
 {
 	struct io_key key = {};
 
-	key.packed = 1ULL << IO_KEY_USED | slot->device | (__u64)c->op << IO_KEY_OP |
-		     (__u64)c->kind << IO_KEY_KIND;
-	if (by_size)
-		key.packed |= (__u64)io_size_class(c->bytes) << IO_KEY_SIZE;
-	if (by_queue) {
-		__u32 queue = c->kind == IO_BLOCK ? req_hw_queue(rq, direct) : req_qid(rq, direct);
-
-		key.packed |= (__u64)(queue & 0xffff) << IO_KEY_QUEUE;
-	}
-	if (by_cpu)
+	key.packed = 1ULL << IO_KEY_USED | device | (__u64)op << IO_KEY_OP;
+	if (settings.by_size)
+		key.packed |= (__u64)io_size_class(bytes) << IO_KEY_SIZE;
+	if (settings.by_queue)
+		key.packed |= (__u64)(queue_number(rq, op, direct) & 0xffff) << IO_KEY_QUEUE;
+	if (settings.by_cpu)
 		key.packed |= (__u64)(bpf_get_smp_processor_id() & 0xfff) << IO_KEY_CPU;
-	if (by_pid)
+	if (settings.by_pid)
 		key.pid = bpf_get_current_pid_tgid() >> 32;
-	if (by_cgroup)
+	if (settings.by_cgroup)
 		key.cgroup = bpf_get_current_cgroup_id();
-	if (by_comm)
+	if (settings.by_comm)
 		bpf_get_current_comm(key.comm, sizeof(key.comm));
 	return key_number(&key);
 }
 
 /* ---- the life of a command ---- */
 
-inline_always bool command_wanted(const struct command *c, struct request *rq, const bool direct)
+/* What every command of this queue and operation has in common, so that a slot can remember it. */
+inline_always bool remembers(void)
 {
-	if (!op_wanted(c))
-		return false;
-	if (filter_nsid && c->nsid != wanted_nsid)
-		return false;
-	if (filter_qid) {
-		__u32 queue = c->kind == IO_BLOCK ? req_hw_queue(rq, direct) : req_qid(rq, direct);
+	return !(settings.by_size || settings.by_queue || settings.by_cpu || settings.by_pid ||
+		 settings.by_comm || settings.by_cgroup || settings.filter_pid ||
+		 settings.filter_cgroup || settings.filter_comm[0] || settings.filter_nsid ||
+		 settings.filter_qid || settings.filter_sectors);
+}
 
-		if (queue != wanted_qid)
-			return false;
-	}
+inline_always bool command_wanted(struct request *rq, struct nvme_command *cmd, __u32 op,
+				  const bool direct)
+{
+	if (!op_wanted(op))
+		return false;
+	if (settings.filter_nsid &&
+	    (!cmd || field_of_command(direct, cmd, nsid) != settings.wanted_nsid))
+		return false;
+	if (settings.filter_qid && queue_number(rq, op, direct) != settings.wanted_qid)
+		return false;
 	return task_wanted();
 }
 
-/* Opens the slot for a new command. The clock is read last: our own work is not its latency. */
-inline_always void command_begins(struct io_slot *slot, struct request *rq, const struct command *c,
-				  __u64 alloc_ns, const bool direct)
+inline_always __u32 command_bytes(struct request *rq, struct nvme_command *cmd, __u32 op,
+				  __u32 shift, const bool direct)
 {
-	slot->key_nr = command_key(slot, rq, c, direct);
-	slot->bytes = c->bytes;
-	slot->alloc_ns = alloc_ns;
+	if (cmd && nvme_is_sized(op)) /* of kind IO_NVME, which is 0 */
+		return ((field_of_command(direct, cmd, cdw10[2]) & 0xffff) + 1) << (shift & 31);
+	return field_of(direct, rq, __data_len);
+}
+
+/*
+ * Is it one we count, and in which row? Asked once per queue and operation where the answer can
+ * stay. The admin queue has no namespace behind it; a fabrics command is told by its type.
+ */
+inline_always bool command_places(struct io_slot *slot, struct request *rq,
+				  struct nvme_command *cmd, __u32 number, const bool direct)
+{
+	struct request_queue *q = field_of(direct, rq, q);
+	struct io_device *device;
+	__u32 op = number, device_nr = 0;
+
+	if (!cmd)
+		op |= IO_BLOCK << 8;
+	else if (number == NVME_FABRICS)
+		op = IO_FABRICS << 8 | (field_of_command(direct, cmd, nsid) & 0xff);
+	else if (!field_of(direct, q, queuedata))
+		op |= IO_ADMIN << 8;
+	slot->queue = 0;
+	device = device_wanted(rq, cmd != 0, direct, &device_nr);
+	if (!device || !command_wanted(rq, cmd, op, direct))
+		return false;
+	slot->block_shift = device->block_shift;
+	slot->op = op;
+	slot->bytes = command_bytes(rq, cmd, op, slot->block_shift, direct);
+	slot->key_nr = command_key(rq, device_nr, op, slot->bytes, direct);
+	if (remembers() && number != NVME_FABRICS)
+		slot->queue = (__u64)q;
+	return true;
+}
+
+/* Setup or issue. The clock is read last: our own work is not the command's latency. */
+inline_always int command_starts(struct request *rq, struct nvme_command *cmd, __u32 number,
+				 const bool direct)
+{
+	const struct tables t = the_tables();
+	struct io_slot *slot = slot_take(&t, rq);
+
+	if (!slot)
+		return 0;
+	if (slot->state > IO_IGNORED &&
+	    command_goes_on(&t, slot, field_of(direct, rq, start_time_ns)))
+		return 0;
+	if (slot->queue == (__u64)field_of(direct, rq, q) && (__u8)slot->op == number) {
+		slot->bytes = command_bytes(rq, cmd, slot->op, slot->block_shift, direct);
+	} else if (!command_places(slot, rq, cmd, number, direct)) {
+		slot->state = IO_IGNORED;
+		return 0;
+	}
+	slot->alloc_ns = field_of(direct, rq, start_time_ns);
 	slot->attempts = 1;
 	slot->issued++;
 	slot->state = IO_OPEN;
 	slot->first_ns = bpf_ktime_get_ns();
-}
-
-/* The slot for this request, ready for a new command; NULL if there is nothing to begin. */
-inline_always struct io_slot *command_slot(struct request *rq, __u64 alloc_ns)
-{
-	struct io_slot *slot = slot_find(rq);
-
-	if (!slot)
-		slot = slot_claim(rq);
-	if (slot && slot->state > IO_IGNORED && command_goes_on(slot, alloc_ns, bpf_ktime_get_ns()))
-		return 0;
-	return slot;
+	return 0;
 }
 
 /* A completion without an open slot: sent before we attached, filtered out, or one we missed. */
 inline_always void completion_unmatched(struct io_slot *slot, struct request *rq, const bool nvme,
 					const bool direct)
 {
-	struct gendisk *disk = req_disk(rq, direct);
-	__u64 key = req_device_key(rq, disk, direct);
-	__u64 alloc_ns = field_of(direct, rq, start_time_ns);
 	struct io_device *device;
 	__u32 number;
 
@@ -515,12 +547,13 @@ inline_always void completion_unmatched(struct io_slot *slot, struct request *rq
 		slot->state = IO_IDLE;
 		return;
 	}
-	device = device_find(rq, disk, key, nvme, direct, &number);
+	device = device_find(rq, nvme, direct, &number);
 	if (!device || device->verdict != IO_WANTED)
 		return;
-	if (nvme && (nvme_status(rq) & 0x7ff) == 0x370) /* host path error: ended by the driver */
+	if (nvme && (nvme_status(&settings, rq, false) & 0x7ff) ==
+			    0x370) /* host path error: ended by the driver */
 		count_up(counters.refused);
-	else if (alloc_ns < attached_ns)
+	else if (field_of(direct, rq, start_time_ns) < attached_ns)
 		count_up(counters.mid_flight);
 	else
 		count_up(counters.no_start);
@@ -528,78 +561,36 @@ inline_always void completion_unmatched(struct io_slot *slot, struct request *rq
 
 inline_always int nvme_setup(struct request *rq, struct nvme_command *cmd, const bool direct)
 {
-	struct gendisk *disk = req_disk(rq, direct);
-	__u64 alloc_ns = field_of(direct, rq, start_time_ns);
-	struct io_slot *slot = command_slot(rq, alloc_ns);
-	struct command c = {};
-	__u8 opcode;
-
-	if (!slot)
-		return 0;
-	slot->state = IO_IGNORED;
-	if (!device_wanted(slot, rq, disk, true, direct))
-		return 0;
-	opcode = field_of_command(direct, cmd, opcode);
-	c.kind = disk ? IO_NVME : IO_ADMIN;
-	c.op = opcode;
-	if (opcode == 0x7f) {
-		c.kind = IO_FABRICS;
-		c.op = field_of_command(direct, cmd, nsid) & 0xff;
-	}
-	if (filter_nsid)
-		c.nsid = field_of_command(direct, cmd, nsid);
-	if (c.kind == IO_NVME && nvme_is_sized(opcode))
-		c.bytes = ((field_of_command(direct, cmd, cdw10[2]) & 0xffff) + 1)
-			  << slot->block_shift;
-	else
-		c.bytes = field_of(direct, rq, __data_len);
-	if (!command_wanted(&c, rq, direct))
-		return 0;
-	command_begins(slot, rq, &c, alloc_ns, direct);
-	return 0;
+	return command_starts(rq, cmd, field_of_command(direct, cmd, opcode), direct);
 }
 
-inline_always int nvme_complete(struct request *rq, const bool direct)
+inline_always int nvme_complete(struct request *rq, const bool direct, const bool cast)
 {
 	__u64 now = bpf_ktime_get_ns();
-	struct io_slot *slot = slot_find(rq);
+	const struct tables t = the_tables();
+	struct io_slot *slot = slot_find(&t, rq);
 
 	if (!slot || slot->state != IO_OPEN) {
 		completion_unmatched(slot, rq, true, direct);
 		return 0;
 	}
-	if (nvme_status(rq)) {
+	if (nvme_status(t.set, rq, cast)) {
 		slot->last_ns = now;
 		slot->state = IO_PARKED;
 		return 0;
 	}
-	command_ends(slot, now, false);
+	command_ends(&t, slot, now, false);
 	return 0;
 }
 
 inline_always int block_issue(struct request *rq, const bool direct)
 {
 	struct gendisk *disk = req_disk(rq, direct);
-	struct io_slot *slot;
-	struct command c = {};
-	__u64 alloc_ns;
 
 	if (!disk || disk_is_nvme(disk, direct))
 		return 0;
-	alloc_ns = field_of(direct, rq, start_time_ns);
-	slot = command_slot(rq, alloc_ns);
-	if (!slot)
-		return 0;
-	slot->state = IO_IGNORED;
-	if (!device_wanted(slot, rq, disk, false, direct))
-		return 0;
-	c.kind = IO_BLOCK;
-	c.op = field_of(direct, rq, cmd_flags) & 0xff;
-	c.bytes = field_of(direct, rq, __data_len);
-	if (filter_nsid || !command_wanted(&c, rq, direct))
-		return 0;
-	command_begins(slot, rq, &c, alloc_ns, direct);
-	return 0;
+	return command_starts(rq, 0, IO_BLOCK << 8 | (field_of(direct, rq, cmd_flags) & 0xff),
+			      direct);
 }
 
 /*
@@ -621,14 +612,16 @@ inline_always int block_complete(struct request *rq, __u32 error, __u32 nr_bytes
 {
 	struct gendisk *disk = req_disk(rq, direct);
 	struct io_slot *slot;
+	struct tables t;
 	__u64 now;
 
 	if (!disk || disk_is_nvme(disk, direct))
 		return 0;
 	now = bpf_ktime_get_ns();
-	slot = slot_find(rq);
+	t = the_tables();
+	slot = slot_find(&t, rq);
 	if (slot && slot->state >= IO_RETRY) { /* it waited for another attempt that never came */
-		command_ends(slot, now, true);
+		command_ends(&t, slot, now, true);
 		return 0;
 	}
 	if (!slot || slot->state != IO_OPEN) {
@@ -638,7 +631,7 @@ inline_always int block_complete(struct request *rq, __u32 error, __u32 nr_bytes
 	}
 	if (nr_bytes < field_of(direct, rq, __data_len)) /* a part; the rest will follow */
 		return 0;
-	command_ends(slot, now, error != 0);
+	command_ends(&t, slot, now, error != 0);
 	return 0;
 }
 
@@ -659,13 +652,20 @@ int io_nvme_setup_r(struct bpf_raw_tracepoint_args *ctx)
 SEC("tp_btf/nvme_complete_rq")
 int BPF_PROG(io_nvme_end, struct request *rq)
 {
-	return rq ? nvme_complete(rq, true) : 0;
+	return rq ? nvme_complete(rq, true, false) : 0;
+}
+
+/* Kernels with bpf_rdonly_cast read the status at a hundredth of the helper's instructions. */
+SEC("tp_btf/nvme_complete_rq")
+int BPF_PROG(io_nvme_end_c, struct request *rq)
+{
+	return rq ? nvme_complete(rq, true, true) : 0;
 }
 
 SEC("raw_tp/nvme_complete_rq")
 int io_nvme_end_r(struct bpf_raw_tracepoint_args *ctx)
 {
-	return nvme_complete((void *)ctx->args[0], false);
+	return nvme_complete((void *)ctx->args[0], false, false);
 }
 
 SEC("tp_btf/block_rq_issue")
@@ -679,9 +679,9 @@ inline_always struct request *request_argument(struct bpf_raw_tracepoint_args *c
 {
 	__u64 first = ctx->args[0], second = 0;
 
-	if (queue_argument)
+	if (settings.queue_argument)
 		second = ctx->args[1];
-	return (void *)(queue_argument ? second : first);
+	return (void *)(settings.queue_argument ? second : first);
 }
 
 SEC("raw_tp/block_rq_issue")
@@ -708,7 +708,8 @@ SEC("raw_tp/block_rq_requeue")
 int io_requeue(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct request *rq = request_argument(ctx);
-	struct io_slot *slot = slot_find(rq);
+	const struct tables t = the_tables();
+	struct io_slot *slot = slot_find(&t, rq);
 
 	if (!slot)
 		return 0;
@@ -730,7 +731,8 @@ int io_requeue(struct bpf_raw_tracepoint_args *ctx)
  */
 inline_always int nvme_error(struct request *rq)
 {
-	struct io_slot *slot = slot_find(rq);
+	const struct tables t = the_tables();
+	struct io_slot *slot = slot_find(&t, rq);
 	struct gendisk *disk;
 
 	if (!slot || slot->state <= IO_IGNORED)
@@ -739,9 +741,9 @@ inline_always int nvme_error(struct request *rq)
 	if (!disk || !disk_is_nvme(disk, false))
 		return 0;
 	if (slot->state == IO_PARKED) {
-		command_ends(slot, slot->last_ns, true);
+		command_ends(&t, slot, slot->last_ns, true);
 	} else if (slot->attempts > 1 || slot->state == IO_RETRY) {
-		command_ends(slot, bpf_ktime_get_ns(), true);
+		command_ends(&t, slot, bpf_ktime_get_ns(), true);
 	} else {
 		count_up(counters.never_sent);
 		slot->state = IO_IDLE;

@@ -13,6 +13,7 @@
 #include <bpf/bpf_tracing.h>
 #include <bpf/bpf_endian.h>
 #include "bpf/kernel.h"
+#include "wire/io.h"
 
 #define inline_always static __always_inline
 
@@ -37,11 +38,32 @@
 		value_;                                                                \
 	})
 
-/* Where nvme_core keeps what no tracepoint argument carries; user space reads its BTF. */
-const volatile __u32 nvme_status_at;   /* from the request to nvme_request.status; 0: unknown */
-const volatile __u32 nvme_ctrl_at;     /* from the request to nvme_request.ctrl; 0: unknown */
-const volatile __u32 nvme_instance_at; /* in nvme_ctrl */
-const volatile __u32 nvme_admin_q_at;  /* in nvme_ctrl: checked before the instance is believed */
+const volatile struct io_settings settings;
+
+/* Instructions that user space completes before they are loaded: their numbers are wire/io.h's. */
+#define MARK_CAST	 "0x2085"	      /* call of a kernel function */
+#define MARK_TABLE(mark) "0x" mark "00002018" /* load of a map's address; the mark says which map \
+					       */
+
+/* Kept in a register: each mention of a global would load its 64-bit address anew. */
+inline_always const volatile struct io_settings *the_settings(void)
+{
+	const volatile struct io_settings *set = &settings;
+
+	asm volatile("" : "+r"(set));
+	return set;
+}
+
+/*
+ * The address of a table that is one value of an array. As a global it would be as cheap, but its
+ * size is only known at load; looked up, it would cost a dozen instructions more.
+ */
+#define table_address(mark)                                                             \
+	({                                                                              \
+		register void *address_ asm("r0");                                      \
+		asm volatile(".8byte " MARK_TABLE(mark) "\n.8byte 0" : "=r"(address_)); \
+		address_;                                                               \
+	})
 
 /*
  * The low half of an address, as a number to hash: the verifier refuses arithmetic on a trusted
@@ -69,13 +91,12 @@ inline_always struct gendisk *req_disk(struct request *rq, const bool direct)
 	}
 }
 
-/* What stays the same for one device and differs for the next: diskseq came in 5.15 (cf179948554a).
- */
-inline_always __u64 req_device_key(struct request *rq, struct gendisk *disk, const bool direct)
+/* Never given twice, unlike names, numbers and addresses; 0 before 5.15 (cf179948554a). */
+inline_always __u64 disk_seq(struct gendisk *disk, const bool direct)
 {
 	if (disk && bpf_core_field_exists(struct gendisk, diskseq))
 		return field_of(direct, disk, diskseq);
-	return (__u64)field_of(direct, rq, q);
+	return 0;
 }
 
 /* 0 for the admin queue, whose request queue has no namespace behind it. */
@@ -110,13 +131,37 @@ inline_always bool disk_is_nvme(struct gendisk *disk, const bool direct)
 	return four == bpf_htonl(0x6e766d65);
 }
 
-/* The completion's status without the phase bit; 0 is success. */
-inline_always __u16 nvme_status(struct request *rq)
+/*
+ * bpf_rdonly_cast (6.2): the verifier lets us load from what lies behind the request. The call's
+ * number is filled in by user space where the kernel has it: libbpf would look for an extern of
+ * that name in every module, which needs SYS_ADMIN, even for programs that are not loaded.
+ */
+inline_always const void *readable(const void *ptr, __u64 type)
+{
+	register const void *result asm("r0");
+	register const void *r1 asm("r1") = ptr;
+	register __u64 r2 asm("r2") = type;
+
+	asm volatile(".8byte " MARK_CAST : "=r"(result), "+r"(r1), "+r"(r2) : : "r3", "r4", "r5");
+	return result;
+}
+
+/* A type that every kernel has and that begins with an integer. */
+struct timespec64 {
+	__s64 tv_sec;
+};
+
+/* The completion's status without the phase bit; 0 is success. `cast`: through bpf_rdonly_cast. */
+inline_always __u16 nvme_status(const volatile struct io_settings *set, struct request *rq,
+				const bool cast)
 {
 	__u16 status = 0;
 
-	if (nvme_status_at)
-		bpf_probe_read_kernel(&status, sizeof(status), (void *)rq + nvme_status_at);
+	if (cast)
+		return *(__u16 *)readable((void *)rq + set->nvme_status_at,
+					  bpf_core_type_id_kernel(struct timespec64));
+	if (set->nvme_status_at)
+		bpf_probe_read_kernel(&status, sizeof(status), (void *)rq + set->nvme_status_at);
 	return status;
 }
 
@@ -126,15 +171,16 @@ inline_always __s32 nvme_instance(struct request *rq, struct request_queue *admi
 	void *ctrl = 0, *its_admin_q = 0;
 	__s32 instance = -1;
 
-	if (!nvme_ctrl_at)
+	if (!settings.nvme_ctrl_at)
 		return -1;
-	bpf_probe_read_kernel(&ctrl, sizeof(ctrl), (void *)rq + nvme_ctrl_at);
+	bpf_probe_read_kernel(&ctrl, sizeof(ctrl), (void *)rq + settings.nvme_ctrl_at);
 	if (admin_q) {
-		bpf_probe_read_kernel(&its_admin_q, sizeof(its_admin_q), ctrl + nvme_admin_q_at);
+		bpf_probe_read_kernel(&its_admin_q, sizeof(its_admin_q),
+				      ctrl + settings.nvme_admin_q_at);
 		if (its_admin_q != admin_q)
 			return -1;
 	}
-	bpf_probe_read_kernel(&instance, sizeof(instance), ctrl + nvme_instance_at);
+	bpf_probe_read_kernel(&instance, sizeof(instance), ctrl + settings.nvme_instance_at);
 	return instance;
 }
 

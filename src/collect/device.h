@@ -26,8 +26,8 @@ struct device {
 	uint64_t size_bytes;
 	uint32_t block_size; /* logical */
 	uint32_t major, minor;
-	int ctrl;      /* N of nvmeN that carries it; -1 */
-	uint32_t nsid; /* 0: none */
+	int ctrl;		   /* N of nvmeN that carries it; -1 */
+	uint32_t nsid;		   /* 0: none */
 	uint32_t nr_queues, depth; /* hardware queues and requests per queue */
 	char model[48], serial[32], firmware[16];
 	bool gone; /* it was removed; the entry stays for the summary */
@@ -53,8 +53,8 @@ struct device *device_list__find(const struct device_list *list, const char *nam
 
 /* What one -d asked for. */
 struct device_choice {
-	char disk[32]; /* a disk, or "" */
-	int ctrl;      /* a whole controller, or -1 */
+	char disk[32];			  /* a disk, or "" */
+	int ctrl;			  /* a whole controller, or -1 */
 	uint64_t from_sector, nr_sectors; /* of a partition; nr 0: the whole disk */
 };
 

@@ -28,7 +28,10 @@ enum {
 	IO_MAX_CHOICES = 256,
 };
 
+#define IO_NO_PRIVILEGE "may not load BPF programs: run it as root, or with CAP_BPF and CAP_PERFMON"
+
 struct io_table {
+	int fd;
 	void *cells;
 	size_t bytes;
 };
@@ -42,7 +45,7 @@ struct io {
 	struct io_wants wants;
 	struct slot_table slots;
 	struct io_table slot_cells, key_cells, row_cells, device_cells, name_cells;
-	uint32_t nr_cpus, nr_keys, nr_rows;
+	uint32_t nr_cpus, nr_slots, nr_keys, nr_rows;
 	int device_of[IO_MAX_DEVICES]; /* cell to index in devices, -1: not looked up yet */
 	bool block_attached; /* block_rq_issue and block_rq_complete, for disks that are not NVMe */
 	bool direct;	     /* typed pointers (tp_btf), else plain ones (raw_tp) */
@@ -51,6 +54,12 @@ struct io {
 	struct slot_counts counts;
 	struct hist *part; /* scratch of io__read */
 };
+
+/* Read-only once the programs are loaded. */
+static struct io_settings *io_settings(const struct io *io)
+{
+	return (struct io_settings *)&io->skel->rodata->settings;
+}
 
 static uint64_t io_now_ns(void)
 {
@@ -168,7 +177,7 @@ static int io_resolve(struct io *io, const struct io_device *cell)
 {
 	char name[IO_NAME_LEN + 1] = "";
 	const struct device *device;
-	uint64_t diskseq = io->kernel.has_diskseq && cell->name[0] ? cell->key : 0;
+	uint64_t diskseq = cell->diskseq;
 
 	if (cell->name[0])
 		memcpy(name, cell->name, IO_NAME_LEN);
@@ -205,7 +214,8 @@ static uint32_t io_power_of_two(uint64_t n, uint32_t min, uint32_t max)
 	return p;
 }
 
-/* Twice the requests there are: with schedulers each queue has a second set of them. */
+/* Four times the requests there are: a scheduler gives a queue a second set, and probes stay short.
+ */
 static uint32_t io_nr_slots(const struct io *io)
 {
 	uint64_t requests = 0;
@@ -215,7 +225,7 @@ static uint32_t io_nr_slots(const struct io *io)
 
 		requests += d->kind == DEVICE_NVME_CTRL ? 64 : (uint64_t)d->nr_queues * d->depth;
 	}
-	return io_power_of_two(2 * requests, IO_MIN_SLOTS, IO_MAX_SLOTS);
+	return io_power_of_two(4 * requests, IO_MIN_SLOTS, IO_MAX_SLOTS);
 }
 
 static void io_size_rows(struct io *io)
@@ -241,16 +251,73 @@ static void io_size_rows(struct io *io)
 	io->nr_keys = io_power_of_two(4 * keys, 256, IO_MAX_KEYS);
 }
 
+static uint32_t io_row_of_bytes(const struct io *io)
+{
+	return 4 * io_power_of_two((uint64_t)io->nr_keys * io->nr_cpus, 1, 1u << 28);
+}
+
+/* ---- tables ---- */
+
+static int io_map(struct io_table *table, int fd, uint64_t bytes)
+{
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+
+	table->fd = fd;
+	table->bytes = (bytes + page - 1) / page * page;
+	table->cells = mmap(NULL, table->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (table->cells != MAP_FAILED)
+		return 0;
+	table->cells = NULL;
+	return -errno;
+}
+
+/* An array of one value: the programs take its address, wire/io.h says how. */
+static int io_make_table(struct io_table *table, const char *name, uint64_t bytes)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
+	int fd = bytes > INT32_MAX
+			 ? -E2BIG
+			 : bpf_map_create(BPF_MAP_TYPE_ARRAY, name, 4, (__u32)bytes, 1, &opts);
+
+	return fd < 0 ? fd : io_map(table, fd, bytes);
+}
+
+/* Kernels before 5.11 take values of up to 4 MiB (1 MiB pages: 32): fewer cells are better than
+ * none. */
+static int io_make_tables(struct io *io)
+{
+	int err;
+
+	io->nr_slots = io_nr_slots(io);
+	io_size_rows(io);
+	while ((err = io_make_table(&io->slot_cells, "io_slots",
+				    (uint64_t)io->nr_slots * sizeof(struct io_slot) +
+					    io_row_of_bytes(io))) == -E2BIG &&
+	       io->nr_slots > IO_MIN_SLOTS)
+		io->nr_slots /= 2;
+	while (!err &&
+	       (err = io_make_table(&io->row_cells, "io_rows",
+				    (uint64_t)io->nr_rows * sizeof(struct io_row))) == -E2BIG &&
+	       io->nr_rows > 2 * io->nr_cpus) {
+		io->nr_rows = io->nr_rows / 2 > io->nr_cpus ? io->nr_rows / 2 : io->nr_cpus + 1;
+		err = 0;
+	}
+	if (err == -EPERM)
+		return log_err(err, IO_NO_PRIVILEGE);
+	return err ? log_err(err, "cannot make the BPF tables: %s", strerror(-err)) : 0;
+}
+
 /* ---- what the programs are told ---- */
 
 static int io_set_ops(struct io *io, const struct option_list *ops)
 {
-	struct io_bpf__rodata *ro = io->skel->rodata;
+	struct io_settings *ro = io_settings(io);
 	const char *words[512], *near;
 	size_t nr;
 
 	for (size_t i = 0; i < ops->nr; i++) {
-		if (op__mark(ops->words[i], io->kernel.op_names, (uint64_t(*)[4])ro->wanted_ops))
+		if (op__mark(ops->words[i], io->kernel.op_names,
+			     (uint64_t(*)[4])(void *)ro->wanted_ops))
 			continue;
 		nr = op__words(io->kernel.op_names, words, 512);
 		near = option__nearest(ops->words[i], words, nr);
@@ -263,7 +330,8 @@ static int io_set_ops(struct io *io, const struct option_list *ops)
 	return 0;
 }
 
-/* How many folders below the root: the same cgroup is found among a task's ancestors at this depth. */
+/* How many folders below the root: the same cgroup is found among a task's ancestors at this depth.
+ */
 static uint32_t io_cgroup_level(const char *path)
 {
 	uint32_t level = 0;
@@ -275,7 +343,7 @@ static uint32_t io_cgroup_level(const char *path)
 
 static int io_set_task(struct io *io, const struct filter_options *f)
 {
-	struct io_bpf__rodata *ro = io->skel->rodata;
+	struct io_settings *ro = io_settings(io);
 	char path[4096];
 	struct stat st;
 
@@ -306,7 +374,7 @@ static int io_set_task(struct io *io, const struct filter_options *f)
 static int io_set_filters(struct io *io)
 {
 	const struct filter_options *f = io->wants.filter;
-	struct io_bpf__rodata *ro = io->skel->rodata;
+	struct io_settings *ro = io_settings(io);
 	int err = io_set_ops(io, &f->ops);
 
 	if (!err)
@@ -319,6 +387,7 @@ static int io_set_filters(struct io *io)
 	ro->wanted_ctrl = (int32_t)f->ctrl_id.value;
 	ro->min_ns = f->min_ns.given ? f->min_ns.value : 0;
 	ro->only_failed = f->failed;
+	ro->outcome = f->failed || f->min_ns.given;
 	ro->follow_all = !io->nr_choices;
 	for (size_t i = 0; i < io->nr_choices; i++)
 		ro->filter_sectors |= io->choices[i].nr_sectors != 0;
@@ -327,7 +396,7 @@ static int io_set_filters(struct io *io)
 
 static void io_set_shape(struct io *io)
 {
-	struct io_bpf__rodata *ro = io->skel->rodata;
+	struct io_settings *ro = io_settings(io);
 	const struct kernel *k = &io->kernel;
 
 	ro->nvme_status_at = k->nvme_status_at;
@@ -346,23 +415,17 @@ static void io_set_shape(struct io *io)
 	ro->zoom_shift = io->wants.zoom_shift;
 }
 
-static int io_set_sizes(struct io *io)
+static void io_set_sizes(struct io *io)
 {
-	struct io_bpf__rodata *ro = io->skel->rodata;
-	uint32_t nr_slots = io_nr_slots(io);
-	int err = 0;
+	struct io_settings *ro = io_settings(io);
 
-	io_size_rows(io);
-	ro->slot_mask = nr_slots - 1;
-	ro->slot_shift = 32 - (uint32_t)__builtin_ctz(nr_slots);
+	ro->slot_mask = (io->nr_slots - 1) * (uint32_t)sizeof(struct io_slot);
+	ro->row_of_at = io->nr_slots * (uint32_t)sizeof(struct io_slot);
+	ro->row_of_mask = io_row_of_bytes(io) - 4;
 	ro->key_mask = io->nr_keys - 1;
 	ro->nr_cpus = io->nr_cpus;
 	ro->nr_rows = io->nr_rows;
-	err = err ?: bpf_map__set_max_entries(io->skel->maps.io_slots, nr_slots);
-	err = err ?: bpf_map__set_max_entries(io->skel->maps.io_keys, io->nr_keys);
-	err = err ?: bpf_map__set_max_entries(io->skel->maps.io_rows, io->nr_rows);
-	err = err ?: bpf_map__set_max_entries(io->skel->maps.io_row_of, io->nr_keys * io->nr_cpus);
-	return err;
+	ro->rows_end = (io->nr_rows - 1) * (uint32_t)sizeof(struct io_row);
 }
 
 /* ---- load and attach ---- */
@@ -372,9 +435,11 @@ static void io_autoload(const struct io *io)
 	struct io_bpf *s = io->skel;
 	bool nvme = io_wants_nvme(io), block = !io->nr_choices || io_wants_block(io);
 	bool typed_block = io->direct && !io->kernel.queue_argument;
+	bool cast = io->kernel.rdonly_cast_id && io->kernel.nvme_status_at;
 
 	bpf_program__set_autoload(s->progs.io_nvme_setup, nvme && io->direct);
-	bpf_program__set_autoload(s->progs.io_nvme_end, nvme && io->direct);
+	bpf_program__set_autoload(s->progs.io_nvme_end, nvme && io->direct && !cast);
+	bpf_program__set_autoload(s->progs.io_nvme_end_c, nvme && io->direct && cast);
 	bpf_program__set_autoload(s->progs.io_nvme_setup_r, nvme && !io->direct);
 	bpf_program__set_autoload(s->progs.io_nvme_end_r, nvme && !io->direct);
 	bpf_program__set_autoload(s->progs.io_block_issue, block && typed_block);
@@ -383,6 +448,45 @@ static void io_autoload(const struct io *io)
 	bpf_program__set_autoload(s->progs.io_block_end_r, block && !typed_block);
 	bpf_program__set_autoload(s->progs.io_error, nvme && io->kernel.has_rq_error);
 	bpf_program__set_autoload(s->progs.io_error_old, nvme && !io->kernel.has_rq_error);
+}
+
+/* Completes the marked instructions: request.h says why. */
+static void io_complete_insn(const struct io *io, struct bpf_insn *insn)
+{
+	if (insn->code == (BPF_JMP | BPF_CALL) && insn->src_reg == BPF_PSEUDO_KFUNC_CALL)
+		insn->imm = (int)io->kernel.rdonly_cast_id;
+	if (insn->code != (BPF_LD | BPF_DW | BPF_IMM) || insn->src_reg != BPF_PSEUDO_MAP_VALUE)
+		return;
+	if (insn->imm == IO_MARK_SLOTS[0] - '0')
+		insn->imm = io->slot_cells.fd;
+	else if (insn->imm == IO_MARK_ROWS[0] - '0')
+		insn->imm = io->row_cells.fd;
+}
+
+static int io_complete_program(const struct io *io, struct bpf_program *program)
+{
+	size_t nr = bpf_program__insn_cnt(program);
+	struct bpf_insn *insns = malloc(nr * sizeof(*insns));
+	int err;
+
+	if (!insns)
+		return -ENOMEM;
+	memcpy(insns, bpf_program__insns(program), nr * sizeof(*insns));
+	for (size_t i = 0; i < nr; i++)
+		io_complete_insn(io, &insns[i]);
+	err = bpf_program__set_insns(program, insns, nr);
+	free(insns);
+	return err;
+}
+
+static int io_complete_programs(const struct io *io)
+{
+	struct bpf_program *program;
+	int err = 0;
+
+	bpf_object__for_each_program(program, io->skel->obj) err =
+		err ?: io_complete_program(io, program);
+	return err;
 }
 
 /* Typed pointers first: they are cheaper. Plain ones work without module BTF and SYS_ADMIN. */
@@ -401,8 +505,10 @@ static int io_load(struct io *io)
 		err = io_set_filters(io);
 		if (err)
 			return err;
-		err = io_set_sizes(io);
+		io_set_sizes(io);
 		io_autoload(io);
+		err = bpf_map__set_max_entries(io->skel->maps.io_keys, io->nr_keys);
+		err = err ?: io_complete_programs(io);
 		err = err ?: io_bpf__load(io->skel);
 		log_verbose("programs with %s pointers: %s", direct ? "typed" : "plain",
 			    err ? strerror(-err) : "loaded");
@@ -455,6 +561,7 @@ static int io_attach_nvme(struct io *io)
 	err = err ?: io_attach_one(s->progs.io_error, &s->links.io_error);
 	err = err ?: io_attach_one(s->progs.io_error_old, &s->links.io_error_old);
 	err = err ?: io_attach_one(s->progs.io_nvme_end, &s->links.io_nvme_end);
+	err = err ?: io_attach_one(s->progs.io_nvme_end_c, &s->links.io_nvme_end_c);
 	err = err ?: io_attach_one(s->progs.io_nvme_end_r, &s->links.io_nvme_end_r);
 	err = err ?: io_attach_one(s->progs.io_nvme_setup, &s->links.io_nvme_setup);
 	err = err ?: io_attach_one(s->progs.io_nvme_setup_r, &s->links.io_nvme_setup_r);
@@ -471,18 +578,12 @@ static int io_attach(struct io *io)
 	return err;
 }
 
-static int io_map(struct io_table *table, const struct bpf_map *map)
+static int io_map_own(struct io_table *table, const struct bpf_map *map)
 {
-	long page = sysconf(_SC_PAGESIZE);
+	int err = io_map(table, bpf_map__fd(map),
+			 (uint64_t)bpf_map__value_size(map) * bpf_map__max_entries(map));
 
-	table->bytes = (size_t)bpf_map__value_size(map) * bpf_map__max_entries(map);
-	table->bytes = (table->bytes + (size_t)page - 1) / (size_t)page * (size_t)page;
-	table->cells =
-		mmap(NULL, table->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(map), 0);
-	if (table->cells != MAP_FAILED)
-		return 0;
-	table->cells = NULL;
-	return log_err(-errno, "cannot map %s: %s", bpf_map__name(map), strerror(errno));
+	return err ? log_err(err, "cannot map %s: %s", bpf_map__name(map), strerror(-err)) : 0;
 }
 
 static int io_map_tables(struct io *io)
@@ -490,15 +591,10 @@ static int io_map_tables(struct io *io)
 	struct io_bpf *s = io->skel;
 	int err = 0;
 
-	err = err ?: io_map(&io->slot_cells, s->maps.io_slots);
-	err = err ?: io_map(&io->key_cells, s->maps.io_keys);
-	err = err ?: io_map(&io->row_cells, s->maps.io_rows);
-	err = err ?: io_map(&io->device_cells, s->maps.io_devices);
-	err = err ?: io_map(&io->name_cells, s->maps.io_names);
-	if (err)
-		return err;
-	return slot_table__init(&io->slots, io->slot_cells.cells,
-				bpf_map__max_entries(s->maps.io_slots));
+	err = err ?: io_map_own(&io->key_cells, s->maps.io_keys);
+	err = err ?: io_map_own(&io->device_cells, s->maps.io_devices);
+	err = err ?: io_map_own(&io->name_cells, s->maps.io_names);
+	return err ?: slot_table__init(&io->slots, io->slot_cells.cells, io->nr_slots);
 }
 
 static int io_check_devices(const struct io *io)
@@ -527,6 +623,7 @@ static int io_start(struct io *io)
 	err = err ?: device_list__read(&io->devices, "");
 	err = err ?: io_choose_devices(io, &io->wants.filter->devices);
 	err = err ?: io_check_devices(io);
+	err = err ?: io_make_tables(io);
 	err = err ?: io_load(io);
 	err = err ?: io_map_tables(io);
 	if (err)
@@ -546,6 +643,7 @@ int io__open(struct io **out, const struct io_wants *wants)
 		return log_err(-ENOMEM, "out of memory");
 	libbpf_set_print(io_print);
 	io->wants = *wants;
+	io->slot_cells.fd = io->row_cells.fd = -1;
 	io->nr_cpus = (uint32_t)libbpf_num_possible_cpus();
 	memset(io->device_of, 0xff, sizeof(io->device_of));
 	io->uevent_fd =
@@ -629,7 +727,7 @@ static void io_read_parked(void *arg, const struct io_slot *slot)
 	uint64_t ns = slot->last_ns - slot->first_ns;
 	struct io_tags tags;
 
-	if (slot->last_ns < slot->first_ns || ns < p->io->skel->rodata->min_ns)
+	if (slot->last_ns < slot->first_ns || ns < io_settings(p->io)->min_ns)
 		return;
 	memset(part, 0, sizeof(*part));
 	if (p->io->wants.zoom) {
@@ -668,9 +766,8 @@ static void io_forget(struct io *io, int gone)
 	for (uint32_t nr = 0; nr < IO_MAX_DEVICES; nr++) {
 		if (io->device_of[nr] != gone)
 			continue;
-		slot_table__forget_device(&io->slots, cells[nr].key);
-		if (!io->kernel.has_diskseq || !cells[nr].name[0])
-			cells[nr].key |= 1; /* an address that may come back: never equal again */
+		slot_table__forget_queue(&io->slots, cells[nr].key & ~1ULL);
+		cells[nr].key |= 1; /* an address that may come back: never equal again */
 	}
 }
 
@@ -794,6 +891,7 @@ void io__detach(struct io *io)
 	io_unlink(&s->links.io_block_issue_r);
 	io_wait_for_programs();
 	io_unlink(&s->links.io_nvme_end);
+	io_unlink(&s->links.io_nvme_end_c);
 	io_unlink(&s->links.io_nvme_end_r);
 	io_unlink(&s->links.io_block_end);
 	io_unlink(&s->links.io_block_end_r);
@@ -855,6 +953,8 @@ void io__free(struct io *io)
 	io_unmap(&io->row_cells);
 	io_unmap(&io->device_cells);
 	io_unmap(&io->name_cells);
+	close(io->slot_cells.fd);
+	close(io->row_cells.fd);
 	io_bpf__destroy(io->skel);
 	slot_table__free(&io->slots);
 	device_list__free(&io->devices);
@@ -894,6 +994,5 @@ bool io__sees_block(const struct io *io)
 uint64_t io__memory_bytes(const struct io *io)
 {
 	return io->slot_cells.bytes + io->key_cells.bytes + io->row_cells.bytes +
-	       io->device_cells.bytes + io->name_cells.bytes +
-	       (uint64_t)io->nr_keys * io->nr_cpus * sizeof(uint32_t);
+	       io->device_cells.bytes + io->name_cells.bytes;
 }

@@ -157,6 +157,7 @@ int kernel__read(struct kernel *kernel)
 {
 	struct utsname uts;
 	struct btf *vmlinux = btf__load_vmlinux_btf();
+	int cast;
 
 	memset(kernel, 0, sizeof(*kernel));
 	if (!uname(&uts))
@@ -169,6 +170,8 @@ int kernel__read(struct kernel *kernel)
 	kernel->queue_argument = kernel_event_arguments(vmlinux, "btf_trace_block_rq_issue") == 2;
 	kernel->has_rq_error = kernel_event_arguments(vmlinux, "btf_trace_block_rq_error") >= 0;
 	kernel->has_diskseq = kernel_offset(vmlinux, "gendisk", "diskseq") >= 0;
+	cast = btf__find_by_name_kind(vmlinux, "bpf_rdonly_cast", BTF_KIND_FUNC);
+	kernel->rdonly_cast_id = cast > 0 ? (uint32_t)cast : 0;
 	kernel_read_ops(kernel, vmlinux);
 	kernel_find_nvme(kernel, vmlinux);
 	btf__free(vmlinux);

@@ -20,6 +20,7 @@ struct kernel {
 	bool queue_argument; /* block_rq_issue carries the queue first (before 5.11, 5.10.137) */
 	bool has_rq_error;   /* block_rq_error exists (5.18) */
 	bool has_diskseq;
+	uint32_t rdonly_cast_id; /* BTF id of the function bpf_rdonly_cast (6.2); 0: none */
 	/* From the request to nvme_request's fields, and in nvme_ctrl; 0: unknown. */
 	uint32_t nvme_status_at, nvme_ctrl_at, nvme_instance_at, nvme_admin_q_at;
 	char *op_names[KERNEL_OPS]; /* REQ_OP_ZONE_APPEND is "zone-append"; NULL: no such operation

@@ -6,15 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-	SLOT_SWEEPING = 1, /* bit 0 of a key: requests are aligned, so no program finds it */
-};
 static const uint64_t slot_settled_ns = 100000000;   /* a requeue follows its error within this */
 static const uint64_t slot_grace_ns = 100000000;     /* no program runs that long */
 static const uint64_t slot_dead_ns = 10000000000ULL; /* unused for this long: may be swept */
 
 struct slot_seen {
 	uint32_t issued, completed;
+	uint32_t claim; /* of a cell that had no key when the sweep began */
 };
 
 int slot_table__init(struct slot_table *table, struct io_slot *slots, uint32_t nr)
@@ -59,7 +57,7 @@ void slot_table__scan(struct slot_table *table, uint64_t now_ns, struct slot_cou
 	for (uint32_t nr = 0; nr < table->nr; nr++) {
 		struct io_slot slot;
 
-		if (!table->slots[nr].key)
+		if (table->slots[nr].key <= IO_TOMB)
 			continue;
 		slot = slot_read(&table->slots[nr]);
 		counts->used++;
@@ -80,14 +78,27 @@ void slot_table__scan(struct slot_table *table, uint64_t now_ns, struct slot_cou
 
 static bool slot_is_dead(const struct io_slot *slot, uint64_t now_ns)
 {
-	return slot->key && slot->state <= IO_IGNORED && slot->first_ns + slot_dead_ns < now_ns;
+	return slot->key > IO_TOMB && slot->state <= IO_IGNORED &&
+	       slot->first_ns + slot_dead_ns < now_ns;
 }
 
 static void slot_sweep_mark(struct slot_table *table, uint64_t now_ns)
 {
-	for (uint32_t nr = 0; nr < table->nr; nr++)
-		if (slot_is_dead(&table->slots[nr], now_ns))
-			__atomic_fetch_or(&table->slots[nr].key, SLOT_SWEEPING, __ATOMIC_SEQ_CST);
+	for (uint32_t nr = 0; nr < table->nr; nr++) {
+		struct io_slot *slot = &table->slots[nr];
+
+		table->seen[nr].claim = slot->key ? 0 : slot->claim;
+		if (slot_is_dead(slot, now_ns))
+			__atomic_fetch_or(&slot->key, IO_SWEEPING, __ATOMIC_SEQ_CST);
+	}
+}
+
+/* Two CPUs met at this cell, both lost it and went on: searches still pass it. */
+static bool slot_is_burnt(const struct slot_table *table, uint32_t nr)
+{
+	const struct io_slot *slot = &table->slots[nr];
+
+	return !slot->key && table->seen[nr].claim && slot->claim == table->seen[nr].claim;
 }
 
 /* A program that found the cell just before it was marked has opened it by now: give it back. */
@@ -96,22 +107,23 @@ static void slot_sweep_clear(struct slot_table *table)
 	for (uint32_t nr = 0; nr < table->nr; nr++) {
 		struct io_slot *slot = &table->slots[nr];
 
-		if (!(slot->key & SLOT_SWEEPING)) {
-			if (!slot->key && slot->claim) /* two CPUs met here and both went on */
-				slot->claim = 0;
-			continue;
+		if (slot_is_burnt(table, nr)) {
+			slot->claim = 0;
+			slot->key = IO_TOMB;
 		}
+		if (!(slot->key & IO_SWEEPING) || slot->key == IO_TOMB)
+			continue;
 		if (slot->state > IO_IGNORED) {
-			__atomic_fetch_and(&slot->key, ~(uint64_t)SLOT_SWEEPING, __ATOMIC_SEQ_CST);
+			__atomic_fetch_and(&slot->key, ~(uint64_t)IO_SWEEPING, __ATOMIC_SEQ_CST);
 			continue;
 		}
 		slot_take_counts(table, nr, slot);
 		memset(&table->seen[nr], 0, sizeof(table->seen[nr]));
 		slot->issued = slot->completed = 0;
-		slot->device_key = slot->first_ns = slot->alloc_ns = 0;
+		slot->queue = slot->first_ns = slot->alloc_ns = 0;
 		slot->state = IO_IDLE;
 		slot->claim = 0;
-		__atomic_store_n(&slot->key, 0, __ATOMIC_SEQ_CST);
+		__atomic_store_n(&slot->key, IO_TOMB, __ATOMIC_SEQ_CST);
 	}
 }
 
@@ -128,9 +140,9 @@ void slot_table__sweep(struct slot_table *table, uint64_t now_ns, uint64_t used)
 	}
 }
 
-void slot_table__forget_device(struct slot_table *table, uint64_t device_key)
+void slot_table__forget_queue(struct slot_table *table, uint64_t queue)
 {
 	for (uint32_t nr = 0; nr < table->nr; nr++)
-		if (table->slots[nr].device_key == device_key)
-			table->slots[nr].device_key = 0;
+		if (table->slots[nr].queue == queue)
+			table->slots[nr].queue = 0;
 }

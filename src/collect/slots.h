@@ -40,7 +40,7 @@ void slot_table__scan(struct slot_table *table, uint64_t now_ns, struct slot_cou
  */
 void slot_table__sweep(struct slot_table *table, uint64_t now_ns, uint64_t used);
 
-/* The device behind this key is gone: no cell may remember it, its address may come back. */
-void slot_table__forget_device(struct slot_table *table, uint64_t device_key);
+/* The device behind this queue is gone: no cell may remember it, its address may come back. */
+void slot_table__forget_queue(struct slot_table *table, uint64_t queue);
 
 #endif

@@ -9,16 +9,16 @@
 #include "expr/tree.h"
 
 const struct expr_op_info expr_ops[] = {
-	[OP_OR] = { "||", LEVEL_OR },	     [OP_AND] = { "&&", LEVEL_AND },
-	[OP_NOT] = { "!", LEVEL_NOT },	     [OP_EQ] = { "==", LEVEL_COMPARE },
-	[OP_NE] = { "!=", LEVEL_COMPARE },   [OP_LE] = { "<=", LEVEL_COMPARE },
-	[OP_GE] = { ">=", LEVEL_COMPARE },   [OP_MATCH] = { "=~", LEVEL_COMPARE },
-	[OP_LT] = { "<", LEVEL_COMPARE },    [OP_GT] = { ">", LEVEL_COMPARE },
-	[OP_ADD] = { "+", LEVEL_SUM },	     [OP_SUB] = { "-", LEVEL_SUM },
-	[OP_MUL] = { "*", LEVEL_TERM },	     [OP_DIV] = { "/", LEVEL_TERM },
-	[OP_MOD] = { "%", LEVEL_TERM },	     [OP_NEG] = { "-", LEVEL_UNARY },
-	[OP_FIELD] = { NULL, LEVEL_ATOM },   [OP_NUMBER] = { NULL, LEVEL_ATOM },
-	[OP_TEXT] = { NULL, LEVEL_ATOM },    [OP_WORD] = { NULL, LEVEL_ATOM },
+	[OP_OR] = { "||", LEVEL_OR },	   [OP_AND] = { "&&", LEVEL_AND },
+	[OP_NOT] = { "!", LEVEL_NOT },	   [OP_EQ] = { "==", LEVEL_COMPARE },
+	[OP_NE] = { "!=", LEVEL_COMPARE }, [OP_LE] = { "<=", LEVEL_COMPARE },
+	[OP_GE] = { ">=", LEVEL_COMPARE }, [OP_MATCH] = { "=~", LEVEL_COMPARE },
+	[OP_LT] = { "<", LEVEL_COMPARE },  [OP_GT] = { ">", LEVEL_COMPARE },
+	[OP_ADD] = { "+", LEVEL_SUM },	   [OP_SUB] = { "-", LEVEL_SUM },
+	[OP_MUL] = { "*", LEVEL_TERM },	   [OP_DIV] = { "/", LEVEL_TERM },
+	[OP_MOD] = { "%", LEVEL_TERM },	   [OP_NEG] = { "-", LEVEL_UNARY },
+	[OP_FIELD] = { NULL, LEVEL_ATOM }, [OP_NUMBER] = { NULL, LEVEL_ATOM },
+	[OP_TEXT] = { NULL, LEVEL_ATOM },  [OP_WORD] = { NULL, LEVEL_ATOM },
 };
 
 static const struct lex_unit {

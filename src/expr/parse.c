@@ -35,8 +35,7 @@ static bool parser_sees(const struct parser *p, enum expr_op op)
 
 static int parser_too_deep(struct parser *p, size_t at)
 {
-	return expr_error__set(p->error, at, "nested too deeply: at most %d levels",
-			       EXPR_MAX_NEST);
+	return expr_error__set(p->error, at, "nested too deeply: at most %d levels", EXPR_MAX_NEST);
 }
 
 /* The index of the new node, or a negative errno. */
@@ -167,7 +166,8 @@ static int parse_parentheses(struct parser *p)
 	if (node < 0)
 		return node;
 	if (p->token.kind != TOKEN_CLOSE)
-		return expr_error__set(p->error, p->token.at, "expected ) for the ( at %zu", at + 1);
+		return expr_error__set(p->error, p->token.at, "expected ) for the ( at %zu",
+				       at + 1);
 	p->nest--;
 	err = parser_take(p);
 	return err ? err : node;
@@ -187,7 +187,8 @@ static int parse_atom(struct parser *p)
 			return expr_error__set(p->error, p->token.at, "put parentheses: (!...)");
 		/* fall through */
 	default:
-		return expr_error__set(p->error, p->token.at, "expected a field, a number or a text");
+		return expr_error__set(p->error, p->token.at,
+				       "expected a field, a number or a text");
 	}
 	node = parse_leaf(p);
 	err = node < 0 ? node : parser_take(p);

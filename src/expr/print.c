@@ -2,7 +2,7 @@
 /*
  * print.c: what did the parser understand? Every operator in parentheses, except the left end of
  * a row of equals (a || b || c), so that long rows do not nest. Numbers stand as they were written:
- * no digit is lost. Parsing the result gives the same tree and the same text.
+ * no digit is lost. Parsing the result gives the same tree, unless it has outgrown EXPR_MAX_LEN.
  */
 #include <string.h>
 #include "expr/tree.h"

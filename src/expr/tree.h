@@ -12,7 +12,8 @@
 enum {
 	EXPR_MAX_LEN = 65536, /* bytes of text; so every length fits an int */
 	EXPR_MAX_NEST = 64,   /* "(", "!" and "-" inside each other, in the text and when printed */
-	EXPR_MAX_HEIGHT = 1024, /* of the tree, for a + b + c + ...: the stack eval and print need */
+	/* The tree's, which a + b + c + ... makes high: eval and print need so much stack. */
+	EXPR_MAX_HEIGHT = 1024,
 };
 
 enum expr_op {
@@ -78,7 +79,15 @@ struct expr {
 	uint32_t root;
 };
 
-enum token_kind { TOKEN_END, TOKEN_OP, TOKEN_OPEN, TOKEN_CLOSE, TOKEN_NUMBER, TOKEN_TEXT, TOKEN_WORD };
+enum token_kind {
+	TOKEN_END,
+	TOKEN_OP,
+	TOKEN_OPEN,
+	TOKEN_CLOSE,
+	TOKEN_NUMBER,
+	TOKEN_TEXT,
+	TOKEN_WORD
+};
 
 struct token {
 	enum token_kind kind;
@@ -93,8 +102,7 @@ struct token {
 /* Each reads the token at *at and moves *at behind it. 0 or -EINVAL with *error filled. */
 int token__read(const char *source, size_t *at, struct token *token, struct expr_error *error);
 /* The same for what follows "=~": a quoted string or a bare pattern. */
-int token__read_glob(const char *source, size_t *at, struct token *token,
-		     struct expr_error *error);
+int token__read_glob(const char *source, size_t *at, struct token *token, struct expr_error *error);
 
 /*
  * Gives an operator its type, or says why its operands do not fit it; bare words beside a text

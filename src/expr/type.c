@@ -71,8 +71,8 @@ static int type_misfit_unit(const struct type_pair *pair)
 		time = pair->right;
 		number = pair->left;
 	}
-	if (time->type != EXPR_DURATION || number->op != OP_NUMBER ||
-	    number->type != EXPR_NUMBER || !strchr("0123456789", source[number->at + number->len - 1]))
+	if (time->type != EXPR_DURATION || number->op != OP_NUMBER || number->type != EXPR_NUMBER ||
+	    !strchr("0123456789", source[number->at + number->len - 1]))
 		return type_misfit(pair);
 	return expr_error__set(pair->error, number->at, "%.*s is a duration: write %.*sus",
 			       type_shown(pair->expr, time), source + time->at,
@@ -163,20 +163,16 @@ static int type_binary(const struct type_pair *pair)
 {
 	int err;
 
-	switch (expr_ops[pair->op].level) {
-	case LEVEL_OR:
-	case LEVEL_AND:
+	if (pair->op == OP_OR || pair->op == OP_AND) {
 		err = type_need_truth(pair->expr, pair->left, pair->error);
 		if (!err)
 			err = type_need_truth(pair->expr, pair->right, pair->error);
 		return err ? err : EXPR_BOOL;
-	case LEVEL_COMPARE:
-		err = type_settle_words(pair);
-		return err ? err : type_compare(pair);
-	default:
-		err = type_settle_words(pair);
-		return err ? err : type_reckon(pair);
 	}
+	err = type_settle_words(pair);
+	if (err)
+		return err;
+	return expr_ops[pair->op].level == LEVEL_COMPARE ? type_compare(pair) : type_reckon(pair);
 }
 
 int node__type(struct expr *expr, struct expr_node *node, struct expr_error *error)
@@ -200,8 +196,7 @@ int node__type(struct expr *expr, struct expr_node *node, struct expr_error *err
 	return 0;
 }
 
-int node__type_root(const struct expr *expr, const struct expr_node *root,
-		    struct expr_error *error)
+int node__type_root(const struct expr *expr, const struct expr_node *root, struct expr_error *error)
 {
 	return type_need_truth(expr, root, error);
 }

@@ -2,7 +2,8 @@
 /*
  * chart.c: what does a distribution look like? Bars for one, a row of shades an interval for its
  * course over time. Whatever is not zero is visible: a bar has at least an eighth of a block, a
- * shade at least a dot; so the smallest are drawn larger than they are, and the counts beside say it.
+ * shade at least a dot; so the smallest are drawn larger than they are, and the counts beside say
+ * it.
  */
 #include <langinfo.h>
 #include <stdlib.h>
@@ -25,7 +26,7 @@ enum {
 	HEAT_FROM_BIT = 10, /* 2^10 ns, about 1 us */
 	HEAT_TO_BIT = 36,   /* 2^36 ns, about 64 s */
 	HEAT_OCTAVES = HEAT_TO_BIT - HEAT_FROM_BIT,
-	HEAT_FRAME = 7 + 2 + 2 + 10, /* time, both borders, count */
+	HEAT_FRAME = 7 + 2 + 2 + 10,   /* time, both borders, count */
 	HEAT_BANDS = 2 * HEAT_OCTAVES, /* the most */
 	HEAT_LEVELS = 10,
 };
@@ -190,28 +191,28 @@ static void bar_percent(char *buf, size_t size, double percent)
 		snprintf(buf, size, ">99.9999%%");
 }
 
-static uint64_t bar_eighths(uint64_t count, uint64_t most, int width)
+/* What is not zero gets a step. */
+static int bar_steps(uint64_t count, uint64_t most, int steps)
 {
 	double share = most ? (double)count / (double)most : 0;
-	uint64_t eighths = (uint64_t)(share * 8 * width + 0.5);
+	int filled = (int)(share * steps + 0.5);
 
-	return count && !eighths ? 1 : eighths;
+	return count && !filled ? 1 : filled;
 }
 
-static void bar_draw(FILE *out, struct chart_style style, uint64_t eighths, int width)
+/* Rounded once, to the steps that can be drawn: characters, or in UTF-8 eighths of one. */
+static void bar_draw(FILE *out, struct chart_style style, const struct bar_layout *layout,
+		     uint64_t count)
 {
 	static const char *const parts[] = { "", "▏", "▎", "▍", "▌", "▋", "▊", "▉" };
-	int full = (int)(eighths / 8), rest = (int)(eighths % 8);
+	int per_block = style.utf8 ? 8 : 1;
+	int filled = bar_steps(count, layout->most, layout->bar_width * per_block);
+	int full = filled / per_block, rest = filled % per_block;
 
-	if (!style.utf8) {
-		/* Rounded, but never to nothing. */
-		full += rest >= 4 || (rest && !full);
-		rest = 0;
-	}
 	fputs("  |", out);
 	chart_repeat(out, style.utf8 ? "█" : "#", full);
 	fputs(parts[rest], out);
-	chart_repeat(out, " ", width - full - !!rest);
+	chart_repeat(out, " ", layout->bar_width - full - !!rest);
 	fputc('|', out);
 }
 
@@ -226,8 +227,7 @@ static void bar_row(FILE *out, struct chart_style style, const struct bar_layout
 	fprintf(out, "[%*s, %*s)  %*llu  %10s", layout->from_width, label.from, layout->to_width,
 		label.to, layout->count_width, (unsigned long long)range->count, percent);
 	if (layout->bar_width >= BAR_LEAST)
-		bar_draw(out, style, bar_eighths(range->count, layout->most, layout->bar_width),
-			 layout->bar_width);
+		bar_draw(out, style, layout, range->count);
 	fputc('\n', out);
 }
 
@@ -276,9 +276,9 @@ void chart__heat_heading(FILE *out, struct chart_style style)
 	static const struct {
 		uint64_t ns;
 		const char *name;
-	} marks[] = { { 1000, "1us" },	       { 10000, "10us" },	{ 100000, "100us" },
-		      { 1000000, "1ms" },      { 10000000, "10ms" },	{ 100000000, "100ms" },
-		      { 1000000000, "1s" },    { 10000000000, "10s" } };
+	} marks[] = { { 1000, "1us" },	    { 10000, "10us" },	   { 100000, "100us" },
+		      { 1000000, "1ms" },   { 10000000, "10ms" },  { 100000000, "100ms" },
+		      { 1000000000, "1s" }, { 10000000000, "10s" } };
 	uint32_t size = heat_band_size(style), nr = heat_nr_bands(size), at = 0, band;
 	size_t i;
 

@@ -20,9 +20,15 @@ enum {
 };
 
 /*
- * A command in flight, found by its request's address. Requests are preallocated and come back,
- * so the key stays for ever and only the state changes: no deletion, no ABA.
+ * A command in flight, found by its request's address. Requests are preallocated and come back, so
+ * the key stays and only the state changes: no deletion, no ABA. An empty cell ends a search; a
+ * cell that user space swept becomes a tomb, which does not.
  */
+enum {
+	IO_TOMB = 1,	 /* key of a swept cell; a request's address is even */
+	IO_SWEEPING = 1, /* added to the key of a cell that may be swept: no program finds it */
+};
+
 enum io_state {
 	IO_IDLE = 0,
 	IO_IGNORED = 1, /* filtered out at submit; its completion ends nothing */
@@ -34,21 +40,21 @@ enum io_state {
 };
 
 struct io_slot {
-	__u64 key;	  /* struct request *; bit 0 set by user space while it sweeps the cell */
-	__u64 first_ns;	  /* first attempt */
-	__u64 last_ns;	  /* parked: when the error came */
-	__u64 alloc_ns;	  /* rq->start_time_ns: tells a second setup of one command from the next
-			     command */
-	__u64 device_key; /* what `device` was found by */
-	__u32 issued;	  /* commands, not attempts; wraps: user space takes differences */
+	__u64 key;	/* struct request *; 0: free; IO_TOMB: swept */
+	__u64 first_ns; /* first attempt */
+	__u64 last_ns;	/* parked: when the error came */
+	__u64 alloc_ns; /* rq->start_time_ns: tells a second setup of a command from the next
+			   command */
+	__u64 queue;	/* rq->q that what follows is true for; 0: for none */
+	__u32 issued;	/* commands, not attempts; wraps: user space takes differences */
 	__u32 completed;
 	__u32 bytes;
 	__u32 claim;
-	__u16 key_nr; /* of its row key */
-	__u16 device;
+	__u16 op;	  /* kind << 8 | operation, */
+	__u16 key_nr;	  /* the row key of (queue, op), */
+	__u8 block_shift; /* log2 of queue's block size */
 	__u8 state;
 	__u8 attempts;
-	__u8 block_shift;
 	__u8 pad;
 };
 _Static_assert(sizeof(struct io_slot) == 64, "a slot is one cache line");
@@ -117,7 +123,8 @@ enum io_verdict {
 };
 
 struct io_device {
-	__u64 key; /* diskseq where there is one, else the request queue's address; 0: free */
+	__u64 key;		       /* its request queue's address; 0: free; odd: it is gone */
+	__u64 diskseq;		       /* 0: none (an admin queue, or before 5.15) */
 	__u64 from_sector, nr_sectors; /* of the partition asked for; nr 0: all */
 	__u64 unjudged;		       /* commands that came before the verdict */
 	char name[IO_NAME_LEN];	       /* empty: an admin queue */
@@ -158,6 +165,46 @@ static inline __u32 io_hash(__u32 low)
 {
 	return low * 0x9e3779b1u;
 }
+
+/* Marks of the tables whose map user space puts into the programs' instructions. */
+#define IO_MARK_SLOTS "1"
+#define IO_MARK_ROWS  "2"
+
+/*
+ * What user space decides before the programs are loaded: read-only then, so what is off costs no
+ * branch. One struct, so that one address serves all.
+ */
+struct io_settings {
+	__u64 filter_cgroup;	/* 0: none */
+	__u64 filter_comm[2];	/* 0: none */
+	__u64 wanted_ops[4][4]; /* a bit per operation, by kind */
+	__u64 min_ns;		/* --min */
+	__u64 zoom_min_us;
+	__u32 zoom_shift;
+	__u32 slot_mask;   /* of byte offsets: (nr - 1) * sizeof(struct io_slot) */
+	__u32 row_of_at;   /* byte offset of the row numbers behind the slots */
+	__u32 row_of_mask; /* of their byte offsets */
+	__u32 key_mask;
+	__u32 nr_cpus;
+	__u32 nr_rows;
+	__u32 rows_end;	  /* in bytes, less one row: a row's offset is not above */
+	__u32 filter_pid; /* 0: none */
+	__u32 filter_cgroup_level;
+	__u32 wanted_nsid, wanted_qid;
+	__s32 wanted_ctrl;
+	/* Where nvme_core keeps what no tracepoint carries, read from its BTF; 0: unknown. */
+	__u32 nvme_status_at;			 /* from the request to nvme_request.status */
+	__u32 nvme_ctrl_at;			 /* from the request to nvme_request.ctrl */
+	__u32 nvme_instance_at, nvme_admin_q_at; /* in nvme_ctrl */
+	__u8 follow_all;			 /* a device nobody spoke of is wanted: no -d */
+	__u8 by_size, by_queue, by_cpu, by_pid, by_comm, by_cgroup;
+	__u8 filter_op, filter_nsid, filter_qid, filter_ctrl, filter_sectors;
+	__u8 outcome; /* --min or --failed: not every completion is counted */
+	__u8 only_failed;
+	__u8 zoom;	     /* nvme_latency's scale instead of the log-linear one */
+	__u8 queue_argument; /* block_rq_* events have the queue as their first argument */
+	__u8 pad[4];
+};
 
 /* Counted where it happens; only ever grows. */
 struct io_counters {

@@ -77,7 +77,9 @@ fits() { # no line of stdout is longer than 100 columns
 @test "version names itself and libbpf" {
 	door --version
 	[ "$status" -eq 0 ]
-	[[ $out =~ ^iosonar\ [0-9]+\.[0-9]+\.[0-9]+$'\n'libbpf\ v[0-9]+\.[0-9]+$'\n'optional\ parts:\ .+$ ]]
+	[[ $(sed -n 1p "$tmp/out") =~ ^iosonar\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
+	[[ $(sed -n 2p "$tmp/out") =~ ^libbpf\ v[0-9]+\.[0-9]+$ ]]
+	[[ $(sed -n 3p "$tmp/out") =~ ^optional\ parts:\ .+$ ]]
 	local long=$out
 	door -V
 	[ "$out" = "$long" ]
@@ -136,7 +138,7 @@ fits() { # no line of stdout is longer than 100 columns
 }
 
 @test "options that exclude each other are refused" {
-	refused 2 "--heat and --hist exclude each other; give one of them" latency --hist --heat
+	refused 2 "--hist and --heat exclude each other; give one of them" latency --heat --hist
 }
 
 @test "control characters of a bad word do not reach the terminal" {
@@ -176,6 +178,20 @@ left_of_closed_pipe() {
 	status=0
 	"$iosonar" nonsense 2>"$tmp/err" >&- || status=$?
 	[ "$status" -eq 2 ]
+}
+
+@test "without privileges it is exit 4 and one line" {
+	local nobody=()
+	if [ "$(id -u)" -eq 0 ]; then
+		command -v setpriv >/dev/null || skip "setpriv is missing"
+		nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all)
+		"${nobody[@]}" test -x "$iosonar" || skip "$iosonar is out of reach for another user"
+	fi
+	status=0
+	"${nobody[@]}" "$iosonar" latency -t 1s >"$tmp/out" 2>"$tmp/err" || status=$?
+	[ "$status" -eq 4 ]
+	[ ! -s "$tmp/out" ]
+	[ "$(grep -c '^iosonar: ' "$tmp/err")" -eq 1 ]
 }
 
 @test "completion scripts parse" {

@@ -49,9 +49,9 @@ static size_t picture_width(struct picture *p)
 static void check_bars(void)
 {
 	static const struct hist_range ranges[] = {
-		{ 0, 20000, 1, 0.01 },	       { 20000, 21000, 160, 1 },
-		{ 21000, 22000, 85, 50 },      { 22000, 65536, 0, 99.9996 },
-		{ 65536, 1044000, 40, 100 },   { 67108884000, 0, 10, 100 },
+		{ 0, 20000, 1, 0.01 },	     { 20000, 21000, 160, 1 },
+		{ 21000, 22000, 85, 50 },    { 22000, 65536, 0, 99.9996 },
+		{ 65536, 1044000, 40, 100 }, { 67108884000, 0, 10, 100 },
 	};
 	struct picture p;
 
@@ -152,13 +152,13 @@ static void check_heat(void)
 	chart__heat_row(p.out, style, 0.5, h);
 	picture_is(&p,
 		   "   time |1us   10us   100us 1ms    10ms  100ms  1s     10s   | count\n"
-		   "   0.5s |            @%                            .         | 1000\n",
+		   "   0.5s |            @ #                           .         | 1000\n",
 		   "half octaves in ASCII");
 	style = (struct chart_style){ .columns = 60, .color = true };
 	picture_open(&p);
 	chart__heat_row(p.out, style, 12, h);
 	picture_is(&p,
-		   "    12s |      \033[38;5;196m@\033[38;5;208m%             \033[38;5;60m.    "
+		   "    12s |      \033[38;5;196m@\033[38;5;214m#             \033[38;5;60m.    "
 		   "\033[0m| 1000\n",
 		   "colours, taken back at the end");
 	free(h);
@@ -177,7 +177,8 @@ static void check_heat_ends(void)
 	hist__add(h, UINT64_MAX, 0);
 	picture_open(&p);
 	chart__heat_row(p.out, style, 1, h);
-	picture_is(&p, "     1s |@                        @| 2\n", "the ends take what is past them");
+	picture_is(&p, "     1s |@                        @| 2\n",
+		   "the ends take what is past them");
 	free(h);
 }
 

@@ -115,6 +115,24 @@ static void check_small(void)
 	free(h);
 }
 
+/* Of four values the ranks change at exactly 25, 50 and 75 per cent. */
+static void check_ranks(void)
+{
+	static const struct {
+		uint32_t per_10000;
+		uint64_t want;
+	} ranks[] = { { 0, 10 },    { 2500, 10 }, { 2501, 20 }, { 5000, 20 },
+		      { 5001, 30 }, { 7500, 30 }, { 7501, 40 }, { 10000, 40 } };
+	struct hist *h = new_hist();
+	uint64_t i;
+
+	for (i = 10; i <= 40; i += 10)
+		hist__add(h, i, 0);
+	for (i = 0; i < sizeof(ranks) / sizeof(ranks[0]); i++)
+		is_u64(hist__percentile(h, ranks[i].per_10000), ranks[i].want, "nearest rank");
+	free(h);
+}
+
 static void fill(struct hist *h, struct hist *all, int nr)
 {
 	uint64_t ns, bytes;
@@ -219,6 +237,10 @@ static void check_ranges(void)
 	is_u64((uint64_t)hist__ranges(h, r, 1), 1, "or in one");
 	is_u64(r[0].from_ns, 65536, "the whole octave: from");
 	is_u64(r[0].to_ns, 131072, "to");
+	h->slots[hist_slot(65536)]--;
+	hist__add(h, 70000, 0);
+	hist__ranges(h, r, 1);
+	is_u64(r[0].from_ns, 65536, "which it is also if its first bucket is empty");
 	hist__add(h, 1ULL << 40, 0);
 	is_u64((uint64_t)hist__ranges(h, r, 40), 23, "octaves, then what is past the top");
 	is_u64(r[22].from_ns, 1ULL << 38, "which begins at 2^38");
@@ -264,6 +286,7 @@ static void check_zoom(void)
 int main(void)
 {
 	check_small();
+	check_ranks();
 	check_distributions();
 	check_merge();
 	check_ranges();

@@ -7,9 +7,11 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -332,13 +334,61 @@ static void test_child_left(void)
 	}
 }
 
-/* Ctrl-C reaches the child too; that it died of it is not a failure of ours. */
+static int on_late_signal(void *arg)
+{
+	struct timespec ms300 = { .tv_nsec = 300 * (long)MS };
+
+	(void)arg;
+	nanosleep(&ms300, NULL);
+	return kill(getpid(), SIGINT);
+}
+
+/* Ctrl-C reaches the child too; that it died of it, even before we saw ours, is no failure. */
 static void test_both_interrupted(void)
 {
-	char *argv[] = { "sh", "-c", "kill -INT $PPID; kill -INT $$; exit 9", NULL };
-	int status;
+	char *argv[] = { "sh", "-c", "kill -INT $$; exit 9", NULL };
+	struct loop *loop = loop__new();
 
-	ok(!run_child(argv, &status) && status == 0, "a child that died of Ctrl-C did not fail");
+	loop__start_child(loop, argv);
+	loop__after(loop, 1, on_late_signal, NULL);
+	ok(!loop__run(loop) && loop__child_status(loop) == 0,
+	   "a child that died of the same Ctrl-C did not fail");
+	loop__free(loop);
+}
+
+static int on_raise_and_stop(void *arg)
+{
+	loop__stop(arg);
+	return kill(getpid(), SIGTERM);
+}
+
+static void test_signal_at_end(void)
+{
+	struct loop *loop = loop__new();
+
+	loop__after(loop, 1, on_raise_and_stop, loop);
+	ok(!loop__run(loop), "a signal that comes with the end does not kill");
+	loop__free(loop);
+}
+
+/* The parent of the waiting child is killed: the child must not wait for ever, nor run. */
+static void test_parent_killed(void)
+{
+	char *argv[] = { "sh", "-c", "exit 5", NULL };
+	int status = -1, tries = 200;
+	pid_t pid;
+
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	pid = fork();
+	if (!pid) {
+		loop__start_child(loop__new(), argv);
+		raise(SIGKILL);
+	}
+	waitpid(pid, NULL, 0);
+	while (tries-- && waitpid(-1, &status, WNOHANG) == 0)
+		poll(NULL, 0, 10);
+	ok(WIFEXITED(status) && WEXITSTATUS(status) == 127, "kill -9 of iosonar frees the child");
+	prctl(PR_SET_CHILD_SUBREAPER, 0);
 }
 
 static void test_signals_restored(void)
@@ -386,6 +436,8 @@ int main(void)
 	test_gate(folder);
 	test_child_left();
 	test_both_interrupted();
+	test_signal_at_end();
+	test_parent_killed();
 	test_signals_restored();
 	ok(count_fds() == nr_fds, "no descriptor is left open");
 	rmdir(folder);

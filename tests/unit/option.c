@@ -228,9 +228,11 @@ static void test_nearest(void)
 	static const struct {
 		const char *word, *near;
 	} cases[] = {
-		{ "latncy", "latency" }, { "lat", "latency" }, { "lay", "layers" },
-		{ "tarce", "trace" },	 { "TRACE", "trace" }, { "ops", "op" },
-		{ "hits", "hist" },	 { "heatt", "heat" },  { "latencies", "latency" },
+		{ "latncy", "latency" }, { "lat", "latency" },
+		{ "lay", "layers" },	 { "tarce", "trace" },
+		{ "TRACE", "trace" },	 { "ops", "op" },
+		{ "po", "op" },		 { "hits", "hist" },
+		{ "heatt", "heat" },	 { "latencies", "latency" },
 	};
 	static const char *const strange[] = { "", "x", "zebra", "--", "serve" };
 

@@ -15,13 +15,13 @@ struct test_row {
 	bool empty;
 };
 
-#define TEST_GETTER(fn, cell_kind, member, from)                                                   \
-	static struct cell fn(const void *row)                                                     \
-	{                                                                                          \
-		const struct test_row *r = row;                                                    \
-		if (r->empty)                                                                      \
-			return (struct cell){ .kind = CELL_NONE };                                 \
-		return (struct cell){ .kind = cell_kind, .member = r->from };                      \
+#define TEST_GETTER(fn, cell_kind, member, from)                              \
+	static struct cell fn(const void *row)                                \
+	{                                                                     \
+		const struct test_row *r = row;                               \
+		if (r->empty)                                                 \
+			return (struct cell){ .kind = CELL_NONE };            \
+		return (struct cell){ .kind = cell_kind, .member = r->from }; \
 	}
 
 TEST_GETTER(get_name, CELL_TEXT, text, name)
@@ -34,14 +34,14 @@ TEST_GETTER(get_percent, CELL_PERCENT, real, real)
 TEST_GETTER(get_seconds, CELL_SECONDS, real, real)
 
 static const struct column columns[] = {
-	{ "dev", "DEV", CELL_TEXT, 6, "the device", get_name },
-	{ "count", "COUNT", CELL_COUNT, 0, NULL, get_count },
-	{ "p99_ns", "P99", CELL_DURATION, 0, "99 of 100 are \"faster\"", get_duration },
-	{ "size_bytes", "SIZE", CELL_BYTES, 0, NULL, get_bytes },
-	{ "iops", "IOPS", CELL_RATE, 0, NULL, get_rate },
-	{ "mb_per_s", "MB/s", CELL_MBPS, 0, NULL, get_mbps },
-	{ "share_percent", "SHARE", CELL_PERCENT, 0, NULL, get_percent },
-	{ "time_s", "TIME", CELL_SECONDS, 0, NULL, get_seconds },
+	{ "dev", "DEV", CELL_TEXT, 6, "the device", 0, get_name },
+	{ "count", "COUNT", CELL_COUNT, 0, NULL, 0, get_count },
+	{ "p99_ns", "P99", CELL_DURATION, 0, "99 of 100 are \"faster\"", 0, get_duration },
+	{ "size_bytes", "SIZE", CELL_BYTES, 0, NULL, 0, get_bytes },
+	{ "iops", "IOPS", CELL_RATE, 0, NULL, 0, get_rate },
+	{ "mb_per_s", "MB/s", CELL_MBPS, 0, NULL, 0, get_mbps },
+	{ "share_percent", "SHARE", CELL_PERCENT, 0, NULL, 0, get_percent },
+	{ "time_s", "TIME", CELL_SECONDS, 0, NULL, 0, get_seconds },
 	{ .key = NULL },
 };
 
@@ -89,7 +89,8 @@ static void check_text(void)
 		    "-           -       -       -     -     -      -       -\n",
 		    "text of every kind of cell");
 	check_table(&(struct test_run){ TABLE_TEXT, again, 3, 2 },
-		    "DEV     COUNT\nvda     12345\nDEV     COUNT\nvda     12345\n", "heading again");
+		    "DEV     COUNT\nvda     12345\nDEV     COUNT\nvda     12345\n",
+		    "heading again");
 	check_table(&(struct test_run){ TABLE_TEXT, grows, 3, 2 },
 		    "DEV     COUNT\nvda     12345\n"
 		    "a,\"\\x1b\\xff  18446744073709551615\n"
@@ -131,7 +132,7 @@ static void check_csv(void)
 
 static void check_real(double real, const char *want, const char *what)
 {
-	static const struct column rate = { "x", "X", CELL_RATE, 0, NULL, get_rate };
+	static const struct column rate = { "x", "X", CELL_RATE, 0, NULL, 0, get_rate };
 	const struct column *chosen[] = { &rate };
 	struct test_row row = { .real = real };
 	char *got = NULL, line[64];
@@ -158,6 +159,29 @@ static void check_reals(void)
 	check_real(1e300, "1.0000000000000001e+300", "large");
 	check_real(__builtin_nan(""), "null", "not a number");
 	check_real(__builtin_inf(), "null", "infinite");
+}
+
+/* A column without a getter reads the row itself. */
+static void check_offsets(void)
+{
+	static const struct column name = { .key = "dev",
+					    .header = "DEV",
+					    .kind = CELL_TEXT,
+					    .at = offsetof(struct test_row, name) };
+	static const struct column n = {
+		.key = "n", .header = "N", .kind = CELL_BYTES, .at = offsetof(struct test_row, n)
+	};
+	static const struct column real = {
+		.key = "r", .header = "R", .kind = CELL_RATE, .at = offsetof(struct test_row, real)
+	};
+	struct test_row nameless = { .real = __builtin_nan("") };
+
+	is_str(column__cell(&name, &plain).text, "vda", "a text by its offset");
+	is_u64(column__cell(&n, &plain).n, 12345, "a number by its offset");
+	ok(column__cell(&real, &plain).real == 12.5, "a real by its offset");
+	ok(column__cell(&n, &plain).kind == CELL_BYTES, "of the column's kind");
+	ok(column__cell(&name, &nameless).kind == CELL_NONE, "a text that is NULL is nothing");
+	ok(column__cell(&real, &nameless).kind == CELL_NONE, "nor is what is not a number");
 }
 
 static void check_schema(void)
@@ -201,6 +225,7 @@ int main(void)
 	check_json();
 	check_csv();
 	check_reals();
+	check_offsets();
 	check_schema();
 	check_no_flush();
 	return done_testing();

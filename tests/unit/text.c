@@ -32,8 +32,8 @@ static void check_terminal(void)
 	check_put(text__put_terminal, "caf\xc3\xa9", "caf\xc3\xa9", "UTF-8 stays");
 	check_put(text__put_terminal, "\033[2J", "\\x1b[2J", "escape sequences do not");
 	check_put(text__put_terminal, "a\nb\t\r\x7f", "a\\x0ab\\x09\\x0d\\x7f", "nor C0 and DEL");
-	check_put(text__put_terminal, "\xc2\x9b" "31m", "\\xc2\\x9b31m", "nor C1, two bytes");
-	check_put(text__put_terminal, "\x9b" "31m", "\\x9b31m", "nor C1, one byte");
+	check_put(text__put_terminal, "\xc2\x9b;m", "\\xc2\\x9b;m", "nor C1, two bytes");
+	check_put(text__put_terminal, "\x9b;m", "\\x9b;m", "nor C1, one byte");
 	check_put(text__put_terminal, "\xff", "\\xff", "no lead byte");
 	check_put(text__put_terminal, "a\xc3", "a\\xc3", "cut off");
 	check_put(text__put_terminal, "\xc3(", "\\xc3(", "not continued");
@@ -50,9 +50,10 @@ static void check_json(void)
 	check_put(text__put_json, "\n\t\x1f\x7f", "\"\\u000a\\u0009\\u001f\\u007f\"", "JSON: C0");
 	check_put(text__put_json, "\xc2\x85", "\"\\u0085\"", "JSON: C1");
 	check_put(text__put_json, "caf\xc3\xa9", "\"caf\xc3\xa9\"", "JSON: UTF-8");
-	check_put(text__put_json, "a\xff\xfe" "b", "\"a\\ufffd\\ufffdb\"", "JSON: invalid bytes");
+	check_put(text__put_json, "a\xff\xfe.", "\"a\\ufffd\\ufffd.\"", "JSON: invalid bytes");
 	check_put(text__put_json, "\xf0\x9f\x98\x80", "\"\xf0\x9f\x98\x80\"", "JSON: four bytes");
-	check_put(text__put_json, "\xf0\x9f\x98", "\"\\ufffd\\ufffd\\ufffd\"", "JSON: three of four");
+	check_put(text__put_json, "\xf0\x9f\x98", "\"\\ufffd\\ufffd\\ufffd\"",
+		  "JSON: three of four");
 }
 
 static void check_csv(void)
@@ -60,7 +61,8 @@ static void check_csv(void)
 	check_put(text__put_csv, "plain text", "plain text", "CSV: plain");
 	check_put(text__put_csv, "a,b", "\"a,b\"", "CSV: a comma");
 	check_put(text__put_csv, "say \"hi\"", "\"say \"\"hi\"\"\"", "CSV: quotes");
-	check_put(text__put_csv, "a\r\nb,\"", "\"a\\x0d\\x0ab,\"\"\"", "CSV: line ends are escaped");
+	check_put(text__put_csv, "a\r\nb,\"", "\"a\\x0d\\x0ab,\"\"\"",
+		  "CSV: line ends are escaped");
 	check_put(text__put_csv, "=1+1", "=1+1", "CSV: faithful");
 	check_put(text__put_csv, "", "\"\"", "CSV: an empty text is not nothing");
 }

@@ -63,8 +63,9 @@ wait_for() {
 	done
 }
 
-# busybox sh runs its own applet first wherever it has one.
+# busybox sh runs its own applet first wherever it has one. Its dd quietly gives up O_DIRECT when refused (5.10).
 setpriv() { /usr/bin/setpriv "$@"; }
+dd() { /usr/bin/dd "$@"; }
 
 # --- devices ---
 
@@ -113,14 +114,21 @@ null_disk() {
 null_remove() { rmdir "/sys/kernel/config/nullb/$1"; }
 
 # monitor COMMAND: to QEMU's monitor, e.g. monitor qom-set /machine/peripheral/nv0 smart_critical_warning 1
-monitor() { echo "@monitor $*" >&"${tap_fd:-1}"; }
+monitor() { echo "@monitor $*" >&3; }
 
-# freeze SECONDS: the whole guest stands still for so long.
-freeze() { echo "@freeze $1" >&"${tap_fd:-1}"; }
+# freeze SECONDS: the whole guest stands still for so long; without KVM its clock too.
+freeze() { echo "@freeze $1" >&3; }
 
-# unplug, plug: in the shape hotplug. The drive that comes back is the other one, io1; arm64 takes 5 s to let go.
+# unplug: takes the drive of the shape hotplug away; it is gone when its disk is, which takes arm64 5 s and more.
 unplug() { monitor device_del nv0; }
-plug() { monitor device_add nvme,id=nv0,bus=rp0,serial=io1,drive=d1; }
+
+# plug: puts the other drive, io1, in its place. QEMU refuses until it has seen the slot's power go off.
+plug() { wait_for 20 plug_once; }
+plug_once() {
+	monitor device_add nvme,id=nv0,bus=rp0,serial=io1,drive=d1
+	sleep 0.5
+	disk io1
+}
 
 # --- second instruments ---
 

@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * objects.c: does the running kernel's verifier take every program, whatever is asked of it? Read-
+ * only data decides which code is there, so each variable is switched on alone, then all together.
+ * The variables come from the object's BTF: one that this test does not know is a failure.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <linux/bpf.h>
+#include "collect/kernel.h"
+#include "wire/io.h"
+#include "bpf/io.skel.h"
+#include "tap.h"
+
+/* Sizes of the tables, as a small machine and as a large one has them. */
+struct sizes {
+	uint32_t nr_slots, nr_keys, nr_rows, nr_cpus;
+};
+static const struct sizes small = { 4096, 1024, 512, 4 };
+static const struct sizes large = { 1 << 20, IO_MAX_KEYS, 7600, 128 }; /* 170 MiB */
+
+/* A feature is on when its variable has this value; size: it is always set. */
+static const struct feature {
+	const char *name;
+	uint64_t value;
+	bool size;
+} features[] = {
+	{ "slot_mask", 0, true },
+	{ "key_mask", 0, true },
+	{ "nr_rows", 0, true },
+	{ "nr_cpus", 0, true },
+	{ "follow_all", 1 },
+	{ "by_size", 1 },
+	{ "by_queue", 1 },
+	{ "by_cpu", 1 },
+	{ "by_pid", 1 },
+	{ "by_comm", 1 },
+	{ "by_cgroup", 1 },
+	{ "filter_op", 1 },
+	{ "filter_nsid", 1 },
+	{ "filter_qid", 1 },
+	{ "filter_ctrl", 1 },
+	{ "filter_sectors", 1 },
+	{ "filter_pid", 4711 },
+	{ "filter_cgroup", 1234 },
+	{ "filter_cgroup_level", 3 },
+	{ "filter_comm", 0x6f6966 }, /* "fio" */
+	{ "wanted_ops", 5 },
+	{ "wanted_nsid", 1 },
+	{ "wanted_qid", 3 },
+	{ "wanted_ctrl", 1 },
+	{ "min_ns", 100000 },
+	{ "only_failed", 1 },
+	{ "zoom", 1 },
+	{ "zoom_min_us", 20 },
+	{ "zoom_shift", 2 },
+	{ "queue_argument", 1 },
+	{ "nvme_status_at", 276 },
+	{ "nvme_ctrl_at", 280 },
+	{ "nvme_instance_at", 88 },
+	{ "nvme_admin_q_at", 56 },
+};
+enum { NR_FEATURES = sizeof(features) / sizeof(features[0]), LOG_TAIL = 1000 };
+
+/* One way to load the object. */
+struct setting {
+	const char *name;
+	const struct feature *only; /* NULL: none, or all of them */
+	bool all;
+	const struct sizes *sizes;
+	const char *program; /* NULL: every program */
+};
+
+static struct kernel kernel;
+static bool talks; /* the verifier's words are wanted: of the first refusal, the rest are alike */
+
+/* The end of what the verifier said is where it says why. */
+static int print_tail(enum libbpf_print_level level, const char *format, va_list args)
+{
+	static char text[1 << 20];
+	size_t len;
+
+	if (!talks || level != LIBBPF_WARN)
+		return 0;
+	vsnprintf(text, sizeof(text), format, args);
+	len = strlen(text);
+	if (!strstr(text, "BEGIN PROG LOAD LOG"))
+		return 0;
+	printf("# ");
+	for (const char *c = len > LOG_TAIL ? text + len - LOG_TAIL : text; *c; c++)
+		fputs(*c == '\n' && c[1] ? "\n# " : (char[]){ *c, 0 }, stdout);
+	return 0;
+}
+
+/* ---- read-only data, by name ---- */
+
+static const struct btf_type *rodata_section(const struct btf *btf)
+{
+	int id = btf__find_by_name_kind(btf, ".rodata", BTF_KIND_DATASEC);
+
+	return id < 0 ? NULL : btf__type_by_id(btf, (__u32)id);
+}
+
+static const char *variable_name(const struct btf *btf, const struct btf_var_secinfo *variable)
+{
+	return btf__name_by_offset(btf, btf__type_by_id(btf, variable->type)->name_off);
+}
+
+static const struct btf_var_secinfo *variable_find(const struct btf *btf, const char *name)
+{
+	const struct btf_type *section = rodata_section(btf);
+	const struct btf_var_secinfo *variable = btf_var_secinfos(section);
+
+	for (int i = 0; i < btf_vlen(section); i++, variable++)
+		if (!strcmp(variable_name(btf, variable), name))
+			return variable;
+	return NULL;
+}
+
+/* The value goes into the first eight bytes of what is longer. */
+static int variable_set(struct io_bpf *skel, const char *name, uint64_t value)
+{
+	const struct btf_var_secinfo *variable = variable_find(bpf_object__btf(skel->obj), name);
+	char *data = (char *)skel->rodata;
+
+	if (!variable)
+		return -ENOENT;
+	memcpy(data + variable->offset, &value, variable->size < 8 ? variable->size : 8);
+	return 0;
+}
+
+/* ---- loading ---- */
+
+static int set_sizes(struct io_bpf *skel, const struct sizes *s)
+{
+	uint32_t slot_bytes = s->nr_slots * (uint32_t)sizeof(struct io_slot);
+	int err = 0;
+
+	err = err ?: variable_set(skel, "slot_mask", slot_bytes - sizeof(struct io_slot));
+	err = err ?: variable_set(skel, "key_mask", s->nr_keys - 1);
+	err = err ?: variable_set(skel, "nr_rows", s->nr_rows);
+	err = err ?: variable_set(skel, "nr_cpus", s->nr_cpus);
+	err = err ?: bpf_map__set_value_size(skel->maps.io_slots, slot_bytes);
+	err = err ?: bpf_map__set_max_entries(skel->maps.io_keys, s->nr_keys);
+	err = err ?: bpf_map__set_max_entries(skel->maps.io_rows, s->nr_rows);
+	err = err ?: bpf_map__set_max_entries(skel->maps.io_row_of, s->nr_keys * s->nr_cpus);
+	return err;
+}
+
+static int set_features(struct io_bpf *skel, const struct setting *s)
+{
+	int err = 0;
+
+	for (int i = 0; i < NR_FEATURES && !err; i++)
+		if (!features[i].size && (s->all || s->only == &features[i]))
+			err = variable_set(skel, features[i].name, features[i].value);
+	return err;
+}
+
+/* Typed programs are for kernels whose BTF has the event, with the arguments they expect. */
+static const char *why_not(const struct bpf_program *program)
+{
+	const char *section = bpf_program__section_name(program);
+
+	if (!strncmp(section, "tp_btf/nvme_", 12) && !kernel.nvme_events)
+		return "nvme_core is not here, or without BTF";
+	if (!strncmp(section, "tp_btf/block_rq_issue", 21) && kernel.queue_argument)
+		return "this kernel's event has the queue first";
+	return NULL;
+}
+
+static void choose_programs(struct io_bpf *skel, const char *only)
+{
+	struct bpf_program *p;
+
+	bpf_object__for_each_program(p, skel->obj)
+	{
+		bool chosen = !only || !strcmp(bpf_program__name(p), only);
+
+		bpf_program__set_autoload(p, chosen && !why_not(p));
+	}
+}
+
+/* 0 and *skel loaded, or an error and NULL. */
+static int load(const struct setting *s, struct io_bpf **skel)
+{
+	int err;
+
+	*skel = io_bpf__open();
+	if (!*skel)
+		return -errno;
+	err = set_sizes(*skel, s->sizes);
+	err = err ?: set_features(*skel, s);
+	choose_programs(*skel, s->program);
+	err = err ?: io_bpf__load(*skel);
+	if (!err)
+		return 0;
+	io_bpf__destroy(*skel);
+	*skel = NULL;
+	return err;
+}
+
+static uint32_t verified_insns(const struct bpf_program *program)
+{
+	struct bpf_prog_info info = { 0 };
+	__u32 len = sizeof(info);
+
+	if (bpf_program__fd(program) < 0 ||
+	    bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &len))
+		return 0;
+	return info.verified_insns;
+}
+
+/* Linux before 5.16 does not tell: 0. */
+static void print_insns(const struct setting *s, const struct io_bpf *skel)
+{
+	bool each = !s->only;
+	const char *most_name = "";
+	struct bpf_program *p;
+	uint32_t most = 0;
+
+	bpf_object__for_each_program(p, skel->obj)
+	{
+		uint32_t nr = verified_insns(p);
+
+		if (each && bpf_program__fd(p) >= 0)
+			printf("# %s: %s %u instructions verified\n", s->name, bpf_program__name(p),
+			       nr);
+		if (nr >= most) {
+			most = nr;
+			most_name = bpf_program__name(p);
+		}
+	}
+	if (!each)
+		printf("# %s: at most %u instructions verified, in %s\n", s->name, most, most_name);
+}
+
+/* Which programs are to blame, each with the end of the verifier's words. */
+static void print_culprits(const struct setting *s)
+{
+	static bool told;
+	struct io_bpf *names = io_bpf__open(), *skel;
+	struct setting one = *s;
+	struct bpf_program *p;
+
+	if (!names)
+		return;
+	talks = !told;
+	told = true;
+	bpf_object__for_each_program(p, names->obj)
+	{
+		one.program = bpf_program__name(p);
+		if (!load(&one, &skel))
+			io_bpf__destroy(skel);
+		else
+			printf("# refused: %s\n", one.program);
+	}
+	talks = false;
+	io_bpf__destroy(names);
+}
+
+static void check(const struct setting *s)
+{
+	struct io_bpf *skel;
+	int err = load(s, &skel);
+
+	if (err == -ENOMEM && s->sizes == &large) {
+		ok(true, "%s # SKIP not enough memory for its tables", s->name);
+		return;
+	}
+	ok(!err, "%s", s->name);
+	if (err) {
+		printf("# %s\n", strerror(-err));
+		print_culprits(s);
+		return;
+	}
+	print_insns(s, skel);
+	io_bpf__destroy(skel);
+}
+
+/* ---- what there is ---- */
+
+static bool is_known(const char *name)
+{
+	for (int i = 0; i < NR_FEATURES; i++)
+		if (!strcmp(features[i].name, name))
+			return true;
+	return false;
+}
+
+static void check_variables(const struct btf *btf)
+{
+	const struct btf_type *section = rodata_section(btf);
+	const struct btf_var_secinfo *variable = btf_var_secinfos(section);
+	uint64_t unknown = 0, gone = 0;
+
+	for (int i = 0; i < btf_vlen(section); i++, variable++) {
+		if (is_known(variable_name(btf, variable)))
+			continue;
+		printf("# unknown: %s\n", variable_name(btf, variable));
+		unknown++;
+	}
+	for (int i = 0; i < NR_FEATURES; i++) {
+		if (variable_find(btf, features[i].name))
+			continue;
+		printf("# gone: %s\n", features[i].name);
+		gone++;
+	}
+	is_u64(unknown, 0, "every read-only variable is tried");
+	is_u64(gone, 0, "and every one that is tried is there");
+}
+
+static void check_programs(struct io_bpf *skel)
+{
+	struct bpf_program *p;
+	uint64_t nr = 0;
+
+	bpf_object__for_each_program(p, skel->obj)
+	{
+		if (why_not(p))
+			printf("# skipped: %s (%s): %s\n", bpf_program__name(p),
+			       bpf_program__section_name(p), why_not(p));
+		else
+			nr++;
+	}
+	ok(nr >= 9, "%" PRIu64 " programs can be tried here", nr);
+}
+
+static bool may_load(void)
+{
+	const struct bpf_insn nothing[] = {
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+	int fd = bpf_prog_load(BPF_PROG_TYPE_RAW_TRACEPOINT, "nothing", "GPL", nothing, 2, NULL);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+/* A verifier that takes everything would prove nothing: this program reads past its map. */
+static void check_control(void)
+{
+	struct setting s = { "control", NULL, false, &small, NULL };
+	struct io_bpf *skel = io_bpf__open();
+	int err;
+
+	if (!skel)
+		return;
+	err = set_sizes(skel, s.sizes);
+	choose_programs(skel, "io_block_issue_r");
+	err = err ?: variable_set(skel, "slot_mask", 2 * 4096 * sizeof(struct io_slot) - 64);
+	ok(!err && io_bpf__load(skel), "control: a mask larger than its table is refused");
+	io_bpf__destroy(skel);
+}
+
+static void check_all(void)
+{
+	check(&(struct setting){ "nothing", NULL, false, &small, NULL });
+	for (int i = 0; i < NR_FEATURES; i++)
+		if (!features[i].size)
+			check(&(struct setting){ features[i].name, &features[i], false, &small });
+	check(&(struct setting){ "everything", NULL, true, &small, NULL });
+	check(&(struct setting){ "nothing, on a large machine", NULL, false, &large, NULL });
+	check(&(struct setting){ "everything, on a large machine", NULL, true, &large, NULL });
+}
+
+int main(void)
+{
+	struct io_bpf *skel;
+
+	libbpf_set_print(print_tail);
+	if (kernel__read(&kernel)) {
+		printf("1..0 # SKIP this kernel has no BTF\n");
+		return 0;
+	}
+	if (!may_load()) {
+		printf("1..0 # SKIP may not load BPF programs: needs root, or CAP_BPF and "
+		       "CAP_PERFMON\n");
+		kernel__free(&kernel);
+		return 0;
+	}
+	skel = io_bpf__open();
+	if (!skel) {
+		printf("Bail out! cannot open the BPF object: %s\n", strerror(errno));
+		return 1;
+	}
+	check_variables(bpf_object__btf(skel->obj));
+	check_programs(skel);
+	io_bpf__destroy(skel);
+	check_control();
+	check_all();
+	kernel__free(&kernel);
+	return done_testing();
+}
