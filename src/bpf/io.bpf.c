@@ -13,6 +13,7 @@ char LICENSE[] SEC("license") = "GPL";
 
 struct io_counters counters;
 __u64 attached_ns = ~0ULL; /* a request allocated before may have been sent before */
+__u8 closing;		   /* starts are no longer seen: completions without one mean nothing */
 
 /* Cells that user space maps and reads; all but the last two are sized at load. */
 #define TABLE(name, cell, nr)                      \
@@ -547,6 +548,8 @@ inline_always void completion_unmatched(struct io_slot *slot, struct request *rq
 		slot->state = IO_IDLE;
 		return;
 	}
+	if (closing)
+		return;
 	device = device_find(rq, nvme, direct, &number);
 	if (!device || device->verdict != IO_WANTED)
 		return;

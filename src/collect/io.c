@@ -885,6 +885,8 @@ void io__detach(struct io *io)
 
 	if (!s || !s->links.io_requeue)
 		return;
+	__atomic_store_n(&s->bss->closing, 1, __ATOMIC_SEQ_CST);
+	io_wait_for_programs();
 	io_unlink(&s->links.io_nvme_setup);
 	io_unlink(&s->links.io_nvme_setup_r);
 	io_unlink(&s->links.io_block_issue);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * objects.c: does the running kernel's verifier take every program, whatever is asked of it? Read-
- * only data decides which code is there, so each variable is switched on alone, then all together.
- * The variables come from the object's BTF: one that this test does not know is a failure.
+ * objects.c: does the running kernel's verifier take every program, whatever is asked of it? The
+ * settings decide which code is there, so each is switched on alone, then all together. They are
+ * listed by the object's BTF: one that this test does not know is a failure.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -21,18 +21,22 @@ struct sizes {
 	uint32_t nr_slots, nr_keys, nr_rows, nr_cpus;
 };
 static const struct sizes small = { 4096, 1024, 512, 4 };
-static const struct sizes large = { 1 << 20, IO_MAX_KEYS, 7600, 128 }; /* 170 MiB */
+static const struct sizes large = { 1 << 20, IO_MAX_KEYS, 7600, 128 }; /* 160 MiB */
 
-/* A feature is on when its variable has this value; size: it is always set. */
+/* A feature is on when its setting has this value; `with` is on too. size: it is always set. */
 static const struct feature {
 	const char *name;
 	uint64_t value;
+	const char *with;
 	bool size;
 } features[] = {
-	{ "slot_mask", 0, true },
-	{ "key_mask", 0, true },
-	{ "nr_rows", 0, true },
-	{ "nr_cpus", 0, true },
+	{ "slot_mask", .size = true },
+	{ "row_of_at", .size = true },
+	{ "row_of_mask", .size = true },
+	{ "key_mask", .size = true },
+	{ "nr_cpus", .size = true },
+	{ "nr_rows", .size = true },
+	{ "rows_end", .size = true },
 	{ "follow_all", 1 },
 	{ "by_size", 1 },
 	{ "by_queue", 1 },
@@ -47,22 +51,23 @@ static const struct feature {
 	{ "filter_sectors", 1 },
 	{ "filter_pid", 4711 },
 	{ "filter_cgroup", 1234 },
-	{ "filter_cgroup_level", 3 },
+	{ "filter_cgroup_level", 3, "filter_cgroup" },
 	{ "filter_comm", 0x6f6966 }, /* "fio" */
-	{ "wanted_ops", 5 },
-	{ "wanted_nsid", 1 },
-	{ "wanted_qid", 3 },
-	{ "wanted_ctrl", 1 },
-	{ "min_ns", 100000 },
-	{ "only_failed", 1 },
+	{ "wanted_ops", 5, "filter_op" },
+	{ "wanted_nsid", 1, "filter_nsid" },
+	{ "wanted_qid", 3, "filter_qid" },
+	{ "wanted_ctrl", 1, "filter_ctrl" },
+	{ "min_ns", 100000, "outcome" },
+	{ "outcome", 1 },
+	{ "only_failed", 1, "outcome" },
 	{ "zoom", 1 },
-	{ "zoom_min_us", 20 },
-	{ "zoom_shift", 2 },
+	{ "zoom_min_us", 20, "zoom" },
+	{ "zoom_shift", 2, "zoom" },
 	{ "queue_argument", 1 },
 	{ "nvme_status_at", 276 },
 	{ "nvme_ctrl_at", 280 },
-	{ "nvme_instance_at", 88 },
-	{ "nvme_admin_q_at", 56 },
+	{ "nvme_instance_at", 88, "nvme_ctrl_at" },
+	{ "nvme_admin_q_at", 56, "nvme_ctrl_at" },
 };
 enum { NR_FEATURES = sizeof(features) / sizeof(features[0]), LOG_TAIL = 1000 };
 
@@ -96,59 +101,122 @@ static int print_tail(enum libbpf_print_level level, const char *format, va_list
 	return 0;
 }
 
-/* ---- read-only data, by name ---- */
+/* ---- settings, by name ---- */
 
-static const struct btf_type *rodata_section(const struct btf *btf)
+static const struct btf_type *settings_type(const struct btf *btf)
 {
-	int id = btf__find_by_name_kind(btf, ".rodata", BTF_KIND_DATASEC);
+	int id = btf__find_by_name_kind(btf, "io_settings", BTF_KIND_STRUCT);
 
 	return id < 0 ? NULL : btf__type_by_id(btf, (__u32)id);
 }
 
-static const char *variable_name(const struct btf *btf, const struct btf_var_secinfo *variable)
+static const struct btf_member *setting_find(const struct btf *btf, const char *name)
 {
-	return btf__name_by_offset(btf, btf__type_by_id(btf, variable->type)->name_off);
-}
+	const struct btf_type *type = settings_type(btf);
+	const struct btf_member *m = btf_members(type);
 
-static const struct btf_var_secinfo *variable_find(const struct btf *btf, const char *name)
-{
-	const struct btf_type *section = rodata_section(btf);
-	const struct btf_var_secinfo *variable = btf_var_secinfos(section);
-
-	for (int i = 0; i < btf_vlen(section); i++, variable++)
-		if (!strcmp(variable_name(btf, variable), name))
-			return variable;
+	for (int i = 0; i < btf_vlen(type); i++, m++)
+		if (!strcmp(btf__name_by_offset(btf, m->name_off), name))
+			return m;
 	return NULL;
 }
 
 /* The value goes into the first eight bytes of what is longer. */
-static int variable_set(struct io_bpf *skel, const char *name, uint64_t value)
+static int setting_set(struct io_bpf *skel, const char *name, uint64_t value)
 {
-	const struct btf_var_secinfo *variable = variable_find(bpf_object__btf(skel->obj), name);
-	char *data = (char *)skel->rodata;
+	const struct btf *btf = bpf_object__btf(skel->obj);
+	const struct btf_member *m = setting_find(btf, name);
+	long long size = m ? btf__resolve_size(btf, m->type) : 0;
+	char *settings = (char *)&skel->rodata->settings;
 
-	if (!variable)
+	if (!m)
 		return -ENOENT;
-	memcpy(data + variable->offset, &value, variable->size < 8 ? variable->size : 8);
+	memcpy(settings + m->offset / 8, &value, size < 8 ? (size_t)size : 8);
 	return 0;
 }
 
 /* ---- loading ---- */
+
+/* The two tables that are put into the instructions, as the collector does. */
+static int slots_fd = -1, rows_fd = -1;
+
+static int make_table(const char *name, uint64_t bytes)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
+	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, name, 4, (__u32)bytes, 1, &opts);
+
+	return fd < 0 ? -errno : fd;
+}
+
+static void close_tables(void)
+{
+	if (slots_fd >= 0)
+		close(slots_fd);
+	if (rows_fd >= 0)
+		close(rows_fd);
+	slots_fd = rows_fd = -1;
+}
+
+static int make_tables(const struct sizes *s)
+{
+	slots_fd = make_table("io_slots", (uint64_t)s->nr_slots * sizeof(struct io_slot) +
+						  4ULL * s->nr_keys * s->nr_cpus);
+	rows_fd = make_table("io_rows", (uint64_t)s->nr_rows * sizeof(struct io_row));
+	return slots_fd < 0 ? slots_fd : rows_fd < 0 ? rows_fd : 0;
+}
+
+static void complete_insn(struct bpf_insn *insn)
+{
+	if (insn->code == (BPF_JMP | BPF_CALL) && insn->src_reg == BPF_PSEUDO_KFUNC_CALL)
+		insn->imm = (int)kernel.rdonly_cast_id;
+	if (insn->code != (BPF_LD | BPF_DW | BPF_IMM) || insn->src_reg != BPF_PSEUDO_MAP_VALUE)
+		return;
+	if (insn->imm == IO_MARK_SLOTS[0] - '0')
+		insn->imm = slots_fd;
+	else if (insn->imm == IO_MARK_ROWS[0] - '0')
+		insn->imm = rows_fd;
+}
+
+static int complete_programs(struct io_bpf *skel)
+{
+	struct bpf_program *p;
+	int err = 0;
+
+	bpf_object__for_each_program(p, skel->obj)
+	{
+		size_t nr = bpf_program__insn_cnt(p);
+		struct bpf_insn *insns = malloc(nr * sizeof(*insns));
+
+		memcpy(insns, bpf_program__insns(p), nr * sizeof(*insns));
+		for (size_t i = 0; i < nr; i++)
+			complete_insn(&insns[i]);
+		err = err ?: bpf_program__set_insns(p, insns, nr);
+		free(insns);
+	}
+	return err;
+}
 
 static int set_sizes(struct io_bpf *skel, const struct sizes *s)
 {
 	uint32_t slot_bytes = s->nr_slots * (uint32_t)sizeof(struct io_slot);
 	int err = 0;
 
-	err = err ?: variable_set(skel, "slot_mask", slot_bytes - sizeof(struct io_slot));
-	err = err ?: variable_set(skel, "key_mask", s->nr_keys - 1);
-	err = err ?: variable_set(skel, "nr_rows", s->nr_rows);
-	err = err ?: variable_set(skel, "nr_cpus", s->nr_cpus);
-	err = err ?: bpf_map__set_value_size(skel->maps.io_slots, slot_bytes);
+	err = err ?: setting_set(skel, "slot_mask", slot_bytes - sizeof(struct io_slot));
+	err = err ?: setting_set(skel, "row_of_at", slot_bytes);
+	err = err ?: setting_set(skel, "row_of_mask", 4 * s->nr_keys * s->nr_cpus - 4);
+	err = err ?: setting_set(skel, "key_mask", s->nr_keys - 1);
+	err = err ?: setting_set(skel, "nr_cpus", s->nr_cpus);
+	err = err ?: setting_set(skel, "nr_rows", s->nr_rows);
+	err = err ?: setting_set(skel, "rows_end", (s->nr_rows - 1) * sizeof(struct io_row));
 	err = err ?: bpf_map__set_max_entries(skel->maps.io_keys, s->nr_keys);
-	err = err ?: bpf_map__set_max_entries(skel->maps.io_rows, s->nr_rows);
-	err = err ?: bpf_map__set_max_entries(skel->maps.io_row_of, s->nr_keys * s->nr_cpus);
 	return err;
+}
+
+static bool is_on(const struct setting *s, const struct feature *f)
+{
+	if (s->all || s->only == f)
+		return true;
+	return s->only && s->only->with && !strcmp(s->only->with, f->name);
 }
 
 static int set_features(struct io_bpf *skel, const struct setting *s)
@@ -156,8 +224,8 @@ static int set_features(struct io_bpf *skel, const struct setting *s)
 	int err = 0;
 
 	for (int i = 0; i < NR_FEATURES && !err; i++)
-		if (!features[i].size && (s->all || s->only == &features[i]))
-			err = variable_set(skel, features[i].name, features[i].value);
+		if (!features[i].size && is_on(s, &features[i]))
+			err = setting_set(skel, features[i].name, features[i].value);
 	return err;
 }
 
@@ -165,9 +233,12 @@ static int set_features(struct io_bpf *skel, const struct setting *s)
 static const char *why_not(const struct bpf_program *program)
 {
 	const char *section = bpf_program__section_name(program);
+	const char *name = bpf_program__name(program);
 
 	if (!strncmp(section, "tp_btf/nvme_", 12) && !kernel.nvme_events)
 		return "nvme_core is not here, or without BTF";
+	if (!strcmp(name + strlen(name) - 2, "_c") && !kernel.rdonly_cast_id)
+		return "this kernel has no bpf_rdonly_cast";
 	if (!strncmp(section, "tp_btf/block_rq_issue", 21) && kernel.queue_argument)
 		return "this kernel's event has the queue first";
 	return NULL;
@@ -193,10 +264,13 @@ static int load(const struct setting *s, struct io_bpf **skel)
 	*skel = io_bpf__open();
 	if (!*skel)
 		return -errno;
-	err = set_sizes(*skel, s->sizes);
+	err = make_tables(s->sizes);
+	err = err ?: set_sizes(*skel, s->sizes);
 	err = err ?: set_features(*skel, s);
 	choose_programs(*skel, s->program);
+	err = err ?: complete_programs(*skel);
 	err = err ?: io_bpf__load(*skel);
+	close_tables();
 	if (!err)
 		return 0;
 	io_bpf__destroy(*skel);
@@ -292,26 +366,37 @@ static bool is_known(const char *name)
 	return false;
 }
 
-static void check_variables(const struct btf *btf)
+static void check_settings(const struct btf *btf)
 {
-	const struct btf_type *section = rodata_section(btf);
-	const struct btf_var_secinfo *variable = btf_var_secinfos(section);
+	const struct btf_type *type = settings_type(btf);
+	const struct btf_member *m = btf_members(type);
 	uint64_t unknown = 0, gone = 0;
 
-	for (int i = 0; i < btf_vlen(section); i++, variable++) {
-		if (is_known(variable_name(btf, variable)))
+	for (int i = 0; i < btf_vlen(type); i++, m++) {
+		const char *name = btf__name_by_offset(btf, m->name_off);
+
+		if (is_known(name) || !strcmp(name, "pad"))
 			continue;
-		printf("# unknown: %s\n", variable_name(btf, variable));
+		printf("# unknown: %s\n", name);
 		unknown++;
 	}
 	for (int i = 0; i < NR_FEATURES; i++) {
-		if (variable_find(btf, features[i].name))
+		if (setting_find(btf, features[i].name))
 			continue;
 		printf("# gone: %s\n", features[i].name);
 		gone++;
 	}
-	is_u64(unknown, 0, "every read-only variable is tried");
+	is_u64(unknown, 0, "every setting is tried");
 	is_u64(gone, 0, "and every one that is tried is there");
+}
+
+/* A variable outside the struct would not be seen by this test. */
+static void check_rodata(const struct btf *btf)
+{
+	int id = btf__find_by_name_kind(btf, ".rodata", BTF_KIND_DATASEC);
+
+	is_u64(id < 0 ? 0 : btf_vlen(btf__type_by_id(btf, (__u32)id)), 1,
+	       "read-only data is the settings alone");
 }
 
 static void check_programs(struct io_bpf *skel)
@@ -343,19 +428,22 @@ static bool may_load(void)
 	return fd >= 0;
 }
 
-/* A verifier that takes everything would prove nothing: this program reads past its map. */
+/* A verifier that takes everything would prove nothing: with this mask a program leaves its table.
+ */
 static void check_control(void)
 {
-	struct setting s = { "control", NULL, false, &small, NULL };
 	struct io_bpf *skel = io_bpf__open();
 	int err;
 
 	if (!skel)
 		return;
-	err = set_sizes(skel, s.sizes);
+	err = make_tables(&small);
+	err = err ?: set_sizes(skel, &small);
+	err = err ?: setting_set(skel, "slot_mask", (1 << 30) - sizeof(struct io_slot));
 	choose_programs(skel, "io_block_issue_r");
-	err = err ?: variable_set(skel, "slot_mask", 2 * 4096 * sizeof(struct io_slot) - 64);
+	err = err ?: complete_programs(skel);
 	ok(!err && io_bpf__load(skel), "control: a mask larger than its table is refused");
+	close_tables();
 	io_bpf__destroy(skel);
 }
 
@@ -390,7 +478,8 @@ int main(void)
 		printf("Bail out! cannot open the BPF object: %s\n", strerror(errno));
 		return 1;
 	}
-	check_variables(bpf_object__btf(skel->obj));
+	check_settings(bpf_object__btf(skel->obj));
+	check_rodata(bpf_object__btf(skel->obj));
 	check_programs(skel);
 	io_bpf__destroy(skel);
 	check_control();

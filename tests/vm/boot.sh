@@ -52,6 +52,9 @@ ok $? "setpriv drops privileges"
 [ -e /sys/fs/cgroup/cgroup.procs ] && [ -d /sys/kernel/debug/block ] && ping -c 1 127.0.0.1 >&2
 ok $? "cgroup2, debugfs and the loopback interface are set up"
 is "$(bpf_objects)" 0 "no BPF program, link or map is loaded"
+bpftool map create /sys/fs/bpf/m type array key 4 value 4 entries 1 name m
+is "$(bpf_objects)" 1 "one that is loaded is counted"
+rm /sys/fs/bpf/m
 
 if command -v iosonar >/dev/null; then
 	iosonar --version >&2

@@ -169,7 +169,6 @@ ftrace_count() { grep -cE " $2: .*${3:-}" "$1"; }
 # bpf_objects: BPF programs, links and maps in the whole guest. Nothing else uses BPF here, so what is more than before
 # a run is ours.
 bpf_objects() {
-	for kind in prog link map; do
-		bpftool $kind show 2>/dev/null | grep -E '^[0-9]+:'
-	done | wc -l
+	bpf_list=$(bpftool prog show && bpftool link show && bpftool map show) || { echo "bpftool failed" && return 1; }
+	echo "$bpf_list" | grep -cE '^[0-9]+:'
 }
