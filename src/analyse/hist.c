@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * hist.c: how are the latencies distributed? Sums, differences and percentiles of log-linear
- * histograms; each is one pass over 1,089 counters. A value is known to 1.6 % and no better, except
- * below 64 ns, where it is exact, and past 275 s, where only max_ns is known.
+ * histograms; each is one pass over about 1,000 counters. A value is known to 1.6 % and no better,
+ * except below 64 ns, where it is exact, and past HIST_TOP_BIT, where only max_ns is known.
  */
 #include "analyse/hist.h"
 

@@ -473,11 +473,12 @@ inline_always bool command_wanted(struct request *rq, struct nvme_command *cmd, 
 	return task_wanted();
 }
 
-inline_always __u32 command_bytes(struct request *rq, struct nvme_command *cmd, __u32 op,
-				  __u32 shift, const bool direct)
+inline_always __u32 command_bytes(const struct io_slot *slot, struct request *rq,
+				  struct nvme_command *cmd, const bool direct)
 {
-	if (cmd && nvme_is_sized(op)) /* of kind IO_NVME, which is 0 */
-		return ((field_of_command(direct, cmd, cdw10[2]) & 0xffff) + 1) << (shift & 31);
+	if (cmd && slot->sized_shift)
+		return ((field_of_command(direct, cmd, cdw10[2]) & 0xffff) + 1)
+		       << (slot->sized_shift & 31);
 	return field_of(direct, rq, __data_len);
 }
 
@@ -502,9 +503,10 @@ inline_always bool command_places(struct io_slot *slot, struct request *rq,
 	device = device_wanted(rq, cmd != 0, direct, &device_nr);
 	if (!device || !command_wanted(rq, cmd, op, direct))
 		return false;
-	slot->block_shift = device->block_shift;
+	slot->sized_shift = nvme_is_sized(op) ? device->block_shift : 0; /* IO_NVME is 0 */
+	slot->kind = op >> 8;
 	slot->op = op;
-	slot->bytes = command_bytes(rq, cmd, op, slot->block_shift, direct);
+	slot->bytes = command_bytes(slot, rq, cmd, direct);
 	slot->key_nr = command_key(rq, device_nr, op, slot->bytes, direct);
 	if (remembers() && number != NVME_FABRICS)
 		slot->queue = (__u64)q;
@@ -523,8 +525,8 @@ inline_always int command_starts(struct request *rq, struct nvme_command *cmd, _
 	if (slot->state > IO_IGNORED &&
 	    command_goes_on(&t, slot, field_of(direct, rq, start_time_ns)))
 		return 0;
-	if (slot->queue == (__u64)field_of(direct, rq, q) && (__u8)slot->op == number) {
-		slot->bytes = command_bytes(rq, cmd, slot->op, slot->block_shift, direct);
+	if (slot->queue == (__u64)field_of(direct, rq, q) && slot->op == number) {
+		slot->bytes = command_bytes(slot, rq, cmd, direct);
 	} else if (!command_places(slot, rq, cmd, number, direct)) {
 		slot->state = IO_IGNORED;
 		return 0;

@@ -41,9 +41,10 @@
 const volatile struct io_settings settings;
 
 /* Instructions that user space completes before they are loaded: their numbers are wire/io.h's. */
-#define MARK_CAST	 "0x2085"	      /* call of a kernel function */
-#define MARK_TABLE(mark) "0x" mark "00002018" /* load of a map's address; the mark says which map \
-					       */
+#define MARK_CAST "0x2085" /* call of a kernel function */
+#define MARK_TABLE(mark)                                                         \
+	"0x" mark "00002018" /* load of a map's address; the mark says which map \
+			      */
 
 /* Kept in a register: each mention of a global would load its 64-bit address anew. */
 inline_always const volatile struct io_settings *the_settings(void)

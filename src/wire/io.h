@@ -50,9 +50,9 @@ struct io_slot {
 	__u32 completed;
 	__u32 bytes;
 	__u32 claim;
-	__u16 op;	  /* kind << 8 | operation, */
-	__u16 key_nr;	  /* the row key of (queue, op), */
-	__u8 block_shift; /* log2 of queue's block size */
+	__u8 kind, op;	  /* of the commands that */
+	__u16 key_nr;	  /* have this row key on that queue, */
+	__u8 sized_shift; /* and this block size, log2, if CDW12 counts blocks; else 0 */
 	__u8 state;
 	__u8 attempts;
 	__u8 pad;

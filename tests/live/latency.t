@@ -357,7 +357,8 @@ still_loaded() {
 
 check_killed() {
 	local pid programs left
-	"$IOSONAR" latency -d "$name" -o json -t 60s >"$tmp/out" 2>"$tmp/err" &
+	: >"$tmp/err" # what an earlier run said must not be taken for this one's
+	"$IOSONAR" latency -d "$name" -o json -t 60s >"$tmp/out" 2>>"$tmp/err" &
 	pid=$!
 	for _ in $(seq 100); do
 		grep -q '^requests: ' "$tmp/err" && break # said once it is attached

@@ -322,6 +322,7 @@ static void check_prints(void)
 	check_print("1-(2-3) < -(4+5)", "((1 - (2 - 3)) < -(4 + 5))");
 	check_print("dev=~nvme*", "(dev =~ \"nvme*\")");
 	check_print("op == 'a\"b'", "(op == 'a\"b')");
+	check_print("(1 < 2) == failed", "((1 < 2) == failed)");
 	check_print("failed", "failed");
 	is_u64((uint64_t)expr__print(expr, NULL, 0), 31, "the length alone");
 	expr__print(expr, buf, sizeof(buf));
