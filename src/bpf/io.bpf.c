@@ -73,19 +73,32 @@ inline_always __u32 slot_home(const void *rq)
 	return io_hash(low_half(rq)) >> 6;
 }
 
-/* The slot of this request, or NULL. */
+/* Does the search end at this cell, with the slot or, at an empty one, without? */
+inline_always bool slot_ends(const struct tables *t, __u32 at, const void *rq,
+			     struct io_slot **slot)
+{
+	*slot = slot_at(t, at);
+	if ((*slot)->key == (__u64)rq)
+		return true;
+	if ((*slot)->key || (*slot)->claim)
+		return false;
+	*slot = 0;
+	return true;
+}
+
+/* The slot of this request, or NULL. Written out: clang does not unroll it, 5.10 takes no such
+ * loop. */
 inline_always struct io_slot *slot_find(const struct tables *t, const void *rq)
 {
-	__u32 home = slot_home(rq);
+	const __u32 at = slot_home(rq), next = sizeof(struct io_slot);
 	struct io_slot *slot;
 
-	for (__u32 i = 0; i < IO_PROBES; i++) {
-		slot = slot_at(t, home + i * sizeof(*slot));
-		if (slot->key == (__u64)rq)
-			return slot;
-		if (!slot->key && !slot->claim)
-			return 0;
-	}
+	_Static_assert(IO_PROBES == 8, "as many as there are");
+	if (slot_ends(t, at, rq, &slot) || slot_ends(t, at + next, rq, &slot) ||
+	    slot_ends(t, at + 2 * next, rq, &slot) || slot_ends(t, at + 3 * next, rq, &slot) ||
+	    slot_ends(t, at + 4 * next, rq, &slot) || slot_ends(t, at + 5 * next, rq, &slot) ||
+	    slot_ends(t, at + 6 * next, rq, &slot) || slot_ends(t, at + 7 * next, rq, &slot))
+		return slot;
 	return 0;
 }
 
@@ -95,6 +108,7 @@ inline_always struct io_slot *slot_take(const struct tables *t, const void *rq)
 	__u32 home = slot_home(rq);
 	struct io_slot *slot;
 
+#pragma unroll
 	for (__u32 i = 0; i < IO_PROBES; i++) {
 		slot = slot_at(t, home + i * sizeof(*slot));
 		if (slot->key == (__u64)rq)
@@ -104,6 +118,7 @@ inline_always struct io_slot *slot_take(const struct tables *t, const void *rq)
 			return slot;
 		}
 	}
+#pragma unroll
 	for (__u32 i = 0; i < IO_PROBES; i++) {
 		slot = slot_at(t, home + i * sizeof(*slot));
 		if (slot->key == IO_TOMB && cell_claim(&slot->claim)) {
@@ -131,6 +146,7 @@ inline_always __u32 row_take(const struct tables *t, __u32 cpu, __u32 key_nr, __
 	__u32 nr = next < settings.nr_cpus ? settings.nr_cpus : next;
 	struct io_row *row;
 
+#pragma unroll
 	for (__u32 i = 0; i < IO_PROBES; i++, nr++) {
 		row = row_at(t, nr);
 		if (row && cell_claim(&row->claim)) {
@@ -259,6 +275,7 @@ inline_always void device_learn(struct io_device *device, struct request *rq, st
 		io_ctrl_name(words, device->ctrl);
 	device->verdict = settings.follow_all ? IO_WANTED : IO_UNJUDGED;
 	at = io_name_hash(words);
+#pragma unroll
 	for (__u32 i = 0; i < IO_PROBES; i++) {
 		__u32 nr = (at + i) & (IO_MAX_NAMES - 1);
 
@@ -286,6 +303,7 @@ inline_always struct io_device *device_find(struct request *rq, const bool nvme,
 	__u32 home = io_hash((__u32)key) >> 20, nr;
 	struct io_device *device;
 
+#pragma unroll
 	for (__u32 i = 0; i < IO_PROBES; i++) {
 		nr = (home + i) & (IO_MAX_DEVICES - 1);
 		device = bpf_map_lookup_elem(&io_devices, &nr);
@@ -297,6 +315,7 @@ inline_always struct io_device *device_find(struct request *rq, const bool nvme,
 		}
 		count_up(device->key); /* odd: never equal again */
 	}
+#pragma unroll
 	for (__u32 i = 0; i < IO_PROBES; i++) {
 		nr = (home + i) & (IO_MAX_DEVICES - 1);
 		device = bpf_map_lookup_elem(&io_devices, &nr);
@@ -406,12 +425,14 @@ inline_always __u32 key_number(const struct io_key *key)
 	__u32 home = key_hash(key), nr;
 	struct io_key *cell;
 
+#pragma unroll
 	for (__u32 i = 0; i < IO_PROBES; i++) {
 		nr = (home + i) & settings.key_mask;
 		cell = bpf_map_lookup_elem(&io_keys, &nr);
 		if (cell && key_is(cell, key))
 			return nr;
 	}
+#pragma unroll
 	for (__u32 i = 0; i < IO_PROBES; i++) {
 		nr = (home + i) & settings.key_mask;
 		cell = bpf_map_lookup_elem(&io_keys, &nr);

@@ -20,7 +20,7 @@
 
 enum {
 	LATENCY_DEFAULT_BY = 1 << BY_DEV | 1 << BY_OP,
-	LATENCY_RANGES = 29, /* rows of a histogram: as many as the zoom has cells */
+	LATENCY_RANGES = 24, /* rows of a histogram in text */
 	LATENCY_HEADING = 20, /* intervals between two headings */
 };
 
@@ -50,6 +50,7 @@ struct latency {
 	/* state */
 	struct breakdown breakdown;
 	struct hist scratch; /* the distribution at hand */
+	struct hist_range ranges[HIST_CELLS];
 	struct table *table, *buckets;
 	const struct column *shown[32], *bucket_shown[32];
 	struct expr *condition;
@@ -60,8 +61,6 @@ struct latency {
 	char ctrl_label[16], dev_label[48], op_label[16], size_label[16], cgroup_label[256];
 	char comm_label[24];
 };
-
-_Static_assert((int)LATENCY_RANGES >= (int)ZOOM_CELLS, "the zoom fits");
 
 static const char *const by_words[] = { "ctrl", "ns",  "dev",  "op",	 "size", "queue",
 					"cpu",	"pid", "comm", "cgroup", NULL };
@@ -183,7 +182,8 @@ static size_t latency_pick(const struct latency *l, enum table_format format,
 		if (i < LATENCY_BY || l->breakdown.mask >> (i - LATENCY_BY) & 1)
 			shown[nr++] = &latency_columns[i];
 	for (; then->key; then++)
-		shown[nr++] = then;
+		if (!latency_zooms(l) || then->at < FIELD(p50_ns) || then->at > FIELD(p9999_ns))
+			shown[nr++] = then;
 	return nr;
 }
 
@@ -257,7 +257,7 @@ static void latency_label(struct latency *l, const struct session *s, const stru
 		row->cgroup = cgroup__path(t->cgroup, l->cgroup_label, sizeof(l->cgroup_label));
 }
 
-/* Of the distribution in scratch. The zoom's buckets are too coarse at the top for percentiles. */
+/* Of the distribution in scratch. */
 static void latency_measure(const struct latency *l, double seconds, struct latency_row *row)
 {
 	const struct hist *h = &l->scratch;
@@ -398,29 +398,33 @@ static const char *latency_title(const struct latency *l, const struct latency_r
 	return buf;
 }
 
-/* As a chart for people, as one object a bucket in JSON; CSV has room for one table only. */
+/* As a chart for people; in JSON as one object a bucket, every bucket as it was counted. */
+static int latency_ranges(struct latency *l, enum table_format format)
+{
+	if (latency_zooms(l))
+		return hist__zoom_ranges(l->scratch.slots, l->lat_min_us.value,
+					 (uint32_t)l->lat_shift.value, l->ranges);
+	return hist__ranges(&l->scratch, l->ranges, format == TABLE_TEXT ? LATENCY_RANGES : HIST_CELLS);
+}
+
 static void latency_show_hist(struct latency *l, struct session *s, struct latency_row *row)
 {
-	struct hist_range ranges[LATENCY_RANGES];
+	int nr = latency_ranges(l, s->format);
 	char title[512];
-	int nr;
 
-	if (latency_zooms(l))
-		nr = hist__zoom_ranges(l->scratch.slots, l->lat_min_us.value,
-				       (uint32_t)l->lat_shift.value, ranges);
-	else
-		nr = hist__ranges(&l->scratch, ranges, LATENCY_RANGES);
 	if (s->format == TABLE_TEXT) {
 		fputc('\n', s->out);
 		text__put_terminal(s->out, latency_title(l, row, title, sizeof(title)));
 		fputc('\n', s->out);
-		chart__histogram(s->out, l->style, ranges, nr);
+		chart__histogram(s->out, l->style, l->ranges, nr);
 	}
 	for (int i = 0; i < nr && s->format == TABLE_JSON; i++) {
-		row->from_ns = ranges[i].from_ns;
-		row->to_ns = ranges[i].to_ns;
-		row->count = ranges[i].count;
-		row->cumulative_percent = ranges[i].cumulative_percent;
+		if (!l->ranges[i].count)
+			continue;
+		row->from_ns = l->ranges[i].from_ns;
+		row->to_ns = l->ranges[i].to_ns;
+		row->count = l->ranges[i].count;
+		row->cumulative_percent = l->ranges[i].cumulative_percent;
 		table__row(l->buckets, row);
 	}
 }

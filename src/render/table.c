@@ -125,7 +125,7 @@ static void table_put_aligned(const struct table *table, size_t i, const char *w
 	text__put_terminal(table->out, words);
 	if (is_text && !is_last)
 		table_put_spaces(table->out, pad);
-	fputs(is_last ? "\n" : "  ", table->out);
+	fputs(is_last ? "\n" : " ", table->out);
 }
 
 static const char *table_words(const struct table *table, size_t i, char *buf, size_t size)

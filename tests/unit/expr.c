@@ -377,6 +377,9 @@ static void check_depth(void)
 	ok(!parses_repeated("", "(", 30000, "failed"), "30000 parentheses are too deep");
 	ok(!parses_repeated("", "!", 60000, "failed"), "60000 times not is too deep");
 	ok(!parses_repeated("1 < ", "-", 60000, "1"), "60000 times minus is too deep");
+	ok(!parses_repeated("1 < ", "(1+2*", 40, "1))))))))))))))))))))))))))))))))))))))))"),
+	   "40 that would print as 80 are too deep");
+	ok(parses_repeated("1 < ", "(1+2*", 30, "1))))))))))))))))))))))))))))))"), "30 are not");
 	ok(parses_repeated("failed", "||failed", 1000, ""), "1000 in a row");
 	ok(parses_repeated("1", "+1-1", 400, " == 1"), "800 sums");
 	ok(!parses_repeated("failed", "||failed", 5000, ""), "5000 in a row are too many");

@@ -84,17 +84,16 @@ static void check_text(void)
 	static const struct test_row *const grows[] = { &plain, &hostile, &plain };
 
 	check_table(&(struct test_run){ TABLE_TEXT, three, 2, 8 },
-		    "DEV     COUNT     P99    SIZE  IOPS  MB/s  SHARE    TIME\n"
-		    "vda     12345  12.3us  12.1Ki  12.5  12.5  12.5%  12.500\n"
-		    "-           -       -       -     -     -      -       -\n",
+		    "DEV    COUNT    P99   SIZE IOPS MB/s SHARE   TIME\n"
+		    "vda    12345 12.3us 12.1Ki 12.5 12.5 12.5% 12.500\n"
+		    "-          -      -      -    -    -     -      -\n",
 		    "text of every kind of cell");
 	check_table(&(struct test_run){ TABLE_TEXT, again, 3, 2 },
-		    "DEV     COUNT\nvda     12345\nDEV     COUNT\nvda     12345\n",
-		    "heading again");
+		    "DEV    COUNT\nvda    12345\nDEV    COUNT\nvda    12345\n", "heading again");
 	check_table(&(struct test_run){ TABLE_TEXT, grows, 3, 2 },
-		    "DEV     COUNT\nvda     12345\n"
-		    "a,\"\\x1b\\xff  18446744073709551615\n"
-		    "vda                         12345\n",
+		    "DEV    COUNT\nvda    12345\n"
+		    "a,\"\\x1b\\xff 18446744073709551615\n"
+		    "vda                        12345\n",
 		    "a column grows to the widest cell and stays");
 	check_table(&(struct test_run){ TABLE_TEXT, three, 1, 1 }, "DEV\nvda\n",
 		    "nothing is padded at the end of a line");

@@ -172,3 +172,39 @@ bpf_objects() {
 	bpf_list=$(bpftool prog show && bpftool link show && bpftool map show) || { echo "bpftool failed" && return 1; }
 	echo "$bpf_list" | grep -cE '^[0-9]+:'
 }
+
+# --- iosonar ---
+
+# row FILE DEV OP KEY: from the run's final JSON row of that device and operation; 0 if there is none.
+row() {
+	grep '"type":"latency","span":"total"' "$1" | grep "\"dev\":\"$2\",\"op\":\"$3\"" | value "$4"
+}
+
+# ledger FILE KEY
+ledger() { grep '"type":"ledger"' "$1" | value "$2"; }
+
+# value KEY: of a JSON object on standard input, one number; 0 if there is none.
+value() { sed -n "s/.*\"$1\":\([0-9.]*\).*/\1/p" | tail -1 | grep . || echo 0; }
+
+# measure FILE [OPTION...]: starts iosonar latency into FILE, and returns when it is attached; then `measured FILE`
+# ends it and gives its exit status. Its messages are in FILE.err.
+measure() {
+	measure_file=$1
+	shift
+	iosonar latency -o json --out "$measure_file" "$@" 2>"$measure_file.err" &
+	measure_pid=$!
+	wait_for 20 grep -q 'from .*_rq' "$measure_file.err" || cat "$measure_file.err" >&2
+}
+measured() {
+	kill -INT $measure_pid
+	wait $measure_pid
+	measure_status=$?
+	[ $measure_status -eq 0 ] || sed 's/^/# /' "$measure_file.err"
+	return $measure_status
+}
+
+# whole FILE NAME: the run's ledger balances and nothing was lost.
+whole() {
+	[ "$(ledger "$1" unaccounted)" = 0 ] && ! grep '"type":"ledger"' "$1" | grep -qE '"lost_[a-z_]*":[1-9]'
+	ok $? "$2" || note "$(grep '"type":"ledger"' "$1")"
+}

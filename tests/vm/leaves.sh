@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=dash
+# shape: nvme
+# timeout: 120
+#
+# leaves: killed at any moment it leaves no program, link or map behind; ended properly neither.
+
+dev=$(disk io0)
+/usr/bin/dd if="/dev/$dev" of=/dev/null bs=4k iflag=direct 2>/dev/null &
+before=$(bpf_objects)
+n=0 seen=0
+while [ $n -lt 20 ]; do
+	iosonar latency -o json --out /tmp/killed 2>/dev/null &
+	pid=$!
+	usleep $(($(tr -dc 1-9 </dev/urandom | head -c 6) / 2)) # 56 to 500 ms
+	[ "$(bpf_objects)" -le "$before" ] || seen=$((seen + 1))
+	kill -9 $pid
+	wait $pid 2>/dev/null
+	n=$((n + 1))
+done
+note "attached at $seen of 20 kills"
+[ $seen -gt 0 ]
+ok $? "some of the 20 were killed while attached"
+gone() { [ "$(bpf_objects)" = "$before" ]; }
+wait_for 5 gone
+ok $? "20 kills leave nothing behind" || note "$(bpftool prog show | grep name)"
+measure /tmp/ended
+measured
+wait_for 5 gone
+ok $? "Ctrl-C leaves nothing behind"
+done_testing
