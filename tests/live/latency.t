@@ -390,6 +390,7 @@ command -v losetup >/dev/null || skip_all "there is no losetup (util-linux)"
 [ -r /sys/kernel/btf/vmlinux ] || skip_all "this kernel has no BTF"
 [ "$(stat -f -c %T /dev/shm 2>/dev/null)" = tmpfs ] || skip_all "/dev/shm is no tmpfs"
 trap clean EXIT
+trap "exit 1" HUP INT TERM
 tmp=$(mktemp -d /dev/shm/iosonar-latency.XXXXXX) || skip_all "no room on /dev/shm"
 truncate -s 32M "$tmp/disk"
 make_loop "$tmp/disk" 9 || skip_all "no loop device: $(head -1 "$tmp/err")"
