@@ -2,6 +2,7 @@
 #include "session.h"
 
 #include <errno.h>
+#include <stdio_ext.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -38,16 +39,21 @@ static int session_flush(struct session *s)
 
 	if (!fflush(s->out) && !ferror(s->out))
 		return 0;
+	s->output_failed = true;
 	if (errno == EPIPE)
 		return -EPIPE;
 	return log_err(-EIO, "cannot write %s: %s", where, strerror(errno));
 }
 
+/* What failed was said; stdio must not try again, nor the door complain once more. */
 static int session_close_output(struct session *s)
 {
-	int err = session_flush(s);
+	int err = s->output_failed ? 0 : session_flush(s);
 
-	if (s->out && s->out != stdout)
+	if (s->output_failed)
+		__fpurge(s->out);
+	clearerr(s->out);
+	if (s->out != stdout)
 		fclose(s->out);
 	s->out = NULL;
 	return err;
@@ -56,7 +62,7 @@ static int session_close_output(struct session *s)
 void session__status(const struct session *s, const char *text)
 {
 	if (isatty(STDERR_FILENO) && s->out)
-		fprintf(stderr, "\r\033[K%s%s", text, *text ? "" : "");
+		fprintf(stderr, "\r\033[K%s", text);
 }
 
 static void session_time(struct session *s)
@@ -119,7 +125,6 @@ static int session_live(struct session *s, char **argv)
 	session_time(s);
 	session__status(s, "");
 	io__detach(s->io);
-	io__ledger(s->io, &s->ledger);
 	return s->view->on_end(s->state, s);
 }
 

@@ -21,8 +21,9 @@ struct session {
 	struct io *io;
 	double elapsed_s, interval_s; /* at this tick: since the start, since the last one */
 	bool came_true;		      /* a --fail-if did */
-	struct ledger ledger;	      /* final once the run has ended */
+	struct ledger ledger;	      /* on_end fills it: io__read, then io__ledger */
 	/* private */
+	bool output_failed;
 	struct loop *loop;
 	const struct session_view *view;
 	void *state;

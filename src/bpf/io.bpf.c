@@ -269,7 +269,8 @@ inline_always void device_learn(struct io_device *device, struct request *rq, st
 	device->ctrl = nvme ? nvme_instance(rq, disk ? 0 : q) : -1;
 	device->block_shift = hist_log2(block_size);
 	if (disk)
-		bpf_core_read(words, sizeof(words), &disk->disk_name);
+		bpf_core_read_str(words, sizeof(words),
+				  &disk->disk_name); /* 5.10 leaves junk behind it */
 	__builtin_memcpy(device->name, words, sizeof(words));
 	if (!disk)
 		io_ctrl_name(words, device->ctrl);

@@ -20,7 +20,7 @@
 
 enum {
 	LATENCY_DEFAULT_BY = 1 << BY_DEV | 1 << BY_OP,
-	LATENCY_RANGES = 24, /* rows of a histogram in text */
+	LATENCY_RANGES = 24,  /* rows of a histogram in text */
 	LATENCY_HEADING = 20, /* intervals between two headings */
 };
 
@@ -404,7 +404,8 @@ static int latency_ranges(struct latency *l, enum table_format format)
 	if (latency_zooms(l))
 		return hist__zoom_ranges(l->scratch.slots, l->lat_min_us.value,
 					 (uint32_t)l->lat_shift.value, l->ranges);
-	return hist__ranges(&l->scratch, l->ranges, format == TABLE_TEXT ? LATENCY_RANGES : HIST_CELLS);
+	return hist__ranges(&l->scratch, l->ranges,
+			    format == TABLE_TEXT ? LATENCY_RANGES : HIST_CELLS);
 }
 
 static void latency_show_hist(struct latency *l, struct session *s, struct latency_row *row)
@@ -466,7 +467,8 @@ static int latency_show(struct latency *l, struct session *s, const struct laten
 
 	if (!sorted)
 		return log_err(-ENOMEM, "out of memory");
-	memcpy(sorted, b->rows, b->nr * sizeof(*sorted));
+	for (size_t i = 0; i < b->nr; i++)
+		sorted[i] = b->rows[i];
 	qsort(sorted, b->nr, sizeof(*sorted), breakdown_row__compare);
 	for (size_t i = 0; i < b->nr; i++)
 		latency_show_row(l, s, sorted[i], pass);
@@ -551,6 +553,7 @@ static int latency_on_end(void *state, struct session *s)
 	const struct latency_pass total = { "total", true, false }, hist = { "total", true, true };
 	int err = latency_read(l, s);
 
+	io__ledger(s->io, &s->ledger);
 	s->ledger.counted = latency_counted(l);
 	s->ledger.counted_known = !f->min_ns.given && !f->failed;
 	if (s->format == TABLE_TEXT && l->breakdown.nr)

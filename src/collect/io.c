@@ -185,8 +185,11 @@ static int io_resolve(struct io *io, const struct io_device *cell)
 		snprintf(name, sizeof(name), "nvme%d", cell->ctrl);
 	for (size_t i = io->devices.nr; i-- > 0;) {
 		device = &io->devices.devices[i];
-		if (!strcmp(device->name, name) && (!diskseq || device->diskseq == diskseq))
-			return (int)i;
+		if (strcmp(device->name, name) || (diskseq && device->diskseq != diskseq))
+			continue;
+		if (device->gone && !diskseq)
+			break; /* before 5.15: is there already another one of that name? */
+		return (int)i;
 	}
 	return device_list__refresh(&io->devices, name);
 }
@@ -920,7 +923,6 @@ void io__ledger(struct io *io, struct ledger *l)
 	const struct io_counters *c = &io->skel->bss->counters;
 
 	memset(l, 0, sizeof(*l));
-	slot_table__scan(&io->slots, io_now_ns(), &io->counts, NULL, NULL);
 	l->issued = io->slots.issued;
 	l->completed = io->slots.completed + io->counts.parked;
 	l->in_flight = io->counts.in_flight;

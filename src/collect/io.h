@@ -36,7 +36,8 @@ void io__free(struct io *io); /* detaches if that was not done */
 typedef void (*io_row_fn)(void *arg, const struct io_tags *tags, const struct hist *part);
 void io__read(struct io *io, io_row_fn fn, void *arg);
 
-void io__detach(struct io *io); /* then io__read and io__ledger are final */
+void io__detach(struct io *io); /* then io__read is final */
+/* As of the last io__read, so that rows and ledger speak of the same moment. */
 void io__ledger(struct io *io, struct ledger *ledger);
 
 /* The kernel's word about devices: poll the fd, then let it read. -1: none could be opened. */

@@ -64,7 +64,7 @@ void slot_table__scan(struct slot_table *table, uint64_t now_ns, struct slot_cou
 		slot_take_counts(table, nr, &slot);
 		if (slot.state <= IO_IGNORED)
 			continue;
-		if (slot.state == IO_PARKED && now_ns - slot.last_ns > slot_settled_ns) {
+		if (slot.state == IO_PARKED && slot.last_ns + slot_settled_ns < now_ns) {
 			counts->parked++;
 			if (parked)
 				parked(arg, &slot);
@@ -78,7 +78,7 @@ void slot_table__scan(struct slot_table *table, uint64_t now_ns, struct slot_cou
 
 static bool slot_is_dead(const struct io_slot *slot, uint64_t now_ns)
 {
-	return slot->key > IO_TOMB && slot->state <= IO_IGNORED &&
+	return slot->key > IO_TOMB && slot->state == IO_IDLE &&
 	       slot->first_ns + slot_dead_ns < now_ns;
 }
 
@@ -87,7 +87,7 @@ static void slot_sweep_mark(struct slot_table *table, uint64_t now_ns)
 	for (uint32_t nr = 0; nr < table->nr; nr++) {
 		struct io_slot *slot = &table->slots[nr];
 
-		table->seen[nr].claim = slot->key ? 0 : slot->claim;
+		table->seen[nr].claim = slot->key <= IO_TOMB ? slot->claim : 0;
 		if (slot_is_dead(slot, now_ns))
 			__atomic_fetch_or(&slot->key, IO_SWEEPING, __ATOMIC_SEQ_CST);
 	}
@@ -98,7 +98,8 @@ static bool slot_is_burnt(const struct slot_table *table, uint32_t nr)
 {
 	const struct io_slot *slot = &table->slots[nr];
 
-	return !slot->key && table->seen[nr].claim && slot->claim == table->seen[nr].claim;
+	return slot->key <= IO_TOMB && table->seen[nr].claim &&
+	       slot->claim == table->seen[nr].claim;
 }
 
 /* A program that found the cell just before it was marked has opened it by now: give it back. */
@@ -113,7 +114,7 @@ static void slot_sweep_clear(struct slot_table *table)
 		}
 		if (!(slot->key & IO_SWEEPING) || slot->key == IO_TOMB)
 			continue;
-		if (slot->state > IO_IGNORED) {
+		if (slot->state != IO_IDLE) {
 			__atomic_fetch_and(&slot->key, ~(uint64_t)IO_SWEEPING, __ATOMIC_SEQ_CST);
 			continue;
 		}

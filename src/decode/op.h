@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include "wire/io.h"
 
-/* "read", "admin-identify"… or "op-0x93" in buf if the number has no word. */
+/* "read", "identify"… or "op-0x93" in buf if the number has no word. */
 const char *op__word(enum io_kind kind, uint8_t op, char *const *block_names, char *buf,
 		     size_t size);
 
