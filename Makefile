@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# make [O=dir] [SAN=1] [V=1] [CC=clang]; make check lint install mutants. `./try` and `./check` install what this needs.
+# make [O=dir] [SAN=1] [V=1] [CC=clang]; make check lint install uninstall fuzz mutants. `./try` and `./check` install what
+# this needs.
 O ?= build
 PREFIX ?= /usr/local
 CC ?= gcc
 CLANG ?= clang
-BPFTOOL ?= $(or $(shell command -v bpftool),/usr/sbin/bpftool)
+# Ubuntu's own bpftool is a script that asks for the one of the running kernel; any of them will do.
+BPFTOOL ?= $(or $(lastword $(wildcard /usr/lib/linux-tools/*/bpftool)),$(shell command -v bpftool),/usr/sbin/bpftool)
 PKG_CONFIG ?= pkg-config
 
 VERSION := $(shell cat VERSION)
@@ -32,11 +34,13 @@ SOURCES := $(filter-out $(BPF_SOURCES),$(SOURCES))
 OBJECTS := $(SOURCES:src/%.c=$(O)/%.o)
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(O)/unit/%.t,$(wildcard tests/unit/*.c))
 LOAD_TESTS := $(patsubst tests/load/%.c,$(O)/load/%.t,$(wildcard tests/load/*.c))
+FUZZERS := $(patsubst tests/fuzz/%.c,$(O)/fuzz/%,$(wildcard tests/fuzz/*.c))
+FUZZ_SECONDS ?= 60
 HELPERS := $(patsubst tests/vm/%.c,$(O)/vm/%,$(wildcard tests/vm/*.c))
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all check lint install clean unit mutants helpers
+.PHONY: all check lint install uninstall clean unit load fuzz fuzz-run mutants helpers
 
 all: $(O)/iosonar
 
@@ -73,7 +77,48 @@ $(O)/vm/%: tests/vm/%.c
 	$(Q)mkdir -p $(@D) && $(CC) -std=gnu17 $(WARNINGS) $(CFLAGS) -static -o $@ $<
 
 unit: $(UNIT_TESTS)
+load: $(LOAD_TESTS)
 helpers: $(HELPERS)
+
+check:
+	@./check
+
+lint:
+	@tests/lint
+
+mutants: all
+	@tests/mutants/run
+
+# A fuzzer's coverage has to be compiled into the code it looks at: a build of its own.
+fuzz:
+	$(Q)$(MAKE) --no-print-directory O=$(O)-fuzz CC=$(CLANG) SAN=1 EXTRA_CFLAGS=-fsanitize=fuzzer-no-link fuzz-run
+
+fuzz-run: $(FUZZERS)
+	$(Q)for f in $(FUZZERS); do mkdir -p $$f.corpus && echo "  FUZZ    $$f, $(FUZZ_SECONDS) s" && \
+		$$f -max_total_time=$(FUZZ_SECONDS) -timeout=5 -artifact_prefix=$$f. -print_final_stats=1 \
+			-verbosity=0 $$f.corpus || exit; done
+
+$(O)/fuzz/%: tests/fuzz/%.c $(O)/libiosonar.a
+	$(call say,FUZZ,$@)
+	$(Q)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) -fsanitize=fuzzer -o $@ $< $(O)/libiosonar.a $(LIBS)
+
+# Completion is made from the option tables, by the program itself.
+SHARE = $(DESTDIR)$(PREFIX)/share
+MANUALS := $(wildcard man/*.8)
+LICENSES := $(wildcard LICENSE* LICENSES/*)
+COMPLETIONS = $(SHARE)/bash-completion/completions/iosonar $(SHARE)/zsh/site-functions/_iosonar
+
+install: all
+	install -D -m 755 $(O)/iosonar $(DESTDIR)$(PREFIX)/bin/iosonar
+	install -d $(SHARE)/man/man8 $(SHARE)/doc/iosonar $(dir $(COMPLETIONS))
+	for f in $(MANUALS); do gzip -9nc $$f >$(SHARE)/man/man8/$${f##*/}.gz || exit; done
+	for f in $(LICENSES); do install -m 644 $$f $(SHARE)/doc/iosonar/ || exit; done
+	$(O)/iosonar --completion bash >$(word 1,$(COMPLETIONS))
+	$(O)/iosonar --completion zsh >$(word 2,$(COMPLETIONS))
+
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/iosonar $(COMPLETIONS) $(MANUALS:man/%=$(SHARE)/man/man8/%.gz)
+	rm -rf $(SHARE)/doc/iosonar
 
 clean:
 	rm -rf $(O)

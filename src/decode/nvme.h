@@ -1,15 +1,42 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * nvme.h: NVMe numbers into words. A number without a word gives NULL: the caller prints it as a
- * number, never as blank. Words are lower case with hyphens, as --op takes them.
+ * number, never as blank. Words are lower case with hyphens, as --op takes them; a command's fields
+ * are `key=value` or a bare word for a flag, one space apart:
+ *	lba=2048 nlb=8 len=4Ki fua prchk=guard,ref reftag=0x800
+ *	fid=number-of-queues nsq=8 ncq=8 -> nsq=2 ncq=2
+ * What follows the arrow is the controller's answer: only of a command that succeeded.
  */
 #ifndef IOSONAR_DECODE_NVME_H
 #define IOSONAR_DECODE_NVME_H
 
+#include <stdbool.h>
 #include <stdint.h>
+#include "decode/words.h"
+#include "wire/io.h"
+#include "wire/record.h"
 
 const char *nvme_io_opcode(uint8_t opcode);
 const char *nvme_admin_opcode(uint8_t opcode);
 const char *nvme_fabrics_type(uint8_t fctype);
+
+/* First logical block and number of blocks, if commands like this one have them. */
+bool nvme_command__lba(const struct io_record *r, uint64_t *lba);
+bool nvme_command__blocks(const struct io_record *r, uint32_t *nr_blocks);
+
+/* Everything after the opcode. A block_size of 0 is not known: no `len`. */
+void nvme_command__describe(struct words *w, const struct io_record *r, uint32_t block_size);
+
+/* The same without `lba`, `nlb` and `len`, for a view that has columns for them. */
+void nvme_command__options(struct words *w, const struct io_record *r);
+
+/*
+ * What a status says, without retry advice: NULL if it has no words. Fabrics and the NVM command
+ * set use the same numbers, so the kind of the command decides.
+ */
+const char *nvme_status__name(enum io_kind kind, uint16_t status);
+
+/* "ok", or "unrecovered read error (2/81) DNR more crd=1". */
+void nvme_status__describe(struct words *w, enum io_kind kind, uint16_t status);
 
 #endif

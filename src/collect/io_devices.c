@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * io_devices.c: which devices are measured? What -d chose, told to the programs by name before
+ * their first command; what the programs met, found in sysfs; what comes and goes meanwhile.
+ */
+#include "collect/io_inside.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "log.h"
+
+static bool io_is_nvme(const struct device *device)
+{
+	return device->kind == DEVICE_NVME_NS || device->kind == DEVICE_NVME_CTRL;
+}
+
+bool io_is_measurable(const struct device *device)
+{
+	return !device->gone &&
+	       (io_is_nvme(device) || (device->kind == DEVICE_REQUEST && device->size_bytes));
+}
+
+static const struct device_choice *io_choice_of(const struct io *io, const struct device *device)
+{
+	for (size_t i = 0; i < io->nr_choices; i++)
+		if (device_choice__means(&io->choices[i], device))
+			return &io->choices[i];
+	return NULL;
+}
+
+static bool io_is_wanted(const struct io *io, const struct device *device)
+{
+	return io_is_measurable(device) && (!io->nr_choices || io_choice_of(io, device));
+}
+
+bool io_wants_block(const struct io *io)
+{
+	for (size_t i = 0; i < io->devices.nr; i++)
+		if (!io_is_nvme(&io->devices.devices[i]) &&
+		    io_is_wanted(io, &io->devices.devices[i]))
+			return true;
+	return false;
+}
+
+bool io_wants_nvme(const struct io *io)
+{
+	if (!io->nr_choices)
+		return io->kernel.nvme_loaded;
+	for (size_t i = 0; i < io->devices.nr; i++)
+		if (io_is_nvme(&io->devices.devices[i]) &&
+		    io_is_wanted(io, &io->devices.devices[i]))
+			return true;
+	return false;
+}
+
+static int io_check_devices(const struct io *io)
+{
+	bool some = false;
+
+	for (size_t i = 0; i < io->devices.nr; i++)
+		some |= io_is_wanted(io, &io->devices.devices[i]);
+	if (some)
+		return 0;
+	return log_err(-EOPNOTSUPP, "no NVMe controller and no disk with a request queue is here: "
+				    "nothing to measure");
+}
+
+int io_choose_devices(struct io *io, const struct option_list *names)
+{
+	if (!names->nr)
+		return io_check_devices(io);
+	io->choices = calloc(names->nr, sizeof(*io->choices));
+	if (!io->choices)
+		return log_err(-ENOMEM, "out of memory");
+	for (size_t i = 0; i < names->nr; i++) {
+		int err = device_list__choose(&io->devices, names->words[i], &io->choices[i]);
+
+		if (err)
+			return err;
+		io->nr_choices++;
+	}
+	return io_check_devices(io);
+}
+
+/* Tells the programs what -d means for a device's name, before its first command. */
+static void io_publish_name(struct io *io, const struct device *device)
+{
+	const struct device_choice *choice = io_choice_of(io, device);
+	struct io_name *names = io->name_cells.cells, *name;
+	__u64 words[IO_NAME_LEN / 8] = { 0 };
+	uint32_t home;
+
+	if (device->kind == DEVICE_NVME_CTRL)
+		io_ctrl_name(words, device->ctrl);
+	else
+		memcpy(words, device->name, strnlen(device->name, sizeof(words) - 1));
+	home = io_name_hash(words);
+	for (uint32_t i = 0; i < IO_PROBES; i++) {
+		name = &names[(home + i) & (IO_MAX_NAMES - 1)];
+		if (name->verdict && memcmp(name->name, words, sizeof(words)))
+			continue;
+		name->from_sector = choice ? choice->from_sector : 0;
+		name->nr_sectors = choice ? choice->nr_sectors : 0;
+		name->verdict = choice ? IO_WANTED : IO_UNWANTED;
+		memcpy(name->name, words, sizeof(words));
+		return;
+	}
+	log_warn("too many device names: the first commands of %s may count as an unknown device",
+		 device->name);
+}
+
+void io_publish_names(struct io *io)
+{
+	for (size_t i = 0; io->nr_choices && i < io->devices.nr; i++)
+		io_publish_name(io, &io->devices.devices[i]);
+}
+
+/* A device that the programs met before we could speak of its name. */
+static void io_judge(struct io *io, struct io_device *cell, const struct device *device)
+{
+	const struct device_choice *choice = io_choice_of(io, device);
+
+	if (cell->verdict != IO_UNJUDGED)
+		return;
+	cell->from_sector = choice ? choice->from_sector : 0;
+	cell->nr_sectors = choice ? choice->nr_sectors : 0;
+	__atomic_store_n(&cell->verdict, choice ? IO_WANTED : IO_UNWANTED, __ATOMIC_SEQ_CST);
+}
+
+/* The index in the device list of what a cell describes; the list is read again if need be. */
+static int io_resolve(struct io *io, const struct io_device *cell)
+{
+	char name[IO_NAME_LEN + 1] = "";
+	const struct device *device;
+	uint64_t diskseq = cell->diskseq;
+	int gone = -1, index;
+
+	if (cell->name[0])
+		memcpy(name, cell->name, IO_NAME_LEN);
+	else
+		snprintf(name, sizeof(name), "nvme%d", cell->ctrl);
+	for (size_t i = io->devices.nr; i-- > 0;) {
+		device = &io->devices.devices[i];
+		if (strcmp(device->name, name) || (diskseq && device->diskseq != diskseq))
+			continue;
+		if (!device->gone || diskseq)
+			return (int)i;
+		gone = (int)i; /* before 5.15: is there already another one of that name? */
+		break;
+	}
+	index = device_list__refresh(&io->devices, name);
+	return index < 0 ? gone : index;
+}
+
+int io_device_index(struct io *io, uint32_t nr)
+{
+	struct io_device *cell = (struct io_device *)io->device_cells.cells + nr;
+
+	if (io->device_of[nr] < 0) {
+		io->device_of[nr] = io_resolve(io, cell);
+		if (io->device_of[nr] >= 0)
+			io_judge(io, cell, &io->devices.devices[io->device_of[nr]]);
+	}
+	return io->device_of[nr];
+}
+/* No slot and no cell may take the next device at this address for the old one. */
+static void io_forget(struct io *io, int gone)
+{
+	struct io_device *cells = io->device_cells.cells;
+
+	for (uint32_t nr = 0; nr < IO_MAX_DEVICES; nr++) {
+		if (io->device_of[nr] != gone)
+			continue;
+		slot_table__forget_queue(&io->slots, cells[nr].key & ~1ULL);
+		cells[nr].key |= 1; /* an address that may come back: never equal again */
+	}
+}
+
+/* While a name still means what the programs met under it. */
+static void io_resolve_all(struct io *io)
+{
+	struct io_device *cells = io->device_cells.cells;
+
+	for (uint32_t nr = 0; nr < IO_MAX_DEVICES; nr++)
+		if (cells[nr].key)
+			io_device_index(io, nr);
+}
+
+static void io_say_gone(struct io *io, const bool *was_gone, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++) {
+		struct device *device = &io->devices.devices[i];
+
+		if (was_gone[i] || !device->gone)
+			continue;
+		io_forget(io, (int)i);
+		device->gone = false; /* for a moment: was it one we measured? */
+		if (io_is_wanted(io, device))
+			log_note("%s is gone", device->name);
+		device->gone = true;
+	}
+}
+
+static void io_say_new(struct io *io, size_t from)
+{
+	for (size_t i = from; i < io->devices.nr; i++) {
+		const struct device *device = &io->devices.devices[i];
+
+		if (io->nr_choices)
+			io_publish_name(io, device);
+		if (io_is_wanted(io, device))
+			log_note("%s appeared%s%s", device->name, device->model[0] ? ": " : "",
+				 device->model);
+	}
+}
+
+/* name NULL: the kernel dropped messages; look at everything. */
+static int io_follow(struct io *io, const char *name)
+{
+	size_t nr = io->devices.nr;
+	bool *was_gone = calloc(nr + 1, sizeof(*was_gone));
+	struct device_list now = { 0 };
+
+	if (!was_gone)
+		return log_err(-ENOMEM, "out of memory");
+	for (size_t i = 0; i < nr; i++)
+		was_gone[i] = io->devices.devices[i].gone;
+	io_resolve_all(io);
+	if (name) {
+		device_list__refresh(&io->devices, name);
+	} else if (!device_list__read(&now, "")) {
+		for (size_t i = 0; i < nr; i++)
+			device_list__refresh(&io->devices, io->devices.devices[i].name);
+		for (size_t i = 0; i < now.nr; i++)
+			device_list__refresh(&io->devices, now.devices[i].name);
+		device_list__free(&now);
+	}
+	io_say_gone(io, was_gone, nr);
+	io_say_new(io, nr);
+	free(was_gone);
+	return !io->block_attached && io_wants_block(io) ? io_attach_block(io) : 0;
+}
+
+int io__on_uevent(void *arg)
+{
+	struct io *io = arg;
+	struct uevent event;
+	int got;
+
+	while ((got = uevent__read(io->uevent_fd, &event)) > 0) {
+		int err = io_follow(io, event.name);
+
+		if (err)
+			return err;
+	}
+	return got == -ENOBUFS ? io_follow(io, NULL) : 0;
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * io_programs.c: which programs, and when? Chosen by what the kernel's BTF says and by what is
+ * wanted, completed, loaded, attached ends first, detached starts first.
+ */
+#include "collect/io_inside.h"
+
+#include <errno.h>
+#include <linux/membarrier.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include "bpf/io.skel.h"
+#include "log.h"
+
+static void io_autoload(const struct io *io)
+{
+	struct io_bpf *s = io->skel;
+	bool nvme = io_wants_nvme(io), block = !io->nr_choices || io_wants_block(io);
+	bool typed_block = io->direct && !io->kernel.queue_argument;
+	bool cast = io->kernel.rdonly_cast_id && io->kernel.nvme_status_at;
+
+	bpf_program__set_autoload(s->progs.io_nvme_setup, nvme && io->direct);
+	bpf_program__set_autoload(s->progs.io_nvme_end, nvme && io->direct && !cast);
+	bpf_program__set_autoload(s->progs.io_nvme_end_c, nvme && io->direct && cast);
+	bpf_program__set_autoload(s->progs.io_nvme_setup_r, nvme && !io->direct);
+	bpf_program__set_autoload(s->progs.io_nvme_end_r, nvme && !io->direct);
+	bpf_program__set_autoload(s->progs.io_block_issue, block && typed_block);
+	bpf_program__set_autoload(s->progs.io_block_end, block && typed_block);
+	bpf_program__set_autoload(s->progs.io_block_issue_r, block && !typed_block);
+	bpf_program__set_autoload(s->progs.io_block_end_r, block && !typed_block);
+	bpf_program__set_autoload(s->progs.io_error, nvme && io->kernel.has_rq_error);
+	bpf_program__set_autoload(s->progs.io_error_old, nvme && !io->kernel.has_rq_error);
+}
+
+/* Completes the marked instructions: request.h says why. */
+static void io_complete_insn(const struct io *io, struct bpf_insn *insn)
+{
+	if (insn->code == (BPF_JMP | BPF_CALL) && insn->src_reg == BPF_PSEUDO_KFUNC_CALL)
+		insn->imm = (int)io->kernel.rdonly_cast_id;
+	if (insn->code != (BPF_LD | BPF_DW | BPF_IMM) || insn->src_reg != BPF_PSEUDO_MAP_VALUE)
+		return;
+	if (insn->imm == IO_MARK_SLOTS[0] - '0')
+		insn->imm = io->slot_cells.fd;
+	else if (insn->imm == IO_MARK_ROWS[0] - '0')
+		insn->imm = io->row_cells.fd;
+}
+
+static int io_complete_program(const struct io *io, struct bpf_program *program)
+{
+	size_t nr = bpf_program__insn_cnt(program);
+	struct bpf_insn *insns = malloc(nr * sizeof(*insns));
+	int err;
+
+	if (!insns)
+		return -ENOMEM;
+	memcpy(insns, bpf_program__insns(program), nr * sizeof(*insns));
+	for (size_t i = 0; i < nr; i++)
+		io_complete_insn(io, &insns[i]);
+	err = bpf_program__set_insns(program, insns, nr);
+	free(insns);
+	return err;
+}
+
+static int io_complete_programs(const struct io *io)
+{
+	struct bpf_program *program;
+	int err = 0;
+
+	bpf_object__for_each_program(program, io->skel->obj) err =
+		err ?: io_complete_program(io, program);
+	return err;
+}
+
+/* Typed pointers first: they are cheaper. Plain ones work without module BTF and SYS_ADMIN. */
+int io_load(struct io *io)
+{
+	int err = -ENOTSUP;
+
+	for (int direct = io->kernel.nvme_events || !io_wants_nvme(io); direct >= 0 && err;
+	     direct--) {
+		io_bpf__destroy(io->skel);
+		io->direct = direct;
+		io->skel = io_bpf__open();
+		if (!io->skel)
+			return log_err(-errno, "cannot open the BPF object: %s", strerror(errno));
+		err = io_set(io);
+		if (err)
+			return err;
+		io_autoload(io);
+		err = bpf_map__set_max_entries(io->skel->maps.io_keys, io->nr_keys);
+		err = err ?: io_complete_programs(io);
+		err = err ?: io_bpf__load(io->skel);
+		log_verbose("programs with %s pointers: %s", direct ? "typed" : "plain",
+			    err ? strerror(-err) : "loaded");
+		if (err == -EPERM && geteuid())
+			break;
+	}
+	if (err == -EPERM || err == -EACCES)
+		return log_err(-EPERM,
+			       "may not load BPF programs: run it as root, or with CAP_BPF and "
+			       "CAP_PERFMON");
+	if (err)
+		return log_err(-EOPNOTSUPP,
+			       "this kernel refuses the BPF programs: %s (-vv shows why)",
+			       strerror(-err));
+	return 0;
+}
+
+static int io_attach_one(struct bpf_program *program, struct bpf_link **link)
+{
+	if (*link || !bpf_program__autoload(program))
+		return 0;
+	*link = bpf_program__attach(program);
+	if (*link)
+		return 0;
+	return log_err(errno == ENOENT ? -EOPNOTSUPP : -errno, "cannot attach %s: %s",
+		       bpf_program__section_name(program), strerror(errno));
+}
+
+/* Ends before starts: a command whose start is seen has its end seen too. */
+int io_attach_block(struct io *io)
+{
+	struct io_bpf *s = io->skel;
+	int err = 0;
+
+	err = err ?: io_attach_one(s->progs.io_requeue, &s->links.io_requeue);
+	err = err ?: io_attach_one(s->progs.io_block_end, &s->links.io_block_end);
+	err = err ?: io_attach_one(s->progs.io_block_end_r, &s->links.io_block_end_r);
+	err = err ?: io_attach_one(s->progs.io_block_issue, &s->links.io_block_issue);
+	err = err ?: io_attach_one(s->progs.io_block_issue_r, &s->links.io_block_issue_r);
+	io->block_attached = !err;
+	return err;
+}
+
+static int io_attach_nvme(struct io *io)
+{
+	struct io_bpf *s = io->skel;
+	int err = 0;
+
+	err = err ?: io_attach_one(s->progs.io_requeue, &s->links.io_requeue);
+	err = err ?: io_attach_one(s->progs.io_error, &s->links.io_error);
+	err = err ?: io_attach_one(s->progs.io_error_old, &s->links.io_error_old);
+	err = err ?: io_attach_one(s->progs.io_nvme_end, &s->links.io_nvme_end);
+	err = err ?: io_attach_one(s->progs.io_nvme_end_c, &s->links.io_nvme_end_c);
+	err = err ?: io_attach_one(s->progs.io_nvme_end_r, &s->links.io_nvme_end_r);
+	err = err ?: io_attach_one(s->progs.io_nvme_setup, &s->links.io_nvme_setup);
+	err = err ?: io_attach_one(s->progs.io_nvme_setup_r, &s->links.io_nvme_setup_r);
+	return err;
+}
+
+int io_attach(struct io *io)
+{
+	int err = io_wants_nvme(io) ? io_attach_nvme(io) : 0;
+
+	if (!err && io_wants_block(io))
+		err = io_attach_block(io);
+	__atomic_store_n(&io->skel->data->attached_ns, io_now_ns(), __ATOMIC_SEQ_CST);
+	return err;
+}
+
+static uint64_t io_skipped(const struct bpf_program *program)
+{
+	struct bpf_prog_info info = { 0 };
+	__u32 len = sizeof(info);
+
+	if (bpf_program__fd(program) < 0 ||
+	    bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &len))
+		return 0;
+	return info.recursion_misses;
+}
+
+/* Programs that run at this moment on some CPU have ended when this returns. */
+static void io_wait_for_programs(void)
+{
+	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+	usleep(1000);
+}
+
+static void io_unlink(struct bpf_link **link)
+{
+	bpf_link__destroy(*link);
+	*link = NULL;
+}
+
+/* Starts first: what was begun is still seen to end. */
+void io__detach(struct io *io)
+{
+	struct io_bpf *s = io->skel;
+	struct bpf_program *program;
+
+	if (!s || !s->links.io_requeue)
+		return;
+	__atomic_store_n(&s->bss->closing, 1, __ATOMIC_SEQ_CST);
+	io_wait_for_programs();
+	io_unlink(&s->links.io_nvme_setup);
+	io_unlink(&s->links.io_nvme_setup_r);
+	io_unlink(&s->links.io_block_issue);
+	io_unlink(&s->links.io_block_issue_r);
+	io_wait_for_programs();
+	io_unlink(&s->links.io_nvme_end);
+	io_unlink(&s->links.io_nvme_end_c);
+	io_unlink(&s->links.io_nvme_end_r);
+	io_unlink(&s->links.io_block_end);
+	io_unlink(&s->links.io_block_end_r);
+	io_unlink(&s->links.io_error);
+	io_unlink(&s->links.io_error_old);
+	io_unlink(&s->links.io_requeue);
+	io_wait_for_programs();
+	bpf_object__for_each_program(program, s->obj) io->skipped += io_skipped(program);
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * io_settings.c: what are the programs told? Filters, the breakdown, the kernel's shape and the
+ * sizes of the tables go into read-only data, so that what nobody asked for costs nothing.
+ */
+#include "collect/io_inside.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <bpf/libbpf.h>
+#include "bpf/io.skel.h"
+#include "decode/op.h"
+#include "log.h"
+
+struct io_settings *io_settings(const struct io *io)
+{
+	return (struct io_settings *)&io->skel->rodata->settings;
+}
+
+static int io_set_ops(struct io *io, const struct option_list *ops)
+{
+	struct io_settings *ro = io_settings(io);
+	const char *words[512], *near;
+	size_t nr;
+
+	for (size_t i = 0; i < ops->nr; i++) {
+		if (op__mark(ops->words[i], io->kernel.op_names,
+			     (uint64_t(*)[4])(void *)ro->wanted_ops))
+			continue;
+		nr = op__words(io->kernel.op_names, words, 512);
+		near = option__nearest(ops->words[i], words, nr);
+		return log_err(-EINVAL, "--op: no operation is called '%s'%s%s%s", ops->words[i],
+			       near ? "; did you mean '"
+				    : "; read, write, flush and discard are some",
+			       near ? near : "", near ? "'?" : "");
+	}
+	ro->filter_op = ops->nr;
+	return 0;
+}
+
+/* How many folders below the root: the same cgroup is found among a task's ancestors at this depth.
+ */
+static uint32_t io_cgroup_level(const char *path)
+{
+	uint32_t level = 0;
+
+	for (const char *c = path + strlen("/sys/fs/cgroup"); *c; c++)
+		level += *c == '/' && c[1] && c[1] != '/';
+	return level;
+}
+
+static int io_set_task(struct io *io, const struct filter_options *f)
+{
+	struct io_settings *ro = io_settings(io);
+	char path[4096];
+	struct stat st;
+
+	if (f->pid.given) {
+		if (kill((pid_t)f->pid.value, 0) && errno == ESRCH)
+			return log_err(-EINVAL, "-p: there is no process %llu",
+				       (unsigned long long)f->pid.value);
+		ro->filter_pid = (uint32_t)f->pid.value;
+	}
+	if (f->comm) {
+		if (!*f->comm || strlen(f->comm) >= IO_COMM_LEN)
+			return log_err(-EINVAL, "--comm '%s': a task's name has 1 to %d characters",
+				       f->comm, IO_COMM_LEN - 1);
+		memcpy((void *)ro->filter_comm, f->comm, strlen(f->comm));
+	}
+	if (f->cgroup) {
+		snprintf(path, sizeof(path), "%s%s",
+			 strncmp(f->cgroup, "/sys/fs/cgroup", 14) ? "/sys/fs/cgroup/" : "",
+			 f->cgroup);
+		if (stat(path, &st) || !S_ISDIR(st.st_mode))
+			return log_err(-EINVAL, "--cgroup: there is no cgroup %s", path);
+		ro->filter_cgroup = st.st_ino; /* kernfs: the inode number is the id */
+		ro->filter_cgroup_level = io_cgroup_level(path);
+	}
+	return 0;
+}
+
+static int io_set_filters(struct io *io)
+{
+	const struct filter_options *f = io->wants.filter;
+	struct io_settings *ro = io_settings(io);
+	int err = io_set_ops(io, &f->ops);
+
+	if (!err)
+		err = io_set_task(io, f);
+	ro->filter_nsid = f->nsid.given;
+	ro->wanted_nsid = (uint32_t)f->nsid.value;
+	ro->filter_qid = f->qid.given;
+	ro->wanted_qid = (uint32_t)f->qid.value;
+	ro->filter_ctrl = f->ctrl_id.given;
+	ro->wanted_ctrl = (int32_t)f->ctrl_id.value;
+	ro->min_ns = f->min_ns.given ? f->min_ns.value : 0;
+	ro->only_failed = f->failed;
+	ro->outcome = f->failed || f->min_ns.given;
+	ro->follow_all = !io->nr_choices;
+	for (size_t i = 0; i < io->nr_choices; i++)
+		ro->filter_sectors |= io->choices[i].nr_sectors != 0;
+	return err;
+}
+
+static void io_set_shape(struct io *io)
+{
+	struct io_settings *ro = io_settings(io);
+	const struct kernel *k = &io->kernel;
+
+	ro->nvme_status_at = k->nvme_status_at;
+	ro->nvme_ctrl_at = k->nvme_ctrl_at;
+	ro->nvme_instance_at = k->nvme_instance_at;
+	ro->nvme_admin_q_at = k->nvme_admin_q_at;
+	ro->queue_argument = k->queue_argument;
+	ro->by_size = io->wants.by_size;
+	ro->by_queue = io->wants.by_queue;
+	ro->by_cpu = io->wants.by_cpu;
+	ro->by_pid = io->wants.by_pid;
+	ro->by_comm = io->wants.by_comm;
+	ro->by_cgroup = io->wants.by_cgroup;
+	ro->zoom = io->wants.zoom;
+	ro->zoom_min_us = io->wants.zoom_min_us;
+	ro->zoom_shift = io->wants.zoom_shift;
+}
+
+static void io_set_sizes(struct io *io)
+{
+	struct io_settings *ro = io_settings(io);
+
+	ro->slot_mask = (io->nr_slots - 1) * (uint32_t)sizeof(struct io_slot);
+	ro->row_of_at = io->nr_slots * (uint32_t)sizeof(struct io_slot);
+	ro->row_of_mask = io_row_of_bytes(io) - 4;
+	ro->key_mask = io->nr_keys - 1;
+	ro->nr_cpus = io->nr_cpus;
+	ro->nr_rows = io->nr_rows;
+	ro->rows_end = (io->nr_rows - 1) * (uint32_t)sizeof(struct io_row);
+}
+int io_set(struct io *io)
+{
+	int err = io_set_filters(io);
+
+	io_set_shape(io);
+	io_set_sizes(io);
+	return err;
+}

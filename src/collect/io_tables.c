@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * io_tables.c: how large are the tables, and where? Sized from the devices that are here; bounded,
+ * so that no machine pays more than 128 MiB.
+ */
+#include "collect/io_inside.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include "bpf/io.skel.h"
+#include "log.h"
+
+enum {
+	IO_MIN_SLOTS = 1024,
+	IO_MAX_SLOTS = 1 << 20,	 /* 64 MiB */
+	IO_ROW_BYTES = 64 << 20, /* bound of the pool of rows */
+	IO_MIN_ROWS = 64,
+	IO_OPS_PER_DEVICE = 8,
+	IO_TASK_KEYS = 1024, /* rows per CPU when tasks are told apart */
+};
+
+static uint32_t io_power_of_two(uint64_t n, uint32_t min, uint32_t max)
+{
+	uint32_t p = min;
+
+	while (p < n && p < max)
+		p *= 2;
+	return p;
+}
+
+/* Four times the requests there are: a scheduler gives a queue a second set, and probes stay short.
+ */
+static uint32_t io_nr_slots(const struct io *io)
+{
+	uint64_t requests = 0;
+
+	for (size_t i = 0; i < io->devices.nr; i++) {
+		const struct device *d = &io->devices.devices[i];
+
+		requests += d->kind == DEVICE_NVME_CTRL ? 64 : (uint64_t)d->nr_queues * d->depth;
+	}
+	return io_power_of_two(4 * requests, IO_MIN_SLOTS, IO_MAX_SLOTS);
+}
+
+static void io_size_rows(struct io *io)
+{
+	const struct io_wants *w = &io->wants;
+	uint64_t keys = 0, bound = IO_ROW_BYTES / sizeof(struct io_row), rows;
+
+	for (size_t i = 0; i < io->devices.nr; i++)
+		if (io_is_measurable(&io->devices.devices[i]))
+			keys += IO_OPS_PER_DEVICE;
+	if (w->by_size)
+		keys *= 4;
+	if (w->by_queue)
+		keys *= 2; /* a CPU uses one queue, mostly */
+	if (w->by_pid || w->by_comm || w->by_cgroup)
+		keys += IO_TASK_KEYS;
+	rows = io->nr_cpus + (keys < IO_MIN_ROWS ? IO_MIN_ROWS : keys) * io->nr_cpus;
+	io->nr_rows = (uint32_t)(rows < bound ? rows : bound);
+	if (io->nr_rows <= io->nr_cpus)
+		io->nr_rows = io->nr_cpus + IO_MIN_ROWS;
+	if (w->by_cpu || w->by_queue)
+		keys *= io->nr_cpus;
+	io->nr_keys = io_power_of_two(4 * keys, 256, IO_MAX_KEYS);
+}
+
+uint32_t io_row_of_bytes(const struct io *io)
+{
+	return 4 * io_power_of_two((uint64_t)io->nr_keys * io->nr_cpus, 1, 1u << 28);
+}
+static int io_map(struct io_table *table, int fd, uint64_t bytes)
+{
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+
+	table->fd = fd;
+	table->bytes = (bytes + page - 1) / page * page;
+	table->cells = mmap(NULL, table->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (table->cells != MAP_FAILED)
+		return 0;
+	table->cells = NULL;
+	return -errno;
+}
+
+/* An array of one value: the programs take its address, wire/io.h says how. */
+static int io_make_table(struct io_table *table, const char *name, uint64_t bytes)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
+	int fd = bytes > INT32_MAX
+			 ? -E2BIG
+			 : bpf_map_create(BPF_MAP_TYPE_ARRAY, name, 4, (__u32)bytes, 1, &opts);
+
+	return fd < 0 ? fd : io_map(table, fd, bytes);
+}
+
+/* Kernels before 5.11 take values of up to 4 MiB (1 MiB pages: 32): fewer cells are better than
+ * none. */
+int io_make_tables(struct io *io)
+{
+	int err;
+
+	io->nr_slots = io_nr_slots(io);
+	io_size_rows(io);
+	while ((err = io_make_table(&io->slot_cells, "io_slots",
+				    (uint64_t)io->nr_slots * sizeof(struct io_slot) +
+					    io_row_of_bytes(io))) == -E2BIG &&
+	       io->nr_slots > IO_MIN_SLOTS)
+		io->nr_slots /= 2;
+	while (!err &&
+	       (err = io_make_table(&io->row_cells, "io_rows",
+				    (uint64_t)io->nr_rows * sizeof(struct io_row))) == -E2BIG &&
+	       io->nr_rows > 2 * io->nr_cpus) {
+		io->nr_rows = io->nr_rows / 2 > io->nr_cpus ? io->nr_rows / 2 : io->nr_cpus + 1;
+		err = 0;
+	}
+	if (err == -EPERM)
+		return log_err(err, IO_NO_PRIVILEGE);
+	return err ? log_err(err, "cannot make the BPF tables: %s", strerror(-err)) : 0;
+}
+static int io_map_own(struct io_table *table, const struct bpf_map *map)
+{
+	int err = io_map(table, bpf_map__fd(map),
+			 (uint64_t)bpf_map__value_size(map) * bpf_map__max_entries(map));
+
+	return err ? log_err(err, "cannot map %s: %s", bpf_map__name(map), strerror(-err)) : 0;
+}
+
+int io_map_tables(struct io *io)
+{
+	struct io_bpf *s = io->skel;
+	int err = 0;
+
+	err = err ?: io_map_own(&io->key_cells, s->maps.io_keys);
+	err = err ?: io_map_own(&io->device_cells, s->maps.io_devices);
+	err = err ?: io_map_own(&io->name_cells, s->maps.io_names);
+	return err ?: slot_table__init(&io->slots, io->slot_cells.cells, io->nr_slots);
+}
+
+static void io_unmap(struct io_table *table)
+{
+	if (table->cells)
+		munmap(table->cells, table->bytes);
+}
+
+void io_unmap_tables(struct io *io)
+{
+	io_unmap(&io->slot_cells);
+	io_unmap(&io->key_cells);
+	io_unmap(&io->row_cells);
+	io_unmap(&io->device_cells);
+	io_unmap(&io->name_cells);
+	close(io->slot_cells.fd);
+	close(io->row_cells.fd);
+}
