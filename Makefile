@@ -11,7 +11,7 @@ PKG_CONFIG ?= pkg-config
 
 VERSION := $(shell cat VERSION)
 ARCH := $(shell uname -m | sed 's/aarch64/arm64/;s/x86_64/x86/')
-MULTIARCH := $(shell $(CC) -print-multiarch 2>/dev/null)
+MULTIARCH := $(shell uname -m)-linux-gnu
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-7s %s\n' '$(1)' '$(2)')
 

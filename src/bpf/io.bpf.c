@@ -301,20 +301,17 @@ inline_always struct io_device *device_find(struct request *rq, const bool nvme,
 {
 	struct gendisk *disk = req_disk(rq, direct);
 	__u64 key = (__u64)field_of(direct, rq, q), diskseq = disk_seq(disk, direct);
-	__u32 home = io_hash((__u32)key) >> 20, nr;
+	__u32 home = io_hash((__u32)key + io_hash((__u32)diskseq)) >> 20, nr;
 	struct io_device *device;
 
 #pragma unroll
 	for (__u32 i = 0; i < IO_PROBES; i++) {
 		nr = (home + i) & (IO_MAX_DEVICES - 1);
 		device = bpf_map_lookup_elem(&io_devices, &nr);
-		if (!device || device->key != key)
-			continue;
-		if (device->diskseq == diskseq) {
+		if (device && device->key == key && device->diskseq == diskseq) {
 			*number = nr;
 			return device;
 		}
-		count_up(device->key); /* odd: never equal again */
 	}
 #pragma unroll
 	for (__u32 i = 0; i < IO_PROBES; i++) {

@@ -178,6 +178,7 @@ void io__ledger(struct io *io, struct ledger *l)
 	const struct io_counters *c = &io->skel->bss->counters;
 
 	memset(l, 0, sizeof(*l));
+	io_resolve_all(io); /* and judge them: were the commands before the verdict ours? */
 	l->issued = io->slots.issued;
 	l->completed = io->slots.completed + io->counts.parked;
 	l->in_flight = io->counts.in_flight;

@@ -129,6 +129,20 @@ static void io_judge(struct io *io, struct io_device *cell, const struct device 
 	__atomic_store_n(&cell->verdict, choice ? IO_WANTED : IO_UNWANTED, __ATOMIC_SEQ_CST);
 }
 
+/* One that went before we could look at it: its name has to do. */
+static void io_judge_by_name(struct io *io, struct io_device *cell)
+{
+	struct device device = { .ctrl = cell->ctrl, .kind = DEVICE_REQUEST };
+
+	if (cell->kind != IO_BLOCK)
+		device.kind = cell->name[0] ? DEVICE_NVME_NS : DEVICE_NVME_CTRL;
+	if (cell->name[0])
+		memcpy(device.name, cell->name, sizeof(device.name) - 1);
+	else
+		snprintf(device.name, sizeof(device.name), "nvme%d", cell->ctrl);
+	io_judge(io, cell, &device);
+}
+
 /* The index in the device list of what a cell describes; the list is read again if need be. */
 static int io_resolve(struct io *io, const struct io_device *cell)
 {
@@ -162,6 +176,8 @@ int io_device_index(struct io *io, uint32_t nr)
 		io->device_of[nr] = io_resolve(io, cell);
 		if (io->device_of[nr] >= 0)
 			io_judge(io, cell, &io->devices.devices[io->device_of[nr]]);
+		else
+			io_judge_by_name(io, cell);
 	}
 	return io->device_of[nr];
 }
@@ -179,7 +195,7 @@ static void io_forget(struct io *io, int gone)
 }
 
 /* While a name still means what the programs met under it. */
-static void io_resolve_all(struct io *io)
+void io_resolve_all(struct io *io)
 {
 	struct io_device *cells = io->device_cells.cells;
 

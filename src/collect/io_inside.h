@@ -49,6 +49,7 @@ bool io_wants_block(const struct io *io);	    /* a disk that is not NVMe */
 bool io_wants_nvme(const struct io *io);
 int io_choose_devices(struct io *io, const struct option_list *names);
 void io_publish_names(struct io *io);		 /* what -d means, before the first command */
+void io_resolve_all(struct io *io);		 /* every device cell in use */
 int io_device_index(struct io *io, uint32_t nr); /* of a device cell, in the device list; -1 */
 
 /* io_tables.c */

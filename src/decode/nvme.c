@@ -3,7 +3,11 @@
 
 #include <stddef.h>
 
-/* NVM, zoned namespace and reservation commands: NVM Command Set and ZNS specifications. */
+/*
+ * Base 2.0, chapter 7, NVM Command Set 1.0, 3.2 and Zoned Namespace Command Set 1.1, 3.4; the
+ * I/O Management pair (technical proposal 4146) and Cancel (4097) came with Base 2.1. The key
+ * value and other command sets reuse these numbers and are not told apart.
+ */
 static const char *const io_opcodes[256] = {
 	[0x00] = "flush",
 	[0x01] = "write",
@@ -18,6 +22,7 @@ static const char *const io_opcodes[256] = {
 	[0x11] = "resv-acquire",
 	[0x12] = "io-mgmt-recv",
 	[0x15] = "resv-release",
+	[0x18] = "cancel",
 	[0x19] = "copy",
 	[0x1d] = "io-mgmt-send",
 	[0x79] = "zone-mgmt-send",
@@ -25,7 +30,7 @@ static const char *const io_opcodes[256] = {
 	[0x7d] = "zone-append",
 };
 
-/* Base specification 2.0, "Admin Command Set". */
+/* Base 2.0, chapter 5; those from Base 2.1 and later have words too, but no fields. */
 static const char *const admin_opcodes[256] = {
 	[0x00] = "delete-sq",
 	[0x01] = "create-sq",
@@ -49,13 +54,33 @@ static const char *const admin_opcodes[256] = {
 	[0x1d] = "mi-send",
 	[0x1e] = "mi-recv",
 	[0x20] = "capacity-mgmt",
+	[0x21] = "discovery-info-mgmt", /* 2.1, and so on to 0x45 but for lockdown */
+	[0x22] = "zoning-recv",
 	[0x24] = "lockdown",
+	[0x25] = "zoning-lookup",
+	[0x28] = "clear-exported",
+	[0x29] = "zoning-send",
+	[0x2a] = "create-exported-subsystem",
+	[0x2d] = "manage-exported-subsystem",
+	[0x31] = "manage-exported-ns",
+	[0x35] = "manage-exported-port",
+	[0x38] = "cross-controller-reset",
+	[0x39] = "send-discovery-log",
+	[0x3d] = "track-send",
+	[0x3e] = "track-recv",
+	[0x41] = "migration-send",
+	[0x42] = "migration-recv",
+	[0x45] = "controller-data-queue",
 	[0x7c] = "doorbell-buffer",
 	[0x80] = "format",
 	[0x81] = "security-send",
 	[0x82] = "security-recv",
 	[0x84] = "sanitize",
+	[0x85] = "load-program",
 	[0x86] = "get-lba-status",
+	[0x88] = "program-activation",
+	[0x89] = "memory-range-set",
+	[0x8c] = "sanitize-ns",
 };
 
 /* Fabrics command types: the fifth byte of a command whose opcode is 0x7f. */

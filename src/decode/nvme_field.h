@@ -16,17 +16,17 @@ enum nvme_dword { CDW10, CDW11, CDW12, CDW13, CDW14, CDW15, RESULT };
 
 enum nvme_how {
 	FIELD_END = 0,
-	FIELD_NUMBER,	/* key=5 */
-	FIELD_PLUS_ONE, /* key=6: the specification counts from 0 */
-	FIELD_HEX,	/* key=0x5 */
-	FIELD_FLAG,	/* key, if it is set */
-	FIELD_NAME,	/* key=word; a number without a word as a number */
-	FIELD_BITS,	/* key=word,word: a word per bit */
-	FIELD_SIZE,	/* bytes */
-	FIELD_DWORDS,	/* bytes, of a number of dwords that counts from 0 */
+	FIELD_NUMBER,	 /* key=5 */
+	FIELD_PLUS_ONE,	 /* key=6: the specification counts from 0 */
+	FIELD_HEX,	 /* key=0x5 */
+	FIELD_FLAG,	 /* key, if it is set */
+	FIELD_NAME,	 /* key=word; a number without a word as a number */
+	FIELD_BITS,	 /* key=word,word: a word per bit */
+	FIELD_SIZE,	 /* bytes */
+	FIELD_DWORDS,	 /* bytes, of a number of dwords that counts from 0 */
 	FIELD_DWORDS_AT, /* bytes, of a number of dwords */
-	FIELD_KELVIN,	/* degrees Celsius: key=70C */
-	FIELD_MS,	/* milliseconds */
+	FIELD_KELVIN,	 /* degrees Celsius: key=70C */
+	FIELD_MS,	 /* milliseconds */
 	FIELD_100MS,
 	FIELD_100US,
 };
@@ -68,7 +68,7 @@ bool nvme_result__is_there(const struct io_record *r);
 
 void nvme_result__arrow(struct words *w);
 
-/* What a command is made of; NULL and 0 for what it does not have. */
+/* What a command is made of. Neither fields nor more: a command we know at most the name of. */
 struct nvme_shape {
 	const struct nvme_field *fields;
 	/* After the fields: what a table cannot say. */
@@ -79,7 +79,7 @@ struct nvme_shape {
 enum nvme_has {
 	NVME_LBA = 1,	 /* CDW10 and CDW11: first logical block */
 	NVME_BLOCKS = 2, /* CDW12, bits 0 to 15: number of blocks, from 0 */
-	NVME_KNOWN = 4,	 /* the command is understood even if it has no fields */
+	NVME_PLAIN = 4,	 /* no options if CDW12's upper half and CDW13 are 0 */
 };
 
 extern const struct nvme_shape nvme_admin_shapes[256];

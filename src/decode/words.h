@@ -38,10 +38,14 @@ static inline void words__bytes(struct words *w, const char *text, size_t len)
 {
 	size_t room = (size_t)(w->end - w->at);
 
-	if (len > room)
-		len = room;
-	memcpy(w->at, text, len);
-	w->at += len;
+	/* A branch, not a minimum: a literal's length stays a constant, its copy a store or two. */
+	if (len <= room) {
+		memcpy(w->at, text, len);
+		w->at += len;
+		return;
+	}
+	memcpy(w->at, text, room);
+	w->at = w->end;
 }
 
 static inline void words__str(struct words *w, const char *text)
@@ -76,15 +80,26 @@ static inline void words__item(struct words *w, const char *text)
 	words__str(w, text);
 }
 
+/* Two digits a division; copied with a constant length, garbage behind the number and all. */
 static inline void words__u64(struct words *w, uint64_t value)
 {
-	char digits[WORDS_DIGITS];
-	char *first = digits + WORDS_DIGITS;
+	static const char pairs[] = "00010203040506070809101112131415161718192021222324"
+				    "25262728293031323334353637383940414243444546474849"
+				    "50515253545556575859606162636465666768697071727374"
+				    "75767778798081828384858687888990919293949596979899";
+	char digits[2 * WORDS_DIGITS] = { 0 };
+	char *last = digits + WORDS_DIGITS, *first = last;
 
-	do
-		*--first = (char)('0' + value % 10);
-	while (value /= 10);
-	words__bytes(w, first, (size_t)(digits + WORDS_DIGITS - first));
+	for (; value >= 100; value /= 100)
+		memcpy(first -= 2, &pairs[value % 100 * 2], 2);
+	memcpy(first -= 2, &pairs[value * 2], 2);
+	first += value < 10;
+	if (w->end - w->at < WORDS_DIGITS) {
+		words__bytes(w, first, (size_t)(last - first));
+		return;
+	}
+	memcpy(w->at, first, WORDS_DIGITS);
+	w->at += last - first;
 }
 
 static inline void words__i64(struct words *w, int64_t value)
@@ -114,10 +129,8 @@ static inline void words__size(struct words *w, uint64_t bytes)
 {
 	unsigned int unit = 0;
 
-	while (bytes && !(bytes & 1023) && unit < 4) {
+	for (; bytes && !(bytes & 1023) && unit < 4; unit++)
 		bytes >>= 10;
-		unit++;
-	}
 	words__u64(w, bytes);
 	if (unit)
 		words__bytes(w, &"KiMiGiTi"[2 * (unit - 1)], 2);

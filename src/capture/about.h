@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * about.h: everything a capture says about itself, apart from its records: who made it where, its
+ * devices, what the kernel calls its operations, how its clocks ran, and how it ended. Texts are as
+ * hostile as the file they come from: escape them before they are shown.
+ */
+#ifndef IOSONAR_CAPTURE_ABOUT_H
+#define IOSONAR_CAPTURE_ABOUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "capture/bytes.h"
+#include "collect/device.h"
+
+/* Keys that `iosonar record` writes; others may be there. */
+#define CAPTURE_INFO_VERSION  "iosonar"	 /* "0.3" */
+#define CAPTURE_INFO_KERNEL   "kernel"	 /* release: "6.12.38-arm64" */
+#define CAPTURE_INFO_MACHINE  "machine"	 /* "aarch64" */
+#define CAPTURE_INFO_COMMAND  "command"	 /* the command line, arguments separated by spaces */
+#define CAPTURE_INFO_BOOT_ID  "boot_id"	 /* files of one boot share one monotonic clock */
+#define CAPTURE_INFO_TIMEZONE "timezone" /* of the host: "+0200" */
+#define CAPTURE_INFO_CLOCK    "clock"	 /* clock source of the host: "tsc" */
+#define CAPTURE_NAMES_BLOCK   "block_op" /* set of names: REQ_OP_* by number */
+
+enum { CAPTURE_NR_NAMES = 256 };
+
+struct capture_info {
+	const char *key, *value;
+};
+
+struct capture_count {
+	const char *name;
+	uint64_t value;
+};
+
+/* One moment on three clocks. */
+struct capture_clock {
+	uint64_t mono_ns, boot_ns, real_ns;
+};
+
+struct capture_counts {
+	struct capture_count *counts;
+	size_t nr;
+};
+
+struct capture_trailer {
+	bool there;
+	uint64_t file_bytes; /* of the whole file */
+	uint64_t records;    /* that were written */
+	char *ended;	     /* why: "done", "disk full", … */
+	struct capture_counts lost, ledger;
+};
+
+struct capture_about {
+	struct capture_info *info;
+	size_t nr_info;
+	struct device *devices;
+	uint16_t *numbers; /* of each device, as records have it */
+	size_t nr_devices;
+	uint16_t *device_index; /* by number: place in devices + 1 */
+	struct capture_name_set *sets;
+	size_t nr_sets;
+	struct capture_clock *clocks; /* by mono_ns */
+	size_t nr_clocks, room_clocks;
+	struct capture_trailer trailer;
+};
+
+void capture_about__free(struct capture_about *about);
+
+const char *capture_about__info(const struct capture_about *about, const char *key); /* or NULL */
+const struct device *capture_about__device(const struct capture_about *about, uint16_t number);
+/* CAPTURE_NR_NAMES names, NULL where a number has none; NULL: no such set. */
+char *const *capture_about__names(const struct capture_about *about, const char *set);
+const char *capture_about__set_name(const struct capture_about *about, size_t nr);
+/* The count of that name; 0: none. */
+uint64_t capture_counts__get(const struct capture_counts *counts, const char *name);
+/*
+ * Wall clock of a monotonic time: that of the last triple at or before it (before all: the first),
+ * plus the difference. A live view that knows only triples of the past says the same. 0: no triple.
+ */
+uint64_t capture_about__wall_ns(const struct capture_about *about, uint64_t mono_ns);
+
+/* Takes over what a payload says. 0; -EBADMSG: it says nothing sensible; -ENOMEM. */
+int capture_about__take(struct capture_about *about, uint8_t type, struct byte_in in);
+int capture_about__set_info(struct capture_about *about, const char *key, const char *value);
+int capture_about__set_device(struct capture_about *about, uint16_t number,
+			      const struct device *device);
+int capture_about__add_clock(struct capture_about *about, const struct capture_clock *clock);
+void capture_about__sort_clocks(struct capture_about *about); /* if they did not come in order */
+/* Forgets all triples before the one that `mono_ns` needs. */
+void capture_about__forget_clocks(struct capture_about *about, uint64_t mono_ns);
+
+/* Payloads. */
+void capture_about__put_info(struct byte_out *out, const struct capture_info *info, size_t nr);
+void capture_about__put_device(struct byte_out *out, uint16_t number, const struct device *device);
+uint32_t capture_about__put_names(struct byte_out *out, const char *set, char *const *names);
+void capture_about__put_clock(struct byte_out *out, const struct capture_clock *clock);
+/* As many counts as fit `most_bytes`; file_bytes comes first, as eight bytes. */
+void capture_about__put_trailer(struct byte_out *out, const struct capture_trailer *trailer,
+				size_t most_bytes);
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * chunk.h: what a capture file is made of: a file header, then chunks, each with a header and a
+ * payload, each with a CRC of its own. A chunk needs no other to be understood, so a file that was
+ * cut or damaged gives all chunks that are whole. docs/capture-format.md has the byte tables.
+ *
+ *	file header 16 │ reserve │ info │ names │ devices │ clock │ records │ records │ … │ trailer
+ */
+#ifndef IOSONAR_CAPTURE_CHUNK_H
+#define IOSONAR_CAPTURE_CHUNK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+	CAPTURE_VERSION = 1,
+	CAPTURE_FILE_BYTES = 16,       /* header of the file */
+	CAPTURE_CHUNK_BYTES = 64,      /* header of a chunk */
+	CAPTURE_CHUNK_MOST = 16 << 20, /* bytes in a payload: more is damage */
+	CAPTURE_BLOCK_RECORDS = 8192,  /* in a chunk of records, at most */
+};
+
+/* Append, never renumber: version 1 is read forever. */
+enum capture_type {
+	CAPTURE_INFO = 1,
+	CAPTURE_DEVICES = 2,
+	CAPTURE_NAMES = 3,
+	CAPTURE_CLOCK = 4,
+	CAPTURE_RECORDS = 5,
+	CAPTURE_TRAILER = 6,
+	CAPTURE_RESERVE = 7, /* room for the trailer if the disk fills up */
+};
+
+enum capture_chunk_flag {
+	CAPTURE_ZSTD = 1, /* something in the payload needs zstd to be read */
+};
+
+struct capture_chunk {
+	uint8_t type, flags;
+	uint32_t length; /* of the payload */
+	uint32_t count;	 /* records, or entries */
+	uint32_t crc;	 /* of the payload */
+	uint64_t first;	 /* number of the first record, counted from the start of the file */
+	uint64_t lost;	 /* records that were lost since the chunk before */
+	uint64_t min_ns, max_ns; /* of the records' times */
+};
+
+void capture_chunk__put(const struct capture_chunk *chunk, uint8_t bytes[CAPTURE_CHUNK_BYTES]);
+/* False: no chunk begins here, or its header is damaged. */
+bool capture_chunk__get(struct capture_chunk *chunk, const uint8_t bytes[CAPTURE_CHUNK_BYTES]);
+/* The offset where a chunk header may begin, from `from` on; nr if nowhere. */
+size_t capture_chunk__search(const uint8_t *bytes, size_t nr, size_t from);
+
+enum capture_file_state {
+	CAPTURE_FILE_GOOD,
+	CAPTURE_FILE_DAMAGED, /* it was one, or what follows will tell */
+	CAPTURE_FILE_NEWER,
+};
+void capture_file__put_header(uint8_t bytes[CAPTURE_FILE_BYTES]);
+enum capture_file_state capture_file__check_header(const uint8_t bytes[CAPTURE_FILE_BYTES],
+						   uint16_t *version);
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * column.h: one column of numbers in as few bytes as is cheap: nothing if all are 0, one number if
+ * all are equal, a list of the others if nearly all are 0, else what is left after the least and
+ * the common factor went, in bits or, for zstd, in byte planes. Reads back in runs of 128, so that
+ * a run of every column fits the L1 cache.
+ */
+#ifndef IOSONAR_CAPTURE_COLUMN_H
+#define IOSONAR_CAPTURE_COLUMN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "capture/bytes.h"
+#include "capture/zip.h"
+
+enum {
+	CAPTURE_RUN = 128, /* values that share a width */
+	CAPTURE_SLACK = 8, /* bytes that may be read, not used, behind a payload */
+};
+
+enum capture_packing {
+	PACKING_CONSTANT = 1,
+	PACKING_BITS = 2,
+	PACKING_PLANES = 3,
+	PACKING_SPARSE = 4,
+};
+
+enum capture_plane {
+	PLANE_RAW = 0,
+	PLANE_FILL = 1, /* one byte, repeated */
+	PLANE_ZSTD = 2,
+};
+
+/*
+ * Appends the column; values are used up. Without `zip` (NULL) only bits are written. Returns true
+ * if zstd is needed to read it back.
+ */
+bool capture_column__encode(struct byte_out *out, struct capture_zip *zip, uint8_t id,
+			    uint64_t *values, size_t nr);
+
+/* A column that is being read. All zeros: an absent column, of zeros. */
+struct capture_column {
+	uint8_t packing, nr_planes;
+	uint64_t least, scale;
+	struct byte_in in;	  /* bits, sparse: what is left */
+	uint64_t zeros;		  /* sparse: before the next other value */
+	const uint8_t *planes[8]; /* the next value's byte in each */
+	uint8_t *unpacked;	  /* what zstd made; free it */
+};
+
+/* False: not a column of nr values, or no memory. `zip` may be NULL: planes of zstd are refused. */
+bool capture_column__open(struct capture_column *column, struct capture_zip *zip, uint8_t packing,
+			  struct byte_in in, size_t nr);
+void capture_column__close(struct capture_column *column);
+/* The next nr values, CAPTURE_RUN each time but the last. False: malformed. */
+bool capture_column__read(struct capture_column *column, uint64_t *values, size_t nr);
+
+#endif

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "capture/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "capture/chunk.h"
+#include "capture/crc32c.h"
+#include "log.h"
+
+static int file_write_all(struct capture_file *file, const uint8_t *bytes, size_t nr, uint64_t at)
+{
+	while (nr) {
+		ssize_t done = file->seekable ? pwrite(file->fd, bytes, nr, (off_t)at)
+					      : write(file->fd, bytes, nr);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done < 0)
+			return -errno;
+		bytes += done;
+		at += (uint64_t)done;
+		nr -= (size_t)done;
+	}
+	return 0;
+}
+
+int capture_file__append(struct capture_file *file, const uint8_t *bytes, size_t nr)
+{
+	int err = file_write_all(file, bytes, nr, file->bytes);
+
+	if (!err) {
+		file->bytes += nr;
+		return 0;
+	}
+	/* Half a chunk helps nobody. If even this fails, the reader still knows a cut file. */
+	if (file->seekable && ftruncate(file->fd, (off_t)file->bytes))
+		err = err == -ENOSPC ? err : -EIO;
+	if (err != -ENOSPC && err != -EDQUOT && err != -EFBIG)
+		return err;
+	file->full = true;
+	return -ENOSPC;
+}
+
+int capture_file__fill_reserve(struct capture_file *file, const uint8_t *bytes)
+{
+	if (!file->reserve_bytes)
+		return -ENOSPC;
+	return file_write_all(file, bytes, file->reserve_bytes, file->reserve_at);
+}
+
+/* Real zeros, not a hole: only blocks that are there can be overwritten on a full disk. */
+static int file_put_reserve(struct capture_file *file)
+{
+	struct capture_chunk chunk = { .type = CAPTURE_RESERVE };
+	uint8_t *bytes = calloc(1, file->reserve_bytes);
+	int err;
+
+	if (!bytes)
+		return -ENOMEM;
+	chunk.length = file->reserve_bytes - CAPTURE_CHUNK_BYTES;
+	chunk.crc = crc32c(bytes + CAPTURE_CHUNK_BYTES, chunk.length);
+	capture_chunk__put(&chunk, bytes);
+	file->reserve_at = file->bytes;
+	err = capture_file__append(file, bytes, file->reserve_bytes);
+	free(bytes);
+	return err;
+}
+
+static int file_begin(struct capture_file *file)
+{
+	uint8_t header[CAPTURE_FILE_BYTES];
+	int err;
+
+	capture_file__put_header(header);
+	err = capture_file__append(file, header, sizeof(header));
+	if (err || !file->reserve_bytes)
+		return err;
+	return file_put_reserve(file);
+}
+
+/* Only a regular file from its start, not opened to append, can be written where we want. */
+static bool file_is_seekable(int fd)
+{
+	int flags = fcntl(fd, F_GETFL);
+
+	return flags >= 0 && !(flags & O_APPEND) && !lseek(fd, 0, SEEK_CUR) && !ftruncate(fd, 0);
+}
+
+int capture_file__open(struct capture_file *file, const char *path, int fd, uint32_t reserve_bytes)
+{
+	int err;
+
+	memset(file, 0, sizeof(*file));
+	file->own = path;
+	file->fd = path ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644) : fd;
+	if (file->fd < 0)
+		return log_err(-errno, "cannot create '%s': %s", path ? path : "capture",
+			       strerror(errno));
+	file->seekable = file_is_seekable(file->fd);
+	if (file->seekable && reserve_bytes > CAPTURE_CHUNK_BYTES)
+		file->reserve_bytes = reserve_bytes;
+	err = file_begin(file);
+	if (err) {
+		capture_file__close(file);
+		return log_err(err, "cannot write '%s': %s", path ? path : "capture",
+			       strerror(-err));
+	}
+	return 0;
+}
+
+void capture_file__close(struct capture_file *file)
+{
+	if (file->own && file->fd >= 0)
+		close(file->fd);
+	file->fd = -1;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * file.h: the file below a writer: whole chunks or nothing. A write that stops half-way is cut off
+ * again, and the trailer of a full disk goes into the room that was set aside at the start.
+ */
+#ifndef IOSONAR_CAPTURE_FILE_H
+#define IOSONAR_CAPTURE_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct capture_file {
+	int fd;
+	bool own, seekable, full;
+	uint64_t bytes; /* of whole chunks, header of the file included */
+	uint64_t reserve_at;
+	uint32_t reserve_bytes;
+};
+
+/* Opens or takes over, writes the header and the reserve. Says what went wrong. */
+int capture_file__open(struct capture_file *file, const char *path, int fd, uint32_t reserve_bytes);
+void capture_file__close(struct capture_file *file);
+/* -ENOSPC for a full disk, a quota and a size limit alike: `full` is set. */
+int capture_file__append(struct capture_file *file, const uint8_t *bytes, size_t nr);
+/* reserve_bytes bytes, into the reserve. */
+int capture_file__fill_reserve(struct capture_file *file, const uint8_t *bytes);
+
+#endif

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "capture/memory.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "log.h"
+
+struct memory_block {
+	struct memory_block *next;
+	struct capture_chunk chunk;
+	uint8_t payload[];
+};
+
+struct capture_memory {
+	struct capture_writer *writer;
+	struct capture_about about; /* devices, names, clocks: the latest of each */
+	struct memory_block *first, **end;
+	uint64_t last_ns, newest_ns;
+	size_t most_bytes, bytes;
+	uint64_t nr_records;
+	bool is_short;
+};
+
+static size_t memory_block_bytes(const struct memory_block *block)
+{
+	return sizeof(*block) + block->chunk.length;
+}
+
+static void memory_forget_first(struct capture_memory *memory)
+{
+	struct memory_block *block = memory->first;
+
+	memory->first = block->next;
+	if (!memory->first)
+		memory->end = &memory->first;
+	memory->bytes -= memory_block_bytes(block);
+	memory->nr_records -= block->chunk.count;
+	free(block);
+}
+
+static void memory_forget_old(struct capture_memory *memory)
+{
+	while (memory->first && memory->bytes > memory->most_bytes) {
+		memory->is_short = true;
+		memory_forget_first(memory);
+	}
+	while (memory->first && memory->first->chunk.max_ns < memory->newest_ns &&
+	       memory->newest_ns - memory->first->chunk.max_ns > memory->last_ns)
+		memory_forget_first(memory);
+	if (memory->first)
+		capture_about__forget_clocks(&memory->about, memory->first->chunk.min_ns);
+}
+
+static int memory_keep(struct capture_memory *memory, const struct capture_chunk *chunk,
+		       const uint8_t *payload)
+{
+	struct memory_block *block = malloc(sizeof(*block) + chunk->length);
+
+	if (!block)
+		return -ENOMEM;
+	block->next = NULL;
+	block->chunk = *chunk;
+	memcpy(block->payload, payload, chunk->length);
+	*memory->end = block;
+	memory->end = &block->next;
+	memory->bytes += memory_block_bytes(block);
+	memory->nr_records += chunk->count;
+	if (chunk->max_ns > memory->newest_ns)
+		memory->newest_ns = chunk->max_ns;
+	return 0;
+}
+
+static int memory_put(void *arg, const struct capture_chunk *chunk, const uint8_t *bytes, size_t nr)
+{
+	struct capture_memory *memory = arg;
+	const uint8_t *payload = bytes + CAPTURE_CHUNK_BYTES;
+	int err;
+
+	if (chunk->type == CAPTURE_RECORDS)
+		err = memory_keep(memory, chunk, payload);
+	else
+		err = capture_about__take(&memory->about, chunk->type,
+					  (struct byte_in){ payload, bytes + nr, false });
+	memory_forget_old(memory);
+	return err;
+}
+
+int capture_memory__new(uint64_t last_ns, size_t most_bytes, int zstd_level,
+			struct capture_memory **memory)
+{
+	struct capture_memory *new = calloc(1, sizeof(*new));
+	struct capture_sink sink = { memory_put, new };
+	int err;
+
+	if (!new)
+		return log_err(-ENOMEM, "no memory for a flight recorder");
+	new->end = &new->first;
+	new->last_ns = last_ns;
+	new->most_bytes = most_bytes;
+	err = capture_writer__new_sink(&sink, zstd_level, &new->writer);
+	if (err) {
+		capture_memory__free(new);
+		new = NULL;
+	}
+	*memory = new;
+	return err;
+}
+
+void capture_memory__free(struct capture_memory *memory)
+{
+	if (!memory)
+		return;
+	while (memory->first)
+		memory_forget_first(memory);
+	capture_about__free(&memory->about);
+	capture_writer__free(memory->writer);
+	free(memory);
+}
+
+struct capture_writer *capture_memory__writer(struct capture_memory *memory)
+{
+	return memory->writer;
+}
+
+static int memory_save_about(struct capture_memory *memory, struct capture_writer *file)
+{
+	const struct capture_about *about = &memory->about;
+	int err = 0;
+
+	if (about->nr_info)
+		err = capture_writer__info(file, about->info, about->nr_info);
+	for (size_t i = 0; i < about->nr_sets && !err; i++)
+		err = capture_writer__names(
+			file, capture_about__set_name(about, i),
+			capture_about__names(about, capture_about__set_name(about, i)));
+	for (size_t i = 0; i < about->nr_devices && !err; i++)
+		err = capture_writer__device(file, about->numbers[i], &about->devices[i]);
+	for (size_t i = 0; i < about->nr_clocks && !err; i++)
+		err = capture_writer__clock(file, &about->clocks[i]);
+	return err;
+}
+
+int capture_memory__save(struct capture_memory *memory, const struct capture_options *options,
+			 const char *ended, const struct capture_count *ledger, size_t nr)
+{
+	struct capture_writer *file;
+	int err, last_err;
+
+	err = capture_writer__flush(memory->writer);
+	if (err)
+		return err;
+	err = capture_writer__new(options, &file);
+	if (err)
+		return err;
+	err = memory_save_about(memory, file);
+	for (struct memory_block *block = memory->first; block && !err; block = block->next)
+		err = capture_writer__chunk(file, &block->chunk, block->payload);
+	last_err = capture_writer__finish(file, ended, ledger, nr);
+	capture_writer__free(file);
+	return err ? err : last_err;
+}
+
+size_t capture_memory__bytes(const struct capture_memory *memory)
+{
+	return memory->bytes;
+}
+
+uint64_t capture_memory__nr_records(const struct capture_memory *memory)
+{
+	return memory->nr_records;
+}
+
+bool capture_memory__is_short(const struct capture_memory *memory)
+{
+	return memory->is_short;
+}

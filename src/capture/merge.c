@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "capture/merge.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "capture/block.h"
+#include "capture/chunk.h"
+#include "log.h"
+
+enum { MERGE_NUMBERS = 65536 };
+
+struct merge_file {
+	struct capture_reader *reader;
+	uint64_t shift_ns;  /* what its times need to be the first file's */
+	uint64_t next_ns;   /* time of its next record */
+	uint16_t *renumber; /* device number here, plus 1; by its number in the file */
+};
+
+struct capture_merge {
+	struct capture_about about;
+	struct merge_file *files;
+	size_t nr;
+	struct merge_file **heap; /* the files that have records, the earliest first */
+	size_t nr_heap;
+	bool begun;
+	bool used[MERGE_NUMBERS];
+};
+
+static bool merge_is_same_device(const struct device *a, const struct device *b)
+{
+	return a->diskseq == b->diskseq && a->ctrl == b->ctrl && a->nsid == b->nsid &&
+	       !strcmp(a->name, b->name) && !strcmp(a->serial, b->serial) &&
+	       !strcmp(a->model, b->model);
+}
+
+/* Its own number if that is free, so that one file alone stays as it is. */
+static int merge_free_number(const struct capture_merge *merge, uint16_t wanted)
+{
+	for (uint32_t i = 0; i < MERGE_NUMBERS; i++)
+		if (!merge->used[(wanted + i) % MERGE_NUMBERS])
+			return (int)((wanted + i) % MERGE_NUMBERS);
+	return -EOVERFLOW;
+}
+
+static int merge_find_device(const struct capture_merge *merge, const struct device *device)
+{
+	for (size_t i = 0; i < merge->about.nr_devices; i++)
+		if (merge_is_same_device(&merge->about.devices[i], device))
+			return merge->about.numbers[i];
+	return -ENODEV;
+}
+
+/* The number that a device of a file has here. */
+static int merge_renumber(struct capture_merge *merge, struct merge_file *file, uint16_t number)
+{
+	const struct device *device =
+		capture_about__device(capture_reader__about(file->reader), number);
+	int here, err = 0;
+
+	if (file->renumber[number])
+		return file->renumber[number] - 1;
+	here = device ? merge_find_device(merge, device) : -ENODEV;
+	if (here < 0) {
+		here = merge_free_number(merge, number);
+		if (here < 0 || here == UINT16_MAX)
+			return -EOVERFLOW;
+		if (device)
+			err = capture_about__set_device(&merge->about, (uint16_t)here, device);
+	}
+	if (err)
+		return err;
+	merge->used[here] = true;
+	file->renumber[number] = (uint16_t)(here + 1);
+	return here;
+}
+
+static uint64_t merge_wall_offset(const struct capture_about *about)
+{
+	return about->clocks[0].real_ns - about->clocks[0].mono_ns;
+}
+
+static uint64_t merge_shift(const struct capture_about *first, const struct capture_about *other)
+{
+	const char *boot = capture_about__info(first, CAPTURE_INFO_BOOT_ID);
+	const char *other_boot = capture_about__info(other, CAPTURE_INFO_BOOT_ID);
+
+	if (boot && other_boot && !strcmp(boot, other_boot))
+		return 0;
+	if (!first->nr_clocks || !other->nr_clocks)
+		return 0;
+	return merge_wall_offset(other) - merge_wall_offset(first);
+}
+
+static int merge_copy_clocks(struct capture_merge *merge, const struct merge_file *file)
+{
+	const struct capture_about *from = capture_reader__about(file->reader);
+	int err = 0;
+
+	for (size_t i = 0; i < from->nr_clocks && !err; i++) {
+		struct capture_clock clock = from->clocks[i];
+
+		clock.mono_ns += file->shift_ns;
+		err = capture_about__add_clock(&merge->about, &clock);
+	}
+	return err;
+}
+
+/* Names that the files before did not have. */
+static int merge_copy_names(struct capture_merge *merge, const struct capture_about *from)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < from->nr_sets && !err; i++) {
+		const char *set = capture_about__set_name(from, i);
+		struct byte_out out = { 0 };
+
+		if (capture_about__names(&merge->about, set))
+			continue;
+		capture_about__put_names(&out, set, capture_about__names(from, set));
+		err = out.failed
+			      ? -ENOMEM
+			      : capture_about__take(
+					&merge->about, CAPTURE_NAMES,
+					(struct byte_in){ out.bytes, out.bytes + out.len, false });
+		byte_out__free(&out);
+	}
+	return err;
+}
+
+static int merge_add_file(struct capture_merge *merge, struct merge_file *file)
+{
+	const struct capture_about *from = capture_reader__about(file->reader);
+	int err;
+
+	file->renumber = calloc(MERGE_NUMBERS, sizeof(*file->renumber));
+	if (!file->renumber)
+		return -ENOMEM;
+	file->shift_ns = merge_shift(capture_reader__about(merge->files[0].reader), from);
+	err = merge_copy_clocks(merge, file);
+	if (!err)
+		err = merge_copy_names(merge, from);
+	for (size_t i = 0; i < from->nr_info && !err; i++)
+		err = capture_about__set_info(&merge->about, from->info[i].key,
+					      from->info[i].value);
+	for (size_t i = 0; i < from->nr_devices && !err; i++) {
+		int here = merge_renumber(merge, file, from->numbers[i]);
+
+		err = here < 0 ? here : 0;
+	}
+	return err;
+}
+
+int capture_merge__new(struct capture_reader *const *readers, size_t nr,
+		       struct capture_merge **merge)
+{
+	struct capture_merge *new = calloc(1, sizeof(*new));
+	int err = -ENOMEM;
+
+	*merge = NULL;
+	if (new) {
+		new->files = calloc(nr + 1, sizeof(*new->files));
+		new->heap = calloc(nr + 1, sizeof(struct merge_file *));
+	}
+	if (!new || !new->files || !new->heap) {
+		for (size_t i = 0; i < nr; i++)
+			capture_reader__free(readers[i]);
+		goto out;
+	}
+	for (; new->nr < nr; new->nr++)
+		new->files[new->nr].reader = readers[new->nr];
+	err = 0;
+	for (size_t i = 0; i < nr && !err; i++)
+		err = merge_add_file(new, &new->files[i]);
+	capture_about__sort_clocks(&new->about);
+out:
+	if (err)
+		capture_merge__free(new);
+	else
+		*merge = new;
+	return err;
+}
+
+int capture_merge__open(const char *const *paths, size_t nr, struct capture_merge **merge)
+{
+	struct capture_reader **readers = calloc(nr + 1, sizeof(*readers));
+	size_t nr_open = 0;
+	int err = 0;
+
+	*merge = NULL;
+	if (!readers)
+		return log_err(-ENOMEM, "no memory to read captures");
+	while (nr_open < nr && !err) {
+		err = capture_reader__open(paths[nr_open], &readers[nr_open]);
+		nr_open += !err;
+	}
+	if (!err) {
+		err = capture_merge__new(readers, nr, merge);
+		if (err)
+			log_err(err, "cannot merge %zu captures: %s", nr, strerror(-err));
+	} else {
+		while (nr_open)
+			capture_reader__free(readers[--nr_open]);
+	}
+	free(readers);
+	return err;
+}
+
+void capture_merge__free(struct capture_merge *merge)
+{
+	if (!merge)
+		return;
+	for (size_t i = 0; i < merge->nr; i++) {
+		capture_reader__free(merge->files[i].reader);
+		free(merge->files[i].renumber);
+	}
+	capture_about__free(&merge->about);
+	free(merge->files);
+	free(merge->heap);
+	free(merge);
+}
+
+/* A bound on a shifted clock; one that is beyond all time stays so. */
+static uint64_t merge_unshift(uint64_t bound_ns, uint64_t shift_ns)
+{
+	uint64_t there = bound_ns - shift_ns;
+
+	if (!bound_ns || bound_ns == UINT64_MAX)
+		return bound_ns;
+	if ((int64_t)shift_ns > 0)
+		return there > bound_ns ? 0 : there;
+	return there < bound_ns ? UINT64_MAX : there;
+}
+
+void capture_merge__bound(struct capture_merge *merge, uint64_t from_ns, uint64_t to_ns)
+{
+	for (size_t i = 0; i < merge->nr; i++) {
+		struct merge_file *file = &merge->files[i];
+
+		capture_reader__bound(file->reader, merge_unshift(from_ns, file->shift_ns),
+				      merge_unshift(to_ns, file->shift_ns));
+	}
+}
+
+static bool merge_is_before(const struct merge_file *a, const struct merge_file *b)
+{
+	return a->next_ns < b->next_ns || (a->next_ns == b->next_ns && a < b);
+}
+
+static void merge_sift_down(struct capture_merge *merge, size_t at)
+{
+	struct merge_file **heap = merge->heap, *file = heap[at];
+
+	for (;;) {
+		size_t child = 2 * at + 1;
+
+		if (child + 1 < merge->nr_heap && merge_is_before(heap[child + 1], heap[child]))
+			child++;
+		if (child >= merge->nr_heap || merge_is_before(file, heap[child]))
+			break;
+		heap[at] = heap[child];
+		at = child;
+	}
+	heap[at] = file;
+}
+
+/* 1: it has a next record, whose time is known now; 0: it has no more. */
+static int merge_look(struct merge_file *file)
+{
+	int err = 0;
+	const struct io_record *record = capture_reader__peek(file->reader, &err);
+
+	if (!record)
+		return err;
+	file->next_ns = io_record__time_ns(record) + file->shift_ns;
+	return 1;
+}
+
+static int merge_begin(struct capture_merge *merge)
+{
+	for (size_t i = 0; i < merge->nr; i++) {
+		int more = merge_look(&merge->files[i]);
+
+		if (more < 0)
+			return more;
+		if (more)
+			merge->heap[merge->nr_heap++] = &merge->files[i];
+	}
+	for (size_t i = merge->nr_heap; i-- > 0;)
+		merge_sift_down(merge, i);
+	merge->begun = true;
+	return 0;
+}
+
+static int merge_translate(struct capture_merge *merge, struct merge_file *file,
+			   struct io_record *record)
+{
+	int device = merge_renumber(merge, file, record->device);
+
+	if (device < 0)
+		return device;
+	record->device = (uint16_t)device;
+	record->first_ns += file->shift_ns;
+	record->last_ns += file->shift_ns;
+	if (record->what != RECORD_SUBMIT)
+		record->end_ns += file->shift_ns;
+	return 1;
+}
+
+int capture_merge__next(struct capture_merge *merge, struct io_record *record)
+{
+	int err = merge->begun ? 0 : merge_begin(merge), more;
+	struct merge_file *file;
+
+	if (err || !merge->nr_heap)
+		return err;
+	file = merge->heap[0];
+	err = capture_reader__next(file->reader, record);
+	if (err < 0)
+		return err;
+	more = merge_look(file);
+	if (more < 0)
+		return more;
+	if (!more)
+		merge->heap[0] = merge->heap[--merge->nr_heap];
+	if (merge->nr_heap)
+		merge_sift_down(merge, 0);
+	return merge_translate(merge, file, record);
+}
+
+const struct capture_about *capture_merge__about(const struct capture_merge *merge)
+{
+	return &merge->about;
+}
+
+size_t capture_merge__nr(const struct capture_merge *merge)
+{
+	return merge->nr;
+}
+
+const struct capture_reader *capture_merge__reader(const struct capture_merge *merge, size_t nr)
+{
+	return merge->files[nr].reader;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * merge.h: several captures as one, by time. Each file keeps its own order; the earliest of their
+ * next records comes first, of equal ones that of the file named first. Files of one boot share a
+ * clock; the times of others are shifted so that their wall clocks agree with the first file's.
+ */
+#ifndef IOSONAR_CAPTURE_MERGE_H
+#define IOSONAR_CAPTURE_MERGE_H
+
+#include "capture/read.h"
+
+struct capture_merge;
+
+/* Says what went wrong. One path is fine. */
+int capture_merge__open(const char *const *paths, size_t nr, struct capture_merge **merge);
+/* Takes over the readers, even if it fails. */
+int capture_merge__new(struct capture_reader *const *readers, size_t nr,
+		       struct capture_merge **merge);
+void capture_merge__free(struct capture_merge *merge);
+
+/* As capture_reader__bound, on the first file's clock; before the first __next. */
+void capture_merge__bound(struct capture_merge *merge, uint64_t from_ns, uint64_t to_ns);
+/* As capture_reader__next; device numbers are those of __about. */
+int capture_merge__next(struct capture_merge *merge, struct io_record *record);
+/*
+ * The devices of all files, those with the same identity once; their clocks; of info and names
+ * those of the first file that has them. Ledgers do not add up: ask each __reader for its own.
+ */
+const struct capture_about *capture_merge__about(const struct capture_merge *merge);
+size_t capture_merge__nr(const struct capture_merge *merge);
+const struct capture_reader *capture_merge__reader(const struct capture_merge *merge, size_t nr);
+
+#endif

@@ -1,0 +1,532 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "capture/read.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "capture/block.h"
+#include "capture/chunk.h"
+#include "capture/crc32c.h"
+#include "log.h"
+
+enum { READER_WINDOW = 65536 }; /* bytes looked at in one go, to find a chunk after damage */
+
+/* A chunk of records. Less than its header takes in the file. */
+struct reader_block {
+	uint64_t at;
+	struct capture_chunk chunk;
+};
+_Static_assert(sizeof(struct reader_block) <= CAPTURE_CHUNK_BYTES, "the index is not larger");
+
+struct capture_reader {
+	char *path;
+	int fd;
+	const uint8_t *memory; /* instead of fd */
+	uint64_t size;
+	struct capture_about about;
+	struct capture_damage damage;
+	struct reader_block *blocks;
+	size_t nr_blocks, room_blocks, next_block;
+	uint64_t nr_chunks, reserve_bytes, nr_records;
+	uint64_t from_ns, to_ns;
+	uint8_t *payload; /* of one chunk, with slack behind it */
+	size_t payload_room;
+	struct capture_unblock *unblock;
+	struct io_record *records; /* of one block */
+	size_t room_records, nr, at;
+	uint16_t version; /* of the file */
+};
+
+bool capture_damage__is_whole(const struct capture_damage *damage)
+{
+	return !damage->blocks_corrupt && !damage->records_corrupt && !damage->truncated;
+}
+
+/* Exactly nr bytes, which the size of the file promised. */
+static int reader_read_at(struct capture_reader *reader, void *to, size_t nr, uint64_t at)
+{
+	uint8_t *bytes = to;
+
+	if (reader->memory) {
+		memcpy(bytes, reader->memory + at, nr);
+		return 0;
+	}
+	while (nr) {
+		ssize_t got = pread(reader->fd, bytes, nr, (off_t)at);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return got ? -errno : -ENODATA;
+		bytes += got;
+		at += (uint64_t)got;
+		nr -= (size_t)got;
+	}
+	return 0;
+}
+
+/* The payload, checked, with slack behind it. -EBADMSG: not what was written. */
+static int reader_load(struct capture_reader *reader, const struct capture_chunk *chunk,
+		       uint64_t at)
+{
+	size_t room = (size_t)chunk->length + CAPTURE_SLACK;
+	uint8_t *payload;
+	int err;
+
+	if (room > reader->payload_room) {
+		payload = realloc(reader->payload, room);
+		if (!payload)
+			return -ENOMEM;
+		reader->payload = payload;
+		reader->payload_room = room;
+	}
+	err = reader_read_at(reader, reader->payload, chunk->length, at + CAPTURE_CHUNK_BYTES);
+	if (err)
+		return err == -ENODATA ? -EBADMSG : err;
+	memset(reader->payload + chunk->length, 0, CAPTURE_SLACK);
+	return crc32c(reader->payload, chunk->length) == chunk->crc ? 0 : -EBADMSG;
+}
+
+/* Is there a whole header? */
+static int reader_header_at(struct capture_reader *reader, uint64_t at, struct capture_chunk *chunk)
+{
+	uint8_t header[CAPTURE_CHUNK_BYTES];
+	int err;
+
+	if (reader->size - at < sizeof(header))
+		return 0;
+	err = reader_read_at(reader, header, sizeof(header), at);
+	if (err)
+		return err == -ENODATA ? 0 : err;
+	return capture_chunk__get(chunk, header);
+}
+
+/* The next good header at or after `at`, which had none: by its magic. The file's end if none. */
+static int reader_resync(struct capture_reader *reader, uint64_t *at)
+{
+	uint8_t *window = malloc(READER_WINDOW);
+	struct capture_chunk chunk;
+	int err = window ? 0 : -ENOMEM;
+
+	while (!err && reader->size - *at >= CAPTURE_CHUNK_BYTES) {
+		uint64_t left = reader->size - *at;
+		size_t nr = left < READER_WINDOW ? (size_t)left : READER_WINDOW, i;
+
+		err = reader_read_at(reader, window, nr, *at);
+		for (i = 0; !err && i + CAPTURE_CHUNK_BYTES <= nr; i++) {
+			i = capture_chunk__search(window, nr, i);
+			if (i + CAPTURE_CHUNK_BYTES > nr)
+				break;
+			if (capture_chunk__get(&chunk, window + i)) {
+				*at += i;
+				goto out;
+			}
+		}
+		/* A header may lie across the end of the window. */
+		*at += nr - CAPTURE_CHUNK_BYTES + 1;
+	}
+	*at = reader->size;
+out:
+	free(window);
+	return err == -ENODATA ? 0 : err;
+}
+
+static int reader_add_block(struct capture_reader *reader, const struct capture_chunk *chunk,
+			    uint64_t at)
+{
+	size_t room = reader->room_blocks + reader->room_blocks / 2 + 4;
+	struct reader_block *blocks;
+
+	if (reader->nr_blocks == reader->room_blocks) {
+		blocks = realloc(reader->blocks, room * sizeof(*blocks));
+		if (!blocks)
+			return -ENOMEM;
+		reader->blocks = blocks;
+		reader->room_blocks = room;
+	}
+	reader->blocks[reader->nr_blocks++] = (struct reader_block){ at, *chunk };
+	return 0;
+}
+
+static int reader_take_chunk(struct capture_reader *reader, const struct capture_chunk *chunk,
+			     uint64_t at)
+{
+	struct byte_in in;
+	int err;
+
+	reader->nr_chunks++;
+	if (chunk->type == CAPTURE_RECORDS || chunk->type == CAPTURE_TRAILER)
+		reader->damage.records_lost += chunk->lost;
+	if (chunk->type == CAPTURE_RECORDS)
+		return reader_add_block(reader, chunk, at);
+	if (!chunk->type || chunk->type > CAPTURE_RESERVE)
+		reader->damage.chunks_unknown++;
+	if (chunk->type == CAPTURE_RESERVE)
+		reader->reserve_bytes += chunk->length + CAPTURE_CHUNK_BYTES;
+	err = reader_load(reader, chunk, at);
+	in = (struct byte_in){ reader->payload, reader->payload + chunk->length, false };
+	if (!err)
+		err = capture_about__take(&reader->about, chunk->type, in);
+	if (err == -EBADMSG) {
+		reader->damage.blocks_corrupt++;
+		err = 0;
+	}
+	return err;
+}
+
+/* From chunk to chunk; *whole is the end of the last one that was all there. */
+static int reader_scan(struct capture_reader *reader, uint64_t *whole)
+{
+	uint64_t at = CAPTURE_FILE_BYTES;
+	struct capture_chunk chunk;
+	int good;
+
+	*whole = at;
+	while (at < reader->size) {
+		good = reader_header_at(reader, at, &chunk);
+		if (good < 0)
+			return good;
+		if (!good && reader->size - at < CAPTURE_CHUNK_BYTES)
+			return 0;
+		if (!good) {
+			int err = reader_resync(reader, &at);
+
+			reader->damage.blocks_corrupt++;
+			if (err)
+				return err;
+			continue;
+		}
+		if (chunk.length > reader->size - at - CAPTURE_CHUNK_BYTES)
+			return 0;
+		good = reader_take_chunk(reader, &chunk, at);
+		if (good < 0)
+			return good;
+		at += CAPTURE_CHUNK_BYTES + chunk.length;
+		*whole = at;
+	}
+	return 0;
+}
+
+/* Records that blocks which cannot be found had: their neighbours know their numbers. */
+static void reader_count_missing(struct capture_reader *reader)
+{
+	const struct capture_trailer *trailer = &reader->about.trailer;
+	uint64_t next = 0;
+
+	for (size_t i = 0; i < reader->nr_blocks; i++) {
+		const struct capture_chunk *chunk = &reader->blocks[i].chunk;
+
+		if (chunk->first > next)
+			reader->damage.records_corrupt += chunk->first - next;
+		next = chunk->first + chunk->count;
+		reader->nr_records += chunk->count;
+	}
+	if (trailer->there && trailer->records > next)
+		reader->damage.records_corrupt += trailer->records - next;
+}
+
+/* A file whose first bytes are damaged is still a capture if a chunk follows them. */
+static int reader_check_file(struct capture_reader *reader)
+{
+	uint8_t header[CAPTURE_FILE_BYTES];
+	struct capture_chunk chunk;
+	int err;
+
+	if (reader->size < sizeof(header))
+		return -EINVAL;
+	err = reader_read_at(reader, header, sizeof(header), 0);
+	if (err)
+		return err;
+	switch (capture_file__check_header(header, &reader->version)) {
+	case CAPTURE_FILE_GOOD: return 0;
+	case CAPTURE_FILE_NEWER: return -EPROTONOSUPPORT;
+	case CAPTURE_FILE_DAMAGED: break;
+	}
+	err = reader_header_at(reader, sizeof(header), &chunk);
+	if (err <= 0)
+		return err ? err : -EINVAL;
+	reader->damage.blocks_corrupt++;
+	return 0;
+}
+
+static int reader_begin(struct capture_reader *reader)
+{
+	struct capture_trailer *trailer = &reader->about.trailer;
+	uint64_t whole;
+	int err;
+
+	reader->to_ns = UINT64_MAX;
+	err = reader_check_file(reader);
+	if (!err)
+		err = reader_scan(reader, &whole);
+	if (err)
+		return err;
+	capture_about__sort_clocks(&reader->about);
+	reader_count_missing(reader);
+	reader->damage.truncated = !trailer->there || trailer->file_bytes > reader->size;
+	if (reader->damage.truncated)
+		reader->damage.truncated_at = whole;
+	return 0;
+}
+
+int capture_reader__open_memory(const void *bytes, size_t nr, struct capture_reader **reader)
+{
+	struct capture_reader *new = calloc(1, sizeof(*new));
+	int err;
+
+	*reader = NULL;
+	if (!new)
+		return -ENOMEM;
+	new->fd = -1;
+	new->memory = bytes;
+	new->size = nr;
+	err = reader_begin(new);
+	if (err) {
+		capture_reader__free(new);
+		return err;
+	}
+	*reader = new;
+	return 0;
+}
+
+static int reader_open_file(struct capture_reader *reader, const char *path)
+{
+	struct stat about;
+
+	reader->path = strdup(path);
+	if (!reader->path)
+		return log_err(-ENOMEM, "no memory to read '%s'", path);
+	reader->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (reader->fd < 0 || fstat(reader->fd, &about))
+		return log_err(-errno, "cannot read '%s': %s", path, strerror(errno));
+	if (!S_ISREG(about.st_mode))
+		return log_err(-EINVAL, "'%s' is not a file: a capture cannot be read from it",
+			       path);
+	reader->size = (uint64_t)about.st_size;
+	return 0;
+}
+
+static int reader_say(const struct capture_reader *reader, int err)
+{
+	if (err == -EINVAL)
+		return log_err(err, "'%s' is not a capture of iosonar", reader->path);
+	if (err == -EPROTONOSUPPORT)
+		return log_err(err, "'%s' has version %u of the format, this iosonar reads %d",
+			       reader->path, reader->version, CAPTURE_VERSION);
+	return log_err(err, "cannot read '%s': %s", reader->path, strerror(-err));
+}
+
+int capture_reader__open(const char *path, struct capture_reader **reader)
+{
+	struct capture_reader *new = calloc(1, sizeof(*new));
+	int err;
+
+	*reader = NULL;
+	if (!new)
+		return log_err(-ENOMEM, "no memory to read '%s'", path);
+	new->fd = -1;
+	err = reader_open_file(new, path);
+	if (err)
+		goto out;
+	err = reader_begin(new);
+	if (err)
+		err = reader_say(new, err);
+out:
+	if (err)
+		capture_reader__free(new);
+	else
+		*reader = new;
+	return err;
+}
+
+void capture_reader__free(struct capture_reader *reader)
+{
+	if (!reader)
+		return;
+	if (reader->fd >= 0)
+		close(reader->fd);
+	capture_about__free(&reader->about);
+	capture_unblock__free(reader->unblock);
+	free(reader->blocks);
+	free(reader->payload);
+	free(reader->records);
+	free(reader->path);
+	free(reader);
+}
+
+void capture_reader__bound(struct capture_reader *reader, uint64_t from_ns, uint64_t to_ns)
+{
+	reader->from_ns = from_ns;
+	reader->to_ns = to_ns;
+}
+
+static int reader_make_room(struct capture_reader *reader, uint32_t count)
+{
+	if (!reader->unblock)
+		reader->unblock = capture_unblock__new();
+	if (!reader->unblock)
+		return -ENOMEM;
+	if (count > CAPTURE_BLOCK_RECORDS)
+		return -EBADMSG;
+	if (count <= reader->room_records)
+		return 0;
+	free(reader->records);
+	reader->records = calloc(count, sizeof(*reader->records));
+	reader->room_records = reader->records ? count : 0;
+	return reader->records ? 0 : -ENOMEM;
+}
+
+/* 0: the block's records are there. -EBADMSG: skipped, and counted. */
+static int reader_decode(struct capture_reader *reader, const struct reader_block *block)
+{
+	const struct capture_chunk *chunk = &block->chunk;
+	int err = reader_make_room(reader, chunk->count);
+
+	if (!err)
+		err = reader_load(reader, chunk, block->at);
+	if (!err)
+		err = capture_unblock__decode(reader->unblock, chunk, reader->payload,
+					      reader->records);
+	if (err == -EBADMSG) {
+		reader->damage.blocks_corrupt++;
+		reader->damage.records_corrupt += chunk->count;
+	}
+	if (err == -EOPNOTSUPP && reader->path)
+		log_err(err, "'%s' is compressed with zstd, this iosonar was built without it",
+			reader->path);
+	return err;
+}
+
+/* Is some of that time wanted? No bound at all also lets the last nanosecond through. */
+static bool reader_wants(const struct capture_reader *reader, uint64_t min_ns, uint64_t max_ns)
+{
+	return max_ns >= reader->from_ns && (min_ns < reader->to_ns || reader->to_ns == UINT64_MAX);
+}
+
+/* 1: records are there; 0: the end. */
+static int reader_next_block(struct capture_reader *reader)
+{
+	reader->nr = reader->at = 0;
+	while (reader->next_block < reader->nr_blocks) {
+		const struct reader_block *block = &reader->blocks[reader->next_block];
+		int err;
+
+		if (!reader_wants(reader, block->chunk.min_ns, block->chunk.max_ns)) {
+			reader->next_block++;
+			continue;
+		}
+		err = reader_decode(reader, block);
+		if (err && err != -EBADMSG)
+			return err;
+		reader->next_block++;
+		if (!err) {
+			reader->nr = block->chunk.count;
+			return 1;
+		}
+	}
+	return 0;
+}
+
+const struct io_record *capture_reader__peek(struct capture_reader *reader, int *err)
+{
+	uint64_t now_ns;
+
+	for (;; reader->at++) {
+		if (reader->at == reader->nr) {
+			*err = reader_next_block(reader);
+			if (*err <= 0)
+				return NULL;
+			*err = 0;
+		}
+		now_ns = io_record__time_ns(&reader->records[reader->at]);
+		if (reader_wants(reader, now_ns, now_ns))
+			return &reader->records[reader->at];
+	}
+}
+
+int capture_reader__next(struct capture_reader *reader, struct io_record *record)
+{
+	int err = 0;
+	const struct io_record *next = capture_reader__peek(reader, &err);
+
+	if (!next)
+		return err;
+	*record = *next;
+	reader->at++;
+	return 1;
+}
+
+const struct capture_about *capture_reader__about(const struct capture_reader *reader)
+{
+	return &reader->about;
+}
+
+const struct capture_damage *capture_reader__damage(const struct capture_reader *reader)
+{
+	return &reader->damage;
+}
+
+uint64_t capture_reader__nr_records(const struct capture_reader *reader)
+{
+	return reader->nr_records;
+}
+
+uint64_t capture_reader__bytes(const struct capture_reader *reader)
+{
+	return reader->size;
+}
+
+uint64_t capture_reader__position(const struct capture_reader *reader)
+{
+	if (reader->next_block == reader->nr_blocks)
+		return reader->size;
+	return reader->blocks[reader->next_block].at;
+}
+
+bool capture_reader__span(const struct capture_reader *reader, uint64_t *min_ns, uint64_t *max_ns)
+{
+	*min_ns = UINT64_MAX;
+	*max_ns = 0;
+	for (size_t i = 0; i < reader->nr_blocks; i++) {
+		const struct capture_chunk *chunk = &reader->blocks[i].chunk;
+
+		if (chunk->min_ns < *min_ns)
+			*min_ns = chunk->min_ns;
+		if (chunk->max_ns > *max_ns)
+			*max_ns = chunk->max_ns;
+	}
+	return reader->nr_blocks;
+}
+
+const char *capture_reader__path(const struct capture_reader *reader)
+{
+	return reader->path;
+}
+
+int capture__verify(const char *path, struct capture_report *report)
+{
+	struct capture_reader *reader;
+	int err = capture_reader__open(path, &reader);
+
+	memset(report, 0, sizeof(*report));
+	if (err)
+		return err;
+	report->bytes = reader->size;
+	report->chunks = reader->nr_chunks;
+	report->blocks = reader->nr_blocks;
+	report->reserve_bytes = reader->reserve_bytes;
+	for (size_t i = 0; i < reader->nr_blocks && (!err || err == -EBADMSG); i++) {
+		const struct reader_block *block = &reader->blocks[i];
+
+		report->zstd_blocks += block->chunk.flags & CAPTURE_ZSTD;
+		err = reader_decode(reader, block);
+		if (!err)
+			report->records += block->chunk.count;
+	}
+	report->damage = reader->damage;
+	capture_reader__free(reader);
+	return err == -EBADMSG ? 0 : err;
+}

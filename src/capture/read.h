@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * read.h: reads a capture, whole or not. Opening looks at every chunk's header and at all that is
+ * not records, so devices, clocks and ledger are known before the first record; records are checked
+ * and decoded block by block. What is damaged is skipped and counted, never guessed. Memory: 1 MiB,
+ * the largest chunk, and less than one byte for each byte of the file.
+ *
+ *	err = capture_reader__open("run.cap", &reader);
+ *	while ((got = capture_reader__next(reader, &record)) > 0)
+ *		…
+ *	if (!capture_damage__is_whole(capture_reader__damage(reader)))
+ *		…
+ *	capture_reader__free(reader);
+ */
+#ifndef IOSONAR_CAPTURE_READ_H
+#define IOSONAR_CAPTURE_READ_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "capture/about.h"
+#include "wire/record.h"
+
+struct capture_reader;
+
+/* What is wrong with a file. Blocks of records count as they are read, all else from the start. */
+struct capture_damage {
+	uint64_t blocks_corrupt;  /* chunks of any type that were skipped */
+	uint64_t records_corrupt; /* that were in them, as far as their neighbours tell */
+	uint64_t records_lost;	  /* before they were written: the recorder's own count */
+	uint64_t chunks_unknown;  /* of types of later days; no damage */
+	bool truncated;		  /* it ends without a trailer, or before its trailer says */
+	uint64_t truncated_at;	  /* bytes up to the end of the last whole chunk */
+};
+
+/* The file holds all that was written into it. What the recorder lost itself is another matter. */
+bool capture_damage__is_whole(const struct capture_damage *damage);
+
+/* Says what went wrong: no such file, no capture, of a later version. */
+int capture_reader__open(const char *path, struct capture_reader **reader);
+/* The bytes stay the caller's, and stay there. Says nothing; -EINVAL: no capture. */
+int capture_reader__open_memory(const void *bytes, size_t nr, struct capture_reader **reader);
+void capture_reader__free(struct capture_reader *reader);
+
+/* Only records of from_ns <= time < to_ns (monotonic); blocks outside are not even read. */
+void capture_reader__bound(struct capture_reader *reader, uint64_t from_ns, uint64_t to_ns);
+/* 1 and the next record, in the order they were written; 0 at the end; -errno. */
+int capture_reader__next(struct capture_reader *reader, struct io_record *record);
+/* The record that __next will give, or NULL: at the end, or *err. */
+const struct io_record *capture_reader__peek(struct capture_reader *reader, int *err);
+
+const struct capture_about *capture_reader__about(const struct capture_reader *reader);
+const struct capture_damage *capture_reader__damage(const struct capture_reader *reader);
+uint64_t capture_reader__nr_records(const struct capture_reader *reader); /* by block headers */
+uint64_t capture_reader__bytes(const struct capture_reader *reader);	  /* size of the file */
+uint64_t capture_reader__position(const struct capture_reader *reader);	  /* for a progress bar */
+/* Of the blocks' records; false: there are none. */
+bool capture_reader__span(const struct capture_reader *reader, uint64_t *min_ns, uint64_t *max_ns);
+const char *capture_reader__path(const struct capture_reader *reader); /* NULL: memory */
+
+/* What `info --verify` prints. */
+struct capture_report {
+	uint64_t bytes, chunks, blocks, records;
+	uint64_t reserve_bytes, zstd_blocks;
+	struct capture_damage damage;
+};
+/* Reads and decodes all of it. 0 if it could be read, however damaged; see report->damage. */
+int capture__verify(const char *path, struct capture_report *report);
+
+#endif

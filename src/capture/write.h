@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * write.h: makes a capture. What it is told goes out in chunks, each in one write(2): records when
+ * there are 8,192 of them or a second of them, all else at once. Killed at any moment, it leaves a
+ * file that reads up to its last whole chunk. It never waits but for write(2).
+ *
+ *	struct capture_options options = { .path = "run.cap", .reserve_bytes = 4096 };
+ *	err = capture_writer__new(&options, &writer);
+ *	…
+ *	err = capture_writer__finish(writer, "done", counts, nr);
+ *	capture_writer__free(writer);
+ */
+#ifndef IOSONAR_CAPTURE_WRITE_H
+#define IOSONAR_CAPTURE_WRITE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "capture/about.h"
+#include "capture/chunk.h"
+#include "wire/record.h"
+
+enum { CAPTURE_RESERVE_BYTES = 4096 }; /* holds a trailer of 100 counts */
+
+struct capture_options {
+	const char *path; /* NULL: fd */
+	int fd;		  /* stays the caller's; may be a pipe */
+	int zstd_level;	  /* 0: none; 3 is good. -EOPNOTSUPP where zstd is not built in */
+	/*
+	 * Room near the start of the file, of this many bytes in all, that the trailer goes to when
+	 * nothing can be appended. 0: none. A pipe has none.
+	 */
+	uint32_t reserve_bytes;
+};
+
+struct capture_writer;
+
+/* Says what went wrong. */
+int capture_writer__new(const struct capture_options *options, struct capture_writer **writer);
+/* Closes the file; without __finish it has no trailer. NULL is fine. */
+void capture_writer__free(struct capture_writer *writer);
+
+/*
+ * All return 0 or -errno. -ENOSPC (the disk, the quota or the file size limit is full) comes once:
+ * the trailer is written then, what follows is counted as lost to "disk full", and __finish writes
+ * the trailer again with the last word. Other errors stay.
+ */
+int capture_writer__info(struct capture_writer *writer, const struct capture_info *info, size_t nr);
+/* May come at any time; a number that was there gets the new description. */
+int capture_writer__device(struct capture_writer *writer, uint16_t number,
+			   const struct device *device);
+/* CAPTURE_NR_NAMES names, NULL where there is none. */
+int capture_writer__names(struct capture_writer *writer, const char *set, char *const *names);
+/* Each second: writes pending records, too. */
+int capture_writer__clock(struct capture_writer *writer, const struct capture_clock *clock);
+int capture_writer__records(struct capture_writer *writer, const struct io_record *records,
+			    size_t nr);
+/* Records that never came: in the next chunk of records, and by reason in the trailer. */
+void capture_writer__lost(struct capture_writer *writer, const char *reason, uint64_t nr);
+int capture_writer__flush(struct capture_writer *writer);
+int capture_writer__finish(struct capture_writer *writer, const char *ended,
+			   const struct capture_count *ledger, size_t nr);
+
+uint64_t capture_writer__nr_records(const struct capture_writer *writer); /* written or pending */
+uint64_t capture_writer__bytes(const struct capture_writer *writer);	  /* written */
+
+/*
+ * Where chunks go, if not into a file: see memory.c. `bytes` is the header and the payload; the
+ * sink copies what it keeps.
+ */
+struct capture_sink {
+	int (*put)(void *arg, const struct capture_chunk *chunk, const uint8_t *bytes, size_t nr);
+	void *arg;
+};
+int capture_writer__new_sink(const struct capture_sink *sink, int zstd_level,
+			     struct capture_writer **writer);
+/* A chunk of records that was made before; its number in the file is set anew. */
+int capture_writer__chunk(struct capture_writer *writer, const struct capture_chunk *chunk,
+			  const uint8_t *payload);
+
+#endif

@@ -1,0 +1,478 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * nvme_command.c: what was this command? I/O and fabrics commands are tables here, admin commands
+ * next door. A plain read or write leaves before any table is walked: most commands are one.
+ * Data the command points to (ranges, keys, lists) is not in a record and not shown.
+ */
+#include "decode/nvme.h"
+#include "decode/nvme_field.h"
+
+/* ---- NVM command set ---- */
+
+/* NVM Command Set 1.0, "Protection Information Field (PRINFO)": the check bits, guard on top. */
+static const struct nvme_word prchk_words[] = {
+	{ 2, "guard" }, { 1, "app" }, { 0, "ref" }, { 0, NULL }
+};
+
+/* NVM Command Set 1.0, 3.2.4 "Read", Dataset Management field of CDW13. */
+static const struct nvme_word freq_words[] = {
+	{ 1, "typical" },     { 2, "rare" },	     { 3, "reads" },
+	{ 4, "writes" },      { 5, "reads-writes" }, { 6, "once" },
+	{ 7, "speculative" }, { 8, "overwritten" },  { 0, NULL },
+};
+
+static const struct nvme_word latency_words[] = {
+	{ 1, "idle" }, { 2, "normal" }, { 3, "low" }, { 0, NULL }
+};
+
+/* What every command that touches blocks may ask for. */
+static const struct nvme_field rw_fields[] = {
+	{ "fua", FIELD_FLAG, CDW12, 30, 1 },
+	{ "lr", FIELD_FLAG, CDW12, 31, 1 },
+	{ "pract", FIELD_FLAG, CDW12, 29, 1 },
+	{ "prchk", FIELD_BITS, CDW12, 26, 3, FIELD_QUIET, prchk_words },
+	{ "stc", FIELD_FLAG, CDW12, 24, 1 },
+	{ 0 },
+};
+
+static const struct nvme_field hint_fields[] = {
+	{ "freq", FIELD_NAME, CDW13, 0, 4, FIELD_QUIET, freq_words },
+	{ "latency", FIELD_NAME, CDW13, 4, 2, FIELD_QUIET, latency_words },
+	{ "seq", FIELD_FLAG, CDW13, 6, 1 },
+	{ "incompressible", FIELD_FLAG, CDW13, 7, 1 },
+	{ 0 },
+};
+
+static const struct nvme_field no_fields[] = { { 0 } };
+static const struct nvme_field zeroes_fields[] = { { "deac", FIELD_FLAG, CDW12, 25, 1 }, { 0 } };
+static const struct nvme_field append_fields[] = {
+	{ "piremap", FIELD_FLAG, CDW12, 25, 1 },
+	{ "lba", FIELD_NUMBER, RESULT, 0, 64 },
+	{ 0 },
+};
+
+/* Tags mean something only where they are checked: CDW14 and CDW15 are 0 or stale else. */
+static void rw_tags(struct words *w, const struct io_record *r)
+{
+	uint32_t prchk = r->cdw10[CDW12] >> 26 & 7;
+
+	if (prchk & 1) {
+		words__key(w, "reftag");
+		words__hex(w, r->cdw10[CDW14], 1);
+	}
+	if (prchk & 2) {
+		words__key(w, "apptag");
+		words__hex(w, r->cdw10[CDW15] & 0xffff, 4);
+		words__char(w, '/');
+		words__hex(w, r->cdw10[CDW15] >> 16, 4);
+	}
+}
+
+/* Base 2.0, 8.7 "Directives": type in CDW12, what it speaks of in CDW13. */
+static void rw_directive(struct words *w, const struct io_record *r)
+{
+	static const char *const keys[16] = { [1] = "stream", [2] = "placement" };
+	uint32_t type = r->cdw10[CDW12] >> 20 & 15;
+
+	if (!type)
+		return;
+	if (!keys[type]) {
+		words__key(w, "dtype");
+		words__u64(w, type);
+	}
+	words__key(w, keys[type] ? keys[type] : "dspec");
+	words__u64(w, r->cdw10[CDW13] >> 16);
+}
+
+static void read_more(struct words *w, const struct io_record *r)
+{
+	if (r->cdw10[CDW13] & 0xff)
+		nvme_fields__print(w, hint_fields, r);
+	rw_tags(w, r);
+}
+
+static void write_more(struct words *w, const struct io_record *r)
+{
+	read_more(w, r);
+	rw_directive(w, r);
+}
+
+static void zeroes_more(struct words *w, const struct io_record *r)
+{
+	nvme_fields__print(w, zeroes_fields, r);
+	rw_tags(w, r);
+	rw_directive(w, r);
+}
+
+static void append_more(struct words *w, const struct io_record *r)
+{
+	rw_tags(w, r);
+	rw_directive(w, r);
+	nvme_fields__print(w, append_fields, r);
+}
+
+/* NVM Command Set 1.0, 3.2.3 "Dataset Management". */
+static const struct nvme_field dsm_fields[] = {
+	{ "ranges", FIELD_PLUS_ONE, CDW10, 0, 8 },
+	{ "integral-read", FIELD_FLAG, CDW11, 0, 1 },
+	{ "integral-write", FIELD_FLAG, CDW11, 1, 1 },
+	{ "deallocate", FIELD_FLAG, CDW11, 2, 1 },
+	{ 0 },
+};
+
+/* NVM Command Set 1.0, 3.2.2 "Copy": protection twice, of what is read and of what is written. */
+static const struct nvme_field copy_fields[] = {
+	{ "ranges", FIELD_PLUS_ONE, CDW12, 0, 8 },
+	{ "format", FIELD_NUMBER, CDW12, 8, 4 },
+	{ "pract-read", FIELD_FLAG, CDW12, 15, 1 },
+	{ "prchk-read", FIELD_BITS, CDW12, 12, 3, FIELD_QUIET, prchk_words },
+	{ "stc-read", FIELD_FLAG, CDW12, 25, 1 },
+	{ 0 },
+};
+
+static void copy_more(struct words *w, const struct io_record *r)
+{
+	nvme_fields__print(w, rw_fields, r);
+	rw_tags(w, r);
+	rw_directive(w, r);
+}
+
+/* ---- commands of every I/O command set: Base 2.0, chapter 7 ---- */
+
+static const struct nvme_word resv_type_words[] = {
+	{ 1, "write-exclusive" },
+	{ 2, "exclusive-access" },
+	{ 3, "write-exclusive-registrants" },
+	{ 4, "exclusive-access-registrants" },
+	{ 5, "write-exclusive-all-registrants" },
+	{ 6, "exclusive-access-all-registrants" },
+	{ 0, NULL },
+};
+
+static const struct nvme_word register_words[] = {
+	{ 0, "register" }, { 1, "unregister" }, { 2, "replace" }, { 0, NULL }
+};
+static const struct nvme_word acquire_words[] = {
+	{ 0, "acquire" }, { 1, "preempt" }, { 2, "preempt-and-abort" }, { 0, NULL }
+};
+static const struct nvme_word release_words[] = { { 0, "release" }, { 1, "clear" }, { 0, NULL } };
+static const struct nvme_word cptpl_words[] = { { 2, "clear" }, { 3, "set" }, { 0, NULL } };
+
+static const struct nvme_field resv_register_fields[] = {
+	{ "action", FIELD_NAME, CDW10, 0, 3, 0, register_words },
+	{ "ignore-key", FIELD_FLAG, CDW10, 3, 1 },
+	{ "ptpl", FIELD_NAME, CDW10, 30, 2, FIELD_QUIET, cptpl_words },
+	{ 0 },
+};
+
+static const struct nvme_field resv_acquire_fields[] = {
+	{ "action", FIELD_NAME, CDW10, 0, 3, 0, acquire_words },
+	{ "type", FIELD_NAME, CDW10, 8, 8, 0, resv_type_words },
+	{ "ignore-key", FIELD_FLAG, CDW10, 3, 1 },
+	{ 0 },
+};
+
+static const struct nvme_field resv_release_fields[] = {
+	{ "action", FIELD_NAME, CDW10, 0, 3, 0, release_words },
+	{ "type", FIELD_NAME, CDW10, 8, 8, FIELD_QUIET, resv_type_words },
+	{ "ignore-key", FIELD_FLAG, CDW10, 3, 1 },
+	{ 0 },
+};
+
+static const struct nvme_field resv_report_fields[] = {
+	{ "len", FIELD_DWORDS, CDW10, 0, 32 },
+	{ "extended", FIELD_FLAG, CDW11, 0, 1 },
+	{ 0 },
+};
+
+/* Technical proposal 4146, in Base 2.1: reclaim unit handles of flexible data placement. */
+static const struct nvme_word io_recv_words[] = { { 0, "none" },
+						  { 1, "reclaim-unit-handle-status" },
+						  { 0, NULL } };
+static const struct nvme_word io_send_words[] = { { 0, "none" },
+						  { 1, "reclaim-unit-handle-update" },
+						  { 0, NULL } };
+
+static const struct nvme_field io_mgmt_recv_fields[] = {
+	{ "mo", FIELD_NAME, CDW10, 0, 8, 0, io_recv_words },
+	{ "mos", FIELD_NUMBER, CDW10, 16, 16, FIELD_QUIET },
+	{ "len", FIELD_DWORDS, CDW11, 0, 32 },
+	{ 0 },
+};
+
+/* The management operation's own field is the number of placement identifiers, from 0. */
+static const struct nvme_field io_mgmt_send_fields[] = {
+	{ "mo", FIELD_NAME, CDW10, 0, 8, 0, io_send_words },
+	{ "pids", FIELD_PLUS_ONE, CDW10, 16, 16 },
+	{ 0 },
+};
+
+static const struct nvme_word cancel_words[] = { { 0, "single" }, { 1, "multiple" }, { 0, NULL } };
+
+/* Base 2.1, "Cancel command". */
+static const struct nvme_field cancel_fields[] = {
+	{ "action", FIELD_NAME, CDW11, 0, 2, 0, cancel_words },
+	{ "sqid", FIELD_NUMBER, CDW10, 0, 16 },
+	{ "cid", FIELD_NUMBER, CDW10, 16, 16 },
+	{ 0 },
+};
+
+/* ---- zones: Zoned Namespace Command Set 1.1, 3.4 ---- */
+
+static const struct nvme_word zone_send_words[] = {
+	{ 0x01, "close" },
+	{ 0x02, "finish" },
+	{ 0x03, "open" },
+	{ 0x04, "reset" },
+	{ 0x05, "offline" },
+	{ 0x10, "set-descriptor-extension" },
+	{ 0x11, "flush-explicit-zrwa" },
+	{ 0, NULL },
+};
+
+static const struct nvme_word zone_recv_words[] = { { 0, "report" },
+						    { 1, "extended-report" },
+						    { 0, NULL } };
+
+static const struct nvme_word zone_state_words[] = {
+	{ 0, "all" },	 { 1, "empty" }, { 2, "implicitly-opened" }, { 3, "explicitly-opened" },
+	{ 4, "closed" }, { 5, "full" },	 { 6, "read-only" },	     { 7, "offline" },
+	{ 0, NULL },
+};
+
+static const struct nvme_field zone_send_fields[] = {
+	{ "action", FIELD_NAME, CDW13, 0, 8, 0, zone_send_words },
+	{ "all", FIELD_FLAG, CDW13, 8, 1 },
+	{ "option", FIELD_FLAG, CDW13, 9, 1 },
+	{ 0 },
+};
+
+static const struct nvme_field zone_recv_fields[] = {
+	{ "action", FIELD_NAME, CDW13, 0, 8, 0, zone_recv_words },
+	{ "state", FIELD_NAME, CDW13, 8, 8, 0, zone_state_words },
+	{ "partial", FIELD_FLAG, CDW13, 16, 1 },
+	{ "len", FIELD_DWORDS, CDW12, 0, 32 },
+	{ 0 },
+};
+
+static const struct nvme_shape io_shapes[256] = {
+	[0x00] = { no_fields },
+	[0x01] = { rw_fields, write_more, NVME_LBA | NVME_BLOCKS | NVME_PLAIN },
+	[0x02] = { rw_fields, read_more, NVME_LBA | NVME_BLOCKS | NVME_PLAIN },
+	[0x04] = { no_fields, rw_directive, NVME_LBA | NVME_BLOCKS },
+	[0x05] = { rw_fields, rw_tags, NVME_LBA | NVME_BLOCKS },
+	[0x08] = { rw_fields, zeroes_more, NVME_LBA | NVME_BLOCKS },
+	[0x09] = { dsm_fields },
+	[0x0c] = { rw_fields, rw_tags, NVME_LBA | NVME_BLOCKS },
+	[0x0d] = { resv_register_fields },
+	[0x0e] = { resv_report_fields },
+	[0x11] = { resv_acquire_fields },
+	[0x12] = { io_mgmt_recv_fields },
+	[0x15] = { resv_release_fields },
+	[0x18] = { cancel_fields },
+	[0x19] = { copy_fields, copy_more, NVME_LBA },
+	[0x1d] = { io_mgmt_send_fields },
+	[0x79] = { zone_send_fields, NULL, NVME_LBA },
+	[0x7a] = { zone_recv_fields, NULL, NVME_LBA },
+	[0x7d] = { rw_fields, append_more, NVME_LBA | NVME_BLOCKS },
+};
+
+/* ---- fabrics: Base 2.0, chapter 6; the first dword after the pointer is CDW10 ---- */
+
+/* Base 2.0, 3.1.3 "Controller Properties". */
+static const struct nvme_word property_words[] = {
+	{ 0x00, "CAP" },    { 0x08, "VS" },	{ 0x0c, "INTMS" },  { 0x10, "INTMC" },
+	{ 0x14, "CC" },	    { 0x1c, "CSTS" },	{ 0x20, "NSSR" },   { 0x24, "AQA" },
+	{ 0x28, "ASQ" },    { 0x30, "ACQ" },	{ 0x38, "CMBLOC" }, { 0x3c, "CMBSZ" },
+	{ 0x40, "BPINFO" }, { 0x44, "BPRSEL" }, { 0x48, "BPMBL" },  { 0x50, "CMBMSC" },
+	{ 0x58, "CMBSTS" }, { 0x64, "NSSD" },	{ 0x68, "CRTO" },   { 0, NULL },
+};
+
+static const struct nvme_word property_size_words[] = { { 0, "4" }, { 1, "8" }, { 0, NULL } };
+static const struct nvme_word queue_priority_words[] = {
+	{ 0, "urgent" }, { 1, "high" }, { 2, "medium" }, { 3, "low" }, { 0, NULL }
+};
+static const struct nvme_word auth_required_words[] = { { 0, "ascr" }, { 1, "atr" }, { 0, NULL } };
+
+/* Linux always sends the 8-byte value, so a wide one shows even under a size of 4. */
+static const struct nvme_field property_set_fields[] = {
+	{ "property", FIELD_NAME, CDW11, 0, 32, 0, property_words },
+	{ "size", FIELD_NAME, CDW10, 0, 3, 0, property_size_words },
+	{ "value", FIELD_HEX, CDW12, 0, 64 },
+	{ 0 },
+};
+
+static const struct nvme_field property_get_fields[] = {
+	{ "property", FIELD_NAME, CDW11, 0, 32, 0, property_words },
+	{ "size", FIELD_NAME, CDW10, 0, 3, 0, property_size_words },
+	{ "value", FIELD_HEX, RESULT, 0, 64 },
+	{ 0 },
+};
+
+static const struct nvme_field connect_fields[] = {
+	{ "qid", FIELD_NUMBER, CDW10, 16, 16 },
+	{ "sqsize", FIELD_PLUS_ONE, CDW11, 0, 16 },
+	{ "kato", FIELD_MS, CDW12, 0, 32 },
+	{ "prio", FIELD_NAME, CDW11, 16, 2, FIELD_QUIET, queue_priority_words },
+	{ "no-sq-flow-control", FIELD_FLAG, CDW11, 18, 1 },
+	{ "queue-deletion", FIELD_FLAG, CDW11, 19, 1 },
+	{ "recfmt", FIELD_NUMBER, CDW10, 0, 16, FIELD_QUIET },
+	{ "cntlid", FIELD_NUMBER, RESULT, 0, 16 },
+	{ "auth", FIELD_BITS, RESULT, 17, 2, FIELD_QUIET, auth_required_words },
+	{ 0 },
+};
+
+static const struct nvme_field auth_fields[] = {
+	{ "secp", FIELD_HEX, CDW10, 24, 8 },
+	{ "spsp", FIELD_HEX, CDW10, 8, 16 },
+	{ "len", FIELD_SIZE, CDW11, 0, 32 },
+	{ 0 },
+};
+
+static const struct nvme_field disconnect_fields[] = {
+	{ "recfmt", FIELD_NUMBER, CDW10, 0, 16, FIELD_QUIET },
+	{ 0 },
+};
+
+static const struct nvme_shape fabrics_shapes[256] = {
+	[0x00] = { property_set_fields }, [0x01] = { connect_fields },
+	[0x04] = { property_get_fields }, [0x05] = { auth_fields },
+	[0x06] = { auth_fields },	  [0x08] = { disconnect_fields },
+};
+
+/* ---- any command ---- */
+
+/* By kind: what commands are made of, and from which opcode on they are the vendor's. */
+static const struct {
+	const struct nvme_shape *shapes;
+	uint8_t vendor_from;
+} kinds[] = {
+	[IO_NVME] = { io_shapes, 0x80 },
+	[IO_ADMIN] = { nvme_admin_shapes, 0xc0 },
+	[IO_FABRICS] = { fabrics_shapes, 0xc0 },
+};
+
+static inline const struct nvme_shape *command_shape(const struct io_record *r)
+{
+	return r->kind <= IO_FABRICS ? &kinds[r->kind].shapes[r->op] : NULL;
+}
+
+/* A command nobody told us about: every dword that is not 0, so that nothing is hidden. */
+static void command_raw(struct words *w, const struct io_record *r)
+{
+	static const char *const keys[] = { "cdw10", "cdw11", "cdw12", "cdw13", "cdw14", "cdw15" };
+	uint32_t any = 0;
+
+	if (r->kind <= IO_FABRICS && r->op >= kinds[r->kind].vendor_from)
+		words__item(w, "vendor");
+	for (int i = 0; i < 6; i++) {
+		any |= r->cdw10[i];
+		if (!r->cdw10[i])
+			continue;
+		words__key(w, keys[i]);
+		words__hex(w, r->cdw10[i], 1);
+	}
+	if (!any)
+		words__item(w, "cdw10-15=0");
+	if (!r->result || !nvme_result__is_there(r))
+		return;
+	nvme_result__arrow(w);
+	words__key(w, "result");
+	words__hex(w, r->result, 1);
+}
+
+/* Base 2.0, 3.3.3.1, CDW0: the two halves of a fused operation. */
+static void command_fused(struct words *w, const struct io_record *r)
+{
+	static const char *const halves[] = { NULL, "fused=first", "fused=second", "fused=3" };
+
+	if (r->cmd_flags & 3)
+		words__item(w, halves[r->cmd_flags & 3]);
+}
+
+static bool command_is_plain(const struct nvme_shape *shape, const struct io_record *r)
+{
+	return (shape->has & NVME_PLAIN) && !(r->cdw10[CDW12] >> 16 | r->cdw10[CDW13]) &&
+	       !(r->cmd_flags & 3);
+}
+
+static void command_options(struct words *w, const struct io_record *r,
+			    const struct nvme_shape *shape)
+{
+	if (!shape || (!shape->fields && !shape->more)) {
+		command_raw(w, r);
+		return;
+	}
+	command_fused(w, r);
+	if (shape->fields)
+		nvme_fields__print(w, shape->fields, r);
+	if (shape->more)
+		shape->more(w, r);
+}
+
+static inline uint64_t command_lba(const struct io_record *r)
+{
+	return (uint64_t)r->cdw10[CDW11] << 32 | r->cdw10[CDW10];
+}
+
+static inline uint32_t command_blocks(const struct io_record *r)
+{
+	return (r->cdw10[CDW12] & 0xffff) + 1;
+}
+
+bool nvme_command__lba(const struct io_record *r, uint64_t *lba)
+{
+	const struct nvme_shape *shape = command_shape(r);
+
+	if (!shape || !(shape->has & NVME_LBA))
+		return false;
+	*lba = command_lba(r);
+	return true;
+}
+
+bool nvme_command__blocks(const struct io_record *r, uint32_t *nr_blocks)
+{
+	const struct nvme_shape *shape = command_shape(r);
+
+	if (!shape || !(shape->has & NVME_BLOCKS))
+		return false;
+	*nr_blocks = command_blocks(r);
+	return true;
+}
+
+void nvme_command__options(struct words *w, const struct io_record *r)
+{
+	const struct nvme_shape *shape = command_shape(r);
+
+	if (!shape || !command_is_plain(shape, r))
+		command_options(w, r, shape);
+}
+
+/* By value: text may alias anything, so through a pointer every byte would reload the writer. */
+static inline struct words command_where(struct words w, const struct io_record *r, uint8_t has,
+					 uint32_t block_size)
+{
+	if (has & NVME_LBA) {
+		words__key(&w, "lba");
+		words__u64(&w, command_lba(r));
+	}
+	if (has & NVME_BLOCKS) {
+		words__bytes(&w, " nlb=", 5);
+		words__u64(&w, command_blocks(r));
+	}
+	if ((has & NVME_BLOCKS) && block_size) {
+		words__bytes(&w, " len=", 5);
+		words__size(&w, (uint64_t)command_blocks(r) * block_size);
+	}
+	return w;
+}
+
+void nvme_command__describe(struct words *w, const struct io_record *r, uint32_t block_size)
+{
+	const struct nvme_shape *shape = command_shape(r);
+
+	if (shape && (shape->has & NVME_LBA))
+		*w = command_where(*w, r, shape->has, block_size);
+	if (!shape || !command_is_plain(shape, r))
+		command_options(w, r, shape);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * record.h: one command in words, whatever device did it: where it went, how it was asked for, how
+ * it ended. Text is `key=value` and bare words, one space apart, appended to what is there already.
+ *	lba=2048 nlb=8 len=4Ki fua passthrough		sector=2048 len=4Ki
+ */
+#ifndef IOSONAR_DECODE_RECORD_H
+#define IOSONAR_DECODE_RECORD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "decode/words.h"
+#include "wire/record.h"
+
+/* Where it begins: LBA or 512-byte sector. False if such a command is not about blocks. */
+bool record__start(const struct io_record *r, char *const *block_names, uint64_t *start);
+
+/* Everything after the operation's word. A block_size of 0 is not known. */
+void record__describe(struct words *w, const struct io_record *r, uint32_t block_size,
+		      char *const *block_names);
+
+/* The same without start and length, for a view that has columns for them. */
+void record__options(struct words *w, const struct io_record *r);
+
+/* "ok", "unrecovered read error (2/81) DNR", "I/O error (EIO)"; "-" of a submit. */
+void record__status(struct words *w, const struct io_record *r);
+
+#endif

@@ -1,0 +1,194 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# The manual says what the program does: options, usage, exit codes, fields and columns are compared with the program's
+# own tables, and every line of EXAMPLES that starts with "iosonar" is run, on a loop device on tmpfs under a small load.
+
+setup_file() {
+	manual_disk=''
+	local file
+	[ "$(id -u)" -eq 0 ] && command -v losetup >/dev/null && [ -e /dev/loop-control ] || return 0
+	file=$(mktemp /dev/shm/iosonar-manual.XXXXXX) || return 0
+	truncate -s 16M "$file"
+	manual_disk=$(losetup -f --show "$file") || manual_disk=''
+	rm -f "$file" # the device keeps it
+	export manual_disk
+}
+
+teardown_file() {
+	[ -z "$manual_disk" ] || losetup -d "$manual_disk"
+}
+
+setup() {
+	root=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
+	iosonar=${IOSONAR:-build/iosonar}
+	iosonar=$(cd "$(dirname "$iosonar")" && pwd)/${iosonar##*/}
+	tmp=$BATS_TEST_TMPDIR
+	load=''
+}
+
+teardown() {
+	[ -z "$load" ] || kill "$load" 2>/dev/null || true
+}
+
+# page COMMAND: its manual, "" for the program's own.
+page() { echo "$root/man/iosonar${1:+-$1}.8"; }
+
+# section PAGE NAME: its lines, without macro escapes.
+section() { sed -n "/^\.Sh $2\$/,/^\.Sh /p" "$1" | grep -v '^\.Sh ' | sed "s/\\\\-/-/g; s/\\\\(aq/'/g; s/\\\\(dq/\"/g"; }
+
+commands() { "$iosonar" help | awk '/^Exit code/ { exit } /^  [a-z]/ { print $1 }'; }
+
+# What help and the manual call options: "-d" and "--device", one a line.
+help_options() {
+	"$iosonar" "$1" -h | grep -E '^  (-.,|   ) --' | grep -oE '^  (-.)?,? *--[a-z_-]+' | grep -oE -- '--?[a-zA-Z_-]+' | sort
+}
+manual_options() {
+	section "$(page "$1")" OPTIONS | grep '^\.It .*Fl ' | grep -oE 'Fl -?[a-zA-Z_-]+' | sed 's/^Fl /-/' | sort -u
+}
+
+same() { # same WHAT GOT WANT
+	[ "$2" = "$3" ] || { diff <(echo "$2") <(echo "$3") | sed "s/^/$1: /"; return 1; }
+}
+
+@test "every command has a page, and the overview and README name it" {
+	[ -n "$(commands)" ]
+	for command in $(commands); do
+		[ -e "$(page "$command")" ] || { echo "no $(page "$command")"; return 1; }
+		grep -q "^\.It Cm $command\$" "$(page "")"
+		grep -q "^\.Xr iosonar-$command 8" "$(page "")"
+		grep -q "iosonar $command" "$root/README.md"
+	done
+}
+
+@test "every page belongs to a command" {
+	for file in "$root"/man/iosonar-*.8; do
+		name=${file##*/iosonar-}
+		commands | grep -qx "${name%.8}" || { echo "$file: no such command"; return 1; }
+	done
+}
+
+@test "options of -h and of the manual are the same" {
+	for command in $(commands); do
+		[ -n "$(help_options "$command")" ]
+		same "$command" "$(manual_options "$command")" "$(help_options "$command")"
+	done
+}
+
+@test "the usage of -h is the manual's synopsis" {
+	for command in $(commands); do
+		same "$command" "Usage: $(section "$(page "$command")" SYNOPSIS |
+			sed -E 's/^\.Nm //; s/^\.Op Fl - Ar (.*)/[-- \1]/; s/^\.Op Ar (.*)/[\1]/' | xargs)" \
+			"$("$iosonar" "$command" -h | head -1)"
+	done
+}
+
+@test "the usage of iosonar is the manual's synopsis" {
+	usage=$("$iosonar" help | sed '/^$/,$d; s/^Usage://; s/^ *//')
+	synopsis=$(section "$(page "")" SYNOPSIS | sed -E 's/^\.(Ar|Cm) //; s/^\.Op Ar (.*)/[\1]/; s/^\.Fl -/--/; s/ Fl -/ --/g
+		s/ Ns \| Ns /|/g; s/Cm //g' | tr '\n' ' ' | sed 's/\.Nm /\niosonar /g' | sed '/^ *$/d; s/ *$//')
+	same iosonar "$synopsis" "$usage"
+}
+
+@test "exit codes of help and of the manual are the same" {
+	same codes "$(section "$(page "")" 'EXIT STATUS' | sed '/^\.El/,$d' |
+		sed -n '/^\.It [0-9]/{s/^\.It //;N;s/\n/  /;p}')" \
+		"$("$iosonar" help | sed -n '/^Exit code/,/^$/s/^  \([0-9]\)/\1/p')"
+}
+
+@test "words of --by are those of the manual" {
+	same by "$(section "$(page latency)" OPTIONS | sed -n '/^\.It Fl -by/,/^\.El/p' | sed -n 's/^\.It Cm //p' |
+		sed 's/ , /\n/g')" "$("$iosonar" latency -h | sed -n 's/^ *--by //p' | tr , '\n')"
+}
+
+@test "columns of the schema are those of the manual" {
+	same columns "$(section "$(page latency)" COLUMNS | sed -n 's/^\.It Li \([^ ]*\).*/\1/p')" \
+		"$("$iosonar" latency --json-schema | sed -n 's/^"\([^"]*\)":.*description.*/\1/p')"
+}
+
+# The condition is read before the device is looked for, which is then the one thing wrong.
+@test "fields of --fail-if are those of the manual" {
+	fields=$(section "$(page latency)" CONDITIONS | sed -n 's/^\.It Li \(.*\) Ta .*/\1/p' | sed 's/ , /\n/g')
+	[ "$(echo "$fields" | wc -l)" -gt 20 ]
+	for field in $fields; do
+		status=0
+		"$iosonar" latency -d no-such-disk --fail-if "$field == $field" 2>"$tmp/err" || status=$?
+		[ "$status" -eq 2 ]
+		grep -q "no block device named 'no-such-disk'" "$tmp/err" || { echo "$field: $(cat "$tmp/err")"; return 1; }
+	done
+	"$iosonar" latency -d no-such-disk --fail-if "no_such_field == no_such_field" 2>"$tmp/err" || true
+	grep -q "no field 'no_such_field'" "$tmp/err"
+}
+
+# examples PAGE: one a line.
+examples() { section "$1" EXAMPLES | grep '^iosonar '; }
+
+@test "options in the examples of manual and README exist" {
+	for command in $(commands); do
+		{ examples "$(page "$command")"; sed -n "s/^\(sudo \|\$ \|# \)*\(iosonar $command .*\)/\2/p" "$root/README.md"; } >"$tmp/examples"
+		[ -s "$tmp/examples" ]
+		sed 's/ -- .*//' "$tmp/examples" | grep -oE -- ' --?[a-zA-Z][a-z_-]*' | sort -u | while read -r option; do
+			help_options "$command" | grep -qx -- "$option" || { echo "iosonar $command has no $option"; exit 1; }
+		done
+	done
+	# shellcheck disable=SC2016 # a backquote of Markdown
+	wrong=$(grep -oE '(`|^[$#]? ?|sudo )iosonar [a-z]+' "$root/README.md" | awk '{ print $NF }' | sort -u |
+		grep -vxE "help|$(commands | paste -sd'|')") || true
+	[ -z "$wrong" ] || { echo "README: no such command: $wrong"; return 1; }
+}
+
+# here COMMAND-LINE: the example with this test's device, shortened: -t 200ms stands behind the options.
+here() {
+	local line=$1 command=''
+	case $line in *' -- '*) command=" -- ${line#* -- }" line=${line%% -- *} ;; esac
+	echo "$line -t 200ms$command" | sed "s,/dev/nvme0n1,$manual_disk,g; s,nvme0n1,${manual_disk#/dev/},g"
+}
+
+@test "the examples of the manual run" {
+	[ "$(id -u)" -eq 0 ] || skip "needs root"
+	[ -n "$manual_disk" ] || skip "no loop device can be made here"
+	[ -r /sys/kernel/btf/vmlinux ] || skip "this kernel has no BTF"
+	cd "$tmp"
+	mkdir bin
+	ln -s "$iosonar" bin/iosonar
+	PATH=$tmp/bin:$PATH
+	while :; do dd if="$manual_disk" of=/dev/null bs=4k count=64 iflag=direct status=none; done 3>&- &
+	load=$!
+	for command in $(commands); do
+		[ "$(examples "$(page "$command")" | wc -l)" -ge 10 ]
+		while read -r example; do
+			status=0
+			bash -c "$(here "$example")" >out 2>err </dev/null || status=$?
+			case $status$example in
+			0* | 5*--fail-if*) ;;
+			*) echo "exit $status: $(here "$example")"; cat err; return 1 ;;
+			esac
+			case $example in *--out\ * | *--min*) continue ;; esac
+			[ -s out ] || { echo "no output: $(here "$example")"; cat err; return 1; }
+		done < <(examples "$(page "$command")")
+	done
+	kill "$load"
+	load=''
+	[ -s lat.json ]
+}
+
+# keys TYPE FILE: of the JSON objects of that type.
+keys() { grep "^{\"type\":\"$1\"" "$2" | head -1 | grep -oE '"[a-z0-9_.]+":' | tr -d '":' | grep -vx type; }
+
+@test "every JSON key is in the manual" {
+	[ "$(id -u)" -eq 0 ] || skip "needs root"
+	[ -n "$manual_disk" ] || skip "no loop device can be made here"
+	[ -r /sys/kernel/btf/vmlinux ] || skip "this kernel has no BTF"
+	"$iosonar" latency -d "$manual_disk" -o json --out "$tmp/json" -- \
+		dd if="$manual_disk" of=/dev/null bs=4k count=7 iflag=direct status=none
+	for type in latency hist ledger; do
+		[ -n "$(keys $type "$tmp/json")" ] || { echo "no object of type $type"; return 1; }
+		for key in $(keys $type "$tmp/json"); do
+			grep -qE "^\.(It )?Li (.* , )?${key//./\\.}( |\$)" "$(page latency)" || { echo "$type: $key is not there"; return 1; }
+		done
+	done
+}
+
+@test "the manuals are clean" {
+	command -v mandoc >/dev/null || skip "mandoc is missing"
+	[ -z "$(mandoc -T lint -W warning "$root"/man/*.8)" ]
+}

@@ -1,0 +1,8 @@
+# One completion in 1,000 is not seen: the ledger has to show it as lost.
+# file: src/bpf/io.bpf.c
+# red: vm counts
+# case: nothing is lost
+/^inline_always int nvme_complete(/,/^}/ {
+	s/^\t__u64 now = bpf_ktime_get_ns();$/\tstatic __u32 seen;\n&/
+	s/^\tif (!slot || slot->state != IO_OPEN) {$/\tif (++seen % 1000 == 0)\n\t\treturn 0;\n&/
+}

@@ -1,0 +1,4 @@
+# A backslash goes into JSON as it is.
+# file: src/render/text.c
+# red: unit text
+s/code == '"' || code == '\\\\'/code == '"'/

@@ -1,0 +1,10 @@
+# An attempt that is tried again ends its command, so the next one counts as another.
+# file: src/bpf/io.bpf.c
+# red: vm errors
+# case: it is one command
+/^int io_requeue(/,/^}/ {
+	/^\tif (slot->state == IO_PARKED) {$/ {
+		n
+		s/^\t\tslot->state = IO_RETRY;$/\t\tcommand_ends(\&t, slot, slot->last_ns, true);/
+	}
+}

@@ -1,0 +1,594 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * capture.c: does a capture give back what went in, to the last bit, on every machine, forever?
+ * Random and extreme records round trip; fixed ones have one SHA-256 everywhere; tests/data/v1*.cap
+ * were written once (`capture.t --make DIR`) and must read the same as long as iosonar lives.
+ */
+#include "tap.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "capture/block.h"
+#include "capture/crc32c.h"
+#include "capture/memory.h"
+#include "capture/merge.h"
+#include "capture/read.h"
+#include "capture/write.h"
+
+static const char fixed_sha256[] =
+	"0000000000000000000000000000000000000000000000000000000000000000";
+
+static char dir[64] = "/tmp/iosonar-capture-XXXXXX";
+
+static const char *path(const char *name)
+{
+	static char paths[4][128];
+	static int nr;
+	char *at = paths[nr++ % 4];
+
+	snprintf(at, sizeof(paths[0]), "%s/%s", dir, name);
+	return at;
+}
+
+static uint64_t draw(uint64_t *state)
+{
+	*state ^= *state << 13;
+	*state ^= *state >> 7;
+	*state ^= *state << 17;
+	return *state * 0x2545f4914f6cdd1dULL;
+}
+
+/* SHA-256, FIPS 180-4, for files of a few kilobytes. */
+static uint32_t ror(uint32_t x, int n)
+{
+	return x >> n | x << (32 - n);
+}
+
+static void sha256_block(uint32_t h[8], const uint8_t *p, const uint32_t k[64])
+{
+	uint32_t w[64], v[8];
+
+	for (int i = 0; i < 64; i++) {
+		if (i < 16) {
+			w[i] = (uint32_t)p[4 * i] << 24 | (uint32_t)p[4 * i + 1] << 16 |
+			       (uint32_t)p[4 * i + 2] << 8 | p[4 * i + 3];
+			continue;
+		}
+		w[i] = w[i - 16] + w[i - 7] +
+		       (ror(w[i - 15], 7) ^ ror(w[i - 15], 18) ^ w[i - 15] >> 3) +
+		       (ror(w[i - 2], 17) ^ ror(w[i - 2], 19) ^ w[i - 2] >> 10);
+	}
+	memcpy(v, h, sizeof(v));
+	for (int i = 0; i < 64; i++) {
+		uint32_t a = v[0], e = v[4];
+		uint32_t t1 = v[7] + (ror(e, 6) ^ ror(e, 11) ^ ror(e, 25)) +
+			      ((e & v[5]) ^ (~e & v[6])) + k[i] + w[i];
+		uint32_t t2 = (ror(a, 2) ^ ror(a, 13) ^ ror(a, 22)) +
+			      ((a & v[1]) ^ (a & v[2]) ^ (v[1] & v[2]));
+
+		memmove(v + 1, v, 7 * sizeof(v[0]));
+		v[4] += t1;
+		v[0] = t1 + t2;
+	}
+	for (int i = 0; i < 8; i++)
+		h[i] += v[i];
+}
+
+/* Constants are roots of the first primes: computed, in integers, rather than copied. */
+static uint32_t root_bits(uint32_t prime, int power)
+{
+	__uint128_t root = 0;
+
+	for (int bit = 36; bit >= 0; bit--) {
+		__uint128_t more = root | (__uint128_t)1 << bit;
+		__uint128_t cube = power == 2 ? more * more : more * more * more;
+
+		if (cube <= (__uint128_t)prime << (32 * power))
+			root = more;
+	}
+	return (uint32_t)root;
+}
+
+static void sha256(const uint8_t *bytes, size_t nr, char hex[65])
+{
+	size_t padded = (nr + 9 + 63) / 64 * 64;
+	uint8_t *all = calloc(1, padded);
+	uint32_t h[8], k[64];
+	int nr_primes = 0;
+
+	for (uint32_t n = 2; nr_primes < 64; n++) {
+		uint32_t d = 2;
+
+		while (n % d)
+			d++;
+		if (d != n)
+			continue;
+		if (nr_primes < 8)
+			h[nr_primes] = root_bits(n, 2);
+		k[nr_primes++] = root_bits(n, 3);
+	}
+	memcpy(all, bytes, nr);
+	all[nr] = 0x80;
+	for (int i = 0; i < 8; i++)
+		all[padded - 1 - (size_t)i] = (uint8_t)((uint64_t)nr * 8 >> (8 * i));
+	for (size_t at = 0; at < padded; at += 64)
+		sha256_block(h, all + at, k);
+	for (int i = 0; i < 8; i++)
+		snprintf(hex + 8 * i, 9, "%08x", h[i]);
+	free(all);
+}
+
+static uint8_t *slurp(const char *name, size_t *nr)
+{
+	FILE *file = fopen(name, "rb");
+	uint8_t *bytes;
+
+	*nr = 0;
+	if (!file)
+		return NULL;
+	bytes = malloc(1 << 22);
+	*nr = fread(bytes, 1, 1 << 22, file);
+	fclose(file);
+	return bytes;
+}
+
+/* The records of the golden files. Integers only, and never to be changed. */
+static struct io_record fixed_record(uint32_t i)
+{
+	uint64_t state = i * 0x9e3779b97f4a7c15ULL + 1;
+	uint64_t noise = draw(&state);
+	struct io_record record = {
+		.first_ns = 1000000000ULL + i * 7001ULL + noise % 4096,
+		.cdw10 = { (uint32_t)draw(&state), i % 3 ? 0 : 1, 7 },
+		.nsid = 1 + i % 2,
+		.bytes = i % 5 ? 4096 : 65536,
+		.pid = 4000 + i % 4,
+		.seq = i / 4,
+		.comm = "fixed",
+		.device = (uint16_t)(i % 2),
+		.qid = (uint16_t)(1 + i % 4),
+		.cid = (uint16_t)((i / 64 % 16) << 12 | i % 64),
+		.cpu = (uint16_t)(i % 4),
+		.op = i % 7 ? 2 : 1,
+		.attempts = 1,
+	};
+
+	record.comm[5] = (char)('a' + i % 4);
+	record.last_ns = record.first_ns;
+	record.end_ns = record.first_ns + 80000 + (noise >> 20) % 50000;
+	if (i % 101 == 100) {
+		record.attempts = 3;
+		record.last_ns += 30000;
+		record.status = 0x4281;
+		record.result = noise;
+		record.cdw10[4] = 0xffffffff;
+	}
+	if (i % 211 == 210) {
+		record.what = RECORD_SUBMIT;
+		record.last_ns = record.first_ns + 500;
+		record.end_ns = 0;
+	}
+	return record;
+}
+
+enum { NR_FIXED = 1009, NR_FIXED_MORE = 8192 + 17 };
+
+static struct device fixed_device(uint32_t i)
+{
+	struct device device = {
+		.name = "nvme0n1",
+		.kind = DEVICE_NVME_NS,
+		.diskseq = 9 + i,
+		.size_bytes = 512ULL << 30,
+		.block_size = i ? 4096 : 512,
+		.major = 259,
+		.minor = i,
+		.ctrl = i ? -1 : 0,
+		.nsid = 1 + i,
+		.nr_queues = 4,
+		.depth = 1023,
+		.model = "Fixed \x1b[31mModel",
+		.serial = "S0",
+		.firmware = "1.0",
+	};
+
+	device.name[6] += (char)i;
+	return device;
+}
+
+static int write_fixed(const char *name, int zstd_level, uint32_t nr)
+{
+	struct capture_options options = { .path = name, .reserve_bytes = 256 };
+	static const struct capture_info info[] = {
+		{ CAPTURE_INFO_VERSION, "0.3" },
+		{ CAPTURE_INFO_KERNEL, "6.12.38" },
+		{ CAPTURE_INFO_COMMAND, "iosonar record -w v1.cap" },
+	};
+	static const struct capture_count ledger[] = { { "issued", 1010 }, { "completed", 1009 } };
+	char *names[CAPTURE_NR_NAMES] = { [0] = "READ", [1] = "WRITE", [255] = "DRV_OUT" };
+	struct capture_clock clock = { 1000000000, 2000000000, 1700000000000000000 };
+	struct capture_writer *writer;
+	struct device device;
+	int err;
+
+	options.zstd_level = zstd_level;
+	err = capture_writer__new(&options, &writer);
+	if (err)
+		return err;
+	err |= capture_writer__info(writer, info, 3);
+	err |= capture_writer__names(writer, CAPTURE_NAMES_BLOCK, names);
+	for (uint32_t i = 0; i < 2; i++) {
+		device = fixed_device(i);
+		err |= capture_writer__device(writer, (uint16_t)i, &device);
+	}
+	err |= capture_writer__clock(writer, &clock);
+	for (uint32_t i = 0; i < nr; i++) {
+		struct io_record record = fixed_record(i);
+
+		err |= capture_writer__records(writer, &record, 1);
+		if (i == 500 || i == 4000)
+			err |= capture_writer__flush(writer);
+		if (i == 600)
+			capture_writer__lost(writer, "ring full", 3);
+	}
+	clock = (struct capture_clock){ 2000000000, 3000000000, 1700000001000000500 };
+	err |= capture_writer__clock(writer, &clock);
+	err |= capture_writer__finish(writer, "done", ledger, 2);
+	capture_writer__free(writer);
+	return err;
+}
+
+static void check_fixed_about(struct capture_reader *reader)
+{
+	const struct capture_about *about = capture_reader__about(reader);
+	const struct device *device = capture_about__device(about, 1);
+	struct device want = fixed_device(1);
+
+	is_str(capture_about__info(about, CAPTURE_INFO_KERNEL), "6.12.38", "kernel");
+	is_str(capture_about__info(about, CAPTURE_INFO_COMMAND), "iosonar record -w v1.cap",
+	       "command line");
+	ok(device && !memcmp(device, &want, sizeof(want)), "a device, every field");
+	ok(!capture_about__device(about, 2) && !capture_about__device(about, 65535),
+	   "no device that was not there");
+	is_str(capture_about__names(about, CAPTURE_NAMES_BLOCK)[255], "DRV_OUT", "a block name");
+	ok(!capture_about__names(about, CAPTURE_NAMES_BLOCK)[2] &&
+		   !capture_about__names(about, "other"),
+	   "no name that was not there");
+	is_u64(capture_about__wall_ns(about, 999999999), 1699999999999999999,
+	       "wall clock before the first triple");
+	is_u64(capture_about__wall_ns(about, 1999999999), 1700000000999999999,
+	       "in the first second");
+	is_u64(capture_about__wall_ns(about, 2000000001), 1700000001000000501, "after a step");
+	is_str(about->trailer.ended, "done", "how it ended");
+	is_u64(capture_counts__get(&about->trailer.ledger, "issued"), 1010, "ledger");
+	is_u64(capture_counts__get(&about->trailer.lost, "ring full"), 3, "lost by reason");
+	is_u64(capture_reader__damage(reader)->records_lost, 3, "lost by blocks");
+}
+
+static uint32_t count_fixed(struct capture_reader *reader)
+{
+	struct io_record record, want;
+	uint32_t i = 0;
+
+	while (capture_reader__next(reader, &record) > 0) {
+		want = fixed_record(i);
+		if (memcmp(&record, &want, sizeof(record)))
+			break;
+		i++;
+	}
+	return i;
+}
+
+static void check_fixed_file(const char *name, uint32_t nr)
+{
+	struct capture_reader *reader;
+
+	if (!ok(!capture_reader__open(name, &reader), "%s opens", name))
+		return;
+	is_u64(capture_reader__nr_records(reader), nr, "records by headers");
+	is_u64(count_fixed(reader), nr, "every record is what it was");
+	ok(capture_damage__is_whole(capture_reader__damage(reader)), "whole");
+	check_fixed_about(reader);
+	capture_reader__free(reader);
+}
+
+static void test_fixed(void)
+{
+	char hex[65];
+	size_t nr;
+	uint8_t *bytes;
+
+	sha256((const uint8_t *)"abc", 3, hex);
+	is_str(hex, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
+	       "the test's SHA-256");
+	ok(!write_fixed(path("fixed.cap"), 0, NR_FIXED_MORE), "fixed records written");
+	bytes = slurp(path("fixed.cap"), &nr);
+	sha256(bytes, nr, hex);
+	is_str(hex, fixed_sha256, "one SHA-256 on every machine");
+	free(bytes);
+	check_fixed_file(path("fixed.cap"), NR_FIXED_MORE);
+}
+
+static void test_golden(void)
+{
+	check_fixed_file("tests/data/v1.cap", NR_FIXED);
+	if (capture_zip__is_built_in())
+		check_fixed_file("tests/data/v1-zstd.cap", NR_FIXED);
+	else
+		ok(true, "golden file with zstd # skip zstd is not built in");
+}
+
+/* Every byte of a record is noise, or sometimes all ones or zeros. */
+static void draw_record(struct io_record *record, uint64_t *state)
+{
+	uint8_t *bytes = (uint8_t *)record;
+	int how = (int)(draw(state) % 4);
+
+	for (size_t i = 0; i < sizeof(*record); i++) {
+		uint8_t noise = (uint8_t)(draw(state) >> 32);
+
+		bytes[i] = how == 0 ? 0 : how == 1 ? 0xff : noise;
+	}
+	if (how == 3)
+		record->what &= 1;
+}
+
+/* What a field can do to the others: each in turn at its ends, the rest calm. */
+static void draw_calm_record(struct io_record *record, uint32_t i, uint64_t *state)
+{
+	*record = fixed_record(i);
+	if (draw(state) % 3 == 0)
+		((uint8_t *)record)[draw(state) % sizeof(*record)] = (uint8_t)draw(state);
+}
+
+static void round_trip(const char *what, size_t nr, bool calm, int zstd_level)
+{
+	struct capture_options options = { .path = path("trip.cap"), .zstd_level = zstd_level };
+	struct io_record *records = calloc(nr, sizeof(*records)), record;
+	uint64_t state = nr * 77 + calm + 1;
+	struct capture_writer *writer;
+	struct capture_reader *reader;
+	size_t same = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		if (calm)
+			draw_calm_record(&records[i], (uint32_t)i, &state);
+		else
+			draw_record(&records[i], &state);
+	}
+	if (capture_writer__new(&options, &writer) ||
+	    capture_writer__records(writer, records, nr) ||
+	    capture_writer__finish(writer, "done", NULL, 0))
+		ok(false, "%s: written", what);
+	capture_writer__free(writer);
+	if (!ok(!capture_reader__open(path("trip.cap"), &reader), "%s: opens", what))
+		return;
+	while (capture_reader__next(reader, &record) > 0 && same < nr &&
+	       !memcmp(&record, &records[same], sizeof(record)))
+		same++;
+	is_u64(same, nr, what);
+	is_u64(capture_reader__next(reader, &record), 0, "and no more");
+	capture_reader__free(reader);
+	free(records);
+}
+
+static void test_round_trips(void)
+{
+	round_trip("one record", 1, true, 0);
+	round_trip("a run and one", 129, true, 0);
+	round_trip("noise", 20011, false, 0);
+	round_trip("calm, with one odd byte", 20011, true, 0);
+	round_trip("no record at all", 0, true, 0);
+	if (!capture_zip__is_built_in())
+		return;
+	round_trip("noise, zstd", 20011, false, 3);
+	round_trip("calm, zstd", 20011, true, 3);
+}
+
+static void test_bounds(void)
+{
+	static const uint64_t from_ns = 1003000000, to_ns = 1020000000;
+	uint64_t want = 0, got = 0, wrong = 0, position = 0;
+	struct capture_reader *reader;
+	struct io_record record;
+
+	for (uint32_t i = 0; i < NR_FIXED_MORE; i++) {
+		record = fixed_record(i);
+		want += io_record__time_ns(&record) >= from_ns &&
+			io_record__time_ns(&record) < to_ns;
+	}
+	capture_reader__open(path("fixed.cap"), &reader);
+	capture_reader__bound(reader, from_ns, to_ns);
+	while (capture_reader__next(reader, &record) > 0) {
+		wrong += io_record__time_ns(&record) < from_ns ||
+			 io_record__time_ns(&record) >= to_ns;
+		got++;
+		position = capture_reader__position(reader);
+	}
+	is_u64(got, want, "from and to: as many as there are");
+	is_u64(wrong, 0, "and none outside");
+	ok(position < capture_reader__bytes(reader), "later blocks are not read for them");
+	capture_reader__free(reader);
+}
+
+/* Records `shift` apart, of one device; all that merging looks at. */
+static void write_part(const char *name, const char *boot, uint64_t mono_ns, const char *disk,
+		       uint32_t nr)
+{
+	struct capture_options options = { .path = name };
+	struct capture_info info = { CAPTURE_INFO_BOOT_ID, boot };
+	struct capture_clock clock = { mono_ns, mono_ns, 1700000000000000000 };
+	struct device device = fixed_device(0);
+	struct capture_writer *writer;
+	int err = capture_writer__new(&options, &writer);
+
+	snprintf(device.name, sizeof(device.name), "%s", disk);
+	err |= capture_writer__info(writer, &info, 1);
+	err |= capture_writer__device(writer, 7, &device);
+	err |= capture_writer__clock(writer, &clock);
+	for (uint32_t i = 0; i < nr; i++) {
+		struct io_record record = { .device = i % 2 ? 7 : 9, .seq = i };
+
+		record.first_ns = record.last_ns = mono_ns + i * 1000;
+		record.end_ns = record.first_ns + 500;
+		err |= capture_writer__records(writer, &record, 1);
+	}
+	err |= capture_writer__finish(writer, "done", NULL, 0);
+	capture_writer__free(writer);
+	ok(!err, "part for %s", disk);
+}
+
+static void test_merge(void)
+{
+	char names[3][128];
+	const char *paths[3] = { names[0], names[1], names[2] };
+	uint64_t last_ns = 0, per_device[16] = { 0 }, disorder = 0, nr = 0;
+	struct capture_merge *merge;
+	struct io_record record;
+
+	for (int i = 0; i < 3; i++)
+		snprintf(names[i], sizeof(names[i]), "%s/part%d.cap", dir, i);
+	write_part(names[0], "one", 1000000, "nvme0n1", 101);
+	write_part(names[1], "one", 1000500, "nvme1n1", 103);
+	write_part(names[2], "two", 900000000, "nvme0n1", 107); /* the same wall clock as part0 */
+	if (!ok(!capture_merge__open(paths, 3, &merge), "merge opens"))
+		return;
+	while (capture_merge__next(merge, &record) > 0) {
+		disorder += record.end_ns < last_ns;
+		last_ns = record.end_ns;
+		per_device[record.device % 16]++;
+		nr++;
+	}
+	is_u64(nr, 101 + 103 + 107, "all records of three files");
+	is_u64(disorder, 0, "in order of time");
+	is_u64(last_ns, 1000000 + 106 * 1000 + 500, "another boot's clock is shifted");
+	is_u64(per_device[7], 50 + 53, "one device in two files is one device");
+	is_u64(per_device[8], 51, "another device with the same number gets another");
+	is_u64(per_device[9], 51, "a number without a device keeps it if it can");
+	is_str(capture_about__device(capture_merge__about(merge), 8)->name, "nvme1n1", "its name");
+	capture_merge__free(merge);
+
+	ok(!capture_merge__open(paths, 3, &merge), "again, with bounds");
+	capture_merge__bound(merge, 1050000, 1060000);
+	for (nr = 0; capture_merge__next(merge, &record) > 0; nr++)
+		;
+	is_u64(nr, 30, "bounds are on the first file's clock");
+	capture_merge__free(merge);
+	paths[1] = "/nonexistent";
+	is_u64((uint64_t)-capture_merge__open(paths, 3, &merge), ENOENT,
+	       "a file that is not there");
+}
+
+static void test_memory(void)
+{
+	struct capture_options options = { .path = path("memory.cap"), .reserve_bytes = 256 };
+	struct capture_memory *memory;
+	struct capture_writer *writer;
+	struct capture_reader *reader;
+	struct device device = fixed_device(0);
+	struct io_record record = { .device = 3 };
+	uint64_t nr = 0, first_ns = 0;
+
+	ok(!capture_memory__new(5000000000, 1 << 20, 0, &memory), "flight recorder");
+	writer = capture_memory__writer(memory);
+	capture_writer__device(writer, 3, &device);
+	for (uint64_t second = 1; second <= 60; second++) {
+		struct capture_clock clock = { second * 1000000000, 0, second };
+
+		capture_writer__clock(writer, &clock);
+		for (uint32_t i = 0; i < 1000; i++) {
+			record.end_ns = second * 1000000000 + i * 1000;
+			record.seq++;
+			capture_writer__records(writer, &record, 1);
+		}
+	}
+	ok(!capture_memory__save(memory, &options, "asked for", NULL, 0), "saved");
+	ok(!capture_memory__is_short(memory), "it had room for five seconds");
+	ok(!capture_reader__open(path("memory.cap"), &reader), "opens");
+	while (capture_reader__next(reader, &record) > 0) {
+		first_ns = nr++ ? first_ns : record.end_ns;
+	}
+	is_u64(first_ns, 55000000000, "from five seconds before the last");
+	is_u64(nr, 6000, "all of them");
+	ok(capture_damage__is_whole(capture_reader__damage(reader)), "whole");
+	is_u64(capture_reader__about(reader)->clocks[0].mono_ns, 55000000000,
+	       "old clocks are gone");
+	is_str(capture_about__device(capture_reader__about(reader), 3)->name, "nvme0n1",
+	       "the device of the first second is there");
+	capture_reader__free(reader);
+	capture_memory__free(memory);
+
+	ok(!capture_memory__new(5000000000, 4096, 0, &memory), "one that is too small");
+	writer = capture_memory__writer(memory);
+	for (uint32_t i = 0; i < 50000; i++) {
+		record = fixed_record(i);
+		capture_writer__records(writer, &record, 1);
+		if (i % 100 == 0)
+			capture_writer__flush(writer);
+	}
+	ok(capture_memory__bytes(memory) <= 4096 && capture_memory__nr_records(memory),
+	   "keeps what fits");
+	ok(capture_memory__is_short(memory), "and says so");
+	capture_memory__free(memory);
+}
+
+static void test_verify(void)
+{
+	struct capture_report report;
+
+	ok(!capture__verify(path("fixed.cap"), &report), "verify");
+	is_u64(report.records, NR_FIXED_MORE, "decodes every record");
+	is_u64(report.blocks, 3, "of three blocks");
+	is_u64(report.reserve_bytes, 256, "and sees the reserve");
+	ok(capture_damage__is_whole(&report.damage), "whole");
+	is_u64((uint64_t)-capture__verify("/dev/null", &report), EINVAL, "a device is no capture");
+	is_u64((uint64_t)-capture__verify("/etc/passwd", &report), EINVAL, "nor is any file");
+}
+
+static void test_crc(void)
+{
+	uint8_t noise[9001];
+	uint64_t state = 1;
+	int wrong = 0;
+
+	is_u64(crc32c("123456789", 9), 0xe3069283, "CRC-32C of the check string");
+	is_u64(crc32c_by_table("123456789", 9), 0xe3069283, "and without hardware");
+	for (size_t i = 0; i < sizeof(noise); i++)
+		noise[i] = (uint8_t)draw(&state);
+	for (size_t i = 0; i < sizeof(noise); i += 37)
+		wrong += crc32c(noise + i, sizeof(noise) - i) !=
+			 crc32c_by_table(noise + i, sizeof(noise) - i);
+	is_u64((uint64_t)wrong, 0, "both ways agree at every length");
+}
+
+static int make_golden(const char *where)
+{
+	snprintf(dir, sizeof(dir), "%s", where);
+	return write_fixed(path("v1.cap"), 0, NR_FIXED) ||
+	       (capture_zip__is_built_in() && write_fixed(path("v1-zstd.cap"), 3, NR_FIXED));
+}
+
+int main(int argc, char **argv)
+{
+	static const char *const made[] = { "fixed.cap", "trip.cap",  "part0.cap",
+					    "part1.cap", "part2.cap", "memory.cap" };
+
+	if (argc == 3 && !strcmp(argv[1], "--make"))
+		return make_golden(argv[2]);
+	if (!mkdtemp(dir))
+		return 1;
+	test_crc();
+	test_fixed();
+	test_golden();
+	test_round_trips();
+	test_bounds();
+	test_merge();
+	test_memory();
+	test_verify();
+	for (size_t i = 0; i < sizeof(made) / sizeof(made[0]); i++)
+		unlink(path(made[i]));
+	rmdir(dir);
+	return done_testing();
+}
