@@ -36,12 +36,13 @@ TABLE(io_names, struct io_name, IO_MAX_NAMES);
 #define fresh(variable)	       (*(volatile typeof(variable) *)&(variable))
 
 /*
- * Takes a free cell, without compare-and-swap: everyone adds his CPU's bit, and he who finds only
- * his own has it. When two meet both may lose: the cell stays unused until user space sweeps it.
+ * Takes a free cell, without compare-and-swap: everyone adds his CPU's number, and he who finds
+ * only his own has it. When two meet both may lose: the cell stays unused until user space sweeps
+ * it.
  */
 inline_always bool cell_claim(__u32 *claim)
 {
-	__u32 mine = 1u << (bpf_get_smp_processor_id() & 31);
+	__u32 mine = bpf_get_smp_processor_id() + 1;
 
 	if (*claim)
 		return false;
@@ -156,7 +157,8 @@ inline_always __u32 row_take(const struct tables *t, __u32 cpu, __u32 key_nr, __
 			return nr;
 		}
 	}
-	count_up(counters.row_other);
+	if (key_nr) /* else it was counted when no key was left */
+		count_up(counters.row_other);
 	return cpu;
 }
 

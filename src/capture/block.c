@@ -33,7 +33,8 @@ struct block_cpu {
 };
 
 struct capture_block {
-	size_t nr, nr_who, nr_what, nr_cpus;
+	/* Not of the columns' type: the compiler knows that writing those does not change these. */
+	uint32_t nr, nr_who, nr_what, nr_cpus;
 	uint64_t first_ns, last_ns, min_ns, max_ns; /* times of records: in order, and by size */
 	bool rare[NR_RECORD_COLUMNS]; /* it has values that are not 0, and is written */
 	uint64_t columns[NR_RECORD_COLUMNS][BLOCK_STRIDE];
@@ -99,7 +100,7 @@ static uint32_t block_find_who(struct capture_block *block, const struct block_w
 	}
 	block->who[block->nr_who++] = *key;
 	block->who_index[cell] = (uint16_t)block->nr_who;
-	return (uint32_t)block->nr_who - 1;
+	return block->nr_who - 1;
 }
 
 static uint32_t block_find_what(struct capture_block *block, const struct block_what *key)
@@ -114,7 +115,7 @@ static uint32_t block_find_what(struct capture_block *block, const struct block_
 	}
 	block->what[block->nr_what++] = *key;
 	block->what_index[cell] = (uint16_t)block->nr_what;
-	return (uint32_t)block->nr_what - 1;
+	return block->nr_what - 1;
 }
 
 static struct block_cpu *block_find_cpu(struct capture_block *block, const struct io_record *record)
@@ -333,7 +334,7 @@ void capture_block__encode(struct capture_block *block, struct capture_zip *zip,
 	byte_out__varint(out, block->nr_who);
 	byte_out__varint(out, block->nr_what);
 	byte_out__varint(out, block->nr_cpus);
-	chunk->count = (uint32_t)block->nr;
+	chunk->count = block->nr;
 	chunk->min_ns = block->min_ns;
 	chunk->max_ns = block->max_ns;
 	chunk->flags = block_put_records(block, zip, out) ? CAPTURE_ZSTD : 0;

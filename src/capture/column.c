@@ -25,29 +25,39 @@ static size_t column_run_nr(size_t from, size_t nr)
 	return nr - from < CAPTURE_RUN ? nr - from : CAPTURE_RUN;
 }
 
+static inline size_t column_survey_run(struct column_run *run, const uint64_t *values, size_t nr)
+{
+	int64_t low = (int64_t)values[0], high = low;
+	uint64_t others = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		int64_t value = (int64_t)values[i];
+
+		low = value < low ? value : low;
+		high = value > high ? value : high;
+		others += value != 0;
+	}
+	run->low = (uint64_t)low;
+	run->high = (uint64_t)high;
+	return others;
+}
+
 /* The only pass over values that all columns need: ends of each run and of all. */
 static void column_survey(struct column_shape *shape, struct column_run *runs,
 			  const uint64_t *values, size_t nr)
 {
 	int64_t least = (int64_t)values[0], most = least;
 
-	shape->nr_others = 0;
 	for (size_t from = 0; from < nr; from += CAPTURE_RUN, runs++) {
-		size_t to = from + column_run_nr(from, nr), others = 0;
-		int64_t low = (int64_t)values[from], high = low;
+		size_t left = column_run_nr(from, nr);
 
-		for (size_t i = from; i < to; i++) {
-			int64_t value = (int64_t)values[i];
-
-			low = value < low ? value : low;
-			high = value > high ? value : high;
-			others += value != 0;
-		}
-		runs->low = (uint64_t)low;
-		runs->high = (uint64_t)high;
-		least = low < least ? low : least;
-		most = high > most ? high : most;
-		shape->nr_others += others;
+		/* A length that the compiler knows makes it two at a time. */
+		if (left == CAPTURE_RUN)
+			shape->nr_others += column_survey_run(runs, values + from, CAPTURE_RUN);
+		else
+			shape->nr_others += column_survey_run(runs, values + from, left);
+		least = (int64_t)runs->low < least ? (int64_t)runs->low : least;
+		most = (int64_t)runs->high > most ? (int64_t)runs->high : most;
 	}
 	shape->least = (uint64_t)least;
 	shape->most = (uint64_t)most - (uint64_t)least;

@@ -54,6 +54,9 @@ struct latency {
 	struct table *table, *buckets;
 	const struct column *shown[32], *bucket_shown[32];
 	struct expr *condition;
+	struct expr_field fields[32]; /* its names: the columns that are printed */
+	char field_names[32][24];
+	const struct column *field_columns[32];
 	struct chart_style style;
 	unsigned int intervals, shown_rows;
 	int err;
@@ -75,7 +78,7 @@ static const struct option_def latency_options[] = {
 	  "count from the start, not from the last interval" },
 	{ "heat", 0, OPTION_FLAG, offsetof(struct latency, heat), NULL,
 	  "latency over time as a heat map, one row an interval",
-	  .not_with = "lat_min_us,lat_shift" },
+	  .not_with = "lat_min_us,lat_shift,cumulative" },
 	{ "lat_min_us", 0, OPTION_NUMBER, offsetof(struct latency, lat_min_us), "US",
 	  "zoom: fine histogram buckets from here on (default 0)", .max = 1000000000 },
 	{ "lat_shift", 0, OPTION_NUMBER, offsetof(struct latency, lat_shift), "N",
@@ -92,7 +95,8 @@ static const struct option_group latency_group = { "What is shown", latency_opti
 /* The column of enum breakdown_by number i is i + LATENCY_BY. */
 enum { LATENCY_BY = 2 };
 static const struct column latency_columns[] = {
-	{ "span", "span", CELL_TEXT, 0, "interval, or total for the whole run", .at = FIELD(span) },
+	{ "span", "span", CELL_TEXT, 0, "interval, cumulative, or total for the whole run",
+	  .at = FIELD(span) },
 	{ "time_s", "time", CELL_SECONDS, 5, "end of the span, since the start",
 	  .at = FIELD(time_s) },
 	{ "ctrl", "ctrl", CELL_TEXT, 5, "NVMe controller", .at = FIELD(ctrl) },
@@ -100,7 +104,7 @@ static const struct column latency_columns[] = {
 	{ "dev", "dev", CELL_TEXT, 7,
 	  "disk, or controller for admin commands; #2 is the second of that name",
 	  .at = FIELD(dev) },
-	{ "op", "op", CELL_TEXT, 5, "operation", .at = FIELD(op) },
+	{ "op", "op", CELL_TEXT, 8, "operation", .at = FIELD(op) },
 	{ "size_class", "up to", CELL_TEXT, 5, "size, rounded up to a power of two",
 	  .at = FIELD(size_class) },
 	{ "queue", "queue", CELL_COUNT, 5,
@@ -110,14 +114,14 @@ static const struct column latency_columns[] = {
 	{ "comm", "comm", CELL_TEXT, 15, "its task's name", .at = FIELD(comm) },
 	{ "cgroup", "cgroup", CELL_TEXT, 10, "its cgroup", .at = FIELD(cgroup) },
 	{ "count", "count", CELL_COUNT, 7, "commands", .at = FIELD(count) },
-	{ "per_s", "IO/s", CELL_RATE, 5, "commands per second", .at = FIELD(per_s) },
+	{ "iops", "IO/s", CELL_RATE, 5, "commands per second", .at = FIELD(per_s) },
 	{ "mb_per_s", "MB/s", CELL_MBPS, 5, "10^6 bytes per second", .at = FIELD(mb_per_s) },
 	{ "size_bytes", "size", CELL_BYTES, 5, "mean size of a command", .at = FIELD(size_bytes) },
 	{ "p50_ns", "p50", CELL_DURATION, 6, "median latency", .at = FIELD(p50_ns) },
 	{ "p90_ns", "p90", CELL_DURATION, 6, "90 % took less", .at = FIELD(p90_ns) },
 	{ "p99_ns", "p99", CELL_DURATION, 6, "99 % took less", .at = FIELD(p99_ns) },
-	{ "p99.9_ns", "p99.9", CELL_DURATION, 6, "99.9 % took less", .at = FIELD(p999_ns) },
-	{ "p99.99_ns", "p99.99", CELL_DURATION, 6, "99.99 % took less", .at = FIELD(p9999_ns) },
+	{ "p99_9_ns", "p99.9", CELL_DURATION, 6, "99.9 % took less", .at = FIELD(p999_ns) },
+	{ "p99_99_ns", "p99.99", CELL_DURATION, 6, "99.99 % took less", .at = FIELD(p9999_ns) },
 	{ "max_ns", "max", CELL_DURATION, 6, "the longest, exact", .at = FIELD(max_ns) },
 	{ "mean_ns", "mean", CELL_DURATION, 6, "mean latency, exact", .at = FIELD(mean_ns) },
 	{ 0 },
@@ -225,8 +229,9 @@ static const char *latency_dev_label(struct latency *l, const struct device_list
 
 	if (device <= 0 || (size_t)device > list->nr)
 		return "?";
-	for (int i = 0; i < device - 1; i++)
-		nth += !strcmp(list->devices[i].name, list->devices[device - 1].name);
+	for (int i = 0; i < device - 1; i++) /* an empty drive or loop device was never measured */
+		nth += !strcmp(list->devices[i].name, list->devices[device - 1].name) &&
+		       (list->devices[i].size_bytes || list->devices[i].kind == DEVICE_NVME_CTRL);
 	snprintf(l->dev_label, sizeof(l->dev_label), nth > 1 ? "%s#%d" : "%s",
 		 list->devices[device - 1].name, nth);
 	return l->dev_label;
@@ -245,10 +250,10 @@ static void latency_label(struct latency *l, const struct session *s, const stru
 	row->ctrl = t->ctrl ? l->ctrl_label : NULL;
 	row->size_class = l->size_label;
 	row->comm = l->comm_label;
-	row->nsid = t->nsid;
-	row->queue = t->queue;
-	row->cpu = t->cpu;
-	row->pid = t->pid;
+	row->nsid = t->nsid ? t->nsid : CELL_NO_NUMBER;
+	row->queue = t->other ? CELL_NO_NUMBER : t->queue;
+	row->cpu = t->other ? CELL_NO_NUMBER : t->cpu;
+	row->pid = t->other ? CELL_NO_NUMBER : t->pid;
 	row->dev = t->other ? "other" : latency_dev_label(l, io__devices(s->io), t->device);
 	row->op = t->other ? "other"
 			   : op__word(t->kind, t->op, io__kernel(s->io)->op_names, l->op_label,
@@ -280,30 +285,51 @@ static void latency_measure(const struct latency *l, double seconds, struct late
 /* ---- --fail-if ---- */
 
 /* "p99_ns" is p99 and "size_bytes" is size in an expression: units belong to its numbers. */
-static size_t latency_fields(struct expr_field *fields, char names[][24])
+static void latency_field_name(const struct column *c, char name[24])
 {
-	size_t nr = 0;
+	char *suffix;
 
-	for (const struct column *c = latency_columns + 1; c->key; c++, nr++) {
-		char *suffix;
+	snprintf(name, 24, "%s", strchr(c->header, '.') ? c->header : c->key);
+	suffix = strrchr(name, '_');
+	if (suffix && (!strcmp(suffix, "_ns") || !strcmp(suffix, "_bytes")))
+		*suffix = 0;
+}
 
-		snprintf(names[nr], 24, "%s", c->key);
-		suffix = strrchr(names[nr], '_');
-		if (suffix &&
-		    (!strcmp(suffix, "_ns") || !strcmp(suffix, "_bytes") || !strcmp(suffix, "_s")))
-			*suffix = 0;
-		fields[nr].name = names[nr];
-		fields[nr].type = c->kind == CELL_TEXT	     ? EXPR_TEXT
-				  : c->kind == CELL_DURATION ? EXPR_DURATION
-				  : c->kind == CELL_BYTES    ? EXPR_SIZE
-							     : EXPR_NUMBER;
+static enum expr_type latency_field_type(enum cell_kind kind)
+{
+	switch (kind) {
+	case CELL_TEXT: return EXPR_TEXT;
+	case CELL_DURATION: return EXPR_DURATION;
+	case CELL_BYTES: return EXPR_SIZE;
+	default: return EXPR_NUMBER;
+	}
+}
+
+/* Every column that is printed, and no other: a comparison with what is not there would be a lie.
+ */
+static size_t latency_fields(struct latency *l)
+{
+	size_t nr = latency_pick(l, TABLE_TEXT, l->shown, latency_columns + LATENCY_BY + NR_BY);
+
+	for (size_t i = 0; i < nr; i++) {
+		latency_field_name(l->shown[i], l->field_names[i]);
+		l->fields[i].name = l->field_names[i];
+		l->fields[i].type = latency_field_type(l->shown[i]->kind);
+		l->field_columns[i] = l->shown[i];
 	}
 	return nr;
 }
 
-static struct expr_value latency_value(const void *row, size_t field)
+/* A row and the columns its fields are. */
+struct latency_lookup {
+	const struct latency *latency;
+	const struct latency_row *row;
+};
+
+static struct expr_value latency_value(const void *at, size_t field)
 {
-	struct cell cell = column__cell(&latency_columns[field + 1], row);
+	const struct latency_lookup *lookup = at;
+	struct cell cell = column__cell(lookup->latency->field_columns[field], lookup->row);
 	struct expr_value value = { .absent = cell.kind == CELL_NONE };
 
 	switch (cell.kind) {
@@ -334,45 +360,16 @@ static struct expr_value latency_value(const void *row, size_t field)
 
 static int latency_parse_condition(struct latency *l)
 {
-	static char names[32][24];
-	static struct expr_field fields[32];
 	struct expr_error error;
 	char lines[512];
 
 	if (!l->fail_if)
 		return 0;
-	l->condition = expr__parse(l->fail_if, fields, latency_fields(fields, names), &error);
+	l->condition = expr__parse(l->fail_if, l->fields, latency_fields(l), &error);
 	if (l->condition)
 		return 0;
 	expr__point_at(l->fail_if, &error, lines, sizeof(lines));
 	return log_err(-EINVAL, "--fail-if: %s\n%s", error.message, lines);
-}
-
-static void latency_check(struct latency *l, struct session *s, const struct latency_row *row)
-{
-	if (!l->condition || !row->count || !expr__is_true(l->condition, latency_value, row))
-		return;
-	if (!s->came_true)
-		log_warn("--fail-if '%s' came true: %s %s, %s up to %.1f s", l->fail_if,
-			 row->dev ? row->dev : "", row->op ? row->op : "", row->span, row->time_s);
-	s->came_true = true;
-}
-
-/* ---- one interval, or the whole run ---- */
-
-static void latency_take_part(void *arg, const struct io_tags *tags, const struct hist *part)
-{
-	struct latency *l = arg;
-
-	if (breakdown__add(&l->breakdown, tags, part))
-		l->err = -ENOMEM;
-}
-
-static int latency_read(struct latency *l, struct session *s)
-{
-	breakdown__begin(&l->breakdown);
-	io__read(s->io, latency_take_part, l);
-	return l->err ? log_err(l->err, "out of memory") : 0;
 }
 
 /* "nvme0n1 read": the row's tags in the order of its columns. */
@@ -396,6 +393,36 @@ static const char *latency_title(const struct latency *l, const struct latency_r
 						column->header, (unsigned long long)cell.n);
 	}
 	return buf;
+}
+
+static void latency_check(struct latency *l, struct session *s, const struct latency_row *row)
+{
+	const struct latency_lookup lookup = { l, row };
+	char title[512];
+
+	if (!l->condition || !row->count || !expr__is_true(l->condition, latency_value, &lookup))
+		return;
+	if (!s->came_true)
+		log_warn("--fail-if '%s' came true: %s, %s up to %.1f s", l->fail_if,
+			 latency_title(l, row, title, sizeof(title)), row->span, row->time_s);
+	s->came_true = true;
+}
+
+/* ---- one interval, or the whole run ---- */
+
+static void latency_take_part(void *arg, const struct io_tags *tags, const struct hist *part)
+{
+	struct latency *l = arg;
+
+	if (breakdown__add(&l->breakdown, tags, part))
+		l->err = -ENOMEM;
+}
+
+static int latency_read(struct latency *l, struct session *s)
+{
+	breakdown__begin(&l->breakdown);
+	io__read(s->io, latency_take_part, l);
+	return l->err ? log_err(l->err, "out of memory") : 0;
 }
 
 /* As a chart for people; in JSON as one object a bucket, every bucket as it was counted. */
@@ -433,7 +460,7 @@ static void latency_show_hist(struct latency *l, struct session *s, struct laten
 /* What a pass over the rows shows: the last interval or everything, as a line or as a histogram. */
 struct latency_pass {
 	const char *span;
-	bool whole, hist;
+	bool whole, hist, quiet; /* quiet: only --fail-if looks at it */
 };
 
 static void latency_show_row(struct latency *l, struct session *s, const struct breakdown_row *from,
@@ -455,7 +482,8 @@ static void latency_show_row(struct latency *l, struct session *s, const struct 
 		latency_show_hist(l, s, &row);
 		return;
 	}
-	table__row(l->table, &row);
+	if (!pass->quiet)
+		table__row(l->table, &row);
 	latency_check(l, s, &row);
 	l->shown_rows++;
 }
@@ -493,11 +521,15 @@ static int latency_show_heat(struct latency *l, struct session *s)
 
 static int latency_show_interval(struct latency *l, struct session *s)
 {
-	struct latency_pass pass = { "interval", l->cumulative, false };
+	struct latency_pass pass = { .span = l->cumulative ? "cumulative" : "interval",
+				     .whole = l->cumulative,
+				     .quiet = l->heat };
 	int err;
 
-	if (l->heat)
-		return latency_show_heat(l, s);
+	if (l->heat) {
+		err = latency_show(l, s, &pass);
+		return err ?: latency_show_heat(l, s);
+	}
 	if (l->intervals % LATENCY_HEADING == 0)
 		table__heading_again(l->table);
 	l->shown_rows = 0;
@@ -550,7 +582,8 @@ static int latency_on_end(void *state, struct session *s)
 {
 	struct latency *l = state;
 	const struct filter_options *f = &s->options->filter;
-	const struct latency_pass total = { "total", true, false }, hist = { "total", true, true };
+	const struct latency_pass total = { .span = "total", .whole = true };
+	const struct latency_pass hist = { .span = "total", .whole = true, .hist = true };
 	int err = latency_read(l, s);
 
 	io__ledger(s->io, &s->ledger);
@@ -590,11 +623,14 @@ static const struct session_view latency_view = {
 static int latency_run(void *state, const struct options *options, char **argv)
 {
 	struct latency *l = state;
-	int err = latency_parse_condition(l);
+	int err;
 
+	breakdown__init(&l->breakdown, latency_by_mask(l));
+	err = latency_parse_condition(l);
 	if (!err && l->heat && options->output.format != OUTPUT_TEXT)
 		err = log_err(-EINVAL, "--heat is a picture: it needs -o text");
-	breakdown__init(&l->breakdown, latency_by_mask(l));
+	if (!err && l->hist && options->output.format == OUTPUT_CSV)
+		err = log_err(-EINVAL, "--hist is a second table: it needs -o text or json");
 	err = err ?: session__run(&latency_view, l, options, argv);
 	breakdown__free(&l->breakdown);
 	table__free(l->table);

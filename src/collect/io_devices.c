@@ -67,6 +67,31 @@ static int io_check_devices(const struct io *io)
 				    "nothing to measure");
 }
 
+/* The programs know one range per disk: a whole disk includes its partitions, two partitions it
+ * cannot. */
+static int io_join_choice(struct io *io, const struct device_choice *choice, const char *text)
+{
+	for (size_t i = 0; i < io->nr_choices; i++) {
+		struct device_choice *other = &io->choices[i];
+
+		if (!choice->disk[0] || strcmp(choice->disk, other->disk))
+			continue;
+		if (!choice->nr_sectors || !other->nr_sectors) {
+			other->from_sector = other->nr_sectors = 0;
+			return 0;
+		}
+		if (choice->from_sector != other->from_sector)
+			return log_err(
+				-EINVAL,
+				"-d %s: another partition of %s was named; measure one of them, "
+				"or the whole disk",
+				text, choice->disk);
+		return 0;
+	}
+	io->nr_choices++;
+	return 0;
+}
+
 int io_choose_devices(struct io *io, const struct option_list *names)
 {
 	if (!names->nr)
@@ -75,11 +100,14 @@ int io_choose_devices(struct io *io, const struct option_list *names)
 	if (!io->choices)
 		return log_err(-ENOMEM, "out of memory");
 	for (size_t i = 0; i < names->nr; i++) {
-		int err = device_list__choose(&io->devices, names->words[i], &io->choices[i]);
+		int err = device_list__choose(&io->devices, names->words[i],
+					      &io->choices[io->nr_choices]);
 
 		if (err)
 			return err;
-		io->nr_choices++;
+		err = io_join_choice(io, &io->choices[io->nr_choices], names->words[i]);
+		if (err)
+			return err;
 	}
 	return io_check_devices(io);
 }
@@ -226,9 +254,14 @@ static void io_say_new(struct io *io, size_t from)
 
 		if (io->nr_choices)
 			io_publish_name(io, device);
-		if (io_is_wanted(io, device))
-			log_note("%s appeared%s%s", device->name, device->model[0] ? ": " : "",
-				 device->model);
+		if (!io_is_wanted(io, device))
+			continue;
+		if (io_is_nvme(device) && !io->nvme_attached)
+			log_warn("%s appeared, but NVMe was not loaded at the start: it is not "
+				 "measured; start again",
+				 device->name);
+		else
+			log_note("%s appeared", device->name);
 	}
 }
 

@@ -31,6 +31,7 @@ struct io {
 	struct io_table slot_cells, key_cells, row_cells, device_cells, name_cells;
 	uint32_t nr_cpus, nr_slots, nr_keys, nr_rows;
 	int device_of[IO_MAX_DEVICES]; /* cell to index in devices, -1: not looked up yet */
+	bool nvme_attached;	       /* nvme_setup_cmd and nvme_complete_rq */
 	bool block_attached; /* block_rq_issue and block_rq_complete, for disks that are not NVMe */
 	bool direct;	     /* typed pointers (tp_btf), else plain ones (raw_tp) */
 	int uevent_fd;

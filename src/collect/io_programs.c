@@ -154,8 +154,12 @@ static int io_attach_nvme(struct io *io)
 
 int io_attach(struct io *io)
 {
-	int err = io_wants_nvme(io) ? io_attach_nvme(io) : 0;
+	int err = 0;
 
+	if (io_wants_nvme(io)) {
+		err = io_attach_nvme(io);
+		io->nvme_attached = !err;
+	}
 	if (!err && io_wants_block(io))
 		err = io_attach_block(io);
 	__atomic_store_n(&io->skel->data->attached_ns, io_now_ns(), __ATOMIC_SEQ_CST);

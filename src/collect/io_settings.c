@@ -3,13 +3,18 @@
  * io_settings.c: what are the programs told? Filters, the breakdown, the kernel's shape and the
  * sizes of the tables go into read-only data, so that what nobody asked for costs nothing.
  */
+#define _GNU_SOURCE /* asprintf */
 #include "collect/io_inside.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <linux/magic.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <bpf/libbpf.h>
 #include "bpf/io.skel.h"
 #include "decode/op.h"
@@ -41,21 +46,47 @@ static int io_set_ops(struct io *io, const struct option_list *ops)
 	return 0;
 }
 
-/* How many folders below the root: the same cgroup is found among a task's ancestors at this depth.
- */
-static uint32_t io_cgroup_level(const char *path)
+static bool io_is_cgroup(const char *path)
+{
+	struct statfs fs;
+
+	return !statfs(path, &fs) && fs.f_type == CGROUP2_SUPER_MAGIC;
+}
+
+/* How far below the root of the hierarchy: among a task's ancestors it is found at this depth. */
+static uint32_t io_cgroup_level(char path[PATH_MAX])
 {
 	uint32_t level = 0;
+	char *slash;
 
-	for (const char *c = path + strlen("/sys/fs/cgroup"); *c; c++)
-		level += *c == '/' && c[1] && c[1] != '/';
+	while ((slash = strrchr(path, '/')) && slash > path) {
+		*slash = 0;
+		if (!io_is_cgroup(path))
+			break;
+		level++;
+	}
 	return level;
+}
+
+/* Relative to the root, or a whole path. Version 1 has no ids that the programs could compare. */
+static bool io_cgroup_find(const char *name, char path[PATH_MAX], struct stat *st)
+{
+	const char *root = strncmp(name, "/sys/fs/cgroup", 14) ? "/sys/fs/cgroup/" : "";
+	char *given = NULL;
+	bool found;
+
+	if (asprintf(&given, "%s%s", root, name) < 0)
+		return false;
+	found = realpath(given, path) && !stat(path, st) && S_ISDIR(st->st_mode) &&
+		io_is_cgroup(path);
+	free(given);
+	return found;
 }
 
 static int io_set_task(struct io *io, const struct filter_options *f)
 {
 	struct io_settings *ro = io_settings(io);
-	char path[4096];
+	char path[PATH_MAX];
 	struct stat st;
 
 	if (f->pid.given) {
@@ -71,11 +102,9 @@ static int io_set_task(struct io *io, const struct filter_options *f)
 		memcpy((void *)ro->filter_comm, f->comm, strlen(f->comm));
 	}
 	if (f->cgroup) {
-		snprintf(path, sizeof(path), "%s%s",
-			 strncmp(f->cgroup, "/sys/fs/cgroup", 14) ? "/sys/fs/cgroup/" : "",
-			 f->cgroup);
-		if (stat(path, &st) || !S_ISDIR(st.st_mode))
-			return log_err(-EINVAL, "--cgroup: there is no cgroup %s", path);
+		if (!io_cgroup_find(f->cgroup, path, &st))
+			return log_err(-EINVAL, "--cgroup: there is no cgroup (version 2) %s",
+				       f->cgroup);
 		ro->filter_cgroup = st.st_ino; /* kernfs: the inode number is the id */
 		ro->filter_cgroup_level = io_cgroup_level(path);
 	}

@@ -26,8 +26,8 @@ struct chart_style chart__style_of(FILE *out, int color);
 void chart__histogram(FILE *out, struct chart_style style, const struct hist_range *ranges, int nr);
 
 /*
- * One row an interval: "     3s | ·░▒▓█   | 1234". Columns are octaves from 1us to 64s, halved where the
- * width allows; shade is the share of the interval's commands in that band.
+ * One row an interval: "     3s | ·░▒▓█   | 1234". Columns are octaves from 1us to 64s, halved
+ * where the width allows; shade is the share of the interval's commands in that band.
  */
 void chart__heat_heading(FILE *out, struct chart_style style);
 void chart__heat_row(FILE *out, struct chart_style style, double seconds, const struct hist *h);

@@ -24,6 +24,8 @@ enum cell_kind {
 	CELL_SECONDS,  /* real, a point in the run: "12.000" */
 };
 
+#define CELL_NO_NUMBER UINT64_MAX /* a number field that holds none */
+
 struct cell {
 	enum cell_kind kind;
 	union {
@@ -38,7 +40,7 @@ struct column {
 	const char *key;    /* JSON and CSV */
 	const char *header; /* text */
 	enum cell_kind kind;
-	int width; /* least width in text; text columns are left-aligned, others right */
+	int width;	  /* least width in text; text columns are left-aligned, others right */
 	const char *help; /* for --json-schema */
 	size_t at;	  /* offset of a u64, double or char * in the row, as the kind says */
 	struct cell (*get)(const void *row); /* instead of `at`, for what must be worked out */

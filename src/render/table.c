@@ -77,6 +77,8 @@ static struct cell cell_at(const struct column *column, const void *row)
 		cell.real = *(const double *)field;
 	else
 		cell.n = *(const uint64_t *)field;
+	if (cell.kind != CELL_TEXT && cell.n == CELL_NO_NUMBER)
+		cell.kind = CELL_NONE; /* as a real it is not a number either */
 	return cell;
 }
 

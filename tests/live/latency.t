@@ -59,7 +59,18 @@ make_loop() { # make_loop FILE FD OPTION...
 
 # watch OPTION... -- SCRIPT: one run with JSON in $tmp/json, words in $tmp/err, exit code in $code,
 # and the growth of the device's own counters in the array stat (from 1, as the kernel numbers them).
+# Some kernels hide a task of the machine's owner from every BPF program: a completion that interrupts it is seen by no
+# program and counted by no kernel. The ledger tells (completion never seen, exit 3); such a run proves nothing about
+# us and is repeated.
 watch() {
+	local try
+	for try in 1 2 3 4 5; do
+		watch_once "$@"
+		[ "$code" = 3 ] && grep -q '"lost_completion":[1-9]' "$tmp/json" && ! grep -qE '"lost_(no_slot|start|clock|device|skipped|row)":[1-9]' "$tmp/json" || return 0
+		echo "# try $try: $(grep -h 'never seen' "$tmp/err")"
+	done
+}
+watch_once() {
 	local before after options=()
 	while [ "$1" != -- ]; do
 		options+=("$1")

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * capture.c: can a file break the reader? A libFuzzer target: opens, reads all, asks for everything
+ * that a capture says about itself. CRCs would keep the fuzzer out, so every header and payload that
+ * looks like one gets a good CRC first; half of the inputs stay as they are.
+ *	clang -g -O1 -fsanitize=fuzzer,address,undefined -DHAVE_ZSTD -Isrc tests/fuzz/capture.c \
+ *		src/capture/?*.c src/log.c -lzstd
+ * Seeds: tests/data/?*.cap
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include "capture/bytes.h"
+#include "capture/chunk.h"
+#include "capture/crc32c.h"
+#include "capture/read.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void mend(uint8_t *bytes, size_t size)
+{
+	if (size >= CAPTURE_FILE_BYTES)
+		capture_file__put_header(bytes);
+	for (size_t at = CAPTURE_FILE_BYTES; size >= CAPTURE_CHUNK_BYTES;) {
+		uint32_t length;
+
+		at = capture_chunk__search(bytes, size, at);
+		if (at > size - CAPTURE_CHUNK_BYTES)
+			return;
+		length = le__get32(bytes + at + 8);
+		if (length <= size - at - CAPTURE_CHUNK_BYTES)
+			le__put32(bytes + at + 48,
+				  crc32c(bytes + at + CAPTURE_CHUNK_BYTES, length));
+		le__put32(bytes + at + 60, crc32c(bytes + at, 60));
+		at += CAPTURE_CHUNK_BYTES;
+	}
+}
+
+static void check(struct capture_reader *reader)
+{
+	const struct capture_about *about = capture_reader__about(reader);
+	const struct capture_damage *damage = capture_reader__damage(reader);
+	uint64_t nr = 0, min_ns, max_ns;
+	struct io_record record;
+
+	while (capture_reader__next(reader, &record) > 0) {
+		capture_about__device(about, record.device);
+		capture_about__wall_ns(about, record.end_ns);
+		nr++;
+	}
+	capture_reader__span(reader, &min_ns, &max_ns);
+	capture_about__info(about, CAPTURE_INFO_KERNEL);
+	capture_about__names(about, CAPTURE_NAMES_BLOCK);
+	capture_counts__get(&about->trailer.ledger, "issued");
+	if (nr > capture_reader__nr_records(reader))
+		abort();
+	if (damage->truncated_at > capture_reader__bytes(reader))
+		abort();
+	if (nr < capture_reader__nr_records(reader) && capture_damage__is_whole(damage))
+		abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	uint8_t *bytes = malloc(size + 1);
+	struct capture_reader *reader;
+
+	if (!bytes)
+		abort();
+	memcpy(bytes, data, size);
+	if (size && data[size - 1] % 2)
+		mend(bytes, size);
+	/* Memory of exactly this size: ASan sees what reads past it. */
+	bytes = realloc(bytes, size ? size : 1);
+	if (!capture_reader__open_memory(bytes, size, &reader))
+		check(reader);
+	capture_reader__free(reader);
+	free(bytes);
+	return 0;
+}

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * capture_damage.c: what does a damaged capture give? A small file is cut at every offset and has
+ * every one of its bits flipped: never a crash, never a record that was not written, whatever is
+ * missing is counted exactly. Then damage that only somebody hostile makes: good CRCs over nonsense.
+ */
+#include "tap.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include "capture/block.h"
+#include "capture/crc32c.h"
+#include "capture/read.h"
+#include "capture/write.h"
+
+enum { NR_RECORDS = 61, BLOCK = 20, MOST = 65536 };
+
+static uint8_t good[MOST], bad[MOST];
+static size_t nr_good;
+
+static struct io_record record_nr(uint32_t i)
+{
+	struct io_record record = {
+		.first_ns = 1000000 + i * 1000,
+		.last_ns = 1000000 + i * 1000,
+		.end_ns = 1080000 + i * 1013,
+		.cdw10 = { i * 2654435761u, 0, 7 },
+		.bytes = 4096,
+		.pid = 77,
+		.seq = i,
+		.comm = "damage",
+		.cid = (uint16_t)(i * 5 % 32),
+		.status = i == 33 ? 0x281 : 0,
+		.attempts = 1,
+	};
+
+	return record;
+}
+
+static void make_good(int zstd_level)
+{
+	char path[] = "/tmp/iosonar-damage-XXXXXX";
+	struct capture_info info = { CAPTURE_INFO_KERNEL, "6.12" };
+	struct device device = { .name = "nvme0n1", .model = "M", .serial = "S" };
+	struct capture_count ledger = { "issued", NR_RECORDS };
+	struct capture_options options = { .reserve_bytes = 128, .zstd_level = zstd_level };
+	struct capture_writer *writer;
+
+	options.fd = mkstemp(path);
+	if (options.fd < 0 || capture_writer__new(&options, &writer))
+		exit(1);
+	capture_writer__info(writer, &info, 1);
+	capture_writer__device(writer, 0, &device);
+	capture_writer__clock(writer, &(struct capture_clock){ 1, 2, 3 });
+	for (uint32_t i = 0; i < NR_RECORDS; i++) {
+		struct io_record record = record_nr(i);
+
+		capture_writer__records(writer, &record, 1);
+		if (i % BLOCK == BLOCK - 1)
+			capture_writer__flush(writer);
+	}
+	capture_writer__finish(writer, "done", &ledger, 1);
+	capture_writer__free(writer);
+	nr_good = (size_t)pread(options.fd, good, MOST, 0);
+	close(options.fd);
+	unlink(path);
+}
+
+struct outcome {
+	int err;
+	uint64_t nr, foreign; /* records, and such that were never written, or not in this order */
+	struct capture_damage damage;
+};
+
+static struct outcome read_all(const uint8_t *bytes, size_t nr)
+{
+	struct outcome outcome = { 0 };
+	struct capture_reader *reader;
+	struct io_record record, want;
+	uint32_t next = 0;
+
+	outcome.err = capture_reader__open_memory(bytes, nr, &reader);
+	if (outcome.err)
+		return outcome;
+	while ((outcome.err = capture_reader__next(reader, &record)) > 0) {
+		want = record_nr(record.seq);
+		if (record.seq < next || record.seq >= NR_RECORDS ||
+		    memcmp(&record, &want, sizeof(want)))
+			outcome.foreign++;
+		next = record.seq + 1;
+		outcome.nr++;
+	}
+	outcome.damage = *capture_reader__damage(reader);
+	capture_reader__free(reader);
+	return outcome;
+}
+
+/* Records in whole chunks before the cut, and where the last of those ends. */
+static uint64_t whole_before(size_t cut, size_t *whole)
+{
+	uint64_t nr = 0;
+
+	*whole = CAPTURE_FILE_BYTES;
+	while (*whole < cut) {
+		struct capture_chunk chunk;
+
+		if (cut - *whole < CAPTURE_CHUNK_BYTES ||
+		    !capture_chunk__get(&chunk, good + *whole) ||
+		    cut - *whole - CAPTURE_CHUNK_BYTES < chunk.length)
+			break;
+		nr += chunk.type == CAPTURE_RECORDS ? chunk.count : 0;
+		*whole += CAPTURE_CHUNK_BYTES + chunk.length;
+	}
+	return nr;
+}
+
+static void test_cuts(const char *name)
+{
+	uint64_t wrong = 0, unsaid = 0, foreign = 0;
+
+	for (size_t cut = 0; cut < nr_good; cut++) {
+		uint8_t *part = malloc(cut + 1); /* of its own, so that ASan sees its end */
+		size_t whole;
+		uint64_t want = whole_before(cut, &whole);
+		struct outcome outcome;
+
+		memcpy(part, good, cut);
+		outcome = read_all(part, cut);
+		free(part);
+		if (cut < CAPTURE_FILE_BYTES) {
+			wrong += outcome.err != -EINVAL;
+			continue;
+		}
+		wrong += outcome.err || outcome.nr != want;
+		foreign += outcome.foreign;
+		unsaid += !outcome.damage.truncated || outcome.damage.truncated_at != whole;
+	}
+	printf("# %s: %zu cuts\n", name, nr_good);
+	is_u64(wrong, 0, "every cut reads up to its last whole block");
+	is_u64(unsaid, 0, "and says where it was cut");
+	is_u64(foreign, 0, "and gives only what was written");
+}
+
+static void test_flips(const char *name)
+{
+	uint64_t unseen = 0, foreign = 0, miscounted = 0, refused = 0, too_few = 0;
+
+	for (size_t bit = 0; bit < nr_good * 8; bit++) {
+		struct outcome outcome;
+
+		memcpy(bad, good, nr_good);
+		bad[bit / 8] ^= (uint8_t)(1 << bit % 8);
+		outcome = read_all(bad, nr_good);
+		refused += outcome.err != 0;
+		unseen += capture_damage__is_whole(&outcome.damage);
+		foreign += outcome.foreign;
+		miscounted += outcome.nr + outcome.damage.records_corrupt != NR_RECORDS;
+		too_few += outcome.nr + BLOCK < NR_RECORDS || !outcome.damage.blocks_corrupt;
+	}
+	printf("# %s: %zu flips\n", name, nr_good * 8);
+	is_u64(refused, 0, "no flip makes a file unreadable");
+	is_u64(unseen, 0, "every flip is seen");
+	is_u64(foreign, 0, "and gives only what was written");
+	is_u64(too_few, 0, "and costs one chunk, which is counted");
+	is_u64(miscounted, 0, "records that are missing are counted exactly");
+}
+
+static size_t chunk_at(uint8_t type, int nth, struct capture_chunk *chunk)
+{
+	size_t at = CAPTURE_FILE_BYTES;
+
+	while (at < nr_good && capture_chunk__get(chunk, good + at)) {
+		if (chunk->type == type && !nth--)
+			return at;
+		at += CAPTURE_CHUNK_BYTES + chunk->length;
+	}
+	return 0;
+}
+
+/* Puts a chunk with this payload and a good CRC in front of the trailer. */
+static struct outcome read_with(struct capture_chunk chunk, const uint8_t *payload, uint32_t length)
+{
+	struct capture_chunk trailer;
+	size_t at = chunk_at(CAPTURE_TRAILER, 0, &trailer), tail = nr_good - at;
+
+	chunk.length = length;
+	chunk.crc = crc32c(payload, length);
+	memcpy(bad, good, at);
+	capture_chunk__put(&chunk, bad + at);
+	memcpy(bad + at + CAPTURE_CHUNK_BYTES, payload, length);
+	memcpy(bad + at + CAPTURE_CHUNK_BYTES + length, good + at, tail);
+	return read_all(bad, nr_good + CAPTURE_CHUNK_BYTES + length);
+}
+
+static void test_hostile(void)
+{
+	struct capture_chunk chunk = { .type = 99, .first = NR_RECORDS };
+	const uint8_t noise[64] = { 1, 1, 1, 1, 2, 0xff, 0xff, 0xff, 0x7f, 3 };
+	const uint8_t none[3] = { 0 };
+	struct outcome outcome = read_with(chunk, noise, sizeof(noise));
+
+	ok(!outcome.err && outcome.damage.chunks_unknown == 1 &&
+		   capture_damage__is_whole(&outcome.damage),
+	   "a chunk of later days is skipped, and no damage");
+	chunk.type = CAPTURE_RECORDS;
+	chunk.count = 1;
+	outcome = read_with(chunk, noise, sizeof(noise));
+	ok(outcome.nr == NR_RECORDS && outcome.damage.blocks_corrupt == 1, "records of nonsense");
+	outcome = read_with(chunk, none, sizeof(none));
+	ok(outcome.nr == NR_RECORDS && outcome.damage.blocks_corrupt == 1, "records of nobody");
+	chunk.count = UINT32_MAX;
+	outcome = read_with(chunk, none, sizeof(none));
+	ok(outcome.nr == NR_RECORDS && outcome.damage.blocks_corrupt == 1, "records without end");
+	chunk.count = 0;
+	outcome = read_with(chunk, none, sizeof(none));
+	ok(outcome.nr == NR_RECORDS && outcome.damage.blocks_corrupt == 1, "no records at all");
+	for (uint8_t type = CAPTURE_INFO; type <= CAPTURE_CLOCK; type++) {
+		chunk.type = type;
+		outcome = read_with(chunk, noise + 5, 6);
+		ok(outcome.nr == NR_RECORDS && outcome.damage.blocks_corrupt == 1,
+		   "nonsense of type %u", type);
+	}
+}
+
+/* Column by column and byte by byte, noise with a good CRC in a block that was good. */
+static void test_noise(void)
+{
+	uint64_t state = 1, records = 0, errors = 0;
+	struct capture_chunk chunk;
+	size_t at = chunk_at(CAPTURE_RECORDS, 1, &chunk);
+
+	for (int round = 0; round < 20000; round++) {
+		struct outcome outcome;
+
+		memcpy(bad, good, nr_good);
+		for (int i = 0; i < 1 + round % 3; i++) {
+			state ^= state << 13;
+			state ^= state >> 7;
+			state ^= state << 17;
+			bad[at + CAPTURE_CHUNK_BYTES + (state >> 8) % chunk.length] =
+				(uint8_t)(state >> 40);
+		}
+		chunk.crc = crc32c(bad + at + CAPTURE_CHUNK_BYTES, chunk.length);
+		capture_chunk__put(&chunk, bad + at);
+		outcome = read_all(bad, nr_good);
+		errors += outcome.err != 0;
+		records += outcome.nr > NR_RECORDS;
+	}
+	is_u64(errors, 0, "noise with a good CRC: all read to the end");
+	is_u64(records, 0, "and never more records than the header says");
+}
+
+static void test_joins(void)
+{
+	struct outcome outcome;
+	uint8_t newer[CAPTURE_FILE_BYTES];
+
+	memcpy(bad, good, nr_good);
+	memset(bad + nr_good, 0, 4096);
+	outcome = read_all(bad, nr_good + 4096);
+	ok(outcome.nr == NR_RECORDS && !outcome.damage.truncated && outcome.damage.blocks_corrupt,
+	   "zeros behind the end, as a crash leaves them, are damage");
+	memset(bad, 0xee, nr_good);
+	outcome = read_all(bad, nr_good);
+	ok(outcome.err == -EINVAL, "a file of something else is refused");
+	memcpy(newer, good, sizeof(newer));
+	newer[8] = 2;
+	for (int i = 0; i < 4; i++)
+		newer[12 + i] = (uint8_t)(crc32c(newer, 12) >> (8 * i));
+	outcome = read_all(newer, sizeof(newer));
+	ok(outcome.err == -EPROTONOSUPPORT, "version 2 is refused as such");
+}
+
+int main(void)
+{
+	struct outcome outcome;
+
+	make_good(0);
+	outcome = read_all(good, nr_good);
+	ok(!outcome.err && outcome.nr == NR_RECORDS && capture_damage__is_whole(&outcome.damage),
+	   "the good file is good");
+	test_cuts("plain");
+	test_flips("plain");
+	test_hostile();
+	test_noise();
+	test_joins();
+	if (!capture_zip__is_built_in())
+		return done_testing();
+	make_good(3);
+	test_cuts("zstd");
+	test_flips("zstd");
+	test_noise();
+	return done_testing();
+}
