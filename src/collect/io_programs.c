@@ -96,8 +96,6 @@ int io_load(struct io *io)
 		err = err ?: io_bpf__load(io->skel);
 		log_verbose("programs with %s pointers: %s", direct ? "typed" : "plain",
 			    err ? strerror(-err) : "loaded");
-		if (err == -EPERM && geteuid())
-			break;
 	}
 	if (err == -EPERM || err == -EACCES)
 		return log_err(-EPERM,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * capture.c: can a file break the reader? A libFuzzer target: opens, reads all, asks for everything
- * that a capture says about itself. CRCs would keep the fuzzer out, so every header and payload that
- * looks like one gets a good CRC first; half of the inputs stay as they are.
+ * that a capture says about itself. CRCs would keep the fuzzer out, so every header and payload
+ *that looks like one gets a good CRC first; half of the inputs stay as they are.
  *	clang -g -O1 -fsanitize=fuzzer,address,undefined -DHAVE_ZSTD -Isrc tests/fuzz/capture.c \
  *		src/capture/?*.c src/log.c -lzstd
  * Seeds: tests/data/?*.cap
@@ -16,6 +16,13 @@
 #include "capture/read.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+const char *__asan_default_options(void);
+
+/* What ASan keeps of freed memory, 256 MB unless told, would count against -rss_limit_mb=256. */
+const char *__asan_default_options(void)
+{
+	return "quarantine_size_mb=32";
+}
 
 static void mend(uint8_t *bytes, size_t size)
 {

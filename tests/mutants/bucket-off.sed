@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 # A latency is counted one bucket too high.
 # file: src/wire/hist.h
 # red: unit wire_hist

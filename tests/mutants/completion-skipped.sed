@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 # One completion in 1,000 is not seen: the ledger has to show it as lost.
 # file: src/bpf/io.bpf.c
 # red: vm counts

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 # A backslash goes into JSON as it is.
 # file: src/render/text.c
 # red: unit text

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 # Every latency is 10 us too long.
 # file: src/bpf/io.bpf.c
 # red: vm precision

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 # A percentile is that of the next rank.
 # file: src/analyse/hist.c
 # red: unit hist

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 # An attempt that is tried again ends its command, so the next one counts as another.
 # file: src/bpf/io.bpf.c
 # red: vm errors

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 # A slot is swept while a program may still be using it.
 # file: src/collect/slots.c
 # red: unit slots

@@ -44,8 +44,8 @@ static int fill(struct capture_writer *writer, int *other)
 	for (uint32_t i = 0; i <= NR_RECORDS; i++) {
 		struct io_record record = record_nr(i);
 
-		err = i < NR_RECORDS ? capture_writer__records(writer, &record, 1) :
-					     capture_writer__finish(writer, "done", &ledger, 1);
+		err = i < NR_RECORDS ? capture_writer__records(writer, &record, 1)
+				     : capture_writer__finish(writer, "done", &ledger, 1);
 		nr_full += err == -ENOSPC;
 		*other += err && err != -ENOSPC;
 	}

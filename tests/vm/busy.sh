@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=dash
+# shape: swiotlb
+#
+# busy: a driver that cannot map a command hands it back. That is neither an attempt nor a loss.
+
+dev=$(disk io0)
+set_scheduler "$dev" none
+measure /tmp/busy -d "$dev"
+fio --name=t --filename="/dev/$dev" --rw=randread --bs=64k --direct=1 --ioengine=libaio --iodepth=32 --number_ios=211 \
+	--norandommap --output-format=json --output=/tmp/busy.json >&2
+sleep 0.3
+measured
+ok $? "exits 0"
+is "$(row /tmp/busy "$dev" read count)" "$(fio_ios /tmp/busy.json read)" "every read is counted once"
+[ "$(ledger /tmp/busy requeues)" -gt 0 ]
+ok $? "some were handed back: $(ledger /tmp/busy requeues)"
+is "$(ledger /tmp/busy retries)" 0 "none of that is a retry"
+whole /tmp/busy "nothing is lost"
+done_testing

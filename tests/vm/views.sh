@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=dash
+# shape: nvme
+# timeout: 300
+#
+# views: every breakdown adds up, every filter keeps what it says, and what was sent before we came is told apart.
+
+dev=$(disk io0)
+set_scheduler "$dev" none
+work() { fio --name=work --filename="/dev/$dev" --rw=randrw --bs=4k --direct=1 --ioengine=libaio --iodepth=8 \
+	--number_ios=307 --norandommap --output-format=json --output=/tmp/work.json >/dev/null 2>&1; }
+sum() { grep '"type":"latency","span":"total"' "$1" | sed 's/.*"count":\([0-9]*\),.*/\1/' | awk '{ s += $1 } END { print s + 0 }'; }
+
+for by in ctrl ns dev op size queue cpu pid comm cgroup ctrl,ns,dev,op,size,queue,cpu,pid,comm,cgroup; do
+	measure /tmp/by -d "$dev" --by $by
+	work
+	measured
+	is "$(sum /tmp/by)" 307 "--by $by adds up"
+done
+grep -q '"comm":"fio"' /tmp/by
+ok $? "the task has its name"
+measure /tmp/f -d "$dev" --comm fio --op read
+/usr/bin/dd if="/dev/$dev" of=/dev/null bs=4k count=13 iflag=direct 2>/dev/null
+work
+measured
+is "$(sum /tmp/f)" "$(fio_ios /tmp/work.json read)" "--comm and --op keep fio's reads"
+mkdir /sys/fs/cgroup/mine
+measure /tmp/f -d "$dev" --cgroup mine
+(echo 0 >/sys/fs/cgroup/mine/cgroup.procs && exec /usr/bin/dd if="/dev/$dev" of=/dev/null bs=4k count=17 iflag=direct 2>/dev/null)
+work
+measured
+is "$(sum /tmp/f)" 17 "--cgroup keeps its tasks'"
+measure /tmp/f -d "$dev" --by cgroup
+(echo 0 >/sys/fs/cgroup/mine/cgroup.procs && exec /usr/bin/dd if="/dev/$dev" of=/dev/null bs=4k count=5 iflag=direct 2>/dev/null)
+measured
+is "$(grep '"type":"latency","span":"total"' /tmp/f | grep '"cgroup":"/mine"' | value count)" 5 "--by cgroup has its path"
+iosonar latency -d "$dev" --fail-if 'max > 1ns && op == read' -- dd if="/dev/$dev" of=/dev/null bs=4k count=1 iflag=direct >/dev/null 2>/tmp/err
+is $? 5 "--fail-if: exit 5"
+grep -q "came true: $dev read" /tmp/err
+ok $? "naming the row"
+
+# 64 reads sleep on a device of 3 s when we attach: not ours, and told so.
+null_disk nullb0 irqmode=2 completion_nsec=3000000000 >&2
+fio --name=t --filename=/dev/nullb0 --rw=randread --bs=4k --direct=1 --ioengine=libaio --iodepth=64 --number_ios=64 \
+	--norandommap >/dev/null 2>&1 &
+wait_for 5 grep -qE '^ *0 +64' /sys/block/nullb0/inflight || wait_for 5 grep -q 64 /sys/block/nullb0/inflight
+measure /tmp/mid -d nullb0
+wait %?fio 2>/dev/null || wait $!
+sleep 3
+measured
+ok $? "commands in flight at the start are no loss"
+is "$(ledger /tmp/mid mid_flight)" 64 "all 64 are told as attached mid-flight"
+is "$(ledger /tmp/mid issued)" 0 "none as ours"
+
+# And 16 that sleep when we leave are in flight.
+measure /tmp/open -d nullb0
+fio --name=t --filename=/dev/nullb0 --rw=randread --bs=4k --direct=1 --ioengine=libaio --iodepth=16 --number_ios=16 \
+	--norandommap >/dev/null 2>&1 &
+wait_for 5 grep -q 16 /sys/block/nullb0/inflight
+measured
+ok $? "commands in flight at the end are no loss"
+is "$(ledger /tmp/open in_flight)" 16 "all 16 are in flight"
+wait
+null_remove nullb0
+done_testing
