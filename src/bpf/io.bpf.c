@@ -303,7 +303,7 @@ inline_always struct io_device *device_find(struct request *rq, const bool nvme,
 {
 	struct gendisk *disk = req_disk(rq, direct);
 	__u64 key = (__u64)field_of(direct, rq, q), diskseq = disk_seq(disk, direct);
-	__u32 home = io_hash((__u32)key + io_hash((__u32)diskseq)) >> 20, nr;
+	__u32 home = io_hash(low_half((void *)key) + io_hash((__u32)diskseq)) >> 20, nr;
 	struct io_device *device;
 
 #pragma unroll

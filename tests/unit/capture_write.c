@@ -86,27 +86,54 @@ static void check_full(const char *name, const char *path)
 	capture_reader__free(reader);
 }
 
-static void test_limit(void)
+/* The trailer is at the start then: only the size that it tells shows that the end is missing. */
+static void check_cut(const char *path, off_t size)
 {
+	struct capture_reader *reader;
+
+	if (truncate(path, size / 2) || capture_reader__open(path, &reader)) {
+		ok(false, "cut in half");
+		return;
+	}
+	ok(capture_reader__damage(reader)->truncated && count_in_order(reader) > 1000,
+	   "cut in half, it says so");
+	capture_reader__free(reader);
+}
+
+/* Returns the size that the file has in the end. */
+static off_t fill_up_to(const char *path, rlim_t most)
+{
+	struct capture_options options = { .path = path, .reserve_bytes = CAPTURE_RESERVE_BYTES };
 	struct rlimit before, limit;
-	struct capture_options options = { .reserve_bytes = CAPTURE_RESERVE_BYTES };
 	struct capture_writer *writer;
-	char path[128];
+	struct stat about = { 0 };
 	int other = 0;
 
-	snprintf(path, sizeof(path), "%s/limit.cap", dir);
-	options.path = path;
-	signal(SIGXFSZ, SIG_IGN);
 	getrlimit(RLIMIT_FSIZE, &before);
 	limit = before;
-	limit.rlim_cur = 300001;
+	limit.rlim_cur = most;
 	setrlimit(RLIMIT_FSIZE, &limit);
-	ok(!capture_writer__new(&options, &writer), "a file that may not grow beyond 300,001");
+	ok(!capture_writer__new(&options, &writer), "a file of %lu bytes at most", most);
 	is_u64((uint64_t)fill(writer, &other), 1, "says -ENOSPC once");
 	is_u64((uint64_t)other, 0, "and nothing else");
 	capture_writer__free(writer);
 	setrlimit(RLIMIT_FSIZE, &before);
 	check_full("size limit", path);
+	stat(path, &about);
+	return about.st_size;
+}
+
+static void test_limit(void)
+{
+	char path[128];
+	off_t size;
+
+	snprintf(path, sizeof(path), "%s/limit.cap", dir);
+	signal(SIGXFSZ, SIG_IGN);
+	size = fill_up_to(path, 300001);
+	/* Again, so that not even a trailer fits behind the last block. */
+	is_u64((uint64_t)fill_up_to(path, (rlim_t)size + 20), (uint64_t)size, "as large as before");
+	check_cut(path, size);
 	unlink(path);
 }
 
