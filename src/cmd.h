@@ -11,7 +11,8 @@
 struct column;
 struct session;
 
-/* How a run can end; when several hold, cmd__exit_code picks by the order of design: 2 1 4 5 6 3. */
+/* How a run can end; when several hold, cmd__exit_code picks by the order of design: 2 1 4 5 6 3.
+ */
 enum exit_code {
 	EXIT_DONE = 0,
 	EXIT_FAILED = 1,
@@ -24,8 +25,8 @@ enum exit_code {
 
 struct cmd {
 	const char *name;
-	const char *group; /* "I/O", "files", …: the heading in `iosonar help` */
-	const char *brief; /* the question it answers */
+	const char *group;    /* "I/O", "files", …: the heading in `iosonar help` */
+	const char *brief;    /* the question it answers */
 	const char *synopsis; /* what follows the name in Usage: "[options] [-- COMMAND…]" */
 	const struct option_group *const *groups; /* shared ones, NULL-terminated */
 	const struct option_group *own;		  /* its own options; may be NULL */

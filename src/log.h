@@ -12,8 +12,8 @@
 #define LOG_FORMAT __attribute__((format(printf, 1, 2)))
 
 int log_err(int err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void log_warn(const char *fmt, ...) LOG_FORMAT; /* something is not as asked, the run goes on */
-void log_note(const char *fmt, ...) LOG_FORMAT; /* what a person wants to know: header, ledger */
+void log_warn(const char *fmt, ...) LOG_FORMAT;	   /* something is not as asked, the run goes on */
+void log_note(const char *fmt, ...) LOG_FORMAT;	   /* what a person wants to know: header, ledger */
 void log_verbose(const char *fmt, ...) LOG_FORMAT; /* only with -v */
 
 void log_set_verbose(int level); /* called by main once: 0, 1 (-v), 2 (-vv: libbpf's words too) */

@@ -14,15 +14,17 @@ struct loop;
 /* 0 goes on; a negative errno ends the loop and is its result. */
 typedef int (*loop_fn)(void *arg);
 
-struct loop *loop__new(void); /* NULL and errno; blocks the signals it takes */
+struct loop *loop__new(void);	    /* NULL and errno; blocks the signals it takes */
 void loop__free(struct loop *loop); /* ends a child that still runs (SIGTERM), restores signals */
 
 int loop__add_fd(struct loop *loop, int fd, loop_fn fn, void *arg);
-int loop__every(struct loop *loop, uint64_t ns, loop_fn fn, void *arg);	 /* on a fixed grid */
+int loop__every(struct loop *loop, uint64_t ns, loop_fn fn, void *arg); /* on a fixed grid */
 int loop__after(struct loop *loop, uint64_t ns, loop_fn fn, void *arg); /* once */
-/* Forks argv with the signal mask restored, waiting at a gate until loop__run. Its end ends the loop. */
+/* Forks argv with the signal mask restored, waiting at a gate until loop__run. Its end ends the
+ * loop. */
 int loop__start_child(struct loop *loop, char **argv);
-/* The child's exit status (128 + signal if killed), 0 if there was none. -ENOENT etc. when exec failed */
+/* The child's exit status (128 + signal if killed), 0 if there was none. -ENOENT etc. when exec
+ * failed */
 int loop__child_status(const struct loop *loop);
 
 int loop__run(struct loop *loop); /* until loop__stop, a signal, the child's end, or an error */

@@ -21,7 +21,7 @@ enum option_kind {
 	OPTION_SIZE,	 /* struct option_number, bytes; "64k" "1Gi" */
 	OPTION_STRING,	 /* const char * */
 	OPTION_CHOICE,	 /* int, index into choices */
-	OPTION_LIST,	 /* struct option_list; repeatable, commas separate; choices limit the words */
+	OPTION_LIST, /* struct option_list; repeatable, commas separate; choices limit the words */
 };
 
 struct option_number {
@@ -39,13 +39,13 @@ struct option_def {
 	const char *name; /* "interval" for --interval */
 	char letter;	  /* 'i' for -i, 0 for none */
 	enum option_kind kind;
-	size_t offset;		     /* of the field in the group's values */
-	const char *arg;	     /* "DURATION" in help; NULL: its choices, "a|b" or "a,b" */
-	const char *help;	     /* one line, lower case, no full stop */
-	const char *const *choices;  /* NULL-terminated, for CHOICE and LIST */
-	uint64_t min, max;	     /* numbers, durations, sizes; max: bytes of a string; 0 = no bound */
-	const char *not_with;	     /* "name,name": options that exclude this one */
-	const char *completes;	     /* what a shell offers: "device", "file", "pid", NULL */
+	size_t offset;		    /* of the field in the group's values */
+	const char *arg;	    /* "DURATION" in help; NULL: its choices, "a|b" or "a,b" */
+	const char *help;	    /* one line, lower case, no full stop */
+	const char *const *choices; /* NULL-terminated, for CHOICE and LIST */
+	uint64_t min, max;     /* numbers, durations, sizes; max: bytes of a string; 0 = no bound */
+	const char *not_with;  /* "name,name": options that exclude this one */
+	const char *completes; /* what a shell offers: "device", "file", "pid", NULL */
 };
 
 struct option_group {

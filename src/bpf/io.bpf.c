@@ -140,21 +140,26 @@ inline_always struct io_row *row_at(const struct tables *t, __u32 nr)
 	return at <= t->set->rows_end ? table_address(IO_MARK_ROWS) + at : 0;
 }
 
-/* A row from the pool for this CPU and key; when it is empty, the CPU's row `other`. */
+/*
+ * A row from the CPU's part of the pool; when that is used up, its row `other`. An interrupt may
+ * take the same row in between: its claim tells, and the next one is tried.
+ */
 inline_always __u32 row_take(const struct tables *t, __u32 cpu, __u32 key_nr, __u32 *row_of)
 {
-	static __u32 next; /* a hint where the pool is still free; a race costs a probe */
-	__u32 nr = next < settings.nr_cpus ? settings.nr_cpus : next;
-	struct io_row *row;
+	struct io_row *other = row_at(t, cpu), *row;
+	__u32 first = settings.nr_cpus + cpu * settings.cpu_rows, taken;
 
 #pragma unroll
-	for (__u32 i = 0; i < IO_PROBES; i++, nr++) {
-		row = row_at(t, nr);
+	for (__u32 i = 0; other && i < IO_MAX_DEPTH; i++) {
+		taken = other->next;
+		if (taken >= settings.cpu_rows)
+			break;
+		fresh(other->next) = taken + 1;
+		row = row_at(t, first + taken);
 		if (row && cell_claim(&row->claim)) {
 			row->key_nr = key_nr;
-			next = nr + 1;
-			*row_of = nr + 1;
-			return nr;
+			*row_of = first + taken + 1;
+			return first + taken;
 		}
 	}
 	if (key_nr) /* else it was counted when no key was left */
@@ -419,10 +424,14 @@ inline_always __u32 key_hash(const struct io_key *key)
 	return io_hash((__u32)h) >> 8;
 }
 
-/* The number of this key. A full table gives number 0, which is the row `other` on every CPU. */
+/*
+ * The number of this key. A full table gives number 0, which is the row `other` on every CPU. CPUs
+ * claim in different order, so that they do not spoil cells for each other; a key may then have two
+ * numbers, which user space adds up.
+ */
 inline_always __u32 key_number(const struct io_key *key)
 {
-	__u32 home = key_hash(key), nr;
+	__u32 home = key_hash(key), cpu = bpf_get_smp_processor_id(), nr;
 	struct io_key *cell;
 
 #pragma unroll
@@ -434,7 +443,7 @@ inline_always __u32 key_number(const struct io_key *key)
 	}
 #pragma unroll
 	for (__u32 i = 0; i < IO_PROBES; i++) {
-		nr = (home + i) & settings.key_mask;
+		nr = (home + ((cpu + i) & (IO_PROBES - 1))) & settings.key_mask;
 		cell = bpf_map_lookup_elem(&io_keys, &nr);
 		if (nr && cell && !cell->packed && cell_claim(&cell->claim)) {
 			cell->pid = key->pid;

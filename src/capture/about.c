@@ -175,7 +175,6 @@ void capture_about__forget_clocks(struct capture_about *about, uint64_t mono_ns)
 int capture_about__set_info(struct capture_about *about, const char *key, const char *value)
 {
 	struct capture_info *info;
-	char *new_key, *new_value;
 
 	if (capture_about__info(about, key))
 		return 0;
@@ -185,14 +184,15 @@ int capture_about__set_info(struct capture_about *about, const char *key, const 
 	if (!info)
 		return -ENOMEM;
 	about->info = info;
-	new_key = strdup(key);
-	new_value = strdup(value);
-	if (!new_key || !new_value) {
-		free(new_key);
-		free(new_value);
+	info += about->nr_info;
+	info->key = strdup(key);
+	info->value = strdup(value);
+	if (!info->key || !info->value) {
+		free((char *)info->key);
+		free((char *)info->value);
 		return -ENOMEM;
 	}
-	info[about->nr_info++] = (struct capture_info){ new_key, new_value };
+	about->nr_info++;
 	return 0;
 }
 

@@ -269,9 +269,10 @@ static bool block_put_records(struct capture_block *block, struct capture_zip *z
 	for (size_t i = 0; i < sizeof(always) / sizeof(always[0]); i++)
 		zstd |= capture_column__encode(out, zip, (uint8_t)always[i],
 					       block->columns[always[i]], block->nr);
-	for (uint8_t id = 1; id < NR_RECORD_COLUMNS; id++)
+	for (int id = 1; id < NR_RECORD_COLUMNS; id++)
 		if (block->rare[id])
-			zstd |= capture_column__encode(out, zip, id, block->columns[id], block->nr);
+			zstd |= capture_column__encode(out, zip, (uint8_t)id, block->columns[id],
+						       block->nr);
 	return zstd;
 }
 

@@ -78,9 +78,16 @@ void capture_file__put_header(uint8_t bytes[CAPTURE_FILE_BYTES])
 	le__put32(bytes + FILE_CRC, crc32c(bytes, FILE_CRC));
 }
 
-enum capture_file_state capture_file__check_header(const uint8_t bytes[CAPTURE_FILE_BYTES],
+enum capture_file_state capture_file__check_header(const uint8_t *bytes, size_t nr,
 						   uint16_t *version)
 {
+	uint8_t ours[CAPTURE_FILE_BYTES];
+
+	*version = 0;
+	if (nr < CAPTURE_FILE_BYTES) {
+		capture_file__put_header(ours);
+		return memcmp(bytes, ours, nr) ? CAPTURE_FILE_DAMAGED : CAPTURE_FILE_CUT;
+	}
 	*version = le__get16(bytes + FILE_VERSION);
 	if (memcmp(bytes, file_magic, sizeof(file_magic)) ||
 	    le__get32(bytes + FILE_CRC) != crc32c(bytes, FILE_CRC))

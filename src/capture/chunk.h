@@ -56,9 +56,11 @@ enum capture_file_state {
 	CAPTURE_FILE_GOOD,
 	CAPTURE_FILE_DAMAGED, /* it was one, or what follows will tell */
 	CAPTURE_FILE_NEWER,
+	CAPTURE_FILE_CUT, /* so far it is one */
 };
 void capture_file__put_header(uint8_t bytes[CAPTURE_FILE_BYTES]);
-enum capture_file_state capture_file__check_header(const uint8_t bytes[CAPTURE_FILE_BYTES],
+/* nr: bytes that there are, CAPTURE_FILE_BYTES or fewer. */
+enum capture_file_state capture_file__check_header(const uint8_t *bytes, size_t nr,
 						   uint16_t *version);
 
 #endif

@@ -50,10 +50,10 @@ static int reader_read_at(struct capture_reader *reader, void *to, size_t nr, ui
 {
 	uint8_t *bytes = to;
 
-	if (reader->memory) {
+	if (reader->memory && nr)
 		memcpy(bytes, reader->memory + at, nr);
+	if (reader->memory)
 		return 0;
-	}
 	while (nr) {
 		ssize_t got = pread(reader->fd, bytes, nr, (off_t)at);
 
@@ -184,7 +184,7 @@ static int reader_scan(struct capture_reader *reader, uint64_t *whole)
 	struct capture_chunk chunk;
 	int good;
 
-	*whole = at;
+	*whole = reader->size < at ? 0 : at;
 	while (at < reader->size) {
 		good = reader_header_at(reader, at, &chunk);
 		if (good < 0)
@@ -228,23 +228,27 @@ static void reader_count_missing(struct capture_reader *reader)
 		reader->damage.records_corrupt += trailer->records - next;
 }
 
-/* A file whose first bytes are damaged is still a capture if a chunk follows them. */
+/*
+ * A file whose first bytes are damaged is still a capture if a chunk follows them; one that ends
+ * within them was killed in its first moment.
+ */
 static int reader_check_file(struct capture_reader *reader)
 {
-	uint8_t header[CAPTURE_FILE_BYTES];
+	uint8_t header[CAPTURE_FILE_BYTES] = { 0 };
+	size_t nr = reader->size < sizeof(header) ? (size_t)reader->size : sizeof(header);
 	struct capture_chunk chunk;
-	int err;
+	int err = reader_read_at(reader, header, nr, 0);
 
-	if (reader->size < sizeof(header))
-		return -EINVAL;
-	err = reader_read_at(reader, header, sizeof(header), 0);
 	if (err)
 		return err;
-	switch (capture_file__check_header(header, &reader->version)) {
-	case CAPTURE_FILE_GOOD: return 0;
+	switch (capture_file__check_header(header, nr, &reader->version)) {
+	case CAPTURE_FILE_GOOD:
+	case CAPTURE_FILE_CUT: return 0;
 	case CAPTURE_FILE_NEWER: return -EPROTONOSUPPORT;
 	case CAPTURE_FILE_DAMAGED: break;
 	}
+	if (nr < sizeof(header))
+		return -EINVAL;
 	err = reader_header_at(reader, sizeof(header), &chunk);
 	if (err <= 0)
 		return err ? err : -EINVAL;

@@ -17,7 +17,8 @@ uint64_t io_now_ns(void)
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
-static int io_print(enum libbpf_print_level level, const char *format, va_list args)
+__attribute__((format(printf, 2, 0))) static int io_print(enum libbpf_print_level level,
+							  const char *format, va_list args)
 {
 	if (log_verbosity() < (level == LIBBPF_DEBUG ? 3 : 2))
 		return 0;

@@ -164,7 +164,7 @@ static void io_set_sizes(struct io *io)
 	ro->row_of_mask = io_row_of_bytes(io) - 4;
 	ro->key_mask = io->nr_keys - 1;
 	ro->nr_cpus = io->nr_cpus;
-	ro->nr_rows = io->nr_rows;
+	ro->cpu_rows = (io->nr_rows - io->nr_cpus) / io->nr_cpus;
 	ro->rows_end = (io->nr_rows - 1) * (uint32_t)sizeof(struct io_row);
 }
 int io_set(struct io *io)

@@ -103,7 +103,11 @@ static inline __u32 io_size_class(__u32 bytes)
 	return bytes == 1 ? 1 : hist_log2(bytes - 1) + 2;
 }
 
-/* A distribution of one key on one CPU. The first nr_cpus rows are `other`: the pool ran dry. */
+/*
+ * A distribution of one key on one CPU. The first nr_cpus rows are `other`, used when the CPU's
+ * part of the pool ran dry; the parts follow, each cpu_rows long: no two CPUs ever claim the same
+ * row.
+ */
 struct io_row {
 	__u64 sum_ns;
 	__u64 bytes;
@@ -111,7 +115,7 @@ struct io_row {
 	__u32 key_nr;
 	__u32 claim;
 	__u32 depth; /* of programs inside the maximum's update on this CPU */
-	__u32 pad;
+	__u32 next;  /* in a row `other`: how many rows of its CPU's part of the pool are taken */
 	__u64 cells[HIST_CELLS]; /* of the zoom: ZOOM_CELLS of them */
 };
 
@@ -186,7 +190,7 @@ struct io_settings {
 	__u32 row_of_mask; /* of their byte offsets */
 	__u32 key_mask;
 	__u32 nr_cpus;
-	__u32 nr_rows;
+	__u32 cpu_rows;	  /* of the pool, for each CPU */
 	__u32 rows_end;	  /* in bytes, less one row: a row's offset is not above */
 	__u32 filter_pid; /* 0: none */
 	__u32 filter_cgroup_level;

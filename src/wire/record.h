@@ -10,8 +10,9 @@
 #include <linux/types.h>
 
 enum record_what {
-	RECORD_END = 0,	   /* the command ended */
-	RECORD_SUBMIT = 1, /* --split: it was built; last_ns is now, end_ns, status and result are 0 */
+	RECORD_END = 0, /* the command ended */
+	RECORD_SUBMIT =
+		1, /* --split: it was built; last_ns is now, end_ns, status and result are 0 */
 };
 
 enum record_flag {
@@ -25,23 +26,23 @@ struct io_record {
 	__u64 first_ns; /* CLOCK_MONOTONIC */
 	__u64 last_ns;	/* issue of the attempt that ended it */
 	__u64 end_ns;
-	__u64 result;	 /* NVMe: completion queue entry, dwords 0 and 1 */
-	__u32 cdw10[6];	 /* NVMe: command dwords 10 to 15; other disks: first sector in [0], [1] */
-	__u32 nsid;	 /* NVMe */
+	__u64 result;	/* NVMe: completion queue entry, dwords 0 and 1 */
+	__u32 cdw10[6]; /* NVMe: command dwords 10 to 15; other disks: first sector in [0], [1] */
+	__u32 nsid;	/* NVMe */
 	__u32 bytes;
-	__u32 pid;	 /* task that built the command, at its first attempt */
-	__u32 seq;	 /* per CPU, taken before the ring was asked: a gap is a loss */
+	__u32 pid; /* task that built the command, at its first attempt */
+	__u32 seq; /* per CPU, taken before the ring was asked: a gap is a loss */
 	char comm[16];
-	__u16 device;	 /* number in the device table */
-	__u16 qid;	 /* NVMe: 0 is the admin queue; other disks: hardware queue */
-	__u16 cid;	 /* NVMe: as sent, generation and all */
-	__u16 status;	 /* NVMe: status field without phase; other disks: errno, positive */
-	__u16 cpu;	 /* that sent this record */
-	__u8 kind, op;	 /* enum io_kind and its number */
-	__u8 cmd_flags;	 /* NVMe: second byte of the command: fused, PRP or SGL */
-	__u8 attempts;	 /* 1: it ended at its first */
-	__u8 what;	 /* enum record_what */
-	__u8 flags;	 /* enum record_flag */
+	__u16 device;	/* number in the device table */
+	__u16 qid;	/* NVMe: 0 is the admin queue; other disks: hardware queue */
+	__u16 cid;	/* NVMe: as sent, generation and all */
+	__u16 status;	/* NVMe: status field without phase; other disks: errno, positive */
+	__u16 cpu;	/* that sent this record */
+	__u8 kind, op;	/* enum io_kind and its number */
+	__u8 cmd_flags; /* NVMe: second byte of the command: fused, PRP or SGL */
+	__u8 attempts;	/* 1: it ended at its first */
+	__u8 what;	/* enum record_what */
+	__u8 flags;	/* enum record_flag */
 };
 _Static_assert(sizeof(struct io_record) == 104, "no holes");
 

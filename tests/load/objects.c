@@ -35,7 +35,7 @@ static const struct feature {
 	{ "row_of_mask", .size = true },
 	{ "key_mask", .size = true },
 	{ "nr_cpus", .size = true },
-	{ "nr_rows", .size = true },
+	{ "cpu_rows", .size = true },
 	{ "rows_end", .size = true },
 	{ "follow_all", 1 },
 	{ "by_size", 1 },
@@ -206,7 +206,7 @@ static int set_sizes(struct io_bpf *skel, const struct sizes *s)
 	err = err ?: setting_set(skel, "row_of_mask", 4 * s->nr_keys * s->nr_cpus - 4);
 	err = err ?: setting_set(skel, "key_mask", s->nr_keys - 1);
 	err = err ?: setting_set(skel, "nr_cpus", s->nr_cpus);
-	err = err ?: setting_set(skel, "nr_rows", s->nr_rows);
+	err = err ?: setting_set(skel, "cpu_rows", s->nr_rows / s->nr_cpus - 1);
 	err = err ?: setting_set(skel, "rows_end", (s->nr_rows - 1) * sizeof(struct io_row));
 	err = err ?: bpf_map__set_max_entries(skel->maps.io_keys, s->nr_keys);
 	return err;

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=dash
 # shape: nvme
-# timeout: 240
+# timeout: 600
 #
 # counts: every command is counted once. Reads, writes, flushes, discards and write zeroes against fio and the
 # kernel's own statistics, passthrough and admin commands against ftrace, with and without a scheduler; then 100,003
@@ -29,7 +29,7 @@ for scheduler in none mq-deadline; do
 	load_with mixed --rw=randrw --bs=4k --iodepth=64 --numjobs=2 --number_ios=997
 	load_with sync --rw=write --bs=4k --iodepth=1 --number_ios=53 --fsync=1
 	load_with trim --rw=randtrim --bs=64k --iodepth=4 --number_ios=41
-	/usr/sbin/blkdiscard -z -o 0 -l 16777216 "/dev/$dev" # busybox's own has no -z
+	/usr/sbin/blkdiscard -f -z -o 0 -l 16777216 "/dev/$dev" # -f: it reads nothing first; busybox's has no -z
 	snapshot b
 	measured
 	ok $? "$scheduler: exits 0"

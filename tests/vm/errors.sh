@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=dash
 # shape: blkdebug
+# timeout: 300
 #
 # errors: a command is one command however often it is tried. Reading sector 2048 always fails (6 attempts), sector 4096
 # fails once (2 attempts).

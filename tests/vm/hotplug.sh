@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=dash
 # shape: hotplug
-# timeout: 120
+# timeout: 300
 #
 # hotplug: a drive is taken away under load and another takes its place and its name. Every command is accounted for,
 # the second drive has its own row.

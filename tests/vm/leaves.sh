@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=dash
 # shape: nvme
-# timeout: 120
+# timeout: 300
 #
 # leaves: killed at any moment it leaves no program, link or map behind; ended properly neither.
 

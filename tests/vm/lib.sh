@@ -193,11 +193,11 @@ measure() {
 	shift
 	iosonar latency -o json --out "$measure_file" "$@" 2>"$measure_file.err" &
 	measure_pid=$!
-	wait_for 20 grep -q 'from .*_rq' "$measure_file.err" || cat "$measure_file.err" >&2
+	wait_for 60 grep -q 'from .*_rq' "$measure_file.err" || cat "$measure_file.err" >&2
 }
 measured() {
-	kill -INT $measure_pid
-	wait $measure_pid
+	kill -INT "$measure_pid"
+	wait "$measure_pid"
 	measure_status=$?
 	[ $measure_status -eq 0 ] || sed 's/^/# /' "$measure_file.err"
 	return $measure_status

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * neighbour.c: another BPF tool on the same machine, of the old kind: classic tracepoint programs at
- * every system call and every NVMe event. The kernel skips such a program when another one runs on
- * the CPU; ours must not be skipped because of it. Runs until it is killed.
+ * neighbour.c: another BPF tool on the same machine, of the old kind: classic tracepoint programs
+ * at every system call and every NVMe event. The kernel skips such a program when another one runs
+ * on the CPU; ours must not be skipped because of it. Runs until it is killed.
  */
 #include <errno.h>
 #include <linux/bpf.h>
@@ -25,7 +25,8 @@ static int neighbour_program(void)
 	int n = 0;
 
 	for (; n < NEIGHBOUR_CALLS; n++)
-		insns[n] = (struct bpf_insn){ .code = BPF_JMP | BPF_CALL, .imm = BPF_FUNC_ktime_get_ns };
+		insns[n] = (struct bpf_insn){ .code = BPF_JMP | BPF_CALL,
+					      .imm = BPF_FUNC_ktime_get_ns };
 	insns[n++] = (struct bpf_insn){ .code = BPF_ALU64 | BPF_MOV | BPF_K };
 	insns[n++] = (struct bpf_insn){ .code = BPF_JMP | BPF_EXIT };
 	memset(&attr, 0, sizeof(attr));
@@ -38,7 +39,8 @@ static int neighbour_program(void)
 
 static int neighbour_attach(const char *event, int program, int cpu)
 {
-	struct perf_event_attr attr = { .type = PERF_TYPE_TRACEPOINT, .size = sizeof(attr),
+	struct perf_event_attr attr = { .type = PERF_TYPE_TRACEPOINT,
+					.size = sizeof(attr),
 					.sample_period = 1 };
 	char path[128];
 	unsigned int id;
@@ -61,7 +63,8 @@ static int neighbour_attach(const char *event, int program, int cpu)
 
 int main(void)
 {
-	const char *events[] = { "raw_syscalls/sys_enter", "nvme/nvme_setup_cmd", "nvme/nvme_complete_rq" };
+	const char *events[] = { "raw_syscalls/sys_enter", "nvme/nvme_setup_cmd",
+				 "nvme/nvme_complete_rq" };
 	const struct rlimit unlimited = { RLIM_INFINITY, RLIM_INFINITY };
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=dash
 # shape: nvme
-# timeout: 120
+# timeout: 300
 #
 # privileges: CAP_BPF and CAP_PERFMON are enough; without, one line says so; a kernel without BTF too.
 
