@@ -111,7 +111,7 @@ same() { # same WHAT GOT WANT
 	[ "$(echo "$fields" | wc -l)" -gt 20 ]
 	for field in $fields; do
 		status=0
-		"$iosonar" latency -d no-such-disk --fail-if "$field == $field" 2>"$tmp/err" || status=$?
+		"$iosonar" latency --by ctrl,ns,dev,op,size,queue,cpu,pid,comm,cgroup -d no-such-disk --fail-if "$field == $field" 2>"$tmp/err" || status=$?
 		[ "$status" -eq 2 ]
 		grep -q "no block device named 'no-such-disk'" "$tmp/err" || { echo "$field: $(cat "$tmp/err")"; return 1; }
 	done
