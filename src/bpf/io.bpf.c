@@ -377,7 +377,7 @@ inline_always bool op_wanted(__u32 op)
 
 inline_always bool task_wanted(void)
 {
-	__u64 comm[2];
+	__u64 comm[2] = {}; /* 6.1 writes nothing behind the name's end */
 
 	if (settings.filter_pid && (__u32)(bpf_get_current_pid_tgid() >> 32) != settings.filter_pid)
 		return false;
