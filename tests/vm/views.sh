@@ -39,14 +39,14 @@ is $? 5 "--fail-if: exit 5"
 grep -q "came true: $dev read" /tmp/err
 ok $? "naming the row"
 
-# 64 reads sleep on a device of 3 s when we attach: not ours, and told so.
-null_disk nullb0 irqmode=2 completion_nsec=3000000000 >&2
+# 64 reads sleep on a device of 8 s when we attach: not ours, and told so.
+null_disk nullb0 irqmode=2 completion_nsec=8000000000 >&2
 fio --name=t --filename=/dev/nullb0 --rw=randread --bs=4k --direct=1 --ioengine=libaio --iodepth=64 --number_ios=64 \
 	--norandommap >/dev/null 2>&1 &
-wait_for 5 grep -qE '^ *0 +64' /sys/block/nullb0/inflight || wait_for 5 grep -q 64 /sys/block/nullb0/inflight
+fio_pid=$!
+wait_for 10 grep -q 64 /sys/block/nullb0/inflight
 measure /tmp/mid -d nullb0
-wait %?fio 2>/dev/null || wait $!
-sleep 3
+wait $fio_pid
 measured
 ok $? "commands in flight at the start are no loss"
 is "$(ledger /tmp/mid mid_flight)" 64 "all 64 are told as attached mid-flight"
@@ -56,10 +56,11 @@ is "$(ledger /tmp/mid issued)" 0 "none as ours"
 measure /tmp/open -d nullb0
 fio --name=t --filename=/dev/nullb0 --rw=randread --bs=4k --direct=1 --ioengine=libaio --iodepth=16 --number_ios=16 \
 	--norandommap >/dev/null 2>&1 &
-wait_for 5 grep -q 16 /sys/block/nullb0/inflight
+fio_pid=$!
+wait_for 10 grep -q 16 /sys/block/nullb0/inflight
 measured
 ok $? "commands in flight at the end are no loss"
 is "$(ledger /tmp/open in_flight)" 16 "all 16 are in flight"
-wait
+wait $fio_pid
 null_remove nullb0
 done_testing
