@@ -191,6 +191,7 @@ value() { sed -n "s/.*\"$1\":\([0-9.]*\).*/\1/p" | tail -1 | grep . || echo 0; }
 measure() {
 	measure_file=$1
 	shift
+	rm -f "$measure_file" "$measure_file.err" # what an earlier run said is no sign of this one
 	iosonar latency -o json --out "$measure_file" "$@" 2>"$measure_file.err" &
 	measure_pid=$!
 	wait_for 60 grep -q 'from .*_rq' "$measure_file.err" || cat "$measure_file.err" >&2
