@@ -263,10 +263,9 @@ inline_always bool command_goes_on(const struct tables *t, struct io_slot *slot,
 /* ---- devices ---- */
 
 /* Filled at a device's first command: rare, so it may take its time. */
-inline_always void device_learn(struct io_device *device, struct request *rq, struct gendisk *disk,
-				const bool nvme, const bool direct)
+inline_always void device_learn(struct io_device *device, struct request *rq,
+				struct request_queue *q, struct gendisk *disk, const bool nvme)
 {
-	struct request_queue *q = field_of(direct, rq, q);
 	__u64 words[IO_NAME_LEN / 8] = {};
 	struct io_name *name;
 	__u32 block_size = BPF_CORE_READ(q, limits.logical_block_size);
@@ -303,11 +302,11 @@ inline_always void device_learn(struct io_device *device, struct request *rq, st
  * The device's number and cell; NULL: the table is full. A queue's address can come back with
  * another disk: the disk's own number tells.
  */
-inline_always struct io_device *device_find(struct request *rq, const bool nvme, const bool direct,
-					    __u32 *number)
+inline_always struct io_device *device_find(struct request *rq, struct request_queue *q,
+					    const bool nvme, __u32 *number)
 {
-	struct gendisk *disk = req_disk(rq, direct);
-	__u64 key = (__u64)field_of(direct, rq, q), diskseq = disk_seq(disk, direct);
+	struct gendisk *disk = req_disk(rq, q, false);
+	__u64 key = (__u64)q, diskseq = disk_seq(disk, false);
 	__u32 home = io_hash(low_half((void *)key) + io_hash((__u32)diskseq)) >> 20, nr;
 	struct io_device *device;
 
@@ -325,7 +324,7 @@ inline_always struct io_device *device_find(struct request *rq, const bool nvme,
 		nr = (home + i) & (IO_MAX_DEVICES - 1);
 		device = bpf_map_lookup_elem(&io_devices, &nr);
 		if (device && !device->key && cell_claim(&device->claim)) {
-			device_learn(device, rq, disk, nvme, direct);
+			device_learn(device, rq, q, disk, nvme);
 			device->diskseq = diskseq;
 			device->key = key;
 			*number = nr;
@@ -336,10 +335,10 @@ inline_always struct io_device *device_find(struct request *rq, const bool nvme,
 }
 
 /* The device, if it is one that -d means. */
-inline_always struct io_device *device_wanted(struct request *rq, const bool nvme,
-					      const bool direct, __u32 *number)
+inline_always struct io_device *device_wanted(struct request *rq, struct request_queue *q,
+					      const bool nvme, const bool direct, __u32 *number)
 {
-	struct io_device *device = device_find(rq, nvme, direct, number);
+	struct io_device *device = device_find(rq, q, nvme, number);
 
 	if (!device) {
 		count_up(counters.unknown_device);
@@ -517,9 +516,9 @@ inline_always __u32 command_bytes(const struct io_slot *slot, struct request *rq
  * stay. The admin queue has no namespace behind it; a fabrics command is told by its type.
  */
 inline_always bool command_places(struct io_slot *slot, struct request *rq,
-				  struct nvme_command *cmd, __u32 number, const bool direct)
+				  struct request_queue *q, struct nvme_command *cmd, __u32 number,
+				  const bool direct)
 {
-	struct request_queue *q = field_of(direct, rq, q);
 	struct io_device *device;
 	__u32 op = number, device_nr = 0;
 
@@ -527,10 +526,10 @@ inline_always bool command_places(struct io_slot *slot, struct request *rq,
 		op |= IO_BLOCK << 8;
 	else if (number == NVME_FABRICS)
 		op = IO_FABRICS << 8 | (field_of_command(direct, cmd, nsid) & 0xff);
-	else if (!field_of(direct, q, queuedata))
+	else if (!BPF_CORE_READ(q, queuedata))
 		op |= IO_ADMIN << 8;
 	slot->queue = 0;
-	device = device_wanted(rq, cmd != 0, direct, &device_nr);
+	device = device_wanted(rq, q, cmd != 0, direct, &device_nr);
 	if (!device || !command_wanted(rq, cmd, op, direct))
 		return false;
 	slot->sized_shift = nvme_is_sized(op) ? device->block_shift : 0; /* IO_NVME is 0 */
@@ -544,8 +543,8 @@ inline_always bool command_places(struct io_slot *slot, struct request *rq,
 }
 
 /* Setup or issue. The clock is read last: our own work is not the command's latency. */
-inline_always int command_starts(struct request *rq, struct nvme_command *cmd, __u32 number,
-				 const bool direct)
+inline_always int command_starts(struct request *rq, struct request_queue *q,
+				 struct nvme_command *cmd, __u32 number, const bool direct)
 {
 	const struct tables t = the_tables();
 	struct io_slot *slot = slot_take(&t, rq);
@@ -555,9 +554,9 @@ inline_always int command_starts(struct request *rq, struct nvme_command *cmd, _
 	if (slot->state > IO_IGNORED &&
 	    command_goes_on(&t, slot, field_of(direct, rq, start_time_ns)))
 		return 0;
-	if (slot->queue == (__u64)field_of(direct, rq, q) && slot->op == number) {
+	if (slot->queue == (__u64)q && slot->op == number) {
 		slot->bytes = command_bytes(slot, rq, cmd, direct);
-	} else if (!command_places(slot, rq, cmd, number, direct)) {
+	} else if (!command_places(slot, rq, q, cmd, number, direct)) {
 		slot->state = IO_IGNORED;
 		return 0;
 	}
@@ -582,7 +581,7 @@ inline_always void completion_unmatched(struct io_slot *slot, struct request *rq
 	}
 	if (closing)
 		return;
-	device = device_find(rq, nvme, direct, &number);
+	device = device_find(rq, BPF_CORE_READ(rq, q), nvme, &number);
 	if (!device || device->verdict != IO_WANTED)
 		return;
 	if (nvme && (nvme_status(&settings, rq, false) & 0x7ff) ==
@@ -596,7 +595,8 @@ inline_always void completion_unmatched(struct io_slot *slot, struct request *rq
 
 inline_always int nvme_setup(struct request *rq, struct nvme_command *cmd, const bool direct)
 {
-	return command_starts(rq, cmd, field_of_command(direct, cmd, opcode), direct);
+	return command_starts(rq, field_of(direct, rq, q), cmd,
+			      field_of_command(direct, cmd, opcode), direct);
 }
 
 inline_always int nvme_complete(struct request *rq, const bool direct, const bool cast)
@@ -620,11 +620,12 @@ inline_always int nvme_complete(struct request *rq, const bool direct, const boo
 
 inline_always int block_issue(struct request *rq, const bool direct)
 {
-	struct gendisk *disk = req_disk(rq, direct);
+	struct request_queue *q = field_of(direct, rq, q);
+	struct gendisk *disk = req_disk(rq, q, direct);
 
 	if (!disk || disk_is_nvme(disk, direct))
 		return 0;
-	return command_starts(rq, 0, IO_BLOCK << 8 | (field_of(direct, rq, cmd_flags) & 0xff),
+	return command_starts(rq, q, 0, IO_BLOCK << 8 | (field_of(direct, rq, cmd_flags) & 0xff),
 			      direct);
 }
 
@@ -640,12 +641,12 @@ inline_always bool completes_a_flush(struct request *rq, __u32 nr_bytes, const b
 		return true;
 	return state == MQ_RQ_COMPLETE && !nr_bytes && !field_of(direct, rq, __data_len) &&
 	       (field_of(direct, rq, cmd_flags) & 0xff) == 1 /* REQ_OP_WRITE */ &&
-	       field_of(direct, rq, bio);
+	       BPF_CORE_READ(rq, bio);
 }
 
 inline_always int block_complete(struct request *rq, __u32 error, __u32 nr_bytes, const bool direct)
 {
-	struct gendisk *disk = req_disk(rq, direct);
+	struct gendisk *disk = req_disk(rq, field_of(direct, rq, q), direct);
 	struct io_slot *slot;
 	struct tables t;
 	__u64 now;
@@ -772,7 +773,7 @@ inline_always int nvme_error(struct request *rq)
 
 	if (!slot || slot->state <= IO_IGNORED)
 		return 0;
-	disk = req_disk(rq, false);
+	disk = req_disk(rq, BPF_CORE_READ(rq, q), false);
 	if (!disk || !disk_is_nvme(disk, false))
 		return 0;
 	if (slot->state == IO_PARKED) {
