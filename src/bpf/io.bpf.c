@@ -50,6 +50,34 @@ inline_always bool cell_claim(__u32 *claim)
 	return fresh(*claim) == mine;
 }
 
+/*
+ * The lock of a cell that is filled once. Whoever finds it held goes on to the next cell, so a
+ * device or key may get two numbers, which user space adds up. It costs a few hundred instructions,
+ * but CPUs that race for the same cells in step cannot spoil them for each other.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1024);
+	__type(key, __u64);
+	__type(value, __u64);
+} io_locks SEC(".maps");
+
+enum io_lock { LOCK_DEVICE, LOCK_KEY };
+
+inline_always bool cell_lock(enum io_lock which, __u32 nr)
+{
+	__u64 key = (__u64)which << 32 | nr;
+
+	return !bpf_map_update_elem(&io_locks, &key, &key, BPF_NOEXIST);
+}
+
+inline_always void cell_unlock(enum io_lock which, __u32 nr)
+{
+	__u64 key = (__u64)which << 32 | nr;
+
+	bpf_map_delete_elem(&io_locks, &key);
+}
+
 /* ---- slots ---- */
 
 /* What the hot path keeps in registers. Behind the slots lies row_of: see row_find. */
@@ -314,24 +342,24 @@ inline_always struct io_device *device_find(struct request *rq, struct request_q
 	for (__u32 i = 0; i < IO_PROBES; i++) {
 		nr = (home + i) & (IO_MAX_DEVICES - 1);
 		device = bpf_map_lookup_elem(&io_devices, &nr);
-		if (device && device->key == key && device->diskseq == diskseq) {
-			*number = nr;
+		if (!device)
+			continue;
+		*number = nr;
+		if (device->key == key && device->diskseq == diskseq)
 			return device;
-		}
-	}
-#pragma unroll
-	for (__u32 i = 0; i < IO_PROBES; i++) {
-		nr = (home + i) & (IO_MAX_DEVICES - 1);
-		device = bpf_map_lookup_elem(&io_devices, &nr);
-		if (device && !device->key && cell_claim(&device->claim)) {
-			device_learn(device, rq, q, disk, nvme);
-			device->diskseq = diskseq;
-			device->key = key;
-			*number = nr;
-			return device;
-		}
+		if (device->key || !cell_lock(LOCK_DEVICE, nr))
+			continue;
+		if (!fresh(device->key))
+			goto empty;
+		cell_unlock(LOCK_DEVICE, nr);
 	}
 	return 0;
+empty:
+	device_learn(device, rq, q, disk, nvme);
+	device->diskseq = diskseq;
+	fresh(device->key) = key;
+	cell_unlock(LOCK_DEVICE, nr);
+	return device;
 }
 
 /* The device, if it is one that -d means. */
@@ -423,38 +451,36 @@ inline_always __u32 key_hash(const struct io_key *key)
 	return io_hash((__u32)h) >> 8;
 }
 
-/*
- * The number of this key. A full table gives number 0, which is the row `other` on every CPU. CPUs
- * claim in different order, so that they do not spoil cells for each other; a key may then have two
- * numbers, which user space adds up.
- */
+/* The number of this key. A full table gives number 0, which is the row `other` on every CPU. */
 inline_always __u32 key_number(const struct io_key *key)
 {
-	__u32 home = key_hash(key), cpu = bpf_get_smp_processor_id(), nr;
+	__u32 home = key_hash(key), nr;
 	struct io_key *cell;
 
 #pragma unroll
 	for (__u32 i = 0; i < IO_PROBES; i++) {
 		nr = (home + i) & settings.key_mask;
 		cell = bpf_map_lookup_elem(&io_keys, &nr);
-		if (cell && key_is(cell, key))
+		if (!nr || !cell)
+			continue;
+		if (key_is(cell, key))
 			return nr;
-	}
-#pragma unroll
-	for (__u32 i = 0; i < IO_PROBES; i++) {
-		nr = (home + ((cpu + i) & (IO_PROBES - 1))) & settings.key_mask;
-		cell = bpf_map_lookup_elem(&io_keys, &nr);
-		if (nr && cell && !cell->packed && cell_claim(&cell->claim)) {
-			cell->pid = key->pid;
-			cell->cgroup = key->cgroup;
-			cell->comm[0] = key->comm[0];
-			cell->comm[1] = key->comm[1];
-			fresh(cell->packed) = key->packed;
-			return nr;
-		}
+		if (cell->packed || !cell_lock(LOCK_KEY, nr))
+			continue;
+		if (!fresh(cell->packed))
+			goto empty;
+		cell_unlock(LOCK_KEY, nr);
 	}
 	count_up(counters.row_other);
 	return 0;
+empty:
+	cell->pid = key->pid;
+	cell->cgroup = key->cgroup;
+	cell->comm[0] = key->comm[0];
+	cell->comm[1] = key->comm[1];
+	fresh(cell->packed) = key->packed;
+	cell_unlock(LOCK_KEY, nr);
+	return nr;
 }
 
 inline_always __u32 command_key(struct request *rq, __u32 device, __u32 op, __u32 bytes,

@@ -76,7 +76,7 @@ struct io_key {
 	__u64 cgroup;
 	__u64 comm[2];
 	__u32 pid;
-	__u32 claim;
+	__u32 pad;
 };
 _Static_assert(sizeof(struct io_key) == 40, "no holes");
 
@@ -132,12 +132,11 @@ struct io_device {
 	__u64 from_sector, nr_sectors; /* of the partition asked for; nr 0: all */
 	__u64 unjudged;		       /* commands that came before the verdict */
 	char name[IO_NAME_LEN];	       /* empty: an admin queue */
-	__u32 claim;
-	__s32 ctrl; /* N of nvmeN; -1: not known */
+	__s32 ctrl;		       /* N of nvmeN; -1: not known */
 	__u32 block_shift;
 	__u8 verdict;
 	__u8 kind; /* enum io_kind of its commands: IO_NVME, IO_ADMIN or IO_BLOCK */
-	__u8 pad[2];
+	__u8 pad[6];
 };
 
 /* What -d said about a name, before or after the device appeared. */
