@@ -408,9 +408,8 @@ inline_always bool task_wanted(void)
 
 	if (settings.filter_pid && (__u32)(bpf_get_current_pid_tgid() >> 32) != settings.filter_pid)
 		return false;
-	if (settings.filter_cgroup && bpf_get_current_cgroup_id() != settings.filter_cgroup &&
-	    bpf_get_current_ancestor_cgroup_id(settings.filter_cgroup_level) !=
-		    settings.filter_cgroup)
+	if (settings.filter_cgroup &&
+	    cgroup_ancestor(settings.filter_cgroup_level) != settings.filter_cgroup)
 		return false;
 	if (settings.filter_comm[0]) {
 		bpf_get_current_comm(comm, sizeof(comm));

@@ -42,6 +42,23 @@ enum mq_rq_state {
 	MQ_RQ_COMPLETE = 2,
 };
 
+struct cgroup {
+	int level;
+};
+
+/* Each level's id; pointers (ancestors) since 6.1 (7f203bc89eb6). */
+struct cgroup___ids {
+	__u64 ancestor_ids[1];
+};
+
+struct css_set {
+	struct cgroup *dfl_cgrp;
+};
+
+struct task_struct {
+	struct css_set *cgroups;
+};
+
 struct request {
 	struct request_queue *q;
 	struct blk_mq_hw_ctx *mq_hctx;

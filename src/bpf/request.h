@@ -167,6 +167,27 @@ inline_always __u16 nvme_status(const volatile struct io_settings *set, struct r
 	return status;
 }
 
+/*
+ * The id of the current task's cgroup or of the one above it at that level; 0: it is not so deep.
+ * 5.10 gives the helper to no tracing program; as long as ids lie in the struct we need none.
+ */
+inline_always __u64 cgroup_ancestor(__u32 level)
+{
+	struct cgroup *cgroup;
+	__u64 id = 0;
+
+	if (!bpf_core_field_exists(struct cgroup___ids, ancestor_ids))
+		return bpf_get_current_ancestor_cgroup_id(level);
+	cgroup = BPF_CORE_READ((struct task_struct *)bpf_get_current_task(), cgroups, dfl_cgrp);
+	if (level > (__u32)BPF_CORE_READ(cgroup, level))
+		return 0;
+	bpf_probe_read_kernel(&id, sizeof(id),
+			      (void *)cgroup +
+				      bpf_core_field_offset(struct cgroup___ids, ancestor_ids) +
+				      level * sizeof(id));
+	return id;
+}
+
 /* N of nvmeN, or -1. */
 inline_always __s32 nvme_instance(struct request *rq, struct request_queue *admin_q)
 {

@@ -20,7 +20,7 @@
 struct sizes {
 	uint32_t nr_slots, nr_keys, nr_rows, nr_cpus;
 };
-static const struct sizes small = { 4096, 1024, 512, 4 };
+static const struct sizes small = { 4096, 1024, 256, 4 };
 static const struct sizes large = { 1 << 20, IO_MAX_KEYS, 7600, 128 }; /* 160 MiB */
 
 /* A feature is on when its setting has this value; `with` is on too. size: it is always set. */
@@ -342,8 +342,8 @@ static void check(const struct setting *s)
 	struct io_bpf *skel;
 	int err = load(s, &skel);
 
-	if (err == -ENOMEM && s->sizes == &large) {
-		ok(true, "%s # SKIP not enough memory for its tables", s->name);
+	if ((err == -ENOMEM || err == -E2BIG) && s->sizes == &large) {
+		ok(true, "%s # SKIP this machine or kernel has no tables so large", s->name);
 		return;
 	}
 	ok(!err, "%s", s->name);

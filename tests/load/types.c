@@ -22,6 +22,7 @@ static const struct {
 	{ "gendisk", "diskseq", "came in 5.15" },
 	{ "request_queue", "disk", "came in 5.15" },
 	{ "request", "rq_disk", "went in 5.17" },
+	{ "cgroup", "ancestor_ids", "went in 6.1" },
 };
 
 /* Structs in the object that are not the kernel's own: the context, which is UAPI. */
@@ -340,7 +341,8 @@ static uint64_t check_kernel(const struct btf *declared, const struct btf *actua
 static void check_declared(const struct btf *declared)
 {
 	static const char *const must[] = { "gendisk",	     "queue_limits", "request_queue",
-					    "blk_mq_hw_ctx", "request",	     "request___rq_disk" };
+					    "blk_mq_hw_ctx", "request",	     "request___rq_disk",
+					    "cgroup___ids" };
 
 	for (size_t i = 0; i < sizeof(must) / sizeof(must[0]); i++)
 		ok(btf__find_by_name_kind(declared, must[i], BTF_KIND_STRUCT) > 0,
