@@ -8,10 +8,11 @@
 #include <errno.h>
 #include <string.h>
 
-extern const struct cmd cmd_latency;
+extern const struct cmd cmd_latency, cmd_trace;
 
 const struct cmd *const commands[] = {
 	&cmd_latency,
+	&cmd_trace,
 	NULL,
 };
 

@@ -12,12 +12,17 @@
 
 static const uint64_t session_interval_ns = 1000000000; /* -i's default */
 
-static uint64_t session_now_ns(void)
+static uint64_t session_clock_ns(clockid_t clock)
 {
 	struct timespec ts;
 
-	clock_gettime(CLOCK_MONOTONIC, &ts);
+	clock_gettime(clock, &ts);
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+static uint64_t session_now_ns(void)
+{
+	return session_clock_ns(CLOCK_MONOTONIC);
 }
 
 static int session_open_output(struct session *s)
@@ -59,6 +64,29 @@ static int session_close_output(struct session *s)
 	return err;
 }
 
+void session__stop(struct session *s)
+{
+	s->stopped = true;
+	loop__stop(s->loop);
+}
+
+const struct device *session__device(struct session *s, const struct io_record *record)
+{
+	int index = io__device_of(s->io, record);
+
+	return index < 0 ? NULL : &io__devices(s->io)->devices[index];
+}
+
+uint64_t session__wall_ns(const struct session *s, uint64_t mono_ns)
+{
+	return capture_about__wall_ns(&s->about, mono_ns);
+}
+
+char *const *session__op_names(const struct session *s)
+{
+	return io__kernel(s->io)->op_names;
+}
+
 void session__status(const struct session *s, const char *text)
 {
 	if (isatty(STDERR_FILENO) && s->out)
@@ -88,6 +116,82 @@ static int session_tick(void *arg)
 	return err;
 }
 
+/* ---- records ---- */
+
+static const uint64_t session_poll_ns = 20000000;   /* a line is seen within 50 ms */
+static const uint64_t session_window_ns = 20000000; /* other CPUs' records may be so late */
+static const uint64_t session_clock_every_ns = 1000000000;
+static const uint64_t session_keep_clocks_ns = 10000000000ULL;
+
+static void session_hold(void *arg, const struct io_record *record, enum io_record_from from)
+{
+	struct session *s = arg;
+
+	s->ended += record->what == RECORD_END && from != IO_FROM_SLOT;
+	if (from != IO_FROM_RING_AGAIN && order__add(&s->order, record))
+		s->record_err = -ENOMEM;
+}
+
+static void session_hand_on(void *arg, const struct io_record *record)
+{
+	struct session *s = arg;
+
+	if (!s->record_err && !s->stopped)
+		s->record_err = s->view->on_record(s->state, s, record);
+}
+
+/* What the rings hold; what happened before until_ns goes on. */
+static int session_fetch(struct session *s, uint64_t until_ns)
+{
+	int err = io__records(s->io, session_hold, s);
+
+	order__take(&s->order, until_ns, session_hand_on, s);
+	if (!err && s->record_err == -ENOMEM)
+		return log_err(-ENOMEM, "out of memory");
+	return err ?: s->record_err;
+}
+
+/* The wall clock may be set while we run: one moment on all clocks each second. */
+static int session_clock(void *arg)
+{
+	struct session *s = arg;
+	struct capture_clock clock;
+
+	clock.mono_ns = session_clock_ns(CLOCK_MONOTONIC);
+	clock.real_ns = session_clock_ns(CLOCK_REALTIME);
+	clock.boot_ns = session_clock_ns(CLOCK_BOOTTIME);
+	capture_about__forget_clocks(&s->about, clock.mono_ns - session_keep_clocks_ns);
+	return capture_about__add_clock(&s->about, &clock);
+}
+
+static int session_poll(void *arg)
+{
+	struct session *s = arg;
+	int err = session_fetch(s, session_now_ns() - session_window_ns);
+
+	return err ?: session_flush(s);
+}
+
+static void session_count_row(void *arg, const struct io_tags *tags, const struct hist *part)
+{
+	*(uint64_t *)arg += part->count;
+	(void)tags;
+}
+
+/* Every command that ended had a record, or is in a row: because the ring was full, or parked. */
+static int session_end_records(struct session *s)
+{
+	const struct filter_options *f = &s->options->filter;
+	uint64_t rows = 0;
+	int err = session_fetch(s, UINT64_MAX);
+
+	io__read(s->io, session_count_row, &rows);
+	io__ledger(s->io, &s->ledger);
+	s->ledger.counted = s->ended + rows;
+	s->ledger.counted_known = !f->min_ns.given && !f->failed;
+	return err;
+}
+
 static int session_time_is_up(void *arg)
 {
 	loop__stop(((struct session *)arg)->loop);
@@ -98,8 +202,14 @@ static int session_arm(struct session *s)
 {
 	const struct run_options *run = &s->options->run;
 	uint64_t interval = run->interval_ns.given ? run->interval_ns.value : session_interval_ns;
-	int err = loop__every(s->loop, interval, session_tick, s);
+	int err = s->view->on_tick ? loop__every(s->loop, interval, session_tick, s) : 0;
 
+	if (!err && s->view->on_record)
+		err = session_clock(s);
+	if (!err && s->view->on_record)
+		err = loop__every(s->loop, session_clock_every_ns, session_clock, s);
+	if (!err && s->view->on_record)
+		err = loop__every(s->loop, session_poll_ns, session_poll, s);
 	if (!err && run->duration_ns.given)
 		err = loop__after(s->loop, run->duration_ns.value, session_time_is_up, s);
 	if (!err && io__uevent_fd(s->io) >= 0)
@@ -116,7 +226,7 @@ static int session_live(struct session *s, char **argv)
 		err = loop__start_child(s->loop, argv);
 	if (err)
 		return err;
-	s->start_ns = s->last_ns = session_now_ns();
+	s->start_ns = s->last_ns = io__start_ns(s->io);
 	err = s->view->on_start(s->state, s);
 	err = err ?: session_arm(s);
 	err = err ?: loop__run(s->loop);
@@ -125,7 +235,26 @@ static int session_live(struct session *s, char **argv)
 	session_time(s);
 	session__status(s, "");
 	io__detach(s->io);
-	return s->view->on_end(s->state, s);
+	if (s->view->on_record)
+		err = session_end_records(s);
+	return err ?: s->view->on_end(s->state, s);
+}
+
+void session__show_ledger(const struct session *s)
+{
+	const struct column *columns[32];
+	struct table *table;
+	size_t nr = 0;
+
+	while (ledger_columns[nr].key) {
+		columns[nr] = &ledger_columns[nr];
+		nr++;
+	}
+	table = s->format == TABLE_JSON ? table__new(s->out, s->format, "ledger", columns, nr)
+					: NULL;
+	if (table)
+		table__row(table, &s->ledger);
+	table__free(table);
 }
 
 /* Which of several ends is told: a --fail-if, then the COMMAND's own, then loss. */
@@ -156,6 +285,8 @@ int session__run(const struct session_view *view, void *state, const struct opti
 	closed = session_close_output(&s);
 	err = err ?: closed;
 	err = err ?: session_verdict(&s);
+	order__free(&s.order);
+	capture_about__free(&s.about);
 	io__free(s.io);
 	loop__free(s.loop);
 	return err;

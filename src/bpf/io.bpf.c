@@ -8,6 +8,7 @@
 #include "bpf/request.h"
 #include <bpf/bpf_endian.h>
 #include "wire/io.h"
+#include "wire/record.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
@@ -28,6 +29,19 @@ __u8 closing;		   /* starts are no longer seen: completions without one mean not
 TABLE(io_keys, struct io_key, 1);
 TABLE(io_devices, struct io_device, IO_MAX_DEVICES);
 TABLE(io_names, struct io_name, IO_MAX_NAMES);
+
+/* A ring per CPU: one for all is six times slower with two CPUs. */
+struct ring {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 16);
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__array(values, struct ring);
+} io_rings SEC(".maps");
 
 /* 5.10 runs no atomic that returns a value, so neither do we; nesting and other CPUs lose nothing.
  */
@@ -233,15 +247,88 @@ inline_always void row_count(const struct tables *t, __u32 key_nr, __u64 ns, __u
 		row_max(row, ns);
 }
 
+/* ---- records ---- */
+
+inline_always struct io_slot_more *slot_more(const struct io_slot *slot)
+{
+	return (void *)slot + settings.more_at;
+}
+
+struct outcome {
+	__u64 end_ns, result;
+	__u32 status;
+	__u8 what;
+};
+
+inline_always void record_fill(struct io_record *r, const struct io_slot *slot,
+			       const struct io_slot_more *more, const struct outcome *o)
+{
+	r->first_ns = slot->first_ns;
+	r->last_ns = more->last_ns;
+	r->end_ns = o->end_ns;
+	r->result = o->result;
+	__builtin_memcpy(r->cdw10, more->cdw10, sizeof(r->cdw10));
+	r->nsid = more->nsid;
+	r->bytes = slot->bytes;
+	r->pid = more->pid;
+	__builtin_memcpy(r->comm, more->comm, sizeof(r->comm));
+	__builtin_memcpy(&r->device, &more->device, 8);
+	r->status = o->status;
+	__builtin_memcpy(&r->cpu, &slot->key_nr, 8);
+	r->cmd_flags = 0;
+	r->what = o->what;
+}
+
+#define SAME(a, b, first_a, first_b, field)                                     \
+	_Static_assert(__builtin_offsetof(struct a, field) -                    \
+				       __builtin_offsetof(struct a, first_a) == \
+			       __builtin_offsetof(struct b, field) -            \
+				       __builtin_offsetof(struct b, first_b),   \
+		       "copied at once")
+SAME(io_record, io_slot, cpu, key_nr, kind);
+SAME(io_record, io_slot, cpu, key_nr, op);
+SAME(io_record, io_slot, cpu, key_nr, attempts);
+SAME(io_record, io_slot, cpu, key_nr, flags);
+SAME(io_record, io_slot_more, device, device, qid);
+SAME(io_record, io_slot_more, device, device, cid);
+
+/*
+ * Into this CPU's ring. Tried is counted before the ring is asked, dropped when it had no room: I/O
+ * never waits. False: it was dropped.
+ */
+inline_always bool record_send(const struct tables *t, const struct io_slot *slot,
+			       const struct outcome *o)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct io_cpu *mine =
+		t->slots + settings.cpu_at + (cpu * sizeof(*mine) & settings.cpu_mask);
+	void *ring = bpf_map_lookup_elem(&io_rings, &cpu);
+	struct io_record *r;
+	__u32 seq = mine->tried;
+
+	count_up(mine->tried);
+	r = ring ? bpf_ringbuf_reserve(ring, sizeof(*r), 0) : 0;
+	if (!r) {
+		count_up(mine->dropped);
+		return false;
+	}
+	record_fill(r, slot, slot_more(slot), o);
+	r->seq = seq;
+	r->cpu = cpu;
+	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
+	return true;
+}
+
 /* ---- the state of a command ---- */
 
-inline_always void command_ends(const struct tables *t, struct io_slot *slot, __u64 end_ns,
-				const bool failed)
+inline_always void command_ends(const struct tables *t, struct io_slot *slot,
+				const struct outcome *o)
 {
-	__u64 ns = end_ns - slot->first_ns;
+	__u64 ns = o->end_ns - slot->first_ns;
+	const bool failed = o->status;
 
 	slot->state = IO_IDLE;
-	if (end_ns < slot->first_ns) {
+	if (o->end_ns < slot->first_ns) {
 		count_up(counters.clock_backward);
 		return;
 	}
@@ -250,7 +337,20 @@ inline_always void command_ends(const struct tables *t, struct io_slot *slot, __
 		count_up(counters.failed);
 	if (t->set->outcome && (ns < settings.min_ns || (settings.only_failed && !failed)))
 		return;
+	/* Who reads records makes his own rows of them; one that was dropped is in ours. */
+	if (t->set->records && record_send(t, slot, o) && !settings.rows_too)
+		return;
 	row_count(t, slot->key_nr, ns, slot->bytes);
+}
+
+/* An NVMe command ends with the error that parked it, or because no other attempt will come. */
+inline_always void command_fails(const struct tables *t, struct io_slot *slot, __u64 end_ns)
+{
+	struct outcome o = { .end_ns = end_ns, .status = NVME_HOST_ABORTED };
+
+	if (t->set->records && slot->state == IO_PARKED)
+		o.status = slot_more(slot)->status;
+	command_ends(t, slot, &o);
 }
 
 /*
@@ -281,9 +381,11 @@ inline_always bool command_goes_on(const struct tables *t, struct io_slot *slot,
 		}
 		count_up(counters.overwritten);
 		return false;
-	case IO_PARKED: command_ends(t, slot, slot->last_ns, true); return false;
+	case IO_PARKED: command_fails(t, slot, slot->last_ns); return false;
 	default: return false;
 	}
+	if (t->set->records)
+		slot_more(slot)->last_ns = now;
 	slot->state = IO_OPEN;
 	return true;
 }
@@ -419,9 +521,15 @@ inline_always bool task_wanted(void)
 	return true;
 }
 
-inline_always __u32 queue_number(struct request *rq, __u32 op, const bool direct)
+/* NVMe: 0 is the admin queue. Other disks: as their driver numbers them. */
+inline_always __u32 queue_number(struct request *rq, __u32 kind, const bool direct)
 {
-	return op >> 8 == IO_BLOCK ? req_hw_queue(rq, direct) : req_qid(rq, direct);
+	struct blk_mq_hw_ctx *hctx;
+
+	if (kind == IO_ADMIN || kind == IO_FABRICS)
+		return 0;
+	hctx = field_of(direct, rq, mq_hctx);
+	return field_of(direct, hctx, queue_num) + (kind == IO_NVME);
 }
 
 /* ---- the key of its row ---- */
@@ -491,7 +599,7 @@ inline_always __u32 command_key(struct request *rq, __u32 device, __u32 op, __u3
 	if (settings.by_size)
 		key.packed |= (__u64)io_size_class(bytes) << IO_KEY_SIZE;
 	if (settings.by_queue)
-		key.packed |= (__u64)(queue_number(rq, op, direct) & 0xffff) << IO_KEY_QUEUE;
+		key.packed |= (__u64)(queue_number(rq, op >> 8, direct) & 0xffff) << IO_KEY_QUEUE;
 	if (settings.by_cpu)
 		key.packed |= (__u64)(bpf_get_smp_processor_id() & 0xfff) << IO_KEY_CPU;
 	if (settings.by_pid)
@@ -522,7 +630,7 @@ inline_always bool command_wanted(struct request *rq, struct nvme_command *cmd, 
 	if (settings.filter_nsid &&
 	    (!cmd || field_of_command(direct, cmd, nsid) != settings.wanted_nsid))
 		return false;
-	if (settings.filter_qid && queue_number(rq, op, direct) != settings.wanted_qid)
+	if (settings.filter_qid && queue_number(rq, op >> 8, direct) != settings.wanted_qid)
 		return false;
 	return task_wanted();
 }
@@ -536,13 +644,83 @@ inline_always __u32 command_bytes(const struct io_slot *slot, struct request *rq
 	return field_of(direct, rq, __data_len);
 }
 
+/* Who sent it. Typed pointers read the task at once; the helper for its name costs 140
+ * instructions. */
+inline_always void more_task(struct io_slot_more *more, const bool direct)
+{
+	if (direct && settings.task_pointer) {
+		struct task_struct *task = bpf_get_current_task_btf();
+
+		more->pid = task->tgid;
+		more->comm[0] = ((__u64 *)task->comm)[0];
+		more->comm[1] = ((__u64 *)task->comm)[1];
+	} else {
+		more->pid = bpf_get_current_pid_tgid() >> 32;
+		bpf_get_current_comm(more->comm, sizeof(more->comm));
+	}
+}
+
+/* What the record will say of the command itself. */
+inline_always void more_command(struct io_slot_more *more, struct nvme_command *cmd,
+				const bool direct)
+{
+	more->cid = field_of_command(direct, cmd, command_id);
+	more->nsid = field_of_command(direct, cmd, nsid);
+	more->cdw10[0] = field_of_command(direct, cmd, cdw10[0]);
+	more->cdw10[1] = field_of_command(direct, cmd, cdw10[1]);
+	more->cdw10[2] = field_of_command(direct, cmd, cdw10[2]);
+	more->cdw10[3] = field_of_command(direct, cmd, cdw10[3]);
+	more->cdw10[4] = field_of_command(direct, cmd, cdw10[4]);
+	more->cdw10[5] = field_of_command(direct, cmd, cdw10[5]);
+}
+
+inline_always void more_sector(struct io_slot_more *more, struct request *rq, const bool direct)
+{
+	__u64 sector = field_of(direct, rq, __sector);
+
+	more->cid = more->nsid = 0;
+	more->cdw10[0] = sector;
+	more->cdw10[1] = sector >> 32;
+}
+
+/* enum record_flag. The driver tells a user's passthrough command from its own. */
+inline_always __u8 record_flags(struct request *rq, __u32 cmd_flags, const bool nvme)
+{
+	__u8 flags = 0;
+
+	if ((cmd_flags & 0xff) >= REQ_OP_DRV_IN) {
+		flags = RECORD_PASSTHROUGH;
+		if (nvme && nvme_is_users(rq))
+			flags |= RECORD_USER;
+	}
+	if (cmd_flags & settings.integrity_flag)
+		flags |= RECORD_METADATA;
+	if (!nvme && cmd_flags & settings.fua_flag)
+		flags |= RECORD_FUA;
+	return flags;
+}
+
+inline_always void more_fill(const struct tables *t, struct io_slot *slot, struct request *rq,
+			     struct nvme_command *cmd, const bool direct)
+{
+	struct io_slot_more *more = slot_more(slot);
+	__u32 cmd_flags = field_of(direct, rq, cmd_flags);
+
+	more_task(more, direct);
+	more->qid = queue_number(rq, slot->kind, direct);
+	if (cmd)
+		more_command(more, cmd, direct);
+	else
+		more_sector(more, rq, direct);
+	slot->flags = cmd_flags & t->set->rare_flags ? record_flags(rq, cmd_flags, cmd != 0) : 0;
+}
+
 /*
  * Is it one we count, and in which row? Asked once per queue and operation where the answer can
  * stay. The admin queue has no namespace behind it; a fabrics command is told by its type.
  */
-inline_always bool command_places(struct io_slot *slot, struct request *rq,
-				  struct request_queue *q, struct nvme_command *cmd, __u32 number,
-				  const bool direct)
+inline_always bool command_places(struct io_slot *slot, struct request *rq, struct request_queue *q,
+				  struct nvme_command *cmd, __u32 number, const bool direct)
 {
 	struct io_device *device;
 	__u32 op = number, device_nr = 0;
@@ -562,6 +740,8 @@ inline_always bool command_places(struct io_slot *slot, struct request *rq,
 	slot->op = op;
 	slot->bytes = command_bytes(slot, rq, cmd, direct);
 	slot->key_nr = command_key(rq, device_nr, op, slot->bytes, direct);
+	if (settings.records)
+		slot_more(slot)->device = device_nr;
 	if (remembers() && number != NVME_FABRICS)
 		slot->queue = (__u64)q;
 	return true;
@@ -589,7 +769,14 @@ inline_always int command_starts(struct request *rq, struct request_queue *q,
 	slot->attempts = 1;
 	slot->issued++;
 	slot->state = IO_OPEN;
-	slot->first_ns = bpf_ktime_get_ns();
+	if (!t.set->records) {
+		slot->first_ns = bpf_ktime_get_ns();
+		return 0;
+	}
+	more_fill(&t, slot, rq, cmd, direct);
+	slot_more(slot)->last_ns = slot->first_ns = bpf_ktime_get_ns();
+	if (settings.split)
+		record_send(&t, slot, &(struct outcome){ .what = RECORD_SUBMIT });
 	return 0;
 }
 
@@ -629,17 +816,26 @@ inline_always int nvme_complete(struct request *rq, const bool direct, const boo
 	__u64 now = bpf_ktime_get_ns();
 	const struct tables t = the_tables();
 	struct io_slot *slot = slot_find(&t, rq);
+	struct outcome o = {};
 
 	if (!slot || slot->state != IO_OPEN) {
 		completion_unmatched(slot, rq, true, direct);
 		return 0;
 	}
-	if (nvme_status(t.set, rq, cast)) {
+	o.status = nvme_status(t.set, rq, cast);
+	if (o.status) {
 		slot->last_ns = now;
 		slot->state = IO_PARKED;
+		if (t.set->records) {
+			slot_more(slot)->status = o.status;
+			count_up(counters.parked);
+		}
 		return 0;
 	}
-	command_ends(&t, slot, now, false);
+	o.end_ns = now;
+	if (t.set->records)
+		o.result = nvme_result(rq, cast);
+	command_ends(&t, slot, &o);
 	return 0;
 }
 
@@ -669,9 +865,16 @@ inline_always bool completes_a_flush(struct request *rq, __u32 nr_bytes, const b
 	       BPF_CORE_READ(rq, bio);
 }
 
+/* An errno, or a blk_status_t since 5.16 (8a7d267b4a2c): user space knows what those mean. */
+inline_always __u32 block_status(__u32 error)
+{
+	return (__s32)error < 0 ? -error : error ? error | BLOCK_STATUS : 0;
+}
+
 inline_always int block_complete(struct request *rq, __u32 error, __u32 nr_bytes, const bool direct)
 {
 	struct gendisk *disk = req_disk(rq, field_of(direct, rq, q), direct);
+	struct outcome o = {};
 	struct io_slot *slot;
 	struct tables t;
 	__u64 now;
@@ -681,8 +884,12 @@ inline_always int block_complete(struct request *rq, __u32 error, __u32 nr_bytes
 	now = bpf_ktime_get_ns();
 	t = the_tables();
 	slot = slot_find(&t, rq);
+	o.end_ns = now;
+	o.status = block_status(error);
 	if (slot && slot->state >= IO_RETRY) { /* it waited for another attempt that never came */
-		command_ends(&t, slot, now, true);
+		if (!o.status)
+			o.status = BLOCK_EIO;
+		command_ends(&t, slot, &o);
 		return 0;
 	}
 	if (!slot || slot->state != IO_OPEN) {
@@ -692,7 +899,7 @@ inline_always int block_complete(struct request *rq, __u32 error, __u32 nr_bytes
 	}
 	if (nr_bytes < field_of(direct, rq, __data_len)) /* a part; the rest will follow */
 		return 0;
-	command_ends(&t, slot, now, error != 0);
+	command_ends(&t, slot, &o);
 	return 0;
 }
 
@@ -802,9 +1009,9 @@ inline_always int nvme_error(struct request *rq)
 	if (!disk || !disk_is_nvme(disk, false))
 		return 0;
 	if (slot->state == IO_PARKED) {
-		command_ends(&t, slot, slot->last_ns, true);
+		command_fails(&t, slot, slot->last_ns);
 	} else if (slot->attempts > 1 || slot->state == IO_RETRY) {
-		command_ends(&t, slot, bpf_ktime_get_ns(), true);
+		command_fails(&t, slot, bpf_ktime_get_ns());
 	} else {
 		count_up(counters.never_sent);
 		slot->state = IO_IDLE;

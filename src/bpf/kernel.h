@@ -42,6 +42,8 @@ enum mq_rq_state {
 	MQ_RQ_COMPLETE = 2,
 };
 
+enum { REQ_OP_DRV_IN = 34, NVME_REQ_USERCMD = 1 << 1 }; /* the same since 4.14 and 4.11 */
+
 struct cgroup {
 	int level;
 };
@@ -56,6 +58,8 @@ struct css_set {
 };
 
 struct task_struct {
+	int tgid;
+	char comm[16];
 	struct css_set *cgroups;
 };
 

@@ -101,26 +101,6 @@ inline_always __u64 disk_seq(struct gendisk *disk, const bool direct)
 	return 0;
 }
 
-/* 0 for the admin queue, whose request queue has no namespace behind it. */
-inline_always __u32 req_qid(struct request *rq, const bool direct)
-{
-	struct request_queue *q = field_of(direct, rq, q);
-	struct blk_mq_hw_ctx *hctx;
-
-	if (!field_of(direct, q, queuedata))
-		return 0;
-	hctx = field_of(direct, rq, mq_hctx);
-	return field_of(direct, hctx, queue_num) + 1;
-}
-
-/* The queue's number in its driver, for devices that are not NVMe. */
-inline_always __u32 req_hw_queue(struct request *rq, const bool direct)
-{
-	struct blk_mq_hw_ctx *hctx = field_of(direct, rq, mq_hctx);
-
-	return field_of(direct, hctx, queue_num);
-}
-
 /* Every NVMe disk is called nvme…, the hidden legs of a multipath head too. */
 inline_always bool disk_is_nvme(struct gendisk *disk, const bool direct)
 {
@@ -165,6 +145,30 @@ inline_always __u16 nvme_status(const volatile struct io_settings *set, struct r
 	if (set->nvme_status_at)
 		bpf_probe_read_kernel(&status, sizeof(status), (void *)rq + set->nvme_status_at);
 	return status;
+}
+
+/* Dwords 0 and 1 of the completion queue entry. */
+inline_always __u64 nvme_result(struct request *rq, const bool cast)
+{
+	__u64 result = 0;
+
+	if (!settings.nvme_result_at)
+		return 0;
+	if (cast)
+		return *(__u64 *)readable((void *)rq + settings.nvme_result_at,
+					  bpf_core_type_id_kernel(struct timespec64));
+	bpf_probe_read_kernel(&result, sizeof(result), (void *)rq + settings.nvme_result_at);
+	return result;
+}
+
+/* Was it sent by a user, past the block layer? The driver marks those. */
+inline_always bool nvme_is_users(struct request *rq)
+{
+	__u8 flags = 0;
+
+	if (settings.nvme_flags_at)
+		bpf_probe_read_kernel(&flags, sizeof(flags), (void *)rq + settings.nvme_flags_at);
+	return flags & NVME_REQ_USERCMD;
 }
 
 /*

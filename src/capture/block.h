@@ -73,12 +73,6 @@ static inline uint32_t capture_generation_place(uint16_t device, uint16_t qid, u
 	return (base + tag) % CAPTURE_GENERATIONS;
 }
 
-/* When a record happened: it ended, or it was built. */
-static inline uint64_t io_record__time_ns(const struct io_record *record)
-{
-	return record->what == RECORD_SUBMIT ? record->last_ns : record->end_ns;
-}
-
 /* Records on their way into a payload: 2 MB; see tests/unit/capture_size.c for the cost. */
 struct capture_block;
 

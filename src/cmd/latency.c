@@ -561,23 +561,6 @@ static uint64_t latency_counted(const struct latency *l)
 	return counted;
 }
 
-static void latency_show_ledger(struct session *s)
-{
-	const struct column *columns[32];
-	struct table *table;
-	size_t nr = 0;
-
-	while (ledger_columns[nr].key) {
-		columns[nr] = &ledger_columns[nr];
-		nr++;
-	}
-	table = s->format == TABLE_JSON ? table__new(s->out, s->format, "ledger", columns, nr)
-					: NULL;
-	if (table)
-		table__row(table, &s->ledger);
-	table__free(table);
-}
-
 static int latency_on_end(void *state, struct session *s)
 {
 	struct latency *l = state;
@@ -594,7 +577,7 @@ static int latency_on_end(void *state, struct session *s)
 	table__heading_again(l->table);
 	err = err ?: latency_show(l, s, &total);
 	err = err ?: latency_show(l, s, &hist);
-	latency_show_ledger(s);
+	session__show_ledger(s);
 	return err;
 }
 

@@ -34,9 +34,11 @@ static int io_start(struct io *io)
 	err = err ?: io_make_tables(io);
 	err = err ?: io_load(io);
 	err = err ?: io_map_tables(io);
+	err = err ?: io_make_rings(io);
 	if (err)
 		return err;
 	io_publish_names(io);
+	io->start_ns = io_now_ns();
 	return io_attach(io);
 }
 
@@ -126,7 +128,7 @@ struct io_parked {
 };
 
 /* Ended with an error, and the kernel had no occasion yet to count it in a row: we do. */
-static void io_read_parked(void *arg, const struct io_slot *slot)
+static void io_read_parked(void *arg, uint32_t nr, const struct io_slot *slot)
 {
 	struct io_parked *p = arg;
 	struct hist *part = p->io->part;
@@ -145,6 +147,7 @@ static void io_read_parked(void *arg, const struct io_slot *slot)
 	}
 	io_tags_of(p->io, slot->key_nr, &tags);
 	p->fn(p->arg, &tags, part);
+	(void)nr;
 }
 
 void io__read(struct io *io, io_row_fn fn, void *arg)
@@ -197,12 +200,14 @@ void io__ledger(struct io *io, struct ledger *l)
 	l->lost[LOST_DEVICE] = c->unknown_device + io_unjudged(io);
 	l->lost[LOST_SKIPPED] = io->skipped;
 	l->lost[LOST_ROW] = c->row_other;
+	l->lost[LOST_RING] = io_records_dropped(io);
 }
 
 void io__free(struct io *io)
 {
 	if (!io)
 		return;
+	io_free_rings(io);
 	io_unmap_tables(io);
 	io_bpf__destroy(io->skel);
 	slot_table__free(&io->slots);
@@ -213,6 +218,11 @@ void io__free(struct io *io)
 	free(io->choices);
 	free(io->part);
 	free(io);
+}
+
+uint64_t io__start_ns(const struct io *io)
+{
+	return io->start_ns;
 }
 
 int io__uevent_fd(const struct io *io)
@@ -243,5 +253,5 @@ bool io__sees_block(const struct io *io)
 uint64_t io__memory_bytes(const struct io *io)
 {
 	return io->slot_cells.bytes + io->key_cells.bytes + io->row_cells.bytes +
-	       io->device_cells.bytes + io->name_cells.bytes;
+	       io->device_cells.bytes + io->name_cells.bytes + io->ring_bytes * io->nr_cpus;
 }

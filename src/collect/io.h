@@ -14,6 +14,7 @@
 #include "collect/ledger.h"
 #include "options.h"
 #include "wire/io.h"
+#include "wire/record.h"
 
 struct io_wants {
 	const struct filter_options *filter;
@@ -21,6 +22,11 @@ struct io_wants {
 	bool zoom; /* cells on nvme_latency's scale */
 	uint64_t zoom_min_us;
 	uint32_t zoom_shift;
+	bool records;	       /* one per command: io__records */
+	bool split;	       /* and one when it is built */
+	bool rows;	       /* with records: rows of all commands, not only of dropped records */
+	uint32_t kinds;	       /* bits of enum io_kind; 0: all */
+	uint64_t buffer_bytes; /* of a CPU's ring; 0: the default */
 };
 
 struct io;
@@ -36,7 +42,19 @@ void io__free(struct io *io); /* detaches if that was not done */
 typedef void (*io_row_fn)(void *arg, const struct io_tags *tags, const struct hist *part);
 void io__read(struct io *io, io_row_fn fn, void *arg);
 
-void io__detach(struct io *io); /* then io__read is final */
+/* Every record that the rings hold now, CPU by CPU. */
+enum io_record_from {
+	IO_FROM_RING,
+	IO_FROM_SLOT,	    /* it failed, and no program had occasion yet to send it */
+	IO_FROM_RING_AGAIN, /* now one did */
+};
+typedef void (*io_record_fn)(void *arg, const struct io_record *record, enum io_record_from from);
+int io__records(struct io *io, io_record_fn fn, void *arg);
+/* A record's device in io__devices, -1: not known. */
+int io__device_of(struct io *io, const struct io_record *record);
+
+uint64_t io__start_ns(const struct io *io); /* CLOCK_MONOTONIC: nothing was seen before */
+void io__detach(struct io *io);		    /* then io__read is final */
 /* As of the last io__read, so that rows and ledger speak of the same moment. */
 void io__ledger(struct io *io, struct ledger *ledger);
 

@@ -34,7 +34,15 @@ struct io {
 	bool nvme_attached;	       /* nvme_setup_cmd and nvme_complete_rq */
 	bool block_attached; /* block_rq_issue and block_rq_complete, for disks that are not NVMe */
 	bool direct;	     /* typed pointers (tp_btf), else plain ones (raw_tp) */
+	struct ring_buffer *rings;
+	uint32_t ring_bytes; /* of each CPU's */
+	io_record_fn on_record;
+	void *on_record_arg;
+	struct io_told *told; /* parked commands whose record we made ourselves */
+	size_t nr_told, room_told;
+	uint64_t parked_seen, parked_until_ns; /* when to look for parked commands */
 	int uevent_fd;
+	uint64_t start_ns;
 	uint64_t skipped; /* recursion_misses, read before the programs went */
 	struct slot_counts counts;
 	struct hist *part; /* scratch of io__read */
@@ -58,6 +66,14 @@ int io_make_tables(struct io *io); /* before the programs are loaded: they hold 
 int io_map_tables(struct io *io);  /* after */
 uint32_t io_row_of_bytes(const struct io *io); /* behind the slots */
 void io_unmap_tables(struct io *io);
+
+uint32_t io_more_at(const struct io *io);
+uint32_t io_cpu_at(const struct io *io);
+
+/* io_records.c */
+int io_make_rings(struct io *io); /* after the programs are loaded */
+void io_free_rings(struct io *io);
+uint64_t io_records_dropped(const struct io *io);
 
 /* io_settings.c */
 int io_set(struct io *io);

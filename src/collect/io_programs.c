@@ -92,6 +92,8 @@ int io_load(struct io *io)
 			return err;
 		io_autoload(io);
 		err = bpf_map__set_max_entries(io->skel->maps.io_keys, io->nr_keys);
+		err = err ?: bpf_map__set_max_entries(io->skel->maps.io_rings, io->nr_cpus);
+		err = err ?: bpf_map__set_autocreate(io->skel->maps.io_rings, io->wants.records);
 		err = err ?: io_complete_programs(io);
 		err = err ?: io_bpf__load(io->skel);
 		log_verbose("programs with %s pointers: %s", direct ? "typed" : "plain",

@@ -42,7 +42,13 @@ static int io_set_ops(struct io *io, const struct option_list *ops)
 				    : "; read, write, flush and discard are some",
 			       near ? near : "", near ? "'?" : "");
 	}
-	ro->filter_op = ops->nr;
+	ro->filter_op = ops->nr || io->wants.kinds;
+	for (int kind = 0; io->wants.kinds && kind < 4; kind++) {
+		if (!(io->wants.kinds >> kind & 1))
+			memset((void *)ro->wanted_ops[kind], 0, sizeof(ro->wanted_ops[kind]));
+		else if (!ops->nr)
+			memset((void *)ro->wanted_ops[kind], 0xff, sizeof(ro->wanted_ops[kind]));
+	}
 	return 0;
 }
 
@@ -143,6 +149,15 @@ static void io_set_shape(struct io *io)
 	ro->nvme_ctrl_at = k->nvme_ctrl_at;
 	ro->nvme_instance_at = k->nvme_instance_at;
 	ro->nvme_admin_q_at = k->nvme_admin_q_at;
+	ro->nvme_result_at = k->nvme_result_at;
+	ro->nvme_flags_at = k->nvme_flags_at;
+	ro->task_pointer = k->has_task_pointer;
+	ro->integrity_flag = k->integrity_flag;
+	ro->fua_flag = k->fua_flag;
+	ro->rare_flags = k->integrity_flag | k->fua_flag | 0xe0; /* REQ_OP_DRV_* are above 32 */
+	ro->records = io->wants.records;
+	ro->rows_too = io->wants.rows;
+	ro->split = io->wants.split;
 	ro->queue_argument = k->queue_argument;
 	ro->by_size = io->wants.by_size;
 	ro->by_queue = io->wants.by_queue;
@@ -162,6 +177,11 @@ static void io_set_sizes(struct io *io)
 	ro->slot_mask = (io->nr_slots - 1) * (uint32_t)sizeof(struct io_slot);
 	ro->row_of_at = io->nr_slots * (uint32_t)sizeof(struct io_slot);
 	ro->row_of_mask = io_row_of_bytes(io) - 4;
+	ro->more_at = io_more_at(io);
+	ro->cpu_at = io_cpu_at(io);
+	ro->cpu_mask = 0;
+	while (ro->cpu_mask + sizeof(struct io_cpu) < io->nr_cpus * sizeof(struct io_cpu))
+		ro->cpu_mask = 2 * ro->cpu_mask + sizeof(struct io_cpu);
 	ro->key_mask = io->nr_keys - 1;
 	ro->nr_cpus = io->nr_cpus;
 	ro->cpu_rows = (io->nr_rows - io->nr_cpus) / io->nr_cpus;

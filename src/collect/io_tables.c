@@ -86,6 +86,24 @@ static int io_map(struct io_table *table, int fd, uint64_t bytes)
 	return -errno;
 }
 
+/* Behind the slots: row numbers, then what records need, if they are wanted. */
+uint32_t io_more_at(const struct io *io)
+{
+	return io->nr_slots * (uint32_t)sizeof(struct io_slot) + io_row_of_bytes(io);
+}
+
+uint32_t io_cpu_at(const struct io *io)
+{
+	return io_more_at(io) + io->nr_slots * (uint32_t)sizeof(struct io_slot_more);
+}
+
+static uint64_t io_slot_bytes(const struct io *io)
+{
+	if (!io->wants.records)
+		return io_more_at(io);
+	return io_cpu_at(io) + io_power_of_two(io->nr_cpus, 1, 1u << 16) * sizeof(struct io_cpu);
+}
+
 /* An array of one value: the programs take its address, wire/io.h says how. */
 static int io_make_table(struct io_table *table, const char *name, uint64_t bytes)
 {
@@ -105,9 +123,7 @@ int io_make_tables(struct io *io)
 
 	io->nr_slots = io_nr_slots(io);
 	io_size_rows(io);
-	while ((err = io_make_table(&io->slot_cells, "io_slots",
-				    (uint64_t)io->nr_slots * sizeof(struct io_slot) +
-					    io_row_of_bytes(io))) == -E2BIG &&
+	while ((err = io_make_table(&io->slot_cells, "io_slots", io_slot_bytes(io))) == -E2BIG &&
 	       io->nr_slots > IO_MIN_SLOTS)
 		io->nr_slots /= 2;
 	while (!err &&

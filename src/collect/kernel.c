@@ -61,6 +61,25 @@ static int kernel_event_arguments(const struct btf *btf, const char *typedef_nam
 	return t && btf_is_func_proto(t) ? btf_vlen(t) - 1 : -1;
 }
 
+/* -1: this enum has no such value. */
+static int kernel_enum_value(const struct btf *btf, const char *name, const char *value)
+{
+	int id = btf__find_by_name_kind(btf, name, BTF_KIND_ENUM);
+	const struct btf_type *t = id < 0 ? NULL : btf__type_by_id(btf, (__u32)id);
+
+	for (int i = 0; t && i < btf_vlen(t); i++)
+		if (!strcmp(btf__name_by_offset(btf, btf_enum(t)[i].name_off), value))
+			return btf_enum(t)[i].val;
+	return -1;
+}
+
+static uint32_t kernel_request_flag(const struct btf *btf, const char *bit)
+{
+	int nr = kernel_enum_value(btf, "req_flag_bits", bit);
+
+	return nr < 0 || nr > 31 ? 0 : 1u << nr;
+}
+
 static char *kernel_op_word(const char *name)
 {
 	char *word = strdup(name + strlen("REQ_OP_"));
@@ -98,6 +117,8 @@ static void kernel_read_nvme(struct kernel *kernel, const struct btf *vmlinux,
 	int request = btf__find_by_name_kind(vmlinux, "request", BTF_KIND_STRUCT);
 	int size = request < 0 ? -1 : (int)btf__type_by_id(vmlinux, (__u32)request)->size;
 	int status = kernel_offset(nvme, "nvme_request", "status");
+	int result = kernel_offset(nvme, "nvme_request", "result");
+	int flags = kernel_offset(nvme, "nvme_request", "flags");
 	int ctrl = kernel_offset(nvme, "nvme_request", "ctrl");
 	int instance = kernel_offset(nvme, "nvme_ctrl", "instance");
 	int admin_q = kernel_offset(nvme, "nvme_ctrl", "admin_q");
@@ -106,6 +127,10 @@ static void kernel_read_nvme(struct kernel *kernel, const struct btf *vmlinux,
 	kernel->nvme_events = kernel_event_arguments(nvme, "btf_trace_nvme_setup_cmd") == 2;
 	if (kernel->nvme_btf)
 		kernel->nvme_status_at = (uint32_t)(size + status);
+	if (kernel->nvme_btf && result >= 0)
+		kernel->nvme_result_at = (uint32_t)(size + result);
+	if (kernel->nvme_btf && flags >= 0)
+		kernel->nvme_flags_at = (uint32_t)(size + flags);
 	if (size > 0 && ctrl >= 0 && instance >= 0 && admin_q >= 0) {
 		kernel->nvme_ctrl_at = (uint32_t)(size + ctrl);
 		kernel->nvme_instance_at = (uint32_t)instance;
@@ -115,7 +140,8 @@ static void kernel_read_nvme(struct kernel *kernel, const struct btf *vmlinux,
 
 /*
  * nvme_core of 5.10 is a module without BTF. Its two known layouts differ in nvme_request.genctr,
- * which came with 5.10.60's backport of e7006de6c238; status and ctrl lie the same in both. The
+ * which came with 5.10.60's backport of e7006de6c238; status and ctrl lie the same in both; flags
+ * is taken from the newer one, at worst a passthrough command is said to be the driver's. The
  * programs check nvme_ctrl.admin_q before they believe an instance.
  */
 static void kernel_guess_nvme(struct kernel *kernel, const struct btf *vmlinux)
@@ -127,6 +153,8 @@ static void kernel_guess_nvme(struct kernel *kernel, const struct btf *vmlinux)
 		return;
 	size = btf__type_by_id(vmlinux, (__u32)request)->size;
 	kernel->nvme_guessed = true;
+	kernel->nvme_result_at = size + 8;
+	kernel->nvme_flags_at = size + 18;
 	kernel->nvme_status_at = size + 20;
 	kernel->nvme_ctrl_at = size + 24;
 	kernel->nvme_instance_at = 88;
@@ -169,9 +197,14 @@ int kernel__read(struct kernel *kernel)
 			       kernel->release);
 	kernel->queue_argument = kernel_event_arguments(vmlinux, "btf_trace_block_rq_issue") == 2;
 	kernel->has_rq_error = kernel_event_arguments(vmlinux, "btf_trace_block_rq_error") >= 0;
+	kernel->zone_resource = kernel_offset(vmlinux, "gendisk", "zone_wplugs_hash") < 0;
 	kernel->has_diskseq = kernel_offset(vmlinux, "gendisk", "diskseq") >= 0;
 	cast = btf__find_by_name_kind(vmlinux, "bpf_rdonly_cast", BTF_KIND_FUNC);
 	kernel->rdonly_cast_id = cast > 0 ? (uint32_t)cast : 0;
+	kernel->has_task_pointer =
+		kernel_enum_value(vmlinux, "bpf_func_id", "BPF_FUNC_get_current_task_btf") >= 0;
+	kernel->integrity_flag = kernel_request_flag(vmlinux, "__REQ_INTEGRITY");
+	kernel->fua_flag = kernel_request_flag(vmlinux, "__REQ_FUA");
 	kernel_read_ops(kernel, vmlinux);
 	kernel_find_nvme(kernel, vmlinux);
 	btf__free(vmlinux);

@@ -20,9 +20,13 @@ struct kernel {
 	bool queue_argument; /* block_rq_issue carries the queue first (before 5.11, 5.10.137) */
 	bool has_rq_error;   /* block_rq_error exists (5.18) */
 	bool has_diskseq;
+	bool zone_resource; /* blk_status_t has ZONE_RESOURCE before those of zones (until 6.9) */
+	bool has_task_pointer;		   /* bpf_get_current_task_btf (5.11) */
+	uint32_t integrity_flag, fua_flag; /* REQ_INTEGRITY and REQ_FUA; 0: none */
 	uint32_t rdonly_cast_id; /* BTF id of the function bpf_rdonly_cast (6.2); 0: none */
 	/* From the request to nvme_request's fields, and in nvme_ctrl; 0: unknown. */
-	uint32_t nvme_status_at, nvme_ctrl_at, nvme_instance_at, nvme_admin_q_at;
+	uint32_t nvme_result_at, nvme_flags_at, nvme_status_at;
+	uint32_t nvme_ctrl_at, nvme_instance_at, nvme_admin_q_at;
 	char *op_names[KERNEL_OPS]; /* REQ_OP_ZONE_APPEND is "zone-append"; NULL: no such operation
 				     */
 };

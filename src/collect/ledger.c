@@ -17,6 +17,7 @@ static const struct {
 	[LOST_CLOCK] = { "clock went backwards", true },
 	[LOST_DEVICE] = { "unknown device", false },
 	[LOST_SKIPPED] = { "program skipped by the kernel (recursion_misses)", false },
+	[LOST_RING] = { "ring full, their records are missing; try a larger --buffer", false },
 	[LOST_ROW] = { "counted in the row `other`: no row of its own left", false },
 };
 
@@ -118,6 +119,7 @@ const struct column ledger_columns[] = {
 	COUNT("lost_device", lost[LOST_DEVICE], "unknown device"),
 	COUNT("lost_skipped", lost[LOST_SKIPPED], "program skipped by the kernel"),
 	COUNT("lost_row", lost[LOST_ROW], "counted in the row `other`"),
+	COUNT("lost_ring", lost[LOST_RING], "records that a full ring had no room for"),
 	{ "unaccounted", "unaccounted", CELL_COUNT, 0, "what does not balance; 0 in a whole run", 0,
 	  ledger_get_unaccounted },
 	{ 0 },

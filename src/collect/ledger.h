@@ -20,6 +20,7 @@ enum lost_reason {
 	LOST_DEVICE,
 	LOST_SKIPPED,
 	LOST_ROW,
+	LOST_RING,
 	NR_LOST,
 };
 

@@ -67,7 +67,7 @@ void slot_table__scan(struct slot_table *table, uint64_t now_ns, struct slot_cou
 		if (slot.state == IO_PARKED && slot.last_ns + slot_settled_ns < now_ns) {
 			counts->parked++;
 			if (parked)
-				parked(arg, &slot);
+				parked(arg, nr, &slot);
 			continue;
 		}
 		counts->in_flight++;

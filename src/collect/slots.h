@@ -25,7 +25,7 @@ struct slot_counts {
 };
 
 /* Called for every command that ended with an error and that the kernel has not settled itself. */
-typedef void (*slot_parked_fn)(void *arg, const struct io_slot *slot);
+typedef void (*slot_parked_fn)(void *arg, uint32_t nr, const struct io_slot *slot);
 
 int slot_table__init(struct slot_table *table, struct io_slot *slots, uint32_t nr);
 void slot_table__free(struct slot_table *table);

@@ -50,14 +50,39 @@ struct io_slot {
 	__u32 completed;
 	__u32 bytes;
 	__u32 claim;
-	__u8 kind, op;	  /* of the commands that */
-	__u16 key_nr;	  /* have this row key on that queue, */
-	__u8 sized_shift; /* and this block size, log2, if CDW12 counts blocks; else 0 */
-	__u8 state;
+	/* As in a record, from its cpu on, so that one load and store copy what they share. */
+	__u16 key_nr;	  /* the row key of commands */
+	__u8 kind, op;	  /* of this operation on that queue, */
+	__u8 sized_shift; /* and their block size, log2, if CDW12 counts blocks; else 0 */
 	__u8 attempts;
-	__u8 pad;
+	__u8 state;
+	__u8 flags; /* enum record_flag */
 };
 _Static_assert(sizeof(struct io_slot) == 64, "a slot is one cache line");
+
+/*
+ * What a record of the command will carry besides. A table of its own behind the slots, cell by
+ * cell, there only if records are wanted.
+ */
+struct io_slot_more {
+	__u64 last_ns; /* issue of the attempt at hand */
+	__u64 comm[2];
+	__u32 cdw10[6];
+	__u32 nsid;
+	__u32 pid;
+	__u16 device; /* as in a record; true as long as the slot's queue is */
+	__u16 qid;
+	__u16 cid;
+	__u16 status; /* of a command that is parked */
+};
+_Static_assert(sizeof(struct io_slot_more) == sizeof(struct io_slot), "one offset finds both");
+
+/* Records per CPU: what was tried and what the ring had no room for. */
+struct io_cpu {
+	__u64 tried;
+	__u64 dropped;
+	__u64 pad[6];
+};
 
 /* What an operation number means. */
 enum io_kind {
@@ -191,12 +216,18 @@ struct io_settings {
 	__u32 nr_cpus;
 	__u32 cpu_rows;	  /* of the pool, for each CPU */
 	__u32 rows_end;	  /* in bytes, less one row: a row's offset is not above */
+	__u32 more_at;	  /* byte offset of struct io_slot_more's from the slots */
+	__u32 cpu_at;	  /* byte offset of struct io_cpu's */
+	__u32 cpu_mask;	  /* of their byte offsets */
 	__u32 filter_pid; /* 0: none */
+	/* Bits of rq->cmd_flags, numbered by this kernel's BTF; rare: these or passthrough. */
+	__u32 integrity_flag, fua_flag, rare_flags;
 	__u32 filter_cgroup_level;
 	__u32 wanted_nsid, wanted_qid;
 	__s32 wanted_ctrl;
 	/* Where nvme_core keeps what no tracepoint carries, read from its BTF; 0: unknown. */
 	__u32 nvme_status_at;			 /* from the request to nvme_request.status */
+	__u32 nvme_result_at, nvme_flags_at;	 /* .result and .flags */
 	__u32 nvme_ctrl_at;			 /* from the request to nvme_request.ctrl */
 	__u32 nvme_instance_at, nvme_admin_q_at; /* in nvme_ctrl */
 	__u8 follow_all;			 /* a device nobody spoke of is wanted: no -d */
@@ -206,7 +237,11 @@ struct io_settings {
 	__u8 only_failed;
 	__u8 zoom;	     /* nvme_latency's scale instead of the log-linear one */
 	__u8 queue_argument; /* block_rq_* events have the queue as their first argument */
-	__u8 pad[4];
+	__u8 records;	     /* one per command into the rings, */
+	__u8 rows_too;	     /* and counted in its row as well */
+	__u8 split;	     /* and one at submit */
+	__u8 task_pointer;   /* bpf_get_current_task_btf is there (5.11) */
+	__u8 pad[7];
 };
 
 /* Counted where it happens; only ever grows. */
@@ -223,6 +258,7 @@ struct io_counters {
 	__u64 refused;	      /* commands the driver ended itself: its controller was not ready */
 	__u64 requeues;	      /* commands handed back before they reached the device */
 	__u64 failed;	      /* commands that ended with an error */
+	__u64 parked;	      /* errors that a retry may follow; counted with records only */
 };
 
 #endif

@@ -20,13 +20,21 @@ enum record_flag {
 	RECORD_USER = 2,	/* and a user did, not the driver itself */
 	RECORD_METADATA = 4,	/* it carries metadata */
 	RECORD_NO_STATUS = 8,	/* this kernel does not let us see the status: 0 or "failed" only */
+	RECORD_FUA = 16,	/* other disks: to stable storage; NVMe has it in CDW12 */
+};
+
+/* A status as the programs send it; user space makes errnos of the second kind. */
+enum {
+	NVME_HOST_ABORTED = 0x371, /* command aborted by host */
+	BLOCK_EIO = 5,
+	BLOCK_STATUS = 0x8000, /* a blk_status_t follows */
 };
 
 struct io_record {
 	__u64 first_ns; /* CLOCK_MONOTONIC */
 	__u64 last_ns;	/* issue of the attempt that ended it */
 	__u64 end_ns;
-	__u64 result;	/* NVMe: completion queue entry, dwords 0 and 1 */
+	__u64 result;	/* NVMe: completion queue entry, dwords 0 and 1; 0 if it failed */
 	__u32 cdw10[6]; /* NVMe: command dwords 10 to 15; other disks: first sector in [0], [1] */
 	__u32 nsid;	/* NVMe */
 	__u32 bytes;
@@ -39,11 +47,18 @@ struct io_record {
 	__u16 status;	/* NVMe: status field without phase; other disks: errno, positive */
 	__u16 cpu;	/* that sent this record */
 	__u8 kind, op;	/* enum io_kind and its number */
-	__u8 cmd_flags; /* NVMe: second byte of the command: fused, PRP or SGL */
+	__u8 cmd_flags; /* NVMe: fused, PRP or SGL; 0 as long as nobody sees them before the driver
+			   sets them */
 	__u8 attempts;	/* 1: it ended at its first */
 	__u8 what;	/* enum record_what */
 	__u8 flags;	/* enum record_flag */
 };
 _Static_assert(sizeof(struct io_record) == 104, "no holes");
+
+/* When a record happened: it ended, or it was built. */
+static inline __u64 io_record__time_ns(const struct io_record *record)
+{
+	return record->what == RECORD_SUBMIT ? record->last_ns : record->end_ns;
+}
 
 #endif

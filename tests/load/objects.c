@@ -37,6 +37,16 @@ static const struct feature {
 	{ "nr_cpus", .size = true },
 	{ "cpu_rows", .size = true },
 	{ "rows_end", .size = true },
+	{ "more_at", .size = true },
+	{ "cpu_at", .size = true },
+	{ "cpu_mask", .size = true },
+	{ "records", 1 },
+	{ "rows_too", 1, "records" },
+	{ "split", 1, "records" },
+	{ "task_pointer", 1, "records" },
+	{ "integrity_flag", 1 << 16, "records" },
+	{ "fua_flag", 1 << 17, "records" },
+	{ "rare_flags", 0x300e0, "records" },
 	{ "follow_all", 1 },
 	{ "by_size", 1 },
 	{ "by_queue", 1 },
@@ -65,6 +75,8 @@ static const struct feature {
 	{ "zoom_shift", 2, "zoom" },
 	{ "queue_argument", 1 },
 	{ "nvme_status_at", 276 },
+	{ "nvme_result_at", 264, "records" },
+	{ "nvme_flags_at", 274, "records" },
 	{ "nvme_ctrl_at", 280 },
 	{ "nvme_instance_at", 88, "nvme_ctrl_at" },
 	{ "nvme_admin_q_at", 56, "nvme_ctrl_at" },
@@ -157,10 +169,20 @@ static void close_tables(void)
 	slots_fd = rows_fd = -1;
 }
 
+/* Slots, row numbers, what records need, counters by CPU. */
+static uint32_t more_at(const struct sizes *s)
+{
+	return s->nr_slots * (uint32_t)sizeof(struct io_slot) + 4 * s->nr_keys * s->nr_cpus;
+}
+
+static uint32_t cpu_at(const struct sizes *s)
+{
+	return more_at(s) + s->nr_slots * (uint32_t)sizeof(struct io_slot_more);
+}
+
 static int make_tables(const struct sizes *s)
 {
-	slots_fd = make_table("io_slots", (uint64_t)s->nr_slots * sizeof(struct io_slot) +
-						  4ULL * s->nr_keys * s->nr_cpus);
+	slots_fd = make_table("io_slots", cpu_at(s) + s->nr_cpus * sizeof(struct io_cpu));
 	rows_fd = make_table("io_rows", (uint64_t)s->nr_rows * sizeof(struct io_row));
 	return slots_fd < 0 ? slots_fd : rows_fd < 0 ? rows_fd : 0;
 }
@@ -208,7 +230,11 @@ static int set_sizes(struct io_bpf *skel, const struct sizes *s)
 	err = err ?: setting_set(skel, "nr_cpus", s->nr_cpus);
 	err = err ?: setting_set(skel, "cpu_rows", s->nr_rows / s->nr_cpus - 1);
 	err = err ?: setting_set(skel, "rows_end", (s->nr_rows - 1) * sizeof(struct io_row));
+	err = err ?: setting_set(skel, "more_at", more_at(s));
+	err = err ?: setting_set(skel, "cpu_at", cpu_at(s));
+	err = err ?: setting_set(skel, "cpu_mask", (s->nr_cpus - 1) * sizeof(struct io_cpu));
 	err = err ?: bpf_map__set_max_entries(skel->maps.io_keys, s->nr_keys);
+	err = err ?: bpf_map__set_max_entries(skel->maps.io_rings, s->nr_cpus);
 	return err;
 }
 

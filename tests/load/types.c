@@ -25,8 +25,8 @@ static const struct {
 	{ "cgroup", "ancestor_ids", "went in 6.1" },
 };
 
-/* Structs in the object that are not the kernel's own: the context, which is UAPI. */
-static const char *const not_ours[] = { "bpf_raw_tracepoint_args" };
+/* Structs in the object that are not the kernel's own: the context, which is UAPI, and a map. */
+static const char *const not_ours[] = { "bpf_raw_tracepoint_args", "ring" };
 
 /* ---- comparing ---- */
 

@@ -80,8 +80,9 @@ static void check_wrap(void)
 	is_u64(table.issued, 13 + (uint64_t)UINT32_MAX + (5ULL << 31), "nothing new, nothing more");
 }
 
-static void note_parked(void *arg, const struct io_slot *slot)
+static void note_parked(void *arg, uint32_t nr, const struct io_slot *slot)
 {
+	(void)nr;
 	*(uint64_t *)arg += slot->key;
 }
 

@@ -35,6 +35,21 @@ else
 	skip "latency costs at most 510 instructions per I/O" "that figure is for 6.12 on arm64"
 fi
 
+iosonar trace -v -o json --out /tmp/out -d "$dev" 2>/tmp/err &
+pid=$!
+wait_for 20 grep -q '^tables' /tmp/err
+sleep 0.3
+cost
+kill -INT $pid
+wait $pid
+note "trace: $cost instructions per I/O"
+if [ -n "$bound" ]; then
+	[ "$cost" -le 760 ] && [ "$cost" -gt 500 ]
+	ok $? "trace costs at most 760 instructions per I/O" || note "it costs $cost"
+else
+	skip "trace costs at most 760 instructions per I/O" "that figure is for 6.12 on arm64"
+fi
+
 null_disk nullb0 >&2
 measure /tmp/out -d "$dev" -d nullb0
 cost

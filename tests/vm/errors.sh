@@ -46,4 +46,17 @@ ok $? "a passthrough read that fails is no loss"
 is "$(row /tmp/pass "$dev" read count)" 1 "it is one command"
 is "$(ledger /tmp/pass failed)" 1 "that failed"
 whole /tmp/pass "the ledger balances"
+
+# The same in words, one line a command.
+iosonar trace -v -o json --out /tmp/words -d "$dev" 2>/tmp/words.err &
+pid=$!
+wait_for 20 grep -q '^tables' /tmp/words.err
+sleep 0.3
+dd if="/dev/$dev" of=/dev/null bs=512 skip=2048 count=1 iflag=direct 2>/dev/null
+sleep 0.5
+kill -INT $pid
+wait $pid
+is "$(grep -c '"op":"read"' /tmp/words)" 1 "trace: one line"
+grep -q '"status":"unrecovered read error' /tmp/words && grep -q '"attempts":6' /tmp/words
+ok $? "with its status in words and its attempts" || note "$(cat /tmp/words)"
 done_testing

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * order.h: records of several CPUs in the order in which their commands ended. Each CPU's come in
+ * order, or nearly; they are held for a short window, in which those of the other CPUs arrive, and
+ * then go on. Equal times keep the order of arrival.
+ */
+#ifndef IOSONAR_ANALYSE_ORDER_H
+#define IOSONAR_ANALYSE_ORDER_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include "wire/record.h"
+
+struct order {
+	struct io_record *held;
+	struct order_entry *entries, *spare; /* what is sorted: times and places, not records */
+	size_t nr, room;
+};
+
+int order__add(struct order *order, const struct io_record *record); /* -ENOMEM */
+/* Hands on, in order, every record that ended before until_ns; UINT64_MAX: all. */
+typedef void (*order_fn)(void *arg, const struct io_record *record);
+void order__take(struct order *order, uint64_t until_ns, order_fn fn, void *arg);
+void order__free(struct order *order);
+
+#endif

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * io_records.c: every command's record, from one ring per CPU. The programs never wake us: whoever
+ * wants records asks for them often enough, and a ring that ran full is counted, never waited for.
+ */
+#include "collect/io_inside.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include "bpf/io.skel.h"
+#include "log.h"
+
+static const uint64_t ring_default_bytes = 4 << 20; /* 36,000 records */
+static const uint64_t rings_most_bytes = 128 << 20; /* of all CPUs, unless --buffer says more */
+static const uint64_t ring_least_bytes = 64 << 10;
+static const uint64_t parked_look_ns = 300000000; /* a parked command is settled within */
+
+/* ---- what the kernel's numbers mean ---- */
+
+/* blk_status_t by number; those of zones moved down by one when ZONE_RESOURCE (14) went. */
+static uint16_t record_errno(const struct io *io, uint32_t blk_status)
+{
+	static const uint16_t errnos[] = {
+		0,	 EOPNOTSUPP,   ETIMEDOUT, ENOSPC, ENOLINK, EREMOTEIO, EBADE,
+		ENODATA, EILSEQ,       ENOMEM,	  EIO,	  EREMCHG, EAGAIN,    EBUSY,
+		EBUSY,	 ETOOMANYREFS, EOVERFLOW, ENODEV, ETIME,
+	};
+	uint32_t nr = blk_status >= 14 && !io->kernel.zone_resource ? blk_status + 1 : blk_status;
+
+	if (blk_status == 19)
+		return EINVAL;
+	return nr < sizeof(errnos) / sizeof(errnos[0]) ? errnos[nr] : EIO;
+}
+
+/* The same bytes for the same command on every kernel. */
+static void record_finish(const struct io *io, struct io_record *record)
+{
+	size_t len = strnlen(record->comm, sizeof(record->comm));
+
+	memset(record->comm + len, 0, sizeof(record->comm) - len);
+	if (record->kind == IO_BLOCK && (record->status & BLOCK_STATUS))
+		record->status = record_errno(io, record->status & ~(uint32_t)BLOCK_STATUS);
+	if (record->kind != IO_BLOCK && !io->kernel.nvme_status_at)
+		record->flags |= RECORD_NO_STATUS;
+}
+
+/* ---- commands that failed and wait for nothing: no program will speak of them soon ---- */
+
+struct io_told {
+	uint64_t first_ns, end_ns;
+};
+
+static bool told_find(const struct io *io, const struct io_record *record, size_t *at)
+{
+	for (*at = 0; *at < io->nr_told; ++*at)
+		if (io->told[*at].first_ns == record->first_ns &&
+		    io->told[*at].end_ns == record->end_ns)
+			return true;
+	return false;
+}
+
+static int told_add(struct io *io, const struct io_record *record)
+{
+	if (io->nr_told == io->room_told) {
+		size_t room = io->room_told ? 2 * io->room_told : 64;
+		struct io_told *told = realloc(io->told, room * sizeof(*told));
+
+		if (!told)
+			return -ENOMEM;
+		io->told = told;
+		io->room_told = room;
+	}
+	io->told[io->nr_told++] = (struct io_told){ record->first_ns, record->end_ns };
+	return 0;
+}
+
+static void record_of_parked(const struct io *io, uint32_t nr, const struct io_slot *slot,
+			     struct io_record *record)
+{
+	const char *cells = io->slot_cells.cells;
+	const struct io_slot_more *more =
+		(const struct io_slot_more *)(cells + io_more_at(io)) + nr;
+
+	*record = (struct io_record){
+		.first_ns = slot->first_ns,
+		.last_ns = more->last_ns,
+		.end_ns = slot->last_ns,
+		.nsid = more->nsid,
+		.bytes = slot->bytes,
+		.pid = more->pid,
+		.device = more->device,
+		.qid = more->qid,
+		.cid = more->cid,
+		.status = more->status,
+		.kind = slot->kind,
+		.op = slot->op,
+		.attempts = slot->attempts,
+		.flags = slot->flags,
+	};
+	memcpy(record->cdw10, more->cdw10, sizeof(record->cdw10));
+	memcpy(record->comm, more->comm, sizeof(record->comm));
+}
+
+static void told_on_parked(void *arg, uint32_t nr, const struct io_slot *slot)
+{
+	struct io *io = arg;
+	struct io_record record;
+	size_t at;
+
+	record_of_parked(io, nr, slot, &record);
+	if (record.end_ns - record.first_ns < io_settings(io)->min_ns ||
+	    told_find(io, &record, &at) || told_add(io, &record))
+		return;
+	record_finish(io, &record);
+	io->on_record(io->on_record_arg, &record, IO_FROM_SLOT);
+}
+
+/* A scan of all slots is dear: only for a while after an error. */
+static void io_look_for_parked(struct io *io)
+{
+	uint64_t parked = __atomic_load_n(&io->skel->bss->counters.parked, __ATOMIC_RELAXED);
+	uint64_t now = io_now_ns();
+	struct slot_counts counts;
+
+	if (parked != io->parked_seen)
+		io->parked_until_ns = now + parked_look_ns;
+	io->parked_seen = parked;
+	if (now < io->parked_until_ns)
+		slot_table__scan(&io->slots, now, &counts, told_on_parked, io);
+}
+
+/* ---- rings ---- */
+
+static int ring_on_record(void *arg, void *data, size_t size)
+{
+	struct io *io = arg;
+	struct io_record record;
+	size_t at;
+
+	if (size < sizeof(record))
+		return 0;
+	memcpy(&record, data, sizeof(record));
+	if (record.status && io->nr_told && told_find(io, &record, &at)) {
+		io->told[at] = io->told[--io->nr_told];
+		io->on_record(io->on_record_arg, &record, IO_FROM_RING_AGAIN);
+		return 0;
+	}
+	record_finish(io, &record);
+	io->on_record(io->on_record_arg, &record, IO_FROM_RING);
+	return 0;
+}
+
+/* A power of two that is at least a page, as the kernel wants it. */
+static uint32_t ring_size(const struct io *io)
+{
+	uint64_t wanted = io->wants.buffer_bytes, size = (uint64_t)sysconf(_SC_PAGESIZE);
+
+	if (!wanted) {
+		wanted = rings_most_bytes / io->nr_cpus;
+		wanted = wanted > ring_default_bytes ? ring_default_bytes : wanted;
+		wanted = wanted < ring_least_bytes ? ring_least_bytes : wanted;
+	}
+	while (size < wanted && size < 1u << 30)
+		size *= 2;
+	return (uint32_t)size;
+}
+
+static int ring_make(struct io *io, uint32_t cpu)
+{
+	int fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "io_ring", 0, 0, io->ring_bytes, NULL), err;
+
+	if (fd < 0)
+		return fd;
+	err = bpf_map_update_elem(bpf_map__fd(io->skel->maps.io_rings), &cpu, &fd, BPF_ANY);
+	if (!err && !io->rings) {
+		io->rings = ring_buffer__new(fd, ring_on_record, io, NULL);
+		err = io->rings ? 0 : -errno;
+	} else if (!err) {
+		err = ring_buffer__add(io->rings, fd, ring_on_record, io);
+	}
+	close(fd); /* the map and the mapping hold it */
+	return err;
+}
+
+int io_make_rings(struct io *io)
+{
+	int err = 0;
+
+	if (!io->wants.records)
+		return 0;
+	io->ring_bytes = ring_size(io);
+	for (uint32_t cpu = 0; !err && cpu < io->nr_cpus; cpu++)
+		err = ring_make(io, cpu);
+	return err ? log_err(err, "cannot make a ring of %u bytes for each of %u CPUs: %s",
+			     io->ring_bytes, io->nr_cpus, strerror(-err))
+		   : 0;
+}
+
+void io_free_rings(struct io *io)
+{
+	ring_buffer__free(io->rings);
+	free(io->told);
+}
+
+int io__records(struct io *io, io_record_fn fn, void *arg)
+{
+	int got;
+
+	if (!io->rings)
+		return 0;
+	io->on_record = fn;
+	io->on_record_arg = arg;
+	got = ring_buffer__consume(io->rings);
+	if (got < 0)
+		return log_err(got, "cannot read the rings: %s", strerror(-got));
+	io_look_for_parked(io);
+	return 0;
+}
+
+int io__device_of(struct io *io, const struct io_record *record)
+{
+	return record->device < IO_MAX_DEVICES ? io_device_index(io, record->device) : -1;
+}
+
+uint64_t io_records_dropped(const struct io *io)
+{
+	const struct io_cpu *cpus =
+		(const void *)((const char *)io->slot_cells.cells + io_cpu_at(io));
+	uint64_t dropped = 0;
+
+	for (uint32_t cpu = 0; io->wants.records && cpu < io->nr_cpus; cpu++)
+		dropped += cpus[cpu].dropped;
+	return dropped;
+}
