@@ -93,7 +93,7 @@ static const char data_columns[] =
 static const struct option_def trace_options[] = {
 	{ "split", 0, OPTION_FLAG, offsetof(struct trace, split), NULL,
 	  "also a line when a command is built" },
-	{ "columns", 0, OPTION_LIST, offsetof(struct trace, columns), NULL,
+	{ "columns", 0, OPTION_LIST, offsetof(struct trace, columns), "NAME,...",
 	  "these, in this order; --columns help lists them" },
 	{ "wall", 0, OPTION_FLAG, offsetof(struct trace, wall), NULL,
 	  "the wall clock of the event instead of the time since the start" },

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * order.c: do records of several CPUs come out in order of time, each exactly once, whatever the
+ * order in which they came in? Runs per CPU, late ones, equal times, and what stays in the window.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "analyse/order.h"
+#include "tap.h"
+
+static uint64_t seed = 0x9e3779b97f4a7c15ULL;
+
+static uint32_t random_below(uint32_t n)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return (uint32_t)((seed >> 20) % n);
+}
+
+struct taken {
+	uint64_t nr, last_ns, sum;
+	uint32_t last_seq;
+	bool fell, swapped;
+};
+
+static void take(void *arg, const struct io_record *r)
+{
+	struct taken *t = arg;
+	uint64_t at = io_record__time_ns(r);
+
+	t->fell |= at < t->last_ns;
+	t->swapped |= at == t->last_ns && r->seq < t->last_seq;
+	t->last_ns = at;
+	t->last_seq = r->seq;
+	t->nr++;
+	t->sum += r->seq;
+}
+
+static void add(struct order *o, uint64_t end_ns, uint32_t seq)
+{
+	struct io_record r = { .end_ns = end_ns, .seq = seq };
+
+	if (order__add(o, &r))
+		abort();
+}
+
+static void check_runs(uint32_t cpus, uint32_t each)
+{
+	struct order o = { 0 };
+	struct taken t = { 0 };
+	uint64_t sum = 0;
+
+	for (uint32_t cpu = 0; cpu < cpus; cpu++) {
+		uint64_t at = 1000;
+
+		for (uint32_t i = 0; i < each; i++) {
+			at += random_below(50);
+			/* nested programs: now and then one is a little late */
+			add(&o, at - (random_below(20) ? 0 : random_below(40)), i);
+			sum += i;
+		}
+	}
+	order__take(&o, UINT64_MAX, take, &t);
+	ok(!t.fell, "%u CPUs, %u records each: in order", cpus, each);
+	ok(t.nr == (uint64_t)cpus * each && t.sum == sum, "each exactly once");
+	is_u64(o.nr, 0, "none stays");
+	order__free(&o);
+}
+
+static void check_window(void)
+{
+	struct order o = { 0 };
+	struct taken t = { 0 };
+
+	add(&o, 300, 3);
+	add(&o, 500, 5);
+	add(&o, 100, 1);
+	add(&o, 400, 4);
+	order__take(&o, 400, take, &t);
+	ok(t.nr == 2 && t.sum == 4, "what ended before the window goes on");
+	is_u64(o.nr, 2, "what did not, stays");
+	add(&o, 450, 4);
+	order__take(&o, 400, take, &t);
+	is_u64(t.nr, 2, "and stays");
+	order__take(&o, 501, take, &t);
+	ok(t.nr == 5 && !t.fell && !o.nr, "until its time has come");
+	order__take(&o, UINT64_MAX, take, &t);
+	is_u64(t.nr, 5, "nothing comes of nothing");
+	order__free(&o);
+}
+
+static void check_equal(void)
+{
+	struct order o = { 0 };
+	struct taken t = { 0 };
+	struct io_record submit = { .what = RECORD_SUBMIT, .last_ns = 6, .end_ns = 0, .seq = 0 };
+
+	for (uint32_t i = 0; i < 1000; i++)
+		add(&o, 7, i);
+	if (order__add(&o, &submit))
+		abort();
+	order__take(&o, UINT64_MAX, take, &t);
+	ok(!t.swapped && !t.fell,
+	   "equal times keep the order of arrival, a submit goes by its issue");
+	order__free(&o);
+}
+
+int main(void)
+{
+	check_runs(1, 1);
+	check_runs(1, 5000);
+	check_runs(2, 5000);
+	check_runs(7, 999);
+	check_runs(128, 300);
+	check_window();
+	check_equal();
+	return done_testing();
+}
