@@ -311,6 +311,12 @@ check_partition_counts() {
 	timeout 60 "$IOSONAR" latency -d "${parts}p2" -o json --out "$tmp/json" \
 		-- sh -c "$load" >"$tmp/out" 2>"$tmp/err" </dev/null
 	is "$? $(count)" "0 17" "the other one, by its path"
+	timeout 60 "$IOSONAR" latency -d "${parts}p2" -d "${parts}p1" -o json --out "$tmp/json" \
+		-- sh -c "$load" >"$tmp/out" 2>"$tmp/err" </dev/null
+	is "$? $(count)" "0 30" "both in one run"
+	timeout 60 "$IOSONAR" latency -d "${parts}p2" -d "$parts" -o json --out "$tmp/json" \
+		-- sh -c "$load" >"$tmp/out" 2>"$tmp/err" </dev/null
+	is "$? $(count)" "0 49" "a partition and its disk: the whole disk"
 }
 
 # ---- how it ends ----
