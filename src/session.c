@@ -9,6 +9,7 @@
 #include "cmd.h"
 #include "log.h"
 #include "loop.h"
+#include "privilege.h"
 
 static const uint64_t session_interval_ns = 1000000000; /* -i's default */
 
@@ -217,6 +218,22 @@ static int session_arm(struct session *s)
 	return err;
 }
 
+/*
+ * The last thing before the loop: programs are attached, files are open, and the COMMAND was
+ * forked. It waits at its gate for loop__run and then runs with the privileges we were started
+ * with; forked later it would inherit the filter.
+ */
+static void session_drop_privileges(const struct session *s)
+{
+	const struct privilege_needs needs = {
+		.child = loop__child_pid(s->loop),
+		.attaches = io__attaches_later(s->io),
+	};
+
+	if (!s->options->run.keep_privileges)
+		privilege__drop(&needs);
+}
+
 static int session_live(struct session *s, char **argv)
 {
 	struct io_wants wants = s->view->wants(s->state, s->options);
@@ -229,7 +246,10 @@ static int session_live(struct session *s, char **argv)
 	s->start_ns = s->last_ns = io__start_ns(s->io);
 	err = s->view->on_start(s->state, s);
 	err = err ?: session_arm(s);
-	err = err ?: loop__run(s->loop);
+	if (err)
+		return err;
+	session_drop_privileges(s);
+	err = loop__run(s->loop);
 	if (err)
 		return err;
 	session_time(s);

@@ -250,6 +250,11 @@ bool io__sees_block(const struct io *io)
 	return io->block_attached;
 }
 
+bool io__attaches_later(const struct io *io)
+{
+	return io_has_block(io) && !io->block_attached;
+}
+
 uint64_t io__memory_bytes(const struct io *io)
 {
 	return io->slot_cells.bytes + io->key_cells.bytes + io->row_cells.bytes +

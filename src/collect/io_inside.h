@@ -81,6 +81,7 @@ int io_set(struct io *io);
 /* io_programs.c */
 int io_load(struct io *io);
 int io_attach(struct io *io);
-int io_attach_block(struct io *io); /* when the first such disk appears */
+bool io_has_block(const struct io *io); /* programs for disks that are not NVMe are loaded */
+int io_attach_block(struct io *io);	/* when the first such disk appears */
 
 #endif

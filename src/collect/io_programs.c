@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <linux/membarrier.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -15,6 +16,7 @@
 #include <bpf/libbpf.h>
 #include "bpf/io.skel.h"
 #include "log.h"
+#include "privilege.h"
 
 static void io_autoload(const struct io *io)
 {
@@ -121,6 +123,14 @@ static int io_attach_one(struct bpf_program *program, struct bpf_link **link)
 		       bpf_program__section_name(program), strerror(errno));
 }
 
+bool io_has_block(const struct io *io)
+{
+	const struct io_bpf *s = io->skel;
+
+	return bpf_program__autoload(s->progs.io_block_end) ||
+	       bpf_program__autoload(s->progs.io_block_end_r);
+}
+
 /* Ends before starts: a command whose start is seen has its end seen too. */
 int io_attach_block(struct io *io)
 {
@@ -152,6 +162,16 @@ static int io_attach_nvme(struct io *io)
 	return err;
 }
 
+/*
+ * On a machine with NVMe alone the block programs would only look at commands that others measure,
+ * for half as many instructions again: they wait for a disk of theirs. By then the privileges are
+ * gone; where that forbids to attach they do not wait.
+ */
+static bool io_attaches_block_now(const struct io *io)
+{
+	return io_wants_block(io) || (io_has_block(io) && !privilege__can_attach_without());
+}
+
 int io_attach(struct io *io)
 {
 	int err = 0;
@@ -160,21 +180,42 @@ int io_attach(struct io *io)
 		err = io_attach_nvme(io);
 		io->nvme_attached = !err;
 	}
-	if (!err && io_wants_block(io))
+	if (!err && io_attaches_block_now(io))
 		err = io_attach_block(io);
 	__atomic_store_n(&io->skel->data->attached_ns, io_now_ns(), __ATOMIC_SEQ_CST);
 	return err;
 }
 
-static uint64_t io_skipped(const struct bpf_program *program)
+/* From /proc: bpf() would say the same, but not to a process without capabilities before 5.19. */
+static int io_count_skipped(struct io *io, const struct bpf_program *program)
 {
-	struct bpf_prog_info info = { 0 };
-	__u32 len = sizeof(info);
+	unsigned long long nr = 0;
+	char path[64], line[128];
+	FILE *file;
 
-	if (bpf_program__fd(program) < 0 ||
-	    bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &len))
+	if (bpf_program__fd(program) < 0)
 		return 0;
-	return info.recursion_misses;
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", bpf_program__fd(program));
+	file = fopen(path, "re");
+	if (!file)
+		return -errno;
+	while (fgets(line, sizeof(line), file))
+		if (sscanf(line, "recursion_misses: %llu", &nr) == 1)
+			io->skipped += nr;
+	fclose(file);
+	return 0;
+}
+
+static void io_count_all_skipped(struct io *io)
+{
+	struct bpf_program *program;
+	int err = 0;
+
+	bpf_object__for_each_program(program, io->skel->obj) err =
+		err ?: io_count_skipped(io, program);
+	if (err)
+		log_warn("cannot ask whether the kernel skipped a program: /proc/self/fdinfo: %s",
+			 strerror(-err));
 }
 
 /* Programs that run at this moment on some CPU have ended when this returns. */
@@ -194,7 +235,6 @@ static void io_unlink(struct bpf_link **link)
 void io__detach(struct io *io)
 {
 	struct io_bpf *s = io->skel;
-	struct bpf_program *program;
 
 	if (!s || !s->links.io_requeue)
 		return;
@@ -214,5 +254,5 @@ void io__detach(struct io *io)
 	io_unlink(&s->links.io_error_old);
 	io_unlink(&s->links.io_requeue);
 	io_wait_for_programs();
-	bpf_object__for_each_program(program, s->obj) io->skipped += io_skipped(program);
+	io_count_all_skipped(io);
 }
