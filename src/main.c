@@ -14,6 +14,7 @@
 
 #include "cmd.h"
 #include "completion.h"
+#include "dropin.h"
 #include "help.h"
 #include "log.h"
 #include "render/column.h"
@@ -193,9 +194,13 @@ static int main_finish_stdout(int code)
 
 int main(int argc, char **argv)
 {
+	const struct dropin *dropin;
+
 	main_occupy_std_fds();
 	signal(SIGPIPE, SIG_IGN);
 	/* Characters only: a decimal point is a point in every country's JSON. */
 	setlocale(LC_CTYPE, "");
-	return main_finish_stdout(cmd__exit_code(main_dispatch(argc, argv)));
+	dropin = dropin__find(argv[0]);
+	return main_finish_stdout(cmd__exit_code(dropin ? dropin__main(dropin, argc, argv)
+							: main_dispatch(argc, argv)));
 }

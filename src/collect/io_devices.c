@@ -30,9 +30,18 @@ static const struct device_choice *io_choice_of(const struct io *io, const struc
 	return NULL;
 }
 
+/* Its commands are of a kind that the view asks for. */
+static bool io_kind_is_wanted(const struct io *io, const struct device *device)
+{
+	uint32_t nvme = 1 << IO_NVME | 1 << IO_ADMIN | 1 << IO_FABRICS;
+
+	return !io->wants.kinds || io->wants.kinds & (io_is_nvme(device) ? nvme : 1 << IO_BLOCK);
+}
+
 static bool io_is_wanted(const struct io *io, const struct device *device)
 {
-	return io_is_measurable(device) && (!io->nr_choices || io_choice_of(io, device));
+	return io_is_measurable(device) && io_kind_is_wanted(io, device) &&
+	       (!io->nr_choices || io_choice_of(io, device));
 }
 
 bool io_wants_block(const struct io *io)
@@ -63,6 +72,8 @@ static int io_check_devices(const struct io *io)
 		some |= io_is_wanted(io, &io->devices.devices[i]);
 	if (some)
 		return 0;
+	if (io->wants.kinds && !(io->wants.kinds >> IO_BLOCK & 1))
+		return log_err(-EOPNOTSUPP, "no NVMe controller is here: nothing to show");
 	return log_err(-EOPNOTSUPP, "no NVMe controller and no disk with a request queue is here: "
 				    "nothing to measure");
 }
