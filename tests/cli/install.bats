@@ -29,8 +29,8 @@ files() { (cd "$root" && find . -not -type d -printf '%P\n' | LC_ALL=C sort); }
 @test "install puts program, manuals, completion and licences, for everybody to read" {
 	umask 077 # a careful root
 	quietly_make install
-	[ "$(files)" = "$(wanted usr/local/bin $share site-functions | LC_ALL=C sort)" ]
-	[ -z "$(tree | grep -vE '^d 755 |^f 644 |^f 755 usr/local/bin/iosonar$')" ]
+	[ "$(files)" = "$(wanted usr/local/bin "$share" site-functions | LC_ALL=C sort)" ]
+	[ "$(tree | grep -cvE '^d 755 |^f 644 |^f 755 usr/local/bin/iosonar$')" -eq 0 ]
 	[[ $(stat -c %a "$root/usr/local/bin/iosonar") == 755 ]]
 }
 
