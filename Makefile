@@ -36,7 +36,7 @@ STATIC_LIBS = $(LIBS) $(shell $(PKG_CONFIG) --static --libs libelf)
 
 BPF_SOURCES := $(wildcard src/bpf/*.bpf.c)
 SKELETONS := $(BPF_SOURCES:src/bpf/%.bpf.c=$(O)/bpf/%.skel.h)
-SOURCES := $(filter-out src/main.c,$(wildcard src/*.c src/*/*.c))
+SOURCES := $(filter-out src/main.c src/static.c,$(wildcard src/*.c src/*/*.c))
 SOURCES := $(filter-out $(BPF_SOURCES),$(SOURCES))
 OBJECTS := $(SOURCES:src/%.c=$(O)/%.o)
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(O)/unit/%.t,$(wildcard tests/unit/*.c))
@@ -58,9 +58,9 @@ $(O)/iosonar: $(O)/main.o $(O)/libiosonar.a $(LIBBPF)
 # For a machine without our libraries, or without any: it needs the kernel, /proc, /sys and /dev.
 static: $(O)/iosonar-static
 
-$(O)/iosonar-static: $(O)/main.o $(O)/libiosonar.a $(LIBBPF)
+$(O)/iosonar-static: $(O)/main.o $(O)/static.o $(O)/libiosonar.a $(LIBBPF)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -static -o $@ $(O)/main.o $(O)/libiosonar.a $(STATIC_LIBS)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -static -o $@ $(O)/main.o $(O)/static.o $(O)/libiosonar.a $(STATIC_LIBS)
 
 $(O)/libiosonar.a: $(OBJECTS)
 	$(call say,AR,$@)
