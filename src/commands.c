@@ -9,9 +9,11 @@
 #include <string.h>
 
 extern const struct cmd cmd_latency;
+extern const struct cmd cmd_doctor;
 
 const struct cmd *const commands[] = {
 	&cmd_latency,
+	&cmd_doctor,
 	NULL,
 };
 

@@ -55,7 +55,7 @@ bool io_wants_nvme(const struct io *io)
 	return false;
 }
 
-static int io_check_devices(const struct io *io)
+static int io_check_devices(struct io *io)
 {
 	bool some = false;
 
@@ -63,8 +63,7 @@ static int io_check_devices(const struct io *io)
 		some |= io_is_wanted(io, &io->devices.devices[i]);
 	if (some)
 		return 0;
-	return log_err(-EOPNOTSUPP, "no NVMe controller and no disk with a request queue is here: "
-				    "nothing to measure");
+	return io_stop(io, START_DEVICES, -EOPNOTSUPP, NULL);
 }
 
 /* The programs know one range per disk: a whole disk includes its partitions, two partitions it
