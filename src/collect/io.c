@@ -25,6 +25,11 @@ __attribute__((format(printf, 2, 0))) static int io_print(enum libbpf_print_leve
 	return vfprintf(stderr, format, args);
 }
 
+void io__hush_libbpf(void)
+{
+	libbpf_set_print(io_print);
+}
+
 int io_stop(struct io *io, enum start_step step, int err, const char *what)
 {
 	io->start.step = step;
@@ -62,17 +67,13 @@ static struct io *io_new(const struct io_wants *wants)
 
 	if (!io)
 		return NULL;
+	io__hush_libbpf();
 	io->part = malloc(sizeof(*io->part));
 	io->wants = *wants;
 	io->slot_cells.fd = io->row_cells.fd = io->uevent_fd = -1;
 	io->nr_cpus = (uint32_t)libbpf_num_possible_cpus();
 	memset(io->device_of, 0xff, sizeof(io->device_of));
 	return io;
-}
-
-void io__hush_libbpf(void)
-{
-	libbpf_set_print(io_print);
 }
 
 int io__open(struct io **out, const struct io_wants *wants)
@@ -83,7 +84,6 @@ int io__open(struct io **out, const struct io_wants *wants)
 	*out = io;
 	if (!io || !io->part)
 		return log_err(-ENOMEM, "out of memory");
-	io__hush_libbpf();
 	io->uevent_fd =
 		uevent__open(); /* before the list is read: nothing appears unseen in between */
 	err = io_start(io);

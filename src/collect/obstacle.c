@@ -2,6 +2,7 @@
 #include "collect/obstacle.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -67,11 +68,6 @@ static enum obstacle_kind obstacle_of(const struct start *start, const struct pr
 	return of_step[start->step];
 }
 
-static double obstacle_mib(uint64_t bytes)
-{
-	return (double)bytes / (1 << 20);
-}
-
 /* Those that name what was found. */
 static void obstacle_tell(struct obstacle *o, const struct start *start, const struct privilege *p)
 {
@@ -83,8 +79,9 @@ static void obstacle_tell(struct obstacle *o, const struct start *start, const s
 		break;
 	case OBSTACLE_MEMLOCK:
 		snprintf(o->line, sizeof(o->line),
-			 "may lock %.1f MiB of memory and needs %.1f MiB: run ulimit -l unlimited",
-			 obstacle_mib(p->memlock_bytes), obstacle_mib(start->memory_bytes));
+			 "may lock %" PRIu64 " KiB of memory and needs %" PRIu64
+			 " KiB: run ulimit -l unlimited",
+			 p->memlock_bytes >> 10, start->memory_bytes >> 10);
 		break;
 	case OBSTACLE_TABLES:
 		snprintf(o->line, sizeof(o->line), "cannot make the BPF tables: %s",
@@ -92,7 +89,7 @@ static void obstacle_tell(struct obstacle *o, const struct start *start, const s
 		break;
 	case OBSTACLE_PROGRAMS:
 		snprintf(o->line, sizeof(o->line),
-			 "this kernel refuses the BPF programs: %s (latency -vv shows why)",
+			 "this kernel refuses the BPF programs: %s (see latency -vv)",
 			 strerror(-start->err));
 		break;
 	case OBSTACLE_ATTACH:

@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #ifndef CAP_PERFMON /* headers of 5.7 and before */
@@ -14,7 +16,7 @@
 #define CAP_BPF	    39
 #endif
 
-enum { PRIVILEGE_TEXT = 8192 };
+enum { PRIVILEGE_TEXT = 256 };
 
 /* The file's beginning; "" if it cannot be read. */
 static const char *privilege_text(const char *root, const char *path, char text[PRIVILEGE_TEXT])
@@ -33,14 +35,6 @@ static const char *privilege_text(const char *root, const char *path, char text[
 	return text;
 }
 
-/* What follows "\nName:" in /proc/self/status; NULL if there is no such line. */
-static const char *privilege_line(const char *status, const char *name)
-{
-	const char *at = strstr(status, name);
-
-	return at && at > status && at[-1] == '\n' ? at + strlen(name) : NULL;
-}
-
 static int privilege_number(const char *root, const char *path)
 {
 	char text[PRIVILEGE_TEXT], *end;
@@ -49,15 +43,14 @@ static int privilege_number(const char *root, const char *path)
 	return end == text || n < 0 || n > INT_MAX ? PRIVILEGE_UNKNOWN : (int)n;
 }
 
-static void privilege_read_status(struct privilege *p, const char *root)
+static uint64_t privilege_caps(void)
 {
-	char text[PRIVILEGE_TEXT];
-	const char *status = privilege_text(root, "/proc/self/status", text), *line;
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = { 0 };
 
-	p->caps = (line = privilege_line(status, "CapEff:")) ? strtoull(line, NULL, 16) : 0;
-	p->seccomp = (line = privilege_line(status, "Seccomp:")) ? atoi(line) : PRIVILEGE_UNKNOWN;
-	if ((line = privilege_line(status, "Uid:")))
-		sscanf(line, "%*u %u", &p->uid); /* the effective one */
+	if (syscall(SYS_capget, &header, data))
+		return 0;
+	return data[0].effective | (uint64_t)data[1].effective << 32;
 }
 
 /* The host's own maps every id to itself: "0 0 4294967295". */
@@ -99,7 +92,8 @@ void privilege__read(struct privilege *p, const char *root)
 
 	memset(p, 0, sizeof(*p));
 	p->uid = geteuid();
-	privilege_read_status(p, root);
+	p->caps = privilege_caps();
+	p->seccomp = prctl(PR_GET_SECCOMP);
 	privilege_read_lockdown(p, root);
 	p->user_namespace = privilege_in_user_namespace(root);
 	p->memlock_bytes = UINT64_MAX;

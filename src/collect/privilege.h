@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * privilege.h: what may this process do, as the kernel writes it down? Read from /proc and /sys
- * (below a root that tests replace), a dozen small reads. What a security module or a seccomp
- * filter would say to a system call is not written anywhere: trial.h asks.
+ * privilege.h: what may this process do? Asked of the kernel, and read from /proc and /sys (below
+ * a root that tests replace): a dozen system calls. What a security module or a seccomp filter
+ * would say is not written anywhere: trial.h finds out.
  */
 #ifndef IOSONAR_COLLECT_PRIVILEGE_H
 #define IOSONAR_COLLECT_PRIVILEGE_H
@@ -16,7 +16,7 @@ struct privilege {
 	uint32_t uid;
 	uint64_t caps;		       /* effective; bit N is capability number N */
 	bool user_namespace;	       /* not the host's: its capabilities do not count for BPF */
-	int seccomp;		       /* 0: no filter, 2: a filter; PRIVILEGE_UNKNOWN */
+	int seccomp;		       /* 0: no filter, 2: a filter */
 	uint64_t memlock_bytes;	       /* UINT64_MAX: no limit */
 	int unprivileged_bpf_disabled; /* 0, 1, 2; PRIVILEGE_UNKNOWN */
 	char lockdown[24];	       /* "none", "integrity", "confidentiality"; "": unknown */
