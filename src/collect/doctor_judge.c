@@ -8,7 +8,7 @@
 #include "collect/doctor.h"
 
 #include <errno.h>
-#include <linux/capability.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,11 +72,22 @@ static bool facts_loaded(const struct doctor_facts *facts)
 	return !facts->btf_path && facts->rehearsal.start.step >= START_ATTACH;
 }
 
+/* The BTF of a module can be read as a file, but programs may use it only with CAP_SYS_ADMIN. */
+static bool facts_module_is_closed(const struct doctor_facts *facts)
+{
+	if (facts->kernel.nvme != KERNEL_NVME_MODULE)
+		return false;
+	return facts_loaded(facts) ? facts->rehearsal.typed_err == -EPERM
+				   : !privilege__has_sys_admin(&facts->privilege);
+}
+
 /* Typed pointers: as they were loaded; else as they would be. */
 static bool facts_typed(const struct doctor_facts *facts)
 {
-	return facts_loaded(facts) ? facts->rehearsal.direct
-				   : kernel__may_type(&facts->kernel, facts_see_nvme(facts));
+	if (facts_loaded(facts))
+		return facts->rehearsal.direct;
+	return kernel__may_type(&facts->kernel, facts_see_nvme(facts)) &&
+	       !facts_module_is_closed(facts);
 }
 
 static struct start facts_start(const struct doctor_facts *facts)
@@ -138,8 +149,7 @@ static const char *hook_refusal(const struct doctor_facts *facts, const struct j
 		return "nvme_core has no BTF with its prototype";
 	if (hook->typed && !hook->nvme && !kernel__may_type_block(&facts->kernel))
 		return "here the queue comes first: only plain pointers fit";
-	if (hook->typed && hook->nvme && facts->rehearsal.typed_err == -EPERM &&
-	    facts_loaded(facts))
+	if (hook->typed && hook->nvme && facts_module_is_closed(facts))
 		return "module BTF is for CAP_SYS_ADMIN";
 	if (hook->typed && hook->nvme && facts->rehearsal.typed_err)
 		err = facts->rehearsal.typed_err;
@@ -176,7 +186,7 @@ static void judge_hook(struct doctor_report *report, const struct doctor_facts *
 
 	f->hook = hook->typed ? "tp_btf" : "raw_tp";
 	finding_say(f, hook->event, "%s", refusal ? refusal : hook_reason(facts, hook, chosen));
-	if (refusal && hook->typed && facts->rehearsal.typed_err == -EPERM && facts_loaded(facts))
+	if (hook->typed && hook->nvme && facts->kernel.nvme_events && facts_module_is_closed(facts))
 		f->remedy = "run it as root";
 }
 
@@ -370,18 +380,23 @@ static void judge_sys_admin(struct doctor_report *report, const struct privilege
 
 static void judge_memlock(struct doctor_report *report, const struct doctor_facts *facts)
 {
-	const struct privilege *p = &facts->privilege;
+	uint64_t limit = facts->privilege.memlock_bytes;
 	bool matters = report->obstacle.kind == OBSTACLE_MEMLOCK;
-	struct finding *f = report_add(report, "privilege", matters ? doctor_no : doctor_ok);
+	bool passed = facts->rehearsal.start.step > START_TABLES;
+	struct finding *f = report_add(report, "privilege",
+				       matters			       ? doctor_no
+				       : passed || limit == UINT64_MAX ? doctor_ok
+								       : doctor_unknown);
 
-	f->bytes = p->memlock_bytes;
-	if (p->memlock_bytes == UINT64_MAX)
+	f->bytes = limit;
+	f->remedy = matters ? "ulimit -l unlimited" : NULL;
+	if (limit == UINT64_MAX)
 		finding_say(f, "memlock", "no limit");
 	else
-		finding_say(
-			f, "memlock", "%llu KiB: %s", (unsigned long long)(p->memlock_bytes >> 10),
-			matters ? "the tables count as locked memory here" : "no hindrance here");
-	f->remedy = matters ? "ulimit -l unlimited" : NULL;
+		finding_say(f, "memlock", "%" PRIu64 " KiB: %s", limit >> 10,
+			    matters  ? "the tables count as locked memory here"
+			    : passed ? "no hindrance here"
+				     : "not known if that is enough");
 }
 
 static void judge_lockdown(struct doctor_report *report, const struct doctor_facts *facts)

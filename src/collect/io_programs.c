@@ -75,6 +75,14 @@ static int io_complete_programs(const struct io *io)
 	return err;
 }
 
+/* What the BTF lacks is a better reason than what the verifier said. */
+static int io_stop_unloaded(struct io *io, int err)
+{
+	if (io->kernel.missing && err != -EPERM && err != -EACCES)
+		return io_stop(io, START_SHAPE, err, io->kernel.missing);
+	return io_stop(io, START_PROGRAMS, err, NULL);
+}
+
 /* Typed pointers first: they are cheaper. Plain ones work without module BTF and SYS_ADMIN. */
 int io_load(struct io *io)
 {
@@ -98,7 +106,7 @@ int io_load(struct io *io)
 			    err ? strerror(-err) : "loaded");
 		io->typed_err = direct ? err : io->typed_err;
 	}
-	return err ? io_stop(io, START_PROGRAMS, err, NULL) : 0;
+	return err ? io_stop_unloaded(io, err) : 0;
 }
 
 /* "raw_tp/block_rq_issue" */

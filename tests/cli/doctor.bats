@@ -77,7 +77,8 @@ refused() {
 @test "with CAP_BPF and CAP_PERFMON the verdict is what latency does" {
 	[ "$(id -u)" -eq 0 ] || skip "needs root"
 	become_nobody
-	as=(setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all,+bpf,+perfmon --ambient-caps=-all,+bpf,+perfmon)
+	local caps=-all,+bpf,+perfmon
+	as=(setpriv --reuid=65534 --regid=65534 --clear-groups "--inh-caps=$caps" "--ambient-caps=$caps")
 	agrees
 }
 
@@ -127,9 +128,11 @@ refused() {
 	for key in $(grep -oE '"[a-z_]+":' "$tmp/out" | tr -d '":' | sort -u); do
 		grep -qE "^\\.(It )?Li $key\$" "$page" || { echo "$key is not there"; return 1; }
 	done
-	for cause in $(sed -n 's/.*\[OBSTACLE_[A-Z_]*\] = { "\([a-z_]*\)".*/\1/p' "$BATS_TEST_DIRNAME/../../src/collect/obstacle.c"); do
+	sed -n 's/.*\[OBSTACLE_[A-Z_]*\] = { "\([a-z_]*\)".*/\1/p' "$BATS_TEST_DIRNAME/../../src/collect/obstacle.c" >"$tmp/causes"
+	[ "$(wc -l <"$tmp/causes")" -gt 10 ]
+	while read -r cause; do
 		[ "$cause" = none ] || grep -qE "^\\.Li $cause( |\$)" "$page" || { echo "$cause is not there"; return 1; }
-	done
+	done <"$tmp/causes"
 }
 
 @test "CSV has as many cells in every row" {

@@ -531,6 +531,9 @@ static void test_nobody(void)
 	is_str(find("privilege", "CAP_BPF", NULL)->state, doctor_no, "CAP_BPF is missing");
 	is_str(find("privilege", "lockdown", NULL)->state, doctor_unknown,
 	       "lockdown was not tried");
+	facts.privilege.memlock_bytes = 8 << 20;
+	judge(&facts);
+	is_str(find("privilege", "memlock", NULL)->state, doctor_unknown, "nor was memlock");
 }
 
 static void test_locked_down(void)
@@ -569,6 +572,7 @@ static void test_little_memory(void)
 	       "may lock 1024 KiB of memory and needs 3072 KiB: run ulimit -l unlimited",
 	       "locked memory: how much, and how to get more");
 	is_str(find("privilege", "memlock", NULL)->state, doctor_no, "memlock is to blame");
+	is_hooks("nvme_setup_cmd", "no ok", "the hooks are those it would use");
 }
 
 static void test_no_btf(void)
