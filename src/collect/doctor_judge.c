@@ -394,7 +394,7 @@ static void judge_memlock(struct doctor_report *report, const struct doctor_fact
 		finding_say(f, "memlock", "no limit");
 	else
 		finding_say(f, "memlock", "%" PRIu64 " KiB: %s", limit >> 10,
-			    matters  ? "the tables count as locked memory here"
+			    matters  ? "tables count as locked memory"
 			    : passed ? "no hindrance here"
 				     : "not known if that is enough");
 }
