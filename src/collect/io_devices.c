@@ -64,7 +64,7 @@ bool io_wants_nvme(const struct io *io)
 	return false;
 }
 
-static int io_check_devices(const struct io *io)
+static int io_check_devices(struct io *io)
 {
 	bool some = false;
 
@@ -74,8 +74,7 @@ static int io_check_devices(const struct io *io)
 		return 0;
 	if (io->wants.kinds && !(io->wants.kinds >> IO_BLOCK & 1))
 		return log_err(-EOPNOTSUPP, "no NVMe controller is here: nothing to show");
-	return log_err(-EOPNOTSUPP, "no NVMe controller and no disk with a request queue is here: "
-				    "nothing to measure");
+	return io_stop(io, START_DEVICES, -EOPNOTSUPP, NULL);
 }
 
 /* A whole disk includes its partitions; of them the programs know a few per disk. */

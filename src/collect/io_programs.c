@@ -22,7 +22,7 @@ static void io_autoload(const struct io *io)
 {
 	struct io_bpf *s = io->skel;
 	bool nvme = io_wants_nvme(io), block = !io->nr_choices || io_wants_block(io);
-	bool typed_block = io->direct && !io->kernel.queue_argument;
+	bool typed_block = io->direct && kernel__may_type_block(&io->kernel);
 	bool cast = io->kernel.rdonly_cast_id && io->kernel.nvme_status_at;
 
 	bpf_program__set_autoload(s->progs.io_nvme_setup, nvme && io->direct);
@@ -77,12 +77,20 @@ static int io_complete_programs(const struct io *io)
 	return err;
 }
 
+/* What the BTF lacks is a better reason than what the verifier said. */
+static int io_stop_unloaded(struct io *io, int err)
+{
+	if (io->kernel.missing && err != -EPERM && err != -EACCES)
+		return io_stop(io, START_SHAPE, err, io->kernel.missing);
+	return io_stop(io, START_PROGRAMS, err, NULL);
+}
+
 /* Typed pointers first: they are cheaper. Plain ones work without module BTF and SYS_ADMIN. */
 int io_load(struct io *io)
 {
 	int err = -ENOTSUP;
 
-	for (int direct = io->kernel.nvme_events || !io_wants_nvme(io); direct >= 0 && err;
+	for (int direct = kernel__may_type(&io->kernel, io_wants_nvme(io)); direct >= 0 && err;
 	     direct--) {
 		io_bpf__destroy(io->skel);
 		io->direct = direct;
@@ -100,27 +108,25 @@ int io_load(struct io *io)
 		err = err ?: io_bpf__load(io->skel);
 		log_verbose("programs with %s pointers: %s", direct ? "typed" : "plain",
 			    err ? strerror(-err) : "loaded");
+		io->typed_err = direct ? err : io->typed_err;
 	}
-	if (err == -EPERM || err == -EACCES)
-		return log_err(-EPERM,
-			       "may not load BPF programs: run it as root, or with CAP_BPF and "
-			       "CAP_PERFMON");
-	if (err)
-		return log_err(-EOPNOTSUPP,
-			       "this kernel refuses the BPF programs: %s (-vv shows why)",
-			       strerror(-err));
-	return 0;
+	return err ? io_stop_unloaded(io, err) : 0;
 }
 
-static int io_attach_one(struct bpf_program *program, struct bpf_link **link)
+/* "raw_tp/block_rq_issue" */
+static const char *io_event_of(const struct bpf_program *program)
+{
+	return strchr(bpf_program__section_name(program), '/') + 1;
+}
+
+static int io_attach_one(struct io *io, struct bpf_program *program, struct bpf_link **link)
 {
 	if (*link || !bpf_program__autoload(program))
 		return 0;
 	*link = bpf_program__attach(program);
 	if (*link)
 		return 0;
-	return log_err(errno == ENOENT ? -EOPNOTSUPP : -errno, "cannot attach %s: %s",
-		       bpf_program__section_name(program), strerror(errno));
+	return io_stop(io, START_ATTACH, -errno, io_event_of(program));
 }
 
 bool io_has_block(const struct io *io)
@@ -137,11 +143,11 @@ int io_attach_block(struct io *io)
 	struct io_bpf *s = io->skel;
 	int err = 0;
 
-	err = err ?: io_attach_one(s->progs.io_requeue, &s->links.io_requeue);
-	err = err ?: io_attach_one(s->progs.io_block_end, &s->links.io_block_end);
-	err = err ?: io_attach_one(s->progs.io_block_end_r, &s->links.io_block_end_r);
-	err = err ?: io_attach_one(s->progs.io_block_issue, &s->links.io_block_issue);
-	err = err ?: io_attach_one(s->progs.io_block_issue_r, &s->links.io_block_issue_r);
+	err = err ?: io_attach_one(io, s->progs.io_requeue, &s->links.io_requeue);
+	err = err ?: io_attach_one(io, s->progs.io_block_end, &s->links.io_block_end);
+	err = err ?: io_attach_one(io, s->progs.io_block_end_r, &s->links.io_block_end_r);
+	err = err ?: io_attach_one(io, s->progs.io_block_issue, &s->links.io_block_issue);
+	err = err ?: io_attach_one(io, s->progs.io_block_issue_r, &s->links.io_block_issue_r);
 	io->block_attached = !err;
 	return err;
 }
@@ -151,14 +157,14 @@ static int io_attach_nvme(struct io *io)
 	struct io_bpf *s = io->skel;
 	int err = 0;
 
-	err = err ?: io_attach_one(s->progs.io_requeue, &s->links.io_requeue);
-	err = err ?: io_attach_one(s->progs.io_error, &s->links.io_error);
-	err = err ?: io_attach_one(s->progs.io_error_old, &s->links.io_error_old);
-	err = err ?: io_attach_one(s->progs.io_nvme_end, &s->links.io_nvme_end);
-	err = err ?: io_attach_one(s->progs.io_nvme_end_c, &s->links.io_nvme_end_c);
-	err = err ?: io_attach_one(s->progs.io_nvme_end_r, &s->links.io_nvme_end_r);
-	err = err ?: io_attach_one(s->progs.io_nvme_setup, &s->links.io_nvme_setup);
-	err = err ?: io_attach_one(s->progs.io_nvme_setup_r, &s->links.io_nvme_setup_r);
+	err = err ?: io_attach_one(io, s->progs.io_requeue, &s->links.io_requeue);
+	err = err ?: io_attach_one(io, s->progs.io_error, &s->links.io_error);
+	err = err ?: io_attach_one(io, s->progs.io_error_old, &s->links.io_error_old);
+	err = err ?: io_attach_one(io, s->progs.io_nvme_end, &s->links.io_nvme_end);
+	err = err ?: io_attach_one(io, s->progs.io_nvme_end_c, &s->links.io_nvme_end_c);
+	err = err ?: io_attach_one(io, s->progs.io_nvme_end_r, &s->links.io_nvme_end_r);
+	err = err ?: io_attach_one(io, s->progs.io_nvme_setup, &s->links.io_nvme_setup);
+	err = err ?: io_attach_one(io, s->progs.io_nvme_setup_r, &s->links.io_nvme_setup_r);
 	return err;
 }
 

@@ -136,11 +136,16 @@ examples() { section "$1" EXAMPLES | grep '^iosonar '; }
 	[ -z "$wrong" ] || { echo "README: no such command: $wrong"; return 1; }
 }
 
+# runs COMMAND: it goes on until something ends it.
+runs() { help_options "$1" | grep -qx -- --duration; }
+
 # here COMMAND-LINE: the example with this test's device, shortened: -t 200ms stands behind the options.
 here() {
-	local line=$1 command=''
+	local line=$1 command='' name short=''
+	read -r _ name _ <<<"$line"
+	! runs "$name" || short=' -t 200ms'
 	case $line in *' -- '*) command=" -- ${line#* -- }" line=${line%% -- *} ;; esac
-	echo "$line -t 200ms$command" | sed "s,/dev/nvme0n1,$manual_disk,g; s,nvme0n1,${manual_disk#/dev/},g"
+	echo "$line$short$command" | sed "s,/dev/nvme0n1,$manual_disk,g; s,nvme0n1,${manual_disk#/dev/},g"
 }
 
 @test "the examples of the manual run" {
@@ -154,7 +159,7 @@ here() {
 	while :; do dd if="$manual_disk" of=/dev/null bs=4k count=64 iflag=direct status=none; done 3>&- &
 	load=$!
 	for command in $(commands); do
-		[ "$(examples "$(page "$command")" | wc -l)" -ge 5 ]
+		[ "$(examples "$(page "$command")" | wc -l)" -ge "$(runs "$command" && echo 5 || echo 3)" ]
 		while read -r example; do
 			status=0
 			bash -c "$(here "$example")" >out 2>err </dev/null || status=$?
