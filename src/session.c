@@ -107,6 +107,22 @@ static int session_arm(struct session *s)
 	return err;
 }
 
+const struct object session_ledger = { "ledger", { ledger_columns } };
+
+static void session_show_ledger(const struct session *s)
+{
+	const struct column *columns[OBJECT_COLUMNS];
+	size_t nr = object__columns(&session_ledger, columns);
+	struct table *table;
+
+	if (s->format != TABLE_JSON)
+		return;
+	table = table__new(s->out, s->format, session_ledger.type, columns, nr);
+	if (table)
+		table__row(table, &s->ledger);
+	table__free(table);
+}
+
 static int session_live(struct session *s, char **argv)
 {
 	struct io_wants wants = s->view->wants(s->state, s->options);
@@ -125,7 +141,9 @@ static int session_live(struct session *s, char **argv)
 	session_time(s);
 	session__status(s, "");
 	io__detach(s->io);
-	return s->view->on_end(s->state, s);
+	err = s->view->on_end(s->state, s);
+	session_show_ledger(s);
+	return err;
 }
 
 /* Which of several ends is told: a --fail-if, then the COMMAND's own, then loss. */

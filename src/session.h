@@ -37,6 +37,9 @@ struct session_view {
 	int (*on_end)(void *state, struct session *session);   /* detached: everything is final */
 };
 
+/* Printed after on_end when the format is JSON: every view's list of objects ends with it. */
+extern const struct object session_ledger;
+
 /* The whole run. A negative errno (said), or an exit code. */
 int session__run(const struct session_view *view, void *state, const struct options *options,
 		 char **argv);

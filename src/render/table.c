@@ -256,38 +256,3 @@ void table__row(struct table *table, const void *row)
 	}
 	table->heading_due = false;
 }
-
-static const char *schema_type(enum cell_kind kind)
-{
-	if (kind == CELL_TEXT)
-		return "[\"string\",\"null\"]";
-	if (cell_is_real(kind))
-		return "[\"number\",\"null\"]";
-	if (kind == CELL_NONE)
-		return "\"null\"";
-	return "[\"integer\",\"null\"],\"minimum\":0";
-}
-
-/* Columns that a run does not ask for are left out of its objects, so only "type" is required. */
-void column__print_schema(FILE *out, const char *type, const struct column *columns)
-{
-	const struct column *column;
-
-	fputs("{\"$schema\":\"https://json-schema.org/draft/2020-12/schema\",\"title\":", out);
-	text__put_json(out, type);
-	fputs(",\"type\":\"object\",\"required\":[\"type\"],\"properties\":{\n\"type\":{\"const\":",
-	      out);
-	text__put_json(out, type);
-	fputc('}', out);
-	for (column = columns; column->key; column++) {
-		fputs(",\n", out);
-		text__put_json(out, column->key);
-		fprintf(out, ":{\"type\":%s", schema_type(column->kind));
-		if (column->help) {
-			fputs(",\"description\":", out);
-			text__put_json(out, column->help);
-		}
-		fputc('}', out);
-	}
-	fputs("\n}}\n", out);
-}

@@ -183,26 +183,6 @@ static void check_offsets(void)
 	ok(column__cell(&real, &nameless).kind == CELL_NONE, "nor is what is not a number");
 }
 
-static void check_schema(void)
-{
-	const struct column *c = columns;
-	size_t size = 0;
-	char *got = NULL;
-	FILE *out = open_memstream(&got, &size);
-
-	column__print_schema(out, "latency", c);
-	fclose(out);
-	ok(strstr(got, "\"type\":{\"const\":\"latency\"}") != NULL, "the schema names the type");
-	ok(strstr(got, "\"dev\":{\"type\":[\"string\",\"null\"],\"description\":\"the device\"}") !=
-		   NULL,
-	   "a text");
-	ok(strstr(got, "\"count\":{\"type\":[\"integer\",\"null\"],\"minimum\":0}") != NULL,
-	   "a count");
-	ok(strstr(got, "\"iops\":{\"type\":[\"number\",\"null\"]}") != NULL, "a real");
-	ok(strstr(got, "are \\\"faster\\\"") != NULL, "help is escaped");
-	free(got);
-}
-
 /* A reader of the other end of a pipe must see nothing before the owner flushes. */
 static void check_no_flush(void)
 {
@@ -225,7 +205,6 @@ int main(void)
 	check_csv();
 	check_reals();
 	check_offsets();
-	check_schema();
 	check_no_flush();
 	return done_testing();
 }
