@@ -22,6 +22,8 @@ enum cell_kind {
 	CELL_MBPS,     /* real, 10^6 bytes per second: "123.4" */
 	CELL_PERCENT,  /* real, 0…100 */
 	CELL_SECONDS,  /* real, a point in the run: "12.000" */
+	CELL_TIME,     /* ns, a point in the run: seconds with nine digits in every format */
+	CELL_KINDS,
 };
 
 #define CELL_NO_NUMBER UINT64_MAX /* a number field that holds none */

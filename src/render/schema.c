@@ -27,10 +27,10 @@ static const char *schema_type(enum cell_kind kind)
 	case CELL_RATE:
 	case CELL_MBPS:
 	case CELL_PERCENT:
-	case CELL_SECONDS: return "[\"number\",\"null\"]";
-	case CELL_NONE: break;
+	case CELL_SECONDS:
+	case CELL_TIME: return "[\"number\",\"null\"]";
+	default: return "\"null\"";
 	}
-	return "\"null\"";
 }
 
 static void schema_put_column(FILE *out, const struct column *column)

@@ -132,6 +132,7 @@ static const struct column kinds[] = {
 	{ .key = "mb_per_s", .kind = CELL_MBPS },
 	{ .key = "share", .kind = CELL_PERCENT },
 	{ .key = "time_s", .kind = CELL_SECONDS },
+	{ .key = "end_s", .kind = CELL_TIME },
 	{ .key = "nothing", .kind = CELL_NONE },
 	{ 0 },
 };
@@ -157,6 +158,7 @@ static void check_words(void)
 	       "\"mb_per_s\":{\"type\":[\"number\",\"null\"]},\n"
 	       "\"share\":{\"type\":[\"number\",\"null\"]},\n"
 	       "\"time_s\":{\"type\":[\"number\",\"null\"]},\n"
+	       "\"end_s\":{\"type\":[\"number\",\"null\"]},\n"
 	       "\"nothing\":{\"type\":\"null\"}\n"
 	       "}},\n"
 	       "{\"title\":\"names\",\"type\":\"object\",\"required\":[\"type\"],\"properties\":{\n"
