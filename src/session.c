@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdio_ext.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -20,14 +21,33 @@ static uint64_t session_now_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
+/*
+ * A trace prints millions of lines a second: a write a 64 KiB, not a page. Lines for a terminal
+ * still go one by one. Without the memory it is only slower.
+ */
+static void session_buffer_output(struct session *s)
+{
+	enum { SIZE = 1 << 16 };
+
+	if (isatty(fileno(s->out)))
+		return;
+	s->buffer = malloc(SIZE);
+	if (s->buffer && setvbuf(s->out, s->buffer, _IOFBF, SIZE)) {
+		free(s->buffer);
+		s->buffer = NULL;
+	}
+}
+
 static int session_open_output(struct session *s)
 {
 	const struct output_options *o = &s->options->output;
 
 	s->format = (enum table_format)o->format;
 	s->out = o->path ? fopen(o->path, "we") : stdout;
-	if (s->out)
+	if (s->out) {
+		session_buffer_output(s);
 		return 0;
+	}
 	return log_err(-errno == -EACCES ? -EIO : -errno, "cannot write %s: %s", o->path,
 		       strerror(errno));
 }
@@ -55,6 +75,9 @@ static int session_close_output(struct session *s)
 	clearerr(s->out);
 	if (s->out != stdout)
 		fclose(s->out);
+	else if (s->buffer)
+		setvbuf(stdout, NULL, _IONBF, 0); /* it is empty; the door still flushes it */
+	free(s->buffer);
 	s->out = NULL;
 	return err;
 }

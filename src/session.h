@@ -24,6 +24,7 @@ struct session {
 	struct ledger ledger;	      /* on_end fills it: io__read, then io__ledger */
 	/* private */
 	bool output_failed;
+	char *buffer; /* of out */
 	struct loop *loop;
 	const struct session_view *view;
 	void *state;
