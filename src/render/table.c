@@ -209,9 +209,10 @@ static void table_text_heading(struct table *table, const void *row)
 	}
 }
 
-static char *table_text_aligned(struct table_column *c, char *at, const char *words)
+static char *table_text_aligned(struct table_column *c, char *at, struct cell cell)
 {
-	size_t len = strlen(words), pad;
+	char words[NUMBER_ROOM];
+	size_t len = (size_t)(cell_put(words, cell) - words), pad;
 
 	table_widen(c, len);
 	pad = c->width - len;
@@ -226,10 +227,11 @@ static __attribute__((noinline)) char *table_text_any(struct table *table, struc
 {
 	struct cell cell = cell_of(c->column, row);
 	char buf[NUMBER_ROOM];
-	const char *words = table_words(cell, buf);
+	const char *words;
 
 	if (cell.kind != CELL_TEXT && c->column->kind != CELL_TEXT && c->width <= TABLE_SHORT)
-		return table_text_aligned(c, at, words);
+		return table_text_aligned(c, at, cell);
+	words = table_words(cell, buf);
 	at = table_hand_over(table, at);
 	table_widen(c, text__width(words));
 	table_put_aligned(table->out, c, words);
