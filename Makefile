@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# make [O=dir] [SAN=1] [V=1] [CC=clang]; make static deb; make check lint install uninstall fuzz mutants. `./try` and `./check`
-# install what this needs.
+# make [O=dir] [SAN=1] [V=1] [CC=clang]; make static deb; make check lint install uninstall fuzz mutants bench-unit.
+# `./try` and `./check` install what this needs.
 O ?= build
 PREFIX ?= /usr/local
 CC ?= gcc
@@ -43,11 +43,12 @@ UNIT_TESTS := $(patsubst tests/unit/%.c,$(O)/unit/%.t,$(wildcard tests/unit/*.c)
 LOAD_TESTS := $(patsubst tests/load/%.c,$(O)/load/%.t,$(wildcard tests/load/*.c))
 FUZZERS := $(patsubst tests/fuzz/%.c,$(O)/fuzz/%,$(wildcard tests/fuzz/*.c))
 FUZZ_SECONDS ?= 60
+BENCHES := $(patsubst tests/bench/%.c,$(O)/bench/%,$(wildcard tests/bench/*.c))
 HELPERS := $(patsubst tests/vm/%.c,$(O)/vm/%,$(wildcard tests/vm/*.c))
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all static deb check lint install uninstall clean unit load fuzz fuzz-run mutants helpers
+.PHONY: all static deb check lint install uninstall clean unit load fuzz fuzz-run bench-unit mutants helpers
 
 all: $(O)/iosonar
 
@@ -115,6 +116,18 @@ fuzz-run: $(FUZZERS)
 $(O)/fuzz/%: tests/fuzz/%.c $(O)/libiosonar.a
 	$(call say,FUZZ,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) -fsanitize=fuzzer -o $@ $< $(O)/libiosonar.a $(LIBS)
+
+# Lines a second, which others on the machine disturb; instructions a line, which they do not.
+bench-unit: $(BENCHES)
+	$(Q)$(O)/bench/table
+	$(Q)command -v valgrind >/dev/null || { echo "no valgrind: instructions are not counted"; exit; }; \
+	count() { valgrind --tool=callgrind --callgrind-out-file=/dev/null $(O)/bench/table "$$@" 2>&1 >/dev/null | sed -n 's/.*Collected : //p'; }; \
+	for format in text json csv; do \
+		echo "$$format $$((($$(count $$format 30000) - $$(count $$format 10000)) / 20000)) instructions a line"; done
+
+$(O)/bench/%: tests/bench/%.c $(O)/libiosonar.a
+	$(call say,BENCH,$@)
+	$(Q)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) -o $@ $< $(O)/libiosonar.a $(LIBS)
 
 # What install puts and uninstall removes. Completion is made from the option tables, by the program itself.
 BIN = $(DESTDIR)$(PREFIX)/bin

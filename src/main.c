@@ -63,7 +63,7 @@ static int main_run_cmd(const struct cmd *cmd, int argc, char **argv)
 		help__print_cmd(stdout, cmd);
 		err = 0;
 	} else if (!err && result.json_schema) {
-		column__print_schema(stdout, cmd->name, cmd->columns);
+		object__print_schema(stdout, cmd->name, cmd->objects);
 	} else if (!err) {
 		err = cmd->run(view, &options, argv + result.rest);
 	}

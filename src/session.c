@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdio_ext.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -26,14 +27,33 @@ static uint64_t session_now_ns(void)
 	return session_clock_ns(CLOCK_MONOTONIC);
 }
 
+/*
+ * A trace prints millions of lines a second: a write a 64 KiB, not a page. Lines for a terminal
+ * still go one by one. Without the memory it is only slower.
+ */
+static void session_buffer_output(struct session *s)
+{
+	enum { SIZE = 1 << 16 };
+
+	if (isatty(fileno(s->out)))
+		return;
+	s->buffer = malloc(SIZE);
+	if (s->buffer && setvbuf(s->out, s->buffer, _IOFBF, SIZE)) {
+		free(s->buffer);
+		s->buffer = NULL;
+	}
+}
+
 static int session_open_output(struct session *s)
 {
 	const struct output_options *o = &s->options->output;
 
 	s->format = (enum table_format)o->format;
 	s->out = o->path ? fopen(o->path, "we") : stdout;
-	if (s->out)
+	if (s->out) {
+		session_buffer_output(s);
 		return 0;
+	}
 	return log_err(-errno == -EACCES ? -EIO : -errno, "cannot write %s: %s", o->path,
 		       strerror(errno));
 }
@@ -61,6 +81,9 @@ static int session_close_output(struct session *s)
 	clearerr(s->out);
 	if (s->out != stdout)
 		fclose(s->out);
+	else if (s->buffer)
+		setvbuf(stdout, NULL, _IONBF, 0); /* it is empty; the door still flushes it */
+	free(s->buffer);
 	s->out = NULL;
 	return err;
 }
@@ -234,6 +257,22 @@ static void session_drop_privileges(const struct session *s)
 		privilege__drop(&needs);
 }
 
+const struct object session_ledger = { "ledger", { ledger_columns } };
+
+static void session_show_ledger(const struct session *s)
+{
+	const struct column *columns[OBJECT_COLUMNS];
+	size_t nr = object__columns(&session_ledger, columns);
+	struct table *table;
+
+	if (s->format != TABLE_JSON)
+		return;
+	table = table__new(s->out, s->format, session_ledger.type, columns, nr);
+	if (table)
+		table__row(table, &s->ledger);
+	table__free(table);
+}
+
 static int session_live(struct session *s, char **argv)
 {
 	struct io_wants wants = s->view->wants(s->state, s->options);
@@ -257,24 +296,9 @@ static int session_live(struct session *s, char **argv)
 	io__detach(s->io);
 	if (s->view->on_record)
 		err = session_end_records(s);
-	return err ?: s->view->on_end(s->state, s);
-}
-
-void session__show_ledger(const struct session *s)
-{
-	const struct column *columns[32];
-	struct table *table;
-	size_t nr = 0;
-
-	while (ledger_columns[nr].key) {
-		columns[nr] = &ledger_columns[nr];
-		nr++;
-	}
-	table = s->format == TABLE_JSON ? table__new(s->out, s->format, "ledger", columns, nr)
-					: NULL;
-	if (table)
-		table__row(table, &s->ledger);
-	table__free(table);
+	err = err ?: s->view->on_end(s->state, s);
+	session_show_ledger(s);
+	return err;
 }
 
 /* Which of several ends is told: a --fail-if, then the COMMAND's own, then loss. */

@@ -27,6 +27,7 @@ struct session {
 	struct ledger ledger;	      /* a view that counts rows fills it in on_end */
 	/* private */
 	bool output_failed, stopped;
+	char *buffer; /* of out */
 	struct loop *loop;
 	const struct session_view *view;
 	void *state;
@@ -45,6 +46,9 @@ struct session_view {
 	int (*on_end)(void *state, struct session *session); /* detached: everything is final */
 };
 
+/* Printed after on_end when the format is JSON: every view's list of objects ends with it. */
+extern const struct object session_ledger;
+
 /* The whole run. A negative errno (said), or an exit code. */
 int session__run(const struct session_view *view, void *state, const struct options *options,
 		 char **argv);
@@ -56,6 +60,5 @@ void session__status(const struct session *session, const char *text);
 const struct device *session__device(struct session *session, const struct io_record *record);
 char *const *session__op_names(const struct session *session); /* of block operations */
 uint64_t session__wall_ns(const struct session *session, uint64_t mono_ns); /* 0: not known */
-void session__show_ledger(const struct session *session); /* as JSON's last object */
 
 #endif

@@ -91,6 +91,10 @@ static const struct column verdict_columns[] = {
 	{ 0 },
 };
 
+static const struct object doctor_findings = { "doctor", { doctor_columns } };
+static const struct object doctor_verdicts = { "verdict", { verdict_columns } };
+static const struct object *const doctor_objects[] = { &doctor_findings, &doctor_verdicts, NULL };
+
 /* Those that look at the kernel; one that this build does not have is left out. */
 static const struct doctor_command doctor_commands[] = {
 	{ "latency", .needs_ring = false },
@@ -111,7 +115,7 @@ const struct cmd cmd_doctor = {
 	.groups = doctor_groups,
 	.own = &doctor_group,
 	.view_size = sizeof(struct doctor),
-	.columns = doctor_columns,
+	.objects = doctor_objects,
 	.run = doctor_run,
 };
 

@@ -21,7 +21,8 @@ enum { TRACE_MOST_COLUMNS = 32 };
  * 0.004112873 nvme0n1   1 16402 read        1 lba=41280 len=4Ki  ok       1   163us 2211 fio
  */
 struct trace_row {
-	const char *time, *wall, *event;
+	uint64_t time_ns;
+	const char *wall, *event;
 	uint64_t start_ns, last_ns, end_ns;
 	const char *dev;
 	uint64_t qid, cid;
@@ -44,14 +45,14 @@ struct trace {
 	const struct column *shown[TRACE_MOST_COLUMNS];
 	uint64_t printed;
 	/* texts of the row at hand */
-	char time_text[32], wall_text[48], op_text[16], command_text[512], cdw_text[64];
+	char wall_text[48], op_text[16], command_text[512], cdw_text[64];
 	char status_text[160], comm_text[17];
 };
 
 #define FIELD(name) offsetof(struct trace_row, name)
 
 static const struct column trace_columns[] = {
-	{ "time", "time", CELL_TEXT, 11, "seconds since the start", .at = FIELD(time) },
+	{ "time_s", "time", CELL_TIME, 11, "since the start", .at = FIELD(time_ns) },
 	{ "wall", "wall clock", CELL_TEXT, 29, "wall clock of the event", .at = FIELD(wall) },
 	{ "event", "event", CELL_TEXT, 6, "submit or end", .at = FIELD(event) },
 	{ "start_ns", "start", CELL_COUNT, 0, "first issue, CLOCK_MONOTONIC",
@@ -83,9 +84,12 @@ static const struct column trace_columns[] = {
 	{ 0 },
 };
 
+static const struct object trace_rows = { "trace", { trace_columns } };
+static const struct object *const trace_objects[] = { &trace_rows, &session_ledger, NULL };
+
 /* What is shown if --columns does not say: to people, and to programs. */
 static const char text_columns[] =
-	" time dev qid cid op nsid command status attempts lat_ns pid comm ";
+	" time_s dev qid cid op nsid command status attempts lat_ns pid comm ";
 static const char data_columns[] =
 	" start_ns last_ns end_ns dev qid cid op nsid lba bytes command status status_code result "
 	"attempts lat_ns pid comm cpu ";
@@ -121,7 +125,7 @@ const struct cmd cmd_trace = {
 	.groups = trace_groups,
 	.own = &trace_group,
 	.view_size = sizeof(struct trace),
-	.columns = trace_columns,
+	.objects = trace_objects,
 	.run = trace_run,
 };
 
@@ -166,7 +170,7 @@ static bool trace_is_default(const struct trace *t, const char *key, bool text)
 		return t->cdw;
 	if (!strcmp(key, "event"))
 		return t->split;
-	if (!strcmp(key, "time") && t->wall)
+	if (!strcmp(key, "time_s") && t->wall)
 		return false;
 	snprintf(word, sizeof(word), " %s ", key);
 	return strstr(text ? text_columns : data_columns, word);
@@ -186,31 +190,18 @@ static size_t trace_choose_columns(struct trace *t, bool text)
 
 /* ---- one line ---- */
 
-/* 123456789012 is "123.456789012". */
-static const char *trace_seconds(char buf[32], uint64_t ns)
-{
-	struct words w = words__on(buf, 32);
-
-	words__u64(&w, ns / 1000000000);
-	words__char(&w, '.');
-	for (uint64_t rest = ns % 1000000000, unit = 100000000; unit; unit /= 10)
-		words__char(&w, (char)('0' + rest / unit % 10));
-	return words__done(&w);
-}
-
 /* 2026-11-15T07:08:09.123456789Z: UTC, so that lines of two machines can be laid side by side. */
 static const char *trace_wall(char buf[48], uint64_t real_ns)
 {
 	time_t s = (time_t)(real_ns / 1000000000);
 	struct tm tm;
-	char fraction[32];
+	size_t at;
 
 	if (!real_ns || !gmtime_r(&s, &tm))
 		return NULL;
-	strftime(buf, 24, "%Y-%m-%dT%H:%M:%S", &tm);
-	trace_seconds(fraction, real_ns % 1000000000);
-	strcat(buf, fraction + 1);
-	return strcat(buf, "Z");
+	at = strftime(buf, 24, "%Y-%m-%dT%H:%M:%S", &tm);
+	snprintf(buf + at, 48 - at, ".%09luZ", (unsigned long)(real_ns % 1000000000));
+	return buf;
 }
 
 static const char *trace_cdw(char buf[64], const struct io_record *r)
@@ -252,35 +243,34 @@ static int trace_on_record(void *state, struct session *s, const struct io_recor
 	memcpy(t->comm_text, r->comm, sizeof(r->comm));
 	if (!record__start(r, session__op_names(s), &lba))
 		lba = CELL_NO_NUMBER;
-	table__row(
-		t->table,
-		&(struct trace_row){
-			.time = t->wall ? NULL : trace_seconds(t->time_text, at_ns - s->start_ns),
-			.wall = t->wall ? trace_wall(t->wall_text, session__wall_ns(s, at_ns))
-					: NULL,
-			.event = end ? "end" : "submit",
-			.start_ns = r->first_ns,
-			.last_ns = r->last_ns,
-			.end_ns = end ? r->end_ns : CELL_NO_NUMBER,
-			.dev = device ? device->name : "?",
-			.qid = r->qid,
-			.cid = nvme ? r->cid : CELL_NO_NUMBER,
-			.op = op__word(r->kind, r->op, session__op_names(s), t->op_text,
-				       sizeof(t->op_text)),
-			.nsid = nvme ? r->nsid : CELL_NO_NUMBER,
-			.lba = lba,
-			.bytes = r->bytes,
-			.command = trace_command(t, s, r, device),
-			.cdw = t->cdw ? trace_cdw(t->cdw_text, r) : NULL,
-			.status = trace_status(t, r),
-			.status_code = end ? r->status : CELL_NO_NUMBER,
-			.result = end && nvme ? r->result : CELL_NO_NUMBER,
-			.attempts = r->attempts,
-			.lat_ns = end ? r->end_ns - r->first_ns : CELL_NO_NUMBER,
-			.pid = r->pid,
-			.comm = t->comm_text,
-			.cpu = r->cpu,
-		});
+	table__row(t->table,
+		   &(struct trace_row){
+			   .time_ns = at_ns - s->start_ns,
+			   .wall = t->wall ? trace_wall(t->wall_text, session__wall_ns(s, at_ns))
+					   : NULL,
+			   .event = end ? "end" : "submit",
+			   .start_ns = r->first_ns,
+			   .last_ns = r->last_ns,
+			   .end_ns = end ? r->end_ns : CELL_NO_NUMBER,
+			   .dev = device ? device->name : "?",
+			   .qid = r->qid,
+			   .cid = nvme ? r->cid : CELL_NO_NUMBER,
+			   .op = op__word(r->kind, r->op, session__op_names(s), t->op_text,
+					  sizeof(t->op_text)),
+			   .nsid = nvme ? r->nsid : CELL_NO_NUMBER,
+			   .lba = lba,
+			   .bytes = r->bytes,
+			   .command = trace_command(t, s, r, device),
+			   .cdw = t->cdw ? trace_cdw(t->cdw_text, r) : NULL,
+			   .status = trace_status(t, r),
+			   .status_code = end ? r->status : CELL_NO_NUMBER,
+			   .result = end && nvme ? r->result : CELL_NO_NUMBER,
+			   .attempts = r->attempts,
+			   .lat_ns = end ? r->end_ns - r->first_ns : CELL_NO_NUMBER,
+			   .pid = r->pid,
+			   .comm = t->comm_text,
+			   .cpu = r->cpu,
+		   });
 	if (count->given && ++t->printed >= count->value)
 		session__stop(s);
 	return 0;
@@ -314,8 +304,8 @@ static int trace_on_start(void *state, struct session *s)
 
 static int trace_on_end(void *state, struct session *s)
 {
-	session__show_ledger(s);
 	(void)state;
+	(void)s;
 	return 0;
 }
 

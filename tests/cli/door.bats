@@ -85,10 +85,13 @@ fits() { # no line of stdout is longer than 100 columns
 	[ "$out" = "$long" ]
 }
 
-@test "json-schema is JSON" {
+@test "json-schema is JSON and knows every object" {
 	door latency --json-schema
 	[ "$status" -eq 0 ]
 	[ -z "$err" ]
+	for type in latency hist ledger; do
+		[[ $out == *"{\"title\":\"$type\",\"type\":\"object\""* ]] || { echo "no $type"; return 1; }
+	done
 	command -v python3 >/dev/null || skip "python3 is missing"
 	python3 -m json.tool "$tmp/out" >/dev/null
 }

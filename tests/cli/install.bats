@@ -17,7 +17,7 @@ tree() { (cd "$root" && find . -mindepth 1 -printf '%y %m %P %l\n' | sed 's/ $//
 # wanted PROGRAM_FOLDER SHARE ZSH_FOLDER: the names of all files, and nothing else's.
 wanted() {
 	local f
-	echo "$1/iosonar"
+	for f in iosonar nvme_latency nvme_trace; do echo "$1/$f"; done
 	echo "$2/bash-completion/completions/iosonar"
 	echo "$2/zsh/$3/_iosonar"
 	for f in LICENSE LICENSES/*; do echo "$2/doc/iosonar/${f##*/}"; done
@@ -30,7 +30,7 @@ files() { (cd "$root" && find . -not -type d -printf '%P\n' | LC_ALL=C sort); }
 	umask 077 # a careful root
 	quietly_make install
 	[ "$(files)" = "$(wanted usr/local/bin "$share" site-functions | LC_ALL=C sort)" ]
-	[ "$(tree | grep -cvE '^d 755 |^f 644 |^f 755 usr/local/bin/iosonar$')" -eq 0 ]
+	[ "$(tree | grep -cvE '^d 755 |^f 644 |^f 755 usr/local/bin/iosonar$|^l 777 usr/local/bin/nvme_(trace|latency) iosonar$')" -eq 0 ]
 	[[ $(stat -c %a "$root/usr/local/bin/iosonar") == 755 ]]
 }
 
@@ -67,7 +67,7 @@ files() { (cd "$root" && find . -not -type d -printf '%P\n' | LC_ALL=C sort); }
 		echo "of somebody else" >"$root/usr/local/$d/iosonar-neighbour"
 	done
 	chmod 2775 "$root/usr/local/share/man/man8" # Debian's way, for its group staff
-	ln -s /nowhere "$root/usr/local/bin/nvme_trace"
+	ln -s /nowhere "$root/usr/local/bin/nvme_other"
 	tree >"$BATS_TEST_TMPDIR/before"
 	quietly_make install
 	[ "$(files | wc -l)" -gt 10 ]
