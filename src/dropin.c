@@ -121,7 +121,7 @@ static int flag_unknown(const struct dropin *d, const char *arg)
 	const char *names[16], *near;
 	size_t nr = 0;
 
-	while (d->flags[nr].name && nr < 16) {
+	while (nr < 16 && d->flags[nr].name) {
 		names[nr] = d->flags[nr].name;
 		nr++;
 	}

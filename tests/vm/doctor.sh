@@ -21,8 +21,9 @@ agrees() {
 	shift 2
 	"$@" iosonar doctor -o json >/tmp/out/doctor 2>/tmp/out/doctor.err
 	doctor=$?
-	"$@" iosonar latency -t 100ms --allow-loss >/tmp/out/latency 2>/tmp/out/latency.err
+	"$@" iosonar latency -v -t 100ms --allow-loss >/tmp/out/latency 2>/tmp/out/verbose
 	latency=$?
+	grep '^iosonar: ' /tmp/out/verbose >/tmp/out/latency.err
 	[ "$want" != "?" ] || want=$doctor
 	is "$doctor $latency" "$want $want" "$name: doctor and latency exit alike" ||
 		note "$(cat /tmp/out/doctor.err /tmp/out/latency.err)"
@@ -40,20 +41,17 @@ agrees() {
 # text_of KEY: of a JSON object on standard input.
 text_of() { sed -n "s/.*\"$1\":\"\([^\"]*\)\".*/\1/p"; }
 
-# same_hook NAME RUNNER...: the hook of nvme_setup_cmd is the one a run loads.
+# same_hook NAME: the hook of nvme_setup_cmd is the one that the run just now loaded.
 same_hook() {
-	name=$1
-	shift
-	"$@" iosonar latency -v -t 100ms >/dev/null 2>/tmp/out/verbose
 	used=raw_tp
 	! grep -q 'programs with typed pointers: loaded' /tmp/out/verbose || used=tp_btf
-	said=$("$@" iosonar doctor -o json | grep '"item":"nvme_setup_cmd"' | grep '"state":"ok"' | text_of hook)
-	is "$said" "$used" "$name: the hook is the one that is used"
-	note "$name: $said"
+	said=$(grep '"item":"nvme_setup_cmd"' /tmp/out/doctor | grep '"state":"ok"' | text_of hook)
+	is "$said" "$used" "$1: the hook is the one that is used"
+	note "$1: $said"
 }
 
 agrees 0 "root" plainly
-same_hook "root" plainly
+same_hook "root"
 is "$(grep '"item":"memory"' /tmp/out/doctor | value bytes | awk '{ printf "%.1f MiB", $1 / 1048576 }')" \
 	"$(sed -n 's/^tables: .*, //p' /tmp/out/verbose)" "the memory is what a run takes"
 ctrl=$(basename "$(ls -d /sys/class/nvme/nvme*)")
@@ -72,7 +70,7 @@ ulimit -l 64
 agrees "?" "two capabilities, 64 KiB of locked memory" as -all,+bpf,+perfmon
 ulimit -l unlimited
 agrees 0 "two capabilities" as -all,+bpf,+perfmon
-same_hook "two capabilities" as -all,+bpf,+perfmon
+same_hook "two capabilities"
 agrees 4 "CAP_BPF alone" as -all,+bpf
 agrees 4 "CAP_PERFMON alone" as -all,+perfmon
 agrees 4 "nobody" as -all
@@ -87,5 +85,6 @@ is $? 0 "--btf with this kernel's file: exit 0" || note "$(cat /tmp/out/file)"
 mount -t tmpfs none /sys/kernel/btf
 agrees 4 "without BTF" plainly
 umount /sys/kernel/btf
-is "$(bpf_objects)" "$before" "nothing is left behind"
+[ "$(bpf_objects)" -le "$before" ]
+ok $? "nothing is left behind"
 done_testing

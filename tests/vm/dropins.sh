@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# shellcheck shell=dash
+# shellcheck shell=dash disable=SC2154 # disk0 to disk3 and ctrl0 to ctrl3 are set by eval
 # shape: four
 # kernels: 6.1 6.12 7.2
 # timeout: 180
@@ -9,7 +9,6 @@
 
 number() { basename "$(readlink -f "/sys/class/block/$(disk "$1")/device")" | sed 's/[^0-9]*\([0-9]*\).*/\1/'; }
 for i in 0 1 2 3; do eval "disk$i=$(disk io$i) ctrl$i=$(number io$i)"; done
-# shellcheck disable=SC2154 # set by eval
 [ -n "$disk0" ] && [ -n "$disk3" ]
 ok $? "four drives are there"
 
@@ -35,7 +34,7 @@ for i in 0 1 2 3; do
 done
 sleep 1.5
 kill -INT $high $low $one $lines $exact
-for pid in $high $low $one $lines $exact; do wait $pid || bad=1; done
+for pid in $high $low $one $lines $exact; do wait "$pid" || bad=1; done
 is "${bad:-0}" 0 "all exit 0"
 
 # last FILE: the last histograms printed.
@@ -70,6 +69,6 @@ is "$(wc -l </tmp/submits)" "$(ours "$disk0" read 0 999999999)" "nvme_trace: a l
 is "$(grep -cE " $disk0 Complete nvme$ctrl0: qid=[0-9]+, cid=[0-9]+, res=0x0, retries=0, flags=0x0, status=0x0$" /tmp/lines)" \
 	"$(grep -c "\"dev\":\"$disk0\"" /tmp/exact)" "and one when it ends"
 is "$(cut -d' ' -f1 /tmp/lines | grep -E '^[0-9]+$' | sort -nc 2>&1)" "" "in order of time"
-grep -q "tracing_mark_write: [0-9]* $disk0 Submit" $tracing/trace
+grep -q "tracing_mark_write: [0-9]* $disk0 Submit" "$tracing/trace"
 ok $? "--bpf_trace: the lines are in the kernel's trace"
 done_testing
