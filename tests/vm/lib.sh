@@ -166,6 +166,50 @@ ftrace_stop() {
 # ftrace_count FILE EVENT [PATTERN]: lines of that event that match, e.g. ftrace_count out block_rq_issue '259,0 R'
 ftrace_count() { grep -cE " $2: .*${3:-}" "$1"; }
 
+# ftrace_commands FILE: every NVMe command that was set up and completed, in the order of setup, one a line:
+#	SETUP_US COMPLETED_US QID CID NSID STATUS RESULT NAME KEY=VALUE,...
+# from the kernel's own text of nvme_setup_cmd and nvme_complete_rq, with the spaces taken out of what follows NAME.
+# Paired by queue and tag: 5.10 leaves the generation, the upper four bits of the id, out of the second event.
+ftrace_commands() {
+	awk '
+	function number(key) {
+		if (!match($0, "[ ,]" key "=[0-9a-fx]*"))
+			return "?"
+		return substr($0, RSTART + length(key) + 2, RLENGTH - length(key) - 2)
+	}
+	function key() { return $(at + 1) number("qid") "/" number("cmdid") % 4096 }
+	{
+		for (at = 1; at < NF && $at !~ /^nvme_(setup_cmd|complete_rq):$/; at++)
+			;
+		time = $(at - 1)
+		gsub(/[.:]/, "", time)
+	}
+	$at == "nvme_setup_cmd:" && !(key() in open) {
+		text = $0
+		sub(/.* cmd=\(/, "", text)
+		sub(/\)$/, "", text)
+		name = text
+		sub(/ .*/, "", name)
+		sub(/^[^ ]* ?/, "", text)
+		gsub(/ /, "", text)
+		open[key()] = ++nr
+		setup[nr] = time + 0
+		ids[nr] = number("qid") " " number("cmdid") " " number("nsid")
+		command[nr] = name " " text
+	}
+	$at == "nvme_complete_rq:" && key() in open {
+		i = open[key()]
+		delete open[key()]
+		end[i] = time + 0
+		outcome[i] = number("status") " " number("res")
+	}
+	END {
+		for (i = 1; i <= nr; i++)
+			if (i in end)
+				printf "%d %d %s %s %s\n", setup[i], end[i], ids[i], outcome[i], command[i]
+	}' "$1"
+}
+
 # bpf_objects: BPF programs, links and maps in the whole guest. Nothing else uses BPF here, so what is more than before
 # a run is ours.
 bpf_objects() {
@@ -202,6 +246,40 @@ measured() {
 	measure_status=$?
 	[ $measure_status -eq 0 ] || sed 's/^/# /' "$measure_file.err"
 	return $measure_status
+}
+
+# traced FILE [OPTION...]: as measure, for trace; `measured` ends it too.
+traced() {
+	measure_file=$1
+	shift
+	rm -f "$measure_file" "$measure_file.err"
+	iosonar trace -v -o json --out "$measure_file" "$@" 2>"$measure_file.err" &
+	measure_pid=$!
+	wait_for 60 grep -q '^tables' "$measure_file.err" || cat "$measure_file.err" >&2
+}
+
+# column FILE KEY: that value of every JSON row of trace, one a line.
+column() { sed -n '/"type":"trace"/s/.*"'"$2"'":"*\([^,"}]*\).*/\1/p' "$1"; }
+
+# trace_commands FILE KEY...: these values of every row of trace, in the order of issue, one command a line.
+trace_commands() {
+	trace_file=$1
+	shift
+	grep '"type":"trace"' "$trace_file" | awk -v keys="$*" '
+	function value(key) {
+		if (!match($0, "\"" key "\":\"?"))
+			return "?"
+		rest = substr($0, RSTART + RLENGTH)
+		match(rest, /[",}]/)
+		return substr(rest, 1, RSTART - 1)
+	}
+	BEGIN { nr = split(keys, key) }
+	{
+		line = value("start_ns")
+		for (i = 1; i <= nr; i++)
+			line = line " " value(key[i])
+		print line
+	}' | sort -n | cut -d' ' -f2-
 }
 
 # whole FILE NAME: the run's ledger balances and nothing was lost.
