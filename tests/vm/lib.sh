@@ -155,6 +155,19 @@ ftrace_start() {
 	echo 1 >$tracing/tracing_on
 }
 
+ftrace_clear() { echo >$tracing/trace; }
+
+# ftrace_settle: until nothing happens for a while; the driver looks for namespaces in its own time.
+ftrace_settle() {
+	settle_before=-1
+	settle_now=$(grep -c . $tracing/trace)
+	while [ "$settle_before" != "$settle_now" ]; do
+		settle_before=$settle_now
+		sleep 0.4
+		settle_now=$(grep -c . $tracing/trace)
+	done
+}
+
 # ftrace_stop FILE: what was seen. False if the buffer ran over: then the count would be a wrong answer.
 ftrace_stop() {
 	echo 0 >$tracing/tracing_on
@@ -172,34 +185,34 @@ ftrace_count() { grep -cE " $2: .*${3:-}" "$1"; }
 # Paired by queue and tag: 5.10 leaves the generation, the upper four bits of the id, out of the second event.
 ftrace_commands() {
 	awk '
-	function number(key) {
-		if (!match($0, "[ ,]" key "=[0-9a-fx]*"))
-			return "?"
-		return substr($0, RSTART + length(key) + 2, RLENGTH - length(key) - 2)
+	function number(key, from) {
+		for (from = at + 2; from <= NF; from++)
+			if (index($from, key "=") == 1)
+				return substr($from, length(key) + 2, length($from) - length(key) - 1 - ($from ~ /,$/))
+		return "?"
 	}
-	function key() { return $(at + 1) number("qid") "/" number("cmdid") % 4096 }
 	{
-		for (at = 1; at < NF && $at !~ /^nvme_(setup_cmd|complete_rq):$/; at++)
+		for (at = 4; at < NF && $at != "nvme_setup_cmd:" && $at != "nvme_complete_rq:"; at++)
 			;
 		time = $(at - 1)
-		gsub(/[.:]/, "", time)
+		sub(/\./, "", time)
+		id = number("cmdid")
+		qid = number("qid")
+		key = $(at + 1) qid "/" id % 4096
 	}
-	$at == "nvme_setup_cmd:" && !(key() in open) {
-		text = $0
-		sub(/.* cmd=\(/, "", text)
-		sub(/\)$/, "", text)
-		name = text
-		sub(/ .*/, "", name)
-		sub(/^[^ ]* ?/, "", text)
-		gsub(/ /, "", text)
-		open[key()] = ++nr
+	$at == "nvme_setup_cmd:" && !(key in open) {
+		open[key] = ++nr
 		setup[nr] = time + 0
-		ids[nr] = number("qid") " " number("cmdid") " " number("nsid")
-		command[nr] = name " " text
+		text = substr($0, index($0, " cmd=(") + 6)
+		space = index(text, " ")
+		rest = substr(text, space + 1, length(text) - space - 1)
+		gsub(/ /, "", rest)
+		ids[nr] = qid " " id " " number("nsid")
+		command[nr] = substr(text, 1, space - 1) " " rest
 	}
-	$at == "nvme_complete_rq:" && key() in open {
-		i = open[key()]
-		delete open[key()]
+	$at == "nvme_complete_rq:" && key in open {
+		i = open[key]
+		delete open[key]
 		end[i] = time + 0
 		outcome[i] = number("status") " " number("res")
 	}
@@ -266,12 +279,13 @@ trace_commands() {
 	trace_file=$1
 	shift
 	grep '"type":"trace"' "$trace_file" | awk -v keys="$*" '
-	function value(key) {
-		if (!match($0, "\"" key "\":\"?"))
-			return "?"
-		rest = substr($0, RSTART + RLENGTH)
-		match(rest, /[",}]/)
-		return substr(rest, 1, RSTART - 1)
+	function value(key, at, rest) { # no regular expressions: busybox compiles each anew
+		at = index($0, "\"" key "\":")
+		rest = substr($0, at + length(key) + 3)
+		if (substr(rest, 1, 1) == "\"")
+			return substr(rest, 2, index(substr(rest, 2), "\"") - 1)
+		at = index(rest, ",")
+		return at ? substr(rest, 1, at - 1) : substr(rest, 1, index(rest, "}") - 1)
 	}
 	BEGIN { nr = split(keys, key) }
 	{

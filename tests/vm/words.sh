@@ -9,17 +9,6 @@
 plain=$(disk io0 1) guarded=$(disk io0 2) zoned=$(disk io0 3)
 ctrl=${plain%n*}
 
-# settle: until nothing has been sent for a while; the driver looks for namespaces in its own time.
-settle() {
-	settle_before=-1
-	settle_now=$(grep -c . $tracing/trace)
-	while [ "$settle_before" != "$settle_now" ]; do
-		settle_before=$settle_now
-		sleep 0.4
-		settle_now=$(grep -c . $tracing/trace)
-	done
-}
-
 # Admin commands: queues of number 0, which the drive refuses; identify, log pages, features, abort; what it does not know.
 admin_commands() {
 	for cns in 0x00 0x01 0x02 0x03 0x05 0x06 0x07 0x10 0x11 0x12 0x13 0x1c 0x77; do
@@ -79,9 +68,9 @@ io_commands() {
 }
 
 ftrace_start nvme/nvme_setup_cmd nvme/nvme_complete_rq
-settle
+ftrace_settle
 traced /tmp/t --cdw
-echo >$tracing/trace
+ftrace_clear
 admin_commands | passthru >/tmp/sent
 io_commands | passthru >>/tmp/sent
 cat /tmp/sent >&2
@@ -91,14 +80,14 @@ blkdiscard -o 8192 -l 4096 "/dev/$plain"
 dd if=/dev/zero of="/dev/$guarded" bs=4k seek=3 count=2 oflag=direct 2>/dev/null
 dd if="/dev/$guarded" of=/dev/null bs=4k skip=3 count=2 iflag=direct 2>/dev/null
 dd if=/dev/zero of="/dev/$zoned" bs=4k seek=4096 count=2 oflag=direct 2>/dev/null
-settle
+ftrace_settle
 printf 'admin /dev/%s 0x15 2 4096 1 %s\n' "$ctrl" 1 "$ctrl" 0 | passthru >/dev/null
 echo 1 >"/sys/class/nvme/$ctrl/reset_controller"
-settle
+ftrace_settle
 char=/dev/ng${plain#nvme}
 fio --name=ring --filename="$char" --rw=randrw --bs=4k --ioengine=io_uring_cmd --cmd_type=nvme --iodepth=4 --number_ios=31 \
 	--norandommap --output-format=json --output=/tmp/ring.json >&2
-settle
+ftrace_settle
 measured
 ok $? "exits 0"
 ftrace_stop /tmp/events

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=dash
+# shape: nvme icount
+# timeout: 120
+#
+# clock: when a command began and ended is when ftrace, on the same clock, saw it set up and completed. Time is guest
+# instructions here: on a busy host a vCPU that waits between the two readings would look like an error of ours.
+
+dev=$(disk io0)
+set_scheduler "$dev" none
+ftrace_start nvme/nvme_setup_cmd nvme/nvme_complete_rq
+traced /tmp/t -d "$dev"
+ftrace_clear
+fio --name=t --filename="/dev/$dev" --rw=randrw --bs=4k --direct=1 --ioengine=libaio --iodepth=32 --number_ios=1009 \
+	--norandommap --output-format=json --output=/tmp/f.json >&2
+measured
+ok $? "exits 0"
+ftrace_stop /tmp/events
+grep -v 'qid=0' /tmp/events >/tmp/io
+ftrace_commands /tmp/io >/tmp/theirs
+trace_commands /tmp/t qid cid op lba status_code start_ns end_ns bytes >/tmp/ours
+is "$(wc -l </tmp/ours)" 1009 "every command"
+is "$(wc -l </tmp/theirs)" 1009 "seen by ftrace too"
+
+# differences: of each pair's two times, in us. A pair in whose midst ftrace saw another event was interrupted by it:
+# then the two readings are truly apart. Those are counted, and left out.
+differences() {
+	awk '
+	function apart(ours_ns, theirs_us, i, from, to) {
+		from = ours_ns < theirs_us * 1000 ? int(ours_ns / 1000) : theirs_us
+		to = ours_ns < theirs_us * 1000 ? theirs_us : int(ours_ns / 1000)
+		for (i = from + 1; i < to; i++)
+			if (i in event)
+				return "interrupted"
+		return to - from
+	}
+	FNR == NR {
+		ours[FNR] = $6 " " $7
+		next
+	}
+	{
+		event[$1] = event[$2] = 1
+		theirs[FNR] = $1 " " $2
+	}
+	END {
+		for (nr = 1; nr in theirs; nr++) {
+			split(ours[nr], o, " ")
+			split(theirs[nr], t, " ")
+			print "start " apart(o[1], t[1])
+			print "end " apart(o[2], t[2])
+		}
+	}' /tmp/ours /tmp/theirs
+}
+
+paste -d' ' /tmp/ours /tmp/theirs | awk '{ sub(/^nvme_cmd_/, "", $16); split($17, field, /[=,]/) }
+	$1 != $11 || $2 != $12 || $3 != $16 || $4 != field[2] || $5 != 0 || $14 != "0x0" || $8 != 512 * (field[4] + 1)' >/tmp/unlike
+[ ! -s /tmp/unlike ]
+ok $? "queue, id, operation, LBA, bytes and status in the same order" || note "$(head -3 /tmp/unlike)"
+
+differences >/tmp/apart
+for what in start end; do
+	grep "^$what [0-9]" /tmp/apart | cut -d' ' -f2 | sort -n >/tmp/sorted
+	between "$(wc -l </tmp/sorted)" 900 1009 "$what: few were interrupted"
+	between "$(sed -n "$(($(wc -l </tmp/sorted) / 2))p" /tmp/sorted)" 0 5 "$what: within 5 us, the median"
+	between "$(tail -1 /tmp/sorted)" 0 50 "$what: within 50 us, all"
+	note "$what: median $(sed -n "$(($(wc -l </tmp/sorted) / 2))p" /tmp/sorted) us, most $(tail -1 /tmp/sorted) us"
+done
+done_testing
