@@ -155,7 +155,12 @@ ftrace_start() {
 	echo 1 >$tracing/tracing_on
 }
 
-ftrace_clear() { echo >$tracing/trace; }
+# ftrace_clear: forgets what was seen. Not while it writes: 5.10 stamps what follows with wrong times.
+ftrace_clear() {
+	echo 0 >$tracing/tracing_on
+	echo >$tracing/trace
+	echo 1 >$tracing/tracing_on
+}
 
 # ftrace_settle: until nothing happens for a while; the driver looks for namespaces in its own time.
 ftrace_settle() {
