@@ -107,7 +107,13 @@ differences() {
 		return value + 0
 	}
 	function number(text) { return text ~ /^0x/ ? hex(substr(text, 3)) : text + 0 }
-	function bits(dword, from, nr) { return int(dword / 2 ^ from) % 2 ^ nr }
+	function power(of, i, value) { # busybox has no ^
+		value = 1
+		for (i = 0; i < of; i++)
+			value *= 2
+		return value
+	}
+	function bits(dword, from, nr) { return int(dword / power(from)) % power(nr) }
 	function word(name, admin) {
 		if (name in exceptions)
 			return exceptions[name]
@@ -119,7 +125,7 @@ differences() {
 	}
 	# What the kernel calls `key` in the command `name`, from our dwords.
 	function field(name, key) {
-		if (key == "slba") return d[1] * 2 ^ 32 + d[0]
+		if (key == "slba") return d[1] * power(32) + d[0]
 		if (key == "len") return bits(d[2], 0, 16)
 		if (key == "ctrl") return bits(d[2], 16, 16)
 		if (key == "dsmgmt") return d[3]
@@ -127,7 +133,7 @@ differences() {
 		if (key == "cns" || key == "fid") return bits(d[0], 0, 8)
 		if (key == "ctrlid" || key == "qsize") return bits(d[0], 16, 16)
 		if (key == "sel") return bits(d[0], 8, 3)
-		if (key == "sv") return bits(d[0], 31, 1)
+		if (key == "sv") return bits(d[0], 27, 1) * 8 # meant is bit 31: nvme_trace_admin_set_features masks 0x8
 		if (key == "cdw11") return d[1]
 		if (key == "nr") return d[0]
 		if (key == "attributes") return d[1]
@@ -166,6 +172,8 @@ differences() {
 		exceptions["nvme_admin_activate_fw"] = "firmware-commit"
 		exceptions["nvme_admin_download_fw"] = "firmware-download"
 		exceptions["nvme_admin_dev_self_test"] = "self-test"
+		exceptions["nvme_admin_nvme_mi_send"] = "mi-send"
+		exceptions["nvme_admin_nvme_mi_recv"] = "mi-recv"
 		exceptions["nvme_admin_dbbuf"] = "doorbell-buffer"
 		exceptions["nvme_admin_format_nvm"] = "format"
 		exceptions["nvme_admin_sanitize_nvm"] = "sanitize"
@@ -205,6 +213,7 @@ differences() {
 				for (j = 0; j < 6; j++)
 					text = text swapped(o[9 + j])
 				differ("dwords", text, pair[2])
+				nr_fields += 6
 				continue
 			}
 			sub(/:.*/, "", pair[2])
@@ -213,12 +222,16 @@ differences() {
 				differ("lba", o[6], number(pair[2]))
 			if (pair[1] == "len")
 				differ("bytes", o[7], 512 * (number(pair[2]) + 1))
+			nr_fields++
 		}
-	}' /tmp/ours /tmp/theirs
+	}
+	END { print "compared", FNR, nr_fields }' /tmp/ours /tmp/theirs
 }
 differences >/tmp/differences
-[ ! -s /tmp/differences ]
-ok $? "name, ids, fields, status and result as the kernel has them" || note "$(head -20 /tmp/differences)"
+read -r word commands fields </tmp/differences
+is "$word $commands" "compared $(wc -l </tmp/theirs)" "name, ids, fields, status and result as the kernel has them" ||
+	note "$(head -20 /tmp/differences)"
+between "${fields:-0}" 500 9999 "$fields fields of them"
 
 # said OP PATTERN NAME: is there such a line?
 said() {
@@ -239,6 +252,7 @@ ok $? "every command the drive knows, and $(wc -l </tmp/wanted) in all, was ther
 	note "$(diff /tmp/words /tmp/wanted)"
 
 said identify 'cns=csi-namespace csi=zns passthrough' "identify by its CNS and command set"
+said identify 'cns=controller passthrough".*"comm":"nvme"' "a command of nvme-cli"
 said get-log-page 'lid=smart len=512 passthrough' "a log page by its name"
 said set-features 'fid=temperature-threshold .*temp=70C passthrough' "a feature by its name, with its value"
 said get-features 'fid=number-of-queues .*-> nsq=64 ncq=64 passthrough' "and what the drive answered"
