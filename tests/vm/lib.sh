@@ -190,36 +190,37 @@ ftrace_count() { grep -cE " $2: .*${3:-}" "$1"; }
 # Paired by queue and tag: 5.10 leaves the generation, the upper four bits of the id, out of the second event.
 ftrace_commands() {
 	awk '
-	function number(key, from) {
-		for (from = at + 2; from <= NF; from++)
-			if (index($from, key "=") == 1)
-				return substr($from, length(key) + 2, length($from) - length(key) - 1 - ($from ~ /,$/))
-		return "?"
-	}
 	{
 		for (at = 4; at < NF && $at != "nvme_setup_cmd:" && $at != "nvme_complete_rq:"; at++)
 			;
 		time = $(at - 1)
 		sub(/\./, "", time)
-		id = number("cmdid")
-		qid = number("qid")
-		key = $(at + 1) qid "/" id % 4096
+		for (i = at + 2; i <= NF; i++) {
+			sign = index($i, "=")
+			word = substr($i, 1, sign - 1)
+			if (word == "cmd")
+				break
+			value[word] = substr($i, sign + 1)
+		}
+		key = $(at + 1) (value["qid"] + 0) "/" value["cmdid"] % 4096
 	}
 	$at == "nvme_setup_cmd:" && !(key in open) {
 		open[key] = ++nr
 		setup[nr] = time + 0
+		ids[nr] = value["qid"] + 0 " " value["cmdid"] + 0 " " value["nsid"] + 0
 		text = substr($0, index($0, " cmd=(") + 6)
 		space = index(text, " ")
 		rest = substr(text, space + 1, length(text) - space - 1)
+		if (rest ~ /^fid=[^,]* sel=/) # 5.10 forgot the commas here
+			gsub(/ /, ",", rest)
 		gsub(/ /, "", rest)
-		ids[nr] = qid " " id " " number("nsid")
 		command[nr] = substr(text, 1, space - 1) " " rest
 	}
 	$at == "nvme_complete_rq:" && key in open {
 		i = open[key]
 		delete open[key]
 		end[i] = time + 0
-		outcome[i] = number("status") " " number("res")
+		outcome[i] = value["status"] " " substr(value["res"], 1, length(value["res"]) - 1)
 	}
 	END {
 		for (i = 1; i <= nr; i++)
