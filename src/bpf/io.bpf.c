@@ -399,16 +399,18 @@ inline_always void device_learn(struct io_device *device, struct request *rq,
 	__u64 words[IO_NAME_LEN / 8] = {};
 	struct io_name *name;
 	__u32 block_size = BPF_CORE_READ(q, limits.logical_block_size);
+	bool has_disk;
 	__u32 at;
 
-	device->kind = !nvme ? IO_BLOCK : disk ? IO_NVME : IO_ADMIN;
-	device->ctrl = nvme ? nvme_instance(rq, disk ? 0 : q) : -1;
-	device->block_shift = hist_log2(block_size);
 	if (disk)
 		bpf_core_read_str(words, sizeof(words),
 				  &disk->disk_name); /* 5.10 leaves junk behind it */
+	has_disk = disk || (nvme && queue_name(q, words, sizeof(words)));
+	device->kind = !nvme ? IO_BLOCK : has_disk ? IO_NVME : IO_ADMIN;
+	device->ctrl = nvme ? nvme_instance(rq, has_disk ? 0 : q) : -1;
+	device->block_shift = hist_log2(block_size);
 	__builtin_memcpy(device->name, words, sizeof(words));
-	if (!disk)
+	if (!has_disk)
 		io_ctrl_name(words, device->ctrl);
 	device->verdict = settings.follow_all ? IO_WANTED : IO_UNJUDGED;
 	at = io_name_hash(words);

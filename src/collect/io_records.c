@@ -129,8 +129,11 @@ static void io_look_for_parked(struct io *io)
 	if (parked != io->parked_seen)
 		io->parked_until_ns = now + parked_look_ns;
 	io->parked_seen = parked;
-	if (now < io->parked_until_ns)
-		slot_table__scan(&io->slots, now, &counts, told_on_parked, io);
+	if (!io->parked_until_ns)
+		return;
+	slot_table__scan(&io->slots, now, &counts, told_on_parked, io);
+	if (now >= io->parked_until_ns) /* only now: we may not have run for all that time */
+		io->parked_until_ns = 0;
 }
 
 /* ---- rings ---- */
