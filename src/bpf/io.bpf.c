@@ -566,7 +566,7 @@ inline_always __u32 key_hash(const struct io_key *key)
 		h ^= key->cgroup;
 	if (settings.by_comm)
 		h ^= (key->comm[0] ^ key->comm[1]) * 0x9e3779b97f4a7c15ULL >> 32;
-	return io_hash((__u32)h) >> 8;
+	return io_key_home((__u32)h);
 }
 
 /* The number of this key. A full table gives number 0, which is the row `other` on every CPU. */
@@ -750,7 +750,10 @@ inline_always bool command_places(struct io_slot *slot, struct request *rq, stru
 	slot->kind = op >> 8;
 	slot->op = op;
 	slot->bytes = command_bytes(slot, rq, cmd, direct);
-	slot->key_nr = command_key(rq, device_nr, op, slot->bytes, direct);
+	/* Who reads records has no rows but of what was dropped, and those he only adds up. */
+	slot->key_nr = settings.records && !settings.rows_too
+			       ? 0
+			       : command_key(rq, device_nr, op, slot->bytes, direct);
 	if (settings.records)
 		slot_more(slot)->device = device_nr;
 	if (remembers() && number != NVME_FABRICS)

@@ -83,6 +83,19 @@ awk '
 /"event":"end"/ && !(key in submitted) { exit 1 }' /tmp/t
 ok $? "each submit before its end, without an end of its own"
 
+# --- rows: nine sizes of one operation are nine keys that differ in their highest bits only ---
+
+measure /tmp/sizes -d nullb0 --by size
+for kib in 1 2 4 8 16 32 64 128; do
+	dd if=/dev/nullb0 of=/dev/null bs=${kib}k count=1 iflag=direct 2>/dev/null
+	dd if=/dev/zero of=/dev/nullb0 bs=${kib}k count=1 oflag=direct 2>/dev/null
+done
+dd if=/dev/nullb0 of=/dev/null bs=512 count=1 iflag=direct 2>/dev/null
+dd if=/dev/zero of=/dev/nullb0 bs=512 count=1 oflag=direct 2>/dev/null
+measured
+ok $? "--by size: every size has its row"
+is "$(grep '"type":"latency","span":"total"' /tmp/sizes | grep -c '"count":2[,}]')" 9 "nine of them"
+
 # --- what is shown ---
 
 date +%s >/tmp/before
