@@ -8,11 +8,12 @@
 #include <errno.h>
 #include <string.h>
 
-extern const struct cmd cmd_latency, cmd_trace;
+extern const struct cmd cmd_latency, cmd_trace, cmd_record;
 
 const struct cmd *const commands[] = {
 	&cmd_latency,
 	&cmd_trace,
+	&cmd_record,
 	NULL,
 };
 

@@ -222,7 +222,7 @@ static void zsh_put_option(FILE *out, const struct cmd *cmd, const struct option
 
 	(void)cmd;
 	fputs("		", out);
-	if (def->kind == OPTION_LIST || def->kind == OPTION_COUNT)
+	if (def->kind == OPTION_LIST || def->kind == OPTION_FILES || def->kind == OPTION_COUNT)
 		fputs("'*'", out);
 	else if (def->letter)
 		fprintf(out, "'(-%c --%s)'", def->letter, def->name);

@@ -430,11 +430,17 @@ static int option_store_list(const struct option_use *use)
 	return err;
 }
 
+static int option_store_file(const struct option_use *use)
+{
+	return option_list_add(use->slot->field, strdup(use->value));
+}
+
 static int (*const option_stores[])(const struct option_use *use) = {
 	[OPTION_FLAG] = option_store_flag,     [OPTION_COUNT] = option_store_count,
 	[OPTION_NUMBER] = option_store_number, [OPTION_DURATION] = option_store_number,
 	[OPTION_SIZE] = option_store_number,   [OPTION_STRING] = option_store_string,
 	[OPTION_CHOICE] = option_store_choice, [OPTION_LIST] = option_store_list,
+	[OPTION_FILES] = option_store_file,
 };
 
 bool option__takes_value(const struct option_def *def)
@@ -640,7 +646,7 @@ void option__free(const struct option_set *sets, size_t nr)
 		for (; def->name; def++) {
 			struct option_list *list;
 
-			if (def->kind != OPTION_LIST)
+			if (def->kind != OPTION_LIST && def->kind != OPTION_FILES)
 				continue;
 			list = (void *)((char *)sets[i].values + def->offset);
 			while (list->nr)

@@ -21,7 +21,8 @@ enum option_kind {
 	OPTION_SIZE,	 /* struct option_number, bytes; "64k" "1Gi" */
 	OPTION_STRING,	 /* const char * */
 	OPTION_CHOICE,	 /* int, index into choices */
-	OPTION_LIST, /* struct option_list; repeatable, commas separate; choices limit the words */
+	OPTION_LIST,  /* struct option_list; repeatable, commas separate; choices limit the words */
+	OPTION_FILES, /* struct option_list; repeatable, a comma is part of a name */
 };
 
 struct option_number {
