@@ -8,13 +8,10 @@
 #include <errno.h>
 #include <string.h>
 
-extern const struct cmd cmd_latency, cmd_trace, cmd_record;
+extern const struct cmd cmd_latency, cmd_trace, cmd_record, cmd_info;
 
 const struct cmd *const commands[] = {
-	&cmd_latency,
-	&cmd_trace,
-	&cmd_record,
-	NULL,
+	&cmd_latency, &cmd_trace, &cmd_record, &cmd_info, NULL,
 };
 
 const struct cmd *cmd__find(const char *name)
