@@ -369,13 +369,18 @@ static int recorder_trailer(struct recorder *r, const struct ledger *ledger)
 
 static void recorder_say(const struct recorder *r)
 {
+	const struct option_number *files = &r->run.options->files;
 	uint64_t nr = recorder__nr_records(r), bytes = recorder__bytes(r);
-	char size[16], files[32] = "";
+	char size[16], parts[64] = "";
 
-	if (r->part)
-		snprintf(files, sizeof(files), " and %u more", r->part);
-	log_note("%s%s: %" PRIu64 " records in %s, %.1f bytes each", r->run.options->write, files,
-		 nr, text__bytes(size, sizeof(size), bytes), nr ? (double)bytes / (double)nr : 0);
+	if (r->part && files->given && r->nr_files > files->value)
+		snprintf(parts, sizeof(parts), "; %u parts, the newest %" PRIu64 " are there",
+			 r->nr_files, files->value);
+	else if (r->part)
+		snprintf(parts, sizeof(parts), "; %u parts", r->nr_files);
+	log_note("%s: %" PRIu64 " records in %s, %.1f bytes each%s", r->run.options->write, nr,
+		 text__bytes(size, sizeof(size), bytes), nr ? (double)bytes / (double)nr : 0,
+		 parts);
 }
 
 int recorder__finish(struct recorder *r, uint64_t end_ns, const struct ledger *ledger)

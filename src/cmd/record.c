@@ -108,7 +108,7 @@ static bool record_fires(struct record *r, struct session *s, const struct io_re
 	return condition__is_true(r->condition, &r->row);
 }
 
-/* Not again before all that was written is forgotten: no record is in two files. */
+/* Not again before what was written is forgotten: else every file would be the last one again. */
 static int record_on_record(void *state, struct session *s, const struct io_record *record)
 {
 	struct record *r = state;

@@ -77,7 +77,7 @@ same() { # same WHAT GOT WANT
 @test "the usage of -h is the manual's synopsis" {
 	for command in $(commands); do
 		same "$command" "Usage: $(section "$(page "$command")" SYNOPSIS |
-			sed -E 's/^\.Nm //; s/^\.Op Fl - Ar (.*)/[-- \1]/; s/^\.Op Ar (.*)/[\1]/' | xargs)" \
+			sed -E 's/^\.Nm //; s/^\.Op Fl - Ar (.*)/[-- \1]/; s/^\.Op Ar (.*)/[\1]/; s/^\.Fl (.) Ar /-\1 /; s/^\.Ar //' | xargs)" \
 			"$("$iosonar" "$command" -h | head -1)"
 	done
 }
@@ -136,11 +136,18 @@ examples() { section "$1" EXAMPLES | grep '^iosonar '; }
 	[ -z "$wrong" ] || { echo "README: no such command: $wrong"; return 1; }
 }
 
-# here COMMAND-LINE: the example with this test's device, shortened: -t 200ms stands behind the options.
+# runs COMMAND: it goes on until something ends it.
+runs() { help_options "$1" | grep -qx -- --duration; }
+
+# here COMMAND-LINE: the example with this test's device, shortened: -t 200ms stands behind the options, but not if a
+# capture is read, which has an end.
 here() {
-	local line=$1 command=''
+	local line=$1 command='' name short=''
+	read -r _ name _ <<<"$line"
+	! runs "$name" || short=' -t 200ms'
+	case $line in *' -r '*) short='' ;; esac
 	case $line in *' -- '*) command=" -- ${line#* -- }" line=${line%% -- *} ;; esac
-	echo "$line -t 200ms$command" | sed "s,/dev/nvme0n1,$manual_disk,g; s,nvme0n1,${manual_disk#/dev/},g"
+	echo "$line$short$command" | sed "s,/dev/nvme0n1,$manual_disk,g; s,nvme0n1,${manual_disk#/dev/},g"
 }
 
 @test "the examples of the manual run" {
@@ -153,6 +160,7 @@ here() {
 	PATH=$tmp/bin:$PATH
 	while :; do dd if="$manual_disk" of=/dev/null bs=4k count=64 iflag=direct status=none; done 3>&- &
 	load=$!
+	"$iosonar" record -d "$manual_disk" -w run.cap -t 600ms 2>err || { cat err; return 1; }
 	for command in $(commands); do
 		[ "$(examples "$(page "$command")" | wc -l)" -ge 5 ]
 		while read -r example; do
@@ -162,13 +170,15 @@ here() {
 			0* | 5*--fail-if*) ;;
 			*) echo "exit $status: $(here "$example")"; cat err; return 1 ;;
 			esac
-			case $example in *--out\ * | *--min* | *--failed*) continue ;; esac
+			case $example in *--out\ * | *--min* | *--failed* | iosonar\ record*) continue ;; esac
 			[ -s out ] || { echo "no output: $(here "$example")"; cat err; return 1; }
 		done < <(examples "$(page "$command")")
 	done
 	kill "$load"
 	load=''
 	[ -s lat.json ]
+	[ -s lat.cap ]
+	[ -s run.cap ]
 }
 
 # keys TYPE FILE: of the JSON objects of that type.
