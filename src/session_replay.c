@@ -400,7 +400,9 @@ static int replay_run(struct session *s, char **argv)
 	session__status(s, "");
 	replay_take_ledgers(s);
 	err = in->view->on_end(in->state, s);
-	replay_tell(s);
+	err = err ?: session_flush(s);
+	if (!err) /* a reader that has gone is told nothing */
+		replay_tell(s);
 	return err;
 }
 
