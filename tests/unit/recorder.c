@@ -245,6 +245,7 @@ static void check_parts(uint64_t files)
 	is_u64(ledgers, 1, "one has the ledger");
 	ok(files ? records < 60000 : records == 60000, "they hold %" PRIu64, records);
 	recorder__free(recorder);
+	free((char *)options.write);
 	recorder = begin(&options, files ? "few.cap" : "parts.cap");
 	ok(files || !recorder, "a second run does not mix its parts with these");
 	recorder__free(recorder);
