@@ -428,21 +428,34 @@ static int info_close_output(struct info *i, const struct output_options *o)
 }
 
 /* Every file, even if one of them is none. */
+static int info_files(struct info *i, char **argv)
+{
+	int err, failed = 0;
+
+	for (size_t nr = 0; nr < i->files.nr; nr++) {
+		err = info_file(i, i->files.words[nr]);
+		failed = err ? err : failed;
+	}
+	for (; *argv; argv++) {
+		err = info_file(i, *argv);
+		failed = err ? err : failed;
+	}
+	return failed;
+}
+
 static int info_run(void *state, const struct options *options, char **argv)
 {
 	const struct column *shown[INFO_COLUMNS];
 	struct info *i = state;
-	int err, failed = 0;
+	int err, closed;
 
 	if (!i->files.nr && !argv[0])
 		return log_err(-EINVAL, "info needs a capture: iosonar info FILE");
 	err = info_open_output(i, &options->output, shown);
-	for (size_t nr = 0; !err && nr < i->files.nr; nr++)
-		failed = info_file(i, i->files.words[nr]) ?: failed;
-	for (; !err && *argv; argv++)
-		failed = info_file(i, *argv) ?: failed;
-	failed = info_close_output(i, &options->output) ?: failed;
-	if (err || failed)
-		return err ? err : failed;
+	err = err ?: info_files(i, argv);
+	closed = info_close_output(i, &options->output);
+	err = err ?: closed;
+	if (err)
+		return err;
 	return i->broken ? EXIT_LOST : EXIT_DONE;
 }

@@ -8,7 +8,7 @@ setup() {
 	iosonar=${IOSONAR:-build/iosonar}
 	iosonar=$(cd "$(dirname "$iosonar")" && pwd)/${iosonar##*/}
 	tmp=$BATS_TEST_TMPDIR
-	cd "$root/tests/data"
+	cd "$root/tests/data" || return
 }
 
 # said ARGUMENT...: everything that iosonar says.
