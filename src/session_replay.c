@@ -17,7 +17,7 @@
 enum {
 	REPLAY_LOOK = 4096,	 /* records between two looks at signals */
 	REPLAY_PROGRESS = 65536, /* and at the progress */
-	REPLAY_IDLE = 1000000,	 /* empty intervals in a row: more are a file that lies */
+	REPLAY_IDLE = 3600,	 /* empty intervals in a row that are shown */
 };
 
 struct session_replay_state {
@@ -120,28 +120,45 @@ static void replay_set_time(struct session *s, uint64_t now_ns)
 	s->span_s = (double)(now_ns - s->inside->replay->from_ns) / 1e9;
 }
 
+/* A machine that slept, or a file that lies: on to the interval in which something happens. */
+static void replay_skip_idle(struct session *s, uint64_t now_ns)
+{
+	struct session_replay_state *replay = s->inside->replay;
+	uint64_t interval = session_interval(s);
+	uint64_t left = (now_ns - replay->next_tick_ns) / interval;
+
+	replay->next_tick_ns += left * interval;
+	s->inside->last_ns = replay->next_tick_ns;
+	replay->next_tick_ns = replay_later(replay->next_tick_ns, interval);
+}
+
+static int replay_tick(struct session *s)
+{
+	struct session_inside *in = s->inside;
+	const struct option_number *count = &s->options->run.count;
+	int err;
+
+	replay_set_time(s, in->replay->next_tick_ns);
+	in->replay->next_tick_ns = replay_later(in->replay->next_tick_ns, session_interval(s));
+	err = session_tick(s);
+	if ((count->given && in->ticks >= count->value) || loop__is_interrupted(in->loop))
+		in->stopped = true;
+	return err;
+}
+
 /* Every interval that ended up to this time; -n may end the run with one. */
 static int replay_ticks(struct session *s, uint64_t now_ns)
 {
 	struct session_inside *in = s->inside;
-	struct session_replay_state *replay = in->replay;
-	const struct option_number *count = &s->options->run.count;
-	uint64_t interval = session_interval(s), idle = 0;
+	uint64_t nr = 0;
 	int err = 0;
 
 	if (!in->view->on_tick)
 		return 0;
-	while (!err && !in->stopped && replay->next_tick_ns <= now_ns && idle++ < REPLAY_IDLE) {
-		replay_set_time(s, replay->next_tick_ns);
-		err = session_tick(s);
-		if (count->given && in->ticks >= count->value)
-			in->stopped = true;
-		replay->next_tick_ns = replay_later(replay->next_tick_ns, interval);
-		if (loop__is_interrupted(in->loop))
-			in->stopped = true;
-	}
-	if (replay->next_tick_ns <= now_ns && !in->stopped)
-		replay->next_tick_ns = replay_later(now_ns, interval);
+	while (!err && !in->stopped && in->replay->next_tick_ns <= now_ns && nr++ < REPLAY_IDLE)
+		err = replay_tick(s);
+	if (!err && !in->stopped && in->replay->next_tick_ns <= now_ns)
+		replay_skip_idle(s, now_ns);
 	return err;
 }
 
