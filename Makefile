@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# make [O=dir] [SAN=1] [V=1] [CC=clang]; make check lint install uninstall fuzz mutants. `./try` and `./check` install what
-# this needs.
+# make [O=dir] [SAN=1] [V=1] [CC=clang]; make static deb; make check lint install uninstall fuzz mutants bench-unit.
+# `./try` and `./check` install what this needs.
 O ?= build
 PREFIX ?= /usr/local
 CC ?= gcc
@@ -10,8 +10,10 @@ BPFTOOL ?= $(or $(lastword $(wildcard /usr/lib/linux-tools/*/bpftool)),$(shell c
 PKG_CONFIG ?= pkg-config
 
 VERSION := $(shell cat VERSION)
-ARCH := $(shell uname -m | sed 's/aarch64/arm64/;s/x86_64/x86/')
-MULTIARCH := $(shell uname -m)-linux-gnu
+# The compiler's machine, not this one: it may be a cross compiler.
+MACHINE := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
+ARCH := $(patsubst x86_64,x86,$(patsubst aarch64,arm64,$(MACHINE)))
+MULTIARCH := $(MACHINE)-linux-gnu
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-7s %s\n' '$(1)' '$(2)')
 
@@ -20,7 +22,7 @@ WARNINGS := -Wall -Wextra -Werror -Wshadow -Wvla -Wstrict-prototypes -Wmissing-p
 , := ,
 SANITIZE := $(if $(SAN),-fsanitize=address$(,)undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
 # Skeletons come in through -isystem: they warn. So -MD, not -MMD, which would forget them and leave a stale program.
-ALL_CFLAGS = -std=gnu17 $(WARNINGS) $(SANITIZE) -Isrc -isystem $(O) -DVERSION='"$(VERSION)"' $(if $(HAVE_ZSTD),-DHAVE_ZSTD) -MD -MP $(CFLAGS) $(EXTRA_CFLAGS)
+ALL_CFLAGS = -std=gnu17 $(WARNINGS) $(SANITIZE) -Isrc -isystem $(O) -DVERSION='"$(VERSION)"' $(if $(HAVE_ZSTD),-DHAVE_ZSTD) -MD -MP $(CPPFLAGS) $(CFLAGS) $(EXTRA_CFLAGS)
 # clang for BPF finds asm/types.h only through the multiarch folder. -mcpu=v3: clang 14 has no v4, Linux 5.10 runs v3.
 BPF_CFLAGS = -O2 -g -target bpf -mcpu=v3 -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -Wno-unused-parameter -Werror -Isrc -idirafter /usr/include/$(MULTIARCH) -MD -MP $(EXTRA_BPF_CFLAGS)
 
@@ -29,27 +31,37 @@ LIBS := $(LIBBPF) -lelf -lz
 # Optional: captures are smaller with zstd.
 HAVE_ZSTD := $(shell $(PKG_CONFIG) --exists libzstd && echo 1)
 LIBS += $(if $(HAVE_ZSTD),-lzstd)
+# An archive does not say what it needs: Debian 13's libelf wants zstd whether we do or not.
+STATIC_LIBS = $(LIBS) $(shell $(PKG_CONFIG) --static --libs libelf)
 
 BPF_SOURCES := $(wildcard src/bpf/*.bpf.c)
 SKELETONS := $(BPF_SOURCES:src/bpf/%.bpf.c=$(O)/bpf/%.skel.h)
-SOURCES := $(filter-out src/main.c,$(wildcard src/*.c src/*/*.c))
+SOURCES := $(filter-out src/main.c src/static.c,$(wildcard src/*.c src/*/*.c))
 SOURCES := $(filter-out $(BPF_SOURCES),$(SOURCES))
 OBJECTS := $(SOURCES:src/%.c=$(O)/%.o)
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(O)/unit/%.t,$(wildcard tests/unit/*.c))
 LOAD_TESTS := $(patsubst tests/load/%.c,$(O)/load/%.t,$(wildcard tests/load/*.c))
 FUZZERS := $(patsubst tests/fuzz/%.c,$(O)/fuzz/%,$(wildcard tests/fuzz/*.c))
 FUZZ_SECONDS ?= 60
+BENCHES := $(patsubst tests/bench/%.c,$(O)/bench/%,$(wildcard tests/bench/*.c))
 HELPERS := $(patsubst tests/vm/%.c,$(O)/vm/%,$(wildcard tests/vm/*.c))
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all check lint install uninstall clean unit load fuzz fuzz-run mutants helpers
+.PHONY: all static deb check lint install uninstall clean unit load fuzz fuzz-run bench-unit mutants helpers
 
 all: $(O)/iosonar
 
 $(O)/iosonar: $(O)/main.o $(O)/libiosonar.a $(LIBBPF)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(SANITIZE) $(CFLAGS) $(LDFLAGS) -o $@ $(O)/main.o $(O)/libiosonar.a $(LIBS)
+
+# For a machine without our libraries, or without any: it needs the kernel, /proc, /sys and /dev.
+static: $(O)/iosonar-static
+
+$(O)/iosonar-static: $(O)/main.o $(O)/static.o $(O)/libiosonar.a $(LIBBPF)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -static -o $@ $(O)/main.o $(O)/static.o $(O)/libiosonar.a $(STATIC_LIBS)
 
 $(O)/libiosonar.a: $(OBJECTS)
 	$(call say,AR,$@)
@@ -105,23 +117,55 @@ $(O)/fuzz/%: tests/fuzz/%.c $(O)/libiosonar.a
 	$(call say,FUZZ,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) -fsanitize=fuzzer -o $@ $< $(O)/libiosonar.a $(LIBS)
 
-# Completion is made from the option tables, by the program itself.
+# Lines a second, which others on the machine disturb; instructions a line, which they do not.
+bench-unit: $(BENCHES)
+	$(Q)$(O)/bench/table
+	$(Q)command -v valgrind >/dev/null || { echo "no valgrind: instructions are not counted"; exit; }; \
+	count() { valgrind --tool=callgrind --callgrind-out-file=/dev/null $(O)/bench/table "$$@" 2>&1 >/dev/null | sed -n 's/.*Collected : //p'; }; \
+	for format in text json csv; do \
+		echo "$$format $$((($$(count $$format 30000) - $$(count $$format 10000)) / 20000)) instructions a line"; done
+
+$(O)/bench/%: tests/bench/%.c $(O)/libiosonar.a
+	$(call say,BENCH,$@)
+	$(Q)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) -o $@ $< $(O)/libiosonar.a $(LIBS)
+
+# What install puts and uninstall removes. Completion is made from the option tables, by the program itself.
+BIN = $(DESTDIR)$(PREFIX)/bin
 SHARE = $(DESTDIR)$(PREFIX)/share
+# Other names of the program, under which it takes other programs' options.
+LINKS ?= nvme_trace nvme_latency
 MANUALS := $(wildcard man/*.8)
-LICENSES := $(wildcard LICENSE* LICENSES/*)
-COMPLETIONS = $(SHARE)/bash-completion/completions/iosonar $(SHARE)/zsh/site-functions/_iosonar
+LICENSES := LICENSE $(wildcard LICENSES/*)
+# Where zsh looks below /usr/local, and most systems' zsh below /usr; Debian's there wants vendor-completions.
+ZSH_FUNCTIONS ?= site-functions
+BASH_COMPLETION = $(SHARE)/bash-completion/completions/iosonar
+ZSH_COMPLETION = $(SHARE)/zsh/$(ZSH_FUNCTIONS)/_iosonar
+SHARED = $(BASH_COMPLETION) $(ZSH_COMPLETION) $(MANUALS:man/%=$(SHARE)/man/man8/%.gz) \
+	$(addprefix $(SHARE)/doc/iosonar/,$(notdir $(LICENSES)))
 
 install: all
-	install -D -m 755 $(O)/iosonar $(DESTDIR)$(PREFIX)/bin/iosonar
-	install -d $(SHARE)/man/man8 $(SHARE)/doc/iosonar $(dir $(COMPLETIONS))
+	umask 022 && mkdir -p $(BIN) $(sort $(dir $(SHARED)))
+	install -m 755 $(O)/iosonar $(BIN)/iosonar
+	for l in $(LINKS); do ln -sf iosonar $(BIN)/$$l || exit; done
 	for f in $(MANUALS); do gzip -9nc $$f >$(SHARE)/man/man8/$${f##*/}.gz || exit; done
-	for f in $(LICENSES); do install -m 644 $$f $(SHARE)/doc/iosonar/ || exit; done
-	$(O)/iosonar --completion bash >$(word 1,$(COMPLETIONS))
-	$(O)/iosonar --completion zsh >$(word 2,$(COMPLETIONS))
+	for f in $(LICENSES); do cp $$f $(SHARE)/doc/iosonar/ || exit; done
+	$(O)/iosonar --completion bash >$(BASH_COMPLETION)
+	$(O)/iosonar --completion zsh >$(ZSH_COMPLETION)
+	chmod 644 $(SHARED)
 
+# Folders that others use too stay.
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/bin/iosonar $(COMPLETIONS) $(MANUALS:man/%=$(SHARE)/man/man8/%.gz)
-	rm -rf $(SHARE)/doc/iosonar
+	rm -f $(BIN)/iosonar $(LINKS:%=$(BIN)/%) $(SHARED)
+	! [ -d $(SHARE)/doc/iosonar ] || rmdir --ignore-fail-on-non-empty $(SHARE)/doc/iosonar
+
+# The package is built from a copy, by a make that knows nothing of this one.
+DEB_TREE = $(O)/deb/iosonar-$(VERSION)
+deb:
+	$(Q)rm -rf $(O)/deb && mkdir -p $(DEB_TREE)
+	$(Q)tar c --exclude=./.git --exclude='./build' --exclude='./build-*' --exclude='./$(O)' . | tar x -C $(DEB_TREE)
+	$(Q)cd $(DEB_TREE) && env -u MAKEFLAGS -u MAKELEVEL -u MAKEOVERRIDES -u O dpkg-buildpackage --no-sign
+	$(Q)rm -rf $(DEB_TREE)
+	$(Q)ls $(O)/deb/*.deb
 
 clean:
 	rm -rf $(O)

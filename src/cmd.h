@@ -8,7 +8,7 @@
 
 #include "options.h"
 
-struct column;
+struct object;
 struct session;
 
 /* How a run can end; when several hold, cmd__exit_code picks by the order of design: 2 1 4 5 6 3.
@@ -31,7 +31,7 @@ struct cmd {
 	const struct option_group *const *groups; /* shared ones, NULL-terminated */
 	const struct option_group *own;		  /* its own options; may be NULL */
 	size_t view_size; /* bytes of the command's state; own options lie at its start, zeroed */
-	const struct column *columns; /* of its rows, for --json-schema; ends with a NULL key */
+	const struct object *const *objects; /* all that -o json prints; NULL-terminated */
 	/*
 	 * 0, a negative errno (said already), or a positive exit code. argv[0] is the COMMAND after
 	 * "--" or NULL. The view is freed by the door.

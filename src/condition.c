@@ -23,7 +23,7 @@ static void condition_name(const struct column *c, char name[CONDITION_NAME])
 
 	snprintf(name, CONDITION_NAME, "%s", strchr(c->header, '.') ? c->header : c->key);
 	suffix = strrchr(name, '_');
-	if (suffix && (!strcmp(suffix, "_ns") || !strcmp(suffix, "_bytes")))
+	if (suffix && (!strcmp(suffix, "_ns") || !strcmp(suffix, "_bytes") || c->kind == CELL_TIME))
 		*suffix = 0;
 }
 
@@ -31,6 +31,7 @@ static enum expr_type condition_type(enum cell_kind kind)
 {
 	switch (kind) {
 	case CELL_TEXT: return EXPR_TEXT;
+	case CELL_TIME:
 	case CELL_DURATION: return EXPR_DURATION;
 	case CELL_BYTES: return EXPR_SIZE;
 	default: return EXPR_NUMBER;
@@ -56,6 +57,7 @@ static struct expr_value condition_value(const void *at, size_t field)
 		value.absent = !cell.text;
 		break;
 	case CELL_COUNT:
+	case CELL_TIME:
 	case CELL_DURATION:
 	case CELL_BYTES: value.number = (double)cell.n; break;
 	default: value.number = cell.real; break;

@@ -336,24 +336,31 @@ static int loop_fork(struct loop *loop, char **argv)
 	return err;
 }
 
+/* What keeps it from ending, NULL if nothing does. */
+static const char *loop_end_child(struct loop_child *child)
+{
+	struct pollfd end = { .fd = child->pid_fd, .events = POLLIN };
+
+	if (kill(child->pid, SIGTERM) && errno == EPERM)
+		return "became another user's (--keep-privileges lets iosonar end it)";
+	poll(&end, 1, LOOP_CHILD_WAIT_MS);
+	loop_reap(child);
+	return child->pid > 0 ? "did not end on SIGTERM" : NULL;
+}
+
 /* Ends the child if it still runs; one that will not end is left alone, said. */
 static void loop_forget_child(struct loop *loop)
 {
 	struct loop_child *child = &loop->child;
+	const char *why = NULL;
 
 	loop_close(&child->gate_fd);
 	loop_close(&child->exec_fd);
-	if (child->pid > 0) {
-		struct pollfd end = { .fd = child->pid_fd, .events = POLLIN };
-
-		kill(child->pid, SIGTERM);
-		poll(&end, 1, LOOP_CHILD_WAIT_MS);
-		loop_reap(child);
-	}
-	loop_close(&child->pid_fd);
 	if (child->pid > 0)
-		log_warn("'%s' (process %d) did not end on SIGTERM and still runs", child->name,
-			 (int)child->pid);
+		why = loop_end_child(child);
+	loop_close(&child->pid_fd);
+	if (why)
+		log_warn("'%s' (process %d) %s and still runs", child->name, (int)child->pid, why);
 	child->pid = 0;
 	free(child->name);
 	child->name = NULL;
@@ -381,9 +388,9 @@ int loop__child_status(const struct loop *loop)
 	return loop->interrupted && loop->child.status > 128 ? 0 : loop->child.status;
 }
 
-bool loop__has_child(const struct loop *loop)
+pid_t loop__child_pid(const struct loop *loop)
 {
-	return loop->child.pid > 0;
+	return loop->child.pid;
 }
 
 /* ---- The loop ---- */

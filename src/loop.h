@@ -9,6 +9,7 @@
 
 #include <stdint.h>
 #include <stdbool.h>
+#include <sys/types.h>
 
 struct loop;
 /* 0 goes on; a negative errno ends the loop and is its result. */
@@ -28,8 +29,7 @@ int loop__start_child(struct loop *loop, char **argv);
 /* The child's exit status (128 + signal if killed), 0 if there was none. -ENOENT etc. when exec
  * failed */
 int loop__child_status(const struct loop *loop);
-
-bool loop__has_child(const struct loop *loop); /* that has not ended */
+pid_t loop__child_pid(const struct loop *loop); /* 0: there is none, or it has ended */
 
 int loop__run(struct loop *loop); /* until loop__stop, a signal, the child's end, or an error */
 void loop__stop(struct loop *loop);

@@ -14,6 +14,7 @@
 
 #include "cmd.h"
 #include "completion.h"
+#include "dropin.h"
 #include "help.h"
 #include "log.h"
 #include "render/column.h"
@@ -64,7 +65,7 @@ static int main_run_cmd(const struct cmd *cmd, int argc, char **argv)
 		help__print_cmd(stdout, cmd);
 		err = 0;
 	} else if (!err && result.json_schema) {
-		column__print_schema(stdout, cmd->name, cmd->columns);
+		object__print_schema(stdout, cmd->name, cmd->objects);
 	} else if (!err) {
 		err = cmd->run(view, &options, argv + result.rest);
 	}
@@ -195,9 +196,13 @@ static int main_finish_stdout(int code)
 
 int main(int argc, char **argv)
 {
+	const struct dropin *dropin;
+
 	main_occupy_std_fds();
 	signal(SIGPIPE, SIG_IGN);
 	/* Characters only: a decimal point is a point in every country's JSON. */
 	setlocale(LC_CTYPE, "");
-	return main_finish_stdout(cmd__exit_code(main_dispatch(argc, argv)));
+	dropin = dropin__find(argv[0]);
+	return main_finish_stdout(cmd__exit_code(dropin ? dropin__main(dropin, argc, argv)
+							: main_dispatch(argc, argv)));
 }

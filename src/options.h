@@ -26,6 +26,7 @@ struct run_options {
 	struct option_number duration_ns; /* -t 10s */
 	struct option_number count;	  /* -n N */
 	bool allow_loss;
+	bool keep_privileges;
 	int verbose;
 };
 

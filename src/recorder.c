@@ -132,11 +132,17 @@ static int recorder_put_about(struct recorder *r)
 
 /* ---- files ---- */
 
-/* FILE, FILE.1, FILE.2, …, or NULL: no memory. */
+/*
+ * FILE, FILE.1, FILE.2, …, or NULL: no memory. With --files the names come round again, so that the
+ * newest takes the oldest one's place: a process without privileges may not remove files.
+ */
 static char *recorder_path(const struct recorder *r, unsigned int part)
 {
+	const struct option_number *files = &r->run.options->files;
 	char *path = NULL;
 
+	if (files->given)
+		part %= files->value;
 	if (!part)
 		return strdup(r->run.options->write);
 	return asprintf(&path, "%s.%u", r->run.options->write, part) < 0 ? NULL : path;
@@ -160,8 +166,8 @@ static struct capture_options recorder_options(const struct recorder *r, const c
 /* A part of another run would be taken for one of this. */
 static int recorder_check_next(const struct recorder *r)
 {
-	char *path = recorder_path(r, 1);
-	bool there = path && !access(path, F_OK);
+	char *path = recorder_path(r, 1); /* FILE itself, with --files 1: that is replaced */
+	bool there = path && strcmp(path, r->run.options->write) && !access(path, F_OK);
 	int err = 0;
 
 	if (!path)
@@ -175,20 +181,6 @@ static int recorder_check_next(const struct recorder *r)
 	return err;
 }
 
-/* What is one too many goes: the oldest. */
-static void recorder_forget(const struct recorder *r)
-{
-	const struct option_number *files = &r->run.options->files;
-	char *path;
-
-	if (!files->given || r->part < files->value)
-		return;
-	path = recorder_path(r, r->part - (unsigned int)files->value);
-	if (path && unlink(path) && errno != ENOENT)
-		log_warn("cannot remove '%s': %s", path, strerror(errno));
-	free(path);
-}
-
 static int recorder_open_part(struct recorder *r)
 {
 	char *path = recorder_path(r, r->part);
@@ -200,7 +192,6 @@ static int recorder_open_part(struct recorder *r)
 	if (err)
 		return recorder_err(err);
 	r->nr_files++;
-	recorder_forget(r);
 	return recorder_put_about(r);
 }
 
@@ -350,7 +341,6 @@ int recorder__save(struct recorder *r, const char *why)
 		err = 0;
 	}
 	r->nr_files++;
-	recorder_forget(r);
 	r->part++;
 	free(path);
 	return err;

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdio_ext.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "cmd.h"
@@ -13,14 +14,33 @@ static const uint64_t session_default_interval_ns = 1000000000; /* -i */
 
 /* ---- output ---- */
 
+/*
+ * A trace prints millions of lines a second: a write a 64 KiB, not a page. Lines for a terminal
+ * still go one by one. Without the memory it is only slower.
+ */
+static void session_buffer_output(struct session *s)
+{
+	enum { SIZE = 1 << 16 };
+
+	if (isatty(fileno(s->out)))
+		return;
+	s->inside->buffer = malloc(SIZE);
+	if (s->inside->buffer && setvbuf(s->out, s->inside->buffer, _IOFBF, SIZE)) {
+		free(s->inside->buffer);
+		s->inside->buffer = NULL;
+	}
+}
+
 static int session_open_output(struct session *s)
 {
 	const struct output_options *o = &s->options->output;
 
 	s->format = (enum table_format)o->format;
 	s->out = o->path ? fopen(o->path, "we") : stdout;
-	if (s->out)
+	if (s->out) {
+		session_buffer_output(s);
 		return 0;
+	}
 	return log_err(-errno == -EACCES ? -EIO : -errno, "cannot write %s: %s", o->path,
 		       strerror(errno));
 }
@@ -48,6 +68,9 @@ static int session_close_output(struct session *s)
 	clearerr(s->out);
 	if (s->out != stdout)
 		fclose(s->out);
+	else if (s->inside->buffer)
+		setvbuf(stdout, NULL, _IONBF, 0); /* it is empty; the door still flushes it */
+	free(s->inside->buffer);
 	s->out = NULL;
 	return err;
 }
@@ -58,19 +81,17 @@ void session__status(const struct session *s, const char *text)
 		fprintf(stderr, "\r\033[K%s", text);
 }
 
-void session__show_ledger(const struct session *s)
-{
-	const struct column *columns[32];
-	struct table *table;
-	size_t nr = 0;
+const struct object session_ledger = { "ledger", { ledger_columns } };
 
-	while (ledger_columns[nr].key) {
-		columns[nr] = &ledger_columns[nr];
-		nr++;
-	}
-	table = s->format == TABLE_JSON && s->ledger_known
-			? table__new(s->out, s->format, "ledger", columns, nr)
-			: NULL;
+void session_show_ledger(const struct session *s)
+{
+	const struct column *columns[OBJECT_COLUMNS];
+	size_t nr = object__columns(&session_ledger, columns);
+	struct table *table;
+
+	if (s->format != TABLE_JSON || !s->ledger_known)
+		return;
+	table = table__new(s->out, s->format, session_ledger.type, columns, nr);
 	if (table)
 		table__row(table, &s->ledger);
 	table__free(table);

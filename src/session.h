@@ -42,6 +42,9 @@ struct session_view {
 	bool only_keeps; /* without its capture the run is pointless */
 };
 
+/* Printed after on_end when the format is JSON: every view's list of objects ends with it. */
+extern const struct object session_ledger;
+
 /* The whole run. A negative errno (said), or an exit code. */
 int session__run(const struct session_view *view, void *state, const struct options *options,
 		 char **argv);
@@ -60,8 +63,8 @@ bool session__sees_block(const struct session *session);
 /* As io__read: all rows as they are now. */
 void session__read(struct session *session, io_row_fn fn, void *arg);
 /* At the end, after the last read: fills the ledger. counted: commands in the view's rows. */
+#define SESSION_NOT_COUNTED UINT64_MAX
 void session__take_ledger(struct session *session, uint64_t counted);
-void session__show_ledger(const struct session *session); /* as JSON's last object */
 
 /* What -w keeps so far; NULL: nothing is kept. */
 struct recorder *session__recorder(const struct session *session);

@@ -34,6 +34,7 @@ struct session_inside {
 	struct io_wants wants;
 	struct loop *loop;
 	bool output_failed;
+	char *buffer; /* of the output */
 	bool stopped; /* no more records */
 	bool lost;    /* a capture is not whole, or could not be written: said */
 	uint64_t last_ns, ticks;
@@ -46,6 +47,7 @@ struct session_inside {
 void session_set_time(struct session *session, uint64_t now_ns);
 int session_tick(struct session *session);
 int session_flush(struct session *session);
+void session_show_ledger(const struct session *session); /* as JSON's last object */
 /* -i. */
 uint64_t session_interval(const struct session *session);
 

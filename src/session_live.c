@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <time.h>
 #include "log.h"
+#include "privilege.h"
 #include "session_inside.h"
 
 static const uint64_t live_poll_ns = 20000000;	 /* a line is seen within 50 ms */
@@ -111,7 +112,7 @@ static void live_check_full(struct session *s)
 	if (!in->recorder || !recorder__is_full(in->recorder))
 		return;
 	in->lost = true;
-	if (in->view->only_keeps && !loop__has_child(in->loop))
+	if (in->view->only_keeps && !loop__child_pid(in->loop))
 		loop__stop(in->loop);
 }
 
@@ -255,8 +256,7 @@ static void live_ledger_of_failed(struct session *s)
 	uint64_t rows = 0;
 
 	io__read(s->inside->live->io, live_count_row, &rows);
-	session__take_ledger(s, 0);
-	s->ledger.counted_known = false;
+	session__take_ledger(s, SESSION_NOT_COUNTED);
 }
 
 /* A run that failed, or whose reader has gone, still ends its capture. */
@@ -276,17 +276,40 @@ static int live_end(struct session *s, int err)
 	err = err ?: in->view->on_end(in->state, s);
 	if (!s->ledger_known)
 		live_ledger_of_failed(s);
+	if (!err)
+		session_show_ledger(s);
 	if (in->recorder)
 		end_err = recorder__finish(in->recorder, in->last_ns, &s->ledger);
 	live_check_full(s);
 	return err ?: end_err;
 }
 
+/*
+ * The last thing before the loop: programs are attached, files are open, and the COMMAND was
+ * forked. It waits at its gate for loop__run and then runs with the privileges we were started
+ * with; forked later it would inherit the filter.
+ */
+static void live_drop_privileges(const struct session *s)
+{
+	const struct file_options *file = &s->options->file;
+	const struct privilege_needs needs = {
+		.child = loop__child_pid(s->inside->loop),
+		.attaches = io__attaches_later(s->inside->live->io),
+		.creates_files = file->size_bytes.given || file->last_ns.given,
+	};
+
+	if (!s->options->run.keep_privileges)
+		privilege__drop(&needs);
+}
+
 static int live_run(struct session *s, char **argv)
 {
 	int err = live_start(s, argv);
 
-	return err ? err : live_end(s, loop__run(s->inside->loop));
+	if (err)
+		return err;
+	live_drop_privileges(s);
+	return live_end(s, loop__run(s->inside->loop));
 }
 
 /* ---- what a view asks ---- */
@@ -330,7 +353,7 @@ static void live_take_ledger(struct session *s, uint64_t counted)
 
 	io__ledger(s->inside->live->io, &s->ledger);
 	s->ledger.counted = counted;
-	s->ledger.counted_known = !f->min_ns.given && !f->failed;
+	s->ledger.counted_known = counted != SESSION_NOT_COUNTED && !f->min_ns.given && !f->failed;
 	s->ledger_known = true;
 }
 

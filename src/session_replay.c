@@ -417,6 +417,8 @@ static int replay_run(struct session *s, char **argv)
 	session__status(s, "");
 	replay_take_ledgers(s);
 	err = in->view->on_end(in->state, s);
+	if (!err)
+		session_show_ledger(s);
 	err = err ?: session_flush(s);
 	if (!err) /* a reader that has gone is told nothing */
 		replay_tell(s);

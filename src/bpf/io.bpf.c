@@ -421,8 +421,7 @@ inline_always void device_learn(struct io_device *device, struct request *rq,
 			continue;
 		if (((__u64 *)name->name)[0] != words[0] || ((__u64 *)name->name)[1] != words[1])
 			continue;
-		device->from_sector = name->from_sector;
-		device->nr_sectors = name->nr_sectors;
+		__builtin_memcpy(device->ranges, name->ranges, sizeof(device->ranges));
 		device->verdict = name->verdict;
 		break;
 	}
@@ -464,6 +463,17 @@ empty:
 	return device;
 }
 
+inline_always bool device_covers(const struct io_device *device, __u64 sector)
+{
+	const struct io_range *r = device->ranges;
+
+	_Static_assert(IO_MAX_RANGES == 4, "as many as there are");
+	return !r[0].nr_sectors || sector - r[0].from_sector < r[0].nr_sectors ||
+	       sector - r[1].from_sector < r[1].nr_sectors ||
+	       sector - r[2].from_sector < r[2].nr_sectors ||
+	       sector - r[3].from_sector < r[3].nr_sectors;
+}
+
 /* The device, if it is one that -d means. */
 inline_always struct io_device *device_wanted(struct request *rq, struct request_queue *q,
 					      const bool nvme, const bool direct, __u32 *number)
@@ -479,8 +489,7 @@ inline_always struct io_device *device_wanted(struct request *rq, struct request
 	if (device->verdict != IO_WANTED ||
 	    (settings.filter_ctrl && device->ctrl != settings.wanted_ctrl))
 		return 0;
-	if (settings.filter_sectors && device->nr_sectors &&
-	    field_of(direct, rq, __sector) - device->from_sector >= device->nr_sectors)
+	if (settings.filter_sectors && !device_covers(device, field_of(direct, rq, __sector)))
 		return 0;
 	return device;
 }

@@ -124,6 +124,13 @@ static const struct column device_columns[] = {
 	{ 0 },
 };
 
+static const struct object info_object = { "info", { info_columns } };
+static const struct object text_object = { "text", { text_columns } };
+static const struct object count_object = { "count", { count_columns } };
+static const struct object device_object = { "device", { device_columns } };
+static const struct object *const info_objects[] = { &info_object, &text_object, &count_object,
+						     &device_object, NULL };
+
 static const struct option_def info_options[] = {
 	{ "FILE", 0, OPTION_OPERANDS, offsetof(struct info, files), "FILE...", "captures",
 	  .completes = "file" },
@@ -144,7 +151,7 @@ const struct cmd cmd_info = {
 	.groups = info_groups,
 	.own = &info_group,
 	.view_size = sizeof(struct info),
-	.columns = info_columns,
+	.objects = info_objects,
 	.run = info_run,
 };
 

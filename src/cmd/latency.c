@@ -52,8 +52,8 @@ struct latency {
 	struct hist scratch; /* the distribution at hand */
 	struct hist_range ranges[HIST_CELLS];
 	struct table *table, *buckets;
-	const struct column *shown[32], *bucket_shown[32];
-	const struct column *asked[32]; /* by --fail-if */
+	const struct column *shown[OBJECT_COLUMNS], *bucket_shown[OBJECT_COLUMNS];
+	const struct column *asked[OBJECT_COLUMNS]; /* by --fail-if */
 	struct condition *condition;
 	struct chart_style style;
 	unsigned int intervals, shown_rows;
@@ -90,9 +90,9 @@ static const struct option_group latency_group = { "What is shown", latency_opti
 
 #define FIELD(name) offsetof(struct latency_row, name)
 
-/* The column of enum breakdown_by number i is i + LATENCY_BY. */
+/* What a row is about. The column of enum breakdown_by number i is i + LATENCY_BY. */
 enum { LATENCY_BY = 2 };
-static const struct column latency_columns[] = {
+static const struct column tag_columns[] = {
 	{ "span", "span", CELL_TEXT, 0, "interval, cumulative, or total for the whole run",
 	  .at = FIELD(span) },
 	{ "time_s", "time", CELL_SECONDS, 5, "end of the span, since the start",
@@ -111,6 +111,11 @@ static const struct column latency_columns[] = {
 	{ "pid", "pid", CELL_COUNT, 7, "process that issued", .at = FIELD(pid) },
 	{ "comm", "comm", CELL_TEXT, 15, "its task's name", .at = FIELD(comm) },
 	{ "cgroup", "cgroup", CELL_TEXT, 10, "its cgroup", .at = FIELD(cgroup) },
+	{ 0 },
+};
+
+/* What was measured. */
+static const struct column latency_columns[] = {
 	{ "count", "count", CELL_COUNT, 7, "commands", .at = FIELD(count) },
 	{ "iops", "IO/s", CELL_RATE, 5, "commands per second", .at = FIELD(per_s) },
 	{ "mb_per_s", "MB/s", CELL_MBPS, 5, "10^6 bytes per second", .at = FIELD(mb_per_s) },
@@ -125,7 +130,7 @@ static const struct column latency_columns[] = {
 	{ 0 },
 };
 
-/* A bucket of a row's histogram, as JSON has it: after span, time and what --by asked for. */
+/* A bucket of a row's histogram, as JSON has it. */
 static const struct column bucket_columns[] = {
 	{ "from_ns", "from", CELL_DURATION, 6, "smallest latency of the bucket",
 	  .at = FIELD(from_ns) },
@@ -136,6 +141,11 @@ static const struct column bucket_columns[] = {
 	  .at = FIELD(cumulative_percent) },
 	{ 0 },
 };
+
+static const struct object latency_rows = { "latency", { tag_columns, latency_columns } };
+static const struct object latency_buckets = { "hist", { tag_columns, bucket_columns } };
+static const struct object *const latency_objects[] = { &latency_rows, &latency_buckets,
+							&session_ledger, NULL };
 
 static int latency_run(void *state, const struct options *options, char **argv);
 
@@ -150,7 +160,7 @@ const struct cmd cmd_latency = {
 	.groups = latency_groups,
 	.own = &latency_group,
 	.view_size = sizeof(struct latency),
-	.columns = latency_columns,
+	.objects = latency_objects,
 	.run = latency_run,
 };
 
@@ -174,29 +184,39 @@ static bool latency_zooms(const struct latency *l)
 	return l->lat_min_us.given || l->lat_shift.given;
 }
 
-/* Text leaves out the span, which its headings tell; nothing has a column that --by did not ask
- * for. */
-static size_t latency_pick(const struct latency *l, enum table_format format,
-			   const struct column **shown, const struct column *then)
+/* Nothing has a column that --by did not ask for, nor percentiles under the zoom. */
+static bool latency_has(const struct latency *l, size_t i, const struct column *column)
 {
-	size_t nr = 0;
+	if (i >= LATENCY_BY && i < LATENCY_BY + NR_BY)
+		return l->breakdown.mask >> (i - LATENCY_BY) & 1;
+	return !latency_zooms(l) || column->at < FIELD(p50_ns) || column->at > FIELD(p9999_ns);
+}
 
-	for (size_t i = format == TABLE_TEXT; i < LATENCY_BY + NR_BY; i++)
-		if (i < LATENCY_BY || l->breakdown.mask >> (i - LATENCY_BY) & 1)
-			shown[nr++] = &latency_columns[i];
-	for (; then->key; then++)
-		if (!latency_zooms(l) || then->at < FIELD(p50_ns) || then->at > FIELD(p9999_ns))
-			shown[nr++] = then;
+/* Text leaves out the span, which its headings tell. */
+static size_t latency_pick(const struct latency *l, enum table_format format,
+			   const struct object *object, const struct column **shown)
+{
+	const struct column *all[OBJECT_COLUMNS];
+	size_t nr = 0, nr_all = object__columns(object, all);
+
+	for (size_t i = format == TABLE_TEXT; i < nr_all; i++)
+		if (latency_has(l, i, all[i]))
+			shown[nr++] = all[i];
 	return nr;
+}
+
+static struct table *latency_make_table(const struct latency *l, const struct session *s,
+					const struct object *object, const struct column **shown)
+{
+	size_t nr = latency_pick(l, s->format, object, shown);
+
+	return table__new(s->out, s->format, object->type, shown, nr);
 }
 
 static int latency_make_tables(struct latency *l, struct session *s)
 {
-	size_t nr = latency_pick(l, s->format, l->shown, latency_columns + LATENCY_BY + NR_BY);
-
-	l->table = table__new(s->out, s->format, "latency", l->shown, nr);
-	nr = latency_pick(l, s->format, l->bucket_shown, bucket_columns);
-	l->buckets = table__new(s->out, s->format, "hist", l->bucket_shown, nr);
+	l->table = latency_make_table(l, s, &latency_rows, l->shown);
+	l->buckets = latency_make_table(l, s, &latency_buckets, l->bucket_shown);
 	return l->table && l->buckets ? 0 : log_err(-ENOMEM, "out of memory");
 }
 
@@ -287,7 +307,7 @@ static void latency_measure(const struct latency *l, double seconds, struct late
  */
 static int latency_parse_condition(struct latency *l)
 {
-	size_t nr = latency_pick(l, TABLE_TEXT, l->asked, latency_columns + LATENCY_BY + NR_BY);
+	size_t nr = latency_pick(l, TABLE_TEXT, &latency_rows, l->asked);
 
 	return condition__parse("--fail-if", l->fail_if, l->asked, nr, &l->condition);
 }
@@ -300,7 +320,7 @@ static const char *latency_title(const struct latency *l, const struct latency_r
 
 	buf[0] = 0;
 	for (int by = 0; by < NR_BY && len < size; by++) {
-		const struct column *column = &latency_columns[LATENCY_BY + by];
+		const struct column *column = &tag_columns[LATENCY_BY + by];
 		struct cell cell = column__cell(column, row);
 
 		if (!(l->breakdown.mask >> by & 1))
@@ -493,7 +513,6 @@ static int latency_on_end(void *state, struct session *s)
 	table__heading_again(l->table);
 	err = err ?: latency_show(l, s, &total);
 	err = err ?: latency_show(l, s, &hist);
-	session__show_ledger(s);
 	return err;
 }
 

@@ -42,6 +42,10 @@ static const struct option_def record_options[] = {
 	{ 0 },
 };
 
+/* As `trace -r` shows them. */
+static const struct object record_rows = { "trace", { command_columns } };
+static const struct object *const record_objects[] = { &record_rows, NULL };
+
 static const struct option_group record_group = { "What is kept", record_options };
 static int record_run(void *state, const struct options *options, char **argv);
 
@@ -55,7 +59,7 @@ const struct cmd cmd_record = {
 	.groups = record_groups,
 	.own = &record_group,
 	.view_size = sizeof(struct record),
-	.columns = command_columns,
+	.objects = record_objects,
 	.run = record_run,
 };
 

@@ -29,9 +29,12 @@ struct trace {
 	const struct column *asked[COMMAND_COLUMNS]; /* by --if */
 };
 
+static const struct object trace_rows = { "trace", { command_columns } };
+static const struct object *const trace_objects[] = { &trace_rows, &session_ledger, NULL };
+
 /* What is shown if --columns does not say: to people, and to programs. */
 static const char text_columns[] =
-	" time dev qid cid op nsid command status attempts lat_ns pid comm ";
+	" time_s dev qid cid op nsid command status attempts lat_ns pid comm ";
 static const char data_columns[] =
 	" start_ns last_ns end_ns dev qid cid op nsid lba bytes command status status_code result "
 	"attempts lat_ns pid comm cpu ";
@@ -70,7 +73,7 @@ const struct cmd cmd_trace = {
 	.groups = trace_groups,
 	.own = &trace_group,
 	.view_size = sizeof(struct trace),
-	.columns = command_columns,
+	.objects = trace_objects,
 	.run = trace_run,
 };
 
@@ -115,7 +118,7 @@ static bool trace_is_default(const struct trace *t, const char *key, bool text)
 		return t->cdw;
 	if (!strcmp(key, "event"))
 		return t->split;
-	if (!strcmp(key, "time") && t->wall)
+	if (!strcmp(key, "time_s") && t->wall)
 		return false;
 	snprintf(word, sizeof(word), " %s ", key);
 	return strstr(text ? text_columns : data_columns, word);
@@ -192,8 +195,8 @@ static int trace_on_start(void *state, struct session *s)
 
 static int trace_on_end(void *state, struct session *s)
 {
-	session__show_ledger(s);
 	(void)state;
+	(void)s;
 	return 0;
 }
 

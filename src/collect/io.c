@@ -25,16 +25,37 @@ __attribute__((format(printf, 2, 0))) static int io_print(enum libbpf_print_leve
 	return vfprintf(stderr, format, args);
 }
 
-static int io_start(struct io *io)
+void io__hush_libbpf(void)
+{
+	libbpf_set_print(io_print);
+}
+
+int io_stop(struct io *io, enum start_step step, int err, const char *what)
+{
+	io->start.step = step;
+	io->start.err = err;
+	io->start.what = what;
+	return io->rehearses ? err : obstacle__say(&io->start);
+}
+
+static int io_prepare(struct io *io)
 {
 	int err = kernel__read(&io->kernel);
 
-	err = err ?: device_list__read(&io->devices, "");
+	if (err)
+		return io_stop(io, START_BTF, err, NULL);
+	err = device_list__read(&io->devices, "");
 	err = err ?: io_choose_devices(io, &io->wants.filter->devices);
 	err = err ?: io_make_tables(io);
 	err = err ?: io_load(io);
 	err = err ?: io_map_tables(io);
-	err = err ?: io_make_rings(io);
+	return err ?: io_make_rings(io);
+}
+
+static int io_start(struct io *io)
+{
+	int err = io_prepare(io);
+
 	if (err)
 		return err;
 	io_publish_names(io);
@@ -42,19 +63,29 @@ static int io_start(struct io *io)
 	return io_attach(io);
 }
 
-int io__open(struct io **out, const struct io_wants *wants)
+static struct io *io_new(const struct io_wants *wants)
 {
 	struct io *io = calloc(1, sizeof(*io));
+
+	if (!io)
+		return NULL;
+	io__hush_libbpf();
+	io->part = malloc(sizeof(*io->part));
+	io->wants = *wants;
+	io->slot_cells.fd = io->row_cells.fd = io->uevent_fd = -1;
+	io->nr_cpus = (uint32_t)libbpf_num_possible_cpus();
+	memset(io->device_of, 0xff, sizeof(io->device_of));
+	return io;
+}
+
+int io__open(struct io **out, const struct io_wants *wants)
+{
+	struct io *io = io_new(wants);
 	int err;
 
 	*out = io;
-	if (!io || !(io->part = malloc(sizeof(*io->part))))
+	if (!io || !io->part)
 		return log_err(-ENOMEM, "out of memory");
-	libbpf_set_print(io_print);
-	io->wants = *wants;
-	io->slot_cells.fd = io->row_cells.fd = -1;
-	io->nr_cpus = (uint32_t)libbpf_num_possible_cpus();
-	memset(io->device_of, 0xff, sizeof(io->device_of));
 	io->uevent_fd =
 		uevent__open(); /* before the list is read: nothing appears unseen in between */
 	err = io_start(io);
@@ -64,6 +95,53 @@ int io__open(struct io **out, const struct io_wants *wants)
 			    (double)io__memory_bytes(io) / (1 << 20));
 	return err;
 }
+
+/* ---- rehearse ---- */
+
+static const char *const io_nvme_events[] = { "nvme_setup_cmd", "nvme_complete_rq",
+					      "block_rq_requeue", NULL };
+static const char *const io_block_events[] = { "block_rq_issue", "block_rq_complete",
+					       "block_rq_requeue", NULL };
+
+static int io_rehearse_events(struct io *io, const char *const *events)
+{
+	int err = 0;
+
+	for (; *events && !err; events++) {
+		err = trial__attach(*events);
+		if (err)
+			io_stop(io, START_ATTACH, err, *events);
+	}
+	return err;
+}
+
+void io__rehearse(struct rehearsal *rehearsal)
+{
+	static const struct filter_options everything;
+	struct io *io = io_new(&(struct io_wants){ .filter = &everything });
+	int err;
+
+	memset(rehearsal, 0, sizeof(*rehearsal));
+	rehearsal->start = (struct start){ START_TABLES, -ENOMEM };
+	if (!io)
+		return;
+	io->rehearses = true;
+	err = io_prepare(io);
+	if (!err && io_wants_nvme(io))
+		err = io_rehearse_events(io, io_nvme_events);
+	if (!err && io_wants_block(io))
+		err = io_rehearse_events(io, io_block_events);
+	if (!err)
+		io->start.step = START_DONE;
+	else if (!io->start.err)
+		io->start =
+			(struct start){ START_TABLES, err, .memory_bytes = io->start.memory_bytes };
+	rehearsal->start = io->start;
+	rehearsal->direct = io->direct;
+	rehearsal->typed_err = io->typed_err;
+	io__free(io);
+}
+
 /* ---- read ---- */
 
 /* Key 0 is the row `other`: it has no tags. */
@@ -248,6 +326,11 @@ bool io__sees_nvme(const struct io *io)
 bool io__sees_block(const struct io *io)
 {
 	return io->block_attached;
+}
+
+bool io__attaches_later(const struct io *io)
+{
+	return io_has_block(io) && !io->block_attached;
 }
 
 uint64_t io__memory_bytes(const struct io *io)

@@ -12,6 +12,7 @@
 #include "collect/device.h"
 #include "collect/kernel.h"
 #include "collect/ledger.h"
+#include "collect/obstacle.h"
 #include "options.h"
 #include "wire/io.h"
 #include "wire/record.h"
@@ -30,6 +31,20 @@ struct io_wants {
 };
 
 struct io;
+
+void io__hush_libbpf(void); /* its words are for -vv */
+
+/* How a run without options would start, found out for doctor. */
+struct rehearsal {
+	struct start start;
+	bool direct;   /* the programs got typed pointers */
+	int typed_err; /* what the kernel said to typed ones; 0: took them, or was not asked */
+};
+/*
+ * Makes the tables and loads the programs as a run would, attaches empty programs in their place,
+ * and undoes it all. Nothing is said.
+ */
+void io__rehearse(struct rehearsal *rehearsal);
 
 /* Loads and attaches. 0, or -errno after one line that says what is missing and the way on. */
 int io__open(struct io **io, const struct io_wants *wants);
@@ -67,6 +82,7 @@ const struct device_list *io__devices(const struct io *io);
 const struct kernel *io__kernel(const struct io *io);
 bool io__sees_nvme(const struct io *io);
 bool io__sees_block(const struct io *io);
+bool io__attaches_later(const struct io *io);	/* at the first disk that is not NVMe */
 uint64_t io__memory_bytes(const struct io *io); /* that its tables take */
 
 #endif

@@ -30,9 +30,18 @@ static const struct device_choice *io_choice_of(const struct io *io, const struc
 	return NULL;
 }
 
+/* Its commands are of a kind that the view asks for. */
+static bool io_kind_is_wanted(const struct io *io, const struct device *device)
+{
+	uint32_t nvme = 1 << IO_NVME | 1 << IO_ADMIN | 1 << IO_FABRICS;
+
+	return !io->wants.kinds || io->wants.kinds & (io_is_nvme(device) ? nvme : 1 << IO_BLOCK);
+}
+
 static bool io_is_wanted(const struct io *io, const struct device *device)
 {
-	return io_is_measurable(device) && (!io->nr_choices || io_choice_of(io, device));
+	return io_is_measurable(device) && io_kind_is_wanted(io, device) &&
+	       (!io->nr_choices || io_choice_of(io, device));
 }
 
 bool io_wants_block(const struct io *io)
@@ -55,7 +64,7 @@ bool io_wants_nvme(const struct io *io)
 	return false;
 }
 
-static int io_check_devices(const struct io *io)
+static int io_check_devices(struct io *io)
 {
 	bool some = false;
 
@@ -63,33 +72,53 @@ static int io_check_devices(const struct io *io)
 		some |= io_is_wanted(io, &io->devices.devices[i]);
 	if (some)
 		return 0;
-	return log_err(-EOPNOTSUPP, "no NVMe controller and no disk with a request queue is here: "
-				    "nothing to measure");
+	if (io->wants.kinds && !(io->wants.kinds >> IO_BLOCK & 1))
+		return log_err(-EOPNOTSUPP, "no NVMe controller is here: nothing to show");
+	return io_stop(io, START_DEVICES, -EOPNOTSUPP, NULL);
 }
 
-/* The programs know one range per disk: a whole disk includes its partitions, two partitions it
- * cannot. */
+/* A whole disk includes its partitions; of them the programs know a few per disk. */
 static int io_join_choice(struct io *io, const struct device_choice *choice, const char *text)
 {
+	uint32_t ranges = 0;
+
 	for (size_t i = 0; i < io->nr_choices; i++) {
 		struct device_choice *other = &io->choices[i];
 
 		if (!choice->disk[0] || strcmp(choice->disk, other->disk))
 			continue;
-		if (!choice->nr_sectors || !other->nr_sectors) {
+		if (!choice->nr_sectors)
 			other->from_sector = other->nr_sectors = 0;
+		if (!other->nr_sectors || other->from_sector == choice->from_sector)
 			return 0;
-		}
-		if (choice->from_sector != other->from_sector)
-			return log_err(
-				-EINVAL,
-				"-d %s: another partition of %s was named; measure one of them, "
-				"or the whole disk",
-				text, choice->disk);
-		return 0;
+		if (++ranges == IO_MAX_RANGES)
+			return log_err(-EINVAL,
+				       "-d %s: %d partitions of %s are named already; measure the "
+				       "whole disk",
+				       text, IO_MAX_RANGES, choice->disk);
 	}
 	io->nr_choices++;
 	return 0;
+}
+
+/* The partitions that -d means of this device; none: all of it. */
+static void io_ranges_of(const struct io *io, const struct device *device,
+			 struct io_range ranges[IO_MAX_RANGES])
+{
+	uint32_t nr = 0;
+
+	memset(ranges, 0, IO_MAX_RANGES * sizeof(*ranges));
+	for (size_t i = 0; i < io->nr_choices && nr < IO_MAX_RANGES; i++) {
+		const struct device_choice *choice = &io->choices[i];
+
+		if (!device_choice__means(choice, device))
+			continue;
+		if (!choice->nr_sectors) {
+			memset(ranges, 0, IO_MAX_RANGES * sizeof(*ranges));
+			return;
+		}
+		ranges[nr++] = (struct io_range){ choice->from_sector, choice->nr_sectors };
+	}
 }
 
 int io_choose_devices(struct io *io, const struct option_list *names)
@@ -129,8 +158,7 @@ static void io_publish_name(struct io *io, const struct device *device)
 		name = &names[(home + i) & (IO_MAX_NAMES - 1)];
 		if (name->verdict && memcmp(name->name, words, sizeof(words)))
 			continue;
-		name->from_sector = choice ? choice->from_sector : 0;
-		name->nr_sectors = choice ? choice->nr_sectors : 0;
+		io_ranges_of(io, device, name->ranges);
 		name->verdict = choice ? IO_WANTED : IO_UNWANTED;
 		memcpy(name->name, words, sizeof(words));
 		return;
@@ -152,8 +180,7 @@ static void io_judge(struct io *io, struct io_device *cell, const struct device 
 
 	if (cell->verdict != IO_UNJUDGED)
 		return;
-	cell->from_sector = choice ? choice->from_sector : 0;
-	cell->nr_sectors = choice ? choice->nr_sectors : 0;
+	io_ranges_of(io, device, cell->ranges);
 	__atomic_store_n(&cell->verdict, choice ? IO_WANTED : IO_UNWANTED, __ATOMIC_SEQ_CST);
 }
 

@@ -8,11 +8,10 @@
 #define IOSONAR_COLLECT_IO_INSIDE_H
 
 #include "collect/io.h"
+#include "collect/obstacle.h"
 #include "collect/slots.h"
 
 struct io_bpf;
-
-#define IO_NO_PRIVILEGE "may not load BPF programs: run it as root, or with CAP_BPF and CAP_PERFMON"
 
 struct io_table {
 	int fd;
@@ -34,6 +33,9 @@ struct io {
 	bool nvme_attached;	       /* nvme_setup_cmd and nvme_complete_rq */
 	bool block_attached; /* block_rq_issue and block_rq_complete, for disks that are not NVMe */
 	bool direct;	     /* typed pointers (tp_btf), else plain ones (raw_tp) */
+	int typed_err;	     /* why they could not be typed; 0: they are, or were not tried */
+	bool rehearses;	     /* for doctor: what goes wrong is not said, nothing is attached */
+	struct start start;  /* how far it came */
 	struct ring_buffer *rings;
 	uint32_t ring_bytes; /* of each CPU's */
 	io_record_fn on_record;
@@ -51,6 +53,8 @@ struct io {
 /* Read-only once the programs are loaded. */
 struct io_settings *io_settings(const struct io *io);
 uint64_t io_now_ns(void);
+/* The run ends at this step: says why, unless it was a rehearsal, and returns the error. */
+int io_stop(struct io *io, enum start_step step, int err, const char *what);
 
 /* io_devices.c */
 bool io_is_measurable(const struct device *device); /* could its commands be seen at all? */
@@ -62,6 +66,8 @@ void io_resolve_all(struct io *io);		 /* every device cell in use */
 int io_device_index(struct io *io, uint32_t nr); /* of a device cell, in the device list; -1 */
 
 /* io_tables.c */
+void io_size_tables(struct io *io); /* from devices, CPUs and wants */
+uint64_t io_planned_bytes(const struct io *io);
 int io_make_tables(struct io *io); /* before the programs are loaded: they hold its addresses */
 int io_map_tables(struct io *io);  /* after */
 uint32_t io_row_of_bytes(const struct io *io); /* behind the slots */
@@ -80,6 +86,7 @@ int io_set(struct io *io);
 /* io_programs.c */
 int io_load(struct io *io);
 int io_attach(struct io *io);
-int io_attach_block(struct io *io); /* when the first such disk appears */
+bool io_has_block(const struct io *io); /* programs for disks that are not NVMe are loaded */
+int io_attach_block(struct io *io);	/* when the first such disk appears */
 
 #endif

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <linux/membarrier.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -15,12 +16,13 @@
 #include <bpf/libbpf.h>
 #include "bpf/io.skel.h"
 #include "log.h"
+#include "privilege.h"
 
 static void io_autoload(const struct io *io)
 {
 	struct io_bpf *s = io->skel;
 	bool nvme = io_wants_nvme(io), block = !io->nr_choices || io_wants_block(io);
-	bool typed_block = io->direct && !io->kernel.queue_argument;
+	bool typed_block = io->direct && kernel__may_type_block(&io->kernel);
 	bool cast = io->kernel.rdonly_cast_id && io->kernel.nvme_status_at;
 
 	bpf_program__set_autoload(s->progs.io_nvme_setup, nvme && io->direct);
@@ -75,12 +77,20 @@ static int io_complete_programs(const struct io *io)
 	return err;
 }
 
+/* What the BTF lacks is a better reason than what the verifier said. */
+static int io_stop_unloaded(struct io *io, int err)
+{
+	if (io->kernel.missing && err != -EPERM && err != -EACCES)
+		return io_stop(io, START_SHAPE, err, io->kernel.missing);
+	return io_stop(io, START_PROGRAMS, err, NULL);
+}
+
 /* Typed pointers first: they are cheaper. Plain ones work without module BTF and SYS_ADMIN. */
 int io_load(struct io *io)
 {
 	int err = -ENOTSUP;
 
-	for (int direct = io->kernel.nvme_events || !io_wants_nvme(io); direct >= 0 && err;
+	for (int direct = kernel__may_type(&io->kernel, io_wants_nvme(io)); direct >= 0 && err;
 	     direct--) {
 		io_bpf__destroy(io->skel);
 		io->direct = direct;
@@ -98,27 +108,33 @@ int io_load(struct io *io)
 		err = err ?: io_bpf__load(io->skel);
 		log_verbose("programs with %s pointers: %s", direct ? "typed" : "plain",
 			    err ? strerror(-err) : "loaded");
+		io->typed_err = direct ? err : io->typed_err;
 	}
-	if (err == -EPERM || err == -EACCES)
-		return log_err(-EPERM,
-			       "may not load BPF programs: run it as root, or with CAP_BPF and "
-			       "CAP_PERFMON");
-	if (err)
-		return log_err(-EOPNOTSUPP,
-			       "this kernel refuses the BPF programs: %s (-vv shows why)",
-			       strerror(-err));
-	return 0;
+	return err ? io_stop_unloaded(io, err) : 0;
 }
 
-static int io_attach_one(struct bpf_program *program, struct bpf_link **link)
+/* "raw_tp/block_rq_issue" */
+static const char *io_event_of(const struct bpf_program *program)
+{
+	return strchr(bpf_program__section_name(program), '/') + 1;
+}
+
+static int io_attach_one(struct io *io, struct bpf_program *program, struct bpf_link **link)
 {
 	if (*link || !bpf_program__autoload(program))
 		return 0;
 	*link = bpf_program__attach(program);
 	if (*link)
 		return 0;
-	return log_err(errno == ENOENT ? -EOPNOTSUPP : -errno, "cannot attach %s: %s",
-		       bpf_program__section_name(program), strerror(errno));
+	return io_stop(io, START_ATTACH, -errno, io_event_of(program));
+}
+
+bool io_has_block(const struct io *io)
+{
+	const struct io_bpf *s = io->skel;
+
+	return bpf_program__autoload(s->progs.io_block_end) ||
+	       bpf_program__autoload(s->progs.io_block_end_r);
 }
 
 /* Ends before starts: a command whose start is seen has its end seen too. */
@@ -127,11 +143,11 @@ int io_attach_block(struct io *io)
 	struct io_bpf *s = io->skel;
 	int err = 0;
 
-	err = err ?: io_attach_one(s->progs.io_requeue, &s->links.io_requeue);
-	err = err ?: io_attach_one(s->progs.io_block_end, &s->links.io_block_end);
-	err = err ?: io_attach_one(s->progs.io_block_end_r, &s->links.io_block_end_r);
-	err = err ?: io_attach_one(s->progs.io_block_issue, &s->links.io_block_issue);
-	err = err ?: io_attach_one(s->progs.io_block_issue_r, &s->links.io_block_issue_r);
+	err = err ?: io_attach_one(io, s->progs.io_requeue, &s->links.io_requeue);
+	err = err ?: io_attach_one(io, s->progs.io_block_end, &s->links.io_block_end);
+	err = err ?: io_attach_one(io, s->progs.io_block_end_r, &s->links.io_block_end_r);
+	err = err ?: io_attach_one(io, s->progs.io_block_issue, &s->links.io_block_issue);
+	err = err ?: io_attach_one(io, s->progs.io_block_issue_r, &s->links.io_block_issue_r);
 	io->block_attached = !err;
 	return err;
 }
@@ -141,15 +157,25 @@ static int io_attach_nvme(struct io *io)
 	struct io_bpf *s = io->skel;
 	int err = 0;
 
-	err = err ?: io_attach_one(s->progs.io_requeue, &s->links.io_requeue);
-	err = err ?: io_attach_one(s->progs.io_error, &s->links.io_error);
-	err = err ?: io_attach_one(s->progs.io_error_old, &s->links.io_error_old);
-	err = err ?: io_attach_one(s->progs.io_nvme_end, &s->links.io_nvme_end);
-	err = err ?: io_attach_one(s->progs.io_nvme_end_c, &s->links.io_nvme_end_c);
-	err = err ?: io_attach_one(s->progs.io_nvme_end_r, &s->links.io_nvme_end_r);
-	err = err ?: io_attach_one(s->progs.io_nvme_setup, &s->links.io_nvme_setup);
-	err = err ?: io_attach_one(s->progs.io_nvme_setup_r, &s->links.io_nvme_setup_r);
+	err = err ?: io_attach_one(io, s->progs.io_requeue, &s->links.io_requeue);
+	err = err ?: io_attach_one(io, s->progs.io_error, &s->links.io_error);
+	err = err ?: io_attach_one(io, s->progs.io_error_old, &s->links.io_error_old);
+	err = err ?: io_attach_one(io, s->progs.io_nvme_end, &s->links.io_nvme_end);
+	err = err ?: io_attach_one(io, s->progs.io_nvme_end_c, &s->links.io_nvme_end_c);
+	err = err ?: io_attach_one(io, s->progs.io_nvme_end_r, &s->links.io_nvme_end_r);
+	err = err ?: io_attach_one(io, s->progs.io_nvme_setup, &s->links.io_nvme_setup);
+	err = err ?: io_attach_one(io, s->progs.io_nvme_setup_r, &s->links.io_nvme_setup_r);
 	return err;
+}
+
+/*
+ * On a machine with NVMe alone the block programs would only look at commands that others measure,
+ * for half as many instructions again: they wait for a disk of theirs. By then the privileges are
+ * gone; where that forbids to attach they do not wait.
+ */
+static bool io_attaches_block_now(const struct io *io)
+{
+	return io_wants_block(io) || (io_has_block(io) && !privilege__can_attach_without());
 }
 
 int io_attach(struct io *io)
@@ -160,21 +186,42 @@ int io_attach(struct io *io)
 		err = io_attach_nvme(io);
 		io->nvme_attached = !err;
 	}
-	if (!err && io_wants_block(io))
+	if (!err && io_attaches_block_now(io))
 		err = io_attach_block(io);
 	__atomic_store_n(&io->skel->data->attached_ns, io_now_ns(), __ATOMIC_SEQ_CST);
 	return err;
 }
 
-static uint64_t io_skipped(const struct bpf_program *program)
+/* From /proc: bpf() would say the same, but not to a process without capabilities before 5.19. */
+static int io_count_skipped(struct io *io, const struct bpf_program *program)
 {
-	struct bpf_prog_info info = { 0 };
-	__u32 len = sizeof(info);
+	unsigned long long nr = 0;
+	char path[64], line[128];
+	FILE *file;
 
-	if (bpf_program__fd(program) < 0 ||
-	    bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &len))
+	if (bpf_program__fd(program) < 0)
 		return 0;
-	return info.recursion_misses;
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", bpf_program__fd(program));
+	file = fopen(path, "re");
+	if (!file)
+		return -errno;
+	while (fgets(line, sizeof(line), file))
+		if (sscanf(line, "recursion_misses: %llu", &nr) == 1)
+			io->skipped += nr;
+	fclose(file);
+	return 0;
+}
+
+static void io_count_all_skipped(struct io *io)
+{
+	struct bpf_program *program;
+	int err = 0;
+
+	bpf_object__for_each_program(program, io->skel->obj) err =
+		err ?: io_count_skipped(io, program);
+	if (err)
+		log_warn("cannot ask whether the kernel skipped a program: /proc/self/fdinfo: %s",
+			 strerror(-err));
 }
 
 /* Programs that run at this moment on some CPU have ended when this returns. */
@@ -194,7 +241,6 @@ static void io_unlink(struct bpf_link **link)
 void io__detach(struct io *io)
 {
 	struct io_bpf *s = io->skel;
-	struct bpf_program *program;
 
 	if (!s || !s->links.io_requeue)
 		return;
@@ -214,5 +260,5 @@ void io__detach(struct io *io)
 	io_unlink(&s->links.io_error_old);
 	io_unlink(&s->links.io_requeue);
 	io_wait_for_programs();
-	bpf_object__for_each_program(program, s->obj) io->skipped += io_skipped(program);
+	io_count_all_skipped(io);
 }

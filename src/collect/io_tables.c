@@ -46,6 +46,7 @@ static uint32_t io_nr_slots(const struct io *io)
 	return io_power_of_two(4 * requests, IO_MIN_SLOTS, IO_MAX_SLOTS);
 }
 
+/* How many rows and keys. */
 static void io_size_rows(struct io *io)
 {
 	const struct io_wants *w = &io->wants;
@@ -73,17 +74,18 @@ uint32_t io_row_of_bytes(const struct io *io)
 {
 	return 4 * io_power_of_two((uint64_t)io->nr_keys * io->nr_cpus, 1, 1u << 28);
 }
-static int io_map(struct io_table *table, int fd, uint64_t bytes)
+
+static uint64_t io_whole_pages(uint64_t bytes)
 {
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 
-	table->fd = fd;
-	table->bytes = (bytes + page - 1) / page * page;
-	table->cells = mmap(NULL, table->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (table->cells != MAP_FAILED)
-		return 0;
-	table->cells = NULL;
-	return -errno;
+	return (bytes + page - 1) / page * page;
+}
+
+void io_size_tables(struct io *io)
+{
+	io->nr_slots = io_nr_slots(io);
+	io_size_rows(io);
 }
 
 /* Behind the slots: row numbers, then what records need, if they are wanted. */
@@ -104,6 +106,26 @@ static uint64_t io_slot_bytes(const struct io *io)
 	return io_cpu_at(io) + io_power_of_two(io->nr_cpus, 1, 1u << 16) * sizeof(struct io_cpu);
 }
 
+uint64_t io_planned_bytes(const struct io *io)
+{
+	return io_whole_pages(io_slot_bytes(io)) +
+	       io_whole_pages((uint64_t)io->nr_rows * sizeof(struct io_row)) +
+	       io_whole_pages((uint64_t)io->nr_keys * sizeof(struct io_key)) +
+	       io_whole_pages(IO_MAX_DEVICES * sizeof(struct io_device)) +
+	       io_whole_pages(IO_MAX_NAMES * sizeof(struct io_name));
+}
+
+static int io_map(struct io_table *table, int fd, uint64_t bytes)
+{
+	table->fd = fd;
+	table->bytes = io_whole_pages(bytes);
+	table->cells = mmap(NULL, table->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (table->cells != MAP_FAILED)
+		return 0;
+	table->cells = NULL;
+	return -errno;
+}
+
 /* An array of one value: the programs take its address, wire/io.h says how. */
 static int io_make_table(struct io_table *table, const char *name, uint64_t bytes)
 {
@@ -121,8 +143,8 @@ int io_make_tables(struct io *io)
 {
 	int err;
 
-	io->nr_slots = io_nr_slots(io);
-	io_size_rows(io);
+	io_size_tables(io);
+	io->start.memory_bytes = io_planned_bytes(io);
 	while ((err = io_make_table(&io->slot_cells, "io_slots", io_slot_bytes(io))) == -E2BIG &&
 	       io->nr_slots > IO_MIN_SLOTS)
 		io->nr_slots /= 2;
@@ -133,9 +155,8 @@ int io_make_tables(struct io *io)
 		io->nr_rows = io->nr_rows / 2 > io->nr_cpus ? io->nr_rows / 2 : io->nr_cpus + 1;
 		err = 0;
 	}
-	if (err == -EPERM)
-		return log_err(err, IO_NO_PRIVILEGE);
-	return err ? log_err(err, "cannot make the BPF tables: %s", strerror(-err)) : 0;
+	io->start.memory_bytes = io_planned_bytes(io);
+	return err ? io_stop(io, START_TABLES, err, NULL) : 0;
 }
 static int io_map_own(struct io_table *table, const struct bpf_map *map)
 {

@@ -10,30 +10,44 @@
 #include <bpf/btf.h>
 #include "log.h"
 
-/* The type a typedef, const or volatile stands for. */
+/* A file's BTF may say anything, a type that contains itself too. */
+enum { KERNEL_DEPTH = 32 };
+
+/* The type a typedef, const or volatile stands for; NULL: there is none. */
 static const struct btf_type *kernel_plain(const struct btf *btf, __u32 id)
 {
 	const struct btf_type *t = btf__type_by_id(btf, id);
 
-	while (t && (btf_is_mod(t) || btf_is_typedef(t)))
+	for (int i = 0; i < KERNEL_DEPTH && t; i++) {
+		if (!btf_is_mod(t) && !btf_is_typedef(t))
+			return t;
 		t = btf__type_by_id(btf, t->type);
-	return t;
+	}
+	return NULL;
+}
+
+static const char *kernel_name(const struct btf *btf, __u32 offset)
+{
+	const char *name = btf__name_by_offset(btf, offset);
+
+	return name ? name : "";
 }
 
 /* Byte offset of a field, looking into anonymous members too; -1: no such field. */
-static int kernel_offset_in(const struct btf *btf, const struct btf_type *t, const char *field)
+static int kernel_offset_in(const struct btf *btf, const struct btf_type *t, const char *field,
+			    int depth)
 {
 	const struct btf_member *m = btf_members(t);
 
 	for (int i = 0; i < btf_vlen(t); i++, m++) {
-		const char *name = btf__name_by_offset(btf, m->name_off);
-		int at = (int)btf_member_bit_offset(t, (__u32)i) / 8, inner;
+		const char *name = kernel_name(btf, m->name_off);
+		const struct btf_type *inside = *name ? NULL : kernel_plain(btf, m->type);
+		int at = (int)btf_member_bit_offset(t, (__u32)i) / 8, inner = -1;
 
 		if (!strcmp(name, field))
 			return at;
-		if (*name || !btf_is_composite(kernel_plain(btf, m->type)))
-			continue;
-		inner = kernel_offset_in(btf, kernel_plain(btf, m->type), field);
+		if (inside && btf_is_composite(inside) && depth < KERNEL_DEPTH)
+			inner = kernel_offset_in(btf, inside, field, depth + 1);
 		if (inner >= 0)
 			return at + inner;
 	}
@@ -44,7 +58,7 @@ static int kernel_offset(const struct btf *btf, const char *type, const char *fi
 {
 	int id = btf__find_by_name_kind(btf, type, BTF_KIND_STRUCT);
 
-	return id < 0 ? -1 : kernel_offset_in(btf, btf__type_by_id(btf, (__u32)id), field);
+	return id < 0 ? -1 : kernel_offset_in(btf, btf__type_by_id(btf, (__u32)id), field, 0);
 }
 
 /* Arguments of a tracepoint, without the context that every prototype begins with; -1: none such.
@@ -68,7 +82,7 @@ static int kernel_enum_value(const struct btf *btf, const char *name, const char
 	const struct btf_type *t = id < 0 ? NULL : btf__type_by_id(btf, (__u32)id);
 
 	for (int i = 0; t && i < btf_vlen(t); i++)
-		if (!strcmp(btf__name_by_offset(btf, btf_enum(t)[i].name_off), value))
+		if (!strcmp(kernel_name(btf, btf_enum(t)[i].name_off), value))
 			return btf_enum(t)[i].val;
 	return -1;
 }
@@ -103,7 +117,7 @@ static void kernel_read_ops(struct kernel *kernel, const struct btf *btf)
 	t = btf__type_by_id(btf, (__u32)id);
 	e = btf_enum(t);
 	for (int i = 0; i < btf_vlen(t); i++, e++) {
-		const char *name = btf__name_by_offset(btf, e->name_off);
+		const char *name = kernel_name(btf, e->name_off);
 
 		if (e->val >= 0 && e->val < KERNEL_OPS && !strncmp(name, "REQ_OP_", 7) &&
 		    strcmp(name, "REQ_OP_LAST") && !kernel->op_names[e->val])
@@ -161,18 +175,15 @@ static void kernel_guess_nvme(struct kernel *kernel, const struct btf *vmlinux)
 	kernel->nvme_admin_q_at = 56;
 }
 
+/* A module's BTF is a file of its own. */
 static void kernel_find_nvme(struct kernel *kernel, struct btf *vmlinux)
 {
 	struct btf *nvme;
 
-	if (btf__find_by_name_kind(vmlinux, "nvme_request", BTF_KIND_STRUCT) > 0) {
-		kernel->nvme_loaded = true;
-		kernel_read_nvme(kernel, vmlinux, vmlinux);
+	if (kernel->nvme == KERNEL_NVME_BUILT_IN || access("/sys/module/nvme_core", F_OK))
 		return;
-	}
-	kernel->nvme_loaded = !access("/sys/module/nvme_core", F_OK);
-	if (!kernel->nvme_loaded)
-		return;
+	kernel->nvme = KERNEL_NVME_MODULE;
+	kernel->nvme_loaded = true;
 	nvme = btf__parse_split("/sys/kernel/btf/nvme_core", vmlinux);
 	if (nvme)
 		kernel_read_nvme(kernel, vmlinux, nvme);
@@ -181,34 +192,113 @@ static void kernel_find_nvme(struct kernel *kernel, struct btf *vmlinux)
 	btf__free(nvme);
 }
 
+/* What the programs cannot do without: bpf/kernel.h. */
+static const struct kernel_need {
+	const char *name, *type, *field;
+} kernel_needs[] = {
+	{ "request.q", "request", "q" },
+	{ "request.mq_hctx", "request", "mq_hctx" },
+	{ "request.cmd_flags", "request", "cmd_flags" },
+	{ "request.__data_len", "request", "__data_len" },
+	{ "request.__sector", "request", "__sector" },
+	{ "request.bio", "request", "bio" },
+	{ "request.state", "request", "state" },
+	{ "request.start_time_ns", "request", "start_time_ns" },
+	{ "request_queue.queuedata", "request_queue", "queuedata" },
+	{ "request_queue.limits", "request_queue", "limits" },
+	{ "queue_limits.logical_block_size", "queue_limits", "logical_block_size" },
+	{ "blk_mq_hw_ctx.queue_num", "blk_mq_hw_ctx", "queue_num" },
+	{ "gendisk.disk_name", "gendisk", "disk_name" },
+};
+static const char *const kernel_events[] = { "btf_trace_block_rq_issue",
+					     "btf_trace_block_rq_complete",
+					     "btf_trace_block_rq_requeue" };
+
+static const char *kernel_missing(const struct btf *btf)
+{
+	for (size_t i = 0; i < sizeof(kernel_events) / sizeof(kernel_events[0]); i++)
+		if (kernel_event_arguments(btf, kernel_events[i]) < 0)
+			return kernel_events[i] + strlen("btf_trace_");
+	for (size_t i = 0; i < sizeof(kernel_needs) / sizeof(kernel_needs[0]); i++)
+		if (kernel_offset(btf, kernel_needs[i].type, kernel_needs[i].field) < 0)
+			return kernel_needs[i].name;
+	if (kernel_offset(btf, "request_queue", "disk") < 0 &&
+	    kernel_offset(btf, "request", "rq_disk") < 0)
+		return "request_queue.disk";
+	return NULL;
+}
+
+/* What one BTF tells by itself, without a look at the running kernel. */
+static void kernel_read_btf(struct kernel *kernel, const struct btf *vmlinux)
+{
+	int cast = btf__find_by_name_kind(vmlinux, "bpf_rdonly_cast", BTF_KIND_FUNC);
+
+	kernel->queue_argument = kernel_event_arguments(vmlinux, "btf_trace_block_rq_issue") == 2;
+	kernel->has_rq_error = kernel_event_arguments(vmlinux, "btf_trace_block_rq_error") >= 0;
+	kernel->has_diskseq = kernel_offset(vmlinux, "gendisk", "diskseq") >= 0;
+	kernel->zone_resource = kernel_offset(vmlinux, "gendisk", "zone_wplugs_hash") < 0;
+	kernel->has_ring = kernel_enum_value(vmlinux, "bpf_map_type", "BPF_MAP_TYPE_RINGBUF") >= 0;
+	kernel->has_task_pointer =
+		kernel_enum_value(vmlinux, "bpf_func_id", "BPF_FUNC_get_current_task_btf") >= 0;
+	kernel->integrity_flag = kernel_request_flag(vmlinux, "__REQ_INTEGRITY");
+	kernel->fua_flag = kernel_request_flag(vmlinux, "__REQ_FUA");
+	kernel->rdonly_cast_id = cast > 0 ? (uint32_t)cast : 0;
+	kernel->missing = kernel_missing(vmlinux);
+	kernel_read_ops(kernel, vmlinux);
+	if (btf__find_by_name_kind(vmlinux, "nvme_request", BTF_KIND_STRUCT) < 0)
+		return;
+	kernel->nvme = KERNEL_NVME_BUILT_IN;
+	kernel->nvme_loaded = true;
+	kernel_read_nvme(kernel, vmlinux, vmlinux);
+}
+
 int kernel__read(struct kernel *kernel)
 {
 	struct utsname uts;
 	struct btf *vmlinux = btf__load_vmlinux_btf();
-	int cast;
 
 	memset(kernel, 0, sizeof(*kernel));
 	if (!uname(&uts))
 		memcpy(kernel->release, uts.release, sizeof(kernel->release));
 	if (!vmlinux)
-		return log_err(-EOPNOTSUPP,
-			       "Linux %s has no BTF (/sys/kernel/btf/vmlinux): it needs a kernel "
-			       "with CONFIG_DEBUG_INFO_BTF",
-			       kernel->release);
-	kernel->queue_argument = kernel_event_arguments(vmlinux, "btf_trace_block_rq_issue") == 2;
-	kernel->has_rq_error = kernel_event_arguments(vmlinux, "btf_trace_block_rq_error") >= 0;
-	kernel->zone_resource = kernel_offset(vmlinux, "gendisk", "zone_wplugs_hash") < 0;
-	kernel->has_diskseq = kernel_offset(vmlinux, "gendisk", "diskseq") >= 0;
-	cast = btf__find_by_name_kind(vmlinux, "bpf_rdonly_cast", BTF_KIND_FUNC);
-	kernel->rdonly_cast_id = cast > 0 ? (uint32_t)cast : 0;
-	kernel->has_task_pointer =
-		kernel_enum_value(vmlinux, "bpf_func_id", "BPF_FUNC_get_current_task_btf") >= 0;
-	kernel->integrity_flag = kernel_request_flag(vmlinux, "__REQ_INTEGRITY");
-	kernel->fua_flag = kernel_request_flag(vmlinux, "__REQ_FUA");
-	kernel_read_ops(kernel, vmlinux);
+		return -EOPNOTSUPP;
+	kernel_read_btf(kernel, vmlinux);
 	kernel_find_nvme(kernel, vmlinux);
 	btf__free(vmlinux);
 	return 0;
+}
+
+int kernel__read_file(struct kernel *kernel, const char *path)
+{
+	struct btf *vmlinux;
+
+	memset(kernel, 0, sizeof(*kernel));
+	if (access(path, F_OK))
+		return log_err(-EINVAL, "--btf %s: %s", path, strerror(errno));
+	if (access(path, R_OK))
+		return log_err(-EIO, "--btf %s: %s", path, strerror(errno));
+	vmlinux = btf__parse(path, NULL);
+	if (!vmlinux || btf__type_cnt(vmlinux) < 2) {
+		btf__free(vmlinux);
+		return log_err(
+			-EINVAL,
+			"--btf %s: this is no BTF; give a kernel's /sys/kernel/btf/vmlinux, or "
+			"its vmlinux",
+			path);
+	}
+	kernel_read_btf(kernel, vmlinux);
+	btf__free(vmlinux);
+	return 0;
+}
+
+bool kernel__may_type(const struct kernel *kernel, bool wants_nvme)
+{
+	return kernel->nvme_events || !wants_nvme;
+}
+
+bool kernel__may_type_block(const struct kernel *kernel)
+{
+	return !kernel->queue_argument;
 }
 
 void kernel__free(struct kernel *kernel)

@@ -11,8 +11,12 @@
 
 enum { KERNEL_OPS = 256 };
 
+/* Module or not is asked of the running kernel; of a BTF file only whether it is in there. */
+enum kernel_nvme { KERNEL_NVME_ABSENT, KERNEL_NVME_MODULE, KERNEL_NVME_BUILT_IN };
+
 struct kernel {
 	char release[65];
+	enum kernel_nvme nvme;
 	bool nvme_loaded;    /* nvme_core is here, as a module or built in */
 	bool nvme_btf;	     /* and its types are known */
 	bool nvme_events;    /* its tracepoints' prototypes are known: tp_btf may work */
@@ -23,6 +27,8 @@ struct kernel {
 	bool zone_resource; /* blk_status_t has ZONE_RESOURCE before those of zones (until 6.9) */
 	bool has_task_pointer;		   /* bpf_get_current_task_btf (5.11) */
 	uint32_t integrity_flag, fua_flag; /* REQ_INTEGRITY and REQ_FUA; 0: none */
+	bool has_ring;			   /* BPF ring buffers (5.8) */
+	const char *missing;	 /* an event or field that every run needs and that is not there */
 	uint32_t rdonly_cast_id; /* BTF id of the function bpf_rdonly_cast (6.2); 0: none */
 	/* From the request to nvme_request's fields, and in nvme_ctrl; 0: unknown. */
 	uint32_t nvme_result_at, nvme_flags_at, nvme_status_at;
@@ -31,8 +37,15 @@ struct kernel {
 				     */
 };
 
-/* 0; -EOPNOTSUPP after one line when the kernel has no BTF. */
+/* Of the running kernel. 0; -EOPNOTSUPP, and nothing is said, when it has no BTF. */
 int kernel__read(struct kernel *kernel);
+/* Of another one: its BTF, plain or in an ELF file. 0; -EINVAL or -EIO after one line. */
+int kernel__read_file(struct kernel *kernel, const char *path);
 void kernel__free(struct kernel *kernel);
+
+/* Could every program of a run get typed pointers? They are of one kind, NVMe's decide. */
+bool kernel__may_type(const struct kernel *kernel, bool wants_nvme);
+/* An event that carries the queue first has no program for typed pointers. */
+bool kernel__may_type_block(const struct kernel *kernel);
 
 #endif

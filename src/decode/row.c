@@ -10,7 +10,7 @@
 #define FIELD(name) offsetof(struct command_row, name)
 
 const struct column command_columns[COMMAND_COLUMNS + 1] = {
-	{ "time", "time", CELL_TEXT, 11, "seconds since the start", .at = FIELD(time) },
+	{ "time_s", "time", CELL_TIME, 11, "since the start", .at = FIELD(time_ns) },
 	{ "wall", "wall clock", CELL_TEXT, 29, "wall clock of the event", .at = FIELD(wall) },
 	{ "event", "event", CELL_TEXT, 6, "submit or end", .at = FIELD(event) },
 	{ "start_ns", "start", CELL_COUNT, 0, "first issue, CLOCK_MONOTONIC",
@@ -42,31 +42,18 @@ const struct column command_columns[COMMAND_COLUMNS + 1] = {
 	{ 0 },
 };
 
-/* 123456789012 is "123.456789012". */
-static const char *row_seconds(char buf[32], uint64_t ns)
-{
-	struct words w = words__on(buf, 32);
-
-	words__u64(&w, ns / 1000000000);
-	words__char(&w, '.');
-	for (uint64_t rest = ns % 1000000000, unit = 100000000; unit; unit /= 10)
-		words__char(&w, (char)('0' + rest / unit % 10));
-	return words__done(&w);
-}
-
 /* 2026-11-15T07:08:09.123456789Z: UTC, so that lines of two machines can be laid side by side. */
 static const char *row_wall(char buf[48], uint64_t real_ns)
 {
 	time_t s = (time_t)(real_ns / 1000000000);
 	struct tm tm;
-	char fraction[32];
+	size_t at;
 
 	if (!real_ns || !gmtime_r(&s, &tm))
 		return NULL;
-	strftime(buf, 24, "%Y-%m-%dT%H:%M:%S", &tm);
-	row_seconds(fraction, real_ns % 1000000000);
-	strcat(buf, fraction + 1);
-	return strcat(buf, "Z");
+	at = strftime(buf, 24, "%Y-%m-%dT%H:%M:%S", &tm);
+	snprintf(buf + at, 48 - at, ".%09luZ", (unsigned long)(real_ns % 1000000000));
+	return buf;
 }
 
 static const char *row_cdw(char buf[64], const struct io_record *r)
@@ -114,7 +101,7 @@ void command_row__fill(struct command_row *row, const struct io_record *r,
 {
 	const bool nvme = r->kind != IO_BLOCK;
 
-	row->time = row_seconds(row->time_text, io_record__time_ns(r) - c->start_ns);
+	row->time_ns = io_record__time_ns(r) - c->start_ns;
 	row->wall = row_wall(row->wall_text, c->wall_ns);
 	row->start_ns = r->first_ns;
 	row->last_ns = r->last_ns;

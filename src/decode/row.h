@@ -17,7 +17,8 @@
  * 0.004112873 nvme0n1   1 16402 read        1 lba=41280 len=4Ki  ok       1   163us 2211 fio
  */
 struct command_row {
-	const char *time, *wall, *event;
+	uint64_t time_ns;
+	const char *wall, *event;
 	uint64_t start_ns, last_ns, end_ns;
 	const char *dev;
 	uint64_t qid, cid;
@@ -29,7 +30,7 @@ struct command_row {
 	const char *comm;
 	uint64_t cpu;
 	/* Texts of this row, some of them. */
-	char time_text[32], wall_text[48], op_text[16], command_text[512], cdw_text[64];
+	char wall_text[48], op_text[16], command_text[512], cdw_text[64];
 	char status_text[160], comm_text[17];
 };
 

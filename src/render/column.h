@@ -22,6 +22,8 @@ enum cell_kind {
 	CELL_MBPS,     /* real, 10^6 bytes per second: "123.4" */
 	CELL_PERCENT,  /* real, 0…100 */
 	CELL_SECONDS,  /* real, a point in the run: "12.000" */
+	CELL_TIME,     /* ns, a point in the run: seconds with nine digits in every format */
+	CELL_KINDS,
 };
 
 #define CELL_NO_NUMBER UINT64_MAX /* a number field that holds none */
@@ -64,8 +66,21 @@ void table__row(struct table *table, const void *row);
 void table__heading_again(struct table *table); /* before the next row */
 void table__free(struct table *table);
 
-/* JSON Schema of one object of this type, from the same columns. */
-void column__print_schema(FILE *out, const char *type, const struct column *columns);
+/*
+ * What one type of JSON object can hold. Tables pick their columns from it and --json-schema
+ * prints all of it, so what is printed and what is promised are one list.
+ */
+struct object {
+	const char *type;
+	const struct column *parts[3]; /* the last is NULL: objects may share the first */
+};
+
+enum { OBJECT_COLUMNS = 64 }; /* at most; a unit test looks at every command's */
+
+/* All of its columns in their order; returns how many. */
+size_t object__columns(const struct object *object, const struct column *columns[OBJECT_COLUMNS]);
+/* JSON Schema of every object that a command prints. objects: NULL-terminated. */
+void object__print_schema(FILE *out, const char *title, const struct object *const *objects);
 
 /* Escapes: terminal (control characters, invalid UTF-8 as \xNN), JSON string, CSV field. */
 void text__put_terminal(FILE *out, const char *text);

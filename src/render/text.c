@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * text.c: how is a name or a number shown? Names come from tasks, files and devices and may hold
- * anything; what leaves here can neither move a cursor nor break a JSON line. Widths are counted in
- * characters: wide and combining ones are taken for one column each.
+ * text.c: how is a name shown? Names come from tasks, files and devices and may hold anything; what
+ * leaves here can neither move a cursor nor break a JSON line. Widths are counted in characters:
+ * wide and combining ones are taken for one column each.
  */
 #include <string.h>
 #include "render/column.h"
@@ -59,63 +59,105 @@ static bool text_is_control(uint32_t code)
 	return code < 0x20 || (code >= 0x7f && code < 0xa0);
 }
 
-static void text_put_hex(FILE *out, const char *text, size_t len)
+/* ---- one character ---- */
+
+static char *text_hex(char *at, const char *text, size_t len)
 {
-	size_t i;
+	static const char digits[] = "0123456789abcdef";
 
-	for (i = 0; i < len; i++)
-		fprintf(out, "\\x%02x", (unsigned char)text[i]);
-}
+	for (size_t i = 0; i < len; i++) {
+		unsigned char c = (unsigned char)text[i];
 
-static void text_put_escaped(FILE *out, const char *text, const char *quote)
-{
-	uint32_t code;
-	size_t len;
-
-	for (; *text; text += len) {
-		code = text_decode(text, &len);
-		if (code == TEXT_INVALID || text_is_control(code))
-			text_put_hex(out, text, len);
-		else if (code == '"')
-			fputs(quote, out);
-		else
-			fwrite(text, 1, len, out);
+		at[0] = '\\';
+		at[1] = 'x';
+		at[2] = digits[c >> 4];
+		at[3] = digits[c & 15];
+		at += 4;
 	}
+	return at;
 }
+
+static char *text_append(char *at, const char *text, size_t len)
+{
+	memcpy(at, text, len);
+	return at + len;
+}
+
+/* Its length goes to *len, the columns it fills are added to *width. */
+static char *text_terminal_one(char *at, const char *text, size_t *len, size_t *width)
+{
+	uint32_t code = text_decode(text, len);
+
+	if (code == TEXT_INVALID || text_is_control(code)) {
+		*width += 4 * *len;
+		return text_hex(at, text, *len);
+	}
+	++*width;
+	return text_append(at, text, *len);
+}
+
+static char *text_json_one(char *at, const char *text, size_t *len)
+{
+	static const char digits[] = "0123456789abcdef";
+	uint32_t code = text_decode(text, len);
+
+	if (code == TEXT_INVALID)
+		return text_append(at, "\\ufffd", 6);
+	if (text_is_control(code)) { /* below 0xa0 */
+		at = text_append(at, "\\u00", 4);
+		*at++ = digits[code >> 4];
+		*at++ = digits[code & 15];
+		return at;
+	}
+	if (code == '"' || code == '\\')
+		*at++ = '\\';
+	return text_append(at, text, *len);
+}
+
+/* Between quotes. */
+static char *text_csv_one(char *at, const char *text, size_t *len)
+{
+	size_t width = 0;
+
+	if (*text == '"')
+		*at++ = '"';
+	return text_terminal_one(at, text, len, &width);
+}
+
+/* ---- texts of any length, a character at a time ---- */
+
+enum { TEXT_ONE = 4 * 4 + 1 }; /* four bytes, each "\xNN" */
 
 void text__put_terminal(FILE *out, const char *text)
 {
-	text_put_escaped(out, text, "\"");
+	size_t len, width = 0;
+	char one[TEXT_ONE], *end;
+
+	for (; *text; text += len) {
+		end = text_terminal_one(one, text, &len, &width);
+		fwrite(one, 1, (size_t)(end - one), out);
+	}
 }
 
 size_t text__width(const char *text)
 {
 	size_t width = 0, len;
-	uint32_t code;
+	char one[TEXT_ONE];
 
-	for (; *text; text += len) {
-		code = text_decode(text, &len);
-		width += code == TEXT_INVALID || text_is_control(code) ? 4 * len : 1;
-	}
+	for (; *text; text += len)
+		text_terminal_one(one, text, &len, &width);
 	return width;
 }
 
 void text__put_json(FILE *out, const char *text)
 {
-	uint32_t code;
+	char one[TEXT_ONE], *end;
 	size_t len;
 
 	fputc('"', out);
 	for (; *text; text += len) {
-		code = text_decode(text, &len);
-		if (code == TEXT_INVALID)
-			fputs("\\ufffd", out);
-		else if (text_is_control(code))
-			fprintf(out, "\\u%04x", code);
-		else if (code == '"' || code == '\\')
-			fprintf(out, "\\%c", (char)code);
-		else
-			fwrite(text, 1, len, out);
+		end = text_json_one(one, text, &len);
+		fwrite(one, 1, (size_t)(end - one), out);
 	}
 	fputc('"', out);
 }
@@ -124,75 +166,17 @@ void text__put_json(FILE *out, const char *text)
 void text__put_csv(FILE *out, const char *text)
 {
 	bool is_plain = *text && !strpbrk(text, ",\"");
+	char one[TEXT_ONE], *end;
+	size_t len;
 
 	if (is_plain) {
 		text__put_terminal(out, text);
 		return;
 	}
 	fputc('"', out);
-	text_put_escaped(out, text, "\"\"");
-	fputc('"', out);
-}
-
-struct text_unit {
-	double factor;
-	const char *name;
-};
-
-/* Three significant digits in the largest unit that leaves one before the point. */
-static char *text_three_digits(char *buf, size_t size, double value, const struct text_unit *units,
-			       size_t nr)
-{
-	double v = value / units[0].factor;
-	size_t i = 0;
-
-	/* 999.5 and not 1000: 999.7us would be printed as 1000us. */
-	while (i + 1 < nr && v >= 999.5)
-		v = value / units[++i].factor;
-	snprintf(buf, size, "%.*f%s", v < 9.995 ? 2 : v < 99.95 ? 1 : 0, v, units[i].name);
-	return buf;
-}
-
-char *text__duration(char *buf, size_t size, uint64_t ns)
-{
-	static const struct text_unit units[] = { { 1e3, "us" }, { 1e6, "ms" }, { 1e9, "s" } };
-
-	if (ns >= 1000)
-		return text_three_digits(buf, size, (double)ns, units, 3);
-	snprintf(buf, size, "%uns", (unsigned int)ns);
-	return buf;
-}
-
-char *text__bytes(char *buf, size_t size, uint64_t bytes)
-{
-	static const char units[] = "KMGTPE";
-	double v = (double)bytes / 1024;
-	size_t i = 0;
-
-	if (bytes < 1024) {
-		snprintf(buf, size, "%u", (unsigned int)bytes);
-		return buf;
+	for (; *text; text += len) {
+		end = text_csv_one(one, text, &len);
+		fwrite(one, 1, (size_t)(end - one), out);
 	}
-	/* 1023.95 would be printed as 1024.0 */
-	for (; v >= 1023.95; v /= 1024)
-		i++;
-	snprintf(buf, size, "%.1f%ci", v, units[i]);
-	return buf;
-}
-
-char *text__rate(char *buf, size_t size, double per_s)
-{
-	static const struct text_unit units[] = {
-		{ 1e3, "k" }, { 1e6, "M" }, { 1e9, "G" }, { 1e12, "T" }
-	};
-
-	if (!__builtin_isfinite(per_s))
-		snprintf(buf, size, "-");
-	else if (per_s >= 999.5 && per_s < 1e15)
-		return text_three_digits(buf, size, per_s, units, 4);
-	else if (per_s >= 1e15)
-		snprintf(buf, size, "%.2e", per_s);
-	else
-		snprintf(buf, size, "%.*f", per_s < 99.95 ? 1 : 0, per_s);
-	return buf;
+	fputc('"', out);
 }

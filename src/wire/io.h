@@ -16,7 +16,8 @@ enum {
 	IO_MAX_KEYS = 65536,
 	IO_NAME_LEN = 32, /* the kernel's DISK_NAME_LEN */
 	IO_COMM_LEN = 16,
-	IO_MAX_DEPTH = 4, /* task, softirq, irq, nmi: how deep programs nest on one CPU */
+	IO_MAX_RANGES = 4, /* partitions of one disk that -d names */
+	IO_MAX_DEPTH = 4,  /* task, softirq, irq, nmi: how deep programs nest on one CPU */
 };
 
 /*
@@ -151,13 +152,18 @@ enum io_verdict {
 	IO_UNWANTED = 2,
 };
 
+/* A partition asked for; nr 0: none. A disk without any is meant as a whole. */
+struct io_range {
+	__u64 from_sector, nr_sectors;
+};
+
 struct io_device {
-	__u64 key;		       /* its request queue's address; 0: free; odd: it is gone */
-	__u64 diskseq;		       /* 0: none (an admin queue, or before 5.15) */
-	__u64 from_sector, nr_sectors; /* of the partition asked for; nr 0: all */
-	__u64 unjudged;		       /* commands that came before the verdict */
-	char name[IO_NAME_LEN];	       /* empty: an admin queue */
-	__s32 ctrl;		       /* N of nvmeN; -1: not known */
+	__u64 key;     /* its request queue's address; 0: free; odd: it is gone */
+	__u64 diskseq; /* 0: none (an admin queue, or before 5.15) */
+	struct io_range ranges[IO_MAX_RANGES];
+	__u64 unjudged;		/* commands that came before the verdict */
+	char name[IO_NAME_LEN]; /* empty: an admin queue */
+	__s32 ctrl;		/* N of nvmeN; -1: not known */
 	__u32 block_shift;
 	__u8 verdict;
 	__u8 kind; /* enum io_kind of its commands: IO_NVME, IO_ADMIN or IO_BLOCK */
@@ -167,7 +173,7 @@ struct io_device {
 /* What -d said about a name, before or after the device appeared. */
 struct io_name {
 	char name[IO_NAME_LEN]; /* empty: free */
-	__u64 from_sector, nr_sectors;
+	struct io_range ranges[IO_MAX_RANGES];
 	__u32 verdict;
 	__u32 pad;
 };

@@ -65,7 +65,7 @@ fits() { # no line of stdout is longer than 100 columns
 @test "help of latency has every shared option and its own" {
 	door latency -h
 	for name in device op pid comm cgroup nsid qid ctrl_id min failed interval duration count \
-		allow-loss verbose format out color json-schema help by hist cumulative heat \
+		allow-loss keep-privileges verbose format out color json-schema help by hist cumulative heat \
 		lat_min_us lat_shift fail-if; do
 		[[ $out == *" --$name"[[:space:]]* ]] || { echo "no --$name"; return 1; }
 	done
@@ -85,10 +85,13 @@ fits() { # no line of stdout is longer than 100 columns
 	[ "$out" = "$long" ]
 }
 
-@test "json-schema is JSON" {
+@test "json-schema is JSON and knows every object" {
 	door latency --json-schema
 	[ "$status" -eq 0 ]
 	[ -z "$err" ]
+	for type in latency hist ledger; do
+		[[ $out == *"{\"title\":\"$type\",\"type\":\"object\""* ]] || { echo "no $type"; return 1; }
+	done
 	command -v python3 >/dev/null || skip "python3 is missing"
 	python3 -m json.tool "$tmp/out" >/dev/null
 }

@@ -100,9 +100,12 @@ same() { # same WHAT GOT WANT
 		sed 's/ , /\n/g')" "$("$iosonar" latency -h | sed -n 's/^ *--by //p' | tr , '\n')"
 }
 
+# schema_keys COMMAND TYPE: of that object in the command's schema, but for "type" itself.
+schema_keys() { "$iosonar" "$1" --json-schema | sed -n "/^{\"title\":\"$2\"/,/^}}/p" | sed -n 's/^"\([^"]*\)":.*/\1/p' | grep -vx type; }
+schema_types() { "$iosonar" "$1" --json-schema | sed -n 's/^{"title":"\([^"]*\)","type":.*/\1/p'; }
+
 @test "columns of the schema are those of the manual" {
-	same columns "$(section "$(page latency)" COLUMNS | sed -n 's/^\.It Li \([^ ]*\).*/\1/p')" \
-		"$("$iosonar" latency --json-schema | sed -n 's/^"\([^"]*\)":.*description.*/\1/p')"
+	same columns "$(section "$(page latency)" COLUMNS | sed -n 's/^\.It Li \([^ ]*\).*/\1/p')" "$(schema_keys latency latency)"
 }
 
 # The condition is read before the device is looked for, which is then the one thing wrong.
@@ -162,7 +165,7 @@ here() {
 	load=$!
 	"$iosonar" record -d "$manual_disk" -w run.cap -t 600ms 2>err || { cat err; return 1; }
 	for command in $(commands); do
-		[ "$(examples "$(page "$command")" | wc -l)" -ge 5 ]
+		[ "$(examples "$(page "$command")" | wc -l)" -ge "$(runs "$command" && echo 5 || echo 3)" ]
 		while read -r example; do
 			status=0
 			bash -c "$(here "$example")" >out 2>err </dev/null || status=$?
@@ -194,6 +197,23 @@ keys() { grep "^{\"type\":\"$1\"" "$2" | head -1 | grep -oE '"[a-z0-9_.]+":' | t
 		[ -n "$(keys $type "$tmp/json")" ] || { echo "no object of type $type"; return 1; }
 		for key in $(keys $type "$tmp/json"); do
 			grep -qE "^\.(It )?Li (.* , )?${key//./\\.}( |\$)" "$(page latency)" || { echo "$type: $key is not there"; return 1; }
+		done
+	done
+}
+
+# A key that is printed and not promised is a hole in the schema, a type that is promised and not printed a lie.
+@test "every JSON object is as its schema says" {
+	[ "$(id -u)" -eq 0 ] || skip "needs root"
+	[ -n "$manual_disk" ] || skip "no loop device can be made here"
+	[ -r /sys/kernel/btf/vmlinux ] || skip "this kernel has no BTF"
+	for command in $(commands); do
+		help_options "$command" | grep -qx -- --device && help_options "$command" | grep -qx -- --format || continue
+		"$iosonar" "$command" -d "$manual_disk" -o json --out "$tmp/json" -- \
+			dd if="$manual_disk" of=/dev/null bs=4k count=7 iflag=direct status=none
+		same "$command: types" "$(grep -oE '^\{"type":"[a-z_]+"' "$tmp/json" | cut -d'"' -f4 | sort -u)" "$(schema_types "$command" | sort)"
+		for type in $(schema_types "$command"); do
+			missing=$(keys "$type" "$tmp/json" | grep -vxFf <(schema_keys "$command" "$type")) || true
+			[ -z "$missing" ] || { echo "$command: the schema of $type has no $missing"; return 1; }
 		done
 	done
 }

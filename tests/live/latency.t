@@ -311,6 +311,12 @@ check_partition_counts() {
 	timeout 60 "$IOSONAR" latency -d "${parts}p2" -o json --out "$tmp/json" \
 		-- sh -c "$load" >"$tmp/out" 2>"$tmp/err" </dev/null
 	is "$? $(count)" "0 17" "the other one, by its path"
+	timeout 60 "$IOSONAR" latency -d "${parts}p2" -d "${parts}p1" -o json --out "$tmp/json" \
+		-- sh -c "$load" >"$tmp/out" 2>"$tmp/err" </dev/null
+	is "$? $(count)" "0 30" "both in one run"
+	timeout 60 "$IOSONAR" latency -d "${parts}p2" -d "$parts" -o json --out "$tmp/json" \
+		-- sh -c "$load" >"$tmp/out" 2>"$tmp/err" </dev/null
+	is "$? $(count)" "0 49" "a partition and its disk: the whole disk"
 }
 
 # ---- how it ends ----
@@ -393,6 +399,52 @@ check_killed() {
 	is "$left" '' "killed, it leaves none behind"
 }
 
+# ---- privileges ----
+
+# state FILE: of a copy of /proc/PID/status, inheritable, permitted, effective and ambient capabilities, whether exec can
+# gain none, whether calls are filtered.
+state() { sed -nE 's/^(Cap(Inh|Prm|Eff|Amb)|NoNewPrivs|Seccomp):[[:space:]]*0*([0-9a-f]+)$/\3/p' "$1" | xargs; }
+
+# The COMMAND looks: it begins when all is dropped.
+check_privileges() {
+	local own pid
+	own=$(state /proc/self/status)
+	watch -v -- "$(reads 11); cat /proc/\$PPID/status >$tmp/ours; cat /proc/self/status >$tmp/its"
+	is "$code $(count)" "0 11" "it counts without privileges"
+	is "$(state "$tmp/ours")" "0 0 0 0 1 2" "no capability, none to gain, system calls filtered"
+	is "$(state "$tmp/its")" "$own" "the COMMAND has what iosonar was started with"
+	is "$(grep '^privileges: ' "$tmp/err")" \
+		"privileges: no capabilities, no new privileges, system calls filtered" "-v says so"
+	watch -v --keep-privileges -- "cat /proc/\$PPID/status >$tmp/ours"
+	is "$code $(state "$tmp/ours")" "0 $own" "--keep-privileges: as it was started"
+	is "$(grep -c '^privileges: ' "$tmp/err")" 0 "and not a word"
+	: >"$tmp/err"
+	"$IOSONAR" latency -v -d "$name" -o json --out "$tmp/json" -t 60s 2>>"$tmp/err" &
+	pid=$!
+	for _ in $(seq 100); do
+		grep -q '^privileges: ' "$tmp/err" && break
+		sleep 0.1
+	done
+	is "$(state "/proc/$pid/status")" "0 0 0 0 1 2" "without a COMMAND the same"
+	sh -c "$(reads 13)"
+	kill -INT "$pid"
+	wait "$pid"
+	is "$? $(count)" "0 13" "and it ends as it should"
+}
+
+# A device comes while it runs: its files in /sys are still read.
+check_privileges_new_device() {
+	local old=$name
+	truncate -s 1M "$tmp/late"
+	timeout 60 "$IOSONAR" latency -o json --out "$tmp/json" -- sh -c "losetup -f --show $tmp/late >$tmp/name &&
+		sleep 1 && dd if=\$(cat $tmp/name) of=/dev/null bs=4096 count=7 iflag=direct status=none; losetup -d \$(cat $tmp/name)" \
+		>"$tmp/out" 2>"$tmp/err" </dev/null
+	name=$(sed 's,/dev/,,' "$tmp/name")
+	is "$(grep -c "^$name appeared\$" "$tmp/err") $(count "\"dev\":\"$name\",\"op\":\"read\"")" "1 7" \
+		"a device that comes later is found and counted"
+	name=$old
+}
+
 # ---- the run ----
 
 [ "$(id -u)" -eq 0 ] || skip_all "needs root"
@@ -425,5 +477,7 @@ check_partition
 check_exit_codes
 check_output
 check_killed
+check_privileges
+check_privileges_new_device
 echo "1..$nr"
 exit $((failed > 0))

@@ -66,7 +66,7 @@ static void check_row(void)
 		"nsid == 1",
 		"attempts == 1",
 		"event == 'end'",
-		"time == '0.002500000'",
+		"time == 2500us",
 		"start == 5000000",
 		"end - start == 1500000",
 		"cdw =~ '00000800 *'",

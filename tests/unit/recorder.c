@@ -247,7 +247,7 @@ static void check_parts(uint64_t files)
 	recorder__free(recorder);
 	free((char *)options.write);
 	recorder = begin(&options, files ? "few.cap" : "parts.cap");
-	ok(files || !recorder, "a second run does not mix its parts with these");
+	ok(!recorder, "a second run does not mix its parts with these");
 	recorder__free(recorder);
 	free((char *)options.write);
 }

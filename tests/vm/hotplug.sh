@@ -9,7 +9,7 @@
 dev=$(disk io0)
 measure /tmp/plug
 fio --name=t --filename="/dev/$dev" --rw=randread --bs=4k --direct=1 --ioengine=libaio --iodepth=16 --time_based \
-	--runtime=60 --output=/tmp/fio.txt >/dev/null 2>&1 &
+	--runtime=12 --rate_iops=500 --output=/tmp/fio.txt >/dev/null 2>&1 &
 fio_pid=$!
 sleep 1
 unplug

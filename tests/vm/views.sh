@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=dash
 # shape: nvme
+# kernels: 5.10 6.1 6.12 7.2
 # timeout: 300
 #
 # views: every breakdown adds up, every filter keeps what it says, and what was sent before we came is told apart.
@@ -11,13 +12,24 @@ work() { fio --name=work --filename="/dev/$dev" --rw=randrw --bs=4k --direct=1 -
 	--number_ios=307 --norandommap --output-format=json --output=/tmp/work.json >/dev/null 2>&1; }
 sum() { grep '"type":"latency","span":"total"' "$1" | sed 's/.*"count":\([0-9]*\),.*/\1/' | awk '{ s += $1 } END { print s + 0 }'; }
 
-for by in ctrl ns dev op size queue cpu pid comm cgroup ctrl,ns,dev,op,size,queue,cpu,pid,comm,cgroup; do
-	measure /tmp/by -d "$dev" --by $by
-	work
-	measured
-	is "$(sum /tmp/by)" 307 "--by $by adds up"
+# All at once, on the same load.
+all=ctrl,ns,dev,op,size,queue,cpu,pid,comm,cgroup
+pids=
+for by in ctrl ns dev op size queue cpu pid comm cgroup $all; do
+	iosonar latency -o json --out "/tmp/by-$by" -d "$dev" --by "$by" 2>"/tmp/by-$by.err" &
+	pids="$pids $!"
 done
-grep -q '"comm":"fio"' /tmp/by
+for by in ctrl ns dev op size queue cpu pid comm cgroup $all; do
+	wait_for 60 grep -q 'from .*_rq' "/tmp/by-$by.err"
+done
+work
+# shellcheck disable=SC2086 # numbers
+kill -INT $pids
+for pid in $pids; do wait "$pid"; done
+for by in ctrl ns dev op size queue cpu pid comm cgroup $all; do
+	is "$(sum "/tmp/by-$by")" 307 "--by $by adds up"
+done
+grep -q '"comm":"fio"' "/tmp/by-$all"
 ok $? "the task has its name"
 measure /tmp/f -d "$dev" --comm fio --op read
 /usr/bin/dd if="/dev/$dev" of=/dev/null bs=4k count=13 iflag=direct 2>/dev/null

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * doctor.c: what can this kernel and these privileges show, through which hook, and why not the
+ * rest? Loads what a run would load and attaches empty programs for a moment; measures nothing. It
+ * cannot see what a security module would refuse later, nor modules that are not loaded yet.
+ */
+#define _GNU_SOURCE /* open_memstream */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cmd.h"
+#include "collect/doctor.h"
+#include "log.h"
+#include "render/chart.h"
+#include "render/column.h"
+
+enum {
+	DOCTOR_STATE = 7, /* columns of the state, */
+	DOCTOR_WHY = 37,  /* and where the reasons begin */
+	DOCTOR_COLUMNS = 16,
+};
+
+struct doctor {
+	/* options */
+	const char *btf;
+	/* state */
+	struct doctor_facts facts;
+	struct doctor_report report;
+	FILE *out;
+	enum table_format format;
+	bool color;
+};
+
+static const struct option_def doctor_options[] = {
+	{ .name = "btf",
+	  .kind = OPTION_STRING,
+	  .offset = offsetof(struct doctor, btf),
+	  .arg = "FILE",
+	  .help = "judge another kernel by its BTF: a copy of /sys/kernel/btf/vmlinux, or a "
+		  "vmlinux",
+	  .completes = "file" },
+	{ 0 },
+};
+
+static const struct option_group doctor_group = { "What is judged", doctor_options };
+
+#define FIELD(name) offsetof(struct finding, name)
+
+static struct cell doctor_item(const void *row)
+{
+	return (struct cell){ .kind = CELL_TEXT, .text = ((const struct finding *)row)->item };
+}
+
+static struct cell doctor_why(const void *row)
+{
+	return (struct cell){ .kind = CELL_TEXT, .text = ((const struct finding *)row)->why };
+}
+
+static const struct column doctor_columns[] = {
+	{ "section", "section", CELL_TEXT, 9, "command, hook, kernel, privilege, device or run",
+	  .at = FIELD(section) },
+	{ "item", "item", CELL_TEXT, 18, "what it is about", .get = doctor_item },
+	{ "hook", "hook", CELL_TEXT, 6,
+	  "how an event is tapped: tp_btf, raw_tp, tp, kprobe, fentry", .at = FIELD(hook) },
+	{ "state", "state", CELL_TEXT, 7, "ok, no, spare (would do, is not used), unknown or info",
+	  .at = FIELD(state) },
+	{ "why", "why", CELL_TEXT, 20, "the reason", .get = doctor_why },
+	{ "remedy", "remedy", CELL_TEXT, 10, "what helps", .at = FIELD(remedy) },
+	{ "queues", "queues", CELL_COUNT, 6,
+	  "hardware queues of a device; a controller's admin too", .at = FIELD(queues) },
+	{ "depth", "depth", CELL_COUNT, 5, "requests per queue", .at = FIELD(depth) },
+	{ "bytes", "bytes", CELL_BYTES, 6, "size of a device, a limit, or memory that a run takes",
+	  .at = FIELD(bytes) },
+	{ 0 },
+};
+
+/* The verdict is on the command that the others build on. */
+struct verdict {
+	const char *command, *state, *cause, *why, *kernel, *btf;
+};
+
+#define VERDICT(name) offsetof(struct verdict, name)
+static const struct column verdict_columns[] = {
+	{ "command", "command", CELL_TEXT, 0, "latency", .at = VERDICT(command) },
+	{ "state", "state", CELL_TEXT, 0, "ok or no", .at = VERDICT(state) },
+	{ "cause", "cause", CELL_TEXT, 0, "one word for why not", .at = VERDICT(cause) },
+	{ "why", "why", CELL_TEXT, 0, "the line every command says", .at = VERDICT(why) },
+	{ "kernel", "kernel", CELL_TEXT, 0, "release", .at = VERDICT(kernel) },
+	{ "btf", "btf", CELL_TEXT, 0, "the file of --btf", .at = VERDICT(btf) },
+	{ 0 },
+};
+
+static const struct object doctor_findings = { "doctor", { doctor_columns } };
+static const struct object doctor_verdicts = { "verdict", { verdict_columns } };
+static const struct object *const doctor_objects[] = { &doctor_findings, &doctor_verdicts, NULL };
+
+/* Those that look at the kernel; one that this build does not have is left out. */
+static const struct doctor_command doctor_commands[] = {
+	{ "latency", .needs_ring = false },
+	{ "trace", .needs_ring = true },
+	{ "record", .needs_ring = true },
+};
+enum { DOCTOR_COMMANDS = sizeof(doctor_commands) / sizeof(doctor_commands[0]) };
+
+static int doctor_run(void *state, const struct options *options, char **argv);
+
+static const struct option_group *const doctor_groups[] = { &output_group, NULL };
+const struct cmd cmd_doctor = {
+	.name = "doctor",
+	.group = "self",
+	.brief = "what can this kernel and these privileges show, through which hook, and why not "
+		 "more?",
+	.synopsis = "[options]",
+	.groups = doctor_groups,
+	.own = &doctor_group,
+	.view_size = sizeof(struct doctor),
+	.objects = doctor_objects,
+	.run = doctor_run,
+};
+
+/* ---- text ---- */
+
+static const char *doctor_title(const char *section)
+{
+	static const char *const titles[][2] = {
+		{ "command", "Commands" },     { "hook", "Hooks" },	{ "kernel", "Kernel" },
+		{ "privilege", "Privileges" }, { "device", "Devices" }, { "run", "A run" },
+	};
+
+	for (size_t i = 0; i < sizeof(titles) / sizeof(titles[0]); i++)
+		if (!strcmp(section, titles[i][0]))
+			return titles[i][1];
+	return section;
+}
+
+/* "hook: why; remedy" */
+static void doctor_put_words(FILE *out, const struct finding *f)
+{
+	if (f->hook)
+		fprintf(out, "%s: ", f->hook);
+	text__put_terminal(out, f->why); /* a device's name and model are in there */
+	if (f->remedy)
+		fprintf(out, "; %s", f->remedy);
+}
+
+static const char *doctor_color(const struct finding *f)
+{
+	if (f->state == doctor_ok)
+		return "\033[32m";
+	return f->state == doctor_no ? "\033[31m" : "\033[2m";
+}
+
+/* The entry as help would print it, wrapped; owned by the caller. */
+static char *doctor_entry(const struct finding *f)
+{
+	char *words = NULL, *entry = NULL, left[64];
+	size_t size;
+	FILE *out = open_memstream(&words, &size);
+
+	if (out) {
+		doctor_put_words(out, f);
+		fclose(out);
+	}
+	out = words ? open_memstream(&entry, &size) : NULL;
+	if (out) {
+		snprintf(left, sizeof(left), "  %-*s %s", DOCTOR_STATE, f->state, f->item);
+		option__print_entry(out, left, DOCTOR_WHY, words);
+		fclose(out);
+	}
+	free(words);
+	return entry;
+}
+
+/*
+ *   ok      nvme_setup_cmd            tp_btf: typed pointers, read directly
+ */
+static int doctor_show_finding(const struct doctor *d, const struct finding *f)
+{
+	char *entry = doctor_entry(f);
+
+	if (!entry)
+		return -ENOMEM;
+	if (d->color)
+		fprintf(d->out, "  %s%s\033[0m%s", doctor_color(f), f->state,
+			entry + 2 + strlen(f->state));
+	else
+		fputs(entry, d->out);
+	free(entry);
+	return 0;
+}
+
+static void doctor_show_verdict(const struct doctor *d, const struct verdict *v)
+{
+	if (v->why)
+		fprintf(d->out, "latency cannot run: %s\n", v->why);
+	else if (v->btf)
+		fputs("latency can run on a kernel with this BTF\n", d->out);
+	else
+		fprintf(d->out, "latency can run here, on Linux %s\n", v->kernel);
+}
+
+static int doctor_show_text(const struct doctor *d, const struct verdict *v)
+{
+	const char *section = "";
+	int err = 0;
+
+	doctor_show_verdict(d, v);
+	for (size_t i = 0; i < d->report.nr && !err; i++) {
+		const struct finding *f = &d->report.findings[i];
+
+		if (strcmp(section, f->section))
+			fprintf(d->out, "\n%s\n", doctor_title(f->section));
+		section = f->section;
+		err = doctor_show_finding(d, f);
+	}
+	return err;
+}
+
+/* ---- JSON and CSV ---- */
+
+static size_t doctor_pick(const struct column *columns, const struct column **shown)
+{
+	size_t nr = 0;
+
+	for (; columns[nr].key; nr++)
+		shown[nr] = &columns[nr];
+	return nr;
+}
+
+/* Rows of the same columns. CSV has one kind of row: the verdict is told by the commands' states.
+ */
+static int doctor_show_rows(const struct doctor *d, const struct verdict *v)
+{
+	const struct column *shown[DOCTOR_COLUMNS], *verdict_shown[DOCTOR_COLUMNS];
+	struct table *findings =
+		table__new(d->out, d->format, "doctor", shown, doctor_pick(doctor_columns, shown));
+	struct table *verdict = table__new(d->out, d->format, "verdict", verdict_shown,
+					   doctor_pick(verdict_columns, verdict_shown));
+	int err = findings && verdict ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < d->report.nr && !err; i++)
+		table__row(findings, &d->report.findings[i]);
+	if (!err && d->format == TABLE_JSON)
+		table__row(verdict, v);
+	table__free(findings);
+	table__free(verdict);
+	return err;
+}
+
+/* ---- the way through ---- */
+
+static struct verdict doctor_verdict(const struct doctor *d)
+{
+	const struct obstacle *o = &d->report.obstacle;
+	bool runs = o->kind == OBSTACLE_NONE;
+
+	return (struct verdict){
+		.command = doctor_commands[0].name,
+		.state = runs ? doctor_ok : doctor_no,
+		.cause = runs ? NULL : obstacle__word(o->kind),
+		.why = runs ? NULL : o->line,
+		.kernel = d->btf ? NULL : d->facts.kernel.release,
+		.btf = d->btf,
+	};
+}
+
+static int doctor_show(struct doctor *d)
+{
+	struct verdict verdict = doctor_verdict(d);
+	int err = d->format == TABLE_TEXT ? doctor_show_text(d, &verdict)
+					  : doctor_show_rows(d, &verdict);
+
+	return err ? log_err(err, "out of memory") : 0;
+}
+
+static int doctor_look(struct doctor *d)
+{
+	struct doctor_command known[DOCTOR_COMMANDS + 1] = { 0 };
+	size_t nr = 0;
+	int err = doctor_facts__read(&d->facts, d->btf);
+
+	for (size_t i = 0; i < DOCTOR_COMMANDS; i++)
+		if (cmd__find(doctor_commands[i].name))
+			known[nr++] = doctor_commands[i];
+	if (!err && doctor__judge(&d->report, &d->facts, known))
+		err = log_err(-ENOMEM, "out of memory");
+	return err;
+}
+
+/* Of an --out that cannot be written; stdout is the door's. */
+static int doctor_write_error(const struct options *options)
+{
+	return log_err(-EIO, "cannot write %s: %s", options->output.path, strerror(errno));
+}
+
+static int doctor_print(struct doctor *d, const struct options *options)
+{
+	const char *path = options->output.path;
+	int err;
+
+	d->format = (enum table_format)options->output.format;
+	d->out = path ? fopen(path, "we") : stdout;
+	if (!d->out)
+		return doctor_write_error(options);
+	d->color = chart__style_of(d->out, options->output.color).color;
+	err = doctor_show(d);
+	if (path && fclose(d->out) && !err)
+		err = doctor_write_error(options);
+	return err;
+}
+
+/* Text begins with the verdict; where nobody sees that, the line goes to stderr as in any command.
+ */
+static int doctor_end(const struct doctor *d, const struct options *options)
+{
+	const struct obstacle *o = &d->report.obstacle;
+
+	if (o->kind == OBSTACLE_NONE)
+		return EXIT_DONE;
+	if (options->output.path || d->format != TABLE_TEXT)
+		log_warn("%s", o->line);
+	return EXIT_CANNOT;
+}
+
+static int doctor_run(void *state, const struct options *options, char **argv)
+{
+	struct doctor *d = state;
+	int err;
+
+	if (argv[0])
+		return log_err(-EINVAL, "doctor runs no command: '%s' is too much", argv[0]);
+	err = doctor_look(d);
+	err = err ?: doctor_print(d, options);
+	err = err ?: doctor_end(d, options);
+	doctor_report__free(&d->report);
+	doctor_facts__free(&d->facts);
+	return err;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * doctor.h: what can this kernel and these privileges show, through which hook, and why not the
+ * rest? doctor_facts.c looks at the machine, doctor_judge.c makes findings of the facts and nothing
+ * else, so that machines we do not have can be judged in tests. A few hundred milliseconds.
+ */
+#ifndef IOSONAR_COLLECT_DOCTOR_H
+#define IOSONAR_COLLECT_DOCTOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "collect/device.h"
+#include "collect/io.h"
+#include "collect/kernel.h"
+#include "collect/obstacle.h"
+#include "collect/rights.h"
+#include "collect/trial.h"
+
+/* A command that looks at the kernel, and what it takes beside the hooks of `latency`. */
+struct doctor_command {
+	const char *name;
+	bool needs_ring;
+};
+
+struct doctor_facts {
+	const char *btf_path; /* another kernel's BTF is judged: nothing else is known; NULL: no */
+	bool has_btf;
+	struct kernel kernel;
+	struct rights rights;
+	int tried[NR_TRIALS];
+	struct rehearsal rehearsal;
+	struct device_list devices;
+};
+
+/* 0, or -errno after one line: FILE is none, or /sys cannot be read. Free in both cases. */
+int doctor_facts__read(struct doctor_facts *facts, const char *btf_path);
+void doctor_facts__free(struct doctor_facts *facts);
+
+/* Words of finding.state. */
+extern const char doctor_ok[], doctor_no[], doctor_spare[], doctor_unknown[], doctor_info[];
+
+/*
+ *	 ok       nvme_setup_cmd     tp_btf: typed pointers; nvme_core's BTF has the prototype
+ */
+struct finding {
+	const char *section; /* "hook" */
+	char item[48];	     /* "nvme_setup_cmd", "CAP_BPF", "nvme0n1": from the kernel, hostile */
+	const char *hook;    /* "tp_btf"; NULL */
+	const char *state; /* ok: chosen, or as it should be; no: it is not there; spare: would do,
+			      is not used; unknown: cannot be told from here; info */
+	char why[200];
+	const char *remedy;	       /* NULL: none, or none needed */
+	uint64_t queues, depth, bytes; /* CELL_NO_NUMBER: none */
+};
+
+struct doctor_report {
+	struct finding *findings;
+	size_t nr;
+	struct obstacle obstacle; /* of latency; kind OBSTACLE_NONE: it can run */
+	bool incomplete;	  /* memory ran out */
+};
+
+/* Pure. 0 or -ENOMEM. commands end with a NULL name. */
+int doctor__judge(struct doctor_report *report, const struct doctor_facts *facts,
+		  const struct doctor_command *commands);
+void doctor_report__free(struct doctor_report *report);
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * doctor_facts.c: what is this machine? Files are read, then the kernel is tried: small programs,
+ * and the tables and programs of a run that is not attached. It judges nothing.
+ */
+#include "collect/doctor.h"
+
+#include <string.h>
+
+/* The limits are looked at first: libbpf raises memlock where it may. */
+int doctor_facts__read(struct doctor_facts *facts, const char *btf_path)
+{
+	memset(facts, 0, sizeof(*facts));
+	io__hush_libbpf();
+	facts->btf_path = btf_path;
+	for (int i = 0; i < NR_TRIALS; i++)
+		facts->tried[i] = TRIAL_NOT_DONE;
+	if (btf_path) {
+		int err = kernel__read_file(&facts->kernel, btf_path);
+
+		facts->has_btf = !err;
+		return err;
+	}
+	rights__read(&facts->rights, "");
+	facts->has_btf = !kernel__read(&facts->kernel);
+	for (int i = 0; i < NR_TRIALS; i++)
+		facts->tried[i] = trial__do((enum trial)i);
+	io__rehearse(&facts->rehearsal);
+	/* Without sysfs there is more to say than that. */
+	return facts->rights.has_sysfs ? device_list__read(&facts->devices, "") : 0;
+}
+
+void doctor_facts__free(struct doctor_facts *facts)
+{
+	kernel__free(&facts->kernel);
+	device_list__free(&facts->devices);
+}

@@ -1,0 +1,585 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * doctor_judge.c: what do the facts mean? A finding for each thing that decides what can be seen,
+ * in the order of a reader's questions: commands, hooks, kernel, privileges, devices, the cost of a
+ * run. Pure: it asks nobody but the facts, and repeats the collector's choices through the same
+ * functions.
+ */
+#include "collect/doctor.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char doctor_ok[] = "ok", doctor_no[] = "no", doctor_spare[] = "spare",
+	   doctor_unknown[] = "unknown", doctor_info[] = "info";
+
+enum { DOCTOR_ENOTSUPP = 524 }; /* the kernel's own, without a name in user space */
+
+static const char *doctor_error(int err)
+{
+	return err == -DOCTOR_ENOTSUPP ? "not supported" : strerror(-err);
+}
+
+/* ---- a list of findings ---- */
+
+/* Where the next one goes; never NULL: when memory is out the last one is written over. */
+static struct finding *report_add(struct doctor_report *report, const char *section,
+				  const char *state)
+{
+	static struct finding lost;
+	struct finding *more =
+		reallocarray(report->findings, report->nr + 1, sizeof(*report->findings));
+	struct finding *f = &lost;
+
+	if (more) {
+		report->findings = more;
+		f = &more[report->nr++];
+	} else {
+		report->incomplete = true;
+	}
+	memset(f, 0, sizeof(*f));
+	f->section = section;
+	f->state = state;
+	f->queues = f->depth = f->bytes = UINT64_MAX;
+	return f;
+}
+
+__attribute__((format(printf, 3, 4))) static void finding_say(struct finding *f, const char *item,
+							      const char *format, ...)
+{
+	va_list args;
+
+	snprintf(f->item, sizeof(f->item), "%s", item);
+	va_start(args, format);
+	vsnprintf(f->why, sizeof(f->why), format, args);
+	va_end(args);
+}
+
+/* ---- what was chosen ---- */
+
+/* NVMe's events can be seen at all. */
+static bool facts_see_nvme(const struct doctor_facts *facts)
+{
+	return facts->kernel.nvme_loaded;
+}
+
+static bool facts_loaded(const struct doctor_facts *facts)
+{
+	return !facts->btf_path && facts->rehearsal.start.step >= START_ATTACH;
+}
+
+/* The BTF of a module can be read as a file, but programs may use it only with CAP_SYS_ADMIN. */
+static bool facts_module_is_closed(const struct doctor_facts *facts)
+{
+	if (facts->kernel.nvme != KERNEL_NVME_MODULE)
+		return false;
+	return facts_loaded(facts) ? facts->rehearsal.typed_err == -EPERM
+				   : !rights__has_sys_admin(&facts->rights);
+}
+
+/* Typed pointers: as they were loaded; else as they would be. */
+static bool facts_typed(const struct doctor_facts *facts)
+{
+	if (facts_loaded(facts))
+		return facts->rehearsal.direct;
+	return kernel__may_type(&facts->kernel, facts_see_nvme(facts)) &&
+	       !facts_module_is_closed(facts);
+}
+
+static struct start facts_start(const struct doctor_facts *facts)
+{
+	if (!facts->btf_path)
+		return facts->rehearsal.start;
+	if (facts->kernel.missing)
+		return (struct start){ START_SHAPE, -EOPNOTSUPP, facts->kernel.missing };
+	return (struct start){ START_DONE };
+}
+
+/* ---- commands ---- */
+
+static const char *facts_span(const struct doctor_facts *facts)
+{
+	return facts_see_nvme(facts) ? "nvme_setup_cmd to nvme_complete_rq; other disks: "
+				       "block_rq_issue to block_rq_complete"
+				     : "block_rq_issue to block_rq_complete";
+}
+
+static int facts_ring_error(const struct doctor_facts *facts)
+{
+	if (facts->btf_path)
+		return facts->kernel.has_ring ? 0 : -EOPNOTSUPP;
+	return facts->tried[TRIAL_RING];
+}
+
+static void judge_command(struct doctor_report *report, const struct doctor_facts *facts,
+			  const struct doctor_command *command)
+{
+	int ring = command->needs_ring ? facts_ring_error(facts) : 0;
+	bool runs = report->obstacle.kind == OBSTACLE_NONE && !ring;
+	struct finding *f = report_add(report, "command", runs ? doctor_ok : doctor_no);
+
+	if (report->obstacle.kind != OBSTACLE_NONE)
+		finding_say(f, command->name, "%s", report->obstacle.line);
+	else if (ring)
+		finding_say(f, command->name, "it needs BPF ring buffers: %s", doctor_error(ring));
+	else
+		finding_say(f, command->name, "%s", facts_span(facts));
+}
+
+/* ---- hooks ---- */
+
+struct judged_hook {
+	const char *event;
+	bool nvme, typed;
+};
+
+/* Why this hook cannot be used for this event; NULL: it can. */
+static const char *hook_refusal(const struct doctor_facts *facts, const struct judged_hook *hook,
+				char *buf, size_t size)
+{
+	const int *tried = facts->tried;
+	int plain = tried[TRIAL_RAW_TP] < 0 ? tried[TRIAL_RAW_TP] : tried[TRIAL_READ_KERNEL];
+	int err = hook->typed && tried[TRIAL_TP_BTF] < 0 ? tried[TRIAL_TP_BTF] : plain;
+
+	if (hook->typed && hook->nvme && !facts->kernel.nvme_events)
+		return "nvme_core has no BTF with its prototype";
+	if (hook->typed && !hook->nvme && !kernel__may_type_block(&facts->kernel))
+		return "here the queue comes first: only plain pointers fit";
+	if (hook->typed && hook->nvme && facts_module_is_closed(facts))
+		return "module BTF is for CAP_SYS_ADMIN";
+	if (hook->typed && hook->nvme && facts->rehearsal.typed_err)
+		err = facts->rehearsal.typed_err;
+	if (err >= 0)
+		return NULL;
+	snprintf(buf, size, "the kernel refuses: %s", doctor_error(err));
+	return buf;
+}
+
+static const char *hook_reason(const struct doctor_facts *facts, const struct judged_hook *hook,
+			       bool chosen)
+{
+	if (hook->typed)
+		return chosen ? "typed pointers, read directly"
+			      : "works, but NVMe's cannot, and a run has one kind";
+	if (!chosen)
+		return "works, but copies each field by a helper: costs more";
+	if (hook->nvme && facts->kernel.nvme_guessed)
+		return "plain pointers; offsets known of 5.10, checked";
+	return "plain pointers, each field copied by a helper";
+}
+
+static void judge_hook(struct doctor_report *report, const struct doctor_facts *facts,
+		       const struct judged_hook *hook)
+{
+	bool typed = facts_typed(facts) && (hook->nvme || kernel__may_type_block(&facts->kernel));
+	bool chosen = typed == hook->typed;
+	char buf[160];
+	const char *refusal = hook_refusal(facts, hook, buf, sizeof(buf));
+	struct finding *f = report_add(report, "hook",
+				       refusal	? doctor_no
+				       : chosen ? doctor_ok
+						: doctor_spare);
+
+	f->hook = hook->typed ? "tp_btf" : "raw_tp";
+	finding_say(f, hook->event, "%s", refusal ? refusal : hook_reason(facts, hook, chosen));
+	if (hook->typed && hook->nvme && facts->kernel.nvme_events && facts_module_is_closed(facts))
+		f->remedy = "run it as root";
+}
+
+static void judge_nvme_hooks(struct doctor_report *report, const struct doctor_facts *facts)
+{
+	static const struct judged_hook hooks[] = {
+		{ "nvme_setup_cmd", true, true },
+		{ "nvme_setup_cmd", true, false },
+		{ "nvme_complete_rq", true, true },
+		{ "nvme_complete_rq", true, false },
+	};
+
+	if (facts_see_nvme(facts)) {
+		for (size_t i = 0; i < sizeof(hooks) / sizeof(hooks[0]); i++)
+			judge_hook(report, facts, &hooks[i]);
+		return;
+	}
+	if (facts->btf_path)
+		finding_say(report_add(report, "hook", doctor_unknown), "nvme_setup_cmd",
+			    "nvme_core is not in this BTF: a module has its own file");
+	else
+		finding_say(report_add(report, "hook", doctor_info), "nvme_setup_cmd",
+			    "nvme_core is not loaded: no NVMe commands to see");
+}
+
+static void judge_block_hooks(struct doctor_report *report, const struct doctor_facts *facts)
+{
+	static const struct judged_hook hooks[] = {
+		{ "block_rq_issue", false, true },
+		{ "block_rq_issue", false, false },
+		{ "block_rq_complete", false, true },
+		{ "block_rq_complete", false, false },
+	};
+
+	for (size_t i = 0; i < sizeof(hooks) / sizeof(hooks[0]); i++)
+		judge_hook(report, facts, &hooks[i]);
+}
+
+/* They run at requeues and errors only, so there is one program for all kernels. */
+static void judge_rare_hooks(struct doctor_report *report, const struct doctor_facts *facts)
+{
+	const struct judged_hook plain = { .typed = false };
+	char buf[160];
+	const char *refusal = hook_refusal(facts, &plain, buf, sizeof(buf));
+	const char *state = refusal ? doctor_no : doctor_ok;
+	struct finding *f = report_add(report, "hook", state);
+
+	f->hook = "raw_tp";
+	finding_say(f, "block_rq_requeue", "%s",
+		    refusal ? refusal : "plain pointers do: it is rare, a retry or a busy driver");
+	if (!facts_see_nvme(facts))
+		return;
+	f = report_add(report, "hook", state);
+	f->hook = "raw_tp";
+	finding_say(f, facts->kernel.has_rq_error ? "block_rq_error" : "block_rq_complete", "%s",
+		    refusal ? refusal
+		    : facts->kernel.has_rq_error
+			    ? "plain pointers do: it is rare, a command that failed"
+			    : "for errors: there is no block_rq_error");
+}
+
+/* What others use, and why it does not count here. */
+static const struct other_hook {
+	const char *item, *hook, *why;
+	enum trial trial;
+} other_hooks[] = {
+	{ "classic tracepoints", "tp", "never: skipped while another program runs on its CPU",
+	  TRIAL_TP },
+	{ "kernel functions", "kprobe", "never: skipped like those, and functions are renamed",
+	  TRIAL_KPROBE },
+	{ "kernel functions", "fentry", "never: functions are renamed and inlined, events stay",
+	  TRIAL_FENTRY },
+};
+
+static void judge_other_hook(struct doctor_report *report, const struct other_hook *other, int err)
+{
+	const char *state = err == TRIAL_NOT_DONE ? doctor_unknown : err ? doctor_no : doctor_spare;
+	struct finding *f = report_add(report, "hook", state);
+
+	f->hook = other->hook;
+	if (err < 0)
+		finding_say(f, other->item, "not here: %s; not used anyway", doctor_error(err));
+	else
+		finding_say(f, other->item, "%s", other->why);
+}
+
+static void judge_other_hooks(struct doctor_report *report, const struct doctor_facts *facts)
+{
+	for (size_t i = 0; i < sizeof(other_hooks) / sizeof(other_hooks[0]); i++)
+		judge_other_hook(report, &other_hooks[i], facts->tried[other_hooks[i].trial]);
+}
+
+/* ---- kernel ---- */
+
+static void judge_nvme_btf(struct doctor_report *report, const struct doctor_facts *facts)
+{
+	const struct kernel *k = &facts->kernel;
+	struct finding *f = report_add(report, "kernel",
+				       k->nvme_btf	 ? doctor_ok
+				       : facts->btf_path ? doctor_unknown
+							 : doctor_info);
+
+	if (k->nvme == KERNEL_NVME_BUILT_IN)
+		finding_say(f, "BTF of nvme_core", "built into the kernel, and into its BTF");
+	else if (k->nvme_btf)
+		finding_say(f, "BTF of nvme_core", "a module, /sys/kernel/btf/nvme_core");
+	else if (k->nvme_guessed)
+		finding_say(f, "BTF of nvme_core",
+			    "none: the two layouts known of 5.10 are used, and are checked");
+	else if (facts->btf_path)
+		finding_say(f, "BTF of nvme_core", "not in this file");
+	else
+		finding_say(f, "BTF of nvme_core", "nvme_core is not loaded");
+}
+
+static void judge_feature(struct doctor_report *report, bool there, const char *item,
+			  const char *with, const char *without)
+{
+	struct finding *f = report_add(report, "kernel", there ? doctor_ok : doctor_info);
+
+	finding_say(f, item, "%s", there ? with : without);
+}
+
+static void judge_ring(struct doctor_report *report, int err)
+{
+	struct finding *f = report_add(report, "kernel", err ? doctor_no : doctor_ok);
+
+	if (err)
+		finding_say(f, "ring buffers", "the kernel refuses: %s", doctor_error(err));
+	else
+		finding_say(f, "ring buffers", "for commands that keep every record");
+}
+
+static unsigned int kernel_nr_ops(const struct kernel *kernel)
+{
+	unsigned int nr = 0;
+
+	for (int i = 0; i < KERNEL_OPS; i++)
+		nr += kernel->op_names[i] != NULL;
+	return nr;
+}
+
+static void judge_kernel(struct doctor_report *report, const struct doctor_facts *facts)
+{
+	const struct kernel *k = &facts->kernel;
+	struct finding *f = report_add(report, "kernel", facts->has_btf ? doctor_ok : doctor_no);
+
+	finding_say(f, "BTF of the kernel", "%s",
+		    facts->btf_path  ? facts->btf_path
+		    : facts->has_btf ? "/sys/kernel/btf/vmlinux"
+				     : "none in /sys/kernel/btf");
+	f->remedy = facts->has_btf ? NULL : "a kernel with CONFIG_DEBUG_INFO_BTF";
+	if (!facts->has_btf)
+		return;
+	judge_nvme_btf(report, facts);
+	if (k->missing)
+		finding_say(report_add(report, "kernel", doctor_no), k->missing,
+			    "not there, and every run needs it");
+	finding_say(report_add(report, "kernel", kernel_nr_ops(k) ? doctor_ok : doctor_info),
+		    "operations", "%u names from the kernel's own enum", kernel_nr_ops(k));
+	judge_feature(report, k->has_rq_error, "block_rq_error", "tells where a command failed",
+		      "not there: errors are seen at block_rq_complete");
+	judge_feature(report, k->has_diskseq, "diskseq",
+		      "tells a replaced drive from its forerunner",
+		      "not there: a replaced drive is known by its serial");
+	judge_feature(report, k->rdonly_cast_id, "bpf_rdonly_cast",
+		      "an NVMe status is read directly",
+		      "not there: an NVMe status is copied by a helper");
+	judge_ring(report, facts_ring_error(facts));
+}
+
+/* ---- privileges ---- */
+
+static void judge_capability(struct doctor_report *report, bool has, const char *name,
+			     const char *why)
+{
+	struct finding *f = report_add(report, "privilege", has ? doctor_ok : doctor_no);
+
+	finding_say(f, name, "%s", why);
+	f->remedy = has ? NULL : "run it as root, or grant it";
+}
+
+static void judge_sys_admin(struct doctor_report *report, const struct rights *p)
+{
+	bool has = rights__has_sys_admin(p);
+
+	finding_say(report_add(report, "privilege", has ? doctor_ok : doctor_info), "CAP_SYS_ADMIN",
+		    has ? "typed pointers for NVMe, where it is a module"
+			: "without: no typed pointers where NVMe is a module");
+}
+
+static void judge_memlock(struct doctor_report *report, const struct doctor_facts *facts)
+{
+	uint64_t limit = facts->rights.memlock_bytes;
+	bool matters = report->obstacle.kind == OBSTACLE_MEMLOCK;
+	bool passed = facts->rehearsal.start.step > START_TABLES;
+	struct finding *f = report_add(report, "privilege",
+				       matters			       ? doctor_no
+				       : passed || limit == UINT64_MAX ? doctor_ok
+								       : doctor_unknown);
+
+	f->bytes = limit;
+	f->remedy = matters ? "ulimit -l unlimited" : NULL;
+	if (limit == UINT64_MAX)
+		finding_say(f, "memlock", "no limit");
+	else
+		finding_say(f, "memlock", "%" PRIu64 " KiB: %s", limit >> 10,
+			    matters  ? "tables count as locked memory"
+			    : passed ? "no hindrance here"
+				     : "not known if that is enough");
+}
+
+static void judge_lockdown(struct doctor_report *report, const struct doctor_facts *facts)
+{
+	const struct rights *p = &facts->rights;
+	bool blocks = facts->tried[TRIAL_READ_KERNEL] < 0 && !facts->tried[TRIAL_RAW_TP];
+	bool asked = !facts->tried[TRIAL_READ_KERNEL] || blocks;
+	struct finding *f = report_add(report, "privilege",
+				       blocks  ? doctor_no
+				       : asked ? doctor_ok
+					       : doctor_unknown);
+
+	finding_say(f, "lockdown", "%s; %s",
+		    p->lockdown[0] ? p->lockdown : "mode not shown (no securityfs)",
+		    blocks  ? "BPF may not read kernel memory"
+		    : asked ? "BPF may read kernel memory"
+			    : "not tried without privileges");
+	f->remedy = blocks ? "boot with lockdown=integrity" : NULL;
+}
+
+static void judge_unprivileged(struct doctor_report *report, const struct rights *p)
+{
+	static const char *const meanings[] = {
+		"0: others may load the simplest programs, but none of these",
+		"1: only privileged users, until the next boot",
+		"2: only privileged users",
+	};
+	int value = p->unprivileged_bpf_disabled;
+
+	finding_say(report_add(report, "privilege", doctor_info), "unprivileged_bpf_disabled", "%s",
+		    value >= 0 && value <= 2 ? meanings[value] : "not known");
+}
+
+static void judge_confinement(struct doctor_report *report, const struct rights *p)
+{
+	struct finding *f;
+
+	if (p->user_namespace) {
+		f = report_add(report, "privilege", doctor_no);
+		finding_say(f, "user namespace", "its capabilities do not reach BPF");
+		f->remedy = "run it as root of the host";
+	}
+	if (p->seccomp > 0)
+		finding_say(report_add(report, "privilege", doctor_info), "seccomp",
+			    "mode %d: a filter sees every system call", p->seccomp);
+	finding_say(report_add(report, "privilege", doctor_info), "tracefs", "%s; not needed",
+		    p->has_tracefs ? "readable" : "not mounted, or not readable");
+}
+
+static void judge_privileges(struct doctor_report *report, const struct doctor_facts *facts)
+{
+	const struct rights *p = &facts->rights;
+
+	finding_say(report_add(report, "privilege", doctor_info), "user", "uid %u", p->uid);
+	judge_capability(report, rights__has_bpf(p), "CAP_BPF", "to make tables and programs");
+	judge_capability(report, rights__has_perfmon(p), "CAP_PERFMON",
+			 "for programs that look into the kernel");
+	judge_sys_admin(report, p);
+	judge_lockdown(report, facts);
+	judge_memlock(report, facts);
+	judge_unprivileged(report, p);
+	judge_confinement(report, p);
+}
+
+/* ---- devices ---- */
+
+static const char *device_fate(const struct device *device, const char **state)
+{
+	*state = doctor_ok;
+	switch (device->kind) {
+	case DEVICE_NVME_NS: return "NVMe namespace";
+	case DEVICE_NVME_CTRL: return "NVMe controller";
+	case DEVICE_REQUEST:
+		if (device->size_bytes)
+			return "disk";
+		*state = doctor_info;
+		return "no medium: nothing to measure";
+	case DEVICE_NVME_HEAD:
+		*state = doctor_info;
+		return "multipath head: its commands are seen on its paths";
+	case DEVICE_BIO:
+		*state = doctor_info;
+		return "passes bios on: seen on the disks below, if any";
+	}
+	return "?";
+}
+
+static void judge_device(struct doctor_report *report, const struct device *device)
+{
+	const char *state, *fate = device_fate(device, &state);
+	bool has_queues = device->nr_queues && device->depth;
+	struct finding *f = report_add(report, "device", state);
+	char queues[64] = "";
+
+	if (has_queues) {
+		f->queues = device->nr_queues;
+		f->depth = device->depth;
+		snprintf(queues, sizeof(queues), ", %u queue%s of %u", device->nr_queues,
+			 device->nr_queues == 1 ? "" : "s", device->depth);
+	}
+	if (device->size_bytes)
+		f->bytes = device->size_bytes;
+	finding_say(f, device->name, "%s%s%s%s", fate, queues, device->model[0] ? ", " : "",
+		    device->model);
+}
+
+static bool device_is_empty(const struct device *device)
+{
+	return device->kind == DEVICE_REQUEST && !device->size_bytes;
+}
+
+/* Loop devices wait by the dozen: those without a medium are one finding. */
+static void judge_devices(struct doctor_report *report, const struct doctor_facts *facts)
+{
+	const struct device_list *list = &facts->devices;
+	const struct device *empty = NULL;
+	size_t nr_empty = 0;
+
+	for (size_t i = 0; i < list->nr; i++) {
+		if (device_is_empty(&list->devices[i])) {
+			empty = &list->devices[i];
+			nr_empty++;
+		} else {
+			judge_device(report, &list->devices[i]);
+		}
+	}
+	if (nr_empty == 1)
+		judge_device(report, empty);
+	else if (nr_empty)
+		finding_say(report_add(report, "device", doctor_info), empty->name,
+			    "and %zu more have no medium: nothing to measure", nr_empty - 1);
+	if (!list->nr)
+		finding_say(report_add(report, "device", doctor_no), "none",
+			    "no disk and no NVMe controller in /sys");
+}
+
+/* ---- a run ---- */
+
+static void judge_run(struct doctor_report *report, const struct doctor_facts *facts)
+{
+	uint64_t bytes = facts->rehearsal.start.memory_bytes;
+	struct finding *f;
+
+	if (bytes) {
+		f = report_add(report, "run", doctor_info);
+		f->bytes = bytes;
+		finding_say(f, "memory", "%.1f MiB for tables; more with --by and new devices",
+			    (double)bytes / (1 << 20));
+	}
+	if (facts->kernel.nvme == KERNEL_NVME_MODULE)
+		finding_say(report_add(report, "run", doctor_info), "nvme_core",
+			    "held while a run is attached: rmmod is refused");
+	finding_say(report_add(report, "run", doctor_info), "left behind",
+		    "nothing: no pins; kill -9 takes everything along");
+}
+
+int doctor__judge(struct doctor_report *report, const struct doctor_facts *facts,
+		  const struct doctor_command *commands)
+{
+	struct start start = facts_start(facts);
+
+	memset(report, 0, sizeof(*report));
+	obstacle__judge(&report->obstacle, &start, &facts->rights, facts->tried);
+	for (; commands->name; commands++)
+		judge_command(report, facts, commands);
+	if (facts->has_btf) {
+		judge_nvme_hooks(report, facts);
+		judge_block_hooks(report, facts);
+		judge_rare_hooks(report, facts);
+		judge_other_hooks(report, facts);
+	}
+	judge_kernel(report, facts);
+	if (!facts->btf_path) {
+		judge_privileges(report, facts);
+		judge_devices(report, facts);
+		judge_run(report, facts);
+	}
+	return report->incomplete ? -ENOMEM : 0;
+}
+
+void doctor_report__free(struct doctor_report *report)
+{
+	free(report->findings);
+	report->findings = NULL;
+	report->nr = 0;
+}

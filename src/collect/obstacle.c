@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "collect/obstacle.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include "log.h"
+
+enum { OBSTACLE_LEAST_MEMLOCK = 1 << 16 }; /* even the smallest map may not fit below */
+
+static bool obstacle_is_refusal(int err)
+{
+	return err == -EPERM || err == -EACCES;
+}
+
+/* It may pass: the kernel could, this time it did not. */
+static bool obstacle_is_shortage(int err)
+{
+	return err == -ENOMEM || err == -EMFILE || err == -ENFILE || err == -E2BIG;
+}
+
+/* Before 5.11 tables count as locked memory. A small one passes where they do not. */
+static bool obstacle_is_memlock(const struct start *start, const struct rights *p, const int *tried)
+{
+	if (start->step == START_ATTACH || p->memlock_bytes == UINT64_MAX)
+		return false;
+	return p->memlock_bytes < OBSTACLE_LEAST_MEMLOCK ||
+	       (!tried[TRIAL_ARRAY] && p->memlock_bytes < start->memory_bytes);
+}
+
+/* EPERM has many mothers; the surest sign comes first. */
+static enum obstacle_kind obstacle_refused(const struct start *start, const struct rights *p,
+					   const int *tried)
+{
+	if (!rights__has_bpf(p) || !rights__has_perfmon(p))
+		return OBSTACLE_CAPABILITY;
+	if (p->user_namespace)
+		return OBSTACLE_USER_NAMESPACE;
+	if (obstacle_is_memlock(start, p, tried))
+		return OBSTACLE_MEMLOCK;
+	return p->seccomp > 0 ? OBSTACLE_SECCOMP : OBSTACLE_SECURITY_MODULE;
+}
+
+static enum obstacle_kind obstacle_of(const struct start *start, const struct rights *p,
+				      const int *tried)
+{
+	static const enum obstacle_kind of_step[] = {
+		[START_BTF] = OBSTACLE_BTF,	      [START_SHAPE] = OBSTACLE_SHAPE,
+		[START_DEVICES] = OBSTACLE_DEVICES,   [START_TABLES] = OBSTACLE_TABLES,
+		[START_PROGRAMS] = OBSTACLE_PROGRAMS, [START_ATTACH] = OBSTACLE_ATTACH,
+	};
+
+	if (!start->err)
+		return OBSTACLE_NONE;
+	if (start->step == START_BTF && !p->has_sysfs)
+		return OBSTACLE_SYSFS;
+	if (start->step < START_TABLES)
+		return of_step[start->step];
+	if (start->err == -ENOSYS)
+		return OBSTACLE_NO_BPF;
+	if (start->step == START_PROGRAMS && !tried[TRIAL_RAW_TP] && tried[TRIAL_READ_KERNEL] < 0)
+		return OBSTACLE_LOCKDOWN;
+	if (obstacle_is_refusal(start->err))
+		return obstacle_refused(start, p, tried);
+	return of_step[start->step];
+}
+
+/* Those that name what was found. */
+static void obstacle_tell(struct obstacle *o, const struct start *start, const struct rights *p)
+{
+	switch (o->kind) {
+	case OBSTACLE_SHAPE:
+		snprintf(o->line, sizeof(o->line),
+			 "this kernel has no %s: its shape is unknown here; please report it",
+			 start->what);
+		break;
+	case OBSTACLE_MEMLOCK:
+		snprintf(o->line, sizeof(o->line),
+			 "may lock %" PRIu64 " KiB of memory and needs %" PRIu64
+			 " KiB: run ulimit -l unlimited",
+			 p->memlock_bytes >> 10, start->memory_bytes >> 10);
+		break;
+	case OBSTACLE_TABLES:
+		snprintf(o->line, sizeof(o->line), "cannot make the BPF tables: %s",
+			 strerror(-start->err));
+		break;
+	case OBSTACLE_PROGRAMS:
+		snprintf(o->line, sizeof(o->line),
+			 "this kernel refuses the BPF programs: %s (see latency -vv)",
+			 strerror(-start->err));
+		break;
+	case OBSTACLE_ATTACH:
+		snprintf(o->line, sizeof(o->line), "cannot attach to the event %s: %s", start->what,
+			 strerror(-start->err));
+		break;
+	default: break;
+	}
+}
+
+/* A line fits behind "latency cannot run: " in 100 columns. NULL: it names what was found. */
+static const struct {
+	const char *word, *line;
+} obstacle_words[] = {
+	[OBSTACLE_NONE] = { "none", NULL },
+	[OBSTACLE_BTF] = { "btf", "no BTF in /sys/kernel/btf: it needs a kernel with "
+				  "CONFIG_DEBUG_INFO_BTF" },
+	[OBSTACLE_SYSFS] = { "sysfs", "/sys cannot be read: mount it (mount -t sysfs sysfs /sys)" },
+	[OBSTACLE_SHAPE] = { "shape", NULL },
+	[OBSTACLE_DEVICES] = { "devices", "no NVMe controller and no disk with a request queue is "
+					  "here: nothing to measure" },
+	[OBSTACLE_NO_BPF] = { "bpf", "this kernel has no bpf(): it needs one with "
+				     "CONFIG_BPF_SYSCALL" },
+	[OBSTACLE_CAPABILITY] = { "capability", "may not load BPF programs: run it as root, or "
+						"with CAP_BPF and CAP_PERFMON" },
+	[OBSTACLE_USER_NAMESPACE] = { "user_namespace", "a user namespace's capabilities do not "
+							"reach BPF: run it as root of the host" },
+	[OBSTACLE_MEMLOCK] = { "memlock", NULL },
+	[OBSTACLE_SECCOMP] = { "seccomp", "a seccomp filter forbids bpf(): allow it (docker: "
+					  "--security-opt seccomp=FILE)" },
+	[OBSTACLE_SECURITY_MODULE] = { "security_module", "a security module forbids BPF in spite "
+							  "of the capabilities: ask dmesg which" },
+	[OBSTACLE_LOCKDOWN] = { "lockdown", "the kernel's lockdown keeps BPF from reading it: boot "
+					    "with lockdown=integrity" },
+	[OBSTACLE_TABLES] = { "tables", NULL },
+	[OBSTACLE_PROGRAMS] = { "programs", NULL },
+	[OBSTACLE_ATTACH] = { "attach", NULL },
+};
+
+const char *obstacle__word(enum obstacle_kind kind)
+{
+	return obstacle_words[kind].word;
+}
+
+void obstacle__judge(struct obstacle *o, const struct start *start, const struct rights *p,
+		     const int tried[NR_TRIALS])
+{
+	memset(o, 0, sizeof(*o));
+	o->kind = obstacle_of(start, p, tried);
+	if (o->kind == OBSTACLE_NONE)
+		return;
+	o->err = obstacle_is_shortage(start->err) ? start->err : -EOPNOTSUPP;
+	if (obstacle_words[o->kind].line)
+		snprintf(o->line, sizeof(o->line), "%s", obstacle_words[o->kind].line);
+	else
+		obstacle_tell(o, start, p);
+}
+
+int obstacle__say(const struct start *start)
+{
+	struct obstacle obstacle;
+	struct rights rights;
+	int tried[NR_TRIALS] = { 0 };
+
+	rights__read(&rights, "");
+	if (start->step >= START_TABLES) {
+		tried[TRIAL_ARRAY] = trial__do(TRIAL_ARRAY);
+		tried[TRIAL_RAW_TP] = trial__do(TRIAL_RAW_TP);
+		tried[TRIAL_READ_KERNEL] = trial__do(TRIAL_READ_KERNEL);
+	}
+	obstacle__judge(&obstacle, start, &rights, tried);
+	return log_err(obstacle.err, "%s", obstacle.line);
+}

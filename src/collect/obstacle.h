@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * obstacle.h: what keeps a run from starting, and what helps? One line for each cause, the same
+ * from doctor and from every command. Judged from how far the run came, what the kernel said there,
+ * and what the process may do; a cause the kernel does not tell apart is named as the likeliest
+ * one.
+ */
+#ifndef IOSONAR_COLLECT_OBSTACLE_H
+#define IOSONAR_COLLECT_OBSTACLE_H
+
+#include <stdint.h>
+#include "collect/rights.h"
+#include "collect/trial.h"
+
+/* The way of a run to its first event. */
+enum start_step {
+	START_BTF,
+	START_SHAPE, /* the BTF has the types and events that the programs need */
+	START_DEVICES,
+	START_TABLES,
+	START_PROGRAMS,
+	START_ATTACH,
+	START_DONE,
+};
+
+/* How far it came. */
+struct start {
+	enum start_step step;  /* where it ended */
+	int err;	       /* -errno; 0: it came through */
+	const char *what;      /* START_SHAPE: what is missing; START_ATTACH: the event */
+	uint64_t memory_bytes; /* of the tables */
+};
+
+enum obstacle_kind {
+	OBSTACLE_NONE,
+	OBSTACLE_BTF,
+	OBSTACLE_SYSFS,
+	OBSTACLE_SHAPE,
+	OBSTACLE_DEVICES,
+	OBSTACLE_NO_BPF,
+	OBSTACLE_CAPABILITY,
+	OBSTACLE_USER_NAMESPACE,
+	OBSTACLE_MEMLOCK,
+	OBSTACLE_SECCOMP,
+	OBSTACLE_SECURITY_MODULE,
+	OBSTACLE_LOCKDOWN,
+	OBSTACLE_TABLES,
+	OBSTACLE_PROGRAMS,
+	OBSTACLE_ATTACH,
+};
+
+struct obstacle {
+	enum obstacle_kind kind;
+	int err;	/* that the run ends with: cmd__exit_code makes an exit code of it */
+	char line[200]; /* what is missing and what to do */
+};
+
+/* tried: results of trial__do, of which TRIAL_ARRAY, RAW_TP and READ_KERNEL count here. Pure. */
+void obstacle__judge(struct obstacle *obstacle, const struct start *start,
+		     const struct rights *rights, const int tried[NR_TRIALS]);
+const char *obstacle__word(enum obstacle_kind kind); /* "user_namespace": for scripts */
+/* Asks the machine what the judgement needs, judges, says the line and returns its error. */
+int obstacle__say(const struct start *start);
+
+#endif

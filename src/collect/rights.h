@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * rights.h: what may this process do? Asked of the kernel, and read from /proc and /sys (below
+ * a root that tests replace): a dozen system calls. What a security module or a seccomp filter
+ * would say is not written anywhere: trial.h finds out.
+ */
+#ifndef IOSONAR_COLLECT_RIGHTS_H
+#define IOSONAR_COLLECT_RIGHTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { RIGHTS_UNKNOWN = -1 };
+
+struct rights {
+	uint32_t uid;
+	uint64_t caps;		       /* effective; bit N is capability number N */
+	bool user_namespace;	       /* not the host's: its capabilities do not count for BPF */
+	int seccomp;		       /* 0: no filter, 2: a filter */
+	uint64_t memlock_bytes;	       /* UINT64_MAX: no limit */
+	int unprivileged_bpf_disabled; /* 0, 1, 2; RIGHTS_UNKNOWN */
+	char lockdown[24];	       /* "none", "integrity", "confidentiality"; "": unknown */
+	bool has_sysfs;
+	bool has_tracefs; /* and its events can be read */
+};
+
+/* root: "" or a test's tree. What cannot be read is unknown, never an error. */
+void rights__read(struct rights *rights, const char *root);
+
+/* CAP_SYS_ADMIN stands for both, as it does in the kernel. */
+bool rights__has_bpf(const struct rights *rights);
+bool rights__has_perfmon(const struct rights *rights);
+bool rights__has_sys_admin(const struct rights *rights);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * dropin.h: the commands nvme_trace and nvme_latency of nvme_bpf, under their own names, with their
+ * flags and their output, made by this program's collector.
+ */
+#ifndef IOSONAR_DROPIN_H
+#define IOSONAR_DROPIN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* A flag as abseil takes it: --x=1, --x 1; a bool also --x and --nox. */
+struct dropin_flag {
+	const char *name;
+	bool boolean;
+	size_t at; /* of a long, or of a bool, in the state */
+	const char *help;
+};
+
+struct dropin {
+	const char *name; /* as it is called: argv[0]'s last part */
+	const char *brief;
+	const struct dropin_flag *flags; /* ends with a NULL name */
+	size_t state_size;
+	int (*run)(void *state); /* as struct cmd's; longs are -1 and bools false if not given */
+};
+
+extern const struct dropin dropin_nvme_trace, dropin_nvme_latency;
+
+/* NULL: the program was called by another name. */
+const struct dropin *dropin__find(const char *argv0);
+int dropin__main(const struct dropin *dropin, int argc, char **argv);
+
+/* "Read", "GetLogPage": nvme_bpf's word for an NVMe operation, in buf. */
+const char *dropin__op(unsigned char kind, unsigned char op, char *buf, size_t size);
+/* --bpf_trace: lines also go to the kernel's trace. -1 after one line if they cannot. */
+int dropin__open_trace(void);
+void dropin__trace(int fd, const char *line);
+
+#endif

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#define _GNU_SOURCE
+#include "privilege.h"
+
+#include <asm/ioctls.h>
+#include <asm/termbits.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/bpf.h>
+#include <linux/capability.h>
+#include <linux/seccomp.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "log.h"
+
+/* ---- capabilities ---- */
+
+#define PRIVILEGE_CAP_HEADER                           \
+	{                                              \
+		.version = _LINUX_CAPABILITY_VERSION_3 \
+	}
+
+typedef struct __user_cap_data_struct privilege_caps[_LINUX_CAPABILITY_U32S_3];
+
+static int privilege_capset(const privilege_caps caps)
+{
+	struct __user_cap_header_struct self = PRIVILEGE_CAP_HEADER;
+
+	return syscall(SYS_capset, &self, caps) ? -errno : 0;
+}
+
+/*
+ * The bounding set first: that needs CAP_SETPCAP, which an ordinary user has not; what stays in it
+ * then is out of his reach all the same. Ambient ones go with the inheritable ones.
+ */
+static int privilege_drop_capabilities(const struct privilege_needs *needs)
+{
+	const privilege_caps none = { 0 };
+
+	(void)needs;
+	for (unsigned long cap = 0; prctl(PR_CAPBSET_READ, cap) >= 0; cap++)
+		prctl(PR_CAPBSET_DROP, cap);
+	return privilege_capset(none);
+}
+
+static int privilege_gain_nothing(const struct privilege_needs *needs)
+{
+	(void)needs;
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ? -errno : 0;
+}
+
+/* Asks with a descriptor that is none: EPERM comes before EBADF. */
+bool privilege__can_attach_without(void)
+{
+	struct __user_cap_header_struct self = PRIVILEGE_CAP_HEADER;
+	union bpf_attr attr = { .raw_tracepoint.prog_fd = (__u32)-1 };
+	privilege_caps caps, bare;
+	bool can;
+
+	if (syscall(SYS_capget, &self, caps))
+		return false;
+	memcpy(bare, caps, sizeof(bare));
+	for (size_t i = 0; i < _LINUX_CAPABILITY_U32S_3; i++)
+		bare[i].effective = 0;
+	if (privilege_capset(bare))
+		return false;
+	can = syscall(SYS_bpf, BPF_RAW_TRACEPOINT_OPEN, &attr, sizeof(attr)) < 0 && errno != EPERM;
+	return !privilege_capset(caps) && can;
+}
+
+/* ---- system calls ---- */
+
+#if defined(__x86_64__)
+#define PRIVILEGE_ARCH AUDIT_ARCH_X86_64
+#elif defined(__aarch64__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define PRIVILEGE_ARCH AUDIT_ARCH_AARCH64
+#endif
+
+/* At its end a sanitizer starts a thread that traces this one. */
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define PRIVILEGE_SANITIZED 1
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__)
+#define PRIVILEGE_SANITIZED 1
+#endif
+
+#ifdef PRIVILEGE_ARCH
+
+/* What else has to hold for a call to be allowed. Two rules with one number: either will do. */
+enum privilege_check {
+	CHECK_NOTHING,
+	CHECK_EQUAL, /* the argument is the value */
+	CHECK_CLEAR, /* it has none of the value's bits */
+	CHECK_SET,   /* it has one of them */
+};
+
+struct privilege_rule {
+	uint32_t nr;
+	enum privilege_check check;
+	uint32_t argument; /* which one; its lower half, which is all the kernel takes of an int */
+	uint32_t value;
+};
+
+#define PRIVILEGE_WRITES (O_ACCMODE | O_CREAT | O_TRUNC)
+
+static const struct privilege_rule privilege_rules[] = {
+	/* the loop */
+	{ SYS_epoll_pwait },
+	{ SYS_epoll_ctl },
+	{ SYS_ppoll },
+	{ SYS_timerfd_settime },
+	{ SYS_clock_gettime },
+	{ SYS_gettimeofday },
+	{ SYS_clock_nanosleep },
+	{ SYS_nanosleep },
+	{ SYS_restart_syscall }, /* a sleep that was stopped and continued */
+	{ SYS_rt_sigaction },
+	{ SYS_rt_sigprocmask },
+	{ SYS_rt_sigreturn },
+	{ SYS_recvmsg },
+	{ SYS_recvfrom },
+	{ SYS_wait4 },
+	{ SYS_waitid },
+	{ SYS_membarrier },
+	/* files that are open */
+	{ SYS_read },
+	{ SYS_readv },
+	{ SYS_pread64 },
+	{ SYS_write },
+	{ SYS_writev },
+	{ SYS_pwrite64 },
+	{ SYS_lseek },
+	{ SYS_ftruncate },
+	{ SYS_fallocate },
+	{ SYS_fsync },
+	{ SYS_fdatasync },
+	{ SYS_close },
+	{ SYS_fcntl, CHECK_EQUAL, 1, F_GETFL }, /* not F_SETOWN: with it SIGIO can hit anyone */
+	{ SYS_fcntl, CHECK_EQUAL, 1, F_GETFD },
+	{ SYS_fcntl, CHECK_EQUAL, 1, F_SETFD },
+	{ SYS_ioctl, CHECK_EQUAL, 1, TCGETS },
+	{ SYS_ioctl, CHECK_EQUAL, 1, (uint32_t)TCGETS2 },
+	{ SYS_ioctl, CHECK_EQUAL, 1, TIOCGWINSZ },
+	/* /sys, of devices that come and go; /proc/self/fdinfo */
+	{ SYS_openat, CHECK_CLEAR, 2, PRIVILEGE_WRITES },
+	{ SYS_newfstatat },
+	{ SYS_fstat },
+	{ SYS_statx },
+	{ SYS_readlinkat },
+	{ SYS_getdents64 },
+	/* libc */
+	{ SYS_brk },
+	{ SYS_mmap, CHECK_CLEAR, 2, PROT_EXEC },
+	{ SYS_mprotect, CHECK_CLEAR, 2, PROT_EXEC },
+	{ SYS_mremap },
+	{ SYS_munmap },
+	{ SYS_madvise },
+	{ SYS_futex },
+	{ SYS_getrandom },
+	{ SYS_sched_yield },
+	{ SYS_sched_getaffinity },
+	{ SYS_sysinfo }, /* qsort: how much memory may I take? */
+	{ SYS_getpid },
+	{ SYS_gettid },
+	{ SYS_exit },
+	{ SYS_exit_group },
+#ifdef __x86_64__
+	/* what newer machines have only in the general form */
+	{ SYS_open, CHECK_CLEAR, 1, PRIVILEGE_WRITES },
+	{ SYS_stat },
+	{ SYS_lstat },
+	{ SYS_readlink },
+	{ SYS_epoll_wait },
+	{ SYS_poll },
+	{ SYS_time },
+#endif
+};
+
+struct privilege_program {
+	struct sock_filter *insns;
+	size_t nr;
+};
+
+static void privilege_put(struct privilege_program *p, struct sock_filter insn)
+{
+	if (p->nr < PRIVILEGE_FILTER_MAX)
+		p->insns[p->nr++] = insn;
+}
+
+#define PRIVILEGE_LOAD(field) \
+	(struct sock_filter)  \
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
+#define PRIVILEGE_JUMP(op, value, yes, no) \
+	(struct sock_filter) BPF_JUMP(BPF_JMP | (op) | BPF_K, value, yes, no)
+#define PRIVILEGE_RETURN(what) (struct sock_filter) BPF_STMT(BPF_RET | BPF_K, what)
+
+/* The number of the call is in the accumulator, before and after. */
+static void privilege_put_rule(struct privilege_program *p, const struct privilege_rule *rule)
+{
+	static const struct sock_filter checks[] = {
+		[CHECK_EQUAL] = BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 1),
+		[CHECK_CLEAR] = BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, 0, 1, 0),
+		[CHECK_SET] = BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, 0, 0, 1),
+	};
+	struct sock_filter check = checks[rule->check];
+
+	if (rule->check == CHECK_NOTHING) {
+		privilege_put(p, PRIVILEGE_JUMP(BPF_JEQ, rule->nr, 0, 1));
+		privilege_put(p, PRIVILEGE_RETURN(SECCOMP_RET_ALLOW));
+		return;
+	}
+	check.k = rule->value;
+	privilege_put(p, PRIVILEGE_JUMP(BPF_JEQ, rule->nr, 0, 4));
+	privilege_put(p, PRIVILEGE_LOAD(args[rule->argument]));
+	privilege_put(p, check);
+	privilege_put(p, PRIVILEGE_RETURN(SECCOMP_RET_ALLOW));
+	privilege_put(p, PRIVILEGE_LOAD(nr));
+}
+
+static void privilege_put_needs(struct privilege_program *p, const struct privilege_needs *needs)
+{
+	const struct {
+		bool needed;
+		struct privilege_rule rule;
+	} needed[] = {
+		{ true, { SYS_tgkill, CHECK_EQUAL, 0, (uint32_t)getpid() } }, /* abort() */
+		{ needs->child > 0, { SYS_kill, CHECK_EQUAL, 0, (uint32_t)needs->child } },
+		{ needs->creates_files, { SYS_openat, CHECK_SET, 2, O_CREAT } },
+		{ needs->attaches, { SYS_bpf, CHECK_EQUAL, 0, BPF_RAW_TRACEPOINT_OPEN } },
+		{ needs->attaches, { SYS_bpf, CHECK_EQUAL, 0, BPF_LINK_CREATE } },
+	};
+
+	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++)
+		if (needed[i].needed)
+			privilege_put_rule(p, &needed[i].rule);
+}
+
+/*
+ * A number means another call on another machine, so the machine comes first. x32 has a bit of its
+ * own in its numbers: none of them equals one in the list. A call that is not allowed fails like
+ * one without permission: to kill the process would lose what was measured.
+ */
+size_t privilege__filter(const struct privilege_needs *needs, struct sock_filter *insns)
+{
+	struct privilege_program p = { .insns = insns };
+
+	privilege_put(&p, PRIVILEGE_LOAD(arch));
+	privilege_put(&p, PRIVILEGE_JUMP(BPF_JEQ, PRIVILEGE_ARCH, 1, 0));
+	privilege_put(&p, PRIVILEGE_RETURN(SECCOMP_RET_ERRNO | EPERM));
+	privilege_put(&p, PRIVILEGE_LOAD(nr));
+	for (size_t i = 0; i < sizeof(privilege_rules) / sizeof(privilege_rules[0]); i++)
+		privilege_put_rule(&p, &privilege_rules[i]);
+	privilege_put_needs(&p, needs);
+	privilege_put(&p, PRIVILEGE_RETURN(SECCOMP_RET_ERRNO | EPERM));
+	return p.nr;
+}
+
+#else
+
+size_t privilege__filter(const struct privilege_needs *needs, struct sock_filter *insns)
+{
+	(void)needs;
+	(void)insns;
+	return 0;
+}
+
+#endif
+
+#if defined(PRIVILEGE_ARCH) && !defined(PRIVILEGE_SANITIZED)
+#define PRIVILEGE_FILTERS 1
+
+static int privilege_filter_calls(const struct privilege_needs *needs)
+{
+	struct sock_filter insns[PRIVILEGE_FILTER_MAX];
+	const struct sock_fprog program = {
+		.len = (unsigned short)privilege__filter(needs, insns),
+		.filter = insns,
+	};
+
+	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) ? -errno : 0;
+}
+
+#endif
+
+/* ---- all of it ---- */
+
+/* In this order: without the second the third would need CAP_SYS_ADMIN, and forbids the others. */
+static const struct privilege_step {
+	int (*take)(const struct privilege_needs *needs);
+	const char *aim, *done;
+} privilege_steps[] = {
+	{ privilege_drop_capabilities, "drop capabilities", "no capabilities" },
+	{ privilege_gain_nothing, "refuse new privileges", "no new privileges" },
+#ifdef PRIVILEGE_FILTERS
+	{ privilege_filter_calls, "filter system calls", "system calls filtered" },
+#endif
+};
+
+void privilege__drop(const struct privilege_needs *needs)
+{
+	char done[128] = "", failed[256] = "";
+
+	for (size_t i = 0; i < sizeof(privilege_steps) / sizeof(privilege_steps[0]); i++) {
+		const struct privilege_step *step = &privilege_steps[i];
+		int err = step->take(needs);
+		size_t said = strlen(err ? failed : done);
+
+		if (err)
+			snprintf(failed + said, sizeof(failed) - said, "%s%s (%s)",
+				 said ? " or " : "", step->aim, strerror(-err));
+		else
+			snprintf(done + said, sizeof(done) - said, "%s%s", said ? ", " : "",
+				 step->done);
+	}
+	if (done[0])
+		log_verbose("privileges: %s", done);
+	if (failed[0])
+		log_warn("cannot %s; the run goes on without that", failed);
+}

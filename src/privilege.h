@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * privilege.h: what may this process still do once its programs are attached? Count, read /sys and
+ * write to what it has open: no capability, nothing gained by exec, and a list of allowed system
+ * calls. Costs some 50 system calls once; a call that is not on the list fails with EPERM. The
+ * kernel judges each thread for itself: drop while there is only one.
+ */
+#ifndef IOSONAR_PRIVILEGE_H
+#define IOSONAR_PRIVILEGE_H
+
+#include <linux/filter.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+/* What a run will do beyond that. */
+struct privilege_needs {
+	pid_t child;	    /* the one process it may signal; 0: none */
+	bool attaches;	    /* programs that are loaded, at a device that is not there yet */
+	bool creates_files; /* the next part of a capture */
+};
+
+/* Cannot be undone, and children inherit it. What cannot be dropped is said in one line. */
+void privilege__drop(const struct privilege_needs *needs);
+
+/*
+ * Does this kernel attach a loaded program for a process without capabilities? Before 5.19
+ * (c8644cd0efe7) kernel.unprivileged_bpf_disabled forbids all of bpf(), after it only load and
+ * create.
+ */
+bool privilege__can_attach_without(void);
+
+/* The list as a seccomp program; its length, or 0 where there is none for this machine. */
+enum { PRIVILEGE_FILTER_MAX = 512 };
+size_t privilege__filter(const struct privilege_needs *needs, struct sock_filter *insns);
+
+#endif

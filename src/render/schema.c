@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * schema.c: what can be in a command's JSON? A JSON Schema with one alternative per type of object,
+ * made from the columns that print it. Columns that a run does not ask for are left out of its
+ * objects, so only "type" is required.
+ */
+#include "render/column.h"
+
+size_t object__columns(const struct object *object, const struct column *columns[OBJECT_COLUMNS])
+{
+	const struct column *column;
+	size_t nr = 0, i;
+
+	for (i = 0; object->parts[i]; i++)
+		for (column = object->parts[i]; column->key && nr < OBJECT_COLUMNS; column++)
+			columns[nr++] = column;
+	return nr;
+}
+
+static const char *schema_type(enum cell_kind kind)
+{
+	switch (kind) {
+	case CELL_TEXT: return "[\"string\",\"null\"]";
+	case CELL_COUNT:
+	case CELL_DURATION:
+	case CELL_BYTES: return "[\"integer\",\"null\"],\"minimum\":0";
+	case CELL_RATE:
+	case CELL_MBPS:
+	case CELL_PERCENT:
+	case CELL_SECONDS:
+	case CELL_TIME: return "[\"number\",\"null\"]";
+	default: return "\"null\"";
+	}
+}
+
+static void schema_put_column(FILE *out, const struct column *column)
+{
+	fputs(",\n", out);
+	text__put_json(out, column->key);
+	fprintf(out, ":{\"type\":%s", schema_type(column->kind));
+	if (column->help) {
+		fputs(",\"description\":", out);
+		text__put_json(out, column->help);
+	}
+	fputc('}', out);
+}
+
+static void schema_put_object(FILE *out, const struct object *object)
+{
+	const struct column *columns[OBJECT_COLUMNS];
+	size_t nr = object__columns(object, columns), i;
+
+	fputs("{\"title\":", out);
+	text__put_json(out, object->type);
+	fputs(",\"type\":\"object\",\"required\":[\"type\"],\"properties\":{\n\"type\":{\"const\":",
+	      out);
+	text__put_json(out, object->type);
+	fputc('}', out);
+	for (i = 0; i < nr; i++)
+		schema_put_column(out, columns[i]);
+	fputs("\n}}", out);
+}
+
+void object__print_schema(FILE *out, const char *title, const struct object *const *objects)
+{
+	const char *gap = "";
+
+	fputs("{\"$schema\":\"https://json-schema.org/draft/2020-12/schema\",\"title\":", out);
+	text__put_json(out, title);
+	fputs(",\"oneOf\":[\n", out);
+	for (; *objects; objects++) {
+		fputs(gap, out);
+		schema_put_object(out, *objects);
+		gap = ",\n";
+	}
+	fputs("\n]}\n", out);
+}

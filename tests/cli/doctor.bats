@@ -1,0 +1,202 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# doctor on this machine, whatever it can do: its verdict is what latency then does, in the same words, as this user and
+# as nobody; its formats; files that are no BTF.
+
+setup() {
+	iosonar=${IOSONAR:-build/iosonar}
+	tmp=$BATS_TEST_TMPDIR
+	as=()
+	secret=''
+}
+
+teardown() {
+	[ -z "$secret" ] || rm -f "$secret"
+}
+
+# doctor WORD…: leaves $status, $out, $err.
+doctor() {
+	status=0
+	"${as[@]}" "$iosonar" doctor "$@" >"$tmp/out" 2>"$tmp/err" </dev/null || status=$?
+	out=$(cat "$tmp/out")
+	err=$(cat "$tmp/err")
+}
+
+# become_nobody: what follows runs without privileges.
+become_nobody() {
+	if [ "$(id -u)" -eq 0 ]; then
+		command -v setpriv >/dev/null || skip "setpriv is missing"
+		as=(setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all)
+		"${as[@]}" test -x "$iosonar" || skip "$iosonar is out of reach for another user"
+	fi
+}
+
+# agrees: latency, as the same user, does what doctor said, and says what it said.
+agrees() {
+	local code=0
+	doctor
+	"${as[@]}" "$iosonar" latency -t 100ms --allow-loss >/dev/null 2>"$tmp/latency" </dev/null || code=$?
+	[ "$status" -eq "$code" ] || { echo "doctor $status, latency $code: $(cat "$tmp/latency")"; return 1; }
+	[ -z "$err" ]
+	if [ "$status" -eq 0 ]; then
+		[[ $(head -1 "$tmp/out") == "latency can run here, on Linux $(uname -r)" ]]
+	else
+		[ "$status" -eq 4 ]
+		[ "$(sed -n '1s/^latency cannot run: /iosonar: /p' "$tmp/out")" = "$(cat "$tmp/latency")" ]
+	fi
+}
+
+fits() { # no line is longer than 100 columns
+	[ -z "$(LC_ALL=C.UTF-8 awk 'length($0) > 100' "$tmp/out")" ]
+}
+
+# refused CODE MESSAGE WORD…: exactly this line on stderr, nothing on stdout
+refused() {
+	local code=$1 message=$2
+	shift 2
+	doctor "$@"
+	[ "$status" -eq "$code" ] || { echo "$*: exit $status, not $code: $err"; return 1; }
+	[ -z "$out" ]
+	[ "$err" = "iosonar: $message" ] || { echo "$*: said '$err'"; return 1; }
+}
+
+@test "the verdict is what latency does" {
+	agrees
+	fits
+}
+
+@test "without privileges the verdict is what latency does" {
+	become_nobody
+	agrees
+	[ "$status" -eq 4 ]
+	fits
+	doctor -o json
+	[ "$err" = "iosonar: $(sed -n 's/^{"type":"verdict".*"why":"\([^"]*\)".*/\1/p' "$tmp/out")" ]
+}
+
+@test "with CAP_BPF and CAP_PERFMON the verdict is what latency does" {
+	[ "$(id -u)" -eq 0 ] || skip "needs root"
+	become_nobody
+	local caps=-all,+bpf,+perfmon
+	as=(setpriv --reuid=65534 --regid=65534 --clear-groups "--inh-caps=$caps" "--ambient-caps=$caps")
+	agrees
+}
+
+@test "a user namespace's root is told so" {
+	[ "$(id -u)" -eq 0 ] || skip "needs root"
+	unshare -U true 2>/dev/null || skip "no user namespaces here"
+	as=(unshare -Ur)
+	agrees
+	[[ $(head -1 "$tmp/out") == *"user namespace"* ]]
+}
+
+@test "without sysfs it still answers" {
+	[ "$(id -u)" -eq 0 ] || skip "needs root"
+	unshare -m true 2>/dev/null || skip "no mount namespaces here"
+	printf '#!/bin/sh\nmount -t tmpfs none /sys && exec "$@"\n' >"$tmp/blind"
+	chmod +x "$tmp/blind"
+	as=(unshare -m "$tmp/blind")
+	agrees
+	[ "$status" -eq 4 ]
+	[[ $(head -1 "$tmp/out") == *"/sys cannot be read"* ]]
+}
+
+@test "every section is there, and every device" {
+	doctor
+	for title in Commands Hooks Kernel Privileges Devices "A run"; do
+		grep -qx "$title" "$tmp/out" || [ ! -r /sys/kernel/btf/vmlinux ] || { echo "no $title"; return 1; }
+	done
+	for path in /sys/block/*; do
+		[ "$(cat "$path/size")" -gt 0 ] || continue
+		grep -qE "^  [a-z]+ +${path##*/} " "$tmp/out" || { echo "no ${path##*/}"; return 1; }
+	done
+}
+
+@test "JSON is JSON: findings, then one verdict" {
+	doctor -o json
+	grep -q '^{"type":"doctor","section":"command","item":"latency"' "$tmp/out"
+	[ "$(grep -c '^{"type":"verdict"' "$tmp/out")" -eq 1 ]
+	[[ $(tail -1 "$tmp/out") == '{"type":"verdict","command":"latency","state":'* ]]
+	command -v python3 >/dev/null || skip "python3 is missing"
+	python3 -c 'import json, sys; [json.loads(line) for line in sys.stdin]' <"$tmp/out"
+}
+
+@test "every JSON key and every cause is in the manual" {
+	local page=$BATS_TEST_DIRNAME/../../man/iosonar-doctor.8
+	doctor -o json
+	[ "$(grep -oE '"[a-z_]+":' "$tmp/out" | sort -u | wc -l)" -gt 10 ]
+	for key in $(grep -oE '"[a-z_]+":' "$tmp/out" | tr -d '":' | sort -u); do
+		grep -qE "^\\.(It )?Li $key\$" "$page" || { echo "$key is not there"; return 1; }
+	done
+	sed -n 's/.*\[OBSTACLE_[A-Z_]*\] = { "\([a-z_]*\)".*/\1/p' "$BATS_TEST_DIRNAME/../../src/collect/obstacle.c" >"$tmp/causes"
+	[ "$(wc -l <"$tmp/causes")" -gt 10 ]
+	while read -r cause; do
+		[ "$cause" = none ] || grep -qE "^\\.Li $cause( |\$)" "$page" || { echo "$cause is not there"; return 1; }
+	done <"$tmp/causes"
+}
+
+@test "CSV has as many cells in every row" {
+	doctor -o csv
+	[ "$(head -1 "$tmp/out")" = "section,item,hook,state,why,remedy,queues,depth,bytes" ]
+	command -v python3 >/dev/null || skip "python3 is missing"
+	python3 -c 'import csv, sys; assert {len(row) for row in csv.reader(sys.stdin)} == {9}' <"$tmp/out"
+}
+
+@test "--out writes there; a place that cannot be written is exit 1" {
+	doctor
+	local text=$out code=$status
+	doctor --out "$tmp/file"
+	[ "$status" -eq "$code" ]
+	[ -z "$out" ]
+	[ "$(head -1 "$tmp/file")" = "$(head -1 <<<"$text")" ]
+	refused 1 "cannot write $tmp/no/file: No such file or directory" --out "$tmp/no/file"
+	[ -w /dev/full ] || skip "no /dev/full"
+	refused 1 "cannot write /dev/full: No space left on device" --out /dev/full
+}
+
+@test "colors only when asked" {
+	doctor
+	[[ $out != *$'\e'* ]]
+	doctor --color always
+	[[ $out == *$'\e[32mok\e[0m'* || $out == *$'\e[31mno\e[0m'* ]]
+	[ "$(sed $'s/\e\\[[0-9]*m//g' "$tmp/out" | head -1)" = "$(head -1 "$tmp/out")" ]
+}
+
+@test "--btf: this kernel's own file is good" {
+	[ -r /sys/kernel/btf/vmlinux ] || skip "this kernel has no BTF"
+	become_nobody
+	doctor --btf /sys/kernel/btf/vmlinux
+	[ "$status" -eq 0 ]
+	[ "$(head -1 "$tmp/out")" = "latency can run on a kernel with this BTF" ]
+	[ "$(grep -cx "Privileges" "$tmp/out")" -eq 0 ]
+	fits
+}
+
+@test "--btf: a file that is absent, cut short or no BTF is exit 2 and one line" {
+	local none="this is no BTF; give a kernel's /sys/kernel/btf/vmlinux, or its vmlinux"
+	refused 2 "--btf $tmp/absent: No such file or directory" --btf "$tmp/absent"
+	printf 'no BTF\n' >"$tmp/text"
+	refused 2 "--btf $tmp/text: $none" --btf "$tmp/text"
+	: >"$tmp/empty"
+	refused 2 "--btf $tmp/empty: $none" --btf "$tmp/empty"
+	refused 2 "--btf $tmp: $none" --btf "$tmp"
+	refused 2 "--btf $iosonar: $none" --btf "$iosonar" # an ELF file without BTF
+	head -c 65536 /dev/urandom >"$tmp/garbage"
+	refused 2 "--btf $tmp/garbage: $none" --btf "$tmp/garbage"
+	[ -r /sys/kernel/btf/vmlinux ] || skip "this kernel has no BTF"
+	for size in 1 23 24 1000 100000 1000000; do
+		head -c $size /sys/kernel/btf/vmlinux >"$tmp/cut"
+		refused 2 "--btf $tmp/cut: $none" --btf "$tmp/cut"
+	done
+}
+
+@test "--btf: a file that may not be read is exit 1" {
+	become_nobody
+	secret=$(mktemp) # not in $tmp, which is out of reach for another user
+	chmod 000 "$secret"
+	refused 1 "--btf $secret: Permission denied" --btf "$secret"
+}
+
+@test "a command to run is refused" {
+	refused 2 "doctor runs no command: 'fio' is too much" -- fio
+}

@@ -1,0 +1,85 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# make install and uninstall: what is put where, for whom to read, and that it goes as it came.
+
+setup() {
+	root=$BATS_TEST_TMPDIR/root
+	share=usr/local/share
+	mkdir "$root"
+}
+
+# Make's own words, of a bats that make started, are not for this make; nor is whose build it is.
+quietly_make() { env -u MAKEFLAGS -u MAKELEVEL -u O make -s "$@" DESTDIR="$root" >"$BATS_TEST_TMPDIR/log" 2>&1; }
+
+# tree: all that is there, with mode and where links point to.
+tree() { (cd "$root" && find . -mindepth 1 -printf '%y %m %P %l\n' | sed 's/ $//' | LC_ALL=C sort -k 3); }
+
+# wanted PROGRAM_FOLDER SHARE ZSH_FOLDER: the names of all files, and nothing else's.
+wanted() {
+	local f
+	for f in iosonar nvme_latency nvme_trace; do echo "$1/$f"; done
+	echo "$2/bash-completion/completions/iosonar"
+	echo "$2/zsh/$3/_iosonar"
+	for f in LICENSE LICENSES/*; do echo "$2/doc/iosonar/${f##*/}"; done
+	for f in man/*.8; do echo "$2/man/man8/${f##*/}.gz"; done
+}
+
+files() { (cd "$root" && find . -not -type d -printf '%P\n' | LC_ALL=C sort); }
+
+@test "install puts program, manuals, completion and licences, for everybody to read" {
+	umask 077 # a careful root
+	quietly_make install
+	[ "$(files)" = "$(wanted usr/local/bin "$share" site-functions | LC_ALL=C sort)" ]
+	[ "$(tree | grep -cvE '^d 755 |^f 644 |^f 755 usr/local/bin/iosonar$|^l 777 usr/local/bin/nvme_(trace|latency) iosonar$')" -eq 0 ]
+	[[ $(stat -c %a "$root/usr/local/bin/iosonar") == 755 ]]
+}
+
+@test "what is installed is whole" {
+	quietly_make install
+	[ "$("$root/usr/local/bin/iosonar" --version | head -n 1)" = "iosonar $(cat VERSION)" ]
+	for f in man/*.8; do
+		zcat "$root/$share/man/man8/${f##*/}.gz" | cmp - "$f"
+	done
+	bash -c '. "$1" && complete -p iosonar' _ "$root/$share/bash-completion/completions/iosonar"
+	head -n 1 "$root/$share/zsh/site-functions/_iosonar" | grep -qx '#compdef iosonar'
+}
+
+@test "PREFIX, ZSH_FUNCTIONS and LICENSES are heeded" {
+	quietly_make install PREFIX=/opt/x ZSH_FUNCTIONS=vendor-completions LICENSES=
+	[ "$(files)" = "$(wanted opt/x/bin opt/x/share vendor-completions | grep -v /doc/ | LC_ALL=C sort)" ]
+	quietly_make uninstall PREFIX=/opt/x ZSH_FUNCTIONS=vendor-completions LICENSES=
+	[ -z "$(files)" ]
+}
+
+@test "LINKS are the program's other names" {
+	quietly_make install LINKS='one two'
+	[ "$(readlink "$root/usr/local/bin/one")" = iosonar ]
+	[ "$("$root/usr/local/bin/two" --version | head -n 1)" = "iosonar $(cat VERSION)" ]
+	quietly_make install LINKS='one two' # again, over itself
+	quietly_make uninstall LINKS='one two'
+	[ -z "$(files)" ]
+}
+
+@test "uninstall leaves the tree as install found it" {
+	local d
+	for d in bin share/man/man8 share/zsh/site-functions share/bash-completion/completions share/doc; do
+		mkdir -p "$root/usr/local/$d"
+		echo "of somebody else" >"$root/usr/local/$d/iosonar-neighbour"
+	done
+	chmod 2775 "$root/usr/local/share/man/man8" # Debian's way, for its group staff
+	ln -s /nowhere "$root/usr/local/bin/nvme_other"
+	tree >"$BATS_TEST_TMPDIR/before"
+	quietly_make install
+	[ "$(files | wc -l)" -gt 10 ]
+	quietly_make uninstall
+	diff "$BATS_TEST_TMPDIR/before" <(tree)
+}
+
+@test "uninstall leaves what somebody put beside our licences, and a system without us alone" {
+	quietly_make uninstall
+	[ -z "$(tree)" ]
+	quietly_make install
+	echo "notes" >"$root/$share/doc/iosonar/notes"
+	quietly_make uninstall
+	[ "$(files)" = "$share/doc/iosonar/notes" ]
+}

@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The list of system calls, twice: read here as the kernel would read it, so that other machines'
+ * calls can be tried too, and in force in a process of its own. And what is left after a drop.
+ */
+#define _GNU_SOURCE 1
+#include <asm/ioctls.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/bpf.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "privilege.h"
+#include "tap.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define REFUSED	     (SECCOMP_RET_ERRNO | EPERM)
+#define BROKEN	     0xdeadU /* the kernel would not have taken it */
+
+#if defined(__x86_64__)
+#define ARCH	     AUDIT_ARCH_X86_64
+#define FOREIGN_ARCH AUDIT_ARCH_I386
+#else
+#define ARCH	     AUDIT_ARCH_AARCH64
+#define FOREIGN_ARCH AUDIT_ARCH_ARM
+#endif
+
+static struct sock_filter insns[PRIVILEGE_FILTER_MAX];
+static size_t nr_insns;
+
+static void filter_for(struct privilege_needs needs)
+{
+	nr_insns = privilege__filter(&needs, insns);
+}
+
+/* ---- read ---- */
+
+static uint32_t word_at(const struct seccomp_data *data, uint32_t at)
+{
+	uint32_t word;
+
+	if (at % 4 || at > sizeof(*data) - 4)
+		return BROKEN;
+	memcpy(&word, (const char *)data + at, 4);
+	return word;
+}
+
+static uint32_t answer_to(const struct seccomp_data *data)
+{
+	uint32_t a = 0;
+
+	for (size_t at = 0; at < nr_insns; at++) {
+		const struct sock_filter *insn = &insns[at];
+
+		switch (insn->code) {
+		case BPF_LD | BPF_W | BPF_ABS: a = word_at(data, insn->k); break;
+		case BPF_JMP | BPF_JEQ | BPF_K: at += a == insn->k ? insn->jt : insn->jf; break;
+		case BPF_JMP | BPF_JSET | BPF_K: at += a & insn->k ? insn->jt : insn->jf; break;
+		case BPF_RET | BPF_K: return insn->k;
+		default: return BROKEN;
+		}
+	}
+	return BROKEN;
+}
+
+static uint32_t call(long nr, uint64_t first, uint64_t second, uint64_t third)
+{
+	const struct seccomp_data data = { .nr = (int)nr,
+					   .arch = ARCH,
+					   .args = { first, second, third } };
+
+	return answer_to(&data);
+}
+
+static bool allows(long nr, uint64_t first, uint64_t second, uint64_t third)
+{
+	return call(nr, first, second, third) == SECCOMP_RET_ALLOW;
+}
+
+static bool refuses(long nr, uint64_t first, uint64_t second, uint64_t third)
+{
+	return call(nr, first, second, third) == REFUSED;
+}
+
+struct named {
+	const char *name;
+	long nr;
+};
+#define NAMED(name)               \
+	{                         \
+#name, SYS_##name \
+	}
+
+static void test_needed(void)
+{
+	static const struct named calls[] = {
+		NAMED(epoll_pwait),  NAMED(ppoll),	    NAMED(timerfd_settime),
+		NAMED(recvmsg),	     NAMED(recvfrom),	    NAMED(membarrier),
+		NAMED(wait4),	     NAMED(waitid),	    NAMED(rt_sigaction),
+		NAMED(rt_sigreturn), NAMED(rt_sigprocmask), NAMED(restart_syscall),
+		NAMED(read),	     NAMED(write),	    NAMED(writev),
+		NAMED(pwrite64),     NAMED(lseek),	    NAMED(ftruncate),
+		NAMED(fallocate),    NAMED(fsync),	    NAMED(fdatasync),
+		NAMED(close),	     NAMED(getdents64),	    NAMED(readlinkat),
+		NAMED(newfstatat),   NAMED(clock_gettime),  NAMED(clock_nanosleep),
+		NAMED(brk),	     NAMED(munmap),	    NAMED(mremap),
+		NAMED(futex),	     NAMED(sched_yield),    NAMED(getrandom),
+		NAMED(sysinfo),	     NAMED(exit_group),
+	};
+
+	for (size_t i = 0; i < COUNT(calls); i++)
+		ok(allows(calls[i].nr, 0, 0, 0), "%s is allowed", calls[i].name);
+}
+
+static void test_forbidden(void)
+{
+	static const struct named calls[] = {
+		NAMED(execve),
+		NAMED(execveat),
+		NAMED(clone),
+		NAMED(ptrace),
+		NAMED(bpf),
+		NAMED(socket),
+		NAMED(connect),
+		NAMED(sendto),
+		NAMED(sendmsg),
+		NAMED(unlinkat),
+		NAMED(renameat2),
+		NAMED(linkat),
+		NAMED(symlinkat),
+		NAMED(mkdirat),
+		NAMED(mknodat),
+		NAMED(fchmodat),
+		NAMED(fchownat),
+		NAMED(truncate),
+		NAMED(mount),
+		NAMED(setuid),
+		NAMED(setns),
+		NAMED(unshare),
+		NAMED(chroot),
+		NAMED(prctl),
+		NAMED(capset),
+		NAMED(seccomp),
+		NAMED(init_module),
+		NAMED(perf_event_open),
+		NAMED(process_vm_writev),
+		NAMED(keyctl),
+		NAMED(kill),
+		NAMED(tkill),
+		NAMED(tgkill),
+		NAMED(memfd_create),
+		NAMED(pkey_mprotect),
+		NAMED(open_by_handle_at),
+		NAMED(ioctl),
+		NAMED(reboot),
+		{ "io_uring_setup", 425 },
+		{ "clone3", 435 },
+		{ "openat2", 437 },
+	};
+
+	for (size_t i = 0; i < COUNT(calls); i++)
+		ok(refuses(calls[i].nr, 0, 0, 0) && refuses(calls[i].nr, ~0ULL, ~0ULL, ~0ULL),
+		   "%s is refused", calls[i].name);
+}
+
+static void test_arguments(void)
+{
+	const uint64_t reads = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW;
+
+	ok(allows(SYS_openat, 3, 0, reads), "openat to read is allowed");
+	ok(allows(SYS_openat, 3, 0, reads | 1ULL << 32), "the upper half of an int says nothing");
+	ok(refuses(SYS_openat, 3, 0, O_WRONLY), "openat to write is refused");
+	ok(refuses(SYS_openat, 3, 0, O_RDWR | O_CLOEXEC), "to read and write too");
+	ok(refuses(SYS_openat, 3, 0, O_RDONLY | O_CREAT), "to create too");
+	ok(refuses(SYS_openat, 3, 0, O_RDONLY | O_TRUNC), "to cut too");
+	ok(refuses(SYS_openat, 3, 0, O_TMPFILE | O_WRONLY), "a file without a name too");
+	ok(allows(SYS_mmap, 0, 4096, PROT_READ | PROT_WRITE), "mmap of memory is allowed");
+	ok(refuses(SYS_mmap, 0, 4096, PROT_READ | PROT_EXEC), "of code is refused");
+	ok(allows(SYS_mprotect, 0, 4096, PROT_READ | PROT_WRITE), "mprotect to write is allowed");
+	ok(refuses(SYS_mprotect, 0, 4096, PROT_READ | PROT_EXEC), "to run it is refused");
+	ok(allows(SYS_ioctl, 1, TCGETS, 0), "ioctl TCGETS is allowed: isatty");
+	ok(allows(SYS_ioctl, 1, TIOCGWINSZ, 0), "TIOCGWINSZ too");
+	ok(refuses(SYS_ioctl, 1, TIOCSTI, 0), "TIOCSTI is refused");
+	ok(allows(SYS_fcntl, 1, F_GETFL, 0), "fcntl F_GETFL is allowed");
+	ok(refuses(SYS_fcntl, 1, F_SETOWN, 1), "F_SETOWN is refused");
+	ok(allows(SYS_tgkill, (uint64_t)getpid(), 0, SIGABRT), "abort() is allowed");
+#ifdef SYS_open
+	ok(allows(SYS_open, 0, reads, 0), "open to read is allowed");
+	ok(refuses(SYS_open, 0, O_WRONLY, 0), "to write is refused");
+	ok(refuses(SYS_open, 0, O_RDONLY | O_CREAT, 0), "to create too");
+#endif
+}
+
+static void test_needs(void)
+{
+	filter_for((struct privilege_needs){ .child = 4711 });
+	ok(allows(SYS_kill, 4711, SIGTERM, 0), "the child may be ended");
+	ok(refuses(SYS_kill, 4712, SIGTERM, 0), "its neighbour may not");
+	ok(refuses(SYS_kill, (uint64_t)-4711, SIGTERM, 0), "nor a whole group");
+	filter_for((struct privilege_needs){ .attaches = true });
+	ok(allows(SYS_bpf, BPF_RAW_TRACEPOINT_OPEN, 0, 0), "a program may be attached");
+	ok(allows(SYS_bpf, BPF_LINK_CREATE, 0, 0), "with a link too");
+	ok(refuses(SYS_bpf, BPF_PROG_LOAD, 0, 0), "none may be loaded");
+	ok(refuses(SYS_bpf, BPF_MAP_CREATE, 0, 0), "nor a map made");
+	filter_for((struct privilege_needs){ .creates_files = true });
+	ok(allows(SYS_openat, 3, 0, O_WRONLY | O_CREAT | O_TRUNC), "a file may be created");
+	ok(allows(SYS_openat, 3, 0, O_RDONLY), "one may be read");
+	ok(refuses(SYS_openat, 3, 0, O_WRONLY), "one that is there may not be opened to write");
+	filter_for((struct privilege_needs){ 0 });
+}
+
+static void test_machines(void)
+{
+	struct seccomp_data data = { .nr = SYS_read, .arch = FOREIGN_ARCH };
+
+	ok(answer_to(&data) == REFUSED, "calls of another machine are refused");
+	data.arch = ARCH;
+	data.nr |= 0x40000000;
+	ok(answer_to(&data) == REFUSED, "x32's numbers are refused");
+	data.nr = -1;
+	ok(answer_to(&data) == REFUSED, "a number that is none is refused");
+	ok(nr_insns > 4 && nr_insns < PRIVILEGE_FILTER_MAX, "it is not cut off");
+}
+
+/* ---- in force ---- */
+
+static const struct {
+	const char *what;
+	int err;
+	long args[7];
+} real[] = {
+	{ "getpid", 0, { SYS_getpid } },
+	{ "openat to read", 0, { SYS_openat, AT_FDCWD, (long)"/", O_RDONLY } },
+	{ "openat to write", EPERM, { SYS_openat, AT_FDCWD, (long)"/dev/null", O_WRONLY } },
+	{ "socket", EPERM, { SYS_socket, AF_UNIX, SOCK_STREAM, 0 } },
+	{ "execve", EPERM, { SYS_execve, (long)"/bin/true", 0, 0 } },
+	{ "clone", EPERM, { SYS_clone, SIGCHLD, 0, 0, 0, 0 } },
+	{ "kill", EPERM, { SYS_kill, 1, 0 } },
+	{ "mmap of data",
+	  0,
+	  { SYS_mmap, 0, 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0 } },
+	{ "mmap of code",
+	  EPERM,
+	  { SYS_mmap, 0, 65536, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0 } },
+	{ "prctl", EPERM, { SYS_prctl, PR_GET_DUMPABLE } },
+};
+
+static int errno_of(const long *args)
+{
+	errno = 0;
+	syscall(args[0], args[1], args[2], args[3], args[4], args[5], args[6]);
+	return errno;
+}
+
+/* In the child: as many bytes as there are calls, each an errno. Only plain system calls here. */
+__attribute__((noreturn)) static void try_all(int fd)
+{
+	const struct sock_fprog program = { (unsigned short)nr_insns, insns };
+	unsigned char got[COUNT(real)];
+	bool in_force = !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) &&
+			!syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program);
+
+	for (size_t i = 0; i < COUNT(real) && in_force; i++)
+		got[i] = (unsigned char)errno_of(real[i].args);
+	if (in_force)
+		syscall(SYS_write, fd, got, sizeof(got));
+	for (;;)
+		syscall(SYS_exit_group, 0);
+}
+
+static void test_in_force(void)
+{
+	unsigned char got[COUNT(real)];
+	int ends[2], status = -1;
+	ssize_t len;
+	pid_t child;
+
+	if (pipe2(ends, O_CLOEXEC))
+		return;
+	child = fork();
+	if (!child)
+		try_all(ends[1]);
+	close(ends[1]);
+	len = read(ends[0], got, sizeof(got));
+	close(ends[0]);
+	waitpid(child, &status, 0);
+	ok(len == (ssize_t)sizeof(got) && !status,
+	   "the kernel takes the list and the process lives");
+	for (size_t i = 0; i < COUNT(real) && len > 0; i++)
+		ok(got[i] == real[i].err, "%s: %s", real[i].what, strerror(got[i]));
+}
+
+/* ---- all of it ---- */
+
+/* A line of /proc/self/status, as a hexadecimal number. */
+static uint64_t state_of(const char *key)
+{
+	FILE *file = fopen("/proc/self/status", "re");
+	uint64_t value = UINT64_MAX;
+	char line[256];
+
+	while (file && fgets(line, sizeof(line), file))
+		if (!strncmp(line, key, strlen(key)) && line[strlen(key)] == ':')
+			value = strtoull(line + strlen(key) + 1, NULL, 16);
+	if (file)
+		fclose(file);
+	return value;
+}
+
+static const char *const states[] = { "CapInh", "CapPrm",     "CapEff",
+				      "CapAmb", "NoNewPrivs", "Seccomp" };
+
+__attribute__((noreturn)) static void drop_all(int fd)
+{
+	uint64_t got[COUNT(states)];
+
+	privilege__drop(&(struct privilege_needs){ 0 });
+	for (size_t i = 0; i < COUNT(states); i++)
+		got[i] = state_of(states[i]);
+	_exit(write(fd, got, sizeof(got)) != (ssize_t)sizeof(got));
+}
+
+static bool is_sanitized(void)
+{
+#if defined(__SANITIZE_ADDRESS__)
+	return true;
+#elif defined(__has_feature)
+	return __has_feature(address_sanitizer);
+#else
+	return false;
+#endif
+}
+
+static void test_drop(void)
+{
+	uint64_t got[COUNT(states)] = { 0 };
+	int ends[2], status = -1;
+	pid_t child;
+
+	if (pipe2(ends, O_CLOEXEC))
+		return;
+	child = fork();
+	if (!child)
+		drop_all(ends[1]);
+	close(ends[1]);
+	ok(read(ends[0], got, sizeof(got)) == (ssize_t)sizeof(got), "a process drops all");
+	close(ends[0]);
+	waitpid(child, &status, 0);
+	ok(!status, "and ends well");
+	for (size_t i = 0; i < 4; i++)
+		is_u64(got[i], 0, states[i]);
+	is_u64(got[4], 1, states[4]);
+	is_u64(got[5], nr_insns && !is_sanitized() ? 2 : 0, states[5]);
+}
+
+static void test_question(void)
+{
+	uint64_t before = state_of("CapEff");
+
+	privilege__can_attach_without();
+	is_u64(state_of("CapEff"), before, "to ask what can be attached without costs none");
+}
+
+int main(void)
+{
+	filter_for((struct privilege_needs){ 0 });
+	if (nr_insns) {
+		test_needed();
+		test_forbidden();
+		test_arguments();
+		test_needs();
+		test_machines();
+		test_in_force();
+	} else {
+		printf("# no list of system calls for this machine\n");
+	}
+	test_drop();
+	test_question();
+	return done_testing();
+}

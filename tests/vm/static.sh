@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=dash
+# shape: nvme
+# timeout: 120
+#
+# static: the static program needs no file but itself. It counts in a root that holds nothing else, as in an initramfs
+# without libraries: only proc, sys and dev are mounted there.
+
+bare=/tmp/bare
+dev=$(disk io0)
+command -v iosonar-static >/dev/null
+ok $? "it is built: make static" || done_testing
+mkdir -p $bare/proc $bare/sys $bare/dev
+cp "$(command -v iosonar-static)" $bare/iosonar
+cp "$(command -v iosonar)" $bare/dynamic
+
+chroot $bare /dynamic --version >/dev/null 2>&1
+is $? 127 "the other one does not start there: libraries are missing"
+rm $bare/dynamic
+is "$(find $bare -type f)" $bare/iosonar "no other file is there"
+is "$(env -i chroot $bare /iosonar --version | head -1)" "$(iosonar --version | head -1)" "it starts, without a mount" ||
+	done_testing
+
+mount -t proc proc $bare/proc
+mount -t sysfs sysfs $bare/sys
+mount -t devtmpfs dev $bare/dev
+iosonar() { exec env -i chroot $bare /iosonar "$@"; } # what measure starts
+before=$(stat_of "$dev" reads)
+measure /out -d "$dev" # its messages are in our /out.err, its rows in its own /out
+dd if="/dev/$dev" of=/dev/null bs=4k count=101 iflag=direct 2>/dev/null
+measured
+ok $? "exits 0"
+is "$(row $bare/out "$dev" read count)" 101 "every read is counted"
+is "$(($(stat_of "$dev" reads) - before))" 101 "the kernel counts as many"
+whole $bare/out "nothing is lost"
+umount $bare/proc $bare/sys $bare/dev
+done_testing
