@@ -229,7 +229,7 @@ int io__device_of(struct io *io, const struct io_record *record)
 	return record->device < IO_MAX_DEVICES ? io_device_index(io, record->device) : -1;
 }
 
-uint64_t io_records_dropped(const struct io *io)
+uint64_t io__records_dropped(const struct io *io)
 {
 	const struct io_cpu *cpus =
 		(const void *)((const char *)io->slot_cells.cells + io_cpu_at(io));
