@@ -94,7 +94,7 @@ dd if=/dev/nullb0 of=/dev/null bs=512 count=1 iflag=direct 2>/dev/null
 dd if=/dev/zero of=/dev/nullb0 bs=512 count=1 oflag=direct 2>/dev/null
 measured
 ok $? "--by size: every size has its row"
-is "$(grep '"type":"latency","span":"total"' /tmp/sizes | grep -c '"count":2[,}]')" 9 "nine of them"
+is "$(grep -c '"type":"latency","span":"total"' /tmp/sizes)" 9 "nine of them"
 
 # --- what is shown ---
 
