@@ -245,12 +245,18 @@ static bool is_on(const struct setting *s, const struct feature *f)
 	return s->only && s->only->with && !strcmp(s->only->with, f->name);
 }
 
+/* What the collector sets only where the kernel has it. */
+static bool is_here(const struct feature *f)
+{
+	return strcmp(f->name, "task_pointer") || kernel.has_task_pointer;
+}
+
 static int set_features(struct io_bpf *skel, const struct setting *s)
 {
 	int err = 0;
 
 	for (int i = 0; i < NR_FEATURES && !err; i++)
-		if (!features[i].size && is_on(s, &features[i]))
+		if (!features[i].size && is_on(s, &features[i]) && is_here(&features[i]))
 			err = setting_set(skel, features[i].name, features[i].value);
 	return err;
 }
