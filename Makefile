@@ -48,7 +48,7 @@ HELPERS := $(patsubst tests/vm/%.c,$(O)/vm/%,$(wildcard tests/vm/*.c))
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all static deb check lint install uninstall clean unit load fuzz fuzz-run bench-unit mutants helpers
+.PHONY: all static deb check lint install uninstall clean unit load fuzz fuzz-run fuzzers bench-unit mutants helpers
 
 all: $(O)/iosonar
 
@@ -108,10 +108,10 @@ mutants: all
 fuzz:
 	$(Q)$(MAKE) --no-print-directory O=$(O)-fuzz CC=$(CLANG) SAN=1 EXTRA_CFLAGS=-fsanitize=fuzzer-no-link fuzz-run
 
-fuzz-run: $(FUZZERS)
-	$(Q)for f in $(FUZZERS); do mkdir -p $$f.corpus && echo "  FUZZ    $$f, $(FUZZ_SECONDS) s" && \
-		$$f -max_total_time=$(FUZZ_SECONDS) -timeout=5 -artifact_prefix=$$f. -print_final_stats=1 \
-			-verbosity=0 $$f.corpus || exit; done
+fuzz-run: fuzzers
+	$(Q)FUZZ_SECONDS=$(FUZZ_SECONDS) prove -v -e tests/fuzz/run $(FUZZERS)
+
+fuzzers: $(FUZZERS)
 
 $(O)/fuzz/%: tests/fuzz/%.c $(O)/libiosonar.a
 	$(call say,FUZZ,$@)
