@@ -4,7 +4,8 @@
 # tools.sh: the tools that are compared, how each is started, and what the kernel says its BPF programs cost. Sourced, on
 # this machine by run and in the guest by tests/vm/peers.sh. The caller sets
 #	iosonar, floor	our programs		peers	the directory that `peers` prints
-#	disk		nvme0n1, loop0		layer	nvme or block, where floor and bpftrace look
+#	layer		nvme or block, where floor and bpftrace look
+#	only		the one disk to look at, loop0; empty for all, which is cheaper for most
 
 # tools: their names, in the order of the table; `record` when this iosonar has it.
 tools() {
@@ -32,7 +33,7 @@ script() {
 		start=nvme:nvme_setup_cmd end=nvme:nvme_complete_rq key='args.ctrl_id, args.qid, args.cid'
 	else
 		start=block:block_rq_issue end=block:block_rq_complete key='args.dev, args.sector'
-		where="/args.dev == $(device_number)/"
+		[ -z "$only" ] || where="/args.dev == $(device_number)/"
 	fi
 	if [ "$1" = print ]; then
 		shown='printf("%llu %llu %d\n", nsecs, nsecs - @start[KEY], pid);'
@@ -40,12 +41,12 @@ script() {
 		shown="@us = $shown;"
 	fi
 	echo "tracepoint:$start $where { @start[KEY] = nsecs; }
-		tracepoint:$end /@start[KEY]/ { $shown delete(@start[KEY]); }
+		tracepoint:$end /@start[KEY]/ { $shown delete(@start, (KEY)); }
 		END { clear(@start); }" | sed "s/KEY/$key/g"
 }
 
 # device_number: as the block events have it.
-device_number() { awk -F: '{ print $1 * 1048576 + $2 }' "/sys/block/$disk/dev"; }
+device_number() { awk -F: '{ print $1 * 1048576 + $2 }' "/sys/block/$only/dev"; }
 
 # start TOOL FILE: sets tool_pid; rows go to FILE, messages to FILE.err. It is attached when `attached` says so.
 start() {
@@ -57,11 +58,10 @@ start() {
 			set -- "$2" "$floor" block_rq_issue block_rq_complete
 		fi
 		;;
-	latency | trace) set -- "$2" "$iosonar" "$1" -d "$disk" ;;
-	record) set -- "$2" "$iosonar" record -d "$disk" -w "$2.capture" ;;
-	biolatency) set -- "$2" "$peers/biolatency" -d "$disk" ;;
-	biolatency-D) set -- "$2" "$peers/biolatency" -D -d "$disk" ;;
-	biosnoop) set -- "$2" "$peers/biosnoop" -d "$disk" ;;
+	latency | trace) set -- "$2" "$iosonar" "$1" ${only:+-d "$only"} ;;
+	record) set -- "$2" "$iosonar" record -w "$2.capture" ${only:+-d "$only"} ;;
+	biolatency-D) set -- "$2" "$peers/biolatency" -D ${only:+-d "$only"} ;;
+	biolatency | biosnoop) set -- "$2" "$peers/$1" ${only:+-d "$only"} ;;
 	bpftrace-*) set -- "$2" "$peers/bpftrace" -e "$(script "${1#*-}")" ;;
 	esac
 	tool_file=$1
@@ -109,4 +109,5 @@ statistics() { sysctl -qw kernel.bpf_stats_enabled="$1"; }
 stop() {
 	kill -INT "$tool_pid" 2>/dev/null
 	wait "$tool_pid" 2>/dev/null
+	tool_pid=
 }

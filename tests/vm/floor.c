@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <linux/bpf.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -44,6 +45,7 @@ int main(int argc, char **argv)
 	const struct rlimit unlimited = { RLIM_INFINITY, RLIM_INFINITY };
 
 	setrlimit(RLIMIT_MEMLOCK, &unlimited); /* 5.10 */
+	signal(SIGINT, SIG_DFL); /* a shell starts what runs in the background with it ignored */
 	for (int i = 1; i < argc; i++) {
 		int program = floor_load();
 
