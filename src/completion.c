@@ -136,7 +136,7 @@ static void bash_put_value(FILE *out, const struct cmd *cmd, const struct option
 	const struct completion_source *source = completion_source(def);
 	const char *offer = def->kind == OPTION_LIST ? "_iosonar_list" : "_iosonar_words";
 
-	if (!option__takes_value(def))
+	if (!option__takes_value(def) || def->kind == OPTION_OPERANDS)
 		return;
 	fprintf(out, "	");
 	if (def->letter)
@@ -157,9 +157,21 @@ static void bash_put_value(FILE *out, const struct cmd *cmd, const struct option
 static void bash_put_name(FILE *out, const struct cmd *cmd, const struct option_def *def)
 {
 	(void)cmd;
+	if (def->kind == OPTION_OPERANDS)
+		return;
 	if (def->letter)
 		fprintf(out, "-%c ", def->letter);
 	fprintf(out, "--%s ", def->name);
+}
+
+/* A word that begins no option is one of these. */
+static void bash_put_operands(FILE *out, const struct cmd *cmd, const struct option_def *def)
+{
+	if (def->kind != OPTION_OPERANDS)
+		return;
+	fprintf(out, "	%s/*) if [[ $cur == -* ]]; then _iosonar_words \"", cmd->name);
+	completion_each(out, cmd, bash_put_name);
+	fprintf(out, "\"; else _iosonar_files; fi ;;\n");
 }
 
 static void bash_print(FILE *out)
@@ -173,6 +185,7 @@ static void bash_print(FILE *out)
 	fprintf(out, "\" ;;\n	--completion/--completion) _iosonar_words \"bash zsh\" ;;\n");
 	for (size_t i = 0; commands[i]; i++) {
 		completion_each(out, commands[i], bash_put_value);
+		completion_each(out, commands[i], bash_put_operands);
 		fprintf(out, "	%s/*) _iosonar_words \"", commands[i]->name);
 		completion_each(out, commands[i], bash_put_name);
 		fprintf(out, "--\" ;;\n");
@@ -221,8 +234,10 @@ static void zsh_put_option(FILE *out, const struct cmd *cmd, const struct option
 	bool value = option__takes_value(def);
 
 	(void)cmd;
+	if (def->kind == OPTION_OPERANDS)
+		return;
 	fputs("		", out);
-	if (def->kind == OPTION_LIST || def->kind == OPTION_COUNT)
+	if (option__is_list(def) || def->kind == OPTION_COUNT)
 		fputs("'*'", out);
 	else if (def->letter)
 		fprintf(out, "'(-%c --%s)'", def->letter, def->name);
@@ -239,10 +254,18 @@ static void zsh_put_option(FILE *out, const struct cmd *cmd, const struct option
 	fputs("' \\\n", out);
 }
 
+static void zsh_put_operands(FILE *out, const struct cmd *cmd, const struct option_def *def)
+{
+	(void)cmd;
+	if (def->kind == OPTION_OPERANDS)
+		fprintf(out, "		'*:%s:_files' \\\n", def->name);
+}
+
 static void zsh_put_command(FILE *out, const struct cmd *cmd)
 {
 	fprintf(out, "\n_iosonar_%s() {\n	_arguments -S \\\n", cmd->name);
 	completion_each(out, cmd, zsh_put_option);
+	completion_each(out, cmd, zsh_put_operands);
 	fprintf(out, "		'*:: :_normal'\n}\n");
 }
 

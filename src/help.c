@@ -10,6 +10,7 @@
 
 #include <bpf/libbpf.h>
 
+#include "capture/zip.h"
 #include "cmd.h"
 
 #define HELP_COLUMN	14 /* where briefs start */
@@ -92,6 +93,6 @@ void help__print_cmd(FILE *out, const struct cmd *cmd)
 
 void help__print_version(FILE *out)
 {
-	fprintf(out, "iosonar %s\nlibbpf %s\noptional parts: none\n", VERSION,
-		libbpf_version_string());
+	fprintf(out, "iosonar %s\nlibbpf %s\noptional parts: %s\n", VERSION,
+		libbpf_version_string(), capture_zip__is_built_in() ? "zstd" : "none");
 }

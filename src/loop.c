@@ -29,7 +29,7 @@
 struct loop_source {
 	struct loop_source *next;
 	int fd;
-	bool is_timer;
+	bool is_timer, is_signal;
 	bool is_ours; /* close it with the loop */
 	loop_fn fn;
 	void *arg;
@@ -50,8 +50,9 @@ struct loop {
 	struct loop_source *sources;
 	struct loop_child child;
 	bool stopped;
-	bool interrupted; /* by a signal */
-	sigset_t taken, old_mask;
+	bool interrupted;	  /* by a signal */
+	sigset_t taken, old_mask; /* taken: those that end the loop */
+	sigset_t asked;		  /* those of loop__on_signal */
 	struct sigaction old_pipe, old_chld;
 };
 
@@ -155,12 +156,41 @@ static void loop_choose_signals(struct loop *loop)
 		sigaddset(&loop->taken, SIGHUP);
 }
 
+int loop__on_signal(struct loop *loop, int signal, loop_fn fn, void *arg)
+{
+	struct loop_source source = { .is_signal = true, .is_ours = true, .fn = fn, .arg = arg };
+	sigset_t one;
+	int err = 0;
+
+	sigemptyset(&one);
+	sigaddset(&one, signal);
+	sigaddset(&loop->asked, signal);
+	sigprocmask(SIG_BLOCK, &one, NULL);
+	source.fd = signalfd(-1, &one, SFD_NONBLOCK | SFD_CLOEXEC);
+	if (source.fd < 0)
+		err = -errno;
+	if (!err)
+		err = loop_add(loop, &source);
+	if (!err)
+		return 0;
+	if (source.fd >= 0)
+		close(source.fd);
+	return log_err(err, "cannot wait for a signal: %s", strerror(-err));
+}
+
+bool loop__is_interrupted(struct loop *loop)
+{
+	loop_on_signal(loop);
+	return loop->interrupted;
+}
+
 static int loop_take_signals(struct loop *loop)
 {
 	struct loop_source source = { .is_ours = true, .fn = loop_on_signal, .arg = loop };
 	struct sigaction ignore = { .sa_handler = SIG_IGN }, plain = { .sa_handler = SIG_DFL };
 
 	loop_choose_signals(loop);
+	sigemptyset(&loop->asked);
 	sigprocmask(SIG_BLOCK, &loop->taken, &loop->old_mask);
 	sigaction(SIGPIPE, &ignore, &loop->old_pipe);
 	/* Where SIGCHLD is ignored, a child's status is thrown away. */
@@ -172,8 +202,18 @@ static int loop_take_signals(struct loop *loop)
 	return loop_add(loop, &source);
 }
 
+/* What is still pending of those would kill us when it is let through. */
+static void loop_drop_asked(struct loop *loop)
+{
+	struct timespec now = { 0 };
+
+	while (sigtimedwait(&loop->asked, NULL, &now) > 0)
+		;
+}
+
 static void loop_restore_signals(struct loop *loop)
 {
+	loop_drop_asked(loop);
 	sigaction(SIGPIPE, &loop->old_pipe, NULL);
 	sigaction(SIGCHLD, &loop->old_chld, NULL);
 	sigprocmask(SIG_SETMASK, &loop->old_mask, NULL);
@@ -404,10 +444,13 @@ void loop__stop(struct loop *loop)
 
 static int loop_dispatch(const struct loop_source *source)
 {
+	struct signalfd_siginfo info;
 	uint64_t expired;
 
 	/* Several grid points may have passed while a callback ran: they are one call. */
 	if (source->is_timer && read(source->fd, &expired, sizeof(expired)) < 0)
+		return 0;
+	if (source->is_signal && read(source->fd, &info, sizeof(info)) < 0)
 		return 0;
 	return source->fn(source->arg);
 }
@@ -429,6 +472,7 @@ static int loop_turn(struct loop *loop)
 
 int loop__run(struct loop *loop)
 {
+	sigset_t left;
 	int err = 0;
 
 	sigprocmask(SIG_BLOCK, &loop->taken, NULL);
@@ -440,6 +484,7 @@ int loop__run(struct loop *loop)
 		err = loop_turn(loop);
 	/* From here on a second Ctrl-C does what it does elsewhere: it kills. */
 	loop_on_signal(loop);
-	sigprocmask(SIG_SETMASK, &loop->old_mask, NULL);
+	sigorset(&left, &loop->old_mask, &loop->asked);
+	sigprocmask(SIG_SETMASK, &left, NULL);
 	return err;
 }

@@ -21,6 +21,8 @@ void loop__free(struct loop *loop); /* ends a child that still runs (SIGTERM), r
 int loop__add_fd(struct loop *loop, int fd, loop_fn fn, void *arg);
 int loop__every(struct loop *loop, uint64_t ns, loop_fn fn, void *arg); /* on a fixed grid */
 int loop__after(struct loop *loop, uint64_t ns, loop_fn fn, void *arg); /* once */
+/* fn instead of what the signal does elsewhere, until the loop is freed. */
+int loop__on_signal(struct loop *loop, int signal, loop_fn fn, void *arg);
 /* Forks argv with the signal mask restored, waiting at a gate until loop__run. Its end ends the
  * loop. */
 int loop__start_child(struct loop *loop, char **argv);
@@ -31,5 +33,6 @@ pid_t loop__child_pid(const struct loop *loop); /* 0: there is none, or it has e
 
 int loop__run(struct loop *loop); /* until loop__stop, a signal, the child's end, or an error */
 void loop__stop(struct loop *loop);
+bool loop__is_interrupted(struct loop *loop); /* by a signal, also while it does not run */
 
 #endif

@@ -26,6 +26,8 @@ static void *main_group_values(const struct option_group *group, struct options 
 {
 	if (group == &filter_group)
 		return &options->filter;
+	if (group == &write_group || group == &keep_group || group == &read_group)
+		return &options->file;
 	return group == &run_group ? (void *)&options->run : (void *)&options->output;
 }
 

@@ -430,12 +430,24 @@ static int option_store_list(const struct option_use *use)
 	return err;
 }
 
+static int option_store_file(const struct option_use *use)
+{
+	return option_list_add(use->slot->field, strdup(use->value));
+}
+
 static int (*const option_stores[])(const struct option_use *use) = {
 	[OPTION_FLAG] = option_store_flag,     [OPTION_COUNT] = option_store_count,
 	[OPTION_NUMBER] = option_store_number, [OPTION_DURATION] = option_store_number,
 	[OPTION_SIZE] = option_store_number,   [OPTION_STRING] = option_store_string,
 	[OPTION_CHOICE] = option_store_choice, [OPTION_LIST] = option_store_list,
+	[OPTION_FILES] = option_store_file,    [OPTION_OPERANDS] = option_store_file,
 };
+
+bool option__is_list(const struct option_def *def)
+{
+	return def->kind == OPTION_LIST || def->kind == OPTION_FILES ||
+	       def->kind == OPTION_OPERANDS;
+}
 
 bool option__takes_value(const struct option_def *def)
 {
@@ -475,7 +487,8 @@ static struct option_slot *option_find(struct option_parser *parser, const char 
 	for (size_t i = 0; i < parser->nr; i++) {
 		const char *known = parser->slots[i].def->name;
 
-		if (strlen(known) == len && !memcmp(known, name, len))
+		if (parser->slots[i].def->kind != OPTION_OPERANDS && strlen(known) == len &&
+		    !memcmp(known, name, len))
 			return &parser->slots[i];
 	}
 	return NULL;
@@ -537,13 +550,24 @@ static int option_take_letters(struct option_parser *parser, const char *word)
 	return err;
 }
 
+static int option_take_plain(struct option_parser *parser, const char *word)
+{
+	for (size_t i = 0; i < parser->nr; i++) {
+		struct option_use use = { &parser->slots[i], false, word };
+
+		if (parser->slots[i].def->kind == OPTION_OPERANDS)
+			return option_store_file(&use);
+	}
+	return log_err(-EINVAL, "unexpected word '%s'; a command to run goes after --", word);
+}
+
 static int option_take(struct option_parser *parser, const char *word)
 {
 	if (word[0] == '-' && word[1] == '-')
 		return option_take_long(parser, word);
 	if (word[0] == '-' && word[1])
 		return option_take_letters(parser, word);
-	return log_err(-EINVAL, "unexpected word '%s'; a command to run goes after --", word);
+	return option_take_plain(parser, word);
 }
 
 static int option_exclude(struct option_parser *parser, const struct option_def *def)
@@ -640,7 +664,7 @@ void option__free(const struct option_set *sets, size_t nr)
 		for (; def->name; def++) {
 			struct option_list *list;
 
-			if (def->kind != OPTION_LIST)
+			if (!option__is_list(def))
 				continue;
 			list = (void *)((char *)sets[i].values + def->offset);
 			while (list->nr)
@@ -695,6 +719,10 @@ static size_t option_left(const struct option_def *def, char *buf, size_t size)
 	char letter[] = { '-', def->letter, ',', 0 };
 	char arg[128];
 
+	if (def->kind == OPTION_OPERANDS) {
+		snprintf(buf, size, "  %s", def->arg);
+		return option_columns(buf, strlen(buf));
+	}
 	snprintf(buf, size, "  %-3s --%s%s%s", def->letter ? letter : "", def->name,
 		 option__takes_value(def) ? " " : "",
 		 option__takes_value(def) ? option_arg(def, arg, sizeof(arg)) : "");

@@ -22,6 +22,8 @@ enum option_kind {
 	OPTION_STRING,	 /* const char * */
 	OPTION_CHOICE,	 /* int, index into choices */
 	OPTION_LIST, /* struct option_list; repeatable, commas separate; choices limit the words */
+	OPTION_OPERANDS, /* struct option_list: words without an option; its name is theirs */
+	OPTION_FILES,	 /* struct option_list; repeatable, a comma is part of a name */
 };
 
 struct option_number {
@@ -61,8 +63,8 @@ struct option_set {
 
 /*
  * Parses argv[1..] (argv[0] is the command's name). What stands after "--" starts at *rest; a
- * plain word before it is refused, and so is a value that starts with "--" (write --name=--value).
- * 0, or -EINVAL after one line that names the value and what
+ * plain word before it is refused unless a table has OPTION_OPERANDS, and so is a value that starts
+ * with "--" (write --name=--value). 0, or -EINVAL after one line that names the value and what
  * would be right (for an unknown option: the nearest known one). -ECANCELED: -h was given.
  * json_schema is set if --json-schema was. Both are always_group: every command has them.
  * Strings point into argv; lists are freed by option__free, which is right after a failure too.
@@ -75,6 +77,7 @@ extern const struct option_group always_group;
 int option__parse(const struct option_set *sets, size_t nr, int argc, char **argv,
 		  struct option_result *result);
 void option__free(const struct option_set *sets, size_t nr);
+bool option__is_list(const struct option_def *def);	/* its field is a struct option_list */
 bool option__takes_value(const struct option_def *def); /* all but flags and counts do */
 
 /* The table below "Usage:", fit to 100 columns; always_group comes last by itself. */

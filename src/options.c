@@ -13,6 +13,9 @@
 #define FILTER(field) offsetof(struct filter_options, field)
 #define RUN(field)    offsetof(struct run_options, field)
 #define OUTPUT(field) offsetof(struct output_options, field)
+#define FILES(field)  offsetof(struct file_options, field)
+
+#define SIZE_LEAST 65536 /* of a part: a block of records takes about as much */
 
 static const struct option_def filter_defs[] = {
 	{ .name = "device",
@@ -143,6 +146,74 @@ static const struct option_def output_defs[] = {
 	{ 0 },
 };
 
+static const struct option_def write_defs[] = {
+	{ .name = "write",
+	  .letter = 'w',
+	  .kind = OPTION_STRING,
+	  .offset = FILES(write),
+	  .arg = "FILE",
+	  .help = "keep every record in this file: a capture",
+	  .not_with = "read",
+	  .completes = "file" },
+	{ .name = "zstd",
+	  .kind = OPTION_FLAG,
+	  .offset = FILES(zstd),
+	  .help = "compress the capture with zstd: a tenth smaller, more CPU",
+	  .not_with = "read" },
+	{ 0 },
+};
+
+static const struct option_def keep_defs[] = {
+	{ .name = "size",
+	  .kind = OPTION_SIZE,
+	  .offset = FILES(size_bytes),
+	  .arg = "SIZE",
+	  .help = "a part that is so large ends, FILE.1, FILE.2, ... follow; with --last: memory "
+		  "it "
+		  "may take (default 512Mi)",
+	  .min = SIZE_LEAST },
+	{ .name = "files",
+	  .kind = OPTION_NUMBER,
+	  .offset = FILES(files),
+	  .arg = "N",
+	  .help = "use N names in turn: the newest part replaces the oldest (default: all are "
+		  "kept)",
+	  .min = 1,
+	  .max = 1000000 },
+	{ .name = "last",
+	  .kind = OPTION_DURATION,
+	  .offset = FILES(last_ns),
+	  .arg = "DURATION",
+	  .help = "keep so much in memory, write it on SIGUSR1 or --when",
+	  .min = 1000000 },
+	{ 0 },
+};
+
+static const struct option_def read_defs[] = {
+	{ .name = "read",
+	  .letter = 'r',
+	  .kind = OPTION_FILES,
+	  .offset = FILES(read),
+	  .arg = "FILE",
+	  .help = "show this capture, not this machine; repeatable, several are merged by time",
+	  .completes = "file" },
+	{ .name = "from",
+	  .kind = OPTION_DURATION,
+	  .offset = FILES(from_ns),
+	  .arg = "DURATION",
+	  .help = "of a capture: from here on, since its start" },
+	{ .name = "to",
+	  .kind = OPTION_DURATION,
+	  .offset = FILES(to_ns),
+	  .arg = "DURATION",
+	  .help = "of a capture: up to here",
+	  .min = 1 },
+	{ 0 },
+};
+
 const struct option_group filter_group = { "Which I/O", filter_defs };
 const struct option_group run_group = { "How long", run_defs };
 const struct option_group output_group = { "Output", output_defs };
+const struct option_group write_group = { "Keep a capture", write_defs };
+const struct option_group keep_group = { "How it is kept", keep_defs };
+const struct option_group read_group = { "Read a capture", read_defs };

@@ -39,12 +39,24 @@ struct output_options {
 	int color;
 };
 
+/* Captures: what is kept of a run, and what is read instead of running. */
+struct file_options {
+	const char *write; /* -w FILE */
+	bool zstd;
+	struct option_number size_bytes, files, last_ns; /* --size, --files, --last */
+	struct option_list read;			 /* -r FILE */
+	struct option_number from_ns, to_ns;		 /* since the start of the run */
+};
+
 struct options {
 	struct filter_options filter;
 	struct run_options run;
 	struct output_options output;
+	struct file_options file;
 };
 
+/* keep_group: how `record` keeps what -w names. */
 extern const struct option_group filter_group, run_group, output_group;
+extern const struct option_group write_group, keep_group, read_group;
 
 #endif

@@ -1,40 +1,33 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * session.h: one run of a view: where its data comes from and goes to, when it ticks, when it ends.
- * A view gives a few functions; signals, -i, -t, -n, the COMMAND, uevents, rings, --out and a
- * closed pipe are seen to here, once for all views.
+ * A view gives a few functions; signals, -i, -t, -n, the COMMAND, uevents, rings, -w, -r, --out and
+ * a closed pipe are seen to here, once for all views. Of this machine (session_live.c) or of
+ * captures (session_replay.c): a view need not know which.
  */
 #ifndef IOSONAR_SESSION_H
 #define IOSONAR_SESSION_H
 
 #include <stdbool.h>
 #include <stdio.h>
-#include "analyse/order.h"
-#include "capture/about.h"
 #include "collect/io.h"
 #include "collect/ledger.h"
 #include "options.h"
 #include "render/column.h"
 
+struct session_inside;
+
 struct session {
 	FILE *out;
 	enum table_format format;
 	const struct options *options;
-	struct io *io;
-	uint64_t start_ns;	      /* CLOCK_MONOTONIC */
-	double elapsed_s, interval_s; /* at this tick: since the start, since the last one */
-	bool came_true;		      /* a --fail-if did */
-	struct ledger ledger;	      /* a view that counts rows fills it in on_end */
-	/* private */
-	bool output_failed, stopped;
-	char *buffer; /* of out */
-	struct loop *loop;
-	const struct session_view *view;
-	void *state;
-	struct order order;
-	struct capture_about about;	/* its clocks */
-	uint64_t last_ns, ticks, ended; /* ended: commands that had a record */
-	int record_err;
+	uint64_t start_ns; /* CLOCK_MONOTONIC */
+	/* At this tick: since the start of the run, of what is shown (--from), of the interval. */
+	double elapsed_s, span_s, interval_s;
+	bool came_true;	      /* a --fail-if did */
+	bool ledger_known;    /* at the end; a capture that was cut has none */
+	struct ledger ledger; /* likewise */
+	struct session_inside *inside;
 };
 
 struct session_view {
@@ -43,7 +36,10 @@ struct session_view {
 	int (*on_tick)(void *state, struct session *session);  /* every interval; may be NULL */
 	/* Every record, in order of time; NULL: none are wanted. */
 	int (*on_record)(void *state, struct session *session, const struct io_record *record);
+	/* SIGUSR1; NULL: it does what it does elsewhere. */
+	int (*on_signal)(void *state, struct session *session);
 	int (*on_end)(void *state, struct session *session); /* detached: everything is final */
+	bool only_keeps; /* without its capture the run is pointless */
 };
 
 /* Printed after on_end when the format is JSON: every view's list of objects ends with it. */
@@ -58,7 +54,19 @@ void session__status(const struct session *session, const char *text);
 
 /* What a record speaks of; NULL: not known. */
 const struct device *session__device(struct session *session, const struct io_record *record);
+const struct device_list *session__devices(const struct session *session);
 char *const *session__op_names(const struct session *session); /* of block operations */
 uint64_t session__wall_ns(const struct session *session, uint64_t mono_ns); /* 0: not known */
+bool session__sees_nvme(const struct session *session);
+bool session__sees_block(const struct session *session);
+
+/* As io__read: all rows as they are now. */
+void session__read(struct session *session, io_row_fn fn, void *arg);
+/* At the end, after the last read: fills the ledger. counted: commands in the view's rows. */
+#define SESSION_NOT_COUNTED UINT64_MAX
+void session__take_ledger(struct session *session, uint64_t counted);
+
+/* What -w keeps so far; NULL: nothing is kept. */
+struct recorder *session__recorder(const struct session *session);
 
 #endif

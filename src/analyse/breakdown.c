@@ -116,10 +116,16 @@ static struct breakdown_row *breakdown_row_of(struct breakdown *b, const struct 
 	return b->rows[b->nr - 1];
 }
 
-int breakdown__add(struct breakdown *b, const struct io_tags *tags, const struct hist *part)
+struct breakdown_row *breakdown__row(struct breakdown *b, const struct io_tags *tags)
 {
 	struct io_tags mine = breakdown_project(b, tags);
-	struct breakdown_row *row = breakdown_row_of(b, &mine);
+
+	return breakdown_row_of(b, &mine);
+}
+
+int breakdown__add(struct breakdown *b, const struct io_tags *tags, const struct hist *part)
+{
+	struct breakdown_row *row = breakdown__row(b, tags);
 
 	if (!row)
 		return -ENOMEM;

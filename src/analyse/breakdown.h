@@ -64,6 +64,8 @@ void breakdown__free(struct breakdown *b);
 /* A new snapshot: begin, add every part, end. -ENOMEM. */
 void breakdown__begin(struct breakdown *b);
 int breakdown__add(struct breakdown *b, const struct io_tags *tags, const struct hist *part);
+/* The row of these tags, to be counted into; NULL: no memory. */
+struct breakdown_row *breakdown__row(struct breakdown *b, const struct io_tags *tags);
 /* What follows is a new interval. */
 void breakdown__mark(struct breakdown *b);
 

@@ -399,16 +399,18 @@ inline_always void device_learn(struct io_device *device, struct request *rq,
 	__u64 words[IO_NAME_LEN / 8] = {};
 	struct io_name *name;
 	__u32 block_size = BPF_CORE_READ(q, limits.logical_block_size);
+	bool has_disk;
 	__u32 at;
 
-	device->kind = !nvme ? IO_BLOCK : disk ? IO_NVME : IO_ADMIN;
-	device->ctrl = nvme ? nvme_instance(rq, disk ? 0 : q) : -1;
-	device->block_shift = hist_log2(block_size);
 	if (disk)
 		bpf_core_read_str(words, sizeof(words),
 				  &disk->disk_name); /* 5.10 leaves junk behind it */
+	has_disk = disk || (nvme && queue_name(q, words, sizeof(words)));
+	device->kind = !nvme ? IO_BLOCK : has_disk ? IO_NVME : IO_ADMIN;
+	device->ctrl = nvme ? nvme_instance(rq, has_disk ? 0 : q) : -1;
+	device->block_shift = hist_log2(block_size);
 	__builtin_memcpy(device->name, words, sizeof(words));
-	if (!disk)
+	if (!has_disk)
 		io_ctrl_name(words, device->ctrl);
 	device->verdict = settings.follow_all ? IO_WANTED : IO_UNJUDGED;
 	at = io_name_hash(words);
@@ -564,7 +566,7 @@ inline_always __u32 key_hash(const struct io_key *key)
 		h ^= key->cgroup;
 	if (settings.by_comm)
 		h ^= (key->comm[0] ^ key->comm[1]) * 0x9e3779b97f4a7c15ULL >> 32;
-	return io_hash((__u32)h) >> 8;
+	return io_key_home((__u32)h);
 }
 
 /* The number of this key. A full table gives number 0, which is the row `other` on every CPU. */
@@ -748,7 +750,10 @@ inline_always bool command_places(struct io_slot *slot, struct request *rq, stru
 	slot->kind = op >> 8;
 	slot->op = op;
 	slot->bytes = command_bytes(slot, rq, cmd, direct);
-	slot->key_nr = command_key(rq, device_nr, op, slot->bytes, direct);
+	/* Who reads records has no rows but of what was dropped, and those he only adds up. */
+	slot->key_nr = settings.records && !settings.rows_too
+			       ? 0
+			       : command_key(rq, device_nr, op, slot->bytes, direct);
 	if (settings.records)
 		slot_more(slot)->device = device_nr;
 	if (remembers() && number != NVME_FABRICS)

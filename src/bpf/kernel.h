@@ -30,6 +30,16 @@ struct request_queue {
 	struct gendisk *disk;
 };
 
+struct kobject {
+	const char *name;
+	struct kobject *parent;
+};
+
+/* In the disk since 6.2 (2bd85221a625). */
+struct request_queue___kobj {
+	struct kobject kobj;
+};
+
 struct blk_mq_hw_ctx {
 	unsigned int queue_num;
 };

@@ -93,6 +93,22 @@ inline_always struct gendisk *req_disk(struct request *rq, struct request_queue 
 	}
 }
 
+/*
+ * Kernels without queue.disk name no disk in a command that the driver sends to a namespace itself
+ * (report of zones). The name of the directory in which the queue's own lies will do. False: it is
+ * the admin queue, or the disk was not added yet.
+ */
+inline_always bool queue_name(struct request_queue *q, void *name, __u32 size)
+{
+	struct request_queue___kobj *old = (void *)q;
+	const char *text;
+
+	if (bpf_core_field_exists(struct request_queue, disk) || !BPF_CORE_READ(q, queuedata))
+		return false;
+	text = BPF_CORE_READ(old, kobj.parent, name);
+	return text && bpf_probe_read_kernel_str(name, size, text) > 0;
+}
+
 /* Never given twice, unlike names, numbers and addresses; 0 before 5.15 (cf179948554a). */
 inline_always __u64 disk_seq(struct gendisk *disk, const bool direct)
 {

@@ -21,6 +21,8 @@
 #define CAPTURE_INFO_BOOT_ID  "boot_id"	 /* files of one boot share one monotonic clock */
 #define CAPTURE_INFO_TIMEZONE "timezone" /* of the host: "+0200" */
 #define CAPTURE_INFO_CLOCK    "clock"	 /* clock source of the host: "tsc" */
+#define CAPTURE_INFO_START    "start_ns" /* of the run, CLOCK_MONOTONIC: nothing was seen before */
+#define CAPTURE_INFO_END      "end_ns"	 /* of the run; a part that another follows has none */
 #define CAPTURE_NAMES_BLOCK   "block_op" /* set of names: REQ_OP_* by number */
 
 enum { CAPTURE_NR_NAMES = 256 };

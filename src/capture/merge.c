@@ -342,3 +342,8 @@ const struct capture_reader *capture_merge__reader(const struct capture_merge *m
 {
 	return merge->files[nr].reader;
 }
+
+uint64_t capture_merge__shift_ns(const struct capture_merge *merge, size_t nr)
+{
+	return merge->files[nr].shift_ns;
+}

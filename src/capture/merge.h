@@ -29,5 +29,7 @@ int capture_merge__next(struct capture_merge *merge, struct io_record *record);
 const struct capture_about *capture_merge__about(const struct capture_merge *merge);
 size_t capture_merge__nr(const struct capture_merge *merge);
 const struct capture_reader *capture_merge__reader(const struct capture_merge *merge, size_t nr);
+/* What is added to the times of that file. */
+uint64_t capture_merge__shift_ns(const struct capture_merge *merge, size_t nr);
 
 #endif

@@ -11,8 +11,8 @@
 #include "analyse/breakdown.h"
 #include "cmd.h"
 #include "collect/cgroup.h"
+#include "condition.h"
 #include "decode/op.h"
-#include "expr/expr.h"
 #include "log.h"
 #include "render/chart.h"
 #include "render/column.h"
@@ -53,10 +53,8 @@ struct latency {
 	struct hist_range ranges[HIST_CELLS];
 	struct table *table, *buckets;
 	const struct column *shown[OBJECT_COLUMNS], *bucket_shown[OBJECT_COLUMNS];
-	struct expr *condition;
-	struct expr_field fields[32]; /* its names: the columns that are printed */
-	char field_names[32][24];
-	const struct column *field_columns[32];
+	const struct column *asked[OBJECT_COLUMNS]; /* by --fail-if */
+	struct condition *condition;
 	struct chart_style style;
 	unsigned int intervals, shown_rows;
 	int err;
@@ -152,7 +150,8 @@ static const struct object *const latency_objects[] = { &latency_rows, &latency_
 static int latency_run(void *state, const struct options *options, char **argv);
 
 static const struct option_group *const latency_groups[] = { &filter_group, &run_group,
-							     &output_group, NULL };
+							     &output_group, &write_group,
+							     &read_group,   NULL };
 const struct cmd cmd_latency = {
 	.name = "latency",
 	.group = "I/O",
@@ -274,9 +273,9 @@ static void latency_label(struct latency *l, const struct session *s, const stru
 	row->queue = t->other ? CELL_NO_NUMBER : t->queue;
 	row->cpu = t->other ? CELL_NO_NUMBER : t->cpu;
 	row->pid = t->other ? CELL_NO_NUMBER : t->pid;
-	row->dev = t->other ? "other" : latency_dev_label(l, io__devices(s->io), t->device);
+	row->dev = t->other ? "other" : latency_dev_label(l, session__devices(s), t->device);
 	row->op = t->other ? "other"
-			   : op__word(t->kind, t->op, io__kernel(s->io)->op_names, l->op_label,
+			   : op__word(t->kind, t->op, session__op_names(s), l->op_label,
 				      sizeof(l->op_label));
 	if (l->breakdown.mask >> BY_CGROUP & 1)
 		row->cgroup = cgroup__path(t->cgroup, l->cgroup_label, sizeof(l->cgroup_label));
@@ -304,92 +303,13 @@ static void latency_measure(const struct latency *l, double seconds, struct late
 
 /* ---- --fail-if ---- */
 
-/* "p99_ns" is p99 and "size_bytes" is size in an expression: units belong to its numbers. */
-static void latency_field_name(const struct column *c, char name[24])
-{
-	char *suffix;
-
-	snprintf(name, 24, "%s", strchr(c->header, '.') ? c->header : c->key);
-	suffix = strrchr(name, '_');
-	if (suffix && (!strcmp(suffix, "_ns") || !strcmp(suffix, "_bytes")))
-		*suffix = 0;
-}
-
-static enum expr_type latency_field_type(enum cell_kind kind)
-{
-	switch (kind) {
-	case CELL_TEXT: return EXPR_TEXT;
-	case CELL_DURATION: return EXPR_DURATION;
-	case CELL_BYTES: return EXPR_SIZE;
-	default: return EXPR_NUMBER;
-	}
-}
-
 /* Every column that is printed, and no other: a comparison with what is not there would be a lie.
  */
-static size_t latency_fields(struct latency *l)
-{
-	size_t nr = latency_pick(l, TABLE_TEXT, &latency_rows, l->shown);
-
-	for (size_t i = 0; i < nr; i++) {
-		latency_field_name(l->shown[i], l->field_names[i]);
-		l->fields[i].name = l->field_names[i];
-		l->fields[i].type = latency_field_type(l->shown[i]->kind);
-		l->field_columns[i] = l->shown[i];
-	}
-	return nr;
-}
-
-/* A row and the columns its fields are. */
-struct latency_lookup {
-	const struct latency *latency;
-	const struct latency_row *row;
-};
-
-static struct expr_value latency_value(const void *at, size_t field)
-{
-	const struct latency_lookup *lookup = at;
-	struct cell cell = column__cell(lookup->latency->field_columns[field], lookup->row);
-	struct expr_value value = { .absent = cell.kind == CELL_NONE };
-
-	switch (cell.kind) {
-	case CELL_TEXT:
-		value.type = EXPR_TEXT;
-		value.text = cell.text;
-		value.absent = !cell.text;
-		break;
-	case CELL_COUNT:
-		value.type = EXPR_NUMBER;
-		value.number = (double)cell.n;
-		break;
-	case CELL_DURATION:
-		value.type = EXPR_DURATION;
-		value.number = (double)cell.n;
-		break;
-	case CELL_BYTES:
-		value.type = EXPR_SIZE;
-		value.number = (double)cell.n;
-		break;
-	default:
-		value.type = EXPR_NUMBER;
-		value.number = cell.real;
-		break;
-	}
-	return value;
-}
-
 static int latency_parse_condition(struct latency *l)
 {
-	struct expr_error error;
-	char lines[512];
+	size_t nr = latency_pick(l, TABLE_TEXT, &latency_rows, l->asked);
 
-	if (!l->fail_if)
-		return 0;
-	l->condition = expr__parse(l->fail_if, l->fields, latency_fields(l), &error);
-	if (l->condition)
-		return 0;
-	expr__point_at(l->fail_if, &error, lines, sizeof(lines));
-	return log_err(-EINVAL, "--fail-if: %s\n%s", error.message, lines);
+	return condition__parse("--fail-if", l->fail_if, l->asked, nr, &l->condition);
 }
 
 /* "nvme0n1 read": the row's tags in the order of its columns. */
@@ -417,10 +337,9 @@ static const char *latency_title(const struct latency *l, const struct latency_r
 
 static void latency_check(struct latency *l, struct session *s, const struct latency_row *row)
 {
-	const struct latency_lookup lookup = { l, row };
 	char title[512];
 
-	if (!l->condition || !row->count || !expr__is_true(l->condition, latency_value, &lookup))
+	if (!l->condition || !row->count || !condition__is_true(l->condition, row))
 		return;
 	if (!s->came_true)
 		log_warn("--fail-if '%s' came true: %s, %s up to %.1f s", l->fail_if,
@@ -441,7 +360,7 @@ static void latency_take_part(void *arg, const struct io_tags *tags, const struc
 static int latency_read(struct latency *l, struct session *s)
 {
 	breakdown__begin(&l->breakdown);
-	io__read(s->io, latency_take_part, l);
+	session__read(s, latency_take_part, l);
 	return l->err ? log_err(l->err, "out of memory") : 0;
 }
 
@@ -497,7 +416,7 @@ static void latency_show_row(struct latency *l, struct session *s, const struct 
 	if (!latency_zooms(l))
 		hist__mend_max(&l->scratch);
 	latency_label(l, s, &from->tags, &row);
-	latency_measure(l, pass->whole ? s->elapsed_s : s->interval_s, &row);
+	latency_measure(l, pass->whole ? s->span_s : s->interval_s, &row);
 	if (pass->hist) {
 		latency_show_hist(l, s, &row);
 		return;
@@ -584,16 +503,13 @@ static uint64_t latency_counted(const struct latency *l)
 static int latency_on_end(void *state, struct session *s)
 {
 	struct latency *l = state;
-	const struct filter_options *f = &s->options->filter;
 	const struct latency_pass total = { .span = "total", .whole = true };
 	const struct latency_pass hist = { .span = "total", .whole = true, .hist = true };
 	int err = latency_read(l, s);
 
-	io__ledger(s->io, &s->ledger);
-	s->ledger.counted = latency_counted(l);
-	s->ledger.counted_known = !f->min_ns.given && !f->failed;
+	session__take_ledger(s, latency_counted(l));
 	if (s->format == TABLE_TEXT && l->breakdown.nr)
-		fprintf(s->out, "\nthe whole run, %.1f s:\n", s->elapsed_s);
+		fprintf(s->out, "\nthe whole run, %.1f s:\n", s->span_s);
 	table__heading_again(l->table);
 	err = err ?: latency_show(l, s, &total);
 	err = err ?: latency_show(l, s, &hist);
@@ -605,11 +521,11 @@ static int latency_on_start(void *state, struct session *s)
 	struct latency *l = state;
 
 	l->style = chart__style_of(s->out, s->options->output.color);
-	if (io__sees_nvme(s->io))
+	if (session__sees_nvme(s))
 		log_note("NVMe commands: from nvme_setup_cmd to nvme_complete_rq%s",
-			 io__sees_block(s->io) ? "; other disks: from block_rq_issue to "
-						 "block_rq_complete"
-					       : "");
+			 session__sees_block(s) ? "; other disks: from block_rq_issue to "
+						  "block_rq_complete"
+						: "");
 	else
 		log_note("requests: from block_rq_issue to block_rq_complete");
 	return latency_make_tables(l, s);
@@ -637,6 +553,6 @@ static int latency_run(void *state, const struct options *options, char **argv)
 	breakdown__free(&l->breakdown);
 	table__free(l->table);
 	table__free(l->buckets);
-	expr__free(l->condition);
+	condition__free(l->condition);
 	return err;
 }

@@ -204,7 +204,7 @@ static int nvme_latency_show(void *state, struct session *s)
 	FILE *out;
 
 	breakdown__begin(&l->breakdown);
-	io__read(s->io, nvme_latency_take, l);
+	session__read(s, nvme_latency_take, l);
 	out = open_memstream(&text, &size);
 	if (out && !l->err)
 		l->err = nvme_latency_print(l, out);
@@ -222,7 +222,7 @@ static int nvme_latency_on_end(void *state, struct session *s)
 {
 	int err = nvme_latency_show(state, s);
 
-	io__ledger(s->io, &s->ledger);
+	session__take_ledger(s, SESSION_NOT_COUNTED);
 	return err;
 }
 

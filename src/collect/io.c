@@ -278,7 +278,7 @@ void io__ledger(struct io *io, struct ledger *l)
 	l->lost[LOST_DEVICE] = c->unknown_device + io_unjudged(io);
 	l->lost[LOST_SKIPPED] = io->skipped;
 	l->lost[LOST_ROW] = c->row_other;
-	l->lost[LOST_RING] = io_records_dropped(io);
+	l->lost[LOST_RING] = io__records_dropped(io);
 }
 
 void io__free(struct io *io)

@@ -67,6 +67,7 @@ typedef void (*io_record_fn)(void *arg, const struct io_record *record, enum io_
 int io__records(struct io *io, io_record_fn fn, void *arg);
 /* A record's device in io__devices, -1: not known. */
 int io__device_of(struct io *io, const struct io_record *record);
+uint64_t io__records_dropped(const struct io *io); /* so far, by full rings */
 
 uint64_t io__start_ns(const struct io *io); /* CLOCK_MONOTONIC: nothing was seen before */
 void io__detach(struct io *io);		    /* then io__read is final */

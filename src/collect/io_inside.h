@@ -79,7 +79,6 @@ uint32_t io_cpu_at(const struct io *io);
 /* io_records.c */
 int io_make_rings(struct io *io); /* after the programs are loaded */
 void io_free_rings(struct io *io);
-uint64_t io_records_dropped(const struct io *io);
 
 /* io_settings.c */
 int io_set(struct io *io);

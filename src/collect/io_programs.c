@@ -237,6 +237,16 @@ static void io_unlink(struct bpf_link **link)
 	*link = NULL;
 }
 
+/*
+ * Whether a command that failed just now has ended or is tried again shows within 100 ms. To leave
+ * before would call it in flight and show nothing of it.
+ */
+static void io_wait_for_parked(struct io *io)
+{
+	if (slot_table__is_unsettled(&io->slots, io_now_ns()))
+		usleep(SLOT_SETTLED_NS / 1000 + 1000);
+}
+
 /* Starts first: what was begun is still seen to end. */
 void io__detach(struct io *io)
 {
@@ -251,6 +261,7 @@ void io__detach(struct io *io)
 	io_unlink(&s->links.io_block_issue);
 	io_unlink(&s->links.io_block_issue_r);
 	io_wait_for_programs();
+	io_wait_for_parked(io);
 	io_unlink(&s->links.io_nvme_end);
 	io_unlink(&s->links.io_nvme_end_c);
 	io_unlink(&s->links.io_nvme_end_r);

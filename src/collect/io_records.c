@@ -129,8 +129,11 @@ static void io_look_for_parked(struct io *io)
 	if (parked != io->parked_seen)
 		io->parked_until_ns = now + parked_look_ns;
 	io->parked_seen = parked;
-	if (now < io->parked_until_ns)
-		slot_table__scan(&io->slots, now, &counts, told_on_parked, io);
+	if (!io->parked_until_ns)
+		return;
+	slot_table__scan(&io->slots, now, &counts, told_on_parked, io);
+	if (now >= io->parked_until_ns) /* only now: we may not have run for all that time */
+		io->parked_until_ns = 0;
 }
 
 /* ---- rings ---- */
@@ -226,7 +229,7 @@ int io__device_of(struct io *io, const struct io_record *record)
 	return record->device < IO_MAX_DEVICES ? io_device_index(io, record->device) : -1;
 }
 
-uint64_t io_records_dropped(const struct io *io)
+uint64_t io__records_dropped(const struct io *io)
 {
 	const struct io_cpu *cpus =
 		(const void *)((const char *)io->slot_cells.cells + io_cpu_at(io));

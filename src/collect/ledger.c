@@ -124,3 +124,43 @@ const struct column ledger_columns[] = {
 	  ledger_get_unaccounted },
 	{ 0 },
 };
+
+/* What no column shows but the balance or the words for people need. */
+static const struct {
+	const char *name;
+	size_t at;
+} hidden_terms[] = {
+	{ "oldest_ns", offsetof(struct ledger, oldest_ns) },
+	{ "counted", offsetof(struct ledger, counted) },
+};
+enum { HIDDEN_TERMS = sizeof(hidden_terms) / sizeof(hidden_terms[0]) };
+
+static uint64_t *ledger_field(const struct ledger *l, size_t at)
+{
+	return (uint64_t *)((char *)l + at);
+}
+
+size_t ledger__terms(const struct ledger *l, struct ledger_term terms[LEDGER_TERMS])
+{
+	size_t nr = 0;
+
+	for (const struct column *c = ledger_columns; c->key; c++)
+		if (!c->get)
+			terms[nr++] = (struct ledger_term){ c->key, *ledger_field(l, c->at) };
+	for (size_t i = 0; i < HIDDEN_TERMS; i++)
+		if (hidden_terms[i].at != offsetof(struct ledger, counted) || l->counted_known)
+			terms[nr++] = (struct ledger_term){ hidden_terms[i].name,
+							    *ledger_field(l, hidden_terms[i].at) };
+	return nr;
+}
+
+void ledger__add_term(struct ledger *l, const struct ledger_term *term)
+{
+	for (const struct column *c = ledger_columns; c->key; c++)
+		if (!c->get && !strcmp(c->key, term->name))
+			*ledger_field(l, c->at) += term->value;
+	for (size_t i = 0; i < HIDDEN_TERMS; i++)
+		if (!strcmp(hidden_terms[i].name, term->name))
+			*ledger_field(l, hidden_terms[i].at) += term->value;
+	l->counted_known |= !strcmp(term->name, "counted");
+}

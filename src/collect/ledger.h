@@ -40,4 +40,14 @@ bool ledger__is_whole(const struct ledger *ledger); /* nothing lost, nothing una
 void ledger__print(const struct ledger *ledger);    /* to people */
 extern const struct column ledger_columns[];	    /* to JSON */
 
+/* Its numbers by name, for a capture, and the way back. */
+struct ledger_term {
+	const char *name;
+	uint64_t value;
+};
+enum { LEDGER_TERMS = 24 }; /* at most */
+size_t ledger__terms(const struct ledger *ledger, struct ledger_term terms[LEDGER_TERMS]);
+/* What several captures counted adds up. A name of later days is ignored. */
+void ledger__add_term(struct ledger *ledger, const struct ledger_term *term);
+
 #endif

@@ -2,11 +2,9 @@
 #include "collect/slots.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const uint64_t slot_settled_ns = 100000000;   /* a requeue follows its error within this */
 static const uint64_t slot_grace_ns = 100000000;     /* no program runs that long */
 static const uint64_t slot_dead_ns = 10000000000ULL; /* unused for this long: may be swept */
 
@@ -50,6 +48,11 @@ static void slot_take_counts(struct slot_table *table, uint32_t nr, const struct
 	seen->completed = slot->completed;
 }
 
+static bool slot_is_settled(const struct io_slot *slot, uint64_t now_ns)
+{
+	return slot->last_ns + SLOT_SETTLED_NS < now_ns;
+}
+
 void slot_table__scan(struct slot_table *table, uint64_t now_ns, struct slot_counts *counts,
 		      slot_parked_fn parked, void *arg)
 {
@@ -64,7 +67,7 @@ void slot_table__scan(struct slot_table *table, uint64_t now_ns, struct slot_cou
 		slot_take_counts(table, nr, &slot);
 		if (slot.state <= IO_IGNORED)
 			continue;
-		if (slot.state == IO_PARKED && slot.last_ns + slot_settled_ns < now_ns) {
+		if (slot.state == IO_PARKED && slot_is_settled(&slot, now_ns)) {
 			counts->parked++;
 			if (parked)
 				parked(arg, nr, &slot);
@@ -74,6 +77,18 @@ void slot_table__scan(struct slot_table *table, uint64_t now_ns, struct slot_cou
 		if (!counts->oldest_ns || slot.first_ns < counts->oldest_ns)
 			counts->oldest_ns = slot.first_ns;
 	}
+}
+
+bool slot_table__is_unsettled(const struct slot_table *table, uint64_t now_ns)
+{
+	for (uint32_t nr = 0; nr < table->nr; nr++) {
+		const struct io_slot *slot = &table->slots[nr];
+
+		if (slot->key > IO_TOMB && slot->state == IO_PARKED &&
+		    !slot_is_settled(slot, now_ns))
+			return true;
+	}
+	return false;
 }
 
 static bool slot_is_dead(const struct io_slot *slot, uint64_t now_ns)

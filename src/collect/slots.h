@@ -6,8 +6,11 @@
 #ifndef IOSONAR_COLLECT_SLOTS_H
 #define IOSONAR_COLLECT_SLOTS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include "wire/io.h"
+
+enum { SLOT_SETTLED_NS = 100000000 }; /* a requeue follows its error within this */
 
 struct slot_table {
 	struct io_slot *slots; /* mapped, or a test's own */
@@ -32,6 +35,9 @@ void slot_table__free(struct slot_table *table);
 
 void slot_table__scan(struct slot_table *table, uint64_t now_ns, struct slot_counts *counts,
 		      slot_parked_fn parked, void *arg);
+
+/* Did a command fail so lately that it may still be tried again? */
+bool slot_table__is_unsettled(const struct slot_table *table, uint64_t now_ns);
 
 /*
  * Gives back cells whose request has not been used for 10 s, when more than half are taken: an

@@ -200,6 +200,17 @@ static inline __u32 io_hash(__u32 low)
 	return low * 0x9e3779b1u;
 }
 
+/*
+ * Where the search for a key begins. A bit of a product depends on those below it only: operation,
+ * size and queue stand high in a key, so the product's highest bits have to be among those taken.
+ */
+static inline __u32 io_key_home(__u32 key)
+{
+	__u32 hash = io_hash(key);
+
+	return hash >> 24 ^ hash >> 12;
+}
+
 /* Marks of the tables whose map user space puts into the programs' instructions. */
 #define IO_MARK_SLOTS "1"
 #define IO_MARK_ROWS  "2"

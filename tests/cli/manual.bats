@@ -77,7 +77,7 @@ same() { # same WHAT GOT WANT
 @test "the usage of -h is the manual's synopsis" {
 	for command in $(commands); do
 		same "$command" "Usage: $(section "$(page "$command")" SYNOPSIS |
-			sed -E 's/^\.Nm //; s/^\.Op Fl - Ar (.*)/[-- \1]/; s/^\.Op Ar (.*)/[\1]/' | xargs)" \
+			sed -E 's/^\.Nm //; s/^\.Op Fl - Ar (.*)/[-- \1]/; s/^\.Op Ar (.*)/[\1]/; s/^\.Fl (.) Ar /-\1 /; s/^\.Ar //' | xargs)" \
 			"$("$iosonar" "$command" -h | head -1)"
 	done
 }
@@ -142,11 +142,13 @@ examples() { section "$1" EXAMPLES | grep '^iosonar '; }
 # runs COMMAND: it goes on until something ends it.
 runs() { help_options "$1" | grep -qx -- --duration; }
 
-# here COMMAND-LINE: the example with this test's device, shortened: -t 200ms stands behind the options.
+# here COMMAND-LINE: the example with this test's device, shortened: -t 200ms stands behind the options, but not if a
+# capture is read, which has an end.
 here() {
 	local line=$1 command='' name short=''
 	read -r _ name _ <<<"$line"
 	! runs "$name" || short=' -t 200ms'
+	case $line in *' -r '*) short='' ;; esac
 	case $line in *' -- '*) command=" -- ${line#* -- }" line=${line%% -- *} ;; esac
 	echo "$line$short$command" | sed "s,/dev/nvme0n1,$manual_disk,g; s,nvme0n1,${manual_disk#/dev/},g"
 }
@@ -161,6 +163,7 @@ here() {
 	PATH=$tmp/bin:$PATH
 	while :; do dd if="$manual_disk" of=/dev/null bs=4k count=64 iflag=direct status=none; done 3>&- &
 	load=$!
+	"$iosonar" record -d "$manual_disk" -w run.cap -t 600ms 2>err || { cat err; return 1; }
 	for command in $(commands); do
 		[ "$(examples "$(page "$command")" | wc -l)" -ge "$(runs "$command" && echo 5 || echo 3)" ]
 		while read -r example; do
@@ -170,13 +173,15 @@ here() {
 			0* | 5*--fail-if*) ;;
 			*) echo "exit $status: $(here "$example")"; cat err; return 1 ;;
 			esac
-			case $example in *--out\ * | *--min* | *--failed*) continue ;; esac
+			case $example in *--out\ * | *--min* | *--failed* | iosonar\ record*) continue ;; esac
 			[ -s out ] || { echo "no output: $(here "$example")"; cat err; return 1; }
 		done < <(examples "$(page "$command")")
 	done
 	kill "$load"
 	load=''
 	[ -s lat.json ]
+	[ -s lat.cap ]
+	[ -s run.cap ]
 }
 
 # keys TYPE FILE: of the JSON objects of that type.
@@ -202,7 +207,7 @@ keys() { grep "^{\"type\":\"$1\"" "$2" | head -1 | grep -oE '"[a-z0-9_.]+":' | t
 	[ -n "$manual_disk" ] || skip "no loop device can be made here"
 	[ -r /sys/kernel/btf/vmlinux ] || skip "this kernel has no BTF"
 	for command in $(commands); do
-		help_options "$command" | grep -qx -- --device || continue
+		help_options "$command" | grep -qx -- --device && help_options "$command" | grep -qx -- --format || continue
 		"$iosonar" "$command" -d "$manual_disk" -o json --out "$tmp/json" -- \
 			dd if="$manual_disk" of=/dev/null bs=4k count=7 iflag=direct status=none
 		same "$command: types" "$(grep -oE '^\{"type":"[a-z_]+"' "$tmp/json" | cut -d'"' -f4 | sort -u)" "$(schema_types "$command" | sort)"

@@ -19,9 +19,8 @@
 static const struct {
 	const char *type, *field, *why;
 } optional[] = {
-	{ "gendisk", "diskseq", "came in 5.15" },
-	{ "request_queue", "disk", "came in 5.15" },
-	{ "request", "rq_disk", "went in 5.17" },
+	{ "gendisk", "diskseq", "came in 5.15" },    { "request_queue", "disk", "came in 5.15" },
+	{ "request", "rq_disk", "went in 5.17" },    { "request_queue", "kobj", "went in 6.2" },
 	{ "cgroup", "ancestor_ids", "went in 6.1" },
 };
 

@@ -3,4 +3,4 @@
 # file: src/bpf/io.bpf.c
 # red: vm precision
 # case: max within 5 us
-s/^\t__u64 ns = end_ns - slot->first_ns;$/\t__u64 ns = end_ns - slot->first_ns + 10000;/
+s/^\t__u64 ns = o->end_ns - slot->first_ns;$/\t__u64 ns = o->end_ns - slot->first_ns + 10000;/

@@ -6,6 +6,6 @@
 /^int io_requeue(/,/^}/ {
 	/^\tif (slot->state == IO_PARKED) {$/ {
 		n
-		s/^\t\tslot->state = IO_RETRY;$/\t\tcommand_ends(\&t, slot, slot->last_ns, true);/
+		s/^\t\tslot->state = IO_RETRY;$/\t\tcommand_fails(\&t, slot, slot->last_ns);/
 	}
 }

@@ -222,6 +222,36 @@ static void test_second_signal(void)
 	ok(WIFSIGNALED(status) && WTERMSIG(status) == SIGINT, "a second Ctrl-C kills");
 }
 
+/* One that does not end it, and one that comes too late: neither may kill. */
+static void test_asked_signal(void)
+{
+	struct loop *loop = loop__new();
+	struct counter heard = { .loop = loop, .stop_at = 2 };
+	int number = SIGUSR1;
+	sigset_t mask;
+
+	ok(!loop__on_signal(loop, SIGUSR1, on_count, &heard), "SIGUSR1 is taken");
+	loop__after(loop, 1, on_raise, &number);
+	loop__after(loop, 20 * MS, on_raise, &number);
+	loop__after(loop, 5000 * MS, on_stop, loop);
+	ok(!loop__run(loop) && heard.nr == 2, "each one is told, none ends the loop");
+	ok(!loop__is_interrupted(loop), "nor counts as an end");
+	raise(SIGUSR1);
+	loop__free(loop);
+	sigprocmask(SIG_BLOCK, NULL, &mask);
+	ok(!sigismember(&mask, SIGUSR1), "one after the loop is dropped, then it is as it was");
+}
+
+static void test_interrupted(void)
+{
+	struct loop *loop = loop__new();
+
+	ok(!loop__is_interrupted(loop), "nothing came yet");
+	raise(SIGINT);
+	ok(loop__is_interrupted(loop), "Ctrl-C is seen without running the loop");
+	loop__free(loop);
+}
+
 static void test_nohup(void)
 {
 	struct loop *loop;
@@ -431,6 +461,8 @@ int main(void)
 	test_signal(SIGHUP);
 	test_early_signal();
 	test_second_signal();
+	test_asked_signal();
+	test_interrupted();
 	test_nohup();
 	test_child();
 	test_gate(folder);

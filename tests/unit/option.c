@@ -60,6 +60,8 @@ static const struct option_set sets[] = {
 	{ &filter_group, &options.filter },
 	{ &run_group, &options.run },
 	{ &output_group, &options.output },
+	{ &write_group, &options.file },
+	{ &read_group, &options.file },
 };
 #define NR_SETS (sizeof(sets) / sizeof(sets[0]))
 
@@ -346,6 +348,47 @@ static void test_unknown(void)
 	bad("-v\x1b", "unknown option -\\x1b; 'iosonar latency -h' lists them");
 }
 
+static void test_files(void)
+{
+	good("-r one.cap -r two,three.cap --read=four");
+	is_u64(options.file.read.nr, 3, "three files");
+	is_str(options.file.read.words[1], "two,three.cap", "a comma is part of a name");
+	good("-w out.cap --zstd");
+	is_str(options.file.write, "out.cap", "-w");
+	bad("-r a -w b", "--write and --read exclude each other; give one of them");
+	bad("-r", "-r FILE: the value is missing");
+}
+
+/* Words without an option, where a command takes them. */
+static void test_operands(void)
+{
+	static const struct option_def defs[] = {
+		{ .name = "FILE", .kind = OPTION_OPERANDS, .arg = "FILE...", .help = "h" },
+		{ 0 },
+	};
+	static const struct option_group group = { "Files", defs };
+	const struct option_group *groups[] = { &group };
+	struct option_list files = { 0 };
+	const struct option_set set = { &group, &files };
+	char *argv[] = { "info", "a", "b,c", "--", "-d", NULL },
+	     *wrong[] = { "info", "--FILE", "x" };
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	ok(!option__parse(&set, 1, 5, argv, &result), "words are taken");
+	ok(files.nr == 2 && !strcmp(files.words[1], "b,c"), "each as it is");
+	is_u64((uint64_t)result.rest, 4, "what follows -- is not theirs");
+	option__free(&set, 1);
+	ok(option__parse(&set, 1, 3, wrong, &result) == -EINVAL, "--FILE is no option");
+	hear();
+	option__free(&set, 1);
+	option__print_help(out, groups, 1);
+	fclose(out);
+	ok(strstr(text, "\n  FILE...") && !strstr(text, "--FILE"), "help shows them as words");
+	free(text);
+}
+
 static void test_help(void)
 {
 	const struct option_group *groups[] = { &own_group, &filter_group, &run_group,
@@ -385,6 +428,8 @@ int main(void)
 	test_bad_numbers();
 	test_bad_words();
 	test_unknown();
+	test_files();
+	test_operands();
 	test_help();
 	option__free(sets, NR_SETS);
 	return done_testing();

@@ -122,6 +122,10 @@ static void check_parked_at(uint64_t last_ns, bool ended, const char *what)
 	slot_table__scan(&table, now, &counts, note_parked, &told);
 	ok(counts.parked == ended && counts.in_flight == !ended && told == (ended ? address(0) : 0),
 	   "%s", what);
+	ok(slot_table__is_unsettled(&table, now) == !ended, "%s: %s", what,
+	   ended ? "settled" : "not settled yet");
+	cells[0].state = IO_RETRY;
+	ok(!slot_table__is_unsettled(&table, now), "%s: another attempt is no question", what);
 }
 
 static void check_parked(void)

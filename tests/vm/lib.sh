@@ -155,6 +155,24 @@ ftrace_start() {
 	echo 1 >$tracing/tracing_on
 }
 
+# ftrace_clear: forgets what was seen. Not while it writes: 5.10 stamps what follows with wrong times.
+ftrace_clear() {
+	echo 0 >$tracing/tracing_on
+	echo >$tracing/trace
+	echo 1 >$tracing/tracing_on
+}
+
+# ftrace_settle: until nothing happens for a while; the driver looks for namespaces in its own time.
+ftrace_settle() {
+	settle_before=-1
+	settle_now=$(grep -c . $tracing/trace)
+	while [ "$settle_before" != "$settle_now" ]; do
+		settle_before=$settle_now
+		sleep 0.4
+		settle_now=$(grep -c . $tracing/trace)
+	done
+}
+
 # ftrace_stop FILE: what was seen. False if the buffer ran over: then the count would be a wrong answer.
 ftrace_stop() {
 	echo 0 >$tracing/tracing_on
@@ -165,6 +183,51 @@ ftrace_stop() {
 
 # ftrace_count FILE EVENT [PATTERN]: lines of that event that match, e.g. ftrace_count out block_rq_issue '259,0 R'
 ftrace_count() { grep -cE " $2: .*${3:-}" "$1"; }
+
+# ftrace_commands FILE: every NVMe command that was set up and completed, in the order of setup, one a line:
+#	SETUP_US COMPLETED_US QID CID NSID STATUS RESULT NAME KEY=VALUE,...
+# from the kernel's own text of nvme_setup_cmd and nvme_complete_rq, with the spaces taken out of what follows NAME.
+# Paired by queue and tag: 5.10 leaves the generation, the upper four bits of the id, out of the second event.
+ftrace_commands() {
+	awk '
+	{
+		for (at = 4; at < NF && $at != "nvme_setup_cmd:" && $at != "nvme_complete_rq:"; at++)
+			;
+		time = $(at - 1)
+		sub(/\./, "", time)
+		for (i = at + 2; i <= NF; i++) {
+			sign = index($i, "=")
+			word = substr($i, 1, sign - 1)
+			if (word == "cmd")
+				break
+			value[word] = substr($i, sign + 1)
+		}
+		key = $(at + 1) (value["qid"] + 0) "/" value["cmdid"] % 4096
+	}
+	$at == "nvme_setup_cmd:" && !(key in open) {
+		open[key] = ++nr
+		setup[nr] = time + 0
+		ids[nr] = value["qid"] + 0 " " value["cmdid"] + 0 " " value["nsid"] + 0
+		text = substr($0, index($0, " cmd=(") + 6)
+		space = index(text, " ")
+		rest = substr(text, space + 1, length(text) - space - 1)
+		if (rest ~ /^fid=[^,]* sel=/) # 5.10 forgot the commas here
+			gsub(/ /, ",", rest)
+		gsub(/ /, "", rest)
+		command[nr] = substr(text, 1, space - 1) " " rest
+	}
+	$at == "nvme_complete_rq:" && key in open {
+		i = open[key]
+		delete open[key]
+		end[i] = time + 0
+		outcome[i] = value["status"] " " substr(value["res"], 1, length(value["res"]) - 1)
+	}
+	END {
+		for (i = 1; i <= nr; i++)
+			if (i in end)
+				printf "%d %d %s %s %s\n", setup[i], end[i], ids[i], outcome[i], command[i]
+	}' "$1"
+}
 
 # bpf_objects: BPF programs, links and maps in the whole guest. Nothing else uses BPF here, so what is more than before
 # a run is ours.
@@ -202,6 +265,41 @@ measured() {
 	measure_status=$?
 	[ $measure_status -eq 0 ] || sed 's/^/# /' "$measure_file.err"
 	return $measure_status
+}
+
+# traced FILE [OPTION...]: as measure, for trace; `measured` ends it too.
+traced() {
+	measure_file=$1
+	shift
+	rm -f "$measure_file" "$measure_file.err"
+	iosonar trace -v -o json --out "$measure_file" "$@" 2>"$measure_file.err" &
+	measure_pid=$!
+	wait_for 60 grep -q '^tables' "$measure_file.err" || cat "$measure_file.err" >&2
+}
+
+# column FILE KEY: that value of every JSON row of trace, one a line.
+column() { sed -n '/"type":"trace"/s/.*"'"$2"'":"*\([^,"}]*\).*/\1/p' "$1"; }
+
+# trace_commands FILE KEY...: these values of every row of trace, in the order of issue, one command a line.
+trace_commands() {
+	trace_file=$1
+	shift
+	grep '"type":"trace"' "$trace_file" | awk -v keys="$*" '
+	function value(key, at, rest) { # no regular expressions: busybox compiles each anew
+		at = index($0, "\"" key "\":")
+		rest = substr($0, at + length(key) + 3)
+		if (substr(rest, 1, 1) == "\"")
+			return substr(rest, 2, index(substr(rest, 2), "\"") - 1)
+		at = index(rest, ",")
+		return at ? substr(rest, 1, at - 1) : substr(rest, 1, index(rest, "}") - 1)
+	}
+	BEGIN { nr = split(keys, key) }
+	{
+		line = value("start_ns")
+		for (i = 1; i <= nr; i++)
+			line = line " " value(key[i])
+		print line
+	}' | sort -n | cut -d' ' -f2-
 }
 
 # whole FILE NAME: the run's ledger balances and nothing was lost.

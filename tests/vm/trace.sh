@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# shellcheck shell=dash
+# shellcheck shell=dash disable=SC2154 # lib.sh sets measure_pid
 # shape: nvme
 # timeout: 180
 #
@@ -8,21 +8,10 @@
 dev=$(disk io0)
 set_scheduler "$dev" none
 
-# traced FILE [OPTION...]: as measure, for trace.
-traced() {
-	measure_file=$1
-	shift
-	iosonar trace -v -o json --out "$measure_file" "$@" 2>"$measure_file.err" &
-	measure_pid=$!
-	wait_for 20 grep -q '^tables' "$measure_file.err" || cat "$measure_file.err" >&2
-	sleep 0.3
-}
-column() { sed -n "s/.*\"$2\":\"*\([^,\"}]*\).*/\1/p" "$1"; }
-
-ftrace_start nvme/nvme_setup_cmd
+ftrace_start nvme/nvme_setup_cmd nvme/nvme_complete_rq
 traced /tmp/t -d "$dev"
 fio --name=t --filename="/dev/$dev" --rw=randrw --bs=4k --direct=1 --ioengine=libaio --iodepth=32 --numjobs=2 \
-	--number_ios=1009 --norandommap --output-format=json --output=/tmp/f.json >&2
+	--number_ios=503 --norandommap --output-format=json --output=/tmp/f.json >&2
 measured
 ok $? "exits 0"
 ftrace_stop /tmp/trace
@@ -34,35 +23,57 @@ ok $? "in the order in which they ended"
 is "$(column /tmp/t bytes | sort -u)" 4096 "of 4096 bytes each"
 is "$(column /tmp/t status | sort -u)" ok "without an error"
 is "$(column /tmp/t comm | sort -u)" fio "sent by fio"
-column /tmp/t command | sed 's/lba=\([0-9]*\).*/\1/' | sort -n >/tmp/ours
-grep 'nvme_cmd_\(read\|write\)' /tmp/trace | sed 's/.*slba=\([0-9]*\).*/\1/' | sort -n >/tmp/theirs
+trace_commands /tmp/t qid cid op lba bytes status_code | sort -snk1,1 >/tmp/ours
+grep -v 'qid=0' /tmp/trace >/tmp/events
+ftrace_commands /tmp/events | awk '{ sub(/^nvme_cmd_/, "", $8); split($9, field, /[=,]/); sub(/^0x0$/, "0", $6)
+	print $3, $4, $8, field[2], 512 * (field[4] + 1), $6 }' | sort -snk1,1 >/tmp/theirs
 cmp -s /tmp/ours /tmp/theirs
-ok $? "with the LBAs that ftrace saw" || note "$(head -2 /tmp/ours) $(head -2 /tmp/theirs)"
-column /tmp/t cid | sort -n >/tmp/ours
-grep 'nvme_cmd_\(read\|write\)' /tmp/trace | sed 's/.*cmdid=\([0-9]*\).*/\1/' | sort -n >/tmp/theirs
-cmp -s /tmp/ours /tmp/theirs
-ok $? "and its command ids" || note "$(head -2 /tmp/ours) $(head -2 /tmp/theirs)"
+ok $? "with the queues, ids, LBAs, lengths and statuses that ftrace saw, in each queue's order" ||
+	note "$(diff /tmp/ours /tmp/theirs | head -6)"
 
-# Admin commands, in words.
+# Admin commands or the others, in words.
+read_some() { dd if="/dev/$dev" of=/dev/null bs=4k count=3 iflag=direct 2>/dev/null; }
 traced /tmp/a --admin
-nvme id-ctrl "/dev/${dev%n*}" >/dev/null
-nvme get-feature "/dev/${dev%n*}" -f 7 >/dev/null
+printf 'admin /dev/%s 0x06 0 4096 0 1\nadmin /dev/%s 0x0a 0 0 0 7\n' "${dev%n*}" "${dev%n*}" | passthru >/dev/null
+read_some
 measured
 grep -q '"op":"identify".*cns=controller' /tmp/a
 ok $? "identify by its CNS" || note "$(column /tmp/a command)"
 grep -q 'fid=number-of-queues' /tmp/a
 ok $? "a feature by its name" || note "$(column /tmp/a command)"
+is "$(column /tmp/a qid | sort -u)" 0 "--admin: and nothing else"
+traced /tmp/a --io
+printf 'admin /dev/%s 0x06 0 4096 0 1\n' "${dev%n*}" | passthru >/dev/null
+read_some
+measured
+is "$(column /tmp/a op | tr '\n' ' ')" "read read read " "--io: no admin commands"
+
+# A passthrough command that failed is settled by looking at it, 100 ms later; not to be missed if we do not run just
+# then, nor at the end.
+past_end="io /dev/$dev 0x02 1 4096 0 0 1 7"
+traced /tmp/p -d "$dev"
+echo "$past_end" | passthru >/dev/null
+sleep 0.05
+kill -STOP "$measure_pid"
+sleep 0.5
+kill -CONT "$measure_pid"
+wait_for 5 grep -q 'LBA out of range' /tmp/p
+ok $? "a failed passthrough command is shown although we slept"
+measured
+echo "$past_end" >/tmp/one
+iosonar trace -o json --out /tmp/p -d "$dev" -- sh -c 'passthru </tmp/one >/dev/null' 2>/tmp/p.err
+is "$? $(grep -c 'LBA out of range' /tmp/p)" "0 1" "and if it was the last thing that happened" || note "$(cat /tmp/p.err)"
 
 # A consumer that stands still loses records, counts them, and holds up no I/O.
 traced /tmp/s -d "$dev" --buffer 64k --allow-loss
-kill -STOP $measure_pid
+kill -STOP "$measure_pid"
 fio --name=t --filename="/dev/$dev" --rw=randread --bs=4k --direct=1 --ioengine=libaio --iodepth=32 --number_ios=5003 \
 	--norandommap --output-format=json --output=/tmp/f.json >&2
 ok $? "I/O goes on while we stand still"
-kill -CONT $measure_pid
+kill -CONT "$measure_pid"
 sleep 0.5
-kill -INT $measure_pid
-wait $measure_pid
+kill -INT "$measure_pid"
+wait "$measure_pid"
 is $? 0 "--allow-loss: exit 0"
 written=$(grep -c '"op":"read"' /tmp/s)
 lost=$(sed -n 's/.*lost \([0-9]*\): ring full.*/\1/p' /tmp/s.err)

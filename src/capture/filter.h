@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * filter.h: which records of a capture are meant? -d, --op, -p, --comm, --nsid, --qid, --ctrl_id,
+ * --min, --failed with exactly the meaning that the programs in the kernel give them. What a
+ * record does not hold (a cgroup, a partition) cannot be asked for.
+ */
+#ifndef IOSONAR_CAPTURE_FILTER_H
+#define IOSONAR_CAPTURE_FILTER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "collect/device.h"
+#include "options.h"
+#include "wire/record.h"
+
+struct capture_filter {
+	const struct filter_options *options;
+	struct device_choice *choices; /* -d */
+	size_t nr_choices;
+	uint64_t wanted_ops[4][4]; /* a bit per operation, by kind */
+	bool by_op;
+	bool submits;	 /* --split */
+	char comm[16];	 /* --comm */
+	uint64_t min_ns; /* --min */
+};
+
+/* kinds: bits of enum io_kind, 0: all. -EINVAL, -ENODEV, -ENOMEM: said. Free it even then. */
+int capture_filter__init(struct capture_filter *filter, const struct filter_options *options,
+			 uint32_t kinds, const struct device_list *devices, char *const *op_names);
+void capture_filter__free(struct capture_filter *filter);
+/* device: the record's; NULL: not known. */
+bool capture_filter__passes(const struct capture_filter *filter, const struct io_record *record,
+			    const struct device *device);
+
+#endif

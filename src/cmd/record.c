@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * record.c: what was every command, for later? Every record goes into a file, 10 bytes or so each,
+ * that `trace -r` and `latency -r` show on any machine, without root. Prints nothing itself. With
+ * --last it writes nothing either until something happens.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
+#include "cmd.h"
+#include "condition.h"
+#include "decode/row.h"
+#include "log.h"
+#include "recorder.h"
+#include "session.h"
+
+struct record {
+	/* options */
+	bool split, admin, io;
+	struct option_number buffer;
+	const char *when;
+	/* state */
+	const struct column *asked[COMMAND_COLUMNS]; /* by --when */
+	struct condition *condition;
+	struct command_row row; /* at hand */
+	uint64_t seen, seen_before;
+	uint64_t not_before_ns; /* --when: what is kept until then was written */
+};
+
+static const struct option_def record_options[] = {
+	{ "split", 0, OPTION_FLAG, offsetof(struct record, split), NULL,
+	  "also a record when a command is built" },
+	{ "admin", 0, OPTION_FLAG, offsetof(struct record, admin), NULL,
+	  "only admin and fabrics commands", .not_with = "io" },
+	{ "io", 0, OPTION_FLAG, offsetof(struct record, io), NULL, "no admin or fabrics commands" },
+	{ "when", 0, OPTION_STRING, offsetof(struct record, when), "EXPR",
+	  "with --last: write the file when a record makes it true: 'lat > 1s || status != ok'" },
+	{ "buffer", 0, OPTION_SIZE, offsetof(struct record, buffer), "SIZE",
+	  "each CPU's ring (default 4Mi); a full one loses records and says so", .min = 4096,
+	  .max = 1 << 30 },
+	{ 0 },
+};
+
+/* As `trace -r` shows them. */
+static const struct object record_rows = { "trace", { command_columns } };
+static const struct object *const record_objects[] = { &record_rows, NULL };
+
+static const struct option_group record_group = { "What is kept", record_options };
+static int record_run(void *state, const struct options *options, char **argv);
+
+static const struct option_group *const record_groups[] = { &write_group, &keep_group,
+							    &filter_group, &run_group, NULL };
+const struct cmd cmd_record = {
+	.name = "record",
+	.group = "files",
+	.brief = "keep every command in a file, for trace -r and latency -r on any machine",
+	.synopsis = "-w FILE [options] [-- COMMAND...]",
+	.groups = record_groups,
+	.own = &record_group,
+	.view_size = sizeof(struct record),
+	.objects = record_objects,
+	.run = record_run,
+};
+
+static struct io_wants record_wants(void *state, const struct options *options)
+{
+	const struct record *r = state;
+
+	return (struct io_wants){
+		.filter = &options->filter,
+		.records = true,
+		.split = r->split,
+		.kinds = r->admin ? 1 << IO_ADMIN | 1 << IO_FABRICS
+			 : r->io  ? 1 << IO_NVME | 1 << IO_BLOCK
+				  : 0,
+		.buffer_bytes = r->buffer.given ? r->buffer.value : 0,
+	};
+}
+
+static int record_on_start(void *state, struct session *s)
+{
+	const struct file_options *f = &s->options->file;
+	char duration[32];
+
+	(void)state;
+	if (f->last_ns.given)
+		log_note("keeping the last %s in memory; kill -USR1 %d writes it",
+			 text__duration(duration, sizeof(duration), f->last_ns.value),
+			 (int)getpid());
+	return 0;
+}
+
+/* ---- --when ---- */
+
+static bool record_fires(struct record *r, struct session *s, const struct io_record *record)
+{
+	const struct device *device;
+
+	if (!r->condition || io_record__time_ns(record) < r->not_before_ns)
+		return false;
+	device = session__device(s, record);
+	command_row__fill(&r->row, record,
+			  &(struct command_context){
+				  .dev = device ? device->name : NULL,
+				  .block_size = device ? device->block_size : 0,
+				  .op_names = session__op_names(s),
+				  .start_ns = s->start_ns,
+				  .wall_ns = session__wall_ns(s, io_record__time_ns(record)),
+				  .cdw = true,
+			  });
+	return condition__is_true(r->condition, &r->row);
+}
+
+/* Not again before what was written is forgotten: else every file would be the last one again. */
+static int record_on_record(void *state, struct session *s, const struct io_record *record)
+{
+	struct record *r = state;
+	const struct option_number *count = &s->options->run.count;
+
+	r->seen++;
+	if (count->given && r->seen >= count->value)
+		session__stop(s);
+	if (!record_fires(r, s, record))
+		return 0;
+	r->not_before_ns = io_record__time_ns(record) + s->options->file.last_ns.value;
+	return recorder__save(session__recorder(s), "--when");
+}
+
+static int record_on_signal(void *state, struct session *s)
+{
+	(void)state;
+	return recorder__save(session__recorder(s), "SIGUSR1");
+}
+
+/* ---- the run ---- */
+
+static int record_on_tick(void *state, struct session *s)
+{
+	struct record *r = state;
+	struct recorder *kept = session__recorder(s);
+	char line[128], rate[16], bytes[16];
+	double per_s = s->interval_s > 0 ? (double)(r->seen - r->seen_before) / s->interval_s : 0;
+
+	r->seen_before = r->seen;
+	snprintf(line, sizeof(line),
+		 "%.0f s, %s records/s, %" PRIu64 " kept in %s, %" PRIu64 " lost", s->elapsed_s,
+		 text__rate(rate, sizeof(rate), per_s), recorder__nr_records(kept),
+		 text__bytes(bytes, sizeof(bytes), recorder__bytes(kept)), recorder__nr_lost(kept));
+	session__status(s, line);
+	return 0;
+}
+
+static int record_on_end(void *state, struct session *s)
+{
+	const struct file_options *f = &s->options->file;
+	struct recorder *kept = session__recorder(s);
+
+	(void)state;
+	if (f->last_ns.given && !recorder__nr_files(kept))
+		log_note("nothing was written: no SIGUSR1 came%s",
+			 ((struct record *)state)->when ? ", and --when never came true" : "");
+	return 0;
+}
+
+static const struct session_view record_view = {
+	.wants = record_wants,
+	.on_start = record_on_start,
+	.on_tick = record_on_tick,
+	.on_record = record_on_record,
+	.on_end = record_on_end,
+	.only_keeps = true,
+};
+
+static const struct session_view record_last_view = {
+	.wants = record_wants,
+	.on_start = record_on_start,
+	.on_tick = record_on_tick,
+	.on_record = record_on_record,
+	.on_signal = record_on_signal,
+	.on_end = record_on_end,
+	.only_keeps = true,
+};
+
+static int record_check(const struct record *r, const struct options *options)
+{
+	const struct file_options *f = &options->file;
+
+	if (!f->write)
+		return log_err(-EINVAL, "record needs a file: -w FILE");
+	if (r->when && !f->last_ns.given)
+		return log_err(-EINVAL,
+			       "--when says when memory is written: it needs --last DURATION");
+	if (f->files.given && !f->size_bytes.given && !f->last_ns.given)
+		return log_err(-EINVAL,
+			       "--files needs --size SIZE or --last DURATION: there is only "
+			       "one file");
+	return 0;
+}
+
+static int record_run(void *state, const struct options *options, char **argv)
+{
+	struct record *r = state;
+	int err = record_check(r, options);
+
+	for (size_t i = 0; i < COMMAND_COLUMNS; i++)
+		r->asked[i] = &command_columns[i];
+	err = err ?: condition__parse("--when", r->when, r->asked, COMMAND_COLUMNS, &r->condition);
+	err = err
+		      ?: session__run(options->file.last_ns.given ? &record_last_view
+								  : &record_view,
+				      r, options, argv);
+	condition__free(r->condition);
+	return err;
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "condition.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "expr/expr.h"
+#include "log.h"
+
+enum { CONDITION_NAME = 24 };
+
+struct condition {
+	struct expr *expr;
+	const struct column *const *columns;
+	struct expr_field *fields;
+	char (*names)[CONDITION_NAME];
+};
+
+static void condition_name(const struct column *c, char name[CONDITION_NAME])
+{
+	char *suffix;
+
+	snprintf(name, CONDITION_NAME, "%s", strchr(c->header, '.') ? c->header : c->key);
+	suffix = strrchr(name, '_');
+	if (suffix && (!strcmp(suffix, "_ns") || !strcmp(suffix, "_bytes") || c->kind == CELL_TIME))
+		*suffix = 0;
+}
+
+static enum expr_type condition_type(enum cell_kind kind)
+{
+	switch (kind) {
+	case CELL_TEXT: return EXPR_TEXT;
+	case CELL_TIME:
+	case CELL_DURATION: return EXPR_DURATION;
+	case CELL_BYTES: return EXPR_SIZE;
+	default: return EXPR_NUMBER;
+	}
+}
+
+/* A row and the condition whose columns its fields are. */
+struct condition_lookup {
+	const struct condition *condition;
+	const void *row;
+};
+
+static struct expr_value condition_value(const void *at, size_t field)
+{
+	const struct condition_lookup *lookup = at;
+	struct cell cell = column__cell(lookup->condition->columns[field], lookup->row);
+	struct expr_value value = { .type = condition_type(cell.kind),
+				    .absent = cell.kind == CELL_NONE };
+
+	switch (cell.kind) {
+	case CELL_TEXT:
+		value.text = cell.text;
+		value.absent = !cell.text;
+		break;
+	case CELL_COUNT:
+	case CELL_TIME:
+	case CELL_DURATION:
+	case CELL_BYTES: value.number = (double)cell.n; break;
+	default: value.number = cell.real; break;
+	}
+	return value;
+}
+
+static struct condition *condition_new(const struct column *const *columns, size_t nr)
+{
+	struct condition *condition = calloc(1, sizeof(*condition));
+
+	if (!condition)
+		return NULL;
+	condition->columns = columns;
+	condition->fields = calloc(nr, sizeof(*condition->fields));
+	condition->names = calloc(nr, sizeof(*condition->names));
+	if (!condition->fields || !condition->names) {
+		condition__free(condition);
+		return NULL;
+	}
+	for (size_t i = 0; i < nr; i++) {
+		condition_name(columns[i], condition->names[i]);
+		condition->fields[i].name = condition->names[i];
+		condition->fields[i].type = condition_type(columns[i]->kind);
+	}
+	return condition;
+}
+
+int condition__parse(const char *option, const char *text, const struct column *const *columns,
+		     size_t nr, struct condition **condition)
+{
+	struct expr_error error;
+	char lines[512];
+
+	*condition = NULL;
+	if (!text)
+		return 0;
+	*condition = condition_new(columns, nr);
+	if (!*condition)
+		return log_err(-ENOMEM, "out of memory");
+	(*condition)->expr = expr__parse(text, (*condition)->fields, nr, &error);
+	if ((*condition)->expr)
+		return 0;
+	condition__free(*condition);
+	*condition = NULL;
+	expr__point_at(text, &error, lines, sizeof(lines));
+	return log_err(-EINVAL, "%s: %s\n%s", option, error.message, lines);
+}
+
+bool condition__is_true(const struct condition *condition, const void *row)
+{
+	const struct condition_lookup lookup = { condition, row };
+
+	return expr__is_true(condition->expr, condition_value, &lookup);
+}
+
+void condition__free(struct condition *condition)
+{
+	if (!condition)
+		return;
+	expr__free(condition->expr);
+	free(condition->fields);
+	free(condition->names);
+	free(condition);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * condition.h: an expression about the columns of a row: --fail-if, --if, --when. Names are the
+ * columns' keys without their unit (`p99_ns` is p99, `size_bytes` is size): units belong to the
+ * numbers one writes.
+ */
+#ifndef IOSONAR_CONDITION_H
+#define IOSONAR_CONDITION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include "render/column.h"
+
+struct condition;
+
+/*
+ * option: "--if", for the message. The columns stay the caller's, and stay there. 0; -EINVAL or
+ * -ENOMEM, said. A text that is NULL makes no condition, which is never asked.
+ */
+int condition__parse(const char *option, const char *text, const struct column *const *columns,
+		     size_t nr, struct condition **condition);
+bool condition__is_true(const struct condition *condition, const void *row);
+void condition__free(struct condition *condition);
+
+#endif

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "decode/row.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include "decode/op.h"
+#include "decode/record.h"
+
+#define FIELD(name) offsetof(struct command_row, name)
+
+const struct column command_columns[COMMAND_COLUMNS + 1] = {
+	{ "time_s", "time", CELL_TIME, 11, "since the start", .at = FIELD(time_ns) },
+	{ "wall", "wall clock", CELL_TEXT, 29, "wall clock of the event", .at = FIELD(wall) },
+	{ "event", "event", CELL_TEXT, 6, "submit or end", .at = FIELD(event) },
+	{ "start_ns", "start", CELL_COUNT, 0, "first issue, CLOCK_MONOTONIC",
+	  .at = FIELD(start_ns) },
+	{ "last_ns", "last issue", CELL_COUNT, 0, "issue of the attempt that ended it",
+	  .at = FIELD(last_ns) },
+	{ "end_ns", "end", CELL_COUNT, 0, "completion, CLOCK_MONOTONIC", .at = FIELD(end_ns) },
+	{ "dev", "dev", CELL_TEXT, 7, "disk, or controller for admin commands", .at = FIELD(dev) },
+	{ "qid", "qid", CELL_COUNT, 3, "NVMe queue id (0: admin), or hardware queue",
+	  .at = FIELD(qid) },
+	{ "cid", "cid", CELL_COUNT, 5, "NVMe command id", .at = FIELD(cid) },
+	{ "op", "op", CELL_TEXT, 8, "operation", .at = FIELD(op) },
+	{ "nsid", "nsid", CELL_COUNT, 4, "namespace id", .at = FIELD(nsid) },
+	{ "lba", "lba", CELL_COUNT, 0, "first block, or 512-byte sector of other disks",
+	  .at = FIELD(lba) },
+	{ "bytes", "bytes", CELL_COUNT, 6, "bytes it moves or covers", .at = FIELD(bytes) },
+	{ "command", "command", CELL_TEXT, 28, "its fields in words", .at = FIELD(command) },
+	{ "cdw", "cdw10-15", CELL_TEXT, 53, "command dwords 10 to 15, raw", .at = FIELD(cdw) },
+	{ "status", "status", CELL_TEXT, 6, "how it ended, in words", .at = FIELD(status) },
+	{ "status_code", "code", CELL_COUNT, 4, "NVMe status field, or errno",
+	  .at = FIELD(status_code) },
+	{ "result", "result", CELL_COUNT, 6, "completion queue entry, dwords 0 and 1",
+	  .at = FIELD(result) },
+	{ "attempts", "try", CELL_COUNT, 3, "attempts it took", .at = FIELD(attempts) },
+	{ "lat_ns", "latency", CELL_DURATION, 7, "first issue to end", .at = FIELD(lat_ns) },
+	{ "pid", "pid", CELL_COUNT, 6, "process that built the command", .at = FIELD(pid) },
+	{ "comm", "comm", CELL_TEXT, 4, "its task's name", .at = FIELD(comm) },
+	{ "cpu", "cpu", CELL_COUNT, 3, "CPU on which it ended", .at = FIELD(cpu) },
+	{ 0 },
+};
+
+/* 2026-11-15T07:08:09.123456789Z: UTC, so that lines of two machines can be laid side by side. */
+static const char *row_wall(char buf[48], uint64_t real_ns)
+{
+	time_t s = (time_t)(real_ns / 1000000000);
+	struct tm tm;
+	size_t at;
+
+	if (!real_ns || !gmtime_r(&s, &tm))
+		return NULL;
+	at = strftime(buf, 24, "%Y-%m-%dT%H:%M:%S", &tm);
+	snprintf(buf + at, 48 - at, ".%09luZ", (unsigned long)(real_ns % 1000000000));
+	return buf;
+}
+
+static const char *row_cdw(char buf[64], const struct io_record *r)
+{
+	int at = 0;
+
+	if (r->kind == IO_BLOCK)
+		return NULL;
+	for (int i = 0; i < 6; i++)
+		at += snprintf(buf + at, (size_t)(64 - at), "%s%08x", i ? " " : "", r->cdw10[i]);
+	return buf;
+}
+
+static const char *row_command(struct command_row *row, const struct io_record *r,
+			       const struct command_context *c)
+{
+	struct words w = words__on(row->command_text, sizeof(row->command_text));
+
+	record__describe(&w, r, c->block_size, c->op_names);
+	return words__done(&w);
+}
+
+static const char *row_status(struct command_row *row, const struct io_record *r)
+{
+	struct words w = words__on(row->status_text, sizeof(row->status_text));
+
+	record__status(&w, r);
+	return words__done(&w);
+}
+
+static void row_fill_outcome(struct command_row *row, const struct io_record *r)
+{
+	const bool nvme = r->kind != IO_BLOCK, end = r->what == RECORD_END;
+
+	row->event = end ? "end" : "submit";
+	row->end_ns = end ? r->end_ns : CELL_NO_NUMBER;
+	row->status = row_status(row, r);
+	row->status_code = end ? r->status : CELL_NO_NUMBER;
+	row->result = end && nvme ? r->result : CELL_NO_NUMBER;
+	row->lat_ns = end ? r->end_ns - r->first_ns : CELL_NO_NUMBER;
+}
+
+void command_row__fill(struct command_row *row, const struct io_record *r,
+		       const struct command_context *c)
+{
+	const bool nvme = r->kind != IO_BLOCK;
+
+	row->time_ns = io_record__time_ns(r) - c->start_ns;
+	row->wall = row_wall(row->wall_text, c->wall_ns);
+	row->start_ns = r->first_ns;
+	row->last_ns = r->last_ns;
+	row->dev = c->dev ? c->dev : "?";
+	row->qid = r->qid;
+	row->cid = nvme ? r->cid : CELL_NO_NUMBER;
+	row->op = op__word(r->kind, r->op, c->op_names, row->op_text, sizeof(row->op_text));
+	row->nsid = nvme ? r->nsid : CELL_NO_NUMBER;
+	if (!record__start(r, c->op_names, &row->lba))
+		row->lba = CELL_NO_NUMBER;
+	row->bytes = r->bytes;
+	row->command = row_command(row, r, c);
+	row->cdw = c->cdw ? row_cdw(row->cdw_text, r) : NULL;
+	row->attempts = r->attempts;
+	row->pid = r->pid;
+	memcpy(row->comm_text, r->comm, sizeof(r->comm));
+	row->comm_text[sizeof(r->comm)] = 0;
+	row->comm = row->comm_text;
+	row->cpu = r->cpu;
+	row_fill_outcome(row, r);
+}

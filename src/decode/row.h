@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * row.h: one command as a row of columns: what `trace` prints, and what --if and --when ask about.
+ * Made of a record and of what its numbers meant where it was made; nothing here reads a clock or a
+ * device.
+ */
+#ifndef IOSONAR_DECODE_ROW_H
+#define IOSONAR_DECODE_ROW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "render/column.h"
+#include "wire/record.h"
+
+/*
+ *        time dev     qid   cid op       nsid command            status try latency  pid comm
+ * 0.004112873 nvme0n1   1 16402 read        1 lba=41280 len=4Ki  ok       1   163us 2211 fio
+ */
+struct command_row {
+	uint64_t time_ns;
+	const char *wall, *event;
+	uint64_t start_ns, last_ns, end_ns;
+	const char *dev;
+	uint64_t qid, cid;
+	const char *op;
+	uint64_t nsid, lba, bytes;
+	const char *command, *cdw;
+	const char *status;
+	uint64_t status_code, result, attempts, lat_ns, pid;
+	const char *comm;
+	uint64_t cpu;
+	/* Texts of this row, some of them. */
+	char wall_text[48], op_text[16], command_text[512], cdw_text[64];
+	char status_text[160], comm_text[17];
+};
+
+enum { COMMAND_COLUMNS = 23 };
+extern const struct column command_columns[COMMAND_COLUMNS + 1];
+
+/* What a record's numbers mean where it was made. */
+struct command_context {
+	const char *dev;     /* NULL: not known */
+	uint32_t block_size; /* 0: not known */
+	char *const *op_names;
+	uint64_t start_ns; /* of the run */
+	uint64_t wall_ns;  /* of the event; 0: not known, or nobody asked */
+	bool cdw;	   /* the dwords are wanted: they cost more than all else */
+};
+
+void command_row__fill(struct command_row *row, const struct io_record *record,
+		       const struct command_context *context);
+
+#endif

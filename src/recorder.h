@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * recorder.h: what a live run keeps: records in the order in which they are handed on, with all
+ * that is needed to show them elsewhere. Into one file, into parts of a size, or into memory of
+ * which a file is made when somebody asks. A full disk ends the file, not the run, and is said
+ * once.
+ */
+#ifndef IOSONAR_RECORDER_H
+#define IOSONAR_RECORDER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "capture/about.h"
+#include "collect/device.h"
+#include "collect/ledger.h"
+#include "options.h"
+#include "wire/record.h"
+
+/* The run that is kept. */
+struct recorder_run {
+	const struct file_options *options;
+	const struct device_list *devices;			     /* may grow */
+	int (*device_of)(void *arg, const struct io_record *record); /* in devices; -1: not known */
+	void *arg;
+	char *const *op_names; /* of block operations */
+	uint64_t start_ns;
+};
+
+struct recorder;
+
+int recorder__new(const struct recorder_run *run, struct recorder **recorder); /* says why not */
+void recorder__free(struct recorder *recorder);
+
+/* All return 0 or -errno, said. A full disk is no error: ask recorder__is_full. */
+int recorder__record(struct recorder *recorder, const struct io_record *record);
+int recorder__clock(struct recorder *recorder, const struct capture_clock *clock); /* each second */
+void recorder__lost(struct recorder *recorder, const char *reason, uint64_t nr);
+/* --last: a file of what is in memory. */
+int recorder__save(struct recorder *recorder, const char *why);
+int recorder__finish(struct recorder *recorder, uint64_t end_ns, const struct ledger *ledger);
+
+bool recorder__is_full(const struct recorder *recorder);
+uint64_t recorder__nr_records(const struct recorder *recorder); /* kept */
+uint64_t recorder__bytes(const struct recorder *recorder);	/* that they take */
+uint64_t recorder__nr_lost(const struct recorder *recorder);	/* as it was told */
+unsigned int recorder__nr_files(const struct recorder *recorder);
+
+#endif

@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * session_live.c: a run on this machine: the collector attaches, rings are emptied fifty times a
+ * second, records are put in order of time, kept if -w says so, and handed on to the view.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <time.h>
+#include "log.h"
+#include "privilege.h"
+#include "session_inside.h"
+
+static const uint64_t live_poll_ns = 20000000;	 /* a line is seen within 50 ms */
+static const uint64_t live_window_ns = 20000000; /* other CPUs' records may be so late */
+static const uint64_t live_clock_every_ns = 1000000000;
+static const uint64_t live_keep_clocks_ns = 10000000000ULL;
+
+struct session_live_state {
+	struct io *io;
+	struct order order;
+	struct capture_about about; /* its clocks */
+	uint64_t ended;		    /* commands that had a record */
+	uint64_t dropped;	    /* records, as far as the capture knows */
+	bool view_failed;	    /* it gets no more records */
+	int record_err;
+};
+
+static uint64_t live_clock_ns(clockid_t clock)
+{
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+static uint64_t live_now_ns(void)
+{
+	return live_clock_ns(CLOCK_MONOTONIC);
+}
+
+/* ---- records ---- */
+
+static void live_hold(void *arg, const struct io_record *record, enum io_record_from from)
+{
+	struct session_live_state *live = arg;
+
+	live->ended += record->what == RECORD_END && from != IO_FROM_SLOT;
+	if (from != IO_FROM_RING_AGAIN && order__add(&live->order, record))
+		live->record_err = log_err(-ENOMEM, "out of memory");
+}
+
+static void live_hand_on(void *arg, const struct io_record *record)
+{
+	struct session *s = arg;
+	struct session_inside *in = s->inside;
+	struct session_live_state *live = in->live;
+
+	if (live->record_err || in->stopped)
+		return;
+	if (in->recorder)
+		live->record_err = recorder__record(in->recorder, record);
+	if (!live->record_err && in->view->on_record && !live->view_failed)
+		live->record_err = in->view->on_record(in->state, s, record);
+}
+
+/* Rings that ran full: what is written next says how many records are missing before it. */
+static void live_tell_lost(struct session *s)
+{
+	struct session_live_state *live = s->inside->live;
+	uint64_t dropped = io__records_dropped(live->io);
+
+	if (s->inside->recorder)
+		recorder__lost(s->inside->recorder, "ring full", dropped - live->dropped);
+	live->dropped = dropped;
+}
+
+/* What the rings hold; what happened before until_ns goes on. */
+static int live_fetch(struct session *s, uint64_t until_ns)
+{
+	struct session_live_state *live = s->inside->live;
+	int err = io__records(live->io, live_hold, live);
+
+	order__take(&live->order, until_ns, live_hand_on, s);
+	live_tell_lost(s);
+	return err ?: live->record_err;
+}
+
+/* The wall clock may be set while we run: one moment on all clocks each second. */
+static int live_on_clock(void *arg)
+{
+	struct session *s = arg;
+	struct capture_about *about = &s->inside->live->about;
+	struct capture_clock clock;
+	int err;
+
+	clock.mono_ns = live_clock_ns(CLOCK_MONOTONIC);
+	clock.real_ns = live_clock_ns(CLOCK_REALTIME);
+	clock.boot_ns = live_clock_ns(CLOCK_BOOTTIME);
+	capture_about__forget_clocks(about, clock.mono_ns - live_keep_clocks_ns);
+	err = capture_about__add_clock(about, &clock);
+	if (!err && s->inside->recorder)
+		err = recorder__clock(s->inside->recorder, &clock);
+	return err;
+}
+
+/* A capture that is full is all that some views are for; a COMMAND is not ended for it. */
+static void live_check_full(struct session *s)
+{
+	struct session_inside *in = s->inside;
+
+	if (!in->recorder || !recorder__is_full(in->recorder))
+		return;
+	in->lost = true;
+	if (in->view->only_keeps && !loop__child_pid(in->loop))
+		loop__stop(in->loop);
+}
+
+static int live_on_poll(void *arg)
+{
+	struct session *s = arg;
+	int err = live_fetch(s, live_now_ns() - live_window_ns);
+
+	live_check_full(s);
+	return err ?: session_flush(s);
+}
+
+static void live_count_row(void *arg, const struct io_tags *tags, const struct hist *part)
+{
+	*(uint64_t *)arg += part->count;
+	(void)tags;
+}
+
+/*
+ * Every command that ended had a record, or is in a row: because the ring was full, or parked.
+ * Where rows hold all commands, the view counts them itself.
+ */
+static int live_end_records(struct session *s)
+{
+	uint64_t rows = 0;
+	int err = live_fetch(s, UINT64_MAX);
+
+	live_check_full(s);
+	if (s->inside->wants.rows)
+		return err;
+	io__read(s->inside->live->io, live_count_row, &rows);
+	session__take_ledger(s, s->inside->live->ended + rows);
+	return err;
+}
+
+/* ---- the run ---- */
+
+static int live_on_tick(void *arg)
+{
+	struct session *s = arg;
+	const struct option_number *count = &s->options->run.count;
+	int err;
+
+	session_set_time(s, live_now_ns());
+	s->span_s = s->elapsed_s;
+	err = session_tick(s);
+	if (count->given && s->inside->ticks >= count->value && !s->inside->view->on_record)
+		loop__stop(s->inside->loop);
+	return err;
+}
+
+static int live_on_signal(void *arg)
+{
+	struct session *s = arg;
+	int err = live_fetch(s, live_now_ns() - live_window_ns);
+
+	return err ?: s->inside->view->on_signal(s->inside->state, s);
+}
+
+static int live_time_is_up(void *arg)
+{
+	loop__stop(((struct session *)arg)->inside->loop);
+	return 0;
+}
+
+static int live_arm_records(struct session *s)
+{
+	struct loop *loop = s->inside->loop;
+	int err = live_on_clock(s);
+
+	err = err ?: loop__every(loop, live_clock_every_ns, live_on_clock, s);
+	return err ?: loop__every(loop, live_poll_ns, live_on_poll, s);
+}
+
+static int live_arm(struct session *s)
+{
+	const struct option_number *duration = &s->options->run.duration_ns;
+	const struct session_view *view = s->inside->view;
+	struct loop *loop = s->inside->loop;
+	struct io *io = s->inside->live->io;
+	int err = 0;
+
+	if (view->on_tick)
+		err = loop__every(loop, session_interval(s), live_on_tick, s);
+	if (!err && s->inside->wants.records)
+		err = live_arm_records(s);
+	if (!err && view->on_signal)
+		err = loop__on_signal(loop, SIGUSR1, live_on_signal, s);
+	if (!err && duration->given)
+		err = loop__after(loop, duration->value, live_time_is_up, s);
+	if (!err && io__uevent_fd(io) >= 0)
+		err = loop__add_fd(loop, io__uevent_fd(io), io__on_uevent, io);
+	return err;
+}
+
+static int live_device_of(void *io, const struct io_record *record)
+{
+	return io__device_of(io, record);
+}
+
+/* After the programs were attached: who may not measure must not empty an old file. */
+static int live_keep(struct session *s)
+{
+	struct io *io = s->inside->live->io;
+	const struct recorder_run run = {
+		.options = &s->options->file,
+		.devices = io__devices(io),
+		.device_of = live_device_of,
+		.arg = io,
+		.op_names = io__kernel(io)->op_names,
+		.start_ns = s->start_ns,
+	};
+
+	return s->options->file.write ? recorder__new(&run, &s->inside->recorder) : 0;
+}
+
+static int live_start(struct session *s, char **argv)
+{
+	struct session_inside *in = s->inside;
+	int err;
+
+	in->live = calloc(1, sizeof(*in->live));
+	if (!in->live)
+		return log_err(-ENOMEM, "out of memory");
+	if (s->options->file.write && !in->wants.records)
+		in->wants.records = in->wants.rows = true;
+	err = io__open(&in->live->io, &in->wants);
+	if (!err && argv && argv[0])
+		err = loop__start_child(in->loop, argv);
+	if (err)
+		return err;
+	s->start_ns = in->last_ns = io__start_ns(in->live->io);
+	err = live_keep(s);
+	err = err ?: in->view->on_start(in->state, s);
+	return err ?: live_arm(s);
+}
+
+/* A view that failed counted nothing: the ledger without a second count. */
+static void live_ledger_of_failed(struct session *s)
+{
+	uint64_t rows = 0;
+
+	io__read(s->inside->live->io, live_count_row, &rows);
+	session__take_ledger(s, SESSION_NOT_COUNTED);
+}
+
+/* A run that failed, or whose reader has gone, still ends its capture. */
+static int live_end(struct session *s, int err)
+{
+	struct session_inside *in = s->inside;
+	int end_err = 0;
+
+	session_set_time(s, live_now_ns());
+	s->span_s = s->elapsed_s;
+	session__status(s, "");
+	in->live->view_failed = err;
+	io__detach(in->live->io);
+	if (in->wants.records)
+		end_err = live_end_records(s);
+	err = err ?: end_err;
+	err = err ?: in->view->on_end(in->state, s);
+	if (!s->ledger_known)
+		live_ledger_of_failed(s);
+	if (!err)
+		session_show_ledger(s);
+	if (in->recorder)
+		end_err = recorder__finish(in->recorder, in->last_ns, &s->ledger);
+	live_check_full(s);
+	return err ?: end_err;
+}
+
+/*
+ * The last thing before the loop: programs are attached, files are open, and the COMMAND was
+ * forked. It waits at its gate for loop__run and then runs with the privileges we were started
+ * with; forked later it would inherit the filter.
+ */
+static void live_drop_privileges(const struct session *s)
+{
+	const struct file_options *file = &s->options->file;
+	const struct privilege_needs needs = {
+		.child = loop__child_pid(s->inside->loop),
+		.attaches = io__attaches_later(s->inside->live->io),
+		.creates_files = file->size_bytes.given || file->last_ns.given,
+	};
+
+	if (!s->options->run.keep_privileges)
+		privilege__drop(&needs);
+}
+
+static int live_run(struct session *s, char **argv)
+{
+	int err = live_start(s, argv);
+
+	if (err)
+		return err;
+	live_drop_privileges(s);
+	return live_end(s, loop__run(s->inside->loop));
+}
+
+/* ---- what a view asks ---- */
+
+static const struct device *live_device(struct session *s, const struct io_record *record)
+{
+	struct io *io = s->inside->live->io;
+	int index = io__device_of(io, record);
+
+	return index < 0 ? NULL : &io__devices(io)->devices[index];
+}
+
+static const struct device_list *live_devices(const struct session *s)
+{
+	return io__devices(s->inside->live->io);
+}
+
+static char *const *live_op_names(const struct session *s)
+{
+	return io__kernel(s->inside->live->io)->op_names;
+}
+
+static const struct capture_about *live_about(const struct session *s)
+{
+	return &s->inside->live->about;
+}
+
+static bool live_sees(const struct session *s, bool nvme)
+{
+	return nvme ? io__sees_nvme(s->inside->live->io) : io__sees_block(s->inside->live->io);
+}
+
+static void live_read(struct session *s, io_row_fn fn, void *arg)
+{
+	io__read(s->inside->live->io, fn, arg);
+}
+
+static void live_take_ledger(struct session *s, uint64_t counted)
+{
+	const struct filter_options *f = &s->options->filter;
+
+	io__ledger(s->inside->live->io, &s->ledger);
+	s->ledger.counted = counted;
+	s->ledger.counted_known = counted != SESSION_NOT_COUNTED && !f->min_ns.given && !f->failed;
+	s->ledger_known = true;
+}
+
+static void live_free(struct session *s)
+{
+	struct session_live_state *live = s->inside->live;
+
+	if (!live)
+		return;
+	order__free(&live->order);
+	capture_about__free(&live->about);
+	io__free(live->io);
+	free(live);
+}
+
+const struct session_source session_live = {
+	.run = live_run,
+	.device = live_device,
+	.devices = live_devices,
+	.op_names = live_op_names,
+	.about = live_about,
+	.sees = live_sees,
+	.read = live_read,
+	.take_ledger = live_take_ledger,
+	.free = live_free,
+};

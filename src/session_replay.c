@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * session_replay.c: a run of captures: records come from files, time is theirs, filters are applied
+ * here, and the ledger is what the recording ended with. Needs no privileges and no kernel of a
+ * certain kind. A view is told the same as if it had been there, but for what no record holds.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "capture/filter.h"
+#include "capture/merge.h"
+#include "log.h"
+#include "session_inside.h"
+
+enum {
+	REPLAY_LOOK = 4096,	 /* records between two looks at signals */
+	REPLAY_PROGRESS = 65536, /* and at the progress */
+	REPLAY_IDLE = 3600,	 /* empty intervals in a row that are shown */
+};
+
+struct session_replay_state {
+	struct capture_merge *merge;
+	struct capture_filter filter;
+	struct device_list devices; /* the capture's */
+	struct breakdown rows;	    /* of a view that wants rows, not records */
+	uint64_t from_ns, to_ns, end_ns, next_tick_ns;
+	uint64_t nr_records, nr_submits;
+};
+
+static const struct capture_about *replay_about(const struct session *s)
+{
+	return capture_merge__about(s->inside->replay->merge);
+}
+
+/* ---- when ---- */
+
+static bool replay_info_ns(const struct capture_reader *reader, const char *key, uint64_t *ns)
+{
+	const char *text = capture_about__info(capture_reader__about(reader), key);
+	char *end;
+
+	if (!text || !*text)
+		return false;
+	errno = 0;
+	*ns = strtoull(text, &end, 10);
+	return !errno && !*end;
+}
+
+/* From when to when a file was recorded, on the first file's clock. False: it holds nothing. */
+static bool replay_span(const struct capture_merge *merge, size_t nr, uint64_t *start_ns,
+			uint64_t *end_ns)
+{
+	const struct capture_reader *reader = capture_merge__reader(merge, nr);
+	uint64_t shift_ns = capture_merge__shift_ns(merge, nr), min_ns, max_ns;
+	bool records = capture_reader__span(reader, &min_ns, &max_ns);
+	bool start = replay_info_ns(reader, CAPTURE_INFO_START, start_ns);
+	bool end = replay_info_ns(reader, CAPTURE_INFO_END, end_ns);
+
+	if (!records && !start)
+		return false;
+	/* What the records say holds: a text in a file may be anything. */
+	if (records && (!start || *start_ns > min_ns))
+		*start_ns = min_ns;
+	if (!end || *end_ns < *start_ns)
+		*end_ns = *start_ns;
+	if (records && *end_ns < max_ns)
+		*end_ns = max_ns;
+	*start_ns += shift_ns;
+	*end_ns += shift_ns;
+	return true;
+}
+
+static void replay_find_span(struct session *s)
+{
+	struct session_replay_state *replay = s->inside->replay;
+	uint64_t start_ns, end_ns;
+	bool some = false;
+
+	for (size_t i = 0; i < capture_merge__nr(replay->merge); i++) {
+		if (!replay_span(replay->merge, i, &start_ns, &end_ns))
+			continue;
+		if (!some || start_ns < s->start_ns)
+			s->start_ns = start_ns;
+		if (!some || end_ns > replay->end_ns)
+			replay->end_ns = end_ns;
+		some = true;
+	}
+}
+
+static uint64_t replay_later(uint64_t ns, uint64_t by_ns)
+{
+	return ns + by_ns < ns ? UINT64_MAX : ns + by_ns;
+}
+
+/* --from, --to, -t: the files skip what is outside without reading it. */
+static void replay_bound(struct session *s)
+{
+	struct session_replay_state *replay = s->inside->replay;
+	const struct file_options *f = &s->options->file;
+	const struct option_number *duration = &s->options->run.duration_ns;
+
+	replay->from_ns = replay_later(s->start_ns, f->from_ns.value);
+	replay->to_ns = f->to_ns.given ? replay_later(s->start_ns, f->to_ns.value) : UINT64_MAX;
+	if (duration->given && replay_later(replay->from_ns, duration->value) < replay->to_ns)
+		replay->to_ns = replay_later(replay->from_ns, duration->value);
+	capture_merge__bound(replay->merge, f->from_ns.given ? replay->from_ns : 0, replay->to_ns);
+	if (replay->end_ns > replay->to_ns)
+		replay->end_ns = replay->to_ns;
+	if (replay->end_ns < replay->from_ns)
+		replay->end_ns = replay->from_ns;
+	replay->next_tick_ns = replay_later(replay->from_ns, session_interval(s));
+	s->inside->last_ns = replay->from_ns;
+}
+
+static void replay_set_time(struct session *s, uint64_t now_ns)
+{
+	session_set_time(s, now_ns);
+	s->span_s = (double)(now_ns - s->inside->replay->from_ns) / 1e9;
+}
+
+/* A machine that slept, or a file that lies: on to the interval in which something happens. */
+static void replay_skip_idle(struct session *s, uint64_t now_ns)
+{
+	struct session_replay_state *replay = s->inside->replay;
+	uint64_t interval = session_interval(s);
+	uint64_t left = (now_ns - replay->next_tick_ns) / interval;
+
+	replay->next_tick_ns += left * interval;
+	s->inside->last_ns = replay->next_tick_ns;
+	replay->next_tick_ns = replay_later(replay->next_tick_ns, interval);
+}
+
+static int replay_tick(struct session *s)
+{
+	struct session_inside *in = s->inside;
+	const struct option_number *count = &s->options->run.count;
+	int err;
+
+	replay_set_time(s, in->replay->next_tick_ns);
+	in->replay->next_tick_ns = replay_later(in->replay->next_tick_ns, session_interval(s));
+	err = session_tick(s);
+	if ((count->given && in->ticks >= count->value) || loop__is_interrupted(in->loop))
+		in->stopped = true;
+	return err;
+}
+
+/* Every interval that ended up to this time; -n may end the run with one. */
+static int replay_ticks(struct session *s, uint64_t now_ns)
+{
+	struct session_inside *in = s->inside;
+	uint64_t nr = 0;
+	int err = 0;
+
+	if (!in->view->on_tick)
+		return 0;
+	while (!err && !in->stopped && in->replay->next_tick_ns <= now_ns && nr++ < REPLAY_IDLE)
+		err = replay_tick(s);
+	if (!err && !in->stopped && in->replay->next_tick_ns <= now_ns)
+		replay_skip_idle(s, now_ns);
+	return err;
+}
+
+/* ---- records ---- */
+
+/* As the programs make a row's key. */
+static void replay_tags(const struct session *s, const struct io_record *r,
+			const struct device *device, struct io_tags *tags)
+{
+	memset(tags, 0, sizeof(*tags));
+	if (device) {
+		tags->device = (int32_t)(device - replay_about(s)->devices) + 1;
+		tags->ctrl = device->ctrl + 1;
+		tags->nsid = device->nsid;
+	}
+	tags->kind = r->kind;
+	tags->op = r->op;
+	tags->size_class = (uint8_t)io_size_class(r->bytes);
+	tags->queue = r->qid;
+	tags->pid = r->pid;
+	memcpy(tags->comm, r->comm, sizeof(r->comm));
+}
+
+static int replay_count(struct session *s, const struct io_record *r, const struct device *device)
+{
+	const struct io_wants *w = &s->inside->wants;
+	uint64_t ns = r->end_ns - r->first_ns;
+	struct breakdown_row *row;
+	struct io_tags tags;
+
+	if (r->what == RECORD_SUBMIT)
+		return 0;
+	replay_tags(s, r, device, &tags);
+	row = breakdown__row(&s->inside->replay->rows, &tags);
+	if (!row)
+		return log_err(-ENOMEM, "out of memory");
+	hist__add(&row->total, ns, r->bytes);
+	if (w->zoom) {
+		row->total.slots[hist_slot(ns)]--;
+		row->total.slots[zoom_slot(ns, w->zoom_min_us, w->zoom_shift)]++;
+	}
+	return 0;
+}
+
+/* max_ns is what is new since the last read, as the collector has it. */
+static void replay_read(struct session *s, io_row_fn fn, void *arg)
+{
+	struct breakdown *rows = &s->inside->replay->rows;
+
+	for (size_t i = 0; i < rows->nr; i++) {
+		fn(arg, &rows->rows[i]->tags, &rows->rows[i]->total);
+		rows->rows[i]->total.max_ns = 0;
+	}
+}
+
+static const struct device *replay_device(struct session *s, const struct io_record *record)
+{
+	return capture_about__device(replay_about(s), record->device);
+}
+
+static int replay_record(struct session *s, const struct io_record *record)
+{
+	struct session_inside *in = s->inside;
+	const struct device *device = replay_device(s, record);
+
+	in->replay->nr_submits += record->what == RECORD_SUBMIT;
+	if (!capture_filter__passes(&in->replay->filter, record, device))
+		return 0;
+	if (in->view->on_record)
+		return in->view->on_record(in->state, s, record);
+	return replay_count(s, record, device);
+}
+
+static void replay_progress(const struct session *s)
+{
+	const struct capture_merge *merge = s->inside->replay->merge;
+	uint64_t at = 0, all = 0;
+	char line[32];
+
+	if (isatty(fileno(s->out)))
+		return;
+	for (size_t i = 0; i < capture_merge__nr(merge); i++) {
+		at += capture_reader__position(capture_merge__reader(merge, i));
+		all += capture_reader__bytes(capture_merge__reader(merge, i));
+	}
+	snprintf(line, sizeof(line), "reading: %3.0f %%",
+		 all ? 100.0 * (double)at / (double)all : 0);
+	session__status(s, line);
+}
+
+/* Ctrl-C ends it with the summary, a reader that has gone without one. */
+static int replay_look(struct session *s)
+{
+	struct session_replay_state *replay = s->inside->replay;
+
+	if (++replay->nr_records % REPLAY_LOOK)
+		return 0;
+	if (loop__is_interrupted(s->inside->loop))
+		s->inside->stopped = true;
+	if (!(replay->nr_records % REPLAY_PROGRESS))
+		replay_progress(s);
+	return session_flush(s);
+}
+
+/* Where a run stops early is where it ends. */
+static int replay_records(struct session *s)
+{
+	struct session_inside *in = s->inside;
+	struct io_record record = { 0 };
+	int err = 0, got = 1;
+
+	while (!err && !in->stopped &&
+	       (got = capture_merge__next(in->replay->merge, &record)) > 0) {
+		err = replay_look(s);
+		err = err ?: replay_ticks(s, io_record__time_ns(&record));
+		if (!err && !in->stopped)
+			err = replay_record(s, &record);
+	}
+	if (got < 0)
+		return got == -EOPNOTSUPP
+			       ? got
+			       : log_err(got, "cannot read the capture: %s", strerror(-got));
+	if (!err && !in->stopped)
+		err = replay_ticks(s, in->replay->end_ns);
+	if (in->stopped && in->view->on_tick)
+		in->replay->end_ns = in->last_ns;
+	return err;
+}
+
+/* ---- what is missing ---- */
+
+static void replay_take_trailer(struct session *s, const struct capture_trailer *trailer)
+{
+	for (size_t i = 0; i < trailer->ledger.nr; i++)
+		ledger__add_term(&s->ledger,
+				 &(struct ledger_term){ trailer->ledger.counts[i].name,
+							trailer->ledger.counts[i].value });
+	s->ledger_known |= trailer->ledger.nr > 0;
+}
+
+static void replay_take_ledgers(struct session *s)
+{
+	const struct capture_merge *merge = s->inside->replay->merge;
+
+	for (size_t i = 0; i < capture_merge__nr(merge); i++)
+		replay_take_trailer(
+			s, &capture_reader__about(capture_merge__reader(merge, i))->trailer);
+}
+
+/* The ledger has what the rings lost; what the disk had no room for is known to the file alone. */
+static uint64_t replay_lost(const struct capture_reader *reader, const char **why)
+{
+	const struct capture_counts *lost = &capture_reader__about(reader)->trailer.lost;
+	uint64_t nr = 0;
+
+	*why = "the recorder lost them";
+	for (size_t i = 0; i < lost->nr; i++) {
+		nr += lost->counts[i].value;
+		*why = lost->counts[i].name;
+	}
+	return nr ? nr : capture_reader__damage(reader)->records_lost;
+}
+
+static bool replay_tell_damage(const struct capture_reader *reader)
+{
+	const struct capture_damage *damage = capture_reader__damage(reader);
+	const char *path = capture_reader__path(reader), *why;
+	uint64_t lost = replay_lost(reader, &why);
+
+	if (damage->truncated)
+		log_warn("%s is cut: it has no end after %" PRIu64 " bytes; what is whole was read",
+			 path, damage->truncated_at);
+	if (damage->blocks_corrupt || damage->records_corrupt)
+		log_warn("%s is damaged: %" PRIu64 " blocks with %" PRIu64 " records were skipped",
+			 path, damage->blocks_corrupt, damage->records_corrupt);
+	if (lost)
+		log_warn("%s lacks %" PRIu64 " records: %s", path, lost, why);
+	return lost || !capture_damage__is_whole(damage);
+}
+
+static void replay_tell(struct session *s)
+{
+	const struct session_replay_state *replay = s->inside->replay;
+
+	for (size_t i = 0; i < capture_merge__nr(replay->merge); i++)
+		s->inside->lost |= replay_tell_damage(capture_merge__reader(replay->merge, i));
+	if (s->inside->wants.split && replay->nr_records && !replay->nr_submits)
+		log_warn("--split: no submit is in the capture; it was recorded without --split");
+}
+
+/* ---- the run ---- */
+
+static int replay_check_wants(const struct io_wants *wants)
+{
+	if (wants->by_cpu)
+		return log_err(-EINVAL, "--by cpu: a capture does not say which CPU issued");
+	if (wants->by_cgroup)
+		return log_err(-EINVAL, "--by cgroup: a capture does not say which cgroup issued");
+	return 0;
+}
+
+static char *const *replay_op_names(const struct session *s)
+{
+	static char *const none[CAPTURE_NR_NAMES];
+	char *const *names = capture_about__names(replay_about(s), CAPTURE_NAMES_BLOCK);
+
+	return names ? names : none;
+}
+
+/* Rows are told apart by all that --by may ask for; the view merges them. */
+static uint32_t replay_mask(const struct io_wants *w)
+{
+	return 1u << BY_CTRL | 1u << BY_NS | 1u << BY_DEV | 1u << BY_OP |
+	       (uint32_t)w->by_size << BY_SIZE | (uint32_t)w->by_queue << BY_QUEUE |
+	       (uint32_t)w->by_pid << BY_PID | (uint32_t)w->by_comm << BY_COMM;
+}
+
+static int replay_open(struct session *s)
+{
+	struct session_inside *in = s->inside;
+	const struct option_list *files = &s->options->file.read;
+	struct session_replay_state *replay = calloc(1, sizeof(*replay));
+	int err;
+
+	in->replay = replay;
+	if (!replay)
+		return log_err(-ENOMEM, "out of memory");
+	breakdown__init(&replay->rows, replay_mask(&in->wants));
+	err = capture_merge__open(files->words, files->nr, &replay->merge);
+	if (err) /* the file's fault, not that of the command line or of privileges */
+		return err == -ENOMEM || err == -EOPNOTSUPP ? err : -EIO;
+	replay->devices.devices = replay_about(s)->devices;
+	replay->devices.nr = replay_about(s)->nr_devices;
+	err = capture_filter__init(&replay->filter, in->wants.filter, in->wants.kinds,
+				   &replay->devices, replay_op_names(s));
+	replay->filter.submits = in->wants.split;
+	return err;
+}
+
+static int replay_run(struct session *s, char **argv)
+{
+	struct session_inside *in = s->inside;
+	int err = replay_check_wants(&in->wants);
+
+	(void)argv;
+	err = err ?: replay_open(s);
+	if (err)
+		return err;
+	replay_find_span(s);
+	replay_bound(s);
+	err = in->view->on_start(in->state, s);
+	err = err ?: replay_records(s);
+	if (err)
+		return err;
+	replay_set_time(s, in->replay->end_ns);
+	session__status(s, "");
+	replay_take_ledgers(s);
+	err = in->view->on_end(in->state, s);
+	if (!err)
+		session_show_ledger(s);
+	err = err ?: session_flush(s);
+	if (!err) /* a reader that has gone is told nothing */
+		replay_tell(s);
+	return err;
+}
+
+static const struct device_list *replay_devices(const struct session *s)
+{
+	return &s->inside->replay->devices;
+}
+
+static bool replay_sees(const struct session *s, bool nvme)
+{
+	const struct device_list *list = &s->inside->replay->devices;
+
+	for (size_t i = 0; i < list->nr; i++) {
+		enum device_kind kind = list->devices[i].kind;
+
+		if (nvme ? kind == DEVICE_NVME_NS || kind == DEVICE_NVME_CTRL
+			 : kind == DEVICE_REQUEST && list->devices[i].size_bytes)
+			return true;
+	}
+	return false;
+}
+
+/* It came with the capture. */
+static void replay_take_ledger(struct session *s, uint64_t counted)
+{
+	(void)s, (void)counted;
+}
+
+static void replay_free(struct session *s)
+{
+	struct session_replay_state *replay = s->inside->replay;
+
+	if (!replay)
+		return;
+	capture_filter__free(&replay->filter);
+	breakdown__free(&replay->rows);
+	capture_merge__free(replay->merge);
+	free(replay);
+}
+
+const struct session_source session_replay = {
+	.run = replay_run,
+	.device = replay_device,
+	.devices = replay_devices,
+	.op_names = replay_op_names,
+	.about = replay_about,
+	.sees = replay_sees,
+	.read = replay_read,
+	.take_ledger = replay_take_ledger,
+	.free = replay_free,
+};

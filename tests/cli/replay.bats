@@ -1,0 +1,156 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# Captures, shown again: what is said about those of tests/data is compared with tests/replay/*.golden, whole or damaged,
+# and what makes no sense with a capture is refused. Needs no root.
+
+setup() {
+	root=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
+	iosonar=${IOSONAR:-build/iosonar}
+	iosonar=$(cd "$(dirname "$iosonar")" && pwd)/${iosonar##*/}
+	tmp=$BATS_TEST_TMPDIR
+	cd "$root/tests/data" || return
+}
+
+# said ARGUMENT...: everything that iosonar says.
+said() {
+	local status=0
+	LC_ALL=C "$iosonar" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null || status=$?
+	cat "$tmp/out"
+	sed 's/^/stderr: /' "$tmp/err"
+	echo "exit: $status"
+}
+
+@test "every capture is shown as its golden text has it" {
+	while read -r name arguments; do
+		case $name in '#'* | '') continue ;; esac
+		eval "said $arguments" >"$tmp/said"
+		golden=$root/tests/replay/$name.golden
+		[ "${GOLDEN:-}" != write ] || cp "$tmp/said" "$golden"
+		diff -a "$golden" "$tmp/said" || { echo "$name: iosonar $arguments"; return 1; }
+	done <"$root/tests/replay/cases"
+}
+
+@test "every golden text belongs to a case" {
+	for golden in "$root"/tests/replay/*.golden; do
+		name=${golden##*/}
+		grep -q "^${name%.golden} " "$root/tests/replay/cases" || { echo "$name"; return 1; }
+	done
+}
+
+# shows CODE FILE: trace's exit code for this file; what it said is in $tmp/out and $tmp/err.
+shows() {
+	local status=0
+	"$iosonar" trace -r "$2" -o json >"$tmp/out" 2>"$tmp/err" || status=$?
+	[ "$status" -eq "$1" ] || { echo "$2: exit $status, not $1: $(cat "$tmp/err")"; return 1; }
+}
+
+@test "a capture that is cut is shown as far as it goes, and exits 3" {
+	size=$(stat -c %s nvme.cap)
+	all=$("$iosonar" trace -r nvme.cap -o json 2>/dev/null | grep -c '"type":"trace"')
+	before=0
+	for bytes in 100 4200 5000 6000 7000 $((size - 300)) $((size - 1)); do
+		head -c "$bytes" nvme.cap >"$tmp/cut.cap"
+		shows 3 "$tmp/cut.cap"
+		grep -q "cut.cap is cut" "$tmp/err"
+		now=$(grep -c '"type":"trace"' "$tmp/out") || true
+		[ "$now" -ge "$before" ]
+		before=$now
+		! grep -q '"type":"ledger"' "$tmp/out"
+	done
+	[ "$now" -eq "$all" ]
+	status=0
+	"$iosonar" trace -r "$tmp/cut.cap" --allow-loss >/dev/null 2>&1 || status=$?
+	[ "$status" -eq 0 ]
+	status=0
+	"$iosonar" info "$tmp/cut.cap" >"$tmp/out" || status=$?
+	[ "$status" -eq 3 ]
+	grep -q '^  cut ' "$tmp/out"
+}
+
+@test "a damaged block is skipped and counted, and exits 3" {
+	# v1.cap's first block of records: after its header of 64 bytes
+	at=$(grep -abo IOC1 v1.cap | cut -d: -f1 | while read -r at; do
+		[ "$(od -An -tu1 -j$((at + 4)) -N1 v1.cap | tr -d ' ')" = 5 ] && echo "$at" && break
+	done)
+	cp v1.cap "$tmp/bad.cap"
+	printf 'XXXX' | dd of="$tmp/bad.cap" bs=1 seek=$((at + 80)) conv=notrunc status=none
+	shows 3 "$tmp/bad.cap"
+	grep -q 'bad.cap is damaged: ' "$tmp/err"
+	status=0
+	"$iosonar" info "$tmp/bad.cap" >/dev/null || status=$?
+	[ "$status" -eq 0 ] # only --verify reads blocks
+	"$iosonar" info --verify "$tmp/bad.cap" >"$tmp/out" || status=$?
+	[ "$status" -eq 3 ]
+	grep -q '^  damaged ' "$tmp/out"
+}
+
+@test "what is no capture is exit 1 and one line" {
+	: >"$tmp/empty"
+	echo "no capture" >"$tmp/text"
+	for command in "trace -r" "latency -r" "info"; do
+		for file in "$tmp/text" "$tmp/none" "$tmp"; do
+			status=0
+			# shellcheck disable=SC2086
+			"$iosonar" $command "$file" >"$tmp/out" 2>"$tmp/err" || status=$?
+			[ "$status" -eq 1 ] || { echo "$command $file: exit $status"; return 1; }
+			[ ! -s "$tmp/out" ]
+			[ "$(wc -l <"$tmp/err")" -eq 1 ]
+		done
+	done
+}
+
+# refused MESSAGE WORD...: exit 2, this one line, nothing else.
+refused() {
+	local message=$1 status=0
+	shift
+	"$iosonar" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null || status=$?
+	[ "$status" -eq 2 ] || { echo "$*: exit $status: $(cat "$tmp/err")"; return 1; }
+	[ ! -s "$tmp/out" ]
+	[ "$(cat "$tmp/err")" = "iosonar: $message" ] || { echo "$*: said '$(cat "$tmp/err")'"; return 1; }
+}
+
+@test "what makes no sense with a capture is refused" {
+	refused "--write and --read exclude each other; give one of them" trace -r nvme.cap -w "$tmp/x"
+	refused "--buffer and --read exclude each other; give one of them" trace -r nvme.cap --buffer 1Mi
+	refused "--zstd and --read exclude each other; give one of them" latency -r nvme.cap --zstd
+	refused "-r reads a capture: there is nothing 'true' could be run for" trace -r nvme.cap -- true
+	refused "--cgroup: a capture does not say which cgroup a command came from" latency -r nvme.cap --cgroup /
+	refused "--by cpu: a capture does not say which CPU issued" latency -r nvme.cap --by cpu
+	refused "--by cgroup: a capture does not say which cgroup issued" latency -r nvme.cap --by op,cgroup
+	refused "--from is about a capture: it needs -r FILE" trace --from 1s
+	refused "--to is about a capture: it needs -r FILE" latency --to 1s
+	refused "--to is not after --from: there is nothing between them" trace -r nvme.cap --from 1s --to 1s
+	refused "-d: there is no disk 'nvme0n1p1' in the capture; there are: nvme0n1" trace -r nvme.cap -d nvme0n1p1
+	refused "--op: no operation is called 'raed'; did you mean 'read'?" trace -r nvme.cap --op raed
+	refused "info needs a capture: iosonar info FILE" info
+}
+
+@test "record is told what it lacks" {
+	refused "record needs a file: -w FILE" record
+	refused "--when says when memory is written: it needs --last DURATION" record -w "$tmp/x" --when 'lat > 1s'
+	refused "--files needs --size SIZE or --last DURATION: there is only one file" record -w "$tmp/x" --files 2
+	refused "--zstd is about a capture: it needs -w FILE" trace --zstd
+	refused "--size 1k: too small; give at least 64Ki" record -w "$tmp/x" --size 1k
+	[ ! -e "$tmp/x" ]
+}
+
+@test "a device is named as it is live" {
+	for name in nvme0n1 /dev/nvme0n1 259:0; do
+		[ "$("$iosonar" trace -r nvme.cap -d $name -o csv --columns dev 2>/dev/null | sed 1d | sort -u)" = nvme0n1 ]
+	done
+	[ "$("$iosonar" trace -r nvme.cap -d nvme0 -o csv --columns dev 2>/dev/null | sed 1d | sort -u | xargs)" = "nvme0 nvme0n1" ]
+}
+
+@test "captures with zstd are the same" {
+	"$iosonar" --version | grep -q zstd || skip "built without zstd"
+	"$iosonar" trace -r v1.cap -o json 2>/dev/null | grep '"type":"trace"' >"$tmp/plain"
+	"$iosonar" trace -r v1-zstd.cap -o json 2>/dev/null | grep '"type":"trace"' >"$tmp/zstd"
+	[ -s "$tmp/plain" ]
+	cmp "$tmp/plain" "$tmp/zstd"
+}
+
+@test "a reader that has gone is no error" {
+	{ sleep 0.3; "$iosonar" trace -r v1.cap 2>"$tmp/err"; echo $? >"$tmp/code"; } | true
+	[ "$(cat "$tmp/code")" -eq 0 ]
+	[ ! -s "$tmp/err" ]
+}

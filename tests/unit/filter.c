@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * filter.c: does a filter let the same records through as the programs in the kernel would? Each
+ * alone with a record at its border on either side, all together, and every word that is refused.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include "capture/filter.h"
+#include "tap.h"
+#include "wire/io.h"
+
+static struct device devices[] = {
+	{ .name = "nvme0n1",
+	  .kind = DEVICE_NVME_NS,
+	  .ctrl = 0,
+	  .nsid = 1,
+	  .major = 259,
+	  .size_bytes = 1 << 20 },
+	{ .name = "nvme0", .kind = DEVICE_NVME_CTRL, .ctrl = 0 },
+	{ .name = "nvme1c2n1",
+	  .kind = DEVICE_NVME_NS,
+	  .ctrl = 2,
+	  .nsid = 1,
+	  .major = 259,
+	  .minor = 4,
+	  .size_bytes = 1 << 20 },
+	{ .name = "nvme1n1",
+	  .kind = DEVICE_NVME_HEAD,
+	  .ctrl = -1,
+	  .major = 259,
+	  .minor = 5,
+	  .size_bytes = 1 << 20 },
+	{ .name = "sda", .kind = DEVICE_REQUEST, .ctrl = -1, .major = 8, .size_bytes = 1 << 20 },
+	{ .name = "dm-0", .kind = DEVICE_BIO, .ctrl = -1, .major = 253, .size_bytes = 1 << 20 },
+};
+static const struct device_list list = { .devices = devices, .nr = 6 };
+static char *op_names[256] = { [0] = "read", [1] = "write", [2] = "flush" };
+
+static const struct io_record nvme_read = {
+	.first_ns = 1000,
+	.last_ns = 1500,
+	.end_ns = 3000,
+	.nsid = 1,
+	.pid = 42,
+	.comm = "fio",
+	.qid = 3,
+	.kind = IO_NVME,
+	.op = 2,
+};
+
+/* Does the record pass, of this device? */
+static bool passes_kinds(const struct filter_options *options, uint32_t kinds, bool submits,
+			 struct io_record record, int device)
+{
+	struct capture_filter filter;
+	bool passes;
+	int err = capture_filter__init(&filter, options, kinds, &list, op_names);
+
+	filter.submits = submits;
+	passes = !err &&
+		 capture_filter__passes(&filter, &record, device < 0 ? NULL : &devices[device]);
+	capture_filter__free(&filter);
+	return passes;
+}
+
+static bool passes(const struct filter_options *options, struct io_record record, int device)
+{
+	return passes_kinds(options, 0, false, record, device);
+}
+
+static int refuses(const struct filter_options *options)
+{
+	struct capture_filter filter;
+	int err = capture_filter__init(&filter, options, 0, &list, op_names);
+
+	capture_filter__free(&filter);
+	return err;
+}
+
+#define WORDS(...) ((const char *[]){ __VA_ARGS__ })
+#define GIVEN(n)                            \
+	{                                   \
+		.value = (n), .given = true \
+	}
+
+static bool passes_device(const char *name, int device)
+{
+	const struct filter_options options = { .devices = { WORDS(name), 1 } };
+
+	return passes(&options, nvme_read, device);
+}
+
+static void check_devices(void)
+{
+	const struct filter_options two = { .devices = { WORDS("sda", "nvme0n1"), 2 } };
+
+	ok(passes(&(struct filter_options){ 0 }, nvme_read, -1),
+	   "no filter: a device nobody knows");
+	ok(passes_device("nvme0n1", 0) && !passes_device("nvme0n1", 4), "-d nvme0n1");
+	ok(!passes_device("nvme0n1", 1), "-d nvme0n1: not its controller's admin commands");
+	ok(!passes_device("nvme0n1", -1), "-d nvme0n1: not what nobody knows");
+	ok(passes_device("nvme0", 0) && passes_device("nvme0", 1) && !passes_device("nvme0", 2),
+	   "-d nvme0: disk and controller, no other's");
+	ok(passes_device("nvme1n1", 2) && !passes_device("nvme1n1", 0), "a head means its legs");
+	ok(passes_device("nvme2", 2), "a controller that only a leg names");
+	ok(passes_device("/dev/sda", 4) && passes_device("8:0", 4), "-d by path and by number");
+	ok(passes(&two, nvme_read, 4) && passes(&two, nvme_read, 0) && !passes(&two, nvme_read, 2),
+	   "two -d: either");
+	ok(refuses(&(struct filter_options){ .devices = { WORDS("sdb"), 1 } }) == -ENODEV,
+	   "an unknown device is refused");
+	ok(refuses(&(struct filter_options){ .devices = { WORDS("sda1"), 1 } }) == -ENODEV,
+	   "so is a partition");
+	ok(refuses(&(struct filter_options){ .devices = { WORDS("dm-0"), 1 } }) == -ENODEV,
+	   "and what passes bios on");
+}
+
+static void check_ops(void)
+{
+	const struct filter_options reads = { .ops = { WORDS("read"), 1 } };
+	const struct filter_options flushes = { .ops = { WORDS("flush", "identify"), 2 } };
+	struct io_record block_read = { .kind = IO_BLOCK, .op = 0 };
+	struct io_record identify = { .kind = IO_ADMIN, .op = 6 };
+	struct io_record nvme_write = { .kind = IO_NVME, .op = 1 };
+	const uint32_t admin = 1 << IO_ADMIN | 1 << IO_FABRICS, io = 1 << IO_NVME | 1 << IO_BLOCK;
+
+	ok(passes(&reads, nvme_read, 0) && passes(&reads, block_read, 4),
+	   "--op read: of both kinds");
+	ok(!passes(&reads, nvme_write, 0) && !passes(&reads, identify, 1), "and nothing else");
+	ok(passes(&flushes, identify, 1) && !passes(&flushes, nvme_read, 0), "--op flush,identify");
+	ok(passes_kinds(&(struct filter_options){ 0 }, admin, false, identify, 1) &&
+		   !passes_kinds(&(struct filter_options){ 0 }, admin, false, nvme_read, 0),
+	   "--admin");
+	ok(passes_kinds(&(struct filter_options){ 0 }, io, false, block_read, 4) &&
+		   !passes_kinds(&(struct filter_options){ 0 }, io, false, identify, 1),
+	   "--io");
+	ok(!passes_kinds(&flushes, io, false, identify, 1),
+	   "--io --op flush,identify: no identify");
+	ok(refuses(&(struct filter_options){ .ops = { WORDS("raed"), 1 } }) == -EINVAL,
+	   "an unknown operation is refused");
+}
+
+static void check_sender(void)
+{
+	const struct filter_options pid = { .pid = GIVEN(42) }, other = { .pid = GIVEN(43) };
+	struct io_record longer = nvme_read;
+
+	memcpy(longer.comm, "fio2", 5);
+	ok(passes(&pid, nvme_read, 0) && !passes(&other, nvme_read, 0), "-p");
+	ok(passes(&(struct filter_options){ .comm = "fio" }, nvme_read, 0), "--comm");
+	ok(!passes(&(struct filter_options){ .comm = "fio" }, longer, 0), "--comm: no longer name");
+	ok(!passes(&(struct filter_options){ .comm = "fi" }, nvme_read, 0),
+	   "--comm: nor a shorter");
+	ok(refuses(&(struct filter_options){ .comm = "" }) == -EINVAL, "--comm '' is refused");
+	ok(refuses(&(struct filter_options){ .comm = "0123456789abcdef" }) == -EINVAL,
+	   "so is one of 16 characters");
+}
+
+static void check_place(void)
+{
+	struct io_record block = { .kind = IO_BLOCK, .nsid = 1, .qid = 3 };
+	struct filter_options o = { .nsid = GIVEN(1) };
+
+	ok(passes(&o, nvme_read, 0) && !passes(&o, block, 4), "--nsid: NVMe only");
+	o.nsid.value = 2;
+	ok(!passes(&o, nvme_read, 0), "--nsid: not another");
+	o = (struct filter_options){ .qid = GIVEN(3) };
+	ok(passes(&o, nvme_read, 0) && passes(&o, block, 4), "--qid: of every disk");
+	o.qid.value = 0;
+	ok(!passes(&o, nvme_read, 0), "--qid 0: only queue 0");
+	o = (struct filter_options){ .ctrl_id = GIVEN(0) };
+	ok(passes(&o, nvme_read, 0) && passes(&o, nvme_read, 1), "--ctrl_id 0");
+	ok(!passes(&o, nvme_read, 2) && !passes(&o, block, 4) && !passes(&o, nvme_read, -1),
+	   "--ctrl_id: nobody else's");
+}
+
+static void check_outcome(void)
+{
+	struct io_record failed = nvme_read, submit = nvme_read;
+	struct filter_options o = { .min_ns = GIVEN(2000) };
+
+	failed.status = 0x4080;
+	submit.what = RECORD_SUBMIT;
+	submit.end_ns = 0;
+	ok(passes(&o, nvme_read, 0), "--min: exactly so long");
+	o.min_ns.value = 2001;
+	ok(!passes(&o, nvme_read, 0), "--min: 1 ns less");
+	ok(passes_kinds(&o, 0, true, submit, 0), "--min --split: a submit has no latency yet");
+	o = (struct filter_options){ .failed = true };
+	ok(passes(&o, failed, 0) && !passes(&o, nvme_read, 0), "--failed");
+	ok(passes_kinds(&o, 0, true, submit, 0), "--failed --split: a submit did not fail yet");
+	ok(!passes(&(struct filter_options){ 0 }, submit, 0), "without --split no submit");
+	o = (struct filter_options){ .failed = true, .pid = GIVEN(43) };
+	ok(!passes(&o, failed, 0), "all filters have to hold");
+}
+
+int main(void)
+{
+	check_devices();
+	check_ops();
+	check_sender();
+	check_place();
+	check_outcome();
+	return done_testing();
+}
