@@ -7,9 +7,10 @@
 # peers: what each tool adds to an NVMe read, in instructions of the guest, run-time statistics included; first when it
 # looks at all disks, then at one. Part of `make bench`, which puts the tools into /files. Lines
 # "# cost all|one TOOL INSTRUCTIONS RUNS" are for it. Hash maps keyed by address make some tools differ from start to
-# start: three starts each, interleaved.
+# start: several starts each, interleaved, as many as /files/numbers says.
 
 . /files/tools.sh
+. /files/numbers
 ios=1500
 iosonar=/usr/bin/iosonar floor=/usr/bin/floor peers=/files/peers layer=nvme
 dev=$(disk io0)
@@ -32,7 +33,7 @@ instructions() {
 }
 
 # median all|one TOOL
-median() { grep "^$1 $2 " /tmp/costs | cut -d' ' -f3 | sort -n | sed -n 2p; }
+median() { grep "^$1 $2 " /tmp/costs | cut -d' ' -f3 | sort -n | sed -n $(((starts + 1) / 2))p; }
 
 # at_most all|one OURS THEIRS PERCENT
 at_most() {
@@ -42,7 +43,9 @@ at_most() {
 	note "$ours and $theirs"
 }
 
-for round in 1 2 3; do
+n=0
+while [ $n -lt "$starts" ]; do
+	n=$((n + 1))
 	only=''
 	for tool in $(tools); do
 		instructions all "$tool"
