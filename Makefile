@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# make [O=dir] [SAN=1] [V=1] [CC=clang]; make static deb; make check lint install uninstall fuzz mutants bench-unit.
+# make [O=dir] [SAN=1] [V=1] [CC=clang]; make static deb; make check lint install uninstall fuzz mutants bench-unit bench soak.
 # `./try` and `./check` install what this needs.
 O ?= build
 PREFIX ?= /usr/local
@@ -48,7 +48,7 @@ HELPERS := $(patsubst tests/vm/%.c,$(O)/vm/%,$(wildcard tests/vm/*.c))
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all static deb check lint install uninstall clean unit load fuzz fuzz-run fuzzers bench-unit mutants helpers
+.PHONY: all static deb check lint install uninstall clean unit load fuzz fuzz-run fuzzers bench-unit bench soak mutants helpers
 
 all: $(O)/iosonar
 
@@ -124,6 +124,17 @@ bench-unit: $(BENCHES)
 	count() { valgrind --tool=callgrind --callgrind-out-file=/dev/null $(O)/bench/table "$$@" 2>&1 >/dev/null | sed -n 's/.*Collected : //p'; }; \
 	for format in text json csv; do \
 		echo "$$format $$((($$(count $$format 30000) - $$(count $$format 10000)) / 20000)) instructions a line"; done
+
+# Ours and other tools' BPF programs on the same load: docs/benchmarks.md. As root.
+bench: all static helpers
+	$(Q)O=$(O) tests/bench/run
+
+# COMMANDS commands with latency and trace beside, then KILLS random kills, in a guest of 6.12.
+COMMANDS ?= 1000000
+KILLS ?= 100
+soak: all static helpers
+	$(Q)mkdir -p $(O)/soak && echo "commands=$(COMMANDS) kills=$(KILLS)" >$(O)/soak/numbers
+	$(Q)O=$(O) IOSONAR_VM_FILES=$(O)/soak tests/vm/run 6.12 soak
 
 $(O)/bench/%: tests/bench/%.c $(O)/libiosonar.a
 	$(call say,BENCH,$@)

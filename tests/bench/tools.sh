@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=dash disable=SC2034,SC2154 # the caller reads and sets these
+#
+# tools.sh: the tools that are compared, how each is started, and what the kernel says its BPF programs cost. Sourced, on
+# this machine by run and in the guest by tests/vm/peers.sh. The caller sets
+#	iosonar, floor	our programs		peers	the directory that `peers` prints
+#	layer		nvme or block, where floor and bpftrace look
+#	only		the one disk to look at, loop0; empty for all, which is cheaper for most
+
+# tools: their names, in the order of the table; `record` when this iosonar has it.
+tools() {
+	echo floor latency trace
+	! "$iosonar" record -h >/dev/null 2>&1 || echo record
+	echo biolatency biolatency-D biosnoop bpftrace-histogram bpftrace-print
+}
+
+# title TOOL: its command line for people.
+title() {
+	case $1 in
+	floor) echo "two empty programs" ;;
+	latency | trace | record) echo "iosonar $1" ;;
+	biolatency-D) echo "biolatency -D" ;;
+	bpftrace-*) echo "bpftrace, ${1#*-} script" ;;
+	*) echo "$1" ;;
+	esac
+}
+
+# script histogram|print: a bpftrace script as one writes it for the question. Requests are told apart by what the
+# events have in common: queue and command id, or device and sector.
+script() {
+	local key start end where='' shown="hist((nsecs - @start[KEY]) / 1000)"
+	if [ "$layer" = nvme ]; then
+		start=nvme:nvme_setup_cmd end=nvme:nvme_complete_rq key='args.ctrl_id, args.qid, args.cid'
+	else
+		start=block:block_rq_issue end=block:block_rq_complete key='args.dev, args.sector'
+		[ -z "$only" ] || where="/args.dev == $(device_number)/"
+	fi
+	if [ "$1" = print ]; then
+		shown='printf("%llu %llu %d\n", nsecs, nsecs - @start[KEY], pid);'
+	else
+		shown="@us = $shown;"
+	fi
+	echo "tracepoint:$start $where { @start[KEY] = nsecs; }
+		tracepoint:$end /@start[KEY]/ { $shown delete(@start, (KEY)); }
+		END { clear(@start); }" | sed "s/KEY/$key/g"
+}
+
+# device_number: as the block events have it.
+device_number() { awk -F: '{ print $1 * 1048576 + $2 }' "/sys/block/$only/dev"; }
+
+# start TOOL FILE: sets tool_pid; rows go to FILE, messages to FILE.err. It is attached when `attached` says so.
+start() {
+	case $1 in
+	floor)
+		if [ "$layer" = nvme ]; then
+			set -- "$2" "$floor" nvme_setup_cmd nvme_complete_rq
+		else
+			set -- "$2" "$floor" block_rq_issue block_rq_complete
+		fi
+		;;
+	latency | trace) set -- "$2" "$iosonar" "$1" ${only:+-d "$only"} ;;
+	record) set -- "$2" "$iosonar" record -w "$2.capture" ${only:+-d "$only"} ;;
+	biolatency-D) set -- "$2" "$peers/biolatency" -D ${only:+-d "$only"} ;;
+	biolatency | biosnoop) set -- "$2" "$peers/$1" ${only:+-d "$only"} ;;
+	bpftrace-*) set -- "$2" "$peers/bpftrace" -e "$(script "${1#*-}")" ;;
+	esac
+	tool_file=$1
+	shift
+	"$@" >"$tool_file" 2>"$tool_file.err" &
+	tool_pid=$!
+}
+
+# programs: the ids of the tool's BPF programs.
+programs() { grep -hs '^prog_id:' "/proc/$tool_pid/fdinfo/"* | sort -u | awk '{ print $2 }'; }
+
+# attached: waits until the tool holds programs, and has held the same ones for a second. False if it ended or takes
+# longer than two minutes. That they all work is for the caller to see: by how often they ran.
+attached() {
+	local before='' now same=0 left=600
+	while [ $same -lt 5 ] && [ $left -gt 0 ] && [ -e "/proc/$tool_pid/fdinfo" ]; do
+		sleep 0.2
+		now=$(programs)
+		if [ -n "$now" ] && [ "$now" = "$before" ]; then
+			same=$((same + 1))
+		else
+			same=0
+		fi
+		before=$now
+		left=$((left - 1))
+	done
+	[ $same -eq 5 ]
+}
+
+# cost: sets cost_ns and cost_runs, the sums over the tool's programs since the statistics were switched on.
+cost() {
+	local id
+	cost_runs=0 cost_ns=0
+	for id in $(programs); do
+		# shellcheck disable=SC2046 # two words
+		set -- $(bpftool prog show id "$id" | awk '{ for (i = 1; i < NF; i++) if ($i ~ /^run_(time_ns|cnt)$/) print $(i + 1) }')
+		cost_ns=$((cost_ns + ${1:-0})) cost_runs=$((cost_runs + ${2:-0}))
+	done
+}
+
+# statistics 0|1
+statistics() { sysctl -qw kernel.bpf_stats_enabled="$1"; }
+
+# stop: as Ctrl-C does.
+stop() {
+	kill -INT "$tool_pid" 2>/dev/null
+	wait "$tool_pid" 2>/dev/null
+	tool_pid=
+}
