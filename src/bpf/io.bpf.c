@@ -321,6 +321,15 @@ inline_always bool record_send(const struct tables *t, const struct io_slot *slo
 
 /* ---- the state of a command ---- */
 
+/* Who reads records makes his own rows of them; one that was dropped is in ours. */
+inline_always bool command_has_row(const struct tables *t, const struct io_slot *slot,
+				   const struct outcome *o, __u64 ns)
+{
+	if (ns < t->set->min_ns || (t->set->only_failed && !o->status))
+		return false;
+	return !t->set->records || !record_send(t, slot, o) || t->set->rows_too;
+}
+
 inline_always void command_ends(const struct tables *t, struct io_slot *slot,
 				const struct outcome *o)
 {
@@ -335,10 +344,7 @@ inline_always void command_ends(const struct tables *t, struct io_slot *slot,
 	slot->completed++;
 	if (failed)
 		count_up(counters.failed);
-	if (t->set->outcome && (ns < settings.min_ns || (settings.only_failed && !failed)))
-		return;
-	/* Who reads records makes his own rows of them; one that was dropped is in ours. */
-	if (t->set->records && record_send(t, slot, o) && !settings.rows_too)
+	if (t->set->not_rows_alone && !command_has_row(t, slot, o, ns))
 		return;
 	row_count(t, slot->key_nr, ns, slot->bytes);
 }
@@ -651,7 +657,7 @@ inline_always __u32 command_bytes(const struct io_slot *slot, struct request *rq
 {
 	if (cmd && slot->sized_shift)
 		return ((field_of_command(direct, cmd, cdw10[2]) & 0xffff) + 1)
-		       << (slot->sized_shift & 31);
+		       << slot->sized_shift;
 	return field_of(direct, rq, __data_len);
 }
 

@@ -133,7 +133,7 @@ static int io_set_filters(struct io *io)
 	ro->wanted_ctrl = (int32_t)f->ctrl_id.value;
 	ro->min_ns = f->min_ns.given ? f->min_ns.value : 0;
 	ro->only_failed = f->failed;
-	ro->outcome = f->failed || f->min_ns.given;
+	ro->not_rows_alone = f->failed || f->min_ns.given || io->wants.records;
 	ro->follow_all = !io->nr_choices;
 	for (size_t i = 0; i < io->nr_choices; i++)
 		ro->filter_sectors |= io->choices[i].nr_sectors != 0;

@@ -250,7 +250,7 @@ struct io_settings {
 	__u8 follow_all;			 /* a device nobody spoke of is wanted: no -d */
 	__u8 by_size, by_queue, by_cpu, by_pid, by_comm, by_cgroup;
 	__u8 filter_op, filter_nsid, filter_qid, filter_ctrl, filter_sectors;
-	__u8 outcome; /* --min or --failed: not every completion is counted */
+	__u8 not_rows_alone; /* --min, --failed or records */
 	__u8 only_failed;
 	__u8 zoom;	     /* nvme_latency's scale instead of the log-linear one */
 	__u8 queue_argument; /* block_rq_* events have the queue as their first argument */
