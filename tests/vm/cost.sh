@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=dash
 # shape: nvme icount
+# kernels: 6.12
 # timeout: 120
 #
 # cost: what latency adds to an I/O, in instructions of the guest, run-time statistics included. The bound is what was
