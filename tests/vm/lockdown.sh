@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=dash
 # shape: nvme lockdown
-# kernels: 5.10 6.12
+# kernels: 6.12
 # timeout: 120
 #
 # lockdown: in the mode "integrity" everything works; in "confidentiality" doctor and latency say the same line.
