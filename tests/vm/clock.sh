@@ -83,7 +83,11 @@ for what in start end; do
 	between "$median" 0 5 "$what: within 5 us, the median"
 	between "$most" 0 50 "$what: within 50 us, all that were not"
 	longest=$(grep "^$what .*interrupted" /tmp/apart | cut -d' ' -f2 | sort -n | tail -1)
-	between "${longest:-0}" 0 2000 "$what: within 2 ms, those that were"
+	if [ $most_wrong -eq 0 ]; then
+		between "${longest:-0}" 0 2000 "$what: within 2 ms, those that were"
+	else
+		skip "$what: within 2 ms, those that were" "this kernel's ftrace stamps some of them half a second early"
+	fi
 	note "$what: median $median us, most $most us, interrupted ${longest:-none}, misstamped $wrong"
 done
 done_testing

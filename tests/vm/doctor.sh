@@ -7,6 +7,7 @@
 # tracefs, without BTF; what it says of hooks, memory and controllers is what a run uses; it leaves nothing behind.
 
 mkdir -m 777 /tmp/out
+ulimit -l unlimited
 before=$(bpf_objects)
 as() { # as CAPS COMMAND...: a user with these capabilities
 	as_caps=$1

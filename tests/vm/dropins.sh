@@ -12,6 +12,8 @@ for i in 0 1 2 3; do eval "disk$i=$(disk io$i) ctrl$i=$(number io$i)"; done
 [ -n "$disk0" ] && [ -n "$disk3" ]
 ok $? "four drives are there"
 
+echo 4096 >"$tracing/buffer_size_kb" # until somebody asks it has room for a few lines only
+echo 1 >"$tracing/tracing_on"
 started() { wait_for 60 grep -q "$1" "$2"; }
 nvme_latency --ctrl_id=-1 --split_size --lat_min_us 3000 >/tmp/high 2>/tmp/high.err &
 high=$!
