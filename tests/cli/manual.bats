@@ -167,8 +167,11 @@ here() {
 	for command in $(commands); do
 		[ "$(examples "$(page "$command")" | wc -l)" -ge "$(runs "$command" && echo 5 || echo 3)" ]
 		while read -r example; do
-			status=0
-			bash -c "$(here "$example")" >out 2>err </dev/null || status=$?
+			for _ in 1 2 3; do # a kernel that skips programs now and then is told by the ledger, and no fault of the manual
+				status=0
+				bash -c "$(here "$example")" >out 2>err </dev/null || status=$?
+				[ $status -eq 3 ] && grep -q 'lost [0-9]*: completion never seen' err || break
+			done
 			case $status$example in
 			0* | 5*--fail-if*) ;;
 			*) echo "exit $status: $(here "$example")"; cat err; return 1 ;;
