@@ -16,11 +16,12 @@ refused() {
 	local words=$1 status=0
 	shift
 	"$@" >out 2>err || status=$?
-	[ "$status" -eq 2 ] && [ ! -s out ] && [ "$(wc -l <err)" -eq 1 ] && grep -qF -- "$words" err || {
-		echo "$*: exit $status"
-		cat out err
-		return 1
-	}
+	if [ "$status" -eq 2 ] && [ ! -s out ] && [ "$(wc -l <err)" -eq 1 ] && grep -qF -- "$words" err; then
+		return 0
+	fi
+	echo "$*: exit $status"
+	cat out err
+	return 1
 }
 
 @test "flags of --help and of the manual are the same" {
