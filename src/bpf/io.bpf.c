@@ -832,6 +832,14 @@ inline_always int nvme_setup(struct request *rq, struct nvme_command *cmd, const
 			      field_of_command(direct, cmd, opcode), direct);
 }
 
+/* As the driver decides: "do not retry" in the status, or a request that asked for no retry, as all
+ * that users and the driver itself send past the block layer do. */
+inline_always bool nvme_never_retries(const struct tables *t, struct request *rq, __u32 status,
+				      const bool direct)
+{
+	return status & NVME_DNR || field_of(direct, rq, cmd_flags) & t->set->noretry_flags;
+}
+
 inline_always int nvme_complete(struct request *rq, const bool direct, const bool cast)
 {
 	__u64 now = bpf_ktime_get_ns();
@@ -844,7 +852,12 @@ inline_always int nvme_complete(struct request *rq, const bool direct, const boo
 		return 0;
 	}
 	o.status = nvme_status(t.set, rq, cast);
+	o.end_ns = now;
 	if (o.status) {
+		if (nvme_never_retries(&t, rq, o.status, direct)) {
+			command_ends(&t, slot, &o);
+			return 0;
+		}
 		slot->last_ns = now;
 		slot->state = IO_PARKED;
 		if (t.set->records) {
@@ -853,7 +866,6 @@ inline_always int nvme_complete(struct request *rq, const bool direct, const boo
 		}
 		return 0;
 	}
-	o.end_ns = now;
 	if (t.set->records)
 		o.result = nvme_result(rq, cast);
 	command_ends(&t, slot, &o);

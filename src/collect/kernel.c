@@ -242,6 +242,9 @@ static void kernel_read_btf(struct kernel *kernel, const struct btf *vmlinux)
 		kernel_enum_value(vmlinux, "bpf_func_id", "BPF_FUNC_get_current_task_btf") >= 0;
 	kernel->integrity_flag = kernel_request_flag(vmlinux, "__REQ_INTEGRITY");
 	kernel->fua_flag = kernel_request_flag(vmlinux, "__REQ_FUA");
+	kernel->noretry_flags = kernel_request_flag(vmlinux, "__REQ_FAILFAST_DEV") |
+				kernel_request_flag(vmlinux, "__REQ_FAILFAST_TRANSPORT") |
+				kernel_request_flag(vmlinux, "__REQ_FAILFAST_DRIVER");
 	kernel->rdonly_cast_id = cast > 0 ? (uint32_t)cast : 0;
 	kernel->missing = kernel_missing(vmlinux);
 	kernel_read_ops(kernel, vmlinux);

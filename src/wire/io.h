@@ -239,6 +239,7 @@ struct io_settings {
 	__u32 filter_pid; /* 0: none */
 	/* Bits of rq->cmd_flags, numbered by this kernel's BTF; rare: these or passthrough. */
 	__u32 integrity_flag, fua_flag, rare_flags;
+	__u32 noretry_flags; /* any of them: an error ends the command */
 	__u32 filter_cgroup_level;
 	__u32 wanted_nsid, wanted_qid;
 	__s32 wanted_ctrl;
@@ -258,7 +259,7 @@ struct io_settings {
 	__u8 rows_too;	     /* and counted in its row as well */
 	__u8 split;	     /* and one at submit */
 	__u8 task_pointer;   /* bpf_get_current_task_btf is there (5.11) */
-	__u8 pad[7];
+	__u8 pad[3];
 };
 
 /* Counted where it happens; only ever grows. */

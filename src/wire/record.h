@@ -12,7 +12,8 @@
 enum record_what {
 	RECORD_END = 0, /* the command ended */
 	RECORD_SUBMIT =
-		1, /* --split: it was built; last_ns is now, end_ns, status and result are 0 */
+		1,	/* --split: it was built; last_ns is now, end_ns, status and result are 0 */
+	RECORD_BIO = 2, /* a bio ended; first_ns and last_ns are when it was submitted */
 };
 
 enum record_flag {
@@ -21,11 +22,14 @@ enum record_flag {
 	RECORD_METADATA = 4,	/* it carries metadata */
 	RECORD_NO_STATUS = 8,	/* this kernel does not let us see the status: 0 or "failed" only */
 	RECORD_FUA = 16,	/* other disks: to stable storage; NVMe has it in CDW12 */
+	RECORD_STAGES = 32,	/* a struct io_stages follows: wire/stage.h */
+	RECORD_OWNED = 64,	/* pid and comm are of the task that submitted its first bio */
 };
 
 /* A status as the programs send it; user space makes errnos of the second kind. */
 enum {
 	NVME_HOST_ABORTED = 0x371, /* command aborted by host */
+	NVME_DNR = 0x4000,	   /* do not retry */
 	BLOCK_EIO = 5,
 	BLOCK_STATUS = 0x8000, /* a blk_status_t follows */
 };

@@ -47,6 +47,7 @@ static const struct feature {
 	{ "integrity_flag", 1 << 16, "records" },
 	{ "fua_flag", 1 << 17, "records" },
 	{ "rare_flags", 0x300e0, "records" },
+	{ "noretry_flags", 0x700 },
 	{ "follow_all", 1 },
 	{ "by_size", 1 },
 	{ "by_queue", 1 },

@@ -37,7 +37,7 @@ sleep 0.3
 measured
 is "$(row /tmp/failed "$dev" read count)" 1 "--failed shows only the one that failed"
 
-# A passthrough command is not retried and leaves no block error: the parked slot is settled by the scan.
+# A passthrough command is not retried and leaves no block error: its first answer ends it.
 measure /tmp/pass -d "$dev"
 nvme read "/dev/$dev" -s 2048 -c 0 -z 512 >/dev/null 2>&1
 sleep 0.3

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * stage.h: where a command's time went and who asked for it: what follows a record at once where a
+ * view wants more than the command itself. A time that is 0 was not seen: this kernel has no such
+ * event, or this command did not pass it.
+ */
+#ifndef IOSONAR_WIRE_STAGE_H
+#define IOSONAR_WIRE_STAGE_H
+
+#include "wire/record.h"
+
+struct io_stages {
+	__u64 queued_ns;    /* its first bio was submitted: block_bio_queue */
+	__u64 got_ns;	    /* that bio got a request: block_getrq */
+	__u64 inserted_ns;  /* the request went to the scheduler: block_rq_insert */
+	__u64 issued_ns;    /* NVMe: the last attempt went to the driver's queue: block_rq_issue */
+	__u64 reaped_ns;    /* NVMe over PCI: its answer was found: nvme_sq */
+	__u64 done_ns;	    /* NVMe: the request ended, and its bios: block_rq_complete */
+	__u64 cgroup;	    /* of the owner; 0: not known */
+	__u64 inode;	    /* of the file; 0: none, or not known */
+	__u32 file_dev;	    /* of its file system */
+	__u32 tid;	    /* thread of the owner */
+	__u32 kernel_stack; /* where the bio was submitted: a number in the table of stacks; 0: none
+			     */
+	__u32 user_stack;
+	__u32 depth; /* commands in flight on this device when it was built, itself among them; 0:
+			not counted */
+	__u16 cpu;   /* that built the command */
+	__u16 nr_bios;
+};
+_Static_assert(sizeof(struct io_stages) == 88, "no holes");
+
+static inline __u32 io_record__size(const struct io_record *record)
+{
+	return record->flags & RECORD_STAGES ? sizeof(*record) + sizeof(struct io_stages)
+					     : sizeof(*record);
+}
+
+/* NULL: it has none. */
+static inline const struct io_stages *io_record__stages(const struct io_record *record)
+{
+	return record->flags & RECORD_STAGES ? (const struct io_stages *)(record + 1) : 0;
+}
+
+#endif
