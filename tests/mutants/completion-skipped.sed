@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # One completion in 1,000 is not seen: the ledger has to show it as lost.
-# file: src/bpf/io.bpf.c
+# file: src/bpf/life.h
 # red: vm counts
 # case: nothing is lost
 /^inline_always int nvme_complete(/,/^}/ {

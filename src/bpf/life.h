@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * life.h: the life of a command in its slot, from setup or issue to its end: ARCHITECTURE.md draws
+ * it.
+ */
+#ifndef IOSONAR_BPF_LIFE_H
+#define IOSONAR_BPF_LIFE_H
+
+#include "bpf/command.h"
+#include "bpf/row.h"
+#include "bpf/sink.h"
+#include "bpf/slot.h"
+
+/* Who reads records makes his own rows of them; one that was dropped is in ours. */
+inline_always bool command_has_row(const struct tables *t, const struct io_slot *slot,
+				   const struct outcome *o, __u64 ns)
+{
+	if (ns < t->set->min_ns || (t->set->only_failed && !o->status))
+		return false;
+	return !t->set->records || !record_send(t, slot, o) || t->set->rows_too;
+}
+
+inline_always void command_ends(const struct tables *t, struct io_slot *slot,
+				const struct outcome *o)
+{
+	__u64 ns = o->end_ns - slot->first_ns;
+	const bool failed = o->status;
+
+	slot->state = IO_IDLE;
+	if (o->end_ns < slot->first_ns) {
+		count_up(counters.clock_backward);
+		return;
+	}
+	slot->completed++;
+	if (failed)
+		count_up(counters.failed);
+	if (t->set->not_rows_alone && !command_has_row(t, slot, o, ns))
+		return;
+	row_count(t, slot->key_nr, ns, slot->bytes);
+}
+
+/* An NVMe command ends with the error that parked it, or because no other attempt will come. */
+inline_always void command_fails(const struct tables *t, struct io_slot *slot, __u64 end_ns)
+{
+	struct outcome o = { .end_ns = end_ns, .status = NVME_HOST_ABORTED };
+
+	if (t->set->records && slot->state == IO_PARKED)
+		o.status = slot_more(slot)->status;
+	command_ends(t, slot, &o);
+}
+
+/*
+ * A setup finds the slot not idle. True: it is another attempt of the same command, which goes on.
+ * False: the slot was cleared and takes a new command.
+ */
+inline_always bool command_goes_on(const struct tables *t, struct io_slot *slot, __u64 alloc_ns)
+{
+	__u64 now = bpf_ktime_get_ns();
+
+	switch (slot->state) {
+	case IO_RETRY:
+		count_up(counters.retries);
+		slot->attempts++;
+		break;
+	case IO_REQUEUED:
+		if (slot->attempts == 1)
+			slot->first_ns = now;
+		break;
+	case IO_OPEN:
+		/* A batch that could not be mapped is set up again one by one, without a requeue.
+		 */
+		if (alloc_ns && alloc_ns == slot->alloc_ns) {
+			count_up(counters.requeues);
+			if (slot->attempts == 1)
+				slot->first_ns = now;
+			break;
+		}
+		count_up(counters.overwritten);
+		return false;
+	case IO_PARKED: command_fails(t, slot, slot->last_ns); return false;
+	default: return false;
+	}
+	if (t->set->records)
+		slot_more(slot)->last_ns = now;
+	slot->state = IO_OPEN;
+	return true;
+}
+
+/* What every command of this queue and operation has in common, so that a slot can remember it. */
+inline_always bool remembers(void)
+{
+	return !(settings.by_size || settings.by_queue || settings.by_cpu || settings.by_pid ||
+		 settings.by_comm || settings.by_cgroup || settings.filter_pid ||
+		 settings.filter_cgroup || settings.filter_comm[0] || settings.filter_nsid ||
+		 settings.filter_qid || settings.filter_sectors);
+}
+
+inline_always bool command_wanted(struct request *rq, struct nvme_command *cmd, __u32 op,
+				  const bool direct)
+{
+	if (!op_wanted(op))
+		return false;
+	if (settings.filter_nsid &&
+	    (!cmd || field_of_command(direct, cmd, nsid) != settings.wanted_nsid))
+		return false;
+	if (settings.filter_qid && queue_number(rq, op >> 8, direct) != settings.wanted_qid)
+		return false;
+	return task_wanted();
+}
+
+/* A block's log2 is below 32: the verifier does not mind a shift that it cannot bound. */
+inline_always __u32 command_bytes(const struct io_slot *slot, struct request *rq,
+				  struct nvme_command *cmd, const bool direct)
+{
+	if (cmd && slot->sized_shift)
+		return ((field_of_command(direct, cmd, cdw10[2]) & 0xffff) + 1)
+		       << slot->sized_shift;
+	return field_of(direct, rq, __data_len);
+}
+
+/* Who sent it. Typed pointers read the task at once; the helper for its name costs 140
+ * instructions. */
+inline_always void more_task(struct io_slot_more *more, const bool direct)
+{
+	if (direct && settings.task_pointer) {
+		struct task_struct *task = bpf_get_current_task_btf();
+
+		more->pid = task->tgid;
+		more->comm[0] = ((__u64 *)task->comm)[0];
+		more->comm[1] = ((__u64 *)task->comm)[1];
+	} else {
+		more->pid = bpf_get_current_pid_tgid() >> 32;
+		bpf_get_current_comm(more->comm, sizeof(more->comm));
+	}
+}
+
+/* What the record will say of the command itself. */
+inline_always void more_command(struct io_slot_more *more, struct nvme_command *cmd,
+				const bool direct)
+{
+	more->cid = field_of_command(direct, cmd, command_id);
+	more->nsid = field_of_command(direct, cmd, nsid);
+	more->cdw10[0] = field_of_command(direct, cmd, cdw10[0]);
+	more->cdw10[1] = field_of_command(direct, cmd, cdw10[1]);
+	more->cdw10[2] = field_of_command(direct, cmd, cdw10[2]);
+	more->cdw10[3] = field_of_command(direct, cmd, cdw10[3]);
+	more->cdw10[4] = field_of_command(direct, cmd, cdw10[4]);
+	more->cdw10[5] = field_of_command(direct, cmd, cdw10[5]);
+}
+
+inline_always void more_sector(struct io_slot_more *more, struct request *rq, const bool direct)
+{
+	__u64 sector = field_of(direct, rq, __sector);
+
+	more->cid = more->nsid = 0;
+	more->cdw10[0] = sector;
+	more->cdw10[1] = sector >> 32;
+}
+
+/* enum record_flag. The driver tells a user's passthrough command from its own. */
+inline_always __u8 record_flags(struct request *rq, __u32 cmd_flags, const bool nvme)
+{
+	__u8 flags = 0;
+
+	if ((cmd_flags & 0xff) >= REQ_OP_DRV_IN) {
+		flags = RECORD_PASSTHROUGH;
+		if (nvme && nvme_is_users(rq))
+			flags |= RECORD_USER;
+	}
+	if (cmd_flags & settings.integrity_flag)
+		flags |= RECORD_METADATA;
+	if (!nvme && cmd_flags & settings.fua_flag)
+		flags |= RECORD_FUA;
+	return flags;
+}
+
+inline_always void more_fill(const struct tables *t, struct io_slot *slot, struct request *rq,
+			     struct nvme_command *cmd, const bool direct)
+{
+	struct io_slot_more *more = slot_more(slot);
+	__u32 cmd_flags = field_of(direct, rq, cmd_flags);
+
+	more_task(more, direct);
+	more->qid = queue_number(rq, slot->kind, direct);
+	if (cmd)
+		more_command(more, cmd, direct);
+	else
+		more_sector(more, rq, direct);
+	slot->flags = cmd_flags & t->set->rare_flags ? record_flags(rq, cmd_flags, cmd != 0) : 0;
+}
+
+/*
+ * Is it one we count, and in which row? Asked once per queue and operation where the answer can
+ * stay. The admin queue has no namespace behind it; a fabrics command is told by its type.
+ */
+inline_always bool command_places(struct io_slot *slot, struct request *rq, struct request_queue *q,
+				  struct nvme_command *cmd, __u32 number, const bool direct)
+{
+	struct io_device *device;
+	__u32 op = number, device_nr = 0;
+
+	if (!cmd)
+		op |= IO_BLOCK << 8;
+	else if (number == NVME_FABRICS)
+		op = IO_FABRICS << 8 | (field_of_command(direct, cmd, nsid) & 0xff);
+	else if (!BPF_CORE_READ(q, queuedata))
+		op |= IO_ADMIN << 8;
+	slot->queue = 0;
+	device = device_wanted(rq, q, cmd != 0, direct, &device_nr);
+	if (!device || !command_wanted(rq, cmd, op, direct))
+		return false;
+	slot->sized_shift = nvme_is_sized(op) ? device->block_shift : 0; /* IO_NVME is 0 */
+	slot->kind = op >> 8;
+	slot->op = op;
+	slot->bytes = command_bytes(slot, rq, cmd, direct);
+	/* Who reads records has no rows but of what was dropped, and those he only adds up. */
+	slot->key_nr = settings.records && !settings.rows_too
+			       ? 0
+			       : command_key(rq, device_nr, op, slot->bytes, direct);
+	if (settings.records)
+		slot_more(slot)->device = device_nr;
+	if (remembers() && number != NVME_FABRICS)
+		slot->queue = (__u64)q;
+	return true;
+}
+
+/* Setup or issue. The clock is read last: our own work is not the command's latency. */
+inline_always int command_starts(struct request *rq, struct request_queue *q,
+				 struct nvme_command *cmd, __u32 number, const bool direct)
+{
+	const struct tables t = the_tables();
+	struct io_slot *slot = slot_take(&t, rq);
+
+	if (!slot)
+		return 0;
+	if (slot->state > IO_IGNORED &&
+	    command_goes_on(&t, slot, field_of(direct, rq, start_time_ns)))
+		return 0;
+	if (slot->queue == (__u64)q && slot->op == number) {
+		slot->bytes = command_bytes(slot, rq, cmd, direct);
+	} else if (!command_places(slot, rq, q, cmd, number, direct)) {
+		slot->state = IO_IGNORED;
+		return 0;
+	}
+	slot->alloc_ns = field_of(direct, rq, start_time_ns);
+	slot->attempts = 1;
+	slot->issued++;
+	slot->state = IO_OPEN;
+	if (!t.set->records) {
+		slot->first_ns = bpf_ktime_get_ns();
+		return 0;
+	}
+	more_fill(&t, slot, rq, cmd, direct);
+	slot_more(slot)->last_ns = slot->first_ns = bpf_ktime_get_ns();
+	if (settings.split)
+		record_send(&t, slot, &(struct outcome){ .what = RECORD_SUBMIT });
+	return 0;
+}
+
+/* A completion without an open slot: sent before we attached, filtered out, or one we missed. */
+inline_always void completion_unmatched(struct io_slot *slot, struct request *rq, const bool nvme,
+					const bool direct)
+{
+	struct io_device *device;
+	__u32 number;
+
+	if (slot && slot->state == IO_IGNORED) {
+		slot->state = IO_IDLE;
+		return;
+	}
+	if (closing)
+		return;
+	device = device_find(rq, BPF_CORE_READ(rq, q), nvme, &number);
+	if (!device || device->verdict != IO_WANTED)
+		return;
+	if (nvme && (nvme_status(&settings, rq, false) & 0x7ff) ==
+			    0x370) /* host path error: ended by the driver */
+		count_up(counters.refused);
+	else if (field_of(direct, rq, start_time_ns) < attached_ns)
+		count_up(counters.mid_flight);
+	else
+		count_up(counters.no_start);
+}
+
+inline_always int nvme_setup(struct request *rq, struct nvme_command *cmd, const bool direct)
+{
+	return command_starts(rq, field_of(direct, rq, q), cmd,
+			      field_of_command(direct, cmd, opcode), direct);
+}
+
+/* As the driver decides: "do not retry" in the status, or a request that asked for no retry, as all
+ * that users and the driver itself send past the block layer do. */
+inline_always bool nvme_never_retries(const struct tables *t, struct request *rq, __u32 status,
+				      const bool direct)
+{
+	return status & NVME_DNR || field_of(direct, rq, cmd_flags) & t->set->noretry_flags;
+}
+
+inline_always int nvme_complete(struct request *rq, const bool direct, const bool cast)
+{
+	__u64 now = bpf_ktime_get_ns();
+	const struct tables t = the_tables();
+	struct io_slot *slot = slot_find(&t, rq);
+	struct outcome o = {};
+
+	if (!slot || slot->state != IO_OPEN) {
+		completion_unmatched(slot, rq, true, direct);
+		return 0;
+	}
+	o.status = nvme_status(t.set, rq, cast);
+	o.end_ns = now;
+	if (o.status) {
+		if (nvme_never_retries(&t, rq, o.status, direct)) {
+			command_ends(&t, slot, &o);
+			return 0;
+		}
+		slot->last_ns = now;
+		slot->state = IO_PARKED;
+		if (t.set->records) {
+			slot_more(slot)->status = o.status;
+			count_up(counters.parked);
+		}
+		return 0;
+	}
+	if (t.set->records)
+		o.result = nvme_result(rq, cast);
+	command_ends(&t, slot, &o);
+	return 0;
+}
+
+inline_always int block_issue(struct request *rq, const bool direct)
+{
+	struct request_queue *q = field_of(direct, rq, q);
+	struct gendisk *disk = req_disk(rq, q, direct);
+
+	if (!disk || disk_is_nvme(disk, direct))
+		return 0;
+	return command_starts(rq, q, 0, IO_BLOCK << 8 | (field_of(direct, rq, cmd_flags) & 0xff),
+			      direct);
+}
+
+/*
+ * Two completions end nothing: of the request that waited while another one flushed for it (it was
+ * never started), and the second one of a write whose flush came first.
+ */
+inline_always bool completes_a_flush(struct request *rq, __u32 nr_bytes, const bool direct)
+{
+	enum mq_rq_state state = field_of(direct, rq, state);
+
+	if (state == MQ_RQ_IDLE)
+		return true;
+	return state == MQ_RQ_COMPLETE && !nr_bytes && !field_of(direct, rq, __data_len) &&
+	       (field_of(direct, rq, cmd_flags) & 0xff) == 1 /* REQ_OP_WRITE */ &&
+	       BPF_CORE_READ(rq, bio);
+}
+
+/* An errno, or a blk_status_t since 5.16 (8a7d267b4a2c): user space knows what those mean. */
+inline_always __u32 block_status(__u32 error)
+{
+	return (__s32)error < 0 ? -error : error ? error | BLOCK_STATUS : 0;
+}
+
+inline_always int block_complete(struct request *rq, __u32 error, __u32 nr_bytes, const bool direct)
+{
+	struct gendisk *disk = req_disk(rq, field_of(direct, rq, q), direct);
+	struct outcome o = {};
+	struct io_slot *slot;
+	struct tables t;
+	__u64 now;
+
+	if (!disk || disk_is_nvme(disk, direct))
+		return 0;
+	now = bpf_ktime_get_ns();
+	t = the_tables();
+	slot = slot_find(&t, rq);
+	o.end_ns = now;
+	o.status = block_status(error);
+	if (slot && slot->state >= IO_RETRY) { /* it waited for another attempt that never came */
+		if (!o.status)
+			o.status = BLOCK_EIO;
+		command_ends(&t, slot, &o);
+		return 0;
+	}
+	if (!slot || slot->state != IO_OPEN) {
+		if (!completes_a_flush(rq, nr_bytes, direct))
+			completion_unmatched(slot, rq, false, direct);
+		return 0;
+	}
+	if (nr_bytes < field_of(direct, rq, __data_len)) /* a part; the rest will follow */
+		return 0;
+	command_ends(&t, slot, &o);
+	return 0;
+}
+
+#endif

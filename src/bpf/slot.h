@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * slot.h: the slot of a request, found by its address in an open-addressed array of eight probes.
+ */
+#ifndef IOSONAR_BPF_SLOT_H
+#define IOSONAR_BPF_SLOT_H
+
+#include "bpf/table.h"
+
+/* `at` is a byte offset; the mask keeps that of a whole cell. */
+inline_always struct io_slot *slot_at(const struct tables *t, __u32 at)
+{
+	return t->slots + (at & t->set->slot_mask);
+}
+
+inline_always __u32 slot_home(const void *rq)
+{
+	return io_hash(low_half(rq)) >> 6;
+}
+
+/* Does the search end at this cell, with the slot or, at an empty one, without? */
+inline_always bool slot_ends(const struct tables *t, __u32 at, const void *rq,
+			     struct io_slot **slot)
+{
+	*slot = slot_at(t, at);
+	if ((*slot)->key == (__u64)rq)
+		return true;
+	if ((*slot)->key || (*slot)->claim)
+		return false;
+	*slot = 0;
+	return true;
+}
+
+/* The slot of this request, or NULL. Written out: clang does not unroll it, 5.10 takes no such
+ * loop. */
+inline_always struct io_slot *slot_find(const struct tables *t, const void *rq)
+{
+	const __u32 at = slot_home(rq), next = sizeof(struct io_slot);
+	struct io_slot *slot;
+
+	_Static_assert(IO_PROBES == 8, "as many as there are");
+	if (slot_ends(t, at, rq, &slot) || slot_ends(t, at + next, rq, &slot) ||
+	    slot_ends(t, at + 2 * next, rq, &slot) || slot_ends(t, at + 3 * next, rq, &slot) ||
+	    slot_ends(t, at + 4 * next, rq, &slot) || slot_ends(t, at + 5 * next, rq, &slot) ||
+	    slot_ends(t, at + 6 * next, rq, &slot) || slot_ends(t, at + 7 * next, rq, &slot))
+		return slot;
+	return 0;
+}
+
+/* Found or taken. An empty cell ends the search; a tomb is taken only if there is none. */
+inline_always struct io_slot *slot_take(const struct tables *t, const void *rq)
+{
+	__u32 home = slot_home(rq);
+	struct io_slot *slot;
+
+#pragma unroll
+	for (__u32 i = 0; i < IO_PROBES; i++) {
+		slot = slot_at(t, home + i * sizeof(*slot));
+		if (slot->key == (__u64)rq)
+			return slot;
+		if (!slot->key && cell_claim(&slot->claim)) {
+			slot->key = (__u64)rq;
+			return slot;
+		}
+	}
+#pragma unroll
+	for (__u32 i = 0; i < IO_PROBES; i++) {
+		slot = slot_at(t, home + i * sizeof(*slot));
+		if (slot->key == IO_TOMB && cell_claim(&slot->claim)) {
+			slot->key = (__u64)rq;
+			return slot;
+		}
+	}
+	count_up(counters.no_slot);
+	return 0;
+}
+
+#endif
