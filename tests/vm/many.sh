@@ -9,9 +9,10 @@
 wait_for 30 disk io0 200
 ok $? "200 namespaces are there"
 measure /tmp/many
-for d in /dev/nvme?n*; do
-	/usr/bin/dd if="$d" of=/dev/null bs=4k count=3 iflag=direct 2>/dev/null
-	/usr/bin/dd if=/dev/zero of="$d" bs=4k count=2 oflag=direct 2>/dev/null
+all=$(echo /dev/nvme?n* | tr ' ' ':')
+for load in "read 600" "write 400"; do # each in turn: 3 and 2 of every namespace
+	fio --name=many --filename="$all" --file_service_type=roundrobin --rw="${load% *}" --number_ios="${load#* }" \
+		--bs=4k --direct=1 >&2
 done
 measured
 ok $? "exits 0"
