@@ -79,7 +79,10 @@ static void live_tell_lost(struct session *s)
 static int live_fetch(struct session *s, uint64_t until_ns)
 {
 	struct session_live_state *live = s->inside->live;
-	int err = io__records(live->io, live_hold, live);
+	int err;
+
+	live->order.wide = s->inside->wants.stages;
+	err = io__records(live->io, live_hold, live);
 
 	order__take(&live->order, until_ns, live_hand_on, s);
 	live_tell_lost(s);
@@ -159,7 +162,7 @@ static int live_on_tick(void *arg)
 	session_set_time(s, live_now_ns());
 	s->span_s = s->elapsed_s;
 	err = session_tick(s);
-	if (count->given && s->inside->ticks >= count->value && !s->inside->view->on_record)
+	if (count->given && s->inside->ticks >= count->value && !s->inside->view->counts_records)
 		loop__stop(s->inside->loop);
 	return err;
 }

@@ -11,10 +11,20 @@ struct order_entry {
 	size_t place;
 };
 
+static size_t order_stride(const struct order *order)
+{
+	return sizeof(struct io_record) + (order->wide ? sizeof(struct io_stages) : 0);
+}
+
+static struct io_record *order_at(const struct order *order, size_t place)
+{
+	return (struct io_record *)(void *)(order->held + place * order_stride(order));
+}
+
 static int order_grow(struct order *order)
 {
 	size_t room = order->room ? 2 * order->room : 1024;
-	struct io_record *held = realloc(order->held, room * sizeof(*held));
+	char *held = realloc(order->held, room * order_stride(order));
 	struct order_entry *entries, *spare;
 
 	if (!held)
@@ -37,7 +47,7 @@ int order__add(struct order *order, const struct io_record *record)
 	int err = order->nr == order->room ? order_grow(order) : 0;
 
 	if (!err)
-		order->held[order->nr++] = *record;
+		memcpy(order_at(order, order->nr++), record, io_record__size(record));
 	return err;
 }
 
@@ -91,7 +101,7 @@ static void order_keep(struct order *order, size_t taken)
 		stays[order->entries[i].place] = 1;
 	for (size_t i = 0; i < order->nr; i++)
 		if (stays[i])
-			order->held[to++] = order->held[i];
+			memmove(order_at(order, to++), order_at(order, i), order_stride(order));
 	order->nr = to;
 }
 
@@ -102,11 +112,12 @@ void order__take(struct order *order, uint64_t until_ns, order_fn fn, void *arg)
 	if (!order->nr)
 		return;
 	for (size_t i = 0; i < order->nr; i++)
-		order->entries[i] = (struct order_entry){ io_record__time_ns(&order->held[i]), i };
+		order->entries[i] =
+			(struct order_entry){ io_record__time_ns(order_at(order, i)), i };
 	while (order_pass(order))
 		;
 	for (; taken < order->nr && order->entries[taken].at_ns < until_ns; taken++)
-		fn(arg, &order->held[order->entries[taken].place]);
+		fn(arg, order_at(order, order->entries[taken].place));
 	if (taken == order->nr)
 		order->nr = 0;
 	else if (taken)

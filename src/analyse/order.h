@@ -7,12 +7,14 @@
 #ifndef IOSONAR_ANALYSE_ORDER_H
 #define IOSONAR_ANALYSE_ORDER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "wire/record.h"
+#include "wire/stage.h"
 
 struct order {
-	struct io_record *held;
+	char *held; /* a record each, with room for its stages if they are wide */
+	bool wide;
 	struct order_entry *entries, *spare; /* what is sorted: times and places, not records */
 	size_t nr, room;
 };

@@ -75,6 +75,79 @@ int io_block_end_r(struct bpf_raw_tracepoint_args *ctx)
 	return block_complete((void *)ctx->args[0], ctx->args[1], ctx->args[2], false);
 }
 
+/* ---- stages: attached only where a view wants them; those that read no field have plain pointers
+ * only ---- */
+
+/* Events of bios had the queue as their first argument before 5.11 (e8a676d61c07). */
+inline_always struct bio *bio_argument(struct bpf_raw_tracepoint_args *ctx)
+{
+	__u64 first = ctx->args[0], second = 0;
+
+	if (settings.bio_queue_argument)
+		second = ctx->args[1];
+	return (void *)(settings.bio_queue_argument ? second : first);
+}
+
+SEC("tp_btf/block_bio_queue")
+int BPF_PROG(io_bio_queue, struct bio *bio)
+{
+	return bio ? bio_queued(bio, true) : 0;
+}
+
+SEC("raw_tp/block_bio_queue")
+int io_bio_queue_r(struct bpf_raw_tracepoint_args *ctx)
+{
+	return bio_queued(bio_argument(ctx), false);
+}
+
+SEC("raw_tp/block_getrq")
+int io_bio_getrq(struct bpf_raw_tracepoint_args *ctx)
+{
+	return bio_got_request(bio_argument(ctx));
+}
+
+SEC("raw_tp/block_split")
+int io_bio_split(struct bpf_raw_tracepoint_args *ctx)
+{
+	return bio_was_split(bio_argument(ctx));
+}
+
+SEC("raw_tp/block_bio_complete")
+int io_bio_end(struct bpf_raw_tracepoint_args *ctx)
+{
+	return bio_ended((void *)ctx->args[1]);
+}
+
+SEC("raw_tp/block_rq_insert")
+int io_insert(struct bpf_raw_tracepoint_args *ctx)
+{
+	return request_inserted(request_argument(ctx));
+}
+
+SEC("raw_tp/block_rq_issue")
+int io_nvme_issue(struct bpf_raw_tracepoint_args *ctx)
+{
+	return nvme_issued(request_argument(ctx));
+}
+
+SEC("raw_tp/nvme_sq")
+int io_nvme_reap(struct bpf_raw_tracepoint_args *ctx)
+{
+	return nvme_reaped((void *)ctx->args[0]);
+}
+
+SEC("tp_btf/block_rq_complete")
+int BPF_PROG(io_request_end, struct request *rq, __u32 error, __u32 nr_bytes)
+{
+	return rq ? request_complete(rq, error, nr_bytes, true) : 0;
+}
+
+SEC("raw_tp/block_rq_complete")
+int io_request_end_r(struct bpf_raw_tracepoint_args *ctx)
+{
+	return request_complete((void *)ctx->args[0], ctx->args[1], ctx->args[2], false);
+}
+
 /* Rare from here on: plain pointers will do. */
 
 SEC("raw_tp/block_rq_requeue")

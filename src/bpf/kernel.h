@@ -44,8 +44,6 @@ struct blk_mq_hw_ctx {
 	unsigned int queue_num;
 };
 
-struct bio;
-
 enum mq_rq_state {
 	MQ_RQ_IDLE = 0,
 	MQ_RQ_IN_FLIGHT = 1,
@@ -54,8 +52,13 @@ enum mq_rq_state {
 
 enum { REQ_OP_DRV_IN = 34, NVME_REQ_USERCMD = 1 << 1 }; /* the same since 4.14 and 4.11 */
 
+struct kernfs_node {
+	__u64 id;
+};
+
 struct cgroup {
 	int level;
+	struct kernfs_node *kn;
 };
 
 /* Each level's id; pointers (ancestors) since 6.1 (7f203bc89eb6). */
@@ -68,9 +71,39 @@ struct css_set {
 };
 
 struct task_struct {
+	int pid;
 	int tgid;
 	char comm[16];
 	struct css_set *cgroups;
+};
+
+struct cgroup_subsys_state {
+	struct cgroup *cgroup;
+};
+
+struct blkcg {
+	struct cgroup_subsys_state css;
+};
+
+struct blkcg_gq {
+	struct blkcg *blkcg;
+};
+
+struct bvec_iter {
+	__u64 bi_sector;
+	unsigned int bi_size;
+};
+
+struct bio {
+	struct bio *bi_next;
+	unsigned int bi_opf;
+	struct bvec_iter bi_iter;
+	void *bi_private;
+};
+
+/* Only with CONFIG_BLK_CGROUP. */
+struct bio___blkg {
+	struct blkcg_gq *bi_blkg;
 };
 
 struct request {

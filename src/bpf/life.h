@@ -49,6 +49,25 @@ inline_always void command_fails(const struct tables *t, struct io_slot *slot, _
 	command_ends(t, slot, &o);
 }
 
+/* With stages an NVMe command waits for the end of its request, which is a stage itself. */
+inline_always void command_is_done(struct io_slot *slot, const struct outcome *o)
+{
+	slot->last_ns = o->end_ns;
+	slot_more(slot)->status = o->status;
+	slot_stages(slot)->result = o->result;
+	slot->state = IO_DONE;
+}
+
+/* o: what is known of the request's end. */
+inline_always void command_was_done(const struct tables *t, struct io_slot *slot, struct outcome *o)
+{
+	o->end_ns = slot->last_ns;
+	o->status = slot_more(slot)->status;
+	if (slot->state == IO_DONE)
+		o->result = slot_stages(slot)->result;
+	command_ends(t, slot, o);
+}
+
 /*
  * A setup finds the slot not idle. True: it is another attempt of the same command, which goes on.
  * False: the slot was cleared and takes a new command.
@@ -78,10 +97,13 @@ inline_always bool command_goes_on(const struct tables *t, struct io_slot *slot,
 		count_up(counters.overwritten);
 		return false;
 	case IO_PARKED: command_fails(t, slot, slot->last_ns); return false;
+	case IO_DONE: command_was_done(t, slot, &(struct outcome){}); return false;
 	default: return false;
 	}
 	if (t->set->records)
 		slot_more(slot)->last_ns = now;
+	if (t->set->stages)
+		slot_stages(slot)->issued_ns = slot_stages(slot)->reaped_ns = 0;
 	slot->state = IO_OPEN;
 	return true;
 }
@@ -224,6 +246,15 @@ inline_always bool command_places(struct io_slot *slot, struct request *rq, stru
 	return true;
 }
 
+inline_always void stages_begin(struct io_slot *slot)
+{
+	struct io_slot_stages *s = slot_stages(slot);
+
+	s->issued_ns = s->reaped_ns = 0;
+	s->depth = 0;
+	s->cpu = bpf_get_smp_processor_id();
+}
+
 /* Setup or issue. The clock is read last: our own work is not the command's latency. */
 inline_always int command_starts(struct request *rq, struct request_queue *q,
 				 struct nvme_command *cmd, __u32 number, const bool direct)
@@ -251,6 +282,8 @@ inline_always int command_starts(struct request *rq, struct request_queue *q,
 		return 0;
 	}
 	more_fill(&t, slot, rq, cmd, direct);
+	if (settings.stages)
+		stages_begin(slot);
 	slot_more(slot)->last_ns = slot->first_ns = bpf_ktime_get_ns();
 	if (settings.split)
 		record_send(&t, slot, &(struct outcome){ .what = RECORD_SUBMIT });
@@ -311,7 +344,10 @@ inline_always int nvme_complete(struct request *rq, const bool direct, const boo
 	o.end_ns = now;
 	if (o.status) {
 		if (nvme_never_retries(&t, rq, o.status, direct)) {
-			command_ends(&t, slot, &o);
+			if (t.set->stages)
+				command_is_done(slot, &o);
+			else
+				command_ends(&t, slot, &o);
 			return 0;
 		}
 		slot->last_ns = now;
@@ -324,7 +360,10 @@ inline_always int nvme_complete(struct request *rq, const bool direct, const boo
 	}
 	if (t.set->records)
 		o.result = nvme_result(rq, cast);
-	command_ends(&t, slot, &o);
+	if (t.set->stages)
+		command_is_done(slot, &o);
+	else
+		command_ends(&t, slot, &o);
 	return 0;
 }
 
@@ -360,35 +399,109 @@ inline_always __u32 block_status(__u32 error)
 	return (__s32)error < 0 ? -error : error ? error | BLOCK_STATUS : 0;
 }
 
-inline_always int block_complete(struct request *rq, __u32 error, __u32 nr_bytes, const bool direct)
+/* A request of a disk that is not NVMe, whose first bio and number of bios are known with stages.
+ */
+inline_always void block_ends(const struct tables *t, struct request *rq, __u32 nr_bytes,
+			      struct outcome *o, const bool direct)
 {
-	struct gendisk *disk = req_disk(rq, field_of(direct, rq, q), direct);
-	struct outcome o = {};
-	struct io_slot *slot;
-	struct tables t;
-	__u64 now;
+	struct io_slot *slot = slot_find(t, rq);
 
-	if (!disk || disk_is_nvme(disk, direct))
-		return 0;
-	now = bpf_ktime_get_ns();
-	t = the_tables();
-	slot = slot_find(&t, rq);
-	o.end_ns = now;
-	o.status = block_status(error);
 	if (slot && slot->state >= IO_RETRY) { /* it waited for another attempt that never came */
-		if (!o.status)
-			o.status = BLOCK_EIO;
-		command_ends(&t, slot, &o);
-		return 0;
+		if (!o->status)
+			o->status = BLOCK_EIO;
+		command_ends(t, slot, o);
+		return;
 	}
 	if (!slot || slot->state != IO_OPEN) {
 		if (!completes_a_flush(rq, nr_bytes, direct))
 			completion_unmatched(slot, rq, false, direct);
-		return 0;
+		return;
 	}
 	if (nr_bytes < field_of(direct, rq, __data_len)) /* a part; the rest will follow */
+		return;
+	command_ends(t, slot, o);
+}
+
+inline_always int block_complete(struct request *rq, __u32 error, __u32 nr_bytes, const bool direct)
+{
+	struct gendisk *disk = req_disk(rq, field_of(direct, rq, q), direct);
+	struct outcome o = {};
+	struct tables t;
+
+	if (!disk || disk_is_nvme(disk, direct))
 		return 0;
-	command_ends(&t, slot, &o);
+	o.end_ns = bpf_ktime_get_ns();
+	t = the_tables();
+	o.status = block_status(error);
+	block_ends(&t, rq, nr_bytes, &o, direct);
+	return 0;
+}
+
+/*
+ * With stages: the end of any request, and of its bios. An NVMe command that is parked now was not
+ * tried again.
+ */
+inline_always int request_complete(struct request *rq, __u32 error, __u32 nr_bytes,
+				   const bool direct)
+{
+	struct bio *bio = field_of(direct, rq, bio),
+		   *next = bio ? field_of(direct, bio, bi_next) : 0;
+	struct gendisk *disk = req_disk(rq, field_of(direct, rq, q), direct);
+	__u64 now = bpf_ktime_get_ns();
+	const struct tables t = the_tables();
+	struct io_bio *first = bio ? bio_find(&t, bio) : 0;
+	struct outcome o = { .bio = first, .nr_bios = bio != 0 };
+	struct io_slot *slot;
+
+	if (next)
+		o.nr_bios += bios_end_after(&t, next);
+	if (disk && !disk_is_nvme(disk, direct)) {
+		o.end_ns = now;
+		o.status = block_status(error);
+		block_ends(&t, rq, nr_bytes, &o, direct);
+	} else {
+		slot = slot_find(&t, rq);
+		o.done_ns = now;
+		if (slot && (slot->state == IO_DONE || slot->state == IO_PARKED))
+			command_was_done(&t, slot, &o);
+	}
+	if (first)
+		first->busy = 0;
+	return 0;
+}
+
+/* Moments of an NVMe command that is on its way. */
+inline_always int nvme_issued(const void *rq)
+{
+	__u64 now = bpf_ktime_get_ns();
+	const struct tables t = the_tables();
+	struct io_slot *slot = slot_find(&t, rq);
+
+	if (slot && slot->state == IO_OPEN && slot->kind != IO_BLOCK)
+		slot_stages(slot)->issued_ns = now;
+	return 0;
+}
+
+inline_always int nvme_reaped(const void *rq)
+{
+	__u64 now = bpf_ktime_get_ns();
+	const struct tables t = the_tables();
+	struct io_slot *slot = slot_find(&t, rq);
+
+	if (slot && slot->state == IO_OPEN)
+		slot_stages(slot)->reaped_ns = now;
+	return 0;
+}
+
+/* The scheduler has it: the slot may be its first sight of this request. */
+inline_always int request_inserted(const void *rq)
+{
+	__u64 now = bpf_ktime_get_ns();
+	const struct tables t = the_tables();
+	struct io_slot *slot = slot_take(&t, rq);
+
+	if (slot && slot->state <= IO_IGNORED)
+		slot_stages(slot)->inserted_ns = now;
 	return 0;
 }
 

@@ -1,21 +1,37 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * sink.h: one record per command into its CPU's ring.
+ * sink.h: one record per command into its CPU's ring, with its stages behind it where they are
+ * wanted.
  */
 #ifndef IOSONAR_BPF_SINK_H
 #define IOSONAR_BPF_SINK_H
 
-#include "bpf/table.h"
+#include "bpf/bio.h"
+#include "wire/stage.h"
 
 inline_always struct io_slot_more *slot_more(const struct io_slot *slot)
 {
 	return (void *)slot + settings.more_at;
 }
 
+inline_always struct io_slot_stages *slot_stages(const struct io_slot *slot)
+{
+	return (void *)slot + settings.stages_at;
+}
+
 struct outcome {
 	__u64 end_ns, result;
 	__u32 status;
 	__u8 what;
+	/* With stages: */
+	__u64 done_ns;
+	const struct io_bio *bio; /* the request's first; NULL: not known */
+	__u32 nr_bios;
+};
+
+struct record_with_stages {
+	struct io_record record;
+	struct io_stages stages;
 };
 
 inline_always void record_fill(struct io_record *r, const struct io_slot *slot,
@@ -37,6 +53,33 @@ inline_always void record_fill(struct io_record *r, const struct io_slot *slot,
 	r->what = o->what;
 }
 
+inline_always void stages_fill(struct record_with_stages *r, const struct io_slot *slot,
+			       const struct outcome *o)
+{
+	struct io_slot_stages *mine = slot_stages(slot);
+	struct io_stages *s = &r->stages;
+
+	s->inserted_ns = mine->inserted_ns;
+	s->issued_ns = mine->issued_ns;
+	s->reaped_ns = mine->reaped_ns;
+	s->done_ns = o->done_ns;
+	s->depth = mine->depth;
+	s->cpu = mine->cpu;
+	s->nr_bios = o->nr_bios;
+	r->record.flags |= RECORD_STAGES;
+	mine->inserted_ns = 0; /* the next command may pass no scheduler */
+	if (!o->bio) {
+		__builtin_memset(&s->queued_ns, 0, 16);
+		__builtin_memset(&s->cgroup, 0, 32);
+		return;
+	}
+	__builtin_memcpy(&s->queued_ns, &o->bio->queued_ns, 16);
+	__builtin_memcpy(&s->cgroup, &o->bio->cgroup, 32);
+	r->record.pid = o->bio->pid;
+	__builtin_memcpy(r->record.comm, o->bio->comm, sizeof(r->record.comm));
+	r->record.flags |= RECORD_OWNED;
+}
+
 #define SAME(a, b, first_a, first_b, field)                                     \
 	_Static_assert(__builtin_offsetof(struct a, field) -                    \
 				       __builtin_offsetof(struct a, first_a) == \
@@ -49,6 +92,18 @@ SAME(io_record, io_slot, cpu, key_nr, attempts);
 SAME(io_record, io_slot, cpu, key_nr, flags);
 SAME(io_record, io_slot_more, device, device, qid);
 SAME(io_record, io_slot_more, device, device, cid);
+SAME(io_stages, io_bio, queued_ns, queued_ns, got_ns);
+SAME(io_stages, io_bio, cgroup, cgroup, inode);
+SAME(io_stages, io_bio, cgroup, cgroup, file_dev);
+SAME(io_stages, io_bio, cgroup, cgroup, tid);
+SAME(io_stages, io_bio, cgroup, cgroup, user_stack);
+
+inline_always struct io_record *record_reserve(void *ring)
+{
+	if (settings.stages)
+		return bpf_ringbuf_reserve(ring, sizeof(struct record_with_stages), 0);
+	return bpf_ringbuf_reserve(ring, sizeof(struct io_record), 0);
+}
 
 /*
  * Into this CPU's ring. Tried is counted before the ring is asked, dropped when it had no room: I/O
@@ -65,12 +120,14 @@ inline_always bool record_send(const struct tables *t, const struct io_slot *slo
 	__u32 seq = mine->tried;
 
 	count_up(mine->tried);
-	r = ring ? bpf_ringbuf_reserve(ring, sizeof(*r), 0) : 0;
+	r = ring ? record_reserve(ring) : 0;
 	if (!r) {
 		count_up(mine->dropped);
 		return false;
 	}
 	record_fill(r, slot, slot_more(slot), o);
+	if (settings.stages)
+		stages_fill((void *)r, slot, o);
 	r->seq = seq;
 	r->cpu = cpu;
 	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);

@@ -61,6 +61,21 @@ inline_always bool cell_claim(__u32 *claim)
 	return fresh(*claim) == mine;
 }
 
+/* Held for a moment: he who does not get it leaves no trace. */
+inline_always bool cell_hold(__u32 *claim, __u32 mine)
+{
+	add_to(*claim, mine);
+	if (fresh(*claim) == mine)
+		return true;
+	add_to(*claim, -mine);
+	return false;
+}
+
+inline_always void cell_release(__u32 *claim, __u32 mine)
+{
+	add_to(*claim, -mine);
+}
+
 /*
  * The lock of a cell that is filled once. Whoever finds it held goes on to the next cell, so a
  * device or key may get two numbers, which user space adds up. It costs a few hundred instructions,

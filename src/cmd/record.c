@@ -168,6 +168,7 @@ static const struct session_view record_view = {
 	.on_start = record_on_start,
 	.on_tick = record_on_tick,
 	.on_record = record_on_record,
+	.counts_records = true,
 	.on_end = record_on_end,
 	.only_keeps = true,
 };
@@ -177,6 +178,7 @@ static const struct session_view record_last_view = {
 	.on_start = record_on_start,
 	.on_tick = record_on_tick,
 	.on_record = record_on_record,
+	.counts_records = true,
 	.on_signal = record_on_signal,
 	.on_end = record_on_end,
 	.only_keeps = true,

@@ -204,6 +204,7 @@ static const struct session_view trace_view = {
 	.wants = trace_wants,
 	.on_start = trace_on_start,
 	.on_record = trace_on_record,
+	.counts_records = true,
 	.on_end = trace_on_end,
 };
 

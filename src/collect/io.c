@@ -72,7 +72,7 @@ static struct io *io_new(const struct io_wants *wants)
 	io__hush_libbpf();
 	io->part = malloc(sizeof(*io->part));
 	io->wants = *wants;
-	io->slot_cells.fd = io->row_cells.fd = io->uevent_fd = -1;
+	io->slot_cells.fd = io->row_cells.fd = io->bio_cells.fd = io->uevent_fd = -1;
 	io->nr_cpus = (uint32_t)libbpf_num_possible_cpus();
 	memset(io->device_of, 0xff, sizeof(io->device_of));
 	return io;

@@ -27,8 +27,8 @@ struct io {
 	size_t nr_choices;
 	struct io_wants wants;
 	struct slot_table slots;
-	struct io_table slot_cells, key_cells, row_cells, device_cells, name_cells;
-	uint32_t nr_cpus, nr_slots, nr_keys, nr_rows;
+	struct io_table slot_cells, key_cells, row_cells, bio_cells, device_cells, name_cells;
+	uint32_t nr_cpus, nr_slots, nr_keys, nr_rows, nr_bios;
 	int device_of[IO_MAX_DEVICES]; /* cell to index in devices, -1: not looked up yet */
 	bool nvme_attached;	       /* nvme_setup_cmd and nvme_complete_rq */
 	bool block_attached; /* block_rq_issue and block_rq_complete, for disks that are not NVMe */
@@ -74,6 +74,7 @@ uint32_t io_row_of_bytes(const struct io *io); /* behind the slots */
 void io_unmap_tables(struct io *io);
 
 uint32_t io_more_at(const struct io *io);
+uint32_t io_stages_at(const struct io *io);
 uint32_t io_cpu_at(const struct io *io);
 
 /* io_records.c */

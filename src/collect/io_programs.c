@@ -18,6 +18,23 @@
 #include "log.h"
 #include "privilege.h"
 
+static void io_autoload_stages(const struct io *io, bool nvme, bool typed_block)
+{
+	struct io_bpf *s = io->skel;
+	bool stages = io->wants.stages, typed_bio = typed_block && !io->kernel.bio_queue_argument;
+
+	bpf_program__set_autoload(s->progs.io_request_end, stages && typed_block);
+	bpf_program__set_autoload(s->progs.io_request_end_r, stages && !typed_block);
+	bpf_program__set_autoload(s->progs.io_bio_queue, stages && typed_bio);
+	bpf_program__set_autoload(s->progs.io_bio_queue_r, stages && !typed_bio);
+	bpf_program__set_autoload(s->progs.io_bio_getrq, stages);
+	bpf_program__set_autoload(s->progs.io_bio_split, stages);
+	bpf_program__set_autoload(s->progs.io_bio_end, stages);
+	bpf_program__set_autoload(s->progs.io_insert, stages);
+	bpf_program__set_autoload(s->progs.io_nvme_issue, stages && nvme);
+	bpf_program__set_autoload(s->progs.io_nvme_reap, stages && nvme);
+}
+
 static void io_autoload(const struct io *io)
 {
 	struct io_bpf *s = io->skel;
@@ -31,11 +48,13 @@ static void io_autoload(const struct io *io)
 	bpf_program__set_autoload(s->progs.io_nvme_setup_r, nvme && !io->direct);
 	bpf_program__set_autoload(s->progs.io_nvme_end_r, nvme && !io->direct);
 	bpf_program__set_autoload(s->progs.io_block_issue, block && typed_block);
-	bpf_program__set_autoload(s->progs.io_block_end, block && typed_block);
+	bpf_program__set_autoload(s->progs.io_block_end, block && typed_block && !io->wants.stages);
 	bpf_program__set_autoload(s->progs.io_block_issue_r, block && !typed_block);
-	bpf_program__set_autoload(s->progs.io_block_end_r, block && !typed_block);
+	bpf_program__set_autoload(s->progs.io_block_end_r,
+				  block && !typed_block && !io->wants.stages);
 	bpf_program__set_autoload(s->progs.io_error, nvme && io->kernel.has_rq_error);
 	bpf_program__set_autoload(s->progs.io_error_old, nvme && !io->kernel.has_rq_error);
+	io_autoload_stages(io, nvme, typed_block);
 }
 
 /* Completes the marked instructions: request.h says why. */
@@ -49,6 +68,9 @@ static void io_complete_insn(const struct io *io, struct bpf_insn *insn)
 		insn->imm = io->slot_cells.fd;
 	else if (insn->imm == IO_MARK_ROWS[0] - '0')
 		insn->imm = io->row_cells.fd;
+	else if (insn->imm ==
+		 IO_MARK_BIOS[0] - '0') /* the kernel wants a map even where no code is */
+		insn->imm = io->wants.stages ? io->bio_cells.fd : io->slot_cells.fd;
 }
 
 static int io_complete_program(const struct io *io, struct bpf_program *program)
@@ -133,8 +155,38 @@ bool io_has_block(const struct io *io)
 {
 	const struct io_bpf *s = io->skel;
 
-	return bpf_program__autoload(s->progs.io_block_end) ||
-	       bpf_program__autoload(s->progs.io_block_end_r);
+	return bpf_program__autoload(s->progs.io_block_issue) ||
+	       bpf_program__autoload(s->progs.io_block_issue_r);
+}
+
+/* A stage that this kernel does not show is left out; the rest is worth having. */
+static void io_attach_stage(struct bpf_program *program, struct bpf_link **link)
+{
+	if (*link || !bpf_program__autoload(program))
+		return;
+	*link = bpf_program__attach(program);
+	if (!*link)
+		log_warn("%s cannot be watched (%s): its stage is not shown", io_event_of(program),
+			 strerror(errno));
+}
+
+/* The end of every request and its bios, for any kind of disk; then what comes before a setup. */
+static int io_attach_stages(struct io *io)
+{
+	struct io_bpf *s = io->skel;
+	int err = 0;
+
+	err = err ?: io_attach_one(io, s->progs.io_request_end, &s->links.io_request_end);
+	err = err ?: io_attach_one(io, s->progs.io_request_end_r, &s->links.io_request_end_r);
+	io_attach_stage(s->progs.io_bio_end, &s->links.io_bio_end);
+	io_attach_stage(s->progs.io_nvme_reap, &s->links.io_nvme_reap);
+	io_attach_stage(s->progs.io_nvme_issue, &s->links.io_nvme_issue);
+	io_attach_stage(s->progs.io_insert, &s->links.io_insert);
+	io_attach_stage(s->progs.io_bio_getrq, &s->links.io_bio_getrq);
+	io_attach_stage(s->progs.io_bio_split, &s->links.io_bio_split);
+	io_attach_stage(s->progs.io_bio_queue, &s->links.io_bio_queue);
+	io_attach_stage(s->progs.io_bio_queue_r, &s->links.io_bio_queue_r);
+	return err;
 }
 
 /* Ends before starts: a command whose start is seen has its end seen too. */
@@ -180,9 +232,9 @@ static bool io_attaches_block_now(const struct io *io)
 
 int io_attach(struct io *io)
 {
-	int err = 0;
+	int err = io_attach_stages(io);
 
-	if (io_wants_nvme(io)) {
+	if (!err && io_wants_nvme(io)) {
 		err = io_attach_nvme(io);
 		io->nvme_attached = !err;
 	}
@@ -247,6 +299,20 @@ static void io_wait_for_parked(struct io *io)
 		usleep(SLOT_SETTLED_NS / 1000 + 1000);
 }
 
+static void io_detach_stages(struct io_bpf *s)
+{
+	io_unlink(&s->links.io_bio_queue);
+	io_unlink(&s->links.io_bio_queue_r);
+	io_unlink(&s->links.io_bio_split);
+	io_unlink(&s->links.io_bio_getrq);
+	io_unlink(&s->links.io_insert);
+	io_unlink(&s->links.io_nvme_issue);
+	io_unlink(&s->links.io_nvme_reap);
+	io_unlink(&s->links.io_request_end);
+	io_unlink(&s->links.io_request_end_r);
+	io_unlink(&s->links.io_bio_end);
+}
+
 /* Starts first: what was begun is still seen to end. */
 void io__detach(struct io *io)
 {
@@ -267,6 +333,7 @@ void io__detach(struct io *io)
 	io_unlink(&s->links.io_nvme_end_r);
 	io_unlink(&s->links.io_block_end);
 	io_unlink(&s->links.io_block_end_r);
+	io_detach_stages(s);
 	io_unlink(&s->links.io_error);
 	io_unlink(&s->links.io_error_old);
 	io_unlink(&s->links.io_requeue);

@@ -13,6 +13,7 @@
 #include <bpf/libbpf.h>
 #include "bpf/io.skel.h"
 #include "log.h"
+#include "wire/stage.h"
 
 static const uint64_t ring_default_bytes = 4 << 20; /* 36,000 records */
 static const uint64_t rings_most_bytes = 128 << 20; /* of all CPUs, unless --buffer says more */
@@ -141,19 +142,22 @@ static void io_look_for_parked(struct io *io)
 static int ring_on_record(void *arg, void *data, size_t size)
 {
 	struct io *io = arg;
-	struct io_record record;
+	struct {
+		struct io_record record;
+		struct io_stages stages;
+	} copy;
 	size_t at;
 
-	if (size < sizeof(record))
+	if (size < sizeof(copy.record))
 		return 0;
-	memcpy(&record, data, sizeof(record));
-	if (record.status && io->nr_told && told_find(io, &record, &at)) {
+	memcpy(&copy, data, size < sizeof(copy) ? size : sizeof(copy));
+	if (copy.record.status && io->nr_told && told_find(io, &copy.record, &at)) {
 		io->told[at] = io->told[--io->nr_told];
-		io->on_record(io->on_record_arg, &record, IO_FROM_RING_AGAIN);
+		io->on_record(io->on_record_arg, &copy.record, IO_FROM_RING_AGAIN);
 		return 0;
 	}
-	record_finish(io, &record);
-	io->on_record(io->on_record_arg, &record, IO_FROM_RING);
+	record_finish(io, &copy.record);
+	io->on_record(io->on_record_arg, &copy.record, IO_FROM_RING);
 	return 0;
 }
 

@@ -37,7 +37,8 @@ enum io_state {
 	IO_PARKED = 3,	/* completed with an error; retry or end is not known yet */
 	IO_RETRY = 4,	/* requeued after an error: its next setup is another attempt */
 	IO_REQUEUED =
-		5, /* requeued before it reached the device: its next setup is the same attempt */
+		5,   /* requeued before it reached the device: its next setup is the same attempt */
+	IO_DONE = 6, /* with stages: the driver has its answer, block_rq_complete will end it */
 };
 
 struct io_slot {
@@ -77,6 +78,42 @@ struct io_slot_more {
 	__u16 status; /* of a command that is parked */
 };
 _Static_assert(sizeof(struct io_slot_more) == sizeof(struct io_slot), "one offset finds both");
+
+/* A third table behind those, there only if stages are wanted: wire/stage.h says what they mean. */
+struct io_slot_stages {
+	__u64 inserted_ns;
+	__u64 issued_ns;
+	__u64 reaped_ns;
+	__u64 result; /* of a command that is done */
+	__u32 depth;
+	__u16 cpu;
+	__u16 pad;
+	__u64 room[3];
+};
+_Static_assert(sizeof(struct io_slot_stages) == sizeof(struct io_slot), "one offset finds both");
+
+/*
+ * A bio from its submission to its end, found by its address among eight cells. Addresses come back
+ * soon: a cell that is free keeps its key until another bio needs it.
+ */
+struct io_bio {
+	__u64 key; /* struct bio * */
+	__u64 queued_ns, got_ns;
+	/* As in struct io_stages, so that whole words are copied. */
+	__u64 cgroup, inode;
+	__u32 file_dev, tid;
+	__u32 kernel_stack, user_stack;
+	__u64 comm[2];
+	__u64 sector; /* as it was submitted */
+	__u32 bytes;
+	__u32 pid;
+	__u32 claim; /* held while a cell changes its bio */
+	__u8 busy;   /* it has not ended */
+	__u8 op;
+	__u8 pad[2];
+	__u64 room[4];
+};
+_Static_assert(sizeof(struct io_bio) == 128, "a power of two");
 
 /* Records per CPU: what was tried and what the ring had no room for. */
 struct io_cpu {
@@ -214,6 +251,7 @@ static inline __u32 io_key_home(__u32 key)
 /* Marks of the tables whose map user space puts into the programs' instructions. */
 #define IO_MARK_SLOTS "1"
 #define IO_MARK_ROWS  "2"
+#define IO_MARK_BIOS  "3"
 
 /*
  * What user space decides before the programs are loaded: read-only then, so what is off costs no
@@ -234,6 +272,8 @@ struct io_settings {
 	__u32 cpu_rows;	  /* of the pool, for each CPU */
 	__u32 rows_end;	  /* in bytes, less one row: a row's offset is not above */
 	__u32 more_at;	  /* byte offset of struct io_slot_more's from the slots */
+	__u32 stages_at;  /* byte offset of struct io_slot_stages' from the slots */
+	__u32 bio_mask;	  /* of byte offsets: (nr - 1) * sizeof(struct io_bio) */
 	__u32 cpu_at;	  /* byte offset of struct io_cpu's */
 	__u32 cpu_mask;	  /* of their byte offsets */
 	__u32 filter_pid; /* 0: none */
@@ -253,13 +293,15 @@ struct io_settings {
 	__u8 filter_op, filter_nsid, filter_qid, filter_ctrl, filter_sectors;
 	__u8 not_rows_alone; /* --min, --failed or records */
 	__u8 only_failed;
-	__u8 zoom;	     /* nvme_latency's scale instead of the log-linear one */
-	__u8 queue_argument; /* block_rq_* events have the queue as their first argument */
-	__u8 records;	     /* one per command into the rings, */
-	__u8 rows_too;	     /* and counted in its row as well */
-	__u8 split;	     /* and one at submit */
-	__u8 task_pointer;   /* bpf_get_current_task_btf is there (5.11) */
-	__u8 pad[3];
+	__u8 zoom;		 /* nvme_latency's scale instead of the log-linear one */
+	__u8 queue_argument;	 /* block_rq_* events have the queue as their first argument */
+	__u8 records;		 /* one per command into the rings, */
+	__u8 rows_too;		 /* and counted in its row as well */
+	__u8 split;		 /* and one at submit */
+	__u8 stages;		 /* records have stages, and an owner */
+	__u8 bio_queue_argument; /* events of bios have the queue as their first argument */
+	__u8 task_pointer;	 /* bpf_get_current_task_btf is there (5.11) */
+	__u8 pad[1];
 };
 
 /* Counted where it happens; only ever grows. */
@@ -276,6 +318,7 @@ struct io_counters {
 	__u64 refused;	      /* commands the driver ended itself: its controller was not ready */
 	__u64 requeues;	      /* commands handed back before they reached the device */
 	__u64 failed;	      /* commands that ended with an error */
+	__u64 no_bio;	      /* bios that found their table full: commands without stages */
 	__u64 parked;	      /* errors that a retry may follow; counted with records only */
 };
 

@@ -48,6 +48,10 @@ static const struct feature {
 	{ "fua_flag", 1 << 17, "records" },
 	{ "rare_flags", 0x300e0, "records" },
 	{ "noretry_flags", 0x700 },
+	{ "stages", 1, "records" },
+	{ "stages_at", .size = true },
+	{ "bio_mask", .size = true },
+	{ "bio_queue_argument", 1, "stages" },
 	{ "follow_all", 1 },
 	{ "by_size", 1 },
 	{ "by_queue", 1 },
@@ -150,8 +154,8 @@ static int setting_set(struct io_bpf *skel, const char *name, uint64_t value)
 
 /* ---- loading ---- */
 
-/* The two tables that are put into the instructions, as the collector does. */
-static int slots_fd = -1, rows_fd = -1;
+/* The tables that are put into the instructions, as the collector does. */
+static int slots_fd = -1, rows_fd = -1, bios_fd = -1;
 
 static int make_table(const char *name, uint64_t bytes)
 {
@@ -167,7 +171,9 @@ static void close_tables(void)
 		close(slots_fd);
 	if (rows_fd >= 0)
 		close(rows_fd);
-	slots_fd = rows_fd = -1;
+	if (bios_fd >= 0)
+		close(bios_fd);
+	slots_fd = rows_fd = bios_fd = -1;
 }
 
 /* Slots, row numbers, what records need, counters by CPU. */
@@ -176,16 +182,24 @@ static uint32_t more_at(const struct sizes *s)
 	return s->nr_slots * (uint32_t)sizeof(struct io_slot) + 4 * s->nr_keys * s->nr_cpus;
 }
 
-static uint32_t cpu_at(const struct sizes *s)
+static uint32_t stages_at(const struct sizes *s)
 {
 	return more_at(s) + s->nr_slots * (uint32_t)sizeof(struct io_slot_more);
+}
+
+static uint32_t cpu_at(const struct sizes *s)
+{
+	return stages_at(s) + s->nr_slots * (uint32_t)sizeof(struct io_slot_stages);
 }
 
 static int make_tables(const struct sizes *s)
 {
 	slots_fd = make_table("io_slots", cpu_at(s) + s->nr_cpus * sizeof(struct io_cpu));
 	rows_fd = make_table("io_rows", (uint64_t)s->nr_rows * sizeof(struct io_row));
-	return slots_fd < 0 ? slots_fd : rows_fd < 0 ? rows_fd : 0;
+	bios_fd = make_table("io_bios", s->nr_slots * sizeof(struct io_bio));
+	if (slots_fd < 0 || rows_fd < 0)
+		return slots_fd < 0 ? slots_fd : rows_fd;
+	return bios_fd < 0 ? bios_fd : 0;
 }
 
 static void complete_insn(struct bpf_insn *insn)
@@ -198,6 +212,8 @@ static void complete_insn(struct bpf_insn *insn)
 		insn->imm = slots_fd;
 	else if (insn->imm == IO_MARK_ROWS[0] - '0')
 		insn->imm = rows_fd;
+	else if (insn->imm == IO_MARK_BIOS[0] - '0')
+		insn->imm = bios_fd;
 }
 
 static int complete_programs(struct io_bpf *skel)
@@ -232,6 +248,8 @@ static int set_sizes(struct io_bpf *skel, const struct sizes *s)
 	err = err ?: setting_set(skel, "cpu_rows", s->nr_rows / s->nr_cpus - 1);
 	err = err ?: setting_set(skel, "rows_end", (s->nr_rows - 1) * sizeof(struct io_row));
 	err = err ?: setting_set(skel, "more_at", more_at(s));
+	err = err ?: setting_set(skel, "stages_at", stages_at(s));
+	err = err ?: setting_set(skel, "bio_mask", (s->nr_slots - 1) * sizeof(struct io_bio));
 	err = err ?: setting_set(skel, "cpu_at", cpu_at(s));
 	err = err ?: setting_set(skel, "cpu_mask", (s->nr_cpus - 1) * sizeof(struct io_cpu));
 	err = err ?: bpf_map__set_max_entries(skel->maps.io_keys, s->nr_keys);
@@ -273,6 +291,8 @@ static const char *why_not(const struct bpf_program *program)
 	if (!strcmp(name + strlen(name) - 2, "_c") && !kernel.rdonly_cast_id)
 		return "this kernel has no bpf_rdonly_cast";
 	if (!strncmp(section, "tp_btf/block_rq_issue", 21) && kernel.queue_argument)
+		return "this kernel's event has the queue first";
+	if (!strncmp(section, "tp_btf/block_bio_", 17) && kernel.bio_queue_argument)
 		return "this kernel's event has the queue first";
 	return NULL;
 }

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * bio.h: bios between their submission and their end: when they were submitted, when they got a
+ * request, by whom. A request's first bio speaks for it; merged ones follow through bi_next.
+ */
+#ifndef IOSONAR_BPF_BIO_H
+#define IOSONAR_BPF_BIO_H
+
+#include "bpf/table.h"
+
+enum { BIO_MOST_MERGED = 256 };
+
+inline_always struct io_bio *bio_at(const struct tables *t, void *bios, __u32 at)
+{
+	return bios + (at & t->set->bio_mask);
+}
+
+inline_always __u32 bio_home(const void *bio)
+{
+	return io_hash(low_half(bio)) >> 7;
+}
+
+inline_always bool bio_is_at(const struct tables *t, void *bios, __u32 at, const void *bio,
+			     struct io_bio **cell)
+{
+	*cell = bio_at(t, bios, at);
+	return (*cell)->key == (__u64)bio;
+}
+
+/* The cell that has this address, or NULL. Written out, as slot_find is. */
+inline_always struct io_bio *bio_cell(const struct tables *t, void *bios, const void *bio)
+{
+	const __u32 at = bio_home(bio), next = sizeof(struct io_bio);
+	struct io_bio *cell;
+
+	_Static_assert(IO_PROBES == 8, "as many as there are");
+	if (bio_is_at(t, bios, at, bio, &cell) || bio_is_at(t, bios, at + next, bio, &cell) ||
+	    bio_is_at(t, bios, at + 2 * next, bio, &cell) ||
+	    bio_is_at(t, bios, at + 3 * next, bio, &cell) ||
+	    bio_is_at(t, bios, at + 4 * next, bio, &cell) ||
+	    bio_is_at(t, bios, at + 5 * next, bio, &cell) ||
+	    bio_is_at(t, bios, at + 6 * next, bio, &cell) ||
+	    bio_is_at(t, bios, at + 7 * next, bio, &cell))
+		return cell;
+	return 0;
+}
+
+inline_always struct io_bio *bio_find(const struct tables *t, const void *bio)
+{
+	struct io_bio *cell = bio_cell(t, table_address(IO_MARK_BIOS), bio);
+
+	return cell && cell->busy ? cell : 0;
+}
+
+/* Its own old cell, or one that is free. A bio that is submitted again starts anew. */
+inline_always struct io_bio *bio_take(const struct tables *t, const void *bio)
+{
+	void *bios = table_address(IO_MARK_BIOS);
+	struct io_bio *cell = bio_cell(t, bios, bio);
+	__u32 mine = bpf_get_smp_processor_id() + 1;
+
+	if (cell && cell_hold(&cell->claim, mine)) {
+		bool same = cell->key == (__u64)bio;
+
+		cell->busy |= same;
+		cell_release(&cell->claim, mine);
+		if (same)
+			return cell;
+	}
+#pragma unroll
+	for (__u32 i = 0; i < IO_PROBES; i++) {
+		cell = bio_at(t, bios, bio_home(bio) + i * sizeof(*cell));
+		if (cell->busy || !cell_hold(&cell->claim, mine))
+			continue;
+		if (!fresh(cell->busy)) {
+			cell->key = (__u64)bio;
+			cell->busy = 1;
+			cell_release(&cell->claim, mine);
+			return cell;
+		}
+		cell_release(&cell->claim, mine);
+	}
+	count_up(counters.no_bio);
+	return 0;
+}
+
+/* Behind the first bio of a request that ended: those merged into it end with it. */
+inline_always __u32 bios_end_after(const struct tables *t, struct bio *bio)
+{
+	struct io_bio *cell;
+	__u32 nr = 0;
+
+#pragma clang loop unroll(disable)
+	for (; nr < BIO_MOST_MERGED && bio; nr++) {
+		cell = bio_find(t, bio);
+		if (cell)
+			cell->busy = 0;
+		bio = BPF_CORE_READ(bio, bi_next);
+	}
+	return nr;
+}
+
+/* ---- who submitted it ---- */
+
+/*
+ * The group that the block layer charges: for writeback that of who dirtied the pages. Where no
+ * controller tells groups apart it is the root, and the task's own says more.
+ */
+inline_always __u64 bio_cgroup(struct bio *bio, const bool direct)
+{
+	struct bio___blkg *charged = (void *)bio;
+	__u64 id = 0;
+
+	if (bpf_core_field_exists(struct bio___blkg, bi_blkg))
+		id = direct ? charged->bi_blkg->blkcg->css.cgroup->kn->id
+			    : BPF_CORE_READ(charged, bi_blkg, blkcg, css.cgroup, kn, id);
+	return id > 1 ? id : bpf_get_current_cgroup_id();
+}
+
+inline_always void bio_owner(struct io_bio *cell, const bool direct)
+{
+	if (direct && settings.task_pointer) {
+		struct task_struct *task = bpf_get_current_task_btf();
+
+		cell->pid = task->tgid;
+		cell->tid = task->pid;
+		cell->comm[0] = ((__u64 *)task->comm)[0];
+		cell->comm[1] = ((__u64 *)task->comm)[1];
+	} else {
+		__u64 both = bpf_get_current_pid_tgid();
+
+		cell->pid = both >> 32;
+		cell->tid = both;
+		bpf_get_current_comm(cell->comm, sizeof(cell->comm));
+	}
+}
+
+/* ---- its events ---- */
+
+inline_always int bio_queued(struct bio *bio, const bool direct)
+{
+	const struct tables t = the_tables();
+	__u64 cgroup = bio_cgroup(bio, direct);
+	struct io_bio *cell = bio_take(&t, bio);
+
+	if (!cell)
+		return 0;
+	cell->cgroup = cgroup;
+	bio_owner(cell, direct);
+	cell->got_ns = 0;
+	cell->queued_ns = bpf_ktime_get_ns();
+	return 0;
+}
+
+inline_always int bio_got_request(const void *bio)
+{
+	__u64 now = bpf_ktime_get_ns();
+	const struct tables t = the_tables();
+	struct io_bio *cell = bio_find(&t, bio);
+
+	if (cell)
+		cell->got_ns = now;
+	return 0;
+}
+
+/* The front part is a new bio that was never submitted itself: it inherits. */
+inline_always int bio_was_split(struct bio *front)
+{
+	const struct tables t = the_tables();
+	struct io_bio *parent = bio_find(&t, BPF_CORE_READ(front, bi_private)), *cell;
+
+	if (!parent)
+		return 0;
+	cell = bio_take(&t, front);
+	if (!cell || cell == parent)
+		return 0;
+	cell->queued_ns = parent->queued_ns;
+	cell->got_ns = 0;
+	__builtin_memcpy(&cell->cgroup, &parent->cgroup, 32);
+	__builtin_memcpy(cell->comm, parent->comm, sizeof(cell->comm));
+	cell->pid = parent->pid;
+	return 0;
+}
+
+/* It ended, and no request with it: its device has none, or would not take it. */
+inline_always int bio_ended(const void *bio)
+{
+	const struct tables t = the_tables();
+	struct io_bio *cell = bio_find(&t, bio);
+
+	if (cell)
+		cell->busy = 0;
+	return 0;
+}
+
+#endif
