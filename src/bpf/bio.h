@@ -8,7 +8,7 @@
 
 #include "bpf/table.h"
 
-enum { BIO_MOST_MERGED = 256 };
+enum { BIO_MOST_MERGED = 128 };
 
 inline_always struct io_bio *bio_at(const struct tables *t, void *bios, __u32 at)
 {
@@ -45,11 +45,16 @@ inline_always struct io_bio *bio_cell(const struct tables *t, void *bios, const 
 	return 0;
 }
 
-inline_always struct io_bio *bio_find(const struct tables *t, const void *bio)
+inline_always struct io_bio *bio_find_in(const struct tables *t, void *bios, const void *bio)
 {
-	struct io_bio *cell = bio_cell(t, table_address(IO_MARK_BIOS), bio);
+	struct io_bio *cell = bio_cell(t, bios, bio);
 
 	return cell && cell->busy ? cell : 0;
+}
+
+inline_always struct io_bio *bio_find(const struct tables *t, const void *bio)
+{
+	return bio_find_in(t, table_address(IO_MARK_BIOS), bio);
 }
 
 /* Its own old cell, or one that is free. A bio that is submitted again starts anew. */
@@ -82,22 +87,6 @@ inline_always struct io_bio *bio_take(const struct tables *t, const void *bio)
 	}
 	count_up(counters.no_bio);
 	return 0;
-}
-
-/* Behind the first bio of a request that ended: those merged into it end with it. */
-inline_always __u32 bios_end_after(const struct tables *t, struct bio *bio)
-{
-	struct io_bio *cell;
-	__u32 nr = 0;
-
-#pragma clang loop unroll(disable)
-	for (; nr < BIO_MOST_MERGED && bio; nr++) {
-		cell = bio_find(t, bio);
-		if (cell)
-			cell->busy = 0;
-		bio = BPF_CORE_READ(bio, bi_next);
-	}
-	return nr;
 }
 
 /* ---- who submitted it ---- */
@@ -135,6 +124,16 @@ inline_always void bio_owner(struct io_bio *cell, const bool direct)
 	}
 }
 
+/* What it asks for, before splits and ends change it. */
+inline_always void bio_extent(struct io_bio *cell, struct bio *bio, const bool direct)
+{
+	cell->sector = field_of(direct, bio, bi_iter.bi_sector);
+	cell->bytes = field_of(direct, bio, bi_iter.bi_size);
+	cell->op = field_of(direct, bio, bi_opf);
+	cell->is_part = cell->is_ended = 0;
+	cell->nr_parts = 0;
+}
+
 /* ---- its events ---- */
 
 inline_always int bio_queued(struct bio *bio, const bool direct)
@@ -147,6 +146,8 @@ inline_always int bio_queued(struct bio *bio, const bool direct)
 		return 0;
 	cell->cgroup = cgroup;
 	bio_owner(cell, direct);
+	if (settings.bios)
+		bio_extent(cell, bio, direct);
 	cell->got_ns = 0;
 	cell->queued_ns = bpf_ktime_get_ns();
 	return 0;
@@ -179,18 +180,43 @@ inline_always int bio_was_split(struct bio *front)
 	__builtin_memcpy(&cell->cgroup, &parent->cgroup, 32);
 	__builtin_memcpy(cell->comm, parent->comm, sizeof(cell->comm));
 	cell->pid = parent->pid;
+	cell->is_part = 1;
+	cell->whole = parent->key;
+	add_to(parent->nr_parts, 1);
 	return 0;
 }
 
-/* It ended, and no request with it: its device has none, or would not take it. */
-inline_always int bio_ended(const void *bio)
+/*
+ * A bio, or a part of one, ended. The cell of the bio that ended with it, NULL: parts of it are
+ * still on their way. Parts and whole may end on two CPUs at once: who holds the whole's claim
+ * decides.
+ */
+inline_always struct io_bio *bio_whole_ended(const struct tables *t, void *bios,
+					     struct io_bio *cell)
 {
-	const struct tables t = the_tables();
-	struct io_bio *cell = bio_find(&t, bio);
+	struct io_bio *whole = cell->is_part ? bio_find_in(t, bios, (void *)cell->whole) : cell;
+	__u32 mine = bpf_get_smp_processor_id() + 1;
+	bool held, ended;
 
-	if (cell)
+	if (cell->is_part)
 		cell->busy = 0;
-	return 0;
+	if (!whole)
+		return 0;
+	if (whole == cell && !fresh(cell->nr_parts)) {
+		cell->busy = 0;
+		return cell;
+	}
+	held = cell_hold(&whole->claim, mine);
+	if (cell->is_part)
+		add_to(whole->nr_parts, -1);
+	else
+		whole->is_ended = 1;
+	ended = fresh(whole->is_ended) && !fresh(whole->nr_parts);
+	if (ended)
+		whole->busy = 0;
+	if (held)
+		cell_release(&whole->claim, mine);
+	return ended ? whole : 0;
 }
 
 #endif

@@ -113,9 +113,9 @@ int io_bio_split(struct bpf_raw_tracepoint_args *ctx)
 }
 
 SEC("raw_tp/block_bio_complete")
-int io_bio_end(struct bpf_raw_tracepoint_args *ctx)
+int io_bio_forget(struct bpf_raw_tracepoint_args *ctx)
 {
-	return bio_ended((void *)ctx->args[1]);
+	return bio_forgotten((void *)ctx->args[1]);
 }
 
 SEC("raw_tp/block_rq_insert")
@@ -146,6 +146,19 @@ SEC("raw_tp/block_rq_complete")
 int io_request_end_r(struct bpf_raw_tracepoint_args *ctx)
 {
 	return request_complete((void *)ctx->args[0], ctx->args[1], ctx->args[2], false);
+}
+
+/* Only with bios, these two; the first is attached before the programs that end the command. */
+SEC("raw_tp/block_rq_complete")
+int io_bios_end(struct bpf_raw_tracepoint_args *ctx)
+{
+	return request_bios_end((void *)ctx->args[0], ctx->args[1], ctx->args[2]);
+}
+
+SEC("raw_tp/block_bio_complete")
+int io_bio_ended(struct bpf_raw_tracepoint_args *ctx)
+{
+	return bio_ended((void *)ctx->args[1]);
 }
 
 /* Rare from here on: plain pointers will do. */

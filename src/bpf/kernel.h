@@ -15,9 +15,16 @@
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 #endif
 
+struct request_queue;
+
 struct gendisk {
 	char disk_name[DISK_NAME_LEN];
+	struct request_queue *queue;
 	__u64 diskseq;
+};
+
+struct block_device {
+	struct gendisk *bd_disk;
 };
 
 struct queue_limits {
@@ -97,8 +104,15 @@ struct bvec_iter {
 struct bio {
 	struct bio *bi_next;
 	unsigned int bi_opf;
+	__u8 bi_status;
 	struct bvec_iter bi_iter;
 	void *bi_private;
+	struct block_device *bi_bdev;
+};
+
+/* bi_bdev came in 5.12 (309dca309fc3). */
+struct bio___disk {
+	struct gendisk *bi_disk;
 };
 
 /* Only with CONFIG_BLK_CGROUP. */

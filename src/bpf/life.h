@@ -17,6 +17,8 @@ inline_always bool command_has_row(const struct tables *t, const struct io_slot 
 {
 	if (ns < t->set->min_ns || (t->set->only_failed && !o->status))
 		return false;
+	if (settings.bios) /* records are of bios */
+		return true;
 	return !t->set->records || !record_send(t, slot, o) || t->set->rows_too;
 }
 
@@ -401,11 +403,9 @@ inline_always __u32 block_status(__u32 error)
 
 /* A request of a disk that is not NVMe, whose first bio and number of bios are known with stages.
  */
-inline_always void block_ends(const struct tables *t, struct request *rq, __u32 nr_bytes,
-			      struct outcome *o, const bool direct)
+inline_always void block_ends(const struct tables *t, struct request *rq, struct io_slot *slot,
+			      __u32 nr_bytes, struct outcome *o, const bool direct)
 {
-	struct io_slot *slot = slot_find(t, rq);
-
 	if (slot && slot->state >= IO_RETRY) { /* it waited for another attempt that never came */
 		if (!o->status)
 			o->status = BLOCK_EIO;
@@ -433,40 +433,167 @@ inline_always int block_complete(struct request *rq, __u32 error, __u32 nr_bytes
 	o.end_ns = bpf_ktime_get_ns();
 	t = the_tables();
 	o.status = block_status(error);
-	block_ends(&t, rq, nr_bytes, &o, direct);
+	block_ends(&t, rq, slot_find(&t, rq), nr_bytes, &o, direct);
 	return 0;
 }
 
+/* ---- with stages: the end of any request, and of its bios ---- */
+
+/* Where bios are not what is wanted they only make room when they end. */
+inline_always __u32 bios_forget(const struct tables *t, struct bio *bio)
+{
+	struct io_bio *cell;
+	__u32 nr = 0;
+
+#pragma clang loop unroll(disable)
+	for (; nr < BIO_MOST_MERGED && bio; nr++) {
+		cell = bio_find(t, bio);
+		if (cell)
+			cell->busy = 0;
+		bio = BPF_CORE_READ(bio, bi_next);
+	}
+	return nr;
+}
+
 /*
- * With stages: the end of any request, and of its bios. An NVMe command that is parked now was not
- * tried again.
+ * The merged bios go first: what the verifier knows grows from line to line, and it walks the loop
+ * once for each thing it may know. An NVMe command that is parked now was not tried again.
  */
 inline_always int request_complete(struct request *rq, __u32 error, __u32 nr_bytes,
 				   const bool direct)
 {
-	struct bio *bio = field_of(direct, rq, bio),
-		   *next = bio ? field_of(direct, bio, bi_next) : 0;
+	struct bio *bio = field_of(direct, rq, bio);
+	struct bio *next = bio ? field_of(direct, bio, bi_next) : 0;
 	struct gendisk *disk = req_disk(rq, field_of(direct, rq, q), direct);
-	__u64 now = bpf_ktime_get_ns();
+	struct outcome o = { .nr_bios = bio != 0 };
 	const struct tables t = the_tables();
-	struct io_bio *first = bio ? bio_find(&t, bio) : 0;
-	struct outcome o = { .bio = first, .nr_bios = bio != 0 };
+	__u64 now = bpf_ktime_get_ns();
+	struct io_bio *first = 0;
 	struct io_slot *slot;
 
-	if (next)
-		o.nr_bios += bios_end_after(&t, next);
+	if (nr_bytes < field_of(direct, rq, __data_len)) /* a part; the rest will follow */
+		return 0;
+	if (!settings.bios && next)
+		o.nr_bios += bios_forget(&t, next);
+	if (!settings.bios && bio)
+		o.bio = first = bio_find(&t, bio);
+	slot = slot_find(&t, rq);
 	if (disk && !disk_is_nvme(disk, direct)) {
 		o.end_ns = now;
 		o.status = block_status(error);
-		block_ends(&t, rq, nr_bytes, &o, direct);
-	} else {
-		slot = slot_find(&t, rq);
+		block_ends(&t, rq, slot, nr_bytes, &o, direct);
+	} else if (slot && (slot->state == IO_DONE || slot->state == IO_PARKED)) {
 		o.done_ns = now;
-		if (slot && (slot->state == IO_DONE || slot->state == IO_PARKED))
-			command_was_done(&t, slot, &o);
+		command_was_done(&t, slot, &o);
 	}
+	if (slot)
+		slot_stages(slot)->inserted_ns = 0; /* the next command may pass no scheduler */
 	if (first)
 		first->busy = 0;
+	return 0;
+}
+
+/* ---- with bios: each bio, not each command ---- */
+
+/* What the slot of a request that ends says of its command; NULL: it carried none we count. */
+inline_always struct io_slot *slot_of_ending(const struct tables *t, __u64 rq, __u64 now,
+					     struct outcome *o)
+{
+	struct io_slot *slot = rq ? slot_find(t, (void *)rq) : 0;
+
+	if (!slot || slot->state <= IO_IGNORED)
+		return 0;
+	if (slot->kind != IO_BLOCK) {
+		o->end_ns = slot->last_ns;
+		o->status = slot_more(slot)->status;
+		o->done_ns = now;
+	}
+	return slot;
+}
+
+/*
+ * One bio ended, with the request rq or (0) without. Of a bio that no command carried, device says
+ * whose it was; -1: of no interest. No static function: the verifier looks at it once, not anew
+ * for each bio of a request.
+ */
+__attribute__((noinline)) int bio_ends(__u64 rq, __u64 bio, __u64 now, __u32 status, __s32 device)
+{
+	struct outcome o = { .end_ns = now, .status = status, .what = RECORD_BIO, .nr_bios = 1 };
+	__u32 zero = 0;
+	void *slots = bpf_map_lookup_elem(&io_slots, &zero);
+	void *bios = bpf_map_lookup_elem(&io_bios, &zero);
+	const struct tables t = { the_settings(), slots };
+	struct io_slot *slot;
+	struct io_bio *cell;
+
+	if (!slots || !bios)
+		return 0;
+	cell = bio_find_in(&t, bios, (void *)bio);
+	if (!cell)
+		return 0;
+	cell = bio_whole_ended(&t, bios, cell);
+	if (!cell)
+		return 0;
+	o.bio = cell;
+	slot = slot_of_ending(&t, rq, now, &o);
+	if (slot)
+		record_send(&t, slot, &o);
+	else if (device >= 0)
+		record_of_bio(&t, cell, device, status, now);
+	return 0;
+}
+
+/* The request that waited while another one flushed for it: if its device is wanted, which? */
+inline_always __s32 flushed_device(struct request *rq, __u32 nr_bytes)
+{
+	struct request_queue *q = BPF_CORE_READ(rq, q);
+	struct gendisk *disk = req_disk(rq, q, false);
+	struct io_device *device;
+	__u32 number = 0;
+
+	if (!disk || !completes_a_flush(rq, nr_bytes, false))
+		return -1;
+	device = device_of_disk(disk, rq, q, disk_is_nvme(disk, false), &number);
+	return device && device->verdict == IO_WANTED ? (__s32)number : -1;
+}
+
+/* Runs before the program that ends the command: its slot tells all that a record needs. */
+inline_always int request_bios_end(struct request *rq, __u32 error, __u32 nr_bytes)
+{
+	__u64 now = bpf_ktime_get_ns();
+	struct bio *bio = BPF_CORE_READ(rq, bio);
+	__s32 device = flushed_device(rq, nr_bytes);
+
+	if (nr_bytes < BPF_CORE_READ(rq, __data_len))
+		return 0;
+#pragma clang loop unroll(disable)
+	for (int i = 0; i < BIO_MOST_MERGED && bio; i++) {
+		bio_ends((__u64)rq, (__u64)bio, now, block_status(error), device);
+		bio = BPF_CORE_READ(bio, bi_next);
+	}
+	return 0;
+}
+
+/* A bio of a device that has no requests, or that was refused before it got one. */
+inline_always int bio_ended(struct bio *bio)
+{
+	__u64 now = bpf_ktime_get_ns();
+	struct gendisk *disk = bio_disk(bio);
+	struct io_device *device;
+	__u32 number = 0;
+
+	device = disk ? device_of_disk(disk, 0, BPF_CORE_READ(disk, queue), false, &number) : 0;
+	return bio_ends(0, (__u64)bio, now, block_status(BPF_CORE_READ(bio, bi_status)),
+			device && device->verdict == IO_WANTED ? (__s32)number : -1);
+}
+
+inline_always int bio_forgotten(const void *bio)
+{
+	const struct tables t = the_tables();
+	struct io_bio *cell = bio_find(&t, bio);
+
+	if (cell)
+		cell->busy = 0;
 	return 0;
 }
 

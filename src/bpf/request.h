@@ -93,6 +93,15 @@ inline_always struct gendisk *req_disk(struct request *rq, struct request_queue 
 	}
 }
 
+inline_always struct gendisk *bio_disk(struct bio *bio)
+{
+	struct bio___disk *old = (void *)bio;
+
+	if (bpf_core_field_exists(struct bio, bi_bdev))
+		return BPF_CORE_READ(bio, bi_bdev, bd_disk);
+	return BPF_CORE_READ(old, bi_disk);
+}
+
 /*
  * Kernels without queue.disk name no disk in a command that the driver sends to a namespace itself
  * (report of zones). The name of the directory in which the queue's own lies will do. False: it is

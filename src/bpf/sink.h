@@ -27,6 +27,7 @@ struct outcome {
 	__u64 done_ns;
 	const struct io_bio *bio; /* the request's first; NULL: not known */
 	__u32 nr_bios;
+	__s32 device_nr; /* of a bio that no command carried; -1: of no interest */
 };
 
 struct record_with_stages {
@@ -67,7 +68,6 @@ inline_always void stages_fill(struct record_with_stages *r, const struct io_slo
 	s->cpu = mine->cpu;
 	s->nr_bios = o->nr_bios;
 	r->record.flags |= RECORD_STAGES;
-	mine->inserted_ns = 0; /* the next command may pass no scheduler */
 	if (!o->bio) {
 		__builtin_memset(&s->queued_ns, 0, 16);
 		__builtin_memset(&s->cgroup, 0, 32);
@@ -78,6 +78,16 @@ inline_always void stages_fill(struct record_with_stages *r, const struct io_slo
 	r->record.pid = o->bio->pid;
 	__builtin_memcpy(r->record.comm, o->bio->comm, sizeof(r->record.comm));
 	r->record.flags |= RECORD_OWNED;
+}
+
+/* The bio, not the command that it became or was a part of. */
+inline_always void bio_fill(struct io_record *r, const struct io_bio *bio)
+{
+	if (!bio)
+		return;
+	r->bytes = bio->bytes;
+	r->cdw10[0] = bio->sector;
+	r->cdw10[1] = bio->sector >> 32;
 }
 
 #define SAME(a, b, first_a, first_b, field)                                     \
@@ -128,10 +138,49 @@ inline_always bool record_send(const struct tables *t, const struct io_slot *slo
 	record_fill(r, slot, slot_more(slot), o);
 	if (settings.stages)
 		stages_fill((void *)r, slot, o);
+	if (settings.bios)
+		bio_fill(r, o->bio);
 	r->seq = seq;
 	r->cpu = cpu;
 	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
 	return true;
+}
+
+/* A bio that no command carried: its device has none, or another bio's flush did for it. */
+inline_always void record_of_bio(const struct tables *t, const struct io_bio *bio, __u32 device,
+				 __u32 status, __u64 end_ns)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct io_cpu *mine =
+		t->slots + settings.cpu_at + (cpu * sizeof(*mine) & settings.cpu_mask);
+	void *ring = bpf_map_lookup_elem(&io_rings, &cpu);
+	struct record_with_stages *r;
+	__u32 seq = mine->tried;
+
+	count_up(mine->tried);
+	r = ring ? bpf_ringbuf_reserve(ring, sizeof(*r), 0) : 0;
+	if (!r) {
+		count_up(mine->dropped);
+		return;
+	}
+	__builtin_memset(r, 0, sizeof(*r));
+	r->record.first_ns = r->record.last_ns = bio->queued_ns;
+	r->record.end_ns = end_ns;
+	r->record.pid = bio->pid;
+	r->record.seq = seq;
+	__builtin_memcpy(r->record.comm, bio->comm, sizeof(r->record.comm));
+	r->record.device = device;
+	r->record.status = status;
+	r->record.cpu = cpu;
+	r->record.kind = IO_BLOCK;
+	r->record.op = bio->op;
+	r->record.what = RECORD_BIO;
+	r->record.flags = RECORD_STAGES | RECORD_OWNED;
+	bio_fill(&r->record, bio);
+	__builtin_memcpy(&r->stages.queued_ns, &bio->queued_ns, 16);
+	__builtin_memcpy(&r->stages.cgroup, &bio->cgroup, 32);
+	r->stages.cpu = cpu;
+	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
 }
 
 #endif

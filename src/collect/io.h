@@ -26,6 +26,7 @@ struct io_wants {
 	bool records;	       /* one per command: io__records */
 	bool split;	       /* and one when it is built */
 	bool stages;	       /* with records: struct io_stages behind each */
+	bool bios;	       /* with stages: a record per bio, and none per command */
 	bool rows;	       /* with records: rows of all commands, not only of dropped records */
 	uint32_t kinds;	       /* bits of enum io_kind; 0: all */
 	uint64_t buffer_bytes; /* of a CPU's ring; 0: the default */

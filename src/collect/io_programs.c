@@ -29,7 +29,9 @@ static void io_autoload_stages(const struct io *io, bool nvme, bool typed_block)
 	bpf_program__set_autoload(s->progs.io_bio_queue_r, stages && !typed_bio);
 	bpf_program__set_autoload(s->progs.io_bio_getrq, stages);
 	bpf_program__set_autoload(s->progs.io_bio_split, stages);
-	bpf_program__set_autoload(s->progs.io_bio_end, stages);
+	bpf_program__set_autoload(s->progs.io_bio_forget, stages && !io->wants.bios);
+	bpf_program__set_autoload(s->progs.io_bio_ended, io->wants.bios);
+	bpf_program__set_autoload(s->progs.io_bios_end, io->wants.bios);
 	bpf_program__set_autoload(s->progs.io_insert, stages);
 	bpf_program__set_autoload(s->progs.io_nvme_issue, stages && nvme);
 	bpf_program__set_autoload(s->progs.io_nvme_reap, stages && nvme);
@@ -99,6 +101,20 @@ static int io_complete_programs(const struct io *io)
 	return err;
 }
 
+/* Functions that the verifier looks at by themselves find the tables as maps. */
+static int io_lend_tables(const struct io *io)
+{
+	struct io_bpf *s = io->skel;
+	int err = 0;
+
+	if (!io->wants.bios) {
+		err = bpf_map__set_autocreate(s->maps.io_slots, false);
+		return err ?: bpf_map__set_autocreate(s->maps.io_bios, false);
+	}
+	err = bpf_map__reuse_fd(s->maps.io_slots, io->slot_cells.fd);
+	return err ?: bpf_map__reuse_fd(s->maps.io_bios, io->bio_cells.fd);
+}
+
 /* What the BTF lacks is a better reason than what the verifier said. */
 static int io_stop_unloaded(struct io *io, int err)
 {
@@ -126,6 +142,7 @@ int io_load(struct io *io)
 		err = bpf_map__set_max_entries(io->skel->maps.io_keys, io->nr_keys);
 		err = err ?: bpf_map__set_max_entries(io->skel->maps.io_rings, io->nr_cpus);
 		err = err ?: bpf_map__set_autocreate(io->skel->maps.io_rings, io->wants.records);
+		err = err ?: io_lend_tables(io);
 		err = err ?: io_complete_programs(io);
 		err = err ?: io_bpf__load(io->skel);
 		log_verbose("programs with %s pointers: %s", direct ? "typed" : "plain",
@@ -176,9 +193,11 @@ static int io_attach_stages(struct io *io)
 	struct io_bpf *s = io->skel;
 	int err = 0;
 
+	err = err ?: io_attach_one(io, s->progs.io_bios_end, &s->links.io_bios_end);
 	err = err ?: io_attach_one(io, s->progs.io_request_end, &s->links.io_request_end);
 	err = err ?: io_attach_one(io, s->progs.io_request_end_r, &s->links.io_request_end_r);
-	io_attach_stage(s->progs.io_bio_end, &s->links.io_bio_end);
+	err = err ?: io_attach_one(io, s->progs.io_bio_ended, &s->links.io_bio_ended);
+	io_attach_stage(s->progs.io_bio_forget, &s->links.io_bio_forget);
 	io_attach_stage(s->progs.io_nvme_reap, &s->links.io_nvme_reap);
 	io_attach_stage(s->progs.io_nvme_issue, &s->links.io_nvme_issue);
 	io_attach_stage(s->progs.io_insert, &s->links.io_insert);
@@ -310,7 +329,9 @@ static void io_detach_stages(struct io_bpf *s)
 	io_unlink(&s->links.io_nvme_reap);
 	io_unlink(&s->links.io_request_end);
 	io_unlink(&s->links.io_request_end_r);
-	io_unlink(&s->links.io_bio_end);
+	io_unlink(&s->links.io_bios_end);
+	io_unlink(&s->links.io_bio_ended);
+	io_unlink(&s->links.io_bio_forget);
 }
 
 /* Starts first: what was begun is still seen to end. */

@@ -160,6 +160,7 @@ static void io_set_shape(struct io *io)
 	ro->rows_too = io->wants.rows;
 	ro->split = io->wants.split;
 	ro->stages = io->wants.stages;
+	ro->bios = io->wants.bios;
 	ro->queue_argument = k->queue_argument;
 	ro->bio_queue_argument = k->bio_queue_argument;
 	ro->by_size = io->wants.by_size;

@@ -107,11 +107,15 @@ struct io_bio {
 	__u64 sector; /* as it was submitted */
 	__u32 bytes;
 	__u32 pid;
-	__u32 claim; /* held while a cell changes its bio */
+	__u32 claim; /* held while a cell changes its bio, or its parts are counted */
 	__u8 busy;   /* it has not ended */
 	__u8 op;
-	__u8 pad[2];
-	__u64 room[4];
+	__u8 is_part;  /* it was cut off the front of `whole` */
+	__u8 is_ended; /* it has, but parts of it have not */
+	__u64 whole;
+	__u32 nr_parts; /* cut off from it, not ended */
+	__u32 pad;
+	__u64 room[2];
 };
 _Static_assert(sizeof(struct io_bio) == 128, "a power of two");
 
@@ -299,9 +303,10 @@ struct io_settings {
 	__u8 rows_too;		 /* and counted in its row as well */
 	__u8 split;		 /* and one at submit */
 	__u8 stages;		 /* records have stages, and an owner */
+	__u8 bios;		 /* records are of bios, not of commands */
 	__u8 bio_queue_argument; /* events of bios have the queue as their first argument */
 	__u8 task_pointer;	 /* bpf_get_current_task_btf is there (5.11) */
-	__u8 pad[1];
+	__u8 pad[8];
 };
 
 /* Counted where it happens; only ever grows. */

@@ -51,6 +51,7 @@ static const struct feature {
 	{ "stages", 1, "records" },
 	{ "stages_at", .size = true },
 	{ "bio_mask", .size = true },
+	{ "bios", 1, "stages" },
 	{ "bio_queue_argument", 1, "stages" },
 	{ "follow_all", 1 },
 	{ "by_size", 1 },
@@ -321,6 +322,8 @@ static int load(const struct setting *s, struct io_bpf **skel)
 	err = err ?: set_sizes(*skel, s->sizes);
 	err = err ?: set_features(*skel, s);
 	choose_programs(*skel, s->program);
+	err = err ?: bpf_map__reuse_fd((*skel)->maps.io_slots, slots_fd);
+	err = err ?: bpf_map__reuse_fd((*skel)->maps.io_bios, bios_fd);
 	err = err ?: complete_programs(*skel);
 	err = err ?: io_bpf__load(*skel);
 	close_tables();
