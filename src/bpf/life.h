@@ -99,7 +99,10 @@ inline_always bool command_goes_on(const struct tables *t, struct io_slot *slot,
 		count_up(counters.overwritten);
 		return false;
 	case IO_PARKED: command_fails(t, slot, slot->last_ns); return false;
-	case IO_DONE: command_was_done(t, slot, &(struct outcome){}); return false;
+	case IO_DONE:
+		if (t->set->stages)
+			command_was_done(t, slot, &(struct outcome){});
+		return false;
 	default: return false;
 	}
 	if (t->set->records)

@@ -193,9 +193,11 @@ static uint32_t cpu_at(const struct sizes *s)
 	return stages_at(s) + s->nr_slots * (uint32_t)sizeof(struct io_slot_stages);
 }
 
-static int make_tables(const struct sizes *s)
+/* What records need is there only where they are wanted: no program may reach for it elsewhere. */
+static int make_tables(const struct sizes *s, bool records)
 {
-	slots_fd = make_table("io_slots", cpu_at(s) + s->nr_cpus * sizeof(struct io_cpu));
+	slots_fd = make_table("io_slots", records ? cpu_at(s) + s->nr_cpus * sizeof(struct io_cpu)
+						  : more_at(s));
 	rows_fd = make_table("io_rows", (uint64_t)s->nr_rows * sizeof(struct io_row));
 	bios_fd = make_table("io_bios", s->nr_slots * sizeof(struct io_bio));
 	if (slots_fd < 0 || rows_fd < 0)
@@ -281,6 +283,30 @@ static int set_features(struct io_bpf *skel, const struct setting *s)
 	return err;
 }
 
+static bool wants_records(const struct setting *s)
+{
+	static const char *const words = " records stages bios ";
+	char name[32], with[32];
+
+	if (s->all || !s->only)
+		return s->all;
+	snprintf(name, sizeof(name), " %s ", s->only->name);
+	snprintf(with, sizeof(with), " %s ", s->only->with ? s->only->with : "-");
+	return strstr(words, name) || strstr(words, with);
+}
+
+/* Only stages attach them: without, they are not loaded. */
+static bool needs_records(const struct bpf_program *program)
+{
+	static const char *const prefixes[] = { "io_bio", "io_request", "io_insert",
+						"io_nvme_issue", "io_nvme_reap" };
+
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+		if (!strncmp(bpf_program__name(program), prefixes[i], strlen(prefixes[i])))
+			return true;
+	return false;
+}
+
 /* Typed programs are for kernels whose BTF has the event, with the arguments they expect. */
 static const char *why_not(const struct bpf_program *program)
 {
@@ -298,7 +324,7 @@ static const char *why_not(const struct bpf_program *program)
 	return NULL;
 }
 
-static void choose_programs(struct io_bpf *skel, const char *only)
+static void choose_programs(struct io_bpf *skel, const char *only, bool records)
 {
 	struct bpf_program *p;
 
@@ -306,7 +332,8 @@ static void choose_programs(struct io_bpf *skel, const char *only)
 	{
 		bool chosen = !only || !strcmp(bpf_program__name(p), only);
 
-		bpf_program__set_autoload(p, chosen && !why_not(p));
+		bpf_program__set_autoload(p,
+					  chosen && !why_not(p) && (records || !needs_records(p)));
 	}
 }
 
@@ -318,10 +345,10 @@ static int load(const struct setting *s, struct io_bpf **skel)
 	*skel = io_bpf__open();
 	if (!*skel)
 		return -errno;
-	err = make_tables(s->sizes);
+	err = make_tables(s->sizes, wants_records(s));
 	err = err ?: set_sizes(*skel, s->sizes);
 	err = err ?: set_features(*skel, s);
-	choose_programs(*skel, s->program);
+	choose_programs(*skel, s->program, wants_records(s));
 	err = err ?: bpf_map__reuse_fd((*skel)->maps.io_slots, slots_fd);
 	err = err ?: bpf_map__reuse_fd((*skel)->maps.io_bios, bios_fd);
 	err = err ?: complete_programs(*skel);
@@ -493,10 +520,10 @@ static void check_control(void)
 
 	if (!skel)
 		return;
-	err = make_tables(&small);
+	err = make_tables(&small, true);
 	err = err ?: set_sizes(skel, &small);
 	err = err ?: setting_set(skel, "slot_mask", (1 << 30) - sizeof(struct io_slot));
-	choose_programs(skel, "io_block_issue_r");
+	choose_programs(skel, "io_block_issue_r", true);
 	err = err ?: complete_programs(skel);
 	ok(!err && io_bpf__load(skel), "control: a mask larger than its table is refused");
 	close_tables();
