@@ -8,7 +8,7 @@
 
 #include "bpf/table.h"
 
-enum { BIO_MOST_MERGED = 128 };
+enum { BIO_MOST_MERGED = 256 };
 
 inline_always struct io_bio *bio_at(const struct tables *t, void *bios, __u32 at)
 {

@@ -57,7 +57,8 @@ enum mq_rq_state {
 	MQ_RQ_COMPLETE = 2,
 };
 
-enum { REQ_OP_DRV_IN = 34, NVME_REQ_USERCMD = 1 << 1 }; /* the same since 4.14 and 4.11 */
+/* The same since 4.10, 4.14 and 4.11. */
+enum { REQ_OP_WRITE = 1, REQ_OP_FLUSH = 2, REQ_OP_DRV_IN = 34, NVME_REQ_USERCMD = 1 << 1 };
 
 struct kernfs_node {
 	__u64 id;

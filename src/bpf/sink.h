@@ -173,7 +173,7 @@ inline_always void record_of_bio(const struct tables *t, const struct io_bio *bi
 	r->record.status = status;
 	r->record.cpu = cpu;
 	r->record.kind = IO_BLOCK;
-	r->record.op = bio->op;
+	r->record.op = bio->bytes || bio->op != REQ_OP_WRITE ? bio->op : REQ_OP_FLUSH;
 	r->record.what = RECORD_BIO;
 	r->record.flags = RECORD_STAGES | RECORD_OWNED;
 	bio_fill(&r->record, bio);

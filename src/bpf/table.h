@@ -28,7 +28,7 @@ TABLE(io_devices, struct io_device, IO_MAX_DEVICES);
 TABLE(io_names, struct io_name, IO_MAX_NAMES);
 
 /* The tables of slots and bios once more, for functions that the verifier looks at by themselves:
- * user space puts no address into those. Only with bios. */
+ * user space puts no address into those. Only with stages. */
 TABLE(io_slots, struct io_slot, 1);
 TABLE(io_bios, struct io_bio, 1);
 

@@ -37,6 +37,7 @@ struct device_list {
 	struct device *devices;
 	size_t nr;
 	char root[64]; /* "" or a test's tree, before /sys, /dev and /proc */
+	bool bios;     /* who chooses can use bio-based devices, too */
 };
 
 /* Reads everything; 0 or -errno. */

@@ -45,6 +45,7 @@ static int io_prepare(struct io *io)
 	if (err)
 		return io_stop(io, START_BTF, err, NULL);
 	err = device_list__read(&io->devices, "");
+	io->devices.bios = io->wants.bios;
 	err = err ?: io_choose_devices(io, &io->wants.filter->devices);
 	err = err ?: io_make_tables(io);
 	err = err ?: io_load(io);

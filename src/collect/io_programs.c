@@ -107,7 +107,7 @@ static int io_lend_tables(const struct io *io)
 	struct io_bpf *s = io->skel;
 	int err = 0;
 
-	if (!io->wants.bios) {
+	if (!io->wants.stages) {
 		err = bpf_map__set_autocreate(s->maps.io_slots, false);
 		return err ?: bpf_map__set_autocreate(s->maps.io_bios, false);
 	}

@@ -413,8 +413,10 @@ static void put_dm(void)
 
 static void test_dm(void)
 {
-	static const char why[] = "dm-0 (my--vg-root) passes bios on and issues no requests of its "
-				  "own; measure the disks below it: -d sda,vda\n";
+	static const char why[] =
+		"dm-0 (my--vg-root) passes bios on and issues no requests of its "
+		"own; measure the disks below it: -d sda,vda, or its bios: layers "
+		"--at bio\n";
 	struct device_list list;
 
 	put_dm();
@@ -428,7 +430,7 @@ static void test_dm(void)
 	refuses(&list, "/dev/mapper/my--vg-root", why);
 	refuses(&list, "/dev/mapper/crypt", "dm-1 (crypt)"); /* no node */
 	refuses(&list, "mapper/my--vg-root", why);
-	refuses(&list, "zram0", "zram0 takes bios, issues no requests, and has no disk below it");
+	refuses(&list, "zram0", "zram0 takes bios and issues no requests: layers --at bio");
 	chooses(&list, "mpatha", "dm-2");
 
 	drop("/dev/my-vg");
