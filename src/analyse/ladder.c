@@ -44,14 +44,16 @@ static size_t nvme_moments(const struct io_record *r, const struct io_stages *s,
 static size_t block_moments(const struct io_record *r, const struct io_stages *s, bool inside,
 			    struct moment *m)
 {
+	uint64_t issued_ns = r->attempts ? r->first_ns : 0; /* a bio that no command carried */
+	uint64_t before_ns = issued_ns ? issued_ns : r->end_ns;
 	size_t nr = 0;
 
 	if (!inside) {
-		moment_add(m, &nr, RUNG_QUEUED, s->queued_ns, r->first_ns);
-		moment_add(m, &nr, RUNG_GOT, s->got_ns, r->first_ns);
-		moment_add(m, &nr, RUNG_INSERTED, s->inserted_ns, r->first_ns);
+		moment_add(m, &nr, RUNG_QUEUED, s->queued_ns, before_ns);
+		moment_add(m, &nr, RUNG_GOT, s->got_ns, before_ns);
+		moment_add(m, &nr, RUNG_INSERTED, s->inserted_ns, before_ns);
 	}
-	moment_add(m, &nr, RUNG_ISSUED, r->first_ns, r->end_ns);
+	moment_add(m, &nr, RUNG_ISSUED, issued_ns, r->end_ns);
 	if (r->attempts > 1)
 		moment_add(m, &nr, RUNG_AGAIN, r->last_ns, r->end_ns);
 	moment_add(m, &nr, RUNG_DONE, r->end_ns, r->end_ns);
@@ -95,7 +97,10 @@ const char *step__words(enum rung from, enum rung to)
 					       : "plugged, to the driver";
 	case RUNG_REAPED: return "device";
 	case RUNG_ANSWERED: return from == RUNG_REAPED ? "driver reads the answer" : "device";
-	case RUNG_DONE: return from == RUNG_ANSWERED ? "request ends" : "device";
+	case RUNG_DONE:
+		return from == RUNG_ANSWERED ? "request ends"
+		       : from == RUNG_GOT    ? "waits for a flush"
+					     : "device";
 	default: return "";
 	}
 }

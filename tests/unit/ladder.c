@@ -91,6 +91,11 @@ static void test_paths(void)
 	is_path(&w, LADDER_REQUEST, "Q2G G2D D2A A2C ", "and tried twice");
 	w.r.what = RECORD_BIO;
 	is_path(&w, LADDER_BIO, "Q2G G2D D2A A2C ", "a bio");
+	w.r.attempts = 0;
+	w.r.first_ns = w.r.last_ns = w.s.queued_ns;
+	is_path(&w, LADDER_BIO, "Q2G G2C ", "a bio that waited for another's flush");
+	w.s.got_ns = 0;
+	is_path(&w, LADDER_BIO, "Q2C ", "a bio of a device without requests");
 }
 
 static uint64_t sum_of_steps(const struct ladder_group *g)

@@ -86,7 +86,7 @@ counted bio "flushed write" flushes
 # dm: its bios are its own, the drive has others.
 load dm_mod >/dev/null 2>&1
 if dmsetup create layers --table "0 $(($(cat "/sys/block/$dev/size"))) linear /dev/$dev 0" >&2; then
-	dm=$(basename "$(readlink -f /dev/mapper/layers)")
+	dm=$(cd /sys/block && echo dm-*)
 	started layers /tmp/l --at bio -d "$dm" -d "$dev"
 	dd if="/dev/$dm" of=/dev/null bs=4k count=21 iflag=direct 2>/dev/null
 	measured
