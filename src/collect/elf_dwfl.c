@@ -31,7 +31,7 @@ static const Dwfl_Callbacks dwfl_callbacks = {
 	.section_address = dwfl_offline_section_address,
 };
 
-static int dwfl_add_symbol(struct symbol_table *table, Dwfl_Module *module, GElf_Addr bias, int i)
+static int dwfl_add_symbol(struct symbol_table *table, Dwfl_Module *module, int i)
 {
 	GElf_Addr addr = 0;
 	GElf_Word section = SHN_UNDEF;
@@ -39,18 +39,33 @@ static int dwfl_add_symbol(struct symbol_table *table, Dwfl_Module *module, GElf
 	const char *name = dwfl_module_getsym_info(module, i, &symbol, &addr, &section, NULL, NULL);
 	int type = GELF_ST_TYPE(symbol.st_info);
 
-	if (!name || !*name || section == SHN_UNDEF || addr == bias ||
+	if (!name || !*name || section == SHN_UNDEF || !addr ||
 	    (type != STT_FUNC && type != STT_GNU_IFUNC))
 		return 0;
-	return symbol_table__add(table, addr - bias, symbol.st_size, name,
-				 strnlen(name, SYMBOL_NAME_MAX));
+	return symbol_table__add(table, addr, symbol.st_size, name, strnlen(name, SYMBOL_NAME_MAX));
 }
 
-/* The module lies anywhere: its bias brings addresses back to those in the file. */
+/* The address that libdw takes for a file's first: reported there, symbols keep their own. */
+static GElf_Addr dwfl_first_addr(int fd)
+{
+	Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
+	GElf_Addr addr = 0;
+	GElf_Phdr head;
+
+	for (int i = 0; elf && gelf_getphdr(elf, i, &head); i++) {
+		if (head.p_type != PT_LOAD)
+			continue;
+		addr = head.p_vaddr & -head.p_align;
+		break;
+	}
+	elf_end(elf);
+	return addr;
+}
+
 static int dwfl_add_module(struct symbol_table *table, Dwfl *dwfl, int *fd)
 {
-	Dwfl_Module *module = dwfl_report_module(dwfl, "", 0, UINT64_MAX);
-	GElf_Addr bias;
+	Dwfl_Module *module = dwfl_report_module(dwfl, "", dwfl_first_addr(*fd), UINT64_MAX);
+	GElf_Addr bias = 0;
 	void **userdata;
 	int nr, err = 0;
 
@@ -59,9 +74,11 @@ static int dwfl_add_module(struct symbol_table *table, Dwfl *dwfl, int *fd)
 	dwfl_module_info(module, &userdata, NULL, NULL, NULL, NULL, NULL, NULL);
 	*userdata = fd;
 	dwfl_report_end(dwfl, NULL, NULL);
-	nr = dwfl_module_getelf(module, &bias) ? dwfl_module_getsymtab(module) : 0;
+	if (!dwfl_module_getelf(module, &bias) || bias)
+		return -ENOEXEC;
+	nr = dwfl_module_getsymtab(module);
 	for (int i = 0; i < nr && !err; i++)
-		err = dwfl_add_symbol(table, module, bias, i);
+		err = dwfl_add_symbol(table, module, i);
 	return err == -E2BIG ? 0 : err;
 }
 

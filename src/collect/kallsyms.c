@@ -52,7 +52,8 @@ static int kallsyms_smaller(size_t a, size_t b)
 static int kallsyms_add(struct symbol_table *table, const struct kallsyms_line *line)
 {
 	int module_len = kallsyms_smaller(line->module_len, KALLSYMS_MODULE_MAX);
-	int name_len = kallsyms_smaller(line->name_len, SYMBOL_NAME_MAX - 1 - (size_t)module_len);
+	int name_len = kallsyms_smaller(line->name_len,
+					SYMBOL_NAME_MAX - !!module_len - (size_t)module_len);
 	char name[SYMBOL_NAME_MAX + 1];
 	int len;
 
