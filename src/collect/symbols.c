@@ -191,7 +191,7 @@ static struct symbol symbols_ask(struct symbols *s, const struct symbols_process
 	struct reader_reply reply;
 	struct symbol symbol;
 
-	if (symbols__prepare_user(s) || !symbol_service__ask(&s->service, &request, &reply) ||
+	if (!symbol_service__ask(&s->service, &request, &reply) ||
 	    (unsigned int)reply.how >= NR_SYMBOL_HOW)
 		return symbols_no_reader;
 	symbol.name = symbol_names__keep(&s->names, reply.name);
@@ -208,13 +208,16 @@ static bool symbols_is_final(const struct symbol *symbol)
 
 struct symbol symbols__user(struct symbols *s, const struct symbols_process *process, uint64_t addr)
 {
-	struct symbols_known *known = s->known ? &s->known[symbols_place(process, addr)] : NULL;
+	struct symbols_known *known;
 	struct symbol symbol;
 
-	if (known && symbols_is_known(known, process, addr))
+	if (symbols__prepare_user(s))
+		return symbols_count(s, symbols_no_reader);
+	known = &s->known[symbols_place(process, addr)];
+	if (symbols_is_known(known, process, addr))
 		return symbols_count(s, known->symbol);
 	symbol = symbols_ask(s, process, addr);
-	if (known && symbols_is_final(&symbol))
+	if (symbols_is_final(&symbol))
 		*known = (struct symbols_known){ *process, addr, symbol };
 	return symbols_count(s, symbol);
 }
