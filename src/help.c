@@ -94,9 +94,9 @@ void help__print_cmd(FILE *out, const struct cmd *cmd)
 
 void help__print_version(FILE *out)
 {
-	bool has_zstd = capture_zip__is_built_in(), has_libdw = symbols__has_libdw();
+	const char *zstd = capture_zip__is_built_in() ? " zstd" : "";
+	const char *libdw = symbols__has_libdw() ? " libdw" : "";
 
-	fprintf(out, "iosonar %s\nlibbpf %s\noptional parts: %s%s%s\n", VERSION,
-		libbpf_version_string(), has_zstd ? "zstd" : has_libdw ? "" : "none",
-		has_zstd && has_libdw ? ", " : "", has_libdw ? "libdw" : "");
+	fprintf(out, "iosonar %s\nlibbpf %s\noptional parts:%s%s%s\n", VERSION,
+		libbpf_version_string(), zstd, libdw, *zstd || *libdw ? "" : " none");
 }

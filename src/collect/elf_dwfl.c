@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * elf_dwfl.c: functions of a stripped file, found by libdw: in the debug file that its build-id
- * names, or packed in its .gnu_debugdata. It is asked for symbols only, and for no network: debug
- * files are looked for by build-id on this machine, not as libdw's standard search does, which also
- * asks servers.
+ * elf_dwfl.c: where are the symbols of a stripped file? libdw finds and unpacks what has them: the
+ * debug file that its build-id names, or its .gnu_debugdata. It reads no name, as it does not look
+ * where the table of names ends (seen in 0.188), and asks no network: debug files are looked for by
+ * build-id on this machine, not as libdw's standard search does, which knows servers.
  */
 #include "collect/elf_image.h"
-
-#include <errno.h>
 
 #ifdef HAVE_LIBDW
 
 #include <elfutils/libdwfl.h>
-#include <string.h>
 
 /* Opened here, or libdw would map it: who cuts a mapped file kills its reader. */
 static int dwfl_give_elf(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base,
@@ -31,20 +28,6 @@ static const Dwfl_Callbacks dwfl_callbacks = {
 	.section_address = dwfl_offline_section_address,
 };
 
-static int dwfl_add_symbol(struct symbol_table *table, Dwfl_Module *module, int i)
-{
-	GElf_Addr addr = 0;
-	GElf_Word section = SHN_UNDEF;
-	GElf_Sym symbol = { 0 };
-	const char *name = dwfl_module_getsym_info(module, i, &symbol, &addr, &section, NULL, NULL);
-	int type = GELF_ST_TYPE(symbol.st_info);
-
-	if (!name || !*name || section == SHN_UNDEF || !addr ||
-	    (type != STT_FUNC && type != STT_GNU_IFUNC))
-		return 0;
-	return symbol_table__add(table, addr, symbol.st_size, name, strnlen(name, SYMBOL_NAME_MAX));
-}
-
 /* The address that libdw takes for a file's first: reported there, symbols keep their own. */
 static GElf_Addr dwfl_first_addr(int fd)
 {
@@ -62,30 +45,57 @@ static GElf_Addr dwfl_first_addr(int fd)
 	return addr;
 }
 
-static int dwfl_add_module(struct symbol_table *table, Dwfl *dwfl, int *fd)
+static Dwfl_Module *dwfl_report(Dwfl *dwfl, int *fd)
 {
 	Dwfl_Module *module = dwfl_report_module(dwfl, "", dwfl_first_addr(*fd), UINT64_MAX);
-	GElf_Addr bias = 0;
 	void **userdata;
-	int nr, err = 0;
 
 	if (!module)
-		return -ENOEXEC;
+		return NULL;
 	dwfl_module_info(module, &userdata, NULL, NULL, NULL, NULL, NULL, NULL);
 	*userdata = fd;
 	dwfl_report_end(dwfl, NULL, NULL);
-	if (!dwfl_module_getelf(module, &bias) || bias)
-		return -ENOEXEC;
-	nr = dwfl_module_getsymtab(module);
-	for (int i = 0; i < nr && !err; i++)
-		err = dwfl_add_symbol(table, module, i);
-	return err == -E2BIG ? 0 : err;
+	return module;
 }
 
-int elf_dwfl__add_functions(struct symbol_table *table, int fd)
+/* The file itself, its debug file, what it has packed: each once. */
+struct dwfl_seen {
+	Elf *elfs[3];
+	int nr;
+};
+
+static bool dwfl_is_new(struct dwfl_seen *seen, Elf *elf)
+{
+	for (int i = 0; i < seen->nr; i++)
+		if (seen->elfs[i] == elf)
+			return false;
+	if (seen->nr == 3)
+		return false;
+	seen->elfs[seen->nr++] = elf;
+	return true;
+}
+
+/* One that moves its addresses is left out: only a prelinked file does. */
+static int dwfl_visit(Dwfl_Module *module, elf_dwfl_fn visit, void *arg)
+{
+	GElf_Addr bias = 0, addr;
+	Elf *elf = dwfl_module_getelf(module, &bias);
+	struct dwfl_seen seen = { .elfs = { elf }, .nr = 1 };
+	int nr = elf && !bias ? dwfl_module_getsymtab(module) : 0, err = 0;
+	GElf_Sym symbol;
+
+	for (int i = 0; i < nr && !err; i++)
+		if (dwfl_module_getsym_info(module, i, &symbol, &addr, NULL, &elf, &bias) &&
+		    dwfl_is_new(&seen, elf) && !bias)
+			err = visit(arg, elf);
+	return err;
+}
+
+int elf_dwfl__visit(int fd, elf_dwfl_fn visit, void *arg)
 {
 	Dwfl *dwfl = dwfl_begin(&dwfl_callbacks);
-	int err = dwfl ? dwfl_add_module(table, dwfl, &fd) : -ENOMEM;
+	Dwfl_Module *module = dwfl ? dwfl_report(dwfl, &fd) : NULL;
+	int err = module ? dwfl_visit(module, visit, arg) : 0;
 
 	dwfl_end(dwfl);
 	return err;
@@ -98,11 +108,10 @@ bool elf_dwfl__is_built_in(void)
 
 #else
 
-int elf_dwfl__add_functions(struct symbol_table *table, int fd)
+int elf_dwfl__visit(int fd, elf_dwfl_fn visit, void *arg)
 {
-	(void)table;
-	(void)fd;
-	return -ENOTSUP;
+	(void)fd, (void)visit, (void)arg;
+	return 0;
 }
 
 bool elf_dwfl__is_built_in(void)

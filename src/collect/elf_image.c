@@ -266,23 +266,31 @@ static bool image_is_for_libdw(Elf *elf)
 	return true;
 }
 
-static int image_add_from_elsewhere(struct elf_image *image, Elf *elf, int fd, const char *root)
+static int image_add_visited(void *image, Elf *elf)
 {
-	if (!*root && image_is_for_libdw(elf) &&
-	    elf_dwfl__add_functions(&image->functions, fd) == -ENOMEM)
-		return -ENOMEM;
-	return image->functions.nr ? 0 : image_add_debug_file(image, root);
+	return image_add_functions(&((struct elf_image *)image)->functions, elf, SHT_SYMTAB);
 }
 
+static int image_add_from_elsewhere(struct elf_image *image, Elf *elf, int fd, const char *root)
+{
+	int err = 0;
+
+	if (!*root && image_is_for_libdw(elf))
+		err = elf_dwfl__visit(fd, image_add_visited, image);
+	if (!err && !image->functions.nr)
+		err = image_add_debug_file(image, root);
+	return err;
+}
+
+/* What a stripped file has packed lacks what it exports. */
 static int image_add_all(struct elf_image *image, Elf *elf, int fd, const char *root)
 {
 	int err = image_add_functions(&image->functions, elf, SHT_SYMTAB);
 
-	if (!err && !image->functions.nr)
-		err = image_add_from_elsewhere(image, elf, fd, root);
-	if (!err && !image->functions.nr)
-		err = image_add_functions(&image->functions, elf, SHT_DYNSYM);
-	return err;
+	if (err || image->functions.nr)
+		return err;
+	err = image_add_from_elsewhere(image, elf, fd, root);
+	return err ?: image_add_functions(&image->functions, elf, SHT_DYNSYM);
 }
 
 int elf_image__read(struct elf_image *image, int fd, const char *root)

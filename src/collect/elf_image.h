@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * elf_image.h: the functions of one ELF file, and where its bytes lie in memory. From its .symtab;
- * of a stripped file from what libdw finds (its debug file by build-id, its .gnu_debugdata), else
- * from the debug file that its build-id names, else from .dynsym, which has only what others call.
+ * of a stripped file from its .dynsym, which has only what others call, and from what libdw finds
+ * (its debug file by build-id, its .gnu_debugdata), or the debug file that its build-id names.
  * The file is hostile: every size is bounded, nothing is mapped (it could be cut while we read).
  * C++ and Rust names stay mangled.
  */
 #ifndef IOSONAR_COLLECT_ELF_IMAGE_H
 #define IOSONAR_COLLECT_ELF_IMAGE_H
 
+#include <libelf.h>
 #include "collect/symbol_table.h"
 
 enum {
@@ -43,7 +44,8 @@ void elf_image__free(struct elf_image *image);
 
 /* libdw, if it was there when iosonar was built (HAVE_LIBDW); never in the static program. */
 bool elf_dwfl__is_built_in(void);
-/* Adds to the table, does not sort it; -ENOTSUP: not built in. */
-int elf_dwfl__add_functions(struct symbol_table *table, int fd);
+/* Files other than this one that have symbols of it. Stops at an error of visit and returns it. */
+typedef int (*elf_dwfl_fn)(void *arg, Elf *elf);
+int elf_dwfl__visit(int fd, elf_dwfl_fn visit, void *arg);
 
 #endif

@@ -144,9 +144,9 @@ static void reader_look(struct symbol_reader *r, struct reader_process *p)
 	p->looked_ns = reader_now_ns();
 }
 
-/* But this one; NULL: there is no other. */
-static struct reader_process *reader_oldest(struct symbol_reader *r,
-					    const struct reader_process *kept)
+/* NULL: there is no other. */
+static struct reader_process *reader_oldest_but(struct symbol_reader *r,
+						const struct reader_process *kept)
 {
 	struct reader_process *oldest = NULL;
 
@@ -169,23 +169,20 @@ static size_t reader_bytes(const struct symbol_reader *r)
 	return bytes;
 }
 
-/* Its place, or the one where it belongs. */
+/* Its place, or the one where it belongs: free, else of whoever was not asked about for longest. */
 static struct reader_process *reader_place(struct symbol_reader *r,
 					   const struct symbols_process *key)
 {
-	struct reader_process *place = NULL;
+	struct reader_process *place = &r->processes[0];
 
 	for (size_t i = 0; i < READER_PROCESSES; i++) {
 		struct reader_process *p = &r->processes[i];
 
 		if (p->used && p->key.pid == key->pid && p->key.image == key->image)
 			return p;
-		if (!p->used)
+		if (p->used < place->used)
 			place = p;
 	}
-	if (place)
-		return place;
-	place = reader_oldest(r, NULL);
 	reader_drop(place);
 	return place;
 }
@@ -201,7 +198,7 @@ static struct reader_process *reader_process(struct symbol_reader *r,
 		return p;
 	p->key = *key;
 	reader_look(r, p);
-	while (reader_bytes(r) > READER_MAPS_BYTES && (oldest = reader_oldest(r, p)))
+	while (reader_bytes(r) > READER_MAPS_BYTES && (oldest = reader_oldest_but(r, p)))
 		reader_drop(oldest);
 	return p;
 }

@@ -88,11 +88,11 @@ static uint32_t flame_child(struct flame *f, uint32_t parent, const struct flame
 	if (2 * ((size_t)f->nr + 1) > f->index_size && flame_grow(f))
 		return FLAME_NOBODY;
 	cell = flame_cell(f, parent, frame);
-	if (*cell)
-		return *cell;
-	if (flame_new_node(f, parent, f->nodes[parent].depth + 1, frame))
-		return FLAME_NOBODY;
-	*cell = f->nr - 1;
+	if (!*cell) {
+		if (flame_new_node(f, parent, f->nodes[parent].depth + 1, frame))
+			return FLAME_NOBODY;
+		*cell = f->nr - 1;
+	}
 	return *cell;
 }
 

@@ -18,7 +18,7 @@ const char flame_css[] =
 	".u0 rect{fill:#f7c66b}.u1 rect{fill:#f4b95a}.u2 rect{fill:#f9d283}.u3 rect{fill:#efae55}\n"
 	".k0 rect{fill:#9ecbf2}.k1 rect{fill:#8bbfec}.k2 rect{fill:#aed6f6}.k3 rect{fill:#7fb6e6}\n"
 	".f:hover rect{stroke:#111;stroke-width:1}\n"
-	".below{opacity:.55}\n"
+	".below rect{opacity:.55}\n"
 	".match rect{fill:#ec5fd0}\n"
 	".button{cursor:pointer}.button rect{fill:#eee;stroke:#888}\n"
 	"input{box-sizing:border-box;width:100%;height:22px;font:inherit}\n";
