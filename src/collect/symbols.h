@@ -4,8 +4,9 @@
  * once (50 ms, 5 MB); a process is looked at when it is first asked about (some 100 us, a function
  * of a new file some ms more), so ask while it lives: one that has ended before is "[exited]". An
  * address is where a frame goes on: for all but the innermost frame of a stack pass it less 1, or a
- * function that ends with a call is shown as its neighbour. Compiled on the fly, inlined and
- * C++ names: the first are "[anon]", the second not seen, the third left mangled.
+ * function that ends with a call is shown as its neighbour. What was compiled on the fly is
+ * "[anon]", what was inlined is not seen, names of C++ and Rust stay mangled. A process that lives
+ * in a chroot is named only with CAP_CHECKPOINT_RESTORE, one in a container always.
  *
  * User symbols are read by two processes of their own, started by symbols__prepare_user. One may
  * still look into other processes, and opens files; the other has no rights left, and looks into
@@ -21,18 +22,16 @@
 #include <stdint.h>
 #include "collect/symbol_table.h"
 
-/* What is known of an address, and what its name is then. */
+/* What is known of an address, and its name then; in the kernel "[kernel]" if there is none. */
 enum symbol_how {
-	SYMBOL_FOUND,	 /* "vfs_read", "nvme_map_data [nvme]", "main" */
-	SYMBOL_FILE,	 /* "[libfoo.so]": it has no symbol there, or cannot be read */
-	SYMBOL_ANON,	 /* "[anon]": executable memory without a file */
-	SYMBOL_UNMAPPED, /* "[unknown]": the process has nothing there; "[kernel]": nor has the
-			    kernel */
-	SYMBOL_EXITED,	 /* "[exited]": the process had ended before it was looked at */
-	SYMBOL_DENIED,	 /* "[unknown]": we may not look at the process; "[kernel]": nor at kallsyms
-			  */
+	SYMBOL_FOUND,	  /* "vfs_read", "nvme_map_data [nvme]", "main" */
+	SYMBOL_FILE,	  /* "[libfoo.so]": it has no symbol there, or cannot be read */
+	SYMBOL_ANON,	  /* "[anon]": executable memory without a file */
+	SYMBOL_UNMAPPED,  /* "[unknown]": nothing is there */
+	SYMBOL_EXITED,	  /* "[exited]": the process had ended before it was looked at */
+	SYMBOL_DENIED,	  /* "[unknown]": we may not look at the process, or at kallsyms */
 	SYMBOL_NO_READER, /* "[unknown]": nobody reads user symbols (any more) */
-	SYMBOL_NO_ROOM,	  /* "[unknown]": too many names are kept already */
+	SYMBOL_NO_ROOM,	  /* "[unknown]": no memory, or too many names are kept already */
 	NR_SYMBOL_HOW,
 };
 const char *symbol_how__words(enum symbol_how how); /* "process had ended" */
