@@ -6,7 +6,7 @@
 #ifndef IOSONAR_BPF_BIO_H
 #define IOSONAR_BPF_BIO_H
 
-#include "bpf/table.h"
+#include "bpf/stack.h"
 
 enum { BIO_MOST_MERGED = 256 };
 
@@ -136,7 +136,7 @@ inline_always void bio_extent(struct io_bio *cell, struct bio *bio, const bool d
 
 /* ---- its events ---- */
 
-inline_always int bio_queued(struct bio *bio, const bool direct)
+inline_always int bio_queued(void *ctx, struct bio *bio, const bool direct)
 {
 	const struct tables t = the_tables();
 	__u64 cgroup = bio_cgroup(bio, direct);
@@ -146,6 +146,7 @@ inline_always int bio_queued(struct bio *bio, const bool direct)
 		return 0;
 	cell->cgroup = cgroup;
 	bio_owner(cell, direct);
+	stacks_take(ctx, &cell->kernel_stack, &cell->user_stack);
 	if (settings.bios)
 		bio_extent(cell, bio, direct);
 	cell->got_ns = 0;

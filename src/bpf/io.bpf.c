@@ -13,13 +13,13 @@ char LICENSE[] SEC("license") = "GPL";
 SEC("tp_btf/nvme_setup_cmd")
 int BPF_PROG(io_nvme_setup, struct request *rq, struct nvme_command *cmd)
 {
-	return rq && cmd ? nvme_setup(rq, cmd, true) : 0;
+	return rq && cmd ? nvme_setup(ctx, rq, cmd, true) : 0;
 }
 
 SEC("raw_tp/nvme_setup_cmd")
 int io_nvme_setup_r(struct bpf_raw_tracepoint_args *ctx)
 {
-	return nvme_setup((void *)ctx->args[0], (void *)ctx->args[1], false);
+	return nvme_setup(ctx, (void *)ctx->args[0], (void *)ctx->args[1], false);
 }
 
 SEC("tp_btf/nvme_complete_rq")
@@ -44,7 +44,7 @@ int io_nvme_end_r(struct bpf_raw_tracepoint_args *ctx)
 SEC("tp_btf/block_rq_issue")
 int BPF_PROG(io_block_issue, struct request *rq)
 {
-	return rq ? block_issue(rq, true) : 0;
+	return rq ? block_issue(ctx, rq, true) : 0;
 }
 
 /* block_rq_* lost their queue argument in 5.11 (a54895fa057c) and in 5.10.137. */
@@ -60,7 +60,7 @@ inline_always struct request *request_argument(struct bpf_raw_tracepoint_args *c
 SEC("raw_tp/block_rq_issue")
 int io_block_issue_r(struct bpf_raw_tracepoint_args *ctx)
 {
-	return block_issue(request_argument(ctx), false);
+	return block_issue(ctx, request_argument(ctx), false);
 }
 
 SEC("tp_btf/block_rq_complete")
@@ -91,13 +91,13 @@ inline_always struct bio *bio_argument(struct bpf_raw_tracepoint_args *ctx)
 SEC("tp_btf/block_bio_queue")
 int BPF_PROG(io_bio_queue, struct bio *bio)
 {
-	return bio ? bio_queued(bio, true) : 0;
+	return bio ? bio_queued(ctx, bio, true) : 0;
 }
 
 SEC("raw_tp/block_bio_queue")
 int io_bio_queue_r(struct bpf_raw_tracepoint_args *ctx)
 {
-	return bio_queued(bio_argument(ctx), false);
+	return bio_queued(ctx, bio_argument(ctx), false);
 }
 
 SEC("raw_tp/block_getrq")
@@ -205,6 +205,8 @@ inline_always int nvme_error(struct request *rq)
 		command_fails(&t, slot, bpf_ktime_get_ns());
 	} else {
 		count_up(counters.never_sent);
+		if (settings.depths)
+			depth_change(slot, -1);
 		slot->state = IO_IDLE;
 	}
 	return 0;

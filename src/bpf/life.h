@@ -10,6 +10,18 @@
 #include "bpf/row.h"
 #include "bpf/sink.h"
 #include "bpf/slot.h"
+#include "bpf/slow.h"
+
+inline_always __u32 depth_change(const struct io_slot *slot, int by)
+{
+	__u32 nr = slot_more(slot)->device & (IO_MAX_DEVICES - 1);
+	struct io_device *device = bpf_map_lookup_elem(&io_devices, &nr);
+
+	if (!device)
+		return 0;
+	add_to(device->in_flight, by);
+	return fresh(device->in_flight);
+}
 
 /* Who reads records makes his own rows of them; one that was dropped is in ours. */
 inline_always bool command_has_row(const struct tables *t, const struct io_slot *slot,
@@ -17,7 +29,7 @@ inline_always bool command_has_row(const struct tables *t, const struct io_slot 
 {
 	if (ns < t->set->min_ns || (t->set->only_failed && !o->status))
 		return false;
-	if (settings.bios) /* records are of bios */
+	if (settings.bios || (settings.slowest && !is_slow(ns))) /* it has no record of its own */
 		return true;
 	return !t->set->records || !record_send(t, slot, o) || t->set->rows_too;
 }
@@ -29,6 +41,8 @@ inline_always void command_ends(const struct tables *t, struct io_slot *slot,
 	const bool failed = o->status;
 
 	slot->state = IO_IDLE;
+	if (settings.depths)
+		depth_change(slot, -1);
 	if (o->end_ns < slot->first_ns) {
 		count_up(counters.clock_backward);
 		return;
@@ -97,6 +111,8 @@ inline_always bool command_goes_on(const struct tables *t, struct io_slot *slot,
 			break;
 		}
 		count_up(counters.overwritten);
+		if (settings.depths)
+			depth_change(slot, -1);
 		return false;
 	case IO_PARKED: command_fails(t, slot, slot->last_ns); return false;
 	case IO_DONE:
@@ -251,17 +267,26 @@ inline_always bool command_places(struct io_slot *slot, struct request *rq, stru
 	return true;
 }
 
-inline_always void stages_begin(struct io_slot *slot)
+/* A command that no bio asked for was submitted by who is here. */
+inline_always void stages_begin(void *ctx, struct io_slot *slot)
 {
 	struct io_slot_stages *s = slot_stages(slot);
 
 	s->issued_ns = s->reaped_ns = 0;
-	s->depth = 0;
+	s->depth = settings.depths ? depth_change(slot, 1) : 0;
 	s->cpu = bpf_get_smp_processor_id();
+	if (slot->flags & RECORD_PASSTHROUGH) {
+		s->tid = bpf_get_current_pid_tgid();
+		s->cgroup = bpf_get_current_cgroup_id();
+		stacks_take(ctx, &s->kernel_stack, &s->user_stack);
+	} else {
+		s->tid = s->kernel_stack = s->user_stack = 0;
+		s->cgroup = 0;
+	}
 }
 
 /* Setup or issue. The clock is read last: our own work is not the command's latency. */
-inline_always int command_starts(struct request *rq, struct request_queue *q,
+inline_always int command_starts(void *ctx, struct request *rq, struct request_queue *q,
 				 struct nvme_command *cmd, __u32 number, const bool direct)
 {
 	const struct tables t = the_tables();
@@ -288,7 +313,7 @@ inline_always int command_starts(struct request *rq, struct request_queue *q,
 	}
 	more_fill(&t, slot, rq, cmd, direct);
 	if (settings.stages)
-		stages_begin(slot);
+		stages_begin(ctx, slot);
 	slot_more(slot)->last_ns = slot->first_ns = bpf_ktime_get_ns();
 	if (settings.split)
 		record_send(&t, slot, &(struct outcome){ .what = RECORD_SUBMIT });
@@ -320,9 +345,10 @@ inline_always void completion_unmatched(struct io_slot *slot, struct request *rq
 		count_up(counters.no_start);
 }
 
-inline_always int nvme_setup(struct request *rq, struct nvme_command *cmd, const bool direct)
+inline_always int nvme_setup(void *ctx, struct request *rq, struct nvme_command *cmd,
+			     const bool direct)
 {
-	return command_starts(rq, field_of(direct, rq, q), cmd,
+	return command_starts(ctx, rq, field_of(direct, rq, q), cmd,
 			      field_of_command(direct, cmd, opcode), direct);
 }
 
@@ -372,15 +398,15 @@ inline_always int nvme_complete(struct request *rq, const bool direct, const boo
 	return 0;
 }
 
-inline_always int block_issue(struct request *rq, const bool direct)
+inline_always int block_issue(void *ctx, struct request *rq, const bool direct)
 {
 	struct request_queue *q = field_of(direct, rq, q);
 	struct gendisk *disk = req_disk(rq, q, direct);
 
 	if (!disk || disk_is_nvme(disk, direct))
 		return 0;
-	return command_starts(rq, q, 0, IO_BLOCK << 8 | (field_of(direct, rq, cmd_flags) & 0xff),
-			      direct);
+	return command_starts(ctx, rq, q, 0,
+			      IO_BLOCK << 8 | (field_of(direct, rq, cmd_flags) & 0xff), direct);
 }
 
 /*
@@ -552,9 +578,11 @@ __attribute__((noinline)) int bio_ends(__u64 rq, __u64 bio, __u64 now, __u32 sta
 		return 0;
 	o.bio = cell;
 	slot = slot_of_ending(&t, rq, now, &o);
+	if ((!slot && device < 0) || (settings.slowest && !is_slow(now - cell->queued_ns)))
+		return 0;
 	if (slot)
 		record_send(&t, slot, &o);
-	else if (device >= 0)
+	else
 		record_of_bio(&t, cell, device, status, now);
 	return 0;
 }

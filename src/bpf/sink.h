@@ -70,7 +70,12 @@ inline_always void stages_fill(struct record_with_stages *r, const struct io_slo
 	r->record.flags |= RECORD_STAGES;
 	if (!o->bio) {
 		__builtin_memset(&s->queued_ns, 0, 16);
-		__builtin_memset(&s->cgroup, 0, 32);
+		s->cgroup = mine->cgroup;
+		s->inode = 0;
+		s->file_dev = 0;
+		s->tid = mine->tid;
+		s->kernel_stack = mine->kernel_stack;
+		s->user_stack = mine->user_stack;
 		return;
 	}
 	__builtin_memcpy(&s->queued_ns, &o->bio->queued_ns, 16);

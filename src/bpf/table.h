@@ -7,7 +7,7 @@
 #define IOSONAR_BPF_TABLE_H
 
 #include "bpf/request.h"
-#include "wire/record.h"
+#include "wire/stage.h"
 
 struct io_counters counters;
 __u64 attached_ns = ~0ULL; /* a request allocated before may have been sent before */
@@ -44,6 +44,23 @@ struct {
 	__type(key, __u32);
 	__array(values, struct ring);
 } io_rings SEC(".maps");
+
+/* The kernel numbers stacks; those that were sent are marked. */
+struct {
+	__uint(type, BPF_MAP_TYPE_STACK_TRACE);
+	__uint(max_entries, IO_MAX_STACKS);
+	__uint(key_size, sizeof(__u32));
+	__uint(value_size, STACK_FRAMES * sizeof(__u64));
+} io_stacks SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, IO_MAX_STACKS);
+	__type(key, __u32);
+	__type(value, __u32);
+} io_stacks_sent SEC(".maps");
+
+struct io_slow slow;
 
 /* 5.10 runs no atomic that returns a value, so neither do we; nesting and other CPUs lose nothing.
  */

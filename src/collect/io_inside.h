@@ -40,7 +40,8 @@ struct io {
 	uint32_t ring_bytes; /* of each CPU's */
 	io_record_fn on_record;
 	void *on_record_arg;
-	struct io_told *told; /* parked commands whose record we made ourselves */
+	struct io_stack **stacks; /* by number, IO_MAX_STACKS + 1 of them */
+	struct io_told *told;	  /* parked commands whose record we made ourselves */
 	size_t nr_told, room_told;
 	uint64_t parked_seen, parked_until_ns; /* when to look for parked commands */
 	int uevent_fd;

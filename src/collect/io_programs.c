@@ -105,13 +105,17 @@ static int io_complete_programs(const struct io *io)
 static int io_lend_tables(const struct io *io)
 {
 	struct io_bpf *s = io->skel;
+	bool stacks = io->wants.kernel_stacks || io->wants.user_stacks;
 	int err = 0;
 
-	if (!io->wants.stages) {
+	err = err ?: bpf_map__set_autocreate(s->maps.io_stacks, stacks);
+	err = err ?: bpf_map__set_autocreate(s->maps.io_stacks_sent, stacks);
+
+	if (!err && !io->wants.stages) {
 		err = bpf_map__set_autocreate(s->maps.io_slots, false);
 		return err ?: bpf_map__set_autocreate(s->maps.io_bios, false);
 	}
-	err = bpf_map__reuse_fd(s->maps.io_slots, io->slot_cells.fd);
+	err = err ?: bpf_map__reuse_fd(s->maps.io_slots, io->slot_cells.fd);
 	return err ?: bpf_map__reuse_fd(s->maps.io_bios, io->bio_cells.fd);
 }
 

@@ -139,6 +139,23 @@ static void io_look_for_parked(struct io *io)
 
 /* ---- rings ---- */
 
+/* The kernel's and a process's stack never have the same number: one table numbers both. */
+static int ring_on_stack(struct io *io, const struct io_stack *stack)
+{
+	struct io_stack **place;
+
+	if (!io->stacks)
+		io->stacks = calloc(IO_MAX_STACKS + 1, sizeof(*io->stacks));
+	if (!io->stacks || stack->number > IO_MAX_STACKS || stack->nr > STACK_FRAMES)
+		return 0;
+	place = &io->stacks[stack->number];
+	if (!*place)
+		*place = malloc(sizeof(*stack));
+	if (*place)
+		memcpy(*place, stack, sizeof(*stack));
+	return 0;
+}
+
 static int ring_on_record(void *arg, void *data, size_t size)
 {
 	struct io *io = arg;
@@ -148,6 +165,8 @@ static int ring_on_record(void *arg, void *data, size_t size)
 	} copy;
 	size_t at;
 
+	if (size == sizeof(struct io_stack))
+		return ring_on_stack(io, data);
 	if (size < sizeof(copy.record))
 		return 0;
 	memcpy(&copy, data, size < sizeof(copy) ? size : sizeof(copy));
@@ -211,6 +230,9 @@ void io_free_rings(struct io *io)
 {
 	ring_buffer__free(io->rings);
 	free(io->told);
+	for (size_t i = 0; io->stacks && i <= IO_MAX_STACKS; i++)
+		free(io->stacks[i]);
+	free(io->stacks);
 }
 
 int io__records(struct io *io, io_record_fn fn, void *arg)
@@ -226,6 +248,17 @@ int io__records(struct io *io, io_record_fn fn, void *arg)
 		return log_err(got, "cannot read the rings: %s", strerror(-got));
 	io_look_for_parked(io);
 	return 0;
+}
+
+const struct io_stack *io__stack(const struct io *io, uint32_t number)
+{
+	return io->stacks && number && number <= IO_MAX_STACKS ? io->stacks[number] : NULL;
+}
+
+void io__stack_losses(const struct io *io, uint64_t *taken, uint64_t *failed)
+{
+	*taken = io->skel->bss->counters.stack_taken;
+	*failed = io->skel->bss->counters.stack_failed;
 }
 
 int io__device_of(struct io *io, const struct io_record *record)

@@ -161,6 +161,11 @@ static void io_set_shape(struct io *io)
 	ro->split = io->wants.split;
 	ro->stages = io->wants.stages;
 	ro->bios = io->wants.bios;
+	ro->kernel_stacks = io->wants.kernel_stacks;
+	ro->user_stacks = io->wants.user_stacks;
+	ro->depths = io->wants.depths;
+	ro->slowest = io->wants.slowest != 0;
+	ro->slowest_nr = io->wants.slowest;
 	ro->queue_argument = k->queue_argument;
 	ro->bio_queue_argument = k->bio_queue_argument;
 	ro->by_size = io->wants.by_size;

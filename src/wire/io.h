@@ -16,8 +16,9 @@ enum {
 	IO_MAX_KEYS = 65536,
 	IO_NAME_LEN = 32, /* the kernel's DISK_NAME_LEN */
 	IO_COMM_LEN = 16,
-	IO_MAX_RANGES = 4, /* partitions of one disk that -d names */
-	IO_MAX_DEPTH = 4,  /* task, softirq, irq, nmi: how deep programs nest on one CPU */
+	IO_MAX_STACKS = 16384, /* that differ */
+	IO_MAX_RANGES = 4,     /* partitions of one disk that -d names */
+	IO_MAX_DEPTH = 4,      /* task, softirq, irq, nmi: how deep programs nest on one CPU */
 };
 
 /*
@@ -88,7 +89,10 @@ struct io_slot_stages {
 	__u32 depth;
 	__u16 cpu;
 	__u16 pad;
-	__u64 room[3];
+	__u32 kernel_stack, user_stack; /* of a command that no bio asked for */
+	__u32 tid;
+	__u32 pad2;
+	__u64 cgroup;
 };
 _Static_assert(sizeof(struct io_slot_stages) == sizeof(struct io_slot), "one offset finds both");
 
@@ -203,6 +207,7 @@ struct io_device {
 	__u64 diskseq; /* 0: none (an admin queue, or before 5.15) */
 	struct io_range ranges[IO_MAX_RANGES];
 	__u64 unjudged;		/* commands that came before the verdict */
+	__u64 in_flight;	/* with depths: commands */
 	char name[IO_NAME_LEN]; /* empty: an admin queue */
 	__s32 ctrl;		/* N of nvmeN; -1: not known */
 	__u32 block_shift;
@@ -281,6 +286,7 @@ struct io_settings {
 	__u32 cpu_at;	  /* byte offset of struct io_cpu's */
 	__u32 cpu_mask;	  /* of their byte offsets */
 	__u32 filter_pid; /* 0: none */
+	__u32 slowest_nr; /* how many are wanted */
 	/* Bits of rq->cmd_flags, numbered by this kernel's BTF; rare: these or passthrough. */
 	__u32 integrity_flag, fua_flag, rare_flags;
 	__u32 noretry_flags; /* any of them: an error ends the command */
@@ -297,16 +303,32 @@ struct io_settings {
 	__u8 filter_op, filter_nsid, filter_qid, filter_ctrl, filter_sectors;
 	__u8 not_rows_alone; /* --min, --failed or records */
 	__u8 only_failed;
-	__u8 zoom;		 /* nvme_latency's scale instead of the log-linear one */
-	__u8 queue_argument;	 /* block_rq_* events have the queue as their first argument */
-	__u8 records;		 /* one per command into the rings, */
-	__u8 rows_too;		 /* and counted in its row as well */
-	__u8 split;		 /* and one at submit */
-	__u8 stages;		 /* records have stages, and an owner */
-	__u8 bios;		 /* records are of bios, not of commands */
-	__u8 bio_queue_argument; /* events of bios have the queue as their first argument */
-	__u8 task_pointer;	 /* bpf_get_current_task_btf is there (5.11) */
-	__u8 pad[8];
+	__u8 zoom;	     /* nvme_latency's scale instead of the log-linear one */
+	__u8 queue_argument; /* block_rq_* events have the queue as their first argument */
+	__u8 records;	     /* one per command into the rings, */
+	__u8 rows_too;	     /* and counted in its row as well */
+	__u8 split;	     /* and one at submit */
+	__u8 stages;	     /* records have stages, and an owner */
+	__u8 kernel_stacks, user_stacks; /* where bios are submitted */
+	__u8 depths;			 /* commands in flight are counted by device */
+	__u8 slowest;			 /* records of those above slow.from_ns only */
+	__u8 bios;			 /* records are of bios, not of commands */
+	__u8 bio_queue_argument;	 /* events of bios have the queue as their first argument */
+	__u8 task_pointer;		 /* bpf_get_current_task_btf is there (5.11) */
+	__u8 pad[5];
+};
+
+/*
+ * The slowest so far: how many were sent in each bucket from `bucket` on, and how many that are in
+ * all. As soon as enough lie above the lowest bucket nobody needs it any more: the bar rises.
+ */
+struct io_slow {
+	__u64 from_ns;
+	__u32 bucket;
+	__u32 claim;
+	__u32 nr;
+	__u32 pad;
+	__u32 sent[HIST_CELLS + 1];
 };
 
 /* Counted where it happens; only ever grows. */
@@ -323,6 +345,8 @@ struct io_counters {
 	__u64 refused;	      /* commands the driver ended itself: its controller was not ready */
 	__u64 requeues;	      /* commands handed back before they reached the device */
 	__u64 failed;	      /* commands that ended with an error */
+	__u64 stack_taken;    /* stacks whose place another had */
+	__u64 stack_failed;   /* stacks that could not be taken */
 	__u64 no_bio;	      /* bios that found their table full: commands without stages */
 	__u64 parked;	      /* errors that a retry may follow; counted with records only */
 };
