@@ -138,6 +138,11 @@ const struct device *session__device(struct session *s, const struct io_record *
 	return s->inside->source->device(s, record);
 }
 
+const struct io_stack *session__stack(const struct session *s, uint32_t number)
+{
+	return s->inside->source->stack ? s->inside->source->stack(s, number) : NULL;
+}
+
 const struct device_list *session__devices(const struct session *s)
 {
 	return s->inside->source->devices(s);

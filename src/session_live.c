@@ -330,6 +330,11 @@ static const struct device_list *live_devices(const struct session *s)
 	return io__devices(s->inside->live->io);
 }
 
+static const struct io_stack *live_stack(const struct session *s, uint32_t number)
+{
+	return io__stack(s->inside->live->io, number);
+}
+
 static char *const *live_op_names(const struct session *s)
 {
 	return io__kernel(s->inside->live->io)->op_names;
@@ -376,6 +381,7 @@ const struct session_source session_live = {
 	.run = live_run,
 	.device = live_device,
 	.devices = live_devices,
+	.stack = live_stack,
 	.op_names = live_op_names,
 	.about = live_about,
 	.sees = live_sees,
