@@ -12,6 +12,7 @@ enum { FRAMES_OF_OURS = 8 }; /* the hook's frames are among the first */
 struct frames {
 	struct symbols *symbols;
 	bool user;
+	uint32_t seen; /* the last process that was looked at */
 };
 
 struct frames *frames__new(bool user)
@@ -49,6 +50,14 @@ void frames__free(struct frames *frames)
 		return;
 	symbols__free(frames->symbols);
 	free(frames);
+}
+
+void frames__see(struct frames *frames, uint32_t pid)
+{
+	if (pid == frames->seen)
+		return;
+	frames->seen = pid;
+	symbols__see(frames->symbols, &(struct symbols_process){ .pid = pid });
 }
 
 /* bpf_prog_…, bpf_trace_run1, __bpf_trace_block_bio_queue, __traceiter_block_bio_queue */

@@ -19,6 +19,9 @@ struct frames *frames__new(bool user);
 void frames__prepare(struct frames *frames);
 void frames__free(struct frames *frames);
 
+/* Looks at a process before it ends, whose frames will be named later. */
+void frames__see(struct frames *frames, uint32_t pid);
+
 struct frame {
 	const char *name; /* hostile; kept until frames__free */
 	uint64_t address;

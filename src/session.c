@@ -35,7 +35,7 @@ static int session_open_output(struct session *s)
 {
 	const struct output_options *o = &s->options->output;
 
-	s->format = (enum table_format)o->format;
+	s->format = o->format > OUTPUT_CSV ? TABLE_TEXT : (enum table_format)o->format;
 	s->out = o->path ? fopen(o->path, "we") : stdout;
 	if (s->out) {
 		session_buffer_output(s);
