@@ -25,23 +25,25 @@ inline_always __u32 depth_change(const struct io_slot *slot, int by)
 
 /* Who reads records makes his own rows of them; one that was dropped is in ours. */
 inline_always bool command_has_row(const struct tables *t, const struct io_slot *slot,
-				   const struct outcome *o, __u64 ns)
+				   const struct outcome *o, __u64 ns, const bool stages)
 {
 	if (ns < t->set->min_ns || (t->set->only_failed && !o->status))
 		return false;
-	if (settings.bios || (settings.slowest && !is_slow(ns))) /* it has no record of its own */
+	/* Some have no record of their own. */
+	if (stages && (settings.bios || (settings.slowest && !is_slow(ns))))
 		return true;
-	return !t->set->records || !record_send(t, slot, o) || t->set->rows_too;
+	return !t->set->records || !record_send(t, slot, o, stages) || t->set->rows_too;
 }
 
+/* stages: known when it is compiled where it is often asked, so that it costs nothing there. */
 inline_always void command_ends(const struct tables *t, struct io_slot *slot,
-				const struct outcome *o)
+				const struct outcome *o, const bool stages)
 {
 	__u64 ns = o->end_ns - slot->first_ns;
 	const bool failed = o->status;
 
 	slot->state = IO_IDLE;
-	if (settings.depths)
+	if (stages && settings.depths)
 		depth_change(slot, -1);
 	if (o->end_ns < slot->first_ns) {
 		count_up(counters.clock_backward);
@@ -50,19 +52,20 @@ inline_always void command_ends(const struct tables *t, struct io_slot *slot,
 	slot->completed++;
 	if (failed)
 		count_up(counters.failed);
-	if (t->set->not_rows_alone && !command_has_row(t, slot, o, ns))
+	if (t->set->not_rows_alone && !command_has_row(t, slot, o, ns, stages))
 		return;
 	row_count(t, slot->key_nr, ns, slot->bytes);
 }
 
 /* An NVMe command ends with the error that parked it, or because no other attempt will come. */
-inline_always void command_fails(const struct tables *t, struct io_slot *slot, __u64 end_ns)
+inline_always void command_fails(const struct tables *t, struct io_slot *slot, __u64 end_ns,
+				 const bool stages)
 {
 	struct outcome o = { .end_ns = end_ns, .status = NVME_HOST_ABORTED };
 
 	if (t->set->records && slot->state == IO_PARKED)
 		o.status = slot_more(slot)->status;
-	command_ends(t, slot, &o);
+	command_ends(t, slot, &o, stages);
 }
 
 /* With stages an NVMe command waits for the end of its request, which is a stage itself. */
@@ -81,14 +84,15 @@ inline_always void command_was_done(const struct tables *t, struct io_slot *slot
 	o->status = slot_more(slot)->status;
 	if (slot->state == IO_DONE)
 		o->result = slot_stages(slot)->result;
-	command_ends(t, slot, o);
+	command_ends(t, slot, o, true);
 }
 
 /*
  * A setup finds the slot not idle. True: it is another attempt of the same command, which goes on.
  * False: the slot was cleared and takes a new command.
  */
-inline_always bool command_goes_on(const struct tables *t, struct io_slot *slot, __u64 alloc_ns)
+inline_always bool command_goes_on(const struct tables *t, struct io_slot *slot, __u64 alloc_ns,
+				   const bool stages)
 {
 	__u64 now = bpf_ktime_get_ns();
 
@@ -111,19 +115,19 @@ inline_always bool command_goes_on(const struct tables *t, struct io_slot *slot,
 			break;
 		}
 		count_up(counters.overwritten);
-		if (settings.depths)
+		if (stages && settings.depths)
 			depth_change(slot, -1);
 		return false;
-	case IO_PARKED: command_fails(t, slot, slot->last_ns); return false;
+	case IO_PARKED: command_fails(t, slot, slot->last_ns, stages); return false;
 	case IO_DONE:
-		if (t->set->stages)
+		if (stages)
 			command_was_done(t, slot, &(struct outcome){});
 		return false;
 	default: return false;
 	}
 	if (t->set->records)
 		slot_more(slot)->last_ns = now;
-	if (t->set->stages)
+	if (stages)
 		slot_stages(slot)->issued_ns = slot_stages(slot)->reaped_ns = 0;
 	slot->state = IO_OPEN;
 	return true;
@@ -267,27 +271,21 @@ inline_always bool command_places(struct io_slot *slot, struct request *rq, stru
 	return true;
 }
 
-/* A command that no bio asked for was submitted by who is here. */
-inline_always void stages_begin(void *ctx, struct io_slot *slot)
+inline_always void stages_begin(struct io_slot *slot)
 {
 	struct io_slot_stages *s = slot_stages(slot);
 
 	s->issued_ns = s->reaped_ns = 0;
 	s->depth = settings.depths ? depth_change(slot, 1) : 0;
 	s->cpu = bpf_get_smp_processor_id();
-	if (slot->flags & RECORD_PASSTHROUGH) {
-		s->tid = bpf_get_current_pid_tgid();
-		s->cgroup = bpf_get_current_cgroup_id();
-		stacks_take(ctx, &s->kernel_stack, &s->user_stack);
-	} else {
-		s->tid = s->kernel_stack = s->user_stack = 0;
-		s->cgroup = 0;
-	}
+	s->tid = s->kernel_stack = s->user_stack = 0;
+	s->cgroup = 0;
 }
 
 /* Setup or issue. The clock is read last: our own work is not the command's latency. */
-inline_always int command_starts(void *ctx, struct request *rq, struct request_queue *q,
-				 struct nvme_command *cmd, __u32 number, const bool direct)
+inline_always int command_starts(struct request *rq, struct request_queue *q,
+				 struct nvme_command *cmd, __u32 number, const bool direct,
+				 const bool stages)
 {
 	const struct tables t = the_tables();
 	struct io_slot *slot = slot_take(&t, rq);
@@ -295,7 +293,7 @@ inline_always int command_starts(void *ctx, struct request *rq, struct request_q
 	if (!slot)
 		return 0;
 	if (slot->state > IO_IGNORED &&
-	    command_goes_on(&t, slot, field_of(direct, rq, start_time_ns)))
+	    command_goes_on(&t, slot, field_of(direct, rq, start_time_ns), stages))
 		return 0;
 	if (slot->queue == (__u64)q && slot->op == number) {
 		slot->bytes = command_bytes(slot, rq, cmd, direct);
@@ -312,11 +310,11 @@ inline_always int command_starts(void *ctx, struct request *rq, struct request_q
 		return 0;
 	}
 	more_fill(&t, slot, rq, cmd, direct);
-	if (settings.stages)
-		stages_begin(ctx, slot);
+	if (stages)
+		stages_begin(slot);
 	slot_more(slot)->last_ns = slot->first_ns = bpf_ktime_get_ns();
 	if (settings.split)
-		record_send(&t, slot, &(struct outcome){ .what = RECORD_SUBMIT });
+		record_send(&t, slot, &(struct outcome){ .what = RECORD_SUBMIT }, stages);
 	return 0;
 }
 
@@ -345,11 +343,11 @@ inline_always void completion_unmatched(struct io_slot *slot, struct request *rq
 		count_up(counters.no_start);
 }
 
-inline_always int nvme_setup(void *ctx, struct request *rq, struct nvme_command *cmd,
-			     const bool direct)
+inline_always int nvme_setup(struct request *rq, struct nvme_command *cmd, const bool direct,
+			     const bool stages)
 {
-	return command_starts(ctx, rq, field_of(direct, rq, q), cmd,
-			      field_of_command(direct, cmd, opcode), direct);
+	return command_starts(rq, field_of(direct, rq, q), cmd,
+			      field_of_command(direct, cmd, opcode), direct, stages);
 }
 
 /* As the driver decides: "do not retry" in the status, or a request that asked for no retry, as all
@@ -378,7 +376,7 @@ inline_always int nvme_complete(struct request *rq, const bool direct, const boo
 			if (t.set->stages)
 				command_is_done(slot, &o);
 			else
-				command_ends(&t, slot, &o);
+				command_ends(&t, slot, &o, false);
 			return 0;
 		}
 		slot->last_ns = now;
@@ -389,24 +387,26 @@ inline_always int nvme_complete(struct request *rq, const bool direct, const boo
 		}
 		return 0;
 	}
-	if (t.set->records)
+	if (t.set->records) {
 		o.result = nvme_result(rq, cast);
-	if (t.set->stages)
-		command_is_done(slot, &o);
-	else
-		command_ends(&t, slot, &o);
+		if (t.set->stages) {
+			command_is_done(slot, &o);
+			return 0;
+		}
+	}
+	command_ends(&t, slot, &o, false);
 	return 0;
 }
 
-inline_always int block_issue(void *ctx, struct request *rq, const bool direct)
+inline_always int block_issue(struct request *rq, const bool direct, const bool stages)
 {
 	struct request_queue *q = field_of(direct, rq, q);
 	struct gendisk *disk = req_disk(rq, q, direct);
 
 	if (!disk || disk_is_nvme(disk, direct))
 		return 0;
-	return command_starts(ctx, rq, q, 0,
-			      IO_BLOCK << 8 | (field_of(direct, rq, cmd_flags) & 0xff), direct);
+	return command_starts(rq, q, 0, IO_BLOCK << 8 | (field_of(direct, rq, cmd_flags) & 0xff),
+			      direct, stages);
 }
 
 /*
@@ -432,12 +432,13 @@ inline_always __u32 block_status(__u32 error)
 /* A request of a disk that is not NVMe, whose first bio and number of bios are known with stages.
  */
 inline_always void block_ends(const struct tables *t, struct request *rq, struct io_slot *slot,
-			      __u32 nr_bytes, struct outcome *o, const bool direct)
+			      __u32 nr_bytes, struct outcome *o, const bool direct,
+			      const bool stages)
 {
 	if (slot && slot->state >= IO_RETRY) { /* it waited for another attempt that never came */
 		if (!o->status)
 			o->status = BLOCK_EIO;
-		command_ends(t, slot, o);
+		command_ends(t, slot, o, stages);
 		return;
 	}
 	if (!slot || slot->state != IO_OPEN) {
@@ -447,7 +448,7 @@ inline_always void block_ends(const struct tables *t, struct request *rq, struct
 	}
 	if (nr_bytes < field_of(direct, rq, __data_len)) /* a part; the rest will follow */
 		return;
-	command_ends(t, slot, o);
+	command_ends(t, slot, o, stages);
 }
 
 inline_always int block_complete(struct request *rq, __u32 error, __u32 nr_bytes, const bool direct)
@@ -461,7 +462,7 @@ inline_always int block_complete(struct request *rq, __u32 error, __u32 nr_bytes
 	o.end_ns = bpf_ktime_get_ns();
 	t = the_tables();
 	o.status = block_status(error);
-	block_ends(&t, rq, slot_find(&t, rq), nr_bytes, &o, direct);
+	block_ends(&t, rq, slot_find(&t, rq), nr_bytes, &o, direct, false);
 	return 0;
 }
 
@@ -523,7 +524,7 @@ inline_always int request_complete(struct request *rq, __u32 error, __u32 nr_byt
 	if (disk && !disk_is_nvme(disk, direct)) {
 		o.end_ns = now;
 		o.status = block_status(error);
-		block_ends(&t, rq, slot, nr_bytes, &o, direct);
+		block_ends(&t, rq, slot, nr_bytes, &o, direct, true);
 	} else if (slot && (slot->state == IO_DONE || slot->state == IO_PARKED)) {
 		o.done_ns = now;
 		command_was_done(&t, slot, &o);
@@ -581,7 +582,7 @@ __attribute__((noinline)) int bio_ends(__u64 rq, __u64 bio, __u64 now, __u32 sta
 	if ((!slot && device < 0) || (settings.slowest && !is_slow(now - cell->queued_ns)))
 		return 0;
 	if (slot)
-		record_send(&t, slot, &o);
+		record_send(&t, slot, &o, true);
 	else
 		record_of_bio(&t, cell, device, status, now);
 	return 0;
@@ -638,6 +639,22 @@ inline_always int bio_forgotten(const void *bio)
 
 	if (cell)
 		cell->busy = 0;
+	return 0;
+}
+
+/* A command that no bio asked for was submitted by who is here; after its setup. */
+inline_always int nvme_submitted(void *ctx, const void *rq)
+{
+	const struct tables t = the_tables();
+	struct io_slot *slot = slot_find(&t, rq);
+	struct io_slot_stages *s;
+
+	if (!slot || slot->state != IO_OPEN || !(slot->flags & RECORD_PASSTHROUGH))
+		return 0;
+	s = slot_stages(slot);
+	s->tid = bpf_get_current_pid_tgid();
+	s->cgroup = bpf_get_current_cgroup_id();
+	stacks_take(ctx, &s->kernel_stack, &s->user_stack);
 	return 0;
 }
 

@@ -113,9 +113,9 @@ SAME(io_stages, io_bio, cgroup, cgroup, file_dev);
 SAME(io_stages, io_bio, cgroup, cgroup, tid);
 SAME(io_stages, io_bio, cgroup, cgroup, user_stack);
 
-inline_always struct io_record *record_reserve(void *ring)
+inline_always struct io_record *record_reserve(void *ring, const bool stages)
 {
-	if (settings.stages)
+	if (stages)
 		return bpf_ringbuf_reserve(ring, sizeof(struct record_with_stages), 0);
 	return bpf_ringbuf_reserve(ring, sizeof(struct io_record), 0);
 }
@@ -125,7 +125,7 @@ inline_always struct io_record *record_reserve(void *ring)
  * never waits. False: it was dropped.
  */
 inline_always bool record_send(const struct tables *t, const struct io_slot *slot,
-			       const struct outcome *o)
+			       const struct outcome *o, const bool stages)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
 	struct io_cpu *mine =
@@ -135,15 +135,15 @@ inline_always bool record_send(const struct tables *t, const struct io_slot *slo
 	__u32 seq = mine->tried;
 
 	count_up(mine->tried);
-	r = ring ? record_reserve(ring) : 0;
+	r = ring ? record_reserve(ring, stages) : 0;
 	if (!r) {
 		count_up(mine->dropped);
 		return false;
 	}
 	record_fill(r, slot, slot_more(slot), o);
-	if (settings.stages)
+	if (stages)
 		stages_fill((void *)r, slot, o);
-	if (settings.bios)
+	if (stages && settings.bios)
 		bio_fill(r, o->bio);
 	r->seq = seq;
 	r->cpu = cpu;

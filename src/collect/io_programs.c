@@ -18,11 +18,15 @@
 #include "log.h"
 #include "privilege.h"
 
-static void io_autoload_stages(const struct io *io, bool nvme, bool typed_block)
+static void io_autoload_stages(const struct io *io, bool nvme, bool block, bool typed_block)
 {
 	struct io_bpf *s = io->skel;
 	bool stages = io->wants.stages, typed_bio = typed_block && !io->kernel.bio_queue_argument;
 
+	bpf_program__set_autoload(s->progs.io_nvme_setup_s, stages && nvme && io->direct);
+	bpf_program__set_autoload(s->progs.io_nvme_setup_sr, stages && nvme && !io->direct);
+	bpf_program__set_autoload(s->progs.io_block_issue_s, stages && block && typed_block);
+	bpf_program__set_autoload(s->progs.io_block_issue_sr, stages && block && !typed_block);
 	bpf_program__set_autoload(s->progs.io_request_end, stages && typed_block);
 	bpf_program__set_autoload(s->progs.io_request_end_r, stages && !typed_block);
 	bpf_program__set_autoload(s->progs.io_bio_queue, stages && typed_bio);
@@ -35,6 +39,8 @@ static void io_autoload_stages(const struct io *io, bool nvme, bool typed_block)
 	bpf_program__set_autoload(s->progs.io_insert, stages);
 	bpf_program__set_autoload(s->progs.io_nvme_issue, stages && nvme);
 	bpf_program__set_autoload(s->progs.io_nvme_reap, stages && nvme);
+	bpf_program__set_autoload(s->progs.io_nvme_submit,
+				  nvme && (io->wants.kernel_stacks || io->wants.user_stacks));
 }
 
 static void io_autoload(const struct io *io)
@@ -43,20 +49,20 @@ static void io_autoload(const struct io *io)
 	bool nvme = io_wants_nvme(io), block = !io->nr_choices || io_wants_block(io);
 	bool typed_block = io->direct && kernel__may_type_block(&io->kernel);
 	bool cast = io->kernel.rdonly_cast_id && io->kernel.nvme_status_at;
+	bool alone = !io->wants.stages; /* those with stages have programs of their own */
 
-	bpf_program__set_autoload(s->progs.io_nvme_setup, nvme && io->direct);
+	bpf_program__set_autoload(s->progs.io_nvme_setup, alone && nvme && io->direct);
 	bpf_program__set_autoload(s->progs.io_nvme_end, nvme && io->direct && !cast);
 	bpf_program__set_autoload(s->progs.io_nvme_end_c, nvme && io->direct && cast);
-	bpf_program__set_autoload(s->progs.io_nvme_setup_r, nvme && !io->direct);
+	bpf_program__set_autoload(s->progs.io_nvme_setup_r, alone && nvme && !io->direct);
 	bpf_program__set_autoload(s->progs.io_nvme_end_r, nvme && !io->direct);
-	bpf_program__set_autoload(s->progs.io_block_issue, block && typed_block);
-	bpf_program__set_autoload(s->progs.io_block_end, block && typed_block && !io->wants.stages);
-	bpf_program__set_autoload(s->progs.io_block_issue_r, block && !typed_block);
-	bpf_program__set_autoload(s->progs.io_block_end_r,
-				  block && !typed_block && !io->wants.stages);
+	bpf_program__set_autoload(s->progs.io_block_issue, alone && block && typed_block);
+	bpf_program__set_autoload(s->progs.io_block_end, alone && block && typed_block);
+	bpf_program__set_autoload(s->progs.io_block_issue_r, alone && block && !typed_block);
+	bpf_program__set_autoload(s->progs.io_block_end_r, alone && block && !typed_block);
 	bpf_program__set_autoload(s->progs.io_error, nvme && io->kernel.has_rq_error);
 	bpf_program__set_autoload(s->progs.io_error_old, nvme && !io->kernel.has_rq_error);
-	io_autoload_stages(io, nvme, typed_block);
+	io_autoload_stages(io, nvme, block, typed_block);
 }
 
 /* Completes the marked instructions: request.h says why. */
@@ -177,7 +183,9 @@ bool io_has_block(const struct io *io)
 	const struct io_bpf *s = io->skel;
 
 	return bpf_program__autoload(s->progs.io_block_issue) ||
-	       bpf_program__autoload(s->progs.io_block_issue_r);
+	       bpf_program__autoload(s->progs.io_block_issue_r) ||
+	       bpf_program__autoload(s->progs.io_block_issue_s) ||
+	       bpf_program__autoload(s->progs.io_block_issue_sr);
 }
 
 /* A stage that this kernel does not show is left out; the rest is worth having. */
@@ -223,6 +231,8 @@ int io_attach_block(struct io *io)
 	err = err ?: io_attach_one(io, s->progs.io_block_end_r, &s->links.io_block_end_r);
 	err = err ?: io_attach_one(io, s->progs.io_block_issue, &s->links.io_block_issue);
 	err = err ?: io_attach_one(io, s->progs.io_block_issue_r, &s->links.io_block_issue_r);
+	err = err ?: io_attach_one(io, s->progs.io_block_issue_s, &s->links.io_block_issue_s);
+	err = err ?: io_attach_one(io, s->progs.io_block_issue_sr, &s->links.io_block_issue_sr);
 	io->block_attached = !err;
 	return err;
 }
@@ -240,6 +250,9 @@ static int io_attach_nvme(struct io *io)
 	err = err ?: io_attach_one(io, s->progs.io_nvme_end_r, &s->links.io_nvme_end_r);
 	err = err ?: io_attach_one(io, s->progs.io_nvme_setup, &s->links.io_nvme_setup);
 	err = err ?: io_attach_one(io, s->progs.io_nvme_setup_r, &s->links.io_nvme_setup_r);
+	err = err ?: io_attach_one(io, s->progs.io_nvme_setup_s, &s->links.io_nvme_setup_s);
+	err = err ?: io_attach_one(io, s->progs.io_nvme_setup_sr, &s->links.io_nvme_setup_sr);
+	io_attach_stage(s->progs.io_nvme_submit, &s->links.io_nvme_submit);
 	return err;
 }
 
@@ -331,6 +344,7 @@ static void io_detach_stages(struct io_bpf *s)
 	io_unlink(&s->links.io_insert);
 	io_unlink(&s->links.io_nvme_issue);
 	io_unlink(&s->links.io_nvme_reap);
+	io_unlink(&s->links.io_nvme_submit);
 	io_unlink(&s->links.io_request_end);
 	io_unlink(&s->links.io_request_end_r);
 	io_unlink(&s->links.io_bios_end);
@@ -351,6 +365,10 @@ void io__detach(struct io *io)
 	io_unlink(&s->links.io_nvme_setup_r);
 	io_unlink(&s->links.io_block_issue);
 	io_unlink(&s->links.io_block_issue_r);
+	io_unlink(&s->links.io_nvme_setup_s);
+	io_unlink(&s->links.io_nvme_setup_sr);
+	io_unlink(&s->links.io_block_issue_s);
+	io_unlink(&s->links.io_block_issue_sr);
 	io_wait_for_programs();
 	io_wait_for_parked(io);
 	io_unlink(&s->links.io_nvme_end);

@@ -303,8 +303,10 @@ static bool wants_records(const struct setting *s)
 /* Only stages attach them: without, they are not loaded. */
 static bool needs_records(const struct bpf_program *program)
 {
-	static const char *const prefixes[] = { "io_bio", "io_request", "io_insert",
-						"io_nvme_issue", "io_nvme_reap" };
+	static const char *const prefixes[] = { "io_bio",	   "io_request",
+						"io_insert",	   "io_nvme_issue",
+						"io_nvme_reap",	   "io_nvme_submit",
+						"io_nvme_setup_s", "io_block_issue_s" };
 
 	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
 		if (!strncmp(bpf_program__name(program), prefixes[i], strlen(prefixes[i])))
