@@ -371,7 +371,7 @@ inline_always int nvme_complete(struct request *rq, const bool direct, const boo
 	}
 	o.status = nvme_status(t.set, rq, cast);
 	o.end_ns = now;
-	if (o.status) {
+	if (__builtin_expect(o.status, 0)) {
 		if (nvme_never_retries(&t, rq, o.status, direct)) {
 			if (t.set->stages)
 				command_is_done(slot, &o);
