@@ -139,13 +139,15 @@ inline_always void bio_extent(struct io_bio *cell, struct bio *bio, const bool d
 inline_always int bio_queued(void *ctx, struct bio *bio, const bool direct)
 {
 	const struct tables t = the_tables();
-	__u64 cgroup = bio_cgroup(bio, direct);
+	__u64 cgroup = settings.details ? bio_cgroup(bio, direct) : 0;
 	struct io_bio *cell = bio_take(&t, bio);
 
 	if (!cell)
 		return 0;
-	cell->cgroup = cgroup;
-	bio_owner(cell, direct);
+	if (settings.details) {
+		cell->cgroup = cgroup;
+		bio_owner(cell, direct);
+	}
 	stacks_take(ctx, &cell->kernel_stack, &cell->user_stack);
 	if (settings.bios)
 		bio_extent(cell, bio, direct);

@@ -222,11 +222,15 @@ inline_always __u8 record_flags(struct request *rq, __u32 cmd_flags, const bool 
 }
 
 inline_always void more_fill(const struct tables *t, struct io_slot *slot, struct request *rq,
-			     struct nvme_command *cmd, const bool direct)
+			     struct nvme_command *cmd, const bool direct, const bool stages)
 {
 	struct io_slot_more *more = slot_more(slot);
 	__u32 cmd_flags = field_of(direct, rq, cmd_flags);
 
+	if (stages && !settings.details) {
+		slot->flags = 0;
+		return;
+	}
 	more_task(more, direct);
 	more->qid = queue_number(rq, slot->kind, direct);
 	if (cmd)
@@ -309,7 +313,7 @@ inline_always int command_starts(struct request *rq, struct request_queue *q,
 		slot->first_ns = bpf_ktime_get_ns();
 		return 0;
 	}
-	more_fill(&t, slot, rq, cmd, direct);
+	more_fill(&t, slot, rq, cmd, direct, stages);
 	if (stages)
 		stages_begin(slot);
 	slot_more(slot)->last_ns = slot->first_ns = bpf_ktime_get_ns();
@@ -497,13 +501,23 @@ __attribute__((noinline)) int bios_forget(__u64 bio)
 	return nr;
 }
 
+/* Known once its queue had a command that was wanted. */
+inline_always bool is_nvme(struct request *rq, const struct io_slot *slot)
+{
+	struct gendisk *disk;
+
+	if (slot && slot->state >= IO_OPEN)
+		return slot->kind != IO_BLOCK;
+	disk = req_disk(rq, BPF_CORE_READ(rq, q), false);
+	return !disk || disk_is_nvme(disk, false);
+}
+
 /* An NVMe command that is parked now was not tried again. */
 inline_always int request_complete(struct request *rq, __u32 error, __u32 nr_bytes,
 				   const bool direct)
 {
 	struct bio *bio = field_of(direct, rq, bio);
 	struct bio *next = bio ? field_of(direct, bio, bi_next) : 0;
-	struct gendisk *disk = req_disk(rq, field_of(direct, rq, q), direct);
 	struct outcome o = { .nr_bios = bio != 0 };
 	const struct tables t = the_tables();
 	__u64 now = bpf_ktime_get_ns();
@@ -521,13 +535,13 @@ inline_always int request_complete(struct request *rq, __u32 error, __u32 nr_byt
 	if (!settings.bios && bio)
 		o.bio = first = bio_find(&t, bio);
 	slot = slot_find(&t, rq);
-	if (disk && !disk_is_nvme(disk, direct)) {
+	if (slot && (slot->state == IO_DONE || slot->state == IO_PARKED)) {
+		o.done_ns = now;
+		command_was_done(&t, slot, &o);
+	} else if (!is_nvme(rq, slot)) {
 		o.end_ns = now;
 		o.status = block_status(error);
 		block_ends(&t, rq, slot, nr_bytes, &o, direct, true);
-	} else if (slot && (slot->state == IO_DONE || slot->state == IO_PARKED)) {
-		o.done_ns = now;
-		command_was_done(&t, slot, &o);
 	}
 	if (slot)
 		slot_stages(slot)->inserted_ns = 0; /* the next command may pass no scheduler */

@@ -36,22 +36,37 @@ struct record_with_stages {
 };
 
 inline_always void record_fill(struct io_record *r, const struct io_slot *slot,
-			       const struct io_slot_more *more, const struct outcome *o)
+			       const struct io_slot_more *more, const struct outcome *o,
+			       const bool stages)
 {
 	r->first_ns = slot->first_ns;
 	r->last_ns = more->last_ns;
 	r->end_ns = o->end_ns;
-	r->result = o->result;
-	__builtin_memcpy(r->cdw10, more->cdw10, sizeof(r->cdw10));
-	r->nsid = more->nsid;
 	r->bytes = slot->bytes;
-	r->pid = more->pid;
-	__builtin_memcpy(r->comm, more->comm, sizeof(r->comm));
+	if (stages && !settings.details) {
+		__builtin_memset(&r->result, 0, sizeof(r->result) + sizeof(r->cdw10));
+		r->nsid = r->pid = 0;
+		__builtin_memset(r->comm, 0, sizeof(r->comm));
+	} else {
+		r->result = o->result;
+		__builtin_memcpy(r->cdw10, more->cdw10, sizeof(r->cdw10));
+		r->nsid = more->nsid;
+		r->pid = more->pid;
+		__builtin_memcpy(r->comm, more->comm, sizeof(r->comm));
+	}
 	__builtin_memcpy(&r->device, &more->device, 8);
 	r->status = o->status;
 	__builtin_memcpy(&r->cpu, &slot->key_nr, 8);
 	r->cmd_flags = 0;
 	r->what = o->what;
+}
+
+inline_always void stages_without_details(struct record_with_stages *r, const struct outcome *o)
+{
+	r->stages.queued_ns = o->bio ? o->bio->queued_ns : 0;
+	r->stages.got_ns = o->bio ? o->bio->got_ns : 0;
+	__builtin_memset(&r->stages.cgroup, 0, 36);
+	r->stages.cpu = 0;
 }
 
 inline_always void stages_fill(struct record_with_stages *r, const struct io_slot *slot,
@@ -64,10 +79,14 @@ inline_always void stages_fill(struct record_with_stages *r, const struct io_slo
 	s->issued_ns = mine->issued_ns;
 	s->reaped_ns = mine->reaped_ns;
 	s->done_ns = o->done_ns;
+	r->record.flags |= RECORD_STAGES;
+	s->nr_bios = o->nr_bios;
+	if (!settings.details) {
+		stages_without_details(r, o);
+		return;
+	}
 	s->depth = mine->depth;
 	s->cpu = mine->cpu;
-	s->nr_bios = o->nr_bios;
-	r->record.flags |= RECORD_STAGES;
 	if (!o->bio) {
 		__builtin_memset(&s->queued_ns, 0, 16);
 		s->cgroup = mine->cgroup;
@@ -140,7 +159,7 @@ inline_always bool record_send(const struct tables *t, const struct io_slot *slo
 		count_up(mine->dropped);
 		return false;
 	}
-	record_fill(r, slot, slot_more(slot), o);
+	record_fill(r, slot, slot_more(slot), o, stages);
 	if (stages)
 		stages_fill((void *)r, slot, o);
 	if (stages && settings.bios)

@@ -209,6 +209,7 @@ static struct io_wants layers_wants(void *state, const struct options *options)
 		.filter = &options->filter,
 		.records = true,
 		.stages = true,
+		.details = options->file.write,
 		.bios = l->at == LADDER_BIO,
 		.buffer_bytes = l->buffer.given ? l->buffer.value : 0,
 	};

@@ -286,6 +286,7 @@ static struct io_wants slow_wants(void *state, const struct options *options)
 		.filter = &options->filter,
 		.records = true,
 		.stages = true,
+		.details = true,
 		.bios = l->bio,
 		.depths = true,
 		.kernel_stacks = l->stack == SLOW_KERNEL || l->stack == SLOW_BOTH,

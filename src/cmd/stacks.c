@@ -348,6 +348,7 @@ static struct io_wants stacks_wants(void *state, const struct options *options)
 		.filter = &options->filter,
 		.records = true,
 		.stages = true,
+		.details = true,
 		.kernel_stacks = stacks_wants_kernel(v),
 		.user_stacks = stacks_wants_user(v),
 		.buffer_bytes = v->buffer.given ? v->buffer.value : 0,

@@ -26,6 +26,7 @@ struct io_wants {
 	bool records;			 /* one per command: io__records */
 	bool split;			 /* and one when it is built */
 	bool stages;			 /* with records: struct io_stages behind each */
+	bool details;			 /* with stages: and who asked for what; else times alone */
 	bool kernel_stacks, user_stacks; /* with stages: where they were submitted */
 	bool depths;			 /* with stages: how many were in flight */
 	uint32_t slowest; /* with records: only of so many slowest, and of some others; 0: all */

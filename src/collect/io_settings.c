@@ -160,6 +160,7 @@ static void io_set_shape(struct io *io)
 	ro->rows_too = io->wants.rows;
 	ro->split = io->wants.split;
 	ro->stages = io->wants.stages;
+	ro->details = io->wants.details;
 	ro->bios = io->wants.bios;
 	ro->kernel_stacks = io->wants.kernel_stacks;
 	ro->user_stacks = io->wants.user_stacks;

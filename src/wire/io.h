@@ -308,14 +308,15 @@ struct io_settings {
 	__u8 records;	     /* one per command into the rings, */
 	__u8 rows_too;	     /* and counted in its row as well */
 	__u8 split;	     /* and one at submit */
-	__u8 stages;	     /* records have stages, and an owner */
+	__u8 stages;	     /* records have stages, */
+	__u8 details;	     /* and with them who asked for what; else times alone */
 	__u8 kernel_stacks, user_stacks; /* where bios are submitted */
 	__u8 depths;			 /* commands in flight are counted by device */
 	__u8 slowest;			 /* records of those above slow.from_ns only */
 	__u8 bios;			 /* records are of bios, not of commands */
 	__u8 bio_queue_argument;	 /* events of bios have the queue as their first argument */
 	__u8 task_pointer;		 /* bpf_get_current_task_btf is there (5.11) */
-	__u8 pad[5];
+	__u8 pad[4];
 };
 
 /*
