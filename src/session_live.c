@@ -4,6 +4,7 @@
  * second, records are put in order of time, kept if -w says so, and handed on to the view.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <time.h>
@@ -143,6 +144,7 @@ static int live_end_records(struct session *s)
 	uint64_t rows = 0;
 	int err = live_fetch(s, UINT64_MAX);
 
+	log_verbose("records sent: %" PRIu64, io__records_tried(s->inside->live->io));
 	live_check_full(s);
 	if (s->inside->wants.rows)
 		return err;

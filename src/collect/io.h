@@ -77,7 +77,8 @@ const struct io_stack *io__stack(const struct io *io, uint32_t number);
 void io__stack_losses(const struct io *io, uint64_t *taken, uint64_t *failed);
 /* A record's device in io__devices, -1: not known. */
 int io__device_of(struct io *io, const struct io_record *record);
-uint64_t io__records_dropped(const struct io *io); /* so far, by full rings */
+uint64_t io__records_tried(const struct io *io);   /* so far, by the programs, */
+uint64_t io__records_dropped(const struct io *io); /* and of these by full rings */
 
 uint64_t io__start_ns(const struct io *io); /* CLOCK_MONOTONIC: nothing was seen before */
 void io__detach(struct io *io);		    /* then io__read is final */

@@ -266,13 +266,25 @@ int io__device_of(struct io *io, const struct io_record *record)
 	return record->device < IO_MAX_DEVICES ? io_device_index(io, record->device) : -1;
 }
 
+static const struct io_cpu *io_cpus(const struct io *io)
+{
+	return (const void *)((const char *)io->slot_cells.cells + io_cpu_at(io));
+}
+
 uint64_t io__records_dropped(const struct io *io)
 {
-	const struct io_cpu *cpus =
-		(const void *)((const char *)io->slot_cells.cells + io_cpu_at(io));
 	uint64_t dropped = 0;
 
 	for (uint32_t cpu = 0; io->wants.records && cpu < io->nr_cpus; cpu++)
-		dropped += cpus[cpu].dropped;
+		dropped += io_cpus(io)[cpu].dropped;
 	return dropped;
+}
+
+uint64_t io__records_tried(const struct io *io)
+{
+	uint64_t tried = 0;
+
+	for (uint32_t cpu = 0; io->wants.records && cpu < io->nr_cpus; cpu++)
+		tried += io_cpus(io)[cpu].tried;
+	return tried;
 }
