@@ -106,6 +106,19 @@ inline_always __u64 bio_cgroup(struct bio *bio, const bool direct)
 	return id > 1 ? id : bpf_get_current_cgroup_id();
 }
 
+/* --cgroup means the charged group or the task's. */
+inline_always bool bio_is_of_group(struct bio *bio)
+{
+	struct bio___blkg *charged = (void *)bio;
+	__u32 level = settings.filter_cgroup_level;
+	struct cgroup *cgroup = 0;
+
+	if (bpf_core_field_exists(struct bio___blkg, bi_blkg))
+		cgroup = BPF_CORE_READ(charged, bi_blkg, blkcg, css.cgroup);
+	return cgroup_ancestor_of(cgroup, level) == settings.filter_cgroup ||
+	       cgroup_ancestor(level) == settings.filter_cgroup;
+}
+
 inline_always void bio_owner(struct io_bio *cell, const bool direct)
 {
 	if (direct && settings.task_pointer) {
@@ -134,6 +147,18 @@ inline_always void bio_extent(struct io_bio *cell, struct bio *bio, const bool d
 	cell->nr_parts = 0;
 }
 
+/* Who submitted what this request carries; NULL: not known, or not asked for. */
+inline_always const struct io_bio *owner_of(const struct tables *t, struct request *rq,
+					    const bool rich)
+{
+	struct bio *bio;
+
+	if (!rich || !settings.owners)
+		return 0;
+	bio = BPF_CORE_READ(rq, bio);
+	return bio ? bio_find(t, bio) : 0;
+}
+
 /* ---- its events ---- */
 
 inline_always int bio_queued(void *ctx, struct bio *bio, const bool direct)
@@ -148,6 +173,8 @@ inline_always int bio_queued(void *ctx, struct bio *bio, const bool direct)
 		cell->cgroup = cgroup;
 		bio_owner(cell, direct);
 	}
+	if (settings.filter_cgroup)
+		cell->is_of_group = bio_is_of_group(bio);
 	stacks_take(ctx, &cell->kernel_stack, &cell->user_stack);
 	if (settings.bios)
 		bio_extent(cell, bio, direct);
@@ -183,6 +210,7 @@ inline_always int bio_was_split(struct bio *front)
 	__builtin_memcpy(&cell->cgroup, &parent->cgroup, 32);
 	__builtin_memcpy(cell->comm, parent->comm, sizeof(cell->comm));
 	cell->pid = parent->pid;
+	cell->is_of_group = parent->is_of_group;
 	cell->is_part = 1;
 	cell->whole = parent->key;
 	add_to(parent->nr_parts, 1);

@@ -179,6 +179,13 @@ int io_request_end_r(struct bpf_raw_tracepoint_args *ctx)
 	return request_complete((void *)ctx->args[0], ctx->args[1], ctx->args[2], false);
 }
 
+/* Only with owners, where nothing else ends bios. */
+SEC("raw_tp/block_rq_complete")
+int io_bios_forget(struct bpf_raw_tracepoint_args *ctx)
+{
+	return request_bios_forget((void *)ctx->args[0], ctx->args[2]);
+}
+
 /* Only with bios, these two; the first is attached before the programs that end the command. */
 SEC("raw_tp/block_rq_complete")
 int io_bios_end(struct bpf_raw_tracepoint_args *ctx)

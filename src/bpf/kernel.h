@@ -74,6 +74,10 @@ struct cgroup___ids {
 	__u64 ancestor_ids[1];
 };
 
+struct cgroup___ancestors {
+	struct cgroup *ancestors[1];
+};
+
 struct css_set {
 	struct cgroup *dfl_cgrp;
 };

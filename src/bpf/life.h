@@ -142,8 +142,8 @@ inline_always bool remembers(void)
 		 settings.filter_qid || settings.filter_sectors);
 }
 
-inline_always bool command_wanted(struct request *rq, struct nvme_command *cmd, __u32 op,
-				  const bool direct)
+inline_always bool command_wanted(struct request *rq, struct nvme_command *cmd,
+				  const struct io_bio *owner, __u32 op, const bool direct)
 {
 	if (!op_wanted(op))
 		return false;
@@ -152,7 +152,7 @@ inline_always bool command_wanted(struct request *rq, struct nvme_command *cmd, 
 		return false;
 	if (settings.filter_qid && queue_number(rq, op >> 8, direct) != settings.wanted_qid)
 		return false;
-	return task_wanted();
+	return task_wanted(owner);
 }
 
 /* A block's log2 is below 32: the verifier does not mind a shift that it cannot bound. */
@@ -167,9 +167,13 @@ inline_always __u32 command_bytes(const struct io_slot *slot, struct request *rq
 
 /* Who sent it. Typed pointers read the task at once; the helper for its name costs 140
  * instructions. */
-inline_always void more_task(struct io_slot_more *more, const bool direct)
+inline_always void more_task(struct io_slot_more *more, const struct io_bio *owner,
+			     const bool direct)
 {
-	if (direct && settings.task_pointer) {
+	if (owner) {
+		more->pid = owner->pid;
+		__builtin_memcpy(more->comm, owner->comm, sizeof(more->comm));
+	} else if (direct && settings.task_pointer) {
 		struct task_struct *task = bpf_get_current_task_btf();
 
 		more->pid = task->tgid;
@@ -222,31 +226,37 @@ inline_always __u8 record_flags(struct request *rq, __u32 cmd_flags, const bool 
 }
 
 inline_always void more_fill(const struct tables *t, struct io_slot *slot, struct request *rq,
-			     struct nvme_command *cmd, const bool direct, const bool stages)
+			     struct nvme_command *cmd, const bool direct, const bool rich)
 {
 	struct io_slot_more *more = slot_more(slot);
 	__u32 cmd_flags = field_of(direct, rq, cmd_flags);
+	const struct io_bio *owner;
 
-	if (stages && !settings.details) {
+	if (rich && settings.stages && !settings.details) {
 		slot->flags = 0;
 		return;
 	}
-	more_task(more, direct);
+	owner = owner_of(t, rq, rich);
+	more_task(more, owner, direct);
 	more->qid = queue_number(rq, slot->kind, direct);
 	if (cmd)
 		more_command(more, cmd, direct);
 	else
 		more_sector(more, rq, direct);
 	slot->flags = cmd_flags & t->set->rare_flags ? record_flags(rq, cmd_flags, cmd != 0) : 0;
+	if (owner)
+		slot->flags |= RECORD_OWNED;
 }
 
 /*
  * Is it one we count, and in which row? Asked once per queue and operation where the answer can
  * stay. The admin queue has no namespace behind it; a fabrics command is told by its type.
  */
-inline_always bool command_places(struct io_slot *slot, struct request *rq, struct request_queue *q,
-				  struct nvme_command *cmd, __u32 number, const bool direct)
+inline_always bool command_places(const struct tables *t, struct io_slot *slot, struct request *rq,
+				  struct request_queue *q, struct nvme_command *cmd, __u32 number,
+				  const bool direct, const bool rich)
 {
+	const struct io_bio *owner = owner_of(t, rq, rich);
 	struct io_device *device;
 	__u32 op = number, device_nr = 0;
 
@@ -258,7 +268,7 @@ inline_always bool command_places(struct io_slot *slot, struct request *rq, stru
 		op |= IO_ADMIN << 8;
 	slot->queue = 0;
 	device = device_wanted(rq, q, cmd != 0, direct, &device_nr);
-	if (!device || !command_wanted(rq, cmd, op, direct))
+	if (!device || !command_wanted(rq, cmd, owner, op, direct))
 		return false;
 	slot->sized_shift = nvme_is_sized(op) ? device->block_shift : 0; /* IO_NVME is 0 */
 	slot->kind = op >> 8;
@@ -267,7 +277,7 @@ inline_always bool command_places(struct io_slot *slot, struct request *rq, stru
 	/* Who reads records has no rows but of what was dropped, and those he only adds up. */
 	slot->key_nr = settings.records && !settings.rows_too
 			       ? 0
-			       : command_key(rq, device_nr, op, slot->bytes, direct);
+			       : command_key(rq, owner, device_nr, op, slot->bytes, direct);
 	if (settings.records)
 		slot_more(slot)->device = device_nr;
 	if (remembers() && number != NVME_FABRICS)
@@ -286,11 +296,15 @@ inline_always void stages_begin(struct io_slot *slot)
 	s->cgroup = 0;
 }
 
-/* Setup or issue. The clock is read last: our own work is not the command's latency. */
+/*
+ * Setup or issue. The clock is read last: our own work is not the command's latency. rich: the
+ * program is for views that want stages or owners; others do not pay for them.
+ */
 inline_always int command_starts(struct request *rq, struct request_queue *q,
 				 struct nvme_command *cmd, __u32 number, const bool direct,
-				 const bool stages)
+				 const bool rich)
 {
+	const bool stages = rich && settings.stages;
 	const struct tables t = the_tables();
 	struct io_slot *slot = slot_take(&t, rq);
 
@@ -301,7 +315,7 @@ inline_always int command_starts(struct request *rq, struct request_queue *q,
 		return 0;
 	if (slot->queue == (__u64)q && slot->op == number) {
 		slot->bytes = command_bytes(slot, rq, cmd, direct);
-	} else if (!command_places(slot, rq, q, cmd, number, direct)) {
+	} else if (!command_places(&t, slot, rq, q, cmd, number, direct, rich)) {
 		slot->state = IO_IGNORED;
 		return 0;
 	}
@@ -313,7 +327,7 @@ inline_always int command_starts(struct request *rq, struct request_queue *q,
 		slot->first_ns = bpf_ktime_get_ns();
 		return 0;
 	}
-	more_fill(&t, slot, rq, cmd, direct, stages);
+	more_fill(&t, slot, rq, cmd, direct, rich);
 	if (stages)
 		stages_begin(slot);
 	slot_more(slot)->last_ns = slot->first_ns = bpf_ktime_get_ns();
@@ -348,10 +362,10 @@ inline_always void completion_unmatched(struct io_slot *slot, struct request *rq
 }
 
 inline_always int nvme_setup(struct request *rq, struct nvme_command *cmd, const bool direct,
-			     const bool stages)
+			     const bool rich)
 {
 	return command_starts(rq, field_of(direct, rq, q), cmd,
-			      field_of_command(direct, cmd, opcode), direct, stages);
+			      field_of_command(direct, cmd, opcode), direct, rich);
 }
 
 /* As the driver decides: "do not retry" in the status, or a request that asked for no retry, as all
@@ -402,7 +416,7 @@ inline_always int nvme_complete(struct request *rq, const bool direct, const boo
 	return 0;
 }
 
-inline_always int block_issue(struct request *rq, const bool direct, const bool stages)
+inline_always int block_issue(struct request *rq, const bool direct, const bool rich)
 {
 	struct request_queue *q = field_of(direct, rq, q);
 	struct gendisk *disk = req_disk(rq, q, direct);
@@ -410,7 +424,7 @@ inline_always int block_issue(struct request *rq, const bool direct, const bool 
 	if (!disk || disk_is_nvme(disk, direct))
 		return 0;
 	return command_starts(rq, q, 0, IO_BLOCK << 8 | (field_of(direct, rq, cmd_flags) & 0xff),
-			      direct, stages);
+			      direct, rich);
 }
 
 /*
@@ -547,6 +561,14 @@ inline_always int request_complete(struct request *rq, __u32 error, __u32 nr_byt
 		slot_stages(slot)->inserted_ns = 0; /* the next command may pass no scheduler */
 	if (first)
 		first->busy = 0;
+	return 0;
+}
+
+/* With owners, without stages: the bios of a request that ends make room. */
+inline_always int request_bios_forget(struct request *rq, __u32 nr_bytes)
+{
+	if (nr_bytes >= BPF_CORE_READ(rq, __data_len))
+		bios_forget((__u64)BPF_CORE_READ(rq, bio));
 	return 0;
 }
 

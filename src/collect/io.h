@@ -23,10 +23,11 @@ struct io_wants {
 	bool zoom; /* cells on nvme_latency's scale */
 	uint64_t zoom_min_us;
 	uint32_t zoom_shift;
-	bool records;			 /* one per command: io__records */
-	bool split;			 /* and one when it is built */
-	bool stages;			 /* with records: struct io_stages behind each */
-	bool details;			 /* with stages: and who asked for what; else times alone */
+	bool records; /* one per command: io__records */
+	bool split;   /* and one when it is built */
+	bool stages;  /* with records: struct io_stages behind each */
+	bool details; /* with stages: and who asked for what; else times alone */
+	bool owners;  /* tasks are those that submitted; set where tasks are told apart */
 	bool kernel_stacks, user_stacks; /* with stages: where they were submitted */
 	bool depths;			 /* with stages: how many were in flight */
 	uint32_t slowest; /* with records: only of so many slowest, and of some others; 0: all */

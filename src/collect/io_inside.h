@@ -67,6 +67,11 @@ void io_resolve_all(struct io *io);		 /* every device cell in use */
 int io_device_index(struct io *io, uint32_t nr); /* of a device cell, in the device list; -1 */
 
 /* io_tables.c */
+/* Their table is there. */
+static inline bool io_knows_bios(const struct io *io)
+{
+	return io->wants.stages || io->wants.owners;
+}
 void io_size_tables(struct io *io); /* from devices, CPUs and wants */
 uint64_t io_planned_bytes(const struct io *io);
 int io_make_tables(struct io *io); /* before the programs are loaded: they hold its addresses */

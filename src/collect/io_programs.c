@@ -21,19 +21,21 @@
 static void io_autoload_stages(const struct io *io, bool nvme, bool block, bool typed_block)
 {
 	struct io_bpf *s = io->skel;
-	bool stages = io->wants.stages, typed_bio = typed_block && !io->kernel.bio_queue_argument;
+	bool stages = io->wants.stages, bios = io_knows_bios(io);
+	bool typed_bio = typed_block && !io->kernel.bio_queue_argument;
 
-	bpf_program__set_autoload(s->progs.io_nvme_setup_s, stages && nvme && io->direct);
-	bpf_program__set_autoload(s->progs.io_nvme_setup_sr, stages && nvme && !io->direct);
-	bpf_program__set_autoload(s->progs.io_block_issue_s, stages && block && typed_block);
-	bpf_program__set_autoload(s->progs.io_block_issue_sr, stages && block && !typed_block);
+	bpf_program__set_autoload(s->progs.io_nvme_setup_s, bios && nvme && io->direct);
+	bpf_program__set_autoload(s->progs.io_nvme_setup_sr, bios && nvme && !io->direct);
+	bpf_program__set_autoload(s->progs.io_block_issue_s, bios && block && typed_block);
+	bpf_program__set_autoload(s->progs.io_block_issue_sr, bios && block && !typed_block);
 	bpf_program__set_autoload(s->progs.io_request_end, stages && typed_block);
 	bpf_program__set_autoload(s->progs.io_request_end_r, stages && !typed_block);
-	bpf_program__set_autoload(s->progs.io_bio_queue, stages && typed_bio);
-	bpf_program__set_autoload(s->progs.io_bio_queue_r, stages && !typed_bio);
+	bpf_program__set_autoload(s->progs.io_bio_queue, bios && typed_bio);
+	bpf_program__set_autoload(s->progs.io_bio_queue_r, bios && !typed_bio);
 	bpf_program__set_autoload(s->progs.io_bio_getrq, stages);
-	bpf_program__set_autoload(s->progs.io_bio_split, stages);
-	bpf_program__set_autoload(s->progs.io_bio_forget, stages && !io->wants.bios);
+	bpf_program__set_autoload(s->progs.io_bio_split, bios);
+	bpf_program__set_autoload(s->progs.io_bio_forget, bios && !io->wants.bios);
+	bpf_program__set_autoload(s->progs.io_bios_forget, bios && !stages);
 	bpf_program__set_autoload(s->progs.io_bio_ended, io->wants.bios);
 	bpf_program__set_autoload(s->progs.io_bios_end, io->wants.bios);
 	bpf_program__set_autoload(s->progs.io_insert, stages);
@@ -49,17 +51,18 @@ static void io_autoload(const struct io *io)
 	bool nvme = io_wants_nvme(io), block = !io->nr_choices || io_wants_block(io);
 	bool typed_block = io->direct && kernel__may_type_block(&io->kernel);
 	bool cast = io->kernel.rdonly_cast_id && io->kernel.nvme_status_at;
-	bool alone = !io->wants.stages; /* those with stages have programs of their own */
+	bool plain = !io_knows_bios(io); /* stages and owners have programs of their own */
 
-	bpf_program__set_autoload(s->progs.io_nvme_setup, alone && nvme && io->direct);
+	bpf_program__set_autoload(s->progs.io_nvme_setup, plain && nvme && io->direct);
 	bpf_program__set_autoload(s->progs.io_nvme_end, nvme && io->direct && !cast);
 	bpf_program__set_autoload(s->progs.io_nvme_end_c, nvme && io->direct && cast);
-	bpf_program__set_autoload(s->progs.io_nvme_setup_r, alone && nvme && !io->direct);
+	bpf_program__set_autoload(s->progs.io_nvme_setup_r, plain && nvme && !io->direct);
 	bpf_program__set_autoload(s->progs.io_nvme_end_r, nvme && !io->direct);
-	bpf_program__set_autoload(s->progs.io_block_issue, alone && block && typed_block);
-	bpf_program__set_autoload(s->progs.io_block_end, alone && block && typed_block);
-	bpf_program__set_autoload(s->progs.io_block_issue_r, alone && block && !typed_block);
-	bpf_program__set_autoload(s->progs.io_block_end_r, alone && block && !typed_block);
+	bpf_program__set_autoload(s->progs.io_block_issue, plain && block && typed_block);
+	bpf_program__set_autoload(s->progs.io_block_end, !io->wants.stages && block && typed_block);
+	bpf_program__set_autoload(s->progs.io_block_issue_r, plain && block && !typed_block);
+	bpf_program__set_autoload(s->progs.io_block_end_r,
+				  !io->wants.stages && block && !typed_block);
 	bpf_program__set_autoload(s->progs.io_error, nvme && io->kernel.has_rq_error);
 	bpf_program__set_autoload(s->progs.io_error_old, nvme && !io->kernel.has_rq_error);
 	io_autoload_stages(io, nvme, block, typed_block);
@@ -78,7 +81,7 @@ static void io_complete_insn(const struct io *io, struct bpf_insn *insn)
 		insn->imm = io->row_cells.fd;
 	else if (insn->imm ==
 		 IO_MARK_BIOS[0] - '0') /* the kernel wants a map even where no code is */
-		insn->imm = io->wants.stages ? io->bio_cells.fd : io->slot_cells.fd;
+		insn->imm = io_knows_bios(io) ? io->bio_cells.fd : io->slot_cells.fd;
 }
 
 static int io_complete_program(const struct io *io, struct bpf_program *program)
@@ -117,7 +120,7 @@ static int io_lend_tables(const struct io *io)
 	err = err ?: bpf_map__set_autocreate(s->maps.io_stacks, stacks);
 	err = err ?: bpf_map__set_autocreate(s->maps.io_stacks_sent, stacks);
 
-	if (!err && !io->wants.stages) {
+	if (!err && !io_knows_bios(io)) {
 		err = bpf_map__set_autocreate(s->maps.io_slots, false);
 		return err ?: bpf_map__set_autocreate(s->maps.io_bios, false);
 	}
@@ -209,6 +212,7 @@ static int io_attach_stages(struct io *io)
 	err = err ?: io_attach_one(io, s->progs.io_request_end, &s->links.io_request_end);
 	err = err ?: io_attach_one(io, s->progs.io_request_end_r, &s->links.io_request_end_r);
 	err = err ?: io_attach_one(io, s->progs.io_bio_ended, &s->links.io_bio_ended);
+	err = err ?: io_attach_one(io, s->progs.io_bios_forget, &s->links.io_bios_forget);
 	io_attach_stage(s->progs.io_bio_forget, &s->links.io_bio_forget);
 	io_attach_stage(s->progs.io_nvme_reap, &s->links.io_nvme_reap);
 	io_attach_stage(s->progs.io_nvme_issue, &s->links.io_nvme_issue);
@@ -348,6 +352,7 @@ static void io_detach_stages(struct io_bpf *s)
 	io_unlink(&s->links.io_request_end);
 	io_unlink(&s->links.io_request_end_r);
 	io_unlink(&s->links.io_bios_end);
+	io_unlink(&s->links.io_bios_forget);
 	io_unlink(&s->links.io_bio_ended);
 	io_unlink(&s->links.io_bio_forget);
 }

@@ -160,7 +160,8 @@ static void io_set_shape(struct io *io)
 	ro->rows_too = io->wants.rows;
 	ro->split = io->wants.split;
 	ro->stages = io->wants.stages;
-	ro->details = io->wants.details;
+	ro->owners = io->wants.owners;
+	ro->details = io->wants.details || io->wants.owners;
 	ro->bios = io->wants.bios;
 	ro->kernel_stacks = io->wants.kernel_stacks;
 	ro->user_stacks = io->wants.user_stacks;

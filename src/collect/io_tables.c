@@ -118,7 +118,7 @@ static uint64_t io_slot_bytes(const struct io *io)
 
 static uint64_t io_bio_bytes(const struct io *io)
 {
-	return io->wants.stages ? (uint64_t)io->nr_bios * sizeof(struct io_bio) : 0;
+	return io_knows_bios(io) ? (uint64_t)io->nr_bios * sizeof(struct io_bio) : 0;
 }
 
 uint64_t io_planned_bytes(const struct io *io)
@@ -170,7 +170,7 @@ int io_make_tables(struct io *io)
 		io->nr_rows = io->nr_rows / 2 > io->nr_cpus ? io->nr_rows / 2 : io->nr_cpus + 1;
 		err = 0;
 	}
-	while (!err && io->wants.stages &&
+	while (!err && io_knows_bios(io) &&
 	       (err = io_make_table(&io->bio_cells, "io_bios", io_bio_bytes(io))) == -E2BIG &&
 	       io->nr_bios > IO_MIN_BIOS) {
 		io->nr_bios /= 2;

@@ -117,8 +117,8 @@ struct io_bio {
 	__u8 is_part;  /* it was cut off the front of `whole` */
 	__u8 is_ended; /* it has, but parts of it have not */
 	__u64 whole;
-	__u32 nr_parts; /* cut off from it, not ended */
-	__u32 pad;
+	__u32 nr_parts;	   /* cut off from it, not ended */
+	__u32 is_of_group; /* --cgroup means its owner */
 	__u64 room[2];
 };
 _Static_assert(sizeof(struct io_bio) == 128, "a power of two");
@@ -309,6 +309,7 @@ struct io_settings {
 	__u8 rows_too;	     /* and counted in its row as well */
 	__u8 split;	     /* and one at submit */
 	__u8 stages;	     /* records have stages, */
+	__u8 owners;	     /* tasks are those that submitted the first bio, where known */
 	__u8 details;	     /* and with them who asked for what; else times alone */
 	__u8 kernel_stacks, user_stacks; /* where bios are submitted */
 	__u8 depths;			 /* commands in flight are counted by device */
@@ -316,7 +317,7 @@ struct io_settings {
 	__u8 bios;			 /* records are of bios, not of commands */
 	__u8 bio_queue_argument;	 /* events of bios have the queue as their first argument */
 	__u8 task_pointer;		 /* bpf_get_current_task_btf is there (5.11) */
-	__u8 pad[4];
+	__u8 pad[3];
 };
 
 /*

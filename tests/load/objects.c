@@ -49,6 +49,7 @@ static const struct feature {
 	{ "rare_flags", 0x300e0, "records" },
 	{ "noretry_flags", 0x700 },
 	{ "stages", 1, "records" },
+	{ "owners", 1 },
 	{ "details", 1, "stages" },
 	{ "stages_at", .size = true },
 	{ "bio_mask", .size = true },
