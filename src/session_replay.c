@@ -18,13 +18,27 @@ enum {
 	REPLAY_LOOK = 4096,	 /* records between two looks at signals */
 	REPLAY_PROGRESS = 65536, /* and at the progress */
 	REPLAY_IDLE = 3600,	 /* empty intervals in a row that are shown */
+	REPLAY_PLACES = 256,	 /* rows that are found without being looked for */
+};
+
+/* What a record says that its row depends on; zeros where --by does not ask. */
+struct replay_key {
+	uint64_t place; /* device, kind, op, size class, queue */
+	uint64_t pid;
+	uint64_t comm[2];
+};
+
+struct replay_place {
+	struct replay_key key;
+	struct breakdown_row *row; /* NULL: none yet */
 };
 
 struct session_replay_state {
 	struct capture_merge *merge;
 	struct capture_filter filter;
-	struct device_list devices; /* the capture's */
-	struct breakdown rows;	    /* of a view that wants rows, not records */
+	struct device_list devices;		   /* the capture's */
+	struct breakdown rows;			   /* of a view that wants rows, not records */
+	struct replay_place places[REPLAY_PLACES]; /* where some of them are */
 	uint64_t from_ns, to_ns, end_ns, next_tick_ns;
 	uint64_t nr_records, nr_submits;
 };
@@ -182,17 +196,57 @@ static void replay_tags(const struct session *s, const struct io_record *r,
 	memcpy(tags->comm, r->comm, sizeof(r->comm));
 }
 
+static struct replay_key replay_key(const struct io_wants *w, const struct io_record *r)
+{
+	struct replay_key key = {
+		.place = r->device | (uint64_t)r->kind << 16 | (uint64_t)r->op << 24,
+		.pid = w->by_pid ? r->pid : 0,
+	};
+
+	if (w->by_size)
+		key.place |= (uint64_t)io_size_class(r->bytes) << 32;
+	if (w->by_queue)
+		key.place |= (uint64_t)r->qid << 40;
+	if (w->by_comm)
+		memcpy(key.comm, r->comm, sizeof(key.comm));
+	return key;
+}
+
+static uint32_t replay_hash(const struct replay_key *key)
+{
+	uint64_t words = key->place ^ key->pid << 48 ^ key->comm[0] ^ key->comm[1] << 7;
+
+	return (uint32_t)(words * 0x9e3779b97f4a7c15ULL >> 56);
+}
+
+/* Of the same key's last record; a place that two keys share is of the one that was last. */
+static struct breakdown_row *replay_row(struct session *s, const struct io_record *r,
+					const struct device *device)
+{
+	struct session_replay_state *replay = s->inside->replay;
+	struct replay_key key = replay_key(&s->inside->wants, r);
+	struct replay_place *place = &replay->places[replay_hash(&key)];
+	struct io_tags tags;
+
+	_Static_assert(REPLAY_PLACES == 256, "as many as the hash has values");
+	if (place->row &&
+	    !((place->key.place ^ key.place) | (place->key.pid ^ key.pid) |
+	      (place->key.comm[0] ^ key.comm[0]) | (place->key.comm[1] ^ key.comm[1])))
+		return place->row;
+	replay_tags(s, r, device, &tags);
+	*place = (struct replay_place){ key, breakdown__row(&replay->rows, &tags) };
+	return place->row;
+}
+
 static int replay_count(struct session *s, const struct io_record *r, const struct device *device)
 {
 	const struct io_wants *w = &s->inside->wants;
 	uint64_t ns = r->end_ns - r->first_ns;
 	struct breakdown_row *row;
-	struct io_tags tags;
 
 	if (r->what == RECORD_SUBMIT)
 		return 0;
-	replay_tags(s, r, device, &tags);
-	row = breakdown__row(&s->inside->replay->rows, &tags);
+	row = replay_row(s, r, device);
 	if (!row)
 		return log_err(-ENOMEM, "out of memory");
 	hist__add(&row->total, ns, r->bytes);
@@ -267,20 +321,20 @@ static int replay_look(struct session *s)
 static int replay_records(struct session *s)
 {
 	struct session_inside *in = s->inside;
-	struct io_record record = { 0 };
-	int err = 0, got = 1;
+	const struct io_record *record;
+	int err = 0, read_err = 0;
 
 	while (!err && !in->stopped &&
-	       (got = capture_merge__next(in->replay->merge, &record)) > 0) {
+	       (record = capture_merge__next(in->replay->merge, &read_err))) {
 		err = replay_look(s);
-		err = err ?: replay_ticks(s, io_record__time_ns(&record));
+		err = err ?: replay_ticks(s, io_record__time_ns(record));
 		if (!err && !in->stopped)
-			err = replay_record(s, &record);
+			err = replay_record(s, record);
 	}
-	if (got < 0)
-		return got == -EOPNOTSUPP
-			       ? got
-			       : log_err(got, "cannot read the capture: %s", strerror(-got));
+	if (read_err)
+		return read_err == -EOPNOTSUPP ? read_err
+					       : log_err(read_err, "cannot read the capture: %s",
+							 strerror(-read_err));
 	if (!err && !in->stopped)
 		err = replay_ticks(s, in->replay->end_ns);
 	if (in->stopped && in->view->on_tick)

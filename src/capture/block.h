@@ -92,13 +92,28 @@ void capture_block__encode(struct capture_block *block, struct capture_zip *zip,
 /* The way back. */
 struct capture_unblock;
 
+/* How the records of a file differ from what is in it, for who reads several files as one. */
+struct capture_translation {
+	uint64_t shift_ns; /* added to their times */
+	int (*device)(void *arg,
+		      uint16_t in_file); /* their device's number; -errno; NULL: the same */
+	void *arg;
+};
+
 struct capture_unblock *capture_unblock__new(void);
 void capture_unblock__free(struct capture_unblock *unblock);
 /*
- * chunk->count records from a payload that has CAPTURE_SLACK bytes behind it. 0; -EBADMSG: that is
- * no such payload; -EOPNOTSUPP: zstd is not built in; -ENOMEM.
+ * Looks through the payload of chunk->count records, which has CAPTURE_SLACK bytes behind it and
+ * stays there until all were read. 0: nothing in it can fail any more; -EBADMSG: that is no such
+ * payload; -EOPNOTSUPP: zstd is not built in; -ENOMEM; what translation->device said.
  */
-int capture_unblock__decode(struct capture_unblock *unblock, const struct capture_chunk *chunk,
-			    const uint8_t *payload, struct io_record *records);
+int capture_unblock__open(struct capture_unblock *unblock, const struct capture_chunk *chunk,
+			  const uint8_t *payload, const struct capture_translation *translation);
+/*
+ * Some more of its records, up to *end, as few as fit the L1 cache; none: there are no more. They
+ * are good until the next call.
+ */
+const struct io_record *capture_unblock__next(struct capture_unblock *unblock,
+					      const struct io_record **end);
 
 #endif

@@ -49,11 +49,14 @@ struct capture_column {
 	uint8_t *unpacked;	  /* what zstd made; free it */
 };
 
-/* False: not a column of nr values, or no memory. `zip` may be NULL: planes of zstd are refused. */
+/*
+ * Looks through all of it, so that reading cannot fail. False: not a column of nr values, or no
+ * memory. `zip` may be NULL: planes of zstd are refused.
+ */
 bool capture_column__open(struct capture_column *column, struct capture_zip *zip, uint8_t packing,
 			  struct byte_in in, size_t nr);
 void capture_column__close(struct capture_column *column);
-/* The next nr values, CAPTURE_RUN each time but the last. False: malformed. */
-bool capture_column__read(struct capture_column *column, uint64_t *values, size_t nr);
+/* The next nr values, CAPTURE_RUN each time but the last. */
+void capture_column__read(struct capture_column *column, uint64_t *values, size_t nr);
 
 #endif

@@ -11,10 +11,12 @@
 enum { MERGE_NUMBERS = 65536 };
 
 struct merge_file {
+	struct capture_merge *merge;
 	struct capture_reader *reader;
-	uint64_t shift_ns;  /* what its times need to be the first file's */
-	uint64_t next_ns;   /* time of its next record */
-	uint16_t *renumber; /* device number here, plus 1; by its number in the file */
+	uint64_t shift_ns;	      /* what its times need to be the first file's */
+	const struct io_record *next; /* its earliest that was not handed out yet, */
+	uint64_t next_ns;	      /* and its time */
+	uint16_t *renumber;	      /* device number here, plus 1; by its number in the file */
 };
 
 struct capture_merge {
@@ -23,7 +25,8 @@ struct capture_merge {
 	size_t nr;
 	struct merge_file **heap; /* the files that have records, the earliest first */
 	size_t nr_heap;
-	bool begun;
+	bool begun;  /* the heap is made, */
+	bool handed; /* and the first of it has given its record away */
 	bool used[MERGE_NUMBERS];
 };
 
@@ -52,8 +55,10 @@ static int merge_find_device(const struct capture_merge *merge, const struct dev
 }
 
 /* The number that a device of a file has here. */
-static int merge_renumber(struct capture_merge *merge, struct merge_file *file, uint16_t number)
+static int merge_renumber(void *arg, uint16_t number)
 {
+	struct merge_file *file = arg;
+	struct capture_merge *merge = file->merge;
 	const struct device *device =
 		capture_about__device(capture_reader__about(file->reader), number);
 	int here, err = 0;
@@ -137,6 +142,10 @@ static int merge_add_file(struct capture_merge *merge, struct merge_file *file)
 	if (!file->renumber)
 		return -ENOMEM;
 	file->shift_ns = merge_shift(capture_reader__about(merge->files[0].reader), from);
+	capture_reader__translate(file->reader,
+				  &(struct capture_translation){ .shift_ns = file->shift_ns,
+								 .device = merge_renumber,
+								 .arg = file });
 	err = merge_copy_clocks(merge, file);
 	if (!err)
 		err = merge_copy_names(merge, from);
@@ -144,7 +153,7 @@ static int merge_add_file(struct capture_merge *merge, struct merge_file *file)
 		err = capture_about__set_info(&merge->about, from->info[i].key,
 					      from->info[i].value);
 	for (size_t i = 0; i < from->nr_devices && !err; i++) {
-		int here = merge_renumber(merge, file, from->numbers[i]);
+		int here = merge_renumber(file, from->numbers[i]);
 
 		err = here < 0 ? here : 0;
 	}
@@ -168,7 +177,8 @@ int capture_merge__new(struct capture_reader *const *readers, size_t nr,
 		goto out;
 	}
 	for (; new->nr < nr; new->nr++)
-		new->files[new->nr].reader = readers[new->nr];
+		new->files[new->nr] =
+			(struct merge_file){ .merge = new, .reader = readers[new->nr] };
 	err = 0;
 	for (size_t i = 0; i < nr && !err; i++)
 		err = merge_add_file(new, &new->files[i]);
@@ -264,15 +274,15 @@ static void merge_sift_down(struct capture_merge *merge, size_t at)
 	heap[at] = file;
 }
 
-/* 1: it has a next record, whose time is known now; 0: it has no more. */
+/* 1: it has a next record; 0: it has no more. */
 static int merge_look(struct merge_file *file)
 {
-	int err = 0;
-	const struct io_record *record = capture_reader__peek(file->reader, &err);
+	int err;
 
-	if (!record)
+	file->next = capture_reader__next(file->reader, &err);
+	if (!file->next)
 		return err;
-	file->next_ns = io_record__time_ns(record) + file->shift_ns;
+	file->next_ns = io_record__time_ns(file->next);
 	return 1;
 }
 
@@ -292,40 +302,32 @@ static int merge_begin(struct capture_merge *merge)
 	return 0;
 }
 
-static int merge_translate(struct capture_merge *merge, struct merge_file *file,
-			   struct io_record *record)
+/* The record that was handed out is done with: its file gets to the place of its next one. */
+static int merge_step(struct capture_merge *merge)
 {
-	int device = merge_renumber(merge, file, record->device);
+	int more = merge_look(merge->heap[0]);
 
-	if (device < 0)
-		return device;
-	record->device = (uint16_t)device;
-	record->first_ns += file->shift_ns;
-	record->last_ns += file->shift_ns;
-	if (record->what != RECORD_SUBMIT)
-		record->end_ns += file->shift_ns;
-	return 1;
-}
-
-int capture_merge__next(struct capture_merge *merge, struct io_record *record)
-{
-	int err = merge->begun ? 0 : merge_begin(merge), more;
-	struct merge_file *file;
-
-	if (err || !merge->nr_heap)
-		return err;
-	file = merge->heap[0];
-	err = capture_reader__next(file->reader, record);
-	if (err < 0)
-		return err;
-	more = merge_look(file);
 	if (more < 0)
 		return more;
 	if (!more)
 		merge->heap[0] = merge->heap[--merge->nr_heap];
 	if (merge->nr_heap)
 		merge_sift_down(merge, 0);
-	return merge_translate(merge, file, record);
+	merge->handed = false;
+	return 0;
+}
+
+const struct io_record *capture_merge__next(struct capture_merge *merge, int *err)
+{
+	if (merge->nr == 1)
+		return capture_reader__next(merge->files[0].reader, err);
+	*err = merge->begun ? 0 : merge_begin(merge);
+	if (!*err && merge->handed)
+		*err = merge_step(merge);
+	if (*err || !merge->nr_heap)
+		return NULL;
+	merge->handed = true;
+	return merge->heap[0]->next;
 }
 
 const struct capture_about *capture_merge__about(const struct capture_merge *merge)

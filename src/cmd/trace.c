@@ -21,6 +21,7 @@ struct trace {
 	struct option_number buffer;
 	/* state */
 	struct table *table;
+	char *const *op_names;
 	const struct column *shown[COMMAND_COLUMNS];
 	uint64_t printed;
 	struct command_row row;	  /* at hand */
@@ -144,7 +145,7 @@ static void trace_fill(struct trace *t, struct session *s, const struct io_recor
 	const struct command_context context = {
 		.dev = device ? device->name : NULL,
 		.block_size = device ? device->block_size : 0,
-		.op_names = session__op_names(s),
+		.op_names = t->op_names,
 		.start_ns = s->start_ns,
 		.wall_ns = t->fill_wall ? session__wall_ns(s, io_record__time_ns(r)) : 0,
 		.cdw = t->fill_cdw,
@@ -189,6 +190,7 @@ static int trace_on_start(void *state, struct session *s)
 	struct trace *t = state;
 	size_t nr = trace_choose_columns(t, s->format == TABLE_TEXT);
 
+	t->op_names = session__op_names(s);
 	t->table = table__new(s->out, s->format, "trace", t->shown, nr);
 	return t->table ? 0 : log_err(-ENOMEM, "out of memory");
 }

@@ -76,10 +76,13 @@ static const char *row_command(struct command_row *row, const struct io_record *
 	return words__done(&w);
 }
 
+/* Most end well: their word need not be written. */
 static const char *row_status(struct command_row *row, const struct io_record *r)
 {
 	struct words w = words__on(row->status_text, sizeof(row->status_text));
 
+	if (!r->status && r->what != RECORD_SUBMIT)
+		return "ok";
 	record__status(&w, r);
 	return words__done(&w);
 }

@@ -48,11 +48,12 @@ static void check(struct capture_reader *reader)
 	const struct capture_about *about = capture_reader__about(reader);
 	const struct capture_damage *damage = capture_reader__damage(reader);
 	uint64_t nr = 0, min_ns, max_ns;
-	struct io_record record;
+	const struct io_record *record;
+	int err;
 
-	while (capture_reader__next(reader, &record) > 0) {
-		capture_about__device(about, record.device);
-		capture_about__wall_ns(about, record.end_ns);
+	while ((record = capture_reader__next(reader, &err))) {
+		capture_about__device(about, record->device);
+		capture_about__wall_ns(about, record->end_ns);
 		nr++;
 	}
 	capture_reader__span(reader, &min_ns, &max_ns);

@@ -275,12 +275,14 @@ static void check_fixed_about(struct capture_reader *reader)
 
 static uint32_t count_fixed(struct capture_reader *reader)
 {
-	struct io_record record, want;
+	const struct io_record *record;
+	struct io_record want;
 	uint32_t i = 0;
+	int err;
 
-	while (capture_reader__next(reader, &record) > 0) {
+	while ((record = capture_reader__next(reader, &err))) {
 		want = fixed_record(i);
-		if (memcmp(&record, &want, sizeof(record)))
+		if (memcmp(record, &want, sizeof(want)))
 			break;
 		i++;
 	}
@@ -352,11 +354,13 @@ static void draw_calm_record(struct io_record *record, uint32_t i, uint64_t *sta
 static void round_trip(const char *what, size_t nr, bool calm, int zstd_level)
 {
 	struct capture_options options = { .path = path("trip.cap"), .zstd_level = zstd_level };
-	struct io_record *records = calloc(nr, sizeof(*records)), record;
+	struct io_record *records = calloc(nr, sizeof(*records));
+	const struct io_record *record;
 	uint64_t state = nr * 77 + calm + 1;
 	struct capture_writer *writer;
 	struct capture_reader *reader;
 	size_t same = 0;
+	int err;
 
 	for (size_t i = 0; i < nr; i++) {
 		if (calm)
@@ -371,11 +375,11 @@ static void round_trip(const char *what, size_t nr, bool calm, int zstd_level)
 	capture_writer__free(writer);
 	if (!ok(!capture_reader__open(path("trip.cap"), &reader), "%s: opens", what))
 		return;
-	while (capture_reader__next(reader, &record) > 0 && same < nr &&
-	       !memcmp(&record, &records[same], sizeof(record)))
+	while ((record = capture_reader__next(reader, &err)) && same < nr &&
+	       !memcmp(record, &records[same], sizeof(*record)))
 		same++;
 	is_u64(same, nr, what);
-	is_u64(capture_reader__next(reader, &record), 0, "and no more");
+	ok(!record && !err && !capture_reader__next(reader, &err) && !err, "and no more");
 	capture_reader__free(reader);
 	free(records);
 }
@@ -398,18 +402,19 @@ static void test_bounds(void)
 	static const uint64_t from_ns = 1003000000, to_ns = 1020000000;
 	uint64_t want = 0, got = 0, wrong = 0, position = 0;
 	struct capture_reader *reader;
-	struct io_record record;
+	const struct io_record *next;
+	int err;
 
 	for (uint32_t i = 0; i < NR_FIXED_MORE; i++) {
-		record = fixed_record(i);
+		struct io_record record = fixed_record(i);
+
 		want += io_record__time_ns(&record) >= from_ns &&
 			io_record__time_ns(&record) < to_ns;
 	}
 	capture_reader__open(path("fixed.cap"), &reader);
 	capture_reader__bound(reader, from_ns, to_ns);
-	while (capture_reader__next(reader, &record) > 0) {
-		wrong += io_record__time_ns(&record) < from_ns ||
-			 io_record__time_ns(&record) >= to_ns;
+	while ((next = capture_reader__next(reader, &err))) {
+		wrong += io_record__time_ns(next) < from_ns || io_record__time_ns(next) >= to_ns;
 		got++;
 		position = capture_reader__position(reader);
 	}
@@ -451,8 +456,9 @@ static void test_merge(void)
 	char names[3][128];
 	const char *paths[3] = { names[0], names[1], names[2] };
 	uint64_t last_ns = 0, per_device[16] = { 0 }, disorder = 0, nr = 0;
+	const struct io_record *record;
 	struct capture_merge *merge;
-	struct io_record record;
+	int err;
 
 	for (int i = 0; i < 3; i++)
 		snprintf(names[i], sizeof(names[i]), "%s/part%d.cap", dir, i);
@@ -461,11 +467,11 @@ static void test_merge(void)
 	write_part(names[2], "two", 900000000, "nvme0n1", 107); /* the same wall clock as part0 */
 	if (!ok(!capture_merge__open(paths, 3, &merge), "merge opens"))
 		return;
-	while (capture_merge__next(merge, &record) > 0) {
-		disorder += record.end_ns < last_ns || record.end_ns - record.first_ns != 500 ||
-			    record.last_ns != record.first_ns;
-		last_ns = record.end_ns;
-		per_device[record.device % 16]++;
+	while ((record = capture_merge__next(merge, &err))) {
+		disorder += record->end_ns < last_ns || record->end_ns - record->first_ns != 500 ||
+			    record->last_ns != record->first_ns;
+		last_ns = record->end_ns;
+		per_device[record->device % 16]++;
 		nr++;
 	}
 	is_u64(nr, 101 + 103 + 107, "all records of three files");
@@ -479,7 +485,7 @@ static void test_merge(void)
 
 	ok(!capture_merge__open(paths, 3, &merge), "again, with bounds");
 	capture_merge__bound(merge, 1050000, 1060000);
-	for (nr = 0; capture_merge__next(merge, &record) > 0; nr++)
+	for (nr = 0; capture_merge__next(merge, &err); nr++)
 		;
 	is_u64(nr, 30, "bounds are on the first file's clock");
 	capture_merge__free(merge);
@@ -496,7 +502,9 @@ static void test_memory(void)
 	struct capture_reader *reader;
 	struct device device = fixed_device(0);
 	struct io_record record = { .device = 3 };
+	const struct io_record *next;
 	uint64_t nr = 0, first_ns = 0;
+	int err;
 
 	ok(!capture_memory__new(5000000000, 1 << 20, 0, &memory), "flight recorder");
 	writer = capture_memory__writer(memory);
@@ -514,9 +522,8 @@ static void test_memory(void)
 	ok(!capture_memory__save(memory, &options, "asked for", NULL, 0), "saved");
 	ok(!capture_memory__is_short(memory), "it had room for five seconds");
 	ok(!capture_reader__open(path("memory.cap"), &reader), "opens");
-	while (capture_reader__next(reader, &record) > 0) {
-		first_ns = nr++ ? first_ns : record.end_ns;
-	}
+	while ((next = capture_reader__next(reader, &err)))
+		first_ns = nr++ ? first_ns : next->end_ns;
 	is_u64(first_ns, 55000000000, "from five seconds before the last");
 	is_u64(nr, 6000, "all of them");
 	ok(capture_damage__is_whole(capture_reader__damage(reader)), "whole");

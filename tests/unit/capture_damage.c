@@ -95,18 +95,19 @@ static struct outcome read_all(const uint8_t *bytes, size_t nr)
 {
 	struct outcome outcome = { 0 };
 	struct capture_reader *reader;
-	struct io_record record, want;
+	const struct io_record *record;
+	struct io_record want;
 	uint32_t next = 0;
 
 	outcome.err = capture_reader__open_memory(bytes, nr, &reader);
 	if (outcome.err)
 		return outcome;
-	while ((outcome.err = capture_reader__next(reader, &record)) > 0) {
-		want = record_nr(record.seq);
-		if (record.seq < next || record.seq >= nr_records ||
-		    memcmp(&record, &want, sizeof(want)))
+	while ((record = capture_reader__next(reader, &outcome.err))) {
+		want = record_nr(record->seq);
+		if (record->seq < next || record->seq >= nr_records ||
+		    memcmp(record, &want, sizeof(want)))
 			outcome.foreign++;
-		next = record.seq + 1;
+		next = record->seq + 1;
 		outcome.nr++;
 	}
 	outcome.damage = *capture_reader__damage(reader);

@@ -146,15 +146,16 @@ static double encode_s(const struct io_record *records, int zstd_level)
 static double decode_s(const struct io_record *records, uint64_t *same)
 {
 	struct capture_reader *reader;
-	struct io_record record;
+	const struct io_record *record;
 	double began_s = cpu_s();
 	uint64_t nr = 0, sum = 0;
+	int err;
 
 	*same = 0;
 	if (capture_reader__open_memory(kept.bytes, kept.len, &reader))
 		return 0;
-	while (capture_reader__next(reader, &record) > 0) {
-		sum += record.end_ns ^ record.cdw10[0];
+	while ((record = capture_reader__next(reader, &err))) {
+		sum += record->end_ns ^ record->cdw10[0];
 		nr++;
 	}
 	began_s = cpu_s() - began_s;
