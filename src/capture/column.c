@@ -523,3 +523,37 @@ void capture_column__read(struct capture_column *column, uint64_t *values, size_
 	default: column_fill(values, column->least, nr);
 	}
 }
+
+void capture_columns__close(struct capture_columns *columns)
+{
+	for (int id = 0; id < CAPTURE_COLUMNS; id++)
+		capture_column__close(&columns->columns[id]);
+}
+
+bool capture_columns__find(struct capture_columns *columns, struct byte_in in)
+{
+	capture_columns__close(columns);
+	memset(columns->found, 0, sizeof(columns->found));
+	while (in.at < in.end) {
+		uint8_t id = byte_in__u8(&in), packing = byte_in__u8(&in);
+		struct byte_in part = byte_in__part(&in);
+
+		if (part.bad)
+			return false;
+		if (id >= CAPTURE_COLUMNS)
+			continue;
+		columns->found[id].packing = packing;
+		columns->found[id].in = part;
+	}
+	return true;
+}
+
+bool capture_columns__open(struct capture_columns *columns, int from_id, int end_id, size_t nr)
+{
+	for (int id = from_id; id < end_id; id++)
+		if (columns->found[id].in.at &&
+		    !capture_column__open(&columns->columns[id], columns->zip,
+					  columns->found[id].packing, columns->found[id].in, nr))
+			return false;
+	return true;
+}

@@ -142,6 +142,8 @@ static bool filter_wants_outcome(const struct capture_filter *f, const struct io
 {
 	if (r->what == RECORD_SUBMIT)
 		return f->submits;
+	if (r->what == RECORD_BIO && !f->bios)
+		return false;
 	return r->end_ns - r->first_ns >= f->min_ns && (!f->options->failed || r->status);
 }
 

@@ -21,6 +21,7 @@ struct capture_filter {
 	uint64_t wanted_ops[4][4]; /* a bit per operation, by kind */
 	bool by_op;
 	bool submits;	 /* --split */
+	bool bios;	 /* bios, which are no commands */
 	char comm[16];	 /* --comm */
 	uint64_t min_ns; /* --min */
 };

@@ -449,7 +449,8 @@ const struct io_record *capture_reader__next(struct capture_reader *reader, int 
 			if (*err <= 0)
 				return NULL;
 		}
-		record = reader->at++;
+		record = reader->at;
+		reader->at = stages__next_record(record);
 		at_ns = io_record__time_ns(record) - reader->translation.shift_ns;
 	} while (!reader_wants(reader, at_ns, at_ns));
 	*err = 0;

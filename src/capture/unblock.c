@@ -41,8 +41,14 @@ struct unblock_cpu {
 	uint32_t next_seq;
 };
 
+/* What a record may take. */
+struct unblock_space {
+	struct io_record record;
+	struct io_stages stages;
+};
+
 struct capture_unblock {
-	struct capture_zip *zip;
+	struct row *rows; /* as they stand in the file, table by table */
 	struct unblock_who *who;
 	struct unblock_what *what;
 	struct unblock_cpu *cpus;
@@ -51,10 +57,11 @@ struct capture_unblock {
 	uint64_t now_ns;    /* of the last one */
 	bool steps_latency; /* columns of steps are there */
 	bool steps_address;
-	struct capture_column columns[NR_COLUMNS];
+	struct capture_columns columns;
+	struct stages_unblock stages;
 	uint16_t who_of[CAPTURE_BLOCK_RECORDS], what_of[CAPTURE_BLOCK_RECORDS];
 	uint64_t run[NR_RECORD_COLUMNS][CAPTURE_RUN]; /* a few values of every column */
-	struct io_record records[CAPTURE_RUN];	      /* and what they make */
+	struct unblock_space records[CAPTURE_RUN];    /* and what they make */
 	uint8_t generations[CAPTURE_GENERATIONS];
 };
 
@@ -63,169 +70,130 @@ struct capture_unblock *capture_unblock__new(void)
 	return calloc(1, sizeof(struct capture_unblock));
 }
 
+static void unblock_free_rows(struct capture_unblock *unblock)
+{
+	free(unblock->rows);
+	free(unblock->who);
+	free(unblock->what);
+	free(unblock->cpus);
+}
+
 void capture_unblock__free(struct capture_unblock *unblock)
 {
 	if (!unblock)
 		return;
-	for (int id = 0; id < NR_COLUMNS; id++)
-		capture_column__close(&unblock->columns[id]);
-	capture_zip__free(unblock->zip);
-	free(unblock->who);
-	free(unblock->what);
-	free(unblock->cpus);
+	capture_columns__close(&unblock->columns);
+	capture_zip__free(unblock->columns.zip);
+	stages_unblock__free(&unblock->stages);
+	unblock_free_rows(unblock);
 	free(unblock);
 }
 
 /* ---- what rows say ---- */
 
-static size_t unblock_nr_values(const struct capture_unblock *unblock, uint8_t id)
-{
-	if (id < WHO_PID)
-		return unblock->nr;
-	if (id < WHAT_BYTES)
-		return unblock->nr_who;
-	return id < CPU_NUMBER ? unblock->nr_what : unblock->nr_cpus;
-}
-
-static int unblock_open_columns(struct capture_unblock *unblock, struct byte_in *in)
-{
-	for (int id = 0; id < NR_COLUMNS; id++)
-		capture_column__close(&unblock->columns[id]);
-	while (in->at < in->end) {
-		uint8_t id = byte_in__u8(in), packing = byte_in__u8(in);
-		struct byte_in part = byte_in__part(in);
-
-		if (part.bad)
-			return -EBADMSG;
-		if (id >= NR_COLUMNS)
-			continue;
-		if (!capture_column__open(&unblock->columns[id], unblock->zip, packing, part,
-					  unblock_nr_values(unblock, id)))
-			return -EBADMSG;
-	}
-	return 0;
-}
-
 static int unblock_new_rows(struct capture_unblock *unblock)
 {
-	free(unblock->who);
-	free(unblock->what);
-	free(unblock->cpus);
+	uint32_t most = unblock->nr_who > unblock->nr_what ? unblock->nr_who : unblock->nr_what;
+
+	most = unblock->nr_cpus > most ? unblock->nr_cpus : most;
+	unblock_free_rows(unblock);
+	unblock->rows = calloc(most + 1, sizeof(*unblock->rows));
 	unblock->who = calloc(unblock->nr_who + 1, sizeof(*unblock->who));
 	unblock->what = calloc(unblock->nr_what + 1, sizeof(*unblock->what));
 	unblock->cpus = calloc(unblock->nr_cpus + 1, sizeof(*unblock->cpus));
 	memset(unblock->generations, 0, sizeof(unblock->generations));
-	return unblock->who && unblock->what && unblock->cpus ? 0 : -ENOMEM;
+	return unblock->rows && unblock->who && unblock->what && unblock->cpus ? 0 : -ENOMEM;
 }
 
-/* One field of a table of rows. */
-#define UNBLOCK_GET_ROWS(unblock, id, rows, nr_rows, field)                                      \
-	do {                                                                                     \
-		uint64_t values_[CAPTURE_RUN];                                                   \
-                                                                                                 \
-		for (size_t row_ = 0; row_ < (nr_rows); row_++) {                                \
-			size_t left_ = (nr_rows)-row_;                                           \
-                                                                                                 \
-			if (row_ % CAPTURE_RUN == 0)                                             \
-				capture_column__read(&(unblock)->columns[id], values_,           \
-						     left_ < CAPTURE_RUN ? left_ : CAPTURE_RUN); \
-			(rows)[row_].field =                                                     \
-				(__typeof__((rows)[row_].field))values_[row_ % CAPTURE_RUN];     \
-		}                                                                                \
-	} while (0)
-
-static void unblock_get_cpus(struct capture_unblock *unblock)
+static bool unblock_get_cpus(struct capture_unblock *unblock)
 {
-	struct unblock_cpu *cpus = unblock->cpus;
-	uint32_t nr = unblock->nr_cpus;
+	static const struct row_field fields[] = { { CPU_NUMBER, 0, 0, 16 },
+						   { CPU_FIRST_SEQ, 1, 0, 32 },
+						   { 0 } };
 
-	UNBLOCK_GET_ROWS(unblock, CPU_NUMBER, cpus, nr, cpu);
-	UNBLOCK_GET_ROWS(unblock, CPU_FIRST_SEQ, cpus, nr, next_seq);
+	if (!rows__decode(unblock->rows, unblock->nr_cpus, fields, &unblock->columns))
+		return false;
+	for (uint32_t i = 0; i < unblock->nr_cpus; i++)
+		unblock->cpus[i] =
+			(struct unblock_cpu){ .cpu = (uint16_t)unblock->rows[i].words[0],
+					      .next_seq = (uint32_t)unblock->rows[i].words[1] };
+	return true;
 }
 
-static void unblock_get_what(struct capture_unblock *unblock)
+static bool unblock_get_what(struct capture_unblock *unblock)
 {
-	struct unblock_what *what = unblock->what;
-	uint32_t nr = unblock->nr_what;
+	if (!rows__decode(unblock->rows, unblock->nr_what, capture_what_fields, &unblock->columns))
+		return false;
+	for (uint32_t i = 0; i < unblock->nr_what; i++) {
+		const uint64_t *words = unblock->rows[i].words;
 
-	UNBLOCK_GET_ROWS(unblock, WHAT_BYTES, what, nr, bytes);
-	UNBLOCK_GET_ROWS(unblock, WHAT_CDW12, what, nr, cdw12);
-	UNBLOCK_GET_ROWS(unblock, WHAT_CDW13, what, nr, cdw13);
-	UNBLOCK_GET_ROWS(unblock, WHAT_STATUS, what, nr, tail.status);
-	UNBLOCK_GET_ROWS(unblock, WHAT_CMD_FLAGS, what, nr, tail.cmd_flags);
-	UNBLOCK_GET_ROWS(unblock, WHAT_ATTEMPTS, what, nr, tail.attempts);
-	UNBLOCK_GET_ROWS(unblock, WHAT_WHAT, what, nr, tail.what);
-	UNBLOCK_GET_ROWS(unblock, WHAT_FLAGS, what, nr, tail.flags);
-}
-
-static void unblock_get_who(struct capture_unblock *unblock)
-{
-	struct unblock_who *who = unblock->who;
-	uint32_t nr = unblock->nr_who;
-
-	UNBLOCK_GET_ROWS(unblock, WHO_PID, who, nr, pid);
-	UNBLOCK_GET_ROWS(unblock, WHO_COMM0, who, nr, comm[0]);
-	UNBLOCK_GET_ROWS(unblock, WHO_COMM1, who, nr, comm[1]);
-	UNBLOCK_GET_ROWS(unblock, WHO_DEVICE, who, nr, tail.device);
-	UNBLOCK_GET_ROWS(unblock, WHO_QID, who, nr, tail.qid);
-	UNBLOCK_GET_ROWS(unblock, WHO_CPU, who, nr, cpu_row);
-	UNBLOCK_GET_ROWS(unblock, WHO_NSID, who, nr, nsid);
-	UNBLOCK_GET_ROWS(unblock, WHO_KIND, who, nr, tail.kind);
-	UNBLOCK_GET_ROWS(unblock, WHO_OP, who, nr, tail.op);
+		unblock->what[i] = (struct unblock_what){
+			.bytes = (uint32_t)words[0],
+			.cdw12 = (uint32_t)(words[0] >> 32),
+			.cdw13 = (uint32_t)words[2],
+			.tail = { { .status = (uint16_t)(words[2] >> 32),
+				    .cmd_flags = (uint8_t)(words[2] >> 48),
+				    .attempts = (uint8_t)(words[2] >> 56),
+				    .what = (uint8_t)words[3],
+				    .flags = (uint8_t)(words[3] >> 8) } },
+		};
+	}
+	return true;
 }
 
 /* What a row stands for in this machine's memory, and to who reads the file. */
-static int unblock_prepare_who(struct capture_unblock *unblock, struct unblock_who *who,
-			       const struct capture_translation *translation)
+static int unblock_set_who(struct capture_unblock *unblock, struct unblock_who *who,
+			   const uint64_t words[4], const struct capture_translation *translation)
 {
-	int device = who->tail.device;
+	uint16_t in_file = (uint16_t)words[3], qid = (uint16_t)(words[3] >> 16);
+	int device = in_file;
 
+	who->cpu_row = (uint16_t)(words[3] >> 32);
 	if (who->cpu_row >= unblock->nr_cpus)
 		return -EBADMSG;
-	le__put64((uint8_t *)&who->comm[0], who->comm[0]);
-	le__put64((uint8_t *)&who->comm[1], who->comm[1]);
-	who->tail.cpu = unblock->cpus[who->cpu_row].cpu;
-	who->generation_base = capture_generation_place(who->tail.device, who->tail.qid, 0);
 	if (translation->device)
-		device = translation->device(translation->arg, who->tail.device);
+		device = translation->device(translation->arg, in_file);
+	le__put64((uint8_t *)&who->comm[0], words[0]);
+	le__put64((uint8_t *)&who->comm[1], words[1]);
+	who->pid = (uint32_t)words[2];
+	who->nsid = (uint32_t)(words[2] >> 32);
+	who->generation_base = capture_generation_place(in_file, qid, 0);
 	who->tail.device = (uint16_t)device;
+	who->tail.qid = qid;
+	who->tail.cpu = unblock->cpus[who->cpu_row].cpu;
+	who->tail.kind = (uint8_t)(words[3] >> 48);
+	who->tail.op = (uint8_t)(words[3] >> 56);
 	return device < 0 ? device : 0;
 }
 
-/* The row of each record; -EBADMSG: there is no such row. */
-static int unblock_get_places(struct capture_unblock *unblock, enum capture_column_id id,
-			      uint16_t *places, uint32_t nr_rows)
-{
-	uint64_t run[CAPTURE_RUN];
-
-	for (uint32_t from = 0; from < unblock->nr; from += CAPTURE_RUN) {
-		uint32_t left = unblock->nr - from, nr = left < CAPTURE_RUN ? left : CAPTURE_RUN;
-
-		capture_column__read(&unblock->columns[id], run, nr);
-		for (uint32_t i = 0; i < nr; i++) {
-			if (run[i] >= nr_rows)
-				return -EBADMSG;
-			places[from + i] = (uint16_t)run[i];
-		}
-	}
-	return 0;
-}
-
-static int unblock_get_rows(struct capture_unblock *unblock,
-			    const struct capture_translation *translation)
+static int unblock_get_who(struct capture_unblock *unblock,
+			   const struct capture_translation *translation)
 {
 	int err = 0;
 
-	unblock_get_cpus(unblock);
-	unblock_get_what(unblock);
-	unblock_get_who(unblock);
+	if (!rows__decode(unblock->rows, unblock->nr_who, capture_who_fields, &unblock->columns))
+		return -EBADMSG;
 	for (uint32_t i = 0; i < unblock->nr_who && !err; i++)
-		err = unblock_prepare_who(unblock, &unblock->who[i], translation);
-	if (!err)
-		err = unblock_get_places(unblock, COLUMN_WHO, unblock->who_of, unblock->nr_who);
-	if (!err)
-		err = unblock_get_places(unblock, COLUMN_WHAT, unblock->what_of, unblock->nr_what);
+		err = unblock_set_who(unblock, &unblock->who[i], unblock->rows[i].words,
+				      translation);
 	return err;
+}
+
+static bool unblock_get_places(struct capture_unblock *unblock)
+{
+	struct capture_column *columns = unblock->columns.columns;
+
+	return rows__places(&columns[COLUMN_WHO], unblock->nr, unblock->nr_who, unblock->who_of) &&
+	       rows__places(&columns[COLUMN_WHAT], unblock->nr, unblock->nr_what, unblock->what_of);
+}
+
+static uint32_t unblock_count_stages(const struct capture_unblock *unblock)
+{
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < unblock->nr; i++)
+		nr += !!(unblock->what[unblock->what_of[i]].tail.flags & RECORD_STAGES);
+	return nr;
 }
 
 /* The number of rows of each table, all of which some record uses. */
@@ -241,7 +209,26 @@ static int unblock_begin(struct capture_unblock *unblock, struct byte_in *in, ui
 	unblock->nr_who = (uint32_t)nr_who;
 	unblock->nr_what = (uint32_t)nr_what;
 	unblock->nr_cpus = (uint32_t)nr_cpus;
-	return unblock_new_rows(unblock);
+	return capture_columns__find(&unblock->columns, *in) ? unblock_new_rows(unblock) : -EBADMSG;
+}
+
+/* Everything but the records themselves. */
+static int unblock_look(struct capture_unblock *unblock,
+			const struct capture_translation *translation)
+{
+	int err;
+
+	if (!capture_columns__open(&unblock->columns, COLUMN_TIME, NR_RECORD_COLUMNS, unblock->nr))
+		return -EBADMSG;
+	if (!unblock_get_cpus(unblock) || !unblock_get_what(unblock))
+		return -EBADMSG;
+	err = unblock_get_who(unblock, translation);
+	if (err)
+		return err;
+	if (!unblock_get_places(unblock))
+		return -EBADMSG;
+	return stages_unblock__open(&unblock->stages, &unblock->columns,
+				    unblock_count_stages(unblock), translation->shift_ns);
 }
 
 int capture_unblock__open(struct capture_unblock *unblock, const struct capture_chunk *chunk,
@@ -253,18 +240,16 @@ int capture_unblock__open(struct capture_unblock *unblock, const struct capture_
 	unblock->nr = unblock->at = 0;
 	if ((chunk->flags & CAPTURE_ZSTD) && !capture_zip__is_built_in())
 		return -EOPNOTSUPP;
-	if ((chunk->flags & CAPTURE_ZSTD) && !unblock->zip)
-		unblock->zip = capture_zip__new_reader();
+	if ((chunk->flags & CAPTURE_ZSTD) && !unblock->columns.zip)
+		unblock->columns.zip = capture_zip__new_reader();
 	err = unblock_begin(unblock, &in, chunk->count);
 	if (!err)
-		err = unblock_open_columns(unblock, &in);
-	if (!err)
-		err = unblock_get_rows(unblock, translation);
+		err = unblock_look(unblock, translation);
 	if (err)
 		unblock->nr = 0;
 	unblock->now_ns = chunk->min_ns + translation->shift_ns;
-	unblock->steps_latency = unblock->columns[COLUMN_LATENCY_STEP].packing;
-	unblock->steps_address = unblock->columns[COLUMN_ADDRESS_STEP].packing;
+	unblock->steps_latency = unblock->columns.columns[COLUMN_LATENCY_STEP].packing;
+	unblock->steps_address = unblock->columns.columns[COLUMN_ADDRESS_STEP].packing;
 	return err;
 }
 
@@ -351,9 +336,36 @@ static inline void unblock_record(struct capture_unblock *unblock, struct io_rec
 /* Rows are known already; what is constant in the first run stays so. */
 static void unblock_read_run(struct capture_unblock *unblock, size_t nr)
 {
+	struct capture_column *columns = unblock->columns.columns;
+
 	for (int id = 1; id < COLUMN_WHO; id++)
-		if (!unblock->at || unblock->columns[id].packing > PACKING_CONSTANT)
-			capture_column__read(&unblock->columns[id], unblock->run[id], nr);
+		if (!unblock->at || columns[id].packing > PACKING_CONSTANT)
+			capture_column__read(&columns[id], unblock->run[id], nr);
+}
+
+/* One after the other, some with stages behind them; returns where they end. */
+static const struct io_record *unblock_records_with_stages(struct capture_unblock *unblock,
+							   uint32_t nr)
+{
+	struct io_record *record = (void *)unblock->records;
+
+	for (uint32_t i = 0; i < nr; i++) {
+		unblock_record(unblock, record, i);
+		if (record->flags & RECORD_STAGES)
+			stages_unblock__next(&unblock->stages, record,
+					     (struct io_stages *)(record + 1));
+		record = (struct io_record *)stages__next_record(record);
+	}
+	return record;
+}
+
+static const struct io_record *unblock_plain_records(struct capture_unblock *unblock, uint32_t nr)
+{
+	struct io_record *records = (void *)unblock->records;
+
+	for (uint32_t i = 0; i < nr; i++)
+		unblock_record(unblock, &records[i], i);
+	return records + nr;
 }
 
 const struct io_record *capture_unblock__next(struct capture_unblock *unblock,
@@ -364,9 +376,8 @@ const struct io_record *capture_unblock__next(struct capture_unblock *unblock,
 
 	if (nr)
 		unblock_read_run(unblock, nr);
-	for (uint32_t i = 0; i < nr; i++)
-		unblock_record(unblock, &unblock->records[i], i);
+	*end = unblock->stages.nr ? unblock_records_with_stages(unblock, nr)
+				  : unblock_plain_records(unblock, nr);
 	unblock->at += nr;
-	*end = unblock->records + nr;
-	return unblock->records;
+	return (void *)unblock->records;
 }

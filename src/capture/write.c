@@ -265,8 +265,8 @@ int capture_writer__records(struct capture_writer *writer, const struct io_recor
 		return 0;
 	}
 	/* To the end, even if one fails: every record is written or counted. */
-	for (size_t i = 0; i < nr; i++) {
-		int failed = writer_add(writer, &records[i]);
+	for (size_t i = 0; i < nr; i++, records = stages__next_record(records)) {
+		int failed = writer_add(writer, records);
 
 		err = err ? err : failed;
 	}

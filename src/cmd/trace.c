@@ -159,6 +159,8 @@ static int trace_on_record(void *state, struct session *s, const struct io_recor
 	struct trace *t = state;
 	const struct option_number *count = &s->options->run.count;
 
+	if (r->what == RECORD_BIO) /* kept for other views: it is no command */
+		return 0;
 	trace_fill(t, s, r);
 	if (t->condition && !condition__is_true(t->condition, &t->row))
 		return 0;

@@ -89,7 +89,7 @@ static const char *row_status(struct command_row *row, const struct io_record *r
 
 static void row_fill_outcome(struct command_row *row, const struct io_record *r)
 {
-	const bool nvme = r->kind != IO_BLOCK, end = r->what == RECORD_END;
+	const bool nvme = r->kind != IO_BLOCK, end = r->what != RECORD_SUBMIT;
 
 	row->event = end ? "end" : "submit";
 	row->end_ns = end ? r->end_ns : CELL_NO_NUMBER;

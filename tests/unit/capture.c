@@ -328,73 +328,168 @@ static void test_golden(void)
 		ok(true, "golden file with zstd # skip zstd is not built in");
 }
 
-/* Every byte of a record is noise, or sometimes all ones or zeros. */
-static void draw_record(struct io_record *record, uint64_t *state)
+/* A record and what may follow it. */
+struct staged {
+	struct io_record record;
+	struct io_stages stages;
+};
+
+static size_t staged_size(const struct staged *staged)
 {
-	uint8_t *bytes = (uint8_t *)record;
+	return io_record__size(&staged->record);
+}
+
+/* Every byte is noise, or sometimes all ones or zeros. */
+static void draw_noise(struct staged *staged, uint32_t i, uint64_t *state)
+{
+	uint8_t *bytes = (uint8_t *)staged;
 	int how = (int)(draw(state) % 4);
 
-	for (size_t i = 0; i < sizeof(*record); i++) {
+	(void)i;
+	for (size_t at = 0; at < sizeof(*staged); at++) {
 		uint8_t noise = (uint8_t)(draw(state) >> 32);
 
-		bytes[i] = how == 0 ? 0 : how == 1 ? 0xff : noise;
+		bytes[at] = how == 0 ? 0 : how == 1 ? 0xff : noise;
 	}
 	if (how == 3)
-		record->what &= 1;
+		staged->record.what &= 1;
 }
 
 /* What a field can do to the others: each in turn at its ends, the rest calm. */
-static void draw_calm_record(struct io_record *record, uint32_t i, uint64_t *state)
+static void draw_calm(struct staged *staged, uint32_t i, uint64_t *state)
 {
-	*record = fixed_record(i);
+	staged->record = fixed_record(i);
 	if (draw(state) % 3 == 0)
-		((uint8_t *)record)[draw(state) % sizeof(*record)] = (uint8_t)draw(state);
+		((uint8_t *)&staged->record)[draw(state) % sizeof(staged->record)] =
+			(uint8_t)draw(state);
+	staged->record.flags &= (uint8_t)~RECORD_STAGES;
 }
 
-static void round_trip(const char *what, size_t nr, bool calm, int zstd_level)
+/* A command's life as it goes; some stages are not seen. Integers only, and never to be changed. */
+static void fixed_stages(struct staged *staged, uint32_t i)
+{
+	struct io_record *r = &staged->record;
+	struct io_stages *s = &staged->stages;
+
+	*r = fixed_record(i);
+	r->flags |= RECORD_STAGES;
+	*s = (struct io_stages){
+		.queued_ns = r->first_ns - 3000 - i % 701,
+		.issued_ns = i % 11 ? r->last_ns + 400 + i % 97 : 0,
+		.reaped_ns = r->end_ns - 150 - i % 31,
+		.done_ns = r->end_ns + 500 + i % 53,
+		.cgroup = 4294967297ULL * (1 + i % 3),
+		.inode = i % 5 ? 1000000 + i % 7 : 0,
+		.file_dev = i % 5 ? 0x800001 : 0,
+		.tid = 5000 + i % 4,
+		.kernel_stack = i % 6,
+		.user_stack = i % 13 ? 77 : 0,
+		.depth = 1 + i % 32,
+		.cpu = (uint16_t)(i % 4),
+		.nr_bios = (uint16_t)(1 + (i % 17 == 0)),
+	};
+	s->got_ns = s->queued_ns + 200 + i % 89;
+	s->inserted_ns = i % 3 ? s->got_ns + 100 : 0;
+	if (i % 29 == 28)
+		r->what = RECORD_BIO;
+}
+
+/* Some have stages, all of a life, some with one odd byte. */
+static void draw_staged(struct staged *staged, uint32_t i, uint64_t *state)
+{
+	if (draw(state) % 2) {
+		draw_calm(staged, i, state);
+		return;
+	}
+	fixed_stages(staged, i);
+	if (draw(state) % 3 == 0)
+		((uint8_t *)&staged->stages)[draw(state) % sizeof(staged->stages)] =
+			(uint8_t)draw(state);
+}
+
+/* Every time at, just before and just after its neighbour, at the ends of time, or not seen. */
+static void draw_times(struct staged *staged, uint32_t i, uint64_t *state)
+{
+	static const uint64_t times[8] = { 0, 1, 2, 999, 1000, 1001, UINT64_MAX - 1, UINT64_MAX };
+	struct io_record *r = &staged->record;
+	struct io_stages *s = &staged->stages;
+
+	(void)state;
+	memset(staged, 0, sizeof(*staged));
+	r->flags = RECORD_STAGES;
+	r->what = i & 1;
+	r->first_ns = times[i & 7];
+	s->queued_ns = times[i >> 3 & 7];
+	s->got_ns = times[i >> 6 & 7];
+	s->inserted_ns = times[i >> 9 & 7];
+	r->last_ns = times[i >> 3 & 7];
+	s->issued_ns = times[i & 7];
+	r->end_ns = times[i >> 9 & 7];
+	s->reaped_ns = times[i >> 6 & 7];
+	s->done_ns = times[i >> 3 & 7];
+}
+
+typedef void (*draw_fn)(struct staged *staged, uint32_t i, uint64_t *state);
+
+/* One behind the other; returns where they end. */
+static char *draw_all(char *to, size_t nr, draw_fn fn)
+{
+	uint64_t state = nr * 77 + 1;
+
+	for (size_t i = 0; i < nr; i++) {
+		struct staged staged;
+
+		fn(&staged, (uint32_t)i, &state);
+		memcpy(to, &staged, staged_size(&staged));
+		to += staged_size(&staged);
+	}
+	return to;
+}
+
+static void round_trip(const char *what, size_t nr, draw_fn fn, int zstd_level)
 {
 	struct capture_options options = { .path = path("trip.cap"), .zstd_level = zstd_level };
-	struct io_record *records = calloc(nr, sizeof(*records));
+	char *records = malloc(nr * sizeof(struct staged) + 1), *at = records;
+	char *end = draw_all(records, nr, fn);
 	const struct io_record *record;
-	uint64_t state = nr * 77 + calm + 1;
 	struct capture_writer *writer;
 	struct capture_reader *reader;
 	size_t same = 0;
 	int err;
 
-	for (size_t i = 0; i < nr; i++) {
-		if (calm)
-			draw_calm_record(&records[i], (uint32_t)i, &state);
-		else
-			draw_record(&records[i], &state);
-	}
 	if (capture_writer__new(&options, &writer) ||
-	    capture_writer__records(writer, records, nr) ||
+	    capture_writer__records(writer, (const struct io_record *)records, nr) ||
 	    capture_writer__finish(writer, "done", NULL, 0))
 		ok(false, "%s: written", what);
 	capture_writer__free(writer);
 	if (!ok(!capture_reader__open(path("trip.cap"), &reader), "%s: opens", what))
 		return;
-	while ((record = capture_reader__next(reader, &err)) && same < nr &&
-	       !memcmp(record, &records[same], sizeof(*record)))
+	while ((record = capture_reader__next(reader, &err)) && at < end &&
+	       !memcmp(record, at, io_record__size((struct io_record *)at))) {
+		at += io_record__size((struct io_record *)at);
 		same++;
+	}
 	is_u64(same, nr, what);
-	ok(!record && !err && !capture_reader__next(reader, &err) && !err, "and no more");
+	ok(at == end && !record && !err && !capture_reader__next(reader, &err) && !err,
+	   "and no more");
 	capture_reader__free(reader);
 	free(records);
 }
 
 static void test_round_trips(void)
 {
-	round_trip("one record", 1, true, 0);
-	round_trip("a run and one", 129, true, 0);
-	round_trip("noise", 20011, false, 0);
-	round_trip("calm, with one odd byte", 20011, true, 0);
-	round_trip("no record at all", 0, true, 0);
+	round_trip("one record", 1, draw_calm, 0);
+	round_trip("a run and one", 129, draw_calm, 0);
+	round_trip("noise", 20011, draw_noise, 0);
+	round_trip("calm, with one odd byte", 20011, draw_calm, 0);
+	round_trip("some with stages", 20011, draw_staged, 0);
+	round_trip("stages at every time", 4096, draw_times, 0);
+	round_trip("no record at all", 0, draw_calm, 0);
 	if (!capture_zip__is_built_in())
 		return;
-	round_trip("noise, zstd", 20011, false, 3);
-	round_trip("calm, zstd", 20011, true, 3);
+	round_trip("noise, zstd", 20011, draw_noise, 3);
+	round_trip("calm, zstd", 20011, draw_calm, 3);
+	round_trip("some with stages, zstd", 20011, draw_staged, 3);
 }
 
 static void test_bounds(void)
@@ -424,7 +519,8 @@ static void test_bounds(void)
 	capture_reader__free(reader);
 }
 
-/* Records `shift` apart, of one device; all that merging looks at. */
+/* Records a microsecond apart, of one device, half of them with stages; all that merging looks at.
+ */
 static void write_part(const char *name, const char *boot, uint64_t mono_ns, const char *disk,
 		       uint32_t nr)
 {
@@ -440,22 +536,37 @@ static void write_part(const char *name, const char *boot, uint64_t mono_ns, con
 	err |= capture_writer__device(writer, 7, &device);
 	err |= capture_writer__clock(writer, &clock);
 	for (uint32_t i = 0; i < nr; i++) {
-		struct io_record record = { .device = i % 2 ? 7 : 9, .seq = i };
+		struct staged staged = { .record = { .device = i % 2 ? 7 : 9, .seq = i } };
+		struct io_record *record = &staged.record;
 
-		record.first_ns = record.last_ns = mono_ns + i * 1000;
-		record.end_ns = record.first_ns + 500;
-		err |= capture_writer__records(writer, &record, 1);
+		record->first_ns = record->last_ns = mono_ns + i * 1000;
+		record->end_ns = record->first_ns + 500;
+		record->flags = i % 4 < 2 ? RECORD_STAGES : 0;
+		staged.stages.queued_ns = record->first_ns - 100;
+		staged.stages.done_ns = record->end_ns + 100;
+		err |= capture_writer__records(writer, record, 1);
 	}
 	err |= capture_writer__finish(writer, "done", NULL, 0);
 	capture_writer__free(writer);
 	ok(!err, "part for %s", disk);
 }
 
+/* Times move together; those that were not seen stay so. */
+static bool has_moved(const struct io_record *record)
+{
+	const struct io_stages *s = io_record__stages(record);
+
+	return record->seq % 4 < 2 ? s && s->queued_ns == record->first_ns - 100 &&
+					     s->done_ns == record->end_ns + 100 && !s->got_ns &&
+					     !s->inserted_ns && !s->issued_ns && !s->reaped_ns
+				   : !s;
+}
+
 static void test_merge(void)
 {
 	char names[3][128];
 	const char *paths[3] = { names[0], names[1], names[2] };
-	uint64_t last_ns = 0, per_device[16] = { 0 }, disorder = 0, nr = 0;
+	uint64_t last_ns = 0, per_device[16] = { 0 }, disorder = 0, unmoved = 0, nr = 0;
 	const struct io_record *record;
 	struct capture_merge *merge;
 	int err;
@@ -470,12 +581,14 @@ static void test_merge(void)
 	while ((record = capture_merge__next(merge, &err))) {
 		disorder += record->end_ns < last_ns || record->end_ns - record->first_ns != 500 ||
 			    record->last_ns != record->first_ns;
+		unmoved += !has_moved(record);
 		last_ns = record->end_ns;
 		per_device[record->device % 16]++;
 		nr++;
 	}
 	is_u64(nr, 101 + 103 + 107, "all records of three files");
 	is_u64(disorder, 0, "in order of time, and as long as they took");
+	is_u64(unmoved, 0, "and their stages with them");
 	is_u64(last_ns, 1000000 + 106 * 1000 + 500, "another boot's clock is shifted");
 	is_u64(per_device[7], 50 + 53, "one device in two files is one device");
 	is_u64(per_device[8], 51, "another device with the same number gets another");
