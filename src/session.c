@@ -50,6 +50,8 @@ int session_flush(struct session *s)
 {
 	const char *where = s->options->output.path ? s->options->output.path : "the output";
 
+	if (s->inside->view->on_flush)
+		s->inside->view->on_flush(s->inside->state);
 	if (!fflush(s->out) && !ferror(s->out))
 		return 0;
 	s->inside->output_failed = true;

@@ -39,7 +39,8 @@ struct session_view {
 	/* SIGUSR1; NULL: it does what it does elsewhere. */
 	int (*on_signal)(void *state, struct session *session);
 	int (*on_end)(void *state, struct session *session); /* detached: everything is final */
-	bool only_keeps; /* without its capture the run is pointless */
+	void (*on_flush)(void *state); /* the output is about to be flushed; may be NULL */
+	bool only_keeps;	       /* without its capture the run is pointless */
 };
 
 /* Printed after on_end when the format is JSON: every view's list of objects ends with it. */

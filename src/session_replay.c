@@ -35,6 +35,7 @@ struct replay_place {
 
 struct session_replay_state {
 	struct capture_merge *merge;
+	const struct capture_about *about; /* of all files */
 	struct capture_filter filter;
 	struct device_list devices;		   /* the capture's */
 	struct breakdown rows;			   /* of a view that wants rows, not records */
@@ -45,7 +46,7 @@ struct session_replay_state {
 
 static const struct capture_about *replay_about(const struct session *s)
 {
-	return capture_merge__about(s->inside->replay->merge);
+	return s->inside->replay->about;
 }
 
 /* ---- when ---- */
@@ -167,8 +168,6 @@ static int replay_ticks(struct session *s, uint64_t now_ns)
 	uint64_t nr = 0;
 	int err = 0;
 
-	if (!in->view->on_tick)
-		return 0;
 	while (!err && !in->stopped && in->replay->next_tick_ns <= now_ns && nr++ < REPLAY_IDLE)
 		err = replay_tick(s);
 	if (!err && !in->stopped && in->replay->next_tick_ns <= now_ns)
@@ -177,6 +176,11 @@ static int replay_ticks(struct session *s, uint64_t now_ns)
 }
 
 /* ---- records ---- */
+
+static const struct device *replay_device(struct session *s, const struct io_record *record)
+{
+	return capture_about__device(replay_about(s), record->device);
+}
 
 /* As the programs make a row's key. */
 static void replay_tags(const struct session *s, const struct io_record *r,
@@ -220,8 +224,7 @@ static uint32_t replay_hash(const struct replay_key *key)
 }
 
 /* Of the same key's last record; a place that two keys share is of the one that was last. */
-static struct breakdown_row *replay_row(struct session *s, const struct io_record *r,
-					const struct device *device)
+static struct breakdown_row *replay_row(struct session *s, const struct io_record *r)
 {
 	struct session_replay_state *replay = s->inside->replay;
 	struct replay_key key = replay_key(&s->inside->wants, r);
@@ -233,12 +236,12 @@ static struct breakdown_row *replay_row(struct session *s, const struct io_recor
 	    !((place->key.place ^ key.place) | (place->key.pid ^ key.pid) |
 	      (place->key.comm[0] ^ key.comm[0]) | (place->key.comm[1] ^ key.comm[1])))
 		return place->row;
-	replay_tags(s, r, device, &tags);
+	replay_tags(s, r, replay_device(s, r), &tags);
 	*place = (struct replay_place){ key, breakdown__row(&replay->rows, &tags) };
 	return place->row;
 }
 
-static int replay_count(struct session *s, const struct io_record *r, const struct device *device)
+static int replay_count(struct session *s, const struct io_record *r)
 {
 	const struct io_wants *w = &s->inside->wants;
 	uint64_t ns = r->end_ns - r->first_ns;
@@ -246,7 +249,7 @@ static int replay_count(struct session *s, const struct io_record *r, const stru
 
 	if (r->what == RECORD_SUBMIT)
 		return 0;
-	row = replay_row(s, r, device);
+	row = replay_row(s, r);
 	if (!row)
 		return log_err(-ENOMEM, "out of memory");
 	hist__add(&row->total, ns, r->bytes);
@@ -268,22 +271,18 @@ static void replay_read(struct session *s, io_row_fn fn, void *arg)
 	}
 }
 
-static const struct device *replay_device(struct session *s, const struct io_record *record)
-{
-	return capture_about__device(replay_about(s), record->device);
-}
-
 static int replay_record(struct session *s, const struct io_record *record)
 {
 	struct session_inside *in = s->inside;
-	const struct device *device = replay_device(s, record);
+	const struct capture_filter *filter = &in->replay->filter;
 
 	in->replay->nr_submits += record->what == RECORD_SUBMIT;
-	if (!capture_filter__passes(&in->replay->filter, record, device))
+	if (!capture_filter__passes(filter, record,
+				    filter->narrows ? replay_device(s, record) : NULL))
 		return 0;
 	if (in->view->on_record)
 		return in->view->on_record(in->state, s, record);
-	return replay_count(s, record, device);
+	return replay_count(s, record);
 }
 
 static void replay_progress(const struct session *s)
@@ -327,7 +326,9 @@ static int replay_records(struct session *s)
 	while (!err && !in->stopped &&
 	       (record = capture_merge__next(in->replay->merge, &read_err))) {
 		err = replay_look(s);
-		err = err ?: replay_ticks(s, io_record__time_ns(record));
+		if (!err && in->view->on_tick &&
+		    io_record__time_ns(record) >= in->replay->next_tick_ns)
+			err = replay_ticks(s, io_record__time_ns(record));
 		if (!err && !in->stopped)
 			err = replay_record(s, record);
 	}
@@ -335,7 +336,7 @@ static int replay_records(struct session *s)
 		return read_err == -EOPNOTSUPP ? read_err
 					       : log_err(read_err, "cannot read the capture: %s",
 							 strerror(-read_err));
-	if (!err && !in->stopped)
+	if (!err && !in->stopped && in->view->on_tick)
 		err = replay_ticks(s, in->replay->end_ns);
 	if (in->stopped && in->view->on_tick)
 		in->replay->end_ns = in->last_ns;
@@ -444,6 +445,7 @@ static int replay_open(struct session *s)
 	err = capture_merge__open(files->words, files->nr, &replay->merge);
 	if (err) /* the file's fault, not that of the command line or of privileges */
 		return err == -ENOMEM || err == -EOPNOTSUPP ? err : -EIO;
+	replay->about = capture_merge__about(replay->merge);
 	replay->devices.devices = replay_about(s)->devices;
 	replay->devices.nr = replay_about(s)->nr_devices;
 	err = capture_filter__init(&replay->filter, in->wants.filter, in->wants.kinds,

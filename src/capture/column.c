@@ -441,7 +441,8 @@ void capture_column__close(struct capture_column *column)
 }
 
 /* Wider than 57 bits: a value can reach into a ninth byte. */
-static void column_get_wide(uint64_t *values, const uint8_t *at, unsigned int width, size_t nr)
+static void column_get_wide(uint64_t *values, const uint8_t *at, unsigned int width, size_t nr,
+			    uint64_t base, uint64_t scale)
 {
 	uint64_t mask = ~0ULL >> (64 - width);
 
@@ -452,16 +453,17 @@ static void column_get_wide(uint64_t *values, const uint8_t *at, unsigned int wi
 
 		if (skip + width > 64)
 			value |= (uint64_t)byte[8] << (64 - skip);
-		values[i] = value & mask;
+		values[i] = base + scale * (value & mask);
 	}
 }
 
-static void column_get_bits(uint64_t *values, const uint8_t *at, unsigned int width, size_t nr)
+static void column_get_bits(uint64_t *values, const uint8_t *at, unsigned int width, size_t nr,
+			    uint64_t base, uint64_t scale)
 {
 	uint64_t mask = (1ULL << width) - 1;
 
 	for (size_t i = 0, bit = 0; i < nr; i++, bit += width)
-		values[i] = (le__get64(at + (bit >> 3)) >> (bit & 7)) & mask;
+		values[i] = base + scale * ((le__get64(at + (bit >> 3)) >> (bit & 7)) & mask);
 }
 
 static void column_fill(uint64_t *values, uint64_t value, size_t nr)
@@ -482,11 +484,9 @@ static void column_read_bits(struct capture_column *column, uint64_t *values, si
 		return;
 	}
 	if (run.width > 57)
-		column_get_wide(values, at, run.width, nr);
+		column_get_wide(values, at, run.width, nr, base, scale);
 	else
-		column_get_bits(values, at, run.width, nr);
-	for (size_t i = 0; i < nr; i++)
-		values[i] = base + scale * values[i];
+		column_get_bits(values, at, run.width, nr, base, scale);
 }
 
 static void column_read_planes(struct capture_column *column, uint64_t *values, size_t nr)

@@ -137,21 +137,34 @@ static bool filter_wants_place(const struct capture_filter *f, const struct io_r
 	return filter_wants_device(f, device);
 }
 
+static bool filter_wants_event(const struct capture_filter *f, const struct io_record *r)
+{
+	if (r->what == RECORD_SUBMIT)
+		return f->submits;
+	return r->what != RECORD_BIO || f->bios;
+}
+
 /* A submit has no outcome yet: the programs send it before they know. */
 static bool filter_wants_outcome(const struct capture_filter *f, const struct io_record *r)
 {
 	if (r->what == RECORD_SUBMIT)
-		return f->submits;
-	if (r->what == RECORD_BIO && !f->bios)
-		return false;
+		return true;
 	return r->end_ns - r->first_ns >= f->min_ns && (!f->options->failed || r->status);
 }
 
 bool capture_filter__passes(const struct capture_filter *f, const struct io_record *r,
 			    const struct device *device)
 {
+	if (!f->narrows || !filter_wants_event(f, r))
+		return filter_wants_event(f, r);
 	return filter_wants_op(f, r) && filter_wants_outcome(f, r) && filter_wants_sender(f, r) &&
 	       filter_wants_place(f, r, device);
+}
+
+static bool filter_narrows(const struct filter_options *o)
+{
+	return o->devices.nr || o->ops.nr || o->pid.given || o->comm || o->cgroup ||
+	       o->nsid.given || o->qid.given || o->ctrl_id.given || o->min_ns.given || o->failed;
 }
 
 int capture_filter__init(struct capture_filter *f, const struct filter_options *options,
@@ -160,6 +173,7 @@ int capture_filter__init(struct capture_filter *f, const struct filter_options *
 	int err;
 
 	*f = (struct capture_filter){ .options = options,
+				      .narrows = kinds || filter_narrows(options),
 				      .min_ns = options->min_ns.given ? options->min_ns.value : 0 };
 	if (options->comm && (!*options->comm || strlen(options->comm) >= sizeof(f->comm)))
 		return log_err(-EINVAL, "--comm '%s': a task's name has 1 to %zu characters",

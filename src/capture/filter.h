@@ -20,6 +20,7 @@ struct capture_filter {
 	size_t nr_choices;
 	uint64_t wanted_ops[4][4]; /* a bit per operation, by kind */
 	bool by_op;
+	bool narrows;	 /* not all commands pass: there is something to be asked */
 	bool submits;	 /* --split */
 	bool bios;	 /* bios, which are no commands */
 	char comm[16];	 /* --comm */

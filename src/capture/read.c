@@ -32,6 +32,7 @@ struct capture_reader {
 	size_t nr_blocks, room_blocks, next_block;
 	uint64_t nr_chunks, reserve_bytes, nr_records;
 	uint64_t from_ns, to_ns;
+	bool is_bounded;
 	uint8_t *payload; /* of one chunk, with slack behind it */
 	size_t payload_room;
 	struct capture_unblock *unblock;
@@ -364,6 +365,7 @@ void capture_reader__bound(struct capture_reader *reader, uint64_t from_ns, uint
 {
 	reader->from_ns = from_ns;
 	reader->to_ns = to_ns;
+	reader->is_bounded = from_ns || to_ns != UINT64_MAX;
 }
 
 void capture_reader__translate(struct capture_reader *reader,
@@ -396,9 +398,11 @@ static int reader_open_block(struct capture_reader *reader, const struct reader_
 	return err;
 }
 
-/* Is some of that time wanted? No bound at all also lets the last nanosecond through. */
+/* Is some of that time wanted? No end at all also lets the last nanosecond through. */
 static bool reader_wants(const struct capture_reader *reader, uint64_t min_ns, uint64_t max_ns)
 {
+	if (!reader->is_bounded)
+		return true;
 	return max_ns >= reader->from_ns && (min_ns < reader->to_ns || reader->to_ns == UINT64_MAX);
 }
 
