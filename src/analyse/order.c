@@ -17,6 +17,12 @@ struct order_entry {
 _Static_assert(!(sizeof(struct io_record) % ORDER_UNIT || sizeof(struct io_stages) % ORDER_UNIT),
 	       "places are whole");
 
+/* What a record may take. */
+struct order_space {
+	struct io_record record;
+	struct io_stages stages;
+};
+
 static const struct io_record *order_record(const struct order *order, uint32_t place)
 {
 	return (const struct io_record *)(order->held + (size_t)place * ORDER_UNIT);
@@ -57,8 +63,24 @@ static int order_grow(struct order *order)
 static bool order_is_full(const struct order *order)
 {
 	return order->nr == order->room ||
-	       order->room_bytes - order->bytes <
-		       sizeof(struct io_record) + sizeof(struct io_stages);
+	       order->room_bytes - order->bytes < sizeof(struct order_space);
+}
+
+/* Copies it to the end, where there is room. */
+static void order_append(struct order *order, const struct io_record *record)
+{
+	struct io_record *to = (struct io_record *)(order->held + order->bytes);
+
+	order->entries[order->nr] = (struct order_entry){
+		.at_ns = io_record__time_ns(record),
+		.place = (uint32_t)(order->bytes / ORDER_UNIT),
+		.nth = (uint32_t)order->nr,
+	};
+	*to = *record;
+	if (record->flags & RECORD_STAGES)
+		*(struct io_stages *)(to + 1) = *io_record__stages(record);
+	order->bytes += io_record__size(record);
+	order->nr++;
 }
 
 int order__add(struct order *order, const struct io_record *record)
@@ -67,17 +89,9 @@ int order__add(struct order *order, const struct io_record *record)
 
 	while (!err && order_is_full(order))
 		err = order_grow(order);
-	if (err)
-		return err;
-	memcpy(order->held + order->bytes, record, sizeof(*record));
-	order->bytes += sizeof(*record);
-	if (record->flags & RECORD_STAGES) {
-		memcpy(order->held + order->bytes, io_record__stages(record),
-		       sizeof(struct io_stages));
-		order->bytes += sizeof(struct io_stages);
-	}
-	order->nr++;
-	return 0;
+	if (!err)
+		order_append(order, record);
+	return err;
 }
 
 /* Where the run that begins here ends: as long as times do not fall. */
@@ -119,39 +133,28 @@ static bool order_pass(struct order *order)
 	return true;
 }
 
-/* Those that stay close up, in the order in which they came. */
+/*
+ * Those that stay close up, in the order in which they came: it is found in one pass over all that
+ * were there, not by sorting. A record never moves up, so a copy does not hit one that is to come.
+ */
 static void order_keep(struct order *order, size_t taken)
 {
-	char *stays = (char *)order->spare; /* 16 times as much as is needed */
-	size_t nr = order->nr, from = 0, to = 0;
+	uint32_t *places = (uint32_t *)order->spare; /* by arrival; there is room for four times */
+	size_t nr = order->nr;
 
-	memset(stays, 0, nr);
+	memset(places, 0xff, nr * sizeof(*places));
 	for (size_t i = taken; i < nr; i++)
-		stays[order->entries[i].nth] = 1;
+		places[order->entries[i].nth] = order->entries[i].place;
+	order->nr = order->bytes = 0;
 	for (size_t i = 0; i < nr; i++) {
-		size_t size = io_record__size((const struct io_record *)(order->held + from));
+		struct order_space copy;
 
-		if (stays[i]) {
-			memmove(order->held + to, order->held + from, size);
-			to += size;
-		}
-		from += size;
-	}
-	order->nr = nr - taken;
-	order->bytes = to;
-}
-
-static void order_make_entries(struct order *order)
-{
-	size_t at = 0;
-
-	for (size_t i = 0; i < order->nr; i++) {
-		uint32_t place = (uint32_t)(at / ORDER_UNIT);
-		const struct io_record *record = order_record(order, place);
-
-		order->entries[i] =
-			(struct order_entry){ io_record__time_ns(record), place, (uint32_t)i };
-		at += io_record__size(record);
+		if (places[i] == UINT32_MAX)
+			continue;
+		copy.record = *order_record(order, places[i]);
+		if (copy.record.flags & RECORD_STAGES)
+			copy.stages = *io_record__stages(order_record(order, places[i]));
+		order_append(order, &copy.record);
 	}
 }
 
@@ -161,7 +164,6 @@ void order__take(struct order *order, uint64_t until_ns, order_fn fn, void *arg)
 
 	if (!order->nr)
 		return;
-	order_make_entries(order);
 	while (order_pass(order))
 		;
 	for (; taken < order->nr && order->entries[taken].at_ns < until_ns; taken++)

@@ -10,8 +10,9 @@ enum {
 	BLOCK_STRIDE = CAPTURE_BLOCK_RECORDS + 40,
 };
 
-/* What is remembered of a row's last record, to foretell the next. */
+/* With what its last record had, to foretell the next. */
 struct block_who {
+	struct row row;
 	uint64_t address, latency;
 	uint32_t what;
 	struct stages_guess stages;
@@ -30,9 +31,10 @@ struct capture_block {
 	bool rare[NR_RECORD_COLUMNS]; /* it has values that are not 0, and is written */
 	uint64_t columns[NR_RECORD_COLUMNS][BLOCK_STRIDE];
 	uint64_t row[CAPTURE_BLOCK_RECORDS]; /* a column of rows, while it is encoded */
-	struct rows who, what;
+	struct rows who_rows, what_rows;
 	struct stages_block *stages;
-	struct block_who last[CAPTURE_BLOCK_RECORDS]; /* by row of who */
+	struct block_who who[CAPTURE_BLOCK_RECORDS];
+	struct row what[CAPTURE_BLOCK_RECORDS];
 	struct block_cpu cpus[CAPTURE_BLOCK_RECORDS];
 	uint16_t cpu_rows[BLOCK_CPUS]; /* row number + 1 */
 	uint8_t generations[CAPTURE_GENERATIONS];
@@ -56,9 +58,14 @@ struct capture_block *capture_block__new(void)
 {
 	struct capture_block *block = calloc(1, sizeof(*block));
 
-	if (block)
-		block->stages = stages_block__new();
-	if (block && !block->stages) {
+	if (!block)
+		return NULL;
+	block->who_rows.rows = block->who;
+	block->who_rows.stride = sizeof(block->who[0]);
+	block->what_rows.rows = block->what;
+	block->what_rows.stride = sizeof(block->what[0]);
+	block->stages = stages_block__new();
+	if (!block->stages) {
 		capture_block__free(block);
 		return NULL;
 	}
@@ -131,15 +138,13 @@ static struct block_who *block_add_who(struct capture_block *block, const struct
 		record->device | (uint64_t)record->qid << 16 | (uint64_t)(cpu - block->cpus) << 32 |
 			(uint64_t)record->kind << 48 | (uint64_t)record->op << 56,
 	} };
-	uint32_t nr_before = block->who.nr;
 
-	cpu->who = rows__find_from(&block->who, &row, cpu->who);
-	if (block->who.nr != nr_before)
-		block->last[cpu->who] = (struct block_who){ 0 };
+	if (!block->nr || !row__is(&block->who[cpu->who].row, &row))
+		cpu->who = rows__find(&block->who_rows, row);
 	block_set(block, COLUMN_WHO, cpu->who);
 	block_set_rare(block, COLUMN_SEQ, (uint32_t)(record->seq - cpu->next_seq));
 	cpu->next_seq = record->seq + 1;
-	return &block->last[cpu->who];
+	return &block->who[cpu->who];
 }
 
 static void block_add_what(struct capture_block *block, const struct io_record *record,
@@ -153,7 +158,8 @@ static void block_add_what(struct capture_block *block, const struct io_record *
 		record->what | (uint64_t)record->flags << 8,
 	} };
 
-	who->what = rows__find_from(&block->what, &row, who->what);
+	if (!block->nr || !row__is(&block->what[who->what], &row))
+		who->what = rows__find(&block->what_rows, row);
 	block_set_rare(block, COLUMN_WHAT, who->what);
 }
 
@@ -257,8 +263,8 @@ static void block_clear(struct capture_block *block)
 {
 	for (size_t i = 0; i < block->nr_cpus; i++)
 		block->cpu_rows[block->cpus[i].cpu] = 0;
-	rows__clear(&block->who);
-	rows__clear(&block->what);
+	rows__clear(&block->who_rows);
+	rows__clear(&block->what_rows);
 	memset(block->generations, 0, sizeof(block->generations));
 	memset(block->rare, 0, sizeof(block->rare));
 	block->nr = block->nr_cpus = 0;
@@ -267,15 +273,15 @@ static void block_clear(struct capture_block *block)
 void capture_block__encode(struct capture_block *block, struct capture_zip *zip,
 			   struct capture_chunk *chunk, struct byte_out *out)
 {
-	byte_out__varint(out, block->who.nr);
-	byte_out__varint(out, block->what.nr);
+	byte_out__varint(out, block->who_rows.nr);
+	byte_out__varint(out, block->what_rows.nr);
 	byte_out__varint(out, block->nr_cpus);
 	chunk->count = block->nr;
 	chunk->min_ns = block->min_ns;
 	chunk->max_ns = block->max_ns;
 	chunk->flags = block_put_records(block, zip, out) ? CAPTURE_ZSTD : 0;
-	rows__encode(&block->who, capture_who_fields, block->row, out);
-	rows__encode(&block->what, capture_what_fields, block->row, out);
+	rows__encode(&block->who_rows, capture_who_fields, block->row, out);
+	rows__encode(&block->what_rows, capture_what_fields, block->row, out);
 	block_put_cpus(block, out);
 	if (stages_block__encode(block->stages, zip, out))
 		chunk->flags |= CAPTURE_ZSTD;

@@ -81,7 +81,10 @@ static inline uint32_t capture_generation_place(uint16_t device, uint16_t qid, u
 	return (base + tag) % CAPTURE_GENERATIONS;
 }
 
-/* Records on their way into a payload: 2 MB; see tests/unit/capture_size.c for the cost. */
+/*
+ * Records on their way into a payload: 2 MB, and one more that only records with stages touch; see
+ * tests/unit/capture_size.c for the cost.
+ */
 struct capture_block;
 
 struct capture_block *capture_block__new(void);

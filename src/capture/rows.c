@@ -1,6 +1,30 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "capture/rows.h"
 
+static uint32_t row_mix(const struct row *row)
+{
+	uint64_t hash = (row->words[0] + 3 * row->words[1]) * 0x9e3779b97f4a7c15ULL;
+
+	hash = (hash ^ (hash >> 29) ^ row->words[2]) * 0xbf58476d1ce4e5b9ULL;
+	hash = (hash ^ (hash >> 32) ^ row->words[3]) * 0x94d049bb133111ebULL;
+	return (uint32_t)(hash >> 40) % ROWS_INDEX;
+}
+
+uint32_t rows__find(struct rows *rows, struct row row)
+{
+	uint32_t cell = row_mix(&row);
+	uint16_t nr;
+
+	while ((nr = rows->index[cell])) {
+		if (row__is(rows__at(rows, nr - 1u), &row))
+			return nr - 1u;
+		cell = (cell + 1) % ROWS_INDEX;
+	}
+	*rows__at(rows, rows->nr++) = row;
+	rows->index[cell] = (uint16_t)rows->nr;
+	return rows->nr - 1;
+}
+
 /* Without zstd: rows are few. */
 void rows__encode(const struct rows *rows, const struct row_field *fields, uint64_t *values,
 		  struct byte_out *out)
@@ -9,7 +33,7 @@ void rows__encode(const struct rows *rows, const struct row_field *fields, uint6
 		uint64_t mask = row_field__mask(f);
 
 		for (uint32_t i = 0; i < rows->nr; i++)
-			values[i] = rows->rows[i].words[f->word] >> f->shift & mask;
+			values[i] = rows__at(rows, i)->words[f->word] >> f->shift & mask;
 		capture_column__encode(out, NULL, f->id, values, rows->nr);
 	}
 }

@@ -16,15 +16,23 @@
 
 enum { ROWS_INDEX = 2 * CAPTURE_BLOCK_RECORDS }; /* cells: half of them stay empty */
 
+/* What a row begins with; its user may remember more behind it, which is zeros at first. */
 struct row {
 	uint64_t words[4];
 };
 
+/* Finds the rows of an array of CAPTURE_BLOCK_RECORDS; it is the user's. */
 struct rows {
 	uint32_t nr;
+	uint32_t stride; /* from one to the next */
+	void *rows;
 	uint16_t index[ROWS_INDEX]; /* row number + 1 */
-	struct row rows[CAPTURE_BLOCK_RECORDS];
 };
+
+static inline struct row *rows__at(const struct rows *rows, uint32_t nr)
+{
+	return (struct row *)((char *)rows->rows + (size_t)nr * rows->stride);
+}
 
 static inline bool row__is(const struct row *a, const struct row *b)
 {
@@ -32,38 +40,8 @@ static inline bool row__is(const struct row *a, const struct row *b)
 		 (a->words[2] ^ b->words[2]) | (a->words[3] ^ b->words[3]));
 }
 
-static inline uint32_t row_mix(const struct row *row)
-{
-	uint64_t hash = (row->words[0] + 3 * row->words[1]) * 0x9e3779b97f4a7c15ULL;
-
-	hash = (hash ^ (hash >> 29) ^ row->words[2]) * 0xbf58476d1ce4e5b9ULL;
-	hash = (hash ^ (hash >> 32) ^ row->words[3]) * 0x94d049bb133111ebULL;
-	return (uint32_t)(hash >> 40) % ROWS_INDEX;
-}
-
 /* Its number; a new one is appended. As many as records fit. */
-static inline uint32_t rows__find(struct rows *rows, const struct row *row)
-{
-	uint32_t cell = row_mix(row);
-	uint16_t nr;
-
-	while ((nr = rows->index[cell])) {
-		if (row__is(&rows->rows[nr - 1], row))
-			return nr - 1u;
-		cell = (cell + 1) % ROWS_INDEX;
-	}
-	rows->rows[rows->nr++] = *row;
-	rows->index[cell] = (uint16_t)rows->nr;
-	return rows->nr - 1;
-}
-
-/* The same, of a row that may be number `guess`. */
-static inline uint32_t rows__find_from(struct rows *rows, const struct row *row, uint32_t guess)
-{
-	if (guess < rows->nr && row__is(&rows->rows[guess], row))
-		return guess;
-	return rows__find(rows, row);
-}
+uint32_t rows__find(struct rows *rows, struct row row);
 
 /* A column of a table: so many bits of one of its rows' words. Ends with an id of 0. */
 struct row_field {
@@ -86,6 +64,7 @@ static inline uint64_t row_field__mask(const struct row_field *field)
 
 static inline void rows__clear(struct rows *rows)
 {
+	memset(rows->rows, 0, (size_t)rows->nr * rows->stride);
 	if (rows->nr)
 		memset(rows->index, 0, sizeof(rows->index));
 	rows->nr = 0;

@@ -11,7 +11,8 @@ struct stages_block {
 	uint32_t nr;
 	uint64_t columns[STAGES_END_VALUES - STAGES_QUEUED][STAGES_STRIDE];
 	uint64_t row[CAPTURE_BLOCK_RECORDS]; /* a column of rows, while it is encoded */
-	struct rows owners, files;
+	struct rows owner_rows, file_rows;
+	struct row owners[CAPTURE_BLOCK_RECORDS], files[CAPTURE_BLOCK_RECORDS];
 };
 
 static const struct row_field owner_fields[] = {
@@ -62,7 +63,14 @@ static uint64_t stages_get_before(uint64_t number, uint64_t until_ns)
 
 struct stages_block *stages_block__new(void)
 {
-	return calloc(1, sizeof(struct stages_block));
+	struct stages_block *block = calloc(1, sizeof(*block));
+
+	if (!block)
+		return NULL;
+	block->owner_rows.rows = block->owners;
+	block->file_rows.rows = block->files;
+	block->owner_rows.stride = block->file_rows.stride = sizeof(struct row);
+	return block;
 }
 
 void stages_block__free(struct stages_block *block)
@@ -97,8 +105,10 @@ void stages_block__add(struct stages_block *block, const struct io_record *recor
 	const struct row file = { { s->inode, s->file_dev,
 				    s->kernel_stack | (uint64_t)s->user_stack << 32 } };
 
-	guess->owner = rows__find_from(&block->owners, &owner, guess->owner);
-	guess->file = rows__find_from(&block->files, &file, guess->file);
+	if (!block->nr || !row__is(&block->owners[guess->owner], &owner))
+		guess->owner = rows__find(&block->owner_rows, owner);
+	if (!block->nr || !row__is(&block->files[guess->file], &file))
+		guess->file = rows__find(&block->file_rows, file);
 	stages_add_times(block, record, s);
 	stages_set(block, STAGES_DEPTH, s->depth);
 	stages_set(block, STAGES_BIOS, s->nr_bios);
@@ -120,15 +130,15 @@ bool stages_block__encode(struct stages_block *block, struct capture_zip *zip, s
 
 	if (!block->nr)
 		return false;
-	stages_put_nr(&block->owners, STAGES_OWNERS, out);
-	stages_put_nr(&block->files, STAGES_FILES, out);
+	stages_put_nr(&block->owner_rows, STAGES_OWNERS, out);
+	stages_put_nr(&block->file_rows, STAGES_FILES, out);
 	for (int id = STAGES_QUEUED; id < STAGES_END_VALUES; id++)
 		zstd |= capture_column__encode(out, zip, (uint8_t)id,
 					       block->columns[id - STAGES_QUEUED], block->nr);
-	rows__encode(&block->owners, owner_fields, block->row, out);
-	rows__encode(&block->files, file_fields, block->row, out);
-	rows__clear(&block->owners);
-	rows__clear(&block->files);
+	rows__encode(&block->owner_rows, owner_fields, block->row, out);
+	rows__encode(&block->file_rows, file_fields, block->row, out);
+	rows__clear(&block->owner_rows);
+	rows__clear(&block->file_rows);
 	block->nr = 0;
 	return zstd;
 }

@@ -14,6 +14,7 @@
 #include "capture/chunk.h"
 #include "capture/crc32c.h"
 #include "capture/read.h"
+#include "wire/stage.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 const char *__asan_default_options(void);
@@ -49,11 +50,15 @@ static void check(struct capture_reader *reader)
 	const struct capture_damage *damage = capture_reader__damage(reader);
 	uint64_t nr = 0, min_ns, max_ns;
 	const struct io_record *record;
+	const struct io_stages *stages;
 	int err;
 
 	while ((record = capture_reader__next(reader, &err))) {
 		capture_about__device(about, record->device);
 		capture_about__wall_ns(about, record->end_ns);
+		stages = io_record__stages(record);
+		if (stages && stages->nr_bios > UINT16_MAX) /* all of it has to be there */
+			abort();
 		nr++;
 	}
 	capture_reader__span(reader, &min_ns, &max_ns);
