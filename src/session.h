@@ -58,6 +58,8 @@ const struct device *session__device(struct session *session, const struct io_re
 const struct device_list *session__devices(const struct session *session);
 char *const *session__op_names(const struct session *session); /* of block operations */
 uint64_t session__wall_ns(const struct session *session, uint64_t mono_ns); /* 0: not known */
+/* As cgroup__path, but of the machine that the data is from. */
+char *session__cgroup_path(const struct session *session, uint64_t id, char *buf, size_t size);
 bool session__sees_nvme(const struct session *session);
 bool session__sees_block(const struct session *session);
 

@@ -283,6 +283,8 @@ void capture_block__encode(struct capture_block *block, struct capture_zip *zip,
 	rows__encode(&block->who_rows, capture_who_fields, block->row, out);
 	rows__encode(&block->what_rows, capture_what_fields, block->row, out);
 	block_put_cpus(block, out);
+	if (stages_block__nr(block->stages))
+		chunk->flags |= CAPTURE_STAGES;
 	if (stages_block__encode(block->stages, zip, out))
 		chunk->flags |= CAPTURE_ZSTD;
 	block_clear(block);

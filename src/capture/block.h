@@ -103,14 +103,6 @@ void capture_block__encode(struct capture_block *block, struct capture_zip *zip,
 /* The way back. */
 struct capture_unblock;
 
-/* How the records of a file differ from what is in it, for who reads several files as one. */
-struct capture_translation {
-	uint64_t shift_ns; /* added to their times */
-	int (*device)(void *arg,
-		      uint16_t in_file); /* their device's number; -errno; NULL: the same */
-	void *arg;
-};
-
 struct capture_unblock *capture_unblock__new(void);
 void capture_unblock__free(struct capture_unblock *unblock);
 /*

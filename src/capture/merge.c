@@ -25,8 +25,9 @@ struct capture_merge {
 	size_t nr;
 	struct merge_file **heap; /* the files that have records, the earliest first */
 	size_t nr_heap;
-	bool begun;  /* the heap is made, */
-	bool handed; /* and the first of it has given its record away */
+	bool begun;	      /* the heap is made, */
+	bool handed;	      /* and the first of it has given its record away */
+	uint64_t next_cgroup; /* an id that no kernel gives */
 	bool used[MERGE_NUMBERS];
 };
 
@@ -54,6 +55,16 @@ static int merge_find_device(const struct capture_merge *merge, const struct dev
 	return -ENODEV;
 }
 
+/* What a file of earlier days does not know about a device, another one may. */
+static int merge_take_partitions(struct capture_merge *merge, uint16_t number,
+				 const struct device *device)
+{
+	if (!device->knows_partitions ||
+	    capture_about__device(&merge->about, number)->knows_partitions)
+		return 0;
+	return capture_about__set_device(&merge->about, number, device);
+}
+
 /* The number that a device of a file has here. */
 static int merge_renumber(void *arg, uint16_t number)
 {
@@ -66,7 +77,9 @@ static int merge_renumber(void *arg, uint16_t number)
 	if (file->renumber[number])
 		return file->renumber[number] - 1;
 	here = device ? merge_find_device(merge, device) : -ENODEV;
-	if (here < 0) {
+	if (here >= 0) {
+		err = merge_take_partitions(merge, (uint16_t)here, device);
+	} else {
 		here = merge_free_number(merge, number);
 		if (here < 0 || here == UINT16_MAX)
 			return -EOVERFLOW;
@@ -80,17 +93,65 @@ static int merge_renumber(void *arg, uint16_t number)
 	return here;
 }
 
+/* The id of that path; 0: it has none. */
+static uint64_t merge_find_cgroup(const struct capture_about *about, const char *path)
+{
+	for (size_t i = 0; i < about->nr_cgroups; i++)
+		if (!strcmp(about->cgroups[i].path, path))
+			return about->cgroups[i].id;
+	return 0;
+}
+
+/* Of another boot an id is another thing: the same path is the same one, all else keeps apart. */
+static int merge_add_cgroup(struct capture_merge *merge, const struct capture_cgroup *cgroup)
+{
+	uint64_t id = cgroup->id;
+
+	if (merge_find_cgroup(&merge->about, cgroup->path))
+		return 0;
+	if (capture_about__cgroup(&merge->about, id))
+		id = UINT64_MAX - merge->next_cgroup++;
+	return capture_about__set_cgroup(&merge->about, id, cgroup->path);
+}
+
+static int merge_copy_cgroups(struct capture_merge *merge, const struct capture_about *from,
+			      bool same_boot)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < from->nr_cgroups && !err; i++)
+		err = same_boot ? capture_about__set_cgroup(&merge->about, from->cgroups[i].id,
+							    from->cgroups[i].path)
+				: merge_add_cgroup(merge, &from->cgroups[i]);
+	return err;
+}
+
+/* The id that a cgroup of a file has here; one without a path keeps its own. */
+static uint64_t merge_renumber_cgroup(void *arg, uint64_t in_file)
+{
+	const struct merge_file *file = arg;
+	const char *path = capture_about__cgroup(capture_reader__about(file->reader), in_file);
+
+	return path ? merge_find_cgroup(&file->merge->about, path) : in_file;
+}
+
 static uint64_t merge_wall_offset(const struct capture_about *about)
 {
 	return about->clocks[0].real_ns - about->clocks[0].mono_ns;
 }
 
-static uint64_t merge_shift(const struct capture_about *first, const struct capture_about *other)
+/* Clocks and the ids of cgroups are those of a boot. */
+static bool merge_is_same_boot(const struct capture_about *first, const struct capture_about *other)
 {
 	const char *boot = capture_about__info(first, CAPTURE_INFO_BOOT_ID);
 	const char *other_boot = capture_about__info(other, CAPTURE_INFO_BOOT_ID);
 
-	if (boot && other_boot && !strcmp(boot, other_boot))
+	return first == other || (boot && other_boot && !strcmp(boot, other_boot));
+}
+
+static uint64_t merge_shift(const struct capture_about *first, const struct capture_about *other)
+{
+	if (merge_is_same_boot(first, other))
 		return 0;
 	if (!first->nr_clocks || !other->nr_clocks)
 		return 0;
@@ -135,18 +196,24 @@ static int merge_copy_names(struct capture_merge *merge, const struct capture_ab
 
 static int merge_add_file(struct capture_merge *merge, struct merge_file *file)
 {
+	const struct capture_about *first = capture_reader__about(merge->files[0].reader);
 	const struct capture_about *from = capture_reader__about(file->reader);
+	bool same_boot = merge_is_same_boot(first, from);
 	int err;
 
 	file->renumber = calloc(MERGE_NUMBERS, sizeof(*file->renumber));
 	if (!file->renumber)
 		return -ENOMEM;
-	file->shift_ns = merge_shift(capture_reader__about(merge->files[0].reader), from);
-	capture_reader__translate(file->reader,
-				  &(struct capture_translation){ .shift_ns = file->shift_ns,
-								 .device = merge_renumber,
-								 .arg = file });
+	file->shift_ns = merge_shift(first, from);
+	capture_reader__translate(
+		file->reader,
+		&(struct capture_translation){ .shift_ns = file->shift_ns,
+					       .device = merge_renumber,
+					       .cgroup = same_boot ? NULL : merge_renumber_cgroup,
+					       .arg = file });
 	err = merge_copy_clocks(merge, file);
+	if (!err)
+		err = merge_copy_cgroups(merge, from, same_boot);
 	if (!err)
 		err = merge_copy_names(merge, from);
 	for (size_t i = 0; i < from->nr_info && !err; i++)
@@ -343,6 +410,14 @@ size_t capture_merge__nr(const struct capture_merge *merge)
 const struct capture_reader *capture_merge__reader(const struct capture_merge *merge, size_t nr)
 {
 	return merge->files[nr].reader;
+}
+
+bool capture_merge__has_stages(const struct capture_merge *merge)
+{
+	for (size_t i = 0; i < merge->nr; i++)
+		if (capture_reader__has_stages(merge->files[i].reader))
+			return true;
+	return false;
 }
 
 uint64_t capture_merge__shift_ns(const struct capture_merge *merge, size_t nr)

@@ -163,7 +163,7 @@ static int reader_take_chunk(struct capture_reader *reader, const struct capture
 		reader->damage.records_lost += chunk->lost;
 	if (chunk->type == CAPTURE_RECORDS)
 		return reader_add_block(reader, chunk, at);
-	if (!chunk->type || chunk->type > CAPTURE_RESERVE)
+	if (!chunk->type || chunk->type > CAPTURE_CGROUPS)
 		reader->damage.chunks_unknown++;
 	if (chunk->type == CAPTURE_RESERVE)
 		reader->reserve_bytes += chunk->length + CAPTURE_CHUNK_BYTES;
@@ -501,6 +501,14 @@ bool capture_reader__span(const struct capture_reader *reader, uint64_t *min_ns,
 			*max_ns = chunk->max_ns;
 	}
 	return reader->nr_blocks;
+}
+
+bool capture_reader__has_stages(const struct capture_reader *reader)
+{
+	for (size_t i = 0; i < reader->nr_blocks; i++)
+		if (reader->blocks[i].chunk.flags & CAPTURE_STAGES)
+			return true;
+	return false;
 }
 
 const char *capture_reader__path(const struct capture_reader *reader)

@@ -59,6 +59,7 @@ const struct capture_damage *capture_reader__damage(const struct capture_reader 
 uint64_t capture_reader__nr_records(const struct capture_reader *reader); /* by block headers */
 uint64_t capture_reader__bytes(const struct capture_reader *reader);	  /* size of the file */
 uint64_t capture_reader__position(const struct capture_reader *reader);	  /* for a progress bar */
+bool capture_reader__has_stages(const struct capture_reader *reader);	  /* by block headers */
 /* Of the blocks' records; false: there are none. */
 bool capture_reader__span(const struct capture_reader *reader, uint64_t *min_ns, uint64_t *max_ns);
 const char *capture_reader__path(const struct capture_reader *reader); /* NULL: memory */

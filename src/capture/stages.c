@@ -117,6 +117,11 @@ void stages_block__add(struct stages_block *block, const struct io_record *recor
 	block->nr++;
 }
 
+uint32_t stages_block__nr(const struct stages_block *block)
+{
+	return block->nr;
+}
+
 static void stages_put_nr(const struct rows *rows, enum stages_column_id id, struct byte_out *out)
 {
 	uint64_t less_one = rows->nr - 1;
@@ -150,36 +155,36 @@ bool stages_block__encode(struct stages_block *block, struct capture_zip *zip, s
  * may hold an odd record that only says that it has stages.
  */
 static int stages_open_table(struct stages_unblock *unblock, enum stages_column_id nr_id,
-			     const struct row_field *fields, struct row **rows, uint16_t *places)
+			     const struct row_field *fields, struct row **rows, uint32_t *nr,
+			     uint16_t *places)
 {
 	struct capture_columns *columns = unblock->columns;
 	enum stages_column_id place_id = nr_id == STAGES_OWNERS ? STAGES_OWNER : STAGES_FILE;
 	uint64_t less_one;
-	uint32_t nr;
 
 	if (!capture_columns__open(columns, nr_id, nr_id + 1, 1))
 		return -EBADMSG;
 	capture_column__read(&columns->columns[nr_id], &less_one, 1);
 	if (less_one >= unblock->nr)
 		return -EBADMSG;
-	nr = (uint32_t)less_one + 1;
-	*rows = calloc(nr, sizeof(**rows));
+	*nr = (uint32_t)less_one + 1;
+	*rows = calloc(*nr, sizeof(**rows));
 	if (!*rows)
 		return -ENOMEM;
-	return rows__decode(*rows, nr, fields, columns) &&
-			       rows__places(&columns->columns[place_id], unblock->nr, nr, places)
+	return rows__decode(*rows, *nr, fields, columns) &&
+			       rows__places(&columns->columns[place_id], unblock->nr, *nr, places)
 		       ? 0
 		       : -EBADMSG;
 }
 
 int stages_unblock__open(struct stages_unblock *unblock, struct capture_columns *columns,
-			 uint32_t nr, uint64_t shift_ns)
+			 uint32_t nr, const struct capture_translation *translation)
 {
 	int err;
 
 	stages_unblock__free(unblock);
 	unblock->columns = columns;
-	unblock->shift_ns = shift_ns;
+	unblock->shift_ns = translation->shift_ns;
 	unblock->nr = nr;
 	unblock->at = 0;
 	if (!nr)
@@ -187,10 +192,13 @@ int stages_unblock__open(struct stages_unblock *unblock, struct capture_columns 
 	if (!capture_columns__open(columns, STAGES_QUEUED, STAGES_END_VALUES, nr))
 		return -EBADMSG;
 	err = stages_open_table(unblock, STAGES_OWNERS, owner_fields, &unblock->owners,
-				unblock->owner_of);
+				&unblock->nr_owners, unblock->owner_of);
+	for (uint32_t i = 0; !err && translation->cgroup && i < unblock->nr_owners; i++)
+		unblock->owners[i].words[0] =
+			translation->cgroup(translation->arg, unblock->owners[i].words[0]);
 	return err ? err
 		   : stages_open_table(unblock, STAGES_FILES, file_fields, &unblock->files,
-				       unblock->file_of);
+				       &unblock->nr_files, unblock->file_of);
 }
 
 void stages_unblock__free(struct stages_unblock *unblock)

@@ -43,6 +43,14 @@ enum stages_column_id {
 	STAGES_END,
 };
 
+/* How the records of a file differ from what is in it, for who reads several files as one. */
+struct capture_translation {
+	uint64_t shift_ns;			    /* added to their times */
+	int (*device)(void *arg, uint16_t in_file); /* its number; -errno; NULL: the same */
+	uint64_t (*cgroup)(void *arg, uint64_t in_file);
+	void *arg;
+};
+
 /* Where the record behind this one begins. */
 static inline const struct io_record *stages__next_record(const struct io_record *record)
 {
@@ -61,6 +69,7 @@ void stages_block__free(struct stages_block *block);
 /* A record that has stages; as many as a block holds. */
 void stages_block__add(struct stages_block *block, const struct io_record *record,
 		       struct stages_guess *guess);
+uint32_t stages_block__nr(const struct stages_block *block);
 /* Appends all columns and forgets what they hold. True: zstd is needed to read them back. */
 bool stages_block__encode(struct stages_block *block, struct capture_zip *zip,
 			  struct byte_out *out);
@@ -68,19 +77,20 @@ bool stages_block__encode(struct stages_block *block, struct capture_zip *zip,
 /* The way back. All zeros: of a block that has none. */
 struct stages_unblock {
 	struct capture_columns *columns;
-	uint64_t shift_ns;
+	uint64_t shift_ns;	    /* of the records' times */
 	uint32_t nr, at;	    /* records with stages, and those that were read */
 	struct row *owners, *files; /* rows */
+	uint32_t nr_owners, nr_files;
 	uint16_t owner_of[CAPTURE_BLOCK_RECORDS], file_of[CAPTURE_BLOCK_RECORDS];
 	uint64_t run[STAGES_END_VALUES - STAGES_QUEUED][CAPTURE_RUN];
 };
 
 /*
- * nr of the block's records have stages; shift_ns was added to the times of all. 0; -EBADMSG:
- * these are no such columns; -ENOMEM.
+ * nr of the block's records have stages, which are translated as the records themselves. 0;
+ * -EBADMSG: these are no such columns; -ENOMEM.
  */
 int stages_unblock__open(struct stages_unblock *unblock, struct capture_columns *columns,
-			 uint32_t nr, uint64_t shift_ns);
+			 uint32_t nr, const struct capture_translation *translation);
 void stages_unblock__free(struct stages_unblock *unblock);
 /* Those of the next record that has some: the record itself is there already. */
 void stages_unblock__next(struct stages_unblock *unblock, const struct io_record *record,

@@ -228,7 +228,7 @@ static int unblock_look(struct capture_unblock *unblock,
 	if (!unblock_get_places(unblock))
 		return -EBADMSG;
 	return stages_unblock__open(&unblock->stages, &unblock->columns,
-				    unblock_count_stages(unblock), translation->shift_ns);
+				    unblock_count_stages(unblock), translation);
 }
 
 int capture_unblock__open(struct capture_unblock *unblock, const struct capture_chunk *chunk,

@@ -161,6 +161,12 @@ int capture_writer__names(struct capture_writer *writer, const char *set, char *
 	return writer_put_about(writer, CAPTURE_NAMES, nr);
 }
 
+int capture_writer__cgroup(struct capture_writer *writer, uint64_t id, const char *path)
+{
+	capture_about__put_cgroup(writer_begin(writer), id, path);
+	return writer_put_about(writer, CAPTURE_CGROUPS, 1);
+}
+
 int capture_writer__clock(struct capture_writer *writer, const struct capture_clock *clock)
 {
 	int err = capture_writer__flush(writer);

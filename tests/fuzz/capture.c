@@ -44,6 +44,8 @@ static void mend(uint8_t *bytes, size_t size)
 	}
 }
 
+static volatile uint64_t seen;
+
 static void check(struct capture_reader *reader)
 {
 	const struct capture_about *about = capture_reader__about(reader);
@@ -57,8 +59,8 @@ static void check(struct capture_reader *reader)
 		capture_about__device(about, record->device);
 		capture_about__wall_ns(about, record->end_ns);
 		stages = io_record__stages(record);
-		if (stages && stages->nr_bios > UINT16_MAX) /* all of it has to be there */
-			abort();
+		if (stages)
+			seen = stages->queued_ns ^ stages->nr_bios; /* its first and last bytes */
 		nr++;
 	}
 	capture_reader__span(reader, &min_ns, &max_ns);

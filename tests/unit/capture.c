@@ -2,7 +2,8 @@
 /*
  * capture.c: does a capture give back what went in, to the last bit, on every machine, forever?
  * Random and extreme records round trip; fixed ones have one SHA-256 everywhere; tests/data/v1*.cap
- * were written once (`capture.t --make DIR`) and must read the same as long as iosonar lives.
+ * were written once (`capture.t --make DIR`) and must read the same as long as iosonar lives:
+ * v1.cap by the first that could, v1-stages.cap by the first that knew stages.
  */
 #include "tap.h"
 
@@ -173,6 +174,46 @@ static struct io_record fixed_record(uint32_t i)
 	return record;
 }
 
+/* A record and what may follow it. */
+struct staged {
+	struct io_record record;
+	struct io_stages stages;
+};
+
+static size_t staged_size(const struct staged *staged)
+{
+	return io_record__size(&staged->record);
+}
+
+/* A command's life as it goes; some stages are not seen. Integers only, and never to be changed. */
+static void fixed_stages(struct staged *staged, uint32_t i)
+{
+	struct io_record *r = &staged->record;
+	struct io_stages *s = &staged->stages;
+
+	*r = fixed_record(i);
+	r->flags |= RECORD_STAGES;
+	*s = (struct io_stages){
+		.queued_ns = r->first_ns - 3000 - i % 701,
+		.issued_ns = i % 11 ? r->last_ns + 400 + i % 97 : 0,
+		.reaped_ns = r->end_ns - 150 - i % 31,
+		.done_ns = r->end_ns + 500 + i % 53,
+		.cgroup = 4294967297ULL * (1 + i % 3),
+		.inode = i % 5 ? 1000000 + i % 7 : 0,
+		.file_dev = i % 5 ? 0x800001 : 0,
+		.tid = 5000 + i % 4,
+		.kernel_stack = i % 6,
+		.user_stack = i % 13 ? 77 : 0,
+		.depth = 1 + i % 32,
+		.cpu = (uint16_t)(i % 4),
+		.nr_bios = (uint16_t)(1 + (i % 17 == 0)),
+	};
+	s->got_ns = s->queued_ns + 200 + i % 89;
+	s->inserted_ns = i % 3 ? s->got_ns + 100 : 0;
+	if (i % 29 == 28)
+		r->what = RECORD_BIO;
+}
+
 enum { NR_FIXED = 1009, NR_FIXED_MORE = 8192 + 17 };
 
 static struct device fixed_device(uint32_t i)
@@ -240,6 +281,135 @@ static int write_fixed(const char *name, int zstd_level, uint32_t nr)
 	return err;
 }
 
+/* Of the golden file with stages. Integers only, and never to be changed, either. */
+enum { NR_STAGED = 1201 };
+
+static void staged_record(struct staged *staged, uint32_t i)
+{
+	static const uint8_t block_ops[] = { 0, 0, 1, 1, 2, 3 };
+
+	fixed_stages(staged, i);
+	if (i % 5 == 1)
+		staged->record.flags &= (uint8_t)~RECORD_STAGES;
+	staged->record.cdw10[1] = 0;
+	if (i % 7 == 3) { /* another disk */
+		staged->record.device = 2;
+		staged->record.kind = 3;
+		staged->record.op = block_ops[i % 6];
+		if (staged->record.op == 2)
+			staged->record.cdw10[0] = staged->record.cdw10[1] = UINT32_MAX;
+	} else if (i % 40 == 38) { /* a discard: one range, deallocate */
+		staged->record.op = 9;
+		staged->record.cdw10[0] = 0;
+		staged->record.cdw10[1] = 4;
+	}
+}
+
+static struct device staged_device(uint32_t i)
+{
+	static struct device_partition partitions[][2] = {
+		{ { "nvme0n1p1", 2048, 1073741824 }, { "nvme0n1p2", 1073743872, 3221223424 } },
+		{ { "nvme0n2p1", 0, 8589934592 } },
+		{ { "sda1", 2048, 2147483648 }, { "sda\x1b[2J", 4294967295, 0 } },
+	};
+	struct device device = fixed_device(i);
+
+	device.knows_partitions = true;
+	device.nr_partitions = i == 1 ? 1 : 2;
+	device.partitions = partitions[i];
+	if (i < 2)
+		return device;
+	memcpy(device.name, "sda", 4);
+	device.kind = DEVICE_REQUEST;
+	device.block_size = 512;
+	device.major = 8;
+	device.ctrl = -1;
+	device.nsid = 0;
+	return device;
+}
+
+static const struct capture_cgroup staged_cgroups[] = {
+	{ 4294967297, "/system.slice/a.service" },
+	{ 8589934594, "/system.slice/b\x1b[2J" }, /* and 12884901891 has no path */
+};
+
+static int write_staged(const char *name)
+{
+	struct capture_options options = { .path = name };
+	static const struct capture_info info[] = { { CAPTURE_INFO_VERSION, "0.4" },
+						    { CAPTURE_INFO_KERNEL, "6.12.38" } };
+	static const struct capture_count ledger[] = { { "issued", NR_STAGED },
+						       { "completed", NR_STAGED } };
+	char *names[CAPTURE_NR_NAMES] = { "read", "write", "flush", "discard" };
+	struct capture_clock clock = { 1000000000, 2000000000, 1700000000000000000 };
+	struct capture_writer *writer;
+	int err = capture_writer__new(&options, &writer);
+
+	if (err)
+		return err;
+	err |= capture_writer__info(writer, info, 2);
+	err |= capture_writer__names(writer, CAPTURE_NAMES_BLOCK, names);
+	for (uint32_t i = 0; i < 3; i++) {
+		struct device device = staged_device(i);
+
+		err |= capture_writer__device(writer, (uint16_t)i, &device);
+	}
+	for (size_t i = 0; i < 2; i++)
+		err |= capture_writer__cgroup(writer, staged_cgroups[i].id, staged_cgroups[i].path);
+	err |= capture_writer__clock(writer, &clock);
+	for (uint32_t i = 0; i < NR_STAGED; i++) {
+		struct staged staged;
+
+		staged_record(&staged, i);
+		err |= capture_writer__records(writer, &staged.record, 1);
+		if (i == 500)
+			err |= capture_writer__flush(writer);
+	}
+	err |= capture_writer__finish(writer, "done", ledger, 2);
+	capture_writer__free(writer);
+	return err;
+}
+
+static uint32_t count_staged(struct capture_reader *reader)
+{
+	const struct io_record *record;
+	struct staged want;
+	uint32_t i = 0;
+	int err;
+
+	while ((record = capture_reader__next(reader, &err))) {
+		staged_record(&want, i);
+		if (memcmp(record, &want, staged_size(&want)))
+			break;
+		i++;
+	}
+	return i;
+}
+
+static void check_staged_file(const char *name)
+{
+	const struct capture_about *about;
+	struct capture_reader *reader;
+	struct device want = staged_device(2);
+	const struct device *got;
+
+	if (!ok(!capture_reader__open(name, &reader), "%s opens", name))
+		return;
+	about = capture_reader__about(reader);
+	got = capture_about__device(about, 2);
+	is_u64(count_staged(reader), NR_STAGED, "every record, with stages and without");
+	ok(capture_reader__has_stages(reader), "its headers say that there are stages");
+	ok(capture_damage__is_whole(capture_reader__damage(reader)), "whole");
+	ok(got && got->knows_partitions && got->nr_partitions == 2 &&
+		   !memcmp(got->partitions, want.partitions, 2 * sizeof(*want.partitions)),
+	   "the partitions of a device");
+	is_str(capture_about__cgroup(about, 8589934594), "/system.slice/b\x1b[2J", "a cgroup");
+	ok(!capture_about__cgroup(about, 12884901891) && !capture_about__cgroup(about, 0) &&
+		   !capture_about__cgroup(about, UINT64_MAX),
+	   "no cgroup that was not there");
+	capture_reader__free(reader);
+}
+
 static void check_fixed_about(struct capture_reader *reader)
 {
 	const struct capture_about *about = capture_reader__about(reader);
@@ -258,6 +428,8 @@ static void check_fixed_about(struct capture_reader *reader)
 	byte_out__free(&want);
 	ok(!capture_about__device(about, 2) && !capture_about__device(about, 65535),
 	   "no device that was not there");
+	ok(device && !device->knows_partitions && !capture_reader__has_stages(reader),
+	   "nothing is said about partitions, nor has it stages");
 	is_str(capture_about__names(about, CAPTURE_NAMES_BLOCK)[255], "DRV_OUT", "a block name");
 	ok(!capture_about__names(about, CAPTURE_NAMES_BLOCK)[2] &&
 		   !capture_about__names(about, "other"),
@@ -322,21 +494,11 @@ static void test_fixed(void)
 static void test_golden(void)
 {
 	check_fixed_file("tests/data/v1.cap", NR_FIXED);
+	check_staged_file("tests/data/v1-stages.cap");
 	if (capture_zip__is_built_in())
 		check_fixed_file("tests/data/v1-zstd.cap", NR_FIXED);
 	else
 		ok(true, "golden file with zstd # skip zstd is not built in");
-}
-
-/* A record and what may follow it. */
-struct staged {
-	struct io_record record;
-	struct io_stages stages;
-};
-
-static size_t staged_size(const struct staged *staged)
-{
-	return io_record__size(&staged->record);
 }
 
 /* Every byte is noise, or sometimes all ones or zeros. */
@@ -363,35 +525,6 @@ static void draw_calm(struct staged *staged, uint32_t i, uint64_t *state)
 		((uint8_t *)&staged->record)[draw(state) % sizeof(staged->record)] =
 			(uint8_t)draw(state);
 	staged->record.flags &= (uint8_t)~RECORD_STAGES;
-}
-
-/* A command's life as it goes; some stages are not seen. Integers only, and never to be changed. */
-static void fixed_stages(struct staged *staged, uint32_t i)
-{
-	struct io_record *r = &staged->record;
-	struct io_stages *s = &staged->stages;
-
-	*r = fixed_record(i);
-	r->flags |= RECORD_STAGES;
-	*s = (struct io_stages){
-		.queued_ns = r->first_ns - 3000 - i % 701,
-		.issued_ns = i % 11 ? r->last_ns + 400 + i % 97 : 0,
-		.reaped_ns = r->end_ns - 150 - i % 31,
-		.done_ns = r->end_ns + 500 + i % 53,
-		.cgroup = 4294967297ULL * (1 + i % 3),
-		.inode = i % 5 ? 1000000 + i % 7 : 0,
-		.file_dev = i % 5 ? 0x800001 : 0,
-		.tid = 5000 + i % 4,
-		.kernel_stack = i % 6,
-		.user_stack = i % 13 ? 77 : 0,
-		.depth = 1 + i % 32,
-		.cpu = (uint16_t)(i % 4),
-		.nr_bios = (uint16_t)(1 + (i % 17 == 0)),
-	};
-	s->got_ns = s->queued_ns + 200 + i % 89;
-	s->inserted_ns = i % 3 ? s->got_ns + 100 : 0;
-	if (i % 29 == 28)
-		r->what = RECORD_BIO;
 }
 
 /* Some have stages, all of a life, some with one odd byte. */
@@ -607,12 +740,62 @@ static void test_merge(void)
 	       "a file that is not there");
 }
 
+/* A file of another boot: the same id is another cgroup, the same path the same one. */
+static void write_cgroups(const char *name, const char *boot, const char *first, const char *second)
+{
+	struct capture_options options = { .path = name };
+	struct capture_info info = { CAPTURE_INFO_BOOT_ID, boot };
+	struct staged staged = { .record = { .flags = RECORD_STAGES } };
+	struct capture_writer *writer;
+	int err = capture_writer__new(&options, &writer);
+
+	err |= capture_writer__info(writer, &info, 1);
+	err |= capture_writer__cgroup(writer, 20, second);
+	err |= capture_writer__cgroup(writer, 10, first);
+	for (uint64_t id = 10; id <= 30; id += 10) {
+		staged.stages.cgroup = id;
+		err |= capture_writer__records(writer, &staged.record, 1);
+	}
+	err |= capture_writer__finish(writer, "done", NULL, 0);
+	capture_writer__free(writer);
+	ok(!err, "cgroups of boot %s", boot);
+}
+
+static void test_merge_cgroups(void)
+{
+	static const char *const want[] = { "/a", "/b", NULL, "/b", "/c", NULL };
+	char names[2][128];
+	const char *paths[2] = { names[0], names[1] }, *got;
+	const struct io_record *record;
+	struct capture_merge *merge;
+	uint32_t nr = 0, same = 0;
+	int err;
+
+	for (int i = 0; i < 2; i++)
+		snprintf(names[i], sizeof(names[i]), "%s/part%d.cap", dir, i);
+	write_cgroups(names[0], "one", "/a", "/b");
+	write_cgroups(names[1], "two", "/b", "/c");
+	if (capture_merge__open(paths, 2, &merge))
+		return;
+	while ((record = capture_merge__next(merge, &err)) && nr < 6) {
+		got = capture_about__cgroup(capture_merge__about(merge),
+					    io_record__stages(record)->cgroup);
+		same += want[nr] ? got && !strcmp(got, want[nr]) : !got;
+		nr++;
+	}
+	ok(nr == 6 && same == 6, "merged, each record has its own cgroup's path");
+	is_u64(capture_merge__about(merge)->nr_cgroups, 3, "and a path is there once");
+	ok(capture_merge__has_stages(merge), "it has stages");
+	capture_merge__free(merge);
+}
+
 static void test_memory(void)
 {
 	struct capture_options options = { .path = path("memory.cap"), .reserve_bytes = 256 };
 	struct capture_memory *memory;
 	struct capture_writer *writer;
 	struct capture_reader *reader;
+	struct device_partition partition = { "nvme0n1p1", 5, 6 };
 	struct device device = fixed_device(0);
 	struct io_record record = { .device = 3 };
 	const struct io_record *next;
@@ -621,7 +804,11 @@ static void test_memory(void)
 
 	ok(!capture_memory__new(5000000000, 1 << 20, 0, &memory), "flight recorder");
 	writer = capture_memory__writer(memory);
+	device.knows_partitions = true;
+	device.nr_partitions = 1;
+	device.partitions = &partition;
 	capture_writer__device(writer, 3, &device);
+	capture_writer__cgroup(writer, 77, "/x");
 	for (uint64_t second = 1; second <= 60; second++) {
 		struct capture_clock clock = { second * 1000000000, 0, second };
 
@@ -644,6 +831,9 @@ static void test_memory(void)
 	       "old clocks are gone");
 	is_str(capture_about__device(capture_reader__about(reader), 3)->name, "nvme0n1",
 	       "the device of the first second is there");
+	is_u64(capture_about__device(capture_reader__about(reader), 3)->partitions[0].nr_sectors, 6,
+	       "with its partitions");
+	is_str(capture_about__cgroup(capture_reader__about(reader), 77), "/x", "and a cgroup");
 	capture_reader__free(reader);
 	capture_memory__free(memory);
 
@@ -693,7 +883,7 @@ static void test_crc(void)
 static int make_golden(const char *where)
 {
 	snprintf(dir, sizeof(dir), "%s", where);
-	return write_fixed(path("v1.cap"), 0, NR_FIXED) ||
+	return write_staged(path("v1-stages.cap")) || write_fixed(path("v1.cap"), 0, NR_FIXED) ||
 	       (capture_zip__is_built_in() && write_fixed(path("v1-zstd.cap"), 3, NR_FIXED));
 }
 
@@ -712,6 +902,7 @@ int main(int argc, char **argv)
 	test_round_trips();
 	test_bounds();
 	test_merge();
+	test_merge_cgroups();
 	test_memory();
 	test_verify();
 	for (size_t i = 0; i < sizeof(made) / sizeof(made[0]); i++)
