@@ -453,6 +453,12 @@ enum {
 	COMMAND_WHERE = 128
 }; /* more than "lba=", " nlb=", " len=", their numbers and a unit take */
 
+static inline char *command_put(char *at, const char *text, size_t len)
+{
+	memcpy(at, text, len);
+	return at + len;
+}
+
 /* As words__size. */
 static inline char *command_put_size(char *at, uint64_t bytes)
 {
@@ -462,23 +468,20 @@ static inline char *command_put_size(char *at, uint64_t bytes)
 	at = number__count(at, 0, bytes >> (10 * unit));
 	if (!unit)
 		return at;
-	memcpy(at, &"KiMiGiTi"[2 * (unit - 1)], 2);
-	return at + 2;
+	return command_put(at, &"KiMiGiTi"[2 * (unit - 1)], 2);
 }
 
 static inline char *command_put_where(char *at, const struct io_record *r, uint8_t has,
 				      uint32_t block_size)
 {
-	memcpy(at, "lba=", 4);
-	at = number__count(at + 4, 0, command_lba(r));
+	at = number__count(command_put(at, "lba=", 4), 0, command_lba(r));
 	if (!(has & NVME_BLOCKS))
 		return at;
-	memcpy(at, " nlb=", 5);
-	at = number__count(at + 5, 0, command_blocks(r));
+	at = number__count(command_put(at, " nlb=", 5), 0, command_blocks(r));
 	if (!block_size)
 		return at;
-	memcpy(at, " len=", 5);
-	return command_put_size(at + 5, (uint64_t)command_blocks(r) * block_size);
+	return command_put_size(command_put(at, " len=", 5),
+				(uint64_t)command_blocks(r) * block_size);
 }
 
 /* Where it belongs, at once, if there is room for anything: half of a trace's words are these. */
