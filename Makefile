@@ -127,8 +127,9 @@ $(O)/fuzz/%: tests/fuzz/%.c $(O)/libiosonar.a
 	$(Q)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) -fsanitize=fuzzer -o $@ $< $(O)/libiosonar.a $(LIBS)
 
 # Lines a second, which others on the machine disturb; instructions a line, which they do not.
-bench-unit: $(BENCHES)
+bench-unit: all $(BENCHES)
 	$(Q)$(O)/bench/table
+	$(Q)$(O)/bench/replay
 	$(Q)command -v valgrind >/dev/null || { echo "no valgrind: instructions are not counted"; exit; }; \
 	count() { valgrind --tool=callgrind --callgrind-out-file=/dev/null $(O)/bench/table "$$@" 2>&1 >/dev/null | sed -n 's/.*Collected : //p'; }; \
 	for format in text json csv; do \

@@ -21,6 +21,8 @@ struct session_source {
 	char *const *(*op_names)(const struct session *session);
 	const struct capture_about *(*about)(const struct session *session); /* its clocks */
 	bool (*sees)(const struct session *session, bool nvme);
+	/* A cgroup's path, or NULL; no such function: as this machine has it. */
+	const char *(*cgroup)(const struct session *session, uint64_t id);
 	void (*read)(struct session *session, io_row_fn fn, void *arg);
 	void (*take_ledger)(struct session *session, uint64_t counted);
 	void (*free)(struct session *session);

@@ -80,10 +80,7 @@ static void live_tell_lost(struct session *s)
 static int live_fetch(struct session *s, uint64_t until_ns)
 {
 	struct session_live_state *live = s->inside->live;
-	int err;
-
-	live->order.wide = s->inside->wants.stages;
-	err = io__records(live->io, live_hold, live);
+	int err = io__records(live->io, live_hold, live);
 
 	order__take(&live->order, until_ns, live_hand_on, s);
 	live_tell_lost(s);
