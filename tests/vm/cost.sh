@@ -61,7 +61,7 @@ for scheduler in none mq-deadline; do
 	measured
 	note "layers, $scheduler: $cost instructions per I/O"
 	if [ -n "$bound" ]; then
-		[ "$cost" -le $most ] && [ "$cost" -gt 1000 ]
+		[ "$cost" -le "$most" ] && [ "$cost" -gt 1000 ]
 		ok $? "layers costs at most $most instructions per I/O with $scheduler" || note "it costs $cost"
 	else
 		skip "layers costs at most $most instructions per I/O with $scheduler" "that figure is for 6.12 on arm64"

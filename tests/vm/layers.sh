@@ -46,7 +46,7 @@ counted() {
 	counted_sectors=$(($(stat_of "$dev" write_sectors) - counted_sectors))
 	counted_merges=$(($(stat_of "$dev" write_merges) - counted_merges))
 	[ "$counted_at" = command ] && counted_total=S2N || counted_total=Q2C
-	is "$(step /tmp/l "$dev" write $counted_total bytes)" $((512 * counted_sectors)) "$counted_name at $counted_at: bytes as in stat"
+	is "$(step /tmp/l "$dev" write "$counted_total" bytes)" $((512 * counted_sectors)) "$counted_name at $counted_at: bytes as in stat"
 	adds_up /tmp/l "$dev" write "$counted_name at $counted_at: the steps are the whole"
 	whole /tmp/l "$counted_name at $counted_at: nothing is lost"
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# shellcheck shell=dash
+# shellcheck shell=dash disable=SC2154 # lib.sh sets measure_pid
 # shape: nvme
 # timeout: 180
 #
