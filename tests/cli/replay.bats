@@ -37,6 +37,45 @@ said() {
 	done
 }
 
+# columns NAME,...: of CSV on stdin, whose heading says where they are.
+columns() {
+	awk -F, -v names="$1" 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; n = split(names, name, ","); next }
+		{ line = ""; for (i = 1; i <= n; i++) line = line $at[name[i]] " "; print line }'
+}
+
+@test "layers has of a command what latency has, whole and in each interval" {
+	for file in nvme.cap v1.cap; do
+		for at in request command; do
+			"$iosonar" latency -r $file -o csv 2>/dev/null | columns span,time_s,dev,op,count,p50_ns,p99_ns,p99_9_ns,max_ns >"$tmp/latency"
+			"$iosonar" layers --at $at -r $file -o csv 2>/dev/null | grep -E '^span,|,total,' |
+				columns span,time_s,dev,op,count,p50_ns,p99_ns,p99_9_ns,max_ns >"$tmp/layers"
+			[ -s "$tmp/latency" ]
+			diff <(sort "$tmp/latency") <(sort "$tmp/layers") || { echo "$file at $at"; return 1; }
+		done
+	done
+}
+
+@test "slow has the slowest lines of trace" {
+	for file in nvme.cap v1.cap; do
+		"$iosonar" trace -r $file -o csv --columns lat_ns,dev,op,bytes,attempts,pid,start_ns,end_ns 2>/dev/null | tail -n +2 |
+			sort -t, -k1,1nr -k8,8n | head -5 | tr , ' ' | sed 's/$/ /' >"$tmp/trace"
+		"$iosonar" slow -r $file --top 5 -o csv 2>/dev/null | columns lat_ns,dev,op,bytes,attempts,pid,start_ns,end_ns >"$tmp/slow"
+		[ "$(wc -l <"$tmp/slow")" -eq 5 ]
+		diff "$tmp/trace" "$tmp/slow" || { echo "$file"; return 1; }
+	done
+}
+
+@test "slow -r heeds filters, --each-device and --min" {
+	[ "$("$iosonar" slow -r nvme.cap --op write --top 1 -o csv 2>/dev/null | columns op)" = "write " ]
+	devices=$("$iosonar" trace -r nvme.cap -o csv --columns dev 2>/dev/null | tail -n +2 | sort -u)
+	[ "$(echo "$devices" | wc -l)" -gt 1 ]
+	[ "$("$iosonar" slow -r nvme.cap --each-device --top 1 -o csv 2>/dev/null | columns dev | tr -d ' ' | sort)" = "$devices" ]
+	want=$("$iosonar" trace -r nvme.cap --min 4ms -o csv --columns end_ns 2>/dev/null | tail -n +2)
+	[ -n "$want" ]
+	[ "$("$iosonar" slow -r nvme.cap --min 4ms -o csv 2>/dev/null | columns end_ns | tr -d ' ')" = "$want" ]
+	[ -z "$("$iosonar" slow -r nvme.cap --min 4ms -o csv 2>/dev/null | columns rank | tr -d ' \n')" ]
+}
+
 # shows CODE FILE: trace's exit code for this file; what it said is in $tmp/out and $tmp/err.
 shows() {
 	local status=0
