@@ -22,7 +22,7 @@ WARNINGS := -Wall -Wextra -Werror -Wshadow -Wvla -Wstrict-prototypes -Wmissing-p
 , := ,
 SANITIZE := $(if $(SAN),-fsanitize=address$(,)undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
 # Skeletons come in through -isystem: they warn. So -MD, not -MMD, which would forget them and leave a stale program.
-ALL_CFLAGS = -std=gnu17 $(WARNINGS) $(SANITIZE) -Isrc -isystem $(O) -DVERSION='"$(VERSION)"' $(if $(HAVE_ZSTD),-DHAVE_ZSTD) -MD -MP $(CPPFLAGS) $(CFLAGS) $(EXTRA_CFLAGS)
+ALL_CFLAGS = -std=gnu17 $(WARNINGS) $(SANITIZE) -Isrc -isystem $(O) -DVERSION='"$(VERSION)"' $(if $(HAVE_ZSTD),-DHAVE_ZSTD) $(LIBDW_CFLAGS) -MD -MP $(CPPFLAGS) $(CFLAGS) $(EXTRA_CFLAGS)
 # clang for BPF finds asm/types.h only through the multiarch folder. -mcpu=v3: clang 14 has no v4, Linux 5.10 runs v3.
 BPF_CFLAGS = -O2 -g -target bpf -mcpu=v3 -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -Wno-unused-parameter -Werror -Isrc -idirafter /usr/include/$(MULTIARCH) -MD -MP $(EXTRA_BPF_CFLAGS)
 
@@ -31,8 +31,12 @@ LIBS := $(LIBBPF) -lelf -lz
 # Optional: captures are smaller with zstd.
 HAVE_ZSTD := $(shell $(PKG_CONFIG) --exists libzstd && echo 1)
 LIBS += $(if $(HAVE_ZSTD),-lzstd)
+# Optional: names for the functions of stripped programs. Not in the static one: its archive would want many others.
+HAVE_LIBDW := $(shell $(PKG_CONFIG) --exists libdw && echo 1)
+LIBDW_CFLAGS := $(if $(HAVE_LIBDW),-DHAVE_LIBDW)
+LIBS += $(if $(HAVE_LIBDW),-ldw)
 # An archive does not say what it needs: Debian 13's libelf wants zstd whether we do or not.
-STATIC_LIBS = $(LIBS) $(shell $(PKG_CONFIG) --static --libs libelf)
+STATIC_LIBS = $(filter-out -ldw,$(LIBS)) $(shell $(PKG_CONFIG) --static --libs libelf)
 
 BPF_SOURCES := $(wildcard src/bpf/*.bpf.c)
 SKELETONS := $(BPF_SOURCES:src/bpf/%.bpf.c=$(O)/bpf/%.skel.h)
@@ -59,9 +63,14 @@ $(O)/iosonar: $(O)/main.o $(O)/libiosonar.a $(LIBBPF)
 # For a machine without our libraries, or without any: it needs the kernel, /proc, /sys and /dev.
 static: $(O)/iosonar-static
 
-$(O)/iosonar-static: $(O)/main.o $(O)/static.o $(O)/libiosonar.a $(LIBBPF)
+$(O)/iosonar-static: $(O)/main.o $(O)/static.o $(O)/collect/elf_dwfl.static.o $(O)/libiosonar.a $(LIBBPF)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -static -o $@ $(O)/main.o $(O)/static.o $(O)/libiosonar.a $(STATIC_LIBS)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -static -o $@ $(filter %.o,$^) $(O)/libiosonar.a $(STATIC_LIBS)
+
+# Comes before the library, which has the same with libdw.
+$(O)/collect/elf_dwfl.static.o: src/collect/elf_dwfl.c
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D) && $(CC) $(filter-out $(LIBDW_CFLAGS),$(ALL_CFLAGS)) -c -o $@ $<
 
 $(O)/libiosonar.a: $(OBJECTS)
 	$(call say,AR,$@)
@@ -118,8 +127,9 @@ $(O)/fuzz/%: tests/fuzz/%.c $(O)/libiosonar.a
 	$(Q)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) -fsanitize=fuzzer -o $@ $< $(O)/libiosonar.a $(LIBS)
 
 # Lines a second, which others on the machine disturb; instructions a line, which they do not.
-bench-unit: $(BENCHES)
+bench-unit: all $(BENCHES)
 	$(Q)$(O)/bench/table
+	$(Q)$(O)/bench/replay
 	$(Q)command -v valgrind >/dev/null || { echo "no valgrind: instructions are not counted"; exit; }; \
 	count() { valgrind --tool=callgrind --callgrind-out-file=/dev/null $(O)/bench/table "$$@" 2>&1 >/dev/null | sed -n 's/.*Collected : //p'; }; \
 	for format in text json csv; do \

@@ -8,10 +8,13 @@
 #include <errno.h>
 #include <string.h>
 
-extern const struct cmd cmd_latency, cmd_trace, cmd_record, cmd_info, cmd_doctor;
+extern const struct cmd cmd_latency, cmd_trace, cmd_layers, cmd_slow, cmd_stacks, cmd_record,
+	cmd_info;
+extern const struct cmd cmd_doctor;
 
 const struct cmd *const commands[] = {
-	&cmd_latency, &cmd_trace, &cmd_record, &cmd_info, &cmd_doctor, NULL,
+	&cmd_latency, &cmd_trace, &cmd_layers, &cmd_slow, &cmd_stacks,
+	&cmd_record,  &cmd_info,  &cmd_doctor, NULL,
 };
 
 const struct cmd *cmd__find(const char *name)

@@ -12,6 +12,7 @@
 
 #include "capture/zip.h"
 #include "cmd.h"
+#include "collect/symbols.h"
 
 #define HELP_COLUMN	14 /* where briefs start */
 #define HELP_GROUPS_MAX 16
@@ -93,6 +94,9 @@ void help__print_cmd(FILE *out, const struct cmd *cmd)
 
 void help__print_version(FILE *out)
 {
-	fprintf(out, "iosonar %s\nlibbpf %s\noptional parts: %s\n", VERSION,
-		libbpf_version_string(), capture_zip__is_built_in() ? "zstd" : "none");
+	const char *zstd = capture_zip__is_built_in() ? " zstd" : "";
+	const char *libdw = symbols__has_libdw() ? " libdw" : "";
+
+	fprintf(out, "iosonar %s\nlibbpf %s\noptional parts:%s%s%s\n", VERSION,
+		libbpf_version_string(), zstd, libdw, *zstd || *libdw ? "" : " none");
 }

@@ -122,7 +122,21 @@ static const struct option_def run_defs[] = {
 
 /* In the order of enum output_format and enum color_when. */
 static const char *const format_choices[] = { "text", "json", "csv", NULL };
+static const char *const picture_choices[] = { "text", "json", "csv", "folded", "svg", NULL };
 static const char *const color_choices[] = { "auto", "always", "never", NULL };
+
+/* Where it goes and how it looks, beside what it is. */
+#define OUTPUT_PLACE                                                                            \
+	{ .name = "out",                                                                        \
+	  .kind = OPTION_STRING,                                                                \
+	  .offset = OUTPUT(path),                                                               \
+	  .arg = "FILE",                                                                        \
+	  .help = "write there, not to stdout",                                                 \
+	  .completes = "file" },                                                                \
+	{                                                                                       \
+		.name = "color", .kind = OPTION_CHOICE, .offset = OUTPUT(color), .arg = "WHEN", \
+		.help = "colors in text", .choices = color_choices                              \
+	}
 
 static const struct option_def output_defs[] = {
 	{ .name = "format",
@@ -131,18 +145,18 @@ static const struct option_def output_defs[] = {
 	  .offset = OUTPUT(format),
 	  .help = "text for people, JSON with one object per line, CSV",
 	  .choices = format_choices },
-	{ .name = "out",
-	  .kind = OPTION_STRING,
-	  .offset = OUTPUT(path),
-	  .arg = "FILE",
-	  .help = "write there, not to stdout",
-	  .completes = "file" },
-	{ .name = "color",
+	OUTPUT_PLACE,
+	{ 0 },
+};
+
+static const struct option_def picture_defs[] = {
+	{ .name = "format",
+	  .letter = 'o',
 	  .kind = OPTION_CHOICE,
-	  .offset = OUTPUT(color),
-	  .arg = "WHEN",
-	  .help = "colors in text",
-	  .choices = color_choices },
+	  .offset = OUTPUT(format),
+	  .help = "text for people, JSON, CSV, folded lines, a flame graph",
+	  .choices = picture_choices },
+	OUTPUT_PLACE,
 	{ 0 },
 };
 
@@ -214,6 +228,7 @@ static const struct option_def read_defs[] = {
 const struct option_group filter_group = { "Which I/O", filter_defs };
 const struct option_group run_group = { "How long", run_defs };
 const struct option_group output_group = { "Output", output_defs };
+const struct option_group picture_group = { "Output", picture_defs };
 const struct option_group write_group = { "Keep a capture", write_defs };
 const struct option_group keep_group = { "How it is kept", keep_defs };
 const struct option_group read_group = { "Read a capture", read_defs };

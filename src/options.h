@@ -30,11 +30,11 @@ struct run_options {
 	int verbose;
 };
 
-enum output_format { OUTPUT_TEXT, OUTPUT_JSON, OUTPUT_CSV };
+enum output_format { OUTPUT_TEXT, OUTPUT_JSON, OUTPUT_CSV, OUTPUT_FOLDED, OUTPUT_SVG };
 enum color_when { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
 struct output_options {
-	int format;	  /* -o text|json|csv */
+	int format;	  /* -o text|json|csv; folded|svg where stacks are shown */
 	const char *path; /* --out FILE */
 	int color;
 };
@@ -57,6 +57,7 @@ struct options {
 
 /* keep_group: how `record` keeps what -w names. */
 extern const struct option_group filter_group, run_group, output_group;
+extern const struct option_group picture_group; /* output_group with pictures of stacks */
 extern const struct option_group write_group, keep_group, read_group;
 
 #endif

@@ -12,9 +12,11 @@
 #include <unistd.h>
 #include "capture/memory.h"
 #include "capture/write.h"
+#include "collect/cgroup.h"
 #include "log.h"
 #include "render/column.h"
 #include "wire/io.h"
+#include "wire/stage.h"
 
 enum {
 	RECORDER_ZSTD = 3,
@@ -22,12 +24,21 @@ enum {
 	RECORDER_MEMORY = 512 << 20,	   /* that --last may take, unless --size says more */
 };
 
+/* A cgroup that a record spoke of. */
+struct recorder_cgroup {
+	uint64_t id;	   /* 0: free */
+	char *path;	   /* NULL: it was gone before it could be looked up */
+	unsigned int told; /* 1 + the last part that knows it */
+};
+
 struct recorder {
 	struct recorder_run run;
-	struct capture_writer *writer; /* of the part at hand, or of the memory */
-	struct capture_memory *memory; /* --last */
-	size_t nr_listed;	       /* devices that the file knows */
-	bool known[RECORDER_NUMBERS];  /* device numbers that it knows */
+	struct capture_writer *writer;	 /* of the part at hand, or of the memory */
+	struct capture_memory *memory;	 /* --last */
+	size_t nr_listed;		 /* devices that the file knows */
+	bool known[RECORDER_NUMBERS];	 /* device numbers that it knows */
+	struct recorder_cgroup *cgroups; /* open-addressed by id, at most half full */
+	size_t nr_cgroups, room_cgroups;
 	unsigned int part, nr_files;
 	uint64_t nr_before, bytes_before; /* in the parts before */
 	uint64_t nr_lost;
@@ -115,6 +126,61 @@ static int recorder_put_devices(struct recorder *r)
 		err = capture_writer__device(r->writer, (uint16_t)(RECORDER_NUMBERS + r->nr_listed),
 					     &list->devices[r->nr_listed]);
 	return err;
+}
+
+static struct recorder_cgroup *recorder_cgroup_cell(const struct recorder *r, uint64_t id)
+{
+	size_t at = (size_t)(id * 0x9e3779b97f4a7c15ULL >> 32) & (r->room_cgroups - 1);
+
+	while (r->cgroups[at].id && r->cgroups[at].id != id)
+		at = (at + 1) & (r->room_cgroups - 1);
+	return &r->cgroups[at];
+}
+
+static int recorder_grow_cgroups(struct recorder *r)
+{
+	struct recorder_cgroup *old = r->cgroups;
+	size_t nr_old = r->room_cgroups;
+
+	r->room_cgroups = nr_old ? 2 * nr_old : 64;
+	r->cgroups = calloc(r->room_cgroups, sizeof(*r->cgroups));
+	if (!r->cgroups) {
+		r->cgroups = old;
+		r->room_cgroups = nr_old;
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < nr_old; i++)
+		if (old[i].id)
+			*recorder_cgroup_cell(r, old[i].id) = old[i];
+	free(old);
+	return 0;
+}
+
+/* "cgroup-1234" is no path. */
+static char *recorder_cgroup_path(uint64_t id)
+{
+	char path[4096];
+
+	return cgroup__path(id, path, sizeof(path))[0] == '/' ? strdup(path) : NULL;
+}
+
+/* An id means nothing elsewhere, nor here when it is gone: its path, once in every part. */
+static int recorder_meet_cgroup(struct recorder *r, uint64_t id)
+{
+	struct recorder_cgroup *cgroup;
+
+	if (2 * (r->nr_cgroups + 1) > r->room_cgroups && recorder_grow_cgroups(r))
+		return -ENOMEM;
+	cgroup = recorder_cgroup_cell(r, id);
+	if (cgroup->told == r->part + 1)
+		return 0;
+	if (!cgroup->id) {
+		r->nr_cgroups++;
+		cgroup->id = id;
+		cgroup->path = recorder_cgroup_path(id);
+	}
+	cgroup->told = r->part + 1;
+	return cgroup->path ? capture_writer__cgroup(r->writer, id, cgroup->path) : 0;
 }
 
 static int recorder_put_about(struct recorder *r)
@@ -249,6 +315,9 @@ void recorder__free(struct recorder *r)
 		capture_memory__free(r->memory);
 	else
 		capture_writer__free(r->writer);
+	for (size_t i = 0; i < r->room_cgroups; i++)
+		free(r->cgroups[i].path);
+	free(r->cgroups);
 	free(r);
 }
 
@@ -296,6 +365,8 @@ int recorder__record(struct recorder *r, const struct io_record *record)
 		return 0;
 	if (record->device < RECORDER_NUMBERS && !r->known[record->device])
 		err = recorder_meet(r, record);
+	if (!err && record->flags & RECORD_STAGES && io_record__stages(record)->cgroup)
+		err = recorder_meet_cgroup(r, io_record__stages(record)->cgroup);
 	err = err ?: capture_writer__records(r->writer, record, 1);
 	if (!err && size->given && !r->memory && capture_writer__bytes(r->writer) >= size->value)
 		err = recorder_next_part(r);

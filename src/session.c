@@ -2,11 +2,13 @@
 #include "session.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "cmd.h"
+#include "collect/cgroup.h"
 #include "log.h"
 #include "session_inside.h"
 
@@ -35,7 +37,7 @@ static int session_open_output(struct session *s)
 {
 	const struct output_options *o = &s->options->output;
 
-	s->format = (enum table_format)o->format;
+	s->format = o->format > OUTPUT_CSV ? TABLE_TEXT : (enum table_format)o->format;
 	s->out = o->path ? fopen(o->path, "we") : stdout;
 	if (s->out) {
 		session_buffer_output(s);
@@ -50,6 +52,8 @@ int session_flush(struct session *s)
 {
 	const char *where = s->options->output.path ? s->options->output.path : "the output";
 
+	if (s->inside->view->on_flush)
+		s->inside->view->on_flush(s->inside->state);
 	if (!fflush(s->out) && !ferror(s->out))
 		return 0;
 	s->inside->output_failed = true;
@@ -138,6 +142,11 @@ const struct device *session__device(struct session *s, const struct io_record *
 	return s->inside->source->device(s, record);
 }
 
+const struct io_stack *session__stack(const struct session *s, uint32_t number)
+{
+	return s->inside->source->stack ? s->inside->source->stack(s, number) : NULL;
+}
+
 const struct device_list *session__devices(const struct session *s)
 {
 	return s->inside->source->devices(s);
@@ -151,6 +160,19 @@ char *const *session__op_names(const struct session *s)
 uint64_t session__wall_ns(const struct session *s, uint64_t mono_ns)
 {
 	return capture_about__wall_ns(s->inside->source->about(s), mono_ns);
+}
+
+char *session__cgroup_path(const struct session *s, uint64_t id, char *buf, size_t size)
+{
+	const char *path = s->inside->source->cgroup ? s->inside->source->cgroup(s, id) : NULL;
+
+	if (!s->inside->source->cgroup)
+		return cgroup__path(id, buf, size);
+	if (path)
+		snprintf(buf, size, "%s", path);
+	else
+		snprintf(buf, size, "cgroup-%" PRIu64, id);
+	return buf;
 }
 
 bool session__sees_nvme(const struct session *s)
@@ -204,9 +226,6 @@ static int session_check_options(const struct options *options, char **argv)
 		return log_err(-EINVAL,
 			       "-r reads a capture: there is nothing '%s' could be run for",
 			       argv[0]);
-	if (f->read.nr && options->filter.cgroup)
-		return log_err(-EINVAL, "--cgroup: a capture does not say which cgroup a command "
-					"came from");
 	if (!f->read.nr && (f->from_ns.given || f->to_ns.given))
 		return log_err(-EINVAL, "--%s is about a capture: it needs -r FILE",
 			       f->from_ns.given ? "from" : "to");

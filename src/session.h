@@ -39,7 +39,9 @@ struct session_view {
 	/* SIGUSR1; NULL: it does what it does elsewhere. */
 	int (*on_signal)(void *state, struct session *session);
 	int (*on_end)(void *state, struct session *session); /* detached: everything is final */
-	bool only_keeps; /* without its capture the run is pointless */
+	void (*on_flush)(void *state); /* the output is about to be flushed; may be NULL */
+	bool counts_records; /* -n is about them, and the view stops itself; else about intervals */
+	bool only_keeps;     /* without its capture the run is pointless */
 };
 
 /* Printed after on_end when the format is JSON: every view's list of objects ends with it. */
@@ -54,9 +56,13 @@ void session__status(const struct session *session, const char *text);
 
 /* What a record speaks of; NULL: not known. */
 const struct device *session__device(struct session *session, const struct io_record *record);
+/* The stack that a record names; NULL: none. Of this machine: a capture has names instead. */
+const struct io_stack *session__stack(const struct session *session, uint32_t number);
 const struct device_list *session__devices(const struct session *session);
 char *const *session__op_names(const struct session *session); /* of block operations */
 uint64_t session__wall_ns(const struct session *session, uint64_t mono_ns); /* 0: not known */
+/* As cgroup__path, but of the machine that the data is from. */
+char *session__cgroup_path(const struct session *session, uint64_t id, char *buf, size_t size);
 bool session__sees_nvme(const struct session *session);
 bool session__sees_block(const struct session *session);
 

@@ -17,9 +17,12 @@ struct session_source {
 	int (*run)(struct session *session, char **argv);
 	const struct device *(*device)(struct session *session, const struct io_record *record);
 	const struct device_list *(*devices)(const struct session *session);
+	const struct io_stack *(*stack)(const struct session *session, uint32_t number);
 	char *const *(*op_names)(const struct session *session);
 	const struct capture_about *(*about)(const struct session *session); /* its clocks */
 	bool (*sees)(const struct session *session, bool nvme);
+	/* A cgroup's path, or NULL; no such function: as this machine has it. */
+	const char *(*cgroup)(const struct session *session, uint64_t id);
 	void (*read)(struct session *session, io_row_fn fn, void *arg);
 	void (*take_ledger)(struct session *session, uint64_t counted);
 	void (*free)(struct session *session);

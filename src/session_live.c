@@ -4,6 +4,7 @@
  * second, records are put in order of time, kept if -w says so, and handed on to the view.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <time.h>
@@ -140,6 +141,7 @@ static int live_end_records(struct session *s)
 	uint64_t rows = 0;
 	int err = live_fetch(s, UINT64_MAX);
 
+	log_verbose("records sent: %" PRIu64, io__records_tried(s->inside->live->io));
 	live_check_full(s);
 	if (s->inside->wants.rows)
 		return err;
@@ -159,7 +161,7 @@ static int live_on_tick(void *arg)
 	session_set_time(s, live_now_ns());
 	s->span_s = s->elapsed_s;
 	err = session_tick(s);
-	if (count->given && s->inside->ticks >= count->value && !s->inside->view->on_record)
+	if (count->given && s->inside->ticks >= count->value && !s->inside->view->counts_records)
 		loop__stop(s->inside->loop);
 	return err;
 }
@@ -327,6 +329,11 @@ static const struct device_list *live_devices(const struct session *s)
 	return io__devices(s->inside->live->io);
 }
 
+static const struct io_stack *live_stack(const struct session *s, uint32_t number)
+{
+	return io__stack(s->inside->live->io, number);
+}
+
 static char *const *live_op_names(const struct session *s)
 {
 	return io__kernel(s->inside->live->io)->op_names;
@@ -373,6 +380,7 @@ const struct session_source session_live = {
 	.run = live_run,
 	.device = live_device,
 	.devices = live_devices,
+	.stack = live_stack,
 	.op_names = live_op_names,
 	.about = live_about,
 	.sees = live_sees,

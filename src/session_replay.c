@@ -13,25 +13,43 @@
 #include "capture/merge.h"
 #include "log.h"
 #include "session_inside.h"
+#include "wire/stage.h"
 
 enum {
 	REPLAY_LOOK = 4096,	 /* records between two looks at signals */
 	REPLAY_PROGRESS = 65536, /* and at the progress */
 	REPLAY_IDLE = 3600,	 /* empty intervals in a row that are shown */
+	REPLAY_PLACES = 256,	 /* rows that are found without being looked for */
+};
+
+/* What a record says that its row depends on; zeros where --by does not ask. */
+struct replay_key {
+	uint64_t place; /* device, kind, op, size class, queue */
+	uint64_t task;	/* pid, CPU, and whether that is known */
+	uint64_t cgroup;
+	uint64_t comm[2];
+};
+
+struct replay_place {
+	struct replay_key key;
+	struct breakdown_row *row; /* NULL: none yet */
 };
 
 struct session_replay_state {
 	struct capture_merge *merge;
+	const struct capture_about *about; /* of all files */
 	struct capture_filter filter;
-	struct device_list devices; /* the capture's */
-	struct breakdown rows;	    /* of a view that wants rows, not records */
+	struct device_list devices;		   /* the capture's */
+	struct breakdown rows;			   /* of a view that wants rows, not records */
+	struct replay_place places[REPLAY_PLACES]; /* where some of them are */
 	uint64_t from_ns, to_ns, end_ns, next_tick_ns;
 	uint64_t nr_records, nr_submits;
+	uint64_t nr_other; /* commands that do not say what --by asks for */
 };
 
 static const struct capture_about *replay_about(const struct session *s)
 {
-	return capture_merge__about(s->inside->replay->merge);
+	return s->inside->replay->about;
 }
 
 /* ---- when ---- */
@@ -153,8 +171,6 @@ static int replay_ticks(struct session *s, uint64_t now_ns)
 	uint64_t nr = 0;
 	int err = 0;
 
-	if (!in->view->on_tick)
-		return 0;
 	while (!err && !in->stopped && in->replay->next_tick_ns <= now_ns && nr++ < REPLAY_IDLE)
 		err = replay_tick(s);
 	if (!err && !in->stopped && in->replay->next_tick_ns <= now_ns)
@@ -164,11 +180,29 @@ static int replay_ticks(struct session *s, uint64_t now_ns)
 
 /* ---- records ---- */
 
+static const struct device *replay_device(struct session *s, const struct io_record *record)
+{
+	return capture_about__device(replay_about(s), record->device);
+}
+
+/* Does --by ask for what only stages hold, and this record has none? */
+static bool replay_is_other(const struct io_wants *w, const struct io_record *r)
+{
+	return (w->by_cpu || w->by_cgroup) && !(r->flags & RECORD_STAGES);
+}
+
 /* As the programs make a row's key. */
 static void replay_tags(const struct session *s, const struct io_record *r,
 			const struct device *device, struct io_tags *tags)
 {
+	const struct io_stages *stages = io_record__stages(r);
+
 	memset(tags, 0, sizeof(*tags));
+	tags->other = replay_is_other(&s->inside->wants, r);
+	if (stages) {
+		tags->cpu = stages->cpu;
+		tags->cgroup = stages->cgroup;
+	}
 	if (device) {
 		tags->device = (int32_t)(device - replay_about(s)->devices) + 1;
 		tags->ctrl = device->ctrl + 1;
@@ -182,17 +216,64 @@ static void replay_tags(const struct session *s, const struct io_record *r,
 	memcpy(tags->comm, r->comm, sizeof(r->comm));
 }
 
-static int replay_count(struct session *s, const struct io_record *r, const struct device *device)
+static struct replay_key replay_key(const struct io_wants *w, const struct io_record *r)
+{
+	const struct io_stages *stages = io_record__stages(r);
+	struct replay_key key = {
+		.place = r->device | (uint64_t)r->kind << 16 | (uint64_t)r->op << 24,
+		.task = w->by_pid ? r->pid : 0,
+	};
+
+	if (w->by_size)
+		key.place |= (uint64_t)io_size_class(r->bytes) << 32;
+	if (w->by_queue)
+		key.place |= (uint64_t)r->qid << 40;
+	if (w->by_comm)
+		memcpy(key.comm, r->comm, sizeof(key.comm));
+	if (stages && w->by_cpu)
+		key.task |= (uint64_t)stages->cpu << 32;
+	if (stages && w->by_cgroup)
+		key.cgroup = stages->cgroup;
+	key.task |= (uint64_t)replay_is_other(w, r) << 48;
+	return key;
+}
+
+static uint32_t replay_hash(const struct replay_key *key)
+{
+	uint64_t words =
+		key->place ^ key->task << 20 ^ key->cgroup << 9 ^ key->comm[0] ^ key->comm[1] << 7;
+
+	return (uint32_t)(words * 0x9e3779b97f4a7c15ULL >> 56);
+}
+
+/* Of the same key's last record; a place that two keys share is of the one that was last. */
+static struct breakdown_row *replay_row(struct session *s, const struct io_record *r)
+{
+	struct session_replay_state *replay = s->inside->replay;
+	struct replay_key key = replay_key(&s->inside->wants, r);
+	struct replay_place *place = &replay->places[replay_hash(&key)];
+	struct io_tags tags;
+
+	_Static_assert(REPLAY_PLACES == 256, "as many as the hash has values");
+	if (place->row && !((place->key.place ^ key.place) | (place->key.task ^ key.task) |
+			    (place->key.cgroup ^ key.cgroup) | (place->key.comm[0] ^ key.comm[0]) |
+			    (place->key.comm[1] ^ key.comm[1])))
+		return place->row;
+	replay_tags(s, r, replay_device(s, r), &tags);
+	*place = (struct replay_place){ key, breakdown__row(&replay->rows, &tags) };
+	return place->row;
+}
+
+static int replay_count(struct session *s, const struct io_record *r)
 {
 	const struct io_wants *w = &s->inside->wants;
 	uint64_t ns = r->end_ns - r->first_ns;
 	struct breakdown_row *row;
-	struct io_tags tags;
 
 	if (r->what == RECORD_SUBMIT)
 		return 0;
-	replay_tags(s, r, device, &tags);
-	row = breakdown__row(&s->inside->replay->rows, &tags);
+	row = replay_row(s, r);
+	s->inside->replay->nr_other += replay_is_other(w, r);
 	if (!row)
 		return log_err(-ENOMEM, "out of memory");
 	hist__add(&row->total, ns, r->bytes);
@@ -214,22 +295,18 @@ static void replay_read(struct session *s, io_row_fn fn, void *arg)
 	}
 }
 
-static const struct device *replay_device(struct session *s, const struct io_record *record)
-{
-	return capture_about__device(replay_about(s), record->device);
-}
-
 static int replay_record(struct session *s, const struct io_record *record)
 {
 	struct session_inside *in = s->inside;
-	const struct device *device = replay_device(s, record);
+	struct capture_filter *filter = &in->replay->filter;
 
 	in->replay->nr_submits += record->what == RECORD_SUBMIT;
-	if (!capture_filter__passes(&in->replay->filter, record, device))
+	if (!capture_filter__passes(filter, record,
+				    filter->narrows ? replay_device(s, record) : NULL))
 		return 0;
 	if (in->view->on_record)
 		return in->view->on_record(in->state, s, record);
-	return replay_count(s, record, device);
+	return replay_count(s, record);
 }
 
 static void replay_progress(const struct session *s)
@@ -267,21 +344,23 @@ static int replay_look(struct session *s)
 static int replay_records(struct session *s)
 {
 	struct session_inside *in = s->inside;
-	struct io_record record = { 0 };
-	int err = 0, got = 1;
+	const struct io_record *record;
+	int err = 0, read_err = 0;
 
 	while (!err && !in->stopped &&
-	       (got = capture_merge__next(in->replay->merge, &record)) > 0) {
+	       (record = capture_merge__next(in->replay->merge, &read_err))) {
 		err = replay_look(s);
-		err = err ?: replay_ticks(s, io_record__time_ns(&record));
+		if (!err && in->view->on_tick &&
+		    io_record__time_ns(record) >= in->replay->next_tick_ns)
+			err = replay_ticks(s, io_record__time_ns(record));
 		if (!err && !in->stopped)
-			err = replay_record(s, &record);
+			err = replay_record(s, record);
 	}
-	if (got < 0)
-		return got == -EOPNOTSUPP
-			       ? got
-			       : log_err(got, "cannot read the capture: %s", strerror(-got));
-	if (!err && !in->stopped)
+	if (read_err)
+		return read_err == -EOPNOTSUPP ? read_err
+					       : log_err(read_err, "cannot read the capture: %s",
+							 strerror(-read_err));
+	if (!err && !in->stopped && in->view->on_tick)
 		err = replay_ticks(s, in->replay->end_ns);
 	if (in->stopped && in->view->on_tick)
 		in->replay->end_ns = in->last_ns;
@@ -345,18 +424,40 @@ static void replay_tell(struct session *s)
 
 	for (size_t i = 0; i < capture_merge__nr(replay->merge); i++)
 		s->inside->lost |= replay_tell_damage(capture_merge__reader(replay->merge, i));
+	if (replay->filter.nr_stageless)
+		log_warn("%" PRIu64 " commands are left out: their records do not say from which "
+			 "cgroup they came",
+			 replay->filter.nr_stageless);
+	if (replay->nr_other)
+		log_warn("%" PRIu64 " commands have a row of their own: their records do not say "
+			 "which CPU or cgroup issued them",
+			 replay->nr_other);
+	if (replay->filter.nr_unplaced)
+		log_warn("%" PRIu64 " NVMe discards are left out: a record does not say in which "
+			 "partition they were",
+			 replay->filter.nr_unplaced);
 	if (s->inside->wants.split && replay->nr_records && !replay->nr_submits)
 		log_warn("--split: no submit is in the capture; it was recorded without --split");
 }
 
 /* ---- the run ---- */
 
-static int replay_check_wants(const struct io_wants *wants)
+/* What only stages hold; a capture of which some records have them is told about at the end. */
+static int replay_check_wants(const struct session *s)
 {
+	const struct io_wants *wants = &s->inside->wants;
+
+	if (capture_merge__has_stages(s->inside->replay->merge))
+		return 0;
 	if (wants->by_cpu)
-		return log_err(-EINVAL, "--by cpu: a capture does not say which CPU issued");
+		return log_err(-EINVAL, "--by cpu: this capture does not say which CPU issued");
 	if (wants->by_cgroup)
-		return log_err(-EINVAL, "--by cgroup: a capture does not say which cgroup issued");
+		return log_err(-EINVAL,
+			       "--by cgroup: this capture does not say which cgroup issued");
+	if (wants->filter->cgroup)
+		return log_err(-EINVAL,
+			       "--cgroup: this capture does not say which cgroup a command "
+			       "came from");
 	return 0;
 }
 
@@ -373,7 +474,8 @@ static uint32_t replay_mask(const struct io_wants *w)
 {
 	return 1u << BY_CTRL | 1u << BY_NS | 1u << BY_DEV | 1u << BY_OP |
 	       (uint32_t)w->by_size << BY_SIZE | (uint32_t)w->by_queue << BY_QUEUE |
-	       (uint32_t)w->by_pid << BY_PID | (uint32_t)w->by_comm << BY_COMM;
+	       (uint32_t)w->by_cpu << BY_CPU | (uint32_t)w->by_pid << BY_PID |
+	       (uint32_t)w->by_comm << BY_COMM | (uint32_t)w->by_cgroup << BY_CGROUP;
 }
 
 static int replay_open(struct session *s)
@@ -390,10 +492,19 @@ static int replay_open(struct session *s)
 	err = capture_merge__open(files->words, files->nr, &replay->merge);
 	if (err) /* the file's fault, not that of the command line or of privileges */
 		return err == -ENOMEM || err == -EOPNOTSUPP ? err : -EIO;
+	replay->about = capture_merge__about(replay->merge);
 	replay->devices.devices = replay_about(s)->devices;
 	replay->devices.nr = replay_about(s)->nr_devices;
+	err = replay_check_wants(s);
+	if (err)
+		return err;
 	err = capture_filter__init(&replay->filter, in->wants.filter, in->wants.kinds,
-				   &replay->devices, replay_op_names(s));
+				   &(struct capture_filter_names){
+					   .devices = &replay->devices,
+					   .op_names = replay_op_names(s),
+					   .cgroups = replay_about(s)->cgroups,
+					   .nr_cgroups = replay_about(s)->nr_cgroups,
+				   });
 	replay->filter.submits = in->wants.split;
 	return err;
 }
@@ -401,10 +512,9 @@ static int replay_open(struct session *s)
 static int replay_run(struct session *s, char **argv)
 {
 	struct session_inside *in = s->inside;
-	int err = replay_check_wants(&in->wants);
+	int err = replay_open(s);
 
 	(void)argv;
-	err = err ?: replay_open(s);
 	if (err)
 		return err;
 	replay_find_span(s);
@@ -444,6 +554,11 @@ static bool replay_sees(const struct session *s, bool nvme)
 	return false;
 }
 
+static const char *replay_cgroup(const struct session *s, uint64_t id)
+{
+	return capture_about__cgroup(replay_about(s), id);
+}
+
 /* It came with the capture. */
 static void replay_take_ledger(struct session *s, uint64_t counted)
 {
@@ -469,6 +584,7 @@ const struct session_source session_replay = {
 	.op_names = replay_op_names,
 	.about = replay_about,
 	.sees = replay_sees,
+	.cgroup = replay_cgroup,
 	.read = replay_read,
 	.take_ledger = replay_take_ledger,
 	.free = replay_free,

@@ -6,21 +6,33 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { ORDER_UNIT = 8 }; /* the size of any record is a multiple of it */
+
 struct order_entry {
 	uint64_t at_ns;
-	size_t place;
+	uint32_t place; /* in units from the first record */
+	uint32_t nth;	/* to arrive */
 };
 
-static int order_grow(struct order *order)
+_Static_assert(!(sizeof(struct io_record) % ORDER_UNIT || sizeof(struct io_stages) % ORDER_UNIT),
+	       "places are whole");
+
+/* What a record may take. */
+struct order_space {
+	struct io_record record;
+	struct io_stages stages;
+};
+
+static const struct io_record *order_record(const struct order *order, uint32_t place)
+{
+	return (const struct io_record *)(order->held + (size_t)place * ORDER_UNIT);
+}
+
+static int order_grow_entries(struct order *order)
 {
 	size_t room = order->room ? 2 * order->room : 1024;
-	struct io_record *held = realloc(order->held, room * sizeof(*held));
-	struct order_entry *entries, *spare;
+	struct order_entry *entries = realloc(order->entries, room * sizeof(*entries)), *spare;
 
-	if (!held)
-		return -ENOMEM;
-	order->held = held;
-	entries = realloc(order->entries, room * sizeof(*entries));
 	if (!entries)
 		return -ENOMEM;
 	order->entries = entries;
@@ -32,12 +44,53 @@ static int order_grow(struct order *order)
 	return 0;
 }
 
+/* Room for one more of any size. */
+static int order_grow(struct order *order)
+{
+	size_t room_bytes = order->room_bytes ? 2 * order->room_bytes : 1 << 17;
+	char *held;
+
+	if (order->nr == order->room)
+		return order_grow_entries(order);
+	held = room_bytes / ORDER_UNIT > UINT32_MAX ? NULL : realloc(order->held, room_bytes);
+	if (!held)
+		return -ENOMEM;
+	order->held = held;
+	order->room_bytes = room_bytes;
+	return 0;
+}
+
+static bool order_is_full(const struct order *order)
+{
+	return order->nr == order->room ||
+	       order->room_bytes - order->bytes < sizeof(struct order_space);
+}
+
+/* Copies it to the end, where there is room. */
+static void order_append(struct order *order, const struct io_record *record)
+{
+	struct io_record *to = (struct io_record *)(order->held + order->bytes);
+
+	order->entries[order->nr] = (struct order_entry){
+		.at_ns = io_record__time_ns(record),
+		.place = (uint32_t)(order->bytes / ORDER_UNIT),
+		.nth = (uint32_t)order->nr,
+	};
+	*to = *record;
+	if (record->flags & RECORD_STAGES)
+		*(struct io_stages *)(to + 1) = *io_record__stages(record);
+	order->bytes += io_record__size(record);
+	order->nr++;
+}
+
 int order__add(struct order *order, const struct io_record *record)
 {
-	int err = order->nr == order->room ? order_grow(order) : 0;
+	int err = 0;
 
+	while (!err && order_is_full(order))
+		err = order_grow(order);
 	if (!err)
-		order->held[order->nr++] = *record;
+		order_append(order, record);
 	return err;
 }
 
@@ -80,19 +133,29 @@ static bool order_pass(struct order *order)
 	return true;
 }
 
-/* Those that stay close up, in the order in which they came. */
+/*
+ * Those that stay close up, in the order in which they came: it is found in one pass over all that
+ * were there, not by sorting. A record never moves up, so a copy does not hit one that is to come.
+ */
 static void order_keep(struct order *order, size_t taken)
 {
-	char *stays = (char *)order->spare; /* 16 times as much as is needed */
-	size_t to = 0;
+	uint32_t *places = (uint32_t *)order->spare; /* by arrival; there is room for four times */
+	size_t nr = order->nr;
 
-	memset(stays, 0, order->nr);
-	for (size_t i = taken; i < order->nr; i++)
-		stays[order->entries[i].place] = 1;
-	for (size_t i = 0; i < order->nr; i++)
-		if (stays[i])
-			order->held[to++] = order->held[i];
-	order->nr = to;
+	memset(places, 0xff, nr * sizeof(*places));
+	for (size_t i = taken; i < nr; i++)
+		places[order->entries[i].nth] = order->entries[i].place;
+	order->nr = order->bytes = 0;
+	for (size_t i = 0; i < nr; i++) {
+		struct order_space copy;
+
+		if (places[i] == UINT32_MAX)
+			continue;
+		copy.record = *order_record(order, places[i]);
+		if (copy.record.flags & RECORD_STAGES)
+			copy.stages = *io_record__stages(order_record(order, places[i]));
+		order_append(order, &copy.record);
+	}
 }
 
 void order__take(struct order *order, uint64_t until_ns, order_fn fn, void *arg)
@@ -101,14 +164,12 @@ void order__take(struct order *order, uint64_t until_ns, order_fn fn, void *arg)
 
 	if (!order->nr)
 		return;
-	for (size_t i = 0; i < order->nr; i++)
-		order->entries[i] = (struct order_entry){ io_record__time_ns(&order->held[i]), i };
 	while (order_pass(order))
 		;
 	for (; taken < order->nr && order->entries[taken].at_ns < until_ns; taken++)
-		fn(arg, &order->held[order->entries[taken].place]);
+		fn(arg, order_record(order, order->entries[taken].place));
 	if (taken == order->nr)
-		order->nr = 0;
+		order->nr = order->bytes = 0;
 	else if (taken)
 		order_keep(order, taken);
 }

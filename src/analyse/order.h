@@ -2,17 +2,18 @@
 /*
  * order.h: records of several CPUs in the order in which their commands ended. Each CPU's come in
  * order, or nearly; they are held for a short window, in which those of the other CPUs arrive, and
- * then go on. Equal times keep the order of arrival.
+ * then go on. Equal times keep the order of arrival. A record's stages come and go with it.
  */
 #ifndef IOSONAR_ANALYSE_ORDER_H
 #define IOSONAR_ANALYSE_ORDER_H
 
 #include <stddef.h>
 #include <stdint.h>
-#include "wire/record.h"
+#include "wire/stage.h"
 
 struct order {
-	struct io_record *held;
+	char *held; /* records, one behind the other */
+	size_t bytes, room_bytes;
 	struct order_entry *entries, *spare; /* what is sorted: times and places, not records */
 	size_t nr, room;
 };

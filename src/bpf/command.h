@@ -5,6 +5,7 @@
 #ifndef IOSONAR_BPF_COMMAND_H
 #define IOSONAR_BPF_COMMAND_H
 
+#include "bpf/bio.h"
 #include "bpf/device.h"
 
 /* Opcodes whose CDW12 counts logical blocks: write, read, write uncorrectable, compare, write
@@ -24,10 +25,23 @@ inline_always bool op_wanted(__u32 op)
 	       (settings.wanted_ops[op >> 8 & 3][op >> 6 & 3] >> (op & 63) & 1);
 }
 
-inline_always bool task_wanted(void)
+inline_always bool owner_wanted(const struct io_bio *owner)
+{
+	if (settings.filter_pid && owner->pid != settings.filter_pid)
+		return false;
+	if (settings.filter_cgroup && !owner->is_of_group)
+		return false;
+	return !settings.filter_comm[0] || (owner->comm[0] == settings.filter_comm[0] &&
+					    owner->comm[1] == settings.filter_comm[1]);
+}
+
+/* Of a command without an owner, the task that is here is as good as any. */
+inline_always bool task_wanted(const struct io_bio *owner)
 {
 	__u64 comm[2] = {}; /* 6.1 writes nothing behind the name's end */
 
+	if (owner)
+		return owner_wanted(owner);
 	if (settings.filter_pid && (__u32)(bpf_get_current_pid_tgid() >> 32) != settings.filter_pid)
 		return false;
 	if (settings.filter_cgroup &&
@@ -108,8 +122,8 @@ empty:
 	return nr;
 }
 
-inline_always __u32 command_key(struct request *rq, __u32 device, __u32 op, __u32 bytes,
-				const bool direct)
+inline_always __u32 command_key(struct request *rq, const struct io_bio *owner, __u32 device,
+				__u32 op, __u32 bytes, const bool direct)
 {
 	struct io_key key = {};
 
@@ -121,10 +135,12 @@ inline_always __u32 command_key(struct request *rq, __u32 device, __u32 op, __u3
 	if (settings.by_cpu)
 		key.packed |= (__u64)(bpf_get_smp_processor_id() & 0xfff) << IO_KEY_CPU;
 	if (settings.by_pid)
-		key.pid = bpf_get_current_pid_tgid() >> 32;
+		key.pid = owner ? owner->pid : bpf_get_current_pid_tgid() >> 32;
 	if (settings.by_cgroup)
-		key.cgroup = bpf_get_current_cgroup_id();
-	if (settings.by_comm)
+		key.cgroup = owner ? owner->cgroup : bpf_get_current_cgroup_id();
+	if (settings.by_comm && owner)
+		__builtin_memcpy(key.comm, owner->comm, sizeof(key.comm));
+	else if (settings.by_comm)
 		bpf_get_current_comm(key.comm, sizeof(key.comm));
 	return key_number(&key);
 }

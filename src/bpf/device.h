@@ -48,10 +48,10 @@ inline_always void device_learn(struct io_device *device, struct request *rq,
  * The device's number and cell; NULL: the table is full. A queue's address can come back with
  * another disk: the disk's own number tells.
  */
-inline_always struct io_device *device_find(struct request *rq, struct request_queue *q,
-					    const bool nvme, __u32 *number)
+inline_always struct io_device *device_of_disk(struct gendisk *disk, struct request *rq,
+					       struct request_queue *q, const bool nvme,
+					       __u32 *number)
 {
-	struct gendisk *disk = req_disk(rq, q, false);
 	__u64 key = (__u64)q, diskseq = disk_seq(disk, false);
 	__u32 home = io_hash(low_half((void *)key) + io_hash((__u32)diskseq)) >> 20, nr;
 	struct io_device *device;
@@ -78,6 +78,12 @@ empty:
 	fresh(device->key) = key;
 	cell_unlock(LOCK_DEVICE, nr);
 	return device;
+}
+
+inline_always struct io_device *device_find(struct request *rq, struct request_queue *q,
+					    const bool nvme, __u32 *number)
+{
+	return device_of_disk(req_disk(rq, q, false), rq, q, nvme, number);
 }
 
 inline_always bool device_covers(const struct io_device *device, __u64 sector)

@@ -13,13 +13,13 @@ char LICENSE[] SEC("license") = "GPL";
 SEC("tp_btf/nvme_setup_cmd")
 int BPF_PROG(io_nvme_setup, struct request *rq, struct nvme_command *cmd)
 {
-	return rq && cmd ? nvme_setup(rq, cmd, true) : 0;
+	return rq && cmd ? nvme_setup(rq, cmd, true, false) : 0;
 }
 
 SEC("raw_tp/nvme_setup_cmd")
 int io_nvme_setup_r(struct bpf_raw_tracepoint_args *ctx)
 {
-	return nvme_setup((void *)ctx->args[0], (void *)ctx->args[1], false);
+	return nvme_setup((void *)ctx->args[0], (void *)ctx->args[1], false, false);
 }
 
 SEC("tp_btf/nvme_complete_rq")
@@ -44,7 +44,7 @@ int io_nvme_end_r(struct bpf_raw_tracepoint_args *ctx)
 SEC("tp_btf/block_rq_issue")
 int BPF_PROG(io_block_issue, struct request *rq)
 {
-	return rq ? block_issue(rq, true) : 0;
+	return rq ? block_issue(rq, true, false) : 0;
 }
 
 /* block_rq_* lost their queue argument in 5.11 (a54895fa057c) and in 5.10.137. */
@@ -60,7 +60,7 @@ inline_always struct request *request_argument(struct bpf_raw_tracepoint_args *c
 SEC("raw_tp/block_rq_issue")
 int io_block_issue_r(struct bpf_raw_tracepoint_args *ctx)
 {
-	return block_issue(request_argument(ctx), false);
+	return block_issue(request_argument(ctx), false, false);
 }
 
 SEC("tp_btf/block_rq_complete")
@@ -73,6 +73,130 @@ SEC("raw_tp/block_rq_complete")
 int io_block_end_r(struct bpf_raw_tracepoint_args *ctx)
 {
 	return block_complete((void *)ctx->args[0], ctx->args[1], ctx->args[2], false);
+}
+
+/* ---- stages: attached only where a view wants them; those that read no field have plain pointers
+ * only ---- */
+
+SEC("tp_btf/nvme_setup_cmd")
+int BPF_PROG(io_nvme_setup_s, struct request *rq, struct nvme_command *cmd)
+{
+	return rq && cmd ? nvme_setup(rq, cmd, true, true) : 0;
+}
+
+SEC("raw_tp/nvme_setup_cmd")
+int io_nvme_setup_sr(struct bpf_raw_tracepoint_args *ctx)
+{
+	return nvme_setup((void *)ctx->args[0], (void *)ctx->args[1], false, true);
+}
+
+SEC("tp_btf/block_rq_issue")
+int BPF_PROG(io_block_issue_s, struct request *rq)
+{
+	return rq ? block_issue(rq, true, true) : 0;
+}
+
+SEC("raw_tp/block_rq_issue")
+int io_block_issue_sr(struct bpf_raw_tracepoint_args *ctx)
+{
+	return block_issue(request_argument(ctx), false, true);
+}
+
+/* Events of bios had the queue as their first argument before 5.11 (e8a676d61c07). */
+inline_always struct bio *bio_argument(struct bpf_raw_tracepoint_args *ctx)
+{
+	__u64 first = ctx->args[0], second = 0;
+
+	if (settings.bio_queue_argument)
+		second = ctx->args[1];
+	return (void *)(settings.bio_queue_argument ? second : first);
+}
+
+SEC("tp_btf/block_bio_queue")
+int BPF_PROG(io_bio_queue, struct bio *bio)
+{
+	return bio ? bio_queued(ctx, bio, true) : 0;
+}
+
+SEC("raw_tp/block_bio_queue")
+int io_bio_queue_r(struct bpf_raw_tracepoint_args *ctx)
+{
+	return bio_queued(ctx, bio_argument(ctx), false);
+}
+
+SEC("raw_tp/block_getrq")
+int io_bio_getrq(struct bpf_raw_tracepoint_args *ctx)
+{
+	return bio_got_request(bio_argument(ctx));
+}
+
+SEC("raw_tp/block_split")
+int io_bio_split(struct bpf_raw_tracepoint_args *ctx)
+{
+	return bio_was_split(bio_argument(ctx));
+}
+
+SEC("raw_tp/block_bio_complete")
+int io_bio_forget(struct bpf_raw_tracepoint_args *ctx)
+{
+	return bio_forgotten((void *)ctx->args[1]);
+}
+
+SEC("raw_tp/block_rq_insert")
+int io_insert(struct bpf_raw_tracepoint_args *ctx)
+{
+	return request_inserted(request_argument(ctx));
+}
+
+SEC("raw_tp/block_rq_issue")
+int io_nvme_issue(struct bpf_raw_tracepoint_args *ctx)
+{
+	return nvme_issued(request_argument(ctx));
+}
+
+/* Attached after the program that makes the command's slot. */
+SEC("raw_tp/nvme_setup_cmd")
+int io_nvme_submit(struct bpf_raw_tracepoint_args *ctx)
+{
+	return nvme_submitted(ctx, (void *)ctx->args[0]);
+}
+
+SEC("raw_tp/nvme_sq")
+int io_nvme_reap(struct bpf_raw_tracepoint_args *ctx)
+{
+	return nvme_reaped((void *)ctx->args[0]);
+}
+
+SEC("tp_btf/block_rq_complete")
+int BPF_PROG(io_request_end, struct request *rq, __u32 error, __u32 nr_bytes)
+{
+	return rq ? request_complete(rq, error, nr_bytes, true) : 0;
+}
+
+SEC("raw_tp/block_rq_complete")
+int io_request_end_r(struct bpf_raw_tracepoint_args *ctx)
+{
+	return request_complete((void *)ctx->args[0], ctx->args[1], ctx->args[2], false);
+}
+
+/* Only with owners, where nothing else ends bios. */
+SEC("raw_tp/block_rq_complete")
+int io_bios_forget(struct bpf_raw_tracepoint_args *ctx)
+{
+	return request_bios_forget((void *)ctx->args[0], ctx->args[2]);
+}
+
+/* Only with bios, these two; the first is attached before the programs that end the command. */
+SEC("raw_tp/block_rq_complete")
+int io_bios_end(struct bpf_raw_tracepoint_args *ctx)
+{
+	return request_bios_end((void *)ctx->args[0], ctx->args[1], ctx->args[2]);
+}
+
+SEC("raw_tp/block_bio_complete")
+int io_bio_ended(struct bpf_raw_tracepoint_args *ctx)
+{
+	return bio_ended((void *)ctx->args[1]);
 }
 
 /* Rare from here on: plain pointers will do. */
@@ -114,11 +238,13 @@ inline_always int nvme_error(struct request *rq)
 	if (!disk || !disk_is_nvme(disk, false))
 		return 0;
 	if (slot->state == IO_PARKED) {
-		command_fails(&t, slot, slot->last_ns);
+		command_fails(&t, slot, slot->last_ns, settings.stages);
 	} else if (slot->attempts > 1 || slot->state == IO_RETRY) {
-		command_fails(&t, slot, bpf_ktime_get_ns());
+		command_fails(&t, slot, bpf_ktime_get_ns(), settings.stages);
 	} else {
 		count_up(counters.never_sent);
+		if (settings.depths)
+			depth_change(slot, -1);
 		slot->state = IO_IDLE;
 	}
 	return 0;

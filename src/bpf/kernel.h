@@ -15,9 +15,16 @@
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 #endif
 
+struct request_queue;
+
 struct gendisk {
 	char disk_name[DISK_NAME_LEN];
+	struct request_queue *queue;
 	__u64 diskseq;
+};
+
+struct block_device {
+	struct gendisk *bd_disk;
 };
 
 struct queue_limits {
@@ -44,18 +51,22 @@ struct blk_mq_hw_ctx {
 	unsigned int queue_num;
 };
 
-struct bio;
-
 enum mq_rq_state {
 	MQ_RQ_IDLE = 0,
 	MQ_RQ_IN_FLIGHT = 1,
 	MQ_RQ_COMPLETE = 2,
 };
 
-enum { REQ_OP_DRV_IN = 34, NVME_REQ_USERCMD = 1 << 1 }; /* the same since 4.14 and 4.11 */
+/* The same since 4.10, 4.14 and 4.11. */
+enum { REQ_OP_WRITE = 1, REQ_OP_FLUSH = 2, REQ_OP_DRV_IN = 34, NVME_REQ_USERCMD = 1 << 1 };
+
+struct kernfs_node {
+	__u64 id;
+};
 
 struct cgroup {
 	int level;
+	struct kernfs_node *kn;
 };
 
 /* Each level's id; pointers (ancestors) since 6.1 (7f203bc89eb6). */
@@ -63,14 +74,55 @@ struct cgroup___ids {
 	__u64 ancestor_ids[1];
 };
 
+struct cgroup___ancestors {
+	struct cgroup *ancestors[1];
+};
+
 struct css_set {
 	struct cgroup *dfl_cgrp;
 };
 
 struct task_struct {
+	int pid;
 	int tgid;
 	char comm[16];
 	struct css_set *cgroups;
+};
+
+struct cgroup_subsys_state {
+	struct cgroup *cgroup;
+};
+
+struct blkcg {
+	struct cgroup_subsys_state css;
+};
+
+struct blkcg_gq {
+	struct blkcg *blkcg;
+};
+
+struct bvec_iter {
+	__u64 bi_sector;
+	unsigned int bi_size;
+};
+
+struct bio {
+	struct bio *bi_next;
+	unsigned int bi_opf;
+	__u8 bi_status;
+	struct bvec_iter bi_iter;
+	void *bi_private;
+	struct block_device *bi_bdev;
+};
+
+/* bi_bdev came in 5.12 (309dca309fc3). */
+struct bio___disk {
+	struct gendisk *bi_disk;
+};
+
+/* Only with CONFIG_BLK_CGROUP. */
+struct bio___blkg {
+	struct blkcg_gq *bi_blkg;
 };
 
 struct request {

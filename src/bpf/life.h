@@ -10,23 +10,41 @@
 #include "bpf/row.h"
 #include "bpf/sink.h"
 #include "bpf/slot.h"
+#include "bpf/slow.h"
+
+inline_always __u32 depth_change(const struct io_slot *slot, int by)
+{
+	__u32 nr = slot_more(slot)->device & (IO_MAX_DEVICES - 1);
+	struct io_device *device = bpf_map_lookup_elem(&io_devices, &nr);
+
+	if (!device)
+		return 0;
+	add_to(device->in_flight, by);
+	return fresh(device->in_flight);
+}
 
 /* Who reads records makes his own rows of them; one that was dropped is in ours. */
 inline_always bool command_has_row(const struct tables *t, const struct io_slot *slot,
-				   const struct outcome *o, __u64 ns)
+				   const struct outcome *o, __u64 ns, const bool stages)
 {
 	if (ns < t->set->min_ns || (t->set->only_failed && !o->status))
 		return false;
-	return !t->set->records || !record_send(t, slot, o) || t->set->rows_too;
+	/* Some have no record of their own. */
+	if (stages && (settings.bios || (settings.slowest && !is_slow(ns))))
+		return true;
+	return !t->set->records || !record_send(t, slot, o, stages) || t->set->rows_too;
 }
 
+/* stages: known when it is compiled where it is often asked, so that it costs nothing there. */
 inline_always void command_ends(const struct tables *t, struct io_slot *slot,
-				const struct outcome *o)
+				const struct outcome *o, const bool stages)
 {
 	__u64 ns = o->end_ns - slot->first_ns;
 	const bool failed = o->status;
 
 	slot->state = IO_IDLE;
+	if (stages && settings.depths)
+		depth_change(slot, -1);
 	if (o->end_ns < slot->first_ns) {
 		count_up(counters.clock_backward);
 		return;
@@ -34,26 +52,47 @@ inline_always void command_ends(const struct tables *t, struct io_slot *slot,
 	slot->completed++;
 	if (failed)
 		count_up(counters.failed);
-	if (t->set->not_rows_alone && !command_has_row(t, slot, o, ns))
+	if (t->set->not_rows_alone && !command_has_row(t, slot, o, ns, stages))
 		return;
 	row_count(t, slot->key_nr, ns, slot->bytes);
 }
 
 /* An NVMe command ends with the error that parked it, or because no other attempt will come. */
-inline_always void command_fails(const struct tables *t, struct io_slot *slot, __u64 end_ns)
+inline_always void command_fails(const struct tables *t, struct io_slot *slot, __u64 end_ns,
+				 const bool stages)
 {
 	struct outcome o = { .end_ns = end_ns, .status = NVME_HOST_ABORTED };
 
 	if (t->set->records && slot->state == IO_PARKED)
 		o.status = slot_more(slot)->status;
-	command_ends(t, slot, &o);
+	command_ends(t, slot, &o, stages);
+}
+
+/* With stages an NVMe command waits for the end of its request, which is a stage itself. */
+inline_always void command_is_done(struct io_slot *slot, const struct outcome *o)
+{
+	slot->last_ns = o->end_ns;
+	slot_more(slot)->status = o->status;
+	slot_stages(slot)->result = o->result;
+	slot->state = IO_DONE;
+}
+
+/* o: what is known of the request's end. */
+inline_always void command_was_done(const struct tables *t, struct io_slot *slot, struct outcome *o)
+{
+	o->end_ns = slot->last_ns;
+	o->status = slot_more(slot)->status;
+	if (slot->state == IO_DONE)
+		o->result = slot_stages(slot)->result;
+	command_ends(t, slot, o, true);
 }
 
 /*
  * A setup finds the slot not idle. True: it is another attempt of the same command, which goes on.
  * False: the slot was cleared and takes a new command.
  */
-inline_always bool command_goes_on(const struct tables *t, struct io_slot *slot, __u64 alloc_ns)
+inline_always bool command_goes_on(const struct tables *t, struct io_slot *slot, __u64 alloc_ns,
+				   const bool stages)
 {
 	__u64 now = bpf_ktime_get_ns();
 
@@ -76,12 +115,20 @@ inline_always bool command_goes_on(const struct tables *t, struct io_slot *slot,
 			break;
 		}
 		count_up(counters.overwritten);
+		if (stages && settings.depths)
+			depth_change(slot, -1);
 		return false;
-	case IO_PARKED: command_fails(t, slot, slot->last_ns); return false;
+	case IO_PARKED: command_fails(t, slot, slot->last_ns, stages); return false;
+	case IO_DONE:
+		if (stages)
+			command_was_done(t, slot, &(struct outcome){});
+		return false;
 	default: return false;
 	}
 	if (t->set->records)
 		slot_more(slot)->last_ns = now;
+	if (stages)
+		slot_stages(slot)->issued_ns = slot_stages(slot)->reaped_ns = 0;
 	slot->state = IO_OPEN;
 	return true;
 }
@@ -95,8 +142,8 @@ inline_always bool remembers(void)
 		 settings.filter_qid || settings.filter_sectors);
 }
 
-inline_always bool command_wanted(struct request *rq, struct nvme_command *cmd, __u32 op,
-				  const bool direct)
+inline_always bool command_wanted(struct request *rq, struct nvme_command *cmd,
+				  const struct io_bio *owner, __u32 op, const bool direct)
 {
 	if (!op_wanted(op))
 		return false;
@@ -105,7 +152,7 @@ inline_always bool command_wanted(struct request *rq, struct nvme_command *cmd, 
 		return false;
 	if (settings.filter_qid && queue_number(rq, op >> 8, direct) != settings.wanted_qid)
 		return false;
-	return task_wanted();
+	return task_wanted(owner);
 }
 
 /* A block's log2 is below 32: the verifier does not mind a shift that it cannot bound. */
@@ -120,9 +167,13 @@ inline_always __u32 command_bytes(const struct io_slot *slot, struct request *rq
 
 /* Who sent it. Typed pointers read the task at once; the helper for its name costs 140
  * instructions. */
-inline_always void more_task(struct io_slot_more *more, const bool direct)
+inline_always void more_task(struct io_slot_more *more, const struct io_bio *owner,
+			     const bool direct)
 {
-	if (direct && settings.task_pointer) {
+	if (owner) {
+		more->pid = owner->pid;
+		__builtin_memcpy(more->comm, owner->comm, sizeof(more->comm));
+	} else if (direct && settings.task_pointer) {
 		struct task_struct *task = bpf_get_current_task_btf();
 
 		more->pid = task->tgid;
@@ -175,27 +226,37 @@ inline_always __u8 record_flags(struct request *rq, __u32 cmd_flags, const bool 
 }
 
 inline_always void more_fill(const struct tables *t, struct io_slot *slot, struct request *rq,
-			     struct nvme_command *cmd, const bool direct)
+			     struct nvme_command *cmd, const bool direct, const bool rich)
 {
 	struct io_slot_more *more = slot_more(slot);
 	__u32 cmd_flags = field_of(direct, rq, cmd_flags);
+	const struct io_bio *owner;
 
-	more_task(more, direct);
+	if (rich && settings.stages && !settings.details) {
+		slot->flags = 0;
+		return;
+	}
+	owner = owner_of(t, rq, rich);
+	more_task(more, owner, direct);
 	more->qid = queue_number(rq, slot->kind, direct);
 	if (cmd)
 		more_command(more, cmd, direct);
 	else
 		more_sector(more, rq, direct);
 	slot->flags = cmd_flags & t->set->rare_flags ? record_flags(rq, cmd_flags, cmd != 0) : 0;
+	if (owner)
+		slot->flags |= RECORD_OWNED;
 }
 
 /*
  * Is it one we count, and in which row? Asked once per queue and operation where the answer can
  * stay. The admin queue has no namespace behind it; a fabrics command is told by its type.
  */
-inline_always bool command_places(struct io_slot *slot, struct request *rq, struct request_queue *q,
-				  struct nvme_command *cmd, __u32 number, const bool direct)
+inline_always bool command_places(const struct tables *t, struct io_slot *slot, struct request *rq,
+				  struct request_queue *q, struct nvme_command *cmd, __u32 number,
+				  const bool direct, const bool rich)
 {
+	const struct io_bio *owner = owner_of(t, rq, rich);
 	struct io_device *device;
 	__u32 op = number, device_nr = 0;
 
@@ -207,7 +268,7 @@ inline_always bool command_places(struct io_slot *slot, struct request *rq, stru
 		op |= IO_ADMIN << 8;
 	slot->queue = 0;
 	device = device_wanted(rq, q, cmd != 0, direct, &device_nr);
-	if (!device || !command_wanted(rq, cmd, op, direct))
+	if (!device || !command_wanted(rq, cmd, owner, op, direct))
 		return false;
 	slot->sized_shift = nvme_is_sized(op) ? device->block_shift : 0; /* IO_NVME is 0 */
 	slot->kind = op >> 8;
@@ -216,7 +277,7 @@ inline_always bool command_places(struct io_slot *slot, struct request *rq, stru
 	/* Who reads records has no rows but of what was dropped, and those he only adds up. */
 	slot->key_nr = settings.records && !settings.rows_too
 			       ? 0
-			       : command_key(rq, device_nr, op, slot->bytes, direct);
+			       : command_key(rq, owner, device_nr, op, slot->bytes, direct);
 	if (settings.records)
 		slot_more(slot)->device = device_nr;
 	if (remembers() && number != NVME_FABRICS)
@@ -224,21 +285,37 @@ inline_always bool command_places(struct io_slot *slot, struct request *rq, stru
 	return true;
 }
 
-/* Setup or issue. The clock is read last: our own work is not the command's latency. */
-inline_always int command_starts(struct request *rq, struct request_queue *q,
-				 struct nvme_command *cmd, __u32 number, const bool direct)
+inline_always void stages_begin(struct io_slot *slot)
 {
+	struct io_slot_stages *s = slot_stages(slot);
+
+	s->issued_ns = s->reaped_ns = 0;
+	s->depth = settings.depths ? depth_change(slot, 1) : 0;
+	s->cpu = bpf_get_smp_processor_id();
+	s->tid = s->kernel_stack = s->user_stack = 0;
+	s->cgroup = 0;
+}
+
+/*
+ * Setup or issue. The clock is read last: our own work is not the command's latency. rich: the
+ * program is for views that want stages or owners; others do not pay for them.
+ */
+inline_always int command_starts(struct request *rq, struct request_queue *q,
+				 struct nvme_command *cmd, __u32 number, const bool direct,
+				 const bool rich)
+{
+	const bool stages = rich && settings.stages;
 	const struct tables t = the_tables();
 	struct io_slot *slot = slot_take(&t, rq);
 
 	if (!slot)
 		return 0;
 	if (slot->state > IO_IGNORED &&
-	    command_goes_on(&t, slot, field_of(direct, rq, start_time_ns)))
+	    command_goes_on(&t, slot, field_of(direct, rq, start_time_ns), stages))
 		return 0;
 	if (slot->queue == (__u64)q && slot->op == number) {
 		slot->bytes = command_bytes(slot, rq, cmd, direct);
-	} else if (!command_places(slot, rq, q, cmd, number, direct)) {
+	} else if (!command_places(&t, slot, rq, q, cmd, number, direct, rich)) {
 		slot->state = IO_IGNORED;
 		return 0;
 	}
@@ -250,10 +327,12 @@ inline_always int command_starts(struct request *rq, struct request_queue *q,
 		slot->first_ns = bpf_ktime_get_ns();
 		return 0;
 	}
-	more_fill(&t, slot, rq, cmd, direct);
+	more_fill(&t, slot, rq, cmd, direct, rich);
+	if (stages)
+		stages_begin(slot);
 	slot_more(slot)->last_ns = slot->first_ns = bpf_ktime_get_ns();
 	if (settings.split)
-		record_send(&t, slot, &(struct outcome){ .what = RECORD_SUBMIT });
+		record_send(&t, slot, &(struct outcome){ .what = RECORD_SUBMIT }, stages);
 	return 0;
 }
 
@@ -282,10 +361,11 @@ inline_always void completion_unmatched(struct io_slot *slot, struct request *rq
 		count_up(counters.no_start);
 }
 
-inline_always int nvme_setup(struct request *rq, struct nvme_command *cmd, const bool direct)
+inline_always int nvme_setup(struct request *rq, struct nvme_command *cmd, const bool direct,
+			     const bool rich)
 {
 	return command_starts(rq, field_of(direct, rq, q), cmd,
-			      field_of_command(direct, cmd, opcode), direct);
+			      field_of_command(direct, cmd, opcode), direct, rich);
 }
 
 /* As the driver decides: "do not retry" in the status, or a request that asked for no retry, as all
@@ -309,9 +389,12 @@ inline_always int nvme_complete(struct request *rq, const bool direct, const boo
 	}
 	o.status = nvme_status(t.set, rq, cast);
 	o.end_ns = now;
-	if (o.status) {
+	if (__builtin_expect(o.status, 0)) {
 		if (nvme_never_retries(&t, rq, o.status, direct)) {
-			command_ends(&t, slot, &o);
+			if (t.set->stages)
+				command_is_done(slot, &o);
+			else
+				command_ends(&t, slot, &o, false);
 			return 0;
 		}
 		slot->last_ns = now;
@@ -322,13 +405,18 @@ inline_always int nvme_complete(struct request *rq, const bool direct, const boo
 		}
 		return 0;
 	}
-	if (t.set->records)
+	if (t.set->records) {
 		o.result = nvme_result(rq, cast);
-	command_ends(&t, slot, &o);
+		if (t.set->stages) {
+			command_is_done(slot, &o);
+			return 0;
+		}
+	}
+	command_ends(&t, slot, &o, false);
 	return 0;
 }
 
-inline_always int block_issue(struct request *rq, const bool direct)
+inline_always int block_issue(struct request *rq, const bool direct, const bool rich)
 {
 	struct request_queue *q = field_of(direct, rq, q);
 	struct gendisk *disk = req_disk(rq, q, direct);
@@ -336,7 +424,7 @@ inline_always int block_issue(struct request *rq, const bool direct)
 	if (!disk || disk_is_nvme(disk, direct))
 		return 0;
 	return command_starts(rq, q, 0, IO_BLOCK << 8 | (field_of(direct, rq, cmd_flags) & 0xff),
-			      direct);
+			      direct, rich);
 }
 
 /*
@@ -350,8 +438,7 @@ inline_always bool completes_a_flush(struct request *rq, __u32 nr_bytes, const b
 	if (state == MQ_RQ_IDLE)
 		return true;
 	return state == MQ_RQ_COMPLETE && !nr_bytes && !field_of(direct, rq, __data_len) &&
-	       (field_of(direct, rq, cmd_flags) & 0xff) == 1 /* REQ_OP_WRITE */ &&
-	       BPF_CORE_READ(rq, bio);
+	       (field_of(direct, rq, cmd_flags) & 0xff) == REQ_OP_WRITE && BPF_CORE_READ(rq, bio);
 }
 
 /* An errno, or a blk_status_t since 5.16 (8a7d267b4a2c): user space knows what those mean. */
@@ -360,35 +447,285 @@ inline_always __u32 block_status(__u32 error)
 	return (__s32)error < 0 ? -error : error ? error | BLOCK_STATUS : 0;
 }
 
-inline_always int block_complete(struct request *rq, __u32 error, __u32 nr_bytes, const bool direct)
+/* A request of a disk that is not NVMe, whose first bio and number of bios are known with stages.
+ */
+inline_always void block_ends(const struct tables *t, struct request *rq, struct io_slot *slot,
+			      __u32 nr_bytes, struct outcome *o, const bool direct,
+			      const bool stages)
 {
-	struct gendisk *disk = req_disk(rq, field_of(direct, rq, q), direct);
-	struct outcome o = {};
-	struct io_slot *slot;
-	struct tables t;
-	__u64 now;
-
-	if (!disk || disk_is_nvme(disk, direct))
-		return 0;
-	now = bpf_ktime_get_ns();
-	t = the_tables();
-	slot = slot_find(&t, rq);
-	o.end_ns = now;
-	o.status = block_status(error);
 	if (slot && slot->state >= IO_RETRY) { /* it waited for another attempt that never came */
-		if (!o.status)
-			o.status = BLOCK_EIO;
-		command_ends(&t, slot, &o);
-		return 0;
+		if (!o->status)
+			o->status = BLOCK_EIO;
+		command_ends(t, slot, o, stages);
+		return;
 	}
 	if (!slot || slot->state != IO_OPEN) {
 		if (!completes_a_flush(rq, nr_bytes, direct))
 			completion_unmatched(slot, rq, false, direct);
-		return 0;
+		return;
 	}
 	if (nr_bytes < field_of(direct, rq, __data_len)) /* a part; the rest will follow */
+		return;
+	command_ends(t, slot, o, stages);
+}
+
+inline_always int block_complete(struct request *rq, __u32 error, __u32 nr_bytes, const bool direct)
+{
+	struct gendisk *disk = req_disk(rq, field_of(direct, rq, q), direct);
+	struct outcome o = {};
+	struct tables t;
+
+	if (!disk || disk_is_nvme(disk, direct))
 		return 0;
-	command_ends(&t, slot, &o);
+	o.end_ns = bpf_ktime_get_ns();
+	t = the_tables();
+	o.status = block_status(error);
+	block_ends(&t, rq, slot_find(&t, rq), nr_bytes, &o, direct, false);
+	return 0;
+}
+
+/* ---- with stages: the end of any request, and of its bios ---- */
+
+/*
+ * Bios merged into a request that ends, from the second on: where bios are not what is wanted they
+ * only make room. No static functions: the verifier looks at each once, not at every turn of the
+ * loop and for all that callers may know.
+ */
+__attribute__((noinline)) int bio_forget(__u64 bio)
+{
+	__u32 zero = 0;
+	void *bios = bpf_map_lookup_elem(&io_bios, &zero);
+	const struct tables t = { the_settings(), 0 };
+	struct io_bio *cell = bios ? bio_find_in(&t, bios, (void *)bio) : 0;
+
+	if (cell)
+		cell->busy = 0;
+	return 0;
+}
+
+__attribute__((noinline)) int bios_forget(__u64 bio)
+{
+	int nr = 0;
+
+#pragma clang loop unroll(disable)
+	for (; nr < BIO_MOST_MERGED && bio; nr++) {
+		bio_forget(bio);
+		bio = (__u64)BPF_CORE_READ((struct bio *)bio, bi_next);
+	}
+	return nr;
+}
+
+/* Known once its queue had a command that was wanted. */
+inline_always bool is_nvme(struct request *rq, const struct io_slot *slot)
+{
+	struct gendisk *disk;
+
+	if (slot && slot->state >= IO_OPEN)
+		return slot->kind != IO_BLOCK;
+	disk = req_disk(rq, BPF_CORE_READ(rq, q), false);
+	return !disk || disk_is_nvme(disk, false);
+}
+
+/* An NVMe command that is parked now was not tried again. */
+inline_always int request_complete(struct request *rq, __u32 error, __u32 nr_bytes,
+				   const bool direct)
+{
+	struct bio *bio = field_of(direct, rq, bio);
+	struct bio *next = bio ? field_of(direct, bio, bi_next) : 0;
+	struct outcome o = { .nr_bios = bio != 0 };
+	const struct tables t = the_tables();
+	__u64 now = bpf_ktime_get_ns();
+	struct io_bio *first = 0;
+	struct io_slot *slot;
+
+	if (nr_bytes < field_of(direct, rq, __data_len)) /* a part; the rest will follow */
+		return 0;
+	if (!settings.bios && next) {
+		__u64 address = 0; /* a number, as the function takes it */
+
+		bpf_core_read(&address, sizeof(address), &bio->bi_next);
+		o.nr_bios += bios_forget(address);
+	}
+	if (!settings.bios && bio)
+		o.bio = first = bio_find(&t, bio);
+	slot = slot_find(&t, rq);
+	if (slot && (slot->state == IO_DONE || slot->state == IO_PARKED)) {
+		o.done_ns = now;
+		command_was_done(&t, slot, &o);
+	} else if (!is_nvme(rq, slot)) {
+		o.end_ns = now;
+		o.status = block_status(error);
+		block_ends(&t, rq, slot, nr_bytes, &o, direct, true);
+	}
+	if (slot)
+		slot_stages(slot)->inserted_ns = 0; /* the next command may pass no scheduler */
+	if (first)
+		first->busy = 0;
+	return 0;
+}
+
+/* With owners, without stages: the bios of a request that ends make room. */
+inline_always int request_bios_forget(struct request *rq, __u32 nr_bytes)
+{
+	if (nr_bytes >= BPF_CORE_READ(rq, __data_len))
+		bios_forget((__u64)BPF_CORE_READ(rq, bio));
+	return 0;
+}
+
+/* ---- with bios: each bio, not each command ---- */
+
+/* What the slot of a request that ends says of its command; NULL: it carried none we count. */
+inline_always struct io_slot *slot_of_ending(const struct tables *t, __u64 rq, __u64 now,
+					     struct outcome *o)
+{
+	struct io_slot *slot = rq ? slot_find(t, (void *)rq) : 0;
+
+	if (!slot || slot->state <= IO_IGNORED)
+		return 0;
+	if (slot->kind != IO_BLOCK) {
+		o->end_ns = slot->last_ns;
+		o->status = slot_more(slot)->status;
+		o->done_ns = now;
+	}
+	return slot;
+}
+
+/*
+ * One bio ended, with the request rq or (0) without. Of a bio that no command carried, device says
+ * whose it was; -1: of no interest. No static function: the verifier looks at it once, not anew
+ * for each bio of a request.
+ */
+__attribute__((noinline)) int bio_ends(__u64 rq, __u64 bio, __u64 now, __u32 status, __s32 device)
+{
+	struct outcome o = { .end_ns = now, .status = status, .what = RECORD_BIO, .nr_bios = 1 };
+	__u32 zero = 0;
+	void *slots = bpf_map_lookup_elem(&io_slots, &zero);
+	void *bios = bpf_map_lookup_elem(&io_bios, &zero);
+	const struct tables t = { the_settings(), slots };
+	struct io_slot *slot;
+	struct io_bio *cell;
+
+	if (!slots || !bios)
+		return 0;
+	cell = bio_find_in(&t, bios, (void *)bio);
+	if (!cell)
+		return 0;
+	cell = bio_whole_ended(&t, bios, cell);
+	if (!cell)
+		return 0;
+	o.bio = cell;
+	slot = slot_of_ending(&t, rq, now, &o);
+	if ((!slot && device < 0) || (settings.slowest && !is_slow(now - cell->queued_ns)))
+		return 0;
+	if (slot)
+		record_send(&t, slot, &o, true);
+	else
+		record_of_bio(&t, cell, device, status, now);
+	return 0;
+}
+
+/* The request that waited while another one flushed for it: if its device is wanted, which? */
+inline_always __s32 flushed_device(struct request *rq, __u32 nr_bytes)
+{
+	struct request_queue *q = BPF_CORE_READ(rq, q);
+	struct gendisk *disk = req_disk(rq, q, false);
+	struct io_device *device;
+	__u32 number = 0;
+
+	if (!disk || !completes_a_flush(rq, nr_bytes, false))
+		return -1;
+	device = device_of_disk(disk, rq, q, disk_is_nvme(disk, false), &number);
+	return device && device->verdict == IO_WANTED ? (__s32)number : -1;
+}
+
+/* Runs before the program that ends the command: its slot tells all that a record needs. */
+inline_always int request_bios_end(struct request *rq, __u32 error, __u32 nr_bytes)
+{
+	__u64 now = bpf_ktime_get_ns();
+	struct bio *bio = BPF_CORE_READ(rq, bio);
+	__s32 device = flushed_device(rq, nr_bytes);
+
+	if (nr_bytes < BPF_CORE_READ(rq, __data_len))
+		return 0;
+#pragma clang loop unroll(disable)
+	for (int i = 0; i < BIO_MOST_MERGED && bio; i++) {
+		bio_ends((__u64)rq, (__u64)bio, now, block_status(error), device);
+		bio = BPF_CORE_READ(bio, bi_next);
+	}
+	return 0;
+}
+
+/* A bio of a device that has no requests, or that was refused before it got one. */
+inline_always int bio_ended(struct bio *bio)
+{
+	__u64 now = bpf_ktime_get_ns();
+	struct gendisk *disk = bio_disk(bio);
+	struct io_device *device;
+	__u32 number = 0;
+
+	device = disk ? device_of_disk(disk, 0, BPF_CORE_READ(disk, queue), false, &number) : 0;
+	return bio_ends(0, (__u64)bio, now, block_status(BPF_CORE_READ(bio, bi_status)),
+			device && device->verdict == IO_WANTED ? (__s32)number : -1);
+}
+
+inline_always int bio_forgotten(const void *bio)
+{
+	const struct tables t = the_tables();
+	struct io_bio *cell = bio_find(&t, bio);
+
+	if (cell)
+		cell->busy = 0;
+	return 0;
+}
+
+/* A command that no bio asked for was submitted by who is here; after its setup. */
+inline_always int nvme_submitted(void *ctx, const void *rq)
+{
+	const struct tables t = the_tables();
+	struct io_slot *slot = slot_find(&t, rq);
+	struct io_slot_stages *s;
+
+	if (!slot || slot->state != IO_OPEN || !(slot->flags & RECORD_PASSTHROUGH))
+		return 0;
+	s = slot_stages(slot);
+	s->tid = bpf_get_current_pid_tgid();
+	s->cgroup = bpf_get_current_cgroup_id();
+	stacks_take(ctx, &s->kernel_stack, &s->user_stack);
+	return 0;
+}
+
+/* Moments of an NVMe command that is on its way. */
+inline_always int nvme_issued(const void *rq)
+{
+	__u64 now = bpf_ktime_get_ns();
+	const struct tables t = the_tables();
+	struct io_slot *slot = slot_find(&t, rq);
+
+	if (slot && slot->state == IO_OPEN && slot->kind != IO_BLOCK)
+		slot_stages(slot)->issued_ns = now;
+	return 0;
+}
+
+inline_always int nvme_reaped(const void *rq)
+{
+	__u64 now = bpf_ktime_get_ns();
+	const struct tables t = the_tables();
+	struct io_slot *slot = slot_find(&t, rq);
+
+	if (slot && slot->state == IO_OPEN)
+		slot_stages(slot)->reaped_ns = now;
+	return 0;
+}
+
+/* The scheduler has it: the slot may be its first sight of this request. */
+inline_always int request_inserted(const void *rq)
+{
+	__u64 now = bpf_ktime_get_ns();
+	const struct tables t = the_tables();
+	struct io_slot *slot = slot_take(&t, rq);
+
+	if (slot && slot->state <= IO_IGNORED)
+		slot_stages(slot)->inserted_ns = now;
 	return 0;
 }
 

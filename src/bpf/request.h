@@ -93,6 +93,15 @@ inline_always struct gendisk *req_disk(struct request *rq, struct request_queue 
 	}
 }
 
+inline_always struct gendisk *bio_disk(struct bio *bio)
+{
+	struct bio___disk *old = (void *)bio;
+
+	if (bpf_core_field_exists(struct bio, bi_bdev))
+		return BPF_CORE_READ(bio, bi_bdev, bd_disk);
+	return BPF_CORE_READ(old, bi_disk);
+}
+
 /*
  * Kernels without queue.disk name no disk in a command that the driver sends to a namespace itself
  * (report of zones). The name of the directory in which the queue's own lies will do. False: it is
@@ -187,25 +196,40 @@ inline_always bool nvme_is_users(struct request *rq)
 	return flags & NVME_REQ_USERCMD;
 }
 
+/* The id of a cgroup or of the one above it at that level; 0: it is not so deep. */
+inline_always __u64 cgroup_ancestor_of(struct cgroup *cgroup, __u32 level)
+{
+	struct cgroup *above = 0;
+	__u64 id = 0;
+
+	if (!cgroup || level > (__u32)BPF_CORE_READ(cgroup, level))
+		return 0;
+	if (bpf_core_field_exists(struct cgroup___ids, ancestor_ids)) {
+		bpf_probe_read_kernel(
+			&id, sizeof(id),
+			(void *)cgroup + bpf_core_field_offset(struct cgroup___ids, ancestor_ids) +
+				level * sizeof(id));
+		return id;
+	}
+	bpf_probe_read_kernel(&above, sizeof(above),
+			      (void *)cgroup +
+				      bpf_core_field_offset(struct cgroup___ancestors, ancestors) +
+				      level * sizeof(above));
+	return BPF_CORE_READ(above, kn, id);
+}
+
 /*
- * The id of the current task's cgroup or of the one above it at that level; 0: it is not so deep.
- * 5.10 gives the helper to no tracing program; as long as ids lie in the struct we need none.
+ * Of the current task's. 5.10 gives the helper to no tracing program; as long as ids lie in the
+ * struct we need none.
  */
 inline_always __u64 cgroup_ancestor(__u32 level)
 {
 	struct cgroup *cgroup;
-	__u64 id = 0;
 
 	if (!bpf_core_field_exists(struct cgroup___ids, ancestor_ids))
 		return bpf_get_current_ancestor_cgroup_id(level);
 	cgroup = BPF_CORE_READ((struct task_struct *)bpf_get_current_task(), cgroups, dfl_cgrp);
-	if (level > (__u32)BPF_CORE_READ(cgroup, level))
-		return 0;
-	bpf_probe_read_kernel(&id, sizeof(id),
-			      (void *)cgroup +
-				      bpf_core_field_offset(struct cgroup___ids, ancestor_ids) +
-				      level * sizeof(id));
-	return id;
+	return cgroup_ancestor_of(cgroup, level);
 }
 
 /* N of nvmeN, or -1. */

@@ -1,40 +1,117 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * sink.h: one record per command into its CPU's ring.
+ * sink.h: one record per command into its CPU's ring, with its stages behind it where they are
+ * wanted.
  */
 #ifndef IOSONAR_BPF_SINK_H
 #define IOSONAR_BPF_SINK_H
 
-#include "bpf/table.h"
+#include "bpf/bio.h"
+#include "wire/stage.h"
 
 inline_always struct io_slot_more *slot_more(const struct io_slot *slot)
 {
 	return (void *)slot + settings.more_at;
 }
 
+inline_always struct io_slot_stages *slot_stages(const struct io_slot *slot)
+{
+	return (void *)slot + settings.stages_at;
+}
+
 struct outcome {
 	__u64 end_ns, result;
 	__u32 status;
 	__u8 what;
+	/* With stages: */
+	__u64 done_ns;
+	const struct io_bio *bio; /* the request's first; NULL: not known */
+	__u32 nr_bios;
+	__s32 device_nr; /* of a bio that no command carried; -1: of no interest */
+};
+
+struct record_with_stages {
+	struct io_record record;
+	struct io_stages stages;
 };
 
 inline_always void record_fill(struct io_record *r, const struct io_slot *slot,
-			       const struct io_slot_more *more, const struct outcome *o)
+			       const struct io_slot_more *more, const struct outcome *o,
+			       const bool stages)
 {
 	r->first_ns = slot->first_ns;
 	r->last_ns = more->last_ns;
 	r->end_ns = o->end_ns;
-	r->result = o->result;
-	__builtin_memcpy(r->cdw10, more->cdw10, sizeof(r->cdw10));
-	r->nsid = more->nsid;
 	r->bytes = slot->bytes;
-	r->pid = more->pid;
-	__builtin_memcpy(r->comm, more->comm, sizeof(r->comm));
+	if (stages && !settings.details) {
+		__builtin_memset(&r->result, 0, sizeof(r->result) + sizeof(r->cdw10));
+		r->nsid = r->pid = 0;
+		__builtin_memset(r->comm, 0, sizeof(r->comm));
+	} else {
+		r->result = o->result;
+		__builtin_memcpy(r->cdw10, more->cdw10, sizeof(r->cdw10));
+		r->nsid = more->nsid;
+		r->pid = more->pid;
+		__builtin_memcpy(r->comm, more->comm, sizeof(r->comm));
+	}
 	__builtin_memcpy(&r->device, &more->device, 8);
 	r->status = o->status;
 	__builtin_memcpy(&r->cpu, &slot->key_nr, 8);
 	r->cmd_flags = 0;
 	r->what = o->what;
+}
+
+inline_always void stages_without_details(struct record_with_stages *r, const struct outcome *o)
+{
+	r->stages.queued_ns = o->bio ? o->bio->queued_ns : 0;
+	r->stages.got_ns = o->bio ? o->bio->got_ns : 0;
+	__builtin_memset(&r->stages.cgroup, 0, 36);
+	r->stages.cpu = 0;
+}
+
+inline_always void stages_fill(struct record_with_stages *r, const struct io_slot *slot,
+			       const struct outcome *o)
+{
+	struct io_slot_stages *mine = slot_stages(slot);
+	struct io_stages *s = &r->stages;
+
+	s->inserted_ns = mine->inserted_ns;
+	s->issued_ns = mine->issued_ns;
+	s->reaped_ns = mine->reaped_ns;
+	s->done_ns = o->done_ns;
+	r->record.flags |= RECORD_STAGES;
+	s->nr_bios = o->nr_bios;
+	if (!settings.details) {
+		stages_without_details(r, o);
+		return;
+	}
+	s->depth = mine->depth;
+	s->cpu = mine->cpu;
+	if (!o->bio) {
+		__builtin_memset(&s->queued_ns, 0, 16);
+		s->cgroup = mine->cgroup;
+		s->inode = 0;
+		s->file_dev = 0;
+		s->tid = mine->tid;
+		s->kernel_stack = mine->kernel_stack;
+		s->user_stack = mine->user_stack;
+		return;
+	}
+	__builtin_memcpy(&s->queued_ns, &o->bio->queued_ns, 16);
+	__builtin_memcpy(&s->cgroup, &o->bio->cgroup, 32);
+	r->record.pid = o->bio->pid;
+	__builtin_memcpy(r->record.comm, o->bio->comm, sizeof(r->record.comm));
+	r->record.flags |= RECORD_OWNED;
+}
+
+/* The bio, not the command that it became or was a part of. */
+inline_always void bio_fill(struct io_record *r, const struct io_bio *bio)
+{
+	if (!bio)
+		return;
+	r->bytes = bio->bytes;
+	r->cdw10[0] = bio->sector;
+	r->cdw10[1] = bio->sector >> 32;
 }
 
 #define SAME(a, b, first_a, first_b, field)                                     \
@@ -49,13 +126,25 @@ SAME(io_record, io_slot, cpu, key_nr, attempts);
 SAME(io_record, io_slot, cpu, key_nr, flags);
 SAME(io_record, io_slot_more, device, device, qid);
 SAME(io_record, io_slot_more, device, device, cid);
+SAME(io_stages, io_bio, queued_ns, queued_ns, got_ns);
+SAME(io_stages, io_bio, cgroup, cgroup, inode);
+SAME(io_stages, io_bio, cgroup, cgroup, file_dev);
+SAME(io_stages, io_bio, cgroup, cgroup, tid);
+SAME(io_stages, io_bio, cgroup, cgroup, user_stack);
+
+inline_always struct io_record *record_reserve(void *ring, const bool stages)
+{
+	if (stages)
+		return bpf_ringbuf_reserve(ring, sizeof(struct record_with_stages), 0);
+	return bpf_ringbuf_reserve(ring, sizeof(struct io_record), 0);
+}
 
 /*
  * Into this CPU's ring. Tried is counted before the ring is asked, dropped when it had no room: I/O
  * never waits. False: it was dropped.
  */
 inline_always bool record_send(const struct tables *t, const struct io_slot *slot,
-			       const struct outcome *o)
+			       const struct outcome *o, const bool stages)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
 	struct io_cpu *mine =
@@ -65,16 +154,57 @@ inline_always bool record_send(const struct tables *t, const struct io_slot *slo
 	__u32 seq = mine->tried;
 
 	count_up(mine->tried);
-	r = ring ? bpf_ringbuf_reserve(ring, sizeof(*r), 0) : 0;
+	r = ring ? record_reserve(ring, stages) : 0;
 	if (!r) {
 		count_up(mine->dropped);
 		return false;
 	}
-	record_fill(r, slot, slot_more(slot), o);
+	record_fill(r, slot, slot_more(slot), o, stages);
+	if (stages)
+		stages_fill((void *)r, slot, o);
+	if (stages && settings.bios)
+		bio_fill(r, o->bio);
 	r->seq = seq;
 	r->cpu = cpu;
 	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
 	return true;
+}
+
+/* A bio that no command carried: its device has none, or another bio's flush did for it. */
+inline_always void record_of_bio(const struct tables *t, const struct io_bio *bio, __u32 device,
+				 __u32 status, __u64 end_ns)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct io_cpu *mine =
+		t->slots + settings.cpu_at + (cpu * sizeof(*mine) & settings.cpu_mask);
+	void *ring = bpf_map_lookup_elem(&io_rings, &cpu);
+	struct record_with_stages *r;
+	__u32 seq = mine->tried;
+
+	count_up(mine->tried);
+	r = ring ? bpf_ringbuf_reserve(ring, sizeof(*r), 0) : 0;
+	if (!r) {
+		count_up(mine->dropped);
+		return;
+	}
+	__builtin_memset(r, 0, sizeof(*r));
+	r->record.first_ns = r->record.last_ns = bio->queued_ns;
+	r->record.end_ns = end_ns;
+	r->record.pid = bio->pid;
+	r->record.seq = seq;
+	__builtin_memcpy(r->record.comm, bio->comm, sizeof(r->record.comm));
+	r->record.device = device;
+	r->record.status = status;
+	r->record.cpu = cpu;
+	r->record.kind = IO_BLOCK;
+	r->record.op = bio->bytes || bio->op != REQ_OP_WRITE ? bio->op : REQ_OP_FLUSH;
+	r->record.what = RECORD_BIO;
+	r->record.flags = RECORD_STAGES | RECORD_OWNED;
+	bio_fill(&r->record, bio);
+	__builtin_memcpy(&r->stages.queued_ns, &bio->queued_ns, 16);
+	__builtin_memcpy(&r->stages.cgroup, &bio->cgroup, 32);
+	r->stages.cpu = cpu;
+	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
 }
 
 #endif

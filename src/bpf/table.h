@@ -7,7 +7,7 @@
 #define IOSONAR_BPF_TABLE_H
 
 #include "bpf/request.h"
-#include "wire/record.h"
+#include "wire/stage.h"
 
 struct io_counters counters;
 __u64 attached_ns = ~0ULL; /* a request allocated before may have been sent before */
@@ -27,6 +27,11 @@ TABLE(io_keys, struct io_key, 1);
 TABLE(io_devices, struct io_device, IO_MAX_DEVICES);
 TABLE(io_names, struct io_name, IO_MAX_NAMES);
 
+/* The tables of slots and bios once more, for functions that the verifier looks at by themselves:
+ * user space puts no address into those. Only with stages. */
+TABLE(io_slots, struct io_slot, 1);
+TABLE(io_bios, struct io_bio, 1);
+
 /* A ring per CPU: one for all is six times slower with two CPUs. */
 struct ring {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -39,6 +44,23 @@ struct {
 	__type(key, __u32);
 	__array(values, struct ring);
 } io_rings SEC(".maps");
+
+/* The kernel numbers stacks; those that were sent are marked. */
+struct {
+	__uint(type, BPF_MAP_TYPE_STACK_TRACE);
+	__uint(max_entries, IO_MAX_STACKS);
+	__uint(key_size, sizeof(__u32));
+	__uint(value_size, STACK_FRAMES * sizeof(__u64));
+} io_stacks SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, IO_MAX_STACKS);
+	__type(key, __u32);
+	__type(value, __u32);
+} io_stacks_sent SEC(".maps");
+
+struct io_slow slow;
 
 /* 5.10 runs no atomic that returns a value, so neither do we; nesting and other CPUs lose nothing.
  */
@@ -59,6 +81,21 @@ inline_always bool cell_claim(__u32 *claim)
 		return false;
 	add_to(*claim, mine);
 	return fresh(*claim) == mine;
+}
+
+/* Held for a moment: he who does not get it leaves no trace. */
+inline_always bool cell_hold(__u32 *claim, __u32 mine)
+{
+	add_to(*claim, mine);
+	if (fresh(*claim) == mine)
+		return true;
+	add_to(*claim, -mine);
+	return false;
+}
+
+inline_always void cell_release(__u32 *claim, __u32 mine)
+{
+	add_to(*claim, -mine);
 }
 
 /*

@@ -12,6 +12,8 @@ enum {
 	ABOUT_SETS = 16,
 	ABOUT_COUNTS = 1024,
 	ABOUT_NUMBERS = 65536,
+	ABOUT_CGROUPS = 16384,	 /* the others have no path */
+	ABOUT_PARTITIONS = 4096, /* of a device; the kernel has 256 */
 };
 
 struct capture_name_set {
@@ -50,7 +52,12 @@ void capture_about__free(struct capture_about *about)
 	}
 	for (size_t i = 0; i < about->nr_sets; i++)
 		about_free_set(&about->sets[i]);
+	for (size_t i = 0; i < about->nr_devices; i++)
+		device__free(&about->devices[i]);
+	for (size_t i = 0; i < about->nr_cgroups; i++)
+		free(about->cgroups[i].path);
 	about_free_trailer(&about->trailer);
+	free(about->cgroups);
 	free(about->info);
 	free(about->devices);
 	free(about->numbers);
@@ -246,19 +253,62 @@ int capture_about__set_device(struct capture_about *about, uint16_t number,
 			      const struct device *device)
 {
 	const struct device *known = capture_about__device(about, number);
-	int err;
+	struct device copy;
+	int err = device__copy(&copy, device);
 
+	if (err)
+		return err;
 	if (known) {
-		about->devices[known - about->devices] = *device;
+		device__free(&about->devices[known - about->devices]);
+		about->devices[known - about->devices] = copy;
 		return 0;
 	}
 	err = about_grow_devices(about);
-	if (err)
+	if (err) {
+		device__free(&copy);
 		return err;
-	about->devices[about->nr_devices] = *device;
+	}
+	about->devices[about->nr_devices] = copy;
 	about->numbers[about->nr_devices++] = number;
 	about->device_index[number] = (uint16_t)about->nr_devices;
 	return 0;
+}
+
+/* Behind all else: files of earlier days end before it. */
+static void about_put_partitions(struct byte_out *out, const struct device *device)
+{
+	if (!device->knows_partitions)
+		return;
+	byte_out__varint(out, device->nr_partitions);
+	for (uint32_t i = 0; i < device->nr_partitions; i++) {
+		byte_out__text(out, device->partitions[i].name);
+		byte_out__varint(out, device->partitions[i].from_sector);
+		byte_out__varint(out, device->partitions[i].nr_sectors);
+	}
+}
+
+static int about_take_partitions(struct byte_in *in, struct device *device)
+{
+	uint64_t nr;
+
+	if (in->at == in->end)
+		return 0;
+	nr = byte_in__varint(in);
+	if (in->bad || nr > ABOUT_PARTITIONS || nr > byte_in__left(in))
+		return -EBADMSG;
+	device->partitions = calloc(nr + 1, sizeof(*device->partitions));
+	if (!device->partitions)
+		return -ENOMEM;
+	device->nr_partitions = (uint32_t)nr;
+	device->knows_partitions = true;
+	for (uint64_t i = 0; i < nr; i++) {
+		struct device_partition *partition = &device->partitions[i];
+
+		byte_in__text(in, partition->name, sizeof(partition->name));
+		partition->from_sector = byte_in__varint(in);
+		partition->nr_sectors = byte_in__varint(in);
+	}
+	return in->bad ? -EBADMSG : 0;
 }
 
 /* An entry counts its own bytes: later fields come at its end, and older readers skip them. */
@@ -282,6 +332,7 @@ void capture_about__put_device(struct byte_out *out, uint16_t number, const stru
 	byte_out__text(&entry, device->serial);
 	byte_out__text(&entry, device->firmware);
 	byte_out__u8(&entry, device->gone);
+	about_put_partitions(&entry, device);
 	byte_out__varint(out, entry.len);
 	byte_out__put(out, entry.bytes, entry.len);
 	out->failed |= entry.failed;
@@ -292,6 +343,7 @@ static int about_take_device(struct capture_about *about, struct byte_in *entry)
 {
 	struct device device = { 0 };
 	uint64_t number = byte_in__varint(entry);
+	int err;
 
 	byte_in__text(entry, device.name, sizeof(device.name));
 	device.kind = (enum device_kind)byte_in__varint(entry);
@@ -312,7 +364,11 @@ static int about_take_device(struct capture_about *about, struct byte_in *entry)
 		return -EBADMSG;
 	if (device.kind > DEVICE_BIO) /* a kind of later days: it had records, so it has a queue */
 		device.kind = DEVICE_REQUEST;
-	return capture_about__set_device(about, (uint16_t)number, &device);
+	err = about_take_partitions(entry, &device);
+	if (!err)
+		err = capture_about__set_device(about, (uint16_t)number, &device);
+	device__free(&device);
+	return err;
 }
 
 static int about_take_devices(struct capture_about *about, struct byte_in *in)
@@ -413,6 +469,71 @@ static int about_take_clocks(struct capture_about *about, struct byte_in *in)
 	return err;
 }
 
+/* Where the first is that does not come before this id. */
+static size_t about_place_of_cgroup(const struct capture_about *about, uint64_t id)
+{
+	size_t low = 0, high = about->nr_cgroups;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (about->cgroups[middle].id < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+const char *capture_about__cgroup(const struct capture_about *about, uint64_t id)
+{
+	size_t place = about_place_of_cgroup(about, id);
+
+	return place < about->nr_cgroups && about->cgroups[place].id == id
+		       ? about->cgroups[place].path
+		       : NULL;
+}
+
+int capture_about__set_cgroup(struct capture_about *about, uint64_t id, const char *path)
+{
+	size_t place = about_place_of_cgroup(about, id);
+	struct capture_cgroup *cgroups;
+	char *copy;
+
+	if (capture_about__cgroup(about, id) || about->nr_cgroups == ABOUT_CGROUPS)
+		return 0;
+	cgroups = realloc(about->cgroups, (about->nr_cgroups + 1) * sizeof(*cgroups));
+	if (cgroups)
+		about->cgroups = cgroups;
+	copy = cgroups ? strdup(path) : NULL;
+	if (!copy)
+		return -ENOMEM;
+	memmove(cgroups + place + 1, cgroups + place,
+		(about->nr_cgroups++ - place) * sizeof(*cgroups));
+	cgroups[place] = (struct capture_cgroup){ id, copy };
+	return 0;
+}
+
+void capture_about__put_cgroup(struct byte_out *out, uint64_t id, const char *path)
+{
+	byte_out__varint(out, id);
+	byte_out__text(out, path);
+}
+
+static int about_take_cgroups(struct capture_about *about, struct byte_in *in)
+{
+	int err = 0;
+
+	while (in->at < in->end && !err) {
+		uint64_t id = byte_in__varint(in);
+		char *path = byte_in__text_new(in);
+
+		err = path && !in->bad ? capture_about__set_cgroup(about, id, path) : -EBADMSG;
+		free(path);
+	}
+	return err;
+}
+
 /* Names are not empty: an empty one ends the list, and so do the zeros behind a trailer. */
 static void about_put_counts(struct byte_out *out, const struct capture_counts *counts,
 			     size_t most_bytes)
@@ -484,6 +605,7 @@ int capture_about__take(struct capture_about *about, uint8_t type, struct byte_i
 	case CAPTURE_NAMES: return about_take_names(about, &in);
 	case CAPTURE_CLOCK: return about_take_clocks(about, &in);
 	case CAPTURE_TRAILER: return about_take_trailer(about, &in);
+	case CAPTURE_CGROUPS: return about_take_cgroups(about, &in);
 	}
 	return 0;
 }

@@ -36,6 +36,12 @@ struct capture_count {
 	uint64_t value;
 };
 
+/* What a cgroup of io_stages was called. */
+struct capture_cgroup {
+	uint64_t id;
+	char *path; /* below the root of the hierarchy: "/system.slice/x.service" */
+};
+
 /* One moment on three clocks. */
 struct capture_clock {
 	uint64_t mono_ns, boot_ns, real_ns;
@@ -63,6 +69,8 @@ struct capture_about {
 	uint16_t *device_index; /* by number: place in devices + 1 */
 	struct capture_name_set *sets;
 	size_t nr_sets;
+	struct capture_cgroup *cgroups; /* by id */
+	size_t nr_cgroups;
 	struct capture_clock *clocks; /* by mono_ns */
 	size_t nr_clocks, room_clocks;
 	struct capture_trailer trailer;
@@ -75,6 +83,7 @@ const struct device *capture_about__device(const struct capture_about *about, ui
 /* CAPTURE_NR_NAMES names, NULL where a number has none; NULL: no such set. */
 char *const *capture_about__names(const struct capture_about *about, const char *set);
 const char *capture_about__set_name(const struct capture_about *about, size_t nr);
+const char *capture_about__cgroup(const struct capture_about *about, uint64_t id); /* or NULL */
 /* The count of that name; 0: none. */
 uint64_t capture_counts__get(const struct capture_counts *counts, const char *name);
 /*
@@ -86,8 +95,11 @@ uint64_t capture_about__wall_ns(const struct capture_about *about, uint64_t mono
 /* Takes over what a payload says. 0; -EBADMSG: it says nothing sensible; -ENOMEM. */
 int capture_about__take(struct capture_about *about, uint8_t type, struct byte_in in);
 int capture_about__set_info(struct capture_about *about, const char *key, const char *value);
+/* A copy of it, partitions and all. */
 int capture_about__set_device(struct capture_about *about, uint16_t number,
 			      const struct device *device);
+/* The first path of an id holds. */
+int capture_about__set_cgroup(struct capture_about *about, uint64_t id, const char *path);
 int capture_about__add_clock(struct capture_about *about, const struct capture_clock *clock);
 void capture_about__sort_clocks(struct capture_about *about); /* if they did not come in order */
 /* Forgets all triples before the one that `mono_ns` needs. */
@@ -98,6 +110,7 @@ void capture_about__put_info(struct byte_out *out, const struct capture_info *in
 void capture_about__put_device(struct byte_out *out, uint16_t number, const struct device *device);
 uint32_t capture_about__put_names(struct byte_out *out, const char *set, char *const *names);
 void capture_about__put_clock(struct byte_out *out, const struct capture_clock *clock);
+void capture_about__put_cgroup(struct byte_out *out, uint64_t id, const char *path);
 /* As many counts as fit `most_bytes`; file_bytes comes first, as eight bytes. */
 void capture_about__put_trailer(struct byte_out *out, const struct capture_trailer *trailer,
 				size_t most_bytes);

@@ -14,11 +14,14 @@
 #include "capture/bytes.h"
 #include "capture/chunk.h"
 #include "capture/column.h"
+#include "capture/rows.h"
+#include "capture/stages.h"
 #include "capture/zip.h"
-#include "wire/record.h"
+#include "wire/stage.h"
 
 /*
- * Columns of a payload. Append, never renumber; one that a reader does not know, it skips. A `step`
+ * Columns of a payload. Append, never renumber; one that a reader does not know, it skips; those
+ * below 66 are known to the first one, which wants them to have the values of their kind. A `step`
  * is the difference from the record before with the same `who`, and stands there instead of the
  * plain column where it is shorter.
  */
@@ -60,8 +63,13 @@ enum capture_column_id {
 
 	CPU_NUMBER = 64,
 	CPU_FIRST_SEQ = 65,
-	NR_COLUMNS,
+
+	/* From 80 on: capture/stages.h. */
 };
+_Static_assert((int)STAGES_END <= (int)CAPTURE_COLUMNS, "all can be opened");
+
+/* Where the columns of a table stand in its rows. */
+extern const struct row_field capture_who_fields[], capture_what_fields[];
 
 /* Both sides guess the generation from the last one seen at the same place of this table. */
 enum { CAPTURE_GENERATIONS = 16384 };
@@ -73,12 +81,15 @@ static inline uint32_t capture_generation_place(uint16_t device, uint16_t qid, u
 	return (base + tag) % CAPTURE_GENERATIONS;
 }
 
-/* Records on their way into a payload: 2 MB; see tests/unit/capture_size.c for the cost. */
+/*
+ * Records on their way into a payload: 2 MB, and one more that only records with stages touch; see
+ * tests/unit/capture_size.c for the cost.
+ */
 struct capture_block;
 
 struct capture_block *capture_block__new(void);
 void capture_block__free(struct capture_block *block);
-/* The caller encodes when there are CAPTURE_BLOCK_RECORDS. */
+/* With its stages, if it has some. The caller encodes when there are CAPTURE_BLOCK_RECORDS. */
 void capture_block__add(struct capture_block *block, const struct io_record *record);
 size_t capture_block__nr(const struct capture_block *block);
 uint64_t capture_block__min_ns(const struct capture_block *block);
@@ -95,10 +106,17 @@ struct capture_unblock;
 struct capture_unblock *capture_unblock__new(void);
 void capture_unblock__free(struct capture_unblock *unblock);
 /*
- * chunk->count records from a payload that has CAPTURE_SLACK bytes behind it. 0; -EBADMSG: that is
- * no such payload; -EOPNOTSUPP: zstd is not built in; -ENOMEM.
+ * Looks through the payload of chunk->count records, which has CAPTURE_SLACK bytes behind it and
+ * stays there until all were read. 0: nothing in it can fail any more; -EBADMSG: that is no such
+ * payload; -EOPNOTSUPP: zstd is not built in; -ENOMEM; what translation->device said.
  */
-int capture_unblock__decode(struct capture_unblock *unblock, const struct capture_chunk *chunk,
-			    const uint8_t *payload, struct io_record *records);
+int capture_unblock__open(struct capture_unblock *unblock, const struct capture_chunk *chunk,
+			  const uint8_t *payload, const struct capture_translation *translation);
+/*
+ * Some more of its records, up to *end, as few as fit the L1 cache; none: there are no more. Each
+ * is io_record__size long. They are good until the next call.
+ */
+const struct io_record *capture_unblock__next(struct capture_unblock *unblock,
+					      const struct io_record **end);
 
 #endif

@@ -30,10 +30,12 @@ enum capture_type {
 	CAPTURE_RECORDS = 5,
 	CAPTURE_TRAILER = 6,
 	CAPTURE_RESERVE = 7, /* room for the trailer if the disk fills up */
+	CAPTURE_CGROUPS = 8,
 };
 
 enum capture_chunk_flag {
-	CAPTURE_ZSTD = 1, /* something in the payload needs zstd to be read */
+	CAPTURE_ZSTD = 1,   /* something in the payload needs zstd to be read */
+	CAPTURE_STAGES = 2, /* some of its records have stages */
 };
 
 struct capture_chunk {

@@ -372,25 +372,65 @@ static bool column_open_planes(struct capture_column *column, struct capture_zip
 	return true;
 }
 
+/* The next run's bits, of which `low` and `width` stand in front; NULL: there is no such run. */
+static const uint8_t *column_take_run(struct byte_in *in, size_t nr, struct column_run *run)
+{
+	const uint8_t *bits;
+
+	run->low = byte_in__varint(in);
+	run->width = byte_in__u8(in);
+	if (run->width > 64)
+		return NULL;
+	bits = byte_in__take(in, column_run_bytes(run->width, nr));
+	return in->bad ? NULL : bits;
+}
+
+static bool column_has_runs(struct byte_in in, size_t nr)
+{
+	struct column_run run;
+
+	for (size_t from = 0; from < nr; from += CAPTURE_RUN)
+		if (!column_take_run(&in, column_run_nr(from, nr), &run))
+			return false;
+	return true;
+}
+
+/* Pairs to the end; what they say past the last value does no harm. */
+static bool column_has_pairs(struct byte_in in)
+{
+	while (in.at < in.end && !in.bad) {
+		byte_in__varint(&in);
+		byte_in__varint(&in);
+	}
+	return !in.bad;
+}
+
+static void column_next_pair(struct capture_column *column)
+{
+	struct byte_in *in = &column->in;
+
+	column->zeros = in->at < in->end ? byte_in__varint(in) : UINT64_MAX;
+}
+
 bool capture_column__open(struct capture_column *column, struct capture_zip *zip, uint8_t packing,
 			  struct byte_in in, size_t nr)
 {
 	capture_column__close(column);
 	column->packing = packing;
+	column->in = in;
 	if (packing == PACKING_CONSTANT) {
 		column->least = byte_in__varint(&in);
 		return !in.bad;
 	}
 	if (packing == PACKING_SPARSE) {
-		column->zeros = in.at < in.end ? byte_in__varint(&in) : UINT64_MAX;
-		column->in = in;
-		return !in.bad;
+		column_next_pair(column);
+		return column_has_pairs(in);
 	}
 	column->least = (uint64_t)zigzag__get(byte_in__varint(&in));
 	column->scale = byte_in__varint(&in);
 	column->in = in;
 	if (packing == PACKING_BITS)
-		return !in.bad;
+		return !in.bad && column_has_runs(in, nr);
 	return packing == PACKING_PLANES && column_open_planes(column, zip, &in, nr);
 }
 
@@ -401,7 +441,8 @@ void capture_column__close(struct capture_column *column)
 }
 
 /* Wider than 57 bits: a value can reach into a ninth byte. */
-static void column_get_wide(uint64_t *values, const uint8_t *at, unsigned int width, size_t nr)
+static void column_get_wide(uint64_t *values, const uint8_t *at, unsigned int width, size_t nr,
+			    uint64_t base, uint64_t scale)
 {
 	uint64_t mask = ~0ULL >> (64 - width);
 
@@ -412,37 +453,40 @@ static void column_get_wide(uint64_t *values, const uint8_t *at, unsigned int wi
 
 		if (skip + width > 64)
 			value |= (uint64_t)byte[8] << (64 - skip);
-		values[i] = value & mask;
+		values[i] = base + scale * (value & mask);
 	}
 }
 
-static void column_get_bits(uint64_t *values, const uint8_t *at, unsigned int width, size_t nr)
+static void column_get_bits(uint64_t *values, const uint8_t *at, unsigned int width, size_t nr,
+			    uint64_t base, uint64_t scale)
 {
 	uint64_t mask = (1ULL << width) - 1;
 
 	for (size_t i = 0, bit = 0; i < nr; i++, bit += width)
-		values[i] = (le__get64(at + (bit >> 3)) >> (bit & 7)) & mask;
+		values[i] = base + scale * ((le__get64(at + (bit >> 3)) >> (bit & 7)) & mask);
 }
 
-static bool column_read_bits(struct capture_column *column, uint64_t *values, size_t nr)
+static void column_fill(uint64_t *values, uint64_t value, size_t nr)
 {
-	uint64_t base = column->least + column->scale * byte_in__varint(&column->in);
-	unsigned int width = byte_in__u8(&column->in);
-	uint64_t scale = column->scale;
-	const uint8_t *at;
-
-	if (width > 64)
-		return false;
-	at = byte_in__take(&column->in, column_run_bytes(width, nr));
-	if (column->in.bad)
-		return false;
-	if (width > 57)
-		column_get_wide(values, at, width, nr);
-	else
-		column_get_bits(values, at, width, nr);
 	for (size_t i = 0; i < nr; i++)
-		values[i] = base + scale * values[i];
-	return true;
+		values[i] = value;
+}
+
+static void column_read_bits(struct capture_column *column, uint64_t *values, size_t nr)
+{
+	uint64_t scale = column->scale, base;
+	struct column_run run;
+	const uint8_t *at = column_take_run(&column->in, nr, &run);
+
+	base = column->least + scale * run.low;
+	if (!run.width || !at) {
+		column_fill(values, base, nr);
+		return;
+	}
+	if (run.width > 57)
+		column_get_wide(values, at, run.width, nr, base, scale);
+	else
+		column_get_bits(values, at, run.width, nr, base, scale);
 }
 
 static void column_read_planes(struct capture_column *column, uint64_t *values, size_t nr)
@@ -457,32 +501,59 @@ static void column_read_planes(struct capture_column *column, uint64_t *values, 
 		values[i] = column->least + column->scale * values[i];
 }
 
-static bool column_read_sparse(struct capture_column *column, uint64_t *values, size_t nr)
+static void column_read_sparse(struct capture_column *column, uint64_t *values, size_t nr)
 {
-	struct byte_in *in = &column->in;
 	size_t i = 0;
 
 	memset(values, 0, nr * sizeof(*values));
 	while (column->zeros < nr - i) {
 		i += column->zeros;
-		values[i++] = byte_in__varint(in);
-		column->zeros = in->at < in->end ? byte_in__varint(in) : UINT64_MAX;
+		values[i++] = byte_in__varint(&column->in);
+		column_next_pair(column);
 	}
 	column->zeros -= nr - i;
-	return !in->bad;
 }
 
-bool capture_column__read(struct capture_column *column, uint64_t *values, size_t nr)
+void capture_column__read(struct capture_column *column, uint64_t *values, size_t nr)
 {
-	if (column->packing == PACKING_BITS)
-		return column_read_bits(column, values, nr);
-	if (column->packing == PACKING_SPARSE)
-		return column_read_sparse(column, values, nr);
-	if (column->packing == PACKING_PLANES) {
-		column_read_planes(column, values, nr);
-		return true;
+	switch (column->packing) {
+	case PACKING_BITS: column_read_bits(column, values, nr); break;
+	case PACKING_PLANES: column_read_planes(column, values, nr); break;
+	case PACKING_SPARSE: column_read_sparse(column, values, nr); break;
+	default: column_fill(values, column->least, nr);
 	}
-	for (size_t i = 0; i < nr; i++)
-		values[i] = column->least;
+}
+
+void capture_columns__close(struct capture_columns *columns)
+{
+	for (int id = 0; id < CAPTURE_COLUMNS; id++)
+		capture_column__close(&columns->columns[id]);
+}
+
+bool capture_columns__find(struct capture_columns *columns, struct byte_in in)
+{
+	capture_columns__close(columns);
+	memset(columns->found, 0, sizeof(columns->found));
+	while (in.at < in.end) {
+		uint8_t id = byte_in__u8(&in), packing = byte_in__u8(&in);
+		struct byte_in part = byte_in__part(&in);
+
+		if (part.bad)
+			return false;
+		if (id >= CAPTURE_COLUMNS)
+			continue;
+		columns->found[id].packing = packing;
+		columns->found[id].in = part;
+	}
+	return true;
+}
+
+bool capture_columns__open(struct capture_columns *columns, int from_id, int end_id, size_t nr)
+{
+	for (int id = from_id; id < end_id; id++)
+		if (columns->found[id].in.at &&
+		    !capture_column__open(&columns->columns[id], columns->zip,
+					  columns->found[id].packing, columns->found[id].in, nr))
+			return false;
 	return true;
 }

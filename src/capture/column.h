@@ -49,11 +49,35 @@ struct capture_column {
 	uint8_t *unpacked;	  /* what zstd made; free it */
 };
 
-/* False: not a column of nr values, or no memory. `zip` may be NULL: planes of zstd are refused. */
+/*
+ * Looks through all of it, so that reading cannot fail. False: not a column of nr values, or no
+ * memory. `zip` may be NULL: planes of zstd are refused.
+ */
 bool capture_column__open(struct capture_column *column, struct capture_zip *zip, uint8_t packing,
 			  struct byte_in in, size_t nr);
 void capture_column__close(struct capture_column *column);
-/* The next nr values, CAPTURE_RUN each time but the last. False: malformed. */
-bool capture_column__read(struct capture_column *column, uint64_t *values, size_t nr);
+/* The next nr values, CAPTURE_RUN each time but the last. */
+void capture_column__read(struct capture_column *column, uint64_t *values, size_t nr);
+
+/*
+ * The columns of a payload by their ids. They are found first and opened later, when it is known
+ * how many values they have; an id that nobody opens may have any number.
+ */
+enum { CAPTURE_COLUMNS = 128 }; /* ids that can be opened */
+
+struct capture_columns {
+	struct capture_zip *zip; /* may be NULL: planes of zstd are refused */
+	struct capture_column columns[CAPTURE_COLUMNS]; /* open, or absent */
+	struct {
+		uint8_t packing;
+		struct byte_in in;
+	} found[CAPTURE_COLUMNS];
+};
+
+/* To the end of the payload. False: that are no columns. Those that were open are closed. */
+bool capture_columns__find(struct capture_columns *columns, struct byte_in in);
+/* from_id … end_id - 1, all of nr values. False: one of them is malformed. */
+bool capture_columns__open(struct capture_columns *columns, int from_id, int end_id, size_t nr);
+void capture_columns__close(struct capture_columns *columns);
 
 #endif

@@ -5,11 +5,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "decode/nvme.h"
 #include "decode/op.h"
 #include "log.h"
 #include "wire/io.h"
+#include "wire/stage.h"
 
-enum { FILTER_NAMES = 512 };
+#define FILTER_DIGITS	 "0123456789"
+#define FILTER_NO_SECTOR UINT64_MAX /* in no partition */
+
+enum {
+	FILTER_NAMES = 512,
+	FILTER_NVME_DSM = 0x09, /* dataset management: its ranges are in its data */
+};
 
 /* ---- -d ---- */
 
@@ -30,31 +38,88 @@ static bool filter_is_controller(const struct device *device, const char *text)
 	return device->ctrl >= 0 && !strcmp(text, name);
 }
 
-static int filter_choose(const struct device_list *devices, const char *text,
-			 struct device_choice *choice)
+static int filter_choose_partition(const struct device *disk, const char *text, const char *name,
+				   struct device_choice *choice)
+{
+	for (uint32_t i = 0; i < disk->nr_partitions; i++) {
+		const struct device_partition *partition = &disk->partitions[i];
+
+		if (strcmp(partition->name, name))
+			continue;
+		if (!partition->nr_sectors) /* would mean the whole disk */
+			return log_err(-ENODEV, "-d %.64s: it has no sectors; the disk is %s", text,
+				       disk->name);
+		choice->from_sector = partition->from_sector;
+		choice->nr_sectors = partition->nr_sectors;
+		return 0;
+	}
+	return -ENOENT;
+}
+
+/* sda1 of sda, nvme0n1p1 of nvme0n1: as the kernel names partitions. */
+static bool filter_looks_like_partition(const struct device *disk, const char *name)
+{
+	size_t len = strlen(disk->name);
+
+	if (!len || strncmp(name, disk->name, len))
+		return false;
+	name += len;
+	if (strchr(FILTER_DIGITS, disk->name[len - 1]) && *name++ != 'p')
+		return false;
+	return *name && !name[strspn(name, FILTER_DIGITS)];
+}
+
+/* 0, -ENODEV: said; -ENOENT: it is not meant. */
+static int filter_choose_disk(const struct device_list *devices, const struct device *disk,
+			      const char *text, struct device_choice *choice)
+{
+	const char *name = strncmp(text, "/dev/", 5) ? text : text + 5;
+	char names[FILTER_NAMES];
+	int err = 0;
+
+	if (filter_is_controller(disk, name)) {
+		choice->ctrl = disk->ctrl;
+		return 0;
+	}
+	if (strcmp(disk->name, name) && !filter_is_number(disk, name))
+		err = filter_choose_partition(disk, text, name, choice);
+	if (err)
+		return err;
+	if (disk->kind == DEVICE_BIO)
+		return log_err(-ENODEV, "-d %.64s: it passes bios on; name a disk below it: %s",
+			       text, device_list__names(devices, names, sizeof(names)));
+	memcpy(choice->disk, disk->name, sizeof(choice->disk));
+	return 0;
+}
+
+/* Said, whatever it is. */
+static int filter_refuse(const struct device_list *devices, const char *text)
 {
 	const char *name = strncmp(text, "/dev/", 5) ? text : text + 5;
 	char names[FILTER_NAMES];
 
-	*choice = (struct device_choice){ .ctrl = -1 };
 	for (size_t i = 0; i < devices->nr; i++) {
-		const struct device *device = &devices->devices[i];
+		const struct device *disk = &devices->devices[i];
 
-		if (filter_is_controller(device, name)) {
-			choice->ctrl = device->ctrl;
-			return 0;
-		}
-		if (strcmp(device->name, name) && !filter_is_number(device, name))
-			continue;
-		if (device->kind == DEVICE_BIO)
+		if (!disk->knows_partitions && filter_looks_like_partition(disk, name))
 			return log_err(-ENODEV,
-				       "-d %s: it passes bios on; name a disk below it: %s", text,
-				       device_list__names(devices, names, sizeof(names)));
-		memcpy(choice->disk, device->name, sizeof(choice->disk));
-		return 0;
+				       "-d %.64s: this capture knows no partitions, it is of an "
+				       "iosonar that did not keep them; the disk is %s",
+				       text, disk->name);
 	}
 	return log_err(-ENODEV, "-d: there is no disk '%.128s' in the capture; there are: %s", text,
 		       device_list__names(devices, names, sizeof(names)));
+}
+
+static int filter_choose(const struct device_list *devices, const char *text,
+			 struct device_choice *choice)
+{
+	int err = -ENOENT;
+
+	*choice = (struct device_choice){ .ctrl = -1 };
+	for (size_t i = 0; i < devices->nr && err == -ENOENT; i++)
+		err = filter_choose_disk(devices, &devices->devices[i], text, choice);
+	return err == -ENOENT ? filter_refuse(devices, text) : err;
 }
 
 static int filter_init_devices(struct capture_filter *f, const struct device_list *devices)
@@ -71,11 +136,46 @@ static int filter_init_devices(struct capture_filter *f, const struct device_lis
 	return err;
 }
 
-static bool filter_wants_device(const struct capture_filter *f, const struct device *device)
+/*
+ * As the kernel had it when the command was built: flushes and passthrough commands have none
+ * (rq->__sector is -1). A discard of an NVMe drive had one, which its record does not hold.
+ */
+static uint64_t filter_sector(const struct io_record *r, const struct device *device)
 {
-	for (size_t i = 0; device && i < f->nr_choices; i++)
-		if (device_choice__means(&f->choices[i], device))
+	uint64_t lba;
+
+	if (r->kind == IO_BLOCK)
+		return (uint64_t)r->cdw10[1] << 32 | r->cdw10[0];
+	if (r->flags & RECORD_PASSTHROUGH || !nvme_command__lba(r, &lba))
+		return FILTER_NO_SECTOR;
+	return lba * (device->block_size > 512 ? device->block_size / 512 : 1);
+}
+
+static bool filter_is_unplaced(const struct io_record *r)
+{
+	return r->kind == IO_NVME && r->op == FILTER_NVME_DSM && !(r->flags & RECORD_PASSTHROUGH);
+}
+
+/* A whole disk, or one of its partitions: several -d of a disk add up. */
+static bool filter_wants_device(struct capture_filter *f, const struct io_record *r,
+				const struct device *device)
+{
+	uint64_t sector = 0;
+	bool some = false;
+
+	for (size_t i = 0; device && i < f->nr_choices; i++) {
+		const struct device_choice *choice = &f->choices[i];
+
+		if (!device_choice__means(choice, device))
+			continue;
+		if (!choice->nr_sectors)
 			return true;
+		sector = some ? sector : filter_sector(r, device);
+		some = true;
+		if (sector - choice->from_sector < choice->nr_sectors)
+			return true;
+	}
+	f->nr_unplaced += some && filter_is_unplaced(r);
 	return !f->nr_choices;
 }
 
@@ -113,6 +213,79 @@ static bool filter_wants_op(const struct capture_filter *f, const struct io_reco
 	return !f->by_op || (f->wanted_ops[r->kind & 3][r->op >> 6] >> (r->op & 63) & 1);
 }
 
+/* ---- --cgroup ---- */
+
+/* What stands behind the root of the hierarchy, without slashes at its ends. */
+static const char *filter_cgroup_name(const char *text, size_t *len)
+{
+	static const char root[] = "/sys/fs/cgroup";
+
+	if (!strncmp(text, root, sizeof(root) - 1))
+		text += sizeof(root) - 1;
+	text += strspn(text, "/");
+	*len = strlen(text);
+	while (*len && text[*len - 1] == '/')
+		--*len;
+	return text;
+}
+
+/* The cgroup itself or one below it; all are below the root. */
+static bool filter_is_below(const char *path, const char *name, size_t len)
+{
+	path += strspn(path, "/");
+	return !len || (!strncmp(path, name, len) && (!path[len] || path[len] == '/'));
+}
+
+static int filter_unknown_cgroup(const struct capture_filter_names *names, const char *text)
+{
+	if (!names->nr_cgroups)
+		return log_err(-EINVAL, "--cgroup %.128s: the capture has no path of any cgroup",
+			       text);
+	return log_err(
+		-EINVAL,
+		"--cgroup %.128s: no command of the capture is from there; one is from %.128s",
+		text, names->cgroups[0].path);
+}
+
+static int filter_init_cgroups(struct capture_filter *f, const struct capture_filter_names *names)
+{
+	const char *text = f->options->cgroup;
+	size_t len = 0;
+	const char *name = text ? filter_cgroup_name(text, &len) : NULL;
+
+	f->all_cgroups = text && !len;
+	if (!text || f->all_cgroups)
+		return 0;
+	f->cgroups = calloc(names->nr_cgroups + 1, sizeof(*f->cgroups));
+	if (!f->cgroups)
+		return log_err(-ENOMEM, "out of memory");
+	for (size_t i = 0; i < names->nr_cgroups; i++)
+		if (filter_is_below(names->cgroups[i].path, name, len))
+			f->cgroups[f->nr_cgroups++] = names->cgroups[i].id;
+	return f->nr_cgroups ? 0 : filter_unknown_cgroup(names, text);
+}
+
+static int filter_compare_ids(const void *a, const void *b)
+{
+	uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+
+	return (left > right) - (left < right);
+}
+
+static bool filter_wants_cgroup(struct capture_filter *f, const struct io_record *r)
+{
+	const struct io_stages *stages = io_record__stages(r);
+
+	if (!f->options->cgroup || f->all_cgroups)
+		return true;
+	if (!stages || !stages->cgroup) {
+		f->nr_stageless++;
+		return false;
+	}
+	return bsearch(&stages->cgroup, f->cgroups, f->nr_cgroups, sizeof(*f->cgroups),
+		       filter_compare_ids);
+}
+
 /* ---- all of them ---- */
 
 static bool filter_wants_sender(const struct capture_filter *f, const struct io_record *r)
@@ -122,7 +295,7 @@ static bool filter_wants_sender(const struct capture_filter *f, const struct io_
 	return !f->options->comm || !memcmp(r->comm, f->comm, sizeof(f->comm));
 }
 
-static bool filter_wants_place(const struct capture_filter *f, const struct io_record *r,
+static bool filter_wants_place(struct capture_filter *f, const struct io_record *r,
 			       const struct device *device)
 {
 	const struct filter_options *o = f->options;
@@ -134,42 +307,61 @@ static bool filter_wants_place(const struct capture_filter *f, const struct io_r
 	if (o->ctrl_id.given &&
 	    (!device || device->ctrl < 0 || (uint64_t)device->ctrl != o->ctrl_id.value))
 		return false;
-	return filter_wants_device(f, device);
+	return filter_wants_device(f, r, device);
+}
+
+static bool filter_wants_event(const struct capture_filter *f, const struct io_record *r)
+{
+	if (r->what == RECORD_SUBMIT)
+		return f->submits;
+	return r->what != RECORD_BIO || f->bios;
 }
 
 /* A submit has no outcome yet: the programs send it before they know. */
 static bool filter_wants_outcome(const struct capture_filter *f, const struct io_record *r)
 {
 	if (r->what == RECORD_SUBMIT)
-		return f->submits;
+		return true;
 	return r->end_ns - r->first_ns >= f->min_ns && (!f->options->failed || r->status);
 }
 
-bool capture_filter__passes(const struct capture_filter *f, const struct io_record *r,
+bool capture_filter__passes(struct capture_filter *f, const struct io_record *r,
 			    const struct device *device)
 {
+	if (!f->narrows || !filter_wants_event(f, r))
+		return filter_wants_event(f, r);
 	return filter_wants_op(f, r) && filter_wants_outcome(f, r) && filter_wants_sender(f, r) &&
-	       filter_wants_place(f, r, device);
+	       filter_wants_place(f, r, device) && filter_wants_cgroup(f, r);
+}
+
+static bool filter_narrows(const struct filter_options *o)
+{
+	return o->devices.nr || o->ops.nr || o->pid.given || o->comm || o->cgroup ||
+	       o->nsid.given || o->qid.given || o->ctrl_id.given || o->min_ns.given || o->failed;
 }
 
 int capture_filter__init(struct capture_filter *f, const struct filter_options *options,
-			 uint32_t kinds, const struct device_list *devices, char *const *op_names)
+			 uint32_t kinds, const struct capture_filter_names *names)
 {
 	int err;
 
 	*f = (struct capture_filter){ .options = options,
+				      .narrows = kinds || filter_narrows(options),
 				      .min_ns = options->min_ns.given ? options->min_ns.value : 0 };
 	if (options->comm && (!*options->comm || strlen(options->comm) >= sizeof(f->comm)))
 		return log_err(-EINVAL, "--comm '%s': a task's name has 1 to %zu characters",
 			       options->comm, sizeof(f->comm) - 1);
 	if (options->comm)
 		memcpy(f->comm, options->comm, strlen(options->comm));
-	err = filter_init_ops(f, kinds, op_names);
-	return err ? err : filter_init_devices(f, devices);
+	err = filter_init_ops(f, kinds, names->op_names);
+	err = err ? err : filter_init_devices(f, names->devices);
+	return err ? err : filter_init_cgroups(f, names);
 }
 
 void capture_filter__free(struct capture_filter *f)
 {
 	free(f->choices);
+	free(f->cgroups);
 	f->choices = NULL;
+	f->cgroups = NULL;
 }

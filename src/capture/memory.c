@@ -136,6 +136,8 @@ static int memory_save_about(struct capture_memory *memory, struct capture_write
 			capture_about__names(about, capture_about__set_name(about, i)));
 	for (size_t i = 0; i < about->nr_devices && !err; i++)
 		err = capture_writer__device(file, about->numbers[i], &about->devices[i]);
+	for (size_t i = 0; i < about->nr_cgroups && !err; i++)
+		err = capture_writer__cgroup(file, about->cgroups[i].id, about->cgroups[i].path);
 	for (size_t i = 0; i < about->nr_clocks && !err; i++)
 		err = capture_writer__clock(file, &about->clocks[i]);
 	return err;

@@ -11,10 +11,12 @@
 enum { MERGE_NUMBERS = 65536 };
 
 struct merge_file {
+	struct capture_merge *merge;
 	struct capture_reader *reader;
-	uint64_t shift_ns;  /* what its times need to be the first file's */
-	uint64_t next_ns;   /* time of its next record */
-	uint16_t *renumber; /* device number here, plus 1; by its number in the file */
+	uint64_t shift_ns;	      /* what its times need to be the first file's */
+	const struct io_record *next; /* its earliest that was not handed out yet, */
+	uint64_t next_ns;	      /* and its time */
+	uint16_t *renumber;	      /* device number here, plus 1; by its number in the file */
 };
 
 struct capture_merge {
@@ -23,7 +25,9 @@ struct capture_merge {
 	size_t nr;
 	struct merge_file **heap; /* the files that have records, the earliest first */
 	size_t nr_heap;
-	bool begun;
+	bool begun;	      /* the heap is made, */
+	bool handed;	      /* and the first of it has given its record away */
+	uint64_t next_cgroup; /* an id that no kernel gives */
 	bool used[MERGE_NUMBERS];
 };
 
@@ -51,9 +55,21 @@ static int merge_find_device(const struct capture_merge *merge, const struct dev
 	return -ENODEV;
 }
 
-/* The number that a device of a file has here. */
-static int merge_renumber(struct capture_merge *merge, struct merge_file *file, uint16_t number)
+/* What a file of earlier days does not know about a device, another one may. */
+static int merge_take_partitions(struct capture_merge *merge, uint16_t number,
+				 const struct device *device)
 {
+	if (!device->knows_partitions ||
+	    capture_about__device(&merge->about, number)->knows_partitions)
+		return 0;
+	return capture_about__set_device(&merge->about, number, device);
+}
+
+/* The number that a device of a file has here. */
+static int merge_renumber(void *arg, uint16_t number)
+{
+	struct merge_file *file = arg;
+	struct capture_merge *merge = file->merge;
 	const struct device *device =
 		capture_about__device(capture_reader__about(file->reader), number);
 	int here, err = 0;
@@ -61,7 +77,9 @@ static int merge_renumber(struct capture_merge *merge, struct merge_file *file, 
 	if (file->renumber[number])
 		return file->renumber[number] - 1;
 	here = device ? merge_find_device(merge, device) : -ENODEV;
-	if (here < 0) {
+	if (here >= 0) {
+		err = merge_take_partitions(merge, (uint16_t)here, device);
+	} else {
 		here = merge_free_number(merge, number);
 		if (here < 0 || here == UINT16_MAX)
 			return -EOVERFLOW;
@@ -75,17 +93,65 @@ static int merge_renumber(struct capture_merge *merge, struct merge_file *file, 
 	return here;
 }
 
+/* The id of that path; 0: it has none. */
+static uint64_t merge_find_cgroup(const struct capture_about *about, const char *path)
+{
+	for (size_t i = 0; i < about->nr_cgroups; i++)
+		if (!strcmp(about->cgroups[i].path, path))
+			return about->cgroups[i].id;
+	return 0;
+}
+
+/* Of another boot an id is another thing: the same path is the same one, all else keeps apart. */
+static int merge_add_cgroup(struct capture_merge *merge, const struct capture_cgroup *cgroup)
+{
+	uint64_t id = cgroup->id;
+
+	if (merge_find_cgroup(&merge->about, cgroup->path))
+		return 0;
+	if (capture_about__cgroup(&merge->about, id))
+		id = UINT64_MAX - merge->next_cgroup++;
+	return capture_about__set_cgroup(&merge->about, id, cgroup->path);
+}
+
+static int merge_copy_cgroups(struct capture_merge *merge, const struct capture_about *from,
+			      bool same_boot)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < from->nr_cgroups && !err; i++)
+		err = same_boot ? capture_about__set_cgroup(&merge->about, from->cgroups[i].id,
+							    from->cgroups[i].path)
+				: merge_add_cgroup(merge, &from->cgroups[i]);
+	return err;
+}
+
+/* The id that a cgroup of a file has here; one without a path keeps its own. */
+static uint64_t merge_renumber_cgroup(void *arg, uint64_t in_file)
+{
+	const struct merge_file *file = arg;
+	const char *path = capture_about__cgroup(capture_reader__about(file->reader), in_file);
+
+	return path ? merge_find_cgroup(&file->merge->about, path) : in_file;
+}
+
 static uint64_t merge_wall_offset(const struct capture_about *about)
 {
 	return about->clocks[0].real_ns - about->clocks[0].mono_ns;
 }
 
-static uint64_t merge_shift(const struct capture_about *first, const struct capture_about *other)
+/* Clocks and the ids of cgroups are those of a boot. */
+static bool merge_is_same_boot(const struct capture_about *first, const struct capture_about *other)
 {
 	const char *boot = capture_about__info(first, CAPTURE_INFO_BOOT_ID);
 	const char *other_boot = capture_about__info(other, CAPTURE_INFO_BOOT_ID);
 
-	if (boot && other_boot && !strcmp(boot, other_boot))
+	return first == other || (boot && other_boot && !strcmp(boot, other_boot));
+}
+
+static uint64_t merge_shift(const struct capture_about *first, const struct capture_about *other)
+{
+	if (merge_is_same_boot(first, other))
 		return 0;
 	if (!first->nr_clocks || !other->nr_clocks)
 		return 0;
@@ -130,21 +196,31 @@ static int merge_copy_names(struct capture_merge *merge, const struct capture_ab
 
 static int merge_add_file(struct capture_merge *merge, struct merge_file *file)
 {
+	const struct capture_about *first = capture_reader__about(merge->files[0].reader);
 	const struct capture_about *from = capture_reader__about(file->reader);
+	bool same_boot = merge_is_same_boot(first, from);
 	int err;
 
 	file->renumber = calloc(MERGE_NUMBERS, sizeof(*file->renumber));
 	if (!file->renumber)
 		return -ENOMEM;
-	file->shift_ns = merge_shift(capture_reader__about(merge->files[0].reader), from);
+	file->shift_ns = merge_shift(first, from);
+	capture_reader__translate(
+		file->reader,
+		&(struct capture_translation){ .shift_ns = file->shift_ns,
+					       .device = merge_renumber,
+					       .cgroup = same_boot ? NULL : merge_renumber_cgroup,
+					       .arg = file });
 	err = merge_copy_clocks(merge, file);
+	if (!err)
+		err = merge_copy_cgroups(merge, from, same_boot);
 	if (!err)
 		err = merge_copy_names(merge, from);
 	for (size_t i = 0; i < from->nr_info && !err; i++)
 		err = capture_about__set_info(&merge->about, from->info[i].key,
 					      from->info[i].value);
 	for (size_t i = 0; i < from->nr_devices && !err; i++) {
-		int here = merge_renumber(merge, file, from->numbers[i]);
+		int here = merge_renumber(file, from->numbers[i]);
 
 		err = here < 0 ? here : 0;
 	}
@@ -168,7 +244,8 @@ int capture_merge__new(struct capture_reader *const *readers, size_t nr,
 		goto out;
 	}
 	for (; new->nr < nr; new->nr++)
-		new->files[new->nr].reader = readers[new->nr];
+		new->files[new->nr] =
+			(struct merge_file){ .merge = new, .reader = readers[new->nr] };
 	err = 0;
 	for (size_t i = 0; i < nr && !err; i++)
 		err = merge_add_file(new, &new->files[i]);
@@ -264,15 +341,15 @@ static void merge_sift_down(struct capture_merge *merge, size_t at)
 	heap[at] = file;
 }
 
-/* 1: it has a next record, whose time is known now; 0: it has no more. */
+/* 1: it has a next record; 0: it has no more. */
 static int merge_look(struct merge_file *file)
 {
-	int err = 0;
-	const struct io_record *record = capture_reader__peek(file->reader, &err);
+	int err;
 
-	if (!record)
+	file->next = capture_reader__next(file->reader, &err);
+	if (!file->next)
 		return err;
-	file->next_ns = io_record__time_ns(record) + file->shift_ns;
+	file->next_ns = io_record__time_ns(file->next);
 	return 1;
 }
 
@@ -292,40 +369,32 @@ static int merge_begin(struct capture_merge *merge)
 	return 0;
 }
 
-static int merge_translate(struct capture_merge *merge, struct merge_file *file,
-			   struct io_record *record)
+/* The record that was handed out is done with: its file gets to the place of its next one. */
+static int merge_step(struct capture_merge *merge)
 {
-	int device = merge_renumber(merge, file, record->device);
+	int more = merge_look(merge->heap[0]);
 
-	if (device < 0)
-		return device;
-	record->device = (uint16_t)device;
-	record->first_ns += file->shift_ns;
-	record->last_ns += file->shift_ns;
-	if (record->what != RECORD_SUBMIT)
-		record->end_ns += file->shift_ns;
-	return 1;
-}
-
-int capture_merge__next(struct capture_merge *merge, struct io_record *record)
-{
-	int err = merge->begun ? 0 : merge_begin(merge), more;
-	struct merge_file *file;
-
-	if (err || !merge->nr_heap)
-		return err;
-	file = merge->heap[0];
-	err = capture_reader__next(file->reader, record);
-	if (err < 0)
-		return err;
-	more = merge_look(file);
 	if (more < 0)
 		return more;
 	if (!more)
 		merge->heap[0] = merge->heap[--merge->nr_heap];
 	if (merge->nr_heap)
 		merge_sift_down(merge, 0);
-	return merge_translate(merge, file, record);
+	merge->handed = false;
+	return 0;
+}
+
+const struct io_record *capture_merge__next(struct capture_merge *merge, int *err)
+{
+	if (merge->nr == 1)
+		return capture_reader__next(merge->files[0].reader, err);
+	*err = merge->begun ? 0 : merge_begin(merge);
+	if (!*err && merge->handed)
+		*err = merge_step(merge);
+	if (*err || !merge->nr_heap)
+		return NULL;
+	merge->handed = true;
+	return merge->heap[0]->next;
 }
 
 const struct capture_about *capture_merge__about(const struct capture_merge *merge)
@@ -341,6 +410,14 @@ size_t capture_merge__nr(const struct capture_merge *merge)
 const struct capture_reader *capture_merge__reader(const struct capture_merge *merge, size_t nr)
 {
 	return merge->files[nr].reader;
+}
+
+bool capture_merge__has_stages(const struct capture_merge *merge)
+{
+	for (size_t i = 0; i < merge->nr; i++)
+		if (capture_reader__has_stages(merge->files[i].reader))
+			return true;
+	return false;
 }
 
 uint64_t capture_merge__shift_ns(const struct capture_merge *merge, size_t nr)

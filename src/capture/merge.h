@@ -21,14 +21,16 @@ void capture_merge__free(struct capture_merge *merge);
 /* As capture_reader__bound, on the first file's clock; before the first __next. */
 void capture_merge__bound(struct capture_merge *merge, uint64_t from_ns, uint64_t to_ns);
 /* As capture_reader__next; device numbers are those of __about. */
-int capture_merge__next(struct capture_merge *merge, struct io_record *record);
+const struct io_record *capture_merge__next(struct capture_merge *merge, int *err);
 /*
- * The devices of all files, those with the same identity once; their clocks; of info and names
- * those of the first file that has them. Ledgers do not add up: ask each __reader for its own.
+ * The devices of all files, those with the same identity once; their cgroups, those with the same
+ * path once; their clocks; of info and names those of the first file that has them. Ledgers do not
+ * add up: ask each __reader for its own.
  */
 const struct capture_about *capture_merge__about(const struct capture_merge *merge);
 size_t capture_merge__nr(const struct capture_merge *merge);
 const struct capture_reader *capture_merge__reader(const struct capture_merge *merge, size_t nr);
+bool capture_merge__has_stages(const struct capture_merge *merge); /* one of the files has */
 /* What is added to the times of that file. */
 uint64_t capture_merge__shift_ns(const struct capture_merge *merge, size_t nr);
 

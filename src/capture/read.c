@@ -32,12 +32,13 @@ struct capture_reader {
 	size_t nr_blocks, room_blocks, next_block;
 	uint64_t nr_chunks, reserve_bytes, nr_records;
 	uint64_t from_ns, to_ns;
+	bool is_bounded;
 	uint8_t *payload; /* of one chunk, with slack behind it */
 	size_t payload_room;
 	struct capture_unblock *unblock;
-	struct io_record *records; /* of one block */
-	size_t room_records, nr, at;
-	uint16_t version; /* of the file */
+	struct capture_translation translation;
+	const struct io_record *at, *end; /* some of a block's records, from the next one on */
+	uint16_t version;		  /* of the file */
 };
 
 bool capture_damage__is_whole(const struct capture_damage *damage)
@@ -162,7 +163,7 @@ static int reader_take_chunk(struct capture_reader *reader, const struct capture
 		reader->damage.records_lost += chunk->lost;
 	if (chunk->type == CAPTURE_RECORDS)
 		return reader_add_block(reader, chunk, at);
-	if (!chunk->type || chunk->type > CAPTURE_RESERVE)
+	if (!chunk->type || chunk->type > CAPTURE_CGROUPS)
 		reader->damage.chunks_unknown++;
 	if (chunk->type == CAPTURE_RESERVE)
 		reader->reserve_bytes += chunk->length + CAPTURE_CHUNK_BYTES;
@@ -356,7 +357,6 @@ void capture_reader__free(struct capture_reader *reader)
 	capture_unblock__free(reader->unblock);
 	free(reader->blocks);
 	free(reader->payload);
-	free(reader->records);
 	free(reader->path);
 	free(reader);
 }
@@ -365,35 +365,29 @@ void capture_reader__bound(struct capture_reader *reader, uint64_t from_ns, uint
 {
 	reader->from_ns = from_ns;
 	reader->to_ns = to_ns;
+	reader->is_bounded = from_ns || to_ns != UINT64_MAX;
 }
 
-static int reader_make_room(struct capture_reader *reader, uint32_t count)
+void capture_reader__translate(struct capture_reader *reader,
+			       const struct capture_translation *translation)
 {
+	reader->translation = *translation;
+}
+
+/* 0: the block's records are there. -EBADMSG: skipped, and counted. */
+static int reader_open_block(struct capture_reader *reader, const struct reader_block *block)
+{
+	const struct capture_chunk *chunk = &block->chunk;
+	int err;
+
 	if (!reader->unblock)
 		reader->unblock = capture_unblock__new();
 	if (!reader->unblock)
 		return -ENOMEM;
-	if (count > CAPTURE_BLOCK_RECORDS)
-		return -EBADMSG;
-	if (count <= reader->room_records)
-		return 0;
-	free(reader->records);
-	reader->records = calloc(count, sizeof(*reader->records));
-	reader->room_records = reader->records ? count : 0;
-	return reader->records ? 0 : -ENOMEM;
-}
-
-/* 0: the block's records are there. -EBADMSG: skipped, and counted. */
-static int reader_decode(struct capture_reader *reader, const struct reader_block *block)
-{
-	const struct capture_chunk *chunk = &block->chunk;
-	int err = reader_make_room(reader, chunk->count);
-
+	err = reader_load(reader, chunk, block->at);
 	if (!err)
-		err = reader_load(reader, chunk, block->at);
-	if (!err)
-		err = capture_unblock__decode(reader->unblock, chunk, reader->payload,
-					      reader->records);
+		err = capture_unblock__open(reader->unblock, chunk, reader->payload,
+					    &reader->translation);
 	if (err == -EBADMSG) {
 		reader->damage.blocks_corrupt++;
 		reader->damage.records_corrupt += chunk->count;
@@ -404,16 +398,17 @@ static int reader_decode(struct capture_reader *reader, const struct reader_bloc
 	return err;
 }
 
-/* Is some of that time wanted? No bound at all also lets the last nanosecond through. */
+/* Is some of that time wanted? No end at all also lets the last nanosecond through. */
 static bool reader_wants(const struct capture_reader *reader, uint64_t min_ns, uint64_t max_ns)
 {
+	if (!reader->is_bounded)
+		return true;
 	return max_ns >= reader->from_ns && (min_ns < reader->to_ns || reader->to_ns == UINT64_MAX);
 }
 
-/* 1: records are there; 0: the end. */
+/* 1: a block is open; 0: the end. */
 static int reader_next_block(struct capture_reader *reader)
 {
-	reader->nr = reader->at = 0;
 	while (reader->next_block < reader->nr_blocks) {
 		const struct reader_block *block = &reader->blocks[reader->next_block];
 		int err;
@@ -422,45 +417,48 @@ static int reader_next_block(struct capture_reader *reader)
 			reader->next_block++;
 			continue;
 		}
-		err = reader_decode(reader, block);
+		err = reader_open_block(reader, block);
 		if (err && err != -EBADMSG)
 			return err;
 		reader->next_block++;
-		if (!err) {
-			reader->nr = block->chunk.count;
+		if (!err)
 			return 1;
-		}
 	}
 	return 0;
 }
 
-const struct io_record *capture_reader__peek(struct capture_reader *reader, int *err)
+/* 1: records are there; 0: the end. */
+static int reader_next_records(struct capture_reader *reader)
 {
-	uint64_t now_ns;
+	int more = 1;
 
-	for (;; reader->at++) {
-		if (reader->at == reader->nr) {
-			*err = reader_next_block(reader);
-			if (*err <= 0)
-				return NULL;
-			*err = 0;
-		}
-		now_ns = io_record__time_ns(&reader->records[reader->at]);
-		if (reader_wants(reader, now_ns, now_ns))
-			return &reader->records[reader->at];
+	if (reader->unblock)
+		reader->at = capture_unblock__next(reader->unblock, &reader->end);
+	while (reader->at == reader->end && more > 0) {
+		more = reader_next_block(reader);
+		if (more > 0)
+			reader->at = capture_unblock__next(reader->unblock, &reader->end);
 	}
+	return more;
 }
 
-int capture_reader__next(struct capture_reader *reader, struct io_record *record)
+const struct io_record *capture_reader__next(struct capture_reader *reader, int *err)
 {
-	int err = 0;
-	const struct io_record *next = capture_reader__peek(reader, &err);
+	const struct io_record *record;
+	uint64_t at_ns;
 
-	if (!next)
-		return err;
-	*record = *next;
-	reader->at++;
-	return 1;
+	do {
+		if (reader->at == reader->end) {
+			*err = reader_next_records(reader);
+			if (*err <= 0)
+				return NULL;
+		}
+		record = reader->at;
+		reader->at = stages__next_record(record);
+		at_ns = io_record__time_ns(record) - reader->translation.shift_ns;
+	} while (!reader_wants(reader, at_ns, at_ns));
+	*err = 0;
+	return record;
 }
 
 const struct capture_about *capture_reader__about(const struct capture_reader *reader)
@@ -505,6 +503,14 @@ bool capture_reader__span(const struct capture_reader *reader, uint64_t *min_ns,
 	return reader->nr_blocks;
 }
 
+bool capture_reader__has_stages(const struct capture_reader *reader)
+{
+	for (size_t i = 0; i < reader->nr_blocks; i++)
+		if (reader->blocks[i].chunk.flags & CAPTURE_STAGES)
+			return true;
+	return false;
+}
+
 const char *capture_reader__path(const struct capture_reader *reader)
 {
 	return reader->path;
@@ -526,7 +532,7 @@ int capture__verify(const char *path, struct capture_report *report)
 		const struct reader_block *block = &reader->blocks[i];
 
 		report->zstd_blocks += block->chunk.flags & CAPTURE_ZSTD;
-		err = reader_decode(reader, block);
+		err = reader_open_block(reader, block);
 		if (!err)
 			report->records += block->chunk.count;
 	}

@@ -2,11 +2,11 @@
 /*
  * read.h: reads a capture, whole or not. Opening looks at every chunk's header and at all that is
  * not records, so devices, clocks and ledger are known before the first record; records are checked
- * and decoded block by block. What is damaged is skipped and counted, never guessed. Memory: 1 MiB,
- * the largest chunk, and less than one byte for each byte of the file.
+ * and decoded block by block. What is damaged is skipped and counted, never guessed. Memory: a
+ *tenth of 1 MiB, the largest chunk, and less than one byte for each byte of the file.
  *
  *	err = capture_reader__open("run.cap", &reader);
- *	while ((got = capture_reader__next(reader, &record)) > 0)
+ *	while ((record = capture_reader__next(reader, &err)))
  *		…
  *	if (!capture_damage__is_whole(capture_reader__damage(reader)))
  *		…
@@ -22,6 +22,7 @@
 #include "wire/record.h"
 
 struct capture_reader;
+struct capture_translation; /* capture/block.h */
 
 /* What is wrong with a file. Blocks of records count as they are read, all else from the start. */
 struct capture_damage {
@@ -44,16 +45,21 @@ void capture_reader__free(struct capture_reader *reader);
 
 /* Only records of from_ns <= time < to_ns (monotonic); blocks outside are not even read. */
 void capture_reader__bound(struct capture_reader *reader, uint64_t from_ns, uint64_t to_ns);
-/* 1 and the next record, in the order they were written; 0 at the end; -errno. */
-int capture_reader__next(struct capture_reader *reader, struct io_record *record);
-/* The record that __next will give, or NULL: at the end, or *err. */
-const struct io_record *capture_reader__peek(struct capture_reader *reader, int *err);
+/* Before the first __next. Bounds stay those of the file's clock; what arg is stays there. */
+void capture_reader__translate(struct capture_reader *reader,
+			       const struct capture_translation *translation);
+/*
+ * The next record, in the order they were written, good until the next call. NULL: there are no
+ * more, and *err is 0; or *err is -errno.
+ */
+const struct io_record *capture_reader__next(struct capture_reader *reader, int *err);
 
 const struct capture_about *capture_reader__about(const struct capture_reader *reader);
 const struct capture_damage *capture_reader__damage(const struct capture_reader *reader);
 uint64_t capture_reader__nr_records(const struct capture_reader *reader); /* by block headers */
 uint64_t capture_reader__bytes(const struct capture_reader *reader);	  /* size of the file */
 uint64_t capture_reader__position(const struct capture_reader *reader);	  /* for a progress bar */
+bool capture_reader__has_stages(const struct capture_reader *reader);	  /* by block headers */
 /* Of the blocks' records; false: there are none. */
 bool capture_reader__span(const struct capture_reader *reader, uint64_t *min_ns, uint64_t *max_ns);
 const char *capture_reader__path(const struct capture_reader *reader); /* NULL: memory */

@@ -5,18 +5,35 @@
 #include <stdlib.h>
 #include <string.h>
 
+/*
+ * The last bytes of a record, as they lie there. Some are of its `who`, some of its `what`; each
+ * has zeros where the other's are, so that two ors join them.
+ */
+union unblock_tail {
+	struct {
+		uint16_t device, qid, cid, status, cpu;
+		uint8_t kind, op, cmd_flags, attempts, what, flags;
+	};
+	uint64_t words[2];
+};
+
+enum { UNBLOCK_TAIL = offsetof(struct io_record, device) };
+_Static_assert(UNBLOCK_TAIL + sizeof(union unblock_tail) == sizeof(struct io_record) &&
+		       offsetof(union unblock_tail, flags) + UNBLOCK_TAIL ==
+			       offsetof(struct io_record, flags),
+	       "the tail of a record");
+
 struct unblock_who {
 	uint64_t comm[2];
 	uint64_t address, latency; /* of its last record */
 	uint32_t pid, nsid, cpu_row;
-	uint16_t device, qid;
-	uint8_t kind, op;
+	uint32_t generation_base;
+	union unblock_tail tail;
 };
 
 struct unblock_what {
+	union unblock_tail tail;
 	uint32_t bytes, cdw12, cdw13;
-	uint16_t status;
-	uint8_t cmd_flags, attempts, what, flags;
 };
 
 struct unblock_cpu {
@@ -24,14 +41,27 @@ struct unblock_cpu {
 	uint32_t next_seq;
 };
 
+/* What a record may take. */
+struct unblock_space {
+	struct io_record record;
+	struct io_stages stages;
+};
+
 struct capture_unblock {
-	struct capture_zip *zip;
+	struct row *rows; /* as they stand in the file, table by table */
 	struct unblock_who *who;
 	struct unblock_what *what;
 	struct unblock_cpu *cpus;
 	uint32_t nr_who, nr_what, nr_cpus;
-	struct capture_column columns[NR_COLUMNS];
+	uint32_t nr, at;    /* records, and those that were handed out */
+	uint64_t now_ns;    /* of the last one */
+	bool steps_latency; /* columns of steps are there */
+	bool steps_address;
+	struct capture_columns columns;
+	struct stages_unblock stages;
+	uint16_t who_of[CAPTURE_BLOCK_RECORDS], what_of[CAPTURE_BLOCK_RECORDS];
 	uint64_t run[NR_RECORD_COLUMNS][CAPTURE_RUN]; /* a few values of every column */
+	struct unblock_space records[CAPTURE_RUN];    /* and what they make */
 	uint8_t generations[CAPTURE_GENERATIONS];
 };
 
@@ -40,116 +70,130 @@ struct capture_unblock *capture_unblock__new(void)
 	return calloc(1, sizeof(struct capture_unblock));
 }
 
+static void unblock_free_rows(struct capture_unblock *unblock)
+{
+	free(unblock->rows);
+	free(unblock->who);
+	free(unblock->what);
+	free(unblock->cpus);
+}
+
 void capture_unblock__free(struct capture_unblock *unblock)
 {
 	if (!unblock)
 		return;
-	for (int id = 0; id < NR_COLUMNS; id++)
-		capture_column__close(&unblock->columns[id]);
-	capture_zip__free(unblock->zip);
-	free(unblock->who);
-	free(unblock->what);
-	free(unblock->cpus);
+	capture_columns__close(&unblock->columns);
+	capture_zip__free(unblock->columns.zip);
+	stages_unblock__free(&unblock->stages);
+	unblock_free_rows(unblock);
 	free(unblock);
 }
 
-static size_t unblock_nr_values(const struct capture_unblock *unblock, uint8_t id, uint32_t count)
-{
-	if (id < WHO_PID)
-		return count;
-	if (id < WHAT_BYTES)
-		return unblock->nr_who;
-	return id < CPU_NUMBER ? unblock->nr_what : unblock->nr_cpus;
-}
-
-static int unblock_open_columns(struct capture_unblock *unblock, struct byte_in *in, uint32_t count)
-{
-	for (int id = 0; id < NR_COLUMNS; id++)
-		capture_column__close(&unblock->columns[id]);
-	while (in->at < in->end) {
-		uint8_t id = byte_in__u8(in), packing = byte_in__u8(in);
-		struct byte_in part = byte_in__part(in);
-
-		if (part.bad)
-			return -EBADMSG;
-		if (id >= NR_COLUMNS)
-			continue;
-		if (!capture_column__open(&unblock->columns[id], unblock->zip, packing, part,
-					  unblock_nr_values(unblock, id, count)))
-			return -EBADMSG;
-	}
-	return 0;
-}
+/* ---- what rows say ---- */
 
 static int unblock_new_rows(struct capture_unblock *unblock)
 {
-	free(unblock->who);
-	free(unblock->what);
-	free(unblock->cpus);
+	uint32_t most = unblock->nr_who > unblock->nr_what ? unblock->nr_who : unblock->nr_what;
+
+	most = unblock->nr_cpus > most ? unblock->nr_cpus : most;
+	unblock_free_rows(unblock);
+	unblock->rows = calloc(most + 1, sizeof(*unblock->rows));
 	unblock->who = calloc(unblock->nr_who + 1, sizeof(*unblock->who));
 	unblock->what = calloc(unblock->nr_what + 1, sizeof(*unblock->what));
 	unblock->cpus = calloc(unblock->nr_cpus + 1, sizeof(*unblock->cpus));
 	memset(unblock->generations, 0, sizeof(unblock->generations));
-	return unblock->who && unblock->what && unblock->cpus ? 0 : -ENOMEM;
+	return unblock->rows && unblock->who && unblock->what && unblock->cpus ? 0 : -ENOMEM;
 }
 
-/* One field of a table of rows. */
-#define UNBLOCK_GET_ROWS(unblock, id, rows, nr_rows, field)                                   \
-	do {                                                                                  \
-		uint64_t values_[CAPTURE_RUN];                                                \
-                                                                                              \
-		for (size_t row_ = 0; row_ < (nr_rows); row_++) {                             \
-			size_t left_ = (nr_rows)-row_;                                        \
-                                                                                              \
-			if (row_ % CAPTURE_RUN == 0 &&                                        \
-			    !capture_column__read(&(unblock)->columns[id], values_,           \
-						  left_ < CAPTURE_RUN ? left_ : CAPTURE_RUN)) \
-				return -EBADMSG;                                              \
-			(rows)[row_].field =                                                  \
-				(__typeof__((rows)[row_].field))values_[row_ % CAPTURE_RUN];  \
-		}                                                                             \
-	} while (0)
-
-static int unblock_get_who(struct capture_unblock *unblock)
+static bool unblock_get_cpus(struct capture_unblock *unblock)
 {
-	struct unblock_who *who = unblock->who;
-	uint32_t nr = unblock->nr_who;
+	static const struct row_field fields[] = { { CPU_NUMBER, 0, 0, 16 },
+						   { CPU_FIRST_SEQ, 1, 0, 32 },
+						   { 0 } };
 
-	UNBLOCK_GET_ROWS(unblock, WHO_PID, who, nr, pid);
-	UNBLOCK_GET_ROWS(unblock, WHO_COMM0, who, nr, comm[0]);
-	UNBLOCK_GET_ROWS(unblock, WHO_COMM1, who, nr, comm[1]);
-	UNBLOCK_GET_ROWS(unblock, WHO_DEVICE, who, nr, device);
-	UNBLOCK_GET_ROWS(unblock, WHO_QID, who, nr, qid);
-	UNBLOCK_GET_ROWS(unblock, WHO_CPU, who, nr, cpu_row);
-	UNBLOCK_GET_ROWS(unblock, WHO_NSID, who, nr, nsid);
-	UNBLOCK_GET_ROWS(unblock, WHO_KIND, who, nr, kind);
-	UNBLOCK_GET_ROWS(unblock, WHO_OP, who, nr, op);
-	for (uint32_t i = 0; i < nr; i++) {
-		if (who[i].cpu_row >= unblock->nr_cpus)
-			return -EBADMSG;
-		le__put64((uint8_t *)&who[i].comm[0], who[i].comm[0]);
-		le__put64((uint8_t *)&who[i].comm[1], who[i].comm[1]);
+	if (!rows__decode(unblock->rows, unblock->nr_cpus, fields, &unblock->columns))
+		return false;
+	for (uint32_t i = 0; i < unblock->nr_cpus; i++)
+		unblock->cpus[i] =
+			(struct unblock_cpu){ .cpu = (uint16_t)unblock->rows[i].words[0],
+					      .next_seq = (uint32_t)unblock->rows[i].words[1] };
+	return true;
+}
+
+static bool unblock_get_what(struct capture_unblock *unblock)
+{
+	if (!rows__decode(unblock->rows, unblock->nr_what, capture_what_fields, &unblock->columns))
+		return false;
+	for (uint32_t i = 0; i < unblock->nr_what; i++) {
+		const uint64_t *words = unblock->rows[i].words;
+
+		unblock->what[i] = (struct unblock_what){
+			.bytes = (uint32_t)words[0],
+			.cdw12 = (uint32_t)(words[0] >> 32),
+			.cdw13 = (uint32_t)words[2],
+			.tail = { { .status = (uint16_t)(words[2] >> 32),
+				    .cmd_flags = (uint8_t)(words[2] >> 48),
+				    .attempts = (uint8_t)(words[2] >> 56),
+				    .what = (uint8_t)words[3],
+				    .flags = (uint8_t)(words[3] >> 8) } },
+		};
 	}
-	return 0;
+	return true;
 }
 
-static int unblock_get_what(struct capture_unblock *unblock)
+/* What a row stands for in this machine's memory, and to who reads the file. */
+static int unblock_set_who(struct capture_unblock *unblock, struct unblock_who *who,
+			   const uint64_t words[4], const struct capture_translation *translation)
 {
-	struct unblock_what *what = unblock->what;
-	struct unblock_cpu *cpus = unblock->cpus;
-	uint32_t nr = unblock->nr_what;
+	uint16_t in_file = (uint16_t)words[3], qid = (uint16_t)(words[3] >> 16);
+	int device = in_file;
 
-	UNBLOCK_GET_ROWS(unblock, WHAT_BYTES, what, nr, bytes);
-	UNBLOCK_GET_ROWS(unblock, WHAT_CDW12, what, nr, cdw12);
-	UNBLOCK_GET_ROWS(unblock, WHAT_CDW13, what, nr, cdw13);
-	UNBLOCK_GET_ROWS(unblock, WHAT_STATUS, what, nr, status);
-	UNBLOCK_GET_ROWS(unblock, WHAT_CMD_FLAGS, what, nr, cmd_flags);
-	UNBLOCK_GET_ROWS(unblock, WHAT_ATTEMPTS, what, nr, attempts);
-	UNBLOCK_GET_ROWS(unblock, WHAT_WHAT, what, nr, what);
-	UNBLOCK_GET_ROWS(unblock, WHAT_FLAGS, what, nr, flags);
-	UNBLOCK_GET_ROWS(unblock, CPU_NUMBER, cpus, unblock->nr_cpus, cpu);
-	UNBLOCK_GET_ROWS(unblock, CPU_FIRST_SEQ, cpus, unblock->nr_cpus, next_seq);
-	return 0;
+	who->cpu_row = (uint16_t)(words[3] >> 32);
+	if (who->cpu_row >= unblock->nr_cpus)
+		return -EBADMSG;
+	if (translation->device)
+		device = translation->device(translation->arg, in_file);
+	le__put64((uint8_t *)&who->comm[0], words[0]);
+	le__put64((uint8_t *)&who->comm[1], words[1]);
+	who->pid = (uint32_t)words[2];
+	who->nsid = (uint32_t)(words[2] >> 32);
+	who->generation_base = capture_generation_place(in_file, qid, 0);
+	who->tail.device = (uint16_t)device;
+	who->tail.qid = qid;
+	who->tail.cpu = unblock->cpus[who->cpu_row].cpu;
+	who->tail.kind = (uint8_t)(words[3] >> 48);
+	who->tail.op = (uint8_t)(words[3] >> 56);
+	return device < 0 ? device : 0;
+}
+
+static int unblock_get_who(struct capture_unblock *unblock,
+			   const struct capture_translation *translation)
+{
+	int err = 0;
+
+	if (!rows__decode(unblock->rows, unblock->nr_who, capture_who_fields, &unblock->columns))
+		return -EBADMSG;
+	for (uint32_t i = 0; i < unblock->nr_who && !err; i++)
+		err = unblock_set_who(unblock, &unblock->who[i], unblock->rows[i].words,
+				      translation);
+	return err;
+}
+
+static bool unblock_get_places(struct capture_unblock *unblock)
+{
+	struct capture_column *columns = unblock->columns.columns;
+
+	return rows__places(&columns[COLUMN_WHO], unblock->nr, unblock->nr_who, unblock->who_of) &&
+	       rows__places(&columns[COLUMN_WHAT], unblock->nr, unblock->nr_what, unblock->what_of);
+}
+
+static uint32_t unblock_count_stages(const struct capture_unblock *unblock)
+{
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < unblock->nr; i++)
+		nr += !!(unblock->what[unblock->what_of[i]].tail.flags & RECORD_STAGES);
+	return nr;
 }
 
 /* The number of rows of each table, all of which some record uses. */
@@ -157,145 +201,183 @@ static int unblock_begin(struct capture_unblock *unblock, struct byte_in *in, ui
 {
 	uint64_t nr_who = byte_in__varint(in), nr_what = byte_in__varint(in);
 	uint64_t nr_cpus = byte_in__varint(in);
-	int err;
 
 	if (in->bad || !count || count > CAPTURE_BLOCK_RECORDS || nr_who > count ||
 	    nr_what > count || nr_cpus > count)
 		return -EBADMSG;
+	unblock->nr = count;
 	unblock->nr_who = (uint32_t)nr_who;
 	unblock->nr_what = (uint32_t)nr_what;
 	unblock->nr_cpus = (uint32_t)nr_cpus;
-	err = unblock_new_rows(unblock);
+	return capture_columns__find(&unblock->columns, *in) ? unblock_new_rows(unblock) : -EBADMSG;
+}
+
+/* Everything but the records themselves. */
+static int unblock_look(struct capture_unblock *unblock,
+			const struct capture_translation *translation)
+{
+	int err;
+
+	if (!capture_columns__open(&unblock->columns, COLUMN_TIME, NR_RECORD_COLUMNS, unblock->nr))
+		return -EBADMSG;
+	if (!unblock_get_cpus(unblock) || !unblock_get_what(unblock))
+		return -EBADMSG;
+	err = unblock_get_who(unblock, translation);
 	if (err)
 		return err;
-	return unblock_open_columns(unblock, in, count);
+	if (!unblock_get_places(unblock))
+		return -EBADMSG;
+	return stages_unblock__open(&unblock->stages, &unblock->columns,
+				    unblock_count_stages(unblock), translation);
 }
 
-static void unblock_set_who(struct capture_unblock *unblock, struct io_record *record,
-			    const struct unblock_who *who, uint64_t seq_error)
+int capture_unblock__open(struct capture_unblock *unblock, const struct capture_chunk *chunk,
+			  const uint8_t *payload, const struct capture_translation *translation)
 {
-	struct unblock_cpu *cpu = &unblock->cpus[who->cpu_row];
+	struct byte_in in = { payload, payload + chunk->length, false };
+	int err;
 
-	memcpy(record->comm, who->comm, sizeof(record->comm));
-	record->pid = who->pid;
-	record->nsid = who->nsid;
-	record->device = who->device;
-	record->qid = who->qid;
-	record->kind = who->kind;
-	record->op = who->op;
-	record->cpu = cpu->cpu;
-	record->seq = cpu->next_seq + (uint32_t)seq_error;
-	cpu->next_seq = record->seq + 1;
+	unblock->nr = unblock->at = 0;
+	if ((chunk->flags & CAPTURE_ZSTD) && !capture_zip__is_built_in())
+		return -EOPNOTSUPP;
+	if ((chunk->flags & CAPTURE_ZSTD) && !unblock->columns.zip)
+		unblock->columns.zip = capture_zip__new_reader();
+	err = unblock_begin(unblock, &in, chunk->count);
+	if (!err)
+		err = unblock_look(unblock, translation);
+	if (err)
+		unblock->nr = 0;
+	unblock->now_ns = chunk->min_ns + translation->shift_ns;
+	unblock->steps_latency = unblock->columns.columns[COLUMN_LATENCY_STEP].packing;
+	unblock->steps_address = unblock->columns.columns[COLUMN_ADDRESS_STEP].packing;
+	return err;
 }
 
-static void unblock_set_what(struct io_record *record, const struct unblock_what *what)
+/* ---- records ---- */
+
+static inline void unblock_set_times(struct io_record *record, uint64_t now_ns, uint64_t first_ns,
+				     uint64_t last_ns)
 {
-	record->bytes = what->bytes;
-	record->cdw10[2] = what->cdw12;
-	record->cdw10[3] = what->cdw13;
-	record->status = what->status;
-	record->cmd_flags = what->cmd_flags;
-	record->attempts = what->attempts;
-	record->what = what->what;
-	record->flags = what->flags;
+	record->first_ns = first_ns;
+	record->last_ns = first_ns + last_ns;
+	record->end_ns = now_ns;
 }
 
-static void unblock_set_times(struct io_record *record, uint64_t now_ns, uint64_t latency_ns,
-			      uint64_t last_ns)
+static inline void unblock_set_submit(struct io_record *record, uint64_t now_ns, uint64_t first_ns,
+				      uint64_t end_ns)
 {
-	record->first_ns = now_ns - latency_ns;
-	if (record->what == RECORD_SUBMIT) {
-		record->last_ns = now_ns;
-		record->end_ns = last_ns;
-	} else {
-		record->last_ns = record->first_ns + last_ns;
-		record->end_ns = now_ns;
-	}
+	record->first_ns = first_ns;
+	record->last_ns = now_ns;
+	record->end_ns = end_ns;
 }
 
-static void unblock_set_cid(struct capture_unblock *unblock, struct io_record *record, uint64_t tag,
-			    uint64_t generation_error)
+static inline uint16_t unblock_cid(struct capture_unblock *unblock, const struct unblock_who *who,
+				   uint64_t tag, uint64_t generation_error)
 {
-	uint8_t *last;
+	uint32_t place = (who->generation_base + (uint32_t)(tag & 0xfff)) % CAPTURE_GENERATIONS;
+	uint8_t generation = (uint8_t)((unblock->generations[place] + 1 + generation_error) & 15);
 
-	tag &= 0xfff;
-	last = &unblock->generations[capture_generation_place(record->device, record->qid,
-							      (uint32_t)tag)];
-	*last = (uint8_t)((*last + 1 + generation_error) & 15);
-	record->cid = (uint16_t)(tag | (uint64_t)*last << 12);
+	unblock->generations[place] = generation;
+	return (uint16_t)((tag & 0xfff) | (uint64_t)generation << 12);
+}
+
+static inline uint32_t unblock_seq(struct unblock_cpu *cpu, uint64_t error)
+{
+	uint32_t seq = cpu->next_seq + (uint32_t)error;
+
+	cpu->next_seq = seq + 1;
+	return seq;
 }
 
 /* The value, or the last one and a step. */
-static uint64_t unblock_value(struct capture_unblock *unblock, enum capture_column_id id, size_t i,
-			      uint64_t *last)
+static inline uint64_t unblock_value(const struct capture_unblock *unblock, bool steps,
+				     enum capture_column_id id, size_t i, uint64_t *last)
 {
-	if (!unblock->columns[id + 1].packing)
+	if (!steps)
 		return unblock->run[id][i];
 	*last += unblock->run[id + 1][i];
 	return *last;
 }
 
-static int unblock_record(struct capture_unblock *unblock, struct io_record *record, size_t i,
-			  uint64_t now_ns)
+static inline void unblock_record(struct capture_unblock *unblock, struct io_record *record,
+				  size_t i)
 {
-	uint64_t who_row = unblock->run[COLUMN_WHO][i], what_row = unblock->run[COLUMN_WHAT][i];
-	struct unblock_who *who = &unblock->who[who_row];
-	uint64_t address;
+	struct unblock_who *who = &unblock->who[unblock->who_of[unblock->at + i]];
+	const struct unblock_what *what = &unblock->what[unblock->what_of[unblock->at + i]];
+	const uint64_t tail[2] = { who->tail.words[0] | what->tail.words[0],
+				   who->tail.words[1] | what->tail.words[1] };
+	uint64_t first_ns, address;
 
-	if (who_row >= unblock->nr_who || what_row >= unblock->nr_what)
-		return -EBADMSG;
-	unblock_set_who(unblock, record, who, unblock->run[COLUMN_SEQ][i]);
-	unblock_set_what(record, &unblock->what[what_row]);
-	unblock_set_times(record, now_ns, unblock_value(unblock, COLUMN_LATENCY, i, &who->latency),
-			  unblock->run[COLUMN_LAST][i]);
-	unblock_set_cid(unblock, record, unblock->run[COLUMN_TAG][i],
-			unblock->run[COLUMN_GENERATION][i]);
-	address = unblock_value(unblock, COLUMN_ADDRESS, i, &who->address);
+	memcpy((char *)record + UNBLOCK_TAIL, tail, sizeof(tail));
+	record->cid = unblock_cid(unblock, who, unblock->run[COLUMN_TAG][i],
+				  unblock->run[COLUMN_GENERATION][i]);
+	memcpy(record->comm, who->comm, sizeof(record->comm));
+	record->seq = unblock_seq(&unblock->cpus[who->cpu_row], unblock->run[COLUMN_SEQ][i]);
+	record->pid = who->pid;
+	record->bytes = what->bytes;
+	record->nsid = who->nsid;
+	address = unblock_value(unblock, unblock->steps_address, COLUMN_ADDRESS, i, &who->address);
 	record->cdw10[0] = (uint32_t)address;
 	record->cdw10[1] = (uint32_t)(address >> 32);
+	record->cdw10[2] = what->cdw12;
+	record->cdw10[3] = what->cdw13;
 	record->cdw10[4] = (uint32_t)unblock->run[COLUMN_CDW14][i];
 	record->cdw10[5] = (uint32_t)unblock->run[COLUMN_CDW15][i];
 	record->result = unblock->run[COLUMN_RESULT][i];
-	return 0;
+	unblock->now_ns += unblock->run[COLUMN_TIME][i];
+	first_ns = unblock->now_ns -
+		   unblock_value(unblock, unblock->steps_latency, COLUMN_LATENCY, i, &who->latency);
+	if (what->tail.what == RECORD_SUBMIT)
+		unblock_set_submit(record, unblock->now_ns, first_ns, unblock->run[COLUMN_LAST][i]);
+	else
+		unblock_set_times(record, unblock->now_ns, first_ns, unblock->run[COLUMN_LAST][i]);
 }
 
-static int unblock_records(struct capture_unblock *unblock, const struct capture_chunk *chunk,
-			   struct io_record *records)
+/* Rows are known already; what is constant in the first run stays so. */
+static void unblock_read_run(struct capture_unblock *unblock, size_t nr)
 {
-	uint64_t now_ns = chunk->min_ns;
-	int err = 0;
+	struct capture_column *columns = unblock->columns.columns;
 
-	/* What is constant in the first run stays so. */
-	for (size_t from = 0; from < chunk->count && !err; from += CAPTURE_RUN) {
-		size_t left = chunk->count - from;
-		size_t nr = left < CAPTURE_RUN ? left : CAPTURE_RUN;
+	for (int id = 1; id < COLUMN_WHO; id++)
+		if (!unblock->at || columns[id].packing > PACKING_CONSTANT)
+			capture_column__read(&columns[id], unblock->run[id], nr);
+}
 
-		for (int id = 1; id < NR_RECORD_COLUMNS; id++)
-			if ((!from || unblock->columns[id].packing > PACKING_CONSTANT) &&
-			    !capture_column__read(&unblock->columns[id], unblock->run[id], nr))
-				return -EBADMSG;
-		for (size_t i = 0; i < nr && !err; i++) {
-			now_ns += unblock->run[COLUMN_TIME][i];
-			err = unblock_record(unblock, &records[from + i], i, now_ns);
-		}
+/* One after the other, some with stages behind them; returns where they end. */
+static const struct io_record *unblock_records_with_stages(struct capture_unblock *unblock,
+							   uint32_t nr)
+{
+	struct io_record *record = (void *)unblock->records;
+
+	for (uint32_t i = 0; i < nr; i++) {
+		unblock_record(unblock, record, i);
+		if (record->flags & RECORD_STAGES)
+			stages_unblock__next(&unblock->stages, record,
+					     (struct io_stages *)(record + 1));
+		record = (struct io_record *)stages__next_record(record);
 	}
-	return err;
+	return record;
 }
 
-int capture_unblock__decode(struct capture_unblock *unblock, const struct capture_chunk *chunk,
-			    const uint8_t *payload, struct io_record *records)
+static const struct io_record *unblock_plain_records(struct capture_unblock *unblock, uint32_t nr)
 {
-	struct byte_in in = { payload, payload + chunk->length, false };
-	int err;
+	struct io_record *records = (void *)unblock->records;
 
-	if ((chunk->flags & CAPTURE_ZSTD) && !capture_zip__is_built_in())
-		return -EOPNOTSUPP;
-	if ((chunk->flags & CAPTURE_ZSTD) && !unblock->zip)
-		unblock->zip = capture_zip__new_reader();
-	err = unblock_begin(unblock, &in, chunk->count);
-	if (!err)
-		err = unblock_get_what(unblock);
-	if (!err)
-		err = unblock_get_who(unblock);
-	return err ? err : unblock_records(unblock, chunk, records);
+	for (uint32_t i = 0; i < nr; i++)
+		unblock_record(unblock, &records[i], i);
+	return records + nr;
+}
+
+const struct io_record *capture_unblock__next(struct capture_unblock *unblock,
+					      const struct io_record **end)
+{
+	uint32_t left = unblock->nr - unblock->at;
+	uint32_t nr = left < CAPTURE_RUN ? left : CAPTURE_RUN;
+
+	if (nr)
+		unblock_read_run(unblock, nr);
+	*end = unblock->stages.nr ? unblock_records_with_stages(unblock, nr)
+				  : unblock_plain_records(unblock, nr);
+	unblock->at += nr;
+	return (void *)unblock->records;
 }

@@ -161,6 +161,12 @@ int capture_writer__names(struct capture_writer *writer, const char *set, char *
 	return writer_put_about(writer, CAPTURE_NAMES, nr);
 }
 
+int capture_writer__cgroup(struct capture_writer *writer, uint64_t id, const char *path)
+{
+	capture_about__put_cgroup(writer_begin(writer), id, path);
+	return writer_put_about(writer, CAPTURE_CGROUPS, 1);
+}
+
 int capture_writer__clock(struct capture_writer *writer, const struct capture_clock *clock)
 {
 	int err = capture_writer__flush(writer);
@@ -265,8 +271,8 @@ int capture_writer__records(struct capture_writer *writer, const struct io_recor
 		return 0;
 	}
 	/* To the end, even if one fails: every record is written or counted. */
-	for (size_t i = 0; i < nr; i++) {
-		int failed = writer_add(writer, &records[i]);
+	for (size_t i = 0; i < nr; i++, records = stages__next_record(records)) {
+		int failed = writer_add(writer, records);
 
 		err = err ? err : failed;
 	}

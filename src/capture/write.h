@@ -51,8 +51,10 @@ int capture_writer__device(struct capture_writer *writer, uint16_t number,
 			   const struct device *device);
 /* CAPTURE_NR_NAMES names, NULL where there is none. */
 int capture_writer__names(struct capture_writer *writer, const char *set, char *const *names);
+int capture_writer__cgroup(struct capture_writer *writer, uint64_t id, const char *path);
 /* Each second: writes pending records, too. */
 int capture_writer__clock(struct capture_writer *writer, const struct capture_clock *clock);
+/* One behind the other, each with its stages if it has some. */
 int capture_writer__records(struct capture_writer *writer, const struct io_record *records,
 			    size_t nr);
 /* Records that never came: in the next chunk of records, and by reason in the trailer. */

@@ -124,12 +124,46 @@ static const struct column device_columns[] = {
 	{ 0 },
 };
 
+struct info_partition {
+	const char *file, *partition, *dev;
+	uint64_t from_sector, sectors, size_bytes;
+};
+
+#define PARTITION(name) offsetof(struct info_partition, name)
+
+static const struct column partition_columns[] = {
+	{ "file", "file", CELL_TEXT, 0, "name of the capture", .at = PARTITION(file) },
+	{ "partition", "partition", CELL_TEXT, 9, "its name", .at = PARTITION(partition) },
+	{ "dev", "dev", CELL_TEXT, 7, "the disk it is on", .at = PARTITION(dev) },
+	{ "from_sector", "from", CELL_COUNT, 6, "its first sector of 512 bytes",
+	  .at = PARTITION(from_sector) },
+	{ "sectors", "sectors", CELL_COUNT, 7, "how many it has", .at = PARTITION(sectors) },
+	{ "size_bytes", "size", CELL_BYTES, 5, "its size", .at = PARTITION(size_bytes) },
+	{ 0 },
+};
+
+struct info_cgroup {
+	const char *file, *path;
+	uint64_t id;
+};
+
+static const struct column cgroup_columns[] = {
+	{ "file", "file", CELL_TEXT, 0, "name of the capture", offsetof(struct info_cgroup, file) },
+	{ "id", "id", CELL_COUNT, 6, "id of a cgroup", offsetof(struct info_cgroup, id) },
+	{ "path", "cgroup", CELL_TEXT, 6, "its path", offsetof(struct info_cgroup, path) },
+	{ 0 },
+};
+
 static const struct object info_object = { "info", { info_columns } };
 static const struct object text_object = { "text", { text_columns } };
 static const struct object count_object = { "count", { count_columns } };
 static const struct object device_object = { "device", { device_columns } };
-static const struct object *const info_objects[] = { &info_object, &text_object, &count_object,
-						     &device_object, NULL };
+static const struct object partition_object = { "partition", { partition_columns } };
+static const struct object cgroup_object = { "cgroup", { cgroup_columns } };
+static const struct object *const info_objects[] = {
+	&info_object,	   &text_object,   &count_object, &device_object,
+	&partition_object, &cgroup_object, NULL
+};
 
 static const struct option_def info_options[] = {
 	{ "FILE", 0, OPTION_OPERANDS, offsetof(struct info, files), "FILE...", "captures",
@@ -237,6 +271,64 @@ static int info_show_devices(const struct info *i, const struct capture_about *a
 	return 0;
 }
 
+static void info_show_partitions_of(struct table *table, const char *file, const struct device *d)
+{
+	for (uint32_t i = 0; i < d->nr_partitions; i++) {
+		const struct device_partition *p = &d->partitions[i];
+
+		table__row(table,
+			   &(struct info_partition){ .file = file,
+						     .partition = p->name,
+						     .dev = d->name,
+						     .from_sector = p->from_sector,
+						     .sectors = p->nr_sectors,
+						     .size_bytes = p->nr_sectors > UINT64_MAX / 512
+									   ? CELL_NO_NUMBER
+									   : p->nr_sectors * 512 });
+	}
+}
+
+static int info_show_partitions(const struct info *i, const struct capture_about *about,
+				const char *file)
+{
+	const struct column *shown[INFO_COLUMNS];
+	struct table *table =
+		info_table(i, "partition", partition_columns, i->format == TABLE_TEXT, shown);
+
+	if (!table)
+		return log_err(-ENOMEM, "out of memory");
+	for (size_t nr = 0; nr < about->nr_devices; nr++)
+		if (info_is_first(about, nr))
+			info_show_partitions_of(table, file, &about->devices[nr]);
+	table__free(table);
+	return 0;
+}
+
+static int info_show_cgroups(const struct info *i, const struct capture_about *about,
+			     const char *file)
+{
+	const struct column *shown[INFO_COLUMNS];
+	struct table *table =
+		info_table(i, "cgroup", cgroup_columns, i->format == TABLE_TEXT, shown);
+
+	if (!table)
+		return log_err(-ENOMEM, "out of memory");
+	for (size_t nr = 0; nr < about->nr_cgroups; nr++)
+		table__row(table, &(struct info_cgroup){ file, about->cgroups[nr].path,
+							 about->cgroups[nr].id });
+	table__free(table);
+	return 0;
+}
+
+static int info_show_lists(const struct info *i, const struct capture_about *about,
+			   const char *file)
+{
+	int err = about->nr_devices ? info_show_devices(i, about, file) : 0;
+
+	err = err ? err : info_show_partitions(i, about, file);
+	return err ? err : info_show_cgroups(i, about, file);
+}
+
 /* ---- JSON: one object for everything ---- */
 
 static int info_show_pairs(const struct info *i, const struct capture_about *about,
@@ -328,7 +420,7 @@ static int info_tell(const struct info *i, const struct capture_about *about,
 		info_line(i, about->info[k].key, about->info[k].value);
 	info_counts(i, "  lost        ", &about->trailer.lost);
 	info_counts(i, "  ledger      ", &about->trailer.ledger);
-	return about->nr_devices ? info_show_devices(i, about, row->file) : 0;
+	return info_show_lists(i, about, row->file);
 }
 
 /* ---- a file ---- */
@@ -384,7 +476,7 @@ static int info_show(struct info *i, const struct capture_reader *reader, struct
 	if (i->format == TABLE_CSV)
 		return 0;
 	err = info_show_pairs(i, about, row->file);
-	return err ? err : info_show_devices(i, about, row->file);
+	return err ? err : info_show_lists(i, about, row->file);
 }
 
 /* A file that cannot be read is a failure of the file, not of how we were called. */

@@ -68,7 +68,7 @@ static const char *const by_words[] = { "ctrl", "ns",  "dev",  "op",	 "size", "q
 
 static const struct option_def latency_options[] = {
 	{ "by", 0, OPTION_LIST, offsetof(struct latency, by), NULL,
-	  "one row per these (default dev,op); pid, comm, cgroup: of the task that issued",
+	  "one row per these (default dev,op); pid, comm, cgroup: of the task that submitted",
 	  .choices = by_words },
 	{ "hist", 0, OPTION_FLAG, offsetof(struct latency, hist), NULL,
 	  "the histogram every interval, not only at the end", .not_with = "heat" },
@@ -108,7 +108,7 @@ static const struct column tag_columns[] = {
 	{ "queue", "queue", CELL_COUNT, 5,
 	  "NVMe queue id (0: admin), or hardware queue of another disk", .at = FIELD(queue) },
 	{ "cpu", "cpu", CELL_COUNT, 3, "CPU that issued", .at = FIELD(cpu) },
-	{ "pid", "pid", CELL_COUNT, 7, "process that issued", .at = FIELD(pid) },
+	{ "pid", "pid", CELL_COUNT, 7, "process that submitted", .at = FIELD(pid) },
 	{ "comm", "comm", CELL_TEXT, 15, "its task's name", .at = FIELD(comm) },
 	{ "cgroup", "cgroup", CELL_TEXT, 10, "its cgroup", .at = FIELD(cgroup) },
 	{ 0 },

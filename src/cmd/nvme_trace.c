@@ -125,6 +125,7 @@ static const struct session_view nvme_trace_view = {
 	.wants = nvme_trace_wants,
 	.on_start = nvme_trace_on_start,
 	.on_record = nvme_trace_on_record,
+	.counts_records = true,
 	.on_end = nvme_trace_on_end,
 };
 

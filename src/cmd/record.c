@@ -17,7 +17,7 @@
 
 struct record {
 	/* options */
-	bool split, admin, io;
+	bool split, admin, io, stages;
 	struct option_number buffer;
 	const char *when;
 	/* state */
@@ -31,6 +31,8 @@ struct record {
 static const struct option_def record_options[] = {
 	{ "split", 0, OPTION_FLAG, offsetof(struct record, split), NULL,
 	  "also a record when a command is built" },
+	{ "stages", 0, OPTION_FLAG, offsetof(struct record, stages), NULL,
+	  "with when it passed which stage, and its owner: for layers -r and slow -r" },
 	{ "admin", 0, OPTION_FLAG, offsetof(struct record, admin), NULL,
 	  "only admin and fabrics commands", .not_with = "io" },
 	{ "io", 0, OPTION_FLAG, offsetof(struct record, io), NULL, "no admin or fabrics commands" },
@@ -54,7 +56,7 @@ static const struct option_group *const record_groups[] = { &write_group, &keep_
 const struct cmd cmd_record = {
 	.name = "record",
 	.group = "files",
-	.brief = "keep every command in a file, for trace -r and latency -r on any machine",
+	.brief = "keep every command in a file, for -r of the other commands on any machine",
 	.synopsis = "-w FILE [options] [-- COMMAND...]",
 	.groups = record_groups,
 	.own = &record_group,
@@ -71,6 +73,9 @@ static struct io_wants record_wants(void *state, const struct options *options)
 		.filter = &options->filter,
 		.records = true,
 		.split = r->split,
+		.stages = r->stages,
+		.details = r->stages,
+		.depths = r->stages,
 		.kinds = r->admin ? 1 << IO_ADMIN | 1 << IO_FABRICS
 			 : r->io  ? 1 << IO_NVME | 1 << IO_BLOCK
 				  : 0,
@@ -168,6 +173,7 @@ static const struct session_view record_view = {
 	.on_start = record_on_start,
 	.on_tick = record_on_tick,
 	.on_record = record_on_record,
+	.counts_records = true,
 	.on_end = record_on_end,
 	.only_keeps = true,
 };
@@ -177,6 +183,7 @@ static const struct session_view record_last_view = {
 	.on_start = record_on_start,
 	.on_tick = record_on_tick,
 	.on_record = record_on_record,
+	.counts_records = true,
 	.on_signal = record_on_signal,
 	.on_end = record_on_end,
 	.only_keeps = true,

@@ -21,10 +21,11 @@ struct trace {
 	struct option_number buffer;
 	/* state */
 	struct table *table;
+	char *const *op_names;
 	const struct column *shown[COMMAND_COLUMNS];
 	uint64_t printed;
-	struct command_row row;	  /* at hand */
-	bool fill_wall, fill_cdw; /* shown, or asked about: they cost more than the others */
+	struct command_row row;		    /* at hand */
+	bool fill_wall, fill_cdw, fill_lba; /* shown, or asked about: they cost time */
 	struct condition *condition;
 	const struct column *asked[COMMAND_COLUMNS]; /* by --if */
 };
@@ -144,10 +145,11 @@ static void trace_fill(struct trace *t, struct session *s, const struct io_recor
 	const struct command_context context = {
 		.dev = device ? device->name : NULL,
 		.block_size = device ? device->block_size : 0,
-		.op_names = session__op_names(s),
+		.op_names = t->op_names,
 		.start_ns = s->start_ns,
 		.wall_ns = t->fill_wall ? session__wall_ns(s, io_record__time_ns(r)) : 0,
 		.cdw = t->fill_cdw,
+		.without_lba = !t->fill_lba,
 	};
 
 	command_row__fill(&t->row, r, &context);
@@ -158,6 +160,8 @@ static int trace_on_record(void *state, struct session *s, const struct io_recor
 	struct trace *t = state;
 	const struct option_number *count = &s->options->run.count;
 
+	if (r->what == RECORD_BIO) /* kept for other views: it is no command */
+		return 0;
 	trace_fill(t, s, r);
 	if (t->condition && !condition__is_true(t->condition, &t->row))
 		return 0;
@@ -189,14 +193,30 @@ static int trace_on_start(void *state, struct session *s)
 	struct trace *t = state;
 	size_t nr = trace_choose_columns(t, s->format == TABLE_TEXT);
 
+	t->op_names = session__op_names(s);
+	t->fill_lba = t->condition;
+	for (size_t i = 0; i < nr; i++)
+		t->fill_lba |= !strcmp(t->shown[i]->key, "lba");
 	t->table = table__new(s->out, s->format, "trace", t->shown, nr);
-	return t->table ? 0 : log_err(-ENOMEM, "out of memory");
+	if (!t->table)
+		return log_err(-ENOMEM, "out of memory");
+	table__hold(t->table);
+	return 0;
+}
+
+/* Lines wait for each other: a write into the stream costs as much as a column. */
+static void trace_on_flush(void *state)
+{
+	struct trace *t = state;
+
+	if (t->table)
+		table__hand_over(t->table);
 }
 
 static int trace_on_end(void *state, struct session *s)
 {
-	(void)state;
 	(void)s;
+	trace_on_flush(state); /* the ledger follows */
 	return 0;
 }
 
@@ -204,7 +224,9 @@ static const struct session_view trace_view = {
 	.wants = trace_wants,
 	.on_start = trace_on_start,
 	.on_record = trace_on_record,
+	.counts_records = true,
 	.on_end = trace_on_end,
+	.on_flush = trace_on_flush,
 };
 
 static int trace_parse_condition(struct trace *t)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * device.c: which disks and controllers are there now, and is this still the one we knew? Costs
- * about fifteen small reads per device, at the start and at its uevents. It cannot tell two drives
- * without a serial from each other on a kernel without diskseq (5.10), nor hear of the hidden legs
- * of a multipath head: the kernel sends no uevents for them (block: Suppress uevent for hidden
- * device when removed, 2021), so they are looked at whenever their controller or head is.
+ * about fifteen small reads per device and three per partition, at the start and at its uevents. It
+ * cannot tell two drives without a serial from each other on a kernel without diskseq (5.10), nor
+ * hear of the hidden legs of a multipath head: the kernel sends no uevents for them (block:
+ * Suppress uevent for hidden device when removed, 2021), so they are looked at whenever their
+ * controller or head is.
  */
 #define _GNU_SOURCE
 #include "collect/device.h"
@@ -235,6 +236,77 @@ static void device_read_identity(int dir, struct device *device)
 	device_read_first(dir, device_firmwares, device->firmware, sizeof(device->firmware));
 }
 
+int device__copy(struct device *to, const struct device *from)
+{
+	size_t bytes = from->nr_partitions * sizeof(*from->partitions);
+
+	*to = *from;
+	to->partitions = bytes ? malloc(bytes) : NULL;
+	if (bytes && !to->partitions) {
+		to->nr_partitions = 0;
+		to->knows_partitions = false;
+		return -ENOMEM;
+	}
+	if (bytes)
+		memcpy(to->partitions, from->partitions, bytes);
+	return 0;
+}
+
+void device__free(struct device *device)
+{
+	free(device->partitions);
+	device->partitions = NULL;
+	device->nr_partitions = 0;
+}
+
+/* False: it is something else in the disk's folder. */
+static bool device_read_partition(int dir, const char *name, struct device_partition *partition)
+{
+	char path[64], text[32];
+
+	snprintf(path, sizeof(path), "%.31s/partition", name);
+	if (!device_name_is_sane(name) || device_read_text(dir, path, text, sizeof(text)))
+		return false;
+	snprintf(partition->name, sizeof(partition->name), "%.31s", name);
+	snprintf(path, sizeof(path), "%.31s/start", name);
+	partition->from_sector = device_read_u64(dir, path);
+	snprintf(path, sizeof(path), "%.31s/size", name);
+	partition->nr_sectors = device_read_u64(dir, path);
+	return true;
+}
+
+static bool device_add_partition(struct device *device, const struct device_partition *partition)
+{
+	struct device_partition *more = reallocarray(device->partitions, device->nr_partitions + 1,
+						     sizeof(*device->partitions));
+
+	if (!more)
+		return false;
+	device->partitions = more;
+	more[device->nr_partitions++] = *partition;
+	return true;
+}
+
+/* Folders in the disk's, whose names begin with the disk's. Without memory none are known. */
+static void device_read_partitions(int dir, struct device *device)
+{
+	size_t len = strlen(device->name);
+	struct device_partition partition;
+	struct dirent **names;
+	int nr = scandirat(dir, ".", &names, NULL, versionsort);
+
+	device->knows_partitions = nr >= 0;
+	for (int i = 0; i < nr; i++) {
+		if (!strncmp(names[i]->d_name, device->name, len) &&
+		    device_read_partition(dir, names[i]->d_name, &partition) &&
+		    !device_add_partition(device, &partition))
+			device->knows_partitions = false;
+		free(names[i]);
+	}
+	if (nr >= 0)
+		free(names);
+}
+
 static void device_read_disk(int dir, struct device *device)
 {
 	uint64_t nr_sectors = device_read_u64(dir, "size");
@@ -244,6 +316,7 @@ static void device_read_disk(int dir, struct device *device)
 	device->nsid = device_read_u32(dir, "nsid");
 	device->ctrl = device_read_ctrl(dir, device->name);
 	device->kind = device_kind_of(device->name, device_read_queues(dir, device));
+	device_read_partitions(dir, device);
 }
 
 /* queue_count includes the admin queue; sqsize counts from 0, as a full queue keeps one slot free.
@@ -281,16 +354,17 @@ static int device_read(const char *root, const char *name, struct device *device
 	return 0;
 }
 
-/* The new entry's index. */
-static int device_list_append(struct device_list *list, const struct device *device)
+/* The new entry's index. Takes the device over, even if it fails. */
+static int device_list_append(struct device_list *list, struct device *device)
 {
 	struct device *devices;
 
-	if (list->nr >= INT_MAX)
-		return -E2BIG;
-	devices = reallocarray(list->devices, list->nr + 1, sizeof(*devices));
-	if (!devices)
+	devices = list->nr < INT_MAX ? reallocarray(list->devices, list->nr + 1, sizeof(*devices))
+				     : NULL;
+	if (!devices) {
+		device__free(device);
 		return -ENOMEM;
+	}
 	list->devices = devices;
 	devices[list->nr] = *device;
 	return (int)list->nr++;
@@ -371,6 +445,8 @@ void device_list__free(struct device_list *list)
 {
 	if (!list)
 		return;
+	for (size_t i = 0; i < list->nr; i++)
+		device__free(&list->devices[i]);
 	free(list->devices);
 	list->devices = NULL;
 	list->nr = 0;
@@ -406,6 +482,7 @@ static void device_update(struct device *old, const struct device *now)
 {
 	struct device known = *old;
 
+	free(known.partitions);
 	*old = *now;
 	if (!old->diskseq)
 		old->diskseq = known.diskseq;

@@ -19,6 +19,11 @@ enum device_kind {
 	DEVICE_BIO,	  /* dm, md, zram, …: passes bios on, issues no requests of its own */
 };
 
+struct device_partition {
+	char name[32];			  /* "nvme0n1p1", "vda1" */
+	uint64_t from_sector, nr_sectors; /* of 512 bytes */
+};
+
 struct device {
 	char name[32]; /* "nvme0n1", "vda", "nvme0" */
 	enum device_kind kind;
@@ -30,13 +35,21 @@ struct device {
 	uint32_t nsid;		   /* 0: none */
 	uint32_t nr_queues, depth; /* hardware queues and requests per queue */
 	char model[48], serial[32], firmware[16];
-	bool gone; /* it was removed; the entry stays for the summary */
+	bool gone;		/* it was removed; the entry stays for the summary */
+	bool knows_partitions;	/* what follows is true; a controller has none */
+	uint32_t nr_partitions; /* in the order of their names */
+	struct device_partition *partitions;
 };
+
+/* The same with partitions of its own. -ENOMEM: *to has none. */
+int device__copy(struct device *to, const struct device *from);
+void device__free(struct device *device); /* its partitions, not itself */
 
 struct device_list {
 	struct device *devices;
 	size_t nr;
 	char root[64]; /* "" or a test's tree, before /sys, /dev and /proc */
+	bool bios;     /* who chooses can use bio-based devices, too */
 };
 
 /* Reads everything; 0 or -errno. */

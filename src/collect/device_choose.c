@@ -168,15 +168,14 @@ static int choose_refuse_bio(const struct device_list *list, const struct device
 	choose_collect(list, device->name, 0, &leaves);
 	if (!leaves.nr)
 		return log_err(-ENODEV,
-			       "%s%s takes bios, issues no requests, and has no disk below it to "
-			       "measure",
+			       "%s%s takes bios and issues no requests: layers --at bio shows it",
 			       device->name, shown);
 	for (i = 0; i < leaves.nr; i++)
 		len += (size_t)snprintf(names + len, sizeof(names) - len, "%s%s", i ? "," : "",
 					leaves.names[i]);
 	return log_err(-ENODEV,
 		       "%s%s passes bios on and issues no requests of its own; measure the disk%s "
-		       "below it: -d %s",
+		       "below it: -d %s, or its bios: layers --at bio",
 		       device->name, shown, leaves.nr == 1 ? "" : "s", names);
 }
 
@@ -184,7 +183,7 @@ static int choose_refuse_bio(const struct device_list *list, const struct device
 static int choose_disk(const struct device_list *list, const struct device *device,
 		       struct device_choice *choice)
 {
-	if (device->kind == DEVICE_BIO)
+	if (device->kind == DEVICE_BIO && !list->bios)
 		return choose_refuse_bio(list, device);
 	if (device->kind == DEVICE_REQUEST && !device->size_bytes)
 		return log_err(-ENODEV, "%s has no medium (its size is 0)", device->name);

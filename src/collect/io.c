@@ -38,6 +38,13 @@ int io_stop(struct io *io, enum start_step step, int err, const char *what)
 	return io->rehearses ? err : obstacle__say(&io->start);
 }
 
+/* Who carries an I/O on may be a kernel thread: where tasks matter, who submitted it is meant. */
+static bool io_tells_tasks(const struct io_wants *w)
+{
+	return w->by_pid || w->by_comm || w->by_cgroup || w->filter->pid.given || w->filter->comm ||
+	       w->filter->cgroup;
+}
+
 static int io_prepare(struct io *io)
 {
 	int err = kernel__read(&io->kernel);
@@ -45,6 +52,7 @@ static int io_prepare(struct io *io)
 	if (err)
 		return io_stop(io, START_BTF, err, NULL);
 	err = device_list__read(&io->devices, "");
+	io->devices.bios = io->wants.bios;
 	err = err ?: io_choose_devices(io, &io->wants.filter->devices);
 	err = err ?: io_make_tables(io);
 	err = err ?: io_load(io);
@@ -72,7 +80,8 @@ static struct io *io_new(const struct io_wants *wants)
 	io__hush_libbpf();
 	io->part = malloc(sizeof(*io->part));
 	io->wants = *wants;
-	io->slot_cells.fd = io->row_cells.fd = io->uevent_fd = -1;
+	io->wants.owners |= io_tells_tasks(wants);
+	io->slot_cells.fd = io->row_cells.fd = io->bio_cells.fd = io->uevent_fd = -1;
 	io->nr_cpus = (uint32_t)libbpf_num_possible_cpus();
 	memset(io->device_of, 0xff, sizeof(io->device_of));
 	return io;

@@ -15,7 +15,7 @@
 #include "collect/obstacle.h"
 #include "options.h"
 #include "wire/io.h"
-#include "wire/record.h"
+#include "wire/stage.h"
 
 struct io_wants {
 	const struct filter_options *filter;
@@ -23,10 +23,17 @@ struct io_wants {
 	bool zoom; /* cells on nvme_latency's scale */
 	uint64_t zoom_min_us;
 	uint32_t zoom_shift;
-	bool records;	       /* one per command: io__records */
-	bool split;	       /* and one when it is built */
-	bool rows;	       /* with records: rows of all commands, not only of dropped records */
-	uint32_t kinds;	       /* bits of enum io_kind; 0: all */
+	bool records; /* one per command: io__records */
+	bool split;   /* and one when it is built */
+	bool stages;  /* with records: struct io_stages behind each */
+	bool details; /* with stages: and who asked for what; else times alone */
+	bool owners;  /* tasks are those that submitted; set where tasks are told apart */
+	bool kernel_stacks, user_stacks; /* with stages: where they were submitted */
+	bool depths;			 /* with stages: how many were in flight */
+	uint32_t slowest; /* with records: only of so many slowest, and of some others; 0: all */
+	bool bios;	  /* with stages: a record per bio, and none per command */
+	bool rows;	  /* with records: rows of all commands, not only of dropped records */
+	uint32_t kinds;	  /* bits of enum io_kind; 0: all */
 	uint64_t buffer_bytes; /* of a CPU's ring; 0: the default */
 };
 
@@ -65,9 +72,14 @@ enum io_record_from {
 };
 typedef void (*io_record_fn)(void *arg, const struct io_record *record, enum io_record_from from);
 int io__records(struct io *io, io_record_fn fn, void *arg);
+/* The stack that a record names; NULL: there is none, or it was not sent. */
+const struct io_stack *io__stack(const struct io *io, uint32_t number);
+/* Stacks that could not be taken: another had their place; for other reasons. */
+void io__stack_losses(const struct io *io, uint64_t *taken, uint64_t *failed);
 /* A record's device in io__devices, -1: not known. */
 int io__device_of(struct io *io, const struct io_record *record);
-uint64_t io__records_dropped(const struct io *io); /* so far, by full rings */
+uint64_t io__records_tried(const struct io *io);   /* so far, by the programs, */
+uint64_t io__records_dropped(const struct io *io); /* and of these by full rings */
 
 uint64_t io__start_ns(const struct io *io); /* CLOCK_MONOTONIC: nothing was seen before */
 void io__detach(struct io *io);		    /* then io__read is final */

@@ -38,10 +38,16 @@ static bool io_kind_is_wanted(const struct io *io, const struct device *device)
 	return !io->wants.kinds || io->wants.kinds & (io_is_nvme(device) ? nvme : 1 << IO_BLOCK);
 }
 
+/* It has no commands, but bios. */
+static bool io_is_bio_based(const struct io *io, const struct device *device)
+{
+	return io->wants.bios && device->kind == DEVICE_BIO && !device->gone && device->size_bytes;
+}
+
 static bool io_is_wanted(const struct io *io, const struct device *device)
 {
-	return io_is_measurable(device) && io_kind_is_wanted(io, device) &&
-	       (!io->nr_choices || io_choice_of(io, device));
+	return (io_is_measurable(device) || io_is_bio_based(io, device)) &&
+	       io_kind_is_wanted(io, device) && (!io->nr_choices || io_choice_of(io, device));
 }
 
 bool io_wants_block(const struct io *io)

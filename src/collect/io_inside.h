@@ -27,8 +27,8 @@ struct io {
 	size_t nr_choices;
 	struct io_wants wants;
 	struct slot_table slots;
-	struct io_table slot_cells, key_cells, row_cells, device_cells, name_cells;
-	uint32_t nr_cpus, nr_slots, nr_keys, nr_rows;
+	struct io_table slot_cells, key_cells, row_cells, bio_cells, device_cells, name_cells;
+	uint32_t nr_cpus, nr_slots, nr_keys, nr_rows, nr_bios;
 	int device_of[IO_MAX_DEVICES]; /* cell to index in devices, -1: not looked up yet */
 	bool nvme_attached;	       /* nvme_setup_cmd and nvme_complete_rq */
 	bool block_attached; /* block_rq_issue and block_rq_complete, for disks that are not NVMe */
@@ -40,7 +40,8 @@ struct io {
 	uint32_t ring_bytes; /* of each CPU's */
 	io_record_fn on_record;
 	void *on_record_arg;
-	struct io_told *told; /* parked commands whose record we made ourselves */
+	struct io_stack **stacks; /* by number, IO_MAX_STACKS + 1 of them */
+	struct io_told *told;	  /* parked commands whose record we made ourselves */
 	size_t nr_told, room_told;
 	uint64_t parked_seen, parked_until_ns; /* when to look for parked commands */
 	int uevent_fd;
@@ -66,6 +67,11 @@ void io_resolve_all(struct io *io);		 /* every device cell in use */
 int io_device_index(struct io *io, uint32_t nr); /* of a device cell, in the device list; -1 */
 
 /* io_tables.c */
+/* Their table is there. */
+static inline bool io_knows_bios(const struct io *io)
+{
+	return io->wants.stages || io->wants.owners;
+}
 void io_size_tables(struct io *io); /* from devices, CPUs and wants */
 uint64_t io_planned_bytes(const struct io *io);
 int io_make_tables(struct io *io); /* before the programs are loaded: they hold its addresses */
@@ -74,6 +80,7 @@ uint32_t io_row_of_bytes(const struct io *io); /* behind the slots */
 void io_unmap_tables(struct io *io);
 
 uint32_t io_more_at(const struct io *io);
+uint32_t io_stages_at(const struct io *io);
 uint32_t io_cpu_at(const struct io *io);
 
 /* io_records.c */

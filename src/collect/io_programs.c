@@ -18,24 +18,54 @@
 #include "log.h"
 #include "privilege.h"
 
+static void io_autoload_stages(const struct io *io, bool nvme, bool block, bool typed_block)
+{
+	struct io_bpf *s = io->skel;
+	bool stages = io->wants.stages, bios = io_knows_bios(io);
+	bool typed_bio = typed_block && !io->kernel.bio_queue_argument;
+
+	bpf_program__set_autoload(s->progs.io_nvme_setup_s, bios && nvme && io->direct);
+	bpf_program__set_autoload(s->progs.io_nvme_setup_sr, bios && nvme && !io->direct);
+	bpf_program__set_autoload(s->progs.io_block_issue_s, bios && block && typed_block);
+	bpf_program__set_autoload(s->progs.io_block_issue_sr, bios && block && !typed_block);
+	bpf_program__set_autoload(s->progs.io_request_end, stages && typed_block);
+	bpf_program__set_autoload(s->progs.io_request_end_r, stages && !typed_block);
+	bpf_program__set_autoload(s->progs.io_bio_queue, bios && typed_bio);
+	bpf_program__set_autoload(s->progs.io_bio_queue_r, bios && !typed_bio);
+	bpf_program__set_autoload(s->progs.io_bio_getrq, stages);
+	bpf_program__set_autoload(s->progs.io_bio_split, bios);
+	bpf_program__set_autoload(s->progs.io_bio_forget, bios && !io->wants.bios);
+	bpf_program__set_autoload(s->progs.io_bios_forget, bios && !stages);
+	bpf_program__set_autoload(s->progs.io_bio_ended, io->wants.bios);
+	bpf_program__set_autoload(s->progs.io_bios_end, io->wants.bios);
+	bpf_program__set_autoload(s->progs.io_insert, stages);
+	bpf_program__set_autoload(s->progs.io_nvme_issue, stages && nvme);
+	bpf_program__set_autoload(s->progs.io_nvme_reap, stages && nvme);
+	bpf_program__set_autoload(s->progs.io_nvme_submit,
+				  nvme && (io->wants.kernel_stacks || io->wants.user_stacks));
+}
+
 static void io_autoload(const struct io *io)
 {
 	struct io_bpf *s = io->skel;
 	bool nvme = io_wants_nvme(io), block = !io->nr_choices || io_wants_block(io);
 	bool typed_block = io->direct && kernel__may_type_block(&io->kernel);
 	bool cast = io->kernel.rdonly_cast_id && io->kernel.nvme_status_at;
+	bool plain = !io_knows_bios(io); /* stages and owners have programs of their own */
 
-	bpf_program__set_autoload(s->progs.io_nvme_setup, nvme && io->direct);
+	bpf_program__set_autoload(s->progs.io_nvme_setup, plain && nvme && io->direct);
 	bpf_program__set_autoload(s->progs.io_nvme_end, nvme && io->direct && !cast);
 	bpf_program__set_autoload(s->progs.io_nvme_end_c, nvme && io->direct && cast);
-	bpf_program__set_autoload(s->progs.io_nvme_setup_r, nvme && !io->direct);
+	bpf_program__set_autoload(s->progs.io_nvme_setup_r, plain && nvme && !io->direct);
 	bpf_program__set_autoload(s->progs.io_nvme_end_r, nvme && !io->direct);
-	bpf_program__set_autoload(s->progs.io_block_issue, block && typed_block);
-	bpf_program__set_autoload(s->progs.io_block_end, block && typed_block);
-	bpf_program__set_autoload(s->progs.io_block_issue_r, block && !typed_block);
-	bpf_program__set_autoload(s->progs.io_block_end_r, block && !typed_block);
+	bpf_program__set_autoload(s->progs.io_block_issue, plain && block && typed_block);
+	bpf_program__set_autoload(s->progs.io_block_end, !io->wants.stages && block && typed_block);
+	bpf_program__set_autoload(s->progs.io_block_issue_r, plain && block && !typed_block);
+	bpf_program__set_autoload(s->progs.io_block_end_r,
+				  !io->wants.stages && block && !typed_block);
 	bpf_program__set_autoload(s->progs.io_error, nvme && io->kernel.has_rq_error);
 	bpf_program__set_autoload(s->progs.io_error_old, nvme && !io->kernel.has_rq_error);
+	io_autoload_stages(io, nvme, block, typed_block);
 }
 
 /* Completes the marked instructions: request.h says why. */
@@ -49,6 +79,9 @@ static void io_complete_insn(const struct io *io, struct bpf_insn *insn)
 		insn->imm = io->slot_cells.fd;
 	else if (insn->imm == IO_MARK_ROWS[0] - '0')
 		insn->imm = io->row_cells.fd;
+	else if (insn->imm ==
+		 IO_MARK_BIOS[0] - '0') /* the kernel wants a map even where no code is */
+		insn->imm = io_knows_bios(io) ? io->bio_cells.fd : io->slot_cells.fd;
 }
 
 static int io_complete_program(const struct io *io, struct bpf_program *program)
@@ -75,6 +108,24 @@ static int io_complete_programs(const struct io *io)
 	bpf_object__for_each_program(program, io->skel->obj) err =
 		err ?: io_complete_program(io, program);
 	return err;
+}
+
+/* Functions that the verifier looks at by themselves find the tables as maps. */
+static int io_lend_tables(const struct io *io)
+{
+	struct io_bpf *s = io->skel;
+	bool stacks = io->wants.kernel_stacks || io->wants.user_stacks;
+	int err = 0;
+
+	err = err ?: bpf_map__set_autocreate(s->maps.io_stacks, stacks);
+	err = err ?: bpf_map__set_autocreate(s->maps.io_stacks_sent, stacks);
+
+	if (!err && !io_knows_bios(io)) {
+		err = bpf_map__set_autocreate(s->maps.io_slots, false);
+		return err ?: bpf_map__set_autocreate(s->maps.io_bios, false);
+	}
+	err = err ?: bpf_map__reuse_fd(s->maps.io_slots, io->slot_cells.fd);
+	return err ?: bpf_map__reuse_fd(s->maps.io_bios, io->bio_cells.fd);
 }
 
 /* What the BTF lacks is a better reason than what the verifier said. */
@@ -104,6 +155,7 @@ int io_load(struct io *io)
 		err = bpf_map__set_max_entries(io->skel->maps.io_keys, io->nr_keys);
 		err = err ?: bpf_map__set_max_entries(io->skel->maps.io_rings, io->nr_cpus);
 		err = err ?: bpf_map__set_autocreate(io->skel->maps.io_rings, io->wants.records);
+		err = err ?: io_lend_tables(io);
 		err = err ?: io_complete_programs(io);
 		err = err ?: io_bpf__load(io->skel);
 		log_verbose("programs with %s pointers: %s", direct ? "typed" : "plain",
@@ -133,8 +185,43 @@ bool io_has_block(const struct io *io)
 {
 	const struct io_bpf *s = io->skel;
 
-	return bpf_program__autoload(s->progs.io_block_end) ||
-	       bpf_program__autoload(s->progs.io_block_end_r);
+	return bpf_program__autoload(s->progs.io_block_issue) ||
+	       bpf_program__autoload(s->progs.io_block_issue_r) ||
+	       bpf_program__autoload(s->progs.io_block_issue_s) ||
+	       bpf_program__autoload(s->progs.io_block_issue_sr);
+}
+
+/* A stage that this kernel does not show is left out; the rest is worth having. */
+static void io_attach_stage(struct bpf_program *program, struct bpf_link **link)
+{
+	if (*link || !bpf_program__autoload(program))
+		return;
+	*link = bpf_program__attach(program);
+	if (!*link)
+		log_warn("%s cannot be watched (%s): its stage is not shown", io_event_of(program),
+			 strerror(errno));
+}
+
+/* The end of every request and its bios, for any kind of disk; then what comes before a setup. */
+static int io_attach_stages(struct io *io)
+{
+	struct io_bpf *s = io->skel;
+	int err = 0;
+
+	err = err ?: io_attach_one(io, s->progs.io_bios_end, &s->links.io_bios_end);
+	err = err ?: io_attach_one(io, s->progs.io_request_end, &s->links.io_request_end);
+	err = err ?: io_attach_one(io, s->progs.io_request_end_r, &s->links.io_request_end_r);
+	err = err ?: io_attach_one(io, s->progs.io_bio_ended, &s->links.io_bio_ended);
+	err = err ?: io_attach_one(io, s->progs.io_bios_forget, &s->links.io_bios_forget);
+	io_attach_stage(s->progs.io_bio_forget, &s->links.io_bio_forget);
+	io_attach_stage(s->progs.io_nvme_reap, &s->links.io_nvme_reap);
+	io_attach_stage(s->progs.io_nvme_issue, &s->links.io_nvme_issue);
+	io_attach_stage(s->progs.io_insert, &s->links.io_insert);
+	io_attach_stage(s->progs.io_bio_getrq, &s->links.io_bio_getrq);
+	io_attach_stage(s->progs.io_bio_split, &s->links.io_bio_split);
+	io_attach_stage(s->progs.io_bio_queue, &s->links.io_bio_queue);
+	io_attach_stage(s->progs.io_bio_queue_r, &s->links.io_bio_queue_r);
+	return err;
 }
 
 /* Ends before starts: a command whose start is seen has its end seen too. */
@@ -148,6 +235,8 @@ int io_attach_block(struct io *io)
 	err = err ?: io_attach_one(io, s->progs.io_block_end_r, &s->links.io_block_end_r);
 	err = err ?: io_attach_one(io, s->progs.io_block_issue, &s->links.io_block_issue);
 	err = err ?: io_attach_one(io, s->progs.io_block_issue_r, &s->links.io_block_issue_r);
+	err = err ?: io_attach_one(io, s->progs.io_block_issue_s, &s->links.io_block_issue_s);
+	err = err ?: io_attach_one(io, s->progs.io_block_issue_sr, &s->links.io_block_issue_sr);
 	io->block_attached = !err;
 	return err;
 }
@@ -165,6 +254,9 @@ static int io_attach_nvme(struct io *io)
 	err = err ?: io_attach_one(io, s->progs.io_nvme_end_r, &s->links.io_nvme_end_r);
 	err = err ?: io_attach_one(io, s->progs.io_nvme_setup, &s->links.io_nvme_setup);
 	err = err ?: io_attach_one(io, s->progs.io_nvme_setup_r, &s->links.io_nvme_setup_r);
+	err = err ?: io_attach_one(io, s->progs.io_nvme_setup_s, &s->links.io_nvme_setup_s);
+	err = err ?: io_attach_one(io, s->progs.io_nvme_setup_sr, &s->links.io_nvme_setup_sr);
+	io_attach_stage(s->progs.io_nvme_submit, &s->links.io_nvme_submit);
 	return err;
 }
 
@@ -180,9 +272,9 @@ static bool io_attaches_block_now(const struct io *io)
 
 int io_attach(struct io *io)
 {
-	int err = 0;
+	int err = io_attach_stages(io);
 
-	if (io_wants_nvme(io)) {
+	if (!err && io_wants_nvme(io)) {
 		err = io_attach_nvme(io);
 		io->nvme_attached = !err;
 	}
@@ -247,6 +339,24 @@ static void io_wait_for_parked(struct io *io)
 		usleep(SLOT_SETTLED_NS / 1000 + 1000);
 }
 
+static void io_detach_stages(struct io_bpf *s)
+{
+	io_unlink(&s->links.io_bio_queue);
+	io_unlink(&s->links.io_bio_queue_r);
+	io_unlink(&s->links.io_bio_split);
+	io_unlink(&s->links.io_bio_getrq);
+	io_unlink(&s->links.io_insert);
+	io_unlink(&s->links.io_nvme_issue);
+	io_unlink(&s->links.io_nvme_reap);
+	io_unlink(&s->links.io_nvme_submit);
+	io_unlink(&s->links.io_request_end);
+	io_unlink(&s->links.io_request_end_r);
+	io_unlink(&s->links.io_bios_end);
+	io_unlink(&s->links.io_bios_forget);
+	io_unlink(&s->links.io_bio_ended);
+	io_unlink(&s->links.io_bio_forget);
+}
+
 /* Starts first: what was begun is still seen to end. */
 void io__detach(struct io *io)
 {
@@ -260,6 +370,10 @@ void io__detach(struct io *io)
 	io_unlink(&s->links.io_nvme_setup_r);
 	io_unlink(&s->links.io_block_issue);
 	io_unlink(&s->links.io_block_issue_r);
+	io_unlink(&s->links.io_nvme_setup_s);
+	io_unlink(&s->links.io_nvme_setup_sr);
+	io_unlink(&s->links.io_block_issue_s);
+	io_unlink(&s->links.io_block_issue_sr);
 	io_wait_for_programs();
 	io_wait_for_parked(io);
 	io_unlink(&s->links.io_nvme_end);
@@ -267,6 +381,7 @@ void io__detach(struct io *io)
 	io_unlink(&s->links.io_nvme_end_r);
 	io_unlink(&s->links.io_block_end);
 	io_unlink(&s->links.io_block_end_r);
+	io_detach_stages(s);
 	io_unlink(&s->links.io_error);
 	io_unlink(&s->links.io_error_old);
 	io_unlink(&s->links.io_requeue);

@@ -13,6 +13,7 @@
 #include <bpf/libbpf.h>
 #include "bpf/io.skel.h"
 #include "log.h"
+#include "wire/stage.h"
 
 static const uint64_t ring_default_bytes = 4 << 20; /* 36,000 records */
 static const uint64_t rings_most_bytes = 128 << 20; /* of all CPUs, unless --buffer says more */
@@ -138,22 +139,44 @@ static void io_look_for_parked(struct io *io)
 
 /* ---- rings ---- */
 
+/* The kernel's and a process's stack never have the same number: one table numbers both. */
+static int ring_on_stack(struct io *io, const struct io_stack *stack)
+{
+	struct io_stack **place;
+
+	if (!io->stacks)
+		io->stacks = calloc(IO_MAX_STACKS + 1, sizeof(*io->stacks));
+	if (!io->stacks || stack->number > IO_MAX_STACKS || stack->nr > STACK_FRAMES)
+		return 0;
+	place = &io->stacks[stack->number];
+	if (!*place)
+		*place = malloc(sizeof(*stack));
+	if (*place)
+		memcpy(*place, stack, sizeof(*stack));
+	return 0;
+}
+
 static int ring_on_record(void *arg, void *data, size_t size)
 {
 	struct io *io = arg;
-	struct io_record record;
+	struct {
+		struct io_record record;
+		struct io_stages stages;
+	} copy;
 	size_t at;
 
-	if (size < sizeof(record))
+	if (size == sizeof(struct io_stack))
+		return ring_on_stack(io, data);
+	if (size < sizeof(copy.record))
 		return 0;
-	memcpy(&record, data, sizeof(record));
-	if (record.status && io->nr_told && told_find(io, &record, &at)) {
+	memcpy(&copy, data, size < sizeof(copy) ? size : sizeof(copy));
+	if (copy.record.status && io->nr_told && told_find(io, &copy.record, &at)) {
 		io->told[at] = io->told[--io->nr_told];
-		io->on_record(io->on_record_arg, &record, IO_FROM_RING_AGAIN);
+		io->on_record(io->on_record_arg, &copy.record, IO_FROM_RING_AGAIN);
 		return 0;
 	}
-	record_finish(io, &record);
-	io->on_record(io->on_record_arg, &record, IO_FROM_RING);
+	record_finish(io, &copy.record);
+	io->on_record(io->on_record_arg, &copy.record, IO_FROM_RING);
 	return 0;
 }
 
@@ -207,6 +230,9 @@ void io_free_rings(struct io *io)
 {
 	ring_buffer__free(io->rings);
 	free(io->told);
+	for (size_t i = 0; io->stacks && i <= IO_MAX_STACKS; i++)
+		free(io->stacks[i]);
+	free(io->stacks);
 }
 
 int io__records(struct io *io, io_record_fn fn, void *arg)
@@ -224,18 +250,41 @@ int io__records(struct io *io, io_record_fn fn, void *arg)
 	return 0;
 }
 
+const struct io_stack *io__stack(const struct io *io, uint32_t number)
+{
+	return io->stacks && number && number <= IO_MAX_STACKS ? io->stacks[number] : NULL;
+}
+
+void io__stack_losses(const struct io *io, uint64_t *taken, uint64_t *failed)
+{
+	*taken = io->skel->bss->counters.stack_taken;
+	*failed = io->skel->bss->counters.stack_failed;
+}
+
 int io__device_of(struct io *io, const struct io_record *record)
 {
 	return record->device < IO_MAX_DEVICES ? io_device_index(io, record->device) : -1;
 }
 
+static const struct io_cpu *io_cpus(const struct io *io)
+{
+	return (const void *)((const char *)io->slot_cells.cells + io_cpu_at(io));
+}
+
 uint64_t io__records_dropped(const struct io *io)
 {
-	const struct io_cpu *cpus =
-		(const void *)((const char *)io->slot_cells.cells + io_cpu_at(io));
 	uint64_t dropped = 0;
 
 	for (uint32_t cpu = 0; io->wants.records && cpu < io->nr_cpus; cpu++)
-		dropped += cpus[cpu].dropped;
+		dropped += io_cpus(io)[cpu].dropped;
 	return dropped;
+}
+
+uint64_t io__records_tried(const struct io *io)
+{
+	uint64_t tried = 0;
+
+	for (uint32_t cpu = 0; io->wants.records && cpu < io->nr_cpus; cpu++)
+		tried += io_cpus(io)[cpu].tried;
+	return tried;
 }

@@ -159,7 +159,17 @@ static void io_set_shape(struct io *io)
 	ro->records = io->wants.records;
 	ro->rows_too = io->wants.rows;
 	ro->split = io->wants.split;
+	ro->stages = io->wants.stages;
+	ro->owners = io->wants.owners;
+	ro->details = io->wants.details || io->wants.owners;
+	ro->bios = io->wants.bios;
+	ro->kernel_stacks = io->wants.kernel_stacks;
+	ro->user_stacks = io->wants.user_stacks;
+	ro->depths = io->wants.depths;
+	ro->slowest = io->wants.slowest != 0;
+	ro->slowest_nr = io->wants.slowest;
 	ro->queue_argument = k->queue_argument;
+	ro->bio_queue_argument = k->bio_queue_argument;
 	ro->by_size = io->wants.by_size;
 	ro->by_queue = io->wants.by_queue;
 	ro->by_cpu = io->wants.by_cpu;
@@ -179,6 +189,8 @@ static void io_set_sizes(struct io *io)
 	ro->row_of_at = io->nr_slots * (uint32_t)sizeof(struct io_slot);
 	ro->row_of_mask = io_row_of_bytes(io) - 4;
 	ro->more_at = io_more_at(io);
+	ro->stages_at = io_stages_at(io);
+	ro->bio_mask = (io->nr_bios - 1) * (uint32_t)sizeof(struct io_bio);
 	ro->cpu_at = io_cpu_at(io);
 	ro->cpu_mask = 0;
 	while (ro->cpu_mask + sizeof(struct io_cpu) < io->nr_cpus * sizeof(struct io_cpu))

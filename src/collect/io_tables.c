@@ -21,6 +21,8 @@ enum {
 	IO_MIN_ROWS = 64,
 	IO_OPS_PER_DEVICE = 8,
 	IO_TASK_KEYS = 1024, /* rows per CPU when tasks are told apart */
+	IO_MIN_BIOS = 4096,
+	IO_MAX_BIOS = 1 << 17, /* 16 MiB */
 };
 
 static uint32_t io_power_of_two(uint64_t n, uint32_t min, uint32_t max)
@@ -85,6 +87,7 @@ static uint64_t io_whole_pages(uint64_t bytes)
 void io_size_tables(struct io *io)
 {
 	io->nr_slots = io_nr_slots(io);
+	io->nr_bios = io_power_of_two(io->nr_slots, IO_MIN_BIOS, IO_MAX_BIOS);
 	io_size_rows(io);
 }
 
@@ -94,9 +97,16 @@ uint32_t io_more_at(const struct io *io)
 	return io->nr_slots * (uint32_t)sizeof(struct io_slot) + io_row_of_bytes(io);
 }
 
-uint32_t io_cpu_at(const struct io *io)
+uint32_t io_stages_at(const struct io *io)
 {
 	return io_more_at(io) + io->nr_slots * (uint32_t)sizeof(struct io_slot_more);
+}
+
+uint32_t io_cpu_at(const struct io *io)
+{
+	uint32_t at = io_stages_at(io);
+
+	return io->wants.stages ? at + io->nr_slots * (uint32_t)sizeof(struct io_slot_stages) : at;
 }
 
 static uint64_t io_slot_bytes(const struct io *io)
@@ -106,9 +116,14 @@ static uint64_t io_slot_bytes(const struct io *io)
 	return io_cpu_at(io) + io_power_of_two(io->nr_cpus, 1, 1u << 16) * sizeof(struct io_cpu);
 }
 
+static uint64_t io_bio_bytes(const struct io *io)
+{
+	return io_knows_bios(io) ? (uint64_t)io->nr_bios * sizeof(struct io_bio) : 0;
+}
+
 uint64_t io_planned_bytes(const struct io *io)
 {
-	return io_whole_pages(io_slot_bytes(io)) +
+	return io_whole_pages(io_slot_bytes(io)) + io_whole_pages(io_bio_bytes(io)) +
 	       io_whole_pages((uint64_t)io->nr_rows * sizeof(struct io_row)) +
 	       io_whole_pages((uint64_t)io->nr_keys * sizeof(struct io_key)) +
 	       io_whole_pages(IO_MAX_DEVICES * sizeof(struct io_device)) +
@@ -155,6 +170,12 @@ int io_make_tables(struct io *io)
 		io->nr_rows = io->nr_rows / 2 > io->nr_cpus ? io->nr_rows / 2 : io->nr_cpus + 1;
 		err = 0;
 	}
+	while (!err && io_knows_bios(io) &&
+	       (err = io_make_table(&io->bio_cells, "io_bios", io_bio_bytes(io))) == -E2BIG &&
+	       io->nr_bios > IO_MIN_BIOS) {
+		io->nr_bios /= 2;
+		err = 0;
+	}
 	io->start.memory_bytes = io_planned_bytes(io);
 	return err ? io_stop(io, START_TABLES, err, NULL) : 0;
 }
@@ -188,8 +209,10 @@ void io_unmap_tables(struct io *io)
 	io_unmap(&io->slot_cells);
 	io_unmap(&io->key_cells);
 	io_unmap(&io->row_cells);
+	io_unmap(&io->bio_cells);
 	io_unmap(&io->device_cells);
 	io_unmap(&io->name_cells);
 	close(io->slot_cells.fd);
 	close(io->row_cells.fd);
+	close(io->bio_cells.fd);
 }

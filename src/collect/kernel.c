@@ -234,6 +234,8 @@ static void kernel_read_btf(struct kernel *kernel, const struct btf *vmlinux)
 	int cast = btf__find_by_name_kind(vmlinux, "bpf_rdonly_cast", BTF_KIND_FUNC);
 
 	kernel->queue_argument = kernel_event_arguments(vmlinux, "btf_trace_block_rq_issue") == 2;
+	kernel->bio_queue_argument =
+		kernel_event_arguments(vmlinux, "btf_trace_block_bio_queue") == 2;
 	kernel->has_rq_error = kernel_event_arguments(vmlinux, "btf_trace_block_rq_error") >= 0;
 	kernel->has_diskseq = kernel_offset(vmlinux, "gendisk", "diskseq") >= 0;
 	kernel->zone_resource = kernel_offset(vmlinux, "gendisk", "zone_wplugs_hash") < 0;

@@ -6,6 +6,7 @@
  */
 #include "decode/nvme.h"
 #include "decode/nvme_field.h"
+#include "render/number.h"
 
 /* ---- NVM command set ---- */
 
@@ -448,23 +449,53 @@ void nvme_command__options(struct words *w, const struct io_record *r)
 		command_options(w, r, shape);
 }
 
-/* By value: text may alias anything, so through a pointer every byte would reload the writer. */
-static inline struct words command_where(struct words w, const struct io_record *r, uint8_t has,
-					 uint32_t block_size)
+enum {
+	COMMAND_WHERE = 128
+}; /* more than "lba=", " nlb=", " len=", their numbers and a unit take */
+
+static inline char *command_put(char *at, const char *text, size_t len)
 {
-	if (has & NVME_LBA) {
-		words__key(&w, "lba");
-		words__u64(&w, command_lba(r));
+	memcpy(at, text, len);
+	return at + len;
+}
+
+/* As words__size. */
+static inline char *command_put_size(char *at, uint64_t bytes)
+{
+	unsigned int unit = bytes ? (unsigned int)__builtin_ctzll(bytes) / 10 : 0;
+
+	unit = unit < 4 ? unit : 4;
+	at = number__count(at, 0, bytes >> (10 * unit));
+	if (!unit)
+		return at;
+	return command_put(at, &"KiMiGiTi"[2 * (unit - 1)], 2);
+}
+
+static inline char *command_put_where(char *at, const struct io_record *r, uint8_t has,
+				      uint32_t block_size)
+{
+	at = number__count(command_put(at, "lba=", 4), 0, command_lba(r));
+	if (!(has & NVME_BLOCKS))
+		return at;
+	at = number__count(command_put(at, " nlb=", 5), 0, command_blocks(r));
+	if (!block_size)
+		return at;
+	return command_put_size(command_put(at, " len=", 5),
+				(uint64_t)command_blocks(r) * block_size);
+}
+
+/* Where it belongs, at once, if there is room for anything: half of a trace's words are these. */
+static void command_where(struct words *w, const struct io_record *r, uint8_t has,
+			  uint32_t block_size)
+{
+	char where[COMMAND_WHERE];
+
+	words__space(w);
+	if (w->end - w->at >= COMMAND_WHERE) {
+		w->at = command_put_where(w->at, r, has, block_size);
+		return;
 	}
-	if (has & NVME_BLOCKS) {
-		words__bytes(&w, " nlb=", 5);
-		words__u64(&w, command_blocks(r));
-	}
-	if ((has & NVME_BLOCKS) && block_size) {
-		words__bytes(&w, " len=", 5);
-		words__size(&w, (uint64_t)command_blocks(r) * block_size);
-	}
-	return w;
+	words__bytes(w, where, (size_t)(command_put_where(where, r, has, block_size) - where));
 }
 
 void nvme_command__describe(struct words *w, const struct io_record *r, uint32_t block_size)
@@ -472,7 +503,7 @@ void nvme_command__describe(struct words *w, const struct io_record *r, uint32_t
 	const struct nvme_shape *shape = command_shape(r);
 
 	if (shape && (shape->has & NVME_LBA))
-		*w = command_where(*w, r, shape->has, block_size);
+		command_where(w, r, shape->has, block_size);
 	if (!shape || !command_is_plain(shape, r))
 		command_options(w, r, shape);
 }

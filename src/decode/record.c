@@ -12,7 +12,9 @@ static bool record_has_sector(const struct io_record *r, char *const *block_name
 {
 	const char *name = block_names ? block_names[r->op] : NULL;
 
-	for (size_t i = 0; name && i < sizeof(sectorless) / sizeof(sectorless[0]); i++)
+	if (!name || (*name != 'f' && *name != 'd' && *name != 'z'))
+		return true; /* reads and writes: no word is compared */
+	for (size_t i = 0; i < sizeof(sectorless) / sizeof(sectorless[0]); i++)
 		if (!strcmp(name, sectorless[i]))
 			return false;
 	return true;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "decode/row.h"
 
+#include <endian.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -27,9 +28,11 @@ const struct column command_columns[COMMAND_COLUMNS + 1] = {
 	{ "lba", "lba", CELL_COUNT, 0, "first block, or 512-byte sector of other disks",
 	  .at = FIELD(lba) },
 	{ "bytes", "bytes", CELL_COUNT, 6, "bytes it moves or covers", .at = FIELD(bytes) },
-	{ "command", "command", CELL_TEXT, 28, "its fields in words", .at = FIELD(command) },
+	{ "command", "command", CELL_TEXT, 28, "its fields in words", .at = FIELD(command),
+	  .len_at = FIELD(command_len) },
 	{ "cdw", "cdw10-15", CELL_TEXT, 53, "command dwords 10 to 15, raw", .at = FIELD(cdw) },
-	{ "status", "status", CELL_TEXT, 6, "how it ended, in words", .at = FIELD(status) },
+	{ "status", "status", CELL_TEXT, 6, "how it ended, in words", .at = FIELD(status),
+	  .len_at = FIELD(status_len) },
 	{ "status_code", "code", CELL_COUNT, 4, "NVMe status field, or errno",
 	  .at = FIELD(status_code) },
 	{ "result", "result", CELL_COUNT, 6, "completion queue entry, dwords 0 and 1",
@@ -37,7 +40,8 @@ const struct column command_columns[COMMAND_COLUMNS + 1] = {
 	{ "attempts", "try", CELL_COUNT, 3, "attempts it took", .at = FIELD(attempts) },
 	{ "lat_ns", "latency", CELL_DURATION, 7, "first issue to end", .at = FIELD(lat_ns) },
 	{ "pid", "pid", CELL_COUNT, 6, "process that built the command", .at = FIELD(pid) },
-	{ "comm", "comm", CELL_TEXT, 4, "its task's name", .at = FIELD(comm) },
+	{ "comm", "comm", CELL_TEXT, 4, "its task's name", .at = FIELD(comm),
+	  .len_at = FIELD(comm_len) },
 	{ "cpu", "cpu", CELL_COUNT, 3, "CPU on which it ended", .at = FIELD(cpu) },
 	{ 0 },
 };
@@ -73,20 +77,50 @@ static const char *row_command(struct command_row *row, const struct io_record *
 	struct words w = words__on(row->command_text, sizeof(row->command_text));
 
 	record__describe(&w, r, c->block_size, c->op_names);
+	row->command_len = (size_t)(w.at - w.start);
 	return words__done(&w);
 }
 
+/* Most end well: their word need not be written. */
 static const char *row_status(struct command_row *row, const struct io_record *r)
 {
 	struct words w = words__on(row->status_text, sizeof(row->status_text));
 
+	row->status_len = 2;
+	if (!r->status && r->what != RECORD_SUBMIT)
+		return "ok";
 	record__status(&w, r);
+	row->status_len = (size_t)(w.at - w.start);
 	return words__done(&w);
+}
+
+/* Bytes before the first that is 0, of eight. */
+static size_t row_len_of_eight(const char *text)
+{
+	uint64_t word, zeros;
+
+	memcpy(&word, text, sizeof(word));
+	word = le64toh(word);
+	/* 0x80 in the first byte that is 0; those behind it may be wrong. */
+	zeros = (word - 0x0101010101010101) & ~word & 0x8080808080808080;
+	return zeros ? (size_t)__builtin_ctzll(zeros) / 8 : 8;
+}
+
+/* A task's name fills its field, or ends with a 0. */
+static const char *row_comm(struct command_row *row, const struct io_record *r)
+{
+	_Static_assert(sizeof(r->comm) == 16, "twice eight");
+	memcpy(row->comm_text, r->comm, sizeof(r->comm));
+	row->comm_text[sizeof(r->comm)] = 0;
+	row->comm_len = row_len_of_eight(r->comm);
+	if (row->comm_len == 8)
+		row->comm_len += row_len_of_eight(r->comm + 8);
+	return row->comm_text;
 }
 
 static void row_fill_outcome(struct command_row *row, const struct io_record *r)
 {
-	const bool nvme = r->kind != IO_BLOCK, end = r->what == RECORD_END;
+	const bool nvme = r->kind != IO_BLOCK, end = r->what != RECORD_SUBMIT;
 
 	row->event = end ? "end" : "submit";
 	row->end_ns = end ? r->end_ns : CELL_NO_NUMBER;
@@ -110,16 +144,14 @@ void command_row__fill(struct command_row *row, const struct io_record *r,
 	row->cid = nvme ? r->cid : CELL_NO_NUMBER;
 	row->op = op__word(r->kind, r->op, c->op_names, row->op_text, sizeof(row->op_text));
 	row->nsid = nvme ? r->nsid : CELL_NO_NUMBER;
-	if (!record__start(r, c->op_names, &row->lba))
+	if (c->without_lba || !record__start(r, c->op_names, &row->lba))
 		row->lba = CELL_NO_NUMBER;
 	row->bytes = r->bytes;
 	row->command = row_command(row, r, c);
 	row->cdw = c->cdw ? row_cdw(row->cdw_text, r) : NULL;
 	row->attempts = r->attempts;
 	row->pid = r->pid;
-	memcpy(row->comm_text, r->comm, sizeof(r->comm));
-	row->comm_text[sizeof(r->comm)] = 0;
-	row->comm = row->comm_text;
+	row->comm = row_comm(row, r);
 	row->cpu = r->cpu;
 	row_fill_outcome(row, r);
 }

@@ -29,6 +29,7 @@ struct command_row {
 	uint64_t status_code, result, attempts, lat_ns, pid;
 	const char *comm;
 	uint64_t cpu;
+	size_t command_len, status_len, comm_len;
 	/* Texts of this row, some of them. */
 	char wall_text[48], op_text[16], command_text[512], cdw_text[64];
 	char status_text[160], comm_text[17];
@@ -45,6 +46,7 @@ struct command_context {
 	uint64_t start_ns; /* of the run */
 	uint64_t wall_ns;  /* of the event; 0: not known, or nobody asked */
 	bool cdw;	   /* the dwords are wanted: they cost more than all else */
+	bool without_lba;  /* nobody asks for the first block */
 };
 
 void command_row__fill(struct command_row *row, const struct io_record *record,

@@ -46,6 +46,7 @@ struct column {
 	const char *help; /* for --json-schema */
 	size_t at;	  /* offset of a u64, double or char * in the row, as the kind says */
 	struct cell (*get)(const void *row); /* instead of `at`, for what must be worked out */
+	size_t len_at; /* offset of a size_t: a text's length, if the row knows it; else 0 */
 };
 
 /* What this column shows of this row. A text that is NULL is nothing. */
@@ -64,7 +65,13 @@ struct table *table__new(FILE *out, enum table_format format, const char *type,
 			 const struct column *const *columns, size_t nr);
 void table__row(struct table *table, const void *row);
 void table__heading_again(struct table *table); /* before the next row */
-void table__free(struct table *table);
+/*
+ * From now on lines wait until there are many: who asks for it says when they are handed over,
+ * before anybody else writes to the stream or flushes it.
+ */
+void table__hold(struct table *table);
+void table__hand_over(struct table *table);
+void table__free(struct table *table); /* lines that still wait are gone */
 
 /*
  * What one type of JSON object can hold. Tables pick their columns from it and --json-schema

@@ -115,37 +115,68 @@ static __attribute__((noinline)) char *number_huge_duration(char *at, size_t wid
 	return number_align(at, width, words, (size_t)len);
 }
 
-static char *number_put_ns(char *at, size_t width, uint64_t ns)
+static inline void number_write_ns(char *end, uint64_t ns)
 {
-	char *end = number__end(at, width, ns, 2);
-
 	number__write(end - 2, ns);
 	end[-2] = 'n';
 	end[-1] = 's';
-	return end;
+}
+
+/* Below number_exact. First the unit, in which most agree, then, without a branch, its digits. */
+static inline const struct number_scale *number_scale_of(uint64_t ns)
+{
+	const struct number_scale *scale = number_scales;
+
+	while (ns >= scale[2].below)
+		scale += 3;
+	return scale + (ns >= scale[0].below) + (ns >= scale[1].below);
+}
+
+static inline size_t number_unit_len(const struct number_scale *scale)
+{
+	return scale->unit < 1000000000 ? 2 : 1;
+}
+
+/* n: in units of the scale's last digit. */
+static inline void number_write_scaled(char *end, uint64_t n, const struct number_scale *scale)
+{
+	size_t len = number_unit_len(scale);
+
+	end[-1] = 's';
+	end[-2] = scale->name[0]; /* digits come over an 's' */
+	if (scale->decimals)
+		number_write_three(end - len, n, scale->decimals);
+	else
+		number__write(end - len, n);
+}
+
+void number__write_duration(char *end, uint64_t ns)
+{
+	const struct number_scale *scale = number_scale_of(ns);
+
+	if (ns < 1000)
+		number_write_ns(end, ns);
+	else
+		number_write_scaled(end, number_round(ns, scale), scale);
 }
 
 char *number__duration(char *at, size_t width, uint64_t ns)
 {
-	const struct number_scale *scale = number_scales;
-	size_t name_len;
+	const struct number_scale *scale;
 	uint64_t n;
 	char *end;
 
-	if (ns < 1000)
-		return number_put_ns(at, width, ns);
+	if (ns < 1000) {
+		end = number__end(at, width, ns, 2);
+		number_write_ns(end, ns);
+		return end;
+	}
 	if (ns >= number_exact)
 		return number_huge_duration(at, width, ns);
-	while (ns >= scale->below)
-		scale++;
+	scale = number_scale_of(ns);
 	n = number_round(ns, scale);
-	name_len = scale->unit < 1000000000 ? 2 : 1;
-	end = number__end(at, width, n, name_len + !!scale->decimals);
-	if (scale->decimals)
-		number_write_three(end - name_len, n, scale->decimals);
-	else
-		number__write(end - name_len, n);
-	memcpy(end - name_len, scale->name, 2);
+	end = number__end(at, width, n, number_unit_len(scale) + !!scale->decimals);
+	number_write_scaled(end, n, scale);
 	return end;
 }
 
@@ -197,19 +228,32 @@ char *number__bytes(char *at, size_t width, uint64_t bytes)
 
 /* ---- seconds and reals ---- */
 
-char *number__time(char *at, size_t width, uint64_t ns)
+static inline void number_write_four(char *end, uint32_t n)
 {
-	uint64_t s = ns / 1000000000;
-	uint32_t part = (uint32_t)(ns % 1000000000);
-	char *end = number__end(at, width, s, 10);
+	memcpy(end - 4, &number_pairs[n / 100 * 2], 2);
+	memcpy(end - 2, &number_pairs[n % 100 * 2], 2);
+}
 
+static inline void number_write_time(char *end, uint64_t s, uint32_t part)
+{
 	number__write(end - 10, s);
 	end[-10] = '.';
 	end[-9] = (char)('0' + part / 100000000);
-	memcpy(end - 8, &number_pairs[part / 1000000 % 100 * 2], 2);
-	memcpy(end - 6, &number_pairs[part / 10000 % 100 * 2], 2);
-	memcpy(end - 4, &number_pairs[part / 100 % 100 * 2], 2);
-	memcpy(end - 2, &number_pairs[part % 100 * 2], 2);
+	number_write_four(end - 4, part / 10000 % 10000);
+	number_write_four(end, part % 10000);
+}
+
+void number__write_time(char *end, uint64_t ns)
+{
+	number_write_time(end, ns / 1000000000, (uint32_t)(ns % 1000000000));
+}
+
+char *number__time(char *at, size_t width, uint64_t ns)
+{
+	uint64_t s = ns / 1000000000;
+	char *end = number__end(at, width, s, 10);
+
+	number_write_time(end, s, (uint32_t)(ns % 1000000000));
 	return end;
 }
 

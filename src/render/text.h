@@ -48,27 +48,26 @@ static inline text_bytes text_copy_short(char *at, const char *text, size_t len)
 		memcpy(at, &head, 4);
 		memcpy(at + len - 4, &tail, 4);
 		first = head | (uint64_t)tail << 32;
-	} else {
-		for (size_t i = 0; i < len; i++) {
-			at[i] = text[i];
-			first = first << 8 | (unsigned char)text[i];
-		}
+	} else if (len) {
+		char ends[3] = { text[0], text[len / 2], text[len - 1] };
+
+		at[0] = ends[0];
+		at[len / 2] = ends[1];
+		at[len - 1] = ends[2];
+		memcpy(&first, ends, sizeof(ends));
 	}
 	return (text_bytes)(text_halves){ first, last };
 }
 
-/* The last step covers bytes that were seen before. */
-static inline __attribute__((always_inline)) bool text_copy(char *at, const char *text, size_t len,
-							    text_bytes (*odd_in)(text_bytes bytes))
+/* What is odd in it, as all ones somewhere. The last step covers bytes that were seen before. */
+static inline __attribute__((always_inline)) text_bytes text_copy(
+	char *at, const char *text, size_t len, text_bytes (*odd_in)(text_bytes bytes))
 {
 	text_bytes bytes, odd = { 0 };
-	text_halves any;
 	size_t i;
 
-	if (len < 16) {
-		any = (text_halves)odd_in(text_copy_short(at, text, len));
-		return !(any[0] | any[1]);
-	}
+	if (len < 16)
+		return odd_in(text_copy_short(at, text, len));
 	for (i = 0; i < len - 16; i += 16) {
 		memcpy(&bytes, text + i, 16);
 		memcpy(at + i, &bytes, 16);
@@ -76,7 +75,13 @@ static inline __attribute__((always_inline)) bool text_copy(char *at, const char
 	}
 	memcpy(&bytes, text + len - 16, 16);
 	memcpy(at + len - 16, &bytes, 16);
-	any = (text_halves)(odd | odd_in(bytes));
+	return odd | odd_in(bytes);
+}
+
+static inline bool text__is_plain(text_bytes odd)
+{
+	text_halves any = (text_halves)odd;
+
 	return !(any[0] | any[1]);
 }
 
@@ -86,19 +91,25 @@ static inline __attribute__((always_inline)) bool text_copy(char *at, const char
  */
 static inline bool text__copy_terminal(char *at, const char *text, size_t len)
 {
+	return text__is_plain(text_copy(at, text, len, text_odd));
+}
+
+/* The same, for who asks about several texts at once: text__is_plain of all answers, joined. */
+static inline text_bytes text__copy_many(char *at, const char *text, size_t len)
+{
 	return text_copy(at, text, len, text_odd);
 }
 
 /* Without the quotes around it. */
 static inline bool text__copy_json(char *at, const char *text, size_t len)
 {
-	return text_copy(at, text, len, text_odd_in_json);
+	return text__is_plain(text_copy(at, text, len, text_odd_in_json));
 }
 
 /* An empty text has to be quoted, so that it differs from no value at all. */
 static inline bool text__copy_csv(char *at, const char *text, size_t len)
 {
-	return len && text_copy(at, text, len, text_odd_in_csv);
+	return len && text__is_plain(text_copy(at, text, len, text_odd_in_csv));
 }
 
 #endif

@@ -16,8 +16,9 @@ enum {
 	IO_MAX_KEYS = 65536,
 	IO_NAME_LEN = 32, /* the kernel's DISK_NAME_LEN */
 	IO_COMM_LEN = 16,
-	IO_MAX_RANGES = 4, /* partitions of one disk that -d names */
-	IO_MAX_DEPTH = 4,  /* task, softirq, irq, nmi: how deep programs nest on one CPU */
+	IO_MAX_STACKS = 16384, /* that differ */
+	IO_MAX_RANGES = 4,     /* partitions of one disk that -d names */
+	IO_MAX_DEPTH = 4,      /* task, softirq, irq, nmi: how deep programs nest on one CPU */
 };
 
 /*
@@ -37,7 +38,8 @@ enum io_state {
 	IO_PARKED = 3,	/* completed with an error; retry or end is not known yet */
 	IO_RETRY = 4,	/* requeued after an error: its next setup is another attempt */
 	IO_REQUEUED =
-		5, /* requeued before it reached the device: its next setup is the same attempt */
+		5,   /* requeued before it reached the device: its next setup is the same attempt */
+	IO_DONE = 6, /* with stages: the driver has its answer, block_rq_complete will end it */
 };
 
 struct io_slot {
@@ -77,6 +79,49 @@ struct io_slot_more {
 	__u16 status; /* of a command that is parked */
 };
 _Static_assert(sizeof(struct io_slot_more) == sizeof(struct io_slot), "one offset finds both");
+
+/* A third table behind those, there only if stages are wanted: wire/stage.h says what they mean. */
+struct io_slot_stages {
+	__u64 inserted_ns;
+	__u64 issued_ns;
+	__u64 reaped_ns;
+	__u64 result; /* of a command that is done */
+	__u32 depth;
+	__u16 cpu;
+	__u16 pad;
+	__u32 kernel_stack, user_stack; /* of a command that no bio asked for */
+	__u32 tid;
+	__u32 pad2;
+	__u64 cgroup;
+};
+_Static_assert(sizeof(struct io_slot_stages) == sizeof(struct io_slot), "one offset finds both");
+
+/*
+ * A bio from its submission to its end, found by its address among eight cells. Addresses come back
+ * soon: a cell that is free keeps its key until another bio needs it.
+ */
+struct io_bio {
+	__u64 key; /* struct bio * */
+	__u64 queued_ns, got_ns;
+	/* As in struct io_stages, so that whole words are copied. */
+	__u64 cgroup, inode;
+	__u32 file_dev, tid;
+	__u32 kernel_stack, user_stack;
+	__u64 comm[2];
+	__u64 sector; /* as it was submitted */
+	__u32 bytes;
+	__u32 pid;
+	__u32 claim; /* held while a cell changes its bio, or its parts are counted */
+	__u8 busy;   /* it has not ended */
+	__u8 op;
+	__u8 is_part;  /* it was cut off the front of `whole` */
+	__u8 is_ended; /* it has, but parts of it have not */
+	__u64 whole;
+	__u32 nr_parts;	   /* cut off from it, not ended */
+	__u32 is_of_group; /* --cgroup means its owner */
+	__u64 room[2];
+};
+_Static_assert(sizeof(struct io_bio) == 128, "a power of two");
 
 /* Records per CPU: what was tried and what the ring had no room for. */
 struct io_cpu {
@@ -162,6 +207,7 @@ struct io_device {
 	__u64 diskseq; /* 0: none (an admin queue, or before 5.15) */
 	struct io_range ranges[IO_MAX_RANGES];
 	__u64 unjudged;		/* commands that came before the verdict */
+	__u64 in_flight;	/* with depths: commands */
 	char name[IO_NAME_LEN]; /* empty: an admin queue */
 	__s32 ctrl;		/* N of nvmeN; -1: not known */
 	__u32 block_shift;
@@ -214,6 +260,7 @@ static inline __u32 io_key_home(__u32 key)
 /* Marks of the tables whose map user space puts into the programs' instructions. */
 #define IO_MARK_SLOTS "1"
 #define IO_MARK_ROWS  "2"
+#define IO_MARK_BIOS  "3"
 
 /*
  * What user space decides before the programs are loaded: read-only then, so what is off costs no
@@ -234,9 +281,12 @@ struct io_settings {
 	__u32 cpu_rows;	  /* of the pool, for each CPU */
 	__u32 rows_end;	  /* in bytes, less one row: a row's offset is not above */
 	__u32 more_at;	  /* byte offset of struct io_slot_more's from the slots */
+	__u32 stages_at;  /* byte offset of struct io_slot_stages' from the slots */
+	__u32 bio_mask;	  /* of byte offsets: (nr - 1) * sizeof(struct io_bio) */
 	__u32 cpu_at;	  /* byte offset of struct io_cpu's */
 	__u32 cpu_mask;	  /* of their byte offsets */
 	__u32 filter_pid; /* 0: none */
+	__u32 slowest_nr; /* how many are wanted */
 	/* Bits of rq->cmd_flags, numbered by this kernel's BTF; rare: these or passthrough. */
 	__u32 integrity_flag, fua_flag, rare_flags;
 	__u32 noretry_flags; /* any of them: an error ends the command */
@@ -258,8 +308,29 @@ struct io_settings {
 	__u8 records;	     /* one per command into the rings, */
 	__u8 rows_too;	     /* and counted in its row as well */
 	__u8 split;	     /* and one at submit */
-	__u8 task_pointer;   /* bpf_get_current_task_btf is there (5.11) */
+	__u8 stages;	     /* records have stages, */
+	__u8 owners;	     /* tasks are those that submitted the first bio, where known */
+	__u8 details;	     /* and with them who asked for what; else times alone */
+	__u8 kernel_stacks, user_stacks; /* where bios are submitted */
+	__u8 depths;			 /* commands in flight are counted by device */
+	__u8 slowest;			 /* records of those above slow.from_ns only */
+	__u8 bios;			 /* records are of bios, not of commands */
+	__u8 bio_queue_argument;	 /* events of bios have the queue as their first argument */
+	__u8 task_pointer;		 /* bpf_get_current_task_btf is there (5.11) */
 	__u8 pad[3];
+};
+
+/*
+ * The slowest so far: how many were sent in each bucket from `bucket` on, and how many that are in
+ * all. As soon as enough lie above the lowest bucket nobody needs it any more: the bar rises.
+ */
+struct io_slow {
+	__u64 from_ns;
+	__u32 bucket;
+	__u32 claim;
+	__u32 nr;
+	__u32 pad;
+	__u32 sent[HIST_CELLS + 1];
 };
 
 /* Counted where it happens; only ever grows. */
@@ -276,6 +347,9 @@ struct io_counters {
 	__u64 refused;	      /* commands the driver ended itself: its controller was not ready */
 	__u64 requeues;	      /* commands handed back before they reached the device */
 	__u64 failed;	      /* commands that ended with an error */
+	__u64 stack_taken;    /* stacks whose place another had */
+	__u64 stack_failed;   /* stacks that could not be taken */
+	__u64 no_bio;	      /* bios that found their table full: commands without stages */
 	__u64 parked;	      /* errors that a retry may follow; counted with records only */
 };
 

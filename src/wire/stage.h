@@ -30,6 +30,18 @@ struct io_stages {
 };
 _Static_assert(sizeof(struct io_stages) == 88, "no holes");
 
+/* A stack, sent once, before the first record that has its number. */
+enum { STACK_FRAMES = 127 }; /* as many as a kernel takes by default */
+
+struct io_stack {
+	__u64 frames[STACK_FRAMES]; /* innermost first */
+	__u32 number;
+	__u16 nr;
+	__u8 user;
+	__u8 pad;
+};
+_Static_assert(sizeof(struct io_stack) == 1024, "no holes");
+
 static inline __u32 io_record__size(const struct io_record *record)
 {
 	return record->flags & RECORD_STAGES ? sizeof(*record) + sizeof(struct io_stages)

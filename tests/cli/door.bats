@@ -74,6 +74,21 @@ fits() { # no line of stdout is longer than 100 columns
 	done
 }
 
+@test "help of layers, slow and stacks has every shared option and its own" {
+	for of in "layers at tail" "slow top each-device bio stack" "stacks stack by top hist"; do
+		read -r command own <<<"$of"
+		door "$command" -h
+		[ "$status" -eq 0 ]
+		[ -z "$err" ]
+		[[ $out == "Usage: iosonar $command [options] [-- COMMAND...]"* ]]
+		fits
+		for name in device op pid comm cgroup nsid qid ctrl_id min failed interval duration count allow-loss keep-privileges \
+			verbose format out color write zstd read from to json-schema help buffer $own; do
+			[[ $out == *" --$name"[[:space:]]* ]] || { echo "$command: no --$name"; return 1; }
+		done
+	done
+}
+
 @test "version names itself and libbpf" {
 	door --version
 	[ "$status" -eq 0 ]
@@ -94,6 +109,19 @@ fits() { # no line of stdout is longer than 100 columns
 	done
 	command -v python3 >/dev/null || skip "python3 is missing"
 	python3 -m json.tool "$tmp/out" >/dev/null
+}
+
+@test "so are those of layers, slow and stacks" {
+	for command in layers slow stacks; do
+		door "$command" --json-schema
+		[ "$status" -eq 0 ]
+		[ -z "$err" ]
+		for type in $command ledger; do
+			[[ $out == *"{\"title\":\"$type\",\"type\":\"object\""* ]] || { echo "$command: no $type"; return 1; }
+		done
+		! command -v python3 >/dev/null || python3 -m json.tool "$tmp/out" >/dev/null
+	done
+	command -v python3 >/dev/null || skip "python3 is missing"
 }
 
 @test "unknown commands are refused with the nearest" {
@@ -140,8 +168,47 @@ fits() { # no line of stdout is longer than 100 columns
 	[[ $err == "iosonar: --by dev,qeue: there is no 'qeue', did you mean queue? give one of "* ]]
 }
 
+@test "layers refuses a layer and a tail there is not" {
+	refused 2 "--at foo: there is no 'foo'; give one of request, command, bio" layers --at foo
+	refused 2 "--at reqest: there is no 'reqest', did you mean request? give one of request, command, bio" layers --at reqest
+	refused 2 "--at LAYER: the value is missing" layers --at
+	for tail in 100 -1 1e3 nan 99% "99 " x; do
+		refused 2 "--tail '$tail': a percentile from 0 to 99.99 is meant" layers --tail "$tail"
+	done
+	refused 2 "--tail PERCENT: the value is missing" layers --tail
+}
+
+@test "slow and stacks refuse numbers and words there are not" {
+	refused 2 "--top 0: out of range; give 1 to 10000" slow --top 0
+	refused 2 "--top 10001: out of range; give 1 to 10000" slow --top 10001
+	refused 2 "--top 0: out of range; give 1 to 65536" stacks --top 0
+	refused 2 "--top x: not a whole number; write 16 or 0x10" stacks --top x
+	refused 2 "--stack boht: there is no 'boht', did you mean both? give one of kernel, user, both, none" slow --stack boht
+	refused 2 "--stack none: there is no 'none'; give one of kernel, user, both" stacks --stack none
+	refused 2 "--by tme: there is no 'tme', did you mean time? give one of count, bytes, time" stacks --by tme
+	refused 2 "--buffer 1: out of range; give 4Ki to 1Gi" slow --buffer 1
+	refused 2 "unknown option --each-device; 'iosonar stacks -h' lists them" stacks --each-device
+	refused 2 "unknown option --tail; 'iosonar slow -h' lists them" slow --tail 5
+}
+
+@test "a picture is drawn by stacks, and by nobody else" {
+	for command in latency trace layers slow; do
+		refused 2 "-o svg: there is no 'svg'; give one of text, json, csv" "$command" -o svg
+		refused 2 "-o folded: there is no 'folded'; give one of text, json, csv" "$command" -o folded
+	done
+	refused 2 "-o svgg: there is no 'svgg', did you mean svg? give one of text, json, csv, folded, svg" stacks -o svgg
+	for format in json csv folded svg; do
+		refused 2 "--hist is a picture below each stack: it needs -o text" stacks --hist -o "$format"
+	done
+}
+
 @test "options that exclude each other are refused" {
 	refused 2 "--hist and --heat exclude each other; give one of them" latency --heat --hist
+	for command in layers slow stacks; do
+		refused 2 "--buffer and --read exclude each other; give one of them" "$command" --buffer 1Mi -r no-such-file
+		refused 2 "--write and --read exclude each other; give one of them" "$command" -w no-such-file -r no-such-file
+		refused 2 "--from is about a capture: it needs -r FILE" "$command" --from 1s
+	done
 }
 
 @test "control characters of a bad word do not reach the terminal" {
@@ -228,7 +295,7 @@ completes() {
 	source "$tmp/out"
 	[[ $(completes iosonar "") == *latency*help* ]]
 	[ "$(completes iosonar lat)" = latency ]
-	[ "$(completes iosonar help la)" = latency ]
+	[ "$(completes iosonar help lat)" = latency ]
 	[ "$(completes iosonar --completion z)" = zsh ]
 	[ "$(completes iosonar latency --int)" = --interval ]
 	[ "$(completes iosonar latency -o "")" = "text json csv" ]
@@ -243,4 +310,39 @@ completes() {
 	[ "$(completes iosonar latency --out "$tmp/capture-o")" = "$tmp/capture-one" ]
 	[ "$(completes iosonar latency -- bats "$tmp/capture-o")" = "$tmp/capture-one" ]
 	[[ $(completes iosonar latency -- ba) == *bash* ]]
+}
+
+@test "bash completes layers, slow and stacks with their choices" {
+	door --completion bash
+	# shellcheck disable=SC1091
+	source "$tmp/out"
+	[ "$(completes iosonar la)" = "latency layers" ]
+	[ "$(completes iosonar help s)" = "slow stacks" ]
+	[ "$(completes iosonar layers --at "")" = "request command bio" ]
+	[ "$(completes iosonar layers --ta)" = --tail ]
+	[ -z "$(completes iosonar layers --tail "")" ]
+	[ "$(completes iosonar slow --stack "")" = "kernel user both none" ]
+	[ "$(completes iosonar slow --each)" = --each-device ]
+	[ "$(completes iosonar stacks --stack "")" = "kernel user both" ]
+	[ "$(completes iosonar stacks --by "")" = "count bytes time" ]
+	[ "$(completes iosonar stacks -o "")" = "text json csv folded svg" ]
+	[ "$(completes iosonar stacks --format = s)" = svg ]
+	[ "$(completes iosonar layers -o "")" = "text json csv" ]
+}
+
+# zsh_choices COMMAND OPTION: what zsh would offer for its value
+zsh_choices() { sed -n "/^_iosonar_$1() {/,/^}/p" "$tmp/out" | sed -n "s/^.*$2=}\{0,1\}'\[.*:(\([^)]*\))' .*/\1/p"; }
+
+@test "zsh completes them with the same" {
+	door --completion zsh
+	for command in layers slow stacks; do
+		[[ $out == *"'$command:"* ]] || { echo "no $command"; return 1; }
+		[[ $out == *$'\n\t'"$command) _iosonar_$command ;;"* ]] || { echo "$command leads nowhere"; return 1; }
+	done
+	[ "$(zsh_choices layers --at)" = "request command bio" ]
+	[ "$(zsh_choices slow --stack)" = "kernel user both none" ]
+	[ "$(zsh_choices stacks --stack)" = "kernel user both" ]
+	[ "$(zsh_choices stacks --by)" = "count bytes time" ]
+	[ "$(zsh_choices stacks --format)" = "text json csv folded svg" ]
+	[ "$(zsh_choices layers --format)" = "text json csv" ]
 }

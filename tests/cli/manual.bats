@@ -104,8 +104,36 @@ same() { # same WHAT GOT WANT
 schema_keys() { "$iosonar" "$1" --json-schema | sed -n "/^{\"title\":\"$2\"/,/^}}/p" | sed -n 's/^"\([^"]*\)":.*/\1/p' | grep -vx type; }
 schema_types() { "$iosonar" "$1" --json-schema | sed -n 's/^{"title":"\([^"]*\)","type":.*/\1/p'; }
 
+# choices COMMAND OPTION: its words, as the shell would complete them, one a line; then as the manual has them.
+choices() { "$iosonar" --completion bash | sed -n "s,^[[:space:]]*$1/$2) _iosonar_words \"\(.*\)\" ;;,\1,p" | tr ' ' '\n'; }
+manual_choices() {
+	section "$(page "$1")" OPTIONS | sed -n "/^\.It Fl $2 /,/^\.\(It\|El\)/p" | sed '1d' | sed -n 's/^\.Cm \([a-z]*\).*/\1/p' | awk '!seen[$0]++'
+}
+
+@test "words of an option are those of the manual" {
+	for of in "layers --at" "slow --stack" "stacks --stack" "stacks --by"; do
+		read -r command option <<<"$of"
+		[ -n "$(choices "$command" "$option")" ]
+		same "$of" "$(manual_choices "$command" "${option#-}")" "$(choices "$command" "$option")"
+	done
+}
+
+views="latency trace layers slow stacks"
+
 @test "columns of the schema are those of the manual" {
-	same columns "$(section "$(page latency)" COLUMNS | sed -n 's/^\.It Li \([^ ]*\).*/\1/p')" "$(schema_keys latency latency)"
+	for view in $views; do
+		[ -n "$(schema_keys "$view" "$view")" ]
+		same "$view" "$(section "$(page "$view")" COLUMNS | sed -n 's/^\.It Li \([^ ]*\).*/\1/p')" "$(schema_keys "$view" "$view")"
+	done
+}
+
+# The step that each event of the picture begins, and every step it names, is one that the page explains.
+@test "the steps of the path are in its table" {
+	path=$(section "$(page layers)" DESCRIPTION | grep -oE '^ +\|  [A-Z]2[A-Z]' | grep -oE '[A-Z]2[A-Z]')
+	same path "$(echo "$path" | tr '\n' ' ')" "Q2G G2I I2S S2D D2K K2N N2C "
+	for step in $path; do
+		section "$(page layers)" DESCRIPTION | grep '^\.It Li .* Ta ' | sed 's/ Ta .*//' | grep -qw "$step" || { echo "no $step"; return 1; }
+	done
 }
 
 # The condition is read before the device is looked for, which is then the one thing wrong.
@@ -154,13 +182,16 @@ here() {
 }
 
 # run_whole COMMAND...: sets status. A kernel that now and then skips a program is told of by the ledger, and is no fault of
-# the manual's: once more, then.
+# the manual's; nor is a machine so busy that the load got no turn: once more, then.
 run_whole() {
 	for _ in 1 2 3 4 5; do
 		status=0
 		"$@" >out 2>err </dev/null || status=$?
-		[ "$status" -eq 3 ] || return 0
-		grep -q 'lost [0-9]*: completion never seen' err || return 0
+		case $status in
+		0) grep -q '^issued 0 = ' err || return 0 ;;
+		3) grep -q 'lost [0-9]*: completion never seen' err || return 0 ;;
+		*) return 0 ;;
+		esac
 	done
 }
 
@@ -190,9 +221,9 @@ run_whole() {
 	done
 	kill "$load"
 	load=''
-	[ -s lat.json ]
-	[ -s lat.cap ]
-	[ -s run.cap ]
+	for file in lat.json lat.cap layers.cap io.svg run.cap; do
+		[ -s "$file" ] || { echo "no $file"; return 1; }
+	done
 }
 
 # keys TYPE FILE: of the JSON objects of that type.
@@ -203,14 +234,32 @@ keys() { grep "^{\"type\":\"$1\"" "$2" | head -1 | grep -oE '"[a-z0-9_.]+":' | t
 	[ -n "$manual_disk" ] || skip "no loop device can be made here"
 	[ -r /sys/kernel/btf/vmlinux ] || skip "this kernel has no BTF"
 	cd "$tmp"
-	run_whole "$iosonar" latency -d "$manual_disk" -o json --out "$tmp/json" -- \
-		dd if="$manual_disk" of=/dev/null bs=4k count=7 iflag=direct status=none
-	for type in latency hist ledger; do
-		[ -n "$(keys $type "$tmp/json")" ] || { echo "no object of type $type"; return 1; }
-		for key in $(keys $type "$tmp/json"); do
-			grep -qE "^\.(It )?Li (.* , )?${key//./\\.}( |\$)" "$(page latency)" || { echo "$type: $key is not there"; return 1; }
+	for view in $views; do
+		run_whole "$iosonar" "$view" -d "$manual_disk" -o json --out "$tmp/json" -- \
+			dd if="$manual_disk" of=/dev/null bs=4k count=7 iflag=direct status=none
+		case $view in latency) types="latency hist ledger" ;; *) types=$view ;; esac
+		for type in $types; do
+			[ -n "$(keys "$type" "$tmp/json")" ] || { echo "$view: no object of type $type"; return 1; }
+			for key in $(keys "$type" "$tmp/json"); do
+				grep -qE "^\.(It )?Li (.* , )?${key//./\\.}( |\$)" "$(page "$view")" || { echo "$view: $type: $key is not there"; return 1; }
+			done
 		done
 	done
+}
+
+@test "steps are called what the manual calls them" {
+	[ "$(id -u)" -eq 0 ] || skip "needs root"
+	[ -n "$manual_disk" ] || skip "no loop device can be made here"
+	[ -r /sys/kernel/btf/vmlinux ] || skip "this kernel has no BTF"
+	cd "$tmp"
+	run_whole "$iosonar" layers -d "$manual_disk" -o json --out "$tmp/json" -- \
+		dd if="$manual_disk" of=/dev/null bs=4k count=7 iflag=direct status=none
+	sed -n 's/.*"step":"\([^"]*\)","what":"\([^"]*\)".*/\1 \2/p' "$tmp/json" | grep -v ' total$' | sort -u >steps
+	grep -q '^D2C ' steps
+	while read -r step what; do
+		section "$(page layers)" DESCRIPTION | grep -qE "^\.It Li (.* , )?$step( , .*)? Ta $what Ta" ||
+			{ echo "$step is not '$what'"; return 1; }
+	done <steps
 }
 
 # A key that is printed and not promised is a hole in the schema, a type that is promised and not printed a lie.

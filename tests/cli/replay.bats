@@ -37,6 +37,45 @@ said() {
 	done
 }
 
+# columns NAME,...: of CSV on stdin, whose heading says where they are.
+columns() {
+	awk -F, -v names="$1" 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; n = split(names, name, ","); next }
+		{ line = ""; for (i = 1; i <= n; i++) line = line $at[name[i]] " "; print line }'
+}
+
+@test "layers has of a command what latency has, whole and in each interval" {
+	for file in nvme.cap v1.cap; do
+		for at in request command; do
+			"$iosonar" latency -r $file -o csv 2>/dev/null | columns span,time_s,dev,op,count,p50_ns,p99_ns,p99_9_ns,max_ns >"$tmp/latency"
+			"$iosonar" layers --at $at -r $file -o csv 2>/dev/null | grep -E '^span,|,total,' |
+				columns span,time_s,dev,op,count,p50_ns,p99_ns,p99_9_ns,max_ns >"$tmp/layers"
+			[ -s "$tmp/latency" ]
+			diff <(sort "$tmp/latency") <(sort "$tmp/layers") || { echo "$file at $at"; return 1; }
+		done
+	done
+}
+
+@test "slow has the slowest lines of trace" {
+	for file in nvme.cap v1.cap; do
+		"$iosonar" trace -r $file -o csv --columns lat_ns,dev,op,bytes,attempts,pid,start_ns,end_ns 2>/dev/null | tail -n +2 |
+			sort -t, -k1,1nr -k8,8n | head -5 | tr , ' ' | sed 's/$/ /' >"$tmp/trace"
+		"$iosonar" slow -r $file --top 5 -o csv 2>/dev/null | columns lat_ns,dev,op,bytes,attempts,pid,start_ns,end_ns >"$tmp/slow"
+		[ "$(wc -l <"$tmp/slow")" -eq 5 ]
+		diff "$tmp/trace" "$tmp/slow" || { echo "$file"; return 1; }
+	done
+}
+
+@test "slow -r heeds filters, --each-device and --min" {
+	[ "$("$iosonar" slow -r nvme.cap --op write --top 1 -o csv 2>/dev/null | columns op)" = "write " ]
+	devices=$("$iosonar" trace -r nvme.cap -o csv --columns dev 2>/dev/null | tail -n +2 | sort -u)
+	[ "$(echo "$devices" | wc -l)" -gt 1 ]
+	[ "$("$iosonar" slow -r nvme.cap --each-device --top 1 -o csv 2>/dev/null | columns dev | tr -d ' ' | sort)" = "$devices" ]
+	want=$("$iosonar" trace -r nvme.cap --min 4ms -o csv --columns end_ns 2>/dev/null | tail -n +2)
+	[ -n "$want" ]
+	[ "$("$iosonar" slow -r nvme.cap --min 4ms -o csv 2>/dev/null | columns end_ns | tr -d ' ')" = "$want" ]
+	[ -z "$("$iosonar" slow -r nvme.cap --min 4ms -o csv 2>/dev/null | columns rank | tr -d ' \n')" ]
+}
+
 # shows CODE FILE: trace's exit code for this file; what it said is in $tmp/out and $tmp/err.
 shows() {
 	local status=0
@@ -114,13 +153,17 @@ refused() {
 	refused "--buffer and --read exclude each other; give one of them" trace -r nvme.cap --buffer 1Mi
 	refused "--zstd and --read exclude each other; give one of them" latency -r nvme.cap --zstd
 	refused "-r reads a capture: there is nothing 'true' could be run for" trace -r nvme.cap -- true
-	refused "--cgroup: a capture does not say which cgroup a command came from" latency -r nvme.cap --cgroup /
-	refused "--by cpu: a capture does not say which CPU issued" latency -r nvme.cap --by cpu
-	refused "--by cgroup: a capture does not say which cgroup issued" latency -r nvme.cap --by op,cgroup
+	refused "--cgroup: this capture does not say which cgroup a command came from" latency -r nvme.cap --cgroup /
+	refused "--by cpu: this capture does not say which CPU issued" latency -r nvme.cap --by cpu
+	refused "--by cgroup: this capture does not say which cgroup issued" latency -r nvme.cap --by op,cgroup
+	refused "--cgroup /x: no command of the capture is from there; one is from /system.slice/a.service" \
+		trace -r v1-stages.cap --cgroup /x
 	refused "--from is about a capture: it needs -r FILE" trace --from 1s
 	refused "--to is about a capture: it needs -r FILE" latency --to 1s
 	refused "--to is not after --from: there is nothing between them" trace -r nvme.cap --from 1s --to 1s
-	refused "-d: there is no disk 'nvme0n1p1' in the capture; there are: nvme0n1" trace -r nvme.cap -d nvme0n1p1
+	refused "-d nvme0n1p1: this capture knows no partitions, it is of an iosonar that did not keep them; the disk is nvme0n1" \
+		trace -r nvme.cap -d nvme0n1p1
+	refused "-d: there is no disk 'nvme0n1p9' in the capture; there are: nvme0n1, nvme0n2, sda" trace -r v1-stages.cap -d nvme0n1p9
 	refused "--op: no operation is called 'raed'; did you mean 'read'?" trace -r nvme.cap --op raed
 	refused "info needs a capture: iosonar info FILE" info
 }
@@ -139,6 +182,44 @@ refused() {
 		[ "$("$iosonar" trace -r nvme.cap -d $name -o csv --columns dev 2>/dev/null | sed 1d | sort -u)" = nvme0n1 ]
 	done
 	[ "$("$iosonar" trace -r nvme.cap -d nvme0 -o csv --columns dev 2>/dev/null | sed 1d | sort -u | xargs)" = "nvme0 nvme0n1" ]
+}
+
+# ops ARGUMENT...: how many of each operation a trace of v1-stages.cap shows.
+ops() {
+	"$iosonar" trace -r v1-stages.cap -o csv --columns op "$@" 2>"$tmp/err" | sed 1d | sort | uniq -c | xargs
+}
+
+@test "a partition is that part of its disk, and parts add up" {
+	whole=$(ops -d nvme0n1)
+	first=$(ops -d nvme0n1p1)
+	grep -q '^iosonar: [0-9]* NVMe discards are left out: ' "$tmp/err"
+	second=$(ops -d /dev/nvme0n1p2)
+	both=$(ops -d nvme0n1p1 -d nvme0n1p2)
+	[ "$first" != "$second" ]
+	reads() { echo "$1" | grep -o '[0-9]* read' | cut -d' ' -f1; }
+	[ $(($(reads "$first") + $(reads "$second"))) -eq "$(reads "$both")" ]
+	# every sector of the first 2^32 but the first 2048 is in one of the two; discards are in neither
+	[ "$both" = "${whole#* dsm }" ]
+	[ "$(ops -d nvme0n1p1 -d nvme0n1)" = "$whole" ]
+	# the same by its addresses: blocks of 512 bytes
+	[ "$first" = "$("$iosonar" trace -r v1-stages.cap -d nvme0n1 --if 'lba >= 2048 && lba < 1073743872' -o csv --columns op 2>/dev/null |
+		sed 1d | sort | uniq -c | xargs)" ]
+	# flushes have no sector
+	ops -d sda | grep -q flush
+	case $(ops -d sda1) in *flush*) return 1 ;; esac
+}
+
+@test "CPUs and cgroups are those of stages; what has none is told" {
+	rows() { "$iosonar" latency -r v1-stages.cap -o csv "$@" 2>"$tmp/err" | sed 1d | grep -c ^total; }
+	sum() { "$iosonar" latency -r v1-stages.cap -o csv "$@" 2>"$tmp/err" | sed 1d | awk -F, '{ n += $4 } END { print n }'; }
+	[ "$(rows --by cpu)" -eq 5 ]
+	grep -q '^iosonar: [0-9]* commands have a row of their own' "$tmp/err"
+	[ "$(rows --by cgroup)" -eq 4 ]
+	[ "$(sum --by cpu)" -eq "$(sum --by cgroup)" ]
+	[ "$(sum --by cgroup --cgroup /)" -eq "$(sum --by cgroup)" ]
+	[ "$(rows --by cgroup --cgroup /system.slice)" -eq 2 ]
+	grep -q '^iosonar: [0-9]* commands are left out: their records do not say from which cgroup' "$tmp/err"
+	[ "$(rows --by cgroup --cgroup system.slice/a.service/)" -eq 1 ]
 }
 
 @test "captures with zstd are the same" {

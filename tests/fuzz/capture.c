@@ -14,6 +14,7 @@
 #include "capture/chunk.h"
 #include "capture/crc32c.h"
 #include "capture/read.h"
+#include "wire/stage.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 const char *__asan_default_options(void);
@@ -43,16 +44,23 @@ static void mend(uint8_t *bytes, size_t size)
 	}
 }
 
+static volatile uint64_t seen;
+
 static void check(struct capture_reader *reader)
 {
 	const struct capture_about *about = capture_reader__about(reader);
 	const struct capture_damage *damage = capture_reader__damage(reader);
 	uint64_t nr = 0, min_ns, max_ns;
-	struct io_record record;
+	const struct io_record *record;
+	const struct io_stages *stages;
+	int err;
 
-	while (capture_reader__next(reader, &record) > 0) {
-		capture_about__device(about, record.device);
-		capture_about__wall_ns(about, record.end_ns);
+	while ((record = capture_reader__next(reader, &err))) {
+		capture_about__device(about, record->device);
+		capture_about__wall_ns(about, record->end_ns);
+		stages = io_record__stages(record);
+		if (stages)
+			seen = stages->queued_ns ^ stages->nr_bios; /* its first and last bytes */
 		nr++;
 	}
 	capture_reader__span(reader, &min_ns, &max_ns);

@@ -48,6 +48,18 @@ static const struct feature {
 	{ "fua_flag", 1 << 17, "records" },
 	{ "rare_flags", 0x300e0, "records" },
 	{ "noretry_flags", 0x700 },
+	{ "stages", 1, "records" },
+	{ "owners", 1 },
+	{ "details", 1, "stages" },
+	{ "stages_at", .size = true },
+	{ "bio_mask", .size = true },
+	{ "bios", 1, "stages" },
+	{ "kernel_stacks", 1, "stages" },
+	{ "user_stacks", 1, "stages" },
+	{ "depths", 1, "stages" },
+	{ "slowest", 1, "records" },
+	{ "slowest_nr", 10, "slowest" },
+	{ "bio_queue_argument", 1, "stages" },
 	{ "follow_all", 1 },
 	{ "by_size", 1 },
 	{ "by_queue", 1 },
@@ -150,8 +162,8 @@ static int setting_set(struct io_bpf *skel, const char *name, uint64_t value)
 
 /* ---- loading ---- */
 
-/* The two tables that are put into the instructions, as the collector does. */
-static int slots_fd = -1, rows_fd = -1;
+/* The tables that are put into the instructions, as the collector does. */
+static int slots_fd = -1, rows_fd = -1, bios_fd = -1;
 
 static int make_table(const char *name, uint64_t bytes)
 {
@@ -167,7 +179,9 @@ static void close_tables(void)
 		close(slots_fd);
 	if (rows_fd >= 0)
 		close(rows_fd);
-	slots_fd = rows_fd = -1;
+	if (bios_fd >= 0)
+		close(bios_fd);
+	slots_fd = rows_fd = bios_fd = -1;
 }
 
 /* Slots, row numbers, what records need, counters by CPU. */
@@ -176,16 +190,26 @@ static uint32_t more_at(const struct sizes *s)
 	return s->nr_slots * (uint32_t)sizeof(struct io_slot) + 4 * s->nr_keys * s->nr_cpus;
 }
 
-static uint32_t cpu_at(const struct sizes *s)
+static uint32_t stages_at(const struct sizes *s)
 {
 	return more_at(s) + s->nr_slots * (uint32_t)sizeof(struct io_slot_more);
 }
 
-static int make_tables(const struct sizes *s)
+static uint32_t cpu_at(const struct sizes *s)
 {
-	slots_fd = make_table("io_slots", cpu_at(s) + s->nr_cpus * sizeof(struct io_cpu));
+	return stages_at(s) + s->nr_slots * (uint32_t)sizeof(struct io_slot_stages);
+}
+
+/* What records need is there only where they are wanted: no program may reach for it elsewhere. */
+static int make_tables(const struct sizes *s, bool records)
+{
+	slots_fd = make_table("io_slots", records ? cpu_at(s) + s->nr_cpus * sizeof(struct io_cpu)
+						  : more_at(s));
 	rows_fd = make_table("io_rows", (uint64_t)s->nr_rows * sizeof(struct io_row));
-	return slots_fd < 0 ? slots_fd : rows_fd < 0 ? rows_fd : 0;
+	bios_fd = make_table("io_bios", s->nr_slots * sizeof(struct io_bio));
+	if (slots_fd < 0 || rows_fd < 0)
+		return slots_fd < 0 ? slots_fd : rows_fd;
+	return bios_fd < 0 ? bios_fd : 0;
 }
 
 static void complete_insn(struct bpf_insn *insn)
@@ -198,6 +222,8 @@ static void complete_insn(struct bpf_insn *insn)
 		insn->imm = slots_fd;
 	else if (insn->imm == IO_MARK_ROWS[0] - '0')
 		insn->imm = rows_fd;
+	else if (insn->imm == IO_MARK_BIOS[0] - '0')
+		insn->imm = bios_fd;
 }
 
 static int complete_programs(struct io_bpf *skel)
@@ -232,6 +258,8 @@ static int set_sizes(struct io_bpf *skel, const struct sizes *s)
 	err = err ?: setting_set(skel, "cpu_rows", s->nr_rows / s->nr_cpus - 1);
 	err = err ?: setting_set(skel, "rows_end", (s->nr_rows - 1) * sizeof(struct io_row));
 	err = err ?: setting_set(skel, "more_at", more_at(s));
+	err = err ?: setting_set(skel, "stages_at", stages_at(s));
+	err = err ?: setting_set(skel, "bio_mask", (s->nr_slots - 1) * sizeof(struct io_bio));
 	err = err ?: setting_set(skel, "cpu_at", cpu_at(s));
 	err = err ?: setting_set(skel, "cpu_mask", (s->nr_cpus - 1) * sizeof(struct io_cpu));
 	err = err ?: bpf_map__set_max_entries(skel->maps.io_keys, s->nr_keys);
@@ -262,6 +290,32 @@ static int set_features(struct io_bpf *skel, const struct setting *s)
 	return err;
 }
 
+static bool wants_records(const struct setting *s)
+{
+	static const char *const words = " records stages bios ";
+	char name[32], with[32];
+
+	if (s->all || !s->only)
+		return s->all;
+	snprintf(name, sizeof(name), " %s ", s->only->name);
+	snprintf(with, sizeof(with), " %s ", s->only->with ? s->only->with : "-");
+	return strstr(words, name) || strstr(words, with);
+}
+
+/* Only stages attach them: without, they are not loaded. */
+static bool needs_records(const struct bpf_program *program)
+{
+	static const char *const prefixes[] = { "io_bio",	   "io_request",
+						"io_insert",	   "io_nvme_issue",
+						"io_nvme_reap",	   "io_nvme_submit",
+						"io_nvme_setup_s", "io_block_issue_s" };
+
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+		if (!strncmp(bpf_program__name(program), prefixes[i], strlen(prefixes[i])))
+			return true;
+	return false;
+}
+
 /* Typed programs are for kernels whose BTF has the event, with the arguments they expect. */
 static const char *why_not(const struct bpf_program *program)
 {
@@ -274,10 +328,12 @@ static const char *why_not(const struct bpf_program *program)
 		return "this kernel has no bpf_rdonly_cast";
 	if (!strncmp(section, "tp_btf/block_rq_issue", 21) && kernel.queue_argument)
 		return "this kernel's event has the queue first";
+	if (!strncmp(section, "tp_btf/block_bio_", 17) && kernel.bio_queue_argument)
+		return "this kernel's event has the queue first";
 	return NULL;
 }
 
-static void choose_programs(struct io_bpf *skel, const char *only)
+static void choose_programs(struct io_bpf *skel, const char *only, bool records)
 {
 	struct bpf_program *p;
 
@@ -285,7 +341,8 @@ static void choose_programs(struct io_bpf *skel, const char *only)
 	{
 		bool chosen = !only || !strcmp(bpf_program__name(p), only);
 
-		bpf_program__set_autoload(p, chosen && !why_not(p));
+		bpf_program__set_autoload(p,
+					  chosen && !why_not(p) && (records || !needs_records(p)));
 	}
 }
 
@@ -297,10 +354,12 @@ static int load(const struct setting *s, struct io_bpf **skel)
 	*skel = io_bpf__open();
 	if (!*skel)
 		return -errno;
-	err = make_tables(s->sizes);
+	err = make_tables(s->sizes, wants_records(s));
 	err = err ?: set_sizes(*skel, s->sizes);
 	err = err ?: set_features(*skel, s);
-	choose_programs(*skel, s->program);
+	choose_programs(*skel, s->program, wants_records(s));
+	err = err ?: bpf_map__reuse_fd((*skel)->maps.io_slots, slots_fd);
+	err = err ?: bpf_map__reuse_fd((*skel)->maps.io_bios, bios_fd);
 	err = err ?: complete_programs(*skel);
 	err = err ?: io_bpf__load(*skel);
 	close_tables();
@@ -470,10 +529,10 @@ static void check_control(void)
 
 	if (!skel)
 		return;
-	err = make_tables(&small);
+	err = make_tables(&small, true);
 	err = err ?: set_sizes(skel, &small);
 	err = err ?: setting_set(skel, "slot_mask", (1 << 30) - sizeof(struct io_slot));
-	choose_programs(skel, "io_block_issue_r");
+	choose_programs(skel, "io_block_issue_r", true);
 	err = err ?: complete_programs(skel);
 	ok(!err && io_bpf__load(skel), "control: a mask larger than its table is refused");
 	close_tables();

@@ -4,5 +4,5 @@
 # red: unit doctor
 # case: little locked memory
 /^static enum obstacle_kind obstacle_refused(/,/^}/ {
-	s/^\tif (!privilege__has_bpf(p) || !privilege__has_perfmon(p))$/\tif (start \&\& p \&\& tried)/
+	s/^\tif (!rights__has_bpf(p) || !rights__has_perfmon(p))$/\tif (start \&\& p \&\& tried)/
 }

@@ -2,7 +2,8 @@
 /*
  * capture.c: does a capture give back what went in, to the last bit, on every machine, forever?
  * Random and extreme records round trip; fixed ones have one SHA-256 everywhere; tests/data/v1*.cap
- * were written once (`capture.t --make DIR`) and must read the same as long as iosonar lives.
+ * were written once (`capture.t --make DIR`) and must read the same as long as iosonar lives:
+ * v1.cap by the first that could, v1-stages.cap by the first that knew stages.
  */
 #include "tap.h"
 
@@ -173,6 +174,46 @@ static struct io_record fixed_record(uint32_t i)
 	return record;
 }
 
+/* A record and what may follow it. */
+struct staged {
+	struct io_record record;
+	struct io_stages stages;
+};
+
+static size_t staged_size(const struct staged *staged)
+{
+	return io_record__size(&staged->record);
+}
+
+/* A command's life as it goes; some stages are not seen. Integers only, and never to be changed. */
+static void fixed_stages(struct staged *staged, uint32_t i)
+{
+	struct io_record *r = &staged->record;
+	struct io_stages *s = &staged->stages;
+
+	*r = fixed_record(i);
+	r->flags |= RECORD_STAGES;
+	*s = (struct io_stages){
+		.queued_ns = r->first_ns - 3000 - i % 701,
+		.issued_ns = i % 11 ? r->last_ns + 400 + i % 97 : 0,
+		.reaped_ns = r->end_ns - 150 - i % 31,
+		.done_ns = r->end_ns + 500 + i % 53,
+		.cgroup = 4294967297ULL * (1 + i % 3),
+		.inode = i % 5 ? 1000000 + i % 7 : 0,
+		.file_dev = i % 5 ? 0x800001 : 0,
+		.tid = 5000 + i % 4,
+		.kernel_stack = i % 6,
+		.user_stack = i % 13 ? 77 : 0,
+		.depth = 1 + i % 32,
+		.cpu = (uint16_t)(i % 4),
+		.nr_bios = (uint16_t)(1 + (i % 17 == 0)),
+	};
+	s->got_ns = s->queued_ns + 200 + i % 89;
+	s->inserted_ns = i % 3 ? s->got_ns + 100 : 0;
+	if (i % 29 == 28)
+		r->what = RECORD_BIO;
+}
+
 enum { NR_FIXED = 1009, NR_FIXED_MORE = 8192 + 17 };
 
 static struct device fixed_device(uint32_t i)
@@ -240,6 +281,135 @@ static int write_fixed(const char *name, int zstd_level, uint32_t nr)
 	return err;
 }
 
+/* Of the golden file with stages. Integers only, and never to be changed, either. */
+enum { NR_STAGED = 1201 };
+
+static void staged_record(struct staged *staged, uint32_t i)
+{
+	static const uint8_t block_ops[] = { 0, 0, 1, 1, 2, 3 };
+
+	fixed_stages(staged, i);
+	if (i % 5 == 1)
+		staged->record.flags &= (uint8_t)~RECORD_STAGES;
+	staged->record.cdw10[1] = 0;
+	if (i % 7 == 3) { /* another disk */
+		staged->record.device = 2;
+		staged->record.kind = 3;
+		staged->record.op = block_ops[i % 6];
+		if (staged->record.op == 2)
+			staged->record.cdw10[0] = staged->record.cdw10[1] = UINT32_MAX;
+	} else if (i % 40 == 38) { /* a discard: one range, deallocate */
+		staged->record.op = 9;
+		staged->record.cdw10[0] = 0;
+		staged->record.cdw10[1] = 4;
+	}
+}
+
+static struct device staged_device(uint32_t i)
+{
+	static struct device_partition partitions[][2] = {
+		{ { "nvme0n1p1", 2048, 1073741824 }, { "nvme0n1p2", 1073743872, 3221223424 } },
+		{ { "nvme0n2p1", 0, 8589934592 } },
+		{ { "sda1", 2048, 2147483648 }, { "sda\x1b[2J", 4294967295, 0 } },
+	};
+	struct device device = fixed_device(i);
+
+	device.knows_partitions = true;
+	device.nr_partitions = i == 1 ? 1 : 2;
+	device.partitions = partitions[i];
+	if (i < 2)
+		return device;
+	memcpy(device.name, "sda", 4);
+	device.kind = DEVICE_REQUEST;
+	device.block_size = 512;
+	device.major = 8;
+	device.ctrl = -1;
+	device.nsid = 0;
+	return device;
+}
+
+static const struct capture_cgroup staged_cgroups[] = {
+	{ 4294967297, "/system.slice/a.service" },
+	{ 8589934594, "/system.slice/b\x1b[2J" }, /* and 12884901891 has no path */
+};
+
+static int write_staged(const char *name)
+{
+	struct capture_options options = { .path = name };
+	static const struct capture_info info[] = { { CAPTURE_INFO_VERSION, "0.4" },
+						    { CAPTURE_INFO_KERNEL, "6.12.38" } };
+	static const struct capture_count ledger[] = { { "issued", NR_STAGED },
+						       { "completed", NR_STAGED } };
+	char *names[CAPTURE_NR_NAMES] = { "read", "write", "flush", "discard" };
+	struct capture_clock clock = { 1000000000, 2000000000, 1700000000000000000 };
+	struct capture_writer *writer;
+	int err = capture_writer__new(&options, &writer);
+
+	if (err)
+		return err;
+	err |= capture_writer__info(writer, info, 2);
+	err |= capture_writer__names(writer, CAPTURE_NAMES_BLOCK, names);
+	for (uint32_t i = 0; i < 3; i++) {
+		struct device device = staged_device(i);
+
+		err |= capture_writer__device(writer, (uint16_t)i, &device);
+	}
+	for (size_t i = 0; i < 2; i++)
+		err |= capture_writer__cgroup(writer, staged_cgroups[i].id, staged_cgroups[i].path);
+	err |= capture_writer__clock(writer, &clock);
+	for (uint32_t i = 0; i < NR_STAGED; i++) {
+		struct staged staged;
+
+		staged_record(&staged, i);
+		err |= capture_writer__records(writer, &staged.record, 1);
+		if (i == 500)
+			err |= capture_writer__flush(writer);
+	}
+	err |= capture_writer__finish(writer, "done", ledger, 2);
+	capture_writer__free(writer);
+	return err;
+}
+
+static uint32_t count_staged(struct capture_reader *reader)
+{
+	const struct io_record *record;
+	struct staged want;
+	uint32_t i = 0;
+	int err;
+
+	while ((record = capture_reader__next(reader, &err))) {
+		staged_record(&want, i);
+		if (memcmp(record, &want, staged_size(&want)))
+			break;
+		i++;
+	}
+	return i;
+}
+
+static void check_staged_file(const char *name)
+{
+	const struct capture_about *about;
+	struct capture_reader *reader;
+	struct device want = staged_device(2);
+	const struct device *got;
+
+	if (!ok(!capture_reader__open(name, &reader), "%s opens", name))
+		return;
+	about = capture_reader__about(reader);
+	got = capture_about__device(about, 2);
+	is_u64(count_staged(reader), NR_STAGED, "every record, with stages and without");
+	ok(capture_reader__has_stages(reader), "its headers say that there are stages");
+	ok(capture_damage__is_whole(capture_reader__damage(reader)), "whole");
+	ok(got && got->knows_partitions && got->nr_partitions == 2 &&
+		   !memcmp(got->partitions, want.partitions, 2 * sizeof(*want.partitions)),
+	   "the partitions of a device");
+	is_str(capture_about__cgroup(about, 8589934594), "/system.slice/b\x1b[2J", "a cgroup");
+	ok(!capture_about__cgroup(about, 12884901891) && !capture_about__cgroup(about, 0) &&
+		   !capture_about__cgroup(about, UINT64_MAX),
+	   "no cgroup that was not there");
+	capture_reader__free(reader);
+}
+
 static void check_fixed_about(struct capture_reader *reader)
 {
 	const struct capture_about *about = capture_reader__about(reader);
@@ -258,6 +428,8 @@ static void check_fixed_about(struct capture_reader *reader)
 	byte_out__free(&want);
 	ok(!capture_about__device(about, 2) && !capture_about__device(about, 65535),
 	   "no device that was not there");
+	ok(device && !device->knows_partitions && !capture_reader__has_stages(reader),
+	   "nothing is said about partitions, nor has it stages");
 	is_str(capture_about__names(about, CAPTURE_NAMES_BLOCK)[255], "DRV_OUT", "a block name");
 	ok(!capture_about__names(about, CAPTURE_NAMES_BLOCK)[2] &&
 		   !capture_about__names(about, "other"),
@@ -275,12 +447,14 @@ static void check_fixed_about(struct capture_reader *reader)
 
 static uint32_t count_fixed(struct capture_reader *reader)
 {
-	struct io_record record, want;
+	const struct io_record *record;
+	struct io_record want;
 	uint32_t i = 0;
+	int err;
 
-	while (capture_reader__next(reader, &record) > 0) {
+	while ((record = capture_reader__next(reader, &err))) {
 		want = fixed_record(i);
-		if (memcmp(&record, &want, sizeof(record)))
+		if (memcmp(record, &want, sizeof(want)))
 			break;
 		i++;
 	}
@@ -320,77 +494,135 @@ static void test_fixed(void)
 static void test_golden(void)
 {
 	check_fixed_file("tests/data/v1.cap", NR_FIXED);
+	check_staged_file("tests/data/v1-stages.cap");
 	if (capture_zip__is_built_in())
 		check_fixed_file("tests/data/v1-zstd.cap", NR_FIXED);
 	else
 		ok(true, "golden file with zstd # skip zstd is not built in");
 }
 
-/* Every byte of a record is noise, or sometimes all ones or zeros. */
-static void draw_record(struct io_record *record, uint64_t *state)
+/* Every byte is noise, or sometimes all ones or zeros. */
+static void draw_noise(struct staged *staged, uint32_t i, uint64_t *state)
 {
-	uint8_t *bytes = (uint8_t *)record;
+	uint8_t *bytes = (uint8_t *)staged;
 	int how = (int)(draw(state) % 4);
 
-	for (size_t i = 0; i < sizeof(*record); i++) {
+	(void)i;
+	for (size_t at = 0; at < sizeof(*staged); at++) {
 		uint8_t noise = (uint8_t)(draw(state) >> 32);
 
-		bytes[i] = how == 0 ? 0 : how == 1 ? 0xff : noise;
+		bytes[at] = how == 0 ? 0 : how == 1 ? 0xff : noise;
 	}
 	if (how == 3)
-		record->what &= 1;
+		staged->record.what &= 1;
 }
 
 /* What a field can do to the others: each in turn at its ends, the rest calm. */
-static void draw_calm_record(struct io_record *record, uint32_t i, uint64_t *state)
+static void draw_calm(struct staged *staged, uint32_t i, uint64_t *state)
 {
-	*record = fixed_record(i);
+	staged->record = fixed_record(i);
 	if (draw(state) % 3 == 0)
-		((uint8_t *)record)[draw(state) % sizeof(*record)] = (uint8_t)draw(state);
+		((uint8_t *)&staged->record)[draw(state) % sizeof(staged->record)] =
+			(uint8_t)draw(state);
+	staged->record.flags &= (uint8_t)~RECORD_STAGES;
 }
 
-static void round_trip(const char *what, size_t nr, bool calm, int zstd_level)
+/* Some have stages, all of a life, some with one odd byte. */
+static void draw_staged(struct staged *staged, uint32_t i, uint64_t *state)
+{
+	if (draw(state) % 2) {
+		draw_calm(staged, i, state);
+		return;
+	}
+	fixed_stages(staged, i);
+	if (draw(state) % 3 == 0)
+		((uint8_t *)&staged->stages)[draw(state) % sizeof(staged->stages)] =
+			(uint8_t)draw(state);
+}
+
+/* Every time at, just before and just after its neighbour, at the ends of time, or not seen. */
+static void draw_times(struct staged *staged, uint32_t i, uint64_t *state)
+{
+	static const uint64_t times[8] = { 0, 1, 2, 999, 1000, 1001, UINT64_MAX - 1, UINT64_MAX };
+	struct io_record *r = &staged->record;
+	struct io_stages *s = &staged->stages;
+
+	(void)state;
+	memset(staged, 0, sizeof(*staged));
+	r->flags = RECORD_STAGES;
+	r->what = i & 1;
+	r->first_ns = times[i & 7];
+	s->queued_ns = times[i >> 3 & 7];
+	s->got_ns = times[i >> 6 & 7];
+	s->inserted_ns = times[i >> 9 & 7];
+	r->last_ns = times[i >> 3 & 7];
+	s->issued_ns = times[i & 7];
+	r->end_ns = times[i >> 9 & 7];
+	s->reaped_ns = times[i >> 6 & 7];
+	s->done_ns = times[i >> 3 & 7];
+}
+
+typedef void (*draw_fn)(struct staged *staged, uint32_t i, uint64_t *state);
+
+/* One behind the other; returns where they end. */
+static char *draw_all(char *to, size_t nr, draw_fn fn)
+{
+	uint64_t state = nr * 77 + 1;
+
+	for (size_t i = 0; i < nr; i++) {
+		struct staged staged;
+
+		fn(&staged, (uint32_t)i, &state);
+		memcpy(to, &staged, staged_size(&staged));
+		to += staged_size(&staged);
+	}
+	return to;
+}
+
+static void round_trip(const char *what, size_t nr, draw_fn fn, int zstd_level)
 {
 	struct capture_options options = { .path = path("trip.cap"), .zstd_level = zstd_level };
-	struct io_record *records = calloc(nr, sizeof(*records)), record;
-	uint64_t state = nr * 77 + calm + 1;
+	char *records = malloc(nr * sizeof(struct staged) + 1), *at = records;
+	char *end = draw_all(records, nr, fn);
+	const struct io_record *record;
 	struct capture_writer *writer;
 	struct capture_reader *reader;
 	size_t same = 0;
+	int err;
 
-	for (size_t i = 0; i < nr; i++) {
-		if (calm)
-			draw_calm_record(&records[i], (uint32_t)i, &state);
-		else
-			draw_record(&records[i], &state);
-	}
 	if (capture_writer__new(&options, &writer) ||
-	    capture_writer__records(writer, records, nr) ||
+	    capture_writer__records(writer, (const struct io_record *)records, nr) ||
 	    capture_writer__finish(writer, "done", NULL, 0))
 		ok(false, "%s: written", what);
 	capture_writer__free(writer);
 	if (!ok(!capture_reader__open(path("trip.cap"), &reader), "%s: opens", what))
 		return;
-	while (capture_reader__next(reader, &record) > 0 && same < nr &&
-	       !memcmp(&record, &records[same], sizeof(record)))
+	while ((record = capture_reader__next(reader, &err)) && at < end &&
+	       !memcmp(record, at, io_record__size((struct io_record *)at))) {
+		at += io_record__size((struct io_record *)at);
 		same++;
+	}
 	is_u64(same, nr, what);
-	is_u64(capture_reader__next(reader, &record), 0, "and no more");
+	ok(at == end && !record && !err && !capture_reader__next(reader, &err) && !err,
+	   "and no more");
 	capture_reader__free(reader);
 	free(records);
 }
 
 static void test_round_trips(void)
 {
-	round_trip("one record", 1, true, 0);
-	round_trip("a run and one", 129, true, 0);
-	round_trip("noise", 20011, false, 0);
-	round_trip("calm, with one odd byte", 20011, true, 0);
-	round_trip("no record at all", 0, true, 0);
+	round_trip("one record", 1, draw_calm, 0);
+	round_trip("a run and one", 129, draw_calm, 0);
+	round_trip("noise", 20011, draw_noise, 0);
+	round_trip("calm, with one odd byte", 20011, draw_calm, 0);
+	round_trip("some with stages", 20011, draw_staged, 0);
+	round_trip("stages at every time", 4096, draw_times, 0);
+	round_trip("no record at all", 0, draw_calm, 0);
 	if (!capture_zip__is_built_in())
 		return;
-	round_trip("noise, zstd", 20011, false, 3);
-	round_trip("calm, zstd", 20011, true, 3);
+	round_trip("noise, zstd", 20011, draw_noise, 3);
+	round_trip("calm, zstd", 20011, draw_calm, 3);
+	round_trip("some with stages, zstd", 20011, draw_staged, 3);
 }
 
 static void test_bounds(void)
@@ -398,18 +630,19 @@ static void test_bounds(void)
 	static const uint64_t from_ns = 1003000000, to_ns = 1020000000;
 	uint64_t want = 0, got = 0, wrong = 0, position = 0;
 	struct capture_reader *reader;
-	struct io_record record;
+	const struct io_record *next;
+	int err;
 
 	for (uint32_t i = 0; i < NR_FIXED_MORE; i++) {
-		record = fixed_record(i);
+		struct io_record record = fixed_record(i);
+
 		want += io_record__time_ns(&record) >= from_ns &&
 			io_record__time_ns(&record) < to_ns;
 	}
 	capture_reader__open(path("fixed.cap"), &reader);
 	capture_reader__bound(reader, from_ns, to_ns);
-	while (capture_reader__next(reader, &record) > 0) {
-		wrong += io_record__time_ns(&record) < from_ns ||
-			 io_record__time_ns(&record) >= to_ns;
+	while ((next = capture_reader__next(reader, &err))) {
+		wrong += io_record__time_ns(next) < from_ns || io_record__time_ns(next) >= to_ns;
 		got++;
 		position = capture_reader__position(reader);
 	}
@@ -419,7 +652,8 @@ static void test_bounds(void)
 	capture_reader__free(reader);
 }
 
-/* Records `shift` apart, of one device; all that merging looks at. */
+/* Records a microsecond apart, of one device, half of them with stages; all that merging looks at.
+ */
 static void write_part(const char *name, const char *boot, uint64_t mono_ns, const char *disk,
 		       uint32_t nr)
 {
@@ -435,24 +669,40 @@ static void write_part(const char *name, const char *boot, uint64_t mono_ns, con
 	err |= capture_writer__device(writer, 7, &device);
 	err |= capture_writer__clock(writer, &clock);
 	for (uint32_t i = 0; i < nr; i++) {
-		struct io_record record = { .device = i % 2 ? 7 : 9, .seq = i };
+		struct staged staged = { .record = { .device = i % 2 ? 7 : 9, .seq = i } };
+		struct io_record *record = &staged.record;
 
-		record.first_ns = record.last_ns = mono_ns + i * 1000;
-		record.end_ns = record.first_ns + 500;
-		err |= capture_writer__records(writer, &record, 1);
+		record->first_ns = record->last_ns = mono_ns + i * 1000;
+		record->end_ns = record->first_ns + 500;
+		record->flags = i % 4 < 2 ? RECORD_STAGES : 0;
+		staged.stages.queued_ns = record->first_ns - 100;
+		staged.stages.done_ns = record->end_ns + 100;
+		err |= capture_writer__records(writer, record, 1);
 	}
 	err |= capture_writer__finish(writer, "done", NULL, 0);
 	capture_writer__free(writer);
 	ok(!err, "part for %s", disk);
 }
 
+/* Times move together; those that were not seen stay so. */
+static bool has_moved(const struct io_record *record)
+{
+	const struct io_stages *s = io_record__stages(record);
+
+	return record->seq % 4 < 2 ? s && s->queued_ns == record->first_ns - 100 &&
+					     s->done_ns == record->end_ns + 100 && !s->got_ns &&
+					     !s->inserted_ns && !s->issued_ns && !s->reaped_ns
+				   : !s;
+}
+
 static void test_merge(void)
 {
 	char names[3][128];
 	const char *paths[3] = { names[0], names[1], names[2] };
-	uint64_t last_ns = 0, per_device[16] = { 0 }, disorder = 0, nr = 0;
+	uint64_t last_ns = 0, per_device[16] = { 0 }, disorder = 0, unmoved = 0, nr = 0;
+	const struct io_record *record;
 	struct capture_merge *merge;
-	struct io_record record;
+	int err;
 
 	for (int i = 0; i < 3; i++)
 		snprintf(names[i], sizeof(names[i]), "%s/part%d.cap", dir, i);
@@ -461,15 +711,17 @@ static void test_merge(void)
 	write_part(names[2], "two", 900000000, "nvme0n1", 107); /* the same wall clock as part0 */
 	if (!ok(!capture_merge__open(paths, 3, &merge), "merge opens"))
 		return;
-	while (capture_merge__next(merge, &record) > 0) {
-		disorder += record.end_ns < last_ns || record.end_ns - record.first_ns != 500 ||
-			    record.last_ns != record.first_ns;
-		last_ns = record.end_ns;
-		per_device[record.device % 16]++;
+	while ((record = capture_merge__next(merge, &err))) {
+		disorder += record->end_ns < last_ns || record->end_ns - record->first_ns != 500 ||
+			    record->last_ns != record->first_ns;
+		unmoved += !has_moved(record);
+		last_ns = record->end_ns;
+		per_device[record->device % 16]++;
 		nr++;
 	}
 	is_u64(nr, 101 + 103 + 107, "all records of three files");
 	is_u64(disorder, 0, "in order of time, and as long as they took");
+	is_u64(unmoved, 0, "and their stages with them");
 	is_u64(last_ns, 1000000 + 106 * 1000 + 500, "another boot's clock is shifted");
 	is_u64(per_device[7], 50 + 53, "one device in two files is one device");
 	is_u64(per_device[8], 51, "another device with the same number gets another");
@@ -479,7 +731,7 @@ static void test_merge(void)
 
 	ok(!capture_merge__open(paths, 3, &merge), "again, with bounds");
 	capture_merge__bound(merge, 1050000, 1060000);
-	for (nr = 0; capture_merge__next(merge, &record) > 0; nr++)
+	for (nr = 0; capture_merge__next(merge, &err); nr++)
 		;
 	is_u64(nr, 30, "bounds are on the first file's clock");
 	capture_merge__free(merge);
@@ -488,19 +740,75 @@ static void test_merge(void)
 	       "a file that is not there");
 }
 
+/* A file of another boot: the same id is another cgroup, the same path the same one. */
+static void write_cgroups(const char *name, const char *boot, const char *first, const char *second)
+{
+	struct capture_options options = { .path = name };
+	struct capture_info info = { CAPTURE_INFO_BOOT_ID, boot };
+	struct staged staged = { .record = { .flags = RECORD_STAGES } };
+	struct capture_writer *writer;
+	int err = capture_writer__new(&options, &writer);
+
+	err |= capture_writer__info(writer, &info, 1);
+	err |= capture_writer__cgroup(writer, 20, second);
+	err |= capture_writer__cgroup(writer, 10, first);
+	for (uint64_t id = 10; id <= 30; id += 10) {
+		staged.stages.cgroup = id;
+		err |= capture_writer__records(writer, &staged.record, 1);
+	}
+	err |= capture_writer__finish(writer, "done", NULL, 0);
+	capture_writer__free(writer);
+	ok(!err, "cgroups of boot %s", boot);
+}
+
+static void test_merge_cgroups(void)
+{
+	static const char *const want[] = { "/a", "/b", NULL, "/b", "/c", NULL };
+	char names[2][128];
+	const char *paths[2] = { names[0], names[1] }, *got;
+	const struct io_record *record;
+	struct capture_merge *merge;
+	uint32_t nr = 0, same = 0;
+	int err;
+
+	for (int i = 0; i < 2; i++)
+		snprintf(names[i], sizeof(names[i]), "%s/part%d.cap", dir, i);
+	write_cgroups(names[0], "one", "/a", "/b");
+	write_cgroups(names[1], "two", "/b", "/c");
+	if (capture_merge__open(paths, 2, &merge))
+		return;
+	while ((record = capture_merge__next(merge, &err)) && nr < 6) {
+		got = capture_about__cgroup(capture_merge__about(merge),
+					    io_record__stages(record)->cgroup);
+		same += want[nr] ? got && !strcmp(got, want[nr]) : !got;
+		nr++;
+	}
+	ok(nr == 6 && same == 6, "merged, each record has its own cgroup's path");
+	is_u64(capture_merge__about(merge)->nr_cgroups, 3, "and a path is there once");
+	ok(capture_merge__has_stages(merge), "it has stages");
+	capture_merge__free(merge);
+}
+
 static void test_memory(void)
 {
 	struct capture_options options = { .path = path("memory.cap"), .reserve_bytes = 256 };
 	struct capture_memory *memory;
 	struct capture_writer *writer;
 	struct capture_reader *reader;
+	struct device_partition partition = { "nvme0n1p1", 5, 6 };
 	struct device device = fixed_device(0);
 	struct io_record record = { .device = 3 };
+	const struct io_record *next;
 	uint64_t nr = 0, first_ns = 0;
+	int err;
 
 	ok(!capture_memory__new(5000000000, 1 << 20, 0, &memory), "flight recorder");
 	writer = capture_memory__writer(memory);
+	device.knows_partitions = true;
+	device.nr_partitions = 1;
+	device.partitions = &partition;
 	capture_writer__device(writer, 3, &device);
+	capture_writer__cgroup(writer, 77, "/x");
 	for (uint64_t second = 1; second <= 60; second++) {
 		struct capture_clock clock = { second * 1000000000, 0, second };
 
@@ -514,9 +822,8 @@ static void test_memory(void)
 	ok(!capture_memory__save(memory, &options, "asked for", NULL, 0), "saved");
 	ok(!capture_memory__is_short(memory), "it had room for five seconds");
 	ok(!capture_reader__open(path("memory.cap"), &reader), "opens");
-	while (capture_reader__next(reader, &record) > 0) {
-		first_ns = nr++ ? first_ns : record.end_ns;
-	}
+	while ((next = capture_reader__next(reader, &err)))
+		first_ns = nr++ ? first_ns : next->end_ns;
 	is_u64(first_ns, 55000000000, "from five seconds before the last");
 	is_u64(nr, 6000, "all of them");
 	ok(capture_damage__is_whole(capture_reader__damage(reader)), "whole");
@@ -524,6 +831,9 @@ static void test_memory(void)
 	       "old clocks are gone");
 	is_str(capture_about__device(capture_reader__about(reader), 3)->name, "nvme0n1",
 	       "the device of the first second is there");
+	is_u64(capture_about__device(capture_reader__about(reader), 3)->partitions[0].nr_sectors, 6,
+	       "with its partitions");
+	is_str(capture_about__cgroup(capture_reader__about(reader), 77), "/x", "and a cgroup");
 	capture_reader__free(reader);
 	capture_memory__free(memory);
 
@@ -573,7 +883,7 @@ static void test_crc(void)
 static int make_golden(const char *where)
 {
 	snprintf(dir, sizeof(dir), "%s", where);
-	return write_fixed(path("v1.cap"), 0, NR_FIXED) ||
+	return write_staged(path("v1-stages.cap")) || write_fixed(path("v1.cap"), 0, NR_FIXED) ||
 	       (capture_zip__is_built_in() && write_fixed(path("v1-zstd.cap"), 3, NR_FIXED));
 }
 
@@ -592,6 +902,7 @@ int main(int argc, char **argv)
 	test_round_trips();
 	test_bounds();
 	test_merge();
+	test_merge_cgroups();
 	test_memory();
 	test_verify();
 	for (size_t i = 0; i < sizeof(made) / sizeof(made[0]); i++)

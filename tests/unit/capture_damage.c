@@ -21,7 +21,13 @@ static uint8_t good[MOST], bad[MOST];
 static size_t nr_good;
 static uint32_t nr_records = 61, nr_block = 20;
 
-static struct io_record record_nr(uint32_t i)
+struct staged {
+	struct io_record record;
+	struct io_stages stages;
+};
+
+/* One in four has stages. */
+static struct staged record_nr(uint32_t i)
 {
 	struct io_record record = {
 		.first_ns = 1000000 + i * 1000,
@@ -35,9 +41,15 @@ static struct io_record record_nr(uint32_t i)
 		.cid = (uint16_t)(i * 5 % 32),
 		.status = i == 33 ? 0x281 : 0,
 		.attempts = 1,
+		.flags = i % 4 ? 0 : RECORD_STAGES,
 	};
 
-	return record;
+	return (struct staged){ record,
+				{ .queued_ns = record.first_ns - 1000 - i,
+				  .done_ns = record.end_ns + i % 7,
+				  .cgroup = i % 3,
+				  .inode = 99,
+				  .depth = i } };
 }
 
 static size_t chunk_at(uint8_t type, int nth, struct capture_chunk *chunk)
@@ -70,9 +82,9 @@ static bool make_good(int zstd_level)
 	capture_writer__device(writer, 0, &device);
 	capture_writer__clock(writer, &(struct capture_clock){ 1, 2, 3 });
 	for (uint32_t i = 0; i < nr_records; i++) {
-		struct io_record record = record_nr(i);
+		struct staged staged = record_nr(i);
 
-		capture_writer__records(writer, &record, 1);
+		capture_writer__records(writer, &staged.record, 1);
 		if (i % nr_block == nr_block - 1)
 			capture_writer__flush(writer);
 	}
@@ -95,18 +107,19 @@ static struct outcome read_all(const uint8_t *bytes, size_t nr)
 {
 	struct outcome outcome = { 0 };
 	struct capture_reader *reader;
-	struct io_record record, want;
+	const struct io_record *record;
+	struct staged want;
 	uint32_t next = 0;
 
 	outcome.err = capture_reader__open_memory(bytes, nr, &reader);
 	if (outcome.err)
 		return outcome;
-	while ((outcome.err = capture_reader__next(reader, &record)) > 0) {
-		want = record_nr(record.seq);
-		if (record.seq < next || record.seq >= nr_records ||
-		    memcmp(&record, &want, sizeof(want)))
+	while ((record = capture_reader__next(reader, &outcome.err))) {
+		want = record_nr(record->seq);
+		if (record->seq < next || record->seq >= nr_records ||
+		    memcmp(record, &want, io_record__size(&want.record)))
 			outcome.foreign++;
-		next = record.seq + 1;
+		next = record->seq + 1;
 		outcome.nr++;
 	}
 	outcome.damage = *capture_reader__damage(reader);

@@ -105,6 +105,41 @@ static struct io_record *make_load(const struct load *load)
 	return records;
 }
 
+struct staged {
+	struct io_record record;
+	struct io_stages stages;
+};
+
+/* The same commands with all that can be seen of them: each stage has a noise of its own. */
+static struct staged *make_staged(const struct io_record *records)
+{
+	struct staged *all = calloc(NR_RECORDS, sizeof(*all));
+
+	for (uint32_t i = 0; all && i < NR_RECORDS; i++) {
+		struct io_record *r = &all[i].record;
+		struct io_stages *s = &all[i].stages;
+
+		*r = records[i];
+		r->flags |= RECORD_STAGES;
+		s->queued_ns = r->first_ns - 1500 - draw(1200);
+		s->got_ns = s->queued_ns + 80 + draw(150);
+		s->inserted_ns = r->device < 2 ? 0 : s->got_ns + 60 + draw(100);
+		s->issued_ns = r->device < 2 ? r->last_ns + 200 + draw(150) : 0;
+		s->reaped_ns = r->device < 2 ? r->end_ns - 80 - draw(60) : 0;
+		s->done_ns = r->device < 2 ? r->end_ns + 250 + draw(250) : 0;
+		s->cgroup = 7000 + r->pid % 3;
+		s->inode = 131072 + r->pid;
+		s->file_dev = 0x800010;
+		s->tid = r->pid + 100;
+		s->kernel_stack = 1 + (uint32_t)draw(4);
+		s->user_stack = 5 + r->pid % 2;
+		s->depth = 1 + (uint32_t)draw(64);
+		s->cpu = r->cpu;
+		s->nr_bios = 1;
+	}
+	return all;
+}
+
 static double cpu_s(void)
 {
 	struct timespec now;
@@ -123,6 +158,7 @@ static int keep(void *arg, const struct capture_chunk *chunk, const uint8_t *byt
 	return 0;
 }
 
+/* As many as NR_RECORDS, one behind the other. */
 static double encode_s(const struct io_record *records, int zstd_level)
 {
 	struct capture_sink sink = { .put = keep };
@@ -146,20 +182,21 @@ static double encode_s(const struct io_record *records, int zstd_level)
 static double decode_s(const struct io_record *records, uint64_t *same)
 {
 	struct capture_reader *reader;
-	struct io_record record;
+	const struct io_record *record;
 	double began_s = cpu_s();
 	uint64_t nr = 0, sum = 0;
+	int err;
 
 	*same = 0;
 	if (capture_reader__open_memory(kept.bytes, kept.len, &reader))
 		return 0;
-	while (capture_reader__next(reader, &record) > 0) {
-		sum += record.end_ns ^ record.cdw10[0];
+	while ((record = capture_reader__next(reader, &err))) {
+		sum += record->end_ns ^ record->cdw10[0];
 		nr++;
 	}
 	began_s = cpu_s() - began_s;
-	for (uint64_t i = 0; i < nr; i++)
-		sum -= records[i].end_ns ^ records[i].cdw10[0];
+	for (uint64_t i = 0; i < nr; i++, records = stages__next_record(records))
+		sum -= records->end_ns ^ records->cdw10[0];
 	*same = sum ? 0 : nr;
 	capture_reader__free(reader);
 	return began_s;
@@ -189,9 +226,18 @@ static void measure(const struct load *load, const struct io_record *records, in
 		return;
 	}
 	ok(NR_RECORDS / decode >= 10e6, "at least 10 M records per second are read");
-	if (!zstd_level)
+	if (!zstd_level && !(records->flags & RECORD_STAGES))
 		ok(encode * 1e9 / NR_RECORDS <= 50 * 2, "a record is written in 0.05 us, or twice "
 							"that on a busy machine");
+}
+
+static void measure_staged(const struct io_record *records)
+{
+	static const struct load load = { .name = "with stages" };
+	struct staged *staged = make_staged(records);
+
+	measure(&load, &staged->record, 0, 24);
+	free(staged);
 }
 
 int main(void)
@@ -206,6 +252,8 @@ int main(void)
 		struct io_record *records = make_load(&loads[i]);
 
 		measure(&loads[i], records, 0, 16);
+		if (!i)
+			measure_staged(records);
 		if (capture_zip__is_built_in())
 			measure(&loads[i], records, 3, i ? 16 : 8);
 		else

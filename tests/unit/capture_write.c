@@ -54,12 +54,14 @@ static int fill(struct capture_writer *writer, int *other)
 
 static uint64_t count_in_order(struct capture_reader *reader)
 {
-	struct io_record record, want;
+	const struct io_record *record;
+	struct io_record want;
 	uint64_t nr = 0;
+	int err;
 
-	while (capture_reader__next(reader, &record) > 0) {
+	while ((record = capture_reader__next(reader, &err))) {
 		want = record_nr((uint32_t)nr);
-		if (memcmp(&record, &want, sizeof(want)))
+		if (memcmp(record, &want, sizeof(want)))
 			break;
 		nr++;
 	}

@@ -348,6 +348,36 @@ static void put_virtio(void)
 	put_link("/dev/disk/by-id/virtio-disk-a-part1", "../../vda1");
 }
 
+static void test_partitions(void)
+{
+	struct device_list list;
+	struct device copy, *d;
+
+	put_virtio();
+	put_dir("/sys/block/vda/vda-is-no-partition");
+	put("1\n", "/sys/block/vda/holders/partition");
+	put_partition("vda", "vda2", "3048\n", "x\n");
+	list = list_read();
+	d = device_list__find(&list, "vda");
+	ok(d->knows_partitions && d->nr_partitions == 3, "partitions are known, and nothing else");
+	is_str(d->partitions[0].name, "vda1", "in the order of their names");
+	is_str(d->partitions[2].name, "vda12", "12 after 2");
+	ok(d->partitions[0].from_sector == 2048 && d->partitions[0].nr_sectors == 1000,
+	   "with their place");
+	ok(!d->partitions[1].nr_sectors, "a size that is no number is 0");
+	ok(!device__copy(&copy, d) && copy.partitions != d->partitions && copy.nr_partitions == 3 &&
+		   !strcmp(copy.partitions[2].name, "vda12"),
+	   "a copy has its own");
+	device__free(&copy);
+	drop("/sys/block/vda/vda2");
+	put_partition("vda", "vda3", "9000\n", "8\n");
+	device_list__refresh(&list, "vda");
+	d = device_list__find(&list, "vda");
+	ok(d->nr_partitions == 3 && !strcmp(d->partitions[1].name, "vda3"),
+	   "read again, they are what they are now");
+	device_list__free(&list);
+}
+
 static void test_virtio(void)
 {
 	struct device_list list;
@@ -413,8 +443,10 @@ static void put_dm(void)
 
 static void test_dm(void)
 {
-	static const char why[] = "dm-0 (my--vg-root) passes bios on and issues no requests of its "
-				  "own; measure the disks below it: -d sda,vda\n";
+	static const char why[] =
+		"dm-0 (my--vg-root) passes bios on and issues no requests of its "
+		"own; measure the disks below it: -d sda,vda, or its bios: layers "
+		"--at bio\n";
 	struct device_list list;
 
 	put_dm();
@@ -428,7 +460,7 @@ static void test_dm(void)
 	refuses(&list, "/dev/mapper/my--vg-root", why);
 	refuses(&list, "/dev/mapper/crypt", "dm-1 (crypt)"); /* no node */
 	refuses(&list, "mapper/my--vg-root", why);
-	refuses(&list, "zram0", "zram0 takes bios, issues no requests, and has no disk below it");
+	refuses(&list, "zram0", "zram0 takes bios and issues no requests: layers --at bio");
 	chooses(&list, "mpatha", "dm-2");
 
 	drop("/dev/my-vg");
@@ -657,6 +689,7 @@ int main(void)
 	test_multipath();
 	test_legs_follow();
 	test_virtio();
+	test_partitions();
 	test_loop_without_file();
 	test_dm();
 	test_mounts();

@@ -2,15 +2,29 @@
 /*
  * filter.c: does a filter let the same records through as the programs in the kernel would? Each
  * alone with a record at its border on either side, all together, and every word that is refused.
+ * Partitions and cgroups: those of the capture.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include "capture/filter.h"
 #include "tap.h"
 #include "wire/io.h"
+#include "wire/stage.h"
+
+static struct device_partition nvme_partitions[] = {
+	{ "nvme0n1p1", 2048, 1000 },
+	{ "nvme0n1p2", 4096, 8 },
+	{ "nvme0n1p3", 5000, 0 },
+};
+static struct device_partition head_partitions[] = { { "nvme1n1p1", 64, 64 } };
+static struct device_partition block_partitions[] = { { "sdb1", 2048, 1000 } };
 
 static struct device devices[] = {
 	{ .name = "nvme0n1",
+	  .block_size = 4096,
+	  .knows_partitions = true,
+	  .nr_partitions = 3,
+	  .partitions = nvme_partitions,
 	  .kind = DEVICE_NVME_NS,
 	  .ctrl = 0,
 	  .nsid = 1,
@@ -27,13 +41,28 @@ static struct device devices[] = {
 	{ .name = "nvme1n1",
 	  .kind = DEVICE_NVME_HEAD,
 	  .ctrl = -1,
+	  .knows_partitions = true,
+	  .nr_partitions = 1,
+	  .partitions = head_partitions,
 	  .major = 259,
 	  .minor = 5,
 	  .size_bytes = 1 << 20 },
 	{ .name = "sda", .kind = DEVICE_REQUEST, .ctrl = -1, .major = 8, .size_bytes = 1 << 20 },
 	{ .name = "dm-0", .kind = DEVICE_BIO, .ctrl = -1, .major = 253, .size_bytes = 1 << 20 },
+	{ .name = "sdb",
+	  .kind = DEVICE_REQUEST,
+	  .ctrl = -1,
+	  .knows_partitions = true,
+	  .nr_partitions = 1,
+	  .partitions = block_partitions,
+	  .major = 8,
+	  .minor = 16,
+	  .size_bytes = 1 << 20 },
 };
-static const struct device_list list = { .devices = devices, .nr = 6 };
+static const struct device_list list = { .devices = devices, .nr = 7 };
+static struct capture_cgroup cgroups[] = {
+	{ 5, "/" }, { 7, "/a" }, { 9, "/a/b" }, { 11, "/ab" }, { 13, "/c" },
+};
 static char *op_names[256] = { [0] = "read", [1] = "write", [2] = "flush" };
 
 static const struct io_record nvme_read = {
@@ -48,13 +77,20 @@ static const struct io_record nvme_read = {
 	.op = 2,
 };
 
+static const struct capture_filter_names names = {
+	.devices = &list,
+	.op_names = op_names,
+	.cgroups = cgroups,
+	.nr_cgroups = sizeof(cgroups) / sizeof(cgroups[0]),
+};
+
 /* Does the record pass, of this device? */
 static bool passes_kinds(const struct filter_options *options, uint32_t kinds, bool submits,
 			 struct io_record record, int device)
 {
 	struct capture_filter filter;
 	bool passes;
-	int err = capture_filter__init(&filter, options, kinds, &list, op_names);
+	int err = capture_filter__init(&filter, options, kinds, &names);
 
 	filter.submits = submits;
 	passes = !err &&
@@ -71,7 +107,7 @@ static bool passes(const struct filter_options *options, struct io_record record
 static int refuses(const struct filter_options *options)
 {
 	struct capture_filter filter;
-	int err = capture_filter__init(&filter, options, 0, &list, op_names);
+	int err = capture_filter__init(&filter, options, 0, &names);
 
 	capture_filter__free(&filter);
 	return err;
@@ -106,12 +142,128 @@ static void check_devices(void)
 	ok(passes_device("/dev/sda", 4) && passes_device("8:0", 4), "-d by path and by number");
 	ok(passes(&two, nvme_read, 4) && passes(&two, nvme_read, 0) && !passes(&two, nvme_read, 2),
 	   "two -d: either");
-	ok(refuses(&(struct filter_options){ .devices = { WORDS("sdb"), 1 } }) == -ENODEV,
+	ok(refuses(&(struct filter_options){ .devices = { WORDS("sdc"), 1 } }) == -ENODEV,
 	   "an unknown device is refused");
 	ok(refuses(&(struct filter_options){ .devices = { WORDS("sda1"), 1 } }) == -ENODEV,
-	   "so is a partition");
+	   "so is a partition of a disk whose partitions nobody kept");
+	ok(refuses(&(struct filter_options){ .devices = { WORDS("sdb2"), 1 } }) == -ENODEV &&
+		   refuses(&(struct filter_options){ .devices = { WORDS("nvme0n1p"), 1 } }) ==
+			   -ENODEV,
+	   "one that is not there");
+	ok(refuses(&(struct filter_options){ .devices = { WORDS("nvme0n1p3"), 1 } }) == -ENODEV,
+	   "one without sectors");
 	ok(refuses(&(struct filter_options){ .devices = { WORDS("dm-0"), 1 } }) == -ENODEV,
 	   "and what passes bios on");
+}
+
+/* An NVMe read of 4096-byte block `lba`: eight sectors a block. */
+static struct io_record read_at(uint64_t lba)
+{
+	struct io_record record = nvme_read;
+
+	record.cdw10[0] = (uint32_t)lba;
+	record.cdw10[1] = (uint32_t)(lba >> 32);
+	return record;
+}
+
+static bool passes_partition(const char *name, struct io_record record, int device)
+{
+	const struct filter_options options = { .devices = { WORDS(name), 1 } };
+
+	return passes(&options, record, device);
+}
+
+static void check_partitions(void)
+{
+	const struct filter_options both = { .devices = { WORDS("nvme0n1p1", "nvme0n1p2"), 2 } };
+	const struct filter_options all = { .devices = { WORDS("nvme0n1p1", "nvme0n1"), 2 } };
+	struct io_record record = read_at(256), block = { .kind = IO_BLOCK, .op = 2 };
+
+	ok(passes_partition("nvme0n1p1", read_at(256), 0) &&
+		   passes_partition("/dev/nvme0n1p1", read_at(380), 0),
+	   "-d PARTITION: its first and last block");
+	ok(!passes_partition("nvme0n1p1", read_at(255), 0) &&
+		   !passes_partition("nvme0n1p1", read_at(381), 0),
+	   "and not those beside them");
+	ok(!passes_partition("nvme0n1p1", read_at(256 + (1ULL << 32)), 0),
+	   "the upper half of an address counts");
+	ok(!passes_partition("nvme0n1p1", read_at(256), 4), "nor another disk's");
+	ok(passes(&both, read_at(256), 0) && passes(&both, read_at(512), 0) &&
+		   !passes(&both, read_at(513), 0),
+	   "two partitions add up");
+	ok(passes(&all, read_at(513), 0), "a disk includes its partitions");
+	ok(passes_partition("nvme1n1p1", read_at(64), 2) &&
+		   !passes_partition("nvme1n1p1", read_at(128), 2),
+	   "a head's partition is on its legs, in sectors if blocks are not known");
+	record.op = 0;
+	ok(!passes_partition("nvme0n1p1", record, 0), "a flush is in none");
+	record = read_at(256);
+	record.flags = RECORD_PASSTHROUGH;
+	ok(!passes_partition("nvme0n1p1", record, 0), "nor is what a user sent past them");
+	block.cdw10[0] = 2048;
+	ok(passes_partition("sdb1", block, 6), "another disk's sector is in its record");
+	block.cdw10[0] = block.cdw10[1] = UINT32_MAX;
+	ok(!passes_partition("sdb1", block, 6), "and a flush's is none");
+}
+
+/* Discards do not say where they begin. */
+static void check_unplaced(void)
+{
+	const struct filter_options options = { .devices = { WORDS("nvme0n1p1"), 1 } };
+	struct io_record discard = read_at(256);
+	struct capture_filter filter;
+
+	discard.op = 9;
+	capture_filter__init(&filter, &options, 0, &names);
+	ok(!capture_filter__passes(&filter, &discard, &devices[0]) && filter.nr_unplaced == 1,
+	   "a discard is in no partition, and counted");
+	ok(!capture_filter__passes(&filter, &discard, &devices[2]) && filter.nr_unplaced == 1,
+	   "but not one of another disk");
+	capture_filter__free(&filter);
+}
+
+struct staged {
+	struct io_record record;
+	struct io_stages stages;
+};
+
+static bool passes_cgroup(const char *path, uint64_t id)
+{
+	const struct filter_options options = { .cgroup = path };
+	struct staged staged = { nvme_read, { .cgroup = id } };
+	struct capture_filter filter;
+	bool passes;
+
+	staged.record.flags = RECORD_STAGES;
+	if (capture_filter__init(&filter, &options, 0, &names)) {
+		capture_filter__free(&filter);
+		return false;
+	}
+	passes = capture_filter__passes(&filter, &staged.record, &devices[0]);
+	capture_filter__free(&filter);
+	return passes;
+}
+
+static void check_cgroups(void)
+{
+	const struct filter_options a = { .cgroup = "/a" };
+	struct capture_filter filter;
+
+	ok(passes_cgroup("/a", 7) && passes_cgroup("/a", 9), "--cgroup: it and what is below it");
+	ok(!passes_cgroup("/a", 11) && !passes_cgroup("/a", 13) && !passes_cgroup("/a", 5),
+	   "not one whose name only begins so, nor what is beside or above");
+	ok(passes_cgroup("a/", 9) && passes_cgroup("/sys/fs/cgroup/a", 9) &&
+		   !passes_cgroup("/sys/fs/cgroup/a", 13),
+	   "as it is named live");
+	ok(passes_cgroup("/", 13) && passes_cgroup("/sys/fs/cgroup", 99),
+	   "all are below the root, known or not");
+	ok(!passes_cgroup("/a", 99), "one whose path is not known is in no other");
+	ok(refuses(&(struct filter_options){ .cgroup = "/d" }) == -EINVAL,
+	   "a path that nothing came from is refused");
+	capture_filter__init(&filter, &a, 0, &names);
+	ok(!capture_filter__passes(&filter, &nvme_read, &devices[0]) && filter.nr_stageless == 1,
+	   "a record without stages is left out, and counted");
+	capture_filter__free(&filter);
 }
 
 static void check_ops(void)
@@ -189,6 +341,10 @@ static void check_outcome(void)
 	ok(passes(&o, failed, 0) && !passes(&o, nvme_read, 0), "--failed");
 	ok(passes_kinds(&o, 0, true, submit, 0), "--failed --split: a submit did not fail yet");
 	ok(!passes(&(struct filter_options){ 0 }, submit, 0), "without --split no submit");
+	submit.what = RECORD_BIO;
+	ok(!passes(&(struct filter_options){ 0 }, submit, 0) &&
+		   !passes_kinds(&(struct filter_options){ 0 }, 0, true, submit, 0),
+	   "a bio is no command");
 	o = (struct filter_options){ .failed = true, .pid = GIVEN(43) };
 	ok(!passes(&o, failed, 0), "all filters have to hold");
 }
@@ -196,6 +352,9 @@ static void check_outcome(void)
 int main(void)
 {
 	check_devices();
+	check_partitions();
+	check_unplaced();
+	check_cgroups();
 	check_ops();
 	check_sender();
 	check_place();

@@ -189,6 +189,25 @@ static void check_whole(new_fn now, old_fn before, int nr, const char *what)
 	ok(is_same_at_ties(now, before), "%s: halves of the last digit", what);
 }
 
+/* Backwards, into a field of their width that is blank; what does not fit goes the other way. */
+static char *duration_backwards(char *at, size_t width, uint64_t ns)
+{
+	if (ns >= NUMBER_SHORT_NS || width < NUMBER_SHORT)
+		return number__duration(at, width, ns);
+	memset(at, ' ', width);
+	number__write_duration(at + width, ns);
+	return at + width;
+}
+
+static char *time_backwards(char *at, size_t width, uint64_t ns)
+{
+	if (width <= 10 || !number__fits(ns / 1000000000, width - 10))
+		return number__time(at, width, ns);
+	memset(at, ' ', width);
+	number__write_time(at + width, ns);
+	return at + width;
+}
+
 /* ---- reals ---- */
 
 static double random_real(void)
@@ -265,6 +284,8 @@ int main(void)
 	check_whole(number__duration, old_duration, 1000000, "durations");
 	check_whole(number__bytes, old_bytes, 1000000, "sizes");
 	check_whole(number__time, old_time, 100000, "times");
+	check_whole(duration_backwards, old_duration, 100000, "durations, backwards");
+	check_whole(time_backwards, old_time, 100000, "times, backwards");
 	check_reals();
 	return done_testing();
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * order.c: do records of several CPUs come out in order of time, each exactly once, whatever the
- * order in which they came in? Runs per CPU, late ones, equal times, and what stays in the window.
+ * order in which they came in? Runs per CPU, late ones, equal times, what stays in the window, and
+ * stages that go with their records.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +22,7 @@ static uint32_t random_below(uint32_t n)
 struct taken {
 	uint64_t nr, last_ns, sum;
 	uint32_t last_seq;
-	bool fell, swapped;
+	bool fell, swapped, alone; /* alone: without its stages, or with another's */
 };
 
 static void take(void *arg, const struct io_record *r)
@@ -30,6 +31,8 @@ static void take(void *arg, const struct io_record *r)
 	uint64_t at = io_record__time_ns(r);
 
 	t->fell |= at < t->last_ns;
+	t->alone |= r->flags & RECORD_STAGES && (io_record__stages(r)->queued_ns != at + 1 ||
+						 io_record__stages(r)->tid != r->seq);
 	t->swapped |= at == t->last_ns && r->seq < t->last_seq;
 	t->last_ns = at;
 	t->last_seq = r->seq;
@@ -37,11 +40,16 @@ static void take(void *arg, const struct io_record *r)
 	t->sum += r->seq;
 }
 
+/* One in three has stages. */
 static void add(struct order *o, uint64_t end_ns, uint32_t seq)
 {
-	struct io_record r = { .end_ns = end_ns, .seq = seq };
+	struct {
+		struct io_record record;
+		struct io_stages stages;
+	} r = { { .end_ns = end_ns, .seq = seq, .flags = seq % 3 ? 0 : RECORD_STAGES },
+		{ .queued_ns = end_ns + 1, .tid = seq } };
 
-	if (order__add(o, &r))
+	if (order__add(o, &r.record))
 		abort();
 }
 
@@ -64,6 +72,7 @@ static void check_runs(uint32_t cpus, uint32_t each)
 	order__take(&o, UINT64_MAX, take, &t);
 	ok(!t.fell, "%u CPUs, %u records each: in order", cpus, each);
 	ok(t.nr == (uint64_t)cpus * each && t.sum == sum, "each exactly once");
+	ok(!t.alone, "with its own stages");
 	is_u64(o.nr, 0, "none stays");
 	order__free(&o);
 }
@@ -84,9 +93,30 @@ static void check_window(void)
 	order__take(&o, 400, take, &t);
 	is_u64(t.nr, 2, "and stays");
 	order__take(&o, 501, take, &t);
-	ok(t.nr == 5 && !t.fell && !o.nr, "until its time has come");
+	ok(t.nr == 5 && !t.fell && !o.nr && !t.alone, "until its time has come");
 	order__take(&o, UINT64_MAX, take, &t);
 	is_u64(t.nr, 5, "nothing comes of nothing");
+	order__free(&o);
+}
+
+/* As a session has it: some come, some go, some stay for the next time. */
+static void check_slices(void)
+{
+	struct order o = { 0 };
+	struct taken t = { 0 };
+	uint64_t sum = 0, now = 1000;
+
+	for (uint32_t i = 0; i < 20000; i++) {
+		now += random_below(50);
+		add(&o, now - random_below(400), i);
+		sum += i;
+		if (i % 97 == 96)
+			order__take(&o, now - 500, take, &t);
+	}
+	ok(o.nr > 0 && o.nr < 200, "slice by slice: the window stays");
+	order__take(&o, UINT64_MAX, take, &t);
+	ok(!t.fell && t.nr == 20000 && t.sum == sum, "all come in order");
+	ok(!t.alone, "with their own stages");
 	order__free(&o);
 }
 
@@ -114,6 +144,7 @@ int main(void)
 	check_runs(7, 999);
 	check_runs(128, 300);
 	check_window();
+	check_slices();
 	check_equal();
 	return done_testing();
 }

@@ -14,6 +14,7 @@
 #include "recorder.h"
 #include "tap.h"
 #include "wire/io.h"
+#include "wire/stage.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define SANITIZED 1
@@ -109,6 +110,25 @@ static struct io_record make(uint32_t nr, uint16_t device)
 	return record;
 }
 
+struct staged {
+	struct io_record record;
+	struct io_stages stages;
+};
+
+/* One in three has stages. */
+static struct staged make_staged(uint32_t nr)
+{
+	static const uint16_t numbers[] = { 10, 11, 20, 4000 };
+	struct staged staged = { .record = make(nr, numbers[nr % 4]) };
+
+	if (nr % 3 == 0) {
+		staged.record.flags |= RECORD_STAGES;
+		staged.stages.queued_ns = staged.record.first_ns - draw(3000);
+		staged.stages.cgroup = nr % 5;
+	}
+	return staged;
+}
+
 static const struct ledger ledger = { .issued = 1010,
 				      .completed = 1009,
 				      .in_flight = 1,
@@ -135,17 +155,17 @@ static void check_one(void)
 	struct capture_clock clock = { START_NS, 1, 1700000000000000000 };
 	struct capture_reader *reader = NULL;
 	const struct capture_about *about;
-	struct io_record record;
+	const struct io_record *next;
 	uint32_t nr = 0, same = 0;
+	int err;
 
 	noise = 1;
 	recorder__clock(recorder, &clock);
 	for (uint32_t i = 0; i < 1009; i++) {
-		static const uint16_t numbers[] = { 10, 11, 20, 4000 };
+		struct staged staged = make_staged(i);
 
 		list.nr = i < 500 ? 2 : 3; /* sda appears */
-		record = make(i, numbers[i % 4]);
-		recorder__record(recorder, &record);
+		recorder__record(recorder, &staged.record);
 	}
 	recorder__lost(recorder, "ring full", 5);
 	is_u64((uint64_t)recorder__finish(recorder, START_NS + 2000000, &ledger), 0, "one file");
@@ -169,12 +189,10 @@ static void check_one(void)
 	is_u64(capture_counts__get(&about->trailer.lost, "ring full"), 5, "what was lost");
 	check_ledger(about);
 	noise = 1;
-	while (capture_reader__next(reader, &record) > 0) {
-		static const uint16_t numbers[] = { 10, 11, 20, 4000 };
-		struct io_record want = make(nr, numbers[nr % 4]);
+	while ((next = capture_reader__next(reader, &err))) {
+		struct staged want = make_staged(nr++);
 
-		same += !memcmp(&record, &want, sizeof(want));
-		nr++;
+		same += !memcmp(next, &want, io_record__size(&want.record));
 	}
 	is_u64(same, 1009, "every record as it was");
 	capture_reader__free(reader);

@@ -313,6 +313,146 @@ static void check_places(void)
 	ok(good, "an odd byte is found wherever it is");
 }
 
+/* ---- rows that are written by their places, against those that are worked out cell by cell ----
+ */
+
+struct twin_row {
+	uint64_t time_ns;
+	const char *name, *long_name;
+	uint64_t count, ns, bytes;
+	const char *last;
+	size_t long_len;
+};
+
+#define TWIN(field) offsetof(struct twin_row, field)
+#define TWIN_GETTER(fn, cell_kind, member, from)                                       \
+	static struct cell fn(const void *row)                                         \
+	{                                                                              \
+		struct cell cell = { .kind = cell_kind,                                \
+				     .member = ((const struct twin_row *)row)->from }; \
+		if (cell_kind != CELL_TEXT && cell.n == CELL_NO_NUMBER)                \
+			cell.kind = CELL_NONE;                                         \
+		return cell;                                                           \
+	}
+
+TWIN_GETTER(twin_time, CELL_TIME, n, time_ns)
+TWIN_GETTER(twin_name, CELL_TEXT, text, name)
+TWIN_GETTER(twin_long_name, CELL_TEXT, text, long_name)
+TWIN_GETTER(twin_count, CELL_COUNT, n, count)
+TWIN_GETTER(twin_ns, CELL_DURATION, n, ns)
+TWIN_GETTER(twin_bytes, CELL_BYTES, n, bytes)
+TWIN_GETTER(twin_last, CELL_TEXT, text, last)
+
+enum { TWIN_COLUMNS = 7 };
+static const struct column quick_twins[] = {
+	{ "time_s", "time", CELL_TIME, 12, NULL, TWIN(time_ns) },
+	{ "name", "name", CELL_TEXT, 4, NULL, TWIN(name) },
+	{ "long", "long", CELL_TEXT, 20, NULL, TWIN(long_name), .len_at = TWIN(long_len) },
+	{ "count", "n", CELL_COUNT, 2, NULL, TWIN(count) },
+	{ "lat_ns", "took", CELL_DURATION, 6, NULL, TWIN(ns) },
+	{ "bytes", "bytes", CELL_BYTES, 5, NULL, TWIN(bytes) },
+	{ "last", "last", CELL_TEXT, 0, NULL, TWIN(last) },
+};
+static const struct column slow_twins[] = {
+	{ "time_s", "time", CELL_TIME, 12, NULL, 0, twin_time },
+	{ "name", "name", CELL_TEXT, 4, NULL, 0, twin_name },
+	{ "long", "long", CELL_TEXT, 20, NULL, 0, twin_long_name },
+	{ "count", "n", CELL_COUNT, 2, NULL, 0, twin_count },
+	{ "lat_ns", "took", CELL_DURATION, 6, NULL, 0, twin_ns },
+	{ "bytes", "bytes", CELL_BYTES, 5, NULL, 0, twin_bytes },
+	{ "last", "last", CELL_TEXT, 0, NULL, 0, twin_last },
+};
+
+static uint64_t twin_noise = 0x9e3779b97f4a7c15ULL;
+
+static uint64_t twin_draw(uint64_t most)
+{
+	twin_noise ^= twin_noise << 13;
+	twin_noise ^= twin_noise >> 7;
+	twin_noise ^= twin_noise << 17;
+	return (twin_noise >> 11) % most;
+}
+
+/* Calm for a while, so that rows are quick; now and then of any size, none, or odd. */
+static uint64_t twin_number(uint64_t most)
+{
+	switch (twin_draw(300)) {
+	case 0: return CELL_NO_NUMBER;
+	case 1: return CELL_NO_NUMBER - 1;
+	case 2: return twin_noise >> twin_draw(64);
+	default: return twin_draw(most);
+	}
+}
+
+static const char *twin_text(void)
+{
+	static const char *const odd[] = {
+		NULL,
+		"",
+		"caf\xc3\xa9",
+		"\x1b[2J",
+		"a,\"b\"",
+		"\xff",
+		"a text that is longer than any before it in its column"
+	};
+	static const char *const calm[] = { "fio",  "dd",	    "nvme0n1",
+					    "read", "kworker/3:1H", "lba=2048 nlb=8 len=4Ki" };
+
+	return twin_draw(200) ? calm[twin_draw(6)] : odd[twin_draw(7)];
+}
+
+static struct twin_row twin_next(uint64_t now_ns)
+{
+	struct twin_row row = { .time_ns = twin_draw(500) ? now_ns : twin_number(1 << 30),
+				.name = twin_text(),
+				.long_name = twin_text(),
+				.count = twin_number(100),
+				.ns = twin_number(1 << 20),
+				.bytes = twin_number(1 << 20),
+				.last = twin_text() };
+
+	row.long_len = row.long_name ? strlen(row.long_name) : 0;
+	return row;
+}
+
+static void check_twins(enum table_format format, const char *what)
+{
+	const struct column *quick[TWIN_COLUMNS], *slow[TWIN_COLUMNS];
+	char *got[2] = { NULL, NULL };
+	size_t size[2];
+	FILE *out[2] = { open_memstream(&got[0], &size[0]), open_memstream(&got[1], &size[1]) };
+	struct table *table[2];
+
+	for (int i = 0; i < TWIN_COLUMNS; i++) {
+		quick[i] = &quick_twins[i];
+		slow[i] = &slow_twins[i];
+	}
+	table[0] = table__new(out[0], format, "twin", quick, TWIN_COLUMNS);
+	table[1] = table__new(out[1], format, "twin", slow, TWIN_COLUMNS);
+	table__hold(table[0]);
+	for (uint64_t i = 0; i < 40000; i++) {
+		struct twin_row row = twin_next(i * 1000003);
+
+		table__row(table[0], &row);
+		table__row(table[1], &row);
+		if (i % 777 == 776) {
+			table__hand_over(table[0]);
+			fprintf(out[0], "between %u\n", (unsigned int)i);
+			fprintf(out[1], "between %u\n", (unsigned int)i);
+			table__heading_again(table[0]);
+			table__heading_again(table[1]);
+		}
+	}
+	table__hand_over(table[0]);
+	for (int i = 0; i < 2; i++) {
+		table__free(table[i]);
+		fclose(out[i]);
+	}
+	ok(size[0] == size[1] && !memcmp(got[0], got[1], size[0]), "%s", what);
+	free(got[0]);
+	free(got[1]);
+}
+
 /* Everyone who writes to the stream comes in turn. */
 static void check_order(void)
 {
@@ -377,6 +517,9 @@ int main(void)
 	check_lengths();
 	check_places();
 	check_order();
+	check_twins(TABLE_TEXT, "text: by places and cell by cell, held and at once, are the same");
+	check_twins(TABLE_JSON, "JSON: held and at once are the same");
+	check_twins(TABLE_CSV, "CSV: held and at once are the same");
 	check_failures();
 	return done_testing();
 }

@@ -51,6 +51,24 @@ else
 	skip "trace costs at most 760 instructions per I/O" "that figure is for 6.12 on arm64"
 fi
 
+# Seven or eight events, as many clocks: of each 148 are what a program costs that does nothing but read the clock.
+for scheduler in none mq-deadline; do
+	[ $scheduler = none ] && most=1820 || most=2030
+	set_scheduler "$dev" $scheduler
+	started layers /tmp/out -d "$dev"
+	sleep 0.3
+	cost
+	measured
+	note "layers, $scheduler: $cost instructions per I/O"
+	if [ -n "$bound" ]; then
+		[ "$cost" -le "$most" ] && [ "$cost" -gt 1000 ]
+		ok $? "layers costs at most $most instructions per I/O with $scheduler" || note "it costs $cost"
+	else
+		skip "layers costs at most $most instructions per I/O with $scheduler" "that figure is for 6.12 on arm64"
+	fi
+done
+set_scheduler "$dev" none
+
 null_disk nullb0 >&2
 measure /tmp/out -d "$dev" -d nullb0
 cost

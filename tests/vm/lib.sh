@@ -267,14 +267,33 @@ measured() {
 	return $measure_status
 }
 
-# traced FILE [OPTION...]: as measure, for trace; `measured` ends it too.
-traced() {
-	measure_file=$1
-	shift
+# started COMMAND FILE [OPTION...]: as measure, for any view; `measured` ends it too.
+started() {
+	started_view=$1
+	measure_file=$2
+	shift 2
 	rm -f "$measure_file" "$measure_file.err"
-	iosonar trace -v -o json --out "$measure_file" "$@" 2>"$measure_file.err" &
+	iosonar "$started_view" -v -o json --out "$measure_file" "$@" 2>"$measure_file.err" &
 	measure_pid=$!
 	wait_for 60 grep -q '^tables' "$measure_file.err" || cat "$measure_file.err" >&2
+}
+traced() { started trace "$@"; }
+
+# step FILE DEV OP STEP KEY: from the final row of layers of that step; 0 if there is none.
+step() {
+	grep '"type":"layers","span":"total"' "$1" | grep "\"dev\":\"$2\",\"op\":\"$3\",\"step\":\"$4\"" | value "$5"
+}
+
+# steps FILE DEV OP: their names in order, the total last.
+steps() {
+	grep '"type":"layers","span":"total"' "$1" | grep "\"dev\":\"$2\",\"op\":\"$3\"" |
+		sed 's/.*"step":"\([A-Z2]*\)".*/\1/' | tr '\n' ' '
+}
+
+# adds_up FILE DEV OP NAME: the times of all steps are the total's.
+adds_up() {
+	adds_rows=$(grep '"type":"layers","span":"total"' "$1" | grep "\"dev\":\"$2\",\"op\":\"$3\"" | sed 's/.*"sum_ns":\([0-9]*\).*/\1/')
+	is "$(echo "$adds_rows" | sed '$d' | awk '{ sum += $1 } END { printf "%.0f", sum }')" "$(echo "$adds_rows" | tail -1)" "$4"
 }
 
 # column FILE KEY: that value of every JSON row of trace, one a line.

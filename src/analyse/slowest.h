@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * slowest.h: which took longest? Keeps so many of them, over all or of each device, slowest first;
+ * of equal ones the first that came.
+ */
+#ifndef IOSONAR_ANALYSE_SLOWEST_H
+#define IOSONAR_ANALYSE_SLOWEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "wire/stage.h"
+
+struct slow_io {
+	uint64_t ns;
+	int32_t device; /* as the caller numbers them */
+	struct io_record record;
+	struct io_stages stages;	 /* behind the record, as it came; else zeros */
+	char *kernel_stack, *user_stack; /* malloced texts or NULL: freed with it */
+};
+
+struct slowest {
+	size_t most;
+	bool each_device;
+	struct slow_io *ios; /* slowest first */
+	size_t nr, room;
+};
+
+/* Would it be kept? */
+bool slowest__takes(const struct slowest *slowest, uint64_t ns, int32_t device);
+/* Its place, whose stacks the caller may fill in; NULL: it is not kept, or *err is -ENOMEM. */
+struct slow_io *slowest__add(struct slowest *slowest, uint64_t ns, int32_t device,
+			     const struct io_record *record, int *err);
+void slowest__free(struct slowest *slowest);
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * stacks.h: how much of it came this way? Sums of I/Os by the stack that sent them, the name of the
+ * task, and its process if that is told. A row costs its frames and 150 bytes, 9 KB more with a
+ * histogram; when most_rows are taken, what is new is counted in the row `other`.
+ */
+#ifndef IOSONAR_ANALYSE_STACKS_H
+#define IOSONAR_ANALYSE_STACKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "analyse/hist.h"
+
+/* What became of one half of a stack: the kernel's, or the process's. */
+enum stack_half {
+	STACK_TAKEN,
+	STACK_NOT_WANTED,
+	STACK_NONE,	/* a kernel thread has no half in user space */
+	STACK_COLLIDED, /* another stack had its place in the kernel's table */
+	STACK_NO_ROOM,	/* the kernel's table was full */
+	STACK_FAILED,	/* for another reason */
+	NR_STACK_HALF,
+};
+/* Of what bpf_get_stackid returned: an id, or a negative errno. */
+enum stack_half stack_half__of(int64_t id);
+const char *stack_half__words(enum stack_half half); /* "stack table full" */
+
+/* Frames are addresses, innermost first, as the kernel gives them. */
+struct stack {
+	const uint64_t *kernel, *user;
+	uint32_t nr_kernel, nr_user;
+	enum stack_half kernel_half, user_half;
+	uint32_t pid;	/* for the names of user frames; 0: rows of several processes are one */
+	uint64_t image; /* as symbols.h has it */
+	char comm[16];	/* ends with a NUL */
+};
+
+struct stack_sum {
+	uint64_t count, bytes, total_ns, max_ns;
+};
+
+struct stack_row {
+	struct stack stack; /* its frames live as long as the row */
+	struct stack_sum sum;
+	struct hist *hist; /* NULL: not wanted */
+};
+
+enum stack_measure { STACK_BY_COUNT, STACK_BY_BYTES, STACK_BY_TIME };
+uint64_t stack_sum__value(const struct stack_sum *sum, enum stack_measure by);
+
+struct stacks {
+	bool with_hist;
+	size_t most_rows;
+	struct stack_row **rows; /* as they came */
+	size_t nr;
+	struct stack_row **sorted; /* by stacks__sort, nr of them */
+	struct stack_row other;	   /* what found no row; without a stack */
+	struct stack_sum total;	   /* other included */
+	/* I/Os by what became of their stack; other included. */
+	uint64_t kernel_halves[NR_STACK_HALF], user_halves[NR_STACK_HALF];
+	uint32_t *index; /* open-addressed, row number + 1 */
+	size_t index_size;
+};
+
+void stacks__init(struct stacks *stacks, size_t most_rows);
+void stacks__init_with_hist(struct stacks *stacks, size_t most_rows);
+void stacks__free(struct stacks *stacks);
+
+/* One I/O; or many, with their distribution or NULL. -ENOMEM: nothing was counted. */
+int stacks__add(struct stacks *stacks, const struct stack *stack, uint64_t ns, uint64_t bytes);
+int stacks__add_sum(struct stacks *stacks, const struct stack *stack, const struct stack_sum *sum,
+		    const struct hist *part);
+/* Sums are zero again, rows stay: for the next snapshot of counters that only grow. */
+void stacks__begin(struct stacks *stacks);
+/* The largest first; equal ones by comm, process and frames, so that the order is always the same.
+ */
+int stacks__sort(struct stacks *stacks, enum stack_measure by);
+
+#endif

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * bio.h: bios between their submission and their end: when they were submitted, when they got a
+ * request, by whom. A request's first bio speaks for it; merged ones follow through bi_next.
+ */
+#ifndef IOSONAR_BPF_BIO_H
+#define IOSONAR_BPF_BIO_H
+
+#include "bpf/stack.h"
+
+enum { BIO_MOST_MERGED = 256 };
+
+inline_always struct io_bio *bio_at(const struct tables *t, void *bios, __u32 at)
+{
+	return bios + (at & t->set->bio_mask);
+}
+
+inline_always __u32 bio_home(const void *bio)
+{
+	return io_hash(low_half(bio)) >> 7;
+}
+
+inline_always bool bio_is_at(const struct tables *t, void *bios, __u32 at, const void *bio,
+			     struct io_bio **cell)
+{
+	*cell = bio_at(t, bios, at);
+	return (*cell)->key == (__u64)bio;
+}
+
+/* The cell that has this address, or NULL. Written out, as slot_find is. */
+inline_always struct io_bio *bio_cell(const struct tables *t, void *bios, const void *bio)
+{
+	const __u32 at = bio_home(bio), next = sizeof(struct io_bio);
+	struct io_bio *cell;
+
+	_Static_assert(IO_PROBES == 8, "as many as there are");
+	if (bio_is_at(t, bios, at, bio, &cell) || bio_is_at(t, bios, at + next, bio, &cell) ||
+	    bio_is_at(t, bios, at + 2 * next, bio, &cell) ||
+	    bio_is_at(t, bios, at + 3 * next, bio, &cell) ||
+	    bio_is_at(t, bios, at + 4 * next, bio, &cell) ||
+	    bio_is_at(t, bios, at + 5 * next, bio, &cell) ||
+	    bio_is_at(t, bios, at + 6 * next, bio, &cell) ||
+	    bio_is_at(t, bios, at + 7 * next, bio, &cell))
+		return cell;
+	return 0;
+}
+
+inline_always struct io_bio *bio_find_in(const struct tables *t, void *bios, const void *bio)
+{
+	struct io_bio *cell = bio_cell(t, bios, bio);
+
+	return cell && cell->busy ? cell : 0;
+}
+
+inline_always struct io_bio *bio_find(const struct tables *t, const void *bio)
+{
+	return bio_find_in(t, table_address(IO_MARK_BIOS), bio);
+}
+
+/* Its own old cell, or one that is free. A bio that is submitted again starts anew. */
+inline_always struct io_bio *bio_take(const struct tables *t, const void *bio)
+{
+	void *bios = table_address(IO_MARK_BIOS);
+	struct io_bio *cell = bio_cell(t, bios, bio);
+	__u32 mine = bpf_get_smp_processor_id() + 1;
+
+	if (cell && cell_hold(&cell->claim, mine)) {
+		bool same = cell->key == (__u64)bio;
+
+		cell->busy |= same;
+		cell_release(&cell->claim, mine);
+		if (same)
+			return cell;
+	}
+#pragma unroll
+	for (__u32 i = 0; i < IO_PROBES; i++) {
+		cell = bio_at(t, bios, bio_home(bio) + i * sizeof(*cell));
+		if (cell->busy || !cell_hold(&cell->claim, mine))
+			continue;
+		if (!fresh(cell->busy)) {
+			cell->key = (__u64)bio;
+			cell->busy = 1;
+			cell_release(&cell->claim, mine);
+			return cell;
+		}
+		cell_release(&cell->claim, mine);
+	}
+	count_up(counters.no_bio);
+	return 0;
+}
+
+/* ---- who submitted it ---- */
+
+/*
+ * The group that the block layer charges: for writeback that of who dirtied the pages. Where no
+ * controller tells groups apart it is the root, and the task's own says more.
+ */
+inline_always __u64 bio_cgroup(struct bio *bio, const bool direct)
+{
+	struct bio___blkg *charged = (void *)bio;
+	__u64 id = 0;
+
+	if (bpf_core_field_exists(struct bio___blkg, bi_blkg))
+		id = direct ? charged->bi_blkg->blkcg->css.cgroup->kn->id
+			    : BPF_CORE_READ(charged, bi_blkg, blkcg, css.cgroup, kn, id);
+	return id > 1 ? id : bpf_get_current_cgroup_id();
+}
+
+/* --cgroup means the charged group or the task's. */
+inline_always bool bio_is_of_group(struct bio *bio)
+{
+	struct bio___blkg *charged = (void *)bio;
+	__u32 level = settings.filter_cgroup_level;
+	struct cgroup *cgroup = 0;
+
+	if (bpf_core_field_exists(struct bio___blkg, bi_blkg))
+		cgroup = BPF_CORE_READ(charged, bi_blkg, blkcg, css.cgroup);
+	return cgroup_ancestor_of(cgroup, level) == settings.filter_cgroup ||
+	       cgroup_ancestor(level) == settings.filter_cgroup;
+}
+
+inline_always void bio_owner(struct io_bio *cell, const bool direct)
+{
+	if (direct && settings.task_pointer) {
+		struct task_struct *task = bpf_get_current_task_btf();
+
+		cell->pid = task->tgid;
+		cell->tid = task->pid;
+		cell->comm[0] = ((__u64 *)task->comm)[0];
+		cell->comm[1] = ((__u64 *)task->comm)[1];
+	} else {
+		__u64 both = bpf_get_current_pid_tgid();
+
+		cell->pid = both >> 32;
+		cell->tid = both;
+		bpf_get_current_comm(cell->comm, sizeof(cell->comm));
+	}
+}
+
+/* What it asks for, before splits and ends change it. */
+inline_always void bio_extent(struct io_bio *cell, struct bio *bio, const bool direct)
+{
+	cell->sector = field_of(direct, bio, bi_iter.bi_sector);
+	cell->bytes = field_of(direct, bio, bi_iter.bi_size);
+	cell->op = field_of(direct, bio, bi_opf);
+	cell->is_part = cell->is_ended = 0;
+	cell->nr_parts = 0;
+}
+
+/* Who submitted what this request carries; NULL: not known, or not asked for. */
+inline_always const struct io_bio *owner_of(const struct tables *t, struct request *rq,
+					    const bool rich)
+{
+	struct bio *bio;
+
+	if (!rich || !settings.owners)
+		return 0;
+	bio = BPF_CORE_READ(rq, bio);
+	return bio ? bio_find(t, bio) : 0;
+}
+
+/* ---- its events ---- */
+
+inline_always int bio_queued(void *ctx, struct bio *bio, const bool direct)
+{
+	const struct tables t = the_tables();
+	__u64 cgroup = settings.details ? bio_cgroup(bio, direct) : 0;
+	struct io_bio *cell = bio_take(&t, bio);
+
+	if (!cell)
+		return 0;
+	if (settings.details) {
+		cell->cgroup = cgroup;
+		bio_owner(cell, direct);
+	}
+	if (settings.filter_cgroup)
+		cell->is_of_group = bio_is_of_group(bio);
+	stacks_take(ctx, &cell->kernel_stack, &cell->user_stack);
+	if (settings.bios)
+		bio_extent(cell, bio, direct);
+	cell->got_ns = 0;
+	cell->queued_ns = bpf_ktime_get_ns();
+	return 0;
+}
+
+inline_always int bio_got_request(const void *bio)
+{
+	__u64 now = bpf_ktime_get_ns();
+	const struct tables t = the_tables();
+	struct io_bio *cell = bio_find(&t, bio);
+
+	if (cell)
+		cell->got_ns = now;
+	return 0;
+}
+
+/* The front part is a new bio that was never submitted itself: it inherits. */
+inline_always int bio_was_split(struct bio *front)
+{
+	const struct tables t = the_tables();
+	struct io_bio *parent = bio_find(&t, BPF_CORE_READ(front, bi_private)), *cell;
+
+	if (!parent)
+		return 0;
+	cell = bio_take(&t, front);
+	if (!cell || cell == parent)
+		return 0;
+	cell->queued_ns = parent->queued_ns;
+	cell->got_ns = 0;
+	__builtin_memcpy(&cell->cgroup, &parent->cgroup, 32);
+	__builtin_memcpy(cell->comm, parent->comm, sizeof(cell->comm));
+	cell->pid = parent->pid;
+	cell->is_of_group = parent->is_of_group;
+	cell->is_part = 1;
+	cell->whole = parent->key;
+	add_to(parent->nr_parts, 1);
+	return 0;
+}
+
+/*
+ * A bio, or a part of one, ended. The cell of the bio that ended with it, NULL: parts of it are
+ * still on their way. Parts and whole may end on two CPUs at once: who holds the whole's claim
+ * decides.
+ */
+inline_always struct io_bio *bio_whole_ended(const struct tables *t, void *bios,
+					     struct io_bio *cell)
+{
+	struct io_bio *whole = cell->is_part ? bio_find_in(t, bios, (void *)cell->whole) : cell;
+	__u32 mine = bpf_get_smp_processor_id() + 1;
+	bool held, ended;
+
+	if (cell->is_part)
+		cell->busy = 0;
+	if (!whole)
+		return 0;
+	if (whole == cell && !fresh(cell->nr_parts)) {
+		cell->busy = 0;
+		return cell;
+	}
+	held = cell_hold(&whole->claim, mine);
+	if (cell->is_part)
+		add_to(whole->nr_parts, -1);
+	else
+		whole->is_ended = 1;
+	ended = fresh(whole->is_ended) && !fresh(whole->nr_parts);
+	if (ended)
+		whole->busy = 0;
+	if (held)
+		cell_release(&whole->claim, mine);
+	return ended ? whole : 0;
+}
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * slow.h: is it among the slowest so far? A bar that rises as slower ones come, so that of a
+ * hundred thousand I/Os a few hundred are sent.
+ */
+#ifndef IOSONAR_BPF_SLOW_H
+#define IOSONAR_BPF_SLOW_H
+
+#include "bpf/table.h"
+
+/* A few buckets at a time: the first records raise it from 0 to where the device is. */
+inline_always void slow_rise(void)
+{
+	__u32 mine = bpf_get_smp_processor_id() + 1, bucket, nr;
+
+	if (!cell_hold(&slow.claim, mine))
+		return;
+	bucket = fresh(slow.bucket);
+	nr = fresh(slow.nr);
+#pragma unroll
+	for (int i = 0; i < 24; i++) {
+		__u32 sent = bucket < HIST_CELLS ? fresh(slow.sent[bucket]) : 0;
+
+		if (bucket >= HIST_CELLS || nr - sent < settings.slowest_nr)
+			break;
+		nr -= sent;
+		bucket++;
+	}
+	add_to(slow.nr, nr - fresh(slow.nr)); /* what others added meanwhile stays */
+	fresh(slow.bucket) = bucket;
+	fresh(slow.from_ns) = hist_slot_from(bucket);
+	cell_release(&slow.claim, mine);
+}
+
+/* Is it among the slowest so far, as far as the buckets tell? Then it is counted there. */
+inline_always bool is_slow(__u64 ns)
+{
+	__u32 bucket;
+
+	if (ns < fresh(slow.from_ns))
+		return false;
+	bucket = hist_slot(ns);
+	if (bucket >= HIST_CELLS)
+		bucket = HIST_OVER;
+	count_up(slow.sent[bucket]);
+	count_up(slow.nr);
+	slow_rise();
+	return true;
+}
+
+#endif

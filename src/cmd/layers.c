@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * layers.c: where does the time go? Each step of an I/O on its way from submit to end, per device
+ * and operation, with its share of the whole and of the slowest. One short program per step in the
+ * kernel, one record per command; the distributions are made here.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "analyse/ladder.h"
+#include "cmd.h"
+#include "decode/op.h"
+#include "log.h"
+#include "render/column.h"
+#include "session.h"
+
+enum { LAYERS_HEADING = 20 }; /* intervals between two headings */
+
+/*
+ *  time dev     op    step what                      count    p50    p99  p99.9    max share  tail
+ *   1.0 nvme0n1 read  D2K  device                     5312  163us  280us  511us 1.02ms  88.1  61.0
+ */
+struct layers_row {
+	const char *span; /* "interval" or "total" */
+	double time_s;
+	const char *dev, *op, *step, *what;
+	uint64_t count, bytes;
+	uint64_t p50_ns, p99_ns, p999_ns, max_ns, sum_ns;
+	double share, tail;
+};
+
+struct layers {
+	/* options */
+	int at;
+	const char *tail;
+	struct option_number buffer;
+	/* state */
+	uint32_t tail_per_10000;
+	struct ladder interval, total;
+	struct table *table;
+	const struct column *shown[OBJECT_COLUMNS];
+	unsigned int intervals, shown_rows;
+	char op_label[16], step_label[4];
+};
+
+/* In the order of enum ladder_at. */
+static const char *const at_choices[] = { "request", "command", "bio", NULL };
+
+static const struct option_def layers_options[] = {
+	{ "at", 0, OPTION_CHOICE, offsetof(struct layers, at), "LAYER",
+	  "what is one I/O: a request from its first bio on, the driver's command, each bio",
+	  .choices = at_choices },
+	{ "tail", 0, OPTION_STRING, offsetof(struct layers, tail), "PERCENT",
+	  "the column tail is about I/Os beyond this percentile (default 99)" },
+	{ "buffer", 0, OPTION_SIZE, offsetof(struct layers, buffer), "SIZE",
+	  "each CPU's ring (default 4Mi); a full one loses records and says so", .min = 4096,
+	  .max = 1 << 30, .not_with = "read" },
+	{ 0 },
+};
+
+static const struct option_group layers_group = { "What is shown", layers_options };
+
+#define FIELD(name) offsetof(struct layers_row, name)
+static const struct column layers_columns[] = {
+	{ "span", "span", CELL_TEXT, 0, "interval, or total for the whole run", .at = FIELD(span) },
+	{ "time_s", "time", CELL_SECONDS, 5, "end of the span, since the start",
+	  .at = FIELD(time_s) },
+	{ "dev", "dev", CELL_TEXT, 7, "disk, or controller for admin commands", .at = FIELD(dev) },
+	{ "op", "op", CELL_TEXT, 5, "operation", .at = FIELD(op) },
+	{ "step", "step", CELL_TEXT, 4, "from which event to which; total: all of them",
+	  .at = FIELD(step) },
+	{ "what", "what", CELL_TEXT, 23, "the step in words", .at = FIELD(what) },
+	{ "count", "count", CELL_COUNT, 7, "I/Os that made this step", .at = FIELD(count) },
+	{ "bytes", "bytes", CELL_COUNT, 7, "of these I/Os; of the row total only",
+	  .at = FIELD(bytes) },
+	{ "p50_ns", "p50", CELL_DURATION, 6, "median of the step", .at = FIELD(p50_ns) },
+	{ "p99_ns", "p99", CELL_DURATION, 6, "99 % took less", .at = FIELD(p99_ns) },
+	{ "p99_9_ns", "p99.9", CELL_DURATION, 6, "99.9 % took less", .at = FIELD(p999_ns) },
+	{ "max_ns", "max", CELL_DURATION, 6, "the longest, exact", .at = FIELD(max_ns) },
+	{ "sum_ns", "sum", CELL_DURATION, 6, "all of them, exact", .at = FIELD(sum_ns) },
+	{ "share_percent", "share", CELL_PERCENT, 5, "of the time of all I/Os",
+	  .at = FIELD(share) },
+	{ "tail_percent", "tail", CELL_PERCENT, 5, "of the time of the slowest",
+	  .at = FIELD(tail) },
+	{ 0 },
+};
+
+static const struct object layers_rows = { "layers", { layers_columns } };
+static const struct object *const layers_objects[] = { &layers_rows, &session_ledger, NULL };
+
+static int layers_run(void *state, const struct options *options, char **argv);
+
+static const struct option_group *const layers_groups[] = { &filter_group, &run_group,
+							    &output_group, &write_group,
+							    &read_group,   NULL };
+const struct cmd cmd_layers = {
+	.name = "layers",
+	.group = "I/O",
+	.brief = "where does the time go? Queue, scheduler, driver, device, completion",
+	.synopsis = "[options] [-- COMMAND...]",
+	.groups = layers_groups,
+	.own = &layers_group,
+	.view_size = sizeof(struct layers),
+	.objects = layers_objects,
+	.run = layers_run,
+};
+
+/* ---- rows ---- */
+
+static void layers_measure(const struct hist *h, struct layers_row *row)
+{
+	row->count = h->count;
+	row->p50_ns = hist__percentile(h, 5000);
+	row->p99_ns = hist__percentile(h, 9900);
+	row->p999_ns = hist__percentile(h, 9990);
+	row->max_ns = h->max_ns;
+	row->sum_ns = h->sum_ns;
+}
+
+static void layers_show_group(struct layers *l, struct session *s, const struct ladder_group *g,
+			      const char *span)
+{
+	const struct device_list *list = session__devices(s);
+	struct layers_row row = { .span = span, .time_s = s->elapsed_s };
+
+	if (!g->total.count)
+		return;
+	row.dev = g->device >= 0 && (size_t)g->device < list->nr ? list->devices[g->device].name
+								 : "?";
+	row.op = op__word(g->kind, g->op, session__op_names(s), l->op_label, sizeof(l->op_label));
+	row.bytes = CELL_NO_NUMBER;
+	for (size_t i = 0; i < g->nr_steps; i++) {
+		row.step = step__name(g->steps[i].from, g->steps[i].to, l->step_label);
+		row.what = step__words(g->steps[i].from, g->steps[i].to);
+		layers_measure(&g->steps[i].hist, &row);
+		row.share = ladder_group__share(g, i);
+		row.tail = ladder_group__tail_share(g, i, l->tail_per_10000);
+		table__row(l->table, &row);
+	}
+	row.step = step__name(g->from, g->to, l->step_label);
+	row.what = "total";
+	row.bytes = g->total.bytes;
+	row.share = row.tail = 100;
+	layers_measure(&g->total, &row);
+	table__row(l->table, &row);
+	l->shown_rows++;
+}
+
+static void layers_show(struct layers *l, struct session *s, struct ladder *ladder,
+			const char *span)
+{
+	ladder__sort(ladder);
+	for (size_t i = 0; i < ladder->nr; i++)
+		layers_show_group(l, s, ladder->groups[i], span);
+}
+
+/* ---- the run ---- */
+
+static int layers_on_record(void *state, struct session *s, const struct io_record *record)
+{
+	struct layers *l = state;
+	const struct device *device = session__device(s, record);
+	int32_t nr = device ? (int32_t)(device - session__devices(s)->devices) : -1;
+
+	return ladder__add(&l->interval, nr, record, (enum ladder_at)l->at)
+		       ? log_err(-ENOMEM, "out of memory")
+		       : 0;
+}
+
+static int layers_end_interval(struct layers *l)
+{
+	int err = ladder__merge(&l->total, &l->interval);
+
+	ladder__clear(&l->interval);
+	return err ? log_err(err, "out of memory") : 0;
+}
+
+static int layers_on_tick(void *state, struct session *s)
+{
+	struct layers *l = state;
+
+	if (l->intervals++ % LAYERS_HEADING == 0)
+		table__heading_again(l->table);
+	l->shown_rows = 0;
+	layers_show(l, s, &l->interval, "interval");
+	if (!l->shown_rows)
+		session__status(s, "no I/O on these devices in the last interval");
+	return layers_end_interval(l);
+}
+
+static int layers_on_end(void *state, struct session *s)
+{
+	struct layers *l = state;
+	int err = layers_end_interval(l);
+
+	if (s->format == TABLE_TEXT && l->total.nr)
+		fprintf(s->out, "\nthe whole run, %.1f s:\n", s->span_s);
+	table__heading_again(l->table);
+	if (!err)
+		layers_show(l, s, &l->total, "total");
+	return err;
+}
+
+static struct io_wants layers_wants(void *state, const struct options *options)
+{
+	struct layers *l = state;
+
+	return (struct io_wants){
+		.filter = &options->filter,
+		.records = true,
+		.stages = true,
+		.details = options->file.write,
+		.bios = l->at == LADDER_BIO,
+		.buffer_bytes = l->buffer.given ? l->buffer.value : 0,
+	};
+}
+
+/* Text leaves out what fills a line without saying much. */
+static bool layers_has(const struct column *column, enum table_format format)
+{
+	return format != TABLE_TEXT || (column->at != FIELD(span) && column->at != FIELD(bytes) &&
+					column->at != FIELD(sum_ns));
+}
+
+static int layers_on_start(void *state, struct session *s)
+{
+	struct layers *l = state;
+	size_t nr = 0;
+
+	for (size_t i = 0; layers_columns[i].key; i++)
+		if (layers_has(&layers_columns[i], s->format))
+			l->shown[nr++] = &layers_columns[i];
+	l->table = table__new(s->out, s->format, layers_rows.type, l->shown, nr);
+	return l->table ? 0 : log_err(-ENOMEM, "out of memory");
+}
+
+static const struct session_view layers_view = {
+	.wants = layers_wants,
+	.on_start = layers_on_start,
+	.on_tick = layers_on_tick,
+	.on_record = layers_on_record,
+	.on_end = layers_on_end,
+};
+
+/* "99", "99.9": a percentile, in hundredths of a percent. */
+static int layers_parse_tail(struct layers *l)
+{
+	double percent = 99;
+	char *end;
+
+	if (l->tail) {
+		percent = strtod(l->tail, &end);
+		if (end == l->tail || *end || !(percent >= 0 && percent < 100))
+			return log_err(-EINVAL,
+				       "--tail '%s': a percentile from 0 to 99.99 is meant",
+				       l->tail);
+	}
+	l->tail_per_10000 = (uint32_t)(percent * 100 + 0.5);
+	return 0;
+}
+
+static int layers_run(void *state, const struct options *options, char **argv)
+{
+	struct layers *l = state;
+	int err = layers_parse_tail(l);
+
+	err = err ?: session__run(&layers_view, l, options, argv);
+	ladder__free(&l->interval);
+	ladder__free(&l->total);
+	table__free(l->table);
+	return err;
+}

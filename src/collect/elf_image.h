@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * elf_image.h: the functions of one ELF file, and where its bytes lie in memory. From its .symtab;
+ * of a stripped file from its .dynsym, which has only what others call, and from what libdw finds
+ * (its debug file by build-id, its .gnu_debugdata), or the debug file that its build-id names.
+ * The file is hostile: every size is bounded, nothing is mapped (it could be cut while we read).
+ * C++ and Rust names stay mangled.
+ */
+#ifndef IOSONAR_COLLECT_ELF_IMAGE_H
+#define IOSONAR_COLLECT_ELF_IMAGE_H
+
+#include <libelf.h>
+#include "collect/symbol_table.h"
+
+enum {
+	ELF_LOADS_MAX = 64,
+	ELF_BUILD_ID_MAX = 64,
+	ELF_NOTES_MAX = 64,		 /* sections of notes that are looked at */
+	ELF_TABLE_BYTES_MAX = 256 << 20, /* a symbol or string table */
+	ELF_PACKED_BYTES_MAX = 8 << 20,	 /* .gnu_debugdata, which libdw unpacks */
+};
+
+/* A part of the file, and the address that its symbols use for it. */
+struct elf_load {
+	uint64_t offset, size_bytes, vaddr;
+};
+
+struct elf_image {
+	struct symbol_table functions;
+	struct elf_load loads[ELF_LOADS_MAX];
+	size_t nr_loads;
+	unsigned char build_id[ELF_BUILD_ID_MAX];
+	size_t build_id_len;
+};
+
+/*
+ * root: below it /usr/lib/debug is looked for. fd stays the caller's. 0, also without any function;
+ * -ENOEXEC: no ELF file, or one that makes no sense; -ENOMEM.
+ */
+int elf_image__read(struct elf_image *image, int fd, const char *root);
+/* Where this byte of the file lies, as its symbols and addr2line count. */
+bool elf_image__vaddr(const struct elf_image *image, uint64_t offset, uint64_t *vaddr);
+void elf_image__free(struct elf_image *image);
+
+/* libdw, if it was there when iosonar was built (HAVE_LIBDW); never in the static program. */
+bool elf_dwfl__is_built_in(void);
+/* Files other than this one that have symbols of it. Stops at an error of visit and returns it. */
+typedef int (*elf_dwfl_fn)(void *arg, Elf *elf);
+int elf_dwfl__visit(int fd, elf_dwfl_fn visit, void *arg);
+
+#endif

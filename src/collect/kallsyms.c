@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "collect/kallsyms.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KALLSYMS_MODULE_MAX = 66 }; /* MODULE_NAME_LEN and its brackets */
+
+/* ffff800080010000 t nvme_map_data	[nvme] */
+struct kallsyms_line {
+	uint64_t addr;
+	char type;
+	const char *name, *module;
+	size_t name_len, module_len; /* the module's with its brackets; 0: none */
+};
+
+static bool kallsyms_parse(const char *text, struct kallsyms_line *line)
+{
+	char *end;
+
+	line->addr = strtoull(text, &end, 16);
+	if (end == text || end[0] != ' ' || !end[1] || end[2] != ' ')
+		return false;
+	line->type = end[1];
+	line->name = end + 3;
+	line->name_len = strcspn(line->name, " \t\n");
+	line->module = line->name + line->name_len;
+	line->module += strspn(line->module, " \t");
+	line->module_len = strcspn(line->module, " \t\n");
+	return line->name_len;
+}
+
+/* Mapping symbols of arm64 ("$x", "$d") and local labels are no functions, but lie inside them. */
+static bool kallsyms_is_mark(const struct kallsyms_line *line)
+{
+	return line->name[0] == '$' || !strncmp(line->name, ".L", 2);
+}
+
+static bool kallsyms_is_function(const struct kallsyms_line *line)
+{
+	return strchr("tTwW", line->type);
+}
+
+static int kallsyms_smaller(size_t a, size_t b)
+{
+	return (int)(a < b ? a : b);
+}
+
+/* A name that is too long loses its own end, not its module's. */
+static int kallsyms_add(struct symbol_table *table, const struct kallsyms_line *line)
+{
+	int module_len = kallsyms_smaller(line->module_len, KALLSYMS_MODULE_MAX);
+	int name_len = kallsyms_smaller(line->name_len,
+					SYMBOL_NAME_MAX - !!module_len - (size_t)module_len);
+	char name[SYMBOL_NAME_MAX + 1];
+	int len;
+
+	if (!kallsyms_is_function(line))
+		return symbol_table__add(table, line->addr, 0, "", 0);
+	len = snprintf(name, sizeof(name), "%.*s%s%.*s", name_len, line->name,
+		       module_len ? " " : "", module_len, line->module);
+	return symbol_table__add(table, line->addr, 0, name, (size_t)len);
+}
+
+struct kallsyms_count {
+	uint64_t functions, hidden;
+};
+
+static int kallsyms_read_lines(FILE *file, struct symbol_table *table, struct kallsyms_count *count)
+{
+	struct kallsyms_line line;
+	char *text = NULL;
+	size_t size = 0;
+	int err = 0;
+
+	while (!err && getline(&text, &size, file) > 0) {
+		if (!kallsyms_parse(text, &line) || kallsyms_is_mark(&line))
+			continue;
+		if (!line.addr) {
+			count->hidden++;
+			continue;
+		}
+		count->functions += kallsyms_is_function(&line);
+		err = kallsyms_add(table, &line);
+	}
+	free(text);
+	return err == -E2BIG ? 0 : err;
+}
+
+int kallsyms__read(const char *path, struct symbol_table *table)
+{
+	struct kallsyms_count count = { 0 };
+	FILE *file = fopen(path, "re");
+	int err;
+
+	if (!file)
+		return -errno;
+	err = kallsyms_read_lines(file, table, &count);
+	if (!err && ferror(file))
+		err = -EIO;
+	if (!err && !count.functions)
+		err = count.hidden ? -EACCES : -ENODATA;
+	fclose(file);
+	if (err)
+		symbol_table__free(table);
+	else
+		symbol_table__sort(table);
+	return err;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * kallsyms.h: the functions of the running kernel, from /proc/kallsyms. Reading it takes some 50 ms
+ * and CAP_SYSLOG, or the kernel writes zeros. It has no sizes: a function ends where the next
+ * symbol of any kind begins.
+ */
+#ifndef IOSONAR_COLLECT_KALLSYMS_H
+#define IOSONAR_COLLECT_KALLSYMS_H
+
+#include "collect/symbol_table.h"
+
+/*
+ * "vfs_read", "nvme_map_data [nvme]". Fills an empty table and sorts it; the caller frees it. Says
+ * nothing: -EACCES: all addresses are zero, -ENODATA: no function in it, or why it cannot be read.
+ */
+int kallsyms__read(const char *path, struct symbol_table *table);
+
+#endif

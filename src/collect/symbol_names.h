@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * symbol_names.h: each name once, at an address that stays. Names come from files and processes, of
+ * which there is no end: some 64 MiB are kept.
+ */
+#ifndef IOSONAR_COLLECT_SYMBOL_NAMES_H
+#define IOSONAR_COLLECT_SYMBOL_NAMES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { SYMBOL_NAMES_BYTES_MAX = 64 << 20 };
+
+struct symbol_names {
+	char **names; /* open-addressed, at most half full */
+	size_t nr, room, bytes;
+};
+
+/* The same address for the same text, until free. NULL: no memory, or too many. */
+const char *symbol_names__keep(struct symbol_names *names, const char *name);
+void symbol_names__free(struct symbol_names *names);
+
+#endif

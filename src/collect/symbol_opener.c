@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#define _GNU_SOURCE
+#include "collect/symbol_opener.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/capability.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* ---- rights ---- */
+
+#define OPENER_RIGHT(cap) (1ULL << (cap))
+
+/*
+ * A file that only its owner may read is opened for the mapping that it has, never for a path: who
+ * took over the reader could name any.
+ */
+static const uint64_t opener_rights = OPENER_RIGHT(CAP_SYS_PTRACE);
+static const uint64_t opener_rights_by_link = OPENER_RIGHT(CAP_SYS_PTRACE) |
+					      OPENER_RIGHT(CAP_DAC_READ_SEARCH) |
+					      OPENER_RIGHT(CAP_CHECKPOINT_RESTORE);
+
+typedef struct __user_cap_data_struct opener_caps[_LINUX_CAPABILITY_U32S_3];
+
+static bool opener_may(const opener_caps caps, int cap)
+{
+	return caps[cap / 32].permitted >> cap % 32 & 1;
+}
+
+static void opener_keep(opener_caps caps, uint64_t rights)
+{
+	for (int i = 0; i < _LINUX_CAPABILITY_U32S_3; i++) {
+		caps[i].permitted &= (uint32_t)(rights >> 32 * i);
+		caps[i].effective = caps[i].permitted;
+		caps[i].inheritable = 0;
+	}
+}
+
+void symbol_opener__init(struct symbol_opener *opener, const char *root)
+{
+	struct __user_cap_header_struct self = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	opener_caps caps = { 0 };
+
+	opener->root = root;
+	syscall(SYS_capget, &self, caps);
+	opener->by_link = !*root && opener_may(caps, CAP_CHECKPOINT_RESTORE);
+	opener_keep(caps, opener->by_link ? opener_rights_by_link : opener_rights);
+	syscall(SYS_capset, &self, caps);
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+}
+
+/* ---- files ---- */
+
+static int opener_open_link(const struct opener_request *request)
+{
+	char path[96];
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/map_files/%" PRIx64 "-%" PRIx64,
+		 request->pid, request->start, request->end);
+	return open(path, O_PATH | O_CLOEXEC);
+}
+
+/* Links inside a container lead to what they name there, not to ours. */
+static int opener_open_path(const struct symbol_opener *opener,
+			    const struct opener_request *request)
+{
+	const struct open_how how = {
+		.flags = O_PATH | O_CLOEXEC,
+		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
+	};
+	char root[PATH_MAX];
+	int fd, root_fd;
+
+	snprintf(root, sizeof(root), "%s/proc/%" PRIu32 "/root", opener->root, request->pid);
+	root_fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (root_fd < 0)
+		return -1;
+	fd = (int)syscall(SYS_openat2, root_fd, request->path, &how, sizeof(how));
+	close(root_fd);
+	return fd;
+}
+
+/* By a descriptor that reads nothing: to open a device can have effects, a pipe would wait. */
+static int opener_reopen(int path_fd, uint64_t inode)
+{
+	struct stat status;
+	char self[32];
+	int fd;
+
+	if (fstat(path_fd, &status))
+		return -errno;
+	if (!S_ISREG(status.st_mode) || (inode && status.st_ino != inode))
+		return -ENOEXEC;
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", path_fd);
+	fd = open(self, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	return fd < 0 ? -errno : fd;
+}
+
+static int opener_open_file(const struct symbol_opener *opener,
+			    const struct opener_request *request)
+{
+	int path_fd =
+		opener->by_link ? opener_open_link(request) : opener_open_path(opener, request);
+	int fd;
+
+	if (path_fd < 0)
+		return -errno;
+	fd = opener_reopen(path_fd, opener->by_link ? 0 : request->inode);
+	close(path_fd);
+	return fd;
+}
+
+static int opener_open_maps(const struct symbol_opener *opener,
+			    const struct opener_request *request)
+{
+	char path[PATH_MAX];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/proc/%" PRIu32 "/maps", opener->root, request->pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	return fd < 0 ? -errno : fd;
+}
+
+int symbol_opener__open(const struct symbol_opener *opener, const struct opener_request *request)
+{
+	if (request->what == OPENER_MAPS)
+		return opener_open_maps(opener, request);
+	if (request->what != OPENER_FILE || !memchr(request->path, '\0', sizeof(request->path)))
+		return -EINVAL;
+	return opener_open_file(opener, request);
+}
+
+/* ---- the socket between the two ---- */
+
+union opener_control {
+	struct cmsghdr align;
+	char bytes[CMSG_SPACE(sizeof(int))];
+};
+
+/* An error is a number, a descriptor travels beside it. */
+static ssize_t opener_reply(int socket, int fd)
+{
+	struct iovec word = { .iov_base = &fd, .iov_len = sizeof(fd) };
+	union opener_control control = { 0 };
+	struct msghdr message = { .msg_iov = &word, .msg_iovlen = 1 };
+	struct cmsghdr *head = &control.align;
+
+	if (fd >= 0) {
+		message.msg_control = &control;
+		message.msg_controllen = sizeof(control);
+		head->cmsg_level = SOL_SOCKET;
+		head->cmsg_type = SCM_RIGHTS;
+		head->cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(head), &fd, sizeof(fd));
+	}
+	return sendmsg(socket, &message, MSG_NOSIGNAL);
+}
+
+void symbol_opener__serve(const struct symbol_opener *opener, int socket)
+{
+	struct opener_request request;
+	ssize_t sent = 1;
+	int fd;
+
+	while (sent > 0 && recv(socket, &request, sizeof(request), 0) == sizeof(request)) {
+		fd = symbol_opener__open(opener, &request);
+		sent = opener_reply(socket, fd);
+		if (fd >= 0)
+			close(fd);
+	}
+}
+
+static int opener_received(const struct msghdr *message)
+{
+	struct cmsghdr *head = CMSG_FIRSTHDR(message);
+	int fd;
+
+	if (!head || head->cmsg_level != SOL_SOCKET || head->cmsg_type != SCM_RIGHTS ||
+	    head->cmsg_len != CMSG_LEN(sizeof(int)))
+		return -EMFILE; /* the descriptor found no place here */
+	memcpy(&fd, CMSG_DATA(head), sizeof(fd));
+	return fd;
+}
+
+/* write and recvmsg: what privilege__drop leaves. */
+int symbol_opener__ask(int socket, const struct opener_request *request)
+{
+	int answer = -EPIPE;
+	struct iovec word = { .iov_base = &answer, .iov_len = sizeof(answer) };
+	union opener_control control = { 0 };
+	struct msghdr message = {
+		.msg_iov = &word,
+		.msg_iovlen = 1,
+		.msg_control = &control,
+		.msg_controllen = sizeof(control),
+	};
+
+	if (write(socket, request, sizeof(*request)) != sizeof(*request) ||
+	    recvmsg(socket, &message, MSG_CMSG_CLOEXEC) != sizeof(answer))
+		return -EPIPE;
+	return answer < 0 ? answer : opener_received(&message);
+}

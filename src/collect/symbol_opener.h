@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * symbol_opener.h: opens what a process runs from, for one who may not. It keeps the right to look
+ * into processes and does nothing but open: /proc/PID/maps, and regular files that PID has mapped,
+ * as they are in PID's container. It reads none of them.
+ */
+#ifndef IOSONAR_COLLECT_SYMBOL_OPENER_H
+#define IOSONAR_COLLECT_SYMBOL_OPENER_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum opener_what {
+	OPENER_MAPS,
+	OPENER_FILE, /* of the mapping from start to end */
+};
+
+struct opener_request {
+	enum opener_what what;
+	uint32_t pid;
+	uint64_t start, end;
+	uint64_t inode;	     /* that the path has to lead to */
+	char path[PATH_MAX]; /* in the process's own root */
+};
+
+struct symbol_opener {
+	const char *root;
+	/*
+	 * Mappings are opened themselves: a file that was deleted or replaced, too. Takes
+	 * CAP_CHECKPOINT_RESTORE, since Linux 5.9 (12886f8ab10c). Without it by path.
+	 */
+	bool by_link;
+};
+
+/* Gives up every capability that it does not need. */
+void symbol_opener__init(struct symbol_opener *opener, const char *root);
+/* A descriptor, or a negative errno. -ENOENT, -ESRCH: no such process (any more). */
+int symbol_opener__open(const struct symbol_opener *opener, const struct opener_request *request);
+void symbol_opener__serve(const struct symbol_opener *opener, int socket); /* until its end */
+/* The other end of the socket: the same answer. -EPIPE: there is nobody. */
+int symbol_opener__ask(int socket, const struct opener_request *request);
+
+#endif

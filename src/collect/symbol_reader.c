@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#define _GNU_SOURCE
+#include "collect/symbol_reader.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+#include "collect/elf_cache.h"
+#include "collect/process_maps.h"
+
+enum {
+	READER_PROCESSES = 1024,
+	READER_MAPS_BYTES = 64 << 20,
+	READER_FILES = 1024,
+	READER_FILES_BYTES = 512 << 20,
+};
+
+static const uint64_t reader_look_again_ns = 100000000; /* at the same process, at the earliest */
+
+/* What is known of a mapping's file. */
+struct reader_link {
+	enum { LINK_UNKNOWN, LINK_KNOWN, LINK_BROKEN } state;
+	struct elf_file_id id;
+};
+
+struct reader_process {
+	struct symbols_process key;
+	enum symbol_how how; /* SYMBOL_FOUND: there are maps; else why not */
+	struct process_maps maps;
+	struct reader_link *links; /* one for each */
+	uint64_t looked_ns;
+	uint64_t used; /* when, in questions; 0: the place is free */
+};
+
+struct symbol_reader {
+	struct elf_cache *files;
+	reader_open_fn open;
+	void *arg;
+	uint64_t questions;
+	struct reader_process processes[READER_PROCESSES];
+};
+
+struct symbol_reader *symbol_reader__new(const char *root, reader_open_fn open, void *arg)
+{
+	struct symbol_reader *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return NULL;
+	r->open = open;
+	r->arg = arg;
+	r->files = elf_cache__new(root, READER_FILES, READER_FILES_BYTES);
+	if (r->files)
+		return r;
+	free(r);
+	return NULL;
+}
+
+static void reader_drop(struct reader_process *p)
+{
+	process_maps__free(&p->maps);
+	free(p->links);
+	memset(p, 0, sizeof(*p));
+}
+
+void symbol_reader__free(struct symbol_reader *r)
+{
+	if (!r)
+		return;
+	for (size_t i = 0; i < READER_PROCESSES; i++)
+		reader_drop(&r->processes[i]);
+	elf_cache__free(r->files);
+	free(r);
+}
+
+static uint64_t reader_now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+/* ---- processes ---- */
+
+static enum symbol_how reader_why(int err)
+{
+	switch (err) {
+	case -ENOENT:
+	case -ESRCH: return SYMBOL_EXITED;
+	case -EACCES:
+	case -EPERM: return SYMBOL_DENIED;
+	case -EPIPE: return SYMBOL_NO_READER;
+	default: return SYMBOL_NO_ROOM;
+	}
+}
+
+/* A process that ends, or is of the kernel, has no mapping at all. */
+static int reader_read_maps(struct symbol_reader *r, uint32_t pid, struct process_maps *maps)
+{
+	const struct opener_request request = { .what = OPENER_MAPS, .pid = pid };
+	int fd = r->open(r->arg, &request);
+	int err;
+
+	if (fd < 0)
+		return fd;
+	err = process_maps__read(maps, fd);
+	close(fd);
+	if (!err && !maps->nr) {
+		process_maps__free(maps);
+		err = -ESRCH;
+	}
+	return err;
+}
+
+static int reader_take_maps(struct reader_process *p, struct process_maps *maps)
+{
+	struct reader_link *links = calloc(maps->nr, sizeof(*links));
+
+	if (!links) {
+		process_maps__free(maps);
+		return -ENOMEM;
+	}
+	process_maps__free(&p->maps);
+	free(p->links);
+	p->maps = *maps;
+	p->links = links;
+	p->how = SYMBOL_FOUND;
+	return 0;
+}
+
+/* What was seen before stays if now there is nothing to be seen. */
+static void reader_look(struct symbol_reader *r, struct reader_process *p)
+{
+	struct process_maps maps;
+	int err = reader_read_maps(r, p->key.pid, &maps);
+
+	err = err ?: reader_take_maps(p, &maps);
+	if (err && !p->maps.nr)
+		p->how = reader_why(err);
+	p->looked_ns = reader_now_ns();
+}
+
+/* NULL: there is no other. */
+static struct reader_process *reader_oldest_but(struct symbol_reader *r,
+						const struct reader_process *kept)
+{
+	struct reader_process *oldest = NULL;
+
+	for (size_t i = 0; i < READER_PROCESSES; i++) {
+		struct reader_process *p = &r->processes[i];
+
+		if (p->used && p != kept && (!oldest || p->used < oldest->used))
+			oldest = p;
+	}
+	return oldest;
+}
+
+static size_t reader_bytes(const struct symbol_reader *r)
+{
+	size_t bytes = 0;
+
+	for (size_t i = 0; i < READER_PROCESSES; i++)
+		bytes += process_maps__bytes(&r->processes[i].maps) +
+			 r->processes[i].maps.nr * sizeof(struct reader_link);
+	return bytes;
+}
+
+/* Its place, or the one where it belongs: free, else of whoever was not asked about for longest. */
+static struct reader_process *reader_place(struct symbol_reader *r,
+					   const struct symbols_process *key)
+{
+	struct reader_process *place = &r->processes[0];
+
+	for (size_t i = 0; i < READER_PROCESSES; i++) {
+		struct reader_process *p = &r->processes[i];
+
+		if (p->used && p->key.pid == key->pid && p->key.image == key->image)
+			return p;
+		if (p->used < place->used)
+			place = p;
+	}
+	reader_drop(place);
+	return place;
+}
+
+static struct reader_process *reader_process(struct symbol_reader *r,
+					     const struct symbols_process *key)
+{
+	struct reader_process *p = reader_place(r, key), *oldest;
+	bool is_new = !p->used;
+
+	p->used = ++r->questions;
+	if (!is_new)
+		return p;
+	p->key = *key;
+	reader_look(r, p);
+	while (reader_bytes(r) > READER_MAPS_BYTES && (oldest = reader_oldest_but(r, p)))
+		reader_drop(oldest);
+	return p;
+}
+
+/* Something may have been mapped since; or there was no process yet, or no memory. */
+static struct process_map *reader_map(struct symbol_reader *r, struct reader_process *p,
+				      uint64_t addr)
+{
+	struct process_map *map = process_maps__find(&p->maps, addr);
+
+	if (map || reader_now_ns() - p->looked_ns < reader_look_again_ns)
+		return map;
+	reader_look(r, p);
+	return process_maps__find(&p->maps, addr);
+}
+
+/* ---- files ---- */
+
+/* The kernel adds " (deleted)" to the name of a file that is no longer there. */
+static size_t reader_path_len(const char *path)
+{
+	static const char deleted[] = " (deleted)";
+	size_t len = strlen(path), tail = sizeof(deleted) - 1;
+
+	return len > tail && !strcmp(path + len - tail, deleted) ? len - tail : len;
+}
+
+static int reader_open_file(struct symbol_reader *r, const struct reader_process *p,
+			    const struct process_map *map)
+{
+	struct opener_request request = {
+		.what = OPENER_FILE,
+		.pid = p->key.pid,
+		.start = map->start,
+		.end = map->end,
+		.inode = map->inode,
+	};
+
+	snprintf(request.path, sizeof(request.path), "%s", process_maps__path(&p->maps, map));
+	return r->open(r->arg, &request);
+}
+
+/* Opened once for each mapping: only an open file tells which one it is. */
+static const struct elf_image *reader_read_file(struct symbol_reader *r, struct reader_process *p,
+						const struct process_map *map,
+						struct reader_link *link)
+{
+	const struct elf_image *image = NULL;
+	int fd = reader_open_file(r, p, map);
+
+	link->state = LINK_BROKEN;
+	if (fd < 0)
+		return NULL;
+	if (!elf_file_id__of(&link->id, fd)) {
+		link->state = LINK_KNOWN;
+		image = elf_cache__find(r->files, &link->id)
+				?: elf_cache__read(r->files, &link->id, fd);
+	}
+	close(fd);
+	return image;
+}
+
+/* NULL: it cannot be opened. */
+static const struct elf_image *reader_image(struct symbol_reader *r, struct reader_process *p,
+					    const struct process_map *map)
+{
+	struct reader_link *link = &p->links[map - p->maps.maps];
+	const struct elf_image *image = NULL;
+
+	if (link->state == LINK_BROKEN)
+		return NULL;
+	if (link->state == LINK_KNOWN)
+		image = elf_cache__find(r->files, &link->id);
+	return image ?: reader_read_file(r, p, map, link);
+}
+
+/* ---- answers ---- */
+
+static void reader_say(struct reader_reply *reply, enum symbol_how how, const char *name)
+{
+	reply->how = how;
+	snprintf(reply->name, sizeof(reply->name), "%s", name);
+}
+
+/* "[libfoo.so]", of "/lib/libfoo.so (deleted)". A name of the kernel's has its brackets. */
+static void reader_say_file(struct reader_reply *reply, const char *path)
+{
+	size_t len = reader_path_len(path);
+	const char *base = memrchr(path, '/', len);
+
+	base = base ? base + 1 : path;
+	len -= (size_t)(base - path);
+	if (len > SYMBOL_NAME_MAX - 2)
+		len = SYMBOL_NAME_MAX - 2;
+	reply->how = SYMBOL_FILE;
+	snprintf(reply->name, sizeof(reply->name), *base == '[' ? "%.*s" : "[%.*s]", (int)len,
+		 base);
+}
+
+static void reader_name_in_file(struct symbol_reader *r, struct reader_process *p,
+				const struct process_map *map, struct reader_reply *reply)
+{
+	const struct elf_image *image = reader_image(r, p, map);
+	struct symbol_found found;
+
+	if (image && elf_image__vaddr(image, reply->offset, &reply->offset) &&
+	    symbol_table__find(&image->functions, reply->offset, &found)) {
+		reply->offset = found.offset;
+		reader_say(reply, SYMBOL_FOUND, found.name);
+		return;
+	}
+	reader_say_file(reply, process_maps__path(&p->maps, map));
+}
+
+static void reader_name(struct symbol_reader *r, struct reader_process *p, uint64_t addr,
+			struct reader_reply *reply)
+{
+	const struct process_map *map = reader_map(r, p, addr);
+
+	if (!map) {
+		enum symbol_how how = p->maps.nr ? SYMBOL_UNMAPPED : p->how;
+
+		reader_say(reply, how, how == SYMBOL_EXITED ? "[exited]" : "[unknown]");
+		return;
+	}
+	reply->offset = addr - map->start + map->offset;
+	if (map->inode)
+		reader_name_in_file(r, p, map, reply);
+	else if (*process_maps__path(&p->maps, map))
+		reader_say_file(reply, process_maps__path(&p->maps, map));
+	else
+		reader_say(reply, SYMBOL_ANON, "[anon]");
+}
+
+void symbol_reader__answer(struct symbol_reader *r, const struct reader_request *request,
+			   struct reader_reply *reply)
+{
+	struct reader_process *p = reader_process(r, &request->process);
+
+	memset(reply, 0, sizeof(*reply));
+	if (request->what == READER_NAME)
+		reader_name(r, p, request->addr, reply);
+	else
+		reply->how = p->how;
+}
+
+void symbol_reader__serve(struct symbol_reader *r, int socket)
+{
+	struct reader_request request;
+	struct reader_reply reply;
+
+	do {
+		if (recv(socket, &request, sizeof(request), 0) != sizeof(request))
+			return;
+		symbol_reader__answer(r, &request, &reply);
+	} while (write(socket, &reply, sizeof(reply)) == sizeof(reply));
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * symbol_reader.h: the name of an address in a process. Keeps what processes have mapped and the
+ * functions of files, each within bounds: what was not used for longest goes first. Needs no right
+ * but to be handed open files; those are hostile, so it runs in a process of its own.
+ */
+#ifndef IOSONAR_COLLECT_SYMBOL_READER_H
+#define IOSONAR_COLLECT_SYMBOL_READER_H
+
+#include "collect/symbol_opener.h"
+#include "collect/symbols.h"
+
+enum reader_what {
+	READER_NAME,
+	READER_SEE, /* only look at the process */
+};
+
+struct reader_request {
+	struct symbols_process process;
+	uint64_t addr;
+	enum reader_what what;
+};
+
+struct reader_reply {
+	uint64_t offset;
+	enum symbol_how how;
+	char name[SYMBOL_NAME_MAX + 1];
+};
+
+struct symbol_reader;
+
+/* A descriptor, or a negative errno: symbol_opener's answers. */
+typedef int (*reader_open_fn)(void *arg, const struct opener_request *request);
+
+struct symbol_reader *symbol_reader__new(const char *root, reader_open_fn open, void *arg);
+void symbol_reader__answer(struct symbol_reader *reader, const struct reader_request *request,
+			   struct reader_reply *reply);
+void symbol_reader__serve(struct symbol_reader *reader, int socket); /* until its end */
+void symbol_reader__free(struct symbol_reader *reader);
+
+#endif

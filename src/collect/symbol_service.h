@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * symbol_service.h: the two processes behind user symbols, an opener that keeps rights and a reader
+ * that has none, and the socket to the reader. A question costs two switches of process, some 50
+ * us. A reader that dies, or thinks for longer than five seconds, is not asked again.
+ */
+#ifndef IOSONAR_COLLECT_SYMBOL_SERVICE_H
+#define IOSONAR_COLLECT_SYMBOL_SERVICE_H
+
+#include <sys/types.h>
+#include "collect/symbol_reader.h"
+
+enum { SERVICE_PATIENCE_MS = 5000 };
+
+struct symbol_service {
+	int socket; /* -1: there is nobody to be asked */
+	pid_t opener, reader;
+};
+
+/* root has to stay. A negative errno: it could not be started. */
+int symbol_service__start(struct symbol_service *service, const char *root);
+/* False: nobody answers, now and later. */
+bool symbol_service__ask(struct symbol_service *service, const struct reader_request *request,
+			 struct reader_reply *reply);
+void symbol_service__end(struct symbol_service *service);
+
+#endif

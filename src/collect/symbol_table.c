@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#define _GNU_SOURCE
+#include "collect/symbol_table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	TABLE_MIN_ROOM = 1024,
+	TABLE_NEIGHBOURS = 32, /* functions that may begin inside a longer one */
+};
+
+/* The longest function of Linux 6.18 has 16 KiB: what lies farther from a start is not known. */
+static const uint64_t table_reach_bytes = 65536;
+
+struct symbol_entry {
+	uint64_t addr;
+	uint32_t size_bytes; /* 0: up to the next one */
+	uint32_t name;	     /* in the pool; 0: nothing is known from here on */
+};
+
+static int table_grow(void **array, size_t *room, size_t needed, size_t member_bytes)
+{
+	size_t larger = *room ? *room : TABLE_MIN_ROOM;
+	void *grown;
+
+	if (needed <= *room)
+		return 0;
+	while (larger < needed)
+		larger *= 2;
+	grown = realloc(*array, larger * member_bytes);
+	if (!grown)
+		return -ENOMEM;
+	*array = grown;
+	*room = larger;
+	return 0;
+}
+
+/* The first byte of the pool is the empty name. */
+static int table_make_room(struct symbol_table *t, size_t len)
+{
+	void *entries = t->entries, *pool = t->pool;
+	int err = table_grow(&entries, &t->room, t->nr + 1, sizeof(*t->entries));
+
+	err = err ?: table_grow(&pool, &t->pool_room, t->pool_len + len + 2, 1);
+	t->entries = entries;
+	t->pool = pool;
+	if (!err && !t->pool_len)
+		t->pool[t->pool_len++] = '\0';
+	return err;
+}
+
+static uint32_t table_keep_name(struct symbol_table *t, const char *name, size_t len)
+{
+	size_t at = t->pool_len;
+
+	if (!len)
+		return 0;
+	memcpy(t->pool + at, name, len);
+	t->pool[at + len] = '\0';
+	t->pool_len += len + 1;
+	return (uint32_t)at;
+}
+
+int symbol_table__add(struct symbol_table *t, uint64_t addr, uint64_t size_bytes, const char *name,
+		      size_t len)
+{
+	int err;
+
+	if (len > SYMBOL_NAME_MAX)
+		len = SYMBOL_NAME_MAX;
+	if (t->nr >= SYMBOL_TABLE_MAX || t->pool_len + len + 2 > SYMBOL_POOL_MAX)
+		return -E2BIG;
+	err = table_make_room(t, len);
+	if (err)
+		return err;
+	t->entries[t->nr++] = (struct symbol_entry){
+		.addr = addr,
+		.size_bytes = size_bytes < UINT32_MAX ? (uint32_t)size_bytes : UINT32_MAX,
+		.name = table_keep_name(t, name, len),
+	};
+	return 0;
+}
+
+/* ---- order ---- */
+
+/* "read" before "__read" before "__libc_read", whichever the file has first; an end comes last. */
+static int table_compare_names(const char *a, const char *b)
+{
+	size_t a_dashes = strspn(a, "_"), b_dashes = strspn(b, "_");
+	size_t a_len = strlen(a), b_len = strlen(b);
+
+	if (!a_len != !b_len)
+		return a_len ? -1 : 1;
+	if (a_dashes != b_dashes)
+		return a_dashes < b_dashes ? -1 : 1;
+	if (a_len != b_len)
+		return a_len < b_len ? -1 : 1;
+	return strcmp(a, b);
+}
+
+static int table_compare(const void *left, const void *right, void *pool)
+{
+	const struct symbol_entry *a = left, *b = right;
+
+	if (a->addr != b->addr)
+		return a->addr < b->addr ? -1 : 1;
+	return table_compare_names((char *)pool + a->name, (char *)pool + b->name);
+}
+
+/* One for each address: the plainest name, the largest size that any of them has. */
+static void table_drop_aliases(struct symbol_table *t)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < t->nr; i++) {
+		struct symbol_entry *last = kept ? &t->entries[kept - 1] : NULL;
+
+		if (!last || last->addr != t->entries[i].addr)
+			t->entries[kept++] = t->entries[i];
+		else if (last->size_bytes < t->entries[i].size_bytes)
+			last->size_bytes = t->entries[i].size_bytes;
+	}
+	t->nr = kept;
+}
+
+void symbol_table__sort(struct symbol_table *t)
+{
+	if (t->nr)
+		qsort_r(t->entries, t->nr, sizeof(*t->entries), table_compare, t->pool);
+	table_drop_aliases(t);
+}
+
+/* ---- search ---- */
+
+/* How many begin at this address or before. */
+static size_t table_count_up_to(const struct symbol_table *t, uint64_t addr)
+{
+	size_t low = 0, high = t->nr;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (t->entries[middle].addr <= addr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* A function of unknown size has what comes before the next one. */
+static bool table_holds(const struct symbol_entry *entry, uint64_t addr, bool is_nearest)
+{
+	uint64_t offset = addr - entry->addr;
+
+	if (!entry->name)
+		return false;
+	return entry->size_bytes ? offset < entry->size_bytes
+				 : is_nearest && offset < table_reach_bytes;
+}
+
+bool symbol_table__find(const struct symbol_table *t, uint64_t addr, struct symbol_found *found)
+{
+	size_t after = table_count_up_to(t, addr);
+	size_t first = after > TABLE_NEIGHBOURS ? after - TABLE_NEIGHBOURS : 0;
+
+	for (size_t i = after; i-- > first;) {
+		const struct symbol_entry *entry = &t->entries[i];
+
+		if (!table_holds(entry, addr, i + 1 == after))
+			continue;
+		found->name = t->pool + entry->name;
+		found->offset = addr - entry->addr;
+		return true;
+	}
+	return false;
+}
+
+size_t symbol_table__bytes(const struct symbol_table *t)
+{
+	return t->room * sizeof(*t->entries) + t->pool_room;
+}
+
+void symbol_table__free(struct symbol_table *t)
+{
+	free(t->entries);
+	free(t->pool);
+	memset(t, 0, sizeof(*t));
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "collect/symbols.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "collect/elf_image.h"
+#include "collect/kallsyms.h"
+#include "collect/symbol_names.h"
+#include "collect/symbol_service.h"
+
+enum {
+	SYMBOLS_ROOT_MAX = 256,
+	SYMBOLS_KNOWN = 1 << 16, /* places for answers; what comes later takes an older one's */
+};
+
+/* An answer of the reader. */
+struct symbols_known {
+	struct symbols_process process;
+	uint64_t addr;
+	struct symbol symbol; /* its name is NULL: the place is free */
+};
+
+struct symbols {
+	char root[SYMBOLS_ROOT_MAX];
+	uint64_t counts[NR_SYMBOL_HOW];
+
+	bool kernel_is_read;
+	int kernel_err;
+	struct symbol_table kernel;
+
+	bool user_is_started;
+	int user_err;
+	struct symbol_service service;
+	struct symbol_names names;
+	struct symbols_known *known;
+};
+
+const char *symbol_how__words(enum symbol_how how)
+{
+	static const char *const words[NR_SYMBOL_HOW] = {
+		[SYMBOL_FOUND] = "named",
+		[SYMBOL_FILE] = "file without symbols",
+		[SYMBOL_ANON] = "memory without a file",
+		[SYMBOL_UNMAPPED] = "nothing mapped there",
+		[SYMBOL_EXITED] = "process had ended",
+		[SYMBOL_DENIED] = "not permitted",
+		[SYMBOL_NO_READER] = "no reader of symbols",
+		[SYMBOL_NO_ROOM] = "no memory",
+	};
+
+	return (unsigned int)how < NR_SYMBOL_HOW ? words[how] : "?";
+}
+
+/* A module's name comes after the offset, as the kernel prints it. */
+char *symbol__text(const struct symbol *symbol, char *buf, size_t size)
+{
+	size_t len = strlen(symbol->name), stem = len;
+	const char *module =
+		len && symbol->name[len - 1] == ']' ? strstr(symbol->name, " [") : NULL;
+
+	if (symbol->how == SYMBOL_FOUND && module)
+		stem = (size_t)(module - symbol->name);
+	if (symbol->how == SYMBOL_FOUND || symbol->how == SYMBOL_FILE)
+		snprintf(buf, size, "%.*s+0x%" PRIx64 "%s", (int)stem, symbol->name, symbol->offset,
+			 symbol->name + stem);
+	else
+		snprintf(buf, size, "%s", symbol->name);
+	return buf;
+}
+
+struct symbols *symbols__new(const char *root)
+{
+	struct symbols *s = strlen(root) < SYMBOLS_ROOT_MAX ? calloc(1, sizeof(*s)) : NULL;
+
+	if (!s)
+		return NULL;
+	strcpy(s->root, root);
+	s->service.socket = -1;
+	return s;
+}
+
+void symbols__free(struct symbols *s)
+{
+	if (!s)
+		return;
+	symbol_service__end(&s->service);
+	symbol_names__free(&s->names);
+	symbol_table__free(&s->kernel);
+	free(s->known);
+	free(s);
+}
+
+static struct symbol symbols_count(struct symbols *s, struct symbol symbol)
+{
+	s->counts[symbol.how]++;
+	return symbol;
+}
+
+/* ---- the kernel ---- */
+
+int symbols__prepare_kernel(struct symbols *s)
+{
+	char path[SYMBOLS_ROOT_MAX + 32];
+
+	if (s->kernel_is_read)
+		return s->kernel_err;
+	snprintf(path, sizeof(path), "%s/proc/kallsyms", s->root);
+	s->kernel_is_read = true;
+	s->kernel_err = kallsyms__read(path, &s->kernel);
+	return s->kernel_err;
+}
+
+const char *symbols__kernel_trouble(const struct symbols *s)
+{
+	switch (s->kernel_err) {
+	case 0: return NULL;
+	case -ENOMEM: return "no memory for the kernel's symbols";
+	case -ENOENT: return "this kernel has no /proc/kallsyms (CONFIG_KALLSYMS)";
+	case -ENODATA: return "/proc/kallsyms names no function";
+	default:
+		return "the kernel hides its addresses; it shows them to root, or to CAP_SYSLOG, "
+		       "unless kernel.kptr_restrict is 2";
+	}
+}
+
+struct symbol symbols__kernel(struct symbols *s, uint64_t addr)
+{
+	struct symbol symbol = { .name = "[kernel]", .how = SYMBOL_DENIED };
+	struct symbol_found found;
+
+	if (symbols__prepare_kernel(s))
+		return symbols_count(s, symbol);
+	symbol.how = SYMBOL_UNMAPPED;
+	if (symbol_table__find(&s->kernel, addr, &found))
+		symbol = (struct symbol){ found.name, found.offset, SYMBOL_FOUND };
+	return symbols_count(s, symbol);
+}
+
+/* ---- processes ---- */
+
+int symbols__prepare_user(struct symbols *s)
+{
+	if (s->user_is_started)
+		return s->user_err;
+	s->user_is_started = true;
+	s->known = calloc(SYMBOLS_KNOWN, sizeof(*s->known));
+	s->user_err = s->known ? symbol_service__start(&s->service, s->root) : -ENOMEM;
+	return s->user_err;
+}
+
+const char *symbols__user_trouble(const struct symbols *s)
+{
+	if (!s->user_is_started)
+		return NULL;
+	if (s->user_err)
+		return "the reader of user symbols could not be started: no memory, or no process";
+	return s->service.socket < 0 ? "the reader of user symbols has died of a file, or hangs in "
+				       "one; what came later has no names"
+				     : NULL;
+}
+
+static size_t symbols_place(const struct symbols_process *process, uint64_t addr)
+{
+	const uint64_t mix = 0x9e3779b97f4a7c15ULL;
+	uint64_t h = (process->pid ^ process->image * mix) * mix;
+
+	return ((h ^ addr) * mix >> 32) & (SYMBOLS_KNOWN - 1);
+}
+
+static bool symbols_is_known(const struct symbols_known *known,
+			     const struct symbols_process *process, uint64_t addr)
+{
+	return known->symbol.name && known->addr == addr && known->process.pid == process->pid &&
+	       known->process.image == process->image;
+}
+
+static const struct symbol symbols_no_reader = { .name = "[unknown]", .how = SYMBOL_NO_READER };
+static const struct symbol symbols_no_room = { .name = "[unknown]", .how = SYMBOL_NO_ROOM };
+
+static struct symbol symbols_ask(struct symbols *s, const struct symbols_process *process,
+				 uint64_t addr)
+{
+	const struct reader_request request = {
+		.what = READER_NAME,
+		.process = *process,
+		.addr = addr,
+	};
+	struct reader_reply reply;
+	struct symbol symbol;
+
+	if (!symbol_service__ask(&s->service, &request, &reply) ||
+	    (unsigned int)reply.how >= NR_SYMBOL_HOW)
+		return symbols_no_reader;
+	symbol.name = symbol_names__keep(&s->names, reply.name);
+	symbol.offset = reply.offset;
+	symbol.how = reply.how;
+	return symbol.name ? symbol : symbols_no_room;
+}
+
+/* What is not there now may be there later. */
+static bool symbols_is_final(const struct symbol *symbol)
+{
+	return symbol->how <= SYMBOL_ANON;
+}
+
+struct symbol symbols__user(struct symbols *s, const struct symbols_process *process, uint64_t addr)
+{
+	struct symbols_known *known;
+	struct symbol symbol;
+
+	if (symbols__prepare_user(s))
+		return symbols_count(s, symbols_no_reader);
+	known = &s->known[symbols_place(process, addr)];
+	if (symbols_is_known(known, process, addr))
+		return symbols_count(s, known->symbol);
+	symbol = symbols_ask(s, process, addr);
+	if (symbols_is_final(&symbol))
+		*known = (struct symbols_known){ *process, addr, symbol };
+	return symbols_count(s, symbol);
+}
+
+void symbols__see(struct symbols *s, const struct symbols_process *process)
+{
+	const struct reader_request request = { .what = READER_SEE, .process = *process };
+	struct reader_reply reply;
+
+	if (!symbols__prepare_user(s))
+		symbol_service__ask(&s->service, &request, &reply);
+}
+
+uint64_t symbols__count(const struct symbols *s, enum symbol_how how)
+{
+	return s->counts[how];
+}
+
+bool symbols__has_libdw(void)
+{
+	return elf_dwfl__is_built_in();
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * symbols.h: addresses into names, of the kernel and of processes. The kernel's functions are read
+ * once (50 ms, 5 MB); a process is looked at when it is first asked about (some 100 us, a function
+ * of a new file some ms more), so ask while it lives: one that has ended before is "[exited]". An
+ * address is where a frame goes on: for all but the innermost frame of a stack pass it less 1, or a
+ * function that ends with a call is shown as its neighbour. What was compiled on the fly is
+ * "[anon]", what was inlined is not seen, names of C++ and Rust stay mangled. A process that lives
+ * in a chroot is named only with CAP_CHECKPOINT_RESTORE, one in a container always.
+ *
+ * User symbols are read by two processes of their own, started by symbols__prepare_user. One may
+ * still look into other processes, and opens files; the other has no rights left, and looks into
+ * these files, which are hostile: if it dies of one, the run goes on without user symbols. Both end
+ * with this one. What asks them needs write, ppoll, recvfrom, wait4 and close, all of which
+ * privilege__drop leaves; what names the kernel needs no system call.
+ */
+#ifndef IOSONAR_COLLECT_SYMBOLS_H
+#define IOSONAR_COLLECT_SYMBOLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "collect/symbol_table.h"
+
+/* What is known of an address, and its name then; in the kernel "[kernel]" if there is none. */
+enum symbol_how {
+	SYMBOL_FOUND,	  /* "vfs_read", "nvme_map_data [nvme]", "main" */
+	SYMBOL_FILE,	  /* "[libfoo.so]": it has no symbol there, or cannot be read */
+	SYMBOL_ANON,	  /* "[anon]": executable memory without a file */
+	SYMBOL_UNMAPPED,  /* "[unknown]": nothing is there */
+	SYMBOL_EXITED,	  /* "[exited]": the process had ended before it was looked at */
+	SYMBOL_DENIED,	  /* "[unknown]": we may not look at the process, or at kallsyms */
+	SYMBOL_NO_READER, /* "[unknown]": nobody reads user symbols (any more) */
+	SYMBOL_NO_ROOM,	  /* "[unknown]": no memory, or too many names are kept already */
+	NR_SYMBOL_HOW,
+};
+const char *symbol_how__words(enum symbol_how how); /* "process had ended" */
+
+struct symbol {
+	const char *name; /* hostile text, <= SYMBOL_NAME_MAX bytes; kept until symbols__free */
+	uint64_t offset;  /* into the function; SYMBOL_FILE: in the file, as addr2line counts */
+	enum symbol_how how;
+};
+/* "vfs_read+0x12", "nvme_map_data+0x44 [nvme]", "[libfoo.so]+0x1234", "[exited]"; returns buf. */
+char *symbol__text(const struct symbol *symbol, char *buf, size_t size);
+
+/* A process: its pid (tgid), and a number that changes when it executes another program. */
+struct symbols_process {
+	uint32_t pid;
+	uint64_t image; /* 0: not known; then names after an exec may be those from before */
+};
+
+struct symbols;
+
+/* root: "", or where /proc and /usr/lib/debug are for a test. Reads nothing. NULL: no memory. */
+struct symbols *symbols__new(const char *root);
+void symbols__free(struct symbols *symbols);
+
+/*
+ * To be called before privilege__drop. The kernel's after programs were attached, or their own
+ * names are missing; without it, it is done at the first address. User symbols' best before maps
+ * are made: it forks. A negative errno has its words in the next two.
+ */
+int symbols__prepare_kernel(struct symbols *symbols);
+int symbols__prepare_user(struct symbols *symbols);
+/* Why no names can be had, in one line for people; NULL: they can, or nobody has asked yet. */
+const char *symbols__kernel_trouble(const struct symbols *symbols);
+const char *symbols__user_trouble(const struct symbols *symbols);
+
+struct symbol symbols__kernel(struct symbols *symbols, uint64_t addr);
+struct symbol symbols__user(struct symbols *symbols, const struct symbols_process *process,
+			    uint64_t addr);
+/* Looks at a process before it ends, whose addresses will be asked about later. */
+void symbols__see(struct symbols *symbols, const struct symbols_process *process);
+
+/* How many addresses were answered in this way. */
+uint64_t symbols__count(const struct symbols *symbols, enum symbol_how how);
+bool symbols__has_libdw(void); /* built in? For --version. */
+
+#endif

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#define _GNU_SOURCE
+#include "render/flame.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include "render/flame_inside.h"
+
+enum { FLAME_MIN_INDEX = 256 };
+
+/* ---- stacks into a tree ---- */
+
+static uint64_t flame_hash(uint32_t parent, const struct flame_frame *frame)
+{
+	uint64_t h = ((uint64_t)parent << 2 | frame->kind) * 0x9e3779b97f4a7c15ULL;
+
+	for (size_t i = 0; i < FLAME_NAME_MAX && frame->name[i]; i++)
+		h = (h ^ (unsigned char)frame->name[i]) * 0x100000001b3ULL;
+	return h >> 16;
+}
+
+/* The cell of this child, or the free one where it belongs. */
+static uint32_t *flame_cell(const struct flame *f, uint32_t parent, const struct flame_frame *frame)
+{
+	size_t at = flame_hash(parent, frame) & (f->index_size - 1);
+
+	for (; f->index[at]; at = (at + 1) & (f->index_size - 1)) {
+		const struct flame_node *node = &f->nodes[f->index[at]];
+
+		if (node->parent == parent && node->kind == frame->kind &&
+		    !strncmp(node->name, frame->name, FLAME_NAME_MAX))
+			break;
+	}
+	return &f->index[at];
+}
+
+/* At most half full. The root is in no cell: its number means free. */
+static int flame_grow(struct flame *f)
+{
+	size_t size = f->index_size ? 2 * f->index_size : FLAME_MIN_INDEX;
+	struct flame_node *nodes =
+		size / 2 < FLAME_NOBODY ? realloc(f->nodes, size / 2 * sizeof(*nodes)) : NULL;
+	uint32_t *index = calloc(size, sizeof(*index));
+
+	if (nodes)
+		f->nodes = nodes;
+	if (!nodes || !index) {
+		free(index);
+		return -ENOMEM;
+	}
+	free(f->index);
+	f->index = index;
+	f->index_size = size;
+	for (uint32_t i = FLAME_ROOT + 1; i < f->nr; i++) {
+		const struct flame_frame frame = { nodes[i].name, nodes[i].kind };
+
+		*flame_cell(f, nodes[i].parent, &frame) = i;
+	}
+	return 0;
+}
+
+static int flame_new_node(struct flame *f, uint32_t parent, uint32_t depth,
+			  const struct flame_frame *frame)
+{
+	size_t len = strlen(frame->name), kept = len < FLAME_NAME_MAX ? len : FLAME_NAME_MAX;
+	char *name = calloc(1, kept + 1);
+
+	if (!name)
+		return -ENOMEM;
+	memcpy(name, frame->name, kept);
+	f->nodes[f->nr++] = (struct flame_node){
+		.name = name,
+		.kind = frame->kind,
+		.parent = parent,
+		.depth = depth,
+	};
+	return 0;
+}
+
+/* The frame above this one that has that name. FLAME_NOBODY: no memory. */
+static uint32_t flame_child(struct flame *f, uint32_t parent, const struct flame_frame *frame)
+{
+	uint32_t *cell;
+
+	if (2 * ((size_t)f->nr + 1) > f->index_size && flame_grow(f))
+		return FLAME_NOBODY;
+	cell = flame_cell(f, parent, frame);
+	if (!*cell) {
+		if (flame_new_node(f, parent, f->nodes[parent].depth + 1, frame))
+			return FLAME_NOBODY;
+		*cell = f->nr - 1;
+	}
+	return *cell;
+}
+
+struct flame *flame__new(void)
+{
+	const struct flame_frame root = { .name = "all" };
+	struct flame *f = calloc(1, sizeof(*f));
+
+	if (f && !flame_grow(f) && !flame_new_node(f, FLAME_NOBODY, 0, &root))
+		return f;
+	flame__free(f);
+	return NULL;
+}
+
+void flame__free(struct flame *f)
+{
+	if (!f)
+		return;
+	for (uint32_t i = 0; i < f->nr; i++)
+		free(f->nodes[i].name);
+	free(f->nodes);
+	free(f->index);
+	free(f);
+}
+
+/* What has no name, or no frame at all, would be lost in a folded line. */
+int flame__add(struct flame *f, const struct flame_frame *frames, size_t nr, uint64_t value)
+{
+	static const struct flame_frame unknown = { .name = "[unknown]" };
+	uint32_t node = FLAME_ROOT;
+	uint64_t total;
+
+	if (__builtin_add_overflow(f->total, value, &total))
+		return -EOVERFLOW;
+	if (!value)
+		return 0;
+	if (!nr)
+		return flame__add(f, &unknown, 1, value);
+	for (size_t i = 0; i < nr; i++) {
+		const char *name = *frames[i].name ? frames[i].name : unknown.name;
+		const struct flame_frame frame = { name, frames[i].kind };
+
+		node = flame_child(f, node, &frame);
+		if (node == FLAME_NOBODY)
+			return -ENOMEM;
+	}
+	f->nodes[node].self += value;
+	f->total = total;
+	return 0;
+}
+
+uint64_t flame__total(const struct flame *f)
+{
+	return f->total;
+}
+
+/* ---- its order ---- */
+
+/* Children of one parent are neighbours, the last by name first. */
+static int flame_compare(const void *left, const void *right, void *nodes)
+{
+	const struct flame_node *a = (struct flame_node *)nodes + *(const uint32_t *)left;
+	const struct flame_node *b = (struct flame_node *)nodes + *(const uint32_t *)right;
+	int order;
+
+	if (a->parent != b->parent)
+		return a->parent < b->parent ? -1 : 1;
+	order = strcmp(b->name, a->name);
+	return order ?: (int)b->kind - (int)a->kind;
+}
+
+static void flame_sum_up(struct flame *f)
+{
+	for (uint32_t i = 0; i < f->nr; i++) {
+		f->nodes[i].total = f->nodes[i].self;
+		f->nodes[i].nr_below = 0;
+		f->nodes[i].first_child = f->nodes[i].next = FLAME_NOBODY;
+	}
+	for (uint32_t i = f->nr - 1; i > FLAME_ROOT; i--) {
+		struct flame_node *parent = &f->nodes[f->nodes[i].parent];
+
+		parent->total += f->nodes[i].total;
+		parent->nr_below += 1 + f->nodes[i].nr_below;
+	}
+}
+
+/* Each becomes the first child of its parent; whoever was before comes next. */
+static void flame_link(struct flame *f, const uint32_t *order)
+{
+	for (uint32_t i = FLAME_ROOT + 1; i < f->nr; i++) {
+		struct flame_node *node = &f->nodes[order[i]];
+		struct flame_node *parent = &f->nodes[node->parent];
+
+		node->next = parent->first_child;
+		parent->first_child = order[i];
+	}
+}
+
+static void flame_place(struct flame *f)
+{
+	f->nodes[FLAME_ROOT].start = 0;
+	for (uint32_t i = flame_next(f, FLAME_ROOT); i != FLAME_NOBODY; i = flame_next(f, i)) {
+		struct flame_node *node = &f->nodes[i], *parent = &f->nodes[node->parent];
+
+		if (parent->first_child == i)
+			node->start = parent->start;
+		if (node->next != FLAME_NOBODY)
+			f->nodes[node->next].start = node->start + node->total;
+	}
+}
+
+int flame_lay_out(struct flame *f)
+{
+	uint32_t *order = calloc(f->nr, sizeof(*order));
+
+	if (!order)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < f->nr; i++)
+		order[i] = i;
+	flame_sum_up(f);
+	/* The root stays in its place: it has no parent to be sorted by. */
+	qsort_r(order + 1, f->nr - 1, sizeof(*order), flame_compare, f->nodes);
+	flame_link(f, order);
+	flame_place(f);
+	free(order);
+	return 0;
+}
+
+uint32_t flame_next_beside(const struct flame *f, uint32_t node)
+{
+	while (node != FLAME_ROOT && f->nodes[node].next == FLAME_NOBODY)
+		node = f->nodes[node].parent;
+	return node == FLAME_ROOT ? FLAME_NOBODY : f->nodes[node].next;
+}
+
+uint32_t flame_next(const struct flame *f, uint32_t node)
+{
+	uint32_t child = f->nodes[node].first_child;
+
+	return child != FLAME_NOBODY ? child : flame_next_beside(f, node);
+}
+
+/* ---- folded lines ---- */
+
+char *flame_plain(const char *text)
+{
+	char *plain = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&plain, &size);
+
+	if (!out)
+		return NULL;
+	text__put_terminal(out, text);
+	if (!fclose(out))
+		return plain;
+	free(plain);
+	return NULL;
+}
+
+/* Where the path of each frame of the stack ends in the text. */
+struct flame_path {
+	char *text;
+	size_t len, room;
+	size_t *ends; /* by depth */
+	size_t nr_ends;
+};
+
+static int flame_path_grow(struct flame_path *path, size_t more, uint32_t depth)
+{
+	size_t room = path->room ? path->room : 4096, nr_ends = path->nr_ends ? path->nr_ends : 256;
+	size_t *ends;
+	char *text;
+
+	while (room < path->len + more)
+		room *= 2;
+	text = realloc(path->text, room);
+	if (!text)
+		return -ENOMEM;
+	path->text = text;
+	path->room = room;
+	while (nr_ends <= depth)
+		nr_ends *= 2;
+	ends = realloc(path->ends, nr_ends * sizeof(*ends));
+	if (!ends)
+		return -ENOMEM;
+	path->ends = ends;
+	path->nr_ends = nr_ends;
+	return 0;
+}
+
+/* "comm;main" becomes "comm;main;read", or "comm;other" for a frame beside main. */
+static int flame_path_enter(struct flame_path *path, const struct flame_node *node)
+{
+	char *name = flame_plain(node->name);
+	size_t len = name ? strlen(name) : 0;
+
+	if (!name || flame_path_grow(path, len + 2, node->depth)) {
+		free(name);
+		return -ENOMEM;
+	}
+	path->len = node->depth > 1 ? path->ends[node->depth - 1] : 0;
+	if (path->len)
+		path->text[path->len++] = ';';
+	for (size_t i = 0; i < len; i++)
+		path->text[path->len++] = name[i] == ';' ? ':' : name[i];
+	path->ends[node->depth] = path->len;
+	free(name);
+	return 0;
+}
+
+int flame__write_folded(struct flame *f, FILE *out)
+{
+	struct flame_path path = { 0 };
+	int err = flame_lay_out(f);
+
+	for (uint32_t i = err ? FLAME_NOBODY : flame_next(f, FLAME_ROOT); i != FLAME_NOBODY && !err;
+	     i = flame_next(f, i)) {
+		err = flame_path_enter(&path, &f->nodes[i]);
+		if (err || !f->nodes[i].self)
+			continue;
+		fwrite(path.text, 1, path.len, out);
+		fprintf(out, " %" PRIu64 "\n", f->nodes[i].self);
+	}
+	free(path.text);
+	free(path.ends);
+	return err;
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * replay.c: how many records a second does -r show? Makes a capture of random 4 KiB reads, as fio
+ * does them on two NVMe drives and two others, and has iosonar show it to /dev/null: CPU time of
+ * the whole process, best of nine. `replay IOSONAR...` measures several builds, turn by turn, so
+ * that what else the machine does disturbs them alike.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "capture/write.h"
+
+enum { RECORDS = 2000000, JOBS = 8, TURNS = 9, BUILDS = 8 };
+
+static uint64_t noise = 88172645463325252ULL;
+
+static uint64_t draw(uint64_t most)
+{
+	noise ^= noise << 13;
+	noise ^= noise >> 7;
+	noise ^= noise << 17;
+	return (noise * 0x2545f4914f6cdd1dULL >> 16) % most;
+}
+
+/* The next end of a command, of one job of several; it took 60 us and a tail. */
+static void bench_next(struct io_record *r, uint64_t i)
+{
+	static uint32_t seq[JOBS];
+	uint16_t job = (uint16_t)draw(JOBS);
+	uint64_t block = draw(1 << 28), tail = 14000;
+
+	while (!draw(2))
+		tail += 14000;
+	r->end_ns += 200 + draw(1300);
+	r->first_ns = r->last_ns = r->end_ns - 60000 - draw(tail);
+	r->cdw10[0] = (uint32_t)(block * 8);
+	r->device = job % 4;
+	r->kind = job % 4 < 2 ? 0 : 3;
+	r->op = job % 4 < 2 ? 2 : 0;
+	r->nsid = job % 4 < 2;
+	r->qid = job + 1;
+	r->cpu = job;
+	r->pid = 4000u + job;
+	r->cid = (uint16_t)((job % 4 < 2 ? i / 64 % 16 << 12 : 0) | draw(64));
+	r->seq = seq[job]++;
+}
+
+static int bench_devices(struct capture_writer *writer)
+{
+	char *names[CAPTURE_NR_NAMES] = { "read", "write", "flush", "discard" };
+	int err = capture_writer__names(writer, CAPTURE_NAMES_BLOCK, names);
+
+	for (uint16_t i = 0; i < 4 && !err; i++) {
+		struct device device = { .kind = i < 2 ? DEVICE_NVME_NS : DEVICE_REQUEST,
+					 .diskseq = i + 1,
+					 .size_bytes = 1ULL << 40,
+					 .block_size = 512,
+					 .ctrl = i < 2 ? i : -1,
+					 .nsid = i < 2 };
+
+		snprintf(device.name, sizeof(device.name), i < 2 ? "nvme%dn1" : "sd%c",
+			 i < 2 ? i : 'a' + i - 2);
+		err = capture_writer__device(writer, i, &device);
+	}
+	return err;
+}
+
+static int bench_make(const char *path)
+{
+	struct capture_options options = { .path = path };
+	struct capture_clock clock = { 1000000000, 1000000000, 1700000000000000000 };
+	struct io_record record = {
+		.end_ns = 1000000000, .cdw10[2] = 7, .bytes = 4096, .comm = "fio", .attempts = 1
+	};
+	struct capture_writer *writer;
+	int err = capture_writer__new(&options, &writer);
+
+	if (err)
+		return err;
+	err = bench_devices(writer);
+	err = err ? err : capture_writer__clock(writer, &clock);
+	for (uint64_t i = 0; i < RECORDS && !err; i++) {
+		bench_next(&record, i);
+		err = capture_writer__records(writer, &record, 1);
+	}
+	err = err ? err : capture_writer__finish(writer, "done", NULL, 0);
+	capture_writer__free(writer);
+	return err;
+}
+
+static double bench_children_s(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_CHILDREN, &usage);
+	return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+	       (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+}
+
+/* Seconds of CPU; 0: it failed. */
+static double bench_run(char *const *argv)
+{
+	double began_s = bench_children_s();
+	pid_t child = fork();
+	int status = 1;
+
+	if (!child) {
+		int null = open("/dev/null", O_WRONLY);
+
+		dup2(null, STDOUT_FILENO);
+		dup2(null, STDERR_FILENO);
+		execv(argv[0], argv);
+		_exit(127);
+	}
+	if (child < 0 || waitpid(child, &status, 0) < 0 || status)
+		return 0;
+	return bench_children_s() - began_s;
+}
+
+static int bench_measure(const char *path, char *const *builds, int nr, const char *view,
+			 const char *format)
+{
+	double best[BUILDS] = { 0 };
+
+	for (int turn = 0; turn < TURNS; turn++) {
+		for (int i = 0; i < nr; i++) {
+			char *const argv[] = { builds[i], (char *)view,	  "-r", (char *)path,
+					       "-o",	  (char *)format, NULL };
+			double took = bench_run(argv);
+
+			if (!took)
+				return fprintf(stderr, "%s %s failed\n", builds[i], view);
+			best[i] = !turn || took < best[i] ? took : best[i];
+		}
+	}
+	for (int i = 0; i < nr; i++)
+		printf("%-7s %-4s %6.2f million records/s, %4.0f ns a record, %4.2f times %s\n",
+		       view, format, RECORDS / best[i] / 1e6, best[i] / RECORDS * 1e9,
+		       best[0] / best[i], builds[0]);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	char path[] = "/tmp/iosonar-bench-XXXXXX", beside[4096];
+	char *own[] = { beside };
+	char **builds = argc > 1 ? argv + 1 : own;
+	int nr = argc > 1 ? argc - 1 : 1, fd = mkstemp(path), err;
+	const char *slash = strrchr(argv[0], '/');
+
+	snprintf(beside, sizeof(beside), "%.*s../iosonar", slash ? (int)(slash + 1 - argv[0]) : 0,
+		 argv[0]);
+	if (fd < 0 || nr > BUILDS)
+		return 1;
+	close(fd);
+	err = bench_make(path);
+	err = err ? err : bench_measure(path, builds, nr, "latency", "csv");
+	err = err ? err : bench_measure(path, builds, nr, "trace", "text");
+	err = err ? err : bench_measure(path, builds, nr, "trace", "json");
+	unlink(path);
+	return err != 0;
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * ladder.c: do the steps of a command add up to its total, whatever it skipped? Schedulers, merges,
+ * retries, stale stamps; shares and tails against sums worked out by hand.
+ */
+#include <string.h>
+#include "analyse/ladder.h"
+#include "tap.h"
+#include "wire/io.h"
+
+struct whole {
+	struct io_record r;
+	struct io_stages s;
+};
+
+/* A read that passed everything, 10 ns a step. */
+static struct whole nvme_read(void)
+{
+	return (struct whole){
+		.r = { .first_ns = 1030,
+		       .last_ns = 1030,
+		       .end_ns = 1060,
+		       .bytes = 4096,
+		       .kind = IO_NVME,
+		       .op = 2,
+		       .attempts = 1,
+		       .flags = RECORD_STAGES },
+		.s = { .queued_ns = 1000,
+		       .got_ns = 1010,
+		       .inserted_ns = 1020,
+		       .issued_ns = 1040,
+		       .reaped_ns = 1050,
+		       .done_ns = 1070 },
+	};
+}
+
+static const char *path(const struct whole *w, enum ladder_at at)
+{
+	static char text[64];
+	struct moment m[NR_RUNGS];
+	size_t nr = ladder__moments(&w->r, at, m);
+	char name[4];
+
+	text[0] = 0;
+	for (size_t i = 1; i < nr; i++) {
+		strcat(text, step__name(m[i - 1].rung, m[i].rung, name));
+		strcat(text, " ");
+	}
+	return text;
+}
+
+static void is_path(const struct whole *w, enum ladder_at at, const char *expected,
+		    const char *name)
+{
+	ok(!strcmp(path(w, at), expected), "%s: %s", name, path(w, at));
+}
+
+static void test_paths(void)
+{
+	struct whole w = nvme_read();
+
+	is_path(&w, LADDER_REQUEST, "Q2G G2I I2S S2D D2K K2N N2C ", "NVMe with a scheduler");
+	is_path(&w, LADDER_COMMAND, "S2D D2K K2N ", "the command alone");
+	is_path(&w, LADDER_BIO, "", "a command is no bio");
+	w.s.inserted_ns = 0;
+	is_path(&w, LADDER_REQUEST, "Q2G G2S S2D D2K K2N N2C ", "without a scheduler");
+	w.s.reaped_ns = 0;
+	is_path(&w, LADDER_REQUEST, "Q2G G2S S2D D2N N2C ", "no answer found: fabrics");
+	w.s.inserted_ns = 900;
+	is_path(&w, LADDER_REQUEST, "Q2G G2S S2D D2N N2C ", "a stamp of the request's last use");
+	w.s.inserted_ns = 1035;
+	is_path(&w, LADDER_REQUEST, "Q2G G2S S2D D2N N2C ", "or one from after the setup");
+	w.s.queued_ns = w.s.got_ns = 0;
+	is_path(&w, LADDER_REQUEST, "S2D D2N N2C ", "a command that no bio asked for");
+	w.r.flags = 0;
+	is_path(&w, LADDER_REQUEST, "S2N ", "a record without stages");
+	w = nvme_read();
+	w.r.attempts = 3;
+	w.r.last_ns = 1035;
+	is_path(&w, LADDER_REQUEST, "Q2G G2I I2S S2A A2D D2K K2N N2C ", "attempts that failed");
+	w.s.done_ns = 0;
+	is_path(&w, LADDER_REQUEST, "Q2G G2I I2S S2A A2D D2K K2N ", "its request's end was missed");
+	w = nvme_read();
+	w.r.kind = IO_BLOCK;
+	is_path(&w, LADDER_REQUEST, "Q2G G2I I2D D2C ", "another disk");
+	w.s.inserted_ns = 0;
+	is_path(&w, LADDER_REQUEST, "Q2G G2D D2C ", "without a scheduler");
+	is_path(&w, LADDER_COMMAND, "D2C ", "its command alone");
+	w.r.attempts = 2;
+	w.r.last_ns = 1055;
+	is_path(&w, LADDER_REQUEST, "Q2G G2D D2A A2C ", "and tried twice");
+	w.r.what = RECORD_BIO;
+	is_path(&w, LADDER_BIO, "Q2G G2D D2A A2C ", "a bio");
+	w.r.attempts = 0;
+	w.r.first_ns = w.r.last_ns = w.s.queued_ns;
+	is_path(&w, LADDER_BIO, "Q2G G2C ", "a bio that waited for another's flush");
+	w.s.got_ns = 0;
+	is_path(&w, LADDER_BIO, "Q2C ", "a bio of a device without requests");
+}
+
+static uint64_t sum_of_steps(const struct ladder_group *g)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < g->nr_steps; i++)
+		sum += g->steps[i].hist.sum_ns;
+	return sum;
+}
+
+static uint64_t seed = 0x9e3779b97f4a7c15ULL;
+
+static uint64_t random_below(uint64_t n)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return (seed >> 20) % n;
+}
+
+/* Stamps that may be missing, stale or in a muddle. */
+static struct whole muddle(void)
+{
+	struct whole w = nvme_read();
+	__u64 *stamps = &w.s.queued_ns;
+
+	for (int i = 0; i < 6; i++)
+		if (!random_below(3))
+			stamps[i] = random_below(2) ? 0 : 900 + random_below(300);
+	w.r.kind = random_below(2) ? IO_NVME : IO_BLOCK;
+	w.r.attempts = (uint8_t)(1 + random_below(2));
+	w.r.last_ns = 1030 + random_below(20);
+	return w;
+}
+
+static void test_sums(void)
+{
+	struct ladder ladder = { 0 }, both = { 0 };
+	bool equal = true, merged = true;
+
+	for (int i = 0; i < 20000; i++) {
+		struct whole w = muddle();
+
+		if (ladder__add(&ladder, (int32_t)random_below(3), &w.r, LADDER_REQUEST))
+			ok(0, "memory");
+	}
+	ladder__merge(&both, &ladder);
+	ladder__merge(&both, &ladder);
+	ladder__sort(&ladder);
+	ladder__sort(&both);
+	for (size_t i = 0; i < ladder.nr; i++) {
+		const struct ladder_group *g = ladder.groups[i], *b = both.groups[i];
+
+		equal &= sum_of_steps(g) == g->total.sum_ns && g->total.count;
+		merged &= sum_of_steps(b) == 2 * g->total.sum_ns && b->nr_steps == g->nr_steps &&
+			  b->steps[0].hist.sum_ns == 2 * g->steps[0].hist.sum_ns;
+	}
+	ok(ladder.nr == 6, "a group for each device and operation: %zu", ladder.nr);
+	ok(equal, "steps add up to the total");
+	ok(merged, "two intervals add up to twice as much");
+	ladder__clear(&ladder);
+	ok(ladder.nr == 6 && !ladder.groups[0]->total.count, "cleared");
+	ladder__free(&ladder);
+	ladder__free(&both);
+}
+
+/* 98 fast ones in which the device takes 10 of 70 ns, 2 slow ones in which it takes nearly all. */
+static void test_tail(void)
+{
+	struct ladder ladder = { 0 };
+	const struct ladder_group *g;
+	double rest = 0, tail = 0;
+
+	for (int i = 0; i < 100; i++) {
+		struct whole w = nvme_read();
+
+		if (i >= 98) {
+			w.s.reaped_ns += 6930;
+			w.r.end_ns += 6930;
+			w.s.done_ns += 6930;
+		}
+		ladder__add(&ladder, 0, &w.r, LADDER_REQUEST);
+	}
+	ladder__sort(&ladder);
+	g = ladder.groups[0];
+	ok(g->nr_steps == 7 && g->steps[4].from == RUNG_ISSUED && g->steps[4].to == RUNG_REAPED,
+	   "steps stand in the order of the path");
+	/* sum: 98 * 70 + 2 * 7000 = 20860; of it the device has 98 * 10 + 2 * 6940 = 14860 */
+	ok(ladder_group__share(g, 4) > 71.2 && ladder_group__share(g, 4) < 71.3,
+	   "share of the device: %.2f", ladder_group__share(g, 4));
+	ok(ladder_group__tail_share(g, 4, 9800) > 99.1 &&
+		   ladder_group__tail_share(g, 4, 9800) < 99.2,
+	   "and in the slowest: %.2f", ladder_group__tail_share(g, 4, 9800));
+	for (size_t i = 0; i < g->nr_steps; i++) {
+		rest += ladder_group__share(g, i);
+		tail += ladder_group__tail_share(g, i, 9900);
+	}
+	ok(rest > 99.99 && rest < 100.01 && tail > 99.99 && tail < 100.01,
+	   "shares are parts of a whole");
+	ok(g->from == RUNG_QUEUED && g->to == RUNG_DONE, "from submit to end");
+	ladder__free(&ladder);
+}
+
+int main(void)
+{
+	test_paths();
+	test_sums();
+	test_tail();
+	return done_testing();
+}

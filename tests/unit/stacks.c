@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * stacks.c: does every I/O land in the row of its stack, once, and is the order of rows always the
+ * same? Thousands of stacks are compared with plain sums; a table that is full loses nothing.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include "analyse/stacks.h"
+#include "tap.h"
+
+enum { NR_STACKS = 3000, DEEP = 300 };
+
+static const uint64_t kernel[] = { 0xffff800080010000, 0xffff800080020000, 0xffff800080030000 };
+static const uint64_t user[] = { 0x400100, 0x400200 };
+
+static const struct stack full = {
+	.kernel = kernel,
+	.nr_kernel = 3,
+	.user = user,
+	.nr_user = 2,
+	.pid = 4711,
+	.image = 5,
+	.comm = "fio",
+};
+
+static void add(struct stacks *s, const struct stack *stack, uint64_t ns, uint64_t bytes)
+{
+	if (stacks__add(s, stack, ns, bytes))
+		printf("Bail out! no memory\n");
+}
+
+static void check_sums(void)
+{
+	struct stacks s;
+
+	stacks__init(&s, 10);
+	add(&s, &full, 500, 4096);
+	add(&s, &full, 300, 512);
+	is_u64(s.nr, 1, "the same stack is the same row");
+	is_u64(s.rows[0]->sum.count, 2, "its count");
+	is_u64(s.rows[0]->sum.bytes, 4608, "its bytes");
+	is_u64(s.rows[0]->sum.total_ns, 800, "its time");
+	is_u64(s.rows[0]->sum.max_ns, 500, "its longest");
+	ok(!s.rows[0]->hist, "no histogram where none is wanted");
+	ok(s.rows[0]->stack.kernel != kernel && s.rows[0]->stack.kernel[2] == kernel[2] &&
+		   s.rows[0]->stack.user[1] == user[1],
+	   "frames are its own");
+	stacks__begin(&s);
+	is_u64(s.nr, 1, "a new snapshot keeps the rows");
+	is_u64(s.rows[0]->sum.count + s.total.count + s.total.max_ns + s.kernel_halves[STACK_TAKEN],
+	       0, "with nothing in them");
+	stacks__free(&s);
+	ok(!s.rows && !s.index && !s.nr, "nothing is left after free");
+	stacks__free(&s);
+}
+
+/* Frames that are other memory with the same numbers; a comm with something behind its end. */
+static void check_same(void)
+{
+	uint64_t frames[3];
+	struct stack same = full;
+	struct stacks s;
+
+	memcpy(frames, kernel, sizeof(frames));
+	same.kernel = frames;
+	memcpy(same.comm, "fio\0garbage", 11);
+	stacks__init(&s, 10);
+	add(&s, &full, 1, 1);
+	add(&s, &same, 1, 1);
+	is_u64(s.nr, 1, "what counts is what frames and names say, not where they are");
+	stacks__free(&s);
+}
+
+static void check_different(void)
+{
+	static const uint64_t moved[] = { 0xffff800080010000, 0xffff800080020000 };
+	struct stack others[8];
+	struct stacks s;
+
+	for (size_t i = 0; i < 8; i++)
+		others[i] = full;
+	others[1].nr_kernel--;
+	others[2].nr_user--;
+	others[3].pid++;
+	others[4].image++;
+	others[5].comm[15] = others[5].comm[3] = 'x';
+	others[6].kernel = NULL;
+	others[6].nr_kernel = 0;
+	others[6].kernel_half = STACK_COLLIDED;
+	others[7].user = moved;
+	stacks__init(&s, 100);
+	for (size_t i = 0; i < 8; i++)
+		add(&s, &others[i], 1, 1);
+	is_u64(s.nr, 8, "each thing that differs is another row");
+	stacks__free(&s);
+}
+
+/* The border between both halves is part of a stack. */
+static void check_border(void)
+{
+	struct stack a = { .kernel = kernel, .nr_kernel = 2, .user = kernel + 2, .nr_user = 1 };
+	struct stack b = { .kernel = kernel, .nr_kernel = 1, .user = kernel + 1, .nr_user = 2 };
+	struct stacks s;
+
+	stacks__init(&s, 100);
+	add(&s, &a, 1, 1);
+	add(&s, &b, 1, 1);
+	is_u64(s.nr, 2, "a kernel's frame is no process's");
+	stacks__free(&s);
+}
+
+static void check_halves(void)
+{
+	struct stack none = { .kernel_half = STACK_NO_ROOM, .user_half = STACK_NONE, .comm = "dd" };
+	struct stacks s;
+
+	is_u64(stack_half__of(0), STACK_TAKEN, "an id of 0 is one");
+	is_u64(stack_half__of(12), STACK_TAKEN, "so is 12");
+	is_u64(stack_half__of(-EEXIST), STACK_COLLIDED, "EEXIST: another one has its place");
+	is_u64(stack_half__of(-ENOMEM), STACK_NO_ROOM, "ENOMEM: the table is full");
+	is_u64(stack_half__of(-EFAULT), STACK_NONE, "EFAULT: there is none");
+	is_u64(stack_half__of(-EINVAL), STACK_FAILED, "anything else has failed");
+	is_str(stack_half__words(STACK_NO_ROOM), "stack table full", "in words");
+	stacks__init(&s, 100);
+	add(&s, &none, 10, 100);
+	add(&s, &none, 10, 100);
+	add(&s, &full, 10, 100);
+	is_u64(s.kernel_halves[STACK_NO_ROOM], 2, "I/Os are counted by why they have no stack");
+	is_u64(s.user_halves[STACK_NONE], 2, "each half by itself");
+	is_u64(s.kernel_halves[STACK_TAKEN], 1, "and those that have one");
+	is_u64(s.rows[0]->sum.bytes, 200, "without a stack they are in a row of their own");
+	stacks__free(&s);
+}
+
+static struct hist part;
+
+static void check_hist(void)
+{
+	const struct stack_sum sum = { .count = 2, .bytes = 30, .total_ns = 9000, .max_ns = 6000 };
+	struct stack other = full;
+	struct stacks s;
+
+	hist__add(&part, 3000, 10);
+	hist__add(&part, 6000, 20);
+	other.pid = 1;
+	stacks__init_with_hist(&s, 1);
+	add(&s, &full, 5000, 10);
+	ok(!stacks__add_sum(&s, &full, &sum, &part), "many at once");
+	is_u64(s.rows[0]->sum.count, 3, "are added to those that came one by one");
+	is_u64(s.rows[0]->hist->count, 3, "so are their distributions");
+	is_u64(s.rows[0]->hist->slots[hist_slot(3000)], 1, "in their buckets");
+	is_u64(s.rows[0]->sum.max_ns, 6000, "the longest of both");
+	add(&s, &other, 7000, 1);
+	ok(s.nr == 1 && s.other.hist && s.other.hist->count == 1, "the row `other` has one, too");
+	stacks__begin(&s);
+	is_u64(s.rows[0]->hist->count + s.other.hist->count, 0, "a new snapshot empties them");
+	stacks__free(&s);
+}
+
+/* ---- many ---- */
+
+static uint64_t frames_of(uint64_t i, uint64_t *frames)
+{
+	uint64_t nr = 1 + i % 40;
+
+	for (uint64_t j = 0; j < nr; j++)
+		frames[j] = 0xffff800080000000 + (i / 40) * 64 + j;
+	return nr;
+}
+
+static void add_nth(struct stacks *s, uint64_t i, uint64_t ns)
+{
+	uint64_t frames[64];
+	struct stack stack = { .kernel = frames, .comm = "x" };
+
+	stack.nr_kernel = (uint32_t)frames_of(i, frames);
+	add(s, &stack, ns, i);
+}
+
+static void check_many(void)
+{
+	struct stacks s;
+	uint64_t wrong = 0;
+
+	stacks__init(&s, NR_STACKS);
+	for (uint64_t round = 1; round <= 3; round++)
+		for (uint64_t i = 0; i < NR_STACKS; i++)
+			add_nth(&s, i, 10 * i + round);
+	is_u64(s.nr, NR_STACKS, "3,000 stacks, 3,000 rows, however often each comes");
+	for (uint64_t i = 0; i < NR_STACKS; i++)
+		wrong += s.rows[i]->sum.count != 3 || s.rows[i]->sum.total_ns != 30 * i + 6 ||
+			 s.rows[i]->sum.bytes != 3 * i;
+	is_u64(wrong, 0, "each with its own three");
+	stacks__free(&s);
+}
+
+static void check_full(void)
+{
+	struct stacks s;
+
+	stacks__init(&s, 100);
+	for (uint64_t i = 0; i < 150; i++)
+		add_nth(&s, i, 7);
+	add_nth(&s, 99, 7);
+	is_u64(s.nr, 100, "no more rows than allowed");
+	is_u64(s.other.sum.count, 50, "what is new is counted as other");
+	is_u64(s.rows[99]->sum.count, 2, "what has a row still finds it");
+	is_u64(s.total.count, 151, "and nothing is lost from the total");
+	is_u64(s.total.total_ns, 151 * 7, "nor of its time");
+	stacks__free(&s);
+}
+
+static void check_deep(void)
+{
+	uint64_t frames[DEEP];
+	struct stack stack = { .kernel = frames, .nr_kernel = DEEP, .comm = "deep" };
+	struct stacks s;
+
+	for (uint64_t i = 0; i < DEEP; i++)
+		frames[i] = i;
+	stacks__init(&s, 10);
+	add(&s, &stack, 1, 1);
+	frames[DEEP - 1]++;
+	add(&s, &stack, 1, 1);
+	is_u64(s.nr, 2, "300 frames: the last one still counts");
+	is_u64(s.rows[0]->stack.kernel[DEEP - 1], DEEP - 1, "and is kept");
+	stacks__free(&s);
+}
+
+/* ---- order ---- */
+
+static struct stack named(const char *comm, uint32_t pid)
+{
+	struct stack stack = { .pid = pid, .kernel = kernel, .nr_kernel = 1 };
+
+	snprintf(stack.comm, sizeof(stack.comm), "%s", comm);
+	return stack;
+}
+
+/* "a1 b2 ...": comm and pid in their order. */
+static const char *order_of(struct stacks *s, enum stack_measure by)
+{
+	static char text[256];
+	size_t len = 0;
+
+	if (stacks__sort(s, by))
+		return "no memory";
+	for (size_t i = 0; i < s->nr; i++)
+		len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%s%u", i ? " " : "",
+					s->sorted[i]->stack.comm, s->sorted[i]->stack.pid);
+	return text;
+}
+
+static void check_order(void)
+{
+	static const struct {
+		const char *comm;
+		uint32_t pid;
+		struct stack_sum sum;
+	} rows[] = {
+		{ "b", 2, { .count = 5, .bytes = 1, .total_ns = 70 } },
+		{ "b", 1, { .count = 5, .bytes = 9, .total_ns = 20 } },
+		{ "a", 3, { .count = 5, .bytes = 4, .total_ns = 60 } },
+		{ "c", 1, { .count = 9, .bytes = 2, .total_ns = UINT64_MAX } },
+	};
+	struct stacks s;
+
+	stacks__init(&s, 10);
+	is_str(order_of(&s, STACK_BY_COUNT), "", "nothing has no order");
+	for (size_t i = 0; i < 4; i++) {
+		struct stack stack = named(rows[i].comm, rows[i].pid);
+
+		stacks__add_sum(&s, &stack, &rows[i].sum, NULL);
+	}
+	is_str(order_of(&s, STACK_BY_COUNT), "c1 a3 b1 b2", "by count, equal ones by name");
+	is_str(order_of(&s, STACK_BY_BYTES), "b1 a3 c1 b2", "by bytes");
+	is_str(order_of(&s, STACK_BY_TIME), "c1 b2 a3 b1", "by time; large sums are not negative");
+	is_u64(stack_sum__value(&rows[0].sum, STACK_BY_TIME), 70, "a measure of a sum");
+	ok(s.rows[0]->stack.pid == 2 && s.rows[0]->stack.comm[0] == 'b',
+	   "rows stay where they were");
+	stacks__free(&s);
+}
+
+int main(void)
+{
+	check_sums();
+	check_same();
+	check_different();
+	check_border();
+	check_halves();
+	check_hist();
+	check_many();
+	check_full();
+	check_deep();
+	check_order();
+	return done_testing();
+}

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=dash
+# shape: nvme
+# timeout: 240
+#
+# layers: every I/O passes each step once, steps add up to the whole, at each layer as many and as large as fio and the
+# kernel's own statistics say; with and without a scheduler, merged, split, flushed, over dm.
+
+dev=$(disk io0)
+fio_read() { # ENGINE
+	fio --name=t --filename="/dev/$dev" --rw=randread --bs=4k --direct=1 --ioengine="$1" --iodepth=16 --numjobs=2 \
+		--number_ios=503 --norandommap --output-format=json --output=/tmp/f.json >&2
+}
+
+for scheduler in none mq-deadline; do
+	set_scheduler "$dev" "$scheduler"
+	case $scheduler in
+	none) path="Q2G G2S S2D D2K K2N N2C Q2C " engine=libaio ;;
+	*) path="Q2G G2I I2S S2D D2K K2N N2C Q2C " engine=io_uring ;;
+	esac
+	started layers /tmp/l -d "$dev"
+	fio_read $engine
+	measured
+	ok $? "$scheduler, $engine: exits 0"
+	is "$(steps /tmp/l "$dev" read)" "$path" "$scheduler: the steps of the path"
+	for s in $path; do
+		is "$(step /tmp/l "$dev" read "$s" count)" "$(fio_ios /tmp/f.json read)" "$scheduler: $s as often as fio read"
+	done
+	adds_up /tmp/l "$dev" read "$scheduler: the steps are the whole"
+	whole /tmp/l "$scheduler: nothing is lost"
+done
+
+# counted LAYER NAME COMMAND...: bytes and counts of writes at this layer against the kernel's statistics.
+counted() {
+	counted_at=$1
+	counted_name=$2
+	shift 2
+	counted_ios=$(stat_of "$dev" writes)
+	counted_sectors=$(stat_of "$dev" write_sectors)
+	counted_merges=$(stat_of "$dev" write_merges)
+	started layers /tmp/l -d "$dev" --at "$counted_at"
+	"$@"
+	measured
+	ok $? "$counted_name at $counted_at: exits 0"
+	counted_ios=$(($(stat_of "$dev" writes) - counted_ios))
+	counted_sectors=$(($(stat_of "$dev" write_sectors) - counted_sectors))
+	counted_merges=$(($(stat_of "$dev" write_merges) - counted_merges))
+	[ "$counted_at" = command ] && counted_total=S2N || counted_total=Q2C
+	is "$(step /tmp/l "$dev" write "$counted_total" bytes)" $((512 * counted_sectors)) "$counted_name at $counted_at: bytes as in stat"
+	adds_up /tmp/l "$dev" write "$counted_name at $counted_at: the steps are the whole"
+	whole /tmp/l "$counted_name at $counted_at: nothing is lost"
+}
+
+# Sixteen writes in a row that a plug makes one request of.
+merged() {
+	fio --name=m --filename="/dev/$dev" --rw=write --bs=4k --direct=1 --ioengine=libaio --iodepth=16 --iodepth_batch=16 \
+		--iodepth_batch_complete_min=16 --number_ios=64 --output-format=json --output=/tmp/f.json >&2
+}
+for at in bio request command; do
+	counted $at "merged writes" merged
+	case $at in
+	bio) is "$(step /tmp/l "$dev" write Q2C count)" 64 "every bio, whatever it was merged with" ;;
+	*) is "$(step /tmp/l "$dev" write "$counted_total" count)" "$counted_ios" "every request" ;;
+	esac
+done
+[ "$counted_merges" -gt 0 ]
+ok $? "some were merged: $counted_merges"
+
+# A write that is larger than the drive takes at once.
+largest=$(cat "/sys/block/$dev/queue/max_hw_sectors_kb")
+size=$((largest * 3))
+split() { dd if=/dev/zero of="/dev/$dev" bs=${size}k count=5 oflag=direct 2>/dev/null; }
+bios=$((size <= 1024 ? 5 : 5 * ((size + 1023) / 1024)))
+for at in bio request; do
+	counted $at "split writes" split
+	[ $at = request ] && is "$(step /tmp/l "$dev" write Q2C count)" "$counted_ios" "every part is a request"
+	[ $at = bio ] && between "$(step /tmp/l "$dev" write Q2C count)" 5 $bios "every bio, however it was split"
+done
+
+# fsync: the bio that asks for a flush waits for a request that has none.
+flushes() { dd if=/dev/zero of="/dev/$dev" bs=4k count=1 conv=fsync 2>/dev/null; }
+counted bio "flushed write" flushes
+[ "$(cat "/sys/block/$dev/queue/write_cache")" = "write through" ] ||
+	is "$(grep '"span":"total"' /tmp/l | grep '"op":"\(flush\|write\)"' | grep '"what":"total"' | grep -c .)" 2 "a bio that only flushes is one, too"
+
+# dm: its bios are its own, the drive has others.
+load dm_mod >/dev/null 2>&1
+if dmsetup create layers --table "0 $(($(cat "/sys/block/$dev/size"))) linear /dev/$dev 0" >&2; then
+	dm=$(cd /sys/block && echo dm-*)
+	started layers /tmp/l --at bio -d "$dm" -d "$dev"
+	dd if="/dev/$dm" of=/dev/null bs=4k count=21 iflag=direct 2>/dev/null
+	measured
+	ok $? "dm: exits 0"
+	is "$(steps /tmp/l "$dm" read)" "Q2C Q2C " "dm: submitted and ended is all it has"
+	is "$(step /tmp/l "$dm" read Q2C count)" 21 "dm: every bio"
+	is "$(step /tmp/l "$dev" read Q2C count)" 21 "and those of the drive below"
+	dmsetup remove layers
+else
+	skip "dm" "this kernel's modules have no device mapper"
+fi
+done_testing
