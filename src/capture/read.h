@@ -2,8 +2,8 @@
 /*
  * read.h: reads a capture, whole or not. Opening looks at every chunk's header and at all that is
  * not records, so devices, clocks and ledger are known before the first record; records are checked
- * and decoded block by block. What is damaged is skipped and counted, never guessed. Memory: a
- *tenth of 1 MiB, the largest chunk, and less than one byte for each byte of the file.
+ * and decoded block by block. What is damaged is skipped and counted, never guessed. Memory: 200
+ * KiB, the largest chunk, and less than one byte for each byte of the file.
  *
  *	err = capture_reader__open("run.cap", &reader);
  *	while ((record = capture_reader__next(reader, &err)))

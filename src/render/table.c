@@ -320,26 +320,27 @@ static char *table_quick_row(struct table *table, const void *row)
 	const struct table_column *c = table->columns, *end = c + table->nr;
 	char *line = table_begin(table), *at = line;
 	text_bytes odd = { 0 };
+	size_t len = 0; /* of the cell at hand; nothing is padded at the end of a line */
 
 	memset(line, ' ', end[-1].from + end[-1].width);
 	for (; c < end; c++) {
 		at = line + c->from;
+		len = c->width;
 		if (c->way == CELL_TEXT) {
 			const char *text = table_name_at(c, row);
-			size_t len = text ? table_text_len(c, row, text) : 1;
 
+			if (!text)
+				return NULL;
+			len = table_text_len(c, row, text);
 			if (len > c->width)
 				return NULL;
-			odd |= text__copy_many(at, text ? text : "-", len);
-			at += c->is_last ? len : c->width;
-		} else {
-			if (!table_quick_number(c, at, table_number_at(c, row)))
-				return NULL;
-			at += c->width;
+			odd |= text__copy_many(at, text, len);
+		} else if (!table_quick_number(c, at, table_number_at(c, row))) {
+			return NULL;
 		}
 	}
-	*at = '\n';
-	return text__is_plain(odd) ? at + 1 : NULL;
+	at[len] = '\n';
+	return text__is_plain(odd) ? at + len + 1 : NULL;
 }
 
 /* Any kind, any length, any width. */

@@ -7,6 +7,7 @@
 #define _GNU_SOURCE 1 /* asprintf */
 #include <ftw.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 #include "analyse/order.h"
@@ -270,6 +271,47 @@ static void check_parts(uint64_t files)
 	free((char *)options.write);
 }
 
+/* The path of a cgroup in every part that speaks of it; one that is not there has none. */
+static void check_cgroups(void)
+{
+	struct file_options options = { .size_bytes = { 65536, true } };
+	unsigned int knows = 0, guesses = 0, parts;
+	struct recorder *recorder;
+	struct stat root;
+
+	if (stat("/sys/fs/cgroup", &root)) {
+		ok(true, "cgroups # SKIP there is no /sys/fs/cgroup");
+		return;
+	}
+	recorder = begin(&options, "cgroups.cap");
+	for (uint32_t i = 0; i < 30000; i++) {
+		struct staged staged = { .record = make(i, 10) };
+
+		staged.record.flags |= RECORD_STAGES;
+		staged.stages.cgroup = i % 2 ? root.st_ino : UINT64_MAX;
+		recorder__record(recorder, &staged.record);
+	}
+	recorder__finish(recorder, START_NS, &ledger);
+	parts = recorder__nr_files(recorder);
+	recorder__free(recorder);
+	for (unsigned int i = 0; i < parts; i++) {
+		struct capture_reader *reader;
+		char name[300];
+		const char *path;
+
+		snprintf(name, sizeof(name), i ? "%s.%u" : "%s", options.write, i);
+		if (capture_reader__open(name, &reader))
+			continue;
+		path = capture_about__cgroup(capture_reader__about(reader), root.st_ino);
+		knows += path && !strcmp(path, "/");
+		guesses += capture_reader__about(reader)->nr_cgroups > 1;
+		capture_reader__free(reader);
+	}
+	ok(parts > 2 && knows == parts, "a cgroup's path is in each of %u parts", parts);
+	is_u64(guesses, 0, "one that is gone has none");
+	free((char *)options.write);
+}
+
 static void check_memory(void)
 {
 	struct file_options options = { .last_ns = { 20000000, true } };
@@ -387,6 +429,7 @@ int main(void)
 	check_merged();
 	check_parts(0);
 	check_parts(3);
+	check_cgroups();
 	check_memory();
 	check_cost();
 	nftw(dir, delete, 8, FTW_DEPTH | FTW_PHYS);
