@@ -142,6 +142,13 @@ const struct device *session__device(struct session *s, const struct io_record *
 	return s->inside->source->device(s, record);
 }
 
+void session__stack_losses(const struct session *s, uint64_t *taken, uint64_t *failed)
+{
+	*taken = *failed = 0;
+	if (s->inside->source->stack_losses)
+		s->inside->source->stack_losses(s, taken, failed);
+}
+
 const struct io_stack *session__stack(const struct session *s, uint32_t number)
 {
 	return s->inside->source->stack ? s->inside->source->stack(s, number) : NULL;

@@ -58,6 +58,8 @@ void session__status(const struct session *session, const char *text);
 const struct device *session__device(struct session *session, const struct io_record *record);
 /* The stack that a record names; NULL: none. Of this machine: a capture has names instead. */
 const struct io_stack *session__stack(const struct session *session, uint32_t number);
+/* How many could not be taken: another had their place; for other reasons. */
+void session__stack_losses(const struct session *session, uint64_t *taken, uint64_t *failed);
 const struct device_list *session__devices(const struct session *session);
 char *const *session__op_names(const struct session *session); /* of block operations */
 uint64_t session__wall_ns(const struct session *session, uint64_t mono_ns); /* 0: not known */

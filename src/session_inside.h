@@ -18,6 +18,7 @@ struct session_source {
 	const struct device *(*device)(struct session *session, const struct io_record *record);
 	const struct device_list *(*devices)(const struct session *session);
 	const struct io_stack *(*stack)(const struct session *session, uint32_t number);
+	void (*stack_losses)(const struct session *session, uint64_t *taken, uint64_t *failed);
 	char *const *(*op_names)(const struct session *session);
 	const struct capture_about *(*about)(const struct session *session); /* its clocks */
 	bool (*sees)(const struct session *session, bool nvme);

@@ -252,6 +252,17 @@ static int live_start(struct session *s, char **argv)
 	return err ?: live_arm(s);
 }
 
+/* Bios that found no place: their I/Os have no owner and no stages before the command. */
+static void live_tell_bios(struct session *s)
+{
+	uint64_t missed = io__bios_missed(s->inside->live->io);
+
+	if (!missed)
+		return;
+	log_warn("lost %" PRIu64 ": bios found their table full", missed);
+	s->inside->lost = true;
+}
+
 /* A view that failed counted nothing: the ledger without a second count. */
 static void live_ledger_of_failed(struct session *s)
 {
@@ -274,6 +285,7 @@ static int live_end(struct session *s, int err)
 	io__detach(in->live->io);
 	if (in->wants.records)
 		end_err = live_end_records(s);
+	live_tell_bios(s);
 	err = err ?: end_err;
 	err = err ?: in->view->on_end(in->state, s);
 	if (!s->ledger_known)
@@ -334,6 +346,11 @@ static const struct io_stack *live_stack(const struct session *s, uint32_t numbe
 	return io__stack(s->inside->live->io, number);
 }
 
+static void live_stack_losses(const struct session *s, uint64_t *taken, uint64_t *failed)
+{
+	io__stack_losses(s->inside->live->io, taken, failed);
+}
+
 static char *const *live_op_names(const struct session *s)
 {
 	return io__kernel(s->inside->live->io)->op_names;
@@ -381,6 +398,7 @@ const struct session_source session_live = {
 	.device = live_device,
 	.devices = live_devices,
 	.stack = live_stack,
+	.stack_losses = live_stack_losses,
 	.op_names = live_op_names,
 	.about = live_about,
 	.sees = live_sees,

@@ -506,6 +506,7 @@ static int replay_open(struct session *s)
 					   .nr_cgroups = replay_about(s)->nr_cgroups,
 				   });
 	replay->filter.submits = in->wants.split;
+	replay->filter.bios = in->wants.bios;
 	return err;
 }
 

@@ -574,6 +574,12 @@ inline_always int request_bios_forget(struct request *rq, __u32 nr_bytes)
 
 /* ---- with bios: each bio, not each command ---- */
 
+/* Of a bio that no command carried; what a command carries was judged at its setup. */
+inline_always bool bio_wanted(const struct io_bio *bio)
+{
+	return op_wanted(IO_BLOCK << 8 | bio->op) && owner_wanted(bio);
+}
+
 /* What the slot of a request that ends says of its command; NULL: it carried none we count. */
 inline_always struct io_slot *slot_of_ending(const struct tables *t, __u64 rq, __u64 now,
 					     struct outcome *o)
@@ -615,7 +621,10 @@ __attribute__((noinline)) int bio_ends(__u64 rq, __u64 bio, __u64 now, __u32 sta
 		return 0;
 	o.bio = cell;
 	slot = slot_of_ending(&t, rq, now, &o);
-	if ((!slot && device < 0) || (settings.slowest && !is_slow(now - cell->queued_ns)))
+	if ((!slot && (device < 0 || !bio_wanted(cell))) ||
+	    now - cell->queued_ns < settings.min_ns || (settings.only_failed && !o.status))
+		return 0;
+	if (settings.slowest && !is_slow(now - cell->queued_ns))
 		return 0;
 	if (slot)
 		record_send(&t, slot, &o, true);

@@ -11,40 +11,43 @@
 /* A few buckets at a time: the first records raise it from 0 to where the device is. */
 inline_always void slow_rise(void)
 {
-	__u32 mine = bpf_get_smp_processor_id() + 1, bucket, nr;
+	__u32 bucket = slow.bucket, nr = slow.nr;
 
-	if (!cell_hold(&slow.claim, mine))
-		return;
-	bucket = fresh(slow.bucket);
-	nr = fresh(slow.nr);
 #pragma unroll
 	for (int i = 0; i < 24; i++) {
-		__u32 sent = bucket < HIST_CELLS ? fresh(slow.sent[bucket]) : 0;
+		__u32 sent = bucket < HIST_CELLS ? slow.sent[bucket] : 0;
 
 		if (bucket >= HIST_CELLS || nr - sent < settings.slowest_nr)
 			break;
 		nr -= sent;
 		bucket++;
 	}
-	add_to(slow.nr, nr - fresh(slow.nr)); /* what others added meanwhile stays */
-	fresh(slow.bucket) = bucket;
+	slow.nr = nr;
+	slow.bucket = bucket;
 	fresh(slow.from_ns) = hist_slot_from(bucket);
-	cell_release(&slow.claim, mine);
 }
 
-/* Is it among the slowest so far, as far as the buckets tell? Then it is counted there. */
+/*
+ * Is it among the slowest so far, as far as the buckets tell? Counted by one CPU at a time: one
+ * that finds another at it sends its record uncounted, and the bar rises a little later.
+ */
 inline_always bool is_slow(__u64 ns)
 {
-	__u32 bucket;
+	__u32 mine = bpf_get_smp_processor_id() + 1, bucket;
 
 	if (ns < fresh(slow.from_ns))
 		return false;
 	bucket = hist_slot(ns);
 	if (bucket >= HIST_CELLS)
 		bucket = HIST_OVER;
-	count_up(slow.sent[bucket]);
-	count_up(slow.nr);
-	slow_rise();
+	if (!cell_hold(&slow.claim, mine))
+		return true;
+	if (bucket >= fresh(slow.bucket)) {
+		slow.sent[bucket]++;
+		slow.nr++;
+		slow_rise();
+	}
+	cell_release(&slow.claim, mine);
 	return true;
 }
 

@@ -10,7 +10,6 @@
 #include <string.h>
 #include "analyse/breakdown.h"
 #include "cmd.h"
-#include "collect/cgroup.h"
 #include "condition.h"
 #include "decode/op.h"
 #include "log.h"
@@ -278,7 +277,8 @@ static void latency_label(struct latency *l, const struct session *s, const stru
 			   : op__word(t->kind, t->op, session__op_names(s), l->op_label,
 				      sizeof(l->op_label));
 	if (l->breakdown.mask >> BY_CGROUP & 1)
-		row->cgroup = cgroup__path(t->cgroup, l->cgroup_label, sizeof(l->cgroup_label));
+		row->cgroup = session__cgroup_path(s, t->cgroup, l->cgroup_label,
+						   sizeof(l->cgroup_label));
 }
 
 /* Of the distribution in scratch. */

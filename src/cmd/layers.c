@@ -78,9 +78,9 @@ static const struct column layers_columns[] = {
 	{ "p99_9_ns", "p99.9", CELL_DURATION, 6, "99.9 % took less", .at = FIELD(p999_ns) },
 	{ "max_ns", "max", CELL_DURATION, 6, "the longest, exact", .at = FIELD(max_ns) },
 	{ "sum_ns", "sum", CELL_DURATION, 6, "all of them, exact", .at = FIELD(sum_ns) },
-	{ "share_percent", "share", CELL_PERCENT, 5, "of the time of all I/Os",
+	{ "share_percent", "share", CELL_PERCENT, 6, "of the time of all I/Os",
 	  .at = FIELD(share) },
-	{ "tail_percent", "tail", CELL_PERCENT, 5, "of the time of the slowest",
+	{ "tail_percent", "tail", CELL_PERCENT, 6, "of the time of the slowest",
 	  .at = FIELD(tail) },
 	{ 0 },
 };
@@ -250,7 +250,7 @@ static int layers_parse_tail(struct layers *l)
 
 	if (l->tail) {
 		percent = strtod(l->tail, &end);
-		if (end == l->tail || *end || !(percent >= 0 && percent < 100))
+		if (end == l->tail || *end || !(percent >= 0 && percent <= 99.99))
 			return log_err(-EINVAL,
 				       "--tail '%s': a percentile from 0 to 99.99 is meant",
 				       l->tail);

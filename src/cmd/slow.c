@@ -10,7 +10,6 @@
 #include "analyse/ladder.h"
 #include "analyse/slowest.h"
 #include "cmd.h"
-#include "collect/cgroup.h"
 #include "decode/op.h"
 #include "decode/record.h"
 #include "decode/words.h"
@@ -188,8 +187,8 @@ static void slow_fill(struct slow *l, struct session *s, const struct slow_io *i
 	row->tid = io->stages.tid ? io->stages.tid : CELL_NO_NUMBER;
 	memcpy(l->comm_text, r->comm, sizeof(r->comm));
 	row->comm = l->comm_text;
-	row->cgroup = io->stages.cgroup ? cgroup__path(io->stages.cgroup, l->cgroup_text,
-						       sizeof(l->cgroup_text))
+	row->cgroup = io->stages.cgroup ? session__cgroup_path(s, io->stages.cgroup, l->cgroup_text,
+							       sizeof(l->cgroup_text))
 					: NULL;
 	record__status(&status, r);
 	row->status = words__done(&status);
@@ -249,6 +248,21 @@ static void slow_take_stacks(struct slow *l, struct session *s, struct slow_io *
 		frames__text(l->frames, session__stack(s, io->stages.user_stack), io->record.pid);
 }
 
+/* --min: shown at once, and forgotten. */
+static int slow_log(struct slow *l, struct session *s, const struct io_record *record, int32_t nr)
+{
+	struct slowest one = { .most = 1 };
+	int err;
+	struct slow_io *io = slowest__add(&one, slow_ns(l, record), nr, record, &err);
+
+	if (io) {
+		slow_take_stacks(l, s, io);
+		slow_show(l, s, io, CELL_NO_NUMBER);
+	}
+	slowest__free(&one);
+	return err ? log_err(err, "out of memory") : 0;
+}
+
 static int slow_on_record(void *state, struct session *s, const struct io_record *record)
 {
 	struct slow *l = state;
@@ -259,12 +273,19 @@ static int slow_on_record(void *state, struct session *s, const struct io_record
 
 	if (record->what != (l->bio ? RECORD_BIO : RECORD_END))
 		return 0;
+	if (l->as_they_come)
+		return slow_log(l, s, record, nr);
 	io = slowest__add(&l->slowest, slow_ns(l, record), nr, record, &err);
 	if (io)
 		slow_take_stacks(l, s, io);
-	if (io && l->as_they_come)
-		slow_show(l, s, io, CELL_NO_NUMBER);
 	return err ? log_err(err, "out of memory") : 0;
+}
+
+/* -n counts intervals; there is nothing to show before the end. */
+static int slow_on_tick(void *state, struct session *s)
+{
+	(void)state, (void)s;
+	return 0;
 }
 
 static int slow_on_end(void *state, struct session *s)
@@ -328,6 +349,7 @@ static int slow_on_start(void *state, struct session *s)
 static const struct session_view slow_view = {
 	.wants = slow_wants,
 	.on_start = slow_on_start,
+	.on_tick = slow_on_tick,
 	.on_record = slow_on_record,
 	.on_end = slow_on_end,
 };
@@ -338,7 +360,7 @@ static int slow_run(void *state, const struct options *options, char **argv)
 	int err = 0;
 
 	l->as_they_come = options->filter.min_ns.given;
-	l->slowest.most = l->top.given ? l->top.value : l->as_they_come ? SIZE_MAX : SLOW_TOP;
+	l->slowest.most = l->top.given ? l->top.value : SLOW_TOP;
 	l->slowest.each_device = l->each_device;
 	if (l->stack != SLOW_NONE && !options->file.read.nr) {
 		l->frames = frames__new(l->stack == SLOW_USER || l->stack == SLOW_BOTH);

@@ -44,6 +44,7 @@ struct stacks_view {
 	struct table *table;
 	const struct column *shown[OBJECT_COLUMNS];
 	struct hist_range ranges[HIST_CELLS];
+	size_t named; /* rows whose frames were named when they came */
 };
 
 static const char *const which_choices[] = { "kernel", "user", "both", NULL };
@@ -60,7 +61,7 @@ static const struct option_def stacks_options[] = {
 	  "a latency histogram below each stack" },
 	{ "buffer", 0, OPTION_SIZE, offsetof(struct stacks_view, buffer), "SIZE",
 	  "each CPU's ring (default 4Mi); a full one loses records and says so", .min = 4096,
-	  .max = 1 << 30, .not_with = "read" },
+	  .max = 1 << 30 },
 	{ 0 },
 };
 
@@ -91,9 +92,8 @@ static const struct object *const stacks_objects[] = { &stacks_rows, &session_le
 
 static int stacks_run(void *state, const struct options *options, char **argv);
 
-static const struct option_group *const stacks_groups[] = { &filter_group,  &run_group,
-							    &picture_group, &write_group,
-							    &read_group,    NULL };
+static const struct option_group *const stacks_groups[] = { &filter_group, &run_group,
+							    &picture_group, NULL };
 const struct cmd cmd_stacks = {
 	.name = "stacks",
 	.group = "I/O",
@@ -133,6 +133,14 @@ static uint64_t stacks_ns(const struct io_record *r, const struct io_stages *s)
 	return end_ns - (s->queued_ns ? s->queued_ns : r->first_ns);
 }
 
+/* While its process lives: at the end the names are known. */
+static void stacks_name_now(struct stacks_view *v, uint32_t pid, const struct io_stack *user)
+{
+	struct frame named[STACK_FRAMES];
+
+	frames__name(v->frames, user, pid, named);
+}
+
 static int stacks_on_record(void *state, struct session *s, const struct io_record *r)
 {
 	struct stacks_view *v = state;
@@ -152,11 +160,12 @@ static int stacks_on_record(void *state, struct session *s, const struct io_reco
 	stack.user_half = stacks_half(user, stacks_wants_user(v), stages->user_stack);
 	stack.pid = user ? r->pid : 0;
 	snprintf(stack.comm, sizeof(stack.comm), "%.15s", r->comm);
-	if (user && v->frames)
-		frames__see(v->frames, r->pid);
-	return stacks__add(&v->stacks, &stack, stacks_ns(r, stages), r->bytes)
-		       ? log_err(-ENOMEM, "out of memory")
-		       : 0;
+	if (stacks__add(&v->stacks, &stack, stacks_ns(r, stages), r->bytes))
+		return log_err(-ENOMEM, "out of memory");
+	if (user && v->stacks.nr > v->named)
+		stacks_name_now(v, r->pid, user);
+	v->named = v->stacks.nr;
+	return 0;
 }
 
 /* ---- names ---- */
@@ -166,8 +175,6 @@ static size_t stacks_names(struct stacks_view *v, const struct stack *from, bool
 {
 	struct io_stack stack = { .user = user };
 
-	if (!v->frames)
-		return 0;
 	stack.nr = (uint16_t)(user ? from->nr_user : from->nr_kernel);
 	if (stack.nr)
 		memcpy(stack.frames, user ? from->user : from->kernel,
@@ -249,6 +256,8 @@ static void stacks_show(struct stacks_view *v, struct session *s)
 
 	for (size_t i = 0; i < v->stacks.nr && i < top; i++)
 		stacks_show_row(v, s, v->stacks.sorted[i], i + 1);
+	if (v->stacks.other.sum.count)
+		stacks_show_row(v, s, &v->stacks.other, v->stacks.nr + 1);
 	if (s->format == TABLE_TEXT && v->stacks.nr > top)
 		fprintf(s->out, "%zu more stacks: --top %zu shows them\n", v->stacks.nr - top,
 			v->stacks.nr);
@@ -311,9 +320,18 @@ static int stacks_write_flame(struct stacks_view *v, struct session *s)
 /* ---- the run ---- */
 
 /* Stacks that could not be taken, by reason: their I/Os are counted, without frames. */
-static void stacks_tell_missing(const struct stacks_view *v)
+static void stacks_tell_missing(const struct stacks_view *v, const struct session *s)
 {
 	static const char *const half_words[] = { "kernel", "user" };
+	uint64_t taken, failed;
+
+	session__stack_losses(s, &taken, &failed);
+	if (taken)
+		log_note("%" PRIu64 " stacks were not taken: %s", taken,
+			 stack_half__words(STACK_COLLIDED));
+	if (failed)
+		log_note("%" PRIu64 " stacks were not taken: %s", failed,
+			 stack_half__words(STACK_FAILED));
 
 	for (int user = 0; user < 2; user++) {
 		const uint64_t *halves = user ? v->stacks.user_halves : v->stacks.kernel_halves;
@@ -326,6 +344,13 @@ static void stacks_tell_missing(const struct stacks_view *v)
 	}
 }
 
+/* -n counts intervals; there is nothing to show before the end. */
+static int stacks_on_tick(void *state, struct session *s)
+{
+	(void)state, (void)s;
+	return 0;
+}
+
 static int stacks_on_end(void *state, struct session *s)
 {
 	struct stacks_view *v = state;
@@ -333,7 +358,7 @@ static int stacks_on_end(void *state, struct session *s)
 
 	if (err)
 		return log_err(err, "out of memory");
-	stacks_tell_missing(v);
+	stacks_tell_missing(v, s);
 	if (s->options->output.format > OUTPUT_CSV)
 		return stacks_write_flame(v, s);
 	stacks_show(v, s);
@@ -381,6 +406,7 @@ static int stacks_on_start(void *state, struct session *s)
 static const struct session_view stacks_session = {
 	.wants = stacks_wants,
 	.on_start = stacks_on_start,
+	.on_tick = stacks_on_tick,
 	.on_record = stacks_on_record,
 	.on_end = stacks_on_end,
 };
@@ -396,10 +422,8 @@ static int stacks_run(void *state, const struct options *options, char **argv)
 		stacks__init_with_hist(&v->stacks, STACKS_MOST);
 	else
 		stacks__init(&v->stacks, STACKS_MOST);
-	if (!options->file.read.nr) {
-		v->frames = frames__new(stacks_wants_user(v));
-		err = v->frames ? 0 : log_err(-ENOMEM, "out of memory");
-	}
+	v->frames = frames__new(stacks_wants_user(v));
+	err = v->frames ? 0 : log_err(-ENOMEM, "out of memory");
 	err = err ?: session__run(&stacks_session, v, options, argv);
 	stacks__free(&v->stacks);
 	frames__free(v->frames);

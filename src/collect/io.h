@@ -72,6 +72,7 @@ enum io_record_from {
 };
 typedef void (*io_record_fn)(void *arg, const struct io_record *record, enum io_record_from from);
 int io__records(struct io *io, io_record_fn fn, void *arg);
+uint64_t io__bios_missed(const struct io *io); /* that found their table full */
 /* The stack that a record names; NULL: there is none, or it was not sent. */
 const struct io_stack *io__stack(const struct io *io, uint32_t number);
 /* Stacks that could not be taken: another had their place; for other reasons. */

@@ -255,6 +255,11 @@ const struct io_stack *io__stack(const struct io *io, uint32_t number)
 	return io->stacks && number && number <= IO_MAX_STACKS ? io->stacks[number] : NULL;
 }
 
+uint64_t io__bios_missed(const struct io *io)
+{
+	return io->skel->bss->counters.no_bio;
+}
+
 void io__stack_losses(const struct io *io, uint64_t *taken, uint64_t *failed)
 {
 	*taken = io->skel->bss->counters.stack_taken;

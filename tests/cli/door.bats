@@ -75,7 +75,7 @@ fits() { # no line of stdout is longer than 100 columns
 }
 
 @test "help of layers, slow and stacks has every shared option and its own" {
-	for of in "layers at tail" "slow top each-device bio stack" "stacks stack by top hist"; do
+	for of in "layers at tail write zstd read from to" "slow top each-device bio stack write zstd read from to" "stacks stack by top hist"; do
 		read -r command own <<<"$of"
 		door "$command" -h
 		[ "$status" -eq 0 ]
@@ -83,7 +83,7 @@ fits() { # no line of stdout is longer than 100 columns
 		[[ $out == "Usage: iosonar $command [options] [-- COMMAND...]"* ]]
 		fits
 		for name in device op pid comm cgroup nsid qid ctrl_id min failed interval duration count allow-loss keep-privileges \
-			verbose format out color write zstd read from to json-schema help buffer $own; do
+			verbose format out color json-schema help buffer $own; do
 			[[ $out == *" --$name"[[:space:]]* ]] || { echo "$command: no --$name"; return 1; }
 		done
 	done
@@ -204,7 +204,7 @@ fits() { # no line of stdout is longer than 100 columns
 
 @test "options that exclude each other are refused" {
 	refused 2 "--hist and --heat exclude each other; give one of them" latency --heat --hist
-	for command in layers slow stacks; do
+	for command in layers slow; do
 		refused 2 "--buffer and --read exclude each other; give one of them" "$command" --buffer 1Mi -r no-such-file
 		refused 2 "--write and --read exclude each other; give one of them" "$command" -w no-such-file -r no-such-file
 		refused 2 "--from is about a capture: it needs -r FILE" "$command" --from 1s
