@@ -99,6 +99,9 @@ static const struct object *const doctor_objects[] = { &doctor_findings, &doctor
 static const struct doctor_command doctor_commands[] = {
 	{ "latency", .needs_ring = false },
 	{ "trace", .needs_ring = true },
+	{ "layers", .needs_ring = true, .stages = true },
+	{ "slow", .needs_ring = true, .stages = true },
+	{ "stacks", .needs_ring = true, .stages = true },
 	{ "record", .needs_ring = true },
 };
 enum { DOCTOR_COMMANDS = sizeof(doctor_commands) / sizeof(doctor_commands[0]) };

@@ -21,6 +21,7 @@
 struct doctor_command {
 	const char *name;
 	bool needs_ring;
+	bool stages; /* it follows an I/O from its submission on */
 };
 
 struct doctor_facts {

@@ -101,8 +101,10 @@ static struct start facts_start(const struct doctor_facts *facts)
 
 /* ---- commands ---- */
 
-static const char *facts_span(const struct doctor_facts *facts)
+static const char *facts_span(const struct doctor_facts *facts, bool stages)
 {
+	if (stages)
+		return "block_bio_queue to block_rq_complete, and the events between";
 	return facts_see_nvme(facts) ? "nvme_setup_cmd to nvme_complete_rq; other disks: "
 				       "block_rq_issue to block_rq_complete"
 				     : "block_rq_issue to block_rq_complete";
@@ -127,7 +129,7 @@ static void judge_command(struct doctor_report *report, const struct doctor_fact
 	else if (ring)
 		finding_say(f, command->name, "it needs BPF ring buffers: %s", doctor_error(ring));
 	else
-		finding_say(f, command->name, "%s", facts_span(facts));
+		finding_say(f, command->name, "%s", facts_span(facts, command->stages));
 }
 
 /* ---- hooks ---- */

@@ -394,9 +394,9 @@ static void test_exit_codes(void)
 
 /* ---- the judgement ---- */
 
-static const struct doctor_command both_commands[] = { { "latency", false },
-						       { "trace", true },
-						       { NULL } };
+static const struct doctor_command both_commands[] = {
+	{ "latency", false, false }, { "trace", true, false }, { "layers", true, true }, { NULL }
+};
 static struct device machine_devices[] = {
 	{ .name = "nvme0", .kind = DEVICE_NVME_CTRL, .nr_queues = 9, .depth = 1023 },
 	{ .name = "nvme0n1",
@@ -477,6 +477,9 @@ static void test_root(void)
 	is_str(find("device", "loop1", NULL)->why, "and 1 more have no medium: nothing to measure",
 	       "one finding");
 	is_str(find("command", "trace", NULL)->state, doctor_ok, "trace has its ring buffers");
+	is_str(find("command", "layers", NULL)->why,
+	       "block_bio_queue to block_rq_complete, and the events between",
+	       "layers begins where an I/O is submitted");
 	facts.kernel.nvme = KERNEL_NVME_BUILT_IN;
 	judge(&facts);
 	is_str(find("run", "nvme_core", NULL)->state, "absent", "built in, nothing is held");
