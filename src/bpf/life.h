@@ -296,6 +296,19 @@ inline_always void stages_begin(struct io_slot *slot)
 	s->cgroup = 0;
 }
 
+/* The first attempt: two fields, one store. */
+inline_always void slot_opens(struct io_slot *slot)
+{
+	const struct {
+		__u8 attempts, state;
+	} opened = { 1, IO_OPEN };
+
+	_Static_assert(__builtin_offsetof(struct io_slot, state) ==
+			       __builtin_offsetof(struct io_slot, attempts) + 1,
+		       "side by side");
+	__builtin_memcpy(&slot->attempts, &opened, sizeof(opened));
+}
+
 /*
  * Setup or issue. The clock is read last: our own work is not the command's latency. rich: the
  * program is for views that want stages or owners; others do not pay for them.
@@ -320,9 +333,8 @@ inline_always int command_starts(struct request *rq, struct request_queue *q,
 		return 0;
 	}
 	slot->alloc_ns = field_of(direct, rq, start_time_ns);
-	slot->attempts = 1;
+	slot_opens(slot);
 	slot->issued++;
-	slot->state = IO_OPEN;
 	if (!t.set->records) {
 		slot->first_ns = bpf_ktime_get_ns();
 		return 0;

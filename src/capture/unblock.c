@@ -12,7 +12,7 @@
 union unblock_tail {
 	struct {
 		uint16_t device, qid, cid, status, cpu;
-		uint8_t kind, op, cmd_flags, attempts, what, flags;
+		uint8_t kind, op, cmd_flags, flags, attempts, what;
 	};
 	uint64_t words[2];
 };
@@ -20,7 +20,9 @@ union unblock_tail {
 enum { UNBLOCK_TAIL = offsetof(struct io_record, device) };
 _Static_assert(UNBLOCK_TAIL + sizeof(union unblock_tail) == sizeof(struct io_record) &&
 		       offsetof(union unblock_tail, flags) + UNBLOCK_TAIL ==
-			       offsetof(struct io_record, flags),
+			       offsetof(struct io_record, flags) &&
+		       offsetof(union unblock_tail, what) + UNBLOCK_TAIL ==
+			       offsetof(struct io_record, what),
 	       "the tail of a record");
 
 struct unblock_who {

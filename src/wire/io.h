@@ -57,9 +57,9 @@ struct io_slot {
 	__u16 key_nr;	  /* the row key of commands */
 	__u8 kind, op;	  /* of this operation on that queue, */
 	__u8 sized_shift; /* and their block size, log2, if CDW12 counts blocks; else 0 */
+	__u8 flags;	  /* enum record_flag */
 	__u8 attempts;
-	__u8 state;
-	__u8 flags; /* enum record_flag */
+	__u8 state; /* beside it: both are set with one store */
 };
 _Static_assert(sizeof(struct io_slot) == 64, "a slot is one cache line");
 

@@ -53,9 +53,9 @@ struct io_record {
 	__u8 kind, op;	/* enum io_kind and its number */
 	__u8 cmd_flags; /* NVMe: fused, PRP or SGL; 0 as long as nobody sees them before the driver
 			   sets them */
+	__u8 flags;	/* enum record_flag */
 	__u8 attempts;	/* 1: it ended at its first */
 	__u8 what;	/* enum record_what */
-	__u8 flags;	/* enum record_flag */
 };
 _Static_assert(sizeof(struct io_record) == 104, "no holes");
 
