@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=dash
 # shape: swiotlb
-# kernels: 5.10 6.12
+# kernels: 5.10
 # timeout: 300
 #
 # busy: a driver that cannot map a command hands it back. That is neither an attempt nor a loss.

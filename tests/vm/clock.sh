@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=dash
 # shape: nvme icount
-# kernels: 5.10 6.1 6.12 6.18 7.2
+# kernels: 5.10 7.2
 # timeout: 120
 #
 # clock: when a command began and ended is when ftrace, on the same clock, saw it set up and completed. Time is guest

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=dash
 # shape: hotplug
-# kernels: 5.10 6.1 6.12 6.18 7.2
+# kernels: 5.10 7.2
 # timeout: 300
 #
 # hotplug: a drive is taken away under load and another takes its place and its name. Every command is accounted for,

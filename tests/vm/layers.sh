@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=dash
 # shape: nvme
+# kernels: 5.10 6.12
 # timeout: 240
 #
 # layers: every I/O passes each step once, steps add up to the whole, at each layer as many and as large as fio and the

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=dash
 # shape: ns
-# kernels: 5.10 6.12
+# kernels: 6.12
 # timeout: 300
 #
 # namespaces: several behind one controller, one with blocks of 4096 bytes; sizes come from the command and the block

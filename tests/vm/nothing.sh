@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=dash
 # shape: none
-# kernels: 5.10 6.1-cloud 6.12
+# kernels: 6.1-cloud
 #
 # nothing: a machine without any disk to measure says so.
 

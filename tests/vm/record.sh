@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=dash
 # shape: nvme
-# kernels: 5.10 6.12
+# kernels: 6.12
 # timeout: 60
 #
 # record: what a live view shows and what its capture shows later is the same, byte by byte, and as much as fio did.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=dash disable=SC2154 # lib.sh sets measure_pid
 # shape: none icount
-# kernels: 5.10 6.12
+# kernels: 6.12
 # timeout: 120
 #
 # shown: disks that are not NVMe in trace, their errors in words, and what each option of trace keeps, cuts and adds.

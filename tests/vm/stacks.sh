@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=dash disable=SC2154 # lib.sh sets measure_pid
 # shape: nvme
+# kernels: 5.10 7.2
 # timeout: 180
 #
 # stacks: the slowest are those that trace saw as the slowest, few records are sent for them, and every I/O is charged to

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=dash
 # shape: none icount
-# kernels: 5.10 6.1 6.12 6.18 7.2
+# kernels: 6.12
 # timeout: 240
 #
 # stages: a device that takes exactly 1 ms has exactly that in its step, whatever lies before it: no scheduler, one, a

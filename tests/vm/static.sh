@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=dash
 # shape: nvme
+# kernels: 5.10 6.1-cloud
 # timeout: 120
 #
 # static: the static program needs no file but itself. It counts in a root that holds nothing else, as in an initramfs

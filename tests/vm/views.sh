@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=dash
 # shape: nvme
-# kernels: 5.10 6.12
+# kernels: 6.12
 # timeout: 300
 #
 # views: every breakdown adds up, every filter keeps what it says, and what was sent before we came is told apart.
