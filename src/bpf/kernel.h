@@ -75,7 +75,8 @@ struct cgroup___ids {
 };
 
 struct cgroup___ancestors {
-	struct cgroup *ancestors[1];
+	int level;
+	struct cgroup *ancestors[];
 };
 
 struct css_set {

@@ -196,21 +196,27 @@ inline_always bool nvme_is_users(struct request *rq)
 	return flags & NVME_REQ_USERCMD;
 }
 
+/* Before 6.1 a cgroup has the ids of those above it. */
+inline_always __u64 cgroup_old_ancestor(struct cgroup *cgroup, __u32 level)
+{
+	__u64 id = 0;
+
+	bpf_probe_read_kernel(&id, sizeof(id),
+			      (void *)cgroup +
+				      bpf_core_field_offset(struct cgroup___ids, ancestor_ids) +
+				      level * sizeof(id));
+	return id;
+}
+
 /* The id of a cgroup or of the one above it at that level; 0: it is not so deep. */
 inline_always __u64 cgroup_ancestor_of(struct cgroup *cgroup, __u32 level)
 {
 	struct cgroup *above = 0;
-	__u64 id = 0;
 
 	if (!cgroup || level > (__u32)BPF_CORE_READ(cgroup, level))
 		return 0;
-	if (bpf_core_field_exists(struct cgroup___ids, ancestor_ids)) {
-		bpf_probe_read_kernel(
-			&id, sizeof(id),
-			(void *)cgroup + bpf_core_field_offset(struct cgroup___ids, ancestor_ids) +
-				level * sizeof(id));
-		return id;
-	}
+	if (bpf_core_field_exists(struct cgroup___ids, ancestor_ids))
+		return cgroup_old_ancestor(cgroup, level);
 	bpf_probe_read_kernel(&above, sizeof(above),
 			      (void *)cgroup +
 				      bpf_core_field_offset(struct cgroup___ancestors, ancestors) +
@@ -228,8 +234,11 @@ inline_always __u64 cgroup_ancestor(__u32 level)
 
 	if (!bpf_core_field_exists(struct cgroup___ids, ancestor_ids))
 		return bpf_get_current_ancestor_cgroup_id(level);
+	/* Not cgroup_ancestor_of: each struct that a program names costs 2 ms at its start. */
 	cgroup = BPF_CORE_READ((struct task_struct *)bpf_get_current_task(), cgroups, dfl_cgrp);
-	return cgroup_ancestor_of(cgroup, level);
+	if (level > (__u32)BPF_CORE_READ(cgroup, level))
+		return 0;
+	return cgroup_old_ancestor(cgroup, level);
 }
 
 /* N of nvmeN, or -1. */

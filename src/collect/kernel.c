@@ -76,22 +76,43 @@ static int kernel_event_arguments(const struct btf *btf, const char *typedef_nam
 }
 
 /* -1: this enum has no such value. */
-static int kernel_enum_value(const struct btf *btf, const char *name, const char *value)
+/* To find a type is to look at most of a hundred thousand, 3 ms: once for all of its values. */
+static const struct btf_type *kernel_enum(const struct btf *btf, const char *name)
 {
 	int id = btf__find_by_name_kind(btf, name, BTF_KIND_ENUM);
-	const struct btf_type *t = id < 0 ? NULL : btf__type_by_id(btf, (__u32)id);
 
+	return id < 0 ? NULL : btf__type_by_id(btf, (__u32)id);
+}
+
+static int kernel_value_of(const struct btf *btf, const struct btf_type *t, const char *value)
+{
 	for (int i = 0; t && i < btf_vlen(t); i++)
 		if (!strcmp(kernel_name(btf, btf_enum(t)[i].name_off), value))
 			return btf_enum(t)[i].val;
 	return -1;
 }
 
-static uint32_t kernel_request_flag(const struct btf *btf, const char *bit)
+static int kernel_enum_value(const struct btf *btf, const char *name, const char *value)
 {
-	int nr = kernel_enum_value(btf, "req_flag_bits", bit);
+	return kernel_value_of(btf, kernel_enum(btf, name), value);
+}
+
+static uint32_t kernel_flag(const struct btf *btf, const struct btf_type *bits, const char *bit)
+{
+	int nr = kernel_value_of(btf, bits, bit);
 
 	return nr < 0 || nr > 31 ? 0 : 1u << nr;
+}
+
+static void kernel_read_flags(struct kernel *kernel, const struct btf *btf)
+{
+	const struct btf_type *bits = kernel_enum(btf, "req_flag_bits");
+
+	kernel->integrity_flag = kernel_flag(btf, bits, "__REQ_INTEGRITY");
+	kernel->fua_flag = kernel_flag(btf, bits, "__REQ_FUA");
+	kernel->noretry_flags = kernel_flag(btf, bits, "__REQ_FAILFAST_DEV") |
+				kernel_flag(btf, bits, "__REQ_FAILFAST_TRANSPORT") |
+				kernel_flag(btf, bits, "__REQ_FAILFAST_DRIVER");
 }
 
 static char *kernel_op_word(const char *name)
@@ -242,11 +263,7 @@ static void kernel_read_btf(struct kernel *kernel, const struct btf *vmlinux)
 	kernel->has_ring = kernel_enum_value(vmlinux, "bpf_map_type", "BPF_MAP_TYPE_RINGBUF") >= 0;
 	kernel->has_task_pointer =
 		kernel_enum_value(vmlinux, "bpf_func_id", "BPF_FUNC_get_current_task_btf") >= 0;
-	kernel->integrity_flag = kernel_request_flag(vmlinux, "__REQ_INTEGRITY");
-	kernel->fua_flag = kernel_request_flag(vmlinux, "__REQ_FUA");
-	kernel->noretry_flags = kernel_request_flag(vmlinux, "__REQ_FAILFAST_DEV") |
-				kernel_request_flag(vmlinux, "__REQ_FAILFAST_TRANSPORT") |
-				kernel_request_flag(vmlinux, "__REQ_FAILFAST_DRIVER");
+	kernel_read_flags(kernel, vmlinux);
 	kernel->rdonly_cast_id = cast > 0 ? (uint32_t)cast : 0;
 	kernel->missing = kernel_missing(vmlinux);
 	kernel_read_ops(kernel, vmlinux);

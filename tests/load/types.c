@@ -21,7 +21,9 @@ static const struct {
 } optional[] = {
 	{ "gendisk", "diskseq", "came in 5.15" },    { "request_queue", "disk", "came in 5.15" },
 	{ "request", "rq_disk", "went in 5.17" },    { "request_queue", "kobj", "went in 6.2" },
-	{ "cgroup", "ancestor_ids", "went in 6.1" },
+	{ "cgroup", "ancestor_ids", "went in 6.1" }, { "cgroup", "ancestors", "came in 6.1" },
+	{ "bio", "bi_disk", "went in 5.12" },	     { "bio", "bi_bdev", "came in 5.12" },
+	{ "bio", "bi_blkg", "needs BLK_CGROUP" },
 };
 
 /* Structs in the object that are not the kernel's own: the context, which is UAPI, and a map. */
