@@ -289,7 +289,8 @@ static void group_sort(struct ladder_group *group)
 
 void ladder__sort(struct ladder *ladder)
 {
-	qsort(ladder->groups, ladder->nr, sizeof(struct ladder_group *), group_compare);
+	if (ladder->nr) /* an empty array may be NULL, which qsort does not take */
+		qsort(ladder->groups, ladder->nr, sizeof(struct ladder_group *), group_compare);
 	for (size_t i = 0; i < ladder->nr; i++)
 		group_sort(ladder->groups[i]);
 }
