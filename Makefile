@@ -22,12 +22,12 @@ WARNINGS := -Wall -Wextra -Werror -Wshadow -Wvla -Wstrict-prototypes -Wmissing-p
 , := ,
 SANITIZE := $(if $(SAN),-fsanitize=address$(,)undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
 # Skeletons come in through -isystem: they warn. So -MD, not -MMD, which would forget them and leave a stale program.
-ALL_CFLAGS = -std=gnu17 $(WARNINGS) $(SANITIZE) -Isrc -isystem $(O) -DVERSION='"$(VERSION)"' $(if $(HAVE_ZSTD),-DHAVE_ZSTD) $(LIBDW_CFLAGS) -MD -MP $(CPPFLAGS) $(CFLAGS) $(EXTRA_CFLAGS)
+ALL_CFLAGS = -std=gnu17 $(WARNINGS) $(SANITIZE) -Isrc -isystem $(O) -DVERSION='"$(VERSION)"' $(if $(HAVE_ZSTD),-DHAVE_ZSTD) $(LIBDW_CFLAGS) $(SQL_CFLAGS) -MD -MP $(CPPFLAGS) $(CFLAGS) $(EXTRA_CFLAGS)
 # clang for BPF finds asm/types.h only through the multiarch folder. -mcpu=v3: clang 14 has no v4, Linux 5.10 runs v3.
 BPF_CFLAGS = -O2 -g -target bpf -mcpu=v3 -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -Wno-unused-parameter -Werror -Isrc -idirafter /usr/include/$(MULTIARCH) -MD -MP $(EXTRA_BPF_CFLAGS)
 
 LIBBPF := $(shell $(PKG_CONFIG) --variable=libdir libbpf)/libbpf.a
-LIBS := $(LIBBPF) -lelf -lz
+LIBS := $(LIBBPF) -lelf -lz -lm
 # Optional: captures are smaller with zstd.
 HAVE_ZSTD := $(shell $(PKG_CONFIG) --exists libzstd && echo 1)
 LIBS += $(if $(HAVE_ZSTD),-lzstd)
@@ -35,14 +35,23 @@ LIBS += $(if $(HAVE_ZSTD),-lzstd)
 HAVE_LIBDW := $(shell $(PKG_CONFIG) --exists libdw && echo 1)
 LIBDW_CFLAGS := $(if $(HAVE_LIBDW),-DHAVE_LIBDW)
 LIBS += $(if $(HAVE_LIBDW),-ldw)
+# Optional: sql, and its prompt's line editing. Not in the static one either: SQLite loads what it may need.
+HAVE_SQLITE := $(shell $(PKG_CONFIG) --exists sqlite3 && echo 1)
+HAVE_LIBEDIT := $(if $(HAVE_SQLITE),$(shell $(PKG_CONFIG) --exists libedit && echo 1))
+SQL_CFLAGS := $(if $(HAVE_SQLITE),-DHAVE_SQLITE) $(if $(HAVE_LIBEDIT),-DHAVE_LIBEDIT)
+SQL_LIBS := $(if $(HAVE_SQLITE),-lsqlite3) $(if $(HAVE_LIBEDIT),-ledit)
+LIBS += $(SQL_LIBS) -lm
 # An archive does not say what it needs: Debian 13's libelf wants zstd whether we do or not.
-STATIC_LIBS = $(filter-out -ldw,$(LIBS)) $(shell $(PKG_CONFIG) --static --libs libelf)
+STATIC_LIBS = $(filter-out -ldw $(SQL_LIBS),$(LIBS)) $(shell $(PKG_CONFIG) --static --libs libelf)
 
 BPF_SOURCES := $(wildcard src/bpf/*.bpf.c)
 SKELETONS := $(BPF_SOURCES:src/bpf/%.bpf.c=$(O)/bpf/%.skel.h)
 SOURCES := $(filter-out src/main.c src/static.c,$(wildcard src/*.c src/*/*.c))
 SOURCES := $(filter-out $(BPF_SOURCES),$(SOURCES))
 OBJECTS := $(SOURCES:src/%.c=$(O)/%.o)
+# What pages for browsers are made of goes into the program as it is: src/pages/page.js is page_source_page_js.
+PAGES := $(wildcard src/pages/*.css src/pages/*.js)
+OBJECTS += $(PAGES:src/%=$(O)/%.o)
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(O)/unit/%.t,$(wildcard tests/unit/*.c))
 LOAD_TESTS := $(patsubst tests/load/%.c,$(O)/load/%.t,$(wildcard tests/load/*.c))
 FUZZERS := $(patsubst tests/fuzz/%.c,$(O)/fuzz/%,$(wildcard tests/fuzz/*.c))
@@ -63,14 +72,14 @@ $(O)/iosonar: $(O)/main.o $(O)/libiosonar.a $(LIBBPF)
 # For a machine without our libraries, or without any: it needs the kernel, /proc, /sys and /dev.
 static: $(O)/iosonar-static
 
-$(O)/iosonar-static: $(O)/main.o $(O)/static.o $(O)/collect/elf_dwfl.static.o $(O)/libiosonar.a $(LIBBPF)
+$(O)/iosonar-static: $(O)/main.o $(O)/static.o $(O)/collect/elf_dwfl.static.o $(O)/sql/sql.static.o $(O)/libiosonar.a $(LIBBPF)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -static -o $@ $(filter %.o,$^) $(O)/libiosonar.a $(STATIC_LIBS)
 
-# Comes before the library, which has the same with libdw.
-$(O)/collect/elf_dwfl.static.o: src/collect/elf_dwfl.c
+# Come before the library, which has the same with libdw and SQLite.
+$(O)/%.static.o: src/%.c
 	$(call say,CC,$@)
-	$(Q)mkdir -p $(@D) && $(CC) $(filter-out $(LIBDW_CFLAGS),$(ALL_CFLAGS)) -c -o $@ $<
+	$(Q)mkdir -p $(@D) && $(CC) $(filter-out $(LIBDW_CFLAGS) $(SQL_CFLAGS),$(ALL_CFLAGS)) -c -o $@ $<
 
 $(O)/libiosonar.a: $(OBJECTS)
 	$(call say,AR,$@)
@@ -79,6 +88,22 @@ $(O)/libiosonar.a: $(OBJECTS)
 $(O)/%.o: src/%.c VERSION | $(SKELETONS)
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) -c -o $@ $<
+
+$(O)/decode/syscall.o: $(O)/decode/syscall_list.h
+$(O)/decode/syscall_list.h:
+	$(call say,LIST,$@)
+	$(Q)mkdir -p $(@D) && echo '#include <sys/syscall.h>' | $(CC) $(CPPFLAGS) -dM -E - | sed -n 's/^#define SYS_\([a-z0-9_]*\) .*/SYSCALL(\1)/p' | sort >$@
+
+$(O)/pages/%.c: src/pages/%
+	$(call say,PAGE,$@)
+	$(Q)mkdir -p $(@D) && { \
+		printf '#include "render/page.h"\nstatic const char text[] = {\n' && od -An -v -tx1 $< | sed 's/ \(..\)/0x\1,/g' && \
+		printf '};\nconst struct page_source page_source_%s = { text, sizeof(text), "sha256-%s" };\n' '$(subst .,_,$*)' \
+			"$$(sha256sum <$< | cut -c1-64 | tr a-f A-F | basenc --base16 -d | base64)"; } >$@
+
+$(O)/pages/%.o: $(O)/pages/%.c
+	$(call say,CC,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
 $(O)/bpf/%.bpf.o: src/bpf/%.bpf.c
 	$(call say,BPF,$@)
@@ -100,9 +125,24 @@ $(O)/vm/%: tests/vm/%.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D) && $(CC) -std=gnu17 $(WARNINGS) $(CFLAGS) -static -o $@ $<
 
+# One that calls this machine's libc, which is probed, from functions that are in its stacks.
+$(O)/vm/calls: tests/vm/calls.c tests/vm/usdt.h
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D) && $(CC) -std=gnu17 $(WARNINGS) $(CFLAGS) -O0 -fno-omit-frame-pointer -o $@ $<
+
+# One that uses the library: the guest gets what it loads, too.
+$(O)/vm/probing: tests/vm/probing.c $(O)/libiosonar.a
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) -o $@ $< $(O)/libiosonar.a $(LIBS)
+
+# What pages are tested with.
+$(O)/captures: tests/pages/captures.c $(O)/libiosonar.a
+	$(call say,CC,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $< $(O)/libiosonar.a $(LIBS)
+
 unit: $(UNIT_TESTS)
 load: $(LOAD_TESTS)
-helpers: $(HELPERS)
+helpers: $(HELPERS) $(O)/captures
 
 check:
 	@./check
@@ -124,7 +164,7 @@ fuzzers: $(FUZZERS)
 
 $(O)/fuzz/%: tests/fuzz/%.c $(O)/libiosonar.a
 	$(call say,FUZZ,$@)
-	$(Q)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) -fsanitize=fuzzer -o $@ $< $(O)/libiosonar.a $(LIBS)
+	$(Q)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) -Itests -fsanitize=fuzzer -o $@ $< $(O)/libiosonar.a $(LIBS)
 
 # Lines a second, which others on the machine disturb; instructions a line, which they do not.
 bench-unit: all $(BENCHES)
@@ -155,20 +195,22 @@ BIN = $(DESTDIR)$(PREFIX)/bin
 SHARE = $(DESTDIR)$(PREFIX)/share
 # Other names of the program, under which it takes other programs' options.
 LINKS ?= nvme_trace nvme_latency
-MANUALS := $(wildcard man/*.8)
+MANUALS := $(wildcard man/*.[78])
+# Each below the folder of its section.
+manual_place = $(SHARE)/man/man$(subst .,,$(suffix $1))/$(notdir $1).gz
 LICENSES := LICENSE $(wildcard LICENSES/*)
 # Where zsh looks below /usr/local, and most systems' zsh below /usr; Debian's there wants vendor-completions.
 ZSH_FUNCTIONS ?= site-functions
 BASH_COMPLETION = $(SHARE)/bash-completion/completions/iosonar
 ZSH_COMPLETION = $(SHARE)/zsh/$(ZSH_FUNCTIONS)/_iosonar
-SHARED = $(BASH_COMPLETION) $(ZSH_COMPLETION) $(MANUALS:man/%=$(SHARE)/man/man8/%.gz) \
+SHARED = $(BASH_COMPLETION) $(ZSH_COMPLETION) $(foreach m,$(MANUALS),$(call manual_place,$m)) \
 	$(addprefix $(SHARE)/doc/iosonar/,$(notdir $(LICENSES)))
 
 install: all
 	umask 022 && mkdir -p $(BIN) $(sort $(dir $(SHARED)))
 	install -m 755 $(O)/iosonar $(BIN)/iosonar
 	for l in $(LINKS); do ln -sf iosonar $(BIN)/$$l || exit; done
-	for f in $(MANUALS); do gzip -9nc $$f >$(SHARE)/man/man8/$${f##*/}.gz || exit; done
+	for f in $(MANUALS); do gzip -9nc $$f >$(SHARE)/man/man$${f##*.}/$${f##*/}.gz || exit; done
 	for f in $(LICENSES); do cp $$f $(SHARE)/doc/iosonar/ || exit; done
 	$(O)/iosonar --completion bash >$(BASH_COMPLETION)
 	$(O)/iosonar --completion zsh >$(ZSH_COMPLETION)

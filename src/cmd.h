@@ -10,6 +10,7 @@
 
 struct object;
 struct session;
+struct session_view;
 
 /* How a run can end; when several hold, cmd__exit_code picks by the order of design: 2 1 4 5 6 3.
  */
@@ -21,6 +22,16 @@ enum exit_code {
 	EXIT_CANNOT = 4,
 	EXIT_CAME_TRUE = 5,
 	EXIT_FOUND = 6,
+};
+
+/*
+ * A view that others show beside theirs (report): begin makes the state ready once its options are
+ * there, and says what is wrong with them; end frees what it holds, also of a state that never was.
+ */
+struct cmd_part {
+	const struct session_view *view;
+	int (*begin)(void *state); /* may be NULL */
+	void (*end)(void *state);
 };
 
 struct cmd {
@@ -37,6 +48,7 @@ struct cmd {
 	 * "--" or NULL. The view is freed by the door.
 	 */
 	int (*run)(void *view, const struct options *options, char **argv);
+	const struct cmd_part *part; /* NULL: it stands alone */
 };
 
 extern const struct cmd *const commands[]; /* NULL-terminated, in the order of help */

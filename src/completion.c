@@ -2,7 +2,8 @@
 /*
  * completion.c: writes the completion scripts for bash and zsh. What never changes is text below;
  * commands, options and choices are filled in from the tables; devices and processes are looked up
- * by the shell at the moment somebody presses Tab. The scripts need nothing but the shell.
+ * by the shell at the moment somebody presses Tab, events and their values by the program itself.
+ * The scripts need nothing but the shell.
  */
 #include "completion.h"
 
@@ -41,6 +42,124 @@ static const char bash_head[] =
 	"	mapfile -t COMPREPLY < <(compgen -f -- \"$cur\")\n"
 	"}\n"
 	"\n"
+	"# bash cuts words at colons: the word that ends at place $1, put together again, is in "
+	"$word\n"
+	"_iosonar_joined()\n"
+	"{\n"
+	"	word=${COMP_WORDS[$1]}\n"
+	"	for ((first = $1; first > 2; first--)); do\n"
+	"		[[ ${COMP_WORDS[first]} == :* || ${COMP_WORDS[first - 1]} == *: ]] || "
+	"break\n"
+	"		word=${COMP_WORDS[first - 1]}$word\n"
+	"	done\n"
+	"}\n"
+	"\n"
+	"# adds those words that begin with $1; names come from files: nothing in them is "
+	"expanded\n"
+	"_iosonar_offer()\n"
+	"{\n"
+	"	local begin=$1 word\n"
+	"	shift\n"
+	"	for word; do\n"
+	"		[[ $word == \"$begin\"* ]] && COMPREPLY+=(\"$head$word\")\n"
+	"	done\n"
+	"}\n"
+	"\n"
+	"# events: the program knows them; before the first colon, which systems and kinds there "
+	"are\n"
+	"_iosonar_events()\n"
+	"{\n"
+	"	local word first head= names kinds='fn: ret: raw: user: userret: usdt: profile: "
+	"interval: soft: hw:'\n"
+	"	_iosonar_joined \"$COMP_CWORD\"\n"
+	"	if [[ $word =~ ^(user|userret|usdt):[^:]*$ ]]; then\n"
+	"		cur=${cur#:}\n"
+	"		_iosonar_files\n"
+	"		return\n"
+	"	fi\n"
+	"	mapfile -t names < <(\"${COMP_WORDS[0]}\" events --names -o csv \"$word*\" "
+	"2>/dev/null | tail -n +2)\n"
+	"	if [[ $word == *:* ]]; then\n"
+	"		_iosonar_offer \"$word\" \"${names[@]}\"\n"
+	"		COMPREPLY=(\"${COMPREPLY[@]#\"${word%:*}:\"}\")\n"
+	"	else\n"
+	"		compopt -o nospace 2>/dev/null\n"
+	"		mapfile -t names < <(printf '%s:\\n' \"${names[@]%%:*}\" | sort -u)\n"
+	"		_iosonar_offer \"$word\" \"${names[@]}\" $kinds\n"
+	"	fi\n"
+	"}\n"
+	"\n"
+	"# what the events before place $1 know, and what every event knows\n"
+	"_iosonar_values()\n"
+	"{\n"
+	"	local word first at values events=() head= breaks='*[ ,(]'\n"
+	"	for ((at = $1 - 1; at > 1; at = first - 1)); do\n"
+	"		_iosonar_joined \"$at\"\n"
+	"		[[ $word == -* ]] || events+=(\"${word//[\\'\\\"]/}\")\n"
+	"	done\n"
+	"	cur=${cur#[\\'\\\"]}\n"
+	"	head=${cur%\"${cur##$breaks}\"}\n"
+	"	mapfile -t values < <(\"${COMP_WORDS[0]}\" events -v -o csv \"${events[@]}\" "
+	"2>/dev/null | tail -n +2 | cut -d, -f2)\n"
+	"	_iosonar_offer \"${cur##$breaks}\" \"${values[@]}\" \\\n"
+	"		pid tid uid comm cpu cgroup nsecs time probe func kstack ustack latency\n"
+	"}\n"
+	"\n"
+	"# the clauses that the command has and the line has not, but not right behind a clause's "
+	"word\n"
+	"_iosonar_clauses()\n"
+	"{\n"
+	"	local clause head= clauses='of by if show on'\n"
+	"	case ${COMP_WORDS[1]} in\n"
+	"	count | stacks) clauses='by if' ;;\n"
+	"	sum | hist) clauses='of by if' ;;\n"
+	"	print) clauses='show if' ;;\n"
+	"	pair) clauses='on by if' ;;\n"
+	"	esac\n"
+	"	((COMP_CWORD > 2)) || return 0\n"
+	"	[[ ${COMP_WORDS[COMP_CWORD - 1]} =~ ^(of|by|if|show|on)$ ]] && return 0\n"
+	"	for clause in $clauses; do\n"
+	"		[[ \" ${COMP_WORDS[*]:2} \" == *\" $clause \"* ]] || _iosonar_offer "
+	"\"$cur\" $clause\n"
+	"	done\n"
+	"}\n"
+	"\n"
+	"# EVENT... of VALUE by KEYS if CONDITION: events, then the values of those\n"
+	"_iosonar_line()\n"
+	"{\n"
+	"	local i\n"
+	"	_iosonar_clauses\n"
+	"	for ((i = 2; i < COMP_CWORD; i++)); do\n"
+	"		[[ ${COMP_WORDS[i]} =~ ^(of|by|if|show|on)$ ]] || continue\n"
+	"		_iosonar_values \"$i\"\n"
+	"		return\n"
+	"	done\n"
+	"	_iosonar_events\n"
+	"}\n"
+	"\n"
+	"# structs of the kernel, by their beginning; the program knows them\n"
+	"_iosonar_structs()\n"
+	"{\n"
+	"	local head= names\n"
+	"	mapfile -t names < <(\"${COMP_WORDS[0]}\" class --names -o csv \"$cur\" "
+	"2>/dev/null | tail -n +2)\n"
+	"	_iosonar_offer \"$cur\" \"${names[@]}\"\n"
+	"}\n"
+	"\n"
+	"# kernel functions, by their beginning, and those of files\n"
+	"_iosonar_functions()\n"
+	"{\n"
+	"	local word first head= names\n"
+	"	_iosonar_joined \"$COMP_CWORD\"\n"
+	"	if [[ $word == user:* ]]; then\n"
+	"		_iosonar_events\n"
+	"		return\n"
+	"	fi\n"
+	"	mapfile -t names < <(\"${COMP_WORDS[0]}\" events --names -o csv \"fn:$cur*\" "
+	"2>/dev/null | tail -n +2)\n"
+	"	_iosonar_offer \"$cur\" \"${names[@]#fn:}\"\n"
+	"}\n"
+	"\n"
 	"_iosonar()\n"
 	"{\n"
 	"	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} i\n"
@@ -72,6 +191,71 @@ static const char zsh_head[] =
 	"	local -a names\n"
 	"	names=(/sys/class/block/*(N:t) /sys/class/nvme/*(N:t))\n"
 	"	compadd \"$@\" -a names\n"
+	"}\n"
+	"_iosonar_offer_events() {\n"
+	"	local -a names kinds\n"
+	"	kinds=(fn: ret: raw: user: userret: usdt: profile: interval: soft: hw:)\n"
+	"	if [[ $PREFIX == (user|userret|usdt):[^:]# ]]; then\n"
+	"		compset -P '*:'\n"
+	"		_files\n"
+	"		return\n"
+	"	fi\n"
+	"	names=(${(f)\"$(iosonar events --names -o csv \"$PREFIX*\" 2>/dev/null)\"})\n"
+	"	shift names\n"
+	"	if [[ $PREFIX == *:* ]]; then\n"
+	"		compadd \"$@\" -a names\n"
+	"	else\n"
+	"		names=(${^${(u)names%%:*}}:)\n"
+	"		compadd \"$@\" -S '' -a names kinds\n"
+	"	fi\n"
+	"}\n"
+	"_iosonar_offer_structs() {\n"
+	"	local -a names\n"
+	"	names=(${(f)\"$(iosonar class --names -o csv \"$PREFIX\" 2>/dev/null)\"})\n"
+	"	shift names\n"
+	"	compadd \"$@\" -a names\n"
+	"}\n"
+	"_iosonar_offer_functions() {\n"
+	"	local -a names\n"
+	"	if [[ $PREFIX == user:* ]]; then\n"
+	"		_iosonar_offer_events \"$@\"\n"
+	"		return\n"
+	"	fi\n"
+	"	names=(${(f)\"$(iosonar events --names -o csv \"fn:$PREFIX*\" 2>/dev/null)\"})\n"
+	"	shift names\n"
+	"	names=(${names#fn:})\n"
+	"	compadd \"$@\" -a names\n"
+	"}\n"
+	"_iosonar_offer_line() {\n"
+	"	local -a names events clauses\n"
+	"	local at=${words[(i)(of|by|if|show|on)]} dashes=${words[(i)--]}\n"
+	"	if ((dashes < CURRENT)); then\n"
+	"		shift dashes words\n"
+	"		((CURRENT -= dashes))\n"
+	"		_normal\n"
+	"		return\n"
+	"	fi\n"
+	"	case $words[1] in\n"
+	"	count | stacks) clauses=(by if) ;;\n"
+	"	sum | hist) clauses=(of by if) ;;\n"
+	"	print) clauses=(show if) ;;\n"
+	"	*) clauses=(on by if) ;;\n"
+	"	esac\n"
+	"	if ((CURRENT > 2)) && [[ $words[CURRENT-1] != (of|by|if|show|on) ]]; then\n"
+	"		compadd -- ${clauses:|words}\n"
+	"	fi\n"
+	"	if ((at >= CURRENT)); then\n"
+	"		_iosonar_offer_events \"$@\"\n"
+	"		return\n"
+	"	fi\n"
+	"	events=(${words[2,at-1]:#-*})\n"
+	"	names=(${(f)\"$(iosonar events -v -o csv ${(Q)events} 2>/dev/null | cut -d, "
+	"-f2)\"})\n"
+	"	shift names\n"
+	"	compset -P '*[ ,(]'\n"
+	"	compadd -S '' -a names\n"
+	"	compadd -S '' pid tid uid comm cpu cgroup nsecs time probe func kstack ustack "
+	"latency\n"
 	"}\n";
 
 static const char zsh_tail[] = "if [[ $funcstack[1] == _iosonar ]]; then\n"
@@ -83,13 +267,18 @@ static const char zsh_tail[] = "if [[ $funcstack[1] == _iosonar ]]; then\n"
 /* What an option's value is completed with; both shells have an entry for each. */
 static const struct completion_source {
 	const char *completes;
-	const char *bash; /* a command that fills COMPREPLY; a list uses _iosonar_list */
-	const char *zsh;  /* a function that takes compadd's options */
+	const char *bash;	/* words for _iosonar_words; a list uses _iosonar_list */
+	const char *bash_fills; /* instead: a function that fills COMPREPLY */
+	const char *zsh;	/* a function that takes compadd's options */
 } completion_sources[] = {
-	{ "device", "\"$(_iosonar_names /sys/class/block/* /sys/class/nvme/*)\"",
+	{ "device", "\"$(_iosonar_names /sys/class/block/* /sys/class/nvme/*)\"", NULL,
 	  "_iosonar_devices" },
-	{ "pid", "\"$(_iosonar_names /proc/[0-9]*)\"", "_pids" },
-	{ "file", NULL, "_files" },
+	{ "pid", "\"$(_iosonar_names /proc/[0-9]*)\"", NULL, "_pids" },
+	{ "file", NULL, "_iosonar_files", "_files" },
+	{ "event", NULL, "_iosonar_events", "_iosonar_offer_events" },
+	{ "line", NULL, "_iosonar_line", "_iosonar_offer_line" }, /* events, then clauses */
+	{ "struct", NULL, "_iosonar_structs", "_iosonar_offer_structs" },
+	{ "function", NULL, "_iosonar_functions", "_iosonar_offer_functions" },
 };
 
 typedef void (*completion_fn)(FILE *out, const struct cmd *cmd, const struct option_def *def);
@@ -100,10 +289,12 @@ static void completion_each(FILE *out, const struct cmd *cmd, completion_fn fn)
 	const struct option_def *def;
 
 	for (def = cmd->own ? cmd->own->options : NULL; def && def->name; def++)
-		fn(out, cmd, def);
+		if (!def->refuses)
+			fn(out, cmd, def);
 	for (size_t i = 0; cmd->groups && cmd->groups[i]; i++)
 		for (def = cmd->groups[i]->options; def->name; def++)
-			fn(out, cmd, def);
+			if (!def->refuses)
+				fn(out, cmd, def);
 	for (def = always_group.options; def->name; def++)
 		fn(out, cmd, def);
 }
@@ -149,7 +340,7 @@ static void bash_put_value(FILE *out, const struct cmd *cmd, const struct option
 	} else if (source && source->bash) {
 		fprintf(out, "%s %s ", offer, source->bash);
 	} else if (source) {
-		fprintf(out, "_iosonar_files ");
+		fprintf(out, "%s ", source->bash_fills);
 	}
 	fprintf(out, ";;\n");
 }
@@ -167,11 +358,14 @@ static void bash_put_name(FILE *out, const struct cmd *cmd, const struct option_
 /* A word that begins no option is one of these. */
 static void bash_put_operands(FILE *out, const struct cmd *cmd, const struct option_def *def)
 {
+	const struct completion_source *source = completion_source(def);
+
 	if (def->kind != OPTION_OPERANDS)
 		return;
 	fprintf(out, "	%s/*) if [[ $cur == -* ]]; then _iosonar_words \"", cmd->name);
 	completion_each(out, cmd, bash_put_name);
-	fprintf(out, "\"; else _iosonar_files; fi ;;\n");
+	fprintf(out, "\"; else %s; fi ;;\n",
+		source && source->bash_fills ? source->bash_fills : "_iosonar_files");
 }
 
 static void bash_print(FILE *out)
@@ -256,17 +450,32 @@ static void zsh_put_option(FILE *out, const struct cmd *cmd, const struct option
 
 static void zsh_put_operands(FILE *out, const struct cmd *cmd, const struct option_def *def)
 {
+	const struct completion_source *source = completion_source(def);
+
 	(void)cmd;
 	if (def->kind == OPTION_OPERANDS)
-		fprintf(out, "		'*:%s:_files' \\\n", def->name);
+		fprintf(out, "		'*:%s:%s'\n", def->name, source ? source->zsh : "_files");
 }
 
+static bool zsh_takes_operands(const struct cmd *cmd)
+{
+	for (const struct option_def *def = cmd->own ? cmd->own->options : NULL; def && def->name;
+	     def++)
+		if (def->kind == OPTION_OPERANDS)
+			return true;
+	return false;
+}
+
+/* What stands behind the options is the operands, or a COMMAND; zsh takes one of the two. */
 static void zsh_put_command(FILE *out, const struct cmd *cmd)
 {
 	fprintf(out, "\n_iosonar_%s() {\n	_arguments -S \\\n", cmd->name);
 	completion_each(out, cmd, zsh_put_option);
-	completion_each(out, cmd, zsh_put_operands);
-	fprintf(out, "		'*:: :_normal'\n}\n");
+	if (zsh_takes_operands(cmd))
+		completion_each(out, cmd, zsh_put_operands);
+	else
+		fprintf(out, "		'*:: :_normal'\n");
+	fprintf(out, "}\n");
 }
 
 static void zsh_put_briefs(FILE *out)

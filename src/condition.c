@@ -8,7 +8,7 @@
 #include "expr/expr.h"
 #include "log.h"
 
-enum { CONDITION_NAME = 24 };
+enum { CONDITION_NAME = 64 };
 
 struct condition {
 	struct expr *expr;
@@ -56,10 +56,15 @@ static struct expr_value condition_value(const void *at, size_t field)
 		value.text = cell.text;
 		value.absent = !cell.text;
 		break;
+	case CELL_SIGNED: value.number = (double)(int64_t)cell.n; break;
 	case CELL_COUNT:
+	case CELL_NUMBER:
 	case CELL_TIME:
 	case CELL_DURATION:
-	case CELL_BYTES: value.number = (double)cell.n; break;
+	case CELL_BYTES:
+		value.is_whole = true;
+		value.whole = cell.n;
+		break;
 	default: value.number = cell.real; break;
 	}
 	return value;

@@ -6,22 +6,23 @@
 #include <string.h>
 #include "collect/symbols.h"
 #include "log.h"
+#include "render/column.h"
 
 enum { FRAMES_OF_OURS = 8 }; /* the hook's frames are among the first */
 
 struct frames {
 	struct symbols *symbols;
-	bool user;
-	uint32_t seen; /* the last process that was looked at */
+	bool kernel, user;
 };
 
-struct frames *frames__new(bool user)
+struct frames *frames__new(bool kernel, bool user)
 {
 	struct frames *frames = calloc(1, sizeof(*frames));
 
 	if (!frames)
 		return NULL;
 	frames->symbols = symbols__new("");
+	frames->kernel = kernel;
 	frames->user = user;
 	if (frames->symbols && user)
 		symbols__prepare_user(frames->symbols);
@@ -33,10 +34,10 @@ struct frames *frames__new(bool user)
 
 void frames__prepare(struct frames *frames)
 {
-	const char *trouble;
+	const char *trouble = NULL;
 
-	symbols__prepare_kernel(frames->symbols);
-	trouble = symbols__kernel_trouble(frames->symbols);
+	if (frames->kernel && symbols__prepare_kernel(frames->symbols))
+		trouble = symbols__kernel_trouble(frames->symbols);
 	if (trouble)
 		log_warn("%s", trouble);
 	trouble = frames->user ? symbols__user_trouble(frames->symbols) : NULL;
@@ -52,19 +53,13 @@ void frames__free(struct frames *frames)
 	free(frames);
 }
 
-void frames__see(struct frames *frames, uint32_t pid)
-{
-	if (pid == frames->seen)
-		return;
-	frames->seen = pid;
-	symbols__see(frames->symbols, &(struct symbols_process){ .pid = pid });
-}
-
 /* bpf_prog_…, bpf_trace_run1, __bpf_trace_block_bio_queue, __traceiter_block_bio_queue */
 static bool frame_is_ours(const char *name)
 {
-	static const char *const begins[] = { "bpf_", "__bpf_", "___bpf_", "__traceiter_",
-					      "trace_call_bpf" };
+	static const char *const begins[] = { "bpf_",	       "__bpf_",	 "___bpf_",
+					      "__traceiter_",  "trace_call_bpf", "perf_trace_",
+					      "perf_syscall_", "kprobe_",	 "kretprobe_",
+					      "ftrace_",       "fprobe_",	 "__ftrace_" };
 
 	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++)
 		if (!strncmp(name, begins[i], strlen(begins[i])))
@@ -72,21 +67,22 @@ static bool frame_is_ours(const char *name)
 	return false;
 }
 
-static size_t frames_of_ours(const struct frame *named, size_t nr)
+static size_t frames_of_ours(const char *const *names, size_t nr)
 {
 	size_t ours = 0;
 
 	for (size_t i = 0; i < nr && i < FRAMES_OF_OURS; i++)
-		if (frame_is_ours(named[i].name))
+		if (frame_is_ours(names[i]))
 			ours = i + 1;
 	return ours;
 }
 
-size_t frames__name(struct frames *frames, const struct io_stack *stack, uint32_t pid,
-		    struct frame named[STACK_FRAMES])
+/* Returns how many. */
+static size_t frames_name(struct frames *frames, const struct io_stack *stack, uint32_t pid,
+			  const char *names[STACK_FRAMES])
 {
 	const struct symbols_process process = { .pid = pid };
-	size_t nr = stack ? stack->nr : 0, ours;
+	size_t nr = stack->nr < STACK_FRAMES ? stack->nr : STACK_FRAMES, ours;
 
 	for (size_t i = 0; i < nr; i++) {
 		uint64_t address =
@@ -95,30 +91,65 @@ size_t frames__name(struct frames *frames, const struct io_stack *stack, uint32_
 					       ? symbols__user(frames->symbols, &process, address)
 					       : symbols__kernel(frames->symbols, address);
 
-		named[i] = (struct frame){ symbol.name, stack->frames[i] };
+		names[i] = symbol.name;
 	}
-	ours = stack && !stack->user ? frames_of_ours(named, nr) : 0;
-	memmove(named, named + ours, (nr - ours) * sizeof(*named));
+	ours = stack->user ? 0 : frames_of_ours(names, nr);
+	memmove(names, names + ours, (nr - ours) * sizeof(*names));
 	return nr - ours;
 }
 
-char *frames__text(struct frames *frames, const struct io_stack *stack, uint32_t pid)
+static char *frames_join(const char *const *names, size_t nr)
 {
-	struct frame named[STACK_FRAMES];
-	size_t nr = frames__name(frames, stack, pid, named), len;
 	char *text = NULL;
-	FILE *out;
+	size_t len;
+	FILE *out = nr ? open_memstream(&text, &len) : NULL;
 
-	if (!nr)
-		return NULL;
-	out = open_memstream(&text, &len);
 	if (!out)
 		return NULL;
 	for (size_t i = 0; i < nr; i++)
-		fprintf(out, "%s%s", i ? ";" : "", named[i].name);
+		fprintf(out, "%s%s", i ? ";" : "", names[i]);
 	if (fclose(out)) {
 		free(text);
 		return NULL;
 	}
 	return text;
+}
+
+char *frames__text(struct frames *frames, const struct io_stack *stack, uint32_t pid)
+{
+	const char *names[STACK_FRAMES];
+
+	return frames_join(names, frames_name(frames, stack, pid, names));
+}
+
+const char *frames__next(const char *text, char name[FRAME_NAME])
+{
+	size_t len = strcspn(text, ";");
+
+	snprintf(name, FRAME_NAME, "%.*s", (int)len, text);
+	return text[len] ? text + len + 1 : NULL;
+}
+
+void frames__put(FILE *out, const char *text)
+{
+	char name[FRAME_NAME];
+
+	while (text) {
+		text = frames__next(text, name);
+		fputs("      ", out);
+		text__put_terminal(out, name);
+		fputc('\n', out);
+	}
+}
+
+size_t frames__flame(const char *text, enum flame_kind kind, char names[][FRAME_NAME],
+		     struct flame_frame *frames, size_t nr)
+{
+	size_t nr_names = 0;
+
+	while (text && nr_names < STACK_FRAMES)
+		text = frames__next(text, names[nr_names++]);
+	while (nr_names--)
+		frames[nr++] = (struct flame_frame){ names[nr_names], kind };
+	return nr;
 }

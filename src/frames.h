@@ -7,29 +7,33 @@
 #define IOSONAR_FRAMES_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include "render/flame.h"
 #include "wire/stage.h"
 
 struct frames;
 
-/* user: names of processes, too; then it forks, so before anything is opened. NULL: no memory. */
-struct frames *frames__new(bool user);
+/* Whose names will be asked for. user: it forks, so before anything is opened. NULL: no memory. */
+struct frames *frames__new(bool kernel, bool user);
 /* After the programs were attached, before privileges are dropped. Says what cannot be named. */
 void frames__prepare(struct frames *frames);
 void frames__free(struct frames *frames);
 
-/* Looks at a process before it ends, whose frames will be named later. */
-void frames__see(struct frames *frames, uint32_t pid);
-
-struct frame {
-	const char *name; /* hostile; kept until frames__free */
-	uint64_t address;
-};
-/* Returns how many. stack may be NULL: none. pid: whose it is, for a stack in user space. */
-size_t frames__name(struct frames *frames, const struct io_stack *stack, uint32_t pid,
-		    struct frame named[STACK_FRAMES]);
-/* "vfs_read;ksys_read;…": malloced; NULL if there is no frame, or no memory. */
+/*
+ * "vfs_read;ksys_read;…", hostile, malloced; NULL if there is no frame, or no memory. pid: whose it
+ * is, for a stack in user space.
+ */
 char *frames__text(struct frames *frames, const struct io_stack *stack, uint32_t pid);
+
+/* The innermost function of such a text, and the text behind it; NULL: there is no more. */
+enum { FRAME_NAME = 512 };
+const char *frames__next(const char *text, char name[FRAME_NAME]);
+/* A kernel's or a process's stack as bars of a flame graph, outermost first, on top of those that
+ * are there; names: STACK_FRAMES of them, for this stack. Returns how many there are then. */
+size_t frames__flame(const char *text, enum flame_kind kind, char names[][FRAME_NAME],
+		     struct flame_frame *frames, size_t nr);
+/* For people: a line for each, below what the stack is of. text NULL: nothing. */
+void frames__put(FILE *out, const char *text);
 
 #endif

@@ -13,6 +13,7 @@
 #include "capture/zip.h"
 #include "cmd.h"
 #include "collect/symbols.h"
+#include "sql/sql.h"
 
 #define HELP_COLUMN	14 /* where briefs start */
 #define HELP_GROUPS_MAX 16
@@ -92,11 +93,21 @@ void help__print_cmd(FILE *out, const struct cmd *cmd)
 	fprintf(out, "\nManual: man iosonar-%s\n", cmd->name);
 }
 
-void help__print_version(FILE *out)
+const char *help__parts(char buf[HELP_PARTS])
 {
 	const char *zstd = capture_zip__is_built_in() ? " zstd" : "";
 	const char *libdw = symbols__has_libdw() ? " libdw" : "";
+	const char *sqlite = sql__is_built_in() ? " sqlite" : "";
+	const char *libedit = sql__has_line_editing() ? " libedit" : "";
 
-	fprintf(out, "iosonar %s\nlibbpf %s\noptional parts:%s%s%s\n", VERSION,
-		libbpf_version_string(), zstd, libdw, *zstd || *libdw ? "" : " none");
+	snprintf(buf, HELP_PARTS, "%s%s%s%s", zstd, libdw, sqlite, libedit);
+	return *buf ? buf + 1 : "none";
+}
+
+void help__print_version(FILE *out)
+{
+	char parts[HELP_PARTS];
+
+	fprintf(out, "iosonar %s\nlibbpf %s\noptional parts: %s\n", VERSION,
+		libbpf_version_string(), help__parts(parts));
 }

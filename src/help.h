@@ -12,6 +12,9 @@ struct cmd;
 
 void help__print_commands(FILE *out);
 void help__print_cmd(FILE *out, const struct cmd *cmd);
+/* Optional parts that this build has: "zstd libdw", or "none". */
+enum { HELP_PARTS = 64 };
+const char *help__parts(char buf[HELP_PARTS]);
 void help__print_version(FILE *out);
 
 #endif

@@ -24,11 +24,14 @@
 
 static void *main_group_values(const struct option_group *group, struct options *options)
 {
-	if (group == &filter_group)
+	if (group == &filter_group || group == &task_group)
 		return &options->filter;
-	if (group == &write_group || group == &keep_group || group == &read_group)
+	if (group == &write_group || group == &keep_group || group == &read_group ||
+	    group == &alias_group)
 		return &options->file;
-	return group == &run_group ? (void *)&options->run : (void *)&options->output;
+	if (group == &run_group || group == &whole_group)
+		return &options->run;
+	return &options->output;
 }
 
 /* A command's tables, each with the struct it fills; returns how many. */
@@ -117,8 +120,12 @@ static int main_print_version(const char *unused)
 	return 0;
 }
 
+/* All of it is one write, so that the errno of one that fails is known at the end. */
 static int main_print_completion(const char *shell)
 {
+	static char buffer[1 << 17];
+
+	setvbuf(stdout, buffer, _IOFBF, sizeof(buffer));
 	return completion__print(stdout, shell);
 }
 

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "log.h"
+#include "probe/line.h"
 
 #define OPTION_LINE_COLUMNS 100
 #define OPTION_LEFT_COLUMNS 30 /* a longer left side puts its help on a line of its own */
@@ -233,7 +234,8 @@ struct option_parser {
 	size_t nr;
 	int argc;
 	char **argv;
-	int at; /* the next word */
+	int at;		  /* the next word */
+	bool opens_value; /* the last one: an expression follows */
 };
 
 /* One option as somebody wrote it. */
@@ -475,9 +477,10 @@ static int option_use_slot(struct option_parser *parser, struct option_slot *slo
 	if (!attached && parser->at < parser->argc &&
 	    strncmp(parser->argv[parser->at], "--", 2) != 0)
 		use.value = parser->argv[parser->at++];
-	if (!*use.value) {
-		use.value = option_arg(slot->def, arg, sizeof(arg));
-		return option_refuse(&use, "the value is missing");
+	if (!*use.value || slot->def->refuses) {
+		if (!*use.value)
+			use.value = option_arg(slot->def, arg, sizeof(arg));
+		return option_refuse(&use, "%s", slot->def->refuses ?: "the value is missing");
 	}
 	return option_stores[slot->def->kind](&use);
 }
@@ -502,6 +505,30 @@ static struct option_slot *option_find_letter(struct option_parser *parser, char
 	return NULL;
 }
 
+/* The operands are expressions, too, and one may begin with a minus. */
+static bool option_takes_expressions(const struct option_parser *parser)
+{
+	for (size_t i = 0; i < parser->nr; i++) {
+		const struct option_def *def = parser->slots[i].def;
+
+		if (def->kind == OPTION_OPERANDS && def->completes &&
+		    !strcmp(def->completes, "line"))
+			return true;
+	}
+	return false;
+}
+
+static int option_unknown_letter(const struct option_parser *parser, const char *word, char letter)
+{
+	if (option_takes_expressions(parser) && (word[2] || !isalpha((unsigned char)letter)))
+		return log_err(-EINVAL,
+			       "unknown option -%c; an expression that begins with - stands in "
+			       "parentheses: '(%s)'",
+			       letter, word);
+	return log_err(-EINVAL, "unknown option -%c; 'iosonar %s -h' lists them", letter,
+		       parser->argv[0]);
+}
+
 static int option_unknown(const struct option_parser *parser, const char *name, size_t len)
 {
 	char word[OPTION_WORD_MAX + 1];
@@ -511,6 +538,8 @@ static int option_unknown(const struct option_parser *parser, const char *name, 
 	for (size_t i = 0; len <= OPTION_WORD_MAX && i < parser->nr; i++) {
 		const char *pair[] = { near, parser->slots[i].def->name };
 
+		if (parser->slots[i].def->refuses)
+			continue;
 		near = near ? option__nearest(word, pair, 2) : option__nearest(word, pair + 1, 1);
 	}
 	if (near)
@@ -541,8 +570,7 @@ static int option_take_letters(struct option_parser *parser, const char *word)
 	for (const char *c = word + 1; *c && !err; c++) {
 		slot = option_find_letter(parser, *c);
 		if (!slot)
-			return log_err(-EINVAL, "unknown option -%c; 'iosonar %s -h' lists them",
-				       *c, parser->argv[0]);
+			return option_unknown_letter(parser, word, *c);
 		if (option__takes_value(slot->def))
 			return option_use_slot(parser, slot, true, c[1] ? c + 1 : NULL);
 		err = option_use_slot(parser, slot, true, NULL);
@@ -561,12 +589,17 @@ static int option_take_plain(struct option_parser *parser, const char *word)
 	return log_err(-EINVAL, "unexpected word '%s'; a command to run goes after --", word);
 }
 
+/* "by -ret": behind a clause's word stands a value. */
 static int option_take(struct option_parser *parser, const char *word)
 {
+	bool is_value = parser->opens_value && word[1] != '-';
+
+	parser->opens_value = false;
 	if (word[0] == '-' && word[1] == '-')
 		return option_take_long(parser, word);
-	if (word[0] == '-' && word[1])
+	if (word[0] == '-' && word[1] && !is_value)
 		return option_take_letters(parser, word);
+	parser->opens_value = option_takes_expressions(parser) && line__opens(word);
 	return option_take_plain(parser, word);
 }
 
@@ -752,6 +785,8 @@ static void option_print_group(FILE *out, const struct option_group *group, size
 		char left[160], words[512], text[1024];
 		bool list_words = def->choices && def->arg;
 
+		if (def->refuses)
+			continue;
 		option_left(def, left, sizeof(left));
 		snprintf(text, sizeof(text), "%s%s%s", def->help, list_words ? ": " : "",
 			 list_words ? option_join(words, sizeof(words), def->choices, ", ") : "");

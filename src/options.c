@@ -82,6 +82,49 @@ static const struct option_def filter_defs[] = {
 	{ 0 },
 };
 
+/* Of any event: who was running. */
+#define NO_DASHES "clauses have no dashes; write it behind the event: EVENT by comm if 'pid == 1'"
+
+static const struct option_def task_defs[] = {
+	{ .name = "pid",
+	  .letter = 'p',
+	  .kind = OPTION_NUMBER,
+	  .offset = FILTER(pid),
+	  .arg = "PID",
+	  .help = "while this process runs, with all its threads",
+	  .min = 1,
+	  .max = PID_LIMIT,
+	  .completes = "pid" },
+	{ .name = "children",
+	  .kind = OPTION_FLAG,
+	  .offset = FILTER(children),
+	  .help = "with -p: and those that it starts, and so on" },
+	{ .name = "cgroup",
+	  .kind = OPTION_STRING,
+	  .offset = FILTER(cgroup),
+	  .arg = "PATH",
+	  .help = "while a task of this cgroup or one below it runs",
+	  .completes = "file" },
+	/* Clauses are words. */
+	{ .name = "of", .kind = OPTION_STRING, .arg = "VALUE", .refuses = NO_DASHES },
+	{ .name = "by", .kind = OPTION_STRING, .arg = "KEYS", .refuses = NO_DASHES },
+	{ .name = "show", .kind = OPTION_STRING, .arg = "VALUES", .refuses = NO_DASHES },
+	{ .name = "on", .kind = OPTION_STRING, .arg = "KEYS", .refuses = NO_DASHES },
+	{ .name = "if", .kind = OPTION_STRING, .arg = "CONDITION", .refuses = NO_DASHES },
+	{ 0 },
+};
+
+#define RUN_ALLOW_LOSS                                                                \
+	{                                                                             \
+		.name = "allow-loss", .kind = OPTION_FLAG, .offset = RUN(allow_loss), \
+		.help = "exit 0, not 3, when events were lost"                        \
+	}
+#define RUN_VERBOSE                                                                             \
+	{                                                                                       \
+		.name = "verbose", .letter = 'v', .kind = OPTION_COUNT, .offset = RUN(verbose), \
+		.help = "say more on stderr; -vv: libbpf's words too"                           \
+	}
+
 static const struct option_def run_defs[] = {
 	{ .name = "interval",
 	  .letter = 'i',
@@ -102,37 +145,39 @@ static const struct option_def run_defs[] = {
 	  .kind = OPTION_NUMBER,
 	  .offset = RUN(count),
 	  .arg = "N",
-	  .help = "end after N intervals; for trace N lines",
+	  .help = "end after N intervals; trace, print, pair --each: N lines",
 	  .min = 1 },
-	{ .name = "allow-loss",
-	  .kind = OPTION_FLAG,
-	  .offset = RUN(allow_loss),
-	  .help = "exit 0, not 3, when events were lost" },
+	RUN_ALLOW_LOSS,
 	{ .name = "keep-privileges",
 	  .kind = OPTION_FLAG,
 	  .offset = RUN(keep_privileges),
 	  .help = "for debugging: drop no capability and filter no system call" },
-	{ .name = "verbose",
-	  .letter = 'v',
-	  .kind = OPTION_COUNT,
-	  .offset = RUN(verbose),
-	  .help = "say more on stderr; -vv: libbpf's words too" },
+	RUN_VERBOSE,
 	{ 0 },
 };
+
+/* Of what only reads captures: it ends with them. */
+static const struct option_def whole_defs[] = { RUN_ALLOW_LOSS, RUN_VERBOSE, { 0 } };
 
 /* In the order of enum output_format and enum color_when. */
 static const char *const format_choices[] = { "text", "json", "csv", NULL };
 static const char *const picture_choices[] = { "text", "json", "csv", "folded", "svg", NULL };
+static const char *const call_choices[] = { "text", "json",   "csv",  "folded", "svg",
+					    "dot",  "chrome", "html", NULL };
+static const char *const line_choices[] = { "text", "json", "csv", "kernel", NULL };
+static const char *const job_choices[] = { "text", "json", "csv", "fio", NULL };
+static const char *const page_choices[] = { "html", "json", NULL };
+static const char *const browser_choices[] = { "text", "json", "csv", "html", NULL };
 static const char *const color_choices[] = { "auto", "always", "never", NULL };
 
 /* Where it goes and how it looks, beside what it is. */
+#define OUTPUT_FILE                                                                          \
+	{                                                                                    \
+		.name = "out", .kind = OPTION_STRING, .offset = OUTPUT(path), .arg = "FILE", \
+		.help = "write there, not to stdout", .completes = "file"                    \
+	}
 #define OUTPUT_PLACE                                                                            \
-	{ .name = "out",                                                                        \
-	  .kind = OPTION_STRING,                                                                \
-	  .offset = OUTPUT(path),                                                               \
-	  .arg = "FILE",                                                                        \
-	  .help = "write there, not to stdout",                                                 \
-	  .completes = "file" },                                                                \
+	OUTPUT_FILE,                                                                            \
 	{                                                                                       \
 		.name = "color", .kind = OPTION_CHOICE, .offset = OUTPUT(color), .arg = "WHEN", \
 		.help = "colors in text", .choices = color_choices                              \
@@ -149,6 +194,8 @@ static const struct option_def output_defs[] = {
 	{ 0 },
 };
 
+static const struct option_def place_defs[] = { OUTPUT_FILE, { 0 } };
+
 static const struct option_def picture_defs[] = {
 	{ .name = "format",
 	  .letter = 'o',
@@ -156,6 +203,67 @@ static const struct option_def picture_defs[] = {
 	  .offset = OUTPUT(format),
 	  .help = "text for people, JSON, CSV, folded lines, a flame graph",
 	  .choices = picture_choices },
+	OUTPUT_PLACE,
+	{ 0 },
+};
+
+static const struct option_def call_defs[] = {
+	{ .name = "format",
+	  .letter = 'o',
+	  .kind = OPTION_CHOICE,
+	  .offset = OUTPUT(format),
+	  .help = "text for people, JSON, CSV, folded lines, a flame graph, Graphviz, Trace Event "
+		  "JSON, a page",
+	  .choices = call_choices },
+	OUTPUT_PLACE,
+	{ 0 },
+};
+
+static const struct option_def line_defs[] = {
+	{ .name = "format",
+	  .letter = 'o',
+	  .kind = OPTION_CHOICE,
+	  .offset = OUTPUT(format),
+	  .help = "text for people, JSON, CSV, lines as the kernel logs them",
+	  .choices = line_choices },
+	OUTPUT_PLACE,
+	{ 0 },
+};
+
+static const struct option_def job_defs[] = {
+	{ .name = "format",
+	  .letter = 'o',
+	  .kind = OPTION_CHOICE,
+	  .offset = OUTPUT(format),
+	  .help = "text for people, JSON, CSV, a job for fio that makes such a load",
+	  .choices = job_choices },
+	OUTPUT_PLACE,
+	{ 0 },
+};
+
+static const struct option_def page_defs[] = {
+	{ .name = "format",
+	  .letter = 'o',
+	  .kind = OPTION_CHOICE,
+	  .offset = OUTPUT(format),
+	  .help = "a page for a browser, or its data as JSON with one object per line",
+	  .choices = page_choices },
+	{ .name = "out",
+	  .kind = OPTION_STRING,
+	  .offset = OUTPUT(path),
+	  .arg = "FILE",
+	  .help = "write there, not to stdout",
+	  .completes = "file" },
+	{ 0 },
+};
+
+static const struct option_def browser_defs[] = {
+	{ .name = "format",
+	  .letter = 'o',
+	  .kind = OPTION_CHOICE,
+	  .offset = OUTPUT(format),
+	  .help = "text for people, JSON with one object per line, CSV, a page for a browser",
+	  .choices = browser_choices },
 	OUTPUT_PLACE,
 	{ 0 },
 };
@@ -225,10 +333,33 @@ static const struct option_def read_defs[] = {
 	{ 0 },
 };
 
+static const struct option_def alias_defs[] = {
+	{ .name = "anonymous",
+	  .kind = OPTION_FLAG,
+	  .offset = FILES(anonymous),
+	  .help = "other names for tasks, files, cgroups, hosts and serial numbers" },
+	{ .name = "key",
+	  .kind = OPTION_STRING,
+	  .offset = FILES(key),
+	  .arg = "FILE",
+	  .help = "with --anonymous: the same names for the same key (default: one of chance)",
+	  .completes = "file" },
+	{ 0 },
+};
+
 const struct option_group filter_group = { "Which I/O", filter_defs };
+const struct option_group task_group = { "Which tasks", task_defs };
 const struct option_group run_group = { "How long", run_defs };
+const struct option_group whole_group = { "How it ends", whole_defs };
 const struct option_group output_group = { "Output", output_defs };
 const struct option_group picture_group = { "Output", picture_defs };
+const struct option_group call_group = { "Output", call_defs };
+const struct option_group line_group = { "Output", line_defs };
+const struct option_group job_group = { "Output", job_defs };
+const struct option_group page_group = { "Output", page_defs };
+const struct option_group browser_group = { "Output", browser_defs };
+const struct option_group place_group = { "Output", place_defs };
 const struct option_group write_group = { "Keep a capture", write_defs };
 const struct option_group keep_group = { "How it is kept", keep_defs };
 const struct option_group read_group = { "Read a capture", read_defs };
+const struct option_group alias_group = { "Hide names", alias_defs };

@@ -14,6 +14,7 @@ struct filter_options {
 	struct option_list ops;	    /* --op read,write */
 	struct option_number pid;   /* -p PID */
 	const char *comm;	    /* --comm NAME */
+	bool children;		    /* --children */
 	const char *cgroup;	    /* --cgroup PATH */
 	struct option_number nsid, qid, ctrl_id;
 	struct option_number min_ns; /* --min 100us */
@@ -30,11 +31,26 @@ struct run_options {
 	int verbose;
 };
 
-enum output_format { OUTPUT_TEXT, OUTPUT_JSON, OUTPUT_CSV, OUTPUT_FOLDED, OUTPUT_SVG };
+/* What follows CSV is the view's own, numbered in its group's order. */
+enum output_format {
+	OUTPUT_TEXT,
+	OUTPUT_JSON,
+	OUTPUT_CSV,
+	OUTPUT_FOLDED,
+	OUTPUT_SVG,
+	OUTPUT_DOT,
+	OUTPUT_CHROME,
+	OUTPUT_TRACE, /* a page, of calls */
+	OUTPUT_KERNEL = OUTPUT_FOLDED,
+	OUTPUT_FIO = OUTPUT_FOLDED,
+	OUTPUT_HTML = OUTPUT_FOLDED,
+	OUTPUT_PAGE = OUTPUT_TEXT, /* what a command that makes pages has for people */
+};
 enum color_when { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
 struct output_options {
-	int format;	  /* -o text|json|csv; folded|svg where stacks are shown */
+	int format; /* -o text|json|csv; folded|svg of stacks, dot|chrome of calls, fio of a pattern
+		     */
 	const char *path; /* --out FILE */
 	int color;
 };
@@ -46,6 +62,8 @@ struct file_options {
 	struct option_number size_bytes, files, last_ns; /* --size, --files, --last */
 	struct option_list read;			 /* -r FILE */
 	struct option_number from_ns, to_ns;		 /* since the start of the run */
+	bool anonymous;
+	const char *key; /* of --anonymous */
 };
 
 struct options {
@@ -57,7 +75,16 @@ struct options {
 
 /* keep_group: how `record` keeps what -w names. */
 extern const struct option_group filter_group, run_group, output_group;
-extern const struct option_group picture_group; /* output_group with pictures of stacks */
+extern const struct option_group whole_group;	/* instead of run_group, of captures only */
+extern const struct option_group task_group;	/* instead of filter_group, of any event */
+extern const struct option_group picture_group; /* output_group with pictures of stacks, */
+extern const struct option_group call_group;	/* and of calls, */
+extern const struct option_group line_group;	/* with the kernel's own lines */
+extern const struct option_group job_group;	/* with a job for fio */
+extern const struct option_group browser_group; /* with a page for a browser */
+extern const struct option_group page_group;	/* instead of it, of pages; OUTPUT_PAGE is one */
+extern const struct option_group place_group;	/* where it goes, and nothing else of them */
 extern const struct option_group write_group, keep_group, read_group;
+extern const struct option_group alias_group; /* other names for what is handed on */
 
 #endif

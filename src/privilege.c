@@ -22,6 +22,8 @@
 
 /* ---- capabilities ---- */
 
+#define PRIVILEGE_CAP_BPF 39 /* headers before 5.8 have no CAP_BPF */
+
 #define PRIVILEGE_CAP_HEADER                           \
 	{                                              \
 		.version = _LINUX_CAPABILITY_VERSION_3 \
@@ -34,26 +36,6 @@ static int privilege_capset(const privilege_caps caps)
 	struct __user_cap_header_struct self = PRIVILEGE_CAP_HEADER;
 
 	return syscall(SYS_capset, &self, caps) ? -errno : 0;
-}
-
-/*
- * The bounding set first: that needs CAP_SETPCAP, which an ordinary user has not; what stays in it
- * then is out of his reach all the same. Ambient ones go with the inheritable ones.
- */
-static int privilege_drop_capabilities(const struct privilege_needs *needs)
-{
-	const privilege_caps none = { 0 };
-
-	(void)needs;
-	for (unsigned long cap = 0; prctl(PR_CAPBSET_READ, cap) >= 0; cap++)
-		prctl(PR_CAPBSET_DROP, cap);
-	return privilege_capset(none);
-}
-
-static int privilege_gain_nothing(const struct privilege_needs *needs)
-{
-	(void)needs;
-	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ? -errno : 0;
 }
 
 /* Asks with a descriptor that is none: EPERM comes before EBADF. */
@@ -73,6 +55,50 @@ bool privilege__can_attach_without(void)
 		return false;
 	can = syscall(SYS_bpf, BPF_RAW_TRACEPOINT_OPEN, &attr, sizeof(attr)) < 0 && errno != EPERM;
 	return !privilege_capset(caps) && can;
+}
+
+/* A kernel that asks for CAP_BPF at every bpf() lets a run that goes on calling it keep that one.
+ */
+static void privilege_keep_bpf(privilege_caps keep)
+{
+	struct __user_cap_header_struct self = PRIVILEGE_CAP_HEADER;
+	const size_t at = CAP_TO_INDEX(PRIVILEGE_CAP_BPF);
+	privilege_caps have;
+
+	if (syscall(SYS_capget, &self, have))
+		return;
+	keep[at].permitted = have[at].permitted & CAP_TO_MASK(PRIVILEGE_CAP_BPF);
+	keep[at].effective = keep[at].permitted;
+}
+
+/*
+ * The bounding set first: that needs CAP_SETPCAP, which an ordinary user has not; what stays in it
+ * then is out of his reach all the same. Ambient ones go with the inheritable ones.
+ */
+static int privilege_drop_capabilities(const struct privilege_needs *needs)
+{
+	privilege_caps keep = { 0 };
+
+	if ((needs->runs || needs->reads_maps) && !privilege__can_attach_without())
+		privilege_keep_bpf(keep);
+	for (unsigned long cap = 0; prctl(PR_CAPBSET_READ, cap) >= 0; cap++)
+		prctl(PR_CAPBSET_DROP, cap);
+	return privilege_capset(keep);
+}
+
+static const char *privilege_left(void)
+{
+	struct __user_cap_header_struct self = PRIVILEGE_CAP_HEADER;
+	privilege_caps have = { 0 };
+
+	syscall(SYS_capget, &self, have);
+	return have[0].permitted || have[1].permitted ? "CAP_BPF alone" : "no capabilities";
+}
+
+static int privilege_gain_nothing(const struct privilege_needs *needs)
+{
+	(void)needs;
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ? -errno : 0;
 }
 
 /* ---- system calls ---- */
@@ -237,6 +263,11 @@ static void privilege_put_needs(struct privilege_program *p, const struct privil
 		{ needs->creates_files, { SYS_openat, CHECK_SET, 2, O_CREAT } },
 		{ needs->attaches, { SYS_bpf, CHECK_EQUAL, 0, BPF_RAW_TRACEPOINT_OPEN } },
 		{ needs->attaches, { SYS_bpf, CHECK_EQUAL, 0, BPF_LINK_CREATE } },
+		{ needs->runs, { SYS_bpf, CHECK_EQUAL, 0, BPF_PROG_TEST_RUN } },
+		{ needs->reads_maps, { SYS_bpf, CHECK_EQUAL, 0, BPF_MAP_LOOKUP_ELEM } },
+		{ needs->reads_maps, { SYS_bpf, CHECK_EQUAL, 0, BPF_MAP_GET_NEXT_KEY } },
+		{ needs->reads_maps, { SYS_bpf, CHECK_EQUAL, 0, BPF_MAP_LOOKUP_BATCH } },
+		{ needs->reads_maps, { SYS_bpf, CHECK_EQUAL, 0, BPF_OBJ_GET_INFO_BY_FD } },
 	};
 
 	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++)
@@ -296,9 +327,9 @@ static int privilege_filter_calls(const struct privilege_needs *needs)
 /* In this order: without the second the third would need CAP_SYS_ADMIN, and forbids the others. */
 static const struct privilege_step {
 	int (*take)(const struct privilege_needs *needs);
-	const char *aim, *done;
+	const char *aim, *done; /* NULL: privilege_left says */
 } privilege_steps[] = {
-	{ privilege_drop_capabilities, "drop capabilities", "no capabilities" },
+	{ privilege_drop_capabilities, "drop capabilities", NULL },
 	{ privilege_gain_nothing, "refuse new privileges", "no new privileges" },
 #ifdef PRIVILEGE_FILTERS
 	{ privilege_filter_calls, "filter system calls", "system calls filtered" },
@@ -319,7 +350,7 @@ void privilege__drop(const struct privilege_needs *needs)
 				 said ? " or " : "", step->aim, strerror(-err));
 		else
 			snprintf(done + said, sizeof(done) - said, "%s%s", said ? ", " : "",
-				 step->done);
+				 step->done ? step->done : privilege_left());
 	}
 	if (done[0])
 		log_verbose("privileges: %s", done);

@@ -18,6 +18,8 @@ struct privilege_needs {
 	pid_t child;	    /* the one process it may signal; 0: none */
 	bool attaches;	    /* programs that are loaded, at a device that is not there yet */
 	bool creates_files; /* the next part of a capture */
+	bool runs;	    /* a program that is loaded, by BPF_PROG_TEST_RUN */
+	bool reads_maps;    /* that cannot be mapped, by bpf() */
 };
 
 /* Cannot be undone, and children inherit it. What cannot be dropped is said in one line. */

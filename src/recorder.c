@@ -12,7 +12,6 @@
 #include <unistd.h>
 #include "capture/memory.h"
 #include "capture/write.h"
-#include "collect/cgroup.h"
 #include "log.h"
 #include "render/column.h"
 #include "wire/io.h"
@@ -24,26 +23,20 @@ enum {
 	RECORDER_MEMORY = 512 << 20,	   /* that --last may take, unless --size says more */
 };
 
-/* A cgroup that a record spoke of. */
-struct recorder_cgroup {
-	uint64_t id;	   /* 0: free */
-	char *path;	   /* NULL: it was gone before it could be looked up */
-	unsigned int told; /* 1 + the last part that knows it */
-};
-
 struct recorder {
 	struct recorder_run run;
-	struct capture_writer *writer;	 /* of the part at hand, or of the memory */
-	struct capture_memory *memory;	 /* --last */
-	size_t nr_listed;		 /* devices that the file knows */
-	bool known[RECORDER_NUMBERS];	 /* device numbers that it knows */
-	struct recorder_cgroup *cgroups; /* open-addressed by id, at most half full */
-	size_t nr_cgroups, room_cgroups;
+	struct capture_writer *writer;	    /* of the part at hand, or of the memory */
+	struct capture_memory *memory;	    /* --last */
+	size_t nr_listed;		    /* devices that the file knows */
+	bool known[RECORDER_NUMBERS];	    /* device numbers that it knows */
+	struct glossary met[NR_GLOSSARIES]; /* what records spoke of; told: in which part, + 1 */
 	unsigned int part, nr_files;
 	uint64_t nr_before, bytes_before; /* in the parts before */
 	uint64_t nr_lost;
 	struct capture_clock clock; /* the last one */
 	bool has_clock, full;
+	uint64_t nr_readings, nr_events; /* of the page cache */
+	uint64_t nr_calls;		 /* entries and returns */
 };
 
 /* ---- what a file says about itself ---- */
@@ -87,9 +80,25 @@ static int recorder_put_number(struct recorder *r, const char *key, uint64_t num
 	return capture_writer__info(r->writer, &info, 1);
 }
 
+/* The command line may name anything; files of one boot still belong together. */
+static void recorder_alias_info(const struct recorder *r, struct capture_info *info, size_t nr,
+				char names[2][ALIAS_NAME])
+{
+	for (size_t i = 0; i < nr; i++) {
+		if (!strcmp(info[i].key, CAPTURE_INFO_COMMAND))
+			info[i].value = "iosonar --anonymous";
+		else if (!strcmp(info[i].key, CAPTURE_INFO_HOST))
+			info[i].value =
+				alias__name(r->run.alias, ALIAS_HOST, info[i].value, names[0]);
+		else if (!strcmp(info[i].key, CAPTURE_INFO_BOOT_ID) && info[i].value)
+			info[i].value =
+				alias__name(r->run.alias, ALIAS_HOST, info[i].value, names[1]);
+	}
+}
+
 static int recorder_put_info(struct recorder *r)
 {
-	char boot[64], clock[64], zone[16] = "", command[4096];
+	char boot[64], clock[64], zone[16] = "", command[4096], names[2][ALIAS_NAME];
 	time_t now = time(NULL);
 	struct utsname host;
 	struct tm tm;
@@ -99,10 +108,11 @@ static int recorder_put_info(struct recorder *r)
 		memset(&host, 0, sizeof(host));
 	if (localtime_r(&now, &tm))
 		strftime(zone, sizeof(zone), "%z", &tm);
-	const struct capture_info info[] = {
+	struct capture_info info[] = {
 		{ CAPTURE_INFO_VERSION, VERSION },
 		{ CAPTURE_INFO_KERNEL, host.release },
 		{ CAPTURE_INFO_MACHINE, host.machine },
+		{ CAPTURE_INFO_HOST, host.nodename },
 		{ CAPTURE_INFO_COMMAND, recorder_command_line(command, sizeof(command)) },
 		{ CAPTURE_INFO_BOOT_ID,
 		  recorder_line("/proc/sys/kernel/random/boot_id", boot, sizeof(boot)) },
@@ -111,8 +121,19 @@ static int recorder_put_info(struct recorder *r)
 		  recorder_line("/sys/devices/system/clocksource/clocksource0/current_clocksource",
 				clock, sizeof(clock)) },
 	};
+	if (r->run.alias)
+		recorder_alias_info(r, info, sizeof(info) / sizeof(info[0]), names);
 	err = capture_writer__info(r->writer, info, sizeof(info) / sizeof(info[0]));
 	return err ? err : recorder_put_number(r, CAPTURE_INFO_START, r->run.start_ns);
+}
+
+static int recorder_put_device(struct recorder *r, uint16_t number, const struct device *device)
+{
+	struct device as = *device; /* with its partitions */
+
+	if (r->run.alias)
+		alias__device(r->run.alias, &as);
+	return capture_writer__device(r->writer, number, &as);
 }
 
 /* Every device of the machine, in the order of its list, under numbers that no record has. */
@@ -123,64 +144,53 @@ static int recorder_put_devices(struct recorder *r)
 
 	for (; !err && r->nr_listed < list->nr && r->nr_listed < UINT16_MAX - RECORDER_NUMBERS;
 	     r->nr_listed++)
-		err = capture_writer__device(r->writer, (uint16_t)(RECORDER_NUMBERS + r->nr_listed),
-					     &list->devices[r->nr_listed]);
+		err = recorder_put_device(r, (uint16_t)(RECORDER_NUMBERS + r->nr_listed),
+					  &list->devices[r->nr_listed]);
 	return err;
 }
 
-static struct recorder_cgroup *recorder_cgroup_cell(const struct recorder *r, uint64_t id)
+static int recorder_put_text(struct recorder *r, enum glossary_kind kind, struct glossary_id id,
+			     const char *text)
 {
-	size_t at = (size_t)(id * 0x9e3779b97f4a7c15ULL >> 32) & (r->room_cgroups - 1);
+	char *as = r->run.alias ? alias__text(r->run.alias, kind, id, text) : NULL;
+	int err = r->run.alias && !as ? -ENOMEM
+				      : capture_writer__text(r->writer, kind, id, as ? as : text);
 
-	while (r->cgroups[at].id && r->cgroups[at].id != id)
-		at = (at + 1) & (r->room_cgroups - 1);
-	return &r->cgroups[at];
+	free(as);
+	return err;
 }
 
-static int recorder_grow_cgroups(struct recorder *r)
+/* An id means nothing elsewhere, nor here when it is gone: its text, once in every part. */
+static int recorder_meet_id(struct recorder *r, enum glossary_kind kind, uint64_t id, uint64_t and)
 {
-	struct recorder_cgroup *old = r->cgroups;
-	size_t nr_old = r->room_cgroups;
+	const struct glossary_id whole = { { id, and} };
+	struct glossary_entry *entry = glossary__find(&r->met[kind], whole);
+	const char *text;
 
-	r->room_cgroups = nr_old ? 2 * nr_old : 64;
-	r->cgroups = calloc(r->room_cgroups, sizeof(*r->cgroups));
-	if (!r->cgroups) {
-		r->cgroups = old;
-		r->room_cgroups = nr_old;
-		return -ENOMEM;
-	}
-	for (size_t i = 0; i < nr_old; i++)
-		if (old[i].id)
-			*recorder_cgroup_cell(r, old[i].id) = old[i];
-	free(old);
-	return 0;
-}
-
-/* "cgroup-1234" is no path. */
-static char *recorder_cgroup_path(uint64_t id)
-{
-	char path[4096];
-
-	return cgroup__path(id, path, sizeof(path))[0] == '/' ? strdup(path) : NULL;
-}
-
-/* An id means nothing elsewhere, nor here when it is gone: its path, once in every part. */
-static int recorder_meet_cgroup(struct recorder *r, uint64_t id)
-{
-	struct recorder_cgroup *cgroup;
-
-	if (2 * (r->nr_cgroups + 1) > r->room_cgroups && recorder_grow_cgroups(r))
-		return -ENOMEM;
-	cgroup = recorder_cgroup_cell(r, id);
-	if (cgroup->told == r->part + 1)
+	if (entry && entry->told == r->part + 1)
 		return 0;
-	if (!cgroup->id) {
-		r->nr_cgroups++;
-		cgroup->id = id;
-		cgroup->path = recorder_cgroup_path(id);
-	}
-	cgroup->told = r->part + 1;
-	return cgroup->path ? capture_writer__cgroup(r->writer, id, cgroup->path) : 0;
+	entry = entry ? entry : glossary__add(&r->met[kind], whole, NULL);
+	if (!entry)
+		return r->met[kind].nr < GLOSSARY_MOST ? -ENOMEM : 0;
+	entry->told = r->part + 1;
+	text = r->run.text(r->run.arg, kind, whole);
+	return text ? recorder_put_text(r, kind, whole, text) : 0;
+}
+
+static int recorder_meet_ids(struct recorder *r, const struct io_record *record)
+{
+	const struct io_stages *s = io_record__stages(record);
+	int err = 0;
+
+	if (s->cgroup)
+		err = recorder_meet_id(r, GLOSSARY_CGROUPS, s->cgroup, 0);
+	if (!err && s->inode)
+		err = recorder_meet_id(r, GLOSSARY_FILES, s->inode, s->file_dev);
+	if (!err && s->kernel_stack)
+		err = recorder_meet_id(r, GLOSSARY_STACKS, s->kernel_stack, 0);
+	if (!err && s->user_stack)
+		err = recorder_meet_id(r, GLOSSARY_STACKS, s->user_stack, record->pid);
+	return err;
 }
 
 static int recorder_put_about(struct recorder *r)
@@ -189,8 +199,10 @@ static int recorder_put_about(struct recorder *r)
 
 	r->nr_listed = 0;
 	memset(r->known, 0, sizeof(r->known));
-	err = err ?: capture_writer__names(r->writer, CAPTURE_NAMES_BLOCK, r->run.op_names);
-	err = err ?: recorder_put_devices(r);
+	if (!err && r->run.op_names)
+		err = capture_writer__names(r->writer, CAPTURE_NAMES_BLOCK, r->run.op_names);
+	if (!err && r->run.devices)
+		err = recorder_put_devices(r);
 	if (!err && r->has_clock)
 		err = capture_writer__clock(r->writer, &r->clock);
 	return err;
@@ -315,9 +327,8 @@ void recorder__free(struct recorder *r)
 		capture_memory__free(r->memory);
 	else
 		capture_writer__free(r->writer);
-	for (size_t i = 0; i < r->room_cgroups; i++)
-		free(r->cgroups[i].path);
-	free(r->cgroups);
+	for (int kind = 0; kind < NR_GLOSSARIES; kind++)
+		glossary__free(&r->met[kind]);
 	free(r);
 }
 
@@ -349,11 +360,23 @@ static int recorder_meet(struct recorder *r, const struct io_record *record)
 	if (index < 0)
 		return 0;
 	err = recorder_put_devices(r);
-	err = err
-		      ?: capture_writer__device(r->writer, record->device,
-						&r->run.devices->devices[index]);
+	err = err ?: recorder_put_device(r, record->device, &r->run.devices->devices[index]);
 	r->known[record->device] = !err;
 	return err;
+}
+
+static int recorder_put_record(struct recorder *r, const struct io_record *record)
+{
+	struct {
+		struct io_record record;
+		struct io_stages stages;
+	} as;
+
+	if (!r->run.alias)
+		return capture_writer__records(r->writer, record, 1);
+	memcpy(&as, record, io_record__size(record));
+	alias__comm(r->run.alias, as.record.comm);
+	return capture_writer__records(r->writer, &as.record, 1);
 }
 
 int recorder__record(struct recorder *r, const struct io_record *record)
@@ -365,13 +388,81 @@ int recorder__record(struct recorder *r, const struct io_record *record)
 		return 0;
 	if (record->device < RECORDER_NUMBERS && !r->known[record->device])
 		err = recorder_meet(r, record);
-	if (!err && record->flags & RECORD_STAGES && io_record__stages(record)->cgroup)
-		err = recorder_meet_cgroup(r, io_record__stages(record)->cgroup);
-	err = err ?: capture_writer__records(r->writer, record, 1);
+	else if (record->what == RECORD_EVENT)
+		err = recorder_put_devices(r);
+	if (!err && record->flags & RECORD_STAGES)
+		err = recorder_meet_ids(r, record);
+	err = err ?: recorder_put_record(r, record);
 	if (!err && size->given && !r->memory && capture_writer__bytes(r->writer) >= size->value)
 		err = recorder_next_part(r);
 	return err ? recorder_verdict(r, err) : 0;
 }
+
+/* ---- the page cache ---- */
+
+static int recorder_meet_file(struct recorder *r, uint64_t inode, uint32_t dev)
+{
+	int err = dev ? recorder_meet_id(r, GLOSSARY_DISKS, dev, 0) : 0;
+
+	return err || !inode ? err : recorder_meet_id(r, GLOSSARY_FILES, inode, dev);
+}
+
+int recorder__cache_rows(struct recorder *r, uint64_t time_ns, const struct capture_cache_row *rows,
+			 size_t nr)
+{
+	int err = 0;
+
+	if (!r->writer)
+		return 0;
+	for (size_t i = 0; i < nr && !err; i++) {
+		const struct cache_key *key = &rows[i].key;
+
+		err = recorder_meet_file(r, key->inode, key->dev);
+		if (!err && key->cgroup)
+			err = recorder_meet_id(r, GLOSSARY_CGROUPS, key->cgroup, 0);
+	}
+	err = err ?: capture_writer__cache_rows(r->writer, time_ns, rows, nr);
+	r->nr_readings += !err;
+	return recorder_verdict(r, err);
+}
+
+int recorder__cache_events(struct recorder *r, const struct cache_command *events, size_t nr)
+{
+	int err = 0;
+
+	if (!r->writer || !nr)
+		return 0;
+	for (size_t i = 0; i < nr && !err; i++) {
+		err = recorder_meet_file(r, events[i].event.inode, events[i].event.dev);
+		if (!err && events[i].event.told == CACHE_TOLD_COMMAND)
+			err = recorder_meet_id(r, GLOSSARY_DISKS, events[i].disk, 0);
+	}
+	err = err ?: capture_writer__cache_events(r->writer, events, nr);
+	r->nr_events += err ? 0 : nr;
+	return recorder_verdict(r, err);
+}
+
+int recorder__part(struct recorder *r, const struct capture_chunk *chunk, const uint8_t *payload,
+		   size_t nr)
+{
+	int err;
+
+	if (!r->writer)
+		return 0;
+	err = capture_writer__part(r->writer, chunk, payload, nr);
+	if (!err && chunk->type == CAPTURE_CALLS)
+		r->nr_calls += chunk->count;
+	return recorder_verdict(r, err);
+}
+
+int recorder__info(struct recorder *r, const char *key, const char *value)
+{
+	const struct capture_info info = { key, value };
+
+	return r->writer ? recorder_verdict(r, capture_writer__info(r->writer, &info, 1)) : 0;
+}
+
+/* ---- how it goes on, and ends ---- */
 
 int recorder__clock(struct recorder *r, const struct capture_clock *clock)
 {
@@ -421,7 +512,7 @@ static int recorder_trailer(struct recorder *r, const struct ledger *ledger)
 {
 	struct ledger_term terms[LEDGER_TERMS];
 	struct capture_count counts[LEDGER_TERMS];
-	size_t nr = ledger__terms(ledger, terms);
+	size_t nr = ledger ? ledger__terms(ledger, terms) : 0;
 
 	for (size_t i = 0; i < nr; i++)
 		counts[i] = (struct capture_count){ terms[i].name, terms[i].value };
@@ -434,6 +525,18 @@ static void recorder_say(const struct recorder *r)
 	uint64_t nr = recorder__nr_records(r), bytes = recorder__bytes(r);
 	char size[16], parts[64] = "";
 
+	if (r->nr_readings) {
+		log_note("%s: %" PRIu64 " readings of the page cache and %" PRIu64 " events in %s",
+			 r->run.options->write, r->nr_readings, r->nr_events,
+			 text__bytes(size, sizeof(size), bytes));
+		return;
+	}
+	if (r->nr_calls) {
+		log_note("%s: %" PRIu64 " records of calls in %s, %.1f bytes each",
+			 r->run.options->write, r->nr_calls, text__bytes(size, sizeof(size), bytes),
+			 (double)bytes / (double)r->nr_calls);
+		return;
+	}
 	if (r->part && files->given && r->nr_files > files->value)
 		snprintf(parts, sizeof(parts), "; %u parts, the newest %" PRIu64 " are there",
 			 r->nr_files, files->value);

@@ -11,6 +11,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "capture/about.h"
+#include "capture/alias.h"
+#include "capture/cache.h"
+#include "capture/chunk.h"
 #include "collect/device.h"
 #include "collect/ledger.h"
 #include "options.h"
@@ -21,9 +24,12 @@ struct recorder_run {
 	const struct file_options *options;
 	const struct device_list *devices;			     /* may grow */
 	int (*device_of)(void *arg, const struct io_record *record); /* in devices; -1: not known */
+	/* What an id in a record stands for, or NULL. */
+	const char *(*text)(void *arg, enum glossary_kind kind, struct glossary_id id);
 	void *arg;
 	char *const *op_names; /* of block operations */
 	uint64_t start_ns;
+	struct alias *alias; /* --anonymous; NULL: names stay */
 };
 
 struct recorder;
@@ -35,8 +41,18 @@ void recorder__free(struct recorder *recorder);
 int recorder__record(struct recorder *recorder, const struct io_record *record);
 int recorder__clock(struct recorder *recorder, const struct capture_clock *clock); /* each second */
 void recorder__lost(struct recorder *recorder, const char *reason, uint64_t nr);
+/* Of the page cache: a reading, what was told, what is to be known of it. */
+int recorder__cache_rows(struct recorder *recorder, uint64_t time_ns,
+			 const struct capture_cache_row *rows, size_t nr);
+int recorder__cache_events(struct recorder *recorder, const struct cache_command *events,
+			   size_t nr);
+/* Of calls: a chunk as its writer made it, with so many of them. */
+int recorder__part(struct recorder *recorder, const struct capture_chunk *chunk,
+		   const uint8_t *payload, size_t nr);
+int recorder__info(struct recorder *recorder, const char *key, const char *value);
 /* --last: a file of what is in memory. */
 int recorder__save(struct recorder *recorder, const char *why);
+/* ledger NULL: no commands were kept. */
 int recorder__finish(struct recorder *recorder, uint64_t end_ns, const struct ledger *ledger);
 
 bool recorder__is_full(const struct recorder *recorder);

@@ -6,9 +6,10 @@
 #include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 #include "cmd.h"
-#include "collect/cgroup.h"
+#include "decode/nvme.h"
 #include "log.h"
 #include "session_inside.h"
 
@@ -117,6 +118,35 @@ void session_set_time(struct session *s, uint64_t now_ns)
 	s->inside->last_ns = now_ns;
 }
 
+static uint64_t session_clock_ns(clockid_t clock)
+{
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+struct capture_clock session_clock(void)
+{
+	return (struct capture_clock){
+		.mono_ns = session_clock_ns(CLOCK_MONOTONIC),
+		.real_ns = session_clock_ns(CLOCK_REALTIME),
+		.boot_ns = session_clock_ns(CLOCK_BOOTTIME),
+	};
+}
+
+/* A capture that is full is all that some views are for; a COMMAND is not ended for it. */
+void session_check_full(struct session *s)
+{
+	struct session_inside *in = s->inside;
+
+	if (!in->recorder || !recorder__is_full(in->recorder))
+		return;
+	in->lost = true;
+	if (in->view->only_keeps && !loop__child_pid(in->loop))
+		loop__stop(in->loop);
+}
+
 int session_tick(struct session *s)
 {
 	struct session_inside *in = s->inside;
@@ -137,9 +167,51 @@ void session__stop(struct session *s)
 
 /* ---- what a view asks ---- */
 
+struct run *session__probes(const struct session *s)
+{
+	return s->inside->probes;
+}
+
+struct io *session__io(const struct session *s)
+{
+	return s->inside->source->io ? s->inside->source->io(s) : NULL;
+}
+
+const struct cache_about *session__cache_about(const struct session *s)
+{
+	return s->inside->source->cache_about(s);
+}
+
+void session__cache_read(const struct session *s, cache_row_fn fn, void *arg)
+{
+	s->inside->source->cache_read(s, fn, arg);
+}
+
+void session__cache_losses(const struct session *s, struct cache_losses *losses)
+{
+	s->inside->source->cache_losses(s, losses);
+}
+
+char *session__disk(const struct session *s, uint32_t dev, char *buf, size_t size)
+{
+	const char *name =
+		s->inside->source->text(s, GLOSSARY_DISKS, (struct glossary_id){ { dev } });
+
+	if (name)
+		snprintf(buf, size, "%s", name);
+	else
+		snprintf(buf, size, "%u:%u", dev >> 20, dev & 0xfffff);
+	return buf;
+}
+
 const struct device *session__device(struct session *s, const struct io_record *record)
 {
 	return s->inside->source->device(s, record);
+}
+
+const char *session__host(const struct session *s)
+{
+	return s->inside->source->host ? s->inside->source->host(s) : NULL;
 }
 
 void session__stack_losses(const struct session *s, uint64_t *taken, uint64_t *failed)
@@ -149,9 +221,28 @@ void session__stack_losses(const struct session *s, uint64_t *taken, uint64_t *f
 		s->inside->source->stack_losses(s, taken, failed);
 }
 
-const struct io_stack *session__stack(const struct session *s, uint32_t number)
+const char *session__stack(const struct session *s, const struct io_record *record, bool user)
 {
-	return s->inside->source->stack ? s->inside->source->stack(s, number) : NULL;
+	const struct io_stages *stages = io_record__stages(record);
+	struct glossary_id id;
+
+	if (!stages)
+		return NULL;
+	id.words[0] = user ? stages->user_stack : stages->kernel_stack;
+	id.words[1] = user ? record->pid : 0;
+	return id.words[0] ? s->inside->source->text(s, GLOSSARY_STACKS, id) : NULL;
+}
+
+const char *session__file(const struct session *s, uint64_t inode, uint32_t dev)
+{
+	const struct glossary_id id = { { inode, dev } };
+
+	return inode ? s->inside->source->text(s, GLOSSARY_FILES, id) : NULL;
+}
+
+bool session__knows(const struct session *s, enum glossary_kind kind)
+{
+	return s->inside->source->knows(s, kind);
 }
 
 const struct device_list *session__devices(const struct session *s)
@@ -169,17 +260,68 @@ uint64_t session__wall_ns(const struct session *s, uint64_t mono_ns)
 	return capture_about__wall_ns(s->inside->source->about(s), mono_ns);
 }
 
+uint64_t session_later(uint64_t ns, uint64_t by_ns)
+{
+	return ns + by_ns < ns ? UINT64_MAX : ns + by_ns;
+}
+
+void session__span(const struct session *s, uint64_t *from_ns, uint64_t *to_ns)
+{
+	const struct file_options *f = &s->options->file;
+
+	*from_ns = session_later(s->start_ns, f->from_ns.value);
+	*to_ns = f->to_ns.given ? session_later(s->start_ns, f->to_ns.value) : UINT64_MAX;
+}
+
+bool session__is_met(struct session *s, const struct condition *condition,
+		     const struct io_record *record, struct command_row *row)
+{
+	const struct device *device;
+
+	if (!condition)
+		return true;
+	device = session__device(s, record);
+	command_row__fill(row, record,
+			  &(struct command_context){
+				  .dev = device ? device->name : NULL,
+				  .block_size = device ? device->block_size : 0,
+				  .op_names = session__op_names(s),
+				  .start_ns = s->start_ns,
+				  .wall_ns = session__wall_ns(s, io_record__time_ns(record)),
+				  .cdw = true,
+			  });
+	return condition__is_true(condition, row);
+}
+
+const char *session__about(const struct session *s, const char *key)
+{
+	return capture_about__info(s->inside->source->about(s), key);
+}
+
 char *session__cgroup_path(const struct session *s, uint64_t id, char *buf, size_t size)
 {
-	const char *path = s->inside->source->cgroup ? s->inside->source->cgroup(s, id) : NULL;
+	const char *path =
+		s->inside->source->text(s, GLOSSARY_CGROUPS, (struct glossary_id){ { id } });
 
-	if (!s->inside->source->cgroup)
-		return cgroup__path(id, buf, size);
 	if (path)
 		snprintf(buf, size, "%s", path);
 	else
 		snprintf(buf, size, "cgroup-%" PRIu64, id);
 	return buf;
+}
+
+uint64_t session__failovers(const struct session *s, int device)
+{
+	return device >= 0 && device < SESSION_PATHS ? s->inside->failovers[device] : 0;
+}
+
+void session_count_failover(struct session *s, const struct io_record *record, int device)
+{
+	const struct device_list *list = session__devices(s);
+
+	if (record->what == RECORD_END && nvme_status__is_path(record->kind, record->status) &&
+	    device >= 0 && device < SESSION_PATHS && device__is_leg(&list->devices[device]))
+		s->inside->failovers[device]++;
 }
 
 bool session__sees_nvme(const struct session *s)
@@ -209,23 +351,27 @@ struct recorder *session__recorder(const struct session *s)
 
 /* ---- the run ---- */
 
-/* Which of several ends is told: a --fail-if, then the COMMAND's own, then loss. */
+/* Which of several ends is told: a --fail-if, what was watched for, the COMMAND's own, loss. */
 static int session_verdict(const struct session *s)
 {
 	int child = loop__child_status(s->inside->loop);
-	bool whole = !s->inside->lost && (!s->ledger_known || ledger__is_whole(&s->ledger));
+	bool whole = !s->inside->lost && !s->incomplete &&
+		     (!s->ledger_known || ledger__is_whole(&s->ledger));
 
 	if (s->ledger_known)
 		ledger__print(&s->ledger);
 	if (s->came_true)
 		return EXIT_CAME_TRUE;
+	if (s->found)
+		return EXIT_FOUND;
 	if (child)
 		return child;
 	return whole || s->options->run.allow_loss ? EXIT_DONE : EXIT_LOST;
 }
 
 /* What only one of the two sources understands. */
-static int session_check_options(const struct options *options, char **argv)
+static int session_check_options(const struct session_view *view, const struct options *options,
+				 char **argv)
 {
 	const struct file_options *f = &options->file;
 
@@ -238,9 +384,33 @@ static int session_check_options(const struct options *options, char **argv)
 			       f->from_ns.given ? "from" : "to");
 	if (f->from_ns.given && f->to_ns.given && f->to_ns.value <= f->from_ns.value)
 		return log_err(-EINVAL, "--to is not after --from: there is nothing between them");
+	if (f->anonymous && !f->read.nr && !view->only_keeps)
+		return log_err(-EINVAL, "--anonymous is about a capture: it needs -r FILE");
+	if (f->key && !f->anonymous)
+		return log_err(-EINVAL, "--key is that of --anonymous, which is not asked for");
 	if (f->zstd && !f->write)
 		return log_err(-EINVAL, "--zstd is about a capture: it needs -w FILE");
 	return 0;
+}
+
+static const struct session_source *session_source_of(const struct session_view *view,
+						      const struct options *options)
+{
+	if (view->asks)
+		return options->file.read.nr ? &session_called : &session_probe;
+	if (view->wants_cache)
+		return options->file.read.nr ? &session_cached : &session_cache;
+	return options->file.read.nr ? &session_replay : &session_live;
+}
+
+static int session_make_alias(struct session *s)
+{
+	struct alias *alias;
+
+	if (!s->options->file.anonymous)
+		return 0;
+	alias = s->inside->alias = calloc(1, sizeof(*alias));
+	return alias ? alias__init(alias, s->options->file.key) : log_err(-ENOMEM, "out of memory");
 }
 
 int session__run(const struct session_view *view, void *state, const struct options *options,
@@ -249,23 +419,27 @@ int session__run(const struct session_view *view, void *state, const struct opti
 	struct session_inside inside = {
 		.view = view,
 		.state = state,
-		.source = options->file.read.nr ? &session_replay : &session_live,
+		.source = session_source_of(view, options),
 	};
 	struct session s = { .options = options, .inside = &inside };
-	int err = session_check_options(options, argv), closed;
+	int err = session_check_options(view, options, argv), closed;
 
 	err = err ?: session_open_output(&s);
 	if (err)
 		return err;
-	inside.wants = view->wants(state, options);
+	if (view->wants)
+		inside.wants = view->wants(state, options);
+	err = session_make_alias(&s);
 	inside.loop = loop__new();
-	err = inside.loop ? inside.source->run(&s, argv)
-			  : log_err(-errno, "cannot make an event loop");
+	if (!err)
+		err = inside.loop ? inside.source->run(&s, argv)
+				  : log_err(-errno, "cannot make an event loop");
 	closed = session_close_output(&s);
 	err = err ?: closed;
 	err = err ?: session_verdict(&s);
 	inside.source->free(&s);
 	recorder__free(inside.recorder);
 	loop__free(inside.loop);
+	free(inside.alias);
 	return err;
 }

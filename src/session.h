@@ -3,18 +3,25 @@
  * session.h: one run of a view: where its data comes from and goes to, when it ticks, when it ends.
  * A view gives a few functions; signals, -i, -t, -n, the COMMAND, uevents, rings, -w, -r, --out and
  * a closed pipe are seen to here, once for all views. Of this machine (session_live.c) or of
- * captures (session_replay.c): a view need not know which.
+ * captures (session_replay.c): a view need not know which. Views of any event have a collector of
+ * their own (session_probe.c).
  */
 #ifndef IOSONAR_SESSION_H
 #define IOSONAR_SESSION_H
 
 #include <stdbool.h>
 #include <stdio.h>
+#include "asked.h"
+#include "capture/glossary.h"
+#include "collect/cache.h"
 #include "collect/io.h"
 #include "collect/ledger.h"
+#include "condition.h"
+#include "decode/row.h"
 #include "options.h"
 #include "render/column.h"
 
+struct capture_part;
 struct session_inside;
 
 struct session {
@@ -25,15 +32,30 @@ struct session {
 	/* At this tick: since the start of the run, of what is shown (--from), of the interval. */
 	double elapsed_s, span_s, interval_s;
 	bool came_true;	      /* a --fail-if did */
+	bool found;	      /* what the view watches for was there when it looked last */
+	bool incomplete;      /* the view could not see everything: said */
 	bool ledger_known;    /* at the end; a capture that was cut has none */
 	struct ledger ledger; /* likewise */
 	struct session_inside *inside;
 };
 
 struct session_view {
+	/* A view of any event says so: what was asked; then no io is wanted, on_hit gets records.
+	 */
+	struct asked *(*asks)(void *state);
+	int (*on_hit)(void *state, struct session *session, const struct probe_record *record,
+		      const void *values);
+	/* Of a view of calls, a chunk of a capture. -EBADMSG: it makes no sense, and is skipped. */
+	int (*on_part)(void *state, struct session *session, struct capture_part *part);
+	/* A view of the page cache says what it wants of it; then no io is wanted. */
+	struct cache_wants (*wants_cache)(void *state, const struct options *options);
 	struct io_wants (*wants)(void *state, const struct options *options);
+	/* Every miss, if the view wants them. */
+	int (*on_miss)(void *state, struct session *session, const struct cache_event *event);
 	int (*on_start)(void *state, struct session *session); /* attached, nothing counted yet */
 	int (*on_tick)(void *state, struct session *session);  /* every interval; may be NULL */
+	/* Of any event with user stacks, often: to name them before their processes end. */
+	int (*on_glance)(void *state, struct session *session);
 	/* Every record, in order of time; NULL: none are wanted. */
 	int (*on_record)(void *state, struct session *session, const struct io_record *record);
 	/* SIGUSR1; NULL: it does what it does elsewhere. */
@@ -42,10 +64,14 @@ struct session_view {
 	void (*on_flush)(void *state); /* the output is about to be flushed; may be NULL */
 	bool counts_records; /* -n is about them, and the view stops itself; else about intervals */
 	bool only_keeps;     /* without its capture the run is pointless */
+	bool runs_programs;  /* on a tick: the right to do so is kept */
+	bool only_at_end;    /* without -i and -n there are no ticks */
+	bool follows_command; /* of any event: of the COMMAND and what it starts, if there is one */
 };
 
 /* Printed after on_end when the format is JSON: every view's list of objects ends with it. */
 extern const struct object session_ledger;
+extern const struct object session_probe_ledger; /* the same, of a view of any event */
 
 /* The whole run. A negative errno (said), or an exit code. */
 int session__run(const struct session_view *view, void *state, const struct options *options,
@@ -54,17 +80,45 @@ void session__stop(struct session *session); /* -n was reached: no more records,
 /* "nothing yet" for a person who waits; erased by the next one. Only on a terminal. */
 void session__status(const struct session *session, const char *text);
 
+/* Of any event, at the end: what became of all hits, as JSON and in words. Also of a capture. */
+void session__tell_hits(struct session *session, const struct run_counts *counts);
+/* The programs at work, of a view of any event. */
+struct run *session__probes(const struct session *session);
+/* Of a view of the page cache: how it was seen, all rows as they are now, what was lost. */
+const struct cache_about *session__cache_about(const struct session *session);
+void session__cache_read(const struct session *session, cache_row_fn fn, void *arg);
+void session__cache_losses(const struct session *session, struct cache_losses *losses);
+/* "nvme0n1p1"; "0:34" of a file system without a device. Returns buf. */
+char *session__disk(const struct session *session, uint32_t dev, char *buf, size_t size);
+/* The collector, for a view that no capture could feed; NULL: this is one. */
+struct io *session__io(const struct session *session);
 /* What a record speaks of; NULL: not known. */
 const struct device *session__device(struct session *session, const struct io_record *record);
-/* The stack that a record names; NULL: none. Of this machine: a capture has names instead. */
-const struct io_stack *session__stack(const struct session *session, uint32_t number);
+/* The machine that the record at hand is of; NULL: its capture does not say. Hostile. */
+const char *session__host(const struct session *session);
+/* The stack that a record names: functions, innermost first, "vfs_read;ksys_read"; NULL: none. */
+const char *session__stack(const struct session *session, const struct io_record *record,
+			   bool user);
+/* A file, or "[swap]" and the like; NULL: no data, or not known. Hostile. */
+const char *session__file(const struct session *session, uint64_t inode, uint32_t dev);
+/* Does it know what such ids stand for? A capture may hold none. */
+bool session__knows(const struct session *session, enum glossary_kind kind);
 /* How many could not be taken: another had their place; for other reasons. */
 void session__stack_losses(const struct session *session, uint64_t *taken, uint64_t *failed);
 const struct device_list *session__devices(const struct session *session);
 char *const *session__op_names(const struct session *session); /* of block operations */
 uint64_t session__wall_ns(const struct session *session, uint64_t mono_ns); /* 0: not known */
+void session__span(const struct session *session, uint64_t *from_ns,
+		   uint64_t *to_ns); /* --from, --to */
+/* --if, --when: does the record meet it? NULL: yes. `row` gets all that it can ask for. */
+bool session__is_met(struct session *session, const struct condition *condition,
+		     const struct io_record *record, struct command_row *row);
+/* What a capture says of itself, by a key of capture/about.h; NULL: nothing. Hostile. */
+const char *session__about(const struct session *session, const char *key);
 /* As cgroup__path, but of the machine that the data is from. */
 char *session__cgroup_path(const struct session *session, uint64_t id, char *buf, size_t size);
+/* Commands of this device, by its place in the list, that failed with its path; with by_path. */
+uint64_t session__failovers(const struct session *session, int device);
 bool session__sees_nvme(const struct session *session);
 bool session__sees_block(const struct session *session);
 

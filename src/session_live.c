@@ -8,6 +8,8 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <time.h>
+#include "collect/cgroup.h"
+#include "frames.h"
 #include "log.h"
 #include "privilege.h"
 #include "session_inside.h"
@@ -21,23 +23,20 @@ struct session_live_state {
 	struct io *io;
 	struct order order;
 	struct capture_about about; /* its clocks */
-	uint64_t ended;		    /* commands that had a record */
-	uint64_t dropped;	    /* records, as far as the capture knows */
-	bool view_failed;	    /* it gets no more records */
+	struct frames *frames;	    /* NULL: no stacks are wanted */
+	struct glossary known[NR_GLOSSARIES];
+	uint64_t ended;	  /* commands that had a record */
+	uint64_t dropped; /* records, as far as the capture knows */
+	bool view_failed; /* it gets no more records */
 	int record_err;
 };
 
-static uint64_t live_clock_ns(clockid_t clock)
+static uint64_t live_now_ns(void)
 {
 	struct timespec ts;
 
-	clock_gettime(clock, &ts);
+	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
-}
-
-static uint64_t live_now_ns(void)
-{
-	return live_clock_ns(CLOCK_MONOTONIC);
 }
 
 /* ---- records ---- */
@@ -59,6 +58,8 @@ static void live_hand_on(void *arg, const struct io_record *record)
 
 	if (live->record_err || in->stopped)
 		return;
+	if (in->wants.by_path && record->status)
+		session_count_failover(s, record, io__device_of(live->io, record));
 	if (in->recorder)
 		live->record_err = recorder__record(in->recorder, record);
 	if (!live->record_err && in->view->on_record && !live->view_failed)
@@ -92,12 +93,9 @@ static int live_on_clock(void *arg)
 {
 	struct session *s = arg;
 	struct capture_about *about = &s->inside->live->about;
-	struct capture_clock clock;
+	const struct capture_clock clock = session_clock();
 	int err;
 
-	clock.mono_ns = live_clock_ns(CLOCK_MONOTONIC);
-	clock.real_ns = live_clock_ns(CLOCK_REALTIME);
-	clock.boot_ns = live_clock_ns(CLOCK_BOOTTIME);
 	capture_about__forget_clocks(about, clock.mono_ns - live_keep_clocks_ns);
 	err = capture_about__add_clock(about, &clock);
 	if (!err && s->inside->recorder)
@@ -105,24 +103,12 @@ static int live_on_clock(void *arg)
 	return err;
 }
 
-/* A capture that is full is all that some views are for; a COMMAND is not ended for it. */
-static void live_check_full(struct session *s)
-{
-	struct session_inside *in = s->inside;
-
-	if (!in->recorder || !recorder__is_full(in->recorder))
-		return;
-	in->lost = true;
-	if (in->view->only_keeps && !loop__child_pid(in->loop))
-		loop__stop(in->loop);
-}
-
 static int live_on_poll(void *arg)
 {
 	struct session *s = arg;
 	int err = live_fetch(s, live_now_ns() - live_window_ns);
 
-	live_check_full(s);
+	session_check_full(s);
 	return err ?: session_flush(s);
 }
 
@@ -142,7 +128,7 @@ static int live_end_records(struct session *s)
 	int err = live_fetch(s, UINT64_MAX);
 
 	log_verbose("records sent: %" PRIu64, io__records_tried(s->inside->live->io));
-	live_check_full(s);
+	session_check_full(s);
 	if (s->inside->wants.rows)
 		return err;
 	io__read(s->inside->live->io, live_count_row, &rows);
@@ -210,9 +196,63 @@ static int live_arm(struct session *s)
 	return err;
 }
 
-static int live_device_of(void *io, const struct io_record *record)
+/* ---- what ids stand for ---- */
+
+/* "cgroup-1234" is no path. */
+static char *live_cgroup(uint64_t id)
 {
-	return io__device_of(io, record);
+	char path[4096];
+
+	return cgroup__path(id, path, sizeof(path))[0] == '/' ? strdup(path) : NULL;
+}
+
+static char *live_find_text(const struct session_live_state *live, enum glossary_kind kind,
+			    struct glossary_id id)
+{
+	const struct io_stack *stack;
+
+	switch (kind) {
+	case GLOSSARY_CGROUPS: return live_cgroup(id.words[0]);
+	case GLOSSARY_STACKS:
+		stack = io__stack(live->io, (uint32_t)id.words[0]);
+		return stack && live->frames
+			       ? frames__text(live->frames, stack, (uint32_t)id.words[1])
+			       : NULL;
+	case GLOSSARY_FILES: return io__file(live->io, id.words[0], (uint32_t)id.words[1]);
+	default: return NULL;
+	}
+}
+
+/* Asked once, while it is there; what has no text now will not have one later. */
+static const char *live_text(const struct session *s, enum glossary_kind kind,
+			     struct glossary_id id)
+{
+	struct session_live_state *live = s->inside->live;
+	const struct glossary_entry *entry = glossary__find(&live->known[kind], id);
+	char *text;
+
+	if (entry)
+		return entry->text;
+	text = live_find_text(live, kind, id);
+	entry = glossary__add(&live->known[kind], id, text);
+	free(text);
+	return entry ? entry->text : NULL;
+}
+
+static const char *live_text_of(void *s, enum glossary_kind kind, struct glossary_id id)
+{
+	return live_text(s, kind, id);
+}
+
+static bool live_knows(const struct session *s, enum glossary_kind kind)
+{
+	(void)s, (void)kind;
+	return true;
+}
+
+static int live_device_of(void *s, const struct io_record *record)
+{
+	return io__device_of(((struct session *)s)->inside->live->io, record);
 }
 
 /* After the programs were attached: who may not measure must not empty an old file. */
@@ -223,9 +263,11 @@ static int live_keep(struct session *s)
 		.options = &s->options->file,
 		.devices = io__devices(io),
 		.device_of = live_device_of,
-		.arg = io,
+		.text = live_text_of,
+		.arg = s,
 		.op_names = io__kernel(io)->op_names,
 		.start_ns = s->start_ns,
+		.alias = s->inside->alias,
 	};
 
 	return s->options->file.write ? recorder__new(&run, &s->inside->recorder) : 0;
@@ -241,7 +283,14 @@ static int live_start(struct session *s, char **argv)
 		return log_err(-ENOMEM, "out of memory");
 	if (s->options->file.write && !in->wants.records)
 		in->wants.records = in->wants.rows = true;
+	if (in->wants.kernel_stacks || in->wants.user_stacks) {
+		in->live->frames = frames__new(in->wants.kernel_stacks, in->wants.user_stacks);
+		if (!in->live->frames)
+			return log_err(-ENOMEM, "out of memory");
+	}
 	err = io__open(&in->live->io, &in->wants);
+	if (!err && in->live->frames)
+		frames__prepare(in->live->frames);
 	if (!err && argv && argv[0])
 		err = loop__start_child(in->loop, argv);
 	if (err)
@@ -261,6 +310,27 @@ static void live_tell_bios(struct session *s)
 		return;
 	log_warn("lost %" PRIu64 ": bios found their table full", missed);
 	s->inside->lost = true;
+}
+
+static void live_tell_events(struct session *s)
+{
+	uint64_t missed = io__events_missed(s->inside->live->io);
+
+	if (!missed)
+		return;
+	log_warn("lost %" PRIu64 " events of controllers: the ring was full", missed);
+	s->inside->lost = true;
+}
+
+/* Their rows are there, by number. */
+static void live_tell_files(const struct session *s)
+{
+	uint64_t missed = io__files_missed(s->inside->live->io);
+
+	if (missed)
+		log_note("%" PRIu64 " I/Os are of files whose names found no room: they are shown "
+			 "by their inode",
+			 missed);
 }
 
 /* A view that failed counted nothing: the ledger without a second count. */
@@ -286,6 +356,8 @@ static int live_end(struct session *s, int err)
 	if (in->wants.records)
 		end_err = live_end_records(s);
 	live_tell_bios(s);
+	live_tell_files(s);
+	live_tell_events(s);
 	err = err ?: end_err;
 	err = err ?: in->view->on_end(in->state, s);
 	if (!s->ledger_known)
@@ -294,7 +366,7 @@ static int live_end(struct session *s, int err)
 		session_show_ledger(s);
 	if (in->recorder)
 		end_err = recorder__finish(in->recorder, in->last_ns, &s->ledger);
-	live_check_full(s);
+	session_check_full(s);
 	return err ?: end_err;
 }
 
@@ -310,6 +382,7 @@ static void live_drop_privileges(const struct session *s)
 		.child = loop__child_pid(s->inside->loop),
 		.attaches = io__attaches_later(s->inside->live->io),
 		.creates_files = file->size_bytes.given || file->last_ns.given,
+		.runs = s->inside->view->runs_programs,
 	};
 
 	if (!s->options->run.keep_privileges)
@@ -328,6 +401,11 @@ static int live_run(struct session *s, char **argv)
 
 /* ---- what a view asks ---- */
 
+static struct io *live_io(const struct session *s)
+{
+	return s->inside->live->io;
+}
+
 static const struct device *live_device(struct session *s, const struct io_record *record)
 {
 	struct io *io = s->inside->live->io;
@@ -339,11 +417,6 @@ static const struct device *live_device(struct session *s, const struct io_recor
 static const struct device_list *live_devices(const struct session *s)
 {
 	return io__devices(s->inside->live->io);
-}
-
-static const struct io_stack *live_stack(const struct session *s, uint32_t number)
-{
-	return io__stack(s->inside->live->io, number);
 }
 
 static void live_stack_losses(const struct session *s, uint64_t *taken, uint64_t *failed)
@@ -389,15 +462,20 @@ static void live_free(struct session *s)
 		return;
 	order__free(&live->order);
 	capture_about__free(&live->about);
+	for (int kind = 0; kind < NR_GLOSSARIES; kind++)
+		glossary__free(&live->known[kind]);
+	frames__free(live->frames);
 	io__free(live->io);
 	free(live);
 }
 
 const struct session_source session_live = {
 	.run = live_run,
+	.io = live_io,
 	.device = live_device,
 	.devices = live_devices,
-	.stack = live_stack,
+	.text = live_text,
+	.knows = live_knows,
 	.stack_losses = live_stack_losses,
 	.op_names = live_op_names,
 	.about = live_about,

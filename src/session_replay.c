@@ -12,21 +12,21 @@
 #include "capture/filter.h"
 #include "capture/merge.h"
 #include "log.h"
+#include "progress.h"
 #include "session_inside.h"
 #include "wire/stage.h"
 
 enum {
-	REPLAY_LOOK = 4096,	 /* records between two looks at signals */
-	REPLAY_PROGRESS = 65536, /* and at the progress */
-	REPLAY_IDLE = 3600,	 /* empty intervals in a row that are shown */
-	REPLAY_PLACES = 256,	 /* rows that are found without being looked for */
+	REPLAY_LOOK = 4096,  /* records between two looks at signals, and at the clock */
+	REPLAY_IDLE = 3600,  /* empty intervals in a row that are shown */
+	REPLAY_PLACES = 256, /* rows that are found without being looked for */
 };
 
 /* What a record says that its row depends on; zeros where --by does not ask. */
 struct replay_key {
 	uint64_t place; /* device, kind, op, size class, queue */
 	uint64_t task;	/* pid, CPU, and whether that is known */
-	uint64_t cgroup;
+	uint64_t cgroup, inode, file_dev;
 	uint64_t comm[2];
 };
 
@@ -43,7 +43,13 @@ struct session_replay_state {
 	struct breakdown rows;			   /* of a view that wants rows, not records */
 	struct replay_place places[REPLAY_PLACES]; /* where some of them are */
 	uint64_t from_ns, to_ns, end_ns, next_tick_ns;
+	char **hosts; /* by file; NULL: it does not say */
+	struct {
+		struct io_record record;
+		struct io_stages stages;
+	} renamed; /* the record at hand, with --anonymous */
 	uint64_t nr_records, nr_submits;
+	struct progress progress;
 	uint64_t nr_other; /* commands that do not say what --by asks for */
 };
 
@@ -54,37 +60,14 @@ static const struct capture_about *replay_about(const struct session *s)
 
 /* ---- when ---- */
 
-static bool replay_info_ns(const struct capture_reader *reader, const char *key, uint64_t *ns)
-{
-	const char *text = capture_about__info(capture_reader__about(reader), key);
-	char *end;
-
-	if (!text || !*text)
-		return false;
-	errno = 0;
-	*ns = strtoull(text, &end, 10);
-	return !errno && !*end;
-}
-
 /* From when to when a file was recorded, on the first file's clock. False: it holds nothing. */
 static bool replay_span(const struct capture_merge *merge, size_t nr, uint64_t *start_ns,
 			uint64_t *end_ns)
 {
-	const struct capture_reader *reader = capture_merge__reader(merge, nr);
-	uint64_t shift_ns = capture_merge__shift_ns(merge, nr), min_ns, max_ns;
-	bool records = capture_reader__span(reader, &min_ns, &max_ns);
-	bool start = replay_info_ns(reader, CAPTURE_INFO_START, start_ns);
-	bool end = replay_info_ns(reader, CAPTURE_INFO_END, end_ns);
+	uint64_t shift_ns = capture_merge__shift_ns(merge, nr);
 
-	if (!records && !start)
+	if (!capture_reader__run(capture_merge__reader(merge, nr), start_ns, end_ns))
 		return false;
-	/* What the records say holds: a text in a file may be anything. */
-	if (records && (!start || *start_ns > min_ns))
-		*start_ns = min_ns;
-	if (!end || *end_ns < *start_ns)
-		*end_ns = *start_ns;
-	if (records && *end_ns < max_ns)
-		*end_ns = max_ns;
 	*start_ns += shift_ns;
 	*end_ns += shift_ns;
 	return true;
@@ -107,11 +90,6 @@ static void replay_find_span(struct session *s)
 	}
 }
 
-static uint64_t replay_later(uint64_t ns, uint64_t by_ns)
-{
-	return ns + by_ns < ns ? UINT64_MAX : ns + by_ns;
-}
-
 /* --from, --to, -t: the files skip what is outside without reading it. */
 static void replay_bound(struct session *s)
 {
@@ -119,16 +97,15 @@ static void replay_bound(struct session *s)
 	const struct file_options *f = &s->options->file;
 	const struct option_number *duration = &s->options->run.duration_ns;
 
-	replay->from_ns = replay_later(s->start_ns, f->from_ns.value);
-	replay->to_ns = f->to_ns.given ? replay_later(s->start_ns, f->to_ns.value) : UINT64_MAX;
-	if (duration->given && replay_later(replay->from_ns, duration->value) < replay->to_ns)
-		replay->to_ns = replay_later(replay->from_ns, duration->value);
+	session__span(s, &replay->from_ns, &replay->to_ns);
+	if (duration->given && session_later(replay->from_ns, duration->value) < replay->to_ns)
+		replay->to_ns = session_later(replay->from_ns, duration->value);
 	capture_merge__bound(replay->merge, f->from_ns.given ? replay->from_ns : 0, replay->to_ns);
 	if (replay->end_ns > replay->to_ns)
 		replay->end_ns = replay->to_ns;
 	if (replay->end_ns < replay->from_ns)
 		replay->end_ns = replay->from_ns;
-	replay->next_tick_ns = replay_later(replay->from_ns, session_interval(s));
+	replay->next_tick_ns = session_later(replay->from_ns, session_interval(s));
 	s->inside->last_ns = replay->from_ns;
 }
 
@@ -147,7 +124,7 @@ static void replay_skip_idle(struct session *s, uint64_t now_ns)
 
 	replay->next_tick_ns += left * interval;
 	s->inside->last_ns = replay->next_tick_ns;
-	replay->next_tick_ns = replay_later(replay->next_tick_ns, interval);
+	replay->next_tick_ns = session_later(replay->next_tick_ns, interval);
 }
 
 static int replay_tick(struct session *s)
@@ -157,7 +134,7 @@ static int replay_tick(struct session *s)
 	int err;
 
 	replay_set_time(s, in->replay->next_tick_ns);
-	in->replay->next_tick_ns = replay_later(in->replay->next_tick_ns, session_interval(s));
+	in->replay->next_tick_ns = session_later(in->replay->next_tick_ns, session_interval(s));
 	err = session_tick(s);
 	if ((count->given && in->ticks >= count->value) || loop__is_interrupted(in->loop))
 		in->stopped = true;
@@ -188,7 +165,7 @@ static const struct device *replay_device(struct session *s, const struct io_rec
 /* Does --by ask for what only stages hold, and this record has none? */
 static bool replay_is_other(const struct io_wants *w, const struct io_record *r)
 {
-	return (w->by_cpu || w->by_cgroup) && !(r->flags & RECORD_STAGES);
+	return (w->by_cpu || w->by_cgroup || w->by_file) && !(r->flags & RECORD_STAGES);
 }
 
 /* As the programs make a row's key. */
@@ -202,9 +179,12 @@ static void replay_tags(const struct session *s, const struct io_record *r,
 	if (stages) {
 		tags->cpu = stages->cpu;
 		tags->cgroup = stages->cgroup;
+		tags->inode = stages->inode;
+		tags->file_dev = stages->file_dev;
 	}
 	if (device) {
-		tags->device = (int32_t)(device - replay_about(s)->devices) + 1;
+		tags->path = (int32_t)(device - replay_about(s)->devices) + 1;
+		tags->device = device_list__head(&s->inside->replay->devices, tags->path - 1) + 1;
 		tags->ctrl = device->ctrl + 1;
 		tags->nsid = device->nsid;
 	}
@@ -234,14 +214,18 @@ static struct replay_key replay_key(const struct io_wants *w, const struct io_re
 		key.task |= (uint64_t)stages->cpu << 32;
 	if (stages && w->by_cgroup)
 		key.cgroup = stages->cgroup;
+	if (stages && w->by_file) {
+		key.inode = stages->inode;
+		key.file_dev = stages->file_dev;
+	}
 	key.task |= (uint64_t)replay_is_other(w, r) << 48;
 	return key;
 }
 
 static uint32_t replay_hash(const struct replay_key *key)
 {
-	uint64_t words =
-		key->place ^ key->task << 20 ^ key->cgroup << 9 ^ key->comm[0] ^ key->comm[1] << 7;
+	uint64_t words = key->place ^ key->task << 20 ^ key->cgroup << 9 ^ key->comm[0] ^
+			 key->comm[1] << 7 ^ key->inode << 3 ^ key->file_dev << 40;
 
 	return (uint32_t)(words * 0x9e3779b97f4a7c15ULL >> 56);
 }
@@ -255,9 +239,11 @@ static struct breakdown_row *replay_row(struct session *s, const struct io_recor
 	struct io_tags tags;
 
 	_Static_assert(REPLAY_PLACES == 256, "as many as the hash has values");
-	if (place->row && !((place->key.place ^ key.place) | (place->key.task ^ key.task) |
-			    (place->key.cgroup ^ key.cgroup) | (place->key.comm[0] ^ key.comm[0]) |
-			    (place->key.comm[1] ^ key.comm[1])))
+	if (place->row &&
+	    !((place->key.place ^ key.place) | (place->key.task ^ key.task) |
+	      (place->key.cgroup ^ key.cgroup) | (place->key.inode ^ key.inode) |
+	      (place->key.file_dev ^ key.file_dev) | (place->key.comm[0] ^ key.comm[0]) |
+	      (place->key.comm[1] ^ key.comm[1])))
 		return place->row;
 	replay_tags(s, r, replay_device(s, r), &tags);
 	*place = (struct replay_place){ key, breakdown__row(&replay->rows, &tags) };
@@ -272,6 +258,8 @@ static int replay_count(struct session *s, const struct io_record *r)
 
 	if (r->what == RECORD_SUBMIT)
 		return 0;
+	if (w->by_path && r->status && replay_device(s, r))
+		session_count_failover(s, r, (int)(replay_device(s, r) - replay_about(s)->devices));
 	row = replay_row(s, r);
 	s->inside->replay->nr_other += replay_is_other(w, r);
 	if (!row)
@@ -295,6 +283,16 @@ static void replay_read(struct session *s, io_row_fn fn, void *arg)
 	}
 }
 
+/* The same record, its stages behind it, of a task that is called otherwise. */
+static const struct io_record *replay_alias(struct session *s, const struct io_record *record)
+{
+	struct session_replay_state *replay = s->inside->replay;
+
+	memcpy(&replay->renamed, record, io_record__size(record));
+	alias__comm(s->inside->alias, replay->renamed.record.comm);
+	return &replay->renamed.record;
+}
+
 static int replay_record(struct session *s, const struct io_record *record)
 {
 	struct session_inside *in = s->inside;
@@ -304,26 +302,26 @@ static int replay_record(struct session *s, const struct io_record *record)
 	if (!capture_filter__passes(filter, record,
 				    filter->narrows ? replay_device(s, record) : NULL))
 		return 0;
+	if (in->alias)
+		record = replay_alias(s, record);
 	if (in->view->on_record)
 		return in->view->on_record(in->state, s, record);
 	return replay_count(s, record);
 }
 
-static void replay_progress(const struct session *s)
+/* Lines that a view prints for each record on the same terminal are progress enough. */
+static void replay_progress(struct session *s)
 {
 	const struct capture_merge *merge = s->inside->replay->merge;
 	uint64_t at = 0, all = 0;
-	char line[32];
 
-	if (isatty(fileno(s->out)))
+	if (s->inside->view->counts_records && isatty(fileno(s->out)))
 		return;
 	for (size_t i = 0; i < capture_merge__nr(merge); i++) {
 		at += capture_reader__position(capture_merge__reader(merge, i));
 		all += capture_reader__bytes(capture_merge__reader(merge, i));
 	}
-	snprintf(line, sizeof(line), "reading: %3.0f %%",
-		 all ? 100.0 * (double)at / (double)all : 0);
-	session__status(s, line);
+	progress__show(&s->inside->replay->progress, at, all);
 }
 
 /* Ctrl-C ends it with the summary, a reader that has gone without one. */
@@ -335,8 +333,7 @@ static int replay_look(struct session *s)
 		return 0;
 	if (loop__is_interrupted(s->inside->loop))
 		s->inside->stopped = true;
-	if (!(replay->nr_records % REPLAY_PROGRESS))
-		replay_progress(s);
+	replay_progress(s);
 	return session_flush(s);
 }
 
@@ -407,14 +404,11 @@ static bool replay_tell_damage(const struct capture_reader *reader)
 	const char *path = capture_reader__path(reader), *why;
 	uint64_t lost = replay_lost(reader, &why);
 
-	if (damage->truncated)
-		log_warn("%s is cut: it has no end after %" PRIu64 " bytes; what is whole was read",
-			 path, damage->truncated_at);
-	if (damage->blocks_corrupt || damage->records_corrupt)
-		log_warn("%s is damaged: %" PRIu64 " blocks with %" PRIu64 " records were skipped",
-			 path, damage->blocks_corrupt, damage->records_corrupt);
+	capture_damage__tell(damage, path);
 	if (lost)
 		log_warn("%s lacks %" PRIu64 " records: %s", path, lost, why);
+	if (!capture_reader__nr_records(reader) && capture_reader__has_cache(reader, false))
+		log_note("%s holds the page cache, no commands: iosonar cache -r shows it", path);
 	return lost || !capture_damage__is_whole(damage);
 }
 
@@ -430,7 +424,7 @@ static void replay_tell(struct session *s)
 			 replay->filter.nr_stageless);
 	if (replay->nr_other)
 		log_warn("%" PRIu64 " commands have a row of their own: their records do not say "
-			 "which CPU or cgroup issued them",
+			 "which CPU or cgroup issued them, or of which file they are",
 			 replay->nr_other);
 	if (replay->filter.nr_unplaced)
 		log_warn("%" PRIu64 " NVMe discards are left out: a record does not say in which "
@@ -447,6 +441,10 @@ static int replay_check_wants(const struct session *s)
 {
 	const struct io_wants *wants = &s->inside->wants;
 
+	if (wants->by_file && !replay_about(s)->glossaries[GLOSSARY_FILES].nr)
+		return log_err(-EINVAL,
+			       "--by file: this capture does not say of which file a command "
+			       "was: record it with --stages");
 	if (capture_merge__has_stages(s->inside->replay->merge))
 		return 0;
 	if (wants->by_cpu)
@@ -475,7 +473,40 @@ static uint32_t replay_mask(const struct io_wants *w)
 	return 1u << BY_CTRL | 1u << BY_NS | 1u << BY_DEV | 1u << BY_OP |
 	       (uint32_t)w->by_size << BY_SIZE | (uint32_t)w->by_queue << BY_QUEUE |
 	       (uint32_t)w->by_cpu << BY_CPU | (uint32_t)w->by_pid << BY_PID |
-	       (uint32_t)w->by_comm << BY_COMM | (uint32_t)w->by_cgroup << BY_CGROUP;
+	       (uint32_t)w->by_comm << BY_COMM | (uint32_t)w->by_cgroup << BY_CGROUP |
+	       (uint32_t)w->by_file << BY_FILE | (uint32_t)w->by_path << BY_PATH;
+}
+
+static int replay_find_hosts(struct session *s)
+{
+	struct session_replay_state *replay = s->inside->replay;
+	size_t nr = capture_merge__nr(replay->merge);
+	char name[ALIAS_NAME];
+
+	replay->hosts = calloc(nr + 1, sizeof(char *));
+	for (size_t i = 0; replay->hosts && i < nr; i++) {
+		const char *host = capture_about__info(
+			capture_reader__about(capture_merge__reader(replay->merge, i)),
+			CAPTURE_INFO_HOST);
+
+		if (host && s->inside->alias)
+			host = alias__name(s->inside->alias, ALIAS_HOST, host, name);
+		replay->hosts[i] = host ? strdup(host) : NULL;
+		if (host && !replay->hosts[i])
+			return -ENOMEM;
+	}
+	return replay->hosts ? 0 : -ENOMEM;
+}
+
+/* After the filters: they are about the names that there were. */
+static int replay_rename(struct session *s)
+{
+	const struct alias *alias = s->inside->alias;
+	int err = replay_find_hosts(s);
+
+	if (!err && alias)
+		err = capture_merge__alias(s->inside->replay->merge, alias);
+	return err ? log_err(err, "out of memory") : 0;
 }
 
 static int replay_open(struct session *s)
@@ -498,16 +529,17 @@ static int replay_open(struct session *s)
 	err = replay_check_wants(s);
 	if (err)
 		return err;
-	err = capture_filter__init(&replay->filter, in->wants.filter, in->wants.kinds,
-				   &(struct capture_filter_names){
-					   .devices = &replay->devices,
-					   .op_names = replay_op_names(s),
-					   .cgroups = replay_about(s)->cgroups,
-					   .nr_cgroups = replay_about(s)->nr_cgroups,
-				   });
+	err = capture_filter__init(
+		&replay->filter, in->wants.filter, in->wants.kinds,
+		&(struct capture_filter_names){
+			.devices = &replay->devices,
+			.op_names = replay_op_names(s),
+			.cgroups = &replay_about(s)->glossaries[GLOSSARY_CGROUPS],
+		});
 	replay->filter.submits = in->wants.split;
 	replay->filter.bios = in->wants.bios;
-	return err;
+	replay->filter.troubles = in->wants.troubles;
+	return err ? err : replay_rename(s);
 }
 
 static int replay_run(struct session *s, char **argv)
@@ -520,12 +552,13 @@ static int replay_run(struct session *s, char **argv)
 		return err;
 	replay_find_span(s);
 	replay_bound(s);
+	progress__begin(&in->replay->progress);
 	err = in->view->on_start(in->state, s);
 	err = err ?: replay_records(s);
+	progress__clear(&in->replay->progress);
 	if (err)
 		return err;
 	replay_set_time(s, in->replay->end_ns);
-	session__status(s, "");
 	replay_take_ledgers(s);
 	err = in->view->on_end(in->state, s);
 	if (!err)
@@ -539,6 +572,13 @@ static int replay_run(struct session *s, char **argv)
 static const struct device_list *replay_devices(const struct session *s)
 {
 	return &s->inside->replay->devices;
+}
+
+static const char *replay_host(const struct session *s)
+{
+	const struct session_replay_state *replay = s->inside->replay;
+
+	return replay->hosts[capture_merge__from(replay->merge)];
 }
 
 static bool replay_sees(const struct session *s, bool nvme)
@@ -555,9 +595,15 @@ static bool replay_sees(const struct session *s, bool nvme)
 	return false;
 }
 
-static const char *replay_cgroup(const struct session *s, uint64_t id)
+static const char *replay_text(const struct session *s, enum glossary_kind kind,
+			       struct glossary_id id)
 {
-	return capture_about__cgroup(replay_about(s), id);
+	return capture_about__text(replay_about(s), kind, id);
+}
+
+static bool replay_knows(const struct session *s, enum glossary_kind kind)
+{
+	return replay_about(s)->glossaries[kind].nr;
 }
 
 /* It came with the capture. */
@@ -573,6 +619,9 @@ static void replay_free(struct session *s)
 	if (!replay)
 		return;
 	capture_filter__free(&replay->filter);
+	for (size_t i = 0; replay->hosts && i < capture_merge__nr(replay->merge); i++)
+		free(replay->hosts[i]);
+	free(replay->hosts);
 	breakdown__free(&replay->rows);
 	capture_merge__free(replay->merge);
 	free(replay);
@@ -582,10 +631,12 @@ const struct session_source session_replay = {
 	.run = replay_run,
 	.device = replay_device,
 	.devices = replay_devices,
+	.host = replay_host,
 	.op_names = replay_op_names,
 	.about = replay_about,
 	.sees = replay_sees,
-	.cgroup = replay_cgroup,
+	.text = replay_text,
+	.knows = replay_knows,
 	.read = replay_read,
 	.take_ledger = replay_take_ledger,
 	.free = replay_free,

@@ -53,6 +53,9 @@ static struct io_tags breakdown_project(const struct breakdown *b, const struct 
 	out.cpu = breakdown_has(b, BY_CPU) ? t->cpu : 0;
 	out.pid = breakdown_has(b, BY_PID) ? t->pid : 0;
 	out.cgroup = breakdown_has(b, BY_CGROUP) ? t->cgroup : 0;
+	out.path = breakdown_has(b, BY_PATH) ? t->path : 0;
+	out.inode = breakdown_has(b, BY_FILE) ? t->inode : 0;
+	out.file_dev = breakdown_has(b, BY_FILE) ? t->file_dev : 0;
 	if (breakdown_has(b, BY_COMM))
 		memcpy(out.comm, t->comm, sizeof(out.comm));
 	return out;
@@ -158,6 +161,7 @@ int breakdown_row__compare(const void *left, const void *right)
 		(int64_t)a->ctrl - b->ctrl,
 		(int64_t)a->nsid - b->nsid,
 		(int64_t)a->device - b->device,
+		(int64_t)a->path - b->path,
 		a->kind - b->kind,
 		a->op - b->op,
 		a->size_class - b->size_class,
@@ -166,6 +170,8 @@ int breakdown_row__compare(const void *left, const void *right)
 		(int64_t)a->pid - b->pid,
 		memcmp(a->comm, b->comm, sizeof(a->comm)),
 		(a->cgroup > b->cgroup) - (a->cgroup < b->cgroup),
+		(int64_t)a->file_dev - b->file_dev,
+		(a->inode > b->inode) - (a->inode < b->inode),
 	};
 
 	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++)

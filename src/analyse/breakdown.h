@@ -24,15 +24,19 @@ enum breakdown_by {
 	BY_PID,
 	BY_COMM,
 	BY_CGROUP,
+	BY_FILE,
+	BY_PATH,
 	NR_BY,
 };
 
 /* Whose distribution it is. What was not asked for is zero, so that tags compare as bytes. */
 struct io_tags {
-	uint64_t cgroup;
+	uint64_t cgroup, inode;
+	uint32_t file_dev;
+	int32_t path; /* as device: a multipath head's path, and for all others the device itself */
 	char comm[24];
-	int32_t device; /* 1 + its number in the device list; 0: not asked for, or the row `other`
-			 */
+	int32_t device; /* 1 + its number in the device list; 0: not asked for, or the row `other`;
+			   of a path the head */
 	int32_t ctrl;	/* 1 + N of nvmeN; 0: none */
 	uint32_t nsid;
 	uint32_t pid;
@@ -41,7 +45,7 @@ struct io_tags {
 	uint8_t size_class;
 	uint8_t other; /* no row was left for it: its tags are not known */
 };
-_Static_assert(sizeof(struct io_tags) == 56, "no holes: compared as bytes");
+_Static_assert(sizeof(struct io_tags) == 72, "no holes: compared as bytes");
 
 struct breakdown_row {
 	struct io_tags tags;

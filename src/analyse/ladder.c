@@ -8,7 +8,7 @@
 
 /* ---- one record ---- */
 
-static const char rung_letters[NR_RUNGS] = "QGISADKNC";
+static const char rung_letters[NR_RUNGS] = "QGISADKNVEC";
 
 /* A time that is not there, or that cannot be (an old stamp of the same request), is left out. */
 static void moment_add(struct moment *moments, size_t *nr, enum rung rung, uint64_t ns,
@@ -56,6 +56,10 @@ static size_t block_moments(const struct io_record *r, const struct io_stages *s
 	moment_add(m, &nr, RUNG_ISSUED, issued_ns, r->end_ns);
 	if (r->attempts > 1)
 		moment_add(m, &nr, RUNG_AGAIN, r->last_ns, r->end_ns);
+	if (!r->attempts) {
+		moment_add(m, &nr, RUNG_BELOW, s->issued_ns, r->end_ns);
+		moment_add(m, &nr, RUNG_BACK, s->reaped_ns, r->end_ns);
+	}
 	moment_add(m, &nr, RUNG_DONE, r->end_ns, r->end_ns);
 	return nr;
 }
@@ -97,8 +101,12 @@ const char *step__words(enum rung from, enum rung to)
 					       : "plugged, to the driver";
 	case RUNG_REAPED: return "device";
 	case RUNG_ANSWERED: return from == RUNG_REAPED ? "driver reads the answer" : "device";
+	case RUNG_BELOW: return "volume passes it on";
+	case RUNG_BACK: return "below the volume";
 	case RUNG_DONE:
 		return from == RUNG_ANSWERED ? "request ends"
+		       : from == RUNG_BACK   ? "volume ends it"
+		       : from == RUNG_BELOW  ? "below the volume"
 		       : from == RUNG_GOT    ? "waits for a flush"
 					     : "device";
 	default: return "";

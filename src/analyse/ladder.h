@@ -24,6 +24,8 @@ enum rung {
 	RUNG_ISSUED,   /* D: it went to the driver's queue */
 	RUNG_REAPED,   /* K: the device's answer was found */
 	RUNG_ANSWERED, /* N: the driver had the answer */
+	RUNG_BELOW,    /* V: a volume's bio: the first of those made of it was submitted, */
+	RUNG_BACK,     /* E: the last of them ended */
 	RUNG_DONE,     /* C: the request and its bios ended */
 	NR_RUNGS,
 };

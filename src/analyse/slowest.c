@@ -33,8 +33,7 @@ bool slowest__takes(const struct slowest *slowest, uint64_t ns, int32_t device)
 
 static void slowest_drop(struct slowest *s, size_t at)
 {
-	free(s->ios[at].kernel_stack);
-	free(s->ios[at].user_stack);
+	free(s->ios[at].below);
 	memmove(&s->ios[at], &s->ios[at + 1], (s->nr - at - 1) * sizeof(*s->ios));
 	s->nr--;
 }

@@ -15,8 +15,9 @@ struct slow_io {
 	uint64_t ns;
 	int32_t device; /* as the caller numbers them */
 	struct io_record record;
-	struct io_stages stages;	 /* behind the record, as it came; else zeros */
-	char *kernel_stack, *user_stack; /* malloced texts or NULL: freed with it */
+	struct io_stages stages;	       /* behind the record, as it came; else zeros */
+	const char *kernel_stack, *user_stack; /* the caller's, or NULL */
+	char *below;			       /* what became of it; freed with it, or NULL */
 };
 
 struct slowest {

@@ -7,16 +7,6 @@
 
 enum { STACKS_MIN_INDEX = 64 };
 
-enum stack_half stack_half__of(int64_t id)
-{
-	switch (id) {
-	case -EEXIST: return STACK_COLLIDED;
-	case -ENOMEM: return STACK_NO_ROOM;
-	case -EFAULT: return STACK_NONE;
-	default: return id >= 0 ? STACK_TAKEN : STACK_FAILED;
-	}
-}
-
 const char *stack_half__words(enum stack_half half)
 {
 	static const char *const words[NR_STACK_HALF] = {
@@ -54,7 +44,6 @@ void stacks__init_with_hist(struct stacks *s, size_t most_rows)
 
 static void stacks_free_row(struct stack_row *row)
 {
-	free((void *)row->stack.kernel); /* with the user's behind it */
 	free(row->hist);
 	free(row);
 }
@@ -77,18 +66,29 @@ static uint64_t stacks_mix(uint64_t h, uint64_t word)
 	return (h ^ word) * 0x9e3779b97f4a7c15ULL ^ h >> 29;
 }
 
+static uint64_t stacks_mix_text(uint64_t h, const char *text)
+{
+	size_t len = text ? strlen(text) : 0;
+
+	for (uint64_t word = 0; len; word = 0) {
+		size_t part = len < sizeof(word) ? len : sizeof(word);
+
+		memcpy(&word, text, part);
+		h = stacks_mix(h, word);
+		text += part;
+		len -= part;
+	}
+	return stacks_mix(h, text != NULL);
+}
+
 static uint64_t stacks_hash(const struct stack *stack)
 {
-	uint64_t comm[2] = { 0 }, h = stacks_mix(stack->pid, stack->image);
+	uint64_t h = stacks_mix(stack->pid,
+				(uint64_t)stack->kernel_half << 8 | (uint64_t)stack->user_half);
 
-	memcpy(comm, stack->comm, strnlen(stack->comm, sizeof(comm)));
-	h = stacks_mix(stacks_mix(h, comm[0]), comm[1]);
-	h = stacks_mix(h, (uint64_t)stack->kernel_half << 8 | (uint64_t)stack->user_half);
-	for (uint32_t i = 0; i < stack->nr_kernel; i++)
-		h = stacks_mix(h, stack->kernel[i]);
-	for (uint32_t i = 0; i < stack->nr_user; i++)
-		h = stacks_mix(h, stack->user[i]);
-	return h >> 20;
+	h = stacks_mix_text(h, stack->comm);
+	h = stacks_mix_text(h, stack->kernel);
+	return stacks_mix_text(h, stack->user) >> 20;
 }
 
 static int stacks_order(uint64_t a, uint64_t b)
@@ -96,12 +96,12 @@ static int stacks_order(uint64_t a, uint64_t b)
 	return a < b ? -1 : a > b;
 }
 
-static int stacks_compare_frames(const uint64_t *a, uint32_t nr_a, const uint64_t *b, uint32_t nr_b)
+/* One that is not there comes first. */
+static int stacks_compare_texts(const char *a, const char *b)
 {
-	for (uint32_t i = 0; i < nr_a && i < nr_b; i++)
-		if (a[i] != b[i])
-			return stacks_order(a[i], b[i]);
-	return stacks_order(nr_a, nr_b);
+	if (a == b)
+		return 0;
+	return a && b ? strcmp(a, b) : stacks_order(a != NULL, b != NULL);
 }
 
 static int stacks_compare(const struct stack *a, const struct stack *b)
@@ -109,11 +109,10 @@ static int stacks_compare(const struct stack *a, const struct stack *b)
 	int order = strncmp(a->comm, b->comm, sizeof(a->comm));
 
 	order = order ?: stacks_order(a->pid, b->pid);
-	order = order ?: stacks_order(a->image, b->image);
 	order = order ?: stacks_order(a->kernel_half, b->kernel_half);
 	order = order ?: stacks_order(a->user_half, b->user_half);
-	order = order ?: stacks_compare_frames(a->kernel, a->nr_kernel, b->kernel, b->nr_kernel);
-	return order ?: stacks_compare_frames(a->user, a->nr_user, b->user, b->nr_user);
+	order = order ?: stacks_compare_texts(a->kernel, b->kernel);
+	return order ?: stacks_compare_texts(a->user, b->user);
 }
 
 static uint32_t *stacks_cell(const struct stacks *s, const struct stack *stack)
@@ -146,23 +145,6 @@ static int stacks_grow(struct stacks *s)
 	return 0;
 }
 
-static int stacks_copy(struct stack *to, const struct stack *from)
-{
-	size_t nr = (size_t)from->nr_kernel + from->nr_user;
-	uint64_t *frames = calloc(nr ? nr : 1, sizeof(*frames));
-
-	if (!frames)
-		return -ENOMEM;
-	if (from->nr_kernel)
-		memcpy(frames, from->kernel, from->nr_kernel * sizeof(*frames));
-	if (from->nr_user)
-		memcpy(frames + from->nr_kernel, from->user, from->nr_user * sizeof(*frames));
-	*to = *from;
-	to->kernel = frames;
-	to->user = frames + from->nr_kernel;
-	return 0;
-}
-
 static struct stack_row *stacks_new_row(const struct stacks *s, const struct stack *stack)
 {
 	struct stack_row *row = calloc(1, sizeof(*row));
@@ -171,7 +153,8 @@ static struct stack_row *stacks_new_row(const struct stacks *s, const struct sta
 		return NULL;
 	if (s->with_hist)
 		row->hist = calloc(1, sizeof(*row->hist));
-	if ((!s->with_hist || row->hist) && !stacks_copy(&row->stack, stack))
+	row->stack = *stack;
+	if (!s->with_hist || row->hist)
 		return row;
 	stacks_free_row(row);
 	return NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * stacks.h: how much of it came this way? Sums of I/Os by the stack that sent them, the name of the
- * task, and its process if that is told. A row costs its frames and 150 bytes, 9 KB more with a
- * histogram; when most_rows are taken, what is new is counted in the row `other`.
+ * task, and its process if that is told. A row costs 150 bytes, 9 KB more with a histogram; when
+ * most_rows are taken, what is new is counted in the row `other`.
  */
 #ifndef IOSONAR_ANALYSE_STACKS_H
 #define IOSONAR_ANALYSE_STACKS_H
@@ -22,18 +22,14 @@ enum stack_half {
 	STACK_FAILED,	/* for another reason */
 	NR_STACK_HALF,
 };
-/* Of what bpf_get_stackid returned: an id, or a negative errno. */
-enum stack_half stack_half__of(int64_t id);
 const char *stack_half__words(enum stack_half half); /* "stack table full" */
 
-/* Frames are addresses, innermost first, as the kernel gives them. */
+/* Functions, innermost first: "submit_bio;vfs_read"; NULL: none. */
 struct stack {
-	const uint64_t *kernel, *user;
-	uint32_t nr_kernel, nr_user;
+	const char *kernel, *user; /* the caller's: they stay as long as the rows */
 	enum stack_half kernel_half, user_half;
-	uint32_t pid;	/* for the names of user frames; 0: rows of several processes are one */
-	uint64_t image; /* as symbols.h has it */
-	char comm[16];	/* ends with a NUL */
+	uint32_t pid;  /* 0: rows of several processes are one */
+	char comm[16]; /* ends with a NUL */
 };
 
 struct stack_sum {
@@ -41,7 +37,7 @@ struct stack_sum {
 };
 
 struct stack_row {
-	struct stack stack; /* its frames live as long as the row */
+	struct stack stack;
 	struct stack_sum sum;
 	struct hist *hist; /* NULL: not wanted */
 };

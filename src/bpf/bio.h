@@ -10,9 +10,11 @@
 
 enum { BIO_MOST_MERGED = 256 };
 
-inline_always struct io_bio *bio_at(const struct tables *t, void *bios, __u32 at)
+inline_always struct io_bio *bio_at(const struct tables *t, __u32 at)
 {
-	return bios + (at & t->set->bio_mask);
+	void *bios = t->told ? table_address(IO_TABLE_BIOS) : t->bios;
+
+	return bios + (at & setting_of(t, bio_mask));
 }
 
 inline_always __u32 bio_home(const void *bio)
@@ -20,61 +22,55 @@ inline_always __u32 bio_home(const void *bio)
 	return io_hash(low_half(bio)) >> 7;
 }
 
-inline_always bool bio_is_at(const struct tables *t, void *bios, __u32 at, const void *bio,
+inline_always bool bio_is_at(const struct tables *t, __u32 at, const void *bio,
 			     struct io_bio **cell)
 {
-	*cell = bio_at(t, bios, at);
+	*cell = bio_at(t, at);
+	if (!*cell) /* it is in a table: no other test of it is needed */
+		__builtin_unreachable();
 	return (*cell)->key == (__u64)bio;
 }
 
 /* The cell that has this address, or NULL. Written out, as slot_find is. */
-inline_always struct io_bio *bio_cell(const struct tables *t, void *bios, const void *bio)
+inline_always struct io_bio *bio_cell(const struct tables *t, const void *bio)
 {
 	const __u32 at = bio_home(bio), next = sizeof(struct io_bio);
 	struct io_bio *cell;
 
 	_Static_assert(IO_PROBES == 8, "as many as there are");
-	if (bio_is_at(t, bios, at, bio, &cell) || bio_is_at(t, bios, at + next, bio, &cell) ||
-	    bio_is_at(t, bios, at + 2 * next, bio, &cell) ||
-	    bio_is_at(t, bios, at + 3 * next, bio, &cell) ||
-	    bio_is_at(t, bios, at + 4 * next, bio, &cell) ||
-	    bio_is_at(t, bios, at + 5 * next, bio, &cell) ||
-	    bio_is_at(t, bios, at + 6 * next, bio, &cell) ||
-	    bio_is_at(t, bios, at + 7 * next, bio, &cell))
+	if (bio_is_at(t, at, bio, &cell) || bio_is_at(t, at + next, bio, &cell) ||
+	    bio_is_at(t, at + 2 * next, bio, &cell) || bio_is_at(t, at + 3 * next, bio, &cell) ||
+	    bio_is_at(t, at + 4 * next, bio, &cell) || bio_is_at(t, at + 5 * next, bio, &cell) ||
+	    bio_is_at(t, at + 6 * next, bio, &cell) || bio_is_at(t, at + 7 * next, bio, &cell))
 		return cell;
 	return 0;
 }
 
-inline_always struct io_bio *bio_find_in(const struct tables *t, void *bios, const void *bio)
-{
-	struct io_bio *cell = bio_cell(t, bios, bio);
-
-	return cell && cell->busy ? cell : 0;
-}
-
 inline_always struct io_bio *bio_find(const struct tables *t, const void *bio)
 {
-	return bio_find_in(t, table_address(IO_MARK_BIOS), bio);
+	struct io_bio *cell = bio_cell(t, bio);
+
+	return cell && cell->busy ? cell : 0;
 }
 
 /* Its own old cell, or one that is free. A bio that is submitted again starts anew. */
 inline_always struct io_bio *bio_take(const struct tables *t, const void *bio)
 {
-	void *bios = table_address(IO_MARK_BIOS);
-	struct io_bio *cell = bio_cell(t, bios, bio);
+	struct io_bio *cell = bio_cell(t, bio);
 	__u32 mine = bpf_get_smp_processor_id() + 1;
 
 	if (cell && cell_hold(&cell->claim, mine)) {
 		bool same = cell->key == (__u64)bio;
 
-		cell->busy |= same;
+		if (same)
+			cell->busy = 1;
 		cell_release(&cell->claim, mine);
 		if (same)
 			return cell;
 	}
 #pragma unroll
 	for (__u32 i = 0; i < IO_PROBES; i++) {
-		cell = bio_at(t, bios, bio_home(bio) + i * sizeof(*cell));
+		cell = bio_at(t, bio_home(bio) + i * sizeof(*cell));
 		if (cell->busy || !cell_hold(&cell->claim, mine))
 			continue;
 		if (!fresh(cell->busy)) {
@@ -145,6 +141,7 @@ inline_always void bio_extent(struct io_bio *cell, struct bio *bio, const bool d
 	cell->op = field_of(direct, bio, bi_opf);
 	cell->is_part = cell->is_ended = 0;
 	cell->nr_parts = 0;
+	cell->above = cell->below_ns = cell->back_ns = 0;
 }
 
 /* Who submitted what this request carries; NULL: not known, or not asked for. */
@@ -164,19 +161,19 @@ inline_always const struct io_bio *owner_of(const struct tables *t, struct reque
 inline_always int bio_queued(void *ctx, struct bio *bio, const bool direct)
 {
 	const struct tables t = the_tables();
-	__u64 cgroup = settings.details ? bio_cgroup(bio, direct) : 0;
+	__u64 cgroup = told(details) ? bio_cgroup(bio, direct) : 0;
 	struct io_bio *cell = bio_take(&t, bio);
 
 	if (!cell)
 		return 0;
-	if (settings.details) {
+	if (told(details)) {
 		cell->cgroup = cgroup;
 		bio_owner(cell, direct);
+		stacks_take(ctx, &cell->kernel_stack, &cell->user_stack);
 	}
-	if (settings.filter_cgroup)
+	if (told(filter_cgroup))
 		cell->is_of_group = bio_is_of_group(bio);
-	stacks_take(ctx, &cell->kernel_stack, &cell->user_stack);
-	if (settings.bios)
+	if (told(bios))
 		bio_extent(cell, bio, direct);
 	cell->got_ns = 0;
 	cell->queued_ns = bpf_ktime_get_ns();
@@ -194,13 +191,17 @@ inline_always int bio_got_request(const void *bio)
 	return 0;
 }
 
-/* The front part is a new bio that was never submitted itself: it inherits. */
+/*
+ * The front part is a new bio that was never submitted itself: it inherits. Where no request ends
+ * it nothing tells of its end, nor does anybody need it: the whole ends after it.
+ */
 inline_always int bio_was_split(struct bio *front)
 {
 	const struct tables t = the_tables();
 	struct io_bio *parent = bio_find(&t, BPF_CORE_READ(front, bi_private)), *cell;
+	struct gendisk *disk = parent ? bio_disk(front) : 0;
 
-	if (!parent)
+	if (!disk || !disk_has_requests(disk))
 		return 0;
 	cell = bio_take(&t, front);
 	if (!cell || cell == parent)
@@ -212,7 +213,7 @@ inline_always int bio_was_split(struct bio *front)
 	cell->pid = parent->pid;
 	cell->is_of_group = parent->is_of_group;
 	cell->is_part = 1;
-	cell->whole = parent->key;
+	cell->above = parent->key;
 	add_to(parent->nr_parts, 1);
 	return 0;
 }
@@ -222,10 +223,9 @@ inline_always int bio_was_split(struct bio *front)
  * still on their way. Parts and whole may end on two CPUs at once: who holds the whole's claim
  * decides.
  */
-inline_always struct io_bio *bio_whole_ended(const struct tables *t, void *bios,
-					     struct io_bio *cell)
+inline_always struct io_bio *bio_whole_ended(const struct tables *t, struct io_bio *cell)
 {
-	struct io_bio *whole = cell->is_part ? bio_find_in(t, bios, (void *)cell->whole) : cell;
+	struct io_bio *whole = cell->is_part ? bio_find(t, (void *)cell->above) : cell;
 	__u32 mine = bpf_get_smp_processor_id() + 1;
 	bool held, ended;
 

@@ -74,6 +74,8 @@ inline_always bool key_is(const struct io_key *a, const struct io_key *b)
 		return false;
 	if (settings.by_cgroup && a->cgroup != b->cgroup)
 		return false;
+	if (settings.by_file && (a->inode != b->inode || a->file_dev != b->file_dev))
+		return false;
 	return !settings.by_comm || (a->comm[0] == b->comm[0] && a->comm[1] == b->comm[1]);
 }
 
@@ -85,6 +87,8 @@ inline_always __u32 key_hash(const struct io_key *key)
 		h ^= key->pid;
 	if (settings.by_cgroup)
 		h ^= key->cgroup;
+	if (settings.by_file)
+		h ^= io_file_home(key->inode, key->file_dev);
 	if (settings.by_comm)
 		h ^= (key->comm[0] ^ key->comm[1]) * 0x9e3779b97f4a7c15ULL >> 32;
 	return io_key_home((__u32)h);
@@ -115,6 +119,8 @@ inline_always __u32 key_number(const struct io_key *key)
 empty:
 	cell->pid = key->pid;
 	cell->cgroup = key->cgroup;
+	cell->inode = key->inode;
+	cell->file_dev = key->file_dev;
 	cell->comm[0] = key->comm[0];
 	cell->comm[1] = key->comm[1];
 	fresh(cell->packed) = key->packed;
@@ -138,6 +144,10 @@ inline_always __u32 command_key(struct request *rq, const struct io_bio *owner, 
 		key.pid = owner ? owner->pid : bpf_get_current_pid_tgid() >> 32;
 	if (settings.by_cgroup)
 		key.cgroup = owner ? owner->cgroup : bpf_get_current_cgroup_id();
+	if (settings.by_file && owner) {
+		key.inode = owner->inode;
+		key.file_dev = owner->file_dev;
+	}
 	if (settings.by_comm && owner)
 		__builtin_memcpy(key.comm, owner->comm, sizeof(key.comm));
 	else if (settings.by_comm)

@@ -6,61 +6,67 @@
  * devices, nor the time before the command is built. Each event is here twice: for pointers that
  * the verifier knows and for plain ones.
  */
-#include "bpf/life.h"
+#include "bpf/file.h"
+#include "bpf/ladder.h"
+#include "bpf/trouble.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
 SEC("tp_btf/nvme_setup_cmd")
 int BPF_PROG(io_nvme_setup, struct request *rq, struct nvme_command *cmd)
 {
-	return rq && cmd ? nvme_setup(rq, cmd, true, false) : 0;
+	return rq && cmd ? nvme_setup(MY_TABLES, rq, cmd, true, false) : 0;
 }
 
 SEC("raw_tp/nvme_setup_cmd")
 int io_nvme_setup_r(struct bpf_raw_tracepoint_args *ctx)
 {
-	return nvme_setup((void *)ctx->args[0], (void *)ctx->args[1], false, false);
+	return nvme_setup(MY_TABLES, (void *)ctx->args[0], (void *)ctx->args[1], false, false);
 }
 
 SEC("tp_btf/nvme_complete_rq")
 int BPF_PROG(io_nvme_end, struct request *rq)
 {
-	return rq ? nvme_complete(rq, true, false) : 0;
+	return rq ? nvme_complete(MY_TABLES, rq, bpf_ktime_get_ns(), true, false) : 0;
 }
 
 /* Kernels with bpf_rdonly_cast read the status at a hundredth of the helper's instructions. */
 SEC("tp_btf/nvme_complete_rq")
 int BPF_PROG(io_nvme_end_c, struct request *rq)
 {
-	return rq ? nvme_complete(rq, true, true) : 0;
+	return rq ? nvme_complete(MY_TABLES, rq, bpf_ktime_get_ns(), true, true) : 0;
 }
 
 SEC("raw_tp/nvme_complete_rq")
 int io_nvme_end_r(struct bpf_raw_tracepoint_args *ctx)
 {
-	return nvme_complete((void *)ctx->args[0], false, false);
+	return nvme_complete(MY_TABLES, (void *)ctx->args[0], bpf_ktime_get_ns(), false, false);
 }
 
 SEC("tp_btf/block_rq_issue")
 int BPF_PROG(io_block_issue, struct request *rq)
 {
-	return rq ? block_issue(rq, true, false) : 0;
+	return rq ? block_issue(MY_TABLES, rq, true, false) : 0;
 }
+
+/* Else an offset would be reckoned, and the verifier takes none on a context. */
+#define loaded(value) asm volatile("" : "+r"(value))
 
 /* block_rq_* lost their queue argument in 5.11 (a54895fa057c) and in 5.10.137. */
 inline_always struct request *request_argument(struct bpf_raw_tracepoint_args *ctx)
 {
-	__u64 first = ctx->args[0], second = 0;
+	__u64 address = ctx->args[0];
 
-	if (settings.queue_argument)
-		second = ctx->args[1];
-	return (void *)(settings.queue_argument ? second : first);
+	loaded(address);
+	if (told(queue_argument))
+		address = ctx->args[1];
+	return (void *)address;
 }
 
 SEC("raw_tp/block_rq_issue")
 int io_block_issue_r(struct bpf_raw_tracepoint_args *ctx)
 {
-	return block_issue(request_argument(ctx), false, false);
+	return block_issue(MY_TABLES, request_argument(ctx), false, false);
 }
 
 SEC("tp_btf/block_rq_complete")
@@ -81,35 +87,55 @@ int io_block_end_r(struct bpf_raw_tracepoint_args *ctx)
 SEC("tp_btf/nvme_setup_cmd")
 int BPF_PROG(io_nvme_setup_s, struct request *rq, struct nvme_command *cmd)
 {
-	return rq && cmd ? nvme_setup(rq, cmd, true, true) : 0;
+	return rq && cmd ? nvme_setup(MY_TABLES, rq, cmd, true, true) : 0;
 }
 
 SEC("raw_tp/nvme_setup_cmd")
 int io_nvme_setup_sr(struct bpf_raw_tracepoint_args *ctx)
 {
-	return nvme_setup((void *)ctx->args[0], (void *)ctx->args[1], false, true);
+	return nvme_setup(MY_TABLES, (void *)ctx->args[0], (void *)ctx->args[1], false, true);
 }
 
 SEC("tp_btf/block_rq_issue")
 int BPF_PROG(io_block_issue_s, struct request *rq)
 {
-	return rq ? block_issue(rq, true, true) : 0;
+	return rq ? block_issue(MY_TABLES, rq, true, true) : 0;
 }
 
 SEC("raw_tp/block_rq_issue")
 int io_block_issue_sr(struct bpf_raw_tracepoint_args *ctx)
 {
-	return block_issue(request_argument(ctx), false, true);
+	return block_issue(MY_TABLES, request_argument(ctx), false, true);
+}
+
+/* Times alone: */
+SEC("tp_btf/nvme_setup_cmd")
+int io_ladder_setup(__u64 *ctx)
+{
+	return ladder_setup(ctx);
+}
+
+SEC("tp_btf/nvme_complete_rq")
+int io_ladder_done_c(__u64 *ctx)
+{
+	return ladder_completion(ctx);
+}
+
+SEC("tp_btf/block_rq_complete")
+int io_ladder_end(__u64 *ctx)
+{
+	return ladder_end(ctx);
 }
 
 /* Events of bios had the queue as their first argument before 5.11 (e8a676d61c07). */
 inline_always struct bio *bio_argument(struct bpf_raw_tracepoint_args *ctx)
 {
-	__u64 first = ctx->args[0], second = 0;
+	__u64 address = ctx->args[0];
 
-	if (settings.bio_queue_argument)
-		second = ctx->args[1];
-	return (void *)(settings.bio_queue_argument ? second : first);
+	loaded(address);
+	if (told(bio_queue_argument))
+		address = ctx->args[1];
+	return (void *)address;
 }
 
 SEC("tp_btf/block_bio_queue")
@@ -122,6 +148,19 @@ SEC("raw_tp/block_bio_queue")
 int io_bio_queue_r(struct bpf_raw_tracepoint_args *ctx)
 {
 	return bio_queued(ctx, bio_argument(ctx), false);
+}
+
+/* Attached after those. */
+SEC("raw_tp/block_bio_queue")
+int io_bio_file(struct bpf_raw_tracepoint_args *ctx)
+{
+	return bio_file(bio_argument(ctx));
+}
+
+SEC("raw_tp/block_bio_queue")
+int io_bio_volume(struct bpf_raw_tracepoint_args *ctx)
+{
+	return bio_from_volume(bio_argument(ctx));
 }
 
 SEC("raw_tp/block_getrq")
@@ -139,7 +178,7 @@ int io_bio_split(struct bpf_raw_tracepoint_args *ctx)
 SEC("raw_tp/block_bio_complete")
 int io_bio_forget(struct bpf_raw_tracepoint_args *ctx)
 {
-	return bio_forgotten((void *)ctx->args[1]);
+	return bio_forgotten((void *)ctx->args[0], (void *)ctx->args[1]);
 }
 
 SEC("raw_tp/block_rq_insert")
@@ -170,13 +209,14 @@ int io_nvme_reap(struct bpf_raw_tracepoint_args *ctx)
 SEC("tp_btf/block_rq_complete")
 int BPF_PROG(io_request_end, struct request *rq, __u32 error, __u32 nr_bytes)
 {
-	return rq ? request_complete(rq, error, nr_bytes, true) : 0;
+	return rq ? request_complete(MY_TABLES, rq, error, nr_bytes, bpf_ktime_get_ns(), true) : 0;
 }
 
 SEC("raw_tp/block_rq_complete")
 int io_request_end_r(struct bpf_raw_tracepoint_args *ctx)
 {
-	return request_complete((void *)ctx->args[0], ctx->args[1], ctx->args[2], false);
+	return request_complete(MY_TABLES, (void *)ctx->args[0], ctx->args[1], ctx->args[2],
+				bpf_ktime_get_ns(), false);
 }
 
 /* Only with owners, where nothing else ends bios. */
@@ -196,7 +236,7 @@ int io_bios_end(struct bpf_raw_tracepoint_args *ctx)
 SEC("raw_tp/block_bio_complete")
 int io_bio_ended(struct bpf_raw_tracepoint_args *ctx)
 {
-	return bio_ended((void *)ctx->args[1]);
+	return bio_ended((void *)ctx->args[0], (void *)ctx->args[1]);
 }
 
 /* Rare from here on: plain pointers will do. */
@@ -211,17 +251,34 @@ int io_requeue(struct bpf_raw_tracepoint_args *ctx)
 	if (!slot)
 		return 0;
 	if (slot->state == IO_PARKED) {
+		attempt_failed(&t, slot);
 		slot->state = IO_RETRY;
 	} else if (slot->state == IO_OPEN) {
 		/* The device had answered, or it was busy and never saw it. */
 		if (BPF_CORE_READ(rq, state) == MQ_RQ_COMPLETE) {
+			attempt_repeated(&t, slot);
 			slot->state = IO_RETRY;
 		} else {
 			count_up(counters.requeues);
+			if (settings.troubles)
+				slot->flags |= RECORD_TROUBLED;
 			slot->state = IO_REQUEUED;
 		}
 	}
 	return 0;
+}
+
+/* Attached before the programs that end the command, where troubles are wanted. */
+SEC("raw_tp/nvme_complete_rq")
+int io_nvme_cancelled(struct bpf_raw_tracepoint_args *ctx)
+{
+	return command_cancelled((void *)ctx->args[0]);
+}
+
+SEC("raw_tp/nvme_async_event")
+int io_nvme_async(struct bpf_raw_tracepoint_args *ctx)
+{
+	return controller_event(EVENT_ASYNC, (void *)ctx->args[0], ctx->args[1]);
 }
 
 /* An NVMe command ended with an error: one that was parked is settled, one still open never left.
@@ -244,7 +301,7 @@ inline_always int nvme_error(struct request *rq)
 	} else {
 		count_up(counters.never_sent);
 		if (settings.depths)
-			depth_change(slot, -1);
+			depth_change(&t, slot, -1);
 		slot->state = IO_IDLE;
 	}
 	return 0;

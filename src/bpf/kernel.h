@@ -25,6 +25,7 @@ struct gendisk {
 
 struct block_device {
 	struct gendisk *bd_disk;
+	__u32 bd_dev;
 };
 
 struct queue_limits {
@@ -33,6 +34,7 @@ struct queue_limits {
 
 struct request_queue {
 	void *queuedata;
+	const void *mq_ops;
 	struct queue_limits limits;
 	struct gendisk *disk;
 };
@@ -58,7 +60,9 @@ enum mq_rq_state {
 };
 
 /* The same since 4.10, 4.14 and 4.11. */
-enum { REQ_OP_WRITE = 1, REQ_OP_FLUSH = 2, REQ_OP_DRV_IN = 34, NVME_REQ_USERCMD = 1 << 1 };
+enum { REQ_OP_WRITE = 1, REQ_OP_FLUSH = 2, REQ_OP_DRV_IN = 34 };
+enum { NVME_REQ_CANCELLED = 1 << 0, NVME_REQ_USERCMD = 1 << 1 };
+enum { S_IFMT = 0170000, S_IFBLK = 0060000, PAGE_MAPPING_FLAGS = 3 };
 
 struct kernfs_node {
 	__u64 id;
@@ -102,9 +106,84 @@ struct blkcg_gq {
 	struct blkcg *blkcg;
 };
 
+struct hlist_node {
+	struct hlist_node *next;
+};
+
+struct hlist_head {
+	struct hlist_node *first;
+};
+
+struct super_block {
+	__u32 s_dev;
+};
+
+struct inode {
+	__u16 i_mode;
+	struct super_block *i_sb;
+	unsigned long i_ino;
+	__u32 i_rdev;
+	struct hlist_head i_dentry;
+	void *i_private; /* of sysfs: the node */
+};
+
+struct qstr {
+	const unsigned char *name;
+};
+
+struct dentry {
+	struct dentry *d_parent;
+	struct qstr d_name;
+	struct hlist_node d_alias;
+};
+
+/* The alias is in a union, which had a name before 7.1. */
+struct dentry___u {
+	union {
+		struct hlist_node d_alias;
+	} d_u;
+};
+
+struct address_space {
+	struct inode *host;
+};
+
+struct page {
+	struct address_space *mapping;
+	unsigned long compound_head;
+};
+
+struct page___info {
+	unsigned long compound_info;
+};
+
+struct bio_vec {
+	struct page *bv_page;
+	unsigned int bv_len;
+	unsigned int bv_offset;
+};
+
+struct file {
+	struct inode *f_inode;
+};
+
+struct kiocb {
+	struct file *ki_filp;
+};
+
+/* Direct I/O, now and before. */
+struct iomap_dio {
+	struct kiocb *iocb;
+};
+
+struct dio {
+	struct inode *inode;
+};
+
 struct bvec_iter {
 	__u64 bi_sector;
 	unsigned int bi_size;
+	unsigned int bi_idx;
 };
 
 struct bio {
@@ -112,8 +191,10 @@ struct bio {
 	unsigned int bi_opf;
 	__u8 bi_status;
 	struct bvec_iter bi_iter;
+	void *bi_end_io;
 	void *bi_private;
 	struct block_device *bi_bdev;
+	struct bio_vec *bi_io_vec;
 };
 
 /* bi_bdev came in 5.12 (309dca309fc3). */
@@ -132,7 +213,7 @@ struct request {
 	unsigned int cmd_flags;
 	unsigned int __data_len;
 	__u64 __sector;
-	struct bio *bio;
+	struct bio *bio, *biotail;
 	__u64 start_time_ns;
 	enum mq_rq_state state;
 };

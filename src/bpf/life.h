@@ -11,16 +11,25 @@
 #include "bpf/sink.h"
 #include "bpf/slot.h"
 #include "bpf/slow.h"
+#include "bpf/volume.h"
 
-inline_always __u32 depth_change(const struct io_slot *slot, int by)
+inline_always __u32 depth_change(const struct tables *t, const struct io_slot *slot, int by)
 {
-	__u32 nr = slot_more(slot)->device & (IO_MAX_DEVICES - 1);
+	__u32 nr = slot_more(t, slot)->device & (IO_MAX_DEVICES - 1);
 	struct io_device *device = bpf_map_lookup_elem(&io_devices, &nr);
 
 	if (!device)
 		return 0;
 	add_to(device->in_flight, by);
 	return fresh(device->in_flight);
+}
+
+enum { NVME_ABORT = 0x08 };
+
+inline_always bool is_troubled(const struct io_slot *slot, const struct outcome *o)
+{
+	return o->status || slot->attempts > 1 || slot->flags & RECORD_TROUBLED ||
+	       (slot->kind == IO_ADMIN && slot->op == NVME_ABORT);
 }
 
 /* Who reads records makes his own rows of them; one that was dropped is in ours. */
@@ -30,6 +39,8 @@ inline_always bool command_has_row(const struct tables *t, const struct io_slot 
 	if (ns < t->set->min_ns || (t->set->only_failed && !o->status))
 		return false;
 	/* Some have no record of their own. */
+	if (settings.only_troubled && !is_troubled(slot, o))
+		return true;
 	if (stages && (settings.bios || (settings.slowest && !is_slow(ns))))
 		return true;
 	return !t->set->records || !record_send(t, slot, o, stages) || t->set->rows_too;
@@ -44,7 +55,7 @@ inline_always void command_ends(const struct tables *t, struct io_slot *slot,
 
 	slot->state = IO_IDLE;
 	if (stages && settings.depths)
-		depth_change(slot, -1);
+		depth_change(t, slot, -1);
 	if (o->end_ns < slot->first_ns) {
 		count_up(counters.clock_backward);
 		return;
@@ -64,26 +75,27 @@ inline_always void command_fails(const struct tables *t, struct io_slot *slot, _
 	struct outcome o = { .end_ns = end_ns, .status = NVME_HOST_ABORTED };
 
 	if (t->set->records && slot->state == IO_PARKED)
-		o.status = slot_more(slot)->status;
+		o.status = slot_more(t, slot)->status;
 	command_ends(t, slot, &o, stages);
 }
 
 /* With stages an NVMe command waits for the end of its request, which is a stage itself. */
-inline_always void command_is_done(struct io_slot *slot, const struct outcome *o)
+inline_always void command_is_done(const struct tables *t, struct io_slot *slot,
+				   const struct outcome *o)
 {
 	slot->last_ns = o->end_ns;
-	slot_more(slot)->status = o->status;
-	slot_stages(slot)->result = o->result;
-	slot->state = IO_DONE;
+	slot_more(t, slot)->status = o->status;
+	slot_stages(t, slot)->result = o->result;
+	slot->state = o->status ? IO_FAILED : IO_DONE;
 }
 
 /* o: what is known of the request's end. */
 inline_always void command_was_done(const struct tables *t, struct io_slot *slot, struct outcome *o)
 {
 	o->end_ns = slot->last_ns;
-	o->status = slot_more(slot)->status;
+	o->status = slot->state == IO_DONE ? 0 : slot_more(t, slot)->status;
 	if (slot->state == IO_DONE)
-		o->result = slot_stages(slot)->result;
+		o->result = slot_stages(t, slot)->result;
 	command_ends(t, slot, o, true);
 }
 
@@ -116,19 +128,20 @@ inline_always bool command_goes_on(const struct tables *t, struct io_slot *slot,
 		}
 		count_up(counters.overwritten);
 		if (stages && settings.depths)
-			depth_change(slot, -1);
+			depth_change(t, slot, -1);
 		return false;
 	case IO_PARKED: command_fails(t, slot, slot->last_ns, stages); return false;
 	case IO_DONE:
+	case IO_FAILED:
 		if (stages)
 			command_was_done(t, slot, &(struct outcome){});
 		return false;
 	default: return false;
 	}
 	if (t->set->records)
-		slot_more(slot)->last_ns = now;
+		slot_more(t, slot)->last_ns = now;
 	if (stages)
-		slot_stages(slot)->issued_ns = slot_stages(slot)->reaped_ns = 0;
+		slot_stages(t, slot)->issued_ns = slot_stages(t, slot)->reaped_ns = 0;
 	slot->state = IO_OPEN;
 	return true;
 }
@@ -137,9 +150,9 @@ inline_always bool command_goes_on(const struct tables *t, struct io_slot *slot,
 inline_always bool remembers(void)
 {
 	return !(settings.by_size || settings.by_queue || settings.by_cpu || settings.by_pid ||
-		 settings.by_comm || settings.by_cgroup || settings.filter_pid ||
-		 settings.filter_cgroup || settings.filter_comm[0] || settings.filter_nsid ||
-		 settings.filter_qid || settings.filter_sectors);
+		 settings.by_comm || settings.by_cgroup || settings.by_file ||
+		 settings.filter_pid || settings.filter_cgroup || settings.filter_comm[0] ||
+		 settings.filter_nsid || settings.filter_qid || settings.filter_sectors);
 }
 
 inline_always bool command_wanted(struct request *rq, struct nvme_command *cmd,
@@ -215,7 +228,7 @@ inline_always __u8 record_flags(struct request *rq, __u32 cmd_flags, const bool 
 
 	if ((cmd_flags & 0xff) >= REQ_OP_DRV_IN) {
 		flags = RECORD_PASSTHROUGH;
-		if (nvme && nvme_is_users(rq))
+		if (nvme && nvme_flags(rq) & NVME_REQ_USERCMD)
 			flags |= RECORD_USER;
 	}
 	if (cmd_flags & settings.integrity_flag)
@@ -228,7 +241,7 @@ inline_always __u8 record_flags(struct request *rq, __u32 cmd_flags, const bool 
 inline_always void more_fill(const struct tables *t, struct io_slot *slot, struct request *rq,
 			     struct nvme_command *cmd, const bool direct, const bool rich)
 {
-	struct io_slot_more *more = slot_more(slot);
+	struct io_slot_more *more = slot_more(t, slot);
 	__u32 cmd_flags = field_of(direct, rq, cmd_flags);
 	const struct io_bio *owner;
 
@@ -279,72 +292,92 @@ inline_always bool command_places(const struct tables *t, struct io_slot *slot, 
 			       ? 0
 			       : command_key(rq, owner, device_nr, op, slot->bytes, direct);
 	if (settings.records)
-		slot_more(slot)->device = device_nr;
+		slot_more(t, slot)->device = device_nr;
+	if (rich && settings.stages)
+		slot_stages(t, slot)->device = device_nr;
 	if (remembers() && number != NVME_FABRICS)
 		slot->queue = (__u64)q;
 	return true;
 }
 
-inline_always void stages_begin(struct io_slot *slot)
+/* Of a slot that is idle they are 0: not every command passes every stage. */
+inline_always void stages_empty(struct io_slot_stages *s)
 {
-	struct io_slot_stages *s = slot_stages(slot);
+	s->inserted_ns = s->issued_ns = s->reaped_ns = 0;
+}
+
+inline_always void stages_begin(const struct tables *t, struct io_slot *slot)
+{
+	struct io_slot_stages *s = slot_stages(t, slot);
 
 	s->issued_ns = s->reaped_ns = 0;
-	s->depth = settings.depths ? depth_change(slot, 1) : 0;
+	s->depth = settings.depths ? depth_change(t, slot, 1) : 0;
 	s->cpu = bpf_get_smp_processor_id();
 	s->tid = s->kernel_stack = s->user_stack = 0;
 	s->cgroup = 0;
 }
 
-/* The first attempt: two fields, one store. */
+/* The first attempt: two fields, one store, one load. */
+struct first_attempt {
+	__u8 attempts, state;
+};
+
+_Static_assert(__builtin_offsetof(struct io_slot, state) ==
+		       __builtin_offsetof(struct io_slot, attempts) + 1,
+	       "side by side");
+
 inline_always void slot_opens(struct io_slot *slot)
 {
-	const struct {
-		__u8 attempts, state;
-	} opened = { 1, IO_OPEN };
+	const struct first_attempt opened = { 1, IO_OPEN };
 
-	_Static_assert(__builtin_offsetof(struct io_slot, state) ==
-			       __builtin_offsetof(struct io_slot, attempts) + 1,
-		       "side by side");
 	__builtin_memcpy(&slot->attempts, &opened, sizeof(opened));
+}
+
+inline_always bool slot_is_at_first(const struct io_slot *slot, enum io_state state)
+{
+	const struct first_attempt wanted = { 1, state };
+	__u16 is, should_be;
+
+	__builtin_memcpy(&is, __builtin_assume_aligned(&slot->attempts, 2), sizeof(is));
+	__builtin_memcpy(&should_be, &wanted, sizeof(should_be));
+	return is == should_be;
 }
 
 /*
  * Setup or issue. The clock is read last: our own work is not the command's latency. rich: the
  * program is for views that want stages or owners; others do not pay for them.
  */
-inline_always int command_starts(struct request *rq, struct request_queue *q,
-				 struct nvme_command *cmd, __u32 number, const bool direct,
-				 const bool rich)
+inline_always int command_starts(const struct tables *t, struct request *rq,
+				 struct request_queue *q, struct nvme_command *cmd, __u32 number,
+				 const bool direct, const bool rich)
 {
 	const bool stages = rich && settings.stages;
-	const struct tables t = the_tables();
-	struct io_slot *slot = slot_take(&t, rq);
+	struct io_slot *slot = slot_take(t, rq);
 
 	if (!slot)
 		return 0;
 	if (slot->state > IO_IGNORED &&
-	    command_goes_on(&t, slot, field_of(direct, rq, start_time_ns), stages))
+	    command_goes_on(t, slot, field_of(direct, rq, start_time_ns), stages))
 		return 0;
 	if (slot->queue == (__u64)q && slot->op == number) {
 		slot->bytes = command_bytes(slot, rq, cmd, direct);
-	} else if (!command_places(&t, slot, rq, q, cmd, number, direct, rich)) {
+	} else if (!command_places(t, slot, rq, q, cmd, number, direct, rich)) {
 		slot->state = IO_IGNORED;
 		return 0;
 	}
 	slot->alloc_ns = field_of(direct, rq, start_time_ns);
 	slot_opens(slot);
 	slot->issued++;
-	if (!t.set->records) {
+	if (!t->set->records) {
 		slot->first_ns = bpf_ktime_get_ns();
 		return 0;
 	}
-	more_fill(&t, slot, rq, cmd, direct, rich);
+	more_fill(t, slot, rq, cmd, direct, rich);
 	if (stages)
-		stages_begin(slot);
-	slot_more(slot)->last_ns = slot->first_ns = bpf_ktime_get_ns();
+		stages_begin(t, slot);
+	slot_more(t, slot)->last_ns = slot->first_ns = bpf_ktime_get_ns();
 	if (settings.split)
-		record_send(&t, slot, &(struct outcome){ .what = RECORD_SUBMIT }, stages);
+		record_send(t, slot, &(struct outcome){ .what = RECORD_SUBMIT }, stages);
 	return 0;
 }
 
@@ -364,7 +397,7 @@ inline_always void completion_unmatched(struct io_slot *slot, struct request *rq
 	device = device_find(rq, BPF_CORE_READ(rq, q), nvme, &number);
 	if (!device || device->verdict != IO_WANTED)
 		return;
-	if (nvme && (nvme_status(&settings, rq, false) & 0x7ff) ==
+	if (nvme && (nvme_status(settings.nvme_status_at, rq, false) & 0x7ff) ==
 			    0x370) /* host path error: ended by the driver */
 		count_up(counters.refused);
 	else if (field_of(direct, rq, start_time_ns) < attached_ns)
@@ -373,10 +406,10 @@ inline_always void completion_unmatched(struct io_slot *slot, struct request *rq
 		count_up(counters.no_start);
 }
 
-inline_always int nvme_setup(struct request *rq, struct nvme_command *cmd, const bool direct,
-			     const bool rich)
+inline_always int nvme_setup(const struct tables *t, struct request *rq, struct nvme_command *cmd,
+			     const bool direct, const bool rich)
 {
-	return command_starts(rq, field_of(direct, rq, q), cmd,
+	return command_starts(t, rq, field_of(direct, rq, q), cmd,
 			      field_of_command(direct, cmd, opcode), direct, rich);
 }
 
@@ -388,54 +421,54 @@ inline_always bool nvme_never_retries(const struct tables *t, struct request *rq
 	return status & NVME_DNR || field_of(direct, rq, cmd_flags) & t->set->noretry_flags;
 }
 
-inline_always int nvme_complete(struct request *rq, const bool direct, const bool cast)
+inline_always int nvme_complete(const struct tables *t, struct request *rq, __u64 now,
+				const bool direct, const bool cast)
 {
-	__u64 now = bpf_ktime_get_ns();
-	const struct tables t = the_tables();
-	struct io_slot *slot = slot_find(&t, rq);
+	struct io_slot *slot = slot_find(t, rq);
 	struct outcome o = {};
 
 	if (!slot || slot->state != IO_OPEN) {
 		completion_unmatched(slot, rq, true, direct);
 		return 0;
 	}
-	o.status = nvme_status(t.set, rq, cast);
+	o.status = nvme_status(t->set->nvme_status_at, rq, cast);
 	o.end_ns = now;
 	if (__builtin_expect(o.status, 0)) {
-		if (nvme_never_retries(&t, rq, o.status, direct)) {
-			if (t.set->stages)
-				command_is_done(slot, &o);
+		if (nvme_never_retries(t, rq, o.status, direct)) {
+			if (t->set->stages)
+				command_is_done(t, slot, &o);
 			else
-				command_ends(&t, slot, &o, false);
+				command_ends(t, slot, &o, false);
 			return 0;
 		}
 		slot->last_ns = now;
 		slot->state = IO_PARKED;
-		if (t.set->records) {
-			slot_more(slot)->status = o.status;
+		if (t->set->records) {
+			slot_more(t, slot)->status = o.status;
 			count_up(counters.parked);
 		}
 		return 0;
 	}
-	if (t.set->records) {
+	if (t->set->records) {
 		o.result = nvme_result(rq, cast);
-		if (t.set->stages) {
-			command_is_done(slot, &o);
+		if (t->set->stages) {
+			command_is_done(t, slot, &o);
 			return 0;
 		}
 	}
-	command_ends(&t, slot, &o, false);
+	command_ends(t, slot, &o, false);
 	return 0;
 }
 
-inline_always int block_issue(struct request *rq, const bool direct, const bool rich)
+inline_always int block_issue(const struct tables *t, struct request *rq, const bool direct,
+			      const bool rich)
 {
 	struct request_queue *q = field_of(direct, rq, q);
 	struct gendisk *disk = req_disk(rq, q, direct);
 
 	if (!disk || disk_is_nvme(disk, direct))
 		return 0;
-	return command_starts(rq, q, 0, IO_BLOCK << 8 | (field_of(direct, rq, cmd_flags) & 0xff),
+	return command_starts(t, rq, q, 0, IO_BLOCK << 8 | (field_of(direct, rq, cmd_flags) & 0xff),
 			      direct, rich);
 }
 
@@ -507,8 +540,8 @@ __attribute__((noinline)) int bio_forget(__u64 bio)
 {
 	__u32 zero = 0;
 	void *bios = bpf_map_lookup_elem(&io_bios, &zero);
-	const struct tables t = { the_settings(), 0 };
-	struct io_bio *cell = bios ? bio_find_in(&t, bios, (void *)bio) : 0;
+	const struct tables t = tables_of(0, bios, 0);
+	struct io_bio *cell = bios ? bio_find(&t, (void *)bio) : 0;
 
 	if (cell)
 		cell->busy = 0;
@@ -539,14 +572,12 @@ inline_always bool is_nvme(struct request *rq, const struct io_slot *slot)
 }
 
 /* An NVMe command that is parked now was not tried again. */
-inline_always int request_complete(struct request *rq, __u32 error, __u32 nr_bytes,
-				   const bool direct)
+inline_always int request_complete(const struct tables *t, struct request *rq, __u32 error,
+				   __u32 nr_bytes, __u64 now, const bool direct)
 {
 	struct bio *bio = field_of(direct, rq, bio);
 	struct bio *next = bio ? field_of(direct, bio, bi_next) : 0;
 	struct outcome o = { .nr_bios = bio != 0 };
-	const struct tables t = the_tables();
-	__u64 now = bpf_ktime_get_ns();
 	struct io_bio *first = 0;
 	struct io_slot *slot;
 
@@ -559,18 +590,19 @@ inline_always int request_complete(struct request *rq, __u32 error, __u32 nr_byt
 		o.nr_bios += bios_forget(address);
 	}
 	if (!settings.bios && bio)
-		o.bio = first = bio_find(&t, bio);
-	slot = slot_find(&t, rq);
-	if (slot && (slot->state == IO_DONE || slot->state == IO_PARKED)) {
+		o.bio = first = bio_find(t, bio);
+	slot = slot_find(t, rq);
+	if (slot &&
+	    (slot->state == IO_DONE || slot->state == IO_FAILED || slot->state == IO_PARKED)) {
 		o.done_ns = now;
-		command_was_done(&t, slot, &o);
+		command_was_done(t, slot, &o);
 	} else if (!is_nvme(rq, slot)) {
 		o.end_ns = now;
 		o.status = block_status(error);
-		block_ends(&t, rq, slot, nr_bytes, &o, direct, true);
+		block_ends(t, rq, slot, nr_bytes, &o, direct, true);
 	}
 	if (slot)
-		slot_stages(slot)->inserted_ns = 0; /* the next command may pass no scheduler */
+		stages_empty(slot_stages(t, slot));
 	if (first)
 		first->busy = 0;
 	return 0;
@@ -602,7 +634,7 @@ inline_always struct io_slot *slot_of_ending(const struct tables *t, __u64 rq, _
 		return 0;
 	if (slot->kind != IO_BLOCK) {
 		o->end_ns = slot->last_ns;
-		o->status = slot_more(slot)->status;
+		o->status = slot->state == IO_DONE ? 0 : slot_more(t, slot)->status;
 		o->done_ns = now;
 	}
 	return slot;
@@ -619,29 +651,32 @@ __attribute__((noinline)) int bio_ends(__u64 rq, __u64 bio, __u64 now, __u32 sta
 	__u32 zero = 0;
 	void *slots = bpf_map_lookup_elem(&io_slots, &zero);
 	void *bios = bpf_map_lookup_elem(&io_bios, &zero);
-	const struct tables t = { the_settings(), slots };
+	const struct tables t = tables_of(slots, bios, 0);
 	struct io_slot *slot;
 	struct io_bio *cell;
 
 	if (!slots || !bios)
 		return 0;
-	cell = bio_find_in(&t, bios, (void *)bio);
+	cell = bio_find(&t, (void *)bio);
 	if (!cell)
 		return 0;
-	cell = bio_whole_ended(&t, bios, cell);
+	cell = bio_whole_ended(&t, cell);
 	if (!cell)
 		return 0;
+	if (settings.dm_end)
+		o.result = volume_bio_back(&t, cell, now);
 	o.bio = cell;
 	slot = slot_of_ending(&t, rq, now, &o);
 	if ((!slot && (device < 0 || !bio_wanted(cell))) ||
 	    now - cell->queued_ns < settings.min_ns || (settings.only_failed && !o.status))
 		return 0;
-	if (settings.slowest && !is_slow(now - cell->queued_ns))
+	if (settings.slowest && !is_slow(now - cell->queued_ns) &&
+	    !(o.result && may_be_slow(now - o.result))) /* who asks for that one asks for it, too */
 		return 0;
 	if (slot)
 		record_send(&t, slot, &o, true);
 	else
-		record_of_bio(&t, cell, device, status, now);
+		record_of_bio(&t, cell, device, &o);
 	return 0;
 }
 
@@ -676,25 +711,38 @@ inline_always int request_bios_end(struct request *rq, __u32 error, __u32 nr_byt
 	return 0;
 }
 
+/*
+ * Said for a multipath head, of whose queue it speaks: the bio, by now that of a path, ends with
+ * its request, and with the others in it.
+ */
+inline_always bool is_of_head(const struct request_queue *q, struct bio *bio)
+{
+	struct gendisk *disk = bio_disk(bio);
+
+	return disk && BPF_CORE_READ(disk, queue) != q;
+}
+
 /* A bio of a device that has no requests, or that was refused before it got one. */
-inline_always int bio_ended(struct bio *bio)
+inline_always int bio_ended(const struct request_queue *q, struct bio *bio)
 {
 	__u64 now = bpf_ktime_get_ns();
 	struct gendisk *disk = bio_disk(bio);
 	struct io_device *device;
 	__u32 number = 0;
 
+	if (is_of_head(q, bio))
+		return 0;
 	device = disk ? device_of_disk(disk, 0, BPF_CORE_READ(disk, queue), false, &number) : 0;
 	return bio_ends(0, (__u64)bio, now, block_status(BPF_CORE_READ(bio, bi_status)),
 			device && device->verdict == IO_WANTED ? (__s32)number : -1);
 }
 
-inline_always int bio_forgotten(const void *bio)
+inline_always int bio_forgotten(const struct request_queue *q, struct bio *bio)
 {
 	const struct tables t = the_tables();
 	struct io_bio *cell = bio_find(&t, bio);
 
-	if (cell)
+	if (cell && !is_of_head(q, bio))
 		cell->busy = 0;
 	return 0;
 }
@@ -708,7 +756,7 @@ inline_always int nvme_submitted(void *ctx, const void *rq)
 
 	if (!slot || slot->state != IO_OPEN || !(slot->flags & RECORD_PASSTHROUGH))
 		return 0;
-	s = slot_stages(slot);
+	s = slot_stages(&t, slot);
 	s->tid = bpf_get_current_pid_tgid();
 	s->cgroup = bpf_get_current_cgroup_id();
 	stacks_take(ctx, &s->kernel_stack, &s->user_stack);
@@ -723,7 +771,7 @@ inline_always int nvme_issued(const void *rq)
 	struct io_slot *slot = slot_find(&t, rq);
 
 	if (slot && slot->state == IO_OPEN && slot->kind != IO_BLOCK)
-		slot_stages(slot)->issued_ns = now;
+		slot_stages(&t, slot)->issued_ns = now;
 	return 0;
 }
 
@@ -734,7 +782,7 @@ inline_always int nvme_reaped(const void *rq)
 	struct io_slot *slot = slot_find(&t, rq);
 
 	if (slot && slot->state == IO_OPEN)
-		slot_stages(slot)->reaped_ns = now;
+		slot_stages(&t, slot)->reaped_ns = now;
 	return 0;
 }
 
@@ -746,7 +794,7 @@ inline_always int request_inserted(const void *rq)
 	struct io_slot *slot = slot_take(&t, rq);
 
 	if (slot && slot->state <= IO_IGNORED)
-		slot_stages(slot)->inserted_ns = now;
+		slot_stages(&t, slot)->inserted_ns = now;
 	return 0;
 }
 

@@ -14,20 +14,11 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_tracing.h>
 #include <bpf/bpf_endian.h>
+#include "bpf/cgroup.h"
 #include "bpf/kernel.h"
 #include "wire/io.h"
 
 #define inline_always static __always_inline
-
-#define field_of(direct, ptr, field)                        \
-	({                                                  \
-		typeof((ptr)->field) value_;                \
-		if (direct)                                 \
-			value_ = (ptr)->field;              \
-		else                                        \
-			value_ = BPF_CORE_READ(ptr, field); \
-		value_;                                     \
-	})
 
 /* The command is hardware's layout: no relocation. */
 #define field_of_command(direct, cmd, field)                                           \
@@ -42,18 +33,15 @@
 
 const volatile struct io_settings settings;
 
-/* Instructions that user space completes before they are loaded: their numbers are wire/io.h's. */
-#define MARK_CAST "0x2085" /* call of a kernel function */
-#define MARK_TABLE(mark)                                                         \
-	"0x" mark "00002018" /* load of a map's address; the mark says which map \
-			      */
+/* An instruction that user space completes before it is loaded: call of a kernel function. */
+#define MARK_CAST "0x2085"
 
 /* Kept in a register: each mention of a global would load its 64-bit address anew. */
 inline_always const volatile struct io_settings *the_settings(void)
 {
 	const volatile struct io_settings *set = &settings;
 
-	asm volatile("" : "+r"(set));
+	asm("" : "+r"(set));
 	return set;
 }
 
@@ -61,11 +49,25 @@ inline_always const volatile struct io_settings *the_settings(void)
  * The address of a table that is one value of an array. As a global it would be as cheap, but its
  * size is only known at load; looked up, it would cost a dozen instructions more.
  */
-#define table_address(mark)                                                             \
-	({                                                                              \
-		register void *address_ asm("r0");                                      \
-		asm volatile(".8byte " MARK_TABLE(mark) "\n.8byte 0" : "=r"(address_)); \
-		address_;                                                               \
+#define table_address(nr)                                                             \
+	({                                                                            \
+		void *address_;                                                       \
+		asm("%0 = %1 ll" : "=r"(address_) : "i"(IO_MARK_TABLE << 32 | (nr))); \
+		address_;                                                             \
+	})
+
+/*
+ * A setting as a number in the instruction itself: no address, no load. Only in programs: functions
+ * that the verifier looks at by themselves are not completed.
+ */
+#define told(field)                                                                        \
+	({                                                                                 \
+		__u64 value_;                                                              \
+		asm("%0 = %1 ll"                                                           \
+		    : "=r"(value_)                                                         \
+		    : "i"(IO_MARKED_SETTING(__builtin_offsetof(struct io_settings, field), \
+					    sizeof(((struct io_settings *)0)->field))));   \
+		value_;                                                                    \
 	})
 
 /*
@@ -102,6 +104,24 @@ inline_always struct gendisk *bio_disk(struct bio *bio)
 	return BPF_CORE_READ(old, bi_disk);
 }
 
+/* Every NVMe disk is called nvme…, the hidden legs of a multipath head too. */
+inline_always bool disk_is_nvme(struct gendisk *disk, const bool direct)
+{
+	__u32 four;
+
+	if (direct)
+		four = *(__u32 *)disk->disk_name;
+	else
+		bpf_core_read(&four, sizeof(four), &disk->disk_name);
+	return four == bpf_htonl(0x6e766d65);
+}
+
+/* Its bios become requests: here, or at a path of a multipath head, which has none itself. */
+inline_always bool disk_has_requests(struct gendisk *disk)
+{
+	return disk_is_nvme(disk, false) || BPF_CORE_READ(disk, queue, mq_ops);
+}
+
 /*
  * Kernels without queue.disk name no disk in a command that the driver sends to a namespace itself
  * (report of zones). The name of the directory in which the queue's own lies will do. False: it is
@@ -126,18 +146,6 @@ inline_always __u64 disk_seq(struct gendisk *disk, const bool direct)
 	return 0;
 }
 
-/* Every NVMe disk is called nvme…, the hidden legs of a multipath head too. */
-inline_always bool disk_is_nvme(struct gendisk *disk, const bool direct)
-{
-	__u32 four;
-
-	if (direct)
-		four = *(__u32 *)disk->disk_name;
-	else
-		bpf_core_read(&four, sizeof(four), &disk->disk_name);
-	return four == bpf_htonl(0x6e766d65);
-}
-
 /*
  * bpf_rdonly_cast (6.2): the verifier lets us load from what lies behind the request. The call's
  * number is filled in by user space where the kernel has it: libbpf would look for an extern of
@@ -158,17 +166,17 @@ struct timespec64 {
 	__s64 tv_sec;
 };
 
-/* The completion's status without the phase bit; 0 is success. `cast`: through bpf_rdonly_cast. */
-inline_always __u16 nvme_status(const volatile struct io_settings *set, struct request *rq,
-				const bool cast)
+/* The completion's status, which is so far behind the request, without the phase bit; 0 is success.
+ * `cast`: through bpf_rdonly_cast. */
+inline_always __u16 nvme_status(__u64 at, struct request *rq, const bool cast)
 {
 	__u16 status = 0;
 
 	if (cast)
-		return *(__u16 *)readable((void *)rq + set->nvme_status_at,
+		return *(__u16 *)readable((void *)rq + at,
 					  bpf_core_type_id_kernel(struct timespec64));
-	if (set->nvme_status_at)
-		bpf_probe_read_kernel(&status, sizeof(status), (void *)rq + set->nvme_status_at);
+	if (at)
+		bpf_probe_read_kernel(&status, sizeof(status), (void *)rq + at);
 	return status;
 }
 
@@ -186,59 +194,14 @@ inline_always __u64 nvme_result(struct request *rq, const bool cast)
 	return result;
 }
 
-/* Was it sent by a user, past the block layer? The driver marks those. */
-inline_always bool nvme_is_users(struct request *rq)
+/* The driver's marks of a command: sent by a user past the block layer, cancelled. */
+inline_always __u8 nvme_flags(struct request *rq)
 {
 	__u8 flags = 0;
 
 	if (settings.nvme_flags_at)
 		bpf_probe_read_kernel(&flags, sizeof(flags), (void *)rq + settings.nvme_flags_at);
-	return flags & NVME_REQ_USERCMD;
-}
-
-/* Before 6.1 a cgroup has the ids of those above it. */
-inline_always __u64 cgroup_old_ancestor(struct cgroup *cgroup, __u32 level)
-{
-	__u64 id = 0;
-
-	bpf_probe_read_kernel(&id, sizeof(id),
-			      (void *)cgroup +
-				      bpf_core_field_offset(struct cgroup___ids, ancestor_ids) +
-				      level * sizeof(id));
-	return id;
-}
-
-/* The id of a cgroup or of the one above it at that level; 0: it is not so deep. */
-inline_always __u64 cgroup_ancestor_of(struct cgroup *cgroup, __u32 level)
-{
-	struct cgroup *above = 0;
-
-	if (!cgroup || level > (__u32)BPF_CORE_READ(cgroup, level))
-		return 0;
-	if (bpf_core_field_exists(struct cgroup___ids, ancestor_ids))
-		return cgroup_old_ancestor(cgroup, level);
-	bpf_probe_read_kernel(&above, sizeof(above),
-			      (void *)cgroup +
-				      bpf_core_field_offset(struct cgroup___ancestors, ancestors) +
-				      level * sizeof(above));
-	return BPF_CORE_READ(above, kn, id);
-}
-
-/*
- * Of the current task's. 5.10 gives the helper to no tracing program; as long as ids lie in the
- * struct we need none.
- */
-inline_always __u64 cgroup_ancestor(__u32 level)
-{
-	struct cgroup *cgroup;
-
-	if (!bpf_core_field_exists(struct cgroup___ids, ancestor_ids))
-		return bpf_get_current_ancestor_cgroup_id(level);
-	/* Not cgroup_ancestor_of: each struct that a program names costs 2 ms at its start. */
-	cgroup = BPF_CORE_READ((struct task_struct *)bpf_get_current_task(), cgroups, dfl_cgrp);
-	if (level > (__u32)BPF_CORE_READ(cgroup, level))
-		return 0;
-	return cgroup_old_ancestor(cgroup, level);
+	return flags;
 }
 
 /* N of nvmeN, or -1. */

@@ -11,7 +11,9 @@ inline_always struct io_row *row_at(const struct tables *t, __u32 nr)
 {
 	__u32 at = nr * sizeof(struct io_row);
 
-	return at <= t->set->rows_end ? table_address(IO_MARK_ROWS) + at : 0;
+	if (at > t->set->rows_end)
+		return 0;
+	return (t->told ? table_address(IO_TABLE_ROWS) : t->rows) + at;
 }
 
 /*

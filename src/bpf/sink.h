@@ -9,14 +9,14 @@
 #include "bpf/bio.h"
 #include "wire/stage.h"
 
-inline_always struct io_slot_more *slot_more(const struct io_slot *slot)
+inline_always struct io_slot_more *slot_more(const struct tables *t, const struct io_slot *slot)
 {
-	return (void *)slot + settings.more_at;
+	return (void *)slot + setting_of(t, more_at);
 }
 
-inline_always struct io_slot_stages *slot_stages(const struct io_slot *slot)
+inline_always struct io_slot_stages *slot_stages(const struct tables *t, const struct io_slot *slot)
 {
-	return (void *)slot + settings.stages_at;
+	return (void *)slot + setting_of(t, stages_at);
 }
 
 struct outcome {
@@ -27,7 +27,6 @@ struct outcome {
 	__u64 done_ns;
 	const struct io_bio *bio; /* the request's first; NULL: not known */
 	__u32 nr_bios;
-	__s32 device_nr; /* of a bio that no command carried; -1: of no interest */
 };
 
 struct record_with_stages {
@@ -69,10 +68,10 @@ inline_always void stages_without_details(struct record_with_stages *r, const st
 	r->stages.cpu = 0;
 }
 
-inline_always void stages_fill(struct record_with_stages *r, const struct io_slot *slot,
-			       const struct outcome *o)
+inline_always void stages_fill(const struct tables *t, struct record_with_stages *r,
+			       const struct io_slot *slot, const struct outcome *o)
 {
-	struct io_slot_stages *mine = slot_stages(slot);
+	struct io_slot_stages *mine = slot_stages(t, slot);
 	struct io_stages *s = &r->stages;
 
 	s->inserted_ns = mine->inserted_ns;
@@ -132,36 +131,43 @@ SAME(io_stages, io_bio, cgroup, cgroup, file_dev);
 SAME(io_stages, io_bio, cgroup, cgroup, tid);
 SAME(io_stages, io_bio, cgroup, cgroup, user_stack);
 
-inline_always struct io_record *record_reserve(void *ring, const bool stages)
+/*
+ * Room in this CPU's ring, NULL: it was full. Tried is counted before the ring is asked, dropped
+ * when it had no room: I/O never waits.
+ */
+inline_always struct io_record *record_reserve(const struct tables *t, __u32 *cpu, __u32 *seq,
+					       const bool stages)
 {
+	struct io_cpu *mine;
+	struct io_record *r;
+	void *ring;
+
+	*cpu = bpf_get_smp_processor_id();
+	mine = t->slots + settings.cpu_at + (*cpu * sizeof(*mine) & settings.cpu_mask);
+	ring = bpf_map_lookup_elem(&io_rings, cpu);
+	*seq = mine->tried;
+	count_up(mine->tried);
 	if (stages)
-		return bpf_ringbuf_reserve(ring, sizeof(struct record_with_stages), 0);
-	return bpf_ringbuf_reserve(ring, sizeof(struct io_record), 0);
+		r = ring ? bpf_ringbuf_reserve(ring, sizeof(struct record_with_stages), 0) : 0;
+	else
+		r = ring ? bpf_ringbuf_reserve(ring, sizeof(struct io_record), 0) : 0;
+	if (!r)
+		count_up(mine->dropped);
+	return r;
 }
 
-/*
- * Into this CPU's ring. Tried is counted before the ring is asked, dropped when it had no room: I/O
- * never waits. False: it was dropped.
- */
+/* False: it was dropped. */
 inline_always bool record_send(const struct tables *t, const struct io_slot *slot,
 			       const struct outcome *o, const bool stages)
 {
-	__u32 cpu = bpf_get_smp_processor_id();
-	struct io_cpu *mine =
-		t->slots + settings.cpu_at + (cpu * sizeof(*mine) & settings.cpu_mask);
-	void *ring = bpf_map_lookup_elem(&io_rings, &cpu);
-	struct io_record *r;
-	__u32 seq = mine->tried;
+	__u32 cpu, seq;
+	struct io_record *r = record_reserve(t, &cpu, &seq, stages);
 
-	count_up(mine->tried);
-	r = ring ? record_reserve(ring, stages) : 0;
-	if (!r) {
-		count_up(mine->dropped);
+	if (!r)
 		return false;
-	}
-	record_fill(r, slot, slot_more(slot), o, stages);
+	record_fill(r, slot, slot_more(t, slot), o, stages);
 	if (stages)
-		stages_fill((void *)r, slot, o);
+		stages_fill(t, (void *)r, slot, o);
 	if (stages && settings.bios)
 		bio_fill(r, o->bio);
 	r->seq = seq;
@@ -172,37 +178,32 @@ inline_always bool record_send(const struct tables *t, const struct io_slot *slo
 
 /* A bio that no command carried: its device has none, or another bio's flush did for it. */
 inline_always void record_of_bio(const struct tables *t, const struct io_bio *bio, __u32 device,
-				 __u32 status, __u64 end_ns)
+				 const struct outcome *o)
 {
-	__u32 cpu = bpf_get_smp_processor_id();
-	struct io_cpu *mine =
-		t->slots + settings.cpu_at + (cpu * sizeof(*mine) & settings.cpu_mask);
-	void *ring = bpf_map_lookup_elem(&io_rings, &cpu);
-	struct record_with_stages *r;
-	__u32 seq = mine->tried;
+	__u32 cpu, seq;
+	struct record_with_stages *r = (void *)record_reserve(t, &cpu, &seq, true);
 
-	count_up(mine->tried);
-	r = ring ? bpf_ringbuf_reserve(ring, sizeof(*r), 0) : 0;
-	if (!r) {
-		count_up(mine->dropped);
+	if (!r)
 		return;
-	}
 	__builtin_memset(r, 0, sizeof(*r));
 	r->record.first_ns = r->record.last_ns = bio->queued_ns;
-	r->record.end_ns = end_ns;
+	r->record.end_ns = o->end_ns;
+	r->record.result = o->result;
 	r->record.pid = bio->pid;
 	r->record.seq = seq;
 	__builtin_memcpy(r->record.comm, bio->comm, sizeof(r->record.comm));
 	r->record.device = device;
-	r->record.status = status;
+	r->record.status = o->status;
 	r->record.cpu = cpu;
 	r->record.kind = IO_BLOCK;
 	r->record.op = bio->bytes || bio->op != REQ_OP_WRITE ? bio->op : REQ_OP_FLUSH;
 	r->record.what = RECORD_BIO;
-	r->record.flags = RECORD_STAGES | RECORD_OWNED;
+	r->record.flags = settings.details ? RECORD_STAGES | RECORD_OWNED : RECORD_STAGES;
 	bio_fill(&r->record, bio);
 	__builtin_memcpy(&r->stages.queued_ns, &bio->queued_ns, 16);
 	__builtin_memcpy(&r->stages.cgroup, &bio->cgroup, 32);
+	r->stages.issued_ns = bio->below_ns;
+	r->stages.reaped_ns = bio->back_ns;
 	r->stages.cpu = cpu;
 	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);
 }

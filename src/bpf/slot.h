@@ -10,7 +10,7 @@
 /* `at` is a byte offset; the mask keeps that of a whole cell. */
 inline_always struct io_slot *slot_at(const struct tables *t, __u32 at)
 {
-	return t->slots + (at & t->set->slot_mask);
+	return t->slots + (at & setting_of(t, slot_mask));
 }
 
 inline_always __u32 slot_home(const void *rq)
@@ -23,6 +23,8 @@ inline_always bool slot_ends(const struct tables *t, __u32 at, const void *rq,
 			     struct io_slot **slot)
 {
 	*slot = slot_at(t, at);
+	if (!*slot) /* it is in a table: no other test of it is needed */
+		__builtin_unreachable();
 	if ((*slot)->key == (__u64)rq)
 		return true;
 	if ((*slot)->key || (*slot)->claim)

@@ -27,6 +27,11 @@ inline_always void slow_rise(void)
 	fresh(slow.from_ns) = hist_slot_from(bucket);
 }
 
+inline_always bool may_be_slow(__u64 ns)
+{
+	return ns >= fresh(slow.from_ns);
+}
+
 /*
  * Is it among the slowest so far, as far as the buckets tell? Counted by one CPU at a time: one
  * that finds another at it sends its record uncounted, and the bar rises a little later.
@@ -35,7 +40,7 @@ inline_always bool is_slow(__u64 ns)
 {
 	__u32 mine = bpf_get_smp_processor_id() + 1, bucket;
 
-	if (ns < fresh(slow.from_ns))
+	if (!may_be_slow(ns))
 		return false;
 	bucket = hist_slot(ns);
 	if (bucket >= HIST_CELLS)

@@ -1,49 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * table.h: the tables that programs and user space share, and how a program takes a cell of one
- * that no other may take at the same time.
+ * table.h: the tables that the io programs and user space share, and the lock of a cell that is
+ * filled once.
  */
 #ifndef IOSONAR_BPF_TABLE_H
 #define IOSONAR_BPF_TABLE_H
 
+#include "bpf/cell.h"
 #include "bpf/request.h"
+#include "bpf/ring.h"
 #include "wire/stage.h"
 
 struct io_counters counters;
 __u64 attached_ns = ~0ULL; /* a request allocated before may have been sent before */
 __u8 closing;		   /* starts are no longer seen: completions without one mean nothing */
 
-/* Cells that user space maps and reads; all but the last two are sized at load. */
-#define TABLE(name, cell, nr)                      \
-	struct {                                   \
-		__uint(type, BPF_MAP_TYPE_ARRAY);  \
-		__uint(map_flags, BPF_F_MMAPABLE); \
-		__uint(max_entries, nr);           \
-		__type(key, __u32);                \
-		__type(value, cell);               \
-	} name SEC(".maps")
-
+/* All but the last two are sized at load. */
 TABLE(io_keys, struct io_key, 1);
 TABLE(io_devices, struct io_device, IO_MAX_DEVICES);
 TABLE(io_names, struct io_name, IO_MAX_NAMES);
 
-/* The tables of slots and bios once more, for functions that the verifier looks at by themselves:
- * user space puts no address into those. Only with stages. */
+/* The tables of slots, bios and rows once more, for functions that the verifier looks at by
+ * themselves: user space puts no address into those. Only with stages. */
 TABLE(io_slots, struct io_slot, 1);
 TABLE(io_bios, struct io_bio, 1);
-
-/* A ring per CPU: one for all is six times slower with two CPUs. */
-struct ring {
-	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 1 << 16);
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__array(values, struct ring);
-} io_rings SEC(".maps");
+TABLE(io_rows, struct io_row, 1);
 
 /* The kernel numbers stacks; those that were sent are marked. */
 struct {
@@ -61,42 +42,6 @@ struct {
 } io_stacks_sent SEC(".maps");
 
 struct io_slow slow;
-
-/* 5.10 runs no atomic that returns a value, so neither do we; nesting and other CPUs lose nothing.
- */
-#define count_up(counter)      __sync_fetch_and_add(&(counter), 1)
-#define add_to(counter, value) __sync_fetch_and_add(&(counter), (value))
-#define fresh(variable)	       (*(volatile typeof(variable) *)&(variable))
-
-/*
- * Takes a free cell, without compare-and-swap: everyone adds his CPU's number, and he who finds
- * only his own has it. When two meet both may lose: the cell stays unused until user space sweeps
- * it.
- */
-inline_always bool cell_claim(__u32 *claim)
-{
-	__u32 mine = bpf_get_smp_processor_id() + 1;
-
-	if (*claim)
-		return false;
-	add_to(*claim, mine);
-	return fresh(*claim) == mine;
-}
-
-/* Held for a moment: he who does not get it leaves no trace. */
-inline_always bool cell_hold(__u32 *claim, __u32 mine)
-{
-	add_to(*claim, mine);
-	if (fresh(*claim) == mine)
-		return true;
-	add_to(*claim, -mine);
-	return false;
-}
-
-inline_always void cell_release(__u32 *claim, __u32 mine)
-{
-	add_to(*claim, -mine);
-}
 
 /*
  * The lock of a cell that is filled once. Whoever finds it held goes on to the next cell, so a
@@ -130,11 +75,25 @@ inline_always void cell_unlock(enum io_lock which, __u32 nr)
 struct tables {
 	const volatile struct io_settings *set;
 	void *slots;
+	bool told; /* settings and other addresses are numbers in the instructions; else: */
+	void *bios, *rows;
 };
+
+#define MY_TABLES \
+	(&(const struct tables){ the_settings(), table_address(IO_TABLE_SLOTS), true, 0, 0 })
 
 inline_always struct tables the_tables(void)
 {
-	return (struct tables){ the_settings(), table_address(IO_MARK_SLOTS) };
+	return *MY_TABLES;
 }
+
+/* The same in a function that the verifier looks at by itself: the tables' maps, looked up. */
+inline_always struct tables tables_of(void *slots, void *bios, void *rows)
+{
+	return (struct tables){ the_settings(), slots, false, bios, rows };
+}
+
+/* Where it is used, not where it is known first: the compiler would keep it on the stack. */
+#define setting_of(t, field) ((t)->told ? told(field) : settings.field)
 
 #endif

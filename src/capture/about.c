@@ -12,7 +12,6 @@ enum {
 	ABOUT_SETS = 16,
 	ABOUT_COUNTS = 1024,
 	ABOUT_NUMBERS = 65536,
-	ABOUT_CGROUPS = 16384,	 /* the others have no path */
 	ABOUT_PARTITIONS = 4096, /* of a device; the kernel has 256 */
 };
 
@@ -54,10 +53,9 @@ void capture_about__free(struct capture_about *about)
 		about_free_set(&about->sets[i]);
 	for (size_t i = 0; i < about->nr_devices; i++)
 		device__free(&about->devices[i]);
-	for (size_t i = 0; i < about->nr_cgroups; i++)
-		free(about->cgroups[i].path);
+	for (size_t i = 0; i < NR_GLOSSARIES; i++)
+		glossary__free(&about->glossaries[i]);
 	about_free_trailer(&about->trailer);
-	free(about->cgroups);
 	free(about->info);
 	free(about->devices);
 	free(about->numbers);
@@ -287,6 +285,13 @@ static void about_put_partitions(struct byte_out *out, const struct device *devi
 	}
 }
 
+/* Behind the partitions: an entry that says nothing about them has none. */
+static void about_put_unit(struct byte_out *out, const struct device *device)
+{
+	if (device->knows_partitions && device->unit_bytes)
+		byte_out__varint(out, device->unit_bytes);
+}
+
 static int about_take_partitions(struct byte_in *in, struct device *device)
 {
 	uint64_t nr;
@@ -308,6 +313,14 @@ static int about_take_partitions(struct byte_in *in, struct device *device)
 		partition->from_sector = byte_in__varint(in);
 		partition->nr_sectors = byte_in__varint(in);
 	}
+	return in->bad ? -EBADMSG : 0;
+}
+
+static int about_take_unit(struct byte_in *in, struct device *device)
+{
+	if (in->at == in->end)
+		return 0;
+	device->unit_bytes = (uint32_t)byte_in__varint(in);
 	return in->bad ? -EBADMSG : 0;
 }
 
@@ -333,6 +346,7 @@ void capture_about__put_device(struct byte_out *out, uint16_t number, const stru
 	byte_out__text(&entry, device->firmware);
 	byte_out__u8(&entry, device->gone);
 	about_put_partitions(&entry, device);
+	about_put_unit(&entry, device);
 	byte_out__varint(out, entry.len);
 	byte_out__put(out, entry.bytes, entry.len);
 	out->failed |= entry.failed;
@@ -365,6 +379,8 @@ static int about_take_device(struct capture_about *about, struct byte_in *entry)
 	if (device.kind > DEVICE_BIO) /* a kind of later days: it had records, so it has a queue */
 		device.kind = DEVICE_REQUEST;
 	err = about_take_partitions(entry, &device);
+	if (!err)
+		err = about_take_unit(entry, &device);
 	if (!err)
 		err = capture_about__set_device(about, (uint16_t)number, &device);
 	device__free(&device);
@@ -469,67 +485,44 @@ static int about_take_clocks(struct capture_about *about, struct byte_in *in)
 	return err;
 }
 
-/* Where the first is that does not come before this id. */
-static size_t about_place_of_cgroup(const struct capture_about *about, uint64_t id)
+const char *capture_about__text(const struct capture_about *about, enum glossary_kind kind,
+				struct glossary_id id)
 {
-	size_t low = 0, high = about->nr_cgroups;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (about->cgroups[middle].id < id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return glossary__text(&about->glossaries[kind], id);
 }
 
-const char *capture_about__cgroup(const struct capture_about *about, uint64_t id)
+/* The id of a cgroup or a disk is one number. */
+static size_t about_id_words(enum glossary_kind kind)
 {
-	size_t place = about_place_of_cgroup(about, id);
-
-	return place < about->nr_cgroups && about->cgroups[place].id == id
-		       ? about->cgroups[place].path
-		       : NULL;
+	return kind == GLOSSARY_CGROUPS || kind == GLOSSARY_DISKS ? 1 : 2;
 }
 
-int capture_about__set_cgroup(struct capture_about *about, uint64_t id, const char *path)
+void capture_about__put_text(struct byte_out *out, enum glossary_kind kind, struct glossary_id id,
+			     const char *text)
 {
-	size_t place = about_place_of_cgroup(about, id);
-	struct capture_cgroup *cgroups;
-	char *copy;
-
-	if (capture_about__cgroup(about, id) || about->nr_cgroups == ABOUT_CGROUPS)
-		return 0;
-	cgroups = realloc(about->cgroups, (about->nr_cgroups + 1) * sizeof(*cgroups));
-	if (cgroups)
-		about->cgroups = cgroups;
-	copy = cgroups ? strdup(path) : NULL;
-	if (!copy)
-		return -ENOMEM;
-	memmove(cgroups + place + 1, cgroups + place,
-		(about->nr_cgroups++ - place) * sizeof(*cgroups));
-	cgroups[place] = (struct capture_cgroup){ id, copy };
-	return 0;
+	for (size_t i = 0; i < about_id_words(kind); i++)
+		byte_out__varint(out, id.words[i]);
+	byte_out__text(out, text);
 }
 
-void capture_about__put_cgroup(struct byte_out *out, uint64_t id, const char *path)
+static int about_take_texts(struct capture_about *about, enum glossary_kind kind,
+			    struct byte_in *in)
 {
-	byte_out__varint(out, id);
-	byte_out__text(out, path);
-}
-
-static int about_take_cgroups(struct capture_about *about, struct byte_in *in)
-{
+	struct glossary *glossary = &about->glossaries[kind];
 	int err = 0;
 
 	while (in->at < in->end && !err) {
-		uint64_t id = byte_in__varint(in);
-		char *path = byte_in__text_new(in);
+		struct glossary_id id = { { 0 } };
+		char *text;
 
-		err = path && !in->bad ? capture_about__set_cgroup(about, id, path) : -EBADMSG;
-		free(path);
+		for (size_t i = 0; i < about_id_words(kind); i++)
+			id.words[i] = byte_in__varint(in);
+		text = byte_in__text_new(in);
+		if (!text || in->bad)
+			err = -EBADMSG;
+		else if (!glossary__add(glossary, id, text) && glossary->nr < GLOSSARY_MOST)
+			err = -ENOMEM;
+		free(text);
 	}
 	return err;
 }
@@ -605,7 +598,10 @@ int capture_about__take(struct capture_about *about, uint8_t type, struct byte_i
 	case CAPTURE_NAMES: return about_take_names(about, &in);
 	case CAPTURE_CLOCK: return about_take_clocks(about, &in);
 	case CAPTURE_TRAILER: return about_take_trailer(about, &in);
-	case CAPTURE_CGROUPS: return about_take_cgroups(about, &in);
+	case CAPTURE_CGROUPS:
+	case CAPTURE_STACKS:
+	case CAPTURE_FILES:
+	case CAPTURE_DISKS: return about_take_texts(about, type - CAPTURE_CGROUPS, &in);
 	}
 	return 0;
 }

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "capture/bytes.h"
+#include "capture/glossary.h"
 #include "collect/device.h"
 
 /* Keys that `iosonar record` writes; others may be there. */
@@ -19,6 +20,7 @@
 #define CAPTURE_INFO_MACHINE  "machine"	 /* "aarch64" */
 #define CAPTURE_INFO_COMMAND  "command"	 /* the command line, arguments separated by spaces */
 #define CAPTURE_INFO_BOOT_ID  "boot_id"	 /* files of one boot share one monotonic clock */
+#define CAPTURE_INFO_HOST     "host"	 /* its name: "db7" */
 #define CAPTURE_INFO_TIMEZONE "timezone" /* of the host: "+0200" */
 #define CAPTURE_INFO_CLOCK    "clock"	 /* clock source of the host: "tsc" */
 #define CAPTURE_INFO_START    "start_ns" /* of the run, CLOCK_MONOTONIC: nothing was seen before */
@@ -34,12 +36,6 @@ struct capture_info {
 struct capture_count {
 	const char *name;
 	uint64_t value;
-};
-
-/* What a cgroup of io_stages was called. */
-struct capture_cgroup {
-	uint64_t id;
-	char *path; /* below the root of the hierarchy: "/system.slice/x.service" */
 };
 
 /* One moment on three clocks. */
@@ -69,8 +65,7 @@ struct capture_about {
 	uint16_t *device_index; /* by number: place in devices + 1 */
 	struct capture_name_set *sets;
 	size_t nr_sets;
-	struct capture_cgroup *cgroups; /* by id */
-	size_t nr_cgroups;
+	struct glossary glossaries[NR_GLOSSARIES];
 	struct capture_clock *clocks; /* by mono_ns */
 	size_t nr_clocks, room_clocks;
 	struct capture_trailer trailer;
@@ -83,7 +78,9 @@ const struct device *capture_about__device(const struct capture_about *about, ui
 /* CAPTURE_NR_NAMES names, NULL where a number has none; NULL: no such set. */
 char *const *capture_about__names(const struct capture_about *about, const char *set);
 const char *capture_about__set_name(const struct capture_about *about, size_t nr);
-const char *capture_about__cgroup(const struct capture_about *about, uint64_t id); /* or NULL */
+/* What an id of that kind stands for, or NULL. */
+const char *capture_about__text(const struct capture_about *about, enum glossary_kind kind,
+				struct glossary_id id);
 /* The count of that name; 0: none. */
 uint64_t capture_counts__get(const struct capture_counts *counts, const char *name);
 /*
@@ -98,8 +95,6 @@ int capture_about__set_info(struct capture_about *about, const char *key, const 
 /* A copy of it, partitions and all. */
 int capture_about__set_device(struct capture_about *about, uint16_t number,
 			      const struct device *device);
-/* The first path of an id holds. */
-int capture_about__set_cgroup(struct capture_about *about, uint64_t id, const char *path);
 int capture_about__add_clock(struct capture_about *about, const struct capture_clock *clock);
 void capture_about__sort_clocks(struct capture_about *about); /* if they did not come in order */
 /* Forgets all triples before the one that `mono_ns` needs. */
@@ -110,7 +105,8 @@ void capture_about__put_info(struct byte_out *out, const struct capture_info *in
 void capture_about__put_device(struct byte_out *out, uint16_t number, const struct device *device);
 uint32_t capture_about__put_names(struct byte_out *out, const char *set, char *const *names);
 void capture_about__put_clock(struct byte_out *out, const struct capture_clock *clock);
-void capture_about__put_cgroup(struct byte_out *out, uint64_t id, const char *path);
+void capture_about__put_text(struct byte_out *out, enum glossary_kind kind, struct glossary_id id,
+			     const char *text);
 /* As many counts as fit `most_bytes`; file_bytes comes first, as eight bytes. */
 void capture_about__put_trailer(struct byte_out *out, const struct capture_trailer *trailer,
 				size_t most_bytes);

@@ -4,7 +4,8 @@
  * payload, each with a CRC of its own. A chunk needs no other to be understood, so a file that was
  * cut or damaged gives all chunks that are whole. docs/capture-format.md has the byte tables.
  *
- *	file header 16 │ reserve │ info │ names │ devices │ clock │ records │ records │ … │ trailer
+ *	file header 16 │ reserve │ info │ names │ devices │ clock │ records │ records │ … │ index │
+ *trailer
  */
 #ifndef IOSONAR_CAPTURE_CHUNK_H
 #define IOSONAR_CAPTURE_CHUNK_H
@@ -30,7 +31,20 @@ enum capture_type {
 	CAPTURE_RECORDS = 5,
 	CAPTURE_TRAILER = 6,
 	CAPTURE_RESERVE = 7, /* room for the trailer if the disk fills up */
+	/* As enum glossary_kind has them. */
 	CAPTURE_CGROUPS = 8,
+	CAPTURE_STACKS = 9,
+	CAPTURE_FILES = 10,
+	CAPTURE_DISKS = 11,
+	/* Of the page cache. */
+	CAPTURE_CACHE_ROWS = 12,
+	CAPTURE_CACHE_EVENTS = 13,
+	/* Of calls: which functions, their records, how many each object has had at the end. */
+	CAPTURE_CALLED = 14,
+	CAPTURE_CALLS = 15,
+	CAPTURE_FOLLOWED = 16,
+	CAPTURE_INDEX = 17, /* of all chunks before it: capture/index.h */
+	CAPTURE_TYPES,
 };
 
 enum capture_chunk_flag {

@@ -44,6 +44,17 @@ int capture_file__append(struct capture_file *file, const uint8_t *bytes, size_t
 	return -ENOSPC;
 }
 
+int capture_file__take_back(struct capture_file *file, uint64_t bytes)
+{
+	if (!file->seekable)
+		return -ESPIPE;
+	if (ftruncate(file->fd, (off_t)bytes))
+		return -errno;
+	file->bytes = bytes;
+	file->full = false;
+	return 0;
+}
+
 int capture_file__fill_reserve(struct capture_file *file, const uint8_t *bytes)
 {
 	if (!file->reserve_bytes)

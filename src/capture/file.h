@@ -23,6 +23,8 @@ int capture_file__open(struct capture_file *file, const char *path, int fd, uint
 void capture_file__close(struct capture_file *file);
 /* -ENOSPC for a full disk, a quota and a size limit alike: `full` is set. */
 int capture_file__append(struct capture_file *file, const uint8_t *bytes, size_t nr);
+/* What was appended beyond that many bytes in all is gone, and there is room again. */
+int capture_file__take_back(struct capture_file *file, uint64_t bytes);
 /* reserve_bytes bytes, into the reserve. */
 int capture_file__fill_reserve(struct capture_file *file, const uint8_t *bytes);
 

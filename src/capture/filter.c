@@ -127,6 +127,7 @@ static int filter_init_devices(struct capture_filter *f, const struct device_lis
 	const struct option_list *names = &f->options->devices;
 	int err = 0;
 
+	f->devices = devices;
 	f->choices = calloc(names->nr + 1, sizeof(*f->choices));
 	if (!f->choices)
 		return log_err(-ENOMEM, "out of memory");
@@ -238,13 +239,20 @@ static bool filter_is_below(const char *path, const char *name, size_t len)
 
 static int filter_unknown_cgroup(const struct capture_filter_names *names, const char *text)
 {
-	if (!names->nr_cgroups)
+	if (!names->cgroups->nr)
 		return log_err(-EINVAL, "--cgroup %.128s: the capture has no path of any cgroup",
 			       text);
 	return log_err(
 		-EINVAL,
 		"--cgroup %.128s: no command of the capture is from there; one is from %.128s",
-		text, names->cgroups[0].path);
+		text, names->cgroups->entries[0].text);
+}
+
+static int filter_compare_ids(const void *a, const void *b)
+{
+	uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+
+	return (left > right) - (left < right);
 }
 
 static int filter_init_cgroups(struct capture_filter *f, const struct capture_filter_names *names)
@@ -256,20 +264,14 @@ static int filter_init_cgroups(struct capture_filter *f, const struct capture_fi
 	f->all_cgroups = text && !len;
 	if (!text || f->all_cgroups)
 		return 0;
-	f->cgroups = calloc(names->nr_cgroups + 1, sizeof(*f->cgroups));
+	f->cgroups = calloc(names->cgroups->nr + 1, sizeof(*f->cgroups));
 	if (!f->cgroups)
 		return log_err(-ENOMEM, "out of memory");
-	for (size_t i = 0; i < names->nr_cgroups; i++)
-		if (filter_is_below(names->cgroups[i].path, name, len))
-			f->cgroups[f->nr_cgroups++] = names->cgroups[i].id;
+	for (size_t i = 0; i < names->cgroups->nr; i++)
+		if (filter_is_below(names->cgroups->entries[i].text, name, len))
+			f->cgroups[f->nr_cgroups++] = names->cgroups->entries[i].id.words[0];
+	qsort(f->cgroups, f->nr_cgroups, sizeof(*f->cgroups), filter_compare_ids);
 	return f->nr_cgroups ? 0 : filter_unknown_cgroup(names, text);
-}
-
-static int filter_compare_ids(const void *a, const void *b)
-{
-	uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
-
-	return (left > right) - (left < right);
 }
 
 static bool filter_wants_cgroup(struct capture_filter *f, const struct io_record *r)
@@ -312,17 +314,32 @@ static bool filter_wants_place(struct capture_filter *f, const struct io_record 
 
 static bool filter_wants_event(const struct capture_filter *f, const struct io_record *r)
 {
-	if (r->what == RECORD_SUBMIT)
-		return f->submits;
-	return r->what != RECORD_BIO || f->bios;
+	switch (r->what) {
+	case RECORD_END: return true;
+	case RECORD_SUBMIT: return f->submits;
+	case RECORD_BIO: return f->bios;
+	default: return f->troubles && r->what <= RECORD_EVENT;
+	}
 }
 
-/* A submit has no outcome yet: the programs send it before they know. */
+/* Only what ended has an outcome. */
 static bool filter_wants_outcome(const struct capture_filter *f, const struct io_record *r)
 {
-	if (r->what == RECORD_SUBMIT)
+	if (r->what != RECORD_END && r->what != RECORD_BIO)
 		return true;
 	return r->end_ns - r->first_ns >= f->min_ns && (!f->options->failed || r->status);
+}
+
+/* What happens to it is of interest to whoever asked for it or for one of its disks. */
+static bool filter_wants_controller(const struct capture_filter *f, const struct device *device)
+{
+	const struct filter_options *o = f->options;
+
+	if (o->ctrl_id.given &&
+	    (!device || device->ctrl < 0 || (uint64_t)device->ctrl != o->ctrl_id.value))
+		return false;
+	return device ? device_list__concerns(f->devices, f->choices, f->nr_choices, device)
+		      : !f->nr_choices;
 }
 
 bool capture_filter__passes(struct capture_filter *f, const struct io_record *r,
@@ -330,6 +347,8 @@ bool capture_filter__passes(struct capture_filter *f, const struct io_record *r,
 {
 	if (!f->narrows || !filter_wants_event(f, r))
 		return filter_wants_event(f, r);
+	if (r->what == RECORD_EVENT)
+		return filter_wants_controller(f, device);
 	return filter_wants_op(f, r) && filter_wants_outcome(f, r) && filter_wants_sender(f, r) &&
 	       filter_wants_place(f, r, device) && filter_wants_cgroup(f, r);
 }

@@ -19,6 +19,7 @@
 
 struct capture_filter {
 	const struct filter_options *options;
+	const struct device_list *devices;
 	struct device_choice *choices; /* -d */
 	size_t nr_choices;
 	uint64_t wanted_ops[4][4]; /* a bit per operation, by kind */
@@ -26,6 +27,7 @@ struct capture_filter {
 	bool narrows;	   /* not all commands pass: there is something to be asked */
 	bool submits;	   /* --split */
 	bool bios;	   /* bios, which are no commands */
+	bool troubles;	   /* attempts that failed, time-outs, what happened to controllers */
 	uint64_t *cgroups; /* --cgroup: those that are meant, by id */
 	size_t nr_cgroups;
 	bool all_cgroups;      /* the root: there is nothing that is not below it */
@@ -39,8 +41,7 @@ struct capture_filter {
 struct capture_filter_names {
 	const struct device_list *devices;
 	char *const *op_names;
-	const struct capture_cgroup *cgroups; /* by id */
-	size_t nr_cgroups;
+	const struct glossary *cgroups;
 };
 
 /* kinds: bits of enum io_kind, 0: all. -EINVAL, -ENODEV, -ENOMEM: said. Free it even then. */

@@ -17,6 +17,7 @@ struct merge_file {
 	const struct io_record *next; /* its earliest that was not handed out yet, */
 	uint64_t next_ns;	      /* and its time */
 	uint16_t *renumber;	      /* device number here, plus 1; by its number in the file */
+	struct glossary renamed[NR_GLOSSARIES]; /* ids that are called otherwise here */
 };
 
 struct capture_merge {
@@ -25,9 +26,9 @@ struct capture_merge {
 	size_t nr;
 	struct merge_file **heap; /* the files that have records, the earliest first */
 	size_t nr_heap;
-	bool begun;	      /* the heap is made, */
-	bool handed;	      /* and the first of it has given its record away */
-	uint64_t next_cgroup; /* an id that no kernel gives */
+	bool begun;  /* the heap is made, */
+	bool handed; /* and the first of it has given its record away */
+	uint64_t nr_new_ids[NR_GLOSSARIES];
 	bool used[MERGE_NUMBERS];
 };
 
@@ -93,46 +94,86 @@ static int merge_renumber(void *arg, uint16_t number)
 	return here;
 }
 
-/* The id of that path; 0: it has none. */
-static uint64_t merge_find_cgroup(const struct capture_about *about, const char *path)
+static bool merge_is_same_text(const struct glossary_entry *a, const struct glossary_entry *b,
+			       enum glossary_kind kind)
 {
-	for (size_t i = 0; i < about->nr_cgroups; i++)
-		if (!strcmp(about->cgroups[i].path, path))
-			return about->cgroups[i].id;
+	/* A record's process is part of the id of its stack. */
+	if (kind == GLOSSARY_STACKS && a->id.words[1] != b->id.words[1])
+		return false;
+	return !strcmp(a->text, b->text);
+}
+
+static const struct glossary_entry *merge_find_text(const struct glossary *glossary,
+						    const struct glossary_entry *wanted,
+						    enum glossary_kind kind)
+{
+	for (size_t i = 0; i < glossary->nr; i++)
+		if (merge_is_same_text(&glossary->entries[i], wanted, kind))
+			return &glossary->entries[i];
+	return NULL;
+}
+
+/* One that no kernel gives. */
+static struct glossary_id merge_new_id(struct capture_merge *merge, enum glossary_kind kind,
+				       struct glossary_id id)
+{
+	uint64_t last = kind == GLOSSARY_STACKS ? UINT32_MAX : UINT64_MAX;
+
+	return (struct glossary_id){ { last - merge->nr_new_ids[kind]++, id.words[1] } };
+}
+
+/*
+ * The same text is the same thing, whatever its id; the same id with another text, of another boot
+ * or run, gets a new one.
+ */
+static int merge_add_text(struct merge_file *file, enum glossary_kind kind,
+			  const struct glossary_entry *entry)
+{
+	struct glossary *here = &file->merge->about.glossaries[kind];
+	const struct glossary_entry *same = glossary__find(here, entry->id);
+	struct glossary_entry *renamed;
+	struct glossary_id as = entry->id;
+
+	if (!same || strcmp(same->text, entry->text)) {
+		/* The first file keeps its ids: its records are not translated. */
+		bool is_first = file == file->merge->files;
+		const struct glossary_entry *other =
+			is_first ? NULL : merge_find_text(here, entry, kind);
+
+		if (other)
+			as = other->id;
+		else if (same)
+			as = merge_new_id(file->merge, kind, entry->id);
+		if (!other && !glossary__add(here, as, entry->text) && here->nr < GLOSSARY_MOST)
+			return -ENOMEM;
+	}
+	if (!memcmp(&as, &entry->id, sizeof(as)))
+		return 0;
+	renamed = glossary__add(&file->renamed[kind], entry->id, NULL);
+	if (!renamed)
+		return -ENOMEM;
+	renamed->as = as;
 	return 0;
 }
 
-/* Of another boot an id is another thing: the same path is the same one, all else keeps apart. */
-static int merge_add_cgroup(struct capture_merge *merge, const struct capture_cgroup *cgroup)
-{
-	uint64_t id = cgroup->id;
-
-	if (merge_find_cgroup(&merge->about, cgroup->path))
-		return 0;
-	if (capture_about__cgroup(&merge->about, id))
-		id = UINT64_MAX - merge->next_cgroup++;
-	return capture_about__set_cgroup(&merge->about, id, cgroup->path);
-}
-
-static int merge_copy_cgroups(struct capture_merge *merge, const struct capture_about *from,
-			      bool same_boot)
+static int merge_copy_texts(struct merge_file *file, const struct capture_about *from)
 {
 	int err = 0;
 
-	for (size_t i = 0; i < from->nr_cgroups && !err; i++)
-		err = same_boot ? capture_about__set_cgroup(&merge->about, from->cgroups[i].id,
-							    from->cgroups[i].path)
-				: merge_add_cgroup(merge, &from->cgroups[i]);
+	for (int kind = 0; kind < NR_GLOSSARIES; kind++)
+		for (size_t i = 0; i < from->glossaries[kind].nr && !err; i++)
+			err = merge_add_text(file, (enum glossary_kind)kind,
+					     &from->glossaries[kind].entries[i]);
 	return err;
 }
 
-/* The id that a cgroup of a file has here; one without a path keeps its own. */
-static uint64_t merge_renumber_cgroup(void *arg, uint64_t in_file)
+/* What an id of a file is called here; one without a text keeps its own. */
+static struct glossary_id merge_rename(void *arg, enum glossary_kind kind, struct glossary_id id)
 {
 	const struct merge_file *file = arg;
-	const char *path = capture_about__cgroup(capture_reader__about(file->reader), in_file);
+	const struct glossary_entry *renamed = glossary__find(&file->renamed[kind], id);
 
-	return path ? merge_find_cgroup(&file->merge->about, path) : in_file;
+	return renamed ? renamed->as : id;
 }
 
 static uint64_t merge_wall_offset(const struct capture_about *about)
@@ -140,7 +181,7 @@ static uint64_t merge_wall_offset(const struct capture_about *about)
 	return about->clocks[0].real_ns - about->clocks[0].mono_ns;
 }
 
-/* Clocks and the ids of cgroups are those of a boot. */
+/* Clocks are those of a boot. */
 static bool merge_is_same_boot(const struct capture_about *first, const struct capture_about *other)
 {
 	const char *boot = capture_about__info(first, CAPTURE_INFO_BOOT_ID);
@@ -198,22 +239,20 @@ static int merge_add_file(struct capture_merge *merge, struct merge_file *file)
 {
 	const struct capture_about *first = capture_reader__about(merge->files[0].reader);
 	const struct capture_about *from = capture_reader__about(file->reader);
-	bool same_boot = merge_is_same_boot(first, from);
 	int err;
 
 	file->renumber = calloc(MERGE_NUMBERS, sizeof(*file->renumber));
 	if (!file->renumber)
 		return -ENOMEM;
 	file->shift_ns = merge_shift(first, from);
-	capture_reader__translate(
-		file->reader,
-		&(struct capture_translation){ .shift_ns = file->shift_ns,
-					       .device = merge_renumber,
-					       .cgroup = same_boot ? NULL : merge_renumber_cgroup,
-					       .arg = file });
+	capture_reader__translate(file->reader, &(struct capture_translation){
+							.shift_ns = file->shift_ns,
+							.device = merge_renumber,
+							.id = first == from ? NULL : merge_rename,
+							.arg = file });
 	err = merge_copy_clocks(merge, file);
 	if (!err)
-		err = merge_copy_cgroups(merge, from, same_boot);
+		err = merge_copy_texts(file, from);
 	if (!err)
 		err = merge_copy_names(merge, from);
 	for (size_t i = 0; i < from->nr_info && !err; i++)
@@ -290,6 +329,8 @@ void capture_merge__free(struct capture_merge *merge)
 	for (size_t i = 0; i < merge->nr; i++) {
 		capture_reader__free(merge->files[i].reader);
 		free(merge->files[i].renumber);
+		for (int kind = 0; kind < NR_GLOSSARIES; kind++)
+			glossary__free(&merge->files[i].renamed[kind]);
 	}
 	capture_about__free(&merge->about);
 	free(merge->files);
@@ -397,9 +438,20 @@ const struct io_record *capture_merge__next(struct capture_merge *merge, int *er
 	return merge->heap[0]->next;
 }
 
+size_t capture_merge__from(const struct capture_merge *merge)
+{
+	return merge->nr_heap ? (size_t)(merge->heap[0] - merge->files) : 0;
+}
+
 const struct capture_about *capture_merge__about(const struct capture_merge *merge)
 {
 	return &merge->about;
+}
+
+/* Devices were all met when the files were opened: none is looked for by its serial again. */
+int capture_merge__alias(struct capture_merge *merge, const struct alias *alias)
+{
+	return alias__about(alias, &merge->about);
 }
 
 size_t capture_merge__nr(const struct capture_merge *merge)

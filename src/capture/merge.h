@@ -7,6 +7,7 @@
 #ifndef IOSONAR_CAPTURE_MERGE_H
 #define IOSONAR_CAPTURE_MERGE_H
 
+#include "capture/alias.h"
 #include "capture/read.h"
 
 struct capture_merge;
@@ -22,12 +23,16 @@ void capture_merge__free(struct capture_merge *merge);
 void capture_merge__bound(struct capture_merge *merge, uint64_t from_ns, uint64_t to_ns);
 /* As capture_reader__next; device numbers are those of __about. */
 const struct io_record *capture_merge__next(struct capture_merge *merge, int *err);
+/* Which file the record is of that was handed out last. */
+size_t capture_merge__from(const struct capture_merge *merge);
 /*
  * The devices of all files, those with the same identity once; their cgroups, those with the same
  * path once; their clocks; of info and names those of the first file that has them. Ledgers do not
  * add up: ask each __reader for its own.
  */
 const struct capture_about *capture_merge__about(const struct capture_merge *merge);
+/* Other names, before the first __next; -ENOMEM. Records keep theirs. */
+int capture_merge__alias(struct capture_merge *merge, const struct alias *alias);
 size_t capture_merge__nr(const struct capture_merge *merge);
 const struct capture_reader *capture_merge__reader(const struct capture_merge *merge, size_t nr);
 bool capture_merge__has_stages(const struct capture_merge *merge); /* one of the files has */

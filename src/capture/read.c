@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -10,9 +11,13 @@
 #include "capture/block.h"
 #include "capture/chunk.h"
 #include "capture/crc32c.h"
+#include "capture/index.h"
 #include "log.h"
 
-enum { READER_WINDOW = 65536 }; /* bytes looked at in one go, to find a chunk after damage */
+enum {
+	READER_WINDOW = 65536, /* bytes looked at in one go, to find a chunk after damage */
+	READER_TAIL = 4096,    /* and to find the trailer */
+};
 
 /* A chunk of records. Less than its header takes in the file. */
 struct reader_block {
@@ -21,6 +26,11 @@ struct reader_block {
 };
 _Static_assert(sizeof(struct reader_block) <= CAPTURE_CHUNK_BYTES, "the index is not larger");
 
+struct reader_index {
+	struct reader_block *blocks;
+	size_t nr, room, next;
+};
+
 struct capture_reader {
 	char *path;
 	int fd;
@@ -28,22 +38,33 @@ struct capture_reader {
 	uint64_t size;
 	struct capture_about about;
 	struct capture_damage damage;
-	struct reader_block *blocks;
-	size_t nr_blocks, room_blocks, next_block;
+	struct reader_index records, caches, calls;
 	uint64_t nr_chunks, reserve_bytes, nr_records;
 	uint64_t from_ns, to_ns;
 	bool is_bounded;
+	bool is_indexed;  /* blocks are as the index has them: their headers were not seen */
 	uint8_t *payload; /* of one chunk, with slack behind it */
 	size_t payload_room;
 	struct capture_unblock *unblock;
 	struct capture_translation translation;
 	const struct io_record *at, *end; /* some of a block's records, from the next one on */
+	uint64_t place;			  /* of the one before: its block and its number there */
 	uint16_t version;		  /* of the file */
 };
 
 bool capture_damage__is_whole(const struct capture_damage *damage)
 {
 	return !damage->blocks_corrupt && !damage->records_corrupt && !damage->truncated;
+}
+
+void capture_damage__tell(const struct capture_damage *damage, const char *path)
+{
+	if (damage->truncated)
+		log_warn("%s is cut: it has no end after %" PRIu64 " bytes; what is whole was read",
+			 path, damage->truncated_at);
+	if (damage->blocks_corrupt || damage->records_corrupt)
+		log_warn("%s is damaged: %" PRIu64 " blocks with %" PRIu64 " records were skipped",
+			 path, damage->blocks_corrupt, damage->records_corrupt);
 }
 
 /* Exactly nr bytes, which the size of the file promised. */
@@ -135,38 +156,70 @@ out:
 	return err == -ENODATA ? 0 : err;
 }
 
-static int reader_add_block(struct capture_reader *reader, const struct capture_chunk *chunk,
+/* As reader_load, of a chunk that may be known by the index alone. */
+static int reader_load_block(struct capture_reader *reader, const struct reader_block *block)
+{
+	struct capture_chunk found;
+	int good;
+
+	if (!reader->is_indexed)
+		return reader_load(reader, &block->chunk, block->at);
+	good = reader_header_at(reader, block->at, &found);
+	if (good <= 0)
+		return good ? good : -EBADMSG;
+	if (!capture_index__agrees(&block->chunk, &found))
+		return -EBADMSG;
+	return reader_load(reader, &found, block->at);
+}
+
+static int reader_add_block(struct reader_index *index, const struct capture_chunk *chunk,
 			    uint64_t at)
 {
-	size_t room = reader->room_blocks + reader->room_blocks / 2 + 4;
+	size_t room = index->room + index->room / 2 + 4;
 	struct reader_block *blocks;
 
-	if (reader->nr_blocks == reader->room_blocks) {
-		blocks = realloc(reader->blocks, room * sizeof(*blocks));
+	if (index->nr == index->room) {
+		blocks = realloc(index->blocks, room * sizeof(*blocks));
 		if (!blocks)
 			return -ENOMEM;
-		reader->blocks = blocks;
-		reader->room_blocks = room;
+		index->blocks = blocks;
+		index->room = room;
 	}
-	reader->blocks[reader->nr_blocks++] = (struct reader_block){ at, *chunk };
+	index->blocks[index->nr++] = (struct reader_block){ at, *chunk };
 	return 0;
+}
+
+/* Where blocks of that type are listed, to be read when they are asked for; NULL: nowhere. */
+static struct reader_index *reader_list_of(struct capture_reader *reader, uint8_t type)
+{
+	if (type == CAPTURE_RECORDS)
+		return &reader->records;
+	if (type == CAPTURE_CACHE_ROWS || type == CAPTURE_CACHE_EVENTS)
+		return &reader->caches;
+	return type >= CAPTURE_CALLED && type <= CAPTURE_FOLLOWED ? &reader->calls : NULL;
+}
+
+static void reader_count_chunk(struct capture_reader *reader, const struct capture_chunk *chunk)
+{
+	reader->nr_chunks++;
+	if (chunk->type == CAPTURE_RECORDS || chunk->type == CAPTURE_TRAILER)
+		reader->damage.records_lost += chunk->lost;
+	if (!chunk->type || chunk->type >= CAPTURE_TYPES)
+		reader->damage.chunks_unknown++;
+	if (chunk->type == CAPTURE_RESERVE)
+		reader->reserve_bytes += chunk->length + CAPTURE_CHUNK_BYTES;
 }
 
 static int reader_take_chunk(struct capture_reader *reader, const struct capture_chunk *chunk,
 			     uint64_t at)
 {
+	struct reader_index *list = reader_list_of(reader, chunk->type);
 	struct byte_in in;
 	int err;
 
-	reader->nr_chunks++;
-	if (chunk->type == CAPTURE_RECORDS || chunk->type == CAPTURE_TRAILER)
-		reader->damage.records_lost += chunk->lost;
-	if (chunk->type == CAPTURE_RECORDS)
-		return reader_add_block(reader, chunk, at);
-	if (!chunk->type || chunk->type > CAPTURE_CGROUPS)
-		reader->damage.chunks_unknown++;
-	if (chunk->type == CAPTURE_RESERVE)
-		reader->reserve_bytes += chunk->length + CAPTURE_CHUNK_BYTES;
+	reader_count_chunk(reader, chunk);
+	if (list)
+		return reader_add_block(list, chunk, at);
 	err = reader_load(reader, chunk, at);
 	in = (struct byte_in){ reader->payload, reader->payload + chunk->length, false };
 	if (!err)
@@ -211,14 +264,170 @@ static int reader_scan(struct capture_reader *reader, uint64_t *whole)
 	return 0;
 }
 
+/* ---- by the index ---- */
+
+/* The trailer is the last chunk, and small. 1: it begins at *at; 0: there is none. */
+static int reader_find_trailer(struct capture_reader *reader, uint64_t *at,
+			       struct capture_chunk *chunk)
+{
+	uint8_t tail[READER_TAIL];
+	size_t nr = reader->size < sizeof(tail) ? (size_t)reader->size : sizeof(tail);
+	int err = reader_read_at(reader, tail, nr, reader->size - nr);
+
+	for (size_t i = 0; !err && i + CAPTURE_CHUNK_BYTES <= nr; i++) {
+		i = capture_chunk__search(tail, nr, i);
+		if (i + CAPTURE_CHUNK_BYTES > nr)
+			break;
+		if (!capture_chunk__get(chunk, tail + i) || chunk->type != CAPTURE_TRAILER ||
+		    chunk->length != nr - i - CAPTURE_CHUNK_BYTES)
+			continue;
+		*at = reader->size - nr + i;
+		return 1;
+	}
+	return err;
+}
+
+/* Directly before the trailer; its last bytes say where it begins. 1: its payload is loaded. */
+static int reader_load_index(struct capture_reader *reader, uint64_t end, uint64_t *at,
+			     struct capture_chunk *chunk)
+{
+	uint8_t tail[CAPTURE_INDEX_TAIL];
+	int good;
+
+	if (end < CAPTURE_FILE_BYTES + CAPTURE_CHUNK_BYTES + sizeof(tail))
+		return 0;
+	good = reader_read_at(reader, tail, sizeof(tail), end - sizeof(tail));
+	if (good)
+		return good;
+	*at = le__get64(tail);
+	if (*at < CAPTURE_FILE_BYTES || *at > end - CAPTURE_CHUNK_BYTES - sizeof(tail))
+		return 0;
+	good = reader_header_at(reader, *at, chunk);
+	if (good <= 0 || chunk->type != CAPTURE_INDEX ||
+	    chunk->length != end - *at - CAPTURE_CHUNK_BYTES)
+		return good < 0 ? good : 0;
+	good = reader_load(reader, chunk, *at);
+	return good == -EBADMSG ? 0 : good ? good : 1;
+}
+
+/* Its chunks have to fill the file from its header up to the index. */
+static bool reader_index_fits(const struct capture_chunk *index, struct byte_in in, uint64_t at)
+{
+	struct capture_index_state state;
+	struct capture_chunk chunk;
+
+	capture_index__begin(&state);
+	for (uint32_t i = 0; i < index->count; i++)
+		if (!capture_index__get(&in, &state, &chunk) || state.at > at)
+			return false;
+	return state.at == at && !byte_in__left(&in);
+}
+
+/* -ESTALE: what is there is not what the index says. */
+static int reader_take_indexed(struct capture_reader *reader, const struct capture_chunk *chunk,
+			       uint64_t at)
+{
+	struct reader_index *list = reader_list_of(reader, chunk->type);
+	struct capture_chunk found;
+	int good;
+
+	if (list || chunk->type == CAPTURE_RESERVE) {
+		reader_count_chunk(reader, chunk);
+		return list ? reader_add_block(list, chunk, at) : 0;
+	}
+	good = reader_header_at(reader, at, &found);
+	if (good < 0)
+		return good;
+	if (!good || !capture_index__agrees(chunk, &found))
+		return -ESTALE;
+	return reader_take_chunk(reader, &found, at);
+}
+
+/* in: a copy of the index, for chunks are loaded meanwhile. */
+static int reader_take_index(struct capture_reader *reader, const struct capture_chunk *index,
+			     struct byte_in in)
+{
+	struct capture_index_state state;
+	struct capture_chunk chunk;
+	int err = 0;
+
+	capture_index__begin(&state);
+	for (uint32_t i = 0; i < index->count && !err; i++) {
+		uint64_t at = state.at;
+
+		if (!capture_index__get(&in, &state, &chunk))
+			return -ESTALE;
+		if (!capture_index__holds(&chunk)) {
+			err = reader_take_indexed(reader, &chunk, at);
+			continue;
+		}
+		reader_count_chunk(reader, &chunk);
+		err = capture_about__add_clock(&reader->about, &state.clock);
+	}
+	return err;
+}
+
+/* As if nothing had been read. */
+static void reader_forget(struct capture_reader *reader)
+{
+	reader->records.nr = reader->caches.nr = reader->calls.nr = 0;
+	capture_about__free(&reader->about);
+	memset(&reader->about, 0, sizeof(reader->about));
+	reader->nr_chunks = reader->reserve_bytes = 0;
+}
+
+static int reader_read_index(struct capture_reader *reader, const struct capture_chunk *index,
+			     uint64_t at, uint64_t trailer_at, const struct capture_chunk *trailer)
+{
+	struct byte_in in = { reader->payload, reader->payload + index->length - CAPTURE_INDEX_TAIL,
+			      false };
+	uint8_t *copy;
+	int err;
+
+	if (!reader_index_fits(index, in, at))
+		return -ESTALE;
+	copy = malloc(index->length);
+	if (!copy)
+		return -ENOMEM;
+	memcpy(copy, reader->payload, index->length);
+	in = (struct byte_in){ copy, copy + index->length - CAPTURE_INDEX_TAIL, false };
+	err = reader_take_index(reader, index, in);
+	free(copy);
+	if (err)
+		return err;
+	reader_count_chunk(reader, index);
+	return reader_take_chunk(reader, trailer, trailer_at);
+}
+
+/* 1: all is known by the index; 0: there is none that can be believed. */
+static int reader_use_index(struct capture_reader *reader)
+{
+	struct capture_damage before = reader->damage;
+	struct capture_chunk trailer, index;
+	uint64_t trailer_at = 0, at = 0;
+	int good = reader_find_trailer(reader, &trailer_at, &trailer);
+
+	if (good > 0)
+		good = reader_load_index(reader, trailer_at, &at, &index);
+	if (good <= 0)
+		return good == -ENODATA ? 0 : good;
+	good = reader_read_index(reader, &index, at, trailer_at, &trailer);
+	if (!good && capture_damage__is_whole(&reader->damage))
+		return reader->is_indexed = true;
+	/* A walk tells better what is damaged, and how. */
+	reader_forget(reader);
+	reader->damage = before;
+	return !good || good == -ESTALE || good == -ENODATA ? 0 : good;
+}
+
 /* Records that blocks which cannot be found had: their neighbours know their numbers. */
 static void reader_count_missing(struct capture_reader *reader)
 {
 	const struct capture_trailer *trailer = &reader->about.trailer;
 	uint64_t next = 0;
 
-	for (size_t i = 0; i < reader->nr_blocks; i++) {
-		const struct capture_chunk *chunk = &reader->blocks[i].chunk;
+	for (size_t i = 0; i < reader->records.nr; i++) {
+		const struct capture_chunk *chunk = &reader->records.blocks[i].chunk;
 
 		if (chunk->first > next)
 			reader->damage.records_corrupt += chunk->first - next;
@@ -257,17 +466,20 @@ static int reader_check_file(struct capture_reader *reader)
 	return 0;
 }
 
-static int reader_begin(struct capture_reader *reader)
+/* By the index, or from chunk to chunk. */
+static int reader_begin(struct capture_reader *reader, bool walks)
 {
 	struct capture_trailer *trailer = &reader->about.trailer;
-	uint64_t whole;
+	uint64_t whole = reader->size;
 	int err;
 
 	reader->to_ns = UINT64_MAX;
 	err = reader_check_file(reader);
+	if (!err && !walks)
+		err = reader_use_index(reader);
 	if (!err)
 		err = reader_scan(reader, &whole);
-	if (err)
+	if (err < 0)
 		return err;
 	capture_about__sort_clocks(&reader->about);
 	reader_count_missing(reader);
@@ -288,7 +500,7 @@ int capture_reader__open_memory(const void *bytes, size_t nr, struct capture_rea
 	new->fd = -1;
 	new->memory = bytes;
 	new->size = nr;
-	err = reader_begin(new);
+	err = reader_begin(new, false);
 	if (err) {
 		capture_reader__free(new);
 		return err;
@@ -324,7 +536,7 @@ static int reader_say(const struct capture_reader *reader, int err)
 	return log_err(err, "cannot read '%s': %s", reader->path, strerror(-err));
 }
 
-int capture_reader__open(const char *path, struct capture_reader **reader)
+static int reader_open(const char *path, bool walks, struct capture_reader **reader)
 {
 	struct capture_reader *new = calloc(1, sizeof(*new));
 	int err;
@@ -336,7 +548,7 @@ int capture_reader__open(const char *path, struct capture_reader **reader)
 	err = reader_open_file(new, path);
 	if (err)
 		goto out;
-	err = reader_begin(new);
+	err = reader_begin(new, walks);
 	if (err)
 		err = reader_say(new, err);
 out:
@@ -347,6 +559,11 @@ out:
 	return err;
 }
 
+int capture_reader__open(const char *path, struct capture_reader **reader)
+{
+	return reader_open(path, false, reader);
+}
+
 void capture_reader__free(struct capture_reader *reader)
 {
 	if (!reader)
@@ -355,7 +572,9 @@ void capture_reader__free(struct capture_reader *reader)
 		close(reader->fd);
 	capture_about__free(&reader->about);
 	capture_unblock__free(reader->unblock);
-	free(reader->blocks);
+	free(reader->records.blocks);
+	free(reader->caches.blocks);
+	free(reader->calls.blocks);
 	free(reader->payload);
 	free(reader->path);
 	free(reader);
@@ -384,7 +603,7 @@ static int reader_open_block(struct capture_reader *reader, const struct reader_
 		reader->unblock = capture_unblock__new();
 	if (!reader->unblock)
 		return -ENOMEM;
-	err = reader_load(reader, chunk, block->at);
+	err = reader_load_block(reader, block);
 	if (!err)
 		err = capture_unblock__open(reader->unblock, chunk, reader->payload,
 					    &reader->translation);
@@ -409,18 +628,19 @@ static bool reader_wants(const struct capture_reader *reader, uint64_t min_ns, u
 /* 1: a block is open; 0: the end. */
 static int reader_next_block(struct capture_reader *reader)
 {
-	while (reader->next_block < reader->nr_blocks) {
-		const struct reader_block *block = &reader->blocks[reader->next_block];
+	while (reader->records.next < reader->records.nr) {
+		const struct reader_block *block = &reader->records.blocks[reader->records.next];
 		int err;
 
 		if (!reader_wants(reader, block->chunk.min_ns, block->chunk.max_ns)) {
-			reader->next_block++;
+			reader->records.next++;
 			continue;
 		}
 		err = reader_open_block(reader, block);
 		if (err && err != -EBADMSG)
 			return err;
-		reader->next_block++;
+		reader->records.next++;
+		reader->place = (uint64_t)reader->records.next * CAPTURE_BLOCK_RECORDS;
 		if (!err)
 			return 1;
 	}
@@ -454,11 +674,100 @@ const struct io_record *capture_reader__next(struct capture_reader *reader, int 
 				return NULL;
 		}
 		record = reader->at;
+		reader->place++;
 		reader->at = stages__next_record(record);
 		at_ns = io_record__time_ns(record) - reader->translation.shift_ns;
 	} while (!reader_wants(reader, at_ns, at_ns));
 	*err = 0;
 	return record;
+}
+
+uint64_t capture_reader__place(const struct capture_reader *reader)
+{
+	return reader->place;
+}
+
+void capture_reader__rewind(struct capture_reader *reader)
+{
+	capture_unblock__free(reader->unblock);
+	reader->unblock = NULL;
+	reader->at = reader->end = NULL;
+	reader->records.next = reader->caches.next = reader->calls.next = 0;
+}
+
+static int reader_open_cache(struct capture_reader *reader, const struct reader_block *block,
+			     struct capture_cache *cache)
+{
+	int err = reader_load_block(reader, block);
+	struct byte_in in = { reader->payload, reader->payload + block->chunk.length, false };
+
+	cache->is_reading = block->chunk.type == CAPTURE_CACHE_ROWS;
+	cache->time_ns = block->chunk.min_ns;
+	if (err)
+		return err;
+	return cache->is_reading ? capture_cache__get_rows(cache, in)
+				 : capture_cache__get_events(cache, in, block->chunk.min_ns);
+}
+
+int capture_reader__next_cache(struct capture_reader *reader, struct capture_cache *cache)
+{
+	struct reader_index *index = &reader->caches;
+
+	while (index->next < index->nr) {
+		int err = reader_open_cache(reader, &index->blocks[index->next++], cache);
+
+		if (err && err != -EBADMSG)
+			return err;
+		if (!err)
+			return 1;
+		reader->damage.blocks_corrupt++;
+	}
+	return 0;
+}
+
+int capture_reader__next_part(struct capture_reader *reader, struct capture_part *part)
+{
+	struct reader_index *index = &reader->calls;
+
+	while (index->next < index->nr) {
+		const struct reader_block *block = &index->blocks[index->next++];
+		int err = reader_load_block(reader, block);
+
+		part->chunk = block->chunk;
+		part->in = (struct byte_in){ reader->payload, reader->payload + block->chunk.length,
+					     false };
+		if (err && err != -EBADMSG)
+			return err;
+		if (!err)
+			return 1;
+		reader->damage.blocks_corrupt++;
+	}
+	return 0;
+}
+
+uint64_t capture_reader__nr_calls(const struct capture_reader *reader)
+{
+	uint64_t nr = 0;
+
+	for (size_t i = 0; i < reader->calls.nr; i++)
+		if (reader->calls.blocks[i].chunk.type == CAPTURE_CALLS)
+			nr += reader->calls.blocks[i].chunk.count;
+	return nr;
+}
+
+bool capture_reader__has_calls(const struct capture_reader *reader)
+{
+	return reader->calls.nr;
+}
+
+bool capture_reader__has_cache(const struct capture_reader *reader, bool events)
+{
+	uint8_t type = events ? CAPTURE_CACHE_EVENTS : CAPTURE_CACHE_ROWS;
+
+	for (size_t i = 0; i < reader->caches.nr; i++)
+		if (reader->caches.blocks[i].chunk.type == type)
+			return true;
+	return false;
 }
 
 const struct capture_about *capture_reader__about(const struct capture_reader *reader)
@@ -483,30 +792,61 @@ uint64_t capture_reader__bytes(const struct capture_reader *reader)
 
 uint64_t capture_reader__position(const struct capture_reader *reader)
 {
-	if (reader->next_block == reader->nr_blocks)
+	if (reader->records.next == reader->records.nr)
 		return reader->size;
-	return reader->blocks[reader->next_block].at;
+	return reader->records.blocks[reader->records.next].at;
 }
 
 bool capture_reader__span(const struct capture_reader *reader, uint64_t *min_ns, uint64_t *max_ns)
 {
 	*min_ns = UINT64_MAX;
 	*max_ns = 0;
-	for (size_t i = 0; i < reader->nr_blocks; i++) {
-		const struct capture_chunk *chunk = &reader->blocks[i].chunk;
+	for (size_t i = 0; i < reader->records.nr; i++) {
+		const struct capture_chunk *chunk = &reader->records.blocks[i].chunk;
 
 		if (chunk->min_ns < *min_ns)
 			*min_ns = chunk->min_ns;
 		if (chunk->max_ns > *max_ns)
 			*max_ns = chunk->max_ns;
 	}
-	return reader->nr_blocks;
+	return reader->records.nr;
+}
+
+static bool reader_info_ns(const struct capture_reader *reader, const char *key, uint64_t *ns)
+{
+	const char *text = capture_about__info(&reader->about, key);
+	char *end;
+
+	if (!text || !*text)
+		return false;
+	errno = 0;
+	*ns = strtoull(text, &end, 10);
+	return !errno && !*end;
+}
+
+bool capture_reader__run(const struct capture_reader *reader, uint64_t *start_ns, uint64_t *end_ns)
+{
+	uint64_t min_ns, max_ns;
+	bool records = capture_reader__span(reader, &min_ns, &max_ns);
+	bool start = reader_info_ns(reader, CAPTURE_INFO_START, start_ns);
+	bool end = reader_info_ns(reader, CAPTURE_INFO_END, end_ns);
+
+	if (!records && !start)
+		return false;
+	/* What the records say holds: a text in a file may be anything. */
+	if (records && (!start || *start_ns > min_ns))
+		*start_ns = min_ns;
+	if (!end || *end_ns < *start_ns)
+		*end_ns = *start_ns;
+	if (records && *end_ns < max_ns)
+		*end_ns = max_ns;
+	return true;
 }
 
 bool capture_reader__has_stages(const struct capture_reader *reader)
 {
-	for (size_t i = 0; i < reader->nr_blocks; i++)
-		if (reader->blocks[i].chunk.flags & CAPTURE_STAGES)
+	for (size_t i = 0; i < reader->records.nr; i++)
+		if (reader->records.blocks[i].chunk.flags & CAPTURE_STAGES)
 			return true;
 	return false;
 }
@@ -516,27 +856,56 @@ const char *capture_reader__path(const struct capture_reader *reader)
 	return reader->path;
 }
 
+static int reader_verify_cache(struct capture_reader *reader)
+{
+	struct capture_cache cache = { 0 };
+	int more;
+
+	do
+		more = capture_reader__next_cache(reader, &cache);
+	while (more > 0);
+	capture_cache__free(&cache);
+	return more;
+}
+
+/* What is in them is not known here: they are as they were written. */
+static int reader_verify_calls(struct capture_reader *reader)
+{
+	struct capture_part part;
+	int more;
+
+	do
+		more = capture_reader__next_part(reader, &part);
+	while (more > 0);
+	return more;
+}
+
 int capture__verify(const char *path, struct capture_report *report)
 {
 	struct capture_reader *reader;
-	int err = capture_reader__open(path, &reader);
+	int err = reader_open(path, true, &reader);
 
 	memset(report, 0, sizeof(*report));
 	if (err)
 		return err;
 	report->bytes = reader->size;
 	report->chunks = reader->nr_chunks;
-	report->blocks = reader->nr_blocks;
+	report->blocks = reader->records.nr;
 	report->reserve_bytes = reader->reserve_bytes;
-	for (size_t i = 0; i < reader->nr_blocks && (!err || err == -EBADMSG); i++) {
-		const struct reader_block *block = &reader->blocks[i];
+	for (size_t i = 0; i < reader->records.nr && (!err || err == -EBADMSG); i++) {
+		const struct reader_block *block = &reader->records.blocks[i];
 
 		report->zstd_blocks += block->chunk.flags & CAPTURE_ZSTD;
 		err = reader_open_block(reader, block);
 		if (!err)
 			report->records += block->chunk.count;
 	}
+	err = err == -EBADMSG ? 0 : err;
+	if (!err)
+		err = reader_verify_cache(reader);
+	if (!err)
+		err = reader_verify_calls(reader);
 	report->damage = reader->damage;
 	capture_reader__free(reader);
-	return err == -EBADMSG ? 0 : err;
+	return err;
 }

@@ -19,6 +19,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "capture/about.h"
+#include "capture/cache.h"
+#include "capture/chunk.h"
 #include "wire/record.h"
 
 struct capture_reader;
@@ -36,6 +38,8 @@ struct capture_damage {
 
 /* The file holds all that was written into it. What the recorder lost itself is another matter. */
 bool capture_damage__is_whole(const struct capture_damage *damage);
+/* Warns of what is cut or damaged. */
+void capture_damage__tell(const struct capture_damage *damage, const char *path);
 
 /* Says what went wrong: no such file, no capture, of a later version. */
 int capture_reader__open(const char *path, struct capture_reader **reader);
@@ -53,6 +57,27 @@ void capture_reader__translate(struct capture_reader *reader,
  * more, and *err is 0; or *err is -errno.
  */
 const struct io_record *capture_reader__next(struct capture_reader *reader, int *err);
+/* A number of the record that __next gave last: no other of the file has it, whatever is left out.
+ */
+uint64_t capture_reader__place(const struct capture_reader *reader);
+/* All over again, with other bounds if wanted. */
+void capture_reader__rewind(struct capture_reader *reader);
+
+/*
+ * The next chunk of the page cache, in the order they were written, apart from the records. 1: it
+ * is there; 0: there are no more; -errno. What is damaged is skipped and counted.
+ */
+int capture_reader__next_cache(struct capture_reader *reader, struct capture_cache *cache);
+/* The next chunk of calls, likewise; what is in it is its reader's business. It lasts until the
+ * next one. */
+struct capture_part {
+	struct capture_chunk chunk;
+	struct byte_in in;
+};
+int capture_reader__next_part(struct capture_reader *reader, struct capture_part *part);
+bool capture_reader__has_calls(const struct capture_reader *reader);
+uint64_t capture_reader__nr_calls(const struct capture_reader *reader); /* records of them */
+bool capture_reader__has_cache(const struct capture_reader *reader, bool events);
 
 const struct capture_about *capture_reader__about(const struct capture_reader *reader);
 const struct capture_damage *capture_reader__damage(const struct capture_reader *reader);
@@ -62,6 +87,8 @@ uint64_t capture_reader__position(const struct capture_reader *reader);	  /* for
 bool capture_reader__has_stages(const struct capture_reader *reader);	  /* by block headers */
 /* Of the blocks' records; false: there are none. */
 bool capture_reader__span(const struct capture_reader *reader, uint64_t *min_ns, uint64_t *max_ns);
+/* From when to when it was recorded: as it says, and as its records say. False: neither does. */
+bool capture_reader__run(const struct capture_reader *reader, uint64_t *start_ns, uint64_t *end_ns);
 const char *capture_reader__path(const struct capture_reader *reader); /* NULL: memory */
 
 /* What `info --verify` prints. */

@@ -177,6 +177,31 @@ static int stages_open_table(struct stages_unblock *unblock, enum stages_column_
 		       : -EBADMSG;
 }
 
+static struct glossary_id stages_here(const struct stages_unblock *unblock, enum glossary_kind kind,
+				      uint64_t id, uint64_t and)
+{
+	return unblock->translation->id(unblock->translation->arg, kind,
+					(struct glossary_id){ { id, and} });
+}
+
+/* Stacks are the record's matter: they depend on its process. */
+static void stages_translate_rows(struct stages_unblock *unblock)
+{
+	for (uint32_t i = 0; i < unblock->nr_owners; i++) {
+		uint64_t *cgroup = &unblock->owners[i].words[0];
+
+		*cgroup = stages_here(unblock, GLOSSARY_CGROUPS, *cgroup, 0).words[0];
+	}
+	for (uint32_t i = 0; i < unblock->nr_files; i++) {
+		uint64_t *words = unblock->files[i].words;
+		struct glossary_id file =
+			stages_here(unblock, GLOSSARY_FILES, words[0], (uint32_t)words[1]);
+
+		words[0] = file.words[0];
+		words[1] = (uint32_t)file.words[1];
+	}
+}
+
 int stages_unblock__open(struct stages_unblock *unblock, struct capture_columns *columns,
 			 uint32_t nr, const struct capture_translation *translation)
 {
@@ -184,7 +209,7 @@ int stages_unblock__open(struct stages_unblock *unblock, struct capture_columns 
 
 	stages_unblock__free(unblock);
 	unblock->columns = columns;
-	unblock->shift_ns = translation->shift_ns;
+	unblock->translation = translation;
 	unblock->nr = nr;
 	unblock->at = 0;
 	if (!nr)
@@ -193,12 +218,12 @@ int stages_unblock__open(struct stages_unblock *unblock, struct capture_columns 
 		return -EBADMSG;
 	err = stages_open_table(unblock, STAGES_OWNERS, owner_fields, &unblock->owners,
 				&unblock->nr_owners, unblock->owner_of);
-	for (uint32_t i = 0; !err && translation->cgroup && i < unblock->nr_owners; i++)
-		unblock->owners[i].words[0] =
-			translation->cgroup(translation->arg, unblock->owners[i].words[0]);
-	return err ? err
-		   : stages_open_table(unblock, STAGES_FILES, file_fields, &unblock->files,
-				       &unblock->nr_files, unblock->file_of);
+	if (!err)
+		err = stages_open_table(unblock, STAGES_FILES, file_fields, &unblock->files,
+					&unblock->nr_files, unblock->file_of);
+	if (!err && translation->id)
+		stages_translate_rows(unblock);
+	return err;
 }
 
 void stages_unblock__free(struct stages_unblock *unblock)
@@ -228,8 +253,9 @@ static uint64_t stages_value(const struct stages_unblock *unblock, enum stages_c
 static void stages_get_times(const struct stages_unblock *u, const struct io_record *r,
 			     struct io_stages *s)
 {
-	uint64_t first_ns = r->first_ns - u->shift_ns, last_ns = r->last_ns - u->shift_ns;
-	uint64_t end_ns = r->what == RECORD_SUBMIT ? r->end_ns : r->end_ns - u->shift_ns;
+	uint64_t shift_ns = u->translation->shift_ns;
+	uint64_t first_ns = r->first_ns - shift_ns, last_ns = r->last_ns - shift_ns;
+	uint64_t end_ns = r->what == RECORD_SUBMIT ? r->end_ns : r->end_ns - shift_ns;
 
 	s->queued_ns = stages_get_before(stages_value(u, STAGES_QUEUED), first_ns);
 	s->got_ns = stages_get_after(stages_value(u, STAGES_GOT),
@@ -258,6 +284,15 @@ static void stages_shift_times(struct io_stages *s, uint64_t shift_ns)
 	s->done_ns = stages_shift(s->done_ns, shift_ns);
 }
 
+static void stages_translate_stacks(const struct stages_unblock *unblock, struct io_stages *s,
+				    uint32_t pid)
+{
+	s->kernel_stack =
+		(uint32_t)stages_here(unblock, GLOSSARY_STACKS, s->kernel_stack, 0).words[0];
+	s->user_stack =
+		(uint32_t)stages_here(unblock, GLOSSARY_STACKS, s->user_stack, pid).words[0];
+}
+
 void stages_unblock__next(struct stages_unblock *unblock, const struct io_record *record,
 			  struct io_stages *stages)
 {
@@ -268,8 +303,8 @@ void stages_unblock__next(struct stages_unblock *unblock, const struct io_record
 	owner = unblock->owners[unblock->owner_of[unblock->at]].words;
 	file = unblock->files[unblock->file_of[unblock->at]].words;
 	stages_get_times(unblock, record, stages);
-	if (unblock->shift_ns)
-		stages_shift_times(stages, unblock->shift_ns);
+	if (unblock->translation->shift_ns)
+		stages_shift_times(stages, unblock->translation->shift_ns);
 	stages->cgroup = owner[0];
 	stages->tid = (uint32_t)owner[1];
 	stages->cpu = (uint16_t)(owner[1] >> 32);
@@ -279,5 +314,7 @@ void stages_unblock__next(struct stages_unblock *unblock, const struct io_record
 	stages->user_stack = (uint32_t)(file[2] >> 32);
 	stages->depth = (uint32_t)stages_value(unblock, STAGES_DEPTH);
 	stages->nr_bios = (uint16_t)stages_value(unblock, STAGES_BIOS);
+	if (file[2] && unblock->translation->id)
+		stages_translate_stacks(unblock, stages, record->pid);
 	unblock->at++;
 }

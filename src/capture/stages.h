@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include "capture/bytes.h"
 #include "capture/column.h"
+#include "capture/glossary.h"
 #include "capture/rows.h"
 #include "capture/zip.h"
 #include "wire/stage.h"
@@ -47,7 +48,8 @@ enum stages_column_id {
 struct capture_translation {
 	uint64_t shift_ns;			    /* added to their times */
 	int (*device)(void *arg, uint16_t in_file); /* its number; -errno; NULL: the same */
-	uint64_t (*cgroup)(void *arg, uint64_t in_file);
+	/* What an id of the file is called here. NULL: the same. */
+	struct glossary_id (*id)(void *arg, enum glossary_kind kind, struct glossary_id in_file);
 	void *arg;
 };
 
@@ -77,7 +79,7 @@ bool stages_block__encode(struct stages_block *block, struct capture_zip *zip,
 /* The way back. All zeros: of a block that has none. */
 struct stages_unblock {
 	struct capture_columns *columns;
-	uint64_t shift_ns;	    /* of the records' times */
+	const struct capture_translation *translation;
 	uint32_t nr, at;	    /* records with stages, and those that were read */
 	struct row *owners, *files; /* rows */
 	uint32_t nr_owners, nr_files;

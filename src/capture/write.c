@@ -7,6 +7,7 @@
 #include "capture/block.h"
 #include "capture/crc32c.h"
 #include "capture/file.h"
+#include "capture/index.h"
 #include "log.h"
 
 static const uint64_t writer_block_ns = 1000000000; /* a block holds no more than this */
@@ -23,6 +24,9 @@ struct capture_writer {
 	uint64_t lost;	     /* since the last chunk of records */
 	struct capture_count lost_by[WRITER_REASONS];
 	size_t nr_reasons;
+	struct byte_out index; /* of the chunks in the file */
+	struct capture_index_state index_state;
+	uint64_t nr_indexed;
 	int err; /* nothing can be written any more */
 };
 
@@ -44,6 +48,25 @@ static int writer_new(int zstd_level, struct capture_writer **writer)
 	return 0;
 }
 
+static void writer_index(struct capture_writer *writer, const struct capture_chunk *chunk,
+			 const uint8_t *payload)
+{
+	capture_index__put(&writer->index, &writer->index_state, chunk, payload);
+	writer->nr_indexed++;
+}
+
+/* The first chunk may be there already: the reserve. */
+static void writer_begin_index(struct capture_writer *writer)
+{
+	struct capture_chunk reserve = { .type = CAPTURE_RESERVE };
+
+	capture_index__begin(&writer->index_state);
+	if (!writer->file.reserve_bytes)
+		return;
+	reserve.length = writer->file.reserve_bytes - CAPTURE_CHUNK_BYTES;
+	writer_index(writer, &reserve, NULL);
+}
+
 int capture_writer__new(const struct capture_options *options, struct capture_writer **writer)
 {
 	int err = writer_new(options->zstd_level, writer);
@@ -51,6 +74,8 @@ int capture_writer__new(const struct capture_options *options, struct capture_wr
 	if (!err)
 		err = capture_file__open(&(*writer)->file, options->path, options->fd,
 					 options->reserve_bytes);
+	if (!err)
+		writer_begin_index(*writer);
 	if (err) {
 		capture_writer__free(*writer);
 		*writer = NULL;
@@ -80,6 +105,7 @@ void capture_writer__free(struct capture_writer *writer)
 	capture_block__free(writer->block);
 	capture_zip__free(writer->zip);
 	byte_out__free(&writer->out);
+	byte_out__free(&writer->index);
 	for (size_t i = 0; i < writer->nr_reasons; i++)
 		free((char *)writer->lost_by[i].name);
 	free(writer);
@@ -121,6 +147,8 @@ static int writer_put(struct capture_writer *writer, struct capture_chunk *chunk
 		err = writer->sink.put(writer->sink.arg, chunk, writer->out.bytes, writer->out.len);
 	else
 		err = capture_file__append(&writer->file, writer->out.bytes, writer->out.len);
+	if (!err && !writer->sink.put)
+		writer_index(writer, chunk, writer->out.bytes + CAPTURE_CHUNK_BYTES);
 	if (err && !writer->file.full)
 		writer->err = err;
 	return err;
@@ -161,10 +189,11 @@ int capture_writer__names(struct capture_writer *writer, const char *set, char *
 	return writer_put_about(writer, CAPTURE_NAMES, nr);
 }
 
-int capture_writer__cgroup(struct capture_writer *writer, uint64_t id, const char *path)
+int capture_writer__text(struct capture_writer *writer, enum glossary_kind kind,
+			 struct glossary_id id, const char *text)
 {
-	capture_about__put_cgroup(writer_begin(writer), id, path);
-	return writer_put_about(writer, CAPTURE_CGROUPS, 1);
+	capture_about__put_text(writer_begin(writer), kind, id, text);
+	return writer_put_about(writer, (uint8_t)(CAPTURE_CGROUPS + kind), 1);
 }
 
 int capture_writer__clock(struct capture_writer *writer, const struct capture_clock *clock)
@@ -175,6 +204,70 @@ int capture_writer__clock(struct capture_writer *writer, const struct capture_cl
 		return err;
 	capture_about__put_clock(writer_begin(writer), clock);
 	return writer_put_about(writer, CAPTURE_CLOCK, 1);
+}
+
+/* Of the page cache, of calls: a chunk with times, that is no records. */
+static int writer_put_timed(struct capture_writer *writer, struct capture_chunk *chunk)
+{
+	int err;
+
+	chunk->first = writer->nr_records;
+	err = writer_put(writer, chunk);
+	if (err == -ENOSPC && writer->file.full)
+		writer_trailer(writer, "disk full", NULL, 0);
+	return err;
+}
+
+int capture_writer__cache_rows(struct capture_writer *writer, uint64_t time_ns,
+			       const struct capture_cache_row *rows, size_t nr)
+{
+	struct capture_chunk chunk = {
+		.type = CAPTURE_CACHE_ROWS,
+		.count = (uint32_t)nr,
+		.min_ns = time_ns,
+		.max_ns = time_ns,
+	};
+	struct byte_out *out = writer_begin(writer);
+
+	for (size_t i = 0; i < nr; i++)
+		capture_cache__put_row(out, &rows[i]);
+	return writer_put_timed(writer, &chunk);
+}
+
+int capture_writer__cache_events(struct capture_writer *writer, const struct cache_command *events,
+				 size_t nr)
+{
+	struct capture_chunk chunk = {
+		.type = CAPTURE_CACHE_EVENTS,
+		.count = (uint32_t)nr,
+		.min_ns = UINT64_MAX,
+	};
+	struct byte_out *out = writer_begin(writer);
+
+	for (size_t i = 0; i < nr; i++) {
+		const struct cache_event *e = &events[i].event;
+		uint64_t last_ns = e->end_ns > e->start_ns ? e->end_ns : e->start_ns;
+
+		chunk.min_ns = e->start_ns < chunk.min_ns ? e->start_ns : chunk.min_ns;
+		chunk.max_ns = last_ns > chunk.max_ns ? last_ns : chunk.max_ns;
+	}
+	for (size_t i = 0; i < nr; i++)
+		capture_cache__put_event(out, &events[i].event, chunk.min_ns);
+	return writer_put_timed(writer, &chunk);
+}
+
+int capture_writer__part(struct capture_writer *writer, const struct capture_chunk *chunk,
+			 const uint8_t *payload, size_t nr)
+{
+	struct capture_chunk part = {
+		.type = chunk->type,
+		.count = chunk->count,
+		.min_ns = chunk->min_ns,
+		.max_ns = chunk->max_ns,
+	};
+
+	byte_out__put(writer_begin(writer), payload, nr);
+	return writer_put_timed(writer, &part);
 }
 
 static void writer_count_lost(struct capture_writer *writer, const char *reason, uint64_t nr)
@@ -313,15 +406,38 @@ static int writer_trailer(struct capture_writer *writer, const char *ended,
 	return capture_file__append(file, out->bytes, out->len);
 }
 
+/* Nobody needs it: where there is no room for it, or too much in it, there is none. */
+static void writer_put_index(struct capture_writer *writer)
+{
+	struct capture_file *file = &writer->file;
+	struct capture_chunk chunk = { .type = CAPTURE_INDEX, .first = writer->nr_records };
+	struct byte_out *out = writer_begin(writer);
+
+	if (file->full || writer->index.failed || writer->nr_indexed < CAPTURE_INDEX_LEAST ||
+	    writer->nr_indexed > UINT32_MAX)
+		return;
+	chunk.count = (uint32_t)writer->nr_indexed;
+	byte_out__put(out, writer->index.bytes, writer->index.len);
+	capture_index__put_tail(out, file->bytes);
+	if (!writer_stamp(writer, &chunk) && capture_file__append(file, out->bytes, out->len))
+		file->full = false; /* it was taken back; the trailer may fit */
+}
+
 int capture_writer__finish(struct capture_writer *writer, const char *ended,
 			   const struct capture_count *ledger, size_t nr)
 {
 	bool was_full = writer->file.full;
 	int err = capture_writer__flush(writer), trailer_err;
+	uint64_t before = writer->file.bytes;
 
 	if (writer->sink.put || (err && !writer->file.full))
 		return err;
+	writer_put_index(writer);
 	trailer_err = writer_trailer(writer, writer->file.full ? "disk full" : ended, ledger, nr);
+	/* The index took the trailer's place. */
+	if (trailer_err == -ENOSPC && writer->file.bytes > before &&
+	    !capture_file__take_back(&writer->file, before))
+		trailer_err = writer_trailer(writer, ended, ledger, nr);
 	/* The trailer was what filled the disk: again, into the reserve. */
 	if (trailer_err == -ENOSPC && !was_full && !err) {
 		err = -ENOSPC;

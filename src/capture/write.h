@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "capture/about.h"
+#include "capture/cache.h"
 #include "capture/chunk.h"
 #include "wire/record.h"
 
@@ -51,12 +52,23 @@ int capture_writer__device(struct capture_writer *writer, uint16_t number,
 			   const struct device *device);
 /* CAPTURE_NR_NAMES names, NULL where there is none. */
 int capture_writer__names(struct capture_writer *writer, const char *set, char *const *names);
-int capture_writer__cgroup(struct capture_writer *writer, uint64_t id, const char *path);
+int capture_writer__text(struct capture_writer *writer, enum glossary_kind kind,
+			 struct glossary_id id, const char *text);
 /* Each second: writes pending records, too. */
 int capture_writer__clock(struct capture_writer *writer, const struct capture_clock *clock);
 /* One behind the other, each with its stages if it has some. */
 int capture_writer__records(struct capture_writer *writer, const struct io_record *records,
 			    size_t nr);
+/* A reading of the page cache: what came since the last one. */
+int capture_writer__cache_rows(struct capture_writer *writer, uint64_t time_ns,
+			       const struct capture_cache_row *rows, size_t nr);
+/* One or more, of which only what belongs to their kind holds. */
+int capture_writer__cache_events(struct capture_writer *writer, const struct cache_command *events,
+				 size_t nr);
+/* A chunk that only its writer understands (of calls): its type, count and times; the rest is made
+ * here. */
+int capture_writer__part(struct capture_writer *writer, const struct capture_chunk *chunk,
+			 const uint8_t *payload, size_t nr);
 /* Records that never came: in the next chunk of records, and by reason in the trailer. */
 void capture_writer__lost(struct capture_writer *writer, const char *reason, uint64_t nr);
 int capture_writer__flush(struct capture_writer *writer);

@@ -11,6 +11,7 @@
 #include <string.h>
 #include "cmd.h"
 #include "collect/doctor.h"
+#include "help.h"
 #include "log.h"
 #include "render/chart.h"
 #include "render/column.h"
@@ -102,6 +103,7 @@ static const struct doctor_command doctor_commands[] = {
 	{ "layers", .needs_ring = true, .stages = true },
 	{ "slow", .needs_ring = true, .stages = true },
 	{ "stacks", .needs_ring = true, .stages = true },
+	{ "inflight", .needs_ring = true },
 	{ "record", .needs_ring = true },
 };
 enum { DOCTOR_COMMANDS = sizeof(doctor_commands) / sizeof(doctor_commands[0]) };
@@ -280,9 +282,11 @@ static int doctor_show(struct doctor *d)
 static int doctor_look(struct doctor *d)
 {
 	struct doctor_command known[DOCTOR_COMMANDS + 1] = { 0 };
+	char parts[HELP_PARTS];
 	size_t nr = 0;
 	int err = doctor_facts__read(&d->facts, d->btf);
 
+	d->facts.parts = help__parts(parts);
 	for (size_t i = 0; i < DOCTOR_COMMANDS; i++)
 		if (cmd__find(doctor_commands[i].name))
 			known[nr++] = doctor_commands[i];

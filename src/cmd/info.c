@@ -29,7 +29,7 @@ struct info {
 /* One file. */
 struct info_row {
 	const char *file;
-	uint64_t bytes, records, reserve_bytes;
+	uint64_t bytes, records, calls, reserve_bytes;
 	double bytes_per_record;
 	const char *begin, *end; /* wall clock of the first and last record */
 	double seconds;		 /* between them */
@@ -48,6 +48,8 @@ static const struct column info_columns[] = {
 	  "records in it, by its headers; by --verify those "
 	  "that can be read",
 	  .at = FIELD(records) },
+	{ "calls", "calls", CELL_COUNT, 0, "records of calls, of class and calls",
+	  .at = FIELD(calls) },
 	{ "bytes_per_record", "each", CELL_RATE, 0, "bytes of the file for each record",
 	  .at = FIELD(bytes_per_record) },
 	{ "begin", "begin", CELL_TEXT, 0, "wall clock of its first record, UTC",
@@ -307,15 +309,16 @@ static int info_show_partitions(const struct info *i, const struct capture_about
 static int info_show_cgroups(const struct info *i, const struct capture_about *about,
 			     const char *file)
 {
+	const struct glossary *cgroups = &about->glossaries[GLOSSARY_CGROUPS];
 	const struct column *shown[INFO_COLUMNS];
 	struct table *table =
 		info_table(i, "cgroup", cgroup_columns, i->format == TABLE_TEXT, shown);
 
 	if (!table)
 		return log_err(-ENOMEM, "out of memory");
-	for (size_t nr = 0; nr < about->nr_cgroups; nr++)
-		table__row(table, &(struct info_cgroup){ file, about->cgroups[nr].path,
-							 about->cgroups[nr].id });
+	for (size_t nr = 0; nr < cgroups->nr; nr++)
+		table__row(table, &(struct info_cgroup){ file, cgroups->entries[nr].text,
+							 cgroups->entries[nr].id.words[0] });
 	table__free(table);
 	return 0;
 }
@@ -407,8 +410,12 @@ static int info_tell(const struct info *i, const struct capture_about *about,
 
 	text__put_terminal(i->out, row->file);
 	fputc('\n', i->out);
-	snprintf(line, sizeof(line), "%" PRIu64 " in %s, %.1f bytes each", row->records,
-		 text__bytes(size, sizeof(size), row->bytes), row->bytes_per_record);
+	text__bytes(size, sizeof(size), row->bytes);
+	if (row->calls)
+		snprintf(line, sizeof(line), "%" PRIu64 " of calls in %s", row->calls, size);
+	else
+		snprintf(line, sizeof(line), "%" PRIu64 " in %s, %.1f bytes each", row->records,
+			 size, row->bytes_per_record);
 	info_line(i, "records", line);
 	if (row->begin) {
 		snprintf(line, sizeof(line), "%s, %.3f s", row->begin, row->seconds);
@@ -444,6 +451,7 @@ static void info_fill(struct info_row *row, const struct capture_reader *reader)
 	row->file = capture_reader__path(reader);
 	row->bytes = capture_reader__bytes(reader);
 	row->records = capture_reader__nr_records(reader);
+	row->calls = capture_reader__nr_calls(reader);
 	if (capture_reader__span(reader, &min_ns, &max_ns)) {
 		row->begin = info_wall(row->begin_text, capture_about__wall_ns(about, min_ns));
 		row->end = info_wall(row->end_text, capture_about__wall_ns(about, max_ns));

@@ -30,12 +30,14 @@ enum {
 struct latency_row {
 	const char *span; /* "interval" or "total" */
 	double time_s;
-	const char *ctrl, *dev, *op, *size_class, *comm, *cgroup;
+	const char *ctrl, *dev, *op, *size_class, *comm, *cgroup, *file, *path;
 	uint64_t nsid, queue, cpu, pid;
 	uint64_t count;
 	double per_s, mb_per_s;
 	uint64_t size_bytes;
 	uint64_t p50_ns, p90_ns, p99_ns, p999_ns, p9999_ns, max_ns, mean_ns;
+	double share;
+	uint64_t failovers;
 	uint64_t from_ns, to_ns; /* of a bucket, with its count */
 	double cumulative_percent;
 };
@@ -62,8 +64,8 @@ struct latency {
 	char comm_label[24];
 };
 
-static const char *const by_words[] = { "ctrl", "ns",  "dev",  "op",	 "size", "queue",
-					"cpu",	"pid", "comm", "cgroup", NULL };
+static const char *const by_words[] = { "ctrl", "ns",	"dev",	  "op",	  "size", "queue", "cpu",
+					"pid",	"comm", "cgroup", "file", "path", NULL };
 
 static const struct option_def latency_options[] = {
 	{ "by", 0, OPTION_LIST, offsetof(struct latency, by), NULL,
@@ -110,6 +112,10 @@ static const struct column tag_columns[] = {
 	{ "pid", "pid", CELL_COUNT, 7, "process that submitted", .at = FIELD(pid) },
 	{ "comm", "comm", CELL_TEXT, 15, "its task's name", .at = FIELD(comm) },
 	{ "cgroup", "cgroup", CELL_TEXT, 10, "its cgroup", .at = FIELD(cgroup) },
+	{ "file", "file", CELL_TEXT, 20, "path, or what it is if it is no file",
+	  .at = FIELD(file) },
+	{ "path", "path", CELL_TEXT, 9, "path of a multipath disk; null of others",
+	  .at = FIELD(path) },
 	{ 0 },
 };
 
@@ -126,6 +132,11 @@ static const struct column latency_columns[] = {
 	{ "p99_99_ns", "p99.99", CELL_DURATION, 6, "99.99 % took less", .at = FIELD(p9999_ns) },
 	{ "max_ns", "max", CELL_DURATION, 6, "the longest, exact", .at = FIELD(max_ns) },
 	{ "mean_ns", "mean", CELL_DURATION, 6, "mean latency, exact", .at = FIELD(mean_ns) },
+	{ "share_percent", "share", CELL_PERCENT, 6, "of the disk's commands; with --by path",
+	  .at = FIELD(share) },
+	{ "failovers", "failovers", CELL_COUNT, 9,
+	  "commands that failed with this path in the whole run; with --by path",
+	  .at = FIELD(failovers) },
 	{ 0 },
 };
 
@@ -148,9 +159,9 @@ static const struct object *const latency_objects[] = { &latency_rows, &latency_
 
 static int latency_run(void *state, const struct options *options, char **argv);
 
-static const struct option_group *const latency_groups[] = { &filter_group, &run_group,
-							     &output_group, &write_group,
-							     &read_group,   NULL };
+static const struct option_group *const latency_groups[] = {
+	&filter_group, &run_group, &output_group, &write_group, &read_group, &alias_group, NULL
+};
 const struct cmd cmd_latency = {
 	.name = "latency",
 	.group = "I/O",
@@ -175,6 +186,8 @@ static uint32_t latency_by_mask(const struct latency *l)
 				mask |= 1u << by;
 	if (mask & 1u << BY_NS)
 		mask |= 1u << BY_CTRL; /* a namespace id means nothing without its controller */
+	if (mask & 1u << BY_PATH)
+		mask |= 1u << BY_DEV; /* nor a path without its disk */
 	return mask ? mask : LATENCY_DEFAULT_BY;
 }
 
@@ -188,6 +201,8 @@ static bool latency_has(const struct latency *l, size_t i, const struct column *
 {
 	if (i >= LATENCY_BY && i < LATENCY_BY + NR_BY)
 		return l->breakdown.mask >> (i - LATENCY_BY) & 1;
+	if (column->at == FIELD(share) || column->at == FIELD(failovers))
+		return l->breakdown.mask >> BY_PATH & 1;
 	return !latency_zooms(l) || column->at < FIELD(p50_ns) || column->at > FIELD(p9999_ns);
 }
 
@@ -232,6 +247,12 @@ static struct io_wants latency_wants(void *state, const struct options *options)
 		.by_pid = mask >> BY_PID & 1,
 		.by_comm = mask >> BY_COMM & 1,
 		.by_cgroup = mask >> BY_CGROUP & 1,
+		.by_file = mask >> BY_FILE & 1,
+		.by_path = mask >> BY_PATH & 1,
+		/* Rows do not tell how a command ended: records of those in trouble do. */
+		.records = mask >> BY_PATH & 1,
+		.rows = mask >> BY_PATH & 1,
+		.only_troubled = mask >> BY_PATH & 1 && !options->file.write,
 		.zoom = latency_zooms(l),
 		.zoom_min_us = l->lat_min_us.value,
 		.zoom_shift = (uint32_t)l->lat_shift.value,
@@ -240,19 +261,11 @@ static struct io_wants latency_wants(void *state, const struct options *options)
 
 /* ---- labels ---- */
 
-/* "nvme0n1", and "nvme0n1#2" for another drive that bears the name of one before it. */
-static const char *latency_dev_label(struct latency *l, const struct device_list *list, int device)
+/* A disk with one path only has none that could be named. */
+static const char *latency_path_label(const struct session *s, const struct io_tags *t)
 {
-	int nth = 1;
-
-	if (device <= 0 || (size_t)device > list->nr)
-		return "?";
-	for (int i = 0; i < device - 1; i++) /* an empty drive or loop device was never measured */
-		nth += !strcmp(list->devices[i].name, list->devices[device - 1].name) &&
-		       (list->devices[i].size_bytes || list->devices[i].kind == DEVICE_NVME_CTRL);
-	snprintf(l->dev_label, sizeof(l->dev_label), nth > 1 ? "%s#%d" : "%s",
-		 list->devices[device - 1].name, nth);
-	return l->dev_label;
+	return t->path > 0 && t->path != t->device ? session__devices(s)->devices[t->path - 1].name
+						   : NULL;
 }
 
 static void latency_label(struct latency *l, const struct session *s, const struct io_tags *t,
@@ -272,13 +285,19 @@ static void latency_label(struct latency *l, const struct session *s, const stru
 	row->queue = t->other ? CELL_NO_NUMBER : t->queue;
 	row->cpu = t->other ? CELL_NO_NUMBER : t->cpu;
 	row->pid = t->other ? CELL_NO_NUMBER : t->pid;
-	row->dev = t->other ? "other" : latency_dev_label(l, session__devices(s), t->device);
+	row->dev = t->other ? "other"
+			    : device_list__label(session__devices(s), t->device - 1, l->dev_label,
+						 sizeof(l->dev_label));
 	row->op = t->other ? "other"
 			   : op__word(t->kind, t->op, session__op_names(s), l->op_label,
 				      sizeof(l->op_label));
 	if (l->breakdown.mask >> BY_CGROUP & 1)
 		row->cgroup = session__cgroup_path(s, t->cgroup, l->cgroup_label,
 						   sizeof(l->cgroup_label));
+	if (l->breakdown.mask >> BY_FILE & 1)
+		row->file = t->other ? "other" : session__file(s, t->inode, t->file_dev);
+	if (l->breakdown.mask >> BY_PATH & 1)
+		row->path = latency_path_label(s, t);
 }
 
 /* Of the distribution in scratch. */
@@ -396,6 +415,25 @@ static void latency_show_hist(struct latency *l, struct session *s, struct laten
 	}
 }
 
+static uint64_t latency_count(const struct breakdown_row *row, bool whole)
+{
+	return whole ? row->total.count : row->total.count - row->before.count;
+}
+
+/* Of all commands of its disk in this span, and what its path failed with in all. */
+static void latency_measure_path(const struct latency *l, const struct session *s,
+				 const struct breakdown_row *from, bool whole,
+				 struct latency_row *row)
+{
+	uint64_t all = 0;
+
+	for (size_t i = 0; i < l->breakdown.nr; i++)
+		if (l->breakdown.rows[i]->tags.device == from->tags.device)
+			all += latency_count(l->breakdown.rows[i], whole);
+	row->share = all ? 100.0 * (double)row->count / (double)all : 0;
+	row->failovers = session__failovers(s, from->tags.path - 1);
+}
+
 /* What a pass over the rows shows: the last interval or everything, as a line or as a histogram. */
 struct latency_pass {
 	const char *span;
@@ -417,6 +455,8 @@ static void latency_show_row(struct latency *l, struct session *s, const struct 
 		hist__mend_max(&l->scratch);
 	latency_label(l, s, &from->tags, &row);
 	latency_measure(l, pass->whole ? s->span_s : s->interval_s, &row);
+	if (l->breakdown.mask >> BY_PATH & 1)
+		latency_measure_path(l, s, from, pass->whole, &row);
 	if (pass->hist) {
 		latency_show_hist(l, s, &row);
 		return;

@@ -85,14 +85,15 @@ static const struct column layers_columns[] = {
 	{ 0 },
 };
 
-static const struct object layers_rows = { "layers", { layers_columns } };
+const struct object layers_rows = { "layers", { layers_columns } };
 static const struct object *const layers_objects[] = { &layers_rows, &session_ledger, NULL };
 
 static int layers_run(void *state, const struct options *options, char **argv);
+static const struct cmd_part layers_part;
 
-static const struct option_group *const layers_groups[] = { &filter_group, &run_group,
-							    &output_group, &write_group,
-							    &read_group,   NULL };
+static const struct option_group *const layers_groups[] = {
+	&filter_group, &run_group, &output_group, &write_group, &read_group, &alias_group, NULL
+};
 const struct cmd cmd_layers = {
 	.name = "layers",
 	.group = "I/O",
@@ -103,6 +104,7 @@ const struct cmd cmd_layers = {
 	.view_size = sizeof(struct layers),
 	.objects = layers_objects,
 	.run = layers_run,
+	.part = &layers_part,
 };
 
 /* ---- rows ---- */
@@ -243,8 +245,9 @@ static const struct session_view layers_view = {
 };
 
 /* "99", "99.9": a percentile, in hundredths of a percent. */
-static int layers_parse_tail(struct layers *l)
+static int layers_begin(void *state)
 {
+	struct layers *l = state;
 	double percent = 99;
 	char *end;
 
@@ -259,14 +262,22 @@ static int layers_parse_tail(struct layers *l)
 	return 0;
 }
 
-static int layers_run(void *state, const struct options *options, char **argv)
+static void layers_end(void *state)
 {
 	struct layers *l = state;
-	int err = layers_parse_tail(l);
 
-	err = err ?: session__run(&layers_view, l, options, argv);
 	ladder__free(&l->interval);
 	ladder__free(&l->total);
 	table__free(l->table);
+}
+
+static const struct cmd_part layers_part = { &layers_view, layers_begin, layers_end };
+
+static int layers_run(void *state, const struct options *options, char **argv)
+{
+	int err = layers_begin(state);
+
+	err = err ?: session__run(&layers_view, state, options, argv);
+	layers_end(state);
 	return err;
 }

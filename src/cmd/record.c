@@ -2,7 +2,8 @@
 /*
  * record.c: what was every command, for later? Every record goes into a file, 10 bytes or so each,
  * that `trace -r` and `latency -r` show on any machine, without root. Prints nothing itself. With
- * --last it writes nothing either until something happens.
+ * --last it writes nothing either until something happens. With --cache it keeps the page cache's
+ * rows instead, for `cache -r`.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -17,7 +18,7 @@
 
 struct record {
 	/* options */
-	bool split, admin, io, stages;
+	bool split, admin, io, stages, stacks, cache, events;
 	struct option_number buffer;
 	const char *when;
 	/* state */
@@ -33,9 +34,17 @@ static const struct option_def record_options[] = {
 	  "also a record when a command is built" },
 	{ "stages", 0, OPTION_FLAG, offsetof(struct record, stages), NULL,
 	  "with when it passed which stage, and its owner: for layers -r and slow -r" },
+	{ "stacks", 0, OPTION_FLAG, offsetof(struct record, stacks), NULL,
+	  "with stages, and where it was submitted: for stacks -r" },
 	{ "admin", 0, OPTION_FLAG, offsetof(struct record, admin), NULL,
 	  "only admin and fabrics commands", .not_with = "io" },
 	{ "io", 0, OPTION_FLAG, offsetof(struct record, io), NULL, "no admin or fabrics commands" },
+	{ "cache", 0, OPTION_FLAG, offsetof(struct record, cache), NULL,
+	  "the page cache instead of commands: its rows every interval, for cache -r",
+	  .not_with = "split,stages,stacks,admin,io,when,size,files,last,zstd,children,op,nsid,qid,"
+		      "ctrl_id,min,failed" },
+	{ "events", 0, OPTION_FLAG, offsetof(struct record, events), NULL,
+	  "with --cache: also every miss, and the commands that bring pages" },
 	{ "when", 0, OPTION_STRING, offsetof(struct record, when), "EXPR",
 	  "with --last: write the file when a record makes it true: 'lat > 1s || status != ok'" },
 	{ "buffer", 0, OPTION_SIZE, offsetof(struct record, buffer), "SIZE",
@@ -52,7 +61,8 @@ static const struct option_group record_group = { "What is kept", record_options
 static int record_run(void *state, const struct options *options, char **argv);
 
 static const struct option_group *const record_groups[] = { &write_group, &keep_group,
-							    &filter_group, &run_group, NULL };
+							    &alias_group, &filter_group,
+							    &run_group,	  NULL };
 const struct cmd cmd_record = {
 	.name = "record",
 	.group = "files",
@@ -68,14 +78,19 @@ const struct cmd cmd_record = {
 static struct io_wants record_wants(void *state, const struct options *options)
 {
 	const struct record *r = state;
+	bool stages = r->stages || r->stacks;
 
 	return (struct io_wants){
 		.filter = &options->filter,
 		.records = true,
 		.split = r->split,
-		.stages = r->stages,
-		.details = r->stages,
-		.depths = r->stages,
+		.troubles = true,
+		.stages = stages,
+		.details = stages,
+		.depths = stages,
+		.files = stages,
+		.kernel_stacks = r->stacks,
+		.user_stacks = r->stacks,
 		.kinds = r->admin ? 1 << IO_ADMIN | 1 << IO_FABRICS
 			 : r->io  ? 1 << IO_NVME | 1 << IO_BLOCK
 				  : 0,
@@ -100,21 +115,9 @@ static int record_on_start(void *state, struct session *s)
 
 static bool record_fires(struct record *r, struct session *s, const struct io_record *record)
 {
-	const struct device *device;
-
 	if (!r->condition || io_record__time_ns(record) < r->not_before_ns)
 		return false;
-	device = session__device(s, record);
-	command_row__fill(&r->row, record,
-			  &(struct command_context){
-				  .dev = device ? device->name : NULL,
-				  .block_size = device ? device->block_size : 0,
-				  .op_names = session__op_names(s),
-				  .start_ns = s->start_ns,
-				  .wall_ns = session__wall_ns(s, io_record__time_ns(record)),
-				  .cdw = true,
-			  });
-	return condition__is_true(r->condition, &r->row);
+	return session__is_met(s, r->condition, record, &r->row);
 }
 
 /* Not again before what was written is forgotten: else every file would be the last one again. */
@@ -189,12 +192,77 @@ static const struct session_view record_last_view = {
 	.only_keeps = true,
 };
 
+/* ---- --cache ---- */
+
+static struct cache_wants record_wants_cache(void *state, const struct options *options)
+{
+	const struct record *r = state;
+
+	return (struct cache_wants){
+		.filter = &options->filter,
+		.events = r->events,
+		.then_io = r->events,
+		.buffer_bytes = r->buffer.given ? r->buffer.value : 0,
+	};
+}
+
+static int record_on_cache_tick(void *state, struct session *s)
+{
+	char line[64], bytes[16];
+
+	(void)state;
+	snprintf(line, sizeof(line), "%.0f s, %s", s->elapsed_s,
+		 text__bytes(bytes, sizeof(bytes), recorder__bytes(session__recorder(s))));
+	session__status(s, line);
+	return 0;
+}
+
+/* What was lost is in the file, and is said here, too. */
+static int record_on_cache_end(void *state, struct session *s)
+{
+	struct cache_ledger l = { 0 };
+
+	(void)state;
+	session__cache_losses(s, &l.losses);
+	cache_ledger__settle(&l);
+	if (l.lost)
+		log_warn("%" PRIu64 " losses: iosonar cache -r %s says which", l.lost,
+			 s->options->file.write);
+	s->incomplete |= l.lost != 0;
+	return 0;
+}
+
+static const struct session_view record_cache_view = {
+	.wants_cache = record_wants_cache,
+	.on_start = record_on_start,
+	.on_tick = record_on_cache_tick,
+	.on_end = record_on_cache_end,
+	.only_keeps = true,
+};
+
+/* ---- which of them ---- */
+
+static const struct session_view *record_view_of(const struct record *r,
+						 const struct options *options)
+{
+	if (r->cache)
+		return &record_cache_view;
+	return options->file.last_ns.given ? &record_last_view : &record_view;
+}
+
 static int record_check(const struct record *r, const struct options *options)
 {
 	const struct file_options *f = &options->file;
 
 	if (!f->write)
 		return log_err(-EINVAL, "record needs a file: -w FILE");
+	if (f->anonymous && r->cache)
+		return log_err(-EINVAL,
+			       "--anonymous: there are no other names for what --cache keeps");
+	if (r->events && !r->cache)
+		return log_err(-EINVAL, "--events is about the page cache: it needs --cache");
+	if (r->buffer.given && r->cache && !r->events)
+		return log_err(-EINVAL, "--buffer: only --events of --cache need one");
 	if (r->when && !f->last_ns.given)
 		return log_err(-EINVAL,
 			       "--when says when memory is written: it needs --last DURATION");
@@ -213,10 +281,7 @@ static int record_run(void *state, const struct options *options, char **argv)
 	for (size_t i = 0; i < COMMAND_COLUMNS; i++)
 		r->asked[i] = &command_columns[i];
 	err = err ?: condition__parse("--when", r->when, r->asked, COMMAND_COLUMNS, &r->condition);
-	err = err
-		      ?: session__run(options->file.last_ns.given ? &record_last_view
-								  : &record_view,
-				      r, options, argv);
+	err = err ?: session__run(record_view_of(r, options), r, options, argv);
 	condition__free(r->condition);
 	return err;
 }

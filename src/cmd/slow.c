@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "analyse/below.h"
 #include "analyse/ladder.h"
 #include "analyse/slowest.h"
 #include "cmd.h"
@@ -18,20 +19,22 @@
 #include "render/column.h"
 #include "session.h"
 
-enum { SLOW_TOP = 10, SLOW_TOP_MOST = 10000 };
+enum { SLOW_TOP = 10, SLOW_TOP_MOST = 10000, SLOW_BELOW_MOST = 16 };
 enum slow_stack { SLOW_KERNEL, SLOW_USER, SLOW_BOTH, SLOW_NONE };
 
 /*
  *    #        time latency dev     op      sector  size depth try     pid comm            status
  *    1 0.004112873  12.3ms nvme0n1 read     41280 4.0Ki     7   1    2211 fio             ok
  *      Q2G 1.2us  G2S 800ns  S2D 1.1us  D2K 12.3ms  K2N 900ns  N2C 1.0us
+ *      below nvme1n1 2048 4.0Ki 11.9ms
  *      submit_bio_noacct_nocheck < submit_bio < ...
  */
 struct slow_row {
 	uint64_t rank, time_ns, lat_ns;
 	const char *dev, *op;
 	uint64_t sector, bytes, depth, attempts, pid, tid;
-	const char *comm, *cgroup, *status, *steps, *kernel_stack, *user_stack;
+	const char *comm, *cgroup, *file, *status, *steps, *below;
+	const char *kernel_stack, *user_stack;
 	uint64_t start_ns, end_ns;
 };
 
@@ -42,7 +45,7 @@ struct slow {
 	int stack;
 	/* state */
 	struct slowest slowest;
-	struct frames *frames;
+	struct below below;
 	struct table *table;
 	const struct column *shown[OBJECT_COLUMNS];
 	bool as_they_come; /* --min */
@@ -86,6 +89,8 @@ static const struct column slow_columns[] = {
 	{ "tid", "tid", CELL_COUNT, 7, "and its thread", .at = FIELD(tid) },
 	{ "comm", "comm", CELL_TEXT, 15, "its task's name", .at = FIELD(comm) },
 	{ "cgroup", "cgroup", CELL_TEXT, 10, "its cgroup", .at = FIELD(cgroup) },
+	{ "file", "file", CELL_TEXT, 10, "path, or what it is if it is no file",
+	  .at = FIELD(file) },
 	{ "status", "status", CELL_TEXT, 6, "how it ended", .at = FIELD(status) },
 	{ "start_ns", "start", CELL_COUNT, 15, "when it began: CLOCK_MONOTONIC",
 	  .at = FIELD(start_ns) },
@@ -96,16 +101,20 @@ static const struct column slow_columns[] = {
 	  .at = FIELD(kernel_stack) },
 	{ "user_stack", "user", CELL_TEXT, 20, "functions, innermost first",
 	  .at = FIELD(user_stack) },
+	{ "below", "below", CELL_TEXT, 20,
+	  "the bios that a volume made of it: DEV:SECTOR+BYTES=NS ...", .at = FIELD(below) },
 	{ 0 },
 };
 
-static const struct object slow_rows = { "slow", { slow_columns } };
+const struct object slow_rows = { "slow", { slow_columns } };
 static const struct object *const slow_objects[] = { &slow_rows, &session_ledger, NULL };
 
 static int slow_run(void *state, const struct options *options, char **argv);
+static const struct cmd_part slow_part;
 
 static const struct option_group *const slow_groups[] = { &filter_group, &run_group,  &output_group,
-							  &write_group,	 &read_group, NULL };
+							  &write_group,	 &read_group, &alias_group,
+							  NULL };
 const struct cmd cmd_slow = {
 	.name = "slow",
 	.group = "I/O",
@@ -116,9 +125,20 @@ const struct cmd cmd_slow = {
 	.view_size = sizeof(struct slow),
 	.objects = slow_objects,
 	.run = slow_run,
+	.part = &slow_part,
 };
 
 /* ---- one of them ---- */
+
+static bool slow_wants_kernel(const struct slow *l)
+{
+	return l->stack == SLOW_KERNEL || l->stack == SLOW_BOTH;
+}
+
+static bool slow_wants_user(const struct slow *l)
+{
+	return l->stack == SLOW_USER || l->stack == SLOW_BOTH;
+}
 
 static uint64_t slow_ns(const struct slow *l, const struct io_record *r)
 {
@@ -190,31 +210,39 @@ static void slow_fill(struct slow *l, struct session *s, const struct slow_io *i
 	row->cgroup = io->stages.cgroup ? session__cgroup_path(s, io->stages.cgroup, l->cgroup_text,
 							       sizeof(l->cgroup_text))
 					: NULL;
+	row->file = session__file(s, io->stages.inode, io->stages.file_dev);
 	record__status(&status, r);
 	row->status = words__done(&status);
 	row->start_ns = r->first_ns;
 	row->end_ns = r->end_ns;
 	row->steps = slow_steps(l, r, s->format == TABLE_TEXT);
+	row->below = io->below;
 	row->kernel_stack = io->kernel_stack;
 	row->user_stack = io->user_stack;
 }
 
 /* ---- text: steps and stacks stand below their line ---- */
 
+static void slow_put_text(FILE *out, const char *what, const char *text)
+{
+	if (!text)
+		return;
+	fprintf(out, "      %s ", what);
+	text__put_terminal(out, text);
+	fputc('\n', out);
+}
+
 static void slow_put_stack(FILE *out, const char *what, const char *stack)
 {
-	char name[512];
+	char name[FRAME_NAME];
 
 	if (!stack)
 		return;
 	fprintf(out, "      %s", what);
-	while (*stack) {
-		size_t len = strcspn(stack, ";");
-
-		snprintf(name, sizeof(name), "%.*s", (int)len, stack);
+	while (stack) {
+		stack = frames__next(stack, name);
 		fputs("\n        ", out);
 		text__put_terminal(out, name);
-		stack += len + (stack[len] == ';');
 	}
 	fputc('\n', out);
 }
@@ -227,25 +255,68 @@ static void slow_show(struct slow *l, struct session *s, const struct slow_io *i
 	table__row(l->table, &row);
 	if (s->format != TABLE_TEXT)
 		return;
-	if (row.cgroup) {
-		fputs("      cgroup ", s->out);
-		text__put_terminal(s->out, row.cgroup);
-		fputc('\n', s->out);
-	}
+	slow_put_text(s->out, "cgroup", row.cgroup);
+	slow_put_text(s->out, "file", row.file);
 	fprintf(s->out, "      %s\n", row.steps);
+	slow_put_text(s->out, "below", row.below);
 	slow_put_stack(s->out, "submitted by", row.kernel_stack);
 	slow_put_stack(s->out, "in the process", row.user_stack);
 }
 
 /* ---- the run ---- */
 
-static void slow_take_stacks(struct slow *l, struct session *s, struct slow_io *io)
+/* record: with its stages, as io has it. */
+static void slow_take_stacks(const struct slow *l, const struct session *s,
+			     const struct io_record *record, struct slow_io *io)
 {
-	if (!l->frames)
-		return;
-	io->kernel_stack = frames__text(l->frames, session__stack(s, io->stages.kernel_stack), 0);
-	io->user_stack =
-		frames__text(l->frames, session__stack(s, io->stages.user_stack), io->record.pid);
+	if (slow_wants_kernel(l))
+		io->kernel_stack = session__stack(s, record, false);
+	if (slow_wants_user(l))
+		io->user_stack = session__stack(s, record, true);
+}
+
+/* "nvme1n1:2048+4096=1200" for programs, "nvme1n1 2048 4.0Ki 1.2us" for people. */
+static void slow_add_below(struct words *w, const struct session *s, const struct below_bio *bio)
+{
+	const struct device_list *list = session__devices(s);
+	bool text = s->format == TABLE_TEXT;
+	char buf[16];
+
+	words__str(w, bio->device >= 0 && (size_t)bio->device < list->nr
+			      ? list->devices[bio->device].name
+			      : "?");
+	words__str(w, text ? " " : ":");
+	words__u64(w, bio->sector);
+	words__str(w, text ? " " : "+");
+	if (text)
+		words__str(w, text__bytes(buf, sizeof(buf), bio->bytes));
+	else
+		words__u64(w, bio->bytes);
+	words__str(w, text ? " " : "=");
+	if (text)
+		words__str(w, text__duration(buf, sizeof(buf), bio->ns));
+	else
+		words__u64(w, bio->ns);
+}
+
+/* NULL: no volume made bios of it, or there is no memory. One more than are told: there are more.
+ */
+static char *slow_below(const struct slow *l, const struct session *s,
+			const struct io_record *record)
+{
+	const struct below_bio *bios[SLOW_BELOW_MOST + 1];
+	size_t nr = below__find(&l->below, record, bios, SLOW_BELOW_MOST + 1);
+	char buf[1024];
+	struct words w = words__on(buf, sizeof(buf));
+
+	for (size_t i = 0; i < nr; i++) {
+		words__str(&w, !i ? "" : s->format == TABLE_TEXT ? ", " : " ");
+		if (i < SLOW_BELOW_MOST)
+			slow_add_below(&w, s, bios[i]);
+		else
+			words__str(&w, "...");
+	}
+	return nr ? strdup(words__done(&w)) : NULL;
 }
 
 /* --min: shown at once, and forgotten. */
@@ -256,7 +327,8 @@ static int slow_log(struct slow *l, struct session *s, const struct io_record *r
 	struct slow_io *io = slowest__add(&one, slow_ns(l, record), nr, record, &err);
 
 	if (io) {
-		slow_take_stacks(l, s, io);
+		slow_take_stacks(l, s, record, io);
+		io->below = slow_below(l, s, record);
 		slow_show(l, s, io, CELL_NO_NUMBER);
 	}
 	slowest__free(&one);
@@ -273,11 +345,15 @@ static int slow_on_record(void *state, struct session *s, const struct io_record
 
 	if (record->what != (l->bio ? RECORD_BIO : RECORD_END))
 		return 0;
+	if (below__add(&l->below, record, nr, slow_ns(l, record)))
+		return log_err(-ENOMEM, "out of memory");
 	if (l->as_they_come)
 		return slow_log(l, s, record, nr);
 	io = slowest__add(&l->slowest, slow_ns(l, record), nr, record, &err);
-	if (io)
-		slow_take_stacks(l, s, io);
+	if (io) {
+		slow_take_stacks(l, s, record, io);
+		io->below = slow_below(l, s, record);
+	}
 	return err ? log_err(err, "out of memory") : 0;
 }
 
@@ -310,8 +386,9 @@ static struct io_wants slow_wants(void *state, const struct options *options)
 		.details = true,
 		.bios = l->bio,
 		.depths = true,
-		.kernel_stacks = l->stack == SLOW_KERNEL || l->stack == SLOW_BOTH,
-		.user_stacks = l->stack == SLOW_USER || l->stack == SLOW_BOTH,
+		.files = true,
+		.kernel_stacks = slow_wants_kernel(l),
+		.user_stacks = slow_wants_user(l),
 		/* Another device's slowest would raise the bar; what is logged is wanted whole. */
 		.slowest = l->each_device || l->as_they_come || options->file.write
 				   ? 0
@@ -322,9 +399,9 @@ static struct io_wants slow_wants(void *state, const struct options *options)
 
 static bool slow_has(const struct column *column, enum table_format format)
 {
-	static const size_t beside[] = { FIELD(tid),	   FIELD(cgroup), FIELD(steps),
-					 FIELD(start_ns),  FIELD(end_ns), FIELD(kernel_stack),
-					 FIELD(user_stack) };
+	static const size_t beside[] = { FIELD(tid),	      FIELD(cgroup),	 FIELD(file),
+					 FIELD(steps),	      FIELD(start_ns),	 FIELD(end_ns),
+					 FIELD(kernel_stack), FIELD(user_stack), FIELD(below) };
 
 	for (size_t i = 0; format == TABLE_TEXT && i < sizeof(beside) / sizeof(beside[0]); i++)
 		if (column->at == beside[i])
@@ -341,8 +418,6 @@ static int slow_on_start(void *state, struct session *s)
 		if (slow_has(&slow_columns[i], s->format))
 			l->shown[nr++] = &slow_columns[i];
 	l->table = table__new(s->out, s->format, slow_rows.type, l->shown, nr);
-	if (l->frames)
-		frames__prepare(l->frames);
 	return l->table ? 0 : log_err(-ENOMEM, "out of memory");
 }
 
@@ -354,21 +429,33 @@ static const struct session_view slow_view = {
 	.on_end = slow_on_end,
 };
 
+static int slow_begin(void *state)
+{
+	struct slow *l = state;
+
+	l->slowest.most = l->top.given ? l->top.value : SLOW_TOP;
+	l->slowest.each_device = l->each_device;
+	return 0;
+}
+
+static void slow_end(void *state)
+{
+	struct slow *l = state;
+
+	slowest__free(&l->slowest);
+	below__free(&l->below);
+	table__free(l->table);
+}
+
+static const struct cmd_part slow_part = { &slow_view, slow_begin, slow_end };
+
 static int slow_run(void *state, const struct options *options, char **argv)
 {
 	struct slow *l = state;
-	int err = 0;
+	int err = slow_begin(l);
 
 	l->as_they_come = options->filter.min_ns.given;
-	l->slowest.most = l->top.given ? l->top.value : SLOW_TOP;
-	l->slowest.each_device = l->each_device;
-	if (l->stack != SLOW_NONE && !options->file.read.nr) {
-		l->frames = frames__new(l->stack == SLOW_USER || l->stack == SLOW_BOTH);
-		err = l->frames ? 0 : log_err(-ENOMEM, "out of memory");
-	}
 	err = err ?: session__run(&slow_view, l, options, argv);
-	slowest__free(&l->slowest);
-	frames__free(l->frames);
-	table__free(l->table);
+	slow_end(l);
 	return err;
 }

@@ -2,7 +2,7 @@
 /*
  * stacks.c: who causes the I/O? Sums by the stack that submitted it: the kernel's, the process's or
  * both, with the task's name; as text, folded lines or a flame graph. One record per I/O; stacks
- * come once each.
+ * come once each. With an EVENT, the same of any event: counted in the kernel, by tally_view.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -16,6 +16,8 @@
 #include "render/column.h"
 #include "render/flame.h"
 #include "session.h"
+#include "stacked.h"
+#include "tally_view.h"
 
 enum { STACKS_TOP = 10, STACKS_MOST = 65536, STACKS_RANGES = 24 };
 enum stacks_which { STACKS_KERNEL, STACKS_USER, STACKS_BOTH };
@@ -34,34 +36,35 @@ struct stacks_row {
 };
 
 struct stacks_view {
+	struct tally_view tally; /* of an EVENT; first: its options lie at its start */
 	/* options */
 	int which, by;
-	struct option_number top, buffer;
+	struct option_number buffer;
 	bool hist;
 	/* state */
 	struct stacks stacks;
-	struct frames *frames;
 	struct table *table;
 	const struct column *shown[OBJECT_COLUMNS];
 	struct hist_range ranges[HIST_CELLS];
-	size_t named; /* rows whose frames were named when they came */
 };
 
 static const char *const which_choices[] = { "kernel", "user", "both", NULL };
 static const char *const by_choices[] = { "count", "bytes", "time", NULL }; /* enum stack_measure */
 
 static const struct option_def stacks_options[] = {
+	{ "words", 0, OPTION_OPERANDS, TALLY_OPTION(words), ASKED_WORDS, ASKED_WORDS_HELP,
+	  .completes = "line" },
 	{ "stack", 0, OPTION_CHOICE, offsetof(struct stacks_view, which), "WHICH",
 	  "where it was submitted: in the kernel, in the process", .choices = which_choices },
 	{ "by", 0, OPTION_CHOICE, offsetof(struct stacks_view, by), "WHAT",
 	  "what is added up and sorted by", .choices = by_choices },
-	{ "top", 0, OPTION_NUMBER, offsetof(struct stacks_view, top), "N",
+	{ "top", 0, OPTION_NUMBER, TALLY_OPTION(top), "N",
 	  "so many stacks in text, JSON and CSV (default 10)", .min = 1, .max = STACKS_MOST },
 	{ "hist", 0, OPTION_FLAG, offsetof(struct stacks_view, hist), NULL,
 	  "a latency histogram below each stack" },
 	{ "buffer", 0, OPTION_SIZE, offsetof(struct stacks_view, buffer), "SIZE",
 	  "each CPU's ring (default 4Mi); a full one loses records and says so", .min = 4096,
-	  .max = 1 << 30 },
+	  .max = 1 << 30, .not_with = "read" },
 	{ 0 },
 };
 
@@ -88,17 +91,34 @@ static const struct column stacks_columns[] = {
 };
 
 static const struct object stacks_rows = { "stacks", { stacks_columns } };
-static const struct object *const stacks_objects[] = { &stacks_rows, &session_ledger, NULL };
+
+/* Of an EVENT: the stacks and what `by` says are the keys of its rows. */
+static const struct column event_columns[] = {
+	{ "count", "count", CELL_COUNT, 8, "hits that came this way", .at = TALLY_AT(TALLY_COUNT) },
+	{ "per_s", "per s", CELL_RATE, 7, "hits per second", .at = TALLY_AT(TALLY_PER_S) },
+	{ 0 },
+};
+/* Keys as those of `by` are, but known beforehand: for the schema. */
+static const struct column event_stacks[] = {
+	{ "kstack", "kstack", CELL_TEXT, 20, "functions, innermost first" },
+	{ "ustack", "ustack", CELL_TEXT, 20, "functions, innermost first" },
+	{ 0 },
+};
+static const struct object event_rows = { "event_stacks",
+					  { tally_lead, event_columns, event_stacks } };
+static const struct object *const stacks_objects[] = { &stacks_rows, &event_rows, &session_ledger,
+						       &session_probe_ledger, NULL };
 
 static int stacks_run(void *state, const struct options *options, char **argv);
 
-static const struct option_group *const stacks_groups[] = { &filter_group, &run_group,
-							    &picture_group, NULL };
+static const struct option_group *const stacks_groups[] = {
+	&filter_group, &run_group, &picture_group, &write_group, &read_group, &alias_group, NULL
+};
 const struct cmd cmd_stacks = {
 	.name = "stacks",
 	.group = "I/O",
-	.brief = "who causes it? Stacks by count, bytes or time; folded lines, flame graph",
-	.synopsis = "[options] [-- COMMAND...]",
+	.brief = "who causes it? Stacks of I/Os, or of any EVENT; folded lines, flame graph",
+	.synopsis = "[options] [EVENT... [by KEYS] [if CONDITION]] [-- COMMAND...]",
 	.groups = stacks_groups,
 	.own = &stacks_group,
 	.view_size = sizeof(struct stacks_view),
@@ -118,93 +138,16 @@ static bool stacks_wants_kernel(const struct stacks_view *v)
 	return v->which != STACKS_USER;
 }
 
-static enum stack_half stacks_half(const struct io_stack *stack, bool wanted, uint32_t number)
-{
-	if (!wanted)
-		return STACK_NOT_WANTED;
-	return stack ? STACK_TAKEN : number ? STACK_NO_ROOM : STACK_NONE;
-}
-
-/* From the bio's submission to its end, where that was seen. */
-static uint64_t stacks_ns(const struct io_record *r, const struct io_stages *s)
-{
-	uint64_t end_ns = s->done_ns > r->end_ns ? s->done_ns : r->end_ns;
-
-	return end_ns - (s->queued_ns ? s->queued_ns : r->first_ns);
-}
-
-/* While its process lives: at the end the names are known. */
-static void stacks_name_now(struct stacks_view *v, uint32_t pid, const struct io_stack *user)
-{
-	struct frame named[STACK_FRAMES];
-
-	frames__name(v->frames, user, pid, named);
-}
-
 static int stacks_on_record(void *state, struct session *s, const struct io_record *r)
 {
 	struct stacks_view *v = state;
-	const struct io_stages *stages = io_record__stages(r);
-	const struct io_stack *kernel, *user;
-	struct stack stack = { 0 };
 
-	if (r->what != RECORD_END || !stages)
-		return 0;
-	kernel = stacks_wants_kernel(v) ? session__stack(s, stages->kernel_stack) : NULL;
-	user = stacks_wants_user(v) ? session__stack(s, stages->user_stack) : NULL;
-	stack.kernel = kernel ? (const uint64_t *)kernel->frames : NULL;
-	stack.nr_kernel = kernel ? kernel->nr : 0;
-	stack.user = user ? (const uint64_t *)user->frames : NULL;
-	stack.nr_user = user ? user->nr : 0;
-	stack.kernel_half = stacks_half(kernel, stacks_wants_kernel(v), stages->kernel_stack);
-	stack.user_half = stacks_half(user, stacks_wants_user(v), stages->user_stack);
-	stack.pid = user ? r->pid : 0;
-	snprintf(stack.comm, sizeof(stack.comm), "%.15s", r->comm);
-	if (stacks__add(&v->stacks, &stack, stacks_ns(r, stages), r->bytes))
-		return log_err(-ENOMEM, "out of memory");
-	if (user && v->stacks.nr > v->named)
-		stacks_name_now(v, r->pid, user);
-	v->named = v->stacks.nr;
-	return 0;
-}
-
-/* ---- names ---- */
-
-static size_t stacks_names(struct stacks_view *v, const struct stack *from, bool user,
-			   struct frame named[STACK_FRAMES])
-{
-	struct io_stack stack = { .user = user };
-
-	stack.nr = (uint16_t)(user ? from->nr_user : from->nr_kernel);
-	if (stack.nr)
-		memcpy(stack.frames, user ? from->user : from->kernel,
-		       stack.nr * sizeof(stack.frames[0]));
-	return frames__name(v->frames, &stack, from->pid, named);
-}
-
-static char *stacks_text(const struct frame *named, size_t nr)
-{
-	char *text = NULL;
-	size_t len;
-	FILE *out = nr ? open_memstream(&text, &len) : NULL;
-
-	for (size_t i = 0; out && i < nr; i++)
-		fprintf(out, "%s%s", i ? ";" : "", named[i].name);
-	if (out)
-		fclose(out);
-	return text;
+	return stacked__add(&v->stacks, s, r,
+			    (stacks_wants_kernel(v) ? STACKED_KERNEL : 0) |
+				    (stacks_wants_user(v) ? STACKED_USER : 0));
 }
 
 /* ---- text, JSON, CSV ---- */
-
-static void stacks_put_frames(FILE *out, const struct frame *named, size_t nr)
-{
-	for (size_t i = 0; i < nr; i++) {
-		fputs("      ", out);
-		text__put_terminal(out, named[i].name);
-		fputc('\n', out);
-	}
-}
 
 static void stacks_put_hist(struct stacks_view *v, const struct session *s, const struct hist *h)
 {
@@ -216,11 +159,7 @@ static void stacks_put_hist(struct stacks_view *v, const struct session *s, cons
 static void stacks_show_row(struct stacks_view *v, struct session *s, const struct stack_row *from,
 			    uint64_t rank)
 {
-	struct frame kernel[STACK_FRAMES], user[STACK_FRAMES];
-	size_t nr_kernel = stacks_names(v, &from->stack, false, kernel);
-	size_t nr_user = stacks_names(v, &from->stack, true, user);
 	uint64_t all = stack_sum__value(&v->stacks.total, (enum stack_measure)v->by);
-	char *kernel_text = stacks_text(kernel, nr_kernel), *user_text = stacks_text(user, nr_user);
 	struct stacks_row row = {
 		.rank = rank,
 		.count = from->sum.count,
@@ -230,8 +169,8 @@ static void stacks_show_row(struct stacks_view *v, struct session *s, const stru
 		.max_ns = from->sum.max_ns,
 		.pid = from->stack.pid ? from->stack.pid : CELL_NO_NUMBER,
 		.comm = from->stack.comm,
-		.kernel_stack = kernel_text,
-		.user_stack = user_text,
+		.kernel_stack = from->stack.kernel,
+		.user_stack = from->stack.user,
 	};
 
 	if (all)
@@ -239,12 +178,10 @@ static void stacks_show_row(struct stacks_view *v, struct session *s, const stru
 			    (double)stack_sum__value(&from->sum, (enum stack_measure)v->by) /
 			    (double)all;
 	table__row(v->table, &row);
-	free(kernel_text);
-	free(user_text);
 	if (s->format != TABLE_TEXT)
 		return;
-	stacks_put_frames(s->out, kernel, nr_kernel);
-	stacks_put_frames(s->out, user, nr_user);
+	frames__put(s->out, from->stack.kernel);
+	frames__put(s->out, from->stack.user);
 	if (v->hist && from->hist)
 		stacks_put_hist(v, s, from->hist);
 	fputc('\n', s->out);
@@ -252,7 +189,7 @@ static void stacks_show_row(struct stacks_view *v, struct session *s, const stru
 
 static void stacks_show(struct stacks_view *v, struct session *s)
 {
-	size_t top = v->top.given ? v->top.value : STACKS_TOP;
+	size_t top = v->tally.options.top.given ? v->tally.options.top.value : STACKS_TOP;
 
 	for (size_t i = 0; i < v->stacks.nr && i < top; i++)
 		stacks_show_row(v, s, v->stacks.sorted[i], i + 1);
@@ -264,24 +201,6 @@ static void stacks_show(struct stacks_view *v, struct session *s)
 }
 
 /* ---- folded lines and the flame graph ---- */
-
-/* From the bottom: the task, its outermost frame, … the kernel's innermost. */
-static int stacks_add_flame(struct stacks_view *v, struct flame *flame, const struct stack_row *row)
-{
-	struct flame_frame frames[2 * STACK_FRAMES + 1];
-	struct frame named[STACK_FRAMES];
-	size_t nr = 0, nr_named;
-
-	frames[nr++] = (struct flame_frame){ row->stack.comm, FLAME_COMM };
-	for (int user = 1; user >= 0; user--) {
-		nr_named = stacks_names(v, &row->stack, user, named);
-		while (nr_named--)
-			frames[nr++] = (struct flame_frame){ named[nr_named].name,
-							     user ? FLAME_USER : FLAME_KERNEL };
-	}
-	return flame__add(flame, frames, nr,
-			  stack_sum__value(&row->sum, (enum stack_measure)v->by));
-}
 
 static int stacks_write_svg(struct stacks_view *v, struct session *s, struct flame *flame)
 {
@@ -306,10 +225,8 @@ static int stacks_write_svg(struct stacks_view *v, struct session *s, struct fla
 static int stacks_write_flame(struct stacks_view *v, struct session *s)
 {
 	struct flame *flame = flame__new();
-	int err = flame ? 0 : -ENOMEM;
+	int err = flame ? stacked__flame(&v->stacks, (enum stack_measure)v->by, flame) : -ENOMEM;
 
-	for (size_t i = 0; !err && i < v->stacks.nr; i++)
-		err = stacks_add_flame(v, flame, v->stacks.rows[i]);
 	if (!err)
 		err = s->options->output.format == OUTPUT_SVG ? stacks_write_svg(v, s, flame)
 							      : flame__write_folded(flame, s->out);
@@ -394,12 +311,12 @@ static int stacks_on_start(void *state, struct session *s)
 	struct stacks_view *v = state;
 	size_t nr = 0;
 
+	if (!session__knows(s, GLOSSARY_STACKS))
+		return log_err(-EINVAL, "this capture has no stacks: record it with --stacks");
 	for (size_t i = 0; stacks_columns[i].key; i++)
 		if (stacks_has(v, &stacks_columns[i], s->format))
 			v->shown[nr++] = &stacks_columns[i];
 	v->table = table__new(s->out, s->format, stacks_rows.type, v->shown, nr);
-	if (v->frames)
-		frames__prepare(v->frames);
 	return v->table ? 0 : log_err(-ENOMEM, "out of memory");
 }
 
@@ -411,22 +328,67 @@ static const struct session_view stacks_session = {
 	.on_end = stacks_on_end,
 };
 
+/* ---- of any event ---- */
+
+/* What is about I/O alone. */
+static const char *stacks_alien(const struct stacks_view *v, const struct options *options)
+{
+	const struct filter_options *f = &options->filter;
+	const struct {
+		bool given;
+		const char *name;
+	} aliens[] = {
+		{ f->devices.nr, "-d" },
+		{ f->ops.nr, "--op" },
+		{ f->comm, "--comm" },
+		{ f->nsid.given, "--nsid" },
+		{ f->qid.given, "--qid" },
+		{ f->ctrl_id.given, "--ctrl_id" },
+		{ f->min_ns.given, "--min" },
+		{ f->failed, "--failed" },
+		{ v->by, "--by" },
+		{ v->hist, "--hist" },
+		{ options->file.write, "-w" },
+		{ options->file.read.nr, "-r" },
+		{ v->buffer.given, "--buffer" },
+	};
+
+	for (size_t i = 0; i < sizeof(aliens) / sizeof(aliens[0]); i++)
+		if (aliens[i].given)
+			return aliens[i].name;
+	return NULL;
+}
+
+static int stacks_run_event(struct stacks_view *v, const struct options *options, char **argv)
+{
+	const char *alien = stacks_alien(v, options);
+
+	if (alien)
+		return log_err(-EINVAL,
+			       "%s is about I/O and goes with no EVENT; events are chosen by 'by' "
+			       "and 'if', as in: by comm if 'bytes > 4096'",
+			       alien);
+	v->tally.object = &event_rows;
+	v->tally.asked.line.kernel_stack = stacks_wants_kernel(v);
+	v->tally.asked.line.user_stack = stacks_wants_user(v);
+	return tally_view__run(&v->tally, LINE_STACKS, options, argv);
+}
+
 static int stacks_run(void *state, const struct options *options, char **argv)
 {
 	struct stacks_view *v = state;
-	int err = 0;
+	int err;
 
+	if (v->tally.options.words.nr)
+		return stacks_run_event(v, options, argv);
 	if (v->hist && options->output.format != OUTPUT_TEXT)
 		return log_err(-EINVAL, "--hist is a picture below each stack: it needs -o text");
 	if (v->hist)
 		stacks__init_with_hist(&v->stacks, STACKS_MOST);
 	else
 		stacks__init(&v->stacks, STACKS_MOST);
-	v->frames = frames__new(stacks_wants_user(v));
-	err = v->frames ? 0 : log_err(-ENOMEM, "out of memory");
-	err = err ?: session__run(&stacks_session, v, options, argv);
+	err = session__run(&stacks_session, v, options, argv);
 	stacks__free(&v->stacks);
-	frames__free(v->frames);
 	table__free(v->table);
 	return err;
 }

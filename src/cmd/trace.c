@@ -63,9 +63,9 @@ static const struct option_def trace_options[] = {
 static const struct option_group trace_group = { "What is shown", trace_options };
 static int trace_run(void *state, const struct options *options, char **argv);
 
-static const struct option_group *const trace_groups[] = { &filter_group, &run_group,
-							   &output_group, &write_group,
-							   &read_group,	  NULL };
+static const struct option_group *const trace_groups[] = {
+	&filter_group, &run_group, &output_group, &write_group, &read_group, &alias_group, NULL
+};
 const struct cmd cmd_trace = {
 	.name = "trace",
 	.group = "I/O",

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#define _GNU_SOURCE 1 /* asprintf */
 #include "collect/cgroup.h"
 
 #include <fts.h>
 #include <inttypes.h>
+#include <limits.h>
+#include <linux/magic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 
 static const char cgroup_root[] = "/sys/fs/cgroup";
 
@@ -34,4 +39,42 @@ char *cgroup__path(uint64_t id, char *buf, size_t size)
 	if (walk)
 		fts_close(walk);
 	return buf;
+}
+
+static bool cgroup_is_one(const char *path)
+{
+	struct statfs fs;
+
+	return !statfs(path, &fs) && fs.f_type == CGROUP2_SUPER_MAGIC;
+}
+
+static uint32_t cgroup_level(char path[PATH_MAX])
+{
+	uint32_t level = 0;
+	char *slash;
+
+	while ((slash = strrchr(path, '/')) && slash > path) {
+		*slash = 0;
+		if (!cgroup_is_one(path))
+			break;
+		level++;
+	}
+	return level;
+}
+
+bool cgroup__find(const char *name, struct cgroup *cgroup)
+{
+	const char *root = strncmp(name, cgroup_root, strlen(cgroup_root)) ? cgroup_root : "";
+	char path[PATH_MAX], *given = NULL;
+	struct stat st;
+	bool found;
+
+	if (asprintf(&given, "%s/%s", root, name) < 0)
+		return false;
+	found = realpath(given, path) && !stat(path, &st) && S_ISDIR(st.st_mode) &&
+		cgroup_is_one(path);
+	free(given);
+	if (found)
+		*cgroup = (struct cgroup){ st.st_ino, cgroup_level(path) }; /* as above */
+	return found;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * device.c: which disks and controllers are there now, and is this still the one we knew? Costs
- * about fifteen small reads per device and three per partition, at the start and at its uevents. It
+ * about sixteen small reads per device and three per partition, at the start and at its uevents. It
  * cannot tell two drives without a serial from each other on a kernel without diskseq (5.10), nor
  * hear of the hidden legs of a multipath head: the kernel sends no uevents for them (block:
  * Suppress uevent for hidden device when removed, 2021), so they are looked at whenever their
@@ -78,6 +78,13 @@ static bool device_name_is_leg(const char *name, int *ctrl)
 
 	rest = device_skip(device_skip(rest, "c", ctrl), "n", &ns);
 	return rest && !*rest;
+}
+
+bool device__is_leg(const struct device *device)
+{
+	int ctrl;
+
+	return device->kind == DEVICE_NVME_NS && device_name_is_leg(device->name, &ctrl);
 }
 
 static bool device_name_is_namespace(const char *name)
@@ -307,12 +314,21 @@ static void device_read_partitions(int dir, struct device *device)
 		free(names);
 }
 
+/* Most devices name no optimal size; minimum_io_size is not below the physical block. */
+static uint32_t device_read_unit(int dir)
+{
+	uint32_t optimal = device_read_u32(dir, "queue/optimal_io_size");
+
+	return optimal ? optimal : device_read_u32(dir, "queue/minimum_io_size");
+}
+
 static void device_read_disk(int dir, struct device *device)
 {
 	uint64_t nr_sectors = device_read_u64(dir, "size");
 
 	device->size_bytes = nr_sectors > UINT64_MAX / 512 ? 0 : nr_sectors * 512;
 	device->block_size = device_read_u32(dir, "queue/logical_block_size");
+	device->unit_bytes = device_read_unit(dir);
 	device->nsid = device_read_u32(dir, "nsid");
 	device->ctrl = device_read_ctrl(dir, device->name);
 	device->kind = device_kind_of(device->name, device_read_queues(dir, device));
@@ -452,6 +468,22 @@ void device_list__free(struct device_list *list)
 	list->nr = 0;
 }
 
+/* An empty drive or loop device was never measured. */
+char *device_list__label(const struct device_list *list, int index, char *buf, size_t size)
+{
+	int nth = 1;
+
+	if (index < 0 || (size_t)index >= list->nr) {
+		snprintf(buf, size, "?");
+		return buf;
+	}
+	for (int i = 0; i < index; i++)
+		nth += !strcmp(list->devices[i].name, list->devices[index].name) &&
+		       (list->devices[i].size_bytes || list->devices[i].kind == DEVICE_NVME_CTRL);
+	snprintf(buf, size, nth > 1 ? "%s#%d" : "%s", list->devices[index].name, nth);
+	return buf;
+}
+
 struct device *device_list__find(const struct device_list *list, const char *name)
 {
 	size_t i;
@@ -484,6 +516,7 @@ static void device_update(struct device *old, const struct device *now)
 
 	free(known.partitions);
 	*old = *now;
+	old->said = known.said;
 	if (!old->diskseq)
 		old->diskseq = known.diskseq;
 	if (!old->serial[0])

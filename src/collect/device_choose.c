@@ -544,6 +544,17 @@ static bool choose_is_leg_of(const char *leg, const char *head)
 	return !strncmp(leg, head, subsys) && !strcmp(leg + ns, head + subsys);
 }
 
+int device_list__head(const struct device_list *list, int index)
+{
+	if (!device__is_leg(&list->devices[index]))
+		return index;
+	for (size_t i = list->nr; i-- > 0;)
+		if (list->devices[i].kind == DEVICE_NVME_HEAD &&
+		    choose_is_leg_of(list->devices[index].name, list->devices[i].name))
+			return (int)i;
+	return index;
+}
+
 bool device_choice__means(const struct device_choice *choice, const struct device *device)
 {
 	if (choice->ctrl >= 0)
@@ -582,4 +593,25 @@ char *device_list__names(const struct device_list *list, char *buf, size_t size)
 	if (nr > CHOOSE_NAMES_MAX && len < size)
 		snprintf(buf + len, size - len, " and %zu more", nr - CHOOSE_NAMES_MAX);
 	return buf;
+}
+
+static bool device_is_chosen(const struct device_choice *choices, size_t nr,
+			     const struct device *device)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (device_choice__means(&choices[i], device))
+			return true;
+	return false;
+}
+
+bool device_list__concerns(const struct device_list *list, const struct device_choice *choices,
+			   size_t nr, const struct device *device)
+{
+	if (!nr || device_is_chosen(choices, nr, device))
+		return true;
+	for (size_t i = 0; device->kind == DEVICE_NVME_CTRL && i < list->nr; i++)
+		if (list->devices[i].ctrl == device->ctrl &&
+		    device_is_chosen(choices, nr, &list->devices[i]))
+			return true;
+	return false;
 }

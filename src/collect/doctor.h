@@ -26,6 +26,7 @@ struct doctor_command {
 
 struct doctor_facts {
 	const char *btf_path; /* another kernel's BTF is judged: nothing else is known; NULL: no */
+	const char *parts;    /* optional ones that this build has; NULL: not known */
 	bool has_btf;
 	struct kernel kernel;
 	struct rights rights;

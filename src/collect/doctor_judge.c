@@ -551,6 +551,9 @@ static void judge_run(struct doctor_report *report, const struct doctor_facts *f
 	if (facts->kernel.nvme == KERNEL_NVME_MODULE)
 		finding_say(report_add(report, "run", doctor_info), "nvme_core",
 			    "held while a run is attached: rmmod is refused");
+	if (facts->parts)
+		finding_say(report_add(report, "run", doctor_info), "optional parts", "%s",
+			    facts->parts);
 	finding_say(report_add(report, "run", doctor_info), "left behind",
 		    "nothing: no pins; kill -9 takes everything along");
 }

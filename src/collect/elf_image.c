@@ -54,7 +54,7 @@ static bool image_is_executed(Elf *elf)
 	return elf && gelf_getehdr(elf, &head) && (head.e_type == ET_EXEC || head.e_type == ET_DYN);
 }
 
-static Elf *image_open(int fd)
+Elf *elf_image__open(int fd)
 {
 	struct stat status;
 	Elf *elf;
@@ -119,8 +119,8 @@ static Elf_Scn *image_section(Elf *elf, uint32_t type, GElf_Shdr *head)
 	return NULL;
 }
 
-/* Not compressed, and not more than memory is for: a file can be sparse. */
-static Elf_Data *image_data(Elf_Scn *section, uint64_t most_bytes)
+/* Not compressed: nobody says what that would be. */
+Elf_Data *elf_image__data(Elf_Scn *section, uint64_t most_bytes)
 {
 	GElf_Shdr head;
 
@@ -161,7 +161,7 @@ static void image_read_build_id(struct elf_image *image, Elf *elf)
 		if (!gelf_getshdr(section, &head) || head.sh_type != SHT_NOTE)
 			continue;
 		nr++;
-		data = image_data(section, USHRT_MAX);
+		data = elf_image__data(section, USHRT_MAX);
 		if (data && data->d_buf && image_take_build_id(image, data))
 			return;
 	}
@@ -196,9 +196,9 @@ static int image_add_functions(struct symbol_table *table, Elf *elf, uint32_t ty
 {
 	GElf_Shdr head = { 0 };
 	Elf_Scn *section = image_section(elf, type, &head);
-	Elf_Data *data = image_data(section, ELF_TABLE_BYTES_MAX);
+	Elf_Data *data = elf_image__data(section, ELF_TABLE_BYTES_MAX);
 	Elf_Data *names =
-		data ? image_data(elf_getscn(elf, head.sh_link), ELF_TABLE_BYTES_MAX) : NULL;
+		data ? elf_image__data(elf_getscn(elf, head.sh_link), ELF_TABLE_BYTES_MAX) : NULL;
 	GElf_Sym symbol;
 	int err = 0;
 
@@ -244,7 +244,7 @@ static int image_add_debug_file(struct elf_image *image, const char *root)
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return 0;
-	debug = image_open(fd);
+	debug = elf_image__open(fd);
 	if (debug && image_has_same_build_id(image, debug))
 		err = image_add_functions(&image->functions, debug, SHT_SYMTAB);
 	elf_end(debug);
@@ -295,7 +295,7 @@ static int image_add_all(struct elf_image *image, Elf *elf, int fd, const char *
 
 int elf_image__read(struct elf_image *image, int fd, const char *root)
 {
-	Elf *elf = image_open(fd);
+	Elf *elf = elf_image__open(fd);
 	int err;
 
 	memset(image, 0, sizeof(*image));

@@ -42,6 +42,12 @@ int elf_image__read(struct elf_image *image, int fd, const char *root);
 bool elf_image__vaddr(const struct elf_image *image, uint64_t offset, uint64_t *vaddr);
 void elf_image__free(struct elf_image *image);
 
+/* A program or library as far as it makes sense, for who looks for something else in it; NULL: it
+ * is none. Ended by elf_end, before fd is closed. */
+Elf *elf_image__open(int fd);
+/* A section's bytes; NULL: there are none, or more than that: a file can be sparse. */
+Elf_Data *elf_image__data(Elf_Scn *section, uint64_t most_bytes);
+
 /* libdw, if it was there when iosonar was built (HAVE_LIBDW); never in the static program. */
 bool elf_dwfl__is_built_in(void);
 /* Files other than this one that have symbols of it. Stops at an error of visit and returns it. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "collect/ctrl_watch.h"
 #include "collect/io_inside.h"
 
 #include <errno.h>
@@ -41,8 +42,8 @@ int io_stop(struct io *io, enum start_step step, int err, const char *what)
 /* Who carries an I/O on may be a kernel thread: where tasks matter, who submitted it is meant. */
 static bool io_tells_tasks(const struct io_wants *w)
 {
-	return w->by_pid || w->by_comm || w->by_cgroup || w->filter->pid.given || w->filter->comm ||
-	       w->filter->cgroup;
+	return w->by_pid || w->by_comm || w->by_cgroup || w->by_file || w->filter->pid.given ||
+	       w->filter->comm || w->filter->cgroup;
 }
 
 static int io_prepare(struct io *io)
@@ -52,9 +53,15 @@ static int io_prepare(struct io *io)
 	if (err)
 		return io_stop(io, START_BTF, err, NULL);
 	err = device_list__read(&io->devices, "");
+	for (size_t i = 0; i < io->devices.nr; i++)
+		io->devices.devices[i].said = DEVICE_SAID_THERE;
 	io->devices.bios = io->wants.bios;
 	err = err ?: io_choose_devices(io, &io->wants.filter->devices);
 	err = err ?: io_make_tables(io);
+	if (!err && io->wants.files)
+		err = io_prepare_files(io);
+	if (!err && io->wants.bios)
+		io_prepare_volumes(io);
 	err = err ?: io_load(io);
 	err = err ?: io_map_tables(io);
 	return err ?: io_make_rings(io);
@@ -68,7 +75,8 @@ static int io_start(struct io *io)
 		return err;
 	io_publish_names(io);
 	io->start_ns = io_now_ns();
-	return io_attach(io);
+	err = io_attach(io);
+	return err ?: io_watch_controllers(io);
 }
 
 static struct io *io_new(const struct io_wants *wants)
@@ -81,7 +89,9 @@ static struct io *io_new(const struct io_wants *wants)
 	io->part = malloc(sizeof(*io->part));
 	io->wants = *wants;
 	io->wants.owners |= io_tells_tasks(wants);
-	io->slot_cells.fd = io->row_cells.fd = io->bio_cells.fd = io->uevent_fd = -1;
+	io->wants.files |= wants->by_file;
+	io->slot_cells.fd = io->row_cells.fd = io->bio_cells.fd = -1;
+	io->ladder_cells.fd = io->uevent_fd = -1;
 	io->nr_cpus = (uint32_t)libbpf_num_possible_cpus();
 	memset(io->device_of, 0xff, sizeof(io->device_of));
 	return io;
@@ -164,7 +174,8 @@ static void io_tags_of(struct io *io, uint32_t key_nr, struct io_tags *tags)
 	if (tags->other)
 		return;
 	device = io_device_index(io, io_key_bits(key->packed, IO_KEY_DEVICE, 12));
-	tags->device = device + 1;
+	tags->path = device + 1;
+	tags->device = device < 0 ? 0 : device_list__head(&io->devices, device) + 1;
 	tags->ctrl = device >= 0 ? io->devices.devices[device].ctrl + 1 : 0;
 	tags->nsid = device >= 0 ? io->devices.devices[device].nsid : 0;
 	tags->op = (uint8_t)io_key_bits(key->packed, IO_KEY_OP, 8);
@@ -174,6 +185,8 @@ static void io_tags_of(struct io *io, uint32_t key_nr, struct io_tags *tags)
 	tags->cpu = (uint16_t)io_key_bits(key->packed, IO_KEY_CPU, 12);
 	tags->pid = key->pid;
 	tags->cgroup = key->cgroup;
+	tags->inode = key->inode;
+	tags->file_dev = key->file_dev;
 	memcpy(tags->comm, key->comm, IO_COMM_LEN);
 }
 
@@ -294,12 +307,14 @@ void io__free(struct io *io)
 {
 	if (!io)
 		return;
+	ctrl_watch__free(io->ctrl_watch);
 	io_free_rings(io);
 	io_unmap_tables(io);
 	io_bpf__destroy(io->skel);
 	slot_table__free(&io->slots);
 	device_list__free(&io->devices);
 	kernel__free(&io->kernel);
+	mounts__free(&io->mounts);
 	if (io->uevent_fd >= 0)
 		close(io->uevent_fd);
 	free(io->choices);

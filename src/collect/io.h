@@ -19,7 +19,7 @@
 
 struct io_wants {
 	const struct filter_options *filter;
-	bool by_size, by_queue, by_cpu, by_pid, by_comm, by_cgroup;
+	bool by_size, by_queue, by_cpu, by_pid, by_comm, by_cgroup, by_file, by_path;
 	bool zoom; /* cells on nvme_latency's scale */
 	uint64_t zoom_min_us;
 	uint32_t zoom_shift;
@@ -28,12 +28,15 @@ struct io_wants {
 	bool stages;  /* with records: struct io_stages behind each */
 	bool details; /* with stages: and who asked for what; else times alone */
 	bool owners;  /* tasks are those that submitted; set where tasks are told apart */
+	bool files;   /* with stages: which file it is of; set by by_file */
 	bool kernel_stacks, user_stacks; /* with stages: where they were submitted */
 	bool depths;			 /* with stages: how many were in flight */
 	uint32_t slowest; /* with records: only of so many slowest, and of some others; 0: all */
 	bool bios;	  /* with stages: a record per bio, and none per command */
-	bool rows;	  /* with records: rows of all commands, not only of dropped records */
-	uint32_t kinds;	  /* bits of enum io_kind; 0: all */
+	bool troubles;	  /* with records: failed attempts, too, and what happens to controllers */
+	bool only_troubled;    /* and none of commands that were never in trouble */
+	bool rows;	       /* with records: rows of all commands, not only of dropped records */
+	uint32_t kinds;	       /* bits of enum io_kind; 0: all */
 	uint64_t buffer_bytes; /* of a CPU's ring; 0: the default */
 };
 
@@ -72,9 +75,13 @@ enum io_record_from {
 };
 typedef void (*io_record_fn)(void *arg, const struct io_record *record, enum io_record_from from);
 int io__records(struct io *io, io_record_fn fn, void *arg);
-uint64_t io__bios_missed(const struct io *io); /* that found their table full */
+uint64_t io__events_missed(const struct io *io); /* of controllers: the ring was full */
+uint64_t io__bios_missed(const struct io *io);	 /* that found their table full */
 /* The stack that a record names; NULL: there is none, or it was not sent. */
 const struct io_stack *io__stack(const struct io *io, uint32_t number);
+/* What a record's inode and file_dev mean, in words: malloced, hostile; NULL: no memory. */
+char *io__file(const struct io *io, uint64_t inode, uint32_t dev);
+uint64_t io__files_missed(const struct io *io); /* whose names found no room */
 /* Stacks that could not be taken: another had their place; for other reasons. */
 void io__stack_losses(const struct io *io, uint64_t *taken, uint64_t *failed);
 /* A record's device in io__devices, -1: not known. */

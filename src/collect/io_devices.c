@@ -44,10 +44,15 @@ static bool io_is_bio_based(const struct io *io, const struct device *device)
 	return io->wants.bios && device->kind == DEVICE_BIO && !device->gone && device->size_bytes;
 }
 
-static bool io_is_wanted(const struct io *io, const struct device *device)
+bool io_is_wanted(const struct io *io, const struct device *device)
 {
 	return (io_is_measurable(device) || io_is_bio_based(io, device)) &&
 	       io_kind_is_wanted(io, device) && (!io->nr_choices || io_choice_of(io, device));
+}
+
+bool io_wants_bios_of(const struct io *io, const struct device *device)
+{
+	return io_is_bio_based(io, device) && io_is_wanted(io, device);
 }
 
 bool io_wants_block(const struct io *io)
@@ -265,36 +270,62 @@ void io_resolve_all(struct io *io)
 			io_device_index(io, nr);
 }
 
-static void io_say_gone(struct io *io, const bool *was_gone, size_t nr)
+/* Before they are marked: was it one we measured? */
+static bool io_was_wanted(struct io *io, struct device *device)
 {
-	for (size_t i = 0; i < nr; i++) {
-		struct device *device = &io->devices.devices[i];
+	bool wanted;
 
-		if (was_gone[i] || !device->gone)
-			continue;
-		io_forget(io, (int)i);
-		device->gone = false; /* for a moment: was it one we measured? */
-		if (io_is_wanted(io, device))
-			log_note("%s is gone", device->name);
-		device->gone = true;
+	device->gone = false;
+	wanted = io_is_wanted(io, device);
+	device->gone = true;
+	return wanted;
+}
+
+static void io_say_gone(struct io *io, int index)
+{
+	struct device *device = &io->devices.devices[index];
+
+	io_forget(io, index);
+	if (device->said == DEVICE_SAID_THERE && io_was_wanted(io, device)) {
+		log_note("%s is gone", device->name);
+		io_note_event(io, EVENT_GONE, index);
 	}
 }
 
-static void io_say_new(struct io *io, size_t from)
+/* A kernel without diskseq may not let us see that it is another one: then it is "back". */
+static void io_say_there(struct io *io, int index)
 {
-	for (size_t i = from; i < io->devices.nr; i++) {
-		const struct device *device = &io->devices.devices[i];
+	const struct device *device = &io->devices.devices[index];
 
-		if (io->nr_choices)
-			io_publish_name(io, device);
-		if (!io_is_wanted(io, device))
+	if (io->nr_choices)
+		io_publish_name(io, device);
+	if (!io_is_wanted(io, device))
+		return;
+	if (device->said == DEVICE_SAID_GONE)
+		log_note("%s is back", device->name);
+	else if (io_is_nvme(device) && !io->nvme_attached)
+		log_warn("%s appeared, but NVMe was not loaded at the start: it is not measured; "
+			 "start again",
+			 device->name);
+	else
+		log_note("%s appeared", device->name);
+	io_note_event(io, EVENT_APPEARED, index);
+}
+
+/* A command may be met, and the list read, before the kernel's message of its device is. */
+static void io_say_news(struct io *io)
+{
+	for (size_t i = 0; i < io->devices.nr; i++) {
+		struct device *device = &io->devices.devices[i];
+		enum device_said now = device->gone ? DEVICE_SAID_GONE : DEVICE_SAID_THERE;
+
+		if (device->said == now)
 			continue;
-		if (io_is_nvme(device) && !io->nvme_attached)
-			log_warn("%s appeared, but NVMe was not loaded at the start: it is not "
-				 "measured; start again",
-				 device->name);
+		if (device->gone)
+			io_say_gone(io, (int)i);
 		else
-			log_note("%s appeared", device->name);
+			io_say_there(io, (int)i);
+		device->said = now;
 	}
 }
 
@@ -302,13 +333,8 @@ static void io_say_new(struct io *io, size_t from)
 static int io_follow(struct io *io, const char *name)
 {
 	size_t nr = io->devices.nr;
-	bool *was_gone = calloc(nr + 1, sizeof(*was_gone));
 	struct device_list now = { 0 };
 
-	if (!was_gone)
-		return log_err(-ENOMEM, "out of memory");
-	for (size_t i = 0; i < nr; i++)
-		was_gone[i] = io->devices.devices[i].gone;
 	io_resolve_all(io);
 	if (name) {
 		device_list__refresh(&io->devices, name);
@@ -319,9 +345,7 @@ static int io_follow(struct io *io, const char *name)
 			device_list__refresh(&io->devices, now.devices[i].name);
 		device_list__free(&now);
 	}
-	io_say_gone(io, was_gone, nr);
-	io_say_new(io, nr);
-	free(was_gone);
+	io_say_news(io);
 	return !io->block_attached && io_wants_block(io) ? io_attach_block(io) : 0;
 }
 
@@ -333,7 +357,11 @@ int io__on_uevent(void *arg)
 
 	while ((got = uevent__read(io->uevent_fd, &event)) > 0) {
 		int err = io_follow(io, event.name);
+		const struct device *device =
+			event.connected ? device_list__find(&io->devices, event.name) : NULL;
 
+		if (device)
+			io_note_event(io, EVENT_CONNECTED, (int)(device - io->devices.devices));
 		if (err)
 			return err;
 	}

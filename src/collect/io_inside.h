@@ -2,11 +2,13 @@
 /*
  * io_inside.h: what the files of the io collector share: io_devices.c (which devices), io_tables.c
  * (the mapped tables), io_settings.c (what the programs are told), io_programs.c (load, attach,
- * detach), io.c.
+ * detach), io_records.c (rings), io_ladders.c (rings of times alone), io_files.c (names of files),
+ * io_volumes.c (bios above others), io.c.
  */
 #ifndef IOSONAR_COLLECT_IO_INSIDE_H
 #define IOSONAR_COLLECT_IO_INSIDE_H
 
+#include "collect/file_names.h"
 #include "collect/io.h"
 #include "collect/obstacle.h"
 #include "collect/slots.h"
@@ -19,6 +21,12 @@ struct io_table {
 	size_t bytes;
 };
 
+/* How dm's bios lead to those that they were made of. */
+struct io_volumes {
+	uint64_t dm_end; /* 0: not known, or nobody asks */
+	uint32_t clone_at, io_at, bio_at;
+};
+
 struct io {
 	struct io_bpf *skel;
 	struct kernel kernel;
@@ -27,7 +35,8 @@ struct io {
 	size_t nr_choices;
 	struct io_wants wants;
 	struct slot_table slots;
-	struct io_table slot_cells, key_cells, row_cells, bio_cells, device_cells, name_cells;
+	struct io_table slot_cells, key_cells, row_cells, bio_cells, ladder_cells, device_cells,
+		name_cells, file_cells;
 	uint32_t nr_cpus, nr_slots, nr_keys, nr_rows, nr_bios;
 	int device_of[IO_MAX_DEVICES]; /* cell to index in devices, -1: not looked up yet */
 	bool nvme_attached;	       /* nvme_setup_cmd and nvme_complete_rq */
@@ -37,13 +46,21 @@ struct io {
 	bool rehearses;	     /* for doctor: what goes wrong is not said, nothing is attached */
 	struct start start;  /* how far it came */
 	struct ring_buffer *rings;
-	uint32_t ring_bytes; /* of each CPU's */
+	uint32_t ring_bytes;	      /* of each CPU's */
+	struct io_looked *looked;     /* with ladders: how far each CPU's were read, */
+	uint64_t looked_ns;	      /* and when they were looked at */
+	struct mounts mounts;	      /* with files, */
+	uint64_t senders[NR_SENDERS]; /* too: addresses of functions */
+	struct io_volumes volumes;    /* with bios */
 	io_record_fn on_record;
 	void *on_record_arg;
 	struct io_stack **stacks; /* by number, IO_MAX_STACKS + 1 of them */
 	struct io_told *told;	  /* parked commands whose record we made ourselves */
 	size_t nr_told, room_told;
 	uint64_t parked_seen, parked_until_ns; /* when to look for parked commands */
+	struct ctrl_watch *ctrl_watch;	       /* NULL: nobody wants to know */
+	struct io_record *events;	       /* that nobody was told yet */
+	size_t nr_events;
 	int uevent_fd;
 	uint64_t start_ns;
 	uint64_t skipped; /* recursion_misses, read before the programs went */
@@ -59,7 +76,9 @@ int io_stop(struct io *io, enum start_step step, int err, const char *what);
 
 /* io_devices.c */
 bool io_is_measurable(const struct device *device); /* could its commands be seen at all? */
-bool io_wants_block(const struct io *io);	    /* a disk that is not NVMe */
+bool io_is_wanted(const struct io *io, const struct device *device); /* and does -d mean it? */
+bool io_wants_block(const struct io *io);			     /* a disk that is not NVMe */
+bool io_wants_bios_of(const struct io *io, const struct device *device); /* it has no commands */
 bool io_wants_nvme(const struct io *io);
 int io_choose_devices(struct io *io, const struct option_list *names);
 void io_publish_names(struct io *io);		 /* what -d means, before the first command */
@@ -87,10 +106,39 @@ uint32_t io_cpu_at(const struct io *io);
 int io_make_rings(struct io *io); /* after the programs are loaded */
 void io_free_rings(struct io *io);
 
+void io_hand_on_record(struct io *io, struct io_record *record); /* to whom io__records was told */
+
+/* io_ladders.c */
+/* Times alone are wanted of NVMe commands, and the kernel lets us have them that way. */
+bool io_has_ladders(const struct io *io);
+uint32_t io_ladder_bytes(const struct io *io); /* of each CPU's ring and its head; 0: none */
+uint32_t io_ladder_mask(const struct io *io);  /* of byte offsets of its cells */
+int io_make_ladders(struct io *io);
+void io_read_ladders(struct io *io); /* what is new, to io_hand_on_record */
+uint64_t io_ladders_sent(const struct io *io);
+
+/* io_files.c */
+int io_prepare_files(struct io *io); /* before the programs are loaded */
+
+/* io_volumes.c */
+void io_prepare_volumes(struct io *io); /* before the programs are loaded */
+
+/* io_events.c */
+int io_watch_controllers(struct io *io); /* after the programs are attached */
+/* What a program sent of a controller or of a command that timed out; false: nobody wants it. */
+bool io_finish_event(struct io *io, struct io_record *record);
+void io_note_event(struct io *io, enum record_event event, int index);
+void io_hand_on_events(struct io *io);
+/* io_records.c: the command in a slot, as if it ended at the time of its last error. */
+void io_record_of_slot(const struct io *io, uint32_t nr, const struct io_slot *slot,
+		       struct io_record *record);
+
 /* io_settings.c */
 int io_set(struct io *io);
 
 /* io_programs.c */
+bool io_may_cast(const struct io *io); /* the status is read as cheaply as can be */
+bool io_is_detached(const struct io *io);
 int io_load(struct io *io);
 int io_attach(struct io *io);
 bool io_has_block(const struct io *io); /* programs for disks that are not NVMe are loaded */

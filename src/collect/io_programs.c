@@ -15,23 +15,40 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include "bpf/io.skel.h"
+#include "collect/io_complete.h"
 #include "log.h"
 #include "privilege.h"
+
+bool io_may_cast(const struct io *io)
+{
+	return io->kernel.rdonly_cast_id && io->kernel.nvme_status_at;
+}
+
+bool io_is_detached(const struct io *io)
+{
+	return !io->skel->links.io_requeue;
+}
 
 static void io_autoload_stages(const struct io *io, bool nvme, bool block, bool typed_block)
 {
 	struct io_bpf *s = io->skel;
 	bool stages = io->wants.stages, bios = io_knows_bios(io);
 	bool typed_bio = typed_block && !io->kernel.bio_queue_argument;
+	bool ladder = typed_block && io_has_ladders(io);
 
-	bpf_program__set_autoload(s->progs.io_nvme_setup_s, bios && nvme && io->direct);
+	bpf_program__set_autoload(s->progs.io_ladder_setup, ladder);
+	bpf_program__set_autoload(s->progs.io_ladder_done_c, ladder);
+	bpf_program__set_autoload(s->progs.io_ladder_end, ladder);
+	bpf_program__set_autoload(s->progs.io_nvme_setup_s, bios && nvme && io->direct && !ladder);
 	bpf_program__set_autoload(s->progs.io_nvme_setup_sr, bios && nvme && !io->direct);
 	bpf_program__set_autoload(s->progs.io_block_issue_s, bios && block && typed_block);
 	bpf_program__set_autoload(s->progs.io_block_issue_sr, bios && block && !typed_block);
-	bpf_program__set_autoload(s->progs.io_request_end, stages && typed_block);
+	bpf_program__set_autoload(s->progs.io_request_end, stages && typed_block && !ladder);
 	bpf_program__set_autoload(s->progs.io_request_end_r, stages && !typed_block);
 	bpf_program__set_autoload(s->progs.io_bio_queue, bios && typed_bio);
 	bpf_program__set_autoload(s->progs.io_bio_queue_r, bios && !typed_bio);
+	bpf_program__set_autoload(s->progs.io_bio_file, bios && io->wants.files);
+	bpf_program__set_autoload(s->progs.io_bio_volume, io->volumes.dm_end != 0);
 	bpf_program__set_autoload(s->progs.io_bio_getrq, stages);
 	bpf_program__set_autoload(s->progs.io_bio_split, bios);
 	bpf_program__set_autoload(s->progs.io_bio_forget, bios && !io->wants.bios);
@@ -50,11 +67,11 @@ static void io_autoload(const struct io *io)
 	struct io_bpf *s = io->skel;
 	bool nvme = io_wants_nvme(io), block = !io->nr_choices || io_wants_block(io);
 	bool typed_block = io->direct && kernel__may_type_block(&io->kernel);
-	bool cast = io->kernel.rdonly_cast_id && io->kernel.nvme_status_at;
+	bool cast = io_may_cast(io) && !(typed_block && io_has_ladders(io));
 	bool plain = !io_knows_bios(io); /* stages and owners have programs of their own */
 
 	bpf_program__set_autoload(s->progs.io_nvme_setup, plain && nvme && io->direct);
-	bpf_program__set_autoload(s->progs.io_nvme_end, nvme && io->direct && !cast);
+	bpf_program__set_autoload(s->progs.io_nvme_end, nvme && io->direct && !io_may_cast(io));
 	bpf_program__set_autoload(s->progs.io_nvme_end_c, nvme && io->direct && cast);
 	bpf_program__set_autoload(s->progs.io_nvme_setup_r, plain && nvme && !io->direct);
 	bpf_program__set_autoload(s->progs.io_nvme_end_r, nvme && !io->direct);
@@ -65,49 +82,26 @@ static void io_autoload(const struct io *io)
 				  !io->wants.stages && block && !typed_block);
 	bpf_program__set_autoload(s->progs.io_error, nvme && io->kernel.has_rq_error);
 	bpf_program__set_autoload(s->progs.io_error_old, nvme && !io->kernel.has_rq_error);
+	bpf_program__set_autoload(s->progs.io_nvme_cancelled,
+				  nvme && io->wants.troubles && io->wants.only_troubled);
+	bpf_program__set_autoload(s->progs.io_nvme_async, nvme && io->wants.troubles);
 	io_autoload_stages(io, nvme, block, typed_block);
-}
-
-/* Completes the marked instructions: request.h says why. */
-static void io_complete_insn(const struct io *io, struct bpf_insn *insn)
-{
-	if (insn->code == (BPF_JMP | BPF_CALL) && insn->src_reg == BPF_PSEUDO_KFUNC_CALL)
-		insn->imm = (int)io->kernel.rdonly_cast_id;
-	if (insn->code != (BPF_LD | BPF_DW | BPF_IMM) || insn->src_reg != BPF_PSEUDO_MAP_VALUE)
-		return;
-	if (insn->imm == IO_MARK_SLOTS[0] - '0')
-		insn->imm = io->slot_cells.fd;
-	else if (insn->imm == IO_MARK_ROWS[0] - '0')
-		insn->imm = io->row_cells.fd;
-	else if (insn->imm ==
-		 IO_MARK_BIOS[0] - '0') /* the kernel wants a map even where no code is */
-		insn->imm = io_knows_bios(io) ? io->bio_cells.fd : io->slot_cells.fd;
-}
-
-static int io_complete_program(const struct io *io, struct bpf_program *program)
-{
-	size_t nr = bpf_program__insn_cnt(program);
-	struct bpf_insn *insns = malloc(nr * sizeof(*insns));
-	int err;
-
-	if (!insns)
-		return -ENOMEM;
-	memcpy(insns, bpf_program__insns(program), nr * sizeof(*insns));
-	for (size_t i = 0; i < nr; i++)
-		io_complete_insn(io, &insns[i]);
-	err = bpf_program__set_insns(program, insns, nr);
-	free(insns);
-	return err;
 }
 
 static int io_complete_programs(const struct io *io)
 {
-	struct bpf_program *program;
-	int err = 0;
+	const struct io_completion c = {
+		.settings = io_settings(io),
+		.table_fds = { [IO_TABLE_SLOTS] = io->slot_cells.fd,
+			       [IO_TABLE_ROWS] = io->row_cells.fd,
+			       [IO_TABLE_BIOS] =
+				       io_knows_bios(io) ? io->bio_cells.fd : io->slot_cells.fd,
+			       [IO_TABLE_LADDERS] = io_has_ladders(io) ? io->ladder_cells.fd
+								       : io->slot_cells.fd },
+		.rdonly_cast_id = io->kernel.rdonly_cast_id,
+	};
 
-	bpf_object__for_each_program(program, io->skel->obj) err =
-		err ?: io_complete_program(io, program);
-	return err;
+	return io_complete__programs(io->skel->obj, &c);
 }
 
 /* Functions that the verifier looks at by themselves find the tables as maps. */
@@ -115,16 +109,18 @@ static int io_lend_tables(const struct io *io)
 {
 	struct io_bpf *s = io->skel;
 	bool stacks = io->wants.kernel_stacks || io->wants.user_stacks;
-	int err = 0;
+	int err = bpf_map__set_max_entries(s->maps.io_files, io->wants.files ? FILES_MOST : 1);
 
 	err = err ?: bpf_map__set_autocreate(s->maps.io_stacks, stacks);
 	err = err ?: bpf_map__set_autocreate(s->maps.io_stacks_sent, stacks);
 
 	if (!err && !io_knows_bios(io)) {
 		err = bpf_map__set_autocreate(s->maps.io_slots, false);
+		err = err ?: bpf_map__set_autocreate(s->maps.io_rows, false);
 		return err ?: bpf_map__set_autocreate(s->maps.io_bios, false);
 	}
 	err = err ?: bpf_map__reuse_fd(s->maps.io_slots, io->slot_cells.fd);
+	err = err ?: bpf_map__reuse_fd(s->maps.io_rows, io->row_cells.fd);
 	return err ?: bpf_map__reuse_fd(s->maps.io_bios, io->bio_cells.fd);
 }
 
@@ -202,6 +198,17 @@ static void io_attach_stage(struct bpf_program *program, struct bpf_link **link)
 			 strerror(errno));
 }
 
+/* So is an event that has none. */
+static void io_attach_event(struct bpf_program *program, struct bpf_link **link)
+{
+	if (!bpf_program__autoload(program))
+		return;
+	*link = bpf_program__attach(program);
+	if (!*link)
+		log_warn("%s cannot be watched (%s): it is not shown", io_event_of(program),
+			 strerror(errno));
+}
+
 /* The end of every request and its bios, for any kind of disk; then what comes before a setup. */
 static int io_attach_stages(struct io *io)
 {
@@ -211,6 +218,7 @@ static int io_attach_stages(struct io *io)
 	err = err ?: io_attach_one(io, s->progs.io_bios_end, &s->links.io_bios_end);
 	err = err ?: io_attach_one(io, s->progs.io_request_end, &s->links.io_request_end);
 	err = err ?: io_attach_one(io, s->progs.io_request_end_r, &s->links.io_request_end_r);
+	err = err ?: io_attach_one(io, s->progs.io_ladder_end, &s->links.io_ladder_end);
 	err = err ?: io_attach_one(io, s->progs.io_bio_ended, &s->links.io_bio_ended);
 	err = err ?: io_attach_one(io, s->progs.io_bios_forget, &s->links.io_bios_forget);
 	io_attach_stage(s->progs.io_bio_forget, &s->links.io_bio_forget);
@@ -221,6 +229,8 @@ static int io_attach_stages(struct io *io)
 	io_attach_stage(s->progs.io_bio_split, &s->links.io_bio_split);
 	io_attach_stage(s->progs.io_bio_queue, &s->links.io_bio_queue);
 	io_attach_stage(s->progs.io_bio_queue_r, &s->links.io_bio_queue_r);
+	io_attach_stage(s->progs.io_bio_file, &s->links.io_bio_file);
+	io_attach_stage(s->progs.io_bio_volume, &s->links.io_bio_volume);
 	return err;
 }
 
@@ -249,13 +259,17 @@ static int io_attach_nvme(struct io *io)
 	err = err ?: io_attach_one(io, s->progs.io_requeue, &s->links.io_requeue);
 	err = err ?: io_attach_one(io, s->progs.io_error, &s->links.io_error);
 	err = err ?: io_attach_one(io, s->progs.io_error_old, &s->links.io_error_old);
+	err = err ?: io_attach_one(io, s->progs.io_nvme_cancelled, &s->links.io_nvme_cancelled);
+	io_attach_event(s->progs.io_nvme_async, &s->links.io_nvme_async);
 	err = err ?: io_attach_one(io, s->progs.io_nvme_end, &s->links.io_nvme_end);
 	err = err ?: io_attach_one(io, s->progs.io_nvme_end_c, &s->links.io_nvme_end_c);
 	err = err ?: io_attach_one(io, s->progs.io_nvme_end_r, &s->links.io_nvme_end_r);
+	err = err ?: io_attach_one(io, s->progs.io_ladder_done_c, &s->links.io_ladder_done_c);
 	err = err ?: io_attach_one(io, s->progs.io_nvme_setup, &s->links.io_nvme_setup);
 	err = err ?: io_attach_one(io, s->progs.io_nvme_setup_r, &s->links.io_nvme_setup_r);
 	err = err ?: io_attach_one(io, s->progs.io_nvme_setup_s, &s->links.io_nvme_setup_s);
 	err = err ?: io_attach_one(io, s->progs.io_nvme_setup_sr, &s->links.io_nvme_setup_sr);
+	err = err ?: io_attach_one(io, s->progs.io_ladder_setup, &s->links.io_ladder_setup);
 	io_attach_stage(s->progs.io_nvme_submit, &s->links.io_nvme_submit);
 	return err;
 }
@@ -341,6 +355,8 @@ static void io_wait_for_parked(struct io *io)
 
 static void io_detach_stages(struct io_bpf *s)
 {
+	io_unlink(&s->links.io_bio_volume);
+	io_unlink(&s->links.io_bio_file);
 	io_unlink(&s->links.io_bio_queue);
 	io_unlink(&s->links.io_bio_queue_r);
 	io_unlink(&s->links.io_bio_split);
@@ -351,6 +367,7 @@ static void io_detach_stages(struct io_bpf *s)
 	io_unlink(&s->links.io_nvme_submit);
 	io_unlink(&s->links.io_request_end);
 	io_unlink(&s->links.io_request_end_r);
+	io_unlink(&s->links.io_ladder_end);
 	io_unlink(&s->links.io_bios_end);
 	io_unlink(&s->links.io_bios_forget);
 	io_unlink(&s->links.io_bio_ended);
@@ -372,13 +389,17 @@ void io__detach(struct io *io)
 	io_unlink(&s->links.io_block_issue_r);
 	io_unlink(&s->links.io_nvme_setup_s);
 	io_unlink(&s->links.io_nvme_setup_sr);
+	io_unlink(&s->links.io_ladder_setup);
 	io_unlink(&s->links.io_block_issue_s);
 	io_unlink(&s->links.io_block_issue_sr);
 	io_wait_for_programs();
 	io_wait_for_parked(io);
+	io_unlink(&s->links.io_nvme_async);
+	io_unlink(&s->links.io_nvme_cancelled);
 	io_unlink(&s->links.io_nvme_end);
 	io_unlink(&s->links.io_nvme_end_c);
 	io_unlink(&s->links.io_nvme_end_r);
+	io_unlink(&s->links.io_ladder_done_c);
 	io_unlink(&s->links.io_block_end);
 	io_unlink(&s->links.io_block_end_r);
 	io_detach_stages(s);

@@ -79,8 +79,8 @@ static int told_add(struct io *io, const struct io_record *record)
 	return 0;
 }
 
-static void record_of_parked(const struct io *io, uint32_t nr, const struct io_slot *slot,
-			     struct io_record *record)
+void io_record_of_slot(const struct io *io, uint32_t nr, const struct io_slot *slot,
+		       struct io_record *record)
 {
 	const char *cells = io->slot_cells.cells;
 	const struct io_slot_more *more =
@@ -112,7 +112,7 @@ static void told_on_parked(void *arg, uint32_t nr, const struct io_slot *slot)
 	struct io_record record;
 	size_t at;
 
-	record_of_parked(io, nr, slot, &record);
+	io_record_of_slot(io, nr, slot, &record);
 	if (record.end_ns - record.first_ns < io_settings(io)->min_ns ||
 	    told_find(io, &record, &at) || told_add(io, &record))
 		return;
@@ -156,6 +156,12 @@ static int ring_on_stack(struct io *io, const struct io_stack *stack)
 	return 0;
 }
 
+void io_hand_on_record(struct io *io, struct io_record *record)
+{
+	record_finish(io, record);
+	io->on_record(io->on_record_arg, record, IO_FROM_RING);
+}
+
 static int ring_on_record(void *arg, void *data, size_t size)
 {
 	struct io *io = arg;
@@ -170,13 +176,15 @@ static int ring_on_record(void *arg, void *data, size_t size)
 	if (size < sizeof(copy.record))
 		return 0;
 	memcpy(&copy, data, size < sizeof(copy) ? size : sizeof(copy));
-	if (copy.record.status && io->nr_told && told_find(io, &copy.record, &at)) {
+	if (copy.record.what == RECORD_EVENT && !io_finish_event(io, &copy.record))
+		return 0;
+	if (copy.record.what == RECORD_END && copy.record.status && io->nr_told &&
+	    told_find(io, &copy.record, &at)) {
 		io->told[at] = io->told[--io->nr_told];
 		io->on_record(io->on_record_arg, &copy.record, IO_FROM_RING_AGAIN);
 		return 0;
 	}
-	record_finish(io, &copy.record);
-	io->on_record(io->on_record_arg, &copy.record, IO_FROM_RING);
+	io_hand_on_record(io, &copy.record);
 	return 0;
 }
 
@@ -190,6 +198,8 @@ static uint32_t ring_size(const struct io *io)
 		wanted = wanted > ring_default_bytes ? ring_default_bytes : wanted;
 		wanted = wanted < ring_least_bytes ? ring_least_bytes : wanted;
 	}
+	if (io_has_ladders(io))
+		wanted /= 2;
 	while (size < wanted && size < 1u << 30)
 		size *= 2;
 	return (uint32_t)size;
@@ -218,6 +228,7 @@ int io_make_rings(struct io *io)
 
 	if (!io->wants.records)
 		return 0;
+	err = io_make_ladders(io);
 	io->ring_bytes = ring_size(io);
 	for (uint32_t cpu = 0; !err && cpu < io->nr_cpus; cpu++)
 		err = ring_make(io, cpu);
@@ -229,7 +240,9 @@ int io_make_rings(struct io *io)
 void io_free_rings(struct io *io)
 {
 	ring_buffer__free(io->rings);
+	free(io->looked);
 	free(io->told);
+	free(io->events);
 	for (size_t i = 0; io->stacks && i <= IO_MAX_STACKS; i++)
 		free(io->stacks[i]);
 	free(io->stacks);
@@ -246,7 +259,9 @@ int io__records(struct io *io, io_record_fn fn, void *arg)
 	got = ring_buffer__consume(io->rings);
 	if (got < 0)
 		return log_err(got, "cannot read the rings: %s", strerror(-got));
+	io_read_ladders(io);
 	io_look_for_parked(io);
+	io_hand_on_events(io);
 	return 0;
 }
 
@@ -268,7 +283,12 @@ void io__stack_losses(const struct io *io, uint64_t *taken, uint64_t *failed)
 
 int io__device_of(struct io *io, const struct io_record *record)
 {
-	return record->device < IO_MAX_DEVICES ? io_device_index(io, record->device) : -1;
+	if (record->device < IO_MAX_DEVICES)
+		return io_device_index(io, record->device);
+	/* Of an event: its place in the list. */
+	return record->device - IO_MAX_DEVICES < (int)io->devices.nr
+		       ? record->device - IO_MAX_DEVICES
+		       : -1;
 }
 
 static const struct io_cpu *io_cpus(const struct io *io)
@@ -291,5 +311,5 @@ uint64_t io__records_tried(const struct io *io)
 
 	for (uint32_t cpu = 0; io->wants.records && cpu < io->nr_cpus; cpu++)
 		tried += io_cpus(io)[cpu].tried;
-	return tried;
+	return tried + io_ladders_sent(io);
 }

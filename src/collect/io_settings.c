@@ -3,20 +3,14 @@
  * io_settings.c: what are the programs told? Filters, the breakdown, the kernel's shape and the
  * sizes of the tables go into read-only data, so that what nobody asked for costs nothing.
  */
-#define _GNU_SOURCE /* asprintf */
 #include "collect/io_inside.h"
 
 #include <errno.h>
-#include <limits.h>
-#include <linux/magic.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/vfs.h>
 #include <bpf/libbpf.h>
 #include "bpf/io.skel.h"
+#include "collect/cgroup.h"
 #include "decode/op.h"
 #include "log.h"
 
@@ -52,48 +46,10 @@ static int io_set_ops(struct io *io, const struct option_list *ops)
 	return 0;
 }
 
-static bool io_is_cgroup(const char *path)
-{
-	struct statfs fs;
-
-	return !statfs(path, &fs) && fs.f_type == CGROUP2_SUPER_MAGIC;
-}
-
-/* How far below the root of the hierarchy: among a task's ancestors it is found at this depth. */
-static uint32_t io_cgroup_level(char path[PATH_MAX])
-{
-	uint32_t level = 0;
-	char *slash;
-
-	while ((slash = strrchr(path, '/')) && slash > path) {
-		*slash = 0;
-		if (!io_is_cgroup(path))
-			break;
-		level++;
-	}
-	return level;
-}
-
-/* Relative to the root, or a whole path. Version 1 has no ids that the programs could compare. */
-static bool io_cgroup_find(const char *name, char path[PATH_MAX], struct stat *st)
-{
-	const char *root = strncmp(name, "/sys/fs/cgroup", 14) ? "/sys/fs/cgroup/" : "";
-	char *given = NULL;
-	bool found;
-
-	if (asprintf(&given, "%s%s", root, name) < 0)
-		return false;
-	found = realpath(given, path) && !stat(path, st) && S_ISDIR(st->st_mode) &&
-		io_is_cgroup(path);
-	free(given);
-	return found;
-}
-
 static int io_set_task(struct io *io, const struct filter_options *f)
 {
 	struct io_settings *ro = io_settings(io);
-	char path[PATH_MAX];
-	struct stat st;
+	struct cgroup cgroup;
 
 	if (f->pid.given) {
 		if (kill((pid_t)f->pid.value, 0) && errno == ESRCH)
@@ -108,11 +64,11 @@ static int io_set_task(struct io *io, const struct filter_options *f)
 		memcpy((void *)ro->filter_comm, f->comm, strlen(f->comm));
 	}
 	if (f->cgroup) {
-		if (!io_cgroup_find(f->cgroup, path, &st))
+		if (!cgroup__find(f->cgroup, &cgroup))
 			return log_err(-EINVAL, "--cgroup: there is no cgroup (version 2) %s",
 				       f->cgroup);
-		ro->filter_cgroup = st.st_ino; /* kernfs: the inode number is the id */
-		ro->filter_cgroup_level = io_cgroup_level(path);
+		ro->filter_cgroup = cgroup.id;
+		ro->filter_cgroup_level = cgroup.level;
 	}
 	return 0;
 }
@@ -163,6 +119,8 @@ static void io_set_shape(struct io *io)
 	ro->owners = io->wants.owners;
 	ro->details = io->wants.details || io->wants.owners;
 	ro->bios = io->wants.bios;
+	ro->troubles = io->wants.troubles;
+	ro->only_troubled = io->wants.only_troubled;
 	ro->kernel_stacks = io->wants.kernel_stacks;
 	ro->user_stacks = io->wants.user_stacks;
 	ro->depths = io->wants.depths;
@@ -176,6 +134,14 @@ static void io_set_shape(struct io *io)
 	ro->by_pid = io->wants.by_pid;
 	ro->by_comm = io->wants.by_comm;
 	ro->by_cgroup = io->wants.by_cgroup;
+	ro->by_file = io->wants.by_file;
+	ro->swap_flag = k->swap_flag;
+	ro->metadata_flag = k->metadata_flag;
+	memcpy((void *)ro->senders, io->senders, sizeof(io->senders));
+	ro->dm_end = io->volumes.dm_end;
+	ro->dm_clone_at = io->volumes.clone_at;
+	ro->dm_io_at = io->volumes.io_at;
+	ro->dm_bio_at = io->volumes.bio_at;
 	ro->zoom = io->wants.zoom;
 	ro->zoom_min_us = io->wants.zoom_min_us;
 	ro->zoom_shift = io->wants.zoom_shift;
@@ -195,11 +161,14 @@ static void io_set_sizes(struct io *io)
 	ro->cpu_mask = 0;
 	while (ro->cpu_mask + sizeof(struct io_cpu) < io->nr_cpus * sizeof(struct io_cpu))
 		ro->cpu_mask = 2 * ro->cpu_mask + sizeof(struct io_cpu);
+	ro->ladder_bytes = io_ladder_bytes(io);
+	ro->ladder_mask = io_ladder_mask(io);
 	ro->key_mask = io->nr_keys - 1;
 	ro->nr_cpus = io->nr_cpus;
 	ro->cpu_rows = (io->nr_rows - io->nr_cpus) / io->nr_cpus;
 	ro->rows_end = (io->nr_rows - 1) * (uint32_t)sizeof(struct io_row);
 }
+
 int io_set(struct io *io)
 {
 	int err = io_set_filters(io);

@@ -61,7 +61,7 @@ static void io_size_rows(struct io *io)
 		keys *= 4;
 	if (w->by_queue)
 		keys *= 2; /* a CPU uses one queue, mostly */
-	if (w->by_pid || w->by_comm || w->by_cgroup)
+	if (w->by_pid || w->by_comm || w->by_cgroup || w->by_file)
 		keys += IO_TASK_KEYS;
 	rows = io->nr_cpus + (keys < IO_MIN_ROWS ? IO_MIN_ROWS : keys) * io->nr_cpus;
 	io->nr_rows = (uint32_t)(rows < bound ? rows : bound);
@@ -116,6 +116,11 @@ static uint64_t io_slot_bytes(const struct io *io)
 	return io_cpu_at(io) + io_power_of_two(io->nr_cpus, 1, 1u << 16) * sizeof(struct io_cpu);
 }
 
+static uint64_t io_ladders_bytes(const struct io *io)
+{
+	return (uint64_t)io_ladder_bytes(io) * io->nr_cpus;
+}
+
 static uint64_t io_bio_bytes(const struct io *io)
 {
 	return io_knows_bios(io) ? (uint64_t)io->nr_bios * sizeof(struct io_bio) : 0;
@@ -124,10 +129,12 @@ static uint64_t io_bio_bytes(const struct io *io)
 uint64_t io_planned_bytes(const struct io *io)
 {
 	return io_whole_pages(io_slot_bytes(io)) + io_whole_pages(io_bio_bytes(io)) +
+	       io_whole_pages(io_ladders_bytes(io)) +
 	       io_whole_pages((uint64_t)io->nr_rows * sizeof(struct io_row)) +
 	       io_whole_pages((uint64_t)io->nr_keys * sizeof(struct io_key)) +
 	       io_whole_pages(IO_MAX_DEVICES * sizeof(struct io_device)) +
-	       io_whole_pages(IO_MAX_NAMES * sizeof(struct io_name));
+	       io_whole_pages(IO_MAX_NAMES * sizeof(struct io_name)) +
+	       (io->wants.files ? io_whole_pages(FILES_MOST * sizeof(struct io_file)) : 0);
 }
 
 static int io_map(struct io_table *table, int fd, uint64_t bytes)
@@ -176,6 +183,8 @@ int io_make_tables(struct io *io)
 		io->nr_bios /= 2;
 		err = 0;
 	}
+	if (!err && io_has_ladders(io))
+		err = io_make_table(&io->ladder_cells, "io_ladders", io_ladders_bytes(io));
 	io->start.memory_bytes = io_planned_bytes(io);
 	return err ? io_stop(io, START_TABLES, err, NULL) : 0;
 }
@@ -195,6 +204,8 @@ int io_map_tables(struct io *io)
 	err = err ?: io_map_own(&io->key_cells, s->maps.io_keys);
 	err = err ?: io_map_own(&io->device_cells, s->maps.io_devices);
 	err = err ?: io_map_own(&io->name_cells, s->maps.io_names);
+	if (!err && io->wants.files)
+		err = io_map_own(&io->file_cells, s->maps.io_files);
 	return err ?: slot_table__init(&io->slots, io->slot_cells.cells, io->nr_slots);
 }
 
@@ -210,9 +221,12 @@ void io_unmap_tables(struct io *io)
 	io_unmap(&io->key_cells);
 	io_unmap(&io->row_cells);
 	io_unmap(&io->bio_cells);
+	io_unmap(&io->ladder_cells);
 	io_unmap(&io->device_cells);
 	io_unmap(&io->name_cells);
+	io_unmap(&io->file_cells);
 	close(io->slot_cells.fd);
 	close(io->row_cells.fd);
 	close(io->bio_cells.fd);
+	close(io->ladder_cells.fd);
 }

@@ -109,3 +109,38 @@ int kallsyms__read(const char *path, struct symbol_table *table)
 		symbol_table__sort(table);
 	return err;
 }
+
+static bool kallsyms_is_named(const struct kallsyms_line *line, const char *name)
+{
+	const char *module = name + line->name_len;
+
+	if (strncmp(line->name, name, line->name_len) || (*module && *module != ' '))
+		return false;
+	return !*module || (!strncmp(line->module, module + 1, line->module_len) &&
+			    !module[1 + line->module_len]);
+}
+
+int kallsyms__find(const char *path, const char *const *names, uint64_t *addresses, size_t nr)
+{
+	struct kallsyms_count count = { 0 };
+	FILE *file = fopen(path, "re");
+	struct kallsyms_line line;
+	char *text = NULL;
+	size_t size = 0;
+
+	memset(addresses, 0, nr * sizeof(*addresses));
+	if (!file)
+		return -errno;
+	while (getline(&text, &size, file) > 0) {
+		if (!kallsyms_parse(text, &line) || !kallsyms_is_function(&line))
+			continue;
+		count.functions += line.addr != 0;
+		count.hidden += !line.addr;
+		for (size_t i = 0; i < nr; i++)
+			if (!addresses[i] && kallsyms_is_named(&line, names[i]))
+				addresses[i] = line.addr;
+	}
+	free(text);
+	fclose(file);
+	return count.functions ? 0 : count.hidden ? -EACCES : -ENODATA;
+}

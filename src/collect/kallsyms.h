@@ -15,4 +15,10 @@
  */
 int kallsyms__read(const char *path, struct symbol_table *table);
 
+/*
+ * The addresses of these functions, 0 of what is not there. The kernel's own goes before one of the
+ * same name in a module, which "clone_endio [dm_mod]" means alone. Errors as above.
+ */
+int kallsyms__find(const char *path, const char *const *names, uint64_t *addresses, size_t nr);
+
 #endif

@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -75,6 +76,19 @@ static int kernel_event_arguments(const struct btf *btf, const char *typedef_nam
 	return t && btf_is_func_proto(t) ? btf_vlen(t) - 1 : -1;
 }
 
+/*
+ * Parameters of a function; -1: none such. Before 5.14 (f4b9e6c90c57) nvme_setup_cmd had three: the
+ * command was on its caller's stack, and nvme_request.cmd pointed to what a user had sent, if any.
+ */
+static int kernel_function_parameters(const struct btf *btf, const char *name)
+{
+	int id = btf__find_by_name_kind(btf, name, BTF_KIND_FUNC);
+	const struct btf_type *t = id < 0 ? NULL : btf__type_by_id(btf, (__u32)id);
+
+	t = t ? kernel_plain(btf, t->type) : NULL;
+	return t && btf_is_func_proto(t) ? btf_vlen(t) : -1;
+}
+
 /* -1: this enum has no such value. */
 /* To find a type is to look at most of a hundred thousand, 3 ms: once for all of its values. */
 static const struct btf_type *kernel_enum(const struct btf *btf, const char *name)
@@ -110,6 +124,8 @@ static void kernel_read_flags(struct kernel *kernel, const struct btf *btf)
 
 	kernel->integrity_flag = kernel_flag(btf, bits, "__REQ_INTEGRITY");
 	kernel->fua_flag = kernel_flag(btf, bits, "__REQ_FUA");
+	kernel->swap_flag = kernel_flag(btf, bits, "__REQ_SWAP");
+	kernel->metadata_flag = kernel_flag(btf, bits, "__REQ_META");
 	kernel->noretry_flags = kernel_flag(btf, bits, "__REQ_FAILFAST_DEV") |
 				kernel_flag(btf, bits, "__REQ_FAILFAST_TRANSPORT") |
 				kernel_flag(btf, bits, "__REQ_FAILFAST_DRIVER");
@@ -157,6 +173,8 @@ static void kernel_read_nvme(struct kernel *kernel, const struct btf *vmlinux,
 	int ctrl = kernel_offset(nvme, "nvme_request", "ctrl");
 	int instance = kernel_offset(nvme, "nvme_ctrl", "instance");
 	int admin_q = kernel_offset(nvme, "nvme_ctrl", "admin_q");
+	int retries = kernel_offset(nvme, "nvme_request", "retries");
+	int cmd = kernel_offset(nvme, "nvme_request", "cmd");
 
 	kernel->nvme_btf = size > 0 && status >= 0;
 	kernel->nvme_events = kernel_event_arguments(nvme, "btf_trace_nvme_setup_cmd") == 2;
@@ -166,6 +184,10 @@ static void kernel_read_nvme(struct kernel *kernel, const struct btf *vmlinux,
 		kernel->nvme_result_at = (uint32_t)(size + result);
 	if (kernel->nvme_btf && flags >= 0)
 		kernel->nvme_flags_at = (uint32_t)(size + flags);
+	if (kernel->nvme_btf && retries >= 0)
+		kernel->nvme_retries_at = (uint32_t)(size + retries);
+	if (kernel->nvme_btf && cmd >= 0 && kernel_function_parameters(nvme, "nvme_setup_cmd") == 2)
+		kernel->nvme_cmd_at = (uint32_t)(size + cmd);
 	if (size > 0 && ctrl >= 0 && instance >= 0 && admin_q >= 0) {
 		kernel->nvme_ctrl_at = (uint32_t)(size + ctrl);
 		kernel->nvme_instance_at = (uint32_t)instance;
@@ -189,6 +211,7 @@ static void kernel_guess_nvme(struct kernel *kernel, const struct btf *vmlinux)
 	size = btf__type_by_id(vmlinux, (__u32)request)->size;
 	kernel->nvme_guessed = true;
 	kernel->nvme_result_at = size + 8;
+	kernel->nvme_retries_at = size + 17;
 	kernel->nvme_flags_at = size + 18;
 	kernel->nvme_status_at = size + 20;
 	kernel->nvme_ctrl_at = size + 24;
@@ -311,6 +334,26 @@ int kernel__read_file(struct kernel *kernel, const char *path)
 	kernel_read_btf(kernel, vmlinux);
 	btf__free(vmlinux);
 	return 0;
+}
+
+bool kernel__find_fields(const char *module, struct kernel_field *fields, size_t nr)
+{
+	struct btf *vmlinux = btf__load_vmlinux_btf(), *split = NULL;
+	bool found = vmlinux;
+	char path[128];
+
+	snprintf(path, sizeof(path), "/sys/kernel/btf/%s", module);
+	if (vmlinux && !access(path, R_OK))
+		split = btf__parse_split(path, vmlinux);
+	for (size_t i = 0; i < nr && found; i++) {
+		int at = kernel_offset(split ? split : vmlinux, fields[i].type, fields[i].name);
+
+		found = at >= 0;
+		fields[i].at = found ? (uint32_t)at : fields[i].at;
+	}
+	btf__free(split);
+	btf__free(vmlinux);
+	return found;
 }
 
 bool kernel__may_type(const struct kernel *kernel, bool wants_nvme)

@@ -7,6 +7,7 @@
 #define IOSONAR_COLLECT_KERNEL_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum { KERNEL_OPS = 256 };
@@ -29,12 +30,15 @@ struct kernel {
 	uint32_t integrity_flag, fua_flag; /* REQ_INTEGRITY and REQ_FUA; 0: none */
 	bool bio_queue_argument;	   /* events of bios, too */
 	uint32_t noretry_flags;		   /* REQ_FAILFAST_*: the driver tries once */
+	uint32_t swap_flag, metadata_flag; /* REQ_SWAP and REQ_META */
 	bool has_ring;			   /* BPF ring buffers (5.8) */
 	const char *missing;	 /* an event or field that every run needs and that is not there */
 	uint32_t rdonly_cast_id; /* BTF id of the function bpf_rdonly_cast (6.2); 0: none */
 	/* From the request to nvme_request's fields, and in nvme_ctrl; 0: unknown. */
 	uint32_t nvme_result_at, nvme_flags_at, nvme_status_at;
 	uint32_t nvme_ctrl_at, nvme_instance_at, nvme_admin_q_at;
+	uint32_t nvme_retries_at;
+	uint32_t nvme_cmd_at;	    /* the pointer to the command as it was sent */
 	char *op_names[KERNEL_OPS]; /* REQ_OP_ZONE_APPEND is "zone-append"; NULL: no such operation
 				     */
 };
@@ -44,6 +48,15 @@ int kernel__read(struct kernel *kernel);
 /* Of another one: its BTF, plain or in an ELF file. 0; -EINVAL or -EIO after one line. */
 int kernel__read_file(struct kernel *kernel, const char *path);
 void kernel__free(struct kernel *kernel);
+
+/* A field of a struct that a module may have, and where it is in it. */
+struct kernel_field {
+	const char *type, *name;
+	uint32_t at;
+};
+/* From the module's BTF, or the kernel's own if it is built in. False: one of them is in neither.
+ */
+bool kernel__find_fields(const char *module, struct kernel_field *fields, size_t nr);
 
 /* Could every program of a run get typed pointers? They are of one kind, NVMe's decide. */
 bool kernel__may_type(const struct kernel *kernel, bool wants_nvme);

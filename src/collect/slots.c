@@ -79,6 +79,23 @@ void slot_table__scan(struct slot_table *table, uint64_t now_ns, struct slot_cou
 	}
 }
 
+/* As the programs look for it: bpf/slot.h. */
+bool slot_table__find(const struct slot_table *table, uint64_t request, struct io_slot *slot,
+		      uint32_t *nr)
+{
+	uint32_t home = (io_hash((uint32_t)request) >> 6) / (uint32_t)sizeof(struct io_slot);
+
+	for (uint32_t i = 0; i < IO_PROBES; i++) {
+		*nr = (home + i) & (table->nr - 1);
+		*slot = slot_read(&table->slots[*nr]);
+		if (slot->key == request)
+			return true;
+		if (!slot->key && !slot->claim)
+			return false;
+	}
+	return false;
+}
+
 bool slot_table__is_unsettled(const struct slot_table *table, uint64_t now_ns)
 {
 	for (uint32_t nr = 0; nr < table->nr; nr++) {

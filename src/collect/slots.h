@@ -36,6 +36,10 @@ void slot_table__free(struct slot_table *table);
 void slot_table__scan(struct slot_table *table, uint64_t now_ns, struct slot_counts *counts,
 		      slot_parked_fn parked, void *arg);
 
+/* The cell of this request, as it is now; false: it has none. *nr is its number. */
+bool slot_table__find(const struct slot_table *table, uint64_t request, struct io_slot *slot,
+		      uint32_t *nr);
+
 /* Did a command fail so lately that it may still be tried again? */
 bool slot_table__is_unsettled(const struct slot_table *table, uint64_t now_ns);
 

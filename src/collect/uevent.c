@@ -26,7 +26,7 @@ static const char *const uevent_actions[] = {
 
 /* The values of one message, as pointers into it; NULL when it has no such key. */
 struct uevent_values {
-	const char *action, *devpath, *subsystem, *devtype;
+	const char *action, *devpath, *subsystem, *devtype, *nvme_event;
 };
 
 /* The text behind "KEY=", or NULL when the pair has another key. */
@@ -43,10 +43,9 @@ static void uevent_take(struct uevent_values *values, const char *pair)
 		const char *key;
 		const char **value;
 	} wanted[] = {
-		{ "ACTION", &values->action },
-		{ "DEVPATH", &values->devpath },
-		{ "SUBSYSTEM", &values->subsystem },
-		{ "DEVTYPE", &values->devtype },
+		{ "ACTION", &values->action },	       { "DEVPATH", &values->devpath },
+		{ "SUBSYSTEM", &values->subsystem },   { "DEVTYPE", &values->devtype },
+		{ "NVME_EVENT", &values->nvme_event },
 	};
 	size_t i;
 
@@ -122,6 +121,7 @@ int uevent__parse(const char *buf, size_t len, struct uevent *event)
 	if (!uevent_is_wanted(&values) || !uevent_copy_action(event, values.action))
 		return 0;
 	strcpy(event->subsystem, values.subsystem); /* one of two short words */
+	event->connected = values.nvme_event && !strcmp(values.nvme_event, "connected");
 	return uevent_copy_name(event, values.devpath);
 }
 

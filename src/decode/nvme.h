@@ -36,6 +36,9 @@ void nvme_command__options(struct words *w, const struct io_record *r);
  */
 const char *nvme_status__name(enum io_kind kind, uint16_t status);
 
+/* The path to the namespace failed, not the command: another path may serve it. */
+bool nvme_status__is_path(enum io_kind kind, uint16_t status);
+
 /* "ok", or "unrecovered read error (2/81) DNR more crd=1". */
 void nvme_status__describe(struct words *w, enum io_kind kind, uint16_t status);
 

@@ -6,7 +6,7 @@
  */
 #include "decode/nvme.h"
 
-enum { SCT_SPECIFIC = 1, SCT_VENDOR = 7, SC_VENDOR = 0xc0 };
+enum { SCT_SPECIFIC = 1, SCT_PATH = 3, SCT_VENDOR = 7, SC_VENDOR = 0xc0 };
 
 static const char *const generic[256] = {
 	[0x00] = "ok",
@@ -195,6 +195,11 @@ const char *nvme_status__name(enum io_kind kind, uint16_t status)
 	if (sct == SCT_SPECIFIC && fabrics[sc] && (kind == IO_FABRICS || !name))
 		return fabrics[sc];
 	return name;
+}
+
+bool nvme_status__is_path(enum io_kind kind, uint16_t status)
+{
+	return kind == IO_NVME && (status >> 8 & 7) == SCT_PATH;
 }
 
 static void status_retry(struct words *w, uint16_t status)

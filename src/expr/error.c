@@ -4,6 +4,7 @@
  * spelt most alike; costs a small table of edit distances, only after a mistake. Widths are counted
  * in characters: under wide or combining ones the caret is a column or two off.
  */
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -17,6 +18,7 @@ enum {
 	NEAR_SHOWN = 3,
 	POINT_BEFORE = 60, /* bytes of the text shown before and behind the caret */
 	POINT_AFTER = 30,
+	POINT_INSIDE = 3, /* bytes of a character behind its first; more are none */
 };
 
 int expr_clip(const char *text, size_t len, size_t most)
@@ -39,14 +41,14 @@ int expr_error__set(struct expr_error *error, size_t at, const char *fmt, ...)
 	return -EINVAL;
 }
 
-/* Near digits are cheap: p98 is nearer to p99 than to p90. */
+/* Near digits are cheap: p98 is nearer to p99 than to p90. Capitals are, too. */
 static int near_swap_price(char a, char b)
 {
 	if (a == b)
 		return 0;
 	if (isdigit((unsigned char)a) && isdigit((unsigned char)b))
 		return a < b ? b - a : a - b;
-	return NEAR_EDIT;
+	return tolower((unsigned char)a) == tolower((unsigned char)b) ? 1 : NEAR_EDIT;
 }
 
 static int near_least(int a, int b, int c)
@@ -79,13 +81,26 @@ static int near_distance(const char *a, size_t a_len, const char *b)
 	return row[b_len];
 }
 
-static int near_best(const struct expr *expr, const struct expr_node *word)
+/* Names in an array of their own, or as the first members of other structs. */
+struct near_names {
+	const void *first;
+	size_t step, nr;
+};
+
+static const char *near_name(const struct near_names *names, size_t i)
+{
+	const char *const *name = (const void *)((const char *)names->first + i * names->step);
+
+	return *name;
+}
+
+static int near_best(const struct near_names *names, const struct expr_node *word)
 {
 	int best = NEAR_EDIT * (int)(1 + word->text_len / 4), distance;
 	size_t i;
 
-	for (i = 0; i < expr->nr_fields; i++) {
-		distance = near_distance(word->text, word->text_len, expr->fields[i].name);
+	for (i = 0; i < names->nr; i++) {
+		distance = near_distance(word->text, word->text_len, near_name(names, i));
 		if (distance >= 0 && distance < best)
 			best = distance;
 	}
@@ -104,15 +119,15 @@ __attribute__((format(printf, 2, 3))) static void error_append(struct expr_error
 }
 
 /* Returns how many it named. */
-static int error_name_near(struct expr_error *error, const struct expr *expr,
+static int error_name_near(struct expr_error *error, const struct near_names *names,
 			   const struct expr_node *word)
 {
-	int nr = 0, best = near_best(expr, word);
+	int nr = 0, best = near_best(names, word);
 	const char *name;
 	size_t i;
 
-	for (i = 0; i < expr->nr_fields && nr < NEAR_SHOWN; i++) {
-		name = expr->fields[i].name;
+	for (i = 0; i < names->nr && nr < NEAR_SHOWN; i++) {
+		name = near_name(names, i);
 		if (near_distance(word->text, word->text_len, name) != best)
 			continue;
 		error_append(error, "%s%s", nr++ ? " or " : "; did you mean ", name);
@@ -123,13 +138,13 @@ static int error_name_near(struct expr_error *error, const struct expr *expr,
 }
 
 /* As many as fit, whole names only. */
-static void error_name_all(struct expr_error *error, const struct expr *expr)
+static void error_name_all(struct expr_error *error, const struct near_names *names)
 {
 	const char *name;
 	size_t i;
 
-	for (i = 0; i < expr->nr_fields; i++) {
-		name = expr->fields[i].name;
+	for (i = 0; i < names->nr; i++) {
+		name = near_name(names, i);
 		if (strlen(error->message) + strlen(name) + 20 > sizeof(error->message)) {
 			error_append(error, ", ...");
 			return;
@@ -138,14 +153,31 @@ static void error_name_all(struct expr_error *error, const struct expr *expr)
 	}
 }
 
+static int error_unknown(struct expr_error *error, const struct expr_node *word, const char *says,
+			 const struct near_names *names)
+{
+	expr_error__set(error, expr_node__name_at(word), "%s '%.*s'", says,
+			expr_clip(word->text, word->text_len, NEAR_MAX_LEN), word->text);
+	if (!error_name_near(error, names, word))
+		error_name_all(error, names);
+	return -EINVAL;
+}
+
+int expr_error__unknown(struct expr_error *error, const struct expr_node *word, const char *says,
+			const char *const *names, size_t nr)
+{
+	const struct near_names list = { names, sizeof(*names), nr };
+
+	return error_unknown(error, word, says, &list);
+}
+
 int expr_error__no_field(struct expr_error *error, const struct expr *expr,
 			 const struct expr_node *word)
 {
-	expr_error__set(error, word->at, "no field '%.*s'",
-			expr_clip(word->text, word->text_len, NEAR_MAX_LEN), word->text);
-	if (!error_name_near(error, expr, word))
-		error_name_all(error, expr);
-	return -EINVAL;
+	static_assert(!offsetof(struct expr_field, name), "the name stands first");
+	const struct near_names list = { expr->fields, sizeof(*expr->fields), expr->nr_fields };
+
+	return error_unknown(error, word, "no field", &list);
 }
 
 static bool point_is_inside(char c)
@@ -176,7 +208,7 @@ void expr__point_at(const char *text, const struct expr_error *error, char *buf,
 		to = len;
 	while (from < at && point_is_inside(text[from]))
 		from++;
-	while (to < len && point_is_inside(text[to]))
+	for (i = 0; i < POINT_INSIDE && to < len && point_is_inside(text[to]); i++)
 		to++;
 	used = point_copy(text + from, to - from, buf, size);
 	if (used + 1 < size)

@@ -2,7 +2,8 @@
 /*
  * eval.c: is the expression true of this row? Walks the typed tree; a field is looked up only when
  * it is reached. What is absent, not finite or divided by zero makes its comparison false, so
- * !(a == b) can be true of a row that has no a.
+ * !(a == b) can be true of a row that has no a. Whole numbers of 64 bits stay exact, others are
+ * reals.
  */
 #include <string.h>
 #include "expr/tree.h"
@@ -13,13 +14,20 @@ struct eval {
 	const void *row;
 };
 
+/* Holds both signed and unsigned 64 bits, and their sums. */
+typedef __int128 eval_int;
+
 struct eval_value {
 	bool absent;
 	bool truth;
-	double number;
+	bool is_whole;
+	eval_int whole; /* if is_whole: -2^63 ... 2^64 - 1 */
+	double real;	/* else */
 	const char *text;
 	size_t text_len;
 };
+
+#define EVAL_2_63 9223372036854775808.0
 
 static const struct eval_value eval_absent = { .absent = true };
 
@@ -30,11 +38,35 @@ static struct eval_value eval_truth(bool truth)
 	return (struct eval_value){ .truth = truth };
 }
 
-static struct eval_value eval_number(double number)
+/* Cuts off what lies behind the point; false: 64 bits do not hold it. */
+static bool eval_cut(double real, eval_int *whole)
 {
-	if (!__builtin_isfinite(number))
+	if (real < -EVAL_2_63 || real >= 2 * EVAL_2_63)
+		return false;
+	*whole = (eval_int)real;
+	return true;
+}
+
+static struct eval_value eval_real(double real)
+{
+	struct eval_value value = { .real = real };
+
+	if (!__builtin_isfinite(real))
 		return eval_absent;
-	return (struct eval_value){ .number = number };
+	value.is_whole = eval_cut(real, &value.whole) && (double)value.whole == real;
+	return value;
+}
+
+static struct eval_value eval_whole(eval_int whole)
+{
+	if (whole < INT64_MIN || whole > UINT64_MAX)
+		return eval_real((double)whole);
+	return (struct eval_value){ .whole = whole, .is_whole = true };
+}
+
+static double eval_to_real(const struct eval_value *value)
+{
+	return value->is_whole ? (double)value->whole : value->real;
 }
 
 static struct eval_value eval_field(const struct eval *eval, const struct expr_node *node)
@@ -46,7 +78,7 @@ static struct eval_value eval_field(const struct eval *eval, const struct expr_n
 	if (node->type == EXPR_BOOL)
 		return eval_truth(value.truth);
 	if (node->type != EXPR_TEXT)
-		return eval_number(value.number);
+		return value.is_whole ? eval_whole(value.whole) : eval_real(value.number);
 	if (!value.text)
 		return eval_absent;
 	return (struct eval_value){ .text = value.text, .text_len = strlen(value.text) };
@@ -82,6 +114,14 @@ static bool eval_glob(const struct eval_value *text, const struct eval_value *gl
 	return g == glob->text_len;
 }
 
+/* Below 0, 0 or above 0, as l is less than r, equal or more. */
+static int eval_order(const struct eval_value *l, const struct eval_value *r)
+{
+	if (l->is_whole && r->is_whole)
+		return (l->whole > r->whole) - (l->whole < r->whole);
+	return (eval_to_real(l) > eval_to_real(r)) - (eval_to_real(l) < eval_to_real(r));
+}
+
 static bool eval_is_equal(enum expr_type type, const struct eval_value *l,
 			  const struct eval_value *r)
 {
@@ -89,7 +129,7 @@ static bool eval_is_equal(enum expr_type type, const struct eval_value *l,
 		return l->truth == r->truth;
 	if (type == EXPR_TEXT)
 		return l->text_len == r->text_len && !memcmp(l->text, r->text, l->text_len);
-	return l->number == r->number;
+	return !eval_order(l, r);
 }
 
 static bool eval_comparison(const struct eval *eval, const struct expr_node *node)
@@ -103,36 +143,107 @@ static bool eval_comparison(const struct eval *eval, const struct expr_node *nod
 	case OP_EQ: return eval_is_equal(type, &l, &r);
 	case OP_NE: return !eval_is_equal(type, &l, &r);
 	case OP_MATCH: return eval_glob(&l, &r);
-	case OP_LT: return l.number < r.number;
-	case OP_LE: return l.number <= r.number;
-	case OP_GT: return l.number > r.number;
-	default: return l.number >= r.number;
+	case OP_LT: return eval_order(&l, &r) < 0;
+	case OP_LE: return eval_order(&l, &r) <= 0;
+	case OP_GT: return eval_order(&l, &r) > 0;
+	default: return eval_order(&l, &r) >= 0;
 	}
 }
 
 /* Of whole numbers, as in C: what lies behind the point is cut off first. */
-static struct eval_value eval_remainder(double l, double r)
+static struct eval_value eval_remainder(const struct eval_value *l, const struct eval_value *r)
 {
-	const double limit = 9223372036854775808.0; /* 2^63 */
+	eval_int a = l->whole, b = r->whole;
 
-	if (l <= -limit || l >= limit || r <= -limit || r >= limit || !(int64_t)r)
+	if ((!l->is_whole && !eval_cut(l->real, &a)) || (!r->is_whole && !eval_cut(r->real, &b)))
 		return eval_absent;
-	return eval_number((double)((int64_t)l % (int64_t)r));
+	return b ? eval_whole(a % b) : eval_absent;
 }
 
-static struct eval_value eval_sum(const struct eval *eval, const struct expr_node *node)
+static struct eval_value eval_real_sum(enum expr_op op, double l, double r)
+{
+	switch (op) {
+	case OP_ADD: return eval_real(l + r);
+	case OP_SUB: return eval_real(l - r);
+	case OP_MUL: return eval_real(l * r);
+	default: return r == 0 ? eval_absent : eval_real(l / r);
+	}
+}
+
+/* Is the outcome whole, and does it fit? Only products of large unsigned numbers do not. */
+static bool eval_is_whole_sum(enum expr_op op, const struct eval_value *l,
+			      const struct eval_value *r)
+{
+	if (!l->is_whole || !r->is_whole)
+		return false;
+	if (op == OP_DIV)
+		return r->whole && l->whole % r->whole == 0;
+	return op != OP_MUL || (double)l->whole * (double)r->whole < 4 * EVAL_2_63;
+}
+
+/* Unsigned: of signed ones clang's sanitizer wants a function that gcc's library has not. */
+static struct eval_value eval_product(eval_int l, eval_int r)
+{
+	return eval_whole((eval_int)((unsigned __int128)l * (unsigned __int128)r));
+}
+
+static struct eval_value eval_sum(enum expr_op op, const struct eval_value *l,
+				  const struct eval_value *r)
+{
+	if (op == OP_MOD)
+		return eval_remainder(l, r);
+	if (!eval_is_whole_sum(op, l, r))
+		return eval_real_sum(op, eval_to_real(l), eval_to_real(r));
+	switch (op) {
+	case OP_ADD: return eval_whole(l->whole + r->whole);
+	case OP_SUB: return eval_whole(l->whole - r->whole);
+	case OP_MUL: return eval_product(l->whole, r->whole);
+	default: return eval_whole(l->whole / r->whole);
+	}
+}
+
+/* 64 bits; what comes out is negative only if an operand was. */
+static struct eval_value eval_from_bits(uint64_t bits, bool is_signed)
+{
+	return eval_whole(is_signed ? (eval_int)(int64_t)bits : (eval_int)bits);
+}
+
+static struct eval_value eval_shift(enum expr_op op, const struct eval_value *l, uint64_t by)
+{
+	uint64_t bits = (uint64_t)l->whole;
+	bool is_signed = l->whole < 0;
+
+	if (by >= 64)
+		return eval_whole(0);
+	if (op == OP_SHL)
+		return eval_from_bits(bits << by, is_signed);
+	return is_signed ? eval_whole((int64_t)bits >> by) : eval_whole(bits >> by);
+}
+
+static struct eval_value eval_bits(enum expr_op op, const struct eval_value *l,
+				   const struct eval_value *r)
+{
+	uint64_t a = (uint64_t)l->whole, b = (uint64_t)r->whole;
+	bool is_signed = l->whole < 0 || r->whole < 0;
+
+	if (!l->is_whole || !r->is_whole)
+		return eval_absent;
+	switch (op) {
+	case OP_BITOR: return eval_from_bits(a | b, is_signed);
+	case OP_BITXOR: return eval_from_bits(a ^ b, is_signed);
+	case OP_BITAND: return eval_from_bits(a & b, is_signed);
+	default: return eval_shift(op, l, b);
+	}
+}
+
+static struct eval_value eval_binary(const struct eval *eval, const struct expr_node *node)
 {
 	struct eval_value l = eval_node(eval, node->left), r = eval_node(eval, node->right);
 
 	if (l.absent || r.absent)
 		return eval_absent;
-	switch (node->op) {
-	case OP_ADD: return eval_number(l.number + r.number);
-	case OP_SUB: return eval_number(l.number - r.number);
-	case OP_MUL: return eval_number(l.number * r.number);
-	case OP_MOD: return eval_remainder(l.number, r.number);
-	default: return r.number == 0 ? eval_absent : eval_number(l.number / r.number);
-	}
+	return expr_ops[node->op].level < LEVEL_SUM ? eval_bits(node->op, &l, &r)
+						    : eval_sum(node->op, &l, &r);
 }
 
 /* An absent truth is false. */
@@ -150,8 +261,12 @@ static struct eval_value eval_unary(const struct eval *eval, const struct expr_n
 	if (node->op == OP_NOT)
 		return eval_truth(!eval_is_true(eval, node->left));
 	value = eval_node(eval, node->left);
-	value.number = -value.number;
-	return value;
+	if (value.absent)
+		return eval_absent;
+	if (node->op == OP_COMPLEMENT)
+		return value.is_whole ? eval_from_bits(~(uint64_t)value.whole, value.whole < 0)
+				      : eval_absent;
+	return value.is_whole ? eval_whole(-value.whole) : eval_real(-value.real);
 }
 
 static struct eval_value eval_leaf(const struct eval *eval, const struct expr_node *node)
@@ -159,7 +274,7 @@ static struct eval_value eval_leaf(const struct eval *eval, const struct expr_no
 	if (node->op == OP_FIELD)
 		return eval_field(eval, node);
 	if (node->op == OP_NUMBER)
-		return eval_number(node->number);
+		return node->is_whole ? eval_whole(node->whole) : eval_real(node->number);
 	return (struct eval_value){ .text = node->text, .text_len = node->text_len };
 }
 
@@ -169,6 +284,8 @@ static struct eval_value eval_node(const struct eval *eval, uint32_t index)
 	const struct expr_node *node = &eval->expr->nodes[index];
 
 	switch (expr_ops[node->op].level) {
+	case LEVEL_COND:
+		return eval_node(eval, eval_is_true(eval, node->left) ? node->right : node->third);
 	case LEVEL_OR:
 		return eval_truth(eval_is_true(eval, node->left) ||
 				  eval_is_true(eval, node->right));
@@ -179,7 +296,7 @@ static struct eval_value eval_node(const struct eval *eval, uint32_t index)
 	case LEVEL_UNARY: return eval_unary(eval, node);
 	case LEVEL_COMPARE: return eval_truth(eval_comparison(eval, node));
 	case LEVEL_ATOM: return eval_leaf(eval, node);
-	default: return eval_sum(eval, node);
+	default: return eval_binary(eval, node);
 	}
 }
 

@@ -1,17 +1,26 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * expr.h: the expression language, once: `p99 > 500us && op == read`. Parse and type against a
- * table of fields, evaluate on anything that can answer for a field. Pure: no I/O, no globals.
+ * expr.h: the expression language, once: `p99 > 500us && op == read`. Two dialects: a filter is
+ * typed against a table of fields and evaluated on anything that can answer for a field; a tree
+ * is left to its reader (src/probe), and has members and calls. Pure: no I/O, no globals.
  *
+ *	cond: or ["?" cond ":" cond]
  *	or: and ("||" and)*   and: not ("&&" not)*   not: "!" not | comparison
- *	comparison: sum [("==" "!=" "<" "<=" ">" ">=" "=~" glob) sum]
- *	sum: term (("+" | "-") term)*   term: unary (("*" | "/" | "%") unary)*
- *	unary: "-" unary | atom
- *	atom: NUMBER[unit] | "string" | 'string' | WORD | "(" or ")"
+ *	comparison: bitor [("==" | "!=" | "<" | "<=" | ">" | ">=") bitor | ("=~" | "like") glob]
+ *	bitor: bitxor ("|" bitxor)*   bitxor: bitand ("^" bitand)*   bitand: shift ("&" shift)*
+ *	shift: sum (("<<" | ">>") sum)*   sum: term (("+" | "-") term)*
+ *	term: unary (("*" | "/" | "%") unary)*
+ *	unary: ("-" | "~") unary | postfix | "+" NUMBER[unit]	the last in filters only
+ *	postfix: atom (("." | "->") NAME)*		trees only
+ *	atom: NUMBER[unit] | "string" | 'string' | WORD | "(" cond ")"
+ *		| NAME "(" [cond ("," cond)*] ")"	trees only
  *
- * Units: ns us ms s (durations), k M G Ki Mi Gi (sizes and plain numbers), % is only an operator.
- * A WORD is a field if one has that name, else a string (so `op == read` needs no quotes), but a
- * bare word that is compared with nothing, or with a number field, is an unknown field.
+ * Bit operators bind tighter than comparisons, unlike C's: flags & 8 == 8 is (flags & 8) == 8.
+ * Numbers: 12, 1.5, 1e6, 0x1f. Units: ns us ms s (durations), k M G Ki Mi Gi (sizes and plain
+ * numbers); % is an operator, but in a filter `10%` is 10 where nothing follows that it could be
+ * divided by. A filter's WORD may have dots inside (p99.9). It is a field if one has that name,
+ * else a string (so `op == read` needs no quotes), but a bare word that is compared with nothing,
+ * or with a number field, is an unknown field.
  */
 #ifndef IOSONAR_EXPR_EXPR_H
 #define IOSONAR_EXPR_EXPR_H
@@ -35,9 +44,11 @@ struct expr_field {
 
 struct expr_value {
 	enum expr_type type;
-	bool absent; /* the row has no such value: every comparison with it is false */
+	bool absent;   /* the row has no such value: every comparison with it is false */
+	bool is_whole; /* the number is `whole`, of which a double would keep 53 bits */
 	union {
 		double number; /* NUMBER, DURATION (ns), SIZE (bytes) */
+		uint64_t whole;
 		const char *text;
 		bool truth;
 	};
@@ -50,18 +61,29 @@ struct expr_error {
 
 struct expr;
 
-/* NULL with *error filled on failure. The text and fields must outlive the expression. */
+/* A filter. NULL with *error filled on failure. Text and fields must outlive the expression. */
 struct expr *expr__parse(const char *text, const struct expr_field *fields, size_t nr_fields,
 			 struct expr_error *error);
+/* One expression that may be anything, untyped: tree.h has its nodes. It is only printed and freed.
+ */
+struct expr *expr__parse_tree(const char *text, struct expr_error *error);
+/*
+ * "a, b->c, str(d, 8)": `room` trees at most, *nr were there; `at` of their nodes counts from the
+ * start of the text. 0, or -EINVAL with *error filled, no tree and *nr = 0.
+ */
+int expr__parse_list(const char *text, struct expr **trees, size_t room, size_t *nr,
+		     struct expr_error *error);
 void expr__free(struct expr *expr);
 
 typedef struct expr_value (*expr_lookup)(const void *row, size_t field);
-/* The whole must be a truth (checked by parse). Division by zero makes a comparison false. */
+/*
+ * Of a filter (the whole is a truth, checked by parse). Division by zero makes a comparison false,
+ * and so do bit operators on what is not whole.
+ */
 bool expr__is_true(const struct expr *expr, expr_lookup lookup, const void *row);
 /* The first field the expression names, or -1: for messages. */
 int expr__first_field(const struct expr *expr);
-/* Canonical text, fully parenthesised; parses to the same tree. Returns the length, like snprintf.
- */
+/* Canonical text, in parentheses; parses to the same tree. Returns the length, like snprintf. */
 int expr__print(const struct expr *expr, char *buf, size_t size);
 
 /* Two lines for people: the text, and a caret under the character. */

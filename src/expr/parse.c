@@ -1,31 +1,32 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * parse.c: what does an expression say? Recursive descent over the grammar in expr.h, one pass,
- * each node typed as it is made. Whatever the text, the stack it needs is bounded by
- * EXPR_MAX_NEST and the memory by the length of the text.
+ * into a tree without types. Whatever the text, the stack it needs is bounded by EXPR_MAX_NEST and
+ * the memory by the length of the text.
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
-#include "expr/tree.h"
+#include "expr/token.h"
 
 struct parser {
 	struct expr *expr;
 	struct expr_error *error;
+	struct lexer lexer;
 	struct token token; /* the one not yet taken */
-	size_t at;	    /* behind it */
 	int nest;
+	bool is_list; /* several may stand there */
 };
 
 static int parse_chain(struct parser *p, enum expr_level level);
+static int parse_cond(struct parser *p);
 
 static int parser_take(struct parser *p)
 {
-	const char *source = p->expr->source;
+	struct token match = p->token;
 
-	if (p->token.kind == TOKEN_OP && p->token.op == OP_MATCH)
-		return token__read_glob(source, &p->at, &p->token, p->error);
-	return token__read(source, &p->at, &p->token, p->error);
+	if (match.kind == TOKEN_OP && match.op == OP_MATCH)
+		return token__read_glob(&p->lexer, &match, &p->token);
+	return token__read(&p->lexer, &p->token);
 }
 
 static bool parser_sees(const struct parser *p, enum expr_op op)
@@ -33,215 +34,294 @@ static bool parser_sees(const struct parser *p, enum expr_op op)
 	return p->token.kind == TOKEN_OP && p->token.op == op;
 }
 
-static int parser_too_deep(struct parser *p, size_t at)
-{
-	return expr_error__set(p->error, at, "nested too deeply: at most %d levels", EXPR_MAX_NEST);
-}
-
-/* The index of the new node, or a negative errno. */
-static int parser_add(struct parser *p, const struct expr_node *node)
-{
-	struct expr *expr = p->expr;
-	uint32_t room = expr->room ? 2 * expr->room : 16;
-	struct expr_node *nodes;
-
-	if (expr->nr_nodes == expr->room) {
-		nodes = realloc(expr->nodes, room * sizeof(*nodes));
-		if (!nodes)
-			return expr_error__set(p->error, node->at, "out of memory");
-		expr->nodes = nodes;
-		expr->room = room;
-	}
-	expr->nodes[expr->nr_nodes] = *node;
-	return (int)expr->nr_nodes++;
-}
-
-static uint32_t parser_operand_nest(const struct expr_node *node, const struct expr_node *operand,
-				    bool is_left)
-{
-	return operand->nest + !expr_prints_bare(node->op, operand->op, is_left);
-}
-
-/* What is printed must parse again, so parentheses that print.c will add count as well. */
-static int parser_measure(struct parser *p, struct expr_node *node)
-{
-	const struct expr_node *left = &p->expr->nodes[node->left];
-	const struct expr_node *right = &p->expr->nodes[node->right];
-	uint32_t nest = parser_operand_nest(node, left, true);
-
-	node->height = left->height + 1;
-	if (expr_op_is_unary(node->op)) {
-		node->nest = nest + 1;
-	} else {
-		node->nest = parser_operand_nest(node, right, false);
-		if (node->nest < nest)
-			node->nest = nest;
-		if (node->height <= right->height)
-			node->height = right->height + 1;
-	}
-	if (node->nest + 1 > EXPR_MAX_NEST)
-		return parser_too_deep(p, node->at);
-	if (node->height > EXPR_MAX_HEIGHT)
-		return expr_error__set(p->error, node->at, "too long: at most %d in a row",
-				       EXPR_MAX_HEIGHT);
-	return 0;
-}
-
-static int parser_join(struct parser *p, struct expr_node *node)
-{
-	int err = parser_measure(p, node);
-
-	if (!err)
-		err = node__type(p->expr, node, p->error);
-	return err ? err : parser_add(p, node);
-}
-
-static int parser_join_binary(struct parser *p, const struct token *op, int left, int right)
-{
-	const struct expr_node *l = &p->expr->nodes[left], *r = &p->expr->nodes[right];
-	struct expr_node node = {
-		.op = op->op,
-		.left = (uint32_t)left,
-		.right = (uint32_t)right,
-		.at = l->at,
-		.len = r->at + r->len - l->at,
-	};
-
-	return parser_join(p, &node);
-}
-
-static int parse_word(struct parser *p, struct expr_node *node)
-{
-	const struct expr *expr = p->expr;
-	const struct token *word = &p->token;
-	size_t i;
-
-	node->op = OP_WORD;
-	node->type = EXPR_TEXT;
-	for (i = 0; i < expr->nr_fields; i++) {
-		if (strlen(expr->fields[i].name) != word->text_len ||
-		    memcmp(expr->fields[i].name, word->text, word->text_len))
-			continue;
-		node->op = OP_FIELD;
-		node->field = i;
-		node->type = expr->fields[i].type;
-		break;
-	}
-	return parser_add(p, node);
-}
-
-static int parse_leaf(struct parser *p)
-{
-	const struct token *token = &p->token;
-	struct expr_node node = {
-		.height = 1,
-		.text = token->text,
-		.text_len = token->text_len,
-		.at = token->at,
-		.len = token->len,
-	};
-
-	if (token->kind == TOKEN_WORD)
-		return parse_word(p, &node);
-	if (token->kind == TOKEN_TEXT) {
-		node.op = OP_TEXT;
-		node.type = EXPR_TEXT;
-		return parser_add(p, &node);
-	}
-	node.op = OP_NUMBER;
-	node.type = token->type;
-	node.number = token->number;
-	return parser_add(p, &node);
-}
-
-static int parse_parentheses(struct parser *p)
-{
-	size_t at = p->token.at;
-	int err, node;
-
-	if (++p->nest > EXPR_MAX_NEST)
-		return parser_too_deep(p, at);
-	err = parser_take(p);
-	node = err ? err : parse_chain(p, LEVEL_OR);
-	if (node < 0)
-		return node;
-	if (p->token.kind != TOKEN_CLOSE)
-		return expr_error__set(p->error, p->token.at, "expected ) for the ( at %zu",
-				       at + 1);
-	p->nest--;
-	err = parser_take(p);
-	return err ? err : node;
-}
-
-static int parse_atom(struct parser *p)
-{
-	int err, node;
-
-	switch (p->token.kind) {
-	case TOKEN_OPEN: return parse_parentheses(p);
-	case TOKEN_NUMBER:
-	case TOKEN_TEXT:
-	case TOKEN_WORD: break;
-	case TOKEN_OP:
-		if (p->token.op == OP_NOT)
-			return expr_error__set(p->error, p->token.at, "put parentheses: (!...)");
-		/* fall through */
-	default:
-		return expr_error__set(p->error, p->token.at,
-				       "expected a field, a number or a text");
-	}
-	node = parse_leaf(p);
-	err = node < 0 ? node : parser_take(p);
-	return err ? err : node;
-}
-
-/* "!" and "-": the rest of the line is the same but for what may follow. */
-static int parse_prefix(struct parser *p, enum expr_op op, int (*parse_operand)(struct parser *))
-{
-	struct expr_node node = { .op = op, .at = p->token.at };
-	int operand;
-
-	if (++p->nest > EXPR_MAX_NEST)
-		return parser_too_deep(p, node.at);
-	operand = parser_take(p);
-	if (!operand)
-		operand = parse_operand(p);
-	if (operand < 0)
-		return operand;
-	p->nest--;
-	node.left = (uint32_t)operand;
-	node.len = p->expr->nodes[operand].at + p->expr->nodes[operand].len - node.at;
-	return parser_join(p, &node);
-}
-
-static int parse_unary(struct parser *p)
-{
-	return parser_sees(p, OP_SUB) ? parse_prefix(p, OP_NEG, parse_unary) : parse_atom(p);
-}
-
 static bool parser_sees_level(const struct parser *p, enum expr_level level)
 {
 	return p->token.kind == TOKEN_OP && expr_ops[p->token.op].level == level;
 }
 
+static bool parser_sees_word(const struct parser *p, const char *word)
+{
+	return p->token.kind == TOKEN_WORD && p->token.text_len == strlen(word) &&
+	       !memcmp(p->token.text, word, p->token.text_len);
+}
+
+static int parser_add(struct parser *p, const struct expr_node *node)
+{
+	return expr__add(p->expr, node, p->error);
+}
+
+/* Signs that have a meaning only where somebody waits for them. */
+static bool parser_sees_sign(const struct parser *p)
+{
+	return p->token.kind == TOKEN_COMMA || p->token.kind == TOKEN_COLON ||
+	       parser_sees(p, OP_MEMBER);
+}
+
+static int parser_unexpected(const struct parser *p)
+{
+	return expr_error__set(p->error, p->token.at, "unexpected '%c'",
+			       p->lexer.source[p->token.at]);
+}
+
+/* One level deeper, behind the token that makes it so. */
+static int parser_enter(struct parser *p)
+{
+	if (++p->nest > EXPR_MAX_NEST)
+		return expr_error__too_deep(p->error, p->token.at);
+	return parser_take(p);
+}
+
+static int parser_join_binary(struct parser *p, const struct token *op, int left, int right)
+{
+	const struct expr_node *l = &p->expr->nodes[left], *r = &p->expr->nodes[right];
+	struct expr_node node = expr_node__new(op->op, l->from, r->to - l->from);
+
+	node.op_at = op->at;
+	node.left = (uint32_t)left;
+	node.right = (uint32_t)right;
+	return parser_add(p, &node);
+}
+
+static int parser_add_leaf(struct parser *p, const struct token *token)
+{
+	enum expr_op op = token->kind == TOKEN_NUMBER ? OP_NUMBER
+			  : token->kind == TOKEN_TEXT ? OP_TEXT
+						      : OP_WORD;
+	struct expr_node node = expr_node__new(op, token->at, token->len);
+
+	node.type = token->type;
+	node.number = token->number;
+	node.whole = token->whole;
+	node.is_whole = token->is_whole;
+	node.text = token->text;
+	node.text_len = token->text_len;
+	return parser_add(p, &node);
+}
+
+static int parse_leaf(struct parser *p)
+{
+	struct token token = p->token;
+	int err = parser_take(p);
+
+	return err ? err : parser_add_leaf(p, &token);
+}
+
+static int parse_parentheses(struct parser *p)
+{
+	size_t at = p->token.at, end;
+	int err = parser_enter(p), node;
+
+	node = err ? err : parse_cond(p);
+	if (node < 0)
+		return node;
+	if (p->token.kind != TOKEN_CLOSE)
+		return expr_error__set(p->error, p->token.at, "expected ) for the ( at %zu",
+				       at + 1);
+	end = p->token.at + p->token.len;
+	p->nest--;
+	err = parser_take(p);
+	p->expr->nodes[node].from = at;
+	p->expr->nodes[node].to = end;
+	return err ? err : node;
+}
+
+/* Chains the arguments behind each other; the token is then what ends them. */
+static int parse_arguments(struct parser *p, struct expr_node *call)
+{
+	int err = parser_enter(p), argument, last = -1;
+
+	if (err || p->token.kind == TOKEN_CLOSE)
+		return err;
+	for (;;) {
+		argument = parse_cond(p);
+		if (argument < 0)
+			return argument;
+		if (last < 0)
+			call->left = (uint32_t)argument;
+		else
+			p->expr->nodes[last].next = (uint32_t)argument;
+		last = argument;
+		if (p->token.kind != TOKEN_COMMA)
+			return 0;
+		err = parser_take(p);
+		if (err)
+			return err;
+	}
+}
+
+/* The token is the ( behind the name. */
+static int parse_call(struct parser *p, const struct token *name)
+{
+	struct expr_node call = expr_node__new(OP_CALL, name->at, name->len);
+	size_t at = p->token.at;
+	int err, node;
+
+	if (!p->lexer.is_tree)
+		return expr_error__set(p->error, name->at,
+				       "no functions here: only fields, numbers and texts");
+	call.text = name->text;
+	call.text_len = name->text_len;
+	err = parse_arguments(p, &call);
+	if (err)
+		return err;
+	if (p->token.kind != TOKEN_CLOSE)
+		return expr_error__set(p->error, p->token.at, "expected , or ) for the ( at %zu",
+				       at + 1);
+	p->nest--;
+	call.len = p->token.at + p->token.len - call.at;
+	node = parser_add(p, &call);
+	err = node < 0 ? node : parser_take(p);
+	return err ? err : node;
+}
+
+/* In a filter `failed (count > 1)` is no call, but lacks an operator. */
+static bool parser_sees_call(const struct parser *p, const struct token *name)
+{
+	bool is_behind_space = p->token.at > name->at + name->len;
+
+	return p->token.kind == TOKEN_OPEN && (p->lexer.is_tree || !is_behind_space);
+}
+
+static int parse_word(struct parser *p)
+{
+	struct token word = p->token;
+	int err = parser_take(p);
+
+	if (err)
+		return err;
+	return parser_sees_call(p, &word) ? parse_call(p, &word) : parser_add_leaf(p, &word);
+}
+
+static int parse_atom(struct parser *p)
+{
+	switch (p->token.kind) {
+	case TOKEN_OPEN: return parse_parentheses(p);
+	case TOKEN_WORD: return parse_word(p);
+	case TOKEN_NUMBER:
+	case TOKEN_TEXT: return parse_leaf(p);
+	case TOKEN_OP:
+		if (p->token.op == OP_NOT)
+			return expr_error__set(p->error, p->token.at, "put parentheses: (!...)");
+		/* fall through */
+	default:
+		if (parser_sees_sign(p))
+			return parser_unexpected(p);
+		return expr_error__set(p->error, p->token.at,
+				       "expected a field, a number or a text");
+	}
+}
+
+/* The token is the . or -> behind `left`. */
+static int parse_member(struct parser *p, int left)
+{
+	struct token op = p->token;
+	size_t from = p->expr->nodes[left].from;
+	struct expr_node node = expr_node__new(op.op, from, 0);
+	int err, member;
+
+	if (!p->lexer.is_tree)
+		return expr_error__set(p->error, op.at,
+				       "no members here: only fields, numbers and texts");
+	err = parser_take(p);
+	if (err)
+		return err;
+	if (p->token.kind != TOKEN_WORD)
+		return expr_error__set(p->error, p->token.at, "expected the name of a member");
+	node.op_at = op.at;
+	node.left = (uint32_t)left;
+	node.text = p->token.text;
+	node.text_len = p->token.text_len;
+	node.len = p->token.at + p->token.len - from;
+	member = parser_add(p, &node);
+	err = member < 0 ? member : parser_take(p);
+	return err ? err : member;
+}
+
+static int parse_postfix(struct parser *p)
+{
+	int node = parse_atom(p);
+
+	while (node >= 0 && parser_sees_level(p, LEVEL_POSTFIX))
+		node = parse_member(p, node);
+	return node;
+}
+
+/* "!", "-" and "~": the rest of the line is the same but for what may follow. */
+static int parse_prefix(struct parser *p, enum expr_op op, int (*parse_operand)(struct parser *))
+{
+	struct expr_node node = expr_node__new(op, p->token.at, 0);
+	int err = parser_enter(p), operand = err ? err : parse_operand(p);
+
+	if (operand < 0)
+		return operand;
+	p->nest--;
+	node.left = (uint32_t)operand;
+	node.len = p->expr->nodes[operand].to - node.at;
+	return parser_add(p, &node);
+}
+
+/* A filter's "+10%": the sign says the same as none, and is written to be seen. */
+static int parse_plus(struct parser *p)
+{
+	int err = parser_take(p);
+
+	if (err)
+		return err;
+	if (p->token.kind != TOKEN_NUMBER)
+		return expr_error__set(p->error, p->token.at, "expected a number behind the +");
+	return parse_leaf(p);
+}
+
+static int parse_unary(struct parser *p)
+{
+	if (!p->lexer.is_tree && parser_sees(p, OP_ADD))
+		return parse_plus(p);
+	if (parser_sees(p, OP_SUB))
+		return parse_prefix(p, OP_NEG, parse_unary);
+	if (parser_sees(p, OP_COMPLEMENT))
+		return parse_prefix(p, OP_COMPLEMENT, parse_unary);
+	return parse_postfix(p);
+}
+
+/* "like" is an operator only where one may stand: elsewhere it is a word. */
+static bool parser_sees_comparison(struct parser *p)
+{
+	if (parser_sees_word(p, "like")) {
+		p->token.kind = TOKEN_OP;
+		p->token.op = OP_MATCH;
+	}
+	return parser_sees_level(p, LEVEL_COMPARE);
+}
+
+/* a > 1 & b > 2 is a > (1 & b) > 2, and not what was meant. */
+static int parse_comparison_twice(struct parser *p, int middle)
+{
+	const struct expr_node *node = &p->expr->nodes[middle];
+
+	if (node->from == node->at && (node->op == OP_BITAND || node->op == OP_BITOR))
+		return expr_error__set(p->error, node->op_at, "write %s%s", expr_ops[node->op].text,
+				       expr_ops[node->op].text);
+	return expr_error__set(p->error, p->token.at,
+			       "comparisons do not chain: write a < b && b < c");
+}
+
 static int parse_comparison(struct parser *p)
 {
 	struct token op;
-	int err, left = parse_chain(p, LEVEL_SUM), right;
+	int err, left = parse_chain(p, LEVEL_BITOR), right;
 
-	if (left < 0 || !parser_sees_level(p, LEVEL_COMPARE))
+	if (left < 0 || !parser_sees_comparison(p))
 		return left;
 	op = p->token;
 	err = parser_take(p);
 	if (err)
 		return err;
 	/* A pattern stands alone: it is no sum. */
-	right = op.op == OP_MATCH ? parse_atom(p) : parse_chain(p, LEVEL_SUM);
+	right = op.op == OP_MATCH ? parse_leaf(p) : parse_chain(p, LEVEL_BITOR);
 	if (right < 0)
 		return right;
-	if (parser_sees_level(p, LEVEL_COMPARE))
-		return expr_error__set(p->error, p->token.at,
-				       "comparisons do not chain: write a < b && b < c");
+	if (parser_sees_comparison(p))
+		return parse_comparison_twice(p, right);
 	return parser_join_binary(p, &op, left, right);
 }
 
@@ -253,10 +333,9 @@ static int parse_not(struct parser *p)
 static int parse_link(struct parser *p, enum expr_level level)
 {
 	switch (level) {
-	case LEVEL_OR: return parse_chain(p, LEVEL_AND);
 	case LEVEL_AND: return parse_not(p);
-	case LEVEL_SUM: return parse_chain(p, LEVEL_TERM);
-	default: return parse_unary(p);
+	case LEVEL_TERM: return parse_unary(p);
+	default: return parse_chain(p, level + 1);
 	}
 }
 
@@ -276,60 +355,153 @@ static int parse_chain(struct parser *p, enum expr_level level)
 	return left;
 }
 
+/* The token is the ? behind `left`. */
+static int parse_choice(struct parser *p, int left)
+{
+	size_t at = p->token.at, from = p->expr->nodes[left].from;
+	struct expr_node node = expr_node__new(OP_COND, from, 0);
+	int err = parser_enter(p), right = err ? err : parse_cond(p), third;
+
+	if (right < 0)
+		return right;
+	if (p->token.kind != TOKEN_COLON)
+		return expr_error__set(p->error, p->token.at, "expected : for the ? at %zu",
+				       at + 1);
+	err = parser_take(p);
+	third = err ? err : parse_cond(p);
+	if (third < 0)
+		return third;
+	p->nest--;
+	node.op_at = at;
+	node.left = (uint32_t)left;
+	node.right = (uint32_t)right;
+	node.third = (uint32_t)third;
+	node.len = p->expr->nodes[third].to - from;
+	return parser_add(p, &node);
+}
+
+static int parse_cond(struct parser *p)
+{
+	int left = parse_chain(p, LEVEL_OR);
+
+	return left >= 0 && parser_sees(p, OP_COND) ? parse_choice(p, left) : left;
+}
+
 static int parse_leftover(struct parser *p)
 {
+	const struct expr_node *root = &p->expr->nodes[p->expr->root];
 	const struct token *token = &p->token;
 
 	if (token->kind == TOKEN_CLOSE)
 		return expr_error__set(p->error, token->at, "this ) closes nothing");
-	if (token->kind == TOKEN_WORD && token->text_len == 3 && !memcmp(token->text, "and", 3))
+	if (parser_sees_sign(p))
+		return parser_unexpected(p);
+	if (parser_sees_word(p, "and"))
 		return expr_error__set(p->error, token->at, "write && for and");
-	if (token->kind == TOKEN_WORD && token->text_len == 2 && !memcmp(token->text, "or", 2))
+	if (parser_sees_word(p, "or"))
 		return expr_error__set(p->error, token->at, "write || for or");
+	if (root->op == OP_WORD && root->text_len == 3 && !memcmp(root->text, "not", 3))
+		return expr_error__set(p->error, root->at, "write ! for not");
+	if (p->is_list && token->kind >= TOKEN_NUMBER)
+		return expr_error__set(p->error, token->at, "expected a comma or an operator");
 	return expr_error__set(p->error, token->at, "expected an operator or the end");
 }
 
-static int parse_all(struct parser *p)
+static int parser_start(struct parser *p, const char *text, struct expr_error *error)
 {
-	int err, root;
-
-	if (strlen(p->expr->source) > EXPR_MAX_LEN)
-		return expr_error__set(p->error, EXPR_MAX_LEN, "too long: at most %d bytes",
+	*error = (struct expr_error){ 0 };
+	p->error = p->lexer.error = error;
+	p->lexer.source = text;
+	if (strlen(text) > EXPR_MAX_LEN)
+		return expr_error__set(error, EXPR_MAX_LEN, "too long: at most %d bytes",
 				       EXPR_MAX_LEN);
-	err = parser_take(p);
-	root = err ? err : parse_chain(p, LEVEL_OR);
-	if (root < 0)
-		return root;
-	if (p->token.kind != TOKEN_END)
-		return parse_leftover(p);
-	p->expr->root = (uint32_t)root;
-	return node__type_root(p->expr, &p->expr->nodes[root], p->error);
+	return parser_take(p);
+}
+
+/* One tree; what follows it is the caller's. */
+static struct expr *parser_tree(struct parser *p)
+{
+	int root;
+
+	p->expr = expr__new(p->lexer.source, p->error);
+	if (!p->expr)
+		return NULL;
+	root = parse_cond(p);
+	if (root >= 0) {
+		p->expr->root = (uint32_t)root;
+		return p->expr;
+	}
+	expr__free(p->expr);
+	return NULL;
+}
+
+static struct expr *parse_all(struct parser *p, const char *text, struct expr_error *error)
+{
+	struct expr *expr = parser_start(p, text, error) ? NULL : parser_tree(p);
+
+	if (!expr || p->token.kind == TOKEN_END)
+		return expr;
+	parse_leftover(p);
+	expr__free(expr);
+	return NULL;
 }
 
 struct expr *expr__parse(const char *text, const struct expr_field *fields, size_t nr_fields,
 			 struct expr_error *error)
 {
-	struct parser parser = { .error = error };
+	struct parser parser = { 0 };
+	struct expr *expr = parse_all(&parser, text, error);
 
-	*error = (struct expr_error){ 0 };
-	parser.expr = calloc(1, sizeof(*parser.expr));
-	if (!parser.expr) {
-		expr_error__set(error, 0, "out of memory");
+	if (!expr)
 		return NULL;
-	}
-	parser.expr->source = text;
-	parser.expr->fields = fields;
-	parser.expr->nr_fields = nr_fields;
-	if (!parse_all(&parser))
-		return parser.expr;
-	expr__free(parser.expr);
+	expr->fields = fields;
+	expr->nr_fields = nr_fields;
+	if (!expr__type(expr, error))
+		return expr;
+	expr__free(expr);
 	return NULL;
 }
 
-void expr__free(struct expr *expr)
+struct expr *expr__parse_tree(const char *text, struct expr_error *error)
 {
-	if (!expr)
-		return;
-	free(expr->nodes);
-	free(expr);
+	struct parser parser = { .lexer.is_tree = true };
+
+	return parse_all(&parser, text, error);
+}
+
+static int parse_list(struct parser *p, struct expr **trees, size_t room, size_t *nr)
+{
+	int err = 0;
+
+	for (; !err; err = parser_take(p)) {
+		if (*nr == room && room == 1)
+			return expr_error__set(
+				p->error, p->token.at,
+				"one is wanted here, not a list (&& joins conditions)");
+		if (*nr == room)
+			return expr_error__set(p->error, p->token.at, "too many: at most %zu",
+					       room);
+		trees[*nr] = parser_tree(p);
+		if (!trees[*nr])
+			return -EINVAL;
+		(*nr)++;
+		if (p->token.kind != TOKEN_COMMA)
+			return p->token.kind == TOKEN_END ? 0 : parse_leftover(p);
+	}
+	return err;
+}
+
+int expr__parse_list(const char *text, struct expr **trees, size_t room, size_t *nr,
+		     struct expr_error *error)
+{
+	struct parser parser = { .lexer.is_tree = true, .is_list = room > 1 };
+	int err;
+
+	*nr = 0;
+	err = parser_start(&parser, text, error);
+	if (!err)
+		err = parse_list(&parser, trees, room, nr);
+	while (err && *nr)
+		expr__free(trees[--*nr]);
+	return err;
 }

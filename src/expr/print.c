@@ -34,9 +34,7 @@ static void print_leaf(struct print *print, const struct expr_node *node)
 {
 	const char *quote = "\"";
 
-	if (node->op == OP_FIELD) {
-		print_text(print, print->expr->fields[node->field].name);
-	} else if (node->op == OP_NUMBER) {
+	if (node->op != OP_TEXT) {
 		print_bytes(print, print->expr->source + node->at, node->len);
 	} else {
 		if (memchr(node->text, '"', node->text_len))
@@ -47,15 +45,54 @@ static void print_leaf(struct print *print, const struct expr_node *node)
 	}
 }
 
-static void print_operand(struct print *print, enum expr_op op, uint32_t index, bool is_left)
+static void print_operand(struct print *print, enum expr_op op, uint32_t index,
+			  enum expr_place place)
 {
-	bool is_bare = expr_prints_bare(op, print->expr->nodes[index].op, is_left);
+	bool is_bare = expr_prints_bare(op, print->expr->nodes[index].op, place);
 
 	if (!is_bare)
 		print_text(print, "(");
 	print_node(print, index);
 	if (!is_bare)
 		print_text(print, ")");
+}
+
+static void print_spaced(struct print *print, const char *text)
+{
+	print_text(print, " ");
+	print_text(print, text);
+	print_text(print, " ");
+}
+
+static void print_call(struct print *print, const struct expr_node *node)
+{
+	uint32_t i;
+
+	print_bytes(print, node->text, node->text_len);
+	print_text(print, "(");
+	for (i = node->left; i != EXPR_NONE; i = print->expr->nodes[i].next) {
+		if (i != node->left)
+			print_text(print, ", ");
+		print_node(print, i);
+	}
+	print_text(print, ")");
+}
+
+/* One or two operands, or the three of a choice. */
+static void print_operator(struct print *print, const struct expr_node *node)
+{
+	print_operand(print, node->op, node->left, PLACE_LEFT);
+	if (node->op == OP_MEMBER || node->op == OP_ARROW) {
+		print_text(print, expr_ops[node->op].text);
+		print_bytes(print, node->text, node->text_len);
+		return;
+	}
+	print_spaced(print, expr_ops[node->op].text);
+	print_operand(print, node->op, node->right, PLACE_RIGHT);
+	if (node->op != OP_COND)
+		return;
+	print_spaced(print, ":");
+	print_operand(print, node->op, node->third, PLACE_THIRD);
 }
 
 static void print_node(struct print *print, uint32_t index)
@@ -66,13 +103,11 @@ static void print_node(struct print *print, uint32_t index)
 		print_leaf(print, node);
 	} else if (expr_op_is_unary(node->op)) {
 		print_text(print, expr_ops[node->op].text);
-		print_operand(print, node->op, node->left, true);
+		print_operand(print, node->op, node->left, PLACE_LEFT);
+	} else if (node->op == OP_CALL) {
+		print_call(print, node);
 	} else {
-		print_operand(print, node->op, node->left, true);
-		print_text(print, " ");
-		print_text(print, expr_ops[node->op].text);
-		print_text(print, " ");
-		print_operand(print, node->op, node->right, false);
+		print_operator(print, node);
 	}
 }
 

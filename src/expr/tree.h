@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tree.h: what the rooms of src/expr pass on to each other: tokens from lex.c to parse.c, typed
- * nodes from parse.c and type.c to eval.c and print.c. Nobody outside includes it.
+ * tree.h: an expression as a tree. parse.c makes it of tokens and knows no field; type.c gives a
+ * filter's nodes their types, for eval.c; src/probe types the trees of expr__parse_tree by itself.
  */
 #ifndef IOSONAR_EXPR_TREE_H
 #define IOSONAR_EXPR_TREE_H
@@ -11,43 +11,64 @@
 
 enum {
 	EXPR_MAX_LEN = 65536, /* bytes of text; so every length fits an int */
-	EXPR_MAX_NEST = 64,   /* "(", "!" and "-" inside each other, in the text and when printed */
+	EXPR_MAX_NEST = 64, /* "(", "?", "!", "-", "~" inside each other, as written and printed */
 	/* The tree's, which a + b + c + ... makes high: eval and print need so much stack. */
 	EXPR_MAX_HEIGHT = 1024,
 };
 
+/* No operand, no argument. */
+#define EXPR_NONE UINT32_MAX
+
+/* What lex.c reads stands first, longer spellings before their beginnings: "<=" before "<". */
 enum expr_op {
 	OP_OR,
 	OP_AND,
-	OP_NOT,
 	OP_EQ,
 	OP_NE,
 	OP_LE,
 	OP_GE,
-	OP_MATCH,
+	OP_MATCH, /* =~, like: right is an OP_TEXT, the pattern */
+	OP_SHL,
+	OP_SHR,
+	OP_ARROW, /* left -> text */
+	OP_NOT,
 	OP_LT,
 	OP_GT,
+	OP_BITOR,
+	OP_BITXOR,
+	OP_BITAND,
 	OP_ADD,
 	OP_SUB,
 	OP_MUL,
 	OP_DIV,
 	OP_MOD,
+	OP_COMPLEMENT,
+	OP_COND,   /* left ? right : third */
+	OP_MEMBER, /* left . text */
 	OP_NEG,
-	OP_FIELD,
+	OP_CALL, /* text(left, left's next, ...) */
+	/* leaves */
+	OP_FIELD, /* a filter's word that is one of its fields */
 	OP_NUMBER,
 	OP_TEXT,
-	OP_WORD, /* a bare word that is no field: becomes OP_TEXT or an error */
+	OP_WORD, /* a bare word that nobody has typed yet */
 };
 
 /* How tightly an operator binds; operators of one level stand in a row, from left to right. */
 enum expr_level {
+	LEVEL_COND,
 	LEVEL_OR,
 	LEVEL_AND,
 	LEVEL_NOT,
 	LEVEL_COMPARE,
+	LEVEL_BITOR,
+	LEVEL_BITXOR,
+	LEVEL_BITAND,
+	LEVEL_SHIFT,
 	LEVEL_SUM,
 	LEVEL_TERM,
 	LEVEL_UNARY,
+	LEVEL_POSTFIX,
 	LEVEL_ATOM,
 };
 
@@ -59,15 +80,21 @@ extern const struct expr_op_info expr_ops[]; /* by enum expr_op */
 
 struct expr_node {
 	enum expr_op op;
-	enum expr_type type;
-	uint32_t left, right; /* operands; a unary operator has only left */
-	uint32_t height;      /* 1 for a leaf */
-	uint32_t nest;	      /* printed without parentheses of its own */
-	size_t field;	      /* OP_FIELD */
-	double number;	      /* OP_NUMBER */
-	const char *text;     /* OP_TEXT, OP_WORD: without quotes, not terminated */
+	enum expr_type type;	     /* of a number: NUMBER or DURATION; of others: after typing */
+	uint32_t left, right, third; /* operands, or EXPR_NONE; a unary operator has only left */
+	uint32_t next;		     /* of a call's argument: the one behind it, or EXPR_NONE */
+	uint32_t height;	     /* 1 for a leaf */
+	uint32_t nest;		     /* printed without parentheses of its own */
+	size_t field;		     /* OP_FIELD */
+	double number;		     /* OP_NUMBER, in its base unit (ns, bytes) */
+	uint64_t whole;		     /* the same, exact, if is_whole */
+	bool is_whole;
+	/* OP_TEXT without quotes; OP_WORD; name of OP_MEMBER, OP_ARROW, OP_CALL. Not terminated. */
+	const char *text;
 	size_t text_len;
-	size_t at, len; /* where it stands in the source */
+	size_t at, len;	 /* where it stands in the source */
+	size_t from, to; /* the same with the parentheses around it */
+	size_t op_at;	 /* where the operator itself stands */
 };
 
 struct expr {
@@ -79,44 +106,27 @@ struct expr {
 	uint32_t root;
 };
 
-enum token_kind {
-	TOKEN_END,
-	TOKEN_OP,
-	TOKEN_OPEN,
-	TOKEN_CLOSE,
-	TOKEN_NUMBER,
-	TOKEN_TEXT,
-	TOKEN_WORD
-};
+/* An empty tree, or NULL with *error filled. */
+struct expr *expr__new(const char *source, struct expr_error *error);
+/* A node that has no operands yet. */
+struct expr_node expr_node__new(enum expr_op op, size_t at, size_t len);
+/* The index of the new node, whose operands are there, or -EINVAL: no memory, too deep or high. */
+int expr__add(struct expr *expr, const struct expr_node *node, struct expr_error *error);
+int expr_error__too_deep(struct expr_error *error, size_t at);
 
-struct token {
-	enum token_kind kind;
-	enum expr_op op;
-	enum expr_type type; /* TOKEN_NUMBER: number or duration */
-	double number;
-	const char *text; /* TOKEN_TEXT, TOKEN_WORD */
-	size_t text_len;
-	size_t at, len;
-};
-
-/* Each reads the token at *at and moves *at behind it. 0 or -EINVAL with *error filled. */
-int token__read(const char *source, size_t *at, struct token *token, struct expr_error *error);
-/* The same for what follows "=~": a quoted string or a bare pattern. */
-int token__read_glob(const char *source, size_t *at, struct token *token, struct expr_error *error);
-
-/*
- * Gives an operator its type, or says why its operands do not fit it; bare words beside a text
- * become texts. 0 or -EINVAL.
- */
-int node__type(struct expr *expr, struct expr_node *node, struct expr_error *error);
-/* The whole must be a truth. */
-int node__type_root(const struct expr *expr, const struct expr_node *root,
-		    struct expr_error *error);
+/* Types every node, as a filter on the fields; the whole must be a truth. 0 or -EINVAL. */
+int expr__type(struct expr *expr, struct expr_error *error);
 
 /* Fills *error; always -EINVAL, so that it can be returned in the same breath. */
 int expr_error__set(struct expr_error *error, size_t at, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-/* "no field 'p98'; did you mean p99?" */
+/*
+ * "no field 'p98'; did you mean p99?", `says` being "no field": points at the name of a word,
+ * member or call, and names the most alike, or as many as fit if none is.
+ */
+int expr_error__unknown(struct expr_error *error, const struct expr_node *word, const char *says,
+			const char *const *names, size_t nr);
+/* The same of the expression's own fields. */
 int expr_error__no_field(struct expr_error *error, const struct expr *expr,
 			 const struct expr_node *word);
 
@@ -125,7 +135,7 @@ int expr_clip(const char *text, size_t len, size_t most);
 
 static inline bool expr_op_is_unary(enum expr_op op)
 {
-	return op == OP_NOT || op == OP_NEG;
+	return op == OP_NOT || op == OP_NEG || op == OP_COMPLEMENT;
 }
 
 static inline bool expr_op_is_leaf(enum expr_op op)
@@ -133,17 +143,34 @@ static inline bool expr_op_is_leaf(enum expr_op op)
 	return op >= OP_FIELD;
 }
 
-/* An operand needs no parentheses: a leaf, a unary operator, or the left end of the same row. */
-static inline bool expr_prints_bare(enum expr_op op, enum expr_op operand, bool is_left)
+/* Where the name of a word, a member or a call stands. */
+static inline size_t expr_node__name_at(const struct expr_node *node)
 {
-	enum expr_level level = expr_ops[op].level;
+	bool is_behind = node->op == OP_MEMBER || node->op == OP_ARROW;
 
-	if (expr_ops[operand].level >= LEVEL_UNARY)
+	return is_behind ? node->at + node->len - node->text_len : node->at;
+}
+
+enum expr_place { PLACE_LEFT, PLACE_RIGHT, PLACE_THIRD };
+
+/*
+ * An operand needs no parentheses: a leaf, a unary operator, the left end of the same row, or the
+ * last choice of a row of them (a ? b : c ? d : e).
+ */
+static inline bool expr_prints_bare(enum expr_op op, enum expr_op operand, enum expr_place place)
+{
+	enum expr_level level = expr_ops[op].level, below = expr_ops[operand].level;
+
+	if (level == LEVEL_POSTFIX)
+		return below >= LEVEL_POSTFIX;
+	if (below >= LEVEL_UNARY)
 		return true;
 	if (operand == OP_NOT)
-		return op == OP_NOT || level == LEVEL_AND || level == LEVEL_OR;
-	return is_left && level != LEVEL_COMPARE && !expr_op_is_unary(op) &&
-	       level == expr_ops[operand].level;
+		return level <= LEVEL_NOT;
+	if (level == LEVEL_COND)
+		return place == PLACE_THIRD && operand == OP_COND;
+	return place == PLACE_LEFT && level != LEVEL_COMPARE && !expr_op_is_unary(op) &&
+	       level == below;
 }
 
 #endif

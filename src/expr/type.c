@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * type.c: may these two be compared or added, and what comes out? Decided once, at parse time, so
- * that evaluation never meets a duration beside a text. A number literal with k or Ki is a plain
- * number, which fits a size; only a duration insists on its unit.
+ * type.c: may these two be compared or added, and what comes out? Decided once, in one walk over
+ * the nodes of a filter, so that evaluation never meets a duration beside a text. A number literal
+ * with k or Ki is a plain number, which fits a size; only a duration insists on its unit.
  */
 #include <errno.h>
 #include <string.h>
@@ -16,15 +16,15 @@ static const char *const type_words[] = {
 };
 
 static const char *const type_verbs[] = {
-	[LEVEL_OR] = "joined by ||",
-	[LEVEL_AND] = "joined by &&",
-	[LEVEL_COMPARE] = "compared",
-	[LEVEL_SUM] = "added",
-	[LEVEL_TERM] = "multiplied or divided",
+	[LEVEL_COND] = "alternatives",	[LEVEL_COMPARE] = "compared",
+	[LEVEL_BITOR] = "joined by |",	[LEVEL_BITXOR] = "joined by ^",
+	[LEVEL_BITAND] = "joined by &", [LEVEL_SHIFT] = "shifted",
+	[LEVEL_SUM] = "added",		[LEVEL_TERM] = "multiplied or divided",
 };
 
 struct type_pair {
 	const struct expr *expr;
+	const struct expr_node *node;
 	enum expr_op op;
 	struct expr_node *left, *right;
 	struct expr_error *error;
@@ -79,23 +79,34 @@ static int type_misfit_unit(const struct type_pair *pair)
 			       type_shown(pair->expr, number), source + number->at);
 }
 
+static bool type_takes_words(const struct expr_node *node)
+{
+	return node->type == EXPR_TEXT && (node->op == OP_FIELD || node->op == OP_COND);
+}
+
 /* A bare word is a text only beside a text field: 'opp == "read"' is a slip of the pen. */
 static int type_settle_words(const struct type_pair *pair)
 {
 	struct expr_node *l = pair->left, *r = pair->right;
-	bool compares = expr_ops[pair->op].level == LEVEL_COMPARE;
+	bool is_side_by_side = pair->op == OP_COND || expr_ops[pair->op].level == LEVEL_COMPARE;
 
 	if (l->op == OP_WORD) {
-		if (!compares || r->op != OP_FIELD || r->type != EXPR_TEXT)
+		if (!is_side_by_side || !type_takes_words(r))
 			return expr_error__no_field(pair->error, pair->expr, l);
 		l->op = OP_TEXT;
 	}
 	if (r->op == OP_WORD) {
-		if (!compares || l->op != OP_FIELD || l->type != EXPR_TEXT)
+		if (!is_side_by_side || !type_takes_words(l))
 			return expr_error__no_field(pair->error, pair->expr, r);
 		r->op = OP_TEXT;
 	}
 	return 0;
+}
+
+/* "=~" or "like", as it was written. */
+static const char *type_match_word(const struct type_pair *pair)
+{
+	return pair->expr->source[pair->node->op_at] == '=' ? "=~" : "like";
 }
 
 static int type_compare(const struct type_pair *pair)
@@ -105,9 +116,9 @@ static int type_compare(const struct type_pair *pair)
 	const char *source = pair->expr->source;
 
 	if (pair->op == OP_MATCH && l->type != EXPR_TEXT)
-		return expr_error__set(pair->error, l->at, "=~ is for texts: %.*s is %s",
-				       type_shown(pair->expr, l), source + l->at,
-				       type_words[l->type]);
+		return expr_error__set(pair->error, l->at, "%s is for texts: %.*s is %s",
+				       type_match_word(pair), type_shown(pair->expr, l),
+				       source + l->at, type_words[l->type]);
 	if (type_blend(l->type, r->type) < 0)
 		return type_misfit_unit(pair);
 	if (l->type == EXPR_TEXT && pair->op != OP_MATCH && !is_equality)
@@ -130,16 +141,39 @@ static int type_multiply(const struct type_pair *pair)
 	return type_misfit(pair);
 }
 
+static int type_shift(const struct type_pair *pair)
+{
+	return pair->right->type == EXPR_NUMBER ? (int)pair->left->type : type_misfit(pair);
+}
+
+static int type_bits(const struct type_pair *pair)
+{
+	int type = type_blend(pair->left->type, pair->right->type);
+
+	return type < 0 ? type_misfit(pair) : type;
+}
+
+static int type_add(const struct type_pair *pair)
+{
+	int type = type_blend(pair->left->type, pair->right->type);
+
+	return type < 0 ? type_misfit_unit(pair) : type;
+}
+
 static int type_reckon(const struct type_pair *pair)
 {
-	int type;
-
 	if (!type_counts(pair->left->type) || !type_counts(pair->right->type))
 		return type_misfit(pair);
-	if (pair->op == OP_MUL || pair->op == OP_DIV)
-		return type_multiply(pair);
-	type = type_blend(pair->left->type, pair->right->type);
-	return type < 0 ? type_misfit_unit(pair) : type;
+	switch (pair->op) {
+	case OP_MUL:
+	case OP_DIV: return type_multiply(pair);
+	case OP_SHL:
+	case OP_SHR: return type_shift(pair);
+	case OP_BITOR:
+	case OP_BITXOR:
+	case OP_BITAND: return type_bits(pair);
+	default: return type_add(pair);
+	}
 }
 
 static int type_need(const struct expr *expr, const struct expr_node *node, bool fits,
@@ -159,44 +193,108 @@ static int type_need_truth(const struct expr *expr, const struct expr_node *node
 	return type_need(expr, node, node->type == EXPR_BOOL, "a truth: compare it", error);
 }
 
+static int type_logic(const struct type_pair *pair)
+{
+	int err = type_need_truth(pair->expr, pair->left, pair->error);
+
+	if (!err)
+		err = type_need_truth(pair->expr, pair->right, pair->error);
+	return err ? err : EXPR_BOOL;
+}
+
+/* failed & op == read: one who writes & between truths means &&. */
+static bool type_is_logic_slip(const struct type_pair *pair)
+{
+	return (pair->op == OP_BITAND || pair->op == OP_BITOR) &&
+	       (pair->left->type == EXPR_BOOL || pair->right->type == EXPR_BOOL);
+}
+
 static int type_binary(const struct type_pair *pair)
 {
+	const char *text = expr_ops[pair->op].text;
 	int err;
 
-	if (pair->op == OP_OR || pair->op == OP_AND) {
-		err = type_need_truth(pair->expr, pair->left, pair->error);
-		if (!err)
-			err = type_need_truth(pair->expr, pair->right, pair->error);
-		return err ? err : EXPR_BOOL;
-	}
+	if (pair->op == OP_OR || pair->op == OP_AND)
+		return type_logic(pair);
+	if (type_is_logic_slip(pair))
+		return expr_error__set(pair->error, pair->node->op_at, "write %s%s", text, text);
 	err = type_settle_words(pair);
 	if (err)
 		return err;
 	return expr_ops[pair->op].level == LEVEL_COMPARE ? type_compare(pair) : type_reckon(pair);
 }
 
-int node__type(struct expr *expr, struct expr_node *node, struct expr_error *error)
+/* `pair` is of the two that are chosen from. */
+static int type_choice(const struct type_pair *pair)
 {
-	struct expr_node *left = &expr->nodes[node->left];
-	struct type_pair pair = { expr, node->op, left, &expr->nodes[node->right], error };
-	int type;
+	int type, err = type_need_truth(pair->expr, &pair->expr->nodes[pair->node->left],
+					pair->error);
 
-	if (node->op == OP_NOT) {
-		node->type = EXPR_BOOL;
-		return type_need_truth(expr, left, error);
-	}
-	if (node->op == OP_NEG) {
-		node->type = left->type;
-		return type_need(expr, left, type_counts(left->type), "a number", error);
-	}
-	type = type_binary(&pair);
-	if (type < 0)
-		return type;
-	node->type = (enum expr_type)type;
-	return 0;
+	if (!err)
+		err = type_settle_words(pair);
+	if (err)
+		return err;
+	type = type_blend(pair->left->type, pair->right->type);
+	return type < 0 ? type_misfit_unit(pair) : type;
 }
 
-int node__type_root(const struct expr *expr, const struct expr_node *root, struct expr_error *error)
+static int type_unary(const struct expr *expr, const struct expr_node *node,
+		      struct expr_error *error)
 {
-	return type_need_truth(expr, root, error);
+	const struct expr_node *left = &expr->nodes[node->left];
+	int err;
+
+	if (node->op == OP_NOT)
+		err = type_need_truth(expr, left, error);
+	else
+		err = type_need(expr, left, type_counts(left->type), "a number", error);
+	return err ? err : (int)left->type;
+}
+
+static int type_word(const struct expr *expr, struct expr_node *word)
+{
+	const char *name;
+	size_t i;
+
+	for (i = 0; i < expr->nr_fields; i++) {
+		name = expr->fields[i].name;
+		if (strlen(name) != word->text_len || memcmp(name, word->text, word->text_len))
+			continue;
+		word->op = OP_FIELD;
+		word->field = i;
+		return (int)expr->fields[i].type;
+	}
+	return EXPR_TEXT;
+}
+
+/* Its type, or -EINVAL. */
+static int type_node(const struct expr *expr, struct expr_node *node, struct expr_error *error)
+{
+	struct type_pair pair = { .expr = expr, .node = node, .op = node->op, .error = error };
+
+	if (node->op == OP_NUMBER)
+		return (int)node->type;
+	if (node->op == OP_WORD)
+		return type_word(expr, node);
+	if (expr_op_is_leaf(node->op))
+		return EXPR_TEXT;
+	if (expr_op_is_unary(node->op))
+		return type_unary(expr, node, error);
+	pair.left = &expr->nodes[node->op == OP_COND ? node->right : node->left];
+	pair.right = &expr->nodes[node->op == OP_COND ? node->third : node->right];
+	return node->op == OP_COND ? type_choice(&pair) : type_binary(&pair);
+}
+
+int expr__type(struct expr *expr, struct expr_error *error)
+{
+	uint32_t i;
+	int type;
+
+	for (i = 0; i < expr->nr_nodes; i++) {
+		type = type_node(expr, &expr->nodes[i], error);
+		if (type < 0)
+			return type;
+		expr->nodes[i].type = (enum expr_type)type;
+	}
+	return type_need_truth(expr, &expr->nodes[expr->root], error);
 }

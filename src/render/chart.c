@@ -125,25 +125,21 @@ static void bar_bound(char *buf, size_t size, uint64_t ns, int digits)
 	snprintf(buf, size, "%.*f%s", decimals, (double)ns / (double)unit->ns, unit->name);
 }
 
-struct bar_label {
-	char from[32], to[32];
-};
-
-static void bar_label(struct bar_label *label, const struct hist_range *range, int digits)
+static void bar_label(struct chart_bar *bar, const struct hist_range *range, int digits)
 {
-	bar_bound(label->from, sizeof(label->from), range->from_ns, digits);
+	bar_bound(bar->from, sizeof(bar->from), range->from_ns, digits);
 	if (!range->from_ns)
-		snprintf(label->from, sizeof(label->from), "0%s",
+		snprintf(bar->from, sizeof(bar->from), "0%s",
 			 range->to_ns ? bar_unit(range->to_ns)->name : "us");
 	if (range->to_ns)
-		bar_bound(label->to, sizeof(label->to), range->to_ns, digits);
+		bar_bound(bar->to, sizeof(bar->to), range->to_ns, digits);
 	else
-		snprintf(label->to, sizeof(label->to), "...");
+		snprintf(bar->to, sizeof(bar->to), "...");
 }
 
 /* How one histogram is laid out. */
 struct bar_layout {
-	int digits, from_width, to_width, count_width, bar_width;
+	int from_width, to_width, count_width, bar_width;
 	uint64_t most;
 };
 
@@ -153,25 +149,21 @@ static void bar_grow(int *width, size_t needed)
 		*width = (int)needed;
 }
 
-static struct bar_layout bar_layout(struct chart_style style, const struct hist_range *ranges,
-				    int nr)
+static struct bar_layout bar_layout(struct chart_style style, const struct chart_bar *bars, int nr)
 {
-	struct bar_layout layout = { .digits = bar_digits(ranges, nr),
-				     .from_width = BAR_BOUND_WIDTH,
+	struct bar_layout layout = { .from_width = BAR_BOUND_WIDTH,
 				     .to_width = BAR_BOUND_WIDTH,
 				     .count_width = BAR_COUNT_WIDTH };
-	struct bar_label label;
 	char count[32];
 	int i;
 
 	for (i = 0; i < nr; i++) {
-		bar_label(&label, &ranges[i], layout.digits);
-		bar_grow(&layout.from_width, strlen(label.from));
-		bar_grow(&layout.to_width, strlen(label.to));
-		snprintf(count, sizeof(count), "%llu", (unsigned long long)ranges[i].count);
+		bar_grow(&layout.from_width, strlen(bars[i].from));
+		bar_grow(&layout.to_width, strlen(bars[i].to));
+		snprintf(count, sizeof(count), "%llu", (unsigned long long)bars[i].count);
 		bar_grow(&layout.count_width, strlen(count));
-		if (ranges[i].count > layout.most)
-			layout.most = ranges[i].count;
+		if (bars[i].count > layout.most)
+			layout.most = bars[i].count;
 	}
 	/* "[", ", ", ")", two spaces before each column, "|" at both ends of the bar */
 	layout.bar_width = chart_columns(style) - (4 + layout.from_width + layout.to_width) -
@@ -217,32 +209,48 @@ static void bar_draw(FILE *out, struct chart_style style, const struct bar_layou
 }
 
 static void bar_row(FILE *out, struct chart_style style, const struct bar_layout *layout,
-		    const struct hist_range *range)
+		    const struct chart_bar *bar)
 {
-	struct bar_label label;
 	char percent[32];
 
-	bar_label(&label, range, layout->digits);
-	bar_percent(percent, sizeof(percent), range->cumulative_percent);
-	fprintf(out, "[%*s, %*s)  %*llu  %10s", layout->from_width, label.from, layout->to_width,
-		label.to, layout->count_width, (unsigned long long)range->count, percent);
+	bar_percent(percent, sizeof(percent), bar->cumulative_percent);
+	fprintf(out, "[%*s, %*s%c  %*llu  %10s", layout->from_width, bar->from, layout->to_width,
+		bar->to, bar->is_closed ? ']' : ')', layout->count_width,
+		(unsigned long long)bar->count, percent);
 	if (layout->bar_width >= BAR_LEAST)
-		bar_draw(out, style, layout, range->count);
+		bar_draw(out, style, layout, bar->count);
 	fputc('\n', out);
+}
+
+void chart__bars(FILE *out, struct chart_style style, const char *heading,
+		 const struct chart_bar *bars, int nr)
+{
+	struct bar_layout layout = bar_layout(style, bars, nr);
+	int label_width = 4 + layout.from_width + layout.to_width;
+	int middle = (label_width + (int)strlen(heading)) / 2, i;
+
+	if (nr <= 0)
+		return;
+	fprintf(out, "%*s%*s  %*s  %10s\n", middle, heading,
+		label_width > middle ? label_width - middle : 0, "", layout.count_width, "count",
+		"cumulative");
+	for (i = 0; i < nr; i++)
+		bar_row(out, style, &layout, &bars[i]);
 }
 
 void chart__histogram(FILE *out, struct chart_style style, const struct hist_range *ranges, int nr)
 {
-	struct bar_layout layout = bar_layout(style, ranges, nr);
-	int label_width = 4 + layout.from_width + layout.to_width, middle = (label_width + 7) / 2;
-	int i;
+	struct chart_bar *bars = nr > 0 ? calloc((size_t)nr, sizeof(*bars)) : NULL;
+	int digits = bar_digits(ranges, nr), i;
 
-	if (nr <= 0)
-		return;
-	fprintf(out, "%*s%*s  %*s  %10s\n", middle, "latency", label_width - middle, "",
-		layout.count_width, "count", "cumulative");
-	for (i = 0; i < nr; i++)
-		bar_row(out, style, &layout, &ranges[i]);
+	for (i = 0; bars && i < nr; i++) {
+		bar_label(&bars[i], &ranges[i], digits);
+		bars[i].count = ranges[i].count;
+		bars[i].cumulative_percent = ranges[i].cumulative_percent;
+	}
+	if (bars)
+		chart__bars(out, style, "latency", bars, nr);
+	free(bars);
 }
 
 /* Buckets per band: half an octave, an octave or two, as the width allows. */
@@ -253,6 +261,13 @@ static uint32_t heat_band_size(struct chart_style style)
 	if (columns >= HEAT_FRAME + 2 * HEAT_OCTAVES)
 		return HIST_SUB / 2;
 	return columns >= HEAT_FRAME + HEAT_OCTAVES ? HIST_SUB : 2 * HIST_SUB;
+}
+
+void chart__bar(FILE *out, struct chart_style style, int width, uint64_t count, uint64_t most)
+{
+	const struct bar_layout layout = { .bar_width = width, .most = most };
+
+	bar_draw(out, style, &layout, count);
 }
 
 /* What is faster than the first band or slower than the last is counted there. */
@@ -318,18 +333,23 @@ static void heat_shade(FILE *out, struct chart_style style, int level)
 }
 
 /* Cold to hot in the 256 colours, one for each level; written only where it changes. */
-static void heat_cells(FILE *out, struct chart_style style, const int *levels, uint32_t nr)
+static void heat_cells(FILE *out, struct chart_style style, const uint64_t *counts, uint32_t nr)
 {
 	static const int colors[HEAT_LEVELS] = { 0, 60, 67, 73, 78, 114, 185, 214, 208, 196 };
+	uint64_t total = 0;
 	int last = 0;
 	uint32_t i;
 
+	for (i = 0; i < nr; i++)
+		total += counts[i];
 	for (i = 0; i < nr; i++) {
-		if (style.color && levels[i] && levels[i] != last) {
-			fprintf(out, "\033[38;5;%dm", colors[levels[i]]);
-			last = levels[i];
+		int level = heat_level(counts[i], total);
+
+		if (style.color && level && level != last) {
+			fprintf(out, "\033[38;5;%dm", colors[level]);
+			last = level;
 		}
-		heat_shade(out, style, levels[i]);
+		heat_shade(out, style, level);
 	}
 	if (last)
 		fputs("\033[0m", out);
@@ -352,15 +372,19 @@ void chart__heat_row(FILE *out, struct chart_style style, double seconds, const 
 {
 	uint32_t size = heat_band_size(style), nr = heat_nr_bands(size), i;
 	uint64_t counts[HEAT_BANDS] = { 0 }, total = 0;
-	int levels[HEAT_BANDS];
 
 	for (i = 0; i < HIST_CELLS; i++) {
 		counts[heat_band(i, size)] += h->slots[i];
 		total += h->slots[i];
 	}
-	for (i = 0; i < nr; i++)
-		levels[i] = heat_level(counts[i], total);
 	heat_time(out, seconds);
-	heat_cells(out, style, levels, nr);
+	heat_cells(out, style, counts, nr);
 	fprintf(out, "| %llu\n", (unsigned long long)total);
+}
+
+void chart__shades(FILE *out, struct chart_style style, const uint64_t *counts, uint32_t nr)
+{
+	fputc('|', out);
+	heat_cells(out, style, counts, nr);
+	fputc('|', out);
 }

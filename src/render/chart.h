@@ -25,11 +25,26 @@ struct chart_style chart__style_of(FILE *out, int color);
  */
 void chart__histogram(FILE *out, struct chart_style style, const struct hist_range *ranges, int nr);
 
+/* The same of anything: bounds are words already. */
+struct chart_bar {
+	char from[32], to[32];
+	bool is_closed; /* `to` is the last value, not the first one behind */
+	uint64_t count;
+	double cumulative_percent;
+};
+void chart__bars(FILE *out, struct chart_style style, const char *heading,
+		 const struct chart_bar *bars, int nr);
+
 /*
  * One row an interval: "     3s | ·░▒▓█   | 1234". Columns are octaves from 1us to 64s, halved
  * where the width allows; shade is the share of the interval's commands in that band.
  */
 void chart__heat_heading(FILE *out, struct chart_style style);
 void chart__heat_row(FILE *out, struct chart_style style, double seconds, const struct hist *h);
+
+/* A bar between its ends, "  |██▌  |": as much of the width as count is of most. */
+void chart__bar(FILE *out, struct chart_style style, int width, uint64_t count, uint64_t most);
+/* A row of shades, "|·░▒▓█ |": each is its count's share of all, as in a heat map. */
+void chart__shades(FILE *out, struct chart_style style, const uint64_t *counts, uint32_t nr);
 
 #endif

@@ -22,7 +22,11 @@ enum cell_kind {
 	CELL_MBPS,     /* real, 10^6 bytes per second: "123.4" */
 	CELL_PERCENT,  /* real, 0…100 */
 	CELL_SECONDS,  /* real, a point in the run: "12.000" */
+	CELL_NUMBER,   /* as CELL_COUNT, but CELL_NO_NUMBER is a number like others */
+	CELL_SIGNED,   /* the same of an int64_t: -12 */
 	CELL_TIME,     /* ns, a point in the run: seconds with nine digits in every format */
+	CELL_REAL,     /* real: as many digits as it takes to read it back, in every format */
+	CELL_ANY,      /* the field is a struct cell: each row has its own kind */
 	CELL_KINDS,
 };
 
@@ -64,7 +68,8 @@ struct table;
 struct table *table__new(FILE *out, enum table_format format, const char *type,
 			 const struct column *const *columns, size_t nr);
 void table__row(struct table *table, const void *row);
-void table__heading_again(struct table *table); /* before the next row */
+void table__fit(struct table *table, const void *row); /* text: makes columns wide enough for it */
+void table__heading_again(struct table *table);	       /* before the next row */
 /*
  * From now on lines wait until there are many: who asks for it says when they are handed over,
  * before anybody else writes to the stream or flushes it.
@@ -79,7 +84,7 @@ void table__free(struct table *table); /* lines that still wait are gone */
  */
 struct object {
 	const char *type;
-	const struct column *parts[3]; /* the last is NULL: objects may share the first */
+	const struct column *parts[4]; /* the last is NULL: objects may share the first */
 };
 
 enum { OBJECT_COLUMNS = 64 }; /* at most; a unit test looks at every command's */
@@ -93,6 +98,10 @@ void object__print_schema(FILE *out, const char *title, const struct object *con
 void text__put_terminal(FILE *out, const char *text);
 void text__put_json(FILE *out, const char *text);
 void text__put_csv(FILE *out, const char *text);
+/* As text__put_terminal, into buf: what does not fit is left out, never half a character. */
+char *text__terminal(char *buf, size_t size, const char *text);
+/* Would a spreadsheet take it for a formula? It begins like one, and is no plain option: -bash. */
+bool text__is_formula(const char *text);
 size_t text__width(const char *text); /* columns that text__put_terminal fills */
 
 /* Numbers into words; each returns buf. */

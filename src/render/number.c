@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "render/column.h"
 
@@ -308,6 +309,18 @@ char *number__real(char *at, double real)
 		return end;
 	*at = '0';
 	return at + 1;
+}
+
+char *number__exact(char *at, double real)
+{
+	int len = 0;
+
+	for (int digits = 15; digits <= 17; digits++) {
+		len = snprintf(at, NUMBER_ROOM, "%.*g", digits, real);
+		if (strtod(at, NULL) == real)
+			break;
+	}
+	return at + len;
 }
 
 /* "12.3k": three significant digits, as a duration has them. */

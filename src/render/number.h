@@ -97,5 +97,7 @@ char *number__rate(char *at, size_t width, double per_s);    /* "0.5" "999" "12.
 char *number__fixed(char *at, size_t width, double real, unsigned int decimals);
 /* A finite number for programs: up to three decimals, no zeros at the end, no "-0". */
 char *number__real(char *at, double real);
+/* A finite number with as many digits as it takes to read it back. */
+char *number__exact(char *at, double real);
 
 #endif

@@ -21,14 +21,18 @@ static const char *schema_type(enum cell_kind kind)
 {
 	switch (kind) {
 	case CELL_TEXT: return "[\"string\",\"null\"]";
+	case CELL_SIGNED: return "[\"integer\",\"null\"]";
 	case CELL_COUNT:
+	case CELL_NUMBER:
 	case CELL_DURATION:
 	case CELL_BYTES: return "[\"integer\",\"null\"],\"minimum\":0";
 	case CELL_RATE:
 	case CELL_MBPS:
 	case CELL_PERCENT:
 	case CELL_SECONDS:
+	case CELL_REAL:
 	case CELL_TIME: return "[\"number\",\"null\"]";
+	case CELL_ANY: return "[\"string\",\"number\",\"null\"]";
 	default: return "\"null\"";
 	}
 }

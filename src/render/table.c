@@ -26,6 +26,7 @@ struct table_column {
 	enum cell_kind
 		way; /* the column's kind; CELL_NONE: getter, real or wide, by the way for any */
 	bool is_last;
+	bool is_left;	/* in text; CELL_ANY: as its first row is */
 	size_t width;	/* in text: the widest so far */
 	size_t from;	/* in a line of text in which every cell fits its column: its place, */
 	uint64_t below; /* and the first number that does not fit */
@@ -52,7 +53,7 @@ struct table {
 static bool cell_is_real(enum cell_kind kind)
 {
 	return kind == CELL_RATE || kind == CELL_MBPS || kind == CELL_PERCENT ||
-	       kind == CELL_SECONDS;
+	       kind == CELL_SECONDS || kind == CELL_REAL;
 }
 
 static struct cell cell_of_number(enum cell_kind kind, uint64_t n)
@@ -70,10 +71,8 @@ static struct cell cell_of_text(const char *text)
 	return (struct cell){ text ? CELL_TEXT : CELL_NONE, .text = text };
 }
 
-static struct cell cell_got(const struct column *column, const void *row)
+static struct cell cell_checked(struct cell cell)
 {
-	struct cell cell = column->get(row);
-
 	if (cell.kind == CELL_TEXT)
 		return cell_of_text(cell.text);
 	return cell_is_real(cell.kind) ? cell_of_real(cell.kind, cell.real) : cell;
@@ -85,11 +84,15 @@ static struct cell cell_of(const struct column *column, const void *row)
 	const void *field = (const char *)row + column->at;
 
 	if (column->get)
-		return cell_got(column, row);
+		return cell_checked(column->get(row));
+	if (column->kind == CELL_ANY)
+		return cell_checked(*(const struct cell *)field);
 	if (column->kind == CELL_TEXT)
 		return cell_of_text(*(const char *const *)field);
 	if (cell_is_real(column->kind))
 		return cell_of_real(column->kind, *(const double *)field);
+	if (column->kind == CELL_SIGNED || column->kind == CELL_NUMBER)
+		return (struct cell){ column->kind, .n = *(const uint64_t *)field };
 	return cell_of_number(column->kind, *(const uint64_t *)field);
 }
 
@@ -98,18 +101,28 @@ struct cell column__cell(const struct column *column, const void *row)
 	return cell_of(column, row);
 }
 
+static char *cell_put_signed(char *at, uint64_t n)
+{
+	if (n >> 63)
+		*at++ = '-';
+	return number__count(at, 0, n >> 63 ? -n : n);
+}
+
 /* Every kind but text, as people read it. */
 static char *cell_put(char *at, struct cell cell)
 {
 	switch (cell.kind) {
-	case CELL_COUNT: return number__count(at, 0, cell.n);
+	case CELL_COUNT:
+	case CELL_NUMBER: return number__count(at, 0, cell.n);
 	case CELL_DURATION: return number__duration(at, 0, cell.n);
 	case CELL_BYTES: return number__bytes(at, 0, cell.n);
 	case CELL_TIME: return number__time(at, 0, cell.n);
+	case CELL_SIGNED: return cell_put_signed(at, cell.n);
 	case CELL_RATE: return number__rate(at, 0, cell.real);
 	case CELL_MBPS: return number__fixed(at, 0, cell.real, 1);
 	case CELL_PERCENT: return mempcpy(number__fixed(at, 0, cell.real, 1), "%", 1);
 	case CELL_SECONDS: return number__fixed(at, 0, cell.real, 3);
+	case CELL_REAL: return number__exact(at, cell.real);
 	default: return mempcpy(at, "-", 1);
 	}
 }
@@ -117,10 +130,14 @@ static char *cell_put(char *at, struct cell cell)
 /* The plain number, the same in JSON and CSV. */
 static char *cell_put_plain(char *at, struct cell cell)
 {
+	if (cell.kind == CELL_REAL)
+		return number__exact(at, cell.real);
 	if (cell_is_real(cell.kind))
 		return number__real(at, cell.real);
 	if (cell.kind == CELL_TIME)
 		return number__time(at, 0, cell.n);
+	if (cell.kind == CELL_SIGNED)
+		return cell_put_signed(at, cell.n);
 	return number__count(at, 0, cell.n);
 }
 
@@ -207,12 +224,11 @@ static void table_put_aligned(FILE *out, const struct table_column *c, const cha
 {
 	size_t width = text__width(words);
 	size_t pad = width < c->width ? c->width - width : 0;
-	bool is_left = c->column->kind == CELL_TEXT;
 
-	if (!is_left)
+	if (!c->is_left)
 		table_put_spaces(out, pad);
 	text__put_terminal(out, words);
-	if (is_left && !c->is_last)
+	if (c->is_left && !c->is_last)
 		table_put_spaces(out, pad);
 }
 
@@ -232,14 +248,25 @@ static void table_widen(struct table_column *c, size_t width)
 		c->way = CELL_NONE;
 }
 
-/* Widened to its first row before, so that it stands over it. */
-static void table_text_heading(struct table *table, const void *row)
+void table__fit(struct table *table, const void *row)
 {
 	struct table_column *c, *end = table->columns + table->nr;
 	char buf[NUMBER_ROOM];
 
-	for (c = table->columns; c < end; c++)
-		table_widen(c, text__width(table_words(cell_of(c->column, row), buf)));
+	for (c = table->columns; c < end; c++) {
+		struct cell cell = cell_of(c->column, row);
+
+		table_widen(c, text__width(table_words(cell, buf)));
+		c->is_left |= c->column->kind == CELL_ANY && cell.kind == CELL_TEXT;
+	}
+}
+
+/* Widened to its first row before, so that it stands over it. */
+static void table_text_heading(struct table *table, const void *row)
+{
+	struct table_column *c, *end = table->columns + table->nr;
+
+	table__fit(table, row);
 	for (c = table->columns; c < end; c++) {
 		table_put_aligned(table->out, c, c->column->header);
 		fputc(c->is_last ? '\n' : ' ', table->out);
@@ -351,7 +378,7 @@ static __attribute__((noinline)) char *table_text_any(struct table *table, struc
 	char buf[NUMBER_ROOM];
 	const char *words;
 
-	if (cell.kind != CELL_TEXT && c->column->kind != CELL_TEXT && c->width <= TABLE_SHORT)
+	if (cell.kind != CELL_TEXT && !c->is_left && c->width <= TABLE_SHORT)
 		return table_text_aligned(c, at, cell);
 	words = table_words(cell, buf);
 	at = table_hand_over(table, at);
@@ -635,6 +662,7 @@ static bool table_add_column(struct table *table, const struct column *column)
 	to->at = column->at;
 	to->len_at = column->len_at;
 	to->way = table_way(column);
+	to->is_left = column->kind == CELL_TEXT;
 	table_widen(to, text__width(column->header));
 	table_widen(to, column->width > 0 ? (size_t)column->width : 0);
 	to->key = table_quoted(",", column->key, ":", &to->key_len);

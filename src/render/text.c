@@ -139,6 +139,32 @@ void text__put_terminal(FILE *out, const char *text)
 	}
 }
 
+char *text__terminal(char *buf, size_t size, const char *text)
+{
+	size_t len, width = 0, at = 0;
+	char one[TEXT_ONE], *end;
+
+	for (; *text; text += len) {
+		end = text_terminal_one(one, text, &len, &width);
+		if (at + (size_t)(end - one) >= size)
+			break;
+		memcpy(buf + at, one, (size_t)(end - one));
+		at += (size_t)(end - one);
+	}
+	buf[at] = 0;
+	return buf;
+}
+
+bool text__is_formula(const char *text)
+{
+	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+				    "0123456789_-./:";
+
+	if (*text == '+' || *text == '-')
+		return text[strspn(text + 1, plain) + 1];
+	return *text == '=' || *text == '@';
+}
+
 size_t text__width(const char *text)
 {
 	size_t width = 0, len;

@@ -106,6 +106,19 @@ static inline __u64 hist_slot_from(__u32 slot)
 	return (__u64)(HIST_SUB + (slot & (HIST_SUB - 1))) << e;
 }
 
+/* The same buckets without a top: of any 64-bit value. */
+enum { HIST_WIDE_SLOTS = (64 - HIST_SUB_BITS + 1) * HIST_SUB };
+
+static inline __u32 hist_wide_slot(__u64 v)
+{
+	__u32 e;
+
+	if (v < HIST_SUB)
+		return (__u32)v;
+	e = hist_log2(v) - HIST_SUB_BITS;
+	return (e << HIST_SUB_BITS) + (__u32)(v >> e);
+}
+
 /*
  * nvme_latency's scale, in whole microseconds: [min, min + 2^shift), then each bucket ends at twice
  * the distance from min. Below min and past the top are buckets of their own, never dropped.

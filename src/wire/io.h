@@ -7,6 +7,7 @@
 #define IOSONAR_WIRE_IO_H
 
 #include <linux/types.h>
+#include "wire/file.h"
 #include "wire/hist.h"
 
 enum {
@@ -40,6 +41,7 @@ enum io_state {
 	IO_REQUEUED =
 		5,   /* requeued before it reached the device: its next setup is the same attempt */
 	IO_DONE = 6, /* with stages: the driver has its answer, block_rq_complete will end it */
+	IO_FAILED = 7, /* likewise, and the answer is an error that is never retried */
 };
 
 struct io_slot {
@@ -76,7 +78,7 @@ struct io_slot_more {
 	__u16 device; /* as in a record; true as long as the slot's queue is */
 	__u16 qid;
 	__u16 cid;
-	__u16 status; /* of a command that is parked */
+	__u16 status; /* of a command that is parked, or has failed */
 };
 _Static_assert(sizeof(struct io_slot_more) == sizeof(struct io_slot), "one offset finds both");
 
@@ -91,7 +93,8 @@ struct io_slot_stages {
 	__u16 pad;
 	__u32 kernel_stack, user_stack; /* of a command that no bio asked for */
 	__u32 tid;
-	__u32 pad2;
+	__u16 device; /* as in struct io_slot_more */
+	__u16 pad2;
 	__u64 cgroup;
 };
 _Static_assert(sizeof(struct io_slot_stages) == sizeof(struct io_slot), "one offset finds both");
@@ -101,7 +104,13 @@ _Static_assert(sizeof(struct io_slot_stages) == sizeof(struct io_slot), "one off
  * soon: a cell that is free keeps its key until another bio needs it.
  */
 struct io_bio {
-	__u64 key; /* struct bio * */
+	/* First: an atomic addition to what has an offset costs two instructions more. */
+	__u32 claim; /* held while a cell changes its bio, or its parts are counted */
+	__u8 busy;   /* it has not ended */
+	__u8 op;
+	__u8 is_part;  /* it was cut off the front of the one above */
+	__u8 is_ended; /* it has, but parts of it have not */
+	__u64 key;     /* struct bio * */
 	__u64 queued_ns, got_ns;
 	/* As in struct io_stages, so that whole words are copied. */
 	__u64 cgroup, inode;
@@ -111,15 +120,11 @@ struct io_bio {
 	__u64 sector; /* as it was submitted */
 	__u32 bytes;
 	__u32 pid;
-	__u32 claim; /* held while a cell changes its bio, or its parts are counted */
-	__u8 busy;   /* it has not ended */
-	__u8 op;
-	__u8 is_part;  /* it was cut off the front of `whole` */
-	__u8 is_ended; /* it has, but parts of it have not */
-	__u64 whole;
+	__u64 above;	   /* else: of which a volume made it; 0: none */
 	__u32 nr_parts;	   /* cut off from it, not ended */
 	__u32 is_of_group; /* --cgroup means its owner */
-	__u64 room[2];
+	__u64 below_ns;	   /* of a volume's: the first that was made of it was submitted, */
+	__u64 back_ns;	   /* the last one so far ended; 0: none */
 };
 _Static_assert(sizeof(struct io_bio) == 128, "a power of two");
 
@@ -146,10 +151,11 @@ struct io_key {
 	__u64 packed; /* 0: free */
 	__u64 cgroup;
 	__u64 comm[2];
+	__u64 inode;
+	__u32 file_dev;
 	__u32 pid;
-	__u32 pad;
 };
-_Static_assert(sizeof(struct io_key) == 40, "no holes");
+_Static_assert(sizeof(struct io_key) == 48, "no holes");
 
 enum io_key_shift {
 	IO_KEY_DEVICE = 0, /* 12 bits */
@@ -257,20 +263,45 @@ static inline __u32 io_key_home(__u32 key)
 	return hash >> 24 ^ hash >> 12;
 }
 
-/* Marks of the tables whose map user space puts into the programs' instructions. */
-#define IO_MARK_SLOTS "1"
-#define IO_MARK_ROWS  "2"
-#define IO_MARK_BIOS  "3"
+/*
+ * Constants of programs that user space completes before they are loaded: the upper half is one of
+ * these marks. Of a table the lower half says which, and the map's address takes its place; of a
+ * setting, where in struct io_settings it is and how large, and its value does.
+ */
+#define IO_MARK_TABLE	0x10ca7ab1ULL
+#define IO_MARK_SETTING 0x10ca5e77ULL
+
+enum io_table_nr {
+	IO_TABLE_SLOTS,
+	IO_TABLE_ROWS,
+	IO_TABLE_BIOS,
+	IO_TABLE_LADDERS,
+	IO_NR_TABLES,
+};
+
+#define IO_MARKED_SETTING(at, size) (IO_MARK_SETTING << 32 | (at) << 8 | (size))
+
+static inline __u32 io_marked_at(__u32 lower)
+{
+	return lower >> 8;
+}
+
+static inline __u32 io_marked_size(__u32 lower)
+{
+	return lower & 0xff;
+}
 
 /*
  * What user space decides before the programs are loaded: read-only then, so what is off costs no
  * branch. One struct, so that one address serves all.
  */
 struct io_settings {
-	__u64 filter_cgroup;	/* 0: none */
-	__u64 filter_comm[2];	/* 0: none */
-	__u64 wanted_ops[4][4]; /* a bit per operation, by kind */
-	__u64 min_ns;		/* --min */
+	__u64 filter_cgroup;	   /* 0: none */
+	__u64 filter_comm[2];	   /* 0: none */
+	__u64 wanted_ops[4][4];	   /* a bit per operation, by kind */
+	__u64 min_ns;		   /* --min */
+	__u64 senders[NR_SENDERS]; /* 0: not known, or not there */
+	__u64 dm_end;		   /* what ends a bio that dm made; 0: nobody asks */
 	__u64 zoom_min_us;
 	__u32 zoom_shift;
 	__u32 slot_mask;   /* of byte offsets: (nr - 1) * sizeof(struct io_slot) */
@@ -278,18 +309,21 @@ struct io_settings {
 	__u32 row_of_mask; /* of their byte offsets */
 	__u32 key_mask;
 	__u32 nr_cpus;
-	__u32 cpu_rows;	  /* of the pool, for each CPU */
-	__u32 rows_end;	  /* in bytes, less one row: a row's offset is not above */
-	__u32 more_at;	  /* byte offset of struct io_slot_more's from the slots */
-	__u32 stages_at;  /* byte offset of struct io_slot_stages' from the slots */
-	__u32 bio_mask;	  /* of byte offsets: (nr - 1) * sizeof(struct io_bio) */
-	__u32 cpu_at;	  /* byte offset of struct io_cpu's */
-	__u32 cpu_mask;	  /* of their byte offsets */
-	__u32 filter_pid; /* 0: none */
-	__u32 slowest_nr; /* how many are wanted */
+	__u32 cpu_rows;	    /* of the pool, for each CPU */
+	__u32 rows_end;	    /* in bytes, less one row: a row's offset is not above */
+	__u32 more_at;	    /* byte offset of struct io_slot_more's from the slots */
+	__u32 stages_at;    /* byte offset of struct io_slot_stages' from the slots */
+	__u32 bio_mask;	    /* of byte offsets: (nr - 1) * sizeof(struct io_bio) */
+	__u32 cpu_at;	    /* byte offset of struct io_cpu's */
+	__u32 cpu_mask;	    /* of their byte offsets */
+	__u32 ladder_bytes; /* of each CPU's ring of ladders; 0: there are none */
+	__u32 ladder_mask;  /* of byte offsets of its cells */
+	__u32 filter_pid;   /* 0: none */
+	__u32 slowest_nr;   /* how many are wanted */
 	/* Bits of rq->cmd_flags, numbered by this kernel's BTF; rare: these or passthrough. */
 	__u32 integrity_flag, fua_flag, rare_flags;
 	__u32 noretry_flags; /* any of them: an error ends the command */
+	__u32 swap_flag, metadata_flag;
 	__u32 filter_cgroup_level;
 	__u32 wanted_nsid, wanted_qid;
 	__s32 wanted_ctrl;
@@ -298,8 +332,9 @@ struct io_settings {
 	__u32 nvme_result_at, nvme_flags_at;	 /* .result and .flags */
 	__u32 nvme_ctrl_at;			 /* from the request to nvme_request.ctrl */
 	__u32 nvme_instance_at, nvme_admin_q_at; /* in nvme_ctrl */
+	__u32 dm_clone_at, dm_io_at, dm_bio_at;	 /* in dm_target_io, twice, and in dm_io */
 	__u8 follow_all;			 /* a device nobody spoke of is wanted: no -d */
-	__u8 by_size, by_queue, by_cpu, by_pid, by_comm, by_cgroup;
+	__u8 by_size, by_queue, by_cpu, by_pid, by_comm, by_cgroup, by_file;
 	__u8 filter_op, filter_nsid, filter_qid, filter_ctrl, filter_sectors;
 	__u8 not_rows_alone; /* --min, --failed or records */
 	__u8 only_failed;
@@ -315,9 +350,10 @@ struct io_settings {
 	__u8 depths;			 /* commands in flight are counted by device */
 	__u8 slowest;			 /* records of those above slow.from_ns only */
 	__u8 bios;			 /* records are of bios, not of commands */
+	__u8 troubles;			 /* records of attempts that failed */
+	__u8 only_troubled;		 /* no record of a command that was never in trouble */
 	__u8 bio_queue_argument;	 /* events of bios have the queue as their first argument */
 	__u8 task_pointer;		 /* bpf_get_current_task_btf is there (5.11) */
-	__u8 pad[3];
 };
 
 /*
@@ -351,6 +387,7 @@ struct io_counters {
 	__u64 stack_failed;   /* stacks that could not be taken */
 	__u64 no_bio;	      /* bios that found their table full: commands without stages */
 	__u64 parked;	      /* errors that a retry may follow; counted with records only */
+	__u64 no_file;	      /* bios of files whose names found no room */
 };
 
 #endif

@@ -14,7 +14,24 @@ enum record_what {
 	RECORD_SUBMIT =
 		1,	/* --split: it was built; last_ns is now, end_ns, status and result are 0 */
 	RECORD_BIO = 2, /* a bio ended; first_ns and last_ns are when it was submitted */
+	RECORD_ATTEMPT = 3,   /* an attempt failed with this status at end_ns; another follows */
+	RECORD_CANCELLED = 4, /* the driver waited no longer; the command's end follows */
+	RECORD_TIMEOUT = 5,   /* the driver waited too long, until end_ns; it is still in flight */
+	RECORD_EVENT = 6, /* no command: op is an enum record_event, cdw10[0] its value, end_ns when
+			   */
 };
+
+/* What happens to controllers and disks. */
+enum record_event {
+	EVENT_ASYNC = 1,     /* its controller's asynchronous event: completion dword 0 */
+	EVENT_STATE = 2,     /* the controller's new state, as the kernel numbers them */
+	EVENT_TIMEOUT = 3,   /* the driver waited too long for this command */
+	EVENT_GONE = 4,	     /* it was removed */
+	EVENT_APPEARED = 5,  /* it is new */
+	EVENT_CONNECTED = 6, /* the controller was reset and works again */
+};
+
+enum { RECORD_NO_DEVICE = 0xffff };
 
 enum record_flag {
 	RECORD_PASSTHROUGH = 1, /* an ioctl or io_uring sent it past the block layer */
@@ -24,6 +41,7 @@ enum record_flag {
 	RECORD_FUA = 16,	/* other disks: to stable storage; NVMe has it in CDW12 */
 	RECORD_STAGES = 32,	/* a struct io_stages follows: wire/stage.h */
 	RECORD_OWNED = 64,	/* pid and comm are of the task that submitted its first bio */
+	RECORD_TROUBLED = 128,	/* it was handed back before the device saw it, or cancelled */
 };
 
 /* A status as the programs send it; user space makes errnos of the second kind. */
@@ -38,7 +56,8 @@ struct io_record {
 	__u64 first_ns; /* CLOCK_MONOTONIC */
 	__u64 last_ns;	/* issue of the attempt that ended it */
 	__u64 end_ns;
-	__u64 result;	/* NVMe: completion queue entry, dwords 0 and 1; 0 if it failed */
+	__u64 result;	/* NVMe: completion queue entry, dwords 0 and 1; 0 if it failed. Of a bio
+			   that a volume made: when the one was submitted that it was made of */
 	__u32 cdw10[6]; /* NVMe: command dwords 10 to 15; other disks: first sector in [0], [1] */
 	__u32 nsid;	/* NVMe */
 	__u32 bytes;

@@ -10,9 +10,11 @@
 #include "wire/record.h"
 
 struct io_stages {
-	__u64 queued_ns;    /* its first bio was submitted: block_bio_queue */
-	__u64 got_ns;	    /* that bio got a request: block_getrq */
-	__u64 inserted_ns;  /* the request went to the scheduler: block_rq_insert */
+	__u64 queued_ns;   /* its first bio was submitted: block_bio_queue */
+	__u64 got_ns;	   /* that bio got a request: block_getrq */
+	__u64 inserted_ns; /* the request went to the scheduler: block_rq_insert */
+	/* Of a bio that no command carried: the first of those that a volume made of it was
+	   submitted, the last of them ended. Else: */
 	__u64 issued_ns;    /* NVMe: the last attempt went to the driver's queue: block_rq_issue */
 	__u64 reaped_ns;    /* NVMe over PCI: its answer was found: nvme_sq */
 	__u64 done_ns;	    /* NVMe: the request ended, and its bios: block_rq_complete */
@@ -29,6 +31,35 @@ struct io_stages {
 	__u16 nr_bios;
 };
 _Static_assert(sizeof(struct io_stages) == 88, "no holes");
+
+/*
+ * A command's way in times alone, from its first attempt, which succeeded: what a record with
+ * stages is made of where nobody asks for more. A cell of a ring per CPU that user space maps.
+ */
+struct io_ladder {
+	__u64 queued_ns, got_ns, inserted_ns, issued_ns, reaped_ns, done_ns; /* as above */
+	__u64 first_ns, end_ns;						     /* as in a record */
+	/* As in a slot, from its key_nr on. */
+	__u16 key_nr;
+	__u8 kind, op, sized_shift, flags, attempts, state;
+	__u32 bytes;
+	__u32 device;
+	__u64 pad[6];
+};
+_Static_assert(sizeof(struct io_ladder) == 128, "a power of two");
+
+/*
+ * The ring's cells follow. The programs have filled those before head, user space has read those
+ * before tail; the claim is held while a cell is filled.
+ */
+struct io_ladders {
+	__u32 claim;
+	__u32 pad[13];
+	__u64 head;
+	__u64 tail;
+	__u64 pad2[7];
+};
+_Static_assert(sizeof(struct io_ladders) == sizeof(struct io_ladder), "one cell more");
 
 /* A stack, sent once, before the first record that has its number. */
 enum { STACK_FRAMES = 127 }; /* as many as a kernel takes by default */

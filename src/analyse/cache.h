@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * cache.h: rows of the page cache: what --by tells apart is added up, intervals are differences of
+ * two readings, rows are sorted by what is asked, and the ledger says whether they add up. Pure.
+ */
+#ifndef IOSONAR_ANALYSE_CACHE_H
+#define IOSONAR_ANALYSE_CACHE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "wire/cache.h"
+
+enum cache_by {
+	CACHE_BY_COMM,
+	CACHE_BY_PID,
+	CACHE_BY_FILE,
+	CACHE_BY_CGROUP,
+	CACHE_BY_DEV,
+	CACHE_BY_OP,
+	NR_CACHE_BY
+};
+
+/* How accesses are seen. */
+enum cache_method {
+	CACHE_BY_FENTRY,      /* start and end of every request */
+	CACHE_BY_KPROBES,     /* likewise; of writes only the start */
+	CACHE_BY_TRACEPOINTS, /* not at all: only what comes and goes */
+};
+
+struct cache_tags {
+	uint64_t inode, cgroup;
+	char comm[CACHE_COMM_LEN];
+	uint32_t dev, pid;
+	int op;	    /* enum cache_op, or -1: all */
+	bool other; /* keys that found no room */
+};
+
+/* What the collector says of itself. Pages as the kernel counts them; UINT64_MAX: not known. */
+struct cache_about {
+	enum cache_method method;
+	char unseen[256]; /* functions that this kernel does not show */
+	uint64_t page_bytes;
+	uint64_t cached_before, cached_after;
+	bool filtered; /* some of it was not wanted */
+};
+
+/* What pages were, and where they went. */
+struct cache_sums {
+	uint64_t accesses, hits, ra_hits, misses, allocated;
+	uint64_t added, demanded, readahead, other;
+	uint64_t dirtied, written;
+	uint64_t removed, evicted, truncated, unused;
+};
+
+struct cache_sum {
+	struct cache_tags tags;
+	uint64_t now[NR_CACHE_COUNTS], before[NR_CACHE_COUNTS];
+};
+
+struct cache_table {
+	struct cache_sum *sums;
+	size_t nr, room;
+	size_t next; /* where the next row is, if they come in the order of the last reading */
+	struct cache_sum total;
+};
+
+/* What is not in the mask of enum cache_by is told apart no longer. */
+void cache_tags__mask(struct cache_tags *tags, uint32_t by);
+
+void cache_table__free(struct cache_table *table);
+/* A reading: begin, add every row, then ask; the next one begins where this one is. */
+void cache_table__begin(struct cache_table *table);
+int cache_table__add(struct cache_table *table, const struct cache_tags *tags,
+		     const uint64_t counts[NR_CACHE_COUNTS]); /* -ENOMEM */
+/* Since the last reading; whole: since the start. */
+void cache_sum__take(const struct cache_sum *sum, bool whole, struct cache_sums *sums);
+double cache_sums__hit_percent(const struct cache_sums *sums); /* no accesses: not a number */
+
+/* What rows are sorted by, most first. */
+enum cache_sort {
+	CACHE_SORT_MISSES,
+	CACHE_SORT_ACCESSES,
+	CACHE_SORT_HITS,
+	CACHE_SORT_RA_HITS,
+	CACHE_SORT_READAHEAD,
+	CACHE_SORT_UNUSED,
+	CACHE_SORT_DIRTIED,
+	CACHE_SORT_WRITTEN,
+	CACHE_SORT_EVICTED,
+};
+/* order: nr of table->nr places; those of rows that are all 0 are left out. Returns how many. */
+size_t cache_table__sort(const struct cache_table *table, enum cache_sort by, bool whole,
+			 const struct cache_sum **order);
+
+struct cache_losses {
+	uint64_t no_task, no_key, unclosed, ra_lost, no_file, skipped;
+	uint64_t events, events_lost; /* of the first, the second found the ring full */
+	uint64_t no_cause;	      /* what a command brought, and was not told */
+};
+
+/*
+ * accesses = hits + ra_hits + misses, each counted where it happens;
+ * added = demanded + readahead + other; removed = evicted + truncated;
+ * added - removed = change, which the kernel counts itself.
+ */
+struct cache_ledger {
+	struct cache_sums sums;
+	struct cache_losses losses;
+	int64_t grown;	/* added - removed */
+	int64_t change; /* as the kernel counts; with change_known */
+	bool change_known;
+	uint64_t unaccounted; /* what does not add up */
+	uint64_t lost;
+};
+void cache_ledger__settle(struct cache_ledger *ledger);
+
+#endif

@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#define _GNU_SOURCE /* qsort_r */
+#include "analyse/call_graph.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { GRAPH_LEAST = 64 }; /* places of the index: a power of two, at most half are taken */
+
+struct call_graph {
+	struct call_node *nodes; /* room for half of the index */
+	uint32_t nr;
+	uint32_t *index; /* by parent and what it is; a node's number + 1, 0: free */
+	size_t room;
+	uint32_t first; /* made by sort */
+};
+
+/* ---- nodes ---- */
+
+struct graph_key {
+	uint32_t parent, function;
+	const char *name; /* NULL: a function */
+};
+
+static uint64_t key_hash(const struct graph_key *key)
+{
+	uint64_t h = ((uint64_t)key->parent << 32 | key->function) * 0x9e3779b97f4a7c15ull;
+
+	for (const char *c = key->name; c && *c; c++)
+		h = (h ^ (unsigned char)*c) * 0x100000001b3ull;
+	return h >> 20;
+}
+
+static bool key_is_of(const struct graph_key *key, const struct call_node *node)
+{
+	if (node->parent != key->parent || !node->name != !key->name)
+		return false;
+	return key->name ? !strcmp(node->name, key->name) : node->function == key->function;
+}
+
+/* Where it is, or where it belongs. */
+static uint32_t *graph_place(const struct call_graph *g, const struct graph_key *key)
+{
+	size_t at = (size_t)key_hash(key) & (g->room - 1);
+
+	while (g->index[at] && !key_is_of(key, &g->nodes[g->index[at] - 1]))
+		at = (at + 1) & (g->room - 1);
+	return &g->index[at];
+}
+
+static int graph_grow(struct call_graph *g)
+{
+	size_t room = g->room ? 2 * g->room : GRAPH_LEAST;
+	struct call_node *nodes =
+		room / 2 < CALL_NODE_NONE ? reallocarray(g->nodes, room / 2, sizeof(*nodes)) : NULL;
+	uint32_t *index = calloc(room, sizeof(*index));
+
+	if (nodes)
+		g->nodes = nodes;
+	if (!nodes || !index) {
+		free(index);
+		return -ENOMEM;
+	}
+	free(g->index);
+	g->index = index;
+	g->room = room;
+	for (uint32_t i = 0; i < g->nr; i++) {
+		const struct graph_key key = { nodes[i].parent, nodes[i].function, nodes[i].name };
+
+		*graph_place(g, &key) = i + 1;
+	}
+	return 0;
+}
+
+static int graph_new_node(struct call_graph *g, const struct graph_key *key)
+{
+	char *name = key->name ? strdup(key->name) : NULL;
+
+	if (key->name && !name)
+		return -ENOMEM;
+	g->nodes[g->nr++] = (struct call_node){
+		.name = name,
+		.function = key->function,
+		.parent = key->parent,
+		.depth = key->parent == CALL_NODE_NONE ? 0 : g->nodes[key->parent].depth + 1,
+		.first_child = CALL_NODE_NONE,
+		.next = CALL_NODE_NONE,
+	};
+	return 0;
+}
+
+/* CALL_NODE_NONE: out of memory. */
+static uint32_t graph_node(struct call_graph *g, const struct graph_key *key)
+{
+	uint32_t *place;
+
+	if (2 * ((size_t)g->nr + 1) > g->room && graph_grow(g))
+		return CALL_NODE_NONE;
+	place = graph_place(g, key);
+	if (!*place) {
+		if (graph_new_node(g, key))
+			return CALL_NODE_NONE;
+		*place = g->nr;
+	}
+	return *place - 1;
+}
+
+struct call_graph *call_graph__new(void)
+{
+	struct call_graph *g = calloc(1, sizeof(*g));
+
+	if (g && !graph_grow(g))
+		return g;
+	call_graph__free(g);
+	return NULL;
+}
+
+void call_graph__free(struct call_graph *g)
+{
+	if (!g)
+		return;
+	for (uint32_t i = 0; i < g->nr; i++)
+		free((char *)g->nodes[i].name);
+	free(g->nodes);
+	free(g->index);
+	free(g);
+}
+
+/* ---- calls ---- */
+
+static void node_add_time(struct call_node *node, uint64_t ns)
+{
+	node->min_ns = node->timed && node->min_ns < ns ? node->min_ns : ns;
+	node->max_ns = node->max_ns > ns ? node->max_ns : ns;
+	node->total_ns += ns;
+	node->self_ns += ns;
+	node->timed++;
+}
+
+/* Who has a time loses what is known of those inside. */
+static void graph_take_from_outer(struct call_graph *g, const struct call *call, uint32_t node,
+				  uint64_t ns)
+{
+	do {
+		call = call->parent;
+		node = g->nodes[node].parent;
+	} while (call && !call->end_ns);
+	if (call)
+		g->nodes[node].self_ns -= ns;
+}
+
+static void graph_count(struct call_graph *g, const struct call *call, uint32_t node)
+{
+	const uint64_t ns = call->end_ns - call->start_ns;
+
+	g->nodes[node].count++;
+	if (!call->end_ns)
+		return;
+	node_add_time(&g->nodes[node], ns);
+	graph_take_from_outer(g, call, node, ns);
+}
+
+/* A group is as large as what is in it, so it has no self. */
+static void graph_count_group(struct call_graph *g, const struct call *root, uint32_t node)
+{
+	g->nodes[node].count++;
+	if (!root->end_ns)
+		return;
+	node_add_time(&g->nodes[node], root->end_ns - root->start_ns);
+	g->nodes[node].self_ns = 0;
+}
+
+/* Where a walk through a tree is: a call, and the node of whom it is in. */
+struct graph_walk {
+	const struct call *root, *call; /* call: NULL: it is over */
+	uint32_t parent;
+};
+
+static void walk_in(struct graph_walk *walk, uint32_t node)
+{
+	walk->call = walk->call->first;
+	walk->parent = node;
+}
+
+static void walk_on(struct graph_walk *walk, const struct call_graph *g)
+{
+	while (walk->call != walk->root && !walk->call->next) {
+		walk->call = walk->call->parent;
+		walk->parent = g->nodes[walk->parent].parent;
+	}
+	walk->call = walk->call == walk->root ? NULL : walk->call->next;
+}
+
+static int graph_step(struct call_graph *g, struct graph_walk *walk,
+		      const struct call_limits *limits)
+{
+	const struct graph_key key = { walk->parent, walk->call->function, NULL };
+	uint32_t node;
+
+	if (!call__is_within(walk->call, limits)) {
+		walk_on(walk, g);
+		return 0;
+	}
+	node = graph_node(g, &key);
+	if (node == CALL_NODE_NONE)
+		return -ENOMEM;
+	graph_count(g, walk->call, node);
+	if (walk->call->first)
+		walk_in(walk, node);
+	else
+		walk_on(walk, g);
+	return 0;
+}
+
+static int graph_walk(struct call_graph *g, struct graph_walk *walk,
+		      const struct call_limits *limits)
+{
+	int err = 0;
+
+	while (!err && walk->call)
+		err = graph_step(g, walk, limits);
+	return err;
+}
+
+int call_graph__add(struct call_graph *g, const struct call *root, const char *group,
+		    const struct call_limits *limits)
+{
+	const struct graph_key key = { CALL_NODE_NONE, 0, group };
+	struct graph_walk walk = { root, root, CALL_NODE_NONE };
+
+	if (!call__is_within(root, limits))
+		return 0;
+	if (group) {
+		walk.parent = graph_node(g, &key);
+		if (walk.parent == CALL_NODE_NONE)
+			return -ENOMEM;
+		graph_count_group(g, root, walk.parent);
+	}
+	return graph_walk(g, &walk, limits);
+}
+
+/* ---- its order ---- */
+
+/* The last one first: each will be put before those that are there. */
+static int node_compare(const void *left, const void *right, void *nodes)
+{
+	const struct call_node *a = (struct call_node *)nodes + *(const uint32_t *)left;
+	const struct call_node *b = (struct call_node *)nodes + *(const uint32_t *)right;
+
+	if (a->total_ns != b->total_ns)
+		return a->total_ns < b->total_ns ? -1 : 1;
+	if (a->count != b->count)
+		return a->count < b->count ? -1 : 1;
+	return a < b ? 1 : -(a > b); /* who came first */
+}
+
+static void graph_link(struct call_graph *g, const uint32_t *order)
+{
+	g->first = CALL_NODE_NONE;
+	for (uint32_t i = 0; i < g->nr; i++)
+		g->nodes[i].first_child = CALL_NODE_NONE;
+	for (uint32_t i = 0; i < g->nr; i++) {
+		struct call_node *node = &g->nodes[order[i]];
+		uint32_t *first = node->parent == CALL_NODE_NONE
+					  ? &g->first
+					  : &g->nodes[node->parent].first_child;
+
+		node->next = *first;
+		*first = order[i];
+	}
+}
+
+int call_graph__sort(struct call_graph *g, uint32_t *first)
+{
+	uint32_t *order = calloc(g->nr + 1, sizeof(*order));
+
+	if (!order)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < g->nr; i++)
+		order[i] = i;
+	qsort_r(order, g->nr, sizeof(*order), node_compare, g->nodes);
+	graph_link(g, order);
+	free(order);
+	*first = g->first;
+	return 0;
+}
+
+const struct call_node *call_graph__nodes(const struct call_graph *g, uint32_t *nr)
+{
+	*nr = g->nr;
+	return g->nodes;
+}
+
+uint32_t call_graph__next(const struct call_graph *g, uint32_t node)
+{
+	if (g->nodes[node].first_child != CALL_NODE_NONE)
+		return g->nodes[node].first_child;
+	while (node != CALL_NODE_NONE && g->nodes[node].next == CALL_NODE_NONE)
+		node = g->nodes[node].parent;
+	return node == CALL_NODE_NONE ? CALL_NODE_NONE : g->nodes[node].next;
+}
+
+/* ---- by function ---- */
+
+static bool node_is_inside_itself(const struct call_graph *g, uint32_t node)
+{
+	uint32_t outer = g->nodes[node].parent;
+
+	while (outer != CALL_NODE_NONE &&
+	       (g->nodes[outer].name || g->nodes[outer].function != g->nodes[node].function))
+		outer = g->nodes[outer].parent;
+	return outer != CALL_NODE_NONE;
+}
+
+static int sum_compare(const void *a, const void *b)
+{
+	const struct call_sum *left = a, *right = b;
+
+	return left->function < right->function ? -1 : left->function > right->function;
+}
+
+static int edge_compare(const void *a, const void *b)
+{
+	const struct call_edge *left = a, *right = b;
+
+	if (left->from != right->from)
+		return left->from < right->from ? -1 : 1;
+	return left->to < right->to ? -1 : left->to > right->to;
+}
+
+static void sums_merge(struct call_sums *s)
+{
+	size_t nr = 0;
+
+	qsort(s->sums, s->nr, sizeof(*s->sums), sum_compare);
+	for (size_t i = 0; i < s->nr; i++) {
+		const struct call_sum sum = s->sums[i];
+
+		if (!nr || sum_compare(&s->sums[nr - 1], &sum)) {
+			s->sums[nr++] = sum;
+			continue;
+		}
+		s->sums[nr - 1].count += sum.count;
+		s->sums[nr - 1].total_ns += sum.total_ns;
+		s->sums[nr - 1].self_ns += sum.self_ns;
+	}
+	s->nr = nr;
+}
+
+static void edges_merge(struct call_sums *s)
+{
+	size_t nr = 0;
+
+	qsort(s->edges, s->nr_edges, sizeof(*s->edges), edge_compare);
+	for (size_t i = 0; i < s->nr_edges; i++) {
+		const struct call_edge edge = s->edges[i];
+
+		if (!nr || edge_compare(&s->edges[nr - 1], &edge)) {
+			s->edges[nr++] = edge;
+			continue;
+		}
+		s->edges[nr - 1].count += edge.count;
+		s->edges[nr - 1].total_ns += edge.total_ns;
+	}
+	s->nr_edges = nr;
+}
+
+static void sums_take(struct call_sums *s, const struct call_graph *g, uint32_t i)
+{
+	const struct call_node *node = &g->nodes[i];
+	const bool is_outer = node->parent == CALL_NODE_NONE || g->nodes[node->parent].name;
+
+	if (node->name)
+		return;
+	s->sums[s->nr++] = (struct call_sum){
+		.function = node->function,
+		.count = node->count,
+		.total_ns = node_is_inside_itself(g, i) ? 0 : node->total_ns,
+		.self_ns = node->self_ns,
+	};
+	if (!is_outer)
+		s->edges[s->nr_edges++] = (struct call_edge){
+			.from = g->nodes[node->parent].function,
+			.to = node->function,
+			.count = node->count,
+			.total_ns = node->total_ns,
+		};
+}
+
+int call_graph__sums(const struct call_graph *g, struct call_sums *s)
+{
+	*s = (struct call_sums){
+		.sums = calloc(g->nr + 1, sizeof(*s->sums)),
+		.edges = calloc(g->nr + 1, sizeof(*s->edges)),
+	};
+	if (!s->sums || !s->edges) {
+		call_sums__free(s);
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < g->nr; i++)
+		sums_take(s, g, i);
+	sums_merge(s);
+	edges_merge(s);
+	return 0;
+}
+
+void call_sums__free(struct call_sums *s)
+{
+	free(s->sums);
+	free(s->edges);
+	*s = (struct call_sums){ 0 };
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "analyse/numbers.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+static int numbers_add(struct numbers *numbers, union numbers_value value)
+{
+	size_t room = numbers->room + numbers->room / 2 + 64;
+	union numbers_value *values;
+
+	if (numbers->nr == numbers->room) {
+		values = reallocarray(numbers->values, room, sizeof(*values));
+		if (!values)
+			return -ENOMEM;
+		numbers->values = values;
+		numbers->room = room;
+	}
+	numbers->values[numbers->nr++] = value;
+	return 0;
+}
+
+int numbers__add_whole(struct numbers *numbers, int64_t value)
+{
+	if (numbers->is_real)
+		return numbers_add(numbers, (union numbers_value){ .real = (double)value });
+	return numbers_add(numbers, (union numbers_value){ .whole = value });
+}
+
+/* From the first real value on, all are. */
+static void numbers_make_real(struct numbers *numbers)
+{
+	for (size_t i = 0; i < numbers->nr; i++)
+		numbers->values[i].real = (double)numbers->values[i].whole;
+	numbers->is_real = true;
+}
+
+int numbers__add_real(struct numbers *numbers, double value)
+{
+	if (isnan(value))
+		return -EINVAL;
+	if (!numbers->is_real)
+		numbers_make_real(numbers);
+	return numbers_add(numbers, (union numbers_value){ .real = value });
+}
+
+void numbers__free(struct numbers *numbers)
+{
+	free(numbers->values);
+	*numbers = (struct numbers){ 0 };
+}
+
+static int numbers_compare_whole(const void *a, const void *b)
+{
+	int64_t x = ((const union numbers_value *)a)->whole;
+	int64_t y = ((const union numbers_value *)b)->whole;
+
+	return (x > y) - (x < y);
+}
+
+static int numbers_compare_real(const void *a, const void *b)
+{
+	double x = ((const union numbers_value *)a)->real;
+	double y = ((const union numbers_value *)b)->real;
+
+	return (x > y) - (x < y);
+}
+
+/* From 1 to nr. 0.7 x 10 is not 7 to a computer: what is that near to a rank is that rank. */
+static size_t numbers_rank(size_t nr, double part)
+{
+	double exact = part * (double)nr, rank = ceil(exact);
+
+	if (exact - floor(exact) < (double)nr * 1e-15)
+		rank = floor(exact);
+	if (rank < 1)
+		return 1;
+	return rank < (double)nr ? (size_t)rank : nr;
+}
+
+bool numbers__percentile(struct numbers *numbers, double part, union numbers_value *value)
+{
+	if (!numbers->nr)
+		return false;
+	qsort(numbers->values, numbers->nr, sizeof(*numbers->values),
+	      numbers->is_real ? numbers_compare_real : numbers_compare_whole);
+	*value = numbers->values[numbers_rank(numbers->nr, part) - 1];
+	return true;
+}
+
+size_t numbers__octave(double value)
+{
+	int exponent;
+
+	if (value < 0)
+		return 0;
+	if (value < 1)
+		return 1;
+	if (isinf(value))
+		return NUMBERS_OCTAVES - 1;
+	frexp(value, &exponent); /* value < 2^exponent, and at least half of it */
+	return exponent + 1 < NUMBERS_OCTAVES ? (size_t)exponent + 1 : NUMBERS_OCTAVES - 1;
+}
+
+double numbers__octave_from(size_t octave)
+{
+	return octave < 2 ? 0 : ldexp(1, (int)octave - 2);
+}

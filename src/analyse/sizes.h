@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * sizes.h: how large are the accesses? Counted by power of two, which is always whole, and one by
+ * one as long as there are not too many that differ.
+ */
+#ifndef IOSONAR_ANALYSE_SIZES_H
+#define IOSONAR_ANALYSE_SIZES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+	SIZES = 48,	    /* that differ and are counted one by one; fio takes 64 */
+	SIZES_CLASSES = 34, /* io_size_class of wire/io.h: "up to 4 KiB" */
+};
+
+struct size_count {
+	uint32_t bytes;
+	uint64_t count;
+};
+
+struct sizes {
+	struct size_count exact[SIZES];
+	size_t nr;
+	uint64_t others; /* of which no place was left for their size */
+	uint64_t classes[SIZES_CLASSES];
+};
+
+void sizes__add(struct sizes *sizes, uint32_t bytes);
+void sizes__sort(struct sizes *sizes); /* the smallest first */
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * troubles.h: what went wrong with a command before it ended? Its attempts that failed, and whether
+ * the driver lost patience with it, kept until its end comes. A command is known by its device, its
+ * first issue and where it goes. Bounded: of more than TROUBLES_MOST at once the oldest is
+ * forgotten, of more than TROUBLE_TRIES attempts the later ones are only counted.
+ */
+#ifndef IOSONAR_ANALYSE_TROUBLES_H
+#define IOSONAR_ANALYSE_TROUBLES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "wire/record.h"
+
+enum { TROUBLES_MOST = 1024, TROUBLE_TRIES = 8, TROUBLE_ABORTS = 64 };
+
+struct trouble_try {
+	uint64_t start_ns, end_ns;
+	uint16_t status;
+};
+
+struct trouble {
+	uint64_t first_ns, where;
+	uint16_t device;
+	bool timed_out; /* the driver waited too long, or told the device to abort it */
+	uint32_t nr_tries;
+	struct trouble_try tries[TROUBLE_TRIES];
+};
+
+/* An abort command that was sent: controller, queue and command that it means. */
+struct trouble_abort {
+	uint64_t sent_ns;
+	int ctrl;
+	uint16_t qid, cid;
+};
+
+struct troubles {
+	struct trouble open[TROUBLES_MOST];
+	size_t nr;
+	struct trouble_abort aborts[TROUBLE_ABORTS]; /* the last ones, in a circle */
+	size_t nr_aborts;
+};
+
+/* An attempt that failed, a cancellation or a time-out; others are ignored. */
+void troubles__add(struct troubles *troubles, const struct io_record *record);
+/* An abort command of controller ctrl. */
+void troubles__abort(struct troubles *troubles, const struct io_record *abort, int ctrl);
+/* What was known of a command that ended, and is forgotten now; it is fresh if nothing was. */
+struct trouble troubles__end(struct troubles *troubles, const struct io_record *record, int ctrl);
+
+#endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "analyse/waiting.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool waiter_is_before(const struct waiter *a, const struct waiter *b)
+{
+	return a->at_ns != b->at_ns ? a->at_ns < b->at_ns : a->from_byte < b->from_byte;
+}
+
+static int waiting_grow(struct waiting *w)
+{
+	size_t room = w->room ? 2 * w->room : 64;
+	struct waiter *waiters = realloc(w->waiters, room * sizeof(*waiters));
+
+	if (!waiters)
+		return -ENOMEM;
+	w->waiters = waiters;
+	w->room = room;
+	return 0;
+}
+
+int waiting__add(struct waiting *waiting, const struct waiter *waiter)
+{
+	size_t at = waiting->nr;
+
+	if (waiting->nr == waiting->room && waiting_grow(waiting))
+		return -ENOMEM;
+	for (waiting->nr++; at && waiter_is_before(waiter, &waiting->waiters[(at - 1) / 2]);
+	     at = (at - 1) / 2)
+		waiting->waiters[at] = waiting->waiters[(at - 1) / 2];
+	waiting->waiters[at] = *waiter;
+	return 0;
+}
+
+struct waiter waiting__take(struct waiting *waiting)
+{
+	struct waiter *waiters = waiting->waiters, first = waiters[0];
+	const struct waiter last = waiters[--waiting->nr];
+	size_t at = 0, child;
+
+	while ((child = 2 * at + 1) < waiting->nr) {
+		if (child + 1 < waiting->nr &&
+		    waiter_is_before(&waiters[child + 1], &waiters[child]))
+			child++;
+		if (!waiter_is_before(&waiters[child], &last))
+			break;
+		waiters[at] = waiters[child];
+		at = child;
+	}
+	waiters[at] = last;
+	return first;
+}
+
+void waiting__free(struct waiting *waiting)
+{
+	free(waiting->waiters);
+	memset(waiting, 0, sizeof(*waiting));
+}

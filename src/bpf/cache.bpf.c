@@ -1,0 +1,484 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * cache.bpf.c: does the page cache help? Requests are seen at the functions that serve them, pages
+ * at the tracepoints where they come and go. For each function there is a program for fentry and,
+ * where a kernel has none, one for kprobes; which of them are loaded is decided by what is there.
+ * Two short programs for each request, whatever its size, and one for each folio that is added,
+ * removed or dirtied. It cannot see an access through a mapping that does not fault.
+ */
+#include "bpf/cache_cause.h"
+
+char LICENSE[] SEC("license") = "GPL";
+
+#define CONTEXT unsigned long long *ctx
+
+/* ---- what a function was asked ---- */
+
+inline_always bool is_wanted(const struct asked *a)
+{
+	return task_is_wanted() && file_is_wanted(&a->file);
+}
+
+inline_always void ask(struct kiocb___cache *iocb, struct iov_iter___cache *iter, enum cache_op op,
+		       const bool direct)
+{
+	struct file___cache *file = field_of(direct, iocb, ki_filp);
+	struct address_space___cache *mapping = field_of(direct, file, f_mapping);
+	struct asked a = { .op = op, .iter = (__u64)iter, .iocb = (__u64)iocb };
+	struct inode___cache *host = field_of(direct, mapping, host);
+
+	a.file = file_in(mapping, settings.tells_files, direct);
+	a.pos = field_of(direct, iocb, ki_pos);
+	a.bytes = field_of(direct, iter, count);
+	if (op == CACHE_READ)
+		a.size = field_of(direct, host, i_size);
+	if (!settings.sees_ends) {
+		a.path = (__u64)&file->f_path;
+		a.counted = op == CACHE_WRITE || file_is_noatime(file);
+	}
+	if (is_wanted(&a))
+		request_open(&a);
+}
+
+/* Bytes that were copied are no longer in the iterator. */
+inline_always void answer(__u64 left)
+{
+	struct cache_task *t = task_current();
+
+	if (t && t->request.file.mapping && t->busy)
+		request_close(t, t->request.bytes > left ? t->request.bytes - left : 0);
+}
+
+inline_always void answer_iter(void)
+{
+	struct cache_task *t = task_current();
+
+	if (!t || !t->busy || !t->request.file.mapping || t->request.counted)
+		return;
+	request_close(t, t->request.bytes - iter_bytes(t->request.iter));
+}
+
+/* 5.10 gives it the file and the position itself, 6.1 a kiocb. */
+inline_always void ask_old_write(struct file___cache *file, __u64 iter, __u64 pos)
+{
+	struct asked a = {
+		.op = CACHE_WRITE,
+		.iter = iter,
+		.pos = pos,
+		.bytes = iter_bytes(iter),
+		.counted = !settings.sees_ends,
+	};
+
+	a.file = file_of(file_mapping(file));
+	if (is_wanted(&a))
+		request_open(&a);
+}
+
+inline_always void ask_write(void *first, void *iter, __u64 pos)
+{
+	if (settings.write_iocb)
+		ask(first, iter, CACHE_WRITE, false);
+	else
+		ask_old_write(first, (__u64)iter, pos);
+}
+
+/* Pages that come while it runs are read ahead: it wants none. */
+inline_always void ask_advice(struct file___cache *file)
+{
+	struct asked a = { .op = CACHE_READAHEAD };
+	struct cache_task *t;
+
+	a.file = file_of(file_mapping(file));
+	if (!is_wanted(&a))
+		return;
+	t = task_take();
+	if (!t)
+		return;
+	t->request.file = a.file;
+	t->request.first = 1;
+	t->request.last = 0;
+	t->request.op = CACHE_READAHEAD;
+	t->request.counted = 1;
+	t->fault.pending = 0;
+	if (!settings.sees_ends)
+		fresh(t->busy) = 0;
+}
+
+inline_always void answer_advice(void)
+{
+	struct cache_task *t = task_current();
+
+	if (t && t->request.op == CACHE_READAHEAD)
+		task_leave(t);
+}
+
+inline_always void ask_splice(struct file___cache *file, __u64 pos_at, __u64 bytes)
+{
+	struct asked a = { .op = CACHE_READ, .bytes = bytes };
+	__u64 mapping = file_mapping(file);
+
+	bpf_probe_read_kernel(&a.pos, sizeof(a.pos), (void *)pos_at);
+	a.file = file_of(mapping);
+	a.size = mapping_size(mapping);
+	if (is_wanted(&a))
+		request_open(&a);
+}
+
+inline_always void answer_bytes(__s64 done)
+{
+	struct cache_task *t = task_current();
+
+	if (t && t->busy && t->request.file.mapping)
+		request_close(t, done > 0 ? done : 0);
+}
+
+/* Pages that are mapped beside the one that faulted may be used unseen: they are not unused. */
+inline_always void fault_around(void *vmf, __u64 first, __u64 last)
+{
+	__u64 mapping = fault_mapping(vmf);
+
+	fault_open(vmf, true);
+	if (mapping && first <= last)
+		ahead_use(mapping, first, last);
+}
+
+/* tmpfs adds its pages without a word; its own function has not yet filled the page in. */
+inline_always void add_shmem(void *folio, __u64 mapping, __u64 index)
+{
+	const struct pages p = { .mapping = mapping, .first = index, .nr = pages_nr(folio) };
+
+	pages_added(&p);
+}
+
+/* ---- fentry and fexit: the target is set before they are loaded ---- */
+
+SEC("fentry/filemap_read")
+int BPF_PROG(cache_read, struct kiocb___cache *iocb, struct iov_iter___cache *iter)
+{
+	ask(iocb, iter, CACHE_READ, true);
+	return 0;
+}
+
+SEC("fexit/filemap_read")
+int BPF_PROG(cache_read_end, struct kiocb___cache *iocb, struct iov_iter___cache *iter)
+{
+	answer(iter->count);
+	return 0;
+}
+
+SEC("fentry/shmem_file_read_iter")
+int BPF_PROG(cache_shmem_read, struct kiocb___cache *iocb, struct iov_iter___cache *iter)
+{
+	ask(iocb, iter, CACHE_READ, true);
+	return 0;
+}
+
+SEC("fexit/shmem_file_read_iter")
+int BPF_PROG(cache_shmem_read_end, struct kiocb___cache *iocb, struct iov_iter___cache *iter)
+{
+	answer(iter->count);
+	return 0;
+}
+
+SEC("fentry/filemap_splice_read")
+int cache_splice(CONTEXT)
+{
+	ask_splice((void *)ctx[0], ctx[1], ctx[3]);
+	return 0;
+}
+
+SEC("fexit/filemap_splice_read")
+int cache_splice_end(CONTEXT)
+{
+	answer_bytes(ctx[5]);
+	return 0;
+}
+
+SEC("fentry/shmem_file_splice_read")
+int cache_shmem_splice(CONTEXT)
+{
+	ask_splice((void *)ctx[0], ctx[1], ctx[3]);
+	return 0;
+}
+
+SEC("fexit/shmem_file_splice_read")
+int cache_shmem_splice_end(CONTEXT)
+{
+	answer_bytes(ctx[5]);
+	return 0;
+}
+
+SEC("fentry/generic_perform_write")
+int cache_write(CONTEXT)
+{
+	ask_write((void *)ctx[0], (void *)ctx[1], settings.write_iocb ? 0 : ctx[2]);
+	return 0;
+}
+
+SEC("fexit/generic_perform_write")
+int cache_write_end(CONTEXT)
+{
+	answer_iter();
+	return 0;
+}
+
+SEC("fentry/iomap_file_buffered_write")
+int cache_iomap_write(CONTEXT)
+{
+	ask((void *)ctx[0], (void *)ctx[1], CACHE_WRITE, false);
+	return 0;
+}
+
+SEC("fexit/iomap_file_buffered_write")
+int cache_iomap_write_end(CONTEXT)
+{
+	answer_iter();
+	return 0;
+}
+
+SEC("fentry/generic_fadvise")
+int cache_advice(CONTEXT)
+{
+	ask_advice((void *)ctx[0]);
+	return 0;
+}
+
+SEC("fexit/generic_fadvise")
+int cache_advice_end(CONTEXT)
+{
+	answer_advice();
+	return 0;
+}
+
+SEC("fentry/filemap_fault")
+int cache_fault(CONTEXT)
+{
+	fault_open((void *)ctx[0], false);
+	return 0;
+}
+
+SEC("fexit/filemap_fault")
+int cache_fault_end(CONTEXT)
+{
+	if (!(ctx[1] & CACHE_FAULT_RETRY))
+		fault_close();
+	return 0;
+}
+
+SEC("fentry/shmem_fault")
+int cache_shmem_fault(CONTEXT)
+{
+	fault_open((void *)ctx[0], false);
+	return 0;
+}
+
+SEC("fexit/shmem_fault")
+int cache_shmem_fault_end(CONTEXT)
+{
+	if (!(ctx[1] & CACHE_FAULT_RETRY))
+		fault_close();
+	return 0;
+}
+
+SEC("fentry/filemap_map_pages")
+int cache_around(CONTEXT)
+{
+	fault_around((void *)ctx[0], ctx[1], ctx[2]);
+	return 0;
+}
+
+SEC("fexit/filemap_map_pages")
+int cache_around_end(CONTEXT)
+{
+	if (ctx[3] & CACHE_FAULT_NOPAGE)
+		fault_close();
+	return 0;
+}
+
+/* The mapping is copied: as an argument it is a pointer of a type, which cannot be hashed. */
+SEC("fentry/shmem_add_to_page_cache")
+int cache_shmem_add(CONTEXT)
+{
+	__u64 mapping = 0;
+
+	bpf_probe_read_kernel(&mapping, sizeof(mapping), &ctx[1]);
+	add_shmem((void *)ctx[0], mapping, ctx[2]);
+	return 0;
+}
+
+SEC("fentry/__folio_start_writeback")
+int cache_writeback(CONTEXT)
+{
+	const struct pages p = pages_of((void *)ctx[0]);
+
+	pages_written(&p);
+	return 0;
+}
+
+/* ---- kprobes ---- */
+
+SEC("kprobe")
+int cache_read_k(struct pt_regs *ctx)
+{
+	ask((void *)PT_REGS_PARM1(ctx), (void *)PT_REGS_PARM2(ctx), CACHE_READ, false);
+	return 0;
+}
+
+SEC("kprobe")
+int cache_shmem_read_k(struct pt_regs *ctx)
+{
+	ask((void *)PT_REGS_PARM1(ctx), (void *)PT_REGS_PARM2(ctx), CACHE_READ, false);
+	return 0;
+}
+
+/* touch_atime: the last thing that a read does. */
+SEC("kprobe")
+int cache_read_end_k(struct pt_regs *ctx)
+{
+	struct cache_task *t = task_current();
+
+	if (t && t->busy && t->request.path == PT_REGS_PARM1(ctx))
+		answer_iter();
+	return 0;
+}
+
+SEC("kprobe")
+int cache_write_k(struct pt_regs *ctx)
+{
+	ask_write((void *)PT_REGS_PARM1(ctx), (void *)PT_REGS_PARM2(ctx), PT_REGS_PARM3(ctx));
+	return 0;
+}
+
+SEC("kprobe")
+int cache_iomap_write_k(struct pt_regs *ctx)
+{
+	ask((void *)PT_REGS_PARM1(ctx), (void *)PT_REGS_PARM2(ctx), CACHE_WRITE, false);
+	return 0;
+}
+
+SEC("kprobe")
+int cache_advice_k(struct pt_regs *ctx)
+{
+	ask_advice((void *)PT_REGS_PARM1(ctx));
+	return 0;
+}
+
+SEC("kprobe")
+int cache_fault_k(struct pt_regs *ctx)
+{
+	fault_open((void *)PT_REGS_PARM1(ctx), false);
+	return 0;
+}
+
+SEC("kprobe")
+int cache_shmem_fault_k(struct pt_regs *ctx)
+{
+	fault_open((void *)PT_REGS_PARM1(ctx), false);
+	return 0;
+}
+
+SEC("kprobe")
+int cache_around_k(struct pt_regs *ctx)
+{
+	fault_around((void *)PT_REGS_PARM1(ctx), PT_REGS_PARM2(ctx), PT_REGS_PARM3(ctx));
+	return 0;
+}
+
+SEC("kprobe")
+int cache_shmem_add_k(struct pt_regs *ctx)
+{
+	add_shmem((void *)PT_REGS_PARM1(ctx), PT_REGS_PARM2(ctx), PT_REGS_PARM3(ctx));
+	return 0;
+}
+
+SEC("kprobe")
+int cache_writeback_k(struct pt_regs *ctx)
+{
+	const struct pages p = pages_of((void *)PT_REGS_PARM1(ctx));
+
+	pages_written(&p);
+	return 0;
+}
+
+/* ---- tracepoints: every kernel has them ---- */
+
+SEC("raw_tp/mm_filemap_add_to_page_cache")
+int cache_added(struct bpf_raw_tracepoint_args *ctx)
+{
+	const struct pages p = pages_of((void *)ctx->args[0]);
+
+	pages_added(&p);
+	return 0;
+}
+
+SEC("raw_tp/mm_filemap_delete_from_page_cache")
+int cache_removed(struct bpf_raw_tracepoint_args *ctx)
+{
+	const struct pages p = pages_of((void *)ctx->args[0]);
+
+	pages_removed(&p);
+	return 0;
+}
+
+/* 5.10 calls it writeback_dirty_page. */
+SEC("raw_tp/writeback_dirty_folio")
+int cache_dirtied(struct bpf_raw_tracepoint_args *ctx)
+{
+	const struct pages p = pages_of((void *)ctx->args[0]);
+
+	pages_dirtied(&p);
+	return 0;
+}
+
+SEC("raw_tp/writeback_dirty_page")
+int cache_dirtied_old(struct bpf_raw_tracepoint_args *ctx)
+{
+	const struct pages p = pages_of((void *)ctx->args[0]);
+
+	pages_dirtied(&p);
+	return 0;
+}
+
+/* ---- --then-io ---- */
+
+/*
+ * Before 5.11 (e8a676d61c07, a54895fa057c) the queue came first. The setting is read twice, lest
+ * the compiler reckon with the context's address, which the verifier refuses.
+ */
+#define argument_after_queue(ctx, there)                    \
+	({                                                  \
+		__u64 first_ = (ctx)->args[0], second_ = 0; \
+		if (there)                                  \
+			second_ = (ctx)->args[1];           \
+		(void *)((there) ? second_ : first_);       \
+	})
+
+SEC("raw_tp/block_bio_queue")
+int cache_bio_queued(struct bpf_raw_tracepoint_args *ctx)
+{
+	return cause_note((__u64)argument_after_queue(ctx, settings.bio_queue_argument));
+}
+
+SEC("raw_tp/block_split")
+int cache_bio_split(struct bpf_raw_tracepoint_args *ctx)
+{
+	return cause_split(argument_after_queue(ctx, settings.bio_queue_argument));
+}
+
+SEC("raw_tp/block_rq_issue")
+int cache_issued(struct bpf_raw_tracepoint_args *ctx)
+{
+	return cause_issued(argument_after_queue(ctx, settings.queue_argument));
+}
+
+SEC("raw_tp/block_rq_complete")
+int cache_ended(struct bpf_raw_tracepoint_args *ctx)
+{
+	return cause_ended((void *)ctx->args[0], (int)ctx->args[1] != 0, ctx->args[2]);
+}
+
+SEC("raw_tp/block_bio_complete")
+int cache_bio_ended(struct bpf_raw_tracepoint_args *ctx)
+{
+	return cause_forget((void *)ctx->args[1]);
+}

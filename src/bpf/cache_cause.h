@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * cache_cause.h: why is the disk read? A bio that fills pages of a file is submitted while the
+ * task's request is under way: which of its pages were asked for, and which come ahead, is known by
+ * mapping and offset. It is noted until the command that carries it ends. Only with --then-io; a
+ * few lookups for each bio. It does not know who asked if another task submits (dm-crypt): then the
+ * op is none.
+ */
+#ifndef IOSONAR_BPF_CACHE_CAUSE_H
+#define IOSONAR_BPF_CACHE_CAUSE_H
+
+#include "bpf/cache_request.h"
+
+enum { CAUSES_MOST = 16384, CAUSE_BIOS = 64 };
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, CAUSES_MOST);
+	__type(key, __u64); /* struct bio *: what is known before it ends */
+	__type(value, struct cache_command);
+} cache_causes SEC(".maps");
+
+/* Which access are they for? Sets op and missed. */
+inline_always void cause_find_access(struct cache_command *c, const struct pages *p)
+{
+	struct cache_task *t = task_current();
+	bool faults = t && t->fault.pending && t->fault.file.mapping == p->mapping;
+	bool asks = t && t->request.file.mapping == p->mapping;
+
+	c->event.op = CACHE_NO_OP;
+	c->missed = 0;
+	if (faults && overlap(p, t->fault.page, t->fault.page)) {
+		c->event.op = CACHE_MMAP;
+		c->missed = 1;
+	} else if (asks) {
+		c->event.op = t->request.op;
+		c->missed = overlap(p, t->request.first, t->request.last);
+	} else if (faults) {
+		c->event.op = CACHE_MMAP;
+	}
+}
+
+inline_always void cause_fill(struct cache_command *c, const struct cached_file *f,
+			      const struct pages *p)
+{
+	__u64 id = bpf_get_current_pid_tgid();
+
+	__builtin_memset(c, 0, sizeof(*c));
+	c->event.start_ns = bpf_ktime_get_ns();
+	c->event.inode = f->inode;
+	c->event.page = p->first;
+	c->event.dev = f->dev;
+	c->event.pages = p->nr;
+	c->event.pid = id >> 32;
+	c->event.tid = (__u32)id;
+	c->event.told = CACHE_TOLD_COMMAND;
+	bpf_get_current_comm(c->event.comm, sizeof(c->event.comm));
+	cause_find_access(c, p);
+}
+
+/* The verifier looks at it by itself: the bio is a number to it. */
+__attribute__((noinline)) int cause_note(__u64 bio)
+{
+	struct cache_command c;
+	struct cached_file file;
+	struct pages p;
+
+	if (!bio_fills_pages((void *)bio) || !task_is_wanted())
+		return 0;
+	p = bio_pages((void *)bio, settings.page_shift);
+	if (!p.mapping)
+		return 0;
+	file = file_of(p.mapping);
+	if (!file_is_wanted(&file))
+		return 0;
+	cause_fill(&c, &file, &p);
+	if (bpf_map_update_elem(&cache_causes, &bio, &c, BPF_ANY))
+		count_up(counters.no_cause);
+	if (file.inode < FILE_SPECIAL)
+		cache_note_file(file.host, file.inode, file.dev);
+	return 0;
+}
+
+/* The front part is a bio of its own now, the rest is shorter: both by their own pages. */
+inline_always int cause_split(struct bio *front)
+{
+	__u64 rest = (__u64)BPF_CORE_READ(front, bi_private);
+
+	if (!bpf_map_lookup_elem(&cache_causes, &rest))
+		return 0;
+	cause_note((__u64)front);
+	return cause_note(rest);
+}
+
+inline_always int cause_issued(struct request *rq)
+{
+	struct bio *bio = BPF_CORE_READ(rq, bio);
+	__u64 now = bpf_ktime_get_ns();
+
+	for (__u32 i = 0; i < CAUSE_BIOS && bio; i++) {
+		__u64 key = (__u64)bio;
+		struct cache_command *cause = bpf_map_lookup_elem(&cache_causes, &key);
+
+		if (cause)
+			cause->issued_ns = now;
+		bio = BPF_CORE_READ(bio, bi_next);
+	}
+	return 0;
+}
+
+/* Of the command, the same for all that it carries. */
+struct carrier {
+	__u64 sector;
+	__u32 bytes, disk;
+	bool failed;
+};
+
+inline_always void cause_tell(struct cache_command *cause, struct bio *bio,
+			      const struct carrier *carrier)
+{
+	struct cache_command *c;
+
+	cause->event.end_ns = bpf_ktime_get_ns();
+	cause->sector = BPF_CORE_READ(bio, bi_iter.bi_sector);
+	cause->bytes = BPF_CORE_READ(bio, bi_iter.bi_size);
+	cause->command_sector = carrier->sector;
+	cause->command_bytes = carrier->bytes;
+	cause->disk = carrier->disk;
+	cause->failed = carrier->failed;
+	count_up(counters.events);
+	c = bpf_ringbuf_reserve(&cache_events, sizeof(*c), 0);
+	if (!c) {
+		count_up(counters.events_lost);
+		return;
+	}
+	*c = *cause;
+	bpf_ringbuf_submit(c, BPF_RB_NO_WAKEUP);
+}
+
+/* Of its bios, those that end with so many bytes. */
+inline_always int cause_ended(struct request *rq, bool failed, __u32 bytes)
+{
+	struct carrier carrier = {
+		.sector = BPF_CORE_READ(rq, __sector),
+		.bytes = BPF_CORE_READ(rq, __data_len),
+		.disk = request_disk(rq),
+		.failed = failed,
+	};
+	struct bio *bio = BPF_CORE_READ(rq, bio);
+	__u32 i;
+
+	for (i = 0; i < CAUSE_BIOS && bio; i++) {
+		__u64 key = (__u64)bio;
+		struct cache_command *cause = bpf_map_lookup_elem(&cache_causes, &key);
+		__u32 size = BPF_CORE_READ(bio, bi_iter.bi_size);
+
+		if (bytes < size)
+			break;
+		bytes -= size;
+		if (cause) {
+			cause_tell(cause, bio, &carrier);
+			bpf_map_delete_elem(&cache_causes, &key);
+		}
+		bio = BPF_CORE_READ(bio, bi_next);
+	}
+	if (i == CAUSE_BIOS && bio)
+		count_up(counters.no_cause);
+	return 0;
+}
+
+/* One that no command carried: of a volume, whose parts were told, or that failed before. */
+inline_always int cause_forget(struct bio *bio)
+{
+	__u64 key = (__u64)bio;
+
+	bpf_map_delete_elem(&cache_causes, &key);
+	return 0;
+}
+
+#endif

@@ -1,0 +1,634 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * cache_request.h: requests under way. A request is one call of a read, splice, write or fault
+ * function by one task: which pages of which file it wants. A page that is added to the cache
+ * meanwhile, by the same task, is a miss if it is one of these, else it was read ahead. So misses
+ * are told from readahead by what was asked, whoever brought the pages; a page of another file is
+ * `other`: metadata. Two requests per task, since copying to or from memory can fault.
+ */
+#ifndef IOSONAR_BPF_CACHE_REQUEST_H
+#define IOSONAR_BPF_CACHE_REQUEST_H
+
+#include "bpf/cache_ahead.h"
+#include "bpf/cache_event.h"
+
+enum { TASKS_MOST = 8192, BACK_MOST = 1024, TASK_KEYS = 8 };
+_Static_assert(NR_CACHE_OPS <= TASK_KEYS, "one for each");
+
+/* first > last: it wants no page, as fadvise. */
+struct cache_request {
+	struct cached_file file; /* mapping 0: there is none */
+	__u64 first, last;
+	__u64 pos, bytes; /* asked for */
+	__u64 iter;	  /* struct iov_iter *: what is left of the bytes */
+	__u64 iocb;
+	__u64 path;		     /* struct path *, as its access time is noted */
+	__u64 miss_first, miss_last; /* of its pages that were added */
+	__u64 misses;
+	__u64 miss_ns; /* when the first of them was; with events */
+	__u32 op;
+	__u32 counted; /* its accesses were, as hits, at its start: its end is not seen */
+};
+
+struct cache_fault {
+	struct cached_file file;
+	__u64 page;
+	__u64 miss_ns;	/* 0: it has not missed */
+	__u8 pending;	/* until it ends; a retry is the same fault */
+	__u8 is_hit;	/* and was counted so */
+	__u8 by_around; /* filemap_map_pages saw it, filemap_fault may follow */
+};
+
+/*
+ * Of one task. Its cell may go to another unless it is busy with a request whose end will be seen:
+ * one that is never seen to end must not keep it, for the task may be no more.
+ */
+struct cache_task {
+	__u64 task;
+	__u32 claim, busy;
+	__u32 tid, pad; /* where ends are not seen: a task at the same address is another one */
+	__u32 keys[TASK_KEYS]; /* remembered, see row_of */
+	struct cache_request request;
+	struct cache_fault fault;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, TASKS_MOST);
+	__type(key, __u32);
+	__type(value, struct cache_task);
+} cache_tasks SEC(".maps");
+
+/* Pages that were added for a request that ended before it came to them (EAGAIN): who tries again
+ * with the same kiocb, maybe another task, has missed them. */
+struct cache_back {
+	__u64 iocb, pos;
+	__u64 first, last, nr, miss_ns;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, BACK_MOST);
+	__type(key, __u32);
+	__type(value, struct cache_back);
+} cache_backs SEC(".maps");
+
+/* ---- tasks ---- */
+
+inline_always __u32 task_home(__u64 task)
+{
+	return (task >> 6) * 0x9e3779b97f4a7c15ULL >> 40;
+}
+
+inline_always struct cache_task *task_at(__u64 task, __u32 i)
+{
+	__u32 nr = (task_home(task) + i) & (TASKS_MOST - 1);
+
+	return bpf_map_lookup_elem(&cache_tasks, &nr);
+}
+
+inline_always struct cache_task *task_find(__u64 task)
+{
+#pragma unroll
+	for (__u32 i = 0; i < CACHE_PROBES; i++) {
+		struct cache_task *t = task_at(task, i);
+
+		if (t && t->task == task)
+			return t;
+	}
+	return 0;
+}
+
+inline_always bool task_is_mine(struct cache_task *t, __u64 task, __u32 mine)
+{
+	bool same;
+
+	if (!cell_hold(&t->claim, mine))
+		return false;
+	same = t->task == task;
+	t->busy |= same;
+	cell_release(&t->claim, mine);
+	return same;
+}
+
+inline_always void task_begin(struct cache_task *t)
+{
+	t->tid = settings.sees_ends ? 0 : (__u32)bpf_get_current_pid_tgid();
+	t->request.file.mapping = 0;
+	t->fault.pending = 0;
+}
+
+/* any: also one whose last request was not seen to end. */
+inline_always bool task_claim(__u64 task, const bool any)
+{
+	__u32 mine = bpf_get_smp_processor_id() + 1;
+
+	for (__u32 i = 0; i < CACHE_PROBES; i++) {
+		struct cache_task *t = task_at(task, i);
+
+		if (!t || t->busy || (!any && t->request.file.mapping) ||
+		    !cell_hold(&t->claim, mine))
+			continue;
+		if (!fresh(t->busy)) {
+			t->task = task;
+			t->busy = 1;
+			task_begin(t);
+			cell_release(&t->claim, mine);
+			return true;
+		}
+		cell_release(&t->claim, mine);
+	}
+	return false;
+}
+
+/* A function of its own: only a task's first request comes here. */
+__attribute__((noinline)) int task_settle(__u64 task)
+{
+	if (task_claim(task, false) || task_claim(task, true))
+		return 1;
+	count_up(counters.no_task);
+	return 0;
+}
+
+inline_always bool task_is_same(const struct cache_task *t)
+{
+	return settings.sees_ends || t->tid == (__u32)bpf_get_current_pid_tgid();
+}
+
+/* The task's own cell, which no other takes as long as it is busy. */
+inline_always struct cache_task *task_take(void)
+{
+	__u64 task = bpf_get_current_task();
+	struct cache_task *t = task_find(task);
+
+	if (t && (t->busy || task_is_mine(t, task, bpf_get_smp_processor_id() + 1))) {
+		if (!task_is_same(t))
+			task_begin(t);
+		return t;
+	}
+	return task_settle(task) ? task_find(task) : 0;
+}
+
+inline_always struct cache_task *task_current(void)
+{
+	struct cache_task *t = task_find(bpf_get_current_task());
+
+	return t && task_is_same(t) ? t : 0;
+}
+
+inline_always void task_leave(struct cache_task *t)
+{
+	t->request.file.mapping = 0;
+	fresh(t->busy) = 0;
+}
+
+inline_always struct cache_row *task_row(struct cache_task *t, const struct cached_file *f,
+					 enum cache_op op)
+{
+	__u32 none = 0;
+
+	return row_of(f, op, t ? &t->keys[op & (TASK_KEYS - 1)] : &none);
+}
+
+/* ---- requests of read and write ---- */
+
+/* Hits, unless a page has to be brought after all. */
+inline_always void request_count_early(struct cache_task *t, struct cache_request *r)
+{
+	struct cache_row *row = task_row(t, &r->file, r->op);
+	__u64 nr = r->last - r->first + 1, ahead = ahead_use(r->file.mapping, r->first, r->last);
+
+	if (!row)
+		return;
+	row_add(row, CACHE_ACCESSES, nr);
+	row_add(row, CACHE_RA_HITS, ahead);
+	row_add(row, CACHE_HITS, nr - ahead);
+}
+
+inline_always struct cache_back *back_of(__u64 iocb)
+{
+	__u32 nr = (iocb >> 6) * 0x9e3779b97f4a7c15ULL >> 54;
+
+	_Static_assert(BACK_MOST == 1 << 10, "as many bits as the hash has");
+	return bpf_map_lookup_elem(&cache_backs, &nr);
+}
+
+inline_always void request_take_back(struct cache_request *r)
+{
+	struct cache_back *back = back_of(r->iocb);
+
+	if (!back || !back->nr || back->iocb != r->iocb || back->pos != r->pos)
+		return;
+	r->misses = back->nr;
+	r->miss_ns = back->miss_ns;
+	r->miss_first = back->first;
+	r->miss_last = back->last;
+	back->nr = 0;
+}
+
+inline_always void request_give_back(const struct cache_request *r, __u64 pos, __u64 nr)
+{
+	struct cache_back *back = back_of(r->iocb);
+
+	if (!back || !r->iocb)
+		return;
+	back->iocb = r->iocb;
+	back->pos = pos;
+	back->first = pos >> settings.page_shift;
+	back->last = r->miss_last;
+	back->nr = nr;
+	back->miss_ns = r->miss_ns;
+}
+
+/* What is asked for, from the arguments of a function. */
+struct asked {
+	struct cached_file file;
+	__u64 pos, bytes, size; /* of the file: reads end there */
+	__u64 iter, iocb, path;
+	enum cache_op op;
+	bool counted; /* at once: its end will not be seen */
+};
+
+inline_always void request_fill(struct cache_request *r, const struct asked *a)
+{
+	__u64 end = a->pos + a->bytes;
+
+	if (a->op == CACHE_READ && end > a->size)
+		end = a->size;
+	r->file = a->file;
+	r->first = a->pos >> settings.page_shift;
+	r->last = (end - 1) >> settings.page_shift;
+	r->pos = a->pos;
+	r->bytes = a->bytes;
+	r->iter = a->iter;
+	r->iocb = a->iocb;
+	r->path = a->path;
+	r->misses = 0;
+	r->op = a->op;
+	r->counted = a->counted;
+}
+
+inline_always void request_open(const struct asked *a)
+{
+	struct cache_task *t;
+
+	if (!a->bytes || (a->op == CACHE_READ && a->pos >= a->size))
+		return;
+	t = task_take();
+	if (!t)
+		return;
+	if (t->request.file.mapping && !t->request.counted)
+		count_up(counters.unclosed);
+	request_fill(&t->request, a);
+	if (!settings.sees_ends)
+		t->fault.pending = 0;
+	/* From memory they are numbers again, not pointers of a type, which cannot be hashed. */
+	asm volatile("" : : : "memory");
+	if (a->counted) {
+		request_count_early(t, &t->request);
+		fresh(t->busy) = 0;
+	} else if (a->iocb) {
+		request_take_back(&t->request);
+	}
+}
+
+/* Of the pages that were added for it, those that it came to. */
+inline_always __u64 request_missed(const struct cache_request *r, __u64 reached, __u64 accesses)
+{
+	__u64 beyond = r->miss_last > reached ? r->miss_last - reached : 0;
+
+	if (!r->misses || !accesses || reached < r->miss_first || beyond >= r->misses)
+		return 0;
+	return r->misses - beyond < accesses ? r->misses - beyond : accesses;
+}
+
+inline_always void request_tell(const struct cache_request *r, __u64 misses)
+{
+	const struct missed m = {
+		.start_ns = r->miss_ns,
+		.page = r->miss_first,
+		.nr = misses,
+		.op = r->op,
+		.ended = true,
+	};
+
+	event_send(&r->file, &m);
+}
+
+/* done: bytes that were read or written. */
+inline_always void request_close(struct cache_task *t, __u64 done)
+{
+	struct cache_request *r = &t->request;
+	__u64 reached = (r->pos + done - 1) >> settings.page_shift;
+	__u64 accesses = done ? reached - r->first + 1 : 0, ahead = 0;
+	__u64 misses = request_missed(r, reached, accesses);
+	struct cache_row *row;
+
+	if (r->misses > misses)
+		request_give_back(r, r->pos + done, r->misses - misses);
+	row = accesses ? task_row(t, &r->file, r->op) : 0;
+	if (row) {
+		if (accesses > misses)
+			ahead = ahead_use(r->file.mapping, r->first, reached);
+		if (ahead > accesses - misses)
+			ahead = accesses - misses;
+		row_add(row, CACHE_ACCESSES, accesses);
+		if (accesses > misses + ahead)
+			row_add(row, CACHE_HITS, accesses - misses - ahead);
+		if (ahead)
+			row_add(row, CACHE_RA_HITS, ahead);
+		if (misses) {
+			row_add(row, CACHE_MISSES, misses);
+			if (r->op == CACHE_WRITE)
+				row_add(row, CACHE_ALLOCATED, misses);
+		}
+	}
+	if (settings.events && misses)
+		request_tell(r, misses);
+	task_leave(t);
+}
+
+/* ---- faults ---- */
+
+inline_always bool fault_is_same(const struct cache_fault *f, __u64 mapping, __u64 page)
+{
+	return f->pending && f->file.mapping == mapping && f->page == page;
+}
+
+/*
+ * A fault that filemap_map_pages could not serve goes on to filemap_fault; one that had to wait
+ * comes again. Where ends are seen, a fault is open until one; elsewhere a retry says so (tried).
+ */
+inline_always bool fault_goes_on(struct cache_fault *f, __u64 mapping, __u64 page, bool around,
+				 bool tried)
+{
+	bool same = fault_is_same(f, mapping, page);
+
+	if (settings.sees_ends)
+		return same;
+	if (same && f->by_around && !around) {
+		f->by_around = 0;
+		return true;
+	}
+	return tried;
+}
+
+inline_always void fault_count(struct cache_task *t, struct cache_fault *f)
+{
+	struct cache_row *row = task_row(t, &f->file, CACHE_MMAP);
+	bool ahead = ahead_use(f->file.mapping, f->page, f->page);
+
+	f->is_hit = !ahead;
+	if (!row)
+		return;
+	row_add(row, CACHE_ACCESSES, 1);
+	if (ahead)
+		row_add(row, CACHE_RA_HITS, 1);
+	else
+		row_add(row, CACHE_HITS, 1);
+}
+
+inline_always void fault_open(struct vm_fault___cache *vmf, bool around)
+{
+	__u64 mapping = fault_mapping(vmf), page = fault_page(vmf);
+	struct cached_file file;
+	struct cache_task *t;
+
+	if (!mapping || !task_is_wanted())
+		return;
+	file = file_of(mapping);
+	t = file_is_wanted(&file) ? task_take() : 0;
+	if (!t)
+		return;
+	if (!fault_goes_on(&t->fault, mapping, page, around,
+			   !settings.sees_ends && fault_is_retried(vmf))) {
+		t->fault.file = file;
+		t->fault.page = page;
+		t->fault.pending = 1;
+		t->fault.by_around = around;
+		t->fault.miss_ns = 0;
+		fault_count(t, &t->fault);
+	}
+	/* Its cell is kept by a request alone: a fault may be given up without an end. */
+	if (!t->request.file.mapping || t->request.counted)
+		fresh(t->busy) = 0;
+}
+
+inline_always void fault_close(void)
+{
+	struct cache_task *t = task_current();
+
+	if (!t)
+		return;
+	t->fault.pending = 0;
+	if (settings.events && t->fault.miss_ns) {
+		const struct missed m = {
+			.start_ns = t->fault.miss_ns,
+			.page = t->fault.page,
+			.nr = 1,
+			.op = CACHE_MMAP,
+			.ended = true,
+		};
+
+		event_send(&t->fault.file, &m);
+		t->fault.miss_ns = 0;
+	}
+}
+
+/* ---- pages that come and go ---- */
+
+inline_always __u64 overlap(const struct pages *p, __u64 first, __u64 last)
+{
+	__u64 end = p->first + p->nr - 1;
+	__u64 from = p->first > first ? p->first : first, to = end < last ? end : last;
+
+	return from <= to ? to - from + 1 : 0;
+}
+
+inline_always void added_ahead(struct cache_row *row, const struct pages *p, __u64 nr)
+{
+	row_add(row, CACHE_RA, nr);
+	ahead_note(p->mapping, p->first, p->first + p->nr - 1);
+}
+
+inline_always void tell_now(const struct cached_file *f, enum cache_op op, __u64 page, __u64 nr)
+{
+	const struct missed m = {
+		.start_ns = bpf_ktime_get_ns(),
+		.page = page,
+		.nr = nr,
+		.op = op,
+	};
+
+	event_send(f, &m);
+}
+
+inline_always void fault_missed(struct cache_fault *f)
+{
+	if (!settings.events)
+		return;
+	if (settings.sees_ends)
+		f->miss_ns = bpf_ktime_get_ns();
+	else
+		tell_now(&f->file, CACHE_MMAP, f->page, 1);
+}
+
+inline_always void added_for_fault(struct cache_task *t, const struct pages *p)
+{
+	struct cache_row *row = task_row(t, &t->fault.file, CACHE_MMAP);
+
+	if (!row)
+		return;
+	row_add(row, CACHE_ADDED, p->nr);
+	if (t->fault.is_hit) {
+		row_add(row, CACHE_DEMANDED, 1);
+		row_add(row, CACHE_MISSES, 1);
+		row_add(row, CACHE_HITS_BACK, 1);
+		fault_missed(&t->fault);
+	} else { /* it is a miss already, and the page was gone again */
+		row_add(row, CACHE_OTHER, 1);
+	}
+	if (p->nr > 1)
+		added_ahead(row, p, p->nr - 1);
+	if (p->nr > 1)
+		ahead_use(p->mapping, t->fault.page, t->fault.page);
+	t->fault.is_hit = 0;
+}
+
+inline_always void request_note_misses(struct cache_request *r, const struct pages *p, __u64 nr)
+{
+	__u64 first = p->first > r->first ? p->first : r->first;
+
+	if (settings.events && !r->misses)
+		r->miss_ns = bpf_ktime_get_ns();
+	if (!r->misses || first < r->miss_first)
+		r->miss_first = first;
+	if (!r->misses || first + nr - 1 > r->miss_last)
+		r->miss_last = first + nr - 1;
+	r->misses += nr;
+}
+
+inline_always void row_count_late(struct cache_row *row, const struct cache_request *r, __u64 nr)
+{
+	row_add(row, CACHE_MISSES, nr);
+	row_add(row, CACHE_HITS_BACK, nr);
+	if (r->op == CACHE_WRITE)
+		row_add(row, CACHE_ALLOCATED, nr);
+}
+
+inline_always void added_for_request(struct cache_task *t, const struct pages *p)
+{
+	struct cache_request *r = &t->request;
+	struct cache_row *row = task_row(t, &r->file, r->op);
+	__u64 nr = overlap(p, r->first, r->last);
+
+	if (!row)
+		return;
+	row_add(row, CACHE_ADDED, p->nr);
+	if (nr) {
+		row_add(row, CACHE_DEMANDED, nr);
+		if (r->counted)
+			row_count_late(row, r, nr);
+		else
+			request_note_misses(r, p, nr);
+		if (settings.events && r->counted)
+			tell_now(&r->file, r->op, p->first > r->first ? p->first : r->first, nr);
+	}
+	if (nr < p->nr)
+		added_ahead(row, p, p->nr - nr);
+	if (nr && nr < p->nr) {
+		__u64 first = p->first > r->first ? p->first : r->first;
+
+		ahead_use(p->mapping, first, first + nr - 1);
+	}
+}
+
+/* For no access that we see. */
+inline_always void added_for_nobody(struct cache_task *t, const struct pages *p)
+{
+	struct cached_file file;
+	struct cache_row *row;
+
+	if (!task_is_wanted())
+		return;
+	file = file_of(p->mapping);
+	if (!file_is_wanted(&file))
+		return;
+	row = task_row(t, &file, CACHE_NO_OP);
+	if (!row)
+		return;
+	row_add(row, CACHE_ADDED, p->nr);
+	row_add(row, CACHE_OTHER, p->nr);
+}
+
+inline_always void pages_added(const struct pages *p)
+{
+	struct cache_task *t = settings.sees_accesses ? task_current() : 0;
+
+	if (t && t->fault.pending && t->fault.file.mapping == p->mapping &&
+	    overlap(p, t->fault.page, t->fault.page))
+		added_for_fault(t, p);
+	else if (t && t->request.file.mapping == p->mapping)
+		added_for_request(t, p);
+	else if (t && t->fault.pending && t->fault.file.mapping == p->mapping) {
+		struct cache_row *row = task_row(t, &t->fault.file, CACHE_MMAP);
+
+		if (row) {
+			row_add(row, CACHE_ADDED, p->nr);
+			added_ahead(row, p, p->nr);
+		}
+	} else
+		added_for_nobody(t, p);
+}
+
+/* Counted for whoever does it, of whatever file it is. */
+inline_always struct cache_row *row_of_pages(const struct pages *p, enum cache_op op,
+					     struct cache_task *t)
+{
+	struct cached_file file;
+
+	if (!p->mapping || !task_is_wanted())
+		return 0;
+	file = file_of(p->mapping);
+	return file_is_wanted(&file) ? task_row(t, &file, op) : 0;
+}
+
+inline_always void pages_removed(const struct pages *p)
+{
+	__u64 unused =
+		settings.sees_accesses ? ahead_use(p->mapping, p->first, p->first + p->nr - 1) : 0;
+	struct cache_row *row = row_of_pages(p, CACHE_NO_OP, 0);
+
+	if (!row)
+		return;
+	row_add(row, CACHE_REMOVED, p->nr);
+	row_add(row, pages_are_truncated(p, settings.page_shift) ? CACHE_TRUNCATED : CACHE_EVICTED,
+		p->nr);
+	if (unused)
+		row_add(row, CACHE_UNUSED, unused);
+}
+
+inline_always void pages_dirtied(const struct pages *p)
+{
+	struct cache_task *t = settings.sees_accesses ? task_current() : 0;
+	enum cache_op op = CACHE_NO_OP;
+	struct cache_row *row;
+
+	if (t && t->request.op == CACHE_WRITE && t->request.file.mapping == p->mapping)
+		op = CACHE_WRITE;
+	else if (t && t->fault.file.mapping == p->mapping)
+		op = CACHE_MMAP;
+	row = row_of_pages(p, op, 0);
+	if (row)
+		row_add(row, CACHE_DIRTIED, p->nr);
+}
+
+inline_always void pages_written(const struct pages *p)
+{
+	struct cache_row *row = row_of_pages(p, CACHE_NO_OP, 0);
+
+	if (row)
+		row_add(row, CACHE_WRITTEN, p->nr);
+}
+
+#endif

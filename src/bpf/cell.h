@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * cell.h: cells of tables that programs and user space share, and how a program takes one that no
+ * other may take at the same time. 5.10 runs no atomic that returns a value, so neither do we.
+ */
+#ifndef IOSONAR_BPF_CELL_H
+#define IOSONAR_BPF_CELL_H
+
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+#include <stdbool.h>
+
+#define inline_always static __always_inline
+
+/* direct: the verifier knows the pointer's type, and the field is loaded at once; else it is
+ * copied. */
+#define field_of(direct, ptr, field)                        \
+	({                                                  \
+		typeof((ptr)->field) value_;                \
+		if (direct)                                 \
+			value_ = (ptr)->field;              \
+		else                                        \
+			value_ = BPF_CORE_READ(ptr, field); \
+		value_;                                     \
+	})
+
+/* Cells that user space maps and reads. */
+#define TABLE(name, cell, nr)                      \
+	struct {                                   \
+		__uint(type, BPF_MAP_TYPE_ARRAY);  \
+		__uint(map_flags, BPF_F_MMAPABLE); \
+		__uint(max_entries, nr);           \
+		__type(key, __u32);                \
+		__type(value, cell);               \
+	} name SEC(".maps")
+
+/* Nesting and other CPUs lose nothing. */
+#define count_up(counter)      __sync_fetch_and_add(&(counter), 1)
+#define add_to(counter, value) __sync_fetch_and_add(&(counter), (value))
+#define fresh(variable)	       (*(volatile typeof(variable) *)&(variable))
+
+/*
+ * Takes a free cell, without compare-and-swap: everyone adds his CPU's number, and he who finds
+ * only his own has it. When two meet both may lose: the cell stays unused until user space sweeps
+ * it.
+ */
+inline_always bool cell_claim(__u32 *claim)
+{
+	__u32 mine = bpf_get_smp_processor_id() + 1;
+
+	if (*claim)
+		return false;
+	add_to(*claim, mine);
+	return fresh(*claim) == mine;
+}
+
+/* Held for a moment: he who does not get it leaves no trace. */
+inline_always bool cell_hold(__u32 *claim, __u32 mine)
+{
+	add_to(*claim, mine);
+	if (fresh(*claim) == mine)
+		return true;
+	add_to(*claim, -mine);
+	return false;
+}
+
+inline_always void cell_release(__u32 *claim, __u32 mine)
+{
+	add_to(*claim, -mine);
+}
+
+#endif

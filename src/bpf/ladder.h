@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * ladder.h: an NVMe command's way in times alone, as `layers` wants it of every command: setup,
+ * completion, end of the request, as life.h has them, but for what nearly all commands do: known
+ * queue and operation, one attempt, one bio, no error. All else is handed to life.h, in functions
+ * that the verifier looks at by themselves, so that it costs the usual command no register.
+ *
+ * The times go into a ring of cells that user space maps, a fifth of a kernel ring's instructions.
+ * Whoever finds it full, or held by a program that he interrupted, hands his command to life.h,
+ * too.
+ */
+#ifndef IOSONAR_BPF_LADDER_H
+#define IOSONAR_BPF_LADDER_H
+
+#include "bpf/life.h"
+
+/* ---- the unusual ---- */
+
+inline_always bool tables_look_up(struct tables *t)
+{
+	__u32 zero = 0;
+
+	*t = tables_of(bpf_map_lookup_elem(&io_slots, &zero), bpf_map_lookup_elem(&io_bios, &zero),
+		       bpf_map_lookup_elem(&io_rows, &zero));
+	return t->slots && t->bios && t->rows;
+}
+
+/* The usual setup does not note what is so for every first attempt. */
+inline_always void ladder_note_attempt(const struct tables *t, __u64 rq)
+{
+	struct io_slot *slot = slot_find(t, (void *)rq);
+
+	if (slot && slot->attempts == 1)
+		slot_more(t, slot)->last_ns = slot->first_ns;
+}
+
+__attribute__((noinline)) int ladder_unusual_setup(__u64 rq, __u64 cmd)
+{
+	struct tables t;
+
+	if (!tables_look_up(&t))
+		return 0;
+	ladder_note_attempt(&t, rq);
+	return nvme_setup(&t, (void *)rq, (void *)cmd, false, true);
+}
+
+__attribute__((noinline)) int ladder_unusual_completion(__u64 rq, __u64 now)
+{
+	struct tables t;
+
+	if (!tables_look_up(&t))
+		return 0;
+	ladder_note_attempt(&t, rq);
+	return nvme_complete(&t, (void *)rq, now, false, false);
+}
+
+__attribute__((noinline)) int ladder_unusual_end(__u64 rq, __u32 error, __u32 nr_bytes, __u64 now)
+{
+	struct tables t;
+
+	if (!tables_look_up(&t))
+		return 0;
+	ladder_note_attempt(&t, rq);
+	return request_complete(&t, (void *)rq, error, nr_bytes, now, false);
+}
+
+/* An event's argument as a number: what is typed is a pointer, and no function takes it. */
+inline_always __u64 argument(const __u64 *ctx, int nr)
+{
+	__u64 number = 0;
+
+	bpf_probe_read_kernel(&number, sizeof(number), &ctx[nr]);
+	return number;
+}
+
+/* ---- setup, completion ---- */
+
+inline_always int ladder_setup(const __u64 *ctx)
+{
+	struct request *rq = (void *)ctx[0];
+	struct nvme_command *cmd = (void *)ctx[1];
+	const struct tables t = the_tables();
+	struct io_slot *slot = slot_find(&t, rq);
+
+	if (!rq || !cmd)
+		return 0;
+	if (!slot || slot->state > IO_IGNORED || slot->queue != (__u64)rq->q ||
+	    slot->op != cmd->opcode)
+		return ladder_unusual_setup(argument(ctx, 0), argument(ctx, 1));
+	slot->bytes = command_bytes(slot, rq, cmd, true);
+	slot->alloc_ns = rq->start_time_ns;
+	slot->issued++;
+	slot_opens(slot);
+	slot->first_ns = bpf_ktime_get_ns();
+	return 0;
+}
+
+inline_always int ladder_completion(const __u64 *ctx)
+{
+	__u64 now = bpf_ktime_get_ns();
+	struct request *rq = (void *)ctx[0];
+	const struct tables t = the_tables();
+	struct io_slot *slot = slot_find(&t, rq);
+
+	if (!rq)
+		return 0;
+	if (!slot || slot->state != IO_OPEN || nvme_status(told(nvme_status_at), rq, true))
+		return ladder_unusual_completion(argument(ctx, 0), now);
+	slot->last_ns = now;
+	slot->state = IO_DONE;
+	return 0;
+}
+
+/* ---- the request's end ---- */
+
+/* The ring is ours, and *cell the next one; false: it is full, or a program that we interrupted
+ * has it. */
+inline_always bool ladder_hold(struct io_ladders *ring, struct io_ladder **cell)
+{
+	__u64 head;
+
+	if (!cell_hold(&ring->claim, 1))
+		return false;
+	head = ring->head;
+	if ((head - ring->tail) * sizeof(**cell) > told(ladder_mask)) {
+		cell_release(&ring->claim, 1);
+		return false;
+	}
+	*cell = (void *)(ring + 1) + (head * sizeof(**cell) & told(ladder_mask));
+	return true;
+}
+
+/* Its cell is filled. */
+inline_always void ladder_release(struct io_ladders *ring)
+{
+	fresh(ring->head) = ring->head + 1;
+	cell_release(&ring->claim, 1);
+}
+
+inline_always void ladder_fill(struct io_ladder *to, const struct io_slot *slot,
+			       const struct io_slot_stages *stages, const struct io_bio *bio)
+{
+	to->queued_ns = bio->queued_ns;
+	to->got_ns = bio->got_ns;
+	to->inserted_ns = stages->inserted_ns;
+	to->issued_ns = stages->issued_ns;
+	to->reaped_ns = stages->reaped_ns;
+	to->bytes = slot->bytes;
+	to->device = stages->device;
+	__builtin_memcpy(&to->key_nr, &slot->key_nr, 8);
+}
+
+/* False: nothing was done. */
+inline_always bool ladder_ends(const struct tables *t, struct io_slot *slot, const void *bio,
+			       __u64 cpu, __u64 now)
+{
+	struct io_bio *its = bio_find(t, bio);
+	struct io_slot_stages *stages;
+	struct io_ladders *ring;
+	struct io_ladder *cell;
+	__u64 first_ns, end_ns;
+
+	if (!its || cpu >= told(nr_cpus))
+		return false;
+	first_ns = slot->first_ns;
+	end_ns = slot->last_ns;
+	if (end_ns < first_ns)
+		return false;
+	ring = table_address(IO_TABLE_LADDERS) + cpu * told(ladder_bytes);
+	if (!ladder_hold(ring, &cell))
+		return false;
+	cell->first_ns = first_ns;
+	cell->end_ns = end_ns;
+	cell->done_ns = now;
+	stages = slot_stages(t, slot);
+	ladder_fill(cell, slot, stages, its);
+	ladder_release(ring);
+	stages_empty(stages);
+	slot->completed++;
+	slot->state = IO_IDLE;
+	its->busy = 0;
+	return true;
+}
+
+/* The clock is read before the arguments: what is known before a call has to be kept over it. */
+inline_always int ladder_end(const __u64 *ctx)
+{
+	__u64 now = bpf_ktime_get_ns();
+	__u64 cpu = bpf_get_smp_processor_id();
+	struct request *rq = (void *)ctx[0];
+	const struct tables t = the_tables();
+	struct io_slot *slot = slot_find(&t, rq);
+	struct bio *bio;
+
+	if (!rq)
+		return 0;
+	bio = rq->bio;
+	if (slot && slot_is_at_first(slot, IO_DONE) && (__u32)ctx[2] >= rq->__data_len && bio &&
+	    bio == rq->biotail && ladder_ends(&t, slot, bio, cpu, now))
+		return 0;
+	return ladder_unusual_end(argument(ctx, 0), ctx[1], ctx[2], now);
+}
+
+#endif

@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "calls_view.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "log.h"
+
+#define SLOT(slot) (sizeof(union shown_slot) * (slot))
+
+static const struct column call_columns[] = {
+	{ "time_s", "time", CELL_TIME, 12, "when it was entered, since the start",
+	  .at = SLOT(CALL_TIME) },
+	{ "cpu", "cpu", CELL_COUNT, 3, "where", .at = SLOT(CALL_CPU) },
+	{ "comm", "comm", CELL_TEXT, 15, "the task, or whom an interrupt interrupted",
+	  .at = SLOT(CALL_COMM) },
+	{ "pid", "pid", CELL_COUNT, 7, "its process", .at = SLOT(CALL_PID) },
+	{ "tid", "tid", CELL_COUNT, 7, "the task itself; not in text", .at = SLOT(CALL_TID) },
+	{ "depth", "depth", CELL_COUNT, 3, "traced calls that it is in; not in text",
+	  .at = SLOT(CALL_DEPTH) },
+	{ "duration_ns", "duration", CELL_DURATION, 8,
+	  "from entry to return; nothing if that was not seen", .at = SLOT(CALL_DURATION) },
+	{ "function", "function", CELL_TEXT, 20, "its name; not in text",
+	  .at = SLOT(CALL_FUNCTION) },
+	{ "arguments", "arguments", CELL_TEXT, 20, "by name; not in text",
+	  .at = SLOT(CALL_ARGUMENTS) },
+	{ "ret", "ret", CELL_TEXT, 4, "what it returned; not in text", .at = SLOT(CALL_RET) },
+	{ "object", "object", CELL_TEXT, 18, "address of the object; not in text",
+	  .at = SLOT(CALL_OBJECT) },
+	{ "data", "data", CELL_TEXT, 20, "members of the object, and what the call changed",
+	  .at = SLOT(CALL_DATA) },
+	{ "call", "call", CELL_TEXT, 20, "all of this as a line, indented; in text only",
+	  .at = SLOT(CALL_TEXT) },
+	{ 0 },
+};
+const struct object calls_view_object = { "call", { call_columns } };
+
+static bool call_is_picked(const struct calls_view *v, size_t at)
+{
+	const bool is_text = v->session->format == TABLE_TEXT;
+
+	if (at <= SLOT(CALL_PID) || at == SLOT(CALL_DURATION))
+		return true;
+	return is_text == (at == SLOT(CALL_TEXT));
+}
+
+/* ---- words ---- */
+
+static struct members *call_new_words(const struct calls_view *v, uint32_t function, bool is_return)
+{
+	struct plan_part parts[PLAN_MAX_PARTS];
+	const struct plan_shown *shown;
+	size_t nr;
+
+	shown = traced__shown(v->traced, function, is_return, &nr);
+	nr = nr < PLAN_MAX_PARTS ? nr : PLAN_MAX_PARTS;
+	for (size_t i = 0; i < nr; i++)
+		parts[i] = shown[i].part;
+	return members__new(v->shown, parts, nr, NULL);
+}
+
+/* Arguments, or ret, of one function. */
+static struct members *call_words(struct calls_view *v, uint32_t function, bool is_return)
+{
+	struct members **words = &v->arguments[2 * function + is_return];
+
+	if (!*words)
+		*words = call_new_words(v, function, is_return);
+	return *words;
+}
+
+static void call_put_arguments(struct calls_view *v, FILE *out, const struct call *call)
+{
+	struct members *words = call_words(v, call->function, false);
+
+	if (words && call->entered)
+		members__put(words, out, 0, call->entered, NULL);
+}
+
+static bool call_has_ret(const struct calls_view *v, const struct call *call)
+{
+	size_t nr = 0;
+
+	if (call->left)
+		traced__shown(v->traced, call->function, true, &nr);
+	return nr;
+}
+
+static void call_put_ret(struct calls_view *v, FILE *out, const struct call *call)
+{
+	struct members *words = call_has_ret(v, call) ? call_words(v, call->function, true) : NULL;
+
+	if (words)
+		members__put_value(words, out, 0, call->left);
+}
+
+/* ---- members: at first all, then what has changed ---- */
+
+enum { CALL_MEMORY = 4096 }; /* places; who comes later to one takes it */
+
+struct call_memory {
+	uint64_t object[CALL_MEMORY]; /* 0: none */
+	char *bytes;		      /* member_bytes of each */
+};
+
+static struct call_memory *memory_new(size_t member_bytes)
+{
+	struct call_memory *memory = calloc(1, sizeof(*memory));
+
+	if (!memory)
+		return NULL;
+	memory->bytes = calloc(CALL_MEMORY, member_bytes);
+	if (memory->bytes)
+		return memory;
+	free(memory);
+	return NULL;
+}
+
+static void memory_free(struct call_memory *memory)
+{
+	if (memory)
+		free(memory->bytes);
+	free(memory);
+}
+
+static size_t memory_place(uint64_t object)
+{
+	return (size_t)(object * 0x9e3779b97f4a7c15ull >> 32) % CALL_MEMORY;
+}
+
+/* What was known of it when a line was written last; NULL: nothing. */
+static const void *memory_of(const struct calls_view *v, uint64_t object)
+{
+	const size_t place = memory_place(object);
+
+	return v->memory->object[place] == object
+		       ? v->memory->bytes + place * v->traced->member_bytes
+		       : NULL;
+}
+
+static void memory_keep(struct calls_view *v, uint64_t object, const void *bytes)
+{
+	const size_t place = memory_place(object);
+
+	v->memory->object[place] = bytes ? object : 0;
+	if (bytes)
+		memcpy(v->memory->bytes + place * v->traced->member_bytes, bytes,
+		       v->traced->member_bytes);
+}
+
+/* Who is born is another one. */
+static void call_note_birth(struct calls_view *v, const struct call *call, bool is_return)
+{
+	const struct traced_function *f = &v->traced->functions[call->function];
+	const struct traced_place *place = is_return ? &f->at_exit : &f->at_entry;
+
+	if (place->role == LIFE_BIRTH)
+		memory_keep(v,
+			    traced__object(v->traced, call->function, is_return,
+					   is_return ? call->left : call->entered),
+			    NULL);
+}
+
+static size_t call_put_side(struct calls_view *v, FILE *out, const struct call *call,
+			    bool is_return, const void *before)
+{
+	const void *values = is_return ? call->left : call->entered;
+	char now[PLAN_MAX_SHOWN];
+
+	if (!traced__members(v->traced, call->function, is_return, values, now))
+		return 0;
+	return members__put(v->members, out, 1, now, before);
+}
+
+/* Since the line before, and by this call from its entry to its return. */
+static void call_put_data(struct calls_view *v, FILE *out, const struct call *call)
+{
+	const uint64_t object = traced__object(v->traced, call->function, false, call->entered);
+	char entered[PLAN_MAX_SHOWN], left[PLAN_MAX_SHOWN];
+	bool is_entered = traced__members(v->traced, call->function, false, call->entered, entered);
+	bool is_left = traced__members(v->traced, call->function, true, call->left, left);
+	size_t nr = 0;
+
+	if (!v->memory)
+		return;
+	call_note_birth(v, call, false);
+	nr = call_put_side(v, out, call, false, object ? memory_of(v, object) : NULL);
+	if (nr && is_left && is_entered && memcmp(entered, left, v->traced->member_bytes))
+		fputs("; ", out);
+	call_put_side(v, out, call, true, is_entered ? entered : NULL);
+	if (is_entered)
+		memory_keep(v, object, entered);
+}
+
+/* Its return comes behind the lines of what it called. */
+static void call_note_return(struct calls_view *v, const struct call *call)
+{
+	const uint64_t object = traced__object(v->traced, call->function, true, call->left);
+	char left[PLAN_MAX_SHOWN];
+
+	if (v->memory && object &&
+	    traced__members(v->traced, call->function, true, call->left, left))
+		memory_keep(v, object, left);
+}
+
+/* ---- rows ---- */
+
+static FILE *call_open(struct calls_view *v, enum call_slot slot, size_t *size)
+{
+	free(v->texts[slot]);
+	v->texts[slot] = NULL;
+	return open_memstream(&v->texts[slot], size);
+}
+
+static void call_close(struct calls_view *v, enum call_slot slot, FILE *out)
+{
+	if (!out || fclose(out)) {
+		free(v->texts[slot]);
+		v->texts[slot] = NULL;
+	}
+	v->slots[slot].text = v->texts[slot] && *v->texts[slot] ? v->texts[slot] : NULL;
+}
+
+typedef void (*call_put_fn)(struct calls_view *v, FILE *out, const struct call *call);
+
+static void call_put_object(struct calls_view *v, FILE *out, const struct call *call)
+{
+	uint64_t object = traced__object(v->traced, call->function, false, call->entered);
+
+	if (!object)
+		object = traced__object(v->traced, call->function, true, call->left);
+	if (object)
+		fprintf(out, "0x%" PRIx64, object);
+}
+
+/* "    submit_bio(bio=0x...) = 0  bi_size=4096" */
+static void call_put_line(struct calls_view *v, FILE *out, const struct call *call)
+{
+	long before;
+
+	fprintf(out, "%*s%s(", 2 * (int)(call->depth < 64 ? call->depth : 64), "",
+		traced__probe(v->traced, call->function)->func);
+	call_put_arguments(v, out, call);
+	fputc(')', out);
+	if (call_has_ret(v, call)) {
+		fputs(" = ", out);
+		call_put_ret(v, out, call);
+	}
+	fflush(out);
+	before = ftell(out);
+	fputs("  ", out);
+	call_put_data(v, out, call);
+	fflush(out);
+	if (ftell(out) == before + 2)
+		fseek(out, before, SEEK_SET);
+}
+
+static void call_fill(struct calls_view *v, enum call_slot slot, call_put_fn put,
+		      const struct call *call)
+{
+	size_t size;
+	FILE *out = call_open(v, slot, &size);
+
+	if (out)
+		put(v, out, call);
+	call_close(v, slot, out);
+}
+
+static int call_row(struct calls_view *v, const struct call *call)
+{
+	static const struct {
+		enum call_slot slot;
+		call_put_fn put;
+	} parts[] = {
+		{ CALL_ARGUMENTS, call_put_arguments },
+		{ CALL_RET, call_put_ret },
+		{ CALL_OBJECT, call_put_object },
+		{ CALL_DATA, call_put_data },
+	};
+	const uint64_t start_ns = v->session->start_ns;
+	union shown_slot *slots = v->slots;
+
+	slots[CALL_TIME].n = call->start_ns > start_ns ? call->start_ns - start_ns : 0;
+	slots[CALL_CPU].n = call->cpu;
+	slots[CALL_COMM].text = call->comm;
+	slots[CALL_PID].n = call->pid;
+	slots[CALL_TID].n = call->tid;
+	slots[CALL_DEPTH].n = call->depth;
+	slots[CALL_DURATION].n = call->end_ns ? call->end_ns - call->start_ns : CELL_NO_NUMBER;
+	slots[CALL_FUNCTION].text = traced__probe(v->traced, call->function)->func;
+	if (v->session->format == TABLE_TEXT && !v->on_row)
+		call_fill(v, CALL_TEXT, call_put_line, call);
+	else
+		for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+			call_fill(v, parts[i].slot, parts[i].put, call);
+	v->shown_calls++;
+	if (v->on_row)
+		return v->on_row(v->arg, call, slots);
+	table__row(v->table, slots);
+	return 0;
+}
+
+static int call_rows(struct calls_view *v, const struct call *call)
+{
+	int err;
+
+	if (!call__is_within(call, &v->limits))
+		return 0;
+	err = call_row(v, call);
+	for (const struct call *c = call->first; !err && c; c = c->next)
+		err = call_rows(v, c);
+	call_note_return(v, call);
+	return err;
+}
+
+int calls_view__tree(struct calls_view *v, const struct call *root)
+{
+	return call_rows(v, root);
+}
+
+int calls_view__start(struct calls_view *v, struct session *s, const struct traced *traced)
+{
+	size_t nr = 0;
+
+	v->session = s;
+	v->traced = traced;
+	v->shown = shown__new(&traced->asked);
+	v->arguments = calloc(2 * traced->nr, sizeof(*v->arguments));
+	if (v->shown && traced->nr_members)
+		v->members =
+			members__new(v->shown, traced->members, traced->nr_members, traced->btf);
+	if (traced->nr_members)
+		v->memory = memory_new(traced->member_bytes);
+	for (const struct column *c = call_columns; c->key; c++)
+		if (call_is_picked(v, c->at))
+			v->picked[nr++] = c;
+	v->table = table__new(s->out, s->format, calls_view_object.type, v->picked, nr);
+	if (!v->shown || !v->arguments || !v->table ||
+	    (traced->nr_members && (!v->members || !v->memory)))
+		return log_err(-ENOMEM, "out of memory");
+	shown__start(v->shown, traced->run);
+	return 0;
+}
+
+void calls_view__free(struct calls_view *v)
+{
+	for (size_t i = 0; v->arguments && i < 2 * v->traced->nr; i++)
+		members__free(v->arguments[i]);
+	free(v->arguments);
+	members__free(v->members);
+	memory_free(v->memory);
+	for (size_t i = 0; i < NR_CALL_SLOTS; i++)
+		free(v->texts[i]);
+	table__free(v->table);
+	shown__free(v->shown);
+}

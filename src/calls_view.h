@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * calls_view.h: nested calls, a row each: indented in text, with depth, arguments, ret, object and
+ * members as columns of their own in JSON and CSV.
+ */
+#ifndef IOSONAR_CALLS_VIEW_H
+#define IOSONAR_CALLS_VIEW_H
+
+#include "members.h"
+#include "session.h"
+#include "traced.h"
+
+enum call_slot {
+	CALL_TIME,
+	CALL_CPU,
+	CALL_COMM,
+	CALL_PID,
+	CALL_TID,
+	CALL_DEPTH,
+	CALL_DURATION,
+	CALL_FUNCTION,
+	CALL_ARGUMENTS,
+	CALL_RET,
+	CALL_OBJECT,
+	CALL_DATA,
+	CALL_TEXT,
+	NR_CALL_SLOTS,
+};
+
+extern const struct object calls_view_object; /* "call" */
+
+struct calls_view {
+	/* given */
+	const struct traced *traced;
+	struct session *session;
+	struct call_limits limits;
+	/* Instead of a row of the table: slots as JSON has them. NULL: a row. */
+	int (*on_row)(void *arg, const struct call *call, const union shown_slot *slots);
+	void *arg;
+	/* made */
+	struct shown *shown;
+	struct members *members;    /* of objects; NULL: none */
+	struct members **arguments; /* by function, when first needed; returns behind entries */
+	struct table *table;
+	const struct column *picked[OBJECT_COLUMNS];
+	union shown_slot slots[NR_CALL_SLOTS];
+	char *texts[NR_CALL_SLOTS]; /* of the row at hand */
+	struct call_memory *memory; /* what was shown last of each object */
+	uint64_t shown_calls;
+};
+
+int calls_view__start(struct calls_view *view, struct session *session,
+		      const struct traced *traced);
+int calls_view__tree(struct calls_view *view, const struct call *root);
+void calls_view__free(struct calls_view *view);
+
+#endif

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "capture/saved.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include "decode/json.h"
+#include "log.h"
+#include "wire/hist.h"
+
+enum { SAVED_LINE = 1 << 16 };
+
+bool saved__is_one(const char *path)
+{
+	struct stat file;
+	FILE *in;
+	int c = EOF;
+
+	if (stat(path, &file) || !S_ISREG(file.st_mode)) /* what a pipe gives, it gives once */
+		return false;
+	in = fopen(path, "re");
+	if (!in)
+		return false;
+	do
+		c = getc(in);
+	while (c == ' ' || c == '\t' || c == '\r' || c == '\n');
+	fclose(in);
+	return c == '{';
+}
+
+static double saved_number(const struct json_line *parsed, const char *key)
+{
+	double number = json_line__number(parsed, key);
+
+	return isnan(number) || number < 0 ? 0 : number;
+}
+
+/* Those of a zoom are wider or narrower, and begin elsewhere. */
+static bool saved_is_our_bucket(double from_ns, double to_ns)
+{
+	uint32_t slot;
+
+	if (!(from_ns >= 0 && from_ns <= (double)(1ULL << HIST_TOP_BIT)))
+		return false;
+	slot = hist_slot((uint64_t)from_ns);
+	if ((double)hist_slot_from(slot) != from_ns)
+		return false;
+	return slot == HIST_OVER ? to_ns == 0 : (double)hist_slot_from(slot + 1) == to_ns;
+}
+
+static int saved_bucket(const char *path, const struct json_line *parsed, struct saved_line *line)
+{
+	double from_ns = json_line__number(parsed, "from_ns");
+
+	if (!saved_is_our_bucket(from_ns, json_line__number(parsed, "to_ns")))
+		return log_err(-EIO,
+			       "%s has buckets of a zoom: save it without --lat_min_us and "
+			       "--lat_shift",
+			       path);
+	line->from_ns = (uint64_t)from_ns;
+	return 0;
+}
+
+/* 1: it is nothing of interest. */
+static int saved_take(const char *path, const struct json_line *parsed, struct saved_line *line)
+{
+	const char *type = json_line__text(parsed, "type");
+	const char *span = json_line__text(parsed, "span");
+
+	*line = (struct saved_line){
+		.is_bucket = type && !strcmp(type, "hist"),
+		.is_total = span && !strcmp(span, "total"),
+		.dev = json_line__text(parsed, "dev"),
+		.op = json_line__text(parsed, "op"),
+		.time_s = saved_number(parsed, "time_s"),
+		.count = saved_number(parsed, "count"),
+		.iops = saved_number(parsed, "iops"),
+		.size_bytes = saved_number(parsed, "size_bytes"),
+		.mean_ns = saved_number(parsed, "mean_ns"),
+	};
+	if (!type || !span || (!line->is_bucket && strcmp(type, "latency")) ||
+	    (!line->is_total && strcmp(span, "interval")))
+		return 1;
+	if (!line->dev || !line->op)
+		return log_err(-EIO,
+			       "%s does not tell devices and operations apart: save it without "
+			       "--by, or with --by dev,op",
+			       path);
+	return line->is_bucket ? saved_bucket(path, parsed, line) : 0;
+}
+
+static void saved_take_ledger(const struct json_line *parsed, double *lost)
+{
+	const char *type = json_line__text(parsed, "type");
+
+	if (!type || strcmp(type, "ledger"))
+		return;
+	for (size_t i = 0; i < parsed->nr; i++)
+		if (!strncmp(parsed->fields[i].key, "lost_", 5))
+			*lost += saved_number(parsed, parsed->fields[i].key);
+}
+
+static int saved_line(const char *path, char *text, size_t nr, struct json_line *parsed,
+		      struct saved_line *line)
+{
+	if (json_line__parse(parsed, text))
+		return log_err(-EIO,
+			       "%s: line %zu is no whole line of 'latency -o json': the file is "
+			       "cut, or something else",
+			       path, nr);
+	return saved_take(path, parsed, line);
+}
+
+static int saved_lines(const char *path, FILE *in, int (*fn)(void *, const struct saved_line *),
+		       void *arg, double *lost)
+{
+	char text[SAVED_LINE];
+	struct json_line parsed;
+	struct saved_line line;
+	int err = 0;
+
+	for (size_t nr = 1; err >= 0 && fgets(text, sizeof(text), in); nr++) {
+		err = saved_line(path, text, nr, &parsed, &line);
+		if (!err)
+			err = fn(arg, &line);
+		else if (err > 0)
+			saved_take_ledger(&parsed, lost);
+	}
+	if (err < 0)
+		return err;
+	return ferror(in) ? log_err(-EIO, "cannot read %s: %s", path, strerror(errno)) : 0;
+}
+
+int saved__read(const char *path, int (*fn)(void *arg, const struct saved_line *line), void *arg,
+		double *lost)
+{
+	FILE *in = fopen(path, "re");
+	int err;
+
+	*lost = 0;
+	if (!in)
+		return log_err(-EIO, "cannot read %s: %s", path, strerror(errno));
+	err = saved_lines(path, in, fn, arg, lost);
+	fclose(in);
+	return err;
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "class_trace.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <unistd.h>
+#include "log.h"
+
+enum { CLASS_RING_BYTES = 8 << 20 /* of each CPU */, CLASS_MAX_RATE = 500000 };
+
+static int trace_on_tree(void *arg, const struct call *root)
+{
+	struct class_trace *t = arg;
+
+	if (!t->calls || !lives_view__wants_tree(&t->lives, root))
+		return 0;
+	return tree_view__tree(&t->tree, root);
+}
+
+static int trace_on_life(void *arg, const struct life *life)
+{
+	struct class_trace *t = arg;
+	const uint64_t shown = t->lives.objects;
+	int err = lives_view__life(&t->lives, life);
+
+	return err ?: tree_view__life(&t->tree, life, t->lives.objects > shown);
+}
+
+static void trace_say_start(const struct class_trace *t)
+{
+	traced__tell_returns(&t->traced);
+	if (!t->all && t->class.preset && t->class.nr_attachable > t->traced.nr)
+		log_note("%zu of %zu functions that can be attached: --all takes all", t->traced.nr,
+			 t->class.nr_attachable);
+}
+
+static int trace_start_views(struct class_trace *t, struct session *s)
+{
+	int err = lives_view__start(&t->lives, s);
+
+	return err || !t->calls ? err : tree_view__start(&t->tree, s, &t->traced);
+}
+
+static int trace_on_start(void *state, struct session *s)
+{
+	struct class_trace *t = state;
+	int err = traced__start(&t->traced, session__probes(s));
+
+	trace_say_start(t);
+	if (!err && session__recorder(s))
+		err = traced__lay_structs(&t->traced)
+			      ?: traced_writer__start(&t->writer, &t->traced, session__recorder(s));
+	return err ?: trace_start_views(t, s);
+}
+
+static int trace_on_hit(void *state, struct session *s, const struct probe_record *r,
+			const void *values)
+{
+	struct class_trace *t = state;
+	int err = session__recorder(s) ? traced_writer__put(&t->writer, r, values) : 0;
+
+	return err ?: traced__take(&t->traced, r, values);
+}
+
+/* What the run was, before its objects are told to be over. */
+static int trace_end_writer(struct class_trace *t, struct session *s)
+{
+	struct run_counts counts;
+
+	if (!session__recorder(s))
+		return 0;
+	run__counts(session__probes(s), &counts);
+	return traced_writer__finish(&t->writer, &counts);
+}
+
+static int trace_end_tree(struct class_trace *t, struct session *s)
+{
+	struct run_counts counts = t->reader.counts;
+
+	if (session__probes(s))
+		run__counts(session__probes(s), &counts);
+	return tree_view__end(&t->tree,
+			      session__probes(s) || t->reader.has_counts ? &counts : NULL);
+}
+
+static int trace_on_end(void *state, struct session *s)
+{
+	struct class_trace *t = state;
+	int err = s->options->file.read.nr ? traced_reader__check(&t->reader)
+					   : trace_end_writer(t, s);
+
+	if (err)
+		return err;
+	err = traced__finish(&t->traced);
+	s->incomplete |= t->lives.dropped > 0;
+	if (!err && t->calls)
+		err = trace_end_tree(t, s);
+	err = err ?: lives_view__end(&t->lives);
+	if (!err && t->reader.has_counts)
+		session__tell_hits(s, &t->reader.counts);
+	return err;
+}
+
+/* ---- of a capture ---- */
+
+static int trace_on_known(void *arg)
+{
+	struct class_trace *t = arg;
+	int err = traced__start(&t->traced, NULL);
+
+	t->lives.name = t->traced.name;
+	err = err ?: lives_view__prepare(&t->lives, &t->traced);
+	return err ?: trace_start_views(t, t->session);
+}
+
+static int trace_on_part(void *state, struct session *s, struct capture_part *part)
+{
+	struct class_trace *t = state;
+
+	t->session = s;
+	t->reader.traced = &t->traced;
+	t->reader.on_known = trace_on_known;
+	t->reader.arg = t;
+	session__span(s, &t->reader.from_ns, &t->reader.to_ns);
+	return traced_reader__take(&t->reader, part);
+}
+
+static struct asked *trace_asks(void *state)
+{
+	return &((struct class_trace *)state)->traced.asked;
+}
+
+static const struct session_view trace_session = {
+	.asks = trace_asks,
+	.on_start = trace_on_start,
+	.on_hit = trace_on_hit,
+	.on_end = trace_on_end,
+	.on_part = trace_on_part,
+	.counts_records = true,
+};
+
+/* Members have a disk's name, which is here or was never. */
+static int trace_check_devices(const struct class_trace *t)
+{
+	for (size_t i = 0; i < t->devices.nr; i++) {
+		const char *name = lives_view__disk(t->devices.words[i]);
+		char path[PATH_MAX];
+
+		snprintf(path, sizeof(path), "/sys/block/%s", name);
+		if (access(path, F_OK))
+			return log_err(-ENODEV, "-d: there is no disk '%s'; /sys/block has them",
+				       name);
+	}
+	return 0;
+}
+
+static int trace_find(struct class_trace *t, const struct class_wants *wants)
+{
+	const struct traced_class class = {
+		.class = &t->class,
+		.all = t->all || wants->nr_only,
+		.fields = &t->fields,
+	};
+	int err = trace_check_devices(t);
+
+	if (err)
+		return err;
+	t->traced.asked.finder = finder__new();
+	if (!t->traced.asked.finder)
+		return log_err(-ENOMEM, "out of memory");
+	err = class__find(&t->class, t->traced.asked.finder, wants);
+	return err ?: traced__of_class(&t->traced, &class);
+}
+
+static void trace_set_up(struct class_trace *t, const struct class_wants *wants,
+			 const struct options *options)
+{
+	struct run_wants *run = &t->traced.asked.wants;
+
+	run->emit = t->emit;
+	run->insists = t->returns;
+	run->max_rate = t->max_rate.given ? t->max_rate.value : CLASS_MAX_RATE;
+	run->ring_bytes = t->buffer.given ? t->buffer.value : CLASS_RING_BYTES;
+	t->traced.on_tree = trace_on_tree;
+	t->traced.on_life = trace_on_life;
+	t->traced.arg = t;
+	t->calls |= t->graph || tree_view__needs_calls(options);
+	t->tree.limits = (struct call_limits){ t->depth.value, t->min_ns.value };
+	t->tree.is_graph = t->graph;
+	t->tree.page.command = "class";
+	t->tree.page.source_dir = t->source;
+	t->lives.name = wants->name;
+	t->lives.devices = &t->devices;
+	t->lives.pid = (uint32_t)t->pid.value;
+	t->lives.condition_text = t->condition;
+	t->lives.most = options->run.count.value;
+	t->lives.is_silent = t->summary || t->calls || options->output.format > OUTPUT_CSV;
+	t->lives.has_summary = !t->graph && options->output.format <= OUTPUT_CSV;
+	t->lives.is_dot = !t->calls && options->output.format == OUTPUT_DOT;
+}
+
+int class_trace__run(struct class_trace *t, const struct class_wants *wants,
+		     const struct options *options, char **argv)
+{
+	int err;
+
+	trace_set_up(t, wants, options);
+	err = options->file.read.nr ? 0 : trace_find(t, wants);
+	if (!err && !options->file.read.nr)
+		err = lives_view__prepare(&t->lives, &t->traced);
+	err = err ?: tree_view__prepare(&t->tree, options, &t->traced);
+	t->traced.name = wants->name;
+	err = err ?: session__run(&trace_session, t, options, argv);
+	lives_view__free(&t->lives);
+	tree_view__free(&t->tree);
+	traced_writer__free(&t->writer);
+	traced_reader__free(&t->reader);
+	traced__free(&t->traced);
+	class__free(&t->class);
+	return err;
+}

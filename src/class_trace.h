@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * class_trace.h: a run of `class`: its functions are attached, objects are told apart, each life or
+ * each call is shown.
+ */
+#ifndef IOSONAR_CLASS_TRACE_H
+#define IOSONAR_CLASS_TRACE_H
+
+#include "lives_view.h"
+#include "traced_capture.h"
+#include "tree_view.h"
+
+struct class_trace {
+	/* options */
+	struct option_list fields, devices;
+	struct option_number pid, buffer, min_ns, depth, max_rate;
+	const char *condition; /* --if */
+	const char *source;    /* --source */
+	bool all, calls, graph, summary, returns, emit;
+	/* state */
+	struct session *session;
+	struct traced traced;
+	struct class class;
+	struct lives_view lives;
+	struct tree_view tree;
+	struct traced_writer writer; /* -w */
+	struct traced_reader reader; /* -r */
+};
+
+/* 0, a negative errno (said), or an exit code. */
+int class_trace__run(struct class_trace *trace, const struct class_wants *wants,
+		     const struct options *options, char **argv);
+
+#endif

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* calls.c: what happened inside? Nested calls of the functions that are asked for. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cmd.h"
+#include "log.h"
+#include "probe/path_preset.h"
+#include "traced_capture.h"
+#include "tree_view.h"
+
+struct calls_cmd {
+	/* options */
+	struct option_list globs, paths;
+	struct option_number depth, min_ns, buffer;
+	bool graph, returns, emit;
+	/* state */
+	struct option_list functions; /* globs, and those of paths */
+	struct traced traced;
+	struct tree_view view;
+	struct session *session;
+	uint64_t trees, most;	     /* most: 0: all */
+	struct traced_writer writer; /* -w */
+	struct traced_reader reader; /* -r */
+};
+
+static const struct option_def calls_options[] = {
+	{ "globs", 0, OPTION_OPERANDS, offsetof(struct calls_cmd, globs), "FUNCTION...",
+	  "kernel functions, * and ? allowed; user:PATH:NAME: of a program or library",
+	  .completes = "function" },
+	{ "path", 0, OPTION_LIST, offsetof(struct calls_cmd, paths), NULL,
+	  "functions that matter on this way, as far as this kernel has them",
+	  .choices = path_preset__words },
+	{ "graph", 0, OPTION_FLAG, offsetof(struct calls_cmd, graph), NULL,
+	  "all calls together at the end: counts and times by function and callers" },
+	{ "depth", 0, OPTION_NUMBER, offsetof(struct calls_cmd, depth), "N",
+	  "show calls inside at most N - 1 others", .min = 1, .max = 1000 },
+	{ "min", 0, OPTION_DURATION, offsetof(struct calls_cmd, min_ns), "TIME",
+	  "leave out shorter calls, with what is inside them" },
+	{ "returns", 0, OPTION_FLAG, offsetof(struct calls_cmd, returns), NULL,
+	  "see returns even where the kernel may lose some without counting them" },
+	{ "buffer", 0, OPTION_SIZE, offsetof(struct calls_cmd, buffer), "SIZE",
+	  "each CPU's ring (default 4Mi); a full one loses records and says so", .min = 4096,
+	  .max = 1 << 30 },
+	{ "source", 0, OPTION_STRING, offsetof(struct calls_cmd, view.page.source_dir), "DIR",
+	  "with -o html: the kernel's source, of which the page shows the functions",
+	  .completes = "file" },
+	{ "emit", 0, OPTION_FLAG, offsetof(struct calls_cmd, emit), NULL,
+	  "print the instructions that were made" },
+	{ 0 },
+};
+static const struct option_group calls_group = { "What is shown", calls_options };
+
+static int calls_run(void *state, const struct options *options, char **argv);
+
+static const struct object *const calls_objects[] = { &calls_view_object, &graph_view_object,
+						      &session_probe_ledger, NULL };
+static const struct option_group *const calls_groups[] = { &task_group,	 &run_group,  &call_group,
+							   &write_group, &read_group, NULL };
+const struct cmd cmd_calls = {
+	.name = "calls",
+	.group = "any event",
+	.brief = "what happened inside? Nested calls of kernel and user functions, with durations",
+	.synopsis = "[options] [FUNCTION...] [-- COMMAND...]",
+	.groups = calls_groups,
+	.own = &calls_group,
+	.view_size = sizeof(struct calls_cmd),
+	.objects = calls_objects,
+	.run = calls_run,
+};
+
+/* ---- the run ---- */
+
+static int calls_on_tree(void *arg, const struct call *root)
+{
+	struct calls_cmd *c = arg;
+
+	if ((c->most && c->trees >= c->most) || !call__is_within(root, &c->view.limits))
+		return 0;
+	c->trees++;
+	if (c->trees == c->most)
+		session__stop(c->session);
+	return tree_view__tree(&c->view, root);
+}
+
+static int calls_on_start(void *state, struct session *s)
+{
+	struct calls_cmd *c = state;
+	int err = traced__start(&c->traced, session__probes(s));
+
+	c->session = s;
+	traced__tell_returns(&c->traced);
+	if (!err && session__recorder(s))
+		err = traced__lay_structs(&c->traced)
+			      ?: traced_writer__start(&c->writer, &c->traced, session__recorder(s));
+	return err ?: tree_view__start(&c->view, s, &c->traced);
+}
+
+static int calls_on_hit(void *state, struct session *s, const struct probe_record *r,
+			const void *values)
+{
+	struct calls_cmd *c = state;
+	int err = session__recorder(s) ? traced_writer__put(&c->writer, r, values) : 0;
+
+	return err ?: traced__take(&c->traced, r, values);
+}
+
+/* What became of all hits; NULL: a capture that was cut. */
+static const struct run_counts *calls_counts(const struct calls_cmd *c, const struct session *s,
+					     struct run_counts *counts)
+{
+	if (session__probes(s))
+		run__counts(session__probes(s), counts);
+	else if (c->reader.has_counts)
+		*counts = c->reader.counts;
+	else
+		return NULL;
+	return counts;
+}
+
+static int calls_on_end(void *state, struct session *s)
+{
+	struct calls_cmd *c = state;
+	struct run_counts counts;
+	int err = s->options->file.read.nr ? traced_reader__check(&c->reader) : 0;
+
+	if (err)
+		return err;
+	if (session__recorder(s)) {
+		run__counts(session__probes(s), &counts);
+		err = traced_writer__finish(&c->writer, &counts);
+	}
+	err = err ?: traced__finish(&c->traced);
+	err = err ?: tree_view__end(&c->view, calls_counts(c, s, &counts));
+	if (!err && c->reader.has_counts)
+		session__tell_hits(s, &c->reader.counts);
+	return err;
+}
+
+static int calls_on_known(void *arg)
+{
+	struct calls_cmd *c = arg;
+	int err = traced__start(&c->traced, NULL);
+
+	return err ?: tree_view__start(&c->view, c->session, &c->traced);
+}
+
+static int calls_on_part(void *state, struct session *s, struct capture_part *part)
+{
+	struct calls_cmd *c = state;
+
+	c->session = s;
+	c->reader.traced = &c->traced;
+	c->reader.on_known = calls_on_known;
+	c->reader.arg = c;
+	session__span(s, &c->reader.from_ns, &c->reader.to_ns);
+	return traced_reader__take(&c->reader, part);
+}
+
+static struct asked *calls_asks(void *state)
+{
+	return &((struct calls_cmd *)state)->traced.asked;
+}
+
+static const struct session_view calls_session = {
+	.asks = calls_asks,
+	.on_start = calls_on_start,
+	.on_hit = calls_on_hit,
+	.on_end = calls_on_end,
+	.on_part = calls_on_part,
+	.counts_records = true,
+	.follows_command = true,
+};
+
+/* ---- which functions ---- */
+
+static int calls_add_function(struct calls_cmd *c, char *name)
+{
+	struct option_list *f = &c->functions;
+	const char **words = reallocarray(f->words, f->nr + 1, sizeof(*words));
+
+	if (!name || !words) {
+		free(name);
+		f->words = words ? words : f->words;
+		return log_err(-ENOMEM, "out of memory");
+	}
+	f->words = words;
+	f->words[f->nr++] = name;
+	return 0;
+}
+
+/* What is found is the list's from here on, also when it fails. */
+static int calls_add_path(struct calls_cmd *c, const char *path)
+{
+	char **names;
+	size_t nr;
+	int err = path_preset__find(c->traced.asked.finder, path, &names, &nr);
+
+	if (err)
+		return err;
+	log_verbose("--path %s: %zu functions", path, nr);
+	for (size_t i = 0; i < nr; i++)
+		if (err)
+			free(names[i]);
+		else
+			err = calls_add_function(c, names[i]);
+	free(names);
+	return err;
+}
+
+static int calls_list_functions(struct calls_cmd *c)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < c->globs.nr; i++)
+		err = calls_add_function(c, strdup(c->globs.words[i]));
+	if (err || !c->paths.nr)
+		return err;
+	c->traced.asked.finder = finder__new();
+	if (!c->traced.asked.finder)
+		return log_err(-ENOMEM, "out of memory");
+	for (size_t i = 0; !err && i < c->paths.nr; i++)
+		err = calls_add_path(c, c->paths.words[i]);
+	return err;
+}
+
+static void calls_free_functions(struct option_list *functions)
+{
+	for (size_t i = 0; i < functions->nr; i++)
+		free((char *)functions->words[i]);
+	free(functions->words);
+}
+
+static void calls_set_up(struct calls_cmd *c, const struct options *options)
+{
+	enum { RING_BYTES = 4 << 20 };
+	struct run_wants *run = &c->traced.asked.wants;
+
+	run->emit = c->emit;
+	run->insists = c->returns;
+	run->ring_bytes = c->buffer.given ? c->buffer.value : RING_BYTES;
+	c->view.limits = (struct call_limits){ c->depth.value, c->min_ns.value };
+	c->view.is_graph = c->graph;
+	c->view.page.command = "calls";
+	c->most = options->run.count.value;
+	c->traced.on_tree = calls_on_tree;
+	c->traced.arg = c;
+}
+
+static int calls_run(void *state, const struct options *options, char **argv)
+{
+	const bool is_replay = options->file.read.nr;
+	struct calls_cmd *c = state;
+	int err;
+
+	if (is_replay && (c->globs.nr || c->paths.nr))
+		return log_err(-EINVAL, "-r: the capture has its functions; '%s' is too much",
+			       c->globs.nr ? c->globs.words[0] : "--path");
+	if (!is_replay && !c->globs.nr && !c->paths.nr)
+		return log_err(-EINVAL,
+			       "which functions? As in: iosonar calls vfs_read 'ext4_*' -- "
+			       "cat FILE; or --path read");
+	calls_set_up(c, options);
+	err = is_replay ? 0 : calls_list_functions(c);
+	if (!err && !is_replay)
+		err = traced__of_globs(&c->traced, &c->functions, options);
+	err = err ?: tree_view__prepare(&c->view, options, &c->traced);
+	err = err ?: session__run(&calls_session, c, options, argv);
+	tree_view__free(&c->view);
+	traced_writer__free(&c->writer);
+	traced_reader__free(&c->reader);
+	traced__free(&c->traced);
+	calls_free_functions(&c->functions);
+	return err;
+}

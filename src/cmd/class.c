@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * class.c: which functions of the kernel handle a struct, and which of them can be attached? By BTF
+ * of vmlinux and its modules: whatever takes a pointer to it, or returns one. Attaches nothing;
+ * without root it cannot tell which functions ftrace knows.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include "class_trace.h"
+#include "cmd.h"
+#include "log.h"
+#include "probe/class.h"
+#include "render/chart.h"
+#include "render/column.h"
+
+enum {
+	CLASS_WIDTH_MOST = 40, /* columns: what is longer does not widen the others */
+	CLASS_PROTOTYPE_LEAST = 20,
+	CLASS_PROTOTYPE_MOST = 4096,
+};
+
+struct class_view {
+	/* options */
+	struct option_list structs;
+	bool list, names;
+	struct option_list only, not, with;
+	struct option_list births, deaths;
+	const char *module;
+	struct class_trace trace;
+	/* state */
+	FILE *out;
+	enum table_format format;
+	int columns; /* of the terminal; 0: it is none */
+	struct finder *finder;
+	struct class class;
+	struct table *table; /* of names alone */
+};
+
+/*
+ * function    module     argument  attach  role   prototype
+ * bio_endio   -          1         yes     spine  void bio_endio(struct bio *bio)
+ */
+struct function_row {
+	const char *function, *module, *argument, *attach, *role, *prototype;
+};
+
+#define FUNCTION(name) offsetof(struct function_row, name)
+
+static const struct column function_columns[] = {
+	{ "function", "function", CELL_TEXT, 0, "its name", .at = FUNCTION(function) },
+	{ "module", "module", CELL_TEXT, 0, "the kernel's module it is in; null: none",
+	  .at = FUNCTION(module) },
+	{ "argument", "arg", CELL_TEXT, 5,
+	  "which argument points to the struct, from 1; ret: it returns one; null: of --with",
+	  .at = FUNCTION(argument) },
+	{ "attach", "attach", CELL_TEXT, 0, "yes, or why it cannot be attached",
+	  .at = FUNCTION(attach) },
+	{ "role", "role", CELL_TEXT, 5,
+	  "birth, death: begins or ends an object; spine: of the preset; with: shown beside it",
+	  .at = FUNCTION(role) },
+	{ "prototype", "prototype", CELL_TEXT, 0, "as C writes it; null: not known",
+	  .at = FUNCTION(prototype) },
+	{ 0 },
+};
+
+static const struct column struct_columns[] = {
+	{ "name", "name", CELL_TEXT, 0, "of a preset or struct", .at = 0 },
+	{ 0 },
+};
+
+static const struct object function_object = { "function", { function_columns } };
+static const struct object struct_object = { "struct", { struct_columns } };
+static const struct object *const class_objects[] = {
+	&lives_view_life,	&lives_view_step,
+	&lives_view_transition, &lives_view_path,
+	&calls_view_object,	&graph_view_object,
+	&session_probe_ledger,	&function_object,
+	&struct_object,		NULL,
+};
+
+static const struct option_def class_options[] = {
+	{ "STRUCT", 0, OPTION_OPERANDS, offsetof(struct class_view, structs), "STRUCT",
+	  "bio, request, nvme_request, folio, inode, file: with a preset; or any other",
+	  .completes = "struct" },
+	{ "list", 0, OPTION_FLAG, offsetof(struct class_view, list), NULL,
+	  "list its functions, and why each can or cannot be attached" },
+	{ "only", 0, OPTION_LIST, offsetof(struct class_view, only), "GLOB,...",
+	  "of these functions only, beside births and deaths" },
+	{ "not", 0, OPTION_LIST, offsetof(struct class_view, not ), "GLOB,...",
+	  "without these functions" },
+	{ "with", 0, OPTION_LIST, offsetof(struct class_view, with), "GLOB,...",
+	  "these functions, too, without data: 'blk_*,nvme_*'" },
+	{ "module", 0, OPTION_STRING, offsetof(struct class_view, module), "MODULE",
+	  "of this module of the kernel alone: nvme_core" },
+	{ "birth", 0, OPTION_LIST, offsetof(struct class_view, births), "GLOB,...",
+	  "functions that begin another object, instead of the preset's" },
+	{ "death", 0, OPTION_LIST, offsetof(struct class_view, deaths), "GLOB,...",
+	  "functions that end one, likewise" },
+	{ "all", 0, OPTION_FLAG, offsetof(struct class_view, trace.all), NULL,
+	  "all functions, not only those that a preset thinks matter: takes long to attach" },
+	{ "fields", 0, OPTION_LIST, offsetof(struct class_view, trace.fields), "MEMBER,...",
+	  "its members: bi_iter.bi_sector,bi_bdev->bd_disk->disk_name" },
+	{ "device", 'd', OPTION_LIST, offsetof(struct class_view, trace.devices), "DISK",
+	  "objects of this disk: nvme0n1; repeatable", .completes = "device" },
+	{ "pid", 'p', OPTION_NUMBER, offsetof(struct class_view, trace.pid), "PID",
+	  "objects whose first step is in this process", .min = 1, .max = 4194304,
+	  .completes = "pid" },
+	{ "if", 0, OPTION_STRING, offsetof(struct class_view, trace.condition), "EXPR",
+	  "objects of which this was true: 'bi_size > 4Ki'" },
+	{ "calls", 0, OPTION_FLAG, offsetof(struct class_view, trace.calls), NULL,
+	  "calls as they were nested, with arguments and what they changed" },
+	{ "graph", 0, OPTION_FLAG, offsetof(struct class_view, trace.graph), NULL,
+	  "all calls together at the end: counts and times by function and callers" },
+	{ "min", 0, OPTION_DURATION, offsetof(struct class_view, trace.min_ns), "TIME",
+	  "with --calls, --graph: leave out shorter ones, with what is inside them" },
+	{ "depth", 0, OPTION_NUMBER, offsetof(struct class_view, trace.depth), "N",
+	  "with --calls, --graph: those inside at most N - 1 others", .min = 1, .max = 1000 },
+	{ "summary", 0, OPTION_FLAG, offsetof(struct class_view, trace.summary), NULL,
+	  "only what is typical of all objects" },
+	{ "returns", 0, OPTION_FLAG, offsetof(struct class_view, trace.returns), NULL,
+	  "see returns even where the kernel may lose some without counting them" },
+	{ "buffer", 0, OPTION_SIZE, offsetof(struct class_view, trace.buffer), "SIZE",
+	  "each CPU's ring (default 8Mi); a full one drops whole objects and says so", .min = 4096,
+	  .max = 1 << 30 },
+	{ "max-rate", 0, OPTION_NUMBER, offsetof(struct class_view, trace.max_rate), "N",
+	  "above N records a second (default 500000) further objects are dropped, whole; 0: never",
+	  .max = 1000000000 },
+	{ "source", 0, OPTION_STRING, offsetof(struct class_view, trace.source), "DIR",
+	  "with -o html: the kernel's source, of which the page shows the functions",
+	  .completes = "file" },
+	{ "emit", 0, OPTION_FLAG, offsetof(struct class_view, trace.emit), NULL,
+	  "print the instructions that were made" },
+	{ "names", 0, OPTION_FLAG, offsetof(struct class_view, names), NULL,
+	  "only the names of structs that begin with STRUCT, for completion", .not_with = "list" },
+	{ 0 },
+};
+
+static const struct option_group class_group = { "Which functions", class_options };
+static int class_run(void *state, const struct options *options, char **argv);
+
+static const struct option_group *const class_groups[] = { &run_group, &call_group, &write_group,
+							   &read_group, NULL };
+const struct cmd cmd_class = {
+	.name = "class",
+	.group = "any event",
+	.brief = "what happens to each bio, request, or any other struct, function by function?",
+	.synopsis = "[options] STRUCT [-- COMMAND...]",
+	.groups = class_groups,
+	.own = &class_group,
+	.view_size = sizeof(struct class_view),
+	.objects = class_objects,
+	.run = class_run,
+};
+
+static int class_no_memory(void)
+{
+	return log_err(-ENOMEM, "out of memory");
+}
+
+/* ---- a line for each function ---- */
+
+/* "2", "ret", "1+ret": from 1, as people count. */
+static const char *function_argument(const struct class_function *f, char *buf, size_t size)
+{
+	if (f->is_without)
+		return NULL;
+	if (f->argument < 0)
+		return "ret";
+	snprintf(buf, size, "%d%s", f->argument + 1, f->returns ? "+ret" : "");
+	return buf;
+}
+
+static const char *function_role(const struct class_function *f)
+{
+	return f->is_without ? "with"
+	       : f->is_birth ? "birth"
+	       : f->is_death ? "death"
+	       : f->is_spine ? "spine"
+			     : NULL;
+}
+
+static void class_widen(int *width, const char *text)
+{
+	size_t columns = text ? text__width(text) : 1;
+
+	if (columns <= CLASS_WIDTH_MOST && (int)columns > *width)
+		*width = (int)columns;
+}
+
+/* On a terminal what does not fit is left out. */
+static void function_cut(const struct class_view *v, char *prototype, int before)
+{
+	int most = v->columns - before;
+
+	if (!v->columns || v->format != TABLE_TEXT)
+		return;
+	if (most < CLASS_PROTOTYPE_LEAST)
+		most = CLASS_PROTOTYPE_LEAST;
+	if (strlen(prototype) > (size_t)most)
+		strcpy(prototype + most - 3, "...");
+}
+
+static void function_show(const struct class_view *v, const struct class_function *f, int before,
+			  struct table *table)
+{
+	char argument[16], prototype[CLASS_PROTOTYPE_MOST];
+	const struct function_row row = {
+		.function = f->name,
+		.module = f->module,
+		.argument = function_argument(f, argument, sizeof(argument)),
+		.attach = f->why ? f->why : "yes",
+		.role = function_role(f),
+		.prototype = f->prototype ? prototype : NULL,
+	};
+
+	snprintf(prototype, sizeof(prototype), "%s", f->prototype ? f->prototype : "");
+	function_cut(v, prototype, before);
+	table__row(table, &row);
+}
+
+static int class_show(const struct class_view *v)
+{
+	enum { FUNCTION_COLUMN, MODULE_COLUMN, ARGUMENT_COLUMN, ATTACH_COLUMN, ROLE_COLUMN, NR };
+	const struct column *shown[OBJECT_COLUMNS];
+	struct column sized[NR];
+	size_t nr = object__columns(&function_object, shown);
+	struct table *table;
+	int before = 0;
+
+	for (size_t i = 0; i < NR; i++) {
+		sized[i] = *shown[i];
+		shown[i] = &sized[i];
+	}
+	for (size_t i = 0; i < v->class.nr; i++) {
+		class_widen(&sized[FUNCTION_COLUMN].width, v->class.functions[i].name);
+		class_widen(&sized[MODULE_COLUMN].width, v->class.functions[i].module);
+		class_widen(&sized[ATTACH_COLUMN].width, v->class.functions[i].why);
+	}
+	for (size_t i = 0; i < NR; i++)
+		before += sized[i].width + 1;
+	table = table__new(v->out, v->format, function_object.type, shown, nr);
+	if (!table)
+		return class_no_memory();
+	for (size_t i = 0; i < v->class.nr; i++)
+		function_show(v, &v->class.functions[i], before, table);
+	table__free(table);
+	return 0;
+}
+
+/* bio: 185 functions take it, 6 more only return it; 158 can be attached */
+static void class_sum_up(const struct class_view *v)
+{
+	const struct class *c = &v->class;
+	const char *doubt = finder__doubt(v->finder);
+
+	log_note("%s: %zu functions take it, %zu more only return it; %zu can be attached",
+		 c->object, c->nr_arguments, c->nr_only_return, c->nr_attachable);
+	if (class__is_narrow(c))
+		log_note("this kernel's BTF has %zu functions, and ftrace %zu: others that take it "
+			 "are not known",
+			 c->nr_known, c->nr_traceable);
+	if (doubt)
+		log_note("%s", doubt);
+}
+
+static struct class_wants class_wants(const struct class_view *v)
+{
+	return (struct class_wants){
+		.name = v->structs.nr ? v->structs.words[0] : NULL,
+		.module = v->module,
+		.only = v->only.words,
+		.nr_only = v->only.nr,
+		.not = v->not .words,
+		.nr_not = v->not .nr,
+		.with = v->with.words,
+		.nr_with = v->with.nr,
+		.births = v->births.words,
+		.nr_births = v->births.nr,
+		.deaths = v->deaths.words,
+		.nr_deaths = v->deaths.nr,
+	};
+}
+
+static int class_list(struct class_view *v)
+{
+	const struct class_wants wants = class_wants(v);
+	int err = class__find(&v->class, v->finder, &wants);
+
+	err = err ? err : class_show(v);
+	if (!err)
+		class_sum_up(v);
+	class__free(&v->class);
+	return err;
+}
+
+/* ---- names alone ---- */
+
+static int class_put_name(void *arg, const char *name)
+{
+	struct class_view *v = arg;
+
+	table__row(v->table, &name);
+	return 0;
+}
+
+static int class_name_structs(struct class_view *v)
+{
+	const struct column *const shown[] = { &struct_columns[0] };
+	const char *prefix = v->structs.nr ? v->structs.words[0] : "";
+	int err;
+
+	v->table = table__new(v->out, v->format, struct_object.type, shown, 1);
+	err = v->table ? class__names(v->finder, prefix, class_put_name, v) : class_no_memory();
+	table__free(v->table);
+	return err;
+}
+
+/* ---- the run ---- */
+
+static int class_open_output(struct class_view *v, const struct output_options *o)
+{
+	v->format = (enum table_format)o->format;
+	v->out = o->path ? fopen(o->path, "we") : stdout;
+	if (!v->out)
+		return log_err(errno == EACCES ? -EIO : -errno, "cannot write %s: %s", o->path,
+			       strerror(errno));
+	if (isatty(fileno(v->out)))
+		v->columns = chart__style_of(v->out, o->color).columns;
+	return 0;
+}
+
+static int class_close_output(struct class_view *v, const struct output_options *o)
+{
+	if (!v->out || v->out == stdout || !fclose(v->out))
+		return 0; /* the door looks after stdout */
+	return log_err(-EIO, "cannot write %s: %s", o->path, strerror(errno));
+}
+
+static int class_check(const struct class_view *v, const struct options *options, char **argv)
+{
+	if (v->structs.nr > 1)
+		return log_err(-EINVAL, "class takes one struct; '%s' is too much",
+			       v->structs.words[1]);
+	if (v->structs.nr && options->file.read.nr)
+		return log_err(-EINVAL, "-r: the capture knows its struct; '%s' is too much",
+			       v->structs.words[0]);
+	if (!v->structs.nr && !v->names && !options->file.read.nr)
+		return log_err(-EINVAL, "class: the struct is missing; write bio, request, or any "
+					"other of the kernel's");
+	if ((v->list || v->names) && options->output.format > OUTPUT_CSV)
+		return log_err(-EINVAL, "class --list and --names have no calls to draw: -o text, "
+					"json or csv");
+	if (argv[0] && (v->list || v->names))
+		return log_err(-EINVAL, "class --list runs no command; '%s' is too much", argv[0]);
+	return 0;
+}
+
+static int class_run(void *state, const struct options *options, char **argv)
+{
+	struct class_view *v = state;
+	int err = class_check(v, options, argv), closed;
+	struct class_wants wants;
+
+	if (!err)
+		wants = class_wants(v);
+	if (!err && !v->list && !v->names)
+		return class_trace__run(&v->trace, &wants, options, argv);
+	err = err ? err : class_open_output(v, &options->output);
+	if (err)
+		return err;
+	v->finder = finder__new();
+	if (!v->finder)
+		err = class_no_memory();
+	else
+		err = v->names ? class_name_structs(v) : class_list(v);
+	finder__free(v->finder);
+	closed = class_close_output(v, &options->output);
+	return err ? err : closed;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * count.c: how often does it happen? Any tracepoint, kernel function, user probe or timer, counted
+ * in the kernel by key: `iosonar count block:block_rq_issue by rwbs`.
+ */
+#include "cmd.h"
+#include "tally_view.h"
+
+static const struct option_def count_options[] = { TALLY_OPTIONS, { 0 } };
+static const struct option_group count_group = { "What is shown", count_options };
+
+static const struct column count_columns[] = {
+	{ "count", "count", CELL_COUNT, 8, "hits", .at = TALLY_AT(TALLY_COUNT) },
+	{ "per_s", "per s", CELL_RATE, 7, "hits per second", .at = TALLY_AT(TALLY_PER_S) },
+	{ 0 },
+};
+static const struct object count_rows = { "count", { tally_lead, count_columns } };
+static const struct object *const count_objects[] = { &count_rows, &session_probe_ledger, NULL };
+
+static int count_run(void *state, const struct options *options, char **argv);
+
+static const struct option_group *const count_groups[] = { &task_group, &run_group, &output_group,
+							   NULL };
+const struct cmd cmd_count = {
+	.name = "count",
+	.group = "any event",
+	.brief = "how often does any event happen? By its fields, process, stack, ...",
+	.synopsis = "[options] EVENT... [by KEYS] [if CONDITION] [-- COMMAND...]",
+	.groups = count_groups,
+	.own = &count_group,
+	.view_size = sizeof(struct tally_view),
+	.objects = count_objects,
+	.run = count_run,
+};
+
+static int count_run(void *state, const struct options *options, char **argv)
+{
+	struct tally_view *v = state;
+
+	v->object = &count_rows;
+	return tally_view__run(v, LINE_COUNT, options, argv);
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * diff.c: what is different between two runs, and is it more than chance? Of two captures, or of
+ * what two `latency -o json` printed: per device and operation percentiles, rate, sizes, errors and
+ * steps, each with an interval, so that noise is called noise. It cannot see why.
+ */
+#include <errno.h>
+#include <string.h>
+#include "cmd.h"
+#include "decode/row.h"
+#include "diff_page.h"
+#include "log.h"
+
+struct diff_cmd {
+	/* options */
+	struct option_list files, pairs;
+	const char *only_if, *fail_if;
+	struct option_number from_ns, to_ns;
+	bool all, graph, allow_loss;
+	/* state */
+	struct condition *only, *fails;
+	const struct column *asked[COMMAND_COLUMNS];
+	struct diff diff;
+	struct diff_called *called; /* of calls, instead */
+	struct diff_file paths[2];
+	bool lost;
+};
+
+static const struct option_def diff_options[] = {
+	{ "FILE", 0, OPTION_OPERANDS, offsetof(struct diff_cmd, files), "A B",
+	  "two captures, or files that latency -o json was saved in", .completes = "file" },
+	{ "pair", 0, OPTION_LIST, offsetof(struct diff_cmd, pairs), "DEV=DEV,...",
+	  "compare this device of A with that of B, and no others" },
+	{ "if", 0, OPTION_STRING, offsetof(struct diff_cmd, only_if), "EXPR",
+	  "only commands that make it true, as in trace: 'bytes >= 64Ki'" },
+	{ "from", 0, OPTION_DURATION, offsetof(struct diff_cmd, from_ns), "DURATION",
+	  "of both captures: from here on, since their start" },
+	{ "to", 0, OPTION_DURATION, offsetof(struct diff_cmd, to_ns), "DURATION",
+	  "of both captures: up to here", .min = 1 },
+	{ "all", 0, OPTION_FLAG, offsetof(struct diff_cmd, all), NULL,
+	  "in text: also shares of sizes and steps that are noise" },
+	{ "graph", 0, OPTION_FLAG, offsetof(struct diff_cmd, graph), NULL,
+	  "of calls: by the functions around them, too" },
+	{ "fail-if", 0, OPTION_STRING, offsetof(struct diff_cmd, fail_if), "EXPR",
+	  "exit 5 when a shift that is no noise makes it true: 'p99 > +10% && op == read'" },
+	{ "allow-loss", 0, OPTION_FLAG, offsetof(struct diff_cmd, allow_loss), NULL,
+	  "exit 0, not 3, when events or parts of a file were lost" },
+	{ 0 },
+};
+
+static const struct option_group diff_own_group = { "What is compared", diff_options };
+static const struct object *const diff_objects[] = { &diff_object, &diff_function_object,
+						     &diff_path_object, NULL };
+
+static int diff_run(void *state, const struct options *options, char **argv);
+
+static const struct option_group *const diff_groups[] = { &filter_group, &browser_group, NULL };
+const struct cmd cmd_diff = {
+	.name = "diff",
+	.group = "files",
+	.brief = "what changed between two runs? Shifts with intervals, so that noise is called "
+		 "noise",
+	.synopsis = "[options] A B",
+	.groups = diff_groups,
+	.own = &diff_own_group,
+	.view_size = sizeof(struct diff_cmd),
+	.objects = diff_objects,
+	.run = diff_run,
+};
+
+static int diff_check_files(const struct diff_cmd *c, char **argv)
+{
+	size_t nr = c->files.nr;
+
+	for (; *argv; argv++)
+		nr++;
+	if (nr == 2)
+		return 0;
+	return log_err(-EINVAL, "diff compares two files, %zu %s given: iosonar diff A B", nr,
+		       nr == 1 ? "is" : "are");
+}
+
+static int diff_parse(struct diff_cmd *c)
+{
+	int err;
+
+	if (c->from_ns.given && c->to_ns.given && c->to_ns.value <= c->from_ns.value)
+		return log_err(-EINVAL, "--to is not after --from: there is nothing between them");
+	for (size_t i = 0; i < COMMAND_COLUMNS; i++)
+		c->asked[i] = &command_columns[i];
+	err = condition__parse("--if", c->only_if, c->asked, COMMAND_COLUMNS, &c->only);
+	return err ?: diff_view__parse(c->fail_if, &c->fails);
+}
+
+static int diff_put(struct diff_cmd *c, const struct output_options *o, FILE *out)
+{
+	const struct diff_show show = { out, (enum table_format)o->format, c->all };
+
+	if (o->format == OUTPUT_HTML)
+		return c->called ? diff_page__put_calls(out, c->called, c->paths)
+				 : diff_page__put(out, &c->diff);
+	return c->called ? diff_calls__show(c->called, &show) : diff_view__show(&c->diff, &show);
+}
+
+/* Nothing is opened before both files were read: it may be one of them. */
+static int diff_show(struct diff_cmd *c, const struct output_options *o)
+{
+	FILE *out = o->path ? fopen(o->path, "we") : stdout;
+	int err;
+
+	if (!out)
+		return log_err(errno == EACCES ? -EIO : -errno, "cannot write %s: %s", o->path,
+			       strerror(errno));
+	err = diff_put(c, o, out);
+	if (out == stdout) /* the door looks after it */
+		return err;
+	if (fclose(out) && !err)
+		err = log_err(-EIO, "cannot write %s: %s", o->path, strerror(errno));
+	return err;
+}
+
+static int diff_verdict(const struct diff_cmd *c)
+{
+	if (diff_view__came_true(&c->diff, c->fail_if, c->fails))
+		return EXIT_CAME_TRUE;
+	return c->lost && !c->allow_loss ? EXIT_LOST : EXIT_DONE;
+}
+
+/* What makes no sense of calls: they have no device, and no command. */
+static int diff_check_calls(const struct diff_cmd *c, const struct options *o)
+{
+	const struct filter_options *f = &o->filter;
+	bool filters = f->devices.nr || f->ops.nr || f->pid.given || f->comm || f->cgroup ||
+		       f->nsid.given || f->qid.given || f->ctrl_id.given || f->min_ns.given ||
+		       f->failed;
+	const char *option = c->only_if	   ? "--if"
+			     : c->fail_if  ? "--fail-if"
+			     : c->pairs.nr ? "--pair"
+			     : filters	   ? "a filter"
+					   : NULL;
+
+	if (!option)
+		return 0;
+	return log_err(-EINVAL, "%s is about commands: these are captures of calls", option);
+}
+
+static int diff_read_calls(struct diff_cmd *c, const struct diff_file *files,
+			   const struct options *options)
+{
+	const struct diff_calls calls = { files, options, c->graph };
+	int err = diff_check_calls(c, options);
+
+	return err ?: diff_calls__read(&calls, &c->called, &c->lost);
+}
+
+static int diff_read_commands(struct diff_cmd *c, const struct diff_file *files,
+			      const struct options *options)
+{
+	const struct diff_wants wants = { options, c->only };
+	int err;
+
+	if (c->graph)
+		return log_err(-EINVAL, "--graph is about calls: %s holds none", files[0].path);
+	err = diff__make(&c->diff, files, &c->pairs, &wants);
+	c->lost = c->diff.sides[0].lost || c->diff.sides[1].lost;
+	return err;
+}
+
+/* Both are looked at before either is read: a mistake costs no time. */
+static int diff_look(struct diff_file files[2])
+{
+	int err = diff_kind__of(files[0].path, &files[0].kind);
+	bool is_calls;
+
+	err = err ?: diff_kind__of(files[1].path, &files[1].kind);
+	if (err)
+		return err;
+	is_calls = files[0].kind == DIFF_CALLS;
+	if (is_calls == (files[1].kind == DIFF_CALLS))
+		return 0;
+	return log_err(-EINVAL, "%s holds calls, %s does not: they cannot be compared",
+		       files[!is_calls].path, files[is_calls].path);
+}
+
+static int diff_files(struct diff_cmd *c, const struct options *options, char **argv)
+{
+	const size_t nr = c->files.nr;
+	struct diff_file *files = c->paths;
+	int err;
+
+	files[0].path = nr ? c->files.words[0] : argv[0];
+	files[1].path = nr > 1 ? c->files.words[1] : argv[1 - nr];
+	err = diff_look(files);
+	if (err)
+		return err;
+	err = files[0].kind == DIFF_CALLS ? diff_read_calls(c, files, options)
+					  : diff_read_commands(c, files, options);
+	err = err ?: diff_show(c, &options->output);
+	return err ?: diff_verdict(c);
+}
+
+static int diff_run(void *state, const struct options *options, char **argv)
+{
+	struct options both = *options;
+	struct diff_cmd *c = state;
+	int err = diff_check_files(c, argv);
+
+	both.file.from_ns = c->from_ns;
+	both.file.to_ns = c->to_ns;
+	err = err ?: diff_parse(c);
+	err = err ?: diff_files(c, &both, argv);
+	diff__free(&c->diff);
+	diff_calls__free(c->called);
+	condition__free(c->only);
+	condition__free(c->fails);
+	return err;
+}

@@ -1,0 +1,518 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * events.c: what can be probed on this machine, and what does it know? Tracepoints, raw ones,
+ * functions of the kernel and of programs, USDT probes, counters: their names, and with -v every
+ * value and the members behind each pointer. Attaches nothing; without root it shows what its files
+ * show to everybody.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "cmd.h"
+#include "log.h"
+#include "probe/find.h"
+#include "render/chart.h"
+#include "render/column.h"
+
+enum {
+	EVENTS_TEXT = 4096,	/* bytes of all fields in words */
+	EVENTS_VALUE = 512,	/* of one */
+	EVENTS_WIDTH_MOST = 48, /* columns: what is longer does not widen the others */
+	EVENTS_FIELDS_LEAST = 20,
+};
+
+struct events {
+	/* options */
+	struct option_list specs;
+	bool names;
+	int verbose;
+	/* state */
+	FILE *out;
+	enum table_format format;
+	int columns; /* of the terminal; 0: it is none */
+	struct finder *finder;
+	struct probe_list list;
+	struct find_misses misses;
+	struct table *table; /* of names alone */
+	size_t nr_named;
+};
+
+/*
+ * name                   fields
+ * block:block_rq_issue   dev_t dev, sector_t sector, unsigned int nr_sector, ...
+ */
+struct event_row {
+	const char *name, *kind, *module, *prototype, *fields;
+};
+
+#define EVENT(name) offsetof(struct event_row, name)
+
+static const struct column event_columns[] = {
+	{ "name", "name", CELL_TEXT, 0, "what other commands call it", .at = EVENT(name) },
+	{ "kind", "kind", CELL_TEXT, 0, "tracepoint, raw, fn, ret, user, userret, usdt, soft, hw",
+	  .at = EVENT(kind) },
+	{ "module", "module", CELL_TEXT, 0, "the kernel's module it is in; null: none",
+	  .at = EVENT(module) },
+	{ "prototype", "prototype", CELL_TEXT, 0, "of a function; null: not known",
+	  .at = EVENT(prototype) },
+	{ "fields", "fields", CELL_TEXT, 0, "its values, each with its type", .at = EVENT(fields) },
+	{ 0 },
+};
+
+/*
+ * value              type                    offset  size
+ * bio                struct bio *                 -     8
+ * bio->bi_next       struct bio *                 0     8
+ */
+struct value_row {
+	const char *event, *value, *c_type;
+	uint64_t offset_bytes, size_bytes;
+};
+
+#define VALUE(name) offsetof(struct value_row, name)
+
+static const struct column value_columns[] = {
+	{ "event", "event", CELL_TEXT, 0, "its name", .at = VALUE(event) },
+	{ "value", "value", CELL_TEXT, 24, "how by, of, if and show call it", .at = VALUE(value) },
+	{ "c_type", "type", CELL_TEXT, 24, "its type, as C writes it", .at = VALUE(c_type) },
+	{ "offset_bytes", "offset", CELL_COUNT, 6,
+	  "where it lies in the record or in its struct; null: an argument",
+	  .at = VALUE(offset_bytes) },
+	{ "size_bytes", "size", CELL_COUNT, 4, "how long it is there", .at = VALUE(size_bytes) },
+	{ 0 },
+};
+
+static const struct column miss_columns[] = {
+	{ "name", "cannot be probed", CELL_TEXT, 24, "a function that matches",
+	  .at = offsetof(struct find_miss, name) },
+	{ "why", "why", CELL_TEXT, 0, "why it cannot be probed",
+	  .at = offsetof(struct find_miss, why) },
+	{ 0 },
+};
+
+static const struct object event_object = { "event", { event_columns } };
+static const struct object value_object = { "value", { value_columns } };
+static const struct object miss_object = { "miss", { miss_columns } };
+static const struct object *const events_objects[] = { &event_object, &value_object, &miss_object,
+						       NULL };
+
+static const struct option_def events_options[] = {
+	{ "EVENT", 0, OPTION_OPERANDS, offsetof(struct events, specs), "EVENT...",
+	  "block, 'nvme:*', 'raw:*', 'fn:vfs_*', user:PATH, usdt:PATH, soft, hw; none: all "
+	  "tracepoints and counters",
+	  .completes = "event" },
+	{ "names", 0, OPTION_FLAG, offsetof(struct events, names), NULL,
+	  "only their names, quickly; EVENT has to match the whole of it", .not_with = "verbose" },
+	{ "verbose", 'v', OPTION_COUNT, offsetof(struct events, verbose), NULL,
+	  "prototypes, every value and the members behind pointers; what cannot be probed and "
+	  "why" },
+	{ 0 },
+};
+
+static const struct option_group events_group = { "Which events", events_options };
+static int events_run(void *state, const struct options *options, char **argv);
+
+static const struct option_group *const events_groups[] = { &output_group, NULL };
+const struct cmd cmd_events = {
+	.name = "events",
+	.group = "any event",
+	.brief = "what can be probed here? Tracepoints, functions, user probes, counters, with "
+		 "types",
+	.synopsis = "[options] [EVENT...]",
+	.groups = events_groups,
+	.own = &events_group,
+	.view_size = sizeof(struct events),
+	.objects = events_objects,
+	.run = events_run,
+};
+
+/* ---- tables ---- */
+
+static int events_no_memory(void)
+{
+	return log_err(-ENOMEM, "out of memory");
+}
+
+static void events_widen(int *width, const char *text)
+{
+	size_t columns = text__width(text);
+
+	if (columns <= EVENTS_WIDTH_MOST && (int)columns > *width)
+		*width = (int)columns;
+}
+
+/* All columns of an object. */
+static struct table *events_table(const struct events *e, const struct object *object,
+				  const struct column *shown[OBJECT_COLUMNS])
+{
+	size_t nr = object__columns(object, shown);
+
+	return table__new(e->out, e->format, object->type, shown, nr);
+}
+
+/* ---- a line for each ---- */
+
+/* "dev_t dev, sector_t sector"; NULL: it has none. */
+static const char *event_fields(const struct probe *probe, char *buf, size_t size)
+{
+	size_t len = 0;
+
+	buf[0] = 0;
+	for (size_t i = 0; i < probe->nr_fields && len < size; i++) {
+		char field[EVENTS_VALUE];
+
+		probe_field__print(&probe->fields[i], field, sizeof(field));
+		len += (size_t)snprintf(buf + len, size - len, "%s%s", i ? ", " : "", field);
+	}
+	return len ? buf : NULL;
+}
+
+/* On a terminal what does not fit is left out. */
+static void event_cut(const struct events *e, char *text, int name_width)
+{
+	int most = e->columns - name_width - 1;
+
+	if (!e->columns || e->format != TABLE_TEXT)
+		return;
+	if (most < EVENTS_FIELDS_LEAST)
+		most = EVENTS_FIELDS_LEAST;
+	if (strlen(text) > (size_t)most)
+		strcpy(text + most - 3, "...");
+}
+
+static void event_show(const struct events *e, struct table *table, const struct probe *probe,
+		       int name_width)
+{
+	char fields[EVENTS_TEXT], prototype[EVENTS_TEXT];
+	const struct event_row row = {
+		.name = probe->name,
+		.kind = probe_kind__word(probe->kind),
+		.module = probe->module,
+		.prototype = probe__prototype(probe, prototype, sizeof(prototype)),
+		.fields = event_fields(probe, fields, sizeof(fields)),
+	};
+
+	event_cut(e, fields, name_width);
+	table__row(table, &row);
+}
+
+/* In text a function's kind is in its name, and its prototype is for -v. */
+static int events_show(const struct events *e, const struct probe_list *list)
+{
+	struct column name = event_columns[0];
+	const struct column *shown[OBJECT_COLUMNS] = { &name, &event_columns[4] };
+	struct table *table;
+
+	for (size_t i = 0; i < list->nr; i++)
+		events_widen(&name.width, list->probes[i].name);
+	if (e->format == TABLE_TEXT)
+		table = table__new(e->out, e->format, "event", shown, 2);
+	else
+		table = events_table(e, &event_object, shown);
+	if (!table)
+		return events_no_memory();
+	for (size_t i = 0; i < list->nr; i++)
+		event_show(e, table, &list->probes[i], name.width);
+	table__free(table);
+	return 0;
+}
+
+/* ---- every value ---- */
+
+/* Of one event, with their texts. */
+struct event_values {
+	const char *event;
+	struct value_row *rows;
+	size_t nr;
+};
+
+static void values_free(struct event_values *values)
+{
+	while (values->nr--) {
+		free((char *)values->rows[values->nr].value);
+		free((char *)values->rows[values->nr].c_type);
+	}
+	free(values->rows);
+}
+
+static int values_add(struct event_values *values, const char *value, const char *c_type,
+		      uint64_t offset, uint64_t size)
+{
+	struct value_row *rows = realloc(values->rows, (values->nr + 1) * sizeof(*rows));
+	struct value_row row = {
+		.event = values->event,
+		.value = strdup(value),
+		.c_type = strdup(c_type),
+		.offset_bytes = offset,
+		.size_bytes = size,
+	};
+
+	if (rows)
+		values->rows = rows;
+	if (!rows || !row.value || !row.c_type) {
+		free((char *)row.value);
+		free((char *)row.c_type);
+		return events_no_memory();
+	}
+	values->rows[values->nr++] = row;
+	return 0;
+}
+
+static int values_add_member(struct event_values *values, const struct probe_field *field,
+			     const struct type *of, const char *name)
+{
+	bool is_pointer = field->type.kind == TYPE_POINTER;
+	char value[EVENTS_VALUE], c_type[EVENTS_VALUE];
+	struct type member;
+	uint32_t offset;
+
+	if (!type__member(of, name, &member, &offset))
+		return 0;
+	snprintf(value, sizeof(value), "%s%s%s", field->name, is_pointer ? "->" : ".", name);
+	return values_add(values, value, type__print(&member, c_type, sizeof(c_type)), offset,
+			  member.size);
+}
+
+/* What "->" leads to, or "." in a struct that is there itself. */
+static int values_add_members(struct event_values *values, const struct probe_field *field)
+{
+	struct type of =
+		field->type.kind == TYPE_POINTER ? type__target(&field->type) : field->type;
+	const char **names = type__member_names(&of);
+	int err = 0;
+
+	if (!names)
+		return events_no_memory();
+	for (size_t i = 0; !err && names[i]; i++)
+		err = values_add_member(values, field, &of, names[i]);
+	free(names);
+	return err;
+}
+
+static int values_add_field(struct event_values *values, const struct probe_field *field)
+{
+	char c_type[EVENTS_VALUE];
+	int err = values_add(values, field->name,
+			     field->declared ? field->declared
+					     : type__print(&field->type, c_type, sizeof(c_type)),
+			     field->place == PLACE_RECORD ? field->at : CELL_NO_NUMBER,
+			     field->type.size);
+
+	if (field->type.kind != TYPE_POINTER && field->type.kind != TYPE_STRUCT)
+		return err;
+	return err ? err : values_add_members(values, field);
+}
+
+static void values_show(struct table *table, const struct event_values *values)
+{
+	for (size_t i = 0; i < values->nr; i++)
+		table__row(table, &values->rows[i]);
+}
+
+/* "fn:submit_bio  void submit_bio(struct bio *bio)", and "[nvme_core]" behind it. */
+static void event_tell(const struct events *e, const struct probe *probe)
+{
+	char prototype[EVENTS_TEXT];
+	const char *text = probe__prototype(probe, prototype, sizeof(prototype));
+
+	text__put_terminal(e->out, probe->name);
+	if (text) {
+		fputs("  ", e->out);
+		text__put_terminal(e->out, text);
+	}
+	if (probe->module) {
+		fputs("  [", e->out);
+		text__put_terminal(e->out, probe->module);
+		fputc(']', e->out);
+	}
+	fputc('\n', e->out);
+}
+
+/* A table of its own, as wide as this event needs; its name stands above. */
+static int values_tell(const struct events *e, const struct event_values *values)
+{
+	struct column value = value_columns[1], c_type = value_columns[2];
+	const struct column *const shown[] = { &value, &c_type, &value_columns[3],
+					       &value_columns[4] };
+	struct table *table;
+
+	for (size_t i = 0; i < values->nr; i++) {
+		events_widen(&value.width, values->rows[i].value);
+		events_widen(&c_type.width, values->rows[i].c_type);
+	}
+	table = table__new(e->out, e->format, "value", shown, 4);
+	if (!table)
+		return events_no_memory();
+	values_show(table, values);
+	table__free(table);
+	return 0;
+}
+
+static int event_explain(const struct events *e, struct table *table, const struct probe *probe)
+{
+	struct event_values values = { .event = probe->name };
+	int err = 0;
+
+	for (size_t i = 0; !err && i < probe->nr_fields; i++)
+		err = values_add_field(&values, &probe->fields[i]);
+	if (!err && e->format == TABLE_TEXT) {
+		event_tell(e, probe);
+		err = values_tell(e, &values);
+	} else if (!err) {
+		if (e->format == TABLE_JSON)
+			err = events_show(e, &(struct probe_list){ (struct probe *)probe, 1 });
+		values_show(table, &values);
+	}
+	values_free(&values);
+	return err;
+}
+
+/* In JSON each event is followed by its values; CSV has the values alone. */
+static int events_explain(const struct events *e)
+{
+	const struct column *shown[OBJECT_COLUMNS];
+	struct table *table = events_table(e, &value_object, shown);
+	int err = 0;
+
+	if (!table)
+		return events_no_memory();
+	for (size_t i = 0; !err && i < e->list.nr; i++)
+		err = event_explain(e, table, &e->list.probes[i]);
+	table__free(table);
+	return err;
+}
+
+/* ---- what cannot be probed ---- */
+
+static int events_show_misses(const struct events *e)
+{
+	const struct column *shown[OBJECT_COLUMNS];
+	struct table *table;
+
+	if (!e->misses.nr)
+		return 0;
+	if (!e->verbose || e->format == TABLE_CSV) {
+		log_note("%zu more cannot be probed%s", e->misses.nr,
+			 e->verbose ? "" : "; -v says which and why");
+		return 0;
+	}
+	table = events_table(e, &miss_object, shown);
+	if (!table)
+		return events_no_memory();
+	for (size_t i = 0; i < e->misses.nr; i++)
+		table__row(table, &e->misses.misses[i]);
+	table__free(table);
+	return 0;
+}
+
+/* ---- names alone ---- */
+
+static int events_put_name(void *arg, const char *name)
+{
+	struct events *e = arg;
+
+	table__row(e->table, &(struct event_row){ .name = name });
+	e->nr_named++;
+	return 0;
+}
+
+/* The finder is silent here; what went wrong it says when it is asked for the events themselves. */
+static int events_name(struct events *e, const char *spec)
+{
+	size_t before = e->nr_named;
+	int err = finder__names(e->finder, spec, events_put_name, e);
+
+	if (!err && e->nr_named > before)
+		return 0;
+	err = finder__find(e->finder, spec, &e->list, &e->misses);
+	return err ? err : log_err(-EINVAL, "there is no list of names for '%s'", spec);
+}
+
+/* ---- the run ---- */
+
+static int events_find_one(struct events *e, const char *spec)
+{
+	return e->names ? events_name(e, spec)
+			: finder__list(e->finder, spec, &e->list, &e->misses);
+}
+
+/* Each of them, even if one is none. */
+static int events_find(struct events *e)
+{
+	static const char *const lists[] = { "", "soft", "hw" };
+	static const char *const globs[] = { "*", "soft:*", "hw:*" };
+	const char *const *specs = e->specs.nr ? e->specs.words : e->names ? globs : lists;
+	int failed = 0;
+
+	for (size_t i = 0; i < (e->specs.nr ? e->specs.nr : 3); i++) {
+		int err = events_find_one(e, specs[i]);
+
+		failed = failed ? failed : err;
+	}
+	return failed;
+}
+
+static int events_open_output(struct events *e, const struct output_options *o)
+{
+	e->format = (enum table_format)o->format;
+	e->out = o->path ? fopen(o->path, "we") : stdout;
+	if (!e->out)
+		return log_err(errno == EACCES ? -EIO : -errno, "cannot write %s: %s", o->path,
+			       strerror(errno));
+	if (isatty(fileno(e->out)))
+		e->columns = chart__style_of(e->out, o->color).columns;
+	return 0;
+}
+
+static int events_close_output(struct events *e, const struct output_options *o)
+{
+	if (!e->out || e->out == stdout || !fclose(e->out))
+		return 0; /* the door looks after stdout */
+	return log_err(-EIO, "cannot write %s: %s", o->path, strerror(errno));
+}
+
+/* What was found is shown even if something else was not. */
+static int events_show_all(const struct events *e)
+{
+	const char *doubt = finder__doubt(e->finder);
+	int err = 0;
+
+	if (e->list.nr)
+		err = e->verbose ? events_explain(e) : events_show(e, &e->list);
+	err = err || !e->list.nr ? err : events_show_misses(e);
+	if (doubt && e->list.nr)
+		log_note("%s", doubt);
+	return err;
+}
+
+static int events_work(struct events *e)
+{
+	const struct column *const shown[] = { &event_columns[0] };
+	int err, err_shown = 0;
+
+	e->finder = finder__new();
+	e->table = table__new(e->out, e->format, "event", shown, 1);
+	err = e->finder && e->table ? events_find(e) : events_no_memory();
+	if (e->finder && !e->names)
+		err_shown = events_show_all(e);
+	table__free(e->table);
+	probe_list__free(&e->list);
+	find_misses__free(&e->misses);
+	finder__free(e->finder);
+	return err ? err : err_shown;
+}
+
+static int events_run(void *state, const struct options *options, char **argv)
+{
+	struct events *e = state;
+	int err, closed;
+
+	if (argv[0])
+		return log_err(-EINVAL, "events runs no command; '%s' is too much", argv[0]);
+	err = events_open_output(e, &options->output);
+	err = err ? err : events_work(e);
+	closed = events_close_output(e, &options->output);
+	return err ? err : closed;
+}

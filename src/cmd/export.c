@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * export.c: how do other programs get what is in a capture? As rows for databases, a log that fio
+ * replays, what blkparse and btt read, timelines, histograms, metrics, pictures. Filters are those
+ * of the other commands; nothing is attached, and no root is needed.
+ */
+#include <errno.h>
+#include <unistd.h>
+#include "calls_view.h"
+#include "cmd.h"
+#include "condition.h"
+#include "decode/row.h"
+#include "export_calls.h"
+#include "exporter.h"
+#include "log.h"
+#include "session.h"
+
+struct export
+{
+	/* options */
+	int format;
+	const char *only_if;
+	/* state */
+	const struct exporter *exporter;
+	void *state; /* the exporter's */
+	const struct column *asked[COMMAND_COLUMNS];
+	struct condition *condition;
+	struct command_row row; /* at hand, for --if */
+	uint64_t nr;
+};
+
+/* -o; what calls are shown as in that format, or OUTPUT_TEXT: they are not. */
+static const struct export_format {
+	const struct exporter *exporter;
+	enum output_format of_calls;
+} formats[] = {
+	{ &export_json, OUTPUT_JSON },	      { &export_csv, OUTPUT_CSV },
+	{ &export_fio, OUTPUT_TEXT },	      { &export_blktrace, OUTPUT_TEXT },
+	{ &export_openmetrics, OUTPUT_TEXT }, { &export_hdr, OUTPUT_TEXT },
+	{ &export_perfetto, OUTPUT_TEXT },    { &export_chrome, OUTPUT_CHROME },
+	{ &export_folded, OUTPUT_FOLDED },    { &export_dot, OUTPUT_DOT },
+};
+/* In the same order. */
+static const char *const format_choices[] = { "json",	     "csv", "fio",	"blktrace",
+					      "openmetrics", "hdr", "perfetto", "chrome",
+					      "folded",	     "dot", NULL };
+
+static const struct option_def export_options[] = {
+	{ "format", 'o', OPTION_CHOICE, offsetof(struct export, format), "FORMAT",
+	  "what is written (default json)", .choices = format_choices },
+	{ "if", 0, OPTION_STRING, offsetof(struct export, only_if), "EXPR",
+	  "only commands that make it true: 'lat > 1ms && op == read'" },
+	{ 0 },
+};
+
+static const struct option_group export_group = { "For whom", export_options };
+static const struct object *const export_objects[] = { &export_rows_object, &calls_view_object,
+						       &session_probe_ledger, NULL };
+
+static int export_run(void *state, const struct options *options, char **argv);
+
+static const struct option_group *const export_groups[] = { &read_group,   &alias_group,
+							    &filter_group, &run_group,
+							    &place_group,  NULL };
+const struct cmd cmd_export = {
+	.name = "export",
+	.group = "files",
+	.brief = "hand a capture on: to databases, fio, blktrace's tools, Perfetto, Prometheus",
+	.synopsis = "-r FILE [options]",
+	.groups = export_groups,
+	.own = &export_group,
+	.view_size = sizeof(struct export),
+	.objects = export_objects,
+	.run = export_run,
+};
+
+/* ---- the run ---- */
+
+static struct io_wants export_wants(void *state, const struct options *options)
+{
+	(void)state;
+	return (struct io_wants){ .filter = &options->filter, .records = true };
+}
+
+static int export_on_start(void *state, struct session *s)
+{
+	struct export *e = state;
+
+	if (e->exporter->is_binary && isatty(fileno(s->out)))
+		return log_err(-EINVAL, "-o %s is nothing for a terminal: --out FILE",
+			       format_choices[e->format]);
+	return e->exporter->start(&e->state, s);
+}
+
+static int export_on_record(void *state, struct session *s, const struct io_record *r)
+{
+	const struct option_number *count = &s->options->run.count;
+	struct export *e = state;
+
+	if (!session__is_met(s, e->condition, r, &e->row))
+		return 0;
+	if (count->given && ++e->nr >= count->value)
+		session__stop(s);
+	return e->exporter->put(e->state, s, r);
+}
+
+static int export_on_tick(void *state, struct session *s)
+{
+	struct export *e = state;
+
+	return e->exporter->tick(e->state, s);
+}
+
+static int export_on_end(void *state, struct session *s)
+{
+	struct export *e = state;
+
+	return e->exporter->finish(e->state, s);
+}
+
+static void export_on_flush(void *state)
+{
+	struct export *e = state;
+
+	if (e->exporter->flush)
+		e->exporter->flush(e->state);
+}
+
+static const struct session_view export_view = {
+	.wants = export_wants,
+	.on_start = export_on_start,
+	.on_record = export_on_record,
+	.on_end = export_on_end,
+	.on_flush = export_on_flush,
+	.counts_records = true,
+};
+
+static const struct session_view export_interval_view = {
+	.wants = export_wants,
+	.on_start = export_on_start,
+	.on_tick = export_on_tick,
+	.on_record = export_on_record,
+	.on_end = export_on_end,
+	.on_flush = export_on_flush,
+	.counts_records = true,
+};
+
+/* ---- of calls ---- */
+
+/* What is about commands alone. */
+static const char *export_alien(const struct export *e, const struct options *options)
+{
+	const struct filter_options *f = &options->filter;
+	const struct {
+		bool given;
+		const char *name;
+	} aliens[] = {
+		{ f->devices.nr, "-d" },
+		{ f->ops.nr, "--op" },
+		{ f->pid.given, "-p" },
+		{ f->comm, "--comm" },
+		{ f->cgroup, "--cgroup" },
+		{ f->nsid.given, "--nsid" },
+		{ f->qid.given, "--qid" },
+		{ f->ctrl_id.given, "--ctrl_id" },
+		{ f->min_ns.given, "--min" },
+		{ f->failed, "--failed" },
+		{ e->only_if, "--if" },
+		{ options->run.interval_ns.given, "-i" },
+		{ options->run.duration_ns.given, "-t" },
+		{ options->file.anonymous, "--anonymous" },
+	};
+
+	for (size_t i = 0; i < sizeof(aliens) / sizeof(aliens[0]); i++)
+		if (aliens[i].given)
+			return aliens[i].name;
+	return NULL;
+}
+
+static int export_run_calls(const struct export *e, const struct options *options)
+{
+	const char *alien = export_alien(e, options), *path = options->file.read.words[0];
+	struct options of_calls = *options;
+
+	if (formats[e->format].of_calls == OUTPUT_TEXT)
+		return log_err(-EINVAL,
+			       "-o %s: %s holds calls; of these there are json, csv, chrome, "
+			       "folded and dot",
+			       format_choices[e->format], path);
+	if (alien)
+		return log_err(-EINVAL, "%s is about commands; %s holds calls", alien, path);
+	of_calls.output.format = formats[e->format].of_calls;
+	return export_calls__run(&of_calls);
+}
+
+/* ---- which of them ---- */
+
+static int export_run_commands(struct export *e, const struct options *options, char **argv)
+{
+	int err;
+
+	e->exporter = formats[e->format].exporter;
+	if (options->run.interval_ns.given && !e->exporter->tick)
+		return log_err(-EINVAL, "-i: -o %s has no intervals", format_choices[e->format]);
+	for (size_t i = 0; i < COMMAND_COLUMNS; i++)
+		e->asked[i] = &command_columns[i];
+	err = condition__parse("--if", e->only_if, e->asked, COMMAND_COLUMNS, &e->condition);
+	err = err
+		      ?: session__run(e->exporter->tick ? &export_interval_view : &export_view, e,
+				      options, argv);
+	e->exporter->free(e->state);
+	condition__free(e->condition);
+	return err;
+}
+
+static int export_run(void *state, const struct options *options, char **argv)
+{
+	struct export *e = state;
+	bool has_calls = false;
+	int err;
+
+	if (!options->file.read.nr)
+		return log_err(-EINVAL, "export needs a capture: -r FILE");
+	err = export_calls__ask(options->file.read.words[0], &has_calls);
+	if (err)
+		return err;
+	return has_calls ? export_run_calls(e, options) : export_run_commands(e, options, argv);
+}

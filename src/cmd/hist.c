@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * hist.c: how is a value distributed? Of any event, counted in the kernel in buckets by key:
+ * `iosonar hist syscalls:sys_exit_read of ret if 'ret >= 0' by comm`.
+ */
+#include "cmd.h"
+#include "tally_view.h"
+
+static const struct option_def hist_options[] = { TALLY_OPTIONS, TALLY_BUCKET_OPTIONS, { 0 } };
+static const struct option_group hist_group = { "What is shown", hist_options };
+
+static const struct column hist_columns[] = {
+	{ "count", "count", CELL_COUNT, 8, "hits", .at = TALLY_AT(TALLY_COUNT) },
+	{ "per_s", "per s", CELL_RATE, 7, "hits per second", .at = TALLY_AT(TALLY_PER_S) },
+	{ "mean", "mean", CELL_SIGNED, 7, "of the value, exact; mean_ns of a time, and so on",
+	  .at = TALLY_AT(TALLY_MEAN) },
+	{ "p50", "p50", CELL_SIGNED, 7, "median", .at = TALLY_AT(TALLY_P50) },
+	{ "p90", "p90", CELL_SIGNED, 7, "90 % are less", .at = TALLY_AT(TALLY_P90) },
+	{ "p99", "p99", CELL_SIGNED, 7, "99 % are less", .at = TALLY_AT(TALLY_P99) },
+	{ "p99_9", "p99.9", CELL_SIGNED, 7, "99.9 % are less", .at = TALLY_AT(TALLY_P999) },
+	{ "max", "max", CELL_SIGNED, 7, "the largest, exact", .at = TALLY_AT(TALLY_MAX) },
+	{ 0 },
+};
+static const struct object hist_rows = { "hist", { tally_lead, hist_columns } };
+
+static const struct column bucket_columns[] = {
+	{ "from", "from", CELL_SIGNED, 7, "smallest value of the bucket; from_ns of a time",
+	  .at = TALLY_AT(TALLY_FROM) },
+	{ "to", "to", CELL_SIGNED, 7, "its largest value; to_ns of a time",
+	  .at = TALLY_AT(TALLY_TO) },
+	{ "count", "count", CELL_COUNT, 8, "hits", .at = TALLY_AT(TALLY_COUNT) },
+	{ "cumulative_percent", "cumulative", CELL_PERCENT, 6, "hits up to here",
+	  .at = TALLY_AT(TALLY_CUMULATIVE) },
+	{ 0 },
+};
+static const struct object hist_buckets = { "bucket", { tally_lead, bucket_columns } };
+static const struct object *const hist_objects[] = { &hist_rows, &hist_buckets,
+						     &session_probe_ledger, NULL };
+
+static int hist_run(void *state, const struct options *options, char **argv);
+
+static const struct option_group *const hist_groups[] = { &task_group, &run_group, &output_group,
+							  NULL };
+const struct cmd cmd_hist = {
+	.name = "hist",
+	.group = "any event",
+	.brief = "how is a value of any event distributed? Percentiles and histograms by key",
+	.synopsis = "[options] EVENT... of VALUE [by KEYS] [if CONDITION] [-- COMMAND...]",
+	.groups = hist_groups,
+	.own = &hist_group,
+	.view_size = sizeof(struct tally_view),
+	.objects = hist_objects,
+	.run = hist_run,
+};
+
+static int hist_run(void *state, const struct options *options, char **argv)
+{
+	struct tally_view *v = state;
+
+	v->object = &hist_rows;
+	v->buckets = &hist_buckets;
+	return tally_view__run(v, LINE_HIST, options, argv);
+}

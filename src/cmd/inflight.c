@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * inflight.c: what is stuck now? The commands that have been sent and have not come back, oldest
+ * first, also those sent before we came. It cannot see what waits to be sent for the first time,
+ * nor, of what was sent before, who sent it.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cmd.h"
+#include "collect/inflight.h"
+#include "log.h"
+#include "render/column.h"
+#include "session.h"
+
+static const uint64_t inflight_watch_ns = 1000000000; /* before the only look */
+static const uint64_t inflight_at_once_ns = 1000000;
+
+struct inflight_view {
+	/* options */
+	struct option_number older_ns;
+	const char *read; /* refused */
+	/* state */
+	struct options options; /* as the session gets them */
+	struct inflight *inflight;
+	struct inflight_list list;
+	struct table *table, *looks;
+	const struct column *shown[OBJECT_COLUMNS], *looks_shown[OBJECT_COLUMNS];
+	uint64_t min_ns, nr_looks;
+	bool repeats;
+	bool listed;  /* the last look had commands to show */
+	bool at_once; /* no command that we see sent will be shown */
+};
+
+static const struct option_def inflight_options[] = {
+	{ "older", 0, OPTION_DURATION, offsetof(struct inflight_view, older_ns), "DURATION",
+	  "only those at least so old: 5s; exit 6 if there are any, for watchdogs", .min = 1 },
+	{ "read", 'r', OPTION_STRING, offsetof(struct inflight_view, read), "FILE",
+	  .refuses = "a capture holds commands that have ended, none of them is in flight; "
+		     "iosonar slow -r shows its slowest" },
+	{ 0 },
+};
+
+static const struct option_group inflight_group = { "What is shown", inflight_options };
+
+static const struct object inflight_rows = { "inflight", { inflight_columns } };
+static const struct object inflight_looks = { "look", { inflight_look_columns } };
+static const struct object *const inflight_objects[] = { &inflight_rows, &inflight_looks,
+							 &session_ledger, NULL };
+
+static int inflight_run(void *state, const struct options *options, char **argv);
+
+static const struct option_group *const inflight_groups[] = { &filter_group, &run_group,
+							      &output_group, NULL };
+const struct cmd cmd_inflight = {
+	.name = "inflight",
+	.group = "I/O",
+	.brief = "what is stuck now? Commands that have not come back, oldest first",
+	.synopsis = "[options] [-- COMMAND...]",
+	.groups = inflight_groups,
+	.own = &inflight_group,
+	.view_size = sizeof(struct inflight_view),
+	.objects = inflight_objects,
+	.run = inflight_run,
+};
+
+/* ---- a look ---- */
+
+/* "3.000 s: 2 in flight, the oldest for 1.20s" */
+static void inflight_say(const struct inflight_view *v, const struct session *s)
+{
+	char text[160];
+	struct words w = words__on(text, sizeof(text));
+
+	inflight_list__describe(&w, &v->list, v->min_ns);
+	if (v->repeats)
+		fprintf(s->out, "%s%.3f s: ", v->listed ? "\n" : "", s->elapsed_s);
+	fprintf(s->out, "%s\n", words__done(&w));
+}
+
+static void inflight_show_commands(struct inflight_view *v, struct session *s)
+{
+	struct inflight_row row;
+
+	v->listed = false;
+	table__heading_again(v->table);
+	for (size_t i = 0; i < v->list.nr; i++) {
+		const struct inflight_command *command = &v->list.commands[i];
+
+		if (!inflight_command__is_older(command, v->min_ns))
+			continue;
+		inflight_row__fill(&row, command, s->elapsed_s, session__op_names(s));
+		table__row(v->table, &row);
+		v->listed = true;
+	}
+}
+
+static void inflight_show(struct inflight_view *v, struct session *s)
+{
+	const struct inflight_list *list = &v->list;
+	uint64_t older = inflight_list__older(list, v->older_ns.value);
+	const struct inflight_look look = {
+		.time_s = s->elapsed_s,
+		.in_flight = list->nr,
+		.older = v->older_ns.given ? older : CELL_NO_NUMBER,
+		.oldest_ns = list->nr ? list->commands[0].age_ns : CELL_NO_NUMBER,
+	};
+
+	s->found = v->older_ns.given && older;
+	if (s->format == TABLE_TEXT)
+		inflight_say(v, s);
+	inflight_show_commands(v, s);
+	if (v->looks)
+		table__row(v->looks, &look);
+}
+
+static int inflight_look(struct inflight_view *v, struct session *s)
+{
+	int err = inflight__look(v->inflight, &v->list);
+
+	if (err)
+		return err;
+	s->incomplete |= v->list.incomplete;
+	inflight_show(v, s);
+	v->nr_looks++;
+	return 0;
+}
+
+/* ---- the run ---- */
+
+/* What ended is of no interest: no record of it is sent. */
+static struct io_wants inflight_wants(void *state, const struct options *options)
+{
+	const struct inflight_view *v = state;
+
+	return (struct io_wants){
+		.filter = &options->filter,
+		.records = !v->at_once,
+		.owners = !v->at_once,
+	};
+}
+
+static int inflight_on_start(void *state, struct session *s)
+{
+	struct inflight_view *v = state;
+	size_t nr = inflight__columns(s->format, v->shown);
+
+	v->table = table__new(s->out, s->format, inflight_rows.type, v->shown, nr);
+	if (v->table && s->format == TABLE_JSON) {
+		nr = object__columns(&inflight_looks, v->looks_shown);
+		v->looks = table__new(s->out, s->format, inflight_looks.type, v->looks_shown, nr);
+	}
+	if (!v->table || (s->format == TABLE_JSON && !v->looks))
+		return log_err(-ENOMEM, "out of memory");
+	return inflight__open(&v->inflight, session__io(s));
+}
+
+static int inflight_on_tick(void *state, struct session *s)
+{
+	return inflight_look(state, s);
+}
+
+/* Who is interrupted before his first look has waited for nothing else. */
+static int inflight_on_end(void *state, struct session *s)
+{
+	struct inflight_view *v = state;
+
+	return v->nr_looks ? 0 : inflight_look(v, s);
+}
+
+static const struct session_view inflight_view = {
+	.wants = inflight_wants,
+	.on_start = inflight_on_start,
+	.on_tick = inflight_on_tick,
+	.on_end = inflight_on_end,
+	.runs_programs = true,
+};
+
+/*
+ * One look, unless it is to be repeated or a COMMAND runs: after a while in which we see who sends
+ * what; at once where nothing that we could see sent would be old enough.
+ */
+static void inflight_plan(struct inflight_view *v, bool command)
+{
+	struct run_options *run = &v->options.run;
+
+	v->repeats = run->interval_ns.given || run->count.given || command;
+	if (v->repeats)
+		return;
+	v->at_once = !run->duration_ns.given && v->min_ns >= inflight_watch_ns;
+	run->count = (struct option_number){ 1, true };
+	run->interval_ns = run->duration_ns;
+	if (!run->interval_ns.given)
+		run->interval_ns.value = v->at_once ? inflight_at_once_ns : inflight_watch_ns;
+	run->interval_ns.given = true;
+	run->duration_ns.given = false;
+}
+
+static int inflight_run(void *state, const struct options *options, char **argv)
+{
+	struct inflight_view *v = state;
+	const struct option_number *min = &options->filter.min_ns;
+	int err;
+
+	if (options->filter.failed)
+		return log_err(-EINVAL, "--failed: a command in flight has not ended; iosonar "
+					"trace --failed shows those that do");
+	v->options = *options;
+	v->min_ns = min->given ? min->value : 0;
+	if (v->older_ns.given && v->older_ns.value > v->min_ns)
+		v->min_ns = v->older_ns.value;
+	v->options.filter.min_ns = (struct option_number){ UINT64_MAX, true };
+	inflight_plan(v, argv && argv[0]);
+	err = session__run(&inflight_view, v, &v->options, argv);
+	inflight__free(v->inflight);
+	inflight_list__free(&v->list);
+	table__free(v->table);
+	table__free(v->looks);
+	return err;
+}

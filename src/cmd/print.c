@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * print.c: what does it carry? A line for each hit of any event, in order of time: when, on which
+ * CPU, in which task, and the values of `show` or all its fields.
+ */
+#include <errno.h>
+#include "cmd.h"
+#include "hit_view.h"
+#include "log.h"
+
+struct print_view {
+	/* options */
+	struct option_list words;
+	struct option_number buffer;
+	bool emit;
+	/* state */
+	struct asked asked;
+	struct hit_view hits;
+	uint64_t printed;
+};
+
+static const struct option_def print_options[] = {
+	{ "words", 0, OPTION_OPERANDS, offsetof(struct print_view, words), ASKED_WORDS,
+	  ASKED_WORDS_HELP, .completes = "line" },
+	{ "buffer", 0, OPTION_SIZE, offsetof(struct print_view, buffer), "SIZE",
+	  "each CPU's ring (default 1Mi); a full one loses lines and says so", .min = 4096,
+	  .max = 1 << 30 },
+	{ "emit", 0, OPTION_FLAG, offsetof(struct print_view, emit), NULL,
+	  "print the instructions that were made of the line" },
+	{ 0 },
+};
+static const struct option_group print_group = { "What is shown", print_options };
+
+static const struct column print_columns[] = {
+	{ "time_s", "time", CELL_TIME, 12, "since the start", .at = HIT_AT(HIT_TIME) },
+	{ "cpu", "cpu", CELL_COUNT, 3, "where it happened", .at = HIT_AT(HIT_CPU) },
+	{ "comm", "comm", CELL_TEXT, 15, "the task that was running", .at = HIT_AT(HIT_COMM) },
+	{ "pid", "pid", CELL_COUNT, 7, "its process", .at = HIT_AT(HIT_PID) },
+	{ "tid", "tid", CELL_COUNT, 7, "the task itself; not in text", .at = HIT_AT(HIT_TID) },
+	{ "probe", "probe", CELL_TEXT, 10, "the event", .at = HIT_AT(HIT_PROBE) },
+	{ "values", "values", CELL_TEXT, 10,
+	  "its fields in words, where events of several kinds share a table",
+	  .at = HIT_AT(HIT_VALUES) },
+	{ 0 },
+};
+static const struct object print_lines = { "print", { print_columns } };
+static const struct object *const print_objects[] = { &print_lines, &session_probe_ledger, NULL };
+
+static int print_run(void *state, const struct options *options, char **argv);
+
+static const struct option_group *const print_groups[] = { &task_group, &run_group, &output_group,
+							   NULL };
+const struct cmd cmd_print = {
+	.name = "print",
+	.group = "any event",
+	.brief = "what does any event carry? A line for each, with its fields or what is asked for",
+	.synopsis = "[options] EVENT... [show VALUES] [if CONDITION] [-- COMMAND...]",
+	.groups = print_groups,
+	.own = &print_group,
+	.view_size = sizeof(struct print_view),
+	.objects = print_objects,
+	.run = print_run,
+};
+
+static int print_on_start(void *state, struct session *s)
+{
+	return hit_view__start(&((struct print_view *)state)->hits, s);
+}
+
+static int print_on_hit(void *state, struct session *s, const struct probe_record *r,
+			const void *values)
+{
+	struct print_view *v = state;
+	const struct option_number *count = &s->options->run.count;
+
+	hit_view__line(&v->hits, s, r, values);
+	if (count->given && ++v->printed >= count->value)
+		session__stop(s);
+	return 0;
+}
+
+static int print_on_end(void *state, struct session *s)
+{
+	(void)state, (void)s;
+	return 0;
+}
+
+static struct asked *print_asks(void *state)
+{
+	return &((struct print_view *)state)->asked;
+}
+
+static const struct session_view print_session = {
+	.asks = print_asks,
+	.on_start = print_on_start,
+	.on_hit = print_on_hit,
+	.on_end = print_on_end,
+	.counts_records = true,
+};
+
+static int print_run(void *state, const struct options *options, char **argv)
+{
+	struct print_view *v = state;
+	int err;
+
+	v->asked.wants.emit = v->emit;
+	v->asked.wants.ring_bytes = v->buffer.value;
+	err = asked__understand(&v->asked, LINE_PRINT, &v->words, options);
+	if (!err) {
+		v->hits = (struct hit_view){ .object = &print_lines,
+					     .asked = &v->asked,
+					     .shown = shown__new(&v->asked) };
+		err = v->hits.shown ? session__run(&print_session, v, options, argv)
+				    : log_err(-ENOMEM, "out of memory");
+		hit_view__free(&v->hits);
+	}
+	asked__free(&v->asked);
+	return err;
+}

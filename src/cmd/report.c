@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * report.c: what happened, at a glance? One page of a capture, for a browser: latency over time and
+ * by percentile, where the time went, what kind of load it was, who caused it, the slowest, what
+ * failed. Its parts are the views that show the same in a terminal, so their numbers are the same;
+ * what comes of millions of commands is added up here, and bounded.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "capture/about.h"
+#include "cmd.h"
+#include "condition.h"
+#include "decode/row.h"
+#include "log.h"
+#include "render/column.h"
+#include "render/load.h"
+#include "render/page.h"
+#include "report_latency.h"
+#include "report_top.h"
+#include "session.h"
+#include "wire/stage.h"
+
+enum { REPORT_TOP = 25, REPORT_TOP_MOST = 1000, NR_REPORT_PARTS = 4 };
+
+/* Views whose JSON is part of the page's data. */
+struct report_part {
+	const char *command;
+	const char *words[3]; /* options of its own; "N" is --top's number */
+	bool troubles;	      /* wants to know of what is no end of a command, too */
+};
+
+static const struct report_part report_parts[NR_REPORT_PARTS] = {
+	{ "layers" },
+	{ "pattern" },
+	{ "slow", { "--stack=both", "--top", "N" } },
+	{ "errors", { "--top", "N" }, .troubles = true },
+};
+
+struct report {
+	/* options */
+	struct option_number top;
+	const char *only_if;
+	/* state */
+	struct page *page;
+	struct page_parts page_parts;
+	char title[256];
+	FILE *data;
+	struct session inner; /* the parts': it writes JSON to data */
+	const struct cmd *commands[NR_REPORT_PARTS];
+	void *states[NR_REPORT_PARTS];
+	struct report_latency latency;
+	struct report_top tops;
+	bool *seen; /* devices, by their place in the list */
+	size_t nr_seen;
+	uint64_t staged; /* commands whose record has stages */
+	struct condition *only;
+	const struct column *asked[COMMAND_COLUMNS];
+	struct command_row command; /* at hand, for --if */
+};
+
+static const struct option_def report_options[] = {
+	{ "top", 0, OPTION_NUMBER, offsetof(struct report, top), "N",
+	  "so many of the slowest, of processes, files and errors (default 25)", .min = 1,
+	  .max = REPORT_TOP_MOST },
+	{ "if", 0, OPTION_STRING, offsetof(struct report, only_if), "EXPR",
+	  "only commands that make it true, as in trace: 'bytes >= 64Ki'" },
+	{ 0 },
+};
+
+static const struct option_group report_group = { "What is shown", report_options };
+
+/* ---- what it says of the whole, and of each device ---- */
+
+struct report_whole {
+	const char *file, *kernel, *machine, *command, *recorder;
+	uint64_t files, wall_ns;
+	double from_s, seconds;
+	uint64_t count, failed, bytes, staged, fileless, processes, paths;
+	double per_s, mb_per_s;
+	uint64_t p50_ns, p99_ns, max_ns;
+};
+
+#define FIELD(name) offsetof(struct report_whole, name)
+static const struct column whole_columns[] = {
+	{ "file", "file", CELL_TEXT, 0, "the capture, or the first of several", .at = FIELD(file) },
+	{ "files", "files", CELL_COUNT, 0, "captures", .at = FIELD(files) },
+	{ "kernel", "kernel", CELL_TEXT, 0, "release, where it was recorded", .at = FIELD(kernel) },
+	{ "machine", "machine", CELL_TEXT, 0, "its architecture", .at = FIELD(machine) },
+	{ "command", "command", CELL_TEXT, 0, "the command line that recorded it",
+	  .at = FIELD(command) },
+	{ "recorder", "recorder", CELL_TEXT, 0, "version that recorded it", .at = FIELD(recorder) },
+	{ "wall_s", "wall", CELL_TIME, 0, "wall clock of the run's start, seconds since 1970, UTC",
+	  .at = FIELD(wall_ns) },
+	{ "from_s", "from", CELL_SECONDS, 0, "what is shown begins so long after the start",
+	  .at = FIELD(from_s) },
+	{ "seconds", "seconds", CELL_SECONDS, 0, "how long it is", .at = FIELD(seconds) },
+	{ "count", "count", CELL_COUNT, 0, "commands shown", .at = FIELD(count) },
+	{ "failed", "failed", CELL_COUNT, 0, "of them", .at = FIELD(failed) },
+	{ "bytes", "bytes", CELL_BYTES, 0, "that they moved", .at = FIELD(bytes) },
+	{ "iops", "IO/s", CELL_RATE, 0, "commands per second", .at = FIELD(per_s) },
+	{ "mb_per_s", "MB/s", CELL_MBPS, 0, "10^6 bytes per second", .at = FIELD(mb_per_s) },
+	{ "p50_ns", "p50", CELL_DURATION, 0, "median latency of all", .at = FIELD(p50_ns) },
+	{ "p99_ns", "p99", CELL_DURATION, 0, "99 % took less", .at = FIELD(p99_ns) },
+	{ "max_ns", "max", CELL_DURATION, 0, "the longest, exact", .at = FIELD(max_ns) },
+	{ "staged", "staged", CELL_COUNT, 0, "commands whose way is known: record --stages",
+	  .at = FIELD(staged) },
+	{ "fileless", "fileless", CELL_COUNT, 0, "commands that tell no file",
+	  .at = FIELD(fileless) },
+	{ "processes", "processes", CELL_COUNT, 0, "that were told apart, shown or not",
+	  .at = FIELD(processes) },
+	{ "paths", "files", CELL_COUNT, 0, "files that were told apart, shown or not",
+	  .at = FIELD(paths) },
+	{ 0 },
+};
+#undef FIELD
+
+struct report_device {
+	const char *dev, *model, *serial, *firmware;
+	uint64_t size_bytes, block_bytes, queues, depth;
+};
+
+#define FIELD(name) offsetof(struct report_device, name)
+static const struct column device_columns[] = {
+	{ "dev", "dev", CELL_TEXT, 7, "its name", .at = FIELD(dev) },
+	{ "size_bytes", "size", CELL_BYTES, 5, "its size", .at = FIELD(size_bytes) },
+	{ "block_bytes", "block", CELL_COUNT, 5, "its logical block", .at = FIELD(block_bytes) },
+	{ "queues", "queues", CELL_COUNT, 6, "hardware queues", .at = FIELD(queues) },
+	{ "depth", "depth", CELL_COUNT, 5, "requests per queue", .at = FIELD(depth) },
+	{ "model", "model", CELL_TEXT, 5, "model", .at = FIELD(model) },
+	{ "serial", "serial", CELL_TEXT, 6, "serial number", .at = FIELD(serial) },
+	{ "firmware", "firmware", CELL_TEXT, 8, "firmware revision", .at = FIELD(firmware) },
+	{ 0 },
+};
+#undef FIELD
+
+static const struct object report_whole_object = { "report", { whole_columns } };
+static const struct object report_device_object = { "device", { device_columns } };
+/* Those of the parts are as their commands have them. */
+extern const struct object layers_rows, slow_rows, errors_rows, errors_sums;
+static const struct object *const report_objects[] = {
+	&report_whole_object,	&report_device_object,
+	&report_latency_rows,	&report_percentiles,
+	&report_moments,	&report_heat,
+	&report_processes,	&report_files,
+	&layers_rows,		&load_rows,
+	&load_parts[LOAD_OPS],	&load_parts[LOAD_SIZES],
+	&load_parts[LOAD_GAPS], &load_parts[LOAD_DEPTHS],
+	&load_parts[LOAD_HEAT], &slow_rows,
+	&errors_rows,		&errors_sums,
+	&session_ledger,	NULL,
+};
+
+static int report_run(void *state, const struct options *options, char **argv);
+
+static const struct option_group *const report_groups[] = { &filter_group, &whole_group,
+							    &page_group,   &read_group,
+							    &alias_group,  NULL };
+const struct cmd cmd_report = {
+	.name = "report",
+	.group = "files",
+	.brief = "what happened, at a glance? A page of a capture for a browser: charts and tables",
+	.synopsis = "-r FILE [options]",
+	.groups = report_groups,
+	.own = &report_group,
+	.view_size = sizeof(struct report),
+	.objects = report_objects,
+	.run = report_run,
+};
+
+static const char *report_text(const char *text)
+{
+	return text && *text ? text : NULL;
+}
+
+static int report_put(struct report *r, const struct object *object, const void *row)
+{
+	const struct column *columns[OBJECT_COLUMNS];
+	size_t nr = object__columns(object, columns);
+	struct table *table = table__new(r->data, TABLE_JSON, object->type, columns, nr);
+
+	if (!table)
+		return log_err(-ENOMEM, "out of memory");
+	table__row(table, row);
+	table__free(table);
+	return 0;
+}
+
+static void report_measure(const struct report *r, const struct session *s,
+			   struct report_whole *row)
+{
+	struct hist all = { 0 };
+
+	for (size_t i = 0; i < r->latency.nr; i++)
+		hist__merge(&all, &r->latency.groups[i]->hist);
+	row->count = all.count;
+	row->bytes = all.bytes;
+	row->per_s = s->span_s > 0 ? (double)all.count / s->span_s : 0;
+	row->mb_per_s = s->span_s > 0 ? (double)all.bytes / s->span_s / 1e6 : 0;
+	row->p50_ns = all.count ? hist__percentile(&all, 5000) : CELL_NO_NUMBER;
+	row->p99_ns = all.count ? hist__percentile(&all, 9900) : CELL_NO_NUMBER;
+	row->max_ns = all.count ? all.max_ns : CELL_NO_NUMBER;
+}
+
+static int report_put_whole(struct report *r, const struct session *s)
+{
+	const struct option_list *files = &s->options->file.read;
+	struct report_whole row = {
+		.file = files->words[0],
+		.files = files->nr,
+		.kernel = session__about(s, CAPTURE_INFO_KERNEL),
+		.machine = session__about(s, CAPTURE_INFO_MACHINE),
+		.command = session__about(s, CAPTURE_INFO_COMMAND),
+		.recorder = session__about(s, CAPTURE_INFO_VERSION),
+		.wall_ns = session__wall_ns(s, s->start_ns),
+		.from_s = s->elapsed_s - s->span_s,
+		.seconds = s->span_s,
+		.failed = r->latency.failed,
+		.staged = r->staged,
+		.fileless = r->tops.fileless,
+		.processes = r->tops.processes.nr,
+		.paths = r->tops.files.nr,
+	};
+
+	if (!row.wall_ns)
+		row.wall_ns = CELL_NO_NUMBER;
+	report_measure(r, s, &row);
+	return report_put(r, &report_whole_object, &row);
+}
+
+static int report_put_devices(struct report *r, const struct session *s)
+{
+	const struct device_list *list = session__devices(s);
+	char label[48];
+	int err = 0;
+
+	for (size_t i = 0; i < r->nr_seen && !err; i++) {
+		const struct device *d = &list->devices[i];
+		const struct report_device row = {
+			.dev = device_list__label(list, (int)i, label, sizeof(label)),
+			.size_bytes = d->size_bytes,
+			.block_bytes = d->block_size,
+			.queues = d->nr_queues,
+			.depth = d->depth,
+			.model = report_text(d->model),
+			.serial = report_text(d->serial),
+			.firmware = report_text(d->firmware),
+		};
+
+		if (r->seen[i])
+			err = report_put(r, &report_device_object, &row);
+	}
+	return err;
+}
+
+/* ---- the parts ---- */
+
+/* Its state, with the options that a report gives it. */
+static int report_begin_part(struct report *r, size_t nr)
+{
+	const struct report_part *part = &report_parts[nr];
+	const struct cmd *cmd = cmd__find(part->command);
+	char number[16], *argv[5] = { (char *)part->command };
+	struct option_result result;
+	int argc = 1;
+
+	r->commands[nr] = cmd;
+	r->states[nr] = calloc(1, cmd->view_size);
+	if (!r->states[nr])
+		return log_err(-ENOMEM, "out of memory");
+	snprintf(number, sizeof(number), "%u",
+		 r->top.given ? (unsigned)r->top.value : (unsigned)REPORT_TOP);
+	for (size_t i = 0; i < 3 && part->words[i]; i++)
+		argv[argc++] = strcmp(part->words[i], "N") ? (char *)part->words[i] : number;
+	if (option__parse(&(struct option_set){ cmd->own, r->states[nr] }, 1, argc, argv, &result))
+		return -EINVAL;
+	return cmd->part->begin ? cmd->part->begin(r->states[nr]) : 0;
+}
+
+static int report_begin_parts(struct report *r)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < NR_REPORT_PARTS && !err; i++)
+		err = report_begin_part(r, i);
+	return err;
+}
+
+static void report_end_parts(struct report *r)
+{
+	for (size_t i = 0; i < NR_REPORT_PARTS; i++) {
+		if (r->states[i])
+			r->commands[i]->part->end(r->states[i]);
+		free(r->states[i]);
+	}
+}
+
+/* What they are told of the run, and where they write. */
+static void report_enter(struct report *r, const struct session *s)
+{
+	r->inner = *s;
+	r->inner.out = r->data;
+	r->inner.format = TABLE_JSON;
+}
+
+/* ---- the page ---- */
+
+static bool report_is_page(const struct session *s)
+{
+	return s->options->output.format == OUTPUT_PAGE;
+}
+
+static int report_open(struct report *r, const struct session *s)
+{
+	const struct option_list *files = &s->options->file.read;
+	const char *name = strrchr(files->words[0], '/');
+
+	r->data = s->out;
+	if (!report_is_page(s))
+		return 0;
+	snprintf(r->title, sizeof(r->title), "iosonar report: %.200s",
+		 name ? name + 1 : files->words[0]);
+	r->page_parts = (struct page_parts){
+		.title = r->title,
+		.styles = { &page_source_report_css },
+		.scripts = { &page_source_chart_js, &page_source_report_js },
+	};
+	r->page = page__begin(s->out, &r->page_parts);
+	r->data = r->page ? page__open_data(r->page, "report") : NULL;
+	return r->data ? 0 : log_err(-ENOMEM, "out of memory");
+}
+
+/* In JSON the session puts the ledger behind all else. */
+static int report_close(struct report *r, const struct session *s)
+{
+	int err = 0;
+
+	if (!r->page)
+		return 0;
+	if (s->ledger_known)
+		err = report_put(r, &session_ledger, &s->ledger);
+	page__close_data(r->page);
+	page__end(r->page);
+	r->page = NULL;
+	return err;
+}
+
+/* ---- the run ---- */
+
+static struct io_wants report_wants(void *state, const struct options *options)
+{
+	(void)state;
+	return (struct io_wants){
+		.filter = &options->filter,
+		.records = true,
+		.stages = true,
+		.details = true,
+		.troubles = true,
+	};
+}
+
+static int report_on_start(void *state, struct session *s)
+{
+	struct report *r = state;
+	uint64_t from_ns = s->start_ns + s->options->file.from_ns.value;
+	int err = report_open(r, s);
+
+	r->nr_seen = session__devices(s)->nr;
+	r->seen = calloc(r->nr_seen + 1, sizeof(*r->seen));
+	if (!err &&
+	    (!r->seen || report_latency__init(&r->latency, from_ns) || report_top__init(&r->tops)))
+		err = log_err(-ENOMEM, "out of memory");
+	report_enter(r, s);
+	for (size_t i = 0; i < NR_REPORT_PARTS && !err; i++)
+		err = r->commands[i]->part->view->on_start(r->states[i], &r->inner);
+	return err;
+}
+
+/* --if: as trace has it; what happens to a controller is no command. */
+static bool report_is_wanted(struct report *r, struct session *s, const struct io_record *record)
+{
+	if (r->only && record->what == RECORD_EVENT)
+		return false;
+	return session__is_met(s, r->only, record, &r->command);
+}
+
+static int report_count(struct report *r, const struct session *s, const struct io_record *record,
+			int32_t device)
+{
+	if (device >= 0)
+		r->seen[device] = true;
+	r->staged += !!(record->flags & RECORD_STAGES);
+	report_top__add(&r->tops, record);
+	return report_latency__add(&r->latency, s, record, device)
+		       ? log_err(-ENOMEM, "out of memory")
+		       : 0;
+}
+
+static int report_on_record(void *state, struct session *s, const struct io_record *record)
+{
+	struct report *r = state;
+	const struct device *device = session__device(s, record);
+	int32_t nr = device ? (int32_t)(device - session__devices(s)->devices) : -1;
+	bool ended = record->what == RECORD_END;
+	int err;
+
+	if (!report_is_wanted(r, s, record))
+		return 0;
+	err = ended ? report_count(r, s, record, nr) : 0;
+	for (size_t i = 0; i < NR_REPORT_PARTS && !err; i++)
+		if (ended || report_parts[i].troubles)
+			err = r->commands[i]->part->view->on_record(r->states[i], &r->inner,
+								    record);
+	return err;
+}
+
+static int report_on_end(void *state, struct session *s)
+{
+	struct report *r = state;
+	size_t most = r->top.given ? r->top.value : REPORT_TOP;
+	int err = 0;
+
+	report_enter(r, s);
+	for (size_t i = 0; i < NR_REPORT_PARTS && !err; i++)
+		err = r->commands[i]->part->view->on_end(r->states[i], &r->inner);
+	err = err ?: report_put_whole(r, s);
+	err = err ?: report_put_devices(r, s);
+	if (!err && (report_latency__put(&r->latency, s, r->data) ||
+		     report_top__put(&r->tops, s, most, r->data)))
+		err = log_err(-ENOMEM, "out of memory");
+	return err ?: report_close(r, s);
+}
+
+static const struct session_view report_view = {
+	.wants = report_wants,
+	.on_start = report_on_start,
+	.on_record = report_on_record,
+	.on_end = report_on_end,
+};
+
+static int report_check(const struct options *options)
+{
+	if (!options->file.read.nr)
+		return log_err(-EINVAL, "report shows a capture: -r FILE names it, and iosonar "
+					"record makes one");
+	if (options->output.format == OUTPUT_PAGE && !options->output.path && isatty(STDOUT_FILENO))
+		return log_err(-EINVAL, "report makes a page for a browser: --out FILE says where");
+	return 0;
+}
+
+static int report_run(void *state, const struct options *options, char **argv)
+{
+	struct report *r = state;
+	int err = report_check(options);
+
+	for (size_t i = 0; i < COMMAND_COLUMNS; i++)
+		r->asked[i] = &command_columns[i];
+	err = err ?: condition__parse("--if", r->only_if, r->asked, COMMAND_COLUMNS, &r->only);
+	err = err ?: report_begin_parts(r);
+	err = err ?: session__run(&report_view, r, options, argv);
+	page__abandon(r->page);
+	report_end_parts(r);
+	report_latency__free(&r->latency);
+	report_top__free(&r->tops);
+	condition__free(r->only);
+	free(r->seen);
+	return err;
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * sql.c: any question to captures, in SQL: commands, devices, stacks, calls and the ledger are
+ * tables, read where they lie. Costs a reading of the file, or of the span of time that WHERE
+ * names. It cannot change anything, nor see what the capture does not hold.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include "cmd.h"
+#include "log.h"
+#include "sql/sql.h"
+
+struct sql_cmd {
+	/* options */
+	struct option_list words;
+	/* state */
+	struct sql_files files;
+};
+
+static const struct option_def sql_options[] = {
+	{ "FILE", 0, OPTION_OPERANDS, offsetof(struct sql_cmd, words), "FILE... [QUERY]",
+	  "captures, then 'SELECT ...'; no query: a prompt, or what stdin says",
+	  .completes = "file" },
+	{ 0 },
+};
+static const struct option_group sql_group = { "What is asked", sql_options };
+
+/* Its keys are those of the query. */
+static const struct object sql_row = { "row", { NULL } };
+static const struct object *const sql_objects[] = { &sql_row, NULL };
+
+static int sql_run(void *state, const struct options *options, char **argv);
+
+static const struct option_group *const sql_groups[] = { &output_group, NULL };
+const struct cmd cmd_sql = {
+	.name = "sql",
+	.group = "files",
+	.brief = "any question to captures, in SQL: commands, devices, stacks and calls are tables",
+	.synopsis = "[options] FILE... [QUERY]",
+	.groups = sql_groups,
+	.own = &sql_group,
+	.view_size = sizeof(struct sql_cmd),
+	.objects = sql_objects,
+	.run = sql_run,
+};
+
+/* The last word, if no file is called so: a query has a space or a parenthesis in it. */
+static bool sql_is_query(const char *word)
+{
+	bool looks_so =
+		strpbrk(word, " \t\n(") || (word[0] == '.' && isalpha((unsigned char)word[1]));
+
+	return looks_so && access(word, F_OK);
+}
+
+static int sql_ask(struct sql_cmd *c, const struct output_options *o, const char *query)
+{
+	struct sql_run run = { &c->files, stdout, (enum table_format)o->format, query };
+	int err;
+
+	run.out = o->path ? fopen(o->path, "we") : stdout;
+	if (!run.out)
+		return log_err(errno == EACCES ? -EIO : -errno, "cannot write %s: %s", o->path,
+			       strerror(errno));
+	err = sql__run(&run);
+	if (run.out != stdout && fclose(run.out) && !err)
+		err = log_err(-EIO, "cannot write %s: %s", o->path, strerror(errno));
+	return err;
+}
+
+static int sql_run(void *state, const struct options *options, char **argv)
+{
+	struct sql_cmd *c = state;
+	size_t nr = c->words.nr;
+	const char *query = NULL;
+	bool broken = false;
+	int err;
+
+	if (argv[0])
+		return log_err(-EINVAL, "sql runs no command: '%s' is too much", argv[0]);
+	if (nr && sql_is_query(c->words.words[nr - 1]))
+		query = c->words.words[--nr];
+	if (!nr && (!query || *query != '.')) /* .schema is the same of all */
+		return log_err(-EINVAL, "sql needs a capture: iosonar sql FILE 'SELECT ...'");
+	if (!sql__is_built_in())
+		return sql__run(NULL);
+	err = sql_files__open(&c->files, c->words.words, nr);
+	err = err ?: sql_ask(c, &options->output, query);
+	if (!err)
+		broken = sql_files__tell(&c->files);
+	sql_files__free(&c->files);
+	return err ? err : broken ? EXIT_LOST : EXIT_DONE;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * sum.c: how much is it in all? A value of any event, added up in the kernel by key:
+ * `iosonar sum block:block_rq_issue of bytes by rwbs`.
+ */
+#include "cmd.h"
+#include "tally_view.h"
+
+static const struct option_def sum_options[] = { TALLY_OPTIONS, { 0 } };
+static const struct option_group sum_group = { "What is shown", sum_options };
+
+static const struct column sum_columns[] = {
+	{ "sum", "sum", CELL_SIGNED, 8, "of the value; sum_ns of a time",
+	  .at = TALLY_AT(TALLY_SUM) },
+	{ "sum_per_s", "per s", CELL_RATE, 7, "of the value, per second",
+	  .at = TALLY_AT(TALLY_SUM_PER_S) },
+	{ "count", "count", CELL_COUNT, 8, "hits", .at = TALLY_AT(TALLY_COUNT) },
+	{ "mean", "mean", CELL_SIGNED, 8, "of the value; mean_ns of a time",
+	  .at = TALLY_AT(TALLY_MEAN) },
+	{ 0 },
+};
+static const struct object sum_rows = { "sum", { tally_lead, sum_columns } };
+static const struct object *const sum_objects[] = { &sum_rows, &session_probe_ledger, NULL };
+
+static int sum_run(void *state, const struct options *options, char **argv);
+
+static const struct option_group *const sum_groups[] = { &task_group, &run_group, &output_group,
+							 NULL };
+const struct cmd cmd_sum = {
+	.name = "sum",
+	.group = "any event",
+	.brief = "how much is it in all? A value of any event, added up by key",
+	.synopsis = "[options] EVENT... of VALUE [by KEYS] [if CONDITION] [-- COMMAND...]",
+	.groups = sum_groups,
+	.own = &sum_group,
+	.view_size = sizeof(struct tally_view),
+	.objects = sum_objects,
+	.run = sum_run,
+};
+
+static int sum_run(void *state, const struct options *options, char **argv)
+{
+	struct tally_view *v = state;
+
+	v->object = &sum_rows;
+	v->measure = TALLY_BY_SUM;
+	return tally_view__run(v, LINE_SUM, options, argv);
+}

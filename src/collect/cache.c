@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "collect/cache_inside.h"
+
+#include <errno.h>
+#include <linux/membarrier.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include "bpf/cache.skel.h"
+#include "collect/io.h"
+#include "log.h"
+
+enum { CACHE_MOST_KEYS = 8192, CACHE_ROW_BYTES = 64 << 20 };
+
+static uint64_t cache_now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+/* ---- open ---- */
+
+/* A key has a row for each CPU; all rows together stay within bounds. */
+static uint32_t cache_nr_keys(const struct cache *c)
+{
+	uint32_t nr = CACHE_MOST_KEYS;
+
+	if (!c->wants.by)
+		return 1;
+	while (nr > 2 && (uint64_t)nr * c->nr_cpus * sizeof(struct cache_row) > CACHE_ROW_BYTES)
+		nr /= 2;
+	return nr;
+}
+
+static int cache_map(struct cache_cells *to, const struct bpf_map *map)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	size_t bytes = (size_t)bpf_map__max_entries(map) * bpf_map__value_size(map);
+
+	bytes = (bytes + page - 1) / page * page;
+	to->cells = mmap(NULL, bytes, PROT_READ, MAP_SHARED, bpf_map__fd(map), 0);
+	if (to->cells == MAP_FAILED) {
+		to->cells = NULL;
+		return log_err(-errno, "cannot map the tables: %s", strerror(errno));
+	}
+	to->bytes = bytes;
+	return 0;
+}
+
+static int cache_map_tables(struct cache *c)
+{
+	int err = cache_map(&c->rows, c->skel->maps.cache_rows);
+
+	err = err ?: cache_map(&c->keys, c->skel->maps.cache_keys);
+	return err ?: cache_map(&c->files, c->skel->maps.cache_files);
+}
+
+static int cache_on_event(void *arg, void *data, size_t size)
+{
+	const struct cache_event *event = data;
+	struct cache *c = arg;
+	size_t least = size >= sizeof(*event) && event->told == CACHE_TOLD_COMMAND
+			       ? sizeof(struct cache_command)
+			       : sizeof(*event);
+
+	return size < least ? 0 : c->event_fn(c->event_arg, event);
+}
+
+static int cache_make_ring(struct cache *c)
+{
+	c->ring =
+		ring_buffer__new(bpf_map__fd(c->skel->maps.cache_events), cache_on_event, c, NULL);
+	return c->ring ? 0 : log_err(-errno, "cannot map the ring: %s", strerror(errno));
+}
+
+static int cache_start(struct cache *c)
+{
+	int err;
+
+	c->btf = btf__load_vmlinux_btf();
+	if (!c->btf)
+		return obstacle__say(&(struct start){ START_BTF, -EOPNOTSUPP });
+	if (c->wants.by >> CACHE_BY_FILE & 1 || c->wants.events)
+		mounts__read(&c->mounts, "/proc/self/mountinfo");
+	err = cache_load_and_attach(c);
+	c->start_ns = cache_now_ns(); /* twenty programs take their time */
+	err = err ?: cache_map_tables(c);
+	if (!err && c->wants.events)
+		err = cache_make_ring(c);
+	btf__free(c->btf);
+	c->btf = NULL;
+	return err;
+}
+
+int cache__open(struct cache **out, const struct cache_wants *wants)
+{
+	struct cache *c = calloc(1, sizeof(*c));
+	int err;
+
+	*out = c;
+	if (!c)
+		return log_err(-ENOMEM, "out of memory");
+	io__hush_libbpf();
+	c->wants = *wants;
+	c->nr_cpus = (uint32_t)libbpf_num_possible_cpus();
+	c->nr_keys = cache_nr_keys(c);
+	err = cache_start(c);
+	if (!err)
+		log_verbose("tables: %u keys on %u CPUs, %.1f MiB", c->nr_keys, c->nr_cpus,
+			    (double)(c->rows.bytes + c->keys.bytes + c->files.bytes) / (1 << 20));
+	return err;
+}
+
+/* ---- the end ---- */
+
+/* As io_count_skipped: bpf() would say the same, but not to every process without capabilities. */
+static void cache_count_skipped(struct cache *c, const struct bpf_program *program)
+{
+	unsigned long long nr = 0;
+	char path[64], line[128];
+	FILE *file;
+
+	if (bpf_program__fd(program) < 0)
+		return;
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", bpf_program__fd(program));
+	file = fopen(path, "re");
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "recursion_misses: %llu", &nr) == 1)
+			c->skipped += nr;
+	if (file)
+		fclose(file);
+}
+
+void cache__detach(struct cache *c)
+{
+	struct bpf_program *program;
+
+	if (!c->nr_links)
+		return;
+	cache_unlink(c);
+	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+	usleep(1000);
+	bpf_object__for_each_program(program, c->skel->obj) cache_count_skipped(c, program);
+}
+
+static void cache_unmap(struct cache_cells *cells)
+{
+	if (cells->cells)
+		munmap(cells->cells, cells->bytes);
+}
+
+void cache__free(struct cache *c)
+{
+	if (!c)
+		return;
+	cache_unlink(c);
+	ring_buffer__free(c->ring);
+	cache_unmap(&c->rows);
+	cache_unmap(&c->keys);
+	cache_unmap(&c->files);
+	cache_bpf__destroy(c->skel);
+	mounts__free(&c->mounts);
+	free(c);
+}
+
+/* ---- reading ---- */
+
+static void cache_tags_of(const struct cache *c, uint32_t nr, struct cache_tags *tags)
+{
+	const struct cache_key *key = (const struct cache_key *)c->keys.cells + nr;
+
+	memset(tags, 0, sizeof(*tags));
+	tags->other = c->wants.by && !nr;
+	tags->op = c->wants.by >> CACHE_BY_OP & 1 && nr ? (int)key->op - 1 : -1;
+	if (!nr)
+		return;
+	tags->inode = key->inode;
+	tags->dev = key->dev;
+	tags->cgroup = key->cgroup;
+	tags->pid = key->pid;
+	memcpy(tags->comm, key->comm, sizeof(tags->comm));
+	tags->comm[CACHE_COMM_LEN - 1] = 0;
+}
+
+static bool cache_sum_cpus(const struct cache *c, uint32_t nr, uint64_t counts[NR_CACHE_COUNTS])
+{
+	const struct cache_row *rows = (const struct cache_row *)c->rows.cells + nr * c->nr_cpus;
+	uint64_t any = 0;
+
+	memset(counts, 0, NR_CACHE_COUNTS * sizeof(counts[0]));
+	for (uint32_t cpu = 0; cpu < c->nr_cpus; cpu++)
+		for (int i = 0; i < NR_CACHE_COUNTS; i++) {
+			uint64_t n = __atomic_load_n(&rows[cpu].counts[i], __ATOMIC_RELAXED);
+
+			counts[i] += n;
+			any |= n;
+		}
+	return any;
+}
+
+void cache__read(const struct cache *c, cache_row_fn fn, void *arg)
+{
+	uint64_t counts[NR_CACHE_COUNTS];
+	struct cache_tags tags;
+
+	for (uint32_t nr = 0; nr < c->nr_keys; nr++) {
+		if (nr && !((const struct cache_key *)c->keys.cells)[nr].op)
+			continue;
+		if (!cache_sum_cpus(c, nr, counts))
+			continue;
+		cache_tags_of(c, nr, &tags);
+		fn(arg, &tags, counts);
+	}
+}
+
+int cache__events(struct cache *c, cache_event_fn fn, void *arg)
+{
+	int err;
+
+	if (!c->ring)
+		return 0;
+	c->event_fn = fn;
+	c->event_arg = arg;
+	err = ring_buffer__consume(c->ring);
+	return err < 0 ? err : 0;
+}
+
+void cache__losses(const struct cache *c, struct cache_losses *l)
+{
+	const struct cache_counters *n = &c->skel->bss->counters;
+
+	*l = (struct cache_losses){
+		.no_task = n->no_task,
+		.no_key = n->no_key,
+		.unclosed = n->unclosed,
+		.ra_lost = n->ra_lost,
+		.no_file = n->no_file,
+		.skipped = c->skipped,
+		.events = n->events,
+		.events_lost = n->events_lost,
+		.no_cause = n->no_cause,
+	};
+}
+
+/* ---- the kernel's own count ---- */
+
+/* Reading stat_refresh makes the CPUs hand in what they counted (root alone may); else it is near.
+ */
+static void cache_refresh(void)
+{
+	FILE *file = fopen("/proc/sys/vm/stat_refresh", "re");
+	char byte[1];
+
+	if (file && fread(byte, 1, 1, file) != 1)
+		clearerr(file);
+	if (file)
+		fclose(file);
+}
+
+/* Pages of the swap cache are in the first number, and are no file's. */
+uint64_t cache__kernels_pages(void)
+{
+	unsigned long long pages = 0, swapped = 0;
+	bool known = false;
+	char line[128];
+	FILE *file;
+
+	cache_refresh();
+	file = fopen("/proc/vmstat", "re");
+	while (file && fgets(line, sizeof(line), file)) {
+		known |= sscanf(line, "nr_file_pages %llu", &pages) == 1;
+		sscanf(line, "nr_swapcached %llu", &swapped);
+	}
+	if (file)
+		fclose(file);
+	return known ? pages - swapped : UINT64_MAX;
+}
+
+/* ---- what is asked ---- */
+
+uint64_t cache__start_ns(const struct cache *c)
+{
+	return c->start_ns;
+}
+
+enum cache_method cache__method(const struct cache *c)
+{
+	return c->method;
+}
+
+const char *cache__unseen(const struct cache *c)
+{
+	return c->unseen;
+}
+
+char *cache__file(const struct cache *c, uint64_t inode, uint32_t dev)
+{
+	const struct io_file *file = io_file__find(c->files.cells, inode, dev);
+
+	return file_names__text(&c->mounts, file, inode, dev);
+}
+
+char *cache__disk(uint32_t dev)
+{
+	char path[64], target[512], number[32];
+	const char *name;
+	ssize_t len;
+
+	snprintf(path, sizeof(path), "/sys/dev/block/%u:%u", dev >> 20, dev & 0xfffff);
+	len = readlink(path, target, sizeof(target) - 1);
+	target[len > 0 ? len : 0] = 0;
+	name = strrchr(target, '/');
+	snprintf(number, sizeof(number), "%u:%u", dev >> 20, dev & 0xfffff);
+	return strdup(name ? name + 1 : number);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * cache.h: the collector of the page cache: which pages were asked for, were there, had to be
+ * brought, came ahead, were dirtied, written and removed, counted in the kernel for each key and
+ * CPU. Two programs for each request and one for each folio that comes, goes or is dirtied. It
+ * cannot see an access through a mapping that does not fault, nor pages of tmpfs that are swapped.
+ */
+#ifndef IOSONAR_COLLECT_CACHE_H
+#define IOSONAR_COLLECT_CACHE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "analyse/cache.h"
+#include "options.h"
+#include "wire/cache.h"
+
+struct cache;
+
+struct cache_wants {
+	const struct filter_options *filter; /* of which devices, pid, comm and cgroup count */
+	struct option_number tid;
+	const char *file;
+	uint32_t by;	       /* mask of enum cache_by */
+	bool events;	       /* each miss */
+	bool then_io;	       /* and each command that brings pages */
+	uint64_t buffer_bytes; /* for them; 0: as much as mostly suffices */
+};
+
+/* 0, or -errno after one line. Free it in any case. */
+int cache__open(struct cache **cache, const struct cache_wants *wants);
+void cache__detach(struct cache *cache);
+void cache__free(struct cache *cache);
+
+uint64_t cache__start_ns(const struct cache *cache);
+enum cache_method cache__method(const struct cache *cache);
+/* Functions that this kernel does not show, each with what is not counted for it: "shmem_fault". */
+const char *cache__unseen(const struct cache *cache);
+
+/* All keys as they are now; a key may come twice. */
+typedef void (*cache_row_fn)(void *arg, const struct cache_tags *tags,
+			     const uint64_t counts[NR_CACHE_COUNTS]);
+void cache__read(const struct cache *cache, cache_row_fn fn, void *arg);
+/* What has come since the last time, as it ended; told says what it is. fn: 0 goes on; a negative
+ * errno ends it. */
+typedef int (*cache_event_fn)(void *arg, const struct cache_event *event);
+int cache__events(struct cache *cache, cache_event_fn fn, void *arg);
+/* What was lost so far; at the end, after cache__detach, also what the kernel skipped. */
+void cache__losses(const struct cache *cache, struct cache_losses *losses);
+
+/* Pages of all files as the kernel counts them. UINT64_MAX: it does not tell. */
+uint64_t cache__kernels_pages(void);
+
+char *cache__file(const struct cache *cache, uint64_t inode, uint32_t dev); /* malloced, hostile */
+char *cache__disk(uint32_t dev); /* malloced: "nvme0n1p1"; of no device: "0:34" */
+
+#endif

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * cache_programs.c: which of the page cache's programs, and where? Functions by fentry where the
+ * kernel has it, else by kprobes, else tracepoints alone; by what is there, never by version. Ends
+ * are attached before starts, so that what is seen to begin is seen to end.
+ */
+#include "collect/cache_inside.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include "bpf/cache.skel.h"
+#include "collect/trial.h"
+#include "log.h"
+
+/*
+ * A program NAME at the function's entry, NAME_end at its end by fexit, and the same with _k for
+ * kprobes. The first function that is there is meant.
+ */
+static const struct cache_hook {
+	const char *program;
+	const char *functions[2];
+	bool vital;
+} cache_hooks[] = {
+	{ "cache_read", { "filemap_read", "generic_file_buffered_read" }, true },
+	{ "cache_write", { "generic_perform_write" } },
+	{ "cache_iomap_write", { "iomap_file_buffered_write" } },
+	{ "cache_splice", { "filemap_splice_read" } },
+	{ "cache_fault", { "filemap_fault" } },
+	{ "cache_around", { "filemap_map_pages" } },
+	{ "cache_advice", { "generic_fadvise", "vfs_fadvise" } },
+	{ "cache_writeback", { "__folio_start_writeback", "__test_set_page_writeback" } },
+	{ "cache_shmem_read", { "shmem_file_read_iter" } },
+	{ "cache_shmem_splice", { "shmem_file_splice_read" } },
+	{ "cache_shmem_fault", { "shmem_fault" } },
+	{ "cache_shmem_add", { "shmem_add_to_page_cache" } },
+};
+enum { NR_HOOKS = sizeof(cache_hooks) / sizeof(cache_hooks[0]) };
+
+/* Events of --then-io, the ends first. */
+static const char *const cache_causes[] = { "cache_bio_ended", "cache_ended", "cache_issued",
+					    "cache_bio_split", "cache_bio_queued" };
+enum { NR_CAUSES = sizeof(cache_causes) / sizeof(cache_causes[0]) };
+
+static bool cache_has_function(const struct cache *c, const char *name)
+{
+	return btf__find_by_name_kind(c->btf, name, BTF_KIND_FUNC) > 0;
+}
+
+static bool cache_has_event(const struct cache *c, const char *name)
+{
+	char type[64];
+
+	snprintf(type, sizeof(type), "btf_trace_%s", name);
+	return btf__find_by_name_kind(c->btf, type, BTF_KIND_TYPEDEF) > 0;
+}
+
+/* "cache_read" with "_end" or "_k" behind it; NULL: there is no such program. */
+static struct bpf_program *cache_program(const struct cache *c, const char *name,
+					 const char *suffix)
+{
+	char full[64];
+
+	snprintf(full, sizeof(full), "%s%s", name, suffix);
+	return bpf_object__find_program_by_name(c->skel->obj, full);
+}
+
+/* ---- fentry ---- */
+
+static const char *cache_target(const struct cache *c, const struct cache_hook *hook)
+{
+	for (int i = 0; i < 2 && hook->functions[i]; i++)
+		if (cache_has_function(c, hook->functions[i]))
+			return hook->functions[i];
+	return NULL;
+}
+
+static int cache_aim(const struct cache *c, const struct cache_hook *hook, const char *suffix)
+{
+	struct bpf_program *program = cache_program(c, hook->program, suffix);
+	const char *target = cache_target(c, hook);
+
+	if (!program || !target)
+		return 0;
+	bpf_program__set_autoload(program, true);
+	return bpf_program__set_attach_target(program, 0, target);
+}
+
+/* ---- what is loaded ---- */
+
+static int cache_choose_programs(struct cache *c)
+{
+	bool folio = cache_has_event(c, "writeback_dirty_folio");
+	struct bpf_program *program;
+	int err = 0;
+
+	bpf_object__for_each_program(program, c->skel->obj)
+		bpf_program__set_autoload(program, false);
+	bpf_program__set_autoload(c->skel->progs.cache_added, true);
+	bpf_program__set_autoload(c->skel->progs.cache_removed, true);
+	bpf_program__set_autoload(c->skel->progs.cache_dirtied, folio);
+	bpf_program__set_autoload(c->skel->progs.cache_dirtied_old, !folio);
+	for (int i = 0; i < NR_CAUSES; i++)
+		bpf_program__set_autoload(cache_program(c, cache_causes[i], ""), c->wants.then_io);
+	for (int i = 0; i < NR_HOOKS && c->method == CACHE_BY_FENTRY && !err; i++) {
+		err = cache_aim(c, &cache_hooks[i], "_end");
+		err = err ?: cache_aim(c, &cache_hooks[i], "");
+	}
+	for (int i = 0; i < NR_HOOKS && c->method == CACHE_BY_KPROBES; i++) {
+		program = cache_program(c, cache_hooks[i].program, "_k");
+		if (program)
+			bpf_program__set_autoload(program, true);
+	}
+	bpf_program__set_autoload(c->skel->progs.cache_read_end_k, c->method == CACHE_BY_KPROBES);
+	return err;
+}
+
+/* ---- attach ---- */
+
+static void cache_note_unseen(struct cache *c, const char *function)
+{
+	size_t len = strlen(c->unseen);
+
+	snprintf(c->unseen + len, sizeof(c->unseen) - len, "%s%s", len ? ", " : "", function);
+}
+
+/* Kept in the order in which they were made: they go the other way round. */
+static int cache_keep(struct cache *c, struct bpf_link *link)
+{
+	if (!link)
+		return -errno;
+	c->links[c->nr_links++] = link;
+	return 0;
+}
+
+static int cache_attach_event(struct cache *c, struct bpf_program *program)
+{
+	if (!bpf_program__autoload(program))
+		return 0;
+	return cache_keep(c, bpf_program__attach(program));
+}
+
+static int cache_attach_events(struct cache *c)
+{
+	struct cache_bpf *s = c->skel;
+	int err = cache_attach_event(c, s->progs.cache_removed);
+
+	err = err ?: cache_attach_event(c, s->progs.cache_added);
+	err = err ?: cache_attach_event(c, s->progs.cache_dirtied);
+	err = err ?: cache_attach_event(c, s->progs.cache_dirtied_old);
+	for (int i = 0; i < NR_CAUSES && !err; i++)
+		err = cache_attach_event(c, cache_program(c, cache_causes[i], ""));
+	return err;
+}
+
+static int cache_attach_fentry(struct cache *c, const struct cache_hook *hook, const char *suffix)
+{
+	struct bpf_program *program = cache_program(c, hook->program, suffix);
+
+	if (!program)
+		return 0;
+	if (!bpf_program__autoload(program))
+		return -ENOENT;
+	return cache_keep(c, bpf_program__attach(program));
+}
+
+static int cache_attach_kprobe(struct cache *c, const struct cache_hook *hook)
+{
+	struct bpf_program *program = cache_program(c, hook->program, "_k");
+	int err = -ENOENT;
+
+	if (!program) /* a function that only kernels with fentry have */
+		return cache_target(c, hook) ? -ENOTSUP : 0;
+	for (int i = 0; i < 2 && hook->functions[i] && err; i++)
+		err = cache_keep(c, bpf_program__attach_kprobe(program, false, hook->functions[i]));
+	return err;
+}
+
+/* One that is not vital is left out, which is said; nothing else is wrong without it. */
+static int cache_forgive(struct cache *c, const struct cache_hook *hook, int err)
+{
+	if (!err || hook->vital)
+		return err;
+	log_verbose("%s cannot be watched: %s", hook->functions[0], strerror(-err));
+	cache_note_unseen(c, hook->functions[0]);
+	return 0;
+}
+
+/* All ends, then the starts of those whose end is seen. */
+static int cache_attach_by_fentry(struct cache *c)
+{
+	int ends[NR_HOOKS], err = 0;
+
+	for (int i = 0; i < NR_HOOKS; i++)
+		ends[i] = cache_attach_fentry(c, &cache_hooks[i], "_end");
+	for (int i = 0; i < NR_HOOKS && !err; i++)
+		err = cache_forgive(c, &cache_hooks[i],
+				    ends[i] ?: cache_attach_fentry(c, &cache_hooks[i], ""));
+	return err;
+}
+
+static int cache_attach_by_kprobes(struct cache *c)
+{
+	int err = cache_keep(c, bpf_program__attach_kprobe(c->skel->progs.cache_read_end_k, false,
+							   "touch_atime"));
+
+	for (int i = 0; i < NR_HOOKS && !err; i++)
+		err = cache_forgive(c, &cache_hooks[i], cache_attach_kprobe(c, &cache_hooks[i]));
+	return err;
+}
+
+static int cache_attach(struct cache *c)
+{
+	int err = cache_attach_events(c);
+
+	if (!err && c->method == CACHE_BY_FENTRY)
+		err = cache_attach_by_fentry(c);
+	else if (!err && c->method == CACHE_BY_KPROBES)
+		err = cache_attach_by_kprobes(c);
+	return err;
+}
+
+void cache_unlink(struct cache *c)
+{
+	while (c->nr_links)
+		bpf_link__destroy(c->links[--c->nr_links]);
+}
+
+/* ---- which way ---- */
+
+/* Asked before: a program for fentry loads where none can be attached (arm64 before 6.4). */
+static bool cache_may_try(const struct cache *c, enum cache_method method)
+{
+	switch (method) {
+	case CACHE_BY_FENTRY: return cache_target(c, &cache_hooks[0]) && !trial__do(TRIAL_FENTRY);
+	case CACHE_BY_KPROBES: return !trial__do(TRIAL_KPROBE);
+	default: return true;
+	}
+}
+
+static int cache_try(struct cache *c, struct start *start)
+{
+	int err;
+
+	c->unseen[0] = 0;
+	c->skel = cache_bpf__open();
+	if (!c->skel)
+		return log_err(-errno, "cannot open the BPF object: %s", strerror(errno));
+	err = cache_set(c);
+	if (err)
+		return err;
+	start->step = START_PROGRAMS;
+	err = cache_choose_programs(c);
+	err = err ?: cache_bpf__load(c->skel);
+	if (err)
+		return start->err = err;
+	start->step = START_ATTACH;
+	start->what =
+		c->method == CACHE_BY_TRACEPOINTS ? "mm_filemap_add_to_page_cache" : "filemap_read";
+	start->err = cache_attach(c);
+	return start->err;
+}
+
+/* A wrong option is said and final; a way that does not work leads to the next one. */
+int cache_load_and_attach(struct cache *c)
+{
+	static const char *const words[] = { "fentry", "kprobes", "tracepoints" };
+	struct start start = { 0 };
+	int err = -ENOTSUP;
+
+	for (int method = CACHE_BY_FENTRY; method <= CACHE_BY_TRACEPOINTS; method++) {
+		c->method = (enum cache_method)method;
+		if (!cache_may_try(c, c->method))
+			continue;
+		start = (struct start){ 0 };
+		err = cache_try(c, &start);
+		log_verbose("programs for %s: %s", words[method],
+			    err ? strerror(-err) : "attached");
+		if (!err || !start.err)
+			return err;
+		cache_unlink(c);
+		cache_bpf__destroy(c->skel);
+		c->skel = NULL;
+	}
+	return obstacle__say(&start);
+}

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * cache_settings.c: what are the page cache's programs told? Filters, what --by tells apart, the
+ * kernel's shape and the sizes of the tables.
+ */
+#include "collect/cache_inside.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+#include <bpf/btf.h>
+#include "bpf/cache.skel.h"
+#include "collect/cgroup.h"
+#include "collect/device.h"
+#include "log.h"
+
+enum { CACHE_AHEADS = 1 << 15 }; /* 2 million pages, if they lie together */
+
+static struct cache_settings *cache_settings(const struct cache *c)
+{
+	return (struct cache_settings *)&c->skel->rodata->settings;
+}
+
+/* As the kernel has it, not as stat(2). */
+static uint32_t cache_dev_of(dev_t dev)
+{
+	return major(dev) << 20 | minor(dev);
+}
+
+/* ---- filters ---- */
+
+static int cache_set_file(struct cache_settings *ro, const char *path)
+{
+	struct stat st;
+
+	if (!path)
+		return 0;
+	if (stat(path, &st))
+		return log_err(-EINVAL, "--file %s: %s", path, strerror(errno));
+	if (!S_ISREG(st.st_mode) && !S_ISBLK(st.st_mode))
+		return log_err(-EINVAL,
+			       "--file %s: only files and block devices have pages in the cache",
+			       path);
+	ro->filter_file = 1;
+	ro->filter_inode = S_ISBLK(st.st_mode) ? FILE_METADATA : st.st_ino;
+	ro->filter_dev = cache_dev_of(S_ISBLK(st.st_mode) ? st.st_rdev : st.st_dev);
+	return 0;
+}
+
+static bool cache_is_process(uint64_t pid)
+{
+	return !kill((pid_t)pid, 0) || errno != ESRCH;
+}
+
+static int cache_set_task(struct cache *c)
+{
+	const struct filter_options *f = c->wants.filter;
+	struct cache_settings *ro = cache_settings(c);
+	const struct option_number *tid = &c->wants.tid;
+	struct cgroup cgroup = { 0 };
+
+	if (f->pid.given && !cache_is_process(f->pid.value))
+		return log_err(-EINVAL, "-p: there is no process %llu",
+			       (unsigned long long)f->pid.value);
+	if (tid->given && !cache_is_process(tid->value))
+		return log_err(-EINVAL, "--tid: there is no thread %llu",
+			       (unsigned long long)tid->value);
+	ro->filter_pid = f->pid.given ? (uint32_t)f->pid.value : 0;
+	ro->filter_tid = tid->given ? (uint32_t)tid->value : 0;
+	if (f->comm) {
+		if (!*f->comm || strlen(f->comm) >= CACHE_COMM_LEN)
+			return log_err(-EINVAL, "--comm '%s': a task's name has 1 to %d characters",
+				       f->comm, CACHE_COMM_LEN - 1);
+		memcpy((void *)ro->filter_comm, f->comm, strlen(f->comm));
+	}
+	if (f->cgroup && !cgroup__find(f->cgroup, &cgroup))
+		return log_err(-EINVAL, "--cgroup: there is no cgroup (version 2) %s", f->cgroup);
+	ro->filter_cgroup = cgroup.id;
+	ro->filter_cgroup_level = cgroup.level;
+	return 0;
+}
+
+/* ---- -d ---- */
+
+static int cache_add_dev(struct cache_settings *ro, uint32_t dev)
+{
+	if (ro->nr_devs == CACHE_DEVS)
+		return log_err(-EINVAL, "-d: more than %d disks and partitions", CACHE_DEVS);
+	ro->devs[ro->nr_devs++] = dev;
+	return 0;
+}
+
+static int cache_add_partition(struct cache_settings *ro, const char *name)
+{
+	unsigned int at[2];
+	char path[128];
+	FILE *file;
+	int read;
+
+	snprintf(path, sizeof(path), "/sys/class/block/%s/dev", name);
+	file = fopen(path, "re");
+	if (!file)
+		return 0; /* it went meanwhile */
+	read = fscanf(file, "%u:%u", &at[0], &at[1]);
+	fclose(file);
+	return read == 2 ? cache_add_dev(ro, at[0] << 20 | at[1]) : 0;
+}
+
+/* A disk's file systems may be on its partitions; a partition is meant alone. */
+static int cache_add_disk(struct cache_settings *ro, const struct device *device,
+			  const struct device_choice *choice)
+{
+	int err = choice->nr_sectors ? 0 : cache_add_dev(ro, device->major << 20 | device->minor);
+
+	for (uint32_t i = 0; i < device->nr_partitions && !err; i++) {
+		const struct device_partition *p = &device->partitions[i];
+
+		if (!choice->nr_sectors ||
+		    (p->from_sector == choice->from_sector && p->nr_sectors == choice->nr_sectors))
+			err = cache_add_partition(ro, p->name);
+	}
+	return err;
+}
+
+static int cache_add_choice(struct cache_settings *ro, const struct device_list *list,
+			    const char *text)
+{
+	struct device_choice choice;
+	int err = device_list__choose(list, text, &choice);
+
+	for (size_t i = 0; i < list->nr && !err; i++) {
+		const struct device *device = &list->devices[i];
+
+		if (!device->gone && device->kind != DEVICE_NVME_CTRL &&
+		    device_choice__means(&choice, device))
+			err = cache_add_disk(ro, device, &choice);
+	}
+	return err;
+}
+
+static int cache_set_devices(struct cache *c)
+{
+	const struct option_list *devices = &c->wants.filter->devices;
+	struct device_list list = { 0 };
+	int err;
+
+	if (!devices->nr)
+		return 0;
+	err = device_list__read(&list, "");
+	list.bios = true;
+	for (size_t i = 0; i < devices->nr && !err; i++)
+		err = cache_add_choice(cache_settings(c), &list, devices->words[i]);
+	device_list__free(&list);
+	return err;
+}
+
+/* ---- the rest ---- */
+
+/* Arguments of an event, the context of its prototype not counted. */
+static int cache_event_arguments(const struct btf *btf, const char *type)
+{
+	int id = btf__find_by_name_kind(btf, type, BTF_KIND_TYPEDEF);
+	const struct btf_type *t = id < 0 ? NULL : btf__type_by_id(btf, (__u32)id);
+
+	t = t ? btf__type_by_id(btf, t->type) : NULL; /* a pointer */
+	t = t ? btf__type_by_id(btf, t->type) : NULL;
+	return t && btf_is_func_proto(t) ? btf_vlen(t) - 1 : -1;
+}
+
+/* generic_perform_write(iocb, iter) in 6.1, (file, iter, pos) in 5.10. */
+static bool cache_writes_by_iocb(const struct btf *btf)
+{
+	int id = btf__find_by_name_kind(btf, "generic_perform_write", BTF_KIND_FUNC);
+	const struct btf_type *t = id < 0 ? NULL : btf__type_by_id(btf, (__u32)id);
+
+	t = t ? btf__type_by_id(btf, t->type) : NULL;
+	return !t || btf_vlen(t) == 2;
+}
+
+static void cache_set_by(struct cache_settings *ro, uint32_t by)
+{
+	ro->by_comm = by >> CACHE_BY_COMM & 1;
+	ro->by_pid = by >> CACHE_BY_PID & 1;
+	ro->by_file = by >> CACHE_BY_FILE & 1;
+	ro->by_cgroup = by >> CACHE_BY_CGROUP & 1;
+	ro->by_dev = by >> CACHE_BY_DEV & 1;
+	ro->by_op = by >> CACHE_BY_OP & 1;
+	ro->any_by = by != 0;
+	ro->tells_files = ro->by_file || ro->by_dev || ro->filter_file || ro->nr_devs || ro->events;
+}
+
+static uint32_t cache_log2(uint64_t n)
+{
+	uint32_t bits = 0;
+
+	while (n >>= 1)
+		bits++;
+	return bits;
+}
+
+static uint32_t cache_power_of_two(uint64_t bytes)
+{
+	uint32_t power = (uint32_t)sysconf(_SC_PAGESIZE);
+
+	while (power < bytes)
+		power *= 2;
+	return power;
+}
+
+static int cache_size_tables(struct cache *c)
+{
+	struct cache_settings *ro = cache_settings(c);
+	struct cache_bpf *s = c->skel;
+	uint32_t aheads = ro->sees_accesses ? CACHE_AHEADS : 1;
+	int err;
+
+	ro->page_shift = cache_log2((uint64_t)sysconf(_SC_PAGESIZE));
+	ro->nr_cpus = c->nr_cpus;
+	ro->key_mask = c->nr_keys - 1;
+	ro->ra_mask = aheads - 1;
+	err = bpf_map__set_max_entries(s->maps.cache_keys, c->nr_keys);
+	err = err ?: bpf_map__set_max_entries(s->maps.cache_rows, c->nr_keys * c->nr_cpus);
+	err = err
+		      ?: bpf_map__set_max_entries(s->maps.cache_files,
+						  ro->by_file || ro->events ? FILES_MOST : 1);
+	err = err ?: bpf_map__set_autocreate(s->maps.cache_events, ro->events);
+	err = err ?: bpf_map__set_autocreate(s->maps.cache_causes, ro->then_io);
+	if (!err && c->wants.buffer_bytes)
+		err = bpf_map__set_max_entries(s->maps.cache_events,
+					       cache_power_of_two(c->wants.buffer_bytes));
+	return err ?: bpf_map__set_max_entries(s->maps.cache_aheads, aheads);
+}
+
+int cache_set(struct cache *c)
+{
+	struct cache_settings *ro = cache_settings(c);
+	int err = cache_set_task(c);
+
+	err = err ?: cache_set_file(ro, c->wants.file);
+	err = err ?: cache_set_devices(c);
+	if (err)
+		return err;
+	ro->events = c->wants.events;
+	cache_set_by(ro, c->wants.by);
+	ro->sees_accesses = c->method != CACHE_BY_TRACEPOINTS;
+	ro->sees_ends = c->method == CACHE_BY_FENTRY;
+	ro->write_iocb = cache_writes_by_iocb(c->btf);
+	ro->then_io = c->wants.then_io;
+	ro->queue_argument = cache_event_arguments(c->btf, "btf_trace_block_rq_issue") == 2;
+	ro->bio_queue_argument = cache_event_arguments(c->btf, "btf_trace_block_bio_queue") == 2;
+	return cache_size_tables(c);
+}

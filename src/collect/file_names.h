@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * file_names.h: the path of a file from its inode and device, as the programs noted its names: from
+ * where its file system is mounted now; "[8:1]/a/b" if it is not. A file that was renamed keeps the
+ * name it had when it was first seen; one whose inode is used again, too.
+ */
+#ifndef IOSONAR_COLLECT_FILE_NAMES_H
+#define IOSONAR_COLLECT_FILE_NAMES_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include "wire/file.h"
+
+struct mount {
+	uint32_t dev; /* as the kernel has it: major << 20 | minor */
+	char *root;   /* of the file system: what is seen there; "/" mostly */
+	char *at;
+};
+
+struct mounts {
+	struct mount *mounts;
+	size_t nr;
+};
+
+/* path: "/proc/self/mountinfo". What cannot be read is not there. -ENOMEM. */
+int mounts__read(struct mounts *mounts, const char *path);
+void mounts__free(struct mounts *mounts);
+
+/* The cell of a file among FILES_MOST; NULL: it has none. */
+const struct io_file *io_file__find(const struct io_file *files, uint64_t inode, uint32_t dev);
+/*
+ * "/mnt/a/b", "[swap]", "[metadata of /mnt]", "inode 12 of /mnt"; malloced, hostile; NULL: no
+ * memory. file may be NULL.
+ */
+char *file_names__text(const struct mounts *mounts, const struct io_file *file, uint64_t inode,
+		       uint32_t dev);
+
+#endif

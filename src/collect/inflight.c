@@ -1,0 +1,532 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * inflight.c: the walk through the kernel's tags. A directory of sysfs is opened for each disk and
+ * each NVMe controller, which asks nothing of the device and so cannot hang with it; the program
+ * finds the hardware queues behind it. Disks that share their tags are walked once.
+ */
+#include "collect/inflight.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include "bpf/inflight.skel.h"
+#include "collect/io_inside.h"
+#include "log.h"
+
+enum {
+	/* More cannot be: then we did not read what we meant. */
+	WALK_MOST_QUEUES = 1 << 16,
+	WALK_MOST_TAGS = 1 << 16,
+	WALK_ATTEMPTS = 3, /* a directory may go between our opening it and our looking at it */
+};
+
+struct inflight {
+	struct inflight_bpf *skel;
+	struct io *io;
+	uint32_t hz;	/* learnt from the first disk that tells */
+	uint64_t *sets; /* tag sets that this look has seen */
+	size_t nr_sets, room_sets;
+	bool *told; /* of each device in the list: that it cannot be looked at */
+	size_t nr_told;
+	bool told_admin;
+	struct inflight_list *list; /* of the look under way */
+	struct inflight_page *seen; /* what the run at hand found */
+};
+
+/* ---- one run of the program ---- */
+
+static struct inflight_page *walk_page(const struct inflight *f)
+{
+	return &f->skel->bss->page;
+}
+
+static int walk_run(struct inflight *f, const struct inflight_ask *ask)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, run, .ctx_in = ask, .ctx_size_in = sizeof(*ask));
+	int err = bpf_prog_test_run_opts(bpf_program__fd(f->skel->progs.inflight_look), &run);
+
+	if (!err)
+		return 0;
+	return log_err(err == -EPERM ? err : -EOPNOTSUPP, "cannot look at the kernel's tags: %s%s",
+		       strerror(-err),
+		       err == -EPERM ? "; run it as root, or with CAP_BPF and CAP_PERFMON" : "");
+}
+
+/* ---- which commands are wanted ---- */
+
+/* Without -d all are; a partition's have to lie in it. */
+static bool walk_chose(const struct io *io, const struct device *device, uint64_t sector)
+{
+	if (!io->nr_choices)
+		return true;
+	for (size_t i = 0; device && i < io->nr_choices; i++) {
+		const struct device_choice *choice = &io->choices[i];
+
+		if (device_choice__means(choice, device) &&
+		    (!choice->nr_sectors || sector - choice->from_sector < choice->nr_sectors))
+			return true;
+	}
+	return false;
+}
+
+static bool walk_op_is_wanted(const struct io *io, const struct inflight_command *command)
+{
+	const struct io_settings *set = io_settings(io);
+	const struct io_record *r = &command->record;
+
+	return !set->filter_op ||
+	       (command->op_known && set->wanted_ops[r->kind & 3][r->op >> 6] >> (r->op & 63) & 1);
+}
+
+/* Who sent it was judged when it was sent: a command that we did not see sent may be anybody's. */
+static bool walk_is_wanted(const struct io *io, const struct inflight_command *command,
+			   const struct device *device)
+{
+	const struct filter_options *filter = io->wants.filter;
+	const struct io_record *r = &command->record;
+
+	if ((filter->pid.given || filter->comm || filter->cgroup) && !command->is_ours)
+		return false;
+	if (filter->nsid.given && (r->kind == IO_BLOCK || r->nsid != filter->nsid.value))
+		return false;
+	if (filter->qid.given && r->qid != filter->qid.value)
+		return false;
+	if (filter->ctrl_id.given && (!device || device->ctrl != (int)filter->ctrl_id.value))
+		return false;
+	return walk_op_is_wanted(io, command);
+}
+
+/* ---- what a run found ---- */
+
+static struct inflight_command *walk_room(struct inflight_list *list)
+{
+	size_t room = list->room ? 2 * list->room : 64;
+	struct inflight_command *more;
+
+	if (list->nr < list->room)
+		return &list->commands[list->nr];
+	more = realloc(list->commands, room * sizeof(*more));
+	if (!more)
+		return NULL;
+	list->commands = more;
+	list->room = room;
+	return &list->commands[list->nr];
+}
+
+/* The entry's disk is what counts: tags are shared. One without a disk is its controller's. */
+static const struct device *walk_device(const struct inflight *f, const struct inflight_entry *e,
+					int ctrl, char name[INFLIGHT_NAME_LEN])
+{
+	snprintf(name, INFLIGHT_NAME_LEN, "%.*s", INFLIGHT_NAME_LEN - 1, e->disk);
+	if (!name[0])
+		snprintf(name, INFLIGHT_NAME_LEN, "nvme%d", ctrl);
+	return device_list__find(&f->io->devices, name);
+}
+
+/*
+ * Ours, if we saw it sent and noted by whom. -EAGAIN: the slot speaks of another command, or of one
+ * that has ended; programs go on while we read.
+ */
+static int walk_slot(const struct inflight *f, const struct inflight_entry *e, struct io_slot *slot,
+		     struct io_slot_more *more)
+{
+	const char *mores = (const char *)f->io->slot_cells.cells + io_more_at(f->io);
+	struct io_slot after;
+	uint32_t nr;
+
+	if (!f->io->wants.records || !slot_table__find(&f->io->slots, e->request, slot, &nr) ||
+	    slot->state == IO_IGNORED)
+		return -ENOENT;
+	memcpy(more, mores + nr * sizeof(*more), sizeof(*more));
+	if (!slot_table__find(&f->io->slots, e->request, &after, &nr) ||
+	    after.issued != slot->issued || !inflight__is_same(&after, e))
+		return -EAGAIN;
+	return 0;
+}
+
+/* 1: it is still in flight, so its start was missed; 0: it has ended since. */
+static int walk_is_still_there(struct inflight *f, const struct inflight_ask *ask,
+			       const struct inflight_entry *e)
+{
+	const struct inflight_page *page = walk_page(f);
+	int err = walk_run(f, ask);
+
+	for (uint32_t i = 0; !err && i < page->nr_entries && i < 2 * INFLIGHT_CHUNK; i++) {
+		const struct inflight_entry *now = &page->entries[i];
+
+		if (now->request == e->request && now->start_ns == e->start_ns &&
+		    now->deadline == e->deadline)
+			return 1;
+	}
+	return err;
+}
+
+static struct inflight_context walk_context(const struct inflight *f,
+					    const struct inflight_ask *ask,
+					    const struct device *device)
+{
+	return (struct inflight_context){
+		.clock = { f->seen->now_ns, f->seen->jiffies, f->hz },
+		.dir = (enum inflight_dir)ask->dir,
+		.nsid = device ? device->nsid : 0,
+		.op_names = f->io->kernel.op_names,
+		.fua_flag = f->io->kernel.fua_flag,
+	};
+}
+
+static int walk_take_entry(struct inflight *f, const struct inflight_ask *ask,
+			   const struct inflight_entry *e, int ctrl)
+{
+	struct inflight_command *command = walk_room(f->list);
+	char name[INFLIGHT_NAME_LEN];
+	const struct device *device = walk_device(f, e, ctrl, name);
+	struct inflight_context context = walk_context(f, ask, device);
+	struct io_slot_more more;
+	struct io_slot slot;
+	int err, there = 1;
+
+	if (!command)
+		return log_err(-ENOMEM, "out of memory");
+	if (!walk_chose(f->io, device, e->sector))
+		return 0;
+	err = walk_slot(f, e, &slot, &more);
+	if (!err) {
+		context.slot = &slot;
+		context.more = &more;
+	} else if (err == -EAGAIN) {
+		there = walk_is_still_there(f, ask, e);
+	}
+	if (there <= 0 || inflight__was_never_sent(e, context.slot))
+		return there < 0 ? there : 0;
+	inflight_command__fill(command, e, &context);
+	memcpy(command->dev, name, sizeof(command->dev));
+	f->list->nr += walk_is_wanted(f->io, command, device);
+	return 0;
+}
+
+/* From a copy: another run may be needed while we go through it. */
+static int walk_take(struct inflight *f, const struct inflight_ask *ask, int ctrl)
+{
+	const struct inflight_page *page = walk_page(f);
+	uint32_t nr = page->nr_entries < 2 * INFLIGHT_CHUNK ? page->nr_entries : 2 * INFLIGHT_CHUNK;
+	int err = 0;
+
+	memcpy(f->seen, page, offsetof(struct inflight_page, entries[nr]));
+	for (uint32_t i = 0; i < nr && !err; i++)
+		err = walk_take_entry(f, ask, &f->seen->entries[i], ctrl);
+	return err;
+}
+
+/* ---- tags ---- */
+
+static bool walk_is_sane(const struct inflight_page *page)
+{
+	return page->step == INFLIGHT_LOOKED && page->nr_tags <= WALK_MOST_TAGS &&
+	       page->nr_queues <= WALK_MOST_QUEUES;
+}
+
+/* All tags of a queue whose first part was looked at. */
+static int walk_tags(struct inflight *f, struct inflight_ask ask, int ctrl)
+{
+	const struct inflight_page *page = walk_page(f);
+	int err = walk_take(f, &ask, ctrl);
+
+	while (!err && ask.first + INFLIGHT_CHUNK < page->nr_tags && walk_is_sane(page)) {
+		ask.first += INFLIGHT_CHUNK;
+		err = walk_run(f, &ask);
+		err = err ?: walk_take(f, &ask, ctrl);
+	}
+	return err;
+}
+
+/* 1: this set is new, 0: this look has seen it. */
+static int walk_remember(struct inflight *f, uint64_t set)
+{
+	uint64_t *more;
+
+	for (size_t i = 0; i < f->nr_sets; i++)
+		if (f->sets[i] == set)
+			return 0;
+	if (f->nr_sets == f->room_sets) {
+		more = realloc(f->sets, (2 * f->room_sets + 8) * sizeof(*more));
+		if (!more)
+			return log_err(-ENOMEM, "out of memory");
+		f->sets = more;
+		f->room_sets = 2 * f->room_sets + 8;
+	}
+	f->sets[f->nr_sets++] = set;
+	return 1;
+}
+
+/* The driver's tags, queue by queue. *step: how far the first run came. */
+static int walk_set(struct inflight *f, struct inflight_ask ask, int ctrl, uint32_t *step)
+{
+	const struct inflight_page *page = walk_page(f);
+	uint64_t first_tags;
+	int err = walk_run(f, &ask);
+
+	*step = walk_is_sane(page) ? page->step : INFLIGHT_NO_QUEUE;
+	if (err || *step != INFLIGHT_LOOKED)
+		return err;
+	err = walk_remember(f, page->set);
+	if (err <= 0)
+		return err;
+	first_tags = page->tags;
+	err = walk_tags(f, ask, ctrl);
+	for (ask.queue = 1; ask.queue < page->nr_queues && !err; ask.queue++) {
+		err = walk_run(f, &ask);
+		if (!err && walk_is_sane(page) && page->tags != first_tags)
+			err = walk_tags(f, ask, ctrl);
+	}
+	return err;
+}
+
+/* ---- disks ---- */
+
+static uint64_t walk_timeout_ms(const char *disk)
+{
+	unsigned long long ms = 0;
+	char path[80];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/sys/block/%s/queue/io_timeout", disk);
+	file = fopen(path, "re");
+	if (!file)
+		return 0;
+	if (fscanf(file, "%llu", &ms) != 1)
+		ms = 0;
+	fclose(file);
+	return ms;
+}
+
+/* What sysfs gives in ms the kernel has in ticks; asked before ages are worked out. */
+static int walk_learn_hz(struct inflight *f, struct inflight_ask ask, const char *disk)
+{
+	int err;
+
+	if (f->hz)
+		return 0;
+	ask.queue = WALK_MOST_QUEUES; /* none such: no tags are looked at */
+	err = walk_run(f, &ask);
+	if (!err && walk_page(f)->step == INFLIGHT_NO_TAGS)
+		f->hz = inflight__hz(walk_page(f)->timeout, walk_timeout_ms(disk));
+	return err;
+}
+
+/* Of a scheduler's requests those that were sent once and wait. 1: there is no scheduler. */
+static int walk_scheduler(struct inflight *f, struct inflight_ask ask, int ctrl)
+{
+	int err;
+
+	ask.tags = INFLIGHT_SCHEDULER;
+	err = walk_run(f, &ask);
+	if (err || walk_page(f)->step == INFLIGHT_NO_TAGS)
+		return err ?: 1;
+	return walk_is_sane(walk_page(f)) ? walk_tags(f, ask, ctrl) : 0;
+}
+
+/*
+ * Queue by queue. One that no CPU uses has no directory; while a reset makes the queues anew none
+ * has, for a moment.
+ */
+static int walk_schedulers(struct inflight *f, const struct device *device, struct inflight_ask ask,
+			   int disk_fd)
+{
+	int fd = openat(disk_fd, "mq", O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = 0;
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+
+	if (!dir) {
+		close(fd);
+		return 0;
+	}
+	while (!err && (entry = readdir(dir))) {
+		if (entry->d_name[0] == '.')
+			continue;
+		fd = openat(dirfd(dir), entry->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (fd < 0)
+			continue;
+		ask.fd = (__u64)fd;
+		err = walk_scheduler(f, ask, device->ctrl);
+		close(fd);
+	}
+	closedir(dir);
+	return err < 0 ? err : 0;
+}
+
+/* 1: done, or it has gone; 0: it could not be looked at. */
+static int walk_disk(struct inflight *f, const struct device *device)
+{
+	struct inflight_ask ask = {
+		.dir = device->kind == DEVICE_NVME_NS ? INFLIGHT_NVME : INFLIGHT_DISK,
+	};
+	uint32_t step = INFLIGHT_NOT_RUN;
+	char path[64];
+	int fd, err;
+
+	snprintf(path, sizeof(path), "/sys/block/%s", device->name);
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENOENT;
+	ask.fd = (__u64)fd;
+	err = walk_learn_hz(f, ask, device->name);
+	err = err ?: walk_set(f, ask, device->ctrl, &step);
+	err = err ?: walk_schedulers(f, device, ask, fd);
+	close(fd);
+	return err ?: step == INFLIGHT_LOOKED;
+}
+
+static int walk_ctrl(struct inflight *f, const struct device *device)
+{
+	struct inflight_ask ask = { .dir = INFLIGHT_CTRL, .instance = (__u64)device->ctrl };
+	uint32_t step;
+	char path[64];
+	int fd, err;
+
+	snprintf(path, sizeof(path), "/sys/class/nvme/%s", device->name);
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENOENT;
+	ask.fd = (__u64)fd;
+	err = walk_set(f, ask, device->ctrl, &step);
+	close(fd);
+	return err ?: step == INFLIGHT_LOOKED;
+}
+
+/* ---- all of it ---- */
+
+/* Once for each device. An admin queue that cannot be found is a column less, not a loss. */
+static int walk_tell(struct inflight *f, size_t index)
+{
+	const struct device *device = &f->io->devices.devices[index];
+	bool *told;
+
+	if (device->kind == DEVICE_NVME_CTRL) {
+		if (!f->told_admin)
+			log_warn("%s: its admin queue is not where we know it on other kernels: "
+				 "admin commands are not listed",
+				 device->name);
+		f->told_admin = true;
+		return 0;
+	}
+	f->list->incomplete = true;
+	if (index >= f->nr_told) {
+		told = realloc(f->told, (index + 1) * sizeof(*told));
+		if (!told)
+			return log_err(-ENOMEM, "out of memory");
+		memset(told + f->nr_told, 0, index + 1 - f->nr_told);
+		f->told = told;
+		f->nr_told = index + 1;
+	}
+	if (!f->told[index])
+		log_warn("%s: its tags could not be read: its commands are not listed",
+			 device->name);
+	f->told[index] = true;
+	return 0;
+}
+
+static int walk_device_of(struct inflight *f, size_t index)
+{
+	const struct device *device = &f->io->devices.devices[index];
+	size_t nr = f->list->nr;
+	int done = 0;
+
+	for (int i = 0; i < WALK_ATTEMPTS && !done; i++) {
+		f->list->nr = nr;
+		done = device->kind == DEVICE_NVME_CTRL ? walk_ctrl(f, device)
+							: walk_disk(f, device);
+	}
+	if (done)
+		return done < 0 ? done : 0;
+	return walk_tell(f, index);
+}
+
+static int walk_kind(struct inflight *f, bool ctrls)
+{
+	const struct device_list *devices = &f->io->devices;
+	int err = 0;
+
+	for (size_t i = 0; i < devices->nr && !err; i++)
+		if ((devices->devices[i].kind == DEVICE_NVME_CTRL) == ctrls &&
+		    io_is_wanted(f->io, &devices->devices[i]))
+			err = walk_device_of(f, i);
+	return err;
+}
+
+/* Disks first: they tell how long a tick is. */
+int inflight__look(struct inflight *f, struct inflight_list *list)
+{
+	int err;
+
+	list->nr = 0;
+	list->incomplete = false;
+	f->list = list;
+	f->nr_sets = 0;
+	err = walk_kind(f, false);
+	err = err ?: walk_kind(f, true);
+	inflight_list__sort(list);
+	return err;
+}
+
+void inflight_list__free(struct inflight_list *list)
+{
+	free(list->commands);
+	memset(list, 0, sizeof(*list));
+}
+
+static int walk_load(struct inflight *f)
+{
+	const struct kernel *k = &f->io->kernel;
+	int err;
+
+	f->skel = inflight_bpf__open();
+	if (!f->skel)
+		return log_err(-errno, "cannot open the BPF object: %s", strerror(errno));
+	f->skel->rodata->known.nvme_cmd_at = k->nvme_cmd_at;
+	f->skel->rodata->known.nvme_flags_at = k->nvme_flags_at;
+	f->skel->rodata->known.nvme_retries_at = k->nvme_retries_at;
+	f->skel->rodata->known.nvme_admin_q_at = k->nvme_admin_q_at;
+	f->skel->rodata->known.nvme_instance_at = k->nvme_instance_at;
+	err = inflight_bpf__load(f->skel);
+	if (!err)
+		return 0;
+	return log_err(err == -EPERM ? err : -EOPNOTSUPP,
+		       "this kernel does not take the program that looks at its tags: %s; -vv says "
+		       "why",
+		       strerror(-err));
+}
+
+/* Runs it once, for nothing: a kernel that does not should say so before the run begins. */
+int inflight__open(struct inflight **inflight, struct io *io)
+{
+	const struct inflight_ask nothing = { .fd = (__u64)-1 };
+	struct inflight *f = calloc(1, sizeof(*f));
+	int err;
+
+	*inflight = f;
+	if (!f)
+		return log_err(-ENOMEM, "out of memory");
+	f->io = io;
+	f->seen = malloc(sizeof(*f->seen));
+	if (!f->seen)
+		return log_err(-ENOMEM, "out of memory");
+	err = walk_load(f);
+	return err ?: walk_run(f, &nothing);
+}
+
+void inflight__free(struct inflight *f)
+{
+	if (!f)
+		return;
+	inflight_bpf__destroy(f->skel);
+	free(f->sets);
+	free(f->told);
+	free(f->seen);
+	free(f);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * io_files.c: which file was it? What the programs need to tell direct I/O's files apart, and what
+ * the names that they noted mean here.
+ */
+#include "collect/io_inside.h"
+
+#include <string.h>
+#include "bpf/io.skel.h"
+#include "collect/kallsyms.h"
+#include "log.h"
+
+/* In the order of enum file_sender. */
+static const char *const io_sender_names[NR_SENDERS] = {
+	"iomap_dio_bio_end_io",	 "dio_bio_end_io",	     "dio_bio_end_aio",
+	"blkdev_bio_end_io",	 "blkdev_bio_end_io_simple", "blkdev_bio_end_io_async",
+	"submit_bio_wait_endio", "bio_wait_end_io",	     "end_swap_bio_read",
+	"end_swap_bio_write",
+};
+
+/* Some 50 ms. Without the addresses direct I/O is of no known file. */
+int io_prepare_files(struct io *io)
+{
+	int err = kallsyms__find("/proc/kallsyms", io_sender_names, io->senders, NR_SENDERS);
+
+	if (err)
+		log_warn("files of direct I/O cannot be told: /proc/kallsyms: %s; CAP_SYSLOG may "
+			 "see its addresses, unless kernel.kptr_restrict is 2",
+			 strerror(-err));
+	err = mounts__read(&io->mounts, "/proc/self/mountinfo");
+	return err ? log_err(err, "out of memory") : 0;
+}
+
+char *io__file(const struct io *io, uint64_t inode, uint32_t dev)
+{
+	const struct io_file *file = io_file__find(io->file_cells.cells, inode, dev);
+
+	return file_names__text(&io->mounts, file, inode, dev);
+}
+
+uint64_t io__files_missed(const struct io *io)
+{
+	return io->skel->bss->counters.no_file;
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * diff_capture.c: a run out of a capture: every command that the filters let pass, with its exact
+ * latency, size, end and, where it has stages, its steps. What session__run says of a capture that
+ * is damaged, and how it ends with Ctrl-C, holds here, too.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "decode/op.h"
+#include "decode/row.h"
+#include "diff_side.h"
+#include "log.h"
+#include "session.h"
+
+struct capture_state {
+	struct diff_side *side;
+	const struct diff_wants *wants;
+	size_t *places; /* by device of the capture: place in the side's list + 1 */
+	size_t nowhere; /* the same, of a device that is not known */
+	uint64_t from_ns;
+	struct command_row command; /* at hand, for --if */
+};
+
+/* "nvme0n1#2" is another drive that bears the name of one before it. */
+static void capture_label(const struct device_list *list, size_t device, char *label, size_t size)
+{
+	int nth = 1;
+
+	for (size_t i = 0; i < device; i++)
+		nth += !strcmp(list->devices[i].name, list->devices[device].name) &&
+		       (list->devices[i].size_bytes || list->devices[i].kind == DEVICE_NVME_CTRL);
+	snprintf(label, size, nth > 1 ? "%s#%d" : "%s", list->devices[device].name, nth);
+}
+
+static size_t *capture_place(struct capture_state *state, const struct session *s,
+			     const struct device *device)
+{
+	const struct device_list *list = session__devices(s);
+
+	return device ? &state->places[device_list__head(list, (int)(device - list->devices))]
+		      : &state->nowhere;
+}
+
+/* The side's device; a command that fails with its path counts for the disk above it. */
+static struct diff_device *capture_device(struct capture_state *state, const struct session *s,
+					  const struct device *device)
+{
+	const struct device_list *list = session__devices(s);
+	size_t *place = capture_place(state, s, device), at;
+	struct diff_device *found;
+	char label[48] = "?";
+
+	if (*place)
+		return state->side->devices[*place - 1];
+	at = (size_t)(place - state->places);
+	if (device)
+		capture_label(list, at, label, sizeof(label));
+	found = diff_side__add_device(state->side, label);
+	if (!found)
+		return NULL;
+	*place = state->side->nr_devices;
+	if (device) {
+		snprintf(found->serial, sizeof(found->serial), "%s", list->devices[at].serial);
+		found->nsid = list->devices[at].nsid;
+		found->is_ctrl = list->devices[at].kind == DEVICE_NVME_CTRL;
+	}
+	return found;
+}
+
+static struct diff_group *capture_group(struct capture_state *state, const struct session *s,
+					const struct io_record *r)
+{
+	const struct device *device = session__device((struct session *)s, r);
+	struct diff_device *found = capture_device(state, s, device);
+	struct diff_group **group;
+	char buf[16];
+
+	if (!found)
+		return NULL;
+	group = &found->ops[r->kind & 3][r->op];
+	if (!*group)
+		*group = diff_side__group(
+			state->side, *capture_place(state, s, device) - 1,
+			op__word(r->kind, r->op, session__op_names(s), buf, sizeof(buf)),
+			SAMPLE_FINE);
+	return *group;
+}
+
+/* --if: as trace has it. */
+static bool capture_is_wanted(struct capture_state *state, struct session *s,
+			      const struct io_record *r)
+{
+	return r->what == RECORD_END && session__is_met(s, state->wants->only, r, &state->command);
+}
+
+static int capture_on_record(void *arg, struct session *s, const struct io_record *r)
+{
+	struct capture_state *state = arg;
+	struct moment moments[NR_RUNGS];
+	struct sample_io io = { .ns = r->end_ns - r->first_ns,
+				.bytes = r->bytes,
+				.at_ns =
+					r->end_ns > state->from_ns ? r->end_ns - state->from_ns : 0,
+				.failed = r->status != 0,
+				.moments = moments };
+	struct diff_group *group;
+
+	if (!capture_is_wanted(state, s, r))
+		return 0;
+	group = capture_group(state, s, r);
+	if (!group)
+		return -ENOMEM;
+	if (r->flags & RECORD_STAGES)
+		io.nr_moments = ladder__moments(r, LADDER_REQUEST, moments);
+	return sample__add(&group->sample, &io) ? log_err(-ENOMEM, "out of memory") : 0;
+}
+
+static int capture_on_start(void *arg, struct session *s)
+{
+	struct capture_state *state = arg;
+
+	state->from_ns = s->start_ns + s->options->file.from_ns.value;
+	state->places = calloc(session__devices(s)->nr + 1, sizeof(*state->places));
+	return state->places ? 0 : log_err(-ENOMEM, "out of memory");
+}
+
+static int capture_on_end(void *arg, struct session *s)
+{
+	struct capture_state *state = arg;
+	struct diff_side *side = state->side;
+	int err = 0;
+
+	side->seconds = s->span_s;
+	for (size_t i = 0; !err && i < side->nr_groups; i++)
+		err = sample__settle(&side->groups[i]->sample, side->seconds);
+	return err ? log_err(err, "out of memory") : 0;
+}
+
+static struct io_wants capture_wants(void *arg, const struct options *options)
+{
+	(void)arg;
+	return (struct io_wants){ .filter = &options->filter, .records = true, .stages = true };
+}
+
+static const struct session_view capture_view = {
+	.wants = capture_wants,
+	.on_start = capture_on_start,
+	.on_record = capture_on_record,
+	.on_end = capture_on_end,
+};
+
+int diff_side__read_capture(struct diff_side *side, const struct diff_wants *wants)
+{
+	struct capture_state state = { .side = side, .wants = wants };
+	struct options options = *wants->options;
+	const char *paths[] = { side->path };
+	int err;
+
+	options.file.read = (struct option_list){ paths, 1 };
+	options.output = (struct output_options){ .path = "/dev/null" };
+	log_note("%s:", side->path);
+	err = session__run(&capture_view, &state, &options, NULL);
+	free(state.places);
+	side->lost = err > 0;
+	return err < 0 ? err : 0;
+}

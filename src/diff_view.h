@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * diff_view.h: what differs between two runs, as rows: one for each number of a device and
+ * operation, as text, JSON or CSV; and the shifts as fields of --fail-if.
+ */
+#ifndef IOSONAR_DIFF_VIEW_H
+#define IOSONAR_DIFF_VIEW_H
+
+#include "diff.h"
+#include "render/column.h"
+
+extern const struct object diff_object;
+
+/* all: in text, shares of sizes and steps that are noise, too. -ENOMEM, said. */
+struct diff_show {
+	FILE *out;
+	enum table_format format;
+	bool all;
+};
+int diff_view__show(const struct diff *diff, const struct diff_show *show);
+
+const char *diff_view__verdict(const struct shift *shift); /* "slower", "noise", ... */
+/* "  +20.0%", as wide as others; returns buf, or a text of its own for NaN. */
+const char *diff_view__percent(double value, char *buf, size_t size);
+
+/* The condition's columns and a row for each pair. NULL text: none, never true. */
+int diff_view__parse(const char *text, struct condition **condition);
+/* Did it come true? Says of what, once. */
+bool diff_view__came_true(const struct diff *diff, const char *text,
+			  const struct condition *condition);
+
+#endif

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * export_blktrace.c: what would blktrace have written? Events Q, G, I, D and C of each request, as
+ * far as its record has them, in order of time, for blkparse and btt. A record without stages has
+ * only D and C, which are then when the driver built the command and had its answer. Of a request
+ * of several bios only the first one's Q is known, and stands for all.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "analyse/ladder.h"
+#include "exporter.h"
+#include "log.h"
+#include "render/blktrace.h"
+#include "spill.h"
+#include "wire/stage.h"
+
+enum { BLKTRACE_FIRST = 256 };
+
+struct blktrace_item {
+	struct blktrace_event event;
+	char comm[16];
+};
+
+/* Of a process: what it was called last; of a CPU of a device: how many events it had. */
+struct blktrace_cell {
+	uint64_t key; /* 0: free */
+	union {
+		char comm[16];
+		uint32_t sequence;
+	};
+};
+
+struct export_blktrace {
+	struct spill *spill;
+	struct session *session;
+	struct blktrace_cell *cells; /* hashed */
+	size_t nr, room;	     /* a power of two, at most half are taken */
+	uint64_t nr_numberless, nr_unplaced, nr_stageless;
+	bool begun;
+};
+
+static int blktrace_start(void **state, struct session *s)
+{
+	struct export_blktrace *b = calloc(1, sizeof(*b));
+
+	*state = b;
+	if (b) {
+		b->session = s;
+		b->spill = spill__new(sizeof(struct blktrace_item), SPILL_MEMORY);
+	}
+	return b && b->spill ? 0 : log_err(-ENOMEM, "out of memory");
+}
+
+/* ---- one request ---- */
+
+static uint8_t blktrace_flags(struct session *s, const struct io_record *r)
+{
+	static const struct {
+		const char *op;
+		uint8_t flags;
+	} ops[] = {
+		{ "read", 0 },
+		{ "write", BLKTRACE_WRITE },
+		{ "flush", BLKTRACE_WRITE | BLKTRACE_FLUSH },
+		{ "discard", BLKTRACE_WRITE | BLKTRACE_DISCARD },
+		{ "dsm", BLKTRACE_WRITE | BLKTRACE_DISCARD },
+		{ "write-zeroes", BLKTRACE_WRITE },
+		{ "zone-append", BLKTRACE_WRITE },
+	};
+	uint8_t flags = r->flags & RECORD_PASSTHROUGH ? BLKTRACE_PASSTHROUGH : 0;
+	char buf[16];
+	const char *op = export__op(s, r, buf);
+
+	flags |= r->flags & RECORD_FUA ? BLKTRACE_FUA : 0;
+	for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++)
+		if (!strcmp(ops[i].op, op))
+			return flags | ops[i].flags;
+	return flags | BLKTRACE_PASSTHROUGH;
+}
+
+/* NVMe's own numbers are none of errno's. */
+static uint16_t blktrace_err(const struct io_record *r)
+{
+	if (!r->status)
+		return 0;
+	return r->kind == IO_BLOCK && r->status < 4096 ? r->status : EIO;
+}
+
+/* The event that a rung is; 0: none. Where D was not seen, what comes next to it stands for it. */
+static uint8_t blktrace_what(enum rung rung, bool has_issue, bool has_done)
+{
+	switch (rung) {
+	case RUNG_QUEUED: return BLKTRACE_QUEUE;
+	case RUNG_GOT: return BLKTRACE_GET;
+	case RUNG_INSERTED: return BLKTRACE_INSERT;
+	case RUNG_SETUP: return has_issue ? 0 : BLKTRACE_ISSUE;
+	case RUNG_ISSUED: return BLKTRACE_ISSUE;
+	case RUNG_ANSWERED: return has_done ? 0 : BLKTRACE_COMPLETE;
+	case RUNG_DONE: return BLKTRACE_COMPLETE;
+	default: return 0;
+	}
+}
+
+static bool blktrace_has(const struct moment *moments, size_t nr, enum rung rung)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (moments[i].rung == rung)
+			return true;
+	return false;
+}
+
+static int blktrace_add(struct export_blktrace *b, struct blktrace_item *item,
+			const struct io_record *r)
+{
+	const struct io_stages *stages = io_record__stages(r);
+	struct moment moments[NR_RUNGS];
+	size_t nr = ladder__moments(r, LADDER_REQUEST, moments);
+	bool has_issue = blktrace_has(moments, nr, RUNG_ISSUED);
+	bool has_done = blktrace_has(moments, nr, RUNG_DONE);
+	int err = 0;
+
+	b->nr_stageless += !blktrace_has(moments, nr, RUNG_QUEUED);
+	for (size_t i = 0; !err && i < nr; i++) {
+		item->event.what = blktrace_what(moments[i].rung, has_issue, has_done);
+		item->event.time_ns = moments[i].ns;
+		if (!item->event.what)
+			continue;
+		item->event.cpu =
+			item->event.what == BLKTRACE_COMPLETE || !stages ? r->cpu : stages->cpu;
+		item->event.err = item->event.what == BLKTRACE_COMPLETE ? blktrace_err(r) : 0;
+		err = spill__add(b->spill, moments[i].ns, item);
+	}
+	return err;
+}
+
+/* Of a path of a multipath head the head: paths are hidden, and have no number. */
+static const struct device *blktrace_disk(struct session *s, const struct io_record *r)
+{
+	const struct device_list *list = session__devices(s);
+	int32_t nr = export__device_nr(s, r);
+
+	return nr < 0 ? NULL : &list->devices[device_list__head(list, nr)];
+}
+
+static int blktrace_put(void *state, struct session *s, const struct io_record *r)
+{
+	const struct device *device = blktrace_disk(s, r);
+	struct export_blktrace *b = state;
+	struct blktrace_item item = { 0 };
+
+	if (!device || device->kind == DEVICE_NVME_CTRL || !device->major) {
+		b->nr_numberless++;
+		return 0;
+	}
+	item.event.flags = blktrace_flags(s, r);
+	if (!export__sector(s, r, &item.event.sector))
+		b->nr_unplaced += !(item.event.flags & BLKTRACE_FLUSH);
+	item.event.bytes = r->bytes;
+	item.event.pid = r->pid;
+	item.event.major = device->major;
+	item.event.minor = device->minor;
+	memcpy(item.comm, r->comm, sizeof(item.comm));
+	return blktrace_add(b, &item, r);
+}
+
+/* ---- what is remembered of processes, and of each CPU of a device ---- */
+
+static uint64_t blktrace_process_key(const struct blktrace_event *e)
+{
+	return 1ULL << 63 | e->pid;
+}
+
+static uint64_t blktrace_cpu_key(const struct blktrace_event *e)
+{
+	return 1ULL << 62 | (uint64_t)(e->major & 0xfff) << 36 |
+	       (uint64_t)(e->minor & 0xfffff) << 16 | e->cpu;
+}
+
+static struct blktrace_cell *blktrace_place(struct blktrace_cell *cells, size_t room, uint64_t key)
+{
+	size_t at = (size_t)(key * 0x9e3779b97f4a7c15ULL >> 32) & (room - 1);
+
+	while (cells[at].key && cells[at].key != key)
+		at = (at + 1) & (room - 1);
+	return &cells[at];
+}
+
+static int blktrace_grow(struct export_blktrace *b)
+{
+	size_t room = b->room ? 2 * b->room : BLKTRACE_FIRST;
+	struct blktrace_cell *cells = calloc(room, sizeof(*cells));
+
+	if (!cells)
+		return log_err(-ENOMEM, "out of memory");
+	for (size_t i = 0; i < b->room; i++)
+		if (b->cells[i].key)
+			*blktrace_place(cells, room, b->cells[i].key) = b->cells[i];
+	free(b->cells);
+	b->cells = cells;
+	b->room = room;
+	return 0;
+}
+
+/* NULL: out of memory, said. */
+static struct blktrace_cell *blktrace_cell(struct export_blktrace *b, uint64_t key)
+{
+	struct blktrace_cell *cell;
+
+	if (2 * (b->nr + 1) > b->room && blktrace_grow(b))
+		return NULL;
+	cell = blktrace_place(b->cells, b->room, key);
+	b->nr += !cell->key;
+	cell->key = key;
+	return cell;
+}
+
+/* A process is named before its first event, and again if it is called otherwise. */
+static int blktrace_name(struct export_blktrace *b, const struct blktrace_item *item)
+{
+	struct blktrace_cell *cell = blktrace_cell(b, blktrace_process_key(&item->event));
+	unsigned char buf[BLKTRACE_MOST];
+	size_t nr;
+
+	if (!cell)
+		return -ENOMEM;
+	if (!memcmp(cell->comm, item->comm, sizeof(cell->comm)))
+		return 0;
+	memcpy(cell->comm, item->comm, sizeof(cell->comm));
+	nr = blktrace__process(buf, item->event.time_ns, item->event.pid, item->comm);
+	fwrite(buf, 1, nr, b->session->out);
+	return 0;
+}
+
+static int blktrace_number(struct export_blktrace *b, struct blktrace_event *event)
+{
+	struct blktrace_cell *cell = blktrace_cell(b, blktrace_cpu_key(event));
+
+	if (!cell)
+		return -ENOMEM;
+	event->sequence = ++cell->sequence;
+	return 0;
+}
+
+/* ---- the stream ---- */
+
+static int blktrace_write(void *arg, uint64_t time_ns, const void *bytes)
+{
+	struct export_blktrace *b = arg;
+	unsigned char buf[BLKTRACE_MOST];
+	struct blktrace_item item;
+	size_t nr;
+	int err;
+
+	memcpy(&item, bytes, sizeof(item));
+	if (!b->begun) {
+		nr = blktrace__clock(buf, time_ns, session__wall_ns(b->session, time_ns));
+		fwrite(buf, 1, nr, b->session->out);
+	}
+	b->begun = true;
+	err = blktrace_name(b, &item);
+	err = err ? err : blktrace_number(b, &item.event);
+	nr = blktrace__event(buf, &item.event);
+	fwrite(buf, 1, nr, b->session->out);
+	return err;
+}
+
+static int blktrace_finish(void *state, struct session *s)
+{
+	struct export_blktrace *b = state;
+
+	(void)s;
+	if (b->nr_numberless)
+		log_note("%" PRIu64 " commands are left out: their device has no number",
+			 b->nr_numberless);
+	if (b->nr_unplaced)
+		log_note("%" PRIu64 " commands are at sector 0: their records do not say where "
+			 "they were",
+			 b->nr_unplaced);
+	if (b->nr_stageless)
+		log_note("%" PRIu64 " commands have D and C only, when they were built and "
+			 "answered: record --stages keeps more",
+			 b->nr_stageless);
+	return spill__each(b->spill, blktrace_write, b);
+}
+
+static void blktrace_free(void *state)
+{
+	struct export_blktrace *b = state;
+
+	if (!b)
+		return;
+	spill__free(b->spill);
+	free(b->cells);
+	free(b);
+}
+
+const struct exporter export_blktrace = {
+	.is_binary = true,
+	.start = blktrace_start,
+	.put = blktrace_put,
+	.finish = blktrace_finish,
+	.free = blktrace_free,
+};

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * export_dot.c: which ways do commands take, and where do they stay? A graph for Graphviz: the
+ * events that commands of a device and operation pass, and between them how many went there, which
+ * part of the time that was, and how long it took.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include "analyse/ladder.h"
+#include "decode/op.h"
+#include "exporter.h"
+#include "log.h"
+#include "render/dot.h"
+
+static const char *const rung_words[NR_RUNGS] = {
+	[RUNG_QUEUED] = "Q: submitted",
+	[RUNG_GOT] = "G: has a request",
+	[RUNG_INSERTED] = "I: in the scheduler",
+	[RUNG_SETUP] = "S: command built",
+	[RUNG_AGAIN] = "A: tried again",
+	[RUNG_ISSUED] = "D: at the driver's queue",
+	[RUNG_REAPED] = "K: answer found",
+	[RUNG_ANSWERED] = "N: driver has the answer",
+	[RUNG_BELOW] = "V: passed on by a volume",
+	[RUNG_BACK] = "E: back at the volume",
+	[RUNG_DONE] = "C: ended",
+};
+
+static int dot_start(void **state, struct session *s)
+{
+	(void)s;
+	*state = calloc(1, sizeof(struct ladder));
+	return *state ? 0 : log_err(-ENOMEM, "out of memory");
+}
+
+static int dot_put(void *state, struct session *s, const struct io_record *r)
+{
+	if (ladder__add(state, export__device_nr(s, r), r, LADDER_REQUEST))
+		return log_err(-ENOMEM, "out of memory");
+	return 0;
+}
+
+/* ---- one device and operation ---- */
+
+static void dot_put_node(struct session *s, const struct ladder_group *g, uint32_t base,
+			 enum rung rung)
+{
+	const struct device_list *list = session__devices(s);
+	char whose[64], op[16];
+	struct dot_label label = { .lines = { whose, rung_words[rung] }, .nr = 2 };
+
+	snprintf(whose, sizeof(whose), "%s %s",
+		 g->device >= 0 && (size_t)g->device < list->nr ? list->devices[g->device].name
+								: "?",
+		 op__word(g->kind, g->op, session__op_names(s), op, sizeof(op)));
+	dot__node(s->out, base + rung, &label);
+}
+
+static void dot_put_nodes(struct session *s, const struct ladder_group *g, uint32_t base)
+{
+	bool passed[NR_RUNGS] = { false };
+
+	for (size_t i = 0; i < g->nr_steps; i++)
+		passed[g->steps[i].from] = passed[g->steps[i].to] = true;
+	for (int rung = 0; rung < NR_RUNGS; rung++)
+		if (passed[rung])
+			dot_put_node(s, g, base, (enum rung)rung);
+}
+
+static void dot_put_step(struct session *s, const struct ladder_group *g, uint32_t base, size_t nr)
+{
+	const struct ladder_step *step = &g->steps[nr];
+	char mean[16], p50[16], p99[16], counts[64], times[80];
+	struct dot_label label = { .lines = { step__words(step->from, step->to), counts, times },
+				   .nr = 3 };
+
+	snprintf(counts, sizeof(counts), "%" PRIu64 ", %.1f%% of the time", step->hist.count,
+		 ladder_group__share(g, nr));
+	snprintf(times, sizeof(times), "mean %s p50 %s p99 %s",
+		 text__duration(mean, sizeof(mean), hist__mean_ns(&step->hist)),
+		 text__duration(p50, sizeof(p50), hist__percentile(&step->hist, 5000)),
+		 text__duration(p99, sizeof(p99), hist__percentile(&step->hist, 9900)));
+	dot__edge(s->out, base + step->from, base + step->to, &label);
+}
+
+static int dot_finish(void *state, struct session *s)
+{
+	struct ladder *ladder = state;
+
+	ladder__sort(ladder);
+	dot__begin(s->out, "commands");
+	for (size_t i = 0; i < ladder->nr; i++) {
+		const struct ladder_group *g = ladder->groups[i];
+		uint32_t base = (uint32_t)i * NR_RUNGS;
+
+		dot_put_nodes(s, g, base);
+		for (size_t step = 0; step < g->nr_steps; step++)
+			dot_put_step(s, g, base, step);
+	}
+	dot__end(s->out);
+	return 0;
+}
+
+static void dot_free(void *state)
+{
+	if (state)
+		ladder__free(state);
+	free(state);
+}
+
+const struct exporter export_dot = {
+	.start = dot_start,
+	.put = dot_put,
+	.finish = dot_finish,
+	.free = dot_free,
+};

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "export_timeline.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "analyse/lanes.h"
+#include "decode/record.h"
+#include "log.h"
+#include "spill.h"
+#include "wire/stage.h"
+
+enum { TIMELINE_FIRST = 64 };
+
+/* A queue of a device. */
+struct timeline_queue {
+	uint64_t key; /* 0: free */
+	struct lanes lanes;
+	uint32_t *tracks; /* by lane */
+};
+
+struct timeline_step {
+	uint32_t device;
+	int8_t by; /* one more in flight, or one less */
+};
+
+struct timeline {
+	const struct timeline_pen *pen;
+	void *own;		       /* the pen's */
+	bool *is_known;		       /* by device */
+	uint64_t *depths;	       /* likewise */
+	struct timeline_queue *queues; /* hashed */
+	size_t nr, room;	       /* a power of two, at most half are taken */
+	uint32_t nr_tracks;
+	uint64_t nr_crowded;
+	struct spill *steps;
+	struct timeline_io io; /* at hand */
+	char op_text[16], status_text[160], comm_text[17], cgroup_text[512], device_text[192];
+};
+
+static int timeline_no_memory(void)
+{
+	return log_err(-ENOMEM, "out of memory");
+}
+
+int timeline__new(const struct timeline_pen *pen, struct session *s, void **timeline)
+{
+	struct timeline *t = calloc(1, sizeof(*t));
+	size_t nr = session__devices(s)->nr + 1;
+
+	*timeline = t;
+	if (!t)
+		return timeline_no_memory();
+	t->pen = pen;
+	t->is_known = calloc(nr, sizeof(*t->is_known));
+	t->depths = calloc(nr, sizeof(*t->depths));
+	t->steps = spill__new(sizeof(struct timeline_step), SPILL_MEMORY);
+	if (!t->is_known || !t->depths || !t->steps)
+		return timeline_no_memory();
+	return pen->begin(&t->own, s);
+}
+
+void timeline__free(void *timeline)
+{
+	struct timeline *t = timeline;
+
+	if (!t)
+		return;
+	for (size_t i = 0; i < t->room; i++) {
+		lanes__free(&t->queues[i].lanes);
+		free(t->queues[i].tracks);
+	}
+	t->pen->free(t->own);
+	spill__free(t->steps);
+	free(t->queues);
+	free(t->is_known);
+	free(t->depths);
+	free(t);
+}
+
+/* ---- queues and their lanes ---- */
+
+static struct timeline_queue *timeline_place(struct timeline_queue *queues, size_t room,
+					     uint64_t key)
+{
+	size_t at = (size_t)(key * 0x9e3779b97f4a7c15ULL >> 32) & (room - 1);
+
+	while (queues[at].key && queues[at].key != key)
+		at = (at + 1) & (room - 1);
+	return &queues[at];
+}
+
+static int timeline_grow(struct timeline *t)
+{
+	size_t room = t->room ? 2 * t->room : TIMELINE_FIRST;
+	struct timeline_queue *queues = calloc(room, sizeof(*queues));
+
+	if (!queues)
+		return -ENOMEM;
+	for (size_t i = 0; i < t->room; i++)
+		if (t->queues[i].key)
+			*timeline_place(queues, room, t->queues[i].key) = t->queues[i];
+	free(t->queues);
+	t->queues = queues;
+	t->room = room;
+	return 0;
+}
+
+/* NULL: out of memory. */
+static struct timeline_queue *timeline_queue(struct timeline *t, uint32_t device, uint32_t qid)
+{
+	uint64_t key = 1ULL << 63 | (uint64_t)device << 32 | qid;
+	struct timeline_queue *queue;
+
+	if (2 * (t->nr + 1) > t->room && timeline_grow(t))
+		return NULL;
+	queue = timeline_place(t->queues, t->room, key);
+	t->nr += !queue->key;
+	queue->key = key;
+	return queue;
+}
+
+static int timeline_new_track(struct timeline *t, struct timeline_queue *queue, size_t lane)
+{
+	uint32_t *tracks = reallocarray(queue->tracks, lane + 1, sizeof(*tracks));
+
+	if (!tracks)
+		return -ENOMEM;
+	queue->tracks = tracks;
+	tracks[lane] = ++t->nr_tracks;
+	return 0;
+}
+
+/* -ENOSPC: it is left out. */
+static int timeline_choose_track(struct timeline *t, struct timeline_io *io)
+{
+	struct timeline_queue *queue = timeline_queue(t, io->device, io->qid);
+	size_t known = queue ? queue->lanes.nr : 0;
+	int lane = queue ? lanes__take(&queue->lanes, io->moments[0].ns,
+				       io->moments[io->nr_moments - 1].ns)
+			 : -ENOMEM;
+	int err = lane < 0 ? lane : 0;
+
+	io->is_new_track = !err && (size_t)lane == known;
+	if (io->is_new_track)
+		err = timeline_new_track(t, queue, (size_t)lane);
+	if (!err) {
+		io->lane = (uint32_t)lane;
+		io->track = queue->tracks[lane];
+	}
+	return err;
+}
+
+/* ---- one command ---- */
+
+static void timeline_say(struct timeline_io *io, const char *key, const char *text)
+{
+	if (text && io->nr_notes < TIMELINE_NOTES)
+		io->notes[io->nr_notes++] = (struct timeline_note){ .key = key, .text = text };
+}
+
+static void timeline_count(struct timeline_io *io, const char *key, uint64_t number)
+{
+	if (io->nr_notes < TIMELINE_NOTES)
+		io->notes[io->nr_notes++] = (struct timeline_note){ .key = key, .number = number };
+}
+
+static void timeline_fill_notes(struct timeline *t, struct session *s, const struct io_record *r)
+{
+	const struct io_stages *stages = io_record__stages(r);
+	struct words status = words__on(t->status_text, sizeof(t->status_text));
+	struct timeline_io *io = &t->io;
+	uint64_t sector;
+
+	io->nr_notes = 0;
+	if (export__sector(s, r, &sector))
+		timeline_count(io, "sector", sector);
+	timeline_count(io, "bytes", r->bytes);
+	record__status(&status, r);
+	timeline_say(io, "status", words__done(&status));
+	timeline_count(io, "attempts", r->attempts);
+	timeline_count(io, "lat_ns", r->end_ns - r->first_ns);
+	timeline_count(io, "pid", r->pid);
+	memcpy(t->comm_text, r->comm, sizeof(r->comm));
+	timeline_say(io, "comm", t->comm_text);
+	if (r->kind != IO_BLOCK)
+		timeline_count(io, "cid", r->cid);
+	if (!stages)
+		return;
+	if (stages->depth)
+		timeline_count(io, "depth", stages->depth);
+	if (stages->cgroup)
+		timeline_say(io, "cgroup",
+			     session__cgroup_path(s, stages->cgroup, t->cgroup_text,
+						  sizeof(t->cgroup_text)));
+	timeline_say(io, "file", session__file(s, stages->inode, stages->file_dev));
+}
+
+static int timeline_meet_device(struct timeline *t, struct session *s, const struct io_record *r)
+{
+	const struct device *device = session__device(s, r);
+	const char *host = session__host(s);
+	struct timeline_io *io = &t->io;
+
+	io->device = (uint32_t)(export__device_nr(s, r) + 1);
+	snprintf(t->device_text, sizeof(t->device_text), "%s%s%.128s", device ? device->name : "?",
+		 host ? " on " : "", host ? host : "");
+	io->device_name = t->device_text;
+	if (t->is_known[io->device])
+		return 0;
+	t->is_known[io->device] = true;
+	return t->pen->device(t->own, io->device, t->device_text);
+}
+
+/* Between its first issue and its answer it is in flight. */
+static int timeline_count_depth(struct timeline *t, const struct io_record *r)
+{
+	struct timeline_step step = { .device = t->io.device, .by = 1 };
+	int err;
+
+	if (r->first_ns > r->end_ns)
+		return 0;
+	err = spill__add(t->steps, r->first_ns, &step);
+	step.by = -1;
+	return err ? err : spill__add(t->steps, r->end_ns, &step);
+}
+
+int timeline__put(void *timeline, struct session *s, const struct io_record *r)
+{
+	struct timeline *t = timeline;
+	struct timeline_io *io = &t->io;
+	int err = timeline_meet_device(t, s, r);
+
+	io->nr_moments = ladder__moments(r, LADDER_REQUEST, io->moments);
+	if (err || !io->nr_moments)
+		return err;
+	io->qid = r->qid;
+	io->cpu = r->cpu;
+	io->op = export__op(s, r, t->op_text);
+	timeline_fill_notes(t, s, r);
+	err = timeline_choose_track(t, io);
+	if (err == -ENOSPC)
+		t->nr_crowded++;
+	else if (err)
+		return timeline_no_memory();
+	else
+		err = t->pen->command(t->own, io);
+	if (!err || err == -ENOSPC)
+		err = t->pen->counter(t->own, io->device, TIMELINE_LATENCY, r->end_ns,
+				      r->end_ns - r->first_ns);
+	return err ? err : timeline_count_depth(t, r);
+}
+
+const char *timeline__step(const struct timeline_io *io, size_t moment, char buf[TIMELINE_STEP])
+{
+	enum rung from = io->moments[moment - 1].rung, to = io->moments[moment].rung;
+	char name[4];
+
+	snprintf(buf, TIMELINE_STEP, "%s %s", step__name(from, to, name), step__words(from, to));
+	return buf;
+}
+
+/* ---- the end ---- */
+
+static int timeline_step_depth(void *arg, uint64_t time_ns, const void *item)
+{
+	struct timeline *t = arg;
+	struct timeline_step step;
+
+	memcpy(&step, item, sizeof(step));
+	t->depths[step.device] += (uint64_t)(int64_t)step.by;
+	return t->pen->counter(t->own, step.device, TIMELINE_DEPTH, time_ns,
+			       t->depths[step.device]);
+}
+
+int timeline__finish(void *timeline, struct session *s)
+{
+	struct timeline *t = timeline;
+	int err = spill__each(t->steps, timeline_step_depth, t);
+
+	(void)s;
+	if (t->nr_crowded)
+		log_note("%" PRIu64 " commands are left out: more than %d overlap on a queue",
+			 t->nr_crowded, LANES_MOST);
+	return err ? err : t->pen->end(t->own);
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * export_timeline.h: when was which command where? What pictures of time have in common: a device's
+ * queues have lanes, so that commands that overlap lie beside each other; the steps of a command
+ * lie inside it; how many were in flight, and how long each took, are counters. A format gives a
+ * pen that draws these.
+ */
+#ifndef IOSONAR_EXPORT_TIMELINE_H
+#define IOSONAR_EXPORT_TIMELINE_H
+
+#include "analyse/ladder.h"
+#include "exporter.h"
+
+enum timeline_counter { TIMELINE_DEPTH, TIMELINE_LATENCY };
+enum { TIMELINE_NOTES = 12 };
+
+/* What is said of a command; text NULL: the number. */
+struct timeline_note {
+	const char *key, *text;
+	uint64_t number;
+};
+
+struct timeline_io {
+	uint32_t device;	   /* its place in the list + 1; 0: not known */
+	const char *device_name;   /* with its machine, if that is known */
+	uint32_t track, qid, lane; /* tracks are numbered from 1 */
+	bool is_new_track;
+	const char *op;
+	struct moment moments[NR_RUNGS];
+	size_t nr_moments; /* at least one */
+	struct timeline_note notes[TIMELINE_NOTES];
+	size_t nr_notes;
+	uint16_t cpu;
+};
+
+struct timeline_pen {
+	int (*begin)(void **pen, struct session *session);
+	/* Before all else of a device. */
+	int (*device)(void *pen, uint32_t device, const char *name);
+	int (*command)(void *pen, const struct timeline_io *io);
+	int (*counter)(void *pen, uint32_t device, enum timeline_counter counter, uint64_t ns,
+		       uint64_t value);
+	int (*end)(void *pen);
+	void (*free)(void *pen);
+};
+
+struct timeline;
+
+int timeline__new(const struct timeline_pen *pen, struct session *session, void **timeline);
+int timeline__put(void *timeline, struct session *session, const struct io_record *record);
+int timeline__finish(void *timeline, struct session *session);
+void timeline__free(void *timeline);
+
+/* "D2K device" into buf: the step that ends with this moment of the command. */
+enum { TIMELINE_STEP = 48 };
+const char *timeline__step(const struct timeline_io *io, size_t moment, char buf[TIMELINE_STEP]);
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "exporter.h"
+
+#include "decode/op.h"
+#include "decode/record.h"
+#include "wire/stage.h"
+
+int32_t export__device_nr(struct session *s, const struct io_record *r)
+{
+	const struct device *device = session__device(s, r);
+
+	return device ? (int32_t)(device - session__devices(s)->devices) : -1;
+}
+
+const char *export__op(const struct session *s, const struct io_record *r, char buf[16])
+{
+	return op__word(r->kind, r->op, session__op_names(s), buf, 16);
+}
+
+bool export__sector(struct session *s, const struct io_record *r, uint64_t *sector)
+{
+	const struct device *device = session__device(s, r);
+	uint32_t block = device && device->block_size > 512 ? device->block_size : 512;
+
+	if (!record__start(r, session__op_names(s), sector))
+		return false;
+	if (r->kind != IO_BLOCK)
+		*sector *= block / 512;
+	return true;
+}
+
+uint64_t export__begin_ns(const struct io_record *r)
+{
+	const struct io_stages *stages = io_record__stages(r);
+
+	return stages && stages->queued_ns && stages->queued_ns < r->first_ns ? stages->queued_ns
+									      : r->first_ns;
+}
+
+uint64_t export__end_ns(const struct io_record *r)
+{
+	const struct io_stages *stages = io_record__stages(r);
+
+	return stages && stages->done_ns > r->end_ns ? stages->done_ns : r->end_ns;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * exporter.h: how a capture is handed on to other programs: one struct for each format, with a few
+ * functions that `export` calls as the records come. Memory stays bounded however many they are:
+ * what has to be sorted goes through a spill. Encoders are in render/, and know nothing of
+ * captures.
+ */
+#ifndef IOSONAR_EXPORTER_H
+#define IOSONAR_EXPORTER_H
+
+#include "session.h"
+
+struct exporter {
+	bool is_binary; /* nothing for a terminal */
+	/* All return 0 or -errno, said. The state is the format's own, NULL at first. */
+	int (*start)(void **state, struct session *session);
+	int (*put)(void *state, struct session *session, const struct io_record *record);
+	int (*tick)(void *state, struct session *session); /* each interval; NULL: of no interest */
+	int (*finish)(void *state, struct session *session);
+	void (*flush)(void *state); /* the stream is about to be flushed; may be NULL */
+	void (*free)(void *state);  /* NULL, too */
+};
+
+extern const struct exporter export_blktrace, export_chrome, export_csv, export_dot, export_fio,
+	export_folded, export_hdr, export_json, export_openmetrics, export_perfetto;
+
+/* Every column of a row of json and csv, for --json-schema. */
+extern const struct object export_rows_object;
+
+/* What formats ask about a record. */
+int32_t export__device_nr(struct session *session, const struct io_record *record); /* -1: none */
+const char *export__op(const struct session *session, const struct io_record *record, char buf[16]);
+/* Where it begins, in 512 bytes; false: it is about no block. */
+bool export__sector(struct session *session, const struct io_record *record, uint64_t *sector);
+/* From the submission of its first bio, where that was seen, to its end. */
+uint64_t export__begin_ns(const struct io_record *record);
+uint64_t export__end_ns(const struct io_record *record);
+
+#endif

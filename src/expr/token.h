@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * token.h: a text as the words and signs it is made of: lex.c reads them, number.c those that begin
+ * with a digit, parse.c puts them together.
+ */
+#ifndef IOSONAR_EXPR_TOKEN_H
+#define IOSONAR_EXPR_TOKEN_H
+
+#include "expr/tree.h"
+
+enum token_kind {
+	TOKEN_END,
+	TOKEN_OP,
+	TOKEN_OPEN,
+	TOKEN_CLOSE,
+	TOKEN_COMMA,
+	TOKEN_COLON,
+	TOKEN_NUMBER,
+	TOKEN_TEXT,
+	TOKEN_WORD
+};
+
+struct token {
+	enum token_kind kind;
+	enum expr_op op;
+	enum expr_type type; /* TOKEN_NUMBER: number or duration */
+	double number;
+	uint64_t whole;
+	bool is_whole;
+	const char *text; /* TOKEN_TEXT, TOKEN_WORD */
+	size_t text_len;
+	size_t at, len;
+};
+
+struct lexer {
+	const char *source;
+	size_t at;    /* behind the last token */
+	bool is_tree; /* has members and calls: a dot is an operator, not a part of the word */
+	struct expr_error *error;
+};
+
+/* Each reads the token at lexer->at and moves on. 0 or -EINVAL with *error filled. */
+int token__read(struct lexer *lexer, struct token *token);
+/* The same for what follows `match`, a "=~" or "like": a quoted string or a bare pattern. */
+int token__read_glob(struct lexer *lexer, const struct token *match, struct token *token);
+/* A number from its first digit to the end of its unit. */
+int token__read_number(const struct lexer *lexer, struct token *token);
+
+bool lex__is_digit(char c);
+/* Of the word, name or unit that begins at s. */
+size_t lex__word_len(const struct lexer *lexer, const char *s);
+
+#endif

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "graph_view.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "log.h"
+#include "render/dot.h"
+#include "render/flame.h"
+
+/*
+ *   count    total     self      avg      min      max share% call
+ *       2   1.21ms   12.0us    605us    310us    900us  100.0 vfs_read
+ *       2   1.20ms   1.05ms    600us    305us    895us   99.2   ext4_file_read_iter
+ */
+struct graph_row {
+	uint64_t depth, count, total_ns, self_ns, avg_ns, min_ns, max_ns;
+	double share;
+	const char *function, *path, *line;
+};
+
+#define GRAPH(name) offsetof(struct graph_row, name)
+static const struct column graph_columns[] = {
+	{ "depth", "depth", CELL_COUNT, 3, "traced calls that it is in; not in text",
+	  .at = GRAPH(depth) },
+	{ "count", "count", CELL_COUNT, 7, "calls", .at = GRAPH(count) },
+	{ "total_ns", "total", CELL_DURATION, 8, "from entry to return, of all",
+	  .at = GRAPH(total_ns) },
+	{ "self_ns", "self", CELL_DURATION, 8, "of that, outside those that are shown inside it",
+	  .at = GRAPH(self_ns) },
+	{ "avg_ns", "avg", CELL_DURATION, 8, "of one call whose return was seen",
+	  .at = GRAPH(avg_ns) },
+	{ "min_ns", "min", CELL_DURATION, 8, "the shortest", .at = GRAPH(min_ns) },
+	{ "max_ns", "max", CELL_DURATION, 8, "the longest", .at = GRAPH(max_ns) },
+	{ "share", "share%", CELL_PERCENT, 6, "of the time of calls that are in no other",
+	  .at = GRAPH(share) },
+	{ "function", "function", CELL_TEXT, 20, "its name; not in text", .at = GRAPH(function) },
+	{ "path", "path", CELL_TEXT, 20,
+	  "the functions that it is in, and itself, with ; between; not in text",
+	  .at = GRAPH(path) },
+	{ "call", "call", CELL_TEXT, 20, "its name, indented; in text only", .at = GRAPH(line) },
+	{ 0 },
+};
+const struct object graph_view_object = { "graph", { graph_columns } };
+
+static bool graph_is_picked(const struct column *c, enum table_format format)
+{
+	if (c->at == GRAPH(line))
+		return format == TABLE_TEXT;
+	return format != TABLE_TEXT ||
+	       (c->at != GRAPH(depth) && c->at != GRAPH(function) && c->at != GRAPH(path));
+}
+
+static int graph_no_memory(void)
+{
+	return log_err(-ENOMEM, "out of memory");
+}
+
+static const char *graph_name(const struct graph_view *v, const struct call_node *node)
+{
+	return node->name ? node->name : traced__probe(v->traced, node->function)->func;
+}
+
+/* ---- rows ---- */
+
+/* "vfs_read;ext4_file_read_iter": from the outermost on. */
+static void graph_put_path(const struct graph_view *v, FILE *out, const struct call_node *nodes,
+			   uint32_t node)
+{
+	if (nodes[node].parent != CALL_NODE_NONE) {
+		graph_put_path(v, out, nodes, nodes[node].parent);
+		fputc(';', out);
+	}
+	fputs(graph_name(v, &nodes[node]), out);
+}
+
+/* NULL: out of memory. */
+static char *graph_text(const struct graph_view *v, const struct call_node *nodes, uint32_t node)
+{
+	const uint32_t depth = nodes[node].depth;
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return NULL;
+	if (v->session->format == TABLE_TEXT)
+		fprintf(out, "%*s%s", 2 * (int)(depth < 64 ? depth : 64), "",
+			graph_name(v, &nodes[node]));
+	else
+		graph_put_path(v, out, nodes, node);
+	if (!fclose(out))
+		return text;
+	free(text);
+	return NULL;
+}
+
+static struct graph_row graph_row(const struct call_node *node, uint64_t all_ns)
+{
+	const bool is_timed = node->timed > 0;
+
+	return (struct graph_row){
+		.depth = node->depth,
+		.count = node->count,
+		.total_ns = is_timed ? node->total_ns : CELL_NO_NUMBER,
+		.self_ns = is_timed ? node->self_ns : CELL_NO_NUMBER,
+		.avg_ns = is_timed ? node->total_ns / node->timed : CELL_NO_NUMBER,
+		.min_ns = is_timed ? node->min_ns : CELL_NO_NUMBER,
+		.max_ns = is_timed ? node->max_ns : CELL_NO_NUMBER,
+		.share = all_ns ? 100.0 * (double)node->total_ns / (double)all_ns : 0,
+	};
+}
+
+static uint64_t graph_all_ns(const struct graph_view *v)
+{
+	uint64_t all_ns = 0;
+	uint32_t nr;
+	const struct call_node *nodes = call_graph__nodes(v->graph, &nr);
+
+	for (uint32_t i = 0; i < nr; i++)
+		if (nodes[i].parent == CALL_NODE_NONE)
+			all_ns += nodes[i].total_ns;
+	return all_ns;
+}
+
+static int graph_show_node(const struct graph_view *v, struct table *table, uint32_t node,
+			   uint64_t all_ns)
+{
+	uint32_t nr;
+	const struct call_node *nodes = call_graph__nodes(v->graph, &nr);
+	struct graph_row row = graph_row(&nodes[node], all_ns);
+	char *text = graph_text(v, nodes, node);
+
+	row.function = graph_name(v, &nodes[node]);
+	row.path = row.line = text;
+	if (text)
+		table__row(table, &row);
+	free(text);
+	return text ? 0 : -ENOMEM;
+}
+
+static int graph_show(const struct graph_view *v)
+{
+	const struct column *picked[OBJECT_COLUMNS];
+	const uint64_t all_ns = graph_all_ns(v);
+	struct table *table;
+	uint32_t node;
+	size_t nr = 0;
+	int err;
+
+	for (const struct column *c = graph_columns; c->key; c++)
+		if (graph_is_picked(c, v->session->format))
+			picked[nr++] = c;
+	table = table__new(v->session->out, v->session->format, graph_view_object.type, picked, nr);
+	err = table ? call_graph__sort(v->graph, &node) : -ENOMEM;
+	for (; !err && node != CALL_NODE_NONE; node = call_graph__next(v->graph, node))
+		err = graph_show_node(v, table, node, all_ns);
+	table__free(table);
+	return err;
+}
+
+/* ---- folded lines and the flame graph ---- */
+
+static enum flame_kind graph_kind(const struct graph_view *v, const struct call_node *node)
+{
+	if (node->name)
+		return FLAME_COMM;
+	return traced__probe(v->traced, node->function)->kind == PROBE_USER ? FLAME_USER
+									    : FLAME_KERNEL;
+}
+
+static int graph_add_flame(const struct graph_view *v, struct flame *flame,
+			   const struct call_node *nodes, uint32_t node)
+{
+	const size_t nr = nodes[node].depth + 1;
+	const uint64_t self_ns = nodes[node].self_ns;
+	struct flame_frame *frames = calloc(nr, sizeof(*frames));
+	int err;
+
+	if (!frames)
+		return -ENOMEM;
+	for (size_t i = nr; i--; node = nodes[node].parent)
+		frames[i] = (struct flame_frame){ graph_name(v, &nodes[node]),
+						  graph_kind(v, &nodes[node]) };
+	err = flame__add(flame, frames, nr, self_ns);
+	free(frames);
+	return err;
+}
+
+static int graph_write_svg(const struct graph_view *v, struct flame *flame)
+{
+	char note[96], total[32];
+	const struct flame_style style = { .title = "Time in calls, by task",
+					   .note = note,
+					   .value = CELL_DURATION };
+	struct flame_drawn drawn;
+	int err;
+
+	snprintf(note, sizeof(note), "%s in %.1f s",
+		 text__duration(total, sizeof(total), flame__total(flame)), v->session->span_s);
+	err = flame__write_svg(flame, &style, v->session->out, &drawn);
+	if (!err && drawn.left_out)
+		log_note("%" PRIu64 " calls are too narrow to be seen and were left out",
+			 drawn.left_out);
+	return err;
+}
+
+static int graph_write_flame(const struct graph_view *v)
+{
+	uint32_t nr;
+	const struct call_node *nodes = call_graph__nodes(v->graph, &nr);
+	struct flame *flame = flame__new();
+	int err = flame ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; !err && i < nr; i++)
+		if (!nodes[i].name)
+			err = graph_add_flame(v, flame, nodes, i);
+	if (!err && nr && !flame__total(flame))
+		log_note("no call has a time, so nothing is drawn: their returns were not seen");
+	if (!err)
+		err = v->session->options->output.format == OUTPUT_SVG
+			      ? graph_write_svg(v, flame)
+			      : flame__write_folded(flame, v->session->out);
+	flame__free(flame);
+	return err;
+}
+
+/* ---- Graphviz ---- */
+
+static void graph_put_node(const struct graph_view *v, const struct call_sum *sum)
+{
+	char count[32], times[64], total[32], self[32];
+	const struct dot_label label = {
+		.lines = { traced__probe(v->traced, sum->function)->func, count, times },
+		.nr = sum->total_ns ? 3 : 2,
+	};
+
+	snprintf(count, sizeof(count), "%" PRIu64 " calls", sum->count);
+	snprintf(times, sizeof(times), "%s, self %s",
+		 text__duration(total, sizeof(total), sum->total_ns),
+		 text__duration(self, sizeof(self), sum->self_ns));
+	dot__node(v->session->out, sum->function, &label);
+}
+
+static void graph_put_edge(const struct graph_view *v, const struct call_edge *edge)
+{
+	char count[32];
+	const struct dot_label label = { .lines = { count }, .nr = 1 };
+
+	snprintf(count, sizeof(count), "%" PRIu64, edge->count);
+	dot__edge(v->session->out, edge->from, edge->to, &label);
+}
+
+static int graph_write_dot(const struct graph_view *v)
+{
+	struct call_sums sums;
+	int err = call_graph__sums(v->graph, &sums);
+
+	if (err)
+		return err;
+	dot__begin(v->session->out, "calls");
+	for (size_t i = 0; i < sums.nr; i++)
+		graph_put_node(v, &sums.sums[i]);
+	for (size_t i = 0; i < sums.nr_edges; i++)
+		graph_put_edge(v, &sums.edges[i]);
+	dot__end(v->session->out);
+	call_sums__free(&sums);
+	return 0;
+}
+
+/* ---- the run ---- */
+
+static bool graph_is_by_task(const struct graph_view *v)
+{
+	const int format = v->session->options->output.format;
+
+	return format == OUTPUT_FOLDED || format == OUTPUT_SVG;
+}
+
+int graph_view__start(struct graph_view *v, struct session *s, const struct traced *traced)
+{
+	v->session = s;
+	v->traced = traced;
+	v->graph = call_graph__new();
+	return v->graph ? 0 : graph_no_memory();
+}
+
+int graph_view__tree(struct graph_view *v, const struct call *root)
+{
+	const char *group = graph_is_by_task(v) ? root->comm : NULL;
+
+	return call_graph__add(v->graph, root, group, &v->limits) ? graph_no_memory() : 0;
+}
+
+int graph_view__end(struct graph_view *v)
+{
+	int err = graph_is_by_task(v)				     ? graph_write_flame(v)
+		  : v->session->options->output.format == OUTPUT_DOT ? graph_write_dot(v)
+								     : graph_show(v);
+
+	return err ? log_err(err, "cannot show the calls: %s", strerror(-err)) : 0;
+}
+
+void graph_view__free(struct graph_view *v)
+{
+	call_graph__free(v->graph);
+}

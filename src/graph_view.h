@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * graph_view.h: all calls together: the same function under the same parents is a row, with count
+ * and time, indented in text; or folded lines, a flame graph, a graph of functions for Graphviz.
+ * Nothing is shown before the end.
+ */
+#ifndef IOSONAR_GRAPH_VIEW_H
+#define IOSONAR_GRAPH_VIEW_H
+
+#include "analyse/call_graph.h"
+#include "session.h"
+#include "traced.h"
+
+extern const struct object graph_view_object; /* "graph" */
+
+struct graph_view {
+	const struct traced *traced;
+	struct session *session;
+	struct call_limits limits;
+	struct call_graph *graph;
+};
+
+int graph_view__start(struct graph_view *view, struct session *session,
+		      const struct traced *traced);
+int graph_view__tree(struct graph_view *view, const struct call *root);
+int graph_view__end(struct graph_view *view); /* as -o says */
+void graph_view__free(struct graph_view *view);
+
+#endif

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "hit_view.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "frames.h"
+#include "log.h"
+
+enum { HIT_WIDEST_PROBE = 40 };
+
+/* ---- columns ---- */
+
+static bool hit_is_stack(const struct plan_part *part)
+{
+	return part->shape.unit == VALUE_KSTACK_ID || part->shape.unit == VALUE_USTACK_ID;
+}
+
+static bool hit_leads(const struct hit_view *v, const struct session *s, const struct column *c)
+{
+	if (c->at == HIT_AT(HIT_TID))
+		return s->format != TABLE_TEXT;
+	if (c->at == HIT_AT(HIT_PROBE))
+		return s->format != TABLE_TEXT || v->asked->plan.nr_probes > v->first + 1;
+	if (c->at == HIT_AT(HIT_VALUES))
+		return v->in_words;
+	return true;
+}
+
+/* In text a stack stands below its line. */
+static size_t hit_pick(const struct hit_view *v, const struct session *s, struct hit_event *e)
+{
+	size_t nr = 0;
+
+	for (const struct column *c = v->object->parts[0]; c->key; c++)
+		if (hit_leads(v, s, c))
+			e->picked[nr++] = c->at == HIT_AT(HIT_PROBE) ? &v->probe : c;
+	for (size_t i = 0; i < e->nr && !v->in_words; i++)
+		if (s->format != TABLE_TEXT || !hit_is_stack(&e->parts[i]))
+			e->picked[nr++] = &e->columns[i];
+	return nr;
+}
+
+static int hit_make_columns(struct hit_view *v, size_t i)
+{
+	const struct plan_probe *p = &v->asked->plan.probes[i];
+	struct hit_event *e = &v->events[i];
+
+	e->nr = p->nr_shown;
+	e->parts = calloc(e->nr + 1, sizeof(*e->parts));
+	e->columns = calloc(e->nr + 1, sizeof(*e->columns));
+	e->picked = calloc(OBJECT_COLUMNS + e->nr, sizeof(const struct column *));
+	if (!e->parts || !e->columns || !e->picked)
+		return -ENOMEM;
+	for (size_t part = 0; part < e->nr; part++)
+		e->parts[part] = p->shown[part].part;
+	return shown__columns(v->shown, e->parts, e->nr, HIT_FIRST, e->columns,
+			      v->object->parts[0]);
+}
+
+static int hit_make_table(struct hit_view *v, const struct session *s, struct hit_event *e)
+{
+	if (v->is_shared && e != &v->events[v->first])
+		return 0;
+	e->table = table__new(s->out, s->format, v->object->type, e->picked, hit_pick(v, s, e));
+	return e->table ? 0 : -ENOMEM;
+}
+
+/* Their values can stand below each other. */
+static bool hit_agrees(const struct hit_event *a, const struct hit_event *b)
+{
+	if (a->nr != b->nr)
+		return false;
+	for (size_t i = 0; i < a->nr; i++)
+		if (a->columns[i].kind != b->columns[i].kind ||
+		    strcmp(a->columns[i].key, b->columns[i].key))
+			return false;
+	return true;
+}
+
+/* Starts of pairs have no lines, and stand before the others. */
+static size_t hit_first(const struct plan *plan)
+{
+	size_t first = 0;
+
+	while (plan->has_ends && !plan->probes[first].is_end)
+		first++;
+	return first;
+}
+
+static bool hit_all_agree(const struct hit_view *v)
+{
+	for (size_t i = v->first; i < v->asked->plan.nr_probes; i++)
+		if (!hit_agrees(&v->events[v->first], &v->events[i]))
+			return false;
+	return true;
+}
+
+/* JSON has a name for each value; text and CSV have columns, which must be all events'. What shows
+ * all its fields has too many of them for text. */
+static bool hit_is_in_words(const struct hit_view *v, const struct session *s)
+{
+	if (v->asked->line.action != LINE_PRINT || s->format == TABLE_JSON)
+		return false;
+	return !hit_all_agree(v) || (s->format == TABLE_TEXT && !v->asked->line.show);
+}
+
+static void hit_size_probe(struct hit_view *v)
+{
+	for (const struct column *c = v->object->parts[0]; c->key; c++)
+		if (c->at == HIT_AT(HIT_PROBE))
+			v->probe = *c;
+	for (size_t i = 0; i < v->asked->plan.nr_probes; i++) {
+		size_t width = text__width(v->asked->plan.probes[i].probe->name);
+
+		if (width > (size_t)v->probe.width && width <= HIT_WIDEST_PROBE)
+			v->probe.width = (int)width;
+	}
+}
+
+int hit_view__start(struct hit_view *v, struct session *s)
+{
+	size_t nr = v->asked->plan.nr_probes;
+	int err = 0;
+
+	shown__start(v->shown, session__probes(s));
+	v->events = calloc(nr, sizeof(*v->events));
+	if (!v->events)
+		return log_err(-ENOMEM, "out of memory");
+	v->first = hit_first(&v->asked->plan);
+	hit_size_probe(v);
+	for (size_t i = v->first; !err && i < nr; i++)
+		err = hit_make_columns(v, i);
+	if (!err) {
+		v->in_words = hit_is_in_words(v, s);
+		v->is_shared = v->in_words || hit_all_agree(v);
+	}
+	for (size_t i = v->first; !err && i < nr; i++)
+		err = hit_make_table(v, s, &v->events[i]);
+	return err ? log_err(err, "out of memory") : 0;
+}
+
+/* ---- one line ---- */
+
+/* By its own name, not the column's, which must not be one that leads the line. */
+static void hit_put_word(FILE *out, const struct plan_part *part, struct cell cell)
+{
+	fprintf(out, "%.*s=", (int)part->text_len, part->text);
+	if (cell.kind == CELL_TEXT)
+		fputs(cell.text, out); /* escaped by the table */
+	else if (cell.kind == CELL_SIGNED)
+		fprintf(out, "%" PRId64, (int64_t)cell.n);
+	else if (cell.kind != CELL_NONE)
+		fprintf(out, "%" PRIu64, cell.n);
+}
+
+/* "dev=vda sector=2048 rwbs=R"; below: where stacks stand, if not here */
+static const char *hit_words(struct hit_view *v, const struct hit_event *e, bool below)
+{
+	const char *gap = "";
+	FILE *out;
+
+	free(v->words_text);
+	v->words_text = NULL;
+	out = open_memstream(&v->words_text, &v->words_size);
+	if (!out)
+		return NULL;
+	for (size_t i = 0; i < e->nr; i++) {
+		if (below && hit_is_stack(&e->parts[i]))
+			continue;
+		fputs(gap, out);
+		gap = " ";
+		hit_put_word(out, &e->parts[i], column__cell(&e->columns[i], v->slots));
+	}
+	return fclose(out) ? NULL : v->words_text;
+}
+
+static void hit_lead(struct hit_view *v, const struct session *s, const struct probe_record *r)
+{
+	const struct probe *probe = run__probe(session__probes(s), r->probe);
+	union shown_slot *slots = v->slots;
+
+	memcpy(v->comm, r->comm, sizeof(r->comm));
+	slots[HIT_TIME].n = r->ns > s->start_ns ? r->ns - s->start_ns : 0;
+	slots[HIT_CPU].n = r->cpu;
+	slots[HIT_COMM].text = v->comm;
+	slots[HIT_PID].n = r->pid;
+	slots[HIT_TID].n = r->tid;
+	slots[HIT_PROBE].text = probe ? probe->name : NULL;
+	slots[HIT_LATENCY].n = r->latency_ns;
+}
+
+static void hit_put_stacks(const struct hit_view *v, const struct hit_event *e, FILE *out)
+{
+	for (size_t i = 0; i < e->nr; i++)
+		if (hit_is_stack(&e->parts[i]))
+			frames__put(out, v->slots[HIT_FIRST + i].text);
+}
+
+void hit_view__line(struct hit_view *v, const struct session *s, const struct probe_record *r,
+		    const void *values)
+{
+	const struct hit_event *e = &v->events[r->probe];
+
+	hit_lead(v, s, r);
+	shown__fill(v->shown, e->parts, e->nr, values, &v->slots[HIT_FIRST]);
+	if (v->in_words)
+		v->slots[HIT_VALUES].text = hit_words(v, e, s->format == TABLE_TEXT);
+	table__row(v->is_shared ? v->events[v->first].table : e->table, v->slots);
+	if (s->format == TABLE_TEXT)
+		hit_put_stacks(v, e, s->out);
+}
+
+void hit_view__free(struct hit_view *v)
+{
+	for (size_t i = 0; v->events && i < v->asked->plan.nr_probes; i++) {
+		free(v->events[i].parts);
+		free(v->events[i].columns);
+		free(v->events[i].picked);
+		table__free(v->events[i].table);
+	}
+	free(v->events);
+	free(v->words_text);
+	shown__free(v->shown);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * hit_view.h: what print and pair --each share: a line for each record of any event, in order of
+ * time: when, on which CPU, in which task, how long a pair took, and the values that were asked
+ * for; stacks below. A command says which columns lead its lines.
+ */
+#ifndef IOSONAR_HIT_VIEW_H
+#define IOSONAR_HIT_VIEW_H
+
+#include "asked.h"
+#include "session.h"
+#include "shown.h"
+
+/* Where the cells of a line lie; the values follow. */
+enum hit_slot {
+	HIT_TIME,
+	HIT_CPU,
+	HIT_COMM,
+	HIT_PID,
+	HIT_TID,
+	HIT_PROBE,
+	HIT_LATENCY,
+	HIT_VALUES,
+	HIT_FIRST,
+};
+#define HIT_AT(slot) ((slot) * sizeof(union shown_slot))
+
+/* Events differ in their fields: each has its columns, and a table unless it has those of the first
+ * one. */
+struct hit_event {
+	struct plan_part *parts;
+	size_t nr;
+	struct column *columns;
+	const struct column **picked;
+	struct table *table; /* NULL: the first one's */
+};
+
+struct hit_view {
+	const struct object *object; /* its lines; set by the command */
+	struct asked *asked;
+	struct shown *shown;
+	struct hit_event *events; /* by the probe's number in the plan */
+	size_t first;		  /* of those that have lines */
+	bool in_words;		  /* "dev=vda sector=8": several kinds of fields in one column */
+	bool is_shared;		  /* one table has the lines of all events */
+	struct column probe;	  /* as wide as the longest name */
+	union shown_slot slots[SHOWN_SLOTS];
+	char comm[17];
+	char *words_text;
+	size_t words_size;
+};
+
+/* Once the programs are attached. 0 or a negative errno (said). */
+int hit_view__start(struct hit_view *view, struct session *session);
+void hit_view__line(struct hit_view *view, const struct session *session,
+		    const struct probe_record *record, const void *values);
+void hit_view__free(struct hit_view *view);
+
+#endif

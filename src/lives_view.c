@@ -1,0 +1,561 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "lives_view.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "log.h"
+
+enum { LIVES_TRANSITIONS = 20, LIVES_PATHS = 3 }; /* of the summary, in text */
+
+/* ---- rows ---- */
+
+struct life_row {
+	uint64_t time_ns, number, pid, steps, total_ns;
+	const char *object, *comm, *born, *dead, *data;
+};
+
+#define LIFE(name) offsetof(struct life_row, name)
+static const struct column life_columns[] = {
+	{ "time_s", "time", CELL_TIME, 12, "its first step, since the start", .at = LIFE(time_ns) },
+	{ "number", "number", CELL_COUNT, 6, "objects by their beginning, from 1",
+	  .at = LIFE(number) },
+	{ "object", "object", CELL_TEXT, 18, "its address, which others had and will have",
+	  .at = LIFE(object) },
+	{ "comm", "comm", CELL_TEXT, 15, "the task of its first step", .at = LIFE(comm) },
+	{ "pid", "pid", CELL_COUNT, 7, "its process", .at = LIFE(pid) },
+	{ "born", "born", CELL_TEXT, 4, "yes: its birth was seen", .at = LIFE(born) },
+	{ "dead", "dead", CELL_TEXT, 4, "yes: its death was", .at = LIFE(dead) },
+	{ "steps", "steps", CELL_COUNT, 5, "entries and returns", .at = LIFE(steps) },
+	{ "total_ns", "total", CELL_DURATION, 8, "from its first step to its last",
+	  .at = LIFE(total_ns) },
+	{ "data", "data", CELL_TEXT, 20, "its members where most was known of it",
+	  .at = LIFE(data) },
+	{ 0 },
+};
+const struct object lives_view_life = { "life", { life_columns } };
+
+struct step_row {
+	uint64_t time_ns, number, since_ns, gap_ns, cpu, pid, tid, duration_ns;
+	const char *comm, *what, *function, *data;
+};
+
+#define STEP(name) offsetof(struct step_row, name)
+static const struct column step_columns[] = {
+	{ "time_s", "time", CELL_TIME, 12, "since the start; not in text", .at = STEP(time_ns) },
+	{ "number", "number", CELL_COUNT, 6, "of the object; not in text", .at = STEP(number) },
+	{ "since_ns", "since", CELL_DURATION, 9, "since the object's first step",
+	  .at = STEP(since_ns) },
+	{ "gap_ns", "gap", CELL_DURATION, 9, "since the step before", .at = STEP(gap_ns) },
+	{ "cpu", "cpu", CELL_COUNT, 3, "where", .at = STEP(cpu) },
+	{ "comm", "comm", CELL_TEXT, 15, "the task, or whom an interrupt interrupted",
+	  .at = STEP(comm) },
+	{ "pid", "pid", CELL_COUNT, 7, "its process; not in text", .at = STEP(pid) },
+	{ "tid", "tid", CELL_COUNT, 7, "the task itself; not in text", .at = STEP(tid) },
+	{ "what", "what", CELL_TEXT, 5,
+	  "enter, or leave; in text returns show if they changed "
+	  "something",
+	  .at = STEP(what) },
+	{ "duration_ns", "inside", CELL_DURATION, 8, "from entry to return",
+	  .at = STEP(duration_ns) },
+	{ "function", "function", CELL_TEXT, 24, "who had it in hand", .at = STEP(function) },
+	{ "data", "data", CELL_TEXT, 10, "members: at first all, then what changed",
+	  .at = STEP(data) },
+	{ 0 },
+};
+const struct object lives_view_step = { "step", { step_columns } };
+
+struct transition_row {
+	const char *from, *to;
+	uint64_t count, p50_ns, p99_ns, max_ns, total_ns;
+	double share;
+};
+
+#define TRANSITION(name) offsetof(struct transition_row, name)
+static const struct column transition_columns[] = {
+	{ "from", "from", CELL_TEXT, 24, "entered", .at = TRANSITION(from) },
+	{ "to", "to", CELL_TEXT, 24, "entered next, with the same object", .at = TRANSITION(to) },
+	{ "count", "count", CELL_COUNT, 7, "times", .at = TRANSITION(count) },
+	{ "p50_ns", "p50", CELL_DURATION, 8, "time between", .at = TRANSITION(p50_ns) },
+	{ "p99_ns", "p99", CELL_DURATION, 8, "", .at = TRANSITION(p99_ns) },
+	{ "max_ns", "max", CELL_DURATION, 8, "", .at = TRANSITION(max_ns) },
+	{ "total_ns", "total", CELL_DURATION, 8, "of all objects", .at = TRANSITION(total_ns) },
+	{ "share", "share%", CELL_PERCENT, 6, "of the time of all objects",
+	  .at = TRANSITION(share) },
+	{ 0 },
+};
+const struct object lives_view_transition = { "transition", { transition_columns } };
+
+struct path_row {
+	uint64_t count, length;
+	double share;
+	const char *path;
+};
+
+#define PATH(name) offsetof(struct path_row, name)
+static const struct column path_columns[] = {
+	{ "count", "count", CELL_COUNT, 7, "objects that went this way", .at = PATH(count) },
+	{ "share", "share%", CELL_PERCENT, 6, "of all", .at = PATH(share) },
+	{ "length", "length", CELL_COUNT, 6, "functions", .at = PATH(length) },
+	{ "path", "path", CELL_TEXT, 20, "functions in order", .at = PATH(path) },
+	{ 0 },
+};
+const struct object lives_view_path = { "path", { path_columns } };
+
+static bool step_is_in_text(const struct column *c)
+{
+	static const size_t not_in_text[] = { STEP(time_ns), STEP(number), STEP(pid), STEP(tid) };
+
+	for (size_t i = 0; i < sizeof(not_in_text) / sizeof(not_in_text[0]); i++)
+		if (c->at == not_in_text[i])
+			return false;
+	return true;
+}
+
+/* ---- start ---- */
+
+int lives_view__prepare(struct lives_view *v, const struct traced *t)
+{
+	struct plan_part parts[CLASS_MAX_FIELDS + 1];
+
+	v->traced = t;
+	v->shown = shown__new(&t->asked);
+	if (!v->shown)
+		return log_err(-ENOMEM, "out of memory");
+	if (!v->condition_text)
+		return 0;
+	for (size_t i = 0; i < t->nr_members; i++) {
+		int len;
+
+		parts[i] = t->members[i];
+		parts[i].text = member__name(&t->members[i], &len);
+		parts[i].text_len = (size_t)len;
+	}
+	if (shown__columns(v->shown, parts, t->nr_members, 0, v->columns, NULL))
+		return log_err(-ENOMEM, "out of memory");
+	for (size_t i = 0; i < t->nr_members; i++)
+		v->fields[i] = &v->columns[i];
+	return condition__parse("--if", v->condition_text, v->fields, t->nr_members, &v->condition);
+}
+
+/* A table's columns, wide enough for every function's name. */
+struct lives_columns {
+	struct column columns[OBJECT_COLUMNS];
+	const struct column *picked[OBJECT_COLUMNS];
+};
+
+static int lives_name_width(const struct traced *t)
+{
+	size_t most = 0;
+
+	for (uint32_t i = 0; i < t->nr; i++) {
+		size_t width = text__width(traced__probe(t, i)->func);
+
+		most = width > most ? width : most;
+	}
+	return (int)most;
+}
+
+static bool column_is_name(const struct column *c)
+{
+	return !strcmp(c->key, "function") || !strcmp(c->key, "from") || !strcmp(c->key, "to");
+}
+
+enum lives_table { TABLE_STEPS, TABLE_LIVES, TABLE_TRANSITIONS, TABLE_PATHS };
+
+static struct table *lives_table(struct lives_view *v, enum lives_table which,
+				 const struct object *object, bool (*picks)(const struct column *))
+{
+	struct lives_columns *columns = calloc(1, sizeof(*columns));
+	const struct session *s = v->session;
+	size_t nr = 0;
+
+	if (!columns)
+		return NULL;
+	v->columns_of[which] = columns;
+	for (const struct column *c = object->parts[0]; c->key; c++) {
+		if (s->format == TABLE_TEXT && picks && !picks(c))
+			continue;
+		columns->columns[nr] = *c;
+		if (column_is_name(c))
+			columns->columns[nr].width = lives_name_width(v->traced);
+		columns->picked[nr] = &columns->columns[nr];
+		nr++;
+	}
+	return table__new(s->out, s->format, object->type, columns->picked, nr);
+}
+
+int lives_view__start(struct lives_view *v, struct session *s)
+{
+	const struct traced *traced = v->traced;
+
+	v->session = s;
+	v->members = members__new(v->shown, traced->members, traced->nr_members, traced->btf);
+	v->summary = lives_summary__new(traced->nr);
+	v->steps = lives_table(v, TABLE_STEPS, &lives_view_step, step_is_in_text);
+	if (s->format == TABLE_JSON)
+		v->lives = lives_table(v, TABLE_LIVES, &lives_view_life, NULL);
+	if (!v->members || !v->summary || !v->steps || (s->format == TABLE_JSON && !v->lives))
+		return log_err(-ENOMEM, "out of memory");
+	shown__start(v->shown, traced->run);
+	return 0;
+}
+
+/* ---- which ones ---- */
+
+static bool life_members(const struct lives_view *v, const struct life_step *step, void *bytes)
+{
+	return traced__members(v->traced, step->function, step->is_return, step->values, bytes);
+}
+
+static bool member_is_device(const struct plan_part *part)
+{
+	static const char name[] = "disk_name";
+	const size_t len = sizeof(name) - 1;
+
+	return part->text_len >= len && !memcmp(part->text + part->text_len - len, name, len);
+}
+
+const char *lives_view__disk(const char *device)
+{
+	return strncmp(device, "/dev/", 5) ? device : device + 5;
+}
+
+static bool life_is_of_device(const struct lives_view *v, const char *bytes)
+{
+	const struct traced *t = v->traced;
+
+	for (size_t i = 1; i < t->nr_members; i++) {
+		const struct plan_part *part = &t->members[i];
+
+		for (size_t d = 0; member_is_device(part) && d < v->devices->nr; d++)
+			if (!strncmp(bytes + part->at, lives_view__disk(v->devices->words[d]),
+				     part->shape.size))
+				return true;
+	}
+	return false;
+}
+
+static bool life_agrees(const struct lives_view *v, const char *bytes)
+{
+	union shown_slot slots[CLASS_MAX_FIELDS + 1];
+
+	if (!v->condition)
+		return true;
+
+	shown__fill(v->shown, v->traced->members, v->traced->nr_members, bytes, slots);
+	return condition__is_true(v->condition, slots);
+}
+
+/* What is asked for has to be true of it once: at its birth nothing is known yet. */
+static bool life_is_wanted(const struct lives_view *v, const struct life *life)
+{
+	bool device = !v->devices->nr, agrees = !v->condition;
+	char bytes[PLAN_MAX_SHOWN];
+
+	if (v->pid && (!life->steps[0].call || life->steps[0].call->pid != v->pid))
+		return false;
+	for (size_t i = 0; i < life->nr && !(device && agrees); i++) {
+		if (!life_members(v, &life->steps[i], bytes))
+			continue;
+		device = device || life_is_of_device(v, bytes);
+		agrees = agrees || life_agrees(v, bytes);
+	}
+	return device && agrees;
+}
+
+/* With --calls: a tree in which such an object is in hand. */
+static bool call_is_wanted(const struct lives_view *v, const struct call *call, bool *device,
+			   bool *agrees)
+{
+	char bytes[PLAN_MAX_SHOWN];
+
+	for (int is_return = 0; is_return < 2 && !(*device && *agrees); is_return++)
+		if (traced__members(v->traced, call->function, is_return,
+				    is_return ? call->left : call->entered, bytes)) {
+			*device = *device || life_is_of_device(v, bytes);
+			*agrees = *agrees || life_agrees(v, bytes);
+		}
+	for (const struct call *c = call->first; c && !(*device && *agrees); c = c->next)
+		call_is_wanted(v, c, device, agrees);
+	return *device && *agrees;
+}
+
+bool lives_view__wants_tree(const struct lives_view *v, const struct call *root)
+{
+	bool device = !v->devices->nr, agrees = !v->condition;
+
+	return (!v->pid || root->pid == v->pid) && call_is_wanted(v, root, &device, &agrees);
+}
+
+/* ---- one life ---- */
+
+static uint64_t life_time(const struct lives_view *v, uint64_t ns)
+{
+	return ns > v->session->start_ns ? ns - v->session->start_ns : 0;
+}
+
+static char *life_words(const struct lives_view *v, const void *now, const void *before)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return NULL;
+	members__put(v->members, out, 1, now, before);
+	if (!fclose(out))
+		return text;
+	free(text);
+	return NULL;
+}
+
+static void life_show_step(struct lives_view *v, const struct life *life, size_t i,
+			   const char *data)
+{
+	const struct life_step *step = &life->steps[i];
+	const struct call *call = step->call;
+	const struct step_row row = {
+		.time_ns = life_time(v, step->ns),
+		.number = life->number,
+		.since_ns = step->ns - life->steps[0].ns,
+		.gap_ns = i ? step->ns - life->steps[i - 1].ns : 0,
+		.cpu = step->cpu,
+		.pid = call ? call->pid : CELL_NO_NUMBER,
+		.tid = call ? call->tid : CELL_NO_NUMBER,
+		.duration_ns =
+			call && call->end_ns ? call->end_ns - call->start_ns : CELL_NO_NUMBER,
+		.comm = call ? call->comm : NULL,
+		.what = step->is_return ? "leave" : "enter",
+		.function = traced__probe(v->traced, step->function)->func,
+		.data = data,
+	};
+
+	table__row(v->steps, &row);
+}
+
+/* In text a return is a line of its own if it has something to tell. */
+static bool life_shows(const struct lives_view *v, const struct life_step *step, const char *data)
+{
+	return v->session->format != TABLE_TEXT || !step->is_return || step->role == LIFE_BIRTH ||
+	       (data && *data);
+}
+
+static void life_show_steps(struct lives_view *v, const struct life *life)
+{
+	char bytes[2][PLAN_MAX_SHOWN];
+	bool has_before = false;
+	int now = 0;
+
+	for (size_t i = 0; i < life->nr; i++) {
+		const struct life_step *step = &life->steps[i];
+		char *data = NULL;
+
+		if (life_members(v, step, bytes[now])) {
+			data = life_words(v, bytes[now], has_before ? bytes[!now] : NULL);
+			has_before = true;
+			now = !now;
+		}
+		if (life_shows(v, step, data))
+			life_show_step(v, life, i, data && *data ? data : NULL);
+		free(data);
+	}
+}
+
+/* Members where most was known: in the middle, for they begin as zeros and end so. */
+static char *life_data(const struct lives_view *v, const struct life *life)
+{
+	char bytes[PLAN_MAX_SHOWN];
+
+	for (size_t i = life->nr / 2; i < life->nr; i++)
+		if (life_members(v, &life->steps[i], bytes))
+			return life_words(v, bytes, NULL);
+	for (size_t i = life->nr / 2; i--;)
+		if (life_members(v, &life->steps[i], bytes))
+			return life_words(v, bytes, NULL);
+	return NULL;
+}
+
+static void life_show(struct lives_view *v, const struct life *life)
+{
+	const struct call *first = life->steps[0].call;
+	const uint64_t total_ns = life->steps[life->nr - 1].ns - life->steps[0].ns;
+	char address[32], total[32], *data = life_data(v, life);
+	const struct life_row row = {
+		.time_ns = life_time(v, life->steps[0].ns),
+		.number = life->number,
+		.object = address,
+		.comm = first ? first->comm : NULL,
+		.pid = first ? first->pid : CELL_NO_NUMBER,
+		.born = life->is_born ? "yes" : "no",
+		.dead = life->is_dead ? "yes" : "no",
+		.steps = life->nr,
+		.total_ns = total_ns,
+		.data = data,
+	};
+
+	snprintf(address, sizeof(address), "0x%" PRIx64, life->object);
+	if (v->session->format == TABLE_TEXT) {
+		fprintf(v->session->out, "\n%s %" PRIu64 " at %s  ", v->name, life->number,
+			address);
+		text__put_terminal(v->session->out, first ? first->comm : "?");
+		fprintf(v->session->out, "[%u]  %s%s%s\n", first ? first->pid : 0,
+			text__duration(total, sizeof(total), total_ns),
+			life->is_born ? "" : ", its birth was not seen",
+			life->is_dead ? "" : ", not dead yet");
+		table__heading_again(v->steps);
+	} else if (v->lives) {
+		table__row(v->lives, &row);
+	}
+	life_show_steps(v, life);
+	free(data);
+}
+
+int lives_view__life(struct lives_view *v, const struct life *life)
+{
+	int err;
+
+	if (v->most && v->objects >= v->most)
+		return 0;
+	if (!life->is_whole) {
+		v->dropped++;
+		v->dropped_steps += life->nr;
+		return 0;
+	}
+	if (!life_is_wanted(v, life)) {
+		v->refused++;
+		return 0;
+	}
+	v->objects++;
+	err = lives_summary__add(v->summary, life);
+	if (err)
+		return log_err(err, "out of memory");
+	if (!v->is_silent)
+		life_show(v, life);
+	if (v->most && v->objects >= v->most)
+		session__stop(v->session);
+	return 0;
+}
+
+/* ---- the summary ---- */
+
+static const char *lives_function(const struct lives_view *v, uint32_t function)
+{
+	return traced__probe(v->traced, function)->func;
+}
+
+static void lives_show_transitions(struct lives_view *v)
+{
+	const struct lives_transition *list;
+	size_t nr = lives_summary__transitions(v->summary, &list);
+	struct table *table = lives_table(v, TABLE_TRANSITIONS, &lives_view_transition, NULL);
+	uint64_t total_ns = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		total_ns += list[i].total_ns;
+	if (v->session->format == TABLE_TEXT && nr)
+		fprintf(v->session->out,
+			"\nfrom one function to the next, where most time goes:\n");
+	for (size_t i = 0; table && i < nr; i++) {
+		const struct transition_row row = {
+			.from = lives_function(v, list[i].from),
+			.to = lives_function(v, list[i].to),
+			.count = list[i].count,
+			.p50_ns = list[i].p50_ns,
+			.p99_ns = list[i].p99_ns,
+			.max_ns = list[i].max_ns,
+			.total_ns = list[i].total_ns,
+			.share = total_ns ? 100.0 * (double)list[i].total_ns / (double)total_ns : 0,
+		};
+
+		if (i < LIVES_TRANSITIONS || v->session->format != TABLE_TEXT)
+			table__row(table, &row);
+	}
+	if (nr > LIVES_TRANSITIONS && v->session->format == TABLE_TEXT)
+		fprintf(v->session->out, "and %zu more (-o json has all)\n",
+			nr - LIVES_TRANSITIONS);
+	table__free(table);
+}
+
+static char *lives_path_text(const struct lives_view *v, const struct lives_path *path)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	for (size_t i = 0; out && i < path->nr; i++)
+		fprintf(out, "%s%s", i ? " > " : "", lives_function(v, path->functions[i]));
+	if (out && !fclose(out))
+		return text;
+	free(text);
+	return NULL;
+}
+
+static void lives_show_paths(struct lives_view *v)
+{
+	const struct lives_path *paths;
+	size_t nr = lives_summary__paths(v->summary, &paths);
+	struct table *table = lives_table(v, TABLE_PATHS, &lives_view_path, NULL);
+
+	if (v->session->format == TABLE_TEXT && nr)
+		fprintf(v->session->out, "\nthe way of %s, %zu in all:\n",
+			nr == 1 ? "each" : "most", nr);
+	for (size_t i = 0; table && i < nr; i++) {
+		char *text = lives_path_text(v, &paths[i]);
+		const struct path_row row = {
+			.count = paths[i].count,
+			.share = 100.0 * (double)paths[i].count / (double)v->objects,
+			.length = paths[i].nr,
+			.path = text,
+		};
+
+		if (i < LIVES_PATHS || v->session->format != TABLE_TEXT)
+			table__row(table, &row);
+		free(text);
+	}
+	table__free(table);
+}
+
+static void lives_tell_open(const struct lives_view *v)
+{
+	for (uint32_t i = 0; i < v->traced->nr; i++) {
+		uint64_t nr =
+			v->traced->functions[i].returns ? lives_summary__open(v->summary, i) : 0;
+
+		if (nr)
+			log_note("%s was entered %" PRIu64 " times and not left",
+				 lives_function(v, i), nr);
+	}
+}
+
+int lives_view__end(struct lives_view *v)
+{
+	if (v->is_dot)
+		lives_dot__write(v);
+	if (v->has_summary && v->objects && v->session->format != TABLE_CSV) {
+		lives_show_transitions(v);
+		lives_show_paths(v);
+	}
+	lives_tell_open(v);
+	log_note("objects %" PRIu64 " = shown %" PRIu64 " + not asked for %" PRIu64
+		 " + dropped %" PRIu64,
+		 v->objects + v->refused + v->dropped, v->objects, v->refused, v->dropped);
+	if (v->dropped)
+		log_warn("dropped %" PRIu64 " objects, %" PRIu64
+			 " records: others of theirs were lost; a larger --buffer may help",
+			 v->dropped, v->dropped_steps);
+	return 0;
+}
+
+void lives_view__free(struct lives_view *v)
+{
+	condition__free(v->condition);
+	lives_summary__free(v->summary);
+	members__free(v->members);
+	table__free(v->steps);
+	table__free(v->lives);
+	for (size_t i = 0; i < sizeof(v->columns_of) / sizeof(v->columns_of[0]); i++)
+		free(v->columns_of[i]);
+	shown__free(v->shown);
+}

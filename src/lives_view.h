@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * lives_view.h: each object's life, step by step, and what is typical of all: the way they go, how
+ * long it takes from one function to the next, which functions were never left.
+ */
+#ifndef IOSONAR_LIVES_VIEW_H
+#define IOSONAR_LIVES_VIEW_H
+
+#include "condition.h"
+#include "members.h"
+#include "session.h"
+#include "traced.h"
+
+extern const struct object lives_view_life, lives_view_step, lives_view_transition, lives_view_path;
+
+struct lives_view {
+	/* given */
+	const struct traced *traced;
+	struct session *session;
+	const char *name;		   /* what the objects are: "bio" */
+	const struct option_list *devices; /* -d: their member disk_name */
+	uint32_t pid;			   /* -p: born in this process; 0: all */
+	const char *condition_text;	   /* --if: true at some step */
+	uint64_t most;			   /* -n; 0: all */
+	bool is_silent;			   /* the summary only */
+	bool has_summary;		   /* tables of it; what was dropped is said anyway */
+	bool is_dot;			   /* a graph of the transitions, for Graphviz */
+	/* made */
+	struct shown *shown;
+	struct members *members;
+	struct column columns[CLASS_MAX_FIELDS + 1]; /* of --if */
+	const struct column *fields[CLASS_MAX_FIELDS + 1];
+	struct condition *condition;
+	struct table *steps, *lives;
+	struct lives_columns *columns_of[4]; /* of the tables */
+	struct lives_summary *summary;
+	/* counted */
+	uint64_t objects, whole, refused, dropped, dropped_steps;
+};
+
+/* Before anything is attached, which takes time: --if may be wrong, -EINVAL (said). */
+int lives_view__prepare(struct lives_view *view, const struct traced *traced);
+int lives_view__start(struct lives_view *view, struct session *session);
+int lives_view__life(struct lives_view *view, const struct life *life);
+const char *lives_view__disk(const char *device); /* its name: "nvme0n1" of "/dev/nvme0n1" */
+/* Of calls: some object that is asked for was in hand. */
+bool lives_view__wants_tree(const struct lives_view *view, const struct call *root);
+int lives_view__end(struct lives_view *view); /* the summary */
+void lives_view__free(struct lives_view *view);
+
+/* ---- lives_dot.c: functions, and how objects go from one to the other ---- */
+
+void lives_dot__write(const struct lives_view *view);
+
+/* ---- lives_summary.c: what all lives have in common ---- */
+
+struct lives_summary *lives_summary__new(size_t nr_functions); /* NULL: out of memory */
+void lives_summary__free(struct lives_summary *summary);
+int lives_summary__add(struct lives_summary *summary, const struct life *life); /* -ENOMEM */
+
+struct lives_transition {
+	uint32_t from, to; /* functions */
+	uint64_t count, p50_ns, p99_ns, max_ns, total_ns;
+};
+/* By the time that was spent there; how many. They last until the next call. */
+size_t lives_summary__transitions(struct lives_summary *summary,
+				  const struct lives_transition **transitions);
+
+struct lives_path {
+	const uint32_t *functions;
+	size_t nr;
+	uint64_t count;
+};
+size_t lives_summary__paths(struct lives_summary *summary, const struct lives_path **paths);
+/* Calls that were entered and not left, although their return is seen. */
+uint64_t lives_summary__open(const struct lives_summary *summary, uint32_t function);
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * layout.h: what generated programs and user space agree on: the maps of a run and what lies in
+ * them. One `cell` per program and CPU holds its counters and, where the key is empty or the same
+ * for all hits of the program, the sums as well; else sums are in a hash, a row per key and CPU.
+ */
+#ifndef IOSONAR_PROBE_LAYOUT_H
+#define IOSONAR_PROBE_LAYOUT_H
+
+#include <linux/types.h>
+
+/* Everything that can become of a hit, each counted where it happens. */
+enum probe_counter {
+	/* The program ran, for a task that is wanted. Of a pair only the start's task is asked:
+	 * then an end without a start is no hit, as nobody knows whose it is. */
+	PROBE_HITS,
+	PROBE_REFUSED,	  /* the condition was not true */
+	PROBE_ADDED,	  /* into a row: no program counts it, it is the sum of the rows' counts */
+	PROBE_SENT,	  /* a record into a ring */
+	PROBE_BEGUN,	  /* pair: a start that was noted */
+	PROBE_LOST_KEY,	  /* no room for another key, or another object to follow */
+	PROBE_LOST_RING,  /* the ring was full */
+	PROBE_LOST_START, /* pair: no room for another start */
+	PROBE_NO_START,	  /* pair: an end whose start was not seen */
+	PROBE_RESTARTED,  /* pair: a start whose key was already open: the older one is gone */
+	PROBE_DIVISIONS,  /* by zero */
+	PROBE_FAULTS,	  /* reads that failed */
+	PROBE_DROPPED,	  /* a call of an object that came when there were too many: see gate */
+	PROBE_NO_KSTACK,  /* another stack had its place, or there was none */
+	PROBE_NO_USTACK,
+	NR_PROBE_COUNTERS = 16,
+};
+/* HITS = REFUSED + ADDED + SENT + BEGUN + NO_START + DROPPED + LOST_*, on every run. ADDED is what
+ * the rows say, where nothing else can become of a hit HITS is so, too: program__hits_are_rows. */
+
+/*
+ * What `followed` holds for whom records are about: how many there were. With the gate closed
+ * (--max-rate) who is met first, or born, is dropped, and stays so until he is born again.
+ */
+#define PROBE_IS_DROPPED (1ull << 63)
+
+/* A row: of a hash `rows` (key: plan's key, for a histogram with a bucket behind it), or a cell's.
+ */
+struct probe_row {
+	__u64 count;
+	__u64 sum; /* wraps like the kernel's own; signed if the value is */
+	__u64 max; /* of a histogram's bucket, compared as the value is signed; if count is not 0 */
+};
+
+/* A cell: value of the per-CPU array `cells`, index = number of the program. `scratch` is where
+ * keys and records too large for the stack are put together. */
+enum { PROBE_SCRATCH = 1536 };
+struct probe_cell {
+	__u64 counters[NR_PROBE_COUNTERS];
+	struct probe_row row;
+	__u64 busy; /* is_atomic programs: scratch is in use, by the hit that was interrupted */
+	__u8 scratch[PROBE_SCRATCH];
+};
+
+/* A record in a ring; the plan's shown values follow. At the end of a pair pid, tid and comm are
+ * who began it. */
+struct probe_record {
+	__u64 ns;    /* CLOCK_MONOTONIC */
+	__u32 probe; /* number in the plan; where one program serves many: see run.h */
+	__u32 cpu;
+	__u32 pid, tid;
+	char comm[16];
+	__u64 address; /* of the function, where one program serves many; else 0 */
+	union {
+		__u64 latency_ns; /* of a pair */
+		__u64 nth; /* of a call: how many records of whom it follows there were; 0: nobody
+			    */
+	};
+};
+
+/* What a pair's start leaves for its end: value of the hash `starts` (key: 8 bytes for each `on`).
+ * The plan's saved values follow. */
+struct probe_start {
+	__u64 ns;
+	__u64 address;
+	__u32 pid, tid;
+	char comm[16];
+	__u32 kernel_stack, user_stack; /* numbers + 1; 0: none */
+};
+
+/* Buckets of a fine histogram are hist_wide_slot's, of the magnitude; negative values lie in the
+ * same ones with PROBE_NEGATIVE set. LOG2: 1 + position of the highest bit, 0 for 0, likewise.
+ * LINEAR: 0 below, 1... the steps, the last one above. */
+#define PROBE_NEGATIVE 0x80000000u
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * program.h: BPF instructions for one probe of a plan. The emitter is ours: no compiler, no LLVM.
+ * What it makes is judged by the kernel's verifier; program__blame says which part of the line a
+ * refusal is about.
+ */
+#ifndef IOSONAR_PROBE_PROGRAM_H
+#define IOSONAR_PROBE_PROGRAM_H
+
+#include <linux/bpf.h>
+#include <stdio.h>
+#include "probe/plan.h"
+
+/* How the probe will be attached decides how a program finds its arguments. */
+enum program_ctx {
+	CTX_RECORD,  /* classic tracepoint: the record */
+	CTX_RAW,     /* raw tracepoint: u64 args[] */
+	CTX_TRACING, /* fentry, fexit, tp_btf: u64 args[], ret behind them */
+	CTX_REGS,    /* kprobe, uprobe: struct pt_regs of this machine */
+	CTX_PERF,    /* perf event: bpf_perf_event_data */
+};
+
+/*
+ * What programs write to; fds; -1: the plan needs none. See layout.h for what lies in them.
+ *	cells	PERCPU_ARRAY	u32 -> struct probe_cell
+ *	rows	PERCPU_HASH	plan__row_key_bytes -> struct probe_row
+ *	starts	HASH		plan__start_key_bytes -> plan__start_bytes
+ *	stacks	STACK_TRACE	u32 -> addresses
+ *	rings	ARRAY_OF_MAPS	u32 (the CPU) -> RINGBUF
+ *	gate	ARRAY		0 -> u64: not 0: there are too many records
+ *	followed HASH		u64 -> u64, how many records it has had
+ *	cgroup	CGROUP_ARRAY	0 -> the cgroup whose tasks, and those below it, are wanted
+ */
+struct program_maps {
+	int cells, rows, starts, stacks, rings, tasks, cgroup, followed, gate;
+};
+
+/* One program may serve many functions (kprobe.multi): then it asks the kernel which. */
+struct program_wants {
+	const struct plan *plan;
+	size_t probe;  /* number in the plan */
+	uint32_t cell; /* number of the program */
+	enum program_ctx ctx;
+	bool asks_address; /* bpf_get_func_ip instead of a constant */
+	const struct program_maps *maps;
+	bool is_atomic; /* another hit may interrupt this one on the same CPU (raw before 6.1) */
+};
+
+struct program {
+	struct bpf_insn *insns;
+	size_t nr;
+	/* By instruction: the value it was made for; NULL: none. */
+	const struct value **of;
+};
+
+/* -EINVAL, -E2BIG: said (too long a program, an argument that this ctx cannot give). */
+int program__make(struct program *program, const struct program_wants *wants);
+void program__free(struct program *program);
+void program__print(const struct program *program, FILE *out); /* --emit */
+/* The value whose instructions the verifier's log ends in; NULL: it does not say. */
+const struct value *program__blame(const struct program *program, const char *log);
+
+/*
+ * Its row is in its cell, since its key is always the same, and that is it: plan->key_bytes are
+ * written to key. false: its rows, if there are any, are in `rows`.
+ */
+bool program__uses_cell(const struct program_wants *wants, void *key);
+
+/*
+ * Nothing but rows becomes of a hit, and nothing can fail on the way to them: programs whose rows
+ * are in `rows` do without their cell, which takes 4 ns of 77, and count as a hit only what found
+ * no room there. The others are what the rows say.
+ */
+bool program__hits_are_rows(const struct plan *plan);
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * run_count.c: events that the machine counts by itself: `soft:` and `hw:` without a number. No
+ * program runs, so there is nothing to ask at an event: no condition, no key but the probe.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "log.h"
+#include "probe/run_inside.h"
+
+static bool count_has_only_probes(const struct plan *plan)
+{
+	for (size_t i = 0; i < plan->nr_keys; i++)
+		if (plan->keys[i].shape.unit != VALUE_PROBE_NAME &&
+		    plan->keys[i].shape.unit != VALUE_FUNC_NAME)
+			return false;
+	return true;
+}
+
+static int count_check(const struct plan *plan, const struct plan_probe *p)
+{
+	const char *unable = NULL;
+
+	if (plan->action != LINE_COUNT)
+		unable = "can be counted only";
+	else if (p->condition)
+		unable = "is counted by the machine, which knows no condition";
+	else if (!count_has_only_probes(plan))
+		unable = "is counted by the machine, which knows no key but probe";
+	return unable ? log_err(-EINVAL, "%s %s: give it a number for samples (%s:1000)",
+				p->probe->name, unable, p->probe->name)
+		      : 0;
+}
+
+int run_check_counters(const struct run *run)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < run->nr_counters; i++)
+		err = count_check(run->plan, &run->plan->probes[run->counters[i].probe]);
+	return err;
+}
+
+static int count_open(struct run *run, struct run_counter *counter)
+{
+	const struct plan_probe *p = &run->plan->probes[counter->probe];
+	const struct attach_task task = { run->plan->pid, run->plan->cgroup };
+	int err = attach__count(run->attacher, p->probe, &task, &counter->fds, &counter->nr);
+
+	return err ? log_err(err == -ESRCH ? -EINVAL : -EOPNOTSUPP, "cannot count %s: %s",
+			     p->probe->name, attach__why(ATTACH_PERF, err))
+		   : 0;
+}
+
+int run_open_counters(struct run *run)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < run->nr_counters; i++)
+		err = count_open(run, &run->counters[i]);
+	return err;
+}
+
+void run_read_counters(struct run *run)
+{
+	for (size_t i = 0; i < run->nr_counters; i++) {
+		struct run_counter *counter = &run->counters[i];
+		uint64_t count;
+
+		if (counter->nr &&
+		    !attach__read_counter(counter->fds, counter->nr, &count, &run->counters_scaled))
+			counter->count = count;
+	}
+}
+
+/* Their last counts stay. */
+void run_close_counters(struct run *run)
+{
+	run_read_counters(run);
+	for (size_t i = 0; i < run->nr_counters; i++) {
+		struct run_counter *counter = &run->counters[i];
+
+		while (counter->nr)
+			close(counter->fds[--counter->nr]);
+		free(counter->fds);
+		counter->fds = NULL;
+	}
+}

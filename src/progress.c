@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "progress.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+static const uint64_t progress_patience_ns = 1000000000, progress_interval_ns = 100000000;
+
+enum { PROGRESS_BAR = 40, PROGRESS_COLUMNS = 80 };
+
+static uint64_t progress_now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+/* Time that is left, if it goes on so. Nothing before there is something to go by. */
+static void progress_left(char *buf, size_t size, double share, double seconds)
+{
+	double left = share > 0.01 ? seconds / share * (1 - share) : 0;
+
+	if (left >= 100)
+		snprintf(buf, size, ", %.0f min left", left / 60);
+	else if (left >= 1)
+		snprintf(buf, size, ", %.0f s left", left);
+	else
+		*buf = 0;
+}
+
+char *progress__line(char buf[PROGRESS_LINE], uint64_t at, uint64_t all, double seconds,
+		     size_t columns)
+{
+	double share = all ? (double)at / (double)all : 0;
+	char bar[PROGRESS_BAR + 1], left[32];
+	size_t done;
+
+	share = share > 1 ? 1 : share;
+	done = (size_t)(share * PROGRESS_BAR);
+	memset(bar, ' ', PROGRESS_BAR);
+	memset(bar, '#', done);
+	bar[PROGRESS_BAR] = 0;
+	progress_left(left, sizeof(left), share, seconds);
+	snprintf(buf, PROGRESS_LINE, "reading [%s] %3.0f %%%s", bar, 100 * share, left);
+	if (strlen(buf) >= columns)
+		snprintf(buf, PROGRESS_LINE, "reading %.0f %%", 100 * share);
+	return buf;
+}
+
+static size_t progress_columns(void)
+{
+	struct winsize size;
+
+	return !ioctl(STDERR_FILENO, TIOCGWINSZ, &size) && size.ws_col ? size.ws_col
+								       : PROGRESS_COLUMNS;
+}
+
+void progress__begin(struct progress *p)
+{
+	*p = (struct progress){ .start_ns = progress_now(), .next_ns = UINT64_MAX };
+	if (isatty(STDERR_FILENO))
+		p->next_ns = p->start_ns + progress_patience_ns;
+}
+
+void progress__show(struct progress *p, uint64_t at, uint64_t all)
+{
+	uint64_t now_ns = progress_now();
+	char line[PROGRESS_LINE];
+
+	if (now_ns < p->next_ns)
+		return;
+	p->next_ns = now_ns + progress_interval_ns;
+	p->is_shown = true;
+	progress__line(line, at, all, (double)(now_ns - p->start_ns) / 1e9, progress_columns());
+	fprintf(stderr, "\r\033[K%s", line);
+}
+
+void progress__clear(struct progress *p)
+{
+	if (p->is_shown)
+		fputs("\r\033[K", stderr);
+	p->is_shown = false;
+}

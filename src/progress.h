@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * progress.h: how far is it? A bar on stderr, if that is a terminal, for what takes longer than a
+ * second; drawn ten times a second at most, and gone when the work is done. Whoever prints on the
+ * same terminal clears it first.
+ */
+#ifndef IOSONAR_PROGRESS_H
+#define IOSONAR_PROGRESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct progress {
+	uint64_t start_ns, next_ns;
+	bool is_shown;
+};
+
+void progress__begin(struct progress *progress);
+/* So much is done of so much. Often: it costs a look at the clock. */
+void progress__show(struct progress *progress, uint64_t at, uint64_t all);
+void progress__clear(struct progress *progress);
+
+/* "reading [#####     ]  50 %, 3 s left", in so many columns at most. Returns buf. */
+enum { PROGRESS_LINE = 128 };
+char *progress__line(char buf[PROGRESS_LINE], uint64_t at, uint64_t all, double seconds,
+		     size_t columns);
+
+#endif

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "render/chrome.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include "render/column.h"
+
+/*
+ * The idle task of every CPU is task 0. They run at the same time, so each needs a line of its own:
+ * a number that no task has, the kernel's PID_MAX_LIMIT being the first.
+ */
+enum { CHROME_IDLE = 4194304, CHROME_LEAST = 64 };
+
+/* A process, or a task of one, and what it was called last. */
+struct chrome_name {
+	uint64_t id; /* 0: free */
+	char comm[16];
+};
+
+struct chrome {
+	FILE *out;
+	bool has_events;
+	struct chrome_name *names; /* hashed; a power of two, at most half are taken */
+	size_t nr, room;
+};
+
+/* ---- names ---- */
+
+static struct chrome_name *chrome_place(struct chrome_name *names, size_t room, uint64_t id)
+{
+	size_t at = (size_t)(id * 0x9e3779b97f4a7c15ull >> 32) & (room - 1);
+
+	while (names[at].id && names[at].id != id)
+		at = (at + 1) & (room - 1);
+	return &names[at];
+}
+
+static int chrome_grow(struct chrome *c)
+{
+	size_t room = c->room ? 2 * c->room : CHROME_LEAST;
+	struct chrome_name *names = calloc(room, sizeof(*names));
+
+	if (!names)
+		return -ENOMEM;
+	for (size_t i = 0; i < c->room; i++)
+		if (c->names[i].id)
+			*chrome_place(names, room, c->names[i].id) = c->names[i];
+	free(c->names);
+	c->names = names;
+	c->room = room;
+	return 0;
+}
+
+/* NULL: out of memory. */
+static struct chrome_name *chrome_name(struct chrome *c, uint64_t id)
+{
+	struct chrome_name *name;
+
+	if (2 * (c->nr + 1) > c->room && chrome_grow(c))
+		return NULL;
+	name = chrome_place(c->names, c->room, id);
+	c->nr += !name->id;
+	name->id = id;
+	return name;
+}
+
+static uint64_t chrome_process(uint32_t pid)
+{
+	return 2ull << 32 | pid;
+}
+
+static uint64_t chrome_task(uint32_t tid)
+{
+	return 1ull << 32 | tid;
+}
+
+/* ---- JSON ---- */
+
+static void chrome_open(struct chrome *c)
+{
+	fputs(c->has_events ? ",\n{" : "\n{", c->out);
+	c->has_events = true;
+}
+
+static void chrome_put_key(struct chrome *c, const char *key, const char *text)
+{
+	fprintf(c->out, "\"%s\":", key);
+	text__put_json(c->out, text);
+}
+
+/* us, as the format wants it, without losing the ns. */
+static void chrome_put_time(struct chrome *c, const char *key, uint64_t ns)
+{
+	fprintf(c->out, ",\"%s\":%" PRIu64 ".%03u", key, ns / 1000, (unsigned)(ns % 1000));
+}
+
+static void chrome_put_name(struct chrome *c, const char *what, uint32_t pid, uint32_t tid,
+			    const char *comm)
+{
+	chrome_open(c);
+	fprintf(c->out, "\"name\":\"%s\",\"ph\":\"M\",\"pid\":%u,\"tid\":%u,\"args\":{", what, pid,
+		tid);
+	chrome_put_key(c, "name", comm);
+	fputs("}}", c->out);
+}
+
+/* A task may get another name, by execve: the last one stays. is_new: it is to be told. */
+static int chrome_note(struct chrome *c, uint64_t id, const char *comm, bool *is_new)
+{
+	const size_t known = c->nr;
+	struct chrome_name *name = chrome_name(c, id);
+
+	if (!name)
+		return -ENOMEM;
+	*is_new = c->nr > known || strncmp(name->comm, comm, sizeof(name->comm) - 1) != 0;
+	snprintf(name->comm, sizeof(name->comm), "%s", comm);
+	return 0;
+}
+
+/* A process is called what its first task is, or who came first until that one comes. */
+static int chrome_name_process(struct chrome *c, const struct chrome_event *e, uint32_t tid)
+{
+	const char *comm = e->process ? e->process : e->tid ? e->comm : "swapper";
+	const size_t known = c->nr;
+	bool is_new = false;
+	int err = 0;
+
+	if (e->tid == e->pid)
+		err = chrome_note(c, chrome_process(e->pid), comm, &is_new);
+	else if (!chrome_name(c, chrome_process(e->pid)))
+		err = -ENOMEM;
+	if (!err && (is_new || c->nr > known))
+		chrome_put_name(c, "process_name", e->pid, tid, comm);
+	return err;
+}
+
+static int chrome_name_task(struct chrome *c, const struct chrome_event *e, uint32_t tid)
+{
+	bool is_new = false;
+	int err = chrome_note(c, chrome_task(tid), e->comm, &is_new);
+
+	if (!err && is_new)
+		chrome_put_name(c, "thread_name", e->pid, tid, e->comm);
+	return err;
+}
+
+static void chrome_put_args(struct chrome *c, const struct chrome_event *e)
+{
+	fprintf(c->out, ",\"args\":{\"cpu\":%u", e->cpu);
+	for (size_t i = 0; i < e->nr_args; i++)
+		if (e->args[i].text) {
+			fputc(',', c->out);
+			chrome_put_key(c, e->args[i].key, e->args[i].text);
+		}
+	fputs("}}", c->out);
+}
+
+/* ---- all ---- */
+
+struct chrome *chrome__begin(FILE *out)
+{
+	struct chrome *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return NULL;
+	c->out = out;
+	fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", out);
+	return c;
+}
+
+int chrome__put(struct chrome *c, const struct chrome_event *e)
+{
+	const uint32_t tid = e->tid ? e->tid : CHROME_IDLE + e->cpu;
+	const bool is_mark = e->duration_ns == CHROME_NO_DURATION;
+	int err = chrome_name_process(c, e, tid);
+
+	err = err ? err : chrome_name_task(c, e, tid);
+	if (err)
+		return err;
+	chrome_open(c);
+	chrome_put_key(c, "name", e->name);
+	fputc(',', c->out);
+	chrome_put_key(c, "cat", e->category);
+	fprintf(c->out, ",\"ph\":\"%s\"", is_mark ? "i\",\"s\":\"t" : "X");
+	chrome_put_time(c, "ts", e->start_ns);
+	if (!is_mark)
+		chrome_put_time(c, "dur", e->duration_ns);
+	fprintf(c->out, ",\"pid\":%u,\"tid\":%u", e->pid, tid);
+	chrome_put_args(c, e);
+	return 0;
+}
+
+void chrome__counter(struct chrome *c, const struct chrome_counter *counter)
+{
+	chrome_open(c);
+	chrome_put_key(c, "name", counter->name);
+	fputs(",\"ph\":\"C\"", c->out);
+	chrome_put_time(c, "ts", counter->time_ns);
+	fprintf(c->out, ",\"pid\":%u,\"args\":{", counter->pid);
+	text__put_json(c->out, counter->unit);
+	fprintf(c->out, ":%" PRIu64 "}}", counter->value);
+}
+
+void chrome__end(struct chrome *c)
+{
+	fputs("\n]}\n", c->out);
+}
+
+void chrome__free(struct chrome *c)
+{
+	if (c)
+		free(c->names);
+	free(c);
+}

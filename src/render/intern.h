@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * intern.h: which bytes were there before? Each sequence gets a number, from 0 as they come, the
+ * same one every time; so a page writes each text once. Costs a search in a hash, and a copy of
+ * what is new.
+ */
+#ifndef IOSONAR_RENDER_INTERN_H
+#define IOSONAR_RENDER_INTERN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct intern {
+	char *bytes;   /* of all, one behind the other */
+	size_t *ends;  /* of each in bytes */
+	uint32_t *map; /* hashed: number + 1; a power of two, at most half are taken */
+	size_t len, size, nr, room, slots;
+};
+
+#define INTERN_NONE UINT32_MAX /* no memory, or more than 2^31 */
+
+/* All zeros is an empty one. is_new: NULL, or set. */
+uint32_t intern__number(struct intern *intern, const void *bytes, size_t len, bool *is_new);
+const char *intern__bytes(const struct intern *intern, uint32_t number, size_t *len);
+void intern__free(struct intern *intern);
+
+#endif

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "render/told.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ *       time   wait    pid comm  op   pages   size    offset file
+ *   0.013201 1.20ms    812 dd    read     8 32.0Ki    1.0Mi  /mnt/data
+ */
+struct told_miss {
+	uint64_t time_ns, wait_ns, pid, tid, pages, miss_bytes, offset_bytes;
+	const char *comm, *op, *file, *dev;
+};
+
+/*
+ *       time    lat    pid comm  op   why   missed  bytes disk        sector    offset file
+ *   0.013201  912us    812 dd    read miss       8  128Ki nvme0n1     204800   1048576 /mnt/data
+ */
+struct told_command {
+	uint64_t time_ns, lat_ns, queue_ns, pid, tid, missed, pages, bytes, sector, offset_bytes;
+	uint64_t command_sector, command_bytes;
+	const char *comm, *op, *why, *disk, *file, *dev, *status;
+};
+
+struct told_table {
+	struct table *misses, *commands;
+	const struct column *miss_columns[OBJECT_COLUMNS], *command_columns[OBJECT_COLUMNS];
+	uint64_t start_ns, page_bytes;
+	char comm[CACHE_COMM_LEN + 1];
+};
+
+#define MISS(field) offsetof(struct told_miss, field)
+static const struct column miss_columns[] = {
+	{ "time_ns", "time", CELL_TIME, 12,
+	  "when its first missing page was added, since the start", .at = MISS(time_ns) },
+	{ "wait_ns", "wait", CELL_DURATION, 6,
+	  "from there until the request ended with all its pages; null: its end is not seen",
+	  .at = MISS(wait_ns) },
+	{ "pid", "pid", CELL_COUNT, 7, "process", .at = MISS(pid) },
+	{ "tid", "tid", CELL_COUNT, 7, "thread", .at = MISS(tid) },
+	{ "comm", "comm", CELL_TEXT, 15, "its name", .at = MISS(comm) },
+	{ "op", "op", CELL_TEXT, 5, "read, write or mmap", .at = MISS(op) },
+	{ "pages", "pages", CELL_COUNT, 5, "of the request that were missing", .at = MISS(pages) },
+	{ "miss_bytes", "missed", CELL_BYTES, 6, "the same in bytes", .at = MISS(miss_bytes) },
+	{ "offset_bytes", "offset", CELL_COUNT, 10, "in the file, of the first of them",
+	  .at = MISS(offset_bytes) },
+	{ "dev", "dev", CELL_TEXT, 7, "that the file is on", .at = MISS(dev) },
+	{ "file", "file", CELL_TEXT, 20, "path, or what it is if it is no file", .at = MISS(file) },
+	{ 0 },
+};
+
+#define COMMAND(field) offsetof(struct told_command, field)
+static const struct column command_columns[] = {
+	{ "time_ns", "time", CELL_TIME, 12, "when it was submitted, since the start",
+	  .at = COMMAND(time_ns) },
+	{ "lat_ns", "lat", CELL_DURATION, 6,
+	  "from block_rq_issue to block_rq_complete; null: its issue was not seen",
+	  .at = COMMAND(lat_ns) },
+	{ "queue_ns", "queue", CELL_DURATION, 6, "from its submission to block_rq_issue",
+	  .at = COMMAND(queue_ns) },
+	{ "pid", "pid", CELL_COUNT, 6, "process that submitted it", .at = COMMAND(pid) },
+	{ "tid", "tid", CELL_COUNT, 7, "thread", .at = COMMAND(tid) },
+	{ "comm", "comm", CELL_TEXT, 8, "its name", .at = COMMAND(comm) },
+	{ "op", "op", CELL_TEXT, 4,
+	  "what the process did: read, write, mmap, readahead; none: not with this file",
+	  .at = COMMAND(op) },
+	{ "why", "why", CELL_TEXT, 5,
+	  "miss: pages that were asked for are among its own; ahead: none are; other: nobody asked "
+	  "for this file, as for metadata",
+	  .at = COMMAND(why) },
+	{ "missed", "missed", CELL_COUNT, 6, "pages of it that were asked for",
+	  .at = COMMAND(missed) },
+	{ "pages", "pages", CELL_COUNT, 5, "pages of the file that it brought",
+	  .at = COMMAND(pages) },
+	{ "bytes", "bytes", CELL_BYTES, 7, "of the command that are this file's",
+	  .at = COMMAND(bytes) },
+	{ "disk", "disk", CELL_TEXT, 7, "that it went to", .at = COMMAND(disk) },
+	{ "sector", "sector", CELL_COUNT, 8, "where these bytes begin, in 512 bytes",
+	  .at = COMMAND(sector) },
+	{ "command_sector", "begins", CELL_COUNT, 10, "where the whole command does",
+	  .at = COMMAND(command_sector) },
+	{ "command_bytes", "whole", CELL_BYTES, 6, "of the whole command",
+	  .at = COMMAND(command_bytes) },
+	{ "status", "status", CELL_TEXT, 6, "ok or failed", .at = COMMAND(status) },
+	{ "offset_bytes", "offset", CELL_COUNT, 8, "in the file, of the first page",
+	  .at = COMMAND(offset_bytes) },
+	{ "dev", "dev", CELL_TEXT, 7, "that the file is on", .at = COMMAND(dev) },
+	{ "file", "file", CELL_TEXT, 12, "path, or what it is if it is no file",
+	  .at = COMMAND(file) },
+	{ 0 },
+};
+
+const struct object told_misses = { "miss", { miss_columns } };
+const struct object told_commands = { "command", { command_columns } };
+
+/* Text has the process, not its thread, and what fits. */
+static bool told_fits(const struct column *c, bool command)
+{
+	static const char *const rest[] = { "queue_ns", "pages", "command_sector", "command_bytes",
+					    "status" };
+
+	if (!strcmp(c->key, "tid") || !strcmp(c->key, "dev"))
+		return false;
+	for (size_t i = 0; command && i < sizeof(rest) / sizeof(rest[0]); i++)
+		if (!strcmp(c->key, rest[i]))
+			return false;
+	return true;
+}
+
+static struct table *told_make(FILE *out, enum table_format format, const struct object *object,
+			       const struct column **columns)
+{
+	const struct column *all[OBJECT_COLUMNS];
+	size_t nr_all = object__columns(object, all), nr = 0;
+
+	for (size_t i = 0; i < nr_all; i++)
+		if (format != TABLE_TEXT || told_fits(all[i], object == &told_commands))
+			columns[nr++] = all[i];
+	return table__new(out, format, object->type, columns, nr);
+}
+
+struct told_table *told_table__new(FILE *out, enum table_format format, bool commands,
+				   uint64_t start_ns, uint64_t page_bytes)
+{
+	struct told_table *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return NULL;
+	t->start_ns = start_ns;
+	t->page_bytes = page_bytes;
+	if (commands)
+		t->commands = told_make(out, format, &told_commands, t->command_columns);
+	if (!commands || format == TABLE_JSON)
+		t->misses = told_make(out, format, &told_misses, t->miss_columns);
+	if (t->misses || t->commands)
+		return t;
+	free(t);
+	return NULL;
+}
+
+bool told_table__shows(const struct told_table *t, const struct cache_event *e)
+{
+	return e->told == CACHE_TOLD_COMMAND ? t->commands : t->misses;
+}
+
+static const char *told_op(uint32_t op)
+{
+	static const char *const words[] = { "read", "write", "mmap", "readahead", "none" };
+
+	_Static_assert(sizeof(words) / sizeof(words[0]) == NR_CACHE_OPS, "one for each");
+	return op < NR_CACHE_OPS ? words[op] : NULL;
+}
+
+static void told_add_miss(struct told_table *t, const struct cache_event *e,
+			  const struct told_names *names)
+{
+	const struct told_miss line = {
+		.time_ns = e->start_ns - t->start_ns,
+		.wait_ns = e->end_ns ? e->end_ns - e->start_ns : CELL_NO_NUMBER,
+		.pid = e->pid,
+		.tid = e->tid,
+		.pages = e->pages,
+		.miss_bytes = e->pages * t->page_bytes,
+		.offset_bytes = e->page * t->page_bytes,
+		.comm = t->comm,
+		.op = told_op(e->op),
+		.file = names->file,
+		.dev = names->dev,
+	};
+
+	table__row(t->misses, &line);
+}
+
+static const char *told_why(const struct cache_command *c)
+{
+	if (c->missed)
+		return "miss";
+	return c->event.op == CACHE_NO_OP ? "other" : "ahead";
+}
+
+static void told_add_command(struct told_table *t, const struct cache_command *c,
+			     const struct told_names *names)
+{
+	const struct cache_event *e = &c->event;
+	const struct told_command line = {
+		.time_ns = e->start_ns - t->start_ns,
+		.lat_ns = c->issued_ns ? e->end_ns - c->issued_ns : CELL_NO_NUMBER,
+		.queue_ns = c->issued_ns ? c->issued_ns - e->start_ns : CELL_NO_NUMBER,
+		.pid = e->pid,
+		.tid = e->tid,
+		.missed = c->missed,
+		.pages = e->pages,
+		.bytes = c->bytes,
+		.sector = c->sector,
+		.command_sector = c->command_sector,
+		.command_bytes = c->command_bytes,
+		.offset_bytes = e->page * t->page_bytes,
+		.comm = t->comm,
+		.op = told_op(e->op),
+		.why = told_why(c),
+		.status = c->failed ? "failed" : "ok",
+		.disk = names->disk,
+		.file = names->file,
+		.dev = names->dev,
+	};
+
+	table__row(t->commands, &line);
+}
+
+void told_table__add(struct told_table *t, const struct cache_event *e,
+		     const struct told_names *names)
+{
+	if (!told_table__shows(t, e))
+		return;
+	memcpy(t->comm, e->comm, CACHE_COMM_LEN);
+	if (e->told == CACHE_TOLD_COMMAND)
+		told_add_command(t, (const struct cache_command *)e, names);
+	else
+		told_add_miss(t, e, names);
+}
+
+void told_table__free(struct told_table *t)
+{
+	if (!t)
+		return;
+	table__free(t->misses);
+	table__free(t->commands);
+	free(t);
+}

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "report_latency.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "decode/op.h"
+
+enum { REPORT_INDEX = 4 * REPORT_GROUPS }; /* a power of two */
+_Static_assert((REPORT_INDEX & (REPORT_INDEX - 1)) == 0, "places are found by a mask");
+
+/* A row of any of the tables below. */
+struct report_row {
+	const char *span; /* as `latency` has it: "total" */
+	double time_s;
+	const char *dev, *op;
+	uint64_t count;
+	double per_s, mb_per_s;
+	uint64_t size_bytes;
+	uint64_t p50_ns, p90_ns, p99_ns, p999_ns, p9999_ns, max_ns, mean_ns;
+	double percentile;
+	uint64_t lat_ns;
+	uint64_t begin_ns, end_ns; /* of a column of time, since the start of the run */
+	uint64_t from_ns, to_ns;   /* of a row of latency */
+};
+
+#define FIELD(name) offsetof(struct report_row, name)
+
+static const struct column latency_columns[] = {
+	{ "span", "span", CELL_TEXT, 0, "total: the whole run", .at = FIELD(span) },
+	{ "time_s", "time", CELL_SECONDS, 5, "its end, since the start", .at = FIELD(time_s) },
+	{ "dev", "dev", CELL_TEXT, 7,
+	  "disk, or controller for admin commands; #2 is the second of that name",
+	  .at = FIELD(dev) },
+	{ "op", "op", CELL_TEXT, 8, "operation", .at = FIELD(op) },
+	{ "count", "count", CELL_COUNT, 7, "commands", .at = FIELD(count) },
+	{ "iops", "IO/s", CELL_RATE, 5, "commands per second", .at = FIELD(per_s) },
+	{ "mb_per_s", "MB/s", CELL_MBPS, 5, "10^6 bytes per second", .at = FIELD(mb_per_s) },
+	{ "size_bytes", "size", CELL_BYTES, 5, "mean size of a command", .at = FIELD(size_bytes) },
+	{ "p50_ns", "p50", CELL_DURATION, 6, "median latency", .at = FIELD(p50_ns) },
+	{ "p90_ns", "p90", CELL_DURATION, 6, "90 % took less", .at = FIELD(p90_ns) },
+	{ "p99_ns", "p99", CELL_DURATION, 6, "99 % took less", .at = FIELD(p99_ns) },
+	{ "p99_9_ns", "p99.9", CELL_DURATION, 6, "99.9 % took less", .at = FIELD(p999_ns) },
+	{ "p99_99_ns", "p99.99", CELL_DURATION, 6, "99.99 % took less", .at = FIELD(p9999_ns) },
+	{ "max_ns", "max", CELL_DURATION, 6, "the longest, exact", .at = FIELD(max_ns) },
+	{ "mean_ns", "mean", CELL_DURATION, 6, "mean latency, exact", .at = FIELD(mean_ns) },
+	{ 0 },
+};
+
+static const struct column percentile_columns[] = {
+	{ "dev", "dev", CELL_TEXT, 7, "as in a row of latency", .at = FIELD(dev) },
+	{ "op", "op", CELL_TEXT, 8, "operation", .at = FIELD(op) },
+	{ "percentile", "percentile", CELL_PERCENT, 7, "100 is the longest",
+	  .at = FIELD(percentile) },
+	{ "lat_ns", "latency", CELL_DURATION, 7, "so many percent took less", .at = FIELD(lat_ns) },
+	{ 0 },
+};
+
+static const struct column moment_columns[] = {
+	{ "begin_s", "from", CELL_TIME, 11, "since the start of the run", .at = FIELD(begin_ns) },
+	{ "end_s", "to", CELL_TIME, 11, "where the next one begins", .at = FIELD(end_ns) },
+	{ "count", "count", CELL_COUNT, 7, "commands that ended", .at = FIELD(count) },
+	{ "iops", "IO/s", CELL_RATE, 5, "commands per second", .at = FIELD(per_s) },
+	{ "mb_per_s", "MB/s", CELL_MBPS, 5, "10^6 bytes per second", .at = FIELD(mb_per_s) },
+	{ "max_ns", "max", CELL_DURATION, 6, "the longest, exact", .at = FIELD(max_ns) },
+	{ 0 },
+};
+
+static const struct column heat_columns[] = {
+	{ "dev", "dev", CELL_TEXT, 7, "null: all devices and operations", .at = FIELD(dev) },
+	{ "op", "op", CELL_TEXT, 8, "operation", .at = FIELD(op) },
+	{ "begin_s", "from", CELL_TIME, 11, "since the start of the run", .at = FIELD(begin_ns) },
+	{ "end_s", "to", CELL_TIME, 11, "where the next column begins", .at = FIELD(end_ns) },
+	{ "from_ns", "at least", CELL_DURATION, 6, "smallest latency of the cell",
+	  .at = FIELD(from_ns) },
+	{ "to_ns", "less than", CELL_DURATION, 6, "where the next one begins; 0: it has no end",
+	  .at = FIELD(to_ns) },
+	{ "count", "count", CELL_COUNT, 7, "commands", .at = FIELD(count) },
+	{ 0 },
+};
+
+const struct object report_latency_rows = { "latency", { latency_columns } };
+const struct object report_percentiles = { "percentile", { percentile_columns } };
+const struct object report_moments = { "moment", { moment_columns } };
+const struct object report_heat = { "heat", { heat_columns } };
+
+/* ---- groups ---- */
+
+static struct heat *report_new_heat(uint64_t start_ns)
+{
+	struct heat *heat = malloc(sizeof(*heat));
+
+	if (heat)
+		heat__init(heat, start_ns);
+	return heat;
+}
+
+int report_latency__init(struct report_latency *l, uint64_t start_ns)
+{
+	*l = (struct report_latency){
+		.groups = calloc(REPORT_GROUPS, sizeof(struct report_group *)),
+		.index = calloc(REPORT_INDEX, sizeof(uint16_t)),
+		.all = report_new_heat(start_ns),
+	};
+	return l->groups && l->index && l->all ? 0 : -ENOMEM;
+}
+
+/* The last one takes what finds no other. */
+static struct report_group *report_new_group(struct report_latency *l,
+					     const struct report_group *like)
+{
+	struct report_group *group = calloc(1, sizeof(*group));
+
+	if (!group)
+		return NULL;
+	l->groups[l->nr++] = group;
+	if (l->nr == REPORT_GROUPS) {
+		group->other = true;
+		return group;
+	}
+	group->device = like->device;
+	group->kind = like->kind;
+	group->op = like->op;
+	if (l->nr <= REPORT_HEATS)
+		group->heat = report_new_heat(l->all->start_ns);
+	return group->heat || l->nr > REPORT_HEATS ? group : NULL;
+}
+
+static bool report_is_like(const struct report_group *a, const struct report_group *b)
+{
+	return a->device == b->device && a->kind == b->kind && a->op == b->op && !a->other;
+}
+
+/* NULL: no memory. */
+static struct report_group *report_group(struct report_latency *l, const struct report_group *like)
+{
+	uint64_t key =
+		(uint64_t)(uint32_t)like->device << 16 | (uint64_t)like->kind << 8 | like->op;
+	size_t at = (size_t)(key * 0x9e3779b97f4a7c15ULL >> 40) & (REPORT_INDEX - 1);
+	struct report_group *group;
+
+	for (; l->index[at]; at = (at + 1) & (REPORT_INDEX - 1)) {
+		group = l->groups[l->index[at] - 1];
+		if (report_is_like(group, like))
+			return group;
+	}
+	if (l->nr == REPORT_GROUPS)
+		return l->groups[REPORT_GROUPS - 1];
+	group = report_new_group(l, like);
+	if (group && !group->other)
+		l->index[at] = (uint16_t)l->nr;
+	return group;
+}
+
+int report_latency__add(struct report_latency *l, const struct session *s,
+			const struct io_record *r, int32_t device)
+{
+	const struct report_group like = {
+		.device = device < 0 ? -1 : device_list__head(session__devices(s), device),
+		.kind = r->kind,
+		.op = r->op,
+	};
+	struct report_group *group = report_group(l, &like);
+	uint64_t ns = r->end_ns - r->first_ns;
+
+	if (!group)
+		return -ENOMEM;
+	hist__add(&group->hist, ns, r->bytes);
+	if (group->heat)
+		heat__add(group->heat, r->end_ns, ns, r->bytes);
+	heat__add(l->all, r->end_ns, ns, r->bytes);
+	l->failed += r->status != 0;
+	return 0;
+}
+
+void report_latency__free(struct report_latency *l)
+{
+	for (size_t i = 0; i < l->nr; i++) {
+		free(l->groups[i]->heat);
+		free(l->groups[i]);
+	}
+	free(l->groups);
+	free(l->index);
+	free(l->all);
+}
+
+/* ---- rows ---- */
+
+static int report_compare(const void *a, const void *b)
+{
+	const struct report_group *x = *(struct report_group *const *)a;
+	const struct report_group *y = *(struct report_group *const *)b;
+
+	if (x->other != y->other)
+		return x->other ? 1 : -1;
+	if (x->device != y->device)
+		return x->device < y->device ? -1 : 1;
+	return x->kind != y->kind ? x->kind - y->kind : x->op - y->op;
+}
+
+static void report_label(struct report_latency *l, const struct session *s,
+			 const struct report_group *group, struct report_row *row)
+{
+	row->dev = row->op = "other";
+	if (group->other)
+		return;
+	row->dev = device_list__label(session__devices(s), group->device, l->dev_label,
+				      sizeof(l->dev_label));
+	row->op = op__word(group->kind, group->op, session__op_names(s), l->op_label,
+			   sizeof(l->op_label));
+}
+
+static void report_measure(const struct hist *h, double seconds, struct report_row *row)
+{
+	row->count = h->count;
+	row->per_s = seconds > 0 ? (double)h->count / seconds : 0;
+	row->mb_per_s = seconds > 0 ? (double)h->bytes / seconds / 1e6 : 0;
+	row->size_bytes = h->count ? h->bytes / h->count : 0;
+	row->p50_ns = hist__percentile(h, 5000);
+	row->p90_ns = hist__percentile(h, 9000);
+	row->p99_ns = hist__percentile(h, 9900);
+	row->p999_ns = hist__percentile(h, 9990);
+	row->p9999_ns = hist__percentile(h, 9999);
+	row->max_ns = h->max_ns;
+	row->mean_ns = hist__mean_ns(h);
+}
+
+static void report_put_latency(struct report_latency *l, const struct session *s,
+			       struct table *table)
+{
+	for (size_t i = 0; i < l->nr; i++) {
+		struct report_row row = { .span = "total", .time_s = s->elapsed_s };
+
+		report_label(l, s, l->groups[i], &row);
+		report_measure(&l->groups[i]->hist, s->span_s, &row);
+		table__row(table, &row);
+	}
+}
+
+/* Dense where the tail is: curves are drawn by the number of nines. */
+static void report_put_percentiles(struct report_latency *l, const struct session *s,
+				   struct table *table)
+{
+	static const uint32_t per_10000[] = { 100,  500,  1000, 2000, 2500, 3000, 4000, 5000,
+					      6000, 7000, 7500, 8000, 8500, 9000, 9300, 9500,
+					      9700, 9800, 9900, 9930, 9950, 9970, 9980, 9990,
+					      9993, 9995, 9997, 9998, 9999, 10000 };
+
+	for (size_t i = 0; i < l->nr; i++) {
+		struct report_row row = { 0 };
+
+		report_label(l, s, l->groups[i], &row);
+		for (size_t p = 0; p < sizeof(per_10000) / sizeof(per_10000[0]); p++) {
+			row.percentile = per_10000[p] / 100.0;
+			row.lat_ns = per_10000[p] < 10000
+					     ? hist__percentile(&l->groups[i]->hist, per_10000[p])
+					     : l->groups[i]->hist.max_ns;
+			table__row(table, &row);
+		}
+	}
+}
+
+/* Since the start of the run. The last column ends with the run. */
+static void report_place(const struct heat *heat, const struct session *s, uint32_t column,
+			 struct report_row *row)
+{
+	/* A file may lie about its times: more than 300 years are no number of ns. */
+	uint64_t end_ns = s->elapsed_s < 1e10 ? (uint64_t)(s->elapsed_s * 1e9 + 0.5) : UINT64_MAX;
+
+	row->begin_ns = heat->start_ns - s->start_ns + column * heat->width_ns;
+	row->end_ns = row->begin_ns + heat->width_ns;
+	if (end_ns > row->begin_ns && end_ns < row->end_ns)
+		row->end_ns = end_ns;
+}
+
+/* A rate needs time: of a last column that the end of the run cuts short there is none. */
+static void report_put_moments(const struct report_latency *l, const struct session *s,
+			       struct table *table)
+{
+	for (uint32_t i = 0; i < l->all->nr; i++) {
+		const struct heat_column *column = &l->all->columns[i];
+		struct report_row row = { .count = column->count, .max_ns = CELL_NO_NUMBER };
+		double seconds;
+
+		report_place(l->all, s, i, &row);
+		seconds = (double)(row.end_ns - row.begin_ns) / 1e9;
+		if (2 * (row.end_ns - row.begin_ns) < l->all->width_ns)
+			seconds = NAN;
+		row.per_s = (double)column->count / seconds;
+		row.mb_per_s = (double)column->bytes / seconds / 1e6;
+		if (column->count)
+			row.max_ns = column->max_ns;
+		table__row(table, &row);
+	}
+}
+
+static void report_put_heat(const struct heat *heat, const struct session *s, struct table *table,
+			    struct report_row *row)
+{
+	for (uint32_t i = 0; i < heat->nr; i++) {
+		report_place(heat, s, i, row);
+		for (uint32_t nr = 0; nr < HEAT_ROWS; nr++) {
+			row->count = heat->columns[i].rows[nr];
+			row->from_ns = heat__row_from_ns(nr);
+			row->to_ns = heat__row_to_ns(nr);
+			if (row->count)
+				table__row(table, row);
+		}
+	}
+}
+
+/* How many have more commands than this one, or as many and come before it. */
+static size_t report_rank(const struct report_latency *l, size_t nr)
+{
+	uint64_t count = l->groups[nr]->hist.count;
+	size_t rank = 0;
+
+	for (size_t i = 0; i < l->nr; i++)
+		rank += l->groups[i]->heat && (l->groups[i]->hist.count > count ||
+					       (i < nr && l->groups[i]->hist.count == count));
+	return rank;
+}
+
+/* All together, then, if there are several, the largest of them, with the same columns. */
+static void report_put_heats(struct report_latency *l, const struct session *s, struct table *table)
+{
+	struct report_row row = { 0 };
+
+	report_put_heat(l->all, s, table, &row);
+	for (size_t i = 0; l->nr > 1 && i < l->nr; i++) {
+		struct heat *heat = l->groups[i]->heat;
+
+		if (!heat || report_rank(l, i) >= REPORT_HEATS_SHOWN)
+			continue;
+		heat__widen(heat, l->all->width_ns);
+		report_label(l, s, l->groups[i], &row);
+		report_put_heat(heat, s, table, &row);
+	}
+}
+
+static struct table *report_table(FILE *out, const struct object *object,
+				  const struct column **columns)
+{
+	return table__new(out, TABLE_JSON, object->type, columns, object__columns(object, columns));
+}
+
+int report_latency__put(struct report_latency *l, const struct session *s, FILE *out)
+{
+	const struct object *const objects[] = { &report_latency_rows, &report_percentiles,
+						 &report_moments, &report_heat };
+	const struct column *columns[4][OBJECT_COLUMNS];
+	struct table *tables[4];
+	bool all = true;
+
+	for (size_t i = 0; i < 4; i++) {
+		tables[i] = report_table(out, objects[i], columns[i]);
+		all &= tables[i] != NULL;
+	}
+	qsort(l->groups, l->nr, sizeof(*l->groups), report_compare);
+	if (all) {
+		report_put_latency(l, s, tables[0]);
+		report_put_percentiles(l, s, tables[1]);
+		report_put_moments(l, s, tables[2]);
+		report_put_heats(l, s, tables[3]);
+	}
+	for (size_t i = 0; i < 4; i++)
+		table__free(tables[i]);
+	return all ? 0 : -ENOMEM;
+}

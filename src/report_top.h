@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * report_top.h: of a report: which processes and files have most of the time? Sums of as many as
+ * analyse/top.h has room for; what found none is a row of its own.
+ */
+#ifndef IOSONAR_REPORT_TOP_H
+#define IOSONAR_REPORT_TOP_H
+
+#include "analyse/top.h"
+#include "session.h"
+
+struct report_top {
+	struct top processes, files;
+	uint64_t sum_ns;   /* of all commands */
+	uint64_t fileless; /* commands whose record does not tell a file */
+};
+
+extern const struct object report_processes, report_files;
+
+int report_top__init(struct report_top *top); /* -ENOMEM */
+void report_top__add(struct report_top *top, const struct io_record *record);
+/* At most so many of each, to a stream, as JSON. -ENOMEM. */
+int report_top__put(struct report_top *top, const struct session *session, size_t most, FILE *out);
+void report_top__free(struct report_top *top);
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * shown.h: keys and values of any event as people and programs read them: numbers as numbers,
+ * addresses as symbols, errnos, system calls, devices, stacks and cgroups by name. Columns are made
+ * of the plan's parts; a row is an array of slots.
+ */
+#ifndef IOSONAR_SHOWN_H
+#define IOSONAR_SHOWN_H
+
+#include "asked.h"
+#include "render/column.h"
+
+enum { SHOWN_SLOTS = 16 + PLAN_MAX_PARTS + 8 };
+
+union shown_slot {
+	uint64_t n;
+	double real;
+	const char *text;
+};
+
+struct shown;
+
+/* run and asked must outlive it. NULL: out of memory. */
+struct shown *shown__new(const struct asked *asked);
+void shown__free(struct shown *shown);
+/* After everything is attached, before privileges are dropped. */
+void shown__start(struct shown *shown, struct run *run);
+
+/*
+ * A column for each part, whose cell is at slot first, first + 1, ... Keys are the parts' words, in
+ * snake case; one that is taken already, in `taken`, gets by_ before it. -ENOMEM.
+ */
+int shown__columns(struct shown *shown, const struct plan_part *parts, size_t nr, size_t first,
+		   struct column *columns, const struct column *taken);
+/* Names the stacks now, while their processes live; what it found is kept for when they are shown.
+ */
+void shown__name(struct shown *shown, const struct plan_part *parts, size_t nr, const void *bytes);
+/* Stacks that look alike, cut as they will be shown, become the same one, and those that could not
+ * be taken the same none, so that their rows add up. */
+void shown__join(struct shown *shown, const struct plan_part *parts, size_t nr, void *bytes);
+/* Fills these slots. bytes: the key, or the record's values. Texts last until the next call. */
+void shown__fill(struct shown *shown, const struct plan_part *parts, size_t nr, const void *bytes,
+		 union shown_slot *slots);
+
+#endif

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#define _GNU_SOURCE 1 /* asprintf */
+#include "source_tree.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "log.h"
+
+enum {
+	SOURCE_FILE_MOST = 16 << 20, /* bytes: no hand wrote a larger one */
+	SOURCE_DEPTH_MOST = 16,	     /* folders in each other */
+	SOURCE_HEAD_MOST = 4096,     /* bytes between a name and its brace */
+};
+
+struct source_search {
+	int root;
+	const char *const *names;
+	size_t nr, missing, bytes;
+	struct source_text *texts;
+	size_t *slots; /* hashed by name: number + 1 */
+	size_t nr_slots;
+};
+
+/* ---- names ---- */
+
+static size_t name_hash(const char *name, size_t len)
+{
+	uint64_t hash = 0xcbf29ce484222325ull;
+
+	while (len--)
+		hash = (hash ^ (unsigned char)*name++) * 0x100000001b3ull;
+	return (size_t)(hash ^ hash >> 31);
+}
+
+/* Of "foo.isra.0" and "foo.cold" what the source calls them. */
+static size_t name_len(const char *name)
+{
+	return strcspn(name, ".");
+}
+
+static int search_index(struct source_search *s)
+{
+	for (s->nr_slots = 64; s->nr_slots < 2 * s->nr; s->nr_slots *= 2)
+		;
+	s->slots = calloc(s->nr_slots, sizeof(*s->slots));
+	if (!s->slots)
+		return -ENOMEM;
+	for (size_t i = 0; i < s->nr; i++) {
+		size_t at = name_hash(s->names[i], name_len(s->names[i])) & (s->nr_slots - 1);
+
+		while (s->slots[at])
+			at = (at + 1) & (s->nr_slots - 1);
+		s->slots[at] = i + 1;
+	}
+	return 0;
+}
+
+/* A name that is still missing; NULL: it is none. */
+static struct source_text *search_missing(const struct source_search *s, const char *name,
+					  size_t len)
+{
+	size_t at = name_hash(name, len) & (s->nr_slots - 1);
+
+	for (; s->slots[at]; at = (at + 1) & (s->nr_slots - 1)) {
+		const size_t i = s->slots[at] - 1;
+
+		if (!s->texts[i].file && name_len(s->names[i]) == len &&
+		    !memcmp(s->names[i], name, len))
+			return &s->texts[i];
+	}
+	return NULL;
+}
+
+/* ---- one file ---- */
+
+struct source_file {
+	const char *path, *text, *end;
+};
+
+static const char *file_line_end(const struct source_file *f, const char *at)
+{
+	const char *end = memchr(at, '\n', (size_t)(f->end - at));
+
+	return end ? end : f->end;
+}
+
+static const char *file_line_start(const struct source_file *f, const char *at)
+{
+	while (at > f->text && at[-1] != '\n')
+		at--;
+	return at;
+}
+
+static bool is_name(char c)
+{
+	return isalnum((unsigned char)c) || c == '_';
+}
+
+/* "static int foo(": the word before the first bracket of a line. NULL: there is none. */
+static const char *line_function(const char *line, const char *end, size_t *len)
+{
+	const char *bracket, *at;
+
+	if (!isalpha((unsigned char)*line) && *line != '_')
+		return NULL;
+	bracket = memchr(line, '(', (size_t)(end - line));
+	if (!bracket)
+		return NULL;
+	for (at = bracket; at > line && is_name(at[-1]);)
+		at--;
+	*len = (size_t)(bracket - at);
+	return *len ? at : NULL;
+}
+
+/* Behind its arguments comes a brace; of a declaration it is a semicolon, of a call anything. */
+static bool function_has_body(const struct source_file *f, const char *bracket)
+{
+	const char *most =
+		f->end - bracket > SOURCE_HEAD_MOST ? bracket + SOURCE_HEAD_MOST : f->end;
+	int open = 0;
+
+	for (const char *at = bracket; at < most; at++) {
+		open += (*at == '(') - (*at == ')');
+		if (!open && *at == '{')
+			return true;
+		if (!open && (*at == ';' || *at == '=' || *at == '#'))
+			return false;
+	}
+	return false;
+}
+
+/* Up to a brace at the margin, or as far as is shown. */
+static const char *function_end(const struct source_file *f, const char *start, bool *is_cut)
+{
+	const char *at = start;
+
+	for (int lines = 0; lines < SOURCE_LINES_MOST && at < f->end; lines++) {
+		const char *end = file_line_end(f, at);
+
+		if (*at == '}')
+			return end;
+		at = end < f->end ? end + 1 : end;
+	}
+	*is_cut = true;
+	return at > start && at[-1] == '\n' ? at - 1 : at;
+}
+
+/* The type may stand on a line of its own, above the name. */
+static const char *function_start(const struct source_file *f, const char *name)
+{
+	const char *start = file_line_start(f, name), *above;
+
+	if (start != name || start == f->text)
+		return start;
+	above = file_line_start(f, start - 1);
+	return isalpha((unsigned char)*above) && !memchr(above, ';', (size_t)(start - above)) &&
+			       !memchr(above, ')', (size_t)(start - above))
+		       ? above
+		       : start;
+}
+
+static uint32_t file_line_number(const struct source_file *f, const char *at)
+{
+	uint32_t line = 1;
+
+	for (const char *c = f->text; c < at; c++)
+		line += *c == '\n';
+	return line;
+}
+
+static int search_take(struct source_search *s, const struct source_file *f, const char *name,
+		       struct source_text *text)
+{
+	const char *start = function_start(f, name);
+	const char *end = function_end(f, start, &text->is_cut);
+	const size_t len = (size_t)(end - start);
+
+	s->missing--;
+	text->file = strdup(f->path);
+	text->line = file_line_number(f, start);
+	if (s->bytes + len > SOURCE_BYTES_MOST)
+		text->is_cut = true;
+	else
+		text->text = strndup(start, len);
+	s->bytes += len;
+	return text->file && (text->text || text->is_cut) ? 0 : -ENOMEM;
+}
+
+static int search_lines(struct source_search *s, const struct source_file *f)
+{
+	int err = 0;
+
+	for (const char *at = f->text; !err && s->missing && at < f->end;) {
+		const char *end = file_line_end(f, at);
+		size_t len;
+		const char *name = line_function(at, end, &len);
+		struct source_text *text = name ? search_missing(s, name, len) : NULL;
+
+		if (text && function_has_body(f, name + len))
+			err = search_take(s, f, name, text);
+		at = end + 1;
+	}
+	return err;
+}
+
+/* What cannot be read is passed over: a tree may have anything in it. */
+static int search_file(struct source_search *s, int dir, const char *name, const char *path)
+{
+	const int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	struct stat st;
+	char *text = MAP_FAILED;
+	int err = 0;
+
+	if (fd < 0)
+		return 0;
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size > 0 &&
+	    st.st_size <= SOURCE_FILE_MOST)
+		text = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (text != MAP_FAILED) {
+		const struct source_file file = { path, text, text + st.st_size };
+
+		err = search_lines(s, &file);
+		munmap(text, (size_t)st.st_size);
+	}
+	close(fd);
+	return err;
+}
+
+/* ---- the tree ---- */
+
+static int search_folder(struct source_search *s, const char *path, int depth);
+
+static int search_entry(struct source_search *s, int dir, const char *path,
+			const struct dirent *entry, int depth)
+{
+	const size_t len = strlen(entry->d_name);
+	const bool is_source = len > 2 && !strcmp(entry->d_name + len - 2, ".c");
+	char *below;
+	int err;
+
+	if (entry->d_name[0] == '.' ||
+	    (!is_source && entry->d_type != DT_DIR && entry->d_type != DT_UNKNOWN))
+		return 0;
+	if (asprintf(&below, "%s%s%s", path, *path ? "/" : "", entry->d_name) < 0)
+		return -ENOMEM;
+	err = is_source ? search_file(s, dir, entry->d_name, below)
+			: search_folder(s, below, depth + 1);
+	free(below);
+	return err;
+}
+
+static int search_folder(struct source_search *s, const char *path, int depth)
+{
+	struct dirent **entries;
+	const int dir = openat(s->root, *path ? path : ".", O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+	int nr, err = 0;
+
+	if (dir < 0)
+		return 0;
+	nr = depth < SOURCE_DEPTH_MOST ? scandirat(dir, ".", &entries, NULL, alphasort) : -1;
+	for (int i = 0; i < nr; i++) {
+		if (!err && s->missing)
+			err = search_entry(s, dir, path, entries[i], depth);
+		free(entries[i]);
+	}
+	if (nr >= 0)
+		free(entries);
+	close(dir);
+	return err;
+}
+
+/* Where functions of storage are; the rest has others of the same names. */
+static int search_tree(struct source_search *s)
+{
+	static const char *const first[] = { "block",	   "drivers/nvme", "drivers/block",
+					     "mm",	   "fs",	   "drivers/scsi",
+					     "drivers/md", "lib",	   "kernel" };
+	int err = 0;
+
+	for (size_t i = 0; !err && s->missing && i < sizeof(first) / sizeof(first[0]); i++)
+		err = search_folder(s, first[i], 0);
+	return err || !s->missing ? err : search_folder(s, "", 0);
+}
+
+int source_tree__find(const char *dir, const char *const *names, size_t nr,
+		      struct source_text *texts)
+{
+	struct source_search s = { .names = names, .nr = nr, .missing = nr, .texts = texts };
+	int err;
+
+	s.root = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (s.root < 0)
+		return log_err(-EINVAL,
+			       "--source: cannot open '%s': %s; it is the folder of a "
+			       "kernel's source",
+			       dir, strerror(errno));
+	err = search_index(&s);
+	err = err ? err : search_tree(&s);
+	close(s.root);
+	free(s.slots);
+	return err ? log_err(err, "--source: out of memory") : 0;
+}
+
+void source_text__free(struct source_text *text)
+{
+	free(text->file);
+	free(text->text);
+}

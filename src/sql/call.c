@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * call.c: the table `call`: a row for each function call that class -w or calls -w kept. Calls are
+ * nested as the file is read, and a tree of them is known when its root returns: rows of a chunk
+ * wait in memory until they are asked for. Every reading is of the whole file.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "calls_view.h"
+#include "sql/table.h"
+#include "traced_capture.h"
+
+/* What a row holds, copied: the call is gone when it is asked for. */
+struct call_row {
+	uint64_t start_ns, end_ns, duration_ns;
+	uint64_t cpu, pid, tid, depth;
+	char *comm, *function, *arguments, *ret, *object, *data;
+};
+
+/* One capture that is being read. */
+struct call_reading {
+	struct capture_reader *reader;
+	struct traced traced;
+	struct traced_reader parts;
+	struct calls_view view;
+	struct session session; /* of which the view asks no more than when it began */
+	uint64_t damaged;
+	bool is_over;
+};
+
+struct call_rows {
+	struct sql_files *files;
+	struct sql_bounds bounds;
+	size_t file;
+	struct call_reading *reading; /* NULL: none */
+	struct call_row *rows;	      /* that wait */
+	size_t nr, room, at;
+	uint64_t number;
+};
+
+static const struct sql_file *call_file(const struct call_rows *rows)
+{
+	return &rows->files->files[rows->file];
+}
+
+/* ---- rows that wait ---- */
+
+static void row_free(struct call_row *row)
+{
+	free(row->comm);
+	free(row->function);
+	free(row->arguments);
+	free(row->ret);
+	free(row->object);
+	free(row->data);
+}
+
+static void call_forget(struct call_rows *rows)
+{
+	for (size_t i = 0; i < rows->nr; i++)
+		row_free(&rows->rows[i]);
+	rows->nr = rows->at = 0;
+}
+
+/* Nothing is no failure. */
+static char *row_copy(const char *text, int *err)
+{
+	char *copy = text ? strdup(text) : NULL;
+
+	if (text && !copy)
+		*err = -ENOMEM;
+	return copy;
+}
+
+static int call_make_room(struct call_rows *rows)
+{
+	size_t room = rows->room + rows->room / 2 + 64;
+	struct call_row *new;
+
+	if (rows->nr < rows->room)
+		return 0;
+	new = realloc(rows->rows, room * sizeof(*new));
+	if (!new)
+		return -ENOMEM;
+	rows->rows = new;
+	rows->room = room;
+	return 0;
+}
+
+static int call_keep(void *arg, const struct call *call, const union shown_slot *slots)
+{
+	struct call_rows *rows = arg;
+	int err = call_make_room(rows);
+
+	if (err)
+		return err;
+	rows->rows[rows->nr++] = (struct call_row){
+		.start_ns = call->start_ns,
+		.end_ns = call->end_ns ? call->end_ns : CELL_NO_NUMBER,
+		.duration_ns = slots[CALL_DURATION].n,
+		.cpu = call->cpu,
+		.pid = call->pid,
+		.tid = call->tid,
+		.depth = call->depth,
+		.comm = row_copy(call->comm, &err),
+		.function = row_copy(slots[CALL_FUNCTION].text, &err),
+		.arguments = row_copy(slots[CALL_ARGUMENTS].text, &err),
+		.ret = row_copy(slots[CALL_RET].text, &err),
+		.object = row_copy(slots[CALL_OBJECT].text, &err),
+		.data = row_copy(slots[CALL_DATA].text, &err),
+	};
+	return err;
+}
+
+/* ---- a capture ---- */
+
+static int call_on_tree(void *arg, const struct call *root)
+{
+	struct call_rows *rows = arg;
+
+	return calls_view__tree(&rows->reading->view, root);
+}
+
+static int call_on_known(void *arg)
+{
+	struct call_rows *rows = arg;
+	struct call_reading *r = rows->reading;
+	int err = traced__start(&r->traced, NULL);
+
+	r->view.on_row = call_keep;
+	r->view.arg = rows;
+	return err ?: calls_view__start(&r->view, &r->session, &r->traced);
+}
+
+static void call_shut(struct call_rows *rows)
+{
+	struct call_reading *r = rows->reading;
+	struct capture_damage damage;
+
+	rows->reading = NULL;
+	if (!r)
+		return;
+	if (r->reader) {
+		damage = *capture_reader__damage(r->reader);
+		damage.blocks_corrupt += r->damaged;
+		sql_files__note(rows->files, rows->file, &damage);
+	}
+	if (r->view.traced)
+		calls_view__free(&r->view);
+	traced_reader__free(&r->parts);
+	traced__free(&r->traced);
+	capture_reader__free(r->reader);
+	free(r);
+}
+
+static int call_read_file(struct call_rows *rows)
+{
+	struct call_reading *r = calloc(1, sizeof(*r));
+
+	rows->reading = r;
+	if (!r)
+		return -ENOMEM;
+	r->session =
+		(struct session){ .format = TABLE_JSON, .start_ns = call_file(rows)->start_ns };
+	r->parts = (struct traced_reader){
+		.traced = &r->traced, .on_known = call_on_known, .arg = rows, .to_ns = UINT64_MAX
+	};
+	r->traced.on_tree = call_on_tree;
+	r->traced.arg = rows;
+	return capture_reader__open(call_file(rows)->path, &r->reader);
+}
+
+/* Another chunk, or the end, hands over some rows, or none. */
+static int call_read_on(struct call_rows *rows)
+{
+	struct call_reading *r = rows->reading;
+	struct capture_part part;
+	int more = capture_reader__next_part(r->reader, &part), err;
+
+	if (more < 0)
+		return more;
+	if (!more) {
+		r->is_over = true;
+		return r->parts.is_known ? traced__finish(&r->traced) : 0;
+	}
+	err = traced_reader__take(&r->parts, &part);
+	r->damaged += err == -EBADMSG;
+	return err == -EBADMSG ? 0 : err;
+}
+
+/* ---- rows ---- */
+
+static void *call_open(struct sql_files *files)
+{
+	struct call_rows *rows = calloc(1, sizeof(*rows));
+
+	if (rows)
+		rows->files = files;
+	return rows;
+}
+
+static void call_close(void *state)
+{
+	struct call_rows *rows = state;
+
+	call_shut(rows);
+	call_forget(rows);
+	free(rows->rows);
+	free(rows);
+}
+
+static void call_begin(void *state, const struct sql_bounds *bounds)
+{
+	struct call_rows *rows = state;
+
+	call_shut(rows);
+	call_forget(rows);
+	rows->bounds = *bounds;
+	rows->file = SIZE_MAX; /* before the first */
+}
+
+/* 1: another file is open; 0: there is none; -errno. */
+static int call_next_file(struct call_rows *rows)
+{
+	int err;
+
+	call_shut(rows);
+	while (++rows->file < rows->files->nr) {
+		if ((rows->bounds.file && strcmp(rows->bounds.file, call_file(rows)->path)) ||
+		    !capture_reader__has_calls(call_file(rows)->reader))
+			continue;
+		rows->number = 0;
+		err = call_read_file(rows);
+		return err ? err : 1;
+	}
+	return 0;
+}
+
+static int call_next(void *state)
+{
+	struct call_rows *rows = state;
+	int more = 1, err = 0;
+
+	rows->number++;
+	if (rows->nr && ++rows->at < rows->nr)
+		return 1;
+	call_forget(rows);
+	while (!rows->nr) {
+		if (!rows->reading || rows->reading->is_over)
+			more = call_next_file(rows);
+		if (more <= 0)
+			return more;
+		err = call_read_on(rows);
+		if (err)
+			return err;
+	}
+	return 1;
+}
+
+static uint64_t call_number(void *state)
+{
+	const struct call_rows *rows = state;
+
+	return (uint64_t)rows->file << 40 | rows->number;
+}
+
+/* ---- cells ---- */
+
+static const struct call_row *call_at(const struct call_rows *rows)
+{
+	return &rows->rows[rows->at];
+}
+
+static struct cell call_get_file(void *rows)
+{
+	return sql_text(call_file(rows)->path);
+}
+
+static struct cell call_get_host(void *rows)
+{
+	return sql_text(call_file(rows)->host);
+}
+
+static struct cell call_get_time(void *rows)
+{
+	int64_t since_ns = (int64_t)(call_at(rows)->start_ns - call_file(rows)->start_ns);
+
+	return (struct cell){ CELL_REAL, .real = (double)since_ns / 1e9 };
+}
+
+enum { CALL_NUMBERS, CALL_TEXTS }; /* what a column is of */
+#define NUMBER(field) SQL_FIELD(CALL_NUMBERS, call_row, field)
+#define TEXT(field)   SQL_FIELD(CALL_TEXTS, call_row, field)
+
+static const struct sql_column call_columns[] = {
+	{ "file", "TEXT", "the capture", call_get_file },
+	{ "host", "TEXT", "where it was made; NULL: it does not say", call_get_host },
+	{ "time_s", "REAL", "when it was entered, since the start of the run", call_get_time },
+	{ "start_ns", "INTEGER", "when it was entered, CLOCK_MONOTONIC", NUMBER(start_ns) },
+	{ "end_ns", "INTEGER", "when it returned; NULL: that was not seen", NUMBER(end_ns) },
+	{ "duration_ns", "INTEGER", "from entry to return", NUMBER(duration_ns) },
+	{ "function", "TEXT", "its name", TEXT(function) },
+	{ "depth", "INTEGER", "traced calls that it is in", NUMBER(depth) },
+	{ "arguments", "TEXT", "by name", TEXT(arguments) },
+	{ "ret", "TEXT", "what it returned", TEXT(ret) },
+	{ "object", "TEXT", "address of the object", TEXT(object) },
+	{ "data", "TEXT", "members of the object, and what the call changed", TEXT(data) },
+	{ "pid", "INTEGER", "process", NUMBER(pid) },
+	{ "tid", "INTEGER", "the task itself", NUMBER(tid) },
+	{ "comm", "TEXT", "its name, or whom an interrupt interrupted", TEXT(comm) },
+	{ "cpu", "INTEGER", "where", NUMBER(cpu) },
+	{ 0 },
+};
+
+static struct cell call_cell(void *rows, size_t nr)
+{
+	const struct sql_column *column = &call_columns[nr];
+	struct cell cell;
+
+	if (column->get)
+		return column->get(rows);
+	if (column->of == CALL_TEXTS)
+		return sql_text(*(char *const *)((const char *)call_at(rows) + column->at));
+	cell = sql_column__field(column, call_at(rows));
+	return cell.n == CELL_NO_NUMBER ? sql_none() : cell;
+}
+
+const struct sql_table sql_call = {
+	.name = "call",
+	.brief = "a row for each call that class -w or calls -w kept",
+	.columns = call_columns,
+	.rows = 1e5,
+	.open = call_open,
+	.close = call_close,
+	.begin = call_begin,
+	.next = call_next,
+	.cell = call_cell,
+	.number = call_number,
+};

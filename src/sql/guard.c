@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * guard.c: what may a query do? Read: its author may be a stranger. Everything that is not known to
+ * be reading is refused when the query is prepared, before any of it runs; SQLite's own settings
+ * make sure of it a second time. What it cannot see is how long a query will run.
+ */
+#ifdef HAVE_SQLITE
+
+#include <string.h>
+#include "sql/engine.h"
+
+enum { GUARD_VALUE_BYTES = 64 << 20 }; /* of a text or blob, at most */
+
+/* Functions that reach out of the connection. Ours has none of them enabled; who knows of the next.
+ */
+static bool guard_is_bad_function(const char *name)
+{
+	static const char *const bad[] = { "load_extension", "fts3_tokenizer", "readfile",
+					   "writefile", "edit" };
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		if (!sqlite3_stricmp(name, bad[i]))
+			return true;
+	return false;
+}
+
+/* Of pragmas only those that tell the columns of a table. */
+static bool guard_is_bad_pragma(const char *name, const char *value)
+{
+	return !value ||
+	       (sqlite3_stricmp(name, "table_info") && sqlite3_stricmp(name, "table_xinfo"));
+}
+
+static const char *guard_word(int action, const char *name)
+{
+	if (name && !strncmp(name, "sqlite_", 7))
+		return "changing the schema";
+	switch (action) {
+	case SQLITE_ATTACH: return "ATTACH";
+	case SQLITE_DETACH: return "DETACH";
+	case SQLITE_PRAGMA: return "PRAGMA";
+	case SQLITE_FUNCTION: return "this function";
+	case SQLITE_INSERT: return "INSERT";
+	case SQLITE_UPDATE: return "UPDATE";
+	case SQLITE_DELETE: return "DELETE";
+	case SQLITE_TRANSACTION:
+	case SQLITE_SAVEPOINT: return "a transaction";
+	default: return "changing the schema";
+	}
+}
+
+static int guard_refuse(struct sql *sql, int action, const char *name)
+{
+	sqlite3_snprintf(sizeof(sql->refused), sql->refused, "%s is refused: a query only reads",
+			 guard_word(action, name));
+	return SQLITE_DENY;
+}
+
+static int guard_decide(void *arg, int action, const char *first, const char *second,
+			const char *database, const char *trigger)
+{
+	struct sql *sql = arg;
+
+	(void)database, (void)trigger;
+	if (sql->is_declaring)
+		return SQLITE_OK;
+	switch (action) {
+	case SQLITE_SELECT:
+	case SQLITE_READ:
+	case SQLITE_RECURSIVE: return SQLITE_OK;
+	case SQLITE_FUNCTION:
+		return second && guard_is_bad_function(second) ? guard_refuse(sql, action, second)
+							       : SQLITE_OK;
+	case SQLITE_PRAGMA:
+		return guard_is_bad_pragma(first, second) ? guard_refuse(sql, action, first)
+							  : SQLITE_OK;
+	default: return guard_refuse(sql, action, first);
+	}
+}
+
+/* Tables that SQLite makes of JSON are declared at their first use, which looks like changing the
+ * schema: so before the guard is there. One that was built without them has none. */
+static void guard_declare_json(struct sql *sql)
+{
+	sqlite3_exec(sql->db, "SELECT 0 FROM json_each('[]'), json_tree('[]')", NULL, NULL, NULL);
+}
+
+/* Sorting stays in memory: a query leaves no trace on a disk. */
+int sql_guard__set(struct sql *sql)
+{
+	int failed = sqlite3_exec(sql->db, "PRAGMA temp_store = MEMORY; PRAGMA query_only = 1",
+				  NULL, NULL, NULL);
+
+	guard_declare_json(sql);
+	failed = failed ? failed : sqlite3_db_config(sql->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	failed = failed ? failed
+			: sqlite3_db_config(sql->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+	failed =
+		failed ? failed
+		       : sqlite3_db_config(sql->db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, NULL);
+	sqlite3_limit(sql->db, SQLITE_LIMIT_ATTACHED, 0);
+	sqlite3_limit(sql->db, SQLITE_LIMIT_LENGTH, GUARD_VALUE_BYTES);
+	return failed ? failed : sqlite3_set_authorizer(sql->db, guard_decide, sql);
+}
+
+#endif

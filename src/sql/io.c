@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * io.c: the table `io`: a row for each command that ended. Blocks of the file outside the time that
+ * is asked for are not read; of other devices and operations only the record is looked at. What a
+ * record does not hold (stages, where none were recorded) is NULL.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "decode/op.h"
+#include "decode/record.h"
+#include "sql/table.h"
+#include "wire/stage.h"
+
+enum { IO_COMMAND_BYTES = 512, IO_STATUS_BYTES = 160, IO_KINDS = 4 };
+
+struct io_rows {
+	struct sql_files *files;
+	struct capture_reader *reader; /* of one file */
+	size_t file;		       /* its place, */
+	size_t opened;		       /* and that of the reader's */
+	struct sql_bounds bounds;
+	const struct io_record *record;
+	const struct io_stages *stages; /* of the record; NULL: none */
+	char *const *op_names;
+	uint8_t op_wanted[IO_KINDS][256]; /* 0: not known yet; 1: no; 2: yes */
+	char text[IO_COMMAND_BYTES];
+};
+
+static const struct capture_about *io_about(const struct io_rows *rows)
+{
+	return capture_reader__about(rows->reader);
+}
+
+static const struct sql_file *io_file(const struct io_rows *rows)
+{
+	return &rows->files->files[rows->file];
+}
+
+/* ---- cells ---- */
+
+static struct cell io_get_file(void *state)
+{
+	struct io_rows *rows = state;
+	return sql_text(io_file(rows)->path);
+}
+
+static struct cell io_get_host(void *state)
+{
+	struct io_rows *rows = state;
+	return sql_text(io_file(rows)->host);
+}
+
+static struct cell io_get_time(void *state)
+{
+	struct io_rows *rows = state;
+	/* Signed: a part of a longer recording may begin with what ended before. */
+	int64_t since_ns = (int64_t)(rows->record->end_ns - io_file(rows)->start_ns);
+
+	return (struct cell){ CELL_REAL, .real = (double)since_ns / 1e9 };
+}
+
+static struct cell io_get_wall(void *state)
+{
+	struct io_rows *rows = state;
+	uint64_t wall_ns = capture_about__wall_ns(io_about(rows), rows->record->end_ns);
+
+	return wall_ns ? sql_number(wall_ns) : sql_none();
+}
+
+static struct cell io_get_dev(void *state)
+{
+	struct io_rows *rows = state;
+	const struct device *device = capture_about__device(io_about(rows), rows->record->device);
+
+	return sql_text(device ? device->name : NULL);
+}
+
+static struct cell io_get_op(void *state)
+{
+	struct io_rows *rows = state;
+	return sql_text(op__word(rows->record->kind, rows->record->op, rows->op_names, rows->text,
+				 sizeof(rows->text)));
+}
+
+static struct cell io_nvme_only(const struct io_rows *rows, uint64_t n)
+{
+	return rows->record->kind == IO_BLOCK ? sql_none() : sql_number(n);
+}
+
+static struct cell io_get_cid(void *state)
+{
+	struct io_rows *rows = state;
+	return io_nvme_only(rows, rows->record->cid);
+}
+
+static struct cell io_get_nsid(void *state)
+{
+	struct io_rows *rows = state;
+	return io_nvme_only(rows, rows->record->nsid);
+}
+
+static struct cell io_get_result(void *state)
+{
+	struct io_rows *rows = state;
+	return io_nvme_only(rows, rows->record->result);
+}
+
+static struct cell io_get_lba(void *state)
+{
+	struct io_rows *rows = state;
+	uint64_t lba;
+
+	return record__start(rows->record, rows->op_names, &lba) ? sql_number(lba) : sql_none();
+}
+
+static struct cell io_get_command(void *state)
+{
+	struct io_rows *rows = state;
+	const struct device *device = capture_about__device(io_about(rows), rows->record->device);
+	struct words w = words__on(rows->text, IO_COMMAND_BYTES);
+
+	record__describe(&w, rows->record, device ? device->block_size : 0, rows->op_names);
+	return (struct cell){ CELL_TEXT, .text = words__done(&w) };
+}
+
+static struct cell io_get_status(void *state)
+{
+	struct io_rows *rows = state;
+	struct words w = words__on(rows->text, IO_STATUS_BYTES);
+
+	record__status(&w, rows->record);
+	return (struct cell){ CELL_TEXT, .text = words__done(&w) };
+}
+
+static struct cell io_get_lat(void *state)
+{
+	struct io_rows *rows = state;
+	return sql_number(rows->record->end_ns - rows->record->first_ns);
+}
+
+static struct cell io_get_comm(void *state)
+{
+	struct io_rows *rows = state;
+	memcpy(rows->text, rows->record->comm, sizeof(rows->record->comm));
+	rows->text[sizeof(rows->record->comm)] = 0;
+	return sql_text(rows->text);
+}
+
+static struct cell io_get_cgroup(void *state)
+{
+	struct io_rows *rows = state;
+	if (!rows->stages)
+		return sql_none();
+	return sql_text(capture_about__text(io_about(rows), GLOSSARY_CGROUPS,
+					    (struct glossary_id){ { rows->stages->cgroup } }));
+}
+
+static struct cell io_get_path(void *state)
+{
+	struct io_rows *rows = state;
+	if (!rows->stages || !rows->stages->inode)
+		return sql_none();
+	return sql_text(capture_about__text(
+		io_about(rows), GLOSSARY_FILES,
+		(struct glossary_id){ { rows->stages->inode, rows->stages->file_dev } }));
+}
+
+/* ---- columns ---- */
+
+enum { IO_RECORD, IO_STAGES }; /* what a column is of */
+#define RECORD(field) SQL_FIELD(IO_RECORD, io_record, field)
+#define STAGES(field) SQL_FIELD(IO_STAGES, io_stages, field)
+#define SEEN(field)   STAGES(field), .none_is_0 = true
+
+static const struct sql_column io_columns[] = {
+	{ "file", "TEXT", "the capture", io_get_file },
+	{ "host", "TEXT", "where it was made; NULL: it does not say", io_get_host },
+	{ "time_s", "REAL", "when it ended, since the start of the run", io_get_time },
+	{ "wall_ns", "INTEGER", "when it ended, since 1970, UTC", io_get_wall },
+	{ "start_ns", "INTEGER", "first issue, CLOCK_MONOTONIC", RECORD(first_ns) },
+	{ "last_ns", "INTEGER", "issue of the attempt that ended it", RECORD(last_ns) },
+	{ "end_ns", "INTEGER", "completion, CLOCK_MONOTONIC", RECORD(end_ns) },
+	{ "lat_ns", "INTEGER", "first issue to end", io_get_lat },
+	{ "dev", "TEXT", "disk, or controller for admin commands", io_get_dev },
+	{ "qid", "INTEGER", "NVMe queue id (0: admin), or hardware queue", RECORD(qid) },
+	{ "cid", "INTEGER", "NVMe command id", io_get_cid },
+	{ "op", "TEXT", "operation", io_get_op },
+	{ "nsid", "INTEGER", "namespace id", io_get_nsid },
+	{ "lba", "INTEGER", "first block, or 512-byte sector of other disks", io_get_lba },
+	{ "bytes", "INTEGER", "bytes it moves or covers", RECORD(bytes) },
+	{ "command", "TEXT", "its fields in words", io_get_command },
+	{ "status", "TEXT", "how it ended, in words", io_get_status },
+	{ "status_code", "INTEGER", "NVMe status field, or errno; 0: it ended well",
+	  RECORD(status) },
+	{ "result", "INTEGER", "completion queue entry, dwords 0 and 1", io_get_result },
+	{ "attempts", "INTEGER", "attempts it took", RECORD(attempts) },
+	{ "pid", "INTEGER", "process that built the command", RECORD(pid) },
+	{ "comm", "TEXT", "its task's name", io_get_comm },
+	{ "cpu", "INTEGER", "CPU on which it ended", RECORD(cpu) },
+	{ "queued_ns", "INTEGER", "its first bio was submitted; needs stages, as all below",
+	  SEEN(queued_ns) },
+	{ "got_ns", "INTEGER", "that bio got a request", SEEN(got_ns) },
+	{ "inserted_ns", "INTEGER", "the request went to the scheduler", SEEN(inserted_ns) },
+	{ "issued_ns", "INTEGER", "NVMe: it went to the driver's queue", SEEN(issued_ns) },
+	{ "reaped_ns", "INTEGER", "NVMe: its answer was found", SEEN(reaped_ns) },
+	{ "done_ns", "INTEGER", "NVMe: the request ended, and its bios", SEEN(done_ns) },
+	{ "tid", "INTEGER", "thread that submitted it", STAGES(tid) },
+	{ "issue_cpu", "INTEGER", "CPU that built the command", STAGES(cpu) },
+	{ "depth", "INTEGER", "commands in flight on its device when it was built", SEEN(depth) },
+	{ "nr_bios", "INTEGER", "bios in it", STAGES(nr_bios) },
+	{ "cgroup", "TEXT", "of the task", io_get_cgroup },
+	{ "path", "TEXT", "the file it is of", io_get_path },
+	{ "kernel_stack", "INTEGER", "stack.id", SEEN(kernel_stack) },
+	{ "user_stack", "INTEGER", "stack.id, of the same pid", SEEN(user_stack) },
+	{ 0 },
+};
+
+static struct cell io_cell(void *state, size_t nr)
+{
+	const struct sql_column *column = &io_columns[nr];
+	struct io_rows *rows = state;
+
+	if (column->get)
+		return column->get(rows);
+	return sql_column__field(column, column->of == IO_STAGES ? (const void *)rows->stages
+								 : rows->record);
+}
+
+/* ---- rows ---- */
+
+static void *io_open(struct sql_files *files)
+{
+	struct io_rows *rows = calloc(1, sizeof(*rows));
+
+	if (rows)
+		rows->files = files;
+	return rows;
+}
+
+static void io_shut(struct io_rows *rows)
+{
+	if (rows->reader)
+		sql_files__note(rows->files, rows->opened, capture_reader__damage(rows->reader));
+	capture_reader__free(rows->reader);
+	rows->reader = NULL;
+}
+
+static void io_close(void *state)
+{
+	io_shut(state);
+	free(state);
+}
+
+static void io_begin(void *state, const struct sql_bounds *bounds)
+{
+	struct io_rows *rows = state;
+
+	rows->bounds = *bounds;
+	rows->file = SIZE_MAX; /* before the first */
+}
+
+static uint64_t io_later(uint64_t ns, uint64_t by_ns)
+{
+	return ns + by_ns < ns ? UINT64_MAX : ns + by_ns;
+}
+
+/* On the file's clock. The reader's end is the first nanosecond that is not wanted. */
+static void io_bound(struct io_rows *rows)
+{
+	const struct sql_bounds *b = &rows->bounds;
+	uint64_t start_ns = io_file(rows)->start_ns;
+	uint64_t from_ns = b->since_from_ns ? io_later(start_ns, b->since_from_ns) : 0;
+	uint64_t to_ns = io_later(start_ns, b->since_to_ns);
+
+	from_ns = from_ns > b->end_from_ns ? from_ns : b->end_from_ns;
+	to_ns = to_ns < b->end_to_ns ? to_ns : b->end_to_ns;
+	capture_reader__bound(rows->reader, from_ns, io_later(to_ns, 1));
+}
+
+/* The same file again needs no other reader. */
+static int io_read_file(struct io_rows *rows)
+{
+	static char *const none[CAPTURE_NR_NAMES];
+	int err = 0;
+
+	if (rows->reader && rows->opened == rows->file) {
+		capture_reader__rewind(rows->reader);
+	} else {
+		io_shut(rows);
+		err = capture_reader__open(io_file(rows)->path, &rows->reader);
+	}
+	if (err)
+		return err;
+	rows->opened = rows->file;
+	rows->op_names = capture_about__names(io_about(rows), CAPTURE_NAMES_BLOCK);
+	rows->op_names = rows->op_names ? rows->op_names : none;
+	memset(rows->op_wanted, 0, sizeof(rows->op_wanted));
+	io_bound(rows);
+	return 0;
+}
+
+/* 1: another file is open; 0: there is none; -errno. */
+static int io_next_file(struct io_rows *rows)
+{
+	int err;
+
+	while (++rows->file < rows->files->nr) {
+		if (rows->bounds.file && strcmp(rows->bounds.file, io_file(rows)->path))
+			continue;
+		err = io_read_file(rows);
+		return err ? err : 1;
+	}
+	return 0;
+}
+
+static bool io_ask_op(struct io_rows *rows, const struct io_record *r)
+{
+	return !strcmp(op__word(r->kind, r->op, rows->op_names, rows->text, sizeof(rows->text)),
+		       rows->bounds.op);
+}
+
+/* Asked once for each number. */
+static bool io_op_is_wanted(struct io_rows *rows, const struct io_record *r)
+{
+	uint8_t *wanted = &rows->op_wanted[r->kind % IO_KINDS][r->op];
+
+	if (r->kind >= IO_KINDS) /* of a later day, or of a damaged file */
+		return io_ask_op(rows, r);
+	if (!*wanted)
+		*wanted = io_ask_op(rows, r) ? 2 : 1;
+	return *wanted == 2;
+}
+
+static bool io_is_wanted(struct io_rows *rows, const struct io_record *r)
+{
+	const struct device *device;
+
+	if (r->what != RECORD_END) /* bios and troubles are no commands that ended */
+		return false;
+	if (rows->bounds.op && !io_op_is_wanted(rows, r))
+		return false;
+	if (!rows->bounds.dev)
+		return true;
+	device = capture_about__device(io_about(rows), r->device);
+	return device && !strcmp(device->name, rows->bounds.dev);
+}
+
+static int io_next(void *state)
+{
+	struct io_rows *rows = state;
+	const struct io_record *r;
+	int more = rows->file == SIZE_MAX ? io_next_file(rows) : 1, err = 0;
+
+	while (more > 0) {
+		r = capture_reader__next(rows->reader, &err);
+		if (err)
+			return err;
+		if (!r) {
+			more = io_next_file(rows);
+		} else if (io_is_wanted(rows, r)) {
+			rows->record = r;
+			rows->stages = io_record__stages(r);
+			return 1;
+		}
+	}
+	return more;
+}
+
+static uint64_t io_number(void *state)
+{
+	const struct io_rows *rows = state;
+
+	return (uint64_t)rows->file << 40 | capture_reader__place(rows->reader);
+}
+
+static uint64_t io_position(void *state)
+{
+	const struct io_rows *rows = state;
+
+	return sql_files__bytes(rows->files, rows->file) + capture_reader__position(rows->reader);
+}
+
+const struct sql_table sql_io = {
+	.name = "io",
+	.brief = "a row for each command that ended",
+	.columns = io_columns,
+	.rows = 1e6,
+	.has_bounds = true,
+	.open = io_open,
+	.close = io_close,
+	.begin = io_begin,
+	.next = io_next,
+	.cell = io_cell,
+	.number = io_number,
+	.position = io_position,
+};

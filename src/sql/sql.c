@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "sql/sql.h"
+
+#include <errno.h>
+#include "log.h"
+
+/* The static program has this file without SQLite, and with it nothing of what is behind it. */
+#ifdef HAVE_SQLITE
+
+#include "sql/engine.h"
+
+bool sql__is_built_in(void)
+{
+	return true;
+}
+
+bool sql__has_line_editing(void)
+{
+	return sql_prompt__edits_lines();
+}
+
+/* In memory, and empty: all there is are our tables. */
+static int sql_open(struct sql *sql)
+{
+	int failed = sqlite3_open_v2(
+		":memory:", &sql->db,
+		SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY | SQLITE_OPEN_NOMUTEX, NULL);
+
+	for (size_t i = 0; !failed && sql_tables[i]; i++)
+		failed = sql_module__add(sql, sql_tables[i]);
+	failed = failed ? failed : sql_function__add_all(sql->db);
+	failed = failed ? failed : sql_guard__set(sql);
+	if (failed)
+		return log_err(-EIO, "SQLite: %s", sqlite3_errmsg(sql->db));
+	return 0;
+}
+
+int sql__run(const struct sql_run *run)
+{
+	struct sql sql = { .run = run };
+	int err = sql_open(&sql);
+
+	if (!err && !run->query)
+		err = sql_prompt__run(&sql);
+	else if (!err && *run->query == '.')
+		err = sql_prompt__command(run->out, run->query);
+	else if (!err)
+		err = sql_query__run(&sql, run->query);
+	sqlite3_close(sql.db);
+	return err == -ECANCELED ? 0 : err;
+}
+
+#else
+
+bool sql__is_built_in(void)
+{
+	return false;
+}
+
+bool sql__has_line_editing(void)
+{
+	return false;
+}
+
+int sql__run(const struct sql_run *run)
+{
+	(void)run;
+	return log_err(-EOPNOTSUPP,
+		       "sql: this iosonar was built without SQLite; build it where libsqlite3-dev "
+		       "is installed");
+}
+
+#endif

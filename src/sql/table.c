@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "sql/table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "log.h"
+
+const struct sql_table *const sql_tables[] = { &sql_io,	  &sql_device, &sql_stack,
+					       &sql_call, &sql_ledger, NULL };
+
+const struct sql_bounds sql_bounds_none = { .since_to_ns = UINT64_MAX, .end_to_ns = UINT64_MAX };
+
+/* ---- files ---- */
+
+static int files_open_one(struct sql_file *file, const char *path)
+{
+	uint64_t end_ns;
+	int err = capture_reader__open(path, &file->reader);
+
+	if (err) /* the file's fault, not that of the command line or of privileges */
+		return err == -ENOMEM || err == -EOPNOTSUPP ? err : -EIO;
+	file->path = path;
+	file->host = capture_about__info(capture_reader__about(file->reader), CAPTURE_INFO_HOST);
+	capture_reader__run(file->reader, &file->start_ns, &end_ns);
+	file->damage = *capture_reader__damage(file->reader);
+	return 0;
+}
+
+int sql_files__open(struct sql_files *files, const char *const *paths, size_t nr)
+{
+	int err = 0;
+
+	files->files = calloc(nr + 1, sizeof(*files->files));
+	if (!files->files)
+		return log_err(-ENOMEM, "out of memory");
+	for (; !err && files->nr < nr; files->nr++)
+		err = files_open_one(&files->files[files->nr], paths[files->nr]);
+	return err;
+}
+
+void sql_files__free(struct sql_files *files)
+{
+	for (size_t i = 0; i < files->nr; i++)
+		capture_reader__free(files->files[i].reader);
+	free(files->files);
+	*files = (struct sql_files){ 0 };
+}
+
+void sql_files__note(struct sql_files *files, size_t file, const struct capture_damage *damage)
+{
+	struct capture_damage *worst = &files->files[file].damage;
+
+	if (damage->blocks_corrupt > worst->blocks_corrupt)
+		worst->blocks_corrupt = damage->blocks_corrupt;
+	if (damage->records_corrupt > worst->records_corrupt)
+		worst->records_corrupt = damage->records_corrupt;
+}
+
+uint64_t sql_files__bytes(const struct sql_files *files, size_t nr)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		bytes += capture_reader__bytes(files->files[i].reader);
+	return bytes;
+}
+
+bool sql_files__tell(const struct sql_files *files)
+{
+	bool broken = false;
+
+	for (size_t i = 0; i < files->nr; i++) {
+		capture_damage__tell(&files->files[i].damage, files->files[i].path);
+		broken |= !capture_damage__is_whole(&files->files[i].damage);
+	}
+	return broken;
+}
+
+/* ---- columns ---- */
+
+static uint64_t column_number(const struct sql_column *column, const void *object)
+{
+	const char *at = (const char *)object + column->at;
+
+	switch (column->bytes) {
+	case 1: return *(const uint8_t *)at;
+	case 2: return *(const uint16_t *)at;
+	case 4: return *(const uint32_t *)at;
+	default: return *(const uint64_t *)at;
+	}
+}
+
+struct cell sql_column__field(const struct sql_column *column, const void *object)
+{
+	uint64_t n = object ? column_number(column, object) : 0;
+
+	return object && (n || !column->none_is_0) ? sql_number(n) : sql_none();
+}
+
+char *sql_table__declare(const struct sql_table *table)
+{
+	const struct sql_column *c;
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return NULL;
+	fprintf(out, "CREATE TABLE %s(", table->name);
+	for (c = table->columns; c->name; c++)
+		fprintf(out, "%s%s %s", c == table->columns ? "" : ", ", c->name, c->type);
+	fputc(')', out);
+	if (!fclose(out))
+		return text;
+	free(text);
+	return NULL;
+}
+
+void sql_table__print(const struct sql_table *table, FILE *out)
+{
+	fprintf(out, "CREATE TABLE %s( -- %s\n", table->name, table->brief);
+	for (const struct sql_column *c = table->columns; c->name; c++)
+		fprintf(out, "  %-13s %s%c%*s -- %s\n", c->name, c->type, c[1].name ? ',' : ' ',
+			(int)(7 - strlen(c->type)), "", c->help);
+	fputs(");\n", out);
+}

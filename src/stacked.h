@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * stacked.h: from a record to the stack that submitted it, and from sums by stack to bars: what
+ * `stacks` and `export -o folded` share.
+ */
+#ifndef IOSONAR_STACKED_H
+#define IOSONAR_STACKED_H
+
+#include "analyse/stacks.h"
+#include "render/flame.h"
+#include "session.h"
+
+enum stacked_halves { STACKED_KERNEL = 1, STACKED_USER = 2, STACKED_BOTH = 3 };
+
+/* One more I/O; one without stages has no stack and is not counted. -ENOMEM, said. */
+int stacked__add(struct stacks *stacks, struct session *session, const struct io_record *record,
+		 enum stacked_halves halves);
+/* All rows as bars. -ENOMEM, -EOVERFLOW. */
+int stacked__flame(const struct stacks *stacks, enum stack_measure by, struct flame *flame);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * struct_layout.h: how do the structs look that traced functions take? Members with their offsets
+ * and sizes, out of BTF, so that a page can show them where neither kernel nor headers are; they
+ * travel in captures. Only structs that functions point to, and what is inside the first of them.
+ */
+#ifndef IOSONAR_STRUCT_LAYOUT_H
+#define IOSONAR_STRUCT_LAYOUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "capture/bytes.h"
+#include "probe/type.h"
+
+/* More are left out: a page is to be read. */
+enum { STRUCT_LAYOUTS_MOST = 64, STRUCT_MEMBERS_MOST = 512 };
+
+struct struct_member {
+	char *declared; /* "struct bio *bi_next"; "union {": what is deeper lies inside it */
+	uint32_t depth; /* anonymous structs around it */
+	uint64_t bit;	/* from the start of the struct */
+	uint64_t bits;	/* that it takes */
+};
+
+struct struct_layout {
+	char *name; /* "struct bio" */
+	uint64_t bytes;
+	struct struct_member *members;
+	size_t nr;
+	bool is_cut; /* it has more */
+};
+
+struct struct_layouts {
+	struct struct_layout layouts[STRUCT_LAYOUTS_MOST];
+	size_t nr;
+};
+
+/* A struct, or what a pointer points to; others, and those that are there, are passed over.
+ * -ENOMEM. */
+int struct_layouts__add(struct struct_layouts *layouts, const struct type *type);
+/* And those that its members are. */
+int struct_layouts__add_inside(struct struct_layouts *layouts, const struct type *type);
+void struct_layouts__free(struct struct_layouts *layouts);
+
+/* Of a capture; get: -EBADMSG, -ENOMEM. */
+void struct_layouts__put(const struct struct_layouts *layouts, struct byte_out *out);
+int struct_layouts__get(struct struct_layouts *layouts, struct byte_in *in);
+
+#endif

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tally_view.h: what count, sum, hist and pair share: rows by key, every interval if -i is given
+ * and at the end, with their columns, the largest first; the histogram of each; stacks below their
+ * row. A command says which columns it has; here they are filled.
+ */
+#ifndef IOSONAR_TALLY_VIEW_H
+#define IOSONAR_TALLY_VIEW_H
+
+#include "analyse/scale.h"
+#include "analyse/tally.h"
+#include "asked.h"
+#include "session.h"
+#include "shown.h"
+
+/* Options that all have; they lie at the start of the command's state. */
+struct tally_options {
+	struct option_list words;
+	struct option_number top, keys;
+	bool emit;
+	/* hist, pair */
+	bool log2;
+	const char *linear; /* FROM:TO:STEP */
+};
+
+/* Where the cells of a row lie; keys come between. */
+enum tally_slot {
+	TALLY_SPAN,
+	TALLY_TIME,
+	TALLY_KEYS,
+	TALLY_COUNT = TALLY_KEYS + PLAN_MAX_PARTS,
+	TALLY_PER_S,
+	TALLY_SUM,
+	TALLY_SUM_PER_S,
+	TALLY_MEAN,
+	TALLY_P50,
+	TALLY_P90,
+	TALLY_P99,
+	TALLY_P999,
+	TALLY_MAX,
+	TALLY_FROM, /* of a bucket */
+	TALLY_TO,
+	TALLY_CUMULATIVE,
+	NR_TALLY_SLOTS,
+};
+#define TALLY_AT(slot) ((slot) * sizeof(union shown_slot))
+
+/* In every row. */
+extern const struct column tally_lead[];
+
+struct tally_view {
+	struct tally_options options;
+	struct asked asked;
+	const struct object *object;  /* its rows: tally_lead, then its own columns */
+	const struct object *buckets; /* of a histogram; NULL: there is none */
+	enum tally_measure measure;
+	/* What the command shows below its rows at the end; NULL: nothing. */
+	int (*after)(struct tally_view *view, struct session *session);
+	struct tally tally;
+	struct scale scale;
+	struct shown *shown;
+	struct table *table, *bucket_table;
+	struct column columns[OBJECT_COLUMNS], bucket_columns[OBJECT_COLUMNS];
+	char column_keys[OBJECT_COLUMNS][24];
+	const struct column *picked[OBJECT_COLUMNS], *picked_buckets[OBJECT_COLUMNS];
+	size_t nr_picked;
+	uint64_t nr_ticks;
+	union shown_slot slots[SHOWN_SLOTS];
+	int read_err;
+};
+
+#define TALLY_OPTION(field) offsetof(struct tally_options, field)
+/* For the option tables of the commands. */
+#define TALLY_OPTIONS                                                                       \
+	{ "words",                                                                          \
+	  0,                                                                                \
+	  OPTION_OPERANDS,                                                                  \
+	  TALLY_OPTION(words),                                                              \
+	  ASKED_WORDS,                                                                      \
+	  ASKED_WORDS_HELP,                                                                 \
+	  .completes = "line" },                                                            \
+		{ "top",	 0,                                                         \
+		  OPTION_NUMBER, TALLY_OPTION(top),                                         \
+		  "N",		 "so many rows (default: 60 in text)",                      \
+		  .min = 1,	 .max = 1 << 20 },                                          \
+		{ "keys",	 0,                                                         \
+		  OPTION_NUMBER, TALLY_OPTION(keys),                                        \
+		  "N",		 "room for so many rows (default 16384, of buckets 32768)", \
+		  .min = 1,	 .max = 1 << 22 },                                          \
+	{                                                                                   \
+		"emit", 0, OPTION_FLAG, TALLY_OPTION(emit), NULL,                           \
+			"print the instructions that were made of the line"                 \
+	}
+
+#define TALLY_BUCKET_OPTIONS                                                      \
+	{ "log2",                                                                 \
+	  0,                                                                      \
+	  OPTION_FLAG,                                                            \
+	  TALLY_OPTION(log2),                                                     \
+	  NULL,                                                                   \
+	  "buckets are powers of two",                                            \
+	  .not_with = "linear" },                                                 \
+	{                                                                         \
+		"linear", 0, OPTION_STRING, TALLY_OPTION(linear), "FROM:TO:STEP", \
+			"buckets of STEP each from FROM to TO"                    \
+	}
+
+/* The whole run of such a command. view->object and the like are set by it. */
+int tally_view__run(struct tally_view *view, enum line_action action, const struct options *options,
+		    char **argv);
+
+#endif

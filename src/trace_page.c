@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "trace_page.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "log.h"
+#include "render/page.h"
+
+static int page_no_memory(void)
+{
+	return log_err(-ENOMEM, "out of memory");
+}
+
+/* Room for one more; false: there is none. */
+static bool page_make_room(void **array, size_t nr, size_t *room, size_t size)
+{
+	void *grown;
+
+	if (nr < *room)
+		return true;
+	grown = reallocarray(*array, *room ? 2 * *room : 64, size);
+	if (!grown)
+		return false;
+	*array = grown;
+	*room = *room ? 2 * *room : 64;
+	return true;
+}
+
+/* ---- source ---- */
+
+int trace_page__read_source(struct trace_page *p, const struct traced *t)
+{
+	const char **names;
+	int err;
+
+	if (!p->source_dir || p->source)
+		return 0;
+	names = calloc(t->nr, sizeof(*names));
+	p->source = calloc(t->nr, sizeof(*p->source));
+	p->traced = (struct traced *)t;
+	for (uint32_t i = 0; names && i < t->nr; i++)
+		names[i] = traced__probe(t, i)->func;
+	err = names && p->source ? source_tree__find(p->source_dir, names, t->nr, p->source)
+				 : page_no_memory();
+	free(names);
+	return err;
+}
+
+/* ---- words ---- */
+
+static struct members *page_new_words(const struct trace_page *p, uint32_t function, bool is_return)
+{
+	struct plan_part parts[PLAN_MAX_PARTS];
+	const struct plan_shown *shown;
+	size_t nr;
+
+	shown = traced__shown(p->traced, function, is_return, &nr);
+	nr = nr < PLAN_MAX_PARTS ? nr : PLAN_MAX_PARTS;
+	for (size_t i = 0; i < nr; i++)
+		parts[i] = shown[i].part;
+	return members__new(p->shown, parts, nr, NULL);
+}
+
+/* Of one function: its arguments, or what it returns. NULL: no memory. */
+static struct members *page_words(struct trace_page *p, uint32_t function, bool is_return)
+{
+	struct members **words = &p->arguments[2 * function + is_return];
+
+	if (!*words)
+		*words = page_new_words(p, function, is_return);
+	return *words;
+}
+
+static uint32_t page_text(struct trace_page *p, const char *text)
+{
+	return intern__number(&p->texts, text, strlen(text), NULL);
+}
+
+static uint32_t page_value(struct trace_page *p, struct members *words, size_t i,
+			   const void *values)
+{
+	rewind(p->words);
+	members__put_value(words, p->words, i, values);
+	if (fflush(p->words))
+		return INTERN_NONE;
+	return intern__number(&p->texts, p->word, p->word_len, NULL);
+}
+
+/* ---- parts of a row ---- */
+
+static int page_add_args(struct trace_page *p, const struct call *call)
+{
+	size_t nr;
+
+	traced__shown(p->traced, call->function, false, &nr);
+	for (size_t i = 0; i < nr; i++) {
+		struct members *words = page_words(p, call->function, false);
+
+		if (!words ||
+		    !page_make_room((void **)&p->args, p->nr_args, &p->room_args, sizeof(*p->args)))
+			return -ENOMEM;
+		p->args[p->nr_args] =
+			call->entered ? page_value(p, words, i, call->entered) : page_text(p, "");
+		if (p->args[p->nr_args++] == INTERN_NONE)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int32_t page_ret(struct trace_page *p, const struct call *call)
+{
+	struct members *words;
+	size_t nr = 0;
+
+	if (call->left)
+		traced__shown(p->traced, call->function, true, &nr);
+	words = nr ? page_words(p, call->function, true) : NULL;
+	return words ? (int32_t)page_value(p, words, 0, call->left) : TRACE_PAGE_NONE;
+}
+
+static int32_t page_object(struct trace_page *p, const struct call *call)
+{
+	uint64_t object = traced__object(p->traced, call->function, false, call->entered);
+	char text[32];
+
+	if (!object)
+		object = traced__object(p->traced, call->function, true, call->left);
+	snprintf(text, sizeof(text), "0x%" PRIx64, object);
+	return object ? (int32_t)page_text(p, text) : TRACE_PAGE_NONE;
+}
+
+static int32_t page_task(struct trace_page *p, const struct call *call)
+{
+	const struct trace_task task = { call->pid, call->tid, page_text(p, call->comm) };
+
+	return (int32_t)intern__number(&p->tasks, &task, sizeof(task), NULL);
+}
+
+/* Words of all members but the first, which is the object itself. */
+static bool page_name_snapshot(struct trace_page *p, uint32_t number, const char *bytes)
+{
+	const size_t nr = p->traced->nr_members - 1;
+	uint32_t *texts;
+
+	if (!page_make_room((void **)&p->snapshot_texts, number, &p->room_snapshots,
+			    (nr + !nr) * sizeof(*p->snapshot_texts)))
+		return false;
+	texts = p->snapshot_texts + number * nr;
+	for (size_t i = 0; i < nr; i++) {
+		texts[i] = page_value(p, p->members, i + 1, bytes);
+		if (texts[i] == INTERN_NONE)
+			return false;
+	}
+	return true;
+}
+
+/* What was known of the object; TRACE_PAGE_NONE: nothing. */
+static int page_snapshot(struct trace_page *p, const struct call *call, bool is_return,
+			 int32_t *snapshot)
+{
+	const void *values = is_return ? call->left : call->entered;
+	char bytes[PLAN_MAX_SHOWN];
+	size_t object;
+	uint32_t number;
+	bool is_new;
+
+	*snapshot = TRACE_PAGE_NONE;
+	if (!p->members || !traced__members(p->traced, call->function, is_return, values, bytes))
+		return 0;
+	object = p->traced->members[0].shape.size;
+	number = intern__number(&p->snapshots, bytes + object, p->traced->member_bytes - object,
+				&is_new);
+	if (number == INTERN_NONE || (is_new && !page_name_snapshot(p, number, bytes)))
+		return -ENOMEM;
+	*snapshot = (int32_t)number;
+	return 0;
+}
+
+/* ---- rows ---- */
+
+static int page_add(struct trace_page *p, const struct call *call)
+{
+	const uint64_t start_ns = p->session->start_ns;
+	struct trace_row row = {
+		.start_ns = call->start_ns > start_ns ? call->start_ns - start_ns : 0,
+		.duration_ns = call->end_ns ? call->end_ns - call->start_ns : UINT64_MAX,
+		.number = call->number,
+		.args_at = p->nr_args,
+		.function = call->function,
+		.cpu = call->cpu,
+		.depth = call->depth,
+		.task = page_task(p, call),
+		.object = page_object(p, call),
+		.ret = page_ret(p, call),
+	};
+	int err = page_add_args(p, call);
+
+	err = err ?: page_snapshot(p, call, false, &row.entered);
+	err = err ?: page_snapshot(p, call, true, &row.left);
+	if (err || !page_make_room((void **)&p->rows, p->nr, &p->room, sizeof(row)))
+		return -ENOMEM;
+	p->rows[p->nr++] = row;
+	return 0;
+}
+
+static int page_add_tree(struct trace_page *p, const struct call *call)
+{
+	int err;
+
+	if (!call__is_within(call, &p->limits))
+		return 0;
+	p->left_out += p->nr >= TRACE_PAGE_MOST;
+	err = p->nr < TRACE_PAGE_MOST ? page_add(p, call) : 0;
+	for (const struct call *c = call->first; !err && c; c = c->next)
+		err = page_add_tree(p, c);
+	return err;
+}
+
+int trace_page__tree(struct trace_page *p, const struct call *root)
+{
+	return page_add_tree(p, root) ? page_no_memory() : 0;
+}
+
+/* ---- lives ---- */
+
+static bool page_reach(struct trace_page *p, uint64_t number)
+{
+	size_t room = p->room_about ? p->room_about : 1024;
+	struct trace_about *about;
+
+	if (number < p->room_about)
+		return true;
+	while (room <= number)
+		room *= 2;
+	about = reallocarray(p->about, room, sizeof(*about));
+	if (!about)
+		return false;
+	memset(about + p->room_about, 0, (room - p->room_about) * sizeof(*about));
+	p->about = about;
+	p->room_about = room;
+	return true;
+}
+
+/* Calls that come so late are not on the page; of an object that was gone nothing is known. */
+static int page_note_step(struct trace_page *p, const struct life_step *step, uint32_t life)
+{
+	if (!step->call || step->call->number >= 4ull * TRACE_PAGE_MOST ||
+	    (step->is_return && !step->values))
+		return 0;
+	if (!page_reach(p, step->call->number))
+		return -ENOMEM;
+	if (step->is_return)
+		p->about[step->call->number].left = life;
+	else
+		p->about[step->call->number].entered = life;
+	return 0;
+}
+
+int trace_page__life(struct trace_page *p, const struct life *life, bool is_wanted)
+{
+	char text[32];
+	int err = 0;
+
+	if (!page_make_room((void **)&p->lives, p->nr_lives, &p->room_lives, sizeof(*p->lives)))
+		return page_no_memory();
+	snprintf(text, sizeof(text), "0x%" PRIx64, life->object);
+	p->lives[p->nr_lives++] = (struct trace_life){
+		.number = life->number,
+		.object = page_text(p, text),
+		.is_born = life->is_born,
+		.is_dead = life->is_dead,
+		.is_whole = life->is_whole,
+		.is_wanted = is_wanted,
+	};
+	for (size_t i = 0; !err && i < life->nr; i++)
+		err = page_note_step(p, &life->steps[i], (uint32_t)p->nr_lives);
+	return err ? page_no_memory() : 0;
+}
+
+/* ---- the run ---- */
+
+int trace_page__start(struct trace_page *p, struct session *s, struct traced *t)
+{
+	int err = trace_page__read_source(p, t);
+
+	if (err)
+		return err;
+	p->session = s;
+	p->traced = t;
+	uname(&p->here);
+	p->wall_ns = (uint64_t)time(NULL) * 1000000000;
+	p->shown = shown__new(&t->asked);
+	p->arguments = calloc(2 * t->nr, sizeof(*p->arguments));
+	if (p->shown && t->nr_members)
+		p->members = members__new(p->shown, t->members, t->nr_members, t->btf);
+	p->words = open_memstream(&p->word, &p->word_len);
+	if (!p->shown || !p->arguments || !p->words || (t->nr_members && !p->members))
+		return page_no_memory();
+	shown__start(p->shown, t->run);
+	return traced__lay_structs(t);
+}
+
+static int page_write(const struct trace_page *p, const struct run_counts *counts)
+{
+	char title[128];
+	const struct page_parts parts = {
+		.title = title,
+		.styles = { &page_source_trace_css },
+		.scripts = { &page_source_trace_model_js, &page_source_trace_timeline_js,
+			     &page_source_trace_ways_js, &page_source_trace_js }
+	};
+	struct page *page;
+	FILE *data;
+	int err;
+
+	snprintf(title, sizeof(title), "iosonar %s%s%s", p->command,
+		 p->traced->name && *p->traced->name ? " " : "",
+		 p->traced->name ? p->traced->name : "");
+	page = page__begin(p->session->out, &parts);
+	if (!page)
+		return page_no_memory();
+	data = page__open_data(page, "trace");
+	err = data ? trace_model__write(p, counts, data) : -ENOMEM;
+	page__close_data(page);
+	page__end(page);
+	return err ? page_no_memory() : 0;
+}
+
+int trace_page__end(struct trace_page *p, const struct run_counts *counts)
+{
+	if (p->left_out) {
+		p->session->incomplete = true;
+		log_warn("the page holds %zu calls, which is all it may; %" PRIu64
+			 " were left out: -t, --min, --depth or --from and --to narrow it",
+			 p->nr, p->left_out);
+	}
+	return page_write(p, counts);
+}
+
+void trace_page__free(struct trace_page *p)
+{
+	for (size_t i = 0; p->arguments && i < 2 * p->traced->nr; i++)
+		members__free(p->arguments[i]);
+	for (size_t i = 0; p->source && i < p->traced->nr; i++)
+		source_text__free(&p->source[i]);
+	free(p->arguments);
+	free(p->source);
+	members__free(p->members);
+	shown__free(p->shown);
+	intern__free(&p->texts);
+	intern__free(&p->tasks);
+	intern__free(&p->snapshots);
+	free(p->snapshot_texts);
+	free(p->rows);
+	free(p->args);
+	free(p->lives);
+	free(p->about);
+	if (p->words)
+		fclose(p->words);
+	free(p->word);
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * trace_page.h: a trace of calls as a page for a browser (-o html): calls are kept as they end,
+ * objects as they are over, and at the end all is written, each text once. What the page shows of
+ * it is src/pages/trace.js; trace_model.c says how it is written. Takes about 100 bytes a call.
+ */
+#ifndef IOSONAR_TRACE_PAGE_H
+#define IOSONAR_TRACE_PAGE_H
+
+#include <sys/utsname.h>
+#include "members.h"
+#include "render/intern.h"
+#include "session.h"
+#include "source_tree.h"
+#include "traced.h"
+
+enum {
+	TRACE_PAGE_MOST = 1000000, /* calls: a browser would not take many more */
+	TRACE_PAGE_NONE = -1,
+};
+
+struct trace_row {
+	uint64_t start_ns, duration_ns; /* duration: UINT64_MAX: not left */
+	uint64_t number;		/* of the call */
+	size_t args_at;			/* in args: as many as the function has */
+	uint32_t function, cpu, depth;
+	int32_t task, object, ret; /* texts; TRACE_PAGE_NONE */
+	int32_t entered, left;	   /* snapshots; likewise */
+};
+
+struct trace_task {
+	uint32_t pid, tid, comm; /* a text */
+};
+
+struct trace_life {
+	uint64_t number;
+	uint32_t object; /* a text */
+	bool is_born, is_dead, is_whole, is_wanted;
+};
+
+/* Which life a call was about: at its entry, and at its return; numbers from 1, 0: none. */
+struct trace_about {
+	uint32_t entered, left;
+};
+
+struct trace_page {
+	/* given */
+	const char *source_dir; /* --source; NULL: none */
+	struct call_limits limits;
+	const char *command; /* "class bio" */
+	/* made */
+	struct utsname here; /* this machine, as long as it may be asked */
+	uint64_t wall_ns;    /* when the run began, if it is of this machine */
+	struct session *session;
+	struct traced *traced;
+	struct shown *shown;
+	struct members *members;    /* of objects; NULL: none */
+	struct members **arguments; /* by function; returns behind entries */
+	struct source_text *source; /* by function; NULL: none was asked for */
+	struct intern texts, tasks, snapshots;
+	uint32_t *snapshot_texts; /* nr_members - 1 for each */
+	struct trace_row *rows;
+	size_t nr, room;
+	uint32_t *args;
+	size_t nr_args, room_args;
+	struct trace_life *lives;
+	size_t nr_lives, room_lives;
+	struct trace_about *about; /* by number of the call */
+	size_t room_about, room_snapshots;
+	uint64_t left_out;
+	FILE *words; /* where a value becomes text */
+	char *word;
+	size_t word_len;
+};
+
+/* Before anything is attached: it may take seconds. 0 or a negative errno, said. */
+int trace_page__read_source(struct trace_page *page, const struct traced *traced);
+int trace_page__start(struct trace_page *page, struct session *session, struct traced *traced);
+int trace_page__tree(struct trace_page *page, const struct call *root);
+/* is_wanted: it was asked for (-d, -p, --if). */
+int trace_page__life(struct trace_page *page, const struct life *life, bool is_wanted);
+/* counts: what became of all hits; NULL: not known. */
+int trace_page__end(struct trace_page *page, const struct run_counts *counts);
+void trace_page__free(struct trace_page *page); /* all zeros, too */
+
+/* ---- trace_model.c ---- */
+
+/* -ENOMEM. */
+int trace_model__write(const struct trace_page *page, const struct run_counts *counts, FILE *out);
+
+#endif

@@ -1,0 +1,616 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#define _GNU_SOURCE 1 /* asprintf */
+#include "traced.h"
+
+#include <bpf/btf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "log.h"
+
+/* A dead object may be put away a little later; and looking at all takes time. */
+static const uint64_t traced_linger_ns = 20000000, traced_settle_ns = 50000000;
+
+static int traced_no_memory(void)
+{
+	return log_err(-ENOMEM, "out of memory");
+}
+
+/* ---- which functions ---- */
+
+/* "vfs_*" is fn:vfs_*; fn: and user: may be written. */
+static int traced_find_glob(struct traced *t, const char *glob, bool is_return)
+{
+	const bool is_user = !strncmp(glob, "user:", 5);
+	const char *name = is_user ? glob + 5 : !strncmp(glob, "fn:", 3) ? glob + 3 : glob;
+	const char *kind = is_user ? (is_return ? "userret" : "user") : (is_return ? "ret" : "fn");
+	struct find_misses unsaid = { 0 };
+	char *spec;
+	int err;
+
+	if (asprintf(&spec, "%s:%s", kind, name) < 0)
+		return traced_no_memory();
+	err = finder__find(t->asked.finder, spec, is_return ? &t->asked.ends : &t->asked.probes,
+			   is_return ? &unsaid : &t->asked.misses);
+	find_misses__free(&unsaid);
+	free(spec);
+	return err;
+}
+
+static bool traced_is_same(const struct probe *a, const struct probe *b)
+{
+	return a->address == b->address && a->offset == b->offset && !strcmp(a->func, b->func) &&
+	       (!a->path || !b->path || !strcmp(a->path, b->path));
+}
+
+/* Two globs may mean the same one. */
+static void traced_drop_doubles(struct probe_list *list)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < list->nr; i++) {
+		size_t j = 0;
+
+		while (j < nr && !traced_is_same(&list->probes[j], &list->probes[i]))
+			j++;
+		if (j < nr)
+			probe__free(&list->probes[i]);
+		else
+			list->probes[nr++] = list->probes[i];
+	}
+	list->nr = nr;
+}
+
+static uint32_t traced_find_exit(const struct traced *t, size_t entry)
+{
+	const struct probe_list *ends = &t->asked.ends;
+
+	if (entry < ends->nr &&
+	    traced_is_same(&t->asked.probes.probes[entry], &ends->probes[entry]))
+		return (uint32_t)(t->asked.probes.nr + entry);
+	for (size_t i = 0; i < ends->nr; i++)
+		if (traced_is_same(&t->asked.probes.probes[entry], &ends->probes[i]))
+			return (uint32_t)(t->asked.probes.nr + i);
+	return TRACED_NONE;
+}
+
+static int traced_list_functions(struct traced *t)
+{
+	const size_t nr = t->asked.probes.nr;
+
+	t->functions = calloc(nr, sizeof(*t->functions));
+	t->function_of = calloc(nr + t->asked.ends.nr, sizeof(*t->function_of));
+	if (!t->functions || !t->function_of)
+		return traced_no_memory();
+	t->nr = nr;
+	for (uint32_t i = 0; i < nr; i++) {
+		t->functions[i].entry = i;
+		t->functions[i].exit = traced_find_exit(t, i);
+		t->function_of[i] = i;
+		if (t->functions[i].exit != TRACED_NONE)
+			t->function_of[t->functions[i].exit] = i;
+	}
+	return 0;
+}
+
+/* ---- the plan ---- */
+
+/* Of what is just being born members are the last one's, or nobody's. */
+static bool traced_has_fields(const struct traced_place *place, bool is_return)
+{
+	return place->object[0] && (is_return || place->role != LIFE_BIRTH);
+}
+
+/* "arg0, arg0->bi_opf, arg0->bi_status": the object itself comes first. NULL: out of memory. */
+static char *traced_shown_text(const struct traced *t, const char *object, bool has_fields)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return NULL;
+	fputs(object, out);
+	for (size_t i = 0; has_fields && i < t->nr_fields; i++)
+		fprintf(out, ", %s->%s", object, t->fields[i]);
+	if (!fclose(out))
+		return text;
+	free(text);
+	return NULL;
+}
+
+static int traced_plan_place(const struct traced *t, const struct probe *probe,
+			     const struct traced_place *place, struct plan_call *call)
+{
+	*call = (struct plan_call){ .probe = probe };
+	if (!place->object[0])
+		return 0;
+	call->follows = place->object;
+	call->is_birth = place->role == LIFE_BIRTH;
+	call->behind_bytes = t->behind_bytes;
+	call->shown = traced_shown_text(t, place->object,
+					traced_has_fields(place, probe->kind == PROBE_RET));
+	return call->shown ? 0 : traced_no_memory();
+}
+
+static const struct traced_place *traced_place(const struct traced *t, uint32_t number)
+{
+	const struct traced_function *f = &t->functions[t->function_of[number]];
+
+	return number == f->entry ? &f->at_entry : &f->at_exit;
+}
+
+static int traced_make_plan(struct traced *t)
+{
+	const size_t nr = t->asked.probes.nr + t->asked.ends.nr;
+	struct plan_call *calls = calloc(nr, sizeof(*calls));
+	int err = calls ? 0 : traced_no_memory();
+
+	for (uint32_t i = 0; !err && i < nr; i++)
+		err = traced_plan_place(t, traced__probe(t, i), traced_place(t, i), &calls[i]);
+	err = err ?: plan__make_calls(&t->asked.plan, &t->asked.line, calls, nr);
+	t->asked.wants.plan = &t->asked.plan;
+	for (size_t i = 0; calls && i < nr; i++)
+		free((char *)calls[i].shown);
+	free(calls);
+	return err;
+}
+
+/* Where members lie in the bytes that traced__members fills, by the first place that has some. */
+int traced__lay_out(struct traced *t)
+{
+	const struct plan_probe *probe = NULL;
+
+	for (uint32_t i = 0; !probe && i < t->asked.plan.nr_probes; i++)
+		if (traced_has_fields(traced_place(t, i), i >= t->asked.probes.nr))
+			probe = &t->asked.plan.probes[i];
+	if (!probe)
+		return 0;
+	t->nr_members = 1 + t->nr_fields;
+	for (size_t i = 0; i < t->nr_members; i++) {
+		struct plan_part *part = &t->members[i];
+
+		*part = probe->shown[probe->nr_shown - t->nr_members + i].part;
+		part->at = (uint32_t)t->member_bytes;
+		part->text = i ? t->fields[i - 1] : "object";
+		part->text_len = strlen(part->text);
+		t->member_bytes += part->shape.size;
+	}
+	return 0;
+}
+
+static int traced_complete(struct traced *t)
+{
+	int err = traced_make_plan(t);
+
+	t->btf = finder__vmlinux(t->asked.finder);
+	return err ?: traced__lay_out(t);
+}
+
+int traced__of_globs(struct traced *t, const struct option_list *globs,
+		     const struct options *options)
+{
+	int err = asked__tasks(&t->asked, &options->filter);
+
+	if (!err && !t->asked.finder) {
+		t->asked.finder = finder__new();
+		err = t->asked.finder ? 0 : traced_no_memory();
+	}
+	for (size_t i = 0; !err && i < globs->nr; i++) {
+		err = traced_find_glob(t, globs->words[i], false);
+		err = err ?: traced_find_glob(t, globs->words[i], true);
+	}
+	if (err)
+		return err;
+	asked__tell_misses(&t->asked);
+	traced_drop_doubles(&t->asked.probes);
+	traced_drop_doubles(&t->asked.ends);
+	err = traced_list_functions(t);
+	return err ?: traced_complete(t);
+}
+
+/* ---- of a class ---- */
+
+static bool traced_wants(const struct traced_class *wants, const struct class_function *f)
+{
+	const bool is_spine = f->is_spine || f->is_birth || f->is_death || f->is_without;
+
+	return !f->why && (is_spine || wants->all || !wants->class->preset);
+}
+
+static int traced_add(struct traced *t, const struct class_function *f)
+{
+	int err = class__add_probe(f, PROBE_FN, &t->asked.probes);
+
+	err = err ?: class__add_probe(f, PROBE_RET, &t->asked.ends);
+	return err ? traced_no_memory() : 0;
+}
+
+static struct traced_place traced_argument(const struct class_function *f, enum life_role role)
+{
+	struct traced_place place = { .role = role };
+
+	if (f->argument >= 0)
+		snprintf(place.object, sizeof(place.object), "arg%d", f->argument);
+	return place;
+}
+
+/* What a birth returns is born when it returns; else its argument is, as soon as it is entered. */
+static void traced_set_places(struct traced_function *to, const struct class_function *f)
+{
+	const bool gives_birth = f->is_birth && f->returns;
+
+	if (f->is_without)
+		return;
+	to->at_entry = traced_argument(f, f->is_birth && !f->returns ? LIFE_BIRTH
+					  : f->is_death		     ? LIFE_DEATH
+								     : LIFE_CALL);
+	to->at_exit = traced_argument(f, LIFE_CALL);
+	if (f->returns && (gives_birth || f->argument < 0))
+		to->at_exit = (struct traced_place){ "ret", gives_birth ? LIFE_BIRTH : LIFE_CALL };
+}
+
+/* Members may be of another struct, which lies behind the one that is pointed to. */
+static void traced_retype(const struct traced *t, struct probe *probe, int argument)
+{
+	for (size_t i = 0; i < probe->nr_fields; i++) {
+		struct probe_field *field = &probe->fields[i];
+		const bool is_object =
+			argument < 0 ? field->place == PLACE_RET
+				     : field->place == PLACE_ARG && field->at == (uint32_t)argument;
+
+		if (is_object && field->type.kind == TYPE_POINTER) {
+			field->type.btf = t->member_type.btf;
+			field->type.id = t->member_type.id;
+		}
+	}
+}
+
+static int traced_refuse_field(const struct traced *t, const char *field)
+{
+	char type[64];
+
+	return log_err(-EINVAL, "--fields: there is no '%s' in %s; iosonar events -v shows members",
+		       field, type__print(&t->member_type, type, sizeof(type)));
+}
+
+int traced__add_field(struct traced *t, const char *name)
+{
+	char **fields = reallocarray(t->fields, t->nr_fields + 1, sizeof(*fields));
+
+	if (!fields)
+		return -ENOMEM;
+	t->fields = fields;
+	t->fields[t->nr_fields] = strdup(name);
+	return t->fields[t->nr_fields++] ? 0 : -ENOMEM;
+}
+
+/* A preset's may be of other kernels; what the user asks for has to be there. */
+static int traced_pick_fields(struct traced *t, const struct traced_class *wants)
+{
+	const bool is_preset = !wants->fields->nr;
+	const char *const *names = !is_preset		  ? wants->fields->words
+				   : wants->class->preset ? wants->class->preset->fields
+							  : NULL;
+	int err = 0;
+
+	for (size_t i = 0; !err && names && (is_preset ? names[i] != NULL : i < wants->fields->nr);
+	     i++) {
+		char field[128];
+
+		if (i >= CLASS_MAX_FIELDS)
+			return log_err(-EINVAL, "--fields: at most %d", CLASS_MAX_FIELDS);
+		if (class__pick_field(&t->member_type, names[i], field, sizeof(field)))
+			err = traced__add_field(t, field) ? traced_no_memory() : 0;
+		else if (!is_preset)
+			err = traced_refuse_field(t, names[i]);
+	}
+	return err;
+}
+
+static int traced_add_all(struct traced *t, const struct traced_class *wants)
+{
+	const struct class *class = wants->class;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < class->nr; i++)
+		if (traced_wants(wants, &class->functions[i]))
+			err = traced_add(t, &class->functions[i]);
+	if (!err && !t->asked.probes.nr)
+		err = log_err(-EOPNOTSUPP,
+			      "none of the %zu functions of struct %s can be attached "
+			      "here: iosonar class %s --list says why",
+			      class->nr, class->object, class->object);
+	err = err ?: traced_list_functions(t);
+	for (size_t i = 0, nr = 0; !err && i < class->nr; i++) {
+		const struct class_function *f = &class->functions[i];
+
+		if (!traced_wants(wants, f))
+			continue;
+		traced_set_places(&t->functions[nr], f);
+		if (t->behind_bytes && !f->is_without) {
+			traced_retype(t, &t->asked.probes.probes[nr], f->argument);
+			traced_retype(t, &t->asked.ends.probes[nr], f->argument);
+		}
+		nr++;
+	}
+	return err;
+}
+
+int traced__of_class(struct traced *t, const struct traced_class *wants)
+{
+	int err;
+
+	if (!class__members(wants->class, t->asked.finder, &t->member_type, &t->behind_bytes))
+		return log_err(-EOPNOTSUPP, "this kernel's BTF does not have the members of %s",
+			       wants->class->preset ? wants->class->preset->name
+						    : wants->class->object);
+	err = traced_pick_fields(t, wants);
+	err = err ?: traced_add_all(t, wants);
+	return err ?: traced_complete(t);
+}
+
+/* ---- their structs ---- */
+
+int traced__lay_structs(struct traced *t)
+{
+	int err;
+
+	if (t->has_layouts || t->own_btf)
+		return 0;
+	err = t->member_type.btf ? struct_layouts__add_inside(&t->layouts, &t->member_type) : 0;
+
+	for (size_t i = 0; !err && i < t->asked.probes.nr; i++) {
+		const struct probe *probe = &t->asked.probes.probes[i];
+
+		for (size_t f = 0; !err && f < probe->nr_fields; f++)
+			err = struct_layouts__add(&t->layouts, &probe->fields[f].type);
+	}
+	t->has_layouts = !err;
+	return err ? traced_no_memory() : 0;
+}
+
+/* ---- at work ---- */
+
+static enum life_role traced_role(const struct traced *t, const struct call_event *event)
+{
+	const struct traced_function *f = &t->functions[event->function];
+
+	return event->is_return ? f->at_exit.role : f->at_entry.role;
+}
+
+static int traced_on_call(void *arg, struct call *call, const struct call_event *event)
+{
+	struct traced *t = arg;
+	const struct life_event life = {
+		.object =
+			t->nth ? traced__object(t, event->function, event->is_return, event->values)
+			       : 0,
+		.nth = t->nth,
+		.role = traced_role(t, event),
+	};
+
+	return t->lives ? lives__take(t->lives, &life, call, event) : 0;
+}
+
+static int traced_on_tree(void *arg, const struct call *root)
+{
+	struct traced *t = arg;
+
+	return t->on_tree ? t->on_tree(t->arg, root) : 0;
+}
+
+static int traced_on_life(void *arg, const struct life *life)
+{
+	struct traced *t = arg;
+
+	return t->on_life ? t->on_life(t->arg, life) : 0;
+}
+
+static int traced_compare_counts(const void *a, const void *b)
+{
+	const struct traced_count *x = a, *y = b;
+
+	return (x->object > y->object) - (x->object < y->object);
+}
+
+int traced__note_count(struct traced *t, uint64_t object, uint64_t count)
+{
+	struct traced_count *counts = t->counts;
+
+	if (!(t->nr_counts & (t->nr_counts - 1)))
+		counts = reallocarray(counts, t->nr_counts ? 2 * t->nr_counts : 1, sizeof(*counts));
+	if (!counts)
+		return -ENOMEM;
+	t->counts = counts;
+	t->counts[t->nr_counts++] = (struct traced_count){ object, count };
+	return 0;
+}
+
+/* Of a capture that was cut nobody knows it. */
+static uint64_t traced_counted(void *arg, uint64_t object)
+{
+	const struct traced *t = arg;
+	const struct traced_count key = { object, 0 }, *found = NULL;
+
+	if (t->run)
+		return run__followed(t->run, object);
+	if (t->nr_counts)
+		found = bsearch(&key, t->counts, t->nr_counts, sizeof(key), traced_compare_counts);
+	return found ? found->count : LIVES_UNKNOWN;
+}
+
+static bool traced_has_lost(void *arg)
+{
+	const struct traced *t = arg;
+
+	return (t->run ? run__lost(t->run) : t->lost) > 0;
+}
+
+int traced__start(struct traced *t, struct run *run)
+{
+	const struct calls_wants calls = { traced_on_call, traced_on_tree, t };
+	const struct lives_wants lives = { traced_on_life, traced_counted, traced_has_lost, t,
+					   traced_linger_ns };
+
+	t->run = run;
+	for (size_t i = 0; run && i < t->nr; i++)
+		t->functions[i].returns = t->functions[i].exit != TRACED_NONE &&
+					  run__is_attached(run, t->functions[i].exit);
+	t->calls = calls__new(&calls);
+	if (t->nr_members)
+		t->lives = lives__new(&lives);
+	return t->calls && (t->lives || !t->nr_members) ? 0 : traced_no_memory();
+}
+
+void traced__tell_returns(const struct traced *t)
+{
+	size_t returns = 0;
+
+	for (size_t i = 0; i < t->nr; i++)
+		returns += t->functions[i].returns;
+	log_verbose("%zu functions, the returns of %zu", t->nr, returns);
+	if (!returns)
+		log_note("returns are not seen: this kernel has kretprobes only, which lose some "
+			 "without counting them (--returns insists)");
+}
+
+int traced__take(struct traced *t, const struct probe_record *record, const void *values)
+{
+	const uint32_t function = t->function_of[record->probe];
+	const struct call_event event = {
+		.ns = record->ns,
+		.function = function,
+		.cpu = record->cpu,
+		.pid = record->pid,
+		.tid = record->tid,
+		.comm = record->comm,
+		.is_return = record->probe != t->functions[function].entry,
+		.returns = t->functions[function].returns,
+		.values = values,
+		.bytes = t->asked.plan.probes[record->probe].shown_bytes,
+	};
+	int err;
+
+	t->nth = record->nth;
+	err = calls__take(t->calls, &event);
+	if (err || !t->lives || record->ns < t->settled_ns + traced_settle_ns)
+		return err == -ENOMEM ? traced_no_memory() : err;
+	t->settled_ns = record->ns;
+	return lives__settle(t->lives, record->ns);
+}
+
+int traced__finish(struct traced *t)
+{
+	int err = calls__finish(t->calls);
+
+	if (t->nr_counts)
+		qsort(t->counts, t->nr_counts, sizeof(*t->counts), traced_compare_counts);
+	if (!err && t->lives)
+		err = lives__finish(t->lives);
+	return err == -ENOMEM ? traced_no_memory() : err;
+}
+
+void traced__free(struct traced *t)
+{
+	lives__free(t->lives);
+	calls__free(t->calls);
+	for (size_t i = 0; i < t->nr_fields; i++)
+		free(t->fields[i]);
+	for (size_t i = 0; t->functions && i < t->nr; i++) {
+		free(t->functions[i].module);
+		free(t->functions[i].prototype);
+	}
+	struct_layouts__free(&t->layouts);
+	free(t->fields);
+	free(t->functions);
+	free(t->function_of);
+	free(t->counts);
+	free(t->own_name);
+	btf__free(t->own_btf);
+	asked__free(&t->asked);
+}
+
+/* ---- what a record holds ---- */
+
+const struct probe *traced__probe(const struct traced *t, uint32_t number)
+{
+	const size_t entries = t->asked.probes.nr;
+
+	return number < entries ? &t->asked.probes.probes[number]
+				: &t->asked.ends.probes[number - entries];
+}
+
+const char *traced__module(const struct traced *t, uint32_t function)
+{
+	const struct probe *probe = traced__probe(t, function);
+
+	if (t->functions[function].module)
+		return t->functions[function].module;
+	return probe->path ? probe->path : probe->module;
+}
+
+const char *traced__prototype(const struct traced *t, uint32_t function, char *buf, size_t size)
+{
+	if (t->functions[function].prototype)
+		return t->functions[function].prototype;
+	return probe__prototype(traced__probe(t, function), buf, size);
+}
+
+static const struct plan_probe *traced_plan(const struct traced *t, uint32_t function,
+					    bool is_return)
+{
+	const struct traced_function *f = &t->functions[function];
+
+	return &t->asked.plan.probes[is_return ? f->exit : f->entry];
+}
+
+/* How many stand behind arguments or ret: all members, the object alone, none. */
+static size_t traced_tail(const struct traced *t, uint32_t function, bool is_return)
+{
+	const struct traced_function *f = &t->functions[function];
+	const struct traced_place *place = is_return ? &f->at_exit : &f->at_entry;
+
+	if (!place->object[0])
+		return 0;
+	return traced_has_fields(place, is_return) ? t->nr_members : 1;
+}
+
+const struct plan_shown *traced__shown(const struct traced *t, uint32_t function, bool is_return,
+				       size_t *nr)
+{
+	const struct plan_probe *probe = traced_plan(t, function, is_return);
+
+	*nr = probe->nr_shown - traced_tail(t, function, is_return);
+	return probe->shown;
+}
+
+bool traced__members(const struct traced *t, uint32_t function, bool is_return, const void *values,
+		     void *bytes)
+{
+	const struct plan_shown *shown;
+	size_t nr;
+
+	if (!values || !t->nr_members || traced_tail(t, function, is_return) < t->nr_members)
+		return false;
+	shown = traced__shown(t, function, is_return, &nr) + nr;
+	for (size_t i = 0; i < t->nr_members; i++)
+		memcpy((char *)bytes + t->members[i].at, (const char *)values + shown[i].part.at,
+		       t->members[i].shape.size);
+	return true;
+}
+
+uint64_t traced__object(const struct traced *t, uint32_t function, bool is_return,
+			const void *values)
+{
+	const struct plan_shown *shown;
+	uint64_t object;
+	size_t nr;
+
+	if (!values || !traced_tail(t, function, is_return))
+		return 0;
+	shown = traced__shown(t, function, is_return, &nr) + nr;
+	memcpy(&object, (const char *)values + shown->part.at, sizeof(object));
+	return object;
+}

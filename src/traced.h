@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * traced.h: functions that are traced from entry to return, and what becomes of their records:
+ * nested calls, and lives of the objects that they are about. What `class` and `calls` share, up to
+ * what is shown.
+ */
+#ifndef IOSONAR_TRACED_H
+#define IOSONAR_TRACED_H
+
+#include "analyse/lives.h"
+#include "asked.h"
+#include "probe/class.h"
+#include "struct_layout.h"
+
+struct session;
+
+#define TRACED_NONE UINT32_MAX
+
+/* What is known of an object where a function is entered, or left. */
+struct traced_place {
+	char object[16]; /* its expression: "arg0", "ret"; "": none */
+	enum life_role role;
+};
+
+struct traced_function {
+	uint32_t entry, exit; /* numbers in the plan; exit: TRACED_NONE */
+	bool returns;	      /* its return is seen */
+	struct traced_place at_entry, at_exit;
+	char *module, *prototype; /* of a capture; NULL: none */
+};
+
+struct traced {
+	/* made here */
+	struct asked asked; /* entries are its probes, returns its ends */
+	struct traced_function *functions;
+	size_t nr;
+	uint32_t *function_of; /* by number in the plan */
+	/* Of an object: itself first, then fields as they were asked for; one behind the other. */
+	char **fields;
+	size_t nr_fields;
+	struct plan_part members[CLASS_MAX_FIELDS + 1];
+	size_t nr_members, member_bytes; /* 0: there are no objects */
+	uint32_t behind_bytes;		 /* that members lie behind the object */
+	struct type member_type;	 /* whose they are */
+	const struct btf *btf;		 /* where words for numbers are looked up */
+	const char *name;		 /* what the objects are: "bio"; NULL, "": there are none */
+	struct calls *calls;
+	struct lives *lives; /* NULL: no objects */
+	/* given by the view */
+	int (*on_tree)(void *arg, const struct call *root);
+	int (*on_life)(void *arg, const struct life *life);
+	void *arg;
+	/* at work */
+	struct run *run; /* NULL: of a capture */
+	uint64_t nth;	 /* of the record at hand */
+	uint64_t settled_ns;
+	/* of a capture */
+	struct btf *own_btf;
+	char *own_name;
+	bool has_layouts; /* traced__lay_structs found them, or the capture had them */
+	struct struct_layouts layouts;
+	uint64_t lost;		     /* records, up to the one at hand */
+	struct traced_count *counts; /* of objects, at the end */
+	size_t nr_counts;
+};
+
+struct traced_count {
+	uint64_t object, count;
+};
+
+/* Globs of functions; user:PATH:GLOB, too. 0, or a negative errno (said). */
+int traced__of_globs(struct traced *traced, const struct option_list *globs,
+		     const struct options *options);
+/* Those of a class that can be attached: its spine, or all. */
+struct traced_class {
+	const struct class *class; /* found with asked.finder */
+	bool all;
+	const struct option_list *fields; /* empty: the preset's */
+};
+int traced__of_class(struct traced *traced, const struct traced_class *wants);
+void traced__free(struct traced *traced);
+
+int traced__start(struct traced *traced, struct run *run); /* attached; NULL: of a capture */
+void traced__tell_returns(const struct traced *traced);	   /* how many are seen; none: why */
+int traced__take(struct traced *traced, const struct probe_record *record, const void *values);
+int traced__finish(struct traced *traced); /* everything that is open is handed on */
+
+/* For who makes one of a capture: one field more; what members there are; how many records an
+ * object should have had. -ENOMEM, not said. */
+int traced__add_field(struct traced *traced, const char *name);
+int traced__lay_out(struct traced *traced);
+int traced__note_count(struct traced *traced, uint64_t object, uint64_t count);
+/* Structs of objects and arguments, into layouts, by this kernel's BTF. -ENOMEM, said. */
+int traced__lay_structs(struct traced *traced);
+
+const struct probe *traced__probe(const struct traced *traced, uint32_t function);
+/* Its module or file, and its prototype as C writes it; NULL: none, or not known. */
+const char *traced__module(const struct traced *traced, uint32_t function);
+const char *traced__prototype(const struct traced *traced, uint32_t function, char *buf,
+			      size_t size);
+/* Its parts of a record: arguments at the entry, ret at the return. */
+const struct plan_shown *traced__shown(const struct traced *traced, uint32_t function,
+				       bool is_return, size_t *nr);
+/* The members that a record holds, member_bytes of them. false: it holds none. */
+bool traced__members(const struct traced *traced, uint32_t function, bool is_return,
+		     const void *values, void *bytes);
+/* The object that they are of; 0: none. */
+uint64_t traced__object(const struct traced *traced, uint32_t function, bool is_return,
+			const void *values);
+
+#endif

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tree_view.h"
+
+#include <errno.h>
+#include "log.h"
+
+static int tree_no_memory(void)
+{
+	return log_err(-ENOMEM, "out of memory");
+}
+
+bool tree_view__needs_calls(const struct options *options)
+{
+	const int format = options->output.format;
+
+	return format == OUTPUT_FOLDED || format == OUTPUT_SVG || format == OUTPUT_CHROME ||
+	       format == OUTPUT_TRACE;
+}
+
+static bool tree_is_graph(const struct tree_view *v, const struct session *s)
+{
+	const int format = s->options->output.format;
+
+	return format != OUTPUT_CHROME && format != OUTPUT_TRACE &&
+	       (v->is_graph || format > OUTPUT_CSV);
+}
+
+/* ---- Trace Event JSON ---- */
+
+static int tree_put_event(void *arg, const struct call *call, const union shown_slot *slots)
+{
+	struct tree_view *v = arg;
+	const struct probe *probe = traced__probe(v->calls.traced, call->function);
+	const struct chrome_event event = {
+		.name = probe->func,
+		.category = probe->kind == PROBE_USER ? "user" : "kernel",
+		.start_ns = slots[CALL_TIME].n,
+		.duration_ns = call->end_ns ? call->end_ns - call->start_ns : CHROME_NO_DURATION,
+		.pid = call->pid,
+		.tid = call->tid,
+		.cpu = call->cpu,
+		.comm = call->comm,
+		.args = {
+			{ "arguments", slots[CALL_ARGUMENTS].text },
+			{ "ret", slots[CALL_RET].text },
+			{ "object", slots[CALL_OBJECT].text },
+			{ "data", slots[CALL_DATA].text },
+		},
+		.nr_args = 4,
+	};
+
+	return chrome__put(v->chrome, &event) ? tree_no_memory() : 0;
+}
+
+static int tree_start_chrome(struct tree_view *v, struct session *s)
+{
+	v->calls.on_row = tree_put_event;
+	v->calls.arg = v;
+	v->chrome = chrome__begin(s->out);
+	return v->chrome ? 0 : tree_no_memory();
+}
+
+/* ---- the run ---- */
+
+/* The functions of a capture are known later. */
+int tree_view__prepare(struct tree_view *v, const struct options *options,
+		       const struct traced *traced)
+{
+	if (v->page.source_dir && options->output.format != OUTPUT_TRACE)
+		return log_err(-EINVAL, "--source: only a page shows source: -o html");
+	return options->file.read.nr ? 0 : trace_page__read_source(&v->page, traced);
+}
+
+int tree_view__start(struct tree_view *v, struct session *s, struct traced *traced)
+{
+	int err = 0;
+
+	v->calls.limits = v->graph.limits = v->page.limits = v->limits;
+	v->is_page = s->options->output.format == OUTPUT_TRACE;
+	if (v->is_page)
+		return trace_page__start(&v->page, s, traced);
+	if (tree_is_graph(v, s))
+		return graph_view__start(&v->graph, s, traced);
+	if (s->options->output.format == OUTPUT_CHROME)
+		err = tree_start_chrome(v, s);
+	return err ?: calls_view__start(&v->calls, s, traced);
+}
+
+int tree_view__tree(struct tree_view *v, const struct call *root)
+{
+	if (v->is_page)
+		return trace_page__tree(&v->page, root);
+	return v->graph.graph ? graph_view__tree(&v->graph, root)
+			      : calls_view__tree(&v->calls, root);
+}
+
+int tree_view__life(struct tree_view *v, const struct life *life, bool is_wanted)
+{
+	return v->is_page ? trace_page__life(&v->page, life, is_wanted) : 0;
+}
+
+int tree_view__end(struct tree_view *v, const struct run_counts *counts)
+{
+	if (v->is_page)
+		return trace_page__end(&v->page, counts);
+	if (v->chrome)
+		chrome__end(v->chrome);
+	return v->graph.graph ? graph_view__end(&v->graph) : 0;
+}
+
+void tree_view__free(struct tree_view *v)
+{
+	chrome__free(v->chrome);
+	trace_page__free(&v->page);
+	graph_view__free(&v->graph);
+	calls_view__free(&v->calls);
+}

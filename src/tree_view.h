@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tree_view.h: what becomes of nested calls: a row each, all together (--graph, -o folded, svg and
+ * dot), Trace Event JSON (-o chrome), or a page (-o html). What `calls` and `class --calls` share.
+ */
+#ifndef IOSONAR_TREE_VIEW_H
+#define IOSONAR_TREE_VIEW_H
+
+#include "calls_view.h"
+#include "graph_view.h"
+#include "render/chrome.h"
+#include "trace_page.h"
+
+/* A format that shows calls, whatever else is asked for. */
+bool tree_view__needs_calls(const struct options *options);
+
+struct tree_view {
+	/* given */
+	struct call_limits limits;
+	bool is_graph;
+	/* made */
+	struct calls_view calls;
+	struct graph_view graph;
+	struct chrome *chrome;
+	struct trace_page page; /* its source_dir and command are given */
+	bool is_page;
+};
+
+/* --source: before anything is attached, or opened. 0 or a negative errno, said. */
+int tree_view__prepare(struct tree_view *view, const struct options *options,
+		       const struct traced *traced);
+int tree_view__start(struct tree_view *view, struct session *session, struct traced *traced);
+int tree_view__tree(struct tree_view *view, const struct call *root);
+/* Of an object that is over, for the page. */
+int tree_view__life(struct tree_view *view, const struct life *life, bool is_wanted);
+int tree_view__end(struct tree_view *view, const struct run_counts *counts); /* NULL: not known */
+void tree_view__free(struct tree_view *view);				     /* all zeros, too */
+
+#endif

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * cache.h: what the page cache's programs and their collector agree on: what is counted, for whom,
+ * and what is asked. Counters only grow; a page is a base page.
+ */
+#ifndef IOSONAR_WIRE_CACHE_H
+#define IOSONAR_WIRE_CACHE_H
+
+#include <linux/types.h>
+
+enum { CACHE_COMM_LEN = 16, CACHE_DEVS = 64, CACHE_PROBES = 8 };
+
+/* What asked for pages. */
+enum cache_op {
+	CACHE_READ = 0,
+	CACHE_WRITE = 1,
+	CACHE_MMAP = 2,
+	CACHE_READAHEAD = 3, /* fadvise(2), madvise(2), readahead(2): nobody waits for the pages */
+	CACHE_NO_OP = 4,     /* the kernel for itself: metadata, writeback, reclaim */
+	NR_CACHE_OPS = 5,
+};
+
+/*
+ * accesses = hits - hits_back + ra_hits + misses
+ * added = demanded + readahead + other
+ * removed = evicted + truncated
+ */
+enum cache_count {
+	CACHE_ACCESSES,
+	CACHE_HITS,
+	CACHE_HITS_BACK, /* counted as hits, then the page had to be brought */
+	CACHE_RA_HITS,	 /* first uses of pages that were read ahead */
+	CACHE_MISSES,
+	CACHE_ALLOCATED, /* of the misses: by a write */
+	CACHE_ADDED,
+	CACHE_DEMANDED, /* added for an access; not yet a miss while the request is under way */
+	CACHE_RA,	/* added ahead of any access */
+	CACHE_OTHER,	/* added for no access that we know */
+	CACHE_DIRTIED,
+	CACHE_WRITTEN,
+	CACHE_REMOVED,
+	CACHE_EVICTED,
+	CACHE_TRUNCATED, /* the file ends before them now, or is no more */
+	CACHE_UNUSED,	 /* of the removed: read ahead, and never used */
+	NR_CACHE_COUNTS,
+};
+
+/* One for each key and CPU. */
+struct cache_row {
+	__u64 counts[NR_CACHE_COUNTS];
+};
+_Static_assert(sizeof(struct cache_row) == 128, "two lines of a CPU's cache");
+
+/* What a row is about; what is not told apart is 0. Key 0 is everything, or what had no room. */
+struct cache_key {
+	__u64 inode; /* or FILE_METADATA, as wire/file.h has it: a block device's own cache */
+	__u64 cgroup;
+	char comm[CACHE_COMM_LEN];
+	__u32 dev; /* of its file system, or the block device itself */
+	__u32 pid;
+	__u32 op; /* enum cache_op + 1 */
+	__u32 claim;
+};
+_Static_assert(sizeof(struct cache_key) == 48, "no holes");
+
+struct cache_settings {
+	__u64 filter_inode; /* with filter_file */
+	__u64 filter_cgroup;
+	__u64 filter_comm[CACHE_COMM_LEN / 8]; /* 0: none */
+	__u32 filter_cgroup_level;
+	__u32 filter_pid, filter_tid;
+	__u32 filter_dev; /* of the file */
+	__u32 nr_devs;	  /* of -d: any of these */
+	__u32 devs[CACHE_DEVS];
+	__u32 page_shift;
+	__u32 nr_cpus;
+	__u32 key_mask; /* keys - 1 */
+	__u32 ra_mask;	/* cells of pages read ahead - 1 */
+	__u8 filter_file;
+	__u8 by_pid, by_comm, by_file, by_cgroup, by_dev, by_op;
+	__u8 any_by, tells_files; /* whatever of these asks for it */
+	__u8 sees_ends;	     /* of functions; else a request ends where its access time is noted */
+	__u8 write_iocb;     /* generic_perform_write gets a kiocb, not a file and a position */
+	__u8 sees_accesses;  /* of any kind; else all that is added is `other` */
+	__u8 events;	     /* each miss is told */
+	__u8 then_io;	     /* and each command that brings pages */
+	__u8 queue_argument; /* of events of requests: the queue comes first */
+	__u8 bio_queue_argument; /* of events of bios, likewise */
+	__u8 pad[8];
+};
+
+/* What was lost, each where it was. */
+struct cache_counters {
+	__u64 no_task;	/* no place for a request: neither its accesses nor its misses are known */
+	__u64 no_key;	/* counted in key 0 */
+	__u64 unclosed; /* a request whose end was not seen */
+	__u64 ra_lost;	/* pages read ahead that found no place: their first use is a hit */
+	__u64 no_file;	/* no place for a name */
+	__u64 events, events_lost; /* tried, and found the ring full */
+	__u64 no_cause; /* a bio that found no place, or came too far behind in its command */
+};
+
+enum cache_told {
+	CACHE_TOLD_MISS = 0,
+	CACHE_TOLD_COMMAND = 1,
+};
+
+/* A request that missed; or what a command brought, see below. */
+struct cache_event {
+	__u64 start_ns; /* its first page that was missing was added; the bio was submitted */
+	__u64 end_ns;	/* it ended, all its pages were there; 0: its end is not seen */
+	__u64 inode;	/* as in a key */
+	__u64 page;	/* the first that was missing; that was brought */
+	__u32 dev;
+	__u32 pages; /* how many were */
+	__u32 pid, tid;
+	__u32 op;   /* enum cache_op: what was asked for meanwhile */
+	__u32 told; /* enum cache_told */
+	char comm[CACHE_COMM_LEN];
+};
+_Static_assert(sizeof(struct cache_event) == 72, "no holes");
+
+/* A bio that filled pages, and the command that it was in. One command may carry several. */
+struct cache_command {
+	struct cache_event event;
+	__u64 sector;	      /* of the disk: where this part begins */
+	__u64 issued_ns;      /* to the driver; 0: not seen */
+	__u64 command_sector; /* where all of it does */
+	__u32 disk;	      /* device number */
+	__u32 bytes;	      /* of this part */
+	__u32 command_bytes;
+	__u32 missed; /* of the pages: those that were asked for; the others came ahead */
+	__u32 failed;
+	__u32 pad;
+};
+_Static_assert(sizeof(struct cache_command) == 120, "no holes");
+
+#endif

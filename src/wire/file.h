@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * file.h: whose data is it? A file is its inode and its file system's device; what is no file has
+ * an inode that none has. Names are noted once, when a file is first seen.
+ */
+#ifndef IOSONAR_WIRE_FILE_H
+#define IOSONAR_WIRE_FILE_H
+
+#include <linux/types.h>
+
+#define FILE_METADATA (~0ULL)	  /* of the file system on that device, or the device's own cache */
+#define FILE_SWAP     (~0ULL - 1) /* device 0, here and below */
+#define FILE_DIRECT   (~0ULL - 2) /* direct I/O; of which file cannot be seen */
+#define FILE_DEVICE   (~0ULL - 3) /* direct I/O to the device, past all files */
+#define FILE_KERNEL   (~0ULL - 4) /* the kernel's own memory: a log, a checksum, parity */
+#define FILE_SPECIAL  FILE_KERNEL /* from here on */
+
+enum { FILES_MOST = 4096, FILE_PARTS = 24, FILE_PART_MOST = 64, FILE_NAMES = 240 };
+
+/* Claimed by the first who sees it; the device is set last. */
+struct io_file {
+	__u64 inode;
+	__u32 dev; /* 0: free */
+	__u32 claim;
+	char names[FILE_NAMES]; /* innermost first, each ends with a NUL; an empty one is the last
+				 */
+};
+_Static_assert(sizeof(struct io_file) == 256, "no holes");
+
+static inline __u32 io_file_home(__u64 inode, __u32 dev)
+{
+	return (__u32)((inode * 0x9e3779b97f4a7c15ULL ^ dev * 0xd6e8feb86659fd93ULL) >> 40);
+}
+
+/* Functions that end bios, by which those who sent them are known. */
+enum file_sender {
+	SENDER_IOMAP, /* direct I/O of ext4, xfs, f2fs */
+	SENDER_DIO,   /* and of older file systems */
+	SENDER_DIO_ASYNC,
+	SENDER_DEVICE, /* direct I/O to a device */
+	SENDER_DEVICE_SIMPLE,
+	SENDER_DEVICE_ASYNC,
+	SENDER_WAITS,  /* the same, and others */
+	SENDER_AWAITS, /* the same since 7.0 */
+	SENDER_SWAP_READ,
+	SENDER_SWAP_WRITE,
+	NR_SENDERS,
+};
+
+#endif
