@@ -14,12 +14,18 @@ tools() {
 	echo biolatency biolatency-D biosnoop bpftrace-histogram bpftrace-print
 }
 
+# stage_tools: those that follow an I/O from its submission on: how long it waited where, who submitted it.
+stage_tools() { echo layers slow-alone slow stacks biosnoop-Q biostacks bpftrace-biostacks; }
+
 # title TOOL: its command line for people.
 title() {
 	case $1 in
 	floor) echo "two empty programs" ;;
-	latency | trace | record) echo "iosonar $1" ;;
+	latency | trace | record | layers | slow | stacks) echo "iosonar $1" ;;
+	slow-alone) echo "iosonar slow --stack none" ;;
 	biolatency-D) echo "biolatency -D" ;;
+	biosnoop-Q) echo "biosnoop -Q" ;;
+	bpftrace-biostacks) echo "bpftrace, biostacks.bt" ;;
 	bpftrace-*) echo "bpftrace, ${1#*-} script" ;;
 	*) echo "$1" ;;
 	esac
@@ -58,10 +64,13 @@ start() {
 			set -- "$2" "$floor" block_rq_issue block_rq_complete
 		fi
 		;;
-	latency | trace) set -- "$2" "$iosonar" "$1" ${only:+-d "$only"} ;;
+	latency | trace | layers | slow | stacks) set -- "$2" "$iosonar" "$1" ${only:+-d "$only"} ;;
+	slow-alone) set -- "$2" "$iosonar" slow --stack none ${only:+-d "$only"} ;;
 	record) set -- "$2" "$iosonar" record -w "$2.capture" ${only:+-d "$only"} ;;
 	biolatency-D) set -- "$2" "$peers/biolatency" -D ${only:+-d "$only"} ;;
-	biolatency | biosnoop) set -- "$2" "$peers/$1" ${only:+-d "$only"} ;;
+	biosnoop-Q) set -- "$2" "$peers/biosnoop" -Q ${only:+-d "$only"} ;;
+	biolatency | biosnoop | biostacks) set -- "$2" "$peers/$1" ${only:+-d "$only"} ;;
+	bpftrace-biostacks) set -- "$2" "$peers/bpftrace" "$peers/biostacks.bt" ;; # it knows no disks
 	bpftrace-*) set -- "$2" "$peers/bpftrace" -e "$(script "${1#*-}")" ;;
 	esac
 	tool_file=$1

@@ -74,19 +74,84 @@ fits() { # no line of stdout is longer than 100 columns
 	done
 }
 
-@test "help of layers, slow and stacks has every shared option and its own" {
-	for of in "layers at tail write zstd read from to" "slow top each-device bio stack write zstd read from to" "stacks stack by top hist"; do
+@test "help of layers, slow, stacks and pattern has every shared option and its own" {
+	for of in "layers at tail write zstd read from to" "slow top each-device bio stack write zstd read from to" "stacks stack by top hist" \
+		"pattern by if fail-if write zstd read from to"; do
 		read -r command own <<<"$of"
 		door "$command" -h
 		[ "$status" -eq 0 ]
 		[ -z "$err" ]
-		[[ $out == "Usage: iosonar $command [options] [-- COMMAND...]"* ]]
+		[[ $out == "Usage: iosonar $command [options] "*"[-- COMMAND...]"* ]]
 		fits
 		for name in device op pid comm cgroup nsid qid ctrl_id min failed interval duration count allow-loss keep-privileges \
 			verbose format out color json-schema help buffer $own; do
 			[[ $out == *" --$name"[[:space:]]* ]] || { echo "$command: no --$name"; return 1; }
 		done
 	done
+}
+
+@test "help of the any-event commands has what they share, and tells of the line" {
+	for of in "count top keys" "sum top keys" "hist top keys log2 linear" "print buffer" "pair top keys log2 linear each slow stack buffer"; do
+		read -r command own <<<"$of"
+		door "$command" -h
+		[ "$status" -eq 0 ]
+		[[ $out == "Usage: iosonar $command [options] "*"[if CONDITION] [-- COMMAND...]"* ]]
+		[[ $out == *"man 7 iosonar-line"* ]]
+		[[ $out != *"(null)"* ]]
+		fits
+		for name in emit pid children cgroup interval duration count allow-loss keep-privileges verbose format out color json-schema help $own; do
+			[[ $out == *" --$name"[[:space:]]* ]] || { echo "$command: no --$name"; return 1; }
+		done
+		for name in by if of show on device; do # clauses are words
+			[[ $out != *" --$name"[[:space:]]* ]] || { echo "$command: --$name"; return 1; }
+		done
+	done
+}
+
+@test "help of inflight has what a command in flight can be asked" {
+	door inflight -h
+	[[ $out == "Usage: iosonar inflight [options] [-- COMMAND...]"* ]]
+	fits
+	for name in older device op pid comm cgroup nsid qid ctrl_id min interval duration count format out; do
+		[[ $out == *" --$name"[[:space:]]* ]] || { echo "no --$name"; return 1; }
+	done
+	for name in read write from to; do
+		[[ $out != *" --$name"[[:space:]]* ]] || { echo "--$name is listed"; return 1; }
+	done
+}
+
+@test "inflight refuses what has ended, and says what to do" {
+	capture="a capture holds commands that have ended, none of them is in flight; iosonar slow -r shows its slowest"
+	refused 2 "-r run.cap: $capture" inflight -r run.cap
+	refused 2 "--read run.cap: $capture" inflight --read run.cap
+	refused 2 "-r FILE: $capture" inflight -r
+	refused 2 "--failed: a command in flight has not ended; iosonar trace --failed shows those that do" inflight --failed
+	refused 2 "--older 5: write a unit, 5s or 5ms" inflight --older 5
+	refused 2 "unknown option -w; 'iosonar inflight -h' lists them" inflight -w run.cap
+}
+
+@test "help of cache has what the page cache can be asked" {
+	door cache -h
+	[[ $out == "Usage: iosonar cache [options] [PATH...] [-- COMMAND...]"* ]]
+	fits
+	for name in by sort top events buffer pid tid comm cgroup file device residency interval duration count format out; do
+		[[ $out == *" --$name"[[:space:]]* ]] || { echo "no --$name"; return 1; }
+	done
+}
+
+@test "cache refuses what it cannot mean, and says what to do" {
+	refused 2 "--residency and --events exclude each other; give one of them" cache --residency --events x
+	refused 2 "'/tmp': a PATH is for --residency; --file /tmp counts this file's pages" cache /tmp
+	refused 2 "--residency needs a file: iosonar cache --residency PATH" cache --residency
+	refused 2 "--buffer is about --events: it needs that" cache --buffer 1M
+	refused 2 "--then-io and --by exclude each other; give one of them" cache --then-io --by pid
+	refused 2 "--zstd is about records of commands: rows are small" cache -w "$BATS_TEST_TMPDIR/x" --zstd
+	refused 2 "--events is about the page cache: it needs --cache" record -w "$BATS_TEST_TMPDIR/x" --events
+	refused 2 "--buffer: only --events of --cache need one" record -w "$BATS_TEST_TMPDIR/x" --cache --buffer 1M
+	refused 2 "--cache and --last exclude each other; give one of them" record -w "$BATS_TEST_TMPDIR/x" --cache --last 1s
+	refused 2 "--by wxyz: there is no 'wxyz'; give one of comm, pid, file, cgroup, dev, op" cache --by wxyz
+	refused 2 "/no/such/file: No such file or directory" cache --residency /no/such/file
+	refused 2 "/tmp is a directory: only files and block devices have pages in the cache" cache --residency /tmp
 }
 
 @test "version names itself and libbpf" {
@@ -111,8 +176,8 @@ fits() { # no line of stdout is longer than 100 columns
 	python3 -m json.tool "$tmp/out" >/dev/null
 }
 
-@test "so are those of layers, slow and stacks" {
-	for command in layers slow stacks; do
+@test "so are those of layers, slow, stacks, inflight and pattern" {
+	for command in layers slow stacks inflight pattern; do
 		door "$command" --json-schema
 		[ "$status" -eq 0 ]
 		[ -z "$err" ]
@@ -202,9 +267,18 @@ fits() { # no line of stdout is longer than 100 columns
 	done
 }
 
+@test "a job is written by pattern, and by nobody else" {
+	for command in latency trace layers slow; do
+		refused 2 "-o fio: there is no 'fio'; give one of text, json, csv" "$command" -o fio
+	done
+	refused 2 "-o svg: there is no 'svg'; give one of text, json, csv, fio" pattern -o svg
+	refused 2 "--by dev: there is no 'dev'; give one of pid, comm, cgroup" pattern --by dev
+	refused 2 "--buffer 1: out of range; give 4Ki to 1Gi" pattern --buffer 1
+}
+
 @test "options that exclude each other are refused" {
 	refused 2 "--hist and --heat exclude each other; give one of them" latency --heat --hist
-	for command in layers slow; do
+	for command in layers slow pattern; do
 		refused 2 "--buffer and --read exclude each other; give one of them" "$command" --buffer 1Mi -r no-such-file
 		refused 2 "--write and --read exclude each other; give one of them" "$command" -w no-such-file -r no-such-file
 		refused 2 "--from is about a capture: it needs -r FILE" "$command" --from 1s
@@ -312,14 +386,16 @@ completes() {
 	[[ $(completes iosonar latency -- ba) == *bash* ]]
 }
 
-@test "bash completes layers, slow and stacks with their choices" {
+@test "bash completes layers, slow, stacks and pattern with their choices" {
 	door --completion bash
 	# shellcheck disable=SC1091
 	source "$tmp/out"
 	[ "$(completes iosonar la)" = "latency layers" ]
-	[ "$(completes iosonar help s)" = "slow stacks" ]
+	[ "$(completes iosonar help s)" = "slow stacks sum sql" ]
 	[ "$(completes iosonar layers --at "")" = "request command bio" ]
 	[ "$(completes iosonar layers --ta)" = --tail ]
+	[ "$(completes iosonar inflight --ol)" = --older ]
+	[ -z "$(completes iosonar inflight --rea)" ]
 	[ -z "$(completes iosonar layers --tail "")" ]
 	[ "$(completes iosonar slow --stack "")" = "kernel user both none" ]
 	[ "$(completes iosonar slow --each)" = --each-device ]
@@ -328,6 +404,9 @@ completes() {
 	[ "$(completes iosonar stacks -o "")" = "text json csv folded svg" ]
 	[ "$(completes iosonar stacks --format = s)" = svg ]
 	[ "$(completes iosonar layers -o "")" = "text json csv" ]
+	[ "$(completes iosonar pat)" = pattern ]
+	[ "$(completes iosonar pattern -o "")" = "text json csv fio" ]
+	[ "$(completes iosonar pattern --by pid,cg)" = pid,cgroup ]
 }
 
 # zsh_choices COMMAND OPTION: what zsh would offer for its value
@@ -335,7 +414,7 @@ zsh_choices() { sed -n "/^_iosonar_$1() {/,/^}/p" "$tmp/out" | sed -n "s/^.*$2=}
 
 @test "zsh completes them with the same" {
 	door --completion zsh
-	for command in layers slow stacks; do
+	for command in layers slow stacks pattern; do
 		[[ $out == *"'$command:"* ]] || { echo "no $command"; return 1; }
 		[[ $out == *$'\n\t'"$command) _iosonar_$command ;;"* ]] || { echo "$command leads nowhere"; return 1; }
 	done
@@ -345,4 +424,5 @@ zsh_choices() { sed -n "/^_iosonar_$1() {/,/^}/p" "$tmp/out" | sed -n "s/^.*$2=}
 	[ "$(zsh_choices stacks --by)" = "count bytes time" ]
 	[ "$(zsh_choices stacks --format)" = "text json csv folded svg" ]
 	[ "$(zsh_choices layers --format)" = "text json csv" ]
+	[ "$(zsh_choices pattern --format)" = "text json csv fio" ]
 }

@@ -21,7 +21,7 @@ wanted() {
 	echo "$2/bash-completion/completions/iosonar"
 	echo "$2/zsh/$3/_iosonar"
 	for f in LICENSE LICENSES/*; do echo "$2/doc/iosonar/${f##*/}"; done
-	for f in man/*.8; do echo "$2/man/man8/${f##*/}.gz"; done
+	for f in man/*.[78]; do echo "$2/man/man${f##*.}/${f##*/}.gz"; done
 }
 
 files() { (cd "$root" && find . -not -type d -printf '%P\n' | LC_ALL=C sort); }
@@ -37,8 +37,8 @@ files() { (cd "$root" && find . -not -type d -printf '%P\n' | LC_ALL=C sort); }
 @test "what is installed is whole" {
 	quietly_make install
 	[ "$("$root/usr/local/bin/iosonar" --version | head -n 1)" = "iosonar $(cat VERSION)" ]
-	for f in man/*.8; do
-		zcat "$root/$share/man/man8/${f##*/}.gz" | cmp - "$f"
+	for f in man/*.[78]; do
+		zcat "$root/$share/man/man${f##*.}/${f##*/}.gz" | cmp - "$f"
 	done
 	bash -c '. "$1" && complete -p iosonar' _ "$root/$share/bash-completion/completions/iosonar"
 	head -n 1 "$root/$share/zsh/site-functions/_iosonar" | grep -qx '#compdef iosonar'
@@ -62,7 +62,7 @@ files() { (cd "$root" && find . -not -type d -printf '%P\n' | LC_ALL=C sort); }
 
 @test "uninstall leaves the tree as install found it" {
 	local d
-	for d in bin share/man/man8 share/zsh/site-functions share/bash-completion/completions share/doc; do
+	for d in bin share/man/man7 share/man/man8 share/zsh/site-functions share/bash-completion/completions share/doc; do
 		mkdir -p "$root/usr/local/$d"
 		echo "of somebody else" >"$root/usr/local/$d/iosonar-neighbour"
 	done

@@ -23,11 +23,23 @@ said() {
 @test "every capture is shown as its golden text has it" {
 	while read -r name arguments; do
 		case $name in '#'* | '') continue ;; esac
+		case $name in sql-*) "$iosonar" --version | grep -qw sqlite || continue ;; esac
 		eval "said $arguments" >"$tmp/said"
 		golden=$root/tests/replay/$name.golden
 		[ "${GOLDEN:-}" != write ] || cp "$tmp/said" "$golden"
 		diff -a "$golden" "$tmp/said" || { echo "$name: iosonar $arguments"; return 1; }
 	done <"$root/tests/replay/cases"
+}
+
+@test "a capture of calls whose functions are damaged is told, and no more" {
+	for file in class calls; do
+		cp "$file.cap" "$tmp/damaged.cap"
+		at=$(grep -abo submit_bio_noacct "$file.cap" | head -1 | cut -d: -f1)
+		printf X | dd of="$tmp/damaged.cap" bs=1 seek="$at" conv=notrunc status=none
+		said "$file" -r "$tmp/damaged.cap" >"$tmp/said"
+		grep -q '^stderr: iosonar: the capture does not say which functions were traced' "$tmp/said" || { cat "$tmp/said"; return 1; }
+		grep -qx 'exit: 1' "$tmp/said" || { cat "$tmp/said"; return 1; }
+	done
 }
 
 @test "every golden text belongs to a case" {
@@ -74,6 +86,58 @@ columns() {
 	[ -n "$want" ]
 	[ "$("$iosonar" slow -r nvme.cap --min 4ms -o csv 2>/dev/null | columns end_ns | tr -d ' ')" = "$want" ]
 	[ -z "$("$iosonar" slow -r nvme.cap --min 4ms -o csv 2>/dev/null | columns rank | tr -d ' \n')" ]
+}
+
+@test "pattern counts what latency counts, whole and in each interval" {
+	for file in nvme.cap v1.cap v1-stages.cap; do
+		"$iosonar" latency -r $file --by dev -o csv 2>/dev/null | columns span,time_s,dev,count >"$tmp/latency"
+		"$iosonar" pattern -r $file -o csv 2>/dev/null | columns span,time_s,dev,count >"$tmp/pattern"
+		[ -s "$tmp/latency" ]
+		diff <(sort "$tmp/latency") <(sort "$tmp/pattern") || { echo "$file"; return 1; }
+	done
+}
+
+# added: the numbers of stdin.
+added() { awk '{ n += $1 } END { print n + 0 }'; }
+
+@test "pattern: the parts of the whole add up to it" {
+	for file in nvme.cap v1.cap v1-stages.cap; do
+		"$iosonar" pattern -r $file -o json >"$tmp/json" 2>/dev/null || [ $? -eq 3 ]
+		counts() { sed -n "s/^{\"type\":\"$1\".*\"op\":\"$2\".*\"count\":\([0-9]*\).*/\1/p" "$tmp/json" | added; }
+		all=$(sed -n 's/^{"type":"pattern","span":"total".*"count":\([0-9]*\).*/\1/p' "$tmp/json" | added)
+		[ "$all" -gt 0 ]
+		[ "$(counts pattern_op '[^"]*')" -eq "$all" ]
+		[ "$(sed -n 's/^{"type":"pattern_depth".*"count":\([0-9]*\).*/\1/p' "$tmp/json" | added)" -eq "$all" ]
+		for op in read write; do
+			[ "$(counts pattern_size $op)" -eq "$(counts pattern_op $op)" ]
+		done
+	done
+}
+
+@test "pattern --if leaves the commands that trace --if shows" {
+	for if in 'op == read && bytes >= 4096' 'lat > 4ms' 'comm == dd'; do
+		shown=$("$iosonar" trace -r nvme.cap --if "$if" -o csv --columns op 2>/dev/null | sed 1d | wc -l)
+		[ "$shown" -gt 0 ]
+		[ "$("$iosonar" pattern -r nvme.cap --if "$if" -o csv 2>/dev/null | columns span,count | sed -n 's/^total //p' | added)" -eq "$shown" ]
+	done
+}
+
+@test "a job is one that fio takes, and hostile names make no line of it" {
+	for file in nvme.cap v1-stages.cap v1.cap; do
+		"$iosonar" pattern -r $file -o fio --by comm --out "$tmp/job.fio" 2>"$tmp/err" || [ $? -eq 3 ]
+		! grep -avE '^(#[ -~]*|\[[a-z0-9-]+\]|[a-z_]+=[a-zA-Z0-9/,:._-]+|)$' "$tmp/job.fio" || { echo "$file"; return 1; }
+		grep -q '^filename=/dev/nvme0n1$' "$tmp/job.fio"
+		! command -v fio >/dev/null || fio --parse-only "$tmp/job.fio" || { cat "$tmp/job.fio"; return 1; }
+	done
+	command -v fio >/dev/null || skip "fio is missing"
+}
+
+@test "without reads and writes there is no job: exit 1 and one line" {
+	status=0
+	"$iosonar" pattern -r nvme.cap -d nvme0 --op admin -o fio >"$tmp/out" 2>"$tmp/err" || status=$?
+	[ "$status" -eq 1 ]
+	[ ! -s "$tmp/out" ]
+	[ "$(cat "$tmp/err")" = "iosonar: no reads or writes of a device were seen: there is nothing to make a job of" ]
 }
 
 # shows CODE FILE: trace's exit code for this file; what it said is in $tmp/out and $tmp/err.
@@ -234,4 +298,45 @@ ops() {
 	{ sleep 0.3; "$iosonar" trace -r v1.cap 2>"$tmp/err"; echo $? >"$tmp/code"; } | true
 	[ "$(cat "$tmp/code")" -eq 0 ]
 	[ ! -s "$tmp/err" ]
+}
+
+# slowly WORD...: its output is taken after two seconds, so that it takes longer than one; stderr is a terminal.
+slowly() {
+	python3 - "$iosonar" "$@" <<-'EOF'
+		import os, pty, subprocess, sys, time
+		ours, theirs = pty.openpty()
+		child = subprocess.Popen(sys.argv[1:], stdout=subprocess.PIPE, stderr=theirs, stdin=subprocess.DEVNULL)
+		os.close(theirs)
+		time.sleep(2)
+		child.stdout.read()
+		said = b""
+		try:
+		    while True:
+		        part = os.read(ours, 4096)
+		        said += part
+		        if not part:
+		            break
+		except OSError:
+		    pass
+		child.wait()
+		sys.stdout.buffer.write(said)
+	EOF
+}
+
+@test "what takes more than a second to read has a bar, and it goes" {
+	files=() same=()
+	for _ in {1..40}; do files+=(v1.cap) same+=(-r v1.cap); done
+	slowly trace "${same[@]}" -o json >"$tmp/said"
+	grep -aq 'reading \[#* *\] *[0-9]* %' "$tmp/said" || { cat "$tmp/said"; return 1; }
+	# the last of it is cleared, and what is said at the end stands alone
+	[ "$(tr '\r' '\n' <"$tmp/said" | grep -a reading -A1 | tail -1 | cut -c1-3)" = "$(printf '\033[K')" ]
+	if "$iosonar" --version | grep -qw sqlite; then
+		slowly sql "${files[@]}" -o json 'SELECT * FROM io' >"$tmp/said"
+		grep -aq 'reading \[#* *\] *[0-9]* %' "$tmp/said" || { cat "$tmp/said"; return 1; }
+	fi
+	# what is quick has none, and neither has a file
+	slowly trace -r nvme.cap -o json >"$tmp/said"
+	[ "$(grep -ac reading "$tmp/said")" -eq 0 ]
+	"$iosonar" trace "${same[@]}" -o json 2>"$tmp/err" | { sleep 2; cat; } >/dev/null
+	[ "$(grep -ac reading "$tmp/err")" -eq 0 ]
 }

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * capture.c: can a file break the reader? A libFuzzer target: opens, reads all, asks for everything
- * that a capture says about itself. CRCs would keep the fuzzer out, so every header and payload
- *that looks like one gets a good CRC first; half of the inputs stay as they are.
- *	clang -g -O1 -fsanitize=fuzzer,address,undefined -DHAVE_ZSTD -Isrc tests/fuzz/capture.c \
- *		src/capture/?*.c src/log.c -lzstd
- * Seeds: tests/data/?*.cap
+ * that a capture says about itself, and makes words of its calls. CRCs would keep the fuzzer out,
+ * so every header and payload that looks like one gets a good CRC first; half of the inputs stay as
+ * they are. Seeds: tests/data/?*.cap
  */
+#include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cache_info.h"
+#include "calls_view.h"
 #include "capture/bytes.h"
 #include "capture/chunk.h"
 #include "capture/crc32c.h"
 #include "capture/read.h"
+#include "traced_capture.h"
 #include "wire/stage.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -46,6 +48,62 @@ static void mend(uint8_t *bytes, size_t size)
 
 static volatile uint64_t seen;
 
+/* ---- calls ---- */
+
+struct called {
+	struct traced traced;
+	struct traced_reader reader;
+	struct calls_view view;
+	struct session session;
+	uint64_t nr;
+};
+
+static int on_row(void *arg, const struct call *call, const union shown_slot *slots)
+{
+	struct called *c = arg;
+
+	seen = call->start_ns ^ (uint64_t)(slots[CALL_FUNCTION].text != NULL);
+	c->nr++;
+	return 0;
+}
+
+static int on_tree(void *arg, const struct call *root)
+{
+	return calls_view__tree(&((struct called *)arg)->view, root);
+}
+
+static int on_known(void *arg)
+{
+	struct called *c = arg;
+	int err = traced__start(&c->traced, NULL);
+
+	c->view.on_row = on_row;
+	c->view.arg = c;
+	return err ? err : calls_view__start(&c->view, &c->session, &c->traced);
+}
+
+/* As calls -r and class -r do, up to the words. */
+static void check_calls(struct capture_reader *reader)
+{
+	struct called c = { .session.format = TABLE_JSON };
+	struct capture_part part;
+	int err = 0;
+
+	c.reader = (struct traced_reader){
+		.traced = &c.traced, .on_known = on_known, .arg = &c, .to_ns = UINT64_MAX
+	};
+	c.traced.on_tree = on_tree;
+	c.traced.arg = &c;
+	while ((!err || err == -EBADMSG) && capture_reader__next_part(reader, &part) > 0)
+		err = traced_reader__take(&c.reader, &part);
+	if (c.reader.is_known && (!err || err == -EBADMSG))
+		traced__finish(&c.traced);
+	if (c.view.traced)
+		calls_view__free(&c.view);
+	traced_reader__free(&c.reader);
+	traced__free(&c.traced);
+}
+
 static void check(struct capture_reader *reader)
 {
 	const struct capture_about *about = capture_reader__about(reader);
@@ -53,6 +111,9 @@ static void check(struct capture_reader *reader)
 	uint64_t nr = 0, min_ns, max_ns;
 	const struct io_record *record;
 	const struct io_stages *stages;
+	struct capture_cache cache = { 0 };
+	struct cache_losses losses;
+	struct cache_about cached;
 	int err;
 
 	while ((record = capture_reader__next(reader, &err))) {
@@ -63,6 +124,12 @@ static void check(struct capture_reader *reader)
 			seen = stages->queued_ns ^ stages->nr_bios; /* its first and last bytes */
 		nr++;
 	}
+	while (capture_reader__next_cache(reader, &cache) > 0)
+		if (cache.nr_rows > CAPTURE_CACHE_MOST || cache.nr_events > CAPTURE_CACHE_MOST)
+			abort();
+	check_calls(reader);
+	cache_info__get(about, &cached, &losses);
+	capture_cache__free(&cache);
 	capture_reader__span(reader, &min_ns, &max_ns);
 	capture_about__info(about, CAPTURE_INFO_KERNEL);
 	capture_about__names(about, CAPTURE_NAMES_BLOCK);

@@ -4,37 +4,9 @@
 # runs as iosonar's own COMMAND, so that it begins and ends while the programs are attached. Second
 # instruments: fio's (or dd's) own count, and /sys/block/loopN/stat.
 set -u
-export LC_ALL=C
-IOSONAR=${IOSONAR:-build/iosonar}
-nr=0 failed=0 disk='' parts='' tmp=''
-
-skip_all() {
-	echo "1..0 # SKIP $1"
-	exit 0
-}
-
-ok() { # ok CONDITION-STATUS WHAT
-	nr=$((nr + 1))
-	if [ "$1" -eq 0 ]; then
-		echo "ok $nr - $2"
-		return 0
-	fi
-	echo "not ok $nr - $2"
-	failed=$((failed + 1))
-	return 1
-}
-
-is() { # is GOT WANT WHAT
-	[ "$1" = "$2" ]
-	ok $? "$3" && return
-	echo "# got '$1', want '$2'"
-	sed 's/^/# stderr: /' "$tmp/err" 2>/dev/null
-}
-
-skip() { # skip WHAT WHY
-	nr=$((nr + 1))
-	echo "ok $nr - $1 # SKIP $2"
-}
+# shellcheck source=tests/live/lib.sh
+. "$(dirname "$0")/lib.sh"
+disk='' parts=''
 
 # shellcheck disable=SC2317 # called by the trap
 clean() {

@@ -4,36 +4,9 @@
 # iosonar's own COMMAND. Second instruments: the live view's own output, and /sys/block/loopN/stat. Also how a capture
 # ends: a full disk, kill -9, parts, memory.
 set -u
-export LC_ALL=C
-IOSONAR=${IOSONAR:-build/iosonar}
-nr=0 failed=0 disk='' small='' tmp=''
-
-skip_all() {
-	echo "1..0 # SKIP $1"
-	exit 0
-}
-
-ok() { # ok CONDITION-STATUS WHAT
-	nr=$((nr + 1))
-	if [ "$1" -eq 0 ]; then
-		echo "ok $nr - $2"
-		return 0
-	fi
-	echo "not ok $nr - $2"
-	failed=$((failed + 1))
-	sed 's/^/# stderr: /' "$tmp/err" 2>/dev/null
-	return 1
-}
-
-is() { # is GOT WANT WHAT
-	[ "$1" = "$2" ]
-	ok $? "$3" || echo "# got '$1', want '$2'"
-}
-
-skip() { # skip WHAT WHY
-	nr=$((nr + 1))
-	echo "ok $nr - $1 # SKIP $2"
-}
+# shellcheck source=tests/live/lib.sh
+. "$(dirname "$0")/lib.sh"
+disk='' small=''
 
 # shellcheck disable=SC2317 # called by the trap
 clean() {

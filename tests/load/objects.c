@@ -11,8 +11,12 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <linux/bpf.h>
+#include "collect/io_complete.h"
 #include "collect/kernel.h"
 #include "wire/io.h"
+#include "wire/inflight.h"
+#include "wire/stage.h"
+#include "bpf/inflight.skel.h"
 #include "bpf/io.skel.h"
 #include "tap.h"
 
@@ -40,6 +44,8 @@ static const struct feature {
 	{ "more_at", .size = true },
 	{ "cpu_at", .size = true },
 	{ "cpu_mask", .size = true },
+	{ "ladder_bytes", .size = true },
+	{ "ladder_mask", .size = true },
 	{ "records", 1, "not_rows_alone" },
 	{ "rows_too", 1, "records" },
 	{ "split", 1, "records" },
@@ -57,6 +63,8 @@ static const struct feature {
 	{ "kernel_stacks", 1, "stages" },
 	{ "user_stacks", 1, "stages" },
 	{ "depths", 1, "stages" },
+	{ "troubles", 1, "records" },
+	{ "only_troubled", 1, "records" },
 	{ "slowest", 1, "records" },
 	{ "slowest_nr", 10, "slowest" },
 	{ "bio_queue_argument", 1, "stages" },
@@ -64,9 +72,17 @@ static const struct feature {
 	{ "by_size", 1 },
 	{ "by_queue", 1 },
 	{ "by_cpu", 1 },
-	{ "by_pid", 1 },
-	{ "by_comm", 1 },
-	{ "by_cgroup", 1 },
+	{ "by_pid", 1, "owners" },
+	{ "by_comm", 1, "owners" },
+	{ "by_cgroup", 1, "owners" },
+	{ "by_file", 1, "owners" },
+	{ "senders", 0xffff800080010000, "owners" },
+	{ "dm_end", 0xffff800080010000, "bios" },
+	{ "dm_clone_at", 40, "bios" },
+	{ "dm_io_at", 8, "bios" },
+	{ "dm_bio_at", 64, "bios" },
+	{ "swap_flag", 1 << 20, "owners" },
+	{ "metadata_flag", 1 << 12, "owners" },
 	{ "filter_op", 1 },
 	{ "filter_nsid", 1 },
 	{ "filter_qid", 1 },
@@ -163,7 +179,7 @@ static int setting_set(struct io_bpf *skel, const char *name, uint64_t value)
 /* ---- loading ---- */
 
 /* The tables that are put into the instructions, as the collector does. */
-static int slots_fd = -1, rows_fd = -1, bios_fd = -1;
+static int slots_fd = -1, rows_fd = -1, bios_fd = -1, ladders_fd = -1;
 
 static int make_table(const char *name, uint64_t bytes)
 {
@@ -181,7 +197,9 @@ static void close_tables(void)
 		close(rows_fd);
 	if (bios_fd >= 0)
 		close(bios_fd);
-	slots_fd = rows_fd = bios_fd = -1;
+	if (ladders_fd >= 0)
+		close(ladders_fd);
+	slots_fd = rows_fd = bios_fd = ladders_fd = -1;
 }
 
 /* Slots, row numbers, what records need, counters by CPU. */
@@ -200,6 +218,10 @@ static uint32_t cpu_at(const struct sizes *s)
 	return stages_at(s) + s->nr_slots * (uint32_t)sizeof(struct io_slot_stages);
 }
 
+/* Each CPU's ring of 64 cells, and its head. */
+static const uint32_t ladder_mask = 63 * sizeof(struct io_ladder);
+static const uint32_t ladder_bytes = 65 * sizeof(struct io_ladder);
+
 /* What records need is there only where they are wanted: no program may reach for it elsewhere. */
 static int make_tables(const struct sizes *s, bool records)
 {
@@ -207,42 +229,26 @@ static int make_tables(const struct sizes *s, bool records)
 						  : more_at(s));
 	rows_fd = make_table("io_rows", (uint64_t)s->nr_rows * sizeof(struct io_row));
 	bios_fd = make_table("io_bios", s->nr_slots * sizeof(struct io_bio));
+	ladders_fd = make_table("io_ladders", (uint64_t)s->nr_cpus * ladder_bytes);
 	if (slots_fd < 0 || rows_fd < 0)
 		return slots_fd < 0 ? slots_fd : rows_fd;
-	return bios_fd < 0 ? bios_fd : 0;
-}
-
-static void complete_insn(struct bpf_insn *insn)
-{
-	if (insn->code == (BPF_JMP | BPF_CALL) && insn->src_reg == BPF_PSEUDO_KFUNC_CALL)
-		insn->imm = (int)kernel.rdonly_cast_id;
-	if (insn->code != (BPF_LD | BPF_DW | BPF_IMM) || insn->src_reg != BPF_PSEUDO_MAP_VALUE)
-		return;
-	if (insn->imm == IO_MARK_SLOTS[0] - '0')
-		insn->imm = slots_fd;
-	else if (insn->imm == IO_MARK_ROWS[0] - '0')
-		insn->imm = rows_fd;
-	else if (insn->imm == IO_MARK_BIOS[0] - '0')
-		insn->imm = bios_fd;
+	if (bios_fd < 0)
+		return bios_fd;
+	return ladders_fd < 0 ? ladders_fd : 0;
 }
 
 static int complete_programs(struct io_bpf *skel)
 {
-	struct bpf_program *p;
-	int err = 0;
+	const struct io_completion c = {
+		.settings = (const struct io_settings *)&skel->rodata->settings,
+		.table_fds = { [IO_TABLE_SLOTS] = slots_fd,
+			       [IO_TABLE_ROWS] = rows_fd,
+			       [IO_TABLE_BIOS] = bios_fd,
+			       [IO_TABLE_LADDERS] = ladders_fd },
+		.rdonly_cast_id = kernel.rdonly_cast_id,
+	};
 
-	bpf_object__for_each_program(p, skel->obj)
-	{
-		size_t nr = bpf_program__insn_cnt(p);
-		struct bpf_insn *insns = malloc(nr * sizeof(*insns));
-
-		memcpy(insns, bpf_program__insns(p), nr * sizeof(*insns));
-		for (size_t i = 0; i < nr; i++)
-			complete_insn(&insns[i]);
-		err = err ?: bpf_program__set_insns(p, insns, nr);
-		free(insns);
-	}
-	return err;
+	return io_complete__programs(skel->obj, &c);
 }
 
 static int set_sizes(struct io_bpf *skel, const struct sizes *s)
@@ -262,6 +268,8 @@ static int set_sizes(struct io_bpf *skel, const struct sizes *s)
 	err = err ?: setting_set(skel, "bio_mask", (s->nr_slots - 1) * sizeof(struct io_bio));
 	err = err ?: setting_set(skel, "cpu_at", cpu_at(s));
 	err = err ?: setting_set(skel, "cpu_mask", (s->nr_cpus - 1) * sizeof(struct io_cpu));
+	err = err ?: setting_set(skel, "ladder_bytes", ladder_bytes);
+	err = err ?: setting_set(skel, "ladder_mask", ladder_mask);
 	err = err ?: bpf_map__set_max_entries(skel->maps.io_keys, s->nr_keys);
 	err = err ?: bpf_map__set_max_entries(skel->maps.io_rings, s->nr_cpus);
 	return err;
@@ -290,9 +298,9 @@ static int set_features(struct io_bpf *skel, const struct setting *s)
 	return err;
 }
 
-static bool wants_records(const struct setting *s)
+/* Is one of these features on? */
+static bool wants(const struct setting *s, const char *words)
 {
-	static const char *const words = " records stages bios ";
 	char name[32], with[32];
 
 	if (s->all || !s->only)
@@ -302,18 +310,36 @@ static bool wants_records(const struct setting *s)
 	return strstr(words, name) || strstr(words, with);
 }
 
-/* Only stages attach them: without, they are not loaded. */
-static bool needs_records(const struct bpf_program *program)
+static bool wants_records(const struct setting *s)
 {
-	static const char *const prefixes[] = { "io_bio",	   "io_request",
-						"io_insert",	   "io_nvme_issue",
-						"io_nvme_reap",	   "io_nvme_submit",
-						"io_nvme_setup_s", "io_block_issue_s" };
+	return wants(s, " records stages bios ");
+}
 
-	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
-		if (!strncmp(bpf_program__name(program), prefixes[i], strlen(prefixes[i])))
+static bool begins_with_one_of(const char *name, const char *const *prefixes)
+{
+	for (; *prefixes; prefixes++)
+		if (!strncmp(name, *prefixes, strlen(*prefixes)))
 			return true;
 	return false;
+}
+
+/* Some are attached only for stages, some for these or for owners: without, they are not loaded. */
+static bool is_loaded(const struct bpf_program *program, const struct setting *s)
+{
+	static const char *const of_owners[] = { "io_bio_queue",     "io_bio_split",
+						 "io_bio_file",	     "io_bio_forget",
+						 "io_bios_forget",   "io_nvme_setup_s",
+						 "io_block_issue_s", NULL };
+	static const char *const of_stages[] = { "io_bio",	   "io_request",
+						 "io_ladder",	   "io_insert",
+						 "io_nvme_issue",  "io_nvme_reap",
+						 "io_nvme_submit", "io_nvme_cancelled",
+						 "io_nvme_async",  NULL };
+	const char *name = bpf_program__name(program);
+
+	if (begins_with_one_of(name, of_owners))
+		return wants(s, " stages bios owners ");
+	return !begins_with_one_of(name, of_stages) || wants_records(s);
 }
 
 /* Typed programs are for kernels whose BTF has the event, with the arguments they expect. */
@@ -324,7 +350,8 @@ static const char *why_not(const struct bpf_program *program)
 
 	if (!strncmp(section, "tp_btf/nvme_", 12) && !kernel.nvme_events)
 		return "nvme_core is not here, or without BTF";
-	if (!strcmp(name + strlen(name) - 2, "_c") && !kernel.rdonly_cast_id)
+	if ((!strcmp(name + strlen(name) - 2, "_c") || !strncmp(name, "io_ladder_", 10)) &&
+	    !kernel.rdonly_cast_id)
 		return "this kernel has no bpf_rdonly_cast";
 	if (!strncmp(section, "tp_btf/block_rq_issue", 21) && kernel.queue_argument)
 		return "this kernel's event has the queue first";
@@ -333,16 +360,15 @@ static const char *why_not(const struct bpf_program *program)
 	return NULL;
 }
 
-static void choose_programs(struct io_bpf *skel, const char *only, bool records)
+static void choose_programs(struct io_bpf *skel, const struct setting *s)
 {
 	struct bpf_program *p;
 
 	bpf_object__for_each_program(p, skel->obj)
 	{
-		bool chosen = !only || !strcmp(bpf_program__name(p), only);
+		bool chosen = !s->program || !strcmp(bpf_program__name(p), s->program);
 
-		bpf_program__set_autoload(p,
-					  chosen && !why_not(p) && (records || !needs_records(p)));
+		bpf_program__set_autoload(p, chosen && !why_not(p) && is_loaded(p, s));
 	}
 }
 
@@ -357,9 +383,10 @@ static int load(const struct setting *s, struct io_bpf **skel)
 	err = make_tables(s->sizes, wants_records(s));
 	err = err ?: set_sizes(*skel, s->sizes);
 	err = err ?: set_features(*skel, s);
-	choose_programs(*skel, s->program, wants_records(s));
+	choose_programs(*skel, s);
 	err = err ?: bpf_map__reuse_fd((*skel)->maps.io_slots, slots_fd);
 	err = err ?: bpf_map__reuse_fd((*skel)->maps.io_bios, bios_fd);
+	err = err ?: bpf_map__reuse_fd((*skel)->maps.io_rows, rows_fd);
 	err = err ?: complete_programs(*skel);
 	err = err ?: io_bpf__load(*skel);
 	close_tables();
@@ -532,7 +559,7 @@ static void check_control(void)
 	err = make_tables(&small, true);
 	err = err ?: set_sizes(skel, &small);
 	err = err ?: setting_set(skel, "slot_mask", (1 << 30) - sizeof(struct io_slot));
-	choose_programs(skel, "io_block_issue_r", true);
+	choose_programs(skel, &(struct setting){ .program = "io_block_issue_r" });
 	err = err ?: complete_programs(skel);
 	ok(!err && io_bpf__load(skel), "control: a mask larger than its table is refused");
 	close_tables();
@@ -548,6 +575,52 @@ static void check_all(void)
 	check(&(struct setting){ "everything", NULL, true, &small, NULL });
 	check(&(struct setting){ "nothing, on a large machine", NULL, false, &large, NULL });
 	check(&(struct setting){ "everything, on a large machine", NULL, true, &large, NULL });
+}
+
+/* ---- the walk through the tags: a program that is run, not attached ---- */
+
+static int inflight_load(const struct inflight_settings *known, struct inflight_bpf **skel)
+{
+	int err;
+
+	*skel = inflight_bpf__open();
+	if (!*skel)
+		return -errno;
+	memcpy((void *)&(*skel)->rodata->known, known, sizeof(*known));
+	err = inflight_bpf__load(*skel);
+	if (err) {
+		inflight_bpf__destroy(*skel);
+		*skel = NULL;
+	}
+	return err;
+}
+
+static void check_inflight(const char *name, struct inflight_settings known)
+{
+	const struct inflight_ask nothing = { .fd = (__u64)-1 };
+	LIBBPF_OPTS(bpf_test_run_opts, run, .ctx_in = &nothing, .ctx_size_in = sizeof(nothing));
+	struct inflight_bpf *skel;
+	int err;
+
+	talks = true;
+	err = inflight_load(&known, &skel);
+	talks = false;
+	ok(!err, "inflight: %s", name);
+	if (err)
+		return;
+	printf("# inflight: %s: %u instructions verified\n", name,
+	       verified_insns(skel->progs.inflight_look));
+	err = bpf_prog_test_run_opts(bpf_program__fd(skel->progs.inflight_look), &run);
+	is_u64((uint64_t)-err, 0, "inflight: this kernel runs it");
+	is_u64(skel->bss->page.step, INFLIGHT_NO_QUEUE, "inflight: no directory, no queue");
+	inflight_bpf__destroy(skel);
+}
+
+static void check_walk(void)
+{
+	check_inflight("nothing known of nvme_core", (struct inflight_settings){ 0 });
+	check_inflight("its commands are known", (struct inflight_settings){ .nvme_cmd_at = 248 });
+	check_inflight("all is known", (struct inflight_settings){ 248, 266, 265, 56, 88 });
 }
 
 int main(void)
@@ -576,6 +649,7 @@ int main(void)
 	io_bpf__destroy(skel);
 	check_control();
 	check_all();
+	check_walk();
 	kernel__free(&kernel);
 	return done_testing();
 }

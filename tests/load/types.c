@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * types.c: are the kernel types that src/bpf/kernel.h declares those of the running kernel? CO-RE
- * moves a field to its offset but not to another width: a wrong one loads and reads a neighbour.
- * Declarations come from the BTF inside the BPF object, the truth from /sys/kernel/btf/vmlinux.
+ * types.c: are the kernel types that src/bpf/kernel.h and tags.h declare those of the running
+ * kernel? CO-RE moves a field to its offset but not to another width: a wrong one loads and reads a
+ * neighbour. Declarations come from the BTF inside the BPF object, the truth from
+ * /sys/kernel/btf/vmlinux.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -10,6 +11,8 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include "wire/io.h"
+#include "wire/inflight.h"
+#include "bpf/inflight.skel.h"
 #include "bpf/io.skel.h"
 #define KERNEL_TYPES_PLAIN
 #include "bpf/kernel.h"
@@ -19,11 +22,24 @@
 static const struct {
 	const char *type, *field, *why;
 } optional[] = {
-	{ "gendisk", "diskseq", "came in 5.15" },    { "request_queue", "disk", "came in 5.15" },
-	{ "request", "rq_disk", "went in 5.17" },    { "request_queue", "kobj", "went in 6.2" },
-	{ "cgroup", "ancestor_ids", "went in 6.1" }, { "cgroup", "ancestors", "came in 6.1" },
-	{ "bio", "bi_disk", "went in 5.12" },	     { "bio", "bi_bdev", "came in 5.12" },
+	{ "gendisk", "diskseq", "came in 5.15" },
+	{ "request_queue", "disk", "came in 5.15" },
+	{ "request", "rq_disk", "went in 5.17" },
+	{ "request_queue", "kobj", "went in 6.2" },
+	{ "cgroup", "ancestor_ids", "went in 6.1" },
+	{ "cgroup", "ancestors", "came in 6.1" },
+	{ "bio", "bi_disk", "went in 5.12" },
+	{ "bio", "bi_bdev", "came in 5.12" },
 	{ "bio", "bi_blkg", "needs BLK_CGROUP" },
+	{ "dentry", "d_alias", "had a union before 7.1" },
+	{ "dentry", "d_u", "went in 7.1" },
+	{ "page", "compound_head", "went in 7.0" },
+	{ "page", "compound_info", "came in 7.0" },
+	{ "dio", "", "needs LEGACY_DIRECT_IO" },
+	{ "iomap_dio", "", "needs FS_IOMAP" },
+	{ "hd_struct", "", "went in 5.11" },
+	{ "gendisk", "part0", "became a pointer in 5.11" },
+	{ "request.ref", "counter", "was inside a refcount_t until 5.16" },
 };
 
 /* Structs in the object that are not the kernel's own: the context, which is UAPI, and a map. */
@@ -162,13 +178,15 @@ static void compare_struct(struct compare *c, const struct btf_type *declared,
 				      btf_member_bitfield_size(declared, i) };
 		struct field got;
 		char full[128];
+		bool here;
 
 		c->nr_fields++;
 		snprintf(full, sizeof(full), "%s.%s", name, field);
-		if (field_find(c->actual, actual, field, &got))
-			compare_field(c, &want, &got, full);
-		else if (is_optional(name, field))
+		here = field_find(c->actual, actual, field, &got);
+		if ((!here || shape(want.type) != shape(got.type)) && is_optional(name, field))
 			c->nr_absent++;
+		else if (here)
+			compare_field(c, &want, &got, full);
 		else
 			wrong(c, "%s: no such field here", full);
 	}
@@ -215,7 +233,9 @@ static void compare_type(struct compare *c, const struct btf_type *declared)
 
 	base_name(btf__name_by_offset(c->declared, declared->name_off), name, sizeof(name));
 	id = btf__find_by_name_kind(c->actual, name, btf_kind(declared));
-	if (id < 0)
+	if (id < 0 && is_optional(name, ""))
+		c->nr_fields = c->nr_absent = 1;
+	else if (id < 0)
 		wrong(c, "%s: no such type here", name);
 	else if (btf_is_composite(declared))
 		compare_struct(c, declared, btf__type_by_id(c->actual, (__u32)id), name);
@@ -312,7 +332,8 @@ static bool is_of_the_kernel(const struct btf *kernel, const struct btf_type *t,
 	if (!*name || !(btf_is_struct(t) || btf_is_enum(t)))
 		return false;
 	/* Our own tables, unless the kernel has that name too. */
-	if (!strncmp(name, "io_", 3) && btf__find_by_name_kind(kernel, name, btf_kind(t)) < 0)
+	if ((!strncmp(name, "io_", 3) || !strncmp(name, "inflight_", 9)) &&
+	    btf__find_by_name_kind(kernel, name, btf_kind(t)) < 0)
 		return false;
 	for (size_t i = 0; i < sizeof(not_ours) / sizeof(not_ours[0]); i++)
 		if (!strcmp(name, not_ours[i]))
@@ -365,28 +386,49 @@ static void check_command(void)
 	   "with opcode, flags, id, nsid and CDW10 in their places");
 }
 
+static void check_walk(const struct btf *declared)
+{
+	static const char *const must[] = { "files_struct", "kernfs_node___dir", "blk_mq_tags",
+					    "blk_mq_tag_set", "request___tag" };
+
+	for (size_t i = 0; i < sizeof(must) / sizeof(must[0]); i++)
+		ok(btf__find_by_name_kind(declared, must[i], BTF_KIND_STRUCT) > 0,
+		   "the walk through the tags declares struct %s", must[i]);
+}
+
+/* An object's declarations, by a look of their own and one by one. */
+static bool check_object(const void *elf, size_t size, const struct btf *actual,
+			 void (*look)(const struct btf *declared))
+{
+	struct bpf_object *object = bpf_object__open_mem(elf, size, NULL);
+
+	if (!object) {
+		printf("Bail out! cannot open the BPF object: %s\n", strerror(errno));
+		return false;
+	}
+	look(bpf_object__btf(object));
+	ok(check_kernel(bpf_object__btf(object), actual) >= 7, "every kernel type was compared");
+	bpf_object__close(object);
+	return true;
+}
+
 int main(void)
 {
 	struct btf *actual = btf__load_vmlinux_btf();
-	struct bpf_object *object;
 	const void *elf;
 	size_t size;
+	bool good;
 
 	if (!actual) {
 		printf("1..0 # SKIP this kernel has no BTF: %s\n", strerror(errno));
 		return 0;
 	}
-	elf = io_bpf__elf_bytes(&size);
-	object = bpf_object__open_mem(elf, size, NULL);
-	if (!object) {
-		printf("Bail out! cannot open the BPF object: %s\n", strerror(errno));
-		return 1;
-	}
 	check_control();
 	check_command();
-	check_declared(bpf_object__btf(object));
-	ok(check_kernel(bpf_object__btf(object), actual) >= 7, "every kernel type was compared");
-	bpf_object__close(object);
+	elf = io_bpf__elf_bytes(&size);
+	good = check_object(elf, size, actual, check_declared);
+	elf = inflight_bpf__elf_bytes(&size);
+	good = good && check_object(elf, size, actual, check_walk);
 	btf__free(actual);
-	return done_testing();
+	return good ? done_testing() : 1;
 }

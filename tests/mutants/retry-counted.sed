@@ -4,7 +4,7 @@
 # red: vm errors
 # case: it is one command
 /^int io_requeue(/,/^}/ {
-	/^\tif (slot->state == IO_PARKED) {$/ {
+	/^\t\tattempt_failed(&t, slot);$/ {
 		n
 		s/^\t\tslot->state = IO_RETRY;$/\t\tcommand_fails(\&t, slot, slot->last_ns);/
 	}

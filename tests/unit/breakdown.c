@@ -12,8 +12,11 @@ enum { NR_TAGS = 5000 };
 
 static const struct io_tags full_tags = {
 	.cgroup = 1ULL << 40 | 7,
+	.inode = 12,
+	.file_dev = 8 << 20 | 1,
 	.comm = "fio",
 	.device = 3,
+	.path = 4,
 	.ctrl = 1,
 	.nsid = 2,
 	.pid = 4711,
@@ -40,6 +43,8 @@ static struct io_tags changed_tags(enum breakdown_by by)
 	case BY_PID: tags.pid++; break;
 	case BY_COMM: tags.comm[15] = 'x'; break;
 	case BY_CGROUP: tags.cgroup += 1ULL << 50; break;
+	case BY_FILE: tags.inode += 1ULL << 50; break;
+	case BY_PATH: tags.path++; break;
 	default: break;
 	}
 	return tags;
@@ -93,7 +98,7 @@ static void check_masks(void)
 	for (uint32_t mask = 0; mask < 1u << NR_BY; mask++)
 		if (!mask_is_right(mask) && !wrong++)
 			printf("# mask %#x\n", mask);
-	is_u64(wrong, 0, "each of the 1,024 masks tells apart what it names and nothing else");
+	is_u64(wrong, 0, "each of the 4,096 masks tells apart what it names and nothing else");
 }
 
 /* What a single word of --by leaves of the tags. */
@@ -123,6 +128,8 @@ static void check_projections(void)
 		[BY_PID] = { { .pid = 4711 }, "pid" },
 		[BY_COMM] = { { .comm = "fio" }, "comm" },
 		[BY_CGROUP] = { { .cgroup = 1ULL << 40 | 7 }, "cgroup" },
+		[BY_PATH] = { { .path = 4 }, "path" },
+		[BY_FILE] = { { .inode = 12, .file_dev = 8 << 20 | 1 }, "file" },
 	};
 
 	set_part(1000, 512);

@@ -328,10 +328,35 @@ static struct device staged_device(uint32_t i)
 	return device;
 }
 
-static const struct capture_cgroup staged_cgroups[] = {
+static const struct {
+	uint64_t id;
+	const char *path;
+} staged_cgroups[] = {
 	{ 4294967297, "/system.slice/a.service" },
 	{ 8589934594, "/system.slice/b\x1b[2J" }, /* and 12884901891 has no path */
 };
+
+static int put_text(struct capture_writer *writer, enum glossary_kind kind, uint64_t id,
+		    uint64_t and, const char *text)
+{
+	return capture_writer__text(writer, kind, (struct glossary_id){ { id, and} }, text);
+}
+
+static int put_cgroup(struct capture_writer *writer, uint64_t id, const char *path)
+{
+	return put_text(writer, GLOSSARY_CGROUPS, id, 0, path);
+}
+
+static const char *text_of(const struct capture_about *about, enum glossary_kind kind, uint64_t id,
+			   uint64_t and)
+{
+	return capture_about__text(about, kind, (struct glossary_id){ { id, and} });
+}
+
+static const char *cgroup_of(const struct capture_about *about, uint64_t id)
+{
+	return text_of(about, GLOSSARY_CGROUPS, id, 0);
+}
 
 static int write_staged(const char *name)
 {
@@ -355,7 +380,7 @@ static int write_staged(const char *name)
 		err |= capture_writer__device(writer, (uint16_t)i, &device);
 	}
 	for (size_t i = 0; i < 2; i++)
-		err |= capture_writer__cgroup(writer, staged_cgroups[i].id, staged_cgroups[i].path);
+		err |= put_cgroup(writer, staged_cgroups[i].id, staged_cgroups[i].path);
 	err |= capture_writer__clock(writer, &clock);
 	for (uint32_t i = 0; i < NR_STAGED; i++) {
 		struct staged staged;
@@ -403,9 +428,8 @@ static void check_staged_file(const char *name)
 	ok(got && got->knows_partitions && got->nr_partitions == 2 &&
 		   !memcmp(got->partitions, want.partitions, 2 * sizeof(*want.partitions)),
 	   "the partitions of a device");
-	is_str(capture_about__cgroup(about, 8589934594), "/system.slice/b\x1b[2J", "a cgroup");
-	ok(!capture_about__cgroup(about, 12884901891) && !capture_about__cgroup(about, 0) &&
-		   !capture_about__cgroup(about, UINT64_MAX),
+	is_str(cgroup_of(about, 8589934594), "/system.slice/b\x1b[2J", "a cgroup");
+	ok(!cgroup_of(about, 12884901891) && !cgroup_of(about, 0) && !cgroup_of(about, UINT64_MAX),
 	   "no cgroup that was not there");
 	capture_reader__free(reader);
 }
@@ -750,8 +774,8 @@ static void write_cgroups(const char *name, const char *boot, const char *first,
 	int err = capture_writer__new(&options, &writer);
 
 	err |= capture_writer__info(writer, &info, 1);
-	err |= capture_writer__cgroup(writer, 20, second);
-	err |= capture_writer__cgroup(writer, 10, first);
+	err |= put_cgroup(writer, 20, second);
+	err |= put_cgroup(writer, 10, first);
 	for (uint64_t id = 10; id <= 30; id += 10) {
 		staged.stages.cgroup = id;
 		err |= capture_writer__records(writer, &staged.record, 1);
@@ -778,15 +802,126 @@ static void test_merge_cgroups(void)
 	if (capture_merge__open(paths, 2, &merge))
 		return;
 	while ((record = capture_merge__next(merge, &err)) && nr < 6) {
-		got = capture_about__cgroup(capture_merge__about(merge),
-					    io_record__stages(record)->cgroup);
+		got = cgroup_of(capture_merge__about(merge), io_record__stages(record)->cgroup);
 		same += want[nr] ? got && !strcmp(got, want[nr]) : !got;
 		nr++;
 	}
 	ok(nr == 6 && same == 6, "merged, each record has its own cgroup's path");
-	is_u64(capture_merge__about(merge)->nr_cgroups, 3, "and a path is there once");
+	is_u64(capture_merge__about(merge)->glossaries[GLOSSARY_CGROUPS].nr, 3,
+	       "and a path is there once");
 	ok(capture_merge__has_stages(merge), "it has stages");
 	capture_merge__free(merge);
+}
+
+/* Two stacks of the same functions, or a device and its cache: two ids, one text. */
+static void test_same_text(void)
+{
+	const struct io_record *record;
+	struct capture_merge *merge;
+	char name[128];
+	const char *path = name, *got;
+	uint32_t nr = 0, same = 0;
+	int err;
+
+	snprintf(name, sizeof(name), "%s/part0.cap", dir);
+	write_cgroups(name, "one", "/a", "/a");
+	if (capture_merge__open(&path, 1, &merge))
+		return;
+	while ((record = capture_merge__next(merge, &err)) && nr++ < 2) {
+		got = cgroup_of(capture_merge__about(merge), io_record__stages(record)->cgroup);
+		same += got && !strcmp(got, "/a");
+	}
+	is_u64(same, 2, "two ids of one text have it both");
+	capture_merge__free(merge);
+}
+
+/* Two runs of one boot: numbers of stacks begin anew, files stay what they are. */
+static void write_run(const char *name, uint32_t number, const char *stack, const char *file)
+{
+	struct capture_options options = { .path = name };
+	struct capture_info info = { CAPTURE_INFO_BOOT_ID, "one" };
+	struct staged staged = { .record = { .flags = RECORD_STAGES, .pid = 42 },
+				 .stages = { .kernel_stack = number,
+					     .user_stack = number,
+					     .inode = 12,
+					     .file_dev = 7 } };
+	struct capture_writer *writer;
+	int err = capture_writer__new(&options, &writer);
+
+	err |= capture_writer__info(writer, &info, 1);
+	err |= put_text(writer, GLOSSARY_STACKS, number, 0, stack);
+	err |= put_text(writer, GLOSSARY_STACKS, number, 42, "main");
+	err |= put_text(writer, GLOSSARY_FILES, 12, 7, file);
+	err |= capture_writer__records(writer, &staged.record, 1);
+	err |= capture_writer__finish(writer, "done", NULL, 0);
+	capture_writer__free(writer);
+	ok(!err, "a run through %s", stack);
+}
+
+/* "stack user file" of the next record. */
+static const char *next_texts(struct capture_merge *merge)
+{
+	static char text[128];
+	const struct capture_about *about = capture_merge__about(merge);
+	int err;
+	const struct io_record *record = capture_merge__next(merge, &err);
+	const struct io_stages *s = record ? io_record__stages(record) : NULL;
+
+	if (!s)
+		return "none";
+	snprintf(text, sizeof(text), "%s %s %s",
+		 text_of(about, GLOSSARY_STACKS, s->kernel_stack, 0) ?: "-",
+		 text_of(about, GLOSSARY_STACKS, s->user_stack, record->pid) ?: "-",
+		 text_of(about, GLOSSARY_FILES, s->inode, s->file_dev) ?: "-");
+	return text;
+}
+
+static void test_merge_texts(void)
+{
+	char names[4][128];
+	const char *paths[4] = { names[0], names[1], names[2], names[3] };
+	struct capture_merge *merge;
+
+	for (int i = 0; i < 4; i++)
+		snprintf(names[i], sizeof(names[i]), "%s/run%d.cap", dir, i);
+	write_run(names[0], 5, "submit_bio;a", "/x");
+	write_run(names[1], 5, "submit_bio;b", "/x");
+	write_run(names[2], 6, "submit_bio;a", "/y");
+	write_run(names[3], UINT32_MAX, "submit_bio;c", "/y");
+	if (capture_merge__open(paths, 4, &merge))
+		return;
+	is_str(next_texts(merge), "submit_bio;a main /x", "the first file's are as they were");
+	is_str(next_texts(merge), "submit_bio;b main /x", "the same number of another run is not");
+	is_str(next_texts(merge), "submit_bio;a main /y",
+	       "nor is the same inode with another path");
+	is_str(next_texts(merge), "submit_bio;c main /y", "whatever numbers a file has");
+	is_u64(capture_merge__about(merge)->glossaries[GLOSSARY_FILES].nr, 2,
+	       "a path is there once");
+	capture_merge__free(merge);
+}
+
+static void test_glossary(void)
+{
+	struct glossary g = { 0 };
+	uint64_t wrong = 0;
+	char text[32];
+
+	ok(!glossary__find(&g, (struct glossary_id){ { 1 } }), "an empty one has nothing");
+	for (uint64_t i = 0; i < GLOSSARY_MOST; i++) {
+		snprintf(text, sizeof(text), "t%llu", (unsigned long long)i);
+		wrong += !glossary__add(&g, (struct glossary_id){ { i / 2, i % 2 } }, text);
+	}
+	for (uint64_t i = 0; i < GLOSSARY_MOST; i++) {
+		const char *found = glossary__text(&g, (struct glossary_id){ { i / 2, i % 2 } });
+
+		snprintf(text, sizeof(text), "t%llu", (unsigned long long)i);
+		wrong += !found || strcmp(found, text);
+	}
+	is_u64(wrong, 0, "65,536 ids, each with its own text");
+	ok(!glossary__add(&g, (struct glossary_id){ { 1, 2 } }, "x"), "and no more than these");
+	is_str(glossary__add(&g, (struct glossary_id){ { 0, 1 } }, "other")->text, "t1",
+	       "the first text holds");
+	glossary__free(&g);
 }
 
 static void test_memory(void)
@@ -807,8 +942,9 @@ static void test_memory(void)
 	device.knows_partitions = true;
 	device.nr_partitions = 1;
 	device.partitions = &partition;
+	device.unit_bytes = 131072;
 	capture_writer__device(writer, 3, &device);
-	capture_writer__cgroup(writer, 77, "/x");
+	put_cgroup(writer, 77, "/x");
 	for (uint64_t second = 1; second <= 60; second++) {
 		struct capture_clock clock = { second * 1000000000, 0, second };
 
@@ -833,7 +969,9 @@ static void test_memory(void)
 	       "the device of the first second is there");
 	is_u64(capture_about__device(capture_reader__about(reader), 3)->partitions[0].nr_sectors, 6,
 	       "with its partitions");
-	is_str(capture_about__cgroup(capture_reader__about(reader), 77), "/x", "and a cgroup");
+	is_u64(capture_about__device(capture_reader__about(reader), 3)->unit_bytes, 131072,
+	       "and the size it does best with");
+	is_str(cgroup_of(capture_reader__about(reader), 77), "/x", "and a cgroup");
 	capture_reader__free(reader);
 	capture_memory__free(memory);
 
@@ -903,6 +1041,9 @@ int main(int argc, char **argv)
 	test_bounds();
 	test_merge();
 	test_merge_cgroups();
+	test_same_text();
+	test_merge_texts();
+	test_glossary();
 	test_memory();
 	test_verify();
 	for (size_t i = 0; i < sizeof(made) / sizeof(made[0]); i++)

@@ -182,6 +182,23 @@ static void check_heat_ends(void)
 	free(h);
 }
 
+static void check_single(void)
+{
+	static const uint64_t counts[] = { 0, 1, 500, 250, 0, 249 };
+	struct picture p;
+
+	picture_open(&p);
+	chart__bar(p.out, utf8, 8, 3, 16);
+	chart__bar(p.out, ascii, 8, 16, 16);
+	chart__bar(p.out, ascii, 4, 0, 0);
+	picture_is(&p, "  |█▌      |  |########|  |    |", "bars by themselves");
+	picture_open(&p);
+	chart__shades(p.out, ascii, counts, 6);
+	chart__shades(p.out, utf8, counts, 6);
+	chart__shades(p.out, ascii, counts, 1);
+	picture_is(&p, "| .@% #|| ·█▓ ▓|| |", "shades by themselves");
+}
+
 static void check_fit(void)
 {
 	struct hist *h = calloc(1, sizeof(*h));
@@ -228,6 +245,7 @@ int main(void)
 	check_nearly_all(100, "100.0%");
 	check_heat();
 	check_heat_ends();
+	check_single();
 	check_fit();
 	check_style();
 	return done_testing();

@@ -92,6 +92,17 @@ static void check_absent(void)
 	ok(holds("op == read && bytes == 512", block), "other disks' operations by their names");
 }
 
+static void check_exact(void)
+{
+	struct io_record far = read_4k;
+
+	far.cdw10[0] = 1;
+	far.cdw10[1] = 0x80000000;
+	ok(holds("lba == 0x8000000000000001", far), "64 bits of a number are compared");
+	ok(!holds("lba == 0x8000000000000000", far), "to the last one");
+	ok(holds("lba & 7 == 1 && lba >> 63 == 1", far), "and each of them is there");
+}
+
 static void check_refused(void)
 {
 	struct condition *condition = NULL;
@@ -102,6 +113,9 @@ static void check_refused(void)
 	ok(condition__parse("--if", "latency > 1ms", columns, COMMAND_COLUMNS, &condition) ==
 		   -EINVAL,
 	   "an unknown field is refused");
+	ok(condition__parse("--if", "hex(lba) == 1", columns, COMMAND_COLUMNS, &condition) ==
+		   -EINVAL,
+	   "so is a call");
 	ok(condition__parse("--if", "lat > ", columns, COMMAND_COLUMNS, &condition) == -EINVAL,
 	   "so is half an expression");
 	condition__free(NULL);
@@ -114,6 +128,7 @@ int main(void)
 	ok(!command_columns[COMMAND_COLUMNS].key, "as many columns as there are");
 	check_row();
 	check_absent();
+	check_exact();
 	check_refused();
 	return done_testing();
 }

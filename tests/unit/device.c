@@ -214,6 +214,10 @@ static void test_plain_nvme(void)
 	put("", "/dev/nvme0n1");
 	put("", "/dev/ng0n4");
 	put_link("/sys/dev/block/259:3", "../../devices/pci0000:00/nvme/nvme0/nvme0n1");
+	put("131072\n", "/sys/block/nvme0n4/queue/optimal_io_size");
+	put("4096\n", "/sys/block/nvme0n4/queue/minimum_io_size");
+	put("0\n", "/sys/block/nvme0n1/queue/optimal_io_size");
+	put("4096\n", "/sys/block/nvme0n1/queue/minimum_io_size");
 	list = list_read();
 	is_u64(list.nr, 3, "a controller and two namespaces");
 
@@ -231,6 +235,8 @@ static void test_plain_nvme(void)
 	is_u64(d->size_bytes, 64 << 20, "its size");
 	ok(d->block_size == 512 && d->diskseq == 8 && d->nr_queues == 2 && d->depth == 1023,
 	   "its blocks, diskseq, queues and depth");
+	is_u64(d->unit_bytes, 131072, "its optimal size");
+	is_u64(device_list__find(&list, "nvme0n1")->unit_bytes, 4096, "else the least");
 	is_str(d->serial, "serial-a", "it has the controller's serial");
 
 	chooses(&list, "nvme0n4", "nvme0n4");
@@ -625,6 +631,8 @@ static void test_hostile(void)
 	put("99999999999999999999999\n", "/sys/block/vdb/diskseq");
 	put("12x:\n", "/sys/block/vdb/dev");
 	put("18446744073709551615\n", "/sys/block/vdb/queue/nr_requests");
+	put("4096 bytes\n", "/sys/block/vdb/queue/optimal_io_size");
+	put("4294967296\n", "/sys/block/vdb/queue/minimum_io_size");
 	put("", "/sys/block/vdb/mq"); /* a file where a folder should be */
 	list = list_read();
 	ok(!device_list__find(&list, "a\nb") && !device_list__find(&list, "sd\x80"),
@@ -636,7 +644,8 @@ static void test_hostile(void)
 	d = device_list__find(&list, "nvme99999999999999999999n1");
 	ok(d && d->ctrl == -1, "a number too large is no number");
 	d = device_list__find(&list, "vdb");
-	ok(d && !d->size_bytes && !d->diskseq && !d->major && !d->depth && !d->block_size,
+	ok(d && !d->size_bytes && !d->diskseq && !d->major && !d->depth && !d->block_size &&
+		   !d->unit_bytes,
 	   "what is no number is unknown");
 	is_u64(strlen(d->serial), sizeof(d->serial) - 1, "a serial is cut");
 	is_u64(list.nr, 4, "nothing else is listed");

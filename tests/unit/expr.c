@@ -8,18 +8,40 @@
 #include "expr/expr.h"
 #include "tap.h"
 
-enum { F_P50, F_P90, F_P99, F_MEAN_SIZE, F_COUNT, F_IOPS, F_OP, F_DEV, F_FAILED, F_GONE, F_NR };
+enum {
+	F_P50,
+	F_P90,
+	F_P99,
+	F_MEAN_SIZE,
+	F_COUNT,
+	F_IOPS,
+	F_OP,
+	F_DEV,
+	F_FAILED,
+	F_GONE,
+	F_DOTTED,
+	F_LBA,
+	F_NR
+};
 
 static const struct expr_field fields[F_NR] = {
-	[F_P50] = { "p50", EXPR_DURATION },   [F_P90] = { "p90", EXPR_DURATION },
-	[F_P99] = { "p99", EXPR_DURATION },   [F_MEAN_SIZE] = { "mean_size", EXPR_SIZE },
-	[F_COUNT] = { "count", EXPR_NUMBER }, [F_IOPS] = { "iops", EXPR_NUMBER },
-	[F_OP] = { "op", EXPR_TEXT },	      [F_DEV] = { "dev", EXPR_TEXT },
-	[F_FAILED] = { "failed", EXPR_BOOL }, [F_GONE] = { "gone", EXPR_NUMBER },
+	[F_P50] = { "p50", EXPR_DURATION },
+	[F_P90] = { "p90", EXPR_DURATION },
+	[F_P99] = { "p99", EXPR_DURATION },
+	[F_MEAN_SIZE] = { "mean_size", EXPR_SIZE },
+	[F_COUNT] = { "count", EXPR_NUMBER },
+	[F_IOPS] = { "iops", EXPR_NUMBER },
+	[F_OP] = { "op", EXPR_TEXT },
+	[F_DEV] = { "dev", EXPR_TEXT },
+	[F_FAILED] = { "failed", EXPR_BOOL },
+	[F_GONE] = { "gone", EXPR_NUMBER },
+	[F_DOTTED] = { "bi_iter.x", EXPR_NUMBER },
+	[F_LBA] = { "lba", EXPR_NUMBER },
 };
 
 struct test_row {
 	double numbers[F_NR];
+	uint64_t lba;
 	const char *op, *dev;
 	bool failed;
 };
@@ -30,7 +52,9 @@ static const struct test_row row = {
 		     [F_P99] = 500e3,
 		     [F_MEAN_SIZE] = 4096,
 		     [F_COUNT] = 10007,
-		     [F_IOPS] = 0 },
+		     [F_IOPS] = 0,
+		     [F_DOTTED] = 2.5 },
+	.lba = 0x8000000000000001,
 	.op = "read",
 	.dev = "nvme0n1",
 	.failed = true,
@@ -49,6 +73,8 @@ static struct expr_value lookup(const void *data, size_t field)
 		value.text = r->dev;
 	else if (field == F_FAILED)
 		value.truth = r->failed;
+	else if (field == F_LBA)
+		value = (struct expr_value){ EXPR_NUMBER, .is_whole = true, .whole = r->lba };
 	else
 		value.number = r->numbers[field];
 	return value;
@@ -100,6 +126,16 @@ static const char *const true_texts[] = {
 	"p99 / 5 == 100us",
 	"count % 10 == 7",
 	"-7 % 4 == -3",
+	"10%4 == 2",
+	"10% 4 == 2",
+	"10%(4) == 2",
+	"10% == 10",
+	"10%==10",
+	"(10%) < +10.5%",
+	"+10% <= 10 && +3 > -3%",
+	"count % 10% 4 == 3",
+	"count > +10%",
+	"1 + +2 == 3",
 	"mean_size / 512 == 8",
 	"1Mi / mean_size == 256",
 	"mean_size % 512 == 0",
@@ -129,6 +165,91 @@ static const char *const true_texts[] = {
 	"(op) == (read)",
 	"18446744073709551615 > 1",
 	"(1 < 2) == failed",
+	/* words with dots, other spellings */
+	"bi_iter.x == 2.5",
+	"dev like nvme*",
+	"dev like 'nvme?n1' && failed",
+	"!(dev like sd*)",
+	"count == 0x2717",
+	"count == 1.0007e4",
+	"count > 1e3",
+	"p99 == 5e2us",
+	"p99 == 5e-4s",
+	/* exact to the last bit */
+	"18446744073709551615 != 18446744073709551614",
+	"18446744073709551615 > 18446744073709551614",
+	"9007199254740993 - 9007199254740992 == 1",
+	"9007199254740993 + 9007199254740993 == 18014398509481986",
+	"3037000501 * 3037000501 == 9223372043074251001",
+	"9007199254740993 / 3 == 3002399751580331",
+	"18446744073709551615 % 10 == 5",
+	"-9223372036854775808 % 10 == -8",
+	"lba == 0x8000000000000001",
+	"lba != 0x8000000000000000",
+	"lba - 1 == 1 << 63",
+	"18446744073709551615 + 1 == 18446744073709551616",
+	"-18446744073709551615 < -18446744073709549568",
+	"18446744073709551615 * 18446744073709551615 > 18446744073709551615",
+	"-18446744073709551615 * 18446744073709551615 < 0",
+	"-9223372036854775808 * 18446744073709551615 < -18446744073709551615",
+	"-9223372036854775808 * -9223372036854775808 > 18446744073709551615",
+	"7 / 2 == 3.5",
+	"-(2.5) == -bi_iter.x",
+	"9 % 2.5 == 1",
+	/* bits */
+	"5 | 2 == 7",
+	"5 ^ 1 == 4",
+	"5 & 4 == 4",
+	"count & 7 == 7",
+	"7 == count & 7",
+	"1 | 2 ^ 3 & 2 == 1",
+	"1 << 4 == 16",
+	"256 >> 4 == 16",
+	"1 << 2 + 1 == 8",
+	"1 << 63 == 9223372036854775808",
+	"1 << 64 == 0",
+	"1 >> 64 == 0",
+	"-1 >> 64 == 0",
+	"1 << 1000 == 0",
+	"1 << -1 == 0",
+	"3 << 63 == 0x8000000000000000",
+	"-8 >> 1 == -4",
+	"-8 << 1 == -16",
+	"-1 & 0xff == 255",
+	"-1 | 0 == -1",
+	"~0 == 0xffffffffffffffff",
+	"~0 == 18446744073709551615",
+	"~~5 == 5",
+	"~-1 == 0",
+	"~-8 == 7",
+	"-~5 < 0",
+	"mean_size & ~0xfff == 4096",
+	"mean_size & 511 == 0",
+	"4096 == mean_size",
+	"mean_size >> 12 == 1",
+	"p99 >> 1 == 250us",
+	"p99 | p50 > p50",
+	"lba & 0xff == 1",
+	"lba >> 63 == 1",
+	"4.0 & 4 == 4",
+	"8 / 2 & 4 == 4",
+	"!(2.5 & 3 >= 0)",
+	"!(gone & 1 >= 0)",
+	"!(~gone >= 0)",
+	/* choices */
+	"failed ? op == read : op == write",
+	"(failed ? count : iops) == count",
+	"(!failed ? count : iops) == 0",
+	"(failed ? op : dev) == read",
+	"(op == write ? op : dev) =~ nvme*",
+	"(failed ? op : none) == read",
+	"('x' == op ? 'a' : 'b') == 'b'",
+	"failed ? 1 > 2 ? failed : failed : failed == (1 > 2)",
+	"(gone > 1 ? 1 : 2) == 2",
+	"(failed ? mean_size : 4Ki) == 4096",
+	"(failed ? 1us : p99) < p99",
+	"(failed ? gone : 1) == 1 || failed",
+	"p99 > (op == read ? 100us : 1ms) && (op == read ? count : iops) & 1 == 1",
 };
 
 static void check_true(void)
@@ -171,6 +292,23 @@ static const char *const false_texts[] = {
 	"!(op == read) || op == write",
 	"op == write && failed || op == write",
 	"! op == read",
+	"dev like sd*",
+	"lba == 0x8000000000000000",
+	"lba == 0x8000000000000002",
+	"18446744073709551615 == 18446744073709551614",
+	"5 & 2 == 2",
+	"2.5 & 3 == 2",
+	"2.5 | 0 != 0",
+	"~2.5 != 0",
+	"1 << 0.5 >= 0",
+	"0.5 >> 1 >= 0",
+	"18446744073709551616 & 1 >= 0",
+	"gone | 1 >= 0",
+	"1 ^ gone >= 0",
+	"~gone != 0",
+	"failed ? op == write : failed",
+	"(failed ? gone : 1) == 1",
+	"gone > 1 ? failed : !failed",
 };
 
 static void check_false(void)
@@ -190,20 +328,24 @@ static const struct refusal {
 	{ "p99 > 1ms && cuont > 3", "             ^", "no field 'cuont'; did you mean count?" },
 	{ "zebra > 1", "^",
 	  "no field 'zebra'; there are: p50, p90, p99, mean_size, count, iops, op, dev, failed, "
-	  "gone" },
+	  "gone, bi_iter.x, ..." },
 	{ "count == foo", "         ^",
 	  "no field 'foo'; there are: p50, p90, p99, mean_size, count, iops, op, dev, failed, "
-	  "gone" },
+	  "gone, bi_iter.x, ..." },
 	{ "opp == 'read'", "^", "no field 'opp'; did you mean op?" },
 	{ "read == write", "^",
 	  "no field 'read'; there are: p50, p90, p99, mean_size, count, iops, op, dev, failed, "
-	  "gone" },
+	  "gone, bi_iter.x, ..." },
 	{ "faled", "^", "no field 'faled'; did you mean failed?" },
 	{ "!faled", " ^", "no field 'faled'; did you mean failed?" },
 	{ "-cont > 1", " ^", "no field 'cont'; did you mean count?" },
 	{ "p99 > 500", "      ^", "p99 is a duration: write 500us" },
 	{ "500 < p99", "^", "p99 is a duration: write 500us" },
 	{ "p99 + 5 > 1ms", "      ^", "p99 is a duration: write 5us" },
+	{ "p99 > 10%", "      ^", "p99 is a duration, 10% is a number: they cannot be compared" },
+	{ "count > +op", "         ^", "expected a number behind the +" },
+	{ "count > ++1", "         ^", "expected a number behind the +" },
+	{ "count > 10k%", "            ^", "expected a field, a number or a text" },
 	{ "p99 > 5k", "      ^", "p99 is a duration, 5k is a number: they cannot be compared" },
 	{ "p99 > count", "      ^",
 	  "p99 is a duration, count is a number: they cannot be compared" },
@@ -237,13 +379,64 @@ static const struct refusal {
 	{ "1 < count < 3", "          ^", "comparisons do not chain: write a < b && b < c" },
 	{ "failed == !failed", "          ^", "put parentheses: (!...)" },
 	{ "p99 > 5m", "       ^", "no unit 'm'; there are: ns us ms s, k M G Ki Mi Gi" },
-	{ "count > 1e3", "         ^", "no unit 'e3'; there are: ns us ms s, k M G Ki Mi Gi" },
 	{ "count > 99999999999999999999", "        ^", "number too large: at most 2^64" },
 	{ "op == 'read", "      ^", "this ' has no other end" },
 	{ "op == #", "      ^", "unexpected '#'" },
 	{ "op == \x01", "      ^", "unexpected character \\x01; quote texts" },
 	{ "dev =~", "      ^", "=~ needs a pattern, as in nvme*" },
 	{ "dev =~ (a)", "       ^", "=~ needs a pattern, as in nvme*" },
+	{ "dev like", "        ^", "like needs a pattern, as in nvme*" },
+	{ "count like 1*", "^", "like is for texts: count is a number" },
+	{ "count like 1* like 2", "              ^",
+	  "comparisons do not chain: write a < b && b < c" },
+	/* of trees only */
+	{ "str(op) == read", "^", "no functions here: only fields, numbers and texts" },
+	{ "failed && op (1)", "             ^", "expected an operator or the end" },
+	{ "op->x == 1", "  ^", "no members here: only fields, numbers and texts" },
+	{ "(op).x == 1", "    ^", "no members here: only fields, numbers and texts" },
+	{ "op .x == 1", "   ^", "no members here: only fields, numbers and texts" },
+	{ "op.x == 1", "^", "no field 'op.x'; did you mean op?" },
+	{ "bi_iter.y == 1", "^", "no field 'bi_iter.y'; did you mean bi_iter.x?" },
+	{ "count > 1, failed", "         ^", "unexpected ','" },
+	{ "failed : failed", "       ^", "unexpected ':'" },
+	/* bits */
+	{ "failed & op == read", "       ^", "write &&" },
+	{ "op == read & failed", "           ^", "write &&" },
+	{ "op == read | dev == x", "           ^", "write ||" },
+	{ "count > 1 & iops > 2", "          ^", "write &&" },
+	{ "failed | count > 2", "       ^", "write ||" },
+	{ "failed ^ failed", "         ^",
+	  "failed is a truth, failed is a truth: they cannot be joined by ^" },
+	{ "op & 1 == 1", "     ^", "op is a text, 1 is a number: they cannot be joined by &" },
+	{ "p99 | 1 > 1ms", "      ^",
+	  "p99 is a duration, 1 is a number: they cannot be joined by |" },
+	{ "1 << p99 > 1", "     ^", "1 is a number, p99 is a duration: they cannot be shifted" },
+	{ "count >> mean_size > 1", "         ^",
+	  "count is a number, mean_size is a size: they cannot be shifted" },
+	{ "cuont & 1 == 1", "^", "no field 'cuont'; did you mean count?" },
+	{ "1 << cuont == 1", "     ^", "no field 'cuont'; did you mean count?" },
+	{ "~op == 1", " ^", "op is a text, not a number" },
+	{ "~failed", " ^", "failed is a truth, not a number" },
+	{ "~cuont == 1", " ^", "no field 'cuont'; did you mean count?" },
+	{ "~count", "^", "~count is a number, not a truth: compare it" },
+	{ "(1 + 2) * 3", "^", "(1 + 2) * 3 is a number, not a truth: compare it" },
+	/* choices */
+	{ "count ? failed : failed", "^", "count is a number, not a truth: compare it" },
+	{ "faled ? failed : failed", "^", "no field 'faled'; did you mean failed?" },
+	{ "(failed ? p99 : 5) > 1ms", "                ^", "p99 is a duration: write 5us" },
+	{ "(failed ? p99 : count) > 1ms", "                ^",
+	  "p99 is a duration, count is a number: they cannot be alternatives" },
+	{ "(failed ? op : 5) == read", "               ^",
+	  "op is a text, 5 is a number: they cannot be alternatives" },
+	{ "(failed ? cuont : 5) == 1", "          ^", "no field 'cuont'; did you mean count?" },
+	{ "failed ? count : iops", "^",
+	  "failed ? count : iops is a number, not a truth: compare it" },
+	{ "failed ? failed", "               ^", "expected : for the ? at 8" },
+	{ "failed ? : failed", "         ^", "unexpected ':'" },
+	{ "count > .5", "        ^", "unexpected '.'" },
+	/* syntax first */
+	{ "p99 > count &&", "              ^", "expected a field, a number or a text" },
+	{ "count > 0xg", "          ^", "0x is followed by hexadecimal digits only" },
 };
 
 static void check_refused(void)
@@ -275,7 +468,7 @@ static void check_point(const char *text, size_t at, const char *want, const cha
 static void check_pointing(void)
 {
 	struct expr_error error = { .at = 3 };
-	char text[301], small[8];
+	char text[301], small[8], long_line[256];
 
 	check_point("p99 > 5", 6, "p99 > 5\n      ^", "a caret under the character");
 	check_point("p99 >", 99, "p99 >\n     ^", "never past the end");
@@ -289,6 +482,10 @@ static void check_pointing(void)
 		    "xxxxxxxxxxxxxxxxxxxxxxxxxxxxx\n"
 		    "                                                            ^",
 		    "of a long text the part around it");
+	memset(text + 1, 0x80, 299);
+	expr__point_at(text, &(struct expr_error){ .at = 1 }, long_line, sizeof(long_line));
+	ok(strlen(long_line) < 100 && long_line[strlen(long_line) - 1] == '^',
+	   "bytes that end no character are not shown for ever");
 	expr__point_at("abcdefghij", &error, small, sizeof(small));
 	is_str(small, "abcdefg", "a small buffer is not overrun");
 }
@@ -324,6 +521,14 @@ static void check_prints(void)
 	check_print("op == 'a\"b'", "(op == 'a\"b')");
 	check_print("(1 < 2) == failed", "((1 < 2) == failed)");
 	check_print("failed", "failed");
+	check_print("dev like nvme*", "(dev =~ \"nvme*\")");
+	check_print("bi_iter.x>0x1F", "(bi_iter.x > 0x1F)");
+	check_print("count&7==7|8", "((count & 7) == (7 | 8))");
+	check_print("~count<<2>1e3", "((~count << 2) > 1e3)");
+	check_print("failed?!failed:count>1?failed:failed",
+		    "(failed ? !failed : (count > 1) ? failed : failed)");
+	check_print("op == read ? failed : dev == x ? failed : failed",
+		    "((op == \"read\") ? failed : (dev == \"x\") ? failed : failed)");
 	is_u64((uint64_t)expr__print(expr, NULL, 0), 31, "the length alone");
 	expr__print(expr, buf, sizeof(buf));
 	is_str(buf, "((op ==", "a small buffer is ended");
@@ -382,6 +587,11 @@ static void check_depth(void)
 	ok(parses_repeated("1 < ", "(1+2*", 30, "1))))))))))))))))))))))))))))))"), "30 are not");
 	ok(parses_repeated("failed", "||failed", 1000, ""), "1000 in a row");
 	ok(parses_repeated("1", "+1-1", 400, " == 1"), "800 sums");
+	ok(parses_repeated("1", "|1&1", 400, " == 1"), "800 bit operators");
+	ok(parses_repeated("", "failed?failed:", 60, "failed"), "60 choices");
+	ok(!parses_repeated("", "failed?failed:", 4000, "failed"), "4000 choices are too deep");
+	ok(!parses_repeated("", "failed?", 9000, "failed"), "9000 without an end too");
+	ok(!parses_repeated("1 < ", "~", 60000, "1"), "60000 complements too");
 	ok(!parses_repeated("failed", "||failed", 5000, ""), "5000 in a row are too many");
 	ok(!parses_repeated("failed", " ", 70000, ""), "70000 bytes are too long");
 }
@@ -419,27 +629,66 @@ static void write_text(struct writer *w, const char *text)
 				   spaces[random_below(4)]);
 }
 
-/* level: what the grammar would read here without parentheses; 0 sum, 1 term, 2 unary. */
+/* What the grammar reads here without parentheses, loosest first. */
+enum { N_OR, N_XOR, N_AND, N_SHIFT, N_SUM, N_TERM, N_UNARY };
+
 static struct opinion random_number(struct writer *w, int depth, int level);
+static bool random_truth(struct writer *w, int depth, int level);
+
+static struct opinion random_literal(struct writer *w, uint32_t below)
+{
+	struct opinion o = { .number = random_below(below) };
+	char digits[32];
+
+	snprintf(digits, sizeof(digits), random_below(4) ? "%u" : "%#x", (unsigned)o.number);
+	write_text(w, digits);
+	return o;
+}
 
 static struct opinion random_leaf(struct writer *w)
 {
 	static const int numbers[] = { F_COUNT, F_IOPS, F_GONE, F_MEAN_SIZE };
-	struct opinion o = { 0 };
-	char digits[32];
-	int field;
+	int field = numbers[random_below(4)];
+	struct opinion o = { .absent = field == F_GONE, .number = w->row->numbers[field] };
 
-	if (random_below(2)) {
-		o.number = random_below(20);
-		snprintf(digits, sizeof(digits), "%.0f", o.number);
-		write_text(w, digits);
+	if (random_below(2))
+		return random_literal(w, 20);
+	write_text(w, fields[field].name);
+	return o;
+}
+
+static bool judge_is_whole(double number)
+{
+	return number == (double)(long long)number;
+}
+
+static struct opinion judge_bits(char op, struct opinion a, struct opinion b)
+{
+	struct opinion o = { .absent = a.absent || b.absent };
+	long long x, y;
+
+	if (o.absent || !judge_is_whole(a.number) || !judge_is_whole(b.number)) {
+		o.absent = true;
 		return o;
 	}
-	field = numbers[random_below(4)];
-	write_text(w, fields[field].name);
-	o.absent = field == F_GONE;
-	o.number = w->row->numbers[field];
+	x = (long long)a.number;
+	y = (long long)b.number;
+	o.number = (double)(op == '|' ? x | y : op == '^' ? x ^ y : x & y);
 	return o;
+}
+
+/* A bit at a time. */
+static struct opinion judge_shift(char op, struct opinion a, struct opinion b)
+{
+	int by = (int)b.number;
+
+	if (a.absent || !judge_is_whole(a.number))
+		return (struct opinion){ .absent = true };
+	if (by >= 64)
+		return (struct opinion){ .number = 0 };
+	while (by--)
+		a.number = op == '<' ? a.number * 2 : (double)((long long)a.number >> 1);
+	return a;
 }
 
 static struct opinion judge_sum(char op, struct opinion a, struct opinion b)
@@ -461,14 +710,14 @@ static struct opinion judge_sum(char op, struct opinion a, struct opinion b)
 
 static struct opinion random_sum(struct writer *w, int depth)
 {
-	struct opinion o = random_number(w, depth - 1, 1), next;
+	struct opinion o = random_number(w, depth - 1, N_TERM), next;
 	int n = 1 + (int)random_below(3);
 
 	while (n--) {
 		char op[2] = { random_below(2) ? '+' : '-', 0 };
 
 		write_text(w, op);
-		next = random_number(w, depth - 1, 1);
+		next = random_number(w, depth - 1, N_TERM);
 		o = judge_sum(op[0], o, next);
 	}
 	return o;
@@ -477,40 +726,105 @@ static struct opinion random_sum(struct writer *w, int depth)
 /* Only plain numbers divide, so that no type is refused; sizes stay on the left. */
 static struct opinion random_term(struct writer *w, int depth)
 {
-	struct opinion o = random_number(w, depth - 1, 2), next = { 0 };
-	char digits[8];
+	struct opinion o = random_number(w, depth - 1, N_UNARY);
 
 	write_text(w, "/");
-	next.number = random_below(4);
-	snprintf(digits, sizeof(digits), "%.0f", next.number);
+	return judge_sum('/', o, random_literal(w, 4));
+}
+
+/* As far as a double stays exact, or 64 and more. */
+static struct opinion random_shift(struct writer *w, int depth)
+{
+	struct opinion o = random_number(w, depth - 1, N_SUM), by = { 0 };
+	const char *op = random_below(2) ? "<<" : ">>";
+	char digits[8];
+
+	write_text(w, op);
+	by.number = random_below(10) ? random_below(6) : 64 + random_below(9);
+	snprintf(digits, sizeof(digits), "%.0f", by.number);
 	write_text(w, digits);
-	return judge_sum('/', o, next);
+	return judge_shift(*op, o, by);
+}
+
+static struct opinion random_bits(struct writer *w, int depth, int level)
+{
+	struct opinion o = random_number(w, depth - 1, level + 1), next;
+	int n = 1 + (int)random_below(2);
+	char op[2] = { "|^&"[level], 0 };
+
+	while (n--) {
+		write_text(w, op);
+		next = random_number(w, depth - 1, level + 1);
+		o = judge_bits(*op, o, next);
+	}
+	return o;
+}
+
+/* Cut to a few bits: a double does not hold 64. */
+static struct opinion random_complement(struct writer *w, int depth)
+{
+	const struct opinion mask = { .number = 1023 };
+	struct opinion o;
+
+	write_text(w, "(1023&~");
+	o = random_number(w, depth - 1, N_UNARY);
+	write_text(w, ")");
+	o.number = -o.number - 1;
+	return judge_bits('&', o, mask);
+}
+
+static struct opinion random_choice(struct writer *w, int depth)
+{
+	struct opinion a, b;
+	bool truth;
+
+	write_text(w, "(");
+	truth = random_truth(w, depth - 1, 1);
+	write_text(w, "?");
+	a = random_number(w, depth - 1, N_OR);
+	write_text(w, ":");
+	b = random_number(w, depth - 1, N_OR);
+	write_text(w, ")");
+	return truth ? a : b;
+}
+
+static struct opinion random_minus(struct writer *w, int depth)
+{
+	struct opinion o;
+
+	write_text(w, "-");
+	o = random_number(w, depth - 1, N_UNARY);
+	o.number = -o.number;
+	return o;
+}
+
+static struct opinion random_parentheses(struct writer *w, int depth)
+{
+	struct opinion o;
+
+	write_text(w, "(");
+	o = random_number(w, depth - 1, N_OR);
+	write_text(w, ")");
+	return o;
 }
 
 static struct opinion random_number(struct writer *w, int depth, int level)
 {
-	struct opinion o;
-	bool parentheses = depth > 0 && level > 0 && random_below(3) == 0;
-	uint32_t pick = depth <= 0 ? 3 : random_below(4);
+	uint32_t pick = depth <= 0 ? 99 : (uint32_t)level + random_below(12 - (uint32_t)level);
 
-	if (parentheses) {
-		write_text(w, "(");
-		level = 0;
+	switch (pick) {
+	case N_OR:
+	case N_XOR:
+	case N_AND: return random_bits(w, depth, (int)pick);
+	case N_SHIFT: return random_shift(w, depth);
+	case N_SUM: return random_sum(w, depth);
+	case N_TERM: return random_term(w, depth);
+	case N_UNARY: return random_minus(w, depth);
+	case 7: return random_complement(w, depth);
+	case 8: return random_choice(w, depth);
+	case 9: return random_parentheses(w, depth);
+	default: return random_leaf(w);
 	}
-	if (pick == 0 && level == 0) {
-		o = random_sum(w, depth);
-	} else if (pick == 1 && level <= 1) {
-		o = random_term(w, depth);
-	} else if (pick == 2) {
-		write_text(w, "-");
-		o = random_number(w, depth - 1, 2);
-		o.number = -o.number;
-	} else {
-		o = random_leaf(w);
-	}
-	if (parentheses)
-		write_text(w, ")");
-	return o;
 }
 
 /* The slow matcher: every way a star can be read. */
@@ -534,7 +848,7 @@ static bool random_text_comparison(struct writer *w)
 	for (i = 0; i < n; i++)
 		word[i] = is_glob ? globs[random_below(4)] : letters[random_below(2)];
 	write_text(w, "dev");
-	write_text(w, is_glob ? "=~" : is_equal ? "==" : "!=");
+	write_text(w, is_glob ? random_below(2) ? "=~" : " like " : is_equal ? "==" : "!=");
 	snprintf(quoted, sizeof(quoted), random_below(2) ? "'%s'" : "\"%s\"", word);
 	/* A bare pattern ends at a space only. */
 	write_text(w, is_glob && random_below(2) ? word : quoted);
@@ -554,9 +868,9 @@ static bool random_comparison(struct writer *w, int depth)
 
 	if (random_below(4) == 0)
 		return random_text_comparison(w);
-	a = random_number(w, depth, 0);
+	a = random_number(w, depth, N_OR);
 	write_text(w, ops[op]);
-	b = random_number(w, depth, 0);
+	b = random_number(w, depth, N_OR);
 	if (a.absent || b.absent)
 		return false;
 	return (bool[]){ a.number == b.number, a.number != b.number,
@@ -564,29 +878,37 @@ static bool random_comparison(struct writer *w, int depth)
 			 a.number >= b.number }[op];
 }
 
-/* level: 0 or, 1 and, 2 not */
+/* level: 0 choice, 1 or, 2 and, 3 not */
 static bool random_truth(struct writer *w, int depth, int level)
 {
-	uint32_t pick = depth <= 0 ? 4 : random_below(5);
-	bool truth, next;
+	uint32_t pick = depth <= 0 ? 5 : random_below(6);
+	bool truth, next, third;
 
 	if (pick == 0 && level == 0) {
 		truth = random_truth(w, depth - 1, 1);
-		write_text(w, "||");
-		next = random_truth(w, depth - 1, 1);
-		return truth || next;
+		write_text(w, "?");
+		next = random_truth(w, depth - 1, 0);
+		write_text(w, ":");
+		third = random_truth(w, depth - 1, 0);
+		return truth ? next : third;
 	}
 	if (pick == 1 && level <= 1) {
 		truth = random_truth(w, depth - 1, 2);
-		write_text(w, "&&");
+		write_text(w, "||");
 		next = random_truth(w, depth - 1, 2);
+		return truth || next;
+	}
+	if (pick == 2 && level <= 2) {
+		truth = random_truth(w, depth - 1, 3);
+		write_text(w, "&&");
+		next = random_truth(w, depth - 1, 3);
 		return truth && next;
 	}
-	if (pick == 2) {
-		write_text(w, "!");
-		return !random_truth(w, depth - 1, 2);
-	}
 	if (pick == 3) {
+		write_text(w, "!");
+		return !random_truth(w, depth - 1, 3);
+	}
+	if (pick == 4) {
 		write_text(w, "(");
 		truth = random_truth(w, depth - 1, 0);
 		write_text(w, ")");
@@ -663,10 +985,12 @@ static void check_random(int rounds)
 /* Texts of random tokens: most are refused, none may crash, all that parse must print well. */
 static void check_noise(int rounds)
 {
-	static const char *const tokens[] = { "p99", "count", "op", "failed", "read", "5",    "5us",
-					      "4Ki", "'a'",   "(",  ")",      "!",    "-",    "+",
-					      "*",   "/",     "%",  "==",     "!=",   "<",    ">=",
-					      "=~",  "&&",    "||", "a*",     "\"",   "\x80", "." };
+	static const char *const tokens[] = {
+		"p99", "count", "op", "failed", "read", "5",	"5us", "4Ki", "'a'", "(",  ")",
+		"!",   "-",	"+",  "*",	"/",	"%",	"==",  "!=",  "<",   ">=", "=~",
+		"&&",  "||",	"a*", "\"",	"\x80", ".",	"&",   "|",   "^",   "~",  "<<",
+		">>",  "?",	":",  ",",	"->",	"like", "0x1", "1e3"
+	};
 	int i, n, bad = 0, parsed = 0;
 	struct expr_error error;
 	struct expr *expr;
@@ -697,6 +1021,7 @@ int main(void)
 	check_first("1 < 2", -1);
 	check_first("1 < count && op == read", F_COUNT);
 	check_first("read == op && count > 1", F_OP);
+	check_first("1 < 2 ? count > 1 : failed", F_COUNT);
 	check_depth();
 	check_random(20000);
 	check_noise(50000);

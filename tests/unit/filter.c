@@ -60,9 +60,12 @@ static struct device devices[] = {
 	  .size_bytes = 1 << 20 },
 };
 static const struct device_list list = { .devices = devices, .nr = 7 };
-static struct capture_cgroup cgroups[] = {
-	{ 5, "/" }, { 7, "/a" }, { 9, "/a/b" }, { 11, "/ab" }, { 13, "/c" },
+/* In no order. */
+static struct glossary_entry cgroup_entries[] = {
+	{ { { 13 } }, "/c" },  { { { 7 } }, "/a" },   { { { 5 } }, "/" },
+	{ { { 11 } }, "/ab" }, { { { 9 } }, "/a/b" },
 };
+static const struct glossary cgroups = { .entries = cgroup_entries, .nr = 5 };
 static char *op_names[256] = { [0] = "read", [1] = "write", [2] = "flush" };
 
 static const struct io_record nvme_read = {
@@ -80,8 +83,7 @@ static const struct io_record nvme_read = {
 static const struct capture_filter_names names = {
 	.devices = &list,
 	.op_names = op_names,
-	.cgroups = cgroups,
-	.nr_cgroups = sizeof(cgroups) / sizeof(cgroups[0]),
+	.cgroups = &cgroups,
 };
 
 /* Does the record pass, of this device? */

@@ -423,7 +423,7 @@ static void check_twice(void)
 static void check_deep(void)
 {
 	static struct flame_frame frames[DEEP];
-	static char names[DEEP][8];
+	static char names[DEEP][16];
 	struct flame *f = flame__new();
 	struct flame_drawn drawn;
 	char *text;

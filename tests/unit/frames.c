@@ -34,22 +34,17 @@ static void is_named(struct frames *frames, const struct io_stack *stack, const 
 static void check_user(struct frames *frames)
 {
 	struct io_stack stack = { .user = 1, .nr = 3 };
-	struct frame named[STACK_FRAMES];
 
 	stack.frames[0] = at(neighbour);
 	stack.frames[1] = at(neighbour);
 	stack.frames[2] = at(bpf_of_a_process) + 8;
 	is_named(frames, &stack, "neighbour;called;bpf_of_a_process",
 		 "the innermost is where it is, another where it called, none is left out");
-	is_u64(frames__name(frames, &stack, (uint32_t)getpid(), named), 3, "as many as there are");
-	is_u64(named[1].address, at(neighbour), "with the address that the kernel gave");
 	stack.nr = 1;
 	stack.frames[0] = 4096;
 	is_named(frames, &stack, "[unknown]", "what is nowhere has a name, too");
 	stack.nr = 0;
 	is_named(frames, &stack, NULL, "a stack without frames is no text");
-	is_named(frames, NULL, NULL, "nor is none at all");
-	is_u64(frames__name(frames, NULL, 0, named), 0, "it has no frames");
 }
 
 /* An address inside the kernel's function, 0 if it is hidden or not there. */
@@ -100,16 +95,33 @@ static void check_kernel(struct frames *frames)
 		 "another's hook, far from the innermost, stays");
 }
 
+static void check_next(void)
+{
+	char name[FRAME_NAME], hostile[2 * FRAME_NAME];
+	const char *text = "submit_bio;;vfs_read";
+
+	text = frames__next(text, name);
+	is_str(name, "submit_bio", "the innermost");
+	text = frames__next(text, name);
+	is_str(name, "", "a name may be empty");
+	ok(!frames__next(text, name), "the last has none behind it");
+	is_str(name, "vfs_read", "but a name");
+	memset(hostile, 'x', sizeof(hostile));
+	hostile[sizeof(hostile) - 1] = 0;
+	ok(!frames__next(hostile, name), "a long name is one");
+	is_u64(strlen(name), FRAME_NAME - 1, "and is cut");
+}
+
 int main(void)
 {
-	struct frames *frames = frames__new(true);
+	struct frames *frames = frames__new(true, true);
 
 	if (!frames)
 		printf("Bail out! no memory\n"), exit(1);
 	frames__prepare(frames);
-	frames__see(frames, (uint32_t)getpid());
 	check_user(frames);
 	check_kernel(frames);
+	check_next();
 	frames__free(frames);
 	frames__free(NULL);
 	return done_testing();

@@ -207,6 +207,40 @@ static void check_self(void)
 	symbol_table__free(&t);
 }
 
+static void check_find_module(void)
+{
+	static const char *const names[] = { "clone_endio", "clone_endio [dm_mod]",
+					     "clone_endio [dm]", "clone_endio [dm_mod] " };
+	struct symbol_table t;
+	uint64_t found[4];
+
+	read_list(&t, "ffff800079000100 t clone_endio\t[dm_clone]\n"
+		      "ffff800079000200 t clone_endio\t[dm_mod]\n");
+	symbol_table__free(&t);
+	kallsyms__find(path, names, found, 4);
+	ok(found[1] == 0xffff800079000200 && !(found[2] | found[3]), "of a certain module");
+	is_u64(found[0], 0xffff800079000100, "of any, the first");
+}
+
+static void check_find(void)
+{
+	static const char *const names[] = { "vfs_write", "nvme_queue_rq", "some_data", "vfs" };
+	struct symbol_table t;
+	uint64_t found[4] = { 1, 1, 1, 1 };
+
+	read_list(&t, list);
+	symbol_table__free(&t);
+	is_u64((uint64_t)-kallsyms__find(path, names, found, 4), 0, "functions are looked for");
+	ok(found[0] == 0xffff800080010300 && found[1] == 0xffff800079000100,
+	   "found by their names, a module's too");
+	is_u64(found[2] | found[3], 0, "data is no function, and a beginning no name");
+	check_find_module();
+	read_list(&t, "0000000000000000 T vfs_write\n");
+	is_u64((uint64_t)-kallsyms__find(path, names, found, 4), EACCES,
+	       "hidden ones are not told");
+	is_u64(found[0], 0, "nor is their address");
+}
+
 int main(void)
 {
 	int fd = mkstemp(path);
@@ -214,6 +248,7 @@ int main(void)
 	if (fd < 0)
 		return 1;
 	close(fd);
+	check_find();
 	check_list();
 	check_hostile();
 	check_refused();

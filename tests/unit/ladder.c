@@ -93,6 +93,7 @@ static void test_paths(void)
 	is_path(&w, LADDER_BIO, "Q2G G2D D2A A2C ", "a bio");
 	w.r.attempts = 0;
 	w.r.first_ns = w.r.last_ns = w.s.queued_ns;
+	w.s.issued_ns = w.s.reaped_ns = 0;
 	is_path(&w, LADDER_BIO, "Q2G G2C ", "a bio that waited for another's flush");
 	w.s.got_ns = 0;
 	is_path(&w, LADDER_BIO, "Q2C ", "a bio of a device without requests");
@@ -130,6 +131,33 @@ static struct whole muddle(void)
 	w.r.attempts = (uint8_t)(1 + random_below(2));
 	w.r.last_ns = 1030 + random_below(20);
 	return w;
+}
+
+/* A volume's bio: 30 ns until it passed on the first, 20 until the last came back, 10 more. */
+static void test_volume(void)
+{
+	struct whole w = { .r = { .first_ns = 1000,
+				  .last_ns = 1000,
+				  .end_ns = 1060,
+				  .kind = IO_BLOCK,
+				  .what = RECORD_BIO,
+				  .flags = RECORD_STAGES },
+			   .s = { .queued_ns = 1000, .issued_ns = 1030, .reaped_ns = 1050 } };
+	struct ladder ladder = { 0 };
+
+	is_path(&w, LADDER_BIO, "Q2V V2E E2C ", "a volume's bio");
+	ladder__add(&ladder, 0, &w.r, LADDER_BIO);
+	ok(ladder.nr == 1 && sum_of_steps(ladder.groups[0]) == 60 &&
+		   ladder.groups[0]->steps[1].hist.sum_ns == 20,
+	   "its steps are the whole");
+	ladder__free(&ladder);
+	w.s.reaped_ns = 0;
+	is_path(&w, LADDER_BIO, "Q2V V2C ", "nobody saw the last one come back");
+	w.s.issued_ns = 0;
+	is_path(&w, LADDER_BIO, "Q2C ", "nothing is known of those below");
+	w.r.attempts = 1;
+	w.s.issued_ns = 1030;
+	is_path(&w, LADDER_BIO, "Q2D D2C ", "a command carried it: it is no volume's");
 }
 
 static void test_sums(void)
@@ -203,6 +231,7 @@ static void test_tail(void)
 int main(void)
 {
 	test_paths();
+	test_volume();
 	test_sums();
 	test_tail();
 	return done_testing();

@@ -48,6 +48,11 @@ static const struct option_def own_defs[] = {
 	  .offset = offsetof(struct own, shift),
 	  .arg = "N",
 	  .help = "h" },
+	{ .name = "elsewhere",
+	  .letter = 'e',
+	  .kind = OPTION_STRING,
+	  .arg = "FILE",
+	  .refuses = "100% not here; try there" },
 	{ 0 },
 };
 
@@ -334,6 +339,14 @@ static void test_bad_words(void)
 	bad("_", "unexpected word ''; a command to run goes after --");
 }
 
+static void test_refused(void)
+{
+	bad("-e x", "-e x: 100% not here; try there");
+	bad("--elsewhere=x", "--elsewhere x: 100% not here; try there");
+	bad("-e", "-e FILE: 100% not here; try there");
+	bad("--elsewher x", "unknown option --elsewher; 'iosonar latency -h' lists them");
+}
+
 static void test_unknown(void)
 {
 	bad("--intervl 5s", "unknown option --intervl; did you mean --interval?");
@@ -403,6 +416,7 @@ static void test_help(void)
 	ok(strstr(text, "\n      --hist ") != NULL, "and a name without a letter");
 	ok(strstr(text, "  -o, --format text|json|csv  ") != NULL, "choices stand for the value");
 	ok(strstr(text, "ctrl, dev, queue\n") != NULL, "or are listed");
+	ok(!strstr(text, "elsewhere"), "what is refused is not");
 	ok(strstr(text, "\nWhich I/O\n") && strstr(text, "\nEvery command\n"),
 	   "groups have titles");
 	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
@@ -428,6 +442,7 @@ int main(void)
 	test_bad_numbers();
 	test_bad_words();
 	test_unknown();
+	test_refused();
 	test_files();
 	test_operands();
 	test_help();

@@ -211,6 +211,10 @@ static void test_needs(void)
 	ok(allows(SYS_bpf, BPF_LINK_CREATE, 0, 0), "with a link too");
 	ok(refuses(SYS_bpf, BPF_PROG_LOAD, 0, 0), "none may be loaded");
 	ok(refuses(SYS_bpf, BPF_MAP_CREATE, 0, 0), "nor a map made");
+	filter_for((struct privilege_needs){ .runs = true });
+	ok(allows(SYS_bpf, BPF_PROG_TEST_RUN, 0, 0), "a program may be run");
+	ok(refuses(SYS_bpf, BPF_PROG_LOAD, 0, 0), "none may be loaded");
+	ok(refuses(SYS_bpf, BPF_RAW_TRACEPOINT_OPEN, 0, 0), "nor attached");
 	filter_for((struct privilege_needs){ .creates_files = true });
 	ok(allows(SYS_openat, 3, 0, O_WRONLY | O_CREAT | O_TRUNC), "a file may be created");
 	ok(allows(SYS_openat, 3, 0, O_RDONLY), "one may be read");

@@ -517,6 +517,28 @@ static void model_begin(void)
 		requests[next_address] = (struct request){ .at = address((uint32_t)next_address) };
 }
 
+/* ---- find: as the model's programs do ---- */
+
+static void check_find(void)
+{
+	struct io_slot slot;
+	uint64_t found = 0;
+	uint32_t nr;
+
+	model_begin();
+	ok(!slot_table__find(&table, address(0), &slot, &nr), "an empty table holds no request");
+	for (int i = 0; i < NR_STEPS / 100; i++)
+		step(&requests[random_below(NR_REQUESTS)]);
+	for (uint32_t i = 0; i < NR_CELLS; i++)
+		if (cells[i].key > IO_TOMB)
+			found += slot_table__find(&table, cells[i].key, &slot, &nr) && nr == i &&
+				 slot.key == cells[i].key && slot.issued == cells[i].issued;
+	scan(now_ns);
+	ok(counts.used > 10, "%" PRIu64 " requests have a cell", counts.used);
+	is_u64(found, counts.used, "and every one is found in it");
+	ok(!slot_table__find(&table, address(77777), &slot, &nr), "one that has none is not found");
+}
+
 static void check_model(void)
 {
 	uint64_t wrong = 0, scans = 0, sweeps = 0, began;
@@ -554,6 +576,7 @@ int main(void)
 	check_sweep_ignored();
 	check_sweep_claim();
 	check_forget();
+	check_find();
 	check_model();
 	slot_table__free(&table);
 	return done_testing();

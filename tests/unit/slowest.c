@@ -142,14 +142,6 @@ static void check_copies(void)
 	slowest__free(&s);
 }
 
-static char *copy_of(const char *text)
-{
-	char *copy = malloc(strlen(text) + 1);
-
-	return copy ? strcpy(copy, text) : NULL;
-}
-
-/* ASan tells if one is freed twice, or not at all. */
 static void check_stacks(void)
 {
 	struct slowest s = { .most = 2 };
@@ -158,8 +150,8 @@ static void check_stacks(void)
 
 	for (uint32_t i = 0; i < 4; i++) {
 		io = add(&s, 10 + i, 0, i);
-		io->kernel_stack = copy_of(names[i]);
-		io->user_stack = i % 2 ? copy_of("main") : NULL;
+		io->kernel_stack = names[i];
+		io->user_stack = i % 2 ? "main" : NULL;
 	}
 	is_str(s.ios[0].kernel_stack, "read;d", "a stack moves with its I/O");
 	is_str(s.ios[1].kernel_stack, "read;c", "and so does the next");

@@ -136,6 +136,32 @@ static void check_sizes_and_rates(void)
 	check_rate(__builtin_inf(), "-");
 }
 
+/* Who opens a CSV file in a spreadsheet must not run what a task calls itself. */
+static void test_formulas(void)
+{
+	static const char *const formulas[] = { "=1+1",	  "@SUM(A1)", "+cmd|' /C calc'!A0",
+						"-1+1|x", "=",	      "-(1)" };
+	static const char *const texts[] = { "fio", "-bash", "", "+x", "a=1", "--", "-sh:0" };
+	bool all = true, none = true;
+
+	for (size_t i = 0; i < sizeof(formulas) / sizeof(formulas[0]); i++)
+		all &= text__is_formula(formulas[i]);
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		none &= !text__is_formula(texts[i]);
+	ok(all, "a formula is one");
+	ok(none, "a login shell is none");
+}
+
+static void test_buffer(void)
+{
+	char buf[12];
+
+	is_str(text__terminal(buf, sizeof(buf), "a\n\xffz"), "a\\x0a\\xffz", "escapes into memory");
+	is_str(text__terminal(buf, 7, "abc\n\n"), "abc", "never half an escape");
+	is_str(text__terminal(buf, 3, "a\xc3\xa9"), "a", "nor half a character");
+	is_str(text__terminal(buf, 4, "a\xc3\xa9"), "a\xc3\xa9", "which fits if there is room");
+}
+
 int main(void)
 {
 	char small[4];
@@ -146,5 +172,7 @@ int main(void)
 	check_durations();
 	check_sizes_and_rates();
 	is_str(text__duration(small, sizeof(small), 12345), "12.", "a small buffer is not overrun");
+	test_formulas();
+	test_buffer();
 	return done_testing();
 }

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=dash
 # shape: blkdebug
+# kernels: 5.10 7.2
 # timeout: 300
 #
 # errors: a command is one command however often it is tried. Reading sector 2048 always fails (6 attempts), sector 4096
@@ -36,6 +37,17 @@ dd if="/dev/$dev" of=/dev/null bs=512 count=7 iflag=direct 2>/dev/null
 sleep 0.3
 measured
 is "$(row /tmp/failed "$dev" read count)" 1 "--failed shows only the one that failed"
+
+# With stages the same command waits for the end of its request; its failed attempts are a step.
+started layers /tmp/steps -d "$dev"
+dd if="/dev/$dev" of=/dev/null bs=512 skip=2048 count=1 iflag=direct 2>/dev/null
+sleep 0.3
+measured
+ok $? "layers: a read that fails is no loss"
+is "$(steps /tmp/steps "$dev" read)" "Q2G G2I I2S S2A A2D D2K K2N N2C Q2C " "layers: failed attempts are a step"
+is "$(step /tmp/steps "$dev" read Q2C count) $(ledger /tmp/steps issued) $(ledger /tmp/steps retries)" "1 1 5" "layers: one command, tried six times"
+adds_up /tmp/steps "$dev" read "layers: the steps are the whole"
+whole /tmp/steps "layers: the ledger balances"
 
 # A passthrough command is not retried and leaves no block error: its first answer ends it.
 measure /tmp/pass -d "$dev"

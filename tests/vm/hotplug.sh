@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=dash
 # shape: hotplug
-# kernels: 5.10 7.2
+# kernels: 7.2
 # timeout: 300
 #
 # hotplug: a drive is taken away under load and another takes its place and its name. Every command is accounted for,
 # the second drive has its own row.
 
 dev=$(disk io0)
+iosonar errors -o json --out /tmp/events 2>/tmp/events.err &
+events=$!
 measure /tmp/plug
 fio --name=t --filename="/dev/$dev" --rw=randread --bs=4k --direct=1 --ioengine=libaio --iodepth=16 --time_based \
 	--runtime=12 --rate_iops=500 --output=/tmp/fio.txt >/dev/null 2>&1 &
@@ -30,6 +32,11 @@ measured
 ok $? "nothing was lost"
 whole /tmp/plug "the ledger balances"
 is "$(ledger /tmp/plug in_flight)" 0 "nothing is left in flight"
+kill -INT $events
+wait $events
+ok $? "errors beside: nothing was lost"
+is "$(grep '"type":"errors"' /tmp/events | grep "\"dev\":\"$dev\"" | grep -oE '"what":"(gone|appeared)"' | tr '\n' ' ')" \
+	'"what":"gone" "what":"appeared" ' "it tells both"
 grep -q "^$dev is gone" /tmp/plug.err
 ok $? "the first drive is said to be gone"
 grep -q "^$new appeared" /tmp/plug.err

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# shellcheck shell=dash
+# shellcheck shell=dash disable=SC2154 # lib.sh sets measure_pid
 # shape: nvme
-# kernels: 5.10 6.12
+# kernels: 6.12
 # timeout: 240
 #
 # layers: every I/O passes each step once, steps add up to the whole, at each layer as many and as large as fio and the
@@ -31,24 +31,48 @@ for scheduler in none mq-deadline; do
 	whole /tmp/l "$scheduler: nothing is lost"
 done
 
-# counted LAYER NAME COMMAND...: bytes and counts of writes at this layer against the kernel's statistics.
+# stands_still BYTES COUNT: so many reads on one CPU while nobody reads their times, of which the buffer holds half.
+stands_still() {
+	started layers /tmp/l -d "$dev" --buffer "$1" --allow-loss
+	kill -STOP "$measure_pid"
+	fio --name=t --filename="/dev/$dev" --rw=randread --bs=4k --direct=1 --ioengine=libaio --iodepth=16 --cpus_allowed=0 \
+		--number_ios="$2" --norandommap --output-format=json --output=/tmp/f.json >&2
+	kill -CONT "$measure_pid"
+	sleep 0.5
+	measured
+	is $? 0 "$1 for $2 commands: exits 0"
+	stands_lost=$(sed -n 's/.*lost \([0-9]*\): ring full.*/\1/p' /tmp/l.err)
+	is $(($(step /tmp/l "$dev" read Q2C count) + ${stands_lost:-0})) "$(fio_ios /tmp/f.json read)" "$1: shown and lost are all there were"
+	grep -q "issued $(fio_ios /tmp/f.json read) = completed $(fio_ios /tmp/f.json read) " /tmp/l.err
+	ok $? "$1: the counts are whole" || note "$(cat /tmp/l.err)"
+}
+
+set_scheduler "$dev" none
+stands_still 256Ki 1503
+whole /tmp/l "what 1,024 cells have no room for is in the kernel's ring"
+stands_still 32Ki 1503
+[ "${stands_lost:-0}" -gt 0 ]
+ok $? "what neither has room for is lost and counted: ${stands_lost:-none}"
+
+# counted LAYER OP NAME COMMAND...: bytes and counts of reads or writes at this layer against the kernel's statistics.
 counted() {
 	counted_at=$1
-	counted_name=$2
-	shift 2
-	counted_ios=$(stat_of "$dev" writes)
-	counted_sectors=$(stat_of "$dev" write_sectors)
-	counted_merges=$(stat_of "$dev" write_merges)
+	counted_op=$2
+	counted_name=$3
+	shift 3
+	counted_ios=$(stat_of "$dev" "${counted_op}s")
+	counted_sectors=$(stat_of "$dev" "${counted_op}_sectors")
+	counted_merges=$(stat_of "$dev" "${counted_op}_merges")
 	started layers /tmp/l -d "$dev" --at "$counted_at"
 	"$@"
 	measured
 	ok $? "$counted_name at $counted_at: exits 0"
-	counted_ios=$(($(stat_of "$dev" writes) - counted_ios))
-	counted_sectors=$(($(stat_of "$dev" write_sectors) - counted_sectors))
-	counted_merges=$(($(stat_of "$dev" write_merges) - counted_merges))
+	counted_ios=$(($(stat_of "$dev" "${counted_op}s") - counted_ios))
+	counted_sectors=$(($(stat_of "$dev" "${counted_op}_sectors") - counted_sectors))
+	counted_merges=$(($(stat_of "$dev" "${counted_op}_merges") - counted_merges))
 	[ "$counted_at" = command ] && counted_total=S2N || counted_total=Q2C
-	is "$(step /tmp/l "$dev" write "$counted_total" bytes)" $((512 * counted_sectors)) "$counted_name at $counted_at: bytes as in stat"
-	adds_up /tmp/l "$dev" write "$counted_name at $counted_at: the steps are the whole"
+	is "$(step /tmp/l "$dev" "$counted_op" "$counted_total" bytes)" $((512 * counted_sectors)) "$counted_name at $counted_at: bytes as in stat"
+	adds_up /tmp/l "$dev" "$counted_op" "$counted_name at $counted_at: the steps are the whole"
 	whole /tmp/l "$counted_name at $counted_at: nothing is lost"
 }
 
@@ -58,7 +82,7 @@ merged() {
 		--iodepth_batch_complete_min=16 --number_ios=64 --output-format=json --output=/tmp/f.json >&2
 }
 for at in bio request command; do
-	counted $at "merged writes" merged
+	counted $at write "merged writes" merged
 	case $at in
 	bio) is "$(step /tmp/l "$dev" write Q2C count)" 64 "every bio, whatever it was merged with" ;;
 	*) is "$(step /tmp/l "$dev" write "$counted_total" count)" "$counted_ios" "every request" ;;
@@ -73,14 +97,26 @@ size=$((largest * 3))
 split() { dd if=/dev/zero of="/dev/$dev" bs=${size}k count=5 oflag=direct 2>/dev/null; }
 bios=$((size <= 1024 ? 5 : 5 * ((size + 1023) / 1024)))
 for at in bio request; do
-	counted $at "split writes" split
+	counted $at write "split writes" split
 	[ $at = request ] && is "$(step /tmp/l "$dev" write Q2C count)" "$counted_ios" "every part is a request"
 	[ $at = bio ] && between "$(step /tmp/l "$dev" write Q2C count)" 5 $bios "every bio, however it was split"
 done
 
+# 1 MiB is one bio on every kernel, and several commands.
+large() { dd if="/dev/$dev" of=/dev/null bs=1M count=7 iflag=direct 2>/dev/null; }
+parts=$(((1023 + largest) / largest))
+[ $parts -gt 1 ]
+ok $? "1 MiB is too large for the drive: $parts parts"
+for at in bio request command; do
+	counted $at read "1 MiB reads" large
+	[ $at = bio ] && ios=7 || ios=$((7 * parts))
+	is "$(step /tmp/l "$dev" read "$counted_total" count)" "$ios" "1 MiB reads at $at: each once"
+	is "$counted_ios" $((7 * parts)) "1 MiB reads: the kernel counts requests"
+done
+
 # fsync: the bio that asks for a flush waits for a request that has none.
 flushes() { dd if=/dev/zero of="/dev/$dev" bs=4k count=1 conv=fsync 2>/dev/null; }
-counted bio "flushed write" flushes
+counted bio write "flushed write" flushes
 [ "$(cat "/sys/block/$dev/queue/write_cache")" = "write through" ] ||
 	is "$(grep '"span":"total"' /tmp/l | grep '"op":"\(flush\|write\)"' | grep '"what":"total"' | grep -c .)" 2 "a bio that only flushes is one, too"
 
@@ -92,7 +128,7 @@ if dmsetup create layers --table "0 $(($(cat "/sys/block/$dev/size"))) linear /d
 	dd if="/dev/$dm" of=/dev/null bs=4k count=21 iflag=direct 2>/dev/null
 	measured
 	ok $? "dm: exits 0"
-	is "$(steps /tmp/l "$dm" read)" "Q2C Q2C " "dm: submitted and ended is all it has"
+	is "$(steps /tmp/l "$dm" read)" "Q2V V2E E2C Q2C " "dm: its own time before and after, and what lies below"
 	is "$(step /tmp/l "$dm" read Q2C count)" 21 "dm: every bio"
 	is "$(step /tmp/l "$dev" read Q2C count)" 21 "and those of the drive below"
 	dmsetup remove layers

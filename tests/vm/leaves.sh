@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=dash
 # shape: nvme
+# kernels: 5.10
 # timeout: 300
 #
 # leaves: killed at any moment it leaves no program, link or map behind; ended properly neither.
@@ -13,19 +14,21 @@ start=$(now_ms)
 measure /tmp/whole
 took=$(($(now_ms) - start)) # from the start until it is attached
 measured
-# killed FILE: starts one and kills it within a fifth more than that.
+# killed N: starts one, beside another, and kills it N tenths of that later; the first two at once, the last two when they
+# are attached.
 killed() {
-	iosonar latency -o json --out "$1" 2>"$1.err" &
+	iosonar latency -o json --out "/tmp/killed$1" 2>"/tmp/killed$1.err" &
 	pid=$!
-	usleep $((took * 12 * $(tr -dc 1-9 </dev/urandom | head -c 3) / 10))
+	usleep $((took * 100 * $1))
+	[ "$1" -lt 18 ] || until grep -q 'from .*_rq' "/tmp/killed$1.err"; do usleep 10000; done
 	kill -9 $pid
 	wait $pid 2>/dev/null
 }
 n=0
 while [ $n -lt 20 ]; do
-	killed /tmp/killed$n &
+	killed $n &
 	first=$!
-	killed /tmp/killed$((n + 1)) &
+	killed $((n + 1)) &
 	wait $first $!
 	n=$((n + 2))
 done

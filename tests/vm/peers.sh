@@ -5,9 +5,10 @@
 # timeout: 3000
 #
 # peers: what each tool adds to an NVMe read, in instructions of the guest, run-time statistics included; first when it
-# looks at all disks, then at one. Part of `make bench`, which puts the tools into /files. Lines
-# "# cost all|one TOOL INSTRUCTIONS RUNS" are for it. Hash maps keyed by address make some tools differ from start to
-# start: several starts each, interleaved, as many as /files/numbers says.
+# looks at all disks, then at one; those that follow an I/O from its submission on without a scheduler and with one. Part
+# of `make bench`, which puts the tools into /files. Lines "# cost all|one|none|mq-deadline TOOL INSTRUCTIONS RUNS" are
+# for it. Hash maps keyed by address make some tools differ from start to start: several starts each, interleaved, as many
+# as /files/numbers says.
 
 . /files/tools.sh
 . /files/numbers
@@ -17,7 +18,7 @@ dev=$(disk io0)
 set_scheduler "$dev" none
 ln -s /proc/self/fd /dev/fd # bpftrace compiles through it
 
-# instructions all|one TOOL: per read, over all its programs.
+# instructions FORM TOOL: per read, over all its programs.
 instructions() {
 	start "$2" /tmp/out
 	attached || note "$(grep -m3 -E 'ERROR|HINT|ailed' /tmp/out.err)"
@@ -54,6 +55,12 @@ while [ $n -lt "$starts" ]; do
 	for tool in $(tools); do
 		# floor has no such option; the NVMe events have the name only, which a script would compare letter by letter.
 		case $tool in floor | bpftrace-*) ;; *) instructions one "$tool" ;; esac
+	done
+	for scheduler in mq-deadline none; do
+		set_scheduler "$dev" $scheduler
+		for tool in $(stage_tools); do
+			instructions $scheduler "$tool"
+		done
 	done
 done
 for form in all one; do

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=dash
 # shape: none icount
-# kernels: 5.10 6.1 6.12 6.18 7.2
+# kernels: 5.10 7.2
 # timeout: 300
 #
 # precision: a device that takes exactly 100 us, 1 ms or 5 ms is measured so. Under icount time is instructions, so the

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=dash
 # shape: nvme
-# kernels: 5.10 7.2
+# kernels: 5.10
 # timeout: 300
 #
 # privileges: CAP_BPF and CAP_PERFMON are enough; without, one line says so; a kernel without BTF too. Once attached there are

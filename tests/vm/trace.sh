@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=dash disable=SC2154 # lib.sh sets measure_pid
 # shape: nvme
+# kernels: 5.10 7.2
 # timeout: 180
 #
 # trace: every command is one record, in order, with what ftrace saw of it; a ring that ran full is told exactly.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=dash
 # shape: sorts
-# kernels: 6.12 7.2
+# kernels: 6.12
 # timeout: 180
 #
 # words: every command that the emulated drive and the kernel know goes past trace once, and what trace says of it is what

@@ -1,0 +1,82 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# calls and class at the door: which words their options take, and what they say of those that mean nothing. What they show
+# is tested in tests/vm.
+
+setup() {
+	iosonar=${IOSONAR:-build/iosonar}
+	tmp=$BATS_TEST_TMPDIR
+}
+
+# refused CODE MESSAGE WORD…: exactly this line on stderr, nothing on stdout
+refused() {
+	local code=$1 message=$2 status=0
+	shift 2
+	"$iosonar" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null || status=$?
+	[ "$status" -eq "$code" ] || { echo "$*: exit $status, not $code: $(cat "$tmp/err")"; return 1; }
+	[ ! -s "$tmp/out" ] || { echo "$*: stdout: $(cat "$tmp/out")"; return 1; }
+	[ "$(cat "$tmp/err")" = "iosonar: $message" ] || { echo "$*: said '$(cat "$tmp/err")'"; return 1; }
+}
+
+@test "calls wants functions" {
+	refused 2 "which functions? As in: iosonar calls vfs_read 'ext4_*' -- cat FILE; or --path read" calls
+	refused 2 "which functions? As in: iosonar calls vfs_read 'ext4_*' -- cat FILE; or --path read" calls --graph -o dot
+	refused 2 "'user:/no/such:x': there is no /no/such" calls user:/no/such:x
+}
+
+@test "calls --path knows its ways" {
+	refused 2 "--path up: there is no 'up'; give one of read, write, nvme-submit, nvme-complete" calls --path up
+	refused 2 "--path read,up: there is no 'up'; give one of read, write, nvme-submit, nvme-complete" calls --path read,up
+}
+
+@test "formats of calls, and of calls alone" {
+	for command in calls class; do
+		refused 2 "-o pdf: there is no 'pdf'; give one of text, json, csv, folded, svg, dot, chrome, html" "$command" -o pdf bio
+	done
+	refused 2 "-o dot: there is no 'dot'; give one of text, json, csv, folded, svg" stacks -o dot
+	for option in --list --names; do
+		refused 2 "class --list and --names have no calls to draw: -o text, json or csv" class "$option" -o dot bio
+	done
+}
+
+@test "source is shown by a page, and of a folder that is there" {
+	refused 2 "--source: only a page shows source: -o html" calls -r tests/data/calls.cap --source "$tmp"
+	refused 2 "--source: cannot open '/nonexistent': No such file or directory; it is the folder of a kernel's source" \
+		calls -r tests/data/calls.cap --source /nonexistent -o html
+}
+
+# What the page of a capture knows: the JSON that is in it. GOLDEN=write bats tests/cli/calls.bats writes it anew.
+@test "a page holds what its golden text has" {
+	"$iosonar" class -r tests/data/class.cap -o html 2>/dev/null |
+		sed -n '/<script type="application\/json" id="trace">/,/<\/script>/p' >"$tmp/model"
+	[ "${GOLDEN:-}" != write ] || cp "$tmp/model" tests/cli/trace_model.golden
+	diff -a tests/cli/trace_model.golden "$tmp/model"
+}
+
+@test "what bounds calls is a number, or has a unit" {
+	refused 2 "--depth 0: out of range; give 1 to 1000" calls --depth 0 vfs_read
+	refused 2 "--min 5: write a unit, 5s or 5ms" calls --min 5 vfs_read
+}
+
+@test "the schema has calls and their graph" {
+	for command in calls class; do
+		"$iosonar" "$command" --json-schema >"$tmp/schema"
+		for type in call graph event_ledger; do
+			grep -q "^{\"title\":\"$type\"," "$tmp/schema" || { echo "$command: no $type"; return 1; }
+		done
+	done
+}
+
+@test "bash completes functions" {
+	[ -r /sys/kernel/btf/vmlinux ] || skip "this kernel has no BTF"
+	# shellcheck disable=SC1090
+	source <("$iosonar" --completion bash)
+	COMP_WORDS=("$iosonar" calls vfs_fallo)
+	COMP_CWORD=2
+	_iosonar
+	[ "${COMPREPLY[*]}" = vfs_fallocate ]
+	COMP_WORDS=("$iosonar" calls submit_bio --gra)
+	COMP_CWORD=3
+	_iosonar
+	[ "${COMPREPLY[*]}" = --graph ]
+}

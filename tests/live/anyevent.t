@@ -1,0 +1,208 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# count, sum, hist, print, pair and stacks of any event on this machine: do they count what happens, exactly? Second
+# instruments: programs that do a known number of things under names of their own, and what the kernel says of a process.
+# Functions of the kernel are probed where it has kprobes or fentry; where not, the refusal has to say why.
+set -u
+# shellcheck source=tests/live/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+# shellcheck disable=SC2317 # called by the trap
+clean() { [ -z "$tmp" ] || rm -rf "$tmp"; }
+
+# ask COMMAND WORD...: one run with JSON in $tmp/json, words in $tmp/err, exit code in $code. Some kernels hide tasks of
+# the machine's owner from every program; what the kernel says it skipped is exit 3, and proves nothing about us.
+ask() {
+	local view=$1 try
+	shift
+	for try in 1 2 3 4 5; do
+		timeout 60 "$IOSONAR" "$view" -o json --out "$tmp/json" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null
+		code=$?
+		[ "$code" = 3 ] && grep -q '"skipped":[1-9]' "$tmp/json" || return 0
+		echo "# try $try: $(grep -h ^lost "$tmp/err")"
+	done
+}
+
+# sum KEY [TEXT]: over the rows of the whole run that have this text in them.
+sum() {
+	grep -v '"type":"event_ledger"' "$tmp/json" | grep -v '"span":"interval"' | grep -F -- "${2-}" |
+		sed -n "s/.*\"$1\":\(-*[0-9]*\).*/\1/p" | awk '{ n += $1 } END { print n + 0 }'
+}
+count() { sum count "${1-}"; }
+lines() { grep -v '"type":"event_ledger"' "$tmp/json" | grep -cF -- "${1-}"; }
+term() { sed -n "s/^{\"type\":\"event_ledger\",.*\"$1\":\([0-9]*\).*/\1/p" "$tmp/json"; }
+
+# is_whole WHAT: exit 0, and every hit is somewhere.
+is_whole() {
+	is "$code" 0 "$1: exit 0"
+	is "$(term hits)" "$(($(term refused) + $(term added) + $(term sent) + $(term begun) + $(term no_start)))" "$1: every hit is accounted for"
+}
+
+# ---- tracepoints ----
+
+reads() { echo "if=/dev/zero of=/dev/null bs=512 count=$1 status=none"; }
+mine='comm == "probe-dd"'
+
+check_tracepoints() {
+	# shellcheck disable=SC2046 # words are words
+	ask count syscalls:sys_enter_read by comm if "$mine && count == 512" -- "$tmp/probe-dd" $(reads 17)
+	is_whole "a tracepoint"
+	is "$(count '"comm":"probe-dd"') $(count)" "17 17" "17 reads are counted"
+	# shellcheck disable=SC2046
+	ask sum syscalls:sys_exit_read of ret if "$mine && ret == 512" -- "$tmp/probe-dd" $(reads 17)
+	is "$code $(sum sum)" "0 $((17 * 512))" "their bytes are added up"
+	# shellcheck disable=SC2046
+	ask hist syscalls:sys_exit_read of ret --log2 if "$mine && ret == 512" -- "$tmp/probe-dd" $(reads 17)
+	is "$code $(grep '"type":"bucket"' "$tmp/json" | sed 's/.*"from":\([0-9]*\).*"count":\([0-9]*\).*/\1 \2/')" "0 512 17" "and are in their bucket"
+	ask count 'syscalls:sys_enter_*' by probe if "$mine" -- "$tmp/probe-dd" if=/dev/null of=/dev/null status=none
+	is "$code $(count sys_enter_exit_group)" "0 1" "one of hundreds of events"
+	[ "$(grep -c '"count":0' "$tmp/json")" -gt 100 ]
+	ok $? "those that never happened are there"
+}
+
+check_texts() {
+	ask print syscalls:sys_enter_mkdirat show 'str(pathname), args(pathname)' if 'comm == "mkdir"' -- mkdir "$tmp/d1" "$tmp/d2"
+	is "$code $(lines "$tmp/d1") $(lines "$tmp/d2") $(lines)" "0 1 1 2" "what a pointer points at is printed"
+	is "$(term faults)" 2 "a text is no list of them: that is counted" # its 8 bytes are no address
+}
+
+check_pairs() {
+	# shellcheck disable=SC2046
+	ask pair syscalls:sys_enter_read syscalls:sys_exit_read on tid by 'entry.count, ret' if "$mine && entry.count == 512" -- "$tmp/probe-dd" $(reads 19)
+	is_whole "a pair"
+	is "$(grep '"type":"pair"' "$tmp/json" | grep '"ret":512' | sed 's/.*"count":\([0-9]*\).*/\1/')" 19 "19 reads have both ends"
+	# shellcheck disable=SC2046
+	ask pair raw:sys_enter raw:sys_exit on tid --each by 'syscall(id)' if "$mine" -- "$tmp/probe-dd" $(reads 11)
+	[ "$(lines '"syscall_id":"read"')" -ge 11 ]
+	ok $? "a line for each of them"
+}
+
+# ---- raw ----
+
+# The loader reads, too, but as often each time.
+check_raw() {
+	local few
+	# shellcheck disable=SC2046
+	ask count raw:sys_enter by 'syscall(id), probe' if "$mine" -- "$tmp/probe-dd" $(reads 23)
+	is_whole "a raw tracepoint"
+	few=$(count '"syscall_id":"read"')
+	is "$(sed -n 's/.*"exact":"\([a-z]*\)".*/\1/p' "$tmp/json")" yes "is exact"
+	# shellcheck disable=SC2046
+	ask count raw:sys_enter by 'syscall(id), probe' if "$mine" -- "$tmp/probe-dd" $(reads 120)
+	is "$(($(count '"syscall_id":"read"') - few))" 97 "97 reads more are 97 more"
+	ask count raw:sched_process_exec by 'p->comm, str(bprm->filename)' if "$mine" -- "$tmp/probe-dd" if=/dev/null of=/dev/null status=none
+	is "$code $(count "$tmp/probe-dd")" "0 1" "members of structs are read"
+}
+
+# ---- samples ----
+
+check_samples() {
+	local ticks
+	ask count profile:99 by comm if 'comm == "probe-busy"' -- "$tmp/probe-busy" -c "end=\$((SECONDS + 2)); while [ \$SECONDS -lt \$end ]; do :; done; read -ra s </proc/\$\$/stat; echo \$((s[13] + s[14]))"
+	ticks=$(cat "$tmp/out")
+	is_whole "a profile"
+	near "$(count)" "$ticks" 35 "99 a second of its CPU time, which is $ticks/100 s by the kernel's clock"
+	ask stacks profile:99 --stack user if 'comm == "probe-busy"' -- "$tmp/probe-busy" -c "end=\$((SECONDS + 2)); while [ \$SECONDS -lt \$end ]; do :; done"
+	is "$code" 0 "stacks of samples"
+	[ "$(grep -c '"ustack":"[^"]*;[^"]*' "$tmp/json")" -gt 0 ]
+	ok $? "have functions"
+	# shellcheck disable=SC2016 # it is for the other shell
+	ask count soft:page-faults:1 by comm if 'comm == "probe-busy"' -- "$tmp/probe-busy" -c 'printf -v x "%5000000s" a; read -ra s </proc/$$/stat; echo $((s[9] + s[11]))'
+	is_whole "a counter of the kernel, each time"
+	near "$(count)" "$(cat "$tmp/out")" 15 "as many page faults as the kernel says"
+	ask count soft:page-faults by probe -t 300ms
+	is "$code" 0 "a counter without a program"
+	ask count interval:100ms -t 1s
+	between "$(count)" 8 11 "ten intervals a second"
+}
+
+near() { # near GOT WANT PERCENT WHAT
+	[ "$1" -gt 0 ] && [ $(($1 * 100)) -ge $(($2 * (100 - $3))) ] && [ $(($1 * 100)) -le $(($2 * (100 + $3))) ]
+	ok $? "$4" || echo "# got $1, want $2 within $3 %"
+}
+between() { # between GOT LOW HIGH WHAT
+	[ "$1" -ge "$2" ] && [ "$1" -le "$3" ]
+	ok $? "$4" || echo "# got $1, want $2 to $3"
+}
+
+# ---- functions of programs ----
+
+check_user() {
+	local libc='user:/lib/*/libc.so.6'
+	ask count "$libc:mkdir" by comm if 'comm == "mkdir"' -- mkdir "$tmp"/u{1..7}
+	is_whole "a function of libc"
+	is "$(count)" 7 "7 calls of it are counted"
+	ask print "$libc:mkdir" show 'str(arg0), arg1' if 'comm == "mkdir"' -- mkdir "$tmp"/v{1..3}
+	is "$code $(lines "$tmp/v") $(lines '"arg1":511')" "0 3 3" "with their arguments"
+	ask count "userret:${libc#user:}:mkdir" by ret if 'comm == "mkdir"' -- mkdir "$tmp"/v{1..5}
+	is "$(count '"ret":0,')" 2 "and what they returned"
+	ask hist "$libc:mkdir" of latency if 'comm == "mkdir"' -- mkdir "$tmp"/w{1..7}
+	is "$code $(grep '"type":"hist"' "$tmp/json" | sed 's/.*"count":\([0-9]*\).*/\1/')" "0 7" "how long each took"
+	ask stacks "$libc:chdir" --stack user if 'comm == "probe-busy"' -- "$tmp/probe-busy" -c 'cd /; cd /dev; sleep 0.5; :'
+	is "$code $(sum count '"ustack":"chdir;')" "0 2" "and where it was called, though the process has ended"
+	ask count "$libc:no_such_function" -- true
+	is "$code" 2 "one that is not there is refused"
+}
+
+check_usdt() {
+	local probing=${IOSONAR%/*}/vm/probing
+	[ -x "$probing" ] || { skip "a USDT probe" "$probing is not built (make helpers)"; return; }
+	ask count "usdt:$probing:probing:call" by arg0 -- "$probing" --call 13
+	is_whole "a USDT probe"
+	is "$(count) $(count '"arg0":12,')" "13 1" "13 hits, each with its argument"
+}
+
+# ---- functions of the kernel ----
+
+check_functions() {
+	ask count fn:do_mkdirat -- mkdir "$tmp"/f{1..7}
+	if [ "$code" = 0 ]; then
+		is "$(count)" 7 "a function of the kernel is counted"
+		return
+	fi
+	is "$code" 4 "functions of the kernel cannot be probed here"
+	grep -qE 'functions cannot be probed here: .*(no kprobes|locked down|CAP_)' "$tmp/err"
+	ok $? "and it says why"
+	is "$(grep -c . "$tmp/err")" 1 "in one line"
+	[ ! -e "$tmp/f1" ]
+	ok $? "the command was not run"
+	for words in "calls vfs_read" "class bio" "class bio --calls"; do
+		# shellcheck disable=SC2086 # words are words
+		ask $words -- mkdir "$tmp/f1"
+		is "$code $(grep -c '^iosonar: functions cannot be probed here: ' "$tmp/err") $(grep -c . "$tmp/err")" "4 1 1" "$words: one line, too"
+		[ ! -e "$tmp/f1" ]
+		ok $? "and the command was not run"
+	done
+}
+
+# What is wrong with the line is said before anything is attached.
+check_class_words() {
+	ask class bio --if 'nosuch > 3' -- true
+	is "$code $(grep -c "^iosonar: --if: no field 'nosuch'" "$tmp/err")" "2 1" "class: a condition on a member that is none"
+	ask class bio --fields nosuch -- true
+	is "$code $(grep -c "^iosonar: --fields: there is no 'nosuch' in struct bio" "$tmp/err")" "2 1" "class: a field that is none"
+}
+
+# ---- the run ----
+
+[ "$(id -u)" -eq 0 ] || skip_all "needs root"
+[ -r /sys/kernel/btf/vmlinux ] || skip_all "this kernel has no BTF"
+[ -e /sys/kernel/tracing/events/syscalls ] || mount -t tracefs tracefs /sys/kernel/tracing 2>/dev/null
+[ -e /sys/kernel/tracing/events/syscalls ] || skip_all "this kernel has no events of system calls"
+trap clean EXIT
+trap "exit 1" HUP INT TERM
+tmp=$(mktemp -d /tmp/iosonar-anyevent.XXXXXX) || skip_all "no room in /tmp"
+ln -s "$(command -v dd)" "$tmp/probe-dd"
+ln -s "$(command -v bash)" "$tmp/probe-busy"
+
+check_tracepoints
+check_texts
+check_pairs
+check_raw
+check_samples
+check_user
+check_usdt
+check_functions
+check_class_words
+echo "1..$nr"
+exit $((failed > 0))

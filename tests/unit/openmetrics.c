@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * openmetrics.c: are families, buckets and labels as OpenMetrics wants them, whatever a device is
+ * called? promtool reads whole files in tests/cli/export.bats.
+ */
+#include <stdlib.h>
+#include "render/openmetrics.h"
+#include "tap.h"
+
+static void test_bounds(void)
+{
+	const struct openmetrics_bounds *all[] = { &openmetrics_seconds, &openmetrics_bytes };
+	bool rising = true, same = true;
+
+	for (size_t b = 0; b < 2; b++)
+		for (size_t i = 0; i < all[b]->nr; i++) {
+			double unit = b ? 1 : 1e9, text = strtod(all[b]->texts[i], NULL);
+
+			rising &= !i || all[b]->least[i] > all[b]->least[i - 1];
+			same &= (uint64_t)(text * unit + 0.5) == all[b]->least[i];
+		}
+	ok(rising, "bounds rise");
+	ok(same, "and their texts say the same");
+	is_u64(openmetrics_bounds__find(&openmetrics_seconds, 0), 0, "0 is in the first");
+	is_u64(openmetrics_bounds__find(&openmetrics_seconds, 1000), 0, "so is its bound");
+	is_u64(openmetrics_bounds__find(&openmetrics_seconds, 1001), 1, "what is above is not");
+	is_u64(openmetrics_bounds__find(&openmetrics_bytes, UINT64_MAX), openmetrics_bytes.nr,
+	       "above all");
+}
+
+static char *written(void (*write)(FILE *out))
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	write(out);
+	fclose(out);
+	return text;
+}
+
+static void write_gauges(FILE *out)
+{
+	const struct openmetrics_label labels[] = {
+		{ "host", NULL },
+		{ "device", "a\"b\\\n}\x1b\xff\xc3\xa9" },
+	};
+
+	openmetrics__family(out, "x_bytes", "gauge", "bytes", "What it is.");
+	openmetrics__gauge(out, "x_bytes", (struct openmetrics_labels){ labels, 2 }, 7);
+	openmetrics__gauge(out, "x_bytes", (struct openmetrics_labels){ labels, 1 },
+			   18446744073709551615u);
+	openmetrics__end(out);
+}
+
+static void write_histogram(FILE *out)
+{
+	static const char *const texts[] = { "0.001", "1.0" };
+	static const uint64_t least[] = { 1000000, 1000000000 };
+	const struct openmetrics_bounds bounds = { texts, least, 2 };
+	const struct openmetrics_histogram histogram = { .buckets = { 3, 0, 4 },
+							 .sum = 12000000345 };
+	const struct openmetrics_label op = { "op", "read" };
+
+	openmetrics__histogram(out, "l", (struct openmetrics_labels){ &op, 1 }, &bounds, &histogram,
+			       1000000000);
+}
+
+static void test_text(void)
+{
+	char *gauges = written(write_gauges), *histogram = written(write_histogram);
+
+	is_str(gauges,
+	       "# HELP x_bytes What it is.\n# TYPE x_bytes gauge\n# UNIT x_bytes bytes\n"
+	       "x_bytes{device=\"a\\\"b\\\\\\\\x0a}\\\\x1b\\\\xff\xc3\xa9\"} 7\n"
+	       "x_bytes 18446744073709551615\n# EOF\n",
+	       "a label cannot end itself nor its line, and one without a value is not there");
+	is_str(histogram,
+	       "l_bucket{op=\"read\",le=\"0.001\"} 3\nl_bucket{op=\"read\",le=\"1.0\"} 3\n"
+	       "l_bucket{op=\"read\",le=\"+Inf\"} 7\nl_sum{op=\"read\"} 12.000000345\n"
+	       "l_count{op=\"read\"} 7\n",
+	       "buckets are cumulative, the last one is the count, the sum is exact");
+	free(gauges);
+	free(histogram);
+}
+
+int main(void)
+{
+	test_bounds();
+	test_text();
+	return done_testing();
+}
