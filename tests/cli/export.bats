@@ -244,10 +244,10 @@ for line in open(sys.argv[1]):
 }
 
 @test "hdr: a library that is not ours reads the same" {
-	needs node
-	node -e 'require("hdr-histogram-js")' 2>/dev/null || skip "hdr-histogram-js is missing (NODE_PATH)"
+	needs node && needs python3
+	modules=$("$root/tests/npm" hdr-histogram-js@3.0.1 2>"$tmp/why") || skip "$(cat "$tmp/why")"
 	export_of nvme.cap hdr -i 500ms
-	node -e 'const hdr = require("hdr-histogram-js");
+	NODE_PATH=$modules node -e 'const hdr = require("hdr-histogram-js");
 const log = new hdr.HistogramLogReader(require("fs").readFileSync(process.argv[1], "utf8"));
 for (let h; (h = log.nextIntervalHistogram()); )
 	console.log(h.tag, h.totalCount);' "$tmp/out" | sort >"$tmp/got"

@@ -14,6 +14,11 @@ needs_root() {
 	[ -r /sys/kernel/btf/vmlinux ] || skip "this kernel has no BTF"
 }
 
+needs_tracefs() {
+	needs_root
+	[ -r /sys/kernel/tracing/available_events ] || skip "tracefs cannot be read here"
+}
+
 # Runs it with these words; leaves $status, and what it said in $tmp. What a kernel skips now and then is no fault of the line.
 runs() {
 	status=0
@@ -126,7 +131,7 @@ completes() {
 }
 
 @test "events whose values agree share one heading; else each value has its name" {
-	needs_root
+	needs_tracefs
 	runs print raw:sched_switch raw:sched_waking show 'cpu, func' -n 60
 	[ "$(grep -c '^ *time ' "$tmp/out")" -eq 1 ]
 	grep -q ' raw:sched_switch  *sched_switch ' <(awk '{ print " " $5, $7, "" }' "$tmp/out")
@@ -145,7 +150,7 @@ completes() {
 }
 
 @test "what never happened is named, but not without end" {
-	needs_root
+	needs_tracefs
 	runs count 'syscalls:sys_enter_*' by probe -t 50ms
 	[ "$(sed -n '/^never:/,$p' "$tmp/out" | grep -c .)" -lt 20 ]
 	grep -qE '^  and [0-9]+ more: -v lists them$' "$tmp/out"
@@ -197,7 +202,7 @@ completes() {
 }
 
 @test "what we do ourselves is next to nothing, and can be left out" {
-	needs_root
+	needs_tracefs
 	runs count 'syscalls:sys_enter_*' by probe if 'comm like "iosonar*"' -t 50ms -o csv
 	[ "$status" -eq 0 ]
 	[ "$(sed -n 's/.*:sys_enter_bpf,\([0-9]*\),.*/\1/p' "$tmp/out")" -lt 10 ]

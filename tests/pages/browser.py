@@ -5,7 +5,7 @@
         tap.eq(b.text('h1'), 'Report', 'has a heading')
         tap.quiet(b)                        # nothing on the console, nothing asked of anybody
 
-It needs Debian's chromium, chromium-driver and python3-selenium, and downloads nothing.
+It needs Debian's chromium, chromium-driver and python3-selenium.
 """
 import atexit
 import contextlib
