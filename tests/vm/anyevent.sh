@@ -2,7 +2,7 @@
 # shellcheck shell=dash disable=SC2154 # lib.sh sets tracing
 # shape: nvme
 # kernels: 5.10 7.2
-# timeout: 180
+# timeout: 150
 #
 # anyevent: count, sum, hist, print, pair and stacks of any event: keys, values, conditions and filters are right and every
 # ledger balances, around a load whose numbers are known: 97 direct reads of 4 KiB, 13 of 64 KiB.

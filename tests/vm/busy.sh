@@ -2,7 +2,6 @@
 # shellcheck shell=dash
 # shape: swiotlb
 # kernels: 5.10
-# timeout: 300
 #
 # busy: a driver that cannot map a command hands it back. That is neither an attempt nor a loss.
 

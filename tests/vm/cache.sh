@@ -2,7 +2,7 @@
 # shellcheck shell=dash
 # shape: files
 # kernels: 5.10
-# timeout: 240
+# timeout: 120
 #
 # cache: accesses and misses of reads, writes and mappings are what mincore and the test itself know they are, on ext4, a
 # block device and tmpfs, readahead off and on; each way under a task name of its own, all in one run.

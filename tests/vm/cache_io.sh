@@ -2,7 +2,7 @@
 # shellcheck shell=dash
 # shape: files
 # kernels: 6.18
-# timeout: 120
+# timeout: 90
 #
 # cache_io: every miss is told, once; the commands that misses cause are the disk's own, by count, bytes and sector; the pages that were asked for
 # are the misses, the others came ahead; a capture of the run shows the same.

@@ -2,7 +2,7 @@
 # shellcheck shell=dash
 # shape: files
 # kernels: 7.2
-# timeout: 120
+# timeout: 180
 #
 # cache_views: the page cache by process, file and device; filters count what they name and nothing else; two readers of
 # one file share its misses; what is evicted, truncated and written back; the ledger's pages are

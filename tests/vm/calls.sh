@@ -2,7 +2,7 @@
 # shellcheck shell=dash
 # shape: nvme
 # kernels: 6.12
-# timeout: 200
+# timeout: 90
 #
 # calls: which call was inside which, and for how long, as ftrace's function_graph has it of the same functions and the
 # same run. The first read of a file goes down to the drive, the second one does not. Functions of the program itself

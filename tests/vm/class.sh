@@ -2,7 +2,7 @@
 # shellcheck shell=dash disable=SC2034 # lib.sh reads ftrace_kb
 # shape: nvme
 # kernels: 6.18
-# timeout: 300
+# timeout: 150
 #
 # class: every bio of a disk is an object of its own, from birth to death, and has what fio did: 503 direct reads, 509
 # buffered writes. Functions that take it as first, second and last argument have the same one in hand; what splitting

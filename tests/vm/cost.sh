@@ -2,7 +2,6 @@
 # shellcheck shell=dash
 # shape: nvme icount
 # kernels: 6.12
-# timeout: 120
 #
 # cost: what latency adds to an I/O, in instructions of the guest, run-time statistics included. The bound is what was
 # promised on arm64 with 6.12; on other kernels and x86_64 the figure is printed, not judged.

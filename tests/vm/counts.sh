@@ -2,7 +2,7 @@
 # shellcheck shell=dash
 # shape: nvme
 # kernels: 5.10 6.12 7.2
-# timeout: 240
+# timeout: 90
 #
 # counts: every command is counted once. Reads, writes, flushes, discards and write zeroes against fio and the
 # kernel's own statistics, passthrough and admin commands against ftrace, with and without a scheduler.

@@ -2,7 +2,7 @@
 # shellcheck shell=dash
 # shape: none icount
 # kernels: 6.12
-# timeout: 300
+# timeout: 120
 #
 # diff: a null_blk that takes 1 ms, and one that takes 1.2 ms, are 20 +- 2 % apart; two runs of the same are noise. Under
 # icount time is instructions, so that is the truth, however busy the host is. The first read of a page calls functions

@@ -2,7 +2,7 @@
 # shellcheck shell=dash
 # shape: nvme
 # kernels: 6.1-cloud 7.2
-# timeout: 300
+# timeout: 90
 #
 # doctor: its verdict is what latency then does, with the same words, as root, with two capabilities, as nobody, without
 # tracefs, without BTF; what it says of hooks, memory and controllers is what a run uses; it leaves nothing behind.

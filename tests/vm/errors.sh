@@ -2,7 +2,6 @@
 # shellcheck shell=dash
 # shape: blkdebug
 # kernels: 5.10 7.2
-# timeout: 300
 #
 # errors: a command is one command however often it is tried. Reading sector 2048 always fails (6 attempts), sector 4096
 # fails once (2 attempts).

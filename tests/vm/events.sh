@@ -2,7 +2,6 @@
 # shellcheck shell=dash
 # shape: sorts
 # kernels: 6.18
-# timeout: 120
 #
 # events: what a controller tells by itself, and namespaces that come and go, in the stream of `errors`.
 

@@ -2,7 +2,7 @@
 # shellcheck shell=dash
 # shape: nvme
 # kernels: 5.10
-# timeout: 180
+# timeout: 90
 #
 # files: every command is charged to its file: written back, read ahead, direct, metadata, swap, or the device itself;
 # bytes are what was asked for, and a capture says the same.

@@ -2,7 +2,7 @@
 # shellcheck shell=dash
 # shape: nvme
 # kernels: 6.18
-# timeout: 400
+# timeout: 90
 #
 # flood: 100,003 commands at queue depth 64 on two CPUs are 100,003, with a second copy and classic tracepoint programs
 # running beside.

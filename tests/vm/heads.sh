@@ -2,7 +2,6 @@
 # shellcheck shell=dash
 # shape: mpath
 # kernels: 7.2
-# timeout: 120
 #
 # heads: a bio of a multipath head is, on its way, one of a path: it is counted once, there, with all steps of its
 # command, and its time in the head is that before it got a request.

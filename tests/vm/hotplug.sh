@@ -2,7 +2,6 @@
 # shellcheck shell=dash
 # shape: hotplug
 # kernels: 7.2
-# timeout: 300
 #
 # hotplug: a drive is taken away under load and another takes its place and its name. Every command is accounted for,
 # the second drive has its own row.

@@ -2,7 +2,7 @@
 # shellcheck shell=dash
 # shape: broken
 # kernels: 5.10
-# timeout: 600
+# timeout: 180
 #
 # inflight: a drive that stops answering. What was sent before iosonar came is listed with what it is and how old; what is
 # sent while it watches also with its process; time-out and reset are seen as they happen; then there is nothing.

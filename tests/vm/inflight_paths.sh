@@ -2,7 +2,6 @@
 # shellcheck shell=dash
 # shape: mpath
 # kernels: 6.18
-# timeout: 200
 #
 # inflight_paths: a multipath head has no tags, its hidden paths do. CAP_BPF and CAP_PERFMON are enough to look at them.
 

@@ -2,7 +2,7 @@
 # shellcheck shell=dash disable=SC2154 # lib.sh sets measure_pid
 # shape: nvme
 # kernels: 6.12
-# timeout: 240
+# timeout: 180
 #
 # layers: every I/O passes each step once, steps add up to the whole, at each layer as many and as large as fio and the
 # kernel's own statistics say; with and without a scheduler, merged, split, flushed, over dm.

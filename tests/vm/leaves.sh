@@ -2,7 +2,7 @@
 # shellcheck shell=dash
 # shape: nvme
 # kernels: 5.10
-# timeout: 300
+# timeout: 90
 #
 # leaves: killed at any moment it leaves no program, link or map behind; ended properly neither.
 

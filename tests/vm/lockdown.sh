@@ -2,7 +2,6 @@
 # shellcheck shell=dash
 # shape: nvme lockdown
 # kernels: 6.12
-# timeout: 120
 #
 # lockdown: in the mode "integrity" everything works; in "confidentiality" doctor and latency say the same line.
 

@@ -2,7 +2,6 @@
 # shellcheck shell=dash
 # shape: many
 # kernels: 6.12
-# timeout: 240
 #
 # many: two hundred namespaces, each with its own rows.
 

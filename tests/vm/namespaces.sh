@@ -2,7 +2,6 @@
 # shellcheck shell=dash
 # shape: ns
 # kernels: 6.12
-# timeout: 300
 #
 # namespaces: several behind one controller, one with blocks of 4096 bytes; sizes come from the command and the block
 # size, numbers from the command and not from the name.

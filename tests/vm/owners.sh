@@ -2,7 +2,6 @@
 # shellcheck shell=dash disable=SC2154 # lib.sh sets measure_pid
 # shape: nvme
 # kernels: 6.1
-# timeout: 240
 #
 # owners: three jobs at once, a writer through the page cache that syncs and two readers by other system calls. Every I/O
 # is charged to the task and the stack that submitted it, as often as fio says. What stacks, slow and layers show they

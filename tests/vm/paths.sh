@@ -2,7 +2,6 @@
 # shellcheck shell=dash disable=SC2154 # lib.sh sets measure_pid
 # shape: mpath
 # kernels: 6.18
-# timeout: 150
 #
 # paths: one disk behind two controllers. Its row has each command once; --by path has the paths, by names that no node in
 # /dev bears; when one goes under load nothing is lost, and what failed with it is told.

@@ -2,7 +2,6 @@
 # shellcheck shell=dash
 # shape: hang
 # kernels: 6.18
-# timeout: 150
 #
 # patience: a drive does not answer for 8 s, the driver waits 1 s: abort, then reset. `errors` tells each as it happens.
 

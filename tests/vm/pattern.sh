@@ -2,7 +2,6 @@
 # shellcheck shell=dash
 # shape: nvme
 # kernels: 6.1
-# timeout: 180
 #
 # pattern: streams, however they are submitted, are sequential and random accesses are not; misaligned writes are counted
 # exactly; a capture says the same.

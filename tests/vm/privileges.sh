@@ -2,7 +2,6 @@
 # shellcheck shell=dash
 # shape: nvme
 # kernels: 5.10
-# timeout: 300
 #
 # privileges: CAP_BPF and CAP_PERFMON are enough; without, one line says so; a kernel without BTF too. Once attached there are
 # none left, and what comes later is still measured.

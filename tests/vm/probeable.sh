@@ -2,7 +2,6 @@
 # shellcheck shell=dash
 # shape: nvme
 # kernels: 7.2
-# timeout: 120
 #
 # probeable: what `events` says can be probed is what the kernel's own lists say: tracepoints and their fields, functions,
 # and why the others are none; arguments are what each kernel's BTF has, of modules, too.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=dash
 # shape: nvme
-# timeout: 180
+# timeout: 150
 # kernels: 6.18
 #
 # probes: every way of attaching a program counts what happens, no more and no less: 17 direct reads of the drive, 13 calls

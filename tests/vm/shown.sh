@@ -2,7 +2,6 @@
 # shellcheck shell=dash disable=SC2154 # lib.sh sets measure_pid
 # shape: none icount
 # kernels: 6.12
-# timeout: 120
 #
 # shown: disks that are not NVMe in trace, their errors in words, and what each option of trace keeps, cuts and adds.
 # Under icount the fast disk is always fast and the slow one always 5 ms slow.

@@ -2,7 +2,7 @@
 # shellcheck shell=dash disable=SC2154 # lib.sh sets measure_pid
 # shape: nvme
 # kernels: 5.10
-# timeout: 300
+# timeout: 90
 #
 # stacks: the slowest are those that trace saw as the slowest, few records are sent for them, and every I/O is charged to
 # the stack and task that submitted it, whoever carried it on.

@@ -2,7 +2,6 @@
 # shellcheck shell=dash
 # shape: none icount
 # kernels: 6.12
-# timeout: 240
 #
 # stages: a device that takes exactly 1 ms has exactly that in its step, whatever lies before it: no scheduler, one, a
 # device mapper that waits. Written-back pages are charged to the cgroup that dirtied them.

@@ -2,7 +2,6 @@
 # shellcheck shell=dash
 # shape: nvme
 # kernels: 5.10 6.1-cloud
-# timeout: 120
 #
 # static: the static program needs no file but itself. It counts in a root that holds nothing else, as in an initramfs
 # without libraries: only proc, sys and dev are mounted there.

@@ -2,7 +2,6 @@
 # shellcheck shell=dash
 # shape: nvme icount
 # kernels: 5.10
-# timeout: 180
 #
 # steps: in a capture every command passed each event when ftrace, on the same clock, says so, and each step is as long.
 # Under icount time is instructions: what differs is what lies between one instrument's look at the clock and the

@@ -2,7 +2,7 @@
 # shellcheck shell=dash
 # shape: nvme
 # kernels: 6.18
-# timeout: 180
+# timeout: 120
 #
 # throttled: I/O that has to wait does so in the step where it was made to, and as long: a drive that takes 50 a second
 # (D2K), too few tags for all who ask (Q2G); a cgroup with io.max waits before Q, in no step.

@@ -2,7 +2,7 @@
 # shellcheck shell=dash disable=SC2154 # lib.sh sets measure_pid
 # shape: nvme
 # kernels: 5.10 7.2
-# timeout: 180
+# timeout: 90
 #
 # trace: every command is one record, in order, with what ftrace saw of it; a ring that ran full is told exactly.
 

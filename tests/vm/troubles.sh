@@ -2,7 +2,6 @@
 # shellcheck shell=dash
 # shape: blkdebug
 # kernels: 5.10 7.2
-# timeout: 120
 #
 # troubles: `errors` has a line for each command that failed or was tried again, with each attempt, none for the others,
 # and says so if there was nothing. Reading sector 2048 always fails, sector 6144 fails once.

@@ -2,7 +2,7 @@
 # shellcheck shell=dash
 # shape: nvme
 # kernels: 6.12
-# timeout: 300
+# timeout: 240
 #
 # views: every breakdown adds up, every filter keeps what it says, and what was sent before we came is told apart.
 

@@ -2,7 +2,7 @@
 # shellcheck shell=dash
 # shape: two icount
 # kernels: 7.2
-# timeout: 300
+# timeout: 120
 #
 # volumes: the bios of a volume are tied to those that it made of them, below: a volume over two drives, one that waits,
 # one over another. Each layer has its own time, together they are the whole; a capture says the same. What is not tied

@@ -2,7 +2,6 @@
 # shellcheck shell=dash
 # shape: sorts
 # kernels: 6.12
-# timeout: 180
 #
 # words: every command that the emulated drive and the kernel know goes past trace once, and what trace says of it is what
 # the kernel's own text of nvme_setup_cmd and nvme_complete_rq says: name, ids, every field, status, result.
