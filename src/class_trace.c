@@ -121,7 +121,7 @@ static int trace_on_part(void *state, struct session *s, struct capture_part *pa
 	t->reader.traced = &t->traced;
 	t->reader.on_known = trace_on_known;
 	t->reader.arg = t;
-	session__span(s, &t->reader.from_ns, &t->reader.to_ns);
+	session__set_reader(s, &t->reader);
 	return traced_reader__take(&t->reader, part);
 }
 

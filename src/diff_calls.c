@@ -114,7 +114,7 @@ static int called_on_part(void *state, struct session *s, struct capture_part *p
 	side->reader.traced = &side->traced;
 	side->reader.on_known = called_on_known;
 	side->reader.arg = side;
-	session__span(s, &side->reader.from_ns, &side->reader.to_ns);
+	session__set_reader(s, &side->reader);
 	return traced_reader__take(&side->reader, part);
 }
 

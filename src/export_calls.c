@@ -55,7 +55,7 @@ static int calls_on_part(void *state, struct session *s, struct capture_part *pa
 	c->reader.traced = &c->traced;
 	c->reader.on_known = calls_on_known;
 	c->reader.arg = c;
-	session__span(s, &c->reader.from_ns, &c->reader.to_ns);
+	session__set_reader(s, &c->reader);
 	return traced_reader__take(&c->reader, part);
 }
 

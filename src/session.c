@@ -12,6 +12,7 @@
 #include "decode/nvme.h"
 #include "log.h"
 #include "session_inside.h"
+#include "traced_capture.h"
 
 static const uint64_t session_default_interval_ns = 1000000000; /* -i */
 
@@ -273,6 +274,12 @@ void session__span(const struct session *s, uint64_t *from_ns, uint64_t *to_ns)
 	*to_ns = f->to_ns.given ? session_later(s->start_ns, f->to_ns.value) : UINT64_MAX;
 }
 
+void session__set_reader(const struct session *s, struct traced_reader *reader)
+{
+	session__span(s, &reader->from_ns, &reader->to_ns);
+	reader->alias = s->inside->alias;
+}
+
 bool session__is_met(struct session *s, const struct condition *condition,
 		     const struct io_record *record, struct command_row *row)
 {
@@ -295,6 +302,9 @@ bool session__is_met(struct session *s, const struct condition *condition,
 
 const char *session__about(const struct session *s, const char *key)
 {
+	/* The command line may name anything. */
+	if (s->inside->alias && !strcmp(key, CAPTURE_INFO_COMMAND))
+		return "iosonar --anonymous";
 	return capture_about__info(s->inside->source->about(s), key);
 }
 

@@ -23,6 +23,7 @@
 
 struct capture_part;
 struct session_inside;
+struct traced_reader;
 
 struct session {
 	FILE *out;
@@ -110,6 +111,8 @@ char *const *session__op_names(const struct session *session); /* of block opera
 uint64_t session__wall_ns(const struct session *session, uint64_t mono_ns); /* 0: not known */
 void session__span(const struct session *session, uint64_t *from_ns,
 		   uint64_t *to_ns); /* --from, --to */
+/* What a view of calls gets out of a capture: --from, --to, --anonymous. */
+void session__set_reader(const struct session *session, struct traced_reader *reader);
 /* --if, --when: does the record meet it? NULL: yes. `row` gets all that it can ask for. */
 bool session__is_met(struct session *session, const struct condition *condition,
 		     const struct io_record *record, struct command_row *row);

@@ -527,9 +527,36 @@ static int reader_take_functions(struct traced_reader *r, struct byte_in *in)
 
 /* ---- records: reading ---- */
 
-static void value_get(struct byte_in *in, const struct plan_part *part, char *values)
+static bool part_is_called(const struct plan_part *part, const char *name)
 {
-	char *at = values + part->at;
+	const size_t len = strlen(name);
+
+	return part->text_len >= len && !memcmp(part->text + part->text_len - len, name, len);
+}
+
+/* Whatever text it is, but the name of a disk, which is nobody's. */
+static void text_alias(const struct traced_reader *r, const struct plan_part *part, char *at)
+{
+	const size_t size = part->shape.size;
+	char *text, name[ALIAS_NAME];
+
+	if (!strnlen(at, size) || part_is_called(part, "disk_name"))
+		return;
+	if (part_is_called(part, "comm") && size >= sizeof(r->comm)) {
+		alias__comm(r->alias, at);
+		return;
+	}
+	text = strndup(at, size);
+	memset(at, 0, size);
+	if (text) /* without memory it has no name at all */
+		memcpy(at, alias__name(r->alias, ALIAS_FILE, text, name), strnlen(name, size));
+	free(text);
+}
+
+static void value_get(const struct traced_reader *r, struct byte_in *in,
+		      const struct plan_part *part)
+{
+	char *at = r->values + part->at;
 	uint64_t n;
 
 	if (part->shape.is_text) {
@@ -540,6 +567,8 @@ static void value_get(struct byte_in *in, const struct plan_part *part, char *va
 		memset(at, 0, part->shape.size);
 		if (!in->bad && len)
 			memcpy(at, text.at, len);
+		if (r->alias)
+			text_alias(r, part, at);
 		return;
 	}
 	n = byte_in__varint(in);
@@ -556,6 +585,8 @@ static void task_get(struct traced_reader *r, struct byte_in *in, struct probe_r
 		byte_in__text(in, comm, sizeof(comm));
 		memset(r->comm, 0, sizeof(r->comm));
 		memcpy(r->comm, comm, strlen(comm));
+		if (r->alias)
+			alias__comm(r->alias, r->comm);
 		r->task = pid << 32 | (uint32_t)tid;
 	}
 	record->pid = (uint32_t)(r->task >> 32);
@@ -584,7 +615,7 @@ static int record_get(struct traced_reader *r, struct byte_in *in, uint64_t *las
 	record.nth = byte_in__varint(in);
 	probe = &t->asked.plan.probes[record.probe];
 	for (size_t i = 0; i < probe->nr_shown; i++)
-		value_get(in, &probe->shown[i].part, r->values);
+		value_get(r, in, &probe->shown[i].part);
 	if (in->bad)
 		return -EBADMSG;
 	if (record.ns < r->from_ns || record.ns >= r->to_ns)

@@ -7,6 +7,7 @@
 #ifndef IOSONAR_TRACED_CAPTURE_H
 #define IOSONAR_TRACED_CAPTURE_H
 
+#include "capture/alias.h"
 #include "capture/read.h"
 #include "recorder.h"
 #include "traced.h"
@@ -44,6 +45,7 @@ struct traced_reader {
 	bool has_counts;
 	struct run_counts counts; /* of the run, at its end */
 	uint64_t from_ns, to_ns;  /* records outside are left out */
+	struct alias *alias;	  /* --anonymous; NULL: names stay */
 	uint64_t task;
 	char comm[16];
 	char *values;

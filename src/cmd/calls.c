@@ -56,7 +56,8 @@ static int calls_run(void *state, const struct options *options, char **argv);
 static const struct object *const calls_objects[] = { &calls_view_object, &graph_view_object,
 						      &session_probe_ledger, NULL };
 static const struct option_group *const calls_groups[] = { &task_group,	 &run_group,  &call_group,
-							   &write_group, &read_group, NULL };
+							   &write_group, &read_group, &alias_group,
+							   NULL };
 const struct cmd cmd_calls = {
 	.name = "calls",
 	.group = "any event",
@@ -153,7 +154,7 @@ static int calls_on_part(void *state, struct session *s, struct capture_part *pa
 	c->reader.traced = &c->traced;
 	c->reader.on_known = calls_on_known;
 	c->reader.arg = c;
-	session__span(s, &c->reader.from_ns, &c->reader.to_ns);
+	session__set_reader(s, &c->reader);
 	return traced_reader__take(&c->reader, part);
 }
 

@@ -168,7 +168,6 @@ static const char *export_alien(const struct export *e, const struct options *op
 		{ e->only_if, "--if" },
 		{ options->run.interval_ns.given, "-i" },
 		{ options->run.duration_ns.given, "-t" },
-		{ options->file.anonymous, "--anonymous" },
 	};
 
 	for (size_t i = 0; i < sizeof(aliens) / sizeof(aliens[0]); i++)

@@ -188,6 +188,7 @@ hear() {
 	tracing=$tracefs/instances/$1
 	mkdir -p "$tracing"
 	echo 0 >"$tracing/tracing_on"
+	echo nop >"$tracing/current_tracer"
 	[ -z "$2" ] || echo "$2" >"$tracing/set_event_pid"
 	[ -z "$2" ] || echo "$2" >"$tracing/set_ftrace_pid"
 	for event in ${5:+$3}; do
