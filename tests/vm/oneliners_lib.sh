@@ -139,20 +139,27 @@ watch() {
 	note "judged at $(uptime_s) s"
 }
 may_have_skipped() { (cd /tmp/runs && grep -q '"skipped":[1-9]' "$@") || (cd /tmp/runs && printf '%s.err\n' "$@" | xargs grep -q 'skips such a probe uncounted'); }
+# Whose a skipped one was is not known: where the kernel always skips some, of others, it has to be told, and the figures
+# have to be right nevertheless.
 each_is_whole() {
 	for key; do
-		balances "$key" && [ "$(cat "/tmp/runs/$key.status")" = 0 ]
-		ok $? "$key: exits 0, every hit is accounted for" || note "$(cat "/tmp/runs/$key.status" "/tmp/runs/$key.err")"
+		case $watch_try:$(cat "/tmp/runs/$key.status") in
+		*:0) balances "$key" ;;
+		3:3) tells_skipped "$key" && balances "$key" ;;
+		*) false ;;
+		esac
+		ok $? "$key: every hit is accounted for, exit 0, or 3 where the kernel skips programs" || note "$(cat "/tmp/runs/$key.status" "/tmp/runs/$key.err")"
 	done
 	return 0
 }
+tells_skipped() { grep -q '"skipped":[1-9]' "/tmp/runs/$1" && grep -q ': the kernel was inside another program on that CPU$' "/tmp/runs/$1.err"; }
 # The ledger of any event; that of I/Os has other terms.
 balances() {
 	grep '_*ledger"' "/tmp/runs/$1" | tr -d '{}"' | tr ',' '\n' | awk -F: '
 		$1 == "type" { any = $2 == "event_ledger" }
 		any && $1 == "hits" { left += $2 }
 		any && $1 ~ /^(refused|added|sent|begun|no_start)$/ { left -= $2 }
-		$1 ~ /^(lost|skipped|unaccounted)/ { bad += $2 }
+		$1 ~ /^(lost|unaccounted)/ { bad += $2 }
 		END { exit !NR || left || bad }'
 }
 
