@@ -118,11 +118,7 @@ static int trace_on_part(void *state, struct session *s, struct capture_part *pa
 	struct class_trace *t = state;
 
 	t->session = s;
-	t->reader.traced = &t->traced;
-	t->reader.on_known = trace_on_known;
-	t->reader.arg = t;
-	session__set_reader(s, &t->reader);
-	return traced_reader__take(&t->reader, part);
+	return session__read_calls(s, &t->reader, part);
 }
 
 static struct asked *trace_asks(void *state)
@@ -184,6 +180,9 @@ static void trace_set_up(struct class_trace *t, const struct class_wants *wants,
 	t->traced.on_tree = trace_on_tree;
 	t->traced.on_life = trace_on_life;
 	t->traced.arg = t;
+	t->reader.traced = &t->traced;
+	t->reader.on_known = trace_on_known;
+	t->reader.arg = t;
 	t->calls |= t->graph || tree_view__needs_calls(options);
 	t->tree.limits = (struct call_limits){ t->depth.value, t->min_ns.value };
 	t->tree.is_graph = t->graph;

@@ -111,11 +111,7 @@ static int called_on_part(void *state, struct session *s, struct capture_part *p
 {
 	struct called_side *side = state;
 
-	side->reader.traced = &side->traced;
-	side->reader.on_known = called_on_known;
-	side->reader.arg = side;
-	session__set_reader(s, &side->reader);
-	return traced_reader__take(&side->reader, part);
+	return session__read_calls(s, &side->reader, part);
 }
 
 static int called_settle(struct called_side *side)
@@ -162,6 +158,9 @@ static int called_read(struct called_side *side, const char *path, const struct 
 	options.output = (struct output_options){ .path = "/dev/null" };
 	side->traced.on_tree = called_on_tree;
 	side->traced.arg = side;
+	side->reader.traced = &side->traced;
+	side->reader.on_known = called_on_known;
+	side->reader.arg = side;
 	log_note("%s:", path);
 	err = session__run(&called_view, side, &options, NULL);
 	*lost |= err > 0;

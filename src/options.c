@@ -363,3 +363,24 @@ const struct option_group write_group = { "Keep a capture", write_defs };
 const struct option_group keep_group = { "How it is kept", keep_defs };
 const struct option_group read_group = { "Read a capture", read_defs };
 const struct option_group alias_group = { "Hide names", alias_defs };
+
+const char *options__first_given(const struct option_given *given, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (given[i].given)
+			return given[i].name;
+	return NULL;
+}
+
+const char *options__io_filter(const struct options *options)
+{
+	const struct filter_options *f = &options->filter;
+	const struct option_given filters[] = {
+		{ f->devices.nr, "-d" },      { f->ops.nr, "--op" },
+		{ f->comm, "--comm" },	      { f->nsid.given, "--nsid" },
+		{ f->qid.given, "--qid" },    { f->ctrl_id.given, "--ctrl_id" },
+		{ f->min_ns.given, "--min" }, { f->failed, "--failed" },
+	};
+
+	return options__first_given(filters, sizeof(filters) / sizeof(filters[0]));
+}

@@ -73,6 +73,15 @@ struct options {
 	struct file_options file;
 };
 
+struct option_given {
+	bool given;
+	const char *name;
+};
+/* The name of the first that is given; NULL: none is. */
+const char *options__first_given(const struct option_given *given, size_t nr);
+/* The same of filters that only I/O has. */
+const char *options__io_filter(const struct options *options);
+
 /* keep_group: how `record` keeps what -w names. */
 extern const struct option_group filter_group, run_group, output_group;
 extern const struct option_group whole_group;	/* instead of run_group, of captures only */

@@ -274,10 +274,12 @@ void session__span(const struct session *s, uint64_t *from_ns, uint64_t *to_ns)
 	*to_ns = f->to_ns.given ? session_later(s->start_ns, f->to_ns.value) : UINT64_MAX;
 }
 
-void session__set_reader(const struct session *s, struct traced_reader *reader)
+int session__read_calls(const struct session *s, struct traced_reader *reader,
+			struct capture_part *part)
 {
 	session__span(s, &reader->from_ns, &reader->to_ns);
 	reader->alias = s->inside->alias;
+	return traced_reader__take(reader, part);
 }
 
 bool session__is_met(struct session *s, const struct condition *condition,

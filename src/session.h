@@ -111,8 +111,9 @@ char *const *session__op_names(const struct session *session); /* of block opera
 uint64_t session__wall_ns(const struct session *session, uint64_t mono_ns); /* 0: not known */
 void session__span(const struct session *session, uint64_t *from_ns,
 		   uint64_t *to_ns); /* --from, --to */
-/* What a view of calls gets out of a capture: --from, --to, --anonymous. */
-void session__set_reader(const struct session *session, struct traced_reader *reader);
+/* Of a view of calls, what its on_part gets: by --from, --to and --anonymous. */
+int session__read_calls(const struct session *session, struct traced_reader *reader,
+			struct capture_part *part);
 /* --if, --when: does the record meet it? NULL: yes. `row` gets all that it can ask for. */
 bool session__is_met(struct session *session, const struct condition *condition,
 		     const struct io_record *record, struct command_row *row);

@@ -3,11 +3,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "calls_replay.h"
 #include "cmd.h"
 #include "log.h"
 #include "probe/path_preset.h"
 #include "traced_capture.h"
-#include "tree_view.h"
 
 struct calls_cmd {
 	/* options */
@@ -21,7 +21,6 @@ struct calls_cmd {
 	struct session *session;
 	uint64_t trees, most;	     /* most: 0: all */
 	struct traced_writer writer; /* -w */
-	struct traced_reader reader; /* -r */
 };
 
 static const struct option_def calls_options[] = {
@@ -106,56 +105,17 @@ static int calls_on_hit(void *state, struct session *s, const struct probe_recor
 	return err ?: traced__take(&c->traced, r, values);
 }
 
-/* What became of all hits; NULL: a capture that was cut. */
-static const struct run_counts *calls_counts(const struct calls_cmd *c, const struct session *s,
-					     struct run_counts *counts)
-{
-	if (session__probes(s))
-		run__counts(session__probes(s), counts);
-	else if (c->reader.has_counts)
-		*counts = c->reader.counts;
-	else
-		return NULL;
-	return counts;
-}
-
 static int calls_on_end(void *state, struct session *s)
 {
 	struct calls_cmd *c = state;
 	struct run_counts counts;
-	int err = s->options->file.read.nr ? traced_reader__check(&c->reader) : 0;
+	int err = 0;
 
-	if (err)
-		return err;
-	if (session__recorder(s)) {
-		run__counts(session__probes(s), &counts);
+	run__counts(session__probes(s), &counts);
+	if (session__recorder(s))
 		err = traced_writer__finish(&c->writer, &counts);
-	}
 	err = err ?: traced__finish(&c->traced);
-	err = err ?: tree_view__end(&c->view, calls_counts(c, s, &counts));
-	if (!err && c->reader.has_counts)
-		session__tell_hits(s, &c->reader.counts);
-	return err;
-}
-
-static int calls_on_known(void *arg)
-{
-	struct calls_cmd *c = arg;
-	int err = traced__start(&c->traced, NULL);
-
-	return err ?: tree_view__start(&c->view, c->session, &c->traced);
-}
-
-static int calls_on_part(void *state, struct session *s, struct capture_part *part)
-{
-	struct calls_cmd *c = state;
-
-	c->session = s;
-	c->reader.traced = &c->traced;
-	c->reader.on_known = calls_on_known;
-	c->reader.arg = c;
-	session__set_reader(s, &c->reader);
-	return traced_reader__take(&c->reader, part);
+	return err ?: tree_view__end(&c->view, &counts);
 }
 
 static struct asked *calls_asks(void *state)
@@ -168,7 +128,6 @@ static const struct session_view calls_session = {
 	.on_start = calls_on_start,
 	.on_hit = calls_on_hit,
 	.on_end = calls_on_end,
-	.on_part = calls_on_part,
 	.counts_records = true,
 	.follows_command = true,
 };
@@ -248,29 +207,34 @@ static void calls_set_up(struct calls_cmd *c, const struct options *options)
 	c->traced.arg = c;
 }
 
-static int calls_run(void *state, const struct options *options, char **argv)
+static int calls_run_live(struct calls_cmd *c, const struct options *options, char **argv)
 {
-	const bool is_replay = options->file.read.nr;
-	struct calls_cmd *c = state;
 	int err;
 
-	if (is_replay && (c->globs.nr || c->paths.nr))
-		return log_err(-EINVAL, "-r: the capture has its functions; '%s' is too much",
-			       c->globs.nr ? c->globs.words[0] : "--path");
-	if (!is_replay && !c->globs.nr && !c->paths.nr)
+	if (!c->globs.nr && !c->paths.nr)
 		return log_err(-EINVAL,
 			       "which functions? As in: iosonar calls vfs_read 'ext4_*' -- "
 			       "cat FILE; or --path read");
-	calls_set_up(c, options);
-	err = is_replay ? 0 : calls_list_functions(c);
-	if (!err && !is_replay)
-		err = traced__of_globs(&c->traced, &c->functions, options);
+	err = calls_list_functions(c);
+	err = err ?: traced__of_globs(&c->traced, &c->functions, options);
 	err = err ?: tree_view__prepare(&c->view, options, &c->traced);
 	err = err ?: session__run(&calls_session, c, options, argv);
 	tree_view__free(&c->view);
 	traced_writer__free(&c->writer);
-	traced_reader__free(&c->reader);
 	traced__free(&c->traced);
 	calls_free_functions(&c->functions);
 	return err;
+}
+
+static int calls_run(void *state, const struct options *options, char **argv)
+{
+	struct calls_cmd *c = state;
+
+	calls_set_up(c, options);
+	if (!options->file.read.nr)
+		return calls_run_live(c, options, argv);
+	if (c->globs.nr || c->paths.nr)
+		return log_err(-EINVAL, "-r: the capture has its functions; '%s' is too much",
+			       c->globs.nr ? c->globs.words[0] : "--path");
+	return calls_replay__run(&c->view, options, argv);
 }

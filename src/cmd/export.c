@@ -10,7 +10,7 @@
 #include "cmd.h"
 #include "condition.h"
 #include "decode/row.h"
-#include "export_calls.h"
+#include "calls_replay.h"
 #include "exporter.h"
 #include "log.h"
 #include "session.h"
@@ -150,30 +150,16 @@ static const struct session_view export_interval_view = {
 /* What is about commands alone. */
 static const char *export_alien(const struct export *e, const struct options *options)
 {
-	const struct filter_options *f = &options->filter;
-	const struct {
-		bool given;
-		const char *name;
-	} aliens[] = {
-		{ f->devices.nr, "-d" },
-		{ f->ops.nr, "--op" },
-		{ f->pid.given, "-p" },
-		{ f->comm, "--comm" },
-		{ f->cgroup, "--cgroup" },
-		{ f->nsid.given, "--nsid" },
-		{ f->qid.given, "--qid" },
-		{ f->ctrl_id.given, "--ctrl_id" },
-		{ f->min_ns.given, "--min" },
-		{ f->failed, "--failed" },
+	const struct option_given aliens[] = {
+		{ options->filter.pid.given, "-p" },
+		{ options->filter.cgroup, "--cgroup" },
 		{ e->only_if, "--if" },
 		{ options->run.interval_ns.given, "-i" },
 		{ options->run.duration_ns.given, "-t" },
 	};
 
-	for (size_t i = 0; i < sizeof(aliens) / sizeof(aliens[0]); i++)
-		if (aliens[i].given)
-			return aliens[i].name;
-	return NULL;
+	return options__io_filter(options)
+		       ?: options__first_given(aliens, sizeof(aliens) / sizeof(aliens[0]));
 }
 
 static int export_run_calls(const struct export *e, const struct options *options)
@@ -189,7 +175,7 @@ static int export_run_calls(const struct export *e, const struct options *option
 	if (alien)
 		return log_err(-EINVAL, "%s is about commands; %s holds calls", alien, path);
 	of_calls.output.format = formats[e->format].of_calls;
-	return export_calls__run(&of_calls);
+	return calls_replay__run(&(struct tree_view){ 0 }, &of_calls, NULL);
 }
 
 /* ---- which of them ---- */
@@ -220,7 +206,7 @@ static int export_run(void *state, const struct options *options, char **argv)
 
 	if (!options->file.read.nr)
 		return log_err(-EINVAL, "export needs a capture: -r FILE");
-	err = export_calls__ask(options->file.read.words[0], &has_calls);
+	err = calls_replay__ask(options->file.read.words[0], &has_calls);
 	if (err)
 		return err;
 	return has_calls ? export_run_calls(e, options) : export_run_commands(e, options, argv);

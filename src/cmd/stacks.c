@@ -333,19 +333,7 @@ static const struct session_view stacks_session = {
 /* What is about I/O alone. */
 static const char *stacks_alien(const struct stacks_view *v, const struct options *options)
 {
-	const struct filter_options *f = &options->filter;
-	const struct {
-		bool given;
-		const char *name;
-	} aliens[] = {
-		{ f->devices.nr, "-d" },
-		{ f->ops.nr, "--op" },
-		{ f->comm, "--comm" },
-		{ f->nsid.given, "--nsid" },
-		{ f->qid.given, "--qid" },
-		{ f->ctrl_id.given, "--ctrl_id" },
-		{ f->min_ns.given, "--min" },
-		{ f->failed, "--failed" },
+	const struct option_given aliens[] = {
 		{ v->by, "--by" },
 		{ v->hist, "--hist" },
 		{ options->file.write, "-w" },
@@ -353,10 +341,8 @@ static const char *stacks_alien(const struct stacks_view *v, const struct option
 		{ v->buffer.given, "--buffer" },
 	};
 
-	for (size_t i = 0; i < sizeof(aliens) / sizeof(aliens[0]); i++)
-		if (aliens[i].given)
-			return aliens[i].name;
-	return NULL;
+	return options__io_filter(options)
+		       ?: options__first_given(aliens, sizeof(aliens) / sizeof(aliens[0]));
 }
 
 static int stacks_run_event(struct stacks_view *v, const struct options *options, char **argv)

@@ -254,6 +254,7 @@ run_whole() {
 	[ "$(id -u)" -eq 0 ] || skip "needs root"
 	[ -n "$manual_disk" ] || skip "no loop device can be made here"
 	[ -r /sys/kernel/btf/vmlinux ] || skip "this kernel has no BTF"
+	[ -r /sys/kernel/tracing/available_events ] || skip "tracefs cannot be read here"
 	cd "$tmp"
 	mkdir bin
 	ln -s "$iosonar" bin/iosonar

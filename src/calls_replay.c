@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "calls_replay.h"
+
+#include <errno.h>
+#include "log.h"
+#include "session.h"
+#include "traced_capture.h"
+
+struct calls_replay {
+	struct session *session;
+	struct traced traced;
+	struct tree_view *view;
+	struct traced_reader reader;
+	uint64_t trees, most; /* most: 0: all */
+};
+
+int calls_replay__ask(const char *path, bool *has_calls)
+{
+	struct capture_reader *reader;
+	int err = capture_reader__open(path, &reader);
+
+	if (err) /* the file's fault, not that of the command line or of privileges */
+		return err == -ENOMEM || err == -EOPNOTSUPP ? err : -EIO;
+	*has_calls = capture_reader__has_calls(reader);
+	capture_reader__free(reader);
+	return 0;
+}
+
+static int replay_on_tree(void *arg, const struct call *root)
+{
+	struct calls_replay *c = arg;
+
+	if ((c->most && c->trees >= c->most) || !call__is_within(root, &c->view->limits))
+		return 0;
+	if (++c->trees == c->most)
+		session__stop(c->session);
+	return tree_view__tree(c->view, root);
+}
+
+static int replay_on_known(void *arg)
+{
+	struct calls_replay *c = arg;
+	int err = traced__start(&c->traced, NULL);
+
+	return err ?: tree_view__start(c->view, c->session, &c->traced);
+}
+
+static int replay_on_part(void *state, struct session *s, struct capture_part *part)
+{
+	struct calls_replay *c = state;
+
+	c->session = s;
+	return session__read_calls(s, &c->reader, part);
+}
+
+static int replay_on_end(void *state, struct session *s)
+{
+	struct calls_replay *c = state;
+	const struct run_counts *counts = c->reader.has_counts ? &c->reader.counts : NULL;
+	int err = traced_reader__check(&c->reader);
+
+	err = err ?: traced__finish(&c->traced);
+	err = err ?: tree_view__end(c->view, counts);
+	if (!err && counts)
+		session__tell_hits(s, counts);
+	return err;
+}
+
+static struct asked *replay_asks(void *state)
+{
+	return &((struct calls_replay *)state)->traced.asked;
+}
+
+static const struct session_view replay_session = {
+	.asks = replay_asks,
+	.on_part = replay_on_part,
+	.on_end = replay_on_end,
+	.counts_records = true,
+};
+
+int calls_replay__run(struct tree_view *view, const struct options *options, char **argv)
+{
+	struct calls_replay c = {
+		.view = view,
+		.most = options->run.count.value,
+		.reader = { .traced = &c.traced, .on_known = replay_on_known, .arg = &c },
+		.traced = { .on_tree = replay_on_tree, .arg = &c },
+	};
+	int err = tree_view__prepare(view, options, &c.traced);
+
+	err = err ?: session__run(&replay_session, &c, options, argv);
+	tree_view__free(view);
+	traced_reader__free(&c.reader);
+	traced__free(&c.traced);
+	return err;
+}
