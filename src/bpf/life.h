@@ -36,14 +36,15 @@ inline_always bool is_troubled(const struct io_slot *slot, const struct outcome 
 inline_always bool command_has_row(const struct tables *t, const struct io_slot *slot,
 				   const struct outcome *o, __u64 ns, const bool stages)
 {
-	if (ns < t->set->min_ns || (t->set->only_failed && !o->status))
+	if (ns < setting_of(t, min_ns) || (setting_of(t, only_failed) && !o->status))
 		return false;
 	/* Some have no record of their own. */
 	if (settings.only_troubled && !is_troubled(slot, o))
 		return true;
 	if (stages && (settings.bios || (settings.slowest && !is_slow(ns))))
 		return true;
-	return !t->set->records || !record_send(t, slot, o, stages) || t->set->rows_too;
+	return !setting_of(t, records) || !record_send(t, slot, o, stages) ||
+	       setting_of(t, rows_too);
 }
 
 /* stages: known when it is compiled where it is often asked, so that it costs nothing there. */
@@ -63,7 +64,7 @@ inline_always void command_ends(const struct tables *t, struct io_slot *slot,
 	slot->completed++;
 	if (failed)
 		count_up(counters.failed);
-	if (t->set->not_rows_alone && !command_has_row(t, slot, o, ns, stages))
+	if (setting_of(t, not_rows_alone) && !command_has_row(t, slot, o, ns, stages))
 		return;
 	row_count(t, slot->key_nr, ns, slot->bytes);
 }
@@ -74,7 +75,7 @@ inline_always void command_fails(const struct tables *t, struct io_slot *slot, _
 {
 	struct outcome o = { .end_ns = end_ns, .status = NVME_HOST_ABORTED };
 
-	if (t->set->records && slot->state == IO_PARKED)
+	if (setting_of(t, records) && slot->state == IO_PARKED)
 		o.status = slot_more(t, slot)->status;
 	command_ends(t, slot, &o, stages);
 }
@@ -138,7 +139,7 @@ inline_always bool command_goes_on(const struct tables *t, struct io_slot *slot,
 		return false;
 	default: return false;
 	}
-	if (t->set->records)
+	if (setting_of(t, records))
 		slot_more(t, slot)->last_ns = now;
 	if (stages)
 		slot_stages(t, slot)->issued_ns = slot_stages(t, slot)->reaped_ns = 0;
@@ -256,7 +257,8 @@ inline_always void more_fill(const struct tables *t, struct io_slot *slot, struc
 		more_command(more, cmd, direct);
 	else
 		more_sector(more, rq, direct);
-	slot->flags = cmd_flags & t->set->rare_flags ? record_flags(rq, cmd_flags, cmd != 0) : 0;
+	slot->flags =
+		cmd_flags & setting_of(t, rare_flags) ? record_flags(rq, cmd_flags, cmd != 0) : 0;
 	if (owner)
 		slot->flags |= RECORD_OWNED;
 }
@@ -368,7 +370,7 @@ inline_always int command_starts(const struct tables *t, struct request *rq,
 	slot->alloc_ns = field_of(direct, rq, start_time_ns);
 	slot_opens(slot);
 	slot->issued++;
-	if (!t->set->records) {
+	if (!setting_of(t, records)) {
 		slot->first_ns = bpf_ktime_get_ns();
 		return 0;
 	}
@@ -418,7 +420,7 @@ inline_always int nvme_setup(const struct tables *t, struct request *rq, struct 
 inline_always bool nvme_never_retries(const struct tables *t, struct request *rq, __u32 status,
 				      const bool direct)
 {
-	return status & NVME_DNR || field_of(direct, rq, cmd_flags) & t->set->noretry_flags;
+	return status & NVME_DNR || field_of(direct, rq, cmd_flags) & setting_of(t, noretry_flags);
 }
 
 inline_always int nvme_complete(const struct tables *t, struct request *rq, __u64 now,
@@ -431,11 +433,11 @@ inline_always int nvme_complete(const struct tables *t, struct request *rq, __u6
 		completion_unmatched(slot, rq, true, direct);
 		return 0;
 	}
-	o.status = nvme_status(t->set->nvme_status_at, rq, cast);
+	o.status = nvme_status(setting_of(t, nvme_status_at), rq, cast);
 	o.end_ns = now;
 	if (__builtin_expect(o.status, 0)) {
 		if (nvme_never_retries(t, rq, o.status, direct)) {
-			if (t->set->stages)
+			if (setting_of(t, stages))
 				command_is_done(t, slot, &o);
 			else
 				command_ends(t, slot, &o, false);
@@ -443,15 +445,15 @@ inline_always int nvme_complete(const struct tables *t, struct request *rq, __u6
 		}
 		slot->last_ns = now;
 		slot->state = IO_PARKED;
-		if (t->set->records) {
+		if (setting_of(t, records)) {
 			slot_more(t, slot)->status = o.status;
 			count_up(counters.parked);
 		}
 		return 0;
 	}
-	if (t->set->records) {
+	if (setting_of(t, records)) {
 		o.result = nvme_result(rq, cast);
-		if (t->set->stages) {
+		if (setting_of(t, stages)) {
 			command_is_done(t, slot, &o);
 			return 0;
 		}

@@ -36,15 +36,6 @@ const volatile struct io_settings settings;
 /* An instruction that user space completes before it is loaded: call of a kernel function. */
 #define MARK_CAST "0x2085"
 
-/* Kept in a register: each mention of a global would load its 64-bit address anew. */
-inline_always const volatile struct io_settings *the_settings(void)
-{
-	const volatile struct io_settings *set = &settings;
-
-	asm("" : "+r"(set));
-	return set;
-}
-
 /*
  * The address of a table that is one value of an array. As a global it would be as cheap, but its
  * size is only known at load; looked up, it would cost a dozen instructions more.

@@ -11,7 +11,7 @@ inline_always struct io_row *row_at(const struct tables *t, __u32 nr)
 {
 	__u32 at = nr * sizeof(struct io_row);
 
-	if (at > t->set->rows_end)
+	if (at > setting_of(t, rows_end))
 		return 0;
 	return (t->told ? table_address(IO_TABLE_ROWS) : t->rows) + at;
 }
@@ -47,8 +47,8 @@ inline_always __u32 row_take(const struct tables *t, __u32 cpu, __u32 key_nr, __
 inline_always struct io_row *row_find(const struct tables *t, __u32 key_nr)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
-	__u32 at = (cpu * (t->set->key_mask + 1) + key_nr) * sizeof(__u32);
-	__u32 *row_of = t->slots + t->set->row_of_at + (at & t->set->row_of_mask);
+	__u32 at = (cpu * (setting_of(t, key_mask) + 1) + key_nr) * sizeof(__u32);
+	__u32 *row_of = t->slots + setting_of(t, row_of_at) + (at & setting_of(t, row_of_mask));
 
 	return row_at(t, *row_of ? *row_of - 1 : row_take(t, cpu, key_nr, row_of));
 }
@@ -67,8 +67,8 @@ inline_always void row_max(struct io_row *row, __u64 ns)
 inline_always void row_count(const struct tables *t, __u32 key_nr, __u64 ns, __u32 bytes)
 {
 	struct io_row *row = row_find(t, key_nr);
-	__u32 cell = t->set->zoom ? zoom_slot(ns, settings.zoom_min_us, settings.zoom_shift)
-				  : hist_slot(ns);
+	__u32 cell = setting_of(t, zoom) ? zoom_slot(ns, settings.zoom_min_us, settings.zoom_shift)
+					 : hist_slot(ns);
 
 	if (!row)
 		return;

@@ -73,14 +73,12 @@ inline_always void cell_unlock(enum io_lock which, __u32 nr)
 
 /* What the hot path keeps in registers. Behind the slots lies row_of: see row_find. */
 struct tables {
-	const volatile struct io_settings *set;
 	void *slots;
 	bool told; /* settings and other addresses are numbers in the instructions; else: */
 	void *bios, *rows;
 };
 
-#define MY_TABLES \
-	(&(const struct tables){ the_settings(), table_address(IO_TABLE_SLOTS), true, 0, 0 })
+#define MY_TABLES (&(const struct tables){ table_address(IO_TABLE_SLOTS), true, 0, 0 })
 
 inline_always struct tables the_tables(void)
 {
@@ -90,7 +88,7 @@ inline_always struct tables the_tables(void)
 /* The same in a function that the verifier looks at by itself: the tables' maps, looked up. */
 inline_always struct tables tables_of(void *slots, void *bios, void *rows)
 {
-	return (struct tables){ the_settings(), slots, false, bios, rows };
+	return (struct tables){ slots, false, bios, rows };
 }
 
 /* Where it is used, not where it is known first: the compiler would keep it on the stack. */

@@ -39,7 +39,7 @@ inline_always int command_cancelled(struct request *rq)
 		return 0;
 	slot->flags |= RECORD_TROUBLED;
 	o.end_ns = bpf_ktime_get_ns();
-	o.status = nvme_status(t.set->nvme_status_at, rq, false);
+	o.status = nvme_status(told(nvme_status_at), rq, false);
 	record_send(&t, slot, &o, false);
 	return 0;
 }

@@ -8,7 +8,7 @@
 
 dev=$(disk io0)
 set_scheduler "$dev" none
-bound=510
+bound=500
 case $(uname -rm) in 6.12.*aarch64) ;; *) bound= ;; esac
 
 # cost NAME: sets cost to the instructions per I/O of all programs that ran for each read; fails if one ran more often.
@@ -32,7 +32,7 @@ if [ -n "$bound" ]; then
 	[ "$cost" -le $bound ]
 	ok $? "latency costs at most $bound instructions per I/O" || note "it costs $cost"
 else
-	skip "latency costs at most 510 instructions per I/O" "that figure is for 6.12 on arm64"
+	skip "latency costs at most 500 instructions per I/O" "that figure is for 6.12 on arm64"
 fi
 
 iosonar trace -v -o json --out /tmp/out -d "$dev" 2>/tmp/err &
@@ -44,10 +44,10 @@ kill -INT $pid
 wait $pid
 note "trace: $cost instructions per I/O"
 if [ -n "$bound" ]; then
-	[ "$cost" -le 760 ] && [ "$cost" -gt 500 ]
-	ok $? "trace costs at most 760 instructions per I/O" || note "it costs $cost"
+	[ "$cost" -le 745 ] && [ "$cost" -gt 500 ]
+	ok $? "trace costs at most 745 instructions per I/O" || note "it costs $cost"
 else
-	skip "trace costs at most 760 instructions per I/O" "that figure is for 6.12 on arm64"
+	skip "trace costs at most 745 instructions per I/O" "that figure is for 6.12 on arm64"
 fi
 
 # Seven or eight events, as many clocks: of each 148 are what a program costs that does nothing but read the clock. With
