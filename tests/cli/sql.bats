@@ -219,7 +219,7 @@ assert rows[1][:5] == ["", "a,\"b\n\x1b[2J", str(-2**63), "0.1", "X\u002700FF\u0
 @test "a prompt on a terminal: lines, mistakes, completion, the end" {
 	"$iosonar" --version | grep -qw libedit || skip "built without libedit"
 	python3 - "$iosonar" <<-'EOF'
-		import os, pty, select, sys, time
+		import os, pty, select, sys, termios, time
 		pid, fd = pty.fork()
 		if not pid:
 		    os.environ["TERM"] = "dumb"
@@ -228,44 +228,47 @@ assert rows[1][:5] == ["", "a,\"b\n\x1b[2J", str(-2**63), "0.1", "X\u002700FF\u0
 		end = time.time() + 60
 		def take(seconds):
 		    global said
-		    assert time.time() < end, said
+		    assert time.time() < end, said[-300:]
 		    if select.select([fd], [], [], seconds)[0]:
 		        said += os.read(fd, 4096)
 		def wait(what):
 		    global said
 		    while what not in said:
-		        assert time.time() < end, (what, said)
+		        assert time.time() < end, (what, said[-300:])
 		        take(1)
 		    said = said[said.index(what) + len(what):]
+		def press(keys): # before the prompt reads keys one by one, some mean something else
+		    while termios.tcgetattr(fd)[3] & termios.ICANON:
+		        assert time.time() < end
+		        time.sleep(.05)
+		    os.write(fd, keys)
 		wait(b"sql> ")
-		os.write(fd, b".tables\n")
+		press(b".tables\n")
 		wait(b"ledger")
 		wait(b"sql> ")
-		os.write(fd, b"SELECT nonesuch FROM io;\n")
+		press(b"SELECT nonesuch FROM io;\n")
 		wait(b"no such column: nonesuch")
 		wait(b"sql> ")
-		os.write(fd, b"SELECT max(status_c\t) AS code,\n")
+		press(b"SELECT max(status_c\t) AS code,\n")
 		wait(b"...> ")
-		os.write(fd, b"4 * 4 AS four FROM io;\n")
+		press(b"4 * 4 AS four FROM io;\n")
 		wait(b"code four")
 		wait(b"16")
 		wait(b"sql> ")
-		os.write(fd, b"SELECT 1 FROM\n")
+		press(b"SELECT 1 FROM\n")
 		wait(b"...> ")
 		os.write(fd, b"\x03")
 		wait(b"sql> ")
-		os.write(fd, b"SELECT 6 * 7; WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT max(x) FROM n;\n")
+		press(b"SELECT 6 * 7; WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT max(x) FROM n;\n")
 		wait(b"42") # and now the endless one
 		os.write(fd, b"\x03")
 		wait(b"interrupted")
 		wait(b"sql> ")
-		# A key that comes before the prompt reads keys one by one means nothing.
-		try:
-		    while True:
-		        os.write(fd, b"\x04")
-		        take(.2)
-		except OSError: # nobody has the terminal any more
-		    assert os.waitpid(pid, 0)[1] == 0
+		press(b"\x04")
+		while not (ended := os.waitpid(pid, os.WNOHANG))[0]:
+		    assert time.time() < end
+		    time.sleep(.05)
+		assert ended[1] == 0
 	EOF
 }
 
