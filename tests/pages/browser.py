@@ -90,7 +90,7 @@ class Browser:
     def run(self, script, *arguments):
         return self.driver.execute_script(script, *arguments)
 
-    def wait(self, script, wanted, seconds=5):
+    def wait(self, script, wanted, seconds=20):
         """What it returns, once it is as wanted, or when nobody waits any longer."""
         end = time.monotonic() + seconds
         while (got := self.run(script)) != wanted and time.monotonic() < end:
@@ -98,7 +98,8 @@ class Browser:
         return got
 
     def rows(self, css):
-        """A table's cells, as they are shown."""
+        """A table's cells, as they are shown, once it is there."""
+        self.wait(f'return document.querySelector({json.dumps(css)}) != null', True)
         return self.run("return [...document.querySelector(arguments[0]).querySelectorAll('tbody tr')]"
                         '.map(r => [...r.cells].map(c => c.textContent))', css)
 

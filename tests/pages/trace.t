@@ -484,6 +484,7 @@ def many(nr):
     path = page_of('class', capture)
     calls = nr // 6 * 6
     with opened(path) as b:
+        b.wait('return document.documentElement.dataset.ready != null', True)
         ready = int(b.run('return document.documentElement.dataset.ready'))
         tap.ok(ready < 10_000, f'{calls} calls are there after {ready} ms, of {path.stat().st_size >> 20} MiB')
         tap.eq(b.text('#status'), f'{calls:,} of {calls:,} calls', 'all of them')
