@@ -492,7 +492,7 @@ names() {
 	for view in trace slow stacks "latency --by comm,file,cgroup" "pattern --by comm,cgroup" report errors layers; do
 		# shellcheck disable=SC2086 # words
 		"$iosonar" $view -r stacks.cap --anonymous -o json >"$tmp/out" 2>/dev/null
-		! grep -qE '"(dd|fio|io0)"|/mnt|kworker|record -w' "$tmp/out" || { echo "$view: $(grep -oE '"(dd|fio|io0)"|/mnt|kworker' "$tmp/out" | head -1)"; return 1; }
+		! grep -qE '"(dd|fio|io0)"|/mnt|kworker|iosonar record' "$tmp/out" || { echo "$view: $(grep -oE '"(dd|fio|io0)"|/mnt|kworker' "$tmp/out" | head -1)"; return 1; }
 		case $view in errors | layers) ;; *) grep -q comm- "$tmp/out" || { echo "$view"; return 1; } ;; esac
 	done
 	for view in "class -r class.cap" "class -r class.cap --calls" "calls -r calls.cap" "export -r calls.cap"; do
