@@ -11,16 +11,19 @@ set -u
 clean() { [ -z "$tmp" ] || rm -rf "$tmp"; }
 
 # ask COMMAND WORD...: one run with JSON in $tmp/json, words in $tmp/err, exit code in $code. Some kernels hide tasks of
-# the machine's owner from every program; what the kernel says it skipped is exit 3, and proves nothing about us.
+# the machine's owner from every program; what the kernel says it skipped is exit 3, proves nothing about us, and is
+# repeated, once in a test.
 ask() {
-	local view=$1 try
+	ask_once "$@"
+	[ "$code" = 3 ] && grep -q '"skipped":[1-9]' "$tmp/json" || return 0
+	again "anyevent $1" "$(grep -h 'lost [0-9]' "$tmp/err")"
+	ask_once "$@"
+}
+ask_once() {
+	local view=$1
 	shift
-	for try in 1 2 3 4 5; do
-		timeout 60 "$IOSONAR" "$view" -o json --out "$tmp/json" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null
-		code=$?
-		[ "$code" = 3 ] && grep -q '"skipped":[1-9]' "$tmp/json" || return 0
-		echo "# try $try: $(grep -h ^lost "$tmp/err")"
-	done
+	timeout 60 "$IOSONAR" "$view" -o json --out "$tmp/json" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null
+	code=$?
 }
 
 # sum KEY [TEXT]: over the rows of the whole run that have this text in them.

@@ -32,14 +32,17 @@ C
 }
 
 # ask WORD...: of the program's functions; output in $tmp/out, exit code in $code. What the kernel says it skipped is exit 3,
-# and proves nothing about us.
+# proves nothing about us, and is repeated, once in a test.
 ask() {
-	for _ in 1 2 3 4 5; do
-		timeout 60 "$IOSONAR" calls "user:$tmp/nest:*er" "user:$tmp/nest:leaf" "user:$tmp/nest:again" "$@" --out "$tmp/out" \
-			-- "$tmp/nest" >"$tmp/stdout" 2>"$tmp/err" </dev/null
-		code=$?
-		[ "$code" = 3 ] && grep -q 'inside another program' "$tmp/err" || return 0
-	done
+	ask_once "$@"
+	[ "$code" = 3 ] && grep -q 'inside another program' "$tmp/err" || return 0
+	again calls "$(grep -h 'inside another program' "$tmp/err")"
+	ask_once "$@"
+}
+ask_once() {
+	timeout 60 "$IOSONAR" calls "user:$tmp/nest:*er" "user:$tmp/nest:leaf" "user:$tmp/nest:again" "$@" --out "$tmp/out" \
+		-- "$tmp/nest" >"$tmp/stdout" 2>"$tmp/err" </dev/null
+	code=$?
 }
 
 # of PATH KEY: a number of the graph's row.

@@ -3,7 +3,7 @@
 #
 # lib.sh: what the live tests share: cases, and what they say when one is red. The caller sets tmp to its folder; what
 # iosonar said last is in $tmp/err.
-nr=0 failed=0 tmp=''
+nr=0 failed=0 nr_again=0 tmp=''
 export LC_ALL=C
 IOSONAR=${IOSONAR:-build/iosonar}
 
@@ -33,4 +33,12 @@ is() { # is GOT WANT WHAT
 skip() { # skip WHAT WHY
 	nr=$((nr + 1))
 	echo "ok $nr - $1 # SKIP $2"
+}
+
+# again NAME REASON: a run proved nothing about us and is repeated. `./check` lists it; a test that needs a second one fails.
+# shellcheck disable=SC2317 # not every test repeats something
+again() {
+	nr_again=$((nr_again + 1))
+	echo "# again: $1: $2"
+	[ "$nr_again" -le 1 ] || ok 1 "$1: at most one run of a test is repeated"
 }

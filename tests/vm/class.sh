@@ -186,23 +186,34 @@ between "$(rows /tmp/tiny life | words steps | sort -u | wc -l)" 0 1 "and have a
 
 # Each of the three alone would let others through. The process is there before its number is asked for.
 mkfifo /tmp/go
-(
-	read -r _ </tmp/go
-	exec fio --name=a "--filename=/dev/$dev" --rw=read --bs=8k --number_ios=17 --direct=1 --ioengine=psync --thread --output=/tmp/fio.out \
-		--name=b "--filename=/dev/$dev" --rw=read --bs=4k --number_ios=13 --direct=1 --ioengine=psync --thread \
-		--name=c --filename=/dev/nullb0 --rw=read --bs=8k --number_ios=11 --direct=1 --ioengine=psync --thread
-) &
-reader=$!
-iosonar class bio --only submit_bio -d "$dev" -p $reader --if 'bi_size == 8Ki && disk_name like "nvme*"' -v \
-	-o json --out /tmp/few 2>/tmp/few.err &
-few=$!
-wait_for 60 grep -q '^tables' /tmp/few.err
-echo go >/tmp/go
-wait $reader
-dd "if=/dev/$dev" of=/dev/null bs=8k count=19 iflag=direct status=none
-kill -INT $few
-wait $few
-is $? 0 "-d, -p and --if" || note "$(tail -5 /tmp/few.err)"
+follow_few() {
+	rm -f /tmp/few.err # what an earlier run said is no sign of this one
+	(
+		read -r _ </tmp/go
+		exec fio --name=a "--filename=/dev/$dev" --rw=read --bs=8k --number_ios=17 --direct=1 --ioengine=psync --thread --output=/tmp/fio.out \
+			--name=b "--filename=/dev/$dev" --rw=read --bs=4k --number_ios=13 --direct=1 --ioengine=psync --thread \
+			--name=c --filename=/dev/nullb0 --rw=read --bs=8k --number_ios=11 --direct=1 --ioengine=psync --thread
+	) &
+	reader=$!
+	iosonar class bio --only submit_bio -d "$dev" -p $reader --if 'bi_size == 8Ki && disk_name like "nvme*"' -v \
+		-o json --out /tmp/few 2>/tmp/few.err &
+	few=$!
+	wait_for 60 grep -q '^tables' /tmp/few.err
+	echo go >/tmp/go
+	wait $reader
+	dd "if=/dev/$dev" of=/dev/null bs=8k count=19 iflag=direct status=none
+	kill -INT $few
+	wait $few
+}
+follow_few
+few_status=$?
+# Where a completion interrupts a program of the same kind, the kernel skips its own; that is told, and proves nothing here.
+if [ $few_status -eq 3 ] && grep -q 'the kernel was inside another program on that CPU' /tmp/few.err; then
+	again class "$(grep -m1 'inside another program' /tmp/few.err)"
+	follow_few
+	few_status=$?
+fi
+is $few_status 0 "-d, -p and --if" || note "$(tail -5 /tmp/few.err)"
 is "$(rows /tmp/few life | wc -l) $(rows /tmp/few life | grep "\"pid\":$reader," | grep "disk_name=$dev" | grep -c bi_size=8192)" "17 17" \
 	"bios of this process, of this disk, of this size"
 is "$(said 'not asked for' /tmp/few.err)" 43 "the others are told"

@@ -6,7 +6,7 @@
 #	is "$(stat_of $dev reads)" 97 "the kernel saw as many"
 #	done_testing
 
-tap_nr=0 tap_failed=0
+tap_nr=0 tap_failed=0 tap_again=0
 
 # ok RESULT NAME: RESULT is an exit status.
 ok() {
@@ -46,6 +46,13 @@ skip() {
 }
 
 note() { printf '%s\n' "$*" | sed 's/^/# /'; }
+
+# again NAME REASON: a run proved nothing about us and is repeated. `./check` lists it; a test that needs a second one fails.
+again() {
+	tap_again=$((tap_again + 1))
+	note "again: $1: $2"
+	[ "$tap_again" -le 1 ] || ok 1 "$1: at most one run of a test is repeated"
+}
 
 done_testing() {
 	echo "1..$tap_nr"

@@ -10,13 +10,14 @@ for us in 100 1000 5000; do
 	null_disk nullb0 irqmode=2 completion_nsec=${us}000 >&2 || ok 1 "null_blk makes a disk"
 	set_scheduler nullb0 none
 	# An interrupt of another's at the moment of the end makes that read longer, and is rightly measured: again, then.
-	for try in 1 2 3 4 5; do
+	for try in first second; do
 		measure /tmp/exact -d nullb0
 		/usr/bin/dd if=/dev/nullb0 of=/dev/null bs=4k count=307 iflag=direct 2>/dev/null
 		measured
 		status=$?
+		[ $try = first ] || break
 		[ "$(row /tmp/exact nullb0 read max_ns)" -gt $((us * 1000 + 5000)) ] || break
-		note "$us us: try $try: max $(row /tmp/exact nullb0 read max_ns) ns"
+		again precision "$us us: max $(row /tmp/exact nullb0 read max_ns) ns"
 	done
 	ok "$status" "$us us: exits 0"
 	is "$(row /tmp/exact nullb0 read count)" 307 "$us us: every read is counted"
@@ -35,12 +36,13 @@ done
 null_disk nullb0 irqmode=2 completion_nsec=100000 >&2
 set_scheduler nullb0 none
 zoomed() { grep '"type":"hist"' /tmp/zoom | grep '"from_ns":98000,"to_ns":106000' | value count; }
-for try in 1 2 3 4 5; do
+for try in first second; do
 	measure /tmp/zoom -d nullb0 --lat_min_us 90 --lat_shift 0
 	/usr/bin/dd if=/dev/nullb0 of=/dev/null bs=4k count=101 iflag=direct 2>/dev/null
 	measured
+	[ $try = first ] || break
 	[ "$(zoomed)" != 101 ] || break
-	note "zoom: try $try: $(zoomed) of 101 in the bucket"
+	again precision "zoom: $(zoomed) of 101 in the bucket"
 done
 is "$(zoomed)" 101 "the zoom's bucket holds them all"
 is "$(grep -c '"type":"hist"' /tmp/zoom)" 1 "and no other bucket any"
