@@ -81,13 +81,14 @@ enum { ATTACH_SWITCH_INSNS = 6 };
 
 static struct bpf_insn *attach_with_switch(const struct attach_load *load)
 {
+	const int verdict = program__verdict(attach__ctx(load->way));
 	const struct bpf_insn first[ATTACH_SWITCH_INSNS] = {
 		INSN(BPF_LD | BPF_DW | BPF_IMM, BPF_REG_0, BPF_PSEUDO_MAP_VALUE, 0,
 		     load->switch_fd),
 		INSN(0, 0, 0, 0, 0),
 		INSN(BPF_LDX | BPF_DW | BPF_MEM, BPF_REG_0, BPF_REG_0, 0, 0),
 		INSN(BPF_JMP | BPF_JNE | BPF_K, BPF_REG_0, 0, 2, 0),
-		INSN(BPF_ALU64 | BPF_MOV | BPF_K, BPF_REG_0, 0, 0, 0),
+		INSN(BPF_ALU64 | BPF_MOV | BPF_K, BPF_REG_0, 0, 0, verdict),
 		INSN(BPF_JMP | BPF_EXIT, 0, 0, 0, 0),
 	};
 	struct bpf_insn *insns = malloc((ATTACH_SWITCH_INSNS + load->nr) * sizeof(*insns));
@@ -130,7 +131,8 @@ static int attach_load_insns(struct attacher *attacher, enum attach_way way,
 int attach_load_nothing(struct attacher *attacher, enum attach_way way, const struct probe *probe)
 {
 	const struct bpf_insn nothing[] = {
-		INSN(BPF_ALU64 | BPF_MOV | BPF_K, BPF_REG_0, 0, 0, 0),
+		INSN(BPF_ALU64 | BPF_MOV | BPF_K, BPF_REG_0, 0, 0,
+		     program__verdict(attach__ctx(way))),
 		INSN(BPF_JMP | BPF_EXIT, 0, 0, 0, 0),
 	};
 	const struct attach_insns what = { nothing, 2, NULL, 0 };

@@ -105,7 +105,8 @@ static int attach_perf_open(struct perf_event_attr *attr, int cpu, int prog_fd)
 	fd = (int)syscall(SYS_perf_event_open, attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	if (!ioctl(fd, PERF_EVENT_IOC_SET_BPF, prog_fd) && !ioctl(fd, PERF_EVENT_IOC_ENABLE, 0))
+	if (!ioctl(fd, PERF_EVENT_IOC_SET_BPF, prog_fd) &&
+	    (attr->disabled || !ioctl(fd, PERF_EVENT_IOC_ENABLE, 0)))
 		return fd;
 	err = -errno;
 	close(fd);
@@ -139,10 +140,14 @@ static int attach_fill_uprobe(struct perf_event_attr *attr, const struct attach_
 	return 0;
 }
 
+/*
+ * The program runs on every CPU as soon as it is set. The event itself stays disabled: enabled, it
+ * would have the kernel prepare a sample, which nobody reads, at each hit on its CPU.
+ */
 int attach_open_traced(struct attacher *attacher, enum attach_way way, const struct probe *probe,
 		       int prog_fd)
 {
-	struct perf_event_attr attr = { .sample_period = 1 };
+	struct perf_event_attr attr = { .sample_period = 1, .disabled = 1 };
 	int err = attach_read_cpus(attacher);
 
 	if (way == ATTACH_TRACEPOINT) {

@@ -257,7 +257,7 @@ static void emit_leave(struct emit *e)
 	if (e->is_guarded)
 		code__store_number(&e->code, 8, busy, 0);
 	code__bind(&e->code, e->out);
-	code__set(&e->code, R0, 0);
+	code__set(&e->code, R0, program__verdict(e->wants->ctx));
 	code__exit(&e->code);
 }
 

@@ -21,6 +21,26 @@ enum program_ctx {
 };
 
 /*
+ * What a program returns, on every way out: that nobody else notices it. The kernel's rules:
+ *	tracepoint	its programs stand in one list for the whole machine. What they return is
+ *			ANDed; at 0 the event ends there, for perf stat and perf record of everybody
+ *			(perf_trace_run_bpf_submit, perf_syscall_enter). 1 lets it go on.
+ *	kprobe, uprobe	the same rule, but the perf event is one that perf_event_open made for us
+ *			alone; kprobes and uprobes of others at the same place have lists of their
+ *			own. 0 ends our event, which nobody reads.
+ *	kprobe.multi	ignored; only those of sessions have a meaning, and we load none.
+ *	raw, tp_btf	ignored (__bpf_trace_run).
+ *	fentry, fexit	ignored; the verifier takes 0 only. Programs that change what a function
+ *			returns are of another kind (fmod_ret).
+ *	perf event	0: no sample is written for our own event (bpf_overflow_handler). Those of
+ *			others at the same counter are other events.
+ */
+static inline int program__verdict(enum program_ctx ctx)
+{
+	return ctx == CTX_RECORD;
+}
+
+/*
  * What programs write to; fds; -1: the plan needs none. See layout.h for what lies in them.
  *	cells	PERCPU_ARRAY	u32 -> struct probe_cell
  *	rows	PERCPU_HASH	plan__row_key_bytes -> struct probe_row

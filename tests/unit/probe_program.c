@@ -101,7 +101,7 @@ static void check_count(void)
 		   "  12: r1 += 1\n"
 		   "  13: *(u64 *)(r7 + 128) = r1\n"
 		   "  14: goto pc+0\n"
-		   "  15: r0 = 0\n"
+		   "  15: r0 = 1\n"
 		   "  16: exit\n");
 }
 
@@ -149,7 +149,7 @@ static void check_keys(void)
 		   "  40: r1 += 1\n"
 		   "  41: *(u64 *)(r0 + 0) = r1\n"
 		   "  42: goto pc+0\n"
-		   "  43: r0 = 0\n"
+		   "  43: r0 = 1\n"
 		   "  44: exit\n");
 }
 
@@ -180,7 +180,7 @@ static void check_filter(void)
 		   "  21: r1 += 1\n"
 		   "  22: *(u64 *)(r7 + 128) = r1\n"
 		   "  23: goto pc+0\n"
-		   "  24: r0 = 0\n"
+		   "  24: r0 = 1\n"
 		   "  25: exit\n");
 }
 
@@ -211,7 +211,7 @@ static void check_condition(void)
 		   "  18: r1 = 1\n"
 		   "  19: lock *(u64 *)(r7 + 128) += r1\n"
 		   "  20: goto pc+0\n"
-		   "  21: r0 = 0\n"
+		   "  21: r0 = 1\n"
 		   "  22: exit\n");
 }
 
@@ -276,6 +276,11 @@ static void check_contexts(void)
 	struct program_wants regs = { .ctx = CTX_REGS }, asks = { .ctx = CTX_REGS };
 
 	asks.asks_address = true;
+	/* What others see of the event: see program__verdict. */
+	has_part(EVENT_RECORD, record, "error", "r0 = 1\nexit\n");
+	has_part(EVENT_RAW, raw, "rq", "r0 = 0\nexit\n");
+	has_part(EVENT_FN, tracing, "name", "r0 = 0\nexit\n");
+	has_part(EVENT_FN, regs, "rq->tag", "r0 = 0\nexit\n");
 	has_part(EVENT_RAW, raw, "rq", "r1 = *(u64 *)(r6 + 0)\nif r1 != 0 goto");
 	has_part(EVENT_RAW, tracing, "rq", "r1 = *(u64 *)(r6 + 0)\nr1 = le64 r1\nif r1 != 0 goto");
 	has_part(EVENT_RAW, raw, "nr_bytes", "r1 = *(u64 *)(r6 + 8)\nr1 <<= 32\nr1 >>= 32\n");
