@@ -6,8 +6,8 @@
 #include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
+#include "clock.h"
 #include "cmd.h"
 #include "decode/nvme.h"
 #include "log.h"
@@ -119,20 +119,12 @@ void session_set_time(struct session *s, uint64_t now_ns)
 	s->inside->last_ns = now_ns;
 }
 
-static uint64_t session_clock_ns(clockid_t clock)
-{
-	struct timespec ts;
-
-	clock_gettime(clock, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
-}
-
 struct capture_clock session_clock(void)
 {
 	return (struct capture_clock){
-		.mono_ns = session_clock_ns(CLOCK_MONOTONIC),
-		.real_ns = session_clock_ns(CLOCK_REALTIME),
-		.boot_ns = session_clock_ns(CLOCK_BOOTTIME),
+		.mono_ns = clock__mono_ns(),
+		.real_ns = clock__wall_ns(),
+		.boot_ns = clock__boot_ns(),
 	};
 }
 
@@ -436,6 +428,8 @@ int session__run(const struct session_view *view, void *state, const struct opti
 	struct session s = { .options = options, .inside = &inside };
 	int err = session_check_options(view, options, argv), closed;
 
+	if (!err && !options->file.read.nr)
+		err = clock__look();
 	err = err ?: session_open_output(&s);
 	if (err)
 		return err;

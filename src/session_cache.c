@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 #include "cache_info.h"
+#include "clock.h"
 #include "collect/cache.h"
 #include "collect/cgroup.h"
 #include "log.h"
@@ -31,14 +31,6 @@ struct session_cache_state {
 	struct cache_command told[CACHE_KEPT_EVENTS];
 	size_t nr_told;
 };
-
-static uint64_t cache_clock_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
-}
 
 /* ---- what is kept ---- */
 
@@ -156,7 +148,7 @@ static int cache_on_poll(void *arg)
 
 static void cache_set_time(struct session *s)
 {
-	session_set_time(s, cache_clock_ns());
+	session_set_time(s, clock__mono_ns());
 	s->span_s = s->elapsed_s;
 }
 

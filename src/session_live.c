@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <time.h>
+#include "clock.h"
 #include "collect/cgroup.h"
 #include "frames.h"
 #include "log.h"
@@ -30,14 +30,6 @@ struct session_live_state {
 	bool view_failed; /* it gets no more records */
 	int record_err;
 };
-
-static uint64_t live_now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
-}
 
 /* ---- records ---- */
 
@@ -106,7 +98,7 @@ static int live_on_clock(void *arg)
 static int live_on_poll(void *arg)
 {
 	struct session *s = arg;
-	int err = live_fetch(s, live_now_ns() - live_window_ns);
+	int err = live_fetch(s, clock__mono_ns() - live_window_ns);
 
 	session_check_full(s);
 	return err ?: session_flush(s);
@@ -144,7 +136,7 @@ static int live_on_tick(void *arg)
 	const struct option_number *count = &s->options->run.count;
 	int err;
 
-	session_set_time(s, live_now_ns());
+	session_set_time(s, clock__mono_ns());
 	s->span_s = s->elapsed_s;
 	err = session_tick(s);
 	if (count->given && s->inside->ticks >= count->value && !s->inside->view->counts_records)
@@ -155,7 +147,7 @@ static int live_on_tick(void *arg)
 static int live_on_signal(void *arg)
 {
 	struct session *s = arg;
-	int err = live_fetch(s, live_now_ns() - live_window_ns);
+	int err = live_fetch(s, clock__mono_ns() - live_window_ns);
 
 	return err ?: s->inside->view->on_signal(s->inside->state, s);
 }
@@ -348,7 +340,7 @@ static int live_end(struct session *s, int err)
 	struct session_inside *in = s->inside;
 	int end_err = 0;
 
-	session_set_time(s, live_now_ns());
+	session_set_time(s, clock__mono_ns());
 	s->span_s = s->elapsed_s;
 	session__status(s, "");
 	in->live->view_failed = err;

@@ -6,7 +6,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
-#include <time.h>
+#include "clock.h"
 #include "log.h"
 #include "privilege.h"
 #include "session_inside.h"
@@ -17,14 +17,6 @@ static const uint64_t probe_window_ns = 20000000; /* other CPUs' records may be 
  * and a host may let a guest's CPU wait for 50 ms in the midst of it. */
 static const uint64_t probe_calls_window_ns = 250000000;
 static const uint64_t probe_glance_ns = 50000000; /* a process has to live so long to be named */
-
-static uint64_t probe_now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
-}
 
 /* ---- records ---- */
 
@@ -41,7 +33,7 @@ static int probe_on_poll(void *arg)
 	struct session *s = arg;
 	const bool is_calls = s->inside->view->asks(s->inside->state)->plan.is_calls;
 	const uint64_t window_ns = is_calls ? probe_calls_window_ns : probe_window_ns;
-	int err = run__records(s->inside->probes, probe_now_ns() - window_ns, probe_hand_on, s);
+	int err = run__records(s->inside->probes, clock__mono_ns() - window_ns, probe_hand_on, s);
 
 	return err ?: session_flush(s);
 }
@@ -65,7 +57,7 @@ static bool probe_glances(const struct session *s)
 
 static void probe_set_time(struct session *s)
 {
-	session_set_time(s, probe_now_ns());
+	session_set_time(s, clock__mono_ns());
 	s->span_s = s->elapsed_s;
 }
 
@@ -315,7 +307,7 @@ static int probe_close_recorder(struct session *s)
 	if (!s->inside->recorder)
 		return 0;
 	s->inside->lost |= recorder__is_full(s->inside->recorder);
-	return recorder__finish(s->inside->recorder, probe_now_ns(), NULL);
+	return recorder__finish(s->inside->recorder, clock__mono_ns(), NULL);
 }
 
 /* ---- the run ---- */

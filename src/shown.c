@@ -10,6 +10,7 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include "clock.h"
 #include "collect/cgroup.h"
 #include "decode/syscall.h"
 #include "frames.h"
@@ -118,18 +119,10 @@ void shown__free(struct shown *shown)
 	free(shown);
 }
 
-static uint64_t shown_clock_ns(clockid_t clock)
-{
-	struct timespec ts;
-
-	clock_gettime(clock, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
-}
-
 void shown__start(struct shown *shown, struct run *run)
 {
 	shown->run = run;
-	shown->wall_ns = shown_clock_ns(CLOCK_REALTIME) - shown_clock_ns(CLOCK_MONOTONIC);
+	shown->wall_ns = clock__wall_ns() - clock__mono_ns();
 	tzset(); /* reads its file now */
 	if (shown->frames)
 		frames__prepare(shown->frames);

@@ -8,23 +8,15 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include "bpf/cache.skel.h"
+#include "clock.h"
 #include "collect/io.h"
 #include "log.h"
 
 enum { CACHE_MOST_KEYS = 8192, CACHE_ROW_BYTES = 64 << 20 };
-
-static uint64_t cache_now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
-}
 
 /* ---- open ---- */
 
@@ -91,7 +83,7 @@ static int cache_start(struct cache *c)
 	if (c->wants.by >> CACHE_BY_FILE & 1 || c->wants.events)
 		mounts__read(&c->mounts, "/proc/self/mountinfo");
 	err = cache_load_and_attach(c);
-	c->start_ns = cache_now_ns(); /* twenty programs take their time */
+	c->start_ns = clock__mono_ns(); /* twenty programs take their time */
 	err = err ?: cache_map_tables(c);
 	if (!err && c->wants.events)
 		err = cache_make_ring(c);

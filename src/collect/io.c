@@ -5,18 +5,15 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 #include <bpf/libbpf.h>
 #include "bpf/io.skel.h"
+#include "clock.h"
 #include "log.h"
 
 uint64_t io_now_ns(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+	return clock__mono_ns();
 }
 __attribute__((format(printf, 2, 0))) static int io_print(enum libbpf_print_level level,
 							  const char *format, va_list args)

@@ -236,6 +236,25 @@ check_last() {
 	is "$code $(records "$tmp/again")" "0 13" "what is older than --last is forgotten"
 }
 
+# A time namespace shifts our clock, not the kernel's.
+check_clock() {
+	local shifted=(unshare -T --monotonic 2000 --boottime 3000) early
+	"${shifted[@]}" true 2>/dev/null || { skip "a time namespace" "no time namespace can be made here"; return; }
+	# shellcheck disable=SC2016 # of awk
+	early='NR > 1 && NF > 3 { if ($1 >= 0 && $1 < 60) good++; else bad++ } END { print bad + 0, (good > 0) }'
+	"${shifted[@]}" "$IOSONAR" trace -d "$name" -- sh -c "$(reads 7)" >"$tmp/out" 2>"$tmp/err"
+	is "$? $(awk "$early" "$tmp/out")" "0 0 1" "a time namespace: trace has the times of the run"
+	"${shifted[@]}" "$IOSONAR" print raw:block_rq_issue -- sh -c "$(reads 7)" >"$tmp/out" 2>"$tmp/err"
+	is "$? $(awk "$early" "$tmp/out")" "0 0 1" "so has print"
+	"${shifted[@]}" "$IOSONAR" record -d "$name" -w "$tmp/n.cap" -- sh -c "$(reads 7)" >"$tmp/out" 2>"$tmp/err"
+	replay info "$tmp/n.cap"
+	is "$code $(awk '/^  begin/ { print ($3 < 60) }' "$tmp/again")" "0 1" "so has a capture"
+	local began
+	began=$(date -d "$(sed -n 's/^  begin *\([^,]*\),.*/\1/p' "$tmp/again")" +%s)
+	[ $(($(date +%s) - began)) -lt 60 ] && [ "$began" -le "$(date +%s)" ]
+	ok $? "which knows when it was made"
+}
+
 check_output() {
 	timeout 60 "$IOSONAR" trace -d "$name" -w "$tmp/t.cap" -- \
 		sh -c "exec >/dev/null; for i in \$(seq 50); do $(reads 20); sleep 0.02; done" 2>"$tmp/err" | head -1 >/dev/null
@@ -280,5 +299,6 @@ check_full
 check_killed
 check_last
 check_output
+check_clock
 echo "1..$nr"
 exit $((failed > 0))
