@@ -119,9 +119,29 @@ void flame__free(struct flame *f)
 }
 
 /* What has no name, or no frame at all, would be lost in a folded line. */
+static const struct flame_frame flame_unknown = { .name = "[unknown]" };
+
+uint32_t flame__enter(struct flame *f, uint32_t below, const struct flame_frame *frame)
+{
+	const struct flame_frame named = { *frame->name ? frame->name : flame_unknown.name,
+					   frame->kind };
+
+	return flame_child(f, below, &named);
+}
+
+int flame__add_to(struct flame *f, uint32_t frame, uint64_t value)
+{
+	uint64_t total;
+
+	if (__builtin_add_overflow(f->total, value, &total))
+		return -EOVERFLOW;
+	f->nodes[frame].self += value;
+	f->total = total;
+	return 0;
+}
+
 int flame__add(struct flame *f, const struct flame_frame *frames, size_t nr, uint64_t value)
 {
-	static const struct flame_frame unknown = { .name = "[unknown]" };
 	uint32_t node = FLAME_ROOT;
 	uint64_t total;
 
@@ -130,18 +150,13 @@ int flame__add(struct flame *f, const struct flame_frame *frames, size_t nr, uin
 	if (!value)
 		return 0;
 	if (!nr)
-		return flame__add(f, &unknown, 1, value);
+		return flame__add(f, &flame_unknown, 1, value);
 	for (size_t i = 0; i < nr; i++) {
-		const char *name = *frames[i].name ? frames[i].name : unknown.name;
-		const struct flame_frame frame = { name, frames[i].kind };
-
-		node = flame_child(f, node, &frame);
+		node = flame__enter(f, node, &frames[i]);
 		if (node == FLAME_NOBODY)
 			return -ENOMEM;
 	}
-	f->nodes[node].self += value;
-	f->total = total;
-	return 0;
+	return flame__add_to(f, node, value);
 }
 
 uint64_t flame__total(const struct flame *f)

@@ -41,6 +41,13 @@ void flame__free(struct flame *flame);
 
 /* Frames from the bottom: comm, user frames from main on, kernel frames. -ENOMEM, -EOVERFLOW. */
 int flame__add(struct flame *flame, const struct flame_frame *frames, size_t nr, uint64_t value);
+/*
+ * The same step by step, for who has a tree already: the frame of that name above another one, and
+ * what ends there. FLAME_ROOT is below all. FLAME_NOBODY: no memory. -EOVERFLOW.
+ */
+enum { FLAME_ROOT = 0, FLAME_NOBODY = UINT32_MAX };
+uint32_t flame__enter(struct flame *flame, uint32_t below, const struct flame_frame *frame);
+int flame__add_to(struct flame *flame, uint32_t frame, uint64_t value);
 uint64_t flame__total(const struct flame *flame);
 
 /*

@@ -5,8 +5,6 @@
 
 #include "render/flame.h"
 
-enum { FLAME_ROOT = 0, FLAME_NOBODY = UINT32_MAX };
-
 /* A frame, above all the same frames below it. Parents have smaller numbers than their children. */
 struct flame_node {
 	char *name;

@@ -486,6 +486,34 @@ static void check_large(void)
 	flame__free(f);
 }
 
+/* A tree that somebody has already, step by step, is the same picture. */
+static void check_entered(void)
+{
+	const struct flame_frame a = { "a", FLAME_COMM }, b = { "b", FLAME_KERNEL }, none = { "" };
+	const struct flame_frame frames[] = { a, b };
+	struct flame *f = flame__new(), *g = flame__new();
+	uint32_t at = flame__enter(f, FLAME_ROOT, &a);
+	char *one, *other;
+
+	ok(!flame__add_to(f, at, 3) && !flame__add_to(f, flame__enter(f, at, &b), 4), "by steps");
+	is_u64(flame__enter(f, FLAME_ROOT, &a), at, "the same frame is one");
+	flame__add(g, frames, 1, 3);
+	flame__add(g, frames, 2, 4);
+	one = folded(f);
+	other = folded(g);
+	is_str(one, other, "gives what whole stacks give");
+	is_u64(flame__total(f), 7, "and their sum");
+	free(one);
+	flame__add_to(f, flame__enter(f, FLAME_ROOT, &none), 5);
+	one = folded(f);
+	has(one, "[unknown] 5", "a frame without a name is not lost");
+	ok(flame__add_to(f, at, UINT64_MAX) == -EOVERFLOW, "nor is a sum that is too large");
+	free(one);
+	free(other);
+	flame__free(f);
+	flame__free(g);
+}
+
 static void check_empty(void)
 {
 	struct flame *f = flame__new();
@@ -516,6 +544,7 @@ int main(void)
 	check_deep();
 	check_many();
 	check_large();
+	check_entered();
 	check_empty();
 	return done_testing();
 }

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "render/path.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int path_append(struct path *path, const char *text)
+{
+	const size_t len = strlen(text);
+
+	if (path->len + len + 1 > path->room) {
+		size_t room = 2 * (path->len + len + 1);
+		char *grown = realloc(path->text, room);
+
+		if (!grown)
+			return -ENOMEM;
+		path->text = grown;
+		path->room = room;
+	}
+	memcpy(path->text + path->len, text, len + 1);
+	path->len += len;
+	return 0;
+}
+
+int path__enter(struct path *path, uint32_t depth, const char *name)
+{
+	const uint32_t around = depth < PATH_MOST ? depth : PATH_MOST;
+	int err = 0;
+
+	path->len = around ? path->ends[around - 1] : 0;
+	if (around)
+		err = path_append(path, depth > PATH_MOST ? ";...;" : ";");
+	err = err ? err : path_append(path, name);
+	if (depth < PATH_MOST)
+		path->ends[depth] = path->len;
+	path->cut += depth > PATH_MOST;
+	return err;
+}
+
+void path__free(struct path *path)
+{
+	free(path->text);
+	*path = (struct path){ 0 };
+}
