@@ -301,22 +301,36 @@ static int call_row(struct calls_view *v, const struct call *call)
 	return 0;
 }
 
-static int call_rows(struct calls_view *v, const struct call *call)
+/* What comes behind a call and all that is inside it; those around it that end there return. */
+static const struct call *call_leave(struct calls_view *v, const struct call *call,
+				     const struct call *root)
 {
-	int err;
-
-	if (!call__is_within(call, &v->limits))
-		return 0;
-	err = call_row(v, call);
-	for (const struct call *c = call->first; !err && c; c = c->next)
-		err = call_rows(v, c);
-	call_note_return(v, call);
-	return err;
+	while (call != root && !call->next) {
+		call = call->parent;
+		call_note_return(v, call);
+	}
+	return call == root ? NULL : call->next;
 }
 
+/* No recursion: a file says how deep a tree is. */
 int calls_view__tree(struct calls_view *v, const struct call *root)
 {
-	return call_rows(v, root);
+	const struct call *call = root;
+	int err = 0;
+
+	while (!err && call) {
+		const bool is_shown = call__is_within(call, &v->limits);
+
+		err = is_shown ? call_row(v, call) : 0;
+		if (is_shown && call->first) {
+			call = call->first;
+			continue;
+		}
+		if (is_shown)
+			call_note_return(v, call);
+		call = call_leave(v, call, root);
+	}
+	return err;
 }
 
 int calls_view__start(struct calls_view *v, struct session *s, const struct traced *traced)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#define _GNU_SOURCE 1 /* asprintf */
 #include "graph_view.h"
 
 #include <errno.h>
@@ -8,6 +9,7 @@
 #include "log.h"
 #include "render/dot.h"
 #include "render/flame.h"
+#include "render/path.h"
 
 /*
  *   count    total     self      avg      min      max share% call
@@ -64,38 +66,6 @@ static const char *graph_name(const struct graph_view *v, const struct call_node
 
 /* ---- rows ---- */
 
-/* "vfs_read;ext4_file_read_iter": from the outermost on. */
-static void graph_put_path(const struct graph_view *v, FILE *out, const struct call_node *nodes,
-			   uint32_t node)
-{
-	if (nodes[node].parent != CALL_NODE_NONE) {
-		graph_put_path(v, out, nodes, nodes[node].parent);
-		fputc(';', out);
-	}
-	fputs(graph_name(v, &nodes[node]), out);
-}
-
-/* NULL: out of memory. */
-static char *graph_text(const struct graph_view *v, const struct call_node *nodes, uint32_t node)
-{
-	const uint32_t depth = nodes[node].depth;
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-
-	if (!out)
-		return NULL;
-	if (v->session->format == TABLE_TEXT)
-		fprintf(out, "%*s%s", 2 * (int)(depth < 64 ? depth : 64), "",
-			graph_name(v, &nodes[node]));
-	else
-		graph_put_path(v, out, nodes, node);
-	if (!fclose(out))
-		return text;
-	free(text);
-	return NULL;
-}
-
 static struct graph_row graph_row(const struct call_node *node, uint64_t all_ns)
 {
 	const bool is_timed = node->timed > 0;
@@ -124,28 +94,52 @@ static uint64_t graph_all_ns(const struct graph_view *v)
 	return all_ns;
 }
 
-static int graph_show_node(const struct graph_view *v, struct table *table, uint32_t node,
-			   uint64_t all_ns)
+/* In text a name, indented. */
+static int graph_show_line(struct table *table, struct graph_row *row)
 {
-	uint32_t nr;
-	const struct call_node *nodes = call_graph__nodes(v->graph, &nr);
-	struct graph_row row = graph_row(&nodes[node], all_ns);
-	char *text = graph_text(v, nodes, node);
+	char *line;
 
-	row.function = graph_name(v, &nodes[node]);
-	row.path = row.line = text;
-	if (text)
-		table__row(table, &row);
-	free(text);
-	return text ? 0 : -ENOMEM;
+	if (asprintf(&line, "%*s%s", 2 * (int)(row->depth < 64 ? row->depth : 64), "",
+		     row->function) < 0)
+		return -ENOMEM;
+	row->line = line;
+	table__row(table, row);
+	free(line);
+	return 0;
+}
+
+static int graph_show_path(struct table *table, struct graph_row *row, struct path *path)
+{
+	int err = path__enter(path, (uint32_t)row->depth, row->function);
+
+	row->path = path->text;
+	if (!err)
+		table__row(table, row);
+	return err;
+}
+
+static int graph_show_nodes(const struct graph_view *v, struct table *table, struct path *path)
+{
+	const uint64_t all_ns = graph_all_ns(v);
+	uint32_t nr, node;
+	const struct call_node *nodes = call_graph__nodes(v->graph, &nr);
+	int err = call_graph__sort(v->graph, &node);
+
+	for (; !err && node != CALL_NODE_NONE; node = call_graph__next(v->graph, node)) {
+		struct graph_row row = graph_row(&nodes[node], all_ns);
+
+		row.function = graph_name(v, &nodes[node]);
+		err = v->session->format == TABLE_TEXT ? graph_show_line(table, &row)
+						       : graph_show_path(table, &row, path);
+	}
+	return err;
 }
 
 static int graph_show(const struct graph_view *v)
 {
 	const struct column *picked[OBJECT_COLUMNS];
-	const uint64_t all_ns = graph_all_ns(v);
+	struct path path = { 0 };
 	struct table *table;
-	uint32_t node;
 	size_t nr = 0;
 	int err;
 
@@ -153,9 +147,12 @@ static int graph_show(const struct graph_view *v)
 		if (graph_is_picked(c, v->session->format))
 			picked[nr++] = c;
 	table = table__new(v->session->out, v->session->format, graph_view_object.type, picked, nr);
-	err = table ? call_graph__sort(v->graph, &node) : -ENOMEM;
-	for (; !err && node != CALL_NODE_NONE; node = call_graph__next(v->graph, node))
-		err = graph_show_node(v, table, node, all_ns);
+	err = table ? graph_show_nodes(v, table, &path) : -ENOMEM;
+	if (path.cut)
+		log_note("%" PRIu64 " paths are deeper than %d functions: they leave out those "
+			 "between the first %d and the last",
+			 path.cut, PATH_MOST, PATH_MOST);
+	path__free(&path);
 	table__free(table);
 	return err;
 }
@@ -170,21 +167,62 @@ static enum flame_kind graph_kind(const struct graph_view *v, const struct call_
 									    : FLAME_KERNEL;
 }
 
-static int graph_add_flame(const struct graph_view *v, struct flame *flame,
-			   const struct call_node *nodes, uint32_t node)
-{
-	const size_t nr = nodes[node].depth + 1;
-	const uint64_t self_ns = nodes[node].self_ns;
-	struct flame_frame *frames = calloc(nr, sizeof(*frames));
-	int err;
+/* The tree of a graph as frames. What has no time, and nothing in it has, is no frame. */
+struct graph_flame {
+	struct flame *flame;
+	const struct call_node *nodes;
+	uint32_t nr;
+	bool *has_time;	  /* by node: itself, or one inside it */
+	uint32_t *frames; /* by node */
+	uint64_t deep;	  /* nodes that are added to the one at the limit around them */
+};
 
-	if (!frames)
+static void flame_note_times(struct graph_flame *f)
+{
+	for (uint32_t i = f->nr; i-- > 0;) {
+		f->has_time[i] |= f->nodes[i].self_ns > 0;
+		if (f->has_time[i] && f->nodes[i].parent != CALL_NODE_NONE)
+			f->has_time[f->nodes[i].parent] = true;
+	}
+}
+
+/* Parents come first, so the frame below is known. */
+static int flame_add_node(const struct graph_view *v, struct graph_flame *f, uint32_t i)
+{
+	const struct call_node *node = &f->nodes[i];
+	const struct flame_frame frame = { graph_name(v, node), graph_kind(v, node) };
+	const uint32_t below =
+		node->parent == CALL_NODE_NONE ? FLAME_ROOT : f->frames[node->parent];
+
+	if (!f->has_time[i])
+		return 0;
+	f->deep += node->depth > PATH_MOST;
+	f->frames[i] = node->depth > PATH_MOST ? below : flame__enter(f->flame, below, &frame);
+	if (f->frames[i] == FLAME_NOBODY)
 		return -ENOMEM;
-	for (size_t i = nr; i--; node = nodes[node].parent)
-		frames[i] = (struct flame_frame){ graph_name(v, &nodes[node]),
-						  graph_kind(v, &nodes[node]) };
-	err = flame__add(flame, frames, nr, self_ns);
-	free(frames);
+	return flame__add_to(f->flame, f->frames[i], node->name ? 0 : node->self_ns);
+}
+
+/* A group has no time of its own. */
+static int graph_fill_flame(const struct graph_view *v, struct flame *flame)
+{
+	struct graph_flame f = { .flame = flame, .nodes = call_graph__nodes(v->graph, &f.nr) };
+	int err = 0;
+
+	f.has_time = calloc((size_t)f.nr + 1, sizeof(*f.has_time));
+	f.frames = calloc((size_t)f.nr + 1, sizeof(*f.frames));
+	if (!f.has_time || !f.frames)
+		err = -ENOMEM;
+	else
+		flame_note_times(&f);
+	for (uint32_t i = 0; !err && i < f.nr; i++)
+		err = flame_add_node(v, &f, i);
+	if (f.deep)
+		log_note("%" PRIu64 " calls by path are inside more than %d others: their time is "
+			 "that of the call at this depth around them",
+			 f.deep, PATH_MOST);
+	free(f.has_time);
+	free(f.frames);
 	return err;
 }
 
@@ -209,13 +247,10 @@ static int graph_write_svg(const struct graph_view *v, struct flame *flame)
 static int graph_write_flame(const struct graph_view *v)
 {
 	uint32_t nr;
-	const struct call_node *nodes = call_graph__nodes(v->graph, &nr);
 	struct flame *flame = flame__new();
-	int err = flame ? 0 : -ENOMEM;
+	int err = flame ? graph_fill_flame(v, flame) : -ENOMEM;
 
-	for (uint32_t i = 0; !err && i < nr; i++)
-		if (!nodes[i].name)
-			err = graph_add_flame(v, flame, nodes, i);
+	call_graph__nodes(v->graph, &nr);
 	if (!err && nr && !flame__total(flame))
 		log_note("no call has a time, so nothing is drawn: their returns were not seen");
 	if (!err)

@@ -265,9 +265,8 @@ static bool life_is_wanted(const struct lives_view *v, const struct life *life)
 	return device && agrees;
 }
 
-/* With --calls: a tree in which such an object is in hand. */
-static bool call_is_wanted(const struct lives_view *v, const struct call *call, bool *device,
-			   bool *agrees)
+static void call_ask(const struct lives_view *v, const struct call *call, bool *device,
+		     bool *agrees)
 {
 	char bytes[PLAN_MAX_SHOWN];
 
@@ -277,16 +276,19 @@ static bool call_is_wanted(const struct lives_view *v, const struct call *call, 
 			*device = *device || life_is_of_device(v, bytes);
 			*agrees = *agrees || life_agrees(v, bytes);
 		}
-	for (const struct call *c = call->first; c && !(*device && *agrees); c = c->next)
-		call_is_wanted(v, c, device, agrees);
-	return *device && *agrees;
 }
 
+/* With --calls: a tree in which such an object is in hand. */
 bool lives_view__wants_tree(const struct lives_view *v, const struct call *root)
 {
 	bool device = !v->devices->nr, agrees = !v->condition;
 
-	return (!v->pid || root->pid == v->pid) && call_is_wanted(v, root, &device, &agrees);
+	if (v->pid && root->pid != v->pid)
+		return false;
+	for (const struct call *call = root; call && !(device && agrees);
+	     call = call__next(call, root))
+		call_ask(v, call, &device, &agrees);
+	return device && agrees;
 }
 
 /* ---- one life ---- */

@@ -206,22 +206,21 @@ static int page_add(struct trace_page *p, const struct call *call)
 	return 0;
 }
 
-static int page_add_tree(struct trace_page *p, const struct call *call)
-{
-	int err;
-
-	if (!call__is_within(call, &p->limits))
-		return 0;
-	p->left_out += p->nr >= TRACE_PAGE_MOST;
-	err = p->nr < TRACE_PAGE_MOST ? page_add(p, call) : 0;
-	for (const struct call *c = call->first; !err && c; c = c->next)
-		err = page_add_tree(p, c);
-	return err;
-}
-
 int trace_page__tree(struct trace_page *p, const struct call *root)
 {
-	return page_add_tree(p, root) ? page_no_memory() : 0;
+	const struct call *call = root;
+	int err = 0;
+
+	while (!err && call) {
+		if (!call__is_within(call, &p->limits)) {
+			call = call__next_beside(call, root);
+			continue;
+		}
+		p->left_out += p->nr >= TRACE_PAGE_MOST;
+		err = p->nr < TRACE_PAGE_MOST ? page_add(p, call) : 0;
+		call = call__next(call, root);
+	}
+	return err ? page_no_memory() : 0;
 }
 
 /* ---- lives ---- */

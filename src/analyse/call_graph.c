@@ -29,7 +29,7 @@ static uint64_t key_hash(const struct graph_key *key)
 
 	for (const char *c = key->name; c && *c; c++)
 		h = (h ^ (unsigned char)*c) * 0x100000001b3ull;
-	return h >> 20;
+	return h >> 32; /* below, there is nothing of the parent */
 }
 
 static bool key_is_of(const struct graph_key *key, const struct call_node *node)
@@ -138,19 +138,9 @@ static void node_add_time(struct call_node *node, uint64_t ns)
 	node->timed++;
 }
 
-/* Who has a time loses what is known of those inside. */
-static void graph_take_from_outer(struct call_graph *g, const struct call *call, uint32_t node,
-				  uint64_t ns)
-{
-	do {
-		call = call->parent;
-		node = g->nodes[node].parent;
-	} while (call && !call->end_ns);
-	if (call)
-		g->nodes[node].self_ns -= ns;
-}
-
-static void graph_count(struct call_graph *g, const struct call *call, uint32_t node)
+/* outer: the innermost around it that has a time, which loses this one's; CALL_NODE_NONE: none. */
+static void graph_count(struct call_graph *g, const struct call *call, uint32_t node,
+			uint32_t outer)
 {
 	const uint64_t ns = call->end_ns - call->start_ns;
 
@@ -158,7 +148,8 @@ static void graph_count(struct call_graph *g, const struct call *call, uint32_t 
 	if (!call->end_ns)
 		return;
 	node_add_time(&g->nodes[node], ns);
-	graph_take_from_outer(g, call, node, ns);
+	if (outer != CALL_NODE_NONE)
+		g->nodes[outer].self_ns -= ns;
 }
 
 /* A group is as large as what is in it, so it has no self. */
@@ -175,7 +166,39 @@ static void graph_count_group(struct call_graph *g, const struct call *root, uin
 struct graph_walk {
 	const struct call *root, *call; /* call: NULL: it is over */
 	uint32_t parent;
+	/* By depth: the node of the innermost call up to there that has a time, or CALL_NODE_NONE.
+	 */
+	uint32_t *timed;
+	size_t room;
 };
+
+static int walk_make_room(struct graph_walk *walk)
+{
+	size_t room = walk->room ? 2 * walk->room : 64;
+	uint32_t *timed;
+
+	if (walk->call->depth < walk->room)
+		return 0;
+	timed = reallocarray(walk->timed, room, sizeof(*timed));
+	if (!timed)
+		return -ENOMEM;
+	walk->timed = timed;
+	walk->room = room;
+	return 0;
+}
+
+static int walk_count(struct graph_walk *walk, struct call_graph *g, uint32_t node)
+{
+	const struct call *call = walk->call;
+	uint32_t outer;
+
+	if (walk_make_room(walk))
+		return -ENOMEM;
+	outer = call->depth ? walk->timed[call->depth - 1] : CALL_NODE_NONE;
+	graph_count(g, call, node, outer);
+	walk->timed[call->depth] = call->end_ns ? node : outer;
+	return 0;
+}
 
 static void walk_in(struct graph_walk *walk, uint32_t node)
 {
@@ -203,9 +226,8 @@ static int graph_step(struct call_graph *g, struct graph_walk *walk,
 		return 0;
 	}
 	node = graph_node(g, &key);
-	if (node == CALL_NODE_NONE)
+	if (node == CALL_NODE_NONE || walk_count(walk, g, node))
 		return -ENOMEM;
-	graph_count(g, walk->call, node);
 	if (walk->call->first)
 		walk_in(walk, node);
 	else
@@ -220,6 +242,7 @@ static int graph_walk(struct call_graph *g, struct graph_walk *walk,
 
 	while (!err && walk->call)
 		err = graph_step(g, walk, limits);
+	free(walk->timed);
 	return err;
 }
 
@@ -227,7 +250,7 @@ int call_graph__add(struct call_graph *g, const struct call *root, const char *g
 		    const struct call_limits *limits)
 {
 	const struct graph_key key = { CALL_NODE_NONE, 0, group };
-	struct graph_walk walk = { root, root, CALL_NODE_NONE };
+	struct graph_walk walk = { .root = root, .call = root, .parent = CALL_NODE_NONE };
 
 	if (!call__is_within(root, limits))
 		return 0;
@@ -303,14 +326,114 @@ uint32_t call_graph__next(const struct call_graph *g, uint32_t node)
 
 /* ---- by function ---- */
 
-static bool node_is_inside_itself(const struct call_graph *g, uint32_t node)
-{
-	uint32_t outer = g->nodes[node].parent;
+/* Which nodes are inside one of the same function? Asked in one walk: looking upwards from each
+ * would cost the square of the depth. */
+struct sums_walk {
+	uint32_t *functions; /* each once, sorted */
+	size_t nr;
+	uint32_t *open; /* by place in functions: nodes that the walk is in */
+	uint32_t *first, *next;
+	bool *is_inside; /* by node: what was asked */
+};
 
-	while (outer != CALL_NODE_NONE &&
-	       (g->nodes[outer].name || g->nodes[outer].function != g->nodes[node].function))
-		outer = g->nodes[outer].parent;
-	return outer != CALL_NODE_NONE;
+static int function_compare(const void *a, const void *b)
+{
+	const uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+
+	return left < right ? -1 : left > right;
+}
+
+static void sums_walk_free(struct sums_walk *w)
+{
+	free(w->functions);
+	free(w->open);
+	free(w->first);
+	free(w->next);
+	free(w->is_inside);
+}
+
+static void sums_list_functions(struct sums_walk *w, const struct call_graph *g)
+{
+	for (uint32_t i = 0; i < g->nr; i++)
+		w->functions[i] = g->nodes[i].function;
+	qsort(w->functions, g->nr, sizeof(*w->functions), function_compare);
+	for (uint32_t i = 0; i < g->nr; i++)
+		if (!w->nr || w->functions[w->nr - 1] != w->functions[i])
+			w->functions[w->nr++] = w->functions[i];
+}
+
+/* Place 0 of first and next is of those that are in none; a node's is its number + 1, 0: none. */
+static void sums_link(struct sums_walk *w, const struct call_graph *g)
+{
+	for (uint32_t i = 0; i < g->nr; i++) {
+		uint32_t parent = g->nodes[i].parent;
+		uint32_t *first = &w->first[parent == CALL_NODE_NONE ? 0 : parent + 1];
+
+		w->next[i + 1] = *first;
+		*first = i + 1;
+	}
+}
+
+static uint32_t *sums_open(const struct sums_walk *w, const struct call_node *node)
+{
+	const uint32_t *at = bsearch(&node->function, w->functions, w->nr, sizeof(*w->functions),
+				     function_compare);
+
+	return &w->open[at - w->functions];
+}
+
+static void sums_enter(struct sums_walk *w, const struct call_graph *g, uint32_t node)
+{
+	if (!g->nodes[node].name)
+		w->is_inside[node] = (*sums_open(w, &g->nodes[node]))++ > 0;
+}
+
+static void sums_leave(struct sums_walk *w, const struct call_graph *g, uint32_t node)
+{
+	if (!g->nodes[node].name)
+		--*sums_open(w, &g->nodes[node]);
+}
+
+static void sums_walk(struct sums_walk *w, const struct call_graph *g)
+{
+	uint32_t at = w->first[0];
+
+	while (at) {
+		uint32_t node = at - 1;
+
+		sums_enter(w, g, node);
+		if (w->first[at]) {
+			at = w->first[at];
+			continue;
+		}
+		sums_leave(w, g, node);
+		while (!w->next[at] && g->nodes[at - 1].parent != CALL_NODE_NONE) {
+			at = g->nodes[at - 1].parent + 1;
+			sums_leave(w, g, at - 1);
+		}
+		at = w->next[at];
+	}
+}
+
+static int sums_walk_make(struct sums_walk *w, const struct call_graph *g)
+{
+	const size_t nr = (size_t)g->nr + 1;
+
+	*w = (struct sums_walk){
+		.functions = calloc(nr, sizeof(*w->functions)),
+		.open = calloc(nr, sizeof(*w->open)),
+		.first = calloc(nr, sizeof(*w->first)),
+		.next = calloc(nr, sizeof(*w->next)),
+		.is_inside = calloc(nr, sizeof(*w->is_inside)),
+	};
+	if (!w->functions || !w->open || !w->first || !w->next || !w->is_inside) {
+		sums_walk_free(w);
+		return -ENOMEM;
+	}
+	sums_list_functions(w, g);
+	sums_link(w, g);
+	sums_walk(w, g);
+	return 0;
 }
 
 static int sum_compare(const void *a, const void *b)
@@ -366,7 +489,7 @@ static void edges_merge(struct call_sums *s)
 	s->nr_edges = nr;
 }
 
-static void sums_take(struct call_sums *s, const struct call_graph *g, uint32_t i)
+static void sums_take(struct call_sums *s, const struct call_graph *g, uint32_t i, bool is_inside)
 {
 	const struct call_node *node = &g->nodes[i];
 	const bool is_outer = node->parent == CALL_NODE_NONE || g->nodes[node->parent].name;
@@ -376,7 +499,7 @@ static void sums_take(struct call_sums *s, const struct call_graph *g, uint32_t 
 	s->sums[s->nr++] = (struct call_sum){
 		.function = node->function,
 		.count = node->count,
-		.total_ns = node_is_inside_itself(g, i) ? 0 : node->total_ns,
+		.total_ns = is_inside ? 0 : node->total_ns,
 		.self_ns = node->self_ns,
 	};
 	if (!is_outer)
@@ -390,16 +513,19 @@ static void sums_take(struct call_sums *s, const struct call_graph *g, uint32_t 
 
 int call_graph__sums(const struct call_graph *g, struct call_sums *s)
 {
+	struct sums_walk walk;
+
 	*s = (struct call_sums){
 		.sums = calloc(g->nr + 1, sizeof(*s->sums)),
 		.edges = calloc(g->nr + 1, sizeof(*s->edges)),
 	};
-	if (!s->sums || !s->edges) {
+	if (!s->sums || !s->edges || sums_walk_make(&walk, g)) {
 		call_sums__free(s);
 		return -ENOMEM;
 	}
 	for (uint32_t i = 0; i < g->nr; i++)
-		sums_take(s, g, i);
+		sums_take(s, g, i, walk.is_inside[i]);
+	sums_walk_free(&walk);
 	sums_merge(s);
 	edges_merge(s);
 	return 0;

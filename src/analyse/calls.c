@@ -12,11 +12,20 @@ struct calls_task {
 	struct call *now;  /* the innermost */
 };
 
+/* The innermost open call of a function in a task: found at once, however deep the task is. */
+struct calls_open {
+	uint64_t task;	   /* 0: nobody's place */
+	struct call *call; /* NULL: none is open */
+	uint32_t function;
+};
+
 struct calls {
 	struct calls_wants wants;
 	struct calls_task *tasks; /* hashed, a power of two */
 	size_t nr, room;
 	uint64_t entered, strays, unfinished;
+	struct calls_open *opens; /* likewise */
+	size_t nr_opens, opens_room;
 };
 
 /* ---- tasks ---- */
@@ -66,6 +75,81 @@ static struct calls_task *calls_task(struct calls *calls, const struct call_even
 	return task;
 }
 
+/* ---- which are open ---- */
+
+static struct calls_open *open_place(struct calls_open *opens, size_t room, uint64_t task,
+				     uint32_t function)
+{
+	uint64_t hash = (task * 0x9e3779b97f4a7c15ull ^ function) * 0xc2b2ae3d27d4eb4full;
+	size_t at = (size_t)(hash >> 32) & (room - 1);
+
+	while (opens[at].task && (opens[at].task != task || opens[at].function != function))
+		at = (at + 1) & (room - 1);
+	return &opens[at];
+}
+
+static size_t opens_count(const struct calls *calls)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < calls->opens_room; i++)
+		nr += calls->opens[i].call != NULL;
+	return nr;
+}
+
+/* Those of which none is open are forgotten. */
+static int opens_grow(struct calls *calls)
+{
+	size_t nr = opens_count(calls), room = 64;
+	struct calls_open *opens;
+
+	while (room <= 4 * nr)
+		room *= 2;
+	opens = calloc(room, sizeof(*opens));
+	if (!opens)
+		return -ENOMEM;
+	for (size_t i = 0; i < calls->opens_room; i++) {
+		const struct calls_open *open = &calls->opens[i];
+
+		if (open->call)
+			*open_place(opens, room, open->task, open->function) = *open;
+	}
+	calls->nr_opens = nr;
+	free(calls->opens);
+	calls->opens = opens;
+	calls->opens_room = room;
+	return 0;
+}
+
+static int calls_note_open(struct calls *calls, const struct calls_task *task, struct call *call)
+{
+	struct calls_open *open;
+
+	if (2 * calls->nr_opens >= calls->opens_room && opens_grow(calls))
+		return -ENOMEM;
+	open = open_place(calls->opens, calls->opens_room, task->id, call->function);
+	calls->nr_opens += !open->task;
+	call->outer = open->call;
+	*open = (struct calls_open){ task->id, call, call->function };
+	return 0;
+}
+
+static struct call *calls_find_open(const struct calls *calls, const struct calls_task *task,
+				    uint32_t function)
+{
+	return calls->opens_room
+		       ? open_place(calls->opens, calls->opens_room, task->id, function)->call
+		       : NULL;
+}
+
+/* The innermost one of its task is open no longer. */
+static void calls_shut(struct calls *calls, const struct calls_task *task)
+{
+	open_place(calls->opens, calls->opens_room, task->id, task->now->function)->call =
+		task->now->outer;
+	task->now->outer = NULL;
+}
+
 /* ---- calls ---- */
 
 void call__hold(struct call *call)
@@ -83,16 +167,25 @@ void call__let_go(struct call *call)
 }
 
 /* A call that outlives its tree, since it is held, stands alone from then on. */
+static struct call *call_leave_tree(struct call *call, const struct call *root)
+{
+	struct call *parent = call == root ? NULL : call->parent;
+	struct call *next = parent ? call->next : NULL;
+
+	if (parent)
+		parent->first = next;
+	call->parent = call->first = call->next = call->last = call->outer = NULL;
+	call__let_go(call);
+	return next ? next : parent;
+}
+
+/* From the innermost on; no recursion: a file says how deep it is. */
 static void tree_let_go(struct call *root)
 {
-	struct call *call = root->first, *next;
+	struct call *call = root;
 
-	for (; call; call = next) {
-		next = call->next;
-		tree_let_go(call);
-	}
-	root->parent = root->first = root->next = root->last = NULL;
-	call__let_go(root);
+	while (call)
+		call = call->first ? call->first : call_leave_tree(call, root);
 }
 
 static int call_copy(void **to, const struct call_event *event)
@@ -154,18 +247,24 @@ static int calls_tell(const struct calls *calls, struct call *call, const struct
 	return calls->wants.on_call(calls->wants.arg, call, event);
 }
 
-static void calls_push(struct calls_task *task, struct call *call)
+static int calls_push(struct calls *calls, struct calls_task *task, struct call *call)
 {
+	int err = calls_note_open(calls, task, call);
+
+	if (err)
+		return err;
 	if (task->now)
 		call_put_in(task->now, call);
 	else
 		task->root = call;
 	task->now = call;
+	return 0;
 }
 
 /* Of one whose return is not seen nobody knows what is inside it: it is over at once. */
 static int calls_pop(struct calls *calls, struct calls_task *task)
 {
+	calls_shut(calls, task);
 	task->now = task->now->parent;
 	return task->now ? 0 : calls_end_tree(calls, task);
 }
@@ -178,31 +277,28 @@ static int calls_enter(struct calls *calls, struct calls_task *task, const struc
 	if (!call)
 		return -ENOMEM;
 	call->number = calls->entered++;
-	calls_push(task, call);
+	err = calls_push(calls, task, call);
+	if (err) {
+		call__let_go(call);
+		return err;
+	}
 	err = calls_tell(calls, call, event);
 	return err || event->returns ? err : calls_pop(calls, task);
 }
 
-static struct call *calls_find_open(const struct calls_task *task, uint32_t function)
-{
-	struct call *call = task->now;
-
-	while (call && call->function != function)
-		call = call->parent;
-	return call;
-}
-
 static int calls_leave(struct calls *calls, struct calls_task *task, const struct call_event *event)
 {
-	struct call *call = calls_find_open(task, event->function);
+	struct call *call = calls_find_open(calls, task, event->function);
 	int err;
 
 	if (!call) {
 		calls->strays++;
 		return calls_tell(calls, NULL, event);
 	}
-	for (; task->now != call; task->now = task->now->parent)
+	for (; task->now != call; task->now = task->now->parent) {
+		calls_shut(calls, task);
 		calls->unfinished++;
+	}
 	call->end_ns = event->ns;
 	call->end_cpu = event->cpu;
 	err = call_copy(&call->left, event);
@@ -237,6 +333,9 @@ int calls__finish(struct calls *calls)
 	for (size_t i = 0; !err && i < calls->room; i++)
 		if (calls->tasks[i].root)
 			err = calls_end_tree(calls, &calls->tasks[i]);
+	if (calls->opens)
+		memset(calls->opens, 0, calls->opens_room * sizeof(*calls->opens));
+	calls->nr_opens = 0;
 	return err;
 }
 
@@ -245,9 +344,23 @@ void calls__free(struct calls *calls)
 	for (size_t i = 0; calls && i < calls->room; i++)
 		if (calls->tasks[i].root)
 			tree_let_go(calls->tasks[i].root);
-	if (calls)
+	if (calls) {
 		free(calls->tasks);
+		free(calls->opens);
+	}
 	free(calls);
+}
+
+const struct call *call__next_beside(const struct call *call, const struct call *root)
+{
+	while (call != root && !call->next)
+		call = call->parent;
+	return call == root ? NULL : call->next;
+}
+
+const struct call *call__next(const struct call *call, const struct call *root)
+{
+	return call->first ? call->first : call__next_beside(call, root);
 }
 
 bool call__is_within(const struct call *call, const struct call_limits *limits)

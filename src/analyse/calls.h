@@ -25,6 +25,7 @@ struct call {
 	struct life *life;	   /* lives.h: whose it is, until it is left */
 	/* the maker's */
 	struct call *last;
+	struct call *outer; /* of the same function and task, open around this one; NULL: none */
 	uint32_t holders;
 };
 
@@ -64,6 +65,10 @@ struct call_limits {
 	uint64_t min_ns;    /* shorter ones are left out, with what is inside */
 };
 bool call__is_within(const struct call *call, const struct call_limits *limits);
+/* A walk through a tree without recursion, for a file says how deep it is: what is inside, then
+ * what is beside, then what is beside those around it. NULL: that was all. */
+const struct call *call__next(const struct call *call, const struct call *root);
+const struct call *call__next_beside(const struct call *call, const struct call *root);
 
 /* Returns without an entry; calls that were not left although a call around them was. */
 uint64_t calls__strays(const struct calls *calls);

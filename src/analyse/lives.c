@@ -184,19 +184,25 @@ static int lives_end(struct lives *lives, struct life *life, uint64_t expected)
 	if (!life->open)
 		return lives_hand_on(lives, life);
 	life->next = lives->apart;
+	life->back = &lives->apart;
+	if (life->next)
+		life->next->back = &life->next;
 	lives->apart = life;
 	return 0;
 }
 
+static void lives_take_from_apart(struct life *life)
+{
+	*life->back = life->next;
+	if (life->next)
+		life->next->back = life->back;
+}
+
 static int lives_check_apart(struct lives *lives, struct life *life)
 {
-	struct life **at = &lives->apart;
-
 	if (!life->is_apart || life->open)
 		return 0;
-	while (*at != life)
-		at = &(*at)->next;
-	*at = life->next;
+	lives_take_from_apart(life);
 	life->is_whole &= !lives->wants.has_lost(lives->wants.arg);
 	return lives_hand_on(lives, life);
 }
@@ -415,7 +421,7 @@ static int lives_finish_apart(struct lives *lives)
 	while (!err && lives->apart) {
 		struct life *life = lives->apart;
 
-		lives->apart = life->next;
+		lives_take_from_apart(life);
 		life->is_whole &= !lives->wants.has_lost(lives->wants.arg);
 		err = lives_hand_on(lives, life);
 	}

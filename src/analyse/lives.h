@@ -38,9 +38,9 @@ struct life {
 	/* the maker's */
 	size_t room, open; /* calls that will be left */
 	uint64_t first_nth, last_nth, records, dead_ns;
-	bool is_apart; /* another one has its address */
-	bool is_over;  /* it was handed on; its place keeps the count of its address */
-	struct life *next;
+	bool is_apart;		   /* another one has its address */
+	bool is_over;		   /* it was handed on; its place keeps the count of its address */
+	struct life *next, **back; /* of those apart; back: what points to it */
 };
 
 struct life_event {

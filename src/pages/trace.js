@@ -823,7 +823,7 @@
 			element('table', null, element('thead', null, element('tr', null, heads.filter(h => h !== 'delta').map(text => element('th', {text})))),
 				element('tbody', null, list.map(row => {
 					const call = element('td', {class: 'call'}, callNodes(row, false), changeChips(row)), life = trace.lifeOf(row);
-					call.style.paddingLeft = `${trace.depth[row] * .6 + .4}em`;
+					call.style.paddingLeft = `${Math.min(trace.depth[row], 40) * .6 + .4}em`;
 					return element('tr', null, [seconds(trace.start[row]), trace.cpu[row], trace.tasks[trace.task[row]].label, durationOf(row),
 						life < 0 ? '' : trace.lives[life].number].map(text => element('td', {text})), call);
 				}))));

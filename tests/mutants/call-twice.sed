@@ -3,4 +3,4 @@
 # file: src/analyse/call_graph.c
 # red: unit call_graph
 # case: the same function under the same parents is one node
-s/^\t\tg->nodes\[node\]\.self_ns -= ns;$/\t\tg->nodes[node].self_ns -= 0 * ns;/
+s/^\t\tg->nodes\[outer\]\.self_ns -= ns;$/\t\tg->nodes[outer].self_ns -= 0 * ns;/

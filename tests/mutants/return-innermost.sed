@@ -3,4 +3,4 @@
 # file: src/analyse/calls.c
 # red: unit calls
 # case: who left around them left them, too
-s/^\twhile (call \&\& call->function != function)$/\twhile (call \&\& function == UINT32_MAX)/
+s/^\tstruct call \*call = calls_find_open(calls, task, event->function);$/\tstruct call *call = calls_find_open(calls, task, event->function) ? task->now : NULL;/

@@ -275,8 +275,42 @@ static void test_random(void)
 	end(&f);
 }
 
+static int on_plain_tree(void *arg, const struct call *root)
+{
+	struct feed *f = arg;
+
+	return call_graph__add(f->graph, root, f->group, &f->limits);
+}
+
+/* A inside A, without a return, with B in each: neither is looked for upwards, one by one. */
+static void test_deep(void)
+{
+	enum { LEVELS = 200000 };
+	struct feed f = { .graph = call_graph__new() };
+	struct call_sums sums;
+	uint32_t nr;
+
+	f.calls = calls__new(&(struct calls_wants){ on_call, on_plain_tree, &f });
+	for (uint64_t i = 0; i < LEVELS; i++) {
+		take(&f, 3 * i + 1, A, false);
+		take(&f, 3 * i + 2, B, false);
+		take(&f, 3 * i + 3, B, true);
+	}
+	if (calls__finish(f.calls) || call_graph__sums(f.graph, &sums))
+		printf("Bail out! no memory\n");
+	call_graph__nodes(f.graph, &nr);
+	is_u64(nr, 2 * LEVELS, "200,000 levels: a node for each, and one beside it");
+	ok(sums.nr == 2 && sums.sums[A].count == LEVELS && sums.sums[B].count == LEVELS &&
+		   sums.sums[B].total_ns == LEVELS && sums.sums[B].self_ns == LEVELS,
+	   "sums by function are those of all");
+	is_u64(sums.nr_edges, 2, "two edges");
+	call_sums__free(&sums);
+	end(&f);
+}
+
 int main(void)
 {
+	test_deep();
 	test_nothing();
 	test_times();
 	test_recursion();

@@ -384,8 +384,58 @@ static void test_any_order(void)
 	unmake(calls, &t);
 }
 
+/* ---- deep ones ---- */
+
+enum { DEEP = 300000 };
+
+struct deep {
+	uint64_t nr, timed, deepest;
+};
+
+static int on_deep(void *arg, const struct call *root)
+{
+	struct deep *d = arg;
+
+	for (const struct call *call = root; call; call = call__next(call, root)) {
+		d->nr++;
+		d->timed += call->end_ns > 0;
+		d->deepest = call->depth > d->deepest ? call->depth : d->deepest;
+	}
+	return 0;
+}
+
+static int on_no_call(void *arg, struct call *call, const struct call_event *event)
+{
+	(void)arg, (void)call, (void)event;
+	return 0;
+}
+
+/* A stack of 8 MB holds no recursion of so many levels; nor does a test's patience hold their
+ * square, which looking upwards for each stray return would cost. */
+static void test_deep(void)
+{
+	struct deep d = { 0 };
+	struct calls *calls = calls__new(&(struct calls_wants){ on_no_call, on_deep, &d });
+
+	for (int i = 0; i < DEEP; i++)
+		enter(calls, READ);
+	for (int i = 0; i < DEEP; i++)
+		leave(calls, BIO);
+	is_u64(calls__strays(calls), DEEP, "300,000 returns that were never entered");
+	for (int i = 0; i < DEEP; i++)
+		leave(calls, READ);
+	is_u64(d.nr, DEEP, "300,000 calls inside one another");
+	is_u64(d.timed, DEEP, "each has its return");
+	is_u64(d.deepest, DEEP - 1, "and its depth");
+	for (int i = 0; i < DEEP; i++)
+		enter(calls, READ);
+	calls__free(calls);
+	ok(true, "those that are open are freed");
+}
+
 int main(void)
 {
+	test_deep();
 	test_nesting();
 	test_tasks();
 	test_many_tasks();
