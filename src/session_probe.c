@@ -129,7 +129,7 @@ enum { NR_PROBE_ENDS = sizeof(probe_ends) / sizeof(probe_ends[0]) };
 struct probe_ledger {
 	uint64_t hits, refused, added, sent, begun, no_start, lost_key, lost_ring, lost_start,
 		dropped;
-	uint64_t skipped, restarted, divisions, faults, unaccounted;
+	uint64_t skipped, omitted, restarted, divisions, faults, unaccounted;
 	const char *exact;
 };
 
@@ -153,6 +153,9 @@ static const struct column probe_ledger_columns[] = {
 	  .at = FIELD(dropped) },
 	{ "skipped", "skipped", CELL_COUNT, 7, "programs that the kernel did not run, as it counts",
 	  .at = FIELD(skipped) },
+	{ "omitted", "omitted", CELL_COUNT, 7,
+	  "returns of user functions that were nested deeper than the kernel reports",
+	  .at = FIELD(omitted) },
 	{ "divisions_by_zero", "divisions", CELL_COUNT, 7, "each gave 0", .at = FIELD(divisions) },
 	{ "faults", "faults", CELL_COUNT, 7, "reads of memory that was not there: each gave 0",
 	  .at = FIELD(faults) },
@@ -189,6 +192,7 @@ static void probe_show_ledger(const struct session *s, const struct run_counts *
 		.lost_start = n[PROBE_LOST_START],
 		.dropped = n[PROBE_DROPPED],
 		.skipped = c->skipped,
+		.omitted = c->omitted,
 		.divisions = n[PROBE_DIVISIONS],
 		.faults = n[PROBE_FAULTS],
 		.unaccounted = probe_unaccounted(c),
@@ -242,10 +246,14 @@ static uint64_t probe_tell_losses(const struct run_counts *c)
 	if (c->skipped)
 		log_warn("lost %" PRIu64 ": the kernel was inside another program on that CPU",
 			 c->skipped);
+	if (c->omitted)
+		log_warn("lost %" PRIu64 ": returns of calls that were nested deeper than %d: the "
+			 "kernel does not report them",
+			 c->omitted, PROBE_NEST_MOST);
 	if (probe_unaccounted(c))
 		log_warn("unaccounted %" PRId64 ": hits that ended nowhere",
 			 (int64_t)probe_unaccounted(c));
-	return lost + c->skipped + probe_unaccounted(c);
+	return lost + c->skipped + c->omitted + probe_unaccounted(c);
 }
 
 static void probe_tell_oddities(const struct run_counts *c)

@@ -130,11 +130,12 @@ static bool attach_counts_misses(struct attacher *attacher)
  * Programs of tracepoints, kprobes and samples share a flag on each CPU: while one of them runs
  * there the others are left out. Those of raw tracepoints and of fentry have each its own, and what
  * it leaves out was counted from the start. A kprobe inside another is left out by a second rule,
- * which counts elsewhere; a sample's never were counted.
+ * which counts elsewhere; a sample's never were counted. The return of a user function is omitted
+ * where 64 of the task are kept: run_nest.c counts that, but not what other tracers take.
  */
-bool attach__is_exact(struct attacher *attacher, enum attach_way way)
+bool attach__is_exact(struct attacher *attacher, enum attach_way way, const struct probe *probe)
 {
-	if (way == ATTACH_KPROBE || way == ATTACH_PERF)
+	if (way == ATTACH_KPROBE || way == ATTACH_PERF || probe->kind == PROBE_USERRET)
 		return false;
 	if (way != ATTACH_TRACEPOINT && way != ATTACH_KPROBE_MULTI)
 		return true;
@@ -145,6 +146,10 @@ bool attach__is_exact(struct attacher *attacher, enum attach_way way)
 
 const char *attach__inexact(enum attach_way way)
 {
+	if (way == ATTACH_UPROBE)
+		return "of the calls that a task has open at a time the kernel reports 64 returns, "
+		       "for "
+		       "all tracers together; user:PATH:FUNCTION, the entries, are exact";
 	if (way == ATTACH_PERF)
 		return "the kernel skips a sample uncounted while another program runs on that CPU";
 	return "the kernel skips such a probe uncounted while another program runs on that CPU; "

@@ -51,7 +51,7 @@ int attach__choose(struct attacher *attacher, const struct probe *const *probes,
 enum attach_way attach__instead(struct attacher *attacher, enum attach_way way,
 				const struct probe *probe);
 /* false: the kernel may skip hits, or lose them, without counting that. */
-bool attach__is_exact(struct attacher *attacher, enum attach_way way);
+bool attach__is_exact(struct attacher *attacher, enum attach_way way, const struct probe *probe);
 /* What of, and what to ask for instead, for people. */
 const char *attach__inexact(enum attach_way way);
 /* Another hit may run the same program on the same CPU while this one does. */
@@ -85,6 +85,9 @@ int attachment__load(struct attachment *a, struct attacher *attacher,
  */
 int attachment__attach(struct attachment *a, struct attacher *attacher,
 		       const struct probe *const *probes, size_t nr, int *errs);
+/* One program more, of another attachment, at one probe; `a` holds it. */
+int attachment__share(struct attachment *a, struct attacher *attacher,
+		      const struct attachment *with, const struct probe *probe);
 uint64_t attachment__missed(const struct attachment *a); /* recursion_misses of the program */
 void attachment__detach(struct attachment *a);		 /* closes what fds hold */
 void attachment__close(struct attachment *a);		 /* and the program */

@@ -284,6 +284,12 @@ int attachment__attach(struct attachment *a, struct attacher *attacher,
 	return a->nr_fds ? 0 : err;
 }
 
+int attachment__share(struct attachment *a, struct attacher *attacher,
+		      const struct attachment *with, const struct probe *probe)
+{
+	return attachment_keep(a, attach_open_traced(attacher, with->way, probe, with->prog_fd));
+}
+
 /* ---- afterwards ---- */
 
 uint64_t attachment__missed(const struct attachment *a)

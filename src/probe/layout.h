@@ -83,6 +83,24 @@ struct probe_start {
 	__u32 kernel_stack, user_stack; /* numbers + 1; 0: none */
 };
 
+/*
+ * Returns of user functions: of a task the kernel keeps PROBE_NEST_MOST at a time, for all tracers
+ * together, and omits the rest uncounted (MAX_URETPROBE_DEPTH in its uprobes.c, since
+ * 0dfd0eb8e4a7). A program at the entry does as the kernel does and counts what is omitted: value
+ * of the hash `nests` (key: pid and tid). Where each call that was kept had its stack, the
+ * outermost first.
+ */
+enum { PROBE_NEST_MOST = 64 };
+struct probe_nest {
+	__u64 bytes; /* of stacks that are in use */
+	__u64 stacks[PROBE_NEST_MOST];
+};
+/* The one value of the array `omitted`. */
+struct probe_omitted {
+	__u64 count;
+	struct probe_nest none; /* what a task begins with */
+};
+
 /* Buckets of a fine histogram are hist_wide_slot's, of the magnitude; negative values lie in the
  * same ones with PROBE_NEGATIVE set. LOG2: 1 + position of the highest bit, 0 for 0, likewise.
  * LINEAR: 0 below, 1... the steps, the last one above. */

@@ -193,10 +193,8 @@ static void emit_filter_cgroup(struct emit *e)
 	code__jump_if_number(&e->code, BPF_JNE, R0, 1, e->out);
 }
 
-static void emit_filters(struct emit *e)
+void emit__filters(struct emit *e)
 {
-	if (e->probe->is_end && !e->plan->is_same_task)
-		return;
 	if (e->plan->pid)
 		emit_filter_pid(e);
 	if (e->plan->cgroup)
@@ -334,7 +332,10 @@ static int emit_program(struct emit *e, const struct program_wants *wants, bool 
 	e->out = code__label(&e->code);
 	e->leave = code__label(&e->code);
 	code__move(&e->code, REG_CTX, R1);
-	emit_filters(e);
+	if (!e->probe->is_end || e->plan->is_same_task)
+		emit__filters(e);
+	if (wants->is_nested)
+		emit__leave_nest(e);
 	emit_note_now(e, e->probe->is_end);
 	if (!e->is_lean)
 		emit_find_cell(e);
@@ -358,29 +359,33 @@ static int emit_say(const struct emit *e, int err)
 	return log_err(err, "%s: too much for one program; ask for fewer or shorter texts", name);
 }
 
+int emit__hand_over(struct emit *e, struct program *program, int err)
+{
+	memset(program, 0, sizeof(*program));
+	if (err || e->err) {
+		err = emit_say(e, err);
+		code__free(&e->code);
+		return err;
+	}
+	program->insns = e->code.insns;
+	program->nr = e->code.nr;
+	program->of = e->code.of;
+	e->code.insns = NULL;
+	e->code.of = NULL;
+	code__free(&e->code);
+	return 0;
+}
+
 int program__make(struct program *program, const struct program_wants *wants)
 {
 	struct emit e;
-	int err;
+	int err = emit_program(&e, wants, false);
 
-	memset(program, 0, sizeof(*program));
-	err = emit_program(&e, wants, false);
 	if (!err && !e.err && e.code.uses_scratch && wants->is_atomic) {
 		code__free(&e.code);
 		err = emit_program(&e, wants, true);
 	}
-	if (err || e.err) {
-		err = emit_say(&e, err);
-		code__free(&e.code);
-		return err;
-	}
-	program->insns = e.code.insns;
-	program->nr = e.code.nr;
-	program->of = e.code.of;
-	e.code.insns = NULL;
-	e.code.of = NULL;
-	code__free(&e.code);
-	return 0;
+	return emit__hand_over(&e, program, err);
 }
 
 void program__free(struct program *program)

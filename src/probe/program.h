@@ -50,9 +50,11 @@ static inline int program__verdict(enum program_ctx ctx)
  *	gate	ARRAY		0 -> u64: not 0: there are too many records
  *	followed HASH		u64 -> u64, how many records it has had
  *	cgroup	CGROUP_ARRAY	0 -> the cgroup whose tasks, and those below it, are wanted
+ *	nests	LRU_HASH	u64 (pid_tgid) -> struct probe_nest
+ *	omitted	ARRAY		0 -> struct probe_omitted
  */
 struct program_maps {
-	int cells, rows, starts, stacks, rings, tasks, cgroup, followed, gate;
+	int cells, rows, starts, stacks, rings, tasks, cgroup, followed, gate, nests, omitted;
 };
 
 /* One program may serve many functions (kprobe.multi): then it asks the kernel which. */
@@ -64,6 +66,7 @@ struct program_wants {
 	bool asks_address; /* bpf_get_func_ip instead of a constant */
 	const struct program_maps *maps;
 	bool is_atomic; /* another hit may interrupt this one on the same CPU (raw before 6.1) */
+	bool is_nested; /* the return of a user function: see program__make_nest */
 };
 
 struct program {
@@ -75,6 +78,9 @@ struct program {
 
 /* -EINVAL, -E2BIG: said (too long a program, an argument that this ctx cannot give). */
 int program__make(struct program *program, const struct program_wants *wants);
+/* For the entries of user functions whose returns are wanted: counts the returns that the kernel
+ * omits (layout.h). Programs of these returns have is_nested. */
+int program__make_nest(struct program *program, const struct program_wants *wants);
 void program__free(struct program *program);
 void program__print(const struct program *program, FILE *out); /* --emit */
 /* The value whose instructions the verifier's log ends in; NULL: it does not say. */

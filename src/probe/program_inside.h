@@ -91,6 +91,15 @@ void emit__jump_unlike(struct emit *e, const struct value *v, int label);
 /* The bucket of the number in R1, into R1. */
 void emit__bucket(struct emit *e);
 
+/* Only tasks that are wanted get past it. */
+void emit__filters(struct emit *e);
+/* The return of a user function: those inside it have ended, too. */
+void emit__leave_nest(struct emit *e);
+/* The stack of a user function at its entry; at its return, where it was then. */
+void emit__stack_pointer(struct emit *e, enum code_reg reg);
+/* What was made becomes the program's; err: of code__finish. -errno, said. */
+int emit__hand_over(struct emit *e, struct program *program, int err);
+
 /* Counts one more record of whom the call follows; without room for him the hit is lost. */
 void emit__follow(struct emit *e);
 /* A value of arguments, at a return that has none. */

@@ -14,15 +14,15 @@
 #define REGS_AT(name) offsetof(struct pt_regs, name)
 static const uint32_t read_arguments_at[] = { REGS_AT(rdi), REGS_AT(rsi), REGS_AT(rdx),
 					      REGS_AT(rcx), REGS_AT(r8),  REGS_AT(r9) };
-static const uint32_t read_ret_at = REGS_AT(rax);
-enum { READ_KERNEL_BIT = 63 };
+static const uint32_t read_ret_at = REGS_AT(rax), read_stack_at = REGS_AT(rsp);
+enum { READ_KERNEL_BIT = 63, READ_CALL_PUSHES = 8 };
 #else
 #define REGS_AT(n) offsetof(struct user_pt_regs, regs[n])
 static const uint32_t read_arguments_at[] = { REGS_AT(0), REGS_AT(1), REGS_AT(2), REGS_AT(3),
 					      REGS_AT(4), REGS_AT(5), REGS_AT(6), REGS_AT(7) };
-static const uint32_t read_ret_at = REGS_AT(0);
+static const uint32_t read_ret_at = REGS_AT(0), read_stack_at = offsetof(struct user_pt_regs, sp);
 /* Set in every address of the kernel's; above it user space may have tags. */
-enum { READ_KERNEL_BIT = 55 };
+enum { READ_KERNEL_BIT = 55, READ_CALL_PUSHES = 0 };
 #endif
 enum { READ_NR_REGISTERS = sizeof(read_arguments_at) / sizeof(read_arguments_at[0]) };
 
@@ -65,6 +65,13 @@ static void read_slot(struct emit *e, uint32_t slot, enum code_reg reg)
 static void read_register(struct emit *e, uint32_t at, enum code_reg reg)
 {
 	code__load(&e->code, 8, reg, (struct place){ REG_CTX, (int32_t)at });
+}
+
+void emit__stack_pointer(struct emit *e, enum code_reg reg)
+{
+	read_register(e, read_stack_at, reg);
+	if (e->wants->is_nested && READ_CALL_PUSHES > 0)
+		code__reckon_number(&e->code, BPF_SUB, reg, READ_CALL_PUSHES);
 }
 
 static const struct usdt_arg *read_usdt(const struct emit *e, const struct value *v)

@@ -92,6 +92,11 @@ int run_follow_children(struct run *run);
 int run_attach_all(struct run *run);
 struct program_wants run_program_wants(const struct run *run, const struct run_group *group);
 
+/* run_nest.c: returns of user functions that the kernel omits are counted */
+bool run_has_nests(const struct run *run);
+void run_attach_nests(struct run *run);
+uint64_t run_count_omitted(const struct run *run);
+
 /* run_switch.c */
 int run_make_switch(struct run *run); /* where closing takes long */
 void run_turn_on(struct run *run);

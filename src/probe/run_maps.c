@@ -24,6 +24,7 @@ enum {
 	MAPS_STARTS = 65536,
 	MAPS_STACKS = 8192,
 	MAPS_FOLLOWED = 65536,
+	MAPS_NESTS = 4096, /* tasks: 2 MiB */
 };
 
 static const uint64_t maps_most_cell_bytes = 256 << 20;
@@ -155,6 +156,10 @@ int run_make_maps(struct run *run)
 		  MAPS_FOLLOWED, &maps->followed },
 		{ plan->is_calls, BPF_MAP_TYPE_ARRAY, "gate", sizeof(uint32_t), sizeof(uint64_t), 1,
 		  &maps->gate, BPF_F_MMAPABLE },
+		{ run_has_nests(run), BPF_MAP_TYPE_LRU_HASH, "nests", sizeof(uint64_t),
+		  sizeof(struct probe_nest), MAPS_NESTS, &maps->nests },
+		{ run_has_nests(run), BPF_MAP_TYPE_ARRAY, "omitted", sizeof(uint32_t),
+		  sizeof(struct probe_omitted), 1, &maps->omitted },
 		{ plan->cgroup, BPF_MAP_TYPE_CGROUP_ARRAY, "cgroup", sizeof(uint32_t),
 		  sizeof(uint32_t), 1, &maps->cgroup },
 	};
@@ -172,10 +177,9 @@ int run_make_maps(struct run *run)
 
 void run_close_maps(struct run *run)
 {
-	const int fds[] = {
-		run->maps.cells, run->maps.rows,  run->maps.starts, run->maps.stacks,
-		run->maps.rings, run->maps.tasks, run->maps.cgroup, run->maps.followed
-	};
+	const int fds[] = { run->maps.cells, run->maps.rows,  run->maps.starts, run->maps.stacks,
+			    run->maps.rings, run->maps.tasks, run->maps.cgroup, run->maps.followed,
+			    run->maps.gate,  run->maps.nests, run->maps.omitted };
 
 	if (run->gate)
 		munmap(run->gate, (size_t)sysconf(_SC_PAGESIZE));

@@ -110,6 +110,8 @@ struct program_wants run_program_wants(const struct run *run, const struct run_g
 		.maps = &run->maps,
 		.is_atomic =
 			attach__may_nest(run->attacher, group->way, run->plan->probes[first].probe),
+		.is_nested = run->maps.nests >= 0 &&
+			     run->plan->probes[first].probe->kind == PROBE_USERRET,
 	};
 }
 
@@ -318,8 +320,10 @@ static void program_note_exact(struct run *run)
 {
 	for (size_t i = 0; i < run->nr_groups; i++) {
 		const enum attach_way way = run->groups[i].way;
+		const struct probe *probe = run->plan->probes[run->groups[i].probes[0]].probe;
 
-		if (run->groups[i].attachment.prog_fd < 0 || attach__is_exact(run->attacher, way) ||
+		if (run->groups[i].attachment.prog_fd < 0 ||
+		    attach__is_exact(run->attacher, way, probe) ||
 		    (run->inexact && way == ATTACH_PERF)) /* nobody can do anything about samples */
 			continue;
 		run->inexact = attach__word(way);

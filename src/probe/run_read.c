@@ -380,6 +380,7 @@ void run__counts(struct run *run, struct run_counts *counts)
 		cell_read(run, i, cells, counts->counters, &row);
 		counts->skipped += attachment__missed(&run->groups[i].attachment);
 	}
+	counts->omitted = run_count_omitted(run);
 	counts->counters[PROBE_ADDED] += row.count;
 	counts_add_rows(run, counts);
 	counts_add_counters(run, counts);

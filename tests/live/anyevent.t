@@ -145,6 +145,27 @@ check_user() {
 	is "$code $(sum count '"ustack":"chdir;')" "0 2" "and where it was called, though the process has ended"
 	ask count "$libc:no_such_function" -- true
 	is "$code" 2 "one that is not there is refused"
+	check_nested
+}
+
+# The kernel reports 64 returns of the calls that a task has open, and asks whether these are there before it forgets what
+# longjmp left: the program at the entries has to do the same.
+check_nested() {
+	local f=$tmp/nested:nested_call
+	if ! cc -O2 -o "$tmp/nested" "$(dirname "$0")/../vm/nested.c" 2>"$tmp/err"; then
+		skip "returns that are nested deeper than 64" "no compiler"
+		return
+	fi
+	nested() { ask count "userret:$f" "user:$f" by probe -- "$tmp/nested" "$@"; }
+	nested 60
+	is "$code $(count '"userret:') $(count '"user:') $(term omitted)" "0 61 61 0" "61 nested calls, 61 returns"
+	is "$(sed -n 's/.*"exact":"\([a-z]*\)".*/\1/p' "$tmp/json")" no "that are not called exact"
+	nested 1000
+	is "$code $(count '"userret:') $(count '"user:') $(term omitted)" "3 64 1001 937" "of 1,001 the kernel reports 64, and 937 are counted as omitted"
+	nested 40 3
+	is "$code $(count '"userret:') $(term omitted)" "0 41 0" "calls that longjmp ended take no place"
+	nested 63 5
+	is "$code $(count '"userret:') $(term omitted)" "3 0 256" "unless they take all"
 }
 
 check_usdt() {

@@ -31,6 +31,14 @@ asks() {
 # of NAME PATTERN KEY: the value of that key in the rows that match; several are added.
 of() { grep "$2" "/tmp/$1" | grep -v '"type":"event_ledger"' | grep -o "\"$3\":[-0-9.]*" | cut -d: -f2 | awk '{ s += $1 } END { print s + 0 }'; }
 
+# The kernel reports 64 returns of those calls of user functions that a task has open; the entries tell of the others.
+f=/usr/bin/nested:nested_call
+iosonar count "userret:$f" "user:$f" by probe -o json -- nested 1000 >/tmp/nested 2>/tmp/nested.err
+is "$? $(of nested '"userret:' count) $(of nested '"user:' count)" "3 64 1001" "of 1,001 nested calls 64 return for us"
+is "$(grep -o '"omitted":[0-9]*' /tmp/nested)" '"omitted":937' "the others are counted" || note "$(cat /tmp/nested.err)"
+iosonar count "userret:$f" -o json -- nested 63 5 >/tmp/nested 2>/tmp/nested.err
+is "$(grep -o '"omitted":[0-9]*' /tmp/nested)" '"omitted":256' "calls that longjmp ended keep their places if they have all"
+
 asks keys count block:block_rq_issue by 'dev(dev), rwbs, bytes' if 'comm == "dd"'
 is "$(of keys "\"dev_dev\":\"$dev\",\"rwbs\":\"R[A-Z]*\",\"bytes\":4096," count)" 97 "97 reads of 4 KiB, by device, kind and bytes"
 is "$(of keys "\"dev_dev\":\"$dev\",\"rwbs\":\"R[A-Z]*\",\"bytes\":65536," count)" 13 "13 of 64 KiB"
