@@ -60,6 +60,7 @@ static int replay_on_end(void *state, struct session *s)
 	int err = traced_reader__check(&c->reader);
 
 	err = err ?: traced__finish(&c->traced);
+	s->incomplete |= !err && traced__tell_unkept(&c->traced);
 	err = err ?: tree_view__end(c->view, counts);
 	if (!err && counts)
 		session__tell_hits(s, counts);

@@ -130,6 +130,7 @@ static int called_on_end(void *state, struct session *s)
 	int err = traced_reader__check(&side->reader);
 
 	err = err ?: traced__finish(&side->traced);
+	s->incomplete |= !err && traced__tell_unkept(&side->traced);
 	err = err ?: called_settle(side);
 	if (!err && side->reader.has_counts)
 		session__tell_hits(s, &side->reader.counts);

@@ -4,6 +4,7 @@
 
 #include <bpf/btf.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -476,6 +477,18 @@ void traced__tell_returns(const struct traced *t)
 			 "without counting them (--returns insists)");
 }
 
+bool traced__tell_unkept(const struct traced *t)
+{
+	const uint64_t nr = t->calls ? calls__unkept(t->calls) : 0;
+
+	if (nr)
+		log_warn("%" PRIu64 " calls were inside %d others of their task: the kernel keeps "
+			 "the returns of the outermost %d user functions only; of the rest neither "
+			 "duration nor what is inside is known",
+			 nr, CALLS_MOST_KEPT, CALLS_MOST_KEPT);
+	return nr > 0;
+}
+
 int traced__take(struct traced *t, const struct probe_record *record, const void *values)
 {
 	const uint32_t function = t->function_of[record->probe];
@@ -488,6 +501,7 @@ int traced__take(struct traced *t, const struct probe_record *record, const void
 		.comm = record->comm,
 		.is_return = record->probe != t->functions[function].entry,
 		.returns = t->functions[function].returns,
+		.is_user = traced__probe(t, function)->kind == PROBE_USER,
 		.values = values,
 		.bytes = t->asked.plan.probes[record->probe].shown_bytes,
 	};

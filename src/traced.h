@@ -82,6 +82,9 @@ void traced__free(struct traced *traced);
 
 int traced__start(struct traced *traced, struct run *run); /* attached; NULL: of a capture */
 void traced__tell_returns(const struct traced *traced);	   /* how many are seen; none: why */
+/* At the end: calls whose returns the kernel did not keep, since too many were inside one another.
+ * true: there were some. */
+bool traced__tell_unkept(const struct traced *traced);
 int traced__take(struct traced *traced, const struct probe_record *record, const void *values);
 int traced__finish(struct traced *traced); /* everything that is open is handed on */
 

@@ -400,6 +400,8 @@ static int function_get(struct traced *t, struct byte_in *in, const uint32_t *en
 	int err = probe_get(in, &t->asked.probes);
 
 	f->module = text_get(in);
+	if (!err && f->module && strchr(f->module, '/')) /* a file's, not a module's */
+		t->asked.probes.probes[i].kind = PROBE_USER;
 	f->prototype = text_get(in);
 	f->entry = i;
 	f->exit = (uint32_t)t->nr + i;

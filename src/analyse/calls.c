@@ -23,9 +23,9 @@ struct calls {
 	struct calls_wants wants;
 	struct calls_task *tasks; /* hashed, a power of two */
 	size_t nr, room;
-	uint64_t entered, strays, unfinished;
 	struct calls_open *opens; /* likewise */
 	size_t nr_opens, opens_room;
+	uint64_t entered, strays, unfinished, unkept;
 };
 
 /* ---- tasks ---- */
@@ -269,21 +269,38 @@ static int calls_pop(struct calls *calls, struct calls_task *task)
 	return task->now ? 0 : calls_end_tree(calls, task);
 }
 
+/* Whether its return will be seen: of user functions, only those of the outermost are. */
+static bool calls_keeps(struct calls *calls, const struct calls_task *task, struct call *call,
+			const struct call_event *event)
+{
+	call->kept = task->now ? task->now->kept : 0;
+	if (!event->is_user || !event->returns)
+		return event->returns;
+	if (call->kept >= CALLS_MOST_KEPT) {
+		calls->unkept++;
+		return false;
+	}
+	call->kept++;
+	return true;
+}
+
 static int calls_enter(struct calls *calls, struct calls_task *task, const struct call_event *event)
 {
+	struct call_event seen = *event;
 	struct call *call = call_new(event);
 	int err;
 
 	if (!call)
 		return -ENOMEM;
 	call->number = calls->entered++;
+	seen.returns = calls_keeps(calls, task, call, event);
 	err = calls_push(calls, task, call);
 	if (err) {
 		call__let_go(call);
 		return err;
 	}
-	err = calls_tell(calls, call, event);
-	return err || event->returns ? err : calls_pop(calls, task);
+	err = calls_tell(calls, call, &seen);
+	return err || seen.returns ? err : calls_pop(calls, task);
 }
 
 static int calls_leave(struct calls *calls, struct calls_task *task, const struct call_event *event)
@@ -378,4 +395,9 @@ uint64_t calls__strays(const struct calls *calls)
 uint64_t calls__unfinished(const struct calls *calls)
 {
 	return calls->unfinished;
+}
+
+uint64_t calls__unkept(const struct calls *calls)
+{
+	return calls->unkept;
 }

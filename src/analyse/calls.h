@@ -27,7 +27,12 @@ struct call {
 	struct call *last;
 	struct call *outer; /* of the same function and task, open around this one; NULL: none */
 	uint32_t holders;
+	uint32_t kept; /* open calls of user functions, with this one, whose returns will be seen */
 };
+
+/* The kernel keeps the returns of so many user functions that a task is in (MAX_URETPROBE_DEPTH),
+ * of the outermost ones; it omits the others and does not count them. */
+enum { CALLS_MOST_KEPT = 64 };
 
 struct call_event {
 	uint64_t ns;
@@ -35,6 +40,7 @@ struct call_event {
 	const char *comm; /* 16 bytes, not always terminated */
 	bool is_return;
 	bool returns; /* of an entry: its return will be seen */
+	bool is_user; /* likewise: of a program; CALLS_MOST_KEPT holds for it */
 	const void *values;
 	size_t bytes;
 };
@@ -73,5 +79,7 @@ const struct call *call__next_beside(const struct call *call, const struct call 
 /* Returns without an entry; calls that were not left although a call around them was. */
 uint64_t calls__strays(const struct calls *calls);
 uint64_t calls__unfinished(const struct calls *calls);
+/* Calls inside CALLS_MOST_KEPT others: their returns are not seen. */
+uint64_t calls__unkept(const struct calls *calls);
 
 #endif

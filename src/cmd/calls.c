@@ -115,6 +115,8 @@ static int calls_on_end(void *state, struct session *s)
 	if (session__recorder(s))
 		err = traced_writer__finish(&c->writer, &counts);
 	err = err ?: traced__finish(&c->traced);
+	if (!err && !counts.omitted) /* else the ledger tells it, by the kernel's own rule */
+		s->incomplete |= traced__tell_unkept(&c->traced);
 	return err ?: tree_view__end(&c->view, &counts);
 }
 

@@ -53,6 +53,21 @@ refused() {
 	diff -a tests/cli/trace_model.golden "$tmp/model"
 }
 
+# The kernel plants the returns of 64 user functions inside one another, the outermost ones.
+@test "returns of a program that calls itself are those of the outermost calls" {
+	local status=0
+	build/captures user "$tmp/user.cap" 1000
+	"$iosonar" calls -r "$tmp/user.cap" -o csv >"$tmp/out" 2>"$tmp/err" || status=$?
+	[ "$status" -eq 3 ] || { echo "exit $status"; return 1; }
+	grep -qx "iosonar: 936 calls were inside 64 others of their task: the kernel keeps the returns of the outermost 64 user functions only; of the rest neither duration nor what is inside is known" "$tmp/err" ||
+		{ cat "$tmp/err"; return 1; }
+	[ "$(awk -F, 'NR > 1 && $7 != "" { timed++; if ($6 >= 64) deep++ } END { print timed, deep + 0, NR - 1 }' "$tmp/out")" = "64 0 1000" ]
+	[ "$(sed -n 2p "$tmp/out" | cut -d, -f7)" -eq 1063000 ]
+	build/captures user "$tmp/user.cap" 64
+	"$iosonar" calls -r "$tmp/user.cap" -o csv >"$tmp/out" 2>"$tmp/err"
+	[ ! -s "$tmp/err" ]
+}
+
 @test "what bounds calls is a number, or has a unit" {
 	refused 2 "--depth 0: out of range; give 1 to 1000" calls --depth 0 vfs_read
 	refused 2 "--min 5: write a unit, 5s or 5ms" calls --min 5 vfs_read

@@ -1,16 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * captures.c: captures that pages are tested with. `captures hostile FILE`: texts that would break
- * out of HTML, of a script, of JSON or of their line; tests/data/hostile.cap is one. `captures many
- * FILE`: as many commands, processes, files, devices and errors as show that a page stays small.
+ * captures.c: captures that are tested with. `captures hostile FILE`: texts that would break out of
+ * HTML, of a script, of JSON or of their line; tests/data/hostile.cap is one. `captures many FILE`:
+ * as many commands, processes, files, devices and errors as show that a page stays small.
+ * `captures deep FILE LEVELS`: a function that calls itself so often, and another one each time;
+ * `captures user FILE LEVELS`: the same of a program, with as many returns as the kernel keeps;
+ * `captures entries FILE LEVELS`: the kernel's again, where returns are not seen. `captures
+ * returned FILE`: a drive that came back under its name; `captures edges FILE`: very fast commands,
+ * and two reasons of a loss; tests/data has both.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include "analyse/calls.h"
+#include "capture/bytes.h"
 #include "capture/write.h"
 #include "wire/io.h"
 #include "wire/stage.h"
 
-enum { NR_HOSTILE = 48, NR_MANY = 150000, DEVICES = 24, STACK = 7 };
+enum { NR_HOSTILE = 48, NR_MANY = 150000, NR_RETURNED = 24, NR_EDGES = 6, DEVICES = 24, STACK = 7 };
 
 static const char *const names[] = {
 	"</script><b>",	    "<img src=x>",	"\"'&amp;=1+1",	  "\x1b[31mred",
@@ -150,19 +158,171 @@ static int write_many(struct capture_writer *writer)
 	return err | end(writer, NR_MANY);
 }
 
+/* ---- calls ---- */
+
+enum { SELF, LEAF, NR_CALLED };
+
+/* Without arguments and objects. */
+static int put_functions(struct capture_writer *writer, const char *module, bool returns)
+{
+	static const char *const functions[NR_CALLED] = { "f", "leaf" };
+	const struct capture_chunk chunk = { .type = CAPTURE_CALLED, .count = NR_CALLED };
+	struct byte_out out = { 0 };
+	int err;
+
+	byte_out__text(&out, "");  /* no objects */
+	byte_out__varint(&out, 0); /* fields */
+	byte_out__varint(&out, 0); /* enums */
+	byte_out__varint(&out, NR_CALLED);
+	for (int i = 0; i < NR_CALLED; i++) {
+		byte_out__text(&out, functions[i]);
+		byte_out__text(&out, module);
+		byte_out__text(&out, "");
+		byte_out__put(&out, (const uint8_t[]){ 8, 0, returns ? 8 : 0, 0 },
+			      4); /* nothing shown */
+	}
+	err = capture_writer__part(writer, &chunk, out.bytes, out.len);
+	byte_out__free(&out);
+	return err;
+}
+
+/* A chunk that grows; times go on by 1 us. */
+struct deep {
+	struct capture_writer *writer;
+	struct capture_chunk chunk;
+	struct byte_out out;
+	uint64_t ns;
+	int err;
+};
+
+static void deep_flush(struct deep *d)
+{
+	if (d->chunk.count)
+		d->err |= capture_writer__part(d->writer, &d->chunk, d->out.bytes, d->out.len);
+	d->chunk = (struct capture_chunk){ .type = CAPTURE_CALLS };
+	d->out.len = 0;
+}
+
+static void deep_put(struct deep *d, uint64_t function, bool is_return)
+{
+	if (d->out.len > 1 << 16)
+		deep_flush(d);
+	d->ns += 1000;
+	if (!d->chunk.count)
+		d->chunk.min_ns = d->ns;
+	byte_out__varint(&d->out, zigzag__put(d->chunk.count ? 1000 : 0));
+	byte_out__varint(&d->out, 2 * function + is_return);
+	byte_out__varint(&d->out, 0); /* cpu */
+	byte_out__u8(&d->out, d->chunk.count > 0);
+	if (!d->chunk.count) {
+		byte_out__varint(&d->out, 7); /* pid, tid */
+		byte_out__varint(&d->out, 7);
+		byte_out__text(&d->out, "deep");
+	}
+	byte_out__varint(&d->out, 0); /* nth */
+	d->chunk.max_ns = d->ns;
+	d->chunk.count++;
+}
+
+static int write_deep(struct capture_writer *writer, uint64_t levels, const char *what)
+{
+	const bool is_user = !strcmp(what, "user"), returns = strcmp(what, "entries") != 0;
+	const uint64_t kept = is_user && levels > CALLS_MOST_KEPT ? CALLS_MOST_KEPT
+			      : returns				  ? levels
+								  : 0;
+	struct deep d = { .writer = writer, .ns = 1000000 };
+	int err = put_functions(writer, is_user ? "/bin/deep" : "", returns);
+
+	deep_flush(&d);
+	for (uint64_t i = 0; i < levels; i++) {
+		deep_put(&d, SELF, false);
+		if (is_user || !returns)
+			continue;
+		deep_put(&d, LEAF, false);
+		deep_put(&d, LEAF, true);
+	}
+	for (uint64_t i = 0; i < kept; i++)
+		deep_put(&d, SELF, true);
+	deep_flush(&d);
+	byte_out__free(&d.out);
+	return err | d.err | capture_writer__finish(writer, "done", NULL, 0);
+}
+
+/* Half of the commands are of the first drive, half of the second, both called nvme0n1. */
+static int write_returned(struct capture_writer *writer)
+{
+	struct device device = { .name = "nvme0n1",
+				 .kind = DEVICE_NVME_NS,
+				 .diskseq = 6,
+				 .size_bytes = 4ULL << 30,
+				 .block_size = 512,
+				 .major = 259,
+				 .minor = 5,
+				 .nsid = 1 };
+	int err = begin(writer, 0, "") | capture_writer__device(writer, 0, &device);
+
+	device.diskseq = 7;
+	err |= capture_writer__device(writer, 1, &device);
+	for (uint64_t i = 0; i < NR_RETURNED; i++) {
+		struct staged s = next(1000000000 + i * 100000000, 100000 + i * 10000);
+
+		memcpy(s.record.comm, "dd", 2);
+		s.record.pid = 100;
+		s.record.device = i >= NR_RETURNED / 2;
+		s.record.cpu = (uint16_t)(3 + i % 2);
+		s.record.status = i % 8 == 5 ? 0x281 : 0;
+		s.stages.cpu = (uint16_t)(1 + i % 2);
+		err |= capture_writer__records(writer, &s.record, 1);
+	}
+	return err | end(writer, NR_RETURNED);
+}
+
+/* Of db7: very fast commands and slower ones; records were lost for two reasons. */
+static int write_edges(struct capture_writer *writer)
+{
+	static const uint64_t lats_ns[NR_EDGES] = { 3, 20, 26, 5000, 5999, 100000 };
+	const struct capture_info host = { CAPTURE_INFO_HOST, "db7" };
+	int err = begin(writer, 1, "edges") | capture_writer__info(writer, &host, 1);
+
+	for (uint64_t i = 0; i < NR_EDGES; i++) {
+		struct staged s = next(1000000000 + i * 1000000, lats_ns[i]);
+
+		memcpy(s.record.comm, "dd", 2);
+		s.record.pid = 100;
+		s.record.op = 2;
+		s.record.flags = 0;
+		err |= capture_writer__records(writer, &s.record, 1);
+	}
+	capture_writer__lost(writer, "ring full", 5);
+	capture_writer__lost(writer, "disk full", 7);
+	return err | end(writer, NR_EDGES);
+}
+
 int main(int argc, char **argv)
 {
+	const char *what = argc > 2 ? argv[1] : "";
 	struct capture_options options = { .path = argc > 2 ? argv[2] : NULL };
+	uint64_t levels = argc == 4 ? strtoull(argv[3], NULL, 10) : 0;
+	const bool is_calls =
+		!strcmp(what, "deep") || !strcmp(what, "user") || !strcmp(what, "entries");
 	struct capture_writer *writer;
 	int err;
 
-	if (argc != 3 || (strcmp(argv[1], "hostile") && strcmp(argv[1], "many"))) {
-		fputs("usage: captures hostile|many FILE\n", stderr);
+	if (is_calls ? !levels
+		     : argc != 3 || (strcmp(what, "hostile") && strcmp(what, "many") &&
+				     strcmp(what, "returned") && strcmp(what, "edges"))) {
+		fputs("usage: captures hostile|many|returned|edges FILE\n"
+		      "       captures deep|user|entries FILE LEVELS\n",
+		      stderr);
 		return 2;
 	}
 	if (capture_writer__new(&options, &writer))
 		return 1;
-	err = strcmp(argv[1], "many") ? write_hostile(writer) : write_many(writer);
+	err = is_calls			  ? write_deep(writer, levels, what)
+	      : !strcmp(what, "returned") ? write_returned(writer)
+	      : !strcmp(what, "edges")	  ? write_edges(writer)
+	      : strcmp(what, "many")	  ? write_hostile(writer)
+					  : write_many(writer);
 	capture_writer__free(writer);
 	return err != 0;
 }

@@ -433,9 +433,44 @@ static void test_deep(void)
 	ok(true, "those that are open are freed");
 }
 
+static void enter_user(struct calls *calls, uint32_t function, bool is_return)
+{
+	const struct call_event event = { .ns = ++now_ns,
+					  .function = function,
+					  .pid = 7,
+					  .tid = 7,
+					  .comm = short_name,
+					  .is_return = is_return,
+					  .returns = true,
+					  .is_user = true };
+
+	calls__take(calls, &event);
+}
+
+/* The kernel plants the returns of the outermost 64 user functions of a task. */
+static void test_kept(void)
+{
+	struct deep d = { 0 };
+	struct calls *calls = calls__new(&(struct calls_wants){ on_no_call, on_deep, &d });
+
+	for (int i = 0; i < 100; i++)
+		enter_user(calls, READ, false);
+	enter(calls, IRQ); /* the kernel's own are not limited */
+	leave(calls, IRQ);
+	for (int i = 0; i < CALLS_MOST_KEPT; i++)
+		enter_user(calls, READ, true);
+	is_u64(d.nr, 101, "100 user calls inside one another, and one of the kernel");
+	is_u64(d.timed, CALLS_MOST_KEPT + 1, "64 returns are those of the outermost");
+	is_u64(d.deepest, CALLS_MOST_KEPT, "what has no return is inside the last that has");
+	is_u64(calls__unkept(calls), 36, "the others are counted");
+	is_u64(calls__strays(calls) + calls__unfinished(calls), 0, "and nothing is left over");
+	calls__free(calls);
+}
+
 int main(void)
 {
 	test_deep();
+	test_kept();
 	test_nesting();
 	test_tasks();
 	test_many_tasks();
