@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#define _GNU_SOURCE 1 /* asprintf */
 #include "diff_calls.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "analyse/call_graph.h"
 #include "log.h"
+#include "render/intern.h"
+#include "render/path.h"
 #include "session.h"
 #include "traced_capture.h"
 
@@ -17,6 +21,7 @@ struct called_side {
 	struct call_graph *graph;
 	struct call_sums sums;
 	struct sample *samples; /* durations, by function; all zeros until it was called */
+	uint32_t *names;	/* by function: its name's number, the same in both */
 	const struct options *options;
 };
 
@@ -32,6 +37,7 @@ struct called_function {
  * it. */
 struct called_node {
 	const char *name;
+	uint32_t name_nr;
 	uint32_t parent, depth;
 	uint32_t first, next; /* inside it, beside it; 0: none */
 	const struct call_node *nodes[2];
@@ -40,11 +46,14 @@ struct called_node {
 struct diff_called {
 	struct called_side sides[2];
 	bool is_graph;
-	struct called_function *functions;
+	struct intern names;
+	struct called_function *functions; /* by name's number */
 	size_t nr_functions;
 	struct shift_list list;
 	struct called_node *nodes;
 	uint32_t nr_nodes;
+	uint32_t *index; /* of nodes by parent and name; a power of two, at most half are taken */
+	size_t index_room;
 };
 
 static int called_no_memory(void)
@@ -67,21 +76,11 @@ static int called_add_duration(struct called_side *side, const struct call *call
 	return err;
 }
 
-/* Inside first, then beside, then up. No recursion: a file says how deep. */
-static const struct call *called_next(const struct call *call, const struct call *root)
-{
-	if (call->first)
-		return call->first;
-	while (call != root && !call->next)
-		call = call->parent;
-	return call == root ? NULL : call->next;
-}
-
 static int called_add_durations(struct called_side *side, const struct call *root)
 {
 	int err = 0;
 
-	for (const struct call *call = root; !err && call; call = called_next(call, root))
+	for (const struct call *call = root; !err && call; call = call__next(call, root))
 		err = called_add_duration(side, call);
 	return err;
 }
@@ -175,29 +174,47 @@ static const char *called_name(const struct called_side *side, uint32_t function
 	return traced__probe(&side->traced, function)->func;
 }
 
-static struct called_function *called_function(struct diff_called *d, const char *name)
+/* Names get numbers, so that two of them are compared at once. */
+static int called_number_names(struct diff_called *d, struct called_side *side)
 {
-	for (size_t i = 0; i < d->nr_functions; i++)
-		if (!strcmp(d->functions[i].name, name))
-			return &d->functions[i];
-	d->functions[d->nr_functions].name = name;
-	return &d->functions[d->nr_functions++];
+	side->names = calloc(side->traced.nr + 1, sizeof(*side->names));
+	if (!side->names)
+		return called_no_memory();
+	for (uint32_t i = 0; i < side->traced.nr; i++) {
+		const char *name = called_name(side, i);
+
+		side->names[i] = intern__number(&d->names, name, strlen(name), NULL);
+		if (side->names[i] == INTERN_NONE)
+			return called_no_memory();
+	}
+	return 0;
 }
 
+static void called_join_side_functions(struct diff_called *d, int i)
+{
+	const struct called_side *side = &d->sides[i];
+
+	for (size_t at = 0; at < side->sums.nr; at++) {
+		const struct call_sum *sum = &side->sums.sums[at];
+		struct called_function *f = &d->functions[side->names[sum->function]];
+
+		f->name = called_name(side, sum->function);
+		f->sums[i] = sum;
+		f->samples[i] = &side->samples[sum->function];
+	}
+}
+
+/* Those that were never called are left out. */
 static int called_join_functions(struct diff_called *d)
 {
-	d->functions = calloc(d->sides[0].sums.nr + d->sides[1].sums.nr + 1, sizeof(*d->functions));
+	d->functions = calloc(d->names.nr + 1, sizeof(*d->functions));
 	if (!d->functions)
 		return called_no_memory();
-	for (int i = 0; i < 2; i++)
-		for (size_t at = 0; at < d->sides[i].sums.nr; at++) {
-			const struct call_sum *sum = &d->sides[i].sums.sums[at];
-			struct called_function *f =
-				called_function(d, called_name(&d->sides[i], sum->function));
-
-			f->sums[i] = sum;
-			f->samples[i] = &d->sides[i].samples[sum->function];
-		}
+	called_join_side_functions(d, 0);
+	called_join_side_functions(d, 1);
+	for (size_t i = 0; i < d->names.nr; i++)
+		if (d->functions[i].name)
+			d->functions[d->nr_functions++] = d->functions[i];
 	return 0;
 }
 
@@ -259,21 +276,32 @@ static int called_by_time(const void *left, const void *right)
 
 /* ---- by the functions around it ---- */
 
-static uint32_t called_node(struct diff_called *d, uint32_t parent, const char *name)
+/* Where it is in the index, or where it belongs. */
+static uint32_t *called_place(const struct diff_called *d, uint32_t parent, uint32_t name)
 {
-	uint32_t i = d->nodes[parent].first;
+	uint64_t hash = ((uint64_t)parent << 32 | name) * 0x9e3779b97f4a7c15ull;
+	size_t at = (size_t)(hash >> 32) & (d->index_room - 1);
 
-	while (i && strcmp(d->nodes[i].name, name) != 0)
-		i = d->nodes[i].next;
-	if (i)
-		return i;
-	i = d->nr_nodes++;
-	d->nodes[i] = (struct called_node){ .name = name,
-					    .parent = parent,
-					    .depth = parent ? d->nodes[parent].depth + 1 : 0,
-					    .next = d->nodes[parent].first };
-	d->nodes[parent].first = i;
-	return i;
+	while (d->index[at] &&
+	       (d->nodes[d->index[at]].parent != parent || d->nodes[d->index[at]].name_nr != name))
+		at = (at + 1) & (d->index_room - 1);
+	return &d->index[at];
+}
+
+static uint32_t called_node(struct diff_called *d, uint32_t parent, const struct called_side *side,
+			    uint32_t function)
+{
+	uint32_t *place = called_place(d, parent, side->names[function]);
+
+	if (!*place) {
+		*place = d->nr_nodes++;
+		d->nodes[*place] =
+			(struct called_node){ .name = called_name(side, function),
+					      .name_nr = side->names[function],
+					      .parent = parent,
+					      .depth = parent ? d->nodes[parent].depth + 1 : 0 };
+	}
+	return *place;
 }
 
 /* Parents come first: where each has gone is known when those inside come. */
@@ -288,7 +316,7 @@ static int called_join_side(struct diff_called *d, int side)
 	for (uint32_t i = 0; i < nr; i++) {
 		uint32_t parent = nodes[i].parent == CALL_NODE_NONE ? 0 : gone[nodes[i].parent];
 
-		gone[i] = called_node(d, parent, called_name(&d->sides[side], nodes[i].function));
+		gone[i] = called_node(d, parent, &d->sides[side], nodes[i].function);
 		d->nodes[gone[i]].nodes[side] = &nodes[i];
 	}
 	free(gone);
@@ -344,7 +372,10 @@ static int called_join_graphs(struct diff_called *d)
 	for (int i = 0; i < 2; i++)
 		call_graph__nodes(d->sides[i].graph, &nr[i]);
 	d->nodes = calloc((size_t)nr[0] + nr[1] + 1, sizeof(*d->nodes));
-	if (!d->nodes)
+	for (d->index_room = 64; d->index_room < 2 * ((size_t)nr[0] + nr[1] + 1);)
+		d->index_room *= 2;
+	d->index = calloc(d->index_room, sizeof(*d->index));
+	if (!d->nodes || !d->index)
 		return called_no_memory();
 	d->nr_nodes = 1;
 	err = called_join_side(d, 0);
@@ -362,6 +393,8 @@ int diff_calls__read(const struct diff_calls *calls, struct diff_called **called
 	*called = d;
 	for (int i = 0; !err && i < 2; i++)
 		err = called_read(&d->sides[i], calls->files[i].path, calls->options, lost);
+	for (int i = 0; !err && i < 2; i++)
+		err = called_number_names(d, &d->sides[i]);
 	if (err)
 		return err;
 	d->is_graph = calls->graph;
@@ -379,6 +412,7 @@ static void called_free(struct called_side *side)
 	for (size_t i = 0; side->samples && i < side->traced.nr; i++)
 		sample__free(&side->samples[i]);
 	free(side->samples);
+	free(side->names);
 	call_sums__free(&side->sums);
 	call_graph__free(side->graph);
 	traced_reader__free(&side->reader);
@@ -394,6 +428,8 @@ void diff_calls__free(struct diff_called *d)
 	shift_list__free(&d->list);
 	free(d->functions);
 	free(d->nodes);
+	free(d->index);
+	intern__free(&d->names);
 	free(d);
 }
 
@@ -513,41 +549,9 @@ static void row_put_function(struct table *table, const struct called_function *
 	table__row(table, &row);
 }
 
-/* "vfs_read;filemap_read": from the outermost on. */
-static void node_put_path(const struct diff_called *d, FILE *out, uint32_t node)
+static void row_put_node(const struct called_node *n, struct table *table, const char *line,
+			 const char *path)
 {
-	for (uint32_t up = d->nodes[node].depth + 1; up-- > 0;) {
-		uint32_t at = node;
-
-		for (uint32_t i = 0; i < up; i++)
-			at = d->nodes[at].parent;
-		fprintf(out, "%s%s", d->nodes[at].name, up ? ";" : "");
-	}
-}
-
-static char *node_text(const struct diff_called *d, uint32_t node, bool is_path)
-{
-	const uint32_t depth = d->nodes[node].depth;
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-
-	if (!out)
-		return NULL;
-	if (is_path)
-		node_put_path(d, out, node);
-	else
-		fprintf(out, "%*s%s", 2 * (int)(depth < 64 ? depth : 64), "", d->nodes[node].name);
-	if (!fclose(out))
-		return text;
-	free(text);
-	return NULL;
-}
-
-static int row_put_node(const struct diff_called *d, struct table *table, uint32_t at)
-{
-	const struct called_node *n = &d->nodes[at];
-	char *line = node_text(d, at, false), *path = node_text(d, at, true);
 	struct called_row row = { .name = n->name, .line = line, .path = path, .depth = n->depth };
 
 	row.verdict = called_verdict(n->nodes[0], n->nodes[1]);
@@ -559,11 +563,28 @@ static int row_put_node(const struct diff_called *d, struct table *table, uint32
 		row.self_ns[i] = timed ? n->nodes[i]->self_ns : CELL_NO_NUMBER;
 		row.mean_ns[i] = timed ? n->nodes[i]->total_ns / timed : CELL_NO_NUMBER;
 	}
-	if (line && path)
-		table__row(table, &row);
+	table__row(table, &row);
+}
+
+/* In text its name, indented. */
+static int called_put_line(const struct called_node *n, struct table *table)
+{
+	char *line;
+
+	if (asprintf(&line, "%*s%s", 2 * (int)(n->depth < 64 ? n->depth : 64), "", n->name) < 0)
+		return -ENOMEM;
+	row_put_node(n, table, line, NULL);
 	free(line);
-	free(path);
-	return line && path ? 0 : -ENOMEM;
+	return 0;
+}
+
+static int called_put_path(const struct called_node *n, struct table *table, struct path *path)
+{
+	int err = path__enter(path, n->depth, n->name);
+
+	if (!err)
+		row_put_node(n, table, NULL, path->text);
+	return err;
 }
 
 /* Inside it first, then beside it, then up. 0: that was all. */
@@ -576,12 +597,20 @@ static uint32_t node_next(const struct diff_called *d, uint32_t node)
 	return d->nodes[node].next;
 }
 
-static int called_put_nodes(const struct diff_called *d, struct table *table)
+static int called_put_nodes(const struct diff_called *d, const struct diff_show *show,
+			    struct table *table)
 {
+	struct path path = { 0 };
 	int err = 0;
 
 	for (uint32_t i = d->nodes[0].first; !err && i; i = node_next(d, i))
-		err = row_put_node(d, table, i);
+		err = show->format == TABLE_TEXT ? called_put_line(&d->nodes[i], table)
+						 : called_put_path(&d->nodes[i], table, &path);
+	if (path.cut)
+		log_note("%" PRIu64 " paths are deeper than %d functions: they leave out those "
+			 "between the first %d and the last",
+			 path.cut, PATH_MOST, PATH_MOST);
+	path__free(&path);
 	return err;
 }
 
@@ -592,7 +621,7 @@ int diff_calls__show(const struct diff_called *d, const struct diff_show *show)
 	int err = table ? 0 : -ENOMEM;
 
 	if (!err && d->is_graph)
-		err = called_put_nodes(d, table);
+		err = called_put_nodes(d, show, table);
 	for (size_t i = 0; !err && !d->is_graph && i < d->nr_functions; i++)
 		row_put_function(table, &d->functions[i]);
 	table__free(table);

@@ -53,6 +53,43 @@ refused() {
 	diff -a tests/cli/trace_model.golden "$tmp/model"
 }
 
+# Every output of a tree with 30,000 levels, in a stack of 256 KiB: a recursion ends there, and what grows with the square
+# of the depth does not end in time.
+@test "no depth breaks a view of calls" {
+	local out lines
+	build/captures deep "$tmp/deep.cap" 30000
+	ulimit -s 256
+	for command in calls class; do
+		for out in "" "-o json" "-o csv" --graph "--graph -o json" "--graph -o csv" "-o folded" "-o svg" "-o dot" "-o html" \
+			"-o chrome"; do
+			# shellcheck disable=SC2086 # words
+			timeout 60 "$iosonar" "$command" -r "$tmp/deep.cap" $out >"$tmp/out" 2>"$tmp/err" ||
+				{ echo "$command $out: exit $?: $(cat "$tmp/err")"; return 1; }
+			lines=$(wc -l <"$tmp/out")
+			case $command$out in
+			calls | calls--graph) [ "$lines" -eq 60001 ] || { echo "$command $out: $lines lines"; return 1; } ;;
+			*folded)
+				grep -q "calls by path are inside more than 128 others: their time is that of the call at this depth" "$tmp/err"
+				[ "$(awk -F';' 'NF > most { most = NF } END { print most }' "$tmp/out")" -eq 129 ]
+				# f takes 4 us a level and 1 us more where it ends, the leaf 1 us of it: nothing is lost
+				[ "$(awk '{ sum += $NF } END { print sum }' "$tmp/out")" -eq 119999000 ]
+				;;
+			*"--graph -o "*) grep -q "^59743 paths are deeper than 128 functions: they leave out" "$tmp/err" ;;
+			esac
+		done
+	done
+	for out in "" --graph "--graph -o json" "-o csv"; do
+		# shellcheck disable=SC2086 # words
+		timeout 60 "$iosonar" diff "$tmp/deep.cap" "$tmp/deep.cap" $out >"$tmp/out" 2>"$tmp/err" ||
+			{ echo "diff $out: exit $?: $(cat "$tmp/err")"; return 1; }
+	done
+	for out in folded chrome dot csv json; do
+		timeout 60 "$iosonar" export -r "$tmp/deep.cap" -o $out >"$tmp/out" 2>"$tmp/err" ||
+			{ echo "export $out: exit $?: $(cat "$tmp/err")"; return 1; }
+	done
+	[ "$("$iosonar" sql "$tmp/deep.cap" -o csv 'select count(*), max(depth) from call' 2>/dev/null | tail -1)" = 60000,30000 ]
+}
+
 # The kernel plants the returns of 64 user functions inside one another, the outermost ones.
 @test "returns of a program that calls itself are those of the outermost calls" {
 	local status=0
