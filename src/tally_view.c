@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#define _GNU_SOURCE 1 /* qsort_r */
 #include "tally_view.h"
 
 #include <errno.h>
@@ -340,28 +341,43 @@ static size_t tally_top(const struct tally_view *v, const struct session *s)
 	return s->format == TABLE_TEXT ? TALLY_TOP : SIZE_MAX;
 }
 
-/* Only a probe has a row before its first hit: its number in the plan is the order of the line. */
-static int tally_compare_probes(const void *a, const void *b)
+/* The key that is a probe's name; nr_keys: none is. */
+static size_t tally_name_key(const struct plan *plan)
+{
+	size_t i = 0;
+
+	while (i < plan->nr_keys && plan->keys[i].shape.unit != VALUE_PROBE_NAME &&
+	       plan->keys[i].shape.unit != VALUE_FUNC_NAME)
+		i++;
+	return i;
+}
+
+/* A probe's number in the plan is the order of the line. */
+static int tally_compare_probes(const void *a, const void *b, void *at)
 {
 	uint64_t left, right;
 
-	memcpy(&left, ((const struct tally_group *)a)->key, sizeof(left));
-	memcpy(&right, ((const struct tally_group *)b)->key, sizeof(right));
+	memcpy(&left, (const char *)((const struct tally_group *)a)->key + *(uint32_t *)at,
+	       sizeof(left));
+	memcpy(&right, (const char *)((const struct tally_group *)b)->key + *(uint32_t *)at,
+	       sizeof(right));
 	return (left > right) - (left < right);
 }
 
 /* What never happened is not a row of zeros for people, but it is said. */
 static void tally_put_never(struct tally_view *v, const struct session *s, size_t from)
 {
+	const size_t key = tally_name_key(&v->asked.plan);
 	size_t nr = v->tally.nr_groups - from, column = 0, width;
 	const char *name;
 
-	qsort(v->tally.groups + from, nr, sizeof(*v->tally.groups), tally_compare_probes);
+	qsort_r(v->tally.groups + from, nr, sizeof(*v->tally.groups), tally_compare_probes,
+		&v->asked.plan.keys[key].at);
 	if (nr > TALLY_NEVER && !log_verbosity())
 		nr = TALLY_NEVER;
 	for (size_t i = from; i < from + nr; i++) {
 		tally_fill(v, s, true, &v->tally.groups[i]);
-		name = v->slots[TALLY_KEYS].text;
+		name = v->slots[TALLY_KEYS + key].text;
 		width = text__width(name ? name : "?");
 		if (!column || column + width > 98) {
 			fputs(column ? "\n  " : "\nnever:\n  ", s->out);
@@ -402,14 +418,24 @@ static int tally_widen(struct tally_view *v, struct session *s, bool total, size
 	return v->table ? 0 : log_err(-ENOMEM, "out of memory");
 }
 
+/* Before its first hit only a probe's name and a constant have a row: that of a constant, as the
+ * one row without keys, is shown with its zeros. */
+static size_t tally_count_rows(const struct tally_view *v, const struct session *s)
+{
+	size_t nr = v->tally.nr_groups;
+
+	if (s->format != TABLE_TEXT || tally_name_key(&v->asked.plan) == v->asked.plan.nr_keys)
+		return nr;
+	while (nr && !v->tally.groups[nr - 1].sum.count)
+		nr--;
+	return nr;
+}
+
 static int tally_show(struct tally_view *v, struct session *s, bool total)
 {
-	size_t top = tally_top(v, s), i, nr = v->tally.nr_groups, nonzero = nr;
+	size_t top = tally_top(v, s), i, nr = v->tally.nr_groups, nonzero = tally_count_rows(v, s);
 	int err;
 
-	while (s->format == TABLE_TEXT && nonzero && v->asked.plan.nr_keys &&
-	       !v->tally.groups[nonzero - 1].sum.count)
-		nonzero--;
 	err = tally_widen(v, s, total, nonzero < top ? nonzero : top);
 	if (err)
 		return err;

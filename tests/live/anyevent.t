@@ -93,6 +93,12 @@ check_raw() {
 	# shellcheck disable=SC2046
 	ask count raw:sys_enter by 'syscall(id), probe' if "$mine" -- "$tmp/probe-dd" $(reads 120)
 	is "$(($(count '"syscall_id":"read"') - few))" 97 "97 reads more are 97 more"
+	ask count raw:sys_enter by 1 if 'pid == 1 && pid == 2' -t 1ms
+	is "$code $(count '"1":1')" "0 0" "a constant key without a hit"
+	"$IOSONAR" count raw:sys_enter by 1 if 'pid == 1 && pid == 2' -t 1ms >"$tmp/out" 2>"$tmp/err"
+	is "$? $(awk 'NR == 2 { print $1, $2 }' "$tmp/out")" "0 1 0" "is a row of zeros in text"
+	"$IOSONAR" count raw:sys_enter raw:sys_exit by '1, probe' if 'pid == 1 && pid == 2' -t 1ms >"$tmp/out" 2>"$tmp/err"
+	is "$? $(tail -1 "$tmp/out")" "0   raw:sys_enter raw:sys_exit " "with probes beside it they are named"
 	ask count raw:sched_process_exec by 'p->comm, str(bprm->filename)' if "$mine" -- "$tmp/probe-dd" if=/dev/null of=/dev/null status=none
 	is "$code $(count "$tmp/probe-dd")" "0 1" "members of structs are read"
 }
