@@ -35,18 +35,30 @@ static void session_buffer_output(struct session *s)
 	}
 }
 
+/* A run of this machine drops its privileges before the end. */
+static bool session_drops(const struct session *s)
+{
+	return !s->options->file.read.nr && !s->options->run.keep_privileges;
+}
+
 static int session_open_output(struct session *s)
 {
 	const struct output_options *o = &s->options->output;
+	const struct file_options *f = &s->options->file;
+	const struct option_list kept = { (const char **)&f->write, 1 };
+	struct output *output = &s->inside->output;
+	int err = output__open(output, o->path, f->write ? &kept : &f->read);
 
-	s->format = o->format > OUTPUT_CSV ? TABLE_TEXT : (enum table_format)o->format;
-	s->out = o->path ? fopen(o->path, "we") : stdout;
-	if (s->out) {
-		session_buffer_output(s);
-		return 0;
+	if (!err && session_drops(s)) {
+		err = output__keep_rights(output);
+		err = err ? output__finish(output, err) : 0;
 	}
-	return log_err(-errno == -EACCES ? -EIO : -errno, "cannot write %s: %s", o->path,
-		       strerror(errno));
+	if (err)
+		return err;
+	s->format = o->format > OUTPUT_CSV ? TABLE_TEXT : (enum table_format)o->format;
+	s->out = output->file;
+	session_buffer_output(s);
+	return 0;
 }
 
 /* Whoever reads sees whole intervals. A reader that has gone ends the run without a word. */
@@ -65,17 +77,16 @@ int session_flush(struct session *s)
 }
 
 /* What failed was said; stdio must not try again, nor the door complain once more. */
-static int session_close_output(struct session *s)
+static int session_close_output(struct session *s, int err)
 {
-	int err = s->inside->output_failed ? 0 : session_flush(s);
+	int flush_err = s->inside->output_failed ? 0 : session_flush(s);
 
 	if (s->inside->output_failed)
 		__fpurge(s->out);
 	clearerr(s->out);
-	if (s->out != stdout)
-		fclose(s->out);
-	else if (s->inside->buffer)
+	if (s->out == stdout && s->inside->buffer)
 		setvbuf(stdout, NULL, _IONBF, 0); /* it is empty; the door still flushes it */
+	err = output__finish(&s->inside->output, err ?: flush_err);
 	free(s->inside->buffer);
 	s->out = NULL;
 	return err;
@@ -426,7 +437,7 @@ int session__run(const struct session_view *view, void *state, const struct opti
 		.source = session_source_of(view, options),
 	};
 	struct session s = { .options = options, .inside = &inside };
-	int err = session_check_options(view, options, argv), closed;
+	int err = session_check_options(view, options, argv);
 
 	if (!err && !options->file.read.nr)
 		err = clock__look();
@@ -440,8 +451,7 @@ int session__run(const struct session_view *view, void *state, const struct opti
 	if (!err)
 		err = inside.loop ? inside.source->run(&s, argv)
 				  : log_err(-errno, "cannot make an event loop");
-	closed = session_close_output(&s);
-	err = err ?: closed;
+	err = session_close_output(&s, err);
 	err = err ?: session_verdict(&s);
 	inside.source->free(&s);
 	recorder__free(inside.recorder);

@@ -12,6 +12,7 @@
 #include "capture/about.h"
 #include "capture/alias.h"
 #include "loop.h"
+#include "output.h"
 #include "recorder.h"
 #include "session.h"
 
@@ -49,6 +50,7 @@ struct session_inside {
 	void *state;
 	struct io_wants wants;
 	struct loop *loop;
+	struct output output;
 	bool output_failed;
 	char *buffer; /* of the output */
 	bool stopped; /* no more records */

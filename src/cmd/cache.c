@@ -13,6 +13,7 @@
 #include "cmd.h"
 #include "collect/residency.h"
 #include "log.h"
+#include "output.h"
 #include "render/chart.h"
 #include "render/column.h"
 #include "render/residency.h"
@@ -711,22 +712,20 @@ static int cache_show_files(const struct cache_view *v, struct residency_table *
 static int cache_residency(const struct cache_view *v, const struct options *options, char **argv)
 {
 	const struct output_options *o = &options->output;
-	FILE *out = o->path ? fopen(o->path, "we") : stdout;
 	struct residency_table *table;
+	struct output output;
 	int err;
 
 	if (!v->paths.nr && !argv[0])
 		return log_err(-EINVAL, "--residency needs a file: iosonar cache --residency PATH");
-	if (!out)
-		return log_err(errno == EACCES ? -EIO : -errno, "cannot write %s: %s", o->path,
-			       strerror(errno));
-	table = residency_table__new(out, (enum table_format)o->format,
-				     chart__style_of(out, o->color).utf8);
+	err = output__open(&output, o->path, NULL);
+	if (err)
+		return err;
+	table = residency_table__new(output.file, (enum table_format)o->format,
+				     chart__style_of(output.file, o->color).utf8);
 	err = table ? cache_show_files(v, table, argv) : log_err(-ENOMEM, "out of memory");
 	residency_table__free(table);
-	if (out != stdout && fclose(out) && !err)
-		err = log_err(-EIO, "cannot write %s: %s", o->path, strerror(errno));
-	return err;
+	return output__finish(&output, err);
 }
 
 static int cache_run(void *state, const struct options *options, char **argv)

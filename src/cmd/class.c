@@ -11,6 +11,7 @@
 #include "class_trace.h"
 #include "cmd.h"
 #include "log.h"
+#include "output.h"
 #include "probe/class.h"
 #include "render/chart.h"
 #include "render/column.h"
@@ -319,23 +320,24 @@ static int class_name_structs(struct class_view *v)
 
 /* ---- the run ---- */
 
-static int class_open_output(struct class_view *v, const struct output_options *o)
+static int class_find(struct class_view *v, const struct output_options *o)
 {
+	struct output output;
+	int err = output__open(&output, o->path, NULL);
+
+	if (err)
+		return err;
 	v->format = (enum table_format)o->format;
-	v->out = o->path ? fopen(o->path, "we") : stdout;
-	if (!v->out)
-		return log_err(errno == EACCES ? -EIO : -errno, "cannot write %s: %s", o->path,
-			       strerror(errno));
+	v->out = output.file;
 	if (isatty(fileno(v->out)))
 		v->columns = chart__style_of(v->out, o->color).columns;
-	return 0;
-}
-
-static int class_close_output(struct class_view *v, const struct output_options *o)
-{
-	if (!v->out || v->out == stdout || !fclose(v->out))
-		return 0; /* the door looks after stdout */
-	return log_err(-EIO, "cannot write %s: %s", o->path, strerror(errno));
+	v->finder = finder__new();
+	if (!v->finder)
+		err = class_no_memory();
+	else
+		err = v->names ? class_name_structs(v) : class_list(v);
+	finder__free(v->finder);
+	return output__finish(&output, err);
 }
 
 static int class_check(const struct class_view *v, const struct options *options, char **argv)
@@ -360,22 +362,13 @@ static int class_check(const struct class_view *v, const struct options *options
 static int class_run(void *state, const struct options *options, char **argv)
 {
 	struct class_view *v = state;
-	int err = class_check(v, options, argv), closed;
+	int err = class_check(v, options, argv);
 	struct class_wants wants;
 
-	if (!err)
-		wants = class_wants(v);
-	if (!err && !v->list && !v->names)
-		return class_trace__run(&v->trace, &wants, options, argv);
-	err = err ? err : class_open_output(v, &options->output);
 	if (err)
 		return err;
-	v->finder = finder__new();
-	if (!v->finder)
-		err = class_no_memory();
-	else
-		err = v->names ? class_name_structs(v) : class_list(v);
-	finder__free(v->finder);
-	closed = class_close_output(v, &options->output);
-	return err ? err : closed;
+	if (v->list || v->names)
+		return class_find(v, &options->output);
+	wants = class_wants(v);
+	return class_trace__run(&v->trace, &wants, options, argv);
 }

@@ -10,6 +10,7 @@
 #include "decode/row.h"
 #include "diff_page.h"
 #include "log.h"
+#include "output.h"
 
 struct diff_cmd {
 	/* options */
@@ -102,23 +103,6 @@ static int diff_put(struct diff_cmd *c, const struct output_options *o, FILE *ou
 	return c->called ? diff_calls__show(c->called, &show) : diff_view__show(&c->diff, &show);
 }
 
-/* Nothing is opened before both files were read: it may be one of them. */
-static int diff_show(struct diff_cmd *c, const struct output_options *o)
-{
-	FILE *out = o->path ? fopen(o->path, "we") : stdout;
-	int err;
-
-	if (!out)
-		return log_err(errno == EACCES ? -EIO : -errno, "cannot write %s: %s", o->path,
-			       strerror(errno));
-	err = diff_put(c, o, out);
-	if (out == stdout) /* the door looks after it */
-		return err;
-	if (fclose(out) && !err)
-		err = log_err(-EIO, "cannot write %s: %s", o->path, strerror(errno));
-	return err;
-}
-
 static int diff_verdict(const struct diff_cmd *c)
 {
 	if (diff_view__came_true(&c->diff, c->fail_if, c->fails))
@@ -182,20 +166,32 @@ static int diff_look(struct diff_file files[2])
 		       files[!is_calls].path, files[is_calls].path);
 }
 
+static int diff_open_output(const struct diff_cmd *c, const struct output_options *o,
+			    struct output *output)
+{
+	const char *paths[] = { c->paths[0].path, c->paths[1].path };
+	const struct option_list inputs = { paths, 2 };
+
+	return output__open(output, o->path, &inputs);
+}
+
 static int diff_files(struct diff_cmd *c, const struct options *options, char **argv)
 {
 	const size_t nr = c->files.nr;
 	struct diff_file *files = c->paths;
+	struct output output;
 	int err;
 
 	files[0].path = nr ? c->files.words[0] : argv[0];
 	files[1].path = nr > 1 ? c->files.words[1] : argv[1 - nr];
 	err = diff_look(files);
+	err = err ?: diff_open_output(c, &options->output, &output);
 	if (err)
 		return err;
 	err = files[0].kind == DIFF_CALLS ? diff_read_calls(c, files, options)
 					  : diff_read_commands(c, files, options);
-	err = err ?: diff_show(c, &options->output);
+	err = err ?: diff_put(c, &options->output, output.file);
+	err = output__finish(&output, err);
 	return err ?: diff_verdict(c);
 }
 

@@ -13,6 +13,7 @@
 #include "collect/doctor.h"
 #include "help.h"
 #include "log.h"
+#include "output.h"
 #include "render/chart.h"
 #include "render/column.h"
 
@@ -295,26 +296,17 @@ static int doctor_look(struct doctor *d)
 	return err;
 }
 
-/* Of an --out that cannot be written; stdout is the door's. */
-static int doctor_write_error(const struct options *options)
-{
-	return log_err(-EIO, "cannot write %s: %s", options->output.path, strerror(errno));
-}
-
 static int doctor_print(struct doctor *d, const struct options *options)
 {
-	const char *path = options->output.path;
-	int err;
+	struct output output;
+	int err = output__open(&output, options->output.path, NULL);
 
+	if (err)
+		return err;
 	d->format = (enum table_format)options->output.format;
-	d->out = path ? fopen(path, "we") : stdout;
-	if (!d->out)
-		return doctor_write_error(options);
+	d->out = output.file;
 	d->color = chart__style_of(d->out, options->output.color).color;
-	err = doctor_show(d);
-	if (path && fclose(d->out) && !err)
-		err = doctor_write_error(options);
-	return err;
+	return output__finish(&output, doctor_show(d));
 }
 
 /* Text begins with the verdict; where nobody sees that, the line goes to stderr as in any command.

@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include "cmd.h"
 #include "log.h"
+#include "output.h"
 #include "probe/find.h"
 #include "render/chart.h"
 #include "render/column.h"
@@ -454,25 +455,6 @@ static int events_find(struct events *e)
 	return failed;
 }
 
-static int events_open_output(struct events *e, const struct output_options *o)
-{
-	e->format = (enum table_format)o->format;
-	e->out = o->path ? fopen(o->path, "we") : stdout;
-	if (!e->out)
-		return log_err(errno == EACCES ? -EIO : -errno, "cannot write %s: %s", o->path,
-			       strerror(errno));
-	if (isatty(fileno(e->out)))
-		e->columns = chart__style_of(e->out, o->color).columns;
-	return 0;
-}
-
-static int events_close_output(struct events *e, const struct output_options *o)
-{
-	if (!e->out || e->out == stdout || !fclose(e->out))
-		return 0; /* the door looks after stdout */
-	return log_err(-EIO, "cannot write %s: %s", o->path, strerror(errno));
-}
-
 /* What was found is shown even if something else was not. */
 static int events_show_all(const struct events *e)
 {
@@ -506,13 +488,19 @@ static int events_work(struct events *e)
 
 static int events_run(void *state, const struct options *options, char **argv)
 {
+	const struct output_options *o = &options->output;
 	struct events *e = state;
-	int err, closed;
+	struct output output;
+	int err;
 
 	if (argv[0])
 		return log_err(-EINVAL, "events runs no command; '%s' is too much", argv[0]);
-	err = events_open_output(e, &options->output);
-	err = err ? err : events_work(e);
-	closed = events_close_output(e, &options->output);
-	return err ? err : closed;
+	err = output__open(&output, o->path, NULL);
+	if (err)
+		return err;
+	e->format = (enum table_format)o->format;
+	e->out = output.file;
+	if (isatty(fileno(e->out)))
+		e->columns = chart__style_of(e->out, o->color).columns;
+	return output__finish(&output, events_work(e));
 }

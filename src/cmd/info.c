@@ -13,6 +13,7 @@
 #include "capture/read.h"
 #include "cmd.h"
 #include "log.h"
+#include "output.h"
 #include "render/column.h"
 
 struct info {
@@ -512,28 +513,6 @@ static int info_file(struct info *i, const char *path)
 	return err;
 }
 
-static int info_open_output(struct info *i, const struct output_options *o,
-			    const struct column *shown[INFO_COLUMNS])
-{
-	i->format = (enum table_format)o->format;
-	i->out = o->path ? fopen(o->path, "we") : stdout;
-	if (!i->out)
-		return log_err(errno == EACCES ? -EIO : -errno, "cannot write %s: %s", o->path,
-			       strerror(errno));
-	i->summaries = info_table(i, "info", info_columns, 0, shown);
-	return i->summaries ? 0 : log_err(-ENOMEM, "out of memory");
-}
-
-static int info_close_output(struct info *i, const struct output_options *o)
-{
-	table__free(i->summaries);
-	if (!i->out || i->out == stdout)
-		return 0; /* the door looks after it */
-	if (!fclose(i->out))
-		return 0;
-	return log_err(-EIO, "cannot write %s: %s", o->path, strerror(errno));
-}
-
 /* Every file, even if one of them is none. */
 static int info_files(struct info *i, char **argv)
 {
@@ -550,18 +529,31 @@ static int info_files(struct info *i, char **argv)
 	return failed;
 }
 
-static int info_run(void *state, const struct options *options, char **argv)
+static int info_put(struct info *i, char **argv)
 {
 	const struct column *shown[INFO_COLUMNS];
+	int err;
+
+	i->summaries = info_table(i, "info", info_columns, 0, shown);
+	err = i->summaries ? info_files(i, argv) : log_err(-ENOMEM, "out of memory");
+	table__free(i->summaries);
+	return err;
+}
+
+static int info_run(void *state, const struct options *options, char **argv)
+{
 	struct info *i = state;
-	int err, closed;
+	struct output output;
+	int err;
 
 	if (!i->files.nr && !argv[0])
 		return log_err(-EINVAL, "info needs a capture: iosonar info FILE");
-	err = info_open_output(i, &options->output, shown);
-	err = err ?: info_files(i, argv);
-	closed = info_close_output(i, &options->output);
-	err = err ?: closed;
+	err = output__open(&output, options->output.path, &i->files);
+	if (err)
+		return err;
+	i->format = (enum table_format)options->output.format;
+	i->out = output.file;
+	err = output__finish(&output, info_put(i, argv));
 	if (err)
 		return err;
 	return i->broken ? EXIT_LOST : EXIT_DONE;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include "cmd.h"
 #include "log.h"
+#include "output.h"
 #include "sql/sql.h"
 
 struct sql_cmd {
@@ -59,16 +60,13 @@ static bool sql_is_query(const char *word)
 static int sql_ask(struct sql_cmd *c, const struct output_options *o, const char *query)
 {
 	struct sql_run run = { &c->files, stdout, (enum table_format)o->format, query };
-	int err;
+	struct output output;
+	int err = output__open(&output, o->path, &c->words);
 
-	run.out = o->path ? fopen(o->path, "we") : stdout;
-	if (!run.out)
-		return log_err(errno == EACCES ? -EIO : -errno, "cannot write %s: %s", o->path,
-			       strerror(errno));
-	err = sql__run(&run);
-	if (run.out != stdout && fclose(run.out) && !err)
-		err = log_err(-EIO, "cannot write %s: %s", o->path, strerror(errno));
-	return err;
+	if (err)
+		return err;
+	run.out = output.file;
+	return output__finish(&output, sql__run(&run));
 }
 
 static int sql_run(void *state, const struct options *options, char **argv)

@@ -7,7 +7,7 @@
 # the second drive has its own row.
 
 dev=$(disk io0)
-iosonar errors -o json --out /tmp/events 2>/tmp/events.err &
+iosonar errors -o json >/tmp/events 2>/tmp/events.err &
 events=$!
 measure /tmp/plug
 fio --name=t --filename="/dev/$dev" --rw=randread --bs=4k --direct=1 --ioengine=libaio --iodepth=16 --time_based \

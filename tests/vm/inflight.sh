@@ -115,7 +115,8 @@ is "$? $(cat /tmp/none)" "0 nothing in flight" "they came back: nothing in fligh
 # --- sent while we watch ---
 started inflight /tmp/watch -d "$dev" -i 300ms
 wait_for 20 grep -q '^privileges: ' /tmp/watch.err
-state=$(sed -nE 's/^(Cap(Inh|Prm|Eff|Amb)|NoNewPrivs|Seccomp):[[:space:]]*0*([0-9a-f]+)$/\3/p' "/proc/$(pidof iosonar)/status" | xargs)
+# shellcheck disable=SC2154 # lib.sh sets it
+state=$(sed -nE 's/^(Cap(Inh|Prm|Eff|Amb)|NoNewPrivs|Seccomp):[[:space:]]*0*([0-9a-f]+)$/\3/p' "/proc/$measure_pid/status" | xargs)
 if [ "$(cat /proc/sys/kernel/unprivileged_bpf_disabled)" != 0 ] && ! sees_commands; then
 	is "$state" "0 8000000000 8000000000 0 1 2" "CAP_BPF is all that is left: this kernel asks for it at every bpf()"
 else

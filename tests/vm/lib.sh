@@ -262,7 +262,7 @@ measure() {
 	measure_file=$1
 	shift
 	rm -f "$measure_file" "$measure_file.err" # what an earlier run said is no sign of this one
-	iosonar latency -o json --out "$measure_file" "$@" 2>"$measure_file.err" &
+	iosonar latency -o json "$@" >"$measure_file" 2>"$measure_file.err" &
 	measure_pid=$!
 	wait_for 60 grep -q 'from .*_rq' "$measure_file.err" || cat "$measure_file.err" >&2
 }
@@ -280,7 +280,7 @@ started() {
 	measure_file=$2
 	shift 2
 	rm -f "$measure_file" "$measure_file.err"
-	iosonar "$started_view" -v -o json --out "$measure_file" "$@" 2>"$measure_file.err" &
+	iosonar "$started_view" -v -o json "$@" >"$measure_file" 2>"$measure_file.err" &
 	measure_pid=$!
 	wait_for 60 grep -q '^tables' "$measure_file.err" || cat "$measure_file.err" >&2
 }

@@ -26,12 +26,12 @@ mount -t sysfs sysfs $bare/sys
 mount -t devtmpfs dev $bare/dev
 iosonar() { exec env -i chroot $bare /iosonar "$@"; } # what measure starts
 before=$(stat_of "$dev" reads)
-measure /out -d "$dev" # its messages are in our /out.err, its rows in its own /out
+measure /out -d "$dev" # rows are in /out, messages in /out.err
 dd if="/dev/$dev" of=/dev/null bs=4k count=101 iflag=direct 2>/dev/null
 measured
 ok $? "exits 0"
-is "$(row $bare/out "$dev" read count)" 101 "every read is counted"
+is "$(row /out "$dev" read count)" 101 "every read is counted"
 is "$(($(stat_of "$dev" reads) - before))" 101 "the kernel counts as many"
-whole $bare/out "nothing is lost"
+whole /out "nothing is lost"
 umount $bare/proc $bare/sys $bare/dev
 done_testing

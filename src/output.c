@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#define _GNU_SOURCE
+#include "output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+#include "log.h"
+
+/* The permission that is missing is the file's, not that of tracing. */
+static int output_err(const char *path, int err)
+{
+	return log_err(err == -EACCES || err == -EPERM || err == -EINVAL || err == -ENODEV ? -EIO
+											   : err,
+		       "cannot write %s: %s", path, strerror(-err));
+}
+
+static int output_refuse(const struct output *o, const char *input)
+{
+	if (place__is_same(o->place.path, input))
+		return log_err(
+			-EINVAL,
+			"--out %s is a file that this run reads or keeps: choose another name",
+			o->path);
+	if (place__is_same(o->partial, input))
+		return log_err(-EINVAL,
+			       "--out %s is written to %s first, and this run reads or keeps that: "
+			       "choose another name",
+			       o->path, o->partial);
+	return 0;
+}
+
+/* A pipe or a device may be both read and written. */
+static int output_check_inputs(const struct output *o, const struct option_list *inputs)
+{
+	int err = 0;
+
+	for (size_t i = 0; o->partial[0] && inputs && i < inputs->nr && !err; i++)
+		err = output_refuse(o, inputs->words[i]);
+	return err;
+}
+
+/* As the file that will be replaced. What another user put into a shared directory is no model. */
+static void output_keep_owner(const struct output *o, int fd)
+{
+	const struct stat *old = &o->place.stat;
+
+	if (!o->place.exists || (o->place.is_shared && old->st_uid != geteuid()))
+		return;
+	if (old->st_uid != geteuid() || old->st_gid != getegid())
+		if (fchown(fd, old->st_uid, old->st_gid))
+			log_verbose("%s: the owner of %s cannot be kept: %s", o->partial, o->path,
+				    strerror(errno));
+	if (fchmod(fd, old->st_mode & 0777))
+		log_verbose("%s: the permissions of %s cannot be kept: %s", o->partial, o->path,
+			    strerror(errno));
+}
+
+/* What an earlier run left is replaced. Its name is known to others, so nothing is followed. */
+static int output_open_partial(struct output *o)
+{
+	int fd;
+
+	if (unlink(o->partial) && errno != ENOENT)
+		return -errno;
+	fd = open(o->partial, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+	if (fd < 0)
+		return -errno;
+	output_keep_owner(o, fd);
+	o->renamer = (struct renamer){ .from = o->partial, .to = o->place.path };
+	fstat(fd, &o->renamer.stat);
+	return fd;
+}
+
+static int output_open_fd(struct output *o)
+{
+	if (!o->partial[0])
+		return place__open(&o->place, O_WRONLY | O_TRUNC, 0);
+	if (o->place.exists && access(o->place.path, W_OK))
+		return -errno; /* a file that may not be written may not be replaced, either */
+	return output_open_partial(o);
+}
+
+static int output_name(struct output *o)
+{
+	const bool is_file =
+		!o->place.is_descriptor && (!o->place.exists || S_ISREG(o->place.stat.st_mode));
+	int len = snprintf(o->partial, sizeof(o->partial), "%s.partial", o->place.path);
+
+	if (!is_file)
+		o->partial[0] = 0;
+	return is_file && (size_t)len >= sizeof(o->partial) ? output_err(o->path, -ENAMETOOLONG)
+							    : 0;
+}
+
+int output__open(struct output *o, const char *path, const struct option_list *inputs)
+{
+	int fd, err;
+
+	memset(o, 0, sizeof(*o));
+	o->path = path;
+	o->file = stdout;
+	if (!path)
+		return 0;
+	err = place__find(&o->place, path);
+	err = err ?: output_name(o);
+	err = err ?: output_check_inputs(o, inputs);
+	if (err)
+		return err;
+	fd = output_open_fd(o);
+	if (fd < 0)
+		return output_err(path, fd);
+	o->file = fdopen(fd, "w");
+	if (o->file)
+		return 0;
+	close(fd);
+	if (o->partial[0])
+		renamer__remove(&o->renamer);
+	return log_err(-ENOMEM, "out of memory");
+}
+
+int output__keep_rights(struct output *o)
+{
+	int err = o->partial[0] ? renamer__fork(&o->renamer) : 0;
+
+	return err ? log_err(err, "cannot start a process for --out: %s", strerror(-err)) : 0;
+}
+
+/* ---- the end ---- */
+
+static int output_close(struct output *o, int err)
+{
+	bool failed = ferror(o->file);
+	struct stat st = { 0 };
+
+	errno = 0;
+	failed |= fflush(o->file) != 0;
+	if (!fstat(fileno(o->file), &st))
+		o->is_empty = !st.st_size;
+	failed |= fclose(o->file) != 0;
+	if (!failed || (err < 0 && err != -EPIPE))
+		return err;
+	if ((errno == EPIPE || err == -EPIPE) && !o->partial[0])
+		return -EPIPE; /* the reader has what it wanted */
+	return log_err(-EIO, "cannot write %s%s%s", o->path, errno ? ": " : "",
+		       errno ? strerror(errno) : "");
+}
+
+static void output_keep_partial(struct output *o)
+{
+	const char *old = o->place.exists ? o->path : "";
+
+	if (o->is_empty) {
+		renamer__remove(&o->renamer);
+		return;
+	}
+	renamer__end(&o->renamer);
+	log_warn("the output is not complete: it is in %s%s%s%s", o->partial, *old ? "; " : "", old,
+		 *old ? " is as it was" : "");
+}
+
+static int output_settle(struct output *o, int err)
+{
+	int failed;
+
+	if (err < 0) {
+		output_keep_partial(o);
+		return err;
+	}
+	failed = renamer__rename(&o->renamer);
+	if (!failed)
+		return err;
+	return log_err(-EIO, "cannot rename %s to %s: %s", o->partial, o->place.path,
+		       failed == -ESTALE ? "another run has replaced it" : strerror(-failed));
+}
+
+int output__finish(struct output *o, int err)
+{
+	if (o->file == stdout || !o->file)
+		return err;
+	err = output_close(o, err);
+	o->file = NULL;
+	return o->partial[0] ? output_settle(o, err) : err;
+}
