@@ -284,6 +284,7 @@ __attribute__((noreturn)) static void loop_become(const struct loop *loop, char 
 	int err;
 
 	sigaction(SIGPIPE, &plain, NULL);
+	sigaction(SIGXFSZ, &plain, NULL);
 	sigaction(SIGCHLD, &loop->old_chld, NULL);
 	sigprocmask(SIG_SETMASK, &loop->old_mask, NULL);
 	do {

@@ -207,6 +207,7 @@ int main(int argc, char **argv)
 
 	main_occupy_std_fds();
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN); /* a write beyond ulimit -f fails with EFBIG instead */
 	/* Characters only: a decimal point is a point in every country's JSON. */
 	setlocale(LC_CTYPE, "");
 	dropin = dropin__find(argv[0]);

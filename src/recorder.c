@@ -286,6 +286,15 @@ static int recorder_open_memory(struct recorder *r)
 	return recorder_put_about(r);
 }
 
+static const char *recorder_why_full(int err)
+{
+	switch (err) {
+	case -EFBIG: return "the file has reached the limit of its size (ulimit -f)";
+	case -EDQUOT: return "the disk quota is used up";
+	default: return "the disk is full";
+	}
+}
+
 /* Said once: a full disk is the end of the file, anything else that of the run. */
 static int recorder_verdict(struct recorder *r, int err)
 {
@@ -295,8 +304,9 @@ static int recorder_verdict(struct recorder *r, int err)
 		return log_err(recorder_err(err), "cannot write '%s': %s", r->run.options->write,
 			       strerror(-err));
 	r->full = true;
-	log_warn("%s: the disk is full after %" PRIu64 " records; what is written can be read",
-		 r->run.options->write, recorder__nr_records(r));
+	log_warn("%s: %s after %" PRIu64 " records; what is written can be read",
+		 r->run.options->write, recorder_why_full(capture_writer__full_err(r->writer)),
+		 recorder__nr_records(r));
 	return 0;
 }
 

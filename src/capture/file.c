@@ -41,6 +41,7 @@ int capture_file__append(struct capture_file *file, const uint8_t *bytes, size_t
 	if (err != -ENOSPC && err != -EDQUOT && err != -EFBIG)
 		return err;
 	file->full = true;
+	file->full_err = err;
 	return -ENOSPC;
 }
 

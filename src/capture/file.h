@@ -13,6 +13,7 @@
 struct capture_file {
 	int fd;
 	bool own, seekable, full;
+	int full_err;	/* why: -ENOSPC, -EDQUOT or -EFBIG */
 	uint64_t bytes; /* of whole chunks, header of the file included */
 	uint64_t reserve_at;
 	uint32_t reserve_bytes;

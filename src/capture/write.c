@@ -451,6 +451,11 @@ uint64_t capture_writer__nr_records(const struct capture_writer *writer)
 	return writer->nr_records + capture_block__nr(writer->block);
 }
 
+int capture_writer__full_err(const struct capture_writer *writer)
+{
+	return writer->file.full_err;
+}
+
 uint64_t capture_writer__bytes(const struct capture_writer *writer)
 {
 	return writer->file.bytes;

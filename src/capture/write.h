@@ -76,7 +76,9 @@ int capture_writer__finish(struct capture_writer *writer, const char *ended,
 			   const struct capture_count *ledger, size_t nr);
 
 uint64_t capture_writer__nr_records(const struct capture_writer *writer); /* written or pending */
-uint64_t capture_writer__bytes(const struct capture_writer *writer);	  /* written */
+/* Why nothing more fits, if that is so: -ENOSPC, -EDQUOT or -EFBIG. */
+int capture_writer__full_err(const struct capture_writer *writer);
+uint64_t capture_writer__bytes(const struct capture_writer *writer); /* written */
 
 /*
  * Where chunks go, if not into a file: see memory.c. `bytes` is the header and the payload; the

@@ -236,6 +236,18 @@ check_last() {
 	is "$code $(records "$tmp/again")" "0 13" "what is older than --last is forgotten"
 }
 
+# ulimit -f ends a capture as a full disk does, and no signal ends the run.
+check_limit() {
+	ulimit -S -f 12
+	run record -w "$tmp/u.cap" -- "$(reads 4001)"
+	ulimit -S -f unlimited
+	is "$code" 3 "ulimit -f: exit 3"
+	grep -q '^iosonar: .*/u.cap: the file has reached the limit of its size (ulimit -f) after [0-9]* records' "$tmp/err"
+	ok $? "and why"
+	replay info --verify "$tmp/u.cap"
+	is "$code $(grep -c '^  whole' "$tmp/again")" "0 1" "the capture has its end"
+}
+
 # A time namespace shifts our clock, not the kernel's.
 check_clock() {
 	local shifted=(unshare -T --monotonic 2000 --boottime 3000) early
@@ -299,6 +311,7 @@ check_full
 check_killed
 check_last
 check_output
+check_limit
 check_clock
 echo "1..$nr"
 exit $((failed > 0))
