@@ -6,6 +6,8 @@
  */
 #include "options.h"
 
+#include <stdlib.h>
+
 #define PID_LIMIT      4194304 /* the kernel's PID_MAX_LIMIT on 64-bit machines */
 #define COMM_LIMIT     15      /* TASK_COMM_LEN without its NUL: a longer name could never match */
 #define INTERVAL_LEAST 1000000 /* 1 ms: reading the maps takes a good part of it */
@@ -277,6 +279,12 @@ static const struct option_def write_defs[] = {
 	  .help = "keep every record in this file: a capture",
 	  .not_with = "read",
 	  .completes = "file" },
+	{ .name = "mode",
+	  .kind = OPTION_STRING,
+	  .offset = FILES(mode),
+	  .arg = "MODE",
+	  .help = "permissions of the capture, octal: 0640 (default 0600)",
+	  .not_with = "read" },
 	{ .name = "zstd",
 	  .kind = OPTION_FLAG,
 	  .offset = FILES(zstd),
@@ -363,6 +371,17 @@ const struct option_group write_group = { "Keep a capture", write_defs };
 const struct option_group keep_group = { "How it is kept", keep_defs };
 const struct option_group read_group = { "Read a capture", read_defs };
 const struct option_group alias_group = { "Hide names", alias_defs };
+
+mode_t options__mode(const struct file_options *file)
+{
+	unsigned long mode;
+	char *end;
+
+	if (!file->mode)
+		return 0600;
+	mode = strtoul(file->mode, &end, 8);
+	return *file->mode < '0' || *end || mode > 0777 ? 0 : (mode_t)mode;
+}
 
 const char *options__first_given(const struct option_given *given, size_t nr)
 {

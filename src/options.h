@@ -6,6 +6,7 @@
 #ifndef IOSONAR_OPTIONS_H
 #define IOSONAR_OPTIONS_H
 
+#include <sys/types.h>
 #include "option.h"
 
 /* Which I/O: decided at submit, except min and failed, which need the outcome. */
@@ -58,6 +59,7 @@ struct output_options {
 /* Captures: what is kept of a run, and what is read instead of running. */
 struct file_options {
 	const char *write; /* -w FILE */
+	const char *mode;  /* --mode 0640 */
 	bool zstd;
 	struct option_number size_bytes, files, last_ns; /* --size, --files, --last */
 	struct option_list read;			 /* -r FILE */
@@ -79,6 +81,8 @@ struct option_given {
 };
 /* The name of the first that is given; NULL: none is. */
 const char *options__first_given(const struct option_given *given, size_t nr);
+/* Of --mode: what a capture's permissions are to be; those of its default if that is not given. */
+mode_t options__mode(const struct file_options *file);
 /* The same of filters that only I/O has. */
 const char *options__io_filter(const struct options *options);
 

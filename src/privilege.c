@@ -261,6 +261,7 @@ static void privilege_put_needs(struct privilege_program *p, const struct privil
 		{ true, { SYS_tgkill, CHECK_EQUAL, 0, (uint32_t)getpid() } }, /* abort() */
 		{ needs->child > 0, { SYS_kill, CHECK_EQUAL, 0, (uint32_t)needs->child } },
 		{ needs->creates_files, { SYS_openat, CHECK_SET, 2, O_CREAT } },
+		{ needs->creates_files, { SYS_fchmod } }, /* --mode */
 		{ needs->attaches, { SYS_bpf, CHECK_EQUAL, 0, BPF_RAW_TRACEPOINT_OPEN } },
 		{ needs->attaches, { SYS_bpf, CHECK_EQUAL, 0, BPF_LINK_CREATE } },
 		{ needs->runs, { SYS_bpf, CHECK_EQUAL, 0, BPF_PROG_TEST_RUN } },

@@ -236,6 +236,7 @@ static struct capture_options recorder_options(const struct recorder *r, const c
 {
 	return (struct capture_options){
 		.path = path,
+		.mode = options__mode(r->run.options),
 		.zstd_level = r->run.options->zstd ? RECORDER_ZSTD : 0,
 		.reserve_bytes = CAPTURE_RESERVE_BYTES,
 	};

@@ -403,8 +403,12 @@ static int session_check_options(const struct session_view *view, const struct o
 		return log_err(-EINVAL, "--anonymous is about a capture: it needs -r FILE");
 	if (f->key && !f->anonymous)
 		return log_err(-EINVAL, "--key is that of --anonymous, which is not asked for");
-	if (f->zstd && !f->write)
-		return log_err(-EINVAL, "--zstd is about a capture: it needs -w FILE");
+	if ((f->zstd || f->mode) && !f->write)
+		return log_err(-EINVAL, "--%s is about a capture: it needs -w FILE",
+			       f->zstd ? "zstd" : "mode");
+	if (!options__mode(f))
+		return log_err(-EINVAL, "--mode %s: permissions are an octal number: 0640",
+			       f->mode);
 	return 0;
 }
 

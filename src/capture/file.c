@@ -9,6 +9,7 @@
 #include "capture/chunk.h"
 #include "capture/crc32c.h"
 #include "log.h"
+#include "place.h"
 
 static int file_write_all(struct capture_file *file, const uint8_t *bytes, size_t nr, uint64_t at)
 {
@@ -101,26 +102,47 @@ static bool file_is_seekable(int fd)
 	return flags >= 0 && !(flags & O_APPEND) && !lseek(fd, 0, SEEK_CUR) && !ftruncate(fd, 0);
 }
 
-int capture_file__open(struct capture_file *file, const char *path, int fd, uint32_t reserve_bytes)
+/* Without O_TRUNC: a file that is refused stays as it is; file_is_seekable empties the others. */
+static int file_open(const char *path, mode_t mode)
+{
+	struct place place;
+	struct stat st;
+	int err = place__find(&place, path), fd;
+
+	if (err)
+		return err;
+	fd = place__open(&place, O_WRONLY | O_CREAT, mode);
+	if (fd < 0)
+		return log_err(fd, "cannot create '%s': %s", path, strerror(-fd));
+	if (!place.is_descriptor && !fstat(fd, &st) && S_ISREG(st.st_mode) &&
+	    (st.st_mode & 0777) != mode && fchmod(fd, mode))
+		log_warn("%s: its permissions cannot be set to %03o: %s", path, mode,
+			 strerror(errno));
+	return fd;
+}
+
+static int file_start(struct capture_file *file, const char *name, uint32_t reserve_bytes)
 {
 	int err;
 
-	memset(file, 0, sizeof(*file));
-	file->own = path;
-	file->fd = path ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644) : fd;
-	if (file->fd < 0)
-		return log_err(-errno, "cannot create '%s': %s", path ? path : "capture",
-			       strerror(errno));
 	file->seekable = file_is_seekable(file->fd);
 	if (file->seekable && reserve_bytes > CAPTURE_CHUNK_BYTES)
 		file->reserve_bytes = reserve_bytes;
 	err = file_begin(file);
-	if (err) {
-		capture_file__close(file);
-		return log_err(err, "cannot write '%s': %s", path ? path : "capture",
-			       strerror(-err));
-	}
-	return 0;
+	if (!err)
+		return 0;
+	capture_file__close(file);
+	return log_err(err, "cannot write '%s': %s", name,
+		       strerror(file->full ? -file->full_err : -err));
+}
+
+int capture_file__open(struct capture_file *file, const struct capture_place *place,
+		       uint32_t reserve_bytes)
+{
+	memset(file, 0, sizeof(*file));
+	file->own = place->path;
+	file->fd = place->path ? file_open(place->path, place->mode ?: 0600) : place->fd;
+	return file->fd < 0 ? file->fd : file_start(file, place->path ?: "capture", reserve_bytes);
 }
 
 void capture_file__close(struct capture_file *file)

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct capture_file {
 	int fd;
@@ -19,8 +20,16 @@ struct capture_file {
 	uint32_t reserve_bytes;
 };
 
+/* path NULL: takes over fd. */
+struct capture_place {
+	const char *path;
+	int fd;
+	mode_t mode; /* of a file with a path; 0: 0600 */
+};
+
 /* Opens or takes over, writes the header and the reserve. Says what went wrong. */
-int capture_file__open(struct capture_file *file, const char *path, int fd, uint32_t reserve_bytes);
+int capture_file__open(struct capture_file *file, const struct capture_place *place,
+		       uint32_t reserve_bytes);
 void capture_file__close(struct capture_file *file);
 /* -ENOSPC for a full disk, a quota and a size limit alike: `full` is set. */
 int capture_file__append(struct capture_file *file, const uint8_t *bytes, size_t nr);

@@ -69,11 +69,11 @@ static void writer_begin_index(struct capture_writer *writer)
 
 int capture_writer__new(const struct capture_options *options, struct capture_writer **writer)
 {
+	const struct capture_place place = { options->path, options->fd, options->mode };
 	int err = writer_new(options->zstd_level, writer);
 
 	if (!err)
-		err = capture_file__open(&(*writer)->file, options->path, options->fd,
-					 options->reserve_bytes);
+		err = capture_file__open(&(*writer)->file, &place, options->reserve_bytes);
 	if (!err)
 		writer_begin_index(*writer);
 	if (err) {

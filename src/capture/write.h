@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 #include "capture/about.h"
 #include "capture/cache.h"
 #include "capture/chunk.h"
@@ -26,6 +27,7 @@ enum { CAPTURE_RESERVE_BYTES = 4096 }; /* holds a trailer of 100 counts */
 struct capture_options {
 	const char *path; /* NULL: fd */
 	int fd;		  /* stays the caller's; may be a pipe */
+	mode_t mode;	  /* of the file at `path`; 0: 0600 */
 	int zstd_level;	  /* 0: none; 3 is good. -EOPNOTSUPP where zstd is not built in */
 	/*
 	 * Room near the start of the file, of this many bytes in all, that the trailer goes to when

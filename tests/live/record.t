@@ -248,6 +248,34 @@ check_limit() {
 	is "$code $(grep -c '^  whole' "$tmp/again")" "0 1" "the capture has its end"
 }
 
+# Who may read a capture, and what is in the way of one.
+check_places() {
+	local other=$tmp/other shared=$tmp/shared
+	run record -w "$tmp/m.cap" -- "$(reads 7)"
+	is "$code $(stat -c %a "$tmp/m.cap")" "0 600" "a capture is for its owner alone"
+	chmod 644 "$tmp/m.cap"
+	timeout 60 "$IOSONAR" record -d "$name" -w "$tmp/m.cap" -t 10ms >"$tmp/out" 2>"$tmp/err"
+	is "$? $(stat -c %a "$tmp/m.cap")" "0 600" "one that is replaced, too"
+	run record --mode 0664 -w "$tmp/m.cap" --size 64Ki -- "$(mixed 20011)"
+	is "$code $(stat -c %a "$tmp/m.cap" "$tmp/m.cap.1" | tr '\n' ' ')" "0 664 664 " "--mode, whatever the umask: of every part"
+	mkdir "$other" "$shared"
+	chmod 1777 "$shared"
+	ln -s "$tmp/m.cap" "$shared/link.cap"
+	timeout 60 "$IOSONAR" record -d "$name" -w "$shared/link.cap" -t 10ms >"$tmp/out" 2>"$tmp/err"
+	is "$? $(grep -c 'symbolic link in a directory that anyone can write to' "$tmp/err")" "1 1" "-w follows no link in a shared directory"
+	: >"$shared/theirs.cap"
+	chown 65534 "$shared/theirs.cap"
+	timeout 60 "$IOSONAR" record -d "$name" -w "$shared/theirs.cap" -t 10ms >"$tmp/out" 2>"$tmp/err"
+	is "$?" 1 "nor writes to another user's file there"
+	# Its rights are dropped when FILE.partial is renamed.
+	chown 65534 "$other"
+	chmod 755 "$other"
+	timeout 60 "$IOSONAR" latency -d "$name" --out "$other/file" -t 10ms >"$tmp/out" 2>"$tmp/err"
+	is "$? $(ls "$other")" "0 file" "--out in another user's directory"
+	timeout 60 "$IOSONAR" latency -d "$name" --out "$other/file" -i 10ms -- /nonexistent/command >"$tmp/out" 2>"$tmp/err"
+	is "$? $(find "$other" -name '*.partial' -size 0)" "1 " "and nothing empty stays there after a failure"
+}
+
 # A time namespace shifts our clock, not the kernel's.
 check_clock() {
 	local shifted=(unshare -T --monotonic 2000 --boottime 3000) early
@@ -312,6 +340,7 @@ check_killed
 check_last
 check_output
 check_limit
+check_places
 check_clock
 echo "1..$nr"
 exit $((failed > 0))

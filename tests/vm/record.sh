@@ -11,7 +11,7 @@ set_scheduler "$dev" none
 
 # kept COMMAND: a run of that view with a capture, under fio; JSON in /tmp/COMMAND, the capture in /tmp/COMMAND.cap.
 kept() {
-	iosonar "$1" -d "$dev" -o json --out "/tmp/$1" -w "/tmp/$1.cap" -- \
+	iosonar "$1" -d "$dev" -o json --out "/tmp/$1" -w "/tmp/$1.cap" --mode 0644 -- \
 		fio --name=r --filename="/dev/$dev" --rw=randrw --bs=4k --direct=1 --ioengine=libaio --iodepth=16 \
 		--number_ios=1009 --norandommap --output-format=json --output=/tmp/f.json >/tmp/said 2>&1
 	ok $? "$1 -w exits 0" || note "$(cat /tmp/said)"
