@@ -83,6 +83,11 @@ static int trace_end_tree(struct class_trace *t, struct session *s)
 			      session__probes(s) || t->reader.has_counts ? &counts : NULL);
 }
 
+static int trace_on_keep(void *state, struct session *s)
+{
+	return trace_end_writer(state, s);
+}
+
 static int trace_on_end(void *state, struct session *s)
 {
 	struct class_trace *t = state;
@@ -131,6 +136,7 @@ static const struct session_view trace_session = {
 	.on_start = trace_on_start,
 	.on_hit = trace_on_hit,
 	.on_end = trace_on_end,
+	.on_keep = trace_on_keep,
 	.on_part = trace_on_part,
 	.counts_records = true,
 };

@@ -35,6 +35,7 @@ struct recorder {
 	uint64_t nr_lost;
 	struct capture_clock clock; /* the last one */
 	bool has_clock, full;
+	bool failed;			 /* said */
 	uint64_t nr_readings, nr_events; /* of the page cache */
 	uint64_t nr_calls;		 /* entries and returns */
 };
@@ -301,9 +302,13 @@ static int recorder_verdict(struct recorder *r, int err)
 {
 	if (!err || r->full)
 		return r->full && err == -ENOSPC ? 0 : err;
-	if (err != -ENOSPC)
+	if (r->failed)
+		return recorder_err(err);
+	if (err != -ENOSPC) {
+		r->failed = true;
 		return log_err(recorder_err(err), "cannot write '%s': %s", r->run.options->write,
 			       strerror(-err));
+	}
 	r->full = true;
 	log_warn("%s: %s after %" PRIu64 " records; what is written can be read",
 		 r->run.options->write, recorder_why_full(capture_writer__full_err(r->writer)),
@@ -311,23 +316,34 @@ static int recorder_verdict(struct recorder *r, int err)
 	return 0;
 }
 
-int recorder__new(const struct recorder_run *run, struct recorder **recorder)
+static int recorder_open(struct recorder *r)
 {
-	struct recorder *r = calloc(1, sizeof(*r));
-	int err = 0;
+	const struct file_options *o = r->run.options;
+	int err = o->last_ns.given || o->size_bytes.given ? recorder_check_next(r) : 0;
 
-	*recorder = r;
-	if (!r)
-		return log_err(-ENOMEM, "out of memory");
-	r->run = *run;
-	if (run->options->last_ns.given || run->options->size_bytes.given)
-		err = recorder_check_next(r);
 	if (err)
 		return err;
-	if (run->options->last_ns.given)
+	if (o->last_ns.given)
 		return recorder_verdict(r, recorder_open_memory(r));
 	err = recorder_open_part(r);
 	return r->writer ? recorder_verdict(r, err) : err;
+}
+
+int recorder__new(const struct recorder_run *run, struct recorder **recorder)
+{
+	struct recorder *r = calloc(1, sizeof(*r));
+	int err;
+
+	*recorder = NULL;
+	if (!r)
+		return log_err(-ENOMEM, "out of memory");
+	r->run = *run;
+	err = recorder_open(r);
+	if (r->writer) /* then there is something to finish, even after a failure */
+		*recorder = r;
+	else
+		recorder__free(r);
+	return err;
 }
 
 void recorder__free(struct recorder *r)

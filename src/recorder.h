@@ -34,7 +34,8 @@ struct recorder_run {
 
 struct recorder;
 
-int recorder__new(const struct recorder_run *run, struct recorder **recorder); /* says why not */
+/* Says why not. After a failure *recorder is what there is to finish, or NULL. */
+int recorder__new(const struct recorder_run *run, struct recorder **recorder);
 void recorder__free(struct recorder *recorder);
 
 /* All return 0 or -errno, said. A full disk is no error: ask recorder__is_full. */

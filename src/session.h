@@ -62,6 +62,8 @@ struct session_view {
 	/* SIGUSR1; NULL: it does what it does elsewhere. */
 	int (*on_signal)(void *state, struct session *session);
 	int (*on_end)(void *state, struct session *session); /* detached: everything is final */
+	/* Of calls, instead of on_end after a failure: the end of what -w keeps. */
+	int (*on_keep)(void *state, struct session *session);
 	void (*on_flush)(void *state); /* the output is about to be flushed; may be NULL */
 	bool counts_records; /* -n is about them, and the view stops itself; else about intervals */
 	bool only_keeps;     /* without its capture the run is pointless */

@@ -131,7 +131,7 @@ static int cache_hand_on(void *arg, const struct cache_event *event)
 		return 0;
 	if (in->recorder)
 		err = cache_keep_event(s, event);
-	if (!err && in->view->on_miss)
+	if (!err && in->view->on_miss && !in->view_failed)
 		err = in->view->on_miss(in->state, s, event);
 	return err;
 }
@@ -326,15 +326,34 @@ static void cache_drop_privileges(const struct session *s)
 static int cache_end_recorder(struct session *s)
 {
 	struct cache_losses losses;
-	int err;
+	int put, err;
 
 	if (!s->inside->recorder)
 		return 0;
 	cache__losses(s->inside->cache->cache, &losses);
-	err = cache_info__put_end(s->inside->recorder, &s->inside->cache->about, &losses);
-	err = err ?: recorder__finish(s->inside->recorder, s->inside->last_ns, NULL);
+	put = cache_info__put_end(s->inside->recorder, &s->inside->cache->about, &losses);
+	err = recorder__finish(s->inside->recorder, s->inside->last_ns, NULL);
 	session_check_full(s);
-	return err;
+	return err ?: put;
+}
+
+/* A run that failed, or whose reader has gone, still ends its capture. */
+static int cache_end(struct session *s, int err)
+{
+	struct session_inside *in = s->inside;
+	int end_err;
+
+	cache_set_time(s);
+	session__status(s, "");
+	in->view_failed = err;
+	cache__detach(in->cache->cache);
+	in->cache->about.cached_after = cache__kernels_pages();
+	end_err = cache__events(in->cache->cache, cache_hand_on, s);
+	end_err = end_err ?: cache_keep(s);
+	err = err ?: end_err;
+	err = err ?: in->view->on_end(in->state, s);
+	end_err = cache_end_recorder(s);
+	return err ?: end_err;
 }
 
 static int cache_run(struct session *s, char **argv)
@@ -342,17 +361,9 @@ static int cache_run(struct session *s, char **argv)
 	int err = cache_begin(s, argv);
 
 	if (err)
-		return err;
+		return s->inside->recorder ? cache_end(s, err) : err;
 	cache_drop_privileges(s);
-	err = loop__run(s->inside->loop);
-	cache_set_time(s);
-	session__status(s, "");
-	cache__detach(s->inside->cache->cache);
-	s->inside->cache->about.cached_after = cache__kernels_pages();
-	err = err ?: cache__events(s->inside->cache->cache, cache_hand_on, s);
-	err = err ?: cache_keep(s);
-	err = err ?: s->inside->view->on_end(s->inside->state, s);
-	return err ?: cache_end_recorder(s);
+	return cache_end(s, loop__run(s->inside->loop));
 }
 
 static const struct cache_about *cache_about(const struct session *s)

@@ -52,9 +52,10 @@ struct session_inside {
 	struct loop *loop;
 	struct output output;
 	bool output_failed;
-	char *buffer; /* of the output */
-	bool stopped; /* no more records */
-	bool lost;    /* a capture is not whole, or could not be written: said */
+	char *buffer;	  /* of the output */
+	bool stopped;	  /* no more records */
+	bool view_failed; /* it gets no more */
+	bool lost;	  /* a capture is not whole, or could not be written: said */
 	uint64_t last_ns, ticks;
 	uint64_t failovers[SESSION_PATHS]; /* by the device's place in the list */
 	struct session_live_state *live;

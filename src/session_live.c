@@ -386,7 +386,7 @@ static int live_run(struct session *s, char **argv)
 	int err = live_start(s, argv);
 
 	if (err)
-		return err;
+		return s->inside->recorder ? live_end(s, err) : err;
 	live_drop_privileges(s);
 	return live_end(s, loop__run(s->inside->loop));
 }

@@ -312,10 +312,13 @@ static int probe_open_recorder(struct session *s)
 
 static int probe_close_recorder(struct session *s)
 {
+	int err;
+
 	if (!s->inside->recorder)
 		return 0;
-	s->inside->lost |= recorder__is_full(s->inside->recorder);
-	return recorder__finish(s->inside->recorder, clock__mono_ns(), NULL);
+	err = recorder__finish(s->inside->recorder, clock__mono_ns(), NULL);
+	session_check_full(s);
+	return err;
 }
 
 /* ---- the run ---- */
@@ -348,17 +351,24 @@ static int probe_start(struct session *s, char **argv)
 	return err ?: probe_arm(s);
 }
 
+/* A run that failed, or whose reader has gone, still ends its capture. */
 static int probe_end(struct session *s, int err)
 {
 	struct session_inside *in = s->inside;
+	int end_err = 0;
 
 	probe_set_time(s);
 	session__status(s, "");
 	run__detach(in->probes);
-	if (!err && in->view->on_hit)
-		err = run__records(in->probes, UINT64_MAX, probe_hand_on, s);
-	err = err ?: in->view->on_end(in->state, s);
-	err = err ?: probe_close_recorder(s);
+	if (in->view->on_hit && (!err || in->recorder))
+		end_err = run__records(in->probes, UINT64_MAX, probe_hand_on, s);
+	err = err ?: end_err;
+	if (!err)
+		err = in->view->on_end(in->state, s);
+	else if (in->recorder && in->view->on_keep)
+		in->view->on_keep(in->state, s);
+	end_err = probe_close_recorder(s);
+	err = err ?: end_err;
 	if (!err)
 		probe_end_ledger(s);
 	return err;
@@ -380,8 +390,10 @@ static int probe_run(struct session *s, char **argv)
 {
 	int err = probe_start(s, argv);
 
-	if (err)
+	if (err) { /* the view may have told its capture nothing yet */
+		probe_close_recorder(s);
 		return err;
+	}
 	probe_drop_privileges(s);
 	return probe_end(s, loop__run(s->inside->loop));
 }

@@ -105,6 +105,15 @@ static int calls_on_hit(void *state, struct session *s, const struct probe_recor
 	return err ?: traced__take(&c->traced, r, values);
 }
 
+static int calls_on_keep(void *state, struct session *s)
+{
+	struct calls_cmd *c = state;
+	struct run_counts counts;
+
+	run__counts(session__probes(s), &counts);
+	return traced_writer__finish(&c->writer, &counts);
+}
+
 static int calls_on_end(void *state, struct session *s)
 {
 	struct calls_cmd *c = state;
@@ -130,6 +139,7 @@ static const struct session_view calls_session = {
 	.on_start = calls_on_start,
 	.on_hit = calls_on_hit,
 	.on_end = calls_on_end,
+	.on_keep = calls_on_keep,
 	.counts_records = true,
 	.follows_command = true,
 };

@@ -135,5 +135,14 @@ kill $busy $other
 between "$(grep -c " $busy .* vfs_read(file=0x[0-9a-f]* .*) = [0-9]" /tmp/process)" 3 1000 "its calls, with what they return" || note "$(head -5 /tmp/process; cat /tmp/process.err)"
 is "$(sed 1d /tmp/process | grep -vc " $busy .*vfs_read(")" 0 "and nobody else's, nor what is inside them"
 is "$(sed 1d /tmp/none | wc -l)" 0 "--min: shorter ones are left out"
+
+# --- how a capture ends ---
+
+iosonar calls vfs_read -w /tmp/e.cap -t 20s -- sh -c "exec >/dev/null; for i in $(seq -s ' ' 60); do read -r x </proc/loadavg; usleep 100000; done" \
+	2>/tmp/e.err | head -1 >/dev/null
+iosonar info --verify /tmp/e.cap >/tmp/e.info 2>&1
+is "$? $(grep -c '^  whole' /tmp/e.info)" "0 1" "the reader goes: the capture is whole" || note "$(cat /tmp/e.err /tmp/e.info)"
+iosonar calls -r /tmp/e.cap >/tmp/e.text 2>/tmp/e.err
+is $? 0 "and can be read" || note "$(cat /tmp/e.err)"
 umount /tmp/fs
 done_testing
