@@ -128,6 +128,9 @@ static int called_on_end(void *state, struct session *s)
 	struct called_side *side = state;
 	int err = traced_reader__check(&side->reader);
 
+	if (session__is_cut(s))
+		return log_err(-EINTR, "no comparison: %s was not read to its end",
+			       s->options->file.read.words[0]);
 	err = err ?: traced__finish(&side->traced);
 	s->incomplete |= !err && traced__tell_unkept(&side->traced);
 	err = err ?: called_settle(side);

@@ -132,6 +132,8 @@ static int capture_on_end(void *arg, struct session *s)
 	struct diff_side *side = state->side;
 	int err = 0;
 
+	if (session__is_cut(s))
+		return log_err(-EINTR, "no comparison: %s was not read to its end", side->path);
 	side->seconds = s->span_s;
 	for (size_t i = 0; !err && i < side->nr_groups; i++)
 		err = sample__settle(&side->groups[i]->sample, side->seconds);

@@ -86,7 +86,11 @@ static int session_close_output(struct session *s, int err)
 	clearerr(s->out);
 	if (s->out == stdout && s->inside->buffer)
 		setvbuf(stdout, NULL, _IONBF, 0); /* it is empty; the door still flushes it */
-	err = output__finish(&s->inside->output, err ?: flush_err);
+	err = err ?: flush_err;
+	if (!err && s->inside->interrupted)
+		output__finish(&s->inside->output, -EINTR);
+	else
+		err = output__finish(&s->inside->output, err);
 	free(s->inside->buffer);
 	s->out = NULL;
 	return err;
@@ -106,7 +110,7 @@ void session_show_ledger(const struct session *s)
 	size_t nr = object__columns(&session_ledger, columns);
 	struct table *table;
 
-	if (s->format != TABLE_JSON || !s->ledger_known)
+	if (s->format != TABLE_JSON || !s->ledger_known || s->inside->interrupted)
 		return;
 	table = table__new(s->out, s->format, session_ledger.type, columns, nr);
 	if (table)
@@ -161,6 +165,27 @@ int session_tick(struct session *s)
 	err = err ?: session_flush(s);
 	in->ticks++;
 	return err;
+}
+
+bool session_is_interrupted(struct session *s)
+{
+	if (loop__is_interrupted(s->inside->loop))
+		s->inside->stopped = s->inside->interrupted = true;
+	return s->inside->interrupted;
+}
+
+void session_tell_interrupted(const struct session *s, uint64_t at, uint64_t all)
+{
+	double percent = all ? 100.0 * (double)at / (double)all : 0;
+
+	if (s->inside->interrupted)
+		log_warn("interrupted after %.0f %% of the capture: what is shown is not all of it",
+			 percent > 99 ? 99 : percent);
+}
+
+bool session__is_cut(const struct session *s)
+{
+	return s->inside->interrupted;
 }
 
 void session__stop(struct session *s)
@@ -373,7 +398,7 @@ static int session_verdict(const struct session *s)
 	bool whole = !s->inside->lost && !s->incomplete &&
 		     (!s->ledger_known || ledger__is_whole(&s->ledger));
 
-	if (s->ledger_known)
+	if (s->ledger_known && !s->inside->interrupted)
 		ledger__print(&s->ledger);
 	if (s->came_true)
 		return EXIT_CAME_TRUE;
@@ -381,6 +406,8 @@ static int session_verdict(const struct session *s)
 		return EXIT_FOUND;
 	if (child)
 		return child;
+	if (s->inside->interrupted)
+		return EXIT_LOST;
 	return whole || s->options->run.allow_loss ? EXIT_DONE : EXIT_LOST;
 }
 

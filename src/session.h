@@ -80,6 +80,8 @@ extern const struct object session_probe_ledger; /* the same, of a view of any e
 int session__run(const struct session_view *view, void *state, const struct options *options,
 		 char **argv);
 void session__stop(struct session *session); /* -n was reached: no more records, then the end */
+/* A signal ended the run before the end of its capture: what the view got is a part. */
+bool session__is_cut(const struct session *session);
 /* "nothing yet" for a person who waits; erased by the next one. Only on a terminal. */
 void session__status(const struct session *session, const char *text);
 

@@ -243,9 +243,9 @@ static int cached_chunks(struct session *s)
 
 	while (!err && !s->inside->stopped &&
 	       (more = capture_reader__next_cache(c->reader, &c->chunk)) > 0) {
+		if (session_is_interrupted(s))
+			break;
 		err = c->chunk.is_reading ? cached_reading(s) : cached_events(s);
-		if (loop__is_interrupted(s->inside->loop))
-			s->inside->stopped = true;
 	}
 	if (more < 0)
 		return log_err(more, "cannot read the capture: %s", strerror(-more));
@@ -349,6 +349,8 @@ static int cached_run(struct session *s, char **argv)
 	err = err ?: cached_chunks(s);
 	if (err)
 		return err;
+	session_tell_interrupted(s, capture_reader__position(in->cached->reader),
+				 capture_reader__bytes(in->cached->reader));
 	cached_set_time(s, in->cached->last_ns);
 	/* A part of the run is not what the kernel's pages changed by. */
 	in->cached->about.filtered |= in->stopped || s->options->file.from_ns.given;

@@ -48,13 +48,14 @@ static int called_chunks(struct session *s, uint64_t *damaged)
 	int err = 0, more = 0;
 
 	while (!err && !in->stopped && (more = capture_reader__next_part(in->called, &part)) > 0) {
+		/* What comes before the calls says what they are: nothing is shown without it. */
+		if (part.chunk.type == CAPTURE_CALLS && session_is_interrupted(s))
+			break;
 		err = in->view->on_part(in->state, s, &part);
 		if (err == -EBADMSG) {
 			(*damaged)++;
 			err = 0;
 		}
-		if (loop__is_interrupted(in->loop))
-			in->stopped = true;
 	}
 	if (more < 0)
 		return log_err(more, "cannot read the capture: %s", strerror(-more));
@@ -86,6 +87,9 @@ static int called_run(struct session *s, char **argv)
 		return err;
 	called_set_time(s);
 	err = called_chunks(s, &damaged);
+	if (!err)
+		session_tell_interrupted(s, capture_reader__position(in->called),
+					 capture_reader__bytes(in->called));
 	err = err ?: in->view->on_end(in->state, s);
 	err = err ?: session_flush(s);
 	if (!err)

@@ -54,6 +54,7 @@ struct session_inside {
 	bool output_failed;
 	char *buffer;	  /* of the output */
 	bool stopped;	  /* no more records */
+	bool interrupted; /* by a signal, before the end of a capture: said */
 	bool view_failed; /* it gets no more */
 	bool lost;	  /* a capture is not whole, or could not be written: said */
 	uint64_t last_ns, ticks;
@@ -70,6 +71,10 @@ struct session_inside {
 
 /* A command ended: with its path? */
 void session_count_failover(struct session *session, const struct io_record *record, int device);
+/* Of a capture of which something is left: did a signal come? Then the run stops here. */
+bool session_is_interrupted(struct session *session);
+/* So many of the capture's bytes were read until then. */
+void session_tell_interrupted(const struct session *session, uint64_t at, uint64_t all);
 /* A tick at this moment. */
 void session_set_time(struct session *session, uint64_t now_ns);
 int session_tick(struct session *session);

@@ -17,7 +17,7 @@
 #include "wire/stage.h"
 
 enum {
-	REPLAY_LOOK = 4096,  /* records between two looks at signals, and at the clock */
+	REPLAY_LOOK = 1024,  /* records between two looks at signals, and at the clock */
 	REPLAY_IDLE = 3600,  /* empty intervals in a row that are shown */
 	REPLAY_PLACES = 256, /* rows that are found without being looked for */
 };
@@ -136,8 +136,10 @@ static int replay_tick(struct session *s)
 	replay_set_time(s, in->replay->next_tick_ns);
 	in->replay->next_tick_ns = session_later(in->replay->next_tick_ns, session_interval(s));
 	err = session_tick(s);
-	if ((count->given && in->ticks >= count->value) || loop__is_interrupted(in->loop))
+	if (count->given && in->ticks >= count->value)
 		in->stopped = true;
+	else
+		session_is_interrupted(s);
 	return err;
 }
 
@@ -309,19 +311,34 @@ static int replay_record(struct session *s, const struct io_record *record)
 	return replay_count(s, record);
 }
 
+static void replay_position(const struct session *s, uint64_t *at, uint64_t *all)
+{
+	const struct capture_merge *merge = s->inside->replay->merge;
+
+	*at = *all = 0;
+	for (size_t i = 0; i < capture_merge__nr(merge); i++) {
+		*at += capture_reader__position(capture_merge__reader(merge, i));
+		*all += capture_reader__bytes(capture_merge__reader(merge, i));
+	}
+}
+
 /* Lines that a view prints for each record on the same terminal are progress enough. */
 static void replay_progress(struct session *s)
 {
-	const struct capture_merge *merge = s->inside->replay->merge;
-	uint64_t at = 0, all = 0;
+	uint64_t at, all;
 
 	if (s->inside->view->counts_records && isatty(fileno(s->out)))
 		return;
-	for (size_t i = 0; i < capture_merge__nr(merge); i++) {
-		at += capture_reader__position(capture_merge__reader(merge, i));
-		all += capture_reader__bytes(capture_merge__reader(merge, i));
-	}
+	replay_position(s, &at, &all);
 	progress__show(&s->inside->replay->progress, at, all);
+}
+
+static void replay_tell_interrupted(struct session *s)
+{
+	uint64_t at, all;
+
+	replay_position(s, &at, &all);
+	session_tell_interrupted(s, at, all);
 }
 
 /* Ctrl-C ends it with the summary, a reader that has gone without one. */
@@ -331,8 +348,7 @@ static int replay_look(struct session *s)
 
 	if (++replay->nr_records % REPLAY_LOOK)
 		return 0;
-	if (loop__is_interrupted(s->inside->loop))
-		s->inside->stopped = true;
+	session_is_interrupted(s);
 	replay_progress(s);
 	return session_flush(s);
 }
@@ -558,6 +574,7 @@ static int replay_run(struct session *s, char **argv)
 	progress__clear(&in->replay->progress);
 	if (err)
 		return err;
+	replay_tell_interrupted(s);
 	replay_set_time(s, in->replay->end_ns);
 	replay_take_ledgers(s);
 	err = in->view->on_end(in->state, s);

@@ -163,3 +163,58 @@ says() { grep -qFx "$1" "$tmp/err" || { echo "wanted: $1"; cat "$tmp/err"; retur
 	[ -s shared/plain ]
 }
 
+# interrupted SIGNAL STATUS ARGUMENT...: a signal is pending when iosonar starts, so that it is seen at the first look.
+interrupted() {
+	local signal=$1 want=$2 status=0
+	shift 2
+	python3 -c '
+import os, signal, sys
+number = signal.Signals[sys.argv[1]]
+signal.pthread_sigmask(signal.SIG_BLOCK, [number])
+os.kill(os.getpid(), number)
+os.execv(sys.argv[2], sys.argv[2:])' "$signal" "$iosonar" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null || status=$?
+	[ $status -eq "$want" ] || { echo "exit $status, not $want: iosonar $*"; cat "$tmp/err"; return 1; }
+	! grep -q 'nothing lost' err || { echo "iosonar $*"; cat err; return 1; }
+}
+
+# tells: how far it came.
+tells() {
+	grep -qE '^iosonar: interrupted after [0-9]+ % of the capture: what is shown is not all of it$' err || { cat err; return 1; }
+}
+
+@test "a replay that is interrupted says how far it came, and exits 3" {
+	for command in latency trace layers slow errors pattern "report -o json" "export -o csv" "export -o chrome" "trace --allow-loss" \
+		"latency -i 1ms" "latency -r $data/v1.cap"; do
+		# shellcheck disable=SC2086 # words
+		interrupted SIGTERM 3 $command -r "$data/v1-stages.cap"
+		tells
+		! grep -q '"type":"ledger"' out
+	done
+	interrupted SIGINT 3 class -r "$data/class.cap"
+	tells
+	interrupted SIGTERM 3 calls -r "$data/calls.cap"
+	tells
+	interrupted SIGTERM 3 export -r "$data/calls.cap" -o json
+	tells
+	interrupted SIGTERM 3 cache -r "$data/cache.cap"
+	tells
+}
+
+@test "its output stays in FILE.partial" {
+	echo old >file
+	interrupted SIGTERM 3 export -r "$data/before.cap" -o csv --out file
+	tells
+	says "iosonar: the output is not complete: it is in file.partial; file is as it was"
+	[ "$(cat file)" = old ]
+	"$iosonar" export -r "$data/before.cap" -o csv 2>/dev/null | head -1024 | cmp - file.partial
+}
+
+@test "diff that is interrupted compares nothing, and exits 1" {
+	for file in before calls; do
+		interrupted SIGTERM 1 diff "$data/$file.cap" "$data/$file.cap" --out file
+		[ ! -e file ]
+		[ ! -e file.partial ]
+		says "iosonar: no comparison: $data/$file.cap was not read to its end"
+	done
+}
+
