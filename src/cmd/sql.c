@@ -14,9 +14,12 @@
 #include "output.h"
 #include "sql/sql.h"
 
+enum { SQL_MEMORY_BYTES = 1 << 30 };
+
 struct sql_cmd {
 	/* options */
 	struct option_list words;
+	struct option_number limit_memory, limit_time;
 	/* state */
 	struct sql_files files;
 };
@@ -25,6 +28,10 @@ static const struct option_def sql_options[] = {
 	{ "FILE", 0, OPTION_OPERANDS, offsetof(struct sql_cmd, words), "FILE... [QUERY]",
 	  "captures, then 'SELECT ...'; no query: a prompt, or what stdin says",
 	  .completes = "file" },
+	{ "limit-memory", 0, OPTION_SIZE, offsetof(struct sql_cmd, limit_memory), "SIZE",
+	  "memory that a query may take (default 1Gi)", .min = 16 << 20, .max = 1ULL << 46 },
+	{ "limit-time", 0, OPTION_DURATION, offsetof(struct sql_cmd, limit_time), "DURATION",
+	  "end a query that takes longer (default: none does)", .min = 1 },
 	{ 0 },
 };
 static const struct option_group sql_group = { "What is asked", sql_options };
@@ -59,7 +66,12 @@ static bool sql_is_query(const char *word)
 
 static int sql_ask(struct sql_cmd *c, const struct output_options *o, const char *query)
 {
-	struct sql_run run = { &c->files, stdout, (enum table_format)o->format, query };
+	struct sql_run run = { &c->files,
+			       stdout,
+			       (enum table_format)o->format,
+			       query,
+			       c->limit_memory.given ? c->limit_memory.value : SQL_MEMORY_BYTES,
+			       c->limit_time.given ? c->limit_time.value : 0 };
 	struct output output;
 	int err = output__open(&output, o->path, &c->words);
 
@@ -90,5 +102,7 @@ static int sql_run(void *state, const struct options *options, char **argv)
 	if (!err)
 		broken = sql_files__tell(&c->files);
 	sql_files__free(&c->files);
+	if (err == -EINTR) /* said; what was shown is a part */
+		return EXIT_LOST;
 	return err ? err : broken ? EXIT_LOST : EXIT_DONE;
 }

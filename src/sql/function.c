@@ -46,6 +46,21 @@ static bool p_take_part(sqlite3_context *context, struct function_p *p, sqlite3_
 	return true;
 }
 
+/* 0, or -errno. SQLite does not see this memory, so that it is counted here. */
+static int p_add(struct sql *sql, struct numbers *numbers, sqlite3_value *value)
+{
+	const size_t before = numbers->room;
+	int err;
+
+	if (numbers->nr == numbers->room && sql->kept_bytes > sql->run->limit_bytes / 2)
+		return -E2BIG; /* it would grow by half, or more */
+	err = sqlite3_value_type(value) == SQLITE_INTEGER
+		      ? numbers__add_whole(numbers, sqlite3_value_int64(value))
+		      : numbers__add_real(numbers, sqlite3_value_double(value));
+	sql->kept_bytes += (numbers->room - before) * sizeof(*numbers->values);
+	return err;
+}
+
 static void p_step(sqlite3_context *context, int nr, sqlite3_value **values)
 {
 	struct function_p *p = sqlite3_aggregate_context(context, sizeof(*p));
@@ -61,20 +76,20 @@ static void p_step(sqlite3_context *context, int nr, sqlite3_value **values)
 	switch (sqlite3_value_type(values[0])) {
 	case SQLITE_NULL: break;
 	case SQLITE_INTEGER:
-		err = numbers__add_whole(&p->numbers, sqlite3_value_int64(values[0]));
-		break;
-	case SQLITE_FLOAT:
-		err = numbers__add_real(&p->numbers, sqlite3_value_double(values[0]));
-		break;
+	case SQLITE_FLOAT: err = p_add(sqlite3_user_data(context), &p->numbers, values[0]); break;
 	default: p_fail(context, p, "p(x, part): x is a number");
 	}
-	if (err)
+	if (err == -E2BIG)
+		p_fail(context, p,
+		       "p(x, part): its values take more memory than --limit-memory allows");
+	else if (err)
 		p_fail(context, p, "p(x, part): out of memory");
 }
 
 static void p_final(sqlite3_context *context)
 {
 	struct function_p *p = sqlite3_aggregate_context(context, 0);
+	struct sql *sql = sqlite3_user_data(context);
 	union numbers_value value;
 
 	if (!p)
@@ -87,6 +102,7 @@ static void p_final(sqlite3_context *context)
 		sqlite3_result_double(context, value.real);
 	else
 		sqlite3_result_int64(context, value.whole);
+	sql->kept_bytes -= p->numbers.room * sizeof(*p->numbers.values);
 	numbers__free(&p->numbers);
 }
 
@@ -171,13 +187,13 @@ static void hist_final(sqlite3_context *context)
 		sqlite3_result_error_nomem(context);
 }
 
-int sql_function__add_all(sqlite3 *db)
+int sql_function__add_all(struct sql *sql)
 {
 	const int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;
-	int failed = sqlite3_create_function(db, "p", 2, flags, NULL, NULL, p_step, p_final);
+	int failed = sqlite3_create_function(sql->db, "p", 2, flags, sql, NULL, p_step, p_final);
 
 	return failed ? failed
-		      : sqlite3_create_function(db, "hist", 1, flags, NULL, NULL, hist_step,
+		      : sqlite3_create_function(sql->db, "hist", 1, flags, NULL, NULL, hist_step,
 						hist_final);
 }
 

@@ -243,10 +243,13 @@ static int module_close(sqlite3_vtab_cursor *base)
 static void module_progress(const struct module *module, void *rows)
 {
 	const struct sql_files *files = module->sql->run->files;
+	struct sql *sql = module->sql;
 
-	if (++module->sql->nr_rows % MODULE_LOOK == 0 && module->table->position)
-		progress__show(&module->sql->progress, module->table->position(rows),
-			       sql_files__bytes(files, files->nr));
+	if (++sql->nr_rows % MODULE_LOOK || !module->table->position)
+		return;
+	sql->at = module->table->position(rows);
+	sql->all = sql_files__bytes(files, files->nr);
+	progress__show(&sql->progress, sql->at, sql->all);
 }
 
 static int module_next(sqlite3_vtab_cursor *base)

@@ -56,10 +56,9 @@ static bool prompt_wait(void)
 	return !prompt_is_interrupted;
 }
 
-static int prompt_look(void *unused)
+static int prompt_look(void *sql)
 {
-	(void)unused;
-	return prompt_is_interrupted;
+	return prompt_is_interrupted || sql_query__is_late(sql);
 }
 
 /* ---- commands of its own ---- */
@@ -363,10 +362,11 @@ static int prompt_query(struct sql *sql, const struct prompt_lines *lines, const
 {
 	int err;
 
+	if (!lines->is_terminal)
+		return sql_query__run_to_end(sql, query);
 	prompt_block(SIG_UNBLOCK);
 	err = sql_query__run(sql, query);
-	if (lines->is_terminal)
-		prompt_block(SIG_BLOCK);
+	prompt_block(SIG_BLOCK);
 	return prompt_forgive(lines, err);
 }
 
@@ -432,10 +432,8 @@ static int prompt_on_terminal(struct sql *sql, struct prompt_lines *lines)
 
 	sigaction(SIGINT, &on_signal, &before);
 	prompt_block(SIG_BLOCK);
-	sqlite3_progress_handler(sql->db, PROMPT_STEPS, prompt_look, NULL);
 	log_note("%zu capture%s; .help says what can be asked", nr, nr == 1 ? "" : "s");
 	err = prompt_loop(sql, lines);
-	sqlite3_progress_handler(sql->db, 0, NULL, NULL);
 	prompt_block(SIG_UNBLOCK);
 	sigaction(SIGINT, &before, NULL);
 	return err;
@@ -446,9 +444,11 @@ int sql_prompt__run(struct sql *sql)
 	struct prompt_lines lines = { .is_terminal = isatty(STDIN_FILENO) };
 	int err = lines_open(&lines);
 
+	sqlite3_progress_handler(sql->db, PROMPT_STEPS, prompt_look, sql);
 	if (!err)
 		err = lines.is_terminal ? prompt_on_terminal(sql, &lines)
 					: prompt_loop(sql, &lines);
+	sqlite3_progress_handler(sql->db, 0, NULL, NULL);
 	lines_close(&lines);
 	return err;
 }

@@ -11,11 +11,17 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include "expr/expr.h"
 #include "log.h"
+#include "loop.h"
 #include "sql/engine.h"
 
-enum { QUERY_HELD = 200 }; /* rows that wait */
+enum {
+	QUERY_HELD = 200,	    /* rows that wait */
+	QUERY_HELD_BYTES = 4 << 20, /* and their texts */
+	QUERY_STEPS = 1000,	    /* of SQLite's machine between two looks at signals */
+};
 
 /* What one statement gives. */
 struct result {
@@ -28,7 +34,7 @@ struct result {
 	const struct column **picked;
 	struct table *table;
 	struct cell *cells; /* of all rows that wait, one behind the other */
-	size_t held;
+	size_t held, held_bytes;
 };
 
 /* ---- columns ---- */
@@ -141,7 +147,7 @@ static void result_let_go(struct result *r)
 		table__row(r->table, &r->cells[i * r->nr]);
 		result_free_row(r, &r->cells[i * r->nr]);
 	}
-	r->held = 0;
+	r->held = r->held_bytes = 0;
 }
 
 static int result_take(struct result *r)
@@ -152,8 +158,9 @@ static int result_take(struct result *r)
 		row[i] = result_cell(r->statement, (int)i);
 		if (row[i].kind == CELL_TEXT && !row[i].text)
 			return -ENOMEM;
+		r->held_bytes += row[i].kind == CELL_TEXT ? strlen(row[i].text) : 0;
 	}
-	if (++r->held == QUERY_HELD || r->format != TABLE_TEXT)
+	if (++r->held == QUERY_HELD || r->held_bytes > QUERY_HELD_BYTES || r->format != TABLE_TEXT)
 		result_let_go(r);
 	return ferror(r->out) ? -EPIPE : 0;
 }
@@ -197,6 +204,18 @@ static void query_point(const char *text, size_t at, char *lines, size_t size)
 	free(line);
 }
 
+static int query_is_large(const struct sql *sql)
+{
+	char limit[16];
+
+	text__bytes(limit, sizeof(limit), sql->run->limit_bytes);
+	return log_err(
+		-EIO,
+		"sql: the query needs more memory than it may have, %s: ask for less, or raise "
+		"--limit-memory",
+		limit);
+}
+
 static int query_refuse(struct sql *sql, const char *text, int failed)
 {
 	const char *message =
@@ -205,7 +224,7 @@ static int query_refuse(struct sql *sql, const char *text, int failed)
 	char lines[512];
 
 	if (failed == SQLITE_NOMEM)
-		return log_err(-ENOMEM, "out of memory");
+		return query_is_large(sql);
 	if (sql->err) /* a file, not the query */
 		return sql->err == -EOPNOTSUPP ? sql->err : log_err(-EIO, "%s", message);
 	if (at < 0 || (size_t)at > strlen(text))
@@ -215,6 +234,36 @@ static int query_refuse(struct sql *sql, const char *text, int failed)
 }
 
 /* ---- statements ---- */
+
+static uint64_t query_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+bool sql_query__is_late(const struct sql *sql)
+{
+	return sql->until_ns && query_now_ns() >= sql->until_ns;
+}
+
+static int query_interrupted(const struct sql *sql)
+{
+	char limit[16];
+	double percent = sql->all ? 100.0 * (double)sql->at / (double)sql->all : 0;
+
+	if (sql_query__is_late(sql))
+		return log_err(sql->loop ? -EINTR : -EIO,
+			       "sql: the query took longer than it may, %s (--limit-time): what is "
+			       "shown is not all of it",
+			       text__duration(limit, sizeof(limit), sql->run->limit_ns));
+	if (!sql->loop) /* the prompt goes on */
+		return log_err(-EINVAL, "interrupted");
+	return log_err(-EINTR,
+		       "interrupted after %.0f %% of the capture: what is shown is not all of it",
+		       percent > 99 ? 99 : percent);
+}
 
 static int query_rows(struct sql *sql, struct result *r, const char *text)
 {
@@ -230,7 +279,7 @@ static int query_rows(struct sql *sql, struct result *r, const char *text)
 	if (err || step == SQLITE_DONE)
 		return err;
 	if (step == SQLITE_INTERRUPT)
-		return log_err(-EINVAL, "interrupted");
+		return query_interrupted(sql);
 	return query_refuse(sql, text, step);
 }
 
@@ -243,6 +292,8 @@ static int query_statement(struct sql *sql, const char *text, const char **rest)
 
 	sql->refused[0] = 0;
 	sql->err = 0;
+	sql->until_ns = sql->run->limit_ns ? query_now_ns() + sql->run->limit_ns : 0;
+	sql->at = 0;
 	failed = sqlite3_prepare_v2(sql->db, text, -1, &r.statement, rest);
 	if (failed)
 		return query_refuse(sql, text, failed);
@@ -261,6 +312,28 @@ int sql_query__run(struct sql *sql, const char *text)
 
 	while (!err && *text)
 		err = query_statement(sql, text, &text);
+	return err;
+}
+
+static int query_look(void *arg)
+{
+	struct sql *sql = arg;
+
+	return loop__is_interrupted(sql->loop) || sql_query__is_late(sql);
+}
+
+int sql_query__run_to_end(struct sql *sql, const char *text)
+{
+	int err;
+
+	sql->loop = loop__new();
+	if (!sql->loop)
+		return log_err(-errno, "cannot make an event loop");
+	sqlite3_progress_handler(sql->db, QUERY_STEPS, query_look, sql);
+	err = sql_query__run(sql, text);
+	sqlite3_progress_handler(sql->db, 0, NULL, NULL);
+	loop__free(sql->loop);
+	sql->loop = NULL;
 	return err;
 }
 

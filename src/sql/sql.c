@@ -28,7 +28,7 @@ static int sql_open(struct sql *sql)
 
 	for (size_t i = 0; !failed && sql_tables[i]; i++)
 		failed = sql_module__add(sql, sql_tables[i]);
-	failed = failed ? failed : sql_function__add_all(sql->db);
+	failed = failed ? failed : sql_function__add_all(sql);
 	failed = failed ? failed : sql_guard__set(sql);
 	if (failed)
 		return log_err(-EIO, "SQLite: %s", sqlite3_errmsg(sql->db));
@@ -38,14 +38,18 @@ static int sql_open(struct sql *sql)
 int sql__run(const struct sql_run *run)
 {
 	struct sql sql = { .run = run };
-	int err = sql_open(&sql);
+	int err;
+
+	/* Before SQLite takes the first byte. */
+	sqlite3_hard_heap_limit64((sqlite3_int64)run->limit_bytes);
+	err = sql_open(&sql);
 
 	if (!err && !run->query)
 		err = sql_prompt__run(&sql);
 	else if (!err && *run->query == '.')
 		err = sql_prompt__command(run->out, run->query);
 	else if (!err)
-		err = sql_query__run(&sql, run->query);
+		err = sql_query__run_to_end(&sql, run->query);
 	sqlite3_close(sql.db);
 	return err == -ECANCELED ? 0 : err;
 }

@@ -18,7 +18,9 @@ struct sql_run {
 	struct sql_files *files;
 	FILE *out;
 	enum table_format format;
-	const char *query; /* NULL: from stdin; on a terminal with a prompt */
+	const char *query;    /* NULL: from stdin; on a terminal with a prompt */
+	uint64_t limit_bytes; /* of memory that queries take, at most */
+	uint64_t limit_ns;    /* that one takes, at most; 0: any */
 };
 /* 0, or a negative errno, said: -EINVAL is the query's fault. Not built in: -EOPNOTSUPP. */
 int sql__run(const struct sql_run *run);

@@ -218,3 +218,11 @@ tells() {
 	done
 }
 
+@test "sql that is interrupted says how far it came, and exits 3" {
+	has_sql || skip "built without SQLite"
+	interrupted SIGTERM 3 sql "$data/v1.cap" 'SELECT count(*) FROM io a, io b'
+	tells
+	interrupted SIGINT 3 sql "$data/v1.cap" 'SELECT a.* FROM io a, io b' --out file
+	tells
+	[ ! -e file ]
+}

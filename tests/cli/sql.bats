@@ -297,3 +297,21 @@ assert rows[1][:5] == ["", "a,\"b\n\x1b[2J", str(-2**63), "0.1", "X\u002700FF\u0
 	[ ! -s "$tmp/out" ]
 	[ "$(wc -l <"$tmp/err")" -eq 1 ]
 }
+
+@test "a query ends at its limits of memory and time" {
+	blobs='WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000)
+		SELECT count(*) FROM (SELECT randomblob(1000000) AS b FROM n ORDER BY b)'
+	forever='WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n;'
+	numbers='WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 4000000) SELECT p(i, 0.5) FROM n'
+	run timeout 60 "$iosonar" sql --limit-memory 32Mi nvme.cap "$blobs"
+	[ "$status" -eq 1 ]
+	[ "$output" = "iosonar: sql: the query needs more memory than it may have, 32.0Mi: ask for less, or raise --limit-memory" ]
+	run timeout 60 "$iosonar" sql --limit-memory 16Mi nvme.cap "$numbers"
+	[ "$status" -eq 2 ]
+	[[ $output = *"more memory than --limit-memory allows"* ]]
+	run timeout 60 "$iosonar" sql --limit-time 100ms nvme.cap "$forever"
+	[ "$status" -eq 3 ]
+	[[ $output = *"took longer than it may, 100ms (--limit-time)"* ]]
+	run timeout 60 "$iosonar" sql --limit-time 100ms nvme.cap <<<"$forever"
+	[[ $output = *"took longer than it may, 100ms (--limit-time)"* ]]
+}
