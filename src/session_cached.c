@@ -325,14 +325,8 @@ static int cached_open(struct session *s)
 static void cached_tell(struct session *s)
 {
 	const struct capture_damage *damage = capture_reader__damage(s->inside->cached->reader);
-	const char *path = s->options->file.read.words[0];
 
-	if (damage->truncated)
-		log_warn("%s is cut: it has no end after %" PRIu64 " bytes; what is whole was read",
-			 path, damage->truncated_at);
-	if (damage->blocks_corrupt)
-		log_warn("%s is damaged: %" PRIu64 " blocks were skipped", path,
-			 damage->blocks_corrupt);
+	capture_damage__tell(damage, s->options->file.read.words[0]);
 	s->inside->lost |= !capture_damage__is_whole(damage);
 }
 

@@ -64,16 +64,11 @@ static int called_chunks(struct session *s, uint64_t *damaged)
 
 static void called_tell(struct session *s, uint64_t damaged)
 {
-	const struct capture_damage *damage = capture_reader__damage(s->inside->called);
-	const char *path = s->options->file.read.words[0];
+	struct capture_damage damage = *capture_reader__damage(s->inside->called);
 
-	damaged += damage->blocks_corrupt;
-	if (damage->truncated)
-		log_warn("%s is cut: it has no end after %" PRIu64 " bytes; what is whole was read",
-			 path, damage->truncated_at);
-	if (damaged)
-		log_warn("%s is damaged: %" PRIu64 " blocks were skipped", path, damaged);
-	s->inside->lost |= damaged || !capture_damage__is_whole(damage);
+	damage.blocks_corrupt += damaged;
+	capture_damage__tell(&damage, s->options->file.read.words[0]);
+	s->inside->lost |= !capture_damage__is_whole(&damage);
 }
 
 static int called_run(struct session *s, char **argv)

@@ -118,5 +118,7 @@ int capture_unblock__open(struct capture_unblock *unblock, const struct capture_
  */
 const struct io_record *capture_unblock__next(struct capture_unblock *unblock,
 					      const struct io_record **end);
+/* Records since the last call whose times are outside min_ns to max_ns of their chunk. */
+uint64_t capture_unblock__take_astray(struct capture_unblock *unblock);
 
 #endif

@@ -13,6 +13,7 @@
 #include "capture/crc32c.h"
 #include "capture/index.h"
 #include "log.h"
+#include "probe/layout.h"
 
 enum {
 	READER_WINDOW = 65536, /* bytes looked at in one go, to find a chunk after damage */
@@ -42,8 +43,9 @@ struct capture_reader {
 	uint64_t nr_chunks, reserve_bytes, nr_records;
 	uint64_t from_ns, to_ns;
 	bool is_bounded;
-	bool is_indexed;  /* blocks are as the index has them: their headers were not seen */
-	uint8_t *payload; /* of one chunk, with slack behind it */
+	bool knows_functions; /* the chunk of those whose calls follow was read */
+	bool is_indexed;      /* blocks are as the index has them: their headers were not seen */
+	uint8_t *payload;     /* of one chunk, with slack behind it */
 	size_t payload_room;
 	struct capture_unblock *unblock;
 	struct capture_translation translation;
@@ -54,7 +56,30 @@ struct capture_reader {
 
 bool capture_damage__is_whole(const struct capture_damage *damage)
 {
-	return !damage->blocks_corrupt && !damage->records_corrupt && !damage->truncated;
+	return !damage->blocks_corrupt && !damage->records_corrupt && !damage->truncated &&
+	       !damage->records_surplus && !damage->records_astray && !damage->calls_missing &&
+	       !damage->calls_surplus;
+}
+
+/* Blocks are whole, but they cannot all be right. */
+static void damage_tell_contradictions(const struct capture_damage *damage, const char *path)
+{
+	if (damage->records_surplus)
+		log_warn("%s holds %" PRIu64 " records more than were recorded: blocks are "
+			 "repeated or added, and what they hold is counted again",
+			 path, damage->records_surplus);
+	if (damage->records_astray)
+		log_warn("%s is not consistent: the times of %" PRIu64
+			 " records are outside the range that their block's header gives",
+			 path, damage->records_astray);
+	if (damage->calls_missing)
+		log_warn("%s lacks %" PRIu64 " records of calls that were recorded: blocks are "
+			 "missing",
+			 path, damage->calls_missing);
+	if (damage->calls_surplus)
+		log_warn("%s holds %" PRIu64 " records of calls more than were recorded: blocks "
+			 "are repeated or added",
+			 path, damage->calls_surplus);
 }
 
 void capture_damage__tell(const struct capture_damage *damage, const char *path)
@@ -62,9 +87,13 @@ void capture_damage__tell(const struct capture_damage *damage, const char *path)
 	if (damage->truncated)
 		log_warn("%s is cut: it has no end after %" PRIu64 " bytes; what is whole was read",
 			 path, damage->truncated_at);
-	if (damage->blocks_corrupt || damage->records_corrupt)
+	if (damage->blocks_corrupt && !damage->records_corrupt)
+		log_warn("%s is damaged: %" PRIu64 " blocks were skipped", path,
+			 damage->blocks_corrupt);
+	if (damage->records_corrupt)
 		log_warn("%s is damaged: %" PRIu64 " blocks with %" PRIu64 " records were skipped",
 			 path, damage->blocks_corrupt, damage->records_corrupt);
+	damage_tell_contradictions(damage, path);
 }
 
 /* Exactly nr bytes, which the size of the file promised. */
@@ -420,22 +449,61 @@ static int reader_use_index(struct capture_reader *reader)
 	return !good || good == -ESTALE || good == -ENODATA ? 0 : good;
 }
 
-/* Records that blocks which cannot be found had: their neighbours know their numbers. */
+/* Of the records of a block, those that have numbers below `next`. */
+static uint64_t reader_count_repeated(const struct capture_chunk *chunk, uint64_t next)
+{
+	if (chunk->first >= next)
+		return 0;
+	return next - chunk->first < chunk->count ? next - chunk->first : chunk->count;
+}
+
+/*
+ * Records that blocks which cannot be found had, and such as are there too often: their neighbours
+ * know their numbers.
+ */
 static void reader_count_missing(struct capture_reader *reader)
 {
 	const struct capture_trailer *trailer = &reader->about.trailer;
+	struct capture_damage *damage = &reader->damage;
 	uint64_t next = 0;
 
 	for (size_t i = 0; i < reader->records.nr; i++) {
 		const struct capture_chunk *chunk = &reader->records.blocks[i].chunk;
+		uint64_t end = chunk->first + chunk->count;
 
 		if (chunk->first > next)
-			reader->damage.records_corrupt += chunk->first - next;
-		next = chunk->first + chunk->count;
+			damage->records_corrupt += chunk->first - next;
+		damage->records_surplus += reader_count_repeated(chunk, next);
+		next = end > next ? end : next;
 		reader->nr_records += chunk->count;
 	}
 	if (trailer->there && trailer->records > next)
-		reader->damage.records_corrupt += trailer->records - next;
+		damage->records_corrupt += trailer->records - next;
+	if (trailer->there && trailer->records < next)
+		damage->records_surplus += next - trailer->records;
+}
+
+/* Readings of the page cache follow one another; a block like the one before it is a copy. */
+static bool reader_is_repeated(const struct capture_chunk *before, const struct capture_chunk *now)
+{
+	if (now->type == CAPTURE_CACHE_ROWS && now->min_ns < before->min_ns)
+		return true;
+	return now->min_ns == before->min_ns && now->max_ns == before->max_ns &&
+	       now->count == before->count && now->length == before->length;
+}
+
+static void reader_count_readings(struct capture_reader *reader)
+{
+	const struct capture_chunk *before[CAPTURE_TYPES] = { NULL };
+
+	for (size_t i = 0; i < reader->caches.nr; i++) {
+		const struct capture_chunk *chunk = &reader->caches.blocks[i].chunk;
+
+		if (before[chunk->type] && reader_is_repeated(before[chunk->type], chunk))
+			reader->damage.records_surplus += chunk->count;
+		else
+			before[chunk->type] = chunk;
+	}
 }
 
 /*
@@ -483,6 +551,7 @@ static int reader_begin(struct capture_reader *reader, bool walks)
 		return err;
 	capture_about__sort_clocks(&reader->about);
 	reader_count_missing(reader);
+	reader_count_readings(reader);
 	reader->damage.truncated = !trailer->there || trailer->file_bytes > reader->size;
 	if (reader->damage.truncated)
 		reader->damage.truncated_at = whole;
@@ -647,17 +716,24 @@ static int reader_next_block(struct capture_reader *reader)
 	return 0;
 }
 
+/* Some of the open block's records. */
+static void reader_take_run(struct capture_reader *reader)
+{
+	reader->at = capture_unblock__next(reader->unblock, &reader->end);
+	reader->damage.records_astray += capture_unblock__take_astray(reader->unblock);
+}
+
 /* 1: records are there; 0: the end. */
 static int reader_next_records(struct capture_reader *reader)
 {
 	int more = 1;
 
 	if (reader->unblock)
-		reader->at = capture_unblock__next(reader->unblock, &reader->end);
+		reader_take_run(reader);
 	while (reader->at == reader->end && more > 0) {
 		more = reader_next_block(reader);
 		if (more > 0)
-			reader->at = capture_unblock__next(reader->unblock, &reader->end);
+			reader_take_run(reader);
 	}
 	return more;
 }
@@ -725,17 +801,48 @@ int capture_reader__next_cache(struct capture_reader *reader, struct capture_cac
 	return 0;
 }
 
+/* As many records of calls have to be there as the recorder counted. in: a copy. */
+static void reader_check_calls(struct capture_reader *reader, struct byte_in in)
+{
+	uint64_t nr = byte_in__varint(&in), sent = 0, there = capture_reader__nr_calls(reader);
+
+	if (nr <= PROBE_SENT)
+		return; /* of a recorder that does not tell */
+	for (int i = 0; i <= PROBE_SENT; i++)
+		sent = byte_in__varint(&in);
+	if (in.bad)
+		return;
+	reader->damage.calls_missing = sent > there ? sent - there : 0;
+	reader->damage.calls_surplus = sent < there ? there - sent : 0;
+}
+
+static int reader_open_part(struct capture_reader *reader, const struct reader_block *block,
+			    struct capture_part *part)
+{
+	int err = reader_load_block(reader, block);
+
+	part->chunk = block->chunk;
+	part->in =
+		(struct byte_in){ reader->payload, reader->payload + block->chunk.length, false };
+	if (err)
+		return err;
+	/* Without the functions nobody knows what their calls mean. */
+	if (block->chunk.type == CAPTURE_CALLS && !reader->knows_functions)
+		return -EBADMSG;
+	if (block->chunk.type == CAPTURE_CALLED)
+		reader->knows_functions = true;
+	if (block->chunk.type == CAPTURE_FOLLOWED)
+		reader_check_calls(reader, part->in);
+	return 0;
+}
+
 int capture_reader__next_part(struct capture_reader *reader, struct capture_part *part)
 {
 	struct reader_index *index = &reader->calls;
 
 	while (index->next < index->nr) {
-		const struct reader_block *block = &index->blocks[index->next++];
-		int err = reader_load_block(reader, block);
+		int err = reader_open_part(reader, &index->blocks[index->next++], part);
 
-		part->chunk = block->chunk;
-		part->in = (struct byte_in){ reader->payload, reader->payload + block->chunk.length,
-					     false };
 		if (err && err != -EBADMSG)
 			return err;
 		if (!err)
@@ -880,6 +987,17 @@ static int reader_verify_calls(struct capture_reader *reader)
 	return more;
 }
 
+/* All of the open block: only records that are decoded have times. */
+static uint64_t reader_verify_records(struct capture_reader *reader)
+{
+	uint64_t nr = 0;
+
+	for (reader_take_run(reader); reader->at != reader->end; reader_take_run(reader))
+		for (; reader->at != reader->end; nr++)
+			reader->at = stages__next_record(reader->at);
+	return nr;
+}
+
 int capture__verify(const char *path, struct capture_report *report)
 {
 	struct capture_reader *reader;
@@ -898,7 +1016,7 @@ int capture__verify(const char *path, struct capture_report *report)
 		report->zstd_blocks += block->chunk.flags & CAPTURE_ZSTD;
 		err = reader_open_block(reader, block);
 		if (!err)
-			report->records += block->chunk.count;
+			report->records += reader_verify_records(reader);
 	}
 	err = err == -EBADMSG ? 0 : err;
 	if (!err)

@@ -55,9 +55,11 @@ struct capture_unblock {
 	struct unblock_what *what;
 	struct unblock_cpu *cpus;
 	uint32_t nr_who, nr_what, nr_cpus;
-	uint32_t nr, at;    /* records, and those that were handed out */
-	uint64_t now_ns;    /* of the last one */
-	bool steps_latency; /* columns of steps are there */
+	uint32_t nr, at;	  /* records, and those that were handed out */
+	uint64_t now_ns;	  /* of the last one */
+	uint64_t min_ns, span_ns; /* in which all should be */
+	uint64_t nr_astray;	  /* that are not */
+	bool steps_latency;	  /* columns of steps are there */
 	bool steps_address;
 	struct capture_columns columns;
 	struct stages_unblock stages;
@@ -249,7 +251,8 @@ int capture_unblock__open(struct capture_unblock *unblock, const struct capture_
 		err = unblock_look(unblock, translation);
 	if (err)
 		unblock->nr = 0;
-	unblock->now_ns = chunk->min_ns + translation->shift_ns;
+	unblock->now_ns = unblock->min_ns = chunk->min_ns + translation->shift_ns;
+	unblock->span_ns = chunk->max_ns - chunk->min_ns;
 	unblock->steps_latency = unblock->columns.columns[COLUMN_LATENCY_STEP].packing;
 	unblock->steps_address = unblock->columns.columns[COLUMN_ADDRESS_STEP].packing;
 	return err;
@@ -327,6 +330,7 @@ static inline void unblock_record(struct capture_unblock *unblock, struct io_rec
 	record->cdw10[5] = (uint32_t)unblock->run[COLUMN_CDW15][i];
 	record->result = unblock->run[COLUMN_RESULT][i];
 	unblock->now_ns += unblock->run[COLUMN_TIME][i];
+	unblock->nr_astray += unblock->now_ns - unblock->min_ns > unblock->span_ns;
 	first_ns = unblock->now_ns -
 		   unblock_value(unblock, unblock->steps_latency, COLUMN_LATENCY, i, &who->latency);
 	if (what->tail.what == RECORD_SUBMIT)
@@ -382,4 +386,12 @@ const struct io_record *capture_unblock__next(struct capture_unblock *unblock,
 				  : unblock_plain_records(unblock, nr);
 	unblock->at += nr;
 	return (void *)unblock->records;
+}
+
+uint64_t capture_unblock__take_astray(struct capture_unblock *unblock)
+{
+	uint64_t nr = unblock->nr_astray;
+
+	unblock->nr_astray = 0;
+	return nr;
 }

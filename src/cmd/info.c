@@ -37,6 +37,8 @@ struct info_row {
 	uint64_t devices, clocks;
 	const char *ended;
 	uint64_t verified, truncated, truncated_at, blocks_corrupt, records_corrupt, records_lost;
+	uint64_t records_surplus, records_astray, calls_missing, calls_surplus;
+	bool whole;
 	char begin_text[48], end_text[48];
 };
 
@@ -74,6 +76,19 @@ static const struct column info_columns[] = {
 	  .at = FIELD(records_corrupt) },
 	{ "records_lost", "lost", CELL_COUNT, 0, "records that the recorder lost before",
 	  .at = FIELD(records_lost) },
+	{ "records_surplus", "surplus", CELL_COUNT, 0,
+	  "records whose number an earlier one has, or that the end of the file does not count: "
+	  "blocks are repeated or added",
+	  .at = FIELD(records_surplus) },
+	{ "records_astray", "astray", CELL_COUNT, 0,
+	  "records whose times are outside the range of their block's header; known by --verify",
+	  .at = FIELD(records_astray) },
+	{ "calls_missing", "calls missing", CELL_COUNT, 0,
+	  "records of calls that were recorded and are not there; known by --verify",
+	  .at = FIELD(calls_missing) },
+	{ "calls_surplus", "calls surplus", CELL_COUNT, 0,
+	  "records of calls that are there and were not recorded; known by --verify",
+	  .at = FIELD(calls_surplus) },
 	{ 0 },
 };
 
@@ -392,6 +407,18 @@ static void info_counts(const struct info *i, const char *name, const struct cap
 		fputc('\n', i->out);
 }
 
+static void info_tell_calls(const struct info *i, const struct info_row *row)
+{
+	if (row->calls_missing)
+		fprintf(i->out, "  missing     %" PRIu64 " records of calls that were recorded\n",
+			row->calls_missing);
+	if (row->calls_surplus)
+		fprintf(i->out,
+			"  repeated    %" PRIu64 " records of calls more than were recorded: "
+			"blocks are repeated or added\n",
+			row->calls_surplus);
+}
+
 static void info_tell_damage(const struct info *i, const struct info_row *row)
 {
 	if (row->truncated)
@@ -400,7 +427,18 @@ static void info_tell_damage(const struct info *i, const struct info_row *row)
 	if (row->blocks_corrupt || row->records_corrupt)
 		fprintf(i->out, "  damaged     %" PRIu64 " blocks with %" PRIu64 " records\n",
 			row->blocks_corrupt, row->records_corrupt);
-	if (row->verified && !row->truncated && !row->blocks_corrupt && !row->records_corrupt)
+	if (row->records_surplus)
+		fprintf(i->out,
+			"  repeated    %" PRIu64 " records more than were recorded: blocks are "
+			"repeated or added\n",
+			row->records_surplus);
+	if (row->records_astray)
+		fprintf(i->out,
+			"  astray      %" PRIu64 " records have times outside the range of their "
+			"block's header\n",
+			row->records_astray);
+	info_tell_calls(i, row);
+	if (row->verified && row->whole)
 		fprintf(i->out, "  whole       every block was read and checked\n");
 }
 
@@ -471,6 +509,11 @@ static void info_fill_damage(struct info_row *row, const struct capture_damage *
 	row->blocks_corrupt = damage->blocks_corrupt;
 	row->records_corrupt = damage->records_corrupt;
 	row->records_lost = damage->records_lost;
+	row->records_surplus = damage->records_surplus;
+	row->records_astray = damage->records_astray;
+	row->calls_missing = damage->calls_missing;
+	row->calls_surplus = damage->calls_surplus;
+	row->whole = capture_damage__is_whole(damage);
 }
 
 static int info_show(struct info *i, const struct capture_reader *reader, struct info_row *row)
@@ -507,7 +550,7 @@ static int info_file(struct info *i, const char *path)
 		row.records = report.records;
 		info_fill_damage(&row, &report.damage);
 	}
-	i->broken |= row.truncated || row.blocks_corrupt || row.records_corrupt;
+	i->broken |= !row.whole;
 	err = err ?: info_show(i, reader, &row);
 	capture_reader__free(reader);
 	return err;

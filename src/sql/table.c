@@ -47,14 +47,20 @@ void sql_files__free(struct sql_files *files)
 	*files = (struct sql_files){ 0 };
 }
 
+static void sql_file_keep_most(uint64_t *most, uint64_t nr)
+{
+	*most = nr > *most ? nr : *most;
+}
+
 void sql_files__note(struct sql_files *files, size_t file, const struct capture_damage *damage)
 {
 	struct capture_damage *worst = &files->files[file].damage;
 
-	if (damage->blocks_corrupt > worst->blocks_corrupt)
-		worst->blocks_corrupt = damage->blocks_corrupt;
-	if (damage->records_corrupt > worst->records_corrupt)
-		worst->records_corrupt = damage->records_corrupt;
+	sql_file_keep_most(&worst->blocks_corrupt, damage->blocks_corrupt);
+	sql_file_keep_most(&worst->records_corrupt, damage->records_corrupt);
+	sql_file_keep_most(&worst->records_astray, damage->records_astray);
+	sql_file_keep_most(&worst->calls_missing, damage->calls_missing);
+	sql_file_keep_most(&worst->calls_surplus, damage->calls_surplus);
 }
 
 uint64_t sql_files__bytes(const struct sql_files *files, size_t nr)

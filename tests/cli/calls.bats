@@ -105,6 +105,14 @@ refused() {
 	[ ! -s "$tmp/err" ]
 }
 
+# A chunk of calls is taken out of a file: its records are missing, and that is why it exits 3.
+@test "calls -r says why a file is not whole" {
+	local status=0
+	"$iosonar" calls -r tests/data/callless.cap >/dev/null 2>"$tmp/err" || status=$?
+	[ "$status" -eq 3 ]
+	grep -qx "iosonar: tests/data/callless.cap lacks [0-9]* records of calls that were recorded: blocks are missing" "$tmp/err"
+}
+
 @test "what bounds calls is a number, or has a unit" {
 	refused 2 "--depth 0: out of range; give 1 to 1000" calls --depth 0 vfs_read
 	refused 2 "--min 5: write a unit, 5s or 5ms" calls --min 5 vfs_read

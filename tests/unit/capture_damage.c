@@ -287,6 +287,72 @@ static void test_joins(void)
 	ok(outcome.err == -EPROTONOSUPPORT, "version 2 is refused as such");
 }
 
+/* ---- chunks that are whole, and contradict each other ---- */
+
+/* The file with the bytes from `from` to `to` once more behind them; the trailer is as it was. */
+static struct outcome read_repeated(size_t from, size_t to)
+{
+	memcpy(bad, good, to);
+	memcpy(bad + to, good + from, to - from);
+	memcpy(bad + to + to - from, good + to, nr_good - to);
+	return read_all(bad, nr_good + to - from);
+}
+
+static void test_repeats(void)
+{
+	struct capture_chunk chunk;
+	struct outcome outcome;
+	size_t at;
+
+	for (int nth = 0; nth < 3; nth++) {
+		at = chunk_at(CAPTURE_RECORDS, nth, &chunk);
+		outcome = read_repeated(at, at + CAPTURE_CHUNK_BYTES + chunk.length);
+		ok(outcome.damage.records_surplus == chunk.count && !outcome.damage.records_corrupt,
+		   "block %d twice is seen", nth);
+	}
+	at = chunk_at(CAPTURE_RECORDS, 0, &chunk);
+	outcome = read_repeated(at, chunk_at(CAPTURE_RECORDS, 3, &chunk));
+	is_u64(outcome.damage.records_surplus, 3 * nr_block, "and three of them");
+}
+
+/* A block that nobody wrote, with numbers that go on where the last one ends. */
+static void test_added(void)
+{
+	struct capture_chunk chunk;
+	size_t at = chunk_at(CAPTURE_RECORDS, 0, &chunk);
+	struct outcome outcome;
+
+	chunk.first = nr_records;
+	outcome = read_with(chunk, good + at + CAPTURE_CHUNK_BYTES, chunk.length);
+	is_u64(outcome.damage.records_surplus, nr_block, "what the trailer does not count is seen");
+	ok(!capture_damage__is_whole(&outcome.damage), "and the file is not whole");
+}
+
+static struct outcome read_with_times(uint64_t min_ns, uint64_t max_ns)
+{
+	struct capture_chunk chunk;
+	size_t at = chunk_at(CAPTURE_RECORDS, 1, &chunk);
+
+	memcpy(bad, good, nr_good);
+	chunk.min_ns += min_ns;
+	chunk.max_ns -= max_ns;
+	capture_chunk__put(&chunk, bad + at);
+	return read_all(bad, nr_good);
+}
+
+/* Records are 1013 ns apart, and the first has its header's earliest time. */
+static void test_times(void)
+{
+	struct outcome outcome = read_with_times(0, 1);
+
+	is_u64(outcome.damage.records_astray, 1, "a record later than its header says");
+	is_u64(read_with_times(0, 1013 * 3 - 1).damage.records_astray, 3, "three of them");
+	is_u64(read_with_times(0, 0).damage.records_astray, 0, "none");
+	outcome = read_with_times(500, 0);
+	is_u64(outcome.damage.records_astray, 1, "all are later, the last by too much");
+	ok(!capture_damage__is_whole(&outcome.damage), "and the file is not whole");
+}
+
 int main(void)
 {
 	struct outcome outcome;
@@ -300,6 +366,9 @@ int main(void)
 	test_hostile();
 	test_noise();
 	test_joins();
+	test_repeats();
+	test_added();
+	test_times();
 	if (!capture_zip__is_built_in())
 		return done_testing();
 	nr_records = 241;
