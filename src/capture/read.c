@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#define _GNU_SOURCE 1
 #include "capture/read.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -16,8 +18,10 @@
 #include "probe/layout.h"
 
 enum {
-	READER_WINDOW = 65536, /* bytes looked at in one go, to find a chunk after damage */
-	READER_TAIL = 4096,    /* and to find the trailer */
+	READER_WINDOW = 65536,	   /* bytes looked at in one go, to find a chunk after damage */
+	READER_WINDOW_LEAST = 256, /* at first */
+	READER_LOOK = 256,	   /* chunks between two looks at signals */
+	READER_TAIL = 4096,	   /* and to find the trailer */
 };
 
 /* A chunk of records. Less than its header takes in the file. */
@@ -47,6 +51,7 @@ struct capture_reader {
 	bool is_indexed;      /* blocks are as the index has them: their headers were not seen */
 	uint8_t *payload;     /* of one chunk, with slack behind it */
 	size_t payload_room;
+	uint8_t *window; /* READER_WINDOW bytes, once damage was met */
 	struct capture_unblock *unblock;
 	struct capture_translation translation;
 	const struct io_record *at, *end; /* some of a block's records, from the next one on */
@@ -155,33 +160,73 @@ static int reader_header_at(struct capture_reader *reader, uint64_t at, struct c
 	return capture_chunk__get(chunk, header);
 }
 
-/* The next good header at or after `at`, which had none: by its magic. The file's end if none. */
+/*
+ * Whoever holds signals back until he looks at them, as a run does, is told that one waits. Others
+ * are ended by it.
+ */
+static bool reader_is_interrupted(void)
+{
+	sigset_t waiting;
+
+	if (sigpending(&waiting))
+		return false;
+	return sigismember(&waiting, SIGINT) || sigismember(&waiting, SIGTERM) ||
+	       sigismember(&waiting, SIGHUP);
+}
+
+/* No chunk begins in a hole: those are zeros. */
+static uint64_t reader_skip_hole(const struct capture_reader *reader, uint64_t at)
+{
+	off_t data = reader->memory ? (off_t)at : lseek(reader->fd, (off_t)at, SEEK_DATA);
+
+	if (data < 0)
+		return errno == ENXIO ? reader->size : at;
+	return (uint64_t)data < reader->size ? (uint64_t)data : reader->size;
+}
+
+/* 1: a good header begins at *i; 0: in these bytes none does. */
+static int reader_search(const uint8_t *bytes, size_t nr, size_t *i)
+{
+	struct capture_chunk chunk;
+
+	for (*i = 0; *i + CAPTURE_CHUNK_BYTES <= nr; ++*i) {
+		*i = capture_chunk__search(bytes, nr, *i);
+		if (*i + CAPTURE_CHUNK_BYTES > nr)
+			return 0;
+		if (capture_chunk__get(&chunk, bytes + *i))
+			return 1;
+	}
+	return 0;
+}
+
+/*
+ * The next good header at or after `at`, which had none: by its magic. The file's end if none. Most
+ * damage is short, so what is read in one go begins small. -EINTR: a signal came.
+ */
 static int reader_resync(struct capture_reader *reader, uint64_t *at)
 {
-	uint8_t *window = malloc(READER_WINDOW);
-	struct capture_chunk chunk;
+	uint8_t *window = reader->window ? reader->window : malloc(READER_WINDOW);
+	size_t nr = READER_WINDOW_LEAST, i;
 	int err = window ? 0 : -ENOMEM;
 
+	reader->window = window;
 	while (!err && reader->size - *at >= CAPTURE_CHUNK_BYTES) {
 		uint64_t left = reader->size - *at;
-		size_t nr = left < READER_WINDOW ? (size_t)left : READER_WINDOW, i;
 
+		if (reader_is_interrupted())
+			return -EINTR;
+		nr = left < nr ? (size_t)left : nr;
 		err = reader_read_at(reader, window, nr, *at);
-		for (i = 0; !err && i + CAPTURE_CHUNK_BYTES <= nr; i++) {
-			i = capture_chunk__search(window, nr, i);
-			if (i + CAPTURE_CHUNK_BYTES > nr)
-				break;
-			if (capture_chunk__get(&chunk, window + i)) {
-				*at += i;
-				goto out;
-			}
+		if (!err && reader_search(window, nr, &i)) {
+			*at += i;
+			return 0;
 		}
 		/* A header may lie across the end of the window. */
-		*at += nr - CAPTURE_CHUNK_BYTES + 1;
+		*at = reader_skip_hole(reader, *at + nr - CAPTURE_CHUNK_BYTES + 1);
+		nr = nr * 4 < READER_WINDOW ? nr * 4 : READER_WINDOW;
 	}
-	*at = reader->size;
-out:
-	free(window);
+	if (!err || err == -ENODATA)
+		*at = reader->size;
 	return err == -ENODATA ? 0 : err;
 }
 
@@ -289,6 +334,8 @@ static int reader_scan(struct capture_reader *reader, uint64_t *whole)
 			return good;
 		at += CAPTURE_CHUNK_BYTES + chunk.length;
 		*whole = at;
+		if (reader->nr_chunks % READER_LOOK == 0 && reader_is_interrupted())
+			return -EINTR;
 	}
 	return 0;
 }
@@ -599,6 +646,8 @@ static int reader_say(const struct capture_reader *reader, int err)
 {
 	if (err == -EINVAL)
 		return log_err(err, "'%s' is not a capture of iosonar", reader->path);
+	if (err == -EINTR)
+		return log_err(err, "'%s' was not read: a signal came", reader->path);
 	if (err == -EPROTONOSUPPORT)
 		return log_err(err, "'%s' has version %u of the format, this iosonar reads %d",
 			       reader->path, reader->version, CAPTURE_VERSION);
@@ -645,6 +694,7 @@ void capture_reader__free(struct capture_reader *reader)
 	free(reader->caches.blocks);
 	free(reader->calls.blocks);
 	free(reader->payload);
+	free(reader->window);
 	free(reader->path);
 	free(reader);
 }

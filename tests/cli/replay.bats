@@ -340,3 +340,16 @@ slowly() {
 	"$iosonar" trace "${same[@]}" -o json 2>"$tmp/err" | { sleep 2; cat; } >/dev/null
 	[ "$(grep -ac reading "$tmp/err")" -eq 0 ]
 }
+
+@test "a hole of 100 GB costs nothing, and what is behind it is found" {
+	head -c 16 nvme.cap >"$tmp/hole.cap"
+	tail -c +17 nvme.cap | dd of="$tmp/hole.cap" bs=1M seek=100000 conv=notrunc status=none || skip "no sparse files here"
+	for command in "info --verify" "latency -o csv -r"; do
+		# shellcheck disable=SC2086
+		run timeout 20 "$iosonar" $command "$tmp/hole.cap"
+		[ "$status" -eq 3 ]
+		[[ $output = *"damaged"* ]] || { echo "$output"; return 1; }
+	done
+	[ "$("$iosonar" trace -r "$tmp/hole.cap" -o csv 2>/dev/null | wc -l)" -eq "$("$iosonar" trace -r nvme.cap -o csv 2>/dev/null | wc -l)" ]
+}
+

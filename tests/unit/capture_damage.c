@@ -8,7 +8,9 @@
 #include "tap.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 #include "capture/block.h"
 #include "capture/crc32c.h"
@@ -353,6 +355,94 @@ static void test_times(void)
 	ok(!capture_damage__is_whole(&outcome.damage), "and the file is not whole");
 }
 
+/* ---- what looking for chunks costs ---- */
+
+static uint64_t bytes_read(void)
+{
+	FILE *io = fopen("/proc/self/io", "re");
+	unsigned long long nr = 0;
+
+	if (!io || fscanf(io, "rchar: %llu", &nr) != 1)
+		nr = 0;
+	if (io)
+		fclose(io);
+	return nr;
+}
+
+/* A file of empty chunks with one byte of junk behind each. */
+static void test_junk(void)
+{
+	enum { CHUNKS = 2000 };
+	struct capture_chunk chunk = { .type = 99 };
+	char path[] = "/tmp/iosonar-junk-XXXXXX";
+	uint8_t bytes[CAPTURE_CHUNK_BYTES + 1] = { 0 };
+	struct capture_reader *reader = NULL;
+	int fd = mkstemp(path);
+	uint64_t before;
+
+	memset(bytes, 0x49, sizeof(bytes));
+	capture_chunk__put(&chunk, bytes);
+	ok(write(fd, good, CAPTURE_FILE_BYTES) == CAPTURE_FILE_BYTES, "a file begins");
+	for (int i = 0; i < CHUNKS; i++)
+		if (write(fd, bytes, sizeof(bytes)) < 0)
+			exit(1);
+	close(fd);
+	before = bytes_read();
+	ok(!capture_reader__open(path, &reader), "a file with junk between its chunks opens");
+	is_u64(capture_reader__damage(reader)->blocks_corrupt, CHUNKS - 1, "all junk is counted");
+	ok(before && bytes_read() - before < CHUNKS * 1024, "%d bytes of junk cost %llu bytes",
+	   CHUNKS, (unsigned long long)(bytes_read() - before));
+	capture_reader__free(reader);
+	unlink(path);
+}
+
+/* A hundred gigabytes of nothing, and a chunk at their end. */
+static void test_hole(void)
+{
+	struct capture_chunk chunk = { .type = 99 };
+	char path[] = "/tmp/iosonar-hole-XXXXXX";
+	uint8_t bytes[CAPTURE_CHUNK_BYTES];
+	struct capture_reader *reader = NULL;
+	const off_t end = (off_t)100 << 30;
+	int fd = mkstemp(path);
+	uint64_t before = bytes_read();
+
+	capture_chunk__put(&chunk, bytes);
+	if (pwrite(fd, good, CAPTURE_FILE_BYTES, 0) < 0 ||
+	    pwrite(fd, bytes, sizeof(bytes), end) < 0) {
+		ok(true, "no sparse files here # SKIP");
+	} else {
+		ok(!capture_reader__open(path, &reader), "a file with a hole opens");
+		is_u64(capture_reader__damage(reader)->chunks_unknown, 1,
+		       "and what is behind the hole is found");
+		ok(bytes_read() - before < 1 << 20, "without reading the hole");
+	}
+	close(fd);
+	unlink(path);
+	capture_reader__free(reader);
+}
+
+/* A signal that is held back, as a run holds it. */
+static void test_signal(void)
+{
+	static uint8_t junk[1 << 20];
+	struct capture_reader *reader = NULL;
+	const struct timespec now = { 0 };
+	sigset_t held;
+
+	memcpy(junk, good, CAPTURE_FILE_BYTES);
+	sigemptyset(&held);
+	sigaddset(&held, SIGTERM);
+	sigprocmask(SIG_BLOCK, &held, NULL);
+	ok(!capture_reader__open_memory(junk, sizeof(junk), &reader), "a long damage is read");
+	capture_reader__free(reader);
+	raise(SIGTERM);
+	is_u64((uint64_t)-capture_reader__open_memory(junk, sizeof(junk), &reader), EINTR,
+	       "a signal ends the search for a chunk");
+	sigtimedwait(&held, NULL, &now);
+	sigprocmask(SIG_UNBLOCK, &held, NULL);
+}
+
 int main(void)
 {
 	struct outcome outcome;
@@ -369,6 +459,9 @@ int main(void)
 	test_repeats();
 	test_added();
 	test_times();
+	test_junk();
+	test_hole();
+	test_signal();
 	if (!capture_zip__is_built_in())
 		return done_testing();
 	nr_records = 241;
