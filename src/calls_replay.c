@@ -42,6 +42,7 @@ static int replay_on_known(void *arg)
 	struct calls_replay *c = arg;
 	int err = traced__start(&c->traced, NULL);
 
+	traced__tell_returns(&c->traced);
 	return err ?: tree_view__start(c->view, c->session, &c->traced);
 }
 

@@ -113,6 +113,7 @@ static int trace_on_known(void *arg)
 	struct class_trace *t = arg;
 	int err = traced__start(&t->traced, NULL);
 
+	traced__tell_returns(&t->traced);
 	t->lives.name = t->traced.name;
 	err = err ?: lives_view__prepare(&t->lives, &t->traced);
 	return err ?: trace_start_views(t, t->session);

@@ -401,30 +401,37 @@ static void replay_take_ledgers(struct session *s)
 }
 
 /* The ledger has what the rings lost; what the disk had no room for is known to the file alone. */
-static uint64_t replay_lost(const struct capture_reader *reader, const char **why)
+static bool replay_tell_lost(const struct capture_reader *reader, const char *path)
 {
 	const struct capture_counts *lost = &capture_reader__about(reader)->trailer.lost;
-	uint64_t nr = 0;
+	uint64_t unexplained = capture_reader__damage(reader)->records_lost;
+	bool told = false;
 
-	*why = "the recorder lost them";
 	for (size_t i = 0; i < lost->nr; i++) {
-		nr += lost->counts[i].value;
-		*why = lost->counts[i].name;
+		if (!lost->counts[i].value)
+			continue;
+		told = true;
+		log_warn("%s lacks %" PRIu64 " records: %s", path, lost->counts[i].value,
+			 lost->counts[i].name);
 	}
-	return nr ? nr : capture_reader__damage(reader)->records_lost;
+	if (!told && unexplained)
+		log_warn("%s lacks %" PRIu64 " records: the recorder lost them", path, unexplained);
+	return told || unexplained;
 }
 
 static bool replay_tell_damage(const struct capture_reader *reader)
 {
 	const struct capture_damage *damage = capture_reader__damage(reader);
-	const char *path = capture_reader__path(reader), *why;
-	uint64_t lost = replay_lost(reader, &why);
+	const char *path = capture_reader__path(reader);
+	bool lost;
 
 	capture_damage__tell(damage, path);
-	if (lost)
-		log_warn("%s lacks %" PRIu64 " records: %s", path, lost, why);
+	lost = replay_tell_lost(reader, path);
 	if (!capture_reader__nr_records(reader) && capture_reader__has_cache(reader, false))
 		log_note("%s holds the page cache, no commands: iosonar cache -r shows it", path);
+	if (!capture_reader__nr_records(reader) && capture_reader__has_calls(reader))
+		log_note("%s holds calls, no commands: iosonar calls -r or class -r shows them",
+			 path);
 	return lost || !capture_damage__is_whole(damage);
 }
 

@@ -467,14 +467,25 @@ int traced__start(struct traced *t, struct run *run)
 
 void traced__tell_returns(const struct traced *t)
 {
-	size_t returns = 0;
+	size_t returns = 0, kernel = 0, kernel_returns = 0;
 
-	for (size_t i = 0; i < t->nr; i++)
+	for (uint32_t i = 0; i < t->nr; i++) {
+		const bool is_kernel = traced__probe(t, i)->kind != PROBE_USER;
+
 		returns += t->functions[i].returns;
+		kernel += is_kernel;
+		kernel_returns += is_kernel && t->functions[i].returns;
+	}
 	log_verbose("%zu functions, the returns of %zu", t->nr, returns);
-	if (!returns)
-		log_note("returns are not seen: this kernel has kretprobes only, which lose some "
-			 "without counting them (--returns insists)");
+	if (returns && (kernel_returns || !kernel))
+		return;
+	if (t->run)
+		log_note("returns are not seen: this kernel has kretprobes only, which may lose "
+			 "some without counting them; so there are no durations and no nesting; "
+			 "--returns attaches them all the same");
+	else
+		log_note("returns were not seen when this was recorded: there are no durations "
+			 "and no nesting; calls and class --returns -w keep them");
 }
 
 bool traced__tell_unkept(const struct traced *t)

@@ -105,6 +105,31 @@ refused() {
 	[ ! -s "$tmp/err" ]
 }
 
+@test "where returns are not seen the first line says so" {
+	build/captures entries "$tmp/entries.cap" 3
+	for command in calls class; do
+		"$iosonar" $command -r "$tmp/entries.cap" >"$tmp/out" 2>"$tmp/err"
+		[ "$(head -1 "$tmp/err")" = "returns were not seen when this was recorded: there are no durations and no nesting; calls and class --returns -w keep them" ] ||
+			{ cat "$tmp/err"; return 1; }
+	done
+	"$iosonar" calls -r "$tmp/entries.cap" -o csv 2>/dev/null | awk -F, 'NR > 1 && ($6 != 0 || $7 != "") { bad = 1 } END { exit bad || NR != 4 }'
+	"$iosonar" calls -r tests/data/calls.cap >/dev/null 2>"$tmp/err"
+	[ "$(grep -c "returns were not seen" "$tmp/err")" -eq 0 ]
+}
+
+@test "a view of commands says that a file holds calls" {
+	local status=0
+	for view in trace latency slow errors; do
+		"$iosonar" $view -r tests/data/class.cap >/dev/null 2>"$tmp/err"
+		grep -qx "tests/data/class.cap holds calls, no commands: iosonar calls -r or class -r shows them" "$tmp/err" ||
+			{ echo "$view: $(cat "$tmp/err")"; return 1; }
+	done
+	"$iosonar" report -r tests/data/class.cap --out "$tmp/page" 2>"$tmp/err"
+	grep -q "class.cap holds calls, no commands" "$tmp/err"
+	"$iosonar" calls -r tests/data/class.cap >/dev/null 2>"$tmp/err"
+	[ "$(grep -c "no commands" "$tmp/err")" -eq 0 ]
+}
+
 # A chunk of calls is taken out of a file: its records are missing, and that is why it exits 3.
 @test "calls -r says why a file is not whole" {
 	local status=0

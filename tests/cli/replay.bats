@@ -170,6 +170,15 @@ shows() {
 	grep -q '^  cut ' "$tmp/out"
 }
 
+# edges.cap: build/captures edges
+@test "each reason of a loss is told, with its own number" {
+	said latency -r edges.cap >"$tmp/said"
+	grep -qx 'stderr: iosonar: edges.cap lacks 5 records: ring full' "$tmp/said" || { cat "$tmp/said"; return 1; }
+	grep -qx 'stderr: iosonar: edges.cap lacks 7 records: disk full' "$tmp/said" || { cat "$tmp/said"; return 1; }
+	[ "$(grep -c lacks "$tmp/said")" -eq 2 ]
+	grep -qx 'exit: 3' "$tmp/said"
+}
+
 @test "a damaged block is skipped and counted, and exits 3" {
 	# v1.cap's first block of records: after its header of 64 bytes
 	at=$(grep -abo IOC1 v1.cap | cut -d: -f1 | while read -r at; do
