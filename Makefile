@@ -130,6 +130,11 @@ $(O)/vm/calls: tests/vm/calls.c tests/vm/usdt.h
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D) && $(CC) -std=gnu17 $(WARNINGS) $(CFLAGS) -O0 -fno-omit-frame-pointer -o $@ $<
 
+# One whose stacks are walked.
+$(O)/vm/branches: tests/vm/branches.c
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D) && $(CC) -std=gnu17 $(WARNINGS) $(CFLAGS) -O0 -fno-omit-frame-pointer -static -o $@ $<
+
 # One that uses the library: the guest gets what it loads, too.
 $(O)/vm/probing: tests/vm/probing.c $(O)/libiosonar.a
 	$(call say,CC,$@)

@@ -6,6 +6,7 @@
 #ifndef IOSONAR_BPF_BIO_H
 #define IOSONAR_BPF_BIO_H
 
+#include "bpf/device.h"
 #include "bpf/stack.h"
 
 enum { BIO_MOST_MERGED = 256 };
@@ -156,6 +157,16 @@ inline_always const struct io_bio *owner_of(const struct tables *t, struct reque
 	return bio ? bio_find(t, bio) : 0;
 }
 
+/* Of a disk that -d does not mean they would only take the places of others. */
+inline_always void bio_stacks(void *ctx, struct io_bio *cell, struct bio *bio)
+{
+	cell->kernel_stack = cell->user_stack = cell->stack_losses = 0;
+	if (!settings.kernel_stacks && !settings.user_stacks)
+		return;
+	if (settings.follow_all || !disk_is_unwanted(bio_disk(bio)))
+		cell->stack_losses = stacks_take(ctx, &cell->kernel_stack, &cell->user_stack);
+}
+
 /* ---- its events ---- */
 
 inline_always int bio_queued(void *ctx, struct bio *bio, const bool direct)
@@ -169,7 +180,7 @@ inline_always int bio_queued(void *ctx, struct bio *bio, const bool direct)
 	if (told(details)) {
 		cell->cgroup = cgroup;
 		bio_owner(cell, direct);
-		stacks_take(ctx, &cell->kernel_stack, &cell->user_stack);
+		bio_stacks(ctx, cell, bio);
 	}
 	if (told(filter_cgroup))
 		cell->is_of_group = bio_is_of_group(bio);
@@ -212,6 +223,7 @@ inline_always int bio_was_split(struct bio *front)
 	__builtin_memcpy(cell->comm, parent->comm, sizeof(cell->comm));
 	cell->pid = parent->pid;
 	cell->is_of_group = parent->is_of_group;
+	cell->stack_losses = parent->stack_losses;
 	cell->is_part = 1;
 	cell->above = parent->key;
 	add_to(parent->nr_parts, 1);

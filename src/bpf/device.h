@@ -86,6 +86,42 @@ inline_always struct io_device *device_find(struct request *rq, struct request_q
 	return device_of_disk(req_disk(rq, q, false), rq, q, nvme, number);
 }
 
+/*
+ * The number of a disk that has requests and had a command; -1: it is not known. A disk without
+ * requests of its own (a volume, a multipath head) hands its bios on to others. The verifier looks
+ * at it by itself: the disk is a number to it.
+ */
+__attribute__((noinline)) int device_known(__u64 address)
+{
+	struct gendisk *disk = (void *)address;
+	struct request_queue *q = BPF_CORE_READ(disk, queue);
+	__u64 key = (__u64)q, diskseq = disk_seq(disk, false);
+	__u32 home = io_hash(low_half((void *)key) + io_hash((__u32)diskseq)) >> 20;
+
+	if (!q || !BPF_CORE_READ(q, mq_ops))
+		return -1;
+#pragma clang loop unroll(disable)
+	for (__u32 i = 0; i < IO_PROBES; i++) {
+		__u32 nr = (home + i) & (IO_MAX_DEVICES - 1);
+		struct io_device *device = bpf_map_lookup_elem(&io_devices, &nr);
+
+		if (!device || !device->key)
+			return -1;
+		if (device->key == key && device->diskseq == diskseq)
+			return nr;
+	}
+	return -1;
+}
+
+/* It is known, and -d does not mean it. */
+inline_always bool disk_is_unwanted(struct gendisk *disk)
+{
+	__u32 nr = device_known((__u64)disk);
+	struct io_device *device = bpf_map_lookup_elem(&io_devices, &nr);
+
+	return device && device->verdict == IO_UNWANTED;
+}
+
 inline_always bool device_covers(const struct io_device *device, __u64 sector)
 {
 	const struct io_range *r = device->ranges;

@@ -761,7 +761,7 @@ inline_always int nvme_submitted(void *ctx, const void *rq)
 	s = slot_stages(&t, slot);
 	s->tid = bpf_get_current_pid_tgid();
 	s->cgroup = bpf_get_current_cgroup_id();
-	stacks_take(ctx, &s->kernel_stack, &s->user_stack);
+	stack_losses_count(stacks_take(ctx, &s->kernel_stack, &s->user_stack));
 	return 0;
 }
 

@@ -98,6 +98,7 @@ inline_always void stages_fill(const struct tables *t, struct record_with_stages
 	}
 	__builtin_memcpy(&s->queued_ns, &o->bio->queued_ns, 16);
 	__builtin_memcpy(&s->cgroup, &o->bio->cgroup, 32);
+	stack_losses_count(o->bio->stack_losses);
 	r->record.pid = o->bio->pid;
 	__builtin_memcpy(r->record.comm, o->bio->comm, sizeof(r->record.comm));
 	r->record.flags |= RECORD_OWNED;
@@ -202,6 +203,7 @@ inline_always void record_of_bio(const struct tables *t, const struct io_bio *bi
 	bio_fill(&r->record, bio);
 	__builtin_memcpy(&r->stages.queued_ns, &bio->queued_ns, 16);
 	__builtin_memcpy(&r->stages.cgroup, &bio->cgroup, 32);
+	stack_losses_count(bio->stack_losses);
 	r->stages.issued_ns = bio->below_ns;
 	r->stages.reaped_ns = bio->back_ns;
 	r->stages.cpu = cpu;

@@ -34,8 +34,11 @@ inline_always void stack_send(void *ctx, __u32 nr, __u64 flags)
 	bpf_ringbuf_submit(stack, BPF_RB_NO_WAKEUP);
 }
 
-/* The number + 1; 0: there is none. A kernel thread has no stack in user space: no failure. */
-inline_always __u32 stack_number(void *ctx, __u64 flags)
+/*
+ * The number + 1; 0: there is none, and losses says why. A kernel thread has no stack in user
+ * space: no failure.
+ */
+inline_always __u32 stack_number(void *ctx, __u64 flags, __u32 *losses)
 {
 	long nr = bpf_get_stackid(ctx, &io_stacks, flags);
 
@@ -44,16 +47,33 @@ inline_always __u32 stack_number(void *ctx, __u64 flags)
 		return nr + 1;
 	}
 	if (nr == -EEXIST)
-		count_up(counters.stack_taken);
+		*losses |= flags ? STACK_USER_TAKEN : STACK_KERNEL_TAKEN;
 	else if (nr != -EFAULT || !flags)
-		count_up(counters.stack_failed);
+		*losses |= flags ? STACK_USER_FAILED : STACK_KERNEL_FAILED;
 	return 0;
 }
 
-inline_always void stacks_take(void *ctx, __u32 *kernel, __u32 *user)
+/* enum stack_loss. */
+inline_always __u32 stacks_take(void *ctx, __u32 *kernel, __u32 *user)
 {
-	*kernel = settings.kernel_stacks ? stack_number(ctx, 0) : 0;
-	*user = settings.user_stacks ? stack_number(ctx, BPF_F_USER_STACK) : 0;
+	__u32 losses = 0;
+
+	*kernel = settings.kernel_stacks ? stack_number(ctx, 0, &losses) : 0;
+	*user = settings.user_stacks ? stack_number(ctx, BPF_F_USER_STACK, &losses) : 0;
+	return losses;
+}
+
+/* When the record is sent that misses them. */
+inline_always void stack_losses_count(__u32 losses)
+{
+	if (losses & STACK_KERNEL_TAKEN)
+		count_up(counters.stack_taken);
+	if (losses & STACK_USER_TAKEN)
+		count_up(counters.stack_taken);
+	if (losses & STACK_KERNEL_FAILED)
+		count_up(counters.stack_failed);
+	if (losses & STACK_USER_FAILED)
+		count_up(counters.stack_failed);
 }
 
 #endif

@@ -122,11 +122,21 @@ struct io_bio {
 	__u32 pid;
 	__u64 above;	   /* else: of which a volume made it; 0: none */
 	__u32 nr_parts;	   /* cut off from it, not ended */
-	__u32 is_of_group; /* --cgroup means its owner */
-	__u64 below_ns;	   /* of a volume's: the first that was made of it was submitted, */
-	__u64 back_ns;	   /* the last one so far ended; 0: none */
+	__u8 is_of_group;  /* --cgroup means its owner */
+	__u8 stack_losses; /* enum stack_loss: why it has no stack */
+	__u8 pad[2];
+	__u64 below_ns; /* of a volume's: the first that was made of it was submitted, */
+	__u64 back_ns;	/* the last one so far ended; 0: none */
 };
 _Static_assert(sizeof(struct io_bio) == 128, "a power of two");
+
+/* Why a bio has no stack. It is counted with the I/O that misses it: other disks' do not matter. */
+enum stack_loss {
+	STACK_KERNEL_TAKEN = 1, /* another had its place */
+	STACK_KERNEL_FAILED = 2,
+	STACK_USER_TAKEN = 4,
+	STACK_USER_FAILED = 8,
+};
 
 /* Records per CPU: what was tried and what the ring had no room for. */
 struct io_cpu {
@@ -383,8 +393,8 @@ struct io_counters {
 	__u64 refused;	      /* commands the driver ended itself: its controller was not ready */
 	__u64 requeues;	      /* commands handed back before they reached the device */
 	__u64 failed;	      /* commands that ended with an error */
-	__u64 stack_taken;    /* stacks whose place another had */
-	__u64 stack_failed;   /* stacks that could not be taken */
+	__u64 stack_taken;    /* records without a stack, since another had its place */
+	__u64 stack_failed;   /* or because it could not be taken */
 	__u64 no_bio;	      /* bios that found their table full: commands without stages */
 	__u64 parked;	      /* errors that a retry may follow; counted with records only */
 	__u64 no_file;	      /* bios of files whose names found no room */
