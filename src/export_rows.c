@@ -148,7 +148,7 @@ static void rows_fill_stages(struct export_rows *e, struct session *s, const str
 	row->cgroup = stages->cgroup ? session__cgroup_path(s, stages->cgroup, e->cgroup_text,
 							    sizeof(e->cgroup_text))
 				     : NULL;
-	row->file = session__file(s, stages->inode, stages->file_dev);
+	row->file = session__file_of(s, stages);
 	row->queued_ns = rows_known(stages->queued_ns);
 	row->got_ns = rows_known(stages->got_ns);
 	row->inserted_ns = rows_known(stages->inserted_ns);

@@ -194,7 +194,7 @@ static void timeline_fill_notes(struct timeline *t, struct session *s, const str
 		timeline_say(io, "cgroup",
 			     session__cgroup_path(s, stages->cgroup, t->cgroup_text,
 						  sizeof(t->cgroup_text)));
-	timeline_say(io, "file", session__file(s, stages->inode, stages->file_dev));
+	timeline_say(io, "file", session__file_of(s, stages));
 }
 
 static int timeline_meet_device(struct timeline *t, struct session *s, const struct io_record *r)

@@ -186,7 +186,8 @@ static int recorder_meet_ids(struct recorder *r, const struct io_record *record)
 	if (s->cgroup)
 		err = recorder_meet_id(r, GLOSSARY_CGROUPS, s->cgroup, 0);
 	if (!err && s->inode)
-		err = recorder_meet_id(r, GLOSSARY_FILES, s->inode, s->file_dev);
+		err = recorder_meet_id(r, GLOSSARY_FILES, s->inode,
+				       io_file_place(s->file_dev, s->file_nth));
 	if (!err && s->kernel_stack)
 		err = recorder_meet_id(r, GLOSSARY_STACKS, s->kernel_stack, 0);
 	if (!err && s->user_stack)
@@ -427,11 +428,12 @@ int recorder__record(struct recorder *r, const struct io_record *record)
 
 /* ---- the page cache ---- */
 
-static int recorder_meet_file(struct recorder *r, uint64_t inode, uint32_t dev)
+static int recorder_meet_file(struct recorder *r, uint64_t inode, uint32_t dev, uint32_t nth)
 {
 	int err = dev ? recorder_meet_id(r, GLOSSARY_DISKS, dev, 0) : 0;
 
-	return err || !inode ? err : recorder_meet_id(r, GLOSSARY_FILES, inode, dev);
+	return err || !inode ? err
+			     : recorder_meet_id(r, GLOSSARY_FILES, inode, io_file_place(dev, nth));
 }
 
 int recorder__cache_rows(struct recorder *r, uint64_t time_ns, const struct capture_cache_row *rows,
@@ -444,7 +446,7 @@ int recorder__cache_rows(struct recorder *r, uint64_t time_ns, const struct capt
 	for (size_t i = 0; i < nr && !err; i++) {
 		const struct cache_key *key = &rows[i].key;
 
-		err = recorder_meet_file(r, key->inode, key->dev);
+		err = recorder_meet_file(r, key->inode, key->dev, cache_key_nth(key));
 		if (!err && key->cgroup)
 			err = recorder_meet_id(r, GLOSSARY_CGROUPS, key->cgroup, 0);
 	}
@@ -460,7 +462,8 @@ int recorder__cache_events(struct recorder *r, const struct cache_command *event
 	if (!r->writer || !nr)
 		return 0;
 	for (size_t i = 0; i < nr && !err; i++) {
-		err = recorder_meet_file(r, events[i].event.inode, events[i].event.dev);
+		err = recorder_meet_file(r, events[i].event.inode, events[i].event.dev,
+					 events[i].event.nth);
 		if (!err && events[i].event.told == CACHE_TOLD_COMMAND)
 			err = recorder_meet_id(r, GLOSSARY_DISKS, events[i].disk, 0);
 	}

@@ -63,7 +63,10 @@ void report_top__add(struct report_top *t, const struct io_record *r)
 		t->fileless++;
 		return;
 	}
-	top__add(&t->files, (const uint64_t[TOP_WORDS]){ stages->inode, stages->file_dev }, &io);
+	top__add(&t->files,
+		 (const uint64_t[TOP_WORDS]){ stages->inode,
+					      io_file_place(stages->file_dev, stages->file_nth) },
+		 &io);
 }
 
 void report_top__free(struct report_top *t)
@@ -105,7 +108,8 @@ static void top_put_file(const struct report_top *t, struct table *table, const 
 
 	if (!file) {
 		snprintf(unnamed, sizeof(unnamed), "inode %llu of device %llu:%llu",
-			 (unsigned long long)sum->key[0], (unsigned long long)sum->key[1] >> 20,
+			 (unsigned long long)sum->key[0],
+			 (unsigned long long)(uint32_t)sum->key[1] >> 20,
 			 (unsigned long long)sum->key[1] & 0xfffff);
 		row.file = unnamed;
 	}
@@ -141,8 +145,7 @@ static int top_put_files(struct report_top *t, const struct session *s, size_t m
 	top__sort(&t->files);
 	for (size_t i = 0; i < t->files.nr && i < most; i++)
 		top_put_file(t, table, &t->files.sums[i],
-			     session__file(s, t->files.sums[i].key[0],
-					   (uint32_t)t->files.sums[i].key[1]));
+			     session__file(s, t->files.sums[i].key[0], t->files.sums[i].key[1]));
 	if (t->files.rest.count)
 		top_put_file(t, table, &t->files.rest, "other");
 	table__free(table);

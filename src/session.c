@@ -262,11 +262,16 @@ const char *session__stack(const struct session *s, const struct io_record *reco
 	return id.words[0] ? s->inside->source->text(s, GLOSSARY_STACKS, id) : NULL;
 }
 
-const char *session__file(const struct session *s, uint64_t inode, uint32_t dev)
+const char *session__file(const struct session *s, uint64_t inode, uint64_t place)
 {
-	const struct glossary_id id = { { inode, dev } };
+	const struct glossary_id id = { { inode, place } };
 
 	return inode ? s->inside->source->text(s, GLOSSARY_FILES, id) : NULL;
+}
+
+const char *session__file_of(const struct session *s, const struct io_stages *stages)
+{
+	return session__file(s, stages->inode, io_file_place(stages->file_dev, stages->file_nth));
 }
 
 bool session__knows(const struct session *s, enum glossary_kind kind)

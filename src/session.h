@@ -104,8 +104,10 @@ const char *session__host(const struct session *session);
 /* The stack that a record names: functions, innermost first, "vfs_read;ksys_read"; NULL: none. */
 const char *session__stack(const struct session *session, const struct io_record *record,
 			   bool user);
-/* A file, or "[swap]" and the like; NULL: no data, or not known. Hostile. */
-const char *session__file(const struct session *session, uint64_t inode, uint32_t dev);
+/* A file, or "[swap]" and the like; NULL: no data, or not known. Hostile. place: io_file_place. */
+const char *session__file(const struct session *session, uint64_t inode, uint64_t place);
+/* The file of a record's stages, likewise. */
+const char *session__file_of(const struct session *session, const struct io_stages *stages);
 /* Does it know what such ids stand for? A capture may hold none. */
 bool session__knows(const struct session *session, enum glossary_kind kind);
 /* How many could not be taken: another had their place; for other reasons. */

@@ -54,7 +54,7 @@ static bool cache_row_since(const struct cache_sum *sum, struct capture_cache_ro
 		row->key.cgroup = tags->cgroup;
 		row->key.dev = tags->dev;
 		row->key.pid = tags->pid;
-		row->key.op = (uint32_t)(tags->op + 1);
+		row->key.what = cache_key_what((uint32_t)(tags->op + 1), tags->nth);
 		memcpy(row->key.comm, tags->comm, sizeof(row->key.comm));
 	}
 	for (int i = 0; i < NR_CACHE_COUNTS; i++) {
@@ -202,7 +202,7 @@ static char *cache_find_text(const struct cache *cache, enum glossary_kind kind,
 	char path[4096];
 
 	if (kind == GLOSSARY_FILES)
-		return cache__file(cache, id.words[0], (uint32_t)id.words[1]);
+		return cache__file(cache, id.words[0], id.words[1]);
 	if (kind == GLOSSARY_DISKS)
 		return cache__disk((uint32_t)id.words[0]);
 	if (kind == GLOSSARY_CGROUPS && cgroup__path(id.words[0], path, sizeof(path))[0] == '/')

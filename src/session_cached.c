@@ -87,14 +87,14 @@ static bool cached_wants_disk(const struct session *s, uint32_t dev)
 	return !devices->nr;
 }
 
-static bool cached_wants_file(const struct session *s, uint64_t inode, uint32_t dev)
+static bool cached_wants_file(const struct session *s, uint64_t inode, uint64_t place)
 {
 	const char *wanted = s->inside->cached->wants.file;
-	const char *path = wanted ? session__file(s, inode, dev) : NULL;
+	const char *path = wanted ? session__file(s, inode, place) : NULL;
 
 	if (wanted && (!path || strcmp(path, wanted)))
 		return false;
-	return cached_wants_disk(s, dev);
+	return cached_wants_disk(s, (uint32_t)place);
 }
 
 static bool cached_wants_task(const struct session *s, uint32_t pid, const char *comm)
@@ -123,8 +123,8 @@ static bool cached_wants_row(const struct session *s, const struct cache_key *ke
 		return true;
 	if (f->cgroup && !cached_is_below(cached_text(s, GLOSSARY_CGROUPS, cgroup), f->cgroup))
 		return false;
-	return key->op && cached_wants_task(s, key->pid, key->comm) &&
-	       cached_wants_file(s, key->inode, key->dev);
+	return cache_key_op(key) && cached_wants_task(s, key->pid, key->comm) &&
+	       cached_wants_file(s, key->inode, io_file_place(key->dev, cache_key_nth(key)));
 }
 
 static bool cached_wants_event(const struct session *s, const struct cache_event *e)
@@ -135,7 +135,8 @@ static bool cached_wants_event(const struct session *s, const struct cache_event
 		return false;
 	if (c->wants.tid.given && c->wants.tid.value != e->tid)
 		return false;
-	return cached_wants_task(s, e->pid, e->comm) && cached_wants_file(s, e->inode, e->dev);
+	return cached_wants_task(s, e->pid, e->comm) &&
+	       cached_wants_file(s, e->inode, io_file_place(e->dev, e->nth));
 }
 
 /* ---- what the file holds ---- */
@@ -143,11 +144,12 @@ static bool cached_wants_event(const struct session *s, const struct cache_event
 static void cached_tags(const struct cache_key *key, struct cache_tags *tags)
 {
 	memset(tags, 0, sizeof(*tags));
-	tags->op = (int)key->op - 1;
-	tags->other = !key->op;
+	tags->op = (int)cache_key_op(key) - 1;
+	tags->other = !cache_key_op(key);
 	if (tags->other)
 		return;
 	tags->inode = key->inode;
+	tags->nth = cache_key_nth(key);
 	tags->cgroup = key->cgroup;
 	tags->dev = key->dev;
 	tags->pid = key->pid;

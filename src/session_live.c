@@ -210,7 +210,7 @@ static char *live_find_text(const struct session_live_state *live, enum glossary
 		return stack && live->frames
 			       ? frames__text(live->frames, stack, (uint32_t)id.words[1])
 			       : NULL;
-	case GLOSSARY_FILES: return io__file(live->io, id.words[0], (uint32_t)id.words[1]);
+	case GLOSSARY_FILES: return io__file(live->io, id.words[0], id.words[1]);
 	default: return NULL;
 	}
 }

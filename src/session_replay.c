@@ -26,7 +26,7 @@ enum {
 struct replay_key {
 	uint64_t place; /* device, kind, op, size class, queue */
 	uint64_t task;	/* pid, CPU, and whether that is known */
-	uint64_t cgroup, inode, file_dev;
+	uint64_t cgroup, inode, file_place;
 	uint64_t comm[2];
 };
 
@@ -183,6 +183,7 @@ static void replay_tags(const struct session *s, const struct io_record *r,
 		tags->cgroup = stages->cgroup;
 		tags->inode = stages->inode;
 		tags->file_dev = stages->file_dev;
+		tags->file_nth = stages->file_nth;
 	}
 	if (device) {
 		tags->path = (int32_t)(device - replay_about(s)->devices) + 1;
@@ -218,7 +219,7 @@ static struct replay_key replay_key(const struct io_wants *w, const struct io_re
 		key.cgroup = stages->cgroup;
 	if (stages && w->by_file) {
 		key.inode = stages->inode;
-		key.file_dev = stages->file_dev;
+		key.file_place = io_file_place(stages->file_dev, stages->file_nth);
 	}
 	key.task |= (uint64_t)replay_is_other(w, r) << 48;
 	return key;
@@ -227,7 +228,7 @@ static struct replay_key replay_key(const struct io_wants *w, const struct io_re
 static uint32_t replay_hash(const struct replay_key *key)
 {
 	uint64_t words = key->place ^ key->task << 20 ^ key->cgroup << 9 ^ key->comm[0] ^
-			 key->comm[1] << 7 ^ key->inode << 3 ^ key->file_dev << 40;
+			 key->comm[1] << 7 ^ key->inode << 3 ^ key->file_place << 40;
 
 	return (uint32_t)(words * 0x9e3779b97f4a7c15ULL >> 56);
 }
@@ -244,7 +245,7 @@ static struct breakdown_row *replay_row(struct session *s, const struct io_recor
 	if (place->row &&
 	    !((place->key.place ^ key.place) | (place->key.task ^ key.task) |
 	      (place->key.cgroup ^ key.cgroup) | (place->key.inode ^ key.inode) |
-	      (place->key.file_dev ^ key.file_dev) | (place->key.comm[0] ^ key.comm[0]) |
+	      (place->key.file_place ^ key.file_place) | (place->key.comm[0] ^ key.comm[0]) |
 	      (place->key.comm[1] ^ key.comm[1])))
 		return place->row;
 	replay_tags(s, r, replay_device(s, r), &tags);

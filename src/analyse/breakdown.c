@@ -56,6 +56,7 @@ static struct io_tags breakdown_project(const struct breakdown *b, const struct 
 	out.path = breakdown_has(b, BY_PATH) ? t->path : 0;
 	out.inode = breakdown_has(b, BY_FILE) ? t->inode : 0;
 	out.file_dev = breakdown_has(b, BY_FILE) ? t->file_dev : 0;
+	out.file_nth = breakdown_has(b, BY_FILE) ? t->file_nth : 0;
 	if (breakdown_has(b, BY_COMM))
 		memcpy(out.comm, t->comm, sizeof(out.comm));
 	return out;
@@ -172,6 +173,7 @@ int breakdown_row__compare(const void *left, const void *right)
 		(a->cgroup > b->cgroup) - (a->cgroup < b->cgroup),
 		(int64_t)a->file_dev - b->file_dev,
 		(a->inode > b->inode) - (a->inode < b->inode),
+		a->file_nth - b->file_nth,
 	};
 
 	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++)

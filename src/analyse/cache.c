@@ -12,7 +12,7 @@ void cache_tags__mask(struct cache_tags *tags, uint32_t by)
 	if (!(by >> CACHE_BY_PID & 1))
 		tags->pid = 0;
 	if (!(by >> CACHE_BY_FILE & 1))
-		tags->inode = 0;
+		tags->inode = tags->nth = 0;
 	if (!(by >> CACHE_BY_FILE & 1) && !(by >> CACHE_BY_DEV & 1))
 		tags->dev = 0;
 	if (!(by >> CACHE_BY_CGROUP & 1))
@@ -44,8 +44,8 @@ void cache_table__begin(struct cache_table *t)
 
 static bool tags_are(const struct cache_tags *a, const struct cache_tags *b)
 {
-	return a->inode == b->inode && a->dev == b->dev && a->pid == b->pid && a->op == b->op &&
-	       a->cgroup == b->cgroup && a->other == b->other &&
+	return a->inode == b->inode && a->nth == b->nth && a->dev == b->dev && a->pid == b->pid &&
+	       a->op == b->op && a->cgroup == b->cgroup && a->other == b->other &&
 	       !memcmp(a->comm, b->comm, sizeof(a->comm));
 }
 
@@ -169,6 +169,8 @@ static int tags_compare(const struct cache_tags *a, const struct cache_tags *b)
 		return a->dev < b->dev ? -1 : 1;
 	if (a->inode != b->inode)
 		return a->inode < b->inode ? -1 : 1;
+	if (a->nth != b->nth)
+		return a->nth < b->nth ? -1 : 1;
 	if (a->cgroup != b->cgroup)
 		return a->cgroup < b->cgroup ? -1 : 1;
 	return a->op < b->op ? -1 : a->op > b->op;

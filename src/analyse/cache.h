@@ -32,8 +32,9 @@ struct cache_tags {
 	uint64_t inode, cgroup;
 	char comm[CACHE_COMM_LEN];
 	uint32_t dev, pid;
-	int op;	    /* enum cache_op, or -1: all */
-	bool other; /* keys that found no room */
+	uint32_t nth; /* of the files that had this inode: wire/file.h */
+	int op;	      /* enum cache_op, or -1: all */
+	bool other;   /* keys that found no room */
 };
 
 /* What the collector says of itself. Pages as the kernel counts them; UINT64_MAX: not known. */

@@ -223,6 +223,7 @@ inline_always int bio_was_split(struct bio *front)
 	__builtin_memcpy(cell->comm, parent->comm, sizeof(cell->comm));
 	cell->pid = parent->pid;
 	cell->is_of_group = parent->is_of_group;
+	cell->file_nth = parent->file_nth;
 	cell->stack_losses = parent->stack_losses;
 	cell->is_part = 1;
 	cell->above = parent->key;

@@ -53,6 +53,7 @@ inline_always void cause_fill(struct cache_command *c, const struct cached_file 
 	c->event.pages = p->nr;
 	c->event.pid = id >> 32;
 	c->event.tid = (__u32)id;
+	c->event.nth = cached_file_nth(f);
 	c->event.told = CACHE_TOLD_COMMAND;
 	bpf_get_current_comm(c->event.comm, sizeof(c->event.comm));
 	cause_find_access(c, p);
@@ -76,8 +77,6 @@ __attribute__((noinline)) int cause_note(__u64 bio)
 	cause_fill(&c, &file, &p);
 	if (bpf_map_update_elem(&cache_causes, &bio, &c, BPF_ANY))
 		count_up(counters.no_cause);
-	if (file.inode < FILE_SPECIAL)
-		cache_note_file(file.host, file.inode, file.dev);
 	return 0;
 }
 

@@ -69,29 +69,18 @@ inline_always struct cached_file file_of(__u64 mapping)
 
 /* ---- names of files ---- */
 
-inline_always __u32 file_cell_nr(__u64 inode, __u32 dev, __u32 i)
-{
-	return (io_file_home(inode, dev) + i) & (FILES_MOST - 1);
-}
-
 /* The verifier looks at it by itself: what it is given are numbers to it. */
 __attribute__((noinline)) int cache_note_file(__u64 host, __u64 inode, __u32 dev)
 {
-	for (__u32 i = 0; i < CACHE_PROBES; i++) {
-		__u32 nr = file_cell_nr(inode, dev, i);
-		struct io_file *file = bpf_map_lookup_elem(&cache_files, &nr);
+	const struct file_seen seen = { host, inode, dev, inode_generation((void *)host) };
 
-		if (!file || (file->inode == inode && file->dev == dev))
-			return 0;
-		if (!file->dev && cell_claim(&file->claim)) {
-			file_fill_names(file, (void *)host);
-			file->inode = inode;
-			fresh(file->dev) = dev;
-			return 0;
-		}
-	}
-	count_up(counters.no_file);
-	return 0;
+	return file_find_nth(&cache_files, &seen, &counters.no_file);
+}
+
+/* Which of the files that had its inode; it is named if it is new. */
+inline_always __u32 cached_file_nth(const struct cached_file *f)
+{
+	return f->inode && f->inode < FILE_SPECIAL ? cache_note_file(f->host, f->inode, f->dev) : 0;
 }
 
 /* ---- keys ---- */
@@ -109,16 +98,17 @@ inline_always void key_build(struct cache_key *key, const struct cached_file *f,
 		key->inode = f->inode;
 	if (settings.by_file || settings.by_dev)
 		key->dev = f->dev;
-	key->op = settings.by_op ? op + 1 : 1;
+	key->what = cache_key_what(settings.by_op ? op + 1 : 1,
+				   settings.by_file ? cached_file_nth(f) : 0);
 }
 
 inline_always bool key_is(const struct cache_key *cell, const struct cache_key *key)
 {
 	const __u64 *a = (const void *)cell, *b = (const void *)key;
 
-	_Static_assert(__builtin_offsetof(struct cache_key, op) == 40, "compared in five words");
+	_Static_assert(__builtin_offsetof(struct cache_key, what) == 40, "compared in five words");
 	return a[0] == b[0] && a[1] == b[1] && a[2] == b[2] && a[3] == b[3] && a[4] == b[4] &&
-	       fresh(cell->op) == key->op;
+	       fresh(cell->what) == key->what;
 }
 
 inline_always __u32 key_home(const struct cache_key *key)
@@ -129,7 +119,7 @@ inline_always __u32 key_home(const struct cache_key *key)
 #pragma unroll
 	for (__u32 i = 0; i < 5; i++)
 		h = (h ^ word[i]) * 0x9e3779b97f4a7c15ULL;
-	return (h ^ key->op * 0xd6e8feb86659fd93ULL) >> 32;
+	return (h ^ key->what * 0xd6e8feb86659fd93ULL) >> 32;
 }
 
 /* Its number, from 1; 0: there is no room. Two of the same key may get two: they are added up. */
@@ -145,9 +135,9 @@ inline_always __u32 key_find(const struct cache_key *key)
 			continue;
 		if (key_is(cell, key))
 			return nr;
-		if (!cell->op && cell_claim(&cell->claim)) {
+		if (!cell->what && cell_claim(&cell->claim)) {
 			__builtin_memcpy(cell, key, 40);
-			fresh(cell->op) = key->op;
+			fresh(cell->what) = key->what;
 			return nr;
 		}
 	}
@@ -172,8 +162,6 @@ inline_always struct cache_row *row_of(const struct cached_file *f, enum cache_o
 		} else {
 			nr = key_find(&key);
 			*remembered = nr;
-			if (settings.by_file && f->inode < FILE_SPECIAL)
-				cache_note_file(f->host, f->inode, f->dev);
 		}
 	}
 	nr = nr * settings.nr_cpus + cpu;

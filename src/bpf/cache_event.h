@@ -22,6 +22,7 @@ struct missed {
 inline_always void event_send(const struct cached_file *f, const struct missed *m)
 {
 	__u64 id = bpf_get_current_pid_tgid();
+	__u32 nth = cached_file_nth(f);
 	struct cache_event *e;
 
 	count_up(counters.events);
@@ -39,11 +40,10 @@ inline_always void event_send(const struct cached_file *f, const struct missed *
 	e->pid = id >> 32;
 	e->tid = (__u32)id;
 	e->op = m->op;
+	e->nth = nth;
 	e->told = CACHE_TOLD_MISS;
 	bpf_get_current_comm(e->comm, sizeof(e->comm));
 	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
-	if (f->inode < FILE_SPECIAL)
-		cache_note_file(f->host, f->inode, f->dev);
 }
 
 #endif

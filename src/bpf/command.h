@@ -147,6 +147,7 @@ inline_always __u32 command_key(struct request *rq, const struct io_bio *owner, 
 	if (settings.by_file && owner) {
 		key.inode = owner->inode;
 		key.file_dev = owner->file_dev;
+		key.packed |= (__u64)owner->file_nth << IO_KEY_FILE;
 	}
 	if (settings.by_comm && owner)
 		__builtin_memcpy(key.comm, owner->comm, sizeof(key.comm));

@@ -116,23 +116,9 @@ inline_always void file_of_page(struct file_id *id, struct bio *bio, __u64 end_i
 /* The verifier looks at it by itself: inode, its number and device are numbers to it. */
 __attribute__((noinline)) int file_note(__u64 address, __u64 inode, __u32 dev)
 {
-	__u32 home = io_file_home(inode, dev), nr;
-	struct io_file *file;
+	const struct file_seen seen = { address, inode, dev, inode_generation((void *)address) };
 
-	for (__u32 i = 0; i < IO_PROBES; i++) {
-		nr = (home + i) & (FILES_MOST - 1);
-		file = bpf_map_lookup_elem(&io_files, &nr);
-		if (!file || (file->inode == inode && file->dev == dev))
-			return 0;
-		if (!file->dev && cell_claim(&file->claim)) {
-			file_fill_names(file, (void *)address);
-			file->inode = inode;
-			fresh(file->dev) = dev;
-			return 0;
-		}
-	}
-	count_up(counters.no_file);
-	return 0;
+	return file_find_nth(&io_files, &seen, &counters.no_file);
 }
 
 /* After the program that notes the bio itself. */
@@ -150,8 +136,7 @@ inline_always int bio_file(struct bio *bio)
 		file_of_page(&id, bio, end_io);
 	cell->inode = id.inode;
 	cell->file_dev = id.dev;
-	if (id.of && id.dev)
-		file_note((__u64)id.of, id.inode, id.dev);
+	cell->file_nth = id.of && id.dev ? file_note((__u64)id.of, id.inode, id.dev) : 0;
 	return 0;
 }
 

@@ -123,11 +123,13 @@ struct inode {
 	struct super_block *i_sb;
 	unsigned long i_ino;
 	__u32 i_rdev;
+	__u32 i_generation;
 	struct hlist_head i_dentry;
 	void *i_private; /* of sysfs: the node */
 };
 
 struct qstr {
+	__u32 hash;
 	const unsigned char *name;
 };
 

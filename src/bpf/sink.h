@@ -66,6 +66,7 @@ inline_always void stages_without_details(struct record_with_stages *r, const st
 	r->stages.got_ns = o->bio ? o->bio->got_ns : 0;
 	__builtin_memset(&r->stages.cgroup, 0, 36);
 	r->stages.cpu = 0;
+	__builtin_memset(&r->stages.file_nth, 0, 8);
 }
 
 inline_always void stages_fill(const struct tables *t, struct record_with_stages *r,
@@ -86,6 +87,7 @@ inline_always void stages_fill(const struct tables *t, struct record_with_stages
 	}
 	s->depth = mine->depth;
 	s->cpu = mine->cpu;
+	__builtin_memset(&s->file_nth, 0, 8);
 	if (!o->bio) {
 		__builtin_memset(&s->queued_ns, 0, 16);
 		s->cgroup = mine->cgroup;
@@ -98,6 +100,7 @@ inline_always void stages_fill(const struct tables *t, struct record_with_stages
 	}
 	__builtin_memcpy(&s->queued_ns, &o->bio->queued_ns, 16);
 	__builtin_memcpy(&s->cgroup, &o->bio->cgroup, 32);
+	s->file_nth = o->bio->file_nth;
 	stack_losses_count(o->bio->stack_losses);
 	r->record.pid = o->bio->pid;
 	__builtin_memcpy(r->record.comm, o->bio->comm, sizeof(r->record.comm));
@@ -203,6 +206,7 @@ inline_always void record_of_bio(const struct tables *t, const struct io_bio *bi
 	bio_fill(&r->record, bio);
 	__builtin_memcpy(&r->stages.queued_ns, &bio->queued_ns, 16);
 	__builtin_memcpy(&r->stages.cgroup, &bio->cgroup, 32);
+	r->stages.file_nth = bio->file_nth;
 	stack_losses_count(bio->stack_losses);
 	r->stages.issued_ns = bio->below_ns;
 	r->stages.reaped_ns = bio->back_ns;

@@ -65,7 +65,7 @@ void capture_cache__put_row(struct byte_out *out, const struct capture_cache_row
 
 	for (int i = 0; i < NR_CACHE_COUNTS; i++)
 		there |= (uint64_t)(row->counts[i] != 0) << i;
-	byte_out__varint(&entry, key->op);
+	byte_out__varint(&entry, cache_key_op(key));
 	byte_out__varint(&entry, key->pid);
 	byte_out__varint(&entry, key->dev);
 	byte_out__varint(&entry, key->inode);
@@ -75,15 +75,24 @@ void capture_cache__put_row(struct byte_out *out, const struct capture_cache_row
 	for (int i = 0; i < NR_CACHE_COUNTS; i++)
 		if (there >> i & 1)
 			byte_out__varint(&entry, row->counts[i]);
+	if (cache_key_nth(key))
+		byte_out__varint(&entry, cache_key_nth(key));
 	cache_put_entry(out, &entry);
+}
+
+/* At the end of an entry; older captures have none. */
+static uint8_t cache_get_nth(struct byte_in *in)
+{
+	return byte_in__left(in) && !in->bad ? (uint8_t)byte_in__varint(in) : 0;
 }
 
 static void cache_get_row(struct byte_in *in, struct capture_cache_row *row)
 {
 	uint64_t there, count;
+	uint32_t op;
 
 	memset(row, 0, sizeof(*row));
-	row->key.op = (uint32_t)byte_in__varint(in);
+	op = (uint32_t)byte_in__varint(in);
 	row->key.pid = (uint32_t)byte_in__varint(in);
 	row->key.dev = (uint32_t)byte_in__varint(in);
 	row->key.inode = byte_in__varint(in);
@@ -95,7 +104,8 @@ static void cache_get_row(struct byte_in *in, struct capture_cache_row *row)
 		if (i < NR_CACHE_COUNTS)
 			row->counts[i] = count;
 	}
-	in->bad |= row->key.op > NR_CACHE_OPS;
+	in->bad |= op > NR_CACHE_OPS;
+	row->key.what = cache_key_what(op, cache_get_nth(in));
 }
 
 int capture_cache__get_rows(struct capture_cache *c, struct byte_in in)
@@ -161,6 +171,8 @@ void capture_cache__put_event(struct byte_out *out, const struct cache_event *e,
 	cache_put_comm(&entry, e->comm);
 	if (e->told == CACHE_TOLD_COMMAND)
 		cache_put_command(&entry, (const struct cache_command *)e, base_ns);
+	if (e->nth)
+		byte_out__varint(&entry, e->nth);
 	cache_put_entry(out, &entry);
 }
 
@@ -179,9 +191,11 @@ static void cache_get_command(struct byte_in *in, struct cache_command *c, uint6
 static void cache_get_event(struct byte_in *in, struct cache_command *c, uint64_t base_ns)
 {
 	struct cache_event *e = &c->event;
+	uint64_t told;
 
 	memset(c, 0, sizeof(*c));
-	e->told = (uint32_t)byte_in__varint(in);
+	told = byte_in__varint(in);
+	e->told = told > CACHE_TOLD_COMMAND ? CACHE_TOLD_COMMAND + 1 : (uint16_t)told;
 	e->start_ns = cache_time(byte_in__varint(in), base_ns);
 	e->end_ns = cache_time(byte_in__varint(in), base_ns);
 	e->inode = byte_in__varint(in);
@@ -194,6 +208,8 @@ static void cache_get_event(struct byte_in *in, struct cache_command *c, uint64_
 	cache_get_comm(in, e->comm);
 	if (e->told == CACHE_TOLD_COMMAND)
 		cache_get_command(in, c, base_ns);
+	if (e->told <= CACHE_TOLD_COMMAND)
+		e->nth = cache_get_nth(in);
 }
 
 /* What is told in a way of later days is passed over. */

@@ -14,7 +14,7 @@
 enum glossary_kind {
 	GLOSSARY_CGROUPS, /* id, 0: "/system.slice/x.service" */
 	GLOSSARY_STACKS,  /* number, pid (the kernel's: 0): "submit_bio;…", innermost first */
-	GLOSSARY_FILES,	  /* inode, device of its file system: "/home/a/b" */
+	GLOSSARY_FILES,	  /* inode, io_file_place: "/home/a/b" */
 	GLOSSARY_DISKS,	  /* device number, 0: "nvme0n1p1" */
 	NR_GLOSSARIES,
 };

@@ -19,11 +19,10 @@ static const struct row_field owner_fields[] = {
 	{ OWNER_CGROUP, 0, 0, 64 }, { OWNER_TID, 1, 0, 32 }, { OWNER_CPU, 1, 32, 16 }, { 0 }
 };
 
-static const struct row_field file_fields[] = { { FILE_INODE, 0, 0, 64 },
-						{ FILE_DEV, 1, 0, 32 },
-						{ FILE_KERNEL_STACK, 2, 0, 32 },
-						{ FILE_USER_STACK, 2, 32, 32 },
-						{ 0 } };
+static const struct row_field file_fields[] = {
+	{ FILE_INODE, 0, 0, 64 },	 { FILE_DEV, 1, 0, 32 },	 { FILE_NTH, 1, 32, 8 },
+	{ FILE_KERNEL_STACK, 2, 0, 32 }, { FILE_USER_STACK, 2, 32, 32 }, { 0 }
+};
 
 /* ---- times ---- */
 
@@ -102,7 +101,7 @@ void stages_block__add(struct stages_block *block, const struct io_record *recor
 {
 	const struct io_stages *s = io_record__stages(record);
 	const struct row owner = { { s->cgroup, s->tid | (uint64_t)s->cpu << 32 } };
-	const struct row file = { { s->inode, s->file_dev,
+	const struct row file = { { s->inode, io_file_place(s->file_dev, s->file_nth),
 				    s->kernel_stack | (uint64_t)s->user_stack << 32 } };
 
 	if (!block->nr || !row__is(&block->owners[guess->owner], &owner))
@@ -194,11 +193,10 @@ static void stages_translate_rows(struct stages_unblock *unblock)
 	}
 	for (uint32_t i = 0; i < unblock->nr_files; i++) {
 		uint64_t *words = unblock->files[i].words;
-		struct glossary_id file =
-			stages_here(unblock, GLOSSARY_FILES, words[0], (uint32_t)words[1]);
+		struct glossary_id file = stages_here(unblock, GLOSSARY_FILES, words[0], words[1]);
 
 		words[0] = file.words[0];
-		words[1] = (uint32_t)file.words[1];
+		words[1] = file.words[1];
 	}
 }
 
@@ -310,6 +308,8 @@ void stages_unblock__next(struct stages_unblock *unblock, const struct io_record
 	stages->cpu = (uint16_t)(owner[1] >> 32);
 	stages->inode = file[0];
 	stages->file_dev = (uint32_t)file[1];
+	stages->file_nth = (uint8_t)(file[1] >> 32);
+	memset(stages->pad, 0, sizeof(stages->pad));
 	stages->kernel_stack = (uint32_t)file[2];
 	stages->user_stack = (uint32_t)(file[2] >> 32);
 	stages->depth = (uint32_t)stages_value(unblock, STAGES_DEPTH);

@@ -41,6 +41,7 @@ enum stages_column_id {
 	FILE_DEV = 105,
 	FILE_KERNEL_STACK = 106,
 	FILE_USER_STACK = 107,
+	FILE_NTH = 108,
 	STAGES_END,
 };
 

@@ -420,7 +420,7 @@ static void cache_label(struct cache_view *v, const struct session *s, const str
 	line->comm = v->comm_label;
 	line->op = t->op >= 0 ? op_words[t->op] : NULL;
 	if (v->mask >> CACHE_BY_FILE & 1)
-		line->file = session__file(s, t->inode, t->dev);
+		line->file = session__file(s, t->inode, io_file_place(t->dev, t->nth));
 	if (v->mask >> CACHE_BY_CGROUP & 1)
 		line->cgroup = session__cgroup_path(s, t->cgroup, v->cgroup_label,
 						    sizeof(v->cgroup_label));
@@ -507,7 +507,7 @@ static int cache_on_miss(void *state, struct session *s, const struct cache_even
 	struct cache_view *v = state;
 	const bool is_command = e->told == CACHE_TOLD_COMMAND;
 	const struct told_names names = {
-		.file = session__file(s, e->inode, e->dev),
+		.file = session__file(s, e->inode, io_file_place(e->dev, e->nth)),
 		.dev = session__disk(s, e->dev, dev, sizeof(dev)),
 		.disk = is_command ? session__disk(s, command->disk, disk, sizeof(disk)) : NULL,
 	};

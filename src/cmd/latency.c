@@ -295,7 +295,9 @@ static void latency_label(struct latency *l, const struct session *s, const stru
 		row->cgroup = session__cgroup_path(s, t->cgroup, l->cgroup_label,
 						   sizeof(l->cgroup_label));
 	if (l->breakdown.mask >> BY_FILE & 1)
-		row->file = t->other ? "other" : session__file(s, t->inode, t->file_dev);
+		row->file = t->other ? "other"
+				     : session__file(s, t->inode,
+						     io_file_place(t->file_dev, t->file_nth));
 	if (l->breakdown.mask >> BY_PATH & 1)
 		row->path = latency_path_label(s, t);
 }

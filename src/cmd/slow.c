@@ -210,7 +210,7 @@ static void slow_fill(struct slow *l, struct session *s, const struct slow_io *i
 	row->cgroup = io->stages.cgroup ? session__cgroup_path(s, io->stages.cgroup, l->cgroup_text,
 							       sizeof(l->cgroup_text))
 					: NULL;
-	row->file = session__file(s, io->stages.inode, io->stages.file_dev);
+	row->file = session__file_of(s, &io->stages);
 	record__status(&status, r);
 	row->status = words__done(&status);
 	row->start_ns = r->first_ns;

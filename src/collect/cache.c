@@ -171,10 +171,11 @@ static void cache_tags_of(const struct cache *c, uint32_t nr, struct cache_tags 
 
 	memset(tags, 0, sizeof(*tags));
 	tags->other = c->wants.by && !nr;
-	tags->op = c->wants.by >> CACHE_BY_OP & 1 && nr ? (int)key->op - 1 : -1;
+	tags->op = c->wants.by >> CACHE_BY_OP & 1 && nr ? (int)cache_key_op(key) - 1 : -1;
 	if (!nr)
 		return;
 	tags->inode = key->inode;
+	tags->nth = cache_key_nth(key);
 	tags->dev = key->dev;
 	tags->cgroup = key->cgroup;
 	tags->pid = key->pid;
@@ -204,7 +205,7 @@ void cache__read(const struct cache *c, cache_row_fn fn, void *arg)
 	struct cache_tags tags;
 
 	for (uint32_t nr = 0; nr < c->nr_keys; nr++) {
-		if (nr && !((const struct cache_key *)c->keys.cells)[nr].op)
+		if (nr && !((const struct cache_key *)c->keys.cells)[nr].what)
 			continue;
 		if (!cache_sum_cpus(c, nr, counts))
 			continue;
@@ -293,11 +294,11 @@ const char *cache__unseen(const struct cache *c)
 	return c->unseen;
 }
 
-char *cache__file(const struct cache *c, uint64_t inode, uint32_t dev)
+char *cache__file(const struct cache *c, uint64_t inode, uint64_t place)
 {
-	const struct io_file *file = io_file__find(c->files.cells, inode, dev);
+	const struct io_file *file = io_file__find(c->files.cells, inode, place);
 
-	return file_names__text(&c->mounts, file, inode, dev);
+	return file_names__text(&c->mounts, file, inode, (uint32_t)place);
 }
 
 char *cache__disk(uint32_t dev)

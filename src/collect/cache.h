@@ -50,7 +50,8 @@ void cache__losses(const struct cache *cache, struct cache_losses *losses);
 /* Pages of all files as the kernel counts them. UINT64_MAX: it does not tell. */
 uint64_t cache__kernels_pages(void);
 
-char *cache__file(const struct cache *cache, uint64_t inode, uint32_t dev); /* malloced, hostile */
+/* place: io_file_place; malloced, hostile */
+char *cache__file(const struct cache *cache, uint64_t inode, uint64_t place);
 char *cache__disk(uint32_t dev); /* malloced: "nvme0n1p1"; of no device: "0:34" */
 
 #endif

@@ -114,14 +114,15 @@ static const struct mount *mounts_of(const struct mounts *m, uint32_t dev, const
 
 /* ---- files ---- */
 
-const struct io_file *io_file__find(const struct io_file *files, uint64_t inode, uint32_t dev)
+const struct io_file *io_file__find(const struct io_file *files, uint64_t inode, uint64_t place)
 {
-	uint32_t home = io_file_home(inode, dev);
+	uint32_t home = io_file_home(inode, (uint32_t)place);
 
-	for (uint32_t i = 0; i < IO_PROBES; i++) {
+	for (uint32_t i = 0; i < FILE_PROBES; i++) {
 		const struct io_file *file = &files[(home + i) & (FILES_MOST - 1)];
 
-		if (file->inode == inode && file->dev == dev && dev)
+		if (file->inode == inode && file->dev &&
+		    io_file_place(file->dev, file->nth) == place)
 			return file;
 	}
 	return NULL;

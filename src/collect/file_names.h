@@ -2,7 +2,7 @@
 /*
  * file_names.h: the path of a file from its inode and device, as the programs noted its names: from
  * where its file system is mounted now; "[8:1]/a/b" if it is not. A file that was renamed keeps the
- * name it had when it was first seen; one whose inode is used again, too.
+ * name it had when it was first seen. A number that another file has got since is another file.
  */
 #ifndef IOSONAR_COLLECT_FILE_NAMES_H
 #define IOSONAR_COLLECT_FILE_NAMES_H
@@ -26,8 +26,8 @@ struct mounts {
 int mounts__read(struct mounts *mounts, const char *path);
 void mounts__free(struct mounts *mounts);
 
-/* The cell of a file among FILES_MOST; NULL: it has none. */
-const struct io_file *io_file__find(const struct io_file *files, uint64_t inode, uint32_t dev);
+/* The cell of a file among FILES_MOST; NULL: it has none. place: io_file_place. */
+const struct io_file *io_file__find(const struct io_file *files, uint64_t inode, uint64_t place);
 /*
  * "/mnt/a/b", "[swap]", "[metadata of /mnt]", "inode 12 of /mnt"; malloced, hostile; NULL: no
  * memory. file may be NULL.

@@ -184,6 +184,7 @@ static void io_tags_of(struct io *io, uint32_t key_nr, struct io_tags *tags)
 	tags->cgroup = key->cgroup;
 	tags->inode = key->inode;
 	tags->file_dev = key->file_dev;
+	tags->file_nth = (uint8_t)io_key_bits(key->packed, IO_KEY_FILE, 7);
 	memcpy(tags->comm, key->comm, IO_COMM_LEN);
 }
 

@@ -79,8 +79,8 @@ uint64_t io__events_missed(const struct io *io); /* of controllers: the ring was
 uint64_t io__bios_missed(const struct io *io);	 /* that found their table full */
 /* The stack that a record names; NULL: there is none, or it was not sent. */
 const struct io_stack *io__stack(const struct io *io, uint32_t number);
-/* What a record's inode and file_dev mean, in words: malloced, hostile; NULL: no memory. */
-char *io__file(const struct io *io, uint64_t inode, uint32_t dev);
+/* What a record's inode and io_file_place mean, in words: malloced, hostile; NULL: no memory. */
+char *io__file(const struct io *io, uint64_t inode, uint64_t place);
 uint64_t io__files_missed(const struct io *io); /* whose names found no room */
 /* Stacks that could not be taken: another had their place; for other reasons. */
 void io__stack_losses(const struct io *io, uint64_t *taken, uint64_t *failed);

@@ -31,11 +31,11 @@ int io_prepare_files(struct io *io)
 	return err ? log_err(err, "out of memory") : 0;
 }
 
-char *io__file(const struct io *io, uint64_t inode, uint32_t dev)
+char *io__file(const struct io *io, uint64_t inode, uint64_t place)
 {
-	const struct io_file *file = io_file__find(io->file_cells.cells, inode, dev);
+	const struct io_file *file = io_file__find(io->file_cells.cells, inode, place);
 
-	return file_names__text(&io->mounts, file, inode, dev);
+	return file_names__text(&io->mounts, file, inode, (uint32_t)place);
 }
 
 uint64_t io__files_missed(const struct io *io)

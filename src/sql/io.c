@@ -163,7 +163,9 @@ static struct cell io_get_path(void *state)
 		return sql_none();
 	return sql_text(capture_about__text(
 		io_about(rows), GLOSSARY_FILES,
-		(struct glossary_id){ { rows->stages->inode, rows->stages->file_dev } }));
+		(struct glossary_id){
+			{ rows->stages->inode,
+			  io_file_place(rows->stages->file_dev, rows->stages->file_nth) } }));
 }
 
 /* ---- columns ---- */

@@ -58,10 +58,26 @@ struct cache_key {
 	char comm[CACHE_COMM_LEN];
 	__u32 dev; /* of its file system, or the block device itself */
 	__u32 pid;
-	__u32 op; /* enum cache_op + 1 */
+	__u32 what; /* cache_key_what: 0 is a free key */
 	__u32 claim;
 };
 _Static_assert(sizeof(struct cache_key) == 48, "no holes");
+
+/* op: enum cache_op + 1; nth: which of the files that had its inode, as wire/file.h has it. */
+static inline __u32 cache_key_what(__u32 op, __u32 nth)
+{
+	return op | nth << 8;
+}
+
+static inline __u32 cache_key_op(const struct cache_key *key)
+{
+	return key->what & 0xff;
+}
+
+static inline __u32 cache_key_nth(const struct cache_key *key)
+{
+	return key->what >> 8;
+}
 
 struct cache_settings {
 	__u64 filter_inode; /* with filter_file */
@@ -115,7 +131,8 @@ struct cache_event {
 	__u32 pages; /* how many were */
 	__u32 pid, tid;
 	__u32 op;   /* enum cache_op: what was asked for meanwhile */
-	__u32 told; /* enum cache_told */
+	__u16 nth;  /* as in a key */
+	__u16 told; /* enum cache_told */
 	char comm[CACHE_COMM_LEN];
 };
 _Static_assert(sizeof(struct cache_event) == 72, "no holes");

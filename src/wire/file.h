@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * file.h: whose data is it? A file is its inode and its file system's device; what is no file has
- * an inode that none has. Names are noted once, when a file is first seen.
+ * file.h: whose data is it? A file is its inode, its file system's device, and which one it is of
+ * those that had this inode one after the other; what is no file has an inode that none has. Names
+ * are noted once, when a file is first seen.
  */
 #ifndef IOSONAR_WIRE_FILE_H
 #define IOSONAR_WIRE_FILE_H
@@ -15,21 +16,42 @@
 #define FILE_KERNEL   (~0ULL - 4) /* the kernel's own memory: a log, a checksum, parity */
 #define FILE_SPECIAL  FILE_KERNEL /* from here on */
 
-enum { FILES_MOST = 4096, FILE_PARTS = 24, FILE_PART_MOST = 64, FILE_NAMES = 240 };
+enum {
+	FILES_MOST = 4096,
+	FILE_PROBES = 32,   /* cells that a file may be in, and so names of one inode number */
+	FILE_UNNAMED = 127, /* instead of a file's nth: its name is not known */
+	FILE_PARTS = 24,
+	FILE_PART_MOST = 64,
+	FILE_NAMES = 240,
+};
 
-/* Claimed by the first who sees it; the device is set last. */
+/*
+ * A name of an inode's number. The number is given to another file when its file is gone: the
+ * programs know a file by its generation and address, and name it anew when they change. The same
+ * names again are the same cell: who makes and removes a journal a thousand times has one file.
+ */
 struct io_file {
 	__u64 inode;
-	__u32 dev; /* 0: free */
-	__u32 claim;
+	__u32 dev;	  /* 0: free; set last */
+	__u32 claim;	  /* held while it is filled */
+	__u64 address;	  /* of the file that has these names now, and */
+	__u32 generation; /* what the file system told it apart by */
+	__u32 nth;	  /* of the names of this inode, in the order in which they were met */
+	__u64 hash;	  /* of the names */
 	char names[FILE_NAMES]; /* innermost first, each ends with a NUL; an empty one is the last
 				 */
 };
-_Static_assert(sizeof(struct io_file) == 256, "no holes");
+_Static_assert(sizeof(struct io_file) == 280, "no holes");
 
 static inline __u32 io_file_home(__u64 inode, __u32 dev)
 {
 	return (__u32)((inode * 0x9e3779b97f4a7c15ULL ^ dev * 0xd6e8feb86659fd93ULL) >> 40);
+}
+
+/* What stands beside an inode where one number has to do, as in a capture's list of files. */
+static inline __u64 io_file_place(__u32 dev, __u32 nth)
+{
+	return (__u64)nth << 32 | dev;
 }
 
 /* Functions that end bios, by which those who sent them are known. */

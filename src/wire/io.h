@@ -123,8 +123,9 @@ struct io_bio {
 	__u64 above;	   /* else: of which a volume made it; 0: none */
 	__u32 nr_parts;	   /* cut off from it, not ended */
 	__u8 is_of_group;  /* --cgroup means its owner */
+	__u8 file_nth;	   /* as in struct io_stages */
 	__u8 stack_losses; /* enum stack_loss: why it has no stack */
-	__u8 pad[2];
+	__u8 pad;
 	__u64 below_ns; /* of a volume's: the first that was made of it was submitted, */
 	__u64 back_ns;	/* the last one so far ended; 0: none */
 };
@@ -174,6 +175,7 @@ enum io_key_shift {
 	IO_KEY_SIZE = 22,  /* 6 bits: log2 of the size, rounded up, plus 1; 0: none */
 	IO_KEY_QUEUE = 28, /* 16 bits */
 	IO_KEY_CPU = 44,   /* 12 bits */
+	IO_KEY_FILE = 56,  /* 7 bits: which of the files that had its inode */
 	IO_KEY_USED = 63,
 };
 

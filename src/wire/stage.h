@@ -7,6 +7,7 @@
 #ifndef IOSONAR_WIRE_STAGE_H
 #define IOSONAR_WIRE_STAGE_H
 
+#include "wire/file.h"
 #include "wire/record.h"
 
 struct io_stages {
@@ -29,8 +30,10 @@ struct io_stages {
 			not counted */
 	__u16 cpu;   /* that built the command */
 	__u16 nr_bios;
+	__u8 file_nth; /* of the files that had this inode, the first is 0; FILE_UNNAMED */
+	__u8 pad[7];
 };
-_Static_assert(sizeof(struct io_stages) == 88, "no holes");
+_Static_assert(sizeof(struct io_stages) == 96, "no holes");
 
 /*
  * A command's way in times alone, from its first attempt, which succeeded: what a record with

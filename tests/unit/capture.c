@@ -537,6 +537,7 @@ static void draw_noise(struct staged *staged, uint32_t i, uint64_t *state)
 
 		bytes[at] = how == 0 ? 0 : how == 1 ? 0xff : noise;
 	}
+	memset(staged->stages.pad, 0, sizeof(staged->stages.pad));
 	if (how == 3)
 		staged->record.what &= 1;
 }
@@ -562,6 +563,7 @@ static void draw_staged(struct staged *staged, uint32_t i, uint64_t *state)
 	if (draw(state) % 3 == 0)
 		((uint8_t *)&staged->stages)[draw(state) % sizeof(staged->stages)] =
 			(uint8_t)draw(state);
+	memset(staged->stages.pad, 0, sizeof(staged->stages.pad));
 }
 
 /* Every time at, just before and just after its neighbour, at the ends of time, or not seen. */

@@ -40,7 +40,9 @@ static struct capture_cache_row random_row(uint64_t *seed)
 {
 	struct capture_cache_row row = { 0 };
 
-	row.key.op = (uint32_t)draw(seed) % (NR_CACHE_OPS + 1);
+	row.key.what =
+		cache_key_what((uint32_t)draw(seed) % (NR_CACHE_OPS + 1),
+			       draw(seed) % 3 ? 0 : (uint32_t)draw(seed) % (FILE_UNNAMED + 1));
 	row.key.pid = (uint32_t)draw(seed);
 	row.key.dev = (uint32_t)draw(seed);
 	row.key.inode = draw(seed);
@@ -56,7 +58,8 @@ static struct cache_command random_event(uint64_t *seed)
 	struct cache_command c = { 0 };
 
 	c.event = (struct cache_event){
-		.told = (uint32_t)draw(seed) % 2,
+		.told = (uint16_t)(draw(seed) % 2),
+		.nth = (uint16_t)(draw(seed) % 3 ? 0 : draw(seed) % (FILE_UNNAMED + 1)),
 		.start_ns = start_ns + (uint32_t)draw(seed),
 		.inode = draw(seed),
 		.dev = (uint32_t)draw(seed),
@@ -181,7 +184,7 @@ static const struct cache_key postgres = {
 	.comm = "postgres",
 	.dev = PART,
 	.pid = 4242,
-	.op = CACHE_READ + 1,
+	.what = CACHE_READ + 1,
 };
 
 static struct capture_cache_row fixed_row(uint32_t pid, uint64_t inode, enum cache_op op,
@@ -191,7 +194,7 @@ static struct capture_cache_row fixed_row(uint32_t pid, uint64_t inode, enum cac
 
 	row.key.pid = pid;
 	row.key.inode = inode;
-	row.key.op = op + 1;
+	row.key.what = op + 1;
 	if (pid != 4242)
 		snprintf(row.key.comm, sizeof(row.key.comm), "backup");
 	row.counts[CACHE_ACCESSES] = 100 * scale;

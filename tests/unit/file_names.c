@@ -89,6 +89,16 @@ static void check_table(void)
 	ok(io_file__find(files, 77, DISK) == &files[(home + 7) & (FILES_MOST - 1)],
 	   "the eighth cell is looked at");
 	ok(!io_file__find(files, 77, PART), "a number of another device is another file");
+	ok(!io_file__find(files, 77, io_file_place(DISK, 1)), "nor is the next one's name its own");
+	files[(home + 31) & (FILES_MOST - 1)] =
+		(struct io_file){ .inode = 77, .dev = DISK, .nth = 1 };
+	ok(io_file__find(files, 77, io_file_place(DISK, 1)) ==
+		   &files[(home + 31) & (FILES_MOST - 1)],
+	   "a number that is used again is another file");
+	ok(io_file__find(files, 77, DISK) == &files[(home + 7) & (FILES_MOST - 1)],
+	   "and the first one is still there");
+	ok(!io_file__find(files, 77, io_file_place(DISK, FILE_UNNAMED)),
+	   "who has no name gets none");
 }
 
 int main(void)

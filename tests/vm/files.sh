@@ -2,7 +2,7 @@
 # shellcheck shell=dash
 # shape: nvme
 # kernels: 5.10
-# timeout: 90
+# timeout: 150
 #
 # files: every command is charged to its file: written back, read ahead, direct, metadata, swap, or the device itself;
 # bytes are what was asked for, and a capture says the same.
@@ -55,6 +55,38 @@ is_all /tmp/r read /tmp/fs/direct $((9 * 65536)) "a capture has the path that wa
 is_all /tmp/r write /tmp/fs/late $((3 * 65536)) "and that which was written"
 is "$(iosonar slow -r /tmp/r.cap --top 100 -o json 2>/dev/null | grep -c '"file":"/tmp/fs/direct"')" \
 	"$(of_file /tmp/r read /tmp/fs/direct count)" "slow shows them"
+
+# An inode that is used again is another file; the same name again is the same file. Without a journal ext4 gives a number
+# anew at once only if no other is left.
+umount /tmp/fs
+mke2fs -b 1024 -i 65536 "/dev/$dev" 2048 >/dev/null 2>&1 && mount -t ext4 "/dev/$dev" /tmp/fs
+ok $? "a file system of few inodes"
+left=0
+while touch /tmp/fs/filler$left 2>/dev/null && [ $left -lt 100 ]; do left=$((left + 1)); done
+rm /tmp/fs/filler3
+sync
+comes_and_goes() {
+	dd if=/dev/zero of="/tmp/fs/$1" bs=4k count="$2" oflag=direct 2>/dev/null
+	stat -c %i "/tmp/fs/$1"
+	rm "/tmp/fs/$1"
+}
+measure /tmp/l -d "$dev" --by op,file
+{ comes_and_goes journal 3 && comes_and_goes secret 5 && comes_and_goes journal 2; } >/tmp/inodes
+measured
+is "$(sort -u /tmp/inodes | grep -c .) $(grep -c . /tmp/inodes)" "1 3" "three files, one after the other, have one inode"
+is_all /tmp/l write /tmp/fs/journal $((5 * 4096)) "what comes again under its name is one file" || note "$(grep '"span":"total"' /tmp/l)"
+is_all /tmp/l write /tmp/fs/secret $((5 * 4096)) "what has its number in between has its own name"
+iosonar record --stages -d "$dev" -w /tmp/r.cap -t 60s -- sh -c "$(cat <<'END'
+dd if=/dev/zero of=/tmp/fs/one bs=4k count=3 oflag=direct; rm /tmp/fs/one; dd if=/dev/zero of=/tmp/fs/two bs=4k count=7 oflag=direct
+END
+)" 2>/tmp/err
+iosonar latency -r /tmp/r.cap --by op,file -o json >/tmp/r 2>/tmp/err
+is_all /tmp/r write /tmp/fs/one $((3 * 4096)) "in a capture, too"
+is_all /tmp/r write /tmp/fs/two $((7 * 4096)) "the second one's own"
+umount /tmp/fs
+mke2fs "/dev/$dev" >/dev/null 2>&1 && mount -t ext4 "/dev/$dev" /tmp/fs && mkdir -p /tmp/fs/a/b
+work
+sync
 
 # Who has no addresses of functions still knows the files of the page cache.
 echo 3 >/proc/sys/vm/drop_caches
