@@ -16,6 +16,7 @@
 static const char *const rung_words[NR_RUNGS] = {
 	[RUNG_QUEUED] = "Q: submitted",
 	[RUNG_GOT] = "G: has a request",
+	[RUNG_FLUSHED] = "F: the flush before it ended",
 	[RUNG_INSERTED] = "I: in the scheduler",
 	[RUNG_SETUP] = "S: command built",
 	[RUNG_AGAIN] = "A: tried again",
@@ -24,6 +25,7 @@ static const char *const rung_words[NR_RUNGS] = {
 	[RUNG_ANSWERED] = "N: driver has the answer",
 	[RUNG_BELOW] = "V: passed on by a volume",
 	[RUNG_BACK] = "E: back at the volume",
+	[RUNG_WRITTEN] = "W: written, a flush follows",
 	[RUNG_DONE] = "C: ended",
 };
 

@@ -8,7 +8,7 @@
 
 /* ---- one record ---- */
 
-static const char rung_letters[NR_RUNGS] = "QGISADKNVEC";
+static const char rung_letters[NR_RUNGS] = "QGFISADKNVEWC";
 
 /* A time that is not there, or that cannot be (an old stamp of the same request), is left out. */
 static void moment_add(struct moment *moments, size_t *nr, enum rung rung, uint64_t ns,
@@ -28,6 +28,7 @@ static size_t nvme_moments(const struct io_record *r, const struct io_stages *s,
 	if (!inside) {
 		moment_add(m, &nr, RUNG_QUEUED, s->queued_ns, r->first_ns);
 		moment_add(m, &nr, RUNG_GOT, s->got_ns, r->first_ns);
+		moment_add(m, &nr, RUNG_FLUSHED, s->flushed_ns, r->first_ns);
 		moment_add(m, &nr, RUNG_INSERTED, s->inserted_ns, r->first_ns);
 	}
 	moment_add(m, &nr, RUNG_SETUP, r->first_ns, end_ns);
@@ -36,8 +37,10 @@ static size_t nvme_moments(const struct io_record *r, const struct io_stages *s,
 	moment_add(m, &nr, RUNG_ISSUED, s->issued_ns, r->end_ns);
 	moment_add(m, &nr, RUNG_REAPED, s->reaped_ns, r->end_ns);
 	moment_add(m, &nr, RUNG_ANSWERED, r->end_ns, end_ns);
-	if (!inside)
+	if (!inside) {
+		moment_add(m, &nr, RUNG_WRITTEN, s->written_ns, end_ns);
 		moment_add(m, &nr, RUNG_DONE, s->done_ns, end_ns);
+	}
 	return nr;
 }
 
@@ -51,6 +54,7 @@ static size_t block_moments(const struct io_record *r, const struct io_stages *s
 	if (!inside) {
 		moment_add(m, &nr, RUNG_QUEUED, s->queued_ns, before_ns);
 		moment_add(m, &nr, RUNG_GOT, s->got_ns, before_ns);
+		moment_add(m, &nr, RUNG_FLUSHED, s->flushed_ns, before_ns);
 		moment_add(m, &nr, RUNG_INSERTED, s->inserted_ns, before_ns);
 	}
 	moment_add(m, &nr, RUNG_ISSUED, issued_ns, r->end_ns);
@@ -60,7 +64,12 @@ static size_t block_moments(const struct io_record *r, const struct io_stages *s
 		moment_add(m, &nr, RUNG_BELOW, s->issued_ns, r->end_ns);
 		moment_add(m, &nr, RUNG_BACK, s->reaped_ns, r->end_ns);
 	}
-	moment_add(m, &nr, RUNG_DONE, r->end_ns, r->end_ns);
+	if (!inside && s->written_ns && s->done_ns > r->end_ns) { /* a flush followed */
+		moment_add(m, &nr, RUNG_WRITTEN, s->written_ns, s->done_ns);
+		moment_add(m, &nr, RUNG_DONE, s->done_ns, s->done_ns);
+	} else {
+		moment_add(m, &nr, RUNG_DONE, r->end_ns, r->end_ns);
+	}
 	return nr;
 }
 
@@ -91,24 +100,30 @@ const char *step__words(enum rung from, enum rung to)
 {
 	switch (to) {
 	case RUNG_GOT: return "waits for a request";
+	case RUNG_FLUSHED: return "waits for a flush";
 	case RUNG_INSERTED: return "to the scheduler";
 	case RUNG_SETUP:
-		return from == RUNG_INSERTED ? "in the scheduler" : "plugged, to the driver";
+		return from == RUNG_INSERTED  ? "in the scheduler"
+		       : from == RUNG_FLUSHED ? "to the driver"
+					      : "plugged, to the driver";
 	case RUNG_AGAIN: return "failed attempts";
 	case RUNG_ISSUED:
 		return from >= RUNG_SETUP      ? "driver maps the data"
 		       : from == RUNG_INSERTED ? "in the scheduler"
+		       : from == RUNG_FLUSHED  ? "to the driver"
 					       : "plugged, to the driver";
 	case RUNG_REAPED: return "device";
 	case RUNG_ANSWERED: return from == RUNG_REAPED ? "driver reads the answer" : "device";
 	case RUNG_BELOW: return "volume passes it on";
 	case RUNG_BACK: return "below the volume";
+	case RUNG_WRITTEN: return from == RUNG_ANSWERED ? "request ends" : "device";
 	case RUNG_DONE:
-		return from == RUNG_ANSWERED ? "request ends"
-		       : from == RUNG_BACK   ? "volume ends it"
-		       : from == RUNG_BELOW  ? "below the volume"
-		       : from == RUNG_GOT    ? "waits for a flush"
-					     : "device";
+		return from == RUNG_WRITTEN    ? "waits for a flush"
+		       : from == RUNG_ANSWERED ? "request ends"
+		       : from == RUNG_BACK     ? "volume ends it"
+		       : from == RUNG_BELOW    ? "below the volume"
+		       : from == RUNG_GOT      ? "waits for a flush"
+					       : "device";
 	default: return "";
 	}
 }

@@ -18,6 +18,7 @@
 enum rung {
 	RUNG_QUEUED,   /* Q: the bio was submitted */
 	RUNG_GOT,      /* G: it got a request */
+	RUNG_FLUSHED,  /* F: the flush that it waited for had ended */
 	RUNG_INSERTED, /* I: the request went to the scheduler */
 	RUNG_SETUP,    /* S: the NVMe command was built, at the first attempt */
 	RUNG_AGAIN,    /* A: the last attempt began */
@@ -26,6 +27,7 @@ enum rung {
 	RUNG_ANSWERED, /* N: the driver had the answer */
 	RUNG_BELOW,    /* V: a volume's bio: the first of those made of it was submitted, */
 	RUNG_BACK,     /* E: the last of them ended */
+	RUNG_WRITTEN,  /* W: its data were written; another flush follows */
 	RUNG_DONE,     /* C: the request and its bios ended */
 	NR_RUNGS,
 };

@@ -291,6 +291,8 @@ inline_always int nvme_error(struct request *rq)
 
 	if (!slot || slot->state <= IO_IGNORED)
 		return 0;
+	if (slot->state == IO_DONE || slot->state == IO_FAILED) /* its request's end will end it */
+		return 0;
 	disk = req_disk(rq, BPF_CORE_READ(rq, q), false);
 	if (!disk || !disk_is_nvme(disk, false))
 		return 0;

@@ -2,8 +2,9 @@
 /*
  * ladder.h: an NVMe command's way in times alone, as `layers` wants it of every command: setup,
  * completion, end of the request, as life.h has them, but for what nearly all commands do: known
- * queue and operation, one attempt, one bio, no error. All else is handed to life.h, in functions
- * that the verifier looks at by themselves, so that it costs the usual command no register.
+ * queue and operation, one attempt, one bio, no flush around it, no error. All else is handed to
+ * life.h, in functions that the verifier looks at by themselves, so that it costs the usual command
+ * no register.
  *
  * The times go into a ring of cells that user space maps, a fifth of a kernel ring's instructions.
  * Whoever finds it full, or held by a program that he interrupted, hands his command to life.h,
@@ -81,11 +82,13 @@ inline_always int ladder_setup(const __u64 *ctx)
 	struct nvme_command *cmd = (void *)ctx[1];
 	const struct tables t = the_tables();
 	struct io_slot *slot = slot_find(&t, rq);
+	struct bio *bio;
 
 	if (!rq || !cmd)
 		return 0;
-	if (!slot || slot->state > IO_IGNORED || slot->queue != (__u64)rq->q ||
-	    slot->op != cmd->opcode)
+	bio = rq->bio;
+	if (!slot || (bio && bio->bi_opf & told(flush_flags)) || slot->state > IO_IGNORED ||
+	    slot->queue != (__u64)rq->q || slot->op != cmd->opcode)
 		return ladder_unusual_setup(argument(ctx, 0), argument(ctx, 1));
 	slot->bytes = command_bytes(slot, rq, cmd, true);
 	slot->alloc_ns = rq->start_time_ns;
@@ -196,7 +199,8 @@ inline_always int ladder_end(const __u64 *ctx)
 		return 0;
 	bio = rq->bio;
 	if (slot && slot_is_at_first(slot, IO_DONE) && (__u32)ctx[2] >= rq->__data_len && bio &&
-	    bio == rq->biotail && ladder_ends(&t, slot, bio, cpu, now))
+	    bio == rq->biotail && !(bio->bi_opf & told(flush_flags)) &&
+	    ladder_ends(&t, slot, bio, cpu, now))
 		return 0;
 	return ladder_unusual_end(argument(ctx, 0), ctx[1], ctx[2], now);
 }

@@ -319,6 +319,50 @@ inline_always void stages_begin(const struct tables *t, struct io_slot *slot)
 	s->cgroup = 0;
 }
 
+/* ---- flushes around a write ---- */
+
+/*
+ * A write with PREFLUSH waits for a flush of the device before it is sent. One with FUA, on a
+ * device that does not know FUA, waits for one behind it: its request ends twice, its bio with the
+ * second. The block layer takes away from the request what it does itself; the bio still says it.
+ */
+inline_always bool request_flushes_after(struct request *rq, __u32 bio_flags)
+{
+	return bio_flags & settings.fua_flag && !(BPF_CORE_READ(rq, cmd_flags) & settings.fua_flag);
+}
+
+/* At setup or issue. */
+inline_always void stages_note_flush(const struct tables *t, struct io_slot *slot,
+				     struct request *rq, const bool direct)
+{
+	struct bio *bio = field_of(direct, rq, bio);
+	struct io_slot_stages *s = slot_stages(t, slot);
+	struct io_device *device;
+	__u32 nr;
+
+	if (!bio || !(field_of(direct, bio, bi_opf) & settings.preflush_flag) || !bio_find(t, bio))
+		return;
+	nr = s->device & (IO_MAX_DEVICES - 1);
+	device = bpf_map_lookup_elem(&io_devices, &nr);
+	if (device)
+		s->flushed_ns = device->flushed_ns;
+}
+
+/* A flush of its own ended: what waited for it goes on. */
+inline_always void device_note_flush(struct request *rq, __u64 now)
+{
+	struct gendisk *disk = req_disk(rq, BPF_CORE_READ(rq, q), false);
+	struct io_device *device;
+	__u32 nr;
+
+	if (!disk || (BPF_CORE_READ(rq, cmd_flags) & 0xff) != REQ_OP_FLUSH)
+		return;
+	nr = device_known((__u64)disk);
+	device = bpf_map_lookup_elem(&io_devices, &nr);
+	if (device)
+		device->flushed_ns = now;
+}
+
 /* The first attempt: two fields, one store, one load. */
 struct first_attempt {
 	__u8 attempts, state;
@@ -375,8 +419,10 @@ inline_always int command_starts(const struct tables *t, struct request *rq,
 		return 0;
 	}
 	more_fill(t, slot, rq, cmd, direct, rich);
-	if (stages)
+	if (stages) {
 		stages_begin(t, slot);
+		stages_note_flush(t, slot, rq, direct);
+	}
 	slot_more(t, slot)->last_ns = slot->first_ns = bpf_ktime_get_ns();
 	if (settings.split)
 		record_send(t, slot, &(struct outcome){ .what = RECORD_SUBMIT }, stages);
@@ -573,18 +619,45 @@ inline_always bool is_nvme(struct request *rq, const struct io_slot *slot)
 	return !disk || disk_is_nvme(disk, false);
 }
 
+/*
+ * The data are written, a flush follows, and then the request's second end. False: it is no command
+ * whose end we wait for.
+ */
+inline_always bool request_was_written(const struct tables *t, struct io_slot *slot, __u32 error,
+				       __u64 now)
+{
+	if (!slot)
+		return false;
+	if (slot->state == IO_OPEN && slot->kind == IO_BLOCK) {
+		struct outcome o = { .end_ns = now, .status = block_status(error) };
+
+		command_is_done(t, slot, &o);
+	}
+	if (slot->state != IO_DONE && slot->state != IO_FAILED)
+		return false;
+	slot_stages(t, slot)->written_ns = now;
+	return true;
+}
+
 /* An NVMe command that is parked now was not tried again. */
 inline_always int request_complete(const struct tables *t, struct request *rq, __u32 error,
 				   __u32 nr_bytes, __u64 now, const bool direct)
 {
 	struct bio *bio = field_of(direct, rq, bio);
 	struct bio *next = bio ? field_of(direct, bio, bi_next) : 0;
+	__u32 left = field_of(direct, rq, __data_len);
+	__u32 bio_flags = bio ? field_of(direct, bio, bi_opf) : 0;
 	struct outcome o = { .nr_bios = bio != 0 };
 	struct io_bio *first = 0;
 	struct io_slot *slot;
 
-	if (nr_bytes < field_of(direct, rq, __data_len)) /* a part; the rest will follow */
+	if (nr_bytes < left) /* a part; the rest will follow */
 		return 0;
+	if (left && request_flushes_after(rq, bio_flags) && bio_find(t, bio) &&
+	    request_was_written(t, slot_find(t, rq), error, now))
+		return 0;
+	if (!bio)
+		device_note_flush(rq, now);
 	if (!settings.bios && next) {
 		__u64 address = 0; /* a number, as the function takes it */
 
@@ -597,6 +670,10 @@ inline_always int request_complete(const struct tables *t, struct request *rq, _
 	if (slot &&
 	    (slot->state == IO_DONE || slot->state == IO_FAILED || slot->state == IO_PARKED)) {
 		o.done_ns = now;
+		if (slot->kind == IO_BLOCK && error) { /* the flush behind it failed */
+			slot_more(t, slot)->status = block_status(error);
+			slot->state = IO_FAILED;
+		}
 		command_was_done(t, slot, &o);
 	} else if (!is_nvme(rq, slot)) {
 		o.end_ns = now;
@@ -634,7 +711,7 @@ inline_always struct io_slot *slot_of_ending(const struct tables *t, __u64 rq, _
 
 	if (!slot || slot->state <= IO_IGNORED)
 		return 0;
-	if (slot->kind != IO_BLOCK) {
+	if (slot->kind != IO_BLOCK || slot->state == IO_DONE || slot->state == IO_FAILED) {
 		o->end_ns = slot->last_ns;
 		o->status = slot->state == IO_DONE ? 0 : slot_more(t, slot)->status;
 		o->done_ns = now;
@@ -702,8 +779,10 @@ inline_always int request_bios_end(struct request *rq, __u32 error, __u32 nr_byt
 	__u64 now = bpf_ktime_get_ns();
 	struct bio *bio = BPF_CORE_READ(rq, bio);
 	__s32 device = flushed_device(rq, nr_bytes);
+	__u32 left = BPF_CORE_READ(rq, __data_len);
 
-	if (nr_bytes < BPF_CORE_READ(rq, __data_len))
+	if (nr_bytes < left ||
+	    (left && bio && request_flushes_after(rq, BPF_CORE_READ(bio, bi_opf))))
 		return 0;
 #pragma clang loop unroll(disable)
 	for (int i = 0; i < BIO_MOST_MERGED && bio; i++) {

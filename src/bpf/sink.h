@@ -79,6 +79,8 @@ inline_always void stages_fill(const struct tables *t, struct record_with_stages
 	s->issued_ns = mine->issued_ns;
 	s->reaped_ns = mine->reaped_ns;
 	s->done_ns = o->done_ns;
+	s->flushed_ns = o->bio ? mine->flushed_ns : 0;
+	s->written_ns = o->bio ? mine->written_ns : 0;
 	r->record.flags |= RECORD_STAGES;
 	s->nr_bios = o->nr_bios;
 	if (!settings.details) {

@@ -94,6 +94,8 @@ static void stages_add_times(struct stages_block *block, const struct io_record 
 	stages_set(block, STAGES_ISSUED, stages_put_after(s->issued_ns, r->last_ns));
 	stages_set(block, STAGES_REAPED, stages_put_before(s->reaped_ns, r->end_ns));
 	stages_set(block, STAGES_DONE, stages_put_after(s->done_ns, r->end_ns));
+	stages_set(block, STAGES_FLUSHED, stages_put_before(s->flushed_ns, r->first_ns));
+	stages_set(block, STAGES_WRITTEN, stages_put_after(s->written_ns, r->end_ns));
 }
 
 void stages_block__add(struct stages_block *block, const struct io_record *record,
@@ -231,15 +233,21 @@ void stages_unblock__free(struct stages_unblock *unblock)
 	unblock->owners = unblock->files = NULL;
 }
 
-/* Records with stages have runs of their own, among those without. */
+static bool stages_is_place(int id)
+{
+	return id == STAGES_OWNER || id == STAGES_FILE;
+}
+
+/* Records with stages have runs of their own, among those without. Places of rows were read. */
 static void stages_read_run(struct stages_unblock *unblock)
 {
 	uint32_t left = unblock->nr - unblock->at;
 
-	for (int id = STAGES_QUEUED; id < STAGES_OWNER; id++)
-		capture_column__read(&unblock->columns->columns[id],
-				     unblock->run[id - STAGES_QUEUED],
-				     left < CAPTURE_RUN ? left : CAPTURE_RUN);
+	for (int id = STAGES_QUEUED; id < STAGES_END_VALUES; id++)
+		if (!stages_is_place(id))
+			capture_column__read(&unblock->columns->columns[id],
+					     unblock->run[id - STAGES_QUEUED],
+					     left < CAPTURE_RUN ? left : CAPTURE_RUN);
 }
 
 static uint64_t stages_value(const struct stages_unblock *unblock, enum stages_column_id id)
@@ -265,6 +273,8 @@ static void stages_get_times(const struct stages_unblock *u, const struct io_rec
 	s->issued_ns = stages_get_after(stages_value(u, STAGES_ISSUED), last_ns);
 	s->reaped_ns = stages_get_before(stages_value(u, STAGES_REAPED), end_ns);
 	s->done_ns = stages_get_after(stages_value(u, STAGES_DONE), end_ns);
+	s->flushed_ns = stages_get_before(stages_value(u, STAGES_FLUSHED), first_ns);
+	s->written_ns = stages_get_after(stages_value(u, STAGES_WRITTEN), end_ns);
 }
 
 static uint64_t stages_shift(uint64_t ns, uint64_t shift_ns)
@@ -280,6 +290,8 @@ static void stages_shift_times(struct io_stages *s, uint64_t shift_ns)
 	s->issued_ns = stages_shift(s->issued_ns, shift_ns);
 	s->reaped_ns = stages_shift(s->reaped_ns, shift_ns);
 	s->done_ns = stages_shift(s->done_ns, shift_ns);
+	s->flushed_ns = stages_shift(s->flushed_ns, shift_ns);
+	s->written_ns = stages_shift(s->written_ns, shift_ns);
 }
 
 static void stages_translate_stacks(const struct stages_unblock *unblock, struct io_stages *s,

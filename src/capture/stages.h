@@ -31,6 +31,8 @@ enum stages_column_id {
 	STAGES_BIOS = 89,
 	STAGES_OWNER = 90, /* row of it */
 	STAGES_FILE = 91,
+	STAGES_FLUSHED = 92,
+	STAGES_WRITTEN = 93,
 	STAGES_END_VALUES,
 
 	OWNER_CGROUP = 96,

@@ -110,6 +110,8 @@ static void io_set_shape(struct io *io)
 	ro->task_pointer = k->has_task_pointer;
 	ro->integrity_flag = k->integrity_flag;
 	ro->fua_flag = k->fua_flag;
+	ro->preflush_flag = k->preflush_flag;
+	ro->flush_flags = k->preflush_flag | k->fua_flag;
 	ro->noretry_flags = k->noretry_flags;
 	ro->rare_flags = k->integrity_flag | k->fua_flag | 0xe0; /* REQ_OP_DRV_* are above 32 */
 	ro->records = io->wants.records;

@@ -124,6 +124,7 @@ static void kernel_read_flags(struct kernel *kernel, const struct btf *btf)
 
 	kernel->integrity_flag = kernel_flag(btf, bits, "__REQ_INTEGRITY");
 	kernel->fua_flag = kernel_flag(btf, bits, "__REQ_FUA");
+	kernel->preflush_flag = kernel_flag(btf, bits, "__REQ_PREFLUSH");
 	kernel->swap_flag = kernel_flag(btf, bits, "__REQ_SWAP");
 	kernel->metadata_flag = kernel_flag(btf, bits, "__REQ_META");
 	kernel->noretry_flags = kernel_flag(btf, bits, "__REQ_FAILFAST_DEV") |

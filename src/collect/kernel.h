@@ -28,6 +28,7 @@ struct kernel {
 	bool zone_resource; /* blk_status_t has ZONE_RESOURCE before those of zones (until 6.9) */
 	bool has_task_pointer;		   /* bpf_get_current_task_btf (5.11) */
 	uint32_t integrity_flag, fua_flag; /* REQ_INTEGRITY and REQ_FUA; 0: none */
+	uint32_t preflush_flag;		   /* REQ_PREFLUSH */
 	bool bio_queue_argument;	   /* events of bios, too */
 	uint32_t noretry_flags;		   /* REQ_FAILFAST_*: the driver tries once */
 	uint32_t swap_flag, metadata_flag; /* REQ_SWAP and REQ_META */

@@ -91,11 +91,20 @@ struct io_slot_stages {
 	__u32 depth;
 	__u16 cpu;
 	__u16 pad;
-	__u32 kernel_stack, user_stack; /* of a command that no bio asked for */
+	/* Of a command that no bio asked for, or of a write that flushes go with. */
+	union {
+		struct {
+			__u32 kernel_stack, user_stack;
+		};
+		__u64 flushed_ns;
+	};
 	__u32 tid;
 	__u16 device; /* as in struct io_slot_more */
 	__u16 pad2;
-	__u64 cgroup;
+	union {
+		__u64 cgroup;
+		__u64 written_ns;
+	};
 };
 _Static_assert(sizeof(struct io_slot_stages) == sizeof(struct io_slot), "one offset finds both");
 
@@ -226,6 +235,7 @@ struct io_device {
 	struct io_range ranges[IO_MAX_RANGES];
 	__u64 unjudged;		/* commands that came before the verdict */
 	__u64 in_flight;	/* with depths: commands */
+	__u64 flushed_ns;	/* with stages: its last flush ended */
 	char name[IO_NAME_LEN]; /* empty: an admin queue */
 	__s32 ctrl;		/* N of nvmeN; -1: not known */
 	__u32 block_shift;
@@ -334,7 +344,8 @@ struct io_settings {
 	__u32 slowest_nr;   /* how many are wanted */
 	/* Bits of rq->cmd_flags, numbered by this kernel's BTF; rare: these or passthrough. */
 	__u32 integrity_flag, fua_flag, rare_flags;
-	__u32 noretry_flags; /* any of them: an error ends the command */
+	__u32 preflush_flag, flush_flags; /* of bios; the latter: this or FUA */
+	__u32 noretry_flags;		  /* any of them: an error ends the command */
 	__u32 swap_flag, metadata_flag;
 	__u32 filter_cgroup_level;
 	__u32 wanted_nsid, wanted_qid;

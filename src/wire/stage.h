@@ -18,7 +18,10 @@ struct io_stages {
 	   submitted, the last of them ended. Else: */
 	__u64 issued_ns;    /* NVMe: the last attempt went to the driver's queue: block_rq_issue */
 	__u64 reaped_ns;    /* NVMe over PCI: its answer was found: nvme_sq */
-	__u64 done_ns;	    /* NVMe: the request ended, and its bios: block_rq_complete */
+	__u64 done_ns;	    /* NVMe, or behind a flush: the request ended, and its bios:
+			       block_rq_complete */
+	__u64 flushed_ns;   /* a write that waited for a flush before it: when that had ended */
+	__u64 written_ns;   /* and for one behind it: when its data were written */
 	__u64 cgroup;	    /* of the owner; 0: not known */
 	__u64 inode;	    /* of the file; 0: none, or not known */
 	__u32 file_dev;	    /* of its file system */
@@ -33,7 +36,7 @@ struct io_stages {
 	__u8 file_nth; /* of the files that had this inode, the first is 0; FILE_UNNAMED */
 	__u8 pad[7];
 };
-_Static_assert(sizeof(struct io_stages) == 96, "no holes");
+_Static_assert(sizeof(struct io_stages) == 112, "no holes");
 
 /*
  * A command's way in times alone, from its first attempt, which succeeded: what a record with

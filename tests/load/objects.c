@@ -56,6 +56,8 @@ static const struct feature {
 	{ "noretry_flags", 0x700 },
 	{ "stages", 1, "records" },
 	{ "owners", 1 },
+	{ "preflush_flag", 1 << 18, "stages" },
+	{ "flush_flags", 3 << 17, "stages" },
 	{ "details", 1, "stages" },
 	{ "stages_at", .size = true },
 	{ "bio_mask", .size = true },

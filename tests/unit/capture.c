@@ -586,6 +586,8 @@ static void draw_times(struct staged *staged, uint32_t i, uint64_t *state)
 	r->end_ns = times[i >> 9 & 7];
 	s->reaped_ns = times[i >> 6 & 7];
 	s->done_ns = times[i >> 3 & 7];
+	s->flushed_ns = times[i >> 6 & 7];
+	s->written_ns = times[i & 7];
 }
 
 typedef void (*draw_fn)(struct staged *staged, uint32_t i, uint64_t *state);

@@ -99,6 +99,31 @@ static void test_paths(void)
 	is_path(&w, LADDER_BIO, "Q2C ", "a bio of a device without requests");
 }
 
+/* A write of a journal: a flush before it, and behind it another if the device knows no FUA. */
+static void test_flushes(void)
+{
+	struct whole w = nvme_read();
+
+	w.s.flushed_ns = w.s.got_ns + 2;
+	is_path(&w, LADDER_REQUEST, "Q2G G2F F2I I2S S2D D2K K2N N2C ", "a flush before it");
+	is_path(&w, LADDER_COMMAND, "S2D D2K K2N ", "which is none of the command's");
+	w.s.inserted_ns = 0;
+	is_path(&w, LADDER_REQUEST, "Q2G G2F F2S S2D D2K K2N N2C ", "without a scheduler");
+	w.s.flushed_ns = w.s.queued_ns - 1;
+	is_path(&w, LADDER_REQUEST, "Q2G G2S S2D D2K K2N N2C ",
+		"one that ended before is not its own");
+	w.s.written_ns = w.r.end_ns + 1;
+	w.s.done_ns = w.r.end_ns + 5000;
+	is_path(&w, LADDER_REQUEST, "Q2G G2S S2D D2K K2N N2W W2C ", "a flush behind it");
+	w.r.kind = IO_BLOCK;
+	w.s.flushed_ns = w.s.got_ns + 2;
+	w.s.written_ns = w.r.end_ns;
+	is_path(&w, LADDER_REQUEST, "Q2G G2F F2D D2W W2C ", "both, of another disk");
+	is_path(&w, LADDER_COMMAND, "D2C ", "its command ends with its data");
+	is_str(step__words(RUNG_GOT, RUNG_FLUSHED), "waits for a flush", "the wait before it");
+	is_str(step__words(RUNG_WRITTEN, RUNG_DONE), "waits for a flush", "and the one behind it");
+}
+
 static uint64_t sum_of_steps(const struct ladder_group *g)
 {
 	uint64_t sum = 0;
@@ -231,6 +256,7 @@ static void test_tail(void)
 int main(void)
 {
 	test_paths();
+	test_flushes();
 	test_volume();
 	test_sums();
 	test_tail();

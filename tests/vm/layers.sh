@@ -114,6 +114,24 @@ for at in bio request command; do
 	is "$counted_ios" $((7 * parts)) "1 MiB reads: the kernel counts requests"
 done
 
+# A log write of xfs waits for a flush, and that is what its step is called.
+mkdir -p /tmp/xfs
+if command -v mkfs.xfs >/dev/null && load xfs >/dev/null 2>&1 &&
+	TEST_DIR=x TEST_DEV=x QA_CHECK_FS=x mkfs.xfs -f -q "/dev/$dev" >/tmp/xfs-made 2>&1 && mount -t xfs "/dev/$dev" /tmp/xfs; then
+	started layers /tmp/l -d "$dev" --op write
+	for i in 1 2 3 4 5; do dd if=/dev/zero of=/tmp/xfs/$i bs=4k count=1 conv=fsync 2>/dev/null; done
+	measured
+	ok $? "log writes: exits 0"
+	[ "$(step /tmp/l "$dev" write G2F count)" -ge 5 ]
+	ok $? "log writes wait for a flush: $(step /tmp/l "$dev" write G2F count)" || note "$(steps /tmp/l "$dev" write)"
+	is "$(grep '"span":"total"' /tmp/l | grep '"step":"G2F"' | grep -c '"what":"waits for a flush"')" 1 "and it says so"
+	adds_up /tmp/l "$dev" write "log writes: the steps are the whole"
+	whole /tmp/l "log writes: nothing is lost"
+	umount /tmp/xfs
+else
+	skip "log writes wait for a flush" "no mkfs.xfs: install xfsprogs"
+fi
+
 # fsync: the bio that asks for a flush waits for a request that has none.
 flushes() { dd if=/dev/zero of="/dev/$dev" bs=4k count=1 conv=fsync 2>/dev/null; }
 counted bio write "flushed write" flushes
