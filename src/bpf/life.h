@@ -32,6 +32,14 @@ inline_always bool is_troubled(const struct io_slot *slot, const struct outcome 
 	       (slot->kind == IO_ADMIN && slot->op == NVME_ABORT);
 }
 
+/* From the submission of its first bio to its end, as far as they were seen. */
+inline_always __u64 command_whole_ns(const struct io_slot *slot, const struct outcome *o)
+{
+	__u64 from_ns = o->bio && o->bio->queued_ns ? o->bio->queued_ns : slot->first_ns;
+
+	return (o->done_ns > o->end_ns ? o->done_ns : o->end_ns) - from_ns;
+}
+
 /* Who reads records makes his own rows of them; one that was dropped is in ours. */
 inline_always bool command_has_row(const struct tables *t, const struct io_slot *slot,
 				   const struct outcome *o, __u64 ns, const bool stages)
@@ -41,7 +49,7 @@ inline_always bool command_has_row(const struct tables *t, const struct io_slot 
 	/* Some have no record of their own. */
 	if (settings.only_troubled && !is_troubled(slot, o))
 		return true;
-	if (stages && (settings.bios || (settings.slowest && !is_slow(ns))))
+	if (stages && (settings.bios || (settings.slowest && !is_slow(command_whole_ns(slot, o)))))
 		return true;
 	return !setting_of(t, records) || !record_send(t, slot, o, stages) ||
 	       setting_of(t, rows_too);

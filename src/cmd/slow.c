@@ -23,14 +23,14 @@ enum { SLOW_TOP = 10, SLOW_TOP_MOST = 10000, SLOW_BELOW_MOST = 16 };
 enum slow_stack { SLOW_KERNEL, SLOW_USER, SLOW_BOTH, SLOW_NONE };
 
 /*
- *    #        time latency dev     op      sector  size depth try     pid comm            status
- *    1 0.004112873  12.3ms nvme0n1 read     41280 4.0Ki     7   1    2211 fio             ok
+ *    #        time   whole latency dev     op      sector  size depth try     pid comm status 1
+ * 0.004112873  12.4ms  12.3ms nvme0n1 read     41280 4.0Ki     7   1    2211 fio             ok
  *      Q2G 1.2us  G2S 800ns  S2D 1.1us  D2K 12.3ms  K2N 900ns  N2C 1.0us
  *      below nvme1n1 2048 4.0Ki 11.9ms
  *      submit_bio_noacct_nocheck < submit_bio < ...
  */
 struct slow_row {
-	uint64_t rank, time_ns, lat_ns;
+	uint64_t rank, time_ns, whole_ns, lat_ns;
 	const char *dev, *op;
 	uint64_t sector, bytes, depth, attempts, pid, tid;
 	const char *comm, *cgroup, *file, *status, *steps, *below;
@@ -77,7 +77,10 @@ static const struct column slow_columns[] = {
 	{ "rank", "#", CELL_COUNT, 3, "1 is the slowest; none while they come: --min",
 	  .at = FIELD(rank) },
 	{ "time_s", "time", CELL_TIME, 11, "when it ended, since the start", .at = FIELD(time_ns) },
-	{ "lat_ns", "latency", CELL_DURATION, 7, "how long it took", .at = FIELD(lat_ns) },
+	{ "whole_ns", "whole", CELL_DURATION, 7, "from its submission to its end: what ranks it",
+	  .at = FIELD(whole_ns) },
+	{ "lat_ns", "latency", CELL_DURATION, 7,
+	  "how long the command itself took; --bio: the whole", .at = FIELD(lat_ns) },
 	{ "dev", "dev", CELL_TEXT, 7, "disk, or controller for admin commands", .at = FIELD(dev) },
 	{ "op", "op", CELL_TEXT, 5, "operation", .at = FIELD(op) },
 	{ "sector", "sector", CELL_COUNT, 9, "where it starts, in 512 bytes", .at = FIELD(sector) },
@@ -140,13 +143,14 @@ static bool slow_wants_user(const struct slow *l)
 	return l->stack == SLOW_USER || l->stack == SLOW_BOTH;
 }
 
-static uint64_t slow_ns(const struct slow *l, const struct io_record *r)
+/* From submission to end, as far as they are known. A file may hold times that cannot be. */
+static uint64_t slow_ns(const struct io_record *r)
 {
-	const struct io_stages *stages = io_record__stages(r);
+	const struct io_stages *s = io_record__stages(r);
+	uint64_t end_ns = s && s->done_ns > r->end_ns ? s->done_ns : r->end_ns;
+	bool is_known = s && s->queued_ns && s->queued_ns <= end_ns;
 
-	if (!l->bio || !stages || !stages->queued_ns)
-		return r->end_ns - r->first_ns;
-	return (stages->done_ns > r->end_ns ? stages->done_ns : r->end_ns) - stages->queued_ns;
+	return end_ns - (is_known ? s->queued_ns : r->first_ns);
 }
 
 /* A bio has its sector where a command has its LBA. */
@@ -196,7 +200,8 @@ static void slow_fill(struct slow *l, struct session *s, const struct slow_io *i
 	struct words status = words__on(l->status_text, sizeof(l->status_text));
 
 	row->time_ns = io_record__time_ns(r) - s->start_ns;
-	row->lat_ns = io->ns;
+	row->whole_ns = io->ns;
+	row->lat_ns = l->bio ? io->ns : r->end_ns - r->first_ns;
 	row->dev = device ? device->name : "?";
 	row->op = op__word(r->kind, r->op, session__op_names(s), l->op_text, sizeof(l->op_text));
 	row->sector = slow_sector(s, r, device);
@@ -324,7 +329,7 @@ static int slow_log(struct slow *l, struct session *s, const struct io_record *r
 {
 	struct slowest one = { .most = 1 };
 	int err;
-	struct slow_io *io = slowest__add(&one, slow_ns(l, record), nr, record, &err);
+	struct slow_io *io = slowest__add(&one, slow_ns(record), nr, record, &err);
 
 	if (io) {
 		slow_take_stacks(l, s, record, io);
@@ -345,11 +350,11 @@ static int slow_on_record(void *state, struct session *s, const struct io_record
 
 	if (record->what != (l->bio ? RECORD_BIO : RECORD_END))
 		return 0;
-	if (below__add(&l->below, record, nr, slow_ns(l, record)))
+	if (below__add(&l->below, record, nr, slow_ns(record)))
 		return log_err(-ENOMEM, "out of memory");
 	if (l->as_they_come)
 		return slow_log(l, s, record, nr);
-	io = slowest__add(&l->slowest, slow_ns(l, record), nr, record, &err);
+	io = slowest__add(&l->slowest, slow_ns(record), nr, record, &err);
 	if (io) {
 		slow_take_stacks(l, s, record, io);
 		io->below = slow_below(l, s, record);

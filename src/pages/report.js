@@ -16,7 +16,7 @@
 	// ---- what columns are called ----
 
 	const labels = {
-		rank: ['#', 'number'], time_s: ['time', 'moment'], lat_ns: ['latency', 'duration'], dev: ['device', 'word'], op: ['op', 'word'],
+		rank: ['#', 'number'], time_s: ['time', 'moment'], whole_ns: ['whole', 'duration'], lat_ns: ['latency', 'duration'], dev: ['device', 'word'], op: ['op', 'word'],
 		sector: ['sector', 'number'], lba: ['block', 'number'], bytes: ['size', 'bytes'], depth: ['depth', 'number'], attempts: ['tries', 'number'],
 		pid: ['pid', 'number'], comm: ['process', 'word'], file: ['file', 'path'], status: ['status', 'text'], what: ['what', 'word'], cgroup: ['cgroup', 'path'],
 		count: ['count', 'count'], iops: ['IO/s', 'rate'], mb_per_s: ['MB/s', 'mbps'], size_bytes: ['size', 'bytes'], failed: ['failed', 'count'],
@@ -452,7 +452,7 @@
 	function slowest() {
 		if (!of('slow').length)
 			return [empty('There are none.')];
-		const all = columns('rank', 'lat_ns', 'time_s', 'dev', 'op', 'sector', 'bytes', 'depth', 'attempts', 'comm', 'pid', 'file', 'status',
+		const all = columns('rank', 'whole_ns', 'lat_ns', 'time_s', 'dev', 'op', 'sector', 'bytes', 'depth', 'attempts', 'comm', 'pid', 'file', 'status',
 			{key: 'steps', label: 'way', kind: 'word', show: way});
 		return [page.table({id: 'slow', caption: `The ${of('slow').length} slowest of ${words('count', whole.count)}`, rows: of('slow'),
 			columns: useful(of('slow'), all, {attempts: 1, status: 'ok'}), detail: below})];
@@ -478,7 +478,7 @@
 		['stages', 'Where the time goes', 'Each step of an I/O, from submit to end, as a share of the time of all and of the slowest.', stages],
 		['load', 'What kind of load', 'Mix, sizes, order and where on the device.', load],
 		['who', 'Who', 'Processes and files, by the time their I/Os took together.', who],
-		['slowest', 'The slowest', 'With their way, and the stack that submitted them, where the capture has it.', slowest],
+		['slowest', 'The slowest', 'By the whole time from submission to end. With their way, and the stack that submitted them, where the capture has it.', slowest],
 		['errors', 'Errors', null, errors],
 	];
 
