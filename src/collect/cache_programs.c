@@ -14,6 +14,7 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include "bpf/cache.skel.h"
+#include "collect/kernel.h"
 #include "collect/trial.h"
 #include "log.h"
 
@@ -244,10 +245,11 @@ static bool cache_may_try(const struct cache *c, enum cache_method method)
 
 static int cache_try(struct cache *c, struct start *start)
 {
+	LIBBPF_OPTS(bpf_object_open_opts, opts, .btf_custom_path = kernel__types_path());
 	int err;
 
 	c->unseen[0] = 0;
-	c->skel = cache_bpf__open();
+	c->skel = cache_bpf__open_opts(&opts);
 	if (!c->skel)
 		return log_err(-errno, "cannot open the BPF object: %s", strerror(errno));
 	err = cache_set(c);

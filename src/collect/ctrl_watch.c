@@ -7,6 +7,7 @@
 #include <string.h>
 #include <bpf/libbpf.h>
 #include "bpf/ctrl.skel.h"
+#include "collect/kernel.h"
 #include "log.h"
 
 enum ctrl_function { CTRL_STATE, CTRL_TIMEOUT, NR_CTRL_FUNCTIONS };
@@ -38,7 +39,8 @@ static int ctrl_load(const struct ctrl_watch *w, struct ctrl_bpf *s)
 
 static int ctrl_try(struct ctrl_watch *w, enum ctrl_function function, bool typed)
 {
-	struct ctrl_bpf *s = ctrl_bpf__open();
+	LIBBPF_OPTS(bpf_object_open_opts, opts, .btf_custom_path = kernel__types_path());
+	struct ctrl_bpf *s = ctrl_bpf__open_opts(&opts);
 	int err;
 
 	if (!s)

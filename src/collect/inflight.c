@@ -482,10 +482,11 @@ void inflight_list__free(struct inflight_list *list)
 
 static int walk_load(struct inflight *f)
 {
+	LIBBPF_OPTS(bpf_object_open_opts, opts, .btf_custom_path = kernel__types_path());
 	const struct kernel *k = &f->io->kernel;
 	int err;
 
-	f->skel = inflight_bpf__open();
+	f->skel = inflight_bpf__open_opts(&opts);
 	if (!f->skel)
 		return log_err(-errno, "cannot open the BPF object: %s", strerror(errno));
 	f->skel->rodata->known.nvme_cmd_at = k->nvme_cmd_at;

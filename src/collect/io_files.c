@@ -24,7 +24,8 @@ int io_prepare_files(struct io *io)
 	int err = kallsyms__find("/proc/kallsyms", io_sender_names, io->senders, NR_SENDERS);
 
 	if (err)
-		log_warn("files of direct I/O cannot be told: /proc/kallsyms: %s; CAP_SYSLOG may "
+		log_warn("files of direct I/O are called [direct]: /proc/kallsyms: %s; CAP_SYSLOG "
+			 "may "
 			 "see its addresses, unless kernel.kptr_restrict is 2",
 			 strerror(-err));
 	err = mounts__read(&io->mounts, "/proc/self/mountinfo");

@@ -135,13 +135,14 @@ static int io_stop_unloaded(struct io *io, int err)
 /* Typed pointers first: they are cheaper. Plain ones work without module BTF and SYS_ADMIN. */
 int io_load(struct io *io)
 {
+	LIBBPF_OPTS(bpf_object_open_opts, opts, .btf_custom_path = kernel__types_path());
 	int err = -ENOTSUP;
 
 	for (int direct = kernel__may_type(&io->kernel, io_wants_nvme(io)); direct >= 0 && err;
 	     direct--) {
 		io_bpf__destroy(io->skel);
 		io->direct = direct;
-		io->skel = io_bpf__open();
+		io->skel = io_bpf__open_opts(&opts);
 		if (!io->skel)
 			return log_err(-errno, "cannot open the BPF object: %s", strerror(errno));
 		err = io_set(io);

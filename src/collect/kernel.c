@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
+#include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include "log.h"
 
@@ -355,6 +356,16 @@ bool kernel__find_fields(const char *module, struct kernel_field *fields, size_t
 	btf__free(split);
 	btf__free(vmlinux);
 	return found;
+}
+
+const char *kernel__types_path(void)
+{
+	static const char vmlinux[] = "/sys/kernel/btf/vmlinux";
+	__u32 id;
+
+	if (bpf_btf_get_next_id(0, &id) != -EPERM || access(vmlinux, R_OK))
+		return NULL;
+	return vmlinux;
 }
 
 bool kernel__may_type(const struct kernel *kernel, bool wants_nvme)

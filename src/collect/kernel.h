@@ -50,6 +50,13 @@ int kernel__read(struct kernel *kernel);
 int kernel__read_file(struct kernel *kernel, const char *path);
 void kernel__free(struct kernel *kernel);
 
+/*
+ * Where libbpf is to look for the types of our programs (btf_custom_path). NULL: as it does by
+ * itself, in the kernel and then in every module. That takes CAP_SYS_ADMIN, so without it a type
+ * that this kernel does not have (struct dio) would end the load with EPERM instead of being none.
+ */
+const char *kernel__types_path(void);
+
 /* A field of a struct that a module may have, and where it is in it. */
 struct kernel_field {
 	const char *type, *name;

@@ -21,10 +21,10 @@ static bool obstacle_is_shortage(int err)
 	return err == -ENOMEM || err == -EMFILE || err == -ENFILE || err == -E2BIG;
 }
 
-/* Before 5.11 tables count as locked memory. A small one passes where they do not. */
+/* Before 5.11 tables count as locked memory; elsewhere one passes where none may be locked. */
 static bool obstacle_is_memlock(const struct start *start, const struct rights *p, const int *tried)
 {
-	if (start->step == START_ATTACH || p->memlock_bytes == UINT64_MAX)
+	if (start->step == START_ATTACH || p->memlock_bytes == UINT64_MAX || !tried[TRIAL_UNLOCKED])
 		return false;
 	return p->memlock_bytes < OBSTACLE_LEAST_MEMLOCK ||
 	       (!tried[TRIAL_ARRAY] && p->memlock_bytes < start->memory_bytes);
@@ -38,6 +38,8 @@ static enum obstacle_kind obstacle_refused(const struct start *start, const stru
 		return OBSTACLE_CAPABILITY;
 	if (p->user_namespace)
 		return OBSTACLE_USER_NAMESPACE;
+	if (start->step == START_ATTACH && !rights__has_sys_admin(p))
+		return OBSTACLE_SYS_ADMIN;
 	if (obstacle_is_memlock(start, p, tried))
 		return OBSTACLE_MEMLOCK;
 	return p->seccomp > 0 ? OBSTACLE_SECCOMP : OBSTACLE_SECURITY_MODULE;
@@ -82,6 +84,11 @@ static void obstacle_tell(struct obstacle *o, const struct start *start, const s
 			 " KiB: run ulimit -l unlimited",
 			 p->memlock_bytes >> 10, start->memory_bytes >> 10);
 		break;
+	case OBSTACLE_SYS_ADMIN:
+		snprintf(o->line, sizeof(o->line),
+			 "%s: this kernel attaches to it for CAP_SYS_ADMIN only: run it as root",
+			 start->what);
+		break;
 	case OBSTACLE_TABLES:
 		snprintf(o->line, sizeof(o->line), "cannot make the BPF tables: %s",
 			 strerror(-start->err));
@@ -116,6 +123,7 @@ static const struct {
 						"with CAP_BPF and CAP_PERFMON" },
 	[OBSTACLE_USER_NAMESPACE] = { "user_namespace", "a user namespace's capabilities do not "
 							"reach BPF: run it as root of the host" },
+	[OBSTACLE_SYS_ADMIN] = { "sys_admin", NULL },
 	[OBSTACLE_MEMLOCK] = { "memlock", NULL },
 	[OBSTACLE_SECCOMP] = { "seccomp", "a seccomp filter forbids bpf(): allow it (docker: "
 					  "--security-opt seccomp=FILE)" },
@@ -156,6 +164,7 @@ int obstacle__say(const struct start *start)
 	rights__read(&rights, "");
 	if (start->step >= START_TABLES) {
 		tried[TRIAL_ARRAY] = trial__do(TRIAL_ARRAY);
+		tried[TRIAL_UNLOCKED] = trial__do(TRIAL_UNLOCKED);
 		tried[TRIAL_RAW_TP] = trial__do(TRIAL_RAW_TP);
 		tried[TRIAL_READ_KERNEL] = trial__do(TRIAL_READ_KERNEL);
 	}

@@ -40,6 +40,7 @@ enum obstacle_kind {
 	OBSTACLE_NO_BPF,
 	OBSTACLE_CAPABILITY,
 	OBSTACLE_USER_NAMESPACE,
+	OBSTACLE_SYS_ADMIN, /* of what is attached to, as user probes */
 	OBSTACLE_MEMLOCK,
 	OBSTACLE_SECCOMP,
 	OBSTACLE_SECURITY_MODULE,
@@ -55,7 +56,8 @@ struct obstacle {
 	char line[200]; /* what is missing and what to do */
 };
 
-/* tried: results of trial__do, of which TRIAL_ARRAY, RAW_TP and READ_KERNEL count here. Pure. */
+/* tried: results of trial__do, of which ARRAY, UNLOCKED, RAW_TP and READ_KERNEL count here. Pure.
+ */
 void obstacle__judge(struct obstacle *obstacle, const struct start *start,
 		     const struct rights *rights, const int tried[NR_TRIALS]);
 const char *obstacle__word(enum obstacle_kind kind); /* "user_namespace": for scripts */

@@ -10,6 +10,7 @@
 
 enum trial {
 	TRIAL_ARRAY,	   /* a mapped array: every table is one */
+	TRIAL_UNLOCKED,	   /* the same where no memory may be locked: tables do not count as such */
 	TRIAL_RING,	   /* a ring buffer */
 	TRIAL_RAW_TP,	   /* a program for plain pointers */
 	TRIAL_READ_KERNEL, /* one that copies kernel memory: lockdown's "confidentiality" forbids */

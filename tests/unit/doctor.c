@@ -323,7 +323,9 @@ static struct rights changed(uint64_t caps, uint64_t memlock, int seccomp, bool 
 static void test_obstacle(const char *name, enum obstacle_kind want, struct start start,
 			  struct rights p, int array, int read_kernel)
 {
-	int tried[NR_TRIALS] = { [TRIAL_ARRAY] = array, [TRIAL_READ_KERNEL] = read_kernel };
+	int tried[NR_TRIALS] = {
+		[TRIAL_ARRAY] = array, [TRIAL_UNLOCKED] = -EPERM, [TRIAL_READ_KERNEL] = read_kernel
+	};
 	struct obstacle o;
 
 	obstacle__judge(&o, &start, &p, tried);
@@ -332,6 +334,18 @@ static void test_obstacle(const char *name, enum obstacle_kind want, struct star
 	if (!ok(want == OBSTACLE_NONE ? !o.line[0] : o.line[0] && strlen(o.line) <= 80,
 		"%s: a line that fits", name))
 		printf("# %zu: %s\n", strlen(o.line), o.line);
+}
+
+/* Since 5.11 the limit of locked memory is none of BPF's, however small it is. */
+static void test_uncounted_memory(void)
+{
+	const struct start refused = { START_PROGRAMS, -EPERM, .memory_bytes = 5 << 20 };
+	const struct rights p = changed(cap_bpf | cap_perfmon, 4096, 0, false);
+	const int tried[NR_TRIALS] = { 0 };
+	struct obstacle o;
+
+	obstacle__judge(&o, &refused, &p, tried);
+	ok(o.kind == OBSTACLE_SECURITY_MODULE, "locked memory that does not count is not blamed");
 }
 
 static void test_obstacles(void)
@@ -361,6 +375,11 @@ static void test_obstacles(void)
 		      changed(cap_perfmon, UINT64_MAX, 0, false), -EPERM, -EPERM);
 	test_obstacle("root of a user namespace", OBSTACLE_USER_NAMESPACE, refused,
 		      changed(all, UINT64_MAX, 2, true), -EPERM, -EPERM);
+	test_obstacle("a user probe", OBSTACLE_SYS_ADMIN,
+		      (struct start){ START_ATTACH, -EACCES, "a:f" },
+		      changed(both, UINT64_MAX, 0, false), 0, 0);
+	test_obstacle("a user probe that root may not", OBSTACLE_SECURITY_MODULE,
+		      (struct start){ START_ATTACH, -EACCES, "a:f" }, root, 0, 0);
 	test_obstacle("little locked memory", OBSTACLE_MEMLOCK, refused,
 		      changed(both, 1 << 20, 2, false), 0, 0);
 	test_obstacle("next to no locked memory", OBSTACLE_MEMLOCK, refused,
@@ -568,6 +587,7 @@ static void test_little_memory(void)
 
 	facts.rights.caps = cap_bpf | cap_perfmon;
 	facts.rights.memlock_bytes = 1 << 20;
+	facts.tried[TRIAL_UNLOCKED] = -EPERM;
 	facts.rehearsal.start.step = START_TABLES;
 	facts.rehearsal.start.err = -EPERM;
 	judge(&facts);
@@ -626,6 +646,7 @@ int main(void)
 	test_wrong_files();
 	test_privileges();
 	test_obstacles();
+	test_uncounted_memory();
 	test_exit_codes();
 	test_root();
 	test_two_capabilities();
