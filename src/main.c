@@ -4,6 +4,7 @@
  * how it ended. Nothing below calls exit(); nothing but here decides whether stdout arrived.
  */
 #include <errno.h>
+#include <sys/resource.h>
 #include <fcntl.h>
 #include <locale.h>
 #include <poll.h>
@@ -201,6 +202,22 @@ static int main_finish_stdout(int code)
 	return code == EXIT_USAGE ? code : EXIT_FAILED;
 }
 
+/* Whatever it was that there was too little of, the limit has a name. */
+static int main_exit_code(int err)
+{
+	struct rlimit limit;
+
+	if (err == -EMFILE && !getrlimit(RLIMIT_NOFILE, &limit))
+		log_warn("it may open %llu files at once: raise the limit (ulimit -n 1024)",
+			 (unsigned long long)limit.rlim_cur);
+	if (err == -ENFILE)
+		log_warn("too many files are open on this machine: raise fs.file-max");
+	if (err == -ENOMEM && !getrlimit(RLIMIT_AS, &limit) && limit.rlim_cur != RLIM_INFINITY)
+		log_warn("it may use %llu KiB of memory: raise the limit (ulimit -v unlimited)",
+			 (unsigned long long)limit.rlim_cur >> 10);
+	return cmd__exit_code(err);
+}
+
 int main(int argc, char **argv)
 {
 	const struct dropin *dropin;
@@ -211,6 +228,6 @@ int main(int argc, char **argv)
 	/* Characters only: a decimal point is a point in every country's JSON. */
 	setlocale(LC_CTYPE, "");
 	dropin = dropin__find(argv[0]);
-	return main_finish_stdout(cmd__exit_code(dropin ? dropin__main(dropin, argc, argv)
+	return main_finish_stdout(main_exit_code(dropin ? dropin__main(dropin, argc, argv)
 							: main_dispatch(argc, argv)));
 }

@@ -485,8 +485,9 @@ int session__run(const struct session_view *view, void *state, const struct opti
 	err = session_make_alias(&s);
 	inside.loop = loop__new();
 	if (!err)
-		err = inside.loop ? inside.source->run(&s, argv)
-				  : log_err(-errno, "cannot make an event loop");
+		err = inside.loop
+			      ? inside.source->run(&s, argv)
+			      : log_err(-errno, "cannot make an event loop: %s", strerror(errno));
 	err = session_close_output(&s, err);
 	err = err ?: session_verdict(&s);
 	inside.source->free(&s);

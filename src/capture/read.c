@@ -634,7 +634,8 @@ static int reader_open_file(struct capture_reader *reader, const char *path)
 		return log_err(-ENOMEM, "no memory to read '%s'", path);
 	reader->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (reader->fd < 0 || fstat(reader->fd, &about))
-		return log_err(-errno, "cannot read '%s': %s", path, strerror(errno));
+		return log_err(-errno, "cannot read '%s': %s%s", path, strerror(errno),
+			       errno == EMFILE ? "; raise the limit (ulimit -n)" : "");
 	if (!S_ISREG(about.st_mode))
 		return log_err(-EINVAL, "'%s' is not a file: a capture cannot be read from it",
 			       path);

@@ -319,7 +319,7 @@ static int doctor_end(const struct doctor *d, const struct options *options)
 		return EXIT_DONE;
 	if (options->output.path || d->format != TABLE_TEXT)
 		log_warn("%s", o->line);
-	return EXIT_CANNOT;
+	return cmd__exit_code(o->err);
 }
 
 static int doctor_run(void *state, const struct options *options, char **argv)

@@ -77,9 +77,9 @@ static int cache_start(struct cache *c)
 {
 	int err;
 
-	c->btf = btf__load_vmlinux_btf();
+	c->btf = kernel__load_btf(&err);
 	if (!c->btf)
-		return obstacle__say(&(struct start){ START_BTF, -EOPNOTSUPP });
+		return obstacle__say(&(struct start){ START_BTF, err });
 	if (c->wants.by >> CACHE_BY_FILE & 1 || c->wants.events)
 		mounts__read(&c->mounts, "/proc/self/mountinfo");
 	err = cache_load_and_attach(c);

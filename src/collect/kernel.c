@@ -299,16 +299,31 @@ static void kernel_read_btf(struct kernel *kernel, const struct btf *vmlinux)
 	kernel_read_nvme(kernel, vmlinux, vmlinux);
 }
 
+/* libbpf looks in many places, and forgets why the first one would not do. */
+struct btf *kernel__load_btf(int *err)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+
+	*err = 0;
+	if (btf)
+		return btf;
+	btf = btf__parse("/sys/kernel/btf/vmlinux", NULL);
+	if (!btf)
+		*err = errno == EMFILE || errno == ENFILE || errno == ENOMEM ? -errno : -EOPNOTSUPP;
+	return btf;
+}
+
 int kernel__read(struct kernel *kernel)
 {
 	struct utsname uts;
-	struct btf *vmlinux = btf__load_vmlinux_btf();
+	int err;
+	struct btf *vmlinux = kernel__load_btf(&err);
 
 	memset(kernel, 0, sizeof(*kernel));
 	if (!uname(&uts))
 		memcpy(kernel->release, uts.release, sizeof(kernel->release));
 	if (!vmlinux)
-		return -EOPNOTSUPP;
+		return err;
 	kernel_read_btf(kernel, vmlinux);
 	kernel_find_nvme(kernel, vmlinux);
 	btf__free(vmlinux);

@@ -44,7 +44,14 @@ struct kernel {
 				     */
 };
 
-/* Of the running kernel. 0; -EOPNOTSUPP, and nothing is said, when it has no BTF. */
+struct btf;
+
+/*
+ * BTF of the running kernel. NULL, and nothing is said: *err is -EOPNOTSUPP when it has none, or
+ * what this process has too little of: -EMFILE, -ENFILE, -ENOMEM.
+ */
+struct btf *kernel__load_btf(int *err);
+/* Of the running kernel. 0, or -errno as above. */
 int kernel__read(struct kernel *kernel);
 /* Of another one: its BTF, plain or in an ELF file. 0; -EINVAL or -EIO after one line. */
 int kernel__read_file(struct kernel *kernel, const char *path);

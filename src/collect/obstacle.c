@@ -8,7 +8,11 @@
 #include <string.h>
 #include "log.h"
 
-enum { OBSTACLE_LEAST_MEMLOCK = 1 << 16 }; /* even the smallest map may not fit below */
+enum {
+	OBSTACLE_LEAST_MEMLOCK = 1 << 16, /* even the smallest map may not fit below */
+	OBSTACLE_LEAST_FILES = 64,	  /* inflight has 45 open on two CPUs, 2026-11 */
+	OBSTACLE_LEAST_MEMORY = 64 << 20, /* cache ran with 48 MiB */
+};
 
 static bool obstacle_is_refusal(int err)
 {
@@ -19,6 +23,26 @@ static bool obstacle_is_refusal(int err)
 static bool obstacle_is_shortage(int err)
 {
 	return err == -ENOMEM || err == -EMFILE || err == -ENFILE || err == -E2BIG;
+}
+
+/*
+ * A limit of this process, not a lack of this kernel. Where few files may be open, or memory is
+ * short, libbpf's own trials fail, and it draws wrong conclusions from that: EINVAL, ESRCH.
+ */
+static enum obstacle_kind obstacle_of_limits(const struct start *start, const struct rights *p)
+{
+	const bool asks_bpf = start->step >= START_TABLES && start->err != -ENOSYS;
+	const bool looks = start->step == START_DEVICES;
+
+	if (start->err == -EMFILE || start->err == -ENFILE)
+		return OBSTACLE_FILES;
+	if (start->err == -ENOMEM && (p->memory_bytes != UINT64_MAX || !asks_bpf))
+		return OBSTACLE_MEMORY;
+	if ((!asks_bpf && !looks) || obstacle_is_refusal(start->err))
+		return OBSTACLE_NONE;
+	if (p->nr_files < OBSTACLE_LEAST_FILES)
+		return OBSTACLE_FILES;
+	return p->memory_bytes < OBSTACLE_LEAST_MEMORY ? OBSTACLE_MEMORY : OBSTACLE_NONE;
 }
 
 /* Before 5.11 tables count as locked memory; elsewhere one passes where none may be locked. */
@@ -56,6 +80,8 @@ static enum obstacle_kind obstacle_of(const struct start *start, const struct ri
 
 	if (!start->err)
 		return OBSTACLE_NONE;
+	if (obstacle_of_limits(start, p) != OBSTACLE_NONE)
+		return obstacle_of_limits(start, p);
 	if (start->step == START_BTF && !p->has_sysfs)
 		return OBSTACLE_SYSFS;
 	if (start->step < START_TABLES)
@@ -88,6 +114,26 @@ static void obstacle_tell(struct obstacle *o, const struct start *start, const s
 		snprintf(o->line, sizeof(o->line),
 			 "%s: this kernel attaches to it for CAP_SYS_ADMIN only: run it as root",
 			 start->what);
+		break;
+	case OBSTACLE_FILES:
+		if (start->err == -ENFILE)
+			snprintf(o->line, sizeof(o->line),
+				 "too many files are open on this machine: raise fs.file-max");
+		else
+			snprintf(o->line, sizeof(o->line),
+				 "may open %" PRIu64 " files at once, which is too few: run ulimit "
+				 "-n 1024",
+				 p->nr_files);
+		break;
+	case OBSTACLE_MEMORY:
+		if (p->memory_bytes == UINT64_MAX)
+			snprintf(o->line, sizeof(o->line), "not enough memory is free: %s",
+				 strerror(-start->err));
+		else
+			snprintf(o->line, sizeof(o->line),
+				 "may use %" PRIu64 " KiB of memory, which is too little: run "
+				 "ulimit -v unlimited",
+				 p->memory_bytes >> 10);
 		break;
 	case OBSTACLE_TABLES:
 		snprintf(o->line, sizeof(o->line), "cannot make the BPF tables: %s",
@@ -125,6 +171,8 @@ static const struct {
 							"reach BPF: run it as root of the host" },
 	[OBSTACLE_SYS_ADMIN] = { "sys_admin", NULL },
 	[OBSTACLE_MEMLOCK] = { "memlock", NULL },
+	[OBSTACLE_FILES] = { "files", NULL },
+	[OBSTACLE_MEMORY] = { "memory", NULL },
 	[OBSTACLE_SECCOMP] = { "seccomp", "a seccomp filter forbids bpf(): allow it (docker: "
 					  "--security-opt seccomp=FILE)" },
 	[OBSTACLE_SECURITY_MODULE] = { "security_module", "a security module forbids BPF in spite "
@@ -148,7 +196,10 @@ void obstacle__judge(struct obstacle *o, const struct start *start, const struct
 	o->kind = obstacle_of(start, p, tried);
 	if (o->kind == OBSTACLE_NONE)
 		return;
-	o->err = obstacle_is_shortage(start->err) ? start->err : -EOPNOTSUPP;
+	o->err = obstacle_is_shortage(start->err) || o->kind == OBSTACLE_FILES ||
+				 o->kind == OBSTACLE_MEMORY
+			 ? -EIO
+			 : -EOPNOTSUPP;
 	if (obstacle_words[o->kind].line)
 		snprintf(o->line, sizeof(o->line), "%s", obstacle_words[o->kind].line);
 	else

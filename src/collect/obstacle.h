@@ -42,6 +42,8 @@ enum obstacle_kind {
 	OBSTACLE_USER_NAMESPACE,
 	OBSTACLE_SYS_ADMIN, /* of what is attached to, as user probes */
 	OBSTACLE_MEMLOCK,
+	OBSTACLE_FILES,	 /* too few may be open at once */
+	OBSTACLE_MEMORY, /* of this process, or of the machine */
 	OBSTACLE_SECCOMP,
 	OBSTACLE_SECURITY_MODULE,
 	OBSTACLE_LOCKDOWN,

@@ -86,19 +86,26 @@ static bool rights_sees(const char *root, const char *path)
 	return !access(full, R_OK);
 }
 
-void rights__read(struct rights *p, const char *root)
+static uint64_t rights_limit(int resource)
 {
 	struct rlimit limit;
 
+	if (getrlimit(resource, &limit) || limit.rlim_cur == RLIM_INFINITY)
+		return UINT64_MAX;
+	return limit.rlim_cur;
+}
+
+void rights__read(struct rights *p, const char *root)
+{
 	memset(p, 0, sizeof(*p));
 	p->uid = geteuid();
 	p->caps = rights_caps();
 	p->seccomp = prctl(PR_GET_SECCOMP);
 	rights_read_lockdown(p, root);
 	p->user_namespace = rights_in_user_namespace(root);
-	p->memlock_bytes = UINT64_MAX;
-	if (!getrlimit(RLIMIT_MEMLOCK, &limit) && limit.rlim_cur != RLIM_INFINITY)
-		p->memlock_bytes = limit.rlim_cur;
+	p->memlock_bytes = rights_limit(RLIMIT_MEMLOCK);
+	p->nr_files = rights_limit(RLIMIT_NOFILE);
+	p->memory_bytes = rights_limit(RLIMIT_AS);
 	p->unprivileged_bpf_disabled =
 		rights_number(root, "/proc/sys/kernel/unprivileged_bpf_disabled");
 	p->has_sysfs = rights_sees(root, "/sys/block");

@@ -18,6 +18,8 @@ struct rights {
 	bool user_namespace;	       /* not the host's: its capabilities do not count for BPF */
 	int seccomp;		       /* 0: no filter, 2: a filter */
 	uint64_t memlock_bytes;	       /* UINT64_MAX: no limit */
+	uint64_t nr_files;	       /* that may be open at once; UINT64_MAX: no limit */
+	uint64_t memory_bytes;	       /* of addresses; UINT64_MAX: no limit */
 	int unprivileged_bpf_disabled; /* 0, 1, 2; RIGHTS_UNKNOWN */
 	char lockdown[24];	       /* "none", "integrity", "confidentiality"; "": unknown */
 	bool has_sysfs;

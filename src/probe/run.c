@@ -15,9 +15,11 @@ uint64_t run_now_ns(void)
 	return clock__mono_ns();
 }
 
+/* NULL and errno: no memory, or the CPUs cannot be counted. */
 static struct run *run_new(const struct run_wants *wants)
 {
 	struct run *run = calloc(1, sizeof(*run));
+	int err;
 
 	if (!run)
 		return NULL;
@@ -32,8 +34,10 @@ static struct run *run_new(const struct run_wants *wants)
 		attacher__trace_calls(run->attacher, wants->insists);
 	if (run->attacher && run->nr_cpus <= INT32_MAX)
 		return run;
+	err = run->attacher ? -(int)run->nr_cpus : ENOMEM;
 	attacher__free(run->attacher);
 	free(run);
+	errno = err;
 	return NULL;
 }
 
@@ -86,7 +90,8 @@ static int run_start(struct run *run)
 int run__open(struct run **out, const struct run_wants *wants)
 {
 	struct run *run = run_new(wants);
-	int err = run ? run_start(run) : log_err(-ENOMEM, "out of memory");
+	int err = run ? run_start(run)
+		      : log_err(-errno, "cannot prepare the run: %s", strerror(errno));
 
 	if (err)
 		run__free(run);

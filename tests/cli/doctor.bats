@@ -200,3 +200,33 @@ refused() {
 @test "a command to run is refused" {
 	refused 2 "doctor runs no command: 'fio' is too much" -- fio
 }
+
+# limited LIMIT WANT COMMAND...: a limit of the process is named, and the kernel is not blamed for it.
+limited() {
+	local limit=$1 want=$2 status=0
+	shift 2
+	prlimit "$limit" "$iosonar" "$@" >/dev/null 2>"$tmp/err" </dev/null 3>&- 4>&- 5>&- 6>&- 7>&- || status=$?
+	[ "$status" -eq 1 ] || { echo "$limit $*: exit $status"; cat "$tmp/err"; return 1; }
+	grep -qE "$want" "$tmp/err" || { echo "$limit $*"; cat "$tmp/err"; return 1; }
+	! grep -qE 'BTF|kernel refuses|nothing to measure' "$tmp/err" || { echo "$limit $*"; cat "$tmp/err"; return 1; }
+}
+
+@test "few files or little memory: the limit is named, exit 1, and the kernel is not blamed" {
+	[ "$(id -u)" -eq 0 ] || skip "needs root"
+	command -v prlimit >/dev/null || skip "prlimit is missing"
+	"$iosonar" latency -t 1ms >/dev/null 2>&1 || skip "latency does not run here"
+	for nr in 4 5 6 7 8 12 16; do
+		for command in latency cache inflight; do
+			limited --nofile=$nr "may open $nr files at once" "$command" -t 1ms
+		done
+	done
+	limited --nofile=5 "may open 5 files at once" count raw:block_rq_complete -t 1ms
+	limited --nofile=7 "ulimit -n" count raw:block_rq_complete -t 1ms
+	limited --nofile=12 "may open 12 files at once" doctor -o csv
+	limited --nofile=5 "ulimit -n" latency -r tests/data/nvme.cap
+	! grep -qa __asan_init "$iosonar" || return 0 # which takes terabytes of addresses
+	for command in latency "count raw:block_rq_complete" cache inflight; do
+		# shellcheck disable=SC2086
+		limited --as=$((24 << 20)) "may use 24576 KiB of memory" $command -t 1ms
+	done
+}

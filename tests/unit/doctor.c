@@ -307,6 +307,8 @@ static void test_privileges(void)
 
 static const struct rights root = { .caps = (uint64_t)CAPS_ALL,
 				    .memlock_bytes = UINT64_MAX,
+				    .nr_files = 1024,
+				    .memory_bytes = UINT64_MAX,
 				    .has_sysfs = true };
 
 static struct rights changed(uint64_t caps, uint64_t memlock, int seccomp, bool namespaced)
@@ -397,6 +399,56 @@ static void test_obstacles(void)
 		      0, 0);
 	test_obstacle("no event", OBSTACLE_ATTACH,
 		      (struct start){ START_ATTACH, -ENOENT, "nvme_complete_rq" }, root, 0, 0);
+}
+
+/* What this process may have too little of is not the kernel's fault, whatever the kernel says. */
+static void test_limits(void)
+{
+	const struct start refused = { START_TABLES, -EPERM, .memory_bytes = 5 << 20 };
+	struct rights few = root, small = root;
+
+	few.nr_files = 16;
+	small.memory_bytes = 100 << 20;
+	for (enum start_step step = START_BTF; step < START_DONE; step++)
+		test_obstacle("too many open files", OBSTACLE_FILES,
+			      (struct start){ step, -EMFILE, "x" }, few, 0, 0);
+	test_obstacle("too many on the machine", OBSTACLE_FILES,
+		      (struct start){ START_BTF, -ENFILE }, root, 0, 0);
+	test_obstacle("few files, and libbpf's trials failed", OBSTACLE_FILES,
+		      (struct start){ START_PROGRAMS, -EINVAL }, few, 0, 0);
+	test_obstacle("few files, and no device was found", OBSTACLE_FILES,
+		      (struct start){ START_DEVICES, -EOPNOTSUPP }, few, 0, 0);
+	small.memory_bytes = 32 << 20;
+	test_obstacle("little memory, and libbpf's trials failed", OBSTACLE_MEMORY,
+		      (struct start){ START_PROGRAMS, -ESRCH }, small, 0, 0);
+	test_obstacle("few files, and no BTF", OBSTACLE_BTF,
+		      (struct start){ START_BTF, -EOPNOTSUPP }, few, 0, 0);
+	few.caps = 0;
+	test_obstacle("few files, and no capability", OBSTACLE_CAPABILITY, refused, few, 0, -EPERM);
+	test_obstacle("no memory for BTF", OBSTACLE_MEMORY, (struct start){ START_BTF, -ENOMEM },
+		      root, 0, 0);
+	for (enum start_step step = START_BTF; step < START_DONE; step++)
+		test_obstacle("little memory", OBSTACLE_MEMORY,
+			      (struct start){ step, -ENOMEM, "x" }, small, 0, 0);
+}
+
+static void test_limit_codes(void)
+{
+	const struct start start = { START_PROGRAMS, -EINVAL };
+	const int tried[NR_TRIALS] = { 0 };
+	struct rights few = root;
+	struct obstacle o;
+
+	few.nr_files = 16;
+	obstacle__judge(&o, &start, &few, tried);
+	is_u64((uint64_t)cmd__exit_code(o.err), EXIT_FAILED, "few files are a failure");
+	ok(strstr(o.line, "16 files") && strstr(o.line, "ulimit -n"),
+	   "the line has the limit and the way on");
+	few.memory_bytes = 100 << 20;
+	obstacle__judge(&o, &(struct start){ START_BTF, -ENOMEM }, &few, tried);
+	is_u64((uint64_t)cmd__exit_code(o.err), EXIT_FAILED, "little memory is a failure");
+	ok(strstr(o.line, "102400 KiB") && strstr(o.line, "ulimit -v"),
+	   "the line has the limit and the way on");
 }
 
 static void test_exit_codes(void)
@@ -647,6 +699,8 @@ int main(void)
 	test_privileges();
 	test_obstacles();
 	test_uncounted_memory();
+	test_limits();
+	test_limit_codes();
 	test_exit_codes();
 	test_root();
 	test_two_capabilities();
