@@ -6,6 +6,7 @@
 #ifndef IOSONAR_CMD_H
 #define IOSONAR_CMD_H
 
+#include "collect/needs.h"
 #include "options.h"
 
 struct object;
@@ -49,6 +50,7 @@ struct cmd {
 	 */
 	int (*run)(void *view, const struct options *options, char **argv);
 	const struct cmd_part *part; /* NULL: it stands alone */
+	unsigned int needs; /* enum need: what it takes from the kernel when it runs live */
 };
 
 extern const struct cmd *const commands[]; /* NULL-terminated, in the order of help */

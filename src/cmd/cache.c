@@ -256,6 +256,7 @@ const struct cmd cmd_cache = {
 	.view_size = sizeof(struct cache_view),
 	.objects = cache_objects,
 	.run = cache_run,
+	.needs = NEED_PROGRAMS | NEED_ACCESSES,
 };
 
 /* ---- the first line ---- */

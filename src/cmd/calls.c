@@ -67,6 +67,7 @@ const struct cmd cmd_calls = {
 	.view_size = sizeof(struct calls_cmd),
 	.objects = calls_objects,
 	.run = calls_run,
+	.needs = NEED_PROGRAMS | NEED_RINGS | NEED_CALLS | NEED_ANY_FUNCTION,
 };
 
 /* ---- the run ---- */

@@ -153,6 +153,7 @@ const struct cmd cmd_class = {
 	.view_size = sizeof(struct class_view),
 	.objects = class_objects,
 	.run = class_run,
+	.needs = NEED_PROGRAMS | NEED_RINGS | NEED_FUNCTIONS,
 };
 
 static int class_no_memory(void)

@@ -31,6 +31,7 @@ const struct cmd cmd_count = {
 	.view_size = sizeof(struct tally_view),
 	.objects = count_objects,
 	.run = count_run,
+	.needs = NEED_PROGRAMS | NEED_TRACEPOINTS | NEED_ANY_FUNCTION,
 };
 
 static int count_run(void *state, const struct options *options, char **argv)

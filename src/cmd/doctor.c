@@ -21,6 +21,7 @@ enum {
 	DOCTOR_STATE = 7, /* columns of the state, */
 	DOCTOR_WHY = 37,  /* and where the reasons begin */
 	DOCTOR_COLUMNS = 16,
+	DOCTOR_COMMANDS = 64, /* at most */
 };
 
 struct doctor {
@@ -65,7 +66,8 @@ static const struct column doctor_columns[] = {
 	{ "item", "item", CELL_TEXT, 18, "what it is about", .get = doctor_item },
 	{ "hook", "hook", CELL_TEXT, 6,
 	  "how an event is tapped: tp_btf, raw_tp, tp, kprobe, fentry", .at = FIELD(hook) },
-	{ "state", "state", CELL_TEXT, 7, "ok, no, spare (would do, is not used), unknown or info",
+	{ "state", "state", CELL_TEXT, 7,
+	  "ok, partly (loses something), no, spare (would do, is not used), unknown or info",
 	  .at = FIELD(state) },
 	{ "why", "why", CELL_TEXT, 20, "the reason", .get = doctor_why },
 	{ "remedy", "remedy", CELL_TEXT, 10, "what helps", .at = FIELD(remedy) },
@@ -96,18 +98,6 @@ static const struct column verdict_columns[] = {
 static const struct object doctor_findings = { "doctor", { doctor_columns } };
 static const struct object doctor_verdicts = { "verdict", { verdict_columns } };
 static const struct object *const doctor_objects[] = { &doctor_findings, &doctor_verdicts, NULL };
-
-/* Those that look at the kernel; one that this build does not have is left out. */
-static const struct doctor_command doctor_commands[] = {
-	{ "latency", .needs_ring = false },
-	{ "trace", .needs_ring = true },
-	{ "layers", .needs_ring = true, .stages = true },
-	{ "slow", .needs_ring = true, .stages = true },
-	{ "stacks", .needs_ring = true, .stages = true },
-	{ "inflight", .needs_ring = true },
-	{ "record", .needs_ring = true },
-};
-enum { DOCTOR_COMMANDS = sizeof(doctor_commands) / sizeof(doctor_commands[0]) };
 
 static int doctor_run(void *state, const struct options *options, char **argv);
 
@@ -154,6 +144,8 @@ static const char *doctor_color(const struct finding *f)
 {
 	if (f->state == doctor_ok)
 		return "\033[32m";
+	if (f->state == doctor_partly)
+		return "\033[33m";
 	return f->state == doctor_no ? "\033[31m" : "\033[2m";
 }
 
@@ -262,7 +254,7 @@ static struct verdict doctor_verdict(const struct doctor *d)
 	bool runs = o->kind == OBSTACLE_NONE;
 
 	return (struct verdict){
-		.command = doctor_commands[0].name,
+		.command = "latency",
 		.state = runs ? doctor_ok : doctor_no,
 		.cause = runs ? NULL : obstacle__word(o->kind),
 		.why = runs ? NULL : o->line,
@@ -284,13 +276,11 @@ static int doctor_look(struct doctor *d)
 {
 	struct doctor_command known[DOCTOR_COMMANDS + 1] = { 0 };
 	char parts[HELP_PARTS];
-	size_t nr = 0;
 	int err = doctor_facts__read(&d->facts, d->btf);
 
 	d->facts.parts = help__parts(parts);
-	for (size_t i = 0; i < DOCTOR_COMMANDS; i++)
-		if (cmd__find(doctor_commands[i].name))
-			known[nr++] = doctor_commands[i];
+	for (size_t i = 0; i < DOCTOR_COMMANDS && commands[i]; i++)
+		known[i] = (struct doctor_command){ commands[i]->name, commands[i]->needs };
 	if (!err && doctor__judge(&d->report, &d->facts, known))
 		err = log_err(-ENOMEM, "out of memory");
 	return err;

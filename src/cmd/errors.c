@@ -141,6 +141,7 @@ const struct cmd cmd_errors = {
 	.objects = errors_objects,
 	.run = errors_run,
 	.part = &errors_part,
+	.needs = NEED_IO | NEED_RINGS | NEED_CONTROLLERS,
 };
 
 /* ---- sums ---- */

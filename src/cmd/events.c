@@ -127,6 +127,7 @@ const struct cmd cmd_events = {
 	.view_size = sizeof(struct events),
 	.objects = events_objects,
 	.run = events_run,
+	.needs = NEED_TRACEPOINTS | NEED_ANY_FUNCTION,
 };
 
 /* ---- tables ---- */

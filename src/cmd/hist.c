@@ -51,6 +51,7 @@ const struct cmd cmd_hist = {
 	.view_size = sizeof(struct tally_view),
 	.objects = hist_objects,
 	.run = hist_run,
+	.needs = NEED_PROGRAMS | NEED_TRACEPOINTS | NEED_ANY_FUNCTION,
 };
 
 static int hist_run(void *state, const struct options *options, char **argv)

@@ -63,6 +63,7 @@ const struct cmd cmd_inflight = {
 	.view_size = sizeof(struct inflight_view),
 	.objects = inflight_objects,
 	.run = inflight_run,
+	.needs = NEED_IO | NEED_RINGS,
 };
 
 /* ---- a look ---- */

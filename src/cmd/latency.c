@@ -172,6 +172,7 @@ const struct cmd cmd_latency = {
 	.view_size = sizeof(struct latency),
 	.objects = latency_objects,
 	.run = latency_run,
+	.needs = NEED_IO | NEED_FILES,
 };
 
 /* ---- what is shown ---- */

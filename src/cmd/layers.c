@@ -105,6 +105,7 @@ const struct cmd cmd_layers = {
 	.objects = layers_objects,
 	.run = layers_run,
 	.part = &layers_part,
+	.needs = NEED_IO | NEED_RINGS | NEED_STAGES,
 };
 
 /* ---- rows ---- */

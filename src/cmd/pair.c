@@ -127,6 +127,7 @@ const struct cmd cmd_pair = {
 	.view_size = sizeof(struct pair_view),
 	.objects = pair_objects,
 	.run = pair_run,
+	.needs = NEED_PROGRAMS | NEED_TRACEPOINTS | NEED_ANY_FUNCTION,
 };
 
 /* ---- pairs that never ended ---- */

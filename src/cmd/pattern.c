@@ -94,6 +94,7 @@ const struct cmd cmd_pattern = {
 	.objects = pattern_objects,
 	.run = pattern_run,
 	.part = &pattern_part,
+	.needs = NEED_IO | NEED_RINGS,
 };
 
 /* ---- one command ---- */

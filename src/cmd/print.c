@@ -60,6 +60,7 @@ const struct cmd cmd_print = {
 	.view_size = sizeof(struct print_view),
 	.objects = print_objects,
 	.run = print_run,
+	.needs = NEED_PROGRAMS | NEED_RINGS | NEED_TRACEPOINTS | NEED_ANY_FUNCTION,
 };
 
 static int print_on_start(void *state, struct session *s)

@@ -73,6 +73,7 @@ const struct cmd cmd_record = {
 	.view_size = sizeof(struct record),
 	.objects = record_objects,
 	.run = record_run,
+	.needs = NEED_IO | NEED_RINGS | NEED_FILES | NEED_STACKS | NEED_CONTROLLERS,
 };
 
 static struct io_wants record_wants(void *state, const struct options *options)

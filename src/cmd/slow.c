@@ -129,6 +129,7 @@ const struct cmd cmd_slow = {
 	.objects = slow_objects,
 	.run = slow_run,
 	.part = &slow_part,
+	.needs = NEED_IO | NEED_RINGS | NEED_STAGES | NEED_FILES | NEED_STACKS,
 };
 
 /* ---- one of them ---- */

@@ -124,6 +124,7 @@ const struct cmd cmd_stacks = {
 	.view_size = sizeof(struct stacks_view),
 	.objects = stacks_objects,
 	.run = stacks_run,
+	.needs = NEED_IO | NEED_RINGS | NEED_STAGES | NEED_STACKS,
 };
 
 /* ---- one I/O ---- */

@@ -36,6 +36,7 @@ const struct cmd cmd_sum = {
 	.view_size = sizeof(struct tally_view),
 	.objects = sum_objects,
 	.run = sum_run,
+	.needs = NEED_PROGRAMS | NEED_TRACEPOINTS | NEED_ANY_FUNCTION,
 };
 
 static int sum_run(void *state, const struct options *options, char **argv)

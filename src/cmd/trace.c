@@ -76,6 +76,7 @@ const struct cmd cmd_trace = {
 	.view_size = sizeof(struct trace),
 	.objects = trace_objects,
 	.run = trace_run,
+	.needs = NEED_IO | NEED_RINGS,
 };
 
 /* ---- columns ---- */

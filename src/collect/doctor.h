@@ -13,15 +13,14 @@
 #include "collect/device.h"
 #include "collect/io.h"
 #include "collect/kernel.h"
+#include "collect/needs.h"
 #include "collect/obstacle.h"
 #include "collect/rights.h"
 #include "collect/trial.h"
 
-/* A command that looks at the kernel, and what it takes beside the hooks of `latency`. */
 struct doctor_command {
 	const char *name;
-	bool needs_ring;
-	bool stages; /* it follows an I/O from its submission on */
+	unsigned int needs; /* enum need */
 };
 
 struct doctor_facts {
@@ -40,7 +39,8 @@ int doctor_facts__read(struct doctor_facts *facts, const char *btf_path);
 void doctor_facts__free(struct doctor_facts *facts);
 
 /* Words of finding.state. */
-extern const char doctor_ok[], doctor_no[], doctor_spare[], doctor_unknown[], doctor_info[];
+extern const char doctor_ok[], doctor_partly[], doctor_no[], doctor_spare[], doctor_unknown[],
+	doctor_info[];
 
 /*
  *	 ok       nvme_setup_cmd     tp_btf: typed pointers; nvme_core's BTF has the prototype
@@ -49,9 +49,10 @@ struct finding {
 	const char *section; /* "hook" */
 	char item[48];	     /* "nvme_setup_cmd", "CAP_BPF", "nvme0n1": from the kernel, hostile */
 	const char *hook;    /* "tp_btf"; NULL */
-	const char *state; /* ok: chosen, or as it should be; no: it is not there; spare: would do,
-			      is not used; unknown: cannot be told from here; info */
-	char why[200];
+	const char *state;   /* ok: chosen, or as it should be; partly: it can run, and loses
+				something; no: it is not there; spare: would do, is not used;
+				unknown: cannot be told from here; info */
+	char why[320];
 	const char *remedy;	       /* NULL: none, or none needed */
 	uint64_t queues, depth, bytes; /* CELL_NO_NUMBER: none */
 };

@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char doctor_ok[] = "ok", doctor_no[] = "no", doctor_spare[] = "spare",
-	   doctor_unknown[] = "unknown", doctor_info[] = "info";
+const char doctor_ok[] = "ok", doctor_partly[] = "partly", doctor_no[] = "no",
+	   doctor_spare[] = "spare", doctor_unknown[] = "unknown", doctor_info[] = "info";
 
 enum { DOCTOR_ENOTSUPP = 524 }; /* the kernel's own, without a name in user space */
 
@@ -101,9 +101,15 @@ static struct start facts_start(const struct doctor_facts *facts)
 
 /* ---- commands ---- */
 
-static const char *facts_span(const struct doctor_facts *facts, bool stages)
+static const char *facts_span(const struct doctor_facts *facts, unsigned int needs)
 {
-	if (stages)
+	if (!(needs & (NEED_IO | NEED_PROGRAMS)))
+		return needs ? "lists what can be probed" : "needs nothing from the kernel";
+	if (needs & NEED_PROGRAMS)
+		return needs & NEED_ACCESSES	? "pages and accesses, by functions of the kernel"
+		       : needs & NEED_FUNCTIONS ? "functions of the kernel"
+						: "any event";
+	if (needs & NEED_STAGES)
 		return "block_bio_queue to block_rq_complete, and the events between";
 	return facts_see_nvme(facts) ? "nvme_setup_cmd to nvme_complete_rq; other disks: "
 				       "block_rq_issue to block_rq_complete"
@@ -117,19 +123,129 @@ static int facts_ring_error(const struct doctor_facts *facts)
 	return facts->tried[TRIAL_RING];
 }
 
+static bool facts_probe_functions(const struct doctor_facts *facts)
+{
+	return !facts->tried[TRIAL_FENTRY] || !facts->tried[TRIAL_KPROBE];
+}
+
+/* fentry of a module's function takes its BTF. */
+static bool facts_probe_nvme(const struct doctor_facts *facts)
+{
+	if (!facts_see_nvme(facts) || !facts->tried[TRIAL_KPROBE])
+		return true;
+	return !facts->tried[TRIAL_FENTRY] && !facts_module_is_closed(facts);
+}
+
+static bool facts_probe_processes(const struct doctor_facts *facts)
+{
+	return !facts->tried[TRIAL_UPROBE];
+}
+
+static bool facts_have_addresses(const struct doctor_facts *facts)
+{
+	return facts->rights.has_kallsyms;
+}
+
+static bool facts_see_processes(const struct doctor_facts *facts)
+{
+	return rights__has_ptrace(&facts->rights);
+}
+
+static bool facts_list_tracepoints(const struct doctor_facts *facts)
+{
+	return facts->rights.has_tracefs;
+}
+
+/* What a command does without if the fact does not hold. */
+static const struct loss {
+	unsigned int need;
+	bool (*has)(const struct doctor_facts *facts);
+	const char *what;
+} losses[] = {
+	{ NEED_FILES, facts_have_addresses, "files of direct I/O, called [direct] (CAP_SYSLOG)" },
+	{ NEED_STACKS, facts_have_addresses, "names of kernel functions (CAP_SYSLOG)" },
+	{ NEED_STACKS, facts_see_processes, "names in others' processes (CAP_SYS_PTRACE)" },
+	{ NEED_CONTROLLERS, facts_probe_nvme, "time-outs and states of controllers (kprobes)" },
+	{ NEED_ACCESSES, facts_probe_functions, "accesses (fentry or kprobes)" },
+	{ NEED_TRACEPOINTS, facts_list_tracepoints, "tracepoints (tracefs is not readable)" },
+	{ NEED_ANY_FUNCTION, facts_probe_functions, "functions of the kernel (fentry or kprobes)" },
+	{ NEED_ANY_FUNCTION, facts_probe_processes, "functions of processes (CAP_SYS_ADMIN)" },
+};
+
+/* "files of direct I/O ..., names of ..."; how many there are. */
+static int facts_losses(const struct doctor_facts *facts, unsigned int needs, char *text,
+			size_t size)
+{
+	size_t len = 0;
+	int nr = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]) && len < size; i++)
+		if (needs & losses[i].need && !losses[i].has(facts))
+			len += (size_t)snprintf(text + len, size - len, "%s%s", nr++ ? ", " : "",
+						losses[i].what);
+	return nr;
+}
+
+/* Programs of any kind: the smallest ones tell, and what keeps them away is one of the obstacles.
+ */
+static void facts_judge_programs(const struct doctor_facts *facts, struct obstacle *obstacle)
+{
+	const int *tried = facts->tried;
+	const bool made = !tried[TRIAL_ARRAY];
+	const struct start start = {
+		.step = made ? START_PROGRAMS : START_TABLES,
+		.err = !made ? tried[TRIAL_ARRAY] : tried[TRIAL_RAW_TP] ?: tried[TRIAL_READ_KERNEL],
+	};
+
+	obstacle__judge(obstacle, &start, &facts->rights, tried);
+}
+
+/* Why it cannot run, "": it can. */
+static void judge_refusal(const struct doctor_report *report, const struct doctor_facts *facts,
+			  unsigned int needs, char *why, size_t size)
+{
+	int ring = needs & NEED_RINGS ? facts_ring_error(facts) : 0;
+	struct obstacle obstacle = { .kind = OBSTACLE_NONE };
+
+	why[0] = '\0';
+	if (needs & NEED_IO)
+		obstacle = report->obstacle;
+	else if (needs & NEED_PROGRAMS)
+		facts_judge_programs(facts, &obstacle);
+	if (obstacle.kind != OBSTACLE_NONE)
+		snprintf(why, size, "%s", obstacle.line);
+	else if (ring)
+		snprintf(why, size, "it needs BPF ring buffers: %s", doctor_error(ring));
+	else if (needs & NEED_FUNCTIONS && !facts_probe_functions(facts))
+		snprintf(why, size, "functions cannot be probed here: no fentry and no kprobes");
+	else if (needs & NEED_CALLS && !facts_probe_functions(facts) &&
+		 !facts_probe_processes(facts))
+		snprintf(why, size,
+			 "functions cannot be probed here: no fentry, no kprobes, no uprobes");
+}
+
 static void judge_command(struct doctor_report *report, const struct doctor_facts *facts,
 			  const struct doctor_command *command)
 {
-	int ring = command->needs_ring ? facts_ring_error(facts) : 0;
-	bool runs = report->obstacle.kind == OBSTACLE_NONE && !ring;
-	struct finding *f = report_add(report, "command", runs ? doctor_ok : doctor_no);
+	char why[256];
+	struct finding *f;
 
-	if (report->obstacle.kind != OBSTACLE_NONE)
-		finding_say(f, command->name, "%s", report->obstacle.line);
-	else if (ring)
-		finding_say(f, command->name, "it needs BPF ring buffers: %s", doctor_error(ring));
-	else
-		finding_say(f, command->name, "%s", facts_span(facts, command->stages));
+	if (facts->btf_path && command->needs && !(command->needs & NEED_IO)) {
+		finding_say(report_add(report, "command", doctor_unknown), command->name,
+			    "takes more than BTF: run doctor on that machine");
+		return;
+	}
+	judge_refusal(report, facts, command->needs, why, sizeof(why));
+	if (why[0]) {
+		finding_say(report_add(report, "command", doctor_no), command->name, "%s", why);
+	} else if (!facts->btf_path && facts_losses(facts, command->needs, why, sizeof(why))) {
+		f = report_add(report, "command", doctor_partly);
+		finding_say(f, command->name, "without %s", why);
+	} else {
+		f = report_add(report, "command", doctor_ok);
+		finding_say(f, command->name, "%s", facts_span(facts, command->needs));
+	}
 }
 
 /* ---- hooks ---- */
@@ -444,7 +560,8 @@ static void judge_confinement(struct doctor_report *report, const struct rights 
 	if (p->seccomp > 0)
 		finding_say(report_add(report, "privilege", doctor_info), "seccomp",
 			    "mode %d: a filter sees every system call", p->seccomp);
-	finding_say(report_add(report, "privilege", doctor_info), "tracefs", "%s; not needed",
+	finding_say(report_add(report, "privilege", doctor_info), "tracefs",
+		    "%s; only count block:NAME and its like need it",
 		    p->has_tracefs ? "readable" : "not mounted, or not readable");
 }
 

@@ -144,3 +144,19 @@ int kallsyms__find(const char *path, const char *const *names, uint64_t *address
 	fclose(file);
 	return count.functions ? 0 : count.hidden ? -EACCES : -ENODATA;
 }
+
+bool kallsyms__shows(const char *path)
+{
+	struct kallsyms_line line = { 0 };
+	FILE *file = fopen(path, "re");
+	bool found = false;
+	char *text = NULL;
+	size_t size = 0;
+
+	while (file && !found && getline(&text, &size, file) > 0)
+		found = kallsyms_parse(text, &line) && kallsyms_is_function(&line);
+	free(text);
+	if (file)
+		fclose(file);
+	return found && line.addr;
+}

@@ -21,4 +21,7 @@ int kallsyms__read(const char *path, struct symbol_table *table);
  */
 int kallsyms__find(const char *path, const char *const *names, uint64_t *addresses, size_t nr);
 
+/* Has it addresses? The first function tells: the kernel hides all or none. */
+bool kallsyms__shows(const char *path);
+
 #endif

@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "collect/kallsyms.h"
 
 #ifndef CAP_PERFMON /* headers of 5.7 and before */
 #define CAP_PERFMON 38
@@ -86,6 +87,14 @@ static bool rights_sees(const char *root, const char *path)
 	return !access(full, R_OK);
 }
 
+static bool rights_sees_addresses(const char *root)
+{
+	char full[PATH_MAX];
+
+	snprintf(full, sizeof(full), "%s/proc/kallsyms", root);
+	return kallsyms__shows(full);
+}
+
 static uint64_t rights_limit(int resource)
 {
 	struct rlimit limit;
@@ -112,6 +121,7 @@ void rights__read(struct rights *p, const char *root)
 	p->has_tracefs =
 		rights_sees(root, "/sys/kernel/tracing/events/block/block_rq_issue/id") ||
 		rights_sees(root, "/sys/kernel/debug/tracing/events/block/block_rq_issue/id");
+	p->has_kallsyms = rights_sees_addresses(root);
 }
 
 bool rights__has_sys_admin(const struct rights *p)
@@ -127,4 +137,9 @@ bool rights__has_bpf(const struct rights *p)
 bool rights__has_perfmon(const struct rights *p)
 {
 	return p->caps >> CAP_PERFMON & 1 || rights__has_sys_admin(p);
+}
+
+bool rights__has_ptrace(const struct rights *p)
+{
+	return p->caps >> CAP_SYS_PTRACE & 1;
 }

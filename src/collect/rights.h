@@ -23,7 +23,8 @@ struct rights {
 	int unprivileged_bpf_disabled; /* 0, 1, 2; RIGHTS_UNKNOWN */
 	char lockdown[24];	       /* "none", "integrity", "confidentiality"; "": unknown */
 	bool has_sysfs;
-	bool has_tracefs; /* and its events can be read */
+	bool has_tracefs;  /* and its events can be read */
+	bool has_kallsyms; /* with addresses, not zeros */
 };
 
 /* root: "" or a test's tree. What cannot be read is unknown, never an error. */
@@ -33,5 +34,6 @@ void rights__read(struct rights *rights, const char *root);
 bool rights__has_bpf(const struct rights *rights);
 bool rights__has_perfmon(const struct rights *rights);
 bool rights__has_sys_admin(const struct rights *rights);
+bool rights__has_ptrace(const struct rights *rights); /* may look into others' processes */
 
 #endif

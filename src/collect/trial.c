@@ -3,8 +3,11 @@
 
 #include <errno.h>
 #include <linux/bpf.h>
+#include <linux/perf_event.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
@@ -123,6 +126,29 @@ static int trial_kprobe(void)
 	return err ?: trial_load(BPF_PROG_TYPE_KPROBE);
 }
 
+/* Without a path: the kernel looks at rights first, then says that there is none (EFAULT). */
+static int trial_uprobe(void)
+{
+	struct perf_event_attr attr = { .size = sizeof(attr) };
+	FILE *file = fopen("/sys/bus/event_source/devices/uprobe/type", "re");
+	int type = 0, fd;
+
+	if (!file)
+		return -errno;
+	if (fscanf(file, "%d", &type) != 1)
+		type = -1;
+	fclose(file);
+	if (type < 0)
+		return -ENODATA;
+	attr.type = (__u32)type;
+	fd = (int)syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
+	if (fd < 0 && (errno == EACCES || errno == EPERM))
+		return -errno;
+	if (fd >= 0)
+		close(fd);
+	return trial_load(BPF_PROG_TYPE_KPROBE);
+}
+
 /* Loading proves nothing here: arm64 of 5.10 and 6.1 refuses only the attaching (ENOTSUPP). */
 static int trial_fentry(void)
 {
@@ -145,6 +171,7 @@ static int (*const trial_steps[NR_TRIALS])(void) = {
 	[TRIAL_TP] = trial_tp,
 	[TRIAL_KPROBE] = trial_kprobe,
 	[TRIAL_FENTRY] = trial_fentry,
+	[TRIAL_UPROBE] = trial_uprobe,
 };
 
 int trial__do(enum trial trial)

@@ -17,6 +17,7 @@ enum trial {
 	TRIAL_TP_BTF,	   /* one for typed pointers */
 	TRIAL_TP,	   /* a classic tracepoint, which needs tracefs */
 	TRIAL_KPROBE,
+	TRIAL_UPROBE, /* who may not attach one to a process's function is told before where */
 	TRIAL_FENTRY, /* attached to a function that only self-tests of BPF call */
 	NR_TRIALS,
 };

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause
+# shellcheck disable=SC2030,SC2031 # each test has its own user
 # doctor on this machine, whatever it can do: its verdict is what latency then does, in the same words, as this user and
 # as nobody; its formats; files that are no BTF.
 
@@ -80,6 +81,58 @@ refused() {
 	local caps=-all,+bpf,+perfmon
 	as=(setpriv --reuid=65534 --regid=65534 --clear-groups "--inh-caps=$caps" "--ambient-caps=$caps")
 	agrees
+}
+
+# words_of COMMAND: of a short run of it, live.
+words_of() {
+	case $1 in
+	latency) echo "latency --by file -t 20ms" ;;
+	count) echo "count raw:block_rq_issue -t 20ms" ;;
+	sum | hist) echo "$1 raw:block_rq_complete of nr_bytes -t 20ms" ;;
+	print) echo "print raw:block_rq_complete -t 20ms" ;;
+	pair) echo "pair raw:block_rq_issue raw:block_rq_complete on rq -t 20ms" ;;
+	class) echo "class bio -t 20ms" ;;
+	calls) echo "calls user:$(readlink -f "$iosonar"):main -t 20ms" ;; # functions of the kernel may be out of reach
+	record) echo "record --stages -w $dir/a.cap -t 20ms" ;;
+	events) echo "events raw:block_*" ;;
+	info | diff | report | export | sql | doctor) echo "$1 --help" ;;
+	*) echo "$1 -t 20ms" ;;
+	esac
+}
+
+# said_and_done: every command that help lists is judged, and then does what was said of it.
+said_and_done() {
+	local command state words code line
+	dir=$(mktemp -d) # the test's own folder is closed to others
+	chmod 777 "$dir"
+	doctor -o json
+	cp "$tmp/out" "$tmp/said"
+	for command in $("$iosonar" help | sed -nE 's/^  ([a-z]+) +.*/\1/p'); do
+		line=$(grep "^{\"type\":\"doctor\",\"section\":\"command\",\"item\":\"$command\"" "$tmp/said") || { echo "$command is not judged"; return 1; }
+		state=${line##*\"state\":\"} state=${state%%\"*}
+		read -ra words <<<"$(words_of "$command")"
+		code=0
+		"${as[@]}" "$iosonar" "${words[@]}" --allow-loss >"$dir/out" 2>&1 </dev/null || code=$?
+		[ "$code" -ne 2 ] || { code=0 && "${as[@]}" "$iosonar" "${words[@]}" >"$dir/out" 2>&1 </dev/null || code=$?; }
+		case $state in
+		ok | partly) [ "$code" -eq 0 ] || [ "$code" -eq 3 ] ;;
+		no) [ "$code" -eq 4 ] ;;
+		*) false ;;
+		esac || { echo "$command: $state, and exits $code: $(head -3 "$dir/out")"; return 1; }
+	done
+	rm -r "$dir"
+}
+
+@test "doctor lists every command, and each does what it says" {
+	said_and_done
+}
+
+@test "with CAP_BPF and CAP_PERFMON too: nothing else is needed, and no limit of locked memory is blamed" {
+	[ "$(id -u)" -eq 0 ] || skip "needs root"
+	become_nobody
+	local caps=-all,+bpf,+perfmon
+	as=(setpriv --reuid=65534 --regid=65534 --clear-groups "--inh-caps=$caps" "--ambient-caps=$caps")
+	said_and_done
 }
 
 @test "a user namespace's root is told so" {

@@ -276,7 +276,7 @@ static void test_privileges(void)
 
 	rights__read(&p, path_of("empty"));
 	ok(!p.lockdown[0] && !p.user_namespace && p.unprivileged_bpf_disabled == RIGHTS_UNKNOWN &&
-		   !p.has_sysfs,
+		   !p.has_sysfs && !p.has_kallsyms,
 	   "a tree without files: nothing is known of them");
 	ok(p.uid == geteuid() && p.seccomp >= 0, "the kernel answers the rest");
 	put("tree/proc/self/uid_map", "         0     100000      65536\n");
@@ -284,16 +284,20 @@ static void test_privileges(void)
 	put("tree/sys/kernel/security/lockdown", "none [integrity] confidentiality\n");
 	put("tree/sys/block/vda/size", "1\n");
 	put("tree/sys/kernel/tracing/events/block/block_rq_issue/id", "1234\n");
+	put("tree/proc/kallsyms", "0000000000000000 A percpu\nffff800080010000 t vfs_read\n");
 	rights__read(&p, path_of("tree"));
 	ok(p.user_namespace && p.unprivileged_bpf_disabled == 2 && p.has_sysfs && p.has_tracefs,
 	   "user namespace, sysctl, sysfs, tracefs");
 	is_str(p.lockdown, "integrity", "lockdown");
+	ok(p.has_kallsyms, "addresses of functions");
+	put("tree/proc/kallsyms", "0000000000000000 A percpu\n0000000000000000 t vfs_read\n");
 	put("tree/proc/self/uid_map", "         0          0 4294967295\n");
 	put("tree/sys/kernel/security/lockdown", "none [a mode whose name is longer than any]\n");
 	put("tree/proc/sys/kernel/unprivileged_bpf_disabled", "yes\n");
 	rights__read(&p, path_of("tree"));
 	ok(!p.user_namespace, "the host's own user namespace is none");
 	is_str(p.lockdown, "", "a mode that makes no sense is unknown");
+	ok(!p.has_kallsyms, "addresses that are zeros are none");
 	ok(p.unprivileged_bpf_disabled == RIGHTS_UNKNOWN, "and so is a word for a number");
 	p.caps = cap_bpf | cap_perfmon;
 	ok(rights__has_bpf(&p) && rights__has_perfmon(&p) && !rights__has_sys_admin(&p),
@@ -309,7 +313,9 @@ static const struct rights root = { .caps = (uint64_t)CAPS_ALL,
 				    .memlock_bytes = UINT64_MAX,
 				    .nr_files = 1024,
 				    .memory_bytes = UINT64_MAX,
-				    .has_sysfs = true };
+				    .has_sysfs = true,
+				    .has_tracefs = true,
+				    .has_kallsyms = true };
 
 static struct rights changed(uint64_t caps, uint64_t memlock, int seccomp, bool namespaced)
 {
@@ -465,8 +471,19 @@ static void test_exit_codes(void)
 
 /* ---- the judgement ---- */
 
-static const struct doctor_command both_commands[] = {
-	{ "latency", false, false }, { "trace", true, false }, { "layers", true, true }, { NULL }
+static const struct doctor_command judged_commands[] = {
+	{ "latency", NEED_IO },
+	{ "trace", NEED_IO | NEED_RINGS },
+	{ "layers", NEED_IO | NEED_RINGS | NEED_STAGES },
+	{ "slow", NEED_IO | NEED_FILES | NEED_STACKS },
+	{ "errors", NEED_IO | NEED_CONTROLLERS },
+	{ "cache", NEED_PROGRAMS | NEED_ACCESSES },
+	{ "count", NEED_PROGRAMS | NEED_TRACEPOINTS | NEED_ANY_FUNCTION },
+	{ "class", NEED_PROGRAMS | NEED_FUNCTIONS },
+	{ "calls", NEED_PROGRAMS | NEED_CALLS | NEED_ANY_FUNCTION },
+	{ "events", NEED_TRACEPOINTS },
+	{ "report", 0 },
+	{ NULL },
 };
 static struct device machine_devices[] = {
 	{ .name = "nvme0", .kind = DEVICE_NVME_CTRL, .nr_queues = 9, .depth = 1023 },
@@ -503,7 +520,7 @@ static struct doctor_report report;
 static void judge(const struct doctor_facts *facts)
 {
 	doctor_report__free(&report);
-	if (doctor__judge(&report, facts, both_commands))
+	if (doctor__judge(&report, facts, judged_commands))
 		printf("Bail out! out of memory\n"), exit(1);
 }
 
@@ -572,6 +589,62 @@ static void test_two_capabilities(void)
 	is_hooks("block_rq_issue", "spare ok", "other disks follow");
 }
 
+static void is_command(const char *name, const char *state, const char *why)
+{
+	char what[64];
+
+	snprintf(what, sizeof(what), "%s: %s", name, state);
+	is_str(find("command", name, NULL)->state, state, what);
+	is_str(find("command", name, NULL)->why, why, "and why");
+}
+
+/* Each command is told apart: what it needs is here, a part of it, or nothing. */
+static void test_losses(void)
+{
+	struct doctor_facts facts = machine();
+
+	judge(&facts);
+	is_command("slow", doctor_ok,
+		   "nvme_setup_cmd to nvme_complete_rq; other disks: block_rq_issue to "
+		   "block_rq_complete");
+	is_command("cache", doctor_ok, "pages and accesses, by functions of the kernel");
+	is_command("count", doctor_ok, "any event");
+	is_command("class", doctor_ok, "functions of the kernel");
+	is_command("events", doctor_ok, "lists what can be probed");
+	is_command("report", doctor_ok, "needs nothing from the kernel");
+	facts.rights.caps = cap_bpf | cap_perfmon;
+	facts.rights.has_kallsyms = facts.rights.has_tracefs = false;
+	facts.rehearsal.typed_err = -EPERM;
+	facts.tried[TRIAL_KPROBE] = -ENOENT;
+	judge(&facts);
+	is_command("slow", doctor_partly,
+		   "without files of direct I/O, called [direct] (CAP_SYSLOG), names of kernel "
+		   "functions (CAP_SYSLOG), names in others' processes (CAP_SYS_PTRACE)");
+	is_command("errors", doctor_partly,
+		   "without time-outs and states of controllers (kprobes)");
+	is_command("cache", doctor_ok, "pages and accesses, by functions of the kernel");
+	is_command("count", doctor_partly, "without tracepoints (tracefs is not readable)");
+	facts.tried[TRIAL_FENTRY] = -EPERM;
+	judge(&facts);
+	is_command("cache", doctor_partly, "without accesses (fentry or kprobes)");
+	is_command("count", doctor_partly,
+		   "without tracepoints (tracefs is not readable), functions of the kernel (fentry "
+		   "or kprobes)");
+	is_command("class", doctor_no, "functions cannot be probed here: no fentry and no kprobes");
+	is_command("calls", doctor_partly, "without functions of the kernel (fentry or kprobes)");
+	facts.tried[TRIAL_UPROBE] = -EACCES;
+	judge(&facts);
+	is_command("calls", doctor_no,
+		   "functions cannot be probed here: no fentry, no kprobes, no uprobes");
+	facts.tried[TRIAL_FENTRY] = 0;
+	judge(&facts);
+	is_command("calls", doctor_partly, "without functions of processes (CAP_SYS_ADMIN)");
+	facts.tried[TRIAL_RAW_TP] = -EPERM;
+	judge(&facts);
+	is_command("count", doctor_no,
+		   "a security module forbids BPF in spite of the capabilities: ask dmesg which");
+}
+
 static void test_old_kernel(void)
 {
 	struct doctor_facts facts = machine();
@@ -601,6 +674,8 @@ static void test_nobody(void)
 	is_str(find("command", "latency", NULL)->why, report.obstacle.line,
 	       "every command says it");
 	is_str(find("command", "trace", NULL)->why, report.obstacle.line, "in the same words");
+	is_str(find("command", "count", NULL)->why, report.obstacle.line, "for any event, too");
+	is_str(find("command", "report", NULL)->state, doctor_ok, "but captures are read");
 	is_hooks("nvme_setup_cmd", "no no", "no hook works");
 	is_str(find("privilege", "CAP_BPF", NULL)->state, doctor_no, "CAP_BPF is missing");
 	is_str(find("privilege", "lockdown", NULL)->state, doctor_unknown,
@@ -675,6 +750,7 @@ static void test_file(void)
 	is_hooks("block_rq_issue", "ok spare", "with typed pointers");
 	is_str(find("hook", "nvme_setup_cmd", NULL)->state, doctor_unknown, "NVMe is not known");
 	is_str(find("privilege", "CAP_BPF", NULL)->state, "absent", "privileges are not judged");
+	is_str(find("command", "count", NULL)->state, doctor_unknown, "nor is any event");
 	kernel__free(&facts.kernel);
 	read_shape(&facts.kernel, &old_shape);
 	judge(&facts);
@@ -704,6 +780,7 @@ int main(void)
 	test_exit_codes();
 	test_root();
 	test_two_capabilities();
+	test_losses();
 	test_old_kernel();
 	test_nobody();
 	test_locked_down();
