@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <math.h>
 #include <string.h>
+#include "decode/words.h"
 #include "log.h"
 
 /*
@@ -137,23 +138,31 @@ const char *diff_view__verdict(const struct shift *shift)
 	}
 }
 
+enum { ROW_NUMBER = 24 };
+
 /* "+20.0%", "-3.1pt"; a shift that is none has no sign. */
-static const char *row_words(double value, bool is_points, char *buf, size_t size)
+static const char *row_number(double value, bool is_points, char buf[ROW_NUMBER])
 {
 	const char *unit = is_points ? "pt" : "%";
-	char number[24];
 
-	if (isnan(value))
-		return "       -";
 	if (fabs(value) < 0.05)
-		snprintf(number, sizeof(number), "0.0%s", unit);
+		snprintf(buf, ROW_NUMBER, "0.0%s", unit);
 	else
-		snprintf(number, sizeof(number),
+		snprintf(buf, ROW_NUMBER,
 			 fabs(value) < 1000  ? "%+.1f%s"
 			 : fabs(value) < 1e6 ? "%+.0f%s"
 					     : "%+.0e%s",
 			 value, unit);
-	snprintf(buf, size, "%8s", number);
+	return buf;
+}
+
+static const char *row_words(double value, bool is_points, char *buf, size_t size)
+{
+	char number[ROW_NUMBER];
+
+	if (isnan(value))
+		return "       -";
+	snprintf(buf, size, "%8s", row_number(value, is_points, number));
 	return buf;
 }
 
@@ -339,4 +348,115 @@ bool diff_view__came_true(const struct diff *d, const char *text, const struct c
 		return true;
 	}
 	return false;
+}
+
+/* ---- can it be told at all? ---- */
+
+enum { NR_ASKED_SHIFTS = SHIFT_ERRORS + 1, NR_ASKED_CASES = 1 << NR_ASKED_SHIFTS };
+
+/* Where each shift of a pair may be; NULL: it is settled, and both bounds are the same. */
+struct asked_bounds {
+	double low[NR_ASKED_SHIFTS], high[NR_ASKED_SHIFTS];
+	const struct shift *open[NR_ASKED_SHIFTS];
+};
+
+/* More than any shift, but a number: what is not finite counts as absent. */
+static const double asked_any = 1e12;
+
+static void asked_bound(struct asked_bounds *bounds, const struct asked_row *row,
+			const struct diff *d, const struct diff_pair *p)
+{
+	*bounds = (struct asked_bounds){ 0 };
+	for (int i = 0; i < NR_ASKED_SHIFTS; i++)
+		bounds->low[i] = bounds->high[i] = row->shifts[i];
+	for (size_t i = p->first; i < p->first + p->nr; i++) {
+		const struct shift *shift = &d->list.shifts[i];
+		bool is_noise = shift->verdict == SHIFT_NOISE && shift->is_judged;
+
+		if (shift->what > SHIFT_ERRORS || (!is_noise && shift->verdict != SHIFT_TOO_FEW &&
+						   shift->verdict != SHIFT_UNKNOWN))
+			continue;
+		bounds->open[shift->what] = shift;
+		bounds->low[shift->what] = is_noise ? shift->low : -100;
+		bounds->high[shift->what] = is_noise ? shift->high : asked_any;
+	}
+}
+
+/* Every shift at its lower or upper bound, in all combinations: a bit each. */
+static void asked_try(const struct condition *condition, struct asked_row *row,
+		      const struct asked_bounds *bounds, bool truths[NR_ASKED_CASES])
+{
+	for (int bits = 0; bits < NR_ASKED_CASES; bits++) {
+		for (int i = 0; i < NR_ASKED_SHIFTS; i++)
+			row->shifts[i] = bits >> i & 1 ? bounds->high[i] : bounds->low[i];
+		truths[bits] = condition__is_true(condition, row);
+	}
+}
+
+static bool asked_decides(const bool truths[NR_ASKED_CASES], int nr)
+{
+	for (int bits = 0; bits < NR_ASKED_CASES; bits++)
+		if (truths[bits] != truths[bits ^ 1 << nr])
+			return true;
+	return false;
+}
+
+/* "p99 is between -87.9% and +1096%", "p99.9 has too few I/Os" */
+static void asked_say(struct words *w, const struct shift *shift)
+{
+	bool is_points = shift__is_points(shift->what);
+	char number[ROW_NUMBER];
+
+	words__str(w, asked_columns[2 + shift->what].header);
+	if (shift->verdict == SHIFT_TOO_FEW) {
+		words__str(w, " has too few I/Os");
+		return;
+	}
+	if (shift->verdict == SHIFT_UNKNOWN) {
+		words__str(w, " is known as one number only");
+		return;
+	}
+	words__str(w, " is between ");
+	words__str(w, row_number(shift->low, is_points, number));
+	words__str(w, " and ");
+	words__str(w, row_number(shift->high, is_points, number));
+}
+
+/* Which shifts could turn the answer; how many. */
+static int asked_explain(struct words *w, const struct asked_bounds *bounds,
+			 const bool truths[NR_ASKED_CASES])
+{
+	int nr = 0;
+
+	for (int i = 0; i < NR_ASKED_SHIFTS; i++) {
+		if (!bounds->open[i] || !asked_decides(truths, i))
+			continue;
+		words__str(w, nr++ ? ", " : "");
+		asked_say(w, bounds->open[i]);
+	}
+	return nr;
+}
+
+bool diff_view__is_unsure(const struct diff *d, const char *text, const struct condition *condition)
+{
+	bool truths[NR_ASKED_CASES], unsure = false;
+	struct asked_bounds bounds;
+	struct asked_row row;
+	char why[512];
+
+	for (size_t i = 0; condition && i < d->nr_pairs; i++) {
+		struct words w = words__on(why, sizeof(why));
+
+		if (!d->pairs[i].nr)
+			continue;
+		asked_fill(&row, d, &d->pairs[i]);
+		asked_bound(&bounds, &row, d, &d->pairs[i]);
+		asked_try(condition, &row, &bounds, truths);
+		if (!asked_explain(&w, &bounds, truths))
+			continue;
+		log_warn("--fail-if '%s': too short to tell: %s %s: %s", text, row.dev, row.op,
+			 words__done(&w));
+		unsure = true;
+	}
+	return unsure;
 }

@@ -25,6 +25,12 @@ const char *diff_view__percent(double value, char *buf, size_t size);
 
 /* The condition's columns and a row for each pair. NULL text: none, never true. */
 int diff_view__parse(const char *text, struct condition **condition);
+/*
+ * What did not come true, but might with longer runs: an interval holds both answers, or there is
+ * none. Says of what, and why, once for each pair.
+ */
+bool diff_view__is_unsure(const struct diff *diff, const char *text,
+			  const struct condition *condition);
 /* Did it come true? Says of what, once. */
 bool diff_view__came_true(const struct diff *diff, const char *text,
 			  const struct condition *condition);

@@ -28,7 +28,7 @@ static const struct help_code {
 	{ EXIT_LOST, "done, but something was lost; the reasons are printed (--allow-loss: 0)" },
 	{ EXIT_CANNOT, "this kernel or these privileges cannot; the message says what is missing" },
 	{ EXIT_CAME_TRUE, "a --fail-if came true" },
-	{ EXIT_FOUND, "a watch found something" },
+	{ EXIT_FOUND, "a watch found something, or runs are too short to tell" },
 };
 
 /* A group is printed where its first command stands. */

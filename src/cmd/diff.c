@@ -17,6 +17,7 @@ struct diff_cmd {
 	struct option_list files, pairs;
 	const char *only_if, *fail_if;
 	struct option_number from_ns, to_ns;
+	int unsure; /* enum diff_unsure */
 	bool all, graph, allow_loss;
 	/* state */
 	struct condition *only, *fails;
@@ -26,6 +27,11 @@ struct diff_cmd {
 	struct diff_file paths[2];
 	bool lost;
 };
+
+enum diff_unsure { DIFF_UNSURE_PASS, DIFF_UNSURE_FAIL };
+
+/* In the order of enum diff_unsure. */
+static const char *const unsure_choices[] = { "pass", "fail", NULL };
 
 static const struct option_def diff_options[] = {
 	{ "FILE", 0, OPTION_OPERANDS, offsetof(struct diff_cmd, files), "A B",
@@ -44,6 +50,9 @@ static const struct option_def diff_options[] = {
 	  "of calls: by the functions around them, too" },
 	{ "fail-if", 0, OPTION_STRING, offsetof(struct diff_cmd, fail_if), "EXPR",
 	  "exit 5 when a shift that is no noise makes it true: 'p99 > +10% && op == read'" },
+	{ "unsure", 0, OPTION_CHOICE, offsetof(struct diff_cmd, unsure), "WHAT",
+	  "when the runs are too short to tell whether it is true; fail: exit 6",
+	  .choices = unsure_choices },
 	{ "allow-loss", 0, OPTION_FLAG, offsetof(struct diff_cmd, allow_loss), NULL,
 	  "exit 0, not 3, when events or parts of a file were lost" },
 	{ 0 },
@@ -87,6 +96,8 @@ static int diff_parse(struct diff_cmd *c)
 
 	if (c->from_ns.given && c->to_ns.given && c->to_ns.value <= c->from_ns.value)
 		return log_err(-EINVAL, "--to is not after --from: there is nothing between them");
+	if (c->unsure == DIFF_UNSURE_FAIL && !c->fail_if)
+		return log_err(-EINVAL, "--unsure is about --fail-if, which is not given");
 	for (size_t i = 0; i < COMMAND_COLUMNS; i++)
 		c->asked[i] = &command_columns[i];
 	err = condition__parse("--if", c->only_if, c->asked, COMMAND_COLUMNS, &c->only);
@@ -107,6 +118,8 @@ static int diff_verdict(const struct diff_cmd *c)
 {
 	if (diff_view__came_true(&c->diff, c->fail_if, c->fails))
 		return EXIT_CAME_TRUE;
+	if (diff_view__is_unsure(&c->diff, c->fail_if, c->fails) && c->unsure == DIFF_UNSURE_FAIL)
+		return EXIT_FOUND;
 	return c->lost && !c->allow_loss ? EXIT_LOST : EXIT_DONE;
 }
 

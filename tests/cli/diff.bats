@@ -92,6 +92,38 @@ near() { awk -v v="$1" -v a="$2" -v b="$3" 'BEGIN { exit !(v != "" && v >= a && 
 	diff_ 2 before.cap after.cap --fail-if 'p99 > +op'
 }
 
+# unsure WHY: too short to tell, said once.
+unsure() { grep -qF "iosonar: --fail-if '$1': too short to tell: nvme0n1 read: $2" "$tmp/err" || { cat "$tmp/err"; return 1; }; }
+
+@test "--fail-if says when the runs are too short to tell, and --unsure decides" {
+	diff_ 0 before.cap after.cap --op read --fail-if 'p99 > +10%'
+	unsure 'p99 > +10%' "p99 is between -87.9% and +1096%"
+	diff_ 0 before.cap after.cap --op read --fail-if 'p99 > +10%' --unsure pass
+	unsure 'p99 > +10%' "p99 is between -87.9% and +1096%"
+	diff_ 6 before.cap after.cap --op read --fail-if 'p99 > +10%' --unsure fail
+	unsure 'p99 > +10%' "p99 is between -87.9% and +1096%"
+	diff_ 6 before.cap after.cap --op read --fail-if 'p99.9 > +10% || size < -5%' --unsure fail
+	unsure 'p99.9 > +10% || size < -5%' "p99.9 has too few I/Os, size is between -6.5% and +13.0%"
+	# Sure, or sure not to be: neither word nor 6. An interval that leaves no room for it; an operation that is not meant.
+	diff_ 5 before.cap after.cap --op read --fail-if 'p99 > +10% || p50 > +10%' --unsure fail
+	diff_ 0 before.cap after.cap --op read --fail-if 'p50 > +25%' --unsure fail
+	diff_ 0 before.cap after.cap --op read --fail-if 'p99 > +2000%' --unsure fail
+	diff_ 0 before.cap after.cap --op read --fail-if 'p99 > +10% && op == write' --unsure fail
+	diff_ 0 before.cap after.cap --op read --fail-if 'p99 > +10% && p50 > +25%' --unsure fail
+	[ "$(grep -c "too short" "$tmp/err")" -eq 0 ]
+	diff_ 0 before.cap before.cap --op read --fail-if 'p50 > +10%' --unsure fail
+	diff_ 2 before.cap after.cap --unsure fail
+	one "--unsure is about --fail-if, which is not given"
+	diff_ 2 before.cap after.cap --fail-if 'p50 > +10%' --unsure maybe
+}
+
+@test "a number that a file has without its variation cannot be told" {
+	save "$tmp/a.json" -r before.cap -i 10ms
+	save "$tmp/b.json" -r after.cap -i 10ms --hist
+	diff_ 6 "$tmp/a.json" "$tmp/b.json" --op read --fail-if 'size > +1%' --unsure fail
+	unsure 'size > +1%' "size is known as one number only"
+}
+
 @test "wrong files are one line" {
 	diff_ 1 before.cap "$tmp/none"
 	one "cannot read '$tmp/none': No such file or directory"
