@@ -69,6 +69,7 @@ struct session_view {
 	bool only_keeps;     /* without its capture the run is pointless */
 	bool runs_programs;  /* on a tick: the right to do so is kept */
 	bool only_at_end;    /* without -i and -n there are no ticks */
+	bool keeps_no_ledger; /* what it shows does not depend on having seen every command */
 	bool follows_command; /* of any event: of the COMMAND and what it starts, if there is one */
 };
 

@@ -121,7 +121,7 @@ static int live_end_records(struct session *s)
 
 	log_verbose("records sent: %" PRIu64, io__records_tried(s->inside->live->io));
 	session_check_full(s);
-	if (s->inside->wants.rows)
+	if (s->inside->wants.rows || s->inside->view->keeps_no_ledger)
 		return err;
 	io__read(s->inside->live->io, live_count_row, &rows);
 	session__take_ledger(s, s->inside->live->ended + rows);
@@ -325,6 +325,13 @@ static void live_tell_files(const struct session *s)
 			 missed);
 }
 
+static void live_tell_losses(struct session *s)
+{
+	live_tell_bios(s);
+	live_tell_files(s);
+	live_tell_events(s);
+}
+
 /* A view that failed counted nothing: the ledger without a second count. */
 static void live_ledger_of_failed(struct session *s)
 {
@@ -347,12 +354,11 @@ static int live_end(struct session *s, int err)
 	io__detach(in->live->io);
 	if (in->wants.records)
 		end_err = live_end_records(s);
-	live_tell_bios(s);
-	live_tell_files(s);
-	live_tell_events(s);
+	if (!in->view->keeps_no_ledger)
+		live_tell_losses(s);
 	err = err ?: end_err;
 	err = err ?: in->view->on_end(in->state, s);
-	if (!s->ledger_known)
+	if (!s->ledger_known && !in->view->keeps_no_ledger)
 		live_ledger_of_failed(s);
 	if (!err)
 		session_show_ledger(s);

@@ -46,8 +46,7 @@ static const struct option_group inflight_group = { "What is shown", inflight_op
 
 static const struct object inflight_rows = { "inflight", { inflight_columns } };
 static const struct object inflight_looks = { "look", { inflight_look_columns } };
-static const struct object *const inflight_objects[] = { &inflight_rows, &inflight_looks,
-							 &session_ledger, NULL };
+static const struct object *const inflight_objects[] = { &inflight_rows, &inflight_looks, NULL };
 
 static int inflight_run(void *state, const struct options *options, char **argv);
 
@@ -176,6 +175,8 @@ static const struct session_view inflight_view = {
 	.on_tick = inflight_on_tick,
 	.on_end = inflight_on_end,
 	.runs_programs = true,
+	.keeps_no_ledger =
+		true, /* the kernel's own tags are the list; who sent what stands beside it */
 };
 
 /*

@@ -176,8 +176,15 @@ fits() { # no line of stdout is longer than 100 columns
 	python3 -m json.tool "$tmp/out" >/dev/null
 }
 
-@test "so are those of layers, slow, stacks, inflight and pattern" {
-	for command in layers slow stacks inflight pattern; do
+@test "the list of the kernel's own tags has no ledger" {
+	door inflight --json-schema
+	[ "$status" -eq 0 ]
+	[[ $out == *'{"title":"inflight","type":"object"'* && $out == *'{"title":"look","type":"object"'* ]]
+	[[ $out != *'"title":"ledger"'* ]]
+}
+
+@test "so are those of layers, slow, stacks and pattern" {
+	for command in layers slow stacks pattern; do
 		door "$command" --json-schema
 		[ "$status" -eq 0 ]
 		[ -z "$err" ]

@@ -144,8 +144,7 @@ pid=$(grep '"comm":"fio"' /tmp/seven | values pid | sort -u)
 grep -q "^PPid:[[:space:]]*$fio\$" "/proc/$pid/status" || [ "$pid" = $fio ]
 ok $? "fio by its own" || note "pid $pid, fio is $fio: $(cat "/proc/$pid/status")"
 is "$(values age_ns /tmp/seven | sort -rn | xargs)" "$(values age_ns /tmp/seven | xargs)" "oldest first"
-is "$(ledger /tmp/watch in_flight)" 7 "the ledger has them in flight"
-whole /tmp/watch "and balances"
+is "$(grep -c '"type":"ledger"' /tmp/watch)" 0 "there is no ledger: the tags are the list"
 rate 0
 wait "$reader" $fio
 
@@ -162,7 +161,6 @@ measured
 is $? 0 "exits 0"
 grep '"op":"format"' /tmp/admin >/tmp/format
 is "$(values dev /tmp/format | sort -u) $(values qid /tmp/format | sort -u) $(values comm /tmp/format | sort -u)" "$ctrl 0 nvme" "on the admin queue of its controller, sent by nvme"
-whole /tmp/admin "the ledger balances"
 
 # --- hang, abort ---
 # QEMU stands still as soon as the reset begins, until the read has ended.
@@ -183,7 +181,6 @@ is "$(grep timed-out /tmp/read | values age_ns | sort -n | xargs)" "$(grep timed
 [ "$(grep timed-out /tmp/read | values age_ns | head -1)" -gt 1000000000 ]
 ok $? "its age is that of its first sending"
 is "$(tail -2 /tmp/hang | grep '"type":"look"' | value in_flight)" 0 "then nothing is in flight"
-whole /tmp/hang "and the ledger balances"
 
 # --- hang, reset, with a scheduler ---
 # Without bus mastering the drive cannot fetch commands, and fails. The driver finds that when their time is up, and resets
@@ -209,8 +206,7 @@ grep '"state":"requeued"' /tmp/read | grep -q '"tag":null'
 ok $? "what was handed back has no tag"
 is "$(grep '"state":"sent"' /tmp/read | values comm | sort -u)" dd "it is dd's"
 is "$(grep '"op":"flush"' /tmp/reset | values dev | sort -u)" "$dev" "a flush is seen, too"
-whole /tmp/reset "and the ledger balances"
-[ "$(ledger /tmp/reset retries)" -ge 1 ]
-ok $? "with another attempt"
+[ "$(values attempts /tmp/read | grep -v null | sort -n | tail -1)" -ge 2 ]
+ok $? "with another attempt: $(values attempts /tmp/read | uniq -c | xargs)"
 is "$(bpf_objects)" 0 "nothing is left behind"
 done_testing
