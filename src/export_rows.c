@@ -12,8 +12,6 @@
 #include "log.h"
 #include "wire/stage.h"
 
-enum { ROWS_TEXTS = 11 }; /* hostile ones of a row */
-
 struct export_row {
 	/* hostile */
 	const char *host, *dev, *model, *serial, *op, *comm, *cgroup, *file, *status;
@@ -27,8 +25,6 @@ struct export_row {
 struct export_rows {
 	struct table *table;
 	struct export_row row; /* at hand */
-	bool is_csv;
-	char *guarded[ROWS_TEXTS]; /* its texts that had to be changed */
 	char op_text[16], comm_text[17], cgroup_text[4096], status_text[160];
 	const struct column *shown[OBJECT_COLUMNS];
 };
@@ -157,40 +153,6 @@ static void rows_fill_stages(struct export_rows *e, struct session *s, const str
 	row->done_ns = rows_known(stages->done_ns);
 }
 
-/* ---- CSV: who opens it in a spreadsheet must not run what a task calls itself ---- */
-
-static int rows_guard_one(const char **text, char **copy)
-{
-	size_t len;
-
-	free(*copy);
-	*copy = NULL;
-	if (!*text || !text__is_formula(*text))
-		return 0;
-	len = strlen(*text);
-	*copy = malloc(len + 2);
-	if (!*copy)
-		return log_err(-ENOMEM, "out of memory");
-	**copy = '\'';
-	memcpy(*copy + 1, *text, len + 1);
-	*text = *copy;
-	return 0;
-}
-
-static int rows_guard(struct export_rows *e)
-{
-	struct export_row *row = &e->row;
-	const char **texts[ROWS_TEXTS] = { &row->host,	       &row->dev,	&row->model,
-					   &row->serial,       &row->op,	&row->comm,
-					   &row->cgroup,       &row->file,	&row->status,
-					   &row->kernel_stack, &row->user_stack };
-	int err = 0;
-
-	for (size_t i = 0; !err && i < ROWS_TEXTS; i++)
-		err = rows_guard_one(texts[i], &e->guarded[i]);
-	return err;
-}
-
 /* ---- the run ---- */
 
 static int rows_start(void **state, struct session *s, enum table_format format)
@@ -200,7 +162,6 @@ static int rows_start(void **state, struct session *s, enum table_format format)
 	if (!e)
 		return log_err(-ENOMEM, "out of memory");
 	*state = e;
-	e->is_csv = format == TABLE_CSV;
 	e->table = table__new(s->out, format, export_rows_object.type, e->shown,
 			      object__columns(&export_rows_object, e->shown));
 	if (!e->table)
@@ -222,15 +183,12 @@ static int rows_start_csv(void **state, struct session *s)
 static int rows_put(void *state, struct session *s, const struct io_record *r)
 {
 	struct export_rows *e = state;
-	int err;
 
 	rows_fill_command(e, s, r);
 	rows_fill_owner(e, s, r);
 	rows_fill_stages(e, s, r);
-	err = e->is_csv ? rows_guard(e) : 0;
-	if (!err)
-		table__row(e->table, &e->row);
-	return err;
+	table__row(e->table, &e->row);
+	return 0;
 }
 
 static void rows_flush(void *state)
@@ -254,8 +212,6 @@ static void rows_free(void *state)
 
 	if (!e)
 		return;
-	for (size_t i = 0; i < ROWS_TEXTS; i++)
-		free(e->guarded[i]);
 	table__free(e->table);
 	free(e);
 }

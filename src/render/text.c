@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * text.c: how is a name shown? Names come from tasks, files and devices and may hold anything; what
- * leaves here can neither move a cursor nor break a JSON line. Widths are counted in characters:
- * wide and combining ones are taken for one column each.
+ * leaves here can neither move a cursor, break a line nor pass for another. Widths are counted in
+ * characters: wide and combining ones are taken for one column each.
  */
 #include <string.h>
 #include "render/column.h"
@@ -54,9 +54,26 @@ static uint32_t text_decode(const char *text, size_t *len)
 	return code;
 }
 
-static bool text_is_control(uint32_t code)
+/*
+ * What moves a cursor, ends a line, turns the direction of writing or cannot be seen: with these a
+ * name can look like another, or like a line of ours (CVE-2021-42574).
+ */
+static const struct text_range {
+	uint32_t first, last;
+} text_unseen[] = {
+	{ 0x00, 0x1f },	      { 0x7f, 0x9f },	  { 0xad, 0xad },     { 0x34f, 0x34f },
+	{ 0x61c, 0x61c },     { 0x115f, 0x1160 }, { 0x17b4, 0x17b5 }, { 0x180b, 0x180f },
+	{ 0x200b, 0x200f },   { 0x2028, 0x202e }, { 0x2060, 0x206f }, { 0x3164, 0x3164 },
+	{ 0xfeff, 0xfeff },   { 0xffa0, 0xffa0 }, { 0xfff0, 0xfffb }, { 0x1d173, 0x1d17a },
+	{ 0xe0000, 0xe0fff },
+};
+
+static bool text_is_unseen(uint32_t code)
 {
-	return code < 0x20 || (code >= 0x7f && code < 0xa0);
+	for (size_t i = 0; i < sizeof(text_unseen) / sizeof(text_unseen[0]); i++)
+		if (code <= text_unseen[i].last)
+			return code >= text_unseen[i].first;
+	return false;
 }
 
 /* ---- one character ---- */
@@ -88,7 +105,7 @@ static char *text_terminal_one(char *at, const char *text, size_t *len, size_t *
 {
 	uint32_t code = text_decode(text, len);
 
-	if (code == TEXT_INVALID || text_is_control(code)) {
+	if (code == TEXT_INVALID || text_is_unseen(code)) {
 		*width += 4 * *len;
 		return text_hex(at, text, *len);
 	}
@@ -96,19 +113,28 @@ static char *text_terminal_one(char *at, const char *text, size_t *len, size_t *
 	return text_append(at, text, *len);
 }
 
-static char *text_json_one(char *at, const char *text, size_t *len)
+static char *text_json_unit(char *at, uint32_t unit)
 {
 	static const char digits[] = "0123456789abcdef";
+
+	at = text_append(at, "\\u", 2);
+	for (int shift = 12; shift >= 0; shift -= 4)
+		*at++ = digits[unit >> shift & 15];
+	return at;
+}
+
+static char *text_json_one(char *at, const char *text, size_t *len)
+{
 	uint32_t code = text_decode(text, len);
 
 	if (code == TEXT_INVALID)
-		return text_append(at, "\\ufffd", 6);
-	if (text_is_control(code)) { /* below 0xa0 */
-		at = text_append(at, "\\u00", 4);
-		*at++ = digits[code >> 4];
-		*at++ = digits[code & 15];
-		return at;
+		return text_json_unit(at, 0xfffd);
+	if (text_is_unseen(code) && code >= 0x10000) {
+		at = text_json_unit(at, 0xd800 + ((code - 0x10000) >> 10));
+		return text_json_unit(at, 0xdc00 + (code & 0x3ff));
 	}
+	if (text_is_unseen(code))
+		return text_json_unit(at, code);
 	if (code == '"' || code == '\\')
 		*at++ = '\\';
 	return text_append(at, text, *len);
@@ -126,7 +152,14 @@ static char *text_csv_one(char *at, const char *text, size_t *len)
 
 /* ---- texts of any length, a character at a time ---- */
 
-enum { TEXT_ONE = 4 * 4 + 1 }; /* four bytes, each "\xNN" */
+enum { TEXT_ONE = TEXT_ESCAPED + 1 };
+
+char *text__escape_one(char *at, const char *text, size_t *len)
+{
+	size_t width = 0;
+
+	return text_terminal_one(at, text, len, &width);
+}
 
 void text__put_terminal(FILE *out, const char *text)
 {
@@ -159,9 +192,15 @@ bool text__is_formula(const char *text)
 {
 	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 				    "0123456789_-./:";
+	/* The full-width =, +, - and @, which some take for the others. */
+	static const char wide[][4] = { "\xef\xbc\x9d", "\xef\xbc\x8b", "\xef\xbc\x8d",
+					"\xef\xbc\xa0" };
 
 	if (*text == '+' || *text == '-')
 		return text[strspn(text + 1, plain) + 1];
+	for (size_t i = 0; i < sizeof(wide) / sizeof(wide[0]); i++)
+		if (!strncmp(text, wide[i], 3))
+			return true;
 	return *text == '=' || *text == '@';
 }
 
@@ -188,18 +227,24 @@ void text__put_json(FILE *out, const char *text)
 	fputc('"', out);
 }
 
-/* An empty text is quoted, so that it differs from no value at all. */
+/*
+ * An empty text is quoted, so that it differs from no value at all. A formula gets an apostrophe:
+ * who opens the file in a spreadsheet must not run what a task calls itself.
+ */
 void text__put_csv(FILE *out, const char *text)
 {
 	bool is_plain = *text && !strpbrk(text, ",\"");
+	const char *guard = text__is_formula(text) ? "'" : "";
 	char one[TEXT_ONE], *end;
 	size_t len;
 
 	if (is_plain) {
+		fputs(guard, out);
 		text__put_terminal(out, text);
 		return;
 	}
 	fputc('"', out);
+	fputs(guard, out);
 	for (; *text; text += len) {
 		end = text_csv_one(one, text, &len);
 		fwrite(one, 1, (size_t)(end - one), out);

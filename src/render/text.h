@@ -106,10 +106,13 @@ static inline bool text__copy_json(char *at, const char *text, size_t len)
 	return text__is_plain(text_copy(at, text, len, text_odd_in_json));
 }
 
-/* An empty text has to be quoted, so that it differs from no value at all. */
+/* An empty text has to be quoted, so that it differs from no value at all; one that begins like a
+ * formula is looked at more closely. */
 static inline bool text__copy_csv(char *at, const char *text, size_t len)
 {
-	return len && text__is_plain(text_copy(at, text, len, text_odd_in_csv));
+	if (!len || *text == '=' || *text == '+' || *text == '-' || *text == '@')
+		return false;
+	return text__is_plain(text_copy(at, text, len, text_odd_in_csv));
 }
 
 #endif

@@ -194,7 +194,8 @@ assert r == {"type": "row", "n": None, "k\"1": "a,\"b\n\x1b[2J", "i": -2**63, "r
 	"type_2": 1, "i_2": 2, "u": "é"}, r'
 	"$iosonar" sql nvme.cap -o csv "$query" | python3 -c 'import csv, sys
 rows = list(csv.reader(sys.stdin))
-assert rows[1][:5] == ["", "a,\"b\n\x1b[2J", str(-2**63), "0.1", "X\u002700FF\u0027"], rows' || "$iosonar" sql nvme.cap -o csv "$query" | grep -q 'x1b'
+assert rows[0] == ["n", "k\"1", "i", "r", "b", "z", "type", "i_2", "u"], rows
+assert rows[1:] == [["", "a,\"b\\x0a\\x1b[2J", str(-2**63), "0.1", "X\u002700FF\u0027", "X\u00276100\u0027", "1", "2", "é"]], rows'
 	[ "$("$iosonar" sql nvme.cap "$query" | grep -c "$(printf '\033')")" -eq 0 ]
 	[ "$("$iosonar" sql nvme.cap "$query" | wc -l)" -eq 2 ]
 	# names in captures, too

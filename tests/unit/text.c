@@ -24,6 +24,18 @@ static void check_put(put_fn put, const char *text, const char *want, const char
 	free(got);
 }
 
+/* A character from its number, by the definition; returns its bytes. */
+static size_t utf8_put(char *at, uint32_t c)
+{
+	size_t nr = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+
+	for (size_t i = nr - 1; i > 0; i--, c >>= 6)
+		at[i] = (char)(0x80 | (c & 0x3f));
+	at[0] = (char)(nr == 1 ? c : (0xf00 >> nr & 0xff) | c);
+	at[nr] = 0;
+	return nr;
+}
+
 static void check_terminal(void)
 {
 	check_put(text__put_terminal, "", "", "nothing");
@@ -41,6 +53,44 @@ static void check_terminal(void)
 	check_put(text__put_terminal, "\xe0\x80\xaf", "\\xe0\\x80\\xaf", "overlong, three bytes");
 	check_put(text__put_terminal, "\xed\xa0\x80", "\\xed\\xa0\\x80", "surrogate");
 	check_put(text__put_terminal, "\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80", "past the last");
+}
+
+/* Every character that is invisible or moves what others show, by its number. */
+static void check_unseen(void)
+{
+	static const struct {
+		uint32_t from, to;
+	} unseen[] = { { 0x202a, 0x202e }, { 0x2066, 0x2069 }, { 0x200b, 0x200f },
+		       { 0x61c, 0x61c },   { 0x2028, 0x2029 }, { 0x2060, 0x2064 },
+		       { 0xfeff, 0xfeff }, { 0xad, 0xad },     { 0xe0001, 0xe007f } };
+	static const uint32_t seen[] = { 0x20,	 0x7e,	 0xa0,	 0xae,	 0xe9,	  0x61d,
+					 0x200a, 0x2010, 0x2027, 0x202f, 0x2070,  0x20ac,
+					 0x4e2d, 0xfefe, 0xff00, 0xfffc, 0x1f600, 0xe1000 };
+	char utf8[8];
+	uint64_t wrong = 0;
+	size_t len, n;
+
+	for (size_t i = 0; i < sizeof(unseen) / sizeof(unseen[0]); i++)
+		for (uint32_t c = unseen[i].from; c <= unseen[i].to; c++) {
+			char shown[32];
+
+			n = utf8_put(utf8, c);
+			wrong += text__escape_one(shown, utf8, &len) != shown + 4 * n || len != n;
+			wrong += shown[0] != '\\';
+		}
+	is_u64(wrong, 0, "what is not seen is escaped");
+	for (size_t i = 0; i < sizeof(seen) / sizeof(seen[0]); i++) {
+		char shown[32];
+
+		n = utf8_put(utf8, seen[i]);
+		wrong += text__escape_one(shown, utf8, &len) != shown + n || len != n ||
+			 memcmp(shown, utf8, n);
+	}
+	is_u64(wrong, 0, "and what is seen is not");
+	check_put(text__put_json, "a\xe2\x80\xaez", "\"a\\u202ez\"", "JSON: U+202E");
+	check_put(text__put_json, "\xe2\x80\xa8", "\"\\u2028\"", "JSON: U+2028");
+	check_put(text__put_json, "\xf3\xa0\x81\x81", "\"\\udb40\\udc41\"", "JSON: U+E0041");
+	check_put(text__put_csv, "a\xe2\x80\xaez", "a\\xe2\\x80\\xaez", "CSV: U+202E");
 }
 
 static void check_json(void)
@@ -63,7 +113,10 @@ static void check_csv(void)
 	check_put(text__put_csv, "say \"hi\"", "\"say \"\"hi\"\"\"", "CSV: quotes");
 	check_put(text__put_csv, "a\r\nb,\"", "\"a\\x0d\\x0ab,\"\"\"",
 		  "CSV: line ends are escaped");
-	check_put(text__put_csv, "=1+1", "=1+1", "CSV: faithful");
+	check_put(text__put_csv, "=1+1", "'=1+1", "CSV: no formula");
+	check_put(text__put_csv, "=1,\"", "\"'=1,\"\"\"", "CSV: no formula in quotes");
+	check_put(text__put_csv, "\t=1", "\\x09=1", "CSV: a tab is no way around it");
+	check_put(text__put_csv, "-bash", "-bash", "CSV: what begins so and is none stays");
 	check_put(text__put_csv, "", "\"\"", "CSV: an empty text is not nothing");
 }
 
@@ -139,8 +192,16 @@ static void check_sizes_and_rates(void)
 /* Who opens a CSV file in a spreadsheet must not run what a task calls itself. */
 static void test_formulas(void)
 {
-	static const char *const formulas[] = { "=1+1",	  "@SUM(A1)", "+cmd|' /C calc'!A0",
-						"-1+1|x", "=",	      "-(1)" };
+	static const char *const formulas[] = { "=1+1",
+						"@SUM(A1)",
+						"+cmd|' /C calc'!A0",
+						"-1+1|x",
+						"=",
+						"-(1)",
+						"\xef\xbc\x9d"
+						"1+1",
+						"\xef\xbc\x8b"
+						"1" };
 	static const char *const texts[] = { "fio", "-bash", "", "+x", "a=1", "--", "-sh:0" };
 	bool all = true, none = true;
 
@@ -168,6 +229,7 @@ int main(void)
 
 	check_terminal();
 	check_json();
+	check_unseen();
 	check_csv();
 	check_durations();
 	check_sizes_and_rates();
