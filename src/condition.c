@@ -109,7 +109,7 @@ int condition__parse(const char *option, const char *text, const struct column *
 	condition__free(*condition);
 	*condition = NULL;
 	expr__point_at(text, &error, lines, sizeof(lines));
-	return log_err(-EINVAL, "%s: %s\n%s", option, error.message, lines);
+	return log_err_lines(-EINVAL, lines, "%s: %s", option, error.message);
 }
 
 bool condition__is_true(const struct condition *condition, const void *row)

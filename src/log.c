@@ -15,57 +15,38 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "render/column.h"
 
 #define LOG_PREFIX	"iosonar: "
 #define LOG_ESCAPED_MAX 4 /* "\xNN" */
 
 static int log_level;
 
-/* Bytes of the UTF-8 character at s, or 0 if it is none that may reach a terminal. */
-static size_t log_utf8_len(const unsigned char *s)
-{
-	static const unsigned int least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	size_t len = *s >= 0xf0 ? 4 : *s >= 0xe0 ? 3 : 2;
-	unsigned int point = *s & (0xff >> (len + 1));
-
-	if (*s < 0xc0 || *s > 0xf7)
-		return 0;
-	for (size_t i = 1; i < len; i++) {
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-		point = point << 6 | (s[i] & 0x3f);
-	}
-	/* 0x80 to 0x9f are control characters too: 0x9b alone starts an escape sequence. */
-	if (point < least[len] || point < 0xa0 || point > 0x10ffff)
-		return 0;
-	return point >= 0xd800 && point <= 0xdfff ? 0 : len;
-}
-
-/* Bytes at s that a terminal may see as they are; 0: the first one needs an escape. */
-static size_t log_plain_len(const unsigned char *s)
-{
-	if (*s >= 0x80)
-		return log_utf8_len(s);
-	/* A message may have several lines: an expression with a caret below it. */
-	return *s == '\n' || (*s >= 0x20 && *s != 0x7f);
-}
-
 /* Returns where the copy ends; dst has LOG_ESCAPED_MAX bytes for each byte of text, and one. */
 static char *log_escape(char *dst, const char *text)
 {
-	const unsigned char *s = (const unsigned char *)text;
+	size_t len;
 
-	while (*s) {
-		size_t len = log_plain_len(s);
-
-		if (len) {
-			dst = (char *)mempcpy(dst, s, len);
-			s += len;
-		} else {
-			dst += sprintf(dst, "\\x%02x", *s++);
-		}
-	}
+	for (; *text; text += len)
+		dst = text__escape_one(dst, text, &len);
 	return dst;
+}
+
+/* The same, of each line by itself; line breaks are as they were, but for those at the end. */
+static char *log_escape_lines(char *dst, const char *lines)
+{
+	char *end = dst;
+	size_t len;
+
+	for (; *lines; lines += len) {
+		len = 1;
+		if (*lines == '\n') {
+			*dst++ = '\n';
+			continue;
+		}
+		end = dst = text__escape_one(dst, lines, &len);
+	}
+	return end;
 }
 
 /* Nobody is left to tell if this fails. */
@@ -83,8 +64,9 @@ static void log_write(const char *line, size_t len)
 	}
 }
 
-__attribute__((format(printf, 2, 0))) static void log_line(const char *prefix, const char *fmt,
-							   va_list args)
+/* lines: of our own making, below the message; "": none. */
+__attribute__((format(printf, 3, 0))) static void log_line(const char *prefix, const char *lines,
+							   const char *fmt, va_list args)
 {
 	char *text = NULL, *line = NULL, *end;
 	int saved_errno = errno;
@@ -92,9 +74,13 @@ __attribute__((format(printf, 2, 0))) static void log_line(const char *prefix, c
 	if (vasprintf(&text, fmt, args) < 0)
 		text = NULL;
 	if (text)
-		line = malloc(strlen(prefix) + LOG_ESCAPED_MAX * strlen(text) + 2);
+		line = malloc(strlen(prefix) + LOG_ESCAPED_MAX * (strlen(text) + strlen(lines)) +
+			      TEXT_ESCAPED + 3);
 	if (line) {
 		end = log_escape(stpcpy(line, prefix), text);
+		if (*lines && *text)
+			*end++ = '\n';
+		end = log_escape_lines(end, lines);
 		*end++ = '\n';
 		log_write(line, (size_t)(end - line));
 	} else {
@@ -110,7 +96,17 @@ int log_err(int err, const char *fmt, ...)
 	va_list args;
 
 	va_start(args, fmt);
-	log_line(LOG_PREFIX, fmt, args);
+	log_line(LOG_PREFIX, "", fmt, args);
+	va_end(args);
+	return err;
+}
+
+int log_err_lines(int err, const char *lines, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	log_line(LOG_PREFIX, lines, fmt, args);
 	va_end(args);
 	return err;
 }
@@ -120,7 +116,7 @@ void log_warn(const char *fmt, ...)
 	va_list args;
 
 	va_start(args, fmt);
-	log_line(LOG_PREFIX, fmt, args);
+	log_line(LOG_PREFIX, "", fmt, args);
 	va_end(args);
 }
 
@@ -129,7 +125,7 @@ void log_note(const char *fmt, ...)
 	va_list args;
 
 	va_start(args, fmt);
-	log_line("", fmt, args);
+	log_line("", "", fmt, args);
 	va_end(args);
 }
 
@@ -140,7 +136,18 @@ void log_verbose(const char *fmt, ...)
 	if (!log_level)
 		return;
 	va_start(args, fmt);
-	log_line("", fmt, args);
+	log_line("", "", fmt, args);
+	va_end(args);
+}
+
+void log_verbose_lines(const char *lines, const char *fmt, ...)
+{
+	va_list args;
+
+	if (!log_level)
+		return;
+	va_start(args, fmt);
+	log_line("", lines, fmt, args);
 	va_end(args);
 }
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#define _GNU_SOURCE 1 /* vasprintf */
 #include "collect/ctrl_watch.h"
 #include "collect/io_inside.h"
 
@@ -18,9 +19,14 @@ uint64_t io_now_ns(void)
 __attribute__((format(printf, 2, 0))) static int io_print(enum libbpf_print_level level,
 							  const char *format, va_list args)
 {
+	char *lines = NULL;
+
 	if (log_verbosity() < (level == LIBBPF_DEBUG ? 3 : 2))
 		return 0;
-	return vfprintf(stderr, format, args);
+	if (vasprintf(&lines, format, args) > 0)
+		log_verbose_lines(lines, "%s", "");
+	free(lines);
+	return 0;
 }
 
 void io__hush_libbpf(void)

@@ -85,9 +85,9 @@ int planning__say(const struct planning *p, const struct plan_clause *clause,
 
 	expr__point_at(clause->text, error, lines, sizeof(lines));
 	if (probe && p->plan->nr_probes > 1)
-		return log_err(-EINVAL, "%s: %s: %s\n%s", clause->word, probe->name, error->message,
-			       lines);
-	return log_err(-EINVAL, "%s: %s\n%s", clause->word, error->message, lines);
+		return log_err_lines(-EINVAL, lines, "%s: %s: %s", clause->word, probe->name,
+				     error->message);
+	return log_err_lines(-EINVAL, lines, "%s: %s", clause->word, error->message);
 }
 
 static int planning_parse(struct planning *p, struct plan_clause *clause, size_t room)

@@ -46,10 +46,11 @@ static int blame_say(const struct probe *probe, const struct value *blamed, cons
 	blame_last_line(log, reason, sizeof(reason));
 	if (blamed->source)
 		expr__point_at(blamed->source, &error, lines, sizeof(lines));
-	return log_err(-EOPNOTSUPP,
-		       "this kernel's verifier refuses a part of the program for %s: %s (its whole "
-		       "log: -v)%s%s",
-		       probe->name, reason, lines[0] ? "\n" : "", lines);
+	return log_err_lines(
+		-EOPNOTSUPP, lines,
+		"this kernel's verifier refuses a part of the program for %s: %s (its whole "
+		"log: -v)",
+		probe->name, reason);
 }
 
 /* ---- one group ---- */
@@ -81,8 +82,8 @@ static int program_refused(const struct program_try *t, const struct program *pr
 	const struct value *blamed = t->log[0] ? program__blame(program, t->log) : NULL;
 
 	if (t->log[0])
-		log_verbose("%s: %s: %s\n%s", p->probe->name, attach__word(t->group->way),
-			    strerror(-err), t->log);
+		log_verbose_lines(t->log, "%s: %s: %s", p->probe->name, attach__word(t->group->way),
+				  strerror(-err));
 	if (blamed && attach__instead(t->run->attacher, t->group->way, p->probe) == ATTACH_NONE)
 		return blame_say(p->probe, blamed, t->log);
 	if (err == -E2BIG)

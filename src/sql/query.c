@@ -230,7 +230,7 @@ static int query_refuse(struct sql *sql, const char *text, int failed)
 	if (at < 0 || (size_t)at > strlen(text))
 		return log_err(-EINVAL, "sql: %s", message);
 	query_point(text, (size_t)at, lines, sizeof(lines));
-	return log_err(-EINVAL, "sql: %s\n%s", message, lines);
+	return log_err_lines(-EINVAL, lines, "sql: %s", message);
 }
 
 /* ---- statements ---- */

@@ -53,7 +53,9 @@ static void test_escapes(void)
 	} cases[] = {
 		{ "a\x1b[2Jb", "a\\x1b[2Jb\n", "an escape sequence" },
 		{ "a\tb\rc\x7f", "a\\x09b\\x0dc\\x7f\n", "tab, return, delete" },
-		{ "p99 > x\n      ^", "p99 > x\n      ^\n", "a line break stays, for carets" },
+		{ "a\niosonar: forged", "a\\x0aiosonar: forged\n", "a line break" },
+		{ "a\xe2\x80\xa8z", "a\\xe2\\x80\\xa8z\n", "a line separator" },
+		{ "a\xe2\x80\xaegnp", "a\\xe2\\x80\\xaegnp\n", "right-to-left override" },
 		{ "\xc3\xa4 \xe2\x80\xa6 \xf0\x9f\x90\xac",
 		  "\xc3\xa4 \xe2\x80\xa6 \xf0\x9f\x90\xac\n", "UTF-8 stays" },
 		{ "\x9b[31m", "\\x9b[31m\n", "a raw C1 control byte" },
@@ -69,6 +71,26 @@ static void test_escapes(void)
 		log_note("%s", cases[i].raw);
 		is_str(heard(), cases[i].shown, cases[i].what);
 	}
+}
+
+/* What is below a message has lines, and nothing else that a message has not. */
+static void test_lines(void)
+{
+	ok(log_err_lines(-EINVAL, "p99 > x\n      ^", "--if: no field '%s'", "a\nb") == -EINVAL,
+	   "log_err_lines returns its error");
+	is_str(heard(), "iosonar: --if: no field 'a\\x0ab'\np99 > x\n      ^\n",
+	       "lines stand below a message, which is one line");
+	log_err_lines(-EINVAL, "", "%s", "x");
+	is_str(heard(), "iosonar: x\n", "none are none");
+	log_err_lines(-EINVAL, "a\033[2J\n\xe2\x80\xaez\n\n", "%s", "x");
+	is_str(heard(), "iosonar: x\na\\x1b[2J\n\\xe2\\x80\\xaez\n",
+	       "lines are escaped, and end once");
+	log_verbose_lines("a\nb\n", "%s", "");
+	is_str(heard(), "", "verbose lines are not said by default");
+	log_set_verbose(1);
+	log_verbose_lines("a\nb\n", "%s", "");
+	is_str(heard(), "a\nb\n", "with -v they are, without a message too");
+	log_set_verbose(0);
 }
 
 static void test_long_line(void)
@@ -100,6 +122,7 @@ int main(void)
 	test_prefixes();
 	test_verbose();
 	test_escapes();
+	test_lines();
 	test_long_line();
 	test_errno_kept();
 	return done_testing();
