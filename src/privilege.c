@@ -127,6 +127,7 @@ enum privilege_check {
 	CHECK_EQUAL, /* the argument is the value */
 	CHECK_CLEAR, /* it has none of the value's bits */
 	CHECK_SET,   /* it has one of them */
+	CHECK_END,   /* of a table */
 };
 
 struct privilege_rule {
@@ -138,52 +139,8 @@ struct privilege_rule {
 
 #define PRIVILEGE_WRITES (O_ACCMODE | O_CREAT | O_TRUNC)
 
+/* Every process: libc, its memory, its end. */
 static const struct privilege_rule privilege_rules[] = {
-	/* the loop */
-	{ SYS_epoll_pwait },
-	{ SYS_epoll_ctl },
-	{ SYS_ppoll },
-	{ SYS_timerfd_settime },
-	{ SYS_clock_gettime },
-	{ SYS_gettimeofday },
-	{ SYS_clock_nanosleep },
-	{ SYS_nanosleep },
-	{ SYS_restart_syscall }, /* a sleep that was stopped and continued */
-	{ SYS_rt_sigaction },
-	{ SYS_rt_sigprocmask },
-	{ SYS_rt_sigreturn },
-	{ SYS_recvmsg },
-	{ SYS_recvfrom },
-	{ SYS_wait4 },
-	{ SYS_waitid },
-	{ SYS_membarrier },
-	/* files that are open */
-	{ SYS_read },
-	{ SYS_readv },
-	{ SYS_pread64 },
-	{ SYS_write },
-	{ SYS_writev },
-	{ SYS_pwrite64 },
-	{ SYS_lseek },
-	{ SYS_ftruncate },
-	{ SYS_fallocate },
-	{ SYS_fsync },
-	{ SYS_fdatasync },
-	{ SYS_close },
-	{ SYS_fcntl, CHECK_EQUAL, 1, F_GETFL }, /* not F_SETOWN: with it SIGIO can hit anyone */
-	{ SYS_fcntl, CHECK_EQUAL, 1, F_GETFD },
-	{ SYS_fcntl, CHECK_EQUAL, 1, F_SETFD },
-	{ SYS_ioctl, CHECK_EQUAL, 1, TCGETS },
-	{ SYS_ioctl, CHECK_EQUAL, 1, (uint32_t)TCGETS2 },
-	{ SYS_ioctl, CHECK_EQUAL, 1, TIOCGWINSZ },
-	/* /sys, of devices that come and go; /proc/self/fdinfo */
-	{ SYS_openat, CHECK_CLEAR, 2, PRIVILEGE_WRITES },
-	{ SYS_newfstatat },
-	{ SYS_fstat },
-	{ SYS_statx },
-	{ SYS_readlinkat },
-	{ SYS_getdents64 },
-	/* libc */
 	{ SYS_brk },
 	{ SYS_mmap, CHECK_CLEAR, 2, PROT_EXEC },
 	{ SYS_mprotect, CHECK_CLEAR, 2, PROT_EXEC },
@@ -199,6 +156,58 @@ static const struct privilege_rule privilege_rules[] = {
 	{ SYS_gettid },
 	{ SYS_exit },
 	{ SYS_exit_group },
+	{ SYS_clock_gettime },
+	{ SYS_gettimeofday },
+	{ SYS_restart_syscall }, /* a sleep that was stopped and continued */
+	{ SYS_rt_sigaction },
+	{ SYS_rt_sigprocmask },
+	{ SYS_rt_sigreturn },
+	{ SYS_close },
+	{ SYS_fstat },
+	{ SYS_newfstatat, CHECK_SET, 3, AT_EMPTY_PATH },
+	{ SYS_recvfrom },
+#ifdef __x86_64__
+	{ SYS_time },
+#endif
+	{ 0, CHECK_END },
+};
+
+static const struct privilege_rule privilege_run_rules[] = {
+	/* the loop */
+	{ SYS_epoll_pwait },
+	{ SYS_epoll_ctl },
+	{ SYS_ppoll },
+	{ SYS_timerfd_settime },
+	{ SYS_clock_nanosleep },
+	{ SYS_nanosleep },
+	{ SYS_recvmsg },
+	{ SYS_wait4 },
+	{ SYS_waitid },
+	{ SYS_membarrier },
+	/* files that are open */
+	{ SYS_read },
+	{ SYS_readv },
+	{ SYS_pread64 },
+	{ SYS_write },
+	{ SYS_writev },
+	{ SYS_pwrite64 },
+	{ SYS_lseek },
+	{ SYS_ftruncate },
+	{ SYS_fallocate },
+	{ SYS_fsync },
+	{ SYS_fdatasync },
+	{ SYS_fcntl, CHECK_EQUAL, 1, F_GETFL }, /* not F_SETOWN: with it SIGIO can hit anyone */
+	{ SYS_fcntl, CHECK_EQUAL, 1, F_GETFD },
+	{ SYS_fcntl, CHECK_EQUAL, 1, F_SETFD },
+	{ SYS_ioctl, CHECK_EQUAL, 1, TCGETS },
+	{ SYS_ioctl, CHECK_EQUAL, 1, (uint32_t)TCGETS2 },
+	{ SYS_ioctl, CHECK_EQUAL, 1, TIOCGWINSZ },
+	/* /sys, of devices that come and go; /proc/self/fdinfo */
+	{ SYS_openat, CHECK_CLEAR, 2, PRIVILEGE_WRITES },
+	{ SYS_newfstatat },
+	{ SYS_statx },
+	{ SYS_readlinkat },
+	{ SYS_getdents64 },
 #ifdef __x86_64__
 	/* what newer machines have only in the general form */
 	{ SYS_open, CHECK_CLEAR, 1, PRIVILEGE_WRITES },
@@ -207,8 +216,34 @@ static const struct privilege_rule privilege_rules[] = {
 	{ SYS_readlink },
 	{ SYS_epoll_wait },
 	{ SYS_poll },
-	{ SYS_time },
 #endif
+	{ 0, CHECK_END },
+};
+
+/* No path at all: what it reads was opened by another process. */
+static const struct privilege_rule privilege_parse_rules[] = {
+	{ SYS_read },
+	{ SYS_readv },
+	{ SYS_pread64 },
+	{ SYS_write },
+	{ SYS_lseek },
+	{ SYS_recvmsg },
+	{ SYS_fcntl, CHECK_EQUAL, 1, F_GETFL },
+	{ SYS_fcntl, CHECK_EQUAL, 1, F_GETFD },
+	{ 0, CHECK_END },
+};
+
+/* No read and no write: files pass through it. */
+static const struct privilege_rule privilege_open_rules[] = {
+	{ SYS_openat, CHECK_CLEAR, 2, PRIVILEGE_WRITES },
+	{ SYS_sendmsg },
+	{ 0, CHECK_END },
+};
+
+static const struct privilege_rule *const privilege_role_rules[] = {
+	[PRIVILEGE_RUNS] = privilege_run_rules,
+	[PRIVILEGE_PARSES] = privilege_parse_rules,
+	[PRIVILEGE_OPENS] = privilege_open_rules,
 };
 
 struct privilege_program {
@@ -269,11 +304,18 @@ static void privilege_put_needs(struct privilege_program *p, const struct privil
 		{ needs->reads_maps, { SYS_bpf, CHECK_EQUAL, 0, BPF_MAP_GET_NEXT_KEY } },
 		{ needs->reads_maps, { SYS_bpf, CHECK_EQUAL, 0, BPF_MAP_LOOKUP_BATCH } },
 		{ needs->reads_maps, { SYS_bpf, CHECK_EQUAL, 0, BPF_OBJ_GET_INFO_BY_FD } },
+		{ needs->opens_in_root, { SYS_openat2 } },
 	};
 
 	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++)
 		if (needed[i].needed)
 			privilege_put_rule(p, &needed[i].rule);
+}
+
+static void privilege_put_table(struct privilege_program *p, const struct privilege_rule *rule)
+{
+	for (; rule->check != CHECK_END; rule++)
+		privilege_put_rule(p, rule);
 }
 
 /*
@@ -289,8 +331,8 @@ size_t privilege__filter(const struct privilege_needs *needs, struct sock_filter
 	privilege_put(&p, PRIVILEGE_JUMP(BPF_JEQ, PRIVILEGE_ARCH, 1, 0));
 	privilege_put(&p, PRIVILEGE_RETURN(SECCOMP_RET_ERRNO | EPERM));
 	privilege_put(&p, PRIVILEGE_LOAD(nr));
-	for (size_t i = 0; i < sizeof(privilege_rules) / sizeof(privilege_rules[0]); i++)
-		privilege_put_rule(&p, &privilege_rules[i]);
+	privilege_put_table(&p, privilege_role_rules[needs->role]);
+	privilege_put_table(&p, privilege_rules);
 	privilege_put_needs(&p, needs);
 	privilege_put(&p, PRIVILEGE_RETURN(SECCOMP_RET_ERRNO | EPERM));
 	return p.nr;
@@ -310,7 +352,7 @@ size_t privilege__filter(const struct privilege_needs *needs, struct sock_filter
 #if defined(PRIVILEGE_ARCH) && !defined(PRIVILEGE_SANITIZED)
 #define PRIVILEGE_FILTERS 1
 
-static int privilege_filter_calls(const struct privilege_needs *needs)
+int privilege__filter_calls(const struct privilege_needs *needs)
 {
 	struct sock_filter insns[PRIVILEGE_FILTER_MAX];
 	const struct sock_fprog program = {
@@ -319,6 +361,14 @@ static int privilege_filter_calls(const struct privilege_needs *needs)
 	};
 
 	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) ? -errno : 0;
+}
+
+#else
+
+int privilege__filter_calls(const struct privilege_needs *needs)
+{
+	(void)needs;
+	return 0;
 }
 
 #endif
@@ -333,7 +383,7 @@ static const struct privilege_step {
 	{ privilege_drop_capabilities, "drop capabilities", NULL },
 	{ privilege_gain_nothing, "refuse new privileges", "no new privileges" },
 #ifdef PRIVILEGE_FILTERS
-	{ privilege_filter_calls, "filter system calls", "system calls filtered" },
+	{ privilege__filter_calls, "filter system calls", "system calls filtered" },
 #endif
 };
 

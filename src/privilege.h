@@ -13,17 +13,30 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* What a run will do beyond that. */
+/* Which list of system calls. */
+enum privilege_role {
+	PRIVILEGE_RUNS,	  /* the loop of a run */
+	PRIVILEGE_PARSES, /* reads hostile files: only descriptors that it has or is handed */
+	PRIVILEGE_OPENS,  /* opens files to read and hands them on: it reads none */
+};
+
+/* What a process will do beyond that. */
 struct privilege_needs {
+	enum privilege_role role;
 	pid_t child;	    /* the one process it may signal; 0: none */
 	bool attaches;	    /* programs that are loaded, at a device that is not there yet */
 	bool creates_files; /* the next part of a capture */
 	bool runs;	    /* a program that is loaded, by BPF_PROG_TEST_RUN */
 	bool reads_maps;    /* that cannot be mapped, by bpf() */
+	bool opens_in_root; /* of other processes, by openat2() */
 };
 
 /* Cannot be undone, and children inherit it. What cannot be dropped is said in one line. */
 void privilege__drop(const struct privilege_needs *needs);
+
+/* The list of system calls alone, for who keeps capabilities; no new privileges come first. 0 also
+ * where there is no list. */
+int privilege__filter_calls(const struct privilege_needs *needs);
 
 /*
  * Does this kernel attach a loaded program for a process without capabilities? Before 5.19

@@ -13,7 +13,7 @@ struct elf_file {
 };
 
 struct elf_cache {
-	char *root;
+	struct elf_beside beside;
 	size_t most_files, most_bytes;
 	uint64_t questions;
 	struct elf_file files[];
@@ -35,7 +35,8 @@ int elf_file_id__of(struct elf_file_id *id, int fd)
 	return 0;
 }
 
-struct elf_cache *elf_cache__new(const char *root, size_t most_files, size_t most_bytes)
+struct elf_cache *elf_cache__new(const struct elf_beside *beside, size_t most_files,
+				 size_t most_bytes)
 {
 	struct elf_cache *c = calloc(1, sizeof(*c) + most_files * sizeof(c->files[0]));
 
@@ -43,11 +44,8 @@ struct elf_cache *elf_cache__new(const char *root, size_t most_files, size_t mos
 		return NULL;
 	c->most_files = most_files;
 	c->most_bytes = most_bytes;
-	c->root = strdup(root);
-	if (c->root)
-		return c;
-	free(c);
-	return NULL;
+	c->beside = *beside;
+	return c;
 }
 
 static void cache_drop(struct elf_file *file)
@@ -62,7 +60,6 @@ void elf_cache__free(struct elf_cache *c)
 		return;
 	for (size_t i = 0; i < c->most_files; i++)
 		cache_drop(&c->files[i]);
-	free(c->root);
 	free(c);
 }
 
@@ -118,7 +115,7 @@ const struct elf_image *elf_cache__read(struct elf_cache *c, const struct elf_fi
 {
 	struct elf_file *file = cache_place(c), *oldest;
 
-	if (elf_image__read(&file->image, fd, c->root))
+	if (elf_image__read(&file->image, fd, &c->beside))
 		memset(&file->image, 0, sizeof(file->image));
 	file->id = *id;
 	file->used = ++c->questions;

@@ -19,7 +19,8 @@ int elf_file_id__of(struct elf_file_id *id, int fd); /* 0, or a negative errno *
 
 struct elf_cache;
 
-struct elf_cache *elf_cache__new(const char *root, size_t most_files, size_t most_bytes);
+struct elf_cache *elf_cache__new(const struct elf_beside *beside, size_t most_files,
+				 size_t most_bytes);
 /* NULL: it is not there (any more). Good until the next elf_cache__read. */
 const struct elf_image *elf_cache__find(struct elf_cache *cache, const struct elf_file_id *id);
 /* Of a file that is no ELF file: an image without functions. */

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * elf_dwfl.c: where are the symbols of a stripped file? libdw finds and unpacks what has them: the
- * debug file that its build-id names, or its .gnu_debugdata. It reads no name, as it does not look
- * where the table of names ends (seen in 0.188), and asks no network: debug files are looked for by
- * build-id on this machine, not as libdw's standard search does, which knows servers.
+ * elf_dwfl.c: where are the symbols of a stripped file? libdw unpacks its .gnu_debugdata. It reads
+ * no name, as it does not look where the table of names ends (seen in 0.188), and opens no file and
+ * asks no network: debug files are elf_image.c's, by descriptors that it is handed.
  */
 #include "collect/elf_image.h"
 
@@ -22,9 +21,18 @@ static int dwfl_give_elf(Dwfl_Module *module, void **userdata, const char *name,
 	return -1;
 }
 
+static int dwfl_give_no_debuginfo(Dwfl_Module *module, void **userdata, const char *name,
+				  Dwarf_Addr base, const char *file_name, const char *link_name,
+				  GElf_Word link_crc, char **debug_name)
+{
+	(void)module, (void)userdata, (void)name, (void)base, (void)file_name;
+	(void)link_name, (void)link_crc, (void)debug_name;
+	return -1;
+}
+
 static const Dwfl_Callbacks dwfl_callbacks = {
 	.find_elf = dwfl_give_elf,
-	.find_debuginfo = dwfl_build_id_find_debuginfo,
+	.find_debuginfo = dwfl_give_no_debuginfo,
 	.section_address = dwfl_offline_section_address,
 };
 

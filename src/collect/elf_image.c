@@ -211,19 +211,6 @@ static int image_add_functions(struct symbol_table *table, Elf *elf, uint32_t ty
 
 /* ---- what a stripped file left elsewhere ---- */
 
-static int image_debug_path(const struct elf_image *image, const char *root, char *path)
-{
-	int len = snprintf(path, PATH_MAX, "%s/usr/lib/debug/.build-id/%02x/", root,
-			   image->build_id[0]);
-
-	if (len < 0 || len + 2 * ELF_BUILD_ID_MAX + (int)sizeof(".debug") > PATH_MAX)
-		return -ENAMETOOLONG;
-	for (size_t i = 1; i < image->build_id_len; i++)
-		len += snprintf(path + len, 3, "%02x", image->build_id[i]);
-	strcpy(path + len, ".debug");
-	return 0;
-}
-
 static bool image_has_same_build_id(const struct elf_image *image, Elf *debug)
 {
 	struct elf_image other = { 0 };
@@ -233,15 +220,13 @@ static bool image_has_same_build_id(const struct elf_image *image, Elf *debug)
 	       !memcmp(other.build_id, image->build_id, image->build_id_len);
 }
 
-static int image_add_debug_file(struct elf_image *image, const char *root)
+static int image_add_debug_file(struct elf_image *image, const struct elf_beside *beside)
 {
-	char path[PATH_MAX];
-	int fd, err = 0;
+	int fd = -ENOENT, err = 0;
 	Elf *debug;
 
-	if (image->build_id_len < 2 || image_debug_path(image, root, path))
-		return 0;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (beside && image->build_id_len >= 2)
+		fd = beside->open_debug(beside->arg, image->build_id, image->build_id_len);
 	if (fd < 0)
 		return 0;
 	debug = elf_image__open(fd);
@@ -271,29 +256,28 @@ static int image_add_visited(void *image, Elf *elf)
 	return image_add_functions(&((struct elf_image *)image)->functions, elf, SHT_SYMTAB);
 }
 
-static int image_add_from_elsewhere(struct elf_image *image, Elf *elf, int fd, const char *root)
+static int image_add_from_elsewhere(struct elf_image *image, Elf *elf, int fd,
+				    const struct elf_beside *beside)
 {
-	int err = 0;
+	int err = image_add_debug_file(image, beside);
 
-	if (!*root && image_is_for_libdw(elf))
+	if (!err && !image->functions.nr && image_is_for_libdw(elf))
 		err = elf_dwfl__visit(fd, image_add_visited, image);
-	if (!err && !image->functions.nr)
-		err = image_add_debug_file(image, root);
 	return err;
 }
 
 /* What a stripped file has packed lacks what it exports. */
-static int image_add_all(struct elf_image *image, Elf *elf, int fd, const char *root)
+static int image_add_all(struct elf_image *image, Elf *elf, int fd, const struct elf_beside *beside)
 {
 	int err = image_add_functions(&image->functions, elf, SHT_SYMTAB);
 
 	if (err || image->functions.nr)
 		return err;
-	err = image_add_from_elsewhere(image, elf, fd, root);
+	err = image_add_from_elsewhere(image, elf, fd, beside);
 	return err ?: image_add_functions(&image->functions, elf, SHT_DYNSYM);
 }
 
-int elf_image__read(struct elf_image *image, int fd, const char *root)
+int elf_image__read(struct elf_image *image, int fd, const struct elf_beside *beside)
 {
 	Elf *elf = elf_image__open(fd);
 	int err;
@@ -303,7 +287,7 @@ int elf_image__read(struct elf_image *image, int fd, const char *root)
 		return -ENOEXEC;
 	image_read_loads(image, elf);
 	image_read_build_id(image, elf);
-	err = image_add_all(image, elf, fd, root);
+	err = image_add_all(image, elf, fd, beside);
 	elf_end(elf);
 	if (err)
 		elf_image__free(image);

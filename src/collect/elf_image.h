@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * elf_image.h: the functions of one ELF file, and where its bytes lie in memory. From its .symtab;
- * of a stripped file from its .dynsym, which has only what others call, and from what libdw finds
- * (its debug file by build-id, its .gnu_debugdata), or the debug file that its build-id names.
- * The file is hostile: every size is bounded, nothing is mapped (it could be cut while we read).
- * C++ and Rust names stay mangled.
+ * of a stripped file from its .dynsym, which has only what others call, and from the debug file
+ * that its build-id names, or the .gnu_debugdata in it, which libdw unpacks. The file is hostile:
+ * every size is bounded, nothing is mapped (it could be cut while we read). C++ and Rust names stay
+ * mangled.
  */
 #ifndef IOSONAR_COLLECT_ELF_IMAGE_H
 #define IOSONAR_COLLECT_ELF_IMAGE_H
@@ -33,11 +33,17 @@ struct elf_image {
 	size_t build_id_len;
 };
 
+/* Who opens the debug file of a build-id: a descriptor, or a negative errno. */
+struct elf_beside {
+	int (*open_debug)(void *arg, const unsigned char *build_id, size_t len);
+	void *arg;
+};
+
 /*
- * root: below it /usr/lib/debug is looked for. fd stays the caller's. 0, also without any function;
- * -ENOEXEC: no ELF file, or one that makes no sense; -ENOMEM.
+ * Opens no file itself. beside: NULL: there are no debug files. fd stays the caller's. 0, also
+ * without any function; -ENOEXEC: no ELF file, or one that makes no sense; -ENOMEM.
  */
-int elf_image__read(struct elf_image *image, int fd, const char *root);
+int elf_image__read(struct elf_image *image, int fd, const struct elf_beside *beside);
 /* Where this byte of the file lies, as its symbols and addr2line count. */
 bool elf_image__vaddr(const struct elf_image *image, uint64_t offset, uint64_t *vaddr);
 void elf_image__free(struct elf_image *image);
@@ -50,7 +56,8 @@ Elf_Data *elf_image__data(Elf_Scn *section, uint64_t most_bytes);
 
 /* libdw, if it was there when iosonar was built (HAVE_LIBDW); never in the static program. */
 bool elf_dwfl__is_built_in(void);
-/* Files other than this one that have symbols of it. Stops at an error of visit and returns it. */
+/* What this one has packed that has symbols of it; opens no file. Stops at an error of visit and
+ * returns it. */
 typedef int (*elf_dwfl_fn)(void *arg, Elf *elf);
 int elf_dwfl__visit(int fd, elf_dwfl_fn visit, void *arg);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * symbol_opener.h: opens what a process runs from, for one who may not. It keeps the right to look
- * into processes and does nothing but open: /proc/PID/maps, and regular files that PID has mapped,
- * as they are in PID's container. It reads none of them.
+ * into processes and does nothing but open: /proc/PID/maps, regular files that PID has mapped, as
+ * they are in PID's container, and debug files below /usr/lib/debug/.build-id. It reads none of
+ * them.
  */
 #ifndef IOSONAR_COLLECT_SYMBOL_OPENER_H
 #define IOSONAR_COLLECT_SYMBOL_OPENER_H
@@ -13,8 +14,11 @@
 
 enum opener_what {
 	OPENER_MAPS,
-	OPENER_FILE, /* of the mapping from start to end */
+	OPENER_FILE,  /* of the mapping from start to end */
+	OPENER_DEBUG, /* the debug file of a build-id, of this machine's own */
 };
+
+enum { OPENER_BUILD_ID_MAX = 64 };
 
 struct opener_request {
 	enum opener_what what;
@@ -22,6 +26,8 @@ struct opener_request {
 	uint64_t start, end;
 	uint64_t inode;	     /* that the path has to lead to */
 	char path[PATH_MAX]; /* in the process's own root */
+	uint32_t build_id_len;
+	unsigned char build_id[OPENER_BUILD_ID_MAX];
 };
 
 struct symbol_opener {
@@ -37,6 +43,8 @@ struct symbol_opener {
 void symbol_opener__init(struct symbol_opener *opener, const char *root);
 /* A descriptor, or a negative errno. -ENOENT, -ESRCH: no such process (any more). */
 int symbol_opener__open(const struct symbol_opener *opener, const struct opener_request *request);
+/* The system calls that are left to it; cannot be undone. */
+void symbol_opener__confine(const struct symbol_opener *opener);
 void symbol_opener__serve(const struct symbol_opener *opener, int socket); /* until its end */
 /* The other end of the socket: the same answer. -EPIPE: there is nobody. */
 int symbol_opener__ask(int socket, const struct opener_request *request);

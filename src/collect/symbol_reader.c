@@ -44,15 +44,27 @@ struct symbol_reader {
 	struct reader_process processes[READER_PROCESSES];
 };
 
-struct symbol_reader *symbol_reader__new(const char *root, reader_open_fn open, void *arg)
+static int reader_open_debug(void *arg, const unsigned char *build_id, size_t len)
+{
+	const struct symbol_reader *r = arg;
+	struct opener_request request = { .what = OPENER_DEBUG, .build_id_len = (uint32_t)len };
+
+	if (len > sizeof(request.build_id))
+		return -EINVAL;
+	memcpy(request.build_id, build_id, len);
+	return r->open(r->arg, &request);
+}
+
+struct symbol_reader *symbol_reader__new(reader_open_fn open, void *arg)
 {
 	struct symbol_reader *r = calloc(1, sizeof(*r));
+	const struct elf_beside beside = { reader_open_debug, r };
 
 	if (!r)
 		return NULL;
 	r->open = open;
 	r->arg = arg;
-	r->files = elf_cache__new(root, READER_FILES, READER_FILES_BYTES);
+	r->files = elf_cache__new(&beside, READER_FILES, READER_FILES_BYTES);
 	if (r->files)
 		return r;
 	free(r);

@@ -32,7 +32,7 @@ struct symbol_reader;
 /* A descriptor, or a negative errno: symbol_opener's answers. */
 typedef int (*reader_open_fn)(void *arg, const struct opener_request *request);
 
-struct symbol_reader *symbol_reader__new(const char *root, reader_open_fn open, void *arg);
+struct symbol_reader *symbol_reader__new(reader_open_fn open, void *arg);
 void symbol_reader__answer(struct symbol_reader *reader, const struct reader_request *request,
 			   struct reader_reply *reply);
 void symbol_reader__serve(struct symbol_reader *reader, int socket); /* until its end */

@@ -85,6 +85,7 @@ static void service_run_opener(const char *root)
 
 	prctl(PR_SET_NAME, "iosonar-open");
 	symbol_opener__init(&opener, root);
+	symbol_opener__confine(&opener);
 	symbol_opener__serve(&opener, SERVICE_FIRST_FD);
 }
 
@@ -96,12 +97,13 @@ static int service_ask_opener(void *arg, const struct opener_request *request)
 
 static void service_run_reader(const char *root)
 {
-	const struct privilege_needs nothing = { 0 };
-	struct symbol_reader *reader = symbol_reader__new(root, service_ask_opener, NULL);
+	const struct privilege_needs needs = { .role = PRIVILEGE_PARSES };
+	struct symbol_reader *reader = symbol_reader__new(service_ask_opener, NULL);
 
+	(void)root;
 	prctl(PR_SET_NAME, "iosonar-symbols");
 	service_limit_reader();
-	privilege__drop(&nothing);
+	privilege__drop(&needs);
 	if (reader)
 		symbol_reader__serve(reader, SERVICE_FIRST_FD);
 }

@@ -43,7 +43,7 @@ static void try_elf(struct flame *flame, int fd)
 	struct elf_image image;
 	uint64_t vaddr;
 
-	if (elf_image__read(&image, fd, ""))
+	if (elf_image__read(&image, fd, NULL))
 		return;
 	for (uint64_t offset = 0; offset < 8192; offset += 64)
 		if (elf_image__vaddr(&image, offset, &vaddr))

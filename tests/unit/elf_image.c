@@ -16,9 +16,23 @@
 #include <unistd.h>
 #include "collect/elf_cache.h"
 #include "collect/elf_image.h"
+#include "collect/symbol_opener.h"
 #include "tap.h"
 
 static char root[] = "/tmp/iosonar-elf.XXXXXX";
+
+/* As the reader's opener does it, in this process. */
+static int open_debug(void *arg, const unsigned char *build_id, size_t len)
+{
+	const struct symbol_opener opener = { .root = root };
+	struct opener_request request = { .what = OPENER_DEBUG, .build_id_len = (uint32_t)len };
+
+	(void)arg;
+	memcpy(request.build_id, build_id, len);
+	return symbol_opener__open(&opener, &request);
+}
+
+static const struct elf_beside beside = { open_debug, NULL };
 
 /* ---- a file made by hand ---- */
 
@@ -123,7 +137,7 @@ static int fd_of(const void *bytes, size_t nr)
 
 static int read_bytes(struct elf_image *image, const void *bytes, size_t nr)
 {
-	int fd = fd_of(bytes, nr), err = elf_image__read(image, fd, root);
+	int fd = fd_of(bytes, nr), err = elf_image__read(image, fd, &beside);
 
 	close(fd);
 	return err;
@@ -328,10 +342,10 @@ static void check_refused(void)
 	refused(&m, "4,000,000,000 segments");
 	if (pipe(pipes))
 		return;
-	ok(elf_image__read(&image, pipes[0], root) == -ENOEXEC, "a pipe, without waiting");
+	ok(elf_image__read(&image, pipes[0], &beside) == -ENOEXEC, "a pipe, without waiting");
 	close(pipes[0]);
 	close(pipes[1]);
-	ok(elf_image__read(&image, -1, root) == -ENOEXEC, "nothing at all");
+	ok(elf_image__read(&image, -1, &beside) == -ENOEXEC, "nothing at all");
 }
 
 /* A sparse file costs its maker nothing: a table of a terabyte in it must cost us nothing. */
@@ -346,7 +360,7 @@ static void check_sparse(void)
 	m.sections[SECTION_NOTE].sh_size = 1ULL << 40;
 	fd = fd_of(&m, sizeof(m));
 	ok(!ftruncate(fd, (1LL << 40) + (1LL << 20)), "a file of a terabyte");
-	is_u64((uint64_t)elf_image__read(&image, fd, root), 0, "is read");
+	is_u64((uint64_t)elf_image__read(&image, fd, &beside), 0, "is read");
 	is_u64(image.functions.nr + image.build_id_len, 0, "but not its tables");
 	elf_image__free(&image);
 	close(fd);
@@ -399,7 +413,7 @@ static void check_own(void)
 	for (size_t i = 200; i--;) {
 		if (ftruncate(fd, (off_t)(nr / 200 * i)))
 			break;
-		good += !elf_image__read(&image, fd, root) && image.functions.nr;
+		good += !elf_image__read(&image, fd, &beside) && image.functions.nr;
 		elf_image__free(&image);
 	}
 	is_u64(good, 0, "cut at 200 places it has none");
@@ -433,7 +447,7 @@ static const unsigned char packed[] = {
 
 static int read_with_libdw(struct elf_image *image, const struct made *m)
 {
-	int fd = fd_of(m, sizeof(*m)), err = elf_image__read(image, fd, "");
+	int fd = fd_of(m, sizeof(*m)), err = elf_image__read(image, fd, NULL);
 
 	close(fd);
 	return err;
@@ -504,7 +518,7 @@ static struct elf_file_id id_of(int fd)
 static void check_cache(void)
 {
 	struct made m = make_elf();
-	struct elf_cache *cache = elf_cache__new(root, 2, 1 << 20);
+	struct elf_cache *cache = elf_cache__new(&beside, 2, 1 << 20);
 	int fds[3] = { fd_of(&m, sizeof(m)), fd_of(&m, sizeof(m)), fd_of("#!/bin/sh", 9) };
 	struct elf_file_id ids[3] = { id_of(fds[0]), id_of(fds[1]), id_of(fds[2]) }, changed;
 
@@ -529,7 +543,7 @@ static void check_cache(void)
 static void check_cache_bytes(void)
 {
 	struct made m = make_elf();
-	struct elf_cache *cache = elf_cache__new(root, 8, 1);
+	struct elf_cache *cache = elf_cache__new(&beside, 8, 1);
 	int fds[2] = { fd_of(&m, sizeof(m)), fd_of(&m, sizeof(m)) };
 	struct elf_file_id ids[2] = { id_of(fds[0]), id_of(fds[1]) };
 

@@ -222,6 +222,38 @@ static void test_needs(void)
 	filter_for((struct privilege_needs){ 0 });
 }
 
+/* The two processes behind symbols: one has no path, the other reads nothing. */
+static void test_roles(void)
+{
+	filter_for((struct privilege_needs){ .role = PRIVILEGE_PARSES });
+	ok(refuses(SYS_openat, 3, 0, O_RDONLY), "who parses files opens none");
+	ok(refuses(437, 3, 0, 0), "nor by openat2");
+	ok(refuses(SYS_readlinkat, 3, 0, 0), "reads no link");
+	ok(refuses(SYS_getdents64, 3, 0, 0), "lists no folder");
+	ok(refuses(SYS_newfstatat, 3, 0, 0), "asks for no path");
+	ok(refuses(SYS_statx, 3, 0, 0) && refuses(SYS_ftruncate, 3, 0, 0), "cuts nothing");
+	ok(refuses(SYS_sendmsg, 3, 0, 0), "and hands nothing on");
+	ok(allows(SYS_recvmsg, 3, 0, 0) && allows(SYS_pread64, 3, 0, 0) &&
+		   allows(SYS_write, 3, 0, 0) && allows(SYS_fstat, 3, 0, 0),
+	   "it reads what it is handed");
+#ifdef SYS_open
+	ok(refuses(SYS_open, 0, O_RDONLY, 0) && refuses(SYS_stat, 0, 0, 0),
+	   "the older calls are refused as well");
+#endif
+	filter_for((struct privilege_needs){ .role = PRIVILEGE_OPENS });
+	ok(allows(SYS_openat, 3, 0, O_PATH | O_CLOEXEC) && allows(SYS_sendmsg, 3, 0, 0),
+	   "who opens files opens and hands on");
+	ok(refuses(SYS_openat, 3, 0, O_WRONLY) && refuses(SYS_openat, 3, 0, O_RDONLY | O_CREAT),
+	   "never to write");
+	ok(refuses(SYS_read, 3, 0, 0) && refuses(SYS_pread64, 3, 0, 0) &&
+		   refuses(SYS_write, 3, 0, 0) && refuses(SYS_recvmsg, 3, 0, 0),
+	   "and reads nothing");
+	ok(refuses(437, 3, 0, 0), "openat2 is refused, whose flags cannot be seen");
+	filter_for((struct privilege_needs){ .role = PRIVILEGE_OPENS, .opens_in_root = true });
+	ok(allows(437, 3, 0, 0), "but for one that opens in other roots");
+	filter_for((struct privilege_needs){ 0 });
+}
+
 static void test_machines(void)
 {
 	struct seccomp_data data = { .nr = SYS_read, .arch = FOREIGN_ARCH };
@@ -382,6 +414,7 @@ int main(void)
 		test_forbidden();
 		test_arguments();
 		test_needs();
+		test_roles();
 		test_machines();
 		test_in_force();
 	} else {

@@ -135,7 +135,7 @@ static void check_later(struct symbol_reader *r)
 static void check_by_link(void)
 {
 	struct symbol_opener opener = { .root = "", .by_link = true };
-	struct symbol_reader *r = symbol_reader__new("", open_here, &opener);
+	struct symbol_reader *r = symbol_reader__new(open_here, &opener);
 	uint32_t pid = (uint32_t)getpid();
 	struct process_maps maps;
 	struct process_map map = own_map(&maps);
@@ -381,7 +381,7 @@ static void check_denied(void)
 	if (!pid) {
 		if (setuid(65534))
 			_exit(2);
-		r = symbol_reader__new("", open_here, &opener);
+		r = symbol_reader__new(open_here, &opener);
 		_exit(strcmp(asked(r, 1, 0, here()), "[unknown]+0 not permitted") ? 1 : 0);
 	}
 	waitpid(pid, &status, 0);
@@ -410,12 +410,12 @@ static int drop_one(const char *path, const struct stat *status, int type, struc
 int main(void)
 {
 	struct symbol_opener real = { .root = "" }, made = { .root = tree };
-	struct symbol_reader *r = symbol_reader__new("", open_here, &real);
+	struct symbol_reader *r = symbol_reader__new(open_here, &real);
 	struct symbol_reader *m;
 
 	if (!r || !mkdtemp(tree))
 		return 1;
-	m = symbol_reader__new(tree, open_here, &made);
+	m = symbol_reader__new(open_here, &made);
 	check_self(r);
 	check_later(r);
 	check_by_link();

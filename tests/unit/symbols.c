@@ -239,6 +239,18 @@ static bool ask_self(struct symbol_service *service, struct reader_reply *reply)
 	return symbol_service__ask(service, &request, reply);
 }
 
+/* "2" where there is a list of system calls and no sanitizer, which needs others. */
+static const char *filter_mode(void)
+{
+	struct sock_filter insns[PRIVILEGE_FILTER_MAX];
+	size_t nr = privilege__filter(&(struct privilege_needs){ 0 }, insns);
+
+#ifdef TAP_SANITIZED
+	nr = 0;
+#endif
+	return nr ? "2" : "0";
+}
+
 /* Not more than SYS_PTRACE (19), DAC_READ_SEARCH (2) and CHECKPOINT_RESTORE (40). */
 static void check_rights(void)
 {
@@ -254,6 +266,9 @@ static void check_rights(void)
 	is_u64(strtoull(status_of(service.opener, "CapPrm"), NULL, 16) & ~most, 0,
 	       "the opener has three at most");
 	is_str(status_of(service.opener, "NoNewPrivs"), "1", "and cannot gain more");
+	is_str(status_of(service.reader, "Seccomp"), filter_mode(),
+	       "the reader's calls are filtered");
+	is_str(status_of(service.opener, "Seccomp"), filter_mode(), "and the opener's");
 	is_u64((uint64_t)count_fds(service.opener), 4, "it holds nothing open but its socket");
 	is_u64((uint64_t)count_fds(service.reader), 5, "the reader its two");
 	kill(service.reader, SIGINT);
@@ -261,6 +276,88 @@ static void check_rights(void)
 	ok(ask_self(&service, &reply), "what is meant for the terminal's group does not end them");
 	symbol_service__end(&service);
 	ok(waitpid(-1, NULL, 0) < 0 && errno == ECHILD, "they end when nobody asks any more");
+}
+
+/* A stripped copy of this program, and its symbols in another place. */
+struct stripped {
+	int pid; /* of the tree's process that runs it */
+	const char *what, *script;
+};
+
+static const struct stripped in_debug_file = {
+	7,
+	"its debug file",
+	"id=$(readelf -n full | sed -n 's/.*Build ID: //p'); [ -n \"$id\" ]; "
+	"d=usr/lib/debug/.build-id/$(echo $id | cut -c1-2); mkdir -p $d; "
+	"objcopy --only-keep-debug full $d/$(echo $id | cut -c3-).debug; "
+	"objcopy --strip-all full $prog",
+};
+static const struct stripped in_debugdata = {
+	8,
+	"its .gnu_debugdata",
+	"objcopy --strip-debug --remove-section=.comment full packed; xz packed; "
+	"objcopy --strip-all --remove-section=.note.gnu.build-id "
+	"--add-section=.gnu_debugdata=packed.xz full $prog; rm packed.xz",
+};
+
+/* False: a tool is missing, or there is no build-id. */
+static bool put_stripped(const struct stripped *stripped)
+{
+	char command[1024];
+
+	snprintf(command, sizeof(command),
+		 "set -e; exec 2>/dev/null; cd %s; prog=proc/%d/root/prog; mkdir -p "
+		 "proc/%d/root; cp /proc/%d/exe full; %s; rm full",
+		 tree, stripped->pid, stripped->pid, getpid(), stripped->script);
+	return !system(command);
+}
+
+/* The mapping of here(), as that process would have it. */
+static void put_maps(int pid)
+{
+	char path[256], line[512];
+	unsigned long long start, end, offset;
+	FILE *in = fopen("/proc/self/maps", "re"), *out;
+	struct stat status;
+
+	snprintf(path, sizeof(path), "%s/proc/%d/root/prog", tree, pid);
+	if (stat(path, &status))
+		status.st_ino = 0;
+	snprintf(path, sizeof(path), "%s/proc/%d/maps", tree, pid);
+	out = fopen(path, "we");
+	while (in && out && fgets(line, sizeof(line), in))
+		if (sscanf(line, "%llx-%llx %*s %llx", &start, &end, &offset) == 3 &&
+		    here() >= start && here() < end)
+			fprintf(out, "%llx-%llx r-xp %llx 08:01 %llu /prog\n", start, end, offset,
+				(unsigned long long)status.st_ino);
+	if (in)
+		fclose(in);
+	if (out)
+		fclose(out);
+}
+
+/* The reader opens no file: it is handed what it reads, and unpacks under its filter. */
+static void check_stripped(const struct stripped *stripped)
+{
+	const struct reader_request request = {
+		.what = READER_NAME,
+		.process = { (uint32_t)stripped->pid, 0 },
+		.addr = here(),
+	};
+	struct symbol_service service;
+	struct reader_reply reply = { 0 };
+	char what[96];
+
+	snprintf(what, sizeof(what), "a stripped program has its names in %s", stripped->what);
+	if (!put_stripped(stripped)) {
+		ok(true, "%s # SKIP no objcopy, no xz, or no build-id", what);
+		return;
+	}
+	put_maps(stripped->pid);
+	symbol_service__start(&service, tree);
+	symbol_service__ask(&service, &request, &reply);
+	is_str(reply.name, "known_function", what);
+	symbol_service__end(&service);
 }
 
 static void check_killed(void)
@@ -398,6 +495,9 @@ int main(void)
 	check_ended();
 	check_exec();
 	check_rights();
+	check_stripped(&in_debug_file);
+	if (symbols__has_libdw())
+		check_stripped(&in_debugdata);
 	check_killed();
 	check_hung();
 	check_trouble();
