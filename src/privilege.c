@@ -180,6 +180,7 @@ static const struct privilege_rule privilege_run_rules[] = {
 	{ SYS_timerfd_settime },
 	{ SYS_clock_nanosleep },
 	{ SYS_nanosleep },
+	{ SYS_rt_sigtimedwait }, /* takes what is pending at the end */
 	{ SYS_recvmsg },
 	{ SYS_wait4 },
 	{ SYS_waitid },
