@@ -18,7 +18,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "landlock.h"
 #include "log.h"
+
+enum { PRIVILEGE_ABSENT = 1 }; /* of a step: this kernel does not have it */
 
 /* ---- capabilities ---- */
 
@@ -86,19 +89,41 @@ static int privilege_drop_capabilities(const struct privilege_needs *needs)
 	return privilege_capset(keep);
 }
 
-static const char *privilege_left(void)
+static const char *privilege_left(const struct privilege_needs *needs)
 {
 	struct __user_cap_header_struct self = PRIVILEGE_CAP_HEADER;
 	privilege_caps have = { 0 };
 
+	(void)needs;
 	syscall(SYS_capget, &self, have);
 	return have[0].permitted || have[1].permitted ? "CAP_BPF alone" : "no capabilities";
+}
+
+static const char *privilege_files(const struct privilege_needs *needs)
+{
+	return needs->creates_files ? "new files only beside the capture" : "no files to change";
+}
+
+static const char *privilege_nothing(const struct privilege_needs *needs)
+{
+	(void)needs;
+	return "no new privileges";
 }
 
 static int privilege_gain_nothing(const struct privilege_needs *needs)
 {
 	(void)needs;
 	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ? -errno : 0;
+}
+
+/* ---- files ---- */
+
+/* A kernel without Landlock is no failure: doctor tells. */
+static int privilege_restrict_files(const struct privilege_needs *needs)
+{
+	int err = landlock__restrict(needs->creates_files ? needs->beside : NULL);
+
+	return err == -EOPNOTSUPP ? PRIVILEGE_ABSENT : err;
 }
 
 /* ---- system calls ---- */
@@ -376,33 +401,45 @@ int privilege__filter_calls(const struct privilege_needs *needs)
 
 /* ---- all of it ---- */
 
-/* In this order: without the second the third would need CAP_SYS_ADMIN, and forbids the others. */
+#ifdef PRIVILEGE_FILTERS
+static const char *privilege_filtered(const struct privilege_needs *needs)
+{
+	(void)needs;
+	return "system calls filtered";
+}
+#endif
+
+/* In this order: without the second the others would need CAP_SYS_ADMIN; the last forbids them. */
 static const struct privilege_step {
 	int (*take)(const struct privilege_needs *needs);
-	const char *aim, *done; /* NULL: privilege_left says */
+	const char *aim;
+	const char *(*done)(const struct privilege_needs *needs);
 } privilege_steps[] = {
-	{ privilege_drop_capabilities, "drop capabilities", NULL },
-	{ privilege_gain_nothing, "refuse new privileges", "no new privileges" },
+	{ privilege_drop_capabilities, "drop capabilities", privilege_left },
+	{ privilege_gain_nothing, "refuse new privileges", privilege_nothing },
+	{ privilege_restrict_files, "restrict files", privilege_files },
 #ifdef PRIVILEGE_FILTERS
-	{ privilege__filter_calls, "filter system calls", "system calls filtered" },
+	{ privilege__filter_calls, "filter system calls", privilege_filtered },
 #endif
 };
 
 void privilege__drop(const struct privilege_needs *needs)
 {
-	char done[128] = "", failed[256] = "";
+	char done[160] = "", failed[256] = "";
 
 	for (size_t i = 0; i < sizeof(privilege_steps) / sizeof(privilege_steps[0]); i++) {
 		const struct privilege_step *step = &privilege_steps[i];
 		int err = step->take(needs);
 		size_t said = strlen(err ? failed : done);
 
+		if (err == PRIVILEGE_ABSENT)
+			continue;
 		if (err)
 			snprintf(failed + said, sizeof(failed) - said, "%s%s (%s)",
 				 said ? " or " : "", step->aim, strerror(-err));
 		else
 			snprintf(done + said, sizeof(done) - said, "%s%s", said ? ", " : "",
-				 step->done ? step->done : privilege_left());
+				 step->done(needs));
 	}
 	if (done[0])
 		log_verbose("privileges: %s", done);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * privilege.h: what may this process still do once its programs are attached? Count, read /sys and
- * write to what it has open: no capability, nothing gained by exec, and a list of allowed system
- * calls. Costs some 50 system calls once; a call that is not on the list fails with EPERM. The
- * kernel judges each thread for itself: drop while there is only one.
+ * write to what it has open: no capability, nothing gained by exec, no file to create or change
+ * where the kernel has Landlock, and a list of allowed system calls. Costs some 50 system calls
+ * once; a call that is not on the list fails with EPERM. The kernel judges each thread for itself:
+ * drop while there is only one.
  */
 #ifndef IOSONAR_PRIVILEGE_H
 #define IOSONAR_PRIVILEGE_H
@@ -25,7 +26,8 @@ struct privilege_needs {
 	enum privilege_role role;
 	pid_t child;	    /* the one process it may signal; 0: none */
 	bool attaches;	    /* programs that are loaded, at a device that is not there yet */
-	bool creates_files; /* the next part of a capture */
+	bool creates_files; /* the next part of a capture, */
+	const char *beside; /* this file: nowhere else, where the kernel has Landlock */
 	bool runs;	    /* a program that is loaded, by BPF_PROG_TEST_RUN */
 	bool reads_maps;    /* that cannot be mapped, by bpf() */
 	bool opens_in_root; /* of other processes, by openat2() */

@@ -380,6 +380,7 @@ static void live_drop_privileges(const struct session *s)
 		.child = loop__child_pid(s->inside->loop),
 		.attaches = io__attaches_later(s->inside->live->io),
 		.creates_files = file->size_bytes.given || file->last_ns.given,
+		.beside = file->write,
 		.runs = s->inside->view->runs_programs,
 	};
 

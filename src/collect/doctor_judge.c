@@ -565,6 +565,17 @@ static void judge_confinement(struct doctor_report *report, const struct rights 
 		    p->has_tracefs ? "readable" : "not mounted, or not readable");
 }
 
+/* What a run gives up beside capabilities and system calls. */
+static void judge_landlock(struct doctor_report *report, const struct rights *p)
+{
+	bool has = p->landlock > 0;
+
+	finding_say(report_add(report, "privilege", has ? doctor_ok : doctor_info), "Landlock",
+		    "%s",
+		    has ? "a run can change no file, and create parts only beside its capture"
+			: "not here: record --size could create files in any directory");
+}
+
 static void judge_privileges(struct doctor_report *report, const struct doctor_facts *facts)
 {
 	const struct rights *p = &facts->rights;
@@ -578,6 +589,7 @@ static void judge_privileges(struct doctor_report *report, const struct doctor_f
 	judge_memlock(report, facts);
 	judge_unprivileged(report, p);
 	judge_confinement(report, p);
+	judge_landlock(report, p);
 }
 
 /* ---- devices ---- */

@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "collect/kallsyms.h"
+#include "landlock.h"
 
 #ifndef CAP_PERFMON /* headers of 5.7 and before */
 #define CAP_PERFMON 38
@@ -110,6 +111,7 @@ void rights__read(struct rights *p, const char *root)
 	p->uid = geteuid();
 	p->caps = rights_caps();
 	p->seccomp = prctl(PR_GET_SECCOMP);
+	p->landlock = landlock__version();
 	rights_read_lockdown(p, root);
 	p->user_namespace = rights_in_user_namespace(root);
 	p->memlock_bytes = rights_limit(RLIMIT_MEMLOCK);

@@ -17,6 +17,7 @@ struct rights {
 	uint64_t caps;		       /* effective; bit N is capability number N */
 	bool user_namespace;	       /* not the host's: its capabilities do not count for BPF */
 	int seccomp;		       /* 0: no filter, 2: a filter */
+	int landlock;		       /* its version; -errno: the kernel has none */
 	uint64_t memlock_bytes;	       /* UINT64_MAX: no limit */
 	uint64_t nr_files;	       /* that may be open at once; UINT64_MAX: no limit */
 	uint64_t memory_bytes;	       /* of addresses; UINT64_MAX: no limit */

@@ -16,6 +16,7 @@
 
 #include "cmd.h"
 #include "collect/doctor.h"
+#include "landlock.h"
 #include "tap.h"
 
 static char folder[] = "/tmp/iosonar-doctor.XXXXXX";
@@ -278,7 +279,8 @@ static void test_privileges(void)
 	ok(!p.lockdown[0] && !p.user_namespace && p.unprivileged_bpf_disabled == RIGHTS_UNKNOWN &&
 		   !p.has_sysfs && !p.has_kallsyms,
 	   "a tree without files: nothing is known of them");
-	ok(p.uid == geteuid() && p.seccomp >= 0, "the kernel answers the rest");
+	ok(p.uid == geteuid() && p.seccomp >= 0 && p.landlock == landlock__version(),
+	   "the kernel answers the rest");
 	put("tree/proc/self/uid_map", "         0     100000      65536\n");
 	put("tree/proc/sys/kernel/unprivileged_bpf_disabled", "2\n");
 	put("tree/sys/kernel/security/lockdown", "none [integrity] confidentiality\n");
@@ -565,6 +567,10 @@ static void test_root(void)
 	is_str(find("device", "loop1", NULL)->why, "and 1 more have no medium: nothing to measure",
 	       "one finding");
 	is_str(find("command", "trace", NULL)->state, doctor_ok, "trace has its ring buffers");
+	is_str(find("privilege", "Landlock", NULL)->state, doctor_info, "no Landlock is told");
+	facts.rights.landlock = 1;
+	judge(&facts);
+	is_str(find("privilege", "Landlock", NULL)->state, doctor_ok, "and that there is one");
 	is_str(find("command", "layers", NULL)->why,
 	       "block_bio_queue to block_rq_complete, and the events between",
 	       "layers begins where an I/O is submitted");

@@ -9,16 +9,19 @@
 #include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/bpf.h>
+#include <linux/capability.h>
 #include <linux/seccomp.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "landlock.h"
 #include "loop.h"
 #include "privilege.h"
 #include "tap.h"
@@ -432,15 +435,42 @@ static uint64_t state_of(const char *key)
 	return value;
 }
 
-static const char *const states[] = { "CapInh", "CapPrm",     "CapEff",
-				      "CapAmb", "NoNewPrivs", "Seccomp" };
+enum state { INH, PRM, EFF, AMB, BND, GAINS_NOTHING, FILTER, NR_STATES };
 
-__attribute__((noreturn)) static void drop_all(int fd)
+static const char *const states[] = { "CapInh", "CapPrm",     "CapEff", "CapAmb",
+				      "CapBnd", "NoNewPrivs", "Seccomp" };
+
+/* As 5.10, which asks for CAP_BPF at every bpf(). */
+static void refuse_bpf(void)
 {
-	uint64_t got[COUNT(states)];
+	struct sock_filter refuse[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_bpf, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, REFUSED),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog program = { COUNT(refuse), refuse };
 
-	privilege__drop(&(struct privilege_needs){ 0 });
-	for (size_t i = 0; i < COUNT(states); i++)
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	    syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program))
+		_exit(1);
+}
+
+struct dropped {
+	const char *what;
+	struct privilege_needs needs;
+	bool refuses_bpf;
+	uint64_t kept;
+};
+
+__attribute__((noreturn)) static void drop_all(const struct dropped *d, int fd)
+{
+	uint64_t got[NR_STATES];
+
+	if (d->refuses_bpf)
+		refuse_bpf();
+	privilege__drop(&d->needs);
+	for (size_t i = 0; i < NR_STATES; i++)
 		got[i] = state_of(states[i]);
 	_exit(write(fd, got, sizeof(got)) != (ssize_t)sizeof(got));
 }
@@ -456,26 +486,138 @@ static bool is_sanitized(void)
 #endif
 }
 
-static void test_drop(void)
+static void is_state(const struct dropped *d, const uint64_t *got, enum state state, uint64_t want)
 {
-	uint64_t got[COUNT(states)] = { 0 };
+	ok(got[state] == want, "%s: %s is %" PRIx64, d->what, states[state], got[state]);
+}
+
+/* Who is not root has less to begin with; only CAP_SETPCAP empties the bounding set. */
+static void judge_dropped(const struct dropped *d, const uint64_t *got)
+{
+	uint64_t kept = d->kept & state_of("CapPrm");
+	bool bounds = state_of("CapEff") >> CAP_SETPCAP & 1;
+	bool filtered = d->refuses_bpf || (nr_insns && !is_sanitized());
+
+	is_state(d, got, INH, 0);
+	is_state(d, got, PRM, kept);
+	is_state(d, got, EFF, kept);
+	is_state(d, got, AMB, 0);
+	is_state(d, got, BND, bounds ? 0 : state_of("CapBnd"));
+	is_state(d, got, GAINS_NOTHING, 1);
+	is_state(d, got, FILTER, filtered ? 2 : 0);
+}
+
+static void test_drop_of(const struct dropped *d)
+{
+	uint64_t got[NR_STATES] = { 0 };
 	int ends[2], status = -1;
 	pid_t child;
 
-	if (pipe2(ends, O_CLOEXEC))
-		return;
+	open_pipe(ends);
 	child = fork();
 	if (!child)
-		drop_all(ends[1]);
+		drop_all(d, ends[1]);
 	close(ends[1]);
-	ok(read(ends[0], got, sizeof(got)) == (ssize_t)sizeof(got), "a process drops all");
+	ok(read(ends[0], got, sizeof(got)) == (ssize_t)sizeof(got), "%s: a process drops all",
+	   d->what);
 	close(ends[0]);
 	waitpid(child, &status, 0);
-	ok(!status, "and ends well");
-	for (size_t i = 0; i < 4; i++)
-		is_u64(got[i], 0, states[i]);
-	is_u64(got[4], 1, states[4]);
-	is_u64(got[5], nr_insns && !is_sanitized() ? 2 : 0, states[5]);
+	ok(!status, "%s: and ends well", d->what);
+	judge_dropped(d, got);
+}
+
+static void test_drop(void)
+{
+	static const struct dropped drops[] = {
+		{ "no bpf()", { 0 }, false, 0 },
+		{ "no bpf(), which is refused", { 0 }, true, 0 },
+		{ "runs programs, bpf() is refused", { .runs = true }, true, 1ULL << 39 },
+		{ "reads maps, bpf() is refused", { .reads_maps = true }, true, 1ULL << 39 },
+	};
+
+	for (size_t i = 0; i < COUNT(drops); i++)
+		test_drop_of(&drops[i]);
+}
+
+/* ---- files ---- */
+
+static char folder[] = "/tmp/iosonar-privilege.XXXXXX";
+
+/* As a capture's next part is opened; the errno. */
+static int create(const char *name)
+{
+	char path[128];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return errno;
+	close(fd);
+	return 0;
+}
+
+struct created {
+	int part, old, outside, removed;
+};
+
+__attribute__((noreturn)) static void create_beside(int fd, const char *beside)
+{
+	char path[128];
+	struct created got;
+
+	snprintf(path, sizeof(path), "%s/%s", folder, beside);
+	privilege__drop(&(struct privilege_needs){ .creates_files = true, .beside = path });
+	got = (struct created){ .part = create("in/a.cap.1"),
+				.old = create("in/a.cap"),
+				.outside = create("out/b") };
+	snprintf(path, sizeof(path), "%s/in/a.cap", folder);
+	got.removed = unlink(path) ? errno : 0;
+	_exit(write(fd, &got, sizeof(got)) != (ssize_t)sizeof(got));
+}
+
+static void test_created(const char *beside, const char *what)
+{
+	struct created got = { -1, -1, -1, -1 };
+	int ends[2], status = -1;
+	pid_t child;
+
+	open_pipe(ends);
+	child = fork();
+	if (!child)
+		create_beside(ends[1], beside);
+	close(ends[1]);
+	ok(read(ends[0], &got, sizeof(got)) == (ssize_t)sizeof(got), "%s: a process tries", what);
+	close(ends[0]);
+	waitpid(child, &status, 0);
+	ok(!got.part && !got.old, "%s: a part is created where the capture is: %s", what,
+	   strerror(got.part ?: got.old));
+	ok(got.outside == EACCES, "%s: not elsewhere: %s", what, strerror(got.outside));
+	ok(got.removed == EACCES || got.removed == EPERM, "%s: nothing is removed: %s", what,
+	   strerror(got.removed));
+}
+
+static void test_files(void)
+{
+	char path[128], target[128];
+
+	if (landlock__version() <= 0) {
+		ok(true, "files are created only beside a capture # SKIP no Landlock: %s",
+		   strerror(-landlock__version()));
+		return;
+	}
+	if (!mkdtemp(folder) || chdir(folder) || mkdir("in", 0700) || mkdir("out", 0700) ||
+	    mkdir("links", 0700))
+		printf("Bail out! %s: %s\n", folder, strerror(errno)), exit(1);
+	create("in/a.cap");
+	test_created("in/a.cap", "a file");
+	test_created("in/new.cap", "a file that is not there yet");
+	snprintf(target, sizeof(target), "%s/in/a.cap", folder);
+	if (symlink(target, "links/a.cap"))
+		printf("Bail out! %s: %s\n", target, strerror(errno)), exit(1);
+	test_created("links/a.cap", "a link to it");
+	snprintf(path, sizeof(path), "rm -r %s", folder);
+	ok(!system(path), "all of it is removed");
 }
 
 static void test_question(void)
@@ -502,6 +644,7 @@ int main(void)
 		printf("# no list of system calls for this machine\n");
 	}
 	test_drop();
+	test_files();
 	test_question();
 	return done_testing();
 }

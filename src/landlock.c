@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#define _GNU_SOURCE
+#include "landlock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/*
+ * The kernel's interface, which <linux/landlock.h> of older systems lacks in part or as a whole.
+ * The numbers of the calls are the same on every machine.
+ */
+enum {
+	LANDLOCK_CREATE_RULESET = 444,
+	LANDLOCK_ADD_RULE = 445,
+	LANDLOCK_RESTRICT_SELF = 446,
+	LANDLOCK_ASK_VERSION = 1 << 0,
+	LANDLOCK_BENEATH = 1, /* kind of rule: what is below a directory */
+};
+
+enum landlock_right {
+	LANDLOCK_EXECUTE = 1 << 0,
+	LANDLOCK_WRITE_FILE = 1 << 1,
+	LANDLOCK_REMOVE_DIR = 1 << 4,
+	LANDLOCK_REMOVE_FILE = 1 << 5,
+	LANDLOCK_MAKE_CHAR = 1 << 6,
+	LANDLOCK_MAKE_DIR = 1 << 7,
+	LANDLOCK_MAKE_REG = 1 << 8,
+	LANDLOCK_MAKE_SOCK = 1 << 9,
+	LANDLOCK_MAKE_FIFO = 1 << 10,
+	LANDLOCK_MAKE_BLOCK = 1 << 11,
+	LANDLOCK_MAKE_SYM = 1 << 12,
+	LANDLOCK_REFER = 1 << 13,    /* since version 2 */
+	LANDLOCK_TRUNCATE = 1 << 14, /* since version 3 */
+};
+
+struct landlock_rules {
+	uint64_t handled;
+};
+
+struct landlock_rule {
+	uint64_t allowed;
+	int32_t directory;
+} __attribute__((packed));
+
+static const uint64_t landlock_to_create =
+	LANDLOCK_WRITE_FILE | LANDLOCK_MAKE_REG | LANDLOCK_TRUNCATE;
+
+static uint64_t landlock_handled(int version)
+{
+	uint64_t rights = LANDLOCK_EXECUTE | LANDLOCK_WRITE_FILE | LANDLOCK_REMOVE_DIR |
+			  LANDLOCK_REMOVE_FILE | LANDLOCK_MAKE_CHAR | LANDLOCK_MAKE_DIR |
+			  LANDLOCK_MAKE_REG | LANDLOCK_MAKE_SOCK | LANDLOCK_MAKE_FIFO |
+			  LANDLOCK_MAKE_BLOCK | LANDLOCK_MAKE_SYM;
+
+	rights |= version >= 2 ? LANDLOCK_REFER : 0;
+	return rights | (version >= 3 ? LANDLOCK_TRUNCATE : 0);
+}
+
+int landlock__version(void)
+{
+	long version = syscall(LANDLOCK_CREATE_RULESET, NULL, 0, LANDLOCK_ASK_VERSION);
+
+	return version < 0 ? -errno : (int)version;
+}
+
+/* The directory of this path. One that cannot be opened is none that files could be created in. */
+static int landlock_allow(int rules, const char *path, uint64_t rights)
+{
+	struct landlock_rule rule = { .allowed = rights };
+	char copy[PATH_MAX];
+	long err;
+
+	if (strlen(path) >= sizeof(copy))
+		return -ENAMETOOLONG;
+	strcpy(copy, path);
+	rule.directory = open(dirname(copy), O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (rule.directory < 0)
+		return -errno;
+	err = syscall(LANDLOCK_ADD_RULE, rules, LANDLOCK_BENEATH, &rule, 0) ? -errno : 0;
+	close(rule.directory);
+	return (int)err;
+}
+
+static int landlock_allow_beside(int rules, const char *beside, uint64_t rights)
+{
+	char *target = realpath(beside, NULL); /* NULL: it is not there yet */
+	int err = landlock_allow(rules, beside, rights);
+
+	if (!err && target)
+		err = landlock_allow(rules, target, rights);
+	free(target);
+	return err;
+}
+
+int landlock__restrict(const char *beside)
+{
+	int version = landlock__version(), rules, err = 0;
+	struct landlock_rules ask = { .handled = version > 0 ? landlock_handled(version) : 0 };
+
+	if (version <= 0)
+		return -EOPNOTSUPP;
+	rules = (int)syscall(LANDLOCK_CREATE_RULESET, &ask, sizeof(ask), 0);
+	if (rules < 0)
+		return -errno;
+	if (beside)
+		err = landlock_allow_beside(rules, beside, landlock_to_create & ask.handled);
+	if (!err && syscall(LANDLOCK_RESTRICT_SELF, rules, 0))
+		err = -errno;
+	close(rules);
+	return err;
+}
