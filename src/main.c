@@ -162,6 +162,15 @@ static int main_dispatch(int argc, char **argv)
 }
 
 /*
+ * Installed setuid or setgid it would lend its owner's files to every user: -r, -w and --out take
+ * any path. Capabilities of the file (setcap) lend no more than they name.
+ */
+static bool main_is_lent(void)
+{
+	return getuid() && (geteuid() != getuid() || getegid() != getgid());
+}
+
+/*
  * A closed 0, 1 or 2 would be the number of the next file opened, a BPF map for one. It is opened
  * the wrong way round, so that using it still fails.
  */
@@ -225,6 +234,10 @@ int main(int argc, char **argv)
 	main_occupy_std_fds();
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN); /* a write beyond ulimit -f fails with EFBIG instead */
+	if (main_is_lent())
+		return cmd__exit_code(log_err(-EPERM, "must not be installed setuid or setgid: run "
+						      "chmod u-s,g-s on it, then use sudo or "
+						      "setcap"));
 	/* Characters only: a decimal point is a point in every country's JSON. */
 	setlocale(LC_CTYPE, "");
 	dropin = dropin__find(argv[0]);

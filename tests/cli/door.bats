@@ -433,3 +433,29 @@ zsh_choices() { sed -n "/^_iosonar_$1() {/,/^}/p" "$tmp/out" | sed -n "s/^.*$2=}
 	[ "$(zsh_choices layers --format)" = "text json csv" ]
 	[ "$(zsh_choices pattern --format)" = "text json csv fio" ]
 }
+
+# lent MODE: a copy of the program with this mode, run by an ordinary user. It is the one without sanitizers, whose search for
+# leaks fails where a process may not look at itself.
+lent() {
+	local dir program=${IOSONAR_STATIC:-$iosonar}
+	[ "$(id -u)" -eq 0 ] || skip "needs root"
+	dir=$(mktemp -d) # the test's own folder is closed to others
+	chmod 755 "$dir"
+	install -m "$1" "$program" "$dir/iosonar"
+	status=0
+	setpriv --reuid 65534 --regid 65534 --clear-groups "$dir/iosonar" --version >"$tmp/out" 2>"$tmp/err" || status=$?
+	rm -r "$dir"
+	out=$(cat "$tmp/out")
+	err=$(cat "$tmp/err")
+}
+
+@test "installed setuid or setgid it refuses to run; installed plainly it runs" {
+	local message="iosonar: must not be installed setuid or setgid: run chmod u-s,g-s on it, then use sudo or setcap"
+	lent 0755
+	[ "$status" -eq 0 ]
+	[[ $out == "iosonar "* ]]
+	for mode in 4755 2755 6755; do
+		lent "$mode"
+		[ "$status $out $err" = "4  $message" ] || { echo "$mode: $status '$out' '$err'"; return 1; }
+	done
+}
