@@ -41,15 +41,22 @@ static int trace_start_views(struct class_trace *t, struct session *s)
 	return err || !t->calls ? err : tree_view__start(&t->tree, s, &t->traced);
 }
 
+static int trace_start_writer(struct class_trace *t, struct session *s)
+{
+	const struct traced_writer_wants wants = { &t->traced, session__recorder(s), t->addresses };
+
+	if (!wants.recorder)
+		return 0;
+	return traced__lay_structs(&t->traced) ?: traced_writer__start(&t->writer, &wants);
+}
+
 static int trace_on_start(void *state, struct session *s)
 {
 	struct class_trace *t = state;
 	int err = traced__start(&t->traced, session__probes(s));
 
 	trace_say_start(t);
-	if (!err && session__recorder(s))
-		err = traced__lay_structs(&t->traced)
-			      ?: traced_writer__start(&t->writer, &t->traced, session__recorder(s));
+	err = err ?: trace_start_writer(t, s);
 	return err ?: trace_start_views(t, s);
 }
 

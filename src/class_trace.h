@@ -16,7 +16,7 @@ struct class_trace {
 	struct option_number pid, buffer, min_ns, depth, max_rate;
 	const char *condition; /* --if */
 	const char *source;    /* --source */
-	bool all, calls, graph, summary, returns, emit;
+	bool all, calls, graph, summary, returns, emit, addresses;
 	/* state */
 	struct session *session;
 	struct traced traced;

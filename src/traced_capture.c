@@ -129,15 +129,14 @@ static int writer_put_part(struct traced_writer *w, const struct capture_chunk *
 	return recorder__part(w->recorder, chunk, payload->bytes, payload->len);
 }
 
-int traced_writer__start(struct traced_writer *w, const struct traced *t, struct recorder *recorder)
+static int writer_put_functions(struct traced_writer *w)
 {
+	const struct traced *t = w->traced;
 	struct byte_out functions = { 0 }, out = { 0 };
 	const struct capture_chunk chunk = { .type = CAPTURE_CALLED, .count = (uint32_t)t->nr };
 	struct traced_enums enums = { 0 };
 	int err;
 
-	*w = (struct traced_writer){ .traced = t, .recorder = recorder };
-	w->chunk.type = CAPTURE_CALLS;
 	functions_put(t, &functions, &enums);
 	members__each_enum(t->btf, t->members, t->nr_members, enums_note_words, &enums);
 	byte_out__text(&out, t->name);
@@ -154,10 +153,21 @@ int traced_writer__start(struct traced_writer *w, const struct traced *t, struct
 	return err;
 }
 
+int traced_writer__start(struct traced_writer *w, const struct traced_writer_wants *wants)
+{
+	int err;
+
+	*w = (struct traced_writer){ .traced = wants->traced, .recorder = wants->recorder };
+	w->chunk.type = CAPTURE_CALLS;
+	err = wants->addresses ? 0 : address_key__init(&w->addresses);
+	return err ?: writer_put_functions(w);
+}
+
 /* ---- records: writing ---- */
 
-static void value_put(struct byte_out *out, const struct plan_part *part, const char *values)
+static void value_put(struct traced_writer *w, const struct plan_part *part, const char *values)
 {
+	struct byte_out *out = &w->records;
 	uint64_t n;
 
 	if (part->shape.is_text) {
@@ -168,6 +178,8 @@ static void value_put(struct byte_out *out, const struct plan_part *part, const 
 		return;
 	}
 	memcpy(&n, values + part->at, sizeof(n));
+	if (part->shape.unit == VALUE_POINTER || part->shape.unit == VALUE_SYM)
+		n = address__hide(&w->addresses, n);
 	byte_out__varint(out, part->shape.is_signed ? zigzag__put((int64_t)n) : n);
 }
 
@@ -228,7 +240,7 @@ int traced_writer__put(struct traced_writer *w, const struct probe_record *r, co
 	task_put(w, r);
 	byte_out__varint(out, r->nth);
 	for (size_t i = 0; i < probe->nr_shown; i++)
-		value_put(out, &probe->shown[i].part, values);
+		value_put(w, &probe->shown[i].part, values);
 	w->chunk.count++;
 	return out->len < TRACED_CHUNK_BYTES ? 0 : writer_flush(w);
 }
@@ -237,7 +249,7 @@ static void followed_put(void *arg, uint64_t object)
 {
 	struct traced_writer *w = arg;
 
-	byte_out__varint(&w->records, object);
+	byte_out__varint(&w->records, address__hide(&w->addresses, object));
 	byte_out__varint(&w->records, run__followed(w->traced->run, object));
 	w->chunk.count++;
 }

@@ -7,6 +7,7 @@
 #ifndef IOSONAR_TRACED_CAPTURE_H
 #define IOSONAR_TRACED_CAPTURE_H
 
+#include "capture/address.h"
 #include "capture/alias.h"
 #include "capture/read.h"
 #include "recorder.h"
@@ -22,11 +23,17 @@ struct traced_writer {
 	uint64_t task;		    /* pid and tid of the last record */
 	char comm[16];
 	uint64_t lost; /* records, before the last chunk */
+	struct address_key addresses;
 };
 
-/* After everything is attached. 0 or -errno, said. */
-int traced_writer__start(struct traced_writer *writer, const struct traced *traced,
-			 struct recorder *recorder);
+/* After everything is attached. Addresses are other numbers in the file, unless they are wanted.
+ * 0 or -errno, said. */
+struct traced_writer_wants {
+	const struct traced *traced;
+	struct recorder *recorder;
+	bool addresses; /* as they are */
+};
+int traced_writer__start(struct traced_writer *writer, const struct traced_writer_wants *wants);
 int traced_writer__put(struct traced_writer *writer, const struct probe_record *record,
 		       const void *values);
 /* The last records; how many each object has had that is not over; what became of all hits. */

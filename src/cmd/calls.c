@@ -13,7 +13,7 @@ struct calls_cmd {
 	/* options */
 	struct option_list globs, paths;
 	struct option_number depth, min_ns, buffer;
-	bool graph, returns, emit;
+	bool graph, returns, emit, addresses;
 	/* state */
 	struct option_list functions; /* globs, and those of paths */
 	struct traced traced;
@@ -38,6 +38,8 @@ static const struct option_def calls_options[] = {
 	  "leave out shorter calls, with what is inside them" },
 	{ "returns", 0, OPTION_FLAG, offsetof(struct calls_cmd, returns), NULL,
 	  "see returns even where the kernel may lose some without counting them" },
+	{ "addresses", 0, OPTION_FLAG, offsetof(struct calls_cmd, addresses), NULL,
+	  "with -w: keep addresses as they are; else they are hashed in the file" },
 	{ "buffer", 0, OPTION_SIZE, offsetof(struct calls_cmd, buffer), "SIZE",
 	  "each CPU's ring (default 4Mi); a full one loses records and says so", .min = 4096,
 	  .max = 1 << 30 },
@@ -84,6 +86,15 @@ static int calls_on_tree(void *arg, const struct call *root)
 	return tree_view__tree(&c->view, root);
 }
 
+static int calls_start_writer(struct calls_cmd *c, struct session *s)
+{
+	const struct traced_writer_wants wants = { &c->traced, session__recorder(s), c->addresses };
+
+	if (!wants.recorder)
+		return 0;
+	return traced__lay_structs(&c->traced) ?: traced_writer__start(&c->writer, &wants);
+}
+
 static int calls_on_start(void *state, struct session *s)
 {
 	struct calls_cmd *c = state;
@@ -91,9 +102,7 @@ static int calls_on_start(void *state, struct session *s)
 
 	c->session = s;
 	traced__tell_returns(&c->traced);
-	if (!err && session__recorder(s))
-		err = traced__lay_structs(&c->traced)
-			      ?: traced_writer__start(&c->writer, &c->traced, session__recorder(s));
+	err = err ?: calls_start_writer(c, s);
 	return err ?: tree_view__start(&c->view, s, &c->traced);
 }
 

@@ -122,6 +122,8 @@ static const struct option_def class_options[] = {
 	  "only what is typical of all objects" },
 	{ "returns", 0, OPTION_FLAG, offsetof(struct class_view, trace.returns), NULL,
 	  "see returns even where the kernel may lose some without counting them" },
+	{ "addresses", 0, OPTION_FLAG, offsetof(struct class_view, trace.addresses), NULL,
+	  "with -w: keep addresses as they are; else they are hashed in the file" },
 	{ "buffer", 0, OPTION_SIZE, offsetof(struct class_view, trace.buffer), "SIZE",
 	  "each CPU's ring (default 8Mi); a full one drops whole objects and says so", .min = 4096,
 	  .max = 1 << 30 },

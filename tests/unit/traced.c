@@ -60,7 +60,7 @@ static int put(struct traced_writer *w, uint32_t function, bool is_return, uint6
 	return traced_writer__put(w, &record, nr == 3 ? (const void *)&all : &all.object);
 }
 
-static void write_all(struct traced *t, const char *path)
+static void write_all(struct traced *t, const char *path, bool addresses)
 {
 	const struct file_options options = { .write = path };
 	const struct recorder_run run = { .options = &options, .start_ns = 1 };
@@ -69,7 +69,8 @@ static void write_all(struct traced *t, const char *path)
 	struct traced_writer w;
 
 	ok(!recorder__new(&run, &recorder), "a capture is begun");
-	ok(!traced_writer__start(&w, t, recorder), "it says which functions");
+	ok(!traced_writer__start(&w, &(struct traced_writer_wants){ t, recorder, addresses }),
+	   "it says which functions");
 	ok(!put(&w, 1, false, 1) && !put(&w, 0, false, 2) && !put(&w, 0, true, 3) &&
 		   !put(&w, 1, true, 4),
 	   "and has four records");
@@ -79,7 +80,7 @@ static void write_all(struct traced *t, const char *path)
 	recorder__free(recorder);
 }
 
-static void test_live(const char *path)
+static void test_live(const char *path, bool addresses)
 {
 	const struct option_list no_fields = { 0 };
 	const struct class_wants wants = { .name = "bio" };
@@ -99,7 +100,7 @@ static void test_live(const char *path)
 	       "a prototype");
 	for (size_t i = 0; i < t.nr; i++)
 		t.functions[i].returns = true;
-	write_all(&t, path);
+	write_all(&t, path, addresses);
 	traced__free(&t);
 	class__free(&class);
 }
@@ -108,6 +109,7 @@ static void test_live(const char *path)
 
 static struct traced back;
 static size_t trees, lives;
+static uint64_t seen_object;
 
 static int on_tree(void *arg, const struct call *root)
 {
@@ -124,6 +126,7 @@ static int on_life(void *arg, const struct life *life)
 {
 	(void)arg;
 	lives++;
+	seen_object = life->object;
 	is_u64(life->nr, 4, "the object has four steps");
 	return 0;
 }
@@ -141,6 +144,8 @@ static void test_capture(const char *path)
 	struct capture_part part;
 	int err;
 
+	trees = lives = 0;
+	back = (struct traced){ 0 };
 	back.on_tree = on_tree;
 	back.on_life = on_life;
 	ok(!capture_reader__open(path, &reader), "it is opened");
@@ -168,8 +173,14 @@ int main(void)
 		return printf("Bail out! %s\n", strerror(errno)), 1;
 	put_tree();
 	snprintf(path, sizeof(path), "%s/x.cap", tree);
-	test_live(path);
+	test_live(path, true);
 	test_capture(path);
+	is_u64(seen_object, 0xffff1000, "addresses are kept where they are wanted");
+	unlink(path);
+	test_live(path, false);
+	test_capture(path);
+	ok(seen_object && seen_object != 0xffff1000, "else the object has another number");
+	unlink(path);
 	tree_remove("");
 	return done_testing();
 }
