@@ -51,7 +51,8 @@ static struct trouble *troubles_take(struct troubles *all, const struct io_recor
 static void trouble_try(struct trouble *t, const struct io_record *r)
 {
 	if (t->nr_tries < TROUBLE_TRIES)
-		t->tries[t->nr_tries] = (struct trouble_try){ r->last_ns, r->end_ns, r->status };
+		t->tries[t->nr_tries] =
+			(struct trouble_try){ r->last_ns, r->end_ns, r->status, r->cid };
 	t->nr_tries++;
 }
 
@@ -75,14 +76,15 @@ void troubles__abort(struct troubles *all, const struct io_record *abort, int ct
 	};
 }
 
-static bool troubles_was_aborted(const struct troubles *all, const struct io_record *r, int ctrl)
+static bool troubles_was_aborted(const struct troubles *all, const struct io_record *r, int ctrl,
+				 uint16_t cid)
 {
 	size_t nr = all->nr_aborts < TROUBLE_ABORTS ? all->nr_aborts : TROUBLE_ABORTS;
 
 	for (size_t i = 0; i < nr; i++) {
 		const struct trouble_abort *a = &all->aborts[i];
 
-		if (a->ctrl == ctrl && a->qid == r->qid && a->cid == r->cid &&
+		if (a->ctrl == ctrl && a->qid == r->qid && a->cid == cid &&
 		    a->sent_ns > r->first_ns && a->sent_ns < r->end_ns)
 			return true;
 	}
@@ -95,7 +97,10 @@ struct trouble troubles__end(struct troubles *all, const struct io_record *r, in
 
 	if (found)
 		troubles_forget(all, (size_t)(found - all->open));
-	if (r->kind == IO_NVME && troubles_was_aborted(all, r, ctrl))
-		t.timed_out = true;
+	if (r->kind != IO_NVME)
+		return t;
+	t.timed_out |= troubles_was_aborted(all, r, ctrl, r->cid);
+	for (uint32_t i = 0; i < t.nr_tries && i < TROUBLE_TRIES; i++)
+		t.timed_out |= troubles_was_aborted(all, r, ctrl, t.tries[i].cid);
 	return t;
 }

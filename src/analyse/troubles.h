@@ -17,7 +17,7 @@ enum { TROUBLES_MOST = 1024, TROUBLE_TRIES = 8, TROUBLE_ABORTS = 64 };
 
 struct trouble_try {
 	uint64_t start_ns, end_ns;
-	uint16_t status;
+	uint16_t status, cid;
 };
 
 struct trouble {

@@ -397,6 +397,20 @@ inline_always bool slot_is_at_first(const struct io_slot *slot, enum io_state st
 	return is == should_be;
 }
 
+/* Another attempt is sent: it has a command id of its own, and a line where each attempt has one.
+ */
+inline_always void command_sent_again(const struct tables *t, struct io_slot *slot,
+				      struct nvme_command *cmd, const bool direct,
+				      const bool stages)
+{
+	if (!setting_of(t, records))
+		return;
+	if (cmd)
+		slot_more(t, slot)->cid = field_of_command(direct, cmd, command_id);
+	if (settings.split && settings.troubles)
+		record_send(t, slot, &(struct outcome){ .what = RECORD_SUBMIT }, stages);
+}
+
 /*
  * Setup or issue. The clock is read last: our own work is not the command's latency. rich: the
  * program is for views that want stages or owners; others do not pay for them.
@@ -411,8 +425,10 @@ inline_always int command_starts(const struct tables *t, struct request *rq,
 	if (!slot)
 		return 0;
 	if (slot->state > IO_IGNORED &&
-	    command_goes_on(t, slot, field_of(direct, rq, start_time_ns), stages))
+	    command_goes_on(t, slot, field_of(direct, rq, start_time_ns), stages)) {
+		command_sent_again(t, slot, cmd, direct, stages);
 		return 0;
+	}
 	if (slot->queue == (__u64)q && slot->op == number) {
 		slot->bytes = command_bytes(slot, rq, cmd, direct);
 	} else if (!command_places(t, slot, rq, q, cmd, number, direct, rich)) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * nvme_trace.c: nvme_bpf's nvme_trace: a line when a command is built, a line when it ends, in its
- * format, in order of time, with nothing lost in silence. A command that was retried has one pair
- * of lines; the second says how often.
+ * nvme_trace.c: nvme_bpf's nvme_trace: a line when a command is built, a line when it is answered,
+ * in its format, in order of time, with nothing lost in silence. Each attempt of a command that is
+ * tried again has its own two lines.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -43,6 +43,7 @@ static struct io_wants nvme_trace_wants(void *state, const struct options *optio
 		.filter = &options->filter,
 		.records = true,
 		.split = true,
+		.troubles = true, /* each attempt */
 		.kinds = 1 << IO_NVME | 1 << IO_ADMIN | 1 << IO_FABRICS,
 	};
 }
@@ -105,10 +106,12 @@ static int nvme_trace_on_record(void *state, struct session *s, const struct io_
 	int ctrl = device ? device->ctrl : -1;
 	char line[320];
 
-	if (r->what == RECORD_SUBMIT)
-		nvme_trace_submit(r, disk, ctrl, line);
-	else
-		nvme_trace_complete(r, disk, ctrl, line);
+	switch (r->what) {
+	case RECORD_SUBMIT: nvme_trace_submit(r, disk, ctrl, line); break;
+	case RECORD_ATTEMPT:
+	case RECORD_END: nvme_trace_complete(r, disk, ctrl, line); break;
+	default: return 0; /* what happens to controllers has no line here */
+	}
 	fputs(line, s->out);
 	dropin__trace(t->marker, line);
 	return 0;

@@ -4,6 +4,7 @@
  * words. It cannot see the time before a command is built, nor bio-based devices.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include "cmd.h"
@@ -15,7 +16,7 @@
 
 struct trace {
 	/* options */
-	bool split, wall, cdw, admin, io;
+	bool split, attempts, wall, cdw, admin, io;
 	struct option_list columns;
 	const char *only_if;
 	struct option_number buffer;
@@ -24,6 +25,7 @@ struct trace {
 	char *const *op_names;
 	const struct column *shown[COMMAND_COLUMNS];
 	uint64_t printed;
+	uint64_t retries_due, retries_seen; /* of commands that ended; of attempts that failed */
 	struct command_row row;		    /* at hand */
 	bool fill_wall, fill_cdw, fill_lba; /* shown, or asked about: they cost time */
 	struct condition *condition;
@@ -43,6 +45,8 @@ static const char data_columns[] =
 static const struct option_def trace_options[] = {
 	{ "split", 0, OPTION_FLAG, offsetof(struct trace, split), NULL,
 	  "also a line when a command is built" },
+	{ "attempts", 0, OPTION_FLAG, offsetof(struct trace, attempts), NULL,
+	  "a line for each attempt of a command, also for those that failed" },
 	{ "columns", 0, OPTION_LIST, offsetof(struct trace, columns), "NAME,...",
 	  "these, in this order; --columns help lists them" },
 	{ "wall", 0, OPTION_FLAG, offsetof(struct trace, wall), NULL,
@@ -119,7 +123,9 @@ static bool trace_is_default(const struct trace *t, const char *key, bool text)
 	if (!strcmp(key, "cdw"))
 		return t->cdw;
 	if (!strcmp(key, "event"))
-		return t->split;
+		return t->split || t->attempts;
+	if (!strcmp(key, "attempt_ns"))
+		return t->attempts;
 	if (!strcmp(key, "time_s") && t->wall)
 		return false;
 	snprintf(word, sizeof(word), " %s ", key);
@@ -156,13 +162,27 @@ static void trace_fill(struct trace *t, struct session *s, const struct io_recor
 	command_row__fill(&t->row, r, &context);
 }
 
+/* Bios and what happened to controllers are for other views; so are attempts, if nobody asks. */
+static bool trace_has_line(const struct trace *t, const struct io_record *r)
+{
+	switch (r->what) {
+	case RECORD_END: return true;
+	case RECORD_ATTEMPT: return t->attempts;
+	case RECORD_SUBMIT:
+		return t->attempts || (r->attempts < 2 && !(r->flags & RECORD_TROUBLED));
+	default: return false;
+	}
+}
+
 static int trace_on_record(void *state, struct session *s, const struct io_record *r)
 {
 	struct trace *t = state;
 	const struct option_number *count = &s->options->run.count;
 
-	if (r->what == RECORD_BIO) /* kept for other views: it is no command */
+	if (!trace_has_line(t, r))
 		return 0;
+	t->retries_seen += r->what == RECORD_ATTEMPT;
+	t->retries_due += r->what == RECORD_END && r->attempts ? r->attempts - 1u : 0;
 	trace_fill(t, s, r);
 	if (t->condition && !condition__is_true(t->condition, &t->row))
 		return 0;
@@ -182,6 +202,7 @@ static struct io_wants trace_wants(void *state, const struct options *options)
 		.filter = &options->filter,
 		.records = true,
 		.split = t->split,
+		.troubles = t->attempts,
 		.kinds = t->admin ? 1 << IO_ADMIN | 1 << IO_FABRICS
 			 : t->io  ? 1 << IO_NVME | 1 << IO_BLOCK
 				  : 0,
@@ -214,10 +235,16 @@ static void trace_on_flush(void *state)
 		table__hand_over(t->table);
 }
 
+/* Of a live run it is the ledger that tells what was lost. */
 static int trace_on_end(void *state, struct session *s)
 {
-	(void)s;
+	const struct trace *t = state;
+
 	trace_on_flush(state); /* the ledger follows */
+	if (t->attempts && s->options->file.read.nr && t->retries_seen < t->retries_due)
+		log_warn("--attempts: %" PRIu64 " failed attempts are not in the part of the "
+			 "capture that was read; record and trace --attempts -w keep them",
+			 t->retries_due - t->retries_seen);
 	return 0;
 }
 

@@ -77,6 +77,8 @@ void record__status(struct words *w, const struct io_record *r)
 {
 	if (r->what == RECORD_SUBMIT)
 		words__item(w, "-");
+	else if (r->what == RECORD_ATTEMPT && !r->status) /* other disks than NVMe do not say it */
+		words__item(w, "tried again");
 	else if (r->kind == IO_BLOCK)
 		errno__describe(w, r->status);
 	else if (r->status && (r->flags & RECORD_NO_STATUS))

@@ -13,11 +13,11 @@
 const struct column command_columns[COMMAND_COLUMNS + 1] = {
 	{ "time_s", "time", CELL_TIME, 11, "since the start", .at = FIELD(time_ns) },
 	{ "wall", "wall clock", CELL_TEXT, 29, "wall clock of the event", .at = FIELD(wall) },
-	{ "event", "event", CELL_TEXT, 6, "submit or end", .at = FIELD(event) },
+	{ "event", "event", CELL_TEXT, 6, "submit, retry or end", .at = FIELD(event) },
 	{ "start_ns", "start", CELL_COUNT, 0, "first issue, CLOCK_MONOTONIC",
 	  .at = FIELD(start_ns) },
-	{ "last_ns", "last issue", CELL_COUNT, 0, "issue of the attempt that ended it",
-	  .at = FIELD(last_ns) },
+	{ "last_ns", "last issue", CELL_COUNT, 0,
+	  "issue of this attempt, the last one of a command that ended", .at = FIELD(last_ns) },
 	{ "end_ns", "end", CELL_COUNT, 0, "completion, CLOCK_MONOTONIC", .at = FIELD(end_ns) },
 	{ "dev", "dev", CELL_TEXT, 7, "disk, or controller for admin commands", .at = FIELD(dev) },
 	{ "qid", "qid", CELL_COUNT, 3, "NVMe queue id (0: admin), or hardware queue",
@@ -37,8 +37,10 @@ const struct column command_columns[COMMAND_COLUMNS + 1] = {
 	  .at = FIELD(status_code) },
 	{ "result", "result", CELL_COUNT, 6, "completion queue entry, dwords 0 and 1",
 	  .at = FIELD(result) },
-	{ "attempts", "try", CELL_COUNT, 3, "attempts it took", .at = FIELD(attempts) },
+	{ "attempts", "try", CELL_COUNT, 3, "attempts it took, or so far", .at = FIELD(attempts) },
 	{ "lat_ns", "latency", CELL_DURATION, 7, "first issue to end", .at = FIELD(lat_ns) },
+	{ "attempt_ns", "this try", CELL_DURATION, 8, "issue of this attempt to its end",
+	  .at = FIELD(attempt_ns) },
 	{ "pid", "pid", CELL_COUNT, 6, "process that built the command", .at = FIELD(pid) },
 	{ "comm", "comm", CELL_TEXT, 4, "its task's name", .at = FIELD(comm),
 	  .len_at = FIELD(comm_len) },
@@ -87,7 +89,7 @@ static const char *row_status(struct command_row *row, const struct io_record *r
 	struct words w = words__on(row->status_text, sizeof(row->status_text));
 
 	row->status_len = 2;
-	if (!r->status && r->what != RECORD_SUBMIT)
+	if (!r->status && r->what != RECORD_SUBMIT && r->what != RECORD_ATTEMPT)
 		return "ok";
 	record__status(&w, r);
 	row->status_len = (size_t)(w.at - w.start);
@@ -122,12 +124,13 @@ static void row_fill_outcome(struct command_row *row, const struct io_record *r)
 {
 	const bool nvme = r->kind != IO_BLOCK, end = r->what != RECORD_SUBMIT;
 
-	row->event = end ? "end" : "submit";
+	row->event = !end ? "submit" : r->what == RECORD_ATTEMPT ? "retry" : "end";
 	row->end_ns = end ? r->end_ns : CELL_NO_NUMBER;
 	row->status = row_status(row, r);
 	row->status_code = end ? r->status : CELL_NO_NUMBER;
 	row->result = end && nvme ? r->result : CELL_NO_NUMBER;
 	row->lat_ns = end ? r->end_ns - r->first_ns : CELL_NO_NUMBER;
+	row->attempt_ns = end ? r->end_ns - r->last_ns : CELL_NO_NUMBER;
 }
 
 void command_row__fill(struct command_row *row, const struct io_record *r,

@@ -26,7 +26,7 @@ struct command_row {
 	uint64_t nsid, lba, bytes;
 	const char *command, *cdw;
 	const char *status;
-	uint64_t status_code, result, attempts, lat_ns, pid;
+	uint64_t status_code, result, attempts, lat_ns, attempt_ns, pid;
 	const char *comm;
 	uint64_t cpu;
 	size_t command_len, status_len, comm_len;
@@ -35,7 +35,7 @@ struct command_row {
 	char status_text[160], comm_text[17];
 };
 
-enum { COMMAND_COLUMNS = 23 };
+enum { COMMAND_COLUMNS = 24 };
 extern const struct column command_columns[COMMAND_COLUMNS + 1];
 
 /* What a record's numbers mean where it was made. */

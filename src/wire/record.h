@@ -10,10 +10,10 @@
 #include <linux/types.h>
 
 enum record_what {
-	RECORD_END = 0, /* the command ended */
-	RECORD_SUBMIT =
-		1,	/* --split: it was built; last_ns is now, end_ns, status and result are 0 */
-	RECORD_BIO = 2, /* a bio ended; first_ns and last_ns are when it was submitted */
+	RECORD_END = 0,	      /* the command ended */
+	RECORD_SUBMIT = 1,    /* --split: it was built, with troubles each attempt; last_ns is now,
+				 end_ns,    status and result are 0 */
+	RECORD_BIO = 2,	      /* a bio ended; first_ns and last_ns are when it was submitted */
 	RECORD_ATTEMPT = 3,   /* an attempt failed with this status at end_ns; another follows */
 	RECORD_CANCELLED = 4, /* the driver waited no longer; the command's end follows */
 	RECORD_TIMEOUT = 5,   /* the driver waited too long, until end_ns; it is still in flight */
@@ -66,7 +66,7 @@ struct io_record {
 	char comm[16];
 	__u16 device;	/* number in the device table */
 	__u16 qid;	/* NVMe: 0 is the admin queue; other disks: hardware queue */
-	__u16 cid;	/* NVMe: as sent, generation and all */
+	__u16 cid;	/* NVMe: as sent, generation and all; of the last attempt so far */
 	__u16 status;	/* NVMe: status field without phase; other disks: errno, positive */
 	__u16 cpu;	/* that sent this record */
 	__u8 kind, op;	/* enum io_kind and its number */

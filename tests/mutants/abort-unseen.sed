@@ -3,4 +3,4 @@
 # file: src/analyse/troubles.c
 # red: unit troubles
 # case: is not its own, but this one is
-s/^\t\tt.timed_out = true;$/\t\tt.timed_out = false;/
+s/t.timed_out |= troubles_was_aborted(all, r, ctrl, r->cid);/t.timed_out |= false;/

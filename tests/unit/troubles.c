@@ -78,6 +78,10 @@ static void check_aborts(void)
 	ok(!troubles__end(&troubles, &r, 0).timed_out, "or of another number");
 	r.cid--;
 	ok(troubles__end(&troubles, &r, 0).timed_out, "is not its own, but this one is");
+	add(RECORD_ATTEMPT, 100, 8);
+	r.cid++; /* of the next attempt */
+	ok(troubles__end(&troubles, &r, 0).timed_out, "also if it meant an attempt before");
+	r.cid--;
 	for (int i = 0; i < TROUBLE_ABORTS; i++) {
 		abort.cdw10[0] = 2;
 		troubles__abort(&troubles, &abort, 0);
