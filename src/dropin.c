@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "dropin.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -9,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 #include "cmd.h"
-#include "decode/op.h"
 #include "log.h"
 
 static const struct dropin *const dropins[] = { &dropin_nvme_trace, &dropin_nvme_latency, NULL };
@@ -185,31 +183,58 @@ int dropin__main(const struct dropin *d, int argc, char **argv)
 
 /* ---- what both print ---- */
 
-const char *dropin__op(unsigned char kind, unsigned char op, char *buf, size_t size)
-{
-	static const struct {
-		const char *ours, *theirs;
-	} other[] = {
-		{ "write-zeroes", "WriteZeros" },
-		{ "dsm", "DatasetMgmt" },
-	};
-	char word[32], *to = buf;
-	const char *ours = op__word(kind, op, NULL, word, sizeof(word));
-	bool first = true;
+/* What nvme_bpf has no name for has none here. */
+static const char *const io_names[] = {
+	[0x00] = "Flush",
+	[0x01] = "Write",
+	[0x02] = "Read",
+	[0x04] = "WriteUncorrectable",
+	[0x05] = "Compare",
+	[0x08] = "WriteZeros",
+	[0x09] = "DatasetMgmt",
+	[0x0c] = "Verify",
+	[0x0d] = "ReservationRegister",
+	[0x0e] = "ReservationReport",
+	[0x11] = "ReservationAcquire",
+	[0x15] = "ReservationRelease",
+};
 
-	for (size_t i = 0; i < sizeof(other) / sizeof(other[0]); i++)
-		if (!strcmp(ours, other[i].ours))
-			return other[i].theirs;
-	for (const char *c = ours; *c && to < buf + size - 1; c++) {
-		if (*c == '-') {
-			first = true;
-			continue;
-		}
-		*to++ = (char)(first ? toupper((unsigned char)*c) : *c);
-		first = false;
-	}
-	*to = 0;
-	return buf;
+static const char *const admin_names[] = {
+	[0x00] = "DeleteSubQueue",
+	[0x01] = "CreateSubQueue",
+	[0x02] = "GetLogPage",
+	[0x04] = "DeleteCompQueue",
+	[0x05] = "CreateCompQueue",
+	[0x06] = "Identify",
+	[0x08] = "Abort",
+	[0x09] = "SetFeatures",
+	[0x0a] = "GetFeatures",
+	[0x0c] = "AsyncEventReq",
+	[0x0d] = "NamespaceManagement",
+	[0x10] = "FirmwareActivate",
+	[0x11] = "FirmwareImgDownload",
+	[0x14] = "DeviceSelfTest",
+	[0x15] = "NamespaceAttachment",
+	[0x18] = "KeepAlive",
+	[0x19] = "DirectiveSend",
+	[0x1a] = "DirectiveReceive",
+	[0x1c] = "VirtualizationManagement",
+	[0x1d] = "NVMeMISend",
+	[0x1e] = "NVMeMIReceive",
+	[0x7c] = "DoorbellMemory",
+};
+
+const char *dropin__op(bool admin, unsigned int opcode)
+{
+	const char *name = NULL;
+
+	if (admin && opcode < sizeof(admin_names) / sizeof(admin_names[0]))
+		name = admin_names[opcode];
+	if (!admin && opcode < sizeof(io_names) / sizeof(io_names[0]))
+		name = io_names[opcode];
+	if (name)
+		return name;
+	return admin ? "UnknownAdminOp" : "UnknownIoOp";
 }
 
 int dropin__open_trace(void)

@@ -34,7 +34,7 @@ static const struct dropin_flag nvme_latency_flags[] = {
 	{ "lat_shift", false, offsetof(struct nvme_latency, lat_shift),
 	  "the first bucket is 2^N us wide; -1: 0" },
 	{ "split_size", true, offsetof(struct nvme_latency, split_size),
-	  "three size classes: <=16KiB, (16KiB,64KiB], (64KiB,inf)" },
+	  "three size classes: <=16KiB, (16KiB, 64KiB], (64KiB, inf)" },
 	{ "lbs512", true, offsetof(struct nvme_latency, lbs512),
 	  "accepted: block sizes are read from the namespace anyway" },
 	{ "bpf_trace", true, offsetof(struct nvme_latency, bpf_trace),
@@ -139,18 +139,17 @@ static void nvme_latency_table(FILE *out, const struct nvme_latency_text *texts,
 static void nvme_latency_row(FILE *out, const struct nvme_latency *l,
 			     const struct breakdown_row *row)
 {
-	static const char *const classes[] = { "", ", <=16KiB", ", (16KiB,64KiB]",
-					       ", (64KiB,inf)" };
+	static const char *const classes[] = { "", ", <=16KiB", ", (16KiB, 64KiB]",
+					       ", (64KiB, inf)" };
 	struct nvme_latency_text texts[ZOOM_CELLS];
 	const struct io_tags *t = &row->tags;
-	char op[32];
 	int nr = nvme_latency_texts(&row->total, l, texts);
 
 	if (t->other)
 		fputs("key: other", out);
 	else
 		fprintf(out, "key: ctrl_id=%d, opcode=%u %s%s", t->ctrl - 1, t->op,
-			dropin__op(t->kind, t->op, op, sizeof(op)), classes[t->size_class & 3]);
+			dropin__op(false, t->op), classes[t->size_class & 3]);
 	fputc('\n', out);
 	nvme_latency_table(out, texts, nr);
 	fprintf(out, "  Total count: %" PRIu64 " avg=%g\n", row->total.count,
@@ -181,7 +180,7 @@ static void nvme_latency_mark(const struct nvme_latency *l, const char *text)
 
 static int nvme_latency_print(const struct nvme_latency *l, FILE *out)
 {
-	size_t nr = l->breakdown.nr;
+	size_t nr = l->breakdown.nr, shown = 0;
 	struct breakdown_row **rows = calloc(nr + 1, sizeof(*rows));
 
 	if (!rows)
@@ -189,9 +188,14 @@ static int nvme_latency_print(const struct nvme_latency *l, FILE *out)
 	memcpy(rows, l->breakdown.rows, nr * sizeof(*rows));
 	qsort(rows, nr, sizeof(*rows), nvme_latency_compare);
 	fputs("=====================\n", out);
-	for (size_t i = 0; i < nr; i++)
-		if (rows[i]->total.count)
-			nvme_latency_row(out, l, rows[i]);
+	for (size_t i = 0; i < nr; i++) {
+		if (!rows[i]->total.count)
+			continue;
+		nvme_latency_row(out, l, rows[i]);
+		shown++;
+	}
+	if (!shown)
+		fputs("No entries in histogram map.\n", out);
 	free(rows);
 	return 0;
 }

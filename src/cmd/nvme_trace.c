@@ -77,13 +77,11 @@ static size_t nvme_trace_cdw(const struct io_record *r, char *to)
 static void nvme_trace_submit(const struct io_record *r, const char *disk, int ctrl, char *line)
 {
 	unsigned int opcode = r->kind == IO_FABRICS ? 0x7f : r->op;
-	char op[32];
 	int at = sprintf(line,
 			 "%" PRIu64 " %s Submit nvme%d: qid=%u, cid=%u, nsid=%u, flags=0x%x, "
 			 "meta=0x%x, opcode=%u (%s)",
 			 (uint64_t)r->last_ns, disk, ctrl, r->qid, r->cid, r->nsid, r->cmd_flags,
-			 !!(r->flags & RECORD_METADATA), opcode,
-			 dropin__op(r->kind, r->op, op, sizeof(op)));
+			 !!(r->flags & RECORD_METADATA), opcode, dropin__op(r->qid == 0, opcode));
 
 	at += (int)nvme_trace_cdw(r, line + at);
 	sprintf(line + at, "\n");

@@ -48,11 +48,11 @@ rows() { last "$1" | awk -v key="key: $2" '/^key: / { mine = $0 == key } mine &&
 ours() { grep "\"dev\":\"$1\"" /tmp/exact | grep "\"op\":\"$2\"" | sed 's/.*"bytes":\([0-9]*\).*/\1/' | awk -v min="$3" -v max="$4" '$1 > min && $1 <= max' | wc -l; }
 for i in 0 1 2 3; do
 	eval "d=\$disk$i c=\$ctrl$i"
-	for class in '<=16KiB 0 16384' '(16KiB,64KiB] 16384 65536' '(64KiB,inf) 65536 999999999'; do
-		# shellcheck disable=SC2086 # three words
-		set -- $class
-		want=$(ours "$d" read "$2" "$3")
-		is "$(total /tmp/low "ctrl_id=$c, opcode=2 Read, $1") $(total /tmp/high "ctrl_id=$c, opcode=2 Read, $1")" "$want $want" "nvme$c: reads of $1"
+	for class in '0 16384 <=16KiB' '16384 65536 (16KiB, 64KiB]' '65536 999999999 (64KiB, inf)'; do
+		over=${class%% *} class=${class#* }
+		upto=${class%% *} class=${class#* }
+		want=$(ours "$d" read "$over" "$upto")
+		is "$(total /tmp/low "ctrl_id=$c, opcode=2 Read, $class") $(total /tmp/high "ctrl_id=$c, opcode=2 Read, $class")" "$want $want" "nvme$c: reads of $class"
 	done
 	is "$(total /tmp/low "ctrl_id=$c, opcode=1 Write, <=16KiB")" "$(ours "$d" write 0 16384)" "nvme$c: writes with FUA are small"
 	is "$(rows /tmp/high "ctrl_id=$c, opcode=2 Read, <=16KiB")" "$((7 + i))" "nvme$c: rows below the first bucket are there"
@@ -61,6 +61,7 @@ is "$(last /tmp/one | grep '^key:' | grep -vc "ctrl_id=$ctrl3,")" 0 "--ctrl_id k
 is "$(total /tmp/one "ctrl_id=$ctrl3, opcode=2 Read")" "$(ours "$disk3" read 0 999999999)" "without sizes: all its reads"
 last /tmp/high | grep -q '^  \[0us - 3000us): '
 ok $? "what is below the first bucket has a row"
+is "$(sed -n '2,3p' /tmp/one | tr '\n' ' ')" "===================== No entries in histogram map. " "as long as there is none it says so"
 grep -q "steers abseil" /tmp/low.err
 ok $? "a log flag is accepted with one line"
 
