@@ -72,7 +72,7 @@ $(O)/iosonar: $(O)/main.o $(O)/libiosonar.a $(LIBBPF)
 # For a machine without our libraries, or without any: it needs the kernel, /proc, /sys and /dev.
 static: $(O)/iosonar-static
 
-$(O)/iosonar-static: $(O)/main.o $(O)/static.o $(O)/collect/elf_dwfl.static.o $(O)/sql/sql.static.o $(O)/libiosonar.a $(LIBBPF)
+$(O)/iosonar-static: $(O)/main.o $(O)/static.o $(O)/collect/elf_dwfl.static.o $(O)/collect/dwarf_proto.static.o $(O)/sql/sql.static.o $(O)/libiosonar.a $(LIBBPF)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -static -o $@ $(filter %.o,$^) $(O)/libiosonar.a $(STATIC_LIBS)
 
@@ -116,6 +116,9 @@ $(O)/bpf/%.skel.h: $(O)/bpf/%.bpf.o
 $(O)/unit/%.t: tests/unit/%.c $(O)/libiosonar.a | $(SKELETONS)
 	$(call say,TEST,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) -Itests -o $@ $< $(O)/libiosonar.a $(LIBS)
+
+# It reads its own DWARF.
+$(O)/unit/dwarf_proto.t: private ALL_CFLAGS += -g
 
 $(O)/load/%.t: tests/load/%.c $(O)/libiosonar.a | $(SKELETONS)
 	$(call say,TEST,$@)
