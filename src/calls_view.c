@@ -78,6 +78,20 @@ static void call_put_arguments(struct calls_view *v, FILE *out, const struct cal
 		members__put(words, out, 0, call->entered, NULL);
 }
 
+/* In text, of a program's: "fib(5)". */
+static void call_put_user_arguments(struct calls_view *v, FILE *out, const struct call *call)
+{
+	struct members *words = call_words(v, call->function, false);
+	size_t nr = 0;
+
+	if (words && call->entered)
+		traced__shown(v->traced, call->function, false, &nr);
+	for (size_t i = 0; i < nr; i++) {
+		fputs(i ? ", " : "", out);
+		members__put_value(words, out, i, call->entered);
+	}
+}
+
 static bool call_has_ret(const struct calls_view *v, const struct call *call)
 {
 	size_t nr = 0;
@@ -237,11 +251,14 @@ static void call_put_object(struct calls_view *v, FILE *out, const struct call *
 /* "    submit_bio(bio=0x...) = 0  bi_size=4096" */
 static void call_put_line(struct calls_view *v, FILE *out, const struct call *call)
 {
+	const struct probe *probe = traced__probe(v->traced, call->function);
 	long before;
 
-	fprintf(out, "%*s%s(", 2 * (int)(call->depth < 64 ? call->depth : 64), "",
-		traced__probe(v->traced, call->function)->func);
-	call_put_arguments(v, out, call);
+	fprintf(out, "%*s%s(", 2 * (int)(call->depth < 64 ? call->depth : 64), "", probe->func);
+	if (probe->kind == PROBE_USER)
+		call_put_user_arguments(v, out, call);
+	else
+		call_put_arguments(v, out, call);
 	fputc(')', out);
 	if (call_has_ret(v, call)) {
 		fputs(" = ", out);

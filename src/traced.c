@@ -198,6 +198,8 @@ int traced__of_globs(struct traced *t, const struct option_list *globs,
 		t->asked.finder = finder__new();
 		err = t->asked.finder ? 0 : traced_no_memory();
 	}
+	if (!err)
+		finder__want_user_args(t->asked.finder, t->nr_registers);
 	for (size_t i = 0; !err && i < globs->nr; i++) {
 		err = traced_find_glob(t, globs->words[i], false);
 		err = err ?: traced_find_glob(t, globs->words[i], true);

@@ -50,6 +50,7 @@ struct traced {
 	int (*on_tree)(void *arg, const struct call *root);
 	int (*on_life)(void *arg, const struct life *life);
 	void *arg;
+	uint32_t nr_registers; /* shown of user functions without DWARF */
 	/* at work */
 	struct run *run; /* NULL: of a capture */
 	uint64_t nth;	 /* of the record at hand */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* calls.c: what happened inside? Nested calls of the functions that are asked for. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include "calls_replay.h"
@@ -12,7 +13,7 @@
 struct calls_cmd {
 	/* options */
 	struct option_list globs, paths;
-	struct option_number depth, min_ns, buffer;
+	struct option_number depth, min_ns, buffer, args;
 	bool graph, returns, emit, addresses;
 	/* state */
 	struct option_list functions; /* globs, and those of paths */
@@ -38,6 +39,9 @@ static const struct option_def calls_options[] = {
 	  "leave out shorter calls, with what is inside them" },
 	{ "returns", 0, OPTION_FLAG, offsetof(struct calls_cmd, returns), NULL,
 	  "see returns even where the kernel may lose some without counting them" },
+	{ "args", 0, OPTION_NUMBER, offsetof(struct calls_cmd, args), "N",
+	  "arguments shown of user functions without debug information (default 0)", .min = 0,
+	  .max = 8 },
 	{ "addresses", 0, OPTION_FLAG, offsetof(struct calls_cmd, addresses), NULL,
 	  "with -w: keep addresses as they are; else they are hashed in the file" },
 	{ "buffer", 0, OPTION_SIZE, offsetof(struct calls_cmd, buffer), "SIZE",
@@ -227,12 +231,17 @@ static void calls_set_up(struct calls_cmd *c, const struct options *options)
 	c->most = options->run.count.value;
 	c->traced.on_tree = calls_on_tree;
 	c->traced.arg = c;
+	c->traced.nr_registers = (uint32_t)c->args.value;
 }
 
 static int calls_run_live(struct calls_cmd *c, const struct options *options, char **argv)
 {
 	int err;
 
+	if (c->args.value > find_abi__nr_registers())
+		return log_err(-EINVAL,
+			       "--args %" PRIu64 ": %u arguments are in registers of this machine",
+			       c->args.value, find_abi__nr_registers());
 	if (!c->globs.nr && !c->paths.nr)
 		return log_err(-EINVAL,
 			       "which functions? As in: iosonar calls vfs_read 'ext4_*' -- "

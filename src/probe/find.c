@@ -226,12 +226,19 @@ void finder__free(struct finder *finder)
 {
 	if (!finder)
 		return;
+	find_user_args__free(&finder->user);
 	find_tracefs__free(&finder->tracefs);
 	find_btf__free(&finder->btfs);
 	symbol_table__free(&finder->addresses);
 	find_symbols__free(&finder->symbols);
 	free(finder->root);
 	free(finder);
+}
+
+void finder__want_user_args(struct finder *finder, uint32_t nr_registers)
+{
+	finder->user.wants_args = true;
+	finder->user.nr_registers = nr_registers;
 }
 
 const struct btf *finder__vmlinux(struct finder *finder)

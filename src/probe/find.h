@@ -15,6 +15,10 @@ struct finder *finder__new(void); /* NULL: out of memory */
 /* The same below a root ("" or a test's tree) that stands before /sys and /proc. */
 struct finder *finder__new_at(const char *root);
 void finder__free(struct finder *finder);
+/* From here on: user functions have their arguments, by their program's DWARF; where it says
+ * nothing, as many as registers are asked for, arg0 to argN. */
+void finder__want_user_args(struct finder *finder, uint32_t nr_registers);
+uint32_t find_abi__nr_registers(void); /* that hold arguments on this machine */
 
 /* One that the spec meant, and why it cannot be had: "inlined", "not traceable (notrace)". */
 struct find_miss {

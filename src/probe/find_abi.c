@@ -31,6 +31,11 @@ static uint32_t abi_nr_regs(enum find_abi abi)
 	return abi == ABI_X86_64 ? 6 : 8;
 }
 
+uint32_t find_abi__nr_registers(void)
+{
+	return abi_nr_regs(find_abi__here());
+}
+
 /* 8-byte parts of it; a large struct's copy lies elsewhere: arm64 passes its address, x86 none. */
 static uint32_t abi_parts(enum find_abi abi, const struct type *type)
 {

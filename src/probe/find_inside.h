@@ -178,8 +178,23 @@ int find_abi__add_ret(struct probe *probe, const struct btf *btf, uint32_t proto
 /* What a USDT note says of its arguments, for this machine (EM_X86_64, EM_AARCH64); how many. */
 size_t find_usdt__parse(uint16_t machine, const char *text, struct usdt_arg *args, size_t room);
 
+/* ---- arguments of user functions ---- */
+
+struct find_user {
+	bool wants_args;       /* by DWARF; */
+	uint32_t nr_registers; /* where there is none, so many registers */
+	struct btf **btfs;     /* of our own, one for each file */
+	size_t nr_btfs;
+};
+/* Arguments of entries, results of returns, of one file; vaddrs: where each begins, as its symbols
+ * count, 0: not to be asked for. -ENOMEM. */
+int find_user_args__add(struct finder *finder, const char *path, struct probe *probes,
+			const uint64_t *vaddrs, size_t nr);
+void find_user_args__free(struct find_user *user);
+
 struct finder {
 	char *root; /* "", or a test's tree before /sys and /proc */
+	struct find_user user;
 	struct find_tracefs tracefs;
 	struct find_btfs btfs;
 	struct find_symbols symbols;

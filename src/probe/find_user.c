@@ -2,7 +2,7 @@
 /*
  * find_user.c: functions of programs and libraries, for user: and userret:. From their .symtab and
  * .dynsym; a stripped program shows only what others call. A probe is put at an offset in the file,
- * so every process that runs it is meant. Nothing is known of arguments but their registers.
+ * so every process that runs it is meant. Of arguments find_user_args.c knows.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -18,7 +18,7 @@
 struct user_symbol {
 	const char *name; /* in the file's own table; a version may follow: "foo@@GLIBC_2.34" */
 	size_t len;	  /* without it */
-	uint64_t offset;
+	uint64_t offset, vaddr;
 	bool is_ifunc;
 	bool is_alias; /* another name for it is meant, too */
 };
@@ -69,6 +69,7 @@ static int user_read_symbol(struct user_symbols *all, const struct find_elf *elf
 {
 	struct user_symbol symbol = {
 		.is_ifunc = GELF_ST_TYPE(entry->st_info) == STT_GNU_IFUNC,
+		.vaddr = entry->st_value,
 	};
 
 	if (!user_is_function(entry) || !user_read_name(&symbol, names, entry->st_name) ||
@@ -140,7 +141,9 @@ static int user_read(struct user_symbols *all, const struct find_elf *elf)
 struct user_search {
 	struct find_job *job;
 	const char *glob;
-	char near[128]; /* the nearest name, where none matches */
+	char near[128];	  /* the nearest name, where none matches */
+	uint64_t *vaddrs; /* of the probes that were added for the file at hand */
+	size_t nr_vaddrs;
 };
 
 static bool user_means(const struct user_search *search, const struct user_symbol *symbol)
@@ -183,6 +186,22 @@ static int user_mark_aliases(const struct user_search *search, struct user_symbo
 	return 0;
 }
 
+/* Of a part that the compiler split off or changed ("foo.isra.0") nobody knows the arguments. */
+static int user_note_vaddr(struct user_search *search, const struct user_symbol *symbol)
+{
+	const bool is_changed = memchr(symbol->name, '.', symbol->len);
+	uint64_t *vaddrs = search->vaddrs;
+
+	if (!(search->nr_vaddrs & (search->nr_vaddrs - 1)))
+		vaddrs = reallocarray(vaddrs, search->nr_vaddrs ? 2 * search->nr_vaddrs : 1,
+				      sizeof(*vaddrs));
+	if (!vaddrs)
+		return -ENOMEM;
+	search->vaddrs = vaddrs;
+	search->vaddrs[search->nr_vaddrs++] = is_changed ? 0 : symbol->vaddr;
+	return 0;
+}
+
 static int user_add_probe(struct find_job *job, const char *path, const char *name, uint64_t offset)
 {
 	struct probe probe = { .kind = job->kind, .offset = offset, .path = strdup(path) };
@@ -190,7 +209,7 @@ static int user_add_probe(struct find_job *job, const char *path, const char *na
 	int err = probe.path && asprintf(&whole, "%s:%s", path, name) >= 0 ? 0 : -ENOMEM;
 
 	err = err ? err : find__set_name(&probe, probe_kind__word(job->kind), whole);
-	if (!err && job->kind == PROBE_USERRET)
+	if (!err && job->kind == PROBE_USERRET && !job->finder->user.wants_args)
 		err = find_abi__add_ret(&probe, NULL, 0);
 	free(whole);
 	if (!err)
@@ -210,7 +229,8 @@ static int user_take(struct user_search *search, const char *path, const struct 
 					 "only chosen at the start of a process (ifunc): what "
 					 "runs has another name");
 		else
-			err = user_add_probe(search->job, path, name, symbol->offset);
+			err = user_add_probe(search->job, path, name, symbol->offset)
+				      ?: user_note_vaddr(search, symbol);
 	}
 	free(name);
 	return err;
@@ -229,6 +249,18 @@ static void user_find_near(struct user_search *search, const struct user_symbols
 	}
 }
 
+/* The file's probes are the last of the list. */
+static int user_add_args(struct user_search *search, const char *path)
+{
+	struct probe_list *list = search->job->list;
+	const size_t nr = search->nr_vaddrs;
+
+	if (!search->job->finder->user.wants_args || !nr)
+		return 0;
+	return find_user_args__add(search->job->finder, path, list->probes + list->nr - nr,
+				   search->vaddrs, nr);
+}
+
 static int user_find_in(void *arg, const struct find_elf *elf)
 {
 	struct user_search *search = arg;
@@ -237,8 +269,10 @@ static int user_find_in(void *arg, const struct find_elf *elf)
 	int err = user_read(&all, elf);
 
 	err = err ? err : user_mark_aliases(search, &all);
+	search->nr_vaddrs = 0;
 	for (size_t i = 0; !err && i < all.nr; i++)
 		err = user_take(search, elf->path, &all.symbols[i]);
+	err = err ? err : user_add_args(search, elf->path);
 	if (!err && search->job->list->nr + search->job->misses->nr == before)
 		user_find_near(search, &all);
 	free(all.symbols);
@@ -272,6 +306,8 @@ static int user_find(struct user_search *search, const char *path)
 		return log_err(-EINVAL, "'%s': the function is missing; write %s:PATH:FUNCTION",
 			       job->spec, probe_kind__word(job->kind));
 	err = find_elf__each(path, user_find_in, search);
+	free(search->vaddrs);
+	search->vaddrs = NULL;
 	if (err)
 		return find_elf__refuse(job, path, err);
 	return job->list->nr > before ? 0 : user_refuse(search, path, misses_before);

@@ -132,6 +132,69 @@ P
 		"chrome: JSON with every call, one inside the other as the program has them"
 }
 
+# One whose arguments are known: with DWARF, and without.
+build_fib() {
+	cat >"$tmp/fib.c" <<'C'
+#include <stdbool.h>
+#include <stdlib.h>
+struct point { int x; };
+__attribute__((noipa)) int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
+__attribute__((noipa)) long mixed(double no, unsigned char byte, bool yes, struct point *at, short s) { return (long)no - byte * yes - at->x + s; }
+__attribute__((noipa)) double half(long n) { return n / 2.0; }
+__attribute__((noipa)) int deep(int n) { return n ? deep(n - 1) + 1 : 0; }
+int main(int argc, char **argv)
+{
+	struct point p = { 3 };
+	return argc > 1 ? deep(atoi(argv[1])) < 0 : fib(5) + mixed(1.5, 200, true, &p, -9) + half(-7) > 1e9;
+}
+C
+	cc -O1 -fno-optimize-sibling-calls -g -o "$tmp/fib" "$tmp/fib.c" 2>"$tmp/err" &&
+		cc -O1 -fno-optimize-sibling-calls -g0 -o "$tmp/bare" "$tmp/fib.c" 2>"$tmp/err"
+}
+
+# fib FILE WORD...: calls of its functions, in $tmp/out; exit code in $code.
+fib() {
+	local file=$1
+	shift
+	timeout 60 "$IOSONAR" calls "user:$tmp/$file:fib" "user:$tmp/$file:mixed" "user:$tmp/$file:half" "$@" --out "$tmp/out" \
+		-- "$tmp/$file" >"$tmp/stdout" 2>"$tmp/err" </dev/null
+	code=$?
+}
+
+check_arguments() {
+	build_fib
+	ok $? "a program with arguments is built" || sed 's/^/# /' "$tmp/err"
+	if "$IOSONAR" --version | grep -q libdw; then
+		fib fib
+		is "$code" 0 "arguments by DWARF: exit 0"
+		is "$(sed -n '2,5s/.*\(fib(\)/\1/p' "$tmp/out" | tr '\n' ' ')" "fib(5) = 5 fib(4) = 3 fib(3) = 2 fib(2) = 1 " "fib(5) = 5"
+		is "$(grep -c 'fib(' "$tmp/out")" 15 "every call"
+		grep -qE ' mixed\(200, 1, 0x[0-9a-f]+, -9\) = -211$' "$tmp/out"
+		ok $? "of each kind, by width and sign; not what a vector register holds" || sed 's/^/# /' "$tmp/out"
+		grep -qE ' half\(-7\)$' "$tmp/out"
+		ok $? "nor what it returns there"
+		fib fib -o json
+		grep -q '"function":"mixed","arguments":"byte=200 yes=1 at=0x[0-9a-f]* s=-9","ret":"-211"' "$tmp/out"
+		ok $? "JSON has their names"
+	else
+		skip "arguments by DWARF" "built without libdw"
+	fi
+	fib bare
+	is "$(sed -n '2s/.*\(fib(\)/\1/p' "$tmp/out")" "fib() = 5" "without DWARF nothing is known"
+	fib bare --args 1
+	is "$(sed -n '2s/.*\(fib(\)/\1/p' "$tmp/out")" "fib(5) = 5" "--args: what is in the registers"
+	is "$(grep -c 'fib(' "$tmp/out")" 15 "every call, too"
+}
+
+# The kernel keeps the returns of the outermost 64.
+check_deep() {
+	timeout 60 "$IOSONAR" calls "user:$tmp/bare:deep" -o csv --out "$tmp/out" -- "$tmp/bare" 999 >"$tmp/stdout" 2>"$tmp/err" </dev/null
+	is $? 3 "a function inside itself 1,000 times: exit 3"
+	is "$(awk -F, 'NR > 1 && $7 != "" { timed++; if ($10 != 999 - (NR - 2)) wrong++ } END { print NR - 1, timed, wrong + 0 }' "$tmp/out")" \
+		"1000 64 0" "64 returns, and they are those of the outermost calls"
+	is "$(grep -c 'nested deeper than 64:\|were inside 64 others' "$tmp/err")" 1 "one line says so"
+}
+
 [ "$(id -u)" -eq 0 ] || skip_all "needs root"
 [ -r /sys/kernel/btf/vmlinux ] || skip_all "this kernel has no BTF"
 command -v cc >/dev/null || skip_all "there is no compiler"
@@ -147,5 +210,7 @@ check_rows
 check_folded
 check_dot
 check_chrome
+check_arguments
+check_deep
 echo "1..$nr"
 exit $((failed > 0))
