@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "collect/symbols.h"
 #include "log.h"
 #include "render/column.h"
@@ -40,6 +41,10 @@ void frames__prepare(struct frames *frames)
 		trouble = symbols__kernel_trouble(frames->symbols);
 	if (trouble)
 		log_warn("%s", trouble);
+	/* Its answer says that from now on the kernel notes what is executed. */
+	if (frames->user)
+		symbols__see(frames->symbols,
+			     &(struct symbols_process){ .pid = (uint32_t)getpid() });
 	trouble = frames->user ? symbols__user_trouble(frames->symbols) : NULL;
 	if (trouble)
 		log_warn("%s", trouble);

@@ -9,11 +9,13 @@
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "collect/mapping_notes.h"
 #include "privilege.h"
 
 /* ---- rights ---- */
@@ -45,12 +47,28 @@ static void opener_keep(opener_caps caps, uint64_t rights)
 	}
 }
 
+/* A file in memory, written through its mapping: the one who asks reads it. */
+static char *opener_make_text(int *fd)
+{
+	char *text;
+
+	*fd = memfd_create("iosonar-maps", MFD_CLOEXEC);
+	if (*fd < 0)
+		return NULL;
+	if (ftruncate(*fd, NOTES_TEXT))
+		return NULL;
+	text = mmap(NULL, NOTES_TEXT, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
+	return text == MAP_FAILED ? NULL : text;
+}
+
 void symbol_opener__init(struct symbol_opener *opener, const char *root)
 {
 	struct __user_cap_header_struct self = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	opener_caps caps = { 0 };
 
 	opener->root = root;
+	opener->noted_text = *root ? NULL : opener_make_text(&opener->noted_fd);
+	opener->notes = opener->noted_text ? mapping_notes__new() : NULL;
 	syscall(SYS_capget, &self, caps);
 	opener->by_link = !*root && opener_may(caps, CAP_CHECKPOINT_RESTORE);
 	opener_keep(caps, opener->by_link ? opener_rights_by_link : opener_rights);
@@ -115,8 +133,8 @@ static int opener_reopen(int path_fd, uint64_t inode)
 	return fd < 0 ? -errno : fd;
 }
 
-static int opener_open_file(const struct symbol_opener *opener,
-			    const struct opener_request *request)
+static int opener_open_mapped(const struct symbol_opener *opener,
+			      const struct opener_request *request)
 {
 	int path_fd =
 		opener->by_link ? opener_open_link(request) : opener_open_path(opener, request);
@@ -127,6 +145,41 @@ static int opener_open_file(const struct symbol_opener *opener,
 	fd = opener_reopen(path_fd, opener->by_link ? 0 : request->inode);
 	close(path_fd);
 	return fd;
+}
+
+/* Its path comes from the kernel, not from the one who asks. */
+static int opener_open_noted_file(const struct symbol_opener *opener,
+				  const struct opener_request *request)
+{
+	const struct mapping_note *note = mapping_notes__find(
+		opener->notes, request->pid, request->start, request->end, request->inode);
+	int path_fd, fd;
+
+	if (!note || note->path[0] != '/')
+		return -ENOENT;
+	path_fd = open(note->path, O_PATH | O_CLOEXEC);
+	if (path_fd < 0)
+		return -errno;
+	fd = opener_reopen(path_fd, note->inode);
+	close(path_fd);
+	return fd;
+}
+
+/* Of a process that has ended: as it was noted, or as whoever forked it has it still. */
+static int opener_open_file(const struct symbol_opener *opener,
+			    const struct opener_request *request)
+{
+	int fd = opener_open_mapped(opener, request);
+	struct opener_request of_parent;
+
+	if (fd >= 0 || !opener->notes)
+		return fd;
+	fd = opener_open_noted_file(opener, request);
+	if (fd >= 0)
+		return fd;
+	of_parent = *request;
+	of_parent.pid = mapping_notes__parent(opener->notes, request->pid);
+	return of_parent.pid ? opener_open_mapped(opener, &of_parent) : fd;
 }
 
 static int opener_open_maps(const struct symbol_opener *opener,
@@ -171,12 +224,33 @@ static int opener_open_debug(const struct symbol_opener *opener,
 	return fd;
 }
 
+/* A child that has not executed anything since runs from what its parent had. */
+static int opener_open_noted(const struct symbol_opener *opener,
+			     const struct opener_request *request)
+{
+	struct opener_request of_parent = { .what = OPENER_MAPS };
+	char self[32];
+	int fd;
+
+	if (!opener->notes)
+		return -ESRCH;
+	if (!mapping_notes__text(opener->notes, request->pid, opener->noted_text)) {
+		of_parent.pid = mapping_notes__parent(opener->notes, request->pid);
+		return of_parent.pid ? opener_open_maps(opener, &of_parent) : -ESRCH;
+	}
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", opener->noted_fd);
+	fd = open(self, O_RDONLY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
 int symbol_opener__open(const struct symbol_opener *opener, const struct opener_request *request)
 {
 	if (request->what == OPENER_MAPS)
 		return opener_open_maps(opener, request);
 	if (request->what == OPENER_DEBUG)
 		return opener_open_debug(opener, request);
+	if (request->what == OPENER_NOTED)
+		return opener_open_noted(opener, request);
 	if (request->what != OPENER_FILE || !memchr(request->path, '\0', sizeof(request->path)))
 		return -EINVAL;
 	return opener_open_file(opener, request);
@@ -211,10 +285,17 @@ static ssize_t opener_reply(int socket, int fd)
 void symbol_opener__serve(const struct symbol_opener *opener, int socket)
 {
 	struct opener_request request;
-	ssize_t sent = 1;
+	ssize_t got, sent = 1;
 	int fd;
 
-	while (sent > 0 && recv(socket, &request, sizeof(request), 0) == sizeof(request)) {
+	while (sent > 0) {
+		got = recv(socket, &request, sizeof(request), 0);
+		if (opener->notes)
+			mapping_notes__take(opener->notes);
+		if (got < 0 && errno == EAGAIN) /* nobody asked for a while */
+			continue;
+		if (got != sizeof(request))
+			return;
 		fd = symbol_opener__open(opener, &request);
 		sent = opener_reply(socket, fd);
 		if (fd >= 0)

@@ -2,8 +2,8 @@
 /*
  * symbol_opener.h: opens what a process runs from, for one who may not. It keeps the right to look
  * into processes and does nothing but open: /proc/PID/maps, regular files that PID has mapped, as
- * they are in PID's container, and debug files below /usr/lib/debug/.build-id. It reads none of
- * them.
+ * they are in PID's container, of a PID that has ended those that the kernel noted, by their path
+ * here, and debug files below /usr/lib/debug/.build-id. It reads none of them.
  */
 #ifndef IOSONAR_COLLECT_SYMBOL_OPENER_H
 #define IOSONAR_COLLECT_SYMBOL_OPENER_H
@@ -16,6 +16,7 @@ enum opener_what {
 	OPENER_MAPS,
 	OPENER_FILE,  /* of the mapping from start to end */
 	OPENER_DEBUG, /* the debug file of a build-id, of this machine's own */
+	OPENER_NOTED, /* what a process had mapped that has ended, as lines of /proc/PID/maps */
 };
 
 enum { OPENER_BUILD_ID_MAX = 64 };
@@ -30,8 +31,13 @@ struct opener_request {
 	unsigned char build_id[OPENER_BUILD_ID_MAX];
 };
 
+struct mapping_notes;
+
 struct symbol_opener {
 	const char *root;
+	struct mapping_notes *notes; /* NULL: of processes that have ended nothing is known */
+	char *noted_text;	     /* of the last question, */
+	int noted_fd;		     /* in this file */
 	/*
 	 * Mappings are opened themselves: a file that was deleted or replaced, too. Takes
 	 * CAP_CHECKPOINT_RESTORE, since Linux 5.9 (12886f8ab10c). Without it by path.

@@ -111,9 +111,10 @@ static enum symbol_how reader_why(int err)
 }
 
 /* A process that ends, or is of the kernel, has no mapping at all. */
-static int reader_read_maps(struct symbol_reader *r, uint32_t pid, struct process_maps *maps)
+static int reader_read_maps_of(struct symbol_reader *r, enum opener_what what, uint32_t pid,
+			       struct process_maps *maps)
 {
-	const struct opener_request request = { .what = OPENER_MAPS, .pid = pid };
+	const struct opener_request request = { .what = what, .pid = pid };
 	int fd = r->open(r->arg, &request);
 	int err;
 
@@ -125,6 +126,15 @@ static int reader_read_maps(struct symbol_reader *r, uint32_t pid, struct proces
 		process_maps__free(maps);
 		err = -ESRCH;
 	}
+	return err;
+}
+
+static int reader_read_maps(struct symbol_reader *r, uint32_t pid, struct process_maps *maps)
+{
+	int err = reader_read_maps_of(r, OPENER_MAPS, pid, maps);
+
+	if (err == -ENOENT || err == -ESRCH)
+		err = reader_read_maps_of(r, OPENER_NOTED, pid, maps);
 	return err;
 }
 

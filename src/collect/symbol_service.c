@@ -21,6 +21,7 @@ enum {
 	SERVICE_FDS = 2,		      /* at most */
 	SERVICE_HIGH_FD = 64,		      /* out of the way */
 	SERVICE_CPU_S = 300,
+	SERVICE_LOOK_MS = 250, /* the opener takes what the kernel notes so often, at least */
 };
 
 static const rlim_t service_memory_bytes = 2ULL << 30;
@@ -81,9 +82,11 @@ static void service_limit_reader(void)
 
 static void service_run_opener(const char *root)
 {
+	const struct timeval look = { .tv_usec = SERVICE_LOOK_MS * 1000 };
 	struct symbol_opener opener;
 
 	prctl(PR_SET_NAME, "iosonar-open");
+	setsockopt(SERVICE_FIRST_FD, SOL_SOCKET, SO_RCVTIMEO, &look, sizeof(look));
 	symbol_opener__init(&opener, root);
 	symbol_opener__confine(&opener);
 	symbol_opener__serve(&opener, SERVICE_FIRST_FD);

@@ -2,7 +2,8 @@
 /*
  * symbols.h: addresses into names, of the kernel and of processes. The kernel's functions are read
  * once (50 ms, 5 MB); a process is looked at when it is first asked about (some 100 us, a function
- * of a new file some ms more), so ask while it lives: one that has ended before is "[exited]". An
+ * of a new file some ms more). One that has ended before is known if it was started after
+ * symbols__prepare_user (mapping_notes.h), else it is "[exited]". An
  * address is where a frame goes on: for all but the innermost frame of a stack pass it less 1, or a
  * function that ends with a call is shown as its neighbour. What was compiled on the fly is
  * "[anon]", what was inlined is not seen, names of C++ and Rust stay mangled. A process that lives

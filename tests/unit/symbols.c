@@ -269,7 +269,10 @@ static void check_rights(void)
 	is_str(status_of(service.reader, "Seccomp"), filter_mode(),
 	       "the reader's calls are filtered");
 	is_str(status_of(service.opener, "Seccomp"), filter_mode(), "and the opener's");
-	is_u64((uint64_t)count_fds(service.opener), 4, "it holds nothing open but its socket");
+	for (int i = 0; i < 200 && count_fds(service.opener) > 5; i++)
+		usleep(10000); /* it closes what it has sent */
+	is_u64((uint64_t)count_fds(service.opener), 5,
+	       "it holds nothing open but its socket and the lines that it hands out");
 	is_u64((uint64_t)count_fds(service.reader), 5, "the reader its two");
 	kill(service.reader, SIGINT);
 	kill(service.opener, SIGTERM);

@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Programs that are over before anybody looks at them: twenty dd, one after the other, each of a few milliseconds. Their user
+# stacks have names all the same, in stacks, in a capture and in a line of any event.
+set -u
+# shellcheck source=tests/live/lib.sh
+. "$(dirname "$0")/lib.sh"
+disk=''
+
+# shellcheck disable=SC2317 # called by the trap
+clean() {
+	[ -z "$disk" ] || losetup -d "$disk"
+	[ -z "$tmp" ] || rm -rf "$tmp"
+}
+
+# sums PATTERN: what the rows with it count.
+sums() { grep "$1" "$tmp/out" | sed 's/.*"count":\([0-9]*\).*/\1/' | awk '{ sum += $1 } END { print sum + 0 }'; }
+# Whose stack it is, read(2) is its innermost function; what is not known stands in brackets.
+named='"user_stack":"[^"[]*read'
+
+[ "$(id -u)" -eq 0 ] || skip_all "needs root"
+[ -e /dev/loop-control ] || skip_all "this kernel has no loop devices"
+[ -r /sys/kernel/btf/vmlinux ] || skip_all "this kernel has no BTF"
+trap clean EXIT
+trap "exit 1" HUP INT TERM
+tmp=$(mktemp -d /dev/shm/iosonar-names.XXXXXX) || skip_all "no room on /dev/shm"
+truncate -s 16M "$tmp/disk"
+disk=$(losetup -f --show "$tmp/disk" 2>"$tmp/err") || skip_all "no loop device: $(head -1 "$tmp/err")"
+load="for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+	dd if=$disk of=/dev/null bs=4k count=3 iflag=direct status=none
+done"
+
+"$IOSONAR" record --stacks -d "${disk#/dev/}" -w "$tmp/cap" --allow-loss -- sh -c "$load" >"$tmp/out" 2>"$tmp/err"
+ok $? "record --stacks: exits 0"
+"$IOSONAR" stacks -r "$tmp/cap" --stack user --top 1000 -o json >"$tmp/out" 2>"$tmp/err"
+# The kernel may have taken no stack at all where a page was not in memory: that is told, and another matter.
+taken=$(sums '"comm":"dd".*"user_stack":"')
+is "$(sums "\"comm\":\"dd\".*$named")" "$taken" "stacks: every stack of dd has its names" || grep '"comm":"dd"' "$tmp/out" | sed 's/^/# /'
+[ "$taken" -gt 40 ]
+ok $? "and there are some: $taken"
+"$IOSONAR" count raw:block_bio_queue if 'comm == "dd"' by ustack -o json -- sh -c "$load" >"$tmp/out" 2>"$tmp/err"
+is "$(sums '"ustack":"[^"[]*read')" 60 "count by ustack: every one has its names" || sed 's/^/# /' "$tmp/out"
+echo "1..$nr"
+exit $((failed > 0))
