@@ -393,10 +393,33 @@ static char *shown_number(struct shown *shown, const struct plan_part *part,
 	}
 }
 
+/* "00 1f ff", "00000001 00000002": the elements of an array. */
+static char *shown_hex(const struct plan_part *part, const uint8_t *bytes)
+{
+	const uint32_t element = part->shape.element ? part->shape.element : 1;
+	const uint32_t size = part->shape.bytes ? part->shape.bytes : part->shape.size;
+	char *text = malloc(3 * (size_t)size + 1);
+	size_t len = 0;
+
+	if (!text)
+		return NULL;
+	text[0] = 0;
+	for (uint32_t at = 0; at + element <= size; at += element) {
+		uint64_t number = 0;
+
+		memcpy(&number, bytes + part->at + at, element);
+		len += (size_t)snprintf(text + len, 3 * (size_t)size + 1 - len, "%s%0*" PRIx64,
+					at ? " " : "", (int)(2 * element), number);
+	}
+	return text;
+}
+
 static char *shown_text(struct shown *shown, const struct plan_part *part, const uint8_t *bytes)
 {
 	uint64_t words[2] = { 0 };
 
+	if (part->shape.unit == VALUE_HEX)
+		return shown_hex(part, bytes);
 	if (part->shape.is_text)
 		return strndup((const char *)bytes + part->at, part->shape.size);
 	memcpy(words, bytes + part->at, part->shape.size < 16 ? 8 : 16);

@@ -320,6 +320,7 @@ static enum value_unit unit_get(uint64_t unit)
 	case VALUE_POINTER:
 	case VALUE_ERRNO:
 	case VALUE_SYSCALL:
+	case VALUE_HEX:
 	case VALUE_ENUM: return (enum value_unit)unit;
 	default: return VALUE_PLAIN;
 	}

@@ -21,18 +21,17 @@ const struct expr_op_info expr_ops[] = {
 	[OP_MOD] = { "%", LEVEL_TERM },	      [OP_COMPLEMENT] = { "~", LEVEL_UNARY },
 	[OP_COND] = { "?", LEVEL_COND },      [OP_MEMBER] = { ".", LEVEL_POSTFIX },
 	[OP_NEG] = { "-", LEVEL_UNARY },      [OP_CALL] = { NULL, LEVEL_POSTFIX },
-	[OP_FIELD] = { NULL, LEVEL_ATOM },    [OP_NUMBER] = { NULL, LEVEL_ATOM },
-	[OP_TEXT] = { NULL, LEVEL_ATOM },     [OP_WORD] = { NULL, LEVEL_ATOM },
+	[OP_INDEX] = { NULL, LEVEL_POSTFIX }, [OP_FIELD] = { NULL, LEVEL_ATOM },
+	[OP_NUMBER] = { NULL, LEVEL_ATOM },   [OP_TEXT] = { NULL, LEVEL_ATOM },
+	[OP_WORD] = { NULL, LEVEL_ATOM },
 };
 
 static const struct {
 	char c;
 	enum token_kind kind;
 } lex_marks[] = {
-	{ '(', TOKEN_OPEN },
-	{ ')', TOKEN_CLOSE },
-	{ ',', TOKEN_COMMA },
-	{ ':', TOKEN_COLON },
+	{ '(', TOKEN_OPEN },  { ')', TOKEN_CLOSE }, { ',', TOKEN_COMMA },
+	{ ':', TOKEN_COLON }, { '[', TOKEN_INDEX }, { ']', TOKEN_INDEX_END },
 };
 
 /* Not isdigit and isalnum: those follow the locale. */
@@ -85,9 +84,12 @@ static bool lex_operator(const char *s, struct token *token)
 	return false;
 }
 
-static bool lex_mark(char c, struct token *token)
+static bool lex_mark(const struct lexer *lexer, char c, struct token *token)
 {
 	size_t i;
+
+	if (!lexer->is_tree && (c == '[' || c == ']'))
+		return false;
 
 	for (i = 0; i < sizeof(lex_marks) / sizeof(lex_marks[0]); i++) {
 		if (lex_marks[i].c != c)
@@ -145,7 +147,7 @@ int token__read(struct lexer *lexer, struct token *token)
 		err = lex_quoted(lexer, token);
 	else if (lex_is_word(*s))
 		lex_span(s, token, TOKEN_WORD, lex__word_len(lexer, s));
-	else if (!lex_operator(s, token) && !lex_mark(*s, token))
+	else if (!lex_operator(s, token) && !lex_mark(lexer, *s, token))
 		err = lex_unexpected(s, lexer->at, lexer->error);
 	lexer->at += token->len;
 	return err;

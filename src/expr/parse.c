@@ -237,12 +237,40 @@ static int parse_member(struct parser *p, int left)
 	return err ? err : member;
 }
 
+/* The token is the [ behind `left`. */
+static int parse_index(struct parser *p, int left)
+{
+	size_t at = p->token.at, from = p->expr->nodes[left].from;
+	struct expr_node node = expr_node__new(OP_INDEX, from, 0);
+	int err = parser_enter(p), right = err ? err : parse_cond(p), index;
+
+	if (right < 0)
+		return right;
+	if (p->token.kind != TOKEN_INDEX_END)
+		return expr_error__set(p->error, p->token.at, "expected ] for the [ at %zu",
+				       at + 1);
+	p->nest--;
+	node.op_at = at;
+	node.left = (uint32_t)left;
+	node.right = (uint32_t)right;
+	node.len = p->token.at + p->token.len - from;
+	index = parser_add(p, &node);
+	err = index < 0 ? index : parser_take(p);
+	return err ? err : index;
+}
+
 static int parse_postfix(struct parser *p)
 {
 	int node = parse_atom(p);
 
-	while (node >= 0 && parser_sees_level(p, LEVEL_POSTFIX))
-		node = parse_member(p, node);
+	while (node >= 0) {
+		if (p->token.kind == TOKEN_INDEX)
+			node = parse_index(p, node);
+		else if (parser_sees_level(p, LEVEL_POSTFIX))
+			node = parse_member(p, node);
+		else
+			break;
+	}
 	return node;
 }
 
@@ -394,6 +422,8 @@ static int parse_leftover(struct parser *p)
 
 	if (token->kind == TOKEN_CLOSE)
 		return expr_error__set(p->error, token->at, "this ) closes nothing");
+	if (token->kind == TOKEN_INDEX_END)
+		return expr_error__set(p->error, token->at, "this ] closes nothing");
 	if (parser_sees_sign(p))
 		return parser_unexpected(p);
 	if (parser_sees_word(p, "and"))

@@ -87,6 +87,12 @@ static void print_operator(struct print *print, const struct expr_node *node)
 		print_bytes(print, node->text, node->text_len);
 		return;
 	}
+	if (node->op == OP_INDEX) {
+		print_text(print, "[");
+		print_node(print, node->right);
+		print_text(print, "]");
+		return;
+	}
 	print_spaced(print, expr_ops[node->op].text);
 	print_operand(print, node->op, node->right, PLACE_RIGHT);
 	if (node->op != OP_COND)

@@ -13,6 +13,8 @@ enum token_kind {
 	TOKEN_OP,
 	TOKEN_OPEN,
 	TOKEN_CLOSE,
+	TOKEN_INDEX, /* [ and ], in trees only */
+	TOKEN_INDEX_END,
 	TOKEN_COMMA,
 	TOKEN_COLON,
 	TOKEN_NUMBER,

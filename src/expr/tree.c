@@ -84,6 +84,9 @@ static int node_measure(const struct expr *expr, struct expr_node *node, struct 
 	node->nest = 0;
 	if (node->op == OP_CALL) {
 		node_hold_arguments(expr, node);
+	} else if (node->op == OP_INDEX) {
+		node_hold_at(expr, node, node->left, PLACE_LEFT);
+		node_hold(node, &expr->nodes[node->right], 1);
 	} else {
 		node_hold_at(expr, node, node->left, PLACE_LEFT);
 		node_hold_at(expr, node, node->right, PLACE_RIGHT);

@@ -46,7 +46,8 @@ enum expr_op {
 	OP_COND,   /* left ? right : third */
 	OP_MEMBER, /* left . text */
 	OP_NEG,
-	OP_CALL, /* text(left, left's next, ...) */
+	OP_CALL,  /* text(left, left's next, ...) */
+	OP_INDEX, /* left [ right ] */
 	/* leaves */
 	OP_FIELD, /* a filter's word that is one of its fields */
 	OP_NUMBER,

@@ -201,6 +201,9 @@ static struct type format_type(const struct format_line *line, bool is_syscall)
 		bool is_text = format_is_char(line->type) && !format_stars(line->type);
 
 		type.kind = is_text ? TYPE_TEXT : TYPE_ARRAY;
+		type.is_signed = !is_text && line->is_signed;
+		if (line->dimension && !line->is_loc)
+			type.nr = (uint32_t)strtoul(line->dimension, NULL, 10);
 	} else if (format_stars(line->type) && line->size == 8) {
 		type.kind = TYPE_POINTER;
 		type.is_user = is_syscall;

@@ -11,7 +11,7 @@
 
 int plan_shape__widen(struct value_shape *shape, const struct value_shape *other)
 {
-	if (shape->is_text != other->is_text)
+	if (shape->is_text != other->is_text || shape->bytes != other->bytes)
 		return -EINVAL;
 	if (shape->size < other->size)
 		shape->size = other->size;

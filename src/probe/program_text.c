@@ -225,6 +225,25 @@ static void text_args(struct emit *e, const struct value *v, struct place to, ui
 	code__give_back(code, mark);
 }
 
+/* Bytes as they are: a zero does not end them. */
+static void text_array(struct emit *e, const struct value *v, struct place to, uint32_t room)
+{
+	uint32_t at, bytes;
+
+	code__clear(&e->code, to, room);
+	if (v->left) {
+		text_address(e, v);
+		emit__read(e, v->memory, to, v->size, emit_read_bytes);
+		emit__count_fault(e);
+		return;
+	}
+	for (at = 0; at < v->size; at += 8) {
+		bytes = v->size - at < 8 ? v->size - at : 8;
+		emit__record_bytes(e, R1, v->offset + at, bytes);
+		code__store(&e->code, 8, place_at(to, (int32_t)at), R1);
+	}
+}
+
 static void text_make(struct emit *e, const struct value *v, struct place to, uint32_t room)
 {
 	struct place saved = { REG_START, (int32_t)v->offset };
@@ -234,6 +253,7 @@ static void text_make(struct emit *e, const struct value *v, struct place to, ui
 	case VALUE_COMM: text_comm(e, to, room); break;
 	case VALUE_CHARS: text_chars(e, v, to, room); break;
 	case VALUE_ARGS: text_args(e, v, to, room); break;
+	case VALUE_ARRAY: text_array(e, v, to, room); break;
 	case VALUE_SAVED: text_copy(e, saved, v->shape.size, to, room); break;
 	case VALUE_CHOOSE: text_choose(e, v, to, room); break;
 	default: emit__refuse(e, v, "this is no text");

@@ -140,12 +140,23 @@ struct type type__of(const struct btf *btf, uint32_t id)
 	}
 }
 
+/* Of an array that a format file declares. */
+static struct type type_of_element(const struct type *array)
+{
+	const uint32_t nr = array->kind == TYPE_TEXT ? array->size : array->nr;
+	const uint32_t size = nr ? array->size / nr : 0;
+
+	if (size != 1 && size != 2 && size != 4 && size != 8)
+		return (struct type){ .kind = TYPE_VOID };
+	return (struct type){ .kind = TYPE_INT, .size = size, .is_signed = array->is_signed };
+}
+
 struct type type__target(const struct type *pointer)
 {
 	const struct btf_type *t;
 
 	if (!pointer->btf || !pointer->id)
-		return (struct type){ .kind = TYPE_VOID };
+		return type_of_element(pointer);
 	if (pointer->kind == TYPE_POINTER)
 		return type__of(pointer->btf, pointer->id);
 	t = type_stripped(pointer->btf, pointer->id);

@@ -29,6 +29,7 @@ struct type {
 	bool is_text;	/* POINTER: to char */
 	bool is_loc;	/* TEXT, ARRAY of a tracepoint: a u32 lies there, length << 16 | offset */
 	bool is_rel;	/* and that offset is counted from behind the u32 (__rel_loc) */
+	uint32_t nr;	/* ARRAY of a format file: elements, which are numbers; 0: not known */
 	uint32_t bits;	/* a bit field: so many, 0: none; */
 	uint32_t shift; /* so far up in its `size` bytes, read as a little-endian number */
 	const struct btf *btf;
@@ -38,7 +39,7 @@ struct type {
 
 /* Typedefs and qualifiers are looked through. */
 struct type type__of(const struct btf *btf, uint32_t id);
-/* What a pointer points to, or an array consists of; VOID if that is not known. */
+/* What a pointer points to, or an array or text consists of; VOID if that is not known. */
 struct type type__target(const struct type *pointer);
 /*
  * The member of that name, also inside anonymous structs and unions. A bit field's bytes are the

@@ -85,7 +85,8 @@ static bool value_is_same_text(const char *a, const char *b)
 static bool value_is_same_shape(const struct value_shape *a, const struct value_shape *b)
 {
 	return a->is_text == b->is_text && a->is_signed == b->is_signed && a->size == b->size &&
-	       a->unit == b->unit && a->depth == b->depth;
+	       a->unit == b->unit && a->depth == b->depth && a->bytes == b->bytes &&
+	       a->element == b->element;
 }
 
 static bool value_is_same_node(const struct value *a, const struct value *b)
@@ -247,9 +248,21 @@ static const enum value_op typing_ops[] = {
 	[OP_COND] = VALUE_CHOOSE,
 };
 
+/* The bytes of an array are not compared: no zero ends them. */
+static bool typing_is_array(struct typing *t, const struct expr_node *node, const struct value *v)
+{
+	if (v->shape.unit == VALUE_HEX)
+		expr_error__set(t->error, node->at,
+				"%.*s is an array: it can only be a key or be shown; name an "
+				"element: %.*s[0]",
+				typing__clip(t, node), typing__text(t, node), typing__clip(t, node),
+				typing__text(t, node));
+	return v->shape.unit == VALUE_HEX;
+}
+
 static bool typing_can_reckon(struct typing *t, const struct expr_node *node, const struct value *v)
 {
-	if (!v)
+	if (!v || typing_is_array(t, node, v))
 		return false;
 	if (value__is_stack(v))
 		expr_error__set(t->error, node->at,
@@ -380,6 +393,8 @@ static bool typing_can_compare(struct typing *t, const struct expr_node *node,
 	const struct expr_node *l = typing__node(t, node->left);
 	const struct expr_node *r = typing__node(t, node->right);
 
+	if (typing_is_array(t, l, left) || typing_is_array(t, r, right))
+		return false;
 	if (left->shape.is_text && right->shape.is_text) {
 		if (node->op == OP_EQ || node->op == OP_NE)
 			return true;
@@ -429,6 +444,8 @@ static bool typing_is_good_glob(struct typing *t, const struct expr_node *glob)
 
 static bool typing_is_text(struct typing *t, const struct expr_node *node, const struct value *v)
 {
+	if (typing_is_array(t, node, v))
+		return false;
 	if (v->shape.is_text)
 		return true;
 	if (value__is_stack(v))
@@ -473,6 +490,8 @@ static bool typing_can_choose(struct typing *t, const struct expr_node *node,
 	const struct expr_node *r = typing__node(t, node->right);
 	const struct expr_node *o = typing__node(t, node->third);
 
+	if (typing_is_array(t, r, right) || typing_is_array(t, o, other))
+		return false;
 	if (right->shape.is_text && other->shape.is_text)
 		return true;
 	if (right->shape.is_text != other->shape.is_text) {
@@ -539,7 +558,8 @@ struct value *typing__value(struct typing *t, uint32_t index)
 
 	if (typing__is_entry(t, index))
 		return typing__saved(t, index);
-	if (expr_op_is_leaf(node->op) || node->op == OP_MEMBER || node->op == OP_ARROW)
+	if (expr_op_is_leaf(node->op) || node->op == OP_MEMBER || node->op == OP_ARROW ||
+	    node->op == OP_INDEX)
 		return typing_leaf(t, index);
 	return typing_operation(t, node);
 }

@@ -42,6 +42,7 @@ enum value_op {
 	VALUE_LOAD,  /* size bytes at left + offset, extended */
 	VALUE_CHARS, /* a text of at most size bytes at left + offset; left NULL: in the record */
 	VALUE_ARGS,  /* argv at left: texts joined by a space */
+	VALUE_ARRAY, /* size bytes at left + offset, as they are; left NULL: in the record */
 	VALUE_BITS,  /* a bit field of left: shift, bits, extended */
 	VALUE_NEG,
 	VALUE_COMPLEMENT,
@@ -85,6 +86,7 @@ enum value_unit {
 	VALUE_CGROUP_PATH,
 	VALUE_KSTACK_ID,
 	VALUE_USTACK_ID,
+	VALUE_HEX, /* bytes: is_text, but what is shown is their elements */
 };
 
 /* Whose memory an address is in. EITHER: the address tells, where BTF does not. */
@@ -96,6 +98,7 @@ enum {
 	VALUE_ARGS_WORDS = 8,
 	VALUE_ARGS_MOST = 200, /* characters of args(argv) */
 	VALUE_LIKE_MOST = 63,  /* characters of a glob, not counting its stars */
+	VALUE_ARRAY_MOST = 64, /* bytes of an array that is shown whole */
 };
 
 struct value_shape {
@@ -103,8 +106,9 @@ struct value_shape {
 	bool is_signed; /* number */
 	uint32_t size;	/* bytes in a key or record: 8, or a text's room, a multiple of 8 */
 	enum value_unit unit;
-	struct type type; /* VALUE_ENUM: which */
-	uint32_t depth;	  /* of a stack, 0: all */
+	struct type type;	 /* VALUE_ENUM: which */
+	uint32_t depth;		 /* of a stack, 0: all */
+	uint32_t bytes, element; /* HEX: all of it, one of them */
 };
 
 struct value {

@@ -64,6 +64,12 @@ static enum value_memory call_memory(struct typing *t, const struct typed *point
 static struct value *call_str_of_text(struct typing *t, const struct expr_node *node,
 				      struct value *text, uint32_t chars)
 {
+	if (text->shape.unit == VALUE_HEX) {
+		expr_error__set(t->error, node->at, "%.*s: an array of numbers is no text",
+				typing__clip(t, node), typing__text(t, node));
+		value__free(text);
+		return NULL;
+	}
 	if (text->op != VALUE_CHARS) {
 		expr_error__set(t->error, node->at, "%.*s: that is a text already",
 				typing__clip(t, node), typing__text(t, node));

@@ -52,6 +52,10 @@ struct value *typing__number(struct typing *t, uint32_t index);
 /* value_member.c: a word, or a chain of members. */
 bool typing__chain(struct typing *t, uint32_t index, struct typed *typed);
 struct value *typing__settle(struct typing *t, const struct expr_node *node, struct typed *typed);
+/* A pointer, which the left side of the node is: what it points to, not yet read. */
+bool typing__follow(struct typing *t, const struct expr_node *node, struct typed *typed);
+/* value_index.c: an element of what `typed` is. */
+bool typing__index(struct typing *t, const struct expr_node *node, struct typed *typed);
 /* How wide, how it is shown. */
 void typing__shape(struct value *v, const struct type *type);
 /* Where a pointer points to. */

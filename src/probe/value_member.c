@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * value_member.c: where does `req->q->disk->disk_name` lie? Follows BTF through pointers, structs
- * and what is anonymous in them; each -> is one read of memory, a dot none. Arrays have no index.
+ * and what is anonymous in them; each -> is one read of memory, a dot none. value_index.c does
+ * the same for elements of arrays.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,7 +84,8 @@ static bool member_is_readable(struct typing *t, const struct expr_node *node,
 				typing__clip(t, node), typing__text(t, node));
 		return false;
 	}
-	if (typed->type.kind == TYPE_TEXT || size == 1 || size == 2 || size == 4 || size == 8)
+	if (typed->type.kind == TYPE_TEXT || typed->type.kind == TYPE_ARRAY || size == 1 ||
+	    size == 2 || size == 4 || size == 8)
 		return true;
 	expr_error__set(t->error, node->at, "%.*s is %u bytes wide: no number",
 			typing__clip(t, node), typing__text(t, node), size);
@@ -135,6 +137,37 @@ static struct value *member_text(struct typing *t, const struct expr_node *node,
 	return v;
 }
 
+/* All of a small array, as it lies there. */
+static struct value *member_array(struct typing *t, const struct expr_node *node,
+				  struct typed *typed)
+{
+	const struct type element = type__target(&typed->type);
+	struct value *v = value__new(t, VALUE_ARRAY, node);
+
+	if (!v) {
+		value__free(typed->value);
+		return NULL;
+	}
+	v->left = typed->value;
+	v->offset = typed->offset;
+	v->memory = typed->memory;
+	v->size = typed->type.size;
+	v->shape.is_text = true;
+	v->shape.size = (v->size + 7) / 8 * 8;
+	v->shape.unit = VALUE_HEX;
+	v->shape.bytes = v->size;
+	v->shape.element =
+		element.kind == TYPE_INT || element.kind == TYPE_POINTER ? element.size : 1;
+	return v;
+}
+
+static bool member_is_small_array(const struct typed *typed)
+{
+	return typed->type.kind == TYPE_ARRAY && !typed->type.is_loc &&
+	       typed->where != TYPED_VALUE && typed->type.size &&
+	       typed->type.size <= VALUE_ARRAY_MOST;
+}
+
 /* "bio is struct bio: name a member: bi_next, bi_bdev, ..." */
 static void member_refuse_struct(struct typing *t, const struct expr_node *node,
 				 const struct type *type)
@@ -164,9 +197,12 @@ static void member_refuse(struct typing *t, const struct expr_node *node, const 
 	if (type->kind == TYPE_STRUCT)
 		member_refuse_struct(t, node, type);
 	else if (type->kind == TYPE_ARRAY)
-		expr_error__set(t->error, node->at, "%.*s is %s: an array is no value",
+		expr_error__set(t->error, node->at,
+				"%.*s is %s: an array is shown up to %d bytes; name an element: "
+				"%.*s[0]",
 				typing__clip(t, node), typing__text(t, node),
-				type__print(type, shown, sizeof(shown)));
+				type__print(type, shown, sizeof(shown)), VALUE_ARRAY_MOST,
+				typing__clip(t, node), typing__text(t, node));
 	else
 		expr_error__set(t->error, node->at, "nobody knows what %.*s is",
 				typing__clip(t, node), typing__text(t, node));
@@ -179,10 +215,12 @@ struct value *typing__settle(struct typing *t, const struct expr_node *node, str
 
 	if (typed->where == TYPED_VALUE && (is_number || typed->type.kind == TYPE_TEXT))
 		return typed->value;
-	if (!is_number && typed->type.kind != TYPE_TEXT)
+	if (!is_number && typed->type.kind != TYPE_TEXT && !member_is_small_array(typed))
 		member_refuse(t, node, &typed->type);
 	else if (member_is_readable(t, node, typed))
-		return is_number ? member_load(t, node, typed) : member_text(t, node, typed);
+		return is_number			? member_load(t, node, typed)
+		       : typed->type.kind == TYPE_ARRAY ? member_array(t, node, typed)
+							: member_text(t, node, typed);
 	value__free(typed->value);
 	return NULL;
 }
@@ -227,8 +265,8 @@ static bool member_unknown(struct typing *t, const struct expr_node *node, const
 static bool member_find(struct typing *t, const struct expr_node *node, const struct type *of,
 			struct typed *typed)
 {
-	struct type member;
-	uint32_t offset;
+	struct type member = { 0 };
+	uint32_t offset = 0;
 	char *name = strndup(node->text, node->text_len);
 	bool found = name && type__member(of, name, &member, &offset);
 
@@ -241,7 +279,7 @@ static bool member_find(struct typing *t, const struct expr_node *node, const st
 }
 
 /* Behind a pointer: what it points to has not been read yet. */
-static bool member_follow(struct typing *t, const struct expr_node *node, struct typed *typed)
+bool typing__follow(struct typing *t, const struct expr_node *node, struct typed *typed)
 {
 	enum value_memory memory = typing__memory(t, typed);
 
@@ -265,7 +303,7 @@ static bool member_step(struct typing *t, const struct expr_node *node, struct t
 		return member_has_none(t, node, typed);
 	if (of.kind != TYPE_STRUCT)
 		return member_has_none(t, node, typed);
-	if (is_arrow && !member_follow(t, node, typed))
+	if (is_arrow && !typing__follow(t, node, typed))
 		return false;
 	return member_find(t, node, &of, typed);
 }
@@ -287,7 +325,7 @@ bool typing__chain(struct typing *t, uint32_t index, struct typed *typed)
 	if (node->op == OP_WORD || member_is_of_pair(t, node, "entry") ||
 	    member_is_of_pair(t, node, "exit"))
 		return typing__name(t, node, typed);
-	if (node->op != OP_MEMBER && node->op != OP_ARROW) {
+	if (node->op != OP_MEMBER && node->op != OP_ARROW && node->op != OP_INDEX) {
 		typed->value = typing__value(t, index);
 		typed->type.kind =
 			typed->value && typed->value->shape.is_text ? TYPE_TEXT : TYPE_INT;
@@ -295,7 +333,7 @@ bool typing__chain(struct typing *t, uint32_t index, struct typed *typed)
 	}
 	if (!typing__chain(t, node->left, typed))
 		return false;
-	if (member_step(t, node, typed))
+	if (node->op == OP_INDEX ? typing__index(t, node, typed) : member_step(t, node, typed))
 		return true;
 	value__free(typed->value);
 	return false;

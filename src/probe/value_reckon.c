@@ -201,10 +201,19 @@ static void reckon_args(const struct value *v, struct value_world *w, char *text
 	memset(text + VALUE_ARGS_MOST, 0, RECKON_TEXT - VALUE_ARGS_MOST);
 }
 
+static void reckon_array(const struct value *v, struct value_world *w, char *text)
+{
+	if (v->left)
+		w->faults += !reckon_read(w, text, reckon_number(v->left, w) + v->offset, v->size);
+	else
+		memcpy(text, w->record + v->offset, v->size);
+}
+
 static void reckon_text(const struct value *v, struct value_world *w, char *text)
 {
 	memset(text, 0, RECKON_TEXT);
 	switch (v->op) {
+	case VALUE_ARRAY: reckon_array(v, w, text); break;
 	case VALUE_TEXT: memcpy(text, v->text, strlen(v->text)); break;
 	case VALUE_COMM: memcpy(text, w->comm, strnlen(w->comm, v->shape.size - 1)); break;
 	case VALUE_SAVED: memcpy(text, w->start + v->offset, v->shape.size); break;

@@ -70,6 +70,10 @@ static void form_node(struct form *form, const struct expr *tree, uint32_t index
 		form_add(form, "(%s%.*s", expr_ops[node->op].text, text_len, node->text);
 		form_operands(form, tree, node);
 		break;
+	case OP_INDEX:
+		form_add(form, "([]");
+		form_operands(form, tree, node);
+		break;
 	default: form_add(form, "(%s", expr_ops[node->op].text); form_operands(form, tree, node);
 	}
 	form_add(form, ")");
@@ -93,6 +97,9 @@ static const struct {
 	{ "p99.9us", NULL },
 	{ "a.b", "(.b a)" },
 	{ "a->b", "(->b a)" },
+	{ "a[2]", "([] a 2)" },
+	{ "a->b[c + 1].d[0]", "([] (.d ([] (->b a) (+ c 1))) 0)" },
+	{ "-a[b[1]]", "(- ([] a ([] b 1)))" },
 	{ "a . b -> c", "(->c (.b a))" },
 	{ "req->q->disk->disk_name", "(->disk_name (->disk (->q req)))" },
 	{ "entry.cmd->common.opcode == 2", "(== (.opcode (->common (.cmd entry))) 2)" },
@@ -201,6 +208,8 @@ static const struct {
 	{ "-~-a", "-~-a" },
 	{ "~(a+b)", "~(a + b)" },
 	{ "a . b -> c", "a.b->c" },
+	{ "a [ b+1 ] . c", "a[b + 1].c" },
+	{ "(a+b)[c?d:e]", "(a + b)[c ? d : e]" },
 	{ "(a+b)->c.d", "(a + b)->c.d" },
 	{ "(-a).b", "(-a).b" },
 	{ "(!a).b", "(!a).b" },
@@ -375,7 +384,11 @@ static const struct refusal {
 	{ "f(a))", "    ^", "this ) closes nothing" },
 	{ "(a, b)", "  ^", "expected ) for the ( at 1" },
 	{ "a b", "  ^", "expected an operator or the end" },
-	{ "a[0]", " ^", "an array has no index here" },
+	{ "a[0", "   ^", "expected ] for the [ at 2" },
+	{ "a[]", "  ^", "expected a field, a number or a text" },
+	{ "a[0)", "   ^", "expected ] for the [ at 2" },
+	{ "a]", " ^", "this ] closes nothing" },
+	{ "[0]", "^", "expected a field, a number or a text" },
 	{ "a = b", "  ^", "write == to compare" },
 	{ "a <<= b", "    ^", "write == to compare" },
 	{ "a and b", "  ^", "write && for and" },

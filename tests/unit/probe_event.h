@@ -95,7 +95,7 @@ static struct probe_field event_record_fields[] = {
 	  .at = 64,
 	  .type = { .kind = TYPE_POINTER, .size = 8, .is_user = true, .is_text = true } },
 	{ .name = "pid", .type = EVENT_NUMBER(4, true), .at = 72 },
-	{ .name = "map", .type = { .kind = TYPE_ARRAY, .size = 16 }, .at = 80 },
+	{ .name = "map", .type = { .kind = TYPE_ARRAY, .size = 16, .nr = 16 }, .at = 80 },
 };
 
 static struct probe_field event_raw_fields[] = {

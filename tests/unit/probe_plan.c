@@ -100,7 +100,7 @@ static void check_print(void)
 
 	if (!ok(!plan__make(&plan, &all, &probes, NULL), "print all fields of two events"))
 		return;
-	is_u64(plan.probes[0].nr_shown, 10, "those that have a value");
+	is_u64(plan.probes[0].nr_shown, 11, "those that have a value");
 	ok(part_is(&plan.probes[0].shown[0].part, "dev", 0, 8), "the first event's first");
 	ok(part_is(&plan.probes[1].shown[0].part, "rq", 0, 8), "the second's");
 	is_u64(plan.probes[1].nr_shown, 3, "of the second a struct is left out");

@@ -23,7 +23,7 @@ static const char *const value_words[] = {
 	[VALUE_XOR] = "^",	   [VALUE_EQ] = "==",		[VALUE_NE] = "!=",
 	[VALUE_LT] = "<",	   [VALUE_LE] = "<=",		[VALUE_GT] = ">",
 	[VALUE_GE] = ">=",	   [VALUE_LIKE] = "like",	[VALUE_BOTH] = "&&",
-	[VALUE_EITHER] = "||",	   [VALUE_CHOOSE] = "?",
+	[VALUE_EITHER] = "||",	   [VALUE_CHOOSE] = "?",	[VALUE_ARRAY] = "array",
 };
 
 static const char *const unit_words[] = {
@@ -42,6 +42,7 @@ static const char *const unit_words[] = {
 	[VALUE_CGROUP_PATH] = ":cgroup",
 	[VALUE_KSTACK_ID] = ":kstack",
 	[VALUE_USTACK_ID] = ":ustack",
+	[VALUE_HEX] = ":hex",
 };
 
 static void print_value(FILE *out, const struct value *v);
@@ -86,7 +87,8 @@ static void print_memory(FILE *out, const struct value *v)
 
 static void print_value(FILE *out, const struct value *v)
 {
-	if (v->op == VALUE_LOAD || v->op == VALUE_CHARS || v->op == VALUE_ARGS) {
+	if (v->op == VALUE_LOAD || v->op == VALUE_CHARS || v->op == VALUE_ARGS ||
+	    v->op == VALUE_ARRAY) {
 		print_memory(out, v);
 	} else if (v->op == VALUE_BITS) {
 		fprintf(out, "bits%s%u>>%u(", v->shape.is_signed ? "s" : "", v->bits, v->shift);
@@ -249,6 +251,44 @@ static void check_members(void)
 	is_value(EVENT_RAW, "str(rq->label)", "either chars64[load64[u64$0:pointer+48]:pointer+0]");
 	is_value(EVENT_RAW, "arg0->tag", "load32s[u64$0:pointer+8]");
 	is_value(EVENT_RAW, "(rq)->tag", "load32s[u64$0:pointer+8]");
+}
+
+static void check_elements(void)
+{
+	is_value(EVENT_RAW, "rq->table[0]", "load32[u64$0:pointer+72]");
+	is_value(EVENT_RAW, "rq->table[1 + 2]", "load32[u64$0:pointer+84]");
+	is_value(EVENT_RAW, "rq->name[2]", "load8[u64$0:pointer+34]");
+	is_value(EVENT_RAW, "rq[1].tag", "load32s[u64$0:pointer+128]");
+	is_value(EVENT_RAW, "rq->q->disk[3]", "load8[load64[u64$0:pointer+0]:pointer+11]");
+	/* Outside of it nothing is read: there is nothing at 0. */
+	is_value(EVENT_RAW, "rq->table[nr_bytes]",
+		 "load32[(? (< u32$1 4) (+ (+ u64$0:pointer 72) (* u32$1 4)) 0)+0]");
+	is_value(EVENT_RAW, "rq->label[cpu]",
+		 "load8[(+ (+ load64[u64$0:pointer+48]:pointer 0) (* cpu 1))+0]");
+	is_value(EVENT_RAW, "rq->table", "array16[u64$0:pointer+72]:hex");
+	is_value(EVENT_RECORD, "map", "array16[+80]:hex");
+	is_value(EVENT_RECORD, "map[15]", "u8@95");
+	is_refused(EVENT_RAW, "rq->table[4]", 10, "rq->table has 4 elements: 0 to 3");
+	is_refused(EVENT_RAW, "rq->table[-1]", 10, "rq->table has 4 elements: 0 to 3");
+	is_refused(EVENT_RAW, "rq->tag[0]", 7, "rq->tag is no array: it has no elements");
+	is_refused(EVENT_RAW, "rq->later[0]", 9,
+		   "rq->later has elements that nobody knows the size of");
+	is_refused(EVENT_RAW, "rq->table[x]", 10,
+		   "no field 'x'; there are: rq, nr_bytes, in, name, pid, tid, uid, comm, cpu, "
+		   "cgroup, nsecs, time, probe, ...");
+	is_refused(EVENT_RAW, "rq->label[1048576]", 10,
+		   "an index from 0 to 1048575, please: not 1048576");
+	is_refused(EVENT_RAW, "rq->table == 1", 0,
+		   "rq->table is an array: it can only be a key or be shown; name an element: "
+		   "rq->table[0]");
+	is_refused(EVENT_RAW, "rq->table + 1", 0,
+		   "rq->table is an array: it can only be a key or be shown; name an element: "
+		   "rq->table[0]");
+	is_refused(EVENT_RAW, "str(rq->table)", 0,
+		   "str(rq->table): an array of numbers is no text");
+	is_refused(EVENT_RECORD, "map[cpu]", 3,
+		   "map lies in the record, where programs read at places that are known before: "
+		   "the index has to be a number");
 }
 
 /* ---- operators ---- */
@@ -428,15 +468,12 @@ static void check_types(void)
 {
 	is_refused(EVENT_RAW, "rq->in", 0, "rq->in is struct inner: name a member: x, y");
 	is_refused(EVENT_RAW, "in", 0, "in is passed by value: its members cannot be read");
-	is_refused(EVENT_RAW, "rq->table", 0, "rq->table is u32[4]: an array is no value");
-	is_refused(EVENT_RAW, "rq->wide", 0, "rq->wide is u128: an array is no value");
 	is_refused(EVENT_RAW, "rq.tag", 2, "rq is a pointer: write ->");
 	is_refused(EVENT_RAW, "rq->in->x", 6, "rq->in is no pointer: write .");
 	is_refused(EVENT_RAW, "rq->tag->x", 7, "rq->tag has no members: it is no struct");
 	is_refused(EVENT_RAW, "rq->tag.x", 7, "rq->tag has no members: it is no struct");
 	is_refused(EVENT_RAW, "rq->later->x", 9, "nobody knows what rq->later points to");
 	is_refused(EVENT_RAW, "(rq + 1)->tag", 8, "rq + 1 has no members: it is no struct");
-	is_refused(EVENT_RECORD, "map", 0, "map is u8[16]: an array is no value");
 	is_refused(EVENT_RECORD, "common_pid", 0,
 		   "common_pid: programs cannot read what stands before an event's own fields");
 }
@@ -558,6 +595,7 @@ int main(void)
 	check_builtins();
 	check_fields();
 	check_members();
+	check_elements();
 	check_signs();
 	check_constants();
 	check_units();

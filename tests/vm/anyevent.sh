@@ -60,6 +60,13 @@ asks print print block:block_rq_issue show 'dev(dev), sector, rwbs, bytes / 512'
 # The first dd reads 97 * 8 sectors, the second 13 * 128: from sector 776 on only the second has any.
 is "$(grep -c '"type":"print"' /tmp/print)" $((13 - 776 / 128 - 1)) "a line for each that meets the condition"
 is "$(of print '"sector":896,' bytes_512)" 128 "with what was asked for"
+# Bytes 8 and 9 are the number of blocks less one.
+asks element count nvme:nvme_setup_cmd by 'cdw10[8]' if 'comm == "dd"'
+is "$(of element '"cdw10_8":7,' count) $(of element '"cdw10_8":127,' count)" "97 13" "an element of an array"
+asks array print nvme:nvme_setup_cmd show cdw10 if 'comm == "dd" && cdw10[8] == 7'
+is "$(grep -c '"cdw10":"\([0-9a-f][0-9a-f] \)\{8\}07 00\( [0-9a-f][0-9a-f]\)*"' /tmp/array)" 97 "the whole array in hexadecimal"
+asks member count raw:sched_switch by 'next->comm[0], next->comm[cpu + 16]' if 'next->comm[0] == next->comm[cpu - cpu]'
+is "$(of member '"next_comm_cpu_16":0,' count)" "$(of member . count)" "an index that is outside at the hit gives 0"
 asks fields print block:block_rq_issue if 'comm == "dd"'
 is "$(grep -c '"type":"print".*"nr_sector":8,.*"rwbs":"R[A-Z]*"' /tmp/fields)" 97 "without show every field is there"
 # Without BTF of its module a raw tracepoint's arguments have no names.
