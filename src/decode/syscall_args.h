@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * syscall_args.h: what are the arguments of a system call, and what does it return? A letter for
+ * each, of the calls that programs use most; and the words for a number of that kind: O_RDONLY,
+ * SIGTERM, PROT_READ|PROT_WRITE. Names are those of the headers it was built with; bits without a
+ * name are shown as a number.
+ */
+#ifndef IOSONAR_DECODE_SYSCALL_ARGS_H
+#define IOSONAR_DECODE_SYSCALL_ARGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum syscall_kind {
+	SYSCALL_UNKNOWN = 0,
+	SYSCALL_INT = 'd',
+	SYSCALL_NUMBER = 'u',
+	SYSCALL_HEX = 'x',
+	SYSCALL_POINTER = 'p',
+	SYSCALL_TEXT = 'T', /* a pointer to one */
+	SYSCALL_FD = 'F',
+	SYSCALL_DIRFD = 'D', /* or AT_FDCWD */
+	SYSCALL_OPEN = 'O',
+	SYSCALL_MODE = 'm',
+	SYSCALL_PROT = 'P',
+	SYSCALL_MAP = 'M',
+	SYSCALL_SIGNAL = 'S',
+	SYSCALL_WHENCE = 'W',
+	SYSCALL_CLONE = 'C',
+	SYSCALL_IOCTL = 'I',
+	SYSCALL_ACCESS = 'A',
+	SYSCALL_ADVICE = 'V',
+	SYSCALL_FCNTL = 'N',
+	SYSCALL_EPOLL = 'E',
+	SYSCALL_FUTEX = 'K',
+	SYSCALL_FAMILY = 'B',
+	SYSCALL_SOCKET = 'Y',
+	SYSCALL_CLOCK = 'c',
+	SYSCALL_AT = 'a', /* flags of the calls whose names end in at */
+};
+
+/* The kind of argument `nr`, from 0, by the call's name or that of its tracepoint (newfstat). */
+enum syscall_kind syscall__argument(const char *call, unsigned int nr);
+unsigned int syscall__nr_arguments(const char *call); /* 6 if the call is not known */
+enum syscall_kind syscall__result(const char *call);
+
+/* The number in words. Of FD and DIRFD it is the number, or AT_FDCWD. Cut at size; returns buf. */
+char *syscall__words(enum syscall_kind kind, uint64_t value, char *buf, size_t size);
+
+#endif
