@@ -37,7 +37,8 @@ static size_t hit_pick(const struct hit_view *v, const struct session *s, struct
 		if (hit_leads(v, s, c))
 			e->picked[nr++] = c->at == HIT_AT(HIT_PROBE) ? &v->probe : c;
 	for (size_t i = 0; i < e->nr && !v->in_words; i++)
-		if (s->format != TABLE_TEXT || !hit_is_stack(&e->parts[i]))
+		if (e->parts[i].shape.unit != VALUE_HIDDEN &&
+		    (s->format != TABLE_TEXT || !hit_is_stack(&e->parts[i])))
 			e->picked[nr++] = &e->columns[i];
 	return nr;
 }
@@ -167,7 +168,7 @@ static const char *hit_words(struct hit_view *v, const struct hit_event *e, bool
 	if (!out)
 		return NULL;
 	for (size_t i = 0; i < e->nr; i++) {
-		if (below && hit_is_stack(&e->parts[i]))
+		if ((below && hit_is_stack(&e->parts[i])) || e->parts[i].shape.unit == VALUE_HIDDEN)
 			continue;
 		fputs(gap, out);
 		gap = " ";
@@ -204,6 +205,7 @@ void hit_view__line(struct hit_view *v, const struct session *s, const struct pr
 	const struct hit_event *e = &v->events[r->probe];
 
 	hit_lead(v, s, r);
+	shown__whose(v->shown, r->pid);
 	shown__fill(v->shown, e->parts, e->nr, values, &v->slots[HIT_FIRST]);
 	if (v->in_words)
 		v->slots[HIT_VALUES].text = hit_words(v, e, s->format == TABLE_TEXT);

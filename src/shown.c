@@ -13,6 +13,7 @@
 #include "clock.h"
 #include "collect/cgroup.h"
 #include "decode/syscall.h"
+#include "decode/syscall_args.h"
 #include "frames.h"
 
 enum {
@@ -45,6 +46,7 @@ struct shown_look {
 struct shown {
 	const struct asked *asked;
 	struct run *run;
+	uint32_t pid;	       /* whose record is at hand */
 	struct frames *frames; /* NULL: no stacks */
 	struct shown_stack *stacks[SHOWN_STACKS];
 	struct shown_look *looks[SHOWN_LOOKS];
@@ -261,6 +263,119 @@ static char *shown_syscall(int64_t number)
 	return asprintf(&text, "%" PRId64, number) < 0 ? NULL : text;
 }
 
+/* ---- system calls ---- */
+
+/* "3</etc/passwd>", where we may look into the process and it still has it; else "3". */
+static void shown_put_fd(const struct shown *shown, FILE *out, int fd, const char *words)
+{
+	char path[64], target[PATH_MAX];
+	ssize_t len = -1;
+
+	fputs(words, out);
+	if (fd < 0 || !shown->pid)
+		return;
+	snprintf(path, sizeof(path), "/proc/%u/fd/%d", shown->pid, fd);
+	len = readlink(path, target, sizeof(target));
+	if (len > 0)
+		fprintf(out, "<%.*s>", (int)len, target);
+}
+
+static void shown_put_word(const struct shown *shown, FILE *out, enum syscall_kind kind,
+			   uint64_t number)
+{
+	char words[256];
+
+	syscall__words(kind, number, words, sizeof(words));
+	if (kind == SYSCALL_FD || kind == SYSCALL_DIRFD)
+		shown_put_fd(shown, out, (int)number, words);
+	else
+		fputs(words, out);
+}
+
+static char *shown_word(const struct shown *shown, enum syscall_kind kind, uint64_t number)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return NULL;
+	shown_put_word(shown, out, kind, number);
+	return fclose(out) ? NULL : text;
+}
+
+/* The number of the call that a record is about. */
+static const char *shown_call_name(const struct plan_part *parts, size_t nr, const void *bytes)
+{
+	int64_t id = -1;
+
+	for (size_t i = 0; i < nr; i++)
+		if (parts[i].shape.unit == VALUE_SYSCALL)
+			memcpy(&id, (const uint8_t *)bytes + parts[i].at, sizeof(id));
+	return syscall__name(id);
+}
+
+static char *shown_result(const struct shown *shown, enum syscall_kind kind, int64_t number)
+{
+	return number < 0 && number > -4096 ? shown_errno(-number)
+					    : shown_word(shown, kind, (uint64_t)number);
+}
+
+static void shown_put_quoted(FILE *out, const char *text, size_t most)
+{
+	size_t i;
+
+	fputc('"', out);
+	for (i = 0; i < most && text[i]; i++) {
+		if (text[i] == '"' || text[i] == '\\')
+			fputc('\\', out);
+		fputc(text[i], out);
+	}
+	fputs(i < most ? "\"" : "\"...", out);
+}
+
+/* The text of argument `nr`, which a part of its own has; NULL: none. */
+static const char *shown_call_text(const struct plan_part *parts, size_t nr_parts,
+				   const uint8_t *bytes, unsigned int nr)
+{
+	for (size_t i = 0; i < nr_parts; i++)
+		if (parts[i].shape.unit == VALUE_HIDDEN && !nr--)
+			return (const char *)bytes + parts[i].at;
+	return NULL;
+}
+
+/* "AT_FDCWD, "/etc/passwd", O_RDONLY|O_CLOEXEC, 00" */
+static char *shown_call(const struct shown *shown, const struct plan_part *parts, size_t nr,
+			const struct plan_part *part, const uint8_t *bytes)
+{
+	const char *call = shown_call_name(parts, nr, bytes), *string;
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return NULL;
+	for (unsigned int i = 0; i < syscall__nr_arguments(call); i++) {
+		const enum syscall_kind kind = syscall__argument(call, i);
+		uint64_t number;
+
+		memcpy(&number, bytes + part->at + 8 * i, sizeof(number));
+		fputs(i ? ", " : "", out);
+		string = kind == SYSCALL_TEXT && number ? shown_call_text(parts, nr, bytes, i)
+							: NULL;
+		if (string)
+			shown_put_quoted(out, string, VALUE_STR_DEFAULT);
+		else
+			shown_put_word(shown, out, kind, number);
+	}
+	return fclose(out) ? NULL : text;
+}
+
+void shown__whose(struct shown *shown, uint32_t pid)
+{
+	shown->pid = pid;
+}
+
 /* As the kernel keeps it: twenty bits of minor. */
 static char *shown_dev(uint64_t dev)
 {
@@ -381,6 +496,8 @@ static char *shown_number(struct shown *shown, const struct plan_part *part,
 	case VALUE_SYM: return shown_symbol(shown, words[0]);
 	case VALUE_ERRNO: return shown_errno((int64_t)words[0]);
 	case VALUE_SYSCALL: return shown_syscall((int64_t)words[0]);
+	case VALUE_WORDS: return shown_word(shown, part->shape.words, words[0]);
+	case VALUE_RESULT: return shown_result(shown, part->shape.words, (int64_t)words[0]);
 	case VALUE_DEV: return shown_dev(words[0]);
 	case VALUE_ENUM: return shown_enum(part, words[0]);
 	case VALUE_TIME: return shown_time(shown, words[0]);
@@ -426,6 +543,21 @@ static char *shown_text(struct shown *shown, const struct plan_part *part, const
 	return shown_number(shown, part, words);
 }
 
+/* What a raw system call returned, and its arguments, are as the call has them. */
+static char *shown_cell(struct shown *shown, const struct plan_part *parts, size_t nr, size_t at,
+			const uint8_t *bytes)
+{
+	const struct plan_part *part = &parts[at];
+	int64_t number;
+
+	if (part->shape.unit == VALUE_CALL)
+		return shown_call(shown, parts, nr, part, bytes);
+	if (part->shape.unit != VALUE_RESULT || part->shape.words)
+		return shown_text(shown, part, bytes);
+	memcpy(&number, bytes + part->at, sizeof(number));
+	return shown_result(shown, syscall__result(shown_call_name(parts, nr, bytes)), number);
+}
+
 void shown__fill(struct shown *shown, const struct plan_part *parts, size_t nr, const void *bytes,
 		 union shown_slot *slots)
 {
@@ -435,7 +567,7 @@ void shown__fill(struct shown *shown, const struct plan_part *parts, size_t nr, 
 			memcpy(&slots[i].n, (const uint8_t *)bytes + parts[i].at, 8);
 			continue;
 		}
-		shown->texts[i] = shown_text(shown, &parts[i], bytes);
+		shown->texts[i] = shown_cell(shown, parts, nr, i, bytes);
 		slots[i].text = shown->texts[i];
 	}
 }

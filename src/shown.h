@@ -39,6 +39,8 @@ void shown__name(struct shown *shown, const struct plan_part *parts, size_t nr, 
  * be taken the same none, so that their rows add up. */
 void shown__join(struct shown *shown, const struct plan_part *parts, size_t nr, void *bytes);
 /* Fills these slots. bytes: the key, or the record's values. Texts last until the next call. */
+/* Whose file descriptors the values of system calls are, from now on; 0: nobody's. */
+void shown__whose(struct shown *shown, uint32_t pid);
 void shown__fill(struct shown *shown, const struct plan_part *parts, size_t nr, const void *bytes,
 		 union shown_slot *slots);
 

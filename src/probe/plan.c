@@ -110,6 +110,9 @@ static int planning_parse_all(struct planning *p)
 	/* A line for each pair has no rows: what `by` says is shown there. */
 	p->shown = line->each ? (struct plan_clause){ .word = "by", .text = line->by }
 			      : (struct plan_clause){ .word = "show", .text = line->show };
+	p->plan->syscalls = planning__raw_syscalls(p->plan, line);
+	if (p->plan->syscalls)
+		p->shown.text = p->plan->syscalls;
 	p->of = (struct plan_clause){ .word = "of", .text = line->of };
 	p->condition = (struct plan_clause){ .word = "if", .text = line->condition };
 	err = planning_parse(p, &p->keys, PLAN_MAX_PARTS - 2);
@@ -189,6 +192,8 @@ static int planning_type_shown(struct planning *p, struct plan_probe *probe,
 		err = planning__type(p, &p->shown, i, scope, &probe->shown[i].value);
 		probe->nr_shown += !err;
 	}
+	if (!err && p->plan->syscalls)
+		planning__mark_raw_syscalls(probe);
 	return err;
 }
 
@@ -205,7 +210,8 @@ static int planning_show_fields(struct plan_probe *probe)
 		struct value *value = value__of_field(event, &event->fields[i]);
 
 		if (value)
-			probe->shown[probe->nr_shown++].value = value;
+			probe->shown[probe->nr_shown++].value =
+				planning__field_in_words(event, i, value);
 	}
 	return 0;
 }
@@ -419,6 +425,7 @@ void plan__free(struct plan *plan)
 	for (i = 0; i < plan->nr_call_texts; i++)
 		free(plan->call_texts[i]);
 	free(plan->call_texts);
+	free(plan->syscalls);
 	free(plan->probes);
 	memset(plan, 0, sizeof(*plan));
 }

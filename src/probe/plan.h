@@ -78,7 +78,7 @@ struct plan {
 	/* Entries and returns of functions: see plan__make_calls. */
 	bool is_calls;
 	/* What values point into: parts of `on`, what starts save, what calls show. */
-	char *texts[2 * PLAN_MAX_ON], *saved_texts[PLAN_MAX_PARTS];
+	char *texts[2 * PLAN_MAX_ON], *saved_texts[PLAN_MAX_PARTS], *syscalls;
 	char **call_texts;
 	size_t nr_call_texts;
 };

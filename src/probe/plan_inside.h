@@ -33,6 +33,13 @@ int planning__type_probe(struct planning *p, struct plan_probe *probe,
 
 void planning__take_options(struct planning *p);
 
+/* plan_syscall.c: a field of a system call; takes it and gives what stands for it. */
+struct value *planning__field_in_words(const struct probe *event, size_t field, struct value *v);
+/* What a line of raw_syscalls shows that does not say it; NULL: it is no such line. Owned by the
+ * caller. */
+char *planning__raw_syscalls(const struct plan *plan, const struct line *line);
+void planning__mark_raw_syscalls(struct plan_probe *probe);
+
 /* plan_pair.c */
 int planning__type_pairs(struct planning *p);
 struct value *planning__start_stack(enum value_op op);

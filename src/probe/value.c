@@ -86,7 +86,7 @@ static bool value_is_same_shape(const struct value_shape *a, const struct value_
 {
 	return a->is_text == b->is_text && a->is_signed == b->is_signed && a->size == b->size &&
 	       a->unit == b->unit && a->depth == b->depth && a->bytes == b->bytes &&
-	       a->element == b->element;
+	       a->element == b->element && a->words == b->words;
 }
 
 static bool value_is_same_node(const struct value *a, const struct value *b)

@@ -87,6 +87,11 @@ enum value_unit {
 	VALUE_KSTACK_ID,
 	VALUE_USTACK_ID,
 	VALUE_HEX, /* bytes: is_text, but what is shown is their elements */
+	/* Of system calls: an argument, what it returned, all arguments; texts that these show. */
+	VALUE_WORDS,
+	VALUE_RESULT,
+	VALUE_CALL,
+	VALUE_HIDDEN,
 };
 
 /* Whose memory an address is in. EITHER: the address tells, where BTF does not. */
@@ -109,6 +114,7 @@ struct value_shape {
 	struct type type;	 /* VALUE_ENUM: which */
 	uint32_t depth;		 /* of a stack, 0: all */
 	uint32_t bytes, element; /* HEX: all of it, one of them */
+	uint32_t words; /* WORDS, RESULT: enum syscall_kind; RESULT of 0: as the call has it */
 };
 
 struct value {

@@ -69,6 +69,20 @@ check_texts() {
 	is "$(term faults)" 2 "a text is no list of them: that is counted" # its 8 bytes are no address
 }
 
+check_syscalls() {
+	local none=$tmp/no-such-file
+	ask print syscalls:sys_enter_openat syscalls:sys_exit_openat if 'comm == "probe-cat"' -- "$tmp/probe-cat" "$none"
+	is "$(lines "\"dfd\":\"AT_FDCWD\",\"filename\":\"$none\",\"flags\":\"O_RDONLY\",\"mode\":\"0\"")" 1 "a system call's arguments in words"
+	[ "$(lines '"ret":"ENOENT"')" -ge 1 ]
+	ok $? "and its error"
+	ask pair raw_syscalls:sys_enter raw_syscalls:sys_exit on tid --each if 'comm == "probe-cat"' -- "$tmp/probe-cat" "$none"
+	is "$(grep -F "AT_FDCWD, \\\"$none\\\", O_RDONLY, 0" "$tmp/json" | grep '"entry_id":"openat"' | grep -c '"ret":"ENOENT"')" 1 "all calls of a program, with texts and errors"
+	# shellcheck disable=SC2016 # it is for the other shell
+	ask print syscalls:sys_enter_read --keep-privileges if 'comm == "probe-busy"' -- "$tmp/probe-busy" -c 'exec 9</etc/passwd; read -u 9 x; sleep 0.5; :'
+	[ "$(lines '"fd":"9</etc/passwd>"')" -ge 1 ]
+	ok $? "a file descriptor has its path"
+}
+
 check_pairs() {
 	# shellcheck disable=SC2046
 	ask pair syscalls:sys_enter_read syscalls:sys_exit_read on tid by 'entry.count, ret' if "$mine && entry.count == 512" -- "$tmp/probe-dd" $(reads 19)
@@ -223,10 +237,12 @@ trap clean EXIT
 trap "exit 1" HUP INT TERM
 tmp=$(mktemp -d /tmp/iosonar-anyevent.XXXXXX) || skip_all "no room in /tmp"
 ln -s "$(command -v dd)" "$tmp/probe-dd"
+ln -s "$(command -v cat)" "$tmp/probe-cat"
 ln -s "$(command -v bash)" "$tmp/probe-busy"
 
 check_tracepoints
 check_texts
+check_syscalls
 check_pairs
 check_raw
 check_samples

@@ -46,7 +46,7 @@ checks() {
 	is "$(lines 14)" "$(ls_calls sys_enter -x)" "14: system calls of ls, a line for each"
 	# Its execve began under another name, and exit_group does not end.
 	is "$(lines 13)" "$(($(ls_calls sys_exit -vx) - 1))" "13: those that ended"
-	same 13 "by name" "$(rows 13 | sed 's/.*"syscall_id":"\([a-z0-9_]*\)".*/\1/' | each_name)" \
+	same 13 "by name" "$(rows 13 | sed 's/.*"entry_id":"\([a-z0-9_]*\)".*/\1/' | each_name)" \
 		"$(rows 14 | sed 's/.*"probe":"syscalls:sys_enter_\([a-z0-9_]*\)".*/\1/;s/^newuname/uname/;s/^sendfile64/sendfile/' | grep -v exit_group | each_name)"
 
 	for key in 2 3 4 8 N1; do
