@@ -4,11 +4,14 @@
  * program runs, so there is nothing to ask at an event: no condition, no key but the probe.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "log.h"
 #include "probe/run_inside.h"
+
+enum { COUNT_NAMED = 8 }; /* of those that are left out, without -v */
 
 static bool count_has_only_probes(const struct plan *plan)
 {
@@ -43,15 +46,74 @@ int run_check_counters(const struct run *run)
 	return err;
 }
 
+/* A machine has some counters and lacks others; a task that is not there is the line's mistake. */
+static bool count_is_lacking(int err)
+{
+	return err == -ENOENT || err == -ENODEV || err == -EOPNOTSUPP || err == -EINVAL;
+}
+
 static int count_open(struct run *run, struct run_counter *counter)
 {
 	const struct plan_probe *p = &run->plan->probes[counter->probe];
 	const struct attach_task task = { run->plan->pid, run->plan->cgroup };
 	int err = attach__count(run->attacher, p->probe, &task, &counter->fds, &counter->nr);
 
-	return err ? log_err(err == -ESRCH ? -EINVAL : -EOPNOTSUPP, "cannot count %s: %s",
-			     p->probe->name, attach__why(ATTACH_PERF, err))
-		   : 0;
+	run->errs[counter->probe] = err;
+	if (!err || count_is_lacking(err))
+		return 0;
+	return log_err(err == -ESRCH ? -EINVAL : -EOPNOTSUPP, "cannot count %s: %s", p->probe->name,
+		       attach__why(ATTACH_PERF, err));
+}
+
+static bool count_has_any(const struct run *run)
+{
+	for (size_t i = 0; i < run->plan->nr_probes; i++)
+		if (!run->errs[i])
+			return true;
+	return false;
+}
+
+/* "hw:cycles, hw:branches and 3 more (-v names them)". Returns how many there are. */
+static size_t count_name_lacking(const struct run *run, char *names, size_t size)
+{
+	const size_t named = log_verbosity() ? SIZE_MAX : COUNT_NAMED;
+	size_t len = 0, nr = 0;
+
+	names[0] = 0;
+	for (size_t i = 0; i < run->nr_counters; i++) {
+		const size_t probe = run->counters[i].probe;
+
+		if (!run->errs[probe] || nr++ >= named || len >= size)
+			continue;
+		len += (size_t)snprintf(names + len, size - len, "%s%s", len ? ", " : "",
+					run->plan->probes[probe].probe->name);
+	}
+	if (nr > named)
+		snprintf(names + len, size - len, " and %zu more (-v names them)", nr - named);
+	return nr;
+}
+
+static const char *count_why(const struct run *run)
+{
+	size_t i = 0;
+
+	while (!run->errs[run->counters[i].probe])
+		i++;
+	return attach__why(ATTACH_PERF, run->errs[run->counters[i].probe]);
+}
+
+/* One line for all that are lacking, with the reason of the first; the others run. */
+static int count_tell_lacking(const struct run *run)
+{
+	char names[4096];
+	size_t nr = count_name_lacking(run, names, sizeof(names));
+
+	if (!nr)
+		return 0;
+	if (!count_has_any(run))
+		return log_err(-EOPNOTSUPP, "cannot count %s: %s", names, count_why(run));
+	log_warn("%s %s left out: %s", names, nr > 1 ? "are" : "is", count_why(run));
+	return 0;
 }
 
 int run_open_counters(struct run *run)
@@ -60,7 +122,7 @@ int run_open_counters(struct run *run)
 
 	for (size_t i = 0; !err && i < run->nr_counters; i++)
 		err = count_open(run, &run->counters[i]);
-	return err;
+	return err ?: count_tell_lacking(run);
 }
 
 void run_read_counters(struct run *run)

@@ -244,6 +244,8 @@ static void read_counters(struct read_rows *r)
 	for (size_t i = 0; i < run->nr_counters; i++) {
 		const struct probe_row row = { .count = run->counters[i].count };
 
+		if (run->errs[run->counters[i].probe])
+			continue;
 		read_make_key(r, run->counters[i].probe);
 		read_own_row(r, run->counters[i].probe, &row);
 	}
