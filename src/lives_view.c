@@ -365,18 +365,49 @@ static void life_show_steps(struct lives_view *v, const struct life *life)
 	}
 }
 
-/* Members where most was known: in the middle, for they begin as zeros and end so. */
+/* How many are not 0; the first one is the object's address. */
+static size_t life_nr_set(const struct lives_view *v, const char *bytes)
+{
+	const struct traced *t = v->traced;
+	size_t nr = 0;
+
+	for (size_t i = 1; i < t->nr_members; i++) {
+		const char *at = bytes + t->members[i].at;
+		size_t size = t->members[i].shape.size;
+
+		for (size_t byte = 0; byte < size; byte++) {
+			if (!at[byte])
+				continue;
+			nr++;
+			break;
+		}
+	}
+	return nr;
+}
+
+/*
+ * Members where most is known: they begin as zeros, and a bio that has ended has no size. Of steps
+ * that know as much, the first from the middle on.
+ */
 static char *life_data(const struct lives_view *v, const struct life *life)
 {
-	char bytes[PLAN_MAX_SHOWN];
+	char bytes[2][PLAN_MAX_SHOWN];
+	size_t most = 0;
+	int best = -1, now = 0;
 
-	for (size_t i = life->nr / 2; i < life->nr; i++)
-		if (life_members(v, &life->steps[i], bytes))
-			return life_words(v, bytes, NULL);
-	for (size_t i = life->nr / 2; i--;)
-		if (life_members(v, &life->steps[i], bytes))
-			return life_words(v, bytes, NULL);
-	return NULL;
+	for (size_t i = 0; i < life->nr; i++) {
+		size_t nr;
+
+		if (!life_members(v, &life->steps[(life->nr / 2 + i) % life->nr], bytes[now]))
+			continue;
+		nr = life_nr_set(v, bytes[now]);
+		if (best >= 0 && nr <= most)
+			continue;
+		most = nr;
+		best = now;
+		now = !now;
+	}
+	return best >= 0 ? life_words(v, bytes[best], NULL) : NULL;
 }
 
 static void life_show(struct lives_view *v, const struct life *life)

@@ -11,7 +11,7 @@
 #include "probe/find.h"
 
 /* The spine has births and deaths in it. */
-enum { CLASS_MAX_SPINE = 40, CLASS_MAX_ENDS = 12, CLASS_MAX_FIELDS = 16 };
+enum { CLASS_MAX_SPINE = 48, CLASS_MAX_ENDS = 12, CLASS_MAX_FIELDS = 16 };
 
 struct class_preset {
 	const char *name;   /* as the user says it: "bio" */

@@ -18,8 +18,8 @@ static const struct class_preset preset_bio = {
 	.object = "bio",
 	.spine = {
 		"bio_init", "bio_alloc_bioset", "bio_reset", "bio_alloc_clone", "bio_await",
-		"bio_associate_blkg", "bio_iov_iter_get_pages", "bio_add_page", "bio_add_folio",
-		"guard_bio_eod", "bio_split", "bio_endio_bh", "bio_split_rw",
+		"bio_associate_blkg", "bio_iov_iter_get_pages", "bio_add_page", "__bio_add_page",
+		"bio_add_folio", "guard_bio_eod", "bio_split", "bio_endio_bh", "bio_split_rw",
 		"__bio_split_to_limits", "bio_submit_split", "submit_bio_wait", "submit_bio",
 		"submit_bio_noacct", "submit_bio_noacct_nocheck", "__submit_bio",
 		"blk_throtl_bio", "__blk_throtl_bio", "blk_mq_submit_bio", "bio_integrity_prep",

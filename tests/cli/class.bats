@@ -47,6 +47,13 @@ needs_btf() { [ -r /sys/kernel/btf/vmlinux ] || skip "this kernel has no BTF"; }
 	refused 2 "--with q_q_*: no function of the kernel is named so" --list bio --with 'q_q_*'
 }
 
+@test "adding a page to a bio is on its way" {
+	needs_btf
+	class bio --list --only __bio_add_page -o csv
+	[ "$status" -eq 0 ] || { echo "$err"; return 1; }
+	grep -q '^__bio_add_page,,1,.*,spine,' "$tmp/out" || { echo "$out"; return 1; }
+}
+
 @test "text, JSON and CSV have the same functions" {
 	needs_btf
 	class bio --list -o csv
