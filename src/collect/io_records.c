@@ -12,6 +12,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include "bpf/io.skel.h"
+#include "decode/errno.h"
 #include "log.h"
 #include "wire/stage.h"
 
@@ -20,23 +21,6 @@ static const uint64_t rings_most_bytes = 128 << 20; /* of all CPUs, unless --buf
 static const uint64_t ring_least_bytes = 64 << 10;
 static const uint64_t parked_look_ns = 300000000; /* a parked command is settled within */
 
-/* ---- what the kernel's numbers mean ---- */
-
-/* blk_status_t by number; those of zones moved down by one when ZONE_RESOURCE (14) went. */
-static uint16_t record_errno(const struct io *io, uint32_t blk_status)
-{
-	static const uint16_t errnos[] = {
-		0,	 EOPNOTSUPP,   ETIMEDOUT, ENOSPC, ENOLINK, EREMOTEIO, EBADE,
-		ENODATA, EILSEQ,       ENOMEM,	  EIO,	  EREMCHG, EAGAIN,    EBUSY,
-		EBUSY,	 ETOOMANYREFS, EOVERFLOW, ENODEV, ETIME,
-	};
-	uint32_t nr = blk_status >= 14 && !io->kernel.zone_resource ? blk_status + 1 : blk_status;
-
-	if (blk_status == 19)
-		return EINVAL;
-	return nr < sizeof(errnos) / sizeof(errnos[0]) ? errnos[nr] : EIO;
-}
-
 /* The same bytes for the same command on every kernel. */
 static void record_finish(const struct io *io, struct io_record *record)
 {
@@ -44,7 +28,8 @@ static void record_finish(const struct io *io, struct io_record *record)
 
 	memset(record->comm + len, 0, sizeof(record->comm) - len);
 	if (record->kind == IO_BLOCK && (record->status & BLOCK_STATUS))
-		record->status = record_errno(io, record->status & ~(uint32_t)BLOCK_STATUS);
+		record->status = errno__of_block(record->status & ~(uint32_t)BLOCK_STATUS,
+						 io->kernel.zone_resource);
 	if (record->kind != IO_BLOCK && !io->kernel.nvme_status_at)
 		record->flags |= RECORD_NO_STATUS;
 }

@@ -46,6 +46,21 @@ static int errno_find(int err)
 	return -1;
 }
 
+/* Those of zones and what follows moved down by one when ZONE_RESOURCE went; INVAL stayed. */
+uint16_t errno__of_block(uint32_t blk_status, bool zone_resource)
+{
+	static const uint16_t errnos[] = {
+		0,	 EOPNOTSUPP,   ETIMEDOUT, ENOSPC, ENOLINK, EREMOTEIO, EBADE,
+		ENODATA, EILSEQ,       ENOMEM,	  EIO,	  EREMCHG, EAGAIN,    EBUSY,
+		EBUSY,	 ETOOMANYREFS, EOVERFLOW, ENODEV, ETIME,
+	};
+	uint32_t nr = blk_status >= 14 && !zone_resource ? blk_status + 1 : blk_status;
+
+	if (blk_status == 19)
+		return EINVAL;
+	return nr < sizeof(errnos) / sizeof(errnos[0]) ? errnos[nr] : EIO;
+}
+
 const char *errno__name(int err)
 {
 	int i = errno_find(err);

@@ -6,7 +6,12 @@
 #ifndef IOSONAR_DECODE_ERRNO_H
 #define IOSONAR_DECODE_ERRNO_H
 
+#include <stdbool.h>
+#include <stdint.h>
 #include "decode/words.h"
+
+/* Of a blk_status_t by number; zone_resource: the kernel still has BLK_STS_ZONE_RESOURCE (14). */
+uint16_t errno__of_block(uint32_t blk_status, bool zone_resource);
 
 /* Of a positive errno; NULL: the block layer does not use it. */
 const char *errno__name(int err);  /* "EIO" */

@@ -158,6 +158,50 @@ static void check_errno(void)
 	ok(!errno__name(200) && !errno__words(0), "no words for what is no error of a disk");
 }
 
+/* Of include/linux/blk_types.h: the number of each BLK_STS_* until Linux 6.9, and since. */
+static const struct {
+	const char *name;
+	int until, since; /* -1: the kernel has none */
+	int err;
+} block_statuses[] = {
+	{ "OK", 0, 0, 0 },
+	{ "NOTSUPP", 1, 1, EOPNOTSUPP },
+	{ "TIMEOUT", 2, 2, ETIMEDOUT },
+	{ "NOSPC", 3, 3, ENOSPC },
+	{ "TRANSPORT", 4, 4, ENOLINK },
+	{ "TARGET", 5, 5, EREMOTEIO },
+	{ "RESV_CONFLICT", 6, 6, EBADE },
+	{ "MEDIUM", 7, 7, ENODATA },
+	{ "PROTECTION", 8, 8, EILSEQ },
+	{ "RESOURCE", 9, 9, ENOMEM },
+	{ "IOERR", 10, 10, EIO },
+	{ "DM_REQUEUE", 11, 11, EREMCHG },
+	{ "AGAIN", 12, 12, EAGAIN },
+	{ "DEV_RESOURCE", 13, 13, EBUSY },
+	{ "ZONE_RESOURCE", 14, -1, EBUSY },
+	{ "ZONE_OPEN_RESOURCE", 15, 14, ETOOMANYREFS },
+	{ "ZONE_ACTIVE_RESOURCE", 16, 15, EOVERFLOW },
+	{ "OFFLINE", 17, 16, ENODEV },
+	{ "DURATION_LIMIT", 18, 17, ETIME },
+	{ "INVAL", -1, 19, EINVAL },
+	{ "that will come", 20, 20, EIO },
+	{ "of the highest number", 255, 255, EIO },
+};
+
+static void check_block_status(void)
+{
+	for (size_t i = 0; i < sizeof(block_statuses) / sizeof(block_statuses[0]); i++) {
+		int until = block_statuses[i].until, since = block_statuses[i].since;
+		int before = until < 0 ? -1 : errno__of_block((uint32_t)until, true);
+		int after = since < 0 ? -1 : errno__of_block((uint32_t)since, false);
+		int want = block_statuses[i].err;
+
+		ok(before == (until < 0 ? -1 : want) && after == (since < 0 ? -1 : want),
+		   "BLK_STS_%s: errno %d, until 6.9 %d, since %d", block_statuses[i].name, want,
+		   before, after);
+	}
+}
+
 static void check_cut(void)
 {
 	const struct io_record *r = &cases[9].r;
@@ -186,6 +230,7 @@ int main(void)
 	check_cases();
 	check_start();
 	check_errno();
+	check_block_status();
 	check_cut();
 	return done_testing();
 }
