@@ -512,6 +512,8 @@ static void check_prints(void)
 	check_print("failed || failed || failed && failed",
 		    "(failed || failed || (failed && failed))");
 	check_print("failed || (failed || failed)", "(failed || (failed || failed))");
+	check_print("(0%) + 0 < 0.5%", "(((0%) + 0) < 0.5%)");
+	check_print("1 + (2%) + 3 < 1", "((1 + (2%) + 3) < 1)");
 	check_print("! op == read", "!(op == \"read\")");
 	check_print("!(!failed)", "!!failed");
 	check_print("(!failed) == failed", "((!failed) == failed)");
