@@ -158,7 +158,7 @@ shows() {
 		now=$(grep -c '"type":"trace"' "$tmp/out") || true
 		[ "$now" -ge "$before" ]
 		before=$now
-		! grep -q '"type":"ledger"' "$tmp/out"
+		[ "$(grep -c '"type":"ledger"' "$tmp/out")" -eq 0 ]
 	done
 	[ "$now" -eq "$all" ]
 	status=0

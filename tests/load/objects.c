@@ -527,11 +527,10 @@ static void check_programs(struct io_bpf *skel)
 
 	bpf_object__for_each_program(p, skel->obj)
 	{
+		nr += !why_not(p);
 		if (why_not(p))
-			printf("# skipped: %s (%s): %s\n", bpf_program__name(p),
-			       bpf_program__section_name(p), why_not(p));
-		else
-			nr++;
+			ok(true, "%s (%s) # SKIP %s", bpf_program__name(p),
+			   bpf_program__section_name(p), why_not(p));
 	}
 	ok(nr >= 9, "%" PRIu64 " programs can be tried here", nr);
 }

@@ -840,11 +840,12 @@ static void test_same_text(void)
 }
 
 /* Two runs of one boot: numbers of stacks begin anew, files stay what they are. */
-static void write_run(const char *name, uint32_t number, const char *stack, const char *file)
+static void write_run(const char *name, uint32_t pid, uint32_t number, const char *stack,
+		      const char *file)
 {
 	struct capture_options options = { .path = name };
 	struct capture_info info = { CAPTURE_INFO_BOOT_ID, "one" };
-	struct staged staged = { .record = { .flags = RECORD_STAGES, .pid = 42 },
+	struct staged staged = { .record = { .flags = RECORD_STAGES, .pid = pid },
 				 .stages = { .kernel_stack = number,
 					     .user_stack = number,
 					     .inode = 12,
@@ -854,7 +855,7 @@ static void write_run(const char *name, uint32_t number, const char *stack, cons
 
 	err |= capture_writer__info(writer, &info, 1);
 	err |= put_text(writer, GLOSSARY_STACKS, number, 0, stack);
-	err |= put_text(writer, GLOSSARY_STACKS, number, 42, "main");
+	err |= put_text(writer, GLOSSARY_STACKS, number, pid, "main");
 	err |= put_text(writer, GLOSSARY_FILES, 12, 7, file);
 	err |= capture_writer__records(writer, &staged.record, 1);
 	err |= capture_writer__finish(writer, "done", NULL, 0);
@@ -888,10 +889,10 @@ static void test_merge_texts(void)
 
 	for (int i = 0; i < 4; i++)
 		snprintf(names[i], sizeof(names[i]), "%s/run%d.cap", dir, i);
-	write_run(names[0], 5, "submit_bio;a", "/x");
-	write_run(names[1], 5, "submit_bio;b", "/x");
-	write_run(names[2], 6, "submit_bio;a", "/y");
-	write_run(names[3], UINT32_MAX, "submit_bio;c", "/y");
+	write_run(names[0], 42, 5, "submit_bio;a", "/x");
+	write_run(names[1], 42, 5, "submit_bio;b", "/x");
+	write_run(names[2], 42, 6, "submit_bio;a", "/y");
+	write_run(names[3], 42, UINT32_MAX, "submit_bio;c", "/y");
 	if (capture_merge__open(paths, 4, &merge))
 		return;
 	is_str(next_texts(merge), "submit_bio;a main /x", "the first file's are as they were");
@@ -901,6 +902,26 @@ static void test_merge_texts(void)
 	is_str(next_texts(merge), "submit_bio;c main /y", "whatever numbers a file has");
 	is_u64(capture_merge__about(merge)->glossaries[GLOSSARY_FILES].nr, 2,
 	       "a path is there once");
+	capture_merge__free(merge);
+}
+
+/* Another process may go through the same functions: its stack is looked up by its pid. */
+static void test_merge_processes(void)
+{
+	char names[2][128];
+	const char *paths[2] = { names[0], names[1] };
+	struct capture_merge *merge;
+
+	for (int i = 0; i < 2; i++)
+		snprintf(names[i], sizeof(names[i]), "%s/run%d.cap", dir, i);
+	write_run(names[0], 42, 5, "submit_bio;a", "/x");
+	write_run(names[1], 43, 6, "submit_bio;a", "/x");
+	if (!ok(!capture_merge__open(paths, 2, &merge), "two processes with the same stack"))
+		return;
+	is_str(next_texts(merge), "submit_bio;a main /x", "the first has its stack");
+	is_str(next_texts(merge), "submit_bio;a main /x", "the second has it too, under its pid");
+	is_u64(capture_merge__about(merge)->glossaries[GLOSSARY_STACKS].nr, 3,
+	       "the kernel's is there once, that of each process too");
 	capture_merge__free(merge);
 }
 
@@ -1047,6 +1068,7 @@ int main(int argc, char **argv)
 	test_merge_cgroups();
 	test_same_text();
 	test_merge_texts();
+	test_merge_processes();
 	test_glossary();
 	test_memory();
 	test_verify();

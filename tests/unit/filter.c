@@ -321,6 +321,8 @@ static void check_place(void)
 	ok(passes(&o, nvme_read, 0) && passes(&o, block, 4), "--qid: of every disk");
 	o.qid.value = 0;
 	ok(!passes(&o, nvme_read, 0), "--qid 0: only queue 0");
+	o.qid.value = 4;
+	ok(!passes(&o, nvme_read, 0), "--qid 4: no lower queue");
 	o = (struct filter_options){ .ctrl_id = GIVEN(0) };
 	ok(passes(&o, nvme_read, 0) && passes(&o, nvme_read, 1), "--ctrl_id 0");
 	ok(!passes(&o, nvme_read, 2) && !passes(&o, block, 4) && !passes(&o, nvme_read, -1),

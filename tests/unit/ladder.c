@@ -253,6 +253,41 @@ static void test_tail(void)
 	ladder__free(&ladder);
 }
 
+/*
+ * The first interval has a command of one step, the second a command of seven, whose fifth is slow.
+ * Merged, the one step is the first, and the fifth of the second interval is the sixth.
+ */
+static void test_merged_tail(void)
+{
+	struct whole w = { .r = { .first_ns = 1000,
+				  .last_ns = 1000,
+				  .end_ns = 1010,
+				  .kind = IO_NVME,
+				  .op = 2,
+				  .attempts = 1 } };
+	struct ladder first = { 0 }, second = { 0 };
+	const struct ladder_group *g;
+	size_t device = 0;
+
+	ladder__add(&first, 0, &w.r, LADDER_REQUEST);
+	w = nvme_read();
+	w.s.reaped_ns += 6930;
+	w.r.end_ns += 6930;
+	w.s.done_ns += 6930;
+	ladder__add(&second, 0, &w.r, LADDER_REQUEST);
+	ladder__merge(&first, &second);
+	g = first.groups[0];
+	while (device < g->nr_steps && g->steps[device].from != RUNG_ISSUED)
+		device++;
+	ok(g->nr_steps == 8 && device == 5, "merged, a step has another place: %zu of %zu", device,
+	   g->nr_steps);
+	ok(ladder_group__tail_share(g, device, 9000) > 99.1 &&
+		   ladder_group__tail_share(g, device, 9000) < 99.2,
+	   "and its own share of the slowest: %.2f", ladder_group__tail_share(g, device, 9000));
+	ladder__free(&first);
+	ladder__free(&second);
+}
+
 int main(void)
 {
 	test_paths();
@@ -260,5 +295,6 @@ int main(void)
 	test_volume();
 	test_sums();
 	test_tail();
+	test_merged_tail();
 	return done_testing();
 }

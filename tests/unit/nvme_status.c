@@ -127,6 +127,25 @@ static void check_all(void)
 	ok(!differs, "retry bits do not change the words");
 }
 
+/* Who reads the words has to know which status it was. */
+static void check_unique(void)
+{
+	int twice = 0;
+
+	for (uint16_t a = 0; a < 0x800; a++)
+		for (uint16_t b = a + 1; b < 0x800; b++)
+			for (int kind = IO_NVME; kind <= IO_FABRICS; kind++) {
+				const char *one = nvme_status__name(kind, a);
+				const char *other = nvme_status__name(kind, b);
+
+				if (!one || !other || strcmp(one, other))
+					continue;
+				twice++;
+				printf("# %#x and %#x: %s\n", a, b, one);
+			}
+	ok(!twice, "no words twice");
+}
+
 static void check_cut(void)
 {
 	char whole[128];
@@ -149,6 +168,7 @@ int main(void)
 	check_cases();
 	check_defined();
 	check_all();
+	check_unique();
 	check_cut();
 	return done_testing();
 }

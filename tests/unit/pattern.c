@@ -354,6 +354,8 @@ static void check_heat(void)
 	add(&p, &io);
 	io.from_byte = DISK / CELLS - 512;
 	add(&p, &io);
+	io.from_byte = DISK - 512; /* and 4096 bytes: across the end */
+	add(&p, &io);
 	row = p.rows[0];
 	is_u64(pattern__cell_bytes(&p, row), DISK / CELLS, "a cell");
 	is_u64(row->heat[PATTERN_READ][0], 2, "the first, up to its last sector");

@@ -260,46 +260,81 @@ static void read_self(void)
 	close(fd);
 }
 
-/* Looks into what was written; it may find anything, and must survive. */
-static void try_broken(struct finder *finder, const char *kind)
+/* Looks into what was written: how many are found there? It has to survive whatever that is. */
+static size_t try_broken(struct finder *finder, const char *kind)
 {
 	char text[PATH_MAX + 16];
 
-	snprintf(text, sizeof(text), "%s:%s/broken", kind, tree);
-	list(finder, text);
+	snprintf(text, sizeof(text), "%s:%s/broken:*", kind, tree);
+	return list(finder, text) ? 0 : found.nr;
 }
 
+/* What is cut has no more than the whole: the list of its sections stands at its end. */
 static void check_cut(struct finder *finder)
 {
+	size_t marks, functions, nr_more = 0, nr_none = 0;
+
+	tree_write("/broken", bytes, nr_bytes);
+	marks = try_broken(finder, "usdt");
+	functions = try_broken(finder, "user");
+	ok(marks >= 2 && functions > 100, "a file that is whole has %zu marks, %zu functions",
+	   marks, functions);
 	for (size_t i = 0; i < 64; i++) {
+		size_t cut_marks, cut_functions;
+
 		tree_write("/broken", bytes, nr_bytes / 64 * i + i);
-		try_broken(finder, "usdt");
-		try_broken(finder, "user");
+		cut_marks = try_broken(finder, "usdt");
+		cut_functions = try_broken(finder, "user");
+		nr_more += cut_marks > marks || cut_functions > functions;
+		nr_none += !cut_marks && !cut_functions;
 	}
-	ok(true, "a file that is cut does no harm");
+	is_u64(nr_more, 0, "one that is cut has no more");
+	ok(nr_none > 0, "and %zu of 64 cuts leave nothing", nr_none);
 }
 
 /* Every byte of the notes, of the section that has them, and of the head. */
 static void check_changed(struct finder *finder, size_t from, size_t to)
 {
 	static const unsigned char values[] = { 0, 1, 0x7f, 0xff };
+	size_t marks, nr_fewer = 0, nr_more = 0;
 	char path[PATH_MAX];
 	int fd;
 
 	snprintf(path, sizeof(path), "%s/broken", tree);
 	tree_write("/broken", bytes, nr_bytes);
+	marks = try_broken(finder, "usdt");
 	fd = open(path, O_WRONLY);
 	for (size_t i = from; i < to && i < nr_bytes; i++) {
 		for (size_t k = 0; k < sizeof(values); k++) {
+			size_t nr;
+
 			if (pwrite(fd, &values[k], 1, (off_t)i) != 1)
 				printf("Bail out! %s\n", strerror(errno)), exit(1);
-			try_broken(finder, "usdt");
+			nr = try_broken(finder, "usdt");
+			nr_fewer += nr < marks;
+			nr_more += nr > marks;
 		}
 		if (pwrite(fd, bytes + i, 1, (off_t)i) != 1)
 			printf("Bail out! %s\n", strerror(errno)), exit(1);
 	}
 	close(fd);
-	ok(true, "bytes %zu to %zu do no harm", from, to);
+	ok(nr_fewer > 0, "bytes %zu to %zu: %zu changes lose marks", from, to, nr_fewer);
+	is_u64(nr_more, 0, "none makes more of them");
+	is_u64(try_broken(finder, "usdt"), marks, "made good again, it has them all");
+}
+
+/* The first note: its name has 8 bytes. The text alone stands elsewhere, too. */
+static const char *note_of_mark(void)
+{
+	const char *end = bytes + nr_bytes, *at = bytes + 12;
+	static const char size_of_name[4] = { 8 };
+
+	while ((at = memmem(at, (size_t)(end - at), "stapsdt", 8))) {
+		if (!memcmp(at - 12, size_of_name, 4))
+			return at - 12;
+		at++;
+	}
+	return NULL;
 }
 
 static void check_broken(struct finder *finder)
@@ -307,11 +342,11 @@ static void check_broken(struct finder *finder)
 	const char *note;
 
 	read_self();
-	note = memmem(bytes, nr_bytes, "stapsdt\0", 8);
+	note = note_of_mark();
 	check_cut(finder);
 	check_changed(finder, 0, sizeof(Elf64_Ehdr));
 	if (ok(note, "its notes are there"))
-		check_changed(finder, (size_t)(note - bytes) - 16, (size_t)(note - bytes) + 112);
+		check_changed(finder, (size_t)(note - bytes), (size_t)(note - bytes) + 136);
 	free(bytes);
 }
 
