@@ -171,6 +171,29 @@ print(len(steps), "%.9f" % (sum(steps) / len(steps) / 1e9))' "$tmp/out" "$1"
 	diff "$tmp/want" "$tmp/got"
 }
 
+# returned.cap has commands that end on another CPU than they were built on, and some that failed with NVMe's numbers.
+@test "blktrace: D is on the CPU that submitted, C on the one that ended it, and an NVMe error is EIO" {
+	needs blkparse
+	export_of returned.cap blktrace
+	blkparse -i - <"$tmp/out" >"$tmp/parsed"
+	awk '$6 == "D" { print $8, $2 }' "$tmp/parsed" | sort >"$tmp/issued"
+	awk '$6 == "C" { print $8, $2, $NF }' "$tmp/parsed" | sort >"$tmp/ended"
+	export_of returned.cap csv
+	sed 1d "$tmp/out" | tr -d '\r' | awk -F, '{ print $10, $23 }' | sort | diff - "$tmp/issued"
+	# EIO is 5; blkparse reads 16 bits without a sign
+	sed 1d "$tmp/out" | awk -F, '{ print $10, $24, $13 ? "[65531]" : "[0]" }' | sort | diff - "$tmp/ended"
+	[ "$(grep -c 65531 "$tmp/ended")" -eq 3 ]
+}
+
+@test "fio: a drive that came back under its name is one file, added once" {
+	export_of returned.cap fio
+	[ "$("$iosonar" latency -r returned.cap --by dev -o csv 2>/dev/null | grep -c ^total)" -eq 2 ]
+	[ "$(grep -c ' add$' "$tmp/out") $(grep -c ' open$' "$tmp/out") $(grep -c ' close$' "$tmp/out")" = "1 1 1" ]
+	[ "$(grep -cE '^[0-9]+ /dev/nvme0n1 (read|write) ' "$tmp/out")" -eq 21 ]
+	# one each 100 ms, the longer it takes the earlier: in microseconds
+	[ "$(awk '/ (read|write) / { last = $1 } END { print last }' "$tmp/out")" -eq 2299771 ]
+}
+
 @test "promtool and a strict reader of OpenMetrics take the metrics, and their counts are ours" {
 	needs promtool
 	for file in nvme.cap v1-stages.cap errors.cap; do
@@ -191,7 +214,18 @@ for family in text_string_to_metric_families(open(sys.argv[1]).read()):
 	[ "$(grep -c histogram "$tmp/got")" -eq 2 ]
 }
 
-# A reader of HdrHistogram's log, as its format is published: tag, count and largest value of each line.
+@test "failures and retries of the metrics are those of trace" {
+	for file in errors.cap returned.cap hang.cap; do
+		export_of $file openmetrics
+		traced $file status_code,attempts | awk -F, '{ failed += $1 != 0; retries += $2 > 1 ? $2 - 1 : 0 } END { print failed, retries }' >"$tmp/want"
+		awk '/^iosonar_failed_commands\{/ { failed += $NF } /^iosonar_retries\{/ { retries += $NF } END { print failed + 0, retries + 0 }' "$tmp/out" |
+			diff "$tmp/want" -
+	done
+	[ "$(traced errors.cap attempts | awk '$1 > 1' | wc -l)" -gt 0 ]
+	[ "$(traced returned.cap status_code | grep -vcx 0)" -eq 3 ]
+}
+
+# A reader of HdrHistogram's log, as its format is published: tag, count, begin and end of each line.
 read_hdr() {
 	python3 -c 'import base64, struct, sys, zlib
 def numbers(data):
@@ -225,14 +259,14 @@ for line in open(sys.argv[1]):
 			count, largest = count + n, lowest(index)
 		index += -n if n < 0 else 1
 	assert largest <= float(most) * 1e6 + 500 < largest * 1.001 + 1500, (largest, most)
-	print(tag.split("=")[1], count)' "$1"
+	print(tag.split("=")[1], count, start, "%.3f" % (float(start) + float(length)))' "$1"
 }
 
 @test "hdr: as many in each interval as latency has" {
 	needs python3
 	for file in nvme.cap v1.cap v1-stages.cap; do
 		export_of $file hdr
-		read_hdr "$tmp/out" | sort >"$tmp/got"
+		read_hdr "$tmp/out" | cut -d' ' -f1,2 | sort >"$tmp/got"
 		[ -s "$tmp/got" ]
 		"$iosonar" latency -r $file --by dev,op -o csv 2>/dev/null | awk -F, '$1 == "interval" { print $3 ":" $4, $5 }' | sort >"$tmp/whole"
 		# What came after the last whole interval is a line of its own.
@@ -241,6 +275,16 @@ for line in open(sys.argv[1]):
 		diff "$tmp/total" "$tmp/sums" || { echo $file; return 1; }
 		[ -z "$(comm -23 "$tmp/whole" "$tmp/got")" ] || { echo $file; return 1; }
 	done
+}
+
+@test "hdr: an interval begins where the one before it ended, and has the commands that ended in it" {
+	needs python3
+	export_of returned.cap hdr -i 500ms
+	read_hdr "$tmp/out" >"$tmp/lines"
+	[ "$(cut -d' ' -f3,4 "$tmp/lines" | uniq | tr '\n' ' ')" = "0.000 0.500 0.500 1.000 1.000 1.500 1.500 2.000 2.000 2.300 " ]
+	awk '{ n[$4] += $2 } END { for (end in n) print end, n[end] }' "$tmp/lines" | sort >"$tmp/got"
+	# a command every 100 ms; the first ended when the run began
+	printf '%s\n' "0.500 5" "1.000 5" "1.500 5" "2.000 5" "2.300 4" | diff - "$tmp/got"
 }
 
 @test "csv: DuckDB loads all of a fleet with the line of docs/fleet.md" {
@@ -274,7 +318,7 @@ for line in open(sys.argv[1]):
 const log = new hdr.HistogramLogReader(require("fs").readFileSync(process.argv[1], "utf8"));
 for (let h; (h = log.nextIntervalHistogram()); )
 	console.log(h.tag, h.totalCount);' "$tmp/out" | sort >"$tmp/got"
-	read_hdr "$tmp/out" | sort >"$tmp/want"
+	read_hdr "$tmp/out" | cut -d' ' -f1,2 | sort >"$tmp/want"
 	[ "$(wc -l <"$tmp/want")" -gt 5 ]
 	diff "$tmp/want" "$tmp/got"
 }
@@ -401,6 +445,17 @@ for row in csv.DictReader(open(sys.argv[1], newline="")):
 		jq -r '.traceEvents[] | select(.ph == "X") | .dur' "$tmp/out" | awk '{ printf "%.3f\n", $1 }' | sort -n >"$tmp/got"
 		[ -s "$tmp/want" ]
 		diff "$tmp/want" "$tmp/got" >/dev/null || { echo $file; return 1; }
+		# Steps follow their command: the first begins with it, each where the one before it ended, the last ends with it.
+		python3 -c 'import json, sys
+command, at, nr = None, 0, 0
+for e in json.load(open(sys.argv[1]))["traceEvents"]:
+	if e.get("cat") == "command":
+		assert not nr or abs(at - command["ts"] - command["dur"]) < 0.002, (command, at)
+		command, at, nr = e, e["ts"], 0
+	elif e.get("cat") == "step":
+		assert abs(e["ts"] - at) < 0.002, (command, e)
+		at, nr = e["ts"] + e["dur"], nr + 1
+assert nr' "$tmp/out" || { echo $file; return 1; }
 		# Lanes of a device are threads of a process, and no two commands of one overlap.
 		[ "$(jq -r '[.traceEvents[] | select(.cat == "command")] | group_by([.pid, .tid])[] | sort_by(.ts) |
 			[range(1; length) as $i | select(.[$i - 1].ts + .[$i - 1].dur > .[$i].ts + 0.0005)] | length' "$tmp/out" | sort -u)" = 0 ]
