@@ -48,6 +48,34 @@ near() { awk -v v="$1" -v a="$2" -v b="$3" 'BEGIN { exit !(v != "" && v >= a && 
 	grep -q "b.json does not say how latencies varied over time" "$tmp/err"
 }
 
+@test "a saved run has the sizes and counts of its capture" {
+	save "$tmp/a.json" -r before.cap
+	diff_ 0 before.cap "$tmp/a.json" -o csv
+	for op in read write; do
+		[ "$(cell $op count a)" -eq "$(cell $op count b)" ]
+		near "$(($(cell $op size a) - $(cell $op size b)))" -1 1
+		near "$(cell $op mean shift)" -0.01 0.01
+	done
+	[ "$(cell read size a)" -ne "$(cell write size a)" ]
+}
+
+@test "a drive of the same name with another serial number is told" {
+	diff_ 0 before.cap before.cap
+	[ "$(grep -c 'another serial number' "$tmp/err")" -eq 0 ]
+	diff_ 0 before.cap after.cap --pair nvme0n1=nvme1n1
+	[ "$(grep -c 'another serial number' "$tmp/err")" -eq 0 ]
+	diff_ 0 stacks.cap before.cap
+	grep -q '^nvme0n1 is nvme0n1 in B: the same name, but another serial number$' "$tmp/err"
+}
+
+@test "a loss in either run of calls is told, and exits 3" {
+	head -c -20 calls.cap >"$tmp/cut.cap"
+	diff_ 0 calls.cap calls.cap
+	diff_ 3 "$tmp/cut.cap" calls.cap
+	diff_ 3 calls.cap "$tmp/cut.cap"
+	diff_ 3 "$tmp/cut.cap" "$tmp/cut.cap"
+}
+
 @test "saved with --hist it has blocks, and the rate its intervals" {
 	save "$tmp/a.json" -r before.cap -i 10ms --hist
 	save "$tmp/b.json" -r after.cap -i 10ms --hist
