@@ -71,6 +71,10 @@ sql() { "$iosonar" sql -o csv "$@" 2>"$tmp/err" | tail -n +2; }
 	[ "$all" -gt 100 ]
 	read -r first last <<<"$(sql v1.cap 'SELECT min(time_s), max(time_s) FROM io' | tr , ' ')"
 	[ "$(sql v1.cap "SELECT count(*) FROM io WHERE time_s BETWEEN $first AND $last")" -eq "$all" ]
+	# the first of a block, at which a bound lies
+	block=$(sql v1.cap 'SELECT min(end_ns) FROM io')
+	[ "$(sql v1.cap "SELECT count(*) FROM io WHERE end_ns <= $block")" -ge 1 ]
+	[ "$(sql v1.cap "SELECT count(*) FROM io WHERE end_ns < $block")" -eq 0 ]
 	for part in 0.1 0.35 0.5 0.9; do
 		at=$(python3 -c "print($first + ($last - $first) * $part)")
 		below=$(sql v1.cap "SELECT count(*) FROM io WHERE time_s < $at")
@@ -98,7 +102,31 @@ sql() { "$iosonar" sql -o csv "$@" 2>"$tmp/err" | tail -n +2; }
 }
 
 @test "what hist tells is a table for SQLite" {
+	# each bucket holds the values from its beginning to its end
+	[ "$(sql nvme.cap "SELECT count(*) > 1 AND total(value->>'count' != (SELECT count(*) FROM io WHERE bytes >= value->>'from' AND bytes < value->>'to')) = 0
+		FROM (SELECT hist(bytes) AS h FROM io WHERE bytes > 0), json_each(h)")" -eq 1 ]
 	[ "$(sql nvme.cap "SELECT sum(value->>'count') FROM (SELECT hist(lat_ns) AS h FROM io), json_each(h)")" -eq "$(sql nvme.cap 'SELECT count(*) FROM io')" ]
+}
+
+@test "p(x, 0) is the smallest, p(x, 1) the largest" {
+	[ "$(sql nvme.cap 'SELECT p(lat_ns, 0) = min(lat_ns) AND p(lat_ns, 1) = max(lat_ns) AND p(lat_ns, 1.0) = max(lat_ns) FROM io')" -eq 1 ]
+}
+
+@test "a device is one row, under however many numbers its records have it" {
+	for file in nvme.cap v1-stages.cap stacks.cap returned.cap; do
+		"$iosonar" info $file -o json | grep -c '"type":"device"' >"$tmp/devices"
+		[ "$(sql $file 'SELECT count(*) FROM device')" -eq "$(cat "$tmp/devices")" ]
+		[ "$(sql $file 'SELECT count(DISTINCT dev || diskseq || serial) = count(*) FROM (SELECT dev, ifnull(diskseq, 0) AS diskseq, ifnull(serial, 0) AS serial FROM device)')" -eq 1 ]
+	done
+	[ "$(sql returned.cap "SELECT count(*) FROM device WHERE dev = 'nvme0n1'")" -eq 2 ] # it came back
+}
+
+@test "what was lost is a list of its own" {
+	[ "$(sql v1.cap "SELECT count(*) > 0 FROM ledger WHERE list = 'lost'")" -eq 1 ]
+	[ "$(sql v1.cap "SELECT list, name, value FROM ledger ORDER BY 1, 2")" = "$("$iosonar" info v1.cap -o json |
+		python3 -c 'import json, sys
+rows = [json.loads(line) for line in sys.stdin]
+print("\n".join(sorted(",".join([r["list"], r["name"], str(r["value"])]) for r in rows if r["type"] == "count")))')" ]
 }
 
 @test "of several captures come the rows of all, each with its file" {
@@ -290,8 +318,8 @@ assert rows[1:] == [["", "a,\"b\\x0a\\x1b[2J", str(-2**63), "0.1", "X\u002700FF\
 }
 
 @test "the static program has no sql: exit 4 and one line" {
-	static=${iosonar%/*}/iosonar-static
-	[ -x "$static" ] || skip "it is not built"
+	static=${IOSONAR_STATIC:-$root/build/iosonar-static}
+	[ -x "$static" ] || [ -n "${IOSONAR_STATIC:-}" ] || skip "it is not built: make static"
 	status=0
 	"$static" sql nvme.cap 'SELECT 1' >"$tmp/out" 2>"$tmp/err" || status=$?
 	[ "$status" -eq 4 ]
@@ -315,4 +343,12 @@ assert rows[1:] == [["", "a,\"b\\x0a\\x1b[2J", str(-2**63), "0.1", "X\u002700FF\
 	[[ $output = *"took longer than it may, 100ms (--limit-time)"* ]]
 	run timeout 60 "$iosonar" sql --limit-time 100ms nvme.cap <<<"$forever"
 	[[ $output = *"took longer than it may, 100ms (--limit-time)"* ]]
+}
+
+@test "no text or blob is larger than 64 MiB" {
+	run "$iosonar" sql nvme.cap -o csv 'SELECT length(zeroblob(64 * 1024 * 1024))'
+	[ "${lines[1]}" -eq $((64 << 20)) ]
+	run "$iosonar" sql nvme.cap 'SELECT length(zeroblob(64 * 1024 * 1024 + 1))'
+	[ "$status" -eq 2 ]
+	[[ $output = *"too big"* ]]
 }
