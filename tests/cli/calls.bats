@@ -138,6 +138,23 @@ refused() {
 	grep -qx "iosonar: tests/data/callless.cap lacks [0-9]* records of calls that were recorded: blocks are missing" "$tmp/err"
 }
 
+@test "a page tells the calls that the kernel skipped" {
+	for skipped in 0 7; do
+		python3 - "$tmp/skipped.cap" $skipped <<-'EOF'
+			import pathlib, sys
+			sys.path.insert(0, "tests/pages")
+			import traced
+			capture = traced.Capture("bio", traced.FIELDS, traced.FUNCTIONS, traced.LAYOUTS)
+			traced.life(capture, 0, 0xffff0000, 1, (5, 5, b"dd"), (0, 0, b"swapper/1"), b"nvme0n1")
+			capture.write(pathlib.Path(sys.argv[1]), int(sys.argv[2]))
+		EOF
+		status=0
+		"$iosonar" class -r "$tmp/skipped.cap" -o html >"$tmp/page" 2>"$tmp/err" || status=$?
+		[ "$status" -eq $((skipped ? 3 : 0)) ]
+		grep -q "\"hits\":12,\"lost\":$skipped," "$tmp/page"
+	done
+}
+
 @test "what bounds calls is a number, or has a unit" {
 	refused 2 "--depth 0: out of range; give 1 to 1000" calls --depth 0 vfs_read
 	refused 2 "--min 5: write a unit, 5s or 5ms" calls --min 5 vfs_read

@@ -179,6 +179,39 @@ shows() {
 	grep -qx 'exit: 3' "$tmp/said"
 }
 
+@test "a zoom has each command once, however fast it was" {
+	said latency -r edges.cap -o json --lat_min_us 0 --lat_shift 0 >"$tmp/said"
+	# 3, 20 and 26 ns; 5000 and 5999 ns; 100 us
+	diff <(sed -nE 's/.*"from_ns":([0-9]+),"to_ns":([0-9]+),"count":([0-9]+),.*/\1 \2 \3/p' "$tmp/said") - <<-'END'
+		0 1000 3
+		4000 8000 2
+		64000 128000 1
+	END
+}
+
+@test "a span begins at --from, ends before --to, and may reach beyond the end of time" {
+	# its only miss begins 100 ms after the start
+	for span in "--to 100ms 0" "--to 100000001ns 1" "--from 100ms 1" "--from 100000001ns 0"; do
+		read -r option when nr <<<"$span"
+		said cache -r cache.cap --events -o json "$option" "$when" >"$tmp/said"
+		[ "$(grep -c '"type":"miss"' "$tmp/said")" -eq "$nr" ] || { echo "$span"; return 1; }
+	done
+	said trace -r nvme.cap -o csv >"$tmp/all"
+	[ "$(wc -l <"$tmp/all")" -gt 20 ]
+	said trace -r nvme.cap -o csv --to 18446744073s | diff "$tmp/all" -
+	said trace -r nvme.cap -o csv --from 18446744073s >"$tmp/none"
+	[ "$(grep -c nvme0n1 "$tmp/none")" -eq 0 ]
+}
+
+@test "a condition that came true is told before a loss" {
+	status=0
+	"$iosonar" latency -r v1.cap --fail-if 'count > 0' >"$tmp/out" 2>"$tmp/err" || status=$?
+	[ "$status" -eq 5 ]
+	status=0
+	"$iosonar" latency -r v1.cap --fail-if 'count > 1000000' >"$tmp/out" 2>"$tmp/err" || status=$?
+	[ "$status" -eq 3 ]
+}
+
 @test "a damaged block is skipped and counted, and exits 3" {
 	# v1.cap's first block of records: after its header of 64 bytes
 	at=$(grep -abo IOC1 v1.cap | cut -d: -f1 | while read -r at; do

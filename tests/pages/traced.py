@@ -132,11 +132,12 @@ class Capture:
                 out += text(declared) + varint(depth) + varint(bit) + varint(bits)
         return out
 
-    def write(self, path):
+    def write(self, path, skipped=0):
+        """skipped: hits that the kernel did not show us."""
         self.flush()
         info = {'iosonar': '0.1', 'kernel': '6.12 </script><b>', 'machine': 'aarch64', 'command': 'iosonar class bio -w x.cap',
                 'start_ns': str(self.start_ns), 'end_ns': str(self.start_ns + 10**12)}
-        counts = varint(16) + b''.join(varint(self.hits if i in (0, 3) else 0) for i in range(16)) + varint(0) + b'\1'
+        counts = varint(16) + b''.join(varint(self.hits if i in (0, 3) else 0) for i in range(16)) + varint(skipped) + b'\1'
         counts += b''.join(varint(whom) + varint(nth) for whom, nth in self.nth.items() if isinstance(whom, int))
         head = b'\x89IOSONAR' + struct.pack('<HH', 1, 0)
         body = head + struct.pack('<I', crc32c(head))
