@@ -61,7 +61,7 @@ HELPERS := $(patsubst tests/vm/%.c,$(O)/vm/%,$(wildcard tests/vm/*.c))
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all static deb check lint install uninstall clean unit load fuzz fuzz-run fuzzers bench-unit bench soak mutants helpers
+.PHONY: all static strict deb check lint install uninstall clean unit load fuzz fuzz-run fuzzers bench-unit bench soak mutants helpers
 
 all: $(O)/iosonar
 
@@ -80,6 +80,21 @@ $(O)/iosonar-static: $(O)/main.o $(O)/static.o $(O)/collect/elf_dwfl.static.o $(
 $(O)/%.static.o: src/%.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(filter-out $(LIBDW_CFLAGS) $(SQL_CFLAGS),$(ALL_CFLAGS)) -c -o $@ $<
+
+# A system call that our own list refuses ends it with SIGSYS: for tests that are to see one.
+strict: $(O)/iosonar-strict $(O)/strict/symbols.t
+
+$(O)/privilege.strict.o: src/privilege.c
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) -DPRIVILEGE_REFUSAL=SECCOMP_RET_KILL_PROCESS -c -o $@ $<
+
+$(O)/iosonar-strict: $(O)/main.o $(O)/privilege.strict.o $(O)/libiosonar.a $(LIBBPF)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(O)/libiosonar.a $(LIBS)
+
+$(O)/strict/%.t: tests/unit/%.c $(O)/privilege.strict.o $(O)/libiosonar.a | $(SKELETONS)
+	$(call say,TEST,$@)
+	$(Q)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) -Itests -o $@ $< $(O)/privilege.strict.o $(O)/libiosonar.a $(LIBS)
 
 $(O)/libiosonar.a: $(OBJECTS)
 	$(call say,AR,$@)
