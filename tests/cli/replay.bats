@@ -395,3 +395,56 @@ slowly() {
 	[ "$("$iosonar" trace -r "$tmp/hole.cap" -o csv 2>/dev/null | wc -l)" -eq "$("$iosonar" trace -r nvme.cap -o csv 2>/dev/null | wc -l)" ]
 }
 
+# Numbers of golden texts that are broken on purpose: the golden text, and what becomes of one of its numbers.
+broken_numbers() {
+	cat <<-'EOF'
+		trace-json 1s/"bytes":4096/"bytes":4097/
+		latency-tasks 2s/4328144,4328144$/4328144,4328145/
+		latency-hostile 4s/,105471,/,107200,/
+		layers-file 3s/343104,343104/343104,343103/
+		errors-csv 2s/2221843328/2221843327/
+		slow-file 2s/G2S=26340944/G2S=26340945/
+		stacks-folded 1s/1024$/1023/
+		export-csv 3s/1000112973/1000112972/
+		info-json 1s/"clocks":4/"clocks":5/
+		sql-groups 2s/113878/113877/
+		cache-by-csv 2s/,400,280,/,400,281,/
+		cache-then-io-json 3s/"lat_ns":950000/"lat_ns":950001/
+		calls-graph 2s/,1116304,/,1116305,/
+		class-csv 8s/bi_size 0 -> 4096/bi_size 0 -> 4097/
+		class-json 7s/PAGE_PINNED/CLONED/
+		class-pid 1s/objects 3/objects 4/
+		diff-calls-csv 2s/418748480/418748481/
+		pattern-cgroups 14s/^total,0.008,nvme0n1,,99,/total,0.008,nvme0n1,,98,/
+		diff-csv 7s/104655/104656/
+		report-hostile 321s/"count":1/"count":2/
+		export-chrome s/"dur":103.038/"dur":103.039/
+		trace-text 2s/16394/16395/
+		latency-text 4s/9.79ms/9.81ms/
+		export-dot 13s/61,/62,/
+		errors-none 2s/completed 28/completed 29/
+		errors-hang 3s/28700/28701/
+		slow-stacks 5s/D2K 475us/D2K 477us/
+		class-if 4s/37.2ms/38.9ms/
+		diff-calls-graph 3s/7.86ms/7.87ms/
+	EOF
+}
+
+@test "another reader, written from docs/capture-format.md, finds the numbers of the golden texts" {
+	command -v python3 >/dev/null && command -v zstd >/dev/null || skip "python3 or zstd is missing"
+	python3 "$root/tests/replay/reader.py" . "$root/tests/replay"
+	mkdir "$tmp/wrong"
+	cp "$root"/tests/replay/*.golden "$root/tests/replay/cases" "$tmp/wrong"
+	while read -r name edit; do
+		sed -i "$edit" "$tmp/wrong/$name.golden"
+		if cmp -s "$tmp/wrong/$name.golden" "$root/tests/replay/$name.golden"; then echo "$name: $edit changes nothing"; return 1; fi
+	done < <(broken_numbers)
+	echo "other trace -r nvme.cap" >>"$tmp/wrong/cases"
+	echo "exit: 0" >"$tmp/wrong/other.golden"
+	run python3 "$root/tests/replay/reader.py" . "$tmp/wrong"
+	[ "$status" -eq 1 ]
+	grep -q '^other: nothing compares it' <<<"$output"
+	while read -r name edit; do
+		grep -q "^$name: .* by the reader, .* in the golden text$" <<<"$output" || { echo "$name: not found"; echo "$output"; return 1; }
+	done < <(broken_numbers)
+}
