@@ -153,9 +153,12 @@ static void calls_start_threads(void)
 	}
 }
 
+/* The texts are on the stack: a child has no page of the program's constants before it uses them,
+ * and whoever reads them at its first system call would find nothing. */
 static void calls_start_programs(void)
 {
-	char *argv[] = { "/bin/busybox", "true", NULL };
+	char program[] = "/bin/busybox", argument[] = "true";
+	char *argv[] = { program, argument, NULL };
 
 	for (int i = 0; i < PROGRAMS; i++) {
 		pid_t pid = fork();

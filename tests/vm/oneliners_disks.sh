@@ -2,10 +2,10 @@
 # shellcheck shell=dash disable=SC2154,SC2317 # the libraries set variables; they call what is defined here
 # shape: null-latency scsi
 # timeout: 200
-# kernels: none
+# kernels: 7.2
 # brings: docs/one-liners.md tests/vm/oneliners_lib.sh
 #
-# oneliners_disks (for 7.2, as soon as it was seen green there): the sections "Disks" and "NVMe" of docs/one-liners.md: every line runs as it stands there, its ledger
+# oneliners_disks: the sections "Disks" and "NVMe" of docs/one-liners.md: every line runs as it stands there, its ledger
 # balances, and its figure is that of a second source. A line that this machine cannot run is refused in the words that
 # stand below it. All disks take 2 ms: no completion interrupts a program of its own submission, which would be skipped.
 
