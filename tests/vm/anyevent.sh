@@ -82,7 +82,7 @@ asks stacks stacks raw:block_rq_issue by comm
 is "$(of stacks '"comm":"dd"' count)" 110 "stacks count every request"
 grep '"comm":"dd"' /tmp/stacks | grep -q 'blk_mq_submit_bio\|blkdev_direct_IO'
 ok $? "and name the way it came" || note "$(grep '"comm":"dd"' /tmp/stacks | head -2)"
-asks timer count interval:100ms
+asks timer count interval:10ms
 [ "$(of timer '"type":"count"' count)" -ge 1 ]
 ok $? "a timer ticks"
 

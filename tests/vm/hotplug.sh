@@ -7,13 +7,16 @@
 # the second drive has its own row.
 
 dev=$(disk io0)
+reads_before=$(stat_of "$dev" reads)
+has_read() { [ $(($(stat_of "$dev" reads) - reads_before)) -ge "$1" ]; }
 iosonar errors -o json >/tmp/events 2>/tmp/events.err &
 events=$!
 measure /tmp/plug
 fio --name=t --filename="/dev/$dev" --rw=randread --bs=4k --direct=1 --ioengine=libaio --iodepth=16 --time_based \
 	--runtime=12 --rate_iops=500 --output=/tmp/fio.txt >/dev/null 2>&1 &
 fio_pid=$!
-sleep 1
+wait_for 30 has_read 100
+ok $? "the drive is read"
 unplug
 wait_for 30 test ! -e "/sys/block/$dev"
 ok $? "the drive is gone"

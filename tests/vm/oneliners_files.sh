@@ -129,6 +129,6 @@ of_process='' besides=''
 watch 6
 
 page_is_done
-umount /tmp/fs && null_remove nullb0
+null_remove nullb0
 ok $? "its disks are as they were, for the tests behind it"
 done_testing

@@ -96,7 +96,7 @@ echo "$tags" >"/sys/block/$dev/queue/nr_requests"
 is "$ios" "$(fio_ios /tmp/f.json read)" "$name: as fio counts"
 as_set_up
 between "$(step /tmp/l "$dev" read D2K p50_ns)" 70000000 120000000 "$name: 80 ms in the device"
-between "$(share Q2G D2K)" 30 110 "$name: and up to as long before they get a request"
+between "$(share Q2G D2K)" 30 200 "$name: and up to as long before they get a request"
 between $(($(share Q2G) + $(share D2K))) 95 100 "$name: and nowhere else"
 drive_limit 0
 
