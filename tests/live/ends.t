@@ -78,13 +78,16 @@ check_command() {
 	[ ! -e "$tmp/x.cap" ] || whole "${view[*]}: no such COMMAND"
 }
 
-# What there was no room for is said, and the rest has its end. record.t has a disk that is full.
+# What there was no room for is said, and the rest has its end. There is room for a capture of nothing and at most 1 KiB
+# more. record.t has a disk that is full.
 check_full() {
 	rm -f "$tmp/x.cap"
-	ulimit -S -f 12
+	"$IOSONAR" "${view[@]}" -w "$tmp/x.cap" -- true >/dev/null 2>"$tmp/said"
+	ulimit -S -f $(($(stat -c %s "$tmp/x.cap") / 1024 + 1))
+	rm -f "$tmp/x.cap"
 	"$IOSONAR" "${view[@]}" -w "$tmp/x.cap" "${every[@]}" -- sh -c "exec >/dev/null; for i in \$(seq 12); do
 		dd if=$disk of=/dev/null iflag=direct bs=512 count=900 status=none; dd if=$disk of=/dev/null bs=4096 count=500 status=none
-		dd of=$disk oflag=nocache conv=notrunc,fdatasync count=0 status=none; done" >/dev/null 2>"$tmp/said"
+		dd of=$disk oflag=nocache conv=notrunc,fdatasync count=0 status=none; sleep 0.05; done" >/dev/null 2>"$tmp/said"
 	is "$? $(grep -c 'has reached the limit of its size' "$tmp/said")" "3 1" "${view[*]}: no more room: exit 3, and one line" ||
 		sed 's/^/# /' "$tmp/said"
 	ulimit -S -f unlimited
