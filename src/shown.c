@@ -334,7 +334,7 @@ static void shown_put_quoted(FILE *out, const char *text, size_t most)
 	fputs(i < most ? "\"" : "\"...", out);
 }
 
-/* The text of argument `nr`, which a part of its own has; NULL: none. */
+/* The call's text `nr`, which a part of its own has; NULL: none. */
 static const char *shown_call_text(const struct plan_part *parts, size_t nr_parts,
 				   const uint8_t *bytes, unsigned int nr)
 {
@@ -349,6 +349,7 @@ static char *shown_call(const struct shown *shown, const struct plan_part *parts
 			const struct plan_part *part, const uint8_t *bytes)
 {
 	const char *call = shown_call_name(parts, nr, bytes), *string;
+	unsigned int nr_texts = 0;
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
@@ -361,9 +362,9 @@ static char *shown_call(const struct shown *shown, const struct plan_part *parts
 
 		memcpy(&number, bytes + part->at + 8 * i, sizeof(number));
 		fputs(i ? ", " : "", out);
-		string = kind == SYSCALL_TEXT && number ? shown_call_text(parts, nr, bytes, i)
-							: NULL;
-		if (string)
+		string = kind == SYSCALL_TEXT ? shown_call_text(parts, nr, bytes, nr_texts++)
+					      : NULL;
+		if (string && number)
 			shown_put_quoted(out, string, VALUE_STR_DEFAULT);
 		else
 			shown_put_word(shown, out, kind, number);

@@ -81,7 +81,7 @@ static const struct syscall_form {
 	{ "ioctl", "FIx", 'd' },
 	{ "kill", "dS", 'd' },
 	{ "link", "TT", 'd' },
-	{ "linkat", "DTDpa", 'd' },
+	{ "linkat", "DTDTa", 'd' },
 	{ "listen", "Fd", 'd' },
 	{ "lseek", "FdW", 'd' },
 	{ "lstat", "Tp", 'd' },
@@ -120,8 +120,8 @@ static const struct syscall_form {
 	{ "recvfrom", "Fpuxpp", 'd' },
 	{ "recvmsg", "Fpx", 'd' },
 	{ "rename", "TT", 'd' },
-	{ "renameat", "DTDp", 'd' },
-	{ "renameat2", "DTDpx", 'd' },
+	{ "renameat", "DTDT", 'd' },
+	{ "renameat2", "DTDTx", 'd' },
 	{ "rmdir", "T", 'd' },
 	{ "rt_sigaction", "Sppu", 'd' },
 	{ "rt_sigprocmask", "dppu", 'd' },
@@ -138,7 +138,7 @@ static const struct syscall_form {
 	{ "statfs", "Tp", 'd' },
 	{ "statx", "DTaxp", 'd' },
 	{ "symlink", "TT", 'd' },
-	{ "symlinkat", "TDp", 'd' },
+	{ "symlinkat", "TDT", 'd' },
 	{ "sync", "", 'd' },
 	{ "tgkill", "ddS", 'd' },
 	{ "timerfd_settime", "Fxpp", 'd' },
@@ -170,11 +170,19 @@ enum syscall_kind syscall__argument(const char *call, unsigned int nr)
 						    : SYSCALL_UNKNOWN;
 }
 
+int syscall__text(const char *call, unsigned int nr)
+{
+	for (unsigned int i = 0; i < SYSCALL_ARGUMENTS; i++)
+		if (syscall__argument(call, i) == SYSCALL_TEXT && !nr--)
+			return (int)i;
+	return -1;
+}
+
 unsigned int syscall__nr_arguments(const char *call)
 {
 	const struct syscall_form *form = syscall_form(call);
 
-	return form ? (unsigned int)strlen(form->arguments) : 6;
+	return form ? (unsigned int)strlen(form->arguments) : SYSCALL_ARGUMENTS;
 }
 
 enum syscall_kind syscall__result(const char *call)

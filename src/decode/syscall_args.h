@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { SYSCALL_ARGUMENTS = 6, SYSCALL_TEXTS = 2 }; /* the most that a call has */
+
 enum syscall_kind {
 	SYSCALL_UNKNOWN = 0,
 	SYSCALL_INT = 'd',
@@ -42,6 +44,8 @@ enum syscall_kind {
 
 /* The kind of argument `nr`, from 0, by the call's name or that of its tracepoint (newfstat). */
 enum syscall_kind syscall__argument(const char *call, unsigned int nr);
+/* Which argument is the call's text `nr`, from 0? -1: it has none. No call has more than two. */
+int syscall__text(const char *call, unsigned int nr);
 unsigned int syscall__nr_arguments(const char *call); /* 6 if the call is not known */
 enum syscall_kind syscall__result(const char *call);
 

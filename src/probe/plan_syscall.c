@@ -3,7 +3,7 @@
  * plan_syscall.c: system calls in words. Where nobody says what is to be shown, the fields of
  * syscalls:sys_enter_NAME and sys_exit_NAME get their kinds (decode/syscall_args.h), and texts that
  * they point to are read by the program. raw_syscalls has all calls in one event: there the number
- * of the call decides which of its first two arguments are texts.
+ * of the call decides which of its arguments are texts.
  */
 #define _GNU_SOURCE 1 /* asprintf */
 #include <stdio.h>
@@ -85,18 +85,30 @@ static bool syscall_is_raw(const struct probe *event, const char *which)
 	return name && !strcmp(name, which);
 }
 
-/* "(id == 2 || id == 4) ? str(args[0]) : \"\"": of the calls whose argument `nr` is a text. */
-static void syscall_put_text(FILE *out, const char *side, unsigned int nr)
+/* "(id == 2 || id == 4) ? ": of the calls whose text `nr` is that argument. False: there are none. */
+static bool syscall_put_calls(FILE *out, const char *side, unsigned int nr, int argument)
 {
 	const char *gap = "(";
 
 	for (int64_t id = 0; id < SYSCALLS_MOST; id++) {
-		if (syscall__argument(syscall__name(id), nr) != SYSCALL_TEXT)
+		if (syscall__text(syscall__name(id), nr) != argument)
 			continue;
 		fprintf(out, "%s%sid == %d", gap, side, (int)id);
 		gap = " || ";
 	}
-	fprintf(out, ") ? str(%sargs[%u], %d) : \"\"", side, nr, VALUE_STR_DEFAULT);
+	if (*gap == '(')
+		return false;
+	fputs(") ? ", out);
+	return true;
+}
+
+/* "(id == 2 || id == 4) ? str(args[0]) : id == 7 ? str(args[3]) : \"\"" */
+static void syscall_put_text(FILE *out, const char *side, unsigned int nr)
+{
+	for (int argument = 0; argument < SYSCALL_ARGUMENTS; argument++)
+		if (syscall_put_calls(out, side, nr, argument))
+			fprintf(out, "str(%sargs[%d], %d) : ", side, argument, VALUE_STR_DEFAULT);
+	fputs("\"\"", out);
 }
 
 static char *syscall_clause(const char *side, const char *behind)
@@ -107,10 +119,11 @@ static char *syscall_clause(const char *side, const char *behind)
 
 	if (!out)
 		return NULL;
-	fprintf(out, "%sid, %sargs, ", side, side);
-	syscall_put_text(out, side, 0);
-	fputs(", ", out);
-	syscall_put_text(out, side, 1);
+	fprintf(out, "%sid, %sargs", side, side);
+	for (unsigned int nr = 0; nr < SYSCALL_TEXTS; nr++) {
+		fputs(", ", out);
+		syscall_put_text(out, side, nr);
+	}
 	fputs(behind, out);
 	return fclose(out) ? NULL : text;
 }

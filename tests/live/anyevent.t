@@ -77,6 +77,10 @@ check_syscalls() {
 	ok $? "and its error"
 	ask pair raw_syscalls:sys_enter raw_syscalls:sys_exit on tid --each if 'comm == "probe-cat"' -- "$tmp/probe-cat" "$none"
 	is "$(grep -F "AT_FDCWD, \\\"$none\\\", O_RDONLY, 0" "$tmp/json" | grep '"entry_id":"openat"' | grep -c '"ret":"ENOENT"')" 1 "all calls of a program, with texts and errors"
+	: >"$tmp/old-name"
+	ask print raw_syscalls:sys_enter if 'comm == "probe-mv"' -- "$tmp/probe-mv" "$tmp/old-name" "$tmp/new-name"
+	grep '"id":"rename' "$tmp/json" | grep -qE "$tmp/old-name.*$tmp/new-name"
+	ok $? "both texts of a call"
 	# shellcheck disable=SC2016 # it is for the other shell
 	ask print syscalls:sys_enter_read --keep-privileges if 'comm == "probe-busy"' -- "$tmp/probe-busy" -c 'exec 9</etc/passwd; read -u 9 x; sleep 0.5; :'
 	[ "$(lines '"fd":"9</etc/passwd>"')" -ge 1 ]
@@ -246,6 +250,7 @@ tmp=$(mktemp -d /tmp/iosonar-anyevent.XXXXXX) || skip_all "no room in /tmp"
 ln -s "$(command -v dd)" "$tmp/probe-dd"
 ln -s "$(command -v mkdir)" "$tmp/probe-mkdir"
 ln -s "$(command -v cat)" "$tmp/probe-cat"
+ln -s "$(command -v mv)" "$tmp/probe-mv"
 ln -s "$(command -v bash)" "$tmp/probe-busy"
 
 check_tracepoints

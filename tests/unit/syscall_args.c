@@ -74,6 +74,9 @@ static void check_forms(void)
 
 	is_u64(syscall__argument("openat", 1), SYSCALL_TEXT, "openat's second is a text");
 	is_u64(syscall__argument("openat", 4), SYSCALL_UNKNOWN, "it has no fifth");
+	ok(syscall__text("openat", 0) == 1, "that is its first text");
+	ok(syscall__text("openat", 1) == -1, "and its only one");
+	ok(syscall__text("renameat2", 1) == 3, "renameat2's second text is its fourth argument");
 	is_u64(syscall__argument("newfstat", 0), SYSCALL_FD, "by the name of its tracepoint");
 	is_u64(syscall__result("mmap"), SYSCALL_POINTER, "mmap returns a pointer");
 	is_u64(syscall__nr_arguments("getpid"), 0, "getpid takes nothing");
