@@ -134,7 +134,7 @@ bool typing__index(struct typing *t, const struct expr_node *node, struct typed 
 {
 	struct type element;
 	struct value *index;
-	uint32_t nr;
+	uint32_t nr = 0;
 	bool done;
 
 	if (!index_element(t, node, typed, &element, &nr))
