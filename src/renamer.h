@@ -2,20 +2,18 @@
 /*
  * renamer.h: gives one file its last name, or removes it. A run that measures drops its privileges,
  * and without them it may not change the directory that --out's file is in: sudo often writes to
- * another user's directory. So a process of its own can do it: it keeps only the capabilities that
- * concern files, does nothing but wait for one order, and ends with its parent.
+ * another user's directory. So a deputy can do it, which waits for one order.
  */
 #ifndef IOSONAR_RENAMER_H
 #define IOSONAR_RENAMER_H
 
 #include <sys/stat.h>
-#include <sys/types.h>
+#include "deputy.h"
 
 struct renamer {
 	const char *from, *to; /* the caller's, until the end */
 	struct stat stat;      /* of `from`: another file of that name is left alone */
-	pid_t pid;	       /* 0: there is no process, it is done here */
-	int fd;
+	struct deputy deputy;  /* none: it is done here */
 };
 
 /* From now on another process does it. A negative errno, not said. */

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#define _GNU_SOURCE
+#include "deputy.h"
+
+#include <errno.h>
+#include <linux/capability.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { DEPUTY_NONE = -1 };
+#define DEPUTY_LEAVE UINT32_MAX /* instead of an order: the process ends */
+
+union deputy_control {
+	struct cmsghdr align;
+	char bytes[CMSG_SPACE(sizeof(int))];
+};
+
+/* ---- in the deputy ---- */
+
+/* The lowest descriptor from `from` on that stays open; DEPUTY_NONE: none does. */
+static int deputy_next_kept(const struct deputy_work *work, int socket, int from)
+{
+	int next = socket >= from ? socket : DEPUTY_NONE;
+
+	for (size_t i = 0; i < work->nr_files; i++)
+		if (work->files[i] >= from && (next < 0 || work->files[i] < next))
+			next = work->files[i];
+	return next;
+}
+
+/* A reader of our output does not wait for this process, and no program stays attached by it. */
+static void deputy_close_others(const struct deputy_work *work, int socket)
+{
+	int from = 0, kept;
+
+	while ((kept = deputy_next_kept(work, socket, from)) >= 0) {
+		if (kept > from)
+			syscall(SYS_close_range, from, kept - 1, 0);
+		from = kept + 1;
+	}
+	syscall(SYS_close_range, from, ~0U, 0);
+}
+
+/* What it has of those that let it change a directory of another user. */
+static void deputy_drop(void)
+{
+	const unsigned int kept =
+		CAP_TO_MASK(CAP_DAC_OVERRIDE) | CAP_TO_MASK(CAP_FOWNER) | CAP_TO_MASK(CAP_FSETID);
+	struct __user_cap_header_struct self = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct caps[_LINUX_CAPABILITY_U32S_3];
+
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	if (syscall(SYS_capget, &self, caps))
+		return;
+	for (int i = 0; i < _LINUX_CAPABILITY_U32S_3; i++) {
+		caps[i].permitted &= i ? 0 : kept;
+		caps[i].effective = caps[i].permitted;
+		caps[i].inheritable = 0;
+	}
+	syscall(SYS_capset, &self, caps);
+}
+
+static bool deputy_send(int socket, const struct deputy_answer *answer)
+{
+	struct deputy_answer copy = *answer;
+	struct iovec word = { .iov_base = &copy, .iov_len = sizeof(copy) };
+	struct msghdr message = { .msg_iov = &word, .msg_iovlen = 1 };
+	union deputy_control control = { 0 };
+	struct cmsghdr *head = &control.align;
+
+	if (answer->fd >= 0) {
+		message.msg_control = &control;
+		message.msg_controllen = sizeof(control);
+		head->cmsg_level = SOL_SOCKET;
+		head->cmsg_type = SCM_RIGHTS;
+		head->cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(head), &answer->fd, sizeof(int));
+	}
+	return sendmsg(socket, &message, MSG_NOSIGNAL) == sizeof(copy);
+}
+
+/* recv and sendmsg: see PRIVILEGE_MAKES. The end of its parent is the end of the socket. */
+static void deputy_serve(const struct deputy_work *work, int socket)
+{
+	uint32_t order;
+	bool sent = true;
+
+	while (sent && recv(socket, &order, sizeof(order), 0) == sizeof(order) &&
+	       order != DEPUTY_LEAVE) {
+		struct deputy_answer answer = { .fd = -1 };
+
+		work->obey(work->arg, order, &answer);
+		sent = deputy_send(socket, &answer);
+		if (answer.fd >= 0)
+			close(answer.fd);
+	}
+}
+
+/* Signals are the parent's business. */
+__attribute__((noreturn)) static void deputy_run(const struct deputy_work *work, int socket)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	prctl(PR_SET_NAME, work->name);
+	deputy_close_others(work, socket);
+	deputy_drop();
+	if (work->confine)
+		work->confine(work->arg);
+	deputy_serve(work, socket);
+	_exit(0);
+}
+
+/* ---- in its parent ---- */
+
+int deputy__fork(struct deputy *deputy, const struct deputy_work *work)
+{
+	sigset_t all, before;
+	int fds[2], err = 0;
+
+	deputy->pid = 0;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds))
+		return -errno;
+	/* Blocked, so that no signal ends it between fork() and its own first line. */
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &before);
+	deputy->pid = fork();
+	if (deputy->pid < 0)
+		err = -errno;
+	if (!deputy->pid)
+		deputy_run(work, fds[0]);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	close(fds[0]);
+	deputy->fd = fds[1];
+	if (err) {
+		close(fds[1]);
+		deputy->pid = 0;
+	}
+	return err;
+}
+
+static int deputy_received(struct msghdr *message)
+{
+	const struct cmsghdr *head = CMSG_FIRSTHDR(message);
+	int fd;
+
+	if (!head || head->cmsg_level != SOL_SOCKET || head->cmsg_type != SCM_RIGHTS ||
+	    head->cmsg_len != CMSG_LEN(sizeof(int)))
+		return -1;
+	memcpy(&fd, CMSG_DATA(head), sizeof(fd));
+	return fd;
+}
+
+int deputy__ask(const struct deputy *deputy, uint32_t order, struct deputy_answer *answer)
+{
+	struct iovec word = { .iov_base = answer, .iov_len = sizeof(*answer) };
+	union deputy_control control = { 0 };
+	struct msghdr message = {
+		.msg_iov = &word,
+		.msg_iovlen = 1,
+		.msg_control = &control,
+		.msg_controllen = sizeof(control),
+	};
+	ssize_t got;
+	bool has_fd;
+
+	if (write(deputy->fd, &order, sizeof(order)) != sizeof(order))
+		return -ECHILD;
+	do {
+		got = recvmsg(deputy->fd, &message, MSG_CMSG_CLOEXEC);
+	} while (got < 0 && errno == EINTR);
+	if (got != sizeof(*answer))
+		return -ECHILD;
+	has_fd = answer->fd >= 0;
+	answer->fd = deputy_received(&message);
+	if (has_fd && answer->fd < 0 && !answer->err)
+		answer->err = -EMFILE; /* the descriptor found no place here */
+	return 0;
+}
+
+/* Another process may have inherited our end of the socket, so it is told to leave. */
+void deputy__end(struct deputy *deputy)
+{
+	const uint32_t leave = DEPUTY_LEAVE;
+	ssize_t sent;
+
+	if (!deputy->pid)
+		return;
+	sent = write(deputy->fd, &leave, sizeof(leave));
+	(void)sent; /* it may be gone already */
+	close(deputy->fd);
+	while (waitpid(deputy->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	deputy->pid = 0;
+}
