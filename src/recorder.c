@@ -25,6 +25,7 @@ enum {
 
 struct recorder {
 	struct recorder_run run;
+	struct utsname host;		    /* asked once: uname() is not allowed later */
 	struct capture_writer *writer;	    /* of the part at hand, or of the memory */
 	struct capture_memory *memory;	    /* --last */
 	size_t nr_listed;		    /* devices that the file knows */
@@ -101,19 +102,16 @@ static int recorder_put_info(struct recorder *r)
 {
 	char boot[64], clock[64], zone[16] = "", command[4096], names[2][ALIAS_NAME];
 	time_t now = time(NULL);
-	struct utsname host;
 	struct tm tm;
 	int err;
 
-	if (uname(&host))
-		memset(&host, 0, sizeof(host));
 	if (localtime_r(&now, &tm))
 		strftime(zone, sizeof(zone), "%z", &tm);
 	struct capture_info info[] = {
 		{ CAPTURE_INFO_VERSION, VERSION },
-		{ CAPTURE_INFO_KERNEL, host.release },
-		{ CAPTURE_INFO_MACHINE, host.machine },
-		{ CAPTURE_INFO_HOST, host.nodename },
+		{ CAPTURE_INFO_KERNEL, r->host.release },
+		{ CAPTURE_INFO_MACHINE, r->host.machine },
+		{ CAPTURE_INFO_HOST, r->host.nodename },
 		{ CAPTURE_INFO_COMMAND, recorder_command_line(command, sizeof(command)) },
 		{ CAPTURE_INFO_BOOT_ID,
 		  recorder_line("/proc/sys/kernel/random/boot_id", boot, sizeof(boot)) },
@@ -339,6 +337,8 @@ int recorder__new(const struct recorder_run *run, struct recorder **recorder)
 	if (!r)
 		return log_err(-ENOMEM, "out of memory");
 	r->run = *run;
+	if (uname(&r->host))
+		memset(&r->host, 0, sizeof(r->host));
 	err = recorder_open(r);
 	if (r->writer) /* then there is something to finish, even after a failure */
 		*recorder = r;

@@ -137,6 +137,8 @@ check_parts() {
 	replay trace "${files[@]}" -o json
 	is "$code $(records "$tmp/again")" "0 $done" "together they hold every record"
 	is "$(sed -n 's/.*"end_ns":\([0-9]*\),.*/\1/p' "$tmp/again" | sort -nc 2>&1)" '' "in order"
+	replay info "$tmp/p.cap.1"
+	is "$(grep -cE '^  (kernel|machine|host) ' "$tmp/again")" 3 "a later part says which kernel, machine and host it is of"
 	run record -w "$tmp/p.cap" --size 64Ki --files 2 -- "$(mixed 40009)"
 	is "$code $(find "$tmp" -name 'p.cap*' | wc -l)" "0 2" "--files 2 leaves the newest two"
 	replay trace -r "$tmp/p.cap" -r "$tmp/p.cap.1" -o json
