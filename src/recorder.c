@@ -374,10 +374,11 @@ static int recorder_next_part(struct recorder *r)
 	r->writer = NULL;
 	r->part++;
 	err = recorder_open_part(r);
-	if (r->writer || err != -ENOSPC)
+	if (r->writer)
 		return err;
-	r->full = true; /* it was said */
-	return 0;
+	r->full = err == -ENOSPC; /* it was said */
+	r->failed = !r->full;
+	return r->full ? 0 : err;
 }
 
 /* A device is described before its first record; one that nobody knows may be known later. */
