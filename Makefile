@@ -82,7 +82,7 @@ $(O)/%.static.o: src/%.c
 	$(Q)mkdir -p $(@D) && $(CC) $(filter-out $(LIBDW_CFLAGS) $(SQL_CFLAGS),$(ALL_CFLAGS)) -c -o $@ $<
 
 # A system call that our own list refuses ends it with SIGSYS: for tests that are to see one.
-strict: $(O)/iosonar-strict $(O)/strict/symbols.t
+strict: $(O)/iosonar-strict $(O)/strict/symbols.t $(O)/strict/maker.t
 
 $(O)/privilege.strict.o: src/privilege.c
 	$(call say,CC,$@)

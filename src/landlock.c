@@ -3,12 +3,7 @@
 #include "landlock.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <libgen.h>
-#include <limits.h>
 #include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -70,36 +65,14 @@ int landlock__version(void)
 	return version < 0 ? -errno : (int)version;
 }
 
-/* The directory of this path. One that cannot be opened is none that files could be created in. */
-static int landlock_allow(int rules, const char *path, uint64_t rights)
+static int landlock_allow(int rules, int directory, uint64_t rights)
 {
-	struct landlock_rule rule = { .allowed = rights };
-	char copy[PATH_MAX];
-	long err;
+	const struct landlock_rule rule = { .allowed = rights, .directory = directory };
 
-	if (strlen(path) >= sizeof(copy))
-		return -ENAMETOOLONG;
-	strcpy(copy, path);
-	rule.directory = open(dirname(copy), O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (rule.directory < 0)
-		return -errno;
-	err = syscall(LANDLOCK_ADD_RULE, rules, LANDLOCK_BENEATH, &rule, 0) ? -errno : 0;
-	close(rule.directory);
-	return (int)err;
+	return syscall(LANDLOCK_ADD_RULE, rules, LANDLOCK_BENEATH, &rule, 0) ? -errno : 0;
 }
 
-static int landlock_allow_beside(int rules, const char *beside, uint64_t rights)
-{
-	char *target = realpath(beside, NULL); /* NULL: it is not there yet */
-	int err = landlock_allow(rules, beside, rights);
-
-	if (!err && target)
-		err = landlock_allow(rules, target, rights);
-	free(target);
-	return err;
-}
-
-int landlock__restrict(const char *beside)
+int landlock__restrict(const int *directories, size_t nr)
 {
 	int version = landlock__version(), rules, err = 0;
 	struct landlock_rules ask = { .handled = version > 0 ? landlock_handled(version) : 0 };
@@ -109,8 +82,8 @@ int landlock__restrict(const char *beside)
 	rules = (int)syscall(LANDLOCK_CREATE_RULESET, &ask, sizeof(ask), 0);
 	if (rules < 0)
 		return -errno;
-	if (beside)
-		err = landlock_allow_beside(rules, beside, landlock_to_create & ask.handled);
+	for (size_t i = 0; i < nr && !err; i++)
+		err = landlock_allow(rules, directories[i], landlock_to_create & ask.handled);
 	if (!err && syscall(LANDLOCK_RESTRICT_SELF, rules, 0))
 		err = -errno;
 	close(rules);

@@ -21,11 +21,16 @@ struct place_link {
 	char target[PATH_MAX];
 };
 
+static bool place_mode_is_shared(mode_t mode)
+{
+	return mode & S_ISVTX && mode & S_IWOTH;
+}
+
 static bool place_is_shared(const char *directory)
 {
 	struct stat st;
 
-	return !stat(directory, &st) && st.st_mode & S_ISVTX && st.st_mode & S_IWOTH;
+	return !stat(directory, &st) && place_mode_is_shared(st.st_mode);
 }
 
 static bool place_is_proc(const char *directory)
@@ -153,9 +158,20 @@ static int place_open_descriptor(const struct place *place, int flags)
 	return fd < 0 ? -errno : fd;
 }
 
-int place__open(const struct place *place, int flags, mode_t mode)
+/* In a shared directory: the descriptor of a file that is ours, or -EACCES. */
+static int place_check_owner(int fd)
 {
 	struct stat st;
+
+	/* getauxval: parts of a capture are opened behind a filter without geteuid(). */
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_uid == getauxval(AT_EUID))
+		return fd;
+	close(fd);
+	return -EACCES;
+}
+
+int place__open(const struct place *place, int flags, mode_t mode)
+{
 	int fd;
 
 	if (place->is_descriptor)
@@ -163,12 +179,35 @@ int place__open(const struct place *place, int flags, mode_t mode)
 	fd = open(place->path, flags | O_NOFOLLOW | O_CLOEXEC, mode);
 	if (fd < 0)
 		return -errno;
-	/* getauxval: later parts of a capture are opened behind a filter without geteuid(). */
-	if (!place->is_shared || fstat(fd, &st) || !S_ISREG(st.st_mode) ||
-	    st.st_uid == getauxval(AT_EUID))
+	return place->is_shared ? place_check_owner(fd) : fd;
+}
+
+int place__open_directory(const char *path)
+{
+	char directory[PATH_MAX];
+	struct place place;
+	int err, fd;
+
+	place_directory(path, place_name(path), directory);
+	err = place__find(&place, directory);
+	if (err)
+		return err;
+	fd = open(place.path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd >= 0)
 		return fd;
-	close(fd);
-	return -EACCES;
+	return log_err(-EIO, "cannot create '%s': %s", path, strerror(errno));
+}
+
+int place__create_in(int directory, const char *name, mode_t mode)
+{
+	struct stat st;
+	/* These flags and no others: see PRIVILEGE_MAKES. */
+	int fd = openat(directory, name, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, mode);
+
+	if (fd < 0)
+		return -errno;
+	return !fstat(directory, &st) && place_mode_is_shared(st.st_mode) ? place_check_owner(fd)
+									  : fd;
 }
 
 static bool place_same_file(const char *path, const char *other)

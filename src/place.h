@@ -26,6 +26,14 @@ int place__find(struct place *place, const char *path);
  * An existing file of another user in a shared directory is refused with -EACCES.
  */
 int place__open(const struct place *place, int flags, mode_t mode);
+/* The directory that a file is in, to create others there: a descriptor or a negative errno, said.
+ */
+int place__open_directory(const char *path);
+/*
+ * Opens or creates `name` in it to write, as place__open would; a symbolic link of that name is
+ * refused. A descriptor or a negative errno, not said.
+ */
+int place__create_in(int directory, const char *name, mode_t mode);
 /* Are these the same file, or would they be, if they existed? */
 bool place__is_same(const char *path, const char *other);
 

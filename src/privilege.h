@@ -19,6 +19,7 @@ enum privilege_role {
 	PRIVILEGE_RUNS,	  /* the loop of a run */
 	PRIVILEGE_PARSES, /* reads hostile files: only descriptors that it has or is handed */
 	PRIVILEGE_OPENS,  /* opens files to read and hands them on: it reads none */
+	PRIVILEGE_MAKES,  /* creates files and hands them on: it reads and writes none */
 };
 
 /* What a process will do beyond that. */
@@ -26,8 +27,6 @@ struct privilege_needs {
 	enum privilege_role role;
 	pid_t child;	    /* the one process it may signal; 0: none */
 	bool attaches;	    /* programs that are loaded, at a device that is not there yet */
-	bool creates_files; /* the next part of a capture, */
-	const char *beside; /* this file: nowhere else, where the kernel has Landlock */
 	bool runs;	    /* a program that is loaded, by BPF_PROG_TEST_RUN */
 	bool reads_maps;    /* that cannot be mapped, by bpf() */
 	bool opens_in_root; /* of other processes, by openat2() */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#define _GNU_SOURCE /* asprintf */
+#define _GNU_SOURCE
 #include "recorder.h"
 
 #include <errno.h>
@@ -210,20 +210,11 @@ static int recorder_put_about(struct recorder *r)
 
 /* ---- files ---- */
 
-/*
- * FILE, FILE.1, FILE.2, …, or NULL: no memory. With --files the names come round again, so that the
- * newest takes the oldest one's place: a process without privileges may not remove files.
- */
-static char *recorder_path(const struct recorder *r, unsigned int part)
+static int recorder_make(void *recorder)
 {
-	const struct option_number *files = &r->run.options->files;
-	char *path = NULL;
+	const struct recorder *r = recorder;
 
-	if (files->given)
-		part %= files->value;
-	if (!part)
-		return strdup(r->run.options->write);
-	return asprintf(&path, "%s.%u", r->run.options->write, part) < 0 ? NULL : path;
+	return maker__open(r->run.maker, r->part);
 }
 
 /* The permission that is missing is the file's, not that of tracing. */
@@ -232,10 +223,13 @@ static int recorder_err(int err)
 	return err == -EACCES || err == -EPERM ? -EIO : err;
 }
 
-static struct capture_options recorder_options(const struct recorder *r, const char *path)
+/* The first file is opened here while there are privileges: it may be /dev/stdout. */
+static struct capture_options recorder_options(struct recorder *r, const char *path)
 {
 	return (struct capture_options){
 		.path = path,
+		.open = r->run.maker && (r->part || r->memory) ? recorder_make : NULL,
+		.open_arg = r,
 		.mode = options__mode(r->run.options),
 		.zstd_level = r->run.options->zstd ? RECORDER_ZSTD : 0,
 		.reserve_bytes = CAPTURE_RESERVE_BYTES,
@@ -245,7 +239,8 @@ static struct capture_options recorder_options(const struct recorder *r, const c
 /* A part of another run would be taken for one of this. */
 static int recorder_check_next(const struct recorder *r)
 {
-	char *path = recorder_path(r, 1); /* FILE itself, with --files 1: that is replaced */
+	/* FILE itself, with --files 1: that is replaced. */
+	char *path = maker__path(r->run.options, 1);
 	bool there = path && strcmp(path, r->run.options->write) && !access(path, F_OK);
 	int err = 0;
 
@@ -262,7 +257,7 @@ static int recorder_check_next(const struct recorder *r)
 
 static int recorder_open_part(struct recorder *r)
 {
-	char *path = recorder_path(r, r->part);
+	char *path = maker__path(r->run.options, r->part);
 	struct capture_options options = recorder_options(r, path);
 	int err = path ? capture_writer__new(&options, &r->writer)
 		       : log_err(-ENOMEM, "out of memory");
@@ -513,7 +508,7 @@ void recorder__lost(struct recorder *r, const char *reason, uint64_t nr)
 
 int recorder__save(struct recorder *r, const char *why)
 {
-	char *path = recorder_path(r, r->part);
+	char *path = maker__path(r->run.options, r->part);
 	struct capture_options options = recorder_options(r, path);
 	int err;
 

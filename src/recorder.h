@@ -16,6 +16,7 @@
 #include "capture/chunk.h"
 #include "collect/device.h"
 #include "collect/ledger.h"
+#include "maker.h"
 #include "options.h"
 #include "wire/record.h"
 
@@ -29,7 +30,8 @@ struct recorder_run {
 	void *arg;
 	char *const *op_names; /* of block operations */
 	uint64_t start_ns;
-	struct alias *alias; /* --anonymous; NULL: names stay */
+	struct alias *alias;	   /* --anonymous; NULL: names stay */
+	const struct maker *maker; /* creates later files; NULL: they are created here */
 };
 
 struct recorder;

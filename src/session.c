@@ -41,6 +41,17 @@ static bool session_drops(const struct session *s)
 	return !s->options->file.read.nr && !s->options->run.keep_privileges;
 }
 
+/* What has to be done with files later is left to processes that may. */
+static int session_keep_rights(struct session *s)
+{
+	const struct file_options *f = &s->options->file;
+	int err = output__keep_rights(&s->inside->output);
+
+	if (!err && (f->size_bytes.given || f->last_ns.given))
+		err = maker__fork(&s->inside->maker, f);
+	return err;
+}
+
 static int session_open_output(struct session *s)
 {
 	const struct output_options *o = &s->options->output;
@@ -50,7 +61,7 @@ static int session_open_output(struct session *s)
 	int err = output__open(output, o->path, f->write ? &kept : &f->read);
 
 	if (!err && session_drops(s)) {
-		err = output__keep_rights(output);
+		err = session_keep_rights(s);
 		err = err ? output__finish(output, err) : 0;
 	}
 	if (err)
@@ -492,6 +503,7 @@ int session__run(const struct session_view *view, void *state, const struct opti
 	err = err ?: session_verdict(&s);
 	inside.source->free(&s);
 	recorder__free(inside.recorder);
+	maker__end(&inside.maker);
 	loop__free(inside.loop);
 	free(inside.alias);
 	return err;

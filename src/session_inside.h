@@ -12,6 +12,7 @@
 #include "capture/about.h"
 #include "capture/alias.h"
 #include "loop.h"
+#include "maker.h"
 #include "output.h"
 #include "recorder.h"
 #include "session.h"
@@ -66,6 +67,7 @@ struct session_inside {
 	struct session_cached_state *cached;
 	struct capture_reader *called;
 	struct recorder *recorder; /* -w */
+	struct maker maker;	   /* of its later files */
 	struct alias *alias;	   /* --anonymous */
 };
 

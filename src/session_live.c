@@ -260,6 +260,7 @@ static int live_keep(struct session *s)
 		.op_names = io__kernel(io)->op_names,
 		.start_ns = s->start_ns,
 		.alias = s->inside->alias,
+		.maker = maker__is_there(&s->inside->maker) ? &s->inside->maker : NULL,
 	};
 
 	return s->options->file.write ? recorder__new(&run, &s->inside->recorder) : 0;
@@ -375,12 +376,9 @@ static int live_end(struct session *s, int err)
  */
 static void live_drop_privileges(const struct session *s)
 {
-	const struct file_options *file = &s->options->file;
 	const struct privilege_needs needs = {
 		.child = loop__child_pid(s->inside->loop),
 		.attaches = io__attaches_later(s->inside->live->io),
-		.creates_files = file->size_bytes.given || file->last_ns.given,
-		.beside = file->write,
 		.runs = s->inside->view->runs_programs,
 	};
 

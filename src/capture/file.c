@@ -102,11 +102,24 @@ static bool file_is_seekable(int fd)
 	return flags >= 0 && !(flags & O_APPEND) && !lseek(fd, 0, SEEK_CUR) && !ftruncate(fd, 0);
 }
 
+int capture_file__set_mode(int fd, mode_t mode)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || (st.st_mode & 0777) == mode)
+		return 0;
+	return fchmod(fd, mode) ? -errno : 0;
+}
+
+void capture_file__tell_mode(const char *path, mode_t mode, int err)
+{
+	log_warn("%s: its permissions cannot be set to %03o: %s", path, mode, strerror(-err));
+}
+
 /* Without O_TRUNC: a file that is refused stays as it is; file_is_seekable empties the others. */
 static int file_open(const char *path, mode_t mode)
 {
 	struct place place;
-	struct stat st;
 	int err = place__find(&place, path), fd;
 
 	if (err)
@@ -114,10 +127,9 @@ static int file_open(const char *path, mode_t mode)
 	fd = place__open(&place, O_WRONLY | O_CREAT, mode);
 	if (fd < 0)
 		return log_err(fd, "cannot create '%s': %s", path, strerror(-fd));
-	if (!place.is_descriptor && !fstat(fd, &st) && S_ISREG(st.st_mode) &&
-	    (st.st_mode & 0777) != mode && fchmod(fd, mode))
-		log_warn("%s: its permissions cannot be set to %03o: %s", path, mode,
-			 strerror(errno));
+	err = place.is_descriptor ? 0 : capture_file__set_mode(fd, mode);
+	if (err)
+		capture_file__tell_mode(path, mode, err);
 	return fd;
 }
 
@@ -141,7 +153,10 @@ int capture_file__open(struct capture_file *file, const struct capture_place *pl
 {
 	memset(file, 0, sizeof(*file));
 	file->own = place->path;
-	file->fd = place->path ? file_open(place->path, place->mode ?: 0600) : place->fd;
+	if (place->open)
+		file->fd = place->open(place->open_arg);
+	else
+		file->fd = place->path ? file_open(place->path, place->mode ?: 0600) : place->fd;
 	return file->fd < 0 ? file->fd : file_start(file, place->path ?: "capture", reserve_bytes);
 }
 

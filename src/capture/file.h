@@ -25,11 +25,18 @@ struct capture_place {
 	const char *path;
 	int fd;
 	mode_t mode; /* of a file with a path; 0: 0600 */
+	/* Opens the file at `path`: as capture_options has it. */
+	int (*open)(void *arg);
+	void *open_arg;
 };
 
 /* Opens or takes over, writes the header and the reserve. Says what went wrong. */
 int capture_file__open(struct capture_file *file, const struct capture_place *place,
 		       uint32_t reserve_bytes);
+/* The permissions of a regular file that was opened; others keep theirs. 0 or -errno, not said. */
+int capture_file__set_mode(int fd, mode_t mode);
+/* That they could not be set: a warning. */
+void capture_file__tell_mode(const char *path, mode_t mode, int err);
 void capture_file__close(struct capture_file *file);
 /* -ENOSPC for a full disk, a quota and a size limit alike: `full` is set. */
 int capture_file__append(struct capture_file *file, const uint8_t *bytes, size_t nr);

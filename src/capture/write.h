@@ -28,7 +28,13 @@ struct capture_options {
 	const char *path; /* NULL: fd */
 	int fd;		  /* stays the caller's; may be a pipe */
 	mode_t mode;	  /* of the file at `path`; 0: 0600 */
-	int zstd_level;	  /* 0: none; 3 is good. -EOPNOTSUPP where zstd is not built in */
+	/*
+	 * Opens the file at `path` for who may not: a descriptor, which becomes the writer's, or a
+	 * negative errno, said. NULL: it is opened here.
+	 */
+	int (*open)(void *arg);
+	void *open_arg;
+	int zstd_level; /* 0: none; 3 is good. -EOPNOTSUPP where zstd is not built in */
 	/*
 	 * Room near the start of the file, of this many bytes in all, that the trailer goes to when
 	 * nothing can be appended. 0: none. A pipe has none.

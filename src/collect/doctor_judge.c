@@ -570,10 +570,10 @@ static void judge_landlock(struct doctor_report *report, const struct rights *p)
 {
 	bool has = p->landlock > 0;
 
-	finding_say(report_add(report, "privilege", has ? doctor_ok : doctor_info), "Landlock",
-		    "%s",
-		    has ? "a run can change no file, and create parts only beside its capture"
-			: "not here: record --size could create files in any directory");
+	finding_say(
+		report_add(report, "privilege", has ? doctor_ok : doctor_info), "Landlock", "%s",
+		has ? "a run can create, change or remove no file"
+		    : "not here: only its filter of system calls keeps a run from changing files");
 }
 
 static void judge_privileges(struct doctor_report *report, const struct doctor_facts *facts)

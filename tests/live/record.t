@@ -250,6 +250,42 @@ check_limit() {
 	is "$code $(grep -c '^  whole' "$tmp/again")" "0 1" "the capture has its end"
 }
 
+# Waits until a COMMAND that was ended uses the disk no more.
+quiet() {
+	local seen=''
+	until [ "$seen" = "$(cat "/sys/block/$name/stat")" ]; do
+		seen=$(cat "/sys/block/$name/stat")
+		sleep 0.3
+	done
+}
+
+# Parts are created when the rights are dropped.
+check_made() {
+	local made=$tmp/made
+	mkdir -m 700 "$made"
+	chown 65534 "$made"
+	run record -v -w "$made/x.cap" --size 64Ki --files 2 -- "$(mixed 40009); grep -l '^Name:.iosonar-parts' /proc/[0-9]*/status | wc -l"
+	is "$code $(cd "$made" && echo ./*)" "0 ./x.cap ./x.cap.1" "record --size in another user's directory"
+	[ "$(cat "$tmp/out")" -ge 1 ]
+	ok $? "another process creates its parts"
+	grep -q '^privileges: .*system calls filtered' "$tmp/err" && ! grep -q '^privileges: .*new files' "$tmp/err"
+	ok $? "the run itself creates none"
+	rm "$made"/*
+	ln -s "$tmp/elsewhere" "$made/x.cap.1"
+	run record -w "$made/x.cap" --size 64Ki -- "$(mixed 40009)"
+	is "$code $(grep -c '^iosonar: ' "$tmp/err")" "1 1" "a part that cannot be created: exit 1 and one line"
+	grep -q "^iosonar: cannot create '$made/x.cap.1': " "$tmp/err"
+	ok $? "which names it"
+	[ ! -e "$tmp/elsewhere" ]
+	ok $? "a link is not followed"
+	quiet
+	for how in "--size 64Ki" "--last 10s"; do
+		# shellcheck disable=SC2086 # words
+		timeout 60 "$IOSONAR" record -d "$name" -w "$tmp/no/such/dir" $how -t 1s >"$tmp/out" 2>"$tmp/err"
+		is "$? $(cat "$tmp/err")" "1 iosonar: cannot create '$tmp/no/such/dir': No such file or directory" "$how: a directory that is missing"
+	done
+}
+
 # Who may read a capture, and what is in the way of one.
 check_places() {
 	local other=$tmp/other shared=$tmp/shared
@@ -337,6 +373,7 @@ check_traces
 check_filters
 check_latency
 check_parts
+check_made
 check_full
 check_killed
 check_last

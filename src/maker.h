@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * maker.h: creates the parts of a capture: FILE, FILE.1, FILE.2 and so on. A run that measures
+ * drops its privileges and can then create no file, on any kernel. So a deputy does it, which knows
+ * the capture's directory and its name: an order is the number of a part, and the answer is a
+ * descriptor. It can create files in that directory only, and follows no symbolic link.
+ */
+#ifndef IOSONAR_MAKER_H
+#define IOSONAR_MAKER_H
+
+#include "deputy.h"
+#include "options.h"
+
+struct maker {
+	const struct file_options *options; /* the caller's, until the end */
+	struct deputy deputy;
+};
+
+/* FILE, FILE.1, FILE.2, …, with --files in turn; to be freed. NULL: no memory. */
+char *maker__path(const struct file_options *options, unsigned int part);
+
+/* Before privileges are dropped. 0 or a negative errno, said: there is no such directory, … */
+int maker__fork(struct maker *maker, const struct file_options *options);
+bool maker__is_there(const struct maker *maker);
+/* A part to write, new or as it is: a descriptor or a negative errno, said. */
+int maker__open(const struct maker *maker, unsigned int part);
+void maker__end(struct maker *maker); /* one that was never forked, too */
+
+#endif
