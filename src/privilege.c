@@ -154,6 +154,7 @@ enum privilege_check {
 	CHECK_EQUAL, /* the argument is the value */
 	CHECK_CLEAR, /* it has none of the value's bits */
 	CHECK_SET,   /* it has one of them */
+	CHECK_VAIN,  /* refused always: a library tries it and does without */
 	CHECK_END,   /* of a table */
 };
 
@@ -263,6 +264,11 @@ static const struct privilege_rule privilege_parse_rules[] = {
 	{ SYS_recvmsg },
 	{ SYS_fcntl, CHECK_EQUAL, 1, F_GETFL },
 	{ SYS_fcntl, CHECK_EQUAL, 1, F_GETFD },
+	/* libdw asks for the path of a file that it was given */
+	{ SYS_readlinkat, CHECK_VAIN },
+#ifdef __x86_64__
+	{ SYS_readlink, CHECK_VAIN },
+#endif
 	{ 0, CHECK_END },
 };
 
@@ -316,9 +322,11 @@ static void privilege_put_rule(struct privilege_program *p, const struct privile
 	};
 	struct sock_filter check = checks[rule->check];
 
-	if (rule->check == CHECK_NOTHING) {
+	if (rule->check == CHECK_NOTHING || rule->check == CHECK_VAIN) {
 		privilege_put(p, PRIVILEGE_JUMP(BPF_JEQ, rule->nr, 0, 1));
-		privilege_put(p, PRIVILEGE_RETURN(SECCOMP_RET_ALLOW));
+		privilege_put(p,
+			      PRIVILEGE_RETURN(rule->check == CHECK_VAIN ? SECCOMP_RET_ERRNO | EPERM
+									 : SECCOMP_RET_ALLOW));
 		return;
 	}
 	check.k = rule->value;
