@@ -362,8 +362,8 @@ static char *shown_call(const struct shown *shown, const struct plan_part *parts
 
 		memcpy(&number, bytes + part->at + 8 * i, sizeof(number));
 		fputs(i ? ", " : "", out);
-		string = kind == SYSCALL_TEXT ? shown_call_text(parts, nr, bytes, nr_texts++)
-					      : NULL;
+		string =
+			kind == SYSCALL_TEXT ? shown_call_text(parts, nr, bytes, nr_texts++) : NULL;
 		if (string && number)
 			shown_put_quoted(out, string, VALUE_STR_DEFAULT);
 		else

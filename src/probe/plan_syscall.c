@@ -85,7 +85,8 @@ static bool syscall_is_raw(const struct probe *event, const char *which)
 	return name && !strcmp(name, which);
 }
 
-/* "(id == 2 || id == 4) ? ": of the calls whose text `nr` is that argument. False: there are none. */
+/* "(id == 2 || id == 4) ? ": of the calls whose text `nr` is that argument. False: there are none.
+ */
 static bool syscall_put_calls(FILE *out, const char *side, unsigned int nr, int argument)
 {
 	const char *gap = "(";
