@@ -6,6 +6,6 @@
 /^int io_requeue(/,/^}/ {
 	/^\t\tattempt_failed(&t, slot);$/ {
 		n
-		s/^\t\tslot->state = IO_RETRY;$/\t\tcommand_fails(\&t, slot, slot->last_ns);/
+		s/^\t\tslot->state = IO_RETRY;$/\t\tcommand_fails(\&t, slot, slot->last_ns, settings.stages);/
 	}
 }
