@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "render/column.h"
+#include "base/text.h"
 
 #define LOG_PREFIX	"iosonar: "
 #define LOG_ESCAPED_MAX 4 /* "\xNN" */

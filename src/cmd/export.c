@@ -6,11 +6,11 @@
  */
 #include <errno.h>
 #include <unistd.h>
+#include "calls_replay.h"
 #include "calls_view.h"
 #include "cmd.h"
 #include "condition.h"
 #include "decode/row.h"
-#include "calls_replay.h"
 #include "exporter.h"
 #include "log.h"
 #include "session.h"

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
-#include "options.h"
 #include "render/chart.h"
+#include "options.h"
 #include "render/column.h"
 
 enum {

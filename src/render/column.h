@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include "base/text.h"
 
 enum cell_kind {
 	CELL_NONE,     /* nothing to say: "-" in text, null in JSON, empty in CSV */
@@ -93,22 +94,6 @@ enum { OBJECT_COLUMNS = 64 }; /* at most; a unit test looks at every command's *
 size_t object__columns(const struct object *object, const struct column *columns[OBJECT_COLUMNS]);
 /* JSON Schema of every object that a command prints. objects: NULL-terminated. */
 void object__print_schema(FILE *out, const char *title, const struct object *const *objects);
-
-/*
- * Escapes: terminal (control characters, line separators, what turns the direction of writing or is
- * invisible, invalid UTF-8: as \xNN), JSON string, CSV field (in which no text is a formula).
- */
-void text__put_terminal(FILE *out, const char *text);
-void text__put_json(FILE *out, const char *text);
-void text__put_csv(FILE *out, const char *text);
-/* The same of one character, which has *len bytes: up to TEXT_ESCAPED; returns where they end. */
-enum { TEXT_ESCAPED = 4 * 4 }; /* four bytes, each "\xNN" */
-char *text__escape_one(char *at, const char *text, size_t *len);
-/* As text__put_terminal, into buf: what does not fit is left out, never half a character. */
-char *text__terminal(char *buf, size_t size, const char *text);
-/* Would a spreadsheet take it for a formula? It begins like one, and is no plain option: -bash. */
-bool text__is_formula(const char *text);
-size_t text__width(const char *text); /* columns that text__put_terminal fills */
 
 /* Numbers into words; each returns buf. */
 char *text__duration(char *buf, size_t size, uint64_t ns); /* "850ns" "12.3us" "1.00ms" "2.50s" */

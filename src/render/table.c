@@ -10,7 +10,7 @@
 #include <string.h>
 #include "render/column.h"
 #include "render/number.h"
-#include "render/text.h"
+#include "render/plain.h"
 
 enum {
 	TABLE_SHORT = 256, /* longer texts and wider columns go to the stream by themselves */

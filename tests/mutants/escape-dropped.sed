@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # A backslash goes into JSON as it is.
-# file: src/render/text.c
+# file: src/base/text.c
 # red: unit text
 s/code == '"' || code == '\\\\'/code == '"'/

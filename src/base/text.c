@@ -4,8 +4,10 @@
  * leaves here can neither move a cursor, break a line nor pass for another. Widths are counted in
  * characters: wide and combining ones are taken for one column each.
  */
+#include "base/text.h"
+
+#include <stdint.h>
 #include <string.h>
-#include "render/column.h"
 
 #define TEXT_INVALID UINT32_MAX /* no character has this number */
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * text.h: is a text plain, so that it can be copied as it is? Sixteen bytes a step, and copied in
- * the same step: half a trace's line is text. What is not plain is for the functions of column.h.
+ * plain.h: is a text plain, so that it can be copied as it is? Sixteen bytes a step, and copied in
+ * the same step: half a trace's line is text. What is not plain is for the functions of text.h.
  */
-#ifndef IOSONAR_RENDER_TEXT_H
-#define IOSONAR_RENDER_TEXT_H
+#ifndef IOSONAR_RENDER_PLAIN_H
+#define IOSONAR_RENDER_PLAIN_H
 
 #include <stdbool.h>
 #include <stddef.h>
