@@ -85,17 +85,17 @@ $(O)/%.static.o: src/%.c
 # itself and sees them refused.
 strict: $(O)/iosonar-strict $(patsubst $(O)/unit/%,$(O)/strict/%,$(filter-out %/privilege.t,$(UNIT_TESTS))) $(O)/unit/privilege.t
 
-$(O)/privilege.strict.o: src/privilege.c
+$(O)/base/privilege.strict.o: src/base/privilege.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) -DPRIVILEGE_REFUSAL=SECCOMP_RET_KILL_PROCESS -c -o $@ $<
 
-$(O)/iosonar-strict: $(O)/main.o $(O)/privilege.strict.o $(O)/libiosonar.a $(LIBBPF)
+$(O)/iosonar-strict: $(O)/main.o $(O)/base/privilege.strict.o $(O)/libiosonar.a $(LIBBPF)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(O)/libiosonar.a $(LIBS)
 
-$(O)/strict/%.t: tests/unit/%.c $(O)/privilege.strict.o $(O)/libiosonar.a | $(SKELETONS)
+$(O)/strict/%.t: tests/unit/%.c $(O)/base/privilege.strict.o $(O)/libiosonar.a | $(SKELETONS)
 	$(call say,TEST,$@)
-	$(Q)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) -Itests -o $@ $< $(O)/privilege.strict.o $(O)/libiosonar.a $(LIBS)
+	$(Q)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) -Itests -o $@ $< $(O)/base/privilege.strict.o $(O)/libiosonar.a $(LIBS)
 
 $(O)/libiosonar.a: $(OBJECTS)
 	$(call say,AR,$@)

@@ -6,9 +6,9 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/log.h"
 #include "collect/cgroup.h"
 #include "expr/tree.h"
-#include "log.h"
 
 enum { ASKED_MISSES = 5 }; /* named one by one; of more only how many there are */
 

@@ -6,7 +6,7 @@
 #ifndef IOSONAR_ASKED_H
 #define IOSONAR_ASKED_H
 
-#include "options.h"
+#include "base/options.h"
 #include "probe/find.h"
 #include "probe/plan.h"
 #include "probe/run.h"

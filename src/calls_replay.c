@@ -2,7 +2,7 @@
 #include "calls_replay.h"
 
 #include <errno.h>
-#include "log.h"
+#include "base/log.h"
 #include "session.h"
 #include "traced_capture.h"
 

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <unistd.h>
-#include "log.h"
+#include "base/log.h"
 
 enum { CLASS_RING_BYTES = 8 << 20 /* of each CPU */, CLASS_MAX_RATE = 500000 };
 

@@ -6,8 +6,8 @@
 #ifndef IOSONAR_CMD_H
 #define IOSONAR_CMD_H
 
+#include "base/options.h"
 #include "collect/needs.h"
-#include "options.h"
 
 struct object;
 struct session;

@@ -10,8 +10,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "cmd.h"
-#include "log.h"
 
 static const char bash_head[] =
 	"# iosonar completion for bash: eval \"$(iosonar --completion bash)\"\n"

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/log.h"
 #include "expr/expr.h"
-#include "log.h"
 
 enum { CONDITION_NAME = 64 };
 

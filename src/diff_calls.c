@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analyse/call_graph.h"
-#include "log.h"
+#include "base/log.h"
 #include "render/intern.h"
 #include "render/path.h"
 #include "session.h"

@@ -8,10 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/log.h"
 #include "decode/op.h"
 #include "decode/row.h"
 #include "diff_side.h"
-#include "log.h"
 #include "session.h"
 
 struct capture_state {

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include "log.h"
+#include "base/log.h"
 #include "render/page.h"
 
 /* What the page's script finds besides rows of `-o json`. */

@@ -8,9 +8,9 @@
 #include <errno.h>
 #include <math.h>
 #include <string.h>
+#include "base/log.h"
 #include "capture/saved.h"
 #include "diff_side.h"
-#include "log.h"
 
 enum { DIFF_LEAST_TURNS = 8 }; /* fewer do not tell how they vary */
 

@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/log.h"
 #include "capture/read.h"
 #include "capture/saved.h"
-#include "log.h"
 
 static void *side_no_memory(void)
 {

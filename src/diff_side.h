@@ -10,8 +10,8 @@
 
 #include "analyse/pairs.h"
 #include "analyse/sample.h"
+#include "base/options.h"
 #include "condition.h"
-#include "options.h"
 
 enum { DIFF_MOST_GROUPS = 1024 };
 

@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <math.h>
 #include <string.h>
+#include "base/log.h"
 #include "decode/words.h"
-#include "log.h"
 
 /*
  *   dev     op    what        A       B   shift    from      to verdict

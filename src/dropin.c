@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/log.h"
 #include "cmd.h"
-#include "log.h"
 
 static const struct dropin *const dropins[] = { &dropin_nvme_trace, &dropin_nvme_latency, NULL };
 

@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analyse/ladder.h"
+#include "base/log.h"
+#include "base/spill.h"
 #include "exporter.h"
-#include "log.h"
 #include "render/blktrace.h"
-#include "spill.h"
 #include "wire/stage.h"
 
 enum { BLKTRACE_FIRST = 256 };

@@ -7,8 +7,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/log.h"
 #include "export_timeline.h"
-#include "log.h"
 #include "render/chrome.h"
 
 static int chrome_no_memory(void)

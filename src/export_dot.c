@@ -8,9 +8,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include "analyse/ladder.h"
+#include "base/log.h"
 #include "decode/op.h"
 #include "exporter.h"
-#include "log.h"
 #include "render/dot.h"
 
 static const char *const rung_words[NR_RUNGS] = {

@@ -9,11 +9,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/log.h"
+#include "base/spill.h"
 #include "exporter.h"
-#include "log.h"
 #include "render/iolog.h"
 #include "render/job.h"
-#include "spill.h"
 
 struct fio_io {
 	uint64_t offset_bytes;

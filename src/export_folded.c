@@ -7,8 +7,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/log.h"
 #include "exporter.h"
-#include "log.h"
 #include "stacked.h"
 #include "wire/stage.h"
 

@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/log.h"
 #include "exporter.h"
-#include "log.h"
 
 static bool groups_is_same(const char *a, const char *b)
 {

@@ -6,9 +6,9 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include "base/log.h"
 #include "export_groups.h"
 #include "exporter.h"
-#include "log.h"
 #include "render/hdr.h"
 
 struct export_hdr {

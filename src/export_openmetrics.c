@@ -7,9 +7,9 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include "base/log.h"
 #include "export_groups.h"
 #include "exporter.h"
-#include "log.h"
 #include "render/openmetrics.h"
 
 struct openmetrics_sum {

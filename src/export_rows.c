@@ -7,9 +7,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/log.h"
 #include "decode/record.h"
 #include "exporter.h"
-#include "log.h"
 #include "wire/stage.h"
 
 struct export_row {

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analyse/lanes.h"
+#include "base/log.h"
+#include "base/spill.h"
 #include "decode/record.h"
-#include "log.h"
-#include "spill.h"
 #include "wire/stage.h"
 
 enum { TIMELINE_FIRST = 64 };

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/log.h"
 #include "collect/symbols.h"
-#include "log.h"
 #include "render/column.h"
 
 enum { FRAMES_OF_OURS = 8 }; /* the hook's frames are among the first */

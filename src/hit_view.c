@@ -5,8 +5,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/log.h"
 #include "frames.h"
-#include "log.h"
 
 enum { HIT_WIDEST_PROBE = 40 };
 

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include "log.h"
+#include "base/log.h"
 
 enum { LIVES_TRANSITIONS = 20, LIVES_PATHS = 3 }; /* of the summary, in text */
 

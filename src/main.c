@@ -13,11 +13,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "cmd.h"
 #include "completion.h"
 #include "dropin.h"
 #include "help.h"
-#include "log.h"
 #include "render/column.h"
 
 #define MAIN_SETS_MAX  8

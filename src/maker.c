@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/landlock.h"
+#include "base/log.h"
+#include "base/place.h"
+#include "base/privilege.h"
 #include "capture/file.h"
-#include "landlock.h"
-#include "log.h"
-#include "place.h"
-#include "privilege.h"
 
 /*
  * FILE may be a symbolic link: FILE itself is where the link leads, and its parts are beside the

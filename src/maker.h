@@ -8,8 +8,8 @@
 #ifndef IOSONAR_MAKER_H
 #define IOSONAR_MAKER_H
 
-#include "deputy.h"
-#include "options.h"
+#include "base/deputy.h"
+#include "base/options.h"
 
 struct maker {
 	const struct file_options *options; /* the caller's, until the end */

@@ -10,9 +10,9 @@
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
+#include "base/log.h"
 #include "capture/memory.h"
 #include "capture/write.h"
-#include "log.h"
 #include "render/column.h"
 #include "wire/io.h"
 #include "wire/stage.h"

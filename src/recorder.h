@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "base/options.h"
 #include "capture/about.h"
 #include "capture/alias.h"
 #include "capture/cache.h"
@@ -17,7 +18,6 @@
 #include "collect/device.h"
 #include "collect/ledger.h"
 #include "maker.h"
-#include "options.h"
 #include "wire/record.h"
 
 /* The run that is kept. */

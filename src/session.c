@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "clock.h"
+#include "base/clock.h"
+#include "base/log.h"
 #include "cmd.h"
 #include "decode/nvme.h"
-#include "log.h"
 #include "session_inside.h"
 #include "traced_capture.h"
 

@@ -12,13 +12,13 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include "asked.h"
+#include "base/options.h"
 #include "capture/glossary.h"
 #include "collect/cache.h"
 #include "collect/io.h"
 #include "collect/ledger.h"
 #include "condition.h"
 #include "decode/row.h"
-#include "options.h"
 #include "render/column.h"
 
 struct capture_part;

@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/privilege.h"
 #include "cache_info.h"
-#include "clock.h"
 #include "collect/cache.h"
 #include "collect/cgroup.h"
-#include "log.h"
-#include "privilege.h"
 #include "session_inside.h"
 
 static const uint64_t cache_poll_ns = 20000000; /* a line is seen within 50 ms */

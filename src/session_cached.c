@@ -9,9 +9,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/log.h"
 #include "cache_info.h"
 #include "capture/read.h"
-#include "log.h"
 #include "session_inside.h"
 
 struct session_cached_state {

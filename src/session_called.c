@@ -7,8 +7,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/log.h"
 #include "capture/read.h"
-#include "log.h"
 #include "session_inside.h"
 
 static const struct capture_about *called_about(const struct session *s)

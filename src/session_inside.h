@@ -9,11 +9,11 @@
 #define IOSONAR_SESSION_INSIDE_H
 
 #include "analyse/order.h"
+#include "base/loop.h"
+#include "base/output.h"
 #include "capture/about.h"
 #include "capture/alias.h"
-#include "loop.h"
 #include "maker.h"
-#include "output.h"
 #include "recorder.h"
 #include "session.h"
 

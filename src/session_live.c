@@ -7,11 +7,11 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
-#include "clock.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/privilege.h"
 #include "collect/cgroup.h"
 #include "frames.h"
-#include "log.h"
-#include "privilege.h"
 #include "session_inside.h"
 
 static const uint64_t live_poll_ns = 20000000;	 /* a line is seen within 50 ms */

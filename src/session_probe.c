@@ -6,9 +6,9 @@
  */
 #include <errno.h>
 #include <inttypes.h>
-#include "clock.h"
-#include "log.h"
-#include "privilege.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/privilege.h"
 #include "session_inside.h"
 
 static const uint64_t probe_poll_ns = 20000000;	  /* a line is seen within 50 ms */

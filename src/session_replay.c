@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/log.h"
+#include "base/progress.h"
 #include "capture/filter.h"
 #include "capture/merge.h"
-#include "log.h"
-#include "progress.h"
 #include "session_inside.h"
 #include "wire/stage.h"
 

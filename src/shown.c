@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-#include "clock.h"
+#include "base/clock.h"
 #include "collect/cgroup.h"
 #include "decode/syscall.h"
 #include "decode/syscall_args.h"

@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "log.h"
+#include "base/log.h"
 
 enum {
 	SOURCE_FILE_MOST = 16 << 20, /* bytes: no hand wrote a larger one */

@@ -6,8 +6,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/log.h"
 #include "frames.h"
-#include "log.h"
 #include "render/chart.h"
 #include "render/flame.h"
 

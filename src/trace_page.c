@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include "log.h"
+#include "base/log.h"
 #include "render/page.h"
 
 static int page_no_memory(void)

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "log.h"
+#include "base/log.h"
 
 /* A dead object may be put away a little later; and looking at all takes time. */
 static const uint64_t traced_linger_ns = 20000000, traced_settle_ns = 50000000;

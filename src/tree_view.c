@@ -2,7 +2,7 @@
 #include "tree_view.h"
 
 #include <errno.h>
-#include "log.h"
+#include "base/log.h"
 
 static int tree_no_memory(void)
 {

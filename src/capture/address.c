@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/random.h>
-#include "log.h"
+#include "base/log.h"
 
 int address_key__init(struct address_key *key)
 {

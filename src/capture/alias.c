@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include "log.h"
+#include "base/log.h"
 
 enum { ALIAS_KEY_MOST = 4096 };
 

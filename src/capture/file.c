@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/log.h"
+#include "base/place.h"
 #include "capture/chunk.h"
 #include "capture/crc32c.h"
-#include "log.h"
-#include "place.h"
 
 static int file_write_all(struct capture_file *file, const uint8_t *bytes, size_t nr, uint64_t at)
 {

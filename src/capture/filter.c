@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/log.h"
 #include "decode/nvme.h"
 #include "decode/op.h"
-#include "log.h"
 #include "wire/io.h"
 #include "wire/stage.h"
 

@@ -12,9 +12,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "base/options.h"
 #include "capture/about.h"
 #include "collect/device.h"
-#include "options.h"
 #include "wire/record.h"
 
 struct capture_filter {

@@ -4,9 +4,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/log.h"
 #include "capture/block.h"
 #include "capture/chunk.h"
-#include "log.h"
 
 enum { MERGE_NUMBERS = 65536 };
 

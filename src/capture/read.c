@@ -10,11 +10,11 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/log.h"
 #include "capture/block.h"
 #include "capture/chunk.h"
 #include "capture/crc32c.h"
 #include "capture/index.h"
-#include "log.h"
 #include "probe/layout.h"
 
 enum {

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include "base/log.h"
 #include "decode/json.h"
-#include "log.h"
 #include "wire/hist.h"
 
 enum { SAVED_LINE = 1 << 16 };

@@ -4,11 +4,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/log.h"
 #include "capture/block.h"
 #include "capture/crc32c.h"
 #include "capture/file.h"
 #include "capture/index.h"
-#include "log.h"
 
 static const uint64_t writer_block_ns = 1000000000; /* a block holds no more than this */
 

@@ -10,10 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/log.h"
+#include "base/output.h"
 #include "cmd.h"
 #include "collect/residency.h"
-#include "log.h"
-#include "output.h"
 #include "render/chart.h"
 #include "render/column.h"
 #include "render/residency.h"

@@ -4,9 +4,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/log.h"
 #include "calls_replay.h"
 #include "cmd.h"
-#include "log.h"
 #include "probe/path_preset.h"
 #include "traced_capture.h"
 

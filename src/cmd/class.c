@@ -8,10 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/log.h"
+#include "base/output.h"
 #include "class_trace.h"
 #include "cmd.h"
-#include "log.h"
-#include "output.h"
 #include "probe/class.h"
 #include "render/chart.h"
 #include "render/column.h"

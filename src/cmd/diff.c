@@ -6,11 +6,11 @@
  */
 #include <errno.h>
 #include <string.h>
+#include "base/log.h"
+#include "base/output.h"
 #include "cmd.h"
 #include "decode/row.h"
 #include "diff_page.h"
-#include "log.h"
-#include "output.h"
 
 struct diff_cmd {
 	/* options */

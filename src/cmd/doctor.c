@@ -9,11 +9,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/log.h"
+#include "base/output.h"
 #include "cmd.h"
 #include "collect/doctor.h"
 #include "help.h"
-#include "log.h"
-#include "output.h"
 #include "render/chart.h"
 #include "render/column.h"
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analyse/troubles.h"
+#include "base/log.h"
 #include "cmd.h"
 #include "decode/event.h"
 #include "decode/nvme.h"
@@ -17,7 +18,6 @@
 #include "decode/op.h"
 #include "decode/record.h"
 #include "decode/words.h"
-#include "log.h"
 #include "render/column.h"
 #include "session.h"
 

@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/log.h"
+#include "base/output.h"
 #include "cmd.h"
-#include "log.h"
-#include "output.h"
 #include "probe/find.h"
 #include "render/chart.h"
 #include "render/column.h"

@@ -6,13 +6,13 @@
  */
 #include <errno.h>
 #include <unistd.h>
+#include "base/log.h"
 #include "calls_replay.h"
 #include "calls_view.h"
 #include "cmd.h"
 #include "condition.h"
 #include "decode/row.h"
 #include "exporter.h"
-#include "log.h"
 #include "session.h"
 
 struct export

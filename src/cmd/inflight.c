@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/log.h"
 #include "cmd.h"
 #include "collect/inflight.h"
-#include "log.h"
 #include "render/column.h"
 #include "session.h"
 

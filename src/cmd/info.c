@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include "base/log.h"
+#include "base/output.h"
 #include "capture/read.h"
 #include "cmd.h"
-#include "log.h"
-#include "output.h"
 #include "render/column.h"
 
 struct info {

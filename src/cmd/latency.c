@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analyse/breakdown.h"
+#include "base/log.h"
 #include "cmd.h"
 #include "condition.h"
 #include "decode/op.h"
-#include "log.h"
 #include "render/chart.h"
 #include "render/column.h"
 #include "session.h"

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analyse/ladder.h"
+#include "base/log.h"
 #include "cmd.h"
 #include "decode/op.h"
-#include "log.h"
 #include "render/column.h"
 #include "session.h"
 

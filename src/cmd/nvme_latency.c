@@ -12,8 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 #include "analyse/breakdown.h"
+#include "base/log.h"
 #include "dropin.h"
-#include "log.h"
 #include "session.h"
 
 enum { NVME_LATENCY_MIN_US = 20 }; /* nvme_bpf's default */

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
+#include "base/log.h"
 #include "dropin.h"
-#include "log.h"
 #include "session.h"
 
 struct nvme_trace {

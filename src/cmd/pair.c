@@ -8,9 +8,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/log.h"
 #include "cmd.h"
 #include "hit_view.h"
-#include "log.h"
 #include "tally_view.h"
 
 enum { PAIR_OPEN = 20 }; /* pairs without an end that are listed, the oldest first */

@@ -10,12 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analyse/pattern.h"
+#include "base/log.h"
 #include "cmd.h"
 #include "condition.h"
 #include "decode/op.h"
 #include "decode/record.h"
 #include "decode/row.h"
-#include "log.h"
 #include "render/job.h"
 #include "render/load.h"
 #include "session.h"

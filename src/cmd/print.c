@@ -4,9 +4,9 @@
  * CPU, in which task, and the values of `show` or all its fields.
  */
 #include <errno.h>
+#include "base/log.h"
 #include "cmd.h"
 #include "hit_view.h"
-#include "log.h"
 
 struct print_view {
 	/* options */

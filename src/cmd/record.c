@@ -9,10 +9,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <unistd.h>
+#include "base/log.h"
 #include "cmd.h"
 #include "condition.h"
 #include "decode/row.h"
-#include "log.h"
 #include "recorder.h"
 #include "session.h"
 

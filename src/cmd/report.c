@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/log.h"
 #include "capture/about.h"
 #include "cmd.h"
 #include "condition.h"
 #include "decode/row.h"
-#include "log.h"
 #include "render/column.h"
 #include "render/load.h"
 #include "render/page.h"

@@ -10,12 +10,12 @@
 #include "analyse/below.h"
 #include "analyse/ladder.h"
 #include "analyse/slowest.h"
+#include "base/log.h"
 #include "cmd.h"
 #include "decode/op.h"
 #include "decode/record.h"
 #include "decode/words.h"
 #include "frames.h"
-#include "log.h"
 #include "render/column.h"
 #include "session.h"
 

@@ -9,9 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/log.h"
+#include "base/output.h"
 #include "cmd.h"
-#include "log.h"
-#include "output.h"
 #include "sql/sql.h"
 
 enum { SQL_MEMORY_BYTES = 1 << 30 };

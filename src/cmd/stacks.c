@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analyse/stacks.h"
+#include "base/log.h"
 #include "cmd.h"
 #include "frames.h"
-#include "log.h"
 #include "render/chart.h"
 #include "render/column.h"
 #include "render/flame.h"

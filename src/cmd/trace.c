@@ -7,10 +7,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/log.h"
 #include "cmd.h"
 #include "condition.h"
 #include "decode/row.h"
-#include "log.h"
 #include "render/column.h"
 #include "session.h"
 

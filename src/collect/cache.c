@@ -11,10 +11,10 @@
 #include <unistd.h>
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
+#include "base/clock.h"
+#include "base/log.h"
 #include "bpf/cache.skel.h"
-#include "clock.h"
 #include "collect/io.h"
-#include "log.h"
 
 enum { CACHE_MOST_KEYS = 8192, CACHE_ROW_BYTES = 64 << 20 };
 

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "analyse/cache.h"
-#include "options.h"
+#include "base/options.h"
 #include "wire/cache.h"
 
 struct cache;

@@ -13,10 +13,10 @@
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
+#include "base/log.h"
 #include "bpf/cache.skel.h"
 #include "collect/kernel.h"
 #include "collect/trial.h"
-#include "log.h"
 
 /*
  * A program NAME at the function's entry, NAME_end at its end by fexit, and the same with _k for

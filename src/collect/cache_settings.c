@@ -13,10 +13,10 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 #include <bpf/btf.h>
+#include "base/log.h"
 #include "bpf/cache.skel.h"
 #include "collect/cgroup.h"
 #include "collect/device.h"
-#include "log.h"
 
 enum { CACHE_AHEADS = 1 << 15 }; /* 2 million pages, if they lie together */
 

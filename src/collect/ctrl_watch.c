@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <bpf/libbpf.h>
+#include "base/log.h"
 #include "bpf/ctrl.skel.h"
 #include "collect/kernel.h"
-#include "log.h"
 
 enum ctrl_function { CTRL_STATE, CTRL_TIMEOUT, NR_CTRL_FUNCTIONS };
 

@@ -19,7 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "log.h"
+#include "base/log.h"
 
 #define DEVICE_DIGITS "0123456789"
 

@@ -18,7 +18,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "log.h"
+#include "base/log.h"
 
 #define CHOOSE_DIGITS "0123456789"
 

@@ -14,8 +14,8 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "base/privilege.h"
 #include "collect/elf_image.h"
-#include "privilege.h"
 
 #ifdef HAVE_LIBDW
 #include <dwarf.h>

@@ -15,9 +15,9 @@
 #include <unistd.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include "base/log.h"
 #include "bpf/inflight.skel.h"
 #include "collect/io_inside.h"
-#include "log.h"
 
 enum {
 	/* More cannot be: then we did not read what we meant. */

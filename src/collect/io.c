@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 #include <bpf/libbpf.h>
+#include "base/clock.h"
+#include "base/log.h"
 #include "bpf/io.skel.h"
-#include "clock.h"
-#include "log.h"
 
 uint64_t io_now_ns(void)
 {

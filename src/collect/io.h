@@ -9,11 +9,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "analyse/breakdown.h"
+#include "base/options.h"
 #include "collect/device.h"
 #include "collect/kernel.h"
 #include "collect/ledger.h"
 #include "collect/obstacle.h"
-#include "options.h"
 #include "wire/io.h"
 #include "wire/stage.h"
 

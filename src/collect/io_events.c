@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <bpf/libbpf.h>
+#include "base/log.h"
 #include "bpf/io.skel.h"
 #include "collect/ctrl_watch.h"
-#include "log.h"
 
 int io_watch_controllers(struct io *io)
 {

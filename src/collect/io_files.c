@@ -6,9 +6,9 @@
 #include "collect/io_inside.h"
 
 #include <string.h>
+#include "base/log.h"
 #include "bpf/io.skel.h"
 #include "collect/kallsyms.h"
-#include "log.h"
 
 /* In the order of enum file_sender. */
 static const char *const io_sender_names[NR_SENDERS] = {

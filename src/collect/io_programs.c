@@ -14,10 +14,10 @@
 #include <unistd.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include "base/log.h"
+#include "base/privilege.h"
 #include "bpf/io.skel.h"
 #include "collect/io_complete.h"
-#include "log.h"
-#include "privilege.h"
 
 bool io_may_cast(const struct io *io)
 {

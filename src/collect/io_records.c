@@ -11,9 +11,9 @@
 #include <unistd.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include "base/log.h"
 #include "bpf/io.skel.h"
 #include "decode/errno.h"
-#include "log.h"
 #include "wire/stage.h"
 
 static const uint64_t ring_default_bytes = 4 << 20; /* 36,000 records */

@@ -9,10 +9,10 @@
 #include <signal.h>
 #include <string.h>
 #include <bpf/libbpf.h>
+#include "base/log.h"
 #include "bpf/io.skel.h"
 #include "collect/cgroup.h"
 #include "decode/op.h"
-#include "log.h"
 
 struct io_settings *io_settings(const struct io *io)
 {

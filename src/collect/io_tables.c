@@ -11,8 +11,8 @@
 #include <unistd.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include "base/log.h"
 #include "bpf/io.skel.h"
-#include "log.h"
 
 enum {
 	IO_MIN_SLOTS = 1024,

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/log.h"
 #include "collect/kallsyms.h"
-#include "log.h"
 
 static bool io_is_dm(const struct device *device)
 {

@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
-#include "log.h"
+#include "base/log.h"
 
 /* A file's BTF may say anything, a type that contains itself too. */
 enum { KERNEL_DEPTH = 32 };

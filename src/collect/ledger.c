@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include "log.h"
+#include "base/log.h"
 
 /* in_balance: the command was counted as issued, so its loss stands in the equation. */
 static const struct {

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include "log.h"
+#include "base/log.h"
 
 enum {
 	OBSTACLE_LEAST_MEMLOCK = 1 << 16, /* even the smallest map may not fit below */

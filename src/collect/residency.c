@@ -14,8 +14,8 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "base/log.h"
 #include "collect/rights.h"
-#include "log.h"
 
 #ifndef SYS_cachestat /* since 6.5; the same number on every machine */
 #define SYS_cachestat 451

@@ -10,8 +10,8 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "base/landlock.h"
 #include "collect/kallsyms.h"
-#include "landlock.h"
 
 #ifndef CAP_PERFMON /* headers of 5.7 and before */
 #define CAP_PERFMON 38

@@ -15,8 +15,8 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "base/privilege.h"
 #include "collect/mapping_notes.h"
-#include "privilege.h"
 
 /* ---- rights ---- */
 

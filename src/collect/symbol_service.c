@@ -14,7 +14,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "privilege.h"
+#include "base/privilege.h"
 
 enum {
 	SERVICE_FIRST_FD = STDERR_FILENO + 1, /* of those that a process keeps */

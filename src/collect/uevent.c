@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "log.h"
+#include "base/log.h"
 
 enum { UEVENT_GROUP_KERNEL = 1 };	/* 2 is udev's, in a format of its own */
 enum { UEVENT_BUFFER_BYTES = 1 << 20 }; /* a bus of drives reset at once: some thousand messages */

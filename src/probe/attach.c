@@ -7,7 +7,7 @@
 #include <unistd.h>
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
-#include "log.h"
+#include "base/log.h"
 
 /* Attaching and closing 16 by fentry takes two seconds, a few hundred half a minute; kprobes are
  * attached sooner, and closed in a third of the time. */

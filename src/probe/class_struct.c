@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "log.h"
+#include "base/log.h"
 #include "probe/class_inside.h"
 
 static const char *struct_plain_name(const char *name)

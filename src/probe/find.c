@@ -13,10 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/log.h"
+#include "base/option.h"
 #include "collect/io.h"
 #include "collect/kallsyms.h"
-#include "log.h"
-#include "option.h"
 #include "probe/find_inside.h"
 
 /* Behind its word and a colon stands what is looked for. */

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/log.h"
 #include "collect/elf_image.h"
-#include "log.h"
 
 #ifdef __x86_64__
 #define ELF_MACHINE EM_X86_64

@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include "log.h"
-#include "option.h"
+#include "base/log.h"
+#include "base/option.h"
 #include "probe/find_inside.h"
 
 enum {

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "log.h"
+#include "base/log.h"
 #include "probe/find_inside.h"
 
 enum {

@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/log.h"
 #include "collect/elf_image.h"
-#include "log.h"
 #include "probe/find_elf.h"
 
 /* ---- the functions of one file ---- */

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "log.h"
+#include "base/log.h"
 
 enum line_clause { CLAUSE_OF, CLAUSE_BY, CLAUSE_SHOW, CLAUSE_ON, CLAUSE_IF, NR_CLAUSES };
 

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "log.h"
+#include "base/log.h"
 #include "probe/plan_inside.h"
 
 /* For tid 0, which every CPU has, the CPU. */

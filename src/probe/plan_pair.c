@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "log.h"
+#include "base/log.h"
 #include "probe/layout.h"
 #include "probe/plan_inside.h"
 

@@ -8,7 +8,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include "log.h"
+#include "base/log.h"
 #include "probe/program_inside.h"
 
 void emit__refuse(struct emit *e, const struct value *v, const char *fmt, ...)

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 #include <bpf/libbpf.h>
-#include "clock.h"
-#include "log.h"
+#include "base/clock.h"
+#include "base/log.h"
 
 uint64_t run_now_ns(void)
 {

@@ -13,7 +13,7 @@
 #include <unistd.h>
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
-#include "log.h"
+#include "base/log.h"
 #include "probe/code.h"
 #include "probe/run_inside.h"
 #include "probe/type.h"

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "log.h"
+#include "base/log.h"
 #include "probe/run_inside.h"
 
 enum { COUNT_NAMED = 8 }; /* of those that are left out, without -v */

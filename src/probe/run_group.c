@@ -7,7 +7,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdlib.h>
-#include "log.h"
+#include "base/log.h"
 #include "probe/run_inside.h"
 
 static bool group_is_counter(const struct probe *probe)

@@ -13,9 +13,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include <bpf/bpf.h>
+#include "base/log.h"
 #include "collect/cgroup.h"
 #include "collect/obstacle.h"
-#include "log.h"
 #include "probe/run_inside.h"
 #include "wire/hist.h"
 

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <bpf/bpf.h>
-#include "log.h"
+#include "base/log.h"
 #include "probe/run_inside.h"
 
 static bool nest_is_return(const struct run *run, const struct run_group *group)

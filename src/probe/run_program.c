@@ -10,8 +10,8 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
+#include "base/log.h"
 #include "collect/obstacle.h"
-#include "log.h"
 #include "probe/run_inside.h"
 
 enum {

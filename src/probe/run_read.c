@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <bpf/bpf.h>
-#include "log.h"
+#include "base/log.h"
 #include "probe/run_inside.h"
 
 enum { READ_BATCH = 512 };

@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include <bpf/bpf.h>
-#include "log.h"
+#include "base/log.h"
 #include "probe/run_inside.h"
 
 static const uint64_t ring_default_bytes = 1 << 20; /* 10,000 records; half a million a second */

@@ -19,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include <bpf/bpf.h>
-#include "log.h"
+#include "base/log.h"
 #include "probe/run_inside.h"
 
 enum { SWITCH_FEW = 4 }; /* half a second */

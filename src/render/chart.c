@@ -11,7 +11,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 #include "render/chart.h"
-#include "options.h"
+#include "base/options.h"
 #include "render/column.h"
 
 enum {

@@ -7,7 +7,7 @@
 #define IOSONAR_SQL_ENGINE_H
 
 #include <sqlite3.h>
-#include "progress.h"
+#include "base/progress.h"
 #include "sql/sql.h"
 
 struct sql {

@@ -17,7 +17,7 @@
 #ifdef HAVE_LIBEDIT
 #include <histedit.h>
 #endif
-#include "log.h"
+#include "base/log.h"
 #include "sql/engine.h"
 
 enum { PROMPT_STEPS = 10000 }; /* of SQLite's machine between two looks at Ctrl-C */

@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include "base/log.h"
+#include "base/loop.h"
 #include "expr/expr.h"
-#include "log.h"
-#include "loop.h"
 #include "sql/engine.h"
 
 enum {

@@ -2,7 +2,7 @@
 #include "sql/sql.h"
 
 #include <errno.h>
-#include "log.h"
+#include "base/log.h"
 
 /* The static program has this file without SQLite, and with it nothing of what is behind it. */
 #ifdef HAVE_SQLITE

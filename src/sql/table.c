@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "log.h"
+#include "base/log.h"
 
 const struct sql_table *const sql_tables[] = { &sql_io,	  &sql_device, &sql_stack,
 					       &sql_call, &sql_ledger, NULL };

@@ -13,8 +13,8 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "log.h"
-#include "privilege.h"
+#include "base/log.h"
+#include "base/privilege.h"
 #include "probe/find.h"
 #include "probe/run_inside.h"
 #include "tap.h"

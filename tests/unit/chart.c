@@ -4,7 +4,7 @@
  * character by character in both alphabets; every line is measured at every width.
  */
 #include <stdlib.h>
-#include "options.h"
+#include "base/options.h"
 #include "render/chart.h"
 #include "render/column.h"
 #include "tap.h"

@@ -3,7 +3,7 @@
  * clock.c: the offsets of a time namespace, as the kernel prints them; without one our clocks are
  * those of the process.
  */
-#include "clock.h"
+#include "base/clock.h"
 
 #include <time.h>
 #include "tap.h"

@@ -16,7 +16,7 @@
 
 #include "cmd.h"
 #include "collect/doctor.h"
-#include "landlock.h"
+#include "base/landlock.h"
 #include "tap.h"
 
 static char folder[] = "/tmp/iosonar-doctor.XXXXXX";

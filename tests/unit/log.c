@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "log.h"
+#include "base/log.h"
 #include "tap.h"
 
 static int heard_fd;

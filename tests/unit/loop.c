@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "loop.h"
+#include "base/loop.h"
 #include "tap.h"
 
 #define MS 1000000ULL

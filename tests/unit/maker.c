@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "maker.h"
-#include "renamer.h"
+#include "base/renamer.h"
 #include "tap.h"
 
 enum { NOBODY = 65534 };

@@ -9,8 +9,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "option.h"
-#include "options.h"
+#include "base/option.h"
+#include "base/options.h"
 #include "tap.h"
 
 struct own {

@@ -21,9 +21,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "landlock.h"
-#include "loop.h"
-#include "privilege.h"
+#include "base/landlock.h"
+#include "base/loop.h"
+#include "base/privilege.h"
 #include "tap.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* progress.c: does the bar say how far it is, and stay within the terminal? */
-#include "progress.h"
+#include "base/progress.h"
 
 #include "tap.h"
 

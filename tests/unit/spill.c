@@ -4,7 +4,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include "spill.h"
+#include "base/spill.h"
 #include "tap.h"
 
 struct thing {

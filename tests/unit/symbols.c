@@ -17,7 +17,7 @@
 #include <unistd.h>
 #include "collect/symbol_service.h"
 #include "collect/symbols.h"
-#include "privilege.h"
+#include "base/privilege.h"
 #include "tap.h"
 
 static char tree[] = "/tmp/iosonar-symbols.XXXXXX";

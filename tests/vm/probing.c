@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "collect/kallsyms.h"
-#include "log.h"
+#include "base/log.h"
 #include "probe/find.h"
 #include "probe/run.h"
 

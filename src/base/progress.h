@@ -4,8 +4,8 @@
  * second; drawn ten times a second at most, and gone when the work is done. Whoever prints on the
  * same terminal clears it first.
  */
-#ifndef IOSONAR_PROGRESS_H
-#define IOSONAR_PROGRESS_H
+#ifndef IOSONAR_BASE_PROGRESS_H
+#define IOSONAR_BASE_PROGRESS_H
 
 #include <stdbool.h>
 #include <stddef.h>

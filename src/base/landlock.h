@@ -5,8 +5,8 @@
  * was not switched off at boot); costs four system calls and one for each directory. It cannot be
  * undone, children inherit it, and reading is not restricted.
  */
-#ifndef IOSONAR_LANDLOCK_H
-#define IOSONAR_LANDLOCK_H
+#ifndef IOSONAR_BASE_LANDLOCK_H
+#define IOSONAR_BASE_LANDLOCK_H
 
 #include <stddef.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "renamer.h"
+#include "base/renamer.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -6,8 +6,8 @@
  * descriptors that it is told to keep. It waits for orders, which are numbers, and ends with its
  * parent.
  */
-#ifndef IOSONAR_DEPUTY_H
-#define IOSONAR_DEPUTY_H
+#ifndef IOSONAR_BASE_DEPUTY_H
+#define IOSONAR_BASE_DEPUTY_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "clock.h"
+#include "base/clock.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-#include "log.h"
+#include "base/log.h"
 
 /* The first time namespace of a machine, PROC_TIME_INIT_INO of the kernel: it has no offsets. */
 static const char clock_first[] = "time:[4026531834]";

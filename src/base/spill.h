@@ -4,8 +4,8 @@
  * more go in sorted runs to a temporary file that has no name, below TMPDIR or /tmp, and are merged
  * as they are handed out. Equal times keep the order in which they came.
  */
-#ifndef IOSONAR_SPILL_H
-#define IOSONAR_SPILL_H
+#ifndef IOSONAR_BASE_SPILL_H
+#define IOSONAR_BASE_SPILL_H
 
 #include <stddef.h>
 #include <stdint.h>

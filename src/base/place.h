@@ -4,8 +4,8 @@
  * sticky directory that anyone may write to, such as /tmp: another user may have put them there.
  * Costs a few lstat() calls. What it found is opened without following links again.
  */
-#ifndef IOSONAR_PLACE_H
-#define IOSONAR_PLACE_H
+#ifndef IOSONAR_BASE_PLACE_H
+#define IOSONAR_BASE_PLACE_H
 
 #include <limits.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #define _GNU_SOURCE
-#include "deputy.h"
+#include "base/deputy.h"
 
 #include <errno.h>
 #include <linux/capability.h>

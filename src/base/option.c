@@ -5,7 +5,7 @@
  * says its own words on stderr. Nothing here knows what an option is for.
  */
 #define _GNU_SOURCE 1
-#include "option.h"
+#include "base/option.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "log.h"
+#include "base/log.h"
 #include "probe/line.h"
 
 #define OPTION_LINE_COLUMNS 100

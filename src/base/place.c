@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #define _GNU_SOURCE
-#include "place.h"
+#include "base/place.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 #include <sys/auxv.h>
 #include <sys/vfs.h>
 #include <unistd.h>
-#include "log.h"
+#include "base/log.h"
 
 enum { PLACE_LINKS = 40 }; /* as many as the kernel follows */
 

@@ -4,7 +4,7 @@
  * once; a command that wants it names its group. Which devices, operations and cgroups exist is
  * not known here: the collector refuses a word that means nothing on this machine.
  */
-#include "options.h"
+#include "base/options.h"
 
 #include <stdlib.h>
 

@@ -7,8 +7,8 @@
  * files, and none of them can forge a line. Only log_*_lines has lines below the message, for an
  * expression with a caret below it; each of them is escaped by itself.
  */
-#ifndef IOSONAR_LOG_H
-#define IOSONAR_LOG_H
+#ifndef IOSONAR_BASE_LOG_H
+#define IOSONAR_BASE_LOG_H
 
 #define LOG_FORMAT __attribute__((format(printf, 1, 2)))
 

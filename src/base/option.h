@@ -5,8 +5,8 @@
  * option mean one thing in every command. Spelling is getopt_long's, except that long names are
  * never abbreviated: a new option must not change what an old script says.
  */
-#ifndef IOSONAR_OPTION_H
-#define IOSONAR_OPTION_H
+#ifndef IOSONAR_BASE_OPTION_H
+#define IOSONAR_BASE_OPTION_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -6,8 +6,8 @@
  * once; a call that is not on the list fails with EPERM. The kernel judges each thread for itself:
  * drop while there is only one.
  */
-#ifndef IOSONAR_PRIVILEGE_H
-#define IOSONAR_PRIVILEGE_H
+#ifndef IOSONAR_BASE_PRIVILEGE_H
+#define IOSONAR_BASE_PRIVILEGE_H
 
 #include <linux/filter.h>
 #include <stdbool.h>

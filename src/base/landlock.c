@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #define _GNU_SOURCE
-#include "landlock.h"
+#include "base/landlock.h"
 
 #include <errno.h>
 #include <stdint.h>

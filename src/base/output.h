@@ -5,13 +5,13 @@
  * a whole one. A pipe, a device or /dev/stdout is written directly. FILE has its old owner and
  * permissions; a new one those of the umask.
  */
-#ifndef IOSONAR_OUTPUT_H
-#define IOSONAR_OUTPUT_H
+#ifndef IOSONAR_BASE_OUTPUT_H
+#define IOSONAR_BASE_OUTPUT_H
 
 #include <stdio.h>
-#include "option.h"
-#include "place.h"
-#include "renamer.h"
+#include "base/option.h"
+#include "base/place.h"
+#include "base/renamer.h"
 
 struct output {
 	FILE *file;	  /* stdout without --out */

@@ -5,7 +5,7 @@
  * epoll_wait per batch of events, and nothing while nothing happens.
  */
 #define _GNU_SOURCE 1
-#include "loop.h"
+#include "base/loop.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "log.h"
+#include "base/log.h"
 
 #define LOOP_EVENTS_MAX	   16
 #define LOOP_CHILD_WAIT_MS 1000 /* for a child to end after SIGTERM */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #define _GNU_SOURCE
-#include "privilege.h"
+#include "base/privilege.h"
 
 #include <asm/ioctls.h>
 #include <asm/termbits.h>
@@ -18,8 +18,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "landlock.h"
-#include "log.h"
+#include "base/landlock.h"
+#include "base/log.h"
 
 enum { PRIVILEGE_ABSENT = 1 }; /* of a step: this kernel does not have it */
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #define _GNU_SOURCE
-#include "output.h"
+#include "base/output.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
-#include "log.h"
+#include "base/log.h"
 
 /* The permission that is missing is the file's, not that of tracing. */
 static int output_err(const char *path, int err)

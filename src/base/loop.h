@@ -4,8 +4,8 @@
  * after another; nothing sleeps and no signal handler sets a flag. SIGINT, SIGTERM and SIGHUP end
  * the loop; SIGPIPE is ignored, a closed pipe is seen where it is written to.
  */
-#ifndef IOSONAR_LOOP_H
-#define IOSONAR_LOOP_H
+#ifndef IOSONAR_BASE_LOOP_H
+#define IOSONAR_BASE_LOOP_H
 
 #include <stdint.h>
 #include <stdbool.h>

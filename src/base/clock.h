@@ -5,8 +5,8 @@
  * compared with the kernel's times is read here, with the shift taken back. Costs one
  * clock_gettime().
  */
-#ifndef IOSONAR_CLOCK_H
-#define IOSONAR_CLOCK_H
+#ifndef IOSONAR_BASE_CLOCK_H
+#define IOSONAR_BASE_CLOCK_H
 
 #include <stdint.h>
 

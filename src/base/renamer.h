@@ -4,11 +4,11 @@
  * and without them it may not change the directory that --out's file is in: sudo often writes to
  * another user's directory. So a deputy can do it, which waits for one order.
  */
-#ifndef IOSONAR_RENAMER_H
-#define IOSONAR_RENAMER_H
+#ifndef IOSONAR_BASE_RENAMER_H
+#define IOSONAR_BASE_RENAMER_H
 
 #include <sys/stat.h>
-#include "deputy.h"
+#include "base/deputy.h"
 
 struct renamer {
 	const char *from, *to; /* the caller's, until the end */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #define _GNU_SOURCE 1 /* mkostemp */
-#include "spill.h"
+#include "base/spill.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "log.h"
+#include "base/log.h"
 
 enum { SPILL_FIRST = 64, SPILL_READ = 1 << 16 };
 

@@ -3,11 +3,11 @@
  * options.h: the options every view shares, and the structs they fill. An option means the same
  * in every command because there is one table for it, in options.c.
  */
-#ifndef IOSONAR_OPTIONS_H
-#define IOSONAR_OPTIONS_H
+#ifndef IOSONAR_BASE_OPTIONS_H
+#define IOSONAR_BASE_OPTIONS_H
 
 #include <sys/types.h>
-#include "option.h"
+#include "base/option.h"
 
 /* Which I/O: decided at submit, except min and failed, which need the outcome. */
 struct filter_options {

@@ -5,7 +5,7 @@
  * It goes to file descriptor 2 directly: a message must not wait in a buffer while the run hangs.
  */
 #define _GNU_SOURCE 1
-#include "log.h"
+#include "base/log.h"
 
 #include <errno.h>
 #include <stdarg.h>
