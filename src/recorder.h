@@ -15,9 +15,9 @@
 #include "capture/alias.h"
 #include "capture/cache.h"
 #include "capture/chunk.h"
+#include "capture/maker.h"
 #include "collect/device.h"
 #include "collect/ledger.h"
-#include "maker.h"
 #include "wire/record.h"
 
 /* The run that is kept. */

@@ -13,7 +13,7 @@
 #include "base/output.h"
 #include "capture/about.h"
 #include "capture/alias.h"
-#include "maker.h"
+#include "capture/maker.h"
 #include "recorder.h"
 #include "session.h"
 

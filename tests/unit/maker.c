@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "maker.h"
+#include "capture/maker.h"
 #include "base/renamer.h"
 #include "tap.h"
 

@@ -5,8 +5,8 @@
  * the capture's directory and its name: an order is the number of a part, and the answer is a
  * descriptor. It can create files in that directory only, and follows no symbolic link.
  */
-#ifndef IOSONAR_MAKER_H
-#define IOSONAR_MAKER_H
+#ifndef IOSONAR_CAPTURE_MAKER_H
+#define IOSONAR_CAPTURE_MAKER_H
 
 #include "base/deputy.h"
 #include "base/options.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #define _GNU_SOURCE /* asprintf */
-#include "maker.h"
+#include "capture/maker.h"
 
 #include <errno.h>
 #include <stdio.h>
