@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/log.h"
-#include "probe/layout.h"
 #include "probe/plan_inside.h"
+#include "wire/probe.h"
 
 bool plan__has_buckets(const struct plan *plan)
 {

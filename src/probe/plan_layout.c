@@ -6,8 +6,8 @@
 #include <errno.h>
 #include <string.h>
 #include "base/log.h"
-#include "probe/layout.h"
 #include "probe/plan_inside.h"
+#include "wire/probe.h"
 
 int plan_shape__widen(struct value_shape *shape, const struct value_shape *other)
 {

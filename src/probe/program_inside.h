@@ -10,8 +10,8 @@
 #define IOSONAR_PROBE_PROGRAM_INSIDE_H
 
 #include "probe/code.h"
-#include "probe/layout.h"
 #include "probe/program.h"
+#include "wire/probe.h"
 
 /* A number that was asked for once and is kept on the stack. */
 struct emit_note {

@@ -12,8 +12,8 @@
 #ifndef IOSONAR_PROBE_RUN_H
 #define IOSONAR_PROBE_RUN_H
 
-#include "probe/layout.h"
 #include "probe/plan.h"
+#include "wire/probe.h"
 
 struct run;
 

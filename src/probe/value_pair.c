@@ -5,8 +5,8 @@
  * only their result is kept until the end.
  */
 #include <stddef.h>
-#include "probe/layout.h"
 #include "probe/value_inside.h"
+#include "wire/probe.h"
 
 /* Constants and unknown words are on no side. */
 enum side { SIDE_NONE, SIDE_ENTRY, SIDE_EXIT };

@@ -16,7 +16,7 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <linux/bpf.h>
-#include "probe/layout.h"
+#include "wire/probe.h"
 #include "probe/program.h"
 #include "tap.h"
 

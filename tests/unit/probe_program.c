@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
-#include "probe/layout.h"
+#include "wire/probe.h"
 #include "probe/program.h"
 #include "probe_event.h"
 
