@@ -16,8 +16,8 @@
 #include "capture/cache.h"
 #include "capture/chunk.h"
 #include "capture/maker.h"
-#include "collect/device.h"
 #include "collect/ledger.h"
+#include "device/device.h"
 #include "wire/record.h"
 
 /* The run that is kept. */

@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include "capture/bytes.h"
 #include "capture/glossary.h"
-#include "collect/device.h"
+#include "device/device.h"
 
 /* Keys that `iosonar record` writes; others may be there. */
 #define CAPTURE_INFO_VERSION  "iosonar"	 /* "0.3" */

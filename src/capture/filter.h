@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include "base/options.h"
 #include "capture/about.h"
-#include "collect/device.h"
+#include "device/device.h"
 #include "wire/record.h"
 
 struct capture_filter {

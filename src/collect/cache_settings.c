@@ -16,7 +16,7 @@
 #include "base/log.h"
 #include "bpf/cache.skel.h"
 #include "collect/cgroup.h"
-#include "collect/device.h"
+#include "device/device.h"
 
 enum { CACHE_AHEADS = 1 << 15 }; /* 2 million pages, if they lie together */
 

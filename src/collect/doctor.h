@@ -10,13 +10,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "collect/device.h"
 #include "collect/io.h"
 #include "collect/kernel.h"
 #include "collect/needs.h"
 #include "collect/obstacle.h"
 #include "collect/rights.h"
 #include "collect/trial.h"
+#include "device/device.h"
 
 struct doctor_command {
 	const char *name;

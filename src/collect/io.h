@@ -10,10 +10,10 @@
 #include <stdint.h>
 #include "analyse/breakdown.h"
 #include "base/options.h"
-#include "collect/device.h"
 #include "collect/kernel.h"
 #include "collect/ledger.h"
 #include "collect/obstacle.h"
+#include "device/device.h"
 #include "wire/io.h"
 #include "wire/stage.h"
 

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "collect/device.h"
+#include "device/device.h"
 #include "tap.h"
 
 static char tree[] = "/tmp/iosonar-device.XXXXXX";

@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "collect/uevent.h"
+#include "device/uevent.h"
 #include "tap.h"
 
 static const char added[] = "add@/devices/pci0000:00/0000:00:04.0/nvme/nvme0/nvme0n1\0"

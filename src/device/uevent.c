@@ -5,7 +5,7 @@
  * overflows uevent__read returns -ENOBUFS: words were lost, every device must be read again.
  */
 #define _GNU_SOURCE
-#include "collect/uevent.h"
+#include "device/uevent.h"
 
 #include <errno.h>
 #include <linux/netlink.h>

@@ -3,12 +3,12 @@
  * uevent.h: the pure half of uevent.c, for its tests. A message is "ACTION@DEVPATH" and then
  * KEY=VALUE, each ended by a NUL.
  */
-#ifndef IOSONAR_COLLECT_UEVENT_H
-#define IOSONAR_COLLECT_UEVENT_H
+#ifndef IOSONAR_DEVICE_UEVENT_H
+#define IOSONAR_DEVICE_UEVENT_H
 
 #include <stddef.h>
 
-#include "collect/device.h"
+#include "device/device.h"
 
 /* 1 and *event; 0 for a message of no interest; -EBADMSG for what the kernel does not write. */
 int uevent__parse(const char *buf, size_t len, struct uevent *event);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * device_choose.c: which disk or controller did -d mean? Tries the ways to name one in turn, from
+ * choose.c: which disk or controller did -d mean? Tries the ways to name one in turn, from
  * the kernel's name to a mount point, and costs a few reads in /sys. It cannot see the further
  * disks of a file system that spans several (btrfs): the mount names one of them.
  */
 #define _GNU_SOURCE
-#include "collect/device.h"
+#include "device/device.h"
 
 #include <dirent.h>
 #include <errno.h>

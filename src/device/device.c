@@ -8,7 +8,7 @@
  * controller or head is.
  */
 #define _GNU_SOURCE
-#include "collect/device.h"
+#include "device/device.h"
 
 #include <dirent.h>
 #include <errno.h>

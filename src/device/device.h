@@ -4,8 +4,8 @@
  * sysfs (below a root that tests replace), followed through uevents. A device's identity is its
  * diskseq and serial, never its name: a drive that returns under an old name is another device.
  */
-#ifndef IOSONAR_COLLECT_DEVICE_H
-#define IOSONAR_COLLECT_DEVICE_H
+#ifndef IOSONAR_DEVICE_DEVICE_H
+#define IOSONAR_DEVICE_DEVICE_H
 
 #include <stdbool.h>
 #include <stddef.h>
