@@ -72,7 +72,7 @@ $(O)/iosonar: $(O)/main.o $(O)/libiosonar.a $(LIBBPF)
 # For a machine without our libraries, or without any: it needs the kernel, /proc, /sys and /dev.
 static: $(O)/iosonar-static
 
-$(O)/iosonar-static: $(O)/main.o $(O)/static.o $(O)/collect/elf_dwfl.static.o $(O)/collect/dwarf_proto.static.o $(O)/sql/sql.static.o $(O)/libiosonar.a $(LIBBPF)
+$(O)/iosonar-static: $(O)/main.o $(O)/static.o $(O)/symbol/elf_dwfl.static.o $(O)/symbol/dwarf_proto.static.o $(O)/sql/sql.static.o $(O)/libiosonar.a $(LIBBPF)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -static -o $@ $(filter %.o,$^) $(O)/libiosonar.a $(STATIC_LIBS)
 

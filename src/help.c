@@ -12,8 +12,8 @@
 
 #include "capture/zip.h"
 #include "cmd.h"
-#include "collect/symbols.h"
 #include "sql/sql.h"
+#include "symbol/symbols.h"
 
 #define HELP_COLUMN	14 /* where briefs start */
 #define HELP_GROUPS_MAX 16

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/log.h"
-#include "frames.h"
+#include "symbol/frames.h"
 
 enum { HIT_WIDEST_PROBE = 40 };
 

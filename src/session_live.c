@@ -11,8 +11,8 @@
 #include "base/log.h"
 #include "base/privilege.h"
 #include "collect/cgroup.h"
-#include "frames.h"
 #include "session_inside.h"
+#include "symbol/frames.h"
 
 static const uint64_t live_poll_ns = 20000000;	 /* a line is seen within 50 ms */
 static const uint64_t live_window_ns = 20000000; /* other CPUs' records may be so late */

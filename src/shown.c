@@ -14,7 +14,7 @@
 #include "collect/cgroup.h"
 #include "decode/syscall.h"
 #include "decode/syscall_args.h"
-#include "frames.h"
+#include "symbol/frames.h"
 
 enum {
 	SHOWN_KEY = 64,

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include "base/log.h"
-#include "frames.h"
+#include "symbol/frames.h"
 #include "wire/stage.h"
 
 static enum stack_half stacked_half(const char *stack, bool wanted, uint32_t number)

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/log.h"
-#include "frames.h"
 #include "render/chart.h"
 #include "render/flame.h"
+#include "symbol/frames.h"
 
 enum {
 	TALLY_TOP = 60,	     /* rows in text */

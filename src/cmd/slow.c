@@ -15,9 +15,9 @@
 #include "decode/op.h"
 #include "decode/record.h"
 #include "decode/words.h"
-#include "frames.h"
 #include "render/column.h"
 #include "session.h"
+#include "symbol/frames.h"
 
 enum { SLOW_TOP = 10, SLOW_TOP_MOST = 10000, SLOW_BELOW_MOST = 16 };
 enum slow_stack { SLOW_KERNEL, SLOW_USER, SLOW_BOTH, SLOW_NONE };

@@ -11,12 +11,12 @@
 #include "analyse/stacks.h"
 #include "base/log.h"
 #include "cmd.h"
-#include "frames.h"
 #include "render/chart.h"
 #include "render/column.h"
 #include "render/flame.h"
 #include "session.h"
 #include "stacked.h"
+#include "symbol/frames.h"
 #include "tally_view.h"
 
 enum { STACKS_TOP = 10, STACKS_MOST = 65536, STACKS_RANGES = 24 };

@@ -8,7 +8,7 @@
 #include <string.h>
 #include "base/log.h"
 #include "bpf/io.skel.h"
-#include "collect/kallsyms.h"
+#include "symbol/kallsyms.h"
 
 /* In the order of enum file_sender. */
 static const char *const io_sender_names[NR_SENDERS] = {

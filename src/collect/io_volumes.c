@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/log.h"
-#include "collect/kallsyms.h"
+#include "symbol/kallsyms.h"
 
 static bool io_is_dm(const struct device *device)
 {

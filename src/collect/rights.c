@@ -11,7 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "base/landlock.h"
-#include "collect/kallsyms.h"
+#include "symbol/kallsyms.h"
 
 #ifndef CAP_PERFMON /* headers of 5.7 and before */
 #define CAP_PERFMON 38

@@ -16,8 +16,8 @@
 #include "base/log.h"
 #include "base/option.h"
 #include "collect/io.h"
-#include "collect/kallsyms.h"
 #include "probe/find_inside.h"
+#include "symbol/kallsyms.h"
 
 /* Behind its word and a colon stands what is looked for. */
 static const struct find_kind {

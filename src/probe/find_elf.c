@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/log.h"
-#include "collect/elf_image.h"
+#include "symbol/elf_image.h"
 
 #ifdef __x86_64__
 #define ELF_MACHINE EM_X86_64

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * find_elf.h: programs and libraries that a path or a glob means, open for who looks into them. The
- * files are hostile: sizes are bounded as in collect/elf_image.h. Those of another machine are
+ * files are hostile: sizes are bounded as in symbol/elf_image.h. Those of another machine are
  * passed over.
  */
 #ifndef IOSONAR_PROBE_FIND_ELF_H

@@ -6,8 +6,8 @@
 #ifndef IOSONAR_PROBE_FIND_INSIDE_H
 #define IOSONAR_PROBE_FIND_INSIDE_H
 
-#include "collect/symbol_table.h"
 #include "probe/find.h"
+#include "symbol/table.h"
 
 /* ---- names, hashed: who asks for one of 100,000 should not look at all ---- */
 

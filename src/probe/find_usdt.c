@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/log.h"
-#include "collect/elf_image.h"
 #include "probe/find_elf.h"
+#include "symbol/elf_image.h"
 
 enum {
 	USDT_NOTE_TYPE = 3,

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/log.h"
-#include "collect/elf_image.h"
 #include "probe/find_elf.h"
+#include "symbol/elf_image.h"
 
 /* ---- the functions of one file ---- */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * find_user_args.c: what do functions of a program take, and return? What its DWARF says
- * (collect/dwarf_proto.h) becomes BTF of our own, so that all that knows the kernel's types knows
+ * (symbol/dwarf_proto.h) becomes BTF of our own, so that all that knows the kernel's types knows
  * these. Where it says nothing, the first registers are shown if somebody asked for them.
  */
 #define _GNU_SOURCE
@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "collect/dwarf_proto.h"
 #include "probe/find_inside.h"
+#include "symbol/dwarf_proto.h"
 
 /* ---- DWARF's types as BTF ---- */
 

@@ -10,9 +10,9 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "collect/elf_image.h"
-#include "collect/kallsyms.h"
-#include "collect/process_maps.h"
+#include "symbol/elf_image.h"
+#include "symbol/kallsyms.h"
+#include "symbol/process_maps.h"
 #include "render/flame.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -9,8 +9,8 @@
 #include <link.h>
 #include <stdlib.h>
 #include <unistd.h>
-#include "collect/dwarf_proto.h"
-#include "collect/elf_image.h"
+#include "symbol/dwarf_proto.h"
+#include "symbol/elf_image.h"
 #include "tap.h"
 
 struct point {

@@ -14,9 +14,9 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "collect/elf_cache.h"
-#include "collect/elf_image.h"
-#include "collect/symbol_opener.h"
+#include "symbol/elf_cache.h"
+#include "symbol/elf_image.h"
+#include "symbol/opener.h"
 #include "tap.h"
 
 static char root[] = "/tmp/iosonar-elf.XXXXXX";

@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 #include <unistd.h>
-#include "frames.h"
+#include "symbol/frames.h"
 #include "tap.h"
 
 /* Functions that lie side by side, so that a call at the end of one returns to the other. */

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
-#include "collect/kallsyms.h"
+#include "symbol/kallsyms.h"
 #include "tap.h"
 
 static char path[] = "/tmp/iosonar-kallsyms.XXXXXX";

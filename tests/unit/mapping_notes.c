@@ -3,7 +3,7 @@
  * mapping_notes.c: what had a process mapped that has ended? Records as perf writes them, in
  * another order than they happened; then the kernel's own, of a program that ran and ended.
  */
-#include "collect/mapping_notes.h"
+#include "symbol/mapping_notes.h"
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <string.h>

@@ -16,8 +16,8 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include "collect/process_maps.h"
-#include "collect/symbol_reader.h"
+#include "symbol/process_maps.h"
+#include "symbol/reader.h"
 #include "tap.h"
 
 static char tree[] = "/tmp/iosonar-reader.XXXXXX";

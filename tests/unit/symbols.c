@@ -15,8 +15,8 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include "collect/symbol_service.h"
-#include "collect/symbols.h"
+#include "symbol/service.h"
+#include "symbol/symbols.h"
 #include "base/privilege.h"
 #include "tap.h"
 

@@ -17,7 +17,7 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "collect/kallsyms.h"
+#include "symbol/kallsyms.h"
 #include "base/log.h"
 #include "probe/find.h"
 #include "probe/run.h"

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * symbol_reader.h: the name of an address in a process. Keeps what processes have mapped and the
+ * reader.h: the name of an address in a process. Keeps what processes have mapped and the
  * functions of files, each within bounds: what was not used for longest goes first. Needs no right
  * but to be handed open files; those are hostile, so it runs in a process of its own.
  */
-#ifndef IOSONAR_COLLECT_SYMBOL_READER_H
-#define IOSONAR_COLLECT_SYMBOL_READER_H
+#ifndef IOSONAR_SYMBOL_READER_H
+#define IOSONAR_SYMBOL_READER_H
 
-#include "collect/symbol_opener.h"
-#include "collect/symbols.h"
+#include "symbol/opener.h"
+#include "symbol/symbols.h"
 
 enum reader_what {
 	READER_NAME,

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * symbol_service.h: the two processes behind user symbols, an opener that keeps rights and a reader
+ * service.h: the two processes behind user symbols, an opener that keeps rights and a reader
  * that has none, and the socket to the reader. A question costs two switches of process, some 50
  * us. A reader that dies, or thinks for longer than five seconds, is not asked again.
  */
-#ifndef IOSONAR_COLLECT_SYMBOL_SERVICE_H
-#define IOSONAR_COLLECT_SYMBOL_SERVICE_H
+#ifndef IOSONAR_SYMBOL_SERVICE_H
+#define IOSONAR_SYMBOL_SERVICE_H
 
 #include <sys/types.h>
-#include "collect/symbol_reader.h"
+#include "symbol/reader.h"
 
 enum { SERVICE_PATIENCE_MS = 5000 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #define _GNU_SOURCE
-#include "collect/dwarf_proto.h"
+#include "symbol/dwarf_proto.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "base/privilege.h"
-#include "collect/elf_image.h"
+#include "symbol/elf_image.h"
 
 #ifdef HAVE_LIBDW
 #include <dwarf.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "collect/symbol_names.h"
+#include "symbol/names.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "collect/kallsyms.h"
+#include "symbol/kallsyms.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
  * no name, as it does not look where the table of names ends (seen in 0.188), and opens no file and
  * asks no network: debug files are elf_image.c's, by descriptors that it is handed.
  */
-#include "collect/elf_image.h"
+#include "symbol/elf_image.h"
 
 #ifdef HAVE_LIBDW
 

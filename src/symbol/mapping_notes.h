@@ -5,8 +5,8 @@
  * moment it happens; an I/O costs nothing. Processes that were there before are not in it, nor what
  * a ring had no room for: their names stay unknown. The last NOTES_MOST mappings are kept.
  */
-#ifndef IOSONAR_COLLECT_MAPPING_NOTES_H
-#define IOSONAR_COLLECT_MAPPING_NOTES_H
+#ifndef IOSONAR_SYMBOL_MAPPING_NOTES_H
+#define IOSONAR_SYMBOL_MAPPING_NOTES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "collect/mapping_notes.h"
+#include "symbol/mapping_notes.h"
 
 #include <inttypes.h>
 #include <linux/perf_event.h>
@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include "collect/symbol_names.h"
+#include "symbol/names.h"
 
 enum {
 	NOTES_PLACES = 1 << 12,	 /* of the index by process */

@@ -15,13 +15,13 @@
  * with this one. What asks them needs write, ppoll, recvfrom, wait4 and close, all of which
  * privilege__drop leaves; what names the kernel needs no system call.
  */
-#ifndef IOSONAR_COLLECT_SYMBOLS_H
-#define IOSONAR_COLLECT_SYMBOLS_H
+#ifndef IOSONAR_SYMBOL_SYMBOLS_H
+#define IOSONAR_SYMBOL_SYMBOLS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "collect/symbol_table.h"
+#include "symbol/table.h"
 
 /* What is known of an address, and its name then; in the kernel "[kernel]" if there is none. */
 enum symbol_how {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * symbol_names.h: each name once, at an address that stays. Names come from files and processes, of
+ * names.h: each name once, at an address that stays. Names come from files and processes, of
  * which there is no end: some 64 MiB are kept.
  */
-#ifndef IOSONAR_COLLECT_SYMBOL_NAMES_H
-#define IOSONAR_COLLECT_SYMBOL_NAMES_H
+#ifndef IOSONAR_SYMBOL_NAMES_H
+#define IOSONAR_SYMBOL_NAMES_H
 
 #include <stddef.h>
 #include <stdint.h>

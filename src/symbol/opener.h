@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * symbol_opener.h: opens what a process runs from, for one who may not. It keeps the right to look
+ * opener.h: opens what a process runs from, for one who may not. It keeps the right to look
  * into processes and does nothing but open: /proc/PID/maps, regular files that PID has mapped, as
  * they are in PID's container, of a PID that has ended those that the kernel noted, by their path
  * here, and debug files below /usr/lib/debug/.build-id. It reads none of them.
  */
-#ifndef IOSONAR_COLLECT_SYMBOL_OPENER_H
-#define IOSONAR_COLLECT_SYMBOL_OPENER_H
+#ifndef IOSONAR_SYMBOL_OPENER_H
+#define IOSONAR_SYMBOL_OPENER_H
 
 #include <limits.h>
 #include <stdbool.h>

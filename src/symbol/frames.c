@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "frames.h"
+#include "symbol/frames.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "base/log.h"
-#include "collect/symbols.h"
 #include "render/column.h"
+#include "symbol/symbols.h"
 
 enum { FRAMES_OF_OURS = 8 }; /* the hook's frames are among the first */
 

@@ -6,11 +6,11 @@
  * every size is bounded, nothing is mapped (it could be cut while we read). C++ and Rust names stay
  * mangled.
  */
-#ifndef IOSONAR_COLLECT_ELF_IMAGE_H
-#define IOSONAR_COLLECT_ELF_IMAGE_H
+#ifndef IOSONAR_SYMBOL_ELF_IMAGE_H
+#define IOSONAR_SYMBOL_ELF_IMAGE_H
 
 #include <libelf.h>
-#include "collect/symbol_table.h"
+#include "symbol/table.h"
 
 enum {
 	ELF_LOADS_MAX = 64,

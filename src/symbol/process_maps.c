@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "collect/process_maps.h"
+#include "symbol/process_maps.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * symbol_table.h: which function lies at this address? Functions of a kernel or of one file, sorted
+ * table.h: which function lies at this address? Functions of a kernel or of one file, sorted
  * once and then searched by halves; 16 bytes each and their names in one pool. Where several share
  * an address it knows the plainest name only.
  */
-#ifndef IOSONAR_COLLECT_SYMBOL_TABLE_H
-#define IOSONAR_COLLECT_SYMBOL_TABLE_H
+#ifndef IOSONAR_SYMBOL_TABLE_H
+#define IOSONAR_SYMBOL_TABLE_H
 
 #include <stdbool.h>
 #include <stddef.h>

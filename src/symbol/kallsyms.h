@@ -4,10 +4,10 @@
  * and CAP_SYSLOG, or the kernel writes zeros. It has no sizes: a function ends where the next
  * symbol of any kind begins.
  */
-#ifndef IOSONAR_COLLECT_KALLSYMS_H
-#define IOSONAR_COLLECT_KALLSYMS_H
+#ifndef IOSONAR_SYMBOL_KALLSYMS_H
+#define IOSONAR_SYMBOL_KALLSYMS_H
 
-#include "collect/symbol_table.h"
+#include "symbol/table.h"
 
 /*
  * "vfs_read", "nvme_map_data [nvme]". Fills an empty table and sorts it; the caller frees it. Says

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #define _GNU_SOURCE
-#include "collect/elf_image.h"
+#include "symbol/elf_image.h"
 
 #include <errno.h>
 #include <fcntl.h>

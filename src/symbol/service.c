@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #define _GNU_SOURCE
-#include "collect/symbol_service.h"
+#include "symbol/service.h"
 
 #include <errno.h>
 #include <fcntl.h>

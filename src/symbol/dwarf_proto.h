@@ -6,8 +6,8 @@
  * says is checked here. Only what general registers hold has a place: arguments end at the first
  * struct that is passed by value, and floats are left out.
  */
-#ifndef IOSONAR_COLLECT_DWARF_PROTO_H
-#define IOSONAR_COLLECT_DWARF_PROTO_H
+#ifndef IOSONAR_SYMBOL_DWARF_PROTO_H
+#define IOSONAR_SYMBOL_DWARF_PROTO_H
 
 #include <stdbool.h>
 #include <stddef.h>

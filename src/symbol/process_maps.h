@@ -4,8 +4,8 @@
  * one read costs some 10 us for each hundred. It is a snapshot: what is mapped later, or after an
  * exec, is not in it.
  */
-#ifndef IOSONAR_COLLECT_PROCESS_MAPS_H
-#define IOSONAR_COLLECT_PROCESS_MAPS_H
+#ifndef IOSONAR_SYMBOL_PROCESS_MAPS_H
+#define IOSONAR_SYMBOL_PROCESS_MAPS_H
 
 #include <stddef.h>
 #include <stdint.h>

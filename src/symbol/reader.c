@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #define _GNU_SOURCE
-#include "collect/symbol_reader.h"
+#include "symbol/reader.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -9,8 +9,8 @@
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
-#include "collect/elf_cache.h"
-#include "collect/process_maps.h"
+#include "symbol/elf_cache.h"
+#include "symbol/process_maps.h"
 
 enum {
 	READER_PROCESSES = 1024,

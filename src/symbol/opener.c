@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #define _GNU_SOURCE
-#include "collect/symbol_opener.h"
+#include "symbol/opener.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "base/privilege.h"
-#include "collect/mapping_notes.h"
+#include "symbol/mapping_notes.h"
 
 /* ---- rights ---- */
 

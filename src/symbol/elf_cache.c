@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "collect/elf_cache.h"
+#include "symbol/elf_cache.h"
 
 #include <errno.h>
 #include <stdlib.h>

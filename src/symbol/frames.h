@@ -3,8 +3,8 @@
  * frames.h: the names of a stack's frames, innermost first, as the programs took it: of the kernel
  * and of the process. Our own hooks, which stand before the first frame of interest, are left out.
  */
-#ifndef IOSONAR_FRAMES_H
-#define IOSONAR_FRAMES_H
+#ifndef IOSONAR_SYMBOL_FRAMES_H
+#define IOSONAR_SYMBOL_FRAMES_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -4,10 +4,10 @@
  * Bounded: what was not asked for longest goes first and is read again when it is. A file that
  * changed is another file.
  */
-#ifndef IOSONAR_COLLECT_ELF_CACHE_H
-#define IOSONAR_COLLECT_ELF_CACHE_H
+#ifndef IOSONAR_SYMBOL_ELF_CACHE_H
+#define IOSONAR_SYMBOL_ELF_CACHE_H
 
-#include "collect/elf_image.h"
+#include "symbol/elf_image.h"
 
 /* An inode's number alone is not enough: it is given to the next file when it is free. */
 struct elf_file_id {

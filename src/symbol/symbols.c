@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "collect/symbols.h"
+#include "symbol/symbols.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "collect/elf_image.h"
-#include "collect/kallsyms.h"
-#include "collect/symbol_names.h"
-#include "collect/symbol_service.h"
+#include "symbol/elf_image.h"
+#include "symbol/kallsyms.h"
+#include "symbol/names.h"
+#include "symbol/service.h"
 
 enum {
 	SYMBOLS_ROOT_MAX = 256,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #define _GNU_SOURCE
-#include "collect/symbol_table.h"
+#include "symbol/table.h"
 
 #include <errno.h>
 #include <stdlib.h>
