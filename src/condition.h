@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include "render/column.h"
+#include "decode/column.h"
 
 struct condition;
 

@@ -6,8 +6,8 @@
 #ifndef IOSONAR_DIFF_VIEW_H
 #define IOSONAR_DIFF_VIEW_H
 
+#include "decode/column.h"
 #include "diff.h"
-#include "render/column.h"
 
 extern const struct object diff_object;
 

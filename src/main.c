@@ -16,9 +16,9 @@
 #include "base/log.h"
 #include "cmd.h"
 #include "completion.h"
+#include "decode/column.h"
 #include "dropin.h"
 #include "help.h"
-#include "render/column.h"
 
 #define MAIN_SETS_MAX  8
 #define MAIN_WORDS_MAX 64

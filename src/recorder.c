@@ -13,7 +13,7 @@
 #include "base/log.h"
 #include "capture/memory.h"
 #include "capture/write.h"
-#include "render/column.h"
+#include "decode/column.h"
 #include "wire/io.h"
 #include "wire/stage.h"
 

@@ -16,7 +16,7 @@
 #include "capture/cache.h"
 #include "capture/chunk.h"
 #include "capture/maker.h"
-#include "collect/ledger.h"
+#include "decode/ledger.h"
 #include "device/device.h"
 #include "wire/record.h"
 

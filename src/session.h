@@ -16,10 +16,10 @@
 #include "capture/glossary.h"
 #include "collect/cache.h"
 #include "collect/io.h"
-#include "collect/ledger.h"
 #include "condition.h"
+#include "decode/column.h"
+#include "decode/ledger.h"
 #include "decode/row.h"
-#include "render/column.h"
 
 struct capture_part;
 struct session_inside;

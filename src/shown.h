@@ -8,7 +8,7 @@
 #define IOSONAR_SHOWN_H
 
 #include "asked.h"
-#include "render/column.h"
+#include "decode/column.h"
 
 enum { SHOWN_SLOTS = 16 + PLAN_MAX_PARTS + 8 };
 

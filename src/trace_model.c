@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "capture/about.h"
-#include "render/column.h"
+#include "decode/column.h"
 #include "trace_page.h"
 
 /* ---- JSON ---- */

@@ -12,9 +12,9 @@
 #include "base/output.h"
 #include "class_trace.h"
 #include "cmd.h"
+#include "decode/column.h"
 #include "probe/class.h"
 #include "render/chart.h"
-#include "render/column.h"
 
 enum {
 	CLASS_WIDTH_MOST = 40, /* columns: what is longer does not widen the others */

@@ -13,9 +13,9 @@
 #include "base/output.h"
 #include "cmd.h"
 #include "collect/doctor.h"
+#include "decode/column.h"
 #include "help.h"
 #include "render/chart.h"
-#include "render/column.h"
 
 enum {
 	DOCTOR_STATE = 7, /* columns of the state, */

@@ -12,13 +12,13 @@
 #include "analyse/troubles.h"
 #include "base/log.h"
 #include "cmd.h"
+#include "decode/column.h"
 #include "decode/event.h"
 #include "decode/nvme.h"
 #include "decode/nvme_kernel.h"
 #include "decode/op.h"
 #include "decode/record.h"
 #include "decode/words.h"
-#include "render/column.h"
 #include "session.h"
 
 enum { ERRORS_SUMS = 1024, NVME_ABORT = 0x08 };

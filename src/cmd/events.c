@@ -13,9 +13,9 @@
 #include "base/log.h"
 #include "base/output.h"
 #include "cmd.h"
+#include "decode/column.h"
 #include "probe/find.h"
 #include "render/chart.h"
-#include "render/column.h"
 
 enum {
 	EVENTS_TEXT = 4096,	/* bytes of all fields in words */

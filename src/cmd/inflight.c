@@ -11,7 +11,7 @@
 #include "base/log.h"
 #include "cmd.h"
 #include "collect/inflight.h"
-#include "render/column.h"
+#include "decode/column.h"
 #include "session.h"
 
 static const uint64_t inflight_watch_ns = 1000000000; /* before the only look */

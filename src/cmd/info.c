@@ -14,7 +14,7 @@
 #include "base/output.h"
 #include "capture/read.h"
 #include "cmd.h"
-#include "render/column.h"
+#include "decode/column.h"
 
 struct info {
 	/* options */

@@ -12,9 +12,9 @@
 #include "base/log.h"
 #include "cmd.h"
 #include "condition.h"
+#include "decode/column.h"
 #include "decode/op.h"
 #include "render/chart.h"
-#include "render/column.h"
 #include "session.h"
 
 enum {

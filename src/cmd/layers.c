@@ -10,8 +10,8 @@
 #include "analyse/ladder.h"
 #include "base/log.h"
 #include "cmd.h"
+#include "decode/column.h"
 #include "decode/op.h"
-#include "render/column.h"
 #include "session.h"
 
 enum { LAYERS_HEADING = 20 }; /* intervals between two headings */

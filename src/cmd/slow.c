@@ -12,10 +12,10 @@
 #include "analyse/slowest.h"
 #include "base/log.h"
 #include "cmd.h"
+#include "decode/column.h"
 #include "decode/op.h"
 #include "decode/record.h"
 #include "decode/words.h"
-#include "render/column.h"
 #include "session.h"
 #include "symbol/frames.h"
 

@@ -10,8 +10,8 @@
 #include "base/log.h"
 #include "cmd.h"
 #include "condition.h"
+#include "decode/column.h"
 #include "decode/row.h"
-#include "render/column.h"
 #include "session.h"
 
 struct trace {

@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "decode/column.h"
 #include "decode/words.h"
-#include "render/column.h"
 #include "wire/inflight.h"
 #include "wire/io.h"
 #include "wire/record.h"

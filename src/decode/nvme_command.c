@@ -4,9 +4,9 @@
  * next door. A plain read or write leaves before any table is walked: most commands are one.
  * Data the command points to (ranges, keys, lists) is not in a record and not shown.
  */
+#include "decode/number.h"
 #include "decode/nvme.h"
 #include "decode/nvme_field.h"
-#include "render/number.h"
 
 /* ---- NVM command set ---- */
 

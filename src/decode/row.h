@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "render/column.h"
+#include "decode/column.h"
 #include "wire/record.h"
 
 /*

@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include "render/chart.h"
 #include "base/options.h"
-#include "render/column.h"
+#include "decode/column.h"
 
 enum {
 	CHART_COLUMNS = 100, /* of a stream that is no terminal */

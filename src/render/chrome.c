@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include "render/column.h"
+#include "decode/column.h"
 
 /*
  * The idle task of every CPU is task 0. They run at the same time, so each needs a line of its own:

@@ -2,7 +2,7 @@
 #include "render/dot.h"
 
 #include <stdlib.h>
-#include "render/column.h"
+#include "decode/column.h"
 
 /*
  * In a label a backslash begins an escape (\N is the node's name), and an ampersand an entity of

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include "render/column.h"
+#include "decode/column.h"
 
 enum flame_kind { FLAME_COMM, FLAME_USER, FLAME_KERNEL, NR_FLAME_KINDS };
 

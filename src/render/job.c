@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
-#include "render/column.h"
+#include "decode/column.h"
 
 enum {
 	JOB_STREAMS = 16,   /* sections of one row, at most */

@@ -9,8 +9,8 @@
 #include <stdint.h>
 #include <stdio.h>
 #include "analyse/pattern.h"
+#include "decode/column.h"
 #include "render/chart.h"
-#include "render/column.h"
 
 /*
  *  time dev       count  IO/s  MB/s   read  write   rest  size    seq strm    4Ki   unit depth gap

@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include "render/column.h"
+#include "decode/column.h"
 
 enum { OPENMETRICS_SECONDS = 25, OPENMETRICS_BYTES = 16 };
 _Static_assert(OPENMETRICS_SECONDS <= (int)OPENMETRICS_BOUNDS, "they fit");

@@ -2,7 +2,7 @@
 #include "render/proto.h"
 
 #include <string.h>
-#include "render/column.h"
+#include "decode/column.h"
 
 enum { PROTO_VARINT = 0, PROTO_BYTES = 2, PROTO_VARINT_MOST = 10, PROTO_TEXT = 1024 };
 

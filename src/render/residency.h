@@ -7,7 +7,7 @@
 #define IOSONAR_RENDER_RESIDENCY_H
 
 #include "analyse/residency.h"
-#include "render/column.h"
+#include "decode/column.h"
 
 extern const struct object residency_files, residency_parts;
 

@@ -4,7 +4,7 @@
  * made from the columns that print it. Columns that a run does not ask for are left out of its
  * objects, so only "type" is required.
  */
-#include "render/column.h"
+#include "decode/column.h"
 
 size_t object__columns(const struct object *object, const struct column *columns[OBJECT_COLUMNS])
 {

@@ -8,8 +8,8 @@
 #define _GNU_SOURCE 1 /* mempcpy */
 #include <stdlib.h>
 #include <string.h>
-#include "render/column.h"
-#include "render/number.h"
+#include "decode/column.h"
+#include "decode/number.h"
 #include "render/plain.h"
 
 enum {

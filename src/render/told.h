@@ -6,7 +6,7 @@
 #ifndef IOSONAR_RENDER_TOLD_H
 #define IOSONAR_RENDER_TOLD_H
 
-#include "render/column.h"
+#include "decode/column.h"
 #include "wire/cache.h"
 
 extern const struct object told_misses, told_commands;

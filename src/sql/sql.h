@@ -8,7 +8,7 @@
 #define IOSONAR_SQL_SQL_H
 
 #include <stdbool.h>
-#include "render/column.h"
+#include "decode/column.h"
 #include "sql/table.h"
 
 bool sql__is_built_in(void);

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "capture/read.h"
-#include "render/column.h"
+#include "decode/column.h"
 
 /* One capture. */
 struct sql_file {

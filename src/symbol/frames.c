@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/log.h"
-#include "render/column.h"
+#include "decode/column.h"
 #include "symbol/symbols.h"
 
 enum { FRAMES_OF_OURS = 8 }; /* the hook's frames are among the first */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include "render/column.h"
+#include "decode/column.h"
 
 struct bench_row {
 	uint64_t time_ns;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include "base/options.h"
 #include "render/chart.h"
-#include "render/column.h"
+#include "decode/column.h"
 #include "tap.h"
 
 static const struct chart_style ascii = { .columns = 60 };

@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 #include <unistd.h>
-#include "collect/ledger.h"
+#include "decode/ledger.h"
 #include "tap.h"
 
 /* in_balance: such a command was counted as issued, so it also stands in the equation. */

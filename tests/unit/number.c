@@ -5,8 +5,8 @@
  * printf that these replaced; alignment in every width.
  */
 #include <stdlib.h>
-#include "render/column.h"
-#include "render/number.h"
+#include "decode/column.h"
+#include "decode/number.h"
 #include "tap.h"
 
 /* ---- as they were ---- */

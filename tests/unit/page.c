@@ -7,7 +7,7 @@
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <strings.h>
-#include "render/column.h"
+#include "decode/column.h"
 #include "render/page.h"
 #include "tap.h"
 

@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 #include "cmd.h"
-#include "render/column.h"
+#include "decode/column.h"
 #include "tap.h"
 
 enum { KEYS_SIZE = 8192, ROW_SIZE = 1 << 16 };

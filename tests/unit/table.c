@@ -8,7 +8,7 @@
 #include <stdio_ext.h>
 #include <stdlib.h>
 #include <unistd.h>
-#include "render/column.h"
+#include "decode/column.h"
 #include "tap.h"
 
 struct test_row {

@@ -4,7 +4,7 @@
  * compared byte by byte; every rounding at the value where the unit changes and just below.
  */
 #include <stdlib.h>
-#include "render/column.h"
+#include "decode/column.h"
 #include "tap.h"
 
 typedef void (*put_fn)(FILE *out, const char *text);

@@ -4,8 +4,8 @@
  * the right. Each returns where it ended. Nothing is terminated, and what lies behind the end is
  * scratch: who calls has room for width + NUMBER_ROOM bytes. About 10 ns each, printf takes 200.
  */
-#ifndef IOSONAR_RENDER_NUMBER_H
-#define IOSONAR_RENDER_NUMBER_H
+#ifndef IOSONAR_DECODE_NUMBER_H
+#define IOSONAR_DECODE_NUMBER_H
 
 #include <stdbool.h>
 #include <stddef.h>

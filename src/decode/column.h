@@ -4,8 +4,8 @@
  * column knows its key (JSON and CSV, unit in the name: "p99_ns"), its heading and how to get its
  * cell from a row; the printer knows nothing of what a row is.
  */
-#ifndef IOSONAR_RENDER_COLUMN_H
-#define IOSONAR_RENDER_COLUMN_H
+#ifndef IOSONAR_DECODE_COLUMN_H
+#define IOSONAR_DECODE_COLUMN_H
 
 #include <stdbool.h>
 #include <stddef.h>

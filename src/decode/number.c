@@ -4,13 +4,13 @@
  * value, but worked out in integers: a trace prints millions of lines a second. What integers
  * cannot decide (beyond 2^53, a real near a tie) is left to printf.
  */
-#include "render/number.h"
+#include "decode/number.h"
 
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "render/column.h"
+#include "decode/column.h"
 
 static const uint64_t number_exact = 1ULL << 53; /* below, every integer is a double */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "collect/ledger.h"
+#include "decode/ledger.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -5,12 +5,12 @@
  *
  *	issued 100,003 = completed 100,003 + in flight 0; attached mid-flight 0; nothing lost
  */
-#ifndef IOSONAR_COLLECT_LEDGER_H
-#define IOSONAR_COLLECT_LEDGER_H
+#ifndef IOSONAR_DECODE_LEDGER_H
+#define IOSONAR_DECODE_LEDGER_H
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "render/column.h"
+#include "decode/column.h"
 
 enum lost_reason {
 	LOST_NO_SLOT,
