@@ -46,7 +46,7 @@ STATIC_LIBS = $(filter-out -ldw $(SQL_LIBS),$(LIBS)) $(shell $(PKG_CONFIG) --sta
 
 BPF_SOURCES := $(wildcard src/bpf/*.bpf.c)
 SKELETONS := $(BPF_SOURCES:src/bpf/%.bpf.c=$(O)/bpf/%.skel.h)
-SOURCES := $(filter-out src/main.c src/static.c,$(wildcard src/*.c src/*/*.c))
+SOURCES := $(filter-out src/main.c src/static.c,$(wildcard src/*.c src/*/*.c src/*/*/*.c))
 SOURCES := $(filter-out $(BPF_SOURCES),$(SOURCES))
 OBJECTS := $(SOURCES:src/%.c=$(O)/%.o)
 # What pages for browsers are made of goes into the program as it is: src/pages/page.js is page_source_page_js.

@@ -7,7 +7,7 @@
 #ifndef IOSONAR_HIT_VIEW_H
 #define IOSONAR_HIT_VIEW_H
 
-#include "asked.h"
+#include "probe/run/request.h"
 #include "session.h"
 #include "shown.h"
 

@@ -11,7 +11,6 @@
 
 #include <stdbool.h>
 #include <stdio.h>
-#include "asked.h"
 #include "base/options.h"
 #include "capture/glossary.h"
 #include "collect/cache.h"
@@ -20,6 +19,7 @@
 #include "decode/column.h"
 #include "decode/ledger.h"
 #include "decode/row.h"
+#include "probe/run/request.h"
 
 struct capture_part;
 struct session_inside;

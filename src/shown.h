@@ -7,8 +7,8 @@
 #ifndef IOSONAR_SHOWN_H
 #define IOSONAR_SHOWN_H
 
-#include "asked.h"
 #include "decode/column.h"
+#include "probe/run/request.h"
 
 enum { SHOWN_SLOTS = 16 + PLAN_MAX_PARTS + 8 };
 

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "capture/bytes.h"
-#include "probe/type.h"
+#include "probe/find/type.h"
 
 /* More are left out: a page is to be read. */
 enum { STRUCT_LAYOUTS_MOST = 64, STRUCT_MEMBERS_MOST = 512 };

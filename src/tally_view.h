@@ -9,7 +9,7 @@
 
 #include "analyse/scale.h"
 #include "analyse/tally.h"
-#include "asked.h"
+#include "probe/run/request.h"
 #include "session.h"
 #include "shown.h"
 

@@ -8,8 +8,8 @@
 #define IOSONAR_TRACED_H
 
 #include "analyse/lives.h"
-#include "asked.h"
-#include "probe/class.h"
+#include "probe/class/class.h"
+#include "probe/run/request.h"
 #include "struct_layout.h"
 
 struct session;

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "probe/line.h"
+#include "probe/lang/line.h"
 
 #define OPTION_LINE_COLUMNS 100
 #define OPTION_LEFT_COLUMNS 30 /* a longer left side puts its help on a line of its own */

@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "calls_replay.h"
 #include "cmd.h"
-#include "probe/path_preset.h"
+#include "probe/class/path_preset.h"
 #include "traced_capture.h"
 
 struct calls_cmd {

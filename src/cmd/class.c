@@ -13,7 +13,7 @@
 #include "class_trace.h"
 #include "cmd.h"
 #include "decode/column.h"
-#include "probe/class.h"
+#include "probe/class/class.h"
 #include "render/chart.h"
 
 enum {

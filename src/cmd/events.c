@@ -14,7 +14,7 @@
 #include "base/output.h"
 #include "cmd.h"
 #include "decode/column.h"
-#include "probe/find.h"
+#include "probe/find/find.h"
 #include "render/chart.h"
 
 enum {

@@ -12,8 +12,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include "../unit/probe_event.h"
-#include "probe/line.h"
-#include "probe/program.h"
+#include "probe/lang/line.h"
+#include "probe/code/program.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

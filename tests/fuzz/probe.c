@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "probe/find_inside.h"
+#include "probe/find/inside.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -17,7 +17,7 @@
 #include <bpf/libbpf.h>
 #include <linux/bpf.h>
 #include "wire/probe.h"
-#include "probe/program.h"
+#include "probe/code/program.h"
 #include "tap.h"
 
 enum { MACHINE_WORDS = 12, MACHINE_STACK_FRAMES = 32, MACHINE_FOLLOWED = 8, MACHINE_LOG = 1 << 20 };

@@ -13,7 +13,7 @@
 #include <sys/vfs.h>
 #include <time.h>
 #include <linux/magic.h>
-#include "probe/find.h"
+#include "probe/find/find.h"
 #include "wire/hist.h"
 
 /* ---- lines on events of this kernel ---- */

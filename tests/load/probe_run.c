@@ -15,8 +15,8 @@
 #include <unistd.h>
 #include "base/log.h"
 #include "base/privilege.h"
-#include "probe/find.h"
-#include "probe/run_inside.h"
+#include "probe/find/find.h"
+#include "probe/run/inside.h"
 #include "tap.h"
 
 /* ---- what others say ---- */

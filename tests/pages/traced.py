@@ -8,7 +8,7 @@ layouts of structs.
 """
 import struct
 
-PLAIN, POINTER = 0, 4  # units: src/probe/value.h
+PLAIN, POINTER = 0, 4  # units: src/probe/lang/value.h
 
 
 def crc_table():

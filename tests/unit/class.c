@@ -6,9 +6,9 @@
  */
 #define _GNU_SOURCE
 #include "expr/expr.h"
-#include "probe/class.h"
-#include "probe/find_inside.h"
-#include "probe/value.h"
+#include "probe/class/class.h"
+#include "probe/find/inside.h"
+#include "probe/lang/value.h"
 #include "probe_tree.h"
 
 /* ---- the machine ---- */

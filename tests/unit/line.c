@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 #include <unistd.h>
-#include "probe/line.h"
+#include "probe/lang/line.h"
 #include "tap.h"
 
 static char said[512];

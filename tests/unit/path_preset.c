@@ -4,7 +4,7 @@
  * On machines made of plain files.
  */
 #define _GNU_SOURCE
-#include "probe/path_preset.h"
+#include "probe/class/path_preset.h"
 #include "probe_tree.h"
 
 static const char kallsyms[] = "ffff800080010000 T submit_bio\n"

@@ -2,7 +2,7 @@
 /* probe_code.c: instructions, labels and places of the assembler. */
 #include <errno.h>
 #include <stdlib.h>
-#include "probe/code.h"
+#include "probe/code/code.h"
 #include "tap.h"
 
 static char printed[4096];

@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 #include <bpf/btf.h>
-#include "probe/plan.h"
+#include "probe/lang/plan.h"
 #include "tap.h"
 
 /* struct request { struct queue *q; int tag; u32 kind:3, :2, depth:5 (signed); enum op op;

@@ -5,7 +5,7 @@
  * the calling conventions of arm64 and x86_64 have it.
  */
 #define _GNU_SOURCE
-#include "probe/find_inside.h"
+#include "probe/find/inside.h"
 #include "probe_tree.h"
 
 /* ---- the machine ---- */

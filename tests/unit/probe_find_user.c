@@ -8,7 +8,7 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>
-#include "probe/find_inside.h"
+#include "probe/find/inside.h"
 #include "probe_tree.h"
 #include "vm/usdt.h"
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 #include "wire/probe.h"
-#include "probe/program.h"
+#include "probe/code/program.h"
 #include "probe_event.h"
 
 static const struct program_maps maps = { 3, 4, 5, 6, 7, 8, 9 };

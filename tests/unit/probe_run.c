@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "probe/run_inside.h"
+#include "probe/run/inside.h"
 #include "tap.h"
 
 enum { TEST_CPUS = 2, TEST_SHOWN = 8 };

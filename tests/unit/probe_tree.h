@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "probe/find.h"
+#include "probe/find/find.h"
 #include "tap.h"
 
 static char tree[] = "/tmp/iosonar-probe.XXXXXX";

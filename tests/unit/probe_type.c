@@ -6,7 +6,7 @@
  */
 #include <bpf/btf.h>
 #include <stdlib.h>
-#include "probe/type.h"
+#include "probe/find/type.h"
 #include "tap.h"
 
 /* The same in C and in BTF. */

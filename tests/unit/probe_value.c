@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "wire/probe.h"
-#include "probe/value.h"
+#include "probe/lang/value.h"
 #include "probe_event.h"
 
 /* ---- a value in words ---- */

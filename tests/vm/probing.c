@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * probing.c: what src/probe/run.h gives while a COMMAND runs, as plain as it comes: no table, no
+ * probing.c: what src/probe/run/run.h gives while a COMMAND runs, as plain as it comes: no table, no
  * option that is not the engine's. One line for each row or record, one for the run:
  *
  *	probing [-p] [-b] [-v] count|sum|hist|print|pair|stacks EVENT... [CLAUSE TEXT]... --
@@ -19,8 +19,8 @@
 #include <unistd.h>
 #include "symbol/kallsyms.h"
 #include "base/log.h"
-#include "probe/find.h"
-#include "probe/run.h"
+#include "probe/find/find.h"
+#include "probe/run/run.h"
 
 /* ---- what can be probed ---- */
 

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * inside.h: what the files of the class share: class_find.c has the functions by their
+ * prototypes, class_attach.c says which of them can be attached, class.c which are wanted.
+ */
+#ifndef IOSONAR_PROBE_CLASS_INSIDE_H
+#define IOSONAR_PROBE_CLASS_INSIDE_H
+
+#include "probe/class/class.h"
+#include "probe/find/inside.h"
+
+enum { STRUCT_NAME = 256 };
+
+/* Fills preset and object; -EINVAL and -EOPNOTSUPP, said. Loads the BTF of all modules. */
+int class__name(struct class *class, struct finder *finder, const struct class_wants *wants);
+
+/* The most alike of all names that it was called with; "": none is near. */
+struct class_nearest {
+	const char *word;
+	char near[STRUCT_NAME];
+};
+int class_nearest__compare(void *nearest, const char *name); /* 0 */
+
+/* Takes over what the function owns, also when it fails: -ENOMEM. */
+int class__add(struct class *class, const struct class_function *function);
+void class_function__free(struct class_function *function);
+/* By name, then module. */
+int class_function__compare(const void *a, const void *b);
+void class__sort(struct class *class);
+
+/* Every function of this BTF that takes or returns the struct. -ENOMEM. */
+int class__add_functions(struct class *class, const struct find_btf *b);
+/* A function's prototype, as C writes it; NULL: BTF has none, or no memory. Freed by the caller. */
+char *class__prototype(const struct btf *btf, uint32_t func_id, const char *name);
+
+/* Says of each, sorted, where it lies or why it cannot be attached. -ENOMEM. */
+int class__locate(struct class *class, struct finder *finder);
+
+#endif

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * program_inside.h: what the files of program*.c pass on to each other while a program is made.
+ *
+ * Registers, beside those of code.h: a number is reckoned into R1-R4, R5 may hold a second operand,
+ * R0 is scratch. Who reckons into a register keeps those below it, so what calls the kernel, which
+ * keeps none, is reckoned into R1 only, with nothing below.
+ */
+#ifndef IOSONAR_PROBE_CODE_PROGRAM_INSIDE_H
+#define IOSONAR_PROBE_CODE_PROGRAM_INSIDE_H
+
+#include "probe/code/code.h"
+#include "probe/code/program.h"
+#include "wire/probe.h"
+
+/* A number that was asked for once and is kept on the stack. */
+struct emit_note {
+	bool is_there;
+	struct place at;
+};
+
+struct emit {
+	struct code code;
+	const struct program_wants *wants;
+	const struct plan *plan;
+	const struct plan_probe *probe;
+	struct emit_note who, now, latency; /* pid_tgid, ktime, of a pair */
+	struct emit_note nth;		    /* of a call */
+	struct place start_key;		    /* of a pair: in the table of starts */
+	bool is_guarded;		    /* `busy` is set while the scratch is in use */
+	bool is_lean;			    /* there is no REG_CELL: see program.h */
+	int out, leave;			    /* labels: before and after `busy` is set */
+	int err;			    /* said */
+};
+
+/* Says why this cannot be; the first one counts. */
+void emit__refuse(struct emit *e, const struct value *v, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* Adds one; only R0 is lost. */
+void emit__count(struct emit *e, enum probe_counter counter);
+/* Counts it and ends. */
+void emit__end(struct emit *e, enum probe_counter counter);
+/* The program's cell into R0. */
+void emit__lookup_cell(struct emit *e);
+/* Adds a register to 8 bytes of a row that others may add to, too; R0 is kept. */
+void emit__add_shared(struct emit *e, struct place to, enum code_reg from);
+void emit__add_one_shared(struct emit *e, struct place to); /* R1 is lost */
+/* map_lookup_elem: R0. map_update_elem likewise. */
+void emit__take_int(struct emit *e); /* what update and delete return, in R0 */
+void emit__lookup(struct emit *e, int map, struct place key);
+void emit__update(struct emit *e, int map, struct place key, struct place value, int64_t flags);
+
+/* Process, thread and command of this task into memory: u32, u32, char[16]. */
+void emit__who(struct emit *e, struct place pid, struct place tid, struct place comm);
+/* Which of many functions this is into 8 bytes, or 0 where a program serves one. */
+void emit__address(struct emit *e, struct place to);
+/* A leaf that nobody wrote: no instruction points at it later. */
+void emit__builtin(struct emit *e, enum value_op op, enum code_reg reg);
+/* A number into reg. */
+void emit__number(struct emit *e, const struct value *v, enum code_reg reg);
+/*
+ * A number or text into memory; of a text `room` bytes are written. Where several stand in a row
+ * the last is written first: kernels without 8678ea06852c put a 0 before a text whose first byte
+ * faults.
+ */
+void emit__part(struct emit *e, const struct value *v, struct place to, uint32_t room);
+/* To label if it is true, or if it is not; else it goes on below. */
+void emit__jump_if(struct emit *e, const struct value *v, enum code_reg reg, int label);
+void emit__jump_unless(struct emit *e, const struct value *v, enum code_reg reg, int label);
+bool emit__calls(const struct emit *e, const struct value *v);
+
+/* Leaves that this ctx, this machine or memory has: program_read.c. */
+void emit__record_bytes(struct emit *e, enum code_reg reg, uint32_t offset, uint32_t bytes);
+void emit__argument(struct emit *e, const struct value *v, enum code_reg reg);
+void emit__ret(struct emit *e, const struct value *v, enum code_reg reg);
+bool emit__argument_calls(const struct emit *e, const struct value *v);
+/* The address is in R3; helper: of the kernel and of user memory. R0: what it returned. */
+void emit__read(struct emit *e, enum value_memory memory, struct place to, uint32_t bytes,
+		const int helper[2]);
+extern const int emit_read_bytes[2], emit_read_text[2];
+void emit__count_fault(struct emit *e); /* if R0 is negative */
+
+void emit__text(struct emit *e, const struct value *v, struct place to, uint32_t room);
+/* Where a text lies, once it is there. */
+struct place emit__text_place(struct emit *e, const struct value *v);
+/* To label if two texts are not the same, or a text is not like a glob. */
+void emit__jump_differ(struct emit *e, const struct value *a, const struct value *b, int label);
+void emit__jump_unlike(struct emit *e, const struct value *v, int label);
+
+/* The bucket of the number in R1, into R1. */
+void emit__bucket(struct emit *e);
+
+/* Only tasks that are wanted get past it. */
+void emit__filters(struct emit *e);
+/* The return of a user function: those inside it have ended, too. */
+void emit__leave_nest(struct emit *e);
+/* The stack of a user function at its entry; at its return, where it was then. */
+void emit__stack_pointer(struct emit *e, enum code_reg reg);
+/* What was made becomes the program's; err: of code__finish. -errno, said. */
+int emit__hand_over(struct emit *e, struct program *program, int err);
+
+/* Counts one more record of whom the call follows; without room for him the hit is lost. */
+void emit__follow(struct emit *e);
+/* A value of arguments, at a return that has none. */
+bool emit__is_gone(const struct emit *e, const struct value *v);
+
+/* What becomes of a hit whose condition was true. */
+void emit__row(struct emit *e);
+bool emit__row_is_in_cell(const struct emit *e);
+void emit__record(struct emit *e);
+/* A pair: the whole of its start; what stands before and behind the other things at its end. */
+void emit__start(struct emit *e);
+void emit__find_start(struct emit *e);
+void emit__forget_start(struct emit *e, int gone); /* to gone if another end was faster */
+
+#endif

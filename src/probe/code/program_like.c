@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * program_like.c: which instructions match a text with a glob? A glob whose only star is its last
+ * character is compared by words. Any other is run as an automaton with a bit per state, all states
+ * at once: a few instructions for each character of the text, however many stars there are.
+ */
+#include <string.h>
+#include "probe/code/program_inside.h"
+
+/* State i: what stands before the i-th character of the glob, not counting stars, was matched. */
+struct like {
+	char chars[VALUE_LIKE_MOST + 1];
+	uint32_t nr;
+	uint64_t stars; /* states where any character may pass by */
+};
+
+static void like_read(struct like *like, const char *glob)
+{
+	memset(like, 0, sizeof(*like));
+	for (; *glob; glob++) {
+		if (*glob == '*')
+			like->stars |= 1ULL << like->nr;
+		else if (like->nr < VALUE_LIKE_MOST)
+			like->chars[like->nr++] = *glob;
+	}
+}
+
+/* States that a character leads on from; 0: those that any one does. */
+static uint64_t like_states(const struct like *like, char c)
+{
+	uint64_t states = 0;
+	uint32_t i;
+
+	for (i = 0; i < like->nr; i++)
+		if (like->chars[i] == '?' || (c && like->chars[i] == c))
+			states |= 1ULL << i;
+	return states;
+}
+
+static bool like_is_first(const struct like *like, uint32_t i)
+{
+	return like->chars[i] != '?' && !memchr(like->chars, like->chars[i], i);
+}
+
+/* From R4, the character, to R5, the states it leads on from. */
+static void like_look_up(struct emit *e, const struct like *like)
+{
+	int known = code__label(&e->code), next;
+	uint32_t i;
+
+	code__set(&e->code, R5, (int64_t)like_states(like, 0));
+	for (i = 0; i < like->nr; i++) {
+		if (!like_is_first(like, i))
+			continue;
+		next = code__label(&e->code);
+		code__jump_if_number(&e->code, BPF_JNE, R4, (uint8_t)like->chars[i], next);
+		code__set(&e->code, R5, (int64_t)like_states(like, like->chars[i]));
+		code__jump(&e->code, known);
+		code__bind(&e->code, next);
+	}
+	code__bind(&e->code, known);
+}
+
+/*
+ * What is known of the states would make the verifier look at each set of them that can occur, at
+ * each character: through memory that it knows nothing about it forgets.
+ */
+static void like_forget(struct emit *e, struct place slot)
+{
+	code__store(&e->code, 8, slot, R1);
+	code__load(&e->code, 8, R1, slot);
+}
+
+/* R1: states, R2: where in the text, R3: characters left. */
+static void like_run(struct emit *e, const struct like *like, struct place text, uint32_t room)
+{
+	struct place slot = code__take_scratch(&e->code, 8);
+	int again = code__label(&e->code), ended = code__label(&e->code);
+	struct code *code = &e->code;
+
+	code__set(code, R1, 1);
+	like_forget(e, slot);
+	code__set_address(code, R2, text);
+	code__set(code, R3, room - 1);
+	code__bind(code, again);
+	code__load(code, 1, R4, (struct place){ R2, 0 });
+	code__jump_if_number(code, BPF_JEQ, R4, 0, ended);
+	like_look_up(e, like);
+	code__reckon(code, BPF_AND, R5, R1);
+	code__reckon_number(code, BPF_LSH, R5, 1);
+	code__reckon_number(code, BPF_AND, R1, (int64_t)like->stars);
+	code__reckon(code, BPF_OR, R1, R5);
+	code__reckon_number(code, BPF_ADD, R2, 1);
+	code__reckon_number(code, BPF_SUB, R3, 1);
+	code__jump_if_number(code, BPF_JNE, R3, 0, again);
+	code__bind(code, ended);
+	like_forget(e, slot);
+}
+
+static void like_by_states(struct emit *e, const struct value *v, const struct like *like,
+			   int label)
+{
+	struct place text = { REG_START, (int32_t)v->left->offset };
+	uint32_t room = v->left->shape.size;
+
+	if (v->left->op != VALUE_SAVED) {
+		text = code__take_scratch(&e->code, room);
+		emit__text(e, v->left, text, room);
+	}
+	like_run(e, like, text, room);
+	code__reckon_number(&e->code, BPF_RSH, R1, like->nr);
+	code__reckon_number(&e->code, BPF_AND, R1, 1);
+	code__jump_if_number(&e->code, BPF_JEQ, R1, 0, label);
+}
+
+/* Eight characters of the glob: which of them are certain, and what they are. Behind the last one
+ * of a glob without a star a 0 is certain. */
+static void like_word(const struct like *like, uint32_t at, uint64_t *mask, uint64_t *word)
+{
+	uint32_t i;
+
+	*mask = *word = 0;
+	for (i = 0; i < 8; i++) {
+		bool is_end = at + i == like->nr && !like->stars;
+		bool is_char = at + i < like->nr && like->chars[at + i] != '?';
+
+		if (is_end || is_char)
+			*mask |= 0xffULL << (8 * i);
+		if (is_char)
+			*word |= (uint64_t)(uint8_t)like->chars[at + i] << (8 * i);
+	}
+}
+
+/*
+ * Of what is known now the verifier still wants to see both ways: else what stands behind is never
+ * reached, and refused.
+ */
+static void like_decide(struct emit *e, bool is_unlike, int label)
+{
+	code__set(&e->code, R0, is_unlike);
+	code__jump_if_number(&e->code, BPF_JNE, R0, 0, label);
+}
+
+/* A character that may be any one must not be the end. */
+static void like_last_is_there(struct emit *e, const struct like *like, struct place text,
+			       int label)
+{
+	if (!like->nr || like->chars[like->nr - 1] != '?')
+		return;
+	code__load(&e->code, 1, R1, place_at(text, (int32_t)like->nr - 1));
+	code__jump_if_number(&e->code, BPF_JEQ, R1, 0, label);
+}
+
+static void like_by_words(struct emit *e, const struct value *v, const struct like *like, int label)
+{
+	struct place text = emit__text_place(e, v->left);
+	uint64_t mask, word;
+	uint32_t at;
+
+	if (like->nr >= v->left->shape.size || (like->stars && !like->nr)) {
+		like_decide(e, like->nr, label);
+		return;
+	}
+	for (at = 0; at <= like->nr; at += 8) {
+		like_word(like, at, &mask, &word);
+		if (!mask)
+			continue;
+		code__load(&e->code, 8, R1, place_at(text, (int32_t)at));
+		if (mask != UINT64_MAX)
+			code__reckon_number(&e->code, BPF_AND, R1, (int64_t)mask);
+		code__jump_if_number(&e->code, BPF_JNE, R1, (int64_t)word, label);
+	}
+	like_last_is_there(e, like, text, label);
+}
+
+void emit__jump_unlike(struct emit *e, const struct value *v, int label)
+{
+	struct code_mark mark = code__mark(&e->code);
+	struct like like;
+
+	like_read(&like, v->text);
+	if (!like.stars || like.stars == 1ULL << like.nr)
+		like_by_words(e, v, &like, label);
+	else
+		like_by_states(e, v, &like, label);
+	code__give_back(&e->code, mark);
+}

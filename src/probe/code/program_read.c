@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * program_read.c: where does a program find what it reads: the record of a tracepoint, arguments,
+ * registers, memory? Loads from ctx are aligned, as the verifier wants them; memory is read by
+ * helpers, which give zeros where there is none.
+ */
+#include <asm/ptrace.h>
+#include <bpf/btf.h>
+#include "probe/code/program_inside.h"
+
+/* Where the calling convention of this machine has arguments and results. A machine that is neither
+ * of these does not compile: its registers have other names. */
+#ifdef __x86_64__
+#define REGS_AT(name) offsetof(struct pt_regs, name)
+static const uint32_t read_arguments_at[] = { REGS_AT(rdi), REGS_AT(rsi), REGS_AT(rdx),
+					      REGS_AT(rcx), REGS_AT(r8),  REGS_AT(r9) };
+static const uint32_t read_ret_at = REGS_AT(rax), read_stack_at = REGS_AT(rsp);
+enum { READ_KERNEL_BIT = 63, READ_CALL_PUSHES = 8 };
+#else
+#define REGS_AT(n) offsetof(struct user_pt_regs, regs[n])
+static const uint32_t read_arguments_at[] = { REGS_AT(0), REGS_AT(1), REGS_AT(2), REGS_AT(3),
+					      REGS_AT(4), REGS_AT(5), REGS_AT(6), REGS_AT(7) };
+static const uint32_t read_ret_at = REGS_AT(0), read_stack_at = offsetof(struct user_pt_regs, sp);
+/* Set in every address of the kernel's; above it user space may have tags. */
+enum { READ_KERNEL_BIT = 55, READ_CALL_PUSHES = 0 };
+#endif
+enum { READ_NR_REGISTERS = sizeof(read_arguments_at) / sizeof(read_arguments_at[0]) };
+
+const int emit_read_bytes[2] = { BPF_FUNC_probe_read_kernel, BPF_FUNC_probe_read_user };
+const int emit_read_text[2] = { BPF_FUNC_probe_read_kernel_str, BPF_FUNC_probe_read_user_str };
+
+/* The largest load that is aligned there and takes no more than `bytes`. */
+static uint32_t read_piece(uint32_t offset, uint32_t bytes)
+{
+	uint32_t size = 8;
+
+	while (size > bytes || offset % size)
+		size /= 2;
+	return size;
+}
+
+/* A little-endian number of up to 8 bytes. The kernel refuses a program that reads behind the last
+ * field, so no byte more is loaded. */
+void emit__record_bytes(struct emit *e, enum code_reg reg, uint32_t offset, uint32_t bytes)
+{
+	uint32_t size = read_piece(offset, bytes), done;
+
+	code__load(&e->code, size, reg, (struct place){ REG_CTX, (int32_t)offset });
+	for (done = size; done < bytes; done += size) {
+		size = read_piece(offset + done, bytes - done);
+		code__load(&e->code, size, R0, (struct place){ REG_CTX, (int32_t)(offset + done) });
+		code__reckon_number(&e->code, BPF_LSH, R0, 8 * done);
+		code__reckon(&e->code, BPF_OR, reg, R0);
+	}
+}
+
+/* The verifier gives a tracing program's arguments types, which forbid arithmetic. */
+static void read_slot(struct emit *e, uint32_t slot, enum code_reg reg)
+{
+	code__load(&e->code, 8, reg, (struct place){ REG_CTX, (int32_t)(8 * slot) });
+	if (e->wants->ctx == CTX_TRACING)
+		code__forget_type(&e->code, reg);
+}
+
+static void read_register(struct emit *e, uint32_t at, enum code_reg reg)
+{
+	code__load(&e->code, 8, reg, (struct place){ REG_CTX, (int32_t)at });
+}
+
+void emit__stack_pointer(struct emit *e, enum code_reg reg)
+{
+	read_register(e, read_stack_at, reg);
+	if (e->wants->is_nested && READ_CALL_PUSHES > 0)
+		code__reckon_number(&e->code, BPF_SUB, reg, READ_CALL_PUSHES);
+}
+
+static const struct usdt_arg *read_usdt(const struct emit *e, const struct value *v)
+{
+	const struct probe *probe = e->probe->probe;
+
+	return probe->kind == PROBE_USDT && v->number < probe->nr_args ? &probe->args[v->number]
+								       : NULL;
+}
+
+bool emit__argument_calls(const struct emit *e, const struct value *v)
+{
+	const struct usdt_arg *arg = read_usdt(e, v);
+
+	return arg && arg->where == USDT_MEM;
+}
+
+static void read_usdt_memory(struct emit *e, const struct usdt_arg *arg, enum code_reg reg)
+{
+	struct code_mark mark = code__mark(&e->code);
+	struct place slot = code__take(&e->code, 8);
+
+	read_register(e, arg->reg_at, R3);
+	code__reckon_number(&e->code, BPF_ADD, R3, arg->value);
+	emit__read(e, MEMORY_USER, slot, arg->size, emit_read_bytes);
+	emit__count_fault(e);
+	code__load(&e->code, arg->size, reg, slot);
+	code__give_back(&e->code, mark);
+}
+
+static void read_usdt_arg(struct emit *e, const struct value *v, const struct usdt_arg *arg,
+			  enum code_reg reg)
+{
+	switch (arg->where) {
+	case USDT_CONST: code__set(&e->code, reg, arg->value); return;
+	case USDT_REG: read_register(e, arg->reg_at, reg); break;
+	case USDT_MEM: read_usdt_memory(e, arg, reg); break;
+	case USDT_UNKNOWN: emit__refuse(e, v, "it lies where no program can find it"); return;
+	}
+	code__extend(&e->code, reg, arg->size, arg->is_signed);
+}
+
+static void read_function_register(struct emit *e, const struct value *v, enum code_reg reg)
+{
+	enum probe_kind kind = e->probe->probe->kind;
+
+	if (kind == PROBE_RET || kind == PROBE_USERRET)
+		emit__refuse(e, v,
+			     "arguments are gone when a function returns; in a pair of its "
+			     "entry and its return, entry.x is x at the entry");
+	else if (v->offset >= READ_NR_REGISTERS)
+		emit__refuse(e, v, "only %d arguments are in registers of this machine",
+			     READ_NR_REGISTERS);
+	else
+		read_register(e, read_arguments_at[v->offset], reg);
+}
+
+void emit__argument(struct emit *e, const struct value *v, enum code_reg reg)
+{
+	const struct usdt_arg *usdt = read_usdt(e, v);
+
+	if (usdt) {
+		read_usdt_arg(e, v, usdt, reg);
+		return;
+	}
+	switch (e->wants->ctx) {
+	case CTX_RAW:
+	case CTX_TRACING: read_slot(e, v->shift, reg); break;
+	case CTX_REGS: read_function_register(e, v, reg); break;
+	default: emit__refuse(e, v, "this event has no arguments");
+	}
+	code__extend(&e->code, reg, v->size, v->shape.is_signed);
+}
+
+static uint32_t read_slots_of(const struct btf *btf, const struct btf_param *param)
+{
+	long long bytes = btf__resolve_size(btf, param->type);
+
+	return bytes > 8 && bytes <= 16 ? 2 : 1;
+}
+
+/* How many slots the arguments take: the result stands behind them. */
+static uint32_t read_argument_slots(const struct probe *probe)
+{
+	const struct btf_type *func = btf__type_by_id(probe->btf, probe->btf_id);
+	const struct btf_type *proto = func ? btf__type_by_id(probe->btf, func->type) : NULL;
+	uint32_t slots = 0;
+	uint16_t i;
+
+	if (!proto || !btf_is_func_proto(proto))
+		return 0;
+	for (i = 0; i < btf_vlen(proto); i++)
+		slots += read_slots_of(probe->btf, &btf_params(proto)[i]);
+	return slots;
+}
+
+void emit__ret(struct emit *e, const struct value *v, enum code_reg reg)
+{
+	const struct probe *probe = e->probe->probe;
+
+	if (e->wants->ctx == CTX_REGS)
+		read_register(e, read_ret_at, reg);
+	else if (e->wants->ctx == CTX_TRACING && probe->btf)
+		read_slot(e, read_argument_slots(probe), reg);
+	else
+		emit__refuse(e, v, "nothing returns here");
+	code__extend(&e->code, reg, v->size, v->shape.is_signed);
+}
+
+static void read_from(struct emit *e, struct place to, uint32_t bytes, int helper)
+{
+	code__set_address(&e->code, R1, to);
+	code__set(&e->code, R2, bytes);
+	code__call(&e->code, helper);
+}
+
+void emit__read(struct emit *e, enum value_memory memory, struct place to, uint32_t bytes,
+		const int helper[2])
+{
+	int user, done;
+
+	if (memory != MEMORY_EITHER) {
+		read_from(e, to, bytes, helper[memory == MEMORY_USER]);
+		return;
+	}
+	user = code__label(&e->code);
+	done = code__label(&e->code);
+	code__move(&e->code, R0, R3);
+	code__reckon_number(&e->code, BPF_RSH, R0, READ_KERNEL_BIT);
+	code__reckon_number(&e->code, BPF_AND, R0, 1);
+	code__jump_if_number(&e->code, BPF_JEQ, R0, 0, user);
+	read_from(e, to, bytes, helper[false]);
+	code__jump(&e->code, done);
+	code__bind(&e->code, user);
+	read_from(e, to, bytes, helper[true]);
+	code__bind(&e->code, done);
+}
+
+void emit__count_fault(struct emit *e)
+{
+	int good = code__label(&e->code);
+
+	code__jump_if_number(&e->code, BPF_JSGE, R0, 0, good);
+	emit__count(e, PROBE_FAULTS);
+	code__bind(&e->code, good);
+}

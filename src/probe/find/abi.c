@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * abi.c: in which register does a function find each argument? By its prototype in BTF and the
+ * calling convention of the machine. Pure. Vectors and floats are none of the kernel's.
+ */
+#define _GNU_SOURCE
+#include <bpf/btf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "probe/find/inside.h"
+
+enum find_abi find_abi__here(void)
+{
+#ifdef __x86_64__
+	return ABI_X86_64;
+#else
+	return ABI_ARM64;
+#endif
+}
+
+/* What is taken so far. */
+struct abi_state {
+	enum find_abi abi;
+	uint32_t next_reg, next_slot;
+};
+
+static uint32_t abi_nr_regs(enum find_abi abi)
+{
+	return abi == ABI_X86_64 ? 6 : 8;
+}
+
+uint32_t find_abi__nr_registers(void)
+{
+	return abi_nr_regs(find_abi__here());
+}
+
+/* 8-byte parts of it; a large struct's copy lies elsewhere: arm64 passes its address, x86 none. */
+static uint32_t abi_parts(enum find_abi abi, const struct type *type)
+{
+	if (type->kind != TYPE_STRUCT && type->kind != TYPE_ARRAY)
+		return 1;
+	if (type->size > 16)
+		return abi == ABI_X86_64 ? UINT32_MAX : 1;
+	return (type->size + 7) / 8;
+}
+
+/* Nobody passes an array: this is __int128, whose pair of registers begins with an even one. */
+static bool abi_wants_even(const struct abi_state *state, const struct type *type)
+{
+	return state->abi == ABI_ARM64 && type->kind == TYPE_ARRAY && type->size == 16;
+}
+
+/* AAPCS64 6.8.2 (C.9 to C.14); System V x86-64 3.2.3. What does not fit into the registers that are
+ * left goes to the stack; on arm64 all others behind it, too. */
+static uint32_t abi_take(struct abi_state *state, const struct type *type)
+{
+	uint32_t parts = abi_parts(state->abi, type), reg;
+
+	if (parts == UINT32_MAX)
+		return PROBE_ON_STACK;
+	if (abi_wants_even(state, type))
+		state->next_reg = (state->next_reg + 1) & ~1u;
+	if (!parts || state->next_reg + parts > abi_nr_regs(state->abi)) {
+		if (parts && state->abi == ABI_ARM64)
+			state->next_reg = abi_nr_regs(state->abi);
+		return PROBE_ON_STACK;
+	}
+	reg = state->next_reg;
+	state->next_reg += parts;
+	return reg;
+}
+
+static uint32_t abi_take_slot(struct abi_state *state, const struct type *type)
+{
+	uint32_t slot = state->next_slot;
+
+	state->next_slot += type->size > 16 ? 1 : (type->size + 7) / 8;
+	return slot;
+}
+
+static const struct btf_type *abi_proto(const struct btf *btf, uint32_t id)
+{
+	const struct btf_type *t = btf && id ? btf__type_by_id(btf, id) : NULL;
+
+	return t && btf_is_func_proto(t) ? t : NULL;
+}
+
+static char *abi_name(const struct btf *btf, const struct btf_param *param, uint32_t nr)
+{
+	const char *name = btf__name_by_offset(btf, param->name_off);
+	char *text;
+
+	if (name && *name)
+		return strdup(name);
+	return asprintf(&text, "arg%u", nr) < 0 ? NULL : text;
+}
+
+static bool abi_is_struct(const struct type *type)
+{
+	return type->kind == TYPE_STRUCT || type->kind == TYPE_ARRAY;
+}
+
+int find_abi__add_args(struct probe *probe, enum find_abi abi, const struct btf *btf,
+		       uint32_t proto_id)
+{
+	const struct btf_type *proto = abi_proto(btf, proto_id);
+	struct abi_state state = { .abi = abi };
+	uint32_t nr = proto ? btf_vlen(proto) : 0;
+	int err = 0;
+
+	for (uint32_t i = 0; !err && i < nr && i < PROBE_MAX_ARGS; i++) {
+		const struct btf_param *param = &btf_params(proto)[i];
+		struct probe_field field = {
+			.type = type__of(btf, param->type),
+			.place = PLACE_ARG,
+			.at = i,
+		};
+
+		probe->is_odd |= !param->type || abi_is_struct(&field.type);
+		if (!param->type)
+			break; /* "..." */
+		field.name = abi_name(btf, param, i);
+		field.reg = abi_take(&state, &field.type);
+		field.slot = abi_take_slot(&state, &field.type);
+		probe->is_odd |= field.reg == PROBE_ON_STACK;
+		err = probe__add_field(probe, &field);
+	}
+	return err;
+}
+
+int find_abi__add_ret(struct probe *probe, const struct btf *btf, uint32_t proto_id)
+{
+	const struct btf_type *proto = abi_proto(btf, proto_id);
+	struct probe_field field = {
+		.type = { .kind = TYPE_INT, .size = 8, .is_signed = true },
+		.place = PLACE_RET,
+	};
+
+	if (proto && !proto->type) {
+		probe->returns_nothing = true;
+		return 0;
+	}
+	if (proto)
+		field.type = type__of(btf, proto->type);
+	probe->is_odd |= abi_is_struct(&field.type);
+	field.name = strdup("ret");
+	return probe__add_field(probe, &field);
+}

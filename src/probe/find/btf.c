@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * btf.c: the BTF of the kernel and of its modules, with an index of the names that are looked
+ * for: functions, structs, raw tracepoints. vmlinux takes some 20 ms and 10 MB; a module is read
+ * when something of it is wanted. The files are readable by everybody.
+ */
+#define _GNU_SOURCE
+#include <bpf/btf.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "probe/find/inside.h"
+
+#define BTF_FOLDER "/sys/kernel/btf"
+#define BTF_RAW	   "btf_trace_"
+
+/* ---- the index ---- */
+
+static int btf_add_raw(struct find_btf *b, const char *name, uint32_t id)
+{
+	const char **names = b->raw_names;
+
+	if (!(b->nr_raws & (b->nr_raws - 1)))
+		names = reallocarray(names, b->nr_raws ? 2 * b->nr_raws : 1, sizeof(*names));
+	if (!names)
+		return -ENOMEM;
+	b->raw_names = names;
+	b->raw_names[b->nr_raws++] = name;
+	return find_index__add(&b->raws, name, id);
+}
+
+static int btf_index_type(struct find_btf *b, uint32_t id)
+{
+	const struct btf_type *t = btf__type_by_id(b->btf, id);
+	const char *name = t ? btf__name_by_offset(b->btf, t->name_off) : NULL;
+
+	if (!name || !*name)
+		return 0;
+	if (btf_is_func(t))
+		return find_index__add(&b->funcs, name, id);
+	if (btf_is_composite(t))
+		return find_index__add(&b->structs, name, id);
+	if (btf_is_typedef(t) && !strncmp(name, BTF_RAW, strlen(BTF_RAW)))
+		return btf_add_raw(b, name + strlen(BTF_RAW), id);
+	return 0;
+}
+
+static int btf_index(struct find_btf *b)
+{
+	const struct btf *base = btf__base_btf(b->btf);
+	int err = 0;
+
+	for (uint32_t id = base ? btf__type_cnt(base) : 1; !err && id < btf__type_cnt(b->btf); id++)
+		err = btf_index_type(b, id);
+	return err;
+}
+
+static void btf_free(struct find_btf *b)
+{
+	if (!b)
+		return;
+	find_index__free(&b->funcs);
+	find_index__free(&b->structs);
+	find_index__free(&b->raws);
+	free(b->raw_names);
+	btf__free(b->btf);
+	free(b->module);
+	free(b);
+}
+
+/* Takes the BTF over; NULL: out of memory. */
+static struct find_btf *btf_new(struct btf *btf, const char *module)
+{
+	struct find_btf *b = calloc(1, sizeof(*b));
+
+	if (!b) {
+		btf__free(btf);
+		return NULL;
+	}
+	b->btf = btf;
+	b->module = module ? strdup(module) : NULL;
+	if ((!module || b->module) && !btf_index(b))
+		return b;
+	btf_free(b);
+	return NULL;
+}
+
+/* ---- vmlinux ---- */
+
+/* Not every kernel shows it in sysfs; libbpf knows where else it may lie. */
+static struct btf *btf_load_vmlinux(const struct finder *finder)
+{
+	struct btf *btf;
+	char *path;
+
+	if (!*finder->root)
+		return btf__load_vmlinux_btf();
+	if (asprintf(&path, "%s" BTF_FOLDER "/vmlinux", finder->root) < 0)
+		return NULL;
+	btf = access(path, R_OK) ? NULL : btf__parse(path, NULL);
+	free(path);
+	return btf;
+}
+
+struct find_btf *find_btf__vmlinux(struct finder *finder)
+{
+	struct find_btfs *btfs = &finder->btfs;
+	struct btf *btf;
+
+	if (btfs->is_vmlinux_read)
+		return btfs->vmlinux;
+	btfs->is_vmlinux_read = true;
+	btf = btf_load_vmlinux(finder);
+	if (btf)
+		btfs->vmlinux = btf_new(btf, NULL);
+	return btfs->vmlinux;
+}
+
+/* ---- modules ---- */
+
+static struct find_btf *btf_load_module(struct finder *finder, const char *module)
+{
+	struct find_btf *vmlinux = find_btf__vmlinux(finder);
+	struct btf *btf = NULL;
+	char *path;
+
+	if (!vmlinux || asprintf(&path, "%s" BTF_FOLDER "/%s", finder->root, module) < 0)
+		return NULL;
+	if (!access(path, R_OK))
+		btf = btf__parse_split(path, vmlinux->btf);
+	free(path);
+	return btf ? btf_new(btf, module) : NULL;
+}
+
+static struct find_btf *btf_known_module(const struct find_btfs *btfs, const char *module)
+{
+	for (size_t i = 0; i < btfs->nr_modules; i++)
+		if (!strcmp(btfs->modules[i]->module, module))
+			return btfs->modules[i];
+	return NULL;
+}
+
+struct find_btf *find_btf__module(struct finder *finder, const char *module)
+{
+	struct find_btfs *btfs = &finder->btfs;
+	struct find_btf *b = btf_known_module(btfs, module), **modules;
+
+	if (b || btfs->is_listed || strchr(module, '/'))
+		return b;
+	b = btf_load_module(finder, module);
+	if (!b)
+		return NULL;
+	modules = reallocarray(btfs->modules, btfs->nr_modules + 1, sizeof(*modules));
+	if (!modules) {
+		btf_free(b);
+		return NULL;
+	}
+	btfs->modules = modules;
+	btfs->modules[btfs->nr_modules++] = b;
+	return b;
+}
+
+int find_btf__load_modules(struct finder *finder)
+{
+	struct dirent *entry;
+	char *path;
+	DIR *dir;
+
+	if (finder->btfs.is_listed)
+		return 0;
+	if (asprintf(&path, "%s" BTF_FOLDER, finder->root) < 0)
+		return -ENOMEM;
+	dir = opendir(path);
+	free(path);
+	while (dir && (entry = readdir(dir)))
+		if (entry->d_name[0] != '.' && strcmp(entry->d_name, "vmlinux"))
+			find_btf__module(finder, entry->d_name);
+	if (dir)
+		closedir(dir);
+	finder->btfs.is_listed = true;
+	return 0;
+}
+
+void find_btf__free(struct find_btfs *btfs)
+{
+	while (btfs->nr_modules)
+		btf_free(btfs->modules[--btfs->nr_modules]);
+	free(btfs->modules);
+	btf_free(btfs->vmlinux);
+	*btfs = (struct find_btfs){ 0 };
+}

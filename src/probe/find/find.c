@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * find.c: the door of the finder: which kind of probe does a spec mean, and who looks for it? Words
+ * of other tools are not understood, but answered with ours.
+ */
+#define _GNU_SOURCE
+#include "probe/find/find.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/log.h"
+#include "base/option.h"
+#include "collect/io.h"
+#include "probe/find/inside.h"
+#include "symbol/kallsyms.h"
+
+/* Behind its word and a colon stands what is looked for. */
+static const struct find_kind {
+	enum probe_kind kind;
+	const char *example;
+	int (*find)(struct find_job *job);
+	int (*names)(const struct find_naming *naming); /* NULL: there is no list of them */
+	bool lists_all; /* its word alone means all of them to who looks around */
+} find_kinds[] = {
+	{ PROBE_RAW, "raw:block_rq_issue", find__raws, find__raw_names, true },
+	{ PROBE_FN, "fn:vfs_read", find__functions, find__function_names, true },
+	{ PROBE_RET, "ret:vfs_read", find__functions, find__function_names, true },
+	{ PROBE_USER, "user:/bin/bash:readline", find__users, find__user_names },
+	{ PROBE_USERRET, "userret:/bin/bash:readline", find__users, find__user_names },
+	{ PROBE_USDT, "usdt:/usr/sbin/mysqld:mysql:command__start", find__usdts, find__usdt_names },
+	{ PROBE_PROFILE, "profile:99", find__profiles, NULL },
+	{ PROBE_INTERVAL, "interval:1s", find__intervals, NULL },
+	{ PROBE_SOFT, "soft:page-faults", find__softs, find__soft_names, true },
+	{ PROBE_HW, "hw:cache-misses:1e6", find__hws, find__hw_names, true },
+};
+
+static const struct find_kind find_tracepoint_kind = {
+	PROBE_TRACEPOINT, "block:block_rq_issue", find__tracepoints, find__tracepoint_names, true,
+};
+
+/* What other tools call it. */
+static const struct find_foreign {
+	const char *word, *ours;
+} find_foreigns[] = {
+	{ "kprobe", "fn:" },	     { "k", "fn:" },
+	{ "kretprobe", "ret:" },     { "kr", "ret:" },
+	{ "fentry", "fn:" },	     { "kfunc", "fn:" },
+	{ "fexit", "ret:" },	     { "kretfunc", "ret:" },
+	{ "tracepoint", "" },	     { "t", "" },
+	{ "uprobe", "user:" },	     { "u", "user:" },
+	{ "uretprobe", "userret:" }, { "ur", "userret:" },
+	{ "software", "soft:" },     { "s", "soft:" },
+	{ "hardware", "hw:" },	     { "h", "hw:" },
+	{ "rawtracepoint", "raw:" }, { "rt", "raw:" },
+	{ "raw_tp", "raw:" },	     { "tp_btf", "raw:" },
+};
+
+/* ---- what the sources share ---- */
+
+bool find__is_glob(const char *text)
+{
+	return strpbrk(text, "*?[");
+}
+
+bool find__matches(const char *glob, const char *text)
+{
+	return find__is_glob(glob) ? !fnmatch(glob, text, 0) : !strcmp(glob, text);
+}
+
+int find__name(const struct find_naming *naming, const char *name)
+{
+	char whole[512];
+
+	if (naming->kind == PROBE_TRACEPOINT)
+		snprintf(whole, sizeof(whole), "%s", name);
+	else
+		snprintf(whole, sizeof(whole), "%s:%s", probe_kind__word(naming->kind), name);
+	return find__matches(naming->glob, whole) ? naming->fn(naming->arg, whole) : 0;
+}
+
+int find__set_name(struct probe *probe, const char *prefix, const char *name)
+{
+	if (asprintf(&probe->name, "%s%s%s", prefix ? prefix : "", prefix ? ":" : "", name) < 0) {
+		probe->name = NULL;
+		return -ENOMEM;
+	}
+	probe->func = strrchr(probe->name, ':');
+	probe->func = probe->func ? probe->func + 1 : probe->name;
+	return 0;
+}
+
+int find__miss(struct find_job *job, const char *name, const char *why)
+{
+	struct find_misses *all = job->misses;
+	struct find_miss *misses = all->misses;
+	struct find_miss miss = { strdup(name), strdup(why) };
+
+	if (!(all->nr & (all->nr - 1)))
+		misses = reallocarray(misses, all->nr ? 2 * all->nr : 1, sizeof(*misses));
+	if (misses)
+		all->misses = misses;
+	if (!misses || !miss.name || !miss.why) {
+		free(miss.name);
+		free(miss.why);
+		return -ENOMEM;
+	}
+	all->misses[all->nr++] = miss;
+	return 0;
+}
+
+void find_misses__free(struct find_misses *misses)
+{
+	while (misses->nr--) {
+		free(misses->misses[misses->nr].name);
+		free(misses->misses[misses->nr].why);
+	}
+	free(misses->misses);
+	*misses = (struct find_misses){ 0 };
+}
+
+int find__no_memory(void)
+{
+	return log_err(-ENOMEM, "out of memory");
+}
+
+int find__unknown(const struct find_job *job, const char *what, const char *reason,
+		  const char *const *names, size_t nr)
+{
+	size_t prefix = (size_t)(job->rest - job->spec);
+	const char *near;
+
+	if (find__is_glob(job->rest))
+		return log_err(-EINVAL, "no %s matches '%s'; 'iosonar events' lists what is there",
+			       what, job->spec);
+	near = option__nearest(job->rest, names, nr);
+	if (near)
+		return log_err(-EINVAL, "there is no %s '%s'%s; did you mean %.*s%s?", what,
+			       job->rest, reason, (int)prefix, job->spec, near);
+	return log_err(-EINVAL, "there is no %s '%s'%s; 'iosonar events' lists what is there", what,
+		       job->rest, reason);
+}
+
+void find__nearer(const char *word, const char *candidate, char *near, size_t size)
+{
+	const char *both[] = { near, candidate };
+	const char *nearer =
+		*near ? option__nearest(word, both, 2) : option__nearest(word, both + 1, 1);
+
+	if (nearer == candidate && strlen(candidate) < size)
+		strcpy(near, candidate);
+}
+
+/* Files of the kernel's have no size, and come in parts. */
+static char *find_read_fd(int fd, size_t most_bytes, size_t *len)
+{
+	size_t room = 8192, nr = 0;
+	char *text = malloc(room);
+	ssize_t got = 1;
+
+	while (text && got) {
+		char *larger = text;
+
+		if (nr + 1 == room && room <= most_bytes)
+			larger = realloc(text, room *= 2);
+		if (!larger || nr + 1 == room)
+			break;
+		text = larger;
+		got = read(fd, text + nr, room - nr - 1);
+		if (got < 0 && errno != EINTR)
+			break;
+		nr += got > 0 ? (size_t)got : 0;
+	}
+	if (!text || got) {
+		int err = !text ? ENOMEM : got < 0 ? errno : EFBIG;
+
+		free(text);
+		errno = err;
+		return NULL;
+	}
+	text[nr] = 0;
+	if (len)
+		*len = nr;
+	return text;
+}
+
+char *find__read_file(const char *path, size_t most_bytes, size_t *len)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC), err;
+	char *text;
+
+	if (fd < 0)
+		return NULL;
+	text = find_read_fd(fd, most_bytes, len);
+	err = errno;
+	close(fd);
+	errno = err;
+	return text;
+}
+
+/* ---- the finder ---- */
+
+struct finder *finder__new_at(const char *root)
+{
+	struct finder *finder = calloc(1, sizeof(*finder));
+
+	io__hush_libbpf(); /* a module's BTF may be odd: no reason to say so */
+	if (finder)
+		finder->root = strdup(root);
+	if (finder && finder->root)
+		return finder;
+	free(finder);
+	return NULL;
+}
+
+struct finder *finder__new(void)
+{
+	return finder__new_at("");
+}
+
+void finder__free(struct finder *finder)
+{
+	if (!finder)
+		return;
+	find_user_args__free(&finder->user);
+	find_tracefs__free(&finder->tracefs);
+	find_btf__free(&finder->btfs);
+	symbol_table__free(&finder->addresses);
+	find_symbols__free(&finder->symbols);
+	free(finder->root);
+	free(finder);
+}
+
+void finder__want_user_args(struct finder *finder, uint32_t nr_registers)
+{
+	finder->user.wants_args = true;
+	finder->user.nr_registers = nr_registers;
+}
+
+const struct btf *finder__vmlinux(struct finder *finder)
+{
+	const struct find_btf *vmlinux = find_btf__vmlinux(finder);
+
+	return vmlinux ? vmlinux->btf : NULL;
+}
+
+const char *finder__doubt(const struct finder *finder)
+{
+	const struct find_symbols *s = &finder->symbols;
+
+	if (!s->nr || s->traceable.nr)
+		return NULL;
+	return "which functions can be traced is not known: available_filter_functions of tracefs "
+	       "cannot be read";
+}
+
+static void find_read_addresses(struct finder *finder)
+{
+	char *path;
+
+	finder->has_addresses = true;
+	if (asprintf(&path, "%s/proc/kallsyms", finder->root) < 0)
+		return;
+	kallsyms__read(path, &finder->addresses);
+	free(path);
+}
+
+const char *finder__symbol(struct finder *finder, uint64_t address, uint64_t *offset)
+{
+	struct symbol_found found;
+
+	if (!finder->has_addresses)
+		find_read_addresses(finder);
+	if (!symbol_table__find(&finder->addresses, address, &found))
+		return NULL;
+	*offset = found.offset;
+	return found.name;
+}
+
+/* ---- specs ---- */
+
+/* Whose word the spec begins with; *rest is what stands behind it. */
+static const struct find_kind *find_kind_of(const char *spec, const char **rest)
+{
+	size_t len = strcspn(spec, ":");
+
+	for (size_t i = 0; i < sizeof(find_kinds) / sizeof(find_kinds[0]); i++) {
+		const char *word = probe_kind__word(find_kinds[i].kind);
+
+		if (strlen(word) != len || strncmp(word, spec, len))
+			continue;
+		*rest = spec + len + (spec[len] == ':');
+		return &find_kinds[i];
+	}
+	*rest = spec;
+	return &find_tracepoint_kind;
+}
+
+static const struct find_foreign *find_foreign_of(const char *spec)
+{
+	size_t len = strcspn(spec, ":");
+
+	for (size_t i = 0; spec[len] && i < sizeof(find_foreigns) / sizeof(find_foreigns[0]); i++)
+		if (strlen(find_foreigns[i].word) == len &&
+		    !strncmp(find_foreigns[i].word, spec, len))
+			return &find_foreigns[i];
+	return NULL;
+}
+
+static int find_run(struct find_job *job)
+{
+	const struct find_kind *kind = find_kind_of(job->spec, &job->rest);
+	const struct find_foreign *foreign = find_foreign_of(job->spec);
+
+	if (foreign)
+		return log_err(-EINVAL, "'%s' is another tool's word for it; write %s%s", job->spec,
+			       foreign->ours, strchr(job->spec, ':') + 1);
+	if (!*job->rest && !(job->is_loose && kind->lists_all))
+		return log_err(-EINVAL, "'%s': the rest of the event is missing; write %s",
+			       job->spec, kind->example);
+	job->kind = kind->kind;
+	return kind->find(job);
+}
+
+int finder__find(struct finder *finder, const char *spec, struct probe_list *list,
+		 struct find_misses *misses)
+{
+	struct find_job job = { .finder = finder, .spec = spec, .list = list, .misses = misses };
+
+	return find_run(&job);
+}
+
+int finder__list(struct finder *finder, const char *spec, struct probe_list *list,
+		 struct find_misses *misses)
+{
+	struct find_job job = {
+		.finder = finder, .spec = spec, .is_loose = true, .list = list, .misses = misses
+	};
+
+	return find_run(&job);
+}
+
+int finder__names(struct finder *finder, const char *spec_glob, finder_name_fn fn, void *arg)
+{
+	const char *rest;
+	const struct find_kind *kind = find_kind_of(spec_glob, &rest);
+	const struct find_naming naming = { finder, kind->kind, spec_glob, fn, arg };
+
+	return kind->names ? kind->names(&naming) : 0;
+}

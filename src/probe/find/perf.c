@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * perf.c: what perf counts or times: profile:HZ, interval:T, soft:EVENT[:N], hw:EVENT[:N]. The
+ * names are perf's own. Whether this machine has a counter is not known here: only the kernel can
+ * tell, when it is opened.
+ */
+#define _GNU_SOURCE
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include "base/log.h"
+#include "base/option.h"
+#include "probe/find/inside.h"
+
+enum {
+	PERF_TIMER_LEAST_NS =
+		10000, /* shorter periods of a clock become this: perf_swevent_hrtimer */
+	PERF_RATE_DEFAULT = 100000,
+	PERF_FILE_MAX = 64,
+	PERF_NAME_MAX = 64,
+};
+
+#define PERF_PERIOD_MOST ((uint64_t)INT64_MAX)
+
+/* ---- names ---- */
+
+struct perf_event_name {
+	const char *name;
+	uint64_t config;
+	bool is_alias; /* also understood, not listed */
+};
+
+static const struct perf_event_name perf_soft_names[] = {
+	{ "alignment-faults", PERF_COUNT_SW_ALIGNMENT_FAULTS },
+	{ "context-switches", PERF_COUNT_SW_CONTEXT_SWITCHES },
+	{ "cpu-clock", PERF_COUNT_SW_CPU_CLOCK },
+	{ "cpu-migrations", PERF_COUNT_SW_CPU_MIGRATIONS },
+	{ "emulation-faults", PERF_COUNT_SW_EMULATION_FAULTS },
+	{ "major-faults", PERF_COUNT_SW_PAGE_FAULTS_MAJ },
+	{ "minor-faults", PERF_COUNT_SW_PAGE_FAULTS_MIN },
+	{ "page-faults", PERF_COUNT_SW_PAGE_FAULTS },
+	{ "task-clock", PERF_COUNT_SW_TASK_CLOCK },
+	{ "cpu", PERF_COUNT_SW_CPU_CLOCK, true },
+	{ "cs", PERF_COUNT_SW_CONTEXT_SWITCHES, true },
+	{ "faults", PERF_COUNT_SW_PAGE_FAULTS, true },
+	{ "major-fault", PERF_COUNT_SW_PAGE_FAULTS_MAJ, true },
+	{ "migrations", PERF_COUNT_SW_CPU_MIGRATIONS, true },
+	{ "minor-fault", PERF_COUNT_SW_PAGE_FAULTS_MIN, true },
+	{ "page-fault", PERF_COUNT_SW_PAGE_FAULTS, true },
+	{ NULL },
+};
+
+static const struct perf_event_name perf_hw_names[] = {
+	{ "branch-misses", PERF_COUNT_HW_BRANCH_MISSES },
+	{ "branches", PERF_COUNT_HW_BRANCH_INSTRUCTIONS },
+	{ "bus-cycles", PERF_COUNT_HW_BUS_CYCLES },
+	{ "cache-misses", PERF_COUNT_HW_CACHE_MISSES },
+	{ "cache-references", PERF_COUNT_HW_CACHE_REFERENCES },
+	{ "cycles", PERF_COUNT_HW_CPU_CYCLES },
+	{ "instructions", PERF_COUNT_HW_INSTRUCTIONS },
+	{ "ref-cycles", PERF_COUNT_HW_REF_CPU_CYCLES },
+	{ "stalled-cycles-backend", PERF_COUNT_HW_STALLED_CYCLES_BACKEND },
+	{ "stalled-cycles-frontend", PERF_COUNT_HW_STALLED_CYCLES_FRONTEND },
+	{ "backend-stalls", PERF_COUNT_HW_STALLED_CYCLES_BACKEND, true },
+	{ "branch-instructions", PERF_COUNT_HW_BRANCH_INSTRUCTIONS, true },
+	{ "cpu-cycles", PERF_COUNT_HW_CPU_CYCLES, true },
+	{ "frontend-stalls", PERF_COUNT_HW_STALLED_CYCLES_FRONTEND, true },
+	{ NULL },
+};
+
+#define CACHE(id, op, result)                                          \
+	(PERF_COUNT_HW_CACHE_##id | PERF_COUNT_HW_CACHE_OP_##op << 8 | \
+	 PERF_COUNT_HW_CACHE_RESULT_##result << 16)
+#define CACHE_OP(name, id, word, words, op)               \
+	{ name "-" word "-misses", CACHE(id, op, MISS) }, \
+	{                                                 \
+		name "-" words, CACHE(id, op, ACCESS)     \
+	}
+#define CACHE_LOADS(name, id)	   CACHE_OP(name, id, "load", "loads", READ)
+#define CACHE_STORES(name, id)	   CACHE_OP(name, id, "store", "stores", WRITE)
+#define CACHE_PREFETCHES(name, id) CACHE_OP(name, id, "prefetch", "prefetches", PREFETCH)
+#define CACHE_ALL(name, id) \
+	CACHE_LOADS(name, id), CACHE_PREFETCHES(name, id), CACHE_STORES(name, id)
+
+static const struct perf_event_name perf_cache_names[] = {
+	CACHE_ALL("L1-dcache", L1D),
+	CACHE_LOADS("L1-icache", L1I),
+	CACHE_PREFETCHES("L1-icache", L1I),
+	CACHE_ALL("LLC", LL),
+	CACHE_LOADS("branch", BPU),
+	CACHE_ALL("dTLB", DTLB),
+	CACHE_LOADS("iTLB", ITLB),
+	CACHE_ALL("node", NODE),
+	{ NULL },
+};
+
+/* ---- numbers ---- */
+
+static bool perf_multiply(uint64_t *value, uint64_t by)
+{
+	if (*value > PERF_PERIOD_MOST / by)
+		return false;
+	*value *= by;
+	return true;
+}
+
+/* "1000", "100k", "1e6". */
+static bool perf_read_count(const char *text, uint64_t *value)
+{
+	const char *e = strncasecmp(text, "0x", 2) ? strpbrk(text, "eE") : NULL;
+	uint64_t exponent;
+	char digits[24];
+
+	if (!e || !isdigit((unsigned char)*text))
+		return !option__read_size(text, value) && *value && *value <= PERF_PERIOD_MOST;
+	if ((size_t)(e - text) >= sizeof(digits))
+		return false;
+	snprintf(digits, sizeof(digits), "%.*s", (int)(e - text), text);
+	if (option__read_number(digits, value) || option__read_number(e + 1, &exponent))
+		return false;
+	for (; *value && exponent; exponent--)
+		if (!perf_multiply(value, 10))
+			return false;
+	return *value;
+}
+
+/* ---- timers ---- */
+
+static int perf_add(struct find_job *job, struct probe *probe, const char *name)
+{
+	int err = find__set_name(probe, probe_kind__word(job->kind), name);
+
+	err = err ? err : probe_list__add(job->list, probe);
+	return err ? find__no_memory() : 0;
+}
+
+/* More samples in a second the kernel refuses. */
+static uint64_t perf_rate_most(const struct finder *finder)
+{
+	uint64_t rate = PERF_RATE_DEFAULT;
+	char *path, *text;
+
+	if (asprintf(&path, "%s/proc/sys/kernel/perf_event_max_sample_rate", finder->root) < 0)
+		return rate;
+	text = find__read_file(path, PERF_FILE_MAX, NULL);
+	if (text && strtoull(text, NULL, 10))
+		rate = strtoull(text, NULL, 10);
+	free(text);
+	free(path);
+	return rate;
+}
+
+int find__profiles(struct find_job *job)
+{
+	struct probe probe = {
+		.kind = PROBE_PROFILE,
+		.perf_type = PERF_TYPE_SOFTWARE,
+		.perf_config = PERF_COUNT_SW_CPU_CLOCK,
+	};
+	uint64_t most = perf_rate_most(job->finder);
+
+	if (!strncmp(job->rest, "hz:", 3))
+		return log_err(-EINVAL, "'%s' is another tool's word for it; write profile:%s",
+			       job->spec, job->rest + 3);
+	if (option__read_number(job->rest, &probe.period) || !probe.period)
+		return log_err(-EINVAL, "'%s': '%s' is no rate in Hz; write profile:99", job->spec,
+			       job->rest);
+	if (probe.period > most)
+		return log_err(-EINVAL,
+			       "'%s' is more than this kernel allows, %" PRIu64
+			       " Hz; see kernel.perf_event_max_sample_rate",
+			       job->spec, most);
+	return perf_add(job, &probe, job->rest);
+}
+
+int find__intervals(struct find_job *job)
+{
+	struct probe probe = {
+		.kind = PROBE_INTERVAL,
+		.perf_type = PERF_TYPE_SOFTWARE,
+		.perf_config = PERF_COUNT_SW_CPU_CLOCK,
+	};
+	const char *colon = strchr(job->rest, ':');
+
+	if (colon)
+		return log_err(-EINVAL, "'%s' is another tool's word for it; write interval:%s%.*s",
+			       job->spec, colon + 1, (int)(colon - job->rest), job->rest);
+	if (*job->rest && !job->rest[strspn(job->rest, "0123456789")])
+		return log_err(-EINVAL, "'%s' lacks its unit; write %ss or %sms", job->spec,
+			       job->spec, job->spec);
+	if (option__read_duration(job->rest, &probe.period) || probe.period > PERF_PERIOD_MOST)
+		return log_err(-EINVAL, "'%s': '%s' is no duration; write interval:1s", job->spec,
+			       job->rest);
+	if (probe.period < PERF_TIMER_LEAST_NS)
+		return log_err(-EINVAL, "'%s': the kernel's timers take at least 10us", job->spec);
+	return perf_add(job, &probe, job->rest);
+}
+
+/* ---- counters ---- */
+
+/* A search in one or two tables. */
+struct perf_search {
+	struct find_job *job;
+	char name[PERF_NAME_MAX]; /* or a glob */
+	uint64_t period;
+};
+
+static int perf_split(struct perf_search *search)
+{
+	const char *rest = search->job->rest, *colon = strchr(rest, ':');
+	size_t len = strcspn(rest, ":");
+
+	if (len >= sizeof(search->name))
+		return log_err(-EINVAL, "'%s': there is no event with such a long name",
+			       search->job->spec);
+	snprintf(search->name, sizeof(search->name), "%.*s", (int)len, rest);
+	if (!len)
+		strcpy(search->name, "*");
+	if (colon && !perf_read_count(colon + 1, &search->period))
+		return log_err(-EINVAL,
+			       "'%s': '%s' is no number of events to a sample; write 1000, 100k or "
+			       "1e6",
+			       search->job->spec, colon + 1);
+	return 0;
+}
+
+static bool perf_means(const char *glob, const struct perf_event_name *event)
+{
+	return event->is_alias ? !strcmp(glob, event->name) : find__matches(glob, event->name);
+}
+
+/* A clock's events are nanoseconds. */
+static int perf_check_clock(const struct perf_search *search, uint32_t type, uint64_t config)
+{
+	if (type != PERF_TYPE_SOFTWARE ||
+	    (config != PERF_COUNT_SW_CPU_CLOCK && config != PERF_COUNT_SW_TASK_CLOCK) ||
+	    !search->period || search->period >= PERF_TIMER_LEAST_NS)
+		return 0;
+	return log_err(-EINVAL, "'%s': a clock counts ns, and the kernel takes 10000 at least",
+		       search->job->spec);
+}
+
+static int perf_add_matching(const struct perf_search *search, uint32_t type,
+			     const struct perf_event_name *events)
+{
+	int err = 0;
+
+	for (; !err && events->name; events++) {
+		struct probe probe = {
+			.kind = search->job->kind,
+			.perf_type = type,
+			.perf_config = events->config,
+			.period = search->period,
+		};
+
+		if (!perf_means(search->name, events))
+			continue;
+		err = perf_check_clock(search, type, events->config);
+		err = err ? err : perf_add(search->job, &probe, events->name);
+	}
+	return err;
+}
+
+static size_t perf_collect(const char **names, size_t nr, const struct perf_event_name *events)
+{
+	for (; events->name; events++)
+		names[nr++] = events->name;
+	return nr;
+}
+
+static int perf_refuse(const struct perf_search *search, const char *what)
+{
+	const char *names[sizeof(perf_soft_names) / sizeof(perf_soft_names[0]) +
+			  sizeof(perf_hw_names) / sizeof(perf_hw_names[0]) +
+			  sizeof(perf_cache_names) / sizeof(perf_cache_names[0])];
+	char spec[PERF_NAME_MAX + 8];
+	struct find_job job = *search->job;
+	size_t nr;
+
+	snprintf(spec, sizeof(spec), "%s:%s", probe_kind__word(job.kind), search->name);
+	job.spec = spec;
+	job.rest = strchr(spec, ':') + 1;
+	if (job.kind == PROBE_SOFT)
+		nr = perf_collect(names, 0, perf_soft_names);
+	else
+		nr = perf_collect(names, perf_collect(names, 0, perf_hw_names), perf_cache_names);
+	return find__unknown(&job, what, "", names, nr);
+}
+
+int find__softs(struct find_job *job)
+{
+	struct perf_search search = { .job = job };
+	size_t before = job->list->nr;
+	int err = perf_split(&search);
+
+	err = err ? err : perf_add_matching(&search, PERF_TYPE_SOFTWARE, perf_soft_names);
+	if (err || job->list->nr > before)
+		return err;
+	return perf_refuse(&search, "software event");
+}
+
+int find__hws(struct find_job *job)
+{
+	struct perf_search search = { .job = job };
+	size_t before = job->list->nr;
+	int err = perf_split(&search);
+
+	err = err ? err : perf_add_matching(&search, PERF_TYPE_HARDWARE, perf_hw_names);
+	err = err ? err : perf_add_matching(&search, PERF_TYPE_HW_CACHE, perf_cache_names);
+	if (err || job->list->nr > before)
+		return err;
+	return perf_refuse(&search, "hardware event");
+}
+
+static int perf_name_all(const struct find_naming *naming, const struct perf_event_name *events)
+{
+	int err = 0;
+
+	for (; !err && events->name; events++)
+		err = events->is_alias ? 0 : find__name(naming, events->name);
+	return err;
+}
+
+int find__soft_names(const struct find_naming *naming)
+{
+	return perf_name_all(naming, perf_soft_names);
+}
+
+int find__hw_names(const struct find_naming *naming)
+{
+	int err = perf_name_all(naming, perf_hw_names);
+
+	return err ? err : perf_name_all(naming, perf_cache_names);
+}

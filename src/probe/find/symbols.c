@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * symbols.c: the kernel's functions: kallsyms has their addresses, ftrace's list says which of
+ * them can be probed, kprobes' blacklist which can not. Each is read once, whole (some 100 ms and
+ * 20 MB for a distribution's kernel). Without root addresses are hidden and the other two lists are
+ * not to be had: then every function counts as one that can be probed, until it is tried.
+ */
+#define _GNU_SOURCE
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "probe/find/inside.h"
+
+enum {
+	SYMBOLS_FILE_MAX = 256 << 20, /* bytes */
+	SYMBOLS_KEY_MAX = 640,	      /* KSYM_NAME_LEN is 512 */
+};
+
+/* ---- kallsyms ---- */
+
+/* The next line, cut off; NULL: there is none. */
+static char *symbols_next(char **rest)
+{
+	char *line = *rest, *end = line ? strchrnul(line, '\n') : NULL;
+
+	if (!line)
+		return NULL;
+	*rest = *end ? end + 1 : NULL;
+	*end = 0;
+	return line;
+}
+
+/* As strtoull, whose general case was a quarter of the time that 200,000 lines take. */
+static uint64_t symbols_hex(char **at)
+{
+	uint64_t number = 0;
+
+	for (; isxdigit((unsigned char)**at); (*at)++)
+		number = number << 4 | (uint64_t)((**at & 15) + (**at > '9' ? 9 : 0));
+	return number;
+}
+
+static bool symbols_is_text(char type)
+{
+	return type && strchr("tTwW", type);
+}
+
+/* ffff800080010000 t nvme_map_data	[nvme]: cuts the line of what is code into its parts; false:
+ * of what is not. */
+static bool symbols_parse(char *text, struct find_symbol *symbol)
+{
+	char *end = text, *module;
+
+	symbol->address = symbols_hex(&end);
+	if (end == text || end[0] != ' ' || !symbols_is_text(end[1]) || end[2] != ' ' || !end[3])
+		return false;
+	symbol->name = end + 3;
+	symbol->module = NULL;
+	for (module = end + 3; *module && *module != ' ' && *module != '\t'; module++)
+		;
+	if (!*module)
+		return true;
+	*module++ = 0;
+	module += strspn(module, " \t[");
+	module[strcspn(module, "]")] = 0;
+	symbol->module = *module ? module : NULL;
+	return true;
+}
+
+static bool symbols_begins(const char *text, const char *prefix)
+{
+	return !strncmp(text, prefix, strlen(prefix));
+}
+
+/* Marks inside functions, padding before them, their rare parts (.cold), programs of BPF: no
+ * function of the kernel. */
+static bool symbols_is_function(const struct find_symbol *symbol)
+{
+	const char *name = symbol->name, *module = symbol->module;
+
+	if (*name == '$' || *name == '.')
+		return false;
+	if (symbols_begins(name, "__pfx_") || symbols_begins(name, "__cfi_") ||
+	    strstr(name, ".cold"))
+		return false;
+	return !module || (strcmp(module, "bpf") && !symbols_begins(module, "__builtin__"));
+}
+
+static int symbols_add(struct find_symbols *s, const struct find_symbol *symbol)
+{
+	struct find_symbol *symbols = s->symbols;
+
+	if (!(s->nr & (s->nr - 1)))
+		symbols = reallocarray(symbols, s->nr ? 2 * s->nr : 1, sizeof(*symbols));
+	if (!symbols)
+		return -ENOMEM;
+	s->symbols = symbols;
+	s->symbols[s->nr++] = *symbol;
+	return 0;
+}
+
+static void symbols_note_init(struct find_symbols *s, const struct find_symbol *symbol)
+{
+	if (symbol->module)
+		return;
+	if (!strcmp(symbol->name, "_sinittext"))
+		s->init_begin = symbol->address;
+	if (!strcmp(symbol->name, "_einittext"))
+		s->init_end = symbol->address;
+}
+
+static int symbols_read_kallsyms(struct find_symbols *s)
+{
+	char *text, *rest = s->text;
+	struct find_symbol symbol;
+	int err = 0;
+
+	while (!err && (text = symbols_next(&rest))) {
+		if (!symbols_parse(text, &symbol))
+			continue;
+		symbols_note_init(s, &symbol);
+		if (symbols_is_function(&symbol))
+			err = symbols_add(s, &symbol);
+	}
+	return err;
+}
+
+/* ---- the other lists ---- */
+
+/* "vfs_read", "nvme_queue_rq [nvme]": as ftrace writes it. */
+static int symbols_read_traceable(struct find_symbols *s)
+{
+	char *line, *rest = s->traceable_text;
+	int err = 0;
+
+	while (!err && (line = symbols_next(&rest)))
+		if (*line)
+			err = find_index__add(&s->traceable, line, 0);
+	return err;
+}
+
+/* 0xffff800080010000-0xffff800080010040	do_page_fault */
+static int symbols_read_blacklist(struct find_symbols *s)
+{
+	char *line, *rest = s->blacklist_text;
+	int err = 0;
+
+	while (!err && (line = symbols_next(&rest))) {
+		char *name = strpbrk(line, " \t");
+
+		name = name ? name + strspn(name, " \t") : NULL;
+		if (name && *name)
+			err = find_index__add(&s->blacklist, name, 0);
+	}
+	return err;
+}
+
+static char *symbols_read_file(const struct finder *finder, const char *dir, const char *file)
+{
+	char *path, *text;
+
+	if (asprintf(&path, "%s%s", dir ? dir : finder->root, file) < 0) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	text = find__read_file(path, SYMBOLS_FILE_MAX, NULL);
+	free(path);
+	return text;
+}
+
+static int symbols_read_lists(struct finder *finder)
+{
+	struct find_symbols *s = &finder->symbols;
+	int err = 0;
+
+	if (!find_tracefs__read(finder))
+		s->traceable_text = symbols_read_file(finder, finder->tracefs.dir,
+						      "/available_filter_functions");
+	if (s->traceable_text)
+		err = symbols_read_traceable(s);
+	s->blacklist_text = symbols_read_file(finder, NULL, "/sys/kernel/debug/kprobes/blacklist");
+	if (s->blacklist_text && !err)
+		err = symbols_read_blacklist(s);
+	return err;
+}
+
+int find_symbols__read(struct finder *finder)
+{
+	struct find_symbols *s = &finder->symbols;
+
+	if (s->is_read)
+		return s->err;
+	s->is_read = true;
+	s->text = symbols_read_file(finder, NULL, "/proc/kallsyms");
+	if (!s->text)
+		s->err = -errno;
+	else
+		s->err = symbols_read_kallsyms(s);
+	if (!s->err && !s->nr)
+		s->err = -ENODATA;
+	if (!s->err)
+		s->err = symbols_read_lists(finder);
+	return s->err;
+}
+
+void find_symbols__free(struct find_symbols *s)
+{
+	while (s->nr_bases)
+		free(s->bases[--s->nr_bases]);
+	free(s->bases);
+	free(s->text);
+	free(s->symbols);
+	free(s->by_address);
+	free(s->traceable_text);
+	free(s->blacklist_text);
+	find_index__free(&s->suffixed);
+	find_index__free(&s->traceable);
+	find_index__free(&s->blacklist);
+	*s = (struct find_symbols){ 0 };
+}
+
+/* ---- what can be probed ---- */
+
+static bool symbols_is_traceable(const struct find_symbols *s, const struct find_symbol *symbol)
+{
+	char key[SYMBOLS_KEY_MAX];
+	uint32_t unused;
+
+	if (!symbol->module)
+		return find_index__get(&s->traceable, symbol->name, &unused);
+	snprintf(key, sizeof(key), "%s [%s]", symbol->name, symbol->module);
+	return find_index__get(&s->traceable, key, &unused);
+}
+
+const char *find_symbols__why_not(struct find_symbols *s, const struct find_symbol *symbol)
+{
+	uint32_t unused;
+
+	if (s->traceable.nr && symbols_is_traceable(s, symbol))
+		return NULL;
+	if (!symbol->module && symbol->address >= s->init_begin && symbol->address < s->init_end)
+		return "gone after the boot (__init)";
+	if (find_index__get(&s->blacklist, symbol->name, &unused))
+		return "on the kernel's blacklist of kprobes";
+	if (s->traceable.nr && !find_symbols__alias(s, symbol))
+		return "not traceable (notrace)";
+	return NULL;
+}
+
+static int symbols_compare_address(const void *a, const void *b)
+{
+	const struct find_symbol *left = *(const struct find_symbol *const *)a;
+	const struct find_symbol *right = *(const struct find_symbol *const *)b;
+
+	return left->address < right->address ? -1 : left->address > right->address;
+}
+
+static bool symbols_sort(struct find_symbols *s)
+{
+	if (s->by_address)
+		return true;
+	s->by_address = calloc(s->nr, sizeof(const struct find_symbol *));
+	if (!s->by_address)
+		return false;
+	for (size_t i = 0; i < s->nr; i++)
+		s->by_address[i] = &s->symbols[i];
+	qsort(s->by_address, s->nr, sizeof(const struct find_symbol *), symbols_compare_address);
+	return true;
+}
+
+/* The first of those that share this address. */
+static size_t symbols_search(const struct find_symbols *s, uint64_t address)
+{
+	size_t low = 0, high = s->nr;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (s->by_address[middle]->address < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+const struct find_symbol *find_symbols__alias(struct find_symbols *s,
+					      const struct find_symbol *symbol)
+{
+	if (!symbol->address || !symbols_sort(s))
+		return NULL;
+	for (size_t i = symbols_search(s, symbol->address);
+	     i < s->nr && s->by_address[i]->address == symbol->address; i++)
+		if (s->by_address[i] != symbol && symbols_is_traceable(s, s->by_address[i]))
+			return s->by_address[i];
+	return NULL;
+}
+
+/* ---- what the compiler made of a function ---- */
+
+static int symbols_add_base(struct find_symbols *s, const char *name, uint32_t nr)
+{
+	char **bases = s->bases;
+
+	if (!(s->nr_bases & (s->nr_bases - 1)))
+		bases = reallocarray(bases, s->nr_bases ? 2 * s->nr_bases : 1, sizeof(*bases));
+	if (!bases)
+		return -ENOMEM;
+	s->bases = bases;
+	s->bases[s->nr_bases] = strndup(name, strcspn(name, "."));
+	if (!s->bases[s->nr_bases])
+		return -ENOMEM;
+	return find_index__add(&s->suffixed, s->bases[s->nr_bases++], nr);
+}
+
+static int symbols_index_suffixes(struct find_symbols *s)
+{
+	int err = 0;
+
+	s->has_bases = true;
+	for (size_t i = 0; !err && i < s->nr; i++)
+		if (strchr(s->symbols[i].name, '.'))
+			err = symbols_add_base(s, s->symbols[i].name, (uint32_t)i);
+	return err;
+}
+
+const struct find_symbol *find_symbols__suffixed(struct find_symbols *s, const char *name)
+{
+	uint32_t nr;
+
+	if (!s->has_bases && symbols_index_suffixes(s))
+		return NULL;
+	return find_index__get(&s->suffixed, name, &nr) ? &s->symbols[nr] : NULL;
+}

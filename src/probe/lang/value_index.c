@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * value_index.c: where does `cmd->cdw10[2]` lie? An index that is a number moves the place and
+ * costs nothing; one that is known at the hit only is compared there with the array's length, and
+ * outside of it nothing is read. How many elements a pointer points to nobody knows.
+ */
+#include "probe/lang/value_inside.h"
+
+static bool index_refuse(struct typing *t, const struct expr_node *node, const char *why)
+{
+	const struct expr_node *left = typing__node(t, node->left);
+
+	expr_error__set(t->error, node->op_at, "%.*s %s", typing__clip(t, left),
+			typing__text(t, left), why);
+	return false;
+}
+
+/* What the index counts, and how many there are; 0: nobody knows. */
+static bool index_element(struct typing *t, const struct expr_node *node, struct typed *typed,
+			  struct type *element, uint32_t *nr)
+{
+	const bool is_pointer = typed->type.kind == TYPE_POINTER;
+	const bool is_array = typed->type.kind == TYPE_ARRAY || typed->type.kind == TYPE_TEXT;
+
+	if (!is_pointer && (!is_array || typed->where == TYPED_VALUE))
+		return index_refuse(t, node, "is no array: it has no elements");
+	if (typed->type.is_loc)
+		return index_refuse(t, node, "lies elsewhere in the record: it has no index");
+	*element = type__target(&typed->type);
+	if (element->kind == TYPE_VOID || !element->size)
+		return index_refuse(t, node, "has elements that nobody knows the size of");
+	*nr = is_pointer ? 0 : typed->type.size / element->size;
+	return true;
+}
+
+enum { INDEX_MOST = 1 << 20 }; /* bytes behind the first element */
+
+static bool index_constant(struct typing *t, const struct expr_node *node, struct typed *typed,
+			   uint64_t index, uint32_t size, uint32_t nr)
+{
+	const struct expr_node *left = typing__node(t, node->left),
+			       *right = typing__node(t, node->right);
+
+	if (nr && index >= nr)
+		expr_error__set(t->error, right->at, "%.*s has %u elements: 0 to %u",
+				typing__clip(t, left), typing__text(t, left), nr, nr - 1);
+	else if (index >= INDEX_MOST / size)
+		expr_error__set(t->error, right->at, "an index from 0 to %u, please: not %.*s",
+				INDEX_MOST / size - 1, typing__clip(t, right),
+				typing__text(t, right));
+	else
+		typed->offset += (uint32_t)index * size;
+	return (!nr || index < nr) && index < INDEX_MOST / size;
+}
+
+/* left + offset + index * size; takes left and index. */
+static struct value *index_address(struct typing *t, const struct expr_node *node,
+				   const struct typed *typed, struct value *index, uint32_t size)
+{
+	struct value *far = value__new(t, VALUE_MUL, node), *near = value__new(t, VALUE_ADD, node);
+	struct value *sum = value__new(t, VALUE_ADD, node);
+
+	if (far && near && sum) {
+		far->left = index;
+		far->right = value__new_number(t, node, size);
+		near->left = typed->value;
+		near->right = value__new_number(t, node, typed->offset);
+		sum->left = near;
+		sum->right = far;
+		if (far->right && near->right)
+			return sum;
+		value__free(sum);
+		return NULL;
+	}
+	value__free(far);
+	value__free(near);
+	value__free(sum);
+	value__free(index);
+	value__free(typed->value);
+	return NULL;
+}
+
+/* Outside of the array: the address is 0, where nothing can be read, and that is counted. Takes the
+ * address and the index. */
+static struct value *index_inside(struct typing *t, const struct expr_node *node,
+				  struct value *address, struct value *index, uint32_t nr)
+{
+	struct value *inside = value__new(t, VALUE_LT, node),
+		     *v = value__new(t, VALUE_CHOOSE, node);
+
+	if (inside && v) {
+		inside->left = index;
+		inside->right = value__new_number(t, node, nr);
+		v->left = inside;
+		v->right = address;
+		v->other = value__new_number(t, node, 0);
+		if (inside->right && v->other)
+			return v;
+		value__free(v);
+		return NULL;
+	}
+	value__free(inside);
+	value__free(v);
+	value__free(address);
+	value__free(index);
+	return NULL;
+}
+
+/* An index that is known at the hit only; its value stands in the tree once more for its bounds. */
+static bool index_variable(struct typing *t, const struct expr_node *node, struct typed *typed,
+			   struct value *index, uint32_t size, uint32_t nr)
+{
+	struct value *again = nr ? typing__number(t, node->right) : NULL;
+
+	if (typed->where == TYPED_RECORD || (nr && !again)) {
+		value__free(index);
+		value__free(again);
+		return again || !nr ? index_refuse(t, node,
+						   "lies in the record, where programs read at "
+						   "places that are known before: the index has to "
+						   "be a number")
+				    : false;
+	}
+	typed->value = index_address(t, node, typed, index, size);
+	typed->offset = 0;
+	if (typed->value && nr)
+		typed->value = index_inside(t, node, typed->value, again, nr);
+	else
+		value__free(again);
+	return typed->value;
+}
+
+bool typing__index(struct typing *t, const struct expr_node *node, struct typed *typed)
+{
+	struct type element;
+	struct value *index;
+	uint32_t nr = 0;
+	bool done;
+
+	if (!index_element(t, node, typed, &element, &nr))
+		return false;
+	index = typing__number(t, node->right);
+	if (!index)
+		return false;
+	if (typed->type.kind == TYPE_POINTER && !typing__follow(t, node, typed)) {
+		value__free(index);
+		return false;
+	}
+	typed->type = element;
+	if (index->op != VALUE_CONST)
+		return index_variable(t, node, typed, index, element.size, nr);
+	done = index_constant(t, node, typed, index->number, element.size, nr);
+	value__free(index);
+	return done;
+}

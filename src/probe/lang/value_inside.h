@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * value_inside.h: what the files of value*.c pass on to each other while a tree is typed. Functions
+ * that make a value return NULL after they have filled the error.
+ */
+#ifndef IOSONAR_PROBE_LANG_VALUE_INSIDE_H
+#define IOSONAR_PROBE_LANG_VALUE_INSIDE_H
+
+#include "probe/lang/value.h"
+
+struct typing {
+	const struct expr *tree;
+	const struct value_scope *scope;
+	struct expr_error *error;
+	bool at_entry; /* names are the start's, at a pair's end */
+};
+
+/* Something with a type: a number that is there, or bytes in memory or in the record that nobody
+ * has read yet, since only a member of them may be wanted. */
+enum typed_where { TYPED_VALUE, TYPED_MEMORY, TYPED_RECORD };
+struct typed {
+	enum typed_where where;
+	struct value *value; /* the number; MEMORY: the address */
+	struct type type;
+	uint32_t offset; /* MEMORY, RECORD */
+	enum value_memory memory;
+};
+
+static inline const struct expr_node *typing__node(const struct typing *t, uint32_t index)
+{
+	return &t->tree->nodes[index];
+}
+
+/* How much of a node's text fits a message, and that text: for "%.*s". */
+int typing__clip(const struct typing *t, const struct expr_node *node);
+static inline const char *typing__text(const struct typing *t, const struct expr_node *node)
+{
+	return t->tree->source + node->at;
+}
+bool typing__is_named(const struct expr_node *node, const char *name);
+
+struct value *value__new(const struct typing *t, enum value_op op, const struct expr_node *node);
+struct value *value__new_number(const struct typing *t, const struct expr_node *node,
+				uint64_t number);
+uint32_t value__text_room(size_t chars); /* with its end */
+
+/* value.c: any node as a number or a text. */
+struct value *typing__value(struct typing *t, uint32_t index);
+/* The same, but it has to be a number that can be reckoned with: no text, no stack. */
+struct value *typing__number(struct typing *t, uint32_t index);
+
+/* value_member.c: a word, or a chain of members. */
+bool typing__chain(struct typing *t, uint32_t index, struct typed *typed);
+struct value *typing__settle(struct typing *t, const struct expr_node *node, struct typed *typed);
+/* A pointer, which the left side of the node is: what it points to, not yet read. */
+bool typing__follow(struct typing *t, const struct expr_node *node, struct typed *typed);
+/* value_index.c: an element of what `typed` is. */
+bool typing__index(struct typing *t, const struct expr_node *node, struct typed *typed);
+/* How wide, how it is shown. */
+void typing__shape(struct value *v, const struct type *type);
+/* Where a pointer points to. */
+enum value_memory typing__memory(const struct typing *t, const struct typed *pointer);
+
+/* value_name.c */
+bool typing__name(struct typing *t, const struct expr_node *node, struct typed *typed);
+const struct probe *typing__probe(const struct typing *t);
+/* A word that no event and no builtin has: may be a text. */
+bool typing__is_unknown(const struct typing *t, const struct expr_node *node);
+/* "arg3", where there are arguments. */
+bool typing__is_argument_of(const struct probe *probe, const struct expr_node *node);
+struct value *typing__stack(struct typing *t, const struct expr_node *node, bool is_user,
+			    uint32_t depth);
+
+/* value_pair.c: is it a part of the start only? Then it is saved there. */
+bool typing__is_entry(const struct typing *t, uint32_t index);
+struct value *typing__saved(struct typing *t, uint32_t index);
+
+/* value_call.c */
+struct value *typing__call(struct typing *t, const struct expr_node *node);
+
+#endif

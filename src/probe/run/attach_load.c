@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * attach_load.c: a program goes to the kernel and is attached: one table says as what, one function
+ * for each way says how.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include "probe/run/attach_inside.h"
+
+#define INSN(c, dst, src, o, i) \
+	((struct bpf_insn){     \
+		.code = (c), .dst_reg = (dst), .src_reg = (src), .off = (o), .imm = (i) })
+
+static const struct {
+	enum bpf_prog_type type;
+	enum bpf_attach_type entry, exit;
+} attach_types[NR_ATTACH_WAYS] = {
+	[ATTACH_TRACEPOINT] = { BPF_PROG_TYPE_TRACEPOINT },
+	[ATTACH_RAW] = { BPF_PROG_TYPE_RAW_TRACEPOINT },
+	[ATTACH_TP_BTF] = { BPF_PROG_TYPE_TRACING, BPF_TRACE_RAW_TP, BPF_TRACE_RAW_TP },
+	[ATTACH_FENTRY] = { BPF_PROG_TYPE_TRACING, BPF_TRACE_FENTRY, BPF_TRACE_FEXIT },
+	[ATTACH_KPROBE_MULTI] = { BPF_PROG_TYPE_KPROBE, BPF_TRACE_KPROBE_MULTI,
+				  BPF_TRACE_KPROBE_MULTI },
+	[ATTACH_KPROBE] = { BPF_PROG_TYPE_KPROBE },
+	[ATTACH_UPROBE] = { BPF_PROG_TYPE_KPROBE },
+	[ATTACH_PERF] = { BPF_PROG_TYPE_PERF_EVENT },
+};
+
+/* ---- BTF of modules ---- */
+
+/* The kernel knows it by number only: all are looked at. */
+static int attach_find_btf(const char *module)
+{
+	char name[64];
+	__u32 id = 0;
+
+	while (!bpf_btf_get_next_id(id, &id)) {
+		struct bpf_btf_info info = { .name = (uintptr_t)name, .name_len = sizeof(name) };
+		__u32 len = sizeof(info);
+		int fd = bpf_btf_get_fd_by_id(id);
+
+		if (fd == -ENOENT) /* it went */
+			continue;
+		if (fd < 0)
+			return fd;
+		if (!bpf_obj_get_info_by_fd(fd, &info, &len) && info.kernel_btf &&
+		    !strcmp(name, module))
+			return fd;
+		close(fd);
+	}
+	return -ENOENT;
+}
+
+int attach_module_btf(struct attacher *attacher, const char *module)
+{
+	struct attach_module *modules;
+	char *name;
+
+	for (size_t i = 0; i < attacher->nr_modules; i++)
+		if (!strcmp(attacher->modules[i].name, module))
+			return attacher->modules[i].btf_fd;
+	modules = realloc(attacher->modules, (attacher->nr_modules + 1) * sizeof(*modules));
+	if (!modules)
+		return -ENOMEM;
+	attacher->modules = modules;
+	name = strdup(module);
+	if (!name)
+		return -ENOMEM;
+	modules[attacher->nr_modules] = (struct attach_module){ name, attach_find_btf(module) };
+	return modules[attacher->nr_modules++].btf_fd;
+}
+
+/* ---- loading ---- */
+
+/* In front of the program; its jumps are relative. */
+enum { ATTACH_SWITCH_INSNS = 6 };
+
+static struct bpf_insn *attach_with_switch(const struct attach_load *load)
+{
+	const int verdict = program__verdict(attach__ctx(load->way));
+	const struct bpf_insn first[ATTACH_SWITCH_INSNS] = {
+		INSN(BPF_LD | BPF_DW | BPF_IMM, BPF_REG_0, BPF_PSEUDO_MAP_VALUE, 0,
+		     load->switch_fd),
+		INSN(0, 0, 0, 0, 0),
+		INSN(BPF_LDX | BPF_DW | BPF_MEM, BPF_REG_0, BPF_REG_0, 0, 0),
+		INSN(BPF_JMP | BPF_JNE | BPF_K, BPF_REG_0, 0, 2, 0),
+		INSN(BPF_ALU64 | BPF_MOV | BPF_K, BPF_REG_0, 0, 0, verdict),
+		INSN(BPF_JMP | BPF_EXIT, 0, 0, 0, 0),
+	};
+	struct bpf_insn *insns = malloc((ATTACH_SWITCH_INSNS + load->nr) * sizeof(*insns));
+
+	if (!insns)
+		return NULL;
+	memcpy(insns, first, sizeof(first));
+	memcpy(insns + ATTACH_SWITCH_INSNS, load->insns, load->nr * sizeof(*insns));
+	return insns;
+}
+
+struct attach_insns {
+	const struct bpf_insn *insns;
+	size_t nr;
+	char *log;
+	size_t log_size;
+};
+
+/* libbpf asks again, with the log, if the first attempt fails. */
+static int attach_load_insns(struct attacher *attacher, enum attach_way way,
+			     const struct probe *probe, const struct attach_insns *what)
+{
+	const bool typed = attach_types[way].type == BPF_PROG_TYPE_TRACING;
+	const int module = typed && probe->module ? attach_module_btf(attacher, probe->module) : 0;
+	LIBBPF_OPTS(bpf_prog_load_opts, opts, .log_buf = what->log,
+		    .log_size = (__u32)what->log_size,
+		    .expected_attach_type = attach_is_return(probe) ? attach_types[way].exit
+								    : attach_types[way].entry);
+
+	if (module < 0)
+		return module;
+	if (typed && !probe->btf_id)
+		return -ENOENT;
+	opts.attach_btf_id = typed ? probe->btf_id : 0;
+	opts.attach_btf_obj_fd = (__u32)module;
+	return bpf_prog_load(attach_types[way].type, "iosonar", "GPL", what->insns, what->nr,
+			     &opts);
+}
+
+int attach_load_nothing(struct attacher *attacher, enum attach_way way, const struct probe *probe)
+{
+	const struct bpf_insn nothing[] = {
+		INSN(BPF_ALU64 | BPF_MOV | BPF_K, BPF_REG_0, 0, 0,
+		     program__verdict(attach__ctx(way))),
+		INSN(BPF_JMP | BPF_EXIT, 0, 0, 0, 0),
+	};
+	const struct attach_insns what = { nothing, 2, NULL, 0 };
+
+	return attach_load_insns(attacher, way, probe, &what);
+}
+
+/* Refused with the switch: once more without, so that the log counts as the program does. */
+int attachment__load(struct attachment *a, struct attacher *attacher,
+		     const struct attach_load *load)
+{
+	const struct attach_insns plain = { load->insns, load->nr, load->log, load->log_size };
+	struct attach_insns switched = { NULL, load->nr + ATTACH_SWITCH_INSNS, NULL, 0 };
+	struct bpf_insn *insns;
+	int fd;
+
+	*a = (struct attachment){ .way = load->way, .prog_fd = -1 };
+	if (load->log_size)
+		load->log[0] = 0;
+	if (load->switch_fd < 0) {
+		fd = attach_load_insns(attacher, load->way, load->probe, &plain);
+	} else {
+		insns = attach_with_switch(load);
+		if (!insns)
+			return -ENOMEM;
+		switched.insns = insns;
+		fd = attach_load_insns(attacher, load->way, load->probe, &switched);
+		free(insns);
+	}
+	if (fd < 0 && load->switch_fd >= 0) {
+		int err = fd;
+
+		fd = attach_load_insns(attacher, load->way, load->probe, &plain);
+		if (fd >= 0)
+			close(fd);
+		return err;
+	}
+	a->prog_fd = fd;
+	return fd < 0 ? fd : 0;
+}
+
+/* ---- attaching ---- */
+
+static int attachment_keep(struct attachment *a, int fd)
+{
+	int *fds;
+
+	if (fd < 0)
+		return fd;
+	fds = realloc(a->fds, (a->nr_fds + 1) * sizeof(*fds));
+	if (!fds) {
+		close(fd);
+		return -ENOMEM;
+	}
+	a->fds = fds;
+	a->fds[a->nr_fds++] = fd;
+	return 0;
+}
+
+/* By name where the kernel hides addresses: slower, and it has to be the only one of that name. */
+int attach_link_many(int prog_fd, const struct probe *const *probes, size_t nr)
+{
+	unsigned long *addresses = calloc(nr, sizeof(*addresses));
+	const char **names = calloc(nr, sizeof(*names));
+	LIBBPF_OPTS(bpf_link_create_opts, opts);
+	bool hidden = false;
+	int fd = -ENOMEM;
+
+	for (size_t i = 0; addresses && names && i < nr; i++) {
+		addresses[i] = probes[i]->address;
+		names[i] = probes[i]->func;
+		hidden |= !probes[i]->address;
+	}
+	opts.kprobe_multi.cnt = (__u32)nr;
+	opts.kprobe_multi.addrs = hidden ? NULL : addresses;
+	opts.kprobe_multi.syms = hidden ? names : NULL;
+	opts.kprobe_multi.flags = attach_is_return(probes[0]) ? BPF_F_KPROBE_MULTI_RETURN : 0;
+	if (addresses && names)
+		fd = bpf_link_create(prog_fd, 0, BPF_TRACE_KPROBE_MULTI, &opts);
+	free(addresses);
+	free(names);
+	return fd;
+}
+
+/* One function that cannot be traced fails the whole link. */
+static bool attach_is_about_one(int err)
+{
+	return err == -ENOENT || err == -EINVAL || err == -ESRCH || err == -EADDRNOTAVAIL;
+}
+
+static int attachment_link_many(struct attachment *a, const struct probe *const *probes, size_t nr,
+				int *errs)
+{
+	const size_t half = nr / 2;
+	int err = attachment_keep(a, attach_link_many(a->prog_fd, probes, nr));
+
+	for (size_t i = 0; i < nr; i++)
+		errs[i] = err;
+	if (nr < 2 || !attach_is_about_one(err))
+		return err;
+	err = attachment_link_many(a, probes, half, errs);
+	return attachment_link_many(a, probes + half, nr - half, errs + half) ? err : 0;
+}
+
+/* A CPU that went since is no error. */
+static int attachment_sample(struct attachment *a, struct attacher *attacher,
+			     const struct probe *probe)
+{
+	int err = attach_read_cpus(attacher);
+	const size_t most = probe->kind == PROBE_INTERVAL ? 1 : attacher->nr_cpus;
+
+	for (size_t i = 0; !err && i < attacher->nr_cpus && a->nr_fds < most; i++) {
+		err = attachment_keep(a, attach_open_sampled(probe, attacher->cpus[i], a->prog_fd));
+		err = err == -ENODEV ? 0 : err;
+	}
+	return err ?: a->nr_fds ? 0 : -ENODEV;
+}
+
+static int attachment_attach_one(struct attachment *a, struct attacher *attacher,
+				 const struct probe *probe)
+{
+	switch (a->way) {
+	case ATTACH_RAW:
+		return attachment_keep(a, bpf_raw_tracepoint_open(probe->func, a->prog_fd));
+	case ATTACH_TP_BTF:
+	case ATTACH_FENTRY: return attachment_keep(a, bpf_raw_tracepoint_open(NULL, a->prog_fd));
+	case ATTACH_TRACEPOINT:
+	case ATTACH_KPROBE:
+	case ATTACH_UPROBE:
+		return attachment_keep(a, attach_open_traced(attacher, a->way, probe, a->prog_fd));
+	case ATTACH_PERF: return attachment_sample(a, attacher, probe);
+	default: return -EINVAL;
+	}
+}
+
+int attachment__attach(struct attachment *a, struct attacher *attacher,
+		       const struct probe *const *probes, size_t nr, int *errs)
+{
+	int err = 0;
+
+	if (a->way == ATTACH_KPROBE_MULTI) {
+		attachment_link_many(a, probes, nr, errs);
+		return a->nr_fds ? 0 : errs[0];
+	}
+	for (size_t i = 0; i < nr; i++) {
+		errs[i] = attachment_attach_one(a, attacher, probes[i]);
+		err = err ?: errs[i];
+	}
+	return a->nr_fds ? 0 : err;
+}
+
+int attachment__share(struct attachment *a, struct attacher *attacher,
+		      const struct attachment *with, const struct probe *probe)
+{
+	return attachment_keep(a, attach_open_traced(attacher, with->way, probe, with->prog_fd));
+}
+
+/* ---- afterwards ---- */
+
+uint64_t attachment__missed(const struct attachment *a)
+{
+	struct bpf_prog_info info = { 0 };
+	__u32 len = sizeof(info);
+
+	if (a->prog_fd < 0 || bpf_obj_get_info_by_fd(a->prog_fd, &info, &len))
+		return 0;
+	return info.recursion_misses;
+}
+
+void attachment__detach(struct attachment *a)
+{
+	for (size_t i = 0; i < a->nr_fds; i++)
+		close(a->fds[i]);
+	free(a->fds);
+	a->fds = NULL;
+	a->nr_fds = 0;
+}
+
+void attachment__close(struct attachment *a)
+{
+	attachment__detach(a);
+	if (a->prog_fd >= 0)
+		close(a->prog_fd);
+	a->prog_fd = -1;
+}

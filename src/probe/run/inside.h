@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * inside.h: what the files run*.c share. A group is one program and the probes it serves; it
+ * has one cell.
+ */
+#ifndef IOSONAR_PROBE_RUN_INSIDE_H
+#define IOSONAR_PROBE_RUN_INSIDE_H
+
+#include "probe/run/attach.h"
+#include "probe/run/run.h"
+
+struct run_group {
+	struct attachment attachment;
+	enum attach_way way;
+	size_t *probes; /* numbers in the plan */
+	size_t nr;
+	bool is_end;
+	bool is_alone;	  /* takes no other probe */
+	bool is_refused;  /* the program, not what it should be attached to */
+	char reason[128]; /* the verifier's; "": it did not say */
+};
+
+/* A probe that needs no program. */
+struct run_counter {
+	size_t probe;
+	int *fds;
+	size_t nr;
+	uint64_t count; /* when it was closed */
+};
+
+/* A ring as the kernel maps it. */
+struct run_ring {
+	uint64_t *read_at;	    /* we write */
+	const uint64_t *written_to; /* the kernel writes; data lie a page behind it, twice */
+};
+
+/* Where a held record lies, and when it happened. */
+struct run_entry {
+	uint64_t ns;
+	size_t at, bytes;
+};
+
+/* Records that wait for others which may be older. */
+struct run_order {
+	char *held;
+	size_t bytes, room_bytes;
+	struct run_entry *entries;
+	size_t nr, room;
+};
+
+struct run {
+	struct run_wants wants;
+	const struct plan *plan;
+	struct attacher *attacher;
+	struct program_maps maps;
+	struct run_group *groups;
+	size_t nr_groups;
+	struct run_counter *counters;
+	size_t nr_counters;
+	int *errs;	    /* of each probe of the plan: 0: attached */
+	size_t *by_address; /* numbers of probes that are served together, sorted */
+	size_t nr_by_address;
+	uint32_t nr_cpus; /* possible ones */
+	struct run_ring *rings;
+	uint32_t ring_bytes;
+	struct run_order order;
+	int children[2];		/* links of the programs that follow them; -1: none */
+	int switch_fd;			/* -1: none */
+	uint64_t *is_on;		/* the switch, mapped */
+	uint64_t *gate;			/* of calls: mapped; closed while it is not 0 */
+	uint64_t gate_ns, gate_records; /* since when, how many came */
+	int closer; /* while it is open the child holds the links; -1: there is none */
+	bool is_detached, counters_scaled;
+	const char *inexact, *why; /* the way that may miss hits; NULL: none */
+	uint64_t start_ns;
+};
+
+uint64_t run_now_ns(void);
+
+/* run_group.c */
+int run_make_groups(struct run *run);
+void run_free_groups(struct run *run);
+
+/* run_maps.c */
+int run_make_maps(struct run *run);
+void run_close_maps(struct run *run);
+
+/* run_children.c: the table of processes, where --children wants one */
+int run_follow_children(struct run *run);
+
+/* run_program.c */
+int run_attach_all(struct run *run);
+struct program_wants run_program_wants(const struct run *run, const struct run_group *group);
+
+/* run_nest.c: returns of user functions that the kernel omits are counted */
+bool run_has_nests(const struct run *run);
+void run_attach_nests(struct run *run);
+uint64_t run_count_omitted(const struct run *run);
+
+/* run_switch.c */
+int run_make_switch(struct run *run); /* where closing takes long */
+void run_turn_on(struct run *run);
+void run_turn_off(struct run *run);
+void run_free_switch(struct run *run);
+
+/* run_ring.c */
+int run_make_rings(struct run *run);
+void run_free_rings(struct run *run);
+
+/* run_count.c */
+int run_check_counters(const struct run *run); /* nothing is asked of them that they cannot */
+int run_open_counters(struct run *run);
+void run_read_counters(struct run *run); /* into count */
+void run_close_counters(struct run *run);
+
+/* run_read.c: `probe` or `func` becomes a number of the plan. */
+void run_settle(const struct run *run, const struct plan_part *part, void *bytes);
+uint64_t run_probe_number(const struct run *run, uint64_t number);
+/* Of an address, the one of the same kind: a function's entry and its return may both be served. */
+uint64_t run_probe_like(const struct run *run, uint64_t like, uint64_t address);
+
+#endif

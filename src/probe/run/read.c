@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * read.c: what the programs counted, added up over CPUs: rows of the hash, rows in the cells of
+ * programs whose every hit has the same key, counters, pairs that are open, stacks. A row takes no
+ * system call of its own: they come 512 at a time.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <bpf/bpf.h>
+#include "base/log.h"
+#include "probe/run/inside.h"
+
+enum { READ_BATCH = 512 };
+
+/* ---- which probe ---- */
+
+/*
+ * A program that serves many says the function's address. On some machines that is the place where
+ * it is patched, a few bytes behind.
+ */
+static size_t number_search(const struct run *run, uint64_t number)
+{
+	size_t low = 0, high = run->nr_by_address;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (run->plan->probes[run->by_address[middle]].probe->address <= number)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+uint64_t run_probe_number(const struct run *run, uint64_t number)
+{
+	size_t behind;
+
+	if (number < run->plan->nr_probes)
+		return number;
+	behind = number_search(run, number);
+	return behind ? run->by_address[behind - 1] : number;
+}
+
+uint64_t run_probe_like(const struct run *run, uint64_t like, uint64_t address)
+{
+	const struct plan_probe *probes = run->plan->probes;
+
+	for (size_t i = number_search(run, address); i--;)
+		if (probes[run->by_address[i]].probe->kind == probes[like].probe->kind)
+			return run->by_address[i];
+	return like;
+}
+
+const struct probe *run__probe(const struct run *run, uint64_t number)
+{
+	number = run_probe_number(run, number);
+	return number < run->plan->nr_probes ? run->plan->probes[number].probe : NULL;
+}
+
+static bool part_is_probe(const struct plan_part *part)
+{
+	return part->shape.unit == VALUE_PROBE_NAME || part->shape.unit == VALUE_FUNC_NAME;
+}
+
+void run_settle(const struct run *run, const struct plan_part *part, void *bytes)
+{
+	uint64_t number;
+
+	if (!run->nr_by_address || !part_is_probe(part))
+		return;
+	memcpy(&number, (char *)bytes + part->at, sizeof(number));
+	number = run_probe_number(run, number);
+	memcpy((char *)bytes + part->at, &number, sizeof(number));
+}
+
+/* ---- adding up ---- */
+
+static void row_add(const struct run *run, struct probe_row *sum, const struct probe_row *row)
+{
+	const bool larger = run->plan->of_is_signed ? (int64_t)row->max > (int64_t)sum->max
+						    : row->max > sum->max;
+
+	if (!row->count)
+		return;
+	if (!sum->count || larger)
+		sum->max = row->max;
+	sum->count += row->count;
+	sum->sum += row->sum;
+}
+
+/* One program's cell, of all CPUs; counters and row are added up. */
+static int cell_read(struct run *run, size_t group, struct probe_cell *cells, uint64_t *counters,
+		     struct probe_row *row)
+{
+	const uint32_t number = (uint32_t)group;
+	int err = bpf_map_lookup_elem(run->maps.cells, &number, cells);
+
+	for (uint32_t cpu = 0; !err && cpu < run->nr_cpus; cpu++) {
+		for (int i = 0; i < NR_PROBE_COUNTERS; i++)
+			counters[i] += cells[cpu].counters[i];
+		row_add(run, row, &cells[cpu].row);
+	}
+	return err;
+}
+
+/* ---- a hash, batch by batch ---- */
+
+typedef void (*hash_fn)(void *arg, char *key, char *value);
+
+struct hash {
+	int fd;
+	size_t key_bytes, value_bytes; /* of all CPUs */
+	hash_fn fn;
+	void *arg;
+};
+
+static int hash_hand_on(const struct hash *hash, char *keys, char *values, uint32_t room)
+{
+	uint64_t from = 0, to = 0;
+	bool is_first = true;
+	int err = 0;
+
+	while (!err) {
+		uint32_t nr = room;
+
+		err = bpf_map_lookup_batch(hash->fd, is_first ? NULL : &from, &to, keys, values,
+					   &nr, NULL);
+		if (err == -ENOSPC && !is_first && !nr)
+			return err;
+		for (uint32_t i = 0; (!err || err == -ENOENT) && i < nr; i++)
+			hash->fn(hash->arg, keys + i * hash->key_bytes,
+				 values + i * hash->value_bytes);
+		from = to;
+		is_first = false;
+	}
+	return err == -ENOENT ? 0 : err;
+}
+
+static int hash_read(const struct hash *hash)
+{
+	char *keys = malloc(READ_BATCH * hash->key_bytes);
+	char *values = malloc(READ_BATCH * hash->value_bytes);
+	int err = keys && values ? hash_hand_on(hash, keys, values, READ_BATCH) : -ENOMEM;
+
+	free(keys);
+	free(values);
+	return err ? log_err(err, "cannot read the programs' table: %s", strerror(-err)) : 0;
+}
+
+static struct hash hash_of_rows(const struct run *run, hash_fn fn, void *arg)
+{
+	return (struct hash){
+		.fd = run->maps.rows,
+		.key_bytes = plan__row_key_bytes(run->plan),
+		.value_bytes = run->nr_cpus * sizeof(struct probe_row),
+		.fn = fn,
+		.arg = arg,
+	};
+}
+
+/* ---- rows ---- */
+
+struct read_rows {
+	struct run *run;
+	run_row_fn fn;
+	void *arg;
+	bool has_probe;	      /* one of the keys is a probe: programs do not share a row */
+	bool is_by_probe;     /* the keys are probes, and nothing else */
+	bool *seen;	      /* by number of the probe */
+	struct probe_row all; /* where programs share their only row */
+	uint64_t key[PLAN_MAX_KEY / sizeof(uint64_t)];
+};
+
+static void read_row(void *arg, char *key, char *value)
+{
+	struct read_rows *r = arg;
+	const struct plan *plan = r->run->plan;
+	const struct probe_row *rows = (const struct probe_row *)value;
+	struct probe_row sum = { 0 };
+	uint32_t bucket = 0;
+	uint64_t probe;
+
+	for (uint32_t cpu = 0; cpu < r->run->nr_cpus; cpu++)
+		row_add(r->run, &sum, &rows[cpu]);
+	for (size_t i = 0; i < plan->nr_keys; i++)
+		run_settle(r->run, &plan->keys[i], key);
+	if (plan__has_buckets(plan))
+		memcpy(&bucket, key + plan->key_bytes, sizeof(bucket));
+	if (r->is_by_probe) {
+		memcpy(&probe, key + plan->keys[0].at, sizeof(probe));
+		r->seen[probe < plan->nr_probes ? probe : 0] = true;
+	}
+	r->fn(r->arg, key, bucket, &sum);
+}
+
+/* A row that only one probe has, or a part of the one that all share. */
+static void read_own_row(struct read_rows *r, size_t probe, const struct probe_row *row)
+{
+	if (!r->has_probe) {
+		row_add(r->run, &r->all, row);
+		return;
+	}
+	r->seen[probe] = true;
+	r->fn(r->arg, r->key, 0, row);
+}
+
+static int read_cells(struct read_rows *r)
+{
+	struct run *run = r->run;
+	struct probe_cell *cells = calloc(run->nr_cpus, sizeof(*cells));
+	uint64_t counters[NR_PROBE_COUNTERS] = { 0 };
+	int err = cells ? 0 : -ENOMEM;
+
+	for (size_t i = 0; !err && i < run->nr_groups; i++) {
+		const struct program_wants wants = run_program_wants(run, &run->groups[i]);
+		struct probe_row row = { 0 };
+
+		if (run->groups[i].attachment.prog_fd < 0 || !program__uses_cell(&wants, r->key))
+			continue;
+		err = cell_read(run, i, cells, counters, &row);
+		read_own_row(r, wants.probe, &row);
+	}
+	free(cells);
+	return err ? log_err(err, "cannot read the programs' cells: %s", strerror(-err)) : 0;
+}
+
+/* The key of a probe, where keys are probes. */
+static void read_make_key(struct read_rows *r, uint64_t probe)
+{
+	const struct plan *plan = r->run->plan;
+
+	for (size_t i = 0; i < plan->nr_keys; i++)
+		r->key[plan->keys[i].at / sizeof(r->key[0])] = probe;
+}
+
+static void read_counters(struct read_rows *r)
+{
+	struct run *run = r->run;
+
+	run_read_counters(run);
+	for (size_t i = 0; i < run->nr_counters; i++) {
+		const struct probe_row row = { .count = run->counters[i].count };
+
+		if (run->errs[run->counters[i].probe])
+			continue;
+		read_make_key(r, run->counters[i].probe);
+		read_own_row(r, run->counters[i].probe, &row);
+	}
+}
+
+/* Starts of pairs have no rows. */
+static void read_unseen(struct read_rows *r)
+{
+	const struct plan *plan = r->run->plan;
+	const struct probe_row nothing = { 0 };
+
+	for (size_t i = 0; i < plan->nr_probes; i++) {
+		if (r->seen[i] || r->run->errs[i] || (plan->has_ends && !plan->probes[i].is_end))
+			continue;
+		read_make_key(r, i);
+		r->fn(r->arg, r->key, 0, &nothing);
+	}
+}
+
+static int read_all(struct read_rows *r)
+{
+	struct run *run = r->run;
+	const struct hash rows = hash_of_rows(run, read_row, r);
+	int err = run->maps.rows < 0 ? 0 : hash_read(&rows);
+
+	err = err ?: read_cells(r);
+	if (err)
+		return err;
+	read_counters(r);
+	if (r->is_by_probe)
+		read_unseen(r);
+	if (run->maps.rows < 0 && !r->has_probe)
+		r->fn(r->arg, r->key, 0, &r->all);
+	return 0;
+}
+
+int run__read(struct run *run, run_row_fn fn, void *arg)
+{
+	const struct plan *plan = run->plan;
+	struct read_rows r = { .run = run, .fn = fn, .arg = arg, .is_by_probe = plan->nr_keys };
+	int err;
+
+	if (plan__has_records(plan))
+		return 0;
+	for (size_t i = 0; i < plan->nr_keys; i++) {
+		r.has_probe |= part_is_probe(&plan->keys[i]);
+		r.is_by_probe &= part_is_probe(&plan->keys[i]);
+	}
+	r.seen = calloc(plan->nr_probes, sizeof(*r.seen));
+	err = r.seen ? read_all(&r) : log_err(-ENOMEM, "out of memory");
+	free(r.seen);
+	return err;
+}
+
+/* ---- pairs, counters, stacks ---- */
+
+struct read_starts {
+	run_start_fn fn;
+	void *arg;
+};
+
+static void read_start(void *arg, char *key, char *value)
+{
+	const struct read_starts *r = arg;
+
+	r->fn(r->arg, key, (const struct probe_start *)value);
+}
+
+int run__open_pairs(struct run *run, run_start_fn fn, void *arg)
+{
+	struct read_starts r = { fn, arg };
+	const struct hash starts = {
+		.fd = run->maps.starts,
+		.key_bytes = plan__start_key_bytes(run->plan),
+		.value_bytes = plan__start_bytes(run->plan),
+		.fn = read_start,
+		.arg = &r,
+	};
+
+	return run->maps.starts < 0 ? 0 : hash_read(&starts);
+}
+
+/* Where every row says how many were added to it. */
+struct counts_of_rows {
+	const struct run *run;
+	uint64_t added;
+};
+
+static void counts_add_counters(struct run *run, struct run_counts *counts)
+{
+	run_read_counters(run);
+	for (size_t i = 0; i < run->nr_counters; i++) {
+		counts->counters[PROBE_HITS] += run->counters[i].count;
+		counts->counters[PROBE_ADDED] += run->counters[i].count;
+	}
+	if (!run->counters_scaled)
+		return;
+	counts->inexact = "shared counter";
+	counts->why = "others use the counters of this machine, too: what was not counted "
+		      "meanwhile is reckoned";
+}
+
+static void counts_add_row(void *arg, char *key, char *value)
+{
+	struct counts_of_rows *c = arg;
+	const struct probe_row *rows = (const struct probe_row *)value;
+
+	(void)key;
+	for (uint32_t cpu = 0; cpu < c->run->nr_cpus; cpu++)
+		c->added += rows[cpu].count;
+}
+
+static void counts_add_rows(struct run *run, struct run_counts *counts)
+{
+	struct counts_of_rows c = { run, 0 };
+	const struct hash rows = hash_of_rows(run, counts_add_row, &c);
+
+	if (run->maps.rows >= 0)
+		hash_read(&rows);
+	counts->counters[PROBE_ADDED] += c.added;
+	if (program__hits_are_rows(run->plan))
+		counts->counters[PROBE_HITS] += c.added;
+}
+
+void run__counts(struct run *run, struct run_counts *counts)
+{
+	struct probe_cell *cells = calloc(run->nr_cpus, sizeof(*cells));
+	struct probe_row row = { 0 };
+
+	memset(counts, 0, sizeof(*counts));
+	counts->inexact = run->inexact;
+	counts->why = run->why;
+	for (size_t i = 0; cells && i < run->nr_groups; i++) {
+		cell_read(run, i, cells, counts->counters, &row);
+		counts->skipped += attachment__missed(&run->groups[i].attachment);
+	}
+	counts->omitted = run_count_omitted(run);
+	counts->counters[PROBE_ADDED] += row.count;
+	counts_add_rows(run, counts);
+	counts_add_counters(run, counts);
+	counts->is_exact = !counts->inexact;
+	free(cells);
+}
+
+uint64_t run__lost(struct run *run)
+{
+	struct run_counts counts;
+
+	run__counts(run, &counts);
+	return counts.counters[PROBE_LOST_RING] + counts.skipped;
+}
+
+uint64_t run__followed(struct run *run, uint64_t whom)
+{
+	uint64_t count = 0;
+
+	return bpf_map_lookup_elem(run->maps.followed, &whom, &count) ? 0
+								      : count & ~PROBE_IS_DROPPED;
+}
+
+bool run__is_attached(const struct run *run, size_t probe)
+{
+	return !run->errs[probe];
+}
+
+bool run__is_exact(struct run *run)
+{
+	run_read_counters(run);
+	return !run->inexact && !run->counters_scaled;
+}
+
+size_t run__stack(struct run *run, uint64_t id, uint64_t *addresses, size_t room)
+{
+	uint64_t frames[RUN_STACK_FRAMES] = { 0 };
+	const uint32_t number = (uint32_t)id;
+	size_t nr = 0;
+
+	if (id > INT32_MAX || run->maps.stacks < 0 ||
+	    bpf_map_lookup_elem(run->maps.stacks, &number, frames))
+		return 0;
+	while (nr < room && nr < RUN_STACK_FRAMES && frames[nr]) {
+		addresses[nr] = frames[nr];
+		nr++;
+	}
+	return nr;
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#define _GNU_SOURCE 1 /* asprintf */
+#include "probe/run/request.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/log.h"
+#include "collect/cgroup.h"
+#include "expr/tree.h"
+
+enum { ASKED_MISSES = 5 }; /* named one by one; of more only how many there are */
+
+int asked__tasks(struct asked *a, const struct filter_options *f)
+{
+	struct cgroup cgroup;
+
+	if (f->children && !f->pid.given)
+		return log_err(-EINVAL, "--children needs -p PID: whose?");
+	if (f->pid.given && kill((pid_t)f->pid.value, 0) && errno == ESRCH)
+		return log_err(-EINVAL, "-p: there is no process %llu",
+			       (unsigned long long)f->pid.value);
+	a->line.pid = (uint32_t)f->pid.value;
+	a->line.children = f->children;
+	if (!f->cgroup)
+		return 0;
+	if (!cgroup__find(f->cgroup, &cgroup))
+		return log_err(-EINVAL, "--cgroup: there is no cgroup (version 2) %s", f->cgroup);
+	a->line.cgroup = cgroup.id;
+	return 0;
+}
+
+static bool asked_tree_names(const struct expr *tree, const char *word)
+{
+	for (uint32_t i = 0; i < tree->nr_nodes; i++)
+		if (tree->nodes[i].op == OP_WORD && tree->nodes[i].text_len == strlen(word) &&
+		    !memcmp(tree->nodes[i].text, word, strlen(word)))
+			return true;
+	return false;
+}
+
+/* What is wrong with the text is said later. */
+static bool asked_names(const char *text, const char *word)
+{
+	struct expr *trees[PLAN_MAX_PARTS];
+	struct expr_error error = { 0 };
+	bool names = false;
+	size_t nr = 0;
+
+	if (text)
+		expr__parse_list(text, trees, PLAN_MAX_PARTS, &nr, &error);
+	for (size_t i = 0; i < nr; i++) {
+		names |= asked_tree_names(trees[i], word);
+		expr__free(trees[i]);
+	}
+	return names;
+}
+
+static bool asked_is_function(const char *event)
+{
+	return !strncmp(event, "fn:", 3) || !strncmp(event, "user:", 5);
+}
+
+/* At other events it may be the name of a field. */
+static bool asked_are_functions(const struct line *line)
+{
+	for (size_t i = 0; i < line->nr_events; i++)
+		if (!asked_is_function(line->events[i]))
+			return false;
+	return true;
+}
+
+/* "of latency", "if 'latency > 1ms'": the time from a function's entry to its return is a pair by
+ * itself. */
+static bool asked_is_call(const struct line *line)
+{
+	if (line->action == LINE_PAIR)
+		return false;
+	if (line->of && !strcmp(line->of, "latency"))
+		return true;
+	return asked_are_functions(line) &&
+	       (asked_names(line->of, "latency") || asked_names(line->by, "latency") ||
+		asked_names(line->condition, "latency") || asked_names(line->show, "latency"));
+}
+
+/* fn:vfs_read ends with ret:vfs_read, user:PATH:SYMBOL with userret:PATH:SYMBOL. */
+static int asked_find_ends_of_calls(struct asked *a)
+{
+	for (size_t i = 0; i < a->line.nr_events; i++) {
+		const char *event = a->line.events[i], *colon = strchr(event, ':');
+		char *end;
+		int err;
+
+		if (!asked_is_function(event))
+			return log_err(-EINVAL,
+				       "'%s' has no latency: fn: and user: have, from entry to "
+				       "return; between two other events use pair",
+				       event);
+		if (asprintf(&end, "%s%s", *event == 'f' ? "ret" : "userret", colon) < 0)
+			return log_err(-ENOMEM, "out of memory");
+		err = finder__find(a->finder, end, &a->ends, &a->misses);
+		free(end);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int asked_find(struct asked *a)
+{
+	bool is_pair = a->line.action == LINE_PAIR;
+	int err = 0;
+
+	a->finder = finder__new();
+	if (!a->finder)
+		return log_err(-ENOMEM, "out of memory");
+	for (size_t i = 0; !err && i < a->line.nr_events; i++)
+		err = finder__find(a->finder, a->line.events[i],
+				   is_pair && i ? &a->ends : &a->probes, &a->misses);
+	if (!err && a->line.is_call)
+		err = asked_find_ends_of_calls(a);
+	return err;
+}
+
+void asked__tell_misses(const struct asked *a)
+{
+	for (size_t i = 0; i < a->misses.nr && i < ASKED_MISSES; i++)
+		log_note("%s: %s", a->misses.misses[i].name, a->misses.misses[i].why);
+	if (a->misses.nr > ASKED_MISSES)
+		log_note("and %zu more cannot be probed: iosonar events names them",
+			 a->misses.nr - ASKED_MISSES);
+}
+
+int asked__understand(struct asked *a, enum line_action action, const struct option_list *words,
+		      const struct options *options)
+{
+	int err = line__read(&a->line, action, words->words, words->nr);
+
+	err = err ?: asked__tasks(a, &options->filter);
+	a->line.is_call = !err && asked_is_call(&a->line);
+	err = err ?: asked_find(a);
+	if (err)
+		return err;
+	asked__tell_misses(a);
+	err = plan__make(&a->plan, &a->line, &a->probes, &a->ends);
+	a->wants.plan = &a->plan;
+	return err;
+}
+
+void asked__free(struct asked *a)
+{
+	plan__free(&a->plan);
+	probe_list__free(&a->probes);
+	probe_list__free(&a->ends);
+	find_misses__free(&a->misses);
+	finder__free(a->finder);
+	line__free(&a->line);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * request.h: what the words and options of an any-event command ask for, up to the plan: line taken
+ * apart, events found on this machine, names understood. Loads nothing.
+ */
+#ifndef IOSONAR_PROBE_RUN_REQUEST_H
+#define IOSONAR_PROBE_RUN_REQUEST_H
+
+#include "base/options.h"
+#include "probe/find/find.h"
+#include "probe/lang/plan.h"
+#include "probe/run/run.h"
+
+/* The operands of such a command. */
+#define ASKED_WORDS "EVENT... [CLAUSE...]"
+#define ASKED_WORDS_HELP                                                                      \
+	"block:*, raw:NAME, fn:NAME, user:PATH:NAME, profile:HZ, ...; then by, of, show, on " \
+	"or if: man 7 iosonar-line"
+
+struct asked {
+	/* given by the command */
+	struct line line;
+	struct run_wants wants; /* its plan is filled in here */
+	/* made of it */
+	struct finder *finder;
+	struct probe_list probes, ends; /* ends: of a pair */
+	struct find_misses misses;
+	struct plan plan;
+};
+
+/* words: the command's operands. 0, or a negative errno (said). */
+int asked__understand(struct asked *asked, enum line_action action, const struct option_list *words,
+		      const struct options *options);
+/* The tasks that options choose, into the line alone: for who makes the plan himself. */
+int asked__tasks(struct asked *asked, const struct filter_options *filter);
+/* Says what was meant and cannot be probed. */
+void asked__tell_misses(const struct asked *asked);
+void asked__free(struct asked *asked);
+
+#endif

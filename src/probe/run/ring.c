@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * ring.c: records from one ring per CPU, in order of time. A ring's are nearly in order; they
+ * are held until those of the other CPUs must have come. One look takes what is there at its
+ * beginning and no more, so that a flood of events cannot keep us in it. A ring that ran full is
+ * counted by the program.
+ */
+#include <errno.h>
+#include <linux/bpf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <bpf/bpf.h>
+#include "base/log.h"
+#include "probe/run/inside.h"
+
+static const uint64_t ring_default_bytes = 1 << 20; /* 10,000 records; half a million a second */
+static const uint64_t ring_least_bytes = 64 << 10;
+static const uint64_t rings_most_bytes = 64 << 20; /* of all CPUs, unless ring_bytes says more */
+
+/* ---- making ---- */
+
+/* A power of two that is at least a page, as the kernel wants it. */
+static uint32_t ring_size(const struct run *run)
+{
+	uint64_t wanted = run->wants.ring_bytes, size = (uint64_t)sysconf(_SC_PAGESIZE);
+
+	if (!wanted) {
+		wanted = rings_most_bytes / run->nr_cpus;
+		wanted = wanted > ring_default_bytes ? ring_default_bytes : wanted;
+		wanted = wanted < ring_least_bytes ? ring_least_bytes : wanted;
+	}
+	while (size < wanted && size < 1u << 30)
+		size *= 2;
+	return (uint32_t)size;
+}
+
+static int ring_map(struct run *run, struct run_ring *ring, int fd)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	void *ours = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0), *theirs;
+
+	if (ours == MAP_FAILED)
+		return -errno;
+	ring->read_at = ours;
+	theirs = mmap(NULL, page + 2 * (size_t)run->ring_bytes, PROT_READ, MAP_SHARED, fd,
+		      (off_t)page);
+	if (theirs == MAP_FAILED)
+		return -errno;
+	ring->written_to = theirs;
+	return 0;
+}
+
+/* The first one is the pattern of the others. */
+static int ring_make(struct run *run, uint32_t cpu)
+{
+	int fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "ring", 0, 0, run->ring_bytes, NULL), err = 0;
+	LIBBPF_OPTS(bpf_map_create_opts, opts);
+
+	if (fd < 0)
+		return fd;
+	opts.inner_map_fd = (__u32)fd;
+	if (run->maps.rings < 0)
+		run->maps.rings =
+			bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, "rings", sizeof(uint32_t),
+				       sizeof(uint32_t), run->nr_cpus, &opts);
+	err = run->maps.rings < 0 ? run->maps.rings
+				  : bpf_map_update_elem(run->maps.rings, &cpu, &fd, BPF_ANY);
+	err = err ?: ring_map(run, &run->rings[cpu], fd);
+	close(fd); /* the map and the mapping hold it */
+	return err;
+}
+
+int run_make_rings(struct run *run)
+{
+	int err = 0;
+
+	run->ring_bytes = ring_size(run);
+	run->rings = calloc(run->nr_cpus, sizeof(*run->rings));
+	if (!run->rings)
+		return log_err(-ENOMEM, "out of memory");
+	for (uint32_t cpu = 0; !err && cpu < run->nr_cpus; cpu++)
+		err = ring_make(run, cpu);
+	return err ? log_err(err, "cannot make a ring of %u bytes for each of %u CPUs: %s",
+			     run->ring_bytes, run->nr_cpus, strerror(-err))
+		   : 0;
+}
+
+void run_free_rings(struct run *run)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	for (uint32_t cpu = 0; run->rings && cpu < run->nr_cpus; cpu++) {
+		if (run->rings[cpu].read_at)
+			munmap(run->rings[cpu].read_at, page);
+		if (run->rings[cpu].written_to)
+			munmap((void *)run->rings[cpu].written_to,
+			       page + 2 * (size_t)run->ring_bytes);
+	}
+	free(run->rings);
+	free(run->order.held);
+	free(run->order.entries);
+}
+
+/* ---- holding ---- */
+
+/* 0: it is of no probe of ours. */
+static size_t order_record_bytes(const struct run *run, const struct probe_record *record)
+{
+	return record->probe < run->plan->nr_probes
+		       ? plan__record_bytes(&run->plan->probes[record->probe])
+		       : 0;
+}
+
+/* Room for one more. */
+static int order_grow(struct run_order *order, size_t bytes)
+{
+	if (order->nr == order->room) {
+		size_t room = order->room ? 2 * order->room : 256;
+		struct run_entry *entries = realloc(order->entries, room * sizeof(*entries));
+
+		if (!entries)
+			return -ENOMEM;
+		order->entries = entries;
+		order->room = room;
+	}
+	if (order->room_bytes - order->bytes < bytes) {
+		size_t room = 2 * order->room_bytes + bytes;
+		char *held = realloc(order->held, room);
+
+		if (!held)
+			return -ENOMEM;
+		order->held = held;
+		order->room_bytes = room;
+	}
+	return 0;
+}
+
+static void order_settle(const struct run *run, struct probe_record *record)
+{
+	const struct plan_probe *p = &run->plan->probes[record->probe];
+
+	for (size_t i = 0; i < p->nr_shown; i++)
+		run_settle(run, &p->shown[i].part, record + 1);
+	if (record->address)
+		record->probe = (uint32_t)run_probe_like(run, record->probe, record->address);
+}
+
+static int order_hold(struct run *run, const struct probe_record *data, size_t len)
+{
+	const size_t bytes = len < sizeof(*data) ? 0 : order_record_bytes(run, data);
+	struct run_order *order = &run->order;
+	struct probe_record *record;
+	int err;
+
+	if (!bytes || len < bytes)
+		return 0;
+	err = order_grow(order, bytes);
+	if (err)
+		return err;
+	record = memcpy(order->held + order->bytes, data, bytes);
+	order_settle(run, record);
+	order->entries[order->nr++] = (struct run_entry){ record->ns, order->bytes, bytes };
+	order->bytes += bytes;
+	run->gate_records++;
+	return 0;
+}
+
+static int order_compare(const void *a, const void *b)
+{
+	const struct run_entry *x = a, *y = b;
+
+	if (x->ns != y->ns)
+		return x->ns < y->ns ? -1 : 1;
+	return (x->at > y->at) - (x->at < y->at); /* as they came */
+}
+
+/* Those that stay close up, in order of time. */
+static int order_keep(struct run_order *order, size_t taken)
+{
+	size_t bytes = 0, nr = 0;
+	char *held;
+
+	for (size_t i = taken; i < order->nr; i++)
+		bytes += order->entries[i].bytes;
+	held = bytes ? malloc(bytes) : NULL;
+	if (bytes && !held)
+		return -ENOMEM;
+	order->room_bytes = bytes;
+	bytes = 0;
+	for (size_t i = taken; i < order->nr; i++) {
+		struct run_entry *entry = &order->entries[i];
+
+		memcpy(held + bytes, order->held + entry->at, entry->bytes);
+		order->entries[nr++] = (struct run_entry){ entry->ns, bytes, entry->bytes };
+		bytes += entry->bytes;
+	}
+	free(order->held);
+	order->held = held;
+	order->bytes = bytes;
+	order->nr = nr;
+	return 0;
+}
+
+/* ---- reading ---- */
+
+static int ring_read(struct run *run, struct run_ring *ring)
+{
+	const char *data = (const char *)ring->written_to + sysconf(_SC_PAGESIZE);
+	const uint64_t until = __atomic_load_n(ring->written_to, __ATOMIC_ACQUIRE);
+	uint64_t at = *ring->read_at;
+	int err = 0;
+
+	while (!err && at < until) {
+		const char *header = data + (at & (run->ring_bytes - 1));
+		uint32_t len = __atomic_load_n((const uint32_t *)header, __ATOMIC_ACQUIRE);
+		uint32_t bytes = len & ~(BPF_RINGBUF_BUSY_BIT | BPF_RINGBUF_DISCARD_BIT);
+
+		if (len & BPF_RINGBUF_BUSY_BIT)
+			break;
+		if (!(len & BPF_RINGBUF_DISCARD_BIT))
+			err = order_hold(run, (const void *)(header + BPF_RINGBUF_HDR_SZ), bytes);
+		at += (bytes + BPF_RINGBUF_HDR_SZ + 7) & ~7u;
+	}
+	__atomic_store_n(ring->read_at, at, __ATOMIC_RELEASE);
+	return err;
+}
+
+static int ring_hand_on(struct run *run, uint64_t until_ns, run_record_fn fn, void *arg)
+{
+	struct run_order *order = &run->order;
+	size_t taken = 0;
+	int err = 0;
+
+	qsort(order->entries, order->nr, sizeof(*order->entries), order_compare);
+	while (!err && taken < order->nr && order->entries[taken].ns < until_ns) {
+		const struct probe_record *record =
+			(const void *)(order->held + order->entries[taken++].at);
+
+		err = fn(arg, record, record + 1);
+	}
+	if (taken && order_keep(order, taken))
+		err = err ?: log_err(-ENOMEM, "out of memory");
+	return err;
+}
+
+/* A fiftieth of a second at least is looked at: few records in no time are no flood. */
+static void ring_watch_rate(struct run *run)
+{
+	static const uint64_t least_ns = 20000000;
+	const uint64_t now = run_now_ns(), ns = now - run->gate_ns;
+
+	if (!run->gate || !run->wants.max_rate || ns < least_ns)
+		return;
+	*(volatile uint64_t *)run->gate =
+		(double)run->gate_records * 1e9 / (double)ns > (double)run->wants.max_rate;
+	run->gate_records = 0;
+	run->gate_ns = now;
+}
+
+int run__records(struct run *run, uint64_t until_ns, run_record_fn fn, void *arg)
+{
+	int err = 0;
+
+	for (uint32_t cpu = 0; run->rings && !err && cpu < run->nr_cpus; cpu++)
+		err = ring_read(run, &run->rings[cpu]);
+	if (err)
+		return log_err(err, "out of memory");
+	ring_watch_rate(run);
+	return run->order.nr ? ring_hand_on(run, until_ns, fn, arg) : 0;
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#define _GNU_SOURCE
+#include "probe/run/inside.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <bpf/libbpf.h>
+#include "base/clock.h"
+#include "base/log.h"
+
+uint64_t run_now_ns(void)
+{
+	return clock__mono_ns();
+}
+
+/* NULL and errno: no memory, or the CPUs cannot be counted. */
+static struct run *run_new(const struct run_wants *wants)
+{
+	struct run *run = calloc(1, sizeof(*run));
+	int err;
+
+	if (!run)
+		return NULL;
+	run->wants = *wants;
+	run->plan = wants->plan;
+	run->maps = (struct program_maps){ -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1 };
+	run->children[0] = run->children[1] = -1;
+	run->switch_fd = run->closer = -1;
+	run->nr_cpus = (uint32_t)libbpf_num_possible_cpus();
+	run->attacher = attacher__new();
+	if (run->attacher && wants->plan->is_calls)
+		attacher__trace_calls(run->attacher, wants->insists);
+	if (run->attacher && run->nr_cpus <= INT32_MAX)
+		return run;
+	err = run->attacher ? -(int)run->nr_cpus : ENOMEM;
+	attacher__free(run->attacher);
+	free(run);
+	errno = err;
+	return NULL;
+}
+
+static int run_compare_address(const void *a, const void *b, void *arg)
+{
+	const struct plan_probe *probes = arg;
+	const uint64_t x = probes[*(const size_t *)a].probe->address;
+	const uint64_t y = probes[*(const size_t *)b].probe->address;
+
+	return (x > y) - (x < y);
+}
+
+/* Of those that one program serves, to tell them apart afterwards. */
+static int run_note_addresses(struct run *run)
+{
+	run->by_address = calloc(run->plan->nr_probes, sizeof(*run->by_address));
+	if (!run->by_address)
+		return log_err(-ENOMEM, "out of memory");
+	for (size_t i = 0; i < run->nr_groups; i++)
+		for (size_t j = 0; run->groups[i].nr > 1 && j < run->groups[i].nr; j++)
+			run->by_address[run->nr_by_address++] = run->groups[i].probes[j];
+	qsort_r(run->by_address, run->nr_by_address, sizeof(*run->by_address), run_compare_address,
+		run->plan->probes);
+	return 0;
+}
+
+static int run_start(struct run *run)
+{
+	const uint64_t began_ns = run_now_ns();
+	int err = run_make_groups(run);
+
+	err = err ?: run_check_counters(run);
+	err = err ?: run_note_addresses(run);
+	err = err ?: run_make_maps(run);
+	err = err ?: run_follow_children(run);
+	err = err ?: run_make_switch(run);
+	err = err ?: run_attach_all(run);
+	if (!err)
+		run_attach_nests(run);
+	err = err ?: run_open_counters(run);
+	if (err)
+		return err;
+	run->start_ns = run_now_ns();
+	run_turn_on(run);
+	log_verbose("tables of %zu programs on %u CPUs, attached within %.1f ms", run->nr_groups,
+		    run->nr_cpus, (double)(run->start_ns - began_ns) / 1e6);
+	return 0;
+}
+
+int run__open(struct run **out, const struct run_wants *wants)
+{
+	struct run *run = run_new(wants);
+	int err = run ? run_start(run)
+		      : log_err(-errno, "cannot prepare the run: %s", strerror(errno));
+
+	if (err)
+		run__free(run);
+	*out = err ? NULL : run;
+	return err;
+}
+
+void run__detach(struct run *run)
+{
+	if (run->is_detached)
+		return;
+	run->is_detached = true;
+	run_turn_off(run);
+	run_close_counters(run);
+}
+
+void run__free(struct run *run)
+{
+	if (!run)
+		return;
+	run__detach(run);
+	for (size_t i = 0; i < 2; i++)
+		if (run->children[i] >= 0)
+			close(run->children[i]);
+	run_free_groups(run);
+	run_free_switch(run);
+	run_free_rings(run);
+	run_close_maps(run);
+	attacher__free(run->attacher);
+	free(run->by_address);
+	free(run);
+}
+
+uint64_t run__start_ns(const struct run *run)
+{
+	return run->start_ns;
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * switch.c: programs that begin and end together, although attaching and closing them takes
+ * long: 100 ms for each fentry and kprobe, and none of these waits can be shared. Where there are
+ * more than a few, every program first looks at a switch, which is one store for us; and what holds
+ * them is left to a process of its own, which closes it when we are through or gone. It costs three
+ * instructions a hit, so fewer do without.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/membarrier.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <bpf/bpf.h>
+#include "base/log.h"
+#include "probe/run/inside.h"
+
+enum { SWITCH_FEW = 4 }; /* half a second */
+
+static size_t switch_slow_groups(const struct run *run)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < run->nr_groups; i++)
+		nr += attach__is_slow_to_close(run->groups[i].way);
+	return nr;
+}
+
+int run_make_switch(struct run *run)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
+	void *page;
+
+	/* An entry that was seen before returns are would stay open for ever. */
+	if (!run->plan->is_calls && switch_slow_groups(run) <= SWITCH_FEW)
+		return 0;
+	run->switch_fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "switch", sizeof(uint32_t),
+					sizeof(uint64_t), 1, &opts);
+	if (run->switch_fd < 0)
+		return log_err(run->switch_fd, "cannot make a map: %s", strerror(-run->switch_fd));
+	page = mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), PROT_READ | PROT_WRITE, MAP_SHARED,
+		    run->switch_fd, 0);
+	if (page == MAP_FAILED)
+		return log_err(-errno, "cannot map a map: %s", strerror(errno));
+	run->is_on = page;
+	return 0;
+}
+
+/* ---- the process that closes ---- */
+
+static int closer_compare(const void *a, const void *b)
+{
+	return (*(const int *)a > *(const int *)b) - (*(const int *)a < *(const int *)b);
+}
+
+/* All links, and the pipe, in order; NULL: out of memory. */
+static int *closer_keeps(const struct run *run, int pipe_fd, size_t *nr)
+{
+	int *fds;
+
+	*nr = 1;
+	for (size_t i = 0; i < run->nr_groups; i++)
+		*nr += run->groups[i].attachment.nr_fds;
+	fds = calloc(*nr, sizeof(*fds));
+	if (!fds)
+		return NULL;
+	fds[0] = pipe_fd;
+	for (size_t i = 0, at = 1; i < run->nr_groups; i++) {
+		const struct attachment *a = &run->groups[i].attachment;
+
+		memcpy(fds + at, a->fds, a->nr_fds * sizeof(*fds));
+		at += a->nr_fds;
+	}
+	qsort(fds, *nr, sizeof(*fds), closer_compare);
+	return fds;
+}
+
+/* A descriptor of a pipe or terminal that it held would keep others waiting for its end. */
+static void closer_close_others(const struct run *run, int pipe_fd)
+{
+	unsigned from = 0;
+	size_t nr;
+	int *fds = closer_keeps(run, pipe_fd, &nr);
+
+	for (size_t i = 0; fds && i < nr; i++) {
+		const unsigned fd = (unsigned)fds[i];
+
+		if (fd > from)
+			syscall(SYS_close_range, from, fd - 1, 0);
+		from = fd + 1;
+	}
+	if (fds)
+		syscall(SYS_close_range, from, ~0u, 0);
+	free(fds);
+}
+
+/* Until the last copy of the other end is closed, ours or by our death; then exit closes all. */
+static _Noreturn void closer_wait(int pipe_fd)
+{
+	char byte;
+
+	prctl(PR_SET_NAME, "iosonar-close");
+	setsid(); /* signals of the terminal are meant for others */
+	signal(SIGINT, SIG_IGN);
+	signal(SIGTERM, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+	while (read(pipe_fd, &byte, 1) < 0 && errno == EINTR)
+		;
+	_exit(0);
+}
+
+/* A grandchild: nobody has to wait for it. What it closes is closed before the programs, of which
+ * some may be about that, are switched on. */
+static int closer_fork(const struct run *run, int pipe_fd)
+{
+	pid_t child = fork();
+	int status;
+
+	if (child < 0)
+		return -errno;
+	if (!child) {
+		pid_t closer;
+
+		closer_close_others(run, pipe_fd);
+		closer = fork();
+		if (!closer)
+			closer_wait(pipe_fd);
+		_exit(closer < 0);
+	}
+	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+		;
+	return WIFEXITED(status) && !WEXITSTATUS(status) ? 0 : -EAGAIN;
+}
+
+/* Without one we close them ourselves, and it takes its time. */
+static void run_start_closer(struct run *run)
+{
+	int ends[2], err;
+
+	if (pipe2(ends, O_CLOEXEC))
+		return;
+	/* The child has to have no copy of our end. */
+	err = closer_fork(run, ends[0]);
+	close(ends[0]);
+	if (err) {
+		log_verbose("no process for closing: %s", strerror(-err));
+		close(ends[1]);
+		return;
+	}
+	run->closer = ends[1];
+	for (size_t i = 0; i < run->nr_groups; i++)
+		attachment__detach(&run->groups[i].attachment);
+}
+
+/* ---- on, off ---- */
+
+void run_turn_on(struct run *run)
+{
+	if (!run->is_on)
+		return;
+	run_start_closer(run);
+	__atomic_store_n(run->is_on, 1, __ATOMIC_SEQ_CST);
+}
+
+/* After it no program runs that began before: they are inside a section of RCU. */
+static void switch_wait_for_programs(void)
+{
+	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+}
+
+static void switch_detach(struct run *run, bool ends)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < run->nr_groups; i++) {
+		if (run->groups[i].is_end != ends)
+			continue;
+		nr += run->groups[i].attachment.nr_fds;
+		attachment__detach(&run->groups[i].attachment);
+	}
+	if (nr)
+		switch_wait_for_programs();
+}
+
+/* A run that failed on its way has no closer yet; one without privileges cannot fork. */
+void run_turn_off(struct run *run)
+{
+	if (run->is_on) {
+		__atomic_store_n(run->is_on, 0, __ATOMIC_SEQ_CST);
+		switch_wait_for_programs();
+	}
+	if (run->is_on && run->closer < 0)
+		run_start_closer(run);
+	if (run->closer >= 0)
+		close(run->closer);
+	run->closer = -1;
+	switch_detach(run, false);
+	switch_detach(run, true);
+}
+
+void run_free_switch(struct run *run)
+{
+	if (run->is_on)
+		munmap(run->is_on, (size_t)sysconf(_SC_PAGESIZE));
+	if (run->switch_fd >= 0)
+		close(run->switch_fd);
+}
