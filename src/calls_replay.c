@@ -3,7 +3,7 @@
 
 #include <errno.h>
 #include "base/log.h"
-#include "session.h"
+#include "session/session.h"
 #include "traced_capture.h"
 
 struct calls_replay {

@@ -7,7 +7,7 @@
 #define IOSONAR_CALLS_VIEW_H
 
 #include "members.h"
-#include "session.h"
+#include "session/session.h"
 #include "traced.h"
 
 enum call_slot {

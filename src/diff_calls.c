@@ -11,7 +11,7 @@
 #include "base/log.h"
 #include "render/intern.h"
 #include "render/path.h"
-#include "session.h"
+#include "session/session.h"
 #include "traced_capture.h"
 
 /* One of the two. */

@@ -12,7 +12,7 @@
 #include "decode/op.h"
 #include "decode/row.h"
 #include "diff_side.h"
-#include "session.h"
+#include "session/session.h"
 
 struct capture_state {
 	struct diff_side *side;

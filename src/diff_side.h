@@ -11,7 +11,7 @@
 #include "analyse/pairs.h"
 #include "analyse/sample.h"
 #include "base/options.h"
-#include "condition.h"
+#include "session/condition.h"
 
 enum { DIFF_MOST_GROUPS = 1024 };
 

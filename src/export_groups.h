@@ -7,7 +7,7 @@
 #ifndef IOSONAR_EXPORT_GROUPS_H
 #define IOSONAR_EXPORT_GROUPS_H
 
-#include "session.h"
+#include "session/session.h"
 
 enum { GROUPS_MOST = 1024, GROUPS_MEMO = 256 };
 

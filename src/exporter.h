@@ -8,7 +8,7 @@
 #ifndef IOSONAR_EXPORTER_H
 #define IOSONAR_EXPORTER_H
 
-#include "session.h"
+#include "session/session.h"
 
 struct exporter {
 	bool is_binary; /* nothing for a terminal */

@@ -8,7 +8,7 @@
 #define IOSONAR_GRAPH_VIEW_H
 
 #include "analyse/call_graph.h"
-#include "session.h"
+#include "session/session.h"
 #include "traced.h"
 
 extern const struct object graph_view_object; /* "graph" */

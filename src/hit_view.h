@@ -8,7 +8,7 @@
 #define IOSONAR_HIT_VIEW_H
 
 #include "probe/run/request.h"
-#include "session.h"
+#include "session/session.h"
 #include "shown.h"
 
 /* Where the cells of a line lie; the values follow. */

@@ -6,9 +6,9 @@
 #ifndef IOSONAR_LIVES_VIEW_H
 #define IOSONAR_LIVES_VIEW_H
 
-#include "condition.h"
 #include "members.h"
-#include "session.h"
+#include "session/condition.h"
+#include "session/session.h"
 #include "traced.h"
 
 extern const struct object lives_view_life, lives_view_step, lives_view_transition, lives_view_path;

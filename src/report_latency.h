@@ -10,7 +10,7 @@
 
 #include "analyse/heat.h"
 #include "analyse/hist.h"
-#include "session.h"
+#include "session/session.h"
 
 enum {
 	REPORT_GROUPS = 2048,

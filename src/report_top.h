@@ -7,7 +7,7 @@
 #define IOSONAR_REPORT_TOP_H
 
 #include "analyse/top.h"
-#include "session.h"
+#include "session/session.h"
 
 struct report_top {
 	struct top processes, files;

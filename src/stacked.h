@@ -8,7 +8,7 @@
 
 #include "analyse/stacks.h"
 #include "render/flame.h"
-#include "session.h"
+#include "session/session.h"
 
 enum stacked_halves { STACKED_KERNEL = 1, STACKED_USER = 2, STACKED_BOTH = 3 };
 

@@ -10,7 +10,7 @@
 #include "analyse/scale.h"
 #include "analyse/tally.h"
 #include "probe/run/request.h"
-#include "session.h"
+#include "session/session.h"
 #include "shown.h"
 
 /* Options that all have; they lie at the start of the command's state. */

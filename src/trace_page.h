@@ -10,7 +10,7 @@
 #include <sys/utsname.h>
 #include "members.h"
 #include "render/intern.h"
-#include "session.h"
+#include "session/session.h"
 #include "source_tree.h"
 #include "traced.h"
 

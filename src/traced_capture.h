@@ -10,7 +10,7 @@
 #include "capture/address.h"
 #include "capture/alias.h"
 #include "capture/read.h"
-#include "recorder.h"
+#include "session/recorder.h"
 #include "traced.h"
 
 /* ---- writing ---- */

@@ -18,7 +18,7 @@
 #include "render/chart.h"
 #include "render/residency.h"
 #include "render/told.h"
-#include "session.h"
+#include "session/session.h"
 
 enum { CACHE_TOP = 20, CACHE_HEADING = 20, CACHE_COMM_LIMIT = 15, CACHE_PID_LIMIT = 4194304 };
 

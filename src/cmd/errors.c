@@ -19,7 +19,7 @@
 #include "decode/op.h"
 #include "decode/record.h"
 #include "decode/words.h"
-#include "session.h"
+#include "session/session.h"
 
 enum { ERRORS_SUMS = 1024, NVME_ABORT = 0x08 };
 

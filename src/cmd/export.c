@@ -10,10 +10,10 @@
 #include "calls_replay.h"
 #include "calls_view.h"
 #include "cmd.h"
-#include "condition.h"
 #include "decode/row.h"
 #include "exporter.h"
-#include "session.h"
+#include "session/condition.h"
+#include "session/session.h"
 
 struct export
 {

@@ -12,7 +12,7 @@
 #include "cmd.h"
 #include "collect/inflight.h"
 #include "decode/column.h"
-#include "session.h"
+#include "session/session.h"
 
 static const uint64_t inflight_watch_ns = 1000000000; /* before the only look */
 static const uint64_t inflight_at_once_ns = 1000000;

@@ -11,11 +11,11 @@
 #include "analyse/breakdown.h"
 #include "base/log.h"
 #include "cmd.h"
-#include "condition.h"
 #include "decode/column.h"
 #include "decode/op.h"
 #include "render/chart.h"
-#include "session.h"
+#include "session/condition.h"
+#include "session/session.h"
 
 enum {
 	LATENCY_DEFAULT_BY = 1 << BY_DEV | 1 << BY_OP,

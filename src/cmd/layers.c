@@ -12,7 +12,7 @@
 #include "cmd.h"
 #include "decode/column.h"
 #include "decode/op.h"
-#include "session.h"
+#include "session/session.h"
 
 enum { LAYERS_HEADING = 20 }; /* intervals between two headings */
 

@@ -14,7 +14,7 @@
 #include "analyse/breakdown.h"
 #include "base/log.h"
 #include "dropin.h"
-#include "session.h"
+#include "session/session.h"
 
 enum { NVME_LATENCY_MIN_US = 20 }; /* nvme_bpf's default */
 

@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include "base/log.h"
 #include "dropin.h"
-#include "session.h"
+#include "session/session.h"
 
 struct nvme_trace {
 	long ctrl_id;

@@ -12,13 +12,13 @@
 #include "analyse/pattern.h"
 #include "base/log.h"
 #include "cmd.h"
-#include "condition.h"
 #include "decode/op.h"
 #include "decode/record.h"
 #include "decode/row.h"
 #include "render/job.h"
 #include "render/load.h"
-#include "session.h"
+#include "session/condition.h"
+#include "session/session.h"
 
 enum {
 	PATTERN_HEADING = 20,	 /* intervals between two headings */

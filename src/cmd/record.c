@@ -11,10 +11,10 @@
 #include <unistd.h>
 #include "base/log.h"
 #include "cmd.h"
-#include "condition.h"
 #include "decode/row.h"
-#include "recorder.h"
-#include "session.h"
+#include "session/condition.h"
+#include "session/recorder.h"
+#include "session/session.h"
 
 struct record {
 	/* options */

@@ -12,14 +12,14 @@
 #include "base/log.h"
 #include "capture/about.h"
 #include "cmd.h"
-#include "condition.h"
 #include "decode/column.h"
 #include "decode/row.h"
 #include "render/load.h"
 #include "render/page.h"
 #include "report_latency.h"
 #include "report_top.h"
-#include "session.h"
+#include "session/condition.h"
+#include "session/session.h"
 #include "wire/stage.h"
 
 enum { REPORT_TOP = 25, REPORT_TOP_MOST = 1000, NR_REPORT_PARTS = 4 };

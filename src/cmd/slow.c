@@ -16,7 +16,7 @@
 #include "decode/op.h"
 #include "decode/record.h"
 #include "decode/words.h"
-#include "session.h"
+#include "session/session.h"
 #include "symbol/frames.h"
 
 enum { SLOW_TOP = 10, SLOW_TOP_MOST = 10000, SLOW_BELOW_MOST = 16 };

@@ -14,7 +14,7 @@
 #include "decode/column.h"
 #include "render/chart.h"
 #include "render/flame.h"
-#include "session.h"
+#include "session/session.h"
 #include "stacked.h"
 #include "symbol/frames.h"
 #include "tally_view.h"

@@ -9,10 +9,10 @@
 #include <string.h>
 #include "base/log.h"
 #include "cmd.h"
-#include "condition.h"
 #include "decode/column.h"
 #include "decode/row.h"
-#include "session.h"
+#include "session/condition.h"
+#include "session/session.h"
 
 struct trace {
 	/* options */

@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cache_info.h"
+#include "session/cache_info.h"
 #include "calls_view.h"
 #include "capture/bytes.h"
 #include "capture/chunk.h"

@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
-#include "cache_info.h"
+#include "session/cache_info.h"
 #include "capture/read.h"
 #include "capture/write.h"
 #include "wire/file.h"

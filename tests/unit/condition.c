@@ -4,7 +4,7 @@
  * does not have, and what is refused.
  */
 #include <errno.h>
-#include "condition.h"
+#include "session/condition.h"
 #include "decode/row.h"
 #include "tap.h"
 #include "wire/io.h"

@@ -13,7 +13,7 @@
 #include <unistd.h>
 #include "analyse/order.h"
 #include "capture/merge.h"
-#include "recorder.h"
+#include "session/recorder.h"
 #include "tap.h"
 #include "yardstick.h"
 #include "wire/io.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "cache_info.h"
+#include "session/cache_info.h"
 
 #include <inttypes.h>
 #include <stdio.h>

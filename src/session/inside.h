@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * session_inside.h: what the files of a session share: session.c (output, ticks, how it ends),
+ * inside.h: what the files of a session share: session.c (output, ticks, how it ends),
  * session_live.c (this machine), session_replay.c (captures), session_probe.c (any event),
  * session_cache.c (the page cache), session_cached.c (the same, of a capture), session_called.c
  * (calls, of a capture).
@@ -14,8 +14,8 @@
 #include "capture/about.h"
 #include "capture/alias.h"
 #include "capture/maker.h"
-#include "recorder.h"
-#include "session.h"
+#include "session/recorder.h"
+#include "session/session.h"
 
 /* Where data comes from. */
 struct session_source {

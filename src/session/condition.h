@@ -4,8 +4,8 @@
  * columns' keys without their unit (`p99_ns` is p99, `size_bytes` is size): units belong to the
  * numbers one writes.
  */
-#ifndef IOSONAR_CONDITION_H
-#define IOSONAR_CONDITION_H
+#ifndef IOSONAR_SESSION_CONDITION_H
+#define IOSONAR_SESSION_CONDITION_H
 
 #include <stdbool.h>
 #include <stddef.h>

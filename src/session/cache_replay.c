@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * session_cached.c: a run of the page cache out of a capture: readings and events come from the
+ * cache_replay.c: a run of the page cache out of a capture: readings and events come from the
  * file, time is theirs, filters are applied here. Needs no privileges. Rows are told apart by all
  * that --by may ask for; threads and the order of events within a reading are not in them.
  */
@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/log.h"
-#include "cache_info.h"
 #include "capture/read.h"
-#include "session_inside.h"
+#include "session/cache_info.h"
+#include "session/inside.h"
 
 struct session_cached_state {
 	struct capture_reader *reader;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "condition.h"
+#include "session/condition.h"
 
 #include <errno.h>
 #include <stdio.h>

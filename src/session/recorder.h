@@ -5,8 +5,8 @@
  * which a file is made when somebody asks. A full disk ends the file, not the run, and is said
  * once.
  */
-#ifndef IOSONAR_RECORDER_H
-#define IOSONAR_RECORDER_H
+#ifndef IOSONAR_SESSION_RECORDER_H
+#define IOSONAR_SESSION_RECORDER_H
 
 #include <stdbool.h>
 #include <stdint.h>

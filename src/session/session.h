@@ -6,8 +6,8 @@
  * captures (session_replay.c): a view need not know which. Views of any event have a collector of
  * their own (session_probe.c).
  */
-#ifndef IOSONAR_SESSION_H
-#define IOSONAR_SESSION_H
+#ifndef IOSONAR_SESSION_SESSION_H
+#define IOSONAR_SESSION_SESSION_H
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -15,11 +15,11 @@
 #include "capture/glossary.h"
 #include "collect/cache.h"
 #include "collect/io.h"
-#include "condition.h"
 #include "decode/column.h"
 #include "decode/ledger.h"
 #include "decode/row.h"
 #include "probe/run/request.h"
+#include "session/condition.h"
 
 struct capture_part;
 struct session_inside;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * session_cache.c: a run of the page cache's collector: its programs are attached, the view reads
+ * cache.c: a run of the page cache's collector: its programs are attached, the view reads
  * their rows at every tick, and what ids stand for is asked once, while it is there.
  */
 #include <errno.h>
@@ -11,10 +11,10 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/privilege.h"
-#include "cache_info.h"
 #include "collect/cache.h"
 #include "collect/cgroup.h"
-#include "session_inside.h"
+#include "session/cache_info.h"
+#include "session/inside.h"
 
 static const uint64_t cache_poll_ns = 20000000; /* a line is seen within 50 ms */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #define _GNU_SOURCE
-#include "recorder.h"
+#include "session/recorder.h"
 
 #include <errno.h>
 #include <inttypes.h>

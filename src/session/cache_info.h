@@ -3,12 +3,12 @@
  * cache_info.h: what a capture says of a run of the page cache beside its rows: how it was seen,
  * and what was lost, as pairs of texts.
  */
-#ifndef IOSONAR_CACHE_INFO_H
-#define IOSONAR_CACHE_INFO_H
+#ifndef IOSONAR_SESSION_CACHE_INFO_H
+#define IOSONAR_SESSION_CACHE_INFO_H
 
 #include "analyse/cache.h"
 #include "capture/about.h"
-#include "recorder.h"
+#include "session/recorder.h"
 
 /* What is told one by one. */
 enum cache_tells { CACHE_TELLS_NOTHING, CACHE_TELLS_MISSES, CACHE_TELLS_COMMANDS };

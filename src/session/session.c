@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "session.h"
+#include "session/session.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -11,7 +11,7 @@
 #include "base/log.h"
 #include "cmd.h"
 #include "decode/nvme.h"
-#include "session_inside.h"
+#include "session/inside.h"
 #include "traced_capture.h"
 
 static const uint64_t session_default_interval_ns = 1000000000; /* -i */
