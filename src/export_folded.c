@@ -9,7 +9,7 @@
 #include <string.h>
 #include "base/log.h"
 #include "exporter.h"
-#include "stacked.h"
+#include "view/stacks.h"
 #include "wire/stage.h"
 
 enum { FOLDED_MOST = 65536 }; /* stacks that differ */

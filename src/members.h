@@ -7,7 +7,7 @@
 #define IOSONAR_MEMBERS_H
 
 #include <stdio.h>
-#include "shown.h"
+#include "view/values.h"
 
 struct btf;
 struct btf_type;

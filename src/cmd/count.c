@@ -4,7 +4,7 @@
  * in the kernel by key: `iosonar count block:block_rq_issue by rwbs`.
  */
 #include "cmd.h"
-#include "tally_view.h"
+#include "view/tally.h"
 
 static const struct option_def count_options[] = { TALLY_OPTIONS, { 0 } };
 static const struct option_group count_group = { "What is shown", count_options };

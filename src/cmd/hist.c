@@ -4,7 +4,7 @@
  * `iosonar hist syscalls:sys_exit_read of ret if 'ret >= 0' by comm`.
  */
 #include "cmd.h"
-#include "tally_view.h"
+#include "view/tally.h"
 
 static const struct option_def hist_options[] = { TALLY_OPTIONS, TALLY_BUCKET_OPTIONS, { 0 } };
 static const struct option_group hist_group = { "What is shown", hist_options };

@@ -10,8 +10,8 @@
 #include <string.h>
 #include "base/log.h"
 #include "cmd.h"
-#include "hit_view.h"
-#include "tally_view.h"
+#include "view/hits.h"
+#include "view/tally.h"
 
 enum { PAIR_OPEN = 20 }; /* pairs without an end that are listed, the oldest first */
 enum pair_stack { PAIR_NO_STACK, PAIR_KERNEL, PAIR_USER, PAIR_BOTH };

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include "base/log.h"
 #include "cmd.h"
-#include "hit_view.h"
+#include "view/hits.h"
 
 struct print_view {
 	/* options */

@@ -16,10 +16,10 @@
 #include "decode/row.h"
 #include "render/load.h"
 #include "render/page.h"
-#include "report_latency.h"
-#include "report_top.h"
 #include "session/condition.h"
 #include "session/session.h"
+#include "view/report_latency.h"
+#include "view/report_top.h"
 #include "wire/stage.h"
 
 enum { REPORT_TOP = 25, REPORT_TOP_MOST = 1000, NR_REPORT_PARTS = 4 };

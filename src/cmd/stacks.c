@@ -15,9 +15,9 @@
 #include "render/chart.h"
 #include "render/flame.h"
 #include "session/session.h"
-#include "stacked.h"
 #include "symbol/frames.h"
-#include "tally_view.h"
+#include "view/stacks.h"
+#include "view/tally.h"
 
 enum { STACKS_TOP = 10, STACKS_MOST = 65536, STACKS_RANGES = 24 };
 enum stacks_which { STACKS_KERNEL, STACKS_USER, STACKS_BOTH };

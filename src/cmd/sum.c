@@ -4,7 +4,7 @@
  * `iosonar sum block:block_rq_issue of bytes by rwbs`.
  */
 #include "cmd.h"
-#include "tally_view.h"
+#include "view/tally.h"
 
 static const struct option_def sum_options[] = { TALLY_OPTIONS, { 0 } };
 static const struct option_group sum_group = { "What is shown", sum_options };

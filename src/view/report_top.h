@@ -3,8 +3,8 @@
  * report_top.h: of a report: which processes and files have most of the time? Sums of as many as
  * analyse/top.h has room for; what found none is a row of its own.
  */
-#ifndef IOSONAR_REPORT_TOP_H
-#define IOSONAR_REPORT_TOP_H
+#ifndef IOSONAR_VIEW_REPORT_TOP_H
+#define IOSONAR_VIEW_REPORT_TOP_H
 
 #include "analyse/top.h"
 #include "session/session.h"

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * hit_view.h: what print and pair --each share: a line for each record of any event, in order of
+ * hits.h: what print and pair --each share: a line for each record of any event, in order of
  * time: when, on which CPU, in which task, how long a pair took, and the values that were asked
  * for; stacks below. A command says which columns lead its lines.
  */
-#ifndef IOSONAR_HIT_VIEW_H
-#define IOSONAR_HIT_VIEW_H
+#ifndef IOSONAR_VIEW_HITS_H
+#define IOSONAR_VIEW_HITS_H
 
 #include "probe/run/request.h"
 #include "session/session.h"
-#include "shown.h"
+#include "view/values.h"
 
 /* Where the cells of a line lie; the values follow. */
 enum hit_slot {

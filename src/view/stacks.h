@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * stacked.h: from a record to the stack that submitted it, and from sums by stack to bars: what
+ * stacks.h: from a record to the stack that submitted it, and from sums by stack to bars: what
  * `stacks` and `export -o folded` share.
  */
-#ifndef IOSONAR_STACKED_H
-#define IOSONAR_STACKED_H
+#ifndef IOSONAR_VIEW_STACKS_H
+#define IOSONAR_VIEW_STACKS_H
 
 #include "analyse/stacks.h"
 #include "render/flame.h"

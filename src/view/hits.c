@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "hit_view.h"
+#include "view/hits.h"
 
 #include <errno.h>
 #include <inttypes.h>

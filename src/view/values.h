@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * shown.h: keys and values of any event as people and programs read them: numbers as numbers,
+ * values.h: keys and values of any event as people and programs read them: numbers as numbers,
  * addresses as symbols, errnos, system calls, devices, stacks and cgroups by name. Columns are made
  * of the plan's parts; a row is an array of slots.
  */
-#ifndef IOSONAR_SHOWN_H
-#define IOSONAR_SHOWN_H
+#ifndef IOSONAR_VIEW_VALUES_H
+#define IOSONAR_VIEW_VALUES_H
 
 #include "decode/column.h"
 #include "probe/run/request.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #define _GNU_SOURCE 1 /* strerrorname_np */
-#include "shown.h"
+#include "view/values.h"
 
 #include <errno.h>
 #include <inttypes.h>

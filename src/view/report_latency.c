@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "report_latency.h"
+#include "view/report_latency.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #define _GNU_SOURCE 1 /* qsort_r */
-#include "tally_view.h"
+#include "view/tally.h"
 
 #include <errno.h>
 #include <inttypes.h>

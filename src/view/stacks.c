@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "stacked.h"
+#include "view/stacks.h"
 
 #include <errno.h>
 #include <stdio.h>

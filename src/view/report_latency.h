@@ -5,8 +5,8 @@
  * Bounded: operations of devices beyond REPORT_GROUPS share a row, and the most frequent ones alone
  * have a grid of their own.
  */
-#ifndef IOSONAR_REPORT_LATENCY_H
-#define IOSONAR_REPORT_LATENCY_H
+#ifndef IOSONAR_VIEW_REPORT_LATENCY_H
+#define IOSONAR_VIEW_REPORT_LATENCY_H
 
 #include "analyse/heat.h"
 #include "analyse/hist.h"

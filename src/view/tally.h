@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tally_view.h: what count, sum, hist and pair share: rows by key, every interval if -i is given
+ * tally.h: what count, sum, hist and pair share: rows by key, every interval if -i is given
  * and at the end, with their columns, the largest first; the histogram of each; stacks below their
  * row. A command says which columns it has; here they are filled.
  */
-#ifndef IOSONAR_TALLY_VIEW_H
-#define IOSONAR_TALLY_VIEW_H
+#ifndef IOSONAR_VIEW_TALLY_H
+#define IOSONAR_VIEW_TALLY_H
 
 #include "analyse/scale.h"
 #include "analyse/tally.h"
 #include "probe/run/request.h"
 #include "session/session.h"
-#include "shown.h"
+#include "view/values.h"
 
 /* Options that all have; they lie at the start of the command's state. */
 struct tally_options {

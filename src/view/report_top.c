@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "report_top.h"
+#include "view/report_top.h"
 
 #include <errno.h>
 #include <string.h>
