@@ -9,10 +9,10 @@
 #include <string.h>
 #include "analyse/call_graph.h"
 #include "base/log.h"
+#include "calls/capture.h"
 #include "render/intern.h"
 #include "render/path.h"
 #include "session/session.h"
-#include "traced_capture.h"
 
 /* One of the two. */
 struct called_side {

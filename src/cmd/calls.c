@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/log.h"
-#include "calls_replay.h"
+#include "calls/capture.h"
+#include "calls/replay.h"
 #include "cmd.h"
 #include "probe/class/path_preset.h"
-#include "traced_capture.h"
 
 struct calls_cmd {
 	/* options */

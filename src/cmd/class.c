@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include "base/log.h"
 #include "base/output.h"
-#include "class_trace.h"
+#include "calls/class_trace.h"
 #include "cmd.h"
 #include "decode/column.h"
 #include "probe/class/class.h"

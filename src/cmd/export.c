@@ -7,8 +7,8 @@
 #include <errno.h>
 #include <unistd.h>
 #include "base/log.h"
-#include "calls_replay.h"
-#include "calls_view.h"
+#include "calls/calls_view.h"
+#include "calls/replay.h"
 #include "cmd.h"
 #include "decode/row.h"
 #include "exporter.h"

@@ -9,10 +9,10 @@
 #include <unistd.h>
 #include "base/clock.h"
 #include "base/log.h"
+#include "calls/capture.h"
 #include "cmd.h"
 #include "decode/nvme.h"
 #include "session/inside.h"
-#include "traced_capture.h"
 
 static const uint64_t session_default_interval_ns = 1000000000; /* -i */
 

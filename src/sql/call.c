@@ -7,9 +7,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "calls_view.h"
+#include "calls/calls_view.h"
+#include "calls/capture.h"
 #include "sql/table.h"
-#include "traced_capture.h"
 
 /* What a row holds, copied: the call is gone when it is asked for. */
 struct call_row {

@@ -10,12 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include "session/cache_info.h"
-#include "calls_view.h"
+#include "calls/calls_view.h"
 #include "capture/bytes.h"
 #include "capture/chunk.h"
 #include "capture/crc32c.h"
 #include "capture/read.h"
-#include "traced_capture.h"
+#include "calls/capture.h"
 #include "wire/stage.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

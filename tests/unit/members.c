@@ -6,7 +6,7 @@
  */
 #include <bpf/btf.h>
 #include <stdlib.h>
-#include "members.h"
+#include "calls/members.h"
 #include "tap.h"
 
 struct bytes {

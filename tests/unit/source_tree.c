@@ -4,7 +4,7 @@
  * our own: calls, declarations, comments, types on a line of their own, links that lead around.
  */
 #define _GNU_SOURCE 1 /* nftw */
-#include "source_tree.h"
+#include "calls/source_tree.h"
 #include <errno.h>
 #include <ftw.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  * unions, bit fields, arrays, pointers to functions; and what was put into a capture comes back, or
  * is refused.
  */
-#include "struct_layout.h"
+#include "calls/struct_layout.h"
 #include <bpf/btf.h>
 #include <errno.h>
 #include "tap.h"

@@ -5,9 +5,9 @@
  * records are our own.
  */
 #define _GNU_SOURCE
-#include "traced.h"
+#include "calls/trace.h"
 #include "probe_tree.h"
-#include "traced_capture.h"
+#include "calls/capture.h"
 
 static const char kallsyms[] = "ffff800080010000 T submit_bio\n"
 			       "ffff800080010100 T bio_endio\n";

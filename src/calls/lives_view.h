@@ -3,13 +3,13 @@
  * lives_view.h: each object's life, step by step, and what is typical of all: the way they go, how
  * long it takes from one function to the next, which functions were never left.
  */
-#ifndef IOSONAR_LIVES_VIEW_H
-#define IOSONAR_LIVES_VIEW_H
+#ifndef IOSONAR_CALLS_LIVES_VIEW_H
+#define IOSONAR_CALLS_LIVES_VIEW_H
 
-#include "members.h"
+#include "calls/members.h"
+#include "calls/trace.h"
 #include "session/condition.h"
 #include "session/session.h"
-#include "traced.h"
 
 extern const struct object lives_view_life, lives_view_step, lives_view_transition, lives_view_path;
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analyse/hist.h"
-#include "lives_view.h"
+#include "calls/lives_view.h"
 
 enum { SUMMARY_PATHS = 4096, SUMMARY_PATH_MOST = 64 }; /* different ones; their length */
 

@@ -3,12 +3,12 @@
  * class_trace.h: a run of `class`: its functions are attached, objects are told apart, each life or
  * each call is shown.
  */
-#ifndef IOSONAR_CLASS_TRACE_H
-#define IOSONAR_CLASS_TRACE_H
+#ifndef IOSONAR_CALLS_CLASS_TRACE_H
+#define IOSONAR_CALLS_CLASS_TRACE_H
 
-#include "lives_view.h"
-#include "traced_capture.h"
-#include "tree_view.h"
+#include "calls/capture.h"
+#include "calls/lives_view.h"
+#include "calls/tree_view.h"
 
 struct class_trace {
 	/* options */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #define _GNU_SOURCE 1 /* asprintf */
-#include "struct_layout.h"
+#include "calls/struct_layout.h"
 
 #include <bpf/btf.h>
 #include <errno.h>

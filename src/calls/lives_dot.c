@@ -4,7 +4,7 @@
  * in hand, an edge for each that had it next, with how often and how long it took.
  */
 #include <inttypes.h>
-#include "lives_view.h"
+#include "calls/lives_view.h"
 #include "render/dot.h"
 
 static bool transitions_have(const struct lives_transition *list, size_t nr, uint32_t function)

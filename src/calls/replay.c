@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "calls_replay.h"
+#include "calls/replay.h"
 
 #include <errno.h>
 #include "base/log.h"
+#include "calls/capture.h"
 #include "session/session.h"
-#include "traced_capture.h"
 
 struct calls_replay {
 	struct session *session;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "class_trace.h"
+#include "calls/class_trace.h"
 
 #include <errno.h>
 #include <limits.h>

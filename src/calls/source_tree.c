@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #define _GNU_SOURCE 1 /* asprintf */
-#include "source_tree.h"
+#include "calls/source_tree.h"
 
 #include <ctype.h>
 #include <dirent.h>

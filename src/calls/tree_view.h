@@ -3,13 +3,13 @@
  * tree_view.h: what becomes of nested calls: a row each, all together (--graph, -o folded, svg and
  * dot), Trace Event JSON (-o chrome), or a page (-o html). What `calls` and `class --calls` share.
  */
-#ifndef IOSONAR_TREE_VIEW_H
-#define IOSONAR_TREE_VIEW_H
+#ifndef IOSONAR_CALLS_TREE_VIEW_H
+#define IOSONAR_CALLS_TREE_VIEW_H
 
-#include "calls_view.h"
-#include "graph_view.h"
+#include "calls/calls_view.h"
+#include "calls/graph_view.h"
+#include "calls/page.h"
 #include "render/chrome.h"
-#include "trace_page.h"
 
 /* A format that shows calls, whatever else is asked for. */
 bool tree_view__needs_calls(const struct options *options);

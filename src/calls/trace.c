@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #define _GNU_SOURCE 1 /* asprintf */
-#include "traced.h"
+#include "calls/trace.h"
 
 #include <bpf/btf.h>
 #include <errno.h>

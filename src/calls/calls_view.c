@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "calls_view.h"
+#include "calls/calls_view.h"
 
 #include <errno.h>
 #include <inttypes.h>

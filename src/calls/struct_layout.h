@@ -4,8 +4,8 @@
  * and sizes, out of BTF, so that a page can show them where neither kernel nor headers are; they
  * travel in captures. Only structs that functions point to, and what is inside the first of them.
  */
-#ifndef IOSONAR_STRUCT_LAYOUT_H
-#define IOSONAR_STRUCT_LAYOUT_H
+#ifndef IOSONAR_CALLS_STRUCT_LAYOUT_H
+#define IOSONAR_CALLS_STRUCT_LAYOUT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "lives_view.h"
+#include "calls/lives_view.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "traced_capture.h"
+#include "calls/capture.h"
 
 #include <bpf/btf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/log.h"
-#include "members.h"
+#include "calls/members.h"
 
 enum {
 	TRACED_CHUNK_BYTES = 1 << 16, /* is written when it is so long */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "members.h"
+#include "calls/members.h"
 
 #include <bpf/btf.h>
 #include <inttypes.h>

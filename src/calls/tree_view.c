@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "tree_view.h"
+#include "calls/tree_view.h"
 
 #include <errno.h>
 #include "base/log.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace_model.c: what does the page of a trace know? One JSON object: texts once, by number; calls
+ * page_model.c: what does the page of a trace know? One JSON object: texts once, by number; calls
  * as columns, a number each, in order of their outermost call, what is inside behind it; times as
  * differences to the row before. src/pages/trace.js reads it; -1 is nothing.
  */
@@ -8,9 +8,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include "calls/page.h"
 #include "capture/about.h"
 #include "decode/column.h"
-#include "trace_page.h"
 
 /* ---- JSON ---- */
 

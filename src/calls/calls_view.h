@@ -3,12 +3,12 @@
  * calls_view.h: nested calls, a row each: indented in text, with depth, arguments, ret, object and
  * members as columns of their own in JSON and CSV.
  */
-#ifndef IOSONAR_CALLS_VIEW_H
-#define IOSONAR_CALLS_VIEW_H
+#ifndef IOSONAR_CALLS_CALLS_VIEW_H
+#define IOSONAR_CALLS_CALLS_VIEW_H
 
-#include "members.h"
+#include "calls/members.h"
+#include "calls/trace.h"
 #include "session/session.h"
-#include "traced.h"
 
 enum call_slot {
 	CALL_TIME,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "trace_page.h"
+#include "calls/page.h"
 
 #include <errno.h>
 #include <inttypes.h>

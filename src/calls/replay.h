@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * calls_replay.h: the nested calls of a capture: `calls -r`, and `export` of a capture of calls.
+ * replay.h: the nested calls of a capture: `calls -r`, and `export` of a capture of calls.
  */
 #ifndef IOSONAR_CALLS_REPLAY_H
 #define IOSONAR_CALLS_REPLAY_H
 
-#include "tree_view.h"
+#include "calls/tree_view.h"
 
 /* Does this file hold calls? -errno (said): it cannot be read. */
 int calls_replay__ask(const char *path, bool *has_calls);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * traced.h: functions that are traced from entry to return, and what becomes of their records:
+ * trace.h: functions that are traced from entry to return, and what becomes of their records:
  * nested calls, and lives of the objects that they are about. What `class` and `calls` share, up to
  * what is shown.
  */
-#ifndef IOSONAR_TRACED_H
-#define IOSONAR_TRACED_H
+#ifndef IOSONAR_CALLS_TRACE_H
+#define IOSONAR_CALLS_TRACE_H
 
 #include "analyse/lives.h"
+#include "calls/struct_layout.h"
 #include "probe/class/class.h"
 #include "probe/run/request.h"
-#include "struct_layout.h"
 
 struct session;
 

@@ -4,12 +4,12 @@
  * and time, indented in text; or folded lines, a flame graph, a graph of functions for Graphviz.
  * Nothing is shown before the end.
  */
-#ifndef IOSONAR_GRAPH_VIEW_H
-#define IOSONAR_GRAPH_VIEW_H
+#ifndef IOSONAR_CALLS_GRAPH_VIEW_H
+#define IOSONAR_CALLS_GRAPH_VIEW_H
 
 #include "analyse/call_graph.h"
+#include "calls/trace.h"
 #include "session/session.h"
-#include "traced.h"
 
 extern const struct object graph_view_object; /* "graph" */
 

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace_page.h: a trace of calls as a page for a browser (-o html): calls are kept as they end,
+ * page.h: a trace of calls as a page for a browser (-o html): calls are kept as they end,
  * objects as they are over, and at the end all is written, each text once. What the page shows of
  * it is src/pages/trace.js; trace_model.c says how it is written. Takes about 100 bytes a call.
  */
-#ifndef IOSONAR_TRACE_PAGE_H
-#define IOSONAR_TRACE_PAGE_H
+#ifndef IOSONAR_CALLS_PAGE_H
+#define IOSONAR_CALLS_PAGE_H
 
 #include <sys/utsname.h>
-#include "members.h"
+#include "calls/members.h"
+#include "calls/source_tree.h"
+#include "calls/trace.h"
 #include "render/intern.h"
 #include "session/session.h"
-#include "source_tree.h"
-#include "traced.h"
 
 enum {
 	TRACE_PAGE_MOST = 1000000, /* calls: a browser would not take many more */

@@ -3,8 +3,8 @@
  * members.h: the values of a record in words: arguments of a call, members of an object, what
  * changed. "bi_size=4096 bi_opf=READ|SYNC", "bi_size 4096 -> 0".
  */
-#ifndef IOSONAR_MEMBERS_H
-#define IOSONAR_MEMBERS_H
+#ifndef IOSONAR_CALLS_MEMBERS_H
+#define IOSONAR_CALLS_MEMBERS_H
 
 #include <stdio.h>
 #include "view/values.h"

@@ -5,8 +5,8 @@
  * several with one name the first counts, block layer and file systems before the rest; what macros
  * make is not found.
  */
-#ifndef IOSONAR_SOURCE_TREE_H
-#define IOSONAR_SOURCE_TREE_H
+#ifndef IOSONAR_CALLS_SOURCE_TREE_H
+#define IOSONAR_CALLS_SOURCE_TREE_H
 
 #include <stdbool.h>
 #include <stddef.h>

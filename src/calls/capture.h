@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * traced_capture.h: a trace of calls in a capture: which functions, each record, and back. What
+ * capture.h: a trace of calls in a capture: which functions, each record, and back. What
  * comes back needs no kernel: names of numbers (enums) are in it, too. docs/capture-format.md has
  * every byte.
  */
-#ifndef IOSONAR_TRACED_CAPTURE_H
-#define IOSONAR_TRACED_CAPTURE_H
+#ifndef IOSONAR_CALLS_CAPTURE_H
+#define IOSONAR_CALLS_CAPTURE_H
 
+#include "calls/trace.h"
 #include "capture/address.h"
 #include "capture/alias.h"
 #include "capture/read.h"
 #include "session/recorder.h"
-#include "traced.h"
 
 /* ---- writing ---- */
 
