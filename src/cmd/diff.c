@@ -10,7 +10,7 @@
 #include "base/output.h"
 #include "cmd.h"
 #include "decode/row.h"
-#include "diff_page.h"
+#include "diff/page.h"
 
 struct diff_cmd {
 	/* options */

@@ -4,7 +4,7 @@
  * tests/data): the same drive under another name, whose reads take 20 % longer and fail 2 times in
  * 100, wait longer for a request, and whose writes are as before.
  */
-#include "diff.h"
+#include "diff/diff.h"
 #include <math.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "diff_page.h"
+#include "diff/page.h"
 
 #include <errno.h>
 #include <stdlib.h>

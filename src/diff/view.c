@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "diff_view.h"
+#include "diff/view.h"
 
 #include <errno.h>
 #include <math.h>

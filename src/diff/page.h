@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * diff_page.h: two runs as a page for a browser: for each device and operation both distributions
+ * page.h: two runs as a page for a browser: for each device and operation both distributions
  * as cumulative curves, and every number with its interval; of calls, the table. src/pages/diff.js
  * shows it.
  */
 #ifndef IOSONAR_DIFF_PAGE_H
 #define IOSONAR_DIFF_PAGE_H
 
-#include "diff_calls.h"
+#include "diff/calls.h"
 
 /* -ENOMEM, said; whether it was written is for the stream to say. */
 int diff_page__put(FILE *out, const struct diff *diff);

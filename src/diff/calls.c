@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #define _GNU_SOURCE 1 /* asprintf */
-#include "diff_calls.h"
+#include "diff/calls.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * diff_capture.c: a run out of a capture: every command that the filters let pass, with its exact
+ * capture.c: a run out of a capture: every command that the filters let pass, with its exact
  * latency, size, end and, where it has stages, its steps. What session__run says of a capture that
  * is damaged, and how it ends with Ctrl-C, holds here, too.
  */
@@ -11,7 +11,7 @@
 #include "base/log.h"
 #include "decode/op.h"
 #include "decode/row.h"
-#include "diff_side.h"
+#include "diff/side.h"
 #include "session/session.h"
 
 struct capture_state {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "diff.h"
+#include "diff/diff.h"
 
 #include <errno.h>
 #include <stdio.h>

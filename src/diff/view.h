@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * diff_view.h: what differs between two runs, as rows: one for each number of a device and
+ * view.h: what differs between two runs, as rows: one for each number of a device and
  * operation, as text, JSON or CSV; and the shifts as fields of --fail-if.
  */
 #ifndef IOSONAR_DIFF_VIEW_H
 #define IOSONAR_DIFF_VIEW_H
 
 #include "decode/column.h"
-#include "diff.h"
+#include "diff/diff.h"
 
 extern const struct object diff_object;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * diff_saved.c: a run of which only the numbers of `latency -o json` are left. Its histograms are
+ * saved.c: a run of which only the numbers of `latency -o json` are left. Its histograms are
  * as coarse as they were printed, 3 %; of how they varied nothing is known, unless it was saved
  * with
  * --hist. Sizes are a mean, and failures and steps are not there.
@@ -10,7 +10,7 @@
 #include <string.h>
 #include "base/log.h"
 #include "capture/saved.h"
-#include "diff_side.h"
+#include "diff/side.h"
 
 enum { DIFF_LEAST_TURNS = 8 }; /* fewer do not tell how they vary */
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * diff_calls.h: two traces of calls side by side: which functions, how often, how long; by
+ * calls.h: two traces of calls side by side: which functions, how often, how long; by
  * function, or by the functions around it. Functions are the same if their names are: kernels may
  * differ. Time of a function whose return was not seen is not known.
  */
 #ifndef IOSONAR_DIFF_CALLS_H
 #define IOSONAR_DIFF_CALLS_H
 
-#include "diff_view.h"
+#include "diff/view.h"
 
 extern const struct object diff_function_object, diff_path_object;
 

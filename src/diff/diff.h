@@ -3,11 +3,11 @@
  * diff.h: two runs side by side: whose devices and operations belong together, and how far they are
  * from one another. What is shown of it is diff_view's and diff_page's.
  */
-#ifndef IOSONAR_DIFF_H
-#define IOSONAR_DIFF_H
+#ifndef IOSONAR_DIFF_DIFF_H
+#define IOSONAR_DIFF_DIFF_H
 
 #include "analyse/shift.h"
-#include "diff_side.h"
+#include "diff/side.h"
 
 /* One device and operation. */
 struct diff_pair {

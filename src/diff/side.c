@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "diff_side.h"
+#include "diff/side.h"
 
 #include <errno.h>
 #include <stdio.h>
