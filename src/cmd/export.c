@@ -11,7 +11,7 @@
 #include "calls/replay.h"
 #include "cmd.h"
 #include "decode/row.h"
-#include "exporter.h"
+#include "export/exporter.h"
 #include "session/condition.h"
 #include "session/session.h"
 

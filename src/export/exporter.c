@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "exporter.h"
+#include "export/exporter.h"
 
 #include "decode/op.h"
 #include "decode/record.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * export_rows.c: what was every command, for a database? One row each with all that is known of it,
+ * rows.c: what was every command, for a database? One row each with all that is known of it,
  * as JSON or CSV; the machine is a column, so that captures of many go into one table. Times are
  * CLOCK_MONOTONIC of that machine but for wall_ns; what was not seen is null.
  */
@@ -9,7 +9,7 @@
 #include <string.h>
 #include "base/log.h"
 #include "decode/record.h"
-#include "exporter.h"
+#include "export/exporter.h"
 #include "wire/stage.h"
 
 struct export_row {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "export_groups.h"
+#include "export/groups.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/log.h"
-#include "exporter.h"
+#include "export/exporter.h"
 
 static bool groups_is_same(const char *a, const char *b)
 {

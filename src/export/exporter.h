@@ -5,8 +5,8 @@
  * what has to be sorted goes through a spill. Encoders are in render/, and know nothing of
  * captures.
  */
-#ifndef IOSONAR_EXPORTER_H
-#define IOSONAR_EXPORTER_H
+#ifndef IOSONAR_EXPORT_EXPORTER_H
+#define IOSONAR_EXPORT_EXPORTER_H
 
 #include "session/session.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * export_dot.c: which ways do commands take, and where do they stay? A graph for Graphviz: the
+ * dot.c: which ways do commands take, and where do they stay? A graph for Graphviz: the
  * events that commands of a device and operation pass, and between them how many went there, which
  * part of the time that was, and how long it took.
  */
@@ -10,7 +10,7 @@
 #include "analyse/ladder.h"
 #include "base/log.h"
 #include "decode/op.h"
-#include "exporter.h"
+#include "export/exporter.h"
 #include "render/dot.h"
 
 static const char *const rung_words[NR_RUNGS] = {

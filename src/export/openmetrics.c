@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * export_openmetrics.c: the whole capture in numbers for Prometheus: latency and size of each
+ * openmetrics.c: the whole capture in numbers for Prometheus: latency and size of each
  * machine, device and operation, what failed, and the recording's ledger. One snapshot without
  * times, as node_exporter's textfile collector wants it; gauges and histograms only, whose names
  * both of Prometheus' text formats read alike.
@@ -8,8 +8,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "base/log.h"
-#include "export_groups.h"
-#include "exporter.h"
+#include "export/exporter.h"
+#include "export/groups.h"
 #include "render/openmetrics.h"
 
 struct openmetrics_sum {

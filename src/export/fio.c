@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * export_fio.c: how can the same I/O be done again? A log that `fio --read_iolog` replays: reads,
+ * fio.c: how can the same I/O be done again? A log that `fio --read_iolog` replays: reads,
  * writes, discards and flushes at the times at which they were submitted, or issued if that was not
  * seen. What fio could not do again is left out, and that is told: commands that failed, or of
  * which nobody knows where they were.
@@ -11,7 +11,7 @@
 #include <string.h>
 #include "base/log.h"
 #include "base/spill.h"
-#include "exporter.h"
+#include "export/exporter.h"
 #include "render/iolog.h"
 #include "render/job.h"
 

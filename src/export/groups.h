@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * export_groups.h: whose sum does a command belong to? Machine, device and operation by their
+ * groups.h: whose sum does a command belong to? Machine, device and operation by their
  * names, numbered as they come: a drive that came back under its name is the same to who reads
  * labels and tags. When GROUPS_MOST are taken, the rest is one group.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * export_timeline.h: when was which command where? What pictures of time have in common: a device's
+ * timeline.h: when was which command where? What pictures of time have in common: a device's
  * queues have lanes, so that commands that overlap lie beside each other; the steps of a command
  * lie inside it; how many were in flight, and how long each took, are counters. A format gives a
  * pen that draws these.
@@ -9,7 +9,7 @@
 #define IOSONAR_EXPORT_TIMELINE_H
 
 #include "analyse/ladder.h"
-#include "exporter.h"
+#include "export/exporter.h"
 
 enum timeline_counter { TIMELINE_DEPTH, TIMELINE_LATENCY };
 enum { TIMELINE_NOTES = 12 };

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * export_perfetto.c: a capture for ui.perfetto.dev and its trace_processor: a track for each
+ * perfetto.c: a capture for ui.perfetto.dev and its trace_processor: a track for each
  * device, below it one for each queue, as often as commands overlap there; they bear one name, so
  * that they are shown as one.
  */
 #include <errno.h>
 #include <inttypes.h>
-#include "export_timeline.h"
+#include "export/timeline.h"
 #include "render/perfetto.h"
 
 /* Numbers of tracks, apart from each other. */

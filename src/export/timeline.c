@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "export_timeline.h"
+#include "export/timeline.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * export_blktrace.c: what would blktrace have written? Events Q, G, I, D and C of each request, as
+ * blktrace.c: what would blktrace have written? Events Q, G, I, D and C of each request, as
  * far as its record has them, in order of time, for blkparse and btt. A record without stages has
  * only D and C, which are then when the driver built the command and had its answer. Of a request
  * of several bios only the first one's Q is known, and stands for all.
@@ -12,7 +12,7 @@
 #include "analyse/ladder.h"
 #include "base/log.h"
 #include "base/spill.h"
-#include "exporter.h"
+#include "export/exporter.h"
 #include "render/blktrace.h"
 #include "wire/stage.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * export_folded.c: who caused the I/O, for tools that draw stacks: a line for each that differs,
+ * folded.c: who caused the I/O, for tools that draw stacks: a line for each that differs,
  * the task, its frames and the kernel's, and how many commands came this way. `stacks -r` has more.
  */
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/log.h"
-#include "exporter.h"
+#include "export/exporter.h"
 #include "view/stacks.h"
 #include "wire/stage.h"
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * export_hdr.c: how were latencies distributed, interval by interval? A log of HdrHistograms, a tag
+ * hdr.c: how were latencies distributed, interval by interval? A log of HdrHistograms, a tag
  * for each device and operation, with the machine before it if it is known. Three digits, finer
  * than our own histograms; values are ns, from the first issue to the end.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include "base/log.h"
-#include "export_groups.h"
-#include "exporter.h"
+#include "export/exporter.h"
+#include "export/groups.h"
 #include "render/hdr.h"
 
 struct export_hdr {

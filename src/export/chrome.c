@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * export_chrome.c: a capture as Trace Event JSON, for chrome://tracing and whatever else reads it:
+ * chrome.c: a capture as Trace Event JSON, for chrome://tracing and whatever else reads it:
  * a device is what such a file calls a process, a lane of a queue a thread.
  */
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/log.h"
-#include "export_timeline.h"
+#include "export/timeline.h"
 #include "render/chrome.h"
 
 static int chrome_no_memory(void)
