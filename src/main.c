@@ -14,11 +14,11 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "cmd.h"
-#include "completion.h"
+#include "cmd/cmd.h"
+#include "cmd/completion.h"
+#include "cmd/dropin.h"
+#include "cmd/help.h"
 #include "decode/column.h"
-#include "dropin.h"
-#include "help.h"
 
 #define MAIN_SETS_MAX  8
 #define MAIN_WORDS_MAX 64

@@ -12,7 +12,7 @@
 #include <string.h>
 #include "base/log.h"
 #include "base/output.h"
-#include "cmd.h"
+#include "cmd/cmd.h"
 #include "collect/residency.h"
 #include "decode/column.h"
 #include "render/chart.h"

@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "calls/capture.h"
 #include "calls/replay.h"
-#include "cmd.h"
+#include "cmd/cmd.h"
 #include "probe/class/path_preset.h"
 
 struct calls_cmd {

@@ -11,7 +11,7 @@
 #include "base/log.h"
 #include "base/output.h"
 #include "calls/class_trace.h"
-#include "cmd.h"
+#include "cmd/cmd.h"
 #include "decode/column.h"
 #include "probe/class/class.h"
 #include "render/chart.h"

@@ -3,7 +3,7 @@
  * count.c: how often does it happen? Any tracepoint, kernel function, user probe or timer, counted
  * in the kernel by key: `iosonar count block:block_rq_issue by rwbs`.
  */
-#include "cmd.h"
+#include "cmd/cmd.h"
 #include "view/tally.h"
 
 static const struct option_def count_options[] = { TALLY_OPTIONS, { 0 } };

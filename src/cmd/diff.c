@@ -8,7 +8,7 @@
 #include <string.h>
 #include "base/log.h"
 #include "base/output.h"
-#include "cmd.h"
+#include "cmd/cmd.h"
 #include "decode/row.h"
 #include "diff/page.h"
 

@@ -11,10 +11,10 @@
 #include <string.h>
 #include "base/log.h"
 #include "base/output.h"
-#include "cmd.h"
+#include "cmd/cmd.h"
+#include "cmd/help.h"
 #include "collect/doctor.h"
 #include "decode/column.h"
-#include "help.h"
 #include "render/chart.h"
 
 enum {

@@ -11,7 +11,7 @@
 #include <string.h>
 #include "analyse/troubles.h"
 #include "base/log.h"
-#include "cmd.h"
+#include "cmd/cmd.h"
 #include "decode/column.h"
 #include "decode/event.h"
 #include "decode/nvme.h"

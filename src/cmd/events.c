@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include "base/log.h"
 #include "base/output.h"
-#include "cmd.h"
+#include "cmd/cmd.h"
 #include "decode/column.h"
 #include "probe/find/find.h"
 #include "render/chart.h"

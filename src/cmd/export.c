@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "calls/calls_view.h"
 #include "calls/replay.h"
-#include "cmd.h"
+#include "cmd/cmd.h"
 #include "decode/row.h"
 #include "export/exporter.h"
 #include "session/condition.h"

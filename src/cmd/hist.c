@@ -3,7 +3,7 @@
  * hist.c: how is a value distributed? Of any event, counted in the kernel in buckets by key:
  * `iosonar hist syscalls:sys_exit_read of ret if 'ret >= 0' by comm`.
  */
-#include "cmd.h"
+#include "cmd/cmd.h"
 #include "view/tally.h"
 
 static const struct option_def hist_options[] = { TALLY_OPTIONS, TALLY_BUCKET_OPTIONS, { 0 } };

@@ -13,7 +13,7 @@
 #include "base/log.h"
 #include "base/output.h"
 #include "capture/read.h"
-#include "cmd.h"
+#include "cmd/cmd.h"
 #include "decode/column.h"
 
 struct info {

@@ -10,7 +10,7 @@
 #include <string.h>
 #include "analyse/breakdown.h"
 #include "base/log.h"
-#include "cmd.h"
+#include "cmd/cmd.h"
 #include "decode/column.h"
 #include "decode/op.h"
 #include "render/chart.h"

@@ -9,7 +9,7 @@
 #include <string.h>
 #include "analyse/ladder.h"
 #include "base/log.h"
-#include "cmd.h"
+#include "cmd/cmd.h"
 #include "decode/column.h"
 #include "decode/op.h"
 #include "session/session.h"

@@ -13,7 +13,7 @@
 #include <unistd.h>
 #include "analyse/breakdown.h"
 #include "base/log.h"
-#include "dropin.h"
+#include "cmd/dropin.h"
 #include "session/session.h"
 
 enum { NVME_LATENCY_MIN_US = 20 }; /* nvme_bpf's default */

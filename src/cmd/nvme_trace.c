@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 #include "base/log.h"
-#include "dropin.h"
+#include "cmd/dropin.h"
 #include "session/session.h"
 
 struct nvme_trace {

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/log.h"
-#include "cmd.h"
+#include "cmd/cmd.h"
 #include "view/hits.h"
 #include "view/tally.h"
 

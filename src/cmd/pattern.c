@@ -11,7 +11,7 @@
 #include <string.h>
 #include "analyse/pattern.h"
 #include "base/log.h"
-#include "cmd.h"
+#include "cmd/cmd.h"
 #include "decode/op.h"
 #include "decode/record.h"
 #include "decode/row.h"

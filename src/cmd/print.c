@@ -5,7 +5,7 @@
  */
 #include <errno.h>
 #include "base/log.h"
-#include "cmd.h"
+#include "cmd/cmd.h"
 #include "view/hits.h"
 
 struct print_view {

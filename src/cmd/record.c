@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <unistd.h>
 #include "base/log.h"
-#include "cmd.h"
+#include "cmd/cmd.h"
 #include "decode/row.h"
 #include "session/condition.h"
 #include "session/recorder.h"

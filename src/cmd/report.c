@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include "base/log.h"
 #include "capture/about.h"
-#include "cmd.h"
+#include "cmd/cmd.h"
 #include "decode/column.h"
 #include "decode/row.h"
 #include "render/load.h"

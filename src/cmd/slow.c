@@ -11,7 +11,7 @@
 #include "analyse/ladder.h"
 #include "analyse/slowest.h"
 #include "base/log.h"
-#include "cmd.h"
+#include "cmd/cmd.h"
 #include "decode/column.h"
 #include "decode/op.h"
 #include "decode/record.h"

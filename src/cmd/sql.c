@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include "base/log.h"
 #include "base/output.h"
-#include "cmd.h"
+#include "cmd/cmd.h"
 #include "sql/sql.h"
 
 enum { SQL_MEMORY_BYTES = 1 << 30 };

@@ -10,7 +10,7 @@
 #include <string.h>
 #include "analyse/stacks.h"
 #include "base/log.h"
-#include "cmd.h"
+#include "cmd/cmd.h"
 #include "decode/column.h"
 #include "render/chart.h"
 #include "render/flame.h"

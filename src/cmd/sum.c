@@ -3,7 +3,7 @@
  * sum.c: how much is it in all? A value of any event, added up in the kernel by key:
  * `iosonar sum block:block_rq_issue of bytes by rwbs`.
  */
-#include "cmd.h"
+#include "cmd/cmd.h"
 #include "view/tally.h"
 
 static const struct option_def sum_options[] = { TALLY_OPTIONS, { 0 } };

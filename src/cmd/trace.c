@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/log.h"
-#include "cmd.h"
+#include "cmd/cmd.h"
 #include "decode/column.h"
 #include "decode/row.h"
 #include "session/condition.h"

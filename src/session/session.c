@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "calls/capture.h"
-#include "cmd.h"
+#include "cmd/cmd.h"
 #include "decode/nvme.h"
 #include "session/inside.h"
 

@@ -14,7 +14,7 @@
 #include <unistd.h>
 #include <bpf/btf.h>
 
-#include "cmd.h"
+#include "cmd/cmd.h"
 #include "collect/doctor.h"
 #include "base/landlock.h"
 #include "tap.h"

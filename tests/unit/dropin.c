@@ -3,7 +3,7 @@
  * dropin.c: has every opcode the name that nvme_bpf prints? Its two tables, written down again
  * here with the opcodes of the NVMe specification.
  */
-#include "dropin.h"
+#include "cmd/dropin.h"
 #include <string.h>
 #include "tap.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * cmd.h: what a command is. To add one: write src/cmd/NAME.c with a `const struct cmd cmd_NAME`
- * at its top, add its line to src/commands.c, its page man/iosonar-NAME.8 and its test.
+ * at its top, add its line to src/cmd/commands.c, its page man/iosonar-NAME.8 and its test.
  */
-#ifndef IOSONAR_CMD_H
-#define IOSONAR_CMD_H
+#ifndef IOSONAR_CMD_CMD_H
+#define IOSONAR_CMD_CMD_H
 
 #include "base/options.h"
 #include "collect/needs.h"

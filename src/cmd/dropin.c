@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "dropin.h"
+#include "cmd/dropin.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/log.h"
-#include "cmd.h"
+#include "cmd/cmd.h"
 
 static const struct dropin *const dropins[] = { &dropin_nvme_trace, &dropin_nvme_latency, NULL };
 

@@ -3,8 +3,8 @@
  * dropin.h: the commands nvme_trace and nvme_latency of nvme_bpf, under their own names, with their
  * flags and their output, made by this program's collector.
  */
-#ifndef IOSONAR_DROPIN_H
-#define IOSONAR_DROPIN_H
+#ifndef IOSONAR_CMD_DROPIN_H
+#define IOSONAR_CMD_DROPIN_H
 
 #include <stdbool.h>
 #include <stddef.h>

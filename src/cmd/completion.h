@@ -3,8 +3,8 @@
  * completion.h: shell completion made from the command and option tables, so it cannot be older
  * than the program: eval "$(iosonar --completion bash)".
  */
-#ifndef IOSONAR_COMPLETION_H
-#define IOSONAR_COMPLETION_H
+#ifndef IOSONAR_CMD_COMPLETION_H
+#define IOSONAR_CMD_COMPLETION_H
 
 #include <stdio.h>
 

@@ -3,7 +3,7 @@
  * commands.c: the list of commands, and how an end becomes an exit code. A command is added or
  * removed by its one line here; help and completion follow.
  */
-#include "cmd.h"
+#include "cmd/cmd.h"
 
 #include <errno.h>
 #include <string.h>

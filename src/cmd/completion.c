@@ -5,13 +5,13 @@
  * by the shell at the moment somebody presses Tab, events and their values by the program itself.
  * The scripts need nothing but the shell.
  */
-#include "completion.h"
+#include "cmd/completion.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include "base/log.h"
-#include "cmd.h"
+#include "cmd/cmd.h"
 
 static const char bash_head[] =
 	"# iosonar completion for bash: eval \"$(iosonar --completion bash)\"\n"

@@ -4,14 +4,14 @@
  * table knows comes from the table; only the exit codes are written out here, in the words of
  * the manual.
  */
-#include "help.h"
+#include "cmd/help.h"
 
 #include <string.h>
 
 #include <bpf/libbpf.h>
 
 #include "capture/zip.h"
-#include "cmd.h"
+#include "cmd/cmd.h"
 #include "sql/sql.h"
 #include "symbol/symbols.h"
 

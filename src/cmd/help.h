@@ -3,8 +3,8 @@
  * help.h: what `iosonar help`, `iosonar COMMAND -h` and `iosonar --version` print, made from the
  * table of commands and their option tables.
  */
-#ifndef IOSONAR_HELP_H
-#define IOSONAR_HELP_H
+#ifndef IOSONAR_CMD_HELP_H
+#define IOSONAR_CMD_HELP_H
 
 #include <stdio.h>
 
