@@ -146,15 +146,3 @@ void frames__put(FILE *out, const char *text)
 		fputc('\n', out);
 	}
 }
-
-size_t frames__flame(const char *text, enum flame_kind kind, char names[][FRAME_NAME],
-		     struct flame_frame *frames, size_t nr)
-{
-	size_t nr_names = 0;
-
-	while (text && nr_names < STACK_FRAMES)
-		text = frames__next(text, names[nr_names++]);
-	while (nr_names--)
-		frames[nr++] = (struct flame_frame){ names[nr_names], kind };
-	return nr;
-}

@@ -9,7 +9,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
-#include "render/flame.h"
 #include "wire/stage.h"
 
 struct frames;
@@ -29,10 +28,6 @@ char *frames__text(struct frames *frames, const struct io_stack *stack, uint32_t
 /* The innermost function of such a text, and the text behind it; NULL: there is no more. */
 enum { FRAME_NAME = 512 };
 const char *frames__next(const char *text, char name[FRAME_NAME]);
-/* A kernel's or a process's stack as bars of a flame graph, outermost first, on top of those that
- * are there; names: STACK_FRAMES of them, for this stack. Returns how many there are then. */
-size_t frames__flame(const char *text, enum flame_kind kind, char names[][FRAME_NAME],
-		     struct flame_frame *frames, size_t nr);
 /* For people: a line for each, below what the stack is of. text NULL: nothing. */
 void frames__put(FILE *out, const char *text);
 

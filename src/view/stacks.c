@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include "base/log.h"
-#include "symbol/frames.h"
 #include "wire/stage.h"
 
 static enum stack_half stacked_half(const char *stack, bool wanted, uint32_t number)
@@ -42,6 +41,18 @@ int stacked__add(struct stacks *stacks, struct session *s, const struct io_recor
 	return 0;
 }
 
+size_t stacked__bars(const char *text, enum flame_kind kind, char names[][FRAME_NAME],
+		     struct flame_frame *frames, size_t nr)
+{
+	size_t nr_names = 0;
+
+	while (text && nr_names < STACK_FRAMES)
+		text = frames__next(text, names[nr_names++]);
+	while (nr_names--)
+		frames[nr++] = (struct flame_frame){ names[nr_names], kind };
+	return nr;
+}
+
 /* From the bottom: the task, its outermost frame, … the kernel's innermost. */
 static int stacked_bar(const struct stack_row *row, enum stack_measure by, struct flame *flame)
 {
@@ -50,8 +61,8 @@ static int stacked_bar(const struct stack_row *row, enum stack_measure by, struc
 	size_t nr = 0;
 
 	frames[nr++] = (struct flame_frame){ row->stack.comm, FLAME_COMM };
-	nr = frames__flame(row->stack.user, FLAME_USER, names[0], frames, nr);
-	nr = frames__flame(row->stack.kernel, FLAME_KERNEL, names[1], frames, nr);
+	nr = stacked__bars(row->stack.user, FLAME_USER, names[0], frames, nr);
+	nr = stacked__bars(row->stack.kernel, FLAME_KERNEL, names[1], frames, nr);
 	return flame__add(flame, frames, nr, stack_sum__value(&row->sum, by));
 }
 

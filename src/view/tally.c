@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "render/chart.h"
 #include "render/flame.h"
-#include "symbol/frames.h"
+#include "view/stacks.h"
 
 enum {
 	TALLY_TOP = 60,	     /* rows in text */
@@ -298,8 +298,8 @@ static int tally_add_flame(struct tally_view *v, struct flame *flame,
 			snprintf(keys[i], FRAME_NAME, "%" PRId64, (int64_t)cell.n);
 		frames[nr++] = (struct flame_frame){ keys[i], FLAME_COMM };
 	}
-	nr = frames__flame(stacks[0], FLAME_USER, names[0], frames, nr);
-	nr = frames__flame(stacks[1], FLAME_KERNEL, names[1], frames, nr);
+	nr = stacked__bars(stacks[0], FLAME_USER, names[0], frames, nr);
+	nr = stacked__bars(stacks[1], FLAME_KERNEL, names[1], frames, nr);
 	return nr ? flame__add(flame, frames, nr, group->sum.count) : 0;
 }
 
