@@ -7,6 +7,7 @@
 #include <string.h>
 #include "base/log.h"
 #include "calls/members.h"
+#include "session/session.h"
 
 enum {
 	TRACED_CHUNK_BYTES = 1 << 16, /* is written when it is so long */
@@ -682,6 +683,14 @@ int traced_reader__take(struct traced_reader *r, struct capture_part *part)
 	if (part->chunk.type == CAPTURE_CALLS)
 		return reader_take_records(r, part);
 	return reader_take_counts(r, &part->in);
+}
+
+int traced_reader__follow(struct traced_reader *r, const struct session *s,
+			  struct capture_part *part)
+{
+	session__span(s, &r->from_ns, &r->to_ns);
+	r->alias = session__alias(s);
+	return traced_reader__take(r, part);
 }
 
 int traced_reader__check(const struct traced_reader *r)

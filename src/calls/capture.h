@@ -58,6 +58,9 @@ struct traced_reader {
 	char *values;
 };
 int traced_reader__take(struct traced_reader *reader, struct capture_part *part);
+/* The same of a session's capture: by its --from, --to and --anonymous. */
+int traced_reader__follow(struct traced_reader *reader, const struct session *session,
+			  struct capture_part *part);
 /* At the end of the capture: -EIO (said) if it did not say which functions. */
 int traced_reader__check(const struct traced_reader *reader);
 void traced_reader__free(struct traced_reader *reader);

@@ -131,7 +131,7 @@ static int trace_on_part(void *state, struct session *s, struct capture_part *pa
 	struct class_trace *t = state;
 
 	t->session = s;
-	return session__read_calls(s, &t->reader, part);
+	return traced_reader__follow(&t->reader, s, part);
 }
 
 static struct asked *trace_asks(void *state)

@@ -51,7 +51,7 @@ static int replay_on_part(void *state, struct session *s, struct capture_part *p
 	struct calls_replay *c = state;
 
 	c->session = s;
-	return session__read_calls(s, &c->reader, part);
+	return traced_reader__follow(&c->reader, s, part);
 }
 
 static int replay_on_end(void *state, struct session *s)

@@ -6,24 +6,13 @@
 #ifndef IOSONAR_CMD_CMD_H
 #define IOSONAR_CMD_CMD_H
 
+#include "base/exit.h"
 #include "base/options.h"
 #include "collect/needs.h"
 
 struct object;
 struct session;
 struct session_view;
-
-/* How a run can end; when several hold, cmd__exit_code picks by the order of design: 2 1 4 5 6 3.
- */
-enum exit_code {
-	EXIT_DONE = 0,
-	EXIT_FAILED = 1,
-	EXIT_USAGE = 2,
-	EXIT_LOST = 3,
-	EXIT_CANNOT = 4,
-	EXIT_CAME_TRUE = 5,
-	EXIT_FOUND = 6,
-};
 
 /*
  * A view that others show beside theirs (report): begin makes the state ready once its options are

@@ -110,7 +110,7 @@ static int called_on_part(void *state, struct session *s, struct capture_part *p
 {
 	struct called_side *side = state;
 
-	return session__read_calls(s, &side->reader, part);
+	return traced_reader__follow(&side->reader, s, part);
 }
 
 static int called_settle(struct called_side *side)

@@ -8,9 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/clock.h"
+#include "base/exit.h"
 #include "base/log.h"
-#include "calls/capture.h"
-#include "cmd/cmd.h"
 #include "decode/nvme.h"
 #include "session/inside.h"
 
@@ -318,12 +317,9 @@ void session__span(const struct session *s, uint64_t *from_ns, uint64_t *to_ns)
 	*to_ns = f->to_ns.given ? session_later(s->start_ns, f->to_ns.value) : UINT64_MAX;
 }
 
-int session__read_calls(const struct session *s, struct traced_reader *reader,
-			struct capture_part *part)
+struct alias *session__alias(const struct session *s)
 {
-	session__span(s, &reader->from_ns, &reader->to_ns);
-	reader->alias = s->inside->alias;
-	return traced_reader__take(reader, part);
+	return s->inside->alias;
 }
 
 bool session__is_met(struct session *s, const struct condition *condition,

@@ -23,7 +23,6 @@
 
 struct capture_part;
 struct session_inside;
-struct traced_reader;
 
 struct session {
 	FILE *out;
@@ -118,9 +117,7 @@ char *const *session__op_names(const struct session *session); /* of block opera
 uint64_t session__wall_ns(const struct session *session, uint64_t mono_ns); /* 0: not known */
 void session__span(const struct session *session, uint64_t *from_ns,
 		   uint64_t *to_ns); /* --from, --to */
-/* Of a view of calls, what its on_part gets: by --from, --to and --anonymous. */
-int session__read_calls(const struct session *session, struct traced_reader *reader,
-			struct capture_part *part);
+struct alias *session__alias(const struct session *session); /* --anonymous; NULL: names stay */
 /* --if, --when: does the record meet it? NULL: yes. `row` gets all that it can ask for. */
 bool session__is_met(struct session *session, const struct condition *condition,
 		     const struct io_record *record, struct command_row *row);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * session.c: a trace of calls out of a capture. Its chunks go to the view, which knows what
+ * calls_replay.c: a trace of calls out of a capture. Its chunks go to the view, which knows what
  * they mean; time is theirs. Needs no privileges.
  */
 #include <errno.h>

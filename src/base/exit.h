@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * exit.h: how can a run end? The program's exit codes, as its manual lists them.
+ */
+#ifndef IOSONAR_BASE_EXIT_H
+#define IOSONAR_BASE_EXIT_H
+
+/* How a run can end; when several hold, cmd__exit_code picks by the order of design: 2 1 4 5 6 3.
+ */
+enum exit_code {
+	EXIT_DONE = 0,
+	EXIT_FAILED = 1,
+	EXIT_USAGE = 2,
+	EXIT_LOST = 3,
+	EXIT_CANNOT = 4,
+	EXIT_CAME_TRUE = 5,
+	EXIT_FOUND = 6,
+};
+
+#endif
