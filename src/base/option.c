@@ -14,7 +14,6 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "probe/lang/line.h"
 
 #define OPTION_LINE_COLUMNS 100
 #define OPTION_LEFT_COLUMNS 30 /* a longer left side puts its help on a line of its own */
@@ -505,22 +504,19 @@ static struct option_slot *option_find_letter(struct option_parser *parser, char
 	return NULL;
 }
 
-/* The operands are expressions, too, and one may begin with a minus. */
-static bool option_takes_expressions(const struct option_parser *parser)
+/* The operands are expressions, too, and one may begin with a minus: behind a word that opens one.
+ * NULL: they are not. */
+static bool (*option_opens(const struct option_parser *parser))(const char *word)
 {
-	for (size_t i = 0; i < parser->nr; i++) {
-		const struct option_def *def = parser->slots[i].def;
-
-		if (def->kind == OPTION_OPERANDS && def->completes &&
-		    !strcmp(def->completes, "line"))
-			return true;
-	}
-	return false;
+	for (size_t i = 0; i < parser->nr; i++)
+		if (parser->slots[i].def->opens)
+			return parser->slots[i].def->opens;
+	return NULL;
 }
 
 static int option_unknown_letter(const struct option_parser *parser, const char *word, char letter)
 {
-	if (option_takes_expressions(parser) && (word[2] || !isalpha((unsigned char)letter)))
+	if (option_opens(parser) && (word[2] || !isalpha((unsigned char)letter)))
 		return log_err(-EINVAL,
 			       "unknown option -%c; an expression that begins with - stands in "
 			       "parentheses: '(%s)'",
@@ -593,13 +589,14 @@ static int option_take_plain(struct option_parser *parser, const char *word)
 static int option_take(struct option_parser *parser, const char *word)
 {
 	bool is_value = parser->opens_value && word[1] != '-';
+	bool (*const opens)(const char *) = option_opens(parser);
 
 	parser->opens_value = false;
 	if (word[0] == '-' && word[1] == '-')
 		return option_take_long(parser, word);
 	if (word[0] == '-' && word[1] && !is_value)
 		return option_take_letters(parser, word);
-	parser->opens_value = option_takes_expressions(parser) && line__opens(word);
+	parser->opens_value = opens && opens(word);
 	return option_take_plain(parser, word);
 }
 

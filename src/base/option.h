@@ -48,6 +48,7 @@ struct option_def {
 	uint64_t min, max;     /* numbers, durations, sizes; max: bytes of a string; 0 = no bound */
 	const char *not_with;  /* "name,name": options that exclude this one */
 	const char *completes; /* what a shell offers: "device", "file", "pid", NULL */
+	bool (*opens)(const char *word); /* of operands: an expression follows this word; or NULL */
 	/* Other commands have it, and this one's own table says why it cannot: not listed. */
 	const char *refuses;
 };

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include "base/log.h"
 #include "cmd/cmd.h"
+#include "probe/lang/line.h"
 #include "view/hits.h"
 
 struct print_view {
@@ -21,7 +22,7 @@ struct print_view {
 
 static const struct option_def print_options[] = {
 	{ "words", 0, OPTION_OPERANDS, offsetof(struct print_view, words), ASKED_WORDS,
-	  ASKED_WORDS_HELP, .completes = "line" },
+	  ASKED_WORDS_HELP, .completes = "line", .opens = line__opens },
 	{ "buffer", 0, OPTION_SIZE, offsetof(struct print_view, buffer), "SIZE",
 	  "each CPU's ring (default 1Mi); a full one loses lines and says so", .min = 4096,
 	  .max = 1 << 30 },

@@ -53,7 +53,7 @@ static const char *const by_choices[] = { "count", "bytes", "time", NULL }; /* e
 
 static const struct option_def stacks_options[] = {
 	{ "words", 0, OPTION_OPERANDS, TALLY_OPTION(words), ASKED_WORDS, ASKED_WORDS_HELP,
-	  .completes = "line" },
+	  .completes = "line", .opens = line__opens },
 	{ "stack", 0, OPTION_CHOICE, offsetof(struct stacks_view, which), "WHICH",
 	  "where it was submitted: in the kernel, in the process", .choices = which_choices },
 	{ "by", 0, OPTION_CHOICE, offsetof(struct stacks_view, by), "WHAT",

@@ -9,6 +9,7 @@
 
 #include "analyse/scale.h"
 #include "analyse/tally.h"
+#include "probe/lang/line.h"
 #include "probe/run/request.h"
 #include "session/session.h"
 #include "view/values.h"
@@ -78,7 +79,7 @@ struct tally_view {
 	  TALLY_OPTION(words),                                                              \
 	  ASKED_WORDS,                                                                      \
 	  ASKED_WORDS_HELP,                                                                 \
-	  .completes = "line" },                                                            \
+	  .completes = "line", .opens = line__opens },                                                            \
 		{ "top",	 0,                                                         \
 		  OPTION_NUMBER, TALLY_OPTION(top),                                         \
 		  "N",		 "so many rows (default: 60 in text)",                      \
