@@ -2,7 +2,7 @@
 /*
  * page.h: a trace of calls as a page for a browser (-o html): calls are kept as they end,
  * objects as they are over, and at the end all is written, each text once. What the page shows of
- * it is src/pages/trace.js; trace_model.c says how it is written. Takes about 100 bytes a call.
+ * it is src/pages/trace.js; page_model.c says how it is written. Takes about 100 bytes a call.
  */
 #ifndef IOSONAR_CALLS_PAGE_H
 #define IOSONAR_CALLS_PAGE_H
@@ -83,7 +83,7 @@ int trace_page__life(struct trace_page *page, const struct life *life, bool is_w
 int trace_page__end(struct trace_page *page, const struct run_counts *counts);
 void trace_page__free(struct trace_page *page); /* all zeros, too */
 
-/* ---- trace_model.c ---- */
+/* ---- page_model.c ---- */
 
 /* -ENOMEM. */
 int trace_model__write(const struct trace_page *page, const struct run_counts *counts, FILE *out);

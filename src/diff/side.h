@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * side.h: one of the two runs that `diff` compares: a sample for each device and operation.
- * Out of a capture (diff_capture.c) or of what `latency -o json` printed (diff_saved.c); which of
+ * Out of a capture (capture.c) or of what `latency -o json` printed (saved.c); which of
  * them a file is, its content says. Memory: some 100 KiB for each device and operation, of which
  * 1,024 are taken.
  */

@@ -314,7 +314,7 @@ static int cache_begin(struct session *s, char **argv)
 	return err ?: cache_arm(s);
 }
 
-/* As session_live.c: the COMMAND was forked before and keeps what we had. */
+/* As live.c: the COMMAND was forked before and keeps what we had. */
 static void cache_drop_privileges(const struct session *s)
 {
 	const struct privilege_needs needs = { .child = loop__child_pid(s->inside->loop) };

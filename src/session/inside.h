@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * inside.h: what the files of a session share: session.c (output, ticks, how it ends),
- * session_live.c (this machine), session_replay.c (captures), session_probe.c (any event),
- * session_cache.c (the page cache), session_cached.c (the same, of a capture), session_called.c
+ * live.c (this machine), replay.c (captures), probe.c (any event),
+ * cache.c (the page cache), cache_replay.c (the same, of a capture), calls_replay.c
  * (calls, of a capture).
  */
 #ifndef IOSONAR_SESSION_INSIDE_H

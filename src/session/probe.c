@@ -374,7 +374,7 @@ static int probe_end(struct session *s, int err)
 	return err;
 }
 
-/* As session_live.c: the COMMAND was forked before and keeps what we had. */
+/* As live.c: the COMMAND was forked before and keeps what we had. */
 static void probe_drop_privileges(const struct session *s)
 {
 	const struct privilege_needs needs = {

@@ -2,9 +2,9 @@
 /*
  * session.h: one run of a view: where its data comes from and goes to, when it ticks, when it ends.
  * A view gives a few functions; signals, -i, -t, -n, the COMMAND, uevents, rings, -w, -r, --out and
- * a closed pipe are seen to here, once for all views. Of this machine (session_live.c) or of
- * captures (session_replay.c): a view need not know which. Views of any event have a collector of
- * their own (session_probe.c).
+ * a closed pipe are seen to here, once for all views. Of this machine (live.c) or of
+ * captures (replay.c): a view need not know which. Views of any event have a collector of
+ * their own (probe.c).
  */
 #ifndef IOSONAR_SESSION_SESSION_H
 #define IOSONAR_SESSION_SESSION_H
@@ -116,7 +116,7 @@ const struct device_list *session__devices(const struct session *session);
 char *const *session__op_names(const struct session *session); /* of block operations */
 uint64_t session__wall_ns(const struct session *session, uint64_t mono_ns); /* 0: not known */
 void session__span(const struct session *session, uint64_t *from_ns,
-		   uint64_t *to_ns); /* --from, --to */
+		   uint64_t *to_ns);			     /* --from, --to */
 struct alias *session__alias(const struct session *session); /* --anonymous; NULL: names stay */
 /* --if, --when: does the record meet it? NULL: yes. `row` gets all that it can ask for. */
 bool session__is_met(struct session *session, const struct condition *condition,

@@ -79,7 +79,8 @@ struct tally_view {
 	  TALLY_OPTION(words),                                                              \
 	  ASKED_WORDS,                                                                      \
 	  ASKED_WORDS_HELP,                                                                 \
-	  .completes = "line", .opens = line__opens },                                                            \
+	  .completes = "line",                                                              \
+	  .opens = line__opens },                                                           \
 		{ "top",	 0,                                                         \
 		  OPTION_NUMBER, TALLY_OPTION(top),                                         \
 		  "N",		 "so many rows (default: 60 in text)",                      \

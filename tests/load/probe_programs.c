@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * probe_programs.c: does this kernel's verifier take the programs of the any-event commands, by
- * each way of attaching, and do they count, add up, send and pair as layout.h says? Lines of the
- * documentation are only loaded; what programs do is seen by running them with words of our own.
+ * each way of attaching, and do they count, add up, send and pair as wire/probe.h says? Lines of
+ * the documentation are only loaded; what programs do is seen by running them with words of our
+ * own.
  */
 #include "probe_machine.h"
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * probing.c: what src/probe/run/run.h gives while a COMMAND runs, as plain as it comes: no table, no
- * option that is not the engine's. One line for each row or record, one for the run:
+ * probing.c: what src/probe/run/run.h gives while a COMMAND runs, as plain as it comes: no table,
+ *no option that is not the engine's. One line for each row or record, one for the run:
  *
  *	probing [-p] [-b] [-v] count|sum|hist|print|pair|stacks EVENT... [CLAUSE TEXT]... --
  *COMMAND... fn:vfs_read 17 hits 17 added 17 sent 0 begun 0 lost 0 skipped 0 exact

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * inside.h: what the files of the class share: class_find.c has the functions by their
- * prototypes, class_attach.c says which of them can be attached, class.c which are wanted.
+ * inside.h: what the files of the class share: find.c has the functions by their
+ * prototypes, attach.c says which of them can be attached, class.c which are wanted.
  */
 #ifndef IOSONAR_PROBE_CLASS_INSIDE_H
 #define IOSONAR_PROBE_CLASS_INSIDE_H

@@ -135,7 +135,7 @@ static void emit_note(struct emit *e, struct emit_note *note, int helper)
 	code__store(&e->code, 8, note->at, R0);
 }
 
-/* The process in R0 has to be in the table that run_children.c keeps. */
+/* The process in R0 has to be in the table that run/children.c keeps. */
 static void emit_filter_children(struct emit *e)
 {
 	struct code_mark mark = code__mark(&e->code);

@@ -41,7 +41,7 @@ static inline int program__verdict(enum program_ctx ctx)
 }
 
 /*
- * What programs write to; fds; -1: the plan needs none. See layout.h for what lies in them.
+ * What programs write to; fds; -1: the plan needs none. See wire/probe.h for what lies in them.
  *	cells	PERCPU_ARRAY	u32 -> struct probe_cell
  *	rows	PERCPU_HASH	plan__row_key_bytes -> struct probe_row
  *	starts	HASH		plan__start_key_bytes -> plan__start_bytes
@@ -79,7 +79,7 @@ struct program {
 /* -EINVAL, -E2BIG: said (too long a program, an argument that this ctx cannot give). */
 int program__make(struct program *program, const struct program_wants *wants);
 /* For the entries of user functions whose returns are wanted: counts the returns that the kernel
- * omits (layout.h). Programs of these returns have is_nested. */
+ * omits (wire/probe.h). Programs of these returns have is_nested. */
 int program__make_nest(struct program *program, const struct program_wants *wants);
 void program__free(struct program *program);
 void program__print(const struct program *program, FILE *out); /* --emit */

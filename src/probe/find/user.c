@@ -2,7 +2,7 @@
 /*
  * user.c: functions of programs and libraries, for user: and userret:. From their .symtab and
  * .dynsym; a stripped program shows only what others call. A probe is put at an offset in the file,
- * so every process that runs it is meant. Of arguments find_user_args.c knows.
+ * so every process that runs it is meant. Of arguments user_args.c knows.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * value_arithmetic.c: what is the value of an expression? Slow and plain, straight from the definitions
- * in value.h: what a program computes is compared with it. Also used for what is known beforehand.
+ * value_arithmetic.c: what is the value of an expression? Slow and plain, straight from the
+ * definitions in value.h: what a program computes is compared with it. Also used for what is known
+ * beforehand.
  */
 #include <string.h>
 #include "probe/lang/value.h"

@@ -131,7 +131,7 @@ static bool attach_counts_misses(struct attacher *attacher)
  * there the others are left out. Those of raw tracepoints and of fentry have each its own, and what
  * it leaves out was counted from the start. A kprobe inside another is left out by a second rule,
  * which counts elsewhere; a sample's never were counted. The return of a user function is omitted
- * where 64 of the task are kept: run_nest.c counts that, but not what other tracers take.
+ * where 64 of the task are kept: nest.c counts that, but not what other tracers take.
  */
 bool attach__is_exact(struct attacher *attacher, enum attach_way way, const struct probe *probe)
 {

@@ -77,43 +77,43 @@ struct run {
 
 uint64_t run_now_ns(void);
 
-/* run_group.c */
+/* group.c */
 int run_make_groups(struct run *run);
 void run_free_groups(struct run *run);
 
-/* run_maps.c */
+/* maps.c */
 int run_make_maps(struct run *run);
 void run_close_maps(struct run *run);
 
-/* run_children.c: the table of processes, where --children wants one */
+/* children.c: the table of processes, where --children wants one */
 int run_follow_children(struct run *run);
 
-/* run_program.c */
+/* program.c */
 int run_attach_all(struct run *run);
 struct program_wants run_program_wants(const struct run *run, const struct run_group *group);
 
-/* run_nest.c: returns of user functions that the kernel omits are counted */
+/* nest.c: returns of user functions that the kernel omits are counted */
 bool run_has_nests(const struct run *run);
 void run_attach_nests(struct run *run);
 uint64_t run_count_omitted(const struct run *run);
 
-/* run_switch.c */
+/* switch.c */
 int run_make_switch(struct run *run); /* where closing takes long */
 void run_turn_on(struct run *run);
 void run_turn_off(struct run *run);
 void run_free_switch(struct run *run);
 
-/* run_ring.c */
+/* ring.c */
 int run_make_rings(struct run *run);
 void run_free_rings(struct run *run);
 
-/* run_count.c */
+/* count.c */
 int run_check_counters(const struct run *run); /* nothing is asked of them that they cannot */
 int run_open_counters(struct run *run);
 void run_read_counters(struct run *run); /* into count */
 void run_close_counters(struct run *run);
 
-/* run_read.c: `probe` or `func` becomes a number of the plan. */
+/* read.c: `probe` or `func` becomes a number of the plan. */
 void run_settle(const struct run *run, const struct plan_part *part, void *bytes);
 uint64_t run_probe_number(const struct run *run, uint64_t number);
 /* Of an address, the one of the same kind: a function's entry and its return may both be served. */

@@ -61,8 +61,9 @@ int run__open_pairs(struct run *run, run_start_fn fn, void *arg);
 struct run_counts {
 	uint64_t counters[NR_PROBE_COUNTERS];
 	uint64_t skipped;
-	uint64_t omitted;    /* returns of user functions that were nested too deep: see layout.h */
-	bool is_exact;	     /* false: some way of attaching may skip hits without counting them */
+	uint64_t
+		omitted; /* returns of user functions that were nested too deep: see wire/probe.h */
+	bool is_exact;	 /* false: some way of attaching may skip hits without counting them */
 	const char *inexact; /* its word: "tracepoint", "kprobe"; NULL: is_exact */
 	const char *why;     /* in a sentence, with the exact way if there is one */
 };
