@@ -375,11 +375,23 @@ static uint64_t lives_expected(const struct lives *lives, const struct life *lif
 	return (counted == LIVES_UNKNOWN ? life->last_nth : counted) - life->first_nth + 1;
 }
 
+/* Where records are lost, the last ones of a dead one may be: then its next birth, or the end,
+ * tells. */
+static bool lives_has_last(const struct lives *lives, const struct life *life)
+{
+	uint64_t counted;
+
+	if (!lives->wants.has_lost(lives->wants.arg))
+		return true;
+	counted = lives->wants.counted(lives->wants.arg, life->object);
+	return counted == LIVES_UNKNOWN || counted == life->last_nth;
+}
+
 static bool lives_is_over(const struct lives *lives, const struct life *life, uint64_t now_ns)
 {
 	return life->is_dead && !life->is_over && !life->open && now_ns >= life->dead_ns &&
 	       now_ns - life->dead_ns >= lives->wants.linger_ns &&
-	       life->last_nth - life->first_nth + 1 == life->records;
+	       life->last_nth - life->first_nth + 1 == life->records && lives_has_last(lives, life);
 }
 
 /* As many places stay as the kernel has counts. */

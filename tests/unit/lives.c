@@ -314,6 +314,27 @@ static void test_not_born(void)
 	end(&w);
 }
 
+/* What puts a dead one away was lost: whether it was, the kernel's count tells, or the next birth.
+ */
+static void test_last_are_lost(void)
+{
+	struct world w;
+
+	begin(&w);
+	call(&w, INIT, 1);
+	call(&w, PUT, 1);
+	call(&w, INIT, 2);
+	call(&w, PUT, 2);
+	lose(&w, 1);
+	w.lost = true;
+	lives__settle(w.lives, w.ns + LINGER_NS);
+	is_told(&w, "+init /init -put /put", "the one of which nothing was lost is over");
+	w.ns += LINGER_NS;
+	call(&w, INIT, 1);
+	is_told(&w, "+init /init -put /put ...", "the other is not whole, as the next birth tells");
+	end(&w);
+}
+
 /* ---- addresses that are used again ---- */
 
 static void test_reuse(void)
@@ -631,6 +652,7 @@ int main(void)
 	test_death_before_birth();
 	test_birth_elsewhere();
 	test_not_born();
+	test_last_are_lost();
 	test_reuse();
 	test_late_return();
 	test_unknowing_return();
