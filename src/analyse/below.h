@@ -9,7 +9,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include "wire/stage.h"
+#include "wire/io_stages.h"
 
 enum { BELOW_KEPT = 4096 };
 

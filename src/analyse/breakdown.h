@@ -44,7 +44,7 @@ struct io_tags {
 	uint8_t kind, op; /* enum io_kind and its number */
 	uint8_t size_class;
 	uint8_t other;	  /* no row was left for it: its tags are not known */
-	uint8_t file_nth; /* of the files that had this inode: wire/file.h */
+	uint8_t file_nth; /* of the files that had this inode: wire/file_id.h */
 	uint8_t pad[7];
 };
 _Static_assert(sizeof(struct io_tags) == 80, "no holes: compared as bytes");

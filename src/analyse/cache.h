@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "wire/cache.h"
+#include "wire/page_cache.h"
 
 enum cache_by {
 	CACHE_BY_COMM,
@@ -32,7 +32,7 @@ struct cache_tags {
 	uint64_t inode, cgroup;
 	char comm[CACHE_COMM_LEN];
 	uint32_t dev, pid;
-	uint32_t nth; /* of the files that had this inode: wire/file.h */
+	uint32_t nth; /* of the files that had this inode: wire/file_id.h */
 	int op;	      /* enum cache_op, or -1: all */
 	bool other;   /* keys that found no room */
 };

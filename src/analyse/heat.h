@@ -8,7 +8,7 @@
 #define IOSONAR_ANALYSE_HEAT_H
 
 #include <stdint.h>
-#include "wire/hist.h"
+#include "wire/buckets.h"
 
 enum {
 	HEAT_COLUMNS = 128,

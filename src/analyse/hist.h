@@ -7,7 +7,7 @@
 #define IOSONAR_ANALYSE_HIST_H
 
 #include <stdint.h>
-#include "wire/hist.h"
+#include "wire/buckets.h"
 
 struct hist {
 	uint64_t slots[HIST_CELLS];

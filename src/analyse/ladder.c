@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "wire/io.h"
+#include "wire/io_tables.h"
 
 /* ---- one record ---- */
 

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "analyse/hist.h"
-#include "wire/stage.h"
+#include "wire/io_stages.h"
 
 /* In the order in which a command passes them. blktrace's letters where it has one. */
 enum rung {

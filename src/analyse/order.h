@@ -9,7 +9,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include "wire/stage.h"
+#include "wire/io_stages.h"
 
 struct order {
 	char *held; /* records, one behind the other */

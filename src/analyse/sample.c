@@ -3,13 +3,13 @@
 
 #include <errno.h>
 #include <string.h>
-#include "wire/io.h"
+#include "wire/io_tables.h"
 
 static const uint64_t sample_first_slice_ns = 1000000;
 
 _Static_assert(NR_RUNGS <= 16, "a step is two of them in a byte");
 
-/* ---- buckets: those of wire/hist.h, as fine as bits says ---- */
+/* ---- buckets: those of wire/buckets.h, as fine as bits says ---- */
 
 uint32_t sample__slots(unsigned int bits)
 {

@@ -5,7 +5,7 @@
  */
 #include "analyse/scale.h"
 
-#include "wire/hist.h"
+#include "wire/buckets.h"
 
 static int64_t scale_position(const struct scale *scale, uint32_t bucket)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * scale.h: what do the buckets of any event's histogram mean, and what can be read from them?
- * Fine ones are wire/hist.h's (error <= 1.6 %), others powers of two, or steps of one's own. Values
- * may be negative. Pure.
+ * Fine ones are wire/buckets.h's (error <= 1.6 %), others powers of two, or steps of one's own.
+ * Values may be negative. Pure.
  */
 #ifndef IOSONAR_ANALYSE_SCALE_H
 #define IOSONAR_ANALYSE_SCALE_H

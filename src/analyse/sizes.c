@@ -2,7 +2,7 @@
 #include "analyse/sizes.h"
 
 #include <stdlib.h>
-#include "wire/io.h"
+#include "wire/io_tables.h"
 
 void sizes__add(struct sizes *sizes, uint32_t bytes)
 {

@@ -11,7 +11,7 @@
 
 enum {
 	SIZES = 48,	    /* that differ and are counted one by one; fio takes 64 */
-	SIZES_CLASSES = 34, /* io_size_class of wire/io.h: "up to 4 KiB" */
+	SIZES_CLASSES = 34, /* io_size_class of wire/io_tables.h: "up to 4 KiB" */
 };
 
 struct size_count {

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "wire/stage.h"
+#include "wire/io_stages.h"
 
 struct slow_io {
 	uint64_t ns;

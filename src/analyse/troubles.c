@@ -2,7 +2,7 @@
 #include "analyse/troubles.h"
 
 #include <string.h>
-#include "wire/io.h"
+#include "wire/io_tables.h"
 
 static uint64_t trouble_where(const struct io_record *r)
 {

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "wire/record.h"
+#include "wire/io_record.h"
 
 enum { TROUBLES_MOST = 1024, TROUBLE_TRIES = 8, TROUBLE_ABORTS = 64 };
 

@@ -15,8 +15,8 @@
 #include "bpf/cell.h"
 #include "bpf/kernel.h"
 #include "bpf/page.h"
-#include "wire/cache.h"
-#include "wire/file.h"
+#include "wire/page_cache.h"
+#include "wire/file_id.h"
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 

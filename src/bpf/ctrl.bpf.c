@@ -11,8 +11,8 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 #include "bpf/ring.h"
-#include "wire/io.h"
-#include "wire/record.h"
+#include "wire/io_tables.h"
+#include "wire/io_record.h"
 
 char LICENSE[] SEC("license") = "GPL";
 

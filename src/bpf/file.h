@@ -9,7 +9,7 @@
 #include "bpf/bio.h"
 #include "bpf/names.h"
 #include "bpf/page.h"
-#include "wire/file.h"
+#include "wire/file_id.h"
 
 TABLE(io_files, struct io_file, 1);
 

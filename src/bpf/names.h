@@ -12,7 +12,7 @@
 #include <bpf/bpf_core_read.h>
 #include "bpf/cell.h"
 #include "bpf/kernel.h"
-#include "wire/file.h"
+#include "wire/file_id.h"
 
 inline_always struct dentry *inode_dentry(struct inode *inode)
 {

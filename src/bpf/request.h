@@ -16,7 +16,7 @@
 #include <bpf/bpf_endian.h>
 #include "bpf/cgroup.h"
 #include "bpf/kernel.h"
-#include "wire/io.h"
+#include "wire/io_tables.h"
 
 #define inline_always static __always_inline
 

@@ -7,7 +7,7 @@
 #define IOSONAR_BPF_SINK_H
 
 #include "bpf/bio.h"
-#include "wire/stage.h"
+#include "wire/io_stages.h"
 
 inline_always struct io_slot_more *slot_more(const struct tables *t, const struct io_slot *slot)
 {

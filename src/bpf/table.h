@@ -9,7 +9,7 @@
 #include "bpf/cell.h"
 #include "bpf/request.h"
 #include "bpf/ring.h"
-#include "wire/stage.h"
+#include "wire/io_stages.h"
 
 struct io_counters counters;
 __u64 attached_ns = ~0ULL; /* a request allocated before may have been sent before */

@@ -8,7 +8,7 @@
 #define IOSONAR_BPF_TAGS_H
 
 #include "bpf/request.h"
-#include "wire/inflight.h"
+#include "wire/tag_walk.h"
 
 /* Its only field is read as a whole. */
 typedef struct {

@@ -17,7 +17,7 @@
 #include "capture/rows.h"
 #include "capture/stages.h"
 #include "capture/zip.h"
-#include "wire/stage.h"
+#include "wire/io_stages.h"
 
 /*
  * Columns of a payload. Append, never renumber; one that a reader does not know, it skips; those

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "capture/bytes.h"
-#include "wire/cache.h"
+#include "wire/page_cache.h"
 
 enum { CAPTURE_CACHE_MOST = 65536 }; /* rows or events in a chunk: more is damage */
 

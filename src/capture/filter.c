@@ -8,8 +8,8 @@
 #include "base/log.h"
 #include "decode/nvme.h"
 #include "decode/op.h"
-#include "wire/io.h"
-#include "wire/stage.h"
+#include "wire/io_stages.h"
+#include "wire/io_tables.h"
 
 #define FILTER_DIGITS	 "0123456789"
 #define FILTER_NO_SECTOR UINT64_MAX /* in no partition */

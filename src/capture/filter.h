@@ -15,7 +15,7 @@
 #include "base/options.h"
 #include "capture/about.h"
 #include "device/device.h"
-#include "wire/record.h"
+#include "wire/io_record.h"
 
 struct capture_filter {
 	const struct filter_options *options;

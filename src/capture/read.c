@@ -15,7 +15,7 @@
 #include "capture/chunk.h"
 #include "capture/crc32c.h"
 #include "capture/index.h"
-#include "wire/probe.h"
+#include "wire/probe_maps.h"
 
 enum {
 	READER_WINDOW = 65536,	   /* bytes looked at in one go, to find a chunk after damage */

@@ -21,7 +21,7 @@
 #include "capture/about.h"
 #include "capture/cache.h"
 #include "capture/chunk.h"
-#include "wire/record.h"
+#include "wire/io_record.h"
 
 struct capture_reader;
 struct capture_translation; /* capture/block.h */

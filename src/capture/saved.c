@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include "base/log.h"
 #include "decode/json.h"
-#include "wire/hist.h"
+#include "wire/buckets.h"
 
 enum { SAVED_LINE = 1 << 16 };
 

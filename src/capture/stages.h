@@ -15,7 +15,7 @@
 #include "capture/glossary.h"
 #include "capture/rows.h"
 #include "capture/zip.h"
-#include "wire/stage.h"
+#include "wire/io_stages.h"
 
 /* Columns of a payload: see enum capture_column_id. */
 enum stages_column_id {

@@ -20,7 +20,7 @@
 #include "capture/about.h"
 #include "capture/cache.h"
 #include "capture/chunk.h"
-#include "wire/record.h"
+#include "wire/io_record.h"
 
 enum { CAPTURE_RESERVE_BYTES = 4096 }; /* holds a trailer of 100 counts */
 

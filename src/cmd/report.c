@@ -20,7 +20,7 @@
 #include "session/session.h"
 #include "view/report_latency.h"
 #include "view/report_top.h"
-#include "wire/stage.h"
+#include "wire/io_stages.h"
 
 enum { REPORT_TOP = 25, REPORT_TOP_MOST = 1000, NR_REPORT_PARTS = 4 };
 

@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include "analyse/cache.h"
 #include "base/options.h"
-#include "wire/cache.h"
+#include "wire/page_cache.h"
 
 struct cache;
 

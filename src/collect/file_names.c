@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "wire/io.h"
+#include "wire/io_tables.h"
 
 /* ---- where file systems are ---- */
 

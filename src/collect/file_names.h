@@ -9,7 +9,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include "wire/file.h"
+#include "wire/file_id.h"
 
 struct mount {
 	uint32_t dev; /* as the kernel has it: major << 20 | minor */

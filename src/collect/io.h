@@ -14,8 +14,8 @@
 #include "collect/obstacle.h"
 #include "decode/ledger.h"
 #include "device/device.h"
-#include "wire/io.h"
-#include "wire/stage.h"
+#include "wire/io_stages.h"
+#include "wire/io_tables.h"
 
 struct io_wants {
 	const struct filter_options *filter;

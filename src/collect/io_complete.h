@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * io_complete.h: instructions of the io programs that only user space can complete, before they are
- * loaded: addresses of tables, settings as numbers, the call of a kernel function. wire/io.h has
- * the marks, bpf/request.h says why.
+ * loaded: addresses of tables, settings as numbers, the call of a kernel function. wire/io_tables.h
+ * has the marks, bpf/request.h says why.
  */
 #ifndef IOSONAR_COLLECT_IO_COMPLETE_H
 #define IOSONAR_COLLECT_IO_COMPLETE_H
 
 #include <stdint.h>
-#include "wire/io.h"
+#include "wire/io_tables.h"
 
 struct bpf_object;
 

@@ -8,7 +8,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include "wire/stage.h"
+#include "wire/io_stages.h"
 
 static const uint64_t look_ns = 1000000;	      /* by then what a CPU wrote is everywhere */
 static const uint64_t ladder_default_bytes = 2 << 20; /* 16,384 commands */

@@ -14,7 +14,7 @@
 #include "base/log.h"
 #include "bpf/io.skel.h"
 #include "decode/errno.h"
-#include "wire/stage.h"
+#include "wire/io_stages.h"
 
 static const uint64_t ring_default_bytes = 4 << 20; /* 36,000 records */
 static const uint64_t rings_most_bytes = 128 << 20; /* of all CPUs, unless --buffer says more */

@@ -148,7 +148,7 @@ static int io_map(struct io_table *table, int fd, uint64_t bytes)
 	return -errno;
 }
 
-/* An array of one value: the programs take its address, wire/io.h says how. */
+/* An array of one value: the programs take its address, wire/io_tables.h says how. */
 static int io_make_table(struct io_table *table, const char *name, uint64_t bytes)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "wire/io.h"
+#include "wire/io_tables.h"
 
 enum { SLOT_SETTLED_NS = 100000000 }; /* a requeue follows its error within this */
 

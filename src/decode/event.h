@@ -7,7 +7,7 @@
 #define IOSONAR_DECODE_EVENT_H
 
 #include "decode/words.h"
-#include "wire/record.h"
+#include "wire/io_record.h"
 
 /* "async", "state", "gone", …; "event" if it is one of later days. */
 const char *event__word(uint8_t event);

@@ -12,9 +12,9 @@
 #include <stdint.h>
 #include "decode/column.h"
 #include "decode/words.h"
-#include "wire/inflight.h"
-#include "wire/io.h"
-#include "wire/record.h"
+#include "wire/io_record.h"
+#include "wire/io_tables.h"
+#include "wire/tag_walk.h"
 
 enum inflight_state {
 	INFLIGHT_SENT,	    /* the device has it */

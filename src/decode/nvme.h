@@ -13,8 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "decode/words.h"
-#include "wire/io.h"
-#include "wire/record.h"
+#include "wire/io_record.h"
+#include "wire/io_tables.h"
 
 const char *nvme_io_opcode(uint8_t opcode);
 const char *nvme_admin_opcode(uint8_t opcode);

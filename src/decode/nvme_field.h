@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "decode/words.h"
-#include "wire/record.h"
+#include "wire/io_record.h"
 
 /* Where a field lives: a command dword, or the completion's first two. */
 enum nvme_dword { CDW10, CDW11, CDW12, CDW13, CDW14, CDW15, RESULT };

@@ -7,7 +7,7 @@
 #define IOSONAR_DECODE_NVME_KERNEL_H
 
 #include "decode/words.h"
-#include "wire/record.h"
+#include "wire/io_record.h"
 
 /* dev: disk, or controller of an admin command. A block_size of 0 is not known. */
 void nvme_kernel__line(struct words *w, const struct io_record *r, const char *dev,

@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include "wire/io.h"
+#include "wire/io_tables.h"
 
 /* "read", "identify"… or "op-0x93" in buf if the number has no word. */
 const char *op__word(enum io_kind kind, uint8_t op, char *const *block_names, char *buf,

@@ -3,7 +3,7 @@
 
 #include "decode/errno.h"
 #include "decode/nvme.h"
-#include "wire/io.h"
+#include "wire/io_tables.h"
 
 /* Of the block operations only these are about no sector; all others are, zone resets too. */
 static const char *const sectorless[] = { "flush", "drv-in", "drv-out", "zone-reset-all" };

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "decode/words.h"
-#include "wire/record.h"
+#include "wire/io_record.h"
 
 /* Where it begins: LBA or 512-byte sector. False if such a command is not about blocks. */
 bool record__start(const struct io_record *r, char *const *block_names, uint64_t *start);

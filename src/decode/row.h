@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "decode/column.h"
-#include "wire/record.h"
+#include "wire/io_record.h"
 
 /*
  *        time dev     qid   cid op       nsid command            status try latency  pid comm

@@ -14,7 +14,7 @@
 #include "base/spill.h"
 #include "export/exporter.h"
 #include "render/blktrace.h"
-#include "wire/stage.h"
+#include "wire/io_stages.h"
 
 enum { BLKTRACE_FIRST = 256 };
 

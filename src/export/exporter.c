@@ -3,7 +3,7 @@
 
 #include "decode/op.h"
 #include "decode/record.h"
-#include "wire/stage.h"
+#include "wire/io_stages.h"
 
 int32_t export__device_nr(struct session *s, const struct io_record *r)
 {

@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "export/exporter.h"
 #include "view/stacks.h"
-#include "wire/stage.h"
+#include "wire/io_stages.h"
 
 enum { FOLDED_MOST = 65536 }; /* stacks that differ */
 

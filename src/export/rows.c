@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "decode/record.h"
 #include "export/exporter.h"
-#include "wire/stage.h"
+#include "wire/io_stages.h"
 
 struct export_row {
 	/* hostile */

@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "base/spill.h"
 #include "decode/record.h"
-#include "wire/stage.h"
+#include "wire/io_stages.h"
 
 enum { TIMELINE_FIRST = 64 };
 

@@ -7,7 +7,7 @@
 #define IOSONAR_RENDER_TOLD_H
 
 #include "decode/column.h"
-#include "wire/cache.h"
+#include "wire/page_cache.h"
 
 extern const struct object told_misses, told_commands;
 

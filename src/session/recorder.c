@@ -14,8 +14,8 @@
 #include "capture/memory.h"
 #include "capture/write.h"
 #include "decode/column.h"
-#include "wire/io.h"
-#include "wire/stage.h"
+#include "wire/io_stages.h"
+#include "wire/io_tables.h"
 
 enum {
 	RECORDER_ZSTD = 3,

@@ -18,7 +18,7 @@
 #include "capture/maker.h"
 #include "decode/ledger.h"
 #include "device/device.h"
-#include "wire/record.h"
+#include "wire/io_record.h"
 
 /* The run that is kept. */
 struct recorder_run {

@@ -14,7 +14,7 @@
 #include "capture/filter.h"
 #include "capture/merge.h"
 #include "session/inside.h"
-#include "wire/stage.h"
+#include "wire/io_stages.h"
 
 enum {
 	REPLAY_LOOK = 1024,  /* records between two looks at signals, and at the clock */

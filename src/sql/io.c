@@ -10,7 +10,7 @@
 #include "decode/op.h"
 #include "decode/record.h"
 #include "sql/table.h"
-#include "wire/stage.h"
+#include "wire/io_stages.h"
 
 enum { IO_COMMAND_BYTES = 512, IO_STATUS_BYTES = 160, IO_KINDS = 4 };
 

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
-#include "wire/stage.h"
+#include "wire/io_stages.h"
 
 struct frames;
 

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 #include <string.h>
-#include "wire/stage.h"
+#include "wire/io_stages.h"
 
 /* The key of a process: pid, then comm. Of a file: inode, then its file system's device. */
 struct top_row {

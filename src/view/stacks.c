@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include "base/log.h"
-#include "wire/stage.h"
+#include "wire/io_stages.h"
 
 static enum stack_half stacked_half(const char *stack, bool wanted, uint32_t number)
 {

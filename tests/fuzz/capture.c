@@ -16,7 +16,7 @@
 #include "capture/crc32c.h"
 #include "capture/read.h"
 #include "calls/capture.h"
-#include "wire/stage.h"
+#include "wire/io_stages.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 const char *__asan_default_options(void);

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <bpf/libbpf.h>
 #include <linux/bpf.h>
-#include "wire/cache.h"
-#include "wire/file.h"
+#include "wire/page_cache.h"
+#include "wire/file_id.h"
 #include "bpf/cache.skel.h"
 #include "collect/trial.h"
 #include "tap.h"

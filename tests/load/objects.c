@@ -13,9 +13,9 @@
 #include <linux/bpf.h>
 #include "collect/io_complete.h"
 #include "collect/kernel.h"
-#include "wire/io.h"
-#include "wire/inflight.h"
-#include "wire/stage.h"
+#include "wire/io_tables.h"
+#include "wire/tag_walk.h"
+#include "wire/io_stages.h"
 #include "bpf/inflight.skel.h"
 #include "bpf/io.skel.h"
 #include "tap.h"

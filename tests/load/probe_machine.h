@@ -16,7 +16,7 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <linux/bpf.h>
-#include "wire/probe.h"
+#include "wire/probe_maps.h"
 #include "probe/code/program.h"
 #include "tap.h"
 

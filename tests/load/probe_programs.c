@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * probe_programs.c: does this kernel's verifier take the programs of the any-event commands, by
- * each way of attaching, and do they count, add up, send and pair as wire/probe.h says? Lines of
- * the documentation are only loaded; what programs do is seen by running them with words of our
+ * each way of attaching, and do they count, add up, send and pair as wire/probe_maps.h says? Lines
+ * of the documentation are only loaded; what programs do is seen by running them with words of our
  * own.
  */
 #include "probe_machine.h"
@@ -15,7 +15,7 @@
 #include <time.h>
 #include <linux/magic.h>
 #include "probe/find/find.h"
-#include "wire/hist.h"
+#include "wire/buckets.h"
 
 /* ---- lines on events of this kernel ---- */
 

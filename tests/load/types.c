@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
-#include "wire/io.h"
-#include "wire/inflight.h"
+#include "wire/io_tables.h"
+#include "wire/tag_walk.h"
 #include "bpf/inflight.skel.h"
 #include "bpf/io.skel.h"
 #define KERNEL_TYPES_PLAIN

@@ -15,8 +15,8 @@
 #include "analyse/calls.h"
 #include "capture/bytes.h"
 #include "capture/write.h"
-#include "wire/io.h"
-#include "wire/stage.h"
+#include "wire/io_tables.h"
+#include "wire/io_stages.h"
 
 enum { NR_HOSTILE = 48, NR_MANY = 150000, NR_RETURNED = 24, NR_EDGES = 6, DEVICES = 24, STACK = 7 };
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include "analyse/breakdown.h"
 #include "tap.h"
-#include "wire/io.h"
+#include "wire/io_tables.h"
 
 enum { NR_TAGS = 5000 };
 

@@ -12,7 +12,7 @@
 #include "session/cache_info.h"
 #include "capture/read.h"
 #include "capture/write.h"
-#include "wire/file.h"
+#include "wire/file_id.h"
 
 enum { DISK = 259 << 20, PART = DISK | 1, LOADS = 300 };
 static const uint64_t start_ns = 1000000000000;

@@ -7,7 +7,7 @@
 #include "session/condition.h"
 #include "decode/row.h"
 #include "tap.h"
-#include "wire/io.h"
+#include "wire/io_tables.h"
 
 static const struct column *columns[COMMAND_COLUMNS];
 static char *op_names[256] = { [0] = "read" };

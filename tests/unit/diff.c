@@ -10,8 +10,8 @@
 #include <unistd.h>
 #include "capture/write.h"
 #include "tap.h"
-#include "wire/io.h"
-#include "wire/stage.h"
+#include "wire/io_tables.h"
+#include "wire/io_stages.h"
 
 enum { NR_COMMANDS = 1511, NVME_WRITE = 1, NVME_READ = 2 };
 

@@ -6,7 +6,7 @@
 #include "decode/event.h"
 #include "decode/nvme_kernel.h"
 #include "tap.h"
-#include "wire/io.h"
+#include "wire/io_tables.h"
 
 static const char *async(uint32_t dword)
 {

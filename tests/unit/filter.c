@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include "capture/filter.h"
 #include "tap.h"
-#include "wire/io.h"
-#include "wire/stage.h"
+#include "wire/io_tables.h"
+#include "wire/io_stages.h"
 
 static struct device_partition nvme_partitions[] = {
 	{ "nvme0n1p1", 2048, 1000 },

@@ -6,7 +6,7 @@
 #include <string.h>
 #include "analyse/ladder.h"
 #include "tap.h"
-#include "wire/io.h"
+#include "wire/io_tables.h"
 
 struct whole {
 	struct io_record r;

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
-#include "wire/probe.h"
+#include "wire/probe_maps.h"
 #include "probe_event.h"
 
 static struct probe_list list_of(int event, size_t nr)

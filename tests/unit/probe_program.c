@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
-#include "wire/probe.h"
+#include "wire/probe_maps.h"
 #include "probe/code/program.h"
 #include "probe_event.h"
 

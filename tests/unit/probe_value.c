@@ -2,7 +2,7 @@
 /* probe_value.c: what names and operators mean at an event, and what is refused, and where. */
 #include <errno.h>
 #include <stdlib.h>
-#include "wire/probe.h"
+#include "wire/probe_maps.h"
 #include "probe/lang/value.h"
 #include "probe_event.h"
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include "decode/errno.h"
 #include "tap.h"
-#include "wire/io.h"
+#include "wire/io_tables.h"
 
 /* As Linux 6.12 has them. */
 static char *const block_names[256] = {

@@ -16,8 +16,8 @@
 #include "session/recorder.h"
 #include "tap.h"
 #include "yardstick.h"
-#include "wire/io.h"
-#include "wire/stage.h"
+#include "wire/io_tables.h"
+#include "wire/io_stages.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define SANITIZED 1

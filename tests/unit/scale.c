@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include "analyse/scale.h"
 #include "tap.h"
-#include "wire/hist.h"
+#include "wire/buckets.h"
 
 enum { NR_VALUES = 20011, NR_BUCKETS = 8192 };
 

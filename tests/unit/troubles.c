@@ -5,7 +5,7 @@
  */
 #include "analyse/troubles.h"
 #include "tap.h"
-#include "wire/io.h"
+#include "wire/io_tables.h"
 
 static struct troubles troubles; /* large: not on the stack */
 

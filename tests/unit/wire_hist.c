@@ -4,7 +4,7 @@
  * 2^k - 1, 2^k, 2^k + 1 for every k, against plain loops that share nothing with the code.
  */
 #include "tap.h"
-#include "wire/hist.h"
+#include "wire/buckets.h"
 
 #define TOP_NS (1ULL << HIST_TOP_BIT)
 

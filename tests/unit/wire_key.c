@@ -3,7 +3,7 @@
  * wire_key.c: do the keys of a run find cells? Programs look at eight from a key's home on; keys of
  * one device that differ only in operation, size or queue must not all begin at the same one.
  */
-#include "wire/io.h"
+#include "wire/io_tables.h"
 #include "tap.h"
 
 enum { NR_CELLS = 256 };

@@ -41,17 +41,14 @@ static inline int program__verdict(enum program_ctx ctx)
 }
 
 /*
- * What programs write to; fds; -1: the plan needs none. See wire/probe.h for what lies in them.
- *	cells	PERCPU_ARRAY	u32 -> struct probe_cell
- *	rows	PERCPU_HASH	plan__row_key_bytes -> struct probe_row
- *	starts	HASH		plan__start_key_bytes -> plan__start_bytes
- *	stacks	STACK_TRACE	u32 -> addresses
- *	rings	ARRAY_OF_MAPS	u32 (the CPU) -> RINGBUF
- *	gate	ARRAY		0 -> u64: not 0: there are too many records
- *	followed HASH		u64 -> u64, how many records it has had
- *	cgroup	CGROUP_ARRAY	0 -> the cgroup whose tasks, and those below it, are wanted
- *	nests	LRU_HASH	u64 (pid_tgid) -> struct probe_nest
- *	omitted	ARRAY		0 -> struct probe_omitted
+ * What programs write to; fds; -1: the plan needs none. See wire/probe_maps.h for what lies in
+ *them. cells	PERCPU_ARRAY	u32 -> struct probe_cell rows	PERCPU_HASH
+ *plan__row_key_bytes -> struct probe_row starts	HASH		plan__start_key_bytes ->
+ *plan__start_bytes stacks	STACK_TRACE	u32 -> addresses rings	ARRAY_OF_MAPS	u32 (the
+ *CPU) -> RINGBUF gate	ARRAY		0 -> u64: not 0: there are too many records followed HASH
+ *u64 -> u64, how many records it has had cgroup	CGROUP_ARRAY	0 -> the cgroup whose tasks,
+ *and those below it, are wanted nests	LRU_HASH	u64 (pid_tgid) -> struct probe_nest omitted
+ *ARRAY		0 -> struct probe_omitted
  */
 struct program_maps {
 	int cells, rows, starts, stacks, rings, tasks, cgroup, followed, gate, nests, omitted;
@@ -79,7 +76,7 @@ struct program {
 /* -EINVAL, -E2BIG: said (too long a program, an argument that this ctx cannot give). */
 int program__make(struct program *program, const struct program_wants *wants);
 /* For the entries of user functions whose returns are wanted: counts the returns that the kernel
- * omits (wire/probe.h). Programs of these returns have is_nested. */
+ * omits (wire/probe_maps.h). Programs of these returns have is_nested. */
 int program__make_nest(struct program *program, const struct program_wants *wants);
 void program__free(struct program *program);
 void program__print(const struct program *program, FILE *out); /* --emit */

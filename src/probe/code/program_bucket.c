@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * program_bucket.c: which instructions find the bucket of a number? wire/hist.h's, the position of
- * the highest bit, or equal steps. No loop: the highest bit is found by halves, at most 6 branches.
+ * program_bucket.c: which instructions find the bucket of a number? wire/buckets.h's, the position
+ * of the highest bit, or equal steps. No loop: the highest bit is found by halves, at most 6
+ * branches.
  */
 #include "probe/code/program_inside.h"
-#include "wire/hist.h"
+#include "wire/buckets.h"
 
 /* The magnitude into R1, the bit of negative numbers into R5. */
 static void bucket_take_sign(struct emit *e)

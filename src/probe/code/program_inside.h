@@ -11,7 +11,7 @@
 
 #include "probe/code/code.h"
 #include "probe/code/program.h"
-#include "wire/probe.h"
+#include "wire/probe_maps.h"
 
 /* A number that was asked for once and is kept on the stack. */
 struct emit_note {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * program_nest.c: how many returns of user functions does the kernel omit? It keeps 64 of a task at
- * a time (wire/probe.h); calls that are nested deeper run without a probe at their return. So a
- * program at each entry keeps what the kernel keeps, the stack of every call whose return is to
+ * a time (wire/probe_maps.h); calls that are nested deeper run without a probe at their return. So
+ * a program at each entry keeps what the kernel keeps, the stack of every call whose return is to
  * come, and counts the calls that find no place, whether they return or end by longjmp. It costs a
  * lookup and some 40 instructions a call; return probes of other tracers take places, too, which it
  * cannot see.

@@ -197,5 +197,5 @@ void emit__row(struct emit *e)
 		row = (struct place){ R0, 0 };
 	}
 	row_add(e, row, has_of ? &of : NULL);
-	code__jump(&e->code, e->leave); /* the row counts it: see wire/probe.h */
+	code__jump(&e->code, e->leave); /* the row counts it: see wire/probe_maps.h */
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 #include "base/log.h"
 #include "probe/lang/plan_inside.h"
-#include "wire/probe.h"
+#include "wire/probe_maps.h"
 
 int plan_shape__widen(struct value_shape *shape, const struct value_shape *other)
 {

@@ -9,7 +9,7 @@
 #include <string.h>
 #include "base/log.h"
 #include "probe/lang/plan_inside.h"
-#include "wire/probe.h"
+#include "wire/probe_maps.h"
 
 /* ---- what starts save ---- */
 

@@ -6,7 +6,7 @@
  */
 #include <stddef.h>
 #include "probe/lang/value_inside.h"
-#include "wire/probe.h"
+#include "wire/probe_maps.h"
 
 /* Constants and unknown words are on no side. */
 enum side { SIDE_NONE, SIDE_ENTRY, SIDE_EXIT };

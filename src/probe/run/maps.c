@@ -17,7 +17,7 @@
 #include "collect/cgroup.h"
 #include "collect/obstacle.h"
 #include "probe/run/inside.h"
-#include "wire/hist.h"
+#include "wire/buckets.h"
 
 enum {
 	MAPS_KEYS = 16384, /* 11 ms on 2 CPUs */

@@ -13,7 +13,7 @@
 #define IOSONAR_PROBE_RUN_RUN_H
 
 #include "probe/lang/plan.h"
-#include "wire/probe.h"
+#include "wire/probe_maps.h"
 
 struct run;
 
@@ -61,9 +61,9 @@ int run__open_pairs(struct run *run, run_start_fn fn, void *arg);
 struct run_counts {
 	uint64_t counters[NR_PROBE_COUNTERS];
 	uint64_t skipped;
-	uint64_t
-		omitted; /* returns of user functions that were nested too deep: see wire/probe.h */
-	bool is_exact;	 /* false: some way of attaching may skip hits without counting them */
+	uint64_t omitted;    /* returns of user functions that were nested too deep: see
+				wire/probe_maps.h */
+	bool is_exact;	     /* false: some way of attaching may skip hits without counting them */
 	const char *inexact; /* its word: "tracepoint", "kprobe"; NULL: is_exact */
 	const char *why;     /* in a sentence, with the exact way if there is one */
 };

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * cache.h: what the page cache's programs and their collector agree on: what is counted, for whom,
- * and what is asked. Counters only grow; a page is a base page.
+ * page_cache.h: what the page cache's programs and their collector agree on: what is counted, for
+ * whom, and what is asked. Counters only grow; a page is a base page.
  */
-#ifndef IOSONAR_WIRE_CACHE_H
-#define IOSONAR_WIRE_CACHE_H
+#ifndef IOSONAR_WIRE_PAGE_CACHE_H
+#define IOSONAR_WIRE_PAGE_CACHE_H
 
 #include <linux/types.h>
 
@@ -53,7 +53,7 @@ _Static_assert(sizeof(struct cache_row) == 128, "two lines of a CPU's cache");
 
 /* What a row is about; what is not told apart is 0. Key 0 is everything, or what had no room. */
 struct cache_key {
-	__u64 inode; /* or FILE_METADATA, as wire/file.h has it: a block device's own cache */
+	__u64 inode; /* or FILE_METADATA, as wire/file_id.h has it: a block device's own cache */
 	__u64 cgroup;
 	char comm[CACHE_COMM_LEN];
 	__u32 dev; /* of its file system, or the block device itself */
@@ -63,7 +63,7 @@ struct cache_key {
 };
 _Static_assert(sizeof(struct cache_key) == 48, "no holes");
 
-/* op: enum cache_op + 1; nth: which of the files that had its inode, as wire/file.h has it. */
+/* op: enum cache_op + 1; nth: which of the files that had its inode, as wire/file_id.h has it. */
 static inline __u32 cache_key_what(__u32 op, __u32 nth)
 {
 	return op | nth << 8;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * inflight.h: what the program that walks the kernel's tags and the collector that runs it agree
+ * tag_walk.h: what the program that walks the kernel's tags and the collector that runs it agree
  * on. A run looks at one part of one hardware queue and leaves what it found in a page.
  */
-#ifndef IOSONAR_WIRE_INFLIGHT_H
-#define IOSONAR_WIRE_INFLIGHT_H
+#ifndef IOSONAR_WIRE_TAG_WALK_H
+#define IOSONAR_WIRE_TAG_WALK_H
 
 #include <linux/types.h>
 

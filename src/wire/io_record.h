@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * record.h: one command, from its first issue to its end: what the programs send through a ring per
- * CPU, what a capture keeps, what every view of single commands reads. It carries first issue, last
- * issue and end, so that later views need no other.
+ * io_record.h: one command, from its first issue to its end: what the programs send through a ring
+ * per CPU, what a capture keeps, what every view of single commands reads. It carries first issue,
+ * last issue and end, so that later views need no other.
  */
-#ifndef IOSONAR_WIRE_RECORD_H
-#define IOSONAR_WIRE_RECORD_H
+#ifndef IOSONAR_WIRE_IO_RECORD_H
+#define IOSONAR_WIRE_IO_RECORD_H
 
 #include <linux/types.h>
 
@@ -39,7 +39,7 @@ enum record_flag {
 	RECORD_METADATA = 4,	/* it carries metadata */
 	RECORD_NO_STATUS = 8,	/* this kernel does not let us see the status: 0 or "failed" only */
 	RECORD_FUA = 16,	/* other disks: to stable storage; NVMe has it in CDW12 */
-	RECORD_STAGES = 32,	/* a struct io_stages follows: wire/stage.h */
+	RECORD_STAGES = 32,	/* a struct io_stages follows: wire/io_stages.h */
 	RECORD_OWNED = 64,	/* pid and comm are of the task that submitted its first bio */
 	RECORD_TROUBLED = 128,	/* it was handed back before the device saw it, or cancelled */
 };

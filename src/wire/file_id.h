@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * file.h: whose data is it? A file is its inode, its file system's device, and which one it is of
- * those that had this inode one after the other; what is no file has an inode that none has. Names
- * are noted once, when a file is first seen.
+ * file_id.h: whose data is it? A file is its inode, its file system's device, and which one it is
+ * of those that had this inode one after the other; what is no file has an inode that none has.
+ * Names are noted once, when a file is first seen.
  */
-#ifndef IOSONAR_WIRE_FILE_H
-#define IOSONAR_WIRE_FILE_H
+#ifndef IOSONAR_WIRE_FILE_ID_H
+#define IOSONAR_WIRE_FILE_ID_H
 
 #include <linux/types.h>
 

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * io.h: what the `io` programs and the `io` collector agree on. Every table is an mmapped ARRAY:
- * the kernel claims cells, user space reads them without a system call and sweeps those that died.
+ * io_tables.h: what the `io` programs and the `io` collector agree on. Every table is an mmapped
+ * ARRAY: the kernel claims cells, user space reads them without a system call and sweeps those that
+ * died.
  */
-#ifndef IOSONAR_WIRE_IO_H
-#define IOSONAR_WIRE_IO_H
+#ifndef IOSONAR_WIRE_IO_TABLES_H
+#define IOSONAR_WIRE_IO_TABLES_H
 
 #include <linux/types.h>
-#include "wire/file.h"
-#include "wire/hist.h"
+#include "wire/buckets.h"
+#include "wire/file_id.h"
 
 enum {
 	IO_PROBES = 8,	       /* cells looked at before a table counts as full */
@@ -82,7 +83,8 @@ struct io_slot_more {
 };
 _Static_assert(sizeof(struct io_slot_more) == sizeof(struct io_slot), "one offset finds both");
 
-/* A third table behind those, there only if stages are wanted: wire/stage.h says what they mean. */
+/* A third table behind those, there only if stages are wanted: wire/io_stages.h says what they
+ * mean. */
 struct io_slot_stages {
 	__u64 inserted_ns;
 	__u64 issued_ns;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * stage.h: where a command's time went and who asked for it: what follows a record at once where a
- * view wants more than the command itself. A time that is 0 was not seen: this kernel has no such
- * event, or this command did not pass it.
+ * io_stages.h: where a command's time went and who asked for it: what follows a record at once
+ * where a view wants more than the command itself. A time that is 0 was not seen: this kernel has
+ * no such event, or this command did not pass it.
  */
-#ifndef IOSONAR_WIRE_STAGE_H
-#define IOSONAR_WIRE_STAGE_H
+#ifndef IOSONAR_WIRE_IO_STAGES_H
+#define IOSONAR_WIRE_IO_STAGES_H
 
-#include "wire/file.h"
-#include "wire/record.h"
+#include "wire/file_id.h"
+#include "wire/io_record.h"
 
 struct io_stages {
 	__u64 queued_ns;   /* its first bio was submitted: block_bio_queue */

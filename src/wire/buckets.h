@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * hist.h: which bucket does a latency fall into? The kernel programs, the unit tests and the
+ * buckets.h: which bucket does a latency fall into? The kernel programs, the unit tests and the
  * printer all run this code. Two scales: log-linear (32 buckets per octave, error <= 1.6 % at the
  * middle of a bucket) and the zoom of --lat_min_us/--lat_shift, whose buckets can be narrower.
  */
-#ifndef IOSONAR_WIRE_HIST_H
-#define IOSONAR_WIRE_HIST_H
+#ifndef IOSONAR_WIRE_BUCKETS_H
+#define IOSONAR_WIRE_BUCKETS_H
 
 #include <linux/types.h>
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * probe.h: what generated programs and user space agree on: the maps of a run and what lies in
+ * probe_maps.h: what generated programs and user space agree on: the maps of a run and what lies in
  * them. One `cell` per program and CPU holds its counters and, where the key is empty or the same
  * for all hits of the program, the sums as well; else sums are in a hash, a row per key and CPU.
  */
-#ifndef IOSONAR_WIRE_PROBE_H
-#define IOSONAR_WIRE_PROBE_H
+#ifndef IOSONAR_WIRE_PROBE_MAPS_H
+#define IOSONAR_WIRE_PROBE_MAPS_H
 
 #include <linux/types.h>
 
