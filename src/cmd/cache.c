@@ -15,9 +15,9 @@
 #include "cmd/cmd.h"
 #include "collect/residency.h"
 #include "decode/column.h"
+#include "render/cache_events.h"
 #include "render/chart.h"
 #include "render/residency.h"
-#include "render/told.h"
 #include "session/session.h"
 
 enum { CACHE_TOP = 20, CACHE_HEADING = 20, CACHE_COMM_LIMIT = 15, CACHE_PID_LIMIT = 4194304 };

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * told.h: what the page cache tells one by one, as lines: requests that missed, and what commands
+ * cache_events.h: what the page cache tells one by one, as lines: requests that missed, and what commands
  * brought. Text and CSV have one kind of them, JSON both.
  */
-#ifndef IOSONAR_RENDER_TOLD_H
-#define IOSONAR_RENDER_TOLD_H
+#ifndef IOSONAR_RENDER_CACHE_EVENTS_H
+#define IOSONAR_RENDER_CACHE_EVENTS_H
 
 #include "decode/column.h"
 #include "wire/page_cache.h"

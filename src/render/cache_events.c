@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "render/told.h"
+#include "render/cache_events.h"
 
 #include <stdlib.h>
 #include <string.h>
