@@ -61,7 +61,7 @@ HELPERS := $(patsubst tests/vm/%.c,$(O)/vm/%,$(wildcard tests/vm/*.c))
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all static strict deb check lint install uninstall clean unit load fuzz fuzz-run fuzzers bench-unit bench soak mutants helpers
+.PHONY: all static strict deb check lint quick install uninstall clean unit load fuzz fuzz-run fuzzers bench-unit bench soak mutants helpers
 
 all: $(O)/iosonar
 
@@ -173,6 +173,19 @@ check:
 
 lint:
 	@tests/lint
+
+# Before a commit: one build, the unit tests, and lint of what has changed.
+quick: all unit
+	@tests/quick
+
+# For clangd and other servers of editors.
+compile_commands.json: export COMPILE = $(CC) $(filter-out -MD -MP,$(ALL_CFLAGS)) -Itests
+compile_commands.json: Makefile
+	$(call say,LIST,$@)
+	$(Q)words=$$(printf '%s' "$$COMPILE" | sed 's/"/\\"/g'); gap='['; \
+	for file in $(SOURCES) src/main.c src/static.c $(wildcard tests/unit/*.c); do \
+		printf '%s\n{"directory":"%s","file":"%s","command":"%s -c %s"}' "$$gap" '$(CURDIR)' "$$file" "$$words" "$$file"; \
+		gap=,; done >$@ && printf '\n]\n' >>$@
 
 mutants: all
 	@tests/mutants/run
