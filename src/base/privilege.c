@@ -320,7 +320,7 @@ static void privilege_put_rule(struct privilege_program *p, const struct privile
 		[CHECK_CLEAR] = BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, 0, 1, 0),
 		[CHECK_SET] = BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, 0, 0, 1),
 	};
-	struct sock_filter check = checks[rule->check];
+	struct sock_filter check;
 
 	if (rule->check == CHECK_NOTHING || rule->check == CHECK_VAIN) {
 		privilege_put(p, PRIVILEGE_JUMP(BPF_JEQ, rule->nr, 0, 1));
@@ -329,6 +329,7 @@ static void privilege_put_rule(struct privilege_program *p, const struct privile
 									 : SECCOMP_RET_ALLOW));
 		return;
 	}
+	check = checks[rule->check];
 	check.k = rule->value;
 	privilege_put(p, PRIVILEGE_JUMP(BPF_JEQ, rule->nr, 0, 4));
 	privilege_put(p, PRIVILEGE_LOAD(args[rule->argument]));
