@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/nearest.h"
 #include "cmd/cmd.h"
 #include "cmd/completion.h"
 #include "cmd/dropin.h"
@@ -87,7 +88,7 @@ static int main_unknown(const char *word)
 
 	for (size_t i = 0; commands[i] && nr < MAIN_WORDS_MAX; i++)
 		words[nr++] = commands[i]->name;
-	near = option__nearest(word, words, nr);
+	near = nearest__word(word, words, nr);
 	if (near)
 		return log_err(-EINVAL, "unknown %s '%s'; did you mean %s?", what, word, near);
 	return log_err(-EINVAL, "unknown %s '%s'; %s", what, word,

@@ -14,190 +14,12 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/nearest.h"
+#include "base/units.h"
 
+#define OPTION_LETTERS	    64 /* no option, choice or command is longer */
 #define OPTION_LINE_COLUMNS 100
 #define OPTION_LEFT_COLUMNS 30 /* a longer left side puts its help on a line of its own */
-#define OPTION_WORD_MAX	    64 /* no option, choice or command is longer */
-
-/* ---- Numbers ---- */
-
-struct option_unit {
-	const char *name;
-	uint64_t scale;
-};
-
-/* From small to large; the first of several with one scale is the one we print. */
-static const struct option_unit option_plain_units[] = { { "", 1 }, { 0 } };
-static const struct option_unit option_duration_units[] = {
-	{ "ns", 1 },	     { "us", 1000 },	      { "ms", 1000000 },
-	{ "s", 1000000000 }, { "m", 60000000000ULL }, { 0 },
-};
-static const struct option_unit option_size_units[] = {
-	{ "", 1 },	     { "k", 1000 },	   { "K", 1000 },
-	{ "Ki", 1024 },	     { "M", 1000000 },	   { "Mi", 1 << 20 },
-	{ "G", 1000000000 }, { "Gi", 1ULL << 30 }, { 0 },
-};
-
-/* The digits at *text, which is moved behind them. -EINVAL: none; -ERANGE: too many. */
-static int option_read_digits(const char **text, int base, uint64_t *value)
-{
-	char *end;
-
-	/* strtoull would take blanks, a sign and a second "0x". */
-	if (base == 16 ? !isxdigit((unsigned char)**text) : !isdigit((unsigned char)**text))
-		return -EINVAL;
-	if (base == 16 && tolower((unsigned char)(*text)[1]) == 'x')
-		return -EINVAL;
-	errno = 0;
-	*value = strtoull(*text, &end, base);
-	*text = end;
-	return -errno;
-}
-
-/* The fraction at *text as part of 10^18, cut off there; *text is moved behind it. */
-static int option_read_fraction(const char **text, uint64_t *part)
-{
-	uint64_t weight = 100000000000000000ULL;
-
-	*part = 0;
-	if (!isdigit((unsigned char)**text))
-		return -EINVAL;
-	for (; isdigit((unsigned char)**text); (*text)++, weight /= 10)
-		*part += (uint64_t)(**text - '0') * weight;
-	return 0;
-}
-
-static int option_read_scaled(const char *text, const struct option_unit *units, uint64_t *value)
-{
-	uint64_t whole, part = 0;
-	unsigned __int128 sum;
-	bool has_part;
-	int err;
-
-	err = option_read_digits(&text, 10, &whole);
-	has_part = !err && *text == '.';
-	if (has_part) {
-		text++;
-		err = option_read_fraction(&text, &part);
-	}
-	if (err)
-		return err;
-	while (units->name && strcmp(units->name, text))
-		units++;
-	/* What is finer than the smallest unit is a mistake: 1.5ns, half a byte. */
-	if (!units->name || (has_part && units->scale == 1))
-		return -EINVAL;
-	sum = (unsigned __int128)whole * units->scale;
-	sum += (unsigned __int128)part * units->scale / 1000000000000000000ULL;
-	if (sum > UINT64_MAX)
-		return -ERANGE;
-	*value = (uint64_t)sum;
-	return 0;
-}
-
-static int option_read_plain(const char *text, uint64_t *value)
-{
-	int base = text[0] == '0' && tolower((unsigned char)text[1]) == 'x' ? 16 : 10;
-	uint64_t number;
-	int err;
-
-	text += base == 16 ? 2 : 0;
-	err = option_read_digits(&text, base, &number);
-	if (err || *text)
-		return err ?: -EINVAL;
-	*value = number;
-	return 0;
-}
-
-int option__read_number(const char *text, uint64_t *value)
-{
-	return option_read_plain(text, value) ? -EINVAL : 0;
-}
-
-int option__read_duration(const char *text, uint64_t *ns)
-{
-	return option_read_scaled(text, option_duration_units, ns) ? -EINVAL : 0;
-}
-
-int option__read_size(const char *text, uint64_t *bytes)
-{
-	return option_read_scaled(text, option_size_units, bytes) ? -EINVAL : 0;
-}
-
-/* Into buf, in the largest unit that divides it: 1000000 ns is "1ms". */
-static const char *option_format(char *buf, size_t size, uint64_t value,
-				 const struct option_unit *units)
-{
-	const struct option_unit *best = units;
-
-	for (const struct option_unit *u = units; u->name; u++)
-		if (value && value % u->scale == 0 && u->scale > best->scale)
-			best = u;
-	snprintf(buf, size, "%llu%s", (unsigned long long)(value / best->scale), best->name);
-	return buf;
-}
-
-/* ---- The nearest word ---- */
-
-static unsigned int option_min3(unsigned int a, unsigned int b, unsigned int c)
-{
-	unsigned int ab = a < b ? a : b;
-
-	return ab < c ? ab : c;
-}
-
-static bool option_same_letter(char a, char b)
-{
-	return tolower((unsigned char)a) == tolower((unsigned char)b);
-}
-
-/* Letters to insert, drop, change or swap with their neighbour to make one word of the other. */
-static unsigned int option_distance(const char *a, const char *b)
-{
-	unsigned int rows[3][OPTION_WORD_MAX + 1];
-	size_t len = strlen(b);
-
-	for (size_t j = 0; j <= len; j++)
-		rows[0][j] = (unsigned int)j;
-	for (size_t i = 1; i <= strlen(a); i++) {
-		unsigned int *now = rows[i % 3];
-		const unsigned int *before = rows[(i - 1) % 3], *earlier = rows[(i + 1) % 3];
-
-		now[0] = (unsigned int)i;
-		for (size_t j = 1; j <= len; j++) {
-			now[j] = option_min3(before[j] + 1, now[j - 1] + 1,
-					     before[j - 1] +
-						     !option_same_letter(a[i - 1], b[j - 1]));
-			if (i > 1 && j > 1 && option_same_letter(a[i - 1], b[j - 2]) &&
-			    option_same_letter(a[i - 2], b[j - 1]) && earlier[j - 2] + 1 < now[j])
-				now[j] = earlier[j - 2] + 1;
-		}
-	}
-	return rows[strlen(a) % 3][len];
-}
-
-const char *option__nearest(const char *word, const char *const *words, size_t nr)
-{
-	size_t len = strlen(word);
-	unsigned int best = (unsigned int)(len + 2) / 3 + 1;
-	const char *nearest = NULL;
-
-	if (len < 2 || len > OPTION_WORD_MAX)
-		return NULL;
-	for (size_t i = 0; i < nr; i++) {
-		unsigned int distance;
-
-		if (strlen(words[i]) > OPTION_WORD_MAX)
-			continue;
-		/* An abbreviation is as near as one wrong letter, however much is missing. */
-		distance = strncasecmp(word, words[i], len) ? option_distance(word, words[i]) : 1;
-		if (distance < best && distance < len) {
-			best = distance;
-			nearest = words[i];
-		}
-	}
-	return nearest;
-}
 
 /* ---- The parser ---- */
 
@@ -262,39 +84,30 @@ __attribute__((format(printf, 2, 3))) static int option_refuse(const struct opti
 
 struct option_number_kind {
 	int (*read)(const char *text, uint64_t *value);
-	const struct option_unit *units;
+	const struct unit *units;
 	const char *right;
 };
 
-static int option_read_duration(const char *text, uint64_t *ns)
-{
-	return option_read_scaled(text, option_duration_units, ns);
-}
-
-static int option_read_size(const char *text, uint64_t *bytes)
-{
-	return option_read_scaled(text, option_size_units, bytes);
-}
 
 static const struct option_number_kind option_number_kinds[] = {
-	[OPTION_NUMBER] = { option_read_plain, option_plain_units,
+	[OPTION_NUMBER] = { units__read_number, units_plain,
 			    "not a whole number; write 16 or 0x10" },
-	[OPTION_DURATION] = { option_read_duration, option_duration_units,
+	[OPTION_DURATION] = { units__read_duration, units_duration,
 			      "not a duration; write 100us, 5ms, 1.5s or 2m" },
-	[OPTION_SIZE] = { option_read_size, option_size_units,
+	[OPTION_SIZE] = { units__read_size, units_size,
 			  "not a size; write 4096, 64k or 1Gi" },
 };
 
 static int option_check_range(const struct option_use *use, uint64_t value)
 {
 	const struct option_def *def = use->slot->def;
-	const struct option_unit *units = option_number_kinds[def->kind].units;
+	const struct unit *units = option_number_kinds[def->kind].units;
 	char min[32], max[32];
 
 	if (value >= def->min && (!def->max || value <= def->max))
 		return 0;
-	option_format(min, sizeof(min), def->min, units);
-	option_format(max, sizeof(max), def->max, units);
+	units__format(min, sizeof(min), def->min, units);
+	units__format(max, sizeof(max), def->max, units);
 	if (!def->max)
 		return option_refuse(use, "too small; give at least %s", min);
 	return option_refuse(use, "out of range; give %s to %s", min, max);
@@ -373,7 +186,7 @@ static int option_choose(const struct option_use *use, const char *word)
 		if (!strcmp(choices[nr], word))
 			return nr;
 	option_join(all, sizeof(all), choices, ", ");
-	near = option__nearest(word, choices, (size_t)nr);
+	near = nearest__word(word, choices, (size_t)nr);
 	if (!near)
 		return option_refuse(use, "there is no '%s'; give one of %s", word, all);
 	return option_refuse(use, "there is no '%s', did you mean %s? give one of %s", word, near,
@@ -527,16 +340,16 @@ static int option_unknown_letter(const struct option_parser *parser, const char 
 
 static int option_unknown(const struct option_parser *parser, const char *name, size_t len)
 {
-	char word[OPTION_WORD_MAX + 1];
+	char word[OPTION_LETTERS + 1];
 	const char *near = NULL;
 
 	snprintf(word, sizeof(word), "%.*s", (int)len, name);
-	for (size_t i = 0; len <= OPTION_WORD_MAX && i < parser->nr; i++) {
+	for (size_t i = 0; len <= OPTION_LETTERS && i < parser->nr; i++) {
 		const char *pair[] = { near, parser->slots[i].def->name };
 
 		if (parser->slots[i].def->refuses)
 			continue;
-		near = near ? option__nearest(word, pair, 2) : option__nearest(word, pair + 1, 1);
+		near = near ? nearest__word(word, pair, 2) : nearest__word(word, pair + 1, 1);
 	}
 	if (near)
 		return log_err(-EINVAL, "unknown option --%s; did you mean --%s?", word, near);

@@ -88,12 +88,4 @@ void option__print_help(FILE *out, const struct option_group *const *groups, siz
 /* One entry of such a table: text starts at this column and is wrapped there. */
 void option__print_entry(FILE *out, const char *left, size_t column, const char *text);
 
-/* Number readers, used by the expression language too. 0 or -EINVAL; nothing is printed. */
-int option__read_duration(const char *text, uint64_t *ns);
-int option__read_size(const char *text, uint64_t *bytes);
-int option__read_number(const char *text, uint64_t *value);
-
-/* The word among nr words that is most like this one, or NULL if none is near. */
-const char *option__nearest(const char *word, const char *const *words, size_t nr);
-
 #endif

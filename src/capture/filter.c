@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/log.h"
+#include "base/nearest.h"
 #include "decode/nvme.h"
 #include "decode/op.h"
 #include "wire/io_stages.h"
@@ -185,7 +186,7 @@ static bool filter_wants_device(struct capture_filter *f, const struct io_record
 static int filter_unknown_op(const char *word, char *const *op_names)
 {
 	const char *words[FILTER_NAMES];
-	const char *near = option__nearest(word, words, op__words(op_names, words, FILTER_NAMES));
+	const char *near = nearest__word(word, words, op__words(op_names, words, FILTER_NAMES));
 
 	return log_err(-EINVAL, "--op: no operation is called '%s'%s%s%s", word,
 		       near ? "; did you mean '" : "; read, write, flush and discard are some",

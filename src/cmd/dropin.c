@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/log.h"
+#include "base/nearest.h"
 #include "cmd/cmd.h"
 
 static const struct dropin *const dropins[] = { &dropin_nvme_trace, &dropin_nvme_latency, NULL };
@@ -123,7 +124,7 @@ static int flag_unknown(const struct dropin *d, const char *arg)
 		names[nr] = d->flags[nr].name;
 		nr++;
 	}
-	near = option__nearest(arg + strspn(arg, "-"), names, nr);
+	near = nearest__word(arg + strspn(arg, "-"), names, nr);
 	return log_err(-EINVAL, "unknown flag '%s'%s%s%s", arg, near ? "; did you mean --" : "",
 		       near ? near : "; --help lists them", near ? "?" : "");
 }

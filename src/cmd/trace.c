@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/log.h"
+#include "base/nearest.h"
 #include "cmd/cmd.h"
 #include "decode/column.h"
 #include "decode/row.h"
@@ -107,7 +108,7 @@ static int trace_unknown_column(const char *word)
 			printf("%-12s %s\n", keys[i], command_columns[i].help);
 		return EXIT_DONE;
 	}
-	near = option__nearest(word, keys, nr);
+	near = nearest__word(word, keys, nr);
 	return log_err(-EINVAL, "--columns: there is no '%s'%s%s%s", word,
 		       near ? "; did you mean '" : "; --columns help lists them", near ? near : "",
 		       near ? "'?" : "");

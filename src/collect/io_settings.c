@@ -3,6 +3,7 @@
  * io_settings.c: what are the programs told? Filters, the breakdown, the kernel's shape and the
  * sizes of the tables go into read-only data, so that what nobody asked for costs nothing.
  */
+#include "base/nearest.h"
 #include "collect/io_inside.h"
 
 #include <errno.h>
@@ -30,7 +31,7 @@ static int io_set_ops(struct io *io, const struct option_list *ops)
 			     (uint64_t(*)[4])(void *)ro->wanted_ops))
 			continue;
 		nr = op__words(io->kernel.op_names, words, 512);
-		near = option__nearest(ops->words[i], words, nr);
+		near = nearest__word(ops->words[i], words, nr);
 		return log_err(-EINVAL, "--op: no operation is called '%s'%s%s%s", ops->words[i],
 			       near ? "; did you mean '"
 				    : "; read, write, flush and discard are some",

@@ -5,27 +5,10 @@
  * and "nan", and has no more than 53 bits.
  */
 #include <string.h>
+#include "base/units.h"
 #include "expr/token.h"
 
 enum { NUMBER_MAX_TENS = 400 }; /* beyond a double's, in both directions */
-
-static const struct number_unit {
-	const char *name;
-	uint32_t factor;
-	enum expr_type type;
-} number_units[] = {
-	{ "", 1, EXPR_NUMBER },
-	{ "ns", 1, EXPR_DURATION },
-	{ "us", 1000, EXPR_DURATION },
-	{ "ms", 1000000, EXPR_DURATION },
-	{ "s", 1000000000, EXPR_DURATION },
-	{ "k", 1000, EXPR_NUMBER },
-	{ "M", 1000000, EXPR_NUMBER },
-	{ "G", 1000000000, EXPR_NUMBER },
-	{ "Ki", 1024, EXPR_NUMBER },
-	{ "Mi", 1048576, EXPR_NUMBER },
-	{ "Gi", 1073741824, EXPR_NUMBER },
-};
 
 /* digits * 10^tens; what did not fit is left off. */
 struct number {
@@ -90,7 +73,7 @@ static double number_real(unsigned __int128 value, int tens)
 }
 
 /* Whole if the unit makes it so: 1.5us is 1500 ns. */
-static int number_settle(const struct number *n, uint32_t factor, struct token *token,
+static int number_settle(const struct number *n, uint64_t factor, struct token *token,
 			 struct expr_error *error)
 {
 	unsigned __int128 value = (unsigned __int128)n->digits * factor;
@@ -120,18 +103,17 @@ static int number_decimal(const struct lexer *lexer, struct token *token)
 {
 	struct number n = { 0 };
 	const char *s = lexer->source + token->at, *unit = number_digits(&n, s);
-	size_t i, len = lex__word_len(lexer, unit);
+	size_t len = lex__word_len(lexer, unit);
+	const struct unit *duration = units__find(units_duration, unit, len);
+	const struct unit *found = duration ?: units__find(units_size, unit, len);
 
-	for (i = 0; i < sizeof(number_units) / sizeof(number_units[0]); i++) {
-		if (strlen(number_units[i].name) != len || strncmp(number_units[i].name, unit, len))
-			continue;
-		token->type = number_units[i].type;
-		token->len = (size_t)(unit - s) + len + (!len && number_is_percent(lexer, unit));
-		return number_settle(&n, number_units[i].factor, token, lexer->error);
-	}
-	return expr_error__set(lexer->error, token->at + (size_t)(unit - s),
-			       "no unit '%.*s'; there are: ns us ms s, k M G Ki Mi Gi",
-			       expr_clip(unit, len, 24), unit);
+	if (!found)
+		return expr_error__set(lexer->error, token->at + (size_t)(unit - s),
+				       "no unit '%.*s'; there are: ns us ms s m, k M G Ki Mi Gi",
+				       expr_clip(unit, len, 24), unit);
+	token->type = duration ? EXPR_DURATION : EXPR_NUMBER;
+	token->len = (size_t)(unit - s) + len + (!len && number_is_percent(lexer, unit));
+	return number_settle(&n, found->scale, token, lexer->error);
 }
 
 /* -1: none. Not isxdigit, for it follows the locale. */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/log.h"
+#include "base/units.h"
 #include "render/chart.h"
 #include "render/flame.h"
 #include "view/stacks.h"
@@ -569,7 +570,7 @@ static bool tally_read_bound(const char **text, int64_t *value)
 		return false;
 	snprintf(word, sizeof(word), "%.*s", (int)(len - is_negative), *text + is_negative);
 	*text += len + ((*text)[len] == ':');
-	if (option__read_size(word, &number) && option__read_duration(word, &number))
+	if (units__read_size(word, &number) && units__read_duration(word, &number))
 		return false;
 	*value = is_negative ? -(int64_t)number : (int64_t)number;
 	return number <= INT64_MAX;

@@ -378,7 +378,7 @@ static const struct refusal {
 	{ "failed failed", "       ^", "expected an operator or the end" },
 	{ "1 < count < 3", "          ^", "comparisons do not chain: write a < b && b < c" },
 	{ "failed == !failed", "          ^", "put parentheses: (!...)" },
-	{ "p99 > 5m", "       ^", "no unit 'm'; there are: ns us ms s, k M G Ki Mi Gi" },
+	{ "p99 > 5h", "       ^", "no unit 'h'; there are: ns us ms s m, k M G Ki Mi Gi" },
 	{ "count > 99999999999999999999", "        ^", "number too large: at most 2^64" },
 	{ "op == 'read", "      ^", "this ' has no other end" },
 	{ "op == #", "      ^", "unexpected '#'" },

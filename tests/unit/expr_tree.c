@@ -409,10 +409,10 @@ static const struct refusal {
 	{ "1e20", "^", "number too large: at most 2^64" },
 	{ "1e999999999999", "^", "number too large: at most 2^64" },
 	{ "20000000000s", "^", "number too large: at most 2^64" },
-	{ "1e", " ^", "no unit 'e'; there are: ns us ms s, k M G Ki Mi Gi" },
-	{ "1e-", " ^", "no unit 'e'; there are: ns us ms s, k M G Ki Mi Gi" },
-	{ "1e3e4", "   ^", "no unit 'e4'; there are: ns us ms s, k M G Ki Mi Gi" },
-	{ "5m.x", " ^", "no unit 'm'; there are: ns us ms s, k M G Ki Mi Gi" },
+	{ "1e", " ^", "no unit 'e'; there are: ns us ms s m, k M G Ki Mi Gi" },
+	{ "1e-", " ^", "no unit 'e'; there are: ns us ms s m, k M G Ki Mi Gi" },
+	{ "1e3e4", "   ^", "no unit 'e4'; there are: ns us ms s m, k M G Ki Mi Gi" },
+	{ "5h.x", " ^", "no unit 'h'; there are: ns us ms s m, k M G Ki Mi Gi" },
 	{ "'a", "^", "this ' has no other end" },
 };
 
@@ -472,7 +472,7 @@ static const struct refusal list_refusals[] = {
 	{ "a, b)", "    ^", "this ) closes nothing" },
 	{ "a, (b, c)", "     ^", "expected ) for the ( at 4" },
 	{ "a, b.", "     ^", "expected the name of a member" },
-	{ "a, 5x", "    ^", "no unit 'x'; there are: ns us ms s, k M G Ki Mi Gi" },
+	{ "a, 5x", "    ^", "no unit 'x'; there are: ns us ms s m, k M G Ki Mi Gi" },
 	{ "a, b, #", "      ^", "unexpected '#'" },
 	{ "a,b,c,d,e,f,g,h,i", "                ^", "too many: at most 8" },
 };

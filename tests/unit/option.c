@@ -9,6 +9,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/nearest.h"
+#include "base/units.h"
 #include "base/option.h"
 #include "base/options.h"
 #include "tap.h"
@@ -168,20 +170,20 @@ static void test_durations(void)
 		"307445734562m",
 	};
 
-	reads(option__read_duration, "850ns", 850);
-	reads(option__read_duration, "10us", 10000);
-	reads(option__read_duration, "5ms", 5000000);
-	reads(option__read_duration, "1s", 1000000000);
-	reads(option__read_duration, "1.5s", 1500000000);
-	reads(option__read_duration, "2m", 120000000000);
-	reads(option__read_duration, "0.25us", 250);
-	reads(option__read_duration, "0s", 0);
-	reads(option__read_duration, "007s", 7000000000);
-	reads(option__read_duration, "1.00000000000000000000000001s", 1000000000);
-	reads(option__read_duration, "18446744073709551615ns", UINT64_MAX);
-	reads(option__read_duration, "18446744073.709551615s", UINT64_MAX);
+	reads(units__read_duration, "850ns", 850);
+	reads(units__read_duration, "10us", 10000);
+	reads(units__read_duration, "5ms", 5000000);
+	reads(units__read_duration, "1s", 1000000000);
+	reads(units__read_duration, "1.5s", 1500000000);
+	reads(units__read_duration, "2m", 120000000000);
+	reads(units__read_duration, "0.25us", 250);
+	reads(units__read_duration, "0s", 0);
+	reads(units__read_duration, "007s", 7000000000);
+	reads(units__read_duration, "1.00000000000000000000000001s", 1000000000);
+	reads(units__read_duration, "18446744073709551615ns", UINT64_MAX);
+	reads(units__read_duration, "18446744073.709551615s", UINT64_MAX);
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
-		reads_not(option__read_duration, wrong[i]);
+		reads_not(units__read_duration, wrong[i]);
 }
 
 static void test_sizes(void)
@@ -191,18 +193,18 @@ static void test_sizes(void)
 		"1KI", "1 k", "1g",  "16777216TiB", "17179869184Gi",
 	};
 
-	reads(option__read_size, "512", 512);
-	reads(option__read_size, "64k", 64000);
-	reads(option__read_size, "64K", 64000);
-	reads(option__read_size, "64Ki", 65536);
-	reads(option__read_size, "16M", 16000000);
-	reads(option__read_size, "16Mi", 16777216);
-	reads(option__read_size, "1G", 1000000000);
-	reads(option__read_size, "1Gi", 1073741824);
-	reads(option__read_size, "1.5Ki", 1536);
-	reads(option__read_size, "17179869183Gi", 17179869183ULL << 30);
+	reads(units__read_size, "512", 512);
+	reads(units__read_size, "64k", 64000);
+	reads(units__read_size, "64K", 64000);
+	reads(units__read_size, "64Ki", 65536);
+	reads(units__read_size, "16M", 16000000);
+	reads(units__read_size, "16Mi", 16777216);
+	reads(units__read_size, "1G", 1000000000);
+	reads(units__read_size, "1Gi", 1073741824);
+	reads(units__read_size, "1.5Ki", 1536);
+	reads(units__read_size, "17179869183Gi", 17179869183ULL << 30);
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
-		reads_not(option__read_size, wrong[i]);
+		reads_not(units__read_size, wrong[i]);
 }
 
 static void test_numbers(void)
@@ -221,12 +223,12 @@ static void test_numbers(void)
 		"18446744073709551616",
 	};
 
-	reads(option__read_number, "0", 0);
-	reads(option__read_number, "010", 10);
-	reads(option__read_number, "0x1F", 31);
-	reads(option__read_number, "18446744073709551615", UINT64_MAX);
+	reads(units__read_number, "0", 0);
+	reads(units__read_number, "010", 10);
+	reads(units__read_number, "0x1F", 31);
+	reads(units__read_number, "18446744073709551615", UINT64_MAX);
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
-		reads_not(option__read_number, wrong[i]);
+		reads_not(units__read_number, wrong[i]);
 }
 
 static void test_nearest(void)
@@ -244,10 +246,10 @@ static void test_nearest(void)
 	static const char *const strange[] = { "", "x", "zebra", "--", "serve" };
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		is_str(option__nearest(cases[i].word, words, 6), cases[i].near, cases[i].word);
+		is_str(nearest__word(cases[i].word, words, 6), cases[i].near, cases[i].word);
 	for (size_t i = 0; i < sizeof(strange) / sizeof(strange[0]); i++)
-		ok(!option__nearest(strange[i], words, 6), "nothing is near '%s'", strange[i]);
-	ok(!option__nearest(
+		ok(!nearest__word(strange[i], words, 6), "nothing is near '%s'", strange[i]);
+	ok(!nearest__word(
 		   "latencylatencylatencylatencylatencylatencylatencylatencylatencylatency", words,
 		   6),
 	   "nor a very long word");

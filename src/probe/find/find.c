@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/log.h"
+#include "base/nearest.h"
 #include "base/option.h"
 #include "collect/io.h"
 #include "probe/find/inside.h"
@@ -137,7 +138,7 @@ int find__unknown(const struct find_job *job, const char *what, const char *reas
 	if (find__is_glob(job->rest))
 		return log_err(-EINVAL, "no %s matches '%s'; 'iosonar events' lists what is there",
 			       what, job->spec);
-	near = option__nearest(job->rest, names, nr);
+	near = nearest__word(job->rest, names, nr);
 	if (near)
 		return log_err(-EINVAL, "there is no %s '%s'%s; did you mean %.*s%s?", what,
 			       job->rest, reason, (int)prefix, job->spec, near);
@@ -149,7 +150,7 @@ void find__nearer(const char *word, const char *candidate, char *near, size_t si
 {
 	const char *both[] = { near, candidate };
 	const char *nearer =
-		*near ? option__nearest(word, both, 2) : option__nearest(word, both + 1, 1);
+		*near ? nearest__word(word, both, 2) : nearest__word(word, both + 1, 1);
 
 	if (nearer == candidate && strlen(candidate) < size)
 		strcpy(near, candidate);

@@ -15,6 +15,7 @@
 #include <strings.h>
 #include "base/log.h"
 #include "base/option.h"
+#include "base/units.h"
 #include "probe/find/inside.h"
 
 enum {
@@ -117,11 +118,11 @@ static bool perf_read_count(const char *text, uint64_t *value)
 	char digits[24];
 
 	if (!e || !isdigit((unsigned char)*text))
-		return !option__read_size(text, value) && *value && *value <= PERF_PERIOD_MOST;
+		return !units__read_size(text, value) && *value && *value <= PERF_PERIOD_MOST;
 	if ((size_t)(e - text) >= sizeof(digits))
 		return false;
 	snprintf(digits, sizeof(digits), "%.*s", (int)(e - text), text);
-	if (option__read_number(digits, value) || option__read_number(e + 1, &exponent))
+	if (units__read_number(digits, value) || units__read_number(e + 1, &exponent))
 		return false;
 	for (; *value && exponent; exponent--)
 		if (!perf_multiply(value, 10))
@@ -167,7 +168,7 @@ int find__profiles(struct find_job *job)
 	if (!strncmp(job->rest, "hz:", 3))
 		return log_err(-EINVAL, "'%s' is another tool's word for it; write profile:%s",
 			       job->spec, job->rest + 3);
-	if (option__read_number(job->rest, &probe.period) || !probe.period)
+	if (units__read_number(job->rest, &probe.period) || !probe.period)
 		return log_err(-EINVAL, "'%s': '%s' is no rate in Hz; write profile:99", job->spec,
 			       job->rest);
 	if (probe.period > most)
@@ -193,7 +194,7 @@ int find__intervals(struct find_job *job)
 	if (*job->rest && !job->rest[strspn(job->rest, "0123456789")])
 		return log_err(-EINVAL, "'%s' lacks its unit; write %ss or %sms", job->spec,
 			       job->spec, job->spec);
-	if (option__read_duration(job->rest, &probe.period) || probe.period > PERF_PERIOD_MOST)
+	if (units__read_duration(job->rest, &probe.period) || probe.period > PERF_PERIOD_MOST)
 		return log_err(-EINVAL, "'%s': '%s' is no duration; write interval:1s", job->spec,
 			       job->rest);
 	if (probe.period < PERF_TIMER_LEAST_NS)

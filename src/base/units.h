@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * units.h: how much is 1.5ms, 64k or 2m? One list of units for options and for expressions, and one
+ * reader of whole texts.
+ */
+#ifndef IOSONAR_BASE_UNITS_H
+#define IOSONAR_BASE_UNITS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct unit {
+	const char *name; /* NULL: the end of the list */
+	uint64_t scale;
+};
+
+/* From small to large; the first of several with one scale is the one we print. */
+extern const struct unit units_plain[], units_duration[], units_size[];
+
+/* By its name, of which len bytes count; NULL: there is none. */
+const struct unit *units__find(const struct unit *units, const char *name, size_t len);
+
+/* The whole text. -EINVAL: it is none; -ERANGE: it does not fit. *value is left alone then. */
+int units__read_number(const char *text, uint64_t *value); /* "16", "0x10" */
+int units__read_duration(const char *text, uint64_t *ns);
+int units__read_size(const char *text, uint64_t *bytes);
+
+/* In the largest unit that divides it: 1000000 ns is "1ms". Returns buf. */
+const char *units__format(char *buf, size_t size, uint64_t value, const struct unit *units);
+
+#endif
