@@ -35,8 +35,8 @@ static unsigned int nearest_distance(const char *a, const char *b)
 		now[0] = (unsigned int)i;
 		for (size_t j = 1; j <= len; j++) {
 			now[j] = nearest_min3(before[j] + 1, now[j - 1] + 1,
-					     before[j - 1] +
-						     !nearest_same_letter(a[i - 1], b[j - 1]));
+					      before[j - 1] +
+						      !nearest_same_letter(a[i - 1], b[j - 1]));
 			if (i > 1 && j > 1 && nearest_same_letter(a[i - 1], b[j - 2]) &&
 			    nearest_same_letter(a[i - 2], b[j - 1]) && earlier[j - 2] + 1 < now[j])
 				now[j] = earlier[j - 2] + 1;

@@ -88,14 +88,12 @@ struct option_number_kind {
 	const char *right;
 };
 
-
 static const struct option_number_kind option_number_kinds[] = {
 	[OPTION_NUMBER] = { units__read_number, units_plain,
 			    "not a whole number; write 16 or 0x10" },
 	[OPTION_DURATION] = { units__read_duration, units_duration,
 			      "not a duration; write 100us, 5ms, 1.5s or 2m" },
-	[OPTION_SIZE] = { units__read_size, units_size,
-			  "not a size; write 4096, 64k or 1Gi" },
+	[OPTION_SIZE] = { units__read_size, units_size, "not a size; write 4096, 64k or 1Gi" },
 };
 
 static int option_check_range(const struct option_use *use, uint64_t value)
