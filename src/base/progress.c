@@ -4,20 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
+#include "base/clock.h"
 
 static const uint64_t progress_patience_ns = 1000000000, progress_interval_ns = 100000000;
 
 enum { PROGRESS_BAR = 40, PROGRESS_COLUMNS = 80 };
-
-static uint64_t progress_now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
-}
 
 /* Time that is left, if it goes on so. Nothing before there is something to go by. */
 static void progress_left(char *buf, size_t size, double share, double seconds)
@@ -61,14 +53,14 @@ static size_t progress_columns(void)
 
 void progress__begin(struct progress *p)
 {
-	*p = (struct progress){ .start_ns = progress_now(), .next_ns = UINT64_MAX };
+	*p = (struct progress){ .start_ns = clock__mono_ns(), .next_ns = UINT64_MAX };
 	if (isatty(STDERR_FILENO))
 		p->next_ns = p->start_ns + progress_patience_ns;
 }
 
 void progress__show(struct progress *p, uint64_t at, uint64_t all)
 {
-	uint64_t now_ns = progress_now();
+	uint64_t now_ns = clock__mono_ns();
 	char line[PROGRESS_LINE];
 
 	if (now_ns < p->next_ns)

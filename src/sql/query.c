@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/loop.h"
 #include "expr/expr.h"
@@ -235,17 +235,9 @@ static int query_refuse(struct sql *sql, const char *text, int failed)
 
 /* ---- statements ---- */
 
-static uint64_t query_now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 bool sql_query__is_late(const struct sql *sql)
 {
-	return sql->until_ns && query_now_ns() >= sql->until_ns;
+	return sql->until_ns && clock__mono_ns() >= sql->until_ns;
 }
 
 static int query_interrupted(const struct sql *sql)
@@ -292,7 +284,7 @@ static int query_statement(struct sql *sql, const char *text, const char **rest)
 
 	sql->refused[0] = 0;
 	sql->err = 0;
-	sql->until_ns = sql->run->limit_ns ? query_now_ns() + sql->run->limit_ns : 0;
+	sql->until_ns = sql->run->limit_ns ? clock__mono_ns() + sql->run->limit_ns : 0;
 	sql->at = 0;
 	failed = sqlite3_prepare_v2(sql->db, text, -1, &r.statement, rest);
 	if (failed)

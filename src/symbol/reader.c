@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
+#include "base/clock.h"
 #include "symbol/elf_cache.h"
 #include "symbol/process_maps.h"
 
@@ -88,14 +88,6 @@ void symbol_reader__free(struct symbol_reader *r)
 	free(r);
 }
 
-static uint64_t reader_now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
-}
-
 /* ---- processes ---- */
 
 static enum symbol_how reader_why(int err)
@@ -163,7 +155,7 @@ static void reader_look(struct symbol_reader *r, struct reader_process *p)
 	err = err ?: reader_take_maps(p, &maps);
 	if (err && !p->maps.nr)
 		p->how = reader_why(err);
-	p->looked_ns = reader_now_ns();
+	p->looked_ns = clock__mono_ns();
 }
 
 /* NULL: there is no other. */
@@ -231,7 +223,7 @@ static struct process_map *reader_map(struct symbol_reader *r, struct reader_pro
 {
 	struct process_map *map = process_maps__find(&p->maps, addr);
 
-	if (map || reader_now_ns() - p->looked_ns < reader_look_again_ns)
+	if (map || clock__mono_ns() - p->looked_ns < reader_look_again_ns)
 		return map;
 	reader_look(r, p);
 	return process_maps__find(&p->maps, addr);
