@@ -36,10 +36,3 @@ uint64_t export__begin_ns(const struct io_record *r)
 	return stages && stages->queued_ns && stages->queued_ns < r->first_ns ? stages->queued_ns
 									      : r->first_ns;
 }
-
-uint64_t export__end_ns(const struct io_record *r)
-{
-	const struct io_stages *stages = io_record__stages(r);
-
-	return stages && stages->done_ns > r->end_ns ? stages->done_ns : r->end_ns;
-}

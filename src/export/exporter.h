@@ -34,6 +34,5 @@ const char *export__op(const struct session *session, const struct io_record *re
 bool export__sector(struct session *session, const struct io_record *record, uint64_t *sector);
 /* From the submission of its first bio, where that was seen, to its end. */
 uint64_t export__begin_ns(const struct io_record *record);
-uint64_t export__end_ns(const struct io_record *record);
 
 #endif

@@ -25,11 +25,6 @@ static const struct loss {
 };
 enum { NR_LOSSES = sizeof(losses_of) / sizeof(losses_of[0]) };
 
-const char *cache_method__word(enum cache_method method)
-{
-	return methods[method];
-}
-
 static int info_put_number(struct recorder *r, const char *key, uint64_t number)
 {
 	char text[24];

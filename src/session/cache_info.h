@@ -20,6 +20,5 @@ int cache_info__put_end(struct recorder *recorder, const struct cache_about *abo
 /* What is not said is as if nothing was lost, and not known. */
 enum cache_tells cache_info__get(const struct capture_about *capture, struct cache_about *about,
 				 struct cache_losses *losses);
-const char *cache_method__word(enum cache_method method);
 
 #endif
