@@ -3,4 +3,4 @@
 # file: src/probe/code/program.h
 # red: vm onlookers
 # case: perf counts 101 beside both
-s/return ctx == CTX_RECORD;/return ctx == CTX_RECORD && ctx;/
+s/return ctx == CTX_RECORD;/return (int)ctx * 0;/
