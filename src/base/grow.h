@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * grow.h: has an array room for more? If not, it is made twice as large or more. An array that
+ * gets n elements one by one is moved log2(n) times; a call that finds room is one comparison.
+ * What is new is not zeroed, and nothing is given back. Without memory the array stays as it is:
+ * the caller says so.
+ */
+#ifndef IOSONAR_BASE_GROW_H
+#define IOSONAR_BASE_GROW_H
+
+#include <stddef.h>
+
+/*
+ * Makes room for `wanted` elements in all. array: a pointer, NULL at first, freed with free();
+ * room: a size_t, 0 at first. Both are set, or neither is. 0 or -ENOMEM.
+ */
+#define GROW(array, room, wanted) \
+	((wanted) <= (room) ? 0 : grow__room(&(array), &(room), (wanted), sizeof(*(array))))
+
+/*
+ * Makes room for one element behind `nr`, where no room is kept: it is the power of two from nr
+ * on. Every element of such an array has to be added this way. 0 or -ENOMEM.
+ */
+#define GROW_BY_ONE(array, nr) grow__by_one(&(array), (nr), sizeof(*(array)))
+
+/* What the macros call. array: the address of the pointer. */
+int grow__room(void *array, size_t *room, size_t wanted, size_t element_bytes);
+int grow__by_one(void *array, size_t nr, size_t element_bytes);
+
+#endif
