@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/grow.h"
 
 void cache_tags__mask(struct cache_tags *tags, uint32_t by)
 {
@@ -51,16 +52,8 @@ static bool tags_are(const struct cache_tags *a, const struct cache_tags *b)
 
 static struct cache_sum *table_append(struct cache_table *t, const struct cache_tags *tags)
 {
-	size_t room = t->room ? 2 * t->room : 64;
-	struct cache_sum *more;
-
-	if (t->nr == t->room) {
-		more = realloc(t->sums, room * sizeof(*more));
-		if (!more)
-			return NULL;
-		t->sums = more;
-		t->room = room;
-	}
+	if (GROW(t->sums, t->room, t->nr + 1))
+		return NULL;
 	memset(&t->sums[t->nr], 0, sizeof(t->sums[0]));
 	t->sums[t->nr].tags = *tags;
 	return &t->sums[t->nr++];

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/grow.h"
 
 enum { GRAPH_LEAST = 64 }; /* places of the index: a power of two, at most half are taken */
 
@@ -172,27 +173,12 @@ struct graph_walk {
 	size_t room;
 };
 
-static int walk_make_room(struct graph_walk *walk)
-{
-	size_t room = walk->room ? 2 * walk->room : 64;
-	uint32_t *timed;
-
-	if (walk->call->depth < walk->room)
-		return 0;
-	timed = reallocarray(walk->timed, room, sizeof(*timed));
-	if (!timed)
-		return -ENOMEM;
-	walk->timed = timed;
-	walk->room = room;
-	return 0;
-}
-
 static int walk_count(struct graph_walk *walk, struct call_graph *g, uint32_t node)
 {
 	const struct call *call = walk->call;
 	uint32_t outer;
 
-	if (walk_make_room(walk))
+	if (GROW(walk->timed, walk->room, (size_t)call->depth + 1))
 		return -ENOMEM;
 	outer = call->depth ? walk->timed[call->depth - 1] : CALL_NODE_NONE;
 	graph_count(g, call, node, outer);

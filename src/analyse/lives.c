@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/grow.h"
 
 struct lives {
 	struct lives_wants wants;
@@ -118,16 +119,7 @@ static const void *life_values(const struct life *life, const struct call *call,
 
 static struct life_step *life_new_step(struct life *life)
 {
-	if (life->nr == life->room) {
-		size_t room = life->room ? 2 * life->room : 16;
-		struct life_step *steps = realloc(life->steps, room * sizeof(*steps));
-
-		if (!steps)
-			return NULL;
-		life->steps = steps;
-		life->room = room;
-	}
-	return &life->steps[life->nr++];
+	return GROW(life->steps, life->room, life->nr + 1) ? NULL : &life->steps[life->nr++];
 }
 
 static void life_note_call(struct life *life, struct call *call, const struct call_event *record)

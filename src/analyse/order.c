@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/grow.h"
 
 enum { ORDER_UNIT = 8 }; /* the size of any record is a multiple of it */
 
@@ -30,18 +31,10 @@ static const struct io_record *order_record(const struct order *order, uint32_t 
 
 static int order_grow_entries(struct order *order)
 {
-	size_t room = order->room ? 2 * order->room : 1024;
-	struct order_entry *entries = realloc(order->entries, room * sizeof(*entries)), *spare;
+	size_t room = order->room;
 
-	if (!entries)
-		return -ENOMEM;
-	order->entries = entries;
-	spare = realloc(order->spare, room * sizeof(*spare));
-	if (!spare)
-		return -ENOMEM;
-	order->spare = spare;
-	order->room = room;
-	return 0;
+	return GROW(order->entries, room, order->nr + 1)
+		       ?: GROW(order->spare, order->room, order->nr + 1);
 }
 
 /* Room for one more of any size. */

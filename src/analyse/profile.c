@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/grow.h"
 
 int profile__init(struct profile *p, uint32_t nr_keys)
 {
@@ -23,24 +24,14 @@ void profile__free(struct profile *p)
 
 static int profile_grow(struct profile *p)
 {
-	uint32_t room = p->room ? 2 * p->room : 16;
-	double(*rows)[PROFILE_BLOCKS] = realloc(p->rows, room * sizeof(*rows));
-	uint16_t *keys;
+	size_t room = p->room;
 
-	if (!rows)
-		return -ENOMEM;
-	p->rows = rows;
-	keys = realloc(p->keys, room * sizeof(*keys));
-	if (!keys)
-		return -ENOMEM;
-	p->keys = keys;
-	p->room = room;
-	return 0;
+	return GROW(p->rows, room, p->nr + 1) ?: GROW(p->keys, p->room, p->nr + 1);
 }
 
 static int profile_place(struct profile *p, uint32_t key)
 {
-	int err = p->nr == p->room ? profile_grow(p) : 0;
+	int err = profile_grow(p);
 
 	if (err)
 		return err;

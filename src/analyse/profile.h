@@ -7,6 +7,7 @@
 #ifndef IOSONAR_ANALYSE_PROFILE_H
 #define IOSONAR_ANALYSE_PROFILE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 enum { PROFILE_BLOCKS = 64 };
@@ -16,7 +17,8 @@ struct profile {
 	uint16_t *place;		/* by kind: its row + 1 */
 	uint16_t *keys;			/* by row */
 	double (*rows)[PROFILE_BLOCKS]; /* until it is settled */
-	uint32_t nr, room;
+	uint32_t nr;
+	size_t room;
 	/* settled: rows by kind, one block behind the other */
 	double *blocks;
 	uint32_t nr_blocks;

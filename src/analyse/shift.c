@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analyse/chance.h"
+#include "base/grow.h"
 
 enum {
 	SHIFT_DRAWS = 1000,
@@ -226,15 +227,8 @@ static void side_free(struct shift_side *side)
 
 static int list_add(struct shift_list *list, enum shift_what what, uint32_t key)
 {
-	if (list->nr == list->room) {
-		size_t room = list->room ? 2 * list->room : 32;
-		struct shift *shifts = realloc(list->shifts, room * sizeof(*shifts));
-
-		if (!shifts)
-			return -ENOMEM;
-		list->shifts = shifts;
-		list->room = room;
-	}
+	if (GROW(list->shifts, list->room, list->nr + 1))
+		return -ENOMEM;
 	list->shifts[list->nr++] = (struct shift){ .what = what, .key = key };
 	return 0;
 }

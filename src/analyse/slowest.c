@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/grow.h"
 
 static bool slowest_competes(const struct slowest *s, const struct slow_io *io, int32_t device)
 {
@@ -38,18 +39,6 @@ static void slowest_drop(struct slowest *s, size_t at)
 	s->nr--;
 }
 
-static int slowest_grow(struct slowest *s)
-{
-	size_t room = s->room ? 2 * s->room : 16;
-	struct slow_io *ios = realloc(s->ios, room * sizeof(*ios));
-
-	if (!ios)
-		return -ENOMEM;
-	s->ios = ios;
-	s->room = room;
-	return 0;
-}
-
 struct slow_io *slowest__add(struct slowest *slowest, uint64_t ns, int32_t device,
 			     const struct io_record *record, int *err)
 {
@@ -61,7 +50,7 @@ struct slow_io *slowest__add(struct slowest *slowest, uint64_t ns, int32_t devic
 		return NULL;
 	if (count == slowest->most)
 		slowest_drop(slowest, last);
-	*err = slowest->nr == slowest->room ? slowest_grow(slowest) : 0;
+	*err = GROW(slowest->ios, slowest->room, slowest->nr + 1);
 	if (*err)
 		return NULL;
 	memcpy(&io.record, record, sizeof(io.record));

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/grow.h"
 
 void tally__init(struct tally *tally, size_t key_bytes)
 {
@@ -42,19 +43,10 @@ void tally__begin(struct tally *tally)
 
 static int tally_grow(struct tally *tally, struct tally_snapshot *s)
 {
-	size_t room = s->room ? 2 * s->room : 64;
-	struct tally_bucket *rows = realloc(s->rows, room * sizeof(*rows));
-	uint8_t *keys;
+	size_t room = s->room, key_bytes = tally->key_bytes ? tally->key_bytes : 1;
 
-	if (!rows)
-		return -ENOMEM;
-	s->rows = rows;
-	keys = realloc(s->keys, room * (tally->key_bytes ? tally->key_bytes : 1));
-	if (!keys)
-		return -ENOMEM;
-	s->keys = keys;
-	s->room = room;
-	return 0;
+	return GROW(s->rows, room, s->nr + 1)
+		       ?: grow__room(&s->keys, &s->room, s->nr + 1, key_bytes);
 }
 
 int tally__add(struct tally *tally, const void *key, uint32_t bucket, const struct tally_sum *sum)

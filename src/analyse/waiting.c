@@ -5,29 +5,18 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/grow.h"
 
 static bool waiter_is_before(const struct waiter *a, const struct waiter *b)
 {
 	return a->at_ns != b->at_ns ? a->at_ns < b->at_ns : a->from_byte < b->from_byte;
 }
 
-static int waiting_grow(struct waiting *w)
-{
-	size_t room = w->room ? 2 * w->room : 64;
-	struct waiter *waiters = realloc(w->waiters, room * sizeof(*waiters));
-
-	if (!waiters)
-		return -ENOMEM;
-	w->waiters = waiters;
-	w->room = room;
-	return 0;
-}
-
 int waiting__add(struct waiting *waiting, const struct waiter *waiter)
 {
 	size_t at = waiting->nr;
 
-	if (waiting->nr == waiting->room && waiting_grow(waiting))
+	if (GROW(waiting->waiters, waiting->room, waiting->nr + 1))
 		return -ENOMEM;
 	for (waiting->nr++; at && waiter_is_before(waiter, &waiting->waiters[(at - 1) / 2]);
 	     at = (at - 1) / 2)

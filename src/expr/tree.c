@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include "base/grow.h"
 #include "expr/tree.h"
 
 struct expr *expr__new(const char *source, struct expr_error *error)
@@ -100,18 +101,6 @@ static int node_measure(const struct expr *expr, struct expr_node *node, struct 
 	return 0;
 }
 
-static int tree_grow(struct expr *expr)
-{
-	uint32_t room = expr->room ? 2 * expr->room : 16;
-	struct expr_node *nodes = realloc(expr->nodes, room * sizeof(*nodes));
-
-	if (!nodes)
-		return -ENOMEM;
-	expr->nodes = nodes;
-	expr->room = room;
-	return 0;
-}
-
 int expr__add(struct expr *expr, const struct expr_node *node, struct expr_error *error)
 {
 	struct expr_node added = *node;
@@ -119,7 +108,7 @@ int expr__add(struct expr *expr, const struct expr_node *node, struct expr_error
 
 	if (err)
 		return err;
-	if (expr->nr_nodes == expr->room && tree_grow(expr))
+	if (GROW(expr->nodes, expr->room, expr->nr_nodes + 1))
 		return expr_error__set(error, node->at, "out of memory");
 	added.from = added.at;
 	added.to = added.at + added.len;

@@ -103,8 +103,8 @@ struct expr {
 	const struct expr_field *fields;
 	size_t nr_fields;
 	struct expr_node *nodes; /* operands come before their operator, leaves in source order */
-	uint32_t nr_nodes, room;
-	uint32_t root;
+	size_t room;
+	uint32_t nr_nodes, root;
 };
 
 /* An empty tree, or NULL with *error filled. */
