@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/grow.h"
 #include "capture/chunk.h"
 
 /* More of each than any capture has; a hostile file stops here. */
@@ -137,16 +138,8 @@ uint64_t capture_about__wall_ns(const struct capture_about *about, uint64_t mono
 
 int capture_about__add_clock(struct capture_about *about, const struct capture_clock *clock)
 {
-	size_t room = about->room_clocks * 2 + 16;
-	struct capture_clock *clocks;
-
-	if (about->nr_clocks == about->room_clocks) {
-		clocks = realloc(about->clocks, room * sizeof(*clocks));
-		if (!clocks)
-			return -ENOMEM;
-		about->clocks = clocks;
-		about->room_clocks = room;
-	}
+	if (GROW(about->clocks, about->room_clocks, about->nr_clocks + 1))
+		return -ENOMEM;
 	about->clocks[about->nr_clocks++] = *clock;
 	return 0;
 }

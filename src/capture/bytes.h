@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/grow.h"
 
 static inline uint64_t zigzag__put(int64_t value)
 {
@@ -87,19 +88,11 @@ static inline void byte_out__free(struct byte_out *out)
 /* Where the next `nr` bytes may be written; NULL if there is no memory. The length stays. */
 static inline uint8_t *byte_out__room(struct byte_out *out, size_t nr)
 {
-	size_t size = (out->len + nr) * 2;
-	uint8_t *bytes;
-
-	if (out->size - out->len >= nr)
-		return out->bytes + out->len;
-	bytes = realloc(out->bytes, size);
-	if (!bytes) {
+	if (GROW(out->bytes, out->size, out->len + nr)) {
 		out->failed = true;
 		return NULL;
 	}
-	out->bytes = bytes;
-	out->size = size;
-	return bytes + out->len;
+	return out->bytes + out->len;
 }
 
 static inline void byte_out__put(struct byte_out *out, const void *bytes, size_t nr)

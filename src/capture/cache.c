@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/grow.h"
 
 void capture_cache__free(struct capture_cache *c)
 {
@@ -37,22 +38,6 @@ static void cache_get_comm(struct byte_in *in, char comm[CACHE_COMM_LEN])
 	memset(comm, 0, CACHE_COMM_LEN);
 	if (len)
 		memcpy(comm, part.at, len < CACHE_COMM_LEN ? len : CACHE_COMM_LEN);
-}
-
-/* The place behind the last one of an array that grows; NULL: no memory. */
-static void *cache_place(void **array, size_t *nr, size_t *room, size_t size)
-{
-	size_t more = *room ? *room * 2 : 64;
-	void *grown;
-
-	if (*nr == *room) {
-		grown = realloc(*array, more * size);
-		if (!grown)
-			return NULL;
-		*array = grown;
-		*room = more;
-	}
-	return (char *)*array + (*nr)++ * size;
 }
 
 /* ---- rows ---- */
@@ -117,9 +102,9 @@ int capture_cache__get_rows(struct capture_cache *c, struct byte_in in)
 
 		if (entry.bad)
 			return -EBADMSG;
-		row = cache_place((void **)&c->rows, &c->nr_rows, &c->room_rows, sizeof(*c->rows));
-		if (!row)
+		if (GROW(c->rows, c->room_rows, c->nr_rows + 1))
 			return -ENOMEM;
+		row = &c->rows[c->nr_rows++];
 		cache_get_row(&entry, row);
 		if (entry.bad || c->nr_rows > CAPTURE_CACHE_MOST)
 			return -EBADMSG;
@@ -222,10 +207,9 @@ int capture_cache__get_events(struct capture_cache *c, struct byte_in in, uint64
 
 		if (entry.bad)
 			return -EBADMSG;
-		event = cache_place((void **)&c->events, &c->nr_events, &c->room_events,
-				    sizeof(*c->events));
-		if (!event)
+		if (GROW(c->events, c->room_events, c->nr_events + 1))
 			return -ENOMEM;
+		event = &c->events[c->nr_events++];
 		cache_get_event(&entry, event, base_ns);
 		if (entry.bad || c->nr_events > CAPTURE_CACHE_MOST)
 			return -EBADMSG;

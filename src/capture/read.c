@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/grow.h"
 #include "base/log.h"
 #include "capture/block.h"
 #include "capture/chunk.h"
@@ -249,16 +250,8 @@ static int reader_load_block(struct capture_reader *reader, const struct reader_
 static int reader_add_block(struct reader_index *index, const struct capture_chunk *chunk,
 			    uint64_t at)
 {
-	size_t room = index->room + index->room / 2 + 4;
-	struct reader_block *blocks;
-
-	if (index->nr == index->room) {
-		blocks = realloc(index->blocks, room * sizeof(*blocks));
-		if (!blocks)
-			return -ENOMEM;
-		index->blocks = blocks;
-		index->room = room;
-	}
+	if (GROW(index->blocks, index->room, index->nr + 1))
+		return -ENOMEM;
 	index->blocks[index->nr++] = (struct reader_block){ at, *chunk };
 	return 0;
 }
