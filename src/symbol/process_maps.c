@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/grow.h"
 
 enum {
 	MAPS_TEXT_STEP = 65536,
@@ -53,19 +54,11 @@ static bool maps_parse(const char *text, size_t line_at, struct process_map *map
 
 static int maps_add(struct process_maps *maps, const struct process_map *map)
 {
-	size_t room = maps->room ? 2 * maps->room : 16;
-	struct process_map *grown;
-
 	/* Searched by halves: one that is out of order is none of the kernel's. */
 	if (maps->nr && map->start < maps->maps[maps->nr - 1].end)
 		return 0;
-	if (maps->nr == maps->room) {
-		grown = realloc(maps->maps, room * sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		maps->maps = grown;
-		maps->room = room;
-	}
+	if (GROW(maps->maps, maps->room, maps->nr + 1))
+		return -ENOMEM;
 	maps->maps[maps->nr++] = *map;
 	return 0;
 }

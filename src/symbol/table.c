@@ -5,11 +5,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/grow.h"
 
-enum {
-	TABLE_MIN_ROOM = 1024,
-	TABLE_NEIGHBOURS = 32, /* functions that may begin inside a longer one */
-};
+enum { TABLE_NEIGHBOURS = 32 }; /* functions that may begin inside a longer one */
 
 /* The longest function of Linux 6.18 has 16 KiB: what lies farther from a start is not known. */
 static const uint64_t table_reach_bytes = 65536;
@@ -20,32 +18,12 @@ struct symbol_entry {
 	uint32_t name;	     /* in the pool; 0: nothing is known from here on */
 };
 
-static int table_grow(void **array, size_t *room, size_t needed, size_t member_bytes)
-{
-	size_t larger = *room ? *room : TABLE_MIN_ROOM;
-	void *grown;
-
-	if (needed <= *room)
-		return 0;
-	while (larger < needed)
-		larger *= 2;
-	grown = realloc(*array, larger * member_bytes);
-	if (!grown)
-		return -ENOMEM;
-	*array = grown;
-	*room = larger;
-	return 0;
-}
-
 /* The first byte of the pool is the empty name. */
 static int table_make_room(struct symbol_table *t, size_t len)
 {
-	void *entries = t->entries, *pool = t->pool;
-	int err = table_grow(&entries, &t->room, t->nr + 1, sizeof(*t->entries));
+	int err = GROW(t->entries, t->room, t->nr + 1)
+			  ?: GROW(t->pool, t->pool_room, t->pool_len + len + 2);
 
-	err = err ?: table_grow(&pool, &t->pool_room, t->pool_len + len + 2, 1);
-	t->entries = entries;
-	t->pool = pool;
 	if (!err && !t->pool_len)
 		t->pool[t->pool_len++] = '\0';
 	return err;

@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/grow.h"
 #include "probe/code/code.h"
 
 void code__init(struct code *code, uint32_t scratch_from, uint32_t scratch_room)
@@ -31,46 +32,24 @@ static void code_fail(struct code *code, int err)
 		code->err = err;
 }
 
-/* The array with room for one more of `size` bytes; NULL: none, and that is noted. */
-static void *code_grow(struct code *code, void *array, size_t size, size_t nr, size_t *room)
-{
-	size_t want = *room ? 2 * *room : 64;
-
-	if (nr < *room)
-		return array;
-	array = realloc(array, want * size);
-	if (array)
-		*room = want;
-	else
-		code_fail(code, -ENOMEM);
-	return array;
-}
-
 static void code_add(struct code *code, struct bpf_insn insn)
 {
 	size_t room = code->room;
-	void *insns = code_grow(code, code->insns, sizeof(*code->insns), code->nr, &room);
-	void *of;
 
-	if (!insns)
+	if (GROW(code->insns, room, code->nr + 1) || GROW(code->of, code->room, code->nr + 1)) {
+		code_fail(code, -ENOMEM);
 		return;
-	code->insns = insns;
-	of = code_grow(code, code->of, sizeof(*code->of), code->nr, &code->room);
-	if (!of)
-		return;
-	code->of = of;
+	}
 	code->insns[code->nr] = insn;
 	code->of[code->nr++] = code->now;
 }
 
 int code__label(struct code *code)
 {
-	void *labels = code_grow(code, code->labels, sizeof(*code->labels), code->nr_labels,
-				 &code->room_labels);
-
-	if (!labels)
+	if (GROW(code->labels, code->room_labels, code->nr_labels + 1)) {
+		code_fail(code, -ENOMEM);
 		return -1;
-	code->labels = labels;
+	}
 	code->labels[code->nr_labels] = -1;
 	return (int)code->nr_labels++;
 }
@@ -248,12 +227,12 @@ void code__exit(struct code *code)
 
 static void code_add_jump(struct code *code, struct bpf_insn insn, int label)
 {
-	void *jumps = code_grow(code, code->jumps, sizeof(*code->jumps), code->nr_jumps,
-				&code->room_jumps);
+	int err = GROW(code->jumps, code->room_jumps, code->nr_jumps + 1);
 
-	if (!jumps || label < 0)
+	if (err)
+		code_fail(code, err);
+	if (err || label < 0)
 		return;
-	code->jumps = jumps;
 	code->jumps[code->nr_jumps++] = (struct code_jump){ code->nr, label };
 	code_add(code, insn);
 }

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/grow.h"
 #include "base/log.h"
 #include "probe/find/inside.h"
 
@@ -124,15 +125,8 @@ static int raw_note(struct raw_entries *all, const char *name, const struct find
 
 	if (find_index__get(&all->seen, name, &unused))
 		return 0;
-	if (all->nr == all->room) {
-		size_t room = all->room ? 2 * all->room : 1024;
-		struct raw_entry *entries = reallocarray(all->entries, room, sizeof(*entries));
-
-		if (!entries)
-			return -ENOMEM;
-		all->entries = entries;
-		all->room = room;
-	}
+	if (GROW(all->entries, all->room, all->nr + 1))
+		return -ENOMEM;
 	all->entries[all->nr++] = (struct raw_entry){ name, b };
 	return find_index__add(&all->seen, name, 0);
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/grow.h"
 #include "base/log.h"
 #include "probe/find/inside.h"
 
@@ -43,17 +44,10 @@ static int tracefs_split(struct find_tracefs *t)
 	char *line, *rest = t->text;
 
 	while ((line = strsep(&rest, "\n"))) {
-		char **names = t->names;
-
 		if (!tracefs_is_name(line))
 			continue;
-		if (t->nr == room) {
-			room = room ? 2 * room : 1024;
-			names = reallocarray(t->names, room, sizeof(*names));
-		}
-		if (!names)
+		if (GROW(t->names, room, t->nr + 1))
 			return -ENOMEM;
-		t->names = names;
 		t->names[t->nr++] = line;
 	}
 	if (t->nr)

@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
+#include "base/grow.h"
 #include "base/log.h"
 #include "probe/code/code.h"
 #include "probe/find/type.h"
@@ -56,17 +57,12 @@ static size_t children_read_all(struct children_parent **all)
 
 	*all = NULL;
 	while (proc && (entry = readdir(proc))) {
-		struct children_parent p, *more;
+		struct children_parent p;
 
 		if (!children_read_parent(entry->d_name, &p))
 			continue;
-		if (nr == room) {
-			room = room ? 2 * room : 256;
-			more = realloc(*all, room * sizeof(*more));
-			if (!more)
-				break;
-			*all = more;
-		}
+		if (GROW(*all, room, nr + 1))
+			break;
 		(*all)[nr++] = p;
 	}
 	if (proc)

@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include <bpf/bpf.h>
+#include "base/grow.h"
 #include "base/log.h"
 #include "probe/run/inside.h"
 
@@ -116,25 +117,8 @@ static size_t order_record_bytes(const struct run *run, const struct probe_recor
 /* Room for one more. */
 static int order_grow(struct run_order *order, size_t bytes)
 {
-	if (order->nr == order->room) {
-		size_t room = order->room ? 2 * order->room : 256;
-		struct run_entry *entries = realloc(order->entries, room * sizeof(*entries));
-
-		if (!entries)
-			return -ENOMEM;
-		order->entries = entries;
-		order->room = room;
-	}
-	if (order->room_bytes - order->bytes < bytes) {
-		size_t room = 2 * order->room_bytes + bytes;
-		char *held = realloc(order->held, room);
-
-		if (!held)
-			return -ENOMEM;
-		order->held = held;
-		order->room_bytes = room;
-	}
-	return 0;
+	return GROW(order->entries, order->room, order->nr + 1)
+		       ?: GROW(order->held, order->room_bytes, order->bytes + bytes);
 }
 
 static void order_settle(const struct run *run, struct probe_record *record)
