@@ -6,27 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include "base/grow.h"
 #include "base/log.h"
 #include "render/page.h"
 
 static int page_no_memory(void)
 {
 	return log_err(-ENOMEM, "out of memory");
-}
-
-/* Room for one more; false: there is none. */
-static bool page_make_room(void **array, size_t nr, size_t *room, size_t size)
-{
-	void *grown;
-
-	if (nr < *room)
-		return true;
-	grown = reallocarray(*array, *room ? 2 * *room : 64, size);
-	if (!grown)
-		return false;
-	*array = grown;
-	*room = *room ? 2 * *room : 64;
-	return true;
 }
 
 /* ---- source ---- */
@@ -99,8 +85,7 @@ static int page_add_args(struct trace_page *p, const struct call *call)
 	for (size_t i = 0; i < nr; i++) {
 		struct members *words = page_words(p, call->function, false);
 
-		if (!words ||
-		    !page_make_room((void **)&p->args, p->nr_args, &p->room_args, sizeof(*p->args)))
+		if (!words || GROW(p->args, p->room_args, p->nr_args + 1))
 			return -ENOMEM;
 		p->args[p->nr_args] =
 			call->entered ? page_value(p, words, i, call->entered) : page_text(p, "");
@@ -145,8 +130,8 @@ static bool page_name_snapshot(struct trace_page *p, uint32_t number, const char
 	const size_t nr = p->traced->nr_members - 1;
 	uint32_t *texts;
 
-	if (!page_make_room((void **)&p->snapshot_texts, number, &p->room_snapshots,
-			    (nr + !nr) * sizeof(*p->snapshot_texts)))
+	if (grow__room(&p->snapshot_texts, &p->room_snapshots, (size_t)number + 1,
+		       (nr + !nr) * sizeof(*p->snapshot_texts)))
 		return false;
 	texts = p->snapshot_texts + number * nr;
 	for (size_t i = 0; i < nr; i++) {
@@ -200,7 +185,7 @@ static int page_add(struct trace_page *p, const struct call *call)
 
 	err = err ?: page_snapshot(p, call, false, &row.entered);
 	err = err ?: page_snapshot(p, call, true, &row.left);
-	if (err || !page_make_room((void **)&p->rows, p->nr, &p->room, sizeof(row)))
+	if (err || GROW(p->rows, p->room, p->nr + 1))
 		return -ENOMEM;
 	p->rows[p->nr++] = row;
 	return 0;
@@ -227,19 +212,11 @@ int trace_page__tree(struct trace_page *p, const struct call *root)
 
 static bool page_reach(struct trace_page *p, uint64_t number)
 {
-	size_t room = p->room_about ? p->room_about : 1024;
-	struct trace_about *about;
+	const size_t before = p->room_about;
 
-	if (number < p->room_about)
-		return true;
-	while (room <= number)
-		room *= 2;
-	about = reallocarray(p->about, room, sizeof(*about));
-	if (!about)
+	if (GROW(p->about, p->room_about, number + 1))
 		return false;
-	memset(about + p->room_about, 0, (room - p->room_about) * sizeof(*about));
-	p->about = about;
-	p->room_about = room;
+	memset(p->about + before, 0, (p->room_about - before) * sizeof(*p->about));
 	return true;
 }
 
@@ -263,7 +240,7 @@ int trace_page__life(struct trace_page *p, const struct life *life, bool is_want
 	char text[32];
 	int err = 0;
 
-	if (!page_make_room((void **)&p->lives, p->nr_lives, &p->room_lives, sizeof(*p->lives)))
+	if (GROW(p->lives, p->room_lives, p->nr_lives + 1))
 		return page_no_memory();
 	snprintf(text, sizeof(text), "0x%" PRIx64, life->object);
 	p->lives[p->nr_lives++] = (struct trace_life){

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/grow.h"
 #include "base/log.h"
 #include "cmd/cmd.h"
 #include "view/hits.h"
@@ -145,17 +146,11 @@ static void pair_name_key(struct pair_open *open, const uint64_t *words, size_t 
 static void pair_on_open(void *arg, const void *key, const struct probe_start *start)
 {
 	struct pair_view *v = arg;
-	size_t room = v->room_open ? 2 * v->room_open : 64;
 	uint64_t words[PLAN_MAX_ON] = { 0 };
 	struct pair_open *open;
 
-	if (v->nr_open == v->room_open) {
-		open = realloc(v->open, room * sizeof(*open));
-		if (!open)
-			return; /* the ledger still counts it */
-		v->open = open;
-		v->room_open = room;
-	}
+	if (GROW(v->open, v->room_open, v->nr_open + 1))
+		return; /* the ledger still counts it */
 	open = &v->open[v->nr_open++];
 	*open = (struct pair_open){ .age_ns = v->now_ns > start->ns ? v->now_ns - start->ns : 0,
 				    .pid = start->pid,

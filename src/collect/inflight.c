@@ -15,6 +15,7 @@
 #include <unistd.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include "base/grow.h"
 #include "base/log.h"
 #include "bpf/inflight.skel.h"
 #include "collect/io_inside.h"
@@ -106,17 +107,7 @@ static bool walk_is_wanted(const struct io *io, const struct inflight_command *c
 
 static struct inflight_command *walk_room(struct inflight_list *list)
 {
-	size_t room = list->room ? 2 * list->room : 64;
-	struct inflight_command *more;
-
-	if (list->nr < list->room)
-		return &list->commands[list->nr];
-	more = realloc(list->commands, room * sizeof(*more));
-	if (!more)
-		return NULL;
-	list->commands = more;
-	list->room = room;
-	return &list->commands[list->nr];
+	return GROW(list->commands, list->room, list->nr + 1) ? NULL : &list->commands[list->nr];
 }
 
 /* The entry's disk is what counts: tags are shared. One without a disk is its controller's. */
@@ -248,18 +239,11 @@ static int walk_tags(struct inflight *f, struct inflight_ask ask, int ctrl)
 /* 1: this set is new, 0: this look has seen it. */
 static int walk_remember(struct inflight *f, uint64_t set)
 {
-	uint64_t *more;
-
 	for (size_t i = 0; i < f->nr_sets; i++)
 		if (f->sets[i] == set)
 			return 0;
-	if (f->nr_sets == f->room_sets) {
-		more = realloc(f->sets, (2 * f->room_sets + 8) * sizeof(*more));
-		if (!more)
-			return log_err(-ENOMEM, "out of memory");
-		f->sets = more;
-		f->room_sets = 2 * f->room_sets + 8;
-	}
+	if (GROW(f->sets, f->room_sets, f->nr_sets + 1))
+		return log_err(-ENOMEM, "out of memory");
 	f->sets[f->nr_sets++] = set;
 	return 1;
 }

@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include "base/grow.h"
 #include "base/log.h"
 #include "bpf/io.skel.h"
 #include "decode/errno.h"
@@ -51,15 +52,8 @@ static bool told_find(const struct io *io, const struct io_record *record, size_
 
 static int told_add(struct io *io, const struct io_record *record)
 {
-	if (io->nr_told == io->room_told) {
-		size_t room = io->room_told ? 2 * io->room_told : 64;
-		struct io_told *told = realloc(io->told, room * sizeof(*told));
-
-		if (!told)
-			return -ENOMEM;
-		io->told = told;
-		io->room_told = room;
-	}
+	if (GROW(io->told, io->room_told, io->nr_told + 1))
+		return -ENOMEM;
 	io->told[io->nr_told++] = (struct io_told){ record->first_ns, record->end_ns };
 	return 0;
 }

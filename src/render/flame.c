@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/grow.h"
 #include "render/flame_inside.h"
 
 enum { FLAME_MIN_INDEX = 256 };
@@ -275,36 +276,14 @@ struct flame_path {
 	size_t nr_ends;
 };
 
-static int flame_path_grow(struct flame_path *path, size_t more, uint32_t depth)
-{
-	size_t room = path->room ? path->room : 4096, nr_ends = path->nr_ends ? path->nr_ends : 256;
-	size_t *ends;
-	char *text;
-
-	while (room < path->len + more)
-		room *= 2;
-	text = realloc(path->text, room);
-	if (!text)
-		return -ENOMEM;
-	path->text = text;
-	path->room = room;
-	while (nr_ends <= depth)
-		nr_ends *= 2;
-	ends = realloc(path->ends, nr_ends * sizeof(*ends));
-	if (!ends)
-		return -ENOMEM;
-	path->ends = ends;
-	path->nr_ends = nr_ends;
-	return 0;
-}
-
 /* "comm;main" becomes "comm;main;read", or "comm;other" for a frame beside main. */
 static int flame_path_enter(struct flame_path *path, const struct flame_node *node)
 {
 	char *name = flame_plain(node->name);
 	size_t len = name ? strlen(name) : 0;
 
-	if (!name || flame_path_grow(path, len + 2, node->depth)) {
+	if (!name || GROW(path->text, path->room, path->len + len + 2) ||
+	    GROW(path->ends, path->nr_ends, (size_t)node->depth + 1)) {
 		free(name);
 		return -ENOMEM;
 	}

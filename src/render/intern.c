@@ -3,8 +3,9 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "base/grow.h"
 
-enum { INTERN_SLOTS = 256, INTERN_ROOM = 64, INTERN_BYTES = 4096 }; /* at first */
+enum { INTERN_SLOTS = 256 }; /* at first */
 
 static uint64_t intern_hash(const void *bytes, size_t len)
 {
@@ -57,34 +58,10 @@ static bool intern_grow_map(struct intern *t)
 	return true;
 }
 
-static bool intern_grow_ends(struct intern *t)
-{
-	const size_t room = t->room ? 2 * t->room : INTERN_ROOM;
-	size_t *ends = reallocarray(t->ends, room, sizeof(*ends));
-
-	if (!ends)
-		return false;
-	t->ends = ends;
-	t->room = room;
-	return true;
-}
-
-static bool intern_grow_bytes(struct intern *t, size_t len)
-{
-	const size_t size = 2 * (t->len + len) + INTERN_BYTES;
-	char *bytes = realloc(t->bytes, size);
-
-	if (!bytes)
-		return false;
-	t->bytes = bytes;
-	t->size = size;
-	return true;
-}
-
 static bool intern_has_room(struct intern *t, size_t len)
 {
-	return t->nr < INT32_MAX && (t->nr < t->room || intern_grow_ends(t)) &&
-	       (t->len + len < t->size || intern_grow_bytes(t, len)) &&
+	return t->nr < INT32_MAX && !GROW(t->ends, t->room, t->nr + 1) &&
+	       !GROW(t->bytes, t->size, t->len + len + 1) &&
 	       (2 * (t->nr + 1) < t->slots || intern_grow_map(t));
 }
 

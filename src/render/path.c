@@ -4,20 +4,14 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/grow.h"
 
 static int path_append(struct path *path, const char *text)
 {
 	const size_t len = strlen(text);
 
-	if (path->len + len + 1 > path->room) {
-		size_t room = 2 * (path->len + len + 1);
-		char *grown = realloc(path->text, room);
-
-		if (!grown)
-			return -ENOMEM;
-		path->text = grown;
-		path->room = room;
-	}
+	if (GROW(path->text, path->room, path->len + len + 1))
+		return -ENOMEM;
 	memcpy(path->text + path->len, text, len + 1);
 	path->len += len;
 	return 0;

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/grow.h"
 #include "calls/calls_view.h"
 #include "calls/capture.h"
 #include "sql/table.h"
@@ -73,25 +74,10 @@ static char *row_copy(const char *text, int *err)
 	return copy;
 }
 
-static int call_make_room(struct call_rows *rows)
-{
-	size_t room = rows->room + rows->room / 2 + 64;
-	struct call_row *new;
-
-	if (rows->nr < rows->room)
-		return 0;
-	new = realloc(rows->rows, room * sizeof(*new));
-	if (!new)
-		return -ENOMEM;
-	rows->rows = new;
-	rows->room = room;
-	return 0;
-}
-
 static int call_keep(void *arg, const struct call *call, const union shown_slot *slots)
 {
 	struct call_rows *rows = arg;
-	int err = call_make_room(rows);
+	int err = GROW(rows->rows, rows->room, rows->nr + 1);
 
 	if (err)
 		return err;
