@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/grow.h"
 #include "probe/class/inside.h"
 
 enum { CLASS_PROTOTYPE = 4096 }; /* bytes */
@@ -149,24 +150,14 @@ void class_function__free(struct class_function *function)
 	free(function->prototype);
 }
 
-/* Room is made in powers of two: whoever has filled one needs more. */
-static struct class_function *class_room(const struct class *class)
-{
-	if (class->nr & (class->nr - 1))
-		return class->functions;
-	return reallocarray(class->functions, class->nr ? 2 * class->nr : 1,
-			    sizeof(*class->functions));
-}
-
 int class__add(struct class *class, const struct class_function *function)
 {
-	struct class_function *functions = class_room(class), owned = *function;
+	struct class_function owned = *function;
 
-	if (!functions) {
+	if (GROW_BY_ONE(class->functions, class->nr)) {
 		class_function__free(&owned);
 		return -ENOMEM;
 	}
-	class->functions = functions;
 	class->functions[class->nr++] = owned;
 	return 0;
 }

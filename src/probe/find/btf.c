@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/grow.h"
 #include "probe/find/inside.h"
 
 #define BTF_FOLDER "/sys/kernel/btf"
@@ -21,13 +22,8 @@
 
 static int btf_add_raw(struct find_btf *b, const char *name, uint32_t id)
 {
-	const char **names = b->raw_names;
-
-	if (!(b->nr_raws & (b->nr_raws - 1)))
-		names = reallocarray(names, b->nr_raws ? 2 * b->nr_raws : 1, sizeof(*names));
-	if (!names)
+	if (GROW_BY_ONE(b->raw_names, b->nr_raws))
 		return -ENOMEM;
-	b->raw_names = names;
 	b->raw_names[b->nr_raws++] = name;
 	return find_index__add(&b->raws, name, id);
 }
@@ -146,19 +142,17 @@ static struct find_btf *btf_known_module(const struct find_btfs *btfs, const cha
 struct find_btf *find_btf__module(struct finder *finder, const char *module)
 {
 	struct find_btfs *btfs = &finder->btfs;
-	struct find_btf *b = btf_known_module(btfs, module), **modules;
+	struct find_btf *b = btf_known_module(btfs, module);
 
 	if (b || btfs->is_listed || strchr(module, '/'))
 		return b;
 	b = btf_load_module(finder, module);
 	if (!b)
 		return NULL;
-	modules = reallocarray(btfs->modules, btfs->nr_modules + 1, sizeof(*modules));
-	if (!modules) {
+	if (GROW_BY_ONE(btfs->modules, btfs->nr_modules)) {
 		btf_free(b);
 		return NULL;
 	}
-	btfs->modules = modules;
 	btfs->modules[btfs->nr_modules++] = b;
 	return b;
 }

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/grow.h"
 #include "base/log.h"
 #include "base/nearest.h"
 #include "base/option.h"
@@ -98,14 +99,9 @@ int find__set_name(struct probe *probe, const char *prefix, const char *name)
 int find__miss(struct find_job *job, const char *name, const char *why)
 {
 	struct find_misses *all = job->misses;
-	struct find_miss *misses = all->misses;
 	struct find_miss miss = { strdup(name), strdup(why) };
 
-	if (!(all->nr & (all->nr - 1)))
-		misses = reallocarray(misses, all->nr ? 2 * all->nr : 1, sizeof(*misses));
-	if (misses)
-		all->misses = misses;
-	if (!misses || !miss.name || !miss.why) {
+	if (!miss.name || !miss.why || GROW_BY_ONE(all->misses, all->nr)) {
 		free(miss.name);
 		free(miss.why);
 		return -ENOMEM;

@@ -5,12 +5,12 @@
  * probed by its address, and its registers are all that is known. What cannot be probed is named
  * with the reason; what was inlined everywhere leaves no trace in any list.
  */
-#define _GNU_SOURCE
 #include <bpf/btf.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/grow.h"
 #include "base/log.h"
 #include "probe/find/inside.h"
 
@@ -67,14 +67,8 @@ struct function_matches {
 
 static int function_note(struct function_matches *m, const struct find_symbol *symbol)
 {
-	const struct find_symbol **symbols = m->symbols;
-
-	if (!(m->nr & (m->nr - 1)))
-		symbols = reallocarray(symbols, m->nr ? 2 * m->nr : 1,
-				       sizeof(const struct find_symbol *));
-	if (!symbols)
+	if (GROW_BY_ONE(m->symbols, m->nr))
 		return -ENOMEM;
-	m->symbols = symbols;
 	m->symbols[m->nr++] = symbol;
 	return find_index__add(&m->names, symbol->name, 0);
 }

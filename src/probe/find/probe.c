@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#define _GNU_SOURCE
 #include "probe/find/probe.h"
 
 #include <bpf/btf.h>
@@ -7,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/grow.h"
 
 const char *probe_kind__word(enum probe_kind kind)
 {
@@ -163,40 +163,22 @@ char *probe__prototype(const struct probe *probe, char *buf, size_t size)
 
 /* ---- lists ---- */
 
-/* Room is made in powers of two: whoever has filled one needs more. */
-static void *probe_room(void *array, size_t nr, size_t size)
-{
-	if (nr & (nr - 1))
-		return array;
-	return reallocarray(array, nr ? 2 * nr : 1, size);
-}
-
 int probe__add_field(struct probe *probe, const struct probe_field *field)
 {
-	struct probe_field *fields = NULL;
-
-	if (field->name)
-		fields = probe_room(probe->fields, probe->nr_fields, sizeof(*fields));
-	if (!fields) {
+	if (!field->name || GROW_BY_ONE(probe->fields, probe->nr_fields)) {
 		probe_field_free(field);
 		return -ENOMEM;
 	}
-	probe->fields = fields;
 	probe->fields[probe->nr_fields++] = *field;
 	return 0;
 }
 
 int probe_list__add(struct probe_list *list, struct probe *probe)
 {
-	struct probe *probes = NULL;
-
-	if (probe->name)
-		probes = probe_room(list->probes, list->nr, sizeof(*probes));
-	if (!probes) {
+	if (!probe->name || GROW_BY_ONE(list->probes, list->nr)) {
 		probe__free(probe);
 		return -ENOMEM;
 	}
-	list->probes = probes;
 	list->probes[list->nr++] = *probe;
 	return 0;
 }

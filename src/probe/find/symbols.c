@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/grow.h"
 #include "probe/find/inside.h"
 
 enum {
@@ -90,13 +91,8 @@ static bool symbols_is_function(const struct find_symbol *symbol)
 
 static int symbols_add(struct find_symbols *s, const struct find_symbol *symbol)
 {
-	struct find_symbol *symbols = s->symbols;
-
-	if (!(s->nr & (s->nr - 1)))
-		symbols = reallocarray(symbols, s->nr ? 2 * s->nr : 1, sizeof(*symbols));
-	if (!symbols)
+	if (GROW_BY_ONE(s->symbols, s->nr))
 		return -ENOMEM;
-	s->symbols = symbols;
 	s->symbols[s->nr++] = *symbol;
 	return 0;
 }
@@ -302,13 +298,8 @@ const struct find_symbol *find_symbols__alias(struct find_symbols *s,
 
 static int symbols_add_base(struct find_symbols *s, const char *name, uint32_t nr)
 {
-	char **bases = s->bases;
-
-	if (!(s->nr_bases & (s->nr_bases - 1)))
-		bases = reallocarray(bases, s->nr_bases ? 2 * s->nr_bases : 1, sizeof(*bases));
-	if (!bases)
+	if (GROW_BY_ONE(s->bases, s->nr_bases))
 		return -ENOMEM;
-	s->bases = bases;
 	s->bases[s->nr_bases] = strndup(name, strcspn(name, "."));
 	if (!s->bases[s->nr_bases])
 		return -ENOMEM;

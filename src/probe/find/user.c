@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/grow.h"
 #include "base/log.h"
 #include "probe/find/elf.h"
 #include "symbol/elf_image.h"
@@ -30,13 +31,8 @@ struct user_symbols {
 
 static int user_add(struct user_symbols *all, const struct user_symbol *symbol)
 {
-	struct user_symbol *symbols = all->symbols;
-
-	if (!(all->nr & (all->nr - 1)))
-		symbols = reallocarray(symbols, all->nr ? 2 * all->nr : 1, sizeof(*symbols));
-	if (!symbols)
+	if (GROW_BY_ONE(all->symbols, all->nr))
 		return -ENOMEM;
-	all->symbols = symbols;
 	all->symbols[all->nr++] = *symbol;
 	return 0;
 }
@@ -190,14 +186,9 @@ static int user_mark_aliases(const struct user_search *search, struct user_symbo
 static int user_note_vaddr(struct user_search *search, const struct user_symbol *symbol)
 {
 	const bool is_changed = memchr(symbol->name, '.', symbol->len);
-	uint64_t *vaddrs = search->vaddrs;
 
-	if (!(search->nr_vaddrs & (search->nr_vaddrs - 1)))
-		vaddrs = reallocarray(vaddrs, search->nr_vaddrs ? 2 * search->nr_vaddrs : 1,
-				      sizeof(*vaddrs));
-	if (!vaddrs)
+	if (GROW_BY_ONE(search->vaddrs, search->nr_vaddrs))
 		return -ENOMEM;
-	search->vaddrs = vaddrs;
 	search->vaddrs[search->nr_vaddrs++] = is_changed ? 0 : symbol->vaddr;
 	return 0;
 }

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/grow.h"
 #include "probe/find/inside.h"
 #include "symbol/dwarf_proto.h"
 
@@ -154,14 +155,13 @@ static const struct dwarf_proto *args_proto(const struct args_job *job, uint64_t
 /* The finder keeps it: types point into it. */
 static struct btf *args_new_btf(struct finder *finder)
 {
-	struct btf **btfs =
-		reallocarray(finder->user.btfs, finder->user.nr_btfs + 1, sizeof(struct btf *));
+	struct btf *btf = btf__new_empty();
 
-	if (!btfs)
+	if (!btf || GROW_BY_ONE(finder->user.btfs, finder->user.nr_btfs)) {
+		btf__free(btf);
 		return NULL;
-	finder->user.btfs = btfs;
-	btfs[finder->user.nr_btfs] = btf__new_empty();
-	return btfs[finder->user.nr_btfs] ? btfs[finder->user.nr_btfs++] : NULL;
+	}
+	return finder->user.btfs[finder->user.nr_btfs++] = btf;
 }
 
 /* What cannot be asked for is not known. */

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "base/grow.h"
 #include "collect/cgroup.h"
 #include "probe/run/attach_inside.h"
 
@@ -23,16 +24,12 @@ struct counter {
 
 static int counter_keep(struct counter *c, int fd)
 {
-	int *fds;
-
 	if (fd < 0)
 		return -errno;
-	fds = realloc(c->fds, (c->nr + 1) * sizeof(*fds));
-	if (!fds) {
+	if (GROW_BY_ONE(c->fds, c->nr)) {
 		close(fd);
 		return -ENOMEM;
 	}
-	c->fds = fds;
 	c->fds[c->nr++] = fd;
 	return 0;
 }

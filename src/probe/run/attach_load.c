@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
+#include "base/grow.h"
 #include "probe/run/attach_inside.h"
 
 #define INSN(c, dst, src, o, i) \
@@ -57,21 +58,19 @@ static int attach_find_btf(const char *module)
 
 int attach_module_btf(struct attacher *attacher, const char *module)
 {
-	struct attach_module *modules;
 	char *name;
 
 	for (size_t i = 0; i < attacher->nr_modules; i++)
 		if (!strcmp(attacher->modules[i].name, module))
 			return attacher->modules[i].btf_fd;
-	modules = realloc(attacher->modules, (attacher->nr_modules + 1) * sizeof(*modules));
-	if (!modules)
-		return -ENOMEM;
-	attacher->modules = modules;
 	name = strdup(module);
-	if (!name)
+	if (!name || GROW_BY_ONE(attacher->modules, attacher->nr_modules)) {
+		free(name);
 		return -ENOMEM;
-	modules[attacher->nr_modules] = (struct attach_module){ name, attach_find_btf(module) };
-	return modules[attacher->nr_modules++].btf_fd;
+	}
+	attacher->modules[attacher->nr_modules] =
+		(struct attach_module){ name, attach_find_btf(module) };
+	return attacher->modules[attacher->nr_modules++].btf_fd;
 }
 
 /* ---- loading ---- */
@@ -178,16 +177,12 @@ int attachment__load(struct attachment *a, struct attacher *attacher,
 
 static int attachment_keep(struct attachment *a, int fd)
 {
-	int *fds;
-
 	if (fd < 0)
 		return fd;
-	fds = realloc(a->fds, (a->nr_fds + 1) * sizeof(*fds));
-	if (!fds) {
+	if (GROW_BY_ONE(a->fds, a->nr_fds)) {
 		close(fd);
 		return -ENOMEM;
 	}
-	a->fds = fds;
 	a->fds[a->nr_fds++] = fd;
 	return 0;
 }

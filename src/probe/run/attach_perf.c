@@ -12,6 +12,7 @@
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "base/grow.h"
 #include "probe/run/attach_inside.h"
 
 /* ---- what sysfs says ---- */
@@ -60,14 +61,11 @@ const struct attach_pmu *attach_pmu(struct attacher *attacher, enum attach_way w
 
 static int attach_add_cpus(struct attacher *attacher, int from, int to)
 {
-	int *cpus = realloc(attacher->cpus,
-			    (attacher->nr_cpus + (size_t)(to - from) + 1) * sizeof(*cpus));
-
-	if (!cpus)
-		return -ENOMEM;
-	attacher->cpus = cpus;
-	for (int cpu = from; cpu <= to; cpu++)
+	for (int cpu = from; cpu <= to; cpu++) {
+		if (GROW_BY_ONE(attacher->cpus, attacher->nr_cpus))
+			return -ENOMEM;
 		attacher->cpus[attacher->nr_cpus++] = cpu;
+	}
 	return 0;
 }
 

@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdlib.h>
+#include "base/grow.h"
 #include "base/log.h"
 #include "probe/run/inside.h"
 
@@ -17,14 +18,9 @@ static bool group_is_counter(const struct probe *probe)
 
 static int group_add_probe(struct run_group *group, size_t number)
 {
-	size_t *probes = group->probes;
-
-	if (!(group->nr & (group->nr - 1))) /* grows by powers of two */
-		probes = realloc(probes, (group->nr ? 2 * group->nr : 1) * sizeof(*probes));
-	if (!probes)
+	if (GROW_BY_ONE(group->probes, group->nr))
 		return -ENOMEM;
-	group->probes = probes;
-	probes[group->nr++] = number;
+	group->probes[group->nr++] = number;
 	return 0;
 }
 
