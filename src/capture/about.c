@@ -178,11 +178,9 @@ int capture_about__set_info(struct capture_about *about, const char *key, const 
 		return 0;
 	if (about->nr_info == ABOUT_INFO)
 		return -EBADMSG;
-	info = realloc(about->info, (about->nr_info + 1) * sizeof(*info));
-	if (!info)
+	if (GROW_BY_ONE(about->info, about->nr_info))
 		return -ENOMEM;
-	about->info = info;
-	info += about->nr_info;
+	info = &about->info[about->nr_info];
 	info->key = strdup(key);
 	info->value = strdup(value);
 	if (!info->key || !info->value) {
@@ -218,9 +216,7 @@ static int about_take_info(struct capture_about *about, struct byte_in *in)
 
 static int about_grow_devices(struct capture_about *about)
 {
-	size_t nr = about->nr_devices;
-	struct device *devices;
-	uint16_t *numbers;
+	const size_t nr = about->nr_devices;
 
 	if (!about->device_index)
 		about->device_index = calloc(ABOUT_NUMBERS, sizeof(*about->device_index));
@@ -228,16 +224,7 @@ static int about_grow_devices(struct capture_about *about)
 		return -ENOMEM;
 	if (nr == UINT16_MAX)
 		return -EBADMSG;
-	if (nr & (nr - 1))
-		return 0;
-	nr = nr ? nr * 2 : 1;
-	devices = realloc(about->devices, nr * sizeof(*devices));
-	if (devices)
-		about->devices = devices;
-	numbers = realloc(about->numbers, nr * sizeof(*numbers));
-	if (numbers)
-		about->numbers = numbers;
-	return devices && numbers ? 0 : -ENOMEM;
+	return GROW_BY_ONE(about->devices, nr) ?: GROW_BY_ONE(about->numbers, nr);
 }
 
 int capture_about__set_device(struct capture_about *about, uint16_t number,
@@ -409,22 +396,19 @@ uint32_t capture_about__put_names(struct byte_out *out, const char *set, char *c
 
 static int about_add_set(struct capture_about *about, char *name, struct capture_name_set **set)
 {
-	struct capture_name_set *sets;
+	int err;
 
 	*set = about_find_set(about, name);
 	if (*set) {
 		free(name);
 		return 0;
 	}
-	sets = about->nr_sets < ABOUT_SETS
-		       ? realloc(about->sets, (about->nr_sets + 1) * sizeof(*sets))
-		       : NULL;
-	if (!sets) {
+	err = about->nr_sets < ABOUT_SETS ? GROW_BY_ONE(about->sets, about->nr_sets) : -EBADMSG;
+	if (err) {
 		free(name);
-		return about->nr_sets < ABOUT_SETS ? -ENOMEM : -EBADMSG;
+		return err;
 	}
-	about->sets = sets;
-	*set = &sets[about->nr_sets++];
+	*set = &about->sets[about->nr_sets++];
 	memset(*set, 0, sizeof(**set));
 	(*set)->set = name;
 	return 0;
@@ -549,15 +533,10 @@ static int about_take_counts(struct capture_counts *counts, struct byte_in *in)
 {
 	while (in->at < in->end && *in->at) {
 		struct capture_count count = { .name = byte_in__text_new(in) };
-		struct capture_count *more;
 
 		count.value = byte_in__varint(in);
-		more = counts->nr < ABOUT_COUNTS && !in->bad
-			       ? realloc(counts->counts, (counts->nr + 1) * sizeof(*more))
-			       : NULL;
-		if (more)
-			counts->counts = more;
-		if (!more || !count.name) {
+		if (counts->nr >= ABOUT_COUNTS || in->bad || !count.name ||
+		    GROW_BY_ONE(counts->counts, counts->nr)) {
 			free((char *)count.name);
 			return -EBADMSG;
 		}

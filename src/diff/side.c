@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/grow.h"
 #include "base/log.h"
 #include "capture/read.h"
 #include "capture/saved.h"
@@ -13,17 +14,6 @@ static void *side_no_memory(void)
 {
 	log_err(-ENOMEM, "out of memory");
 	return NULL;
-}
-
-/* One more place in a list of pointers. */
-static bool side_grow(void ***list, size_t nr)
-{
-	void **grown = nr & (nr - 1) ? *list : realloc(*list, (nr ? 2 * nr : 1) * sizeof(void *));
-
-	if (!grown)
-		return false;
-	*list = grown;
-	return true;
 }
 
 struct diff_device *diff_side__device(const struct diff_side *side, const char *label)
@@ -38,7 +28,7 @@ struct diff_device *diff_side__add_device(struct diff_side *side, const char *la
 {
 	struct diff_device *device = calloc(1, sizeof(*device));
 
-	if (!device || !side_grow((void ***)&side->devices, side->nr_devices)) {
+	if (!device || GROW_BY_ONE(side->devices, side->nr_devices)) {
 		free(device);
 		return side_no_memory();
 	}
@@ -91,7 +81,7 @@ struct diff_group *diff_side__group(struct diff_side *side, size_t device, const
 		return NULL;
 	}
 	group = group_new(device, op, bits);
-	if (!group || !side_grow((void ***)&side->groups, side->nr_groups)) {
+	if (!group || GROW_BY_ONE(side->groups, side->nr_groups)) {
 		if (group)
 			group_free(group);
 		return side_no_memory();
