@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/log.h"
 #include "base/nearest.h"
 #include "base/units.h"
@@ -204,16 +205,11 @@ static int option_store_choice(const struct option_use *use)
 /* Takes word over, also when it fails. */
 static int option_list_add(struct option_list *list, char *word)
 {
-	const char **words = NULL;
-
-	if (word)
-		words = reallocarray(list->words, list->nr + 1, sizeof(*words));
-	if (!words) {
+	if (!word || GROW_BY_ONE(list->words, list->nr)) {
 		free(word);
 		return log_err(-ENOMEM, "out of memory");
 	}
-	words[list->nr++] = word;
-	list->words = words;
+	list->words[list->nr++] = word;
 	return 0;
 }
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/grow.h"
 #include "base/log.h"
 
 enum { SPILL_FIRST = 64, SPILL_READ = 1 << 16 };
@@ -158,18 +159,16 @@ static void spill_sort(struct spill *s)
 
 static int spill_end_run(struct spill *s)
 {
-	struct spill_run *runs = reallocarray(s->runs, s->nr_runs + 1, sizeof(*runs));
 	const size_t bytes = s->nr * s->stride;
 	int err;
 
-	if (!runs)
+	if (GROW_BY_ONE(s->runs, s->nr_runs))
 		return spill_no_memory();
-	s->runs = runs;
 	spill_sort(s);
 	err = spill_open(s);
 	if (err)
 		return err;
-	runs[s->nr_runs++] = (struct spill_run){ .at = s->file_bytes, .left = bytes };
+	s->runs[s->nr_runs++] = (struct spill_run){ .at = s->file_bytes, .left = bytes };
 	s->nr = 0;
 	return spill_write(s, s->entries, bytes);
 }

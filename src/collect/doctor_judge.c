@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/grow.h"
 
 const char doctor_ok[] = "ok", doctor_partly[] = "partly", doctor_no[] = "no",
 	   doctor_spare[] = "spare", doctor_unknown[] = "unknown", doctor_info[] = "info";
@@ -31,16 +32,12 @@ static struct finding *report_add(struct doctor_report *report, const char *sect
 				  const char *state)
 {
 	static struct finding lost;
-	struct finding *more =
-		reallocarray(report->findings, report->nr + 1, sizeof(*report->findings));
 	struct finding *f = &lost;
 
-	if (more) {
-		report->findings = more;
-		f = &more[report->nr++];
-	} else {
+	if (GROW_BY_ONE(report->findings, report->nr))
 		report->incomplete = true;
-	}
+	else
+		f = &report->findings[report->nr++];
 	memset(f, 0, sizeof(*f));
 	f->section = section;
 	f->state = state;

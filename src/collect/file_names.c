@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/grow.h"
 #include "wire/io_tables.h"
 
 /* ---- where file systems are ---- */
@@ -50,7 +51,7 @@ static bool mount_parse(char *line, struct mount *mount)
 int mounts__read(struct mounts *m, const char *path)
 {
 	FILE *file = fopen(path, "re");
-	struct mount mount, *more;
+	struct mount mount;
 	char *line = NULL;
 	size_t size = 0;
 	int err = 0;
@@ -58,9 +59,7 @@ int mounts__read(struct mounts *m, const char *path)
 	while (file && !err && getline(&line, &size, file) > 0) {
 		if (!mount_parse(line, &mount))
 			continue;
-		more = realloc(m->mounts, (m->nr + 1) * sizeof(*more));
-		if (more) {
-			m->mounts = more;
+		if (!GROW_BY_ONE(m->mounts, m->nr)) {
 			m->mounts[m->nr++] = mount;
 			continue;
 		}

@@ -389,7 +389,7 @@ static int walk_ctrl(struct inflight *f, const struct device *device)
 static int walk_tell(struct inflight *f, size_t index)
 {
 	const struct device *device = &f->io->devices.devices[index];
-	bool *told;
+	const size_t before = f->nr_told;
 
 	if (device->kind == DEVICE_NVME_CTRL) {
 		if (!f->told_admin)
@@ -400,14 +400,9 @@ static int walk_tell(struct inflight *f, size_t index)
 		return 0;
 	}
 	f->list->incomplete = true;
-	if (index >= f->nr_told) {
-		told = realloc(f->told, (index + 1) * sizeof(*told));
-		if (!told)
-			return log_err(-ENOMEM, "out of memory");
-		memset(told + f->nr_told, 0, index + 1 - f->nr_told);
-		f->told = told;
-		f->nr_told = index + 1;
-	}
+	if (GROW(f->told, f->nr_told, index + 1))
+		return log_err(-ENOMEM, "out of memory");
+	memset(f->told + before, 0, f->nr_told - before);
 	if (!f->told[index])
 		log_warn("%s: its tags could not be read: its commands are not listed",
 			 device->name);

@@ -7,9 +7,9 @@
 #include "collect/io_inside.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <bpf/libbpf.h>
+#include "base/grow.h"
 #include "base/log.h"
 #include "bpf/io.skel.h"
 #include "collect/ctrl_watch.h"
@@ -74,14 +74,10 @@ bool io_finish_event(struct io *io, struct io_record *record)
 /* A device came, went or was connected again. Kept until records are asked for. */
 void io_note_event(struct io *io, enum record_event event, int index)
 {
-	struct io_record *events;
-
 	if (!io->wants.troubles || !event_is_wanted(io, &io->devices.devices[index]))
 		return;
-	events = realloc(io->events, (io->nr_events + 1) * sizeof(*events));
-	if (!events)
+	if (GROW_BY_ONE(io->events, io->nr_events))
 		return;
-	io->events = events;
 	io->events[io->nr_events++] = (struct io_record){
 		.first_ns = io_now_ns(),
 		.last_ns = io_now_ns(),

@@ -19,6 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "base/log.h"
 
 #define DEVICE_DIGITS "0123456789"
@@ -284,13 +285,9 @@ static bool device_read_partition(int dir, const char *name, struct device_parti
 
 static bool device_add_partition(struct device *device, const struct device_partition *partition)
 {
-	struct device_partition *more = reallocarray(device->partitions, device->nr_partitions + 1,
-						     sizeof(*device->partitions));
-
-	if (!more)
+	if (GROW_BY_ONE(device->partitions, device->nr_partitions))
 		return false;
-	device->partitions = more;
-	more[device->nr_partitions++] = *partition;
+	device->partitions[device->nr_partitions++] = *partition;
 	return true;
 }
 
@@ -373,16 +370,11 @@ static int device_read(const char *root, const char *name, struct device *device
 /* The new entry's index. Takes the device over, even if it fails. */
 static int device_list_append(struct device_list *list, struct device *device)
 {
-	struct device *devices;
-
-	devices = list->nr < INT_MAX ? reallocarray(list->devices, list->nr + 1, sizeof(*devices))
-				     : NULL;
-	if (!devices) {
+	if (list->nr >= INT_MAX || GROW_BY_ONE(list->devices, list->nr)) {
 		device__free(device);
 		return -ENOMEM;
 	}
-	list->devices = devices;
-	devices[list->nr] = *device;
+	list->devices[list->nr] = *device;
 	return (int)list->nr++;
 }
 
