@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/grow.h"
 #include "wire/io_tables.h"
 
 /* ---- one record ---- */
@@ -155,20 +156,18 @@ static void group_free(struct ladder_group *group)
 static struct ladder_group *ladder_group(struct ladder *ladder, int32_t device, uint8_t kind,
 					 uint8_t op)
 {
-	struct ladder_group **groups, *group;
+	struct ladder_group *group;
 
 	for (size_t i = 0; i < ladder->nr; i++) {
 		group = ladder->groups[i];
 		if (group->device == device && group->kind == kind && group->op == op)
 			return group;
 	}
-	groups = realloc(ladder->groups, (ladder->nr + 1) * sizeof(struct ladder_group *));
-	if (!groups)
+	if (GROW_BY_ONE(ladder->groups, ladder->nr))
 		return NULL;
-	ladder->groups = groups;
 	group = group_new(device, kind, op);
 	if (group)
-		groups[ladder->nr++] = group;
+		ladder->groups[ladder->nr++] = group;
 	return group;
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "analyse/slowest.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/grow.h"

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analyse/hist.h"
+#include "base/grow.h"
 #include "calls/lives_view.h"
 
 enum { SUMMARY_PATHS = 4096, SUMMARY_PATH_MOST = 64 }; /* different ones; their length */
@@ -60,21 +61,16 @@ void lives_summary__free(struct lives_summary *s)
 static struct summary_transition *summary_transition(struct lives_summary *s, uint32_t from,
 						     uint32_t to)
 {
-	struct summary_transition **list;
+	struct summary_transition *t;
 
 	for (size_t i = 0; i < s->nr_transitions; i++)
 		if (s->transitions[i]->from == from && s->transitions[i]->to == to)
 			return s->transitions[i];
-	list = reallocarray(s->transitions, s->nr_transitions + 1,
-			    sizeof(struct summary_transition *));
-	if (!list)
+	t = GROW_BY_ONE(s->transitions, s->nr_transitions) ? NULL : calloc(1, sizeof(*t));
+	if (!t)
 		return NULL;
-	s->transitions = list;
-	list[s->nr_transitions] = calloc(1, sizeof(**list));
-	if (!list[s->nr_transitions])
-		return NULL;
-	*list[s->nr_transitions] = (struct summary_transition){ .from = from, .to = to };
-	return list[s->nr_transitions++];
+	*t = (struct summary_transition){ .from = from, .to = to };
+	return s->transitions[s->nr_transitions++] = t;
 }
 
 static int summary_compare(const void *a, const void *b)
@@ -126,11 +122,8 @@ static struct lives_path *summary_path(struct lives_summary *s, const uint32_t *
 
 static int summary_new_path(struct lives_summary *s, const uint32_t *functions, size_t nr)
 {
-	struct lives_path *paths = reallocarray(s->paths, s->nr_paths + 1, sizeof(*paths));
-	uint32_t *copy = paths ? calloc(nr + 1, sizeof(*copy)) : NULL;
+	uint32_t *copy = GROW_BY_ONE(s->paths, s->nr_paths) ? NULL : calloc(nr + 1, sizeof(*copy));
 
-	if (paths)
-		s->paths = paths;
 	if (!copy)
 		return -ENOMEM;
 	memcpy(copy, functions, nr * sizeof(*functions));

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/grow.h"
 
 enum { LAYOUT_TEXT = 256, LAYOUT_DEPTH_MOST = 8 };
 
@@ -25,17 +26,12 @@ static const struct btf_type *layout_composite(const struct btf *btf, uint32_t i
 
 static int layout_add_member(struct struct_layout *layout, const struct struct_member *member)
 {
-	struct struct_member *members = layout->members;
-
 	if (!member->declared)
 		return -ENOMEM;
-	if (!(layout->nr & (layout->nr - 1)))
-		members = reallocarray(members, layout->nr ? 2 * layout->nr : 1, sizeof(*members));
-	if (!members) {
+	if (GROW_BY_ONE(layout->members, layout->nr)) {
 		free(member->declared);
 		return -ENOMEM;
 	}
-	layout->members = members;
 	layout->members[layout->nr++] = *member;
 	return 0;
 }

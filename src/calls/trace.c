@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/grow.h"
 #include "base/log.h"
 
 /* A dead object may be put away a little later; and looking at all takes time. */
@@ -280,11 +281,8 @@ static int traced_refuse_field(const struct traced *t, const char *field)
 
 int traced__add_field(struct traced *t, const char *name)
 {
-	char **fields = reallocarray(t->fields, t->nr_fields + 1, sizeof(*fields));
-
-	if (!fields)
+	if (GROW_BY_ONE(t->fields, t->nr_fields))
 		return -ENOMEM;
-	t->fields = fields;
 	t->fields[t->nr_fields] = strdup(name);
 	return t->fields[t->nr_fields++] ? 0 : -ENOMEM;
 }
@@ -420,13 +418,8 @@ static int traced_compare_counts(const void *a, const void *b)
 
 int traced__note_count(struct traced *t, uint64_t object, uint64_t count)
 {
-	struct traced_count *counts = t->counts;
-
-	if (!(t->nr_counts & (t->nr_counts - 1)))
-		counts = reallocarray(counts, t->nr_counts ? 2 * t->nr_counts : 1, sizeof(*counts));
-	if (!counts)
+	if (GROW_BY_ONE(t->counts, t->nr_counts))
 		return -ENOMEM;
-	t->counts = counts;
 	t->counts[t->nr_counts++] = (struct traced_count){ object, count };
 	return 0;
 }

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/grow.h"
 #include "base/log.h"
 #include "calls/capture.h"
 #include "calls/replay.h"
@@ -163,14 +164,11 @@ static const struct session_view calls_session = {
 static int calls_add_function(struct calls_cmd *c, char *name)
 {
 	struct option_list *f = &c->functions;
-	const char **words = reallocarray(f->words, f->nr + 1, sizeof(*words));
 
-	if (!name || !words) {
+	if (!name || GROW_BY_ONE(f->words, f->nr)) {
 		free(name);
-		f->words = words ? words : f->words;
 		return log_err(-ENOMEM, "out of memory");
 	}
-	f->words = words;
 	f->words[f->nr++] = name;
 	return 0;
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/grow.h"
 #include "base/log.h"
 #include "base/output.h"
 #include "cmd/cmd.h"
@@ -242,7 +243,6 @@ static void values_free(struct event_values *values)
 static int values_add(struct event_values *values, const char *value, const char *c_type,
 		      uint64_t offset, uint64_t size)
 {
-	struct value_row *rows = realloc(values->rows, (values->nr + 1) * sizeof(*rows));
 	struct value_row row = {
 		.event = values->event,
 		.value = strdup(value),
@@ -251,9 +251,7 @@ static int values_add(struct event_values *values, const char *value, const char
 		.size_bytes = size,
 	};
 
-	if (rows)
-		values->rows = rows;
-	if (!rows || !row.value || !row.c_type) {
+	if (!row.value || !row.c_type || GROW_BY_ONE(values->rows, values->nr)) {
 		free((char *)row.value);
 		free((char *)row.c_type);
 		return events_no_memory();

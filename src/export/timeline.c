@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analyse/lanes.h"
+#include "base/grow.h"
 #include "base/log.h"
 #include "base/spill.h"
 #include "decode/record.h"
@@ -18,6 +19,7 @@ struct timeline_queue {
 	uint64_t key; /* 0: free */
 	struct lanes lanes;
 	uint32_t *tracks; /* by lane */
+	size_t room;
 };
 
 struct timeline_step {
@@ -123,12 +125,9 @@ static struct timeline_queue *timeline_queue(struct timeline *t, uint32_t device
 
 static int timeline_new_track(struct timeline *t, struct timeline_queue *queue, size_t lane)
 {
-	uint32_t *tracks = reallocarray(queue->tracks, lane + 1, sizeof(*tracks));
-
-	if (!tracks)
+	if (GROW(queue->tracks, queue->room, lane + 1))
 		return -ENOMEM;
-	queue->tracks = tracks;
-	tracks[lane] = ++t->nr_tracks;
+	queue->tracks[lane] = ++t->nr_tracks;
 	return 0;
 }
 

@@ -4,7 +4,6 @@
  * evaluated needs stack for its height, what is printed must parse again, so the parentheses that
  * print.c will add count as well. Memory is bounded by the length of the text.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include "base/grow.h"
 #include "expr/tree.h"
