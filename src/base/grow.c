@@ -30,7 +30,7 @@ int grow__room(void *array, size_t *room, size_t wanted, size_t element_bytes)
 
 	if (wanted <= *room)
 		return 0;
-	larger = larger > SIZE_MAX / 2 || 2 * larger < wanted ? wanted : 2 * larger;
+	larger = 2 * larger < wanted ? wanted : 2 * larger; /* also where twice as much wraps */
 	err = grow_to(array, larger, element_bytes);
 	if (!err)
 		*room = larger;
