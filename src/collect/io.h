@@ -75,8 +75,9 @@ enum io_record_from {
 };
 typedef void (*io_record_fn)(void *arg, const struct io_record *record, enum io_record_from from);
 int io__records(struct io *io, io_record_fn fn, void *arg);
-uint64_t io__events_missed(const struct io *io); /* of controllers: the ring was full */
-uint64_t io__bios_missed(const struct io *io);	 /* that found their table full */
+/* Of controllers and devices: the ring was full, or there was no memory. */
+uint64_t io__events_missed(const struct io *io);
+uint64_t io__bios_missed(const struct io *io); /* that found their table full */
 /* The stack that a record names; NULL: there is none, or it was not sent. */
 const struct io_stack *io__stack(const struct io *io, uint32_t number);
 /* What a record's inode and io_file_place mean, in words: malloced, hostile; NULL: no memory. */

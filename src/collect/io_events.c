@@ -76,8 +76,10 @@ void io_note_event(struct io *io, enum record_event event, int index)
 {
 	if (!io->wants.troubles || !event_is_wanted(io, &io->devices.devices[index]))
 		return;
-	if (GROW_BY_ONE(io->events, io->nr_events))
+	if (GROW_BY_ONE(io->events, io->nr_events)) {
+		io->nr_events_lost++;
 		return;
+	}
 	io->events[io->nr_events++] = (struct io_record){
 		.first_ns = io_now_ns(),
 		.last_ns = io_now_ns(),
@@ -98,5 +100,5 @@ void io_hand_on_events(struct io *io)
 
 uint64_t io__events_missed(const struct io *io)
 {
-	return ctrl_watch__dropped(io->ctrl_watch);
+	return ctrl_watch__dropped(io->ctrl_watch) + io->nr_events_lost;
 }

@@ -61,6 +61,7 @@ struct io {
 	struct ctrl_watch *ctrl_watch;	       /* NULL: nobody wants to know */
 	struct io_record *events;	       /* that nobody was told yet */
 	size_t nr_events;
+	uint64_t nr_events_lost; /* there was no memory for them */
 	int uevent_fd;
 	uint64_t start_ns;
 	uint64_t skipped; /* recursion_misses, read before the programs went */

@@ -311,7 +311,7 @@ static void live_tell_events(struct session *s)
 
 	if (!missed)
 		return;
-	log_warn("lost %" PRIu64 " events of controllers: the ring was full", missed);
+	log_warn("lost %" PRIu64 " events of controllers or devices: no room", missed);
 	s->inside->lost = true;
 }
 
