@@ -2,5 +2,5 @@
 # A page that a request did not ask for is taken for one that it missed: readahead looks like misses.
 # file: src/bpf/cache_request.h
 # red: vm cache
-# case: cold4k-128: accesses and misses
+# case: map-128: accesses and misses
 s/	__u64 from = p->first > first ? p->first : first, to = end < last ? end : last;/	__u64 from = p->first, to = end;/
