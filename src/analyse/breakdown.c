@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BREAKDOWN_MIN_INDEX = 64 };
-
 void breakdown__init(struct breakdown *b, uint32_t mask)
 {
 	memset(b, 0, sizeof(*b));
@@ -18,7 +16,7 @@ void breakdown__free(struct breakdown *b)
 	for (size_t i = 0; i < b->nr; i++)
 		free(b->rows[i]);
 	free(b->rows);
-	free(b->index);
+	index__free(&b->index);
 	memset(b, 0, sizeof(*b));
 }
 
@@ -62,62 +60,29 @@ static struct io_tags breakdown_project(const struct breakdown *b, const struct 
 	return out;
 }
 
-static uint64_t breakdown_hash(const struct io_tags *tags)
+static bool breakdown_is(const void *rows, uint32_t number, const void *tags)
 {
-	uint64_t words[sizeof(*tags) / 8], h = 0;
-
-	memcpy(words, tags, sizeof(words));
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		h = (h ^ words[i]) * 0x9e3779b97f4a7c15ULL;
-	return h >> 20;
-}
-
-/* The cell that holds this row, or the free one where it belongs. */
-static uint32_t *breakdown_cell(const struct breakdown *b, const struct io_tags *tags)
-{
-	size_t at = breakdown_hash(tags) & (b->index_size - 1);
-
-	while (b->index[at] && memcmp(&b->rows[b->index[at] - 1]->tags, tags, sizeof(*tags)))
-		at = (at + 1) & (b->index_size - 1);
-	return &b->index[at];
-}
-
-/* At most half full. */
-static int breakdown_grow(struct breakdown *b)
-{
-	size_t size = b->index_size ? 2 * b->index_size : BREAKDOWN_MIN_INDEX;
-	struct breakdown_row **rows = realloc(b->rows, size / 2 * sizeof(*rows));
-	uint32_t *index = calloc(size, sizeof(*index));
-
-	if (rows)
-		b->rows = rows;
-	if (!rows || !index) {
-		free(index);
-		return -ENOMEM;
-	}
-	free(b->index);
-	b->index = index;
-	b->index_size = size;
-	for (size_t i = 0; i < b->nr; i++)
-		*breakdown_cell(b, &b->rows[i]->tags) = (uint32_t)i + 1;
-	return 0;
+	return !memcmp(&((struct breakdown_row *const *)rows)[number]->tags, tags,
+		       sizeof(struct io_tags));
 }
 
 static struct breakdown_row *breakdown_row_of(struct breakdown *b, const struct io_tags *tags)
 {
-	uint32_t *cell;
+	uint64_t hash = index__mix_bytes(0, tags, sizeof(*tags));
+	uint32_t at = index__find(&b->index, hash, breakdown_is, b->rows, tags);
+	struct breakdown_row *row;
 
-	if (2 * (b->nr + 1) > b->index_size && breakdown_grow(b))
+	if (at != INDEX_NONE)
+		return b->rows[at];
+	if (index__reserve(&b->index, &b->rows, sizeof(*b->rows)))
 		return NULL;
-	cell = breakdown_cell(b, tags);
-	if (*cell)
-		return b->rows[*cell - 1];
-	b->rows[b->nr] = calloc(1, sizeof(*b->rows[0]));
-	if (!b->rows[b->nr])
+	row = calloc(1, sizeof(*row));
+	if (!row)
 		return NULL;
-	b->rows[b->nr]->tags = *tags;
-	*cell = (uint32_t)++b->nr;
-	return b->rows[b->nr - 1];
+	row->tags = *tags;
+	b->rows[index__add(&b->index, hash)] = row;
+	b->nr++;
+	return row;
 }
 
 struct breakdown_row *breakdown__row(struct breakdown *b, const struct io_tags *tags)

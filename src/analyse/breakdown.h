@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "analyse/hist.h"
+#include "base/index.h"
 
 /* In the order of --by's words. */
 enum breakdown_by {
@@ -60,8 +61,7 @@ struct breakdown {
 	uint32_t mask; /* 1 << enum breakdown_by */
 	struct breakdown_row **rows;
 	size_t nr;
-	uint32_t *index; /* open-addressed, row number + 1 */
-	size_t index_size;
+	struct index index; /* of rows */
 };
 
 void breakdown__init(struct breakdown *b, uint32_t mask);

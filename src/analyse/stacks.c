@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STACKS_MIN_INDEX = 64 };
-
 const char *stack_half__words(enum stack_half half)
 {
 	static const char *const words[NR_STACK_HALF] = {
@@ -54,41 +52,26 @@ void stacks__free(struct stacks *s)
 		stacks_free_row(s->rows[i]);
 	free(s->rows);
 	free(s->sorted);
-	free(s->index);
+	index__free(&s->index);
 	free(s->other.hist);
 	memset(s, 0, sizeof(*s));
 }
 
 /* ---- one row for each stack ---- */
 
-static uint64_t stacks_mix(uint64_t h, uint64_t word)
-{
-	return (h ^ word) * 0x9e3779b97f4a7c15ULL ^ h >> 29;
-}
-
 static uint64_t stacks_mix_text(uint64_t h, const char *text)
 {
-	size_t len = text ? strlen(text) : 0;
-
-	for (uint64_t word = 0; len; word = 0) {
-		size_t part = len < sizeof(word) ? len : sizeof(word);
-
-		memcpy(&word, text, part);
-		h = stacks_mix(h, word);
-		text += part;
-		len -= part;
-	}
-	return stacks_mix(h, text != NULL);
+	return text ? index__mix_text(h, text) : index__mix(h, 0);
 }
 
 static uint64_t stacks_hash(const struct stack *stack)
 {
-	uint64_t h = stacks_mix(stack->pid,
+	uint64_t h = index__mix(stack->pid,
 				(uint64_t)stack->kernel_half << 8 | (uint64_t)stack->user_half);
 
 	h = stacks_mix_text(h, stack->comm);
 	h = stacks_mix_text(h, stack->kernel);
-	return stacks_mix_text(h, stack->user) >> 20;
+	return stacks_mix_text(h, stack->user);
 }
 
 static int stacks_order(uint64_t a, uint64_t b)
@@ -115,34 +98,9 @@ static int stacks_compare(const struct stack *a, const struct stack *b)
 	return order ?: stacks_compare_texts(a->user, b->user);
 }
 
-static uint32_t *stacks_cell(const struct stacks *s, const struct stack *stack)
+static bool stacks_is(const void *rows, uint32_t number, const void *stack)
 {
-	size_t at = stacks_hash(stack) & (s->index_size - 1);
-
-	while (s->index[at] && stacks_compare(&s->rows[s->index[at] - 1]->stack, stack))
-		at = (at + 1) & (s->index_size - 1);
-	return &s->index[at];
-}
-
-/* At most half full. */
-static int stacks_grow(struct stacks *s)
-{
-	size_t size = s->index_size ? 2 * s->index_size : STACKS_MIN_INDEX;
-	struct stack_row **rows = realloc(s->rows, size / 2 * sizeof(*rows));
-	uint32_t *index = calloc(size, sizeof(*index));
-
-	if (rows)
-		s->rows = rows;
-	if (!rows || !index) {
-		free(index);
-		return -ENOMEM;
-	}
-	free(s->index);
-	s->index = index;
-	s->index_size = size;
-	for (size_t i = 0; i < s->nr; i++)
-		*stacks_cell(s, &s->rows[i]->stack) = (uint32_t)i + 1;
-	return 0;
+	return !stacks_compare(&((struct stack_row *const *)rows)[number]->stack, stack);
 }
 
 static struct stack_row *stacks_new_row(const struct stacks *s, const struct stack *stack)
@@ -169,21 +127,21 @@ static struct stack_row *stacks_other(struct stacks *s)
 
 static struct stack_row *stacks_row(struct stacks *s, const struct stack *stack)
 {
+	uint64_t hash = stacks_hash(stack);
+	uint32_t at = index__find(&s->index, hash, stacks_is, s->rows, stack);
 	struct stack_row *row;
-	uint32_t *cell;
 
-	if (2 * (s->nr + 1) > s->index_size && stacks_grow(s))
-		return NULL;
-	cell = stacks_cell(s, stack);
-	if (*cell)
-		return s->rows[*cell - 1];
+	if (at != INDEX_NONE)
+		return s->rows[at];
 	if (s->nr == s->most_rows)
 		return stacks_other(s);
+	if (index__reserve(&s->index, &s->rows, sizeof(*s->rows)))
+		return NULL;
 	row = stacks_new_row(s, stack);
 	if (!row)
 		return NULL;
-	s->rows[s->nr] = row;
-	*cell = (uint32_t)++s->nr;
+	s->rows[index__add(&s->index, hash)] = row;
+	s->nr++;
 	return row;
 }
 

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "analyse/hist.h"
+#include "base/index.h"
 
 /* What became of one half of a stack: the kernel's, or the process's. */
 enum stack_half {
@@ -55,8 +56,7 @@ struct stacks {
 	struct stack_sum total;	   /* other included */
 	/* I/Os by what became of their stack; other included. */
 	uint64_t kernel_halves[NR_STACK_HALF], user_halves[NR_STACK_HALF];
-	uint32_t *index; /* open-addressed, row number + 1 */
-	size_t index_size;
+	struct index index; /* of rows */
 };
 
 void stacks__init(struct stacks *stacks, size_t most_rows);

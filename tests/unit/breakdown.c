@@ -191,9 +191,9 @@ static void check_growth(void)
 	for (uint32_t i = 0; i < NR_TAGS; i++)
 		wrong += !row_is(&b, i, 3, 300ULL * i + 6);
 	is_u64(wrong, 0, "each with its own three parts");
-	ok(b.index_size >= 2 * b.nr, "the index is at most half full");
+	ok(b.index.room >= 2 * b.nr, "the index is at most half full");
 	breakdown__free(&b);
-	ok(!b.rows && !b.index && !b.nr, "nothing is left after free");
+	ok(!b.rows && !b.index.cells && !b.nr, "nothing is left after free");
 	breakdown__free(&b);
 }
 

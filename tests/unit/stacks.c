@@ -43,7 +43,7 @@ static void check_sums(void)
 	is_u64(s.rows[0]->sum.count + s.total.count + s.total.max_ns + s.kernel_halves[STACK_TAKEN],
 	       0, "with nothing in them");
 	stacks__free(&s);
-	ok(!s.rows && !s.index && !s.nr, "nothing is left after free");
+	ok(!s.rows && !s.index.cells && !s.nr, "nothing is left after free");
 	stacks__free(&s);
 }
 
