@@ -6,15 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/grow.h"
-
-enum { GRAPH_LEAST = 64 }; /* places of the index: a power of two, at most half are taken */
+#include "base/index.h"
 
 struct call_graph {
-	struct call_node *nodes; /* room for half of the index */
+	struct call_node *nodes;
 	uint32_t nr;
-	uint32_t *index; /* by parent and what it is; a node's number + 1, 0: free */
-	size_t room;
-	uint32_t first; /* made by sort */
+	struct index index; /* by parent and what it is */
+	uint32_t first;	    /* made by sort */
 };
 
 /* ---- nodes ---- */
@@ -26,61 +24,34 @@ struct graph_key {
 
 static uint64_t key_hash(const struct graph_key *key)
 {
-	uint64_t h = ((uint64_t)key->parent << 32 | key->function) * 0x9e3779b97f4a7c15ull;
+	uint64_t h = index__mix(0, (uint64_t)key->parent << 32 | key->function);
 
-	for (const char *c = key->name; c && *c; c++)
-		h = (h ^ (unsigned char)*c) * 0x100000001b3ull;
-	return h >> 32; /* below, there is nothing of the parent */
+	return key->name ? index__mix_text(h, key->name) : h;
 }
 
-static bool key_is_of(const struct graph_key *key, const struct call_node *node)
+static bool key_is_of(const void *nodes, uint32_t number, const void *arg)
 {
+	const struct call_node *node = (const struct call_node *)nodes + number;
+	const struct graph_key *key = arg;
+
 	if (node->parent != key->parent || !node->name != !key->name)
 		return false;
 	return key->name ? !strcmp(node->name, key->name) : node->function == key->function;
 }
 
-/* Where it is, or where it belongs. */
-static uint32_t *graph_place(const struct call_graph *g, const struct graph_key *key)
+/* CALL_NODE_NONE: out of memory. */
+static uint32_t graph_new_node(struct call_graph *g, const struct graph_key *key, uint64_t hash)
 {
-	size_t at = (size_t)key_hash(key) & (g->room - 1);
+	char *name;
+	uint32_t at;
 
-	while (g->index[at] && !key_is_of(key, &g->nodes[g->index[at] - 1]))
-		at = (at + 1) & (g->room - 1);
-	return &g->index[at];
-}
-
-static int graph_grow(struct call_graph *g)
-{
-	size_t room = g->room ? 2 * g->room : GRAPH_LEAST;
-	struct call_node *nodes =
-		room / 2 < CALL_NODE_NONE ? reallocarray(g->nodes, room / 2, sizeof(*nodes)) : NULL;
-	uint32_t *index = calloc(room, sizeof(*index));
-
-	if (nodes)
-		g->nodes = nodes;
-	if (!nodes || !index) {
-		free(index);
-		return -ENOMEM;
-	}
-	free(g->index);
-	g->index = index;
-	g->room = room;
-	for (uint32_t i = 0; i < g->nr; i++) {
-		const struct graph_key key = { nodes[i].parent, nodes[i].function, nodes[i].name };
-
-		*graph_place(g, &key) = i + 1;
-	}
-	return 0;
-}
-
-static int graph_new_node(struct call_graph *g, const struct graph_key *key)
-{
-	char *name = key->name ? strdup(key->name) : NULL;
-
+	if (index__reserve(&g->index, &g->nodes, sizeof(*g->nodes)))
+		return CALL_NODE_NONE;
+	name = key->name ? strdup(key->name) : NULL;
 	if (key->name && !name)
-		return -ENOMEM;
-	g->nodes[g->nr++] = (struct call_node){
+		return CALL_NODE_NONE;
+	at = index__add(&g->index, hash);
+	g->nodes[at] = (struct call_node){
 		.name = name,
 		.function = key->function,
 		.parent = key->parent,
@@ -88,33 +59,21 @@ static int graph_new_node(struct call_graph *g, const struct graph_key *key)
 		.first_child = CALL_NODE_NONE,
 		.next = CALL_NODE_NONE,
 	};
-	return 0;
+	g->nr++;
+	return at;
 }
 
-/* CALL_NODE_NONE: out of memory. */
 static uint32_t graph_node(struct call_graph *g, const struct graph_key *key)
 {
-	uint32_t *place;
+	const uint64_t hash = key_hash(key);
+	uint32_t at = index__find(&g->index, hash, key_is_of, g->nodes, key);
 
-	if (2 * ((size_t)g->nr + 1) > g->room && graph_grow(g))
-		return CALL_NODE_NONE;
-	place = graph_place(g, key);
-	if (!*place) {
-		if (graph_new_node(g, key))
-			return CALL_NODE_NONE;
-		*place = g->nr;
-	}
-	return *place - 1;
+	return at == INDEX_NONE ? graph_new_node(g, key, hash) : at;
 }
 
 struct call_graph *call_graph__new(void)
 {
-	struct call_graph *g = calloc(1, sizeof(*g));
-
-	if (g && !graph_grow(g))
-		return g;
-	call_graph__free(g);
-	return NULL;
+	return calloc(1, sizeof(struct call_graph));
 }
 
 void call_graph__free(struct call_graph *g)
@@ -124,7 +83,7 @@ void call_graph__free(struct call_graph *g)
 	for (uint32_t i = 0; i < g->nr; i++)
 		free((char *)g->nodes[i].name);
 	free(g->nodes);
-	free(g->index);
+	index__free(&g->index);
 	free(g);
 }
 

@@ -10,91 +10,58 @@
 #include "base/grow.h"
 #include "render/flame_inside.h"
 
-enum { FLAME_MIN_INDEX = 256 };
-
 /* ---- stacks into a tree ---- */
 
-static uint64_t flame_hash(uint32_t parent, const struct flame_frame *frame)
-{
-	uint64_t h = ((uint64_t)parent << 2 | frame->kind) * 0x9e3779b97f4a7c15ULL;
+struct flame_key {
+	uint32_t parent;
+	const struct flame_frame *frame;
+};
 
-	for (size_t i = 0; i < FLAME_NAME_MAX && frame->name[i]; i++)
-		h = (h ^ (unsigned char)frame->name[i]) * 0x100000001b3ULL;
-	return h >> 16;
+static uint64_t flame_hash(const struct flame_key *key)
+{
+	uint64_t h = index__mix(0, (uint64_t)key->parent << 2 | key->frame->kind);
+
+	return index__mix_bytes(h, key->frame->name, strnlen(key->frame->name, FLAME_NAME_MAX));
 }
 
-/* The cell of this child, or the free one where it belongs. */
-static uint32_t *flame_cell(const struct flame *f, uint32_t parent, const struct flame_frame *frame)
+static bool flame_is(const void *nodes, uint32_t number, const void *arg)
 {
-	size_t at = flame_hash(parent, frame) & (f->index_size - 1);
+	const struct flame_node *node = (const struct flame_node *)nodes + number;
+	const struct flame_key *key = arg;
 
-	for (; f->index[at]; at = (at + 1) & (f->index_size - 1)) {
-		const struct flame_node *node = &f->nodes[f->index[at]];
-
-		if (node->parent == parent && node->kind == frame->kind &&
-		    !strncmp(node->name, frame->name, FLAME_NAME_MAX))
-			break;
-	}
-	return &f->index[at];
+	return node->parent == key->parent && node->kind == key->frame->kind &&
+	       !strncmp(node->name, key->frame->name, FLAME_NAME_MAX);
 }
 
-/* At most half full. The root is in no cell: its number means free. */
-static int flame_grow(struct flame *f)
+static uint32_t flame_new_node(struct flame *f, const struct flame_key *key, uint64_t hash)
 {
-	size_t size = f->index_size ? 2 * f->index_size : FLAME_MIN_INDEX;
-	struct flame_node *nodes =
-		size / 2 < FLAME_NOBODY ? realloc(f->nodes, size / 2 * sizeof(*nodes)) : NULL;
-	uint32_t *index = calloc(size, sizeof(*index));
+	char *name;
+	uint32_t at;
 
-	if (nodes)
-		f->nodes = nodes;
-	if (!nodes || !index) {
-		free(index);
-		return -ENOMEM;
-	}
-	free(f->index);
-	f->index = index;
-	f->index_size = size;
-	for (uint32_t i = FLAME_ROOT + 1; i < f->nr; i++) {
-		const struct flame_frame frame = { nodes[i].name, nodes[i].kind };
-
-		*flame_cell(f, nodes[i].parent, &frame) = i;
-	}
-	return 0;
-}
-
-static int flame_new_node(struct flame *f, uint32_t parent, uint32_t depth,
-			  const struct flame_frame *frame)
-{
-	size_t len = strlen(frame->name), kept = len < FLAME_NAME_MAX ? len : FLAME_NAME_MAX;
-	char *name = calloc(1, kept + 1);
-
+	if (index__reserve(&f->index, &f->nodes, sizeof(*f->nodes)))
+		return FLAME_NOBODY;
+	name = strndup(key->frame->name, FLAME_NAME_MAX);
 	if (!name)
-		return -ENOMEM;
-	memcpy(name, frame->name, kept);
-	f->nodes[f->nr++] = (struct flame_node){
+		return FLAME_NOBODY;
+	at = index__add(&f->index, hash);
+	f->nodes[at] = (struct flame_node){
 		.name = name,
-		.kind = frame->kind,
-		.parent = parent,
-		.depth = depth,
+		.kind = key->frame->kind,
+		.parent = key->parent,
+		.depth = key->parent == FLAME_NOBODY ? 0 : f->nodes[key->parent].depth + 1,
 	};
-	return 0;
+	f->nr++;
+	return at;
 }
 
 /* The frame above this one that has that name. FLAME_NOBODY: no memory. */
 static uint32_t flame_child(struct flame *f, uint32_t parent, const struct flame_frame *frame)
 {
-	uint32_t *cell;
+	const struct flame_key key = { parent, frame };
+	const uint64_t hash = flame_hash(&key);
+	uint32_t at = index__find(&f->index, hash, flame_is, f->nodes, &key);
 
-	if (2 * ((size_t)f->nr + 1) > f->index_size && flame_grow(f))
-		return FLAME_NOBODY;
-	cell = flame_cell(f, parent, frame);
-	if (!*cell) {
-		if (flame_new_node(f, parent, f->nodes[parent].depth + 1, frame))
-			return FLAME_NOBODY;
-		*cell = f->nr - 1;
-	}
-	return *cell;
+	return at == INDEX_NONE ? flame_new_node(f, &key, hash) : at;
 }
 
 struct flame *flame__new(void)
@@ -102,7 +69,7 @@ struct flame *flame__new(void)
 	const struct flame_frame root = { .name = "all" };
 	struct flame *f = calloc(1, sizeof(*f));
 
-	if (f && !flame_grow(f) && !flame_new_node(f, FLAME_NOBODY, 0, &root))
+	if (f && flame_child(f, FLAME_NOBODY, &root) == FLAME_ROOT)
 		return f;
 	flame__free(f);
 	return NULL;
@@ -115,7 +82,7 @@ void flame__free(struct flame *f)
 	for (uint32_t i = 0; i < f->nr; i++)
 		free(f->nodes[i].name);
 	free(f->nodes);
-	free(f->index);
+	index__free(&f->index);
 	free(f);
 }
 

@@ -3,6 +3,7 @@
 #ifndef IOSONAR_RENDER_FLAME_INSIDE_H
 #define IOSONAR_RENDER_FLAME_INSIDE_H
 
+#include "base/index.h"
 #include "render/flame.h"
 
 /* A frame, above all the same frames below it. Parents have smaller numbers than their children. */
@@ -20,8 +21,7 @@ struct flame_node {
 struct flame {
 	struct flame_node *nodes; /* the root first */
 	uint32_t nr;
-	uint32_t *index; /* open-addressed; 0: free */
-	size_t index_size;
+	struct index index;
 	uint64_t total;
 };
 
