@@ -9,6 +9,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include "base/index.h"
 
 /* In the order of their chunks: see enum capture_type. */
 enum glossary_kind {
@@ -35,8 +36,7 @@ struct glossary_entry {
 struct glossary {
 	struct glossary_entry *entries; /* as they came */
 	size_t nr;
-	uint32_t *index; /* open-addressed, number of the entry + 1; at most half full */
-	size_t room;
+	struct index index;
 };
 
 void glossary__free(struct glossary *glossary);
