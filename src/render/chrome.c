@@ -6,65 +6,48 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/index.h"
 #include "decode/column.h"
 
 /*
  * The idle task of every CPU is task 0. They run at the same time, so each needs a line of its own:
  * a number that no task has, the kernel's PID_MAX_LIMIT being the first.
  */
-enum { CHROME_IDLE = 4194304, CHROME_LEAST = 64 };
+enum { CHROME_IDLE = 4194304 };
 
 /* A process, or a task of one, and what it was called last. */
 struct chrome_name {
-	uint64_t id; /* 0: free */
+	uint64_t id;
 	char comm[16];
 };
 
 struct chrome {
 	FILE *out;
 	bool has_events;
-	struct chrome_name *names; /* hashed; a power of two, at most half are taken */
-	size_t nr, room;
+	struct chrome_name *names; /* as they came */
+	struct index index;
 };
 
 /* ---- names ---- */
 
-static struct chrome_name *chrome_place(struct chrome_name *names, size_t room, uint64_t id)
+static bool chrome_is(const void *names, uint32_t number, const void *id)
 {
-	size_t at = (size_t)(id * 0x9e3779b97f4a7c15ull >> 32) & (room - 1);
-
-	while (names[at].id && names[at].id != id)
-		at = (at + 1) & (room - 1);
-	return &names[at];
-}
-
-static int chrome_grow(struct chrome *c)
-{
-	size_t room = c->room ? 2 * c->room : CHROME_LEAST;
-	struct chrome_name *names = calloc(room, sizeof(*names));
-
-	if (!names)
-		return -ENOMEM;
-	for (size_t i = 0; i < c->room; i++)
-		if (c->names[i].id)
-			*chrome_place(names, room, c->names[i].id) = c->names[i];
-	free(c->names);
-	c->names = names;
-	c->room = room;
-	return 0;
+	return ((const struct chrome_name *)names)[number].id == *(const uint64_t *)id;
 }
 
 /* NULL: out of memory. */
 static struct chrome_name *chrome_name(struct chrome *c, uint64_t id)
 {
-	struct chrome_name *name;
+	const uint64_t hash = index__mix(0, id);
+	uint32_t at = index__find(&c->index, hash, chrome_is, c->names, &id);
 
-	if (2 * (c->nr + 1) > c->room && chrome_grow(c))
+	if (at != INDEX_NONE)
+		return &c->names[at];
+	if (index__reserve(&c->index, &c->names, sizeof(*c->names)))
 		return NULL;
-	name = chrome_place(c->names, c->room, id);
-	c->nr += !name->id;
-	name->id = id;
-	return name;
+	at = index__add(&c->index, hash);
+	c->names[at] = (struct chrome_name){ .id = id };
+	return &c->names[at];
 }
 
 static uint64_t chrome_process(uint32_t pid)
@@ -110,12 +93,12 @@ static void chrome_put_name(struct chrome *c, const char *what, uint32_t pid, ui
 /* A task may get another name, by execve: the last one stays. is_new: it is to be told. */
 static int chrome_note(struct chrome *c, uint64_t id, const char *comm, bool *is_new)
 {
-	const size_t known = c->nr;
+	const size_t known = c->index.nr;
 	struct chrome_name *name = chrome_name(c, id);
 
 	if (!name)
 		return -ENOMEM;
-	*is_new = c->nr > known || strncmp(name->comm, comm, sizeof(name->comm) - 1) != 0;
+	*is_new = c->index.nr > known || strncmp(name->comm, comm, sizeof(name->comm) - 1) != 0;
 	snprintf(name->comm, sizeof(name->comm), "%s", comm);
 	return 0;
 }
@@ -124,7 +107,7 @@ static int chrome_note(struct chrome *c, uint64_t id, const char *comm, bool *is
 static int chrome_name_process(struct chrome *c, const struct chrome_event *e, uint32_t tid)
 {
 	const char *comm = e->process ? e->process : e->tid ? e->comm : "swapper";
-	const size_t known = c->nr;
+	const size_t known = c->index.nr;
 	bool is_new = false;
 	int err = 0;
 
@@ -132,7 +115,7 @@ static int chrome_name_process(struct chrome *c, const struct chrome_event *e, u
 		err = chrome_note(c, chrome_process(e->pid), comm, &is_new);
 	else if (!chrome_name(c, chrome_process(e->pid)))
 		err = -ENOMEM;
-	if (!err && (is_new || c->nr > known))
+	if (!err && (is_new || c->index.nr > known))
 		chrome_put_name(c, "process_name", e->pid, tid, comm);
 	return err;
 }
@@ -211,7 +194,9 @@ void chrome__end(struct chrome *c)
 
 void chrome__free(struct chrome *c)
 {
-	if (c)
-		free(c->names);
+	if (!c)
+		return;
+	free(c->names);
+	index__free(&c->index);
 	free(c);
 }

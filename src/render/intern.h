@@ -10,12 +10,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "base/index.h"
 
 struct intern {
-	char *bytes;   /* of all, one behind the other */
-	size_t *ends;  /* of each in bytes */
-	uint32_t *map; /* hashed: number + 1; a power of two, at most half are taken */
-	size_t len, size, nr, room, slots;
+	char *bytes;  /* of all, one behind the other */
+	size_t *ends; /* of each in bytes */
+	size_t len, size, nr;
+	struct index index;
 };
 
 #define INTERN_NONE UINT32_MAX /* no memory, or more than 2^31 */

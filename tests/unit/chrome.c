@@ -201,6 +201,7 @@ static void test_counter(void)
 
 int main(void)
 {
+	chrome__free(NULL);
 	test_calls();
 	test_names();
 	test_idle();
