@@ -10,13 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analyse/ladder.h"
+#include "base/index.h"
 #include "base/log.h"
 #include "base/spill.h"
 #include "export/exporter.h"
 #include "render/blktrace.h"
 #include "wire/io_stages.h"
-
-enum { BLKTRACE_FIRST = 256 };
 
 struct blktrace_item {
 	struct blktrace_event event;
@@ -25,7 +24,7 @@ struct blktrace_item {
 
 /* Of a process: what it was called last; of a CPU of a device: how many events it had. */
 struct blktrace_cell {
-	uint64_t key; /* 0: free */
+	uint64_t key;
 	union {
 		char comm[16];
 		uint32_t sequence;
@@ -35,8 +34,8 @@ struct blktrace_cell {
 struct export_blktrace {
 	struct spill *spill;
 	struct session *session;
-	struct blktrace_cell *cells; /* hashed */
-	size_t nr, room;	     /* a power of two, at most half are taken */
+	struct blktrace_cell *cells; /* as they came */
+	struct index index;
 	uint64_t nr_numberless, nr_unplaced, nr_stageless;
 	bool begun;
 };
@@ -178,42 +177,26 @@ static uint64_t blktrace_cpu_key(const struct blktrace_event *e)
 	       (uint64_t)(e->minor & 0xfffff) << 16 | e->cpu;
 }
 
-static struct blktrace_cell *blktrace_place(struct blktrace_cell *cells, size_t room, uint64_t key)
+static bool blktrace_is(const void *cells, uint32_t number, const void *key)
 {
-	size_t at = (size_t)(key * 0x9e3779b97f4a7c15ULL >> 32) & (room - 1);
-
-	while (cells[at].key && cells[at].key != key)
-		at = (at + 1) & (room - 1);
-	return &cells[at];
-}
-
-static int blktrace_grow(struct export_blktrace *b)
-{
-	size_t room = b->room ? 2 * b->room : BLKTRACE_FIRST;
-	struct blktrace_cell *cells = calloc(room, sizeof(*cells));
-
-	if (!cells)
-		return log_err(-ENOMEM, "out of memory");
-	for (size_t i = 0; i < b->room; i++)
-		if (b->cells[i].key)
-			*blktrace_place(cells, room, b->cells[i].key) = b->cells[i];
-	free(b->cells);
-	b->cells = cells;
-	b->room = room;
-	return 0;
+	return ((const struct blktrace_cell *)cells)[number].key == *(const uint64_t *)key;
 }
 
 /* NULL: out of memory, said. */
 static struct blktrace_cell *blktrace_cell(struct export_blktrace *b, uint64_t key)
 {
-	struct blktrace_cell *cell;
+	const uint64_t hash = index__mix(0, key);
+	uint32_t at = index__find(&b->index, hash, blktrace_is, b->cells, &key);
 
-	if (2 * (b->nr + 1) > b->room && blktrace_grow(b))
+	if (at != INDEX_NONE)
+		return &b->cells[at];
+	if (index__reserve(&b->index, &b->cells, sizeof(*b->cells))) {
+		log_err(-ENOMEM, "out of memory");
 		return NULL;
-	cell = blktrace_place(b->cells, b->room, key);
-	b->nr += !cell->key;
-	cell->key = key;
-	return cell;
+	}
+	at = index__add(&b->index, hash);
+	b->cells[at] = (struct blktrace_cell){ .key = key };
+	return &b->cells[at];
 }
 
 /* A process is named before its first event, and again if it is called otherwise. */
@@ -293,6 +276,7 @@ static void blktrace_free(void *state)
 		return;
 	spill__free(b->spill);
 	free(b->cells);
+	index__free(&b->index);
 	free(b);
 }
 

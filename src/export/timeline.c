@@ -7,16 +7,15 @@
 #include <string.h>
 #include "analyse/lanes.h"
 #include "base/grow.h"
+#include "base/index.h"
 #include "base/log.h"
 #include "base/spill.h"
 #include "decode/record.h"
 #include "wire/io_stages.h"
 
-enum { TIMELINE_FIRST = 64 };
-
 /* A queue of a device. */
 struct timeline_queue {
-	uint64_t key; /* 0: free */
+	uint64_t key;
 	struct lanes lanes;
 	uint32_t *tracks; /* by lane */
 	size_t room;
@@ -32,8 +31,8 @@ struct timeline {
 	void *own;		       /* the pen's */
 	bool *is_known;		       /* by device */
 	uint64_t *depths;	       /* likewise */
-	struct timeline_queue *queues; /* hashed */
-	size_t nr, room;	       /* a power of two, at most half are taken */
+	struct timeline_queue *queues; /* as they came */
+	struct index index;	       /* of them */
 	uint32_t nr_tracks;
 	uint64_t nr_crowded;
 	struct spill *steps;
@@ -69,13 +68,14 @@ void timeline__free(void *timeline)
 
 	if (!t)
 		return;
-	for (size_t i = 0; i < t->room; i++) {
+	for (size_t i = 0; i < t->index.nr; i++) {
 		lanes__free(&t->queues[i].lanes);
 		free(t->queues[i].tracks);
 	}
 	t->pen->free(t->own);
 	spill__free(t->steps);
 	free(t->queues);
+	index__free(&t->index);
 	free(t->is_known);
 	free(t->depths);
 	free(t);
@@ -83,44 +83,24 @@ void timeline__free(void *timeline)
 
 /* ---- queues and their lanes ---- */
 
-static struct timeline_queue *timeline_place(struct timeline_queue *queues, size_t room,
-					     uint64_t key)
+static bool timeline_is(const void *queues, uint32_t number, const void *key)
 {
-	size_t at = (size_t)(key * 0x9e3779b97f4a7c15ULL >> 32) & (room - 1);
-
-	while (queues[at].key && queues[at].key != key)
-		at = (at + 1) & (room - 1);
-	return &queues[at];
-}
-
-static int timeline_grow(struct timeline *t)
-{
-	size_t room = t->room ? 2 * t->room : TIMELINE_FIRST;
-	struct timeline_queue *queues = calloc(room, sizeof(*queues));
-
-	if (!queues)
-		return -ENOMEM;
-	for (size_t i = 0; i < t->room; i++)
-		if (t->queues[i].key)
-			*timeline_place(queues, room, t->queues[i].key) = t->queues[i];
-	free(t->queues);
-	t->queues = queues;
-	t->room = room;
-	return 0;
+	return ((const struct timeline_queue *)queues)[number].key == *(const uint64_t *)key;
 }
 
 /* NULL: out of memory. */
 static struct timeline_queue *timeline_queue(struct timeline *t, uint32_t device, uint32_t qid)
 {
-	uint64_t key = 1ULL << 63 | (uint64_t)device << 32 | qid;
-	struct timeline_queue *queue;
+	const uint64_t key = (uint64_t)device << 32 | qid, hash = index__mix(0, key);
+	uint32_t at = index__find(&t->index, hash, timeline_is, t->queues, &key);
 
-	if (2 * (t->nr + 1) > t->room && timeline_grow(t))
+	if (at != INDEX_NONE)
+		return &t->queues[at];
+	if (index__reserve(&t->index, &t->queues, sizeof(*t->queues)))
 		return NULL;
-	queue = timeline_place(t->queues, t->room, key);
-	t->nr += !queue->key;
-	queue->key = key;
-	return queue;
+	at = index__add(&t->index, hash);
+	t->queues[at] = (struct timeline_queue){ .key = key };
+	return &t->queues[at];
 }
 
 static int timeline_new_track(struct timeline *t, struct timeline_queue *queue, size_t lane)
