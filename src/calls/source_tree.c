@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/index.h"
 #include "base/log.h"
 
 enum {
@@ -25,20 +26,10 @@ struct source_search {
 	const char *const *names;
 	size_t nr, missing, bytes;
 	struct source_text *texts;
-	size_t *slots; /* hashed by name: number + 1 */
-	size_t nr_slots;
+	struct index index; /* of names */
 };
 
 /* ---- names ---- */
-
-static size_t name_hash(const char *name, size_t len)
-{
-	uint64_t hash = 0xcbf29ce484222325ull;
-
-	while (len--)
-		hash = (hash ^ (unsigned char)*name++) * 0x100000001b3ull;
-	return (size_t)(hash ^ hash >> 31);
-}
 
 /* Of "foo.isra.0" and "foo.cold" what the source calls them. */
 static size_t name_len(const char *name)
@@ -48,35 +39,36 @@ static size_t name_len(const char *name)
 
 static int search_index(struct source_search *s)
 {
-	for (s->nr_slots = 64; s->nr_slots < 2 * s->nr; s->nr_slots *= 2)
-		;
-	s->slots = calloc(s->nr_slots, sizeof(*s->slots));
-	if (!s->slots)
+	if (index__make_room(&s->index, s->nr))
 		return -ENOMEM;
-	for (size_t i = 0; i < s->nr; i++) {
-		size_t at = name_hash(s->names[i], name_len(s->names[i])) & (s->nr_slots - 1);
-
-		while (s->slots[at])
-			at = (at + 1) & (s->nr_slots - 1);
-		s->slots[at] = i + 1;
-	}
+	for (size_t i = 0; i < s->nr; i++)
+		index__add(&s->index, index__mix_bytes(0, s->names[i], name_len(s->names[i])));
 	return 0;
+}
+
+struct source_name {
+	const char *name;
+	size_t len;
+};
+
+static bool search_is_missing(const void *search, uint32_t number, const void *key)
+{
+	const struct source_search *s = search;
+	const struct source_name *n = key;
+	const char *name = s->names[number];
+
+	return !s->texts[number].file && name_len(name) == n->len && !memcmp(name, n->name, n->len);
 }
 
 /* A name that is still missing; NULL: it is none. */
 static struct source_text *search_missing(const struct source_search *s, const char *name,
 					  size_t len)
 {
-	size_t at = name_hash(name, len) & (s->nr_slots - 1);
+	const struct source_name key = { name, len };
+	uint32_t at =
+		index__find(&s->index, index__mix_bytes(0, name, len), search_is_missing, s, &key);
 
-	for (; s->slots[at]; at = (at + 1) & (s->nr_slots - 1)) {
-		const size_t i = s->slots[at] - 1;
-
-		if (!s->texts[i].file && name_len(s->names[i]) == len &&
-		    !memcmp(s->names[i], name, len))
-			return &s->texts[i];
-	}
-	return NULL;
+	return at == INDEX_NONE ? NULL : &s->texts[at];
 }
 
 /* ---- one file ---- */
@@ -305,7 +297,7 @@ int source_tree__find(const char *dir, const char *const *names, size_t nr,
 	err = search_index(&s);
 	err = err ? err : search_tree(&s);
 	close(s.root);
-	free(s.slots);
+	index__free(&s.index);
 	return err ? log_err(err, "--source: out of memory") : 0;
 }
 

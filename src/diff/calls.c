@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analyse/call_graph.h"
+#include "base/index.h"
 #include "base/log.h"
 #include "calls/capture.h"
 #include "render/intern.h"
@@ -52,8 +53,7 @@ struct diff_called {
 	struct shift_list list;
 	struct called_node *nodes;
 	uint32_t nr_nodes;
-	uint32_t *index; /* of nodes by parent and name; a power of two, at most half are taken */
-	size_t index_room;
+	struct index index; /* of nodes by parent and name */
 };
 
 static int called_no_memory(void)
@@ -279,32 +279,33 @@ static int called_by_time(const void *left, const void *right)
 
 /* ---- by the functions around it ---- */
 
-/* Where it is in the index, or where it belongs. */
-static uint32_t *called_place(const struct diff_called *d, uint32_t parent, uint32_t name)
+static bool called_is(const void *nodes, uint32_t number, const void *key)
 {
-	uint64_t hash = ((uint64_t)parent << 32 | name) * 0x9e3779b97f4a7c15ull;
-	size_t at = (size_t)(hash >> 32) & (d->index_room - 1);
+	const struct called_node *node = (const struct called_node *)nodes + number, *like = key;
 
-	while (d->index[at] &&
-	       (d->nodes[d->index[at]].parent != parent || d->nodes[d->index[at]].name_nr != name))
-		at = (at + 1) & (d->index_room - 1);
-	return &d->index[at];
+	return number && node->parent == like->parent && node->name_nr == like->name_nr;
+}
+
+static uint64_t called_hash(const struct called_node *node)
+{
+	return index__mix(0, (uint64_t)node->parent << 32 | node->name_nr);
 }
 
 static uint32_t called_node(struct diff_called *d, uint32_t parent, const struct called_side *side,
 			    uint32_t function)
 {
-	uint32_t *place = called_place(d, parent, side->names[function]);
+	const struct called_node node = { .name = called_name(side, function),
+					  .name_nr = side->names[function],
+					  .parent = parent,
+					  .depth = parent ? d->nodes[parent].depth + 1 : 0 };
+	uint32_t at = index__find(&d->index, called_hash(&node), called_is, d->nodes, &node);
 
-	if (!*place) {
-		*place = d->nr_nodes++;
-		d->nodes[*place] =
-			(struct called_node){ .name = called_name(side, function),
-					      .name_nr = side->names[function],
-					      .parent = parent,
-					      .depth = parent ? d->nodes[parent].depth + 1 : 0 };
+	if (at == INDEX_NONE) {
+		at = index__add(&d->index, called_hash(&node));
+		d->nodes[at] = node;
+		d->nr_nodes++;
 	}
-	return *place;
+	return at;
 }
 
 /* Parents come first: where each has gone is known when those inside come. */
@@ -375,12 +376,9 @@ static int called_join_graphs(struct diff_called *d)
 	for (int i = 0; i < 2; i++)
 		call_graph__nodes(d->sides[i].graph, &nr[i]);
 	d->nodes = calloc((size_t)nr[0] + nr[1] + 1, sizeof(*d->nodes));
-	for (d->index_room = 64; d->index_room < 2 * ((size_t)nr[0] + nr[1] + 1);)
-		d->index_room *= 2;
-	d->index = calloc(d->index_room, sizeof(*d->index));
-	if (!d->nodes || !d->index)
+	if (!d->nodes || index__make_room(&d->index, (size_t)nr[0] + nr[1] + 1))
 		return called_no_memory();
-	d->nr_nodes = 1;
+	d->nr_nodes = index__add(&d->index, 0) + 1;
 	err = called_join_side(d, 0);
 	err = err ?: called_join_side(d, 1);
 	return err ?: called_sort_nodes(d);
@@ -431,7 +429,7 @@ void diff_calls__free(struct diff_called *d)
 	shift_list__free(&d->list);
 	free(d->functions);
 	free(d->nodes);
-	free(d->index);
+	index__free(&d->index);
 	intern__free(&d->names);
 	free(d);
 }
