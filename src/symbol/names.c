@@ -1,69 +1,39 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "symbol/names.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAMES_MIN_ROOM = 1024 };
-
-static size_t names_hash(const char *name)
+static bool names_is(const void *names, uint32_t number, const void *name)
 {
-	uint64_t h = 0xcbf29ce484222325ULL; /* FNV-1a */
-
-	for (; *name; name++)
-		h = (h ^ (unsigned char)*name) * 0x100000001b3ULL;
-	return h >> 16;
-}
-
-/* Where it is, or where it belongs. */
-static char **names_place(char **names, size_t room, const char *name)
-{
-	size_t at = names_hash(name) & (room - 1);
-
-	while (names[at] && strcmp(names[at], name))
-		at = (at + 1) & (room - 1);
-	return &names[at];
-}
-
-static int names_grow(struct symbol_names *n)
-{
-	size_t room = n->room ? 2 * n->room : NAMES_MIN_ROOM;
-	char **names = calloc(room, sizeof(*names));
-
-	if (!names)
-		return -ENOMEM;
-	for (size_t i = 0; i < n->room; i++)
-		if (n->names[i])
-			*names_place(names, room, n->names[i]) = n->names[i];
-	free(n->names);
-	n->names = names;
-	n->room = room;
-	return 0;
+	return !strcmp(((char *const *)names)[number], name);
 }
 
 const char *symbol_names__keep(struct symbol_names *n, const char *name)
 {
-	size_t bytes = strlen(name) + 1;
-	char **place;
+	const size_t bytes = strlen(name) + 1;
+	const uint64_t hash = index__mix_bytes(0, name, bytes);
+	uint32_t at = index__find(&n->index, hash, names_is, n->names, name);
+	char *copy;
 
-	if (2 * (n->nr + 1) > n->room && names_grow(n))
+	if (at != INDEX_NONE)
+		return n->names[at];
+	if (n->bytes + bytes > SYMBOL_NAMES_BYTES_MAX ||
+	    index__reserve(&n->index, &n->names, sizeof(*n->names)))
 		return NULL;
-	place = names_place(n->names, n->room, name);
-	if (*place || n->bytes + bytes > SYMBOL_NAMES_BYTES_MAX)
-		return *place;
-	*place = strdup(name);
-	if (*place) {
-		n->nr++;
-		n->bytes += bytes;
-	}
-	return *place;
+	copy = strdup(name);
+	if (!copy)
+		return NULL;
+	n->names[index__add(&n->index, hash)] = copy;
+	n->bytes += bytes;
+	return copy;
 }
 
 void symbol_names__free(struct symbol_names *n)
 {
-	for (size_t i = 0; i < n->room; i++)
+	for (size_t i = 0; i < n->index.nr; i++)
 		free(n->names[i]);
 	free(n->names);
+	index__free(&n->index);
 	memset(n, 0, sizeof(*n));
 }

@@ -8,12 +8,14 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include "base/index.h"
 
 enum { SYMBOL_NAMES_BYTES_MAX = 64 << 20 };
 
 struct symbol_names {
-	char **names; /* open-addressed, at most half full */
-	size_t nr, room, bytes;
+	char **names;
+	size_t bytes;
+	struct index index;
 };
 
 /* The same address for the same text, until free. NULL: no memory, or too many. */

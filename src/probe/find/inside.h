@@ -6,20 +6,22 @@
 #ifndef IOSONAR_PROBE_FIND_INSIDE_H
 #define IOSONAR_PROBE_FIND_INSIDE_H
 
+#include "base/index.h"
 #include "probe/find/find.h"
 #include "symbol/table.h"
 
 /* ---- names, hashed: who asks for one of 100,000 should not look at all ---- */
 
 struct find_index {
-	struct find_index_cell *cells;
-	size_t nr, room;
+	struct find_index_name *names; /* as they came */
+	size_t nr;
+	struct index index;
 };
 /* Names are not copied. The first of a name stays. -ENOMEM. */
 int find_index__add(struct find_index *index, const char *name, uint32_t value);
 bool find_index__get(const struct find_index *index, const char *name, uint32_t *value);
 void find_index__free(struct find_index *index);
-/* Every name, in no order, until fn returns another than 0, which is returned. */
+/* Every name, as they came, until fn returns another than 0, which is returned. */
 typedef int (*find_index_fn)(void *arg, const char *name);
 int find_index__each(const struct find_index *index, find_index_fn fn, void *arg);
 
