@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PATTERN_INDEX = 2 * PATTERN_ROWS };
-
 /* How long a command waits for those submitted before it: twice what was long of late. */
 static const uint64_t pattern_hold_least_ns = 250000000, pattern_hold_most_ns = 10000000000;
 enum { PATTERN_FORGETS = 12 }; /* of the longest, a 4096th with each command */
@@ -17,8 +15,7 @@ int pattern__init(struct pattern *p, uint32_t nr_cells)
 	memset(p, 0, sizeof(*p));
 	p->nr_cells = nr_cells < PATTERN_CELLS ? nr_cells : PATTERN_CELLS;
 	p->rows = calloc(PATTERN_ROWS, sizeof(*p->rows));
-	p->index = calloc(PATTERN_INDEX, sizeof(*p->index));
-	return p->rows && p->index ? 0 : -ENOMEM;
+	return p->rows ? index__make_room(&p->index, PATTERN_ROWS) : -ENOMEM;
 }
 
 void pattern__free(struct pattern *p)
@@ -31,30 +28,16 @@ void pattern__free(struct pattern *p)
 	}
 	waiting__free(&p->held);
 	free(p->rows);
-	free(p->index);
+	index__free(&p->index);
 	memset(p, 0, sizeof(*p));
 }
 
 /* ---- rows ---- */
 
-static size_t pattern_hash(const struct pattern_tags *tags)
+static bool pattern_is(const void *rows, uint32_t number, const void *tags)
 {
-	uint64_t words[sizeof(*tags) / 8], h = 0;
-
-	memcpy(words, tags, sizeof(words));
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		h = (h ^ words[i]) * 0x9e3779b97f4a7c15ULL;
-	return h >> 20 & (PATTERN_INDEX - 1);
-}
-
-/* The cell that holds this row, or the free one where it belongs; half of them are always free. */
-static uint16_t *pattern_cell(const struct pattern *p, const struct pattern_tags *tags)
-{
-	size_t at = pattern_hash(tags);
-
-	while (p->index[at] && memcmp(&p->rows[p->index[at] - 1]->tags, tags, sizeof(*tags)))
-		at = (at + 1) & (PATTERN_INDEX - 1);
-	return &p->index[at];
+	return !memcmp(&((struct pattern_row *const *)rows)[number]->tags, tags,
+		       sizeof(struct pattern_tags));
 }
 
 /* The number of the row of these tags, or of the rest; -ENOMEM. */
@@ -63,19 +46,23 @@ static int pattern_row_of(struct pattern *p, const struct pattern_tags *tags,
 {
 	static const struct pattern_tags rest = { .device = PATTERN_REST };
 	static const struct pattern_disk nowhere;
-	uint16_t *cell = pattern_cell(p, tags);
+	const uint64_t hash = index__mix_bytes(0, tags, sizeof(*tags));
+	uint32_t at = index__find(&p->index, hash, pattern_is, p->rows, tags);
+	struct pattern_row *row;
 
-	if (*cell)
-		return *cell - 1;
+	if (at != INDEX_NONE)
+		return (int)at;
 	if (p->nr >= PATTERN_ROWS - 1 && tags->device != PATTERN_REST)
 		return pattern_row_of(p, &rest, &nowhere);
-	p->rows[p->nr] = calloc(1, sizeof(*p->rows[0]));
-	if (!p->rows[p->nr])
+	row = calloc(1, sizeof(*row));
+	if (!row)
 		return -ENOMEM;
-	p->rows[p->nr]->tags = *tags;
-	p->rows[p->nr]->disk = *disk;
-	*cell = (uint16_t)++p->nr;
-	return *cell - 1;
+	row->tags = *tags;
+	row->disk = *disk;
+	at = index__add(&p->index, hash);
+	p->rows[at] = row;
+	p->nr++;
+	return (int)at;
 }
 
 int pattern_row__compare(const void *a, const void *b)

@@ -15,6 +15,7 @@
 #include "analyse/sizes.h"
 #include "analyse/streams.h"
 #include "analyse/waiting.h"
+#include "base/index.h"
 
 enum pattern_kind {
 	PATTERN_READ,
@@ -95,7 +96,7 @@ struct pattern {
 	uint32_t nr_cells;
 	struct pattern_row **rows;
 	size_t nr;
-	uint16_t *index; /* open-addressed, row number + 1 */
+	struct index index; /* of rows */
 	struct waiting held;
 	uint64_t newest_ns, longest_ns;
 	uint64_t rest; /* commands that found no row of their own */

@@ -5,44 +5,35 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TOP_INDEX = 2 * TOP_ROOM }; /* a power of two */
-_Static_assert((TOP_INDEX & (TOP_INDEX - 1)) == 0, "places are found by a mask");
-
 int top__init(struct top *t)
 {
-	*t = (struct top){
-		.sums = calloc(TOP_ROOM, sizeof(*t->sums)),
-		.index = calloc(TOP_INDEX, sizeof(*t->index)),
-	};
-	return t->sums && t->index ? 0 : -ENOMEM;
+	*t = (struct top){ .sums = calloc(TOP_ROOM, sizeof(*t->sums)) };
+	return t->sums ? index__make_room(&t->index, TOP_ROOM) : -ENOMEM;
 }
 
-static size_t top_hash(const uint64_t key[TOP_WORDS])
+static bool top_is(const void *sums, uint32_t number, const void *key)
 {
-	uint64_t hash = 0;
+	const struct top_sum *sum = (const struct top_sum *)sums + number;
 
-	for (size_t i = 0; i < TOP_WORDS; i++)
-		hash = (hash ^ key[i]) * 0x9e3779b97f4a7c15ULL;
-	return (size_t)(hash >> 32) & (TOP_INDEX - 1);
+	return !memcmp(sum->key, key, sizeof(sum->key));
 }
 
-/* Half of the index stays free, so a search ends. */
 static struct top_sum *top_place(struct top *t, const uint64_t key[TOP_WORDS])
 {
-	size_t at = top_hash(key);
-	struct top_sum *sum;
+	uint64_t hash = 0;
+	uint32_t at;
 
-	for (; t->index[at]; at = (at + 1) & (TOP_INDEX - 1)) {
-		sum = &t->sums[t->index[at] - 1];
-		if (!memcmp(sum->key, key, sizeof(sum->key)))
-			return sum;
-	}
-	if (t->nr == TOP_ROOM)
+	for (size_t i = 0; i < TOP_WORDS; i++)
+		hash = index__mix(hash, key[i]);
+	at = index__find(&t->index, hash, top_is, t->sums, key);
+	if (at == INDEX_NONE && t->nr == TOP_ROOM)
 		return &t->rest;
-	sum = &t->sums[t->nr++];
-	memcpy(sum->key, key, sizeof(sum->key));
-	t->index[at] = (uint32_t)t->nr;
-	return sum;
+	if (at == INDEX_NONE) {
+		at = index__add(&t->index, hash);
+		memcpy(t->sums[at].key, key, sizeof(t->sums[at].key));
+		t->nr++;
+	}
+	return &t->sums[at];
 }
 
 void top__add(struct top *t, const uint64_t key[TOP_WORDS], const struct top_io *io)
@@ -78,5 +69,5 @@ void top__sort(struct top *t)
 void top__free(struct top *t)
 {
 	free(t->sums);
-	free(t->index);
+	index__free(&t->index);
 }

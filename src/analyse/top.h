@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include "base/index.h"
 
 enum { TOP_ROOM = 16384, TOP_WORDS = 3 };
 
@@ -19,8 +20,8 @@ struct top_sum {
 
 struct top {
 	struct top_sum *sums; /* in the order in which they came */
-	uint32_t *index;      /* open-addressed, place + 1 */
 	size_t nr;
+	struct index index;
 	struct top_sum rest; /* of keys that found no room */
 };
 

@@ -7,9 +7,6 @@
 #include <string.h>
 #include "decode/op.h"
 
-enum { REPORT_INDEX = 4 * REPORT_GROUPS }; /* a power of two */
-_Static_assert((REPORT_INDEX & (REPORT_INDEX - 1)) == 0, "places are found by a mask");
-
 /* A row of any of the tables below. */
 struct report_row {
 	const char *span; /* as `latency` has it: "total" */
@@ -100,21 +97,21 @@ int report_latency__init(struct report_latency *l, uint64_t start_ns)
 {
 	*l = (struct report_latency){
 		.groups = calloc(REPORT_GROUPS, sizeof(struct report_group *)),
-		.index = calloc(REPORT_INDEX, sizeof(uint16_t)),
 		.all = report_new_heat(start_ns),
 	};
-	return l->groups && l->index && l->all ? 0 : -ENOMEM;
+	return l->groups && l->all ? index__make_room(&l->index, REPORT_GROUPS) : -ENOMEM;
 }
 
 /* The last one takes what finds no other. */
 static struct report_group *report_new_group(struct report_latency *l,
-					     const struct report_group *like)
+					     const struct report_group *like, uint64_t hash)
 {
 	struct report_group *group = calloc(1, sizeof(*group));
 
 	if (!group)
 		return NULL;
-	l->groups[l->nr++] = group;
+	l->groups[index__add(&l->index, hash)] = group;
+	l->nr++;
 	if (l->nr == REPORT_GROUPS) {
 		group->other = true;
 		return group;
@@ -127,30 +124,24 @@ static struct report_group *report_new_group(struct report_latency *l,
 	return group->heat || l->nr > REPORT_HEATS ? group : NULL;
 }
 
-static bool report_is_like(const struct report_group *a, const struct report_group *b)
+static bool report_is_like(const void *groups, uint32_t number, const void *like)
 {
+	const struct report_group *a = ((struct report_group *const *)groups)[number], *b = like;
+
 	return a->device == b->device && a->kind == b->kind && a->op == b->op && !a->other;
 }
 
 /* NULL: no memory. */
 static struct report_group *report_group(struct report_latency *l, const struct report_group *like)
 {
-	uint64_t key =
-		(uint64_t)(uint32_t)like->device << 16 | (uint64_t)like->kind << 8 | like->op;
-	size_t at = (size_t)(key * 0x9e3779b97f4a7c15ULL >> 40) & (REPORT_INDEX - 1);
-	struct report_group *group;
+	const uint64_t hash = index__mix(0, (uint64_t)(uint32_t)like->device << 16 |
+						    (uint64_t)like->kind << 8 | like->op);
+	uint32_t at = index__find(&l->index, hash, report_is_like, l->groups, like);
 
-	for (; l->index[at]; at = (at + 1) & (REPORT_INDEX - 1)) {
-		group = l->groups[l->index[at] - 1];
-		if (report_is_like(group, like))
-			return group;
-	}
-	if (l->nr == REPORT_GROUPS)
-		return l->groups[REPORT_GROUPS - 1];
-	group = report_new_group(l, like);
-	if (group && !group->other)
-		l->index[at] = (uint16_t)l->nr;
-	return group;
+	if (at != INDEX_NONE)
+		return l->groups[at];
+	return l->nr == REPORT_GROUPS ? l->groups[REPORT_GROUPS - 1]
+				      : report_new_group(l, like, hash);
 }
 
 int report_latency__add(struct report_latency *l, const struct session *s,
@@ -181,7 +172,7 @@ void report_latency__free(struct report_latency *l)
 		free(l->groups[i]);
 	}
 	free(l->groups);
-	free(l->index);
+	index__free(&l->index);
 	free(l->all);
 }
 

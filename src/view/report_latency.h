@@ -10,6 +10,7 @@
 
 #include "analyse/heat.h"
 #include "analyse/hist.h"
+#include "base/index.h"
 #include "session/session.h"
 
 enum {
@@ -29,8 +30,8 @@ struct report_group {
 
 struct report_latency {
 	struct report_group **groups;
-	uint16_t *index; /* open-addressed, group number + 1 */
 	size_t nr;
+	struct index index; /* of groups */
 	struct heat *all;
 	uint64_t failed;
 	/* labels of the row at hand */
