@@ -10,16 +10,16 @@ enum { GROW_LEAST = 16 };
 
 static int grow_to(void *array, size_t room, size_t element_bytes)
 {
+	void *at, *larger;
 	size_t bytes;
-	void *at;
 
 	if (__builtin_mul_overflow(room, element_bytes, &bytes) || bytes > PTRDIFF_MAX)
 		return -ENOMEM;
 	memcpy(&at, array, sizeof(at)); /* a pointer of any type */
-	at = realloc(at, bytes);
-	if (!at)
+	larger = realloc(at, bytes);
+	if (!larger)
 		return -ENOMEM;
-	memcpy(array, &at, sizeof(at));
+	memcpy(array, &larger, sizeof(larger));
 	return 0;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * cache_events.h: what the page cache tells one by one, as lines: requests that missed, and what commands
- * brought. Text and CSV have one kind of them, JSON both.
+ * cache_events.h: what the page cache tells one by one, as lines: requests that missed, and what
+ * commands brought. Text and CSV have one kind of them, JSON both.
  */
 #ifndef IOSONAR_RENDER_CACHE_EVENTS_H
 #define IOSONAR_RENDER_CACHE_EVENTS_H
