@@ -4,22 +4,24 @@
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { GROW_LEAST = 16 };
 
+/* A pointer of any type. */
+typedef void *__attribute__((may_alias)) grow_pointer;
+
 static int grow_to(void *array, size_t room, size_t element_bytes)
 {
-	void *at, *larger;
+	grow_pointer *pointer = array;
 	size_t bytes;
+	void *larger;
 
 	if (__builtin_mul_overflow(room, element_bytes, &bytes) || bytes > PTRDIFF_MAX)
 		return -ENOMEM;
-	memcpy(&at, array, sizeof(at)); /* a pointer of any type */
-	larger = realloc(at, bytes);
+	larger = realloc(*pointer, bytes);
 	if (!larger)
 		return -ENOMEM;
-	memcpy(array, &larger, sizeof(larger));
+	*pointer = larger;
 	return 0;
 }
 
