@@ -86,18 +86,21 @@ static struct find_btf *btf_new(struct btf *btf, const char *module)
 
 /* ---- vmlinux ---- */
 
-/* Not every kernel shows it in sysfs; libbpf knows where else it may lie. */
+/* Not every kernel shows it in sysfs; libbpf knows where else it may lie. NULL: errno says why. */
 static struct btf *btf_load_vmlinux(const struct finder *finder)
 {
 	struct btf *btf;
 	char *path;
+	int err;
 
-	if (!*finder->root)
-		return btf__load_vmlinux_btf();
 	if (asprintf(&path, "%s" BTF_FOLDER "/vmlinux", finder->root) < 0)
 		return NULL;
 	btf = access(path, R_OK) ? NULL : btf__parse(path, NULL);
+	err = errno;
 	free(path);
+	if (!btf && !*finder->root && err != ENOMEM)
+		return btf__load_vmlinux_btf();
+	errno = err;
 	return btf;
 }
 
@@ -110,8 +113,11 @@ struct find_btf *find_btf__vmlinux(struct finder *finder)
 		return btfs->vmlinux;
 	btfs->is_vmlinux_read = true;
 	btf = btf_load_vmlinux(finder);
-	if (btf)
+	btfs->lacks_memory = !btf && errno == ENOMEM;
+	if (btf) {
 		btfs->vmlinux = btf_new(btf, NULL);
+		btfs->lacks_memory = !btfs->vmlinux;
+	}
 	return btfs->vmlinux;
 }
 

@@ -117,6 +117,7 @@ struct find_btfs {
 	struct find_btf **modules;
 	size_t nr_modules;
 	bool is_vmlinux_read, is_listed; /* and all modules are loaded */
+	bool lacks_memory;		 /* for vmlinux's: the kernel may have it */
 };
 struct find_btf *find_btf__vmlinux(struct finder *finder); /* NULL: there is none */
 struct find_btf *find_btf__module(struct finder *finder, const char *module);

@@ -192,8 +192,10 @@ static int raw_refuse(struct find_job *job, const struct raw_entries *all)
 
 	for (size_t i = 0; names && i < all->nr; i++)
 		names[i] = all->entries[i].name;
-	if (!names)
+	if (!names || (!all->nr && job->finder->btfs.lacks_memory)) {
+		free(names);
 		return find__no_memory();
+	}
 	if (!all->nr)
 		err = log_err(-EOPNOTSUPP,
 			      "this kernel has no BTF (CONFIG_DEBUG_INFO_BTF), and its tracefs "
