@@ -4,9 +4,66 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 #include "base/log.h"
+#include "base/text.h"
+
+/* ---- a signal that nobody else handles ---- */
+
+static const int output_signals[] = { SIGHUP, SIGINT, SIGTERM };
+enum { OUTPUT_SIGNALS = sizeof(output_signals) / sizeof(output_signals[0]) };
+
+static struct {
+	pid_t pid; /* processes that it forks have nothing to say */
+	int fd;
+	char path[PATH_MAX], words[PATH_MAX + 64];
+} output_last;
+
+/* As output__finish after a failure. By now the signal's action is the default one again. */
+static void output_on_signal(int signal)
+{
+	struct stat st = { 0 };
+
+	if (output_last.pid == getpid()) {
+		if (!fstat(output_last.fd, &st) && !st.st_size)
+			unlink(output_last.path);
+		else if (write(STDERR_FILENO, output_last.words, strlen(output_last.words)) < 0)
+			_exit(1);
+	}
+	raise(signal);
+}
+
+/* Whoever handles signals himself, and ends with output__finish, is not disturbed. */
+static void output_arm(const struct output *o)
+{
+	const struct sigaction ours = { .sa_handler = output_on_signal,
+					.sa_flags = (int)SA_RESETHAND | SA_NODEFER };
+	char path[PATH_MAX];
+	struct sigaction old;
+
+	output_last.pid = getpid();
+	output_last.fd = fileno(o->file);
+	memcpy(output_last.path, o->partial, sizeof(output_last.path));
+	snprintf(output_last.words, sizeof(output_last.words),
+		 "iosonar: the output is not complete: it is in %s\n",
+		 text__terminal(path, sizeof(path), o->partial));
+	for (int i = 0; i < OUTPUT_SIGNALS; i++)
+		if (!sigaction(output_signals[i], NULL, &old) && old.sa_handler == SIG_DFL)
+			sigaction(output_signals[i], &ours, NULL);
+}
+
+static void output_disarm(void)
+{
+	struct sigaction old;
+
+	for (int i = 0; i < OUTPUT_SIGNALS; i++)
+		if (!sigaction(output_signals[i], NULL, &old) && old.sa_handler == output_on_signal)
+			signal(output_signals[i], SIG_DFL);
+}
+
+/* ---- the beginning ---- */
 
 /* The permission that is missing is the file's, not that of tracing. */
 static int output_err(const char *path, int err)
@@ -112,6 +169,8 @@ int output__open(struct output *o, const char *path, const struct option_list *i
 	if (fd < 0)
 		return output_err(path, fd);
 	o->file = fdopen(fd, "w");
+	if (o->file && o->partial[0])
+		output_arm(o);
 	if (o->file)
 		return 0;
 	close(fd);
@@ -180,6 +239,7 @@ int output__finish(struct output *o, int err)
 	if (o->file == stdout || !o->file)
 		return err;
 	err = output_close(o, err);
+	output_disarm();
 	o->file = NULL;
 	return o->partial[0] ? output_settle(o, err) : err;
 }
