@@ -7,7 +7,7 @@
 #include <string.h>
 #include "base/log.h"
 
-#define SLOT(slot) (sizeof(union shown_slot) * (slot))
+#define SLOT(slot) (sizeof(union value_slot) * (slot))
 
 static const struct column call_columns[] = {
 	{ "time_s", "time", CELL_TIME, 12, "when it was entered, since the start",
@@ -53,11 +53,11 @@ static struct members *call_new_words(const struct calls_view *v, uint32_t funct
 	const struct plan_shown *shown;
 	size_t nr;
 
-	shown = traced__shown(v->traced, function, is_return, &nr);
+	shown = call_trace__shown(v->trace, function, is_return, &nr);
 	nr = nr < PLAN_MAX_PARTS ? nr : PLAN_MAX_PARTS;
 	for (size_t i = 0; i < nr; i++)
 		parts[i] = shown[i].part;
-	return members__new(v->shown, parts, nr, NULL);
+	return members__new(v->values, parts, nr, NULL);
 }
 
 /* Arguments, or ret, of one function. */
@@ -85,7 +85,7 @@ static void call_put_user_arguments(struct calls_view *v, FILE *out, const struc
 	size_t nr = 0;
 
 	if (words && call->entered)
-		traced__shown(v->traced, call->function, false, &nr);
+		call_trace__shown(v->trace, call->function, false, &nr);
 	for (size_t i = 0; i < nr; i++) {
 		fputs(i ? ", " : "", out);
 		members__put_value(words, out, i, call->entered);
@@ -97,7 +97,7 @@ static bool call_has_ret(const struct calls_view *v, const struct call *call)
 	size_t nr = 0;
 
 	if (call->left)
-		traced__shown(v->traced, call->function, true, &nr);
+		call_trace__shown(v->trace, call->function, true, &nr);
 	return nr;
 }
 
@@ -149,7 +149,7 @@ static const void *memory_of(const struct calls_view *v, uint64_t object)
 	const size_t place = memory_place(object);
 
 	return v->memory->object[place] == object
-		       ? v->memory->bytes + place * v->traced->member_bytes
+		       ? v->memory->bytes + place * v->trace->member_bytes
 		       : NULL;
 }
 
@@ -159,20 +159,20 @@ static void memory_keep(struct calls_view *v, uint64_t object, const void *bytes
 
 	v->memory->object[place] = bytes ? object : 0;
 	if (bytes)
-		memcpy(v->memory->bytes + place * v->traced->member_bytes, bytes,
-		       v->traced->member_bytes);
+		memcpy(v->memory->bytes + place * v->trace->member_bytes, bytes,
+		       v->trace->member_bytes);
 }
 
 /* Who is born is another one. */
 static void call_note_birth(struct calls_view *v, const struct call *call, bool is_return)
 {
-	const struct traced_function *f = &v->traced->functions[call->function];
-	const struct traced_place *place = is_return ? &f->at_exit : &f->at_entry;
+	const struct call_trace_function *f = &v->trace->functions[call->function];
+	const struct call_trace_place *place = is_return ? &f->at_exit : &f->at_entry;
 
 	if (place->role == LIFE_BIRTH)
 		memory_keep(v,
-			    traced__object(v->traced, call->function, is_return,
-					   is_return ? call->left : call->entered),
+			    call_trace__object(v->trace, call->function, is_return,
+					       is_return ? call->left : call->entered),
 			    NULL);
 }
 
@@ -182,7 +182,7 @@ static size_t call_put_side(struct calls_view *v, FILE *out, const struct call *
 	const void *values = is_return ? call->left : call->entered;
 	char now[PLAN_MAX_SHOWN];
 
-	if (!traced__members(v->traced, call->function, is_return, values, now))
+	if (!call_trace__members(v->trace, call->function, is_return, values, now))
 		return 0;
 	return members__put(v->members, out, 1, now, before);
 }
@@ -190,17 +190,18 @@ static size_t call_put_side(struct calls_view *v, FILE *out, const struct call *
 /* Since the line before, and by this call from its entry to its return. */
 static void call_put_data(struct calls_view *v, FILE *out, const struct call *call)
 {
-	const uint64_t object = traced__object(v->traced, call->function, false, call->entered);
+	const uint64_t object = call_trace__object(v->trace, call->function, false, call->entered);
 	char entered[PLAN_MAX_SHOWN], left[PLAN_MAX_SHOWN];
-	bool is_entered = traced__members(v->traced, call->function, false, call->entered, entered);
-	bool is_left = traced__members(v->traced, call->function, true, call->left, left);
+	bool is_entered =
+		call_trace__members(v->trace, call->function, false, call->entered, entered);
+	bool is_left = call_trace__members(v->trace, call->function, true, call->left, left);
 	size_t nr = 0;
 
 	if (!v->memory)
 		return;
 	call_note_birth(v, call, false);
 	nr = call_put_side(v, out, call, false, object ? memory_of(v, object) : NULL);
-	if (nr && is_left && is_entered && memcmp(entered, left, v->traced->member_bytes))
+	if (nr && is_left && is_entered && memcmp(entered, left, v->trace->member_bytes))
 		fputs("; ", out);
 	call_put_side(v, out, call, true, is_entered ? entered : NULL);
 	if (is_entered)
@@ -210,11 +211,11 @@ static void call_put_data(struct calls_view *v, FILE *out, const struct call *ca
 /* Its return comes behind the lines of what it called. */
 static void call_note_return(struct calls_view *v, const struct call *call)
 {
-	const uint64_t object = traced__object(v->traced, call->function, true, call->left);
+	const uint64_t object = call_trace__object(v->trace, call->function, true, call->left);
 	char left[PLAN_MAX_SHOWN];
 
 	if (v->memory && object &&
-	    traced__members(v->traced, call->function, true, call->left, left))
+	    call_trace__members(v->trace, call->function, true, call->left, left))
 		memory_keep(v, object, left);
 }
 
@@ -240,10 +241,10 @@ typedef void (*call_put_fn)(struct calls_view *v, FILE *out, const struct call *
 
 static void call_put_object(struct calls_view *v, FILE *out, const struct call *call)
 {
-	uint64_t object = traced__object(v->traced, call->function, false, call->entered);
+	uint64_t object = call_trace__object(v->trace, call->function, false, call->entered);
 
 	if (!object)
-		object = traced__object(v->traced, call->function, true, call->left);
+		object = call_trace__object(v->trace, call->function, true, call->left);
 	if (object)
 		fprintf(out, "0x%" PRIx64, object);
 }
@@ -251,7 +252,7 @@ static void call_put_object(struct calls_view *v, FILE *out, const struct call *
 /* "    submit_bio(bio=0x...) = 0  bi_size=4096" */
 static void call_put_line(struct calls_view *v, FILE *out, const struct call *call)
 {
-	const struct probe *probe = traced__probe(v->traced, call->function);
+	const struct probe *probe = call_trace__probe(v->trace, call->function);
 	long before;
 
 	fprintf(out, "%*s%s(", 2 * (int)(call->depth < 64 ? call->depth : 64), "", probe->func);
@@ -296,7 +297,7 @@ static int call_row(struct calls_view *v, const struct call *call)
 		{ CALL_DATA, call_put_data },
 	};
 	const uint64_t start_ns = v->session->start_ns;
-	union shown_slot *slots = v->slots;
+	union value_slot *slots = v->slots;
 
 	slots[CALL_TIME].n = call->start_ns > start_ns ? call->start_ns - start_ns : 0;
 	slots[CALL_CPU].n = call->cpu;
@@ -305,7 +306,7 @@ static int call_row(struct calls_view *v, const struct call *call)
 	slots[CALL_TID].n = call->tid;
 	slots[CALL_DEPTH].n = call->depth;
 	slots[CALL_DURATION].n = call->end_ns ? call->end_ns - call->start_ns : CELL_NO_NUMBER;
-	slots[CALL_FUNCTION].text = traced__probe(v->traced, call->function)->func;
+	slots[CALL_FUNCTION].text = call_trace__probe(v->trace, call->function)->func;
 	if (v->session->format == TABLE_TEXT && !v->on_row)
 		call_fill(v, CALL_TEXT, call_put_line, call);
 	else
@@ -350,33 +351,32 @@ int calls_view__tree(struct calls_view *v, const struct call *root)
 	return err;
 }
 
-int calls_view__start(struct calls_view *v, struct session *s, const struct traced *traced)
+int calls_view__start(struct calls_view *v, struct session *s, const struct call_trace *trace)
 {
 	size_t nr = 0;
 
 	v->session = s;
-	v->traced = traced;
-	v->shown = shown__new(&traced->asked);
-	v->arguments = calloc(2 * traced->nr, sizeof(*v->arguments));
-	if (v->shown && traced->nr_members)
-		v->members =
-			members__new(v->shown, traced->members, traced->nr_members, traced->btf);
-	if (traced->nr_members)
-		v->memory = memory_new(traced->member_bytes);
+	v->trace = trace;
+	v->values = values__new(&trace->request);
+	v->arguments = calloc(2 * trace->nr, sizeof(*v->arguments));
+	if (v->values && trace->nr_members)
+		v->members = members__new(v->values, trace->members, trace->nr_members, trace->btf);
+	if (trace->nr_members)
+		v->memory = memory_new(trace->member_bytes);
 	for (const struct column *c = call_columns; c->key; c++)
 		if (call_is_picked(v, c->at))
 			v->picked[nr++] = c;
 	v->table = table__new(s->out, s->format, calls_view_object.type, v->picked, nr);
-	if (!v->shown || !v->arguments || !v->table ||
-	    (traced->nr_members && (!v->members || !v->memory)))
+	if (!v->values || !v->arguments || !v->table ||
+	    (trace->nr_members && (!v->members || !v->memory)))
 		return log_err(-ENOMEM, "out of memory");
-	shown__start(v->shown, traced->run);
+	values__start(v->values, trace->run);
 	return 0;
 }
 
 void calls_view__free(struct calls_view *v)
 {
-	for (size_t i = 0; v->arguments && i < 2 * v->traced->nr; i++)
+	for (size_t i = 0; v->arguments && i < 2 * v->trace->nr; i++)
 		members__free(v->arguments[i]);
 	free(v->arguments);
 	members__free(v->members);
@@ -384,5 +384,5 @@ void calls_view__free(struct calls_view *v)
 	for (size_t i = 0; i < NR_CALL_SLOTS; i++)
 		free(v->texts[i]);
 	table__free(v->table);
-	shown__free(v->shown);
+	values__free(v->values);
 }

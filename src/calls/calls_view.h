@@ -31,26 +31,26 @@ extern const struct object calls_view_object; /* "call" */
 
 struct calls_view {
 	/* given */
-	const struct traced *traced;
+	const struct call_trace *trace;
 	struct session *session;
 	struct call_limits limits;
 	/* Instead of a row of the table: slots as JSON has them. NULL: a row. */
-	int (*on_row)(void *arg, const struct call *call, const union shown_slot *slots);
+	int (*on_row)(void *arg, const struct call *call, const union value_slot *slots);
 	void *arg;
 	/* made */
-	struct shown *shown;
+	struct values *values;
 	struct members *members;    /* of objects; NULL: none */
 	struct members **arguments; /* by function, when first needed; returns behind entries */
 	struct table *table;
 	const struct column *picked[OBJECT_COLUMNS];
-	union shown_slot slots[NR_CALL_SLOTS];
+	union value_slot slots[NR_CALL_SLOTS];
 	char *texts[NR_CALL_SLOTS]; /* of the row at hand */
 	struct call_memory *memory; /* what was shown last of each object */
 	uint64_t shown_calls;
 };
 
 int calls_view__start(struct calls_view *view, struct session *session,
-		      const struct traced *traced);
+		      const struct call_trace *trace);
 int calls_view__tree(struct calls_view *view, const struct call *root);
 void calls_view__free(struct calls_view *view);
 

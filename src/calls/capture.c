@@ -10,10 +10,10 @@
 #include "session/session.h"
 
 enum {
-	TRACED_CHUNK_BYTES = 1 << 16, /* is written when it is so long */
-	TRACED_MOST = 65536,	      /* functions, counts: more is damage */
-	TRACED_ENUM_MOST = 4096,      /* values of an enum, likewise */
-	TRACED_VALUES_MOST = PLAN_MAX_SHOWN + 8 * PLAN_MAX_PARTS,
+	CALL_TRACE_CHUNK_BYTES = 1 << 16, /* is written when it is so long */
+	CALL_TRACE_MOST = 65536,	  /* functions, counts: more is damage */
+	CALL_TRACE_ENUM_MOST = 4096,	  /* values of an enum, likewise */
+	CALL_TRACE_VALUES_MOST = PLAN_MAX_SHOWN + 8 * PLAN_MAX_PARTS,
 };
 
 /* Bits of what is said of a place. */
@@ -23,13 +23,13 @@ enum { PART_IS_TEXT = 1, PART_IS_SIGNED = 2 };
 
 /* ---- enums: what numbers are called ---- */
 
-struct traced_enums {
+struct call_trace_enums {
 	const struct btf *btf[64];
 	const struct btf_type *types[64];
 	size_t nr;
 };
 
-static uint64_t enums_number(struct traced_enums *enums, const struct btf *btf,
+static uint64_t enums_number(struct call_trace_enums *enums, const struct btf *btf,
 			     const struct btf_type *type)
 {
 	if (!type)
@@ -44,7 +44,7 @@ static uint64_t enums_number(struct traced_enums *enums, const struct btf *btf,
 	return ++enums->nr;
 }
 
-static uint64_t enums_of_part(struct traced_enums *enums, const struct plan_part *part)
+static uint64_t enums_of_part(struct call_trace_enums *enums, const struct plan_part *part)
 {
 	const struct type *type = &part->shape.type;
 	const struct btf_type *t;
@@ -62,7 +62,7 @@ static void enums_note_words(void *arg, const struct btf *btf, const struct btf_
 	enums_number(arg, btf, type);
 }
 
-static void enums_put(const struct traced_enums *enums, struct byte_out *out)
+static void enums_put(const struct call_trace_enums *enums, struct byte_out *out)
 {
 	byte_out__varint(out, enums->nr);
 	for (size_t i = 0; i < enums->nr; i++) {
@@ -80,7 +80,8 @@ static void enums_put(const struct traced_enums *enums, struct byte_out *out)
 
 /* ---- which functions: writing ---- */
 
-static void part_put(struct byte_out *out, const struct plan_part *part, struct traced_enums *enums)
+static void part_put(struct byte_out *out, const struct plan_part *part,
+		     struct call_trace_enums *enums)
 {
 	byte_out__varint(out, part->text_len);
 	byte_out__put(out, part->text, part->text_len);
@@ -91,14 +92,14 @@ static void part_put(struct byte_out *out, const struct plan_part *part, struct 
 	byte_out__varint(out, enums_of_part(enums, part));
 }
 
-static void place_put(const struct traced *t, struct byte_out *out, uint32_t function,
-		      bool is_return, struct traced_enums *enums)
+static void place_put(const struct call_trace *t, struct byte_out *out, uint32_t function,
+		      bool is_return, struct call_trace_enums *enums)
 {
-	const struct traced_function *f = &t->functions[function];
-	const struct traced_place *place = is_return ? &f->at_exit : &f->at_entry;
+	const struct call_trace_function *f = &t->functions[function];
+	const struct call_trace_place *place = is_return ? &f->at_exit : &f->at_entry;
 	const bool is_traced = !is_return || f->returns;
 	const struct plan_probe *probe =
-		is_traced ? &t->asked.plan.probes[is_return ? f->exit : f->entry] : NULL;
+		is_traced ? &t->request.plan.probes[is_return ? f->exit : f->entry] : NULL;
 
 	byte_out__varint(out, (place->object[0] ? PLACE_HAS_OBJECT : 0) |
 				      (uint64_t)place->role << PLACE_ROLE |
@@ -108,21 +109,22 @@ static void place_put(const struct traced *t, struct byte_out *out, uint32_t fun
 		part_put(out, &probe->shown[i].part, enums);
 }
 
-static void functions_put(const struct traced *t, struct byte_out *out, struct traced_enums *enums)
+static void functions_put(const struct call_trace *t, struct byte_out *out,
+			  struct call_trace_enums *enums)
 {
 	byte_out__varint(out, t->nr);
 	for (uint32_t i = 0; i < t->nr; i++) {
 		char prototype[1024];
 
-		byte_out__text(out, traced__probe(t, i)->func);
-		byte_out__text(out, traced__module(t, i));
-		byte_out__text(out, traced__prototype(t, i, prototype, sizeof(prototype)));
+		byte_out__text(out, call_trace__probe(t, i)->func);
+		byte_out__text(out, call_trace__module(t, i));
+		byte_out__text(out, call_trace__prototype(t, i, prototype, sizeof(prototype)));
 		place_put(t, out, i, false, enums);
 		place_put(t, out, i, true, enums);
 	}
 }
 
-static int writer_put_part(struct traced_writer *w, const struct capture_chunk *chunk,
+static int writer_put_part(struct call_trace_writer *w, const struct capture_chunk *chunk,
 			   struct byte_out *payload)
 {
 	if (payload->failed)
@@ -130,12 +132,12 @@ static int writer_put_part(struct traced_writer *w, const struct capture_chunk *
 	return recorder__part(w->recorder, chunk, payload->bytes, payload->len);
 }
 
-static int writer_put_functions(struct traced_writer *w)
+static int writer_put_functions(struct call_trace_writer *w)
 {
-	const struct traced *t = w->traced;
+	const struct call_trace *t = w->trace;
 	struct byte_out functions = { 0 }, out = { 0 };
 	const struct capture_chunk chunk = { .type = CAPTURE_CALLED, .count = (uint32_t)t->nr };
-	struct traced_enums enums = { 0 };
+	struct call_trace_enums enums = { 0 };
 	int err;
 
 	functions_put(t, &functions, &enums);
@@ -154,11 +156,12 @@ static int writer_put_functions(struct traced_writer *w)
 	return err;
 }
 
-int traced_writer__start(struct traced_writer *w, const struct traced_writer_wants *wants)
+int call_trace_writer__start(struct call_trace_writer *w,
+			     const struct call_trace_writer_wants *wants)
 {
 	int err;
 
-	*w = (struct traced_writer){ .traced = wants->traced, .recorder = wants->recorder };
+	*w = (struct call_trace_writer){ .trace = wants->trace, .recorder = wants->recorder };
 	w->chunk.type = CAPTURE_CALLS;
 	err = wants->addresses ? 0 : address_key__init(&w->addresses);
 	return err ?: writer_put_functions(w);
@@ -166,7 +169,7 @@ int traced_writer__start(struct traced_writer *w, const struct traced_writer_wan
 
 /* ---- records: writing ---- */
 
-static void value_put(struct traced_writer *w, const struct plan_part *part, const char *values)
+static void value_put(struct call_trace_writer *w, const struct plan_part *part, const char *values)
 {
 	struct byte_out *out = &w->records;
 	uint64_t n;
@@ -185,7 +188,7 @@ static void value_put(struct traced_writer *w, const struct plan_part *part, con
 }
 
 /* Who it is stands there if it is another one than before. */
-static void task_put(struct traced_writer *w, const struct probe_record *r)
+static void task_put(struct call_trace_writer *w, const struct probe_record *r)
 {
 	const uint64_t task = (uint64_t)r->pid << 32 | r->tid;
 	const bool is_same =
@@ -204,15 +207,15 @@ static void task_put(struct traced_writer *w, const struct probe_record *r)
 }
 
 /* What was lost before the last of its records is in it. */
-static void writer_note_losses(struct traced_writer *w)
+static void writer_note_losses(struct call_trace_writer *w)
 {
-	const uint64_t lost = w->traced->run ? run__lost(w->traced->run) : 0;
+	const uint64_t lost = w->trace->run ? run__lost(w->trace->run) : 0;
 
 	w->chunk.lost = lost - w->lost;
 	w->lost = lost;
 }
 
-static int writer_flush(struct traced_writer *w)
+static int writer_flush(struct call_trace_writer *w)
 {
 	int err = 0;
 
@@ -225,11 +228,12 @@ static int writer_flush(struct traced_writer *w)
 	return err;
 }
 
-int traced_writer__put(struct traced_writer *w, const struct probe_record *r, const void *values)
+int call_trace_writer__put(struct call_trace_writer *w, const struct probe_record *r,
+			   const void *values)
 {
-	const uint32_t function = w->traced->function_of[r->probe];
-	const bool is_return = r->probe != w->traced->functions[function].entry;
-	const struct plan_probe *probe = &w->traced->asked.plan.probes[r->probe];
+	const uint32_t function = w->trace->function_of[r->probe];
+	const bool is_return = r->probe != w->trace->functions[function].entry;
+	const struct plan_probe *probe = &w->trace->request.plan.probes[r->probe];
 	struct byte_out *out = &w->records;
 
 	if (!w->chunk.count)
@@ -243,19 +247,19 @@ int traced_writer__put(struct traced_writer *w, const struct probe_record *r, co
 	for (size_t i = 0; i < probe->nr_shown; i++)
 		value_put(w, &probe->shown[i].part, values);
 	w->chunk.count++;
-	return out->len < TRACED_CHUNK_BYTES ? 0 : writer_flush(w);
+	return out->len < CALL_TRACE_CHUNK_BYTES ? 0 : writer_flush(w);
 }
 
 static void followed_put(void *arg, uint64_t object)
 {
-	struct traced_writer *w = arg;
+	struct call_trace_writer *w = arg;
 
 	byte_out__varint(&w->records, address__hide(&w->addresses, object));
-	byte_out__varint(&w->records, run__followed(w->traced->run, object));
+	byte_out__varint(&w->records, run__followed(w->trace->run, object));
 	w->chunk.count++;
 }
 
-int traced_writer__finish(struct traced_writer *w, const struct run_counts *counts)
+int call_trace_writer__finish(struct call_trace_writer *w, const struct run_counts *counts)
 {
 	int err = writer_flush(w);
 
@@ -267,12 +271,12 @@ int traced_writer__finish(struct traced_writer *w, const struct run_counts *coun
 		byte_out__varint(&w->records, counts->counters[i]);
 	byte_out__varint(&w->records, counts->skipped);
 	byte_out__u8(&w->records, counts->is_exact);
-	if (w->traced->lives)
-		lives__each_object(w->traced->lives, followed_put, w);
+	if (w->trace->lives)
+		lives__each_object(w->trace->lives, followed_put, w);
 	return writer_put_part(w, &w->chunk, &w->records);
 }
 
-void traced_writer__free(struct traced_writer *w)
+void call_trace_writer__free(struct call_trace_writer *w)
 {
 	byte_out__free(&w->records);
 }
@@ -280,7 +284,7 @@ void traced_writer__free(struct traced_writer *w)
 /* ---- which functions: reading ---- */
 
 /* Enums get a BTF of their own, so that nobody has to know where they come from. */
-static int enums_get(struct traced *t, struct byte_in *in, uint32_t *ids)
+static int enums_get(struct call_trace *t, struct byte_in *in, uint32_t *ids)
 {
 	uint64_t nr = byte_in__varint(in);
 
@@ -288,7 +292,7 @@ static int enums_get(struct traced *t, struct byte_in *in, uint32_t *ids)
 	if (!t->own_btf)
 		return -ENOMEM;
 	t->btf = t->own_btf;
-	if (nr > TRACED_MOST)
+	if (nr > CALL_TRACE_MOST)
 		return -EBADMSG;
 	for (uint64_t i = 0; i < nr && !in->bad; i++) {
 		uint64_t values = byte_in__varint(in);
@@ -296,7 +300,7 @@ static int enums_get(struct traced *t, struct byte_in *in, uint32_t *ids)
 
 		if (id < 0)
 			return -ENOMEM;
-		if (values > TRACED_ENUM_MOST)
+		if (values > CALL_TRACE_ENUM_MOST)
 			return -EBADMSG;
 		if (i < 64)
 			ids[i] = (uint32_t)id;
@@ -327,7 +331,7 @@ static enum value_unit unit_get(uint64_t unit)
 	}
 }
 
-static int part_get(struct traced *t, struct byte_in *in, const uint32_t *enums,
+static int part_get(struct call_trace *t, struct byte_in *in, const uint32_t *enums,
 		    struct plan_part *part, uint32_t at)
 {
 	struct byte_in name = byte_in__part(in);
@@ -350,7 +354,7 @@ static int part_get(struct traced *t, struct byte_in *in, const uint32_t *enums,
 			   .size = (uint32_t)size,
 			   .unit = unit_get(unit) },
 	};
-	t->asked.plan.call_texts[t->asked.plan.nr_call_texts++] = text;
+	t->request.plan.call_texts[t->request.plan.nr_call_texts++] = text;
 	if (number)
 		part->shape.type = (struct type){
 			.kind = TYPE_INT, .size = 4, .btf = t->own_btf, .id = enums[number - 1]
@@ -358,8 +362,8 @@ static int part_get(struct traced *t, struct byte_in *in, const uint32_t *enums,
 	return 0;
 }
 
-static int place_get(struct traced *t, struct byte_in *in, const uint32_t *enums,
-		     struct traced_place *place, struct plan_probe *probe, bool *is_traced)
+static int place_get(struct call_trace *t, struct byte_in *in, const uint32_t *enums,
+		     struct call_trace_place *place, struct plan_probe *probe, bool *is_traced)
 {
 	uint64_t bits = byte_in__varint(in), nr = byte_in__varint(in);
 	int err = 0;
@@ -406,16 +410,16 @@ static int probe_get(struct byte_in *in, struct probe_list *list)
 	return probe_list__add(list, &probe);
 }
 
-static int function_get(struct traced *t, struct byte_in *in, const uint32_t *enums, uint32_t i)
+static int function_get(struct call_trace *t, struct byte_in *in, const uint32_t *enums, uint32_t i)
 {
-	struct traced_function *f = &t->functions[i];
-	struct plan_probe *probes = t->asked.plan.probes;
+	struct call_trace_function *f = &t->functions[i];
+	struct plan_probe *probes = t->request.plan.probes;
 	bool unused;
-	int err = probe_get(in, &t->asked.probes);
+	int err = probe_get(in, &t->request.probes);
 
 	f->module = text_get(in);
 	if (!err && f->module && strchr(f->module, '/')) /* a file's, not a module's */
-		t->asked.probes.probes[i].kind = PROBE_USER;
+		t->request.probes.probes[i].kind = PROBE_USER;
 	f->prototype = text_get(in);
 	f->entry = i;
 	f->exit = (uint32_t)t->nr + i;
@@ -424,9 +428,9 @@ static int function_get(struct traced *t, struct byte_in *in, const uint32_t *en
 	return err ?: place_get(t, in, enums, &f->at_exit, &probes[f->exit], &f->returns);
 }
 
-static int functions_make_room(struct traced *t, uint64_t nr)
+static int functions_make_room(struct call_trace *t, uint64_t nr)
 {
-	struct plan *plan = &t->asked.plan;
+	struct plan *plan = &t->request.plan;
 
 	t->functions = calloc(nr, sizeof(*t->functions));
 	t->function_of = calloc(2 * nr, sizeof(*t->function_of));
@@ -441,17 +445,17 @@ static int functions_make_room(struct traced *t, uint64_t nr)
 	return 0;
 }
 
-static int functions_get(struct traced *t, struct byte_in *in, const uint32_t *enums)
+static int functions_get(struct call_trace *t, struct byte_in *in, const uint32_t *enums)
 {
 	uint64_t nr = byte_in__varint(in);
-	int err = !nr || nr > TRACED_MOST || in->bad ? -EBADMSG : functions_make_room(t, nr);
+	int err = !nr || nr > CALL_TRACE_MOST || in->bad ? -EBADMSG : functions_make_room(t, nr);
 
 	for (uint32_t i = 0; i < nr && !err; i++)
 		err = function_get(t, in, enums, i);
 	return err;
 }
 
-static int fields_get(struct traced *t, struct byte_in *in)
+static int fields_get(struct call_trace *t, struct byte_in *in)
 {
 	uint64_t nr = byte_in__varint(in);
 	int err = 0;
@@ -461,14 +465,14 @@ static int fields_get(struct traced *t, struct byte_in *in)
 	for (uint64_t i = 0; i < nr && !err; i++) {
 		char *name = byte_in__text_new(in);
 
-		err = name ? traced__add_field(t, name) : -EBADMSG;
+		err = name ? call_trace__add_field(t, name) : -EBADMSG;
 		free(name);
 	}
 	return err;
 }
 
 /* Captures of before they were kept end here. */
-static int layouts_get(struct traced *t, struct byte_in *in)
+static int layouts_get(struct call_trace *t, struct byte_in *in)
 {
 	if (!byte_in__left(in))
 		return 0;
@@ -482,11 +486,11 @@ static bool part_is_like(const struct plan_part *a, const struct plan_part *b)
 }
 
 /* Behind its other parts a place has the object, a number, and all its members, as every place. */
-static int place_check(const struct traced *t, uint32_t function, bool is_return)
+static int place_check(const struct call_trace *t, uint32_t function, bool is_return)
 {
-	const struct traced_function *f = &t->functions[function];
-	const struct traced_place *place = is_return ? &f->at_exit : &f->at_entry;
-	const struct plan_probe *probe = &t->asked.plan.probes[is_return ? f->exit : f->entry];
+	const struct call_trace_function *f = &t->functions[function];
+	const struct call_trace_place *place = is_return ? &f->at_exit : &f->at_entry;
+	const struct plan_probe *probe = &t->request.plan.probes[is_return ? f->exit : f->entry];
 	size_t tail = is_return || place->role != LIFE_BIRTH ? 1 + t->nr_fields : 1;
 	const struct plan_shown *object;
 
@@ -504,22 +508,22 @@ static int place_check(const struct traced *t, uint32_t function, bool is_return
 }
 
 /* A return that is not seen has no place. */
-static int traced_check(struct traced *t)
+static int call_trace_check(struct call_trace *t)
 {
 	int err = 0;
 
 	for (uint32_t i = 0; i < t->nr && !err; i++) {
 		if (!t->functions[i].returns)
-			t->functions[i].at_exit = (struct traced_place){ 0 };
+			t->functions[i].at_exit = (struct call_trace_place){ 0 };
 		err = place_check(t, i, false);
 		err = err ?: place_check(t, i, true);
 	}
 	return err;
 }
 
-static int reader_take_functions(struct traced_reader *r, struct byte_in *in)
+static int reader_take_functions(struct call_trace_reader *r, struct byte_in *in)
 {
-	struct traced *t = r->traced;
+	struct call_trace *t = r->trace;
 	uint32_t enums[64] = { 0 };
 	int err;
 
@@ -531,13 +535,13 @@ static int reader_take_functions(struct traced_reader *r, struct byte_in *in)
 	err = err ?: enums_get(t, in, enums);
 	err = err ?: functions_get(t, in, enums);
 	err = err ?: layouts_get(t, in);
-	err = err ?: traced_check(t);
-	err = err ?: traced__lay_out(t);
-	err = err ?: traced_check(t); /* against the layout */
+	err = err ?: call_trace_check(t);
+	err = err ?: call_trace__lay_out(t);
+	err = err ?: call_trace_check(t); /* against the layout */
 	if (err)
 		return err;
 	r->is_known = true;
-	r->values = malloc(TRACED_VALUES_MOST);
+	r->values = malloc(CALL_TRACE_VALUES_MOST);
 	return r->values ? r->on_known(r->arg) : log_err(-ENOMEM, "out of memory");
 }
 
@@ -551,7 +555,7 @@ static bool part_is_called(const struct plan_part *part, const char *name)
 }
 
 /* Whatever text it is, but the name of a disk, which is nobody's. */
-static void text_alias(const struct traced_reader *r, const struct plan_part *part, char *at)
+static void text_alias(const struct call_trace_reader *r, const struct plan_part *part, char *at)
 {
 	const size_t size = part->shape.size;
 	char *text, name[ALIAS_NAME];
@@ -569,7 +573,7 @@ static void text_alias(const struct traced_reader *r, const struct plan_part *pa
 	free(text);
 }
 
-static void value_get(const struct traced_reader *r, struct byte_in *in,
+static void value_get(const struct call_trace_reader *r, struct byte_in *in,
 		      const struct plan_part *part)
 {
 	char *at = r->values + part->at;
@@ -592,7 +596,7 @@ static void value_get(const struct traced_reader *r, struct byte_in *in,
 	memcpy(at, &n, sizeof(n));
 }
 
-static void task_get(struct traced_reader *r, struct byte_in *in, struct probe_record *record)
+static void task_get(struct call_trace_reader *r, struct byte_in *in, struct probe_record *record)
 {
 	if (!byte_in__u8(in)) {
 		uint64_t pid = byte_in__varint(in), tid = byte_in__varint(in);
@@ -610,13 +614,13 @@ static void task_get(struct traced_reader *r, struct byte_in *in, struct probe_r
 	memcpy(record->comm, r->comm, sizeof(record->comm));
 }
 
-static int record_get(struct traced_reader *r, struct byte_in *in, uint64_t *last_ns)
+static int record_get(struct call_trace_reader *r, struct byte_in *in, uint64_t *last_ns)
 {
-	const struct traced *t = r->traced;
+	const struct call_trace *t = r->trace;
 	struct probe_record record = { .ns = *last_ns +
 					     (uint64_t)zigzag__get(byte_in__varint(in)) };
 	uint64_t number = byte_in__varint(in);
-	const struct traced_function *f;
+	const struct call_trace_function *f;
 	const struct plan_probe *probe;
 
 	if (in->bad || number >= 2 * t->nr)
@@ -629,33 +633,33 @@ static int record_get(struct traced_reader *r, struct byte_in *in, uint64_t *las
 	record.cpu = (uint32_t)byte_in__varint(in);
 	task_get(r, in, &record);
 	record.nth = byte_in__varint(in);
-	probe = &t->asked.plan.probes[record.probe];
+	probe = &t->request.plan.probes[record.probe];
 	for (size_t i = 0; i < probe->nr_shown; i++)
 		value_get(r, in, &probe->shown[i].part);
 	if (in->bad)
 		return -EBADMSG;
 	if (record.ns < r->from_ns || record.ns >= r->to_ns)
 		return 0;
-	return traced__take(r->traced, &record, r->values);
+	return call_trace__take(r->trace, &record, r->values);
 }
 
-static int reader_take_records(struct traced_reader *r, struct capture_part *part)
+static int reader_take_records(struct call_trace_reader *r, struct capture_part *part)
 {
 	uint64_t last_ns = part->chunk.min_ns;
 	int err = 0;
 
-	r->traced->lost += part->chunk.lost;
+	r->trace->lost += part->chunk.lost;
 	while (!err && byte_in__left(&part->in))
 		err = record_get(r, &part->in, &last_ns);
 	return err;
 }
 
-static int reader_take_counts(struct traced_reader *r, struct byte_in *in)
+static int reader_take_counts(struct call_trace_reader *r, struct byte_in *in)
 {
 	uint64_t nr = byte_in__varint(in);
 	int err = 0;
 
-	if (in->bad || nr > TRACED_MOST)
+	if (in->bad || nr > CALL_TRACE_MOST)
 		return -EBADMSG;
 	for (uint64_t i = 0; i < nr; i++) {
 		uint64_t count = byte_in__varint(in);
@@ -669,12 +673,12 @@ static int reader_take_counts(struct traced_reader *r, struct byte_in *in)
 	while (!err && !in->bad && byte_in__left(in)) {
 		uint64_t object = byte_in__varint(in), count = byte_in__varint(in);
 
-		err = in->bad ? -EBADMSG : traced__note_count(r->traced, object, count);
+		err = in->bad ? -EBADMSG : call_trace__note_count(r->trace, object, count);
 	}
 	return in->bad ? -EBADMSG : err;
 }
 
-int traced_reader__take(struct traced_reader *r, struct capture_part *part)
+int call_trace_reader__take(struct call_trace_reader *r, struct capture_part *part)
 {
 	if (part->chunk.type == CAPTURE_CALLED)
 		return reader_take_functions(r, &part->in);
@@ -685,22 +689,22 @@ int traced_reader__take(struct traced_reader *r, struct capture_part *part)
 	return reader_take_counts(r, &part->in);
 }
 
-int traced_reader__follow(struct traced_reader *r, const struct session *s,
-			  struct capture_part *part)
+int call_trace_reader__follow(struct call_trace_reader *r, const struct session *s,
+			      struct capture_part *part)
 {
 	session__span(s, &r->from_ns, &r->to_ns);
 	r->alias = session__alias(s);
-	return traced_reader__take(r, part);
+	return call_trace_reader__take(r, part);
 }
 
-int traced_reader__check(const struct traced_reader *r)
+int call_trace_reader__check(const struct call_trace_reader *r)
 {
 	return r->is_known ? 0
 			   : log_err(-EIO, "the capture does not say which functions were traced: "
 					   "that part of it is damaged");
 }
 
-void traced_reader__free(struct traced_reader *r)
+void call_trace_reader__free(struct call_trace_reader *r)
 {
 	free(r->values);
 }

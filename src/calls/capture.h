@@ -15,8 +15,8 @@
 
 /* ---- writing ---- */
 
-struct traced_writer {
-	const struct traced *traced;
+struct call_trace_writer {
+	const struct call_trace *trace;
 	struct recorder *recorder;
 	struct byte_out records;
 	struct capture_chunk chunk; /* its count and times */
@@ -28,24 +28,25 @@ struct traced_writer {
 
 /* After everything is attached. Addresses are other numbers in the file, unless they are wanted.
  * 0 or -errno, said. */
-struct traced_writer_wants {
-	const struct traced *traced;
+struct call_trace_writer_wants {
+	const struct call_trace *trace;
 	struct recorder *recorder;
 	bool addresses; /* as they are */
 };
-int traced_writer__start(struct traced_writer *writer, const struct traced_writer_wants *wants);
-int traced_writer__put(struct traced_writer *writer, const struct probe_record *record,
-		       const void *values);
+int call_trace_writer__start(struct call_trace_writer *writer,
+			     const struct call_trace_writer_wants *wants);
+int call_trace_writer__put(struct call_trace_writer *writer, const struct probe_record *record,
+			   const void *values);
 /* The last records; how many each object has had that is not over; what became of all hits. */
-int traced_writer__finish(struct traced_writer *writer, const struct run_counts *counts);
-void traced_writer__free(struct traced_writer *writer);
+int call_trace_writer__finish(struct call_trace_writer *writer, const struct run_counts *counts);
+void call_trace_writer__free(struct call_trace_writer *writer);
 
 /* ---- reading ---- */
 
 /* A chunk of calls. The first has to say which functions: on_known is called then. 0; -EBADMSG; or
  * -errno, said. */
-struct traced_reader {
-	struct traced *traced;
+struct call_trace_reader {
+	struct call_trace *trace;
 	int (*on_known)(void *arg);
 	void *arg;
 	bool is_known;
@@ -57,12 +58,12 @@ struct traced_reader {
 	char comm[16];
 	char *values;
 };
-int traced_reader__take(struct traced_reader *reader, struct capture_part *part);
+int call_trace_reader__take(struct call_trace_reader *reader, struct capture_part *part);
 /* The same of a session's capture: by its --from, --to and --anonymous. */
-int traced_reader__follow(struct traced_reader *reader, const struct session *session,
-			  struct capture_part *part);
+int call_trace_reader__follow(struct call_trace_reader *reader, const struct session *session,
+			      struct capture_part *part);
 /* At the end of the capture: -EIO (said) if it did not say which functions. */
-int traced_reader__check(const struct traced_reader *reader);
-void traced_reader__free(struct traced_reader *reader);
+int call_trace_reader__check(const struct call_trace_reader *reader);
+void call_trace_reader__free(struct call_trace_reader *reader);
 
 #endif

@@ -28,9 +28,9 @@ static int trace_on_life(void *arg, const struct life *life)
 
 static void trace_say_start(const struct class_trace *t)
 {
-	traced__tell_returns(&t->traced);
-	if (!t->all && t->class.preset && t->class.nr_attachable > t->traced.nr)
-		log_note("%zu of %zu functions that can be attached: --all takes all", t->traced.nr,
+	call_trace__tell_returns(&t->trace);
+	if (!t->all && t->class.preset && t->class.nr_attachable > t->trace.nr)
+		log_note("%zu of %zu functions that can be attached: --all takes all", t->trace.nr,
 			 t->class.nr_attachable);
 }
 
@@ -38,22 +38,23 @@ static int trace_start_views(struct class_trace *t, struct session *s)
 {
 	int err = lives_view__start(&t->lives, s);
 
-	return err || !t->calls ? err : tree_view__start(&t->tree, s, &t->traced);
+	return err || !t->calls ? err : tree_view__start(&t->tree, s, &t->trace);
 }
 
 static int trace_start_writer(struct class_trace *t, struct session *s)
 {
-	const struct traced_writer_wants wants = { &t->traced, session__recorder(s), t->addresses };
+	const struct call_trace_writer_wants wants = { &t->trace, session__recorder(s),
+						       t->addresses };
 
 	if (!wants.recorder)
 		return 0;
-	return traced__lay_structs(&t->traced) ?: traced_writer__start(&t->writer, &wants);
+	return call_trace__lay_structs(&t->trace) ?: call_trace_writer__start(&t->writer, &wants);
 }
 
 static int trace_on_start(void *state, struct session *s)
 {
 	struct class_trace *t = state;
-	int err = traced__start(&t->traced, session__probes(s));
+	int err = call_trace__start(&t->trace, session__probes(s));
 
 	trace_say_start(t);
 	err = err ?: trace_start_writer(t, s);
@@ -64,9 +65,9 @@ static int trace_on_hit(void *state, struct session *s, const struct probe_recor
 			const void *values)
 {
 	struct class_trace *t = state;
-	int err = session__recorder(s) ? traced_writer__put(&t->writer, r, values) : 0;
+	int err = session__recorder(s) ? call_trace_writer__put(&t->writer, r, values) : 0;
 
-	return err ?: traced__take(&t->traced, r, values);
+	return err ?: call_trace__take(&t->trace, r, values);
 }
 
 /* What the run was, before its objects are told to be over. */
@@ -77,7 +78,7 @@ static int trace_end_writer(struct class_trace *t, struct session *s)
 	if (!session__recorder(s))
 		return 0;
 	run__counts(session__probes(s), &counts);
-	return traced_writer__finish(&t->writer, &counts);
+	return call_trace_writer__finish(&t->writer, &counts);
 }
 
 static int trace_end_tree(struct class_trace *t, struct session *s)
@@ -98,12 +99,12 @@ static int trace_on_keep(void *state, struct session *s)
 static int trace_on_end(void *state, struct session *s)
 {
 	struct class_trace *t = state;
-	int err = s->options->file.read.nr ? traced_reader__check(&t->reader)
+	int err = s->options->file.read.nr ? call_trace_reader__check(&t->reader)
 					   : trace_end_writer(t, s);
 
 	if (err)
 		return err;
-	err = traced__finish(&t->traced);
+	err = call_trace__finish(&t->trace);
 	s->incomplete |= t->lives.dropped > 0;
 	if (!err && t->calls)
 		err = trace_end_tree(t, s);
@@ -118,11 +119,11 @@ static int trace_on_end(void *state, struct session *s)
 static int trace_on_known(void *arg)
 {
 	struct class_trace *t = arg;
-	int err = traced__start(&t->traced, NULL);
+	int err = call_trace__start(&t->trace, NULL);
 
-	traced__tell_returns(&t->traced);
-	t->lives.name = t->traced.name;
-	err = err ?: lives_view__prepare(&t->lives, &t->traced);
+	call_trace__tell_returns(&t->trace);
+	t->lives.name = t->trace.name;
+	err = err ?: lives_view__prepare(&t->lives, &t->trace);
 	return err ?: trace_start_views(t, t->session);
 }
 
@@ -131,12 +132,12 @@ static int trace_on_part(void *state, struct session *s, struct capture_part *pa
 	struct class_trace *t = state;
 
 	t->session = s;
-	return traced_reader__follow(&t->reader, s, part);
+	return call_trace_reader__follow(&t->reader, s, part);
 }
 
-static struct asked *trace_asks(void *state)
+static struct request *trace_asks(void *state)
 {
-	return &((struct class_trace *)state)->traced.asked;
+	return &((struct class_trace *)state)->trace.request;
 }
 
 static const struct session_view trace_session = {
@@ -166,7 +167,7 @@ static int trace_check_devices(const struct class_trace *t)
 
 static int trace_find(struct class_trace *t, const struct class_wants *wants)
 {
-	const struct traced_class class = {
+	const struct call_trace_class class = {
 		.class = &t->class,
 		.all = t->all || wants->nr_only,
 		.fields = &t->fields,
@@ -175,26 +176,26 @@ static int trace_find(struct class_trace *t, const struct class_wants *wants)
 
 	if (err)
 		return err;
-	t->traced.asked.finder = finder__new();
-	if (!t->traced.asked.finder)
+	t->trace.request.finder = finder__new();
+	if (!t->trace.request.finder)
 		return log_err(-ENOMEM, "out of memory");
-	err = class__find(&t->class, t->traced.asked.finder, wants);
-	return err ?: traced__of_class(&t->traced, &class);
+	err = class__find(&t->class, t->trace.request.finder, wants);
+	return err ?: call_trace__of_class(&t->trace, &class);
 }
 
 static void trace_set_up(struct class_trace *t, const struct class_wants *wants,
 			 const struct options *options)
 {
-	struct run_wants *run = &t->traced.asked.wants;
+	struct run_wants *run = &t->trace.request.wants;
 
 	run->emit = t->emit;
 	run->insists = t->returns;
 	run->max_rate = t->max_rate.given ? t->max_rate.value : CLASS_MAX_RATE;
 	run->ring_bytes = t->buffer.given ? t->buffer.value : CLASS_RING_BYTES;
-	t->traced.on_tree = trace_on_tree;
-	t->traced.on_life = trace_on_life;
-	t->traced.arg = t;
-	t->reader.traced = &t->traced;
+	t->trace.on_tree = trace_on_tree;
+	t->trace.on_life = trace_on_life;
+	t->trace.arg = t;
+	t->reader.trace = &t->trace;
 	t->reader.on_known = trace_on_known;
 	t->reader.arg = t;
 	t->calls |= t->graph || tree_view__needs_calls(options);
@@ -220,15 +221,15 @@ int class_trace__run(struct class_trace *t, const struct class_wants *wants,
 	trace_set_up(t, wants, options);
 	err = options->file.read.nr ? 0 : trace_find(t, wants);
 	if (!err && !options->file.read.nr)
-		err = lives_view__prepare(&t->lives, &t->traced);
-	err = err ?: tree_view__prepare(&t->tree, options, &t->traced);
-	t->traced.name = wants->name;
+		err = lives_view__prepare(&t->lives, &t->trace);
+	err = err ?: tree_view__prepare(&t->tree, options, &t->trace);
+	t->trace.name = wants->name;
 	err = err ?: session__run(&trace_session, t, options, argv);
 	lives_view__free(&t->lives);
 	tree_view__free(&t->tree);
-	traced_writer__free(&t->writer);
-	traced_reader__free(&t->reader);
-	traced__free(&t->traced);
+	call_trace_writer__free(&t->writer);
+	call_trace_reader__free(&t->reader);
+	call_trace__free(&t->trace);
 	class__free(&t->class);
 	return err;
 }

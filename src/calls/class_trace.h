@@ -19,12 +19,12 @@ struct class_trace {
 	bool all, calls, graph, summary, returns, emit, addresses;
 	/* state */
 	struct session *session;
-	struct traced traced;
+	struct call_trace trace;
 	struct class class;
 	struct lives_view lives;
 	struct tree_view tree;
-	struct traced_writer writer; /* -w */
-	struct traced_reader reader; /* -r */
+	struct call_trace_writer writer; /* -w */
+	struct call_trace_reader reader; /* -r */
 };
 
 /* 0, a negative errno (said), or an exit code. */

@@ -61,7 +61,7 @@ static int graph_no_memory(void)
 
 static const char *graph_name(const struct graph_view *v, const struct call_node *node)
 {
-	return node->name ? node->name : traced__probe(v->traced, node->function)->func;
+	return node->name ? node->name : call_trace__probe(v->trace, node->function)->func;
 }
 
 /* ---- rows ---- */
@@ -163,8 +163,8 @@ static enum flame_kind graph_kind(const struct graph_view *v, const struct call_
 {
 	if (node->name)
 		return FLAME_COMM;
-	return traced__probe(v->traced, node->function)->kind == PROBE_USER ? FLAME_USER
-									    : FLAME_KERNEL;
+	return call_trace__probe(v->trace, node->function)->kind == PROBE_USER ? FLAME_USER
+									       : FLAME_KERNEL;
 }
 
 /* The tree of a graph as frames. What has no time, and nothing in it has, is no frame. */
@@ -267,7 +267,7 @@ static void graph_put_node(const struct graph_view *v, const struct call_sum *su
 {
 	char count[32], times[64], total[32], self[32];
 	const struct dot_label label = {
-		.lines = { traced__probe(v->traced, sum->function)->func, count, times },
+		.lines = { call_trace__probe(v->trace, sum->function)->func, count, times },
 		.nr = sum->total_ns ? 3 : 2,
 	};
 
@@ -313,10 +313,10 @@ static bool graph_is_by_task(const struct graph_view *v)
 	return format == OUTPUT_FOLDED || format == OUTPUT_SVG;
 }
 
-int graph_view__start(struct graph_view *v, struct session *s, const struct traced *traced)
+int graph_view__start(struct graph_view *v, struct session *s, const struct call_trace *trace)
 {
 	v->session = s;
-	v->traced = traced;
+	v->trace = trace;
 	v->graph = call_graph__new();
 	return v->graph ? 0 : graph_no_memory();
 }

@@ -14,14 +14,14 @@
 extern const struct object graph_view_object; /* "graph" */
 
 struct graph_view {
-	const struct traced *traced;
+	const struct call_trace *trace;
 	struct session *session;
 	struct call_limits limits;
 	struct call_graph *graph;
 };
 
 int graph_view__start(struct graph_view *view, struct session *session,
-		      const struct traced *traced);
+		      const struct call_trace *trace);
 int graph_view__tree(struct graph_view *view, const struct call *root);
 int graph_view__end(struct graph_view *view); /* as -o says */
 void graph_view__free(struct graph_view *view);

@@ -34,9 +34,9 @@ void lives_dot__write(const struct lives_view *v)
 	FILE *out = v->session->out;
 
 	dot__begin(out, v->name);
-	for (uint32_t i = 0; i < v->traced->nr; i++) {
+	for (uint32_t i = 0; i < v->trace->nr; i++) {
 		const struct dot_label label = {
-			.lines = { traced__probe(v->traced, i)->func },
+			.lines = { call_trace__probe(v->trace, i)->func },
 			.nr = 1,
 		};
 

@@ -115,13 +115,13 @@ static bool step_is_in_text(const struct column *c)
 
 /* ---- start ---- */
 
-int lives_view__prepare(struct lives_view *v, const struct traced *t)
+int lives_view__prepare(struct lives_view *v, const struct call_trace *t)
 {
 	struct plan_part parts[CLASS_MAX_FIELDS + 1];
 
-	v->traced = t;
-	v->shown = shown__new(&t->asked);
-	if (!v->shown)
+	v->trace = t;
+	v->values = values__new(&t->request);
+	if (!v->values)
 		return log_err(-ENOMEM, "out of memory");
 	if (!v->condition_text)
 		return 0;
@@ -132,7 +132,7 @@ int lives_view__prepare(struct lives_view *v, const struct traced *t)
 		parts[i].text = member__name(&t->members[i], &len);
 		parts[i].text_len = (size_t)len;
 	}
-	if (shown__columns(v->shown, parts, t->nr_members, 0, v->columns, NULL))
+	if (values__columns(v->values, parts, t->nr_members, 0, v->columns, NULL))
 		return log_err(-ENOMEM, "out of memory");
 	for (size_t i = 0; i < t->nr_members; i++)
 		v->fields[i] = &v->columns[i];
@@ -145,12 +145,12 @@ struct lives_columns {
 	const struct column *picked[OBJECT_COLUMNS];
 };
 
-static int lives_name_width(const struct traced *t)
+static int lives_name_width(const struct call_trace *t)
 {
 	size_t most = 0;
 
 	for (uint32_t i = 0; i < t->nr; i++) {
-		size_t width = text__width(traced__probe(t, i)->func);
+		size_t width = text__width(call_trace__probe(t, i)->func);
 
 		most = width > most ? width : most;
 	}
@@ -179,7 +179,7 @@ static struct table *lives_table(struct lives_view *v, enum lives_table which,
 			continue;
 		columns->columns[nr] = *c;
 		if (column_is_name(c))
-			columns->columns[nr].width = lives_name_width(v->traced);
+			columns->columns[nr].width = lives_name_width(v->trace);
 		columns->picked[nr] = &columns->columns[nr];
 		nr++;
 	}
@@ -188,17 +188,17 @@ static struct table *lives_table(struct lives_view *v, enum lives_table which,
 
 int lives_view__start(struct lives_view *v, struct session *s)
 {
-	const struct traced *traced = v->traced;
+	const struct call_trace *trace = v->trace;
 
 	v->session = s;
-	v->members = members__new(v->shown, traced->members, traced->nr_members, traced->btf);
-	v->summary = lives_summary__new(traced->nr);
+	v->members = members__new(v->values, trace->members, trace->nr_members, trace->btf);
+	v->summary = lives_summary__new(trace->nr);
 	v->steps = lives_table(v, TABLE_STEPS, &lives_view_step, step_is_in_text);
 	if (s->format == TABLE_JSON)
 		v->lives = lives_table(v, TABLE_LIVES, &lives_view_life, NULL);
 	if (!v->members || !v->summary || !v->steps || (s->format == TABLE_JSON && !v->lives))
 		return log_err(-ENOMEM, "out of memory");
-	shown__start(v->shown, traced->run);
+	values__start(v->values, trace->run);
 	return 0;
 }
 
@@ -206,7 +206,7 @@ int lives_view__start(struct lives_view *v, struct session *s)
 
 static bool life_members(const struct lives_view *v, const struct life_step *step, void *bytes)
 {
-	return traced__members(v->traced, step->function, step->is_return, step->values, bytes);
+	return call_trace__members(v->trace, step->function, step->is_return, step->values, bytes);
 }
 
 static bool member_is_device(const struct plan_part *part)
@@ -224,7 +224,7 @@ const char *lives_view__disk(const char *device)
 
 static bool life_is_of_device(const struct lives_view *v, const char *bytes)
 {
-	const struct traced *t = v->traced;
+	const struct call_trace *t = v->trace;
 
 	for (size_t i = 1; i < t->nr_members; i++) {
 		const struct plan_part *part = &t->members[i];
@@ -239,12 +239,12 @@ static bool life_is_of_device(const struct lives_view *v, const char *bytes)
 
 static bool life_agrees(const struct lives_view *v, const char *bytes)
 {
-	union shown_slot slots[CLASS_MAX_FIELDS + 1];
+	union value_slot slots[CLASS_MAX_FIELDS + 1];
 
 	if (!v->condition)
 		return true;
 
-	shown__fill(v->shown, v->traced->members, v->traced->nr_members, bytes, slots);
+	values__fill(v->values, v->trace->members, v->trace->nr_members, bytes, slots);
 	return condition__is_true(v->condition, slots);
 }
 
@@ -271,8 +271,8 @@ static void call_ask(const struct lives_view *v, const struct call *call, bool *
 	char bytes[PLAN_MAX_SHOWN];
 
 	for (int is_return = 0; is_return < 2 && !(*device && *agrees); is_return++)
-		if (traced__members(v->traced, call->function, is_return,
-				    is_return ? call->left : call->entered, bytes)) {
+		if (call_trace__members(v->trace, call->function, is_return,
+					is_return ? call->left : call->entered, bytes)) {
 			*device = *device || life_is_of_device(v, bytes);
 			*agrees = *agrees || life_agrees(v, bytes);
 		}
@@ -330,7 +330,7 @@ static void life_show_step(struct lives_view *v, const struct life *life, size_t
 			call && call->end_ns ? call->end_ns - call->start_ns : CELL_NO_NUMBER,
 		.comm = call ? call->comm : NULL,
 		.what = step->is_return ? "leave" : "enter",
-		.function = traced__probe(v->traced, step->function)->func,
+		.function = call_trace__probe(v->trace, step->function)->func,
 		.data = data,
 	};
 
@@ -368,7 +368,7 @@ static void life_show_steps(struct lives_view *v, const struct life *life)
 /* How many are not 0; the first one is the object's address. */
 static size_t life_nr_set(const struct lives_view *v, const char *bytes)
 {
-	const struct traced *t = v->traced;
+	const struct call_trace *t = v->trace;
 	size_t nr = 0;
 
 	for (size_t i = 1; i < t->nr_members; i++) {
@@ -475,7 +475,7 @@ int lives_view__life(struct lives_view *v, const struct life *life)
 
 static const char *lives_function(const struct lives_view *v, uint32_t function)
 {
-	return traced__probe(v->traced, function)->func;
+	return call_trace__probe(v->trace, function)->func;
 }
 
 static void lives_show_transitions(struct lives_view *v)
@@ -552,9 +552,9 @@ static void lives_show_paths(struct lives_view *v)
 
 static void lives_tell_open(const struct lives_view *v)
 {
-	for (uint32_t i = 0; i < v->traced->nr; i++) {
+	for (uint32_t i = 0; i < v->trace->nr; i++) {
 		uint64_t nr =
-			v->traced->functions[i].returns ? lives_summary__open(v->summary, i) : 0;
+			v->trace->functions[i].returns ? lives_summary__open(v->summary, i) : 0;
 
 		if (nr)
 			log_note("%s was entered %" PRIu64 " times and not left",
@@ -590,5 +590,5 @@ void lives_view__free(struct lives_view *v)
 	table__free(v->lives);
 	for (size_t i = 0; i < sizeof(v->columns_of) / sizeof(v->columns_of[0]); i++)
 		free(v->columns_of[i]);
-	shown__free(v->shown);
+	values__free(v->values);
 }

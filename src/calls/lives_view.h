@@ -15,7 +15,7 @@ extern const struct object lives_view_life, lives_view_step, lives_view_transiti
 
 struct lives_view {
 	/* given */
-	const struct traced *traced;
+	const struct call_trace *trace;
 	struct session *session;
 	const char *name;		   /* what the objects are: "bio" */
 	const struct option_list *devices; /* -d: their member disk_name */
@@ -26,7 +26,7 @@ struct lives_view {
 	bool has_summary;		   /* tables of it; what was dropped is said anyway */
 	bool is_dot;			   /* a graph of the transitions, for Graphviz */
 	/* made */
-	struct shown *shown;
+	struct values *values;
 	struct members *members;
 	struct column columns[CLASS_MAX_FIELDS + 1]; /* of --if */
 	const struct column *fields[CLASS_MAX_FIELDS + 1];
@@ -39,7 +39,7 @@ struct lives_view {
 };
 
 /* Before anything is attached, which takes time: --if may be wrong, -EINVAL (said). */
-int lives_view__prepare(struct lives_view *view, const struct traced *traced);
+int lives_view__prepare(struct lives_view *view, const struct call_trace *trace);
 int lives_view__start(struct lives_view *view, struct session *session);
 int lives_view__life(struct lives_view *view, const struct life *life);
 const char *lives_view__disk(const char *device); /* its name: "nvme0n1" of "/dev/nvme0n1" */

@@ -25,13 +25,13 @@ struct member {
 };
 
 struct members {
-	struct shown *shown;
+	struct values *values;
 	struct plan_part parts[MEMBERS_MOST];
 	size_t nr;
 	const struct btf *btf;
 	struct member members[MEMBERS_MOST];
 	struct column columns[MEMBERS_MOST];
-	union shown_slot slots[MEMBERS_MOST];
+	union value_slot slots[MEMBERS_MOST];
 };
 
 /* ---- words ---- */
@@ -146,7 +146,7 @@ void members__put_value(struct members *m, FILE *out, size_t i, const void *byte
 	const struct member *member = &m->members[i];
 	struct cell cell;
 
-	shown__fill(m->shown, &m->parts[i], 1, bytes, &m->slots[i]);
+	values__fill(m->values, &m->parts[i], 1, bytes, &m->slots[i]);
 	cell = column__cell(&m->columns[i], m->slots);
 	if ((member->bits || member->whole) && cell.kind == CELL_NUMBER)
 		member_put_words(m, member, out, cell.n);
@@ -221,20 +221,20 @@ void members__each_enum(const struct btf *btf, const struct plan_part *parts, si
 	}
 }
 
-struct members *members__new(struct shown *shown, const struct plan_part *parts, size_t nr,
+struct members *members__new(struct values *values, const struct plan_part *parts, size_t nr,
 			     const struct btf *btf)
 {
 	struct members *m = calloc(1, sizeof(*m));
 
 	if (!m)
 		return NULL;
-	m->shown = shown;
+	m->values = values;
 	m->nr = nr < MEMBERS_MOST ? nr : MEMBERS_MOST;
 	memcpy(m->parts, parts, m->nr * sizeof(*parts));
 	m->btf = btf;
 	for (size_t i = 0; i < m->nr; i++)
 		m->members[i] = member_of(btf, &parts[i]);
-	if (!shown__columns(shown, parts, m->nr, 0, m->columns, NULL))
+	if (!values__columns(values, parts, m->nr, 0, m->columns, NULL))
 		return m;
 	free(m);
 	return NULL;

@@ -14,7 +14,7 @@ struct btf_type;
 struct members;
 
 /* btf: names of flags are looked for there; NULL: nowhere. NULL: out of memory. */
-struct members *members__new(struct shown *shown, const struct plan_part *parts, size_t nr,
+struct members *members__new(struct values *values, const struct plan_part *parts, size_t nr,
 			     const struct btf *btf);
 void members__free(struct members *members);
 

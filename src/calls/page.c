@@ -17,7 +17,7 @@ static int page_no_memory(void)
 
 /* ---- source ---- */
 
-int trace_page__read_source(struct trace_page *p, const struct traced *t)
+int trace_page__read_source(struct trace_page *p, const struct call_trace *t)
 {
 	const char **names;
 	int err;
@@ -26,9 +26,9 @@ int trace_page__read_source(struct trace_page *p, const struct traced *t)
 		return 0;
 	names = calloc(t->nr, sizeof(*names));
 	p->source = calloc(t->nr, sizeof(*p->source));
-	p->traced = (struct traced *)t;
+	p->trace = (struct call_trace *)t;
 	for (uint32_t i = 0; names && i < t->nr; i++)
-		names[i] = traced__probe(t, i)->func;
+		names[i] = call_trace__probe(t, i)->func;
 	err = names && p->source ? source_tree__find(p->source_dir, names, t->nr, p->source)
 				 : page_no_memory();
 	free(names);
@@ -43,11 +43,11 @@ static struct members *page_new_words(const struct trace_page *p, uint32_t funct
 	const struct plan_shown *shown;
 	size_t nr;
 
-	shown = traced__shown(p->traced, function, is_return, &nr);
+	shown = call_trace__shown(p->trace, function, is_return, &nr);
 	nr = nr < PLAN_MAX_PARTS ? nr : PLAN_MAX_PARTS;
 	for (size_t i = 0; i < nr; i++)
 		parts[i] = shown[i].part;
-	return members__new(p->shown, parts, nr, NULL);
+	return members__new(p->values, parts, nr, NULL);
 }
 
 /* Of one function: its arguments, or what it returns. NULL: no memory. */
@@ -81,7 +81,7 @@ static int page_add_args(struct trace_page *p, const struct call *call)
 {
 	size_t nr;
 
-	traced__shown(p->traced, call->function, false, &nr);
+	call_trace__shown(p->trace, call->function, false, &nr);
 	for (size_t i = 0; i < nr; i++) {
 		struct members *words = page_words(p, call->function, false);
 
@@ -101,18 +101,18 @@ static int32_t page_ret(struct trace_page *p, const struct call *call)
 	size_t nr = 0;
 
 	if (call->left)
-		traced__shown(p->traced, call->function, true, &nr);
+		call_trace__shown(p->trace, call->function, true, &nr);
 	words = nr ? page_words(p, call->function, true) : NULL;
 	return words ? (int32_t)page_value(p, words, 0, call->left) : TRACE_PAGE_NONE;
 }
 
 static int32_t page_object(struct trace_page *p, const struct call *call)
 {
-	uint64_t object = traced__object(p->traced, call->function, false, call->entered);
+	uint64_t object = call_trace__object(p->trace, call->function, false, call->entered);
 	char text[32];
 
 	if (!object)
-		object = traced__object(p->traced, call->function, true, call->left);
+		object = call_trace__object(p->trace, call->function, true, call->left);
 	snprintf(text, sizeof(text), "0x%" PRIx64, object);
 	return object ? (int32_t)page_text(p, text) : TRACE_PAGE_NONE;
 }
@@ -127,7 +127,7 @@ static int32_t page_task(struct trace_page *p, const struct call *call)
 /* Words of all members but the first, which is the object itself. */
 static bool page_name_snapshot(struct trace_page *p, uint32_t number, const char *bytes)
 {
-	const size_t nr = p->traced->nr_members - 1;
+	const size_t nr = p->trace->nr_members - 1;
 	uint32_t *texts;
 
 	if (grow__room(&p->snapshot_texts, &p->room_snapshots, (size_t)number + 1,
@@ -153,10 +153,10 @@ static int page_snapshot(struct trace_page *p, const struct call *call, bool is_
 	bool is_new;
 
 	*snapshot = TRACE_PAGE_NONE;
-	if (!p->members || !traced__members(p->traced, call->function, is_return, values, bytes))
+	if (!p->members || !call_trace__members(p->trace, call->function, is_return, values, bytes))
 		return 0;
-	object = p->traced->members[0].shape.size;
-	number = intern__number(&p->snapshots, bytes + object, p->traced->member_bytes - object,
+	object = p->trace->members[0].shape.size;
+	number = intern__number(&p->snapshots, bytes + object, p->trace->member_bytes - object,
 				&is_new);
 	if (number == INTERN_NONE || (is_new && !page_name_snapshot(p, number, bytes)))
 		return -ENOMEM;
@@ -258,25 +258,25 @@ int trace_page__life(struct trace_page *p, const struct life *life, bool is_want
 
 /* ---- the run ---- */
 
-int trace_page__start(struct trace_page *p, struct session *s, struct traced *t)
+int trace_page__start(struct trace_page *p, struct session *s, struct call_trace *t)
 {
 	int err = trace_page__read_source(p, t);
 
 	if (err)
 		return err;
 	p->session = s;
-	p->traced = t;
+	p->trace = t;
 	uname(&p->here);
 	p->wall_ns = (uint64_t)time(NULL) * 1000000000;
-	p->shown = shown__new(&t->asked);
+	p->values = values__new(&t->request);
 	p->arguments = calloc(2 * t->nr, sizeof(*p->arguments));
-	if (p->shown && t->nr_members)
-		p->members = members__new(p->shown, t->members, t->nr_members, t->btf);
+	if (p->values && t->nr_members)
+		p->members = members__new(p->values, t->members, t->nr_members, t->btf);
 	p->words = open_memstream(&p->word, &p->word_len);
-	if (!p->shown || !p->arguments || !p->words || (t->nr_members && !p->members))
+	if (!p->values || !p->arguments || !p->words || (t->nr_members && !p->members))
 		return page_no_memory();
-	shown__start(p->shown, t->run);
-	return traced__lay_structs(t);
+	values__start(p->values, t->run);
+	return call_trace__lay_structs(t);
 }
 
 static int page_write(const struct trace_page *p, const struct run_counts *counts)
@@ -293,8 +293,8 @@ static int page_write(const struct trace_page *p, const struct run_counts *count
 	int err;
 
 	snprintf(title, sizeof(title), "iosonar %s%s%s", p->command,
-		 p->traced->name && *p->traced->name ? " " : "",
-		 p->traced->name ? p->traced->name : "");
+		 p->trace->name && *p->trace->name ? " " : "",
+		 p->trace->name ? p->trace->name : "");
 	page = page__begin(p->session->out, &parts);
 	if (!page)
 		return page_no_memory();
@@ -318,14 +318,14 @@ int trace_page__end(struct trace_page *p, const struct run_counts *counts)
 
 void trace_page__free(struct trace_page *p)
 {
-	for (size_t i = 0; p->arguments && i < 2 * p->traced->nr; i++)
+	for (size_t i = 0; p->arguments && i < 2 * p->trace->nr; i++)
 		members__free(p->arguments[i]);
-	for (size_t i = 0; p->source && i < p->traced->nr; i++)
+	for (size_t i = 0; p->source && i < p->trace->nr; i++)
 		source_text__free(&p->source[i]);
 	free(p->arguments);
 	free(p->source);
 	members__free(p->members);
-	shown__free(p->shown);
+	values__free(p->values);
 	intern__free(&p->texts);
 	intern__free(&p->tasks);
 	intern__free(&p->snapshots);

@@ -52,8 +52,8 @@ struct trace_page {
 	struct utsname here; /* this machine, as long as it may be asked */
 	uint64_t wall_ns;    /* when the run began, if it is of this machine */
 	struct session *session;
-	struct traced *traced;
-	struct shown *shown;
+	struct call_trace *trace;
+	struct values *values;
 	struct members *members;    /* of objects; NULL: none */
 	struct members **arguments; /* by function; returns behind entries */
 	struct source_text *source; /* by function; NULL: none was asked for */
@@ -74,8 +74,8 @@ struct trace_page {
 };
 
 /* Before anything is attached: it may take seconds. 0 or a negative errno, said. */
-int trace_page__read_source(struct trace_page *page, const struct traced *traced);
-int trace_page__start(struct trace_page *page, struct session *session, struct traced *traced);
+int trace_page__read_source(struct trace_page *page, const struct call_trace *trace);
+int trace_page__start(struct trace_page *page, struct session *session, struct call_trace *trace);
 int trace_page__tree(struct trace_page *page, const struct call *root);
 /* is_wanted: it was asked for (-d, -p, --if). */
 int trace_page__life(struct trace_page *page, const struct life *life, bool is_wanted);

@@ -87,7 +87,7 @@ static void model_arguments(const struct trace_page *p, FILE *out, uint32_t func
 	const struct plan_shown *shown;
 	size_t nr;
 
-	shown = traced__shown(p->traced, function, false, &nr);
+	shown = call_trace__shown(p->trace, function, false, &nr);
 	fputs(",\"arguments\":[", out);
 	for (size_t i = 0; i < nr; i++) {
 		char name[128];
@@ -114,13 +114,14 @@ static void model_source(const struct source_text *source, FILE *out)
 
 static void model_function(const struct trace_page *p, FILE *out, uint32_t i)
 {
-	const struct traced_function *f = &p->traced->functions[i];
+	const struct call_trace_function *f = &p->trace->functions[i];
 	char prototype[1024];
 
 	fputs("{\"name\":", out);
-	text__put_json(out, traced__probe(p->traced, i)->func);
-	model_text(out, "module", traced__module(p->traced, i));
-	model_text(out, "prototype", traced__prototype(p->traced, i, prototype, sizeof(prototype)));
+	text__put_json(out, call_trace__probe(p->trace, i)->func);
+	model_text(out, "module", call_trace__module(p->trace, i));
+	model_text(out, "prototype",
+		   call_trace__prototype(p->trace, i, prototype, sizeof(prototype)));
 	model_arguments(p, out, i);
 	fprintf(out, ",\"returns\":%s", f->returns ? "true" : "false");
 	fprintf(out, ",\"birth\":%d,\"death\":%s",
@@ -136,7 +137,7 @@ static void model_function(const struct trace_page *p, FILE *out, uint32_t i)
 static void model_functions(const struct trace_page *p, FILE *out)
 {
 	fputs(",\n\"functions\":[", out);
-	for (uint32_t i = 0; i < p->traced->nr; i++) {
+	for (uint32_t i = 0; i < p->trace->nr; i++) {
 		fputs(i ? ",\n" : "\n", out);
 		model_function(p, out, i);
 	}
@@ -148,8 +149,8 @@ static void model_functions(const struct trace_page *p, FILE *out)
 static void model_members(const struct trace_page *p, FILE *out)
 {
 	fputs(",\n\"members\":[", out);
-	for (size_t i = 1; i < p->traced->nr_members; i++) {
-		const struct plan_part *part = &p->traced->members[i];
+	for (size_t i = 1; i < p->trace->nr_members; i++) {
+		const struct plan_part *part = &p->trace->members[i];
 		char name[128];
 		int len;
 		const char *at = member__name(part, &len);
@@ -182,10 +183,10 @@ static void model_layout(const struct struct_layout *layout, FILE *out)
 
 static void model_layouts(const struct trace_page *p, FILE *out)
 {
-	const struct struct_layouts *layouts = &p->traced->layouts;
+	const struct struct_layouts *layouts = &p->trace->layouts;
 
 	fputs(",\n\"layouts\":", out);
-	if (!p->traced->has_layouts) {
+	if (!p->trace->has_layouts) {
 		fputs("null", out);
 		return;
 	}
@@ -208,8 +209,8 @@ static void model_lives(const struct trace_page *p, FILE *out)
 		fprintf(out, "%s%" PRIu64 ",%u,%u", i ? "," : "", p->lives[i].number,
 			p->lives[i].object, life_flags(&p->lives[i]));
 	fputs("],\n\"snapshots\":[", out);
-	for (size_t i = 0;
-	     p->traced->nr_members && i < p->snapshots.nr * (p->traced->nr_members - 1); i++)
+	for (size_t i = 0; p->trace->nr_members && i < p->snapshots.nr * (p->trace->nr_members - 1);
+	     i++)
 		fprintf(out, "%s%u", i ? "," : "", p->snapshot_texts[i]);
 	fputc(']', out);
 }
@@ -340,7 +341,7 @@ static void model_args(const struct trace_page *p, const struct model_trees *t, 
 			const struct trace_row *row = &p->rows[t->trees[i].first + r];
 			size_t nr;
 
-			traced__shown(p->traced, row->function, false, &nr);
+			call_trace__shown(p->trace, row->function, false, &nr);
 			for (size_t a = 0; a < nr; a++, mark = ",")
 				fprintf(out, "%s%u", mark, p->args[row->args_at + a]);
 		}
@@ -387,7 +388,7 @@ int trace_model__write(const struct trace_page *p, const struct run_counts *coun
 
 	fputs("{\"version\":1", out);
 	model_text(out, "command", p->command);
-	model_text(out, "object", p->traced->name);
+	model_text(out, "object", p->trace->name);
 	model_about(p, out);
 	model_counts(counts, out);
 	model_number(out, "left_out", p->left_out);

@@ -8,9 +8,9 @@
 
 struct calls_replay {
 	struct session *session;
-	struct traced traced;
+	struct call_trace trace;
 	struct tree_view *view;
-	struct traced_reader reader;
+	struct call_trace_reader reader;
 	uint64_t trees, most; /* most: 0: all */
 };
 
@@ -40,10 +40,10 @@ static int replay_on_tree(void *arg, const struct call *root)
 static int replay_on_known(void *arg)
 {
 	struct calls_replay *c = arg;
-	int err = traced__start(&c->traced, NULL);
+	int err = call_trace__start(&c->trace, NULL);
 
-	traced__tell_returns(&c->traced);
-	return err ?: tree_view__start(c->view, c->session, &c->traced);
+	call_trace__tell_returns(&c->trace);
+	return err ?: tree_view__start(c->view, c->session, &c->trace);
 }
 
 static int replay_on_part(void *state, struct session *s, struct capture_part *part)
@@ -51,26 +51,26 @@ static int replay_on_part(void *state, struct session *s, struct capture_part *p
 	struct calls_replay *c = state;
 
 	c->session = s;
-	return traced_reader__follow(&c->reader, s, part);
+	return call_trace_reader__follow(&c->reader, s, part);
 }
 
 static int replay_on_end(void *state, struct session *s)
 {
 	struct calls_replay *c = state;
 	const struct run_counts *counts = c->reader.has_counts ? &c->reader.counts : NULL;
-	int err = traced_reader__check(&c->reader);
+	int err = call_trace_reader__check(&c->reader);
 
-	err = err ?: traced__finish(&c->traced);
-	s->incomplete |= !err && traced__tell_unkept(&c->traced);
+	err = err ?: call_trace__finish(&c->trace);
+	s->incomplete |= !err && call_trace__tell_unkept(&c->trace);
 	err = err ?: tree_view__end(c->view, counts);
 	if (!err && counts)
 		session__tell_hits(s, counts);
 	return err;
 }
 
-static struct asked *replay_asks(void *state)
+static struct request *replay_asks(void *state)
 {
-	return &((struct calls_replay *)state)->traced.asked;
+	return &((struct calls_replay *)state)->trace.request;
 }
 
 static const struct session_view replay_session = {
@@ -85,14 +85,14 @@ int calls_replay__run(struct tree_view *view, const struct options *options, cha
 	struct calls_replay c = {
 		.view = view,
 		.most = options->run.count.value,
-		.reader = { .traced = &c.traced, .on_known = replay_on_known, .arg = &c },
-		.traced = { .on_tree = replay_on_tree, .arg = &c },
+		.reader = { .trace = &c.trace, .on_known = replay_on_known, .arg = &c },
+		.trace = { .on_tree = replay_on_tree, .arg = &c },
 	};
-	int err = tree_view__prepare(view, options, &c.traced);
+	int err = tree_view__prepare(view, options, &c.trace);
 
 	err = err ?: session__run(&replay_session, &c, options, argv);
 	tree_view__free(view);
-	traced_reader__free(&c.reader);
-	traced__free(&c.traced);
+	call_trace_reader__free(&c.reader);
+	call_trace__free(&c.trace);
 	return err;
 }

@@ -12,9 +12,9 @@
 #include "base/log.h"
 
 /* A dead object may be put away a little later; and looking at all takes time. */
-static const uint64_t traced_linger_ns = 20000000, traced_settle_ns = 50000000;
+static const uint64_t call_trace_linger_ns = 20000000, call_trace_settle_ns = 50000000;
 
-static int traced_no_memory(void)
+static int call_trace_no_memory(void)
 {
 	return log_err(-ENOMEM, "out of memory");
 }
@@ -22,7 +22,7 @@ static int traced_no_memory(void)
 /* ---- which functions ---- */
 
 /* "vfs_*" is fn:vfs_*; fn: and user: may be written. */
-static int traced_find_glob(struct traced *t, const char *glob, bool is_return)
+static int call_trace_find_glob(struct call_trace *t, const char *glob, bool is_return)
 {
 	const bool is_user = !strncmp(glob, "user:", 5);
 	const char *name = is_user ? glob + 5 : !strncmp(glob, "fn:", 3) ? glob + 3 : glob;
@@ -32,29 +32,30 @@ static int traced_find_glob(struct traced *t, const char *glob, bool is_return)
 	int err;
 
 	if (asprintf(&spec, "%s:%s", kind, name) < 0)
-		return traced_no_memory();
-	err = finder__find(t->asked.finder, spec, is_return ? &t->asked.ends : &t->asked.probes,
-			   is_return ? &unsaid : &t->asked.misses);
+		return call_trace_no_memory();
+	err = finder__find(t->request.finder, spec,
+			   is_return ? &t->request.ends : &t->request.probes,
+			   is_return ? &unsaid : &t->request.misses);
 	find_misses__free(&unsaid);
 	free(spec);
 	return err;
 }
 
-static bool traced_is_same(const struct probe *a, const struct probe *b)
+static bool call_trace_is_same(const struct probe *a, const struct probe *b)
 {
 	return a->address == b->address && a->offset == b->offset && !strcmp(a->func, b->func) &&
 	       (!a->path || !b->path || !strcmp(a->path, b->path));
 }
 
 /* Two globs may mean the same one. */
-static void traced_drop_doubles(struct probe_list *list)
+static void call_trace_drop_doubles(struct probe_list *list)
 {
 	size_t nr = 0;
 
 	for (size_t i = 0; i < list->nr; i++) {
 		size_t j = 0;
 
-		while (j < nr && !traced_is_same(&list->probes[j], &list->probes[i]))
+		while (j < nr && !call_trace_is_same(&list->probes[j], &list->probes[i]))
 			j++;
 		if (j < nr)
 			probe__free(&list->probes[i]);
@@ -64,33 +65,33 @@ static void traced_drop_doubles(struct probe_list *list)
 	list->nr = nr;
 }
 
-static uint32_t traced_find_exit(const struct traced *t, size_t entry)
+static uint32_t call_trace_find_exit(const struct call_trace *t, size_t entry)
 {
-	const struct probe_list *ends = &t->asked.ends;
+	const struct probe_list *ends = &t->request.ends;
 
 	if (entry < ends->nr &&
-	    traced_is_same(&t->asked.probes.probes[entry], &ends->probes[entry]))
-		return (uint32_t)(t->asked.probes.nr + entry);
+	    call_trace_is_same(&t->request.probes.probes[entry], &ends->probes[entry]))
+		return (uint32_t)(t->request.probes.nr + entry);
 	for (size_t i = 0; i < ends->nr; i++)
-		if (traced_is_same(&t->asked.probes.probes[entry], &ends->probes[i]))
-			return (uint32_t)(t->asked.probes.nr + i);
-	return TRACED_NONE;
+		if (call_trace_is_same(&t->request.probes.probes[entry], &ends->probes[i]))
+			return (uint32_t)(t->request.probes.nr + i);
+	return CALL_TRACE_NONE;
 }
 
-static int traced_list_functions(struct traced *t)
+static int call_trace_list_functions(struct call_trace *t)
 {
-	const size_t nr = t->asked.probes.nr;
+	const size_t nr = t->request.probes.nr;
 
 	t->functions = calloc(nr, sizeof(*t->functions));
-	t->function_of = calloc(nr + t->asked.ends.nr, sizeof(*t->function_of));
+	t->function_of = calloc(nr + t->request.ends.nr, sizeof(*t->function_of));
 	if (!t->functions || !t->function_of)
-		return traced_no_memory();
+		return call_trace_no_memory();
 	t->nr = nr;
 	for (uint32_t i = 0; i < nr; i++) {
 		t->functions[i].entry = i;
-		t->functions[i].exit = traced_find_exit(t, i);
+		t->functions[i].exit = call_trace_find_exit(t, i);
 		t->function_of[i] = i;
-		if (t->functions[i].exit != TRACED_NONE)
+		if (t->functions[i].exit != CALL_TRACE_NONE)
 			t->function_of[t->functions[i].exit] = i;
 	}
 	return 0;
@@ -99,13 +100,13 @@ static int traced_list_functions(struct traced *t)
 /* ---- the plan ---- */
 
 /* Of what is just being born members are the last one's, or nobody's. */
-static bool traced_has_fields(const struct traced_place *place, bool is_return)
+static bool call_trace_has_fields(const struct call_trace_place *place, bool is_return)
 {
 	return place->object[0] && (is_return || place->role != LIFE_BIRTH);
 }
 
 /* "arg0, arg0->bi_opf, arg0->bi_status": the object itself comes first. NULL: out of memory. */
-static char *traced_shown_text(const struct traced *t, const char *object, bool has_fields)
+static char *call_trace_shown_text(const struct call_trace *t, const char *object, bool has_fields)
 {
 	char *text = NULL;
 	size_t size;
@@ -122,8 +123,8 @@ static char *traced_shown_text(const struct traced *t, const char *object, bool 
 	return NULL;
 }
 
-static int traced_plan_place(const struct traced *t, const struct probe *probe,
-			     const struct traced_place *place, struct plan_call *call)
+static int call_trace_plan_place(const struct call_trace *t, const struct probe *probe,
+				 const struct call_trace_place *place, struct plan_call *call)
 {
 	*call = (struct plan_call){ .probe = probe };
 	if (!place->object[0])
@@ -131,42 +132,44 @@ static int traced_plan_place(const struct traced *t, const struct probe *probe,
 	call->follows = place->object;
 	call->is_birth = place->role == LIFE_BIRTH;
 	call->behind_bytes = t->behind_bytes;
-	call->shown = traced_shown_text(t, place->object,
-					traced_has_fields(place, probe->kind == PROBE_RET));
-	return call->shown ? 0 : traced_no_memory();
+	call->shown = call_trace_shown_text(t, place->object,
+					    call_trace_has_fields(place, probe->kind == PROBE_RET));
+	return call->shown ? 0 : call_trace_no_memory();
 }
 
-static const struct traced_place *traced_place(const struct traced *t, uint32_t number)
+static const struct call_trace_place *call_trace_place(const struct call_trace *t, uint32_t number)
 {
-	const struct traced_function *f = &t->functions[t->function_of[number]];
+	const struct call_trace_function *f = &t->functions[t->function_of[number]];
 
 	return number == f->entry ? &f->at_entry : &f->at_exit;
 }
 
-static int traced_make_plan(struct traced *t)
+static int call_trace_make_plan(struct call_trace *t)
 {
-	const size_t nr = t->asked.probes.nr + t->asked.ends.nr;
+	const size_t nr = t->request.probes.nr + t->request.ends.nr;
 	struct plan_call *calls = calloc(nr, sizeof(*calls));
-	int err = calls ? 0 : traced_no_memory();
+	int err = calls ? 0 : call_trace_no_memory();
 
 	for (uint32_t i = 0; !err && i < nr; i++)
-		err = traced_plan_place(t, traced__probe(t, i), traced_place(t, i), &calls[i]);
-	err = err ?: plan__make_calls(&t->asked.plan, &t->asked.line, calls, nr);
-	t->asked.wants.plan = &t->asked.plan;
+		err = call_trace_plan_place(t, call_trace__probe(t, i), call_trace_place(t, i),
+					    &calls[i]);
+	err = err ?: plan__make_calls(&t->request.plan, &t->request.line, calls, nr);
+	t->request.wants.plan = &t->request.plan;
 	for (size_t i = 0; calls && i < nr; i++)
 		free((char *)calls[i].shown);
 	free(calls);
 	return err;
 }
 
-/* Where members lie in the bytes that traced__members fills, by the first place that has some. */
-int traced__lay_out(struct traced *t)
+/* Where members lie in the bytes that call_trace__members fills, by the first place that has some.
+ */
+int call_trace__lay_out(struct call_trace *t)
 {
 	const struct plan_probe *probe = NULL;
 
-	for (uint32_t i = 0; !probe && i < t->asked.plan.nr_probes; i++)
-		if (traced_has_fields(traced_place(t, i), i >= t->asked.probes.nr))
-			probe = &t->asked.plan.probes[i];
+	for (uint32_t i = 0; !probe && i < t->request.plan.nr_probes; i++)
+		if (call_trace_has_fields(call_trace_place(t, i), i >= t->request.probes.nr))
+			probe = &t->request.plan.probes[i];
 	if (!probe)
 		return 0;
 	t->nr_members = 1 + t->nr_fields;
@@ -182,58 +185,59 @@ int traced__lay_out(struct traced *t)
 	return 0;
 }
 
-static int traced_complete(struct traced *t)
+static int call_trace_complete(struct call_trace *t)
 {
-	int err = traced_make_plan(t);
+	int err = call_trace_make_plan(t);
 
-	t->btf = finder__vmlinux(t->asked.finder);
-	return err ?: traced__lay_out(t);
+	t->btf = finder__vmlinux(t->request.finder);
+	return err ?: call_trace__lay_out(t);
 }
 
-int traced__of_globs(struct traced *t, const struct option_list *globs,
-		     const struct options *options)
+int call_trace__of_globs(struct call_trace *t, const struct option_list *globs,
+			 const struct options *options)
 {
-	int err = asked__tasks(&t->asked, &options->filter);
+	int err = request__tasks(&t->request, &options->filter);
 
-	if (!err && !t->asked.finder) {
-		t->asked.finder = finder__new();
-		err = t->asked.finder ? 0 : traced_no_memory();
+	if (!err && !t->request.finder) {
+		t->request.finder = finder__new();
+		err = t->request.finder ? 0 : call_trace_no_memory();
 	}
 	if (!err)
-		finder__want_user_args(t->asked.finder, t->nr_registers);
+		finder__want_user_args(t->request.finder, t->nr_registers);
 	for (size_t i = 0; !err && i < globs->nr; i++) {
-		err = traced_find_glob(t, globs->words[i], false);
-		err = err ?: traced_find_glob(t, globs->words[i], true);
+		err = call_trace_find_glob(t, globs->words[i], false);
+		err = err ?: call_trace_find_glob(t, globs->words[i], true);
 	}
 	if (err)
 		return err;
-	asked__tell_misses(&t->asked);
-	traced_drop_doubles(&t->asked.probes);
-	traced_drop_doubles(&t->asked.ends);
-	err = traced_list_functions(t);
-	return err ?: traced_complete(t);
+	request__tell_misses(&t->request);
+	call_trace_drop_doubles(&t->request.probes);
+	call_trace_drop_doubles(&t->request.ends);
+	err = call_trace_list_functions(t);
+	return err ?: call_trace_complete(t);
 }
 
 /* ---- of a class ---- */
 
-static bool traced_wants(const struct traced_class *wants, const struct class_function *f)
+static bool call_trace_wants(const struct call_trace_class *wants, const struct class_function *f)
 {
 	const bool is_spine = f->is_spine || f->is_birth || f->is_death || f->is_without;
 
 	return !f->why && (is_spine || wants->all || !wants->class->preset);
 }
 
-static int traced_add(struct traced *t, const struct class_function *f)
+static int call_trace_add(struct call_trace *t, const struct class_function *f)
 {
-	int err = class__add_probe(f, PROBE_FN, &t->asked.probes);
+	int err = class__add_probe(f, PROBE_FN, &t->request.probes);
 
-	err = err ?: class__add_probe(f, PROBE_RET, &t->asked.ends);
-	return err ? traced_no_memory() : 0;
+	err = err ?: class__add_probe(f, PROBE_RET, &t->request.ends);
+	return err ? call_trace_no_memory() : 0;
 }
 
-static struct traced_place traced_argument(const struct class_function *f, enum life_role role)
+static struct call_trace_place call_trace_argument(const struct class_function *f,
+						   enum life_role role)
 {
-	struct traced_place place = { .role = role };
+	struct call_trace_place place = { .role = role };
 
 	if (f->argument >= 0)
 		snprintf(place.object, sizeof(place.object), "arg%d", f->argument);
@@ -241,22 +245,23 @@ static struct traced_place traced_argument(const struct class_function *f, enum 
 }
 
 /* What a birth returns is born when it returns; else its argument is, as soon as it is entered. */
-static void traced_set_places(struct traced_function *to, const struct class_function *f)
+static void call_trace_set_places(struct call_trace_function *to, const struct class_function *f)
 {
 	const bool gives_birth = f->is_birth && f->returns;
 
 	if (f->is_without)
 		return;
-	to->at_entry = traced_argument(f, f->is_birth && !f->returns ? LIFE_BIRTH
-					  : f->is_death		     ? LIFE_DEATH
-								     : LIFE_CALL);
-	to->at_exit = traced_argument(f, LIFE_CALL);
+	to->at_entry = call_trace_argument(f, f->is_birth && !f->returns ? LIFE_BIRTH
+					      : f->is_death		 ? LIFE_DEATH
+									 : LIFE_CALL);
+	to->at_exit = call_trace_argument(f, LIFE_CALL);
 	if (f->returns && (gives_birth || f->argument < 0))
-		to->at_exit = (struct traced_place){ "ret", gives_birth ? LIFE_BIRTH : LIFE_CALL };
+		to->at_exit =
+			(struct call_trace_place){ "ret", gives_birth ? LIFE_BIRTH : LIFE_CALL };
 }
 
 /* Members may be of another struct, which lies behind the one that is pointed to. */
-static void traced_retype(const struct traced *t, struct probe *probe, int argument)
+static void call_trace_retype(const struct call_trace *t, struct probe *probe, int argument)
 {
 	for (size_t i = 0; i < probe->nr_fields; i++) {
 		struct probe_field *field = &probe->fields[i];
@@ -271,7 +276,7 @@ static void traced_retype(const struct traced *t, struct probe *probe, int argum
 	}
 }
 
-static int traced_refuse_field(const struct traced *t, const char *field)
+static int call_trace_refuse_field(const struct call_trace *t, const char *field)
 {
 	char type[64];
 
@@ -279,7 +284,7 @@ static int traced_refuse_field(const struct traced *t, const char *field)
 		       field, type__print(&t->member_type, type, sizeof(type)));
 }
 
-int traced__add_field(struct traced *t, const char *name)
+int call_trace__add_field(struct call_trace *t, const char *name)
 {
 	if (GROW_BY_ONE(t->fields, t->nr_fields))
 		return -ENOMEM;
@@ -288,7 +293,7 @@ int traced__add_field(struct traced *t, const char *name)
 }
 
 /* A preset's may be of other kernels; what the user asks for has to be there. */
-static int traced_pick_fields(struct traced *t, const struct traced_class *wants)
+static int call_trace_pick_fields(struct call_trace *t, const struct call_trace_class *wants)
 {
 	const bool is_preset = !wants->fields->nr;
 	const char *const *names = !is_preset		  ? wants->fields->words
@@ -303,58 +308,58 @@ static int traced_pick_fields(struct traced *t, const struct traced_class *wants
 		if (i >= CLASS_MAX_FIELDS)
 			return log_err(-EINVAL, "--fields: at most %d", CLASS_MAX_FIELDS);
 		if (class__pick_field(&t->member_type, names[i], field, sizeof(field)))
-			err = traced__add_field(t, field) ? traced_no_memory() : 0;
+			err = call_trace__add_field(t, field) ? call_trace_no_memory() : 0;
 		else if (!is_preset)
-			err = traced_refuse_field(t, names[i]);
+			err = call_trace_refuse_field(t, names[i]);
 	}
 	return err;
 }
 
-static int traced_add_all(struct traced *t, const struct traced_class *wants)
+static int call_trace_add_all(struct call_trace *t, const struct call_trace_class *wants)
 {
 	const struct class *class = wants->class;
 	int err = 0;
 
 	for (size_t i = 0; !err && i < class->nr; i++)
-		if (traced_wants(wants, &class->functions[i]))
-			err = traced_add(t, &class->functions[i]);
-	if (!err && !t->asked.probes.nr)
+		if (call_trace_wants(wants, &class->functions[i]))
+			err = call_trace_add(t, &class->functions[i]);
+	if (!err && !t->request.probes.nr)
 		err = log_err(-EOPNOTSUPP,
 			      "none of the %zu functions of struct %s can be attached "
 			      "here: iosonar class %s --list says why",
 			      class->nr, class->object, class->object);
-	err = err ?: traced_list_functions(t);
+	err = err ?: call_trace_list_functions(t);
 	for (size_t i = 0, nr = 0; !err && i < class->nr; i++) {
 		const struct class_function *f = &class->functions[i];
 
-		if (!traced_wants(wants, f))
+		if (!call_trace_wants(wants, f))
 			continue;
-		traced_set_places(&t->functions[nr], f);
+		call_trace_set_places(&t->functions[nr], f);
 		if (t->behind_bytes && !f->is_without) {
-			traced_retype(t, &t->asked.probes.probes[nr], f->argument);
-			traced_retype(t, &t->asked.ends.probes[nr], f->argument);
+			call_trace_retype(t, &t->request.probes.probes[nr], f->argument);
+			call_trace_retype(t, &t->request.ends.probes[nr], f->argument);
 		}
 		nr++;
 	}
 	return err;
 }
 
-int traced__of_class(struct traced *t, const struct traced_class *wants)
+int call_trace__of_class(struct call_trace *t, const struct call_trace_class *wants)
 {
 	int err;
 
-	if (!class__members(wants->class, t->asked.finder, &t->member_type, &t->behind_bytes))
+	if (!class__members(wants->class, t->request.finder, &t->member_type, &t->behind_bytes))
 		return log_err(-EOPNOTSUPP, "this kernel's BTF does not have the members of %s",
 			       wants->class->preset ? wants->class->preset->name
 						    : wants->class->object);
-	err = traced_pick_fields(t, wants);
-	err = err ?: traced_add_all(t, wants);
-	return err ?: traced_complete(t);
+	err = call_trace_pick_fields(t, wants);
+	err = err ?: call_trace_add_all(t, wants);
+	return err ?: call_trace_complete(t);
 }
 
 /* ---- their structs ---- */
 
-int traced__lay_structs(struct traced *t)
+int call_trace__lay_structs(struct call_trace *t)
 {
 	int err;
 
@@ -362,110 +367,111 @@ int traced__lay_structs(struct traced *t)
 		return 0;
 	err = t->member_type.btf ? struct_layouts__add_inside(&t->layouts, &t->member_type) : 0;
 
-	for (size_t i = 0; !err && i < t->asked.probes.nr; i++) {
-		const struct probe *probe = &t->asked.probes.probes[i];
+	for (size_t i = 0; !err && i < t->request.probes.nr; i++) {
+		const struct probe *probe = &t->request.probes.probes[i];
 
 		for (size_t f = 0; !err && f < probe->nr_fields; f++)
 			err = struct_layouts__add(&t->layouts, &probe->fields[f].type);
 	}
 	t->has_layouts = !err;
-	return err ? traced_no_memory() : 0;
+	return err ? call_trace_no_memory() : 0;
 }
 
 /* ---- at work ---- */
 
-static enum life_role traced_role(const struct traced *t, const struct call_event *event)
+static enum life_role call_trace_role(const struct call_trace *t, const struct call_event *event)
 {
-	const struct traced_function *f = &t->functions[event->function];
+	const struct call_trace_function *f = &t->functions[event->function];
 
 	return event->is_return ? f->at_exit.role : f->at_entry.role;
 }
 
-static int traced_on_call(void *arg, struct call *call, const struct call_event *event)
+static int call_trace_on_call(void *arg, struct call *call, const struct call_event *event)
 {
-	struct traced *t = arg;
+	struct call_trace *t = arg;
 	const struct life_event life = {
-		.object =
-			t->nth ? traced__object(t, event->function, event->is_return, event->values)
-			       : 0,
+		.object = t->nth ? call_trace__object(t, event->function, event->is_return,
+						      event->values)
+				 : 0,
 		.nth = t->nth,
-		.role = traced_role(t, event),
+		.role = call_trace_role(t, event),
 	};
 
 	return t->lives ? lives__take(t->lives, &life, call, event) : 0;
 }
 
-static int traced_on_tree(void *arg, const struct call *root)
+static int call_trace_on_tree(void *arg, const struct call *root)
 {
-	struct traced *t = arg;
+	struct call_trace *t = arg;
 
 	return t->on_tree ? t->on_tree(t->arg, root) : 0;
 }
 
-static int traced_on_life(void *arg, const struct life *life)
+static int call_trace_on_life(void *arg, const struct life *life)
 {
-	struct traced *t = arg;
+	struct call_trace *t = arg;
 
 	return t->on_life ? t->on_life(t->arg, life) : 0;
 }
 
-static int traced_compare_counts(const void *a, const void *b)
+static int call_trace_compare_counts(const void *a, const void *b)
 {
-	const struct traced_count *x = a, *y = b;
+	const struct call_trace_count *x = a, *y = b;
 
 	return (x->object > y->object) - (x->object < y->object);
 }
 
-int traced__note_count(struct traced *t, uint64_t object, uint64_t count)
+int call_trace__note_count(struct call_trace *t, uint64_t object, uint64_t count)
 {
 	if (GROW_BY_ONE(t->counts, t->nr_counts))
 		return -ENOMEM;
-	t->counts[t->nr_counts++] = (struct traced_count){ object, count };
+	t->counts[t->nr_counts++] = (struct call_trace_count){ object, count };
 	return 0;
 }
 
 /* Of a capture that was cut nobody knows it. */
-static uint64_t traced_counted(void *arg, uint64_t object)
+static uint64_t call_trace_counted(void *arg, uint64_t object)
 {
-	const struct traced *t = arg;
-	const struct traced_count key = { object, 0 }, *found = NULL;
+	const struct call_trace *t = arg;
+	const struct call_trace_count key = { object, 0 }, *found = NULL;
 
 	if (t->run)
 		return run__followed(t->run, object);
 	if (t->nr_counts)
-		found = bsearch(&key, t->counts, t->nr_counts, sizeof(key), traced_compare_counts);
+		found = bsearch(&key, t->counts, t->nr_counts, sizeof(key),
+				call_trace_compare_counts);
 	return found ? found->count : LIVES_UNKNOWN;
 }
 
-static bool traced_has_lost(void *arg)
+static bool call_trace_has_lost(void *arg)
 {
-	const struct traced *t = arg;
+	const struct call_trace *t = arg;
 
 	return (t->run ? run__lost(t->run) : t->lost) > 0;
 }
 
-int traced__start(struct traced *t, struct run *run)
+int call_trace__start(struct call_trace *t, struct run *run)
 {
-	const struct calls_wants calls = { traced_on_call, traced_on_tree, t };
-	const struct lives_wants lives = { traced_on_life, traced_counted, traced_has_lost, t,
-					   traced_linger_ns };
+	const struct calls_wants calls = { call_trace_on_call, call_trace_on_tree, t };
+	const struct lives_wants lives = { call_trace_on_life, call_trace_counted,
+					   call_trace_has_lost, t, call_trace_linger_ns };
 
 	t->run = run;
 	for (size_t i = 0; run && i < t->nr; i++)
-		t->functions[i].returns = t->functions[i].exit != TRACED_NONE &&
+		t->functions[i].returns = t->functions[i].exit != CALL_TRACE_NONE &&
 					  run__is_attached(run, t->functions[i].exit);
 	t->calls = calls__new(&calls);
 	if (t->nr_members)
 		t->lives = lives__new(&lives);
-	return t->calls && (t->lives || !t->nr_members) ? 0 : traced_no_memory();
+	return t->calls && (t->lives || !t->nr_members) ? 0 : call_trace_no_memory();
 }
 
-void traced__tell_returns(const struct traced *t)
+void call_trace__tell_returns(const struct call_trace *t)
 {
 	size_t returns = 0, kernel = 0, kernel_returns = 0;
 
 	for (uint32_t i = 0; i < t->nr; i++) {
-		const bool is_kernel = traced__probe(t, i)->kind != PROBE_USER;
+		const bool is_kernel = call_trace__probe(t, i)->kind != PROBE_USER;
 
 		returns += t->functions[i].returns;
 		kernel += is_kernel;
@@ -483,7 +489,7 @@ void traced__tell_returns(const struct traced *t)
 			 "and no nesting; calls and class --returns -w keep them");
 }
 
-bool traced__tell_unkept(const struct traced *t)
+bool call_trace__tell_unkept(const struct call_trace *t)
 {
 	const uint64_t nr = t->calls ? calls__unkept(t->calls) : 0;
 
@@ -495,7 +501,7 @@ bool traced__tell_unkept(const struct traced *t)
 	return nr > 0;
 }
 
-int traced__take(struct traced *t, const struct probe_record *record, const void *values)
+int call_trace__take(struct call_trace *t, const struct probe_record *record, const void *values)
 {
 	const uint32_t function = t->function_of[record->probe];
 	const struct call_event event = {
@@ -507,32 +513,32 @@ int traced__take(struct traced *t, const struct probe_record *record, const void
 		.comm = record->comm,
 		.is_return = record->probe != t->functions[function].entry,
 		.returns = t->functions[function].returns,
-		.is_user = traced__probe(t, function)->kind == PROBE_USER,
+		.is_user = call_trace__probe(t, function)->kind == PROBE_USER,
 		.values = values,
-		.bytes = t->asked.plan.probes[record->probe].shown_bytes,
+		.bytes = t->request.plan.probes[record->probe].shown_bytes,
 	};
 	int err;
 
 	t->nth = record->nth;
 	err = calls__take(t->calls, &event);
-	if (err || !t->lives || record->ns < t->settled_ns + traced_settle_ns)
-		return err == -ENOMEM ? traced_no_memory() : err;
+	if (err || !t->lives || record->ns < t->settled_ns + call_trace_settle_ns)
+		return err == -ENOMEM ? call_trace_no_memory() : err;
 	t->settled_ns = record->ns;
 	return lives__settle(t->lives, record->ns);
 }
 
-int traced__finish(struct traced *t)
+int call_trace__finish(struct call_trace *t)
 {
 	int err = calls__finish(t->calls);
 
 	if (t->nr_counts)
-		qsort(t->counts, t->nr_counts, sizeof(*t->counts), traced_compare_counts);
+		qsort(t->counts, t->nr_counts, sizeof(*t->counts), call_trace_compare_counts);
 	if (!err && t->lives)
 		err = lives__finish(t->lives);
-	return err == -ENOMEM ? traced_no_memory() : err;
+	return err == -ENOMEM ? call_trace_no_memory() : err;
 }
 
-void traced__free(struct traced *t)
+void call_trace__free(struct call_trace *t)
 {
 	lives__free(t->lives);
 	calls__free(t->calls);
@@ -549,88 +555,89 @@ void traced__free(struct traced *t)
 	free(t->counts);
 	free(t->own_name);
 	btf__free(t->own_btf);
-	asked__free(&t->asked);
+	request__free(&t->request);
 }
 
 /* ---- what a record holds ---- */
 
-const struct probe *traced__probe(const struct traced *t, uint32_t number)
+const struct probe *call_trace__probe(const struct call_trace *t, uint32_t number)
 {
-	const size_t entries = t->asked.probes.nr;
+	const size_t entries = t->request.probes.nr;
 
-	return number < entries ? &t->asked.probes.probes[number]
-				: &t->asked.ends.probes[number - entries];
+	return number < entries ? &t->request.probes.probes[number]
+				: &t->request.ends.probes[number - entries];
 }
 
-const char *traced__module(const struct traced *t, uint32_t function)
+const char *call_trace__module(const struct call_trace *t, uint32_t function)
 {
-	const struct probe *probe = traced__probe(t, function);
+	const struct probe *probe = call_trace__probe(t, function);
 
 	if (t->functions[function].module)
 		return t->functions[function].module;
 	return probe->path ? probe->path : probe->module;
 }
 
-const char *traced__prototype(const struct traced *t, uint32_t function, char *buf, size_t size)
+const char *call_trace__prototype(const struct call_trace *t, uint32_t function, char *buf,
+				  size_t size)
 {
 	if (t->functions[function].prototype)
 		return t->functions[function].prototype;
-	return probe__prototype(traced__probe(t, function), buf, size);
+	return probe__prototype(call_trace__probe(t, function), buf, size);
 }
 
-static const struct plan_probe *traced_plan(const struct traced *t, uint32_t function,
-					    bool is_return)
+static const struct plan_probe *call_trace_plan(const struct call_trace *t, uint32_t function,
+						bool is_return)
 {
-	const struct traced_function *f = &t->functions[function];
+	const struct call_trace_function *f = &t->functions[function];
 
-	return &t->asked.plan.probes[is_return ? f->exit : f->entry];
+	return &t->request.plan.probes[is_return ? f->exit : f->entry];
 }
 
 /* How many stand behind arguments or ret: all members, the object alone, none. */
-static size_t traced_tail(const struct traced *t, uint32_t function, bool is_return)
+static size_t call_trace_tail(const struct call_trace *t, uint32_t function, bool is_return)
 {
-	const struct traced_function *f = &t->functions[function];
-	const struct traced_place *place = is_return ? &f->at_exit : &f->at_entry;
+	const struct call_trace_function *f = &t->functions[function];
+	const struct call_trace_place *place = is_return ? &f->at_exit : &f->at_entry;
 
 	if (!place->object[0])
 		return 0;
-	return traced_has_fields(place, is_return) ? t->nr_members : 1;
+	return call_trace_has_fields(place, is_return) ? t->nr_members : 1;
 }
 
-const struct plan_shown *traced__shown(const struct traced *t, uint32_t function, bool is_return,
-				       size_t *nr)
+const struct plan_shown *call_trace__shown(const struct call_trace *t, uint32_t function,
+					   bool is_return, size_t *nr)
 {
-	const struct plan_probe *probe = traced_plan(t, function, is_return);
+	const struct plan_probe *probe = call_trace_plan(t, function, is_return);
 
-	*nr = probe->nr_shown - traced_tail(t, function, is_return);
+	*nr = probe->nr_shown - call_trace_tail(t, function, is_return);
 	return probe->shown;
 }
 
-bool traced__members(const struct traced *t, uint32_t function, bool is_return, const void *values,
-		     void *bytes)
+bool call_trace__members(const struct call_trace *t, uint32_t function, bool is_return,
+			 const void *values, void *bytes)
 {
 	const struct plan_shown *shown;
 	size_t nr;
 
-	if (!values || !t->nr_members || traced_tail(t, function, is_return) < t->nr_members)
+	if (!values || !t->nr_members || call_trace_tail(t, function, is_return) < t->nr_members)
 		return false;
-	shown = traced__shown(t, function, is_return, &nr) + nr;
+	shown = call_trace__shown(t, function, is_return, &nr) + nr;
 	for (size_t i = 0; i < t->nr_members; i++)
 		memcpy((char *)bytes + t->members[i].at, (const char *)values + shown[i].part.at,
 		       t->members[i].shape.size);
 	return true;
 }
 
-uint64_t traced__object(const struct traced *t, uint32_t function, bool is_return,
-			const void *values)
+uint64_t call_trace__object(const struct call_trace *t, uint32_t function, bool is_return,
+			    const void *values)
 {
 	const struct plan_shown *shown;
 	uint64_t object;
 	size_t nr;
 
-	if (!values || !traced_tail(t, function, is_return))
+	if (!values || !call_trace_tail(t, function, is_return))
 		return 0;
-	shown = traced__shown(t, function, is_return, &nr) + nr;
+	shown = call_trace__shown(t, function, is_return, &nr) + nr;
 	memcpy(&object, (const char *)values + shown->part.at, sizeof(object));
 	return object;
 }

@@ -14,25 +14,25 @@
 
 struct session;
 
-#define TRACED_NONE UINT32_MAX
+#define CALL_TRACE_NONE UINT32_MAX
 
 /* What is known of an object where a function is entered, or left. */
-struct traced_place {
+struct call_trace_place {
 	char object[16]; /* its expression: "arg0", "ret"; "": none */
 	enum life_role role;
 };
 
-struct traced_function {
-	uint32_t entry, exit; /* numbers in the plan; exit: TRACED_NONE */
+struct call_trace_function {
+	uint32_t entry, exit; /* numbers in the plan; exit: CALL_TRACE_NONE */
 	bool returns;	      /* its return is seen */
-	struct traced_place at_entry, at_exit;
+	struct call_trace_place at_entry, at_exit;
 	char *module, *prototype; /* of a capture; NULL: none */
 };
 
-struct traced {
+struct call_trace {
 	/* made here */
-	struct asked asked; /* entries are its probes, returns its ends */
-	struct traced_function *functions;
+	struct request request; /* entries are its probes, returns its ends */
+	struct call_trace_function *functions;
 	size_t nr;
 	uint32_t *function_of; /* by number in the plan */
 	/* Of an object: itself first, then fields as they were asked for; one behind the other. */
@@ -58,58 +58,59 @@ struct traced {
 	/* of a capture */
 	struct btf *own_btf;
 	char *own_name;
-	bool has_layouts; /* traced__lay_structs found them, or the capture had them */
+	bool has_layouts; /* call_trace__lay_structs found them, or the capture had them */
 	struct struct_layouts layouts;
-	uint64_t lost;		     /* records, up to the one at hand */
-	struct traced_count *counts; /* of objects, at the end */
+	uint64_t lost;			 /* records, up to the one at hand */
+	struct call_trace_count *counts; /* of objects, at the end */
 	size_t nr_counts;
 };
 
-struct traced_count {
+struct call_trace_count {
 	uint64_t object, count;
 };
 
 /* Globs of functions; user:PATH:GLOB, too. 0, or a negative errno (said). */
-int traced__of_globs(struct traced *traced, const struct option_list *globs,
-		     const struct options *options);
+int call_trace__of_globs(struct call_trace *trace, const struct option_list *globs,
+			 const struct options *options);
 /* Those of a class that can be attached: its spine, or all. */
-struct traced_class {
+struct call_trace_class {
 	const struct class *class; /* found with asked.finder */
 	bool all;
 	const struct option_list *fields; /* empty: the preset's */
 };
-int traced__of_class(struct traced *traced, const struct traced_class *wants);
-void traced__free(struct traced *traced);
+int call_trace__of_class(struct call_trace *trace, const struct call_trace_class *wants);
+void call_trace__free(struct call_trace *trace);
 
-int traced__start(struct traced *traced, struct run *run); /* attached; NULL: of a capture */
-void traced__tell_returns(const struct traced *traced);	   /* how many are seen; none: why */
+int call_trace__start(struct call_trace *trace, struct run *run); /* attached; NULL: of a capture */
+void call_trace__tell_returns(const struct call_trace *trace);	  /* how many are seen; none: why */
 /* At the end: calls whose returns the kernel did not keep, since too many were inside one another.
  * true: there were some. */
-bool traced__tell_unkept(const struct traced *traced);
-int traced__take(struct traced *traced, const struct probe_record *record, const void *values);
-int traced__finish(struct traced *traced); /* everything that is open is handed on */
+bool call_trace__tell_unkept(const struct call_trace *trace);
+int call_trace__take(struct call_trace *trace, const struct probe_record *record,
+		     const void *values);
+int call_trace__finish(struct call_trace *trace); /* everything that is open is handed on */
 
 /* For who makes one of a capture: one field more; what members there are; how many records an
  * object should have had. -ENOMEM, not said. */
-int traced__add_field(struct traced *traced, const char *name);
-int traced__lay_out(struct traced *traced);
-int traced__note_count(struct traced *traced, uint64_t object, uint64_t count);
+int call_trace__add_field(struct call_trace *trace, const char *name);
+int call_trace__lay_out(struct call_trace *trace);
+int call_trace__note_count(struct call_trace *trace, uint64_t object, uint64_t count);
 /* Structs of objects and arguments, into layouts, by this kernel's BTF. -ENOMEM, said. */
-int traced__lay_structs(struct traced *traced);
+int call_trace__lay_structs(struct call_trace *trace);
 
-const struct probe *traced__probe(const struct traced *traced, uint32_t function);
+const struct probe *call_trace__probe(const struct call_trace *trace, uint32_t function);
 /* Its module or file, and its prototype as C writes it; NULL: none, or not known. */
-const char *traced__module(const struct traced *traced, uint32_t function);
-const char *traced__prototype(const struct traced *traced, uint32_t function, char *buf,
-			      size_t size);
+const char *call_trace__module(const struct call_trace *trace, uint32_t function);
+const char *call_trace__prototype(const struct call_trace *trace, uint32_t function, char *buf,
+				  size_t size);
 /* Its parts of a record: arguments at the entry, ret at the return. */
-const struct plan_shown *traced__shown(const struct traced *traced, uint32_t function,
-				       bool is_return, size_t *nr);
+const struct plan_shown *call_trace__shown(const struct call_trace *trace, uint32_t function,
+					   bool is_return, size_t *nr);
 /* The members that a record holds, member_bytes of them. false: it holds none. */
-bool traced__members(const struct traced *traced, uint32_t function, bool is_return,
-		     const void *values, void *bytes);
+bool call_trace__members(const struct call_trace *trace, uint32_t function, bool is_return,
+			 const void *values, void *bytes);
 /* The object that they are of; 0: none. */
-uint64_t traced__object(const struct traced *traced, uint32_t function, bool is_return,
-			const void *values);
+uint64_t call_trace__object(const struct call_trace *trace, uint32_t function, bool is_return,
+			    const void *values);
 
 #endif

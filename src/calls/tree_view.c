@@ -27,10 +27,10 @@ static bool tree_is_graph(const struct tree_view *v, const struct session *s)
 
 /* ---- Trace Event JSON ---- */
 
-static int tree_put_event(void *arg, const struct call *call, const union shown_slot *slots)
+static int tree_put_event(void *arg, const struct call *call, const union value_slot *slots)
 {
 	struct tree_view *v = arg;
-	const struct probe *probe = traced__probe(v->calls.traced, call->function);
+	const struct probe *probe = call_trace__probe(v->calls.trace, call->function);
 	const struct chrome_event event = {
 		.name = probe->func,
 		.category = probe->kind == PROBE_USER ? "user" : "kernel",
@@ -64,26 +64,26 @@ static int tree_start_chrome(struct tree_view *v, struct session *s)
 
 /* The functions of a capture are known later. */
 int tree_view__prepare(struct tree_view *v, const struct options *options,
-		       const struct traced *traced)
+		       const struct call_trace *trace)
 {
 	if (v->page.source_dir && options->output.format != OUTPUT_TRACE)
 		return log_err(-EINVAL, "--source: only a page shows source: -o html");
-	return options->file.read.nr ? 0 : trace_page__read_source(&v->page, traced);
+	return options->file.read.nr ? 0 : trace_page__read_source(&v->page, trace);
 }
 
-int tree_view__start(struct tree_view *v, struct session *s, struct traced *traced)
+int tree_view__start(struct tree_view *v, struct session *s, struct call_trace *trace)
 {
 	int err = 0;
 
 	v->calls.limits = v->graph.limits = v->page.limits = v->limits;
 	v->is_page = s->options->output.format == OUTPUT_TRACE;
 	if (v->is_page)
-		return trace_page__start(&v->page, s, traced);
+		return trace_page__start(&v->page, s, trace);
 	if (tree_is_graph(v, s))
-		return graph_view__start(&v->graph, s, traced);
+		return graph_view__start(&v->graph, s, trace);
 	if (s->options->output.format == OUTPUT_CHROME)
 		err = tree_start_chrome(v, s);
-	return err ?: calls_view__start(&v->calls, s, traced);
+	return err ?: calls_view__start(&v->calls, s, trace);
 }
 
 int tree_view__tree(struct tree_view *v, const struct call *root)

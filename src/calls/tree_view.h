@@ -28,8 +28,8 @@ struct tree_view {
 
 /* --source: before anything is attached, or opened. 0 or a negative errno, said. */
 int tree_view__prepare(struct tree_view *view, const struct options *options,
-		       const struct traced *traced);
-int tree_view__start(struct tree_view *view, struct session *session, struct traced *traced);
+		       const struct call_trace *trace);
+int tree_view__start(struct tree_view *view, struct session *session, struct call_trace *trace);
 int tree_view__tree(struct tree_view *view, const struct call *root);
 /* Of an object that is over, for the page. */
 int tree_view__life(struct tree_view *view, const struct life *life, bool is_wanted);

@@ -62,7 +62,7 @@ struct cache_view {
 	uint32_t mask;
 	struct cache_table rows;
 	struct table *table;
-	struct told_table *told;
+	struct cache_event_table *told;
 	uint64_t nr_told;
 	struct column columns[OBJECT_COLUMNS]; /* with ~ where they are estimates */
 	const struct column *shown[OBJECT_COLUMNS];
@@ -237,10 +237,10 @@ static const struct column ledger_line_columns[] = {
 static const struct object cache_rows = { "cache", { tag_columns, page_columns } };
 static const struct object cache_method = { "method", { method_columns } };
 static const struct object cache_ledger = { "ledger", { ledger_line_columns } };
-static const struct object *const cache_objects[] = { &cache_rows,	&told_misses,
-						      &told_commands,	&cache_method,
-						      &residency_files, &residency_parts,
-						      &cache_ledger,	NULL };
+static const struct object *const cache_objects[] = { &cache_rows,	     &cache_event_misses,
+						      &cache_event_commands, &cache_method,
+						      &residency_files,	     &residency_parts,
+						      &cache_ledger,	     NULL };
 
 static int cache_run(void *state, const struct options *options, char **argv);
 
@@ -507,15 +507,15 @@ static int cache_on_miss(void *state, struct session *s, const struct cache_even
 	char dev[64], disk[64];
 	struct cache_view *v = state;
 	const bool is_command = e->told == CACHE_TOLD_COMMAND;
-	const struct told_names names = {
+	const struct cache_event_names names = {
 		.file = session__file(s, e->inode, io_file_place(e->dev, e->nth)),
 		.dev = session__disk(s, e->dev, dev, sizeof(dev)),
 		.disk = is_command ? session__disk(s, command->disk, disk, sizeof(disk)) : NULL,
 	};
 
-	if (!told_table__shows(v->told, e))
+	if (!cache_event_table__shows(v->told, e))
 		return 0;
-	told_table__add(v->told, e, &names);
+	cache_event_table__add(v->told, e, &names);
 	if (count->given && is_command == v->then_io && ++v->nr_told >= count->value)
 		session__stop(s);
 	return 0;
@@ -626,8 +626,8 @@ static int cache_on_start(void *state, struct session *s)
 	struct cache_view *v = state;
 
 	if (v->events)
-		v->told = told_table__new(s->out, s->format, v->then_io, s->start_ns,
-					  session__cache_about(s)->page_bytes);
+		v->told = cache_event_table__new(s->out, s->format, v->then_io, s->start_ns,
+						 session__cache_about(s)->page_bytes);
 	if (v->events && !v->told)
 		return log_err(-ENOMEM, "out of memory");
 	cache_show_method(s);
@@ -750,6 +750,6 @@ static int cache_run(void *state, const struct options *options, char **argv)
 	err = session__run(&cache_session, v, options, argv);
 	cache_table__free(&v->rows);
 	table__free(v->table);
-	told_table__free(v->told);
+	cache_event_table__free(v->told);
 	return err;
 }

@@ -18,11 +18,11 @@ struct calls_cmd {
 	bool graph, returns, emit, addresses;
 	/* state */
 	struct option_list functions; /* globs, and those of paths */
-	struct traced traced;
+	struct call_trace trace;
 	struct tree_view view;
 	struct session *session;
-	uint64_t trees, most;	     /* most: 0: all */
-	struct traced_writer writer; /* -w */
+	uint64_t trees, most;		 /* most: 0: all */
+	struct call_trace_writer writer; /* -w */
 };
 
 static const struct option_def calls_options[] = {
@@ -93,31 +93,32 @@ static int calls_on_tree(void *arg, const struct call *root)
 
 static int calls_start_writer(struct calls_cmd *c, struct session *s)
 {
-	const struct traced_writer_wants wants = { &c->traced, session__recorder(s), c->addresses };
+	const struct call_trace_writer_wants wants = { &c->trace, session__recorder(s),
+						       c->addresses };
 
 	if (!wants.recorder)
 		return 0;
-	return traced__lay_structs(&c->traced) ?: traced_writer__start(&c->writer, &wants);
+	return call_trace__lay_structs(&c->trace) ?: call_trace_writer__start(&c->writer, &wants);
 }
 
 static int calls_on_start(void *state, struct session *s)
 {
 	struct calls_cmd *c = state;
-	int err = traced__start(&c->traced, session__probes(s));
+	int err = call_trace__start(&c->trace, session__probes(s));
 
 	c->session = s;
-	traced__tell_returns(&c->traced);
+	call_trace__tell_returns(&c->trace);
 	err = err ?: calls_start_writer(c, s);
-	return err ?: tree_view__start(&c->view, s, &c->traced);
+	return err ?: tree_view__start(&c->view, s, &c->trace);
 }
 
 static int calls_on_hit(void *state, struct session *s, const struct probe_record *r,
 			const void *values)
 {
 	struct calls_cmd *c = state;
-	int err = session__recorder(s) ? traced_writer__put(&c->writer, r, values) : 0;
+	int err = session__recorder(s) ? call_trace_writer__put(&c->writer, r, values) : 0;
 
-	return err ?: traced__take(&c->traced, r, values);
+	return err ?: call_trace__take(&c->trace, r, values);
 }
 
 static int calls_on_keep(void *state, struct session *s)
@@ -126,7 +127,7 @@ static int calls_on_keep(void *state, struct session *s)
 	struct run_counts counts;
 
 	run__counts(session__probes(s), &counts);
-	return traced_writer__finish(&c->writer, &counts);
+	return call_trace_writer__finish(&c->writer, &counts);
 }
 
 static int calls_on_end(void *state, struct session *s)
@@ -137,16 +138,16 @@ static int calls_on_end(void *state, struct session *s)
 
 	run__counts(session__probes(s), &counts);
 	if (session__recorder(s))
-		err = traced_writer__finish(&c->writer, &counts);
-	err = err ?: traced__finish(&c->traced);
+		err = call_trace_writer__finish(&c->writer, &counts);
+	err = err ?: call_trace__finish(&c->trace);
 	if (!err && !counts.omitted) /* else the ledger tells it, by the kernel's own rule */
-		s->incomplete |= traced__tell_unkept(&c->traced);
+		s->incomplete |= call_trace__tell_unkept(&c->trace);
 	return err ?: tree_view__end(&c->view, &counts);
 }
 
-static struct asked *calls_asks(void *state)
+static struct request *calls_asks(void *state)
 {
-	return &((struct calls_cmd *)state)->traced.asked;
+	return &((struct calls_cmd *)state)->trace.request;
 }
 
 static const struct session_view calls_session = {
@@ -178,7 +179,7 @@ static int calls_add_path(struct calls_cmd *c, const char *path)
 {
 	char **names;
 	size_t nr;
-	int err = path_preset__find(c->traced.asked.finder, path, &names, &nr);
+	int err = path_preset__find(c->trace.request.finder, path, &names, &nr);
 
 	if (err)
 		return err;
@@ -200,8 +201,8 @@ static int calls_list_functions(struct calls_cmd *c)
 		err = calls_add_function(c, strdup(c->globs.words[i]));
 	if (err || !c->paths.nr)
 		return err;
-	c->traced.asked.finder = finder__new();
-	if (!c->traced.asked.finder)
+	c->trace.request.finder = finder__new();
+	if (!c->trace.request.finder)
 		return log_err(-ENOMEM, "out of memory");
 	for (size_t i = 0; !err && i < c->paths.nr; i++)
 		err = calls_add_path(c, c->paths.words[i]);
@@ -218,7 +219,7 @@ static void calls_free_functions(struct option_list *functions)
 static void calls_set_up(struct calls_cmd *c, const struct options *options)
 {
 	enum { RING_BYTES = 4 << 20 };
-	struct run_wants *run = &c->traced.asked.wants;
+	struct run_wants *run = &c->trace.request.wants;
 
 	run->emit = c->emit;
 	run->insists = c->returns;
@@ -227,9 +228,9 @@ static void calls_set_up(struct calls_cmd *c, const struct options *options)
 	c->view.is_graph = c->graph;
 	c->view.page.command = "calls";
 	c->most = options->run.count.value;
-	c->traced.on_tree = calls_on_tree;
-	c->traced.arg = c;
-	c->traced.nr_registers = (uint32_t)c->args.value;
+	c->trace.on_tree = calls_on_tree;
+	c->trace.arg = c;
+	c->trace.nr_registers = (uint32_t)c->args.value;
 }
 
 static int calls_run_live(struct calls_cmd *c, const struct options *options, char **argv)
@@ -245,12 +246,12 @@ static int calls_run_live(struct calls_cmd *c, const struct options *options, ch
 			       "which functions? As in: iosonar calls vfs_read 'ext4_*' -- "
 			       "cat FILE; or --path read");
 	err = calls_list_functions(c);
-	err = err ?: traced__of_globs(&c->traced, &c->functions, options);
-	err = err ?: tree_view__prepare(&c->view, options, &c->traced);
+	err = err ?: call_trace__of_globs(&c->trace, &c->functions, options);
+	err = err ?: tree_view__prepare(&c->view, options, &c->trace);
 	err = err ?: session__run(&calls_session, c, options, argv);
 	tree_view__free(&c->view);
-	traced_writer__free(&c->writer);
-	traced__free(&c->traced);
+	call_trace_writer__free(&c->writer);
+	call_trace__free(&c->trace);
 	calls_free_functions(&c->functions);
 	return err;
 }

@@ -156,8 +156,8 @@ static void pair_on_open(void *arg, const void *key, const struct probe_start *s
 				    .pid = start->pid,
 				    .tid = start->tid };
 	memcpy(open->comm, start->comm, sizeof(start->comm));
-	memcpy(words, key, plan__start_key_bytes(&v->tally.asked.plan));
-	pair_name_key(open, words, v->tally.asked.plan.nr_on);
+	memcpy(words, key, plan__start_key_bytes(&v->tally.request.plan));
+	pair_name_key(open, words, v->tally.request.plan.nr_on);
 }
 
 static int pair_compare_open(const void *a, const void *b)
@@ -197,7 +197,7 @@ static int pair_show_open(struct pair_view *v, struct session *s)
 
 static int pair_keep(struct pair_view *v, const struct probe_record *r, const void *values)
 {
-	const struct plan_probe *p = &v->tally.asked.plan.probes[r->probe];
+	const struct plan_probe *p = &v->tally.request.plan.probes[r->probe];
 	size_t at = v->nr_slowest;
 	struct pair_slow new;
 
@@ -245,9 +245,9 @@ static int pair_on_end(void *state, struct session *s)
 	return pair_show_open(v, s);
 }
 
-static struct asked *pair_asks(void *state)
+static struct request *pair_asks(void *state)
 {
-	return &((struct pair_view *)state)->tally.asked;
+	return &((struct pair_view *)state)->tally.request;
 }
 
 static const struct session_view pair_session = {
@@ -260,30 +260,30 @@ static const struct session_view pair_session = {
 
 static int pair_run_each(struct pair_view *v, const struct options *options, char **argv)
 {
-	struct asked *asked = &v->tally.asked;
+	struct request *request = &v->tally.request;
 	int err;
 
-	asked->line.each = true;
-	asked->line.kernel_stack = v->stack == PAIR_KERNEL || v->stack == PAIR_BOTH;
-	asked->line.user_stack = v->stack == PAIR_USER || v->stack == PAIR_BOTH;
-	asked->wants.emit = v->tally.options.emit;
-	asked->wants.ring_bytes = v->buffer.value;
+	request->line.each = true;
+	request->line.kernel_stack = v->stack == PAIR_KERNEL || v->stack == PAIR_BOTH;
+	request->line.user_stack = v->stack == PAIR_USER || v->stack == PAIR_BOTH;
+	request->wants.emit = v->tally.options.emit;
+	request->wants.ring_bytes = v->buffer.value;
 	v->slowest = calloc(v->slow.value + 1, sizeof(*v->slowest));
 	if (!v->slowest)
 		return log_err(-ENOMEM, "out of memory");
-	err = asked__understand(asked, LINE_PAIR, &v->tally.options.words, options);
+	err = request__understand(request, LINE_PAIR, &v->tally.options.words, options);
 	if (!err) {
 		v->hits = (struct hit_view){ .object = &pair_lines,
-					     .asked = asked,
-					     .shown = shown__new(asked) };
-		err = v->hits.shown ? session__run(&pair_session, v, options, argv)
-				    : log_err(-ENOMEM, "out of memory");
+					     .request = request,
+					     .values = values__new(request) };
+		err = v->hits.values ? session__run(&pair_session, v, options, argv)
+				     : log_err(-ENOMEM, "out of memory");
 		hit_view__free(&v->hits);
 	}
 	for (size_t i = 0; i < v->nr_slowest; i++)
 		free(v->slowest[i].values);
 	free(v->slowest);
-	asked__free(asked);
+	request__free(request);
 	return err;
 }
 

@@ -15,14 +15,14 @@ struct print_view {
 	struct option_number buffer;
 	bool emit;
 	/* state */
-	struct asked asked;
+	struct request request;
 	struct hit_view hits;
 	uint64_t printed;
 };
 
 static const struct option_def print_options[] = {
-	{ "words", 0, OPTION_OPERANDS, offsetof(struct print_view, words), ASKED_WORDS,
-	  ASKED_WORDS_HELP, .completes = "line", .opens = line__opens },
+	{ "words", 0, OPTION_OPERANDS, offsetof(struct print_view, words), REQUEST_WORDS,
+	  REQUEST_WORDS_HELP, .completes = "line", .opens = line__opens },
 	{ "buffer", 0, OPTION_SIZE, offsetof(struct print_view, buffer), "SIZE",
 	  "each CPU's ring (default 1Mi); a full one loses lines and says so", .min = 4096,
 	  .max = 1 << 30 },
@@ -87,9 +87,9 @@ static int print_on_end(void *state, struct session *s)
 	return 0;
 }
 
-static struct asked *print_asks(void *state)
+static struct request *print_asks(void *state)
 {
-	return &((struct print_view *)state)->asked;
+	return &((struct print_view *)state)->request;
 }
 
 static const struct session_view print_session = {
@@ -105,17 +105,17 @@ static int print_run(void *state, const struct options *options, char **argv)
 	struct print_view *v = state;
 	int err;
 
-	v->asked.wants.emit = v->emit;
-	v->asked.wants.ring_bytes = v->buffer.value;
-	err = asked__understand(&v->asked, LINE_PRINT, &v->words, options);
+	v->request.wants.emit = v->emit;
+	v->request.wants.ring_bytes = v->buffer.value;
+	err = request__understand(&v->request, LINE_PRINT, &v->words, options);
 	if (!err) {
 		v->hits = (struct hit_view){ .object = &print_lines,
-					     .asked = &v->asked,
-					     .shown = shown__new(&v->asked) };
-		err = v->hits.shown ? session__run(&print_session, v, options, argv)
-				    : log_err(-ENOMEM, "out of memory");
+					     .request = &v->request,
+					     .values = values__new(&v->request) };
+		err = v->hits.values ? session__run(&print_session, v, options, argv)
+				     : log_err(-ENOMEM, "out of memory");
 		hit_view__free(&v->hits);
 	}
-	asked__free(&v->asked);
+	request__free(&v->request);
 	return err;
 }

@@ -52,7 +52,7 @@ static const char *const which_choices[] = { "kernel", "user", "both", NULL };
 static const char *const by_choices[] = { "count", "bytes", "time", NULL }; /* enum stack_measure */
 
 static const struct option_def stacks_options[] = {
-	{ "words", 0, OPTION_OPERANDS, TALLY_OPTION(words), ASKED_WORDS, ASKED_WORDS_HELP,
+	{ "words", 0, OPTION_OPERANDS, TALLY_OPTION(words), REQUEST_WORDS, REQUEST_WORDS_HELP,
 	  .completes = "line", .opens = line__opens },
 	{ "stack", 0, OPTION_CHOICE, offsetof(struct stacks_view, which), "WHICH",
 	  "where it was submitted: in the kernel, in the process", .choices = which_choices },
@@ -143,9 +143,9 @@ static int stacks_on_record(void *state, struct session *s, const struct io_reco
 {
 	struct stacks_view *v = state;
 
-	return stacked__add(&v->stacks, s, r,
-			    (stacks_wants_kernel(v) ? STACKED_KERNEL : 0) |
-				    (stacks_wants_user(v) ? STACKED_USER : 0));
+	return view_stacks__add(&v->stacks, s, r,
+				(stacks_wants_kernel(v) ? STACK_KERNEL : 0) |
+					(stacks_wants_user(v) ? STACK_USER : 0));
 }
 
 /* ---- text, JSON, CSV ---- */
@@ -226,7 +226,8 @@ static int stacks_write_svg(struct stacks_view *v, struct session *s, struct fla
 static int stacks_write_flame(struct stacks_view *v, struct session *s)
 {
 	struct flame *flame = flame__new();
-	int err = flame ? stacked__flame(&v->stacks, (enum stack_measure)v->by, flame) : -ENOMEM;
+	int err =
+		flame ? view_stacks__flame(&v->stacks, (enum stack_measure)v->by, flame) : -ENOMEM;
 
 	if (!err)
 		err = s->options->output.format == OUTPUT_SVG ? stacks_write_svg(v, s, flame)
@@ -356,8 +357,8 @@ static int stacks_run_event(struct stacks_view *v, const struct options *options
 			       "and 'if', as in: by comm if 'bytes > 4096'",
 			       alien);
 	v->tally.object = &event_rows;
-	v->tally.asked.line.kernel_stack = stacks_wants_kernel(v);
-	v->tally.asked.line.user_stack = stacks_wants_user(v);
+	v->tally.request.line.kernel_stack = stacks_wants_kernel(v);
+	v->tally.request.line.user_stack = stacks_wants_user(v);
 	return tally_view__run(&v->tally, LINE_STACKS, options, argv);
 }
 

@@ -17,8 +17,8 @@
 
 /* One of the two. */
 struct called_side {
-	struct traced traced;
-	struct traced_reader reader;
+	struct call_trace trace;
+	struct call_trace_reader reader;
 	struct call_graph *graph;
 	struct call_sums sums;
 	struct sample *samples; /* durations, by function; all zeros until it was called */
@@ -100,24 +100,24 @@ static int called_on_known(void *arg)
 	struct called_side *side = arg;
 
 	side->graph = call_graph__new();
-	side->samples = calloc(side->traced.nr + 1, sizeof(*side->samples));
+	side->samples = calloc(side->trace.nr + 1, sizeof(*side->samples));
 	if (!side->graph || !side->samples)
 		return called_no_memory();
-	return traced__start(&side->traced, NULL);
+	return call_trace__start(&side->trace, NULL);
 }
 
 static int called_on_part(void *state, struct session *s, struct capture_part *part)
 {
 	struct called_side *side = state;
 
-	return traced_reader__follow(&side->reader, s, part);
+	return call_trace_reader__follow(&side->reader, s, part);
 }
 
 static int called_settle(struct called_side *side)
 {
 	int err = call_graph__sums(side->graph, &side->sums);
 
-	for (size_t i = 0; !err && i < side->traced.nr; i++)
+	for (size_t i = 0; !err && i < side->trace.nr; i++)
 		if (side->samples[i].lats.place)
 			err = sample__settle(&side->samples[i], 0);
 	return err ? called_no_memory() : 0;
@@ -126,22 +126,22 @@ static int called_settle(struct called_side *side)
 static int called_on_end(void *state, struct session *s)
 {
 	struct called_side *side = state;
-	int err = traced_reader__check(&side->reader);
+	int err = call_trace_reader__check(&side->reader);
 
 	if (session__is_cut(s))
 		return log_err(-EINTR, "no comparison: %s was not read to its end",
 			       s->options->file.read.words[0]);
-	err = err ?: traced__finish(&side->traced);
-	s->incomplete |= !err && traced__tell_unkept(&side->traced);
+	err = err ?: call_trace__finish(&side->trace);
+	s->incomplete |= !err && call_trace__tell_unkept(&side->trace);
 	err = err ?: called_settle(side);
 	if (!err && side->reader.has_counts)
 		session__tell_hits(s, &side->reader.counts);
 	return err;
 }
 
-static struct asked *called_asks(void *state)
+static struct request *called_asks(void *state)
 {
-	return &((struct called_side *)state)->traced.asked;
+	return &((struct called_side *)state)->trace.request;
 }
 
 static const struct session_view called_view = {
@@ -159,9 +159,9 @@ static int called_read(struct called_side *side, const char *path, const struct 
 
 	options.file.read = (struct option_list){ paths, 1 };
 	options.output = (struct output_options){ .path = "/dev/null" };
-	side->traced.on_tree = called_on_tree;
-	side->traced.arg = side;
-	side->reader.traced = &side->traced;
+	side->trace.on_tree = called_on_tree;
+	side->trace.arg = side;
+	side->reader.trace = &side->trace;
 	side->reader.on_known = called_on_known;
 	side->reader.arg = side;
 	log_note("%s:", path);
@@ -174,16 +174,16 @@ static int called_read(struct called_side *side, const char *path, const struct 
 
 static const char *called_name(const struct called_side *side, uint32_t function)
 {
-	return traced__probe(&side->traced, function)->func;
+	return call_trace__probe(&side->trace, function)->func;
 }
 
 /* Names get numbers, so that two of them are compared at once. */
 static int called_number_names(struct diff_called *d, struct called_side *side)
 {
-	side->names = calloc(side->traced.nr + 1, sizeof(*side->names));
+	side->names = calloc(side->trace.nr + 1, sizeof(*side->names));
 	if (!side->names)
 		return called_no_memory();
-	for (uint32_t i = 0; i < side->traced.nr; i++) {
+	for (uint32_t i = 0; i < side->trace.nr; i++) {
 		const char *name = called_name(side, i);
 
 		side->names[i] = intern__number(&d->names, name, strlen(name), NULL);
@@ -410,14 +410,14 @@ int diff_calls__read(const struct diff_calls *calls, struct diff_called **called
 
 static void called_free(struct called_side *side)
 {
-	for (size_t i = 0; side->samples && i < side->traced.nr; i++)
+	for (size_t i = 0; side->samples && i < side->trace.nr; i++)
 		sample__free(&side->samples[i]);
 	free(side->samples);
 	free(side->names);
 	call_sums__free(&side->sums);
 	call_graph__free(side->graph);
-	traced_reader__free(&side->reader);
-	traced__free(&side->traced);
+	call_trace_reader__free(&side->reader);
+	call_trace__free(&side->trace);
 }
 
 void diff_calls__free(struct diff_called *d)

@@ -38,14 +38,14 @@ static int folded_put(void *state, struct session *s, const struct io_record *r)
 	struct export_folded *f = state;
 
 	f->nr_stackless += !io_record__stages(r);
-	return stacked__add(&f->stacks, s, r, STACKED_BOTH);
+	return view_stacks__add(&f->stacks, s, r, STACK_BOTH);
 }
 
 static int folded_finish(void *state, struct session *s)
 {
 	struct export_folded *f = state;
 	struct flame *flame = flame__new();
-	int err = flame ? stacked__flame(&f->stacks, STACK_BY_COUNT, flame) : -ENOMEM;
+	int err = flame ? view_stacks__flame(&f->stacks, STACK_BY_COUNT, flame) : -ENOMEM;
 
 	err = err ?: flame__write_folded(flame, s->out);
 	flame__free(flame);

@@ -8,7 +8,7 @@
  *       time   wait    pid comm  op   pages   size    offset file
  *   0.013201 1.20ms    812 dd    read     8 32.0Ki    1.0Mi  /mnt/data
  */
-struct told_miss {
+struct cache_event_miss {
 	uint64_t time_ns, wait_ns, pid, tid, pages, miss_bytes, offset_bytes;
 	const char *comm, *op, *file, *dev;
 };
@@ -17,20 +17,20 @@ struct told_miss {
  *       time    lat    pid comm  op   why   missed  bytes disk        sector    offset file
  *   0.013201  912us    812 dd    read miss       8  128Ki nvme0n1     204800   1048576 /mnt/data
  */
-struct told_command {
+struct cache_event_command {
 	uint64_t time_ns, lat_ns, queue_ns, pid, tid, missed, pages, bytes, sector, offset_bytes;
 	uint64_t command_sector, command_bytes;
 	const char *comm, *op, *why, *disk, *file, *dev, *status;
 };
 
-struct told_table {
+struct cache_event_table {
 	struct table *misses, *commands;
 	const struct column *miss_columns[OBJECT_COLUMNS], *command_columns[OBJECT_COLUMNS];
 	uint64_t start_ns, page_bytes;
 	char comm[CACHE_COMM_LEN + 1];
 };
 
-#define MISS(field) offsetof(struct told_miss, field)
+#define MISS(field) offsetof(struct cache_event_miss, field)
 static const struct column miss_columns[] = {
 	{ "time_ns", "time", CELL_TIME, 12,
 	  "when its first missing page was added, since the start", .at = MISS(time_ns) },
@@ -50,7 +50,7 @@ static const struct column miss_columns[] = {
 	{ 0 },
 };
 
-#define COMMAND(field) offsetof(struct told_command, field)
+#define COMMAND(field) offsetof(struct cache_event_command, field)
 static const struct column command_columns[] = {
 	{ "time_ns", "time", CELL_TIME, 12, "when it was submitted, since the start",
 	  .at = COMMAND(time_ns) },
@@ -91,11 +91,11 @@ static const struct column command_columns[] = {
 	{ 0 },
 };
 
-const struct object told_misses = { "miss", { miss_columns } };
-const struct object told_commands = { "command", { command_columns } };
+const struct object cache_event_misses = { "miss", { miss_columns } };
+const struct object cache_event_commands = { "command", { command_columns } };
 
 /* Text has the process, not its thread, and what fits. */
-static bool told_fits(const struct column *c, bool command)
+static bool cache_event_fits(const struct column *c, bool command)
 {
 	static const char *const rest[] = { "queue_ns", "pages", "command_sector", "command_bytes",
 					    "status" };
@@ -108,43 +108,45 @@ static bool told_fits(const struct column *c, bool command)
 	return true;
 }
 
-static struct table *told_make(FILE *out, enum table_format format, const struct object *object,
-			       const struct column **columns)
+static struct table *cache_event_make(FILE *out, enum table_format format,
+				      const struct object *object, const struct column **columns)
 {
 	const struct column *all[OBJECT_COLUMNS];
 	size_t nr_all = object__columns(object, all), nr = 0;
 
 	for (size_t i = 0; i < nr_all; i++)
-		if (format != TABLE_TEXT || told_fits(all[i], object == &told_commands))
+		if (format != TABLE_TEXT ||
+		    cache_event_fits(all[i], object == &cache_event_commands))
 			columns[nr++] = all[i];
 	return table__new(out, format, object->type, columns, nr);
 }
 
-struct told_table *told_table__new(FILE *out, enum table_format format, bool commands,
-				   uint64_t start_ns, uint64_t page_bytes)
+struct cache_event_table *cache_event_table__new(FILE *out, enum table_format format, bool commands,
+						 uint64_t start_ns, uint64_t page_bytes)
 {
-	struct told_table *t = calloc(1, sizeof(*t));
+	struct cache_event_table *t = calloc(1, sizeof(*t));
 
 	if (!t)
 		return NULL;
 	t->start_ns = start_ns;
 	t->page_bytes = page_bytes;
 	if (commands)
-		t->commands = told_make(out, format, &told_commands, t->command_columns);
+		t->commands =
+			cache_event_make(out, format, &cache_event_commands, t->command_columns);
 	if (!commands || format == TABLE_JSON)
-		t->misses = told_make(out, format, &told_misses, t->miss_columns);
+		t->misses = cache_event_make(out, format, &cache_event_misses, t->miss_columns);
 	if (t->misses || t->commands)
 		return t;
 	free(t);
 	return NULL;
 }
 
-bool told_table__shows(const struct told_table *t, const struct cache_event *e)
+bool cache_event_table__shows(const struct cache_event_table *t, const struct cache_event *e)
 {
 	return e->told == CACHE_TOLD_COMMAND ? t->commands : t->misses;
 }
 
-static const char *told_op(uint32_t op)
+static const char *cache_event_op(uint32_t op)
 {
 	static const char *const words[] = { "read", "write", "mmap", "readahead", "none" };
 
@@ -152,10 +154,10 @@ static const char *told_op(uint32_t op)
 	return op < NR_CACHE_OPS ? words[op] : NULL;
 }
 
-static void told_add_miss(struct told_table *t, const struct cache_event *e,
-			  const struct told_names *names)
+static void cache_event_add_miss(struct cache_event_table *t, const struct cache_event *e,
+				 const struct cache_event_names *names)
 {
-	const struct told_miss line = {
+	const struct cache_event_miss line = {
 		.time_ns = e->start_ns - t->start_ns,
 		.wait_ns = e->end_ns ? e->end_ns - e->start_ns : CELL_NO_NUMBER,
 		.pid = e->pid,
@@ -164,7 +166,7 @@ static void told_add_miss(struct told_table *t, const struct cache_event *e,
 		.miss_bytes = e->pages * t->page_bytes,
 		.offset_bytes = e->page * t->page_bytes,
 		.comm = t->comm,
-		.op = told_op(e->op),
+		.op = cache_event_op(e->op),
 		.file = names->file,
 		.dev = names->dev,
 	};
@@ -172,18 +174,18 @@ static void told_add_miss(struct told_table *t, const struct cache_event *e,
 	table__row(t->misses, &line);
 }
 
-static const char *told_why(const struct cache_command *c)
+static const char *cache_event_why(const struct cache_command *c)
 {
 	if (c->missed)
 		return "miss";
 	return c->event.op == CACHE_NO_OP ? "other" : "ahead";
 }
 
-static void told_add_command(struct told_table *t, const struct cache_command *c,
-			     const struct told_names *names)
+static void cache_event_add_command(struct cache_event_table *t, const struct cache_command *c,
+				    const struct cache_event_names *names)
 {
 	const struct cache_event *e = &c->event;
-	const struct told_command line = {
+	const struct cache_event_command line = {
 		.time_ns = e->start_ns - t->start_ns,
 		.lat_ns = c->issued_ns ? e->end_ns - c->issued_ns : CELL_NO_NUMBER,
 		.queue_ns = c->issued_ns ? c->issued_ns - e->start_ns : CELL_NO_NUMBER,
@@ -197,8 +199,8 @@ static void told_add_command(struct told_table *t, const struct cache_command *c
 		.command_bytes = c->command_bytes,
 		.offset_bytes = e->page * t->page_bytes,
 		.comm = t->comm,
-		.op = told_op(e->op),
-		.why = told_why(c),
+		.op = cache_event_op(e->op),
+		.why = cache_event_why(c),
 		.status = c->failed ? "failed" : "ok",
 		.disk = names->disk,
 		.file = names->file,
@@ -208,19 +210,19 @@ static void told_add_command(struct told_table *t, const struct cache_command *c
 	table__row(t->commands, &line);
 }
 
-void told_table__add(struct told_table *t, const struct cache_event *e,
-		     const struct told_names *names)
+void cache_event_table__add(struct cache_event_table *t, const struct cache_event *e,
+			    const struct cache_event_names *names)
 {
-	if (!told_table__shows(t, e))
+	if (!cache_event_table__shows(t, e))
 		return;
 	memcpy(t->comm, e->comm, CACHE_COMM_LEN);
 	if (e->told == CACHE_TOLD_COMMAND)
-		told_add_command(t, (const struct cache_command *)e, names);
+		cache_event_add_command(t, (const struct cache_command *)e, names);
 	else
-		told_add_miss(t, e, names);
+		cache_event_add_miss(t, e, names);
 }
 
-void told_table__free(struct told_table *t)
+void cache_event_table__free(struct cache_event_table *t)
 {
 	if (!t)
 		return;

@@ -9,22 +9,23 @@
 #include "decode/column.h"
 #include "wire/page_cache.h"
 
-extern const struct object told_misses, told_commands;
+extern const struct object cache_event_misses, cache_event_commands;
 
 /* What numbers stand for. */
-struct told_names {
+struct cache_event_names {
 	const char *file, *dev, *disk; /* hostile; NULL: not known */
 };
 
-struct told_table;
+struct cache_event_table;
 
 /* commands: these are what text and CSV show. */
-struct told_table *told_table__new(FILE *out, enum table_format format, bool commands,
-				   uint64_t start_ns, uint64_t page_bytes);
+struct cache_event_table *cache_event_table__new(FILE *out, enum table_format format, bool commands,
+						 uint64_t start_ns, uint64_t page_bytes);
 /* Is it shown at all? */
-bool told_table__shows(const struct told_table *table, const struct cache_event *event);
-void told_table__add(struct told_table *table, const struct cache_event *event,
-		     const struct told_names *names);
-void told_table__free(struct told_table *table);
+bool cache_event_table__shows(const struct cache_event_table *table,
+			      const struct cache_event *event);
+void cache_event_table__add(struct cache_event_table *table, const struct cache_event *event,
+			    const struct cache_event_names *names);
+void cache_event_table__free(struct cache_event_table *table);
 
 #endif

@@ -324,14 +324,14 @@ static int probe_close_recorder(struct session *s)
 /* ---- the run ---- */
 
 /* It waits at its gate until the loop runs, so that nothing it does is missed. */
-static int probe_start_command(struct session *s, struct asked *asked, char **argv)
+static int probe_start_command(struct session *s, struct request *request, char **argv)
 {
 	struct session_inside *in = s->inside;
 	int err = argv && argv[0] ? loop__start_child(in->loop, argv) : 0;
 
-	if (!err && in->view->follows_command && loop__child_pid(in->loop) && !asked->plan.pid) {
-		asked->plan.pid = (uint32_t)loop__child_pid(in->loop);
-		asked->plan.children = true;
+	if (!err && in->view->follows_command && loop__child_pid(in->loop) && !request->plan.pid) {
+		request->plan.pid = (uint32_t)loop__child_pid(in->loop);
+		request->plan.children = true;
 	}
 	return err;
 }
@@ -339,10 +339,10 @@ static int probe_start_command(struct session *s, struct asked *asked, char **ar
 static int probe_start(struct session *s, char **argv)
 {
 	struct session_inside *in = s->inside;
-	struct asked *asked = in->view->asks(in->state);
-	int err = probe_start_command(s, asked, argv);
+	struct request *request = in->view->asks(in->state);
+	int err = probe_start_command(s, request, argv);
 
-	err = err ?: run__open(&in->probes, &asked->wants);
+	err = err ?: run__open(&in->probes, &request->wants);
 	if (err)
 		return err;
 	s->start_ns = in->last_ns = run__start_ns(in->probes);

@@ -42,7 +42,7 @@ struct session {
 struct session_view {
 	/* A view of any event says so: what was asked; then no io is wanted, on_hit gets records.
 	 */
-	struct asked *(*asks)(void *state);
+	struct request *(*asks)(void *state);
 	int (*on_hit)(void *state, struct session *session, const struct probe_record *record,
 		      const void *values);
 	/* Of a view of calls, a chunk of a capture. -EBADMSG: it makes no sense, and is skipped. */

@@ -22,8 +22,8 @@ struct call_row {
 /* One capture that is being read. */
 struct call_reading {
 	struct capture_reader *reader;
-	struct traced traced;
-	struct traced_reader parts;
+	struct call_trace trace;
+	struct call_trace_reader parts;
 	struct calls_view view;
 	struct session session; /* of which the view asks no more than when it began */
 	uint64_t damaged;
@@ -74,7 +74,7 @@ static char *row_copy(const char *text, int *err)
 	return copy;
 }
 
-static int call_keep(void *arg, const struct call *call, const union shown_slot *slots)
+static int call_keep(void *arg, const struct call *call, const union value_slot *slots)
 {
 	struct call_rows *rows = arg;
 	int err = GROW(rows->rows, rows->room, rows->nr + 1);
@@ -112,11 +112,11 @@ static int call_on_known(void *arg)
 {
 	struct call_rows *rows = arg;
 	struct call_reading *r = rows->reading;
-	int err = traced__start(&r->traced, NULL);
+	int err = call_trace__start(&r->trace, NULL);
 
 	r->view.on_row = call_keep;
 	r->view.arg = rows;
-	return err ?: calls_view__start(&r->view, &r->session, &r->traced);
+	return err ?: calls_view__start(&r->view, &r->session, &r->trace);
 }
 
 static void call_shut(struct call_rows *rows)
@@ -132,10 +132,10 @@ static void call_shut(struct call_rows *rows)
 		damage.blocks_corrupt += r->damaged;
 		sql_files__note(rows->files, rows->file, &damage);
 	}
-	if (r->view.traced)
+	if (r->view.trace)
 		calls_view__free(&r->view);
-	traced_reader__free(&r->parts);
-	traced__free(&r->traced);
+	call_trace_reader__free(&r->parts);
+	call_trace__free(&r->trace);
 	capture_reader__free(r->reader);
 	free(r);
 }
@@ -149,11 +149,11 @@ static int call_read_file(struct call_rows *rows)
 		return -ENOMEM;
 	r->session =
 		(struct session){ .format = TABLE_JSON, .start_ns = call_file(rows)->start_ns };
-	r->parts = (struct traced_reader){
-		.traced = &r->traced, .on_known = call_on_known, .arg = rows, .to_ns = UINT64_MAX
+	r->parts = (struct call_trace_reader){
+		.trace = &r->trace, .on_known = call_on_known, .arg = rows, .to_ns = UINT64_MAX
 	};
-	r->traced.on_tree = call_on_tree;
-	r->traced.arg = rows;
+	r->trace.on_tree = call_on_tree;
+	r->trace.arg = rows;
 	return capture_reader__open(call_file(rows)->path, &r->reader);
 }
 
@@ -168,9 +168,9 @@ static int call_read_on(struct call_rows *rows)
 		return more;
 	if (!more) {
 		r->is_over = true;
-		return r->parts.is_known ? traced__finish(&r->traced) : 0;
+		return r->parts.is_known ? call_trace__finish(&r->trace) : 0;
 	}
-	err = traced_reader__take(&r->parts, &part);
+	err = call_trace_reader__take(&r->parts, &part);
 	r->damaged += err == -EBADMSG;
 	return err == -EBADMSG ? 0 : err;
 }

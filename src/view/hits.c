@@ -22,7 +22,7 @@ static bool hit_leads(const struct hit_view *v, const struct session *s, const s
 	if (c->at == HIT_AT(HIT_TID))
 		return s->format != TABLE_TEXT;
 	if (c->at == HIT_AT(HIT_PROBE))
-		return s->format != TABLE_TEXT || v->asked->plan.nr_probes > v->first + 1;
+		return s->format != TABLE_TEXT || v->request->plan.nr_probes > v->first + 1;
 	if (c->at == HIT_AT(HIT_VALUES))
 		return v->in_words;
 	return true;
@@ -45,7 +45,7 @@ static size_t hit_pick(const struct hit_view *v, const struct session *s, struct
 
 static int hit_make_columns(struct hit_view *v, size_t i)
 {
-	const struct plan_probe *p = &v->asked->plan.probes[i];
+	const struct plan_probe *p = &v->request->plan.probes[i];
 	struct hit_event *e = &v->events[i];
 
 	e->nr = p->nr_shown;
@@ -56,8 +56,8 @@ static int hit_make_columns(struct hit_view *v, size_t i)
 		return -ENOMEM;
 	for (size_t part = 0; part < e->nr; part++)
 		e->parts[part] = p->shown[part].part;
-	return shown__columns(v->shown, e->parts, e->nr, HIT_FIRST, e->columns,
-			      v->object->parts[0]);
+	return values__columns(v->values, e->parts, e->nr, HIT_FIRST, e->columns,
+			       v->object->parts[0]);
 }
 
 static int hit_make_table(struct hit_view *v, const struct session *s, struct hit_event *e)
@@ -92,7 +92,7 @@ static size_t hit_first(const struct plan *plan)
 
 static bool hit_all_agree(const struct hit_view *v)
 {
-	for (size_t i = v->first; i < v->asked->plan.nr_probes; i++)
+	for (size_t i = v->first; i < v->request->plan.nr_probes; i++)
 		if (!hit_agrees(&v->events[v->first], &v->events[i]))
 			return false;
 	return true;
@@ -102,9 +102,9 @@ static bool hit_all_agree(const struct hit_view *v)
  * all its fields has too many of them for text. */
 static bool hit_is_in_words(const struct hit_view *v, const struct session *s)
 {
-	if (v->asked->line.action != LINE_PRINT || s->format == TABLE_JSON)
+	if (v->request->line.action != LINE_PRINT || s->format == TABLE_JSON)
 		return false;
-	return !hit_all_agree(v) || (s->format == TABLE_TEXT && !v->asked->line.show);
+	return !hit_all_agree(v) || (s->format == TABLE_TEXT && !v->request->line.show);
 }
 
 static void hit_size_probe(struct hit_view *v)
@@ -112,8 +112,8 @@ static void hit_size_probe(struct hit_view *v)
 	for (const struct column *c = v->object->parts[0]; c->key; c++)
 		if (c->at == HIT_AT(HIT_PROBE))
 			v->probe = *c;
-	for (size_t i = 0; i < v->asked->plan.nr_probes; i++) {
-		size_t width = text__width(v->asked->plan.probes[i].probe->name);
+	for (size_t i = 0; i < v->request->plan.nr_probes; i++) {
+		size_t width = text__width(v->request->plan.probes[i].probe->name);
 
 		if (width > (size_t)v->probe.width && width <= HIT_WIDEST_PROBE)
 			v->probe.width = (int)width;
@@ -122,14 +122,14 @@ static void hit_size_probe(struct hit_view *v)
 
 int hit_view__start(struct hit_view *v, struct session *s)
 {
-	size_t nr = v->asked->plan.nr_probes;
+	size_t nr = v->request->plan.nr_probes;
 	int err = 0;
 
-	shown__start(v->shown, session__probes(s));
+	values__start(v->values, session__probes(s));
 	v->events = calloc(nr, sizeof(*v->events));
 	if (!v->events)
 		return log_err(-ENOMEM, "out of memory");
-	v->first = hit_first(&v->asked->plan);
+	v->first = hit_first(&v->request->plan);
 	hit_size_probe(v);
 	for (size_t i = v->first; !err && i < nr; i++)
 		err = hit_make_columns(v, i);
@@ -180,7 +180,7 @@ static const char *hit_words(struct hit_view *v, const struct hit_event *e, bool
 static void hit_lead(struct hit_view *v, const struct session *s, const struct probe_record *r)
 {
 	const struct probe *probe = run__probe(session__probes(s), r->probe);
-	union shown_slot *slots = v->slots;
+	union value_slot *slots = v->slots;
 
 	memcpy(v->comm, r->comm, sizeof(r->comm));
 	slots[HIT_TIME].n = r->ns > s->start_ns ? r->ns - s->start_ns : 0;
@@ -205,8 +205,8 @@ void hit_view__line(struct hit_view *v, const struct session *s, const struct pr
 	const struct hit_event *e = &v->events[r->probe];
 
 	hit_lead(v, s, r);
-	shown__whose(v->shown, r->pid);
-	shown__fill(v->shown, e->parts, e->nr, values, &v->slots[HIT_FIRST]);
+	values__whose(v->values, r->pid);
+	values__fill(v->values, e->parts, e->nr, values, &v->slots[HIT_FIRST]);
 	if (v->in_words)
 		v->slots[HIT_VALUES].text = hit_words(v, e, s->format == TABLE_TEXT);
 	table__row(v->is_shared ? v->events[v->first].table : e->table, v->slots);
@@ -216,7 +216,7 @@ void hit_view__line(struct hit_view *v, const struct session *s, const struct pr
 
 void hit_view__free(struct hit_view *v)
 {
-	for (size_t i = 0; v->events && i < v->asked->plan.nr_probes; i++) {
+	for (size_t i = 0; v->events && i < v->request->plan.nr_probes; i++) {
 		free(v->events[i].parts);
 		free(v->events[i].columns);
 		free(v->events[i].picked);
@@ -224,5 +224,5 @@ void hit_view__free(struct hit_view *v)
 	}
 	free(v->events);
 	free(v->words_text);
-	shown__free(v->shown);
+	values__free(v->values);
 }

@@ -23,7 +23,7 @@ enum hit_slot {
 	HIT_VALUES,
 	HIT_FIRST,
 };
-#define HIT_AT(slot) ((slot) * sizeof(union shown_slot))
+#define HIT_AT(slot) ((slot) * sizeof(union value_slot))
 
 /* Events differ in their fields: each has its columns, and a table unless it has those of the first
  * one. */
@@ -37,14 +37,14 @@ struct hit_event {
 
 struct hit_view {
 	const struct object *object; /* its lines; set by the command */
-	struct asked *asked;
-	struct shown *shown;
+	struct request *request;
+	struct values *values;
 	struct hit_event *events; /* by the probe's number in the plan */
 	size_t first;		  /* of those that have lines */
 	bool in_words;		  /* "dev=vda sector=8": several kinds of fields in one column */
 	bool is_shared;		  /* one table has the lines of all events */
 	struct column probe;	  /* as wide as the longest name */
-	union shown_slot slots[SHOWN_SLOTS];
+	union value_slot slots[VALUE_SLOTS];
 	char comm[17];
 	char *words_text;
 	size_t words_size;

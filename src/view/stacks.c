@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "wire/io_stages.h"
 
-static enum stack_half stacked_half(const char *stack, bool wanted, uint32_t number)
+static enum stack_half view_stacks_half(const char *stack, bool wanted, uint32_t number)
 {
 	if (!wanted)
 		return STACK_NOT_WANTED;
@@ -14,35 +14,35 @@ static enum stack_half stacked_half(const char *stack, bool wanted, uint32_t num
 }
 
 /* From the bio's submission to its end, where that was seen. */
-static uint64_t stacked_ns(const struct io_record *r, const struct io_stages *s)
+static uint64_t view_stacks_ns(const struct io_record *r, const struct io_stages *s)
 {
 	uint64_t end_ns = s->done_ns > r->end_ns ? s->done_ns : r->end_ns;
 
 	return end_ns - (s->queued_ns ? s->queued_ns : r->first_ns);
 }
 
-int stacked__add(struct stacks *stacks, struct session *s, const struct io_record *r,
-		 enum stacked_halves halves)
+int view_stacks__add(struct stacks *stacks, struct session *s, const struct io_record *r,
+		     enum stack_halves halves)
 {
 	const struct io_stages *stages = io_record__stages(r);
-	bool kernel = halves & STACKED_KERNEL, user = halves & STACKED_USER;
+	bool kernel = halves & STACK_KERNEL, user = halves & STACK_USER;
 	struct stack stack = { 0 };
 
 	if (r->what != RECORD_END || !stages)
 		return 0;
 	stack.kernel = kernel ? session__stack(s, r, false) : NULL;
 	stack.user = user ? session__stack(s, r, true) : NULL;
-	stack.kernel_half = stacked_half(stack.kernel, kernel, stages->kernel_stack);
-	stack.user_half = stacked_half(stack.user, user, stages->user_stack);
+	stack.kernel_half = view_stacks_half(stack.kernel, kernel, stages->kernel_stack);
+	stack.user_half = view_stacks_half(stack.user, user, stages->user_stack);
 	stack.pid = stack.user ? r->pid : 0;
 	snprintf(stack.comm, sizeof(stack.comm), "%.15s", r->comm);
-	if (stacks__add(stacks, &stack, stacked_ns(r, stages), r->bytes))
+	if (stacks__add(stacks, &stack, view_stacks_ns(r, stages), r->bytes))
 		return log_err(-ENOMEM, "out of memory");
 	return 0;
 }
 
-size_t stacked__bars(const char *text, enum flame_kind kind, char names[][FRAME_NAME],
-		     struct flame_frame *frames, size_t nr)
+size_t view_stacks__bars(const char *text, enum flame_kind kind, char names[][FRAME_NAME],
+			 struct flame_frame *frames, size_t nr)
 {
 	size_t nr_names = 0;
 
@@ -54,23 +54,23 @@ size_t stacked__bars(const char *text, enum flame_kind kind, char names[][FRAME_
 }
 
 /* From the bottom: the task, its outermost frame, … the kernel's innermost. */
-static int stacked_bar(const struct stack_row *row, enum stack_measure by, struct flame *flame)
+static int view_stacks_bar(const struct stack_row *row, enum stack_measure by, struct flame *flame)
 {
 	static char names[2][STACK_FRAMES][FRAME_NAME];
 	struct flame_frame frames[2 * STACK_FRAMES + 1];
 	size_t nr = 0;
 
 	frames[nr++] = (struct flame_frame){ row->stack.comm, FLAME_COMM };
-	nr = stacked__bars(row->stack.user, FLAME_USER, names[0], frames, nr);
-	nr = stacked__bars(row->stack.kernel, FLAME_KERNEL, names[1], frames, nr);
+	nr = view_stacks__bars(row->stack.user, FLAME_USER, names[0], frames, nr);
+	nr = view_stacks__bars(row->stack.kernel, FLAME_KERNEL, names[1], frames, nr);
 	return flame__add(flame, frames, nr, stack_sum__value(&row->sum, by));
 }
 
-int stacked__flame(const struct stacks *stacks, enum stack_measure by, struct flame *flame)
+int view_stacks__flame(const struct stacks *stacks, enum stack_measure by, struct flame *flame)
 {
 	int err = 0;
 
 	for (size_t i = 0; !err && i < stacks->nr; i++)
-		err = stacked_bar(stacks->rows[i], by, flame);
+		err = view_stacks_bar(stacks->rows[i], by, flame);
 	return err;
 }

@@ -11,16 +11,16 @@
 #include "session/session.h"
 #include "symbol/frames.h"
 
-enum stacked_halves { STACKED_KERNEL = 1, STACKED_USER = 2, STACKED_BOTH = 3 };
+enum stack_halves { STACK_KERNEL = 1, STACK_USER = 2, STACK_BOTH = 3 };
 
 /* One more I/O; one without stages has no stack and is not counted. -ENOMEM, said. */
-int stacked__add(struct stacks *stacks, struct session *session, const struct io_record *record,
-		 enum stacked_halves halves);
+int view_stacks__add(struct stacks *stacks, struct session *session, const struct io_record *record,
+		     enum stack_halves halves);
 /* A kernel's or a process's stack as bars of a flame graph, outermost first, on top of those that
  * are there; names: STACK_FRAMES of them, for this stack. Returns how many there are then. */
-size_t stacked__bars(const char *text, enum flame_kind kind, char names[][FRAME_NAME],
-		     struct flame_frame *frames, size_t nr);
+size_t view_stacks__bars(const char *text, enum flame_kind kind, char names[][FRAME_NAME],
+			 struct flame_frame *frames, size_t nr);
 /* All rows as bars. -ENOMEM, -EOVERFLOW. */
-int stacked__flame(const struct stacks *stacks, enum stack_measure by, struct flame *flame);
+int view_stacks__flame(const struct stacks *stacks, enum stack_measure by, struct flame *flame);
 
 #endif

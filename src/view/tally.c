@@ -62,9 +62,9 @@ static void tally_settle_unit(struct tally_view *v, struct column *c, size_t i)
 {
 	if (!tally_is_value(c->at) || c->kind == CELL_DURATION) /* a pair's are times, always */
 		return;
-	c->kind = tally_value_kind(&v->asked.plan);
+	c->kind = tally_value_kind(&v->request.plan);
 	snprintf(v->column_keys[i], sizeof(v->column_keys[i]), "%s%s", c->key,
-		 tally_value_suffix(&v->asked.plan));
+		 tally_value_suffix(&v->request.plan));
 	c->key = v->column_keys[i];
 }
 
@@ -76,7 +76,7 @@ static bool tally_is_stack(const struct plan_part *part)
 /* In text a stack stands below its row, and what is always the same is left out. */
 static bool tally_shows(const struct tally_view *v, const struct session *s, const struct column *c)
 {
-	size_t key = c->at / sizeof(union shown_slot) - TALLY_KEYS;
+	size_t key = c->at / sizeof(union value_slot) - TALLY_KEYS;
 
 	if (s->format != TABLE_TEXT)
 		return true;
@@ -84,8 +84,8 @@ static bool tally_shows(const struct tally_view *v, const struct session *s, con
 		return false;
 	if (c->at == TALLY_AT(TALLY_TIME))
 		return s->options->run.interval_ns.given || s->options->run.count.given;
-	if (c->at >= TALLY_AT(TALLY_KEYS) && key < v->asked.plan.nr_keys)
-		return !tally_is_stack(&v->asked.plan.keys[key]);
+	if (c->at >= TALLY_AT(TALLY_KEYS) && key < v->request.plan.nr_keys)
+		return !tally_is_stack(&v->request.plan.keys[key]);
 	return true;
 }
 
@@ -94,13 +94,13 @@ static size_t tally_columns(struct tally_view *v, const struct session *s,
 			    const struct object *object, struct column *columns,
 			    const struct column **picked)
 {
-	const struct plan *plan = &v->asked.plan;
+	const struct plan *plan = &v->request.plan;
 	size_t nr = 0, nr_picked = 0;
 
 	for (const struct column *c = tally_lead; c->key; c++)
 		columns[nr++] = *c;
-	if (shown__columns(v->shown, plan->keys, plan->nr_keys, TALLY_KEYS, columns + nr,
-			   object->parts[1]))
+	if (values__columns(v->values, plan->keys, plan->nr_keys, TALLY_KEYS, columns + nr,
+			    object->parts[1]))
 		return 0;
 	nr += plan->nr_keys;
 	for (const struct column *c = object->parts[1]; c->key; c++) {
@@ -122,13 +122,13 @@ static uint64_t tally_mean(const struct tally_view *v, const struct tally_sum *s
 {
 	if (!sum->count)
 		return 0;
-	if (v->asked.plan.of_is_signed)
+	if (v->request.plan.of_is_signed)
 		return (uint64_t)((int64_t)sum->sum / (int64_t)sum->count);
 	return sum->sum / sum->count;
 }
 
 static void tally_fill_spread(struct tally_view *v, const struct tally_group *group,
-			      union shown_slot *slots)
+			      union value_slot *slots)
 {
 	static const struct {
 		enum tally_slot slot;
@@ -146,19 +146,20 @@ static void tally_fill_spread(struct tally_view *v, const struct tally_group *gr
 static void tally_fill(struct tally_view *v, const struct session *s, bool total,
 		       const struct tally_group *group)
 {
-	union shown_slot *slots = v->slots;
+	union value_slot *slots = v->slots;
 	double span_s = total ? s->span_s : s->interval_s;
 
 	slots[TALLY_SPAN].text = total ? "total" : "interval";
 	slots[TALLY_TIME].real = s->elapsed_s;
-	shown__fill(v->shown, v->asked.plan.keys, v->asked.plan.nr_keys, group->key,
-		    &slots[TALLY_KEYS]);
+	values__fill(v->values, v->request.plan.keys, v->request.plan.nr_keys, group->key,
+		     &slots[TALLY_KEYS]);
 	slots[TALLY_COUNT].n = group->sum.count;
 	slots[TALLY_PER_S].real = (double)group->sum.count / span_s;
 	slots[TALLY_SUM].n = group->sum.sum;
-	slots[TALLY_SUM_PER_S].real = (v->asked.plan.of_is_signed ? (double)(int64_t)group->sum.sum
-								  : (double)group->sum.sum) /
-				      span_s;
+	slots[TALLY_SUM_PER_S].real =
+		(v->request.plan.of_is_signed ? (double)(int64_t)group->sum.sum
+					      : (double)group->sum.sum) /
+		span_s;
 	slots[TALLY_MEAN].n = tally_mean(v, &group->sum);
 	if (v->buckets)
 		tally_fill_spread(v, group, slots);
@@ -166,7 +167,7 @@ static void tally_fill(struct tally_view *v, const struct session *s, bool total
 
 static void tally_put_stacks(const struct tally_view *v, FILE *out)
 {
-	const struct plan *plan = &v->asked.plan;
+	const struct plan *plan = &v->request.plan;
 
 	for (size_t i = 0; i < plan->nr_keys; i++) {
 		const char *stack = v->slots[TALLY_KEYS + i].text;
@@ -184,7 +185,7 @@ static void tally_put_stacks(const struct tally_view *v, FILE *out)
 
 static void tally_bound(const struct tally_view *v, char *buf, size_t size, int64_t value)
 {
-	switch (tally_value_kind(&v->asked.plan)) {
+	switch (tally_value_kind(&v->request.plan)) {
 	case CELL_DURATION: text__duration(buf, size, (uint64_t)value); break;
 	case CELL_BYTES: text__bytes(buf, size, (uint64_t)value); break;
 	default: snprintf(buf, size, "%" PRId64, value); break;
@@ -210,11 +211,11 @@ static void tally_put_caption(const struct tally_view *v, FILE *out)
 {
 	const char *gap = "\n";
 
-	for (size_t i = 0; i < v->asked.plan.nr_keys; i++) {
+	for (size_t i = 0; i < v->request.plan.nr_keys; i++) {
 		const struct column *c = &v->columns[2 + i];
 		struct cell cell = column__cell(c, v->slots);
 
-		if (tally_is_stack(&v->asked.plan.keys[i]))
+		if (tally_is_stack(&v->request.plan.keys[i]))
 			continue;
 		fprintf(out, "%s%s=", gap, c->header);
 		if (cell.kind == CELL_TEXT)
@@ -237,7 +238,7 @@ static void tally_put_picture(struct tally_view *v, const struct session *s,
 	for (int i = 0; i < nr; i++)
 		tally_bar(v, &ranges[i], &bars[i]);
 	tally_put_caption(v, s->out);
-	chart__bars(s->out, style, v->asked.line.of ? v->asked.line.of : "latency", bars, nr);
+	chart__bars(s->out, style, v->request.line.of ? v->request.line.of : "latency", bars, nr);
 }
 
 /* Each bucket that is not empty, as it was counted. */
@@ -282,7 +283,7 @@ static int tally_add_flame(struct tally_view *v, struct flame *flame,
 	static char names[2][STACK_FRAMES][FRAME_NAME];
 	static char keys[PLAN_MAX_PARTS][FRAME_NAME];
 	struct flame_frame frames[PLAN_MAX_PARTS + 2 * STACK_FRAMES];
-	const struct plan *plan = &v->asked.plan;
+	const struct plan *plan = &v->request.plan;
 	const char *stacks[2] = { 0 };
 	size_t nr = 0;
 
@@ -299,8 +300,8 @@ static int tally_add_flame(struct tally_view *v, struct flame *flame,
 			snprintf(keys[i], FRAME_NAME, "%" PRId64, (int64_t)cell.n);
 		frames[nr++] = (struct flame_frame){ keys[i], FLAME_COMM };
 	}
-	nr = stacked__bars(stacks[0], FLAME_USER, names[0], frames, nr);
-	nr = stacked__bars(stacks[1], FLAME_KERNEL, names[1], frames, nr);
+	nr = view_stacks__bars(stacks[0], FLAME_USER, names[0], frames, nr);
+	nr = view_stacks__bars(stacks[1], FLAME_KERNEL, names[1], frames, nr);
 	return nr ? flame__add(flame, frames, nr, group->sum.count) : 0;
 }
 
@@ -312,7 +313,7 @@ static int tally_write_svg(const struct tally_view *v, struct session *s, struct
 	};
 	struct flame_drawn drawn;
 
-	snprintf(title, sizeof(title), "%s by stack", v->asked.line.events[0]);
+	snprintf(title, sizeof(title), "%s by stack", v->request.line.events[0]);
 	snprintf(note, sizeof(note), "%" PRIu64 " hits in %.1f s", flame__total(flame), s->span_s);
 	return flame__write_svg(flame, &style, s->out, &drawn);
 }
@@ -368,12 +369,12 @@ static int tally_compare_probes(const void *a, const void *b, void *at)
 /* What never happened is not a row of zeros for people, but it is said. */
 static void tally_put_never(struct tally_view *v, const struct session *s, size_t from)
 {
-	const size_t key = tally_name_key(&v->asked.plan);
+	const size_t key = tally_name_key(&v->request.plan);
 	size_t nr = v->tally.nr_groups - from, column = 0, width;
 	const char *name;
 
 	qsort_r(v->tally.groups + from, nr, sizeof(*v->tally.groups), tally_compare_probes,
-		&v->asked.plan.keys[key].at);
+		&v->request.plan.keys[key].at);
 	if (nr > TALLY_NEVER && !log_verbosity())
 		nr = TALLY_NEVER;
 	for (size_t i = from; i < from + nr; i++) {
@@ -425,7 +426,7 @@ static size_t tally_count_rows(const struct tally_view *v, const struct session 
 {
 	size_t nr = v->tally.nr_groups;
 
-	if (s->format != TABLE_TEXT || tally_name_key(&v->asked.plan) == v->asked.plan.nr_keys)
+	if (s->format != TABLE_TEXT || tally_name_key(&v->request.plan) == v->request.plan.nr_keys)
 		return nr;
 	while (nr && !v->tally.groups[nr - 1].sum.count)
 		nr--;
@@ -456,13 +457,13 @@ static int tally_show(struct tally_view *v, struct session *s, bool total)
 static void tally_on_row(void *arg, const void *key, uint32_t bucket, const struct probe_row *row)
 {
 	struct tally_view *v = arg;
-	const struct plan *plan = &v->asked.plan;
+	const struct plan *plan = &v->request.plan;
 	const struct tally_sum sum = { row->count, row->sum, (int64_t)row->max };
 	uint8_t joined[PLAN_MAX_KEY];
 
 	if (plan->key_bytes)
 		memcpy(joined, key, plan->key_bytes);
-	shown__join(v->shown, plan->keys, plan->nr_keys, joined);
+	values__join(v->values, plan->keys, plan->nr_keys, joined);
 	v->read_err = v->read_err ?: tally__add(&v->tally, joined, bucket, &sum);
 }
 
@@ -518,8 +519,8 @@ static int tally_on_start(void *state, struct session *s)
 	struct tally_view *v = state;
 	size_t nr;
 
-	shown__start(v->shown, session__probes(s));
-	tally__init(&v->tally, v->asked.plan.key_bytes);
+	values__start(v->values, session__probes(s));
+	tally__init(&v->tally, v->request.plan.key_bytes);
 	v->nr_picked = tally_columns(v, s, v->object, v->columns, v->picked);
 	if (!v->nr_picked)
 		return log_err(-ENOMEM, "out of memory");
@@ -535,7 +536,7 @@ static void tally_name(void *arg, const void *key, uint32_t bucket, const struct
 {
 	const struct tally_view *v = arg;
 
-	shown__name(v->shown, v->asked.plan.keys, v->asked.plan.nr_keys, key);
+	values__name(v->values, v->request.plan.keys, v->request.plan.nr_keys, key);
 	(void)bucket, (void)row;
 }
 
@@ -544,9 +545,9 @@ static int tally_on_glance(void *state, struct session *s)
 	return run__read(session__probes(s), tally_name, state);
 }
 
-static struct asked *tally_asks(void *state)
+static struct request *tally_asks(void *state)
 {
-	return &((struct tally_view *)state)->asked;
+	return &((struct tally_view *)state)->request;
 }
 
 static const struct session_view tally_session = {
@@ -579,7 +580,7 @@ static bool tally_read_bound(const char **text, int64_t *value)
 /* "0:64:1"; whether these make sense the plan says. */
 static int tally_read_linear(struct tally_view *v)
 {
-	struct line *line = &v->asked.line;
+	struct line *line = &v->request.line;
 	const char *text = v->options.linear;
 
 	if (!tally_read_bound(&text, &line->linear_from) ||
@@ -596,13 +597,13 @@ static int tally_read_linear(struct tally_view *v)
 
 static int tally_settings(struct tally_view *v)
 {
-	v->asked.wants.emit = v->options.emit;
-	v->asked.wants.max_keys = (uint32_t)v->options.keys.value;
+	v->request.wants.emit = v->options.emit;
+	v->request.wants.max_keys = (uint32_t)v->options.keys.value;
 	if (v->options.linear)
 		return tally_read_linear(v);
 	if (!v->options.log2)
 		return 0;
-	v->asked.line.buckets = BUCKETS_LOG2;
+	v->request.line.buckets = BUCKETS_LOG2;
 	v->scale.kind = SCALE_LOG2;
 	return 0;
 }
@@ -612,18 +613,18 @@ int tally_view__run(struct tally_view *v, enum line_action action, const struct 
 {
 	int err = tally_settings(v);
 
-	err = err ?: asked__understand(&v->asked, action, &v->options.words, options);
-	if (!err && v->measure == TALLY_BY_SUM && v->asked.plan.of_is_signed)
+	err = err ?: request__understand(&v->request, action, &v->options.words, options);
+	if (!err && v->measure == TALLY_BY_SUM && v->request.plan.of_is_signed)
 		v->measure = TALLY_BY_SIGNED_SUM;
 	if (!err) {
-		v->shown = shown__new(&v->asked);
-		err = v->shown ? session__run(&tally_session, v, options, argv)
-			       : log_err(-ENOMEM, "out of memory");
+		v->values = values__new(&v->request);
+		err = v->values ? session__run(&tally_session, v, options, argv)
+				: log_err(-ENOMEM, "out of memory");
 	}
 	table__free(v->table);
 	table__free(v->bucket_table);
 	tally__free(&v->tally);
-	shown__free(v->shown);
-	asked__free(&v->asked);
+	values__free(v->values);
+	request__free(&v->request);
 	return err;
 }

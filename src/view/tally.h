@@ -44,14 +44,14 @@ enum tally_slot {
 	TALLY_CUMULATIVE,
 	NR_TALLY_SLOTS,
 };
-#define TALLY_AT(slot) ((slot) * sizeof(union shown_slot))
+#define TALLY_AT(slot) ((slot) * sizeof(union value_slot))
 
 /* In every row. */
 extern const struct column tally_lead[];
 
 struct tally_view {
 	struct tally_options options;
-	struct asked asked;
+	struct request request;
 	const struct object *object;  /* its rows: tally_lead, then its own columns */
 	const struct object *buckets; /* of a histogram; NULL: there is none */
 	enum tally_measure measure;
@@ -59,14 +59,14 @@ struct tally_view {
 	int (*after)(struct tally_view *view, struct session *session);
 	struct tally tally;
 	struct scale scale;
-	struct shown *shown;
+	struct values *values;
 	struct table *table, *bucket_table;
 	struct column columns[OBJECT_COLUMNS], bucket_columns[OBJECT_COLUMNS];
 	char column_keys[OBJECT_COLUMNS][24];
 	const struct column *picked[OBJECT_COLUMNS], *picked_buckets[OBJECT_COLUMNS];
 	size_t nr_picked;
 	uint64_t nr_ticks;
-	union shown_slot slots[SHOWN_SLOTS];
+	union value_slot slots[VALUE_SLOTS];
 	int read_err;
 };
 
@@ -77,8 +77,8 @@ struct tally_view {
 	  0,                                                                                \
 	  OPTION_OPERANDS,                                                                  \
 	  TALLY_OPTION(words),                                                              \
-	  ASKED_WORDS,                                                                      \
-	  ASKED_WORDS_HELP,                                                                 \
+	  REQUEST_WORDS,                                                                    \
+	  REQUEST_WORDS_HELP,                                                               \
 	  .completes = "line",                                                              \
 	  .opens = line__opens },                                                           \
 		{ "top",	 0,                                                         \

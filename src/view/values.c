@@ -23,125 +23,125 @@ enum {
 };
 
 /* Names of the columns of one table. */
-struct shown_keys {
-	struct shown_keys *next;
+struct values_keys {
+	struct values_keys *next;
 	char names[PLAN_MAX_PARTS][SHOWN_KEY];
 };
 
 /* A stack that was named. Of a process that has ended nobody could do so again. */
-struct shown_stack {
-	struct shown_stack *next;
+struct values_stack {
+	struct values_stack *next;
 	uint64_t id, pid; /* pid 0: the kernel's */
 	char *text;	  /* functions, innermost first; NULL: none */
 };
 
 /* Which stack stands for all that look like it. */
-struct shown_look {
-	struct shown_look *next;
+struct values_look {
+	struct values_look *next;
 	const struct plan_part *part;
 	uint64_t words[2]; /* the first one's */
 	char *text;
 };
 
-struct shown {
-	const struct asked *asked;
+struct values {
+	const struct request *request;
 	struct run *run;
 	uint32_t pid;	       /* whose record is at hand */
 	struct frames *frames; /* NULL: no stacks */
-	struct shown_stack *stacks[SHOWN_STACKS];
-	struct shown_look *looks[SHOWN_LOOKS];
+	struct values_stack *stacks[SHOWN_STACKS];
+	struct values_look *looks[SHOWN_LOOKS];
 	uint64_t wall_ns;	     /* that the wall clock is ahead of the other */
-	struct shown_keys *keys;     /* of all columns that were made */
+	struct values_keys *keys;    /* of all columns that were made */
 	char *texts[PLAN_MAX_PARTS]; /* of the row at hand */
 };
 
-struct shown *shown__new(const struct asked *asked)
+struct values *values__new(const struct request *request)
 {
-	const struct plan *plan = &asked->plan;
-	struct shown *shown = calloc(1, sizeof(*shown));
+	const struct plan *plan = &request->plan;
+	struct values *values = calloc(1, sizeof(*values));
 
-	if (!shown)
+	if (!values)
 		return NULL;
-	shown->asked = asked;
+	values->request = request;
 	if (!plan->kernel_stack && !plan->user_stack)
-		return shown;
-	shown->frames = frames__new(plan->kernel_stack, plan->user_stack);
-	if (shown->frames)
-		return shown;
-	free(shown);
+		return values;
+	values->frames = frames__new(plan->kernel_stack, plan->user_stack);
+	if (values->frames)
+		return values;
+	free(values);
 	return NULL;
 }
 
-static void shown_forget(struct shown *shown)
+static void values_forget(struct values *values)
 {
 	for (size_t i = 0; i < PLAN_MAX_PARTS; i++) {
-		free(shown->texts[i]);
-		shown->texts[i] = NULL;
+		free(values->texts[i]);
+		values->texts[i] = NULL;
 	}
 }
 
-static void shown_forget_stacks(struct shown *shown)
+static void values_forget_stacks(struct values *values)
 {
 	for (size_t i = 0; i < SHOWN_STACKS; i++)
-		while (shown->stacks[i]) {
-			struct shown_stack *stack = shown->stacks[i];
+		while (values->stacks[i]) {
+			struct values_stack *stack = values->stacks[i];
 
-			shown->stacks[i] = stack->next;
+			values->stacks[i] = stack->next;
 			free(stack->text);
 			free(stack);
 		}
 }
 
-static void shown_forget_looks(struct shown *shown)
+static void values_forget_looks(struct values *values)
 {
 	for (size_t i = 0; i < SHOWN_LOOKS; i++)
-		while (shown->looks[i]) {
-			struct shown_look *look = shown->looks[i];
+		while (values->looks[i]) {
+			struct values_look *look = values->looks[i];
 
-			shown->looks[i] = look->next;
+			values->looks[i] = look->next;
 			free(look->text);
 			free(look);
 		}
 }
 
-void shown__free(struct shown *shown)
+void values__free(struct values *values)
 {
-	if (!shown)
+	if (!values)
 		return;
-	shown_forget(shown);
-	while (shown->keys) {
-		struct shown_keys *keys = shown->keys;
+	values_forget(values);
+	while (values->keys) {
+		struct values_keys *keys = values->keys;
 
-		shown->keys = keys->next;
+		values->keys = keys->next;
 		free(keys);
 	}
-	shown_forget_stacks(shown);
-	shown_forget_looks(shown);
-	frames__free(shown->frames);
-	free(shown);
+	values_forget_stacks(values);
+	values_forget_looks(values);
+	frames__free(values->frames);
+	free(values);
 }
 
-void shown__start(struct shown *shown, struct run *run)
+void values__start(struct values *values, struct run *run)
 {
-	shown->run = run;
-	shown->wall_ns = clock__wall_ns() - clock__mono_ns();
+	values->run = run;
+	values->wall_ns = clock__wall_ns() - clock__mono_ns();
 	tzset(); /* reads its file now */
-	if (shown->frames)
-		frames__prepare(shown->frames);
+	if (values->frames)
+		frames__prepare(values->frames);
 }
 
 /* ---- columns ---- */
 
-static bool shown_is_plain(const struct plan_part *part)
+static bool values_is_plain(const struct plan_part *part)
 {
 	return !part->shape.is_text &&
 	       (part->shape.unit == VALUE_PLAIN || part->shape.unit == VALUE_DURATION ||
 		part->shape.unit == VALUE_BYTES);
 }
 
-static enum cell_kind shown_kind(const struct plan_part *part)
+static enum cell_kind values_kind(const struct plan_part *part)
 {
-	if (!shown_is_plain(part))
+	if (!values_is_plain(part))
 		return CELL_TEXT;
 	if (part->shape.is_signed)
 		return CELL_SIGNED;
@@ -152,13 +152,13 @@ static enum cell_kind shown_kind(const struct plan_part *part)
 	}
 }
 
-static bool shown_is_word(char c)
+static bool values_is_word(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
 }
 
 /* "req->q->disk" is req_q_disk, "errno(-ret)" is errno_ret. */
-static void shown_name(const struct plan_part *part, char key[SHOWN_KEY])
+static void values_name(const struct plan_part *part, char key[SHOWN_KEY])
 {
 	size_t len = 0;
 
@@ -166,7 +166,7 @@ static void shown_name(const struct plan_part *part, char key[SHOWN_KEY])
 		char c = part->text[i];
 
 		c = c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-		if (shown_is_word(c))
+		if (values_is_word(c))
 			key[len++] = c;
 		else if (len && key[len - 1] != '_')
 			key[len++] = '_';
@@ -176,7 +176,7 @@ static void shown_name(const struct plan_part *part, char key[SHOWN_KEY])
 	key[len] = 0;
 }
 
-static bool shown_is_taken(const char *key, const struct column *columns, size_t nr)
+static bool values_is_taken(const char *key, const struct column *columns, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++)
 		if (!strcmp(columns[i].key, key))
@@ -184,42 +184,42 @@ static bool shown_is_taken(const char *key, const struct column *columns, size_t
 	return false;
 }
 
-static void shown_key(char key[SHOWN_KEY], const struct column *columns, size_t nr,
-		      const struct column *taken)
+static void values_key(char key[SHOWN_KEY], const struct column *columns, size_t nr,
+		       const struct column *taken)
 {
 	char plain[SHOWN_KEY];
 	size_t nr_taken = 0;
 
 	while (taken && taken[nr_taken].key)
 		nr_taken++;
-	if (!*key || shown_is_taken(key, taken, nr_taken) || !strcmp(key, "type")) {
+	if (!*key || values_is_taken(key, taken, nr_taken) || !strcmp(key, "type")) {
 		snprintf(plain, sizeof(plain), "%s", key);
 		snprintf(key, SHOWN_KEY, "by_%.40s", plain);
 	}
 	snprintf(plain, sizeof(plain), "%s", key);
-	for (unsigned int i = 2; shown_is_taken(key, columns, nr); i++)
+	for (unsigned int i = 2; values_is_taken(key, columns, nr); i++)
 		snprintf(key, SHOWN_KEY, "%.44s_%u", plain, i);
 }
 
-int shown__columns(struct shown *shown, const struct plan_part *parts, size_t nr, size_t first,
-		   struct column *columns, const struct column *taken)
+int values__columns(struct values *values, const struct plan_part *parts, size_t nr, size_t first,
+		    struct column *columns, const struct column *taken)
 {
-	struct shown_keys *keys = calloc(1, sizeof(*keys));
+	struct values_keys *keys = calloc(1, sizeof(*keys));
 
 	if (!keys)
 		return -ENOMEM;
-	keys->next = shown->keys;
-	shown->keys = keys;
+	keys->next = values->keys;
+	values->keys = keys;
 	for (size_t i = 0; i < nr; i++) {
-		shown_name(&parts[i], keys->names[i]);
-		shown_key(keys->names[i], columns, i, taken);
+		values_name(&parts[i], keys->names[i]);
+		values_key(keys->names[i], columns, i, taken);
 		columns[i] = (struct column){
 			.key = keys->names[i],
 			.header = keys->names[i],
-			.kind = shown_kind(&parts[i]),
+			.kind = values_kind(&parts[i]),
 			.width = 4,
 			.help = "a value of the line",
-			.at = (first + i) * sizeof(union shown_slot),
+			.at = (first + i) * sizeof(union value_slot),
 		};
 	}
 	return 0;
@@ -227,10 +227,10 @@ int shown__columns(struct shown *shown, const struct plan_part *parts, size_t nr
 
 /* ---- cells ---- */
 
-static char *shown_symbol(const struct shown *shown, uint64_t address)
+static char *values_symbol(const struct values *values, uint64_t address)
 {
 	uint64_t offset = 0;
-	const char *name = finder__symbol(shown->asked->finder, address, &offset);
+	const char *name = finder__symbol(values->request->finder, address, &offset);
 	char *text = NULL;
 	int len;
 
@@ -243,7 +243,7 @@ static char *shown_symbol(const struct shown *shown, uint64_t address)
 	return len < 0 ? NULL : text;
 }
 
-static char *shown_errno(int64_t number)
+static char *values_errno(int64_t number)
 {
 	const char *name = number > 0 && number < 4096 ? strerrorname_np((int)number) : NULL;
 	char *text = NULL;
@@ -253,7 +253,7 @@ static char *shown_errno(int64_t number)
 	return asprintf(&text, "%" PRId64, number) < 0 ? NULL : text;
 }
 
-static char *shown_syscall(int64_t number)
+static char *values_syscall(int64_t number)
 {
 	const char *name = syscall__name(number);
 	char *text = NULL;
@@ -266,33 +266,33 @@ static char *shown_syscall(int64_t number)
 /* ---- system calls ---- */
 
 /* "3</etc/passwd>", where we may look into the process and it still has it; else "3". */
-static void shown_put_fd(const struct shown *shown, FILE *out, int fd, const char *words)
+static void values_put_fd(const struct values *values, FILE *out, int fd, const char *words)
 {
 	char path[64], target[PATH_MAX];
 	ssize_t len = -1;
 
 	fputs(words, out);
-	if (fd < 0 || !shown->pid)
+	if (fd < 0 || !values->pid)
 		return;
-	snprintf(path, sizeof(path), "/proc/%u/fd/%d", shown->pid, fd);
+	snprintf(path, sizeof(path), "/proc/%u/fd/%d", values->pid, fd);
 	len = readlink(path, target, sizeof(target));
 	if (len > 0)
 		fprintf(out, "<%.*s>", (int)len, target);
 }
 
-static void shown_put_word(const struct shown *shown, FILE *out, enum syscall_kind kind,
-			   uint64_t number)
+static void values_put_word(const struct values *values, FILE *out, enum syscall_kind kind,
+			    uint64_t number)
 {
 	char words[256];
 
 	syscall__words(kind, number, words, sizeof(words));
 	if (kind == SYSCALL_FD || kind == SYSCALL_DIRFD)
-		shown_put_fd(shown, out, (int)number, words);
+		values_put_fd(values, out, (int)number, words);
 	else
 		fputs(words, out);
 }
 
-static char *shown_word(const struct shown *shown, enum syscall_kind kind, uint64_t number)
+static char *values_word(const struct values *values, enum syscall_kind kind, uint64_t number)
 {
 	char *text = NULL;
 	size_t size;
@@ -300,12 +300,12 @@ static char *shown_word(const struct shown *shown, enum syscall_kind kind, uint6
 
 	if (!out)
 		return NULL;
-	shown_put_word(shown, out, kind, number);
+	values_put_word(values, out, kind, number);
 	return fclose(out) ? NULL : text;
 }
 
 /* The number of the call that a record is about. */
-static const char *shown_call_name(const struct plan_part *parts, size_t nr, const void *bytes)
+static const char *values_call_name(const struct plan_part *parts, size_t nr, const void *bytes)
 {
 	int64_t id = -1;
 
@@ -315,13 +315,13 @@ static const char *shown_call_name(const struct plan_part *parts, size_t nr, con
 	return syscall__name(id);
 }
 
-static char *shown_result(const struct shown *shown, enum syscall_kind kind, int64_t number)
+static char *values_result(const struct values *values, enum syscall_kind kind, int64_t number)
 {
-	return number < 0 && number > -4096 ? shown_errno(-number)
-					    : shown_word(shown, kind, (uint64_t)number);
+	return number < 0 && number > -4096 ? values_errno(-number)
+					    : values_word(values, kind, (uint64_t)number);
 }
 
-static void shown_put_quoted(FILE *out, const char *text, size_t most)
+static void values_put_quoted(FILE *out, const char *text, size_t most)
 {
 	size_t i;
 
@@ -335,8 +335,8 @@ static void shown_put_quoted(FILE *out, const char *text, size_t most)
 }
 
 /* The call's text `nr`, which a part of its own has; NULL: none. */
-static const char *shown_call_text(const struct plan_part *parts, size_t nr_parts,
-				   const uint8_t *bytes, unsigned int nr)
+static const char *values_call_text(const struct plan_part *parts, size_t nr_parts,
+				    const uint8_t *bytes, unsigned int nr)
 {
 	for (size_t i = 0; i < nr_parts; i++)
 		if (parts[i].shape.unit == VALUE_HIDDEN && !nr--)
@@ -345,10 +345,10 @@ static const char *shown_call_text(const struct plan_part *parts, size_t nr_part
 }
 
 /* "AT_FDCWD, "/etc/passwd", O_RDONLY|O_CLOEXEC, 00" */
-static char *shown_call(const struct shown *shown, const struct plan_part *parts, size_t nr,
-			const struct plan_part *part, const uint8_t *bytes)
+static char *values_call(const struct values *values, const struct plan_part *parts, size_t nr,
+			 const struct plan_part *part, const uint8_t *bytes)
 {
-	const char *call = shown_call_name(parts, nr, bytes), *string;
+	const char *call = values_call_name(parts, nr, bytes), *string;
 	unsigned int nr_texts = 0;
 	char *text = NULL;
 	size_t size;
@@ -362,23 +362,23 @@ static char *shown_call(const struct shown *shown, const struct plan_part *parts
 
 		memcpy(&number, bytes + part->at + 8 * i, sizeof(number));
 		fputs(i ? ", " : "", out);
-		string =
-			kind == SYSCALL_TEXT ? shown_call_text(parts, nr, bytes, nr_texts++) : NULL;
+		string = kind == SYSCALL_TEXT ? values_call_text(parts, nr, bytes, nr_texts++)
+					      : NULL;
 		if (string && number)
-			shown_put_quoted(out, string, VALUE_STR_DEFAULT);
+			values_put_quoted(out, string, VALUE_STR_DEFAULT);
 		else
-			shown_put_word(shown, out, kind, number);
+			values_put_word(values, out, kind, number);
 	}
 	return fclose(out) ? NULL : text;
 }
 
-void shown__whose(struct shown *shown, uint32_t pid)
+void values__whose(struct values *values, uint32_t pid)
 {
-	shown->pid = pid;
+	values->pid = pid;
 }
 
 /* As the kernel keeps it: twenty bits of minor. */
-static char *shown_dev(uint64_t dev)
+static char *values_dev(uint64_t dev)
 {
 	unsigned int major = (unsigned int)(dev >> 20), minor = (unsigned int)(dev & 0xfffff);
 	char path[64], target[PATH_MAX], *text = NULL;
@@ -393,9 +393,9 @@ static char *shown_dev(uint64_t dev)
 	return asprintf(&text, "%u:%u", major, minor) < 0 ? NULL : text;
 }
 
-static char *shown_time(const struct shown *shown, uint64_t mono_ns)
+static char *values_time(const struct values *values, uint64_t mono_ns)
 {
-	uint64_t ns = mono_ns + shown->wall_ns;
+	uint64_t ns = mono_ns + values->wall_ns;
 	time_t seconds = (time_t)(ns / 1000000000);
 	char clock[16], *text = NULL;
 	struct tm tm;
@@ -405,7 +405,7 @@ static char *shown_time(const struct shown *shown, uint64_t mono_ns)
 											     : text;
 }
 
-static char *shown_enum(const struct plan_part *part, uint64_t number)
+static char *values_enum(const struct plan_part *part, uint64_t number)
 {
 	const char *name = type__enum_name(&part->shape.type, (int64_t)number);
 	char *text = NULL;
@@ -415,14 +415,14 @@ static char *shown_enum(const struct plan_part *part, uint64_t number)
 	return asprintf(&text, "%" PRId64, (int64_t)number) < 0 ? NULL : text;
 }
 
-static char *shown_cgroup(uint64_t id)
+static char *values_cgroup(uint64_t id)
 {
 	char path[PATH_MAX];
 
 	return strdup(cgroup__path(id, path, sizeof(path)));
 }
 
-static char *shown_pointer(uint64_t address)
+static char *values_pointer(uint64_t address)
 {
 	char *text = NULL;
 
@@ -430,7 +430,7 @@ static char *shown_pointer(uint64_t address)
 }
 
 /* The innermost frames, as many as were asked for; 0: all. A copy. */
-static char *shown_cut(const char *text, uint32_t depth)
+static char *values_cut(const char *text, uint32_t depth)
 {
 	const char *end = text;
 
@@ -440,18 +440,18 @@ static char *shown_cut(const char *text, uint32_t depth)
 	return strdup(text);
 }
 
-static char *shown_name_stack(const struct shown *shown, uint64_t id, uint64_t pid)
+static char *values_name_stack(const struct values *values, uint64_t id, uint64_t pid)
 {
 	struct io_stack stack = { .user = pid != 0 };
 
-	stack.nr = (__u16)run__stack(shown->run, id, (uint64_t *)stack.frames, STACK_FRAMES);
-	return stack.nr ? frames__text(shown->frames, &stack, (uint32_t)pid) : NULL;
+	stack.nr = (__u16)run__stack(values->run, id, (uint64_t *)stack.frames, STACK_FRAMES);
+	return stack.nr ? frames__text(values->frames, &stack, (uint32_t)pid) : NULL;
 }
 
 /* Named at the first time; NULL: it has no functions, or there is no memory. */
-static const char *shown_stack_text(struct shown *shown, uint64_t id, uint64_t pid)
+static const char *values_stack_text(struct values *values, uint64_t id, uint64_t pid)
 {
-	struct shown_stack **chain = &shown->stacks[(id ^ pid * 0x9e37) % SHOWN_STACKS], *stack;
+	struct values_stack **chain = &values->stacks[(id ^ pid * 0x9e37) % SHOWN_STACKS], *stack;
 
 	for (stack = *chain; stack; stack = stack->next)
 		if (stack->id == id && stack->pid == pid)
@@ -459,60 +459,61 @@ static const char *shown_stack_text(struct shown *shown, uint64_t id, uint64_t p
 	stack = calloc(1, sizeof(*stack));
 	if (!stack)
 		return NULL;
-	*stack = (struct shown_stack){ *chain, id, pid, shown_name_stack(shown, id, pid) };
+	*stack = (struct values_stack){ *chain, id, pid, values_name_stack(values, id, pid) };
 	*chain = stack;
 	return stack->text;
 }
 
 /* A process's stack has its pid behind the number. */
-static const char *shown_words_stack(struct shown *shown, const struct plan_part *part,
-				     const uint64_t words[2])
+static const char *values_words_stack(struct values *values, const struct plan_part *part,
+				      const uint64_t words[2])
 {
-	if ((int64_t)words[0] < 0 || !shown->frames)
+	if ((int64_t)words[0] < 0 || !values->frames)
 		return NULL;
-	return shown_stack_text(shown, words[0],
-				part->shape.unit == VALUE_USTACK_ID ? words[1] : 0);
+	return values_stack_text(values, words[0],
+				 part->shape.unit == VALUE_USTACK_ID ? words[1] : 0);
 }
 
-static char *shown_stack(struct shown *shown, const struct plan_part *part, const uint64_t words[2])
+static char *values_stack(struct values *values, const struct plan_part *part,
+			  const uint64_t words[2])
 {
-	const char *text = shown_words_stack(shown, part, words);
+	const char *text = values_words_stack(values, part, words);
 
-	return text ? shown_cut(text, part->shape.depth) : NULL;
+	return text ? values_cut(text, part->shape.depth) : NULL;
 }
 
-static char *shown_probe(const struct shown *shown, uint64_t number, bool func)
+static char *values_probe(const struct values *values, uint64_t number, bool func)
 {
-	const struct probe *probe = run__probe(shown->run, number);
+	const struct probe *probe = run__probe(values->run, number);
 
 	if (!probe)
-		return shown_pointer(number);
+		return values_pointer(number);
 	return strdup(func ? probe->func : probe->name);
 }
 
-static char *shown_number(struct shown *shown, const struct plan_part *part,
-			  const uint64_t words[2])
+static char *values_number(struct values *values, const struct plan_part *part,
+			   const uint64_t words[2])
 {
 	switch (part->shape.unit) {
-	case VALUE_SYM: return shown_symbol(shown, words[0]);
-	case VALUE_ERRNO: return shown_errno((int64_t)words[0]);
-	case VALUE_SYSCALL: return shown_syscall((int64_t)words[0]);
-	case VALUE_WORDS: return shown_word(shown, part->shape.words, words[0]);
-	case VALUE_RESULT: return shown_result(shown, part->shape.words, (int64_t)words[0]);
-	case VALUE_DEV: return shown_dev(words[0]);
-	case VALUE_ENUM: return shown_enum(part, words[0]);
-	case VALUE_TIME: return shown_time(shown, words[0]);
-	case VALUE_CGROUP_PATH: return shown_cgroup(words[0]);
+	case VALUE_SYM: return values_symbol(values, words[0]);
+	case VALUE_ERRNO: return values_errno((int64_t)words[0]);
+	case VALUE_SYSCALL: return values_syscall((int64_t)words[0]);
+	case VALUE_WORDS: return values_word(values, part->shape.words, words[0]);
+	case VALUE_RESULT: return values_result(values, part->shape.words, (int64_t)words[0]);
+	case VALUE_DEV: return values_dev(words[0]);
+	case VALUE_ENUM: return values_enum(part, words[0]);
+	case VALUE_TIME: return values_time(values, words[0]);
+	case VALUE_CGROUP_PATH: return values_cgroup(words[0]);
 	case VALUE_KSTACK_ID:
-	case VALUE_USTACK_ID: return shown_stack(shown, part, words);
-	case VALUE_PROBE_NAME: return shown_probe(shown, words[0], false);
-	case VALUE_FUNC_NAME: return shown_probe(shown, words[0], true);
-	default: return shown_pointer(words[0]);
+	case VALUE_USTACK_ID: return values_stack(values, part, words);
+	case VALUE_PROBE_NAME: return values_probe(values, words[0], false);
+	case VALUE_FUNC_NAME: return values_probe(values, words[0], true);
+	default: return values_pointer(words[0]);
 	}
 }
 
 /* "00 1f ff", "00000001 00000002": the elements of an array. */
-static char *shown_hex(const struct plan_part *part, const uint8_t *bytes)
+static char *values_hex(const struct plan_part *part, const uint8_t *bytes)
 {
 	const uint32_t element = part->shape.element ? part->shape.element : 1;
 	const uint32_t size = part->shape.bytes ? part->shape.bytes : part->shape.size;
@@ -532,61 +533,61 @@ static char *shown_hex(const struct plan_part *part, const uint8_t *bytes)
 	return text;
 }
 
-static char *shown_text(struct shown *shown, const struct plan_part *part, const uint8_t *bytes)
+static char *values_text(struct values *values, const struct plan_part *part, const uint8_t *bytes)
 {
 	uint64_t words[2] = { 0 };
 
 	if (part->shape.unit == VALUE_HEX)
-		return shown_hex(part, bytes);
+		return values_hex(part, bytes);
 	if (part->shape.is_text)
 		return strndup((const char *)bytes + part->at, part->shape.size);
 	memcpy(words, bytes + part->at, part->shape.size < 16 ? 8 : 16);
-	return shown_number(shown, part, words);
+	return values_number(values, part, words);
 }
 
 /* What a raw system call returned, and its arguments, are as the call has them. */
-static char *shown_cell(struct shown *shown, const struct plan_part *parts, size_t nr, size_t at,
-			const uint8_t *bytes)
+static char *values_cell(struct values *values, const struct plan_part *parts, size_t nr, size_t at,
+			 const uint8_t *bytes)
 {
 	const struct plan_part *part = &parts[at];
 	int64_t number;
 
 	if (part->shape.unit == VALUE_CALL)
-		return shown_call(shown, parts, nr, part, bytes);
+		return values_call(values, parts, nr, part, bytes);
 	if (part->shape.unit != VALUE_RESULT || part->shape.words)
-		return shown_text(shown, part, bytes);
+		return values_text(values, part, bytes);
 	memcpy(&number, bytes + part->at, sizeof(number));
-	return shown_result(shown, syscall__result(shown_call_name(parts, nr, bytes)), number);
+	return values_result(values, syscall__result(values_call_name(parts, nr, bytes)), number);
 }
 
-void shown__fill(struct shown *shown, const struct plan_part *parts, size_t nr, const void *bytes,
-		 union shown_slot *slots)
+void values__fill(struct values *values, const struct plan_part *parts, size_t nr,
+		  const void *bytes, union value_slot *slots)
 {
-	shown_forget(shown);
+	values_forget(values);
 	for (size_t i = 0; i < nr; i++) {
-		if (shown_is_plain(&parts[i])) {
+		if (values_is_plain(&parts[i])) {
 			memcpy(&slots[i].n, (const uint8_t *)bytes + parts[i].at, 8);
 			continue;
 		}
-		shown->texts[i] = shown_cell(shown, parts, nr, i, bytes);
-		slots[i].text = shown->texts[i];
+		values->texts[i] = values_cell(values, parts, nr, i, bytes);
+		slots[i].text = values->texts[i];
 	}
 }
 
-static struct shown_look **shown_chain_of(struct shown *shown, const char *text)
+static struct values_look **values_chain_of(struct values *values, const char *text)
 {
 	uint32_t hash = 2166136261u; /* FNV-1a */
 
 	for (; *text; text++)
 		hash = (hash ^ (uint8_t)*text) * 16777619u;
-	return &shown->looks[hash % SHOWN_LOOKS];
+	return &values->looks[hash % SHOWN_LOOKS];
 }
 
 /* Takes the text. Without memory a stack stays by itself. */
-static void shown_join_look(struct shown *shown, const struct plan_part *part, uint64_t words[2],
-			    char *text)
+static void values_join_look(struct values *values, const struct plan_part *part, uint64_t words[2],
+			     char *text)
 {
-	struct shown_look **chain = shown_chain_of(shown, text), *look;
+	struct values_look **chain = values_chain_of(values, text), *look;
 
 	for (look = *chain; look; look = look->next)
 		if (look->part == part && !strcmp(look->text, text))
@@ -601,11 +602,11 @@ static void shown_join_look(struct shown *shown, const struct plan_part *part, u
 		free(text);
 		return;
 	}
-	*look = (struct shown_look){ *chain, part, { words[0], words[1] }, text };
+	*look = (struct values_look){ *chain, part, { words[0], words[1] }, text };
 	*chain = look;
 }
 
-void shown__join(struct shown *shown, const struct plan_part *parts, size_t nr, void *bytes)
+void values__join(struct values *values, const struct plan_part *parts, size_t nr, void *bytes)
 {
 	for (size_t i = 0; i < nr; i++) {
 		size_t size = parts[i].shape.unit == VALUE_USTACK_ID ? 16 : 8;
@@ -615,16 +616,17 @@ void shown__join(struct shown *shown, const struct plan_part *parts, size_t nr, 
 		if (size == 8 && parts[i].shape.unit != VALUE_KSTACK_ID)
 			continue;
 		memcpy(words, (const uint8_t *)bytes + parts[i].at, size);
-		text = shown_stack(shown, &parts[i], words);
+		text = values_stack(values, &parts[i], words);
 		if (text)
-			shown_join_look(shown, &parts[i], words, text);
+			values_join_look(values, &parts[i], words, text);
 		else
 			words[0] = UINT64_MAX, words[1] = 0;
 		memcpy((uint8_t *)bytes + parts[i].at, words, size);
 	}
 }
 
-void shown__name(struct shown *shown, const struct plan_part *parts, size_t nr, const void *bytes)
+void values__name(struct values *values, const struct plan_part *parts, size_t nr,
+		  const void *bytes)
 {
 	uint64_t words[2];
 
@@ -632,6 +634,6 @@ void shown__name(struct shown *shown, const struct plan_part *parts, size_t nr, 
 		if (parts[i].shape.unit != VALUE_USTACK_ID)
 			continue;
 		memcpy(words, (const uint8_t *)bytes + parts[i].at, sizeof(words));
-		shown_words_stack(shown, &parts[i], words);
+		values_words_stack(values, &parts[i], words);
 	}
 }

@@ -10,38 +10,39 @@
 #include "decode/column.h"
 #include "probe/run/request.h"
 
-enum { SHOWN_SLOTS = 16 + PLAN_MAX_PARTS + 8 };
+enum { VALUE_SLOTS = 16 + PLAN_MAX_PARTS + 8 };
 
-union shown_slot {
+union value_slot {
 	uint64_t n;
 	double real;
 	const char *text;
 };
 
-struct shown;
+struct values;
 
 /* run and asked must outlive it. NULL: out of memory. */
-struct shown *shown__new(const struct asked *asked);
-void shown__free(struct shown *shown);
+struct values *values__new(const struct request *request);
+void values__free(struct values *values);
 /* After everything is attached, before privileges are dropped. */
-void shown__start(struct shown *shown, struct run *run);
+void values__start(struct values *values, struct run *run);
 
 /*
  * A column for each part, whose cell is at slot first, first + 1, ... Keys are the parts' words, in
  * snake case; one that is taken already, in `taken`, gets by_ before it. -ENOMEM.
  */
-int shown__columns(struct shown *shown, const struct plan_part *parts, size_t nr, size_t first,
-		   struct column *columns, const struct column *taken);
+int values__columns(struct values *values, const struct plan_part *parts, size_t nr, size_t first,
+		    struct column *columns, const struct column *taken);
 /* Names the stacks now, while their processes live; what it found is kept for when they are shown.
  */
-void shown__name(struct shown *shown, const struct plan_part *parts, size_t nr, const void *bytes);
+void values__name(struct values *values, const struct plan_part *parts, size_t nr,
+		  const void *bytes);
 /* Stacks that look alike, cut as they will be shown, become the same one, and those that could not
  * be taken the same none, so that their rows add up. */
-void shown__join(struct shown *shown, const struct plan_part *parts, size_t nr, void *bytes);
+void values__join(struct values *values, const struct plan_part *parts, size_t nr, void *bytes);
 /* Fills these slots. bytes: the key, or the record's values. Texts last until the next call. */
 /* Whose file descriptors the values of system calls are, from now on; 0: nobody's. */
-void shown__whose(struct shown *shown, uint32_t pid);
-void shown__fill(struct shown *shown, const struct plan_part *parts, size_t nr, const void *bytes,
-		 union shown_slot *slots);
+void values__whose(struct values *values, uint32_t pid);
+void values__fill(struct values *values, const struct plan_part *parts, size_t nr,
+		  const void *bytes, union value_slot *slots);
 
 #endif

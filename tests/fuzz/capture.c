@@ -51,14 +51,14 @@ static volatile uint64_t seen;
 /* ---- calls ---- */
 
 struct called {
-	struct traced traced;
-	struct traced_reader reader;
+	struct call_trace trace;
+	struct call_trace_reader reader;
 	struct calls_view view;
 	struct session session;
 	uint64_t nr;
 };
 
-static int on_row(void *arg, const struct call *call, const union shown_slot *slots)
+static int on_row(void *arg, const struct call *call, const union value_slot *slots)
 {
 	struct called *c = arg;
 
@@ -75,11 +75,11 @@ static int on_tree(void *arg, const struct call *root)
 static int on_known(void *arg)
 {
 	struct called *c = arg;
-	int err = traced__start(&c->traced, NULL);
+	int err = call_trace__start(&c->trace, NULL);
 
 	c->view.on_row = on_row;
 	c->view.arg = c;
-	return err ? err : calls_view__start(&c->view, &c->session, &c->traced);
+	return err ? err : calls_view__start(&c->view, &c->session, &c->trace);
 }
 
 /* As calls -r and class -r do, up to the words. */
@@ -89,19 +89,19 @@ static void check_calls(struct capture_reader *reader)
 	struct capture_part part;
 	int err = 0;
 
-	c.reader = (struct traced_reader){
-		.traced = &c.traced, .on_known = on_known, .arg = &c, .to_ns = UINT64_MAX
+	c.reader = (struct call_trace_reader){
+		.trace = &c.trace, .on_known = on_known, .arg = &c, .to_ns = UINT64_MAX
 	};
-	c.traced.on_tree = on_tree;
-	c.traced.arg = &c;
+	c.trace.on_tree = on_tree;
+	c.trace.arg = &c;
 	while ((!err || err == -EBADMSG) && capture_reader__next_part(reader, &part) > 0)
-		err = traced_reader__take(&c.reader, &part);
+		err = call_trace_reader__take(&c.reader, &part);
 	if (c.reader.is_known && (!err || err == -EBADMSG))
-		traced__finish(&c.traced);
-	if (c.view.traced)
+		call_trace__finish(&c.trace);
+	if (c.view.trace)
 		calls_view__free(&c.view);
-	traced_reader__free(&c.reader);
-	traced__free(&c.traced);
+	call_trace_reader__free(&c.reader);
+	call_trace__free(&c.trace);
 }
 
 static void check(struct capture_reader *reader)

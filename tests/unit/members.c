@@ -124,9 +124,9 @@ static void test_unknown(struct members *m)
 	ok(strlen(text) <= sizeof(bytes.disk), "and not behind it");
 }
 
-static void test_without_btf(struct shown *shown)
+static void test_without_btf(struct values *values)
 {
-	struct members *m = members__new(shown, parts, NR_PARTS, NULL);
+	struct members *m = members__new(values, parts, NR_PARTS, NULL);
 	const struct bytes bytes = { .opf = 1 | 1 << 11, .flags = 3 };
 
 	is_str(put_value(m, 2, &bytes), "2049", "without BTF numbers are numbers");
@@ -136,18 +136,18 @@ static void test_without_btf(struct shown *shown)
 
 int main(void)
 {
-	struct asked asked = { 0 };
-	struct shown *shown = shown__new(&asked);
+	struct request request = { 0 };
+	struct values *values = values__new(&request);
 	struct btf *btf = make_btf();
-	struct members *m = members__new(shown, parts, NR_PARTS, btf);
+	struct members *m = members__new(values, parts, NR_PARTS, btf);
 
 	test_all(m);
 	test_changes(m);
 	test_unknown(m);
-	test_without_btf(shown);
+	test_without_btf(values);
 	members__free(m);
 	members__free(NULL);
 	btf__free(btf);
-	shown__free(shown);
+	values__free(values);
 	return done_testing();
 }

@@ -12,7 +12,7 @@
 
 enum { ASKED_MISSES = 5 }; /* named one by one; of more only how many there are */
 
-int asked__tasks(struct asked *a, const struct filter_options *f)
+int request__tasks(struct request *a, const struct filter_options *f)
 {
 	struct cgroup cgroup;
 
@@ -31,7 +31,7 @@ int asked__tasks(struct asked *a, const struct filter_options *f)
 	return 0;
 }
 
-static bool asked_tree_names(const struct expr *tree, const char *word)
+static bool request_tree_names(const struct expr *tree, const char *word)
 {
 	for (uint32_t i = 0; i < tree->nr_nodes; i++)
 		if (tree->nodes[i].op == OP_WORD && tree->nodes[i].text_len == strlen(word) &&
@@ -41,7 +41,7 @@ static bool asked_tree_names(const struct expr *tree, const char *word)
 }
 
 /* What is wrong with the text is said later. */
-static bool asked_names(const char *text, const char *word)
+static bool request_names(const char *text, const char *word)
 {
 	struct expr *trees[PLAN_MAX_PARTS];
 	struct expr_error error = { 0 };
@@ -51,48 +51,48 @@ static bool asked_names(const char *text, const char *word)
 	if (text)
 		expr__parse_list(text, trees, PLAN_MAX_PARTS, &nr, &error);
 	for (size_t i = 0; i < nr; i++) {
-		names |= asked_tree_names(trees[i], word);
+		names |= request_tree_names(trees[i], word);
 		expr__free(trees[i]);
 	}
 	return names;
 }
 
-static bool asked_is_function(const char *event)
+static bool request_is_function(const char *event)
 {
 	return !strncmp(event, "fn:", 3) || !strncmp(event, "user:", 5);
 }
 
 /* At other events it may be the name of a field. */
-static bool asked_are_functions(const struct line *line)
+static bool request_are_functions(const struct line *line)
 {
 	for (size_t i = 0; i < line->nr_events; i++)
-		if (!asked_is_function(line->events[i]))
+		if (!request_is_function(line->events[i]))
 			return false;
 	return true;
 }
 
 /* "of latency", "if 'latency > 1ms'": the time from a function's entry to its return is a pair by
  * itself. */
-static bool asked_is_call(const struct line *line)
+static bool request_is_call(const struct line *line)
 {
 	if (line->action == LINE_PAIR)
 		return false;
 	if (line->of && !strcmp(line->of, "latency"))
 		return true;
-	return asked_are_functions(line) &&
-	       (asked_names(line->of, "latency") || asked_names(line->by, "latency") ||
-		asked_names(line->condition, "latency") || asked_names(line->show, "latency"));
+	return request_are_functions(line) &&
+	       (request_names(line->of, "latency") || request_names(line->by, "latency") ||
+		request_names(line->condition, "latency") || request_names(line->show, "latency"));
 }
 
 /* fn:vfs_read ends with ret:vfs_read, user:PATH:SYMBOL with userret:PATH:SYMBOL. */
-static int asked_find_ends_of_calls(struct asked *a)
+static int request_find_ends_of_calls(struct request *a)
 {
 	for (size_t i = 0; i < a->line.nr_events; i++) {
 		const char *event = a->line.events[i], *colon = strchr(event, ':');
 		char *end;
 		int err;
 
-		if (!asked_is_function(event))
+		if (!request_is_function(event))
 			return log_err(-EINVAL,
 				       "'%s' has no latency: fn: and user: have, from entry to "
 				       "return; between two other events use pair",
@@ -107,7 +107,7 @@ static int asked_find_ends_of_calls(struct asked *a)
 	return 0;
 }
 
-static int asked_find(struct asked *a)
+static int request_find(struct request *a)
 {
 	bool is_pair = a->line.action == LINE_PAIR;
 	int err = 0;
@@ -119,11 +119,11 @@ static int asked_find(struct asked *a)
 		err = finder__find(a->finder, a->line.events[i],
 				   is_pair && i ? &a->ends : &a->probes, &a->misses);
 	if (!err && a->line.is_call)
-		err = asked_find_ends_of_calls(a);
+		err = request_find_ends_of_calls(a);
 	return err;
 }
 
-void asked__tell_misses(const struct asked *a)
+void request__tell_misses(const struct request *a)
 {
 	for (size_t i = 0; i < a->misses.nr && i < ASKED_MISSES; i++)
 		log_note("%s: %s", a->misses.misses[i].name, a->misses.misses[i].why);
@@ -132,23 +132,23 @@ void asked__tell_misses(const struct asked *a)
 			 a->misses.nr - ASKED_MISSES);
 }
 
-int asked__understand(struct asked *a, enum line_action action, const struct option_list *words,
-		      const struct options *options)
+int request__understand(struct request *a, enum line_action action, const struct option_list *words,
+			const struct options *options)
 {
 	int err = line__read(&a->line, action, words->words, words->nr);
 
-	err = err ?: asked__tasks(a, &options->filter);
-	a->line.is_call = !err && asked_is_call(&a->line);
-	err = err ?: asked_find(a);
+	err = err ?: request__tasks(a, &options->filter);
+	a->line.is_call = !err && request_is_call(&a->line);
+	err = err ?: request_find(a);
 	if (err)
 		return err;
-	asked__tell_misses(a);
+	request__tell_misses(a);
 	err = plan__make(&a->plan, &a->line, &a->probes, &a->ends);
 	a->wants.plan = &a->plan;
 	return err;
 }
 
-void asked__free(struct asked *a)
+void request__free(struct request *a)
 {
 	plan__free(&a->plan);
 	probe_list__free(&a->probes);

@@ -12,12 +12,12 @@
 #include "probe/run/run.h"
 
 /* The operands of such a command. */
-#define ASKED_WORDS "EVENT... [CLAUSE...]"
-#define ASKED_WORDS_HELP                                                                      \
+#define REQUEST_WORDS "EVENT... [CLAUSE...]"
+#define REQUEST_WORDS_HELP                                                                    \
 	"block:*, raw:NAME, fn:NAME, user:PATH:NAME, profile:HZ, ...; then by, of, show, on " \
 	"or if: man 7 iosonar-line"
 
-struct asked {
+struct request {
 	/* given by the command */
 	struct line line;
 	struct run_wants wants; /* its plan is filled in here */
@@ -29,12 +29,12 @@ struct asked {
 };
 
 /* words: the command's operands. 0, or a negative errno (said). */
-int asked__understand(struct asked *asked, enum line_action action, const struct option_list *words,
-		      const struct options *options);
+int request__understand(struct request *request, enum line_action action,
+			const struct option_list *words, const struct options *options);
 /* The tasks that options choose, into the line alone: for who makes the plan himself. */
-int asked__tasks(struct asked *asked, const struct filter_options *filter);
+int request__tasks(struct request *request, const struct filter_options *filter);
 /* Says what was meant and cannot be probed. */
-void asked__tell_misses(const struct asked *asked);
-void asked__free(struct asked *asked);
+void request__tell_misses(const struct request *request);
+void request__free(struct request *request);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * traced.c: does a trace of calls come back out of a capture as it went in, with prototypes and the
- * layouts of its structs? On a machine of plain files whose BTF is made up; nothing is attached, so
- * records are our own.
+ * call_trace.c: does a trace of calls come back out of a capture as it went in, with prototypes and
+ * the layouts of its structs? On a machine of plain files whose BTF is made up; nothing is
+ * attached, so records are our own.
  */
 #define _GNU_SOURCE
 #include "calls/trace.h"
@@ -41,11 +41,11 @@ struct values {
 	uint64_t first, object, opf;
 };
 
-static int put(struct traced_writer *w, uint32_t function, bool is_return, uint64_t ns)
+static int put(struct call_trace_writer *w, uint32_t function, bool is_return, uint64_t ns)
 {
-	const struct traced_function *f = &w->traced->functions[function];
+	const struct call_trace_function *f = &w->trace->functions[function];
 	const uint64_t number = is_return ? f->exit : f->entry;
-	const size_t nr = w->traced->asked.plan.probes[number].nr_shown;
+	const size_t nr = w->trace->request.plan.probes[number].nr_shown;
 	const struct values all = { is_return ? 7 : 0xffff1000, 0xffff1000, ns };
 	const struct probe_record record = {
 		.ns = ns,
@@ -57,26 +57,27 @@ static int put(struct traced_writer *w, uint32_t function, bool is_return, uint6
 		.nth = ns,
 	};
 
-	return traced_writer__put(w, &record, nr == 3 ? (const void *)&all : &all.object);
+	return call_trace_writer__put(w, &record, nr == 3 ? (const void *)&all : &all.object);
 }
 
-static void write_all(struct traced *t, const char *path, bool addresses)
+static void write_all(struct call_trace *t, const char *path, bool addresses)
 {
 	const struct file_options options = { .write = path };
 	const struct recorder_run run = { .options = &options, .start_ns = 1 };
 	const struct run_counts counts = { .counters = { 4, 0, 0, 4 } };
 	struct recorder *recorder;
-	struct traced_writer w;
+	struct call_trace_writer w;
 
 	ok(!recorder__new(&run, &recorder), "a capture is begun");
-	ok(!traced_writer__start(&w, &(struct traced_writer_wants){ t, recorder, addresses }),
+	ok(!call_trace_writer__start(&w,
+				     &(struct call_trace_writer_wants){ t, recorder, addresses }),
 	   "it says which functions");
 	ok(!put(&w, 1, false, 1) && !put(&w, 0, false, 2) && !put(&w, 0, true, 3) &&
 		   !put(&w, 1, true, 4),
 	   "and has four records");
-	ok(!traced_writer__finish(&w, &counts) && !recorder__finish(recorder, 5, NULL),
+	ok(!call_trace_writer__finish(&w, &counts) && !recorder__finish(recorder, 5, NULL),
 	   "and an end");
-	traced_writer__free(&w);
+	call_trace_writer__free(&w);
 	recorder__free(recorder);
 }
 
@@ -84,30 +85,30 @@ static void test_live(const char *path, bool addresses)
 {
 	const struct option_list no_fields = { 0 };
 	const struct class_wants wants = { .name = "bio" };
-	struct traced t = { .name = "bio" };
+	struct call_trace t = { .name = "bio" };
 	struct class class = { 0 };
-	struct traced_class of = { .class = &class, .all = true, .fields = &no_fields };
+	struct call_trace_class of = { .class = &class, .all = true, .fields = &no_fields };
 	char buf[128];
 
-	t.asked.finder = finder__new_at(tree);
-	ok(!class__find(&class, t.asked.finder, &wants), "functions are found");
-	ok(!traced__of_class(&t, &of), "and planned");
+	t.request.finder = finder__new_at(tree);
+	ok(!class__find(&class, t.request.finder, &wants), "functions are found");
+	ok(!call_trace__of_class(&t, &of), "and planned");
 	is_u64(t.nr, 2, "two of them");
-	ok(!t.has_layouts && !traced__lay_structs(&t) && t.has_layouts, "structs are laid out");
+	ok(!t.has_layouts && !call_trace__lay_structs(&t) && t.has_layouts, "structs are laid out");
 	is_u64(t.layouts.nr, 1, "one");
-	ok(!traced__lay_structs(&t) && t.layouts.nr == 1, "once");
-	is_str(traced__prototype(&t, 1, buf, sizeof(buf)), "int submit_bio(struct bio *bio)",
+	ok(!call_trace__lay_structs(&t) && t.layouts.nr == 1, "once");
+	is_str(call_trace__prototype(&t, 1, buf, sizeof(buf)), "int submit_bio(struct bio *bio)",
 	       "a prototype");
 	for (size_t i = 0; i < t.nr; i++)
 		t.functions[i].returns = true;
 	write_all(&t, path, addresses);
-	traced__free(&t);
+	call_trace__free(&t);
 	class__free(&class);
 }
 
 /* ---- reading ---- */
 
-static struct traced back;
+static struct call_trace back;
 static size_t trees, lives;
 static uint64_t seen_object;
 
@@ -115,7 +116,7 @@ static int on_tree(void *arg, const struct call *root)
 {
 	(void)arg;
 	trees++;
-	is_str(traced__probe(&back, root->function)->func, "submit_bio", "the call around");
+	is_str(call_trace__probe(&back, root->function)->func, "submit_bio", "the call around");
 	ok(root->first && !root->first->next && root->first->number == 1 && !root->number,
 	   "has one inside, numbers are those of entries");
 	is_u64(root->end_ns - root->start_ns, 3, "and took so long");
@@ -134,34 +135,34 @@ static int on_life(void *arg, const struct life *life)
 static int on_known(void *arg)
 {
 	(void)arg;
-	return traced__start(&back, NULL);
+	return call_trace__start(&back, NULL);
 }
 
 static void test_capture(const char *path)
 {
-	struct traced_reader r = { .traced = &back, .on_known = on_known, .to_ns = UINT64_MAX };
+	struct call_trace_reader r = { .trace = &back, .on_known = on_known, .to_ns = UINT64_MAX };
 	struct capture_reader *reader;
 	struct capture_part part;
 	int err;
 
 	trees = lives = 0;
-	back = (struct traced){ 0 };
+	back = (struct call_trace){ 0 };
 	back.on_tree = on_tree;
 	back.on_life = on_life;
 	ok(!capture_reader__open(path, &reader), "it is opened");
 	while ((err = capture_reader__next_part(reader, &part)) > 0)
-		ok(!traced_reader__take(&r, &part), "a part is taken");
-	ok(!err && !traced_reader__check(&r) && !traced__finish(&back), "up to its end");
+		ok(!call_trace_reader__take(&r, &part), "a part is taken");
+	ok(!err && !call_trace_reader__check(&r) && !call_trace__finish(&back), "up to its end");
 	is_u64(trees, 1, "one call was in no other");
 	is_u64(lives, 1, "one object");
 	ok(back.has_layouts && back.layouts.nr == 1, "structs came with it");
 	is_str(back.layouts.nr ? back.layouts.layouts[0].members[1].declared : NULL, "int bi_opf",
 	       "with their members");
-	is_str(traced__prototype(&back, 0, NULL, 0), "void bio_endio(struct bio *bio)",
+	is_str(call_trace__prototype(&back, 0, NULL, 0), "void bio_endio(struct bio *bio)",
 	       "and the prototypes");
-	ok(!traced__module(&back, 0), "no module is none");
-	traced_reader__free(&r);
-	traced__free(&back);
+	ok(!call_trace__module(&back, 0), "no module is none");
+	call_trace_reader__free(&r);
+	call_trace__free(&back);
 	capture_reader__free(reader);
 }
 
