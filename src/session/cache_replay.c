@@ -12,7 +12,7 @@
 #include "base/log.h"
 #include "capture/read.h"
 #include "session/cache_info.h"
-#include "session/inside.h"
+#include "session/source.h"
 
 struct session_cached_state {
 	struct capture_reader *reader;

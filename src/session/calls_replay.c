@@ -9,7 +9,7 @@
 #include <string.h>
 #include "base/log.h"
 #include "capture/read.h"
-#include "session/inside.h"
+#include "session/source.h"
 
 static const struct capture_about *called_about(const struct session *s)
 {

@@ -11,7 +11,7 @@
 #include "base/exit.h"
 #include "base/log.h"
 #include "decode/nvme.h"
-#include "session/inside.h"
+#include "session/source.h"
 
 static const uint64_t session_default_interval_ns = 1000000000; /* -i */
 

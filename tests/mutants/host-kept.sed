@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The name of the machine that a capture is of is never given back.
-# file: src/session/replay.c
+# file: src/session/io_replay.c
 # red: cli leaks with sanitizers
 # case: leave no memory behind
 s/^\t\tfree(replay->hosts\[i\]);$/\t\t(void)replay->hosts[i];/

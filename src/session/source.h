@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * inside.h: what the files of a session share: session.c (output, ticks, how it ends),
+ * source.h: what the files of a session share: session.c (output, ticks, how it ends),
  * live.c (this machine), replay.c (captures), probe.c (any event),
  * cache.c (the page cache), cache_replay.c (the same, of a capture), calls_replay.c
  * (calls, of a capture).
  */
-#ifndef IOSONAR_SESSION_INSIDE_H
-#define IOSONAR_SESSION_INSIDE_H
+#ifndef IOSONAR_SESSION_SOURCE_H
+#define IOSONAR_SESSION_SOURCE_H
 
 #include "analyse/order.h"
 #include "base/loop.h"

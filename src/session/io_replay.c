@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * replay.c: a run of captures: records come from files, time is theirs, filters are applied
+ * io_replay.c: a run of captures: records come from files, time is theirs, filters are applied
  * here, and the ledger is what the recording ended with. Needs no privileges and no kernel of a
  * certain kind. A view is told the same as if it had been there, but for what no record holds.
  */
@@ -13,7 +13,7 @@
 #include "base/progress.h"
 #include "capture/filter.h"
 #include "capture/merge.h"
-#include "session/inside.h"
+#include "session/source.h"
 #include "wire/io_stages.h"
 
 enum {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * live.c: a run on this machine: the collector attaches, rings are emptied fifty times a
+ * io_live.c: a run on this machine: the collector attaches, rings are emptied fifty times a
  * second, records are put in order of time, kept if -w says so, and handed on to the view.
  */
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include "base/log.h"
 #include "base/privilege.h"
 #include "collect/cgroup.h"
-#include "session/inside.h"
+#include "session/source.h"
 #include "symbol/frames.h"
 
 static const uint64_t live_poll_ns = 20000000;	 /* a line is seen within 50 ms */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * cache.c: a run of the page cache's collector: its programs are attached, the view reads
+ * cache_live.c: a run of the page cache's collector: its programs are attached, the view reads
  * their rows at every tick, and what ids stand for is asked once, while it is there.
  */
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include "collect/cache.h"
 #include "collect/cgroup.h"
 #include "session/cache_info.h"
-#include "session/inside.h"
+#include "session/source.h"
 
 static const uint64_t cache_poll_ns = 20000000; /* a line is seen within 50 ms */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * probe.c: a run of generated programs: they are attached, the view reads their sums at
+ * probe_live.c: a run of generated programs: they are attached, the view reads their sums at
  * every tick and gets their records in order of time, and at the end the ledger says what became of
  * every hit: hits = refused + added + sent + begun + without a start + lost.
  */
@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/privilege.h"
-#include "session/inside.h"
+#include "session/source.h"
 
 static const uint64_t probe_poll_ns = 20000000;	  /* a line is seen within 50 ms */
 static const uint64_t probe_window_ns = 20000000; /* other CPUs' records may be so late */
