@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <unistd.h>
 #include "base/log.h"
+#include "session/probe_source.h"
 
 enum { CLASS_RING_BYTES = 8 << 20 /* of each CPU */, CLASS_MAX_RATE = 500000 };
 
@@ -54,7 +55,7 @@ static int trace_start_writer(struct class_trace *t, struct session *s)
 static int trace_on_start(void *state, struct session *s)
 {
 	struct class_trace *t = state;
-	int err = call_trace__start(&t->trace, session__probes(s));
+	int err = call_trace__start(&t->trace, probe_source__run(s));
 
 	trace_say_start(t);
 	err = err ?: trace_start_writer(t, s);
@@ -77,7 +78,7 @@ static int trace_end_writer(struct class_trace *t, struct session *s)
 
 	if (!session__recorder(s))
 		return 0;
-	run__counts(session__probes(s), &counts);
+	run__counts(probe_source__run(s), &counts);
 	return call_trace_writer__finish(&t->writer, &counts);
 }
 
@@ -85,10 +86,10 @@ static int trace_end_tree(struct class_trace *t, struct session *s)
 {
 	struct run_counts counts = t->reader.counts;
 
-	if (session__probes(s))
-		run__counts(session__probes(s), &counts);
+	if (probe_source__run(s))
+		run__counts(probe_source__run(s), &counts);
 	return tree_view__end(&t->tree,
-			      session__probes(s) || t->reader.has_counts ? &counts : NULL);
+			      probe_source__run(s) || t->reader.has_counts ? &counts : NULL);
 }
 
 static int trace_on_keep(void *state, struct session *s)
@@ -110,7 +111,7 @@ static int trace_on_end(void *state, struct session *s)
 		err = trace_end_tree(t, s);
 	err = err ?: lives_view__end(&t->lives);
 	if (!err && t->reader.has_counts)
-		session__tell_hits(s, &t->reader.counts);
+		probe_source__tell_hits(s, &t->reader.counts);
 	return err;
 }
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include "base/log.h"
 #include "calls/capture.h"
+#include "session/probe_source.h"
 #include "session/session.h"
 
 struct calls_replay {
@@ -64,7 +65,7 @@ static int replay_on_end(void *state, struct session *s)
 	s->incomplete |= !err && call_trace__tell_unkept(&c->trace);
 	err = err ?: tree_view__end(c->view, counts);
 	if (!err && counts)
-		session__tell_hits(s, counts);
+		probe_source__tell_hits(s, counts);
 	return err;
 }
 

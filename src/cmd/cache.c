@@ -18,6 +18,7 @@
 #include "render/cache_events.h"
 #include "render/chart.h"
 #include "render/residency.h"
+#include "session/cache_source.h"
 #include "session/session.h"
 
 enum { CACHE_TOP = 20, CACHE_HEADING = 20, CACHE_COMM_LIMIT = 15, CACHE_PID_LIMIT = 4194304 };
@@ -281,22 +282,22 @@ static const struct cache_way {
 
 static const struct cache_way *cache_way(const struct session *s)
 {
-	return &cache_ways[session__cache_about(s)->method];
+	return &cache_ways[cache_source__about(s)->method];
 }
 
 static bool cache_sees_accesses(const struct session *s)
 {
-	return session__cache_about(s)->method != CACHE_BY_TRACEPOINTS;
+	return cache_source__about(s)->method != CACHE_BY_TRACEPOINTS;
 }
 
 static void cache_show_method(const struct session *s)
 {
-	const char *unseen = session__cache_about(s)->unseen;
+	const char *unseen = cache_source__about(s)->unseen;
 	const struct cache_method_line line = {
 		.method = cache_way(s)->word,
 		.estimates = cache_way(s)->estimates,
 		.unseen = unseen,
-		.page_bytes = session__cache_about(s)->page_bytes,
+		.page_bytes = cache_source__about(s)->page_bytes,
 	};
 	const struct column *columns[OBJECT_COLUMNS];
 	struct table *table;
@@ -365,7 +366,7 @@ static bool cache_is_estimate(const struct session *s, const struct column *c)
 {
 	struct cache_losses lost;
 
-	session__cache_losses(s, &lost);
+	cache_source__losses(s, &lost);
 	if (!strcmp(c->key, "ra_hits"))
 		return lost.ra_lost;
 	return !strcmp(c->key, "unused");
@@ -444,7 +445,7 @@ static void cache_show_row(struct cache_view *v, const struct session *s,
 			   const struct cache_sum *sum, const struct cache_tags *tags, bool whole)
 {
 	struct cache_line line = { .span = whole ? "total" : "interval", .time_s = s->elapsed_s };
-	const uint64_t page_bytes = session__cache_about(s)->page_bytes;
+	const uint64_t page_bytes = cache_source__about(s)->page_bytes;
 	struct cache_sums *n = &line.n;
 
 	cache_sum__take(sum, whole, n);
@@ -494,7 +495,7 @@ static void cache_take_row(void *arg, const struct cache_tags *tags,
 static int cache_read_rows(struct cache_view *v, const struct session *s)
 {
 	cache_table__begin(&v->rows);
-	session__cache_read(s, cache_take_row, v);
+	cache_source__read(s, cache_take_row, v);
 	return v->err;
 }
 
@@ -569,8 +570,8 @@ static void cache_print_ledger(const struct session *s, const struct cache_ledge
 	const struct cache_ledger_line line = {
 		.n = l->sums,
 		.lost = l->losses,
-		.cached_before = session__cache_about(s)->cached_before,
-		.cached_after = session__cache_about(s)->cached_after,
+		.cached_before = cache_source__about(s)->cached_before,
+		.cached_after = cache_source__about(s)->cached_after,
 		.unaccounted = l->unaccounted,
 	};
 	const struct column *columns[OBJECT_COLUMNS];
@@ -587,11 +588,11 @@ static void cache_print_ledger(const struct session *s, const struct cache_ledge
 
 static void cache_end_ledger(struct cache_view *v, struct session *s)
 {
-	const struct cache_about *about = session__cache_about(s);
+	const struct cache_about *about = cache_source__about(s);
 	struct cache_ledger l = { 0 };
 
 	cache_sum__take(&v->rows.total, true, &l.sums);
-	session__cache_losses(s, &l.losses);
+	cache_source__losses(s, &l.losses);
 	/* Tracepoints show pages of tmpfs leave, but not come. */
 	l.change_known = about->cached_before != UINT64_MAX && about->cached_after != UINT64_MAX &&
 			 !about->filtered && cache_sees_accesses(s);
@@ -627,7 +628,7 @@ static int cache_on_start(void *state, struct session *s)
 
 	if (v->events)
 		v->told = cache_event_table__new(s->out, s->format, v->then_io, s->start_ns,
-						 session__cache_about(s)->page_bytes);
+						 cache_source__about(s)->page_bytes);
 	if (v->events && !v->told)
 		return log_err(-ENOMEM, "out of memory");
 	cache_show_method(s);

@@ -10,6 +10,7 @@
 #include "calls/replay.h"
 #include "cmd/cmd.h"
 #include "probe/class/path_preset.h"
+#include "session/probe_source.h"
 
 struct calls_cmd {
 	/* options */
@@ -60,7 +61,7 @@ static const struct option_group calls_group = { "What is shown", calls_options 
 static int calls_run(void *state, const struct options *options, char **argv);
 
 static const struct object *const calls_objects[] = { &calls_view_object, &graph_view_object,
-						      &session_probe_ledger, NULL };
+						      &probe_ledger_object, NULL };
 static const struct option_group *const calls_groups[] = { &task_group,	 &run_group,  &call_group,
 							   &write_group, &read_group, &alias_group,
 							   NULL };
@@ -104,7 +105,7 @@ static int calls_start_writer(struct calls_cmd *c, struct session *s)
 static int calls_on_start(void *state, struct session *s)
 {
 	struct calls_cmd *c = state;
-	int err = call_trace__start(&c->trace, session__probes(s));
+	int err = call_trace__start(&c->trace, probe_source__run(s));
 
 	c->session = s;
 	call_trace__tell_returns(&c->trace);
@@ -126,7 +127,7 @@ static int calls_on_keep(void *state, struct session *s)
 	struct calls_cmd *c = state;
 	struct run_counts counts;
 
-	run__counts(session__probes(s), &counts);
+	run__counts(probe_source__run(s), &counts);
 	return call_trace_writer__finish(&c->writer, &counts);
 }
 
@@ -136,7 +137,7 @@ static int calls_on_end(void *state, struct session *s)
 	struct run_counts counts;
 	int err = 0;
 
-	run__counts(session__probes(s), &counts);
+	run__counts(probe_source__run(s), &counts);
 	if (session__recorder(s))
 		err = call_trace_writer__finish(&c->writer, &counts);
 	err = err ?: call_trace__finish(&c->trace);

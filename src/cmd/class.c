@@ -15,6 +15,7 @@
 #include "decode/column.h"
 #include "probe/class/class.h"
 #include "render/chart.h"
+#include "session/probe_source.h"
 
 enum {
 	CLASS_WIDTH_MOST = 40, /* columns: what is longer does not widen the others */
@@ -77,7 +78,7 @@ static const struct object *const class_objects[] = {
 	&lives_view_life,	&lives_view_step,
 	&lives_view_transition, &lives_view_path,
 	&calls_view_object,	&graph_view_object,
-	&session_probe_ledger,	&function_object,
+	&probe_ledger_object,	&function_object,
 	&struct_object,		NULL,
 };
 

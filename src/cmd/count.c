@@ -4,6 +4,7 @@
  * in the kernel by key: `iosonar count block:block_rq_issue by rwbs`.
  */
 #include "cmd/cmd.h"
+#include "session/probe_source.h"
 #include "view/tally.h"
 
 static const struct option_def count_options[] = { TALLY_OPTIONS, { 0 } };
@@ -15,7 +16,7 @@ static const struct column count_columns[] = {
 	{ 0 },
 };
 static const struct object count_rows = { "count", { tally_lead, count_columns } };
-static const struct object *const count_objects[] = { &count_rows, &session_probe_ledger, NULL };
+static const struct object *const count_objects[] = { &count_rows, &probe_ledger_object, NULL };
 
 static int count_run(void *state, const struct options *options, char **argv);
 

@@ -19,6 +19,7 @@
 #include "decode/op.h"
 #include "decode/record.h"
 #include "decode/words.h"
+#include "session/io_source.h"
 #include "session/session.h"
 
 enum { ERRORS_SUMS = 1024, NVME_ABORT = 0x08 };
@@ -266,8 +267,8 @@ static void errors_fill(struct errors *e, struct session *s, const struct io_rec
 
 	row->time_ns = io_record__time_ns(r) - s->start_ns;
 	row->dev = device ? device->name : "?";
-	row->op = op__word(r->kind, r->op, session__op_names(s), e->op_text, sizeof(e->op_text));
-	if (!record__start(r, session__op_names(s), &row->lba))
+	row->op = op__word(r->kind, r->op, io_source__op_names(s), e->op_text, sizeof(e->op_text));
+	if (!record__start(r, io_source__op_names(s), &row->lba))
 		row->lba = CELL_NO_NUMBER;
 	row->bytes = r->bytes ? r->bytes : CELL_NO_NUMBER;
 	row->qid = r->qid;
@@ -383,7 +384,7 @@ static void errors_on_end_of(struct errors *e, struct session *s, const struct i
 static int errors_on_record(void *state, struct session *s, const struct io_record *r)
 {
 	struct errors *e = state;
-	const struct device *device = session__device(s, r);
+	const struct device *device = io_source__device(s, r);
 	struct errors_row row = { .what = "timeout" };
 
 	switch (r->what) {

@@ -13,6 +13,8 @@
 #include "decode/row.h"
 #include "export/exporter.h"
 #include "session/condition.h"
+#include "session/io_source.h"
+#include "session/probe_source.h"
 #include "session/session.h"
 
 struct export
@@ -55,7 +57,7 @@ static const struct option_def export_options[] = {
 
 static const struct option_group export_group = { "For whom", export_options };
 static const struct object *const export_objects[] = { &export_rows_object, &calls_view_object,
-						       &session_probe_ledger, NULL };
+						       &probe_ledger_object, NULL };
 
 static int export_run(void *state, const struct options *options, char **argv);
 
@@ -97,7 +99,7 @@ static int export_on_record(void *state, struct session *s, const struct io_reco
 	const struct option_number *count = &s->options->run.count;
 	struct export *e = state;
 
-	if (!session__is_met(s, e->condition, r, &e->row))
+	if (!io_source__is_met(s, e->condition, r, &e->row))
 		return 0;
 	if (count->given && ++e->nr >= count->value)
 		session__stop(s);

@@ -4,6 +4,7 @@
  * `iosonar hist syscalls:sys_exit_read of ret if 'ret >= 0' by comm`.
  */
 #include "cmd/cmd.h"
+#include "session/probe_source.h"
 #include "view/tally.h"
 
 static const struct option_def hist_options[] = { TALLY_OPTIONS, TALLY_BUCKET_OPTIONS, { 0 } };
@@ -35,7 +36,7 @@ static const struct column bucket_columns[] = {
 };
 static const struct object hist_buckets = { "bucket", { tally_lead, bucket_columns } };
 static const struct object *const hist_objects[] = { &hist_rows, &hist_buckets,
-						     &session_probe_ledger, NULL };
+						     &probe_ledger_object, NULL };
 
 static int hist_run(void *state, const struct options *options, char **argv);
 

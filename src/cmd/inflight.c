@@ -12,6 +12,7 @@
 #include "cmd/cmd.h"
 #include "collect/inflight.h"
 #include "decode/column.h"
+#include "session/io_source.h"
 #include "session/session.h"
 
 static const uint64_t inflight_watch_ns = 1000000000; /* before the only look */
@@ -90,7 +91,7 @@ static void inflight_show_commands(struct inflight_view *v, struct session *s)
 
 		if (!inflight_command__is_older(command, v->min_ns))
 			continue;
-		inflight_row__fill(&row, command, s->elapsed_s, session__op_names(s));
+		inflight_row__fill(&row, command, s->elapsed_s, io_source__op_names(s));
 		table__row(v->table, &row);
 		v->listed = true;
 	}
@@ -153,7 +154,7 @@ static int inflight_on_start(void *state, struct session *s)
 	}
 	if (!v->table || (s->format == TABLE_JSON && !v->looks))
 		return log_err(-ENOMEM, "out of memory");
-	return inflight__open(&v->inflight, session__io(s));
+	return inflight__open(&v->inflight, io_source__collector(s));
 }
 
 static int inflight_on_tick(void *state, struct session *s)

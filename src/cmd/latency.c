@@ -15,6 +15,7 @@
 #include "decode/op.h"
 #include "render/chart.h"
 #include "session/condition.h"
+#include "session/io_source.h"
 #include "session/session.h"
 
 enum {
@@ -265,8 +266,9 @@ static struct io_wants latency_wants(void *state, const struct options *options)
 /* A disk with one path only has none that could be named. */
 static const char *latency_path_label(const struct session *s, const struct io_tags *t)
 {
-	return t->path > 0 && t->path != t->device ? session__devices(s)->devices[t->path - 1].name
-						   : NULL;
+	return t->path > 0 && t->path != t->device
+		       ? io_source__devices(s)->devices[t->path - 1].name
+		       : NULL;
 }
 
 static void latency_label(struct latency *l, const struct session *s, const struct io_tags *t,
@@ -287,10 +289,10 @@ static void latency_label(struct latency *l, const struct session *s, const stru
 	row->cpu = t->other ? CELL_NO_NUMBER : t->cpu;
 	row->pid = t->other ? CELL_NO_NUMBER : t->pid;
 	row->dev = t->other ? "other"
-			    : device_list__label(session__devices(s), t->device - 1, l->dev_label,
+			    : device_list__label(io_source__devices(s), t->device - 1, l->dev_label,
 						 sizeof(l->dev_label));
 	row->op = t->other ? "other"
-			   : op__word(t->kind, t->op, session__op_names(s), l->op_label,
+			   : op__word(t->kind, t->op, io_source__op_names(s), l->op_label,
 				      sizeof(l->op_label));
 	if (l->breakdown.mask >> BY_CGROUP & 1)
 		row->cgroup = session__cgroup_path(s, t->cgroup, l->cgroup_label,
@@ -382,7 +384,7 @@ static void latency_take_part(void *arg, const struct io_tags *tags, const struc
 static int latency_read(struct latency *l, struct session *s)
 {
 	breakdown__begin(&l->breakdown);
-	session__read(s, latency_take_part, l);
+	io_source__read(s, latency_take_part, l);
 	return l->err ? log_err(l->err, "out of memory") : 0;
 }
 
@@ -434,7 +436,7 @@ static void latency_measure_path(const struct latency *l, const struct session *
 		if (l->breakdown.rows[i]->tags.device == from->tags.device)
 			all += latency_count(l->breakdown.rows[i], whole);
 	row->share = all ? 100.0 * (double)row->count / (double)all : 0;
-	row->failovers = session__failovers(s, from->tags.path - 1);
+	row->failovers = io_source__failovers(s, from->tags.path - 1);
 }
 
 /* What a pass over the rows shows: the last interval or everything, as a line or as a histogram. */
@@ -550,7 +552,7 @@ static int latency_on_end(void *state, struct session *s)
 	const struct latency_pass hist = { .span = "total", .whole = true, .hist = true };
 	int err = latency_read(l, s);
 
-	session__take_ledger(s, latency_counted(l));
+	io_source__take_ledger(s, latency_counted(l));
 	if (s->format == TABLE_TEXT && l->breakdown.nr)
 		fprintf(s->out, "\nthe whole run, %.1f s:\n", s->span_s);
 	table__heading_again(l->table);
@@ -564,11 +566,11 @@ static int latency_on_start(void *state, struct session *s)
 	struct latency *l = state;
 
 	l->style = chart__style_of(s->out, s->options->output.color);
-	if (session__sees_nvme(s))
+	if (io_source__sees_nvme(s))
 		log_note("NVMe commands: from nvme_setup_cmd to nvme_complete_rq%s",
-			 session__sees_block(s) ? "; other disks: from block_rq_issue to "
-						  "block_rq_complete"
-						: "");
+			 io_source__sees_block(s) ? "; other disks: from block_rq_issue to "
+						    "block_rq_complete"
+						  : "");
 	else
 		log_note("requests: from block_rq_issue to block_rq_complete");
 	return latency_make_tables(l, s);

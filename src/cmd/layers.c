@@ -12,6 +12,7 @@
 #include "cmd/cmd.h"
 #include "decode/column.h"
 #include "decode/op.h"
+#include "session/io_source.h"
 #include "session/session.h"
 
 enum { LAYERS_HEADING = 20 }; /* intervals between two headings */
@@ -123,14 +124,14 @@ static void layers_measure(const struct hist *h, struct layers_row *row)
 static void layers_show_group(struct layers *l, struct session *s, const struct ladder_group *g,
 			      const char *span)
 {
-	const struct device_list *list = session__devices(s);
+	const struct device_list *list = io_source__devices(s);
 	struct layers_row row = { .span = span, .time_s = s->elapsed_s };
 
 	if (!g->total.count)
 		return;
 	row.dev = g->device >= 0 && (size_t)g->device < list->nr ? list->devices[g->device].name
 								 : "?";
-	row.op = op__word(g->kind, g->op, session__op_names(s), l->op_label, sizeof(l->op_label));
+	row.op = op__word(g->kind, g->op, io_source__op_names(s), l->op_label, sizeof(l->op_label));
 	row.bytes = CELL_NO_NUMBER;
 	for (size_t i = 0; i < g->nr_steps; i++) {
 		row.step = step__name(g->steps[i].from, g->steps[i].to, l->step_label);
@@ -162,8 +163,8 @@ static void layers_show(struct layers *l, struct session *s, struct ladder *ladd
 static int layers_on_record(void *state, struct session *s, const struct io_record *record)
 {
 	struct layers *l = state;
-	const struct device *device = session__device(s, record);
-	int32_t nr = device ? (int32_t)(device - session__devices(s)->devices) : -1;
+	const struct device *device = io_source__device(s, record);
+	int32_t nr = device ? (int32_t)(device - io_source__devices(s)->devices) : -1;
 
 	return ladder__add(&l->interval, nr, record, (enum ladder_at)l->at)
 		       ? log_err(-ENOMEM, "out of memory")

@@ -14,6 +14,7 @@
 #include "analyse/breakdown.h"
 #include "base/log.h"
 #include "cmd/dropin.h"
+#include "session/io_source.h"
 #include "session/session.h"
 
 enum { NVME_LATENCY_MIN_US = 20 }; /* nvme_bpf's default */
@@ -208,7 +209,7 @@ static int nvme_latency_show(void *state, struct session *s)
 	FILE *out;
 
 	breakdown__begin(&l->breakdown);
-	session__read(s, nvme_latency_take, l);
+	io_source__read(s, nvme_latency_take, l);
 	out = open_memstream(&text, &size);
 	if (out && !l->err)
 		l->err = nvme_latency_print(l, out);
@@ -226,7 +227,7 @@ static int nvme_latency_on_end(void *state, struct session *s)
 {
 	int err = nvme_latency_show(state, s);
 
-	session__take_ledger(s, SESSION_NOT_COUNTED);
+	io_source__take_ledger(s, IO_NOT_COUNTED);
 	return err;
 }
 

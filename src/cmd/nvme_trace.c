@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include "base/log.h"
 #include "cmd/dropin.h"
+#include "session/io_source.h"
 #include "session/session.h"
 
 struct nvme_trace {
@@ -99,7 +100,7 @@ static void nvme_trace_complete(const struct io_record *r, const char *disk, int
 static int nvme_trace_on_record(void *state, struct session *s, const struct io_record *r)
 {
 	struct nvme_trace *t = state;
-	const struct device *device = session__device(s, r);
+	const struct device *device = io_source__device(s, r);
 	const char *disk = device && device->kind != DEVICE_NVME_CTRL ? device->name : "";
 	int ctrl = device ? device->ctrl : -1;
 	char line[320];

@@ -11,6 +11,7 @@
 #include "base/grow.h"
 #include "base/log.h"
 #include "cmd/cmd.h"
+#include "session/probe_source.h"
 #include "view/hits.h"
 #include "view/tally.h"
 
@@ -110,9 +111,8 @@ static const struct column open_columns[] = {
 };
 static const struct object pair_opens = { "open", { open_columns } };
 
-static const struct object *const pair_objects[] = {
-	&pair_rows, &pair_buckets, &pair_lines, &pair_opens, &session_probe_ledger, NULL
-};
+static const struct object *const pair_objects[] = { &pair_rows,  &pair_buckets,	&pair_lines,
+						     &pair_opens, &probe_ledger_object, NULL };
 
 static int pair_run(void *state, const struct options *options, char **argv);
 
@@ -175,7 +175,7 @@ static int pair_show_open(struct pair_view *v, struct session *s)
 	int err;
 
 	v->now_ns = s->start_ns + (uint64_t)(s->elapsed_s * 1e9);
-	err = run__open_pairs(session__probes(s), pair_on_open, v);
+	err = run__open_pairs(probe_source__run(s), pair_on_open, v);
 	if (err || !v->nr_open || s->format == TABLE_CSV)
 		return err;
 	qsort(v->open, v->nr_open, sizeof(*v->open), pair_compare_open);

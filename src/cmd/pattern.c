@@ -18,6 +18,7 @@
 #include "render/job.h"
 #include "render/load.h"
 #include "session/condition.h"
+#include "session/io_source.h"
 #include "session/session.h"
 
 enum {
@@ -130,7 +131,7 @@ static enum pattern_kind pattern_kind(struct pattern_view *v, const struct sessi
 	uint8_t *known = &v->kinds[r->kind & 3][r->op];
 
 	if (!*known)
-		*known = (uint8_t)(1 + pattern_kind_of(r, session__op_names(s)));
+		*known = (uint8_t)(1 + pattern_kind_of(r, io_source__op_names(s)));
 	return *known - 1;
 }
 
@@ -139,7 +140,7 @@ static uint64_t pattern_from_byte(const struct session *s, const struct io_recor
 {
 	uint64_t start, block = r->kind != IO_BLOCK && device ? device->block_size : 512;
 
-	if (!record__start(r, session__op_names(s), &start) || !block ||
+	if (!record__start(r, io_source__op_names(s), &start) || !block ||
 	    start > (UINT64_MAX - 1) / block)
 		return PATTERN_NOWHERE;
 	return start * block;
@@ -169,17 +170,17 @@ static void pattern_tag(const struct pattern_view *v, const struct io_record *r,
 static int pattern_on_record(void *state, struct session *s, const struct io_record *r)
 {
 	struct pattern_view *v = state;
-	const struct device *device = session__device(s, r);
+	const struct device *device = io_source__device(s, r);
 	struct pattern_tags tags = { .device = -1 };
 	struct pattern_disk disk = { 0 };
 	struct pattern_io io = {
 		.end_ns = r->end_ns, .bytes = r->bytes, .io_kind = r->kind, .op = r->op
 	};
 
-	if (r->what != RECORD_END || !session__is_met(s, v->only, r, &v->command))
+	if (r->what != RECORD_END || !io_source__is_met(s, v->only, r, &v->command))
 		return 0;
 	if (device) {
-		tags.device = (int32_t)(device - session__devices(s)->devices);
+		tags.device = (int32_t)(device - io_source__devices(s)->devices);
 		disk = (struct pattern_disk){ device->size_bytes, device->block_size,
 					      device->unit_bytes };
 	}
@@ -196,7 +197,7 @@ static int pattern_on_record(void *state, struct session *s, const struct io_rec
 
 static const char *pattern_device(const struct session *s, const struct pattern_row *row)
 {
-	const struct device_list *list = session__devices(s);
+	const struct device_list *list = io_source__devices(s);
 
 	if (row->tags.device == PATTERN_REST)
 		return "other";
@@ -334,7 +335,7 @@ static int pattern_show_parts(struct pattern_view *v, struct session *s, const s
 static int pattern_show_whole(struct pattern_view *v, struct session *s,
 			      const struct pattern_row *row)
 {
-	const struct load load = { &v->pattern, row, session__op_names(s) };
+	const struct load load = { &v->pattern, row, io_source__op_names(s) };
 	struct load_row line = { .span = "total", .time_s = s->elapsed_s };
 	char title[512];
 
@@ -372,7 +373,7 @@ static void pattern_add_left_out(void *arg, const struct load_row *line)
 static int pattern_fill_part(struct pattern_view *v, struct session *s,
 			     const struct pattern_row *row, struct job_part *part)
 {
-	const struct load load = { &v->pattern, row, session__op_names(s) };
+	const struct load load = { &v->pattern, row, io_source__op_names(s) };
 	struct load_row line = { 0 };
 	char title[512];
 

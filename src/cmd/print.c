@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "cmd/cmd.h"
 #include "probe/lang/line.h"
+#include "session/probe_source.h"
 #include "view/hits.h"
 
 struct print_view {
@@ -45,7 +46,7 @@ static const struct column print_columns[] = {
 	{ 0 },
 };
 static const struct object print_lines = { "print", { print_columns } };
-static const struct object *const print_objects[] = { &print_lines, &session_probe_ledger, NULL };
+static const struct object *const print_objects[] = { &print_lines, &probe_ledger_object, NULL };
 
 static int print_run(void *state, const struct options *options, char **argv);
 

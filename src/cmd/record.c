@@ -14,6 +14,8 @@
 #include "decode/row.h"
 #include "session/condition.h"
 #include "session/recorder.h"
+#include "session/io_source.h"
+#include "session/cache_source.h"
 #include "session/session.h"
 
 struct record {
@@ -118,7 +120,7 @@ static bool record_fires(struct record *r, struct session *s, const struct io_re
 {
 	if (!r->condition || io_record__time_ns(record) < r->not_before_ns)
 		return false;
-	return session__is_met(s, r->condition, record, &r->row);
+	return io_source__is_met(s, r->condition, record, &r->row);
 }
 
 /* Not again before what was written is forgotten: else every file would be the last one again. */
@@ -224,7 +226,7 @@ static int record_on_cache_end(void *state, struct session *s)
 	struct cache_ledger l = { 0 };
 
 	(void)state;
-	session__cache_losses(s, &l.losses);
+	cache_source__losses(s, &l.losses);
 	cache_ledger__settle(&l);
 	if (l.lost)
 		log_warn("%" PRIu64 " losses: iosonar cache -r %s says which", l.lost,

@@ -17,6 +17,7 @@
 #include "render/load.h"
 #include "render/page.h"
 #include "session/condition.h"
+#include "session/io_source.h"
 #include "session/session.h"
 #include "view/report_latency.h"
 #include "view/report_top.h"
@@ -231,7 +232,7 @@ static int report_put_whole(struct report *r, const struct session *s)
 
 static int report_put_devices(struct report *r, const struct session *s)
 {
-	const struct device_list *list = session__devices(s);
+	const struct device_list *list = io_source__devices(s);
 	char label[48];
 	int err = 0;
 
@@ -366,7 +367,7 @@ static int report_on_start(void *state, struct session *s)
 	uint64_t from_ns = s->start_ns + s->options->file.from_ns.value;
 	int err = report_open(r, s);
 
-	r->nr_seen = session__devices(s)->nr;
+	r->nr_seen = io_source__devices(s)->nr;
 	r->seen = calloc(r->nr_seen + 1, sizeof(*r->seen));
 	if (!err &&
 	    (!r->seen || report_latency__init(&r->latency, from_ns) || report_top__init(&r->tops)))
@@ -382,7 +383,7 @@ static bool report_is_wanted(struct report *r, struct session *s, const struct i
 {
 	if (r->only && record->what == RECORD_EVENT)
 		return false;
-	return session__is_met(s, r->only, record, &r->command);
+	return io_source__is_met(s, r->only, record, &r->command);
 }
 
 static int report_count(struct report *r, const struct session *s, const struct io_record *record,
@@ -400,8 +401,8 @@ static int report_count(struct report *r, const struct session *s, const struct 
 static int report_on_record(void *state, struct session *s, const struct io_record *record)
 {
 	struct report *r = state;
-	const struct device *device = session__device(s, record);
-	int32_t nr = device ? (int32_t)(device - session__devices(s)->devices) : -1;
+	const struct device *device = io_source__device(s, record);
+	int32_t nr = device ? (int32_t)(device - io_source__devices(s)->devices) : -1;
 	bool ended = record->what == RECORD_END;
 	int err;
 

@@ -16,6 +16,7 @@
 #include "decode/op.h"
 #include "decode/record.h"
 #include "decode/words.h"
+#include "session/io_source.h"
 #include "session/session.h"
 #include "symbol/frames.h"
 
@@ -162,7 +163,7 @@ static uint64_t slow_sector(const struct session *s, const struct io_record *r,
 
 	if (r->what == RECORD_BIO)
 		return (uint64_t)r->cdw10[1] << 32 | r->cdw10[0];
-	if (!record__start(r, session__op_names(s), &start))
+	if (!record__start(r, io_source__op_names(s), &start))
 		return CELL_NO_NUMBER;
 	return r->kind == IO_BLOCK ? start : start * ((device ? device->block_size : 512) / 512);
 }
@@ -193,7 +194,7 @@ static const char *slow_steps(struct slow *l, const struct io_record *r, bool te
 static void slow_fill(struct slow *l, struct session *s, const struct slow_io *io,
 		      struct slow_row *row)
 {
-	const struct device_list *list = session__devices(s);
+	const struct device_list *list = io_source__devices(s);
 	const struct io_record *r = &io->record;
 	const struct device *device = io->device >= 0 && (size_t)io->device < list->nr
 					      ? &list->devices[io->device]
@@ -204,7 +205,7 @@ static void slow_fill(struct slow *l, struct session *s, const struct slow_io *i
 	row->whole_ns = io->ns;
 	row->lat_ns = l->bio ? io->ns : r->end_ns - r->first_ns;
 	row->dev = device ? device->name : "?";
-	row->op = op__word(r->kind, r->op, session__op_names(s), l->op_text, sizeof(l->op_text));
+	row->op = op__word(r->kind, r->op, io_source__op_names(s), l->op_text, sizeof(l->op_text));
 	row->sector = slow_sector(s, r, device);
 	row->bytes = r->bytes;
 	row->depth = io->stages.depth ? io->stages.depth : CELL_NO_NUMBER;
@@ -216,7 +217,7 @@ static void slow_fill(struct slow *l, struct session *s, const struct slow_io *i
 	row->cgroup = io->stages.cgroup ? session__cgroup_path(s, io->stages.cgroup, l->cgroup_text,
 							       sizeof(l->cgroup_text))
 					: NULL;
-	row->file = session__file_of(s, &io->stages);
+	row->file = io_source__file(s, &io->stages);
 	record__status(&status, r);
 	row->status = words__done(&status);
 	row->start_ns = r->first_ns;
@@ -276,15 +277,15 @@ static void slow_take_stacks(const struct slow *l, const struct session *s,
 			     const struct io_record *record, struct slow_io *io)
 {
 	if (slow_wants_kernel(l))
-		io->kernel_stack = session__stack(s, record, false);
+		io->kernel_stack = io_source__stack(s, record, false);
 	if (slow_wants_user(l))
-		io->user_stack = session__stack(s, record, true);
+		io->user_stack = io_source__stack(s, record, true);
 }
 
 /* "nvme1n1:2048+4096=1200" for programs, "nvme1n1 2048 4.0Ki 1.2us" for people. */
 static void slow_add_below(struct words *w, const struct session *s, const struct below_bio *bio)
 {
-	const struct device_list *list = session__devices(s);
+	const struct device_list *list = io_source__devices(s);
 	bool text = s->format == TABLE_TEXT;
 	char buf[16];
 
@@ -344,8 +345,8 @@ static int slow_log(struct slow *l, struct session *s, const struct io_record *r
 static int slow_on_record(void *state, struct session *s, const struct io_record *record)
 {
 	struct slow *l = state;
-	const struct device *device = session__device(s, record);
-	int32_t nr = device ? (int32_t)(device - session__devices(s)->devices) : -1;
+	const struct device *device = io_source__device(s, record);
+	int32_t nr = device ? (int32_t)(device - io_source__devices(s)->devices) : -1;
 	struct slow_io *io;
 	int err;
 

@@ -14,6 +14,8 @@
 #include "decode/column.h"
 #include "render/chart.h"
 #include "render/flame.h"
+#include "session/io_source.h"
+#include "session/probe_source.h"
 #include "session/session.h"
 #include "symbol/frames.h"
 #include "view/stacks.h"
@@ -107,7 +109,7 @@ static const struct column event_stacks[] = {
 static const struct object event_rows = { "event_stacks",
 					  { tally_lead, event_columns, event_stacks } };
 static const struct object *const stacks_objects[] = { &stacks_rows, &event_rows, &session_ledger,
-						       &session_probe_ledger, NULL };
+						       &probe_ledger_object, NULL };
 
 static int stacks_run(void *state, const struct options *options, char **argv);
 
@@ -244,7 +246,7 @@ static void stacks_tell_missing(const struct stacks_view *v, const struct sessio
 	static const char *const half_words[] = { "kernel", "user" };
 	uint64_t taken, failed;
 
-	session__stack_losses(s, &taken, &failed);
+	io_source__stack_losses(s, &taken, &failed);
 	if (taken)
 		log_note("%" PRIu64 " stacks were not taken: %s", taken,
 			 stack_half__words(STACK_COLLIDED));

@@ -4,6 +4,7 @@
  * `iosonar sum block:block_rq_issue of bytes by rwbs`.
  */
 #include "cmd/cmd.h"
+#include "session/probe_source.h"
 #include "view/tally.h"
 
 static const struct option_def sum_options[] = { TALLY_OPTIONS, { 0 } };
@@ -20,7 +21,7 @@ static const struct column sum_columns[] = {
 	{ 0 },
 };
 static const struct object sum_rows = { "sum", { tally_lead, sum_columns } };
-static const struct object *const sum_objects[] = { &sum_rows, &session_probe_ledger, NULL };
+static const struct object *const sum_objects[] = { &sum_rows, &probe_ledger_object, NULL };
 
 static int sum_run(void *state, const struct options *options, char **argv);
 

@@ -13,6 +13,7 @@
 #include "decode/column.h"
 #include "decode/row.h"
 #include "session/condition.h"
+#include "session/io_source.h"
 #include "session/session.h"
 
 struct trace {
@@ -149,7 +150,7 @@ static size_t trace_choose_columns(struct trace *t, bool text)
 
 static void trace_fill(struct trace *t, struct session *s, const struct io_record *r)
 {
-	const struct device *device = session__device(s, r);
+	const struct device *device = io_source__device(s, r);
 	const struct command_context context = {
 		.dev = device ? device->name : NULL,
 		.block_size = device ? device->block_size : 0,
@@ -216,7 +217,7 @@ static int trace_on_start(void *state, struct session *s)
 	struct trace *t = state;
 	size_t nr = trace_choose_columns(t, s->format == TABLE_TEXT);
 
-	t->op_names = session__op_names(s);
+	t->op_names = io_source__op_names(s);
 	t->fill_lba = t->condition;
 	for (size_t i = 0; i < nr; i++)
 		t->fill_lba |= !strcmp(t->shown[i]->key, "lba");

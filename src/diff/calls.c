@@ -13,6 +13,7 @@
 #include "calls/capture.h"
 #include "render/intern.h"
 #include "render/path.h"
+#include "session/probe_source.h"
 #include "session/session.h"
 
 /* One of the two. */
@@ -135,7 +136,7 @@ static int called_on_end(void *state, struct session *s)
 	s->incomplete |= !err && call_trace__tell_unkept(&side->trace);
 	err = err ?: called_settle(side);
 	if (!err && side->reader.has_counts)
-		session__tell_hits(s, &side->reader.counts);
+		probe_source__tell_hits(s, &side->reader.counts);
 	return err;
 }
 

@@ -12,6 +12,7 @@
 #include "decode/op.h"
 #include "decode/row.h"
 #include "diff/side.h"
+#include "session/io_source.h"
 #include "session/session.h"
 
 struct capture_state {
@@ -37,7 +38,7 @@ static void capture_label(const struct device_list *list, size_t device, char *l
 static size_t *capture_place(struct capture_state *state, const struct session *s,
 			     const struct device *device)
 {
-	const struct device_list *list = session__devices(s);
+	const struct device_list *list = io_source__devices(s);
 
 	return device ? &state->places[device_list__head(list, (int)(device - list->devices))]
 		      : &state->nowhere;
@@ -47,7 +48,7 @@ static size_t *capture_place(struct capture_state *state, const struct session *
 static struct diff_device *capture_device(struct capture_state *state, const struct session *s,
 					  const struct device *device)
 {
-	const struct device_list *list = session__devices(s);
+	const struct device_list *list = io_source__devices(s);
 	size_t *place = capture_place(state, s, device), at;
 	struct diff_device *found;
 	char label[48] = "?";
@@ -72,7 +73,7 @@ static struct diff_device *capture_device(struct capture_state *state, const str
 static struct diff_group *capture_group(struct capture_state *state, const struct session *s,
 					const struct io_record *r)
 {
-	const struct device *device = session__device((struct session *)s, r);
+	const struct device *device = io_source__device((struct session *)s, r);
 	struct diff_device *found = capture_device(state, s, device);
 	struct diff_group **group;
 	char buf[16];
@@ -83,7 +84,7 @@ static struct diff_group *capture_group(struct capture_state *state, const struc
 	if (!*group)
 		*group = diff_side__group(
 			state->side, *capture_place(state, s, device) - 1,
-			op__word(r->kind, r->op, session__op_names(s), buf, sizeof(buf)),
+			op__word(r->kind, r->op, io_source__op_names(s), buf, sizeof(buf)),
 			SAMPLE_FINE);
 	return *group;
 }
@@ -92,7 +93,8 @@ static struct diff_group *capture_group(struct capture_state *state, const struc
 static bool capture_is_wanted(struct capture_state *state, struct session *s,
 			      const struct io_record *r)
 {
-	return r->what == RECORD_END && session__is_met(s, state->wants->only, r, &state->command);
+	return r->what == RECORD_END &&
+	       io_source__is_met(s, state->wants->only, r, &state->command);
 }
 
 static int capture_on_record(void *arg, struct session *s, const struct io_record *r)
@@ -122,7 +124,7 @@ static int capture_on_start(void *arg, struct session *s)
 	struct capture_state *state = arg;
 
 	state->from_ns = s->start_ns + s->options->file.from_ns.value;
-	state->places = calloc(session__devices(s)->nr + 1, sizeof(*state->places));
+	state->places = calloc(io_source__devices(s)->nr + 1, sizeof(*state->places));
 	return state->places ? 0 : log_err(-ENOMEM, "out of memory");
 }
 

@@ -15,6 +15,7 @@
 #include "base/spill.h"
 #include "export/exporter.h"
 #include "render/blktrace.h"
+#include "session/io_source.h"
 #include "wire/io_stages.h"
 
 struct blktrace_item {
@@ -137,7 +138,7 @@ static int blktrace_add(struct export_blktrace *b, struct blktrace_item *item,
 /* Of a path of a multipath head the head: paths are hidden, and have no number. */
 static const struct device *blktrace_disk(struct session *s, const struct io_record *r)
 {
-	const struct device_list *list = session__devices(s);
+	const struct device_list *list = io_source__devices(s);
 	int32_t nr = export__device_nr(s, r);
 
 	return nr < 0 ? NULL : &list->devices[device_list__head(list, nr)];

@@ -12,6 +12,7 @@
 #include "decode/op.h"
 #include "export/exporter.h"
 #include "render/dot.h"
+#include "session/io_source.h"
 
 static const char *const rung_words[NR_RUNGS] = {
 	[RUNG_QUEUED] = "Q: submitted",
@@ -48,14 +49,14 @@ static int dot_put(void *state, struct session *s, const struct io_record *r)
 static void dot_put_node(struct session *s, const struct ladder_group *g, uint32_t base,
 			 enum rung rung)
 {
-	const struct device_list *list = session__devices(s);
+	const struct device_list *list = io_source__devices(s);
 	char whose[64], op[16];
 	struct dot_label label = { .lines = { whose, rung_words[rung] }, .nr = 2 };
 
 	snprintf(whose, sizeof(whose), "%s %s",
 		 g->device >= 0 && (size_t)g->device < list->nr ? list->devices[g->device].name
 								: "?",
-		 op__word(g->kind, g->op, session__op_names(s), op, sizeof(op)));
+		 op__word(g->kind, g->op, io_source__op_names(s), op, sizeof(op)));
 	dot__node(s->out, base + rung, &label);
 }
 

@@ -3,26 +3,27 @@
 
 #include "decode/op.h"
 #include "decode/record.h"
+#include "session/io_source.h"
 #include "wire/io_stages.h"
 
 int32_t export__device_nr(struct session *s, const struct io_record *r)
 {
-	const struct device *device = session__device(s, r);
+	const struct device *device = io_source__device(s, r);
 
-	return device ? (int32_t)(device - session__devices(s)->devices) : -1;
+	return device ? (int32_t)(device - io_source__devices(s)->devices) : -1;
 }
 
 const char *export__op(const struct session *s, const struct io_record *r, char buf[16])
 {
-	return op__word(r->kind, r->op, session__op_names(s), buf, 16);
+	return op__word(r->kind, r->op, io_source__op_names(s), buf, 16);
 }
 
 bool export__sector(struct session *s, const struct io_record *r, uint64_t *sector)
 {
-	const struct device *device = session__device(s, r);
+	const struct device *device = io_source__device(s, r);
 	uint32_t block = device && device->block_size > 512 ? device->block_size : 512;
 
-	if (!record__start(r, session__op_names(s), sector))
+	if (!record__start(r, io_source__op_names(s), sector))
 		return false;
 	if (r->kind != IO_BLOCK)
 		*sector *= block / 512;

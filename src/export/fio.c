@@ -14,6 +14,7 @@
 #include "export/exporter.h"
 #include "render/iolog.h"
 #include "render/job.h"
+#include "session/io_source.h"
 
 struct fio_io {
 	uint64_t offset_bytes;
@@ -38,14 +39,14 @@ static int fio_start(void **state, struct session *s)
 	if (f) {
 		f->session = s;
 		f->spill = spill__new(sizeof(struct fio_io), SPILL_MEMORY);
-		f->used = calloc(session__devices(s)->nr + 1, sizeof(*f->used));
+		f->used = calloc(io_source__devices(s)->nr + 1, sizeof(*f->used));
 	}
 	return f && f->spill && f->used ? 0 : log_err(-ENOMEM, "out of memory");
 }
 
 static const char *fio_name(const struct export_fio *f, size_t device)
 {
-	return session__devices(f->session)->devices[device].name;
+	return io_source__devices(f->session)->devices[device].name;
 }
 
 /* Which of these it is, and where; false: it is counted as what it is not. */
@@ -81,7 +82,7 @@ static int fio_put(void *state, struct session *s, const struct io_record *r)
 
 	if (!fio_place(f, s, r, &io))
 		return 0;
-	device = device < 0 ? device : device_list__head(session__devices(s), device);
+	device = device < 0 ? device : device_list__head(io_source__devices(s), device);
 	if (device < 0 || device > UINT16_MAX || !job__path(fio_name(f, (size_t)device), path)) {
 		f->nr_unnamed++;
 		return 0;
@@ -144,7 +145,7 @@ static void fio_tell(const struct export_fio *f)
 static int fio_finish(void *state, struct session *s)
 {
 	struct export_fio *f = state;
-	size_t nr = session__devices(s)->nr;
+	size_t nr = io_source__devices(s)->nr;
 	char path[JOB_PATH];
 	int err;
 

@@ -6,6 +6,7 @@
 #include <string.h>
 #include "base/log.h"
 #include "export/exporter.h"
+#include "session/io_source.h"
 
 static bool groups_is_same(const char *a, const char *b)
 {
@@ -44,9 +45,9 @@ static int groups_add(struct export_groups *g, const struct export_group *new)
 
 static void groups_fill(struct session *s, const struct io_record *r, struct export_group *group)
 {
-	const struct device *device = session__device(s, r);
+	const struct device *device = io_source__device(s, r);
 
-	*group = (struct export_group){ .host = session__host(s) };
+	*group = (struct export_group){ .host = io_source__host(s) };
 	group->dev = device ? device->name : "?";
 	group->op = export__op(s, r, group->op_text);
 }
@@ -55,7 +56,7 @@ int export_groups__find(struct export_groups *g, struct session *s, const struct
 {
 	uint64_t key = r->device | (uint64_t)r->kind << 16 | (uint64_t)r->op << 24;
 	struct groups_memo *memo = &g->memo[key * 0x9e3779b97f4a7c15ULL >> 56];
-	const char *host = session__host(s);
+	const char *host = io_source__host(s);
 	struct export_group wanted;
 	int found;
 

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "decode/record.h"
 #include "export/exporter.h"
+#include "session/io_source.h"
 #include "wire/io_stages.h"
 
 struct export_row {
@@ -116,18 +117,18 @@ static void rows_fill_command(struct export_rows *e, struct session *s, const st
 
 static void rows_fill_owner(struct export_rows *e, struct session *s, const struct io_record *r)
 {
-	const struct device *device = session__device(s, r);
+	const struct device *device = io_source__device(s, r);
 	struct export_row *row = &e->row;
 
 	memcpy(e->comm_text, r->comm, sizeof(r->comm));
-	row->host = session__host(s);
+	row->host = io_source__host(s);
 	row->dev = device ? device->name : NULL;
 	row->model = device && *device->model ? device->model : NULL;
 	row->serial = device && *device->serial ? device->serial : NULL;
 	row->pid = r->pid;
 	row->comm = e->comm_text;
-	row->kernel_stack = session__stack(s, r, false);
-	row->user_stack = session__stack(s, r, true);
+	row->kernel_stack = io_source__stack(s, r, false);
+	row->user_stack = io_source__stack(s, r, true);
 }
 
 static void rows_fill_stages(struct export_rows *e, struct session *s, const struct io_record *r)
@@ -144,7 +145,7 @@ static void rows_fill_stages(struct export_rows *e, struct session *s, const str
 	row->cgroup = stages->cgroup ? session__cgroup_path(s, stages->cgroup, e->cgroup_text,
 							    sizeof(e->cgroup_text))
 				     : NULL;
-	row->file = session__file_of(s, stages);
+	row->file = io_source__file(s, stages);
 	row->queued_ns = rows_known(stages->queued_ns);
 	row->got_ns = rows_known(stages->got_ns);
 	row->inserted_ns = rows_known(stages->inserted_ns);

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/spill.h"
 #include "decode/record.h"
+#include "session/io_source.h"
 #include "wire/io_stages.h"
 
 /* A queue of a device. */
@@ -48,7 +49,7 @@ static int timeline_no_memory(void)
 int timeline__new(const struct timeline_pen *pen, struct session *s, void **timeline)
 {
 	struct timeline *t = calloc(1, sizeof(*t));
-	size_t nr = session__devices(s)->nr + 1;
+	size_t nr = io_source__devices(s)->nr + 1;
 
 	*timeline = t;
 	if (!t)
@@ -173,13 +174,13 @@ static void timeline_fill_notes(struct timeline *t, struct session *s, const str
 		timeline_say(io, "cgroup",
 			     session__cgroup_path(s, stages->cgroup, t->cgroup_text,
 						  sizeof(t->cgroup_text)));
-	timeline_say(io, "file", session__file_of(s, stages));
+	timeline_say(io, "file", io_source__file(s, stages));
 }
 
 static int timeline_meet_device(struct timeline *t, struct session *s, const struct io_record *r)
 {
-	const struct device *device = session__device(s, r);
-	const char *host = session__host(s);
+	const struct device *device = io_source__device(s, r);
+	const char *host = io_source__host(s);
 	struct timeline_io *io = &t->io;
 
 	io->device = (uint32_t)(export__device_nr(s, r) + 1);

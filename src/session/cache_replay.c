@@ -12,35 +12,34 @@
 #include "base/log.h"
 #include "capture/read.h"
 #include "session/cache_info.h"
+#include "session/cache_source.h"
 #include "session/source.h"
 
-struct session_cached_state {
+struct cache_replay {
 	struct capture_reader *reader;
 	struct capture_cache chunk; /* at hand */
 	struct cache_table rows;    /* all that came so far */
 	struct cache_about about;
 	struct cache_losses losses;
 	struct cache_wants wants;
-	uint64_t from_ns, to_ns, next_tick_ns;
 	uint64_t end_ns;  /* of the recording; 0: it was cut */
 	uint64_t last_ns; /* of the readings that are shown */
 };
 
-static const struct capture_about *cached_capture(const struct session *s)
+static struct cache_replay *cache_replay(const struct session *s)
 {
-	return capture_reader__about(s->inside->cached->reader);
+	return s->inside->data;
 }
 
-static const char *cached_text(const struct session *s, enum glossary_kind kind,
-			       struct glossary_id id)
+static const struct capture_about *cache_capture(const struct session *s)
 {
-	return capture_about__text(cached_capture(s), kind, id);
+	return capture_reader__about(cache_replay(s)->reader);
 }
 
 /* ---- filters ---- */
 
 /* "/a" means itself and what is below it; so does "/sys/fs/cgroup/a". */
-static bool cached_is_below(const char *path, const char *above)
+static bool cache_is_below(const char *path, const char *above)
 {
 	static const char root[] = "/sys/fs/cgroup";
 	size_t len;
@@ -58,7 +57,7 @@ static bool cached_is_below(const char *path, const char *above)
 }
 
 /* "nvme0n1" means its partitions, too: nvme0n1p1, sda1. */
-static bool cached_is_disk(const char *name, const char *wanted)
+static bool cache_is_disk(const char *name, const char *wanted)
 {
 	size_t len;
 
@@ -75,73 +74,73 @@ static bool cached_is_disk(const char *name, const char *wanted)
 	return *name && name[strspn(name, "0123456789")] == 0;
 }
 
-static bool cached_wants_disk(const struct session *s, uint32_t dev)
+static bool cache_wants_disk(const struct session *s, uint32_t dev)
 {
-	const struct option_list *devices = &s->inside->cached->wants.filter->devices;
+	const struct option_list *devices = &cache_replay(s)->wants.filter->devices;
 	char name[64];
 
 	session__disk(s, dev, name, sizeof(name));
 	for (size_t i = 0; i < devices->nr; i++)
-		if (cached_is_disk(name, devices->words[i]))
+		if (cache_is_disk(name, devices->words[i]))
 			return true;
 	return !devices->nr;
 }
 
-static bool cached_wants_file(const struct session *s, uint64_t inode, uint64_t place)
+static bool cache_wants_file(const struct session *s, uint64_t inode, uint64_t place)
 {
-	const char *wanted = s->inside->cached->wants.file;
+	const char *wanted = cache_replay(s)->wants.file;
 	const char *path = wanted ? session__file(s, inode, place) : NULL;
 
 	if (wanted && (!path || strcmp(path, wanted)))
 		return false;
-	return cached_wants_disk(s, (uint32_t)place);
+	return cache_wants_disk(s, (uint32_t)place);
 }
 
-static bool cached_wants_task(const struct session *s, uint32_t pid, const char *comm)
+static bool cache_wants_task(const struct session *s, uint32_t pid, const char *comm)
 {
-	const struct filter_options *f = s->inside->cached->wants.filter;
+	const struct filter_options *f = cache_replay(s)->wants.filter;
 
 	if (f->pid.given && f->pid.value != pid)
 		return false;
 	return !f->comm || !strncmp(f->comm, comm, CACHE_COMM_LEN);
 }
 
-static bool cached_filters(const struct session *s)
+static bool cache_filters(const struct session *s)
 {
-	const struct cache_wants *w = &s->inside->cached->wants;
+	const struct cache_wants *w = &cache_replay(s)->wants;
 
 	return w->filter->pid.given || w->filter->comm || w->filter->cgroup ||
 	       w->filter->devices.nr || w->file;
 }
 
-static bool cached_wants_row(const struct session *s, const struct cache_key *key)
+static bool cache_wants_row(const struct session *s, const struct cache_key *key)
 {
-	const struct filter_options *f = s->inside->cached->wants.filter;
+	const struct filter_options *f = cache_replay(s)->wants.filter;
 	const struct glossary_id cgroup = { { key->cgroup } };
 
-	if (!cached_filters(s))
+	if (!cache_filters(s))
 		return true;
-	if (f->cgroup && !cached_is_below(cached_text(s, GLOSSARY_CGROUPS, cgroup), f->cgroup))
+	if (f->cgroup && !cache_is_below(session_text(s, GLOSSARY_CGROUPS, cgroup), f->cgroup))
 		return false;
-	return cache_key_op(key) && cached_wants_task(s, key->pid, key->comm) &&
-	       cached_wants_file(s, key->inode, io_file_place(key->dev, cache_key_nth(key)));
+	return cache_key_op(key) && cache_wants_task(s, key->pid, key->comm) &&
+	       cache_wants_file(s, key->inode, io_file_place(key->dev, cache_key_nth(key)));
 }
 
-static bool cached_wants_event(const struct session *s, const struct cache_event *e)
+static bool cache_wants_event(const struct session *s, const struct cache_event *e)
 {
-	const struct session_cached_state *c = s->inside->cached;
+	const struct cache_replay *c = cache_replay(s);
 
-	if (e->start_ns < c->from_ns || e->start_ns >= c->to_ns)
+	if (e->start_ns < s->inside->span.from_ns || e->start_ns >= s->inside->span.to_ns)
 		return false;
 	if (c->wants.tid.given && c->wants.tid.value != e->tid)
 		return false;
-	return cached_wants_task(s, e->pid, e->comm) &&
-	       cached_wants_file(s, e->inode, io_file_place(e->dev, e->nth));
+	return cache_wants_task(s, e->pid, e->comm) &&
+	       cache_wants_file(s, e->inode, io_file_place(e->dev, e->nth));
 }
 
 /* ---- what the file holds ---- */
 
-static void cached_tags(const struct cache_key *key, struct cache_tags *tags)
+static void cache_tags(const struct cache_key *key, struct cache_tags *tags)
 {
 	memset(tags, 0, sizeof(*tags));
 	tags->op = (int)cache_key_op(key) - 1;
@@ -157,115 +156,99 @@ static void cached_tags(const struct cache_key *key, struct cache_tags *tags)
 	tags->comm[CACHE_COMM_LEN - 1] = 0;
 }
 
-static int cached_take_rows(struct session *s)
+static int cache_take_rows(struct session *s)
 {
-	struct session_cached_state *c = s->inside->cached;
+	struct cache_replay *c = cache_replay(s);
 	struct cache_tags tags;
 
 	for (size_t i = 0; i < c->chunk.nr_rows; i++) {
 		const struct capture_cache_row *row = &c->chunk.rows[i];
 
-		if (!cached_wants_row(s, &row->key))
+		if (!cache_wants_row(s, &row->key))
 			continue;
-		cached_tags(&row->key, &tags);
+		cache_tags(&row->key, &tags);
 		if (cache_table__add(&c->rows, &tags, row->counts))
 			return log_err(-ENOMEM, "out of memory");
 	}
 	return 0;
 }
 
-static void cached_set_time(struct session *s, uint64_t now_ns)
-{
-	session_set_time(s, now_ns);
-	s->span_s = s->elapsed_s;
-}
-
-static bool cached_ticks(const struct session *s, uint64_t now_ns)
-{
-	const struct session_cached_state *c = s->inside->cached;
-
-	return s->inside->view->on_tick && !c->wants.events && now_ns >= c->next_tick_ns &&
-	       now_ns != c->end_ns; /* the last one is what the end shows */
-}
-
 /* The recording's own intervals, unless -i asks for longer ones. */
-static void cached_next_tick(struct session *s, uint64_t now_ns)
+static bool cache_ticks(struct session *s, uint64_t now_ns)
 {
-	struct session_cached_state *c = s->inside->cached;
+	const struct cache_replay *c = cache_replay(s);
+	uint64_t *next_ns = &s->inside->span.next_tick_ns, interval = session_interval(s);
 
+	if (!s->inside->view->on_tick || c->wants.events || now_ns == c->end_ns)
+		return false; /* the last one is what the end shows */
 	if (!s->options->run.interval_ns.given)
-		return;
-	c->next_tick_ns +=
-		((now_ns - c->next_tick_ns) / session_interval(s) + 1) * session_interval(s);
+		return true;
+	if (now_ns < *next_ns)
+		return false;
+	*next_ns += ((now_ns - *next_ns) / interval + 1) * interval;
+	return true;
 }
 
-static int cached_reading(struct session *s)
+static int cache_reading(struct session *s)
 {
-	struct session_cached_state *c = s->inside->cached;
-	const struct option_number *count = &s->options->run.count;
+	struct cache_replay *c = cache_replay(s);
 	uint64_t now_ns = c->chunk.time_ns;
 	int err;
 
-	if (now_ns > c->to_ns) {
+	if (now_ns > s->inside->span.to_ns) {
 		s->inside->stopped = true;
 		return 0;
 	}
-	if (now_ns <= c->from_ns)
+	if (now_ns <= s->inside->span.from_ns)
 		return 0;
-	err = cached_take_rows(s);
+	err = cache_take_rows(s);
 	c->last_ns = now_ns;
-	if (err || !cached_ticks(s, now_ns))
+	if (err || !cache_ticks(s, now_ns))
 		return err;
-	cached_set_time(s, now_ns);
+	session_set_time(s, now_ns);
+	s->span_s = s->elapsed_s;
 	err = session_tick(s);
-	cached_next_tick(s, now_ns);
-	if (count->given && s->inside->ticks >= count->value)
-		s->inside->stopped = true;
+	s->inside->stopped |= session_has_count(s);
 	return err;
 }
 
-static int cached_events(struct session *s)
+static int cache_events(struct session *s)
 {
-	struct session_cached_state *c = s->inside->cached;
+	struct cache_replay *c = cache_replay(s);
 	int err = 0;
 
 	for (size_t i = 0; i < c->chunk.nr_events && !err && !s->inside->stopped; i++) {
 		const struct cache_event *event = &c->chunk.events[i].event;
 
-		if (c->wants.events && cached_wants_event(s, event))
+		if (c->wants.events && cache_wants_event(s, event))
 			err = s->inside->view->on_miss(s->inside->state, s, event);
 	}
 	return err;
 }
 
-static int cached_chunks(struct session *s)
+static int cache_next(struct session *s, uint64_t *time_ns)
 {
-	struct session_cached_state *c = s->inside->cached;
-	int err = 0, more = 0;
+	*time_ns = 0;
+	return capture_reader__next_cache(cache_replay(s)->reader, &cache_replay(s)->chunk);
+}
 
-	while (!err && !s->inside->stopped &&
-	       (more = capture_reader__next_cache(c->reader, &c->chunk)) > 0) {
-		if (session_is_interrupted(s))
-			break;
-		err = c->chunk.is_reading ? cached_reading(s) : cached_events(s);
-	}
-	if (more < 0)
-		return log_err(more, "cannot read the capture: %s", strerror(-more));
-	return err;
+static int cache_hand_on(struct session *s)
+{
+	return cache_replay(s)->chunk.is_reading ? cache_reading(s) : cache_events(s);
 }
 
 /* ---- the run ---- */
 
-static uint64_t cached_info_ns(const struct session *s, const char *key, uint64_t none)
+static uint64_t cache_info_ns(const struct session *s, const char *key, uint64_t none)
 {
-	const char *text = capture_about__info(cached_capture(s), key);
+	const char *text = capture_about__info(cache_capture(s), key);
 
 	return text && *text ? strtoull(text, NULL, 10) : none;
 }
 
-static int cached_check(const struct session *s, const char *path, enum cache_tells tells)
+static int cache_check(const struct session *s, const char *path, enum cache_tells tells)
 {
-	const struct session_cached_state *c = s->inside->cached;
+	const struct cache_replay *c = cache_replay(s);
 
 	if (!capture_reader__has_cache(c->reader, false))
 		return log_err(-EINVAL,
@@ -287,28 +270,14 @@ static int cached_check(const struct session *s, const char *path, enum cache_te
 	return 0;
 }
 
-static void cached_find_span(struct session *s)
-{
-	struct session_cached_state *c = s->inside->cached;
-	const struct option_number *duration = &s->options->run.duration_ns;
-
-	s->start_ns = s->inside->last_ns = cached_info_ns(s, CAPTURE_INFO_START, 0);
-	c->last_ns = s->start_ns;
-	c->end_ns = cached_info_ns(s, CAPTURE_INFO_END, 0);
-	session__span(s, &c->from_ns, &c->to_ns);
-	if (duration->given && session_later(c->from_ns, duration->value) < c->to_ns)
-		c->to_ns = session_later(c->from_ns, duration->value);
-	if (s->options->run.interval_ns.given)
-		c->next_tick_ns = c->from_ns + session_interval(s);
-}
-
-static int cached_open(struct session *s)
+static int cache_open(struct session *s)
 {
 	const struct option_list *files = &s->options->file.read;
-	struct session_cached_state *c = calloc(1, sizeof(*c));
+	struct cache_replay *c = calloc(1, sizeof(*c));
 	int err;
 
-	s->inside->cached = c;
+	s->inside->data = c;
+	s->inside->view_rests = true; /* a reading is a tick */
 	if (!c)
 		return log_err(-ENOMEM, "out of memory");
 	if (files->nr > 1)
@@ -316,75 +285,60 @@ static int cached_open(struct session *s)
 			       files->words[1]);
 	c->wants = s->inside->view->wants_cache(s->inside->state, s->options);
 	err = capture_reader__open(files->words[0], &c->reader);
-	if (err) /* the file's fault, not that of the command line */
-		return err == -ENOMEM || err == -EOPNOTSUPP ? err : -EIO;
-	err = cached_check(s, files->words[0],
-			   cache_info__get(cached_capture(s), &c->about, &c->losses));
-	c->about.filtered |= cached_filters(s);
+	if (err)
+		return session_file_err(err);
+	s->start_ns = c->last_ns = cache_info_ns(s, CAPTURE_INFO_START, 0);
+	c->end_ns = cache_info_ns(s, CAPTURE_INFO_END, 0);
+	err = cache_check(s, files->words[0],
+			  cache_info__get(cache_capture(s), &c->about, &c->losses));
+	c->about.filtered |= cache_filters(s);
 	return err;
 }
 
-static void cached_tell(struct session *s)
+static void cache_position(const struct session *s, uint64_t *at, uint64_t *all)
 {
-	const struct capture_damage *damage = capture_reader__damage(s->inside->cached->reader);
+	*at = capture_reader__position(cache_replay(s)->reader);
+	*all = capture_reader__bytes(cache_replay(s)->reader);
+}
+
+/* A part of the run is not what the kernel's pages changed by. */
+static void cache_finish(struct session *s)
+{
+	cache_replay(s)->about.filtered |= s->inside->stopped || s->options->file.from_ns.given;
+	s->inside->span.end_ns = cache_replay(s)->last_ns;
+}
+
+static void cache_tell(struct session *s)
+{
+	const struct capture_damage *damage = capture_reader__damage(cache_replay(s)->reader);
 
 	capture_damage__tell(damage, s->options->file.read.words[0]);
 	s->inside->lost |= !capture_damage__is_whole(damage);
 }
 
-static int cached_run(struct session *s, char **argv)
-{
-	struct session_inside *in = s->inside;
-	int err = cached_open(s);
-
-	(void)argv;
-	if (err)
-		return err;
-	cached_find_span(s);
-	err = in->view->on_start(in->state, s);
-	err = err ?: cached_chunks(s);
-	if (err)
-		return err;
-	session_tell_interrupted(s, capture_reader__position(in->cached->reader),
-				 capture_reader__bytes(in->cached->reader));
-	cached_set_time(s, in->cached->last_ns);
-	/* A part of the run is not what the kernel's pages changed by. */
-	in->cached->about.filtered |= in->stopped || s->options->file.from_ns.given;
-	err = in->view->on_end(in->state, s);
-	err = err ?: session_flush(s);
-	if (!err)
-		cached_tell(s);
-	return err;
-}
-
 /* ---- what a view asks ---- */
 
-static const struct cache_about *cached_about(const struct session *s)
+static const struct cache_about *cache_about(const struct session *s)
 {
-	return &s->inside->cached->about;
+	return &cache_replay(s)->about;
 }
 
-static void cached_read(const struct session *s, cache_row_fn fn, void *arg)
+static void cache_read(const struct session *s, cache_row_fn fn, void *arg)
 {
-	const struct cache_table *rows = &s->inside->cached->rows;
+	const struct cache_table *rows = &cache_replay(s)->rows;
 
 	for (size_t i = 0; i < rows->nr; i++)
 		fn(arg, &rows->sums[i].tags, rows->sums[i].now);
 }
 
-static void cached_losses(const struct session *s, struct cache_losses *losses)
+static void cache_losses(const struct session *s, struct cache_losses *losses)
 {
-	*losses = s->inside->cached->losses;
+	*losses = cache_replay(s)->losses;
 }
 
-static bool cached_knows(const struct session *s, enum glossary_kind kind)
+static void cache_free(struct session *s)
 {
-	return cached_capture(s)->glossaries[kind].nr;
-}
-
-static void cached_free(struct session *s)
-{
-	struct session_cached_state *c = s->inside->cached;
+	struct cache_replay *c = cache_replay(s);
 
 	if (!c)
 		return;
@@ -394,12 +348,21 @@ static void cached_free(struct session *s)
 	free(c);
 }
 
-const struct session_source session_cached = {
-	.run = cached_run,
-	.cache_about = cached_about,
-	.cache_read = cached_read,
-	.cache_losses = cached_losses,
-	.text = cached_text,
-	.knows = cached_knows,
-	.free = cached_free,
+static const struct cache_answers cache_answers = {
+	.about = cache_about,
+	.read = cache_read,
+	.losses = cache_losses,
+};
+
+const struct session_source session_cache_replay = {
+	.open = cache_open,
+	.next = cache_next,
+	.hand_on = cache_hand_on,
+	.look_every = 1,
+	.position = cache_position,
+	.finish = cache_finish,
+	.ledger = cache_tell,
+	.about = cache_capture,
+	.cache = &cache_answers,
+	.free = cache_free,
 };

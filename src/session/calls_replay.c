@@ -1,104 +1,103 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * calls_replay.c: a trace of calls out of a capture. Its chunks go to the view, which knows what
- * they mean; time is theirs. Needs no privileges.
+ * calls_replay.c: calls of a capture: its chunks go to the view, which knows what they mean, and
+ * starts when it has read which functions there are.
  */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 #include "base/log.h"
 #include "capture/read.h"
 #include "session/source.h"
 
-static const struct capture_about *called_about(const struct session *s)
+struct calls_replay {
+	struct capture_reader *reader;
+	struct capture_part part; /* at hand */
+	uint64_t damaged;	  /* parts that make no sense: skipped */
+};
+
+static struct calls_replay *calls_replay(const struct session *s)
 {
-	return capture_reader__about(s->inside->called);
+	return s->inside->data;
 }
 
-static int called_open(struct session *s)
+static const struct capture_about *calls_about(const struct session *s)
+{
+	return capture_reader__about(calls_replay(s)->reader);
+}
+
+static int calls_open(struct session *s)
 {
 	const struct option_list *files = &s->options->file.read;
+	struct calls_replay *c = s->inside->data = calloc(1, sizeof(*c));
+	const char *start;
 	int err;
 
+	if (!c)
+		return log_err(-ENOMEM, "out of memory");
 	if (files->nr > 1)
 		return log_err(-EINVAL, "one capture of calls is read: '%s' is one too many",
 			       files->words[1]);
-	err = capture_reader__open(files->words[0], &s->inside->called);
-	if (err) /* the file's fault, not that of the command line */
-		return err == -ENOMEM || err == -EOPNOTSUPP ? err : -EIO;
-	if (!capture_reader__has_calls(s->inside->called))
+	err = capture_reader__open(files->words[0], &c->reader);
+	if (err)
+		return session_file_err(err);
+	if (!capture_reader__has_calls(c->reader))
 		return log_err(-EINVAL, "%s holds no calls: class -w and calls -w keep them",
 			       files->words[0]);
+	start = capture_about__info(calls_about(s), CAPTURE_INFO_START);
+	s->start_ns = start ? strtoull(start, NULL, 10) : 0;
 	return 0;
 }
 
-static void called_set_time(struct session *s)
+static int calls_next(struct session *s, uint64_t *time_ns)
 {
-	const char *start = capture_about__info(called_about(s), CAPTURE_INFO_START);
-
-	s->start_ns = s->inside->last_ns = start ? strtoull(start, NULL, 10) : 0;
+	*time_ns = 0;
+	return capture_reader__next_part(calls_replay(s)->reader, &calls_replay(s)->part);
 }
 
 /* What makes no sense is skipped and counted, as the reader does with what it understands. */
-static int called_chunks(struct session *s, uint64_t *damaged)
+static int calls_hand_on(struct session *s)
 {
 	struct session_inside *in = s->inside;
-	struct capture_part part;
-	int err = 0, more = 0;
+	struct calls_replay *c = in->data;
+	int err;
 
-	while (!err && !in->stopped && (more = capture_reader__next_part(in->called, &part)) > 0) {
-		/* What comes before the calls says what they are: nothing is shown without it. */
-		if (part.chunk.type == CAPTURE_CALLS && session_is_interrupted(s))
-			break;
-		err = in->view->on_part(in->state, s, &part);
-		if (err == -EBADMSG) {
-			(*damaged)++;
-			err = 0;
-		}
-	}
-	if (more < 0)
-		return log_err(more, "cannot read the capture: %s", strerror(-more));
-	return err;
+	/* What comes before the calls says what they are: nothing is shown without it. */
+	if (c->part.chunk.type == CAPTURE_CALLS && session_is_interrupted(s))
+		return 0;
+	err = in->view->on_part(in->state, s, &c->part);
+	c->damaged += err == -EBADMSG;
+	return err == -EBADMSG ? 0 : err;
 }
 
-static void called_tell(struct session *s, uint64_t damaged)
+static void calls_position(const struct session *s, uint64_t *at, uint64_t *all)
 {
-	struct capture_damage damage = *capture_reader__damage(s->inside->called);
+	*at = capture_reader__position(calls_replay(s)->reader);
+	*all = capture_reader__bytes(calls_replay(s)->reader);
+}
 
-	damage.blocks_corrupt += damaged;
+static void calls_tell(struct session *s)
+{
+	struct capture_damage damage = *capture_reader__damage(calls_replay(s)->reader);
+
+	damage.blocks_corrupt += calls_replay(s)->damaged;
 	capture_damage__tell(&damage, s->options->file.read.words[0]);
 	s->inside->lost |= !capture_damage__is_whole(&damage);
 }
 
-static int called_run(struct session *s, char **argv)
+static void calls_free(struct session *s)
 {
-	struct session_inside *in = s->inside;
-	uint64_t damaged = 0;
-	int err = called_open(s);
-
-	(void)argv;
-	if (err)
-		return err;
-	called_set_time(s);
-	err = called_chunks(s, &damaged);
-	if (!err)
-		session_tell_interrupted(s, capture_reader__position(in->called),
-					 capture_reader__bytes(in->called));
-	err = err ?: in->view->on_end(in->state, s);
-	err = err ?: session_flush(s);
-	if (!err)
-		called_tell(s, damaged);
-	return err;
+	if (calls_replay(s))
+		capture_reader__free(calls_replay(s)->reader);
+	free(calls_replay(s));
 }
 
-static void called_free(struct session *s)
-{
-	capture_reader__free(s->inside->called);
-}
-
-const struct session_source session_called = {
-	.run = called_run,
-	.about = called_about,
-	.free = called_free,
+const struct session_source session_calls_replay = {
+	.open = calls_open,
+	.starts_view = true,
+	.next = calls_next,
+	.hand_on = calls_hand_on,
+	.position = calls_position,
+	.ledger = calls_tell,
+	.about = calls_about,
+	.free = calls_free,
 };

@@ -1,67 +1,66 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * io_live.c: a run on this machine: the collector attaches, rings are emptied fifty times a
- * second, records are put in order of time, kept if -w says so, and handed on to the view.
+ * io_live.c: I/Os of this machine: the collector attaches, its rings are emptied, records are put
+ * in order of time, kept if -w says so, and handed on to the view. The ledger says what became of
+ * every command.
  */
 #include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdlib.h>
+#include "analyse/order.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/privilege.h"
-#include "collect/cgroup.h"
+#include "session/io_source.h"
 #include "session/source.h"
 #include "symbol/frames.h"
 
-static const uint64_t live_poll_ns = 20000000;	 /* a line is seen within 50 ms */
-static const uint64_t live_window_ns = 20000000; /* other CPUs' records may be so late */
-static const uint64_t live_clock_every_ns = 1000000000;
-static const uint64_t live_keep_clocks_ns = 10000000000ULL;
+static const uint64_t io_live_window_ns = 20000000; /* other CPUs' records may be so late */
 
-struct session_live_state {
+struct io_live {
 	struct io *io;
 	struct order order;
-	struct capture_about about; /* its clocks */
-	struct frames *frames;	    /* NULL: no stacks are wanted */
-	struct glossary known[NR_GLOSSARIES];
-	uint64_t ended;	  /* commands that had a record */
-	uint64_t dropped; /* records, as far as the capture knows */
-	bool view_failed; /* it gets no more records */
+	struct frames *frames; /* NULL: no stacks are wanted */
+	uint64_t ended;	       /* commands that had a record */
+	uint64_t dropped;      /* records, as far as the capture knows */
 	int record_err;
 };
 
+static struct io_live *io_live(const struct session *s)
+{
+	return s->inside->data;
+}
+
 /* ---- records ---- */
 
-static void live_hold(void *arg, const struct io_record *record, enum io_record_from from)
+static void io_live_hold(void *arg, const struct io_record *record, enum io_record_from from)
 {
-	struct session_live_state *live = arg;
+	struct io_live *live = arg;
 
 	live->ended += record->what == RECORD_END && from != IO_FROM_SLOT;
 	if (from != IO_FROM_RING_AGAIN && order__add(&live->order, record))
 		live->record_err = log_err(-ENOMEM, "out of memory");
 }
 
-static void live_hand_on(void *arg, const struct io_record *record)
+static void io_live_hand_on(void *arg, const struct io_record *record)
 {
 	struct session *s = arg;
 	struct session_inside *in = s->inside;
-	struct session_live_state *live = in->live;
+	struct io_live *live = in->data;
 
 	if (live->record_err || in->stopped)
 		return;
 	if (in->wants.by_path && record->status)
-		session_count_failover(s, record, io__device_of(live->io, record));
+		io_source_count_failover(s, record, io__device_of(live->io, record));
 	if (in->recorder)
 		live->record_err = recorder__record(in->recorder, record);
-	if (!live->record_err && in->view->on_record && !live->view_failed)
+	if (!live->record_err && in->view->on_record && !in->view_failed)
 		live->record_err = in->view->on_record(in->state, s, record);
 }
 
 /* Rings that ran full: what is written next says how many records are missing before it. */
-static void live_tell_lost(struct session *s)
+static void io_live_tell_dropped(struct session *s)
 {
-	struct session_live_state *live = s->inside->live;
+	struct io_live *live = io_live(s);
 	uint64_t dropped = io__records_dropped(live->io);
 
 	if (s->inside->recorder)
@@ -69,415 +68,234 @@ static void live_tell_lost(struct session *s)
 	live->dropped = dropped;
 }
 
-/* What the rings hold; what happened before until_ns goes on. */
-static int live_fetch(struct session *s, uint64_t until_ns)
+static int io_live_drain(struct session *s, enum session_drain what)
 {
-	struct session_live_state *live = s->inside->live;
-	int err = io__records(live->io, live_hold, live);
+	struct io_live *live = io_live(s);
+	uint64_t until_ns = what == DRAIN_ALL ? UINT64_MAX : clock__mono_ns() - io_live_window_ns;
+	int err = io__records(live->io, io_live_hold, live);
 
-	order__take(&live->order, until_ns, live_hand_on, s);
-	live_tell_lost(s);
+	order__take(&live->order, until_ns, io_live_hand_on, s);
+	io_live_tell_dropped(s);
 	return err ?: live->record_err;
 }
 
-/* The wall clock may be set while we run: one moment on all clocks each second. */
-static int live_on_clock(void *arg)
-{
-	struct session *s = arg;
-	struct capture_about *about = &s->inside->live->about;
-	const struct capture_clock clock = session_clock();
-	int err;
+/* ---- what became of everything ---- */
 
-	capture_about__forget_clocks(about, clock.mono_ns - live_keep_clocks_ns);
-	err = capture_about__add_clock(about, &clock);
-	if (!err && s->inside->recorder)
-		err = recorder__clock(s->inside->recorder, &clock);
-	return err;
-}
-
-static int live_on_poll(void *arg)
-{
-	struct session *s = arg;
-	int err = live_fetch(s, clock__mono_ns() - live_window_ns);
-
-	session_check_full(s);
-	return err ?: session_flush(s);
-}
-
-static void live_count_row(void *arg, const struct io_tags *tags, const struct hist *part)
+static void io_live_count_row(void *arg, const struct io_tags *tags, const struct hist *part)
 {
 	*(uint64_t *)arg += part->count;
 	(void)tags;
+}
+
+static void io_live_take_ledger(struct session *s, uint64_t counted)
+{
+	const struct filter_options *f = &s->options->filter;
+
+	io__ledger(io_live(s)->io, &s->ledger);
+	s->ledger.counted = counted;
+	s->ledger.counted_known = counted != IO_NOT_COUNTED && !f->min_ns.given && !f->failed;
+	s->ledger_known = true;
+}
+
+/* Bios that found no place have no owner and no stages before the command; files are by number. */
+static void io_live_tell_losses(struct session *s)
+{
+	uint64_t bios = io__bios_missed(io_live(s)->io), files = io__files_missed(io_live(s)->io),
+		 events = io__events_missed(io_live(s)->io);
+
+	if (bios)
+		log_warn("lost %" PRIu64 ": bios found their table full", bios);
+	if (files)
+		log_note("%" PRIu64 " I/Os are of files whose names found no room: they are shown "
+			 "by their inode",
+			 files);
+	if (events)
+		log_warn("lost %" PRIu64 " events of controllers or devices: no room", events);
+	s->inside->lost |= bios || events;
 }
 
 /*
  * Every command that ended had a record, or is in a row: because the ring was full, or parked.
  * Where rows hold all commands, the view counts them itself.
  */
-static int live_end_records(struct session *s)
+static int io_live_settle(struct session *s)
 {
+	struct session_inside *in = s->inside;
 	uint64_t rows = 0;
-	int err = live_fetch(s, UINT64_MAX);
 
-	log_verbose("records sent: %" PRIu64, io__records_tried(s->inside->live->io));
-	session_check_full(s);
-	if (s->inside->wants.rows || s->inside->view->keeps_no_ledger)
-		return err;
-	io__read(s->inside->live->io, live_count_row, &rows);
-	session__take_ledger(s, s->inside->live->ended + rows);
-	return err;
-}
-
-/* ---- the run ---- */
-
-static int live_on_tick(void *arg)
-{
-	struct session *s = arg;
-	const struct option_number *count = &s->options->run.count;
-	int err;
-
-	session_set_time(s, clock__mono_ns());
-	s->span_s = s->elapsed_s;
-	err = session_tick(s);
-	if (count->given && s->inside->ticks >= count->value && !s->inside->view->counts_records)
-		loop__stop(s->inside->loop);
-	return err;
-}
-
-static int live_on_signal(void *arg)
-{
-	struct session *s = arg;
-	int err = live_fetch(s, clock__mono_ns() - live_window_ns);
-
-	return err ?: s->inside->view->on_signal(s->inside->state, s);
-}
-
-static int live_time_is_up(void *arg)
-{
-	loop__stop(((struct session *)arg)->inside->loop);
+	if (in->drains)
+		log_verbose("records sent: %" PRIu64, io__records_tried(io_live(s)->io));
+	if (in->view->keeps_no_ledger)
+		return 0;
+	if (in->drains && !in->wants.rows) {
+		io__read(io_live(s)->io, io_live_count_row, &rows);
+		io_live_take_ledger(s, io_live(s)->ended + rows);
+	}
+	io_live_tell_losses(s);
 	return 0;
 }
 
-static int live_arm_records(struct session *s)
+/* A view that failed counted nothing: the ledger without a second count. */
+static int io_live_keep_end(struct session *s)
 {
-	struct loop *loop = s->inside->loop;
-	int err = live_on_clock(s);
+	uint64_t rows = 0;
 
-	err = err ?: loop__every(loop, live_clock_every_ns, live_on_clock, s);
-	return err ?: loop__every(loop, live_poll_ns, live_on_poll, s);
-}
-
-static int live_arm(struct session *s)
-{
-	const struct option_number *duration = &s->options->run.duration_ns;
-	const struct session_view *view = s->inside->view;
-	struct loop *loop = s->inside->loop;
-	struct io *io = s->inside->live->io;
-	int err = 0;
-
-	if (view->on_tick)
-		err = loop__every(loop, session_interval(s), live_on_tick, s);
-	if (!err && s->inside->wants.records)
-		err = live_arm_records(s);
-	if (!err && view->on_signal)
-		err = loop__on_signal(loop, SIGUSR1, live_on_signal, s);
-	if (!err && duration->given)
-		err = loop__after(loop, duration->value, live_time_is_up, s);
-	if (!err && io__uevent_fd(io) >= 0)
-		err = loop__add_fd(loop, io__uevent_fd(io), io__on_uevent, io);
-	return err;
+	if (s->ledger_known || s->inside->view->keeps_no_ledger)
+		return 0;
+	io__read(io_live(s)->io, io_live_count_row, &rows);
+	io_live_take_ledger(s, IO_NOT_COUNTED);
+	return 0;
 }
 
 /* ---- what ids stand for ---- */
 
-/* "cgroup-1234" is no path. */
-static char *live_cgroup(uint64_t id)
+static char *io_live_find_text(const struct session *s, enum glossary_kind kind,
+			       struct glossary_id id)
 {
-	char path[4096];
-
-	return cgroup__path(id, path, sizeof(path))[0] == '/' ? strdup(path) : NULL;
-}
-
-static char *live_find_text(const struct session_live_state *live, enum glossary_kind kind,
-			    struct glossary_id id)
-{
+	const struct io_live *live = io_live(s);
 	const struct io_stack *stack;
 
-	switch (kind) {
-	case GLOSSARY_CGROUPS: return live_cgroup(id.words[0]);
-	case GLOSSARY_STACKS:
-		stack = io__stack(live->io, (uint32_t)id.words[0]);
-		return stack && live->frames
-			       ? frames__text(live->frames, stack, (uint32_t)id.words[1])
-			       : NULL;
-	case GLOSSARY_FILES: return io__file(live->io, id.words[0], id.words[1]);
-	default: return NULL;
-	}
+	if (kind == GLOSSARY_FILES)
+		return io__file(live->io, id.words[0], id.words[1]);
+	if (kind != GLOSSARY_STACKS || !live->frames)
+		return NULL;
+	stack = io__stack(live->io, (uint32_t)id.words[0]);
+	return stack ? frames__text(live->frames, stack, (uint32_t)id.words[1]) : NULL;
 }
 
-/* Asked once, while it is there; what has no text now will not have one later. */
-static const char *live_text(const struct session *s, enum glossary_kind kind,
-			     struct glossary_id id)
+static int io_live_device_of(void *s, const struct io_record *record)
 {
-	struct session_live_state *live = s->inside->live;
-	const struct glossary_entry *entry = glossary__find(&live->known[kind], id);
-	char *text;
-
-	if (entry)
-		return entry->text;
-	text = live_find_text(live, kind, id);
-	entry = glossary__add(&live->known[kind], id, text);
-	free(text);
-	return entry ? entry->text : NULL;
+	return io__device_of(io_live(s)->io, record);
 }
 
-static const char *live_text_of(void *s, enum glossary_kind kind, struct glossary_id id)
+static void io_live_describe(struct session *s, struct recorder_run *run)
 {
-	return live_text(s, kind, id);
+	run->devices = io__devices(io_live(s)->io);
+	run->device_of = io_live_device_of;
+	run->op_names = io__kernel(io_live(s)->io)->op_names;
 }
 
-static bool live_knows(const struct session *s, enum glossary_kind kind)
-{
-	(void)s, (void)kind;
-	return true;
-}
+/* ---- the run ---- */
 
-static int live_device_of(void *s, const struct io_record *record)
-{
-	return io__device_of(((struct session *)s)->inside->live->io, record);
-}
-
-/* After the programs were attached: who may not measure must not empty an old file. */
-static int live_keep(struct session *s)
-{
-	struct io *io = s->inside->live->io;
-	const struct recorder_run run = {
-		.options = &s->options->file,
-		.devices = io__devices(io),
-		.device_of = live_device_of,
-		.text = live_text_of,
-		.arg = s,
-		.op_names = io__kernel(io)->op_names,
-		.start_ns = s->start_ns,
-		.alias = s->inside->alias,
-		.maker = maker__is_there(&s->inside->maker) ? &s->inside->maker : NULL,
-	};
-
-	return s->options->file.write ? recorder__new(&run, &s->inside->recorder) : 0;
-}
-
-static int live_start(struct session *s, char **argv)
+static int io_live_open(struct session *s)
 {
 	struct session_inside *in = s->inside;
+	struct io_live *live = in->data = calloc(1, sizeof(*live));
 	int err;
 
-	in->live = calloc(1, sizeof(*in->live));
-	if (!in->live)
+	if (!live)
 		return log_err(-ENOMEM, "out of memory");
 	if (s->options->file.write && !in->wants.records)
 		in->wants.records = in->wants.rows = true;
+	in->drains = in->wants.records;
 	if (in->wants.kernel_stacks || in->wants.user_stacks) {
-		in->live->frames = frames__new(in->wants.kernel_stacks, in->wants.user_stacks);
-		if (!in->live->frames)
+		live->frames = frames__new(in->wants.kernel_stacks, in->wants.user_stacks);
+		if (!live->frames)
 			return log_err(-ENOMEM, "out of memory");
 	}
-	err = io__open(&in->live->io, &in->wants);
-	if (!err && in->live->frames)
-		frames__prepare(in->live->frames);
-	if (!err && argv && argv[0])
-		err = loop__start_child(in->loop, argv);
+	err = io__open(&live->io, &in->wants);
 	if (err)
 		return err;
-	s->start_ns = in->last_ns = io__start_ns(in->live->io);
-	err = live_keep(s);
-	err = err ?: in->view->on_start(in->state, s);
-	return err ?: live_arm(s);
+	if (live->frames)
+		frames__prepare(live->frames);
+	s->start_ns = io__start_ns(live->io);
+	return 0;
 }
 
-/* Bios that found no place: their I/Os have no owner and no stages before the command. */
-static void live_tell_bios(struct session *s)
+static int io_live_arm(struct session *s)
 {
-	uint64_t missed = io__bios_missed(s->inside->live->io);
+	struct io *io = io_live(s)->io;
 
-	if (!missed)
-		return;
-	log_warn("lost %" PRIu64 ": bios found their table full", missed);
-	s->inside->lost = true;
+	return io__uevent_fd(io) < 0
+		       ? 0
+		       : loop__add_fd(s->inside->loop, io__uevent_fd(io), io__on_uevent, io);
 }
 
-static void live_tell_events(struct session *s)
+static void io_live_needs(const struct session *s, struct privilege_needs *needs)
 {
-	uint64_t missed = io__events_missed(s->inside->live->io);
-
-	if (!missed)
-		return;
-	log_warn("lost %" PRIu64 " events of controllers or devices: no room", missed);
-	s->inside->lost = true;
+	needs->attaches = io__attaches_later(io_live(s)->io);
+	needs->runs = s->inside->view->runs_programs;
 }
 
-/* Their rows are there, by number. */
-static void live_tell_files(const struct session *s)
+static void io_live_detach(struct session *s)
 {
-	uint64_t missed = io__files_missed(s->inside->live->io);
-
-	if (missed)
-		log_note("%" PRIu64 " I/Os are of files whose names found no room: they are shown "
-			 "by their inode",
-			 missed);
+	io__detach(io_live(s)->io);
 }
 
-static void live_tell_losses(struct session *s)
+static void io_live_free(struct session *s)
 {
-	live_tell_bios(s);
-	live_tell_files(s);
-	live_tell_events(s);
-}
-
-/* A view that failed counted nothing: the ledger without a second count. */
-static void live_ledger_of_failed(struct session *s)
-{
-	uint64_t rows = 0;
-
-	io__read(s->inside->live->io, live_count_row, &rows);
-	session__take_ledger(s, SESSION_NOT_COUNTED);
-}
-
-/* A run that failed, or whose reader has gone, still ends its capture. */
-static int live_end(struct session *s, int err)
-{
-	struct session_inside *in = s->inside;
-	int end_err = 0;
-
-	session_set_time(s, clock__mono_ns());
-	s->span_s = s->elapsed_s;
-	session__status(s, "");
-	in->live->view_failed = err;
-	io__detach(in->live->io);
-	if (in->wants.records)
-		end_err = live_end_records(s);
-	if (!in->view->keeps_no_ledger)
-		live_tell_losses(s);
-	err = err ?: end_err;
-	err = err ?: in->view->on_end(in->state, s);
-	if (!s->ledger_known && !in->view->keeps_no_ledger)
-		live_ledger_of_failed(s);
-	if (!err)
-		session_show_ledger(s);
-	if (in->recorder)
-		end_err = recorder__finish(in->recorder, in->last_ns, &s->ledger);
-	session_check_full(s);
-	return err ?: end_err;
-}
-
-/*
- * The last thing before the loop: programs are attached, files are open, and the COMMAND was
- * forked. It waits at its gate for loop__run and then runs with the privileges we were started
- * with; forked later it would inherit the filter.
- */
-static void live_drop_privileges(const struct session *s)
-{
-	const struct privilege_needs needs = {
-		.child = loop__child_pid(s->inside->loop),
-		.attaches = io__attaches_later(s->inside->live->io),
-		.runs = s->inside->view->runs_programs,
-	};
-
-	if (!s->options->run.keep_privileges)
-		privilege__drop(&needs);
-}
-
-static int live_run(struct session *s, char **argv)
-{
-	int err = live_start(s, argv);
-
-	if (err)
-		return s->inside->recorder ? live_end(s, err) : err;
-	live_drop_privileges(s);
-	return live_end(s, loop__run(s->inside->loop));
-}
-
-/* ---- what a view asks ---- */
-
-static struct io *live_io(const struct session *s)
-{
-	return s->inside->live->io;
-}
-
-static const struct device *live_device(struct session *s, const struct io_record *record)
-{
-	struct io *io = s->inside->live->io;
-	int index = io__device_of(io, record);
-
-	return index < 0 ? NULL : &io__devices(io)->devices[index];
-}
-
-static const struct device_list *live_devices(const struct session *s)
-{
-	return io__devices(s->inside->live->io);
-}
-
-static void live_stack_losses(const struct session *s, uint64_t *taken, uint64_t *failed)
-{
-	io__stack_losses(s->inside->live->io, taken, failed);
-}
-
-static char *const *live_op_names(const struct session *s)
-{
-	return io__kernel(s->inside->live->io)->op_names;
-}
-
-static const struct capture_about *live_about(const struct session *s)
-{
-	return &s->inside->live->about;
-}
-
-static bool live_sees(const struct session *s, bool nvme)
-{
-	return nvme ? io__sees_nvme(s->inside->live->io) : io__sees_block(s->inside->live->io);
-}
-
-static void live_read(struct session *s, io_row_fn fn, void *arg)
-{
-	io__read(s->inside->live->io, fn, arg);
-}
-
-static void live_take_ledger(struct session *s, uint64_t counted)
-{
-	const struct filter_options *f = &s->options->filter;
-
-	io__ledger(s->inside->live->io, &s->ledger);
-	s->ledger.counted = counted;
-	s->ledger.counted_known = counted != SESSION_NOT_COUNTED && !f->min_ns.given && !f->failed;
-	s->ledger_known = true;
-}
-
-static void live_free(struct session *s)
-{
-	struct session_live_state *live = s->inside->live;
+	struct io_live *live = io_live(s);
 
 	if (!live)
 		return;
 	order__free(&live->order);
-	capture_about__free(&live->about);
-	for (int kind = 0; kind < NR_GLOSSARIES; kind++)
-		glossary__free(&live->known[kind]);
 	frames__free(live->frames);
 	io__free(live->io);
 	free(live);
 }
 
-const struct session_source session_live = {
-	.run = live_run,
-	.io = live_io,
-	.device = live_device,
-	.devices = live_devices,
-	.text = live_text,
-	.knows = live_knows,
-	.stack_losses = live_stack_losses,
-	.op_names = live_op_names,
-	.about = live_about,
-	.sees = live_sees,
-	.read = live_read,
-	.take_ledger = live_take_ledger,
-	.free = live_free,
+/* ---- what a view asks ---- */
+
+static struct io *io_live_collector(const struct session *s)
+{
+	return io_live(s)->io;
+}
+
+static const struct device *io_live_device(struct session *s, const struct io_record *record)
+{
+	struct io *io = io_live(s)->io;
+	int index = io__device_of(io, record);
+
+	return index < 0 ? NULL : &io__devices(io)->devices[index];
+}
+
+static const struct device_list *io_live_devices(const struct session *s)
+{
+	return io__devices(io_live(s)->io);
+}
+
+static void io_live_stack_losses(const struct session *s, uint64_t *taken, uint64_t *failed)
+{
+	io__stack_losses(io_live(s)->io, taken, failed);
+}
+
+static char *const *io_live_op_names(const struct session *s)
+{
+	return io__kernel(io_live(s)->io)->op_names;
+}
+
+static bool io_live_sees(const struct session *s, bool nvme)
+{
+	return nvme ? io__sees_nvme(io_live(s)->io) : io__sees_block(io_live(s)->io);
+}
+
+static void io_live_read(struct session *s, io_row_fn fn, void *arg)
+{
+	io__read(io_live(s)->io, fn, arg);
+}
+
+static const struct io_answers io_live_answers = {
+	.collector = io_live_collector,
+	.device = io_live_device,
+	.devices = io_live_devices,
+	.stack_losses = io_live_stack_losses,
+	.op_names = io_live_op_names,
+	.sees = io_live_sees,
+	.read = io_live_read,
+	.take_ledger = io_live_take_ledger,
+};
+
+const struct session_source session_io_live = {
+	.open = io_live_open,
+	.describe = io_live_describe,
+	.arm = io_live_arm,
+	.needs = io_live_needs,
+	.drain = io_live_drain,
+	.detach = io_live_detach,
+	.settle = io_live_settle,
+	.keep_end = io_live_keep_end,
+	.ledger = session_show_ledger,
+	.find_text = io_live_find_text,
+	.io = &io_live_answers,
+	.free = io_live_free,
 };

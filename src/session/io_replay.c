@@ -1,26 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * io_replay.c: a run of captures: records come from files, time is theirs, filters are applied
- * here, and the ledger is what the recording ended with. Needs no privileges and no kernel of a
- * certain kind. A view is told the same as if it had been there, but for what no record holds.
+ * io_replay.c: I/Os of captures: records come from files, in order of time; filters are applied
+ * here, rows are made of records where a view wants rows, and the ledger is what the recording
+ * ended with.
  */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include "base/log.h"
-#include "base/progress.h"
 #include "capture/filter.h"
 #include "capture/merge.h"
+#include "session/io_source.h"
 #include "session/source.h"
 #include "wire/io_stages.h"
 
-enum {
-	REPLAY_LOOK = 1024,  /* records between two looks at signals, and at the clock */
-	REPLAY_IDLE = 3600,  /* empty intervals in a row that are shown */
-	REPLAY_PLACES = 256, /* rows that are found without being looked for */
-};
+enum { REPLAY_PLACES = 256 }; /* rows that are found without being looked for */
 
 /* What a record says that its row depends on; zeros where --by does not ask. */
 struct replay_key {
@@ -35,27 +30,31 @@ struct replay_place {
 	struct breakdown_row *row; /* NULL: none yet */
 };
 
-struct session_replay_state {
+struct io_replay {
 	struct capture_merge *merge;
 	const struct capture_about *about; /* of all files */
 	struct capture_filter filter;
 	struct device_list devices;		   /* the capture's */
 	struct breakdown rows;			   /* of a view that wants rows, not records */
 	struct replay_place places[REPLAY_PLACES]; /* where some of them are */
-	uint64_t from_ns, to_ns, end_ns, next_tick_ns;
-	char **hosts; /* by file; NULL: it does not say */
+	const struct io_record *record;		   /* at hand */
+	char **hosts;				   /* by file; NULL: it does not say */
 	struct {
 		struct io_record record;
 		struct io_stages stages;
 	} renamed; /* the record at hand, with --anonymous */
 	uint64_t nr_records, nr_submits;
-	struct progress progress;
 	uint64_t nr_other; /* commands that do not say what --by asks for */
 };
 
+static struct io_replay *io_replay(const struct session *s)
+{
+	return s->inside->data;
+}
+
 static const struct capture_about *replay_about(const struct session *s)
 {
-	return s->inside->replay->about;
+	return io_replay(s)->about;
 }
 
 /* ---- when ---- */
@@ -75,8 +74,8 @@ static bool replay_span(const struct capture_merge *merge, size_t nr, uint64_t *
 
 static void replay_find_span(struct session *s)
 {
-	struct session_replay_state *replay = s->inside->replay;
-	uint64_t start_ns, end_ns;
+	const struct io_replay *replay = io_replay(s);
+	uint64_t start_ns, end_ns, *last_ns = &s->inside->span.end_ns;
 	bool some = false;
 
 	for (size_t i = 0; i < capture_merge__nr(replay->merge); i++) {
@@ -84,77 +83,10 @@ static void replay_find_span(struct session *s)
 			continue;
 		if (!some || start_ns < s->start_ns)
 			s->start_ns = start_ns;
-		if (!some || end_ns > replay->end_ns)
-			replay->end_ns = end_ns;
+		if (!some || end_ns > *last_ns)
+			*last_ns = end_ns;
 		some = true;
 	}
-}
-
-/* --from, --to, -t: the files skip what is outside without reading it. */
-static void replay_bound(struct session *s)
-{
-	struct session_replay_state *replay = s->inside->replay;
-	const struct file_options *f = &s->options->file;
-	const struct option_number *duration = &s->options->run.duration_ns;
-
-	session__span(s, &replay->from_ns, &replay->to_ns);
-	if (duration->given && session_later(replay->from_ns, duration->value) < replay->to_ns)
-		replay->to_ns = session_later(replay->from_ns, duration->value);
-	capture_merge__bound(replay->merge, f->from_ns.given ? replay->from_ns : 0, replay->to_ns);
-	if (replay->end_ns > replay->to_ns)
-		replay->end_ns = replay->to_ns;
-	if (replay->end_ns < replay->from_ns)
-		replay->end_ns = replay->from_ns;
-	replay->next_tick_ns = session_later(replay->from_ns, session_interval(s));
-	s->inside->last_ns = replay->from_ns;
-}
-
-static void replay_set_time(struct session *s, uint64_t now_ns)
-{
-	session_set_time(s, now_ns);
-	s->span_s = (double)(now_ns - s->inside->replay->from_ns) / 1e9;
-}
-
-/* A machine that slept, or a file that lies: on to the interval in which something happens. */
-static void replay_skip_idle(struct session *s, uint64_t now_ns)
-{
-	struct session_replay_state *replay = s->inside->replay;
-	uint64_t interval = session_interval(s);
-	uint64_t left = (now_ns - replay->next_tick_ns) / interval;
-
-	replay->next_tick_ns += left * interval;
-	s->inside->last_ns = replay->next_tick_ns;
-	replay->next_tick_ns = session_later(replay->next_tick_ns, interval);
-}
-
-static int replay_tick(struct session *s)
-{
-	struct session_inside *in = s->inside;
-	const struct option_number *count = &s->options->run.count;
-	int err;
-
-	replay_set_time(s, in->replay->next_tick_ns);
-	in->replay->next_tick_ns = session_later(in->replay->next_tick_ns, session_interval(s));
-	err = session_tick(s);
-	if (count->given && in->ticks >= count->value)
-		in->stopped = true;
-	else
-		session_is_interrupted(s);
-	return err;
-}
-
-/* Every interval that ended up to this time; -n may end the run with one. */
-static int replay_ticks(struct session *s, uint64_t now_ns)
-{
-	struct session_inside *in = s->inside;
-	uint64_t nr = 0;
-	int err = 0;
-
-	while (!err && !in->stopped && in->replay->next_tick_ns <= now_ns && nr++ < REPLAY_IDLE)
-		err = replay_tick(s);
-	if (!err && !in->stopped && in->replay->next_tick_ns <= now_ns)
-		replay_skip_idle(s, now_ns);
-	return err;
 }
 
 /* ---- records ---- */
@@ -187,7 +119,7 @@ static void replay_tags(const struct session *s, const struct io_record *r,
 	}
 	if (device) {
 		tags->path = (int32_t)(device - replay_about(s)->devices) + 1;
-		tags->device = device_list__head(&s->inside->replay->devices, tags->path - 1) + 1;
+		tags->device = device_list__head(&io_replay(s)->devices, tags->path - 1) + 1;
 		tags->ctrl = device->ctrl + 1;
 		tags->nsid = device->nsid;
 	}
@@ -236,7 +168,7 @@ static uint32_t replay_hash(const struct replay_key *key)
 /* Of the same key's last record; a place that two keys share is of the one that was last. */
 static struct breakdown_row *replay_row(struct session *s, const struct io_record *r)
 {
-	struct session_replay_state *replay = s->inside->replay;
+	struct io_replay *replay = io_replay(s);
 	struct replay_key key = replay_key(&s->inside->wants, r);
 	struct replay_place *place = &replay->places[replay_hash(&key)];
 	struct io_tags tags;
@@ -262,9 +194,10 @@ static int replay_count(struct session *s, const struct io_record *r)
 	if (r->what == RECORD_SUBMIT)
 		return 0;
 	if (w->by_path && r->status && replay_device(s, r))
-		session_count_failover(s, r, (int)(replay_device(s, r) - replay_about(s)->devices));
+		io_source_count_failover(s, r,
+					 (int)(replay_device(s, r) - replay_about(s)->devices));
 	row = replay_row(s, r);
-	s->inside->replay->nr_other += replay_is_other(w, r);
+	io_replay(s)->nr_other += replay_is_other(w, r);
 	if (!row)
 		return log_err(-ENOMEM, "out of memory");
 	hist__add(&row->total, ns, r->bytes);
@@ -278,7 +211,7 @@ static int replay_count(struct session *s, const struct io_record *r)
 /* max_ns is what is new since the last read, as the collector has it. */
 static void replay_read(struct session *s, io_row_fn fn, void *arg)
 {
-	struct breakdown *rows = &s->inside->replay->rows;
+	struct breakdown *rows = &io_replay(s)->rows;
 
 	for (size_t i = 0; i < rows->nr; i++) {
 		fn(arg, &rows->rows[i]->tags, &rows->rows[i]->total);
@@ -289,19 +222,21 @@ static void replay_read(struct session *s, io_row_fn fn, void *arg)
 /* The same record, its stages behind it, of a task that is called otherwise. */
 static const struct io_record *replay_alias(struct session *s, const struct io_record *record)
 {
-	struct session_replay_state *replay = s->inside->replay;
+	struct io_replay *replay = io_replay(s);
 
 	memcpy(&replay->renamed, record, io_record__size(record));
 	alias__comm(s->inside->alias, replay->renamed.record.comm);
 	return &replay->renamed.record;
 }
 
-static int replay_record(struct session *s, const struct io_record *record)
+static int replay_hand_on(struct session *s)
 {
 	struct session_inside *in = s->inside;
-	struct capture_filter *filter = &in->replay->filter;
+	struct io_replay *replay = in->data;
+	const struct io_record *record = replay->record;
+	struct capture_filter *filter = &replay->filter;
 
-	in->replay->nr_submits += record->what == RECORD_SUBMIT;
+	replay->nr_submits += record->what == RECORD_SUBMIT;
 	if (!capture_filter__passes(filter, record,
 				    filter->narrows ? replay_device(s, record) : NULL))
 		return 0;
@@ -314,7 +249,7 @@ static int replay_record(struct session *s, const struct io_record *record)
 
 static void replay_position(const struct session *s, uint64_t *at, uint64_t *all)
 {
-	const struct capture_merge *merge = s->inside->replay->merge;
+	const struct capture_merge *merge = io_replay(s)->merge;
 
 	*at = *all = 0;
 	for (size_t i = 0; i < capture_merge__nr(merge); i++) {
@@ -323,62 +258,17 @@ static void replay_position(const struct session *s, uint64_t *at, uint64_t *all
 	}
 }
 
-/* Lines that a view prints for each record on the same terminal are progress enough. */
-static void replay_progress(struct session *s)
+static int replay_next(struct session *s, uint64_t *time_ns)
 {
-	uint64_t at, all;
+	struct io_replay *replay = s->inside->data;
+	int err = 0;
 
-	if (s->inside->view->counts_records && isatty(fileno(s->out)))
-		return;
-	replay_position(s, &at, &all);
-	progress__show(&s->inside->replay->progress, at, all);
-}
-
-static void replay_tell_interrupted(struct session *s)
-{
-	uint64_t at, all;
-
-	replay_position(s, &at, &all);
-	session_tell_interrupted(s, at, all);
-}
-
-/* Ctrl-C ends it with the summary, a reader that has gone without one. */
-static int replay_look(struct session *s)
-{
-	struct session_replay_state *replay = s->inside->replay;
-
-	if (++replay->nr_records % REPLAY_LOOK)
-		return 0;
-	session_is_interrupted(s);
-	replay_progress(s);
-	return session_flush(s);
-}
-
-/* Where a run stops early is where it ends. */
-static int replay_records(struct session *s)
-{
-	struct session_inside *in = s->inside;
-	const struct io_record *record;
-	int err = 0, read_err = 0;
-
-	while (!err && !in->stopped &&
-	       (record = capture_merge__next(in->replay->merge, &read_err))) {
-		err = replay_look(s);
-		if (!err && in->view->on_tick &&
-		    io_record__time_ns(record) >= in->replay->next_tick_ns)
-			err = replay_ticks(s, io_record__time_ns(record));
-		if (!err && !in->stopped)
-			err = replay_record(s, record);
-	}
-	if (read_err)
-		return read_err == -EOPNOTSUPP ? read_err
-					       : log_err(read_err, "cannot read the capture: %s",
-							 strerror(-read_err));
-	if (!err && !in->stopped && in->view->on_tick)
-		err = replay_ticks(s, in->replay->end_ns);
-	if (in->stopped && in->view->on_tick)
-		in->replay->end_ns = in->last_ns;
-	return err;
+	replay->record = capture_merge__next(replay->merge, &err);
+	if (!replay->record)
+		return err;
+	replay->nr_records++;
+	*time_ns = io_record__time_ns(replay->record);
+	return 1;
 }
 
 /* ---- what is missing ---- */
@@ -394,7 +284,7 @@ static void replay_take_trailer(struct session *s, const struct capture_trailer 
 
 static void replay_take_ledgers(struct session *s)
 {
-	const struct capture_merge *merge = s->inside->replay->merge;
+	const struct capture_merge *merge = io_replay(s)->merge;
 
 	for (size_t i = 0; i < capture_merge__nr(merge); i++)
 		replay_take_trailer(
@@ -438,7 +328,7 @@ static bool replay_tell_damage(const struct capture_reader *reader)
 
 static void replay_tell(struct session *s)
 {
-	const struct session_replay_state *replay = s->inside->replay;
+	const struct io_replay *replay = io_replay(s);
 
 	for (size_t i = 0; i < capture_merge__nr(replay->merge); i++)
 		s->inside->lost |= replay_tell_damage(capture_merge__reader(replay->merge, i));
@@ -469,7 +359,7 @@ static int replay_check_wants(const struct session *s)
 		return log_err(-EINVAL,
 			       "--by file: this capture does not say of which file a command "
 			       "was: record it with --stages");
-	if (capture_merge__has_stages(s->inside->replay->merge))
+	if (capture_merge__has_stages(io_replay(s)->merge))
 		return 0;
 	if (wants->by_cpu)
 		return log_err(-EINVAL, "--by cpu: this capture does not say which CPU issued");
@@ -503,7 +393,7 @@ static uint32_t replay_mask(const struct io_wants *w)
 
 static int replay_find_hosts(struct session *s)
 {
-	struct session_replay_state *replay = s->inside->replay;
+	struct io_replay *replay = io_replay(s);
 	size_t nr = capture_merge__nr(replay->merge);
 	char name[ALIAS_NAME];
 
@@ -529,7 +419,7 @@ static int replay_rename(struct session *s)
 	int err = replay_find_hosts(s);
 
 	if (!err && alias)
-		err = capture_merge__alias(s->inside->replay->merge, alias);
+		err = capture_merge__alias(io_replay(s)->merge, alias);
 	return err ? log_err(err, "out of memory") : 0;
 }
 
@@ -537,16 +427,17 @@ static int replay_open(struct session *s)
 {
 	struct session_inside *in = s->inside;
 	const struct option_list *files = &s->options->file.read;
-	struct session_replay_state *replay = calloc(1, sizeof(*replay));
+	struct io_replay *replay = calloc(1, sizeof(*replay));
 	int err;
 
-	in->replay = replay;
+	in->data = replay;
 	if (!replay)
 		return log_err(-ENOMEM, "out of memory");
 	breakdown__init(&replay->rows, replay_mask(&in->wants));
 	err = capture_merge__open(files->words, files->nr, &replay->merge);
-	if (err) /* the file's fault, not that of the command line or of privileges */
-		return err == -ENOMEM || err == -EOPNOTSUPP ? err : -EIO;
+	if (err)
+		return session_file_err(err);
+	replay_find_span(s);
 	replay->about = capture_merge__about(replay->merge);
 	replay->devices.devices = replay_about(s)->devices;
 	replay->devices.nr = replay_about(s)->nr_devices;
@@ -566,49 +457,29 @@ static int replay_open(struct session *s)
 	return err ? err : replay_rename(s);
 }
 
-static int replay_run(struct session *s, char **argv)
+/* The files skip what is outside without reading it. */
+static void replay_bound(struct session *s)
 {
-	struct session_inside *in = s->inside;
-	int err = replay_open(s);
-
-	(void)argv;
-	if (err)
-		return err;
-	replay_find_span(s);
-	replay_bound(s);
-	progress__begin(&in->replay->progress);
-	err = in->view->on_start(in->state, s);
-	err = err ?: replay_records(s);
-	progress__clear(&in->replay->progress);
-	if (err)
-		return err;
-	replay_tell_interrupted(s);
-	replay_set_time(s, in->replay->end_ns);
-	replay_take_ledgers(s);
-	err = in->view->on_end(in->state, s);
-	if (!err)
-		session_show_ledger(s);
-	err = err ?: session_flush(s);
-	if (!err) /* a reader that has gone is told nothing */
-		replay_tell(s);
-	return err;
+	capture_merge__bound(io_replay(s)->merge,
+			     s->options->file.from_ns.given ? s->inside->span.from_ns : 0,
+			     s->inside->span.to_ns);
 }
 
 static const struct device_list *replay_devices(const struct session *s)
 {
-	return &s->inside->replay->devices;
+	return &io_replay(s)->devices;
 }
 
 static const char *replay_host(const struct session *s)
 {
-	const struct session_replay_state *replay = s->inside->replay;
+	const struct io_replay *replay = io_replay(s);
 
 	return replay->hosts[capture_merge__from(replay->merge)];
 }
 
 static bool replay_sees(const struct session *s, bool nvme)
 {
-	const struct device_list *list = &s->inside->replay->devices;
+	const struct device_list *list = &io_replay(s)->devices;
 
 	for (size_t i = 0; i < list->nr; i++) {
 		enum device_kind kind = list->devices[i].kind;
@@ -620,17 +491,6 @@ static bool replay_sees(const struct session *s, bool nvme)
 	return false;
 }
 
-static const char *replay_text(const struct session *s, enum glossary_kind kind,
-			       struct glossary_id id)
-{
-	return capture_about__text(replay_about(s), kind, id);
-}
-
-static bool replay_knows(const struct session *s, enum glossary_kind kind)
-{
-	return replay_about(s)->glossaries[kind].nr;
-}
-
 /* It came with the capture. */
 static void replay_take_ledger(struct session *s, uint64_t counted)
 {
@@ -639,7 +499,7 @@ static void replay_take_ledger(struct session *s, uint64_t counted)
 
 static void replay_free(struct session *s)
 {
-	struct session_replay_state *replay = s->inside->replay;
+	struct io_replay *replay = io_replay(s);
 
 	if (!replay)
 		return;
@@ -652,17 +512,26 @@ static void replay_free(struct session *s)
 	free(replay);
 }
 
-const struct session_source session_replay = {
-	.run = replay_run,
+static const struct io_answers replay_answers = {
 	.device = replay_device,
 	.devices = replay_devices,
 	.host = replay_host,
 	.op_names = replay_op_names,
-	.about = replay_about,
 	.sees = replay_sees,
-	.text = replay_text,
-	.knows = replay_knows,
 	.read = replay_read,
 	.take_ledger = replay_take_ledger,
+};
+
+const struct session_source session_io_replay = {
+	.open = replay_open,
+	.bound = replay_bound,
+	.next = replay_next,
+	.hand_on = replay_hand_on,
+	.look_every = 1024,
+	.position = replay_position,
+	.finish = replay_take_ledgers,
+	.ledger = replay_tell,
+	.about = replay_about,
+	.io = &replay_answers,
 	.free = replay_free,
 };

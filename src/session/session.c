@@ -2,7 +2,6 @@
 #include "session/session.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,10 +9,7 @@
 #include "base/clock.h"
 #include "base/exit.h"
 #include "base/log.h"
-#include "decode/nvme.h"
 #include "session/source.h"
-
-static const uint64_t session_default_interval_ns = 1000000000; /* -i */
 
 /* ---- output ---- */
 
@@ -71,21 +67,6 @@ static int session_open_output(struct session *s)
 	return 0;
 }
 
-/* Whoever reads sees whole intervals. A reader that has gone ends the run without a word. */
-int session_flush(struct session *s)
-{
-	const char *where = s->options->output.path ? s->options->output.path : "the output";
-
-	if (s->inside->view->on_flush)
-		s->inside->view->on_flush(s->inside->state);
-	if (!fflush(s->out) && !ferror(s->out))
-		return 0;
-	s->inside->output_failed = true;
-	if (errno == EPIPE)
-		return -EPIPE;
-	return log_err(-EIO, "cannot write %s: %s", where, strerror(errno));
-}
-
 /* What failed was said; stdio must not try again, nor the door complain once more. */
 static int session_close_output(struct session *s, int err)
 {
@@ -104,301 +85,6 @@ static int session_close_output(struct session *s, int err)
 	free(s->inside->buffer);
 	s->out = NULL;
 	return err;
-}
-
-void session__status(const struct session *s, const char *text)
-{
-	if (isatty(STDERR_FILENO) && s->out)
-		fprintf(stderr, "\r\033[K%s", text);
-}
-
-const struct object session_ledger = { "ledger", { ledger_columns } };
-
-void session_show_ledger(const struct session *s)
-{
-	const struct column *columns[OBJECT_COLUMNS];
-	size_t nr = object__columns(&session_ledger, columns);
-	struct table *table;
-
-	if (s->format != TABLE_JSON || !s->ledger_known || s->inside->interrupted)
-		return;
-	table = table__new(s->out, s->format, session_ledger.type, columns, nr);
-	if (table)
-		table__row(table, &s->ledger);
-	table__free(table);
-}
-
-/* ---- time ---- */
-
-uint64_t session_interval(const struct session *s)
-{
-	const struct option_number *interval = &s->options->run.interval_ns;
-
-	return interval->given ? interval->value : session_default_interval_ns;
-}
-
-void session_set_time(struct session *s, uint64_t now_ns)
-{
-	s->elapsed_s = (double)(now_ns - s->start_ns) / 1e9;
-	s->interval_s = (double)(now_ns - s->inside->last_ns) / 1e9;
-	s->inside->last_ns = now_ns;
-}
-
-struct capture_clock session_clock(void)
-{
-	return (struct capture_clock){
-		.mono_ns = clock__mono_ns(),
-		.real_ns = clock__wall_ns(),
-		.boot_ns = clock__boot_ns(),
-	};
-}
-
-/* A capture that is full is all that some views are for; a COMMAND is not ended for it. */
-void session_check_full(struct session *s)
-{
-	struct session_inside *in = s->inside;
-
-	if (!in->recorder || !recorder__is_full(in->recorder))
-		return;
-	in->lost = true;
-	if (in->view->only_keeps && !loop__child_pid(in->loop))
-		loop__stop(in->loop);
-}
-
-int session_tick(struct session *s)
-{
-	struct session_inside *in = s->inside;
-	int err;
-
-	session__status(s, "");
-	err = in->view->on_tick(in->state, s);
-	err = err ?: session_flush(s);
-	in->ticks++;
-	return err;
-}
-
-bool session_is_interrupted(struct session *s)
-{
-	if (loop__is_interrupted(s->inside->loop))
-		s->inside->stopped = s->inside->interrupted = true;
-	return s->inside->interrupted;
-}
-
-void session_tell_interrupted(const struct session *s, uint64_t at, uint64_t all)
-{
-	double percent = all ? 100.0 * (double)at / (double)all : 0;
-
-	if (s->inside->interrupted)
-		log_warn("interrupted after %.0f %% of the capture: what is shown is not all of it",
-			 percent > 99 ? 99 : percent);
-}
-
-bool session__is_cut(const struct session *s)
-{
-	return s->inside->interrupted;
-}
-
-void session__stop(struct session *s)
-{
-	s->inside->stopped = true;
-	loop__stop(s->inside->loop);
-}
-
-/* ---- what a view asks ---- */
-
-struct run *session__probes(const struct session *s)
-{
-	return s->inside->probes;
-}
-
-struct io *session__io(const struct session *s)
-{
-	return s->inside->source->io ? s->inside->source->io(s) : NULL;
-}
-
-const struct cache_about *session__cache_about(const struct session *s)
-{
-	return s->inside->source->cache_about(s);
-}
-
-void session__cache_read(const struct session *s, cache_row_fn fn, void *arg)
-{
-	s->inside->source->cache_read(s, fn, arg);
-}
-
-void session__cache_losses(const struct session *s, struct cache_losses *losses)
-{
-	s->inside->source->cache_losses(s, losses);
-}
-
-char *session__disk(const struct session *s, uint32_t dev, char *buf, size_t size)
-{
-	const char *name =
-		s->inside->source->text(s, GLOSSARY_DISKS, (struct glossary_id){ { dev } });
-
-	if (name)
-		snprintf(buf, size, "%s", name);
-	else
-		snprintf(buf, size, "%u:%u", dev >> 20, dev & 0xfffff);
-	return buf;
-}
-
-const struct device *session__device(struct session *s, const struct io_record *record)
-{
-	return s->inside->source->device(s, record);
-}
-
-const char *session__host(const struct session *s)
-{
-	return s->inside->source->host ? s->inside->source->host(s) : NULL;
-}
-
-void session__stack_losses(const struct session *s, uint64_t *taken, uint64_t *failed)
-{
-	*taken = *failed = 0;
-	if (s->inside->source->stack_losses)
-		s->inside->source->stack_losses(s, taken, failed);
-}
-
-const char *session__stack(const struct session *s, const struct io_record *record, bool user)
-{
-	const struct io_stages *stages = io_record__stages(record);
-	struct glossary_id id;
-
-	if (!stages)
-		return NULL;
-	id.words[0] = user ? stages->user_stack : stages->kernel_stack;
-	id.words[1] = user ? record->pid : 0;
-	return id.words[0] ? s->inside->source->text(s, GLOSSARY_STACKS, id) : NULL;
-}
-
-const char *session__file(const struct session *s, uint64_t inode, uint64_t place)
-{
-	const struct glossary_id id = { { inode, place } };
-
-	return inode ? s->inside->source->text(s, GLOSSARY_FILES, id) : NULL;
-}
-
-const char *session__file_of(const struct session *s, const struct io_stages *stages)
-{
-	return session__file(s, stages->inode, io_file_place(stages->file_dev, stages->file_nth));
-}
-
-bool session__knows(const struct session *s, enum glossary_kind kind)
-{
-	return s->inside->source->knows(s, kind);
-}
-
-const struct device_list *session__devices(const struct session *s)
-{
-	return s->inside->source->devices(s);
-}
-
-char *const *session__op_names(const struct session *s)
-{
-	return s->inside->source->op_names(s);
-}
-
-uint64_t session__wall_ns(const struct session *s, uint64_t mono_ns)
-{
-	return capture_about__wall_ns(s->inside->source->about(s), mono_ns);
-}
-
-uint64_t session_later(uint64_t ns, uint64_t by_ns)
-{
-	return ns + by_ns < ns ? UINT64_MAX : ns + by_ns;
-}
-
-void session__span(const struct session *s, uint64_t *from_ns, uint64_t *to_ns)
-{
-	const struct file_options *f = &s->options->file;
-
-	*from_ns = session_later(s->start_ns, f->from_ns.value);
-	*to_ns = f->to_ns.given ? session_later(s->start_ns, f->to_ns.value) : UINT64_MAX;
-}
-
-struct alias *session__alias(const struct session *s)
-{
-	return s->inside->alias;
-}
-
-bool session__is_met(struct session *s, const struct condition *condition,
-		     const struct io_record *record, struct command_row *row)
-{
-	const struct device *device;
-
-	if (!condition)
-		return true;
-	device = session__device(s, record);
-	command_row__fill(row, record,
-			  &(struct command_context){
-				  .dev = device ? device->name : NULL,
-				  .block_size = device ? device->block_size : 0,
-				  .op_names = session__op_names(s),
-				  .start_ns = s->start_ns,
-				  .wall_ns = session__wall_ns(s, io_record__time_ns(record)),
-				  .cdw = true,
-			  });
-	return condition__is_true(condition, row);
-}
-
-const char *session__about(const struct session *s, const char *key)
-{
-	/* The command line may name anything. */
-	if (s->inside->alias && !strcmp(key, CAPTURE_INFO_COMMAND))
-		return "iosonar --anonymous";
-	return capture_about__info(s->inside->source->about(s), key);
-}
-
-char *session__cgroup_path(const struct session *s, uint64_t id, char *buf, size_t size)
-{
-	const char *path =
-		s->inside->source->text(s, GLOSSARY_CGROUPS, (struct glossary_id){ { id } });
-
-	if (path)
-		snprintf(buf, size, "%s", path);
-	else
-		snprintf(buf, size, "cgroup-%" PRIu64, id);
-	return buf;
-}
-
-uint64_t session__failovers(const struct session *s, int device)
-{
-	return device >= 0 && device < SESSION_PATHS ? s->inside->failovers[device] : 0;
-}
-
-void session_count_failover(struct session *s, const struct io_record *record, int device)
-{
-	const struct device_list *list = session__devices(s);
-
-	if (record->what == RECORD_END && nvme_status__is_path(record->kind, record->status) &&
-	    device >= 0 && device < SESSION_PATHS && device__is_leg(&list->devices[device]))
-		s->inside->failovers[device]++;
-}
-
-bool session__sees_nvme(const struct session *s)
-{
-	return s->inside->source->sees(s, true);
-}
-
-bool session__sees_block(const struct session *s)
-{
-	return s->inside->source->sees(s, false);
-}
-
-void session__read(struct session *s, io_row_fn fn, void *arg)
-{
-	s->inside->source->read(s, fn, arg);
-}
-
-void session__take_ledger(struct session *s, uint64_t counted)
-{
-	s->inside->source->take_ledger(s, counted);
-}
-
-struct recorder *session__recorder(const struct session *s)
-{
-	return s->inside->recorder;
 }
 
 /* ---- the run ---- */
@@ -455,10 +141,10 @@ static const struct session_source *session_source_of(const struct session_view 
 						      const struct options *options)
 {
 	if (view->asks)
-		return options->file.read.nr ? &session_called : &session_probe;
+		return options->file.read.nr ? &session_calls_replay : &session_probe_live;
 	if (view->wants_cache)
-		return options->file.read.nr ? &session_cached : &session_cache;
-	return options->file.read.nr ? &session_replay : &session_live;
+		return options->file.read.nr ? &session_cache_replay : &session_cache_live;
+	return options->file.read.nr ? &session_io_replay : &session_io_live;
 }
 
 static int session_make_alias(struct session *s)
@@ -469,6 +155,13 @@ static int session_make_alias(struct session *s)
 		return 0;
 	alias = s->inside->alias = calloc(1, sizeof(*alias));
 	return alias ? alias__init(alias, s->options->file.key) : log_err(-ENOMEM, "out of memory");
+}
+
+static void session_forget(struct session_inside *in)
+{
+	capture_about__free(&in->about);
+	for (int kind = 0; kind < NR_GLOSSARIES; kind++)
+		glossary__free(&in->known[kind]);
 }
 
 int session__run(const struct session_view *view, void *state, const struct options *options,
@@ -491,13 +184,14 @@ int session__run(const struct session_view *view, void *state, const struct opti
 		inside.wants = view->wants(state, options);
 	err = session_make_alias(&s);
 	inside.loop = loop__new();
+	if (!err && !inside.loop)
+		err = log_err(-errno, "cannot make an event loop: %s", strerror(errno));
 	if (!err)
-		err = inside.loop
-			      ? inside.source->run(&s, argv)
-			      : log_err(-errno, "cannot make an event loop: %s", strerror(errno));
+		err = options->file.read.nr ? session_replay(&s) : session_live(&s, argv);
 	err = session_close_output(&s, err);
 	err = err ?: session_verdict(&s);
 	inside.source->free(&s);
+	session_forget(&inside);
 	recorder__free(inside.recorder);
 	maker__end(&inside.maker);
 	loop__free(inside.loop);

@@ -2,9 +2,8 @@
 /*
  * session.h: one run of a view: where its data comes from and goes to, when it ticks, when it ends.
  * A view gives a few functions; signals, -i, -t, -n, the COMMAND, uevents, rings, -w, -r, --out and
- * a closed pipe are seen to here, once for all views. Of this machine (live.c) or of
- * captures (replay.c): a view need not know which. Views of any event have a collector of
- * their own (probe.c).
+ * a closed pipe are seen to here, once for all views: on this machine (live.c) or of captures
+ * (replay.c). A view need not know which.
  */
 #ifndef IOSONAR_SESSION_SESSION_H
 #define IOSONAR_SESSION_SESSION_H
@@ -17,7 +16,6 @@
 #include "collect/io.h"
 #include "decode/column.h"
 #include "decode/ledger.h"
-#include "decode/row.h"
 #include "probe/run/request.h"
 #include "session/condition.h"
 
@@ -74,7 +72,6 @@ struct session_view {
 
 /* Printed after on_end when the format is JSON: every view's list of objects ends with it. */
 extern const struct object session_ledger;
-extern const struct object session_probe_ledger; /* the same, of a view of any event */
 
 /* The whole run. A negative errno (said), or an exit code. */
 int session__run(const struct session_view *view, void *state, const struct options *options,
@@ -85,57 +82,22 @@ bool session__is_cut(const struct session *session);
 /* "nothing yet" for a person who waits; erased by the next one. Only on a terminal. */
 void session__status(const struct session *session, const char *text);
 
-/* Of any event, at the end: what became of all hits, as JSON and in words. Also of a capture. */
-void session__tell_hits(struct session *session, const struct run_counts *counts);
-/* The programs at work, of a view of any event. */
-struct run *session__probes(const struct session *session);
-/* Of a view of the page cache: how it was seen, all rows as they are now, what was lost. */
-const struct cache_about *session__cache_about(const struct session *session);
-void session__cache_read(const struct session *session, cache_row_fn fn, void *arg);
-void session__cache_losses(const struct session *session, struct cache_losses *losses);
-/* "nvme0n1p1"; "0:34" of a file system without a device. Returns buf. */
-char *session__disk(const struct session *session, uint32_t dev, char *buf, size_t size);
-/* The collector, for a view that no capture could feed; NULL: this is one. */
-struct io *session__io(const struct session *session);
-/* What a record speaks of; NULL: not known. */
-const struct device *session__device(struct session *session, const struct io_record *record);
-/* The machine that the record at hand is of; NULL: its capture does not say. Hostile. */
-const char *session__host(const struct session *session);
-/* The stack that a record names: functions, innermost first, "vfs_read;ksys_read"; NULL: none. */
-const char *session__stack(const struct session *session, const struct io_record *record,
-			   bool user);
+/* ---- what a view of any source asks; more: io_source.h, cache_source.h, probe_source.h ---- */
+
 /* A file, or "[swap]" and the like; NULL: no data, or not known. Hostile. place: io_file_place. */
 const char *session__file(const struct session *session, uint64_t inode, uint64_t place);
-/* The file of a record's stages, likewise. */
-const char *session__file_of(const struct session *session, const struct io_stages *stages);
+/* "nvme0n1p1"; "0:34" of a file system without a device. Returns buf. */
+char *session__disk(const struct session *session, uint32_t dev, char *buf, size_t size);
+/* As cgroup__path, but of the machine that the data is from. */
+char *session__cgroup_path(const struct session *session, uint64_t id, char *buf, size_t size);
 /* Does it know what such ids stand for? A capture may hold none. */
 bool session__knows(const struct session *session, enum glossary_kind kind);
-/* How many could not be taken: another had their place; for other reasons. */
-void session__stack_losses(const struct session *session, uint64_t *taken, uint64_t *failed);
-const struct device_list *session__devices(const struct session *session);
-char *const *session__op_names(const struct session *session); /* of block operations */
+/* What a capture says of itself, by a key of capture/about.h; NULL: nothing. Hostile. */
+const char *session__about(const struct session *session, const char *key);
 uint64_t session__wall_ns(const struct session *session, uint64_t mono_ns); /* 0: not known */
 void session__span(const struct session *session, uint64_t *from_ns,
 		   uint64_t *to_ns);			     /* --from, --to */
 struct alias *session__alias(const struct session *session); /* --anonymous; NULL: names stay */
-/* --if, --when: does the record meet it? NULL: yes. `row` gets all that it can ask for. */
-bool session__is_met(struct session *session, const struct condition *condition,
-		     const struct io_record *record, struct command_row *row);
-/* What a capture says of itself, by a key of capture/about.h; NULL: nothing. Hostile. */
-const char *session__about(const struct session *session, const char *key);
-/* As cgroup__path, but of the machine that the data is from. */
-char *session__cgroup_path(const struct session *session, uint64_t id, char *buf, size_t size);
-/* Commands of this device, by its place in the list, that failed with its path; with by_path. */
-uint64_t session__failovers(const struct session *session, int device);
-bool session__sees_nvme(const struct session *session);
-bool session__sees_block(const struct session *session);
-
-/* As io__read: all rows as they are now. */
-void session__read(struct session *session, io_row_fn fn, void *arg);
-/* At the end, after the last read: fills the ledger. counted: commands in the view's rows. */
-#define SESSION_NOT_COUNTED UINT64_MAX
-void session__take_ledger(struct session *session, uint64_t counted);
-
 /* What -w keeps so far; NULL: nothing is kept. */
 struct recorder *session__recorder(const struct session *session);
 

@@ -1,93 +1,129 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * source.h: what the files of a session share: session.c (output, ticks, how it ends),
- * live.c (this machine), replay.c (captures), probe.c (any event),
- * cache.c (the page cache), cache_replay.c (the same, of a capture), calls_replay.c
- * (calls, of a capture).
+ * source.h: where the data of a run comes from, as one table of functions. live.c runs a source
+ * that reads this machine's kernel, replay.c one that reads captures; neither knows what the data
+ * is about: I/Os (io_live, io_replay), the page cache (cache_live, cache_replay), any event
+ * (probe_live) or calls (calls_replay). tick.c has what sources and the two loops share.
  */
 #ifndef IOSONAR_SESSION_SOURCE_H
 #define IOSONAR_SESSION_SOURCE_H
 
-#include "analyse/order.h"
 #include "base/loop.h"
 #include "base/output.h"
+#include "base/privilege.h"
 #include "capture/about.h"
 #include "capture/alias.h"
+#include "capture/glossary.h"
 #include "capture/maker.h"
 #include "session/recorder.h"
 #include "session/session.h"
 
-/* Where data comes from. */
-struct session_source {
-	int (*run)(struct session *session, char **argv);
-	struct io *(*io)(const struct session *session);
-	const struct cache_about *(*cache_about)(const struct session *session);
-	void (*cache_read)(const struct session *session, cache_row_fn fn, void *arg);
-	void (*cache_losses)(const struct session *session, struct cache_losses *losses);
-	const struct device *(*device)(struct session *session, const struct io_record *record);
-	const struct device_list *(*devices)(const struct session *session);
-	const char *(*host)(const struct session *session); /* of the record at hand */
-	void (*stack_losses)(const struct session *session, uint64_t *taken, uint64_t *failed);
-	char *const *(*op_names)(const struct session *session);
-	const struct capture_about *(*about)(const struct session *session); /* its clocks */
-	bool (*sees)(const struct session *session, bool nvme);
-	/* What an id in a record stands for, or NULL. */
-	const char *(*text)(const struct session *session, enum glossary_kind kind,
-			    struct glossary_id id);
-	bool (*knows)(const struct session *session, enum glossary_kind kind);
-	void (*read)(struct session *session, io_row_fn fn, void *arg);
-	void (*take_ledger)(struct session *session, uint64_t counted);
-	void (*free)(struct session *session);
+struct capture_reader;
+struct io_answers;
+struct cache_answers;
+
+/* How much of what has happened a source hands on. */
+enum session_drain {
+	DRAIN_SETTLED, /* nothing older can still come: other CPUs' records may be late */
+	DRAIN_ALL,
 };
 
-extern const struct session_source session_live, session_replay, session_probe, session_cache,
-	session_cached, session_called;
+/* Functions may be NULL where a source has nothing to do. Errors are negative errnos, and said. */
+struct session_source {
+	/* Programs are attached, or captures are open; s->start_ns is known. */
+	int (*open)(struct session *s);
+	void (*free)(struct session *s);
+	/* Of sources of this kind, what their views ask. */
+	const struct io_answers *io;
+	const struct cache_answers *cache;
+
+	/* ---- of this machine, in the order of the calls ---- */
+	void (*describe)(struct session *s, struct recorder_run *run); /* for -w */
+	int (*keep_start)(struct session *s); /* the first that is written to a capture */
+	int (*arm)(struct session *s);	      /* what else the loop waits for */
+	void (*needs)(const struct session *s, struct privilege_needs *needs); /* in the loop */
+	int (*tick)(struct session *s); /* an interval ends: keep what it held */
+	int (*drain)(struct session *s, enum session_drain what); /* to recorder and view */
+	void (*detach)(struct session *s);
+	int (*settle)(struct session *s);   /* all was handed on; the view's end is next */
+	int (*keep_end)(struct session *s); /* the last that is written to a capture */
+	/* What an id stands for, or NULL; asked once. Cgroups are known without it. */
+	char *(*find_text)(const struct session *s, enum glossary_kind kind, struct glossary_id id);
+
+	/* ---- of captures ---- */
+	/* The next record or chunk: 1, its time in *time_ns; 0: that was all. */
+	int (*next)(struct session *s, uint64_t *time_ns);
+	int (*hand_on)(struct session *s); /* what next found, to the view */
+	unsigned int
+		look_every; /* that many: a signal or a reader that has gone is noticed; 0: never */
+	bool starts_view;   /* itself: on_start is not called */
+	void (*bound)(struct session *s); /* nothing outside of inside->span is wanted */
+	void (*position)(const struct session *s, uint64_t *at, uint64_t *all); /* in bytes */
+	void (*finish)(struct session *s); /* nothing is left; the view's end is next */
+	const struct capture_about *(*about)(const struct session *s);
+
+	/* ---- of both, last: what became of everything, and what is missing ---- */
+	void (*ledger)(struct session *s);
+};
+
+extern const struct session_source session_io_live, session_io_replay, session_cache_live,
+	session_cache_replay, session_probe_live, session_calls_replay;
+
+/* The two loops. */
+int session_live(struct session *s, char **argv);
+int session_replay(struct session *s);
 
 enum { SESSION_PATHS = 1024 }; /* those behind have no failovers */
 
 struct session_inside {
 	const struct session_source *source;
+	void *data; /* the source's own */
 	const struct session_view *view;
-	void *state;
+	void *state; /* the view's own */
 	struct io_wants wants;
 	struct loop *loop;
 	struct output output;
 	bool output_failed;
-	char *buffer;	  /* of the output */
-	bool stopped;	  /* no more records */
-	bool interrupted; /* by a signal, before the end of a capture: said */
-	bool view_failed; /* it gets no more */
-	bool lost;	  /* a capture is not whole, or could not be written: said */
+	char *buffer;			/* of the output */
+	bool stopped;			/* no more records */
+	bool interrupted;		/* by a signal, before the end of a capture: said */
+	bool view_started, view_failed; /* a view that failed gets no more */
+	bool lost;			/* a capture is not whole, or could not be written: said */
+	bool drains;			/* there are records to hand on */
+	bool view_rests;		/* it has no ticks: it shows what happens one by one */
 	uint64_t last_ns, ticks;
-	uint64_t failovers[SESSION_PATHS]; /* by the device's place in the list */
-	struct session_live_state *live;
-	struct session_replay_state *replay;
-	struct run *probes;
-	struct session_cache_state *cache;
-	struct session_cached_state *cached;
-	struct capture_reader *called;
-	struct recorder *recorder; /* -w */
-	struct maker maker;	   /* of its later files */
-	struct alias *alias;	   /* --anonymous */
+	struct { /* of a capture: what is shown of it */
+		uint64_t from_ns, to_ns, end_ns, next_tick_ns;
+	} span;
+	struct capture_about about;	      /* of a live run: its clocks */
+	struct glossary known[NR_GLOSSARIES]; /* likewise: what ids stand for, as far as asked */
+	uint64_t failovers[SESSION_PATHS];    /* by the device's place in the list */
+	struct recorder *recorder;	      /* -w */
+	struct maker maker;		      /* of its later files */
+	struct alias *alias;		      /* --anonymous */
 };
 
-/* A command ended: with its path? */
-void session_count_failover(struct session *session, const struct io_record *record, int device);
-/* Of a capture of which something is left: did a signal come? Then the run stops here. */
-bool session_is_interrupted(struct session *session);
-/* So many of the capture's bytes were read until then. */
-void session_tell_interrupted(const struct session *session, uint64_t at, uint64_t all);
-/* A tick at this moment. */
-void session_set_time(struct session *session, uint64_t now_ns);
-int session_tick(struct session *session);
-int session_flush(struct session *session);
-void session_check_full(struct session *session);	 /* of the disk that -w writes to */
-struct capture_clock session_clock(void);		 /* the same moment on three clocks */
-void session_show_ledger(const struct session *session); /* as JSON's last object */
-/* -t, and a tick at every interval. */
-/* -i. */
-uint64_t session_interval(const struct session *session);
+/* ---- tick.c ---- */
+
+/* It is now_ns; a tick, if it is time for one, comes after this. */
+void session_set_time(struct session *s, uint64_t now_ns);
+int session_tick(struct session *s);
+int session_flush(struct session *s);
+uint64_t session_interval(const struct session *s); /* -i */
 uint64_t session_later(uint64_t ns,
-		       uint64_t by_ns); /* not past the end of time: a file is hostile */
+		       uint64_t by_ns);		 /* not past the end of time: a file is hostile */
+bool session_has_count(const struct session *s); /* -n is reached */
+/* Of a capture of which something is left: did a signal come? Then the run stops here. */
+bool session_is_interrupted(struct session *s);
+void session_check_full(struct session *s);  /* of the disk that -w writes to */
+void session_show_ledger(struct session *s); /* as JSON's last object */
+/* Of a capture that could not be opened: the file's fault, not that of the command line. */
+int session_file_err(int err);
+
+/* ---- lookup.c ---- */
+
+const char *session_text(const struct session *s, enum glossary_kind kind, struct glossary_id id);
+/* What is known of a capture; of a live run its clocks. */
+const struct capture_about *session_about(const struct session *s);
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/log.h"
+#include "session/probe_source.h"
 #include "symbol/frames.h"
 
 enum { HIT_WIDEST_PROBE = 40 };
@@ -125,7 +126,7 @@ int hit_view__start(struct hit_view *v, struct session *s)
 	size_t nr = v->request->plan.nr_probes;
 	int err = 0;
 
-	values__start(v->values, session__probes(s));
+	values__start(v->values, probe_source__run(s));
 	v->events = calloc(nr, sizeof(*v->events));
 	if (!v->events)
 		return log_err(-ENOMEM, "out of memory");
@@ -179,7 +180,7 @@ static const char *hit_words(struct hit_view *v, const struct hit_event *e, bool
 
 static void hit_lead(struct hit_view *v, const struct session *s, const struct probe_record *r)
 {
-	const struct probe *probe = run__probe(session__probes(s), r->probe);
+	const struct probe *probe = run__probe(probe_source__run(s), r->probe);
 	union value_slot *slots = v->slots;
 
 	memcpy(v->comm, r->comm, sizeof(r->comm));

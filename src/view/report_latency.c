@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "decode/op.h"
+#include "session/io_source.h"
 
 /* A row of any of the tables below. */
 struct report_row {
@@ -148,7 +149,7 @@ int report_latency__add(struct report_latency *l, const struct session *s,
 			const struct io_record *r, int32_t device)
 {
 	const struct report_group like = {
-		.device = device < 0 ? -1 : device_list__head(session__devices(s), device),
+		.device = device < 0 ? -1 : device_list__head(io_source__devices(s), device),
 		.kind = r->kind,
 		.op = r->op,
 	};
@@ -196,9 +197,9 @@ static void report_label(struct report_latency *l, const struct session *s,
 	row->dev = row->op = "other";
 	if (group->other)
 		return;
-	row->dev = device_list__label(session__devices(s), group->device, l->dev_label,
+	row->dev = device_list__label(io_source__devices(s), group->device, l->dev_label,
 				      sizeof(l->dev_label));
-	row->op = op__word(group->kind, group->op, session__op_names(s), l->op_label,
+	row->op = op__word(group->kind, group->op, io_source__op_names(s), l->op_label,
 			   sizeof(l->op_label));
 }
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include "base/log.h"
+#include "session/io_source.h"
 #include "wire/io_stages.h"
 
 static enum stack_half view_stacks_half(const char *stack, bool wanted, uint32_t number)
@@ -30,8 +31,8 @@ int view_stacks__add(struct stacks *stacks, struct session *s, const struct io_r
 
 	if (r->what != RECORD_END || !stages)
 		return 0;
-	stack.kernel = kernel ? session__stack(s, r, false) : NULL;
-	stack.user = user ? session__stack(s, r, true) : NULL;
+	stack.kernel = kernel ? io_source__stack(s, r, false) : NULL;
+	stack.user = user ? io_source__stack(s, r, true) : NULL;
 	stack.kernel_half = view_stacks_half(stack.kernel, kernel, stages->kernel_stack);
 	stack.user_half = view_stacks_half(stack.user, user, stages->user_stack);
 	stack.pid = stack.user ? r->pid : 0;

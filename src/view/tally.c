@@ -10,6 +10,7 @@
 #include "base/units.h"
 #include "render/chart.h"
 #include "render/flame.h"
+#include "session/probe_source.h"
 #include "view/stacks.h"
 
 enum {
@@ -105,7 +106,7 @@ static size_t tally_columns(struct tally_view *v, const struct session *s,
 	nr += plan->nr_keys;
 	for (const struct column *c = object->parts[1]; c->key; c++) {
 		columns[nr] = *c;
-		if (c->at == TALLY_AT(TALLY_COUNT) && !run__is_exact(session__probes(s)))
+		if (c->at == TALLY_AT(TALLY_COUNT) && !run__is_exact(probe_source__run(s)))
 			columns[nr].header = "~count";
 		tally_settle_unit(v, &columns[nr], nr);
 		nr++;
@@ -472,7 +473,7 @@ static int tally_read(struct tally_view *v, struct session *s, enum tally_span s
 	int err;
 
 	tally__begin(&v->tally);
-	err = run__read(session__probes(s), tally_on_row, v);
+	err = run__read(probe_source__run(s), tally_on_row, v);
 	err = err ?: v->read_err;
 	err = err ?: tally__groups(&v->tally, span, v->measure);
 	return err == -ENOMEM ? log_err(err, "out of memory") : err;
@@ -519,7 +520,7 @@ static int tally_on_start(void *state, struct session *s)
 	struct tally_view *v = state;
 	size_t nr;
 
-	values__start(v->values, session__probes(s));
+	values__start(v->values, probe_source__run(s));
 	tally__init(&v->tally, v->request.plan.key_bytes);
 	v->nr_picked = tally_columns(v, s, v->object, v->columns, v->picked);
 	if (!v->nr_picked)
@@ -542,7 +543,7 @@ static void tally_name(void *arg, const void *key, uint32_t bucket, const struct
 
 static int tally_on_glance(void *state, struct session *s)
 {
-	return run__read(session__probes(s), tally_name, state);
+	return run__read(probe_source__run(s), tally_name, state);
 }
 
 static struct request *tally_asks(void *state)

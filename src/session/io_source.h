@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * io_source.h: what a view of I/Os asks its run, on this machine (io_live.c) or of captures
+ * (io_replay.c): a view need not know which.
+ */
+#ifndef IOSONAR_SESSION_IO_SOURCE_H
+#define IOSONAR_SESSION_IO_SOURCE_H
+
+#include "collect/io.h"
+#include "decode/row.h"
+#include "session/session.h"
+
+/* The device that a record speaks of; NULL: not known. */
+const struct device *io_source__device(struct session *s, const struct io_record *record);
+const struct device_list *io_source__devices(const struct session *s);
+char *const *io_source__op_names(const struct session *s); /* of block operations */
+/* The machine that the record at hand is of; NULL: its capture does not say. Hostile. */
+const char *io_source__host(const struct session *s);
+/* The stack that a record names: functions, innermost first, "vfs_read;ksys_read"; NULL: none. */
+const char *io_source__stack(const struct session *s, const struct io_record *record, bool user);
+/* How many could not be taken: another had their place; for other reasons. */
+void io_source__stack_losses(const struct session *s, uint64_t *taken, uint64_t *failed);
+/* The file of a record's stages, or "[swap]" and the like; NULL: no data, or not known. Hostile. */
+const char *io_source__file(const struct session *s, const struct io_stages *stages);
+/* --if, --when: does the record meet it? NULL: yes. `row` gets all that it can ask for. */
+bool io_source__is_met(struct session *s, const struct condition *condition,
+		       const struct io_record *record, struct command_row *row);
+/* Commands of this device, by its place in the list, that failed with its path; with by_path. */
+uint64_t io_source__failovers(const struct session *s, int device);
+bool io_source__sees_nvme(const struct session *s);
+bool io_source__sees_block(const struct session *s);
+/* As io__read: all rows as they are now. */
+void io_source__read(struct session *s, io_row_fn fn, void *arg);
+/* At the end, after the last read: fills the ledger. counted: commands in the view's rows. */
+#define IO_NOT_COUNTED UINT64_MAX
+void io_source__take_ledger(struct session *s, uint64_t counted);
+/* The collector, for a view that no capture could feed; NULL: this is one. */
+struct io *io_source__collector(const struct session *s);
+
+/* ---- for io_live.c and io_replay.c ---- */
+
+struct io_answers {
+	struct io *(*collector)(const struct session *s);
+	const struct device *(*device)(struct session *s, const struct io_record *record);
+	const struct device_list *(*devices)(const struct session *s);
+	const char *(*host)(const struct session *s);
+	void (*stack_losses)(const struct session *s, uint64_t *taken, uint64_t *failed);
+	char *const *(*op_names)(const struct session *s);
+	bool (*sees)(const struct session *s, bool nvme);
+	void (*read)(struct session *s, io_row_fn fn, void *arg);
+	void (*take_ledger)(struct session *s, uint64_t counted);
+};
+
+/* A command ended: with its path? */
+void io_source_count_failover(struct session *s, const struct io_record *record, int device);
+
+#endif

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * live.c: a run on this machine, whatever its source reads: programs attach, privileges are
+ * dropped, the loop hands on what comes fifty times a second and ticks at every interval, programs
+ * detach, the ledger is drawn. A run that fails, or whose reader has gone, still ends its capture.
+ */
+#include <errno.h>
+#include <signal.h>
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/privilege.h"
+#include "session/source.h"
+
+static const uint64_t live_poll_ns = 20000000; /* a line is seen within 50 ms */
+static const uint64_t live_clock_every_ns = 1000000000;
+static const uint64_t live_keep_clocks_ns = 10000000000ULL;
+
+/* ---- what the loop calls ---- */
+
+static void live_set_time(struct session *s)
+{
+	session_set_time(s, clock__mono_ns());
+	s->span_s = s->elapsed_s;
+}
+
+static bool live_view_ticks(const struct session *s)
+{
+	const struct run_options *run = &s->options->run;
+	const struct session_view *view = s->inside->view;
+
+	return view->on_tick && !s->inside->view_rests &&
+	       (!view->only_at_end || run->interval_ns.given || run->count.given);
+}
+
+static int live_on_tick(void *arg)
+{
+	struct session *s = arg;
+	struct session_inside *in = s->inside;
+	int err;
+
+	live_set_time(s);
+	err = in->source->tick ? in->source->tick(s) : 0;
+	if (err || !live_view_ticks(s))
+		return err;
+	err = session_tick(s);
+	if (session_has_count(s) && !in->view->counts_records)
+		loop__stop(in->loop);
+	return err;
+}
+
+static int live_on_poll(void *arg)
+{
+	struct session *s = arg;
+	int err = s->inside->source->drain(s, DRAIN_SETTLED);
+
+	session_check_full(s);
+	return err ?: session_flush(s);
+}
+
+static int live_on_signal(void *arg)
+{
+	struct session *s = arg;
+	int err = s->inside->drains ? s->inside->source->drain(s, DRAIN_SETTLED) : 0;
+
+	return err ?: s->inside->view->on_signal(s->inside->state, s);
+}
+
+static int live_time_is_up(void *arg)
+{
+	loop__stop(((struct session *)arg)->inside->loop);
+	return 0;
+}
+
+/* The wall clock may be set while we run: one moment on all clocks each second. */
+static int live_on_clock(void *arg)
+{
+	struct session *s = arg;
+	struct capture_about *about = &s->inside->about;
+	const struct capture_clock clock = {
+		.mono_ns = clock__mono_ns(),
+		.real_ns = clock__wall_ns(),
+		.boot_ns = clock__boot_ns(),
+	};
+	int err;
+
+	capture_about__forget_clocks(about, clock.mono_ns - live_keep_clocks_ns);
+	err = capture_about__add_clock(about, &clock);
+	if (!err && s->inside->recorder)
+		err = recorder__clock(s->inside->recorder, &clock);
+	return err;
+}
+
+/* ---- the start ---- */
+
+static int live_arm(struct session *s)
+{
+	const struct option_number *duration = &s->options->run.duration_ns;
+	struct session_inside *in = s->inside;
+	int err = 0;
+
+	if (live_view_ticks(s) || (in->recorder && in->source->tick))
+		err = loop__every(in->loop, session_interval(s), live_on_tick, s);
+	if (!err && (in->drains || in->recorder))
+		err = loop__every(in->loop, live_clock_every_ns, live_on_clock, s);
+	if (!err && in->drains)
+		err = loop__every(in->loop, live_poll_ns, live_on_poll, s);
+	if (!err && in->view->on_signal)
+		err = loop__on_signal(in->loop, SIGUSR1, live_on_signal, s);
+	if (!err && duration->given)
+		err = loop__after(in->loop, duration->value, live_time_is_up, s);
+	return !err && in->source->arm ? in->source->arm(s) : err;
+}
+
+static const char *live_text(void *s, enum glossary_kind kind, struct glossary_id id)
+{
+	return session_text(s, kind, id);
+}
+
+/* After the programs were attached: who may not measure must not empty an old file. */
+static int live_keep(struct session *s)
+{
+	struct session_inside *in = s->inside;
+	struct recorder_run run = {
+		.options = &s->options->file,
+		.text = live_text,
+		.arg = s,
+		.start_ns = s->start_ns,
+		.alias = in->alias,
+		.maker = maker__is_there(&in->maker) ? &in->maker : NULL,
+	};
+
+	if (!s->options->file.write)
+		return 0;
+	if (in->source->describe)
+		in->source->describe(s, &run);
+	return recorder__new(&run, &in->recorder);
+}
+
+static int live_start(struct session *s)
+{
+	struct session_inside *in = s->inside;
+	int err;
+
+	in->last_ns = s->start_ns;
+	err = live_keep(s);
+	err = err ?: live_on_clock(s);
+	if (!err && in->recorder && in->source->keep_start)
+		err = in->source->keep_start(s);
+	err = err ?: in->view->on_start(in->state, s);
+	in->view_started = !err;
+	err = err ?: session_flush(s);
+	return err ?: live_arm(s);
+}
+
+/*
+ * The last thing before the loop: programs are attached, files are open, and the COMMAND was
+ * forked. It waits at its gate for loop__run and then runs with the privileges we were started
+ * with; forked later it would inherit the filter.
+ */
+static void live_drop_privileges(const struct session *s)
+{
+	struct privilege_needs needs = { .child = loop__child_pid(s->inside->loop) };
+
+	if (s->inside->source->needs)
+		s->inside->source->needs(s, &needs);
+	if (!s->options->run.keep_privileges)
+		privilege__drop(&needs);
+}
+
+/* ---- the end ---- */
+
+/* Detached: what is left goes to the recorder, and to a view that has not failed. */
+static int live_drain(struct session *s)
+{
+	struct session_inside *in = s->inside;
+	int err = in->drains ? in->source->drain(s, DRAIN_ALL) : 0;
+	int settle_err = in->source->settle ? in->source->settle(s) : 0;
+
+	session_check_full(s);
+	return err ?: settle_err;
+}
+
+static int live_end_view(struct session *s, int err)
+{
+	struct session_inside *in = s->inside;
+
+	if (!err)
+		return in->view->on_end(in->state, s);
+	if (in->recorder && in->view_started && in->view->on_keep)
+		in->view->on_keep(in->state, s);
+	return err;
+}
+
+static int live_end_recorder(struct session *s)
+{
+	struct session_inside *in = s->inside;
+	int keep_err = in->source->keep_end ? in->source->keep_end(s) : 0;
+	int err = 0;
+
+	if (in->recorder)
+		err = recorder__finish(in->recorder, in->last_ns,
+				       s->ledger_known ? &s->ledger : NULL);
+	session_check_full(s);
+	return err ?: keep_err;
+}
+
+static int live_end(struct session *s, int err)
+{
+	struct session_inside *in = s->inside;
+	int end_err;
+
+	live_set_time(s);
+	session__status(s, "");
+	in->view_failed = err;
+	in->source->detach(s);
+	end_err = live_drain(s);
+	err = live_end_view(s, err ?: end_err);
+	end_err = live_end_recorder(s);
+	if (!err && in->source->ledger)
+		in->source->ledger(s);
+	return err ?: end_err;
+}
+
+int session_live(struct session *s, char **argv)
+{
+	struct session_inside *in = s->inside;
+	int err = argv && argv[0] ? loop__start_child(in->loop, argv) : 0;
+
+	err = err ?: in->source->open(s);
+	if (err)
+		return err;
+	err = live_start(s);
+	if (!err)
+		live_drop_privileges(s);
+	else if (!in->recorder)
+		return err;
+	in->stopped |= err;
+	return live_end(s, err ?: loop__run(in->loop));
+}

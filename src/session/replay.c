@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * replay.c: a run of captures, whatever their source understands: records or chunks come one after
+ * the other, time is theirs, and intervals end as theirs would have. Needs no privileges and no
+ * kernel of a certain kind. A view is told the same as if it had been there, but for what no
+ * capture holds.
+ */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/log.h"
+#include "base/progress.h"
+#include "session/source.h"
+
+enum { REPLAY_IDLE = 3600 }; /* empty intervals in a row that are shown */
+
+/* ---- when ---- */
+
+/* --from, --to, -t: what is outside is skipped. */
+static void replay_bound(struct session *s)
+{
+	struct session_inside *in = s->inside;
+	const struct option_number *duration = &s->options->run.duration_ns;
+
+	session__span(s, &in->span.from_ns, &in->span.to_ns);
+	if (duration->given && session_later(in->span.from_ns, duration->value) < in->span.to_ns)
+		in->span.to_ns = session_later(in->span.from_ns, duration->value);
+	if (in->span.end_ns > in->span.to_ns)
+		in->span.end_ns = in->span.to_ns;
+	if (in->span.end_ns < in->span.from_ns)
+		in->span.end_ns = in->span.from_ns;
+	in->span.next_tick_ns = session_later(in->span.from_ns, session_interval(s));
+	in->last_ns = in->span.from_ns;
+	if (in->source->bound)
+		in->source->bound(s);
+}
+
+static void replay_set_time(struct session *s, uint64_t now_ns)
+{
+	session_set_time(s, now_ns);
+	s->span_s = (double)(now_ns - s->inside->span.from_ns) / 1e9;
+}
+
+/* A machine that slept, or a file that lies: on to the interval in which something happens. */
+static void replay_skip_idle(struct session *s, uint64_t now_ns)
+{
+	uint64_t *next_ns = &s->inside->span.next_tick_ns, interval = session_interval(s);
+
+	*next_ns += (now_ns - *next_ns) / interval * interval;
+	s->inside->last_ns = *next_ns;
+	*next_ns = session_later(*next_ns, interval);
+}
+
+static int replay_tick(struct session *s)
+{
+	struct session_inside *in = s->inside;
+	int err;
+
+	replay_set_time(s, in->span.next_tick_ns);
+	in->span.next_tick_ns = session_later(in->span.next_tick_ns, session_interval(s));
+	err = session_tick(s);
+	if (session_has_count(s))
+		in->stopped = true;
+	else
+		session_is_interrupted(s);
+	return err;
+}
+
+/* Every interval that ended up to this time; -n may end the run with one. */
+static int replay_ticks(struct session *s, uint64_t now_ns)
+{
+	struct session_inside *in = s->inside;
+	uint64_t nr = 0;
+	int err = 0;
+
+	while (!err && !in->stopped && in->span.next_tick_ns <= now_ns && nr++ < REPLAY_IDLE)
+		err = replay_tick(s);
+	if (!err && !in->stopped && in->span.next_tick_ns <= now_ns)
+		replay_skip_idle(s, now_ns);
+	return err;
+}
+
+/* ---- records and chunks ---- */
+
+static void replay_tell_interrupted(const struct session *s)
+{
+	uint64_t at, all;
+	double percent;
+
+	if (!s->inside->interrupted)
+		return;
+	s->inside->source->position(s, &at, &all);
+	percent = all ? 100.0 * (double)at / (double)all : 0;
+	log_warn("interrupted after %.0f %% of the capture: what is shown is not all of it",
+		 percent > 99 ? 99 : percent);
+}
+
+/* Ctrl-C ends it with the summary, a reader that has gone without one. */
+static int replay_look(struct session *s, struct progress *progress)
+{
+	uint64_t at, all;
+
+	session_is_interrupted(s);
+	/* Lines that a view prints for each record on the same terminal are progress enough. */
+	if (!s->inside->view->counts_records || !isatty(fileno(s->out))) {
+		s->inside->source->position(s, &at, &all);
+		progress__show(progress, at, all);
+	}
+	return session_flush(s);
+}
+
+static int replay_all(struct session *s, struct progress *progress)
+{
+	struct session_inside *in = s->inside;
+	const struct session_source *source = in->source;
+	const bool ticks = in->view->on_tick && !in->view_rests;
+	unsigned int left = source->look_every;
+	uint64_t time_ns = 0;
+	int err = 0, more = 0;
+
+	while (!err && !in->stopped && (more = source->next(s, &time_ns)) > 0) {
+		if (left && !--left) {
+			left = source->look_every;
+			err = replay_look(s, progress);
+		}
+		if (!err && ticks && time_ns >= in->span.next_tick_ns)
+			err = replay_ticks(s, time_ns);
+		if (!err && !in->stopped)
+			err = source->hand_on(s);
+	}
+	if (more < 0)
+		return more == -EOPNOTSUPP
+			       ? more
+			       : log_err(more, "cannot read the capture: %s", strerror(-more));
+	if (!err && !in->stopped && ticks)
+		err = replay_ticks(s, in->span.end_ns);
+	if (in->stopped && ticks) /* where a run stops early is where it ends */
+		in->span.end_ns = in->last_ns;
+	return err;
+}
+
+int session_replay(struct session *s)
+{
+	struct session_inside *in = s->inside;
+	struct progress progress;
+	int err = in->source->open(s);
+
+	if (err)
+		return err;
+	replay_bound(s);
+	progress__begin(&progress);
+	if (!in->source->starts_view)
+		err = in->view->on_start(in->state, s);
+	err = err ?: replay_all(s, &progress);
+	progress__clear(&progress);
+	if (err)
+		return err;
+	replay_tell_interrupted(s);
+	if (in->source->finish)
+		in->source->finish(s);
+	replay_set_time(s, in->span.end_ns);
+	err = in->view->on_end(in->state, s);
+	if (!err)
+		session_show_ledger(s);
+	err = err ?: session_flush(s);
+	if (!err) /* a reader that has gone is told nothing */
+		in->source->ledger(s);
+	return err;
+}
