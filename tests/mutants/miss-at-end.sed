@@ -3,4 +3,4 @@
 # file: src/session/cache_replay.c
 # red: cli replay
 # case: a span begins at --from
-s/e->start_ns >= c->to_ns/e->start_ns > c->to_ns/
+s/e->start_ns >= s->inside->span.to_ns/e->start_ns > s->inside->span.to_ns/
