@@ -7,13 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
-#include <time.h>
 #include <unistd.h>
 #include "base/log.h"
 #include "capture/memory.h"
 #include "capture/write.h"
 #include "decode/column.h"
+#include "session/origin.h"
 #include "wire/io_stages.h"
 #include "wire/io_tables.h"
 
@@ -43,36 +42,6 @@ struct recorder {
 
 /* ---- what a file says about itself ---- */
 
-/* The first line of a file of the kernel's, or "". */
-static char *recorder_line(const char *path, char *buf, size_t size)
-{
-	FILE *in = fopen(path, "re");
-
-	buf[0] = 0;
-	if (in && fgets(buf, (int)size, in))
-		buf[strcspn(buf, "\n")] = 0;
-	if (in)
-		fclose(in);
-	return buf;
-}
-
-/* Words that the kernel separates by NULs, with spaces. */
-static char *recorder_command_line(char *buf, size_t size)
-{
-	FILE *in = fopen("/proc/self/cmdline", "re");
-	size_t len = in ? fread(buf, 1, size - 1, in) : 0;
-
-	if (in)
-		fclose(in);
-	while (len && !buf[len - 1])
-		len--;
-	buf[len] = 0;
-	for (size_t i = 0; i < len; i++)
-		if (!buf[i])
-			buf[i] = ' ';
-	return buf;
-}
-
 static int recorder_put_number(struct recorder *r, const char *key, uint64_t number)
 {
 	char text[24];
@@ -80,50 +49,6 @@ static int recorder_put_number(struct recorder *r, const char *key, uint64_t num
 
 	snprintf(text, sizeof(text), "%" PRIu64, number);
 	return capture_writer__info(r->writer, &info, 1);
-}
-
-/* The command line may name anything; files of one boot still belong together. */
-static void recorder_alias_info(const struct recorder *r, struct capture_info *info, size_t nr,
-				char names[2][ALIAS_NAME])
-{
-	for (size_t i = 0; i < nr; i++) {
-		if (!strcmp(info[i].key, CAPTURE_INFO_COMMAND))
-			info[i].value = "iosonar --anonymous";
-		else if (!strcmp(info[i].key, CAPTURE_INFO_HOST))
-			info[i].value =
-				alias__name(r->run.alias, ALIAS_HOST, info[i].value, names[0]);
-		else if (!strcmp(info[i].key, CAPTURE_INFO_BOOT_ID) && info[i].value)
-			info[i].value =
-				alias__name(r->run.alias, ALIAS_HOST, info[i].value, names[1]);
-	}
-}
-
-static int recorder_put_info(struct recorder *r)
-{
-	char boot[64], clock[64], zone[16] = "", command[4096], names[2][ALIAS_NAME];
-	time_t now = time(NULL);
-	struct tm tm;
-	int err;
-
-	if (localtime_r(&now, &tm))
-		strftime(zone, sizeof(zone), "%z", &tm);
-	struct capture_info info[] = {
-		{ CAPTURE_INFO_VERSION, VERSION },
-		{ CAPTURE_INFO_KERNEL, r->host.release },
-		{ CAPTURE_INFO_MACHINE, r->host.machine },
-		{ CAPTURE_INFO_HOST, r->host.nodename },
-		{ CAPTURE_INFO_COMMAND, recorder_command_line(command, sizeof(command)) },
-		{ CAPTURE_INFO_BOOT_ID,
-		  recorder_line("/proc/sys/kernel/random/boot_id", boot, sizeof(boot)) },
-		{ CAPTURE_INFO_TIMEZONE, zone },
-		{ CAPTURE_INFO_CLOCK,
-		  recorder_line("/sys/devices/system/clocksource/clocksource0/current_clocksource",
-				clock, sizeof(clock)) },
-	};
-	if (r->run.alias)
-		recorder_alias_info(r, info, sizeof(info) / sizeof(info[0]), names);
-	err = capture_writer__info(r->writer, info, sizeof(info) / sizeof(info[0]));
-	return err ? err : recorder_put_number(r, CAPTURE_INFO_START, r->run.start_ns);
 }
 
 static int recorder_put_device(struct recorder *r, uint16_t number, const struct device *device)
@@ -195,8 +120,9 @@ static int recorder_meet_ids(struct recorder *r, const struct io_record *record)
 
 static int recorder_put_about(struct recorder *r)
 {
-	int err = recorder_put_info(r);
+	int err = origin__put(r->writer, &r->host, r->run.alias);
 
+	err = err ?: recorder_put_number(r, CAPTURE_INFO_START, r->run.start_ns);
 	r->nr_listed = 0;
 	memset(r->known, 0, sizeof(r->known));
 	if (!err && r->run.op_names)

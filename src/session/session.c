@@ -30,13 +30,8 @@ static void session_buffer_output(struct session *s)
 	}
 }
 
-/* A run of this machine drops its privileges before the end. */
-static bool session_drops(const struct session *s)
-{
-	return !s->options->file.read.nr && !s->options->run.keep_privileges;
-}
-
-/* What has to be done with files later is left to processes that may. */
+/* A run of this machine drops its privileges: what has to be done with files later is left to
+ * processes that may. */
 static int session_keep_rights(struct session *s)
 {
 	const struct file_options *f = &s->options->file;
@@ -55,7 +50,7 @@ static int session_open_output(struct session *s)
 	struct output *output = &s->inside->output;
 	int err = output__open(output, o->path, f->write ? &kept : &f->read);
 
-	if (!err && session_drops(s)) {
+	if (!err && !f->read.nr && !s->options->run.keep_privileges) {
 		err = session_keep_rights(s);
 		err = err ? output__finish(output, err) : 0;
 	}
@@ -157,13 +152,6 @@ static int session_make_alias(struct session *s)
 	return alias ? alias__init(alias, s->options->file.key) : log_err(-ENOMEM, "out of memory");
 }
 
-static void session_forget(struct session_inside *in)
-{
-	capture_about__free(&in->about);
-	for (int kind = 0; kind < NR_GLOSSARIES; kind++)
-		glossary__free(&in->known[kind]);
-}
-
 int session__run(const struct session_view *view, void *state, const struct options *options,
 		 char **argv)
 {
@@ -191,7 +179,9 @@ int session__run(const struct session_view *view, void *state, const struct opti
 	err = session_close_output(&s, err);
 	err = err ?: session_verdict(&s);
 	inside.source->free(&s);
-	session_forget(&inside);
+	capture_about__free(&inside.about);
+	for (int kind = 0; kind < NR_GLOSSARIES; kind++)
+		glossary__free(&inside.known[kind]);
 	recorder__free(inside.recorder);
 	maker__end(&inside.maker);
 	loop__free(inside.loop);
