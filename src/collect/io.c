@@ -12,10 +12,6 @@
 #include "base/log.h"
 #include "bpf/io.skel.h"
 
-uint64_t io_now_ns(void)
-{
-	return clock__mono_ns();
-}
 __attribute__((format(printf, 2, 0))) static int io_print(enum libbpf_print_level level,
 							  const char *format, va_list args)
 {
@@ -34,14 +30,6 @@ void io__hush_libbpf(void)
 	libbpf_set_print(io_print);
 }
 
-int io_stop(struct io *io, enum start_step step, int err, const char *what)
-{
-	io->start.step = step;
-	io->start.err = err;
-	io->start.what = what;
-	return io->rehearses ? err : obstacle__say(&io->start);
-}
-
 /* Who carries an I/O on may be a kernel thread: where tasks matter, who submitted it is meant. */
 static bool io_tells_tasks(const struct io_wants *w)
 {
@@ -54,7 +42,7 @@ static int io_prepare(struct io *io)
 	int err = kernel__read(&io->kernel);
 
 	if (err)
-		return io_stop(io, START_BTF, err, NULL);
+		return start__stop(&io->start, START_BTF, err, NULL);
 	err = device_list__read(&io->devices, "");
 	for (size_t i = 0; i < io->devices.nr; i++)
 		io->devices.devices[i].said = DEVICE_SAID_THERE;
@@ -77,7 +65,7 @@ static int io_start(struct io *io)
 	if (err)
 		return err;
 	io_publish_names(io);
-	io->start_ns = io_now_ns();
+	io->start_ns = clock__mono_ns();
 	err = io_attach(io);
 	return err ?: io_watch_controllers(io);
 }
@@ -132,7 +120,7 @@ static int io_rehearse_events(struct io *io, const char *const *events)
 	for (; *events && !err; events++) {
 		err = trial__attach(*events);
 		if (err)
-			io_stop(io, START_ATTACH, err, *events);
+			start__stop(&io->start, START_ATTACH, err, *events);
 	}
 	return err;
 }
@@ -147,7 +135,7 @@ void io__rehearse(struct rehearsal *rehearsal)
 	rehearsal->start = (struct start){ START_TABLES, -ENOMEM };
 	if (!io)
 		return;
-	io->rehearses = true;
+	io->start.rehearses = true;
 	err = io_prepare(io);
 	if (!err && io_wants_nvme(io))
 		err = io_rehearse_events(io, io_nvme_events);
@@ -258,7 +246,7 @@ void io__read(struct io *io, io_row_fn fn, void *arg)
 {
 	struct io_parked parked = { io, fn, arg };
 	struct io_row *rows = io->row_cells.cells;
-	uint64_t now = io_now_ns();
+	uint64_t now = clock__mono_ns();
 
 	slot_table__scan(&io->slots, now, &io->counts, io_read_parked, &parked);
 	for (uint32_t nr = 0; nr < io->nr_rows; nr++)
@@ -290,7 +278,7 @@ void io__ledger(struct io *io, struct ledger *l)
 	l->issued = io->slots.issued;
 	l->completed = io->slots.completed + io->counts.parked;
 	l->in_flight = io->counts.in_flight;
-	l->oldest_ns = io->counts.oldest_ns ? io_now_ns() - io->counts.oldest_ns : 0;
+	l->oldest_ns = io->counts.oldest_ns ? clock__mono_ns() - io->counts.oldest_ns : 0;
 	l->never_sent = c->never_sent;
 	l->mid_flight = c->mid_flight;
 	l->refused = c->refused;

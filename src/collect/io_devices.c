@@ -85,7 +85,7 @@ static int io_check_devices(struct io *io)
 		return 0;
 	if (io->wants.kinds && !(io->wants.kinds >> IO_BLOCK & 1))
 		return log_err(-EOPNOTSUPP, "no NVMe controller is here: nothing to show");
-	return io_stop(io, START_DEVICES, -EOPNOTSUPP, NULL);
+	return start__stop(&io->start, START_DEVICES, -EOPNOTSUPP, NULL);
 }
 
 /* A whole disk includes its partitions; of them the programs know a few per disk. */

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <string.h>
 #include <bpf/libbpf.h>
+#include "base/clock.h"
 #include "base/grow.h"
 #include "base/log.h"
 #include "bpf/io.skel.h"
@@ -81,9 +82,9 @@ void io_note_event(struct io *io, enum record_event event, int index)
 		return;
 	}
 	io->events[io->nr_events++] = (struct io_record){
-		.first_ns = io_now_ns(),
-		.last_ns = io_now_ns(),
-		.end_ns = io_now_ns(),
+		.first_ns = clock__mono_ns(),
+		.last_ns = clock__mono_ns(),
+		.end_ns = clock__mono_ns(),
 		.device = (uint16_t)(IO_MAX_DEVICES + (uint32_t)index),
 		.kind = IO_ADMIN,
 		.op = (uint8_t)event,

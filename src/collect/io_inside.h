@@ -43,7 +43,6 @@ struct io {
 	bool block_attached; /* block_rq_issue and block_rq_complete, for disks that are not NVMe */
 	bool direct;	     /* typed pointers (tp_btf), else plain ones (raw_tp) */
 	int typed_err;	     /* why they could not be typed; 0: they are, or were not tried */
-	bool rehearses;	     /* for doctor: what goes wrong is not said, nothing is attached */
 	struct start start;  /* how far it came */
 	struct ring_buffer *rings;
 	uint32_t ring_bytes;	      /* of each CPU's */
@@ -71,9 +70,6 @@ struct io {
 
 /* Read-only once the programs are loaded. */
 struct io_settings *io_settings(const struct io *io);
-uint64_t io_now_ns(void);
-/* The run ends at this step: says why, unless it was a rehearsal, and returns the error. */
-int io_stop(struct io *io, enum start_step step, int err, const char *what);
 
 /* io_devices.c */
 bool io_is_measurable(const struct device *device); /* could its commands be seen at all? */

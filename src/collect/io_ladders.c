@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include "base/clock.h"
 #include "wire/io_stages.h"
 
 static const uint64_t look_ns = 1000000;	      /* by then what a CPU wrote is everywhere */
@@ -140,7 +141,7 @@ int io_make_ladders(struct io *io)
 void io_read_ladders(struct io *io)
 {
 	bool detached = io_is_detached(io);
-	uint64_t now = io_now_ns();
+	uint64_t now = clock__mono_ns();
 
 	if (!io->looked || (!detached && now - io->looked_ns < look_ns))
 		return;

@@ -14,6 +14,7 @@
 #include <unistd.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/privilege.h"
 #include "bpf/io.skel.h"
@@ -128,8 +129,8 @@ static int io_lend_tables(const struct io *io)
 static int io_stop_unloaded(struct io *io, int err)
 {
 	if (io->kernel.missing && err != -EPERM && err != -EACCES)
-		return io_stop(io, START_SHAPE, err, io->kernel.missing);
-	return io_stop(io, START_PROGRAMS, err, NULL);
+		return start__stop(&io->start, START_SHAPE, err, io->kernel.missing);
+	return start__stop(&io->start, START_PROGRAMS, err, NULL);
 }
 
 /* Typed pointers first: they are cheaper. Plain ones work without module BTF and SYS_ADMIN. */
@@ -175,7 +176,7 @@ static int io_attach_one(struct io *io, struct bpf_program *program, struct bpf_
 	*link = bpf_program__attach(program);
 	if (*link)
 		return 0;
-	return io_stop(io, START_ATTACH, -errno, io_event_of(program));
+	return start__stop(&io->start, START_ATTACH, -errno, io_event_of(program));
 }
 
 bool io_has_block(const struct io *io)
@@ -295,7 +296,7 @@ int io_attach(struct io *io)
 	}
 	if (!err && io_attaches_block_now(io))
 		err = io_attach_block(io);
-	__atomic_store_n(&io->skel->data->attached_ns, io_now_ns(), __ATOMIC_SEQ_CST);
+	__atomic_store_n(&io->skel->data->attached_ns, clock__mono_ns(), __ATOMIC_SEQ_CST);
 	return err;
 }
 
@@ -350,7 +351,7 @@ static void io_unlink(struct bpf_link **link)
  */
 static void io_wait_for_parked(struct io *io)
 {
-	if (slot_table__is_unsettled(&io->slots, io_now_ns()))
+	if (slot_table__is_unsettled(&io->slots, clock__mono_ns()))
 		usleep(SLOT_SETTLED_NS / 1000 + 1000);
 }
 

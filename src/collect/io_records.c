@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include "base/clock.h"
 #include "base/grow.h"
 #include "base/log.h"
 #include "bpf/io.skel.h"
@@ -103,7 +104,7 @@ static void told_on_parked(void *arg, uint32_t nr, const struct io_slot *slot)
 static void io_look_for_parked(struct io *io)
 {
 	uint64_t parked = __atomic_load_n(&io->skel->bss->counters.parked, __ATOMIC_RELAXED);
-	uint64_t now = io_now_ns();
+	uint64_t now = clock__mono_ns();
 	struct slot_counts counts;
 
 	if (parked != io->parked_seen)

@@ -186,7 +186,7 @@ int io_make_tables(struct io *io)
 	if (!err && io_has_ladders(io))
 		err = io_make_table(&io->ladder_cells, "io_ladders", io_ladders_bytes(io));
 	io->start.memory_bytes = io_planned_bytes(io);
-	return err ? io_stop(io, START_TABLES, err, NULL) : 0;
+	return err ? start__stop(&io->start, START_TABLES, err, NULL) : 0;
 }
 static int io_map_own(struct io_table *table, const struct bpf_map *map)
 {

@@ -222,3 +222,11 @@ int obstacle__say(const struct start *start)
 	obstacle__judge(&obstacle, start, &rights, tried);
 	return log_err(obstacle.err, "%s", obstacle.line);
 }
+
+int start__stop(struct start *start, enum start_step step, int err, const char *what)
+{
+	start->step = step;
+	start->err = err;
+	start->what = what;
+	return start->rehearses ? err : obstacle__say(start);
+}

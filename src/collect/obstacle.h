@@ -8,6 +8,7 @@
 #ifndef IOSONAR_COLLECT_OBSTACLE_H
 #define IOSONAR_COLLECT_OBSTACLE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include "collect/rights.h"
 #include "collect/trial.h"
@@ -29,6 +30,7 @@ struct start {
 	int err;	       /* -errno; 0: it came through */
 	const char *what;      /* START_SHAPE: what is missing; START_ATTACH: the event */
 	uint64_t memory_bytes; /* of the tables */
+	bool rehearses;	       /* for doctor: what goes wrong is not said */
 };
 
 enum obstacle_kind {
@@ -65,5 +67,7 @@ void obstacle__judge(struct obstacle *obstacle, const struct start *start,
 const char *obstacle__word(enum obstacle_kind kind); /* "user_namespace": for scripts */
 /* Asks the machine what the judgement needs, judges, says the line and returns its error. */
 int obstacle__say(const struct start *start);
+/* The run ends at this step: says why, unless it is a rehearsal, and returns the error. */
+int start__stop(struct start *start, enum start_step step, int err, const char *what);
 
 #endif

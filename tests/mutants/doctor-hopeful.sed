@@ -4,5 +4,5 @@
 # red: vm lockdown
 # case: doctor: exit 4
 /^static int io_prepare(/,/^}/ {
-	s/^\terr = err ?: io_load(io);$/\terr = err ?: io->rehearses ? 0 : io_load(io);\n\tif (io->rehearses)\n\t\treturn err;/
+	s/^\terr = err ?: io_load(io);$/\terr = err ?: io->start.rehearses ? 0 : io_load(io);\n\tif (io->start.rehearses)\n\t\treturn err;/
 }
