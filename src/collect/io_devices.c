@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * io_devices.c: which devices are measured? What -d chose, told to the programs by name before
- * their first command; what the programs met, found in sysfs; what comes and goes meanwhile.
+ * their first command; what the programs met, found in sysfs.
  */
 #include "collect/io_inside.h"
 
@@ -10,70 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/log.h"
-
-static bool io_is_nvme(const struct device *device)
-{
-	return device->kind == DEVICE_NVME_NS || device->kind == DEVICE_NVME_CTRL;
-}
-
-bool io_is_measurable(const struct device *device)
-{
-	return !device->gone &&
-	       (io_is_nvme(device) || (device->kind == DEVICE_REQUEST && device->size_bytes));
-}
-
-static const struct device_choice *io_choice_of(const struct io *io, const struct device *device)
-{
-	for (size_t i = 0; i < io->nr_choices; i++)
-		if (device_choice__means(&io->choices[i], device))
-			return &io->choices[i];
-	return NULL;
-}
-
-/* Its commands are of a kind that the view asks for. */
-static bool io_kind_is_wanted(const struct io *io, const struct device *device)
-{
-	uint32_t nvme = 1 << IO_NVME | 1 << IO_ADMIN | 1 << IO_FABRICS;
-
-	return !io->wants.kinds || io->wants.kinds & (io_is_nvme(device) ? nvme : 1 << IO_BLOCK);
-}
-
-/* It has no commands, but bios. */
-static bool io_is_bio_based(const struct io *io, const struct device *device)
-{
-	return io->wants.bios && device->kind == DEVICE_BIO && !device->gone && device->size_bytes;
-}
-
-bool io_is_wanted(const struct io *io, const struct device *device)
-{
-	return (io_is_measurable(device) || io_is_bio_based(io, device)) &&
-	       io_kind_is_wanted(io, device) && (!io->nr_choices || io_choice_of(io, device));
-}
-
-bool io_wants_bios_of(const struct io *io, const struct device *device)
-{
-	return io_is_bio_based(io, device) && io_is_wanted(io, device);
-}
-
-bool io_wants_block(const struct io *io)
-{
-	for (size_t i = 0; i < io->devices.nr; i++)
-		if (!io_is_nvme(&io->devices.devices[i]) &&
-		    io_is_wanted(io, &io->devices.devices[i]))
-			return true;
-	return false;
-}
-
-bool io_wants_nvme(const struct io *io)
-{
-	if (!io->nr_choices)
-		return io->kernel.nvme_loaded;
-	for (size_t i = 0; i < io->devices.nr; i++)
-		if (io_is_nvme(&io->devices.devices[i]) &&
-		    io_is_wanted(io, &io->devices.devices[i]))
-			return true;
-	return false;
-}
 
 static int io_check_devices(struct io *io)
 {
@@ -153,7 +89,7 @@ int io_choose_devices(struct io *io, const struct option_list *names)
 }
 
 /* Tells the programs what -d means for a device's name, before its first command. */
-static void io_publish_name(struct io *io, const struct device *device)
+void io_publish_name(struct io *io, const struct device *device)
 {
 	const struct device_choice *choice = io_choice_of(io, device);
 	struct io_name *names = io->name_cells.cells, *name;
@@ -247,18 +183,6 @@ int io_device_index(struct io *io, uint32_t nr)
 	}
 	return io->device_of[nr];
 }
-/* No slot and no cell may take the next device at this address for the old one. */
-static void io_forget(struct io *io, int gone)
-{
-	struct io_device *cells = io->device_cells.cells;
-
-	for (uint32_t nr = 0; nr < IO_MAX_DEVICES; nr++) {
-		if (io->device_of[nr] != gone)
-			continue;
-		slot_table__forget_queue(&io->slots, cells[nr].key & ~1ULL);
-		cells[nr].key |= 1; /* an address that may come back: never equal again */
-	}
-}
 
 /* While a name still means what the programs met under it. */
 void io_resolve_all(struct io *io)
@@ -268,102 +192,4 @@ void io_resolve_all(struct io *io)
 	for (uint32_t nr = 0; nr < IO_MAX_DEVICES; nr++)
 		if (cells[nr].key)
 			io_device_index(io, nr);
-}
-
-/* Before they are marked: was it one we measured? */
-static bool io_was_wanted(struct io *io, struct device *device)
-{
-	bool wanted;
-
-	device->gone = false;
-	wanted = io_is_wanted(io, device);
-	device->gone = true;
-	return wanted;
-}
-
-static void io_say_gone(struct io *io, int index)
-{
-	struct device *device = &io->devices.devices[index];
-
-	io_forget(io, index);
-	if (device->said == DEVICE_SAID_THERE && io_was_wanted(io, device)) {
-		log_note("%s is gone", device->name);
-		io_note_event(io, EVENT_GONE, index);
-	}
-}
-
-/* A kernel without diskseq may not let us see that it is another one: then it is "back". */
-static void io_say_there(struct io *io, int index)
-{
-	const struct device *device = &io->devices.devices[index];
-
-	if (io->nr_choices)
-		io_publish_name(io, device);
-	if (!io_is_wanted(io, device))
-		return;
-	if (device->said == DEVICE_SAID_GONE)
-		log_note("%s is back", device->name);
-	else if (io_is_nvme(device) && !io->nvme_attached)
-		log_warn("%s appeared, but NVMe was not loaded at the start: it is not measured; "
-			 "start again",
-			 device->name);
-	else
-		log_note("%s appeared", device->name);
-	io_note_event(io, EVENT_APPEARED, index);
-}
-
-/* A command may be met, and the list read, before the kernel's message of its device is. */
-static void io_say_news(struct io *io)
-{
-	for (size_t i = 0; i < io->devices.nr; i++) {
-		struct device *device = &io->devices.devices[i];
-		enum device_said now = device->gone ? DEVICE_SAID_GONE : DEVICE_SAID_THERE;
-
-		if (device->said == now)
-			continue;
-		if (device->gone)
-			io_say_gone(io, (int)i);
-		else
-			io_say_there(io, (int)i);
-		device->said = now;
-	}
-}
-
-/* name NULL: the kernel dropped messages; look at everything. */
-static int io_follow(struct io *io, const char *name)
-{
-	size_t nr = io->devices.nr;
-	struct device_list now = { 0 };
-
-	io_resolve_all(io);
-	if (name) {
-		device_list__refresh(&io->devices, name);
-	} else if (!device_list__read(&now, "")) {
-		for (size_t i = 0; i < nr; i++)
-			device_list__refresh(&io->devices, io->devices.devices[i].name);
-		for (size_t i = 0; i < now.nr; i++)
-			device_list__refresh(&io->devices, now.devices[i].name);
-		device_list__free(&now);
-	}
-	io_say_news(io);
-	return !io->block_attached && io_wants_block(io) ? io_attach_block(io) : 0;
-}
-
-int io__on_uevent(void *arg)
-{
-	struct io *io = arg;
-	struct uevent event;
-	int got;
-
-	while ((got = uevent__read(io->uevent_fd, &event)) > 0) {
-		int err = io_follow(io, event.name);
-		const struct device *device =
-			event.connected ? device_list__find(&io->devices, event.name) : NULL;
-
-		if (device)
-			io_note_event(io, EVENT_CONNECTED, (int)(device - io->devices.devices));
-		if (err)
-			return err;
-	}
-	return got == -ENOBUFS ? io_follow(io, NULL) : 0;
 }

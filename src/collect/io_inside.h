@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * io_inside.h: what the files of the io collector share: io_devices.c (which devices), io_tables.c
- * (the mapped tables), io_settings.c (what the programs are told), io_programs.c (load, attach,
- * detach), io_records.c (rings), io_ladders.c (rings of times alone), io_files.c (names of files),
- * io_volumes.c (bios above others), io.c.
+ * io_inside.h: what the files of the io collector share, from the ground up: a file calls those
+ * above it in this list alone. io_want.c (what is wanted), io_tables.c (the mapped tables),
+ * io_settings.c (what the programs are told), io_devices.c (which devices), io_files.c (names of
+ * files), io_volumes.c (bios above others), io_programs.c (load, attach, detach), io_sink.c (a
+ * record's way out), io_ladders.c (rings of times alone), io_events.c (of controllers and disks),
+ * io_records.c (rings), io_hotplug.c (devices that come and go), io.c (the run).
  */
 #ifndef IOSONAR_COLLECT_IO_INSIDE_H
 #define IOSONAR_COLLECT_IO_INSIDE_H
@@ -68,57 +70,66 @@ struct io {
 	struct hist *part; /* scratch of io__read */
 };
 
-/* Read-only once the programs are loaded. */
-struct io_settings *io_settings(const struct io *io);
-
-/* io_devices.c */
+/* io_want.c */
+bool io_is_nvme(const struct device *device);
 bool io_is_measurable(const struct device *device); /* could its commands be seen at all? */
 bool io_is_wanted(const struct io *io, const struct device *device); /* and does -d mean it? */
-bool io_wants_block(const struct io *io);			     /* a disk that is not NVMe */
+/* What -d said that means it; NULL: nothing. */
+const struct device_choice *io_choice_of(const struct io *io, const struct device *device);
 bool io_wants_bios_of(const struct io *io, const struct device *device); /* it has no commands */
+bool io_wants_block(const struct io *io); /* a disk that is not NVMe */
 bool io_wants_nvme(const struct io *io);
-int io_choose_devices(struct io *io, const struct option_list *names);
-void io_publish_names(struct io *io);		 /* what -d means, before the first command */
-void io_resolve_all(struct io *io);		 /* every device cell in use */
-int io_device_index(struct io *io, uint32_t nr); /* of a device cell, in the device list; -1 */
-
-/* io_tables.c */
-/* Their table is there. */
-static inline bool io_knows_bios(const struct io *io)
+bool io_may_cast(const struct io *io); /* the status is read as cheaply as can be */
+/* Times alone are wanted of NVMe commands, and the kernel lets us have them that way. */
+bool io_has_ladders(const struct io *io);
+static inline bool io_knows_bios(const struct io *io) /* their table is there */
 {
 	return io->wants.stages || io->wants.owners;
 }
-void io_size_tables(struct io *io); /* from devices, CPUs and wants */
-uint64_t io_planned_bytes(const struct io *io);
+
+/* io_tables.c */
 int io_make_tables(struct io *io); /* before the programs are loaded: they hold its addresses */
 int io_map_tables(struct io *io);  /* after */
-uint32_t io_row_of_bytes(const struct io *io); /* behind the slots */
 void io_unmap_tables(struct io *io);
-
+uint32_t io_row_of_bytes(const struct io *io); /* behind the slots */
 uint32_t io_more_at(const struct io *io);
 uint32_t io_stages_at(const struct io *io);
 uint32_t io_cpu_at(const struct io *io);
-
-/* io_records.c */
-int io_make_rings(struct io *io); /* after the programs are loaded */
-void io_free_rings(struct io *io);
-
-void io_hand_on_record(struct io *io, struct io_record *record); /* to whom io__records was told */
-
-/* io_ladders.c */
-/* Times alone are wanted of NVMe commands, and the kernel lets us have them that way. */
-bool io_has_ladders(const struct io *io);
 uint32_t io_ladder_bytes(const struct io *io); /* of each CPU's ring and its head; 0: none */
 uint32_t io_ladder_mask(const struct io *io);  /* of byte offsets of its cells */
+
+/* io_settings.c */
+struct io_settings *io_settings(const struct io *io); /* read-only once the programs are loaded */
+int io_set(struct io *io);
+
+/* io_devices.c */
+int io_choose_devices(struct io *io, const struct option_list *names);
+void io_publish_names(struct io *io); /* what -d means, before the first command */
+void io_publish_name(struct io *io, const struct device *device);
+void io_resolve_all(struct io *io);		 /* every device cell in use */
+int io_device_index(struct io *io, uint32_t nr); /* of a device cell, in the device list; -1 */
+
+/* io_files.c and io_volumes.c, before the programs are loaded */
+int io_prepare_files(struct io *io);
+void io_prepare_volumes(struct io *io);
+
+/* io_programs.c */
+int io_load(struct io *io);
+int io_attach(struct io *io);
+bool io_has_block(const struct io *io); /* programs for disks that are not NVMe are loaded */
+int io_attach_block(struct io *io);	/* when the first such disk appears */
+bool io_is_detached(const struct io *io);
+
+/* io_sink.c */
+/* The command in a slot, as if it ended at the time of its last error. */
+void io_record_of_slot(const struct io *io, uint32_t nr, const struct io_slot *slot,
+		       struct io_record *record);
+void io_hand_on_record(const struct io *io, struct io_record *record, enum io_record_from from);
+
+/* io_ladders.c */
 int io_make_ladders(struct io *io);
 void io_read_ladders(struct io *io); /* what is new, to io_hand_on_record */
 uint64_t io_ladders_sent(const struct io *io);
-
-/* io_files.c */
-int io_prepare_files(struct io *io); /* before the programs are loaded */
-
-/* io_volumes.c */
-void io_prepare_volumes(struct io *io); /* before the programs are loaded */
 
 /* io_events.c */
 int io_watch_controllers(struct io *io); /* after the programs are attached */
@@ -126,19 +137,9 @@ int io_watch_controllers(struct io *io); /* after the programs are attached */
 bool io_finish_event(struct io *io, struct io_record *record);
 void io_note_event(struct io *io, enum record_event event, int index);
 void io_hand_on_events(struct io *io);
-/* io_records.c: the command in a slot, as if it ended at the time of its last error. */
-void io_record_of_slot(const struct io *io, uint32_t nr, const struct io_slot *slot,
-		       struct io_record *record);
 
-/* io_settings.c */
-int io_set(struct io *io);
-
-/* io_programs.c */
-bool io_may_cast(const struct io *io); /* the status is read as cheaply as can be */
-bool io_is_detached(const struct io *io);
-int io_load(struct io *io);
-int io_attach(struct io *io);
-bool io_has_block(const struct io *io); /* programs for disks that are not NVMe are loaded */
-int io_attach_block(struct io *io);	/* when the first such disk appears */
+/* io_records.c */
+int io_make_rings(struct io *io); /* after the programs are loaded */
+void io_free_rings(struct io *io);
 
 #endif

@@ -11,58 +11,7 @@
 #include "base/clock.h"
 #include "wire/io_stages.h"
 
-static const uint64_t look_ns = 1000000;	      /* by then what a CPU wrote is everywhere */
-static const uint64_t ladder_default_bytes = 2 << 20; /* 16,384 commands */
-static const uint64_t ladders_default_bytes = 64 << 20,
-		      ladders_most_bytes = 1 << 30; /* of all CPUs */
-static const uint32_t ladders_least_cells = 64;
-
-/* ---- which, and how large ---- */
-
-static bool asks_for_more(const struct io_wants *w)
-{
-	const struct filter_options *f = w->filter;
-
-	return w->details || w->owners || w->bios || w->depths || w->slowest || w->rows ||
-	       w->split || w->troubles || w->by_size || w->by_queue || w->by_cpu || w->by_pid ||
-	       w->by_comm || w->by_cgroup || w->by_file || f->pid.given || f->comm || f->cgroup ||
-	       f->nsid.given || f->qid.given || f->min_ns.given || f->failed;
-}
-
-bool io_has_ladders(const struct io *io)
-{
-	for (size_t i = 0; i < io->nr_choices; i++)
-		if (io->choices[i].nr_sectors)
-			return false;
-	return io->wants.stages && !asks_for_more(&io->wants) && io_wants_nvme(io) &&
-	       io_may_cast(io) && kernel__may_type_block(&io->kernel);
-}
-
-/* Half of what --buffer says: the other half is a kernel's ring, for what is unusual. */
-static uint32_t ladder_cells(const struct io *io)
-{
-	uint64_t most = io->wants.buffer_bytes ? ladders_most_bytes : ladders_default_bytes;
-	uint64_t wanted =
-		io->wants.buffer_bytes ? io->wants.buffer_bytes / 2 : ladder_default_bytes;
-	uint32_t nr = ladders_least_cells;
-
-	while (2 * nr * sizeof(struct io_ladder) <= wanted &&
-	       2 * nr * sizeof(struct io_ladder) * io->nr_cpus <= most)
-		nr *= 2;
-	return nr;
-}
-
-uint32_t io_ladder_mask(const struct io *io)
-{
-	return (ladder_cells(io) - 1) * (uint32_t)sizeof(struct io_ladder);
-}
-
-uint32_t io_ladder_bytes(const struct io *io)
-{
-	return io_has_ladders(io) ? io_ladder_mask(io) + 2 * (uint32_t)sizeof(struct io_ladder) : 0;
-}
-
-/* ---- reading ---- */
+static const uint64_t look_ns = 1000000; /* by then what a CPU wrote is everywhere */
 
 /* What was read and what may be read, of each CPU. */
 struct io_looked {
@@ -105,15 +54,15 @@ static void ladders_read(struct io *io, uint32_t cpu, struct io_looked *looked)
 {
 	struct io_ladders *ring = ladders_of(io, cpu);
 	const struct io_ladder *cells = (const struct io_ladder *)(ring + 1);
-	uint32_t nr = ladder_cells(io);
+	uint32_t last = io_ladder_mask(io) / (uint32_t)sizeof(*cells);
 	struct {
 		struct io_record record;
 		struct io_stages stages;
 	} copy;
 
 	for (; looked->tail != looked->settled; looked->tail++) {
-		ladder_expand(&cells[looked->tail & (nr - 1)], cpu, &copy.record, &copy.stages);
-		io_hand_on_record(io, &copy.record);
+		ladder_expand(&cells[looked->tail & last], cpu, &copy.record, &copy.stages);
+		io_hand_on_record(io, &copy.record, IO_FROM_RING);
 	}
 	__atomic_store_n(&ring->tail, looked->tail, __ATOMIC_RELEASE);
 }

@@ -20,11 +20,6 @@
 #include "bpf/io.skel.h"
 #include "collect/io_complete.h"
 
-bool io_may_cast(const struct io *io)
-{
-	return io->kernel.rdonly_cast_id && io->kernel.nvme_status_at;
-}
-
 bool io_is_detached(const struct io *io)
 {
 	return !io->skel->links.io_requeue;

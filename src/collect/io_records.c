@@ -15,26 +15,12 @@
 #include "base/grow.h"
 #include "base/log.h"
 #include "bpf/io.skel.h"
-#include "decode/errno.h"
 #include "wire/io_stages.h"
 
 static const uint64_t ring_default_bytes = 4 << 20; /* 36,000 records */
 static const uint64_t rings_most_bytes = 128 << 20; /* of all CPUs, unless --buffer says more */
 static const uint64_t ring_least_bytes = 64 << 10;
 static const uint64_t parked_look_ns = 300000000; /* a parked command is settled within */
-
-/* The same bytes for the same command on every kernel. */
-static void record_finish(const struct io *io, struct io_record *record)
-{
-	size_t len = strnlen(record->comm, sizeof(record->comm));
-
-	memset(record->comm + len, 0, sizeof(record->comm) - len);
-	if (record->kind == IO_BLOCK && (record->status & BLOCK_STATUS))
-		record->status = errno__of_block(record->status & ~(uint32_t)BLOCK_STATUS,
-						 io->kernel.zone_resource);
-	if (record->kind != IO_BLOCK && !io->kernel.nvme_status_at)
-		record->flags |= RECORD_NO_STATUS;
-}
 
 /* ---- commands that failed and wait for nothing: no program will speak of them soon ---- */
 
@@ -59,33 +45,6 @@ static int told_add(struct io *io, const struct io_record *record)
 	return 0;
 }
 
-void io_record_of_slot(const struct io *io, uint32_t nr, const struct io_slot *slot,
-		       struct io_record *record)
-{
-	const char *cells = io->slot_cells.cells;
-	const struct io_slot_more *more =
-		(const struct io_slot_more *)(cells + io_more_at(io)) + nr;
-
-	*record = (struct io_record){
-		.first_ns = slot->first_ns,
-		.last_ns = more->last_ns,
-		.end_ns = slot->last_ns,
-		.nsid = more->nsid,
-		.bytes = slot->bytes,
-		.pid = more->pid,
-		.device = more->device,
-		.qid = more->qid,
-		.cid = more->cid,
-		.status = more->status,
-		.kind = slot->kind,
-		.op = slot->op,
-		.attempts = slot->attempts,
-		.flags = slot->flags,
-	};
-	memcpy(record->cdw10, more->cdw10, sizeof(record->cdw10));
-	memcpy(record->comm, more->comm, sizeof(record->comm));
-}
-
 static void told_on_parked(void *arg, uint32_t nr, const struct io_slot *slot)
 {
 	struct io *io = arg;
@@ -96,8 +55,7 @@ static void told_on_parked(void *arg, uint32_t nr, const struct io_slot *slot)
 	if (record.end_ns - record.first_ns < io_settings(io)->min_ns ||
 	    told_find(io, &record, &at) || told_add(io, &record))
 		return;
-	record_finish(io, &record);
-	io->on_record(io->on_record_arg, &record, IO_FROM_SLOT);
+	io_hand_on_record(io, &record, IO_FROM_SLOT);
 }
 
 /* A scan of all slots is dear: only for a while after an error. */
@@ -136,12 +94,6 @@ static int ring_on_stack(struct io *io, const struct io_stack *stack)
 	return 0;
 }
 
-void io_hand_on_record(struct io *io, struct io_record *record)
-{
-	record_finish(io, record);
-	io->on_record(io->on_record_arg, record, IO_FROM_RING);
-}
-
 static int ring_on_record(void *arg, void *data, size_t size)
 {
 	struct io *io = arg;
@@ -161,10 +113,10 @@ static int ring_on_record(void *arg, void *data, size_t size)
 	if (copy.record.what == RECORD_END && copy.record.status && io->nr_told &&
 	    told_find(io, &copy.record, &at)) {
 		io->told[at] = io->told[--io->nr_told];
-		io->on_record(io->on_record_arg, &copy.record, IO_FROM_RING_AGAIN);
+		io_hand_on_record(io, &copy.record, IO_FROM_RING_AGAIN);
 		return 0;
 	}
-	io_hand_on_record(io, &copy.record);
+	io_hand_on_record(io, &copy.record, IO_FROM_RING);
 	return 0;
 }
 

@@ -14,6 +14,12 @@
 #include "base/log.h"
 #include "bpf/io.skel.h"
 
+/* Rings of times alone: 16,384 commands for each CPU, unless --buffer says otherwise. */
+static const uint64_t ladder_default_bytes = 2 << 20;
+static const uint64_t ladders_default_bytes = 64 << 20,
+		      ladders_most_bytes = 1 << 30; /* of all CPUs */
+static const uint32_t ladders_least_cells = 64;
+
 enum {
 	IO_MIN_SLOTS = 1024,
 	IO_MAX_SLOTS = 1 << 20,	 /* 64 MiB */
@@ -84,7 +90,7 @@ static uint64_t io_whole_pages(uint64_t bytes)
 	return (bytes + page - 1) / page * page;
 }
 
-void io_size_tables(struct io *io)
+static void io_size_tables(struct io *io)
 {
 	io->nr_slots = io_nr_slots(io);
 	io->nr_bios = io_power_of_two(io->nr_slots, IO_MIN_BIOS, IO_MAX_BIOS);
@@ -116,6 +122,30 @@ static uint64_t io_slot_bytes(const struct io *io)
 	return io_cpu_at(io) + io_power_of_two(io->nr_cpus, 1, 1u << 16) * sizeof(struct io_cpu);
 }
 
+/* Half of what --buffer says: the other half is a kernel's ring, for what is unusual. */
+static uint32_t ladder_cells(const struct io *io)
+{
+	uint64_t most = io->wants.buffer_bytes ? ladders_most_bytes : ladders_default_bytes;
+	uint64_t wanted =
+		io->wants.buffer_bytes ? io->wants.buffer_bytes / 2 : ladder_default_bytes;
+	uint32_t nr = ladders_least_cells;
+
+	while (2 * nr * sizeof(struct io_ladder) <= wanted &&
+	       2 * nr * sizeof(struct io_ladder) * io->nr_cpus <= most)
+		nr *= 2;
+	return nr;
+}
+
+uint32_t io_ladder_mask(const struct io *io)
+{
+	return (ladder_cells(io) - 1) * (uint32_t)sizeof(struct io_ladder);
+}
+
+uint32_t io_ladder_bytes(const struct io *io)
+{
+	return io_has_ladders(io) ? io_ladder_mask(io) + 2 * (uint32_t)sizeof(struct io_ladder) : 0;
+}
+
 static uint64_t io_ladders_bytes(const struct io *io)
 {
 	return (uint64_t)io_ladder_bytes(io) * io->nr_cpus;
@@ -126,7 +156,7 @@ static uint64_t io_bio_bytes(const struct io *io)
 	return io_knows_bios(io) ? (uint64_t)io->nr_bios * sizeof(struct io_bio) : 0;
 }
 
-uint64_t io_planned_bytes(const struct io *io)
+static uint64_t io_planned_bytes(const struct io *io)
 {
 	return io_whole_pages(io_slot_bytes(io)) + io_whole_pages(io_bio_bytes(io)) +
 	       io_whole_pages(io_ladders_bytes(io)) +

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * io_hotplug.c: devices that come and go while the run is on. The kernel's messages say when to
+ * look; what is gone is forgotten, what appears is measured from its first command. Each is said,
+ * and is a record where troubles are wanted.
+ */
+#include "collect/io_inside.h"
+
+#include <errno.h>
+#include "base/log.h"
+
+/* No slot and no cell may take the next device at this address for the old one. */
+static void io_forget(struct io *io, int gone)
+{
+	struct io_device *cells = io->device_cells.cells;
+
+	for (uint32_t nr = 0; nr < IO_MAX_DEVICES; nr++) {
+		if (io->device_of[nr] != gone)
+			continue;
+		slot_table__forget_queue(&io->slots, cells[nr].key & ~1ULL);
+		cells[nr].key |= 1; /* an address that may come back: never equal again */
+	}
+}
+
+/* Before they are marked: was it one we measured? */
+static bool io_was_wanted(struct io *io, struct device *device)
+{
+	bool wanted;
+
+	device->gone = false;
+	wanted = io_is_wanted(io, device);
+	device->gone = true;
+	return wanted;
+}
+
+static void io_say_gone(struct io *io, int index)
+{
+	struct device *device = &io->devices.devices[index];
+
+	io_forget(io, index);
+	if (device->said == DEVICE_SAID_THERE && io_was_wanted(io, device)) {
+		log_note("%s is gone", device->name);
+		io_note_event(io, EVENT_GONE, index);
+	}
+}
+
+/* A kernel without diskseq may not let us see that it is another one: then it is "back". */
+static void io_say_there(struct io *io, int index)
+{
+	const struct device *device = &io->devices.devices[index];
+
+	if (io->nr_choices)
+		io_publish_name(io, device);
+	if (!io_is_wanted(io, device))
+		return;
+	if (device->said == DEVICE_SAID_GONE)
+		log_note("%s is back", device->name);
+	else if (io_is_nvme(device) && !io->nvme_attached)
+		log_warn("%s appeared, but NVMe was not loaded at the start: it is not measured; "
+			 "start again",
+			 device->name);
+	else
+		log_note("%s appeared", device->name);
+	io_note_event(io, EVENT_APPEARED, index);
+}
+
+/* A command may be met, and the list read, before the kernel's message of its device is. */
+static void io_say_news(struct io *io)
+{
+	for (size_t i = 0; i < io->devices.nr; i++) {
+		struct device *device = &io->devices.devices[i];
+		enum device_said now = device->gone ? DEVICE_SAID_GONE : DEVICE_SAID_THERE;
+
+		if (device->said == now)
+			continue;
+		if (device->gone)
+			io_say_gone(io, (int)i);
+		else
+			io_say_there(io, (int)i);
+		device->said = now;
+	}
+}
+
+/* name NULL: the kernel dropped messages; look at everything. */
+static int io_follow(struct io *io, const char *name)
+{
+	size_t nr = io->devices.nr;
+	struct device_list now = { 0 };
+
+	io_resolve_all(io);
+	if (name) {
+		device_list__refresh(&io->devices, name);
+	} else if (!device_list__read(&now, "")) {
+		for (size_t i = 0; i < nr; i++)
+			device_list__refresh(&io->devices, io->devices.devices[i].name);
+		for (size_t i = 0; i < now.nr; i++)
+			device_list__refresh(&io->devices, now.devices[i].name);
+		device_list__free(&now);
+	}
+	io_say_news(io);
+	return !io->block_attached && io_wants_block(io) ? io_attach_block(io) : 0;
+}
+
+int io__on_uevent(void *arg)
+{
+	struct io *io = arg;
+	struct uevent event;
+	int got;
+
+	while ((got = uevent__read(io->uevent_fd, &event)) > 0) {
+		int err = io_follow(io, event.name);
+		const struct device *device =
+			event.connected ? device_list__find(&io->devices, event.name) : NULL;
+
+		if (device)
+			io_note_event(io, EVENT_CONNECTED, (int)(device - io->devices.devices));
+		if (err)
+			return err;
+	}
+	return got == -ENOBUFS ? io_follow(io, NULL) : 0;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * io_want.c: which devices are wanted, and so which programs? Pure: from the list of devices, what
+ * -d chose, what the view wants and the kernel's shape; nothing is read or kept.
+ */
+#include "collect/io_inside.h"
+
+bool io_is_nvme(const struct device *device)
+{
+	return device->kind == DEVICE_NVME_NS || device->kind == DEVICE_NVME_CTRL;
+}
+
+bool io_is_measurable(const struct device *device)
+{
+	return !device->gone &&
+	       (io_is_nvme(device) || (device->kind == DEVICE_REQUEST && device->size_bytes));
+}
+
+const struct device_choice *io_choice_of(const struct io *io, const struct device *device)
+{
+	for (size_t i = 0; i < io->nr_choices; i++)
+		if (device_choice__means(&io->choices[i], device))
+			return &io->choices[i];
+	return NULL;
+}
+
+/* Its commands are of a kind that the view asks for. */
+static bool io_kind_is_wanted(const struct io *io, const struct device *device)
+{
+	uint32_t nvme = 1 << IO_NVME | 1 << IO_ADMIN | 1 << IO_FABRICS;
+
+	return !io->wants.kinds || io->wants.kinds & (io_is_nvme(device) ? nvme : 1 << IO_BLOCK);
+}
+
+/* It has no commands, but bios. */
+static bool io_is_bio_based(const struct io *io, const struct device *device)
+{
+	return io->wants.bios && device->kind == DEVICE_BIO && !device->gone && device->size_bytes;
+}
+
+bool io_is_wanted(const struct io *io, const struct device *device)
+{
+	return (io_is_measurable(device) || io_is_bio_based(io, device)) &&
+	       io_kind_is_wanted(io, device) && (!io->nr_choices || io_choice_of(io, device));
+}
+
+bool io_wants_bios_of(const struct io *io, const struct device *device)
+{
+	return io_is_bio_based(io, device) && io_is_wanted(io, device);
+}
+
+bool io_wants_block(const struct io *io)
+{
+	for (size_t i = 0; i < io->devices.nr; i++)
+		if (!io_is_nvme(&io->devices.devices[i]) &&
+		    io_is_wanted(io, &io->devices.devices[i]))
+			return true;
+	return false;
+}
+
+bool io_wants_nvme(const struct io *io)
+{
+	if (!io->nr_choices)
+		return io->kernel.nvme_loaded;
+	for (size_t i = 0; i < io->devices.nr; i++)
+		if (io_is_nvme(&io->devices.devices[i]) &&
+		    io_is_wanted(io, &io->devices.devices[i]))
+			return true;
+	return false;
+}
+
+bool io_may_cast(const struct io *io)
+{
+	return io->kernel.rdonly_cast_id && io->kernel.nvme_status_at;
+}
+
+/* Than times. Where tasks are told apart or filtered, owners are wanted. */
+static bool io_asks_for_more(const struct io_wants *w)
+{
+	const struct filter_options *f = w->filter;
+
+	return w->details || w->owners || w->bios || w->depths || w->slowest || w->rows ||
+	       w->split || w->troubles || w->by_size || w->by_queue || w->by_cpu || f->nsid.given ||
+	       f->qid.given || f->min_ns.given || f->failed;
+}
+
+bool io_has_ladders(const struct io *io)
+{
+	for (size_t i = 0; i < io->nr_choices; i++)
+		if (io->choices[i].nr_sectors)
+			return false;
+	return io->wants.stages && !io_asks_for_more(&io->wants) && io_wants_nvme(io) &&
+	       io_may_cast(io) && kernel__may_type_block(&io->kernel);
+}
