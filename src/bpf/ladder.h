@@ -13,7 +13,7 @@
 #ifndef IOSONAR_BPF_LADDER_H
 #define IOSONAR_BPF_LADDER_H
 
-#include "bpf/life.h"
+#include "bpf/request_end.h"
 
 /* ---- the unusual ---- */
 
