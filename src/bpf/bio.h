@@ -92,14 +92,14 @@ inline_always struct io_bio *bio_take(const struct tables *t, const void *bio)
  * The group that the block layer charges: for writeback that of who dirtied the pages. Where no
  * controller tells groups apart it is the root, and the task's own says more.
  */
-inline_always __u64 bio_cgroup(struct bio *bio, const bool direct)
+inline_always __u64 bio_cgroup(struct bio *bio, const enum pointers pointers)
 {
 	struct bio___blkg *charged = (void *)bio;
 	__u64 id = 0;
 
 	if (bpf_core_field_exists(struct bio___blkg, bi_blkg))
-		id = direct ? charged->bi_blkg->blkcg->css.cgroup->kn->id
-			    : BPF_CORE_READ(charged, bi_blkg, blkcg, css.cgroup, kn, id);
+		id = pointers ? charged->bi_blkg->blkcg->css.cgroup->kn->id
+			      : BPF_CORE_READ(charged, bi_blkg, blkcg, css.cgroup, kn, id);
 	return id > 1 ? id : bpf_get_current_cgroup_id();
 }
 
@@ -116,9 +116,9 @@ inline_always bool bio_is_of_group(struct bio *bio)
 	       cgroup_ancestor(level) == settings.filter_cgroup;
 }
 
-inline_always void bio_owner(struct io_bio *cell, const bool direct)
+inline_always void bio_owner(struct io_bio *cell, const enum pointers pointers)
 {
-	if (direct && settings.task_pointer) {
+	if (pointers && settings.task_pointer) {
 		struct task_struct *task = bpf_get_current_task_btf();
 
 		cell->pid = task->tgid;
@@ -135,19 +135,22 @@ inline_always void bio_owner(struct io_bio *cell, const bool direct)
 }
 
 /* What it asks for, before splits and ends change it. */
-inline_always void bio_extent(struct io_bio *cell, struct bio *bio, const bool direct)
+inline_always void bio_extent(struct io_bio *cell, struct bio *bio, const enum pointers pointers)
 {
-	cell->sector = field_of(direct, bio, bi_iter.bi_sector);
-	cell->bytes = field_of(direct, bio, bi_iter.bi_size);
-	cell->op = field_of(direct, bio, bi_opf);
+	cell->sector = field_of(pointers, bio, bi_iter.bi_sector);
+	cell->bytes = field_of(pointers, bio, bi_iter.bi_size);
+	cell->op = field_of(pointers, bio, bi_opf);
 	cell->is_part = cell->is_ended = 0;
 	cell->nr_parts = 0;
 	cell->above = cell->below_ns = cell->back_ns = 0;
 }
 
+/* For views that want stages or owners: others do not pay for them. */
+enum rich { LEAN, RICH };
+
 /* Who submitted what this request carries; NULL: not known, or not asked for. */
 inline_always const struct io_bio *owner_of(const struct tables *t, struct request *rq,
-					    const bool rich)
+					    const enum rich rich)
 {
 	struct bio *bio;
 
@@ -169,23 +172,23 @@ inline_always void bio_stacks(void *ctx, struct io_bio *cell, struct bio *bio)
 
 /* ---- its events ---- */
 
-inline_always int bio_queued(void *ctx, struct bio *bio, const bool direct)
+inline_always int bio_queued(void *ctx, struct bio *bio, const enum pointers pointers)
 {
 	const struct tables t = the_tables();
-	__u64 cgroup = told(details) ? bio_cgroup(bio, direct) : 0;
+	__u64 cgroup = told(details) ? bio_cgroup(bio, pointers) : 0;
 	struct io_bio *cell = bio_take(&t, bio);
 
 	if (!cell)
 		return 0;
 	if (told(details)) {
 		cell->cgroup = cgroup;
-		bio_owner(cell, direct);
+		bio_owner(cell, pointers);
 		bio_stacks(ctx, cell, bio);
 	}
 	if (told(filter_cgroup))
 		cell->is_of_group = bio_is_of_group(bio);
 	if (told(bios))
-		bio_extent(cell, bio, direct);
+		bio_extent(cell, bio, pointers);
 	cell->got_ns = 0;
 	cell->queued_ns = bpf_ktime_get_ns();
 	return 0;

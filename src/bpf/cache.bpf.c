@@ -20,18 +20,18 @@ inline_always bool is_wanted(const struct asked *a)
 }
 
 inline_always void ask(struct kiocb___cache *iocb, struct iov_iter___cache *iter, enum cache_op op,
-		       const bool direct)
+		       const enum pointers pointers)
 {
-	struct file___cache *file = field_of(direct, iocb, ki_filp);
-	struct address_space___cache *mapping = field_of(direct, file, f_mapping);
+	struct file___cache *file = field_of(pointers, iocb, ki_filp);
+	struct address_space___cache *mapping = field_of(pointers, file, f_mapping);
 	struct asked a = { .op = op, .iter = (__u64)iter, .iocb = (__u64)iocb };
-	struct inode___cache *host = field_of(direct, mapping, host);
+	struct inode___cache *host = field_of(pointers, mapping, host);
 
-	a.file = file_in(mapping, settings.tells_files, direct);
-	a.pos = field_of(direct, iocb, ki_pos);
-	a.bytes = field_of(direct, iter, count);
+	a.file = file_in(mapping, settings.tells_files, pointers);
+	a.pos = field_of(pointers, iocb, ki_pos);
+	a.bytes = field_of(pointers, iter, count);
 	if (op == CACHE_READ)
-		a.size = field_of(direct, host, i_size);
+		a.size = field_of(pointers, host, i_size);
 	if (!settings.sees_ends) {
 		a.path = (__u64)&file->f_path;
 		a.counted = op == CACHE_WRITE || file_is_noatime(file);
@@ -77,7 +77,7 @@ inline_always void ask_old_write(struct file___cache *file, __u64 iter, __u64 po
 inline_always void ask_write(void *first, void *iter, __u64 pos)
 {
 	if (settings.write_iocb)
-		ask(first, iter, CACHE_WRITE, false);
+		ask(first, iter, CACHE_WRITE, PLAIN);
 	else
 		ask_old_write(first, (__u64)iter, pos);
 }
@@ -155,7 +155,7 @@ inline_always void add_shmem(void *folio, __u64 mapping, __u64 index)
 SEC("fentry/filemap_read")
 int BPF_PROG(cache_read, struct kiocb___cache *iocb, struct iov_iter___cache *iter)
 {
-	ask(iocb, iter, CACHE_READ, true);
+	ask(iocb, iter, CACHE_READ, TYPED);
 	return 0;
 }
 
@@ -169,7 +169,7 @@ int BPF_PROG(cache_read_end, struct kiocb___cache *iocb, struct iov_iter___cache
 SEC("fentry/shmem_file_read_iter")
 int BPF_PROG(cache_shmem_read, struct kiocb___cache *iocb, struct iov_iter___cache *iter)
 {
-	ask(iocb, iter, CACHE_READ, true);
+	ask(iocb, iter, CACHE_READ, TYPED);
 	return 0;
 }
 
@@ -225,7 +225,7 @@ int cache_write_end(CONTEXT)
 SEC("fentry/iomap_file_buffered_write")
 int cache_iomap_write(CONTEXT)
 {
-	ask((void *)ctx[0], (void *)ctx[1], CACHE_WRITE, false);
+	ask((void *)ctx[0], (void *)ctx[1], CACHE_WRITE, PLAIN);
 	return 0;
 }
 
@@ -320,14 +320,14 @@ int cache_writeback(CONTEXT)
 SEC("kprobe")
 int cache_read_k(struct pt_regs *ctx)
 {
-	ask((void *)PT_REGS_PARM1(ctx), (void *)PT_REGS_PARM2(ctx), CACHE_READ, false);
+	ask((void *)PT_REGS_PARM1(ctx), (void *)PT_REGS_PARM2(ctx), CACHE_READ, PLAIN);
 	return 0;
 }
 
 SEC("kprobe")
 int cache_shmem_read_k(struct pt_regs *ctx)
 {
-	ask((void *)PT_REGS_PARM1(ctx), (void *)PT_REGS_PARM2(ctx), CACHE_READ, false);
+	ask((void *)PT_REGS_PARM1(ctx), (void *)PT_REGS_PARM2(ctx), CACHE_READ, PLAIN);
 	return 0;
 }
 
@@ -352,7 +352,7 @@ int cache_write_k(struct pt_regs *ctx)
 SEC("kprobe")
 int cache_iomap_write_k(struct pt_regs *ctx)
 {
-	ask((void *)PT_REGS_PARM1(ctx), (void *)PT_REGS_PARM2(ctx), CACHE_WRITE, false);
+	ask((void *)PT_REGS_PARM1(ctx), (void *)PT_REGS_PARM2(ctx), CACHE_WRITE, PLAIN);
 	return 0;
 }
 

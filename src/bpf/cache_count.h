@@ -64,7 +64,7 @@ inline_always bool file_is_wanted(const struct cached_file *f)
 
 inline_always struct cached_file file_of(__u64 mapping)
 {
-	return file_in((void *)mapping, settings.tells_files, false);
+	return file_in((void *)mapping, settings.tells_files, PLAIN);
 }
 
 /* ---- names of files ---- */

@@ -194,21 +194,21 @@ struct cached_file {
 
 /* told: who it is matters to somebody. */
 inline_always struct cached_file file_in(struct address_space___cache *mapping, const bool told,
-					 const bool direct)
+					 const enum pointers pointers)
 {
-	struct inode___cache *host = field_of(direct, mapping, host);
+	struct inode___cache *host = field_of(pointers, mapping, host);
 	struct cached_file f = { .mapping = (__u64)mapping, .host = (__u64)host };
 
 	if (!told)
 		return f;
-	if ((field_of(direct, host, i_mode) & S_IFMT) == S_IFBLK) {
+	if ((field_of(pointers, host, i_mode) & S_IFMT) == S_IFBLK) {
 		f.inode = FILE_METADATA;
-		f.dev = field_of(direct, host, i_rdev);
+		f.dev = field_of(pointers, host, i_rdev);
 	} else {
-		struct super_block___cache *sb = field_of(direct, host, i_sb);
+		struct super_block___cache *sb = field_of(pointers, host, i_sb);
 
-		f.inode = field_of(direct, host, i_ino);
-		f.dev = field_of(direct, sb, s_dev);
+		f.inode = field_of(pointers, host, i_ino);
+		f.dev = field_of(pointers, sb, s_dev);
 	}
 	return f;
 }

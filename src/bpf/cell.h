@@ -13,12 +13,14 @@
 
 #define inline_always static __always_inline
 
-/* direct: the verifier knows the pointer's type, and the field is loaded at once; else it is
- * copied. */
-#define field_of(direct, ptr, field)                        \
+/* TYPED: the verifier knows a pointer's type, and a field is loaded at once; PLAIN: it is copied.
+ * CAST: typed, and what lies behind a request is read through bpf_rdonly_cast. */
+enum pointers { PLAIN, TYPED, CAST };
+
+#define field_of(pointers, ptr, field)                      \
 	({                                                  \
 		typeof((ptr)->field) value_;                \
-		if (direct)                                 \
+		if (pointers)                               \
 			value_ = (ptr)->field;              \
 		else                                        \
 			value_ = BPF_CORE_READ(ptr, field); \

@@ -56,14 +56,14 @@ inline_always bool task_wanted(const struct io_bio *owner)
 }
 
 /* NVMe: 0 is the admin queue. Other disks: as their driver numbers them. */
-inline_always __u32 queue_number(struct request *rq, __u32 kind, const bool direct)
+inline_always __u32 queue_number(struct request *rq, __u32 kind, const enum pointers pointers)
 {
 	struct blk_mq_hw_ctx *hctx;
 
 	if (kind == IO_ADMIN || kind == IO_FABRICS)
 		return 0;
-	hctx = field_of(direct, rq, mq_hctx);
-	return field_of(direct, hctx, queue_num) + (kind == IO_NVME);
+	hctx = field_of(pointers, rq, mq_hctx);
+	return field_of(pointers, hctx, queue_num) + (kind == IO_NVME);
 }
 
 inline_always bool key_is(const struct io_key *a, const struct io_key *b)
@@ -129,7 +129,7 @@ empty:
 }
 
 inline_always __u32 command_key(struct request *rq, const struct io_bio *owner, __u32 device,
-				__u32 op, __u32 bytes, const bool direct)
+				__u32 op, __u32 bytes, const enum pointers pointers)
 {
 	struct io_key key = {};
 
@@ -137,7 +137,7 @@ inline_always __u32 command_key(struct request *rq, const struct io_bio *owner, 
 	if (settings.by_size)
 		key.packed |= (__u64)io_size_class(bytes) << IO_KEY_SIZE;
 	if (settings.by_queue)
-		key.packed |= (__u64)(queue_number(rq, op >> 8, direct) & 0xffff) << IO_KEY_QUEUE;
+		key.packed |= (__u64)(queue_number(rq, op >> 8, pointers) & 0xffff) << IO_KEY_QUEUE;
 	if (settings.by_cpu)
 		key.packed |= (__u64)(bpf_get_smp_processor_id() & 0xfff) << IO_KEY_CPU;
 	if (settings.by_pid)

@@ -52,7 +52,7 @@ inline_always struct io_device *device_of_disk(struct gendisk *disk, struct requ
 					       struct request_queue *q, const bool nvme,
 					       __u32 *number)
 {
-	__u64 key = (__u64)q, diskseq = disk_seq(disk, false);
+	__u64 key = (__u64)q, diskseq = disk_seq(disk);
 	__u32 home = io_hash(low_half((void *)key) + io_hash((__u32)diskseq)) >> 20, nr;
 	struct io_device *device;
 
@@ -83,7 +83,7 @@ empty:
 inline_always struct io_device *device_find(struct request *rq, struct request_queue *q,
 					    const bool nvme, __u32 *number)
 {
-	return device_of_disk(req_disk(rq, q, false), rq, q, nvme, number);
+	return device_of_disk(req_disk(rq, q, PLAIN), rq, q, nvme, number);
 }
 
 /*
@@ -95,7 +95,7 @@ __attribute__((noinline)) int device_known(__u64 address)
 {
 	struct gendisk *disk = (void *)address;
 	struct request_queue *q = BPF_CORE_READ(disk, queue);
-	__u64 key = (__u64)q, diskseq = disk_seq(disk, false);
+	__u64 key = (__u64)q, diskseq = disk_seq(disk);
 	__u32 home = io_hash(low_half((void *)key) + io_hash((__u32)diskseq)) >> 20;
 
 	if (!q || !BPF_CORE_READ(q, mq_ops))
@@ -135,7 +135,8 @@ inline_always bool device_covers(const struct io_device *device, __u64 sector)
 
 /* The device, if it is one that -d means. */
 inline_always struct io_device *device_wanted(struct request *rq, struct request_queue *q,
-					      const bool nvme, const bool direct, __u32 *number)
+					      const bool nvme, const enum pointers pointers,
+					      __u32 *number)
 {
 	struct io_device *device = device_find(rq, q, nvme, number);
 
@@ -148,7 +149,7 @@ inline_always struct io_device *device_wanted(struct request *rq, struct request
 	if (device->verdict != IO_WANTED ||
 	    (settings.filter_ctrl && device->ctrl != settings.wanted_ctrl))
 		return 0;
-	if (settings.filter_sectors && !device_covers(device, field_of(direct, rq, __sector)))
+	if (settings.filter_sectors && !device_covers(device, field_of(pointers, rq, __sector)))
 		return 0;
 	return device;
 }

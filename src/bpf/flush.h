@@ -20,14 +20,15 @@ inline_always bool request_flushes_after(struct request *rq, __u32 bio_flags)
 
 /* At setup or issue. */
 inline_always void stages_note_flush(const struct tables *t, struct io_slot *slot,
-				     struct request *rq, const bool direct)
+				     struct request *rq, const enum pointers pointers)
 {
-	struct bio *bio = field_of(direct, rq, bio);
+	struct bio *bio = field_of(pointers, rq, bio);
 	struct io_slot_stages *s = slot_stages(t, slot);
 	struct io_device *device;
 	__u32 nr;
 
-	if (!bio || !(field_of(direct, bio, bi_opf) & settings.preflush_flag) || !bio_find(t, bio))
+	if (!bio || !(field_of(pointers, bio, bi_opf) & settings.preflush_flag) ||
+	    !bio_find(t, bio))
 		return;
 	nr = s->device & (IO_MAX_DEVICES - 1);
 	device = bpf_map_lookup_elem(&io_devices, &nr);
@@ -38,7 +39,7 @@ inline_always void stages_note_flush(const struct tables *t, struct io_slot *slo
 /* A flush of its own ended: what waited for it goes on. */
 inline_always void device_note_flush(struct request *rq, __u64 now)
 {
-	struct gendisk *disk = req_disk(rq, BPF_CORE_READ(rq, q), false);
+	struct gendisk *disk = req_disk(rq, BPF_CORE_READ(rq, q), PLAIN);
 	struct io_device *device;
 	__u32 nr;
 
@@ -54,27 +55,28 @@ inline_always void device_note_flush(struct request *rq, __u64 now)
  * Two completions end nothing: of the request that waited while another one flushed for it (it was
  * never started), and the second one of a write whose flush came first.
  */
-inline_always bool completes_a_flush(struct request *rq, __u32 nr_bytes, const bool direct)
+inline_always bool completes_a_flush(struct request *rq, __u32 nr_bytes,
+				     const enum pointers pointers)
 {
-	enum mq_rq_state state = field_of(direct, rq, state);
+	enum mq_rq_state state = field_of(pointers, rq, state);
 
 	if (state == MQ_RQ_IDLE)
 		return true;
-	return state == MQ_RQ_COMPLETE && !nr_bytes && !field_of(direct, rq, __data_len) &&
-	       (field_of(direct, rq, cmd_flags) & 0xff) == REQ_OP_WRITE && BPF_CORE_READ(rq, bio);
+	return state == MQ_RQ_COMPLETE && !nr_bytes && !field_of(pointers, rq, __data_len) &&
+	       (field_of(pointers, rq, cmd_flags) & 0xff) == REQ_OP_WRITE && BPF_CORE_READ(rq, bio);
 }
 
 /* The request that waited while another one flushed for it: if its device is wanted, which? */
 inline_always __s32 flushed_device(struct request *rq, __u32 nr_bytes)
 {
 	struct request_queue *q = BPF_CORE_READ(rq, q);
-	struct gendisk *disk = req_disk(rq, q, false);
+	struct gendisk *disk = req_disk(rq, q, PLAIN);
 	struct io_device *device;
 	__u32 number = 0;
 
-	if (!disk || !completes_a_flush(rq, nr_bytes, false))
+	if (!disk || !completes_a_flush(rq, nr_bytes, PLAIN))
 		return -1;
-	device = device_of_disk(disk, rq, q, disk_is_nvme(disk, false), &number);
+	device = device_of_disk(disk, rq, q, disk_is_nvme(disk, PLAIN), &number);
 	return device && device->verdict == IO_WANTED ? (__s32)number : -1;
 }
 

@@ -30,7 +30,7 @@ inline_always bool request_is(struct request *rq, __u32 tag, bool waiting)
 
 inline_always void entry_name(struct inflight_entry *e, struct request *rq, struct request_queue *q)
 {
-	struct gendisk *disk = req_disk(rq, q, false);
+	struct gendisk *disk = req_disk(rq, q, PLAIN);
 
 	e->disk[0] = 0;
 	if (disk)

@@ -15,38 +15,38 @@ char LICENSE[] SEC("license") = "GPL";
 SEC("tp_btf/nvme_setup_cmd")
 int BPF_PROG(io_nvme_setup, struct request *rq, struct nvme_command *cmd)
 {
-	return rq && cmd ? nvme_setup(MY_TABLES, rq, cmd, true, false) : 0;
+	return rq && cmd ? nvme_setup(MY_TABLES, rq, cmd, TYPED, LEAN) : 0;
 }
 
 SEC("raw_tp/nvme_setup_cmd")
 int io_nvme_setup_r(struct bpf_raw_tracepoint_args *ctx)
 {
-	return nvme_setup(MY_TABLES, (void *)ctx->args[0], (void *)ctx->args[1], false, false);
+	return nvme_setup(MY_TABLES, (void *)ctx->args[0], (void *)ctx->args[1], PLAIN, LEAN);
 }
 
 SEC("tp_btf/nvme_complete_rq")
 int BPF_PROG(io_nvme_end, struct request *rq)
 {
-	return rq ? nvme_complete(MY_TABLES, rq, bpf_ktime_get_ns(), true, false) : 0;
+	return rq ? nvme_complete(MY_TABLES, rq, bpf_ktime_get_ns(), TYPED) : 0;
 }
 
 /* Kernels with bpf_rdonly_cast read the status at a hundredth of the helper's instructions. */
 SEC("tp_btf/nvme_complete_rq")
 int BPF_PROG(io_nvme_end_c, struct request *rq)
 {
-	return rq ? nvme_complete(MY_TABLES, rq, bpf_ktime_get_ns(), true, true) : 0;
+	return rq ? nvme_complete(MY_TABLES, rq, bpf_ktime_get_ns(), CAST) : 0;
 }
 
 SEC("raw_tp/nvme_complete_rq")
 int io_nvme_end_r(struct bpf_raw_tracepoint_args *ctx)
 {
-	return nvme_complete(MY_TABLES, (void *)ctx->args[0], bpf_ktime_get_ns(), false, false);
+	return nvme_complete(MY_TABLES, (void *)ctx->args[0], bpf_ktime_get_ns(), PLAIN);
 }
 
 SEC("tp_btf/block_rq_issue")
 int BPF_PROG(io_block_issue, struct request *rq)
 {
-	return rq ? block_issue(MY_TABLES, rq, true, false) : 0;
+	return rq ? block_issue(MY_TABLES, rq, TYPED, LEAN) : 0;
 }
 
 /* Else an offset would be reckoned, and the verifier takes none on a context. */
@@ -66,19 +66,19 @@ inline_always struct request *request_argument(struct bpf_raw_tracepoint_args *c
 SEC("raw_tp/block_rq_issue")
 int io_block_issue_r(struct bpf_raw_tracepoint_args *ctx)
 {
-	return block_issue(MY_TABLES, request_argument(ctx), false, false);
+	return block_issue(MY_TABLES, request_argument(ctx), PLAIN, LEAN);
 }
 
 SEC("tp_btf/block_rq_complete")
 int BPF_PROG(io_block_end, struct request *rq, __u32 error, __u32 nr_bytes)
 {
-	return rq ? block_complete(rq, error, nr_bytes, true) : 0;
+	return rq ? block_complete(rq, error, nr_bytes, TYPED) : 0;
 }
 
 SEC("raw_tp/block_rq_complete")
 int io_block_end_r(struct bpf_raw_tracepoint_args *ctx)
 {
-	return block_complete((void *)ctx->args[0], ctx->args[1], ctx->args[2], false);
+	return block_complete((void *)ctx->args[0], ctx->args[1], ctx->args[2], PLAIN);
 }
 
 /* ---- stages: attached only where a view wants them; those that read no field have plain pointers
@@ -87,25 +87,25 @@ int io_block_end_r(struct bpf_raw_tracepoint_args *ctx)
 SEC("tp_btf/nvme_setup_cmd")
 int BPF_PROG(io_nvme_setup_s, struct request *rq, struct nvme_command *cmd)
 {
-	return rq && cmd ? nvme_setup(MY_TABLES, rq, cmd, true, true) : 0;
+	return rq && cmd ? nvme_setup(MY_TABLES, rq, cmd, TYPED, RICH) : 0;
 }
 
 SEC("raw_tp/nvme_setup_cmd")
 int io_nvme_setup_sr(struct bpf_raw_tracepoint_args *ctx)
 {
-	return nvme_setup(MY_TABLES, (void *)ctx->args[0], (void *)ctx->args[1], false, true);
+	return nvme_setup(MY_TABLES, (void *)ctx->args[0], (void *)ctx->args[1], PLAIN, RICH);
 }
 
 SEC("tp_btf/block_rq_issue")
 int BPF_PROG(io_block_issue_s, struct request *rq)
 {
-	return rq ? block_issue(MY_TABLES, rq, true, true) : 0;
+	return rq ? block_issue(MY_TABLES, rq, TYPED, RICH) : 0;
 }
 
 SEC("raw_tp/block_rq_issue")
 int io_block_issue_sr(struct bpf_raw_tracepoint_args *ctx)
 {
-	return block_issue(MY_TABLES, request_argument(ctx), false, true);
+	return block_issue(MY_TABLES, request_argument(ctx), PLAIN, RICH);
 }
 
 /* Times alone: */
@@ -141,13 +141,13 @@ inline_always struct bio *bio_argument(struct bpf_raw_tracepoint_args *ctx)
 SEC("tp_btf/block_bio_queue")
 int BPF_PROG(io_bio_queue, struct bio *bio)
 {
-	return bio ? bio_queued(ctx, bio, true) : 0;
+	return bio ? bio_queued(ctx, bio, TYPED) : 0;
 }
 
 SEC("raw_tp/block_bio_queue")
 int io_bio_queue_r(struct bpf_raw_tracepoint_args *ctx)
 {
-	return bio_queued(ctx, bio_argument(ctx), false);
+	return bio_queued(ctx, bio_argument(ctx), PLAIN);
 }
 
 /* Attached after those. */
@@ -209,14 +209,14 @@ int io_nvme_reap(struct bpf_raw_tracepoint_args *ctx)
 SEC("tp_btf/block_rq_complete")
 int BPF_PROG(io_request_end, struct request *rq, __u32 error, __u32 nr_bytes)
 {
-	return rq ? request_complete(MY_TABLES, rq, error, nr_bytes, bpf_ktime_get_ns(), true) : 0;
+	return rq ? request_complete(MY_TABLES, rq, error, nr_bytes, bpf_ktime_get_ns(), TYPED) : 0;
 }
 
 SEC("raw_tp/block_rq_complete")
 int io_request_end_r(struct bpf_raw_tracepoint_args *ctx)
 {
 	return request_complete(MY_TABLES, (void *)ctx->args[0], ctx->args[1], ctx->args[2],
-				bpf_ktime_get_ns(), false);
+				bpf_ktime_get_ns(), PLAIN);
 }
 
 /* Only with owners, where nothing else ends bios. */
@@ -293,8 +293,8 @@ inline_always int nvme_error(struct request *rq)
 		return 0;
 	if (slot->state == IO_DONE || slot->state == IO_FAILED) /* its request's end will end it */
 		return 0;
-	disk = req_disk(rq, BPF_CORE_READ(rq, q), false);
-	if (!disk || !disk_is_nvme(disk, false))
+	disk = req_disk(rq, BPF_CORE_READ(rq, q), PLAIN);
+	if (!disk || !disk_is_nvme(disk, PLAIN))
 		return 0;
 	if (slot->state == IO_PARKED) {
 		command_fails(&t, slot, slot->last_ns, settings.stages);

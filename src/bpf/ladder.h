@@ -42,7 +42,7 @@ __attribute__((noinline)) int ladder_unusual_setup(__u64 rq, __u64 cmd)
 	if (!tables_look_up(&t))
 		return 0;
 	ladder_note_attempt(&t, rq);
-	return nvme_setup(&t, (void *)rq, (void *)cmd, false, true);
+	return nvme_setup(&t, (void *)rq, (void *)cmd, PLAIN, RICH);
 }
 
 __attribute__((noinline)) int ladder_unusual_completion(__u64 rq, __u64 now)
@@ -52,7 +52,7 @@ __attribute__((noinline)) int ladder_unusual_completion(__u64 rq, __u64 now)
 	if (!tables_look_up(&t))
 		return 0;
 	ladder_note_attempt(&t, rq);
-	return nvme_complete(&t, (void *)rq, now, false, false);
+	return nvme_complete(&t, (void *)rq, now, PLAIN);
 }
 
 __attribute__((noinline)) int ladder_unusual_end(__u64 rq, __u32 error, __u32 nr_bytes, __u64 now)
@@ -62,7 +62,7 @@ __attribute__((noinline)) int ladder_unusual_end(__u64 rq, __u32 error, __u32 nr
 	if (!tables_look_up(&t))
 		return 0;
 	ladder_note_attempt(&t, rq);
-	return request_complete(&t, (void *)rq, error, nr_bytes, now, false);
+	return request_complete(&t, (void *)rq, error, nr_bytes, now, PLAIN);
 }
 
 /* An event's argument as a number: what is typed is a pointer, and no function takes it. */
@@ -90,7 +90,7 @@ inline_always int ladder_setup(const __u64 *ctx)
 	if (!slot || (bio && bio->bi_opf & told(flush_flags)) || slot->state > IO_IGNORED ||
 	    slot->queue != (__u64)rq->q || slot->op != cmd->opcode)
 		return ladder_unusual_setup(argument(ctx, 0), argument(ctx, 1));
-	slot->bytes = command_bytes(slot, rq, cmd, true);
+	slot->bytes = command_bytes(slot, rq, cmd, TYPED);
 	slot->alloc_ns = rq->start_time_ns;
 	slot->issued++;
 	slot_opens(slot);
@@ -107,7 +107,7 @@ inline_always int ladder_completion(const __u64 *ctx)
 
 	if (!rq)
 		return 0;
-	if (!slot || slot->state != IO_OPEN || nvme_status(told(nvme_status_at), rq, true))
+	if (!slot || slot->state != IO_OPEN || nvme_status(told(nvme_status_at), rq, CAST))
 		return ladder_unusual_completion(argument(ctx, 0), now);
 	slot->last_ns = now;
 	slot->state = IO_DONE;

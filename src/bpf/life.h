@@ -30,7 +30,7 @@ inline_always __u64 command_whole_ns(const struct io_slot *slot, const struct ou
 
 /* Who reads records makes his own rows of them; one that was dropped is in ours. */
 inline_always bool command_has_row(const struct tables *t, const struct io_slot *slot,
-				   const struct outcome *o, __u64 ns, const bool stages)
+				   const struct outcome *o, __u64 ns, const enum stages stages)
 {
 	if (ns < setting_of(t, min_ns) || (setting_of(t, only_failed) && !o->status))
 		return false;
@@ -43,9 +43,8 @@ inline_always bool command_has_row(const struct tables *t, const struct io_slot 
 	       setting_of(t, rows_too);
 }
 
-/* stages: known when it is compiled where it is often asked, so that it costs nothing there. */
 inline_always void command_ends(const struct tables *t, struct io_slot *slot,
-				const struct outcome *o, const bool stages)
+				const struct outcome *o, const enum stages stages)
 {
 	__u64 ns = o->end_ns - slot->first_ns;
 	const bool failed = o->status;
@@ -67,7 +66,7 @@ inline_always void command_ends(const struct tables *t, struct io_slot *slot,
 
 /* An NVMe command ends with the error that parked it, or because no other attempt will come. */
 inline_always void command_fails(const struct tables *t, struct io_slot *slot, __u64 end_ns,
-				 const bool stages)
+				 const enum stages stages)
 {
 	struct outcome o = { .end_ns = end_ns, .status = NVME_HOST_ABORTED };
 
@@ -93,7 +92,7 @@ inline_always void command_was_done(const struct tables *t, struct io_slot *slot
 	o->status = slot->state == IO_DONE ? 0 : slot_more(t, slot)->status;
 	if (slot->state == IO_DONE)
 		o->result = slot_stages(t, slot)->result;
-	command_ends(t, slot, o, true);
+	command_ends(t, slot, o, STAGES);
 }
 
 /*
@@ -101,7 +100,7 @@ inline_always void command_was_done(const struct tables *t, struct io_slot *slot
  * False: the slot was cleared and takes a new command.
  */
 inline_always bool command_goes_on(const struct tables *t, struct io_slot *slot, __u64 alloc_ns,
-				   const bool stages)
+				   const enum stages stages)
 {
 	__u64 now = bpf_ktime_get_ns();
 
@@ -153,26 +152,27 @@ inline_always bool remembers(void)
 }
 
 inline_always bool command_wanted(struct request *rq, struct nvme_command *cmd,
-				  const struct io_bio *owner, __u32 op, const bool direct)
+				  const struct io_bio *owner, __u32 op,
+				  const enum pointers pointers)
 {
 	if (!op_wanted(op))
 		return false;
 	if (settings.filter_nsid &&
-	    (!cmd || field_of_command(direct, cmd, nsid) != settings.wanted_nsid))
+	    (!cmd || field_of_command(pointers, cmd, nsid) != settings.wanted_nsid))
 		return false;
-	if (settings.filter_qid && queue_number(rq, op >> 8, direct) != settings.wanted_qid)
+	if (settings.filter_qid && queue_number(rq, op >> 8, pointers) != settings.wanted_qid)
 		return false;
 	return task_wanted(owner);
 }
 
 /* A block's log2 is below 32: the verifier does not mind a shift that it cannot bound. */
 inline_always __u32 command_bytes(const struct io_slot *slot, struct request *rq,
-				  struct nvme_command *cmd, const bool direct)
+				  struct nvme_command *cmd, const enum pointers pointers)
 {
 	if (cmd && slot->sized_shift)
-		return ((field_of_command(direct, cmd, cdw10[2]) & 0xffff) + 1)
+		return ((field_of_command(pointers, cmd, cdw10[2]) & 0xffff) + 1)
 		       << slot->sized_shift;
-	return field_of(direct, rq, __data_len);
+	return field_of(pointers, rq, __data_len);
 }
 
 /*
@@ -181,7 +181,7 @@ inline_always __u32 command_bytes(const struct io_slot *slot, struct request *rq
  */
 inline_always bool command_places(const struct tables *t, struct io_slot *slot, struct request *rq,
 				  struct request_queue *q, struct nvme_command *cmd, __u32 number,
-				  const bool direct, const bool rich)
+				  const enum pointers pointers, const enum rich rich)
 {
 	const struct io_bio *owner = owner_of(t, rq, rich);
 	struct io_device *device;
@@ -190,21 +190,21 @@ inline_always bool command_places(const struct tables *t, struct io_slot *slot, 
 	if (!cmd)
 		op |= IO_BLOCK << 8;
 	else if (number == NVME_FABRICS)
-		op = IO_FABRICS << 8 | (field_of_command(direct, cmd, nsid) & 0xff);
+		op = IO_FABRICS << 8 | (field_of_command(pointers, cmd, nsid) & 0xff);
 	else if (!BPF_CORE_READ(q, queuedata))
 		op |= IO_ADMIN << 8;
 	slot->queue = 0;
-	device = device_wanted(rq, q, cmd != 0, direct, &device_nr);
-	if (!device || !command_wanted(rq, cmd, owner, op, direct))
+	device = device_wanted(rq, q, cmd != 0, pointers, &device_nr);
+	if (!device || !command_wanted(rq, cmd, owner, op, pointers))
 		return false;
 	slot->sized_shift = nvme_is_sized(op) ? device->block_shift : 0; /* IO_NVME is 0 */
 	slot->kind = op >> 8;
 	slot->op = op;
-	slot->bytes = command_bytes(slot, rq, cmd, direct);
+	slot->bytes = command_bytes(slot, rq, cmd, pointers);
 	/* Who reads records has no rows but of what was dropped, and those he only adds up. */
 	slot->key_nr = settings.records && !settings.rows_too
 			       ? 0
-			       : command_key(rq, owner, device_nr, op, slot->bytes, direct);
+			       : command_key(rq, owner, device_nr, op, slot->bytes, pointers);
 	if (settings.records)
 		slot_more(t, slot)->device = device_nr;
 	if (rich && settings.stages)
@@ -243,52 +243,51 @@ inline_always bool slot_is_at_first(const struct io_slot *slot, enum io_state st
 /* Another attempt is sent: it has a command id of its own, and a line where each attempt has one.
  */
 inline_always void command_sent_again(const struct tables *t, struct io_slot *slot,
-				      struct nvme_command *cmd, const bool direct,
-				      const bool stages)
+				      struct nvme_command *cmd, const enum pointers pointers,
+				      const enum stages stages)
 {
 	if (!setting_of(t, records))
 		return;
 	if (cmd)
-		slot_more(t, slot)->cid = field_of_command(direct, cmd, command_id);
+		slot_more(t, slot)->cid = field_of_command(pointers, cmd, command_id);
 	if (settings.split && settings.troubles)
 		record_send(t, slot, &(struct outcome){ .what = RECORD_SUBMIT }, stages);
 }
 
 /*
- * Setup or issue. The clock is read last: our own work is not the command's latency. rich: the
- * program is for views that want stages or owners; others do not pay for them.
+ * Setup or issue. The clock is read last: our own work is not the command's latency.
  */
 inline_always int command_starts(const struct tables *t, struct request *rq,
 				 struct request_queue *q, struct nvme_command *cmd, __u32 number,
-				 const bool direct, const bool rich)
+				 const enum pointers pointers, const enum rich rich)
 {
-	const bool stages = rich && settings.stages;
+	const enum stages stages = rich && settings.stages;
 	struct io_slot *slot = slot_take(t, rq);
 
 	if (!slot)
 		return 0;
 	if (slot->state > IO_IGNORED &&
-	    command_goes_on(t, slot, field_of(direct, rq, start_time_ns), stages)) {
-		command_sent_again(t, slot, cmd, direct, stages);
+	    command_goes_on(t, slot, field_of(pointers, rq, start_time_ns), stages)) {
+		command_sent_again(t, slot, cmd, pointers, stages);
 		return 0;
 	}
 	if (slot->queue == (__u64)q && slot->op == number) {
-		slot->bytes = command_bytes(slot, rq, cmd, direct);
-	} else if (!command_places(t, slot, rq, q, cmd, number, direct, rich)) {
+		slot->bytes = command_bytes(slot, rq, cmd, pointers);
+	} else if (!command_places(t, slot, rq, q, cmd, number, pointers, rich)) {
 		slot->state = IO_IGNORED;
 		return 0;
 	}
-	slot->alloc_ns = field_of(direct, rq, start_time_ns);
+	slot->alloc_ns = field_of(pointers, rq, start_time_ns);
 	slot_opens(slot);
 	slot->issued++;
 	if (!setting_of(t, records)) {
 		slot->first_ns = bpf_ktime_get_ns();
 		return 0;
 	}
-	more_fill(t, slot, rq, cmd, direct, rich);
+	more_fill(t, slot, rq, cmd, pointers, rich);
 	if (stages) {
 		stages_begin(t, slot);
-		stages_note_flush(t, slot, rq, direct);
+		stages_note_flush(t, slot, rq, pointers);
 	}
 	slot_more(t, slot)->last_ns = slot->first_ns = bpf_ktime_get_ns();
 	if (settings.split)
@@ -296,9 +295,11 @@ inline_always int command_starts(const struct tables *t, struct request *rq,
 	return 0;
 }
 
+enum driver { OTHER_DRIVER, NVME_DRIVER };
+
 /* A completion without an open slot: sent before we attached, filtered out, or one we missed. */
-inline_always void completion_unmatched(struct io_slot *slot, struct request *rq, const bool nvme,
-					const bool direct)
+inline_always void completion_unmatched(struct io_slot *slot, struct request *rq,
+					const enum driver driver, const enum pointers pointers)
 {
 	struct io_device *device;
 	__u32 number;
@@ -309,51 +310,52 @@ inline_always void completion_unmatched(struct io_slot *slot, struct request *rq
 	}
 	if (closing)
 		return;
-	device = device_find(rq, BPF_CORE_READ(rq, q), nvme, &number);
+	device = device_find(rq, BPF_CORE_READ(rq, q), driver == NVME_DRIVER, &number);
 	if (!device || device->verdict != IO_WANTED)
 		return;
-	if (nvme && (nvme_status(settings.nvme_status_at, rq, false) & 0x7ff) ==
-			    0x370) /* host path error: ended by the driver */
+	if (driver == NVME_DRIVER && (nvme_status(settings.nvme_status_at, rq, PLAIN) & 0x7ff) ==
+					     0x370) /* host path error: ended by the driver */
 		count_up(counters.refused);
-	else if (field_of(direct, rq, start_time_ns) < attached_ns)
+	else if (field_of(pointers, rq, start_time_ns) < attached_ns)
 		count_up(counters.mid_flight);
 	else
 		count_up(counters.no_start);
 }
 
 inline_always int nvme_setup(const struct tables *t, struct request *rq, struct nvme_command *cmd,
-			     const bool direct, const bool rich)
+			     const enum pointers pointers, const enum rich rich)
 {
-	return command_starts(t, rq, field_of(direct, rq, q), cmd,
-			      field_of_command(direct, cmd, opcode), direct, rich);
+	return command_starts(t, rq, field_of(pointers, rq, q), cmd,
+			      field_of_command(pointers, cmd, opcode), pointers, rich);
 }
 
 /* As the driver decides: "do not retry" in the status, or a request that asked for no retry, as all
  * that users and the driver itself send past the block layer do. */
 inline_always bool nvme_never_retries(const struct tables *t, struct request *rq, __u32 status,
-				      const bool direct)
+				      const enum pointers pointers)
 {
-	return status & NVME_DNR || field_of(direct, rq, cmd_flags) & setting_of(t, noretry_flags);
+	return status & NVME_DNR ||
+	       field_of(pointers, rq, cmd_flags) & setting_of(t, noretry_flags);
 }
 
 inline_always int nvme_complete(const struct tables *t, struct request *rq, __u64 now,
-				const bool direct, const bool cast)
+				const enum pointers pointers)
 {
 	struct io_slot *slot = slot_find(t, rq);
 	struct outcome o = {};
 
 	if (!slot || slot->state != IO_OPEN) {
-		completion_unmatched(slot, rq, true, direct);
+		completion_unmatched(slot, rq, NVME_DRIVER, pointers);
 		return 0;
 	}
-	o.status = nvme_status(setting_of(t, nvme_status_at), rq, cast);
+	o.status = nvme_status(setting_of(t, nvme_status_at), rq, pointers);
 	o.end_ns = now;
 	if (__builtin_expect(o.status, 0)) {
-		if (nvme_never_retries(t, rq, o.status, direct)) {
+		if (nvme_never_retries(t, rq, o.status, pointers)) {
 			if (setting_of(t, stages))
 				command_is_done(t, slot, &o);
 			else
-				command_ends(t, slot, &o, false);
+				command_ends(t, slot, &o, NO_STAGES);
 			return 0;
 		}
 		slot->last_ns = now;
@@ -365,26 +367,27 @@ inline_always int nvme_complete(const struct tables *t, struct request *rq, __u6
 		return 0;
 	}
 	if (setting_of(t, records)) {
-		o.result = nvme_result(rq, cast);
+		o.result = nvme_result(rq, pointers);
 		if (setting_of(t, stages)) {
 			command_is_done(t, slot, &o);
 			return 0;
 		}
 	}
-	command_ends(t, slot, &o, false);
+	command_ends(t, slot, &o, NO_STAGES);
 	return 0;
 }
 
-inline_always int block_issue(const struct tables *t, struct request *rq, const bool direct,
-			      const bool rich)
+inline_always int block_issue(const struct tables *t, struct request *rq,
+			      const enum pointers pointers, const enum rich rich)
 {
-	struct request_queue *q = field_of(direct, rq, q);
-	struct gendisk *disk = req_disk(rq, q, direct);
+	struct request_queue *q = field_of(pointers, rq, q);
+	struct gendisk *disk = req_disk(rq, q, pointers);
 
-	if (!disk || disk_is_nvme(disk, direct))
+	if (!disk || disk_is_nvme(disk, pointers))
 		return 0;
-	return command_starts(t, rq, q, 0, IO_BLOCK << 8 | (field_of(direct, rq, cmd_flags) & 0xff),
-			      direct, rich);
+	return command_starts(t, rq, q, 0,
+			      IO_BLOCK << 8 | (field_of(pointers, rq, cmd_flags) & 0xff), pointers,
+			      rich);
 }
 
 /* An errno, or a blk_status_t since 5.16 (8a7d267b4a2c): user space knows what those mean. */
@@ -396,8 +399,8 @@ inline_always __u32 block_status(__u32 error)
 /* A request of a disk that is not NVMe, whose first bio and number of bios are known with stages.
  */
 inline_always void block_ends(const struct tables *t, struct request *rq, struct io_slot *slot,
-			      __u32 nr_bytes, struct outcome *o, const bool direct,
-			      const bool stages)
+			      __u32 nr_bytes, struct outcome *o, const enum pointers pointers,
+			      const enum stages stages)
 {
 	if (slot && slot->state >= IO_RETRY) { /* it waited for another attempt that never came */
 		if (!o->status)
@@ -406,27 +409,28 @@ inline_always void block_ends(const struct tables *t, struct request *rq, struct
 		return;
 	}
 	if (!slot || slot->state != IO_OPEN) {
-		if (!completes_a_flush(rq, nr_bytes, direct))
-			completion_unmatched(slot, rq, false, direct);
+		if (!completes_a_flush(rq, nr_bytes, pointers))
+			completion_unmatched(slot, rq, OTHER_DRIVER, pointers);
 		return;
 	}
-	if (nr_bytes < field_of(direct, rq, __data_len)) /* a part; the rest will follow */
+	if (nr_bytes < field_of(pointers, rq, __data_len)) /* a part; the rest will follow */
 		return;
 	command_ends(t, slot, o, stages);
 }
 
-inline_always int block_complete(struct request *rq, __u32 error, __u32 nr_bytes, const bool direct)
+inline_always int block_complete(struct request *rq, __u32 error, __u32 nr_bytes,
+				 const enum pointers pointers)
 {
-	struct gendisk *disk = req_disk(rq, field_of(direct, rq, q), direct);
+	struct gendisk *disk = req_disk(rq, field_of(pointers, rq, q), pointers);
 	struct outcome o = {};
 	struct tables t;
 
-	if (!disk || disk_is_nvme(disk, direct))
+	if (!disk || disk_is_nvme(disk, pointers))
 		return 0;
 	o.end_ns = bpf_ktime_get_ns();
 	t = the_tables();
 	o.status = block_status(error);
-	block_ends(&t, rq, slot_find(&t, rq), nr_bytes, &o, direct, false);
+	block_ends(&t, rq, slot_find(&t, rq), nr_bytes, &o, pointers, NO_STAGES);
 	return 0;
 }
 

@@ -12,12 +12,12 @@
 /* Who sent it. Typed pointers read the task at once; the helper for its name costs 140
  * instructions. */
 inline_always void more_task(struct io_slot_more *more, const struct io_bio *owner,
-			     const bool direct)
+			     const enum pointers pointers)
 {
 	if (owner) {
 		more->pid = owner->pid;
 		__builtin_memcpy(more->comm, owner->comm, sizeof(more->comm));
-	} else if (direct && settings.task_pointer) {
+	} else if (pointers && settings.task_pointer) {
 		struct task_struct *task = bpf_get_current_task_btf();
 
 		more->pid = task->tgid;
@@ -31,21 +31,22 @@ inline_always void more_task(struct io_slot_more *more, const struct io_bio *own
 
 /* What the record will say of the command itself. */
 inline_always void more_command(struct io_slot_more *more, struct nvme_command *cmd,
-				const bool direct)
+				const enum pointers pointers)
 {
-	more->cid = field_of_command(direct, cmd, command_id);
-	more->nsid = field_of_command(direct, cmd, nsid);
-	more->cdw10[0] = field_of_command(direct, cmd, cdw10[0]);
-	more->cdw10[1] = field_of_command(direct, cmd, cdw10[1]);
-	more->cdw10[2] = field_of_command(direct, cmd, cdw10[2]);
-	more->cdw10[3] = field_of_command(direct, cmd, cdw10[3]);
-	more->cdw10[4] = field_of_command(direct, cmd, cdw10[4]);
-	more->cdw10[5] = field_of_command(direct, cmd, cdw10[5]);
+	more->cid = field_of_command(pointers, cmd, command_id);
+	more->nsid = field_of_command(pointers, cmd, nsid);
+	more->cdw10[0] = field_of_command(pointers, cmd, cdw10[0]);
+	more->cdw10[1] = field_of_command(pointers, cmd, cdw10[1]);
+	more->cdw10[2] = field_of_command(pointers, cmd, cdw10[2]);
+	more->cdw10[3] = field_of_command(pointers, cmd, cdw10[3]);
+	more->cdw10[4] = field_of_command(pointers, cmd, cdw10[4]);
+	more->cdw10[5] = field_of_command(pointers, cmd, cdw10[5]);
 }
 
-inline_always void more_sector(struct io_slot_more *more, struct request *rq, const bool direct)
+inline_always void more_sector(struct io_slot_more *more, struct request *rq,
+			       const enum pointers pointers)
 {
-	__u64 sector = field_of(direct, rq, __sector);
+	__u64 sector = field_of(pointers, rq, __sector);
 
 	more->cid = more->nsid = 0;
 	more->cdw10[0] = sector;
@@ -70,10 +71,11 @@ inline_always __u8 record_flags(struct request *rq, __u32 cmd_flags, const bool 
 }
 
 inline_always void more_fill(const struct tables *t, struct io_slot *slot, struct request *rq,
-			     struct nvme_command *cmd, const bool direct, const bool rich)
+			     struct nvme_command *cmd, const enum pointers pointers,
+			     const enum rich rich)
 {
 	struct io_slot_more *more = slot_more(t, slot);
-	__u32 cmd_flags = field_of(direct, rq, cmd_flags);
+	__u32 cmd_flags = field_of(pointers, rq, cmd_flags);
 	const struct io_bio *owner;
 
 	if (rich && settings.stages && !settings.details) {
@@ -81,12 +83,12 @@ inline_always void more_fill(const struct tables *t, struct io_slot *slot, struc
 		return;
 	}
 	owner = owner_of(t, rq, rich);
-	more_task(more, owner, direct);
-	more->qid = queue_number(rq, slot->kind, direct);
+	more_task(more, owner, pointers);
+	more->qid = queue_number(rq, slot->kind, pointers);
 	if (cmd)
-		more_command(more, cmd, direct);
+		more_command(more, cmd, pointers);
 	else
-		more_sector(more, rq, direct);
+		more_sector(more, rq, pointers);
 	slot->flags =
 		cmd_flags & setting_of(t, rare_flags) ? record_flags(rq, cmd_flags, cmd != 0) : 0;
 	if (owner)

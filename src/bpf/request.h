@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * request.h: every read of a kernel struct, and every difference between kernels, is here. Getters
- * take `direct`: true in tp_btf programs, whose pointers the verifier knows and loads at once;
- * false in raw_tp programs, which copy each field with a helper (about 54 instructions a field).
+ * take `pointers`: TYPED in tp_btf programs, whose pointers the verifier knows and loads at once;
+ * PLAIN in raw_tp programs, which copy each field with a helper (about 54 instructions a field).
  * A pointer loaded through a known one costs the verifier a search of all BTF (1 to 3 ms) on every
  * path that comes there: such loads stand at a program's beginning, or are copies.
  */
@@ -18,13 +18,11 @@
 #include "bpf/kernel.h"
 #include "wire/io_tables.h"
 
-#define inline_always static __always_inline
-
 /* The command is hardware's layout: no relocation. */
-#define field_of_command(direct, cmd, field)                                           \
+#define field_of_command(pointers, cmd, field)                                         \
 	({                                                                             \
 		typeof((cmd)->field) value_;                                           \
-		if (direct)                                                            \
+		if (pointers)                                                          \
 			value_ = (cmd)->field;                                         \
 		else                                                                   \
 			bpf_probe_read_kernel(&value_, sizeof(value_), &(cmd)->field); \
@@ -75,14 +73,14 @@ inline_always __u32 low_half(const void *ptr)
 
 /* NULL for an admin queue. */
 inline_always struct gendisk *req_disk(struct request *rq, struct request_queue *q,
-				       const bool direct)
+				       const enum pointers pointers)
 {
 	if (bpf_core_field_exists(struct request_queue, disk)) {
-		return field_of(direct, q, disk);
+		return field_of(pointers, q, disk);
 	} else {
 		struct request___rq_disk *old = (void *)rq;
 
-		return field_of(direct, old, rq_disk);
+		return field_of(pointers, old, rq_disk);
 	}
 }
 
@@ -96,11 +94,11 @@ inline_always struct gendisk *bio_disk(struct bio *bio)
 }
 
 /* Every NVMe disk is called nvme…, the hidden legs of a multipath head too. */
-inline_always bool disk_is_nvme(struct gendisk *disk, const bool direct)
+inline_always bool disk_is_nvme(struct gendisk *disk, const enum pointers pointers)
 {
 	__u32 four;
 
-	if (direct)
+	if (pointers)
 		four = *(__u32 *)disk->disk_name;
 	else
 		bpf_core_read(&four, sizeof(four), &disk->disk_name);
@@ -110,7 +108,7 @@ inline_always bool disk_is_nvme(struct gendisk *disk, const bool direct)
 /* Its bios become requests: here, or at a path of a multipath head, which has none itself. */
 inline_always bool disk_has_requests(struct gendisk *disk)
 {
-	return disk_is_nvme(disk, false) || BPF_CORE_READ(disk, queue, mq_ops);
+	return disk_is_nvme(disk, PLAIN) || BPF_CORE_READ(disk, queue, mq_ops);
 }
 
 /*
@@ -130,10 +128,10 @@ inline_always bool queue_name(struct request_queue *q, void *name, __u32 size)
 }
 
 /* Never given twice, unlike names, numbers and addresses; 0 before 5.15 (cf179948554a). */
-inline_always __u64 disk_seq(struct gendisk *disk, const bool direct)
+inline_always __u64 disk_seq(struct gendisk *disk)
 {
 	if (disk && bpf_core_field_exists(struct gendisk, diskseq))
-		return field_of(direct, disk, diskseq);
+		return BPF_CORE_READ(disk, diskseq);
 	return 0;
 }
 
@@ -158,12 +156,12 @@ struct timespec64 {
 };
 
 /* The completion's status, which is so far behind the request, without the phase bit; 0 is success.
- * `cast`: through bpf_rdonly_cast. */
-inline_always __u16 nvme_status(__u64 at, struct request *rq, const bool cast)
+ */
+inline_always __u16 nvme_status(__u64 at, struct request *rq, const enum pointers pointers)
 {
 	__u16 status = 0;
 
-	if (cast)
+	if (pointers == CAST)
 		return *(__u16 *)readable((void *)rq + at,
 					  bpf_core_type_id_kernel(struct timespec64));
 	if (at)
@@ -172,13 +170,13 @@ inline_always __u16 nvme_status(__u64 at, struct request *rq, const bool cast)
 }
 
 /* Dwords 0 and 1 of the completion queue entry. */
-inline_always __u64 nvme_result(struct request *rq, const bool cast)
+inline_always __u64 nvme_result(struct request *rq, const enum pointers pointers)
 {
 	__u64 result = 0;
 
 	if (!settings.nvme_result_at)
 		return 0;
-	if (cast)
+	if (pointers == CAST)
 		return *(__u64 *)readable((void *)rq + settings.nvme_result_at,
 					  bpf_core_type_id_kernel(struct timespec64));
 	bpf_probe_read_kernel(&result, sizeof(result), (void *)rq + settings.nvme_result_at);

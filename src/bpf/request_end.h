@@ -49,8 +49,8 @@ inline_always bool is_nvme(struct request *rq, const struct io_slot *slot)
 
 	if (slot && slot->state >= IO_OPEN)
 		return slot->kind != IO_BLOCK;
-	disk = req_disk(rq, BPF_CORE_READ(rq, q), false);
-	return !disk || disk_is_nvme(disk, false);
+	disk = req_disk(rq, BPF_CORE_READ(rq, q), PLAIN);
+	return !disk || disk_is_nvme(disk, PLAIN);
 }
 
 /*
@@ -75,12 +75,12 @@ inline_always bool request_was_written(const struct tables *t, struct io_slot *s
 
 /* An NVMe command that is parked now was not tried again. */
 inline_always int request_complete(const struct tables *t, struct request *rq, __u32 error,
-				   __u32 nr_bytes, __u64 now, const bool direct)
+				   __u32 nr_bytes, __u64 now, const enum pointers pointers)
 {
-	struct bio *bio = field_of(direct, rq, bio);
-	struct bio *next = bio ? field_of(direct, bio, bi_next) : 0;
-	__u32 left = field_of(direct, rq, __data_len);
-	__u32 bio_flags = bio ? field_of(direct, bio, bi_opf) : 0;
+	struct bio *bio = field_of(pointers, rq, bio);
+	struct bio *next = bio ? field_of(pointers, bio, bi_next) : 0;
+	__u32 left = field_of(pointers, rq, __data_len);
+	__u32 bio_flags = bio ? field_of(pointers, bio, bi_opf) : 0;
 	struct outcome o = { .nr_bios = bio != 0 };
 	struct io_bio *first = 0;
 	struct io_slot *slot;
@@ -112,7 +112,7 @@ inline_always int request_complete(const struct tables *t, struct request *rq, _
 	} else if (!is_nvme(rq, slot)) {
 		o.end_ns = now;
 		o.status = block_status(error);
-		block_ends(t, rq, slot, nr_bytes, &o, direct, true);
+		block_ends(t, rq, slot, nr_bytes, &o, pointers, STAGES);
 	}
 	if (slot)
 		stages_empty(slot_stages(t, slot));
@@ -187,7 +187,7 @@ __attribute__((noinline)) int bio_ends(__u64 rq, __u64 bio, __u64 now, __u32 sta
 	    !(o.result && may_be_slow(now - o.result))) /* who asks for that one asks for it, too */
 		return 0;
 	if (slot)
-		record_send(&t, slot, &o, true);
+		record_send(&t, slot, &o, STAGES);
 	else
 		record_of_bio(&t, cell, device, &o);
 	return 0;
@@ -228,12 +228,13 @@ inline_always int bio_ended(const struct request_queue *q, struct bio *bio)
 {
 	__u64 now = bpf_ktime_get_ns();
 	struct gendisk *disk = bio_disk(bio);
+	const bool nvme = false; /* NVMe has requests, and so its bios end with them */
 	struct io_device *device;
 	__u32 number = 0;
 
 	if (is_of_head(q, bio))
 		return 0;
-	device = disk ? device_of_disk(disk, 0, BPF_CORE_READ(disk, queue), false, &number) : 0;
+	device = disk ? device_of_disk(disk, 0, BPF_CORE_READ(disk, queue), nvme, &number) : 0;
 	return bio_ends(0, (__u64)bio, now, block_status(BPF_CORE_READ(bio, bi_status)),
 			device && device->verdict == IO_WANTED ? (__s32)number : -1);
 }

@@ -19,6 +19,9 @@ inline_always struct io_slot_stages *slot_stages(const struct tables *t, const s
 	return (void *)slot + setting_of(t, stages_at);
 }
 
+/* Behind a record; known when it is compiled where it is often asked, so that it costs nothing. */
+enum stages { NO_STAGES, STAGES };
+
 struct outcome {
 	__u64 end_ns, result;
 	__u32 status;
@@ -36,7 +39,7 @@ struct record_with_stages {
 
 inline_always void record_fill(struct io_record *r, const struct io_slot *slot,
 			       const struct io_slot_more *more, const struct outcome *o,
-			       const bool stages)
+			       const enum stages stages)
 {
 	r->first_ns = slot->first_ns;
 	r->last_ns = more->last_ns;
@@ -142,7 +145,7 @@ SAME(io_stages, io_bio, cgroup, cgroup, user_stack);
  * when it had no room: I/O never waits.
  */
 inline_always struct io_record *record_reserve(const struct tables *t, __u32 *cpu, __u32 *seq,
-					       const bool stages)
+					       const enum stages stages)
 {
 	struct io_cpu *mine;
 	struct io_record *r;
@@ -164,7 +167,7 @@ inline_always struct io_record *record_reserve(const struct tables *t, __u32 *cp
 
 /* False: it was dropped. */
 inline_always bool record_send(const struct tables *t, const struct io_slot *slot,
-			       const struct outcome *o, const bool stages)
+			       const struct outcome *o, const enum stages stages)
 {
 	__u32 cpu, seq;
 	struct io_record *r = record_reserve(t, &cpu, &seq, stages);
@@ -187,7 +190,7 @@ inline_always void record_of_bio(const struct tables *t, const struct io_bio *bi
 				 const struct outcome *o)
 {
 	__u32 cpu, seq;
-	struct record_with_stages *r = (void *)record_reserve(t, &cpu, &seq, true);
+	struct record_with_stages *r = (void *)record_reserve(t, &cpu, &seq, STAGES);
 
 	if (!r)
 		return;

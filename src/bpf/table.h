@@ -78,7 +78,7 @@ struct tables {
 	void *bios, *rows;
 };
 
-#define MY_TABLES (&(const struct tables){ table_address(IO_TABLE_SLOTS), true, 0, 0 })
+#define MY_TABLES (&(const struct tables){ .slots = table_address(IO_TABLE_SLOTS), .told = true })
 
 inline_always struct tables the_tables(void)
 {
@@ -88,7 +88,7 @@ inline_always struct tables the_tables(void)
 /* The same in a function that the verifier looks at by itself: the tables' maps, looked up. */
 inline_always struct tables tables_of(void *slots, void *bios, void *rows)
 {
-	return (struct tables){ slots, false, bios, rows };
+	return (struct tables){ .slots = slots, .bios = bios, .rows = rows };
 }
 
 /* Where it is used, not where it is known first: the compiler would keep it on the stack. */

@@ -16,7 +16,7 @@ inline_always void attempt_failed(const struct tables *t, const struct io_slot *
 	if (!settings.troubles)
 		return;
 	o.status = slot_more(t, slot)->status;
-	record_send(t, slot, &o, false);
+	record_send(t, slot, &o, NO_STAGES);
 }
 
 /* The device answered, with what is not known, and the driver tries again: disks but NVMe. */
@@ -25,7 +25,7 @@ inline_always void attempt_repeated(const struct tables *t, const struct io_slot
 	struct outcome o = { .end_ns = bpf_ktime_get_ns(), .what = RECORD_ATTEMPT };
 
 	if (settings.troubles)
-		record_send(t, slot, &o, false);
+		record_send(t, slot, &o, NO_STAGES);
 }
 
 /* Before the program that ends the command: did the driver give up waiting for it? */
@@ -39,8 +39,8 @@ inline_always int command_cancelled(struct request *rq)
 		return 0;
 	slot->flags |= RECORD_TROUBLED;
 	o.end_ns = bpf_ktime_get_ns();
-	o.status = nvme_status(told(nvme_status_at), rq, false);
-	record_send(&t, slot, &o, false);
+	o.status = nvme_status(told(nvme_status_at), rq, PLAIN);
+	record_send(&t, slot, &o, NO_STAGES);
 	return 0;
 }
 
@@ -54,7 +54,7 @@ inline_always int controller_event(__u32 event, const void *ctrl, __u32 value)
 	if (!settings.nvme_instance_at)
 		return 0;
 	bpf_probe_read_kernel(&instance, sizeof(instance), ctrl + settings.nvme_instance_at);
-	r = record_reserve(&t, &cpu, &seq, false);
+	r = record_reserve(&t, &cpu, &seq, NO_STAGES);
 	if (!r)
 		return 0;
 	__builtin_memset(r, 0, sizeof(*r));

@@ -3,4 +3,4 @@
 # file: src/bpf/note.h
 # red: vm words
 # case: name, ids, fields
-s/^\tmore->cdw10\[4\] = field_of_command(direct, cmd, cdw10\[4\]);$/\tmore->cdw10[4] = field_of_command(direct, cmd, cdw10[5]);/
+s/^\tmore->cdw10\[4\] = field_of_command(pointers, cmd, cdw10\[4\]);$/\tmore->cdw10[4] = field_of_command(pointers, cmd, cdw10[5]);/
