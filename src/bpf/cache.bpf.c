@@ -137,7 +137,7 @@ inline_always void fault_around(void *vmf, __u64 first, __u64 last)
 {
 	__u64 mapping = fault_mapping(vmf);
 
-	fault_open(vmf, true);
+	fault_open(vmf, BY_AROUND);
 	if (mapping && first <= last)
 		ahead_use(mapping, first, last);
 }
@@ -253,7 +253,7 @@ int cache_advice_end(CONTEXT)
 SEC("fentry/filemap_fault")
 int cache_fault(CONTEXT)
 {
-	fault_open((void *)ctx[0], false);
+	fault_open((void *)ctx[0], BY_FAULT);
 	return 0;
 }
 
@@ -268,7 +268,7 @@ int cache_fault_end(CONTEXT)
 SEC("fentry/shmem_fault")
 int cache_shmem_fault(CONTEXT)
 {
-	fault_open((void *)ctx[0], false);
+	fault_open((void *)ctx[0], BY_FAULT);
 	return 0;
 }
 
@@ -366,14 +366,14 @@ int cache_advice_k(struct pt_regs *ctx)
 SEC("kprobe")
 int cache_fault_k(struct pt_regs *ctx)
 {
-	fault_open((void *)PT_REGS_PARM1(ctx), false);
+	fault_open((void *)PT_REGS_PARM1(ctx), BY_FAULT);
 	return 0;
 }
 
 SEC("kprobe")
 int cache_shmem_fault_k(struct pt_regs *ctx)
 {
-	fault_open((void *)PT_REGS_PARM1(ctx), false);
+	fault_open((void *)PT_REGS_PARM1(ctx), BY_FAULT);
 	return 0;
 }
 

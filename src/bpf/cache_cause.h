@@ -9,7 +9,7 @@
 #ifndef IOSONAR_BPF_CACHE_CAUSE_H
 #define IOSONAR_BPF_CACHE_CAUSE_H
 
-#include "bpf/cache_request.h"
+#include "bpf/cache_pages.h"
 
 enum { CAUSES_MOST = 16384, CAUSE_BIOS = 64 };
 

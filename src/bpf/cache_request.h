@@ -118,15 +118,17 @@ inline_always void task_begin(struct cache_task *t)
 	t->fault.pending = 0;
 }
 
-/* any: also one whose last request was not seen to end. */
-inline_always bool task_claim(__u64 task, const bool any)
+/* Unseen: whose last request was not seen to end. */
+enum claim { IDLE_ALONE, UNSEEN_TOO };
+
+inline_always bool task_claim(__u64 task, const enum claim which)
 {
 	__u32 mine = bpf_get_smp_processor_id() + 1;
 
 	for (__u32 i = 0; i < CACHE_PROBES; i++) {
 		struct cache_task *t = task_at(task, i);
 
-		if (!t || t->busy || (!any && t->request.file.mapping) ||
+		if (!t || t->busy || (which == IDLE_ALONE && t->request.file.mapping) ||
 		    !cell_hold(&t->claim, mine))
 			continue;
 		if (!fresh(t->busy)) {
@@ -144,7 +146,7 @@ inline_always bool task_claim(__u64 task, const bool any)
 /* A function of its own: only a task's first request comes here. */
 __attribute__((noinline)) int task_settle(__u64 task)
 {
-	if (task_claim(task, false) || task_claim(task, true))
+	if (task_claim(task, IDLE_ALONE) || task_claim(task, UNSEEN_TOO))
 		return 1;
 	count_up(counters.no_task);
 	return 0;
@@ -355,18 +357,21 @@ inline_always bool fault_is_same(const struct cache_fault *f, __u64 mapping, __u
 	return f->pending && f->file.mapping == mapping && f->page == page;
 }
 
+/* filemap_fault, filemap_map_pages */
+enum fault_by { BY_FAULT, BY_AROUND };
+
 /*
  * A fault that filemap_map_pages could not serve goes on to filemap_fault; one that had to wait
  * comes again. Where ends are seen, a fault is open until one; elsewhere a retry says so (tried).
  */
-inline_always bool fault_goes_on(struct cache_fault *f, __u64 mapping, __u64 page, bool around,
+inline_always bool fault_goes_on(struct cache_fault *f, __u64 mapping, __u64 page, enum fault_by by,
 				 bool tried)
 {
 	bool same = fault_is_same(f, mapping, page);
 
 	if (settings.sees_ends)
 		return same;
-	if (same && f->by_around && !around) {
+	if (same && f->by_around && by == BY_FAULT) {
 		f->by_around = 0;
 		return true;
 	}
@@ -388,7 +393,7 @@ inline_always void fault_count(struct cache_task *t, struct cache_fault *f)
 		row_add(row, CACHE_HITS, 1);
 }
 
-inline_always void fault_open(struct vm_fault___cache *vmf, bool around)
+inline_always void fault_open(struct vm_fault___cache *vmf, enum fault_by by)
 {
 	__u64 mapping = fault_mapping(vmf), page = fault_page(vmf);
 	struct cached_file file;
@@ -400,12 +405,12 @@ inline_always void fault_open(struct vm_fault___cache *vmf, bool around)
 	t = file_is_wanted(&file) ? task_take() : 0;
 	if (!t)
 		return;
-	if (!fault_goes_on(&t->fault, mapping, page, around,
+	if (!fault_goes_on(&t->fault, mapping, page, by,
 			   !settings.sees_ends && fault_is_retried(vmf))) {
 		t->fault.file = file;
 		t->fault.page = page;
 		t->fault.pending = 1;
-		t->fault.by_around = around;
+		t->fault.by_around = by == BY_AROUND;
 		t->fault.miss_ns = 0;
 		fault_count(t, &t->fault);
 	}
@@ -433,202 +438,6 @@ inline_always void fault_close(void)
 		event_send(&t->fault.file, &m);
 		t->fault.miss_ns = 0;
 	}
-}
-
-/* ---- pages that come and go ---- */
-
-inline_always __u64 overlap(const struct pages *p, __u64 first, __u64 last)
-{
-	__u64 end = p->first + p->nr - 1;
-	__u64 from = p->first > first ? p->first : first, to = end < last ? end : last;
-
-	return from <= to ? to - from + 1 : 0;
-}
-
-inline_always void added_ahead(struct cache_row *row, const struct pages *p, __u64 nr)
-{
-	row_add(row, CACHE_RA, nr);
-	ahead_note(p->mapping, p->first, p->first + p->nr - 1);
-}
-
-inline_always void tell_now(const struct cached_file *f, enum cache_op op, __u64 page, __u64 nr)
-{
-	const struct missed m = {
-		.start_ns = bpf_ktime_get_ns(),
-		.page = page,
-		.nr = nr,
-		.op = op,
-	};
-
-	event_send(f, &m);
-}
-
-inline_always void fault_missed(struct cache_fault *f)
-{
-	if (!settings.events)
-		return;
-	if (settings.sees_ends)
-		f->miss_ns = bpf_ktime_get_ns();
-	else
-		tell_now(&f->file, CACHE_MMAP, f->page, 1);
-}
-
-inline_always void added_for_fault(struct cache_task *t, const struct pages *p)
-{
-	struct cache_row *row = task_row(t, &t->fault.file, CACHE_MMAP);
-
-	if (!row)
-		return;
-	row_add(row, CACHE_ADDED, p->nr);
-	if (t->fault.is_hit) {
-		row_add(row, CACHE_DEMANDED, 1);
-		row_add(row, CACHE_MISSES, 1);
-		row_add(row, CACHE_HITS_BACK, 1);
-		fault_missed(&t->fault);
-	} else { /* it is a miss already, and the page was gone again */
-		row_add(row, CACHE_OTHER, 1);
-	}
-	if (p->nr > 1)
-		added_ahead(row, p, p->nr - 1);
-	if (p->nr > 1)
-		ahead_use(p->mapping, t->fault.page, t->fault.page);
-	t->fault.is_hit = 0;
-}
-
-inline_always void request_note_misses(struct cache_request *r, const struct pages *p, __u64 nr)
-{
-	__u64 first = p->first > r->first ? p->first : r->first;
-
-	if (settings.events && !r->misses)
-		r->miss_ns = bpf_ktime_get_ns();
-	if (!r->misses || first < r->miss_first)
-		r->miss_first = first;
-	if (!r->misses || first + nr - 1 > r->miss_last)
-		r->miss_last = first + nr - 1;
-	r->misses += nr;
-}
-
-inline_always void row_count_late(struct cache_row *row, const struct cache_request *r, __u64 nr)
-{
-	row_add(row, CACHE_MISSES, nr);
-	row_add(row, CACHE_HITS_BACK, nr);
-	if (r->op == CACHE_WRITE)
-		row_add(row, CACHE_ALLOCATED, nr);
-}
-
-inline_always void added_for_request(struct cache_task *t, const struct pages *p)
-{
-	struct cache_request *r = &t->request;
-	struct cache_row *row = task_row(t, &r->file, r->op);
-	__u64 nr = overlap(p, r->first, r->last);
-
-	if (!row)
-		return;
-	row_add(row, CACHE_ADDED, p->nr);
-	if (nr) {
-		row_add(row, CACHE_DEMANDED, nr);
-		if (r->counted)
-			row_count_late(row, r, nr);
-		else
-			request_note_misses(r, p, nr);
-		if (settings.events && r->counted)
-			tell_now(&r->file, r->op, p->first > r->first ? p->first : r->first, nr);
-	}
-	if (nr < p->nr)
-		added_ahead(row, p, p->nr - nr);
-	if (nr && nr < p->nr) {
-		__u64 first = p->first > r->first ? p->first : r->first;
-
-		ahead_use(p->mapping, first, first + nr - 1);
-	}
-}
-
-/* For no access that we see. */
-inline_always void added_for_nobody(struct cache_task *t, const struct pages *p)
-{
-	struct cached_file file;
-	struct cache_row *row;
-
-	if (!task_is_wanted())
-		return;
-	file = file_of(p->mapping);
-	if (!file_is_wanted(&file))
-		return;
-	row = task_row(t, &file, CACHE_NO_OP);
-	if (!row)
-		return;
-	row_add(row, CACHE_ADDED, p->nr);
-	row_add(row, CACHE_OTHER, p->nr);
-}
-
-inline_always void pages_added(const struct pages *p)
-{
-	struct cache_task *t = settings.sees_accesses ? task_current() : 0;
-
-	if (t && t->fault.pending && t->fault.file.mapping == p->mapping &&
-	    overlap(p, t->fault.page, t->fault.page))
-		added_for_fault(t, p);
-	else if (t && t->request.file.mapping == p->mapping)
-		added_for_request(t, p);
-	else if (t && t->fault.pending && t->fault.file.mapping == p->mapping) {
-		struct cache_row *row = task_row(t, &t->fault.file, CACHE_MMAP);
-
-		if (row) {
-			row_add(row, CACHE_ADDED, p->nr);
-			added_ahead(row, p, p->nr);
-		}
-	} else
-		added_for_nobody(t, p);
-}
-
-/* Counted for whoever does it, of whatever file it is. */
-inline_always struct cache_row *row_of_pages(const struct pages *p, enum cache_op op,
-					     struct cache_task *t)
-{
-	struct cached_file file;
-
-	if (!p->mapping || !task_is_wanted())
-		return 0;
-	file = file_of(p->mapping);
-	return file_is_wanted(&file) ? task_row(t, &file, op) : 0;
-}
-
-inline_always void pages_removed(const struct pages *p)
-{
-	__u64 unused =
-		settings.sees_accesses ? ahead_use(p->mapping, p->first, p->first + p->nr - 1) : 0;
-	struct cache_row *row = row_of_pages(p, CACHE_NO_OP, 0);
-
-	if (!row)
-		return;
-	row_add(row, CACHE_REMOVED, p->nr);
-	row_add(row, pages_are_truncated(p, settings.page_shift) ? CACHE_TRUNCATED : CACHE_EVICTED,
-		p->nr);
-	if (unused)
-		row_add(row, CACHE_UNUSED, unused);
-}
-
-inline_always void pages_dirtied(const struct pages *p)
-{
-	struct cache_task *t = settings.sees_accesses ? task_current() : 0;
-	enum cache_op op = CACHE_NO_OP;
-	struct cache_row *row;
-
-	if (t && t->request.op == CACHE_WRITE && t->request.file.mapping == p->mapping)
-		op = CACHE_WRITE;
-	else if (t && t->fault.file.mapping == p->mapping)
-		op = CACHE_MMAP;
-	row = row_of_pages(p, op, 0);
-	if (row)
-		row_add(row, CACHE_DIRTIED, p->nr);
-}
-
-inline_always void pages_written(const struct pages *p)
-{
-	struct cache_row *row = row_of_pages(p, CACHE_NO_OP, 0);
-
-	if (row)
-		row_add(row, CACHE_WRITTEN, p->nr);
 }
 
 #endif
