@@ -2,86 +2,14 @@
 #define _GNU_SOURCE /* asprintf */
 #include "collect/file_names.h"
 
-#include <ctype.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/grow.h"
 #include "wire/io_tables.h"
 
 /* ---- where file systems are ---- */
-
-/* "\040" is a space. */
-static void mount_unescape(char *text)
-{
-	char *to = text;
-
-	for (; *text; text++) {
-		if (text[0] == '\\' && isdigit(text[1]) && isdigit(text[2]) && isdigit(text[3])) {
-			*to++ = (char)((text[1] - '0') << 6 | (text[2] - '0') << 3 |
-				       (text[3] - '0'));
-			text += 3;
-		} else {
-			*to++ = *text;
-		}
-	}
-	*to = 0;
-}
-
-/* 36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw,errors=continue */
-static bool mount_parse(char *line, struct mount *mount)
-{
-	unsigned int major, minor;
-	char *root = NULL, *at = NULL;
-
-	if (sscanf(line, "%*u %*u %u:%u %ms %ms", &major, &minor, &root, &at) != 4) {
-		free(root);
-		free(at);
-		return false;
-	}
-	mount_unescape(root);
-	mount_unescape(at);
-	*mount = (struct mount){ major << 20 | minor, root, at };
-	return true;
-}
-
-int mounts__read(struct mounts *m, const char *path)
-{
-	FILE *file = fopen(path, "re");
-	struct mount mount;
-	char *line = NULL;
-	size_t size = 0;
-	int err = 0;
-
-	while (file && !err && getline(&line, &size, file) > 0) {
-		if (!mount_parse(line, &mount))
-			continue;
-		if (!GROW_BY_ONE(m->mounts, m->nr)) {
-			m->mounts[m->nr++] = mount;
-			continue;
-		}
-		free(mount.root);
-		free(mount.at);
-		err = -ENOMEM;
-	}
-	free(line);
-	if (file)
-		fclose(file);
-	return err;
-}
-
-void mounts__free(struct mounts *m)
-{
-	for (size_t i = 0; i < m->nr; i++) {
-		free(m->mounts[i].root);
-		free(m->mounts[i].at);
-	}
-	free(m->mounts);
-	memset(m, 0, sizeof(*m));
-}
 
 /* How much of the path the mount does not show; -1: not this path at all. */
 static int mount_covers(const struct mount *mount, const char *path)

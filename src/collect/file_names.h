@@ -9,22 +9,8 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include "device/mounts.h"
 #include "wire/file_id.h"
-
-struct mount {
-	uint32_t dev; /* as the kernel has it: major << 20 | minor */
-	char *root;   /* of the file system: what is seen there; "/" mostly */
-	char *at;
-};
-
-struct mounts {
-	struct mount *mounts;
-	size_t nr;
-};
-
-/* path: "/proc/self/mountinfo". What cannot be read is not there. -ENOMEM. */
-int mounts__read(struct mounts *mounts, const char *path);
-void mounts__free(struct mounts *mounts);
 
 /* The cell of a file among FILES_MOST; NULL: it has none. place: io_file_place. */
 const struct io_file *io_file__find(const struct io_file *files, uint64_t inode, uint64_t place);

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "device/mounts.h"
 
 #define CHOOSE_DIGITS "0123456789"
 
@@ -35,11 +36,6 @@ typedef int (*choose_way)(const struct device_list *list, const char *text,
 struct choose_leaves {
 	char names[CHOOSE_NAMES_MAX][sizeof(((struct device *)0)->name)];
 	size_t nr;
-};
-
-struct choose_mount {
-	unsigned int major, minor;
-	char point[PATH_MAX], source[PATH_MAX], type[32];
 };
 
 /* The file's first line, without its end; "" and false when there is none. */
@@ -373,96 +369,47 @@ static int choose_by_node(const struct device_list *list, const char *resolved,
 	return err;
 }
 
-/* \040 is a blank, \011 a tab, \134 a backslash. */
-static void choose_unescape(char *text)
-{
-	char *to = text;
-
-	for (; *text; text++) {
-		if (*text == '\\' && strspn(text + 1, "01234567") >= 3) {
-			*to++ = (char)((text[1] - '0') * 64 + (text[2] - '0') * 8 + text[3] - '0');
-			text += 3;
-		} else {
-			*to++ = *text;
-		}
-	}
-	*to = '\0';
-}
-
-/* "29 1 254:0 / /mnt\040x rw,relatime shared:1 - ext4 /dev/vda rw" */
-static bool choose_parse_mount(const char *line, struct choose_mount *mount)
-{
-	const char *rest = strstr(line, " - ");
-
-	if (sscanf(line, "%*s %*s %9u:%9u %*s %4095s", &mount->major, &mount->minor,
-		   mount->point) != 3)
-		return false;
-	mount->source[0] = mount->type[0] = '\0';
-	if (rest)
-		sscanf(rest + 3, "%31s %4095s", mount->type, mount->source);
-	choose_unescape(mount->point);
-	choose_unescape(mount->source);
-	return true;
-}
-
-static bool choose_is_below(const char *path, const char *point)
-{
-	size_t len = strlen(point);
-
-	if (!strcmp(point, "/"))
-		return true;
-	return !strncmp(path, point, len) && (!path[len] || path[len] == '/');
-}
-
-/* The mount a path lies on: the longest one, and of equals the last, which covers the others. */
-static bool choose_find_mount(const struct device_list *list, const char *path,
-			      struct choose_mount *best)
-{
-	struct choose_mount mount;
-	char name[PATH_MAX], *line = NULL;
-	size_t size = 0;
-	FILE *file;
-
-	best->point[0] = '\0';
-	snprintf(name, sizeof(name), "%s/proc/self/mountinfo", list->root);
-	file = fopen(name, "re");
-	if (!file)
-		return false;
-	while (getline(&line, &size, file) > 0) {
-		if (choose_parse_mount(line, &mount) && choose_is_below(path, mount.point) &&
-		    strlen(mount.point) >= strlen(best->point))
-			*best = mount;
-	}
-	free(line);
-	fclose(file);
-	return best->point[0];
-}
-
 /*
  * btrfs has a device number of its own (0:N) that no disk bears: there the source names a node. It
  * is a text the mounter chose, so only a node is believed, no further folder.
  */
+static int choose_carrier(const struct device_list *list, const char *path,
+			  const struct mount *mount, struct device_choice *choice)
+{
+	char number[32], resolved[PATH_MAX];
+	struct stat status;
+
+	if (strcmp(mount->at, path))
+		return log_err(-ENODEV, "'%s' is no mount point; it lies on %s (%s): -d '%s'", path,
+			       mount->at, mount->source, mount->at);
+	if (mount->dev >> 20) {
+		snprintf(number, sizeof(number), "%u:%u", mount->dev >> 20, mount->dev & 0xfffff);
+		return choose_by_number(list, number, choice);
+	}
+	if (strncmp(mount->source, "/dev/", 5) ||
+	    !choose_resolve(list, mount->source, resolved, &status) || S_ISDIR(status.st_mode))
+		return log_err(-ENODEV, "'%s' is of type %s (%s): no one block device carries it",
+			       path, mount->type, mount->source);
+	return choose_by_node(list, resolved, &status, choice);
+}
+
 static int choose_by_mount(const struct device_list *list, const char *path,
 			   struct device_choice *choice)
 {
-	char number[32], resolved[PATH_MAX];
-	struct choose_mount mount;
-	struct stat status;
+	struct mounts mounts = { 0 };
+	const struct mount *mount;
+	char name[PATH_MAX];
+	int err;
 
-	if (!choose_find_mount(list, path, &mount))
-		return -ENOENT;
-	if (strcmp(mount.point, path))
-		return log_err(-ENODEV, "'%s' is no mount point; it lies on %s (%s): -d '%s'", path,
-			       mount.point, mount.source, mount.point);
-	if (mount.major) {
-		snprintf(number, sizeof(number), "%u:%u", mount.major, mount.minor);
-		return choose_by_number(list, number, choice);
-	}
-	if (strncmp(mount.source, "/dev/", 5) ||
-	    !choose_resolve(list, mount.source, resolved, &status) || S_ISDIR(status.st_mode))
-		return log_err(-ENODEV, "'%s' is of type %s (%s): no one block device carries it",
-			       path, mount.type, mount.source);
-	return choose_by_node(list, resolved, &status, choice);
+	snprintf(name, sizeof(name), "%s/proc/self/mountinfo", list->root);
+	err = mounts__read(&mounts, name);
+	mount = mounts__find(&mounts, path);
+	if (err)
+		log_err(err, "out of memory");
+	else
+		err = mount ? choose_carrier(list, path, mount, choice) : -ENOENT;
+	mounts__free(&mounts);
+	return err;
 }
 
 /* No node for it, as in a container with a /dev of its own: its name may do. */

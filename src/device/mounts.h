@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * mounts.h: which file system is mounted where? Read once from mountinfo of this process; what its
+ * namespace does not show is not known, and what is mounted later is not seen.
+ */
+#ifndef IOSONAR_DEVICE_MOUNTS_H
+#define IOSONAR_DEVICE_MOUNTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct mount {
+	uint32_t dev; /* as the kernel has it: major << 20 | minor */
+	char *root;   /* of the file system: what is seen there; "/" mostly */
+	char *at;
+	char *type, *source; /* "ext4", "/dev/vda"; "" if they are not said */
+};
+
+struct mounts {
+	struct mount *mounts;
+	size_t nr;
+};
+
+/* path: "/proc/self/mountinfo". What cannot be read is not there. -ENOMEM. Free in both cases. */
+int mounts__read(struct mounts *mounts, const char *path);
+void mounts__free(struct mounts *mounts);
+
+/* The mount that a path lies on: the longest one, and of equals the last, which covers the others.
+ */
+const struct mount *mounts__find(const struct mounts *mounts, const char *path);
+
+#endif
