@@ -64,6 +64,13 @@ struct doctor_report {
 	bool incomplete;	  /* memory ran out */
 };
 
+/* Where the next finding goes; never NULL: when memory is out the last one is written over. */
+struct finding *doctor_report__add(struct doctor_report *report, const char *section,
+				   const char *state);
+__attribute__((format(printf, 3, 4))) void finding__say(struct finding *f, const char *item,
+							const char *format, ...);
+void doctor__judge_privileges(struct doctor_report *report, const struct doctor_facts *facts);
+
 /* Pure. 0 or -ENOMEM. commands end with a NULL name. */
 int doctor__judge(struct doctor_report *report, const struct doctor_facts *facts,
 		  const struct doctor_command *commands);

@@ -8,52 +8,14 @@
 #include "collect/doctor.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include "base/grow.h"
-
-const char doctor_ok[] = "ok", doctor_partly[] = "partly", doctor_no[] = "no",
-	   doctor_spare[] = "spare", doctor_unknown[] = "unknown", doctor_info[] = "info";
 
 enum { DOCTOR_ENOTSUPP = 524 }; /* the kernel's own, without a name in user space */
 
 static const char *doctor_error(int err)
 {
 	return err == -DOCTOR_ENOTSUPP ? "not supported" : strerror(-err);
-}
-
-/* ---- a list of findings ---- */
-
-/* Where the next one goes; never NULL: when memory is out the last one is written over. */
-static struct finding *report_add(struct doctor_report *report, const char *section,
-				  const char *state)
-{
-	static struct finding lost;
-	struct finding *f = &lost;
-
-	if (GROW_BY_ONE(report->findings, report->nr))
-		report->incomplete = true;
-	else
-		f = &report->findings[report->nr++];
-	memset(f, 0, sizeof(*f));
-	f->section = section;
-	f->state = state;
-	f->queues = f->depth = f->bytes = UINT64_MAX;
-	return f;
-}
-
-__attribute__((format(printf, 3, 4))) static void finding_say(struct finding *f, const char *item,
-							      const char *format, ...)
-{
-	va_list args;
-
-	snprintf(f->item, sizeof(f->item), "%s", item);
-	va_start(args, format);
-	vsnprintf(f->why, sizeof(f->why), format, args);
-	va_end(args);
 }
 
 /* ---- what was chosen ---- */
@@ -229,19 +191,20 @@ static void judge_command(struct doctor_report *report, const struct doctor_fact
 	struct finding *f;
 
 	if (facts->btf_path && command->needs && !(command->needs & NEED_IO)) {
-		finding_say(report_add(report, "command", doctor_unknown), command->name,
-			    "takes more than BTF: run doctor on that machine");
+		finding__say(doctor_report__add(report, "command", doctor_unknown), command->name,
+			     "takes more than BTF: run doctor on that machine");
 		return;
 	}
 	judge_refusal(report, facts, command->needs, why, sizeof(why));
 	if (why[0]) {
-		finding_say(report_add(report, "command", doctor_no), command->name, "%s", why);
+		finding__say(doctor_report__add(report, "command", doctor_no), command->name, "%s",
+			     why);
 	} else if (!facts->btf_path && facts_losses(facts, command->needs, why, sizeof(why))) {
-		f = report_add(report, "command", doctor_partly);
-		finding_say(f, command->name, "without %s", why);
+		f = doctor_report__add(report, "command", doctor_partly);
+		finding__say(f, command->name, "without %s", why);
 	} else {
-		f = report_add(report, "command", doctor_ok);
-		finding_say(f, command->name, "%s", facts_span(facts, command->needs));
+		f = doctor_report__add(report, "command", doctor_ok);
+		finding__say(f, command->name, "%s", facts_span(facts, command->needs));
 	}
 }
 
@@ -294,13 +257,13 @@ static void judge_hook(struct doctor_report *report, const struct doctor_facts *
 	bool chosen = typed == hook->typed;
 	char buf[160];
 	const char *refusal = hook_refusal(facts, hook, buf, sizeof(buf));
-	struct finding *f = report_add(report, "hook",
-				       refusal	? doctor_no
-				       : chosen ? doctor_ok
-						: doctor_spare);
+	struct finding *f = doctor_report__add(report, "hook",
+					       refusal	? doctor_no
+					       : chosen ? doctor_ok
+							: doctor_spare);
 
 	f->hook = hook->typed ? "tp_btf" : "raw_tp";
-	finding_say(f, hook->event, "%s", refusal ? refusal : hook_reason(facts, hook, chosen));
+	finding__say(f, hook->event, "%s", refusal ? refusal : hook_reason(facts, hook, chosen));
 	if (hook->typed && hook->nvme && facts->kernel.nvme_events && facts_module_is_closed(facts))
 		f->remedy = "run it as root";
 }
@@ -320,11 +283,11 @@ static void judge_nvme_hooks(struct doctor_report *report, const struct doctor_f
 		return;
 	}
 	if (facts->btf_path)
-		finding_say(report_add(report, "hook", doctor_unknown), "nvme_setup_cmd",
-			    "nvme_core is not in this BTF: a module has its own file");
+		finding__say(doctor_report__add(report, "hook", doctor_unknown), "nvme_setup_cmd",
+			     "nvme_core is not in this BTF: a module has its own file");
 	else
-		finding_say(report_add(report, "hook", doctor_info), "nvme_setup_cmd",
-			    "nvme_core is not loaded: no NVMe commands to see");
+		finding__say(doctor_report__add(report, "hook", doctor_info), "nvme_setup_cmd",
+			     "nvme_core is not loaded: no NVMe commands to see");
 }
 
 static void judge_block_hooks(struct doctor_report *report, const struct doctor_facts *facts)
@@ -347,20 +310,20 @@ static void judge_rare_hooks(struct doctor_report *report, const struct doctor_f
 	char buf[160];
 	const char *refusal = hook_refusal(facts, &plain, buf, sizeof(buf));
 	const char *state = refusal ? doctor_no : doctor_ok;
-	struct finding *f = report_add(report, "hook", state);
+	struct finding *f = doctor_report__add(report, "hook", state);
 
 	f->hook = "raw_tp";
-	finding_say(f, "block_rq_requeue", "%s",
-		    refusal ? refusal : "plain pointers do: it is rare, a retry or a busy driver");
+	finding__say(f, "block_rq_requeue", "%s",
+		     refusal ? refusal : "plain pointers do: it is rare, a retry or a busy driver");
 	if (!facts_see_nvme(facts))
 		return;
-	f = report_add(report, "hook", state);
+	f = doctor_report__add(report, "hook", state);
 	f->hook = "raw_tp";
-	finding_say(f, facts->kernel.has_rq_error ? "block_rq_error" : "block_rq_complete", "%s",
-		    refusal ? refusal
-		    : facts->kernel.has_rq_error
-			    ? "plain pointers do: it is rare, a command that failed"
-			    : "for errors: there is no block_rq_error");
+	finding__say(f, facts->kernel.has_rq_error ? "block_rq_error" : "block_rq_complete", "%s",
+		     refusal ? refusal
+		     : facts->kernel.has_rq_error
+			     ? "plain pointers do: it is rare, a command that failed"
+			     : "for errors: there is no block_rq_error");
 }
 
 /* What others use, and why it does not count here. */
@@ -379,13 +342,13 @@ static const struct other_hook {
 static void judge_other_hook(struct doctor_report *report, const struct other_hook *other, int err)
 {
 	const char *state = err == TRIAL_NOT_DONE ? doctor_unknown : err ? doctor_no : doctor_spare;
-	struct finding *f = report_add(report, "hook", state);
+	struct finding *f = doctor_report__add(report, "hook", state);
 
 	f->hook = other->hook;
 	if (err < 0)
-		finding_say(f, other->item, "not here: %s; not used anyway", doctor_error(err));
+		finding__say(f, other->item, "not here: %s; not used anyway", doctor_error(err));
 	else
-		finding_say(f, other->item, "%s", other->why);
+		finding__say(f, other->item, "%s", other->why);
 }
 
 static void judge_other_hooks(struct doctor_report *report, const struct doctor_facts *facts)
@@ -399,40 +362,40 @@ static void judge_other_hooks(struct doctor_report *report, const struct doctor_
 static void judge_nvme_btf(struct doctor_report *report, const struct doctor_facts *facts)
 {
 	const struct kernel *k = &facts->kernel;
-	struct finding *f = report_add(report, "kernel",
-				       k->nvme_btf	 ? doctor_ok
-				       : facts->btf_path ? doctor_unknown
-							 : doctor_info);
+	struct finding *f = doctor_report__add(report, "kernel",
+					       k->nvme_btf	 ? doctor_ok
+					       : facts->btf_path ? doctor_unknown
+								 : doctor_info);
 
 	if (k->nvme == KERNEL_NVME_BUILT_IN)
-		finding_say(f, "BTF of nvme_core", "built into the kernel, and into its BTF");
+		finding__say(f, "BTF of nvme_core", "built into the kernel, and into its BTF");
 	else if (k->nvme_btf)
-		finding_say(f, "BTF of nvme_core", "a module, /sys/kernel/btf/nvme_core");
+		finding__say(f, "BTF of nvme_core", "a module, /sys/kernel/btf/nvme_core");
 	else if (k->nvme_guessed)
-		finding_say(f, "BTF of nvme_core",
-			    "none: the two layouts known of 5.10 are used, and are checked");
+		finding__say(f, "BTF of nvme_core",
+			     "none: the two layouts known of 5.10 are used, and are checked");
 	else if (facts->btf_path)
-		finding_say(f, "BTF of nvme_core", "not in this file");
+		finding__say(f, "BTF of nvme_core", "not in this file");
 	else
-		finding_say(f, "BTF of nvme_core", "nvme_core is not loaded");
+		finding__say(f, "BTF of nvme_core", "nvme_core is not loaded");
 }
 
 static void judge_feature(struct doctor_report *report, bool there, const char *item,
 			  const char *with, const char *without)
 {
-	struct finding *f = report_add(report, "kernel", there ? doctor_ok : doctor_info);
+	struct finding *f = doctor_report__add(report, "kernel", there ? doctor_ok : doctor_info);
 
-	finding_say(f, item, "%s", there ? with : without);
+	finding__say(f, item, "%s", there ? with : without);
 }
 
 static void judge_ring(struct doctor_report *report, int err)
 {
-	struct finding *f = report_add(report, "kernel", err ? doctor_no : doctor_ok);
+	struct finding *f = doctor_report__add(report, "kernel", err ? doctor_no : doctor_ok);
 
 	if (err)
-		finding_say(f, "ring buffers", "the kernel refuses: %s", doctor_error(err));
+		finding__say(f, "ring buffers", "the kernel refuses: %s", doctor_error(err));
 	else
-		finding_say(f, "ring buffers", "for commands that keep every record");
+		finding__say(f, "ring buffers", "for commands that keep every record");
 }
 
 static unsigned int kernel_nr_ops(const struct kernel *kernel)
@@ -447,21 +410,23 @@ static unsigned int kernel_nr_ops(const struct kernel *kernel)
 static void judge_kernel(struct doctor_report *report, const struct doctor_facts *facts)
 {
 	const struct kernel *k = &facts->kernel;
-	struct finding *f = report_add(report, "kernel", facts->has_btf ? doctor_ok : doctor_no);
+	struct finding *f =
+		doctor_report__add(report, "kernel", facts->has_btf ? doctor_ok : doctor_no);
 
-	finding_say(f, "BTF of the kernel", "%s",
-		    facts->btf_path  ? facts->btf_path
-		    : facts->has_btf ? "/sys/kernel/btf/vmlinux"
-				     : "none in /sys/kernel/btf");
+	finding__say(f, "BTF of the kernel", "%s",
+		     facts->btf_path  ? facts->btf_path
+		     : facts->has_btf ? "/sys/kernel/btf/vmlinux"
+				      : "none in /sys/kernel/btf");
 	f->remedy = facts->has_btf ? NULL : "a kernel with CONFIG_DEBUG_INFO_BTF";
 	if (!facts->has_btf)
 		return;
 	judge_nvme_btf(report, facts);
 	if (k->missing)
-		finding_say(report_add(report, "kernel", doctor_no), k->missing,
-			    "not there, and every run needs it");
-	finding_say(report_add(report, "kernel", kernel_nr_ops(k) ? doctor_ok : doctor_info),
-		    "operations", "%u names from the kernel's own enum", kernel_nr_ops(k));
+		finding__say(doctor_report__add(report, "kernel", doctor_no), k->missing,
+			     "not there, and every run needs it");
+	finding__say(
+		doctor_report__add(report, "kernel", kernel_nr_ops(k) ? doctor_ok : doctor_info),
+		"operations", "%u names from the kernel's own enum", kernel_nr_ops(k));
 	judge_feature(report, k->has_rq_error, "block_rq_error", "tells where a command failed",
 		      "not there: errors are seen at block_rq_complete");
 	judge_feature(report, k->has_diskseq, "diskseq",
@@ -471,122 +436,6 @@ static void judge_kernel(struct doctor_report *report, const struct doctor_facts
 		      "an NVMe status is read directly",
 		      "not there: an NVMe status is copied by a helper");
 	judge_ring(report, facts_ring_error(facts));
-}
-
-/* ---- privileges ---- */
-
-static void judge_capability(struct doctor_report *report, bool has, const char *name,
-			     const char *why)
-{
-	struct finding *f = report_add(report, "privilege", has ? doctor_ok : doctor_no);
-
-	finding_say(f, name, "%s", why);
-	f->remedy = has ? NULL : "run it as root, or grant it";
-}
-
-static void judge_sys_admin(struct doctor_report *report, const struct rights *p)
-{
-	bool has = rights__has_sys_admin(p);
-
-	finding_say(report_add(report, "privilege", has ? doctor_ok : doctor_info), "CAP_SYS_ADMIN",
-		    has ? "typed pointers for NVMe, where it is a module"
-			: "without: no typed pointers where NVMe is a module");
-}
-
-static void judge_memlock(struct doctor_report *report, const struct doctor_facts *facts)
-{
-	uint64_t limit = facts->rights.memlock_bytes;
-	bool matters = report->obstacle.kind == OBSTACLE_MEMLOCK;
-	bool passed = facts->rehearsal.start.step > START_TABLES;
-	struct finding *f = report_add(report, "privilege",
-				       matters			       ? doctor_no
-				       : passed || limit == UINT64_MAX ? doctor_ok
-								       : doctor_unknown);
-
-	f->bytes = limit;
-	f->remedy = matters ? "ulimit -l unlimited" : NULL;
-	if (limit == UINT64_MAX)
-		finding_say(f, "memlock", "no limit");
-	else
-		finding_say(f, "memlock", "%" PRIu64 " KiB: %s", limit >> 10,
-			    matters  ? "tables count as locked memory"
-			    : passed ? "no hindrance here"
-				     : "not known if that is enough");
-}
-
-static void judge_lockdown(struct doctor_report *report, const struct doctor_facts *facts)
-{
-	const struct rights *p = &facts->rights;
-	bool blocks = facts->tried[TRIAL_READ_KERNEL] < 0 && !facts->tried[TRIAL_RAW_TP];
-	bool asked = !facts->tried[TRIAL_READ_KERNEL] || blocks;
-	struct finding *f = report_add(report, "privilege",
-				       blocks  ? doctor_no
-				       : asked ? doctor_ok
-					       : doctor_unknown);
-
-	finding_say(f, "lockdown", "%s; %s",
-		    p->lockdown[0] ? p->lockdown : "mode not shown (no securityfs)",
-		    blocks  ? "BPF may not read kernel memory"
-		    : asked ? "BPF may read kernel memory"
-			    : "not tried without privileges");
-	f->remedy = blocks ? "boot with lockdown=integrity" : NULL;
-}
-
-static void judge_unprivileged(struct doctor_report *report, const struct rights *p)
-{
-	static const char *const meanings[] = {
-		"0: others may load the simplest programs, but none of these",
-		"1: only privileged users, until the next boot",
-		"2: only privileged users",
-	};
-	int value = p->unprivileged_bpf_disabled;
-
-	finding_say(report_add(report, "privilege", doctor_info), "unprivileged_bpf_disabled", "%s",
-		    value >= 0 && value <= 2 ? meanings[value] : "not known");
-}
-
-static void judge_confinement(struct doctor_report *report, const struct rights *p)
-{
-	struct finding *f;
-
-	if (p->user_namespace) {
-		f = report_add(report, "privilege", doctor_no);
-		finding_say(f, "user namespace", "its capabilities do not reach BPF");
-		f->remedy = "run it as root of the host";
-	}
-	if (p->seccomp > 0)
-		finding_say(report_add(report, "privilege", doctor_info), "seccomp",
-			    "mode %d: a filter sees every system call", p->seccomp);
-	finding_say(report_add(report, "privilege", doctor_info), "tracefs",
-		    "%s; only count block:NAME and its like need it",
-		    p->has_tracefs ? "readable" : "not mounted, or not readable");
-}
-
-/* What a run gives up beside capabilities and system calls. */
-static void judge_landlock(struct doctor_report *report, const struct rights *p)
-{
-	bool has = p->landlock > 0;
-
-	finding_say(
-		report_add(report, "privilege", has ? doctor_ok : doctor_info), "Landlock", "%s",
-		has ? "a run can create, change or remove no file"
-		    : "not here: only its filter of system calls keeps a run from changing files");
-}
-
-static void judge_privileges(struct doctor_report *report, const struct doctor_facts *facts)
-{
-	const struct rights *p = &facts->rights;
-
-	finding_say(report_add(report, "privilege", doctor_info), "user", "uid %u", p->uid);
-	judge_capability(report, rights__has_bpf(p), "CAP_BPF", "to make tables and programs");
-	judge_capability(report, rights__has_perfmon(p), "CAP_PERFMON",
-			 "for programs that look into the kernel");
-	judge_sys_admin(report, p);
-	judge_lockdown(report, facts);
-	judge_memlock(report, facts);
-	judge_unprivileged(report, p);
-	judge_confinement(report, p);
-	judge_landlock(report, p);
 }
 
 /* ---- devices ---- */
@@ -616,7 +465,7 @@ static void judge_device(struct doctor_report *report, const struct device *devi
 {
 	const char *state, *fate = device_fate(device, &state);
 	bool has_queues = device->nr_queues && device->depth;
-	struct finding *f = report_add(report, "device", state);
+	struct finding *f = doctor_report__add(report, "device", state);
 	char queues[64] = "";
 
 	if (has_queues) {
@@ -627,8 +476,8 @@ static void judge_device(struct doctor_report *report, const struct device *devi
 	}
 	if (device->size_bytes)
 		f->bytes = device->size_bytes;
-	finding_say(f, device->name, "%s%s%s%s", fate, queues, device->model[0] ? ", " : "",
-		    device->model);
+	finding__say(f, device->name, "%s%s%s%s", fate, queues, device->model[0] ? ", " : "",
+		     device->model);
 }
 
 static bool device_is_empty(const struct device *device)
@@ -654,11 +503,11 @@ static void judge_devices(struct doctor_report *report, const struct doctor_fact
 	if (nr_empty == 1)
 		judge_device(report, empty);
 	else if (nr_empty)
-		finding_say(report_add(report, "device", doctor_info), empty->name,
-			    "and %zu more have no medium: nothing to measure", nr_empty - 1);
+		finding__say(doctor_report__add(report, "device", doctor_info), empty->name,
+			     "and %zu more have no medium: nothing to measure", nr_empty - 1);
 	if (!list->nr)
-		finding_say(report_add(report, "device", doctor_no), "none",
-			    "no disk and no NVMe controller in /sys");
+		finding__say(doctor_report__add(report, "device", doctor_no), "none",
+			     "no disk and no NVMe controller in /sys");
 }
 
 /* ---- a run ---- */
@@ -669,19 +518,19 @@ static void judge_run(struct doctor_report *report, const struct doctor_facts *f
 	struct finding *f;
 
 	if (bytes) {
-		f = report_add(report, "run", doctor_info);
+		f = doctor_report__add(report, "run", doctor_info);
 		f->bytes = bytes;
-		finding_say(f, "memory", "%.1f MiB for tables; more with --by and new devices",
-			    (double)bytes / (1 << 20));
+		finding__say(f, "memory", "%.1f MiB for tables; more with --by and new devices",
+			     (double)bytes / (1 << 20));
 	}
 	if (facts->kernel.nvme == KERNEL_NVME_MODULE)
-		finding_say(report_add(report, "run", doctor_info), "nvme_core",
-			    "held while a run is attached: rmmod is refused");
+		finding__say(doctor_report__add(report, "run", doctor_info), "nvme_core",
+			     "held while a run is attached: rmmod is refused");
 	if (facts->parts)
-		finding_say(report_add(report, "run", doctor_info), "optional parts", "%s",
-			    facts->parts);
-	finding_say(report_add(report, "run", doctor_info), "left behind",
-		    "nothing: no pins; kill -9 takes everything along");
+		finding__say(doctor_report__add(report, "run", doctor_info), "optional parts", "%s",
+			     facts->parts);
+	finding__say(doctor_report__add(report, "run", doctor_info), "left behind",
+		     "nothing: no pins; kill -9 takes everything along");
 }
 
 int doctor__judge(struct doctor_report *report, const struct doctor_facts *facts,
@@ -701,16 +550,9 @@ int doctor__judge(struct doctor_report *report, const struct doctor_facts *facts
 	}
 	judge_kernel(report, facts);
 	if (!facts->btf_path) {
-		judge_privileges(report, facts);
+		doctor__judge_privileges(report, facts);
 		judge_devices(report, facts);
 		judge_run(report, facts);
 	}
 	return report->incomplete ? -ENOMEM : 0;
-}
-
-void doctor_report__free(struct doctor_report *report)
-{
-	free(report->findings);
-	report->findings = NULL;
-	report->nr = 0;
 }
