@@ -8,17 +8,6 @@
 #include "bpf/bio.h"
 #include "bpf/device.h"
 
-/* Opcodes whose CDW12 counts logical blocks: write, read, write uncorrectable, compare, write
- * zeroes, verify, zone append. */
-#define NVME_FABRICS 0x7f
-#define SIZED_OPCODES \
-	(1ULL << 0x01 | 1ULL << 0x02 | 1ULL << 0x04 | 1ULL << 0x05 | 1ULL << 0x08 | 1ULL << 0x0c)
-
-inline_always bool nvme_is_sized(__u32 op)
-{
-	return op < 64 ? SIZED_OPCODES >> op & 1 : op == 0x7d;
-}
-
 inline_always bool op_wanted(__u32 op)
 {
 	return !settings.filter_op ||

@@ -8,7 +8,6 @@
 
 enum {
 	NVME_REQ_CANCELLED = 1 << 0, /* nvme_request.flags, the same since 4.12 */
-	NVME_FABRICS = 0x7f,	     /* opcode */
 	NVME_FUA = 1 << 30,	     /* of CDW12 */
 };
 
@@ -113,12 +112,10 @@ static void command_from_block(struct inflight_command *command, const struct in
 	command->op_known = true;
 }
 
-/* Opcodes whose CDW12 counts blocks, and a data length that may be more: metadata. */
+/* It counts blocks, and its data may be longer than they: metadata. */
 static bool command_is_sized(const struct io_record *r)
 {
-	static const __u8 sized[] = { 0x01, 0x02, 0x04, 0x05, 0x08, 0x0c, 0x7d };
-
-	return r->kind == IO_NVME && memchr(sized, r->op, sizeof(sized));
+	return r->kind == IO_NVME && nvme_is_sized(r->op);
 }
 
 /* NVMe base specification, "Common Command Format". */

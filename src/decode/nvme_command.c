@@ -258,13 +258,13 @@ static const struct nvme_field zone_recv_fields[] = {
 
 static const struct nvme_shape io_shapes[256] = {
 	[0x00] = { no_fields },
-	[0x01] = { rw_fields, write_more, NVME_LBA | NVME_BLOCKS | NVME_PLAIN },
-	[0x02] = { rw_fields, read_more, NVME_LBA | NVME_BLOCKS | NVME_PLAIN },
-	[0x04] = { no_fields, rw_directive, NVME_LBA | NVME_BLOCKS },
-	[0x05] = { rw_fields, rw_tags, NVME_LBA | NVME_BLOCKS },
-	[0x08] = { rw_fields, zeroes_more, NVME_LBA | NVME_BLOCKS },
+	[0x01] = { rw_fields, write_more, NVME_LBA | NVME_PLAIN },
+	[0x02] = { rw_fields, read_more, NVME_LBA | NVME_PLAIN },
+	[0x04] = { no_fields, rw_directive, NVME_LBA },
+	[0x05] = { rw_fields, rw_tags, NVME_LBA },
+	[0x08] = { rw_fields, zeroes_more, NVME_LBA },
 	[0x09] = { dsm_fields },
-	[0x0c] = { rw_fields, rw_tags, NVME_LBA | NVME_BLOCKS },
+	[0x0c] = { rw_fields, rw_tags, NVME_LBA },
 	[0x0d] = { resv_register_fields },
 	[0x0e] = { resv_report_fields },
 	[0x11] = { resv_acquire_fields },
@@ -275,7 +275,7 @@ static const struct nvme_shape io_shapes[256] = {
 	[0x1d] = { io_mgmt_send_fields },
 	[0x79] = { zone_send_fields, NULL, NVME_LBA },
 	[0x7a] = { zone_recv_fields, NULL, NVME_LBA },
-	[0x7d] = { rw_fields, append_more, NVME_LBA | NVME_BLOCKS },
+	[0x7d] = { rw_fields, append_more, NVME_LBA },
 };
 
 /* ---- fabrics: Base 2.0, chapter 6; the first dword after the pointer is CDW10 ---- */
@@ -416,6 +416,11 @@ static inline uint64_t command_lba(const struct io_record *r)
 	return (uint64_t)r->cdw10[CDW11] << 32 | r->cdw10[CDW10];
 }
 
+static inline bool command_has_blocks(const struct io_record *r)
+{
+	return r->kind == IO_NVME && nvme_is_sized(r->op);
+}
+
 static inline uint32_t command_blocks(const struct io_record *r)
 {
 	return (r->cdw10[CDW12] & 0xffff) + 1;
@@ -433,9 +438,7 @@ bool nvme_command__lba(const struct io_record *r, uint64_t *lba)
 
 bool nvme_command__blocks(const struct io_record *r, uint32_t *nr_blocks)
 {
-	const struct nvme_shape *shape = command_shape(r);
-
-	if (!shape || !(shape->has & NVME_BLOCKS))
+	if (!command_has_blocks(r))
 		return false;
 	*nr_blocks = command_blocks(r);
 	return true;
@@ -471,11 +474,10 @@ static inline char *command_put_size(char *at, uint64_t bytes)
 	return command_put(at, &"KiMiGiTi"[2 * (unit - 1)], 2);
 }
 
-static inline char *command_put_where(char *at, const struct io_record *r, uint8_t has,
-				      uint32_t block_size)
+static inline char *command_put_where(char *at, const struct io_record *r, uint32_t block_size)
 {
 	at = number__count(command_put(at, "lba=", 4), 0, command_lba(r));
-	if (!(has & NVME_BLOCKS))
+	if (!command_has_blocks(r))
 		return at;
 	at = number__count(command_put(at, " nlb=", 5), 0, command_blocks(r));
 	if (!block_size)
@@ -485,17 +487,16 @@ static inline char *command_put_where(char *at, const struct io_record *r, uint8
 }
 
 /* Where it belongs, at once, if there is room for anything: half of a trace's words are these. */
-static void command_where(struct words *w, const struct io_record *r, uint8_t has,
-			  uint32_t block_size)
+static void command_where(struct words *w, const struct io_record *r, uint32_t block_size)
 {
 	char where[COMMAND_WHERE];
 
 	words__space(w);
 	if (w->end - w->at >= COMMAND_WHERE) {
-		w->at = command_put_where(w->at, r, has, block_size);
+		w->at = command_put_where(w->at, r, block_size);
 		return;
 	}
-	words__bytes(w, where, (size_t)(command_put_where(where, r, has, block_size) - where));
+	words__bytes(w, where, (size_t)(command_put_where(where, r, block_size) - where));
 }
 
 void nvme_command__describe(struct words *w, const struct io_record *r, uint32_t block_size)
@@ -503,7 +504,7 @@ void nvme_command__describe(struct words *w, const struct io_record *r, uint32_t
 	const struct nvme_shape *shape = command_shape(r);
 
 	if (shape && (shape->has & NVME_LBA))
-		command_where(w, r, shape->has, block_size);
+		command_where(w, r, block_size);
 	if (!shape || !command_is_plain(shape, r))
 		command_options(w, r, shape);
 }

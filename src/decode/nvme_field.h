@@ -77,9 +77,8 @@ struct nvme_shape {
 };
 
 enum nvme_has {
-	NVME_LBA = 1,	 /* CDW10 and CDW11: first logical block */
-	NVME_BLOCKS = 2, /* CDW12, bits 0 to 15: number of blocks, from 0 */
-	NVME_PLAIN = 4,	 /* no options if CDW12's upper half and CDW13 are 0 */
+	NVME_LBA = 1,	/* CDW10 and CDW11: first logical block */
+	NVME_PLAIN = 2, /* no options if CDW12's upper half and CDW13 are 0 */
 };
 
 extern const struct nvme_shape nvme_admin_shapes[256];

@@ -165,6 +165,20 @@ enum io_kind {
 	IO_BLOCK = 3,	/* REQ_OP_*: numbered by this kernel's BTF */
 };
 
+#define NVME_FABRICS 0x7f /* opcode */
+
+/*
+ * Does CDW12 of such a command of an I/O queue count logical blocks (NLB)? Of write, read, write
+ * uncorrectable, compare, write zeroes, verify; and of zone append.
+ */
+static inline _Bool nvme_is_sized(__u32 opcode)
+{
+	const __u64 sized = 1ULL << 0x01 | 1ULL << 0x02 | 1ULL << 0x04 | 1ULL << 0x05 |
+			    1ULL << 0x08 | 1ULL << 0x0c;
+
+	return opcode < 64 ? sized >> opcode & 1 : opcode == 0x7d;
+}
+
 /*
  * The key of a row: word 0 packs what is small, the others are zero unless --by asks for them.
  * Interned at submit; a row is then found by its number.
