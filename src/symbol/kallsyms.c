@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "symbol/kallsyms.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,22 +9,24 @@
 
 enum { KALLSYMS_MODULE_MAX = 66 }; /* MODULE_NAME_LEN and its brackets */
 
-/* ffff800080010000 t nvme_map_data	[nvme] */
-struct kallsyms_line {
-	uint64_t addr;
-	char type;
-	const char *name, *module;
-	size_t name_len, module_len; /* the module's with its brackets; 0: none */
-};
-
-static bool kallsyms_parse(const char *text, struct kallsyms_line *line)
+/* As strtoull, whose general case was a quarter of the time that 200,000 lines take. */
+static uint64_t kallsyms_hex(const char **at)
 {
-	char *end;
+	uint64_t number = 0;
 
-	line->addr = strtoull(text, &end, 16);
+	for (; isxdigit((unsigned char)**at); (*at)++)
+		number = number << 4 | (uint64_t)((**at & 15) + (**at > '9' ? 9 : 0));
+	return number;
+}
+
+bool kallsyms_line__parse(const char *text, struct kallsyms_line *line)
+{
+	const char *end = text;
+
+	line->addr = kallsyms_hex(&end);
 	if (end == text || end[0] != ' ' || !end[1] || end[2] != ' ')
 		return false;
-	line->type = end[1];
+	line->is_function = strchr("tTwW", end[1]);
 	line->name = end + 3;
 	line->name_len = strcspn(line->name, " \t\n");
 	line->module = line->name + line->name_len;
@@ -36,11 +39,6 @@ static bool kallsyms_parse(const char *text, struct kallsyms_line *line)
 static bool kallsyms_is_mark(const struct kallsyms_line *line)
 {
 	return line->name[0] == '$' || !strncmp(line->name, ".L", 2);
-}
-
-static bool kallsyms_is_function(const struct kallsyms_line *line)
-{
-	return strchr("tTwW", line->type);
 }
 
 static int kallsyms_smaller(size_t a, size_t b)
@@ -57,7 +55,7 @@ static int kallsyms_add(struct symbol_table *table, const struct kallsyms_line *
 	char name[SYMBOL_NAME_MAX + 1];
 	int len;
 
-	if (!kallsyms_is_function(line))
+	if (!line->is_function)
 		return symbol_table__add(table, line->addr, 0, "", 0);
 	len = snprintf(name, sizeof(name), "%.*s%s%.*s", name_len, line->name,
 		       module_len ? " " : "", module_len, line->module);
@@ -76,13 +74,13 @@ static int kallsyms_read_lines(FILE *file, struct symbol_table *table, struct ka
 	int err = 0;
 
 	while (!err && getline(&text, &size, file) > 0) {
-		if (!kallsyms_parse(text, &line) || kallsyms_is_mark(&line))
+		if (!kallsyms_line__parse(text, &line) || kallsyms_is_mark(&line))
 			continue;
 		if (!line.addr) {
 			count->hidden++;
 			continue;
 		}
-		count->functions += kallsyms_is_function(&line);
+		count->functions += line.is_function;
 		err = kallsyms_add(table, &line);
 	}
 	free(text);
@@ -132,7 +130,7 @@ int kallsyms__find(const char *path, const char *const *names, uint64_t *address
 	if (!file)
 		return -errno;
 	while (getline(&text, &size, file) > 0) {
-		if (!kallsyms_parse(text, &line) || !kallsyms_is_function(&line))
+		if (!kallsyms_line__parse(text, &line) || !line.is_function)
 			continue;
 		count.functions += line.addr != 0;
 		count.hidden += !line.addr;
@@ -154,7 +152,7 @@ bool kallsyms__shows(const char *path)
 	size_t size = 0;
 
 	while (file && !found && getline(&text, &size, file) > 0)
-		found = kallsyms_parse(text, &line) && kallsyms_is_function(&line);
+		found = kallsyms_line__parse(text, &line) && line.is_function;
 	free(text);
 	if (file)
 		fclose(file);

@@ -9,6 +9,17 @@
 
 #include "symbol/table.h"
 
+/* ffff800080010000 t nvme_map_data	[nvme] */
+struct kallsyms_line {
+	uint64_t addr;
+	bool is_function;	     /* or a part of one, or a mark in it */
+	const char *name, *module;   /* in the text, */
+	size_t name_len, module_len; /* the module's with its brackets; 0: none */
+};
+
+/* One line of it, which stays as it is. False: it is no such line. */
+bool kallsyms_line__parse(const char *text, struct kallsyms_line *line);
+
 /*
  * "vfs_read", "nvme_map_data [nvme]". Fills an empty table and sorts it; the caller frees it. Says
  * nothing: -EACCES: all addresses are zero, -ENODATA: no function in it, or why it cannot be read.

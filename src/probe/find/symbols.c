@@ -6,13 +6,13 @@
  * not to be had: then every function counts as one that can be probed, until it is tried.
  */
 #define _GNU_SOURCE
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/grow.h"
 #include "probe/find/inside.h"
+#include "symbol/kallsyms.h"
 
 enum {
 	SYMBOLS_FILE_MAX = 256 << 20, /* bytes */
@@ -33,40 +33,19 @@ static char *symbols_next(char **rest)
 	return line;
 }
 
-/* As strtoull, whose general case was a quarter of the time that 200,000 lines take. */
-static uint64_t symbols_hex(char **at)
-{
-	uint64_t number = 0;
-
-	for (; isxdigit((unsigned char)**at); (*at)++)
-		number = number << 4 | (uint64_t)((**at & 15) + (**at > '9' ? 9 : 0));
-	return number;
-}
-
-static bool symbols_is_text(char type)
-{
-	return type && strchr("tTwW", type);
-}
-
-/* ffff800080010000 t nvme_map_data	[nvme]: cuts the line of what is code into its parts; false:
- * of what is not. */
+/* Cuts the line of what is code into its parts; false: of what is not. */
 static bool symbols_parse(char *text, struct find_symbol *symbol)
 {
-	char *end = text, *module;
+	struct kallsyms_line line;
 
-	symbol->address = symbols_hex(&end);
-	if (end == text || end[0] != ' ' || !symbols_is_text(end[1]) || end[2] != ' ' || !end[3])
+	if (!kallsyms_line__parse(text, &line) || !line.is_function)
 		return false;
-	symbol->name = end + 3;
-	symbol->module = NULL;
-	for (module = end + 3; *module && *module != ' ' && *module != '\t'; module++)
-		;
-	if (!*module)
-		return true;
-	*module++ = 0;
-	module += strspn(module, " \t[");
-	module[strcspn(module, "]")] = 0;
-	symbol->module = *module ? module : NULL;
+	*symbol = (struct find_symbol){ .address = line.addr, .name = line.name };
+	text[line.name - text + (ptrdiff_t)line.name_len] = 0;
+	if (line.module_len > 2) {
+		symbol->module = line.module + 1;
+		text[line.module - text + (ptrdiff_t)line.module_len - 1] = 0;
+	}
 	return true;
 }
 
