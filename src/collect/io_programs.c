@@ -120,14 +120,6 @@ static int io_lend_tables(const struct io *io)
 	return err ?: bpf_map__reuse_fd(s->maps.io_bios, io->bio_cells.fd);
 }
 
-/* What the BTF lacks is a better reason than what the verifier said. */
-static int io_stop_unloaded(struct io *io, int err)
-{
-	if (io->kernel.missing && err != -EPERM && err != -EACCES)
-		return start__stop(&io->start, START_SHAPE, err, io->kernel.missing);
-	return start__stop(&io->start, START_PROGRAMS, err, NULL);
-}
-
 /* Typed pointers first: they are cheaper. Plain ones work without module BTF and SYS_ADMIN. */
 int io_load(struct io *io)
 {
@@ -155,23 +147,98 @@ int io_load(struct io *io)
 			    err ? strerror(-err) : "loaded");
 		io->typed_err = direct ? err : io->typed_err;
 	}
-	return err ? io_stop_unloaded(io, err) : 0;
+	/* What the BTF lacks is a better reason than what the verifier said. */
+	if (err && io->kernel.missing && err != -EPERM && err != -EACCES)
+		return start__stop(&io->start, START_SHAPE, err, io->kernel.missing);
+	return err ? start__stop(&io->start, START_PROGRAMS, err, NULL) : 0;
 }
 
-/* "raw_tp/block_rq_issue" */
-static const char *io_event_of(const struct bpf_program *program)
-{
-	return strchr(bpf_program__section_name(program), '/') + 1;
-}
+/* ---- attach: ends before starts, so that a command whose start is seen has its end seen too ----
+ */
 
-static int io_attach_one(struct io *io, struct bpf_program *program, struct bpf_link **link)
+/* What is lost if an event cannot be watched. */
+enum io_loss {
+	IO_LOSES_ALL,
+	IO_LOSES_STAGE, /* left out where this kernel does not show it; the rest is worth having */
+	IO_LOSES_EVENT, /* likewise */
+};
+
+/* Where the skeleton has a program and its link. */
+struct io_place {
+	size_t program, link;
+	enum io_loss loss;
+};
+
+#define PLACE(name) offsetof(struct io_bpf, progs.name), offsetof(struct io_bpf, links.name)
+#define ALL(name)                         \
+	{                                 \
+		PLACE(name), IO_LOSES_ALL \
+	}
+#define STAGE(name)                         \
+	{                                   \
+		PLACE(name), IO_LOSES_STAGE \
+	}
+#define EVENT(name)                         \
+	{                                   \
+		PLACE(name), IO_LOSES_EVENT \
+	}
+
+/* The end of every request and its bios, for any kind of disk; then what comes before a setup. */
+static const struct io_place io_stages[] = {
+	ALL(io_bios_end),
+	ALL(io_request_end),
+	ALL(io_request_end_r),
+	ALL(io_ladder_end),
+	ALL(io_bio_ended),
+	ALL(io_bios_forget),
+	STAGE(io_bio_forget),
+	STAGE(io_nvme_reap),
+	STAGE(io_nvme_issue),
+	STAGE(io_insert),
+	STAGE(io_bio_getrq),
+	STAGE(io_bio_split),
+	STAGE(io_bio_queue),
+	STAGE(io_bio_queue_r),
+	STAGE(io_bio_file),
+	STAGE(io_bio_volume),
+	{ 0 },
+};
+static const struct io_place io_nvme[] = {
+	ALL(io_requeue),       ALL(io_error),	     ALL(io_error_old),	    ALL(io_nvme_cancelled),
+	EVENT(io_nvme_async),  ALL(io_nvme_end),     ALL(io_nvme_end_c),    ALL(io_nvme_end_r),
+	ALL(io_ladder_done_c), ALL(io_nvme_setup),   ALL(io_nvme_setup_r),  ALL(io_nvme_setup_s),
+	ALL(io_nvme_setup_sr), ALL(io_ladder_setup), STAGE(io_nvme_submit), { 0 },
+};
+static const struct io_place io_block[] = {
+	ALL(io_requeue),       ALL(io_block_end),     ALL(io_block_end_r),    ALL(io_block_issue),
+	ALL(io_block_issue_r), ALL(io_block_issue_s), ALL(io_block_issue_sr), { 0 },
+};
+
+static int io_attach_one(struct io *io, const struct io_place *place)
 {
+	struct bpf_program *program = *(struct bpf_program **)((char *)io->skel + place->program);
+	struct bpf_link **link = (struct bpf_link **)((char *)io->skel + place->link);
+	const char *event = strchr(bpf_program__section_name(program), '/') + 1;
+
 	if (*link || !bpf_program__autoload(program))
 		return 0;
 	*link = bpf_program__attach(program);
 	if (*link)
 		return 0;
-	return start__stop(&io->start, START_ATTACH, -errno, io_event_of(program));
+	if (place->loss == IO_LOSES_ALL)
+		return start__stop(&io->start, START_ATTACH, -errno, event);
+	log_warn("%s cannot be watched (%s): %s not shown", event, strerror(errno),
+		 place->loss == IO_LOSES_STAGE ? "its stage is" : "it is");
+	return 0;
+}
+
+static int io_attach_all(struct io *io, const struct io_place *place)
+{
+	int err = 0;
+
+	for (; place->program && !err; place++)
+		err = io_attach_one(io, place);
+	return err;
 }
 
 bool io_has_block(const struct io *io)
@@ -184,116 +251,75 @@ bool io_has_block(const struct io *io)
 	       bpf_program__autoload(s->progs.io_block_issue_sr);
 }
 
-/* A stage that this kernel does not show is left out; the rest is worth having. */
-static void io_attach_stage(struct bpf_program *program, struct bpf_link **link)
-{
-	if (*link || !bpf_program__autoload(program))
-		return;
-	*link = bpf_program__attach(program);
-	if (!*link)
-		log_warn("%s cannot be watched (%s): its stage is not shown", io_event_of(program),
-			 strerror(errno));
-}
-
-/* So is an event that has none. */
-static void io_attach_event(struct bpf_program *program, struct bpf_link **link)
-{
-	if (!bpf_program__autoload(program))
-		return;
-	*link = bpf_program__attach(program);
-	if (!*link)
-		log_warn("%s cannot be watched (%s): it is not shown", io_event_of(program),
-			 strerror(errno));
-}
-
-/* The end of every request and its bios, for any kind of disk; then what comes before a setup. */
-static int io_attach_stages(struct io *io)
-{
-	struct io_bpf *s = io->skel;
-	int err = 0;
-
-	err = err ?: io_attach_one(io, s->progs.io_bios_end, &s->links.io_bios_end);
-	err = err ?: io_attach_one(io, s->progs.io_request_end, &s->links.io_request_end);
-	err = err ?: io_attach_one(io, s->progs.io_request_end_r, &s->links.io_request_end_r);
-	err = err ?: io_attach_one(io, s->progs.io_ladder_end, &s->links.io_ladder_end);
-	err = err ?: io_attach_one(io, s->progs.io_bio_ended, &s->links.io_bio_ended);
-	err = err ?: io_attach_one(io, s->progs.io_bios_forget, &s->links.io_bios_forget);
-	io_attach_stage(s->progs.io_bio_forget, &s->links.io_bio_forget);
-	io_attach_stage(s->progs.io_nvme_reap, &s->links.io_nvme_reap);
-	io_attach_stage(s->progs.io_nvme_issue, &s->links.io_nvme_issue);
-	io_attach_stage(s->progs.io_insert, &s->links.io_insert);
-	io_attach_stage(s->progs.io_bio_getrq, &s->links.io_bio_getrq);
-	io_attach_stage(s->progs.io_bio_split, &s->links.io_bio_split);
-	io_attach_stage(s->progs.io_bio_queue, &s->links.io_bio_queue);
-	io_attach_stage(s->progs.io_bio_queue_r, &s->links.io_bio_queue_r);
-	io_attach_stage(s->progs.io_bio_file, &s->links.io_bio_file);
-	io_attach_stage(s->progs.io_bio_volume, &s->links.io_bio_volume);
-	return err;
-}
-
-/* Ends before starts: a command whose start is seen has its end seen too. */
 int io_attach_block(struct io *io)
 {
-	struct io_bpf *s = io->skel;
-	int err = 0;
+	int err = io_attach_all(io, io_block);
 
-	err = err ?: io_attach_one(io, s->progs.io_requeue, &s->links.io_requeue);
-	err = err ?: io_attach_one(io, s->progs.io_block_end, &s->links.io_block_end);
-	err = err ?: io_attach_one(io, s->progs.io_block_end_r, &s->links.io_block_end_r);
-	err = err ?: io_attach_one(io, s->progs.io_block_issue, &s->links.io_block_issue);
-	err = err ?: io_attach_one(io, s->progs.io_block_issue_r, &s->links.io_block_issue_r);
-	err = err ?: io_attach_one(io, s->progs.io_block_issue_s, &s->links.io_block_issue_s);
-	err = err ?: io_attach_one(io, s->progs.io_block_issue_sr, &s->links.io_block_issue_sr);
 	io->block_attached = !err;
 	return err;
 }
 
-static int io_attach_nvme(struct io *io)
-{
-	struct io_bpf *s = io->skel;
-	int err = 0;
-
-	err = err ?: io_attach_one(io, s->progs.io_requeue, &s->links.io_requeue);
-	err = err ?: io_attach_one(io, s->progs.io_error, &s->links.io_error);
-	err = err ?: io_attach_one(io, s->progs.io_error_old, &s->links.io_error_old);
-	err = err ?: io_attach_one(io, s->progs.io_nvme_cancelled, &s->links.io_nvme_cancelled);
-	io_attach_event(s->progs.io_nvme_async, &s->links.io_nvme_async);
-	err = err ?: io_attach_one(io, s->progs.io_nvme_end, &s->links.io_nvme_end);
-	err = err ?: io_attach_one(io, s->progs.io_nvme_end_c, &s->links.io_nvme_end_c);
-	err = err ?: io_attach_one(io, s->progs.io_nvme_end_r, &s->links.io_nvme_end_r);
-	err = err ?: io_attach_one(io, s->progs.io_ladder_done_c, &s->links.io_ladder_done_c);
-	err = err ?: io_attach_one(io, s->progs.io_nvme_setup, &s->links.io_nvme_setup);
-	err = err ?: io_attach_one(io, s->progs.io_nvme_setup_r, &s->links.io_nvme_setup_r);
-	err = err ?: io_attach_one(io, s->progs.io_nvme_setup_s, &s->links.io_nvme_setup_s);
-	err = err ?: io_attach_one(io, s->progs.io_nvme_setup_sr, &s->links.io_nvme_setup_sr);
-	err = err ?: io_attach_one(io, s->progs.io_ladder_setup, &s->links.io_ladder_setup);
-	io_attach_stage(s->progs.io_nvme_submit, &s->links.io_nvme_submit);
-	return err;
-}
-
-/*
- * On a machine with NVMe alone the block programs would only look at commands that others measure,
- * for half as many instructions again: they wait for a disk of theirs. By then the privileges are
- * gone; where that forbids to attach they do not wait.
- */
-static bool io_attaches_block_now(const struct io *io)
-{
-	return io_wants_block(io) || (io_has_block(io) && !privilege__can_attach_without());
-}
-
 int io_attach(struct io *io)
 {
-	int err = io_attach_stages(io);
+	int err = io_attach_all(io, io_stages);
+	bool block_now;
 
 	if (!err && io_wants_nvme(io)) {
-		err = io_attach_nvme(io);
+		err = io_attach_all(io, io_nvme);
 		io->nvme_attached = !err;
 	}
-	if (!err && io_attaches_block_now(io))
+	/*
+	 * On a machine with NVMe alone the block programs would only look at commands that others
+	 * measure, for half as many instructions again: they wait for a disk of theirs. By then
+	 * the privileges are gone; where that forbids to attach they do not wait.
+	 */
+	block_now = io_wants_block(io) || (io_has_block(io) && !privilege__can_attach_without());
+	if (!err && block_now)
 		err = io_attach_block(io);
 	__atomic_store_n(&io->skel->data->attached_ns, clock__mono_ns(), __ATOMIC_SEQ_CST);
 	return err;
 }
+
+/* ---- detach: starts first, so that what was begun is still seen to end ---- */
+
+static const struct io_place io_starts[] = {
+	ALL(io_nvme_setup),	ALL(io_nvme_setup_r),
+	ALL(io_block_issue),	ALL(io_block_issue_r),
+	ALL(io_nvme_setup_s),	ALL(io_nvme_setup_sr),
+	ALL(io_ladder_setup),	ALL(io_block_issue_s),
+	ALL(io_block_issue_sr), { 0 },
+};
+static const struct io_place io_ends[] = {
+	ALL(io_nvme_async),
+	ALL(io_nvme_cancelled),
+	ALL(io_nvme_end),
+	ALL(io_nvme_end_c),
+	ALL(io_nvme_end_r),
+	ALL(io_ladder_done_c),
+	ALL(io_block_end),
+	ALL(io_block_end_r),
+	ALL(io_bio_volume),
+	ALL(io_bio_file),
+	ALL(io_bio_queue),
+	ALL(io_bio_queue_r),
+	ALL(io_bio_split),
+	ALL(io_bio_getrq),
+	ALL(io_insert),
+	ALL(io_nvme_issue),
+	ALL(io_nvme_reap),
+	ALL(io_nvme_submit),
+	ALL(io_request_end),
+	ALL(io_request_end_r),
+	ALL(io_ladder_end),
+	ALL(io_bios_end),
+	ALL(io_bios_forget),
+	ALL(io_bio_ended),
+	ALL(io_bio_forget),
+	ALL(io_error),
+	ALL(io_error_old),
+	ALL(io_requeue),
+	{ 0 },
+};
 
 /* From /proc: bpf() would say the same, but not to a process without capabilities before 5.19. */
 static int io_count_skipped(struct io *io, const struct bpf_program *program)
@@ -334,75 +360,32 @@ static void io_wait_for_programs(void)
 	usleep(1000);
 }
 
-static void io_unlink(struct bpf_link **link)
+static void io_detach_all(struct io *io, const struct io_place *place)
 {
-	bpf_link__destroy(*link);
-	*link = NULL;
+	for (; place->program; place++) {
+		struct bpf_link **link = (struct bpf_link **)((char *)io->skel + place->link);
+
+		bpf_link__destroy(*link);
+		*link = NULL;
+	}
+	io_wait_for_programs();
 }
 
-/*
- * Whether a command that failed just now has ended or is tried again shows within 100 ms. To leave
- * before would call it in flight and show nothing of it.
- */
-static void io_wait_for_parked(struct io *io)
-{
-	if (slot_table__is_unsettled(&io->slots, clock__mono_ns()))
-		usleep(SLOT_SETTLED_NS / 1000 + 1000);
-}
-
-static void io_detach_stages(struct io_bpf *s)
-{
-	io_unlink(&s->links.io_bio_volume);
-	io_unlink(&s->links.io_bio_file);
-	io_unlink(&s->links.io_bio_queue);
-	io_unlink(&s->links.io_bio_queue_r);
-	io_unlink(&s->links.io_bio_split);
-	io_unlink(&s->links.io_bio_getrq);
-	io_unlink(&s->links.io_insert);
-	io_unlink(&s->links.io_nvme_issue);
-	io_unlink(&s->links.io_nvme_reap);
-	io_unlink(&s->links.io_nvme_submit);
-	io_unlink(&s->links.io_request_end);
-	io_unlink(&s->links.io_request_end_r);
-	io_unlink(&s->links.io_ladder_end);
-	io_unlink(&s->links.io_bios_end);
-	io_unlink(&s->links.io_bios_forget);
-	io_unlink(&s->links.io_bio_ended);
-	io_unlink(&s->links.io_bio_forget);
-}
-
-/* Starts first: what was begun is still seen to end. */
 void io__detach(struct io *io)
 {
 	struct io_bpf *s = io->skel;
 
-	if (!s || !s->links.io_requeue)
+	if (!s || io_is_detached(io))
 		return;
 	__atomic_store_n(&s->bss->closing, 1, __ATOMIC_SEQ_CST);
 	io_wait_for_programs();
-	io_unlink(&s->links.io_nvme_setup);
-	io_unlink(&s->links.io_nvme_setup_r);
-	io_unlink(&s->links.io_block_issue);
-	io_unlink(&s->links.io_block_issue_r);
-	io_unlink(&s->links.io_nvme_setup_s);
-	io_unlink(&s->links.io_nvme_setup_sr);
-	io_unlink(&s->links.io_ladder_setup);
-	io_unlink(&s->links.io_block_issue_s);
-	io_unlink(&s->links.io_block_issue_sr);
-	io_wait_for_programs();
-	io_wait_for_parked(io);
-	io_unlink(&s->links.io_nvme_async);
-	io_unlink(&s->links.io_nvme_cancelled);
-	io_unlink(&s->links.io_nvme_end);
-	io_unlink(&s->links.io_nvme_end_c);
-	io_unlink(&s->links.io_nvme_end_r);
-	io_unlink(&s->links.io_ladder_done_c);
-	io_unlink(&s->links.io_block_end);
-	io_unlink(&s->links.io_block_end_r);
-	io_detach_stages(s);
-	io_unlink(&s->links.io_error);
-	io_unlink(&s->links.io_error_old);
-	io_unlink(&s->links.io_requeue);
-	io_wait_for_programs();
+	io_detach_all(io, io_starts);
+	/*
+	 * Whether a command that failed just now has ended or is tried again shows within 100 ms.
+	 * To leave before would call it in flight and show nothing of it.
+	 */
+	if (slot_table__is_unsettled(&io->slots, clock__mono_ns()))
+		usleep(SLOT_SETTLED_NS / 1000 + 1000);
+	io_detach_all(io, io_ends);
 	io_count_all_skipped(io);
 }
