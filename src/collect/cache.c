@@ -47,14 +47,6 @@ static int cache_map(struct cache_cells *to, const struct bpf_map *map)
 	return 0;
 }
 
-static int cache_map_tables(struct cache *c)
-{
-	int err = cache_map(&c->rows, c->skel->maps.cache_rows);
-
-	err = err ?: cache_map(&c->keys, c->skel->maps.cache_keys);
-	return err ?: cache_map(&c->files, c->skel->maps.cache_files);
-}
-
 static int cache_on_event(void *arg, void *data, size_t size)
 {
 	const struct cache_event *event = data;
@@ -64,13 +56,6 @@ static int cache_on_event(void *arg, void *data, size_t size)
 			       : sizeof(*event);
 
 	return size < least ? 0 : c->event_fn(c->event_arg, event);
-}
-
-static int cache_make_ring(struct cache *c)
-{
-	c->ring =
-		ring_buffer__new(bpf_map__fd(c->skel->maps.cache_events), cache_on_event, c, NULL);
-	return c->ring ? 0 : log_err(-errno, "cannot map the ring: %s", strerror(errno));
 }
 
 static int cache_start(struct cache *c)
@@ -84,9 +69,15 @@ static int cache_start(struct cache *c)
 		mounts__read(&c->mounts, "/proc/self/mountinfo");
 	err = cache_load_and_attach(c);
 	c->start_ns = clock__mono_ns(); /* twenty programs take their time */
-	err = err ?: cache_map_tables(c);
-	if (!err && c->wants.events)
-		err = cache_make_ring(c);
+	err = err ?: cache_map(&c->rows, c->skel->maps.cache_rows);
+	err = err ?: cache_map(&c->keys, c->skel->maps.cache_keys);
+	err = err ?: cache_map(&c->files, c->skel->maps.cache_files);
+	if (!err && c->wants.events) {
+		c->ring = ring_buffer__new(bpf_map__fd(c->skel->maps.cache_events), cache_on_event,
+					   c, NULL);
+		if (!c->ring)
+			err = log_err(-errno, "cannot map the ring: %s", strerror(errno));
+	}
 	btf__free(c->btf);
 	c->btf = NULL;
 	return err;

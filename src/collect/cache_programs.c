@@ -47,11 +47,6 @@ static const char *const cache_causes[] = { "cache_bio_ended", "cache_ended", "c
 					    "cache_bio_split", "cache_bio_queued" };
 enum { NR_CAUSES = sizeof(cache_causes) / sizeof(cache_causes[0]) };
 
-static bool cache_has_function(const struct cache *c, const char *name)
-{
-	return btf__find_by_name_kind(c->btf, name, BTF_KIND_FUNC) > 0;
-}
-
 static bool cache_has_event(const struct cache *c, const char *name)
 {
 	char type[64];
@@ -75,7 +70,7 @@ static struct bpf_program *cache_program(const struct cache *c, const char *name
 static const char *cache_target(const struct cache *c, const struct cache_hook *hook)
 {
 	for (int i = 0; i < 2 && hook->functions[i]; i++)
-		if (cache_has_function(c, hook->functions[i]))
+		if (btf__find_by_name_kind(c->btf, hook->functions[i], BTF_KIND_FUNC) > 0)
 			return hook->functions[i];
 	return NULL;
 }

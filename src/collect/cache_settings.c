@@ -193,15 +193,6 @@ static void cache_set_by(struct cache_settings *ro, uint32_t by)
 	ro->tells_files = ro->by_file || ro->by_dev || ro->filter_file || ro->nr_devs || ro->events;
 }
 
-static uint32_t cache_log2(uint64_t n)
-{
-	uint32_t bits = 0;
-
-	while (n >>= 1)
-		bits++;
-	return bits;
-}
-
 static uint32_t cache_power_of_two(uint64_t bytes)
 {
 	uint32_t power = (uint32_t)sysconf(_SC_PAGESIZE);
@@ -218,7 +209,7 @@ static int cache_size_tables(struct cache *c)
 	uint32_t aheads = ro->sees_accesses ? CACHE_AHEADS : 1;
 	int err;
 
-	ro->page_shift = cache_log2((uint64_t)sysconf(_SC_PAGESIZE));
+	ro->page_shift = (uint32_t)__builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE));
 	ro->nr_cpus = c->nr_cpus;
 	ro->key_mask = c->nr_keys - 1;
 	ro->ra_mask = aheads - 1;

@@ -351,12 +351,6 @@ static void judge_other_hook(struct doctor_report *report, const struct other_ho
 		finding__say(f, other->item, "%s", other->why);
 }
 
-static void judge_other_hooks(struct doctor_report *report, const struct doctor_facts *facts)
-{
-	for (size_t i = 0; i < sizeof(other_hooks) / sizeof(other_hooks[0]); i++)
-		judge_other_hook(report, &other_hooks[i], facts->tried[other_hooks[i].trial]);
-}
-
 /* ---- kernel ---- */
 
 static void judge_nvme_btf(struct doctor_report *report, const struct doctor_facts *facts)
@@ -480,11 +474,6 @@ static void judge_device(struct doctor_report *report, const struct device *devi
 		     device->model);
 }
 
-static bool device_is_empty(const struct device *device)
-{
-	return device->kind == DEVICE_REQUEST && !device->size_bytes;
-}
-
 /* Loop devices wait by the dozen: those without a medium are one finding. */
 static void judge_devices(struct doctor_report *report, const struct doctor_facts *facts)
 {
@@ -493,11 +482,13 @@ static void judge_devices(struct doctor_report *report, const struct doctor_fact
 	size_t nr_empty = 0;
 
 	for (size_t i = 0; i < list->nr; i++) {
-		if (device_is_empty(&list->devices[i])) {
-			empty = &list->devices[i];
+		const struct device *device = &list->devices[i];
+
+		if (device->kind == DEVICE_REQUEST && !device->size_bytes) {
+			empty = device;
 			nr_empty++;
 		} else {
-			judge_device(report, &list->devices[i]);
+			judge_device(report, device);
 		}
 	}
 	if (nr_empty == 1)
@@ -546,7 +537,9 @@ int doctor__judge(struct doctor_report *report, const struct doctor_facts *facts
 		judge_nvme_hooks(report, facts);
 		judge_block_hooks(report, facts);
 		judge_rare_hooks(report, facts);
-		judge_other_hooks(report, facts);
+		for (size_t i = 0; i < sizeof(other_hooks) / sizeof(other_hooks[0]); i++)
+			judge_other_hook(report, &other_hooks[i],
+					 facts->tried[other_hooks[i].trial]);
 	}
 	judge_kernel(report, facts);
 	if (!facts->btf_path) {

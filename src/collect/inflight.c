@@ -105,11 +105,6 @@ static bool walk_is_wanted(const struct io *io, const struct inflight_command *c
 
 /* ---- what a run found ---- */
 
-static struct inflight_command *walk_room(struct inflight_list *list)
-{
-	return GROW(list->commands, list->room, list->nr + 1) ? NULL : &list->commands[list->nr];
-}
-
 /* The entry's disk is what counts: tags are shared. One without a disk is its controller's. */
 static const struct device *walk_device(const struct inflight *f, const struct inflight_entry *e,
 					int ctrl, char name[INFLIGHT_NAME_LEN])
@@ -174,7 +169,7 @@ static struct inflight_context walk_context(const struct inflight *f,
 static int walk_take_entry(struct inflight *f, const struct inflight_ask *ask,
 			   const struct inflight_entry *e, int ctrl)
 {
-	struct inflight_command *command = walk_room(f->list);
+	struct inflight_command *command;
 	char name[INFLIGHT_NAME_LEN];
 	const struct device *device = walk_device(f, e, ctrl, name);
 	struct inflight_context context = walk_context(f, ask, device);
@@ -182,8 +177,9 @@ static int walk_take_entry(struct inflight *f, const struct inflight_ask *ask,
 	struct io_slot slot;
 	int err, there = 1;
 
-	if (!command)
+	if (GROW(f->list->commands, f->list->room, f->list->nr + 1))
 		return log_err(-ENOMEM, "out of memory");
+	command = &f->list->commands[f->list->nr];
 	if (!walk_chose(f->io, device, e->sector))
 		return 0;
 	err = walk_slot(f, e, &slot, &more);

@@ -7,19 +7,20 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
-static void complete_table(const struct io_completion *c, struct bpf_insn *insn)
-{
-	insn[0].src_reg = BPF_PSEUDO_MAP_VALUE;
-	insn[0].imm = c->table_fds[(uint32_t)insn[0].imm % IO_NR_TABLES];
-	insn[1].imm = 0;
-}
-
-static void complete_setting(const struct io_completion *c, struct bpf_insn *insn)
+static void complete_constant(const struct io_completion *c, struct bpf_insn *insn)
 {
 	uint32_t lower = (uint32_t)insn[0].imm;
-	const char *field = (const char *)c->settings + io_marked_at(lower);
 	uint64_t value = 0;
+	const char *field;
 
+	if ((uint32_t)insn[1].imm == IO_MARK_TABLE) {
+		insn[0].src_reg = BPF_PSEUDO_MAP_VALUE;
+		insn[0].imm = c->table_fds[lower % IO_NR_TABLES];
+		insn[1].imm = 0;
+	}
+	if ((uint32_t)insn[1].imm != IO_MARK_SETTING)
+		return;
+	field = (const char *)c->settings + io_marked_at(lower);
 	switch (io_marked_size(lower)) {
 	case 1: value = *(const uint8_t *)field; break;
 	case 4: value = *(const uint32_t *)field; break;
@@ -27,14 +28,6 @@ static void complete_setting(const struct io_completion *c, struct bpf_insn *ins
 	}
 	insn[0].imm = (int)(uint32_t)value;
 	insn[1].imm = (int)(uint32_t)(value >> 32);
-}
-
-static void complete_constant(const struct io_completion *c, struct bpf_insn *insn)
-{
-	if ((uint32_t)insn[1].imm == IO_MARK_TABLE)
-		complete_table(c, insn);
-	else if ((uint32_t)insn[1].imm == IO_MARK_SETTING)
-		complete_setting(c, insn);
 }
 
 static int complete_program(struct bpf_program *program, const struct io_completion *c)

@@ -72,13 +72,6 @@ static uint64_t ladders_head(const struct io *io, uint32_t cpu)
 	return __atomic_load_n(&ladders_of(io, cpu)->head, __ATOMIC_ACQUIRE);
 }
 
-/* detached: all programs have ended, and what they wrote is there. */
-static void ladders_look(struct io *io, uint32_t cpu, struct io_looked *looked, bool detached)
-{
-	looked->settled = detached ? ladders_head(io, cpu) : looked->head;
-	looked->head = ladders_head(io, cpu);
-}
-
 int io_make_ladders(struct io *io)
 {
 	if (!io_has_ladders(io))
@@ -96,8 +89,12 @@ void io_read_ladders(struct io *io)
 		return;
 	io->looked_ns = now;
 	for (uint32_t cpu = 0; cpu < io->nr_cpus; cpu++) {
-		ladders_look(io, cpu, &io->looked[cpu], detached);
-		ladders_read(io, cpu, &io->looked[cpu]);
+		struct io_looked *looked = &io->looked[cpu];
+
+		/* If all programs have ended, what they wrote is there. */
+		looked->settled = detached ? ladders_head(io, cpu) : looked->head;
+		looked->head = ladders_head(io, cpu);
+		ladders_read(io, cpu, looked);
 	}
 }
 

@@ -37,14 +37,6 @@ static bool told_find(const struct io *io, const struct io_record *record, size_
 	return false;
 }
 
-static int told_add(struct io *io, const struct io_record *record)
-{
-	if (GROW(io->told, io->room_told, io->nr_told + 1))
-		return -ENOMEM;
-	io->told[io->nr_told++] = (struct io_told){ record->first_ns, record->end_ns };
-	return 0;
-}
-
 static void told_on_parked(void *arg, uint32_t nr, const struct io_slot *slot)
 {
 	struct io *io = arg;
@@ -53,8 +45,9 @@ static void told_on_parked(void *arg, uint32_t nr, const struct io_slot *slot)
 
 	io_record_of_slot(io, nr, slot, &record);
 	if (record.end_ns - record.first_ns < io_settings(io)->min_ns ||
-	    told_find(io, &record, &at) || told_add(io, &record))
+	    told_find(io, &record, &at) || GROW(io->told, io->room_told, io->nr_told + 1))
 		return;
+	io->told[io->nr_told++] = (struct io_told){ record.first_ns, record.end_ns };
 	io_hand_on_record(io, &record, IO_FROM_SLOT);
 }
 

@@ -90,13 +90,6 @@ static uint64_t io_whole_pages(uint64_t bytes)
 	return (bytes + page - 1) / page * page;
 }
 
-static void io_size_tables(struct io *io)
-{
-	io->nr_slots = io_nr_slots(io);
-	io->nr_bios = io_power_of_two(io->nr_slots, IO_MIN_BIOS, IO_MAX_BIOS);
-	io_size_rows(io);
-}
-
 /* Behind the slots: row numbers, then what records need, if they are wanted. */
 uint32_t io_more_at(const struct io *io)
 {
@@ -195,7 +188,9 @@ int io_make_tables(struct io *io)
 {
 	int err;
 
-	io_size_tables(io);
+	io->nr_slots = io_nr_slots(io);
+	io->nr_bios = io_power_of_two(io->nr_slots, IO_MIN_BIOS, IO_MAX_BIOS);
+	io_size_rows(io);
 	io->start.memory_bytes = io_planned_bytes(io);
 	while ((err = io_make_table(&io->slot_cells, "io_slots", io_slot_bytes(io))) == -E2BIG &&
 	       io->nr_slots > IO_MIN_SLOTS)

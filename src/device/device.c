@@ -283,14 +283,6 @@ static bool device_read_partition(int dir, const char *name, struct device_parti
 	return true;
 }
 
-static bool device_add_partition(struct device *device, const struct device_partition *partition)
-{
-	if (GROW_BY_ONE(device->partitions, device->nr_partitions))
-		return false;
-	device->partitions[device->nr_partitions++] = *partition;
-	return true;
-}
-
 /* Folders in the disk's, whose names begin with the disk's. Without memory none are known. */
 static void device_read_partitions(int dir, struct device *device)
 {
@@ -302,9 +294,12 @@ static void device_read_partitions(int dir, struct device *device)
 	device->knows_partitions = nr >= 0;
 	for (int i = 0; i < nr; i++) {
 		if (!strncmp(names[i]->d_name, device->name, len) &&
-		    device_read_partition(dir, names[i]->d_name, &partition) &&
-		    !device_add_partition(device, &partition))
-			device->knows_partitions = false;
+		    device_read_partition(dir, names[i]->d_name, &partition)) {
+			if (GROW_BY_ONE(device->partitions, device->nr_partitions))
+				device->knows_partitions = false;
+			else
+				device->partitions[device->nr_partitions++] = partition;
+		}
 		free(names[i]);
 	}
 	if (nr >= 0)

@@ -126,12 +126,6 @@ static void notes_keep(struct mapping_notes *notes, struct mapping_note note)
 	*newest = ++notes->nr;
 }
 
-/* What perf calls memory without a file. */
-static bool notes_is_anonymous(const char *path)
-{
-	return !strncmp(path, "//", 2);
-}
-
 /* Behind what the kind of record has. */
 static uint64_t notes_time(const struct perf_event_header *header)
 {
@@ -148,7 +142,7 @@ static void notes_add_mapping(struct mapping_notes *notes, const struct notes_mm
 
 	if (!r->len || r->addr + r->len < r->addr || !memchr(r->path, '\0', room))
 		return;
-	if (!notes_is_anonymous(r->path))
+	if (strncmp(r->path, "//", 2)) /* what perf calls memory without a file */
 		path = symbol_names__keep(&notes->paths, r->path);
 	if (path)
 		notes_keep(notes, (struct mapping_note){ .start = r->addr,

@@ -33,11 +33,6 @@ static const uint64_t opener_rights_by_link = OPENER_RIGHT(CAP_SYS_PTRACE) |
 
 typedef struct __user_cap_data_struct opener_caps[_LINUX_CAPABILITY_U32S_3];
 
-static bool opener_may(const opener_caps caps, int cap)
-{
-	return caps[cap / 32].permitted >> cap % 32 & 1;
-}
-
 static void opener_keep(opener_caps caps, uint64_t rights)
 {
 	for (int i = 0; i < _LINUX_CAPABILITY_U32S_3; i++) {
@@ -70,7 +65,9 @@ void symbol_opener__init(struct symbol_opener *opener, const char *root)
 	opener->noted_text = *root ? NULL : opener_make_text(&opener->noted_fd);
 	opener->notes = opener->noted_text ? mapping_notes__new() : NULL;
 	syscall(SYS_capget, &self, caps);
-	opener->by_link = !*root && opener_may(caps, CAP_CHECKPOINT_RESTORE);
+	opener->by_link =
+		!*root &&
+		caps[CAP_CHECKPOINT_RESTORE / 32].permitted >> CAP_CHECKPOINT_RESTORE % 32 & 1;
 	opener_keep(caps, opener->by_link ? opener_rights_by_link : opener_rights);
 	syscall(SYS_capset, &self, caps);
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);

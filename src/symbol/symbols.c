@@ -200,12 +200,6 @@ static struct symbol symbols_ask(struct symbols *s, const struct symbols_process
 	return symbol.name ? symbol : symbols_no_room;
 }
 
-/* What is not there now may be there later. */
-static bool symbols_is_final(const struct symbol *symbol)
-{
-	return symbol->how <= SYMBOL_ANON;
-}
-
 struct symbol symbols__user(struct symbols *s, const struct symbols_process *process, uint64_t addr)
 {
 	struct symbols_known *known;
@@ -217,7 +211,7 @@ struct symbol symbols__user(struct symbols *s, const struct symbols_process *pro
 	if (symbols_is_known(known, process, addr))
 		return symbols_count(s, known->symbol);
 	symbol = symbols_ask(s, process, addr);
-	if (symbols_is_final(&symbol))
+	if (symbol.how <= SYMBOL_ANON) /* what is not there now may be there later */
 		*known = (struct symbols_known){ *process, addr, symbol };
 	return symbols_count(s, symbol);
 }
