@@ -169,8 +169,9 @@ struct io_place {
 	enum io_loss loss;
 };
 
-#define PLACE(name) offsetof(struct io_bpf, progs.name), offsetof(struct io_bpf, links.name)
-#define ALL(name)                         \
+#define LINK(name)  offsetof(struct io_bpf, links.name)
+#define PLACE(name) offsetof(struct io_bpf, progs.name), LINK(name)
+#define MUST(name)                        \
 	{                                 \
 		PLACE(name), IO_LOSES_ALL \
 	}
@@ -185,12 +186,12 @@ struct io_place {
 
 /* The end of every request and its bios, for any kind of disk; then what comes before a setup. */
 static const struct io_place io_stages[] = {
-	ALL(io_bios_end),
-	ALL(io_request_end),
-	ALL(io_request_end_r),
-	ALL(io_ladder_end),
-	ALL(io_bio_ended),
-	ALL(io_bios_forget),
+	MUST(io_bios_end),
+	MUST(io_request_end),
+	MUST(io_request_end_r),
+	MUST(io_ladder_end),
+	MUST(io_bio_ended),
+	MUST(io_bios_forget),
 	STAGE(io_bio_forget),
 	STAGE(io_nvme_reap),
 	STAGE(io_nvme_issue),
@@ -204,14 +205,20 @@ static const struct io_place io_stages[] = {
 	{ 0 },
 };
 static const struct io_place io_nvme[] = {
-	ALL(io_requeue),       ALL(io_error),	     ALL(io_error_old),	    ALL(io_nvme_cancelled),
-	EVENT(io_nvme_async),  ALL(io_nvme_end),     ALL(io_nvme_end_c),    ALL(io_nvme_end_r),
-	ALL(io_ladder_done_c), ALL(io_nvme_setup),   ALL(io_nvme_setup_r),  ALL(io_nvme_setup_s),
-	ALL(io_nvme_setup_sr), ALL(io_ladder_setup), STAGE(io_nvme_submit), { 0 },
+	MUST(io_requeue),	MUST(io_error),
+	MUST(io_error_old),	MUST(io_nvme_cancelled),
+	EVENT(io_nvme_async),	MUST(io_nvme_end),
+	MUST(io_nvme_end_c),	MUST(io_nvme_end_r),
+	MUST(io_ladder_done_c), MUST(io_nvme_setup),
+	MUST(io_nvme_setup_r),	MUST(io_nvme_setup_s),
+	MUST(io_nvme_setup_sr), MUST(io_ladder_setup),
+	STAGE(io_nvme_submit),	{ 0 },
 };
 static const struct io_place io_block[] = {
-	ALL(io_requeue),       ALL(io_block_end),     ALL(io_block_end_r),    ALL(io_block_issue),
-	ALL(io_block_issue_r), ALL(io_block_issue_s), ALL(io_block_issue_sr), { 0 },
+	MUST(io_requeue),	 MUST(io_block_end),
+	MUST(io_block_end_r),	 MUST(io_block_issue),
+	MUST(io_block_issue_r),	 MUST(io_block_issue_s),
+	MUST(io_block_issue_sr), { 0 },
 };
 
 static int io_attach_one(struct io *io, const struct io_place *place)
@@ -282,43 +289,43 @@ int io_attach(struct io *io)
 
 /* ---- detach: starts first, so that what was begun is still seen to end ---- */
 
-static const struct io_place io_starts[] = {
-	ALL(io_nvme_setup),	ALL(io_nvme_setup_r),
-	ALL(io_block_issue),	ALL(io_block_issue_r),
-	ALL(io_nvme_setup_s),	ALL(io_nvme_setup_sr),
-	ALL(io_ladder_setup),	ALL(io_block_issue_s),
-	ALL(io_block_issue_sr), { 0 },
+static const size_t io_starts[] = {
+	LINK(io_nvme_setup),	 LINK(io_nvme_setup_r),
+	LINK(io_block_issue),	 LINK(io_block_issue_r),
+	LINK(io_nvme_setup_s),	 LINK(io_nvme_setup_sr),
+	LINK(io_ladder_setup),	 LINK(io_block_issue_s),
+	LINK(io_block_issue_sr), 0,
 };
-static const struct io_place io_ends[] = {
-	ALL(io_nvme_async),
-	ALL(io_nvme_cancelled),
-	ALL(io_nvme_end),
-	ALL(io_nvme_end_c),
-	ALL(io_nvme_end_r),
-	ALL(io_ladder_done_c),
-	ALL(io_block_end),
-	ALL(io_block_end_r),
-	ALL(io_bio_volume),
-	ALL(io_bio_file),
-	ALL(io_bio_queue),
-	ALL(io_bio_queue_r),
-	ALL(io_bio_split),
-	ALL(io_bio_getrq),
-	ALL(io_insert),
-	ALL(io_nvme_issue),
-	ALL(io_nvme_reap),
-	ALL(io_nvme_submit),
-	ALL(io_request_end),
-	ALL(io_request_end_r),
-	ALL(io_ladder_end),
-	ALL(io_bios_end),
-	ALL(io_bios_forget),
-	ALL(io_bio_ended),
-	ALL(io_bio_forget),
-	ALL(io_error),
-	ALL(io_error_old),
-	ALL(io_requeue),
-	{ 0 },
+static const size_t io_ends[] = {
+	LINK(io_nvme_async),
+	LINK(io_nvme_cancelled),
+	LINK(io_nvme_end),
+	LINK(io_nvme_end_c),
+	LINK(io_nvme_end_r),
+	LINK(io_ladder_done_c),
+	LINK(io_block_end),
+	LINK(io_block_end_r),
+	LINK(io_bio_volume),
+	LINK(io_bio_file),
+	LINK(io_bio_queue),
+	LINK(io_bio_queue_r),
+	LINK(io_bio_split),
+	LINK(io_bio_getrq),
+	LINK(io_insert),
+	LINK(io_nvme_issue),
+	LINK(io_nvme_reap),
+	LINK(io_nvme_submit),
+	LINK(io_request_end),
+	LINK(io_request_end_r),
+	LINK(io_ladder_end),
+	LINK(io_bios_end),
+	LINK(io_bios_forget),
+	LINK(io_bio_ended),
+	LINK(io_bio_forget),
+	LINK(io_error),
+	LINK(io_error_old),
+	LINK(io_requeue),
+	0,
 };
 
 /* From /proc: bpf() would say the same, but not to a process without capabilities before 5.19. */
@@ -360,10 +367,10 @@ static void io_wait_for_programs(void)
 	usleep(1000);
 }
 
-static void io_detach_all(struct io *io, const struct io_place *place)
+static void io_detach_all(struct io *io, const size_t *at)
 {
-	for (; place->program; place++) {
-		struct bpf_link **link = (struct bpf_link **)((char *)io->skel + place->link);
+	for (; *at; at++) {
+		struct bpf_link **link = (struct bpf_link **)((char *)io->skel + *at);
 
 		bpf_link__destroy(*link);
 		*link = NULL;
