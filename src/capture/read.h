@@ -21,30 +21,11 @@
 #include "capture/about.h"
 #include "capture/cache.h"
 #include "capture/chunk.h"
+#include "capture/damage.h"
 #include "wire/io_record.h"
 
 struct capture_reader;
 struct capture_translation; /* capture/block.h */
-
-/* What is wrong with a file. Blocks of records count as they are read, all else from the start. */
-struct capture_damage {
-	uint64_t blocks_corrupt;  /* chunks of any type that were skipped */
-	uint64_t records_corrupt; /* that were in them, as far as their neighbours tell */
-	uint64_t records_surplus; /* numbered as earlier ones, or not counted by the trailer */
-	uint64_t records_astray;  /* their times are outside the range of their block's header */
-	uint64_t calls_missing;	  /* that the recorder counted, and no block holds */
-	uint64_t calls_surplus;	  /* that blocks hold, and the recorder did not count */
-	uint64_t records_lost;	  /* before they were written: the recorder's own count */
-	uint64_t chunks_unknown;  /* of types of later days; no damage */
-	bool truncated;		  /* it ends without a trailer, or before its trailer says */
-	uint64_t truncated_at;	  /* bytes up to the end of the last whole chunk */
-};
-
-/* The file holds what was written into it, once. What the recorder lost itself is another matter.
- */
-bool capture_damage__is_whole(const struct capture_damage *damage);
-/* Warns of what is cut, damaged or contradictory. */
-void capture_damage__tell(const struct capture_damage *damage, const char *path);
 
 /* Says what went wrong: no such file, no capture, of a later version. */
 int capture_reader__open(const char *path, struct capture_reader **reader);

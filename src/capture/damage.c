@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "capture/damage.h"
+
+#include <inttypes.h>
+#include "base/log.h"
+
+bool capture_damage__is_whole(const struct capture_damage *damage)
+{
+	return !damage->blocks_corrupt && !damage->records_corrupt && !damage->truncated &&
+	       !damage->records_surplus && !damage->records_astray && !damage->calls_missing &&
+	       !damage->calls_surplus;
+}
+
+/* Blocks are whole, but they cannot all be right. */
+static void damage_tell_contradictions(const struct capture_damage *damage, const char *path)
+{
+	if (damage->records_surplus)
+		log_warn("%s holds %" PRIu64 " records more than were recorded: blocks are "
+			 "repeated or added, and what they hold is counted again",
+			 path, damage->records_surplus);
+	if (damage->records_astray)
+		log_warn("%s is not consistent: the times of %" PRIu64
+			 " records are outside the range that their block's header gives",
+			 path, damage->records_astray);
+	if (damage->calls_missing)
+		log_warn("%s lacks %" PRIu64 " records of calls that were recorded: blocks are "
+			 "missing",
+			 path, damage->calls_missing);
+	if (damage->calls_surplus)
+		log_warn("%s holds %" PRIu64 " records of calls more than were recorded: blocks "
+			 "are repeated or added",
+			 path, damage->calls_surplus);
+}
+
+void capture_damage__tell(const struct capture_damage *damage, const char *path)
+{
+	if (damage->truncated)
+		log_warn("%s is cut: it has no end after %" PRIu64 " bytes; what is whole was read",
+			 path, damage->truncated_at);
+	if (damage->blocks_corrupt && !damage->records_corrupt)
+		log_warn("%s is damaged: %" PRIu64 " blocks were skipped", path,
+			 damage->blocks_corrupt);
+	if (damage->records_corrupt)
+		log_warn("%s is damaged: %" PRIu64 " blocks with %" PRIu64 " records were skipped",
+			 path, damage->blocks_corrupt, damage->records_corrupt);
+	damage_tell_contradictions(damage, path);
+}
