@@ -34,27 +34,6 @@ static const struct {
 	{ ':', TOKEN_COLON }, { '[', TOKEN_INDEX }, { ']', TOKEN_INDEX_END },
 };
 
-/* Not isdigit and isalnum: those follow the locale. */
-bool lex__is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
-static bool lex_is_word(char c)
-{
-	return lex__is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
-size_t lex__word_len(const struct lexer *lexer, const char *s)
-{
-	bool joins = !lexer->is_tree;
-	size_t len = 0;
-
-	while (lex_is_word(s[len]) || (joins && len && s[len] == '.' && lex_is_word(s[len + 1])))
-		len++;
-	return len;
-}
-
 static int lex_quoted(const struct lexer *lexer, struct token *token)
 {
 	const char *s = lexer->source + token->at, *end = strchr(s + 1, *s);
@@ -141,12 +120,12 @@ int token__read(struct lexer *lexer, struct token *token)
 	s = lexer->source + lexer->at;
 	if (!*s)
 		return 0;
-	if (lex__is_digit(*s))
+	if (token__is_digit(*s))
 		err = token__read_number(lexer, token);
 	else if (*s == '"' || *s == '\'')
 		err = lex_quoted(lexer, token);
-	else if (lex_is_word(*s))
-		lex_span(s, token, TOKEN_WORD, lex__word_len(lexer, s));
+	else if (token__is_word(*s))
+		lex_span(s, token, TOKEN_WORD, token__word_len(lexer, s));
 	else if (!lex_operator(s, token) && !lex_mark(lexer, *s, token))
 		err = lex_unexpected(s, lexer->at, lexer->error);
 	lexer->at += token->len;

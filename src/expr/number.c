@@ -43,9 +43,9 @@ static const char *number_exponent(struct number *n, const char *s)
 	if (*s != 'e' && *s != 'E')
 		return s;
 	p += *p == '-' || *p == '+';
-	if (!lex__is_digit(*p))
+	if (!token__is_digit(*p))
 		return s;
-	for (; lex__is_digit(*p); p++)
+	for (; token__is_digit(*p); p++)
 		if (tens < 2 * EXPR_MAX_LEN)
 			tens = tens * 10 + (*p - '0');
 	n->tens += is_minus ? -tens : tens;
@@ -54,10 +54,10 @@ static const char *number_exponent(struct number *n, const char *s)
 
 static const char *number_digits(struct number *n, const char *s)
 {
-	for (; lex__is_digit(*s); s++)
+	for (; token__is_digit(*s); s++)
 		number_take(n, *s, false);
-	if (*s == '.' && lex__is_digit(s[1]))
-		for (s++; lex__is_digit(*s); s++)
+	if (*s == '.' && token__is_digit(s[1]))
+		for (s++; token__is_digit(*s); s++)
 			number_take(n, *s, true);
 	return number_exponent(n, s);
 }
@@ -103,7 +103,7 @@ static int number_decimal(const struct lexer *lexer, struct token *token)
 {
 	struct number n = { 0 };
 	const char *s = lexer->source + token->at, *unit = number_digits(&n, s);
-	size_t len = lex__word_len(lexer, unit);
+	size_t len = token__word_len(lexer, unit);
 	const struct unit *duration = units__find(units_duration, unit, len);
 	const struct unit *found = duration ?: units__find(units_size, unit, len);
 
@@ -119,7 +119,7 @@ static int number_decimal(const struct lexer *lexer, struct token *token)
 /* -1: none. Not isxdigit, for it follows the locale. */
 static int number_hex_digit(char c)
 {
-	if (lex__is_digit(c))
+	if (token__is_digit(c))
 		return c - '0';
 	if (c >= 'a' && c <= 'f')
 		return c - 'a' + 10;
@@ -136,7 +136,7 @@ static int number_hex(const struct lexer *lexer, struct token *token)
 					       "number too large: at most 2^64");
 		token->whole = token->whole << 4 | (uint64_t)number_hex_digit(*p);
 	}
-	if (p == s + 2 || lex__word_len(lexer, p))
+	if (p == s + 2 || token__word_len(lexer, p))
 		return expr_error__set(lexer->error, (size_t)(p - lexer->source),
 				       "0x is followed by hexadecimal digits only");
 	token->type = EXPR_NUMBER;

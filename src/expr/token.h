@@ -48,8 +48,27 @@ int token__read_glob(struct lexer *lexer, const struct token *match, struct toke
 /* A number from its first digit to the end of its unit. */
 int token__read_number(const struct lexer *lexer, struct token *token);
 
-bool lex__is_digit(char c);
+/* Not isdigit and isalnum: those follow the locale. */
+static inline bool token__is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static inline bool token__is_word(char c)
+{
+	return token__is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
 /* Of the word, name or unit that begins at s. */
-size_t lex__word_len(const struct lexer *lexer, const char *s);
+static inline size_t token__word_len(const struct lexer *lexer, const char *s)
+{
+	bool joins = !lexer->is_tree;
+	size_t len = 0;
+
+	while (token__is_word(s[len]) ||
+	       (joins && len && s[len] == '.' && token__is_word(s[len + 1])))
+		len++;
+	return len;
+}
 
 #endif
