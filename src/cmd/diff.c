@@ -23,7 +23,7 @@ struct diff_cmd {
 	struct condition *only, *fails;
 	const struct column *asked[COMMAND_COLUMNS];
 	struct diff diff;
-	struct diff_called *called; /* of calls, instead */
+	struct call_pair *called; /* of calls, instead */
 	struct diff_file paths[2];
 	bool lost;
 };
@@ -111,7 +111,7 @@ static int diff_put(struct diff_cmd *c, const struct output_options *o, FILE *ou
 	if (o->format == OUTPUT_HTML)
 		return c->called ? diff_page__put_calls(out, c->called, c->paths)
 				 : diff_page__put(out, &c->diff);
-	return c->called ? diff_calls__show(c->called, &show) : diff_view__show(&c->diff, &show);
+	return c->called ? call_view__show(c->called, &show) : diff_view__show(&c->diff, &show);
 }
 
 static int diff_verdict(const struct diff_cmd *c)
@@ -144,10 +144,10 @@ static int diff_check_calls(const struct diff_cmd *c, const struct options *o)
 static int diff_read_calls(struct diff_cmd *c, const struct diff_file *files,
 			   const struct options *options)
 {
-	const struct diff_calls calls = { files, options, c->graph };
+	const struct call_pair_wants calls = { files, options, c->graph };
 	int err = diff_check_calls(c, options);
 
-	return err ?: diff_calls__read(&calls, &c->called, &c->lost);
+	return err ?: call_pair__read(&calls, &c->called, &c->lost);
 }
 
 static int diff_read_commands(struct diff_cmd *c, const struct diff_file *files,
@@ -219,7 +219,7 @@ static int diff_run(void *state, const struct options *options, char **argv)
 	err = err ?: diff_parse(c);
 	err = err ?: diff_files(c, &both, argv);
 	diff__free(&c->diff);
-	diff_calls__free(c->called);
+	call_pair__free(c->called);
 	condition__free(c->only);
 	condition__free(c->fails);
 	return err;

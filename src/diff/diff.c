@@ -187,13 +187,22 @@ static int diff_compare(struct diff *d)
 	return err ? log_err(err, "out of memory") : 0;
 }
 
+static int diff_read(struct diff_side *side, const struct diff_file *file,
+		     const struct diff_wants *wants)
+{
+	side->path = file->path;
+	side->is_saved = file->kind == DIFF_SAVED;
+	return side->is_saved ? diff_side__read_saved(side, wants)
+			      : diff_side__read_capture(side, wants);
+}
+
 int diff__make(struct diff *d, const struct diff_file *files, const struct option_list *asked,
 	       const struct diff_wants *wants)
 {
 	int err = diff_check_asked(asked);
 
 	for (int i = 0; !err && i < 2; i++)
-		err = diff_side__read(&d->sides[i], files[i].path, files[i].kind, wants);
+		err = diff_read(&d->sides[i], &files[i], wants);
 	err = err ?: diff_match(d, asked);
 	if (err)
 		return err;

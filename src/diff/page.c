@@ -175,8 +175,8 @@ static const struct page_parts page_parts = {
 
 struct page_data {
 	struct page_run runs[2];
-	const struct diff *diff;	  /* or */
-	const struct diff_called *called; /* of calls */
+	const struct diff *diff;	/* or */
+	const struct call_pair *called; /* of calls */
 };
 
 static int put_data(FILE *out, const struct page_data *data)
@@ -185,7 +185,7 @@ static int put_data(FILE *out, const struct page_data *data)
 	int err = put_runs(out, data->runs);
 
 	if (!err && data->called)
-		return diff_calls__show(data->called, &show);
+		return call_view__show(data->called, &show);
 	err = err ?: diff_view__show(data->diff, &show);
 	return err ?: put_curves(out, data->diff);
 }
@@ -216,8 +216,7 @@ int diff_page__put(FILE *out, const struct diff *d)
 	return put_page(out, &data);
 }
 
-int diff_page__put_calls(FILE *out, const struct diff_called *called,
-			 const struct diff_file files[2])
+int diff_page__put_calls(FILE *out, const struct call_pair *called, const struct diff_file files[2])
 {
 	const struct page_data data = {
 		.runs = { { "A", files[0].path, CELL_NO_NUMBER, __builtin_nan("") },

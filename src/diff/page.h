@@ -7,11 +7,11 @@
 #ifndef IOSONAR_DIFF_PAGE_H
 #define IOSONAR_DIFF_PAGE_H
 
-#include "diff/calls.h"
+#include "diff/call_view.h"
 
 /* -ENOMEM, said; whether it was written is for the stream to say. */
 int diff_page__put(FILE *out, const struct diff *diff);
-int diff_page__put_calls(FILE *out, const struct diff_called *called,
+int diff_page__put_calls(FILE *out, const struct call_pair *called,
 			 const struct diff_file files[2]);
 
 #endif

@@ -118,15 +118,6 @@ int diff_kind__of(const char *path, enum diff_kind *kind)
 	return err;
 }
 
-int diff_side__read(struct diff_side *side, const char *path, enum diff_kind kind,
-		    const struct diff_wants *wants)
-{
-	side->path = path;
-	side->is_saved = kind == DIFF_SAVED;
-	return side->is_saved ? diff_side__read_saved(side, wants)
-			      : diff_side__read_capture(side, wants);
-}
-
 void diff_side__free(struct diff_side *side)
 {
 	for (size_t i = 0; i < side->nr_groups; i++)

@@ -54,9 +54,6 @@ struct diff_wants {
 enum diff_kind { DIFF_COMMANDS, DIFF_CALLS, DIFF_SAVED };
 int diff_kind__of(const char *path, enum diff_kind *kind);
 
-/* Each: 0, or a negative errno, said. */
-int diff_side__read(struct diff_side *side, const char *path, enum diff_kind kind,
-		    const struct diff_wants *wants);
 void diff_side__free(struct diff_side *side);
 
 /* For those who fill it. NULL: said. */
@@ -64,6 +61,8 @@ struct diff_device *diff_side__add_device(struct diff_side *side, const char *la
 struct diff_device *diff_side__device(const struct diff_side *side, const char *label);
 struct diff_group *diff_side__group(struct diff_side *side, size_t device, const char *op,
 				    unsigned int bits);
+
+/* Fill one whose path is set. 0, or a negative errno, said. */
 int diff_side__read_capture(struct diff_side *side, const struct diff_wants *wants);
 int diff_side__read_saved(struct diff_side *side, const struct diff_wants *wants);
 

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#define _GNU_SOURCE 1 /* asprintf */
+#include "diff/call_view.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include "base/log.h"
+#include "render/path.h"
+
+/*
+ *    A    B  total A  total B   each A   each B    shift verdict  function
+ *    1    1    105ms    812us    105ms    812us   -99.2% too few  vfs_read
+ *    1    0   86.2ms        -   86.2ms        -        - only A   page_cache_sync_ra
+ */
+struct call_row {
+	const char *name, *path, *line, *verdict, *shift_words;
+	uint64_t depth, count[2], total_ns[2], self_ns[2], mean_ns[2];
+	double shift, low, high;
+	char words[24];
+};
+
+#define ROW(name) offsetof(struct call_row, name)
+static const struct column count_columns[] = {
+	{ "count_a", "count A", CELL_COUNT, 7, "calls in A", .at = ROW(count[0]) },
+	{ "count_b", "count B", CELL_COUNT, 7, "calls in B", .at = ROW(count[1]) },
+	{ "total_a_ns", "total A", CELL_DURATION, 7, "from entry to return, of all calls in A",
+	  .at = ROW(total_ns[0]) },
+	{ "total_b_ns", "total B", CELL_DURATION, 7, "of all in B", .at = ROW(total_ns[1]) },
+	{ "self_a_ns", "self A", CELL_DURATION, 7, "of that, outside others that were traced, in A",
+	  .at = ROW(self_ns[0]) },
+	{ "self_b_ns", "self B", CELL_DURATION, 7, "the same in B", .at = ROW(self_ns[1]) },
+	{ "mean_a_ns", "each A", CELL_DURATION, 7, "of one call in A", .at = ROW(mean_ns[0]) },
+	{ "mean_b_ns", "each B", CELL_DURATION, 7, "of one call in B", .at = ROW(mean_ns[1]) },
+	{ 0 },
+};
+
+static const struct column function_columns[] = {
+	{ "function", "function", CELL_TEXT, 20, "its name", .at = ROW(name) },
+	{ "shift", "shift", CELL_RATE, 7, "mean_b_ns less mean_a_ns, in percent of that",
+	  .at = ROW(shift) },
+	{ "low", "from", CELL_RATE, 7, "the interval of the shift: from here", .at = ROW(low) },
+	{ "high", "to", CELL_RATE, 7, "to here; null: it cannot be judged", .at = ROW(high) },
+	{ "verdict", "verdict", CELL_TEXT, 7, "noise, slower, faster, too few, only A, only B",
+	  .at = ROW(verdict) },
+	{ 0 },
+};
+
+static const struct column path_columns[] = {
+	{ "depth", "depth", CELL_COUNT, 3, "traced calls that it is in", .at = ROW(depth) },
+	{ "function", "function", CELL_TEXT, 20, "its name", .at = ROW(name) },
+	{ "path", "path", CELL_TEXT, 20, "the functions that it is in, and itself, with ; between",
+	  .at = ROW(path) },
+	{ "verdict", "verdict", CELL_TEXT, 7, "only A, only B; null: both have it",
+	  .at = ROW(verdict) },
+	{ 0 },
+};
+const struct object diff_function_object = { "function", { function_columns, count_columns } };
+const struct object diff_path_object = { "path", { path_columns, count_columns } };
+
+/* In text the name comes last: it is indented, and long. */
+static const struct column shift_column = { "shift", "   shift", CELL_TEXT,
+					    8,	     "",	 .at = ROW(shift_words) };
+static const struct column verdict_column = { "verdict", "verdict", CELL_TEXT,
+					      7,	 "",	    .at = ROW(verdict) };
+static const struct column line_column = { "call", "function", CELL_TEXT, 20, "", .at = ROW(line) };
+
+static size_t view_text_columns(bool is_graph, const struct column *columns[OBJECT_COLUMNS])
+{
+	size_t nr = 0;
+
+	for (const struct column *c = count_columns; c->key; c++)
+		if (is_graph ? c->at < ROW(mean_ns) : c->at < ROW(self_ns) || c->at >= ROW(mean_ns))
+			columns[nr++] = c;
+	if (!is_graph)
+		columns[nr++] = &shift_column;
+	columns[nr++] = &verdict_column;
+	columns[nr++] = &line_column;
+	return nr;
+}
+
+static struct table *view_table(const struct call_pair *d, const struct diff_show *show,
+				const struct column *columns[OBJECT_COLUMNS])
+{
+	const struct object *object = d->is_graph ? &diff_path_object : &diff_function_object;
+	size_t nr = show->format == TABLE_TEXT ? view_text_columns(d->is_graph, columns)
+					       : object__columns(object, columns);
+
+	return table__new(show->out, show->format, object->type, columns, nr);
+}
+
+static const char *view_verdict(bool in_a, bool in_b)
+{
+	return !in_b ? "only A" : !in_a ? "only B" : NULL;
+}
+
+static void row_put_function(struct table *table, const struct pair_function *f)
+{
+	struct call_row row = {
+		.name = f->name, .line = f->name, .shift = NAN, .low = NAN, .high = NAN
+	};
+
+	for (int i = 0; i < 2; i++) {
+		double timed = f->samples[i] ? sample__total(f->samples[i], SAMPLE_COUNT) : 0;
+
+		row.count[i] = f->sums[i] ? f->sums[i]->count : 0;
+		row.total_ns[i] = timed > 0 ? f->sums[i]->total_ns : CELL_NO_NUMBER;
+		row.self_ns[i] = timed > 0 ? f->sums[i]->self_ns : CELL_NO_NUMBER;
+		row.mean_ns[i] = CELL_NO_NUMBER;
+		if (timed > 0)
+			row.mean_ns[i] =
+				(uint64_t)(sample__total(f->samples[i], SAMPLE_NS) / timed + 0.5);
+	}
+	row.verdict = view_verdict(f->sums[0], f->sums[1]);
+	if (!row.verdict) {
+		row.shift = f->shift.shift;
+		row.low = f->shift.low;
+		row.high = f->shift.high;
+		row.verdict = diff_view__verdict(&f->shift);
+	}
+	row.shift_words = diff_view__percent(row.shift, row.words, sizeof(row.words));
+	table__row(table, &row);
+}
+
+static void row_put_node(const struct pair_node *n, struct table *table, const char *line,
+			 const char *path)
+{
+	struct call_row row = { .name = n->name, .line = line, .path = path, .depth = n->depth };
+
+	row.verdict = view_verdict(n->nodes[0], n->nodes[1]);
+	for (int i = 0; i < 2; i++) {
+		uint64_t timed = n->nodes[i] ? n->nodes[i]->timed : 0;
+
+		row.count[i] = n->nodes[i] ? n->nodes[i]->count : 0;
+		row.total_ns[i] = timed ? n->nodes[i]->total_ns : CELL_NO_NUMBER;
+		row.self_ns[i] = timed ? n->nodes[i]->self_ns : CELL_NO_NUMBER;
+		row.mean_ns[i] = timed ? n->nodes[i]->total_ns / timed : CELL_NO_NUMBER;
+	}
+	table__row(table, &row);
+}
+
+/* In text its name, indented. */
+static int view_put_line(const struct pair_node *n, struct table *table)
+{
+	char *line;
+
+	if (asprintf(&line, "%*s%s", 2 * (int)(n->depth < 64 ? n->depth : 64), "", n->name) < 0)
+		return -ENOMEM;
+	row_put_node(n, table, line, NULL);
+	free(line);
+	return 0;
+}
+
+static int view_put_path(const struct pair_node *n, struct table *table, struct path *path)
+{
+	int err = path__enter(path, n->depth, n->name);
+
+	if (!err)
+		row_put_node(n, table, NULL, path->text);
+	return err;
+}
+
+/* Inside it first, then beside it, then up. 0: that was all. */
+static uint32_t node_next(const struct call_pair *d, uint32_t node)
+{
+	if (d->nodes[node].first)
+		return d->nodes[node].first;
+	while (node && !d->nodes[node].next)
+		node = d->nodes[node].parent;
+	return d->nodes[node].next;
+}
+
+static int view_put_nodes(const struct call_pair *d, const struct diff_show *show,
+			  struct table *table)
+{
+	struct path path = { 0 };
+	int err = 0;
+
+	for (uint32_t i = d->nodes[0].first; !err && i; i = node_next(d, i))
+		err = show->format == TABLE_TEXT ? view_put_line(&d->nodes[i], table)
+						 : view_put_path(&d->nodes[i], table, &path);
+	if (path.cut)
+		log_note("%" PRIu64 " paths are deeper than %d functions: they leave out those "
+			 "between the first %d and the last",
+			 path.cut, PATH_MOST, PATH_MOST);
+	path__free(&path);
+	return err;
+}
+
+int call_view__show(const struct call_pair *d, const struct diff_show *show)
+{
+	const struct column *columns[OBJECT_COLUMNS];
+	struct table *table = view_table(d, show, columns);
+	int err = table ? 0 : -ENOMEM;
+
+	if (!err && d->is_graph)
+		err = view_put_nodes(d, show, table);
+	for (size_t i = 0; !err && !d->is_graph && i < d->nr_functions; i++)
+		row_put_function(table, &d->functions[i]);
+	table__free(table);
+	return err ? log_err(-ENOMEM, "out of memory") : 0;
+}
