@@ -340,6 +340,9 @@ static const sqlite3_module module_functions = {
 	.xRowid = module_rowid,
 };
 
+const struct sql_table *const sql_tables[] = { &sql_io,	  &sql_device, &sql_stack,
+					       &sql_call, &sql_ledger, NULL };
+
 int sql_module__add(struct sql *sql, const struct sql_table *table)
 {
 	struct module *module = malloc(sizeof(*module));

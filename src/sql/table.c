@@ -6,9 +6,6 @@
 #include <string.h>
 #include "base/log.h"
 
-const struct sql_table *const sql_tables[] = { &sql_io,	  &sql_device, &sql_stack,
-					       &sql_call, &sql_ledger, NULL };
-
 const struct sql_bounds sql_bounds_none = { .since_to_ns = UINT64_MAX, .end_to_ns = UINT64_MAX };
 
 /* ---- files ---- */
