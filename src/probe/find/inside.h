@@ -64,7 +64,7 @@ int find__soft_names(const struct find_naming *naming);
 int find__hws(struct find_job *job);
 int find__hw_names(const struct find_naming *naming);
 
-/* ---- what they share ---- */
+/* ---- search.c ---- */
 
 bool find__is_glob(const char *text);
 bool find__matches(const char *glob, const char *text);
