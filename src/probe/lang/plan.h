@@ -110,8 +110,18 @@ struct plan_call {
 int plan__make_calls(struct plan *plan, const struct line *tasks, const struct plan_call *calls,
 		     size_t nr);
 
-bool plan__has_buckets(const struct plan *plan);       /* rows are of a histogram */
-bool plan__has_records(const struct plan *plan);       /* into the rings, not into rows */
+/* Rows are of a histogram. */
+static inline bool plan__has_buckets(const struct plan *plan)
+{
+	return plan->action == LINE_HIST || (plan->action == LINE_PAIR && !plan->each);
+}
+
+/* Into the rings, not into rows. */
+static inline bool plan__has_records(const struct plan *plan)
+{
+	return plan->action == LINE_PRINT || (plan->action == LINE_PAIR && plan->each);
+}
+
 uint32_t plan__row_key_bytes(const struct plan *plan); /* of `rows`: with the bucket; 0: no rows */
 uint32_t plan__start_key_bytes(const struct plan *plan); /* of `starts` */
 uint32_t plan__start_bytes(const struct plan *plan);
