@@ -13,44 +13,6 @@
  * attached sooner, and closed in a third of the time. */
 enum { ATTACH_FEW = 16, ATTACH_FEW_CALLS = 48, ATTACH_MANY = 512, ATTACH_MOST = 4096 };
 
-/* ---- ways ---- */
-
-static const struct {
-	const char *word;
-	enum program_ctx ctx;
-	bool is_slow_to_close;
-} attach_ways[NR_ATTACH_WAYS] = {
-	[ATTACH_NONE] = { "none", CTX_RECORD, false },
-	[ATTACH_TRACEPOINT] = { "tracepoint", CTX_RECORD, true },
-	[ATTACH_RAW] = { "raw tracepoint", CTX_RAW, false },
-	[ATTACH_TP_BTF] = { "tp_btf", CTX_TRACING, false },
-	[ATTACH_FENTRY] = { "fentry", CTX_TRACING, true },
-	[ATTACH_KPROBE_MULTI] = { "kprobe.multi", CTX_REGS, false },
-	[ATTACH_KPROBE] = { "kprobe", CTX_REGS, true },
-	[ATTACH_UPROBE] = { "uprobe", CTX_REGS, true },
-	[ATTACH_PERF] = { "perf event", CTX_PERF, false },
-};
-
-enum program_ctx attach__ctx(enum attach_way way)
-{
-	return attach_ways[way].ctx;
-}
-
-const char *attach__word(enum attach_way way)
-{
-	return attach_ways[way].word;
-}
-
-bool attach__serves_many(enum attach_way way)
-{
-	return way == ATTACH_KPROBE_MULTI;
-}
-
-bool attach__is_slow_to_close(enum attach_way way)
-{
-	return attach_ways[way].is_slow_to_close;
-}
-
 /* ---- what is known of the kernel ---- */
 
 struct attacher *attacher__new(void)

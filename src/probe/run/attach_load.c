@@ -17,19 +17,45 @@
 		.code = (c), .dst_reg = (dst), .src_reg = (src), .off = (o), .imm = (i) })
 
 static const struct {
+	const char *word;
+	enum program_ctx ctx;
+	bool is_slow_to_close;
 	enum bpf_prog_type type;
 	enum bpf_attach_type entry, exit;
-} attach_types[NR_ATTACH_WAYS] = {
-	[ATTACH_TRACEPOINT] = { BPF_PROG_TYPE_TRACEPOINT },
-	[ATTACH_RAW] = { BPF_PROG_TYPE_RAW_TRACEPOINT },
-	[ATTACH_TP_BTF] = { BPF_PROG_TYPE_TRACING, BPF_TRACE_RAW_TP, BPF_TRACE_RAW_TP },
-	[ATTACH_FENTRY] = { BPF_PROG_TYPE_TRACING, BPF_TRACE_FENTRY, BPF_TRACE_FEXIT },
-	[ATTACH_KPROBE_MULTI] = { BPF_PROG_TYPE_KPROBE, BPF_TRACE_KPROBE_MULTI,
-				  BPF_TRACE_KPROBE_MULTI },
-	[ATTACH_KPROBE] = { BPF_PROG_TYPE_KPROBE },
-	[ATTACH_UPROBE] = { BPF_PROG_TYPE_KPROBE },
-	[ATTACH_PERF] = { BPF_PROG_TYPE_PERF_EVENT },
+} attach_ways[NR_ATTACH_WAYS] = {
+	[ATTACH_NONE] = { "none", CTX_RECORD, false, 0 },
+	[ATTACH_TRACEPOINT] = { "tracepoint", CTX_RECORD, true, BPF_PROG_TYPE_TRACEPOINT },
+	[ATTACH_RAW] = { "raw tracepoint", CTX_RAW, false, BPF_PROG_TYPE_RAW_TRACEPOINT },
+	[ATTACH_TP_BTF] = { "tp_btf", CTX_TRACING, false, BPF_PROG_TYPE_TRACING, BPF_TRACE_RAW_TP,
+			    BPF_TRACE_RAW_TP },
+	[ATTACH_FENTRY] = { "fentry", CTX_TRACING, true, BPF_PROG_TYPE_TRACING, BPF_TRACE_FENTRY,
+			    BPF_TRACE_FEXIT },
+	[ATTACH_KPROBE_MULTI] = { "kprobe.multi", CTX_REGS, false, BPF_PROG_TYPE_KPROBE,
+				  BPF_TRACE_KPROBE_MULTI, BPF_TRACE_KPROBE_MULTI },
+	[ATTACH_KPROBE] = { "kprobe", CTX_REGS, true, BPF_PROG_TYPE_KPROBE },
+	[ATTACH_UPROBE] = { "uprobe", CTX_REGS, true, BPF_PROG_TYPE_KPROBE },
+	[ATTACH_PERF] = { "perf event", CTX_PERF, false, BPF_PROG_TYPE_PERF_EVENT },
 };
+
+enum program_ctx attach__ctx(enum attach_way way)
+{
+	return attach_ways[way].ctx;
+}
+
+const char *attach__word(enum attach_way way)
+{
+	return attach_ways[way].word;
+}
+
+bool attach__serves_many(enum attach_way way)
+{
+	return way == ATTACH_KPROBE_MULTI;
+}
+
+bool attach__is_slow_to_close(enum attach_way way)
+{
+	return attach_ways[way].is_slow_to_close;
+}
 
 /* ---- BTF of modules ---- */
 
@@ -110,12 +136,12 @@ struct attach_insns {
 static int attach_load_insns(struct attacher *attacher, enum attach_way way,
 			     const struct probe *probe, const struct attach_insns *what)
 {
-	const bool typed = attach_types[way].type == BPF_PROG_TYPE_TRACING;
+	const bool typed = attach_ways[way].type == BPF_PROG_TYPE_TRACING;
 	const int module = typed && probe->module ? attach_module_btf(attacher, probe->module) : 0;
 	LIBBPF_OPTS(bpf_prog_load_opts, opts, .log_buf = what->log,
 		    .log_size = (__u32)what->log_size,
-		    .expected_attach_type = attach_is_return(probe) ? attach_types[way].exit
-								    : attach_types[way].entry);
+		    .expected_attach_type = attach_is_return(probe) ? attach_ways[way].exit
+								    : attach_ways[way].entry);
 
 	if (module < 0)
 		return module;
@@ -123,8 +149,7 @@ static int attach_load_insns(struct attacher *attacher, enum attach_way way,
 		return -ENOENT;
 	opts.attach_btf_id = typed ? probe->btf_id : 0;
 	opts.attach_btf_obj_fd = (__u32)module;
-	return bpf_prog_load(attach_types[way].type, "iosonar", "GPL", what->insns, what->nr,
-			     &opts);
+	return bpf_prog_load(attach_ways[way].type, "iosonar", "GPL", what->insns, what->nr, &opts);
 }
 
 int attach_load_nothing(struct attacher *attacher, enum attach_way way, const struct probe *probe)

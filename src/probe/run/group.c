@@ -190,3 +190,21 @@ void run_free_groups(struct run *run)
 	free(run->counters);
 	free(run->errs);
 }
+
+struct program_wants run_program_wants(const struct run *run, const struct run_group *group)
+{
+	const size_t first = group->probes[0];
+
+	return (struct program_wants){
+		.plan = run->plan,
+		.probe = first,
+		.cell = (uint32_t)(group - run->groups),
+		.ctx = attach__ctx(group->way),
+		.asks_address = group->nr > 1,
+		.maps = &run->maps,
+		.is_atomic =
+			attach__may_nest(run->attacher, group->way, run->plan->probes[first].probe),
+		.is_nested = run->maps.nests >= 0 &&
+			     run->plan->probes[first].probe->kind == PROBE_USERRET,
+	};
+}

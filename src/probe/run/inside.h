@@ -75,11 +75,10 @@ struct run {
 	uint64_t start_ns;
 };
 
-uint64_t run_now_ns(void);
-
 /* group.c */
 int run_make_groups(struct run *run);
 void run_free_groups(struct run *run);
+struct program_wants run_program_wants(const struct run *run, const struct run_group *group);
 
 /* maps.c */
 int run_make_maps(struct run *run);
@@ -90,7 +89,6 @@ int run_follow_children(struct run *run);
 
 /* program.c */
 int run_attach_all(struct run *run);
-struct program_wants run_program_wants(const struct run *run, const struct run_group *group);
 
 /* nest.c: returns of user functions that the kernel omits are counted */
 bool run_has_nests(const struct run *run);
@@ -113,7 +111,13 @@ int run_open_counters(struct run *run);
 void run_read_counters(struct run *run); /* into count */
 void run_close_counters(struct run *run);
 
-/* read.c: `probe` or `func` becomes a number of the plan. */
+/* number.c */
+int run_note_addresses(struct run *run); /* of probes that one program serves */
+static inline bool run_part_is_probe(const struct plan_part *part)
+{
+	return part->shape.unit == VALUE_PROBE_NAME || part->shape.unit == VALUE_FUNC_NAME;
+}
+/* `probe` or `func` becomes a number of the plan. */
 void run_settle(const struct run *run, const struct plan_part *part, void *bytes);
 uint64_t run_probe_number(const struct run *run, uint64_t number);
 /* Of an address, the one of the same kind: a function's entry and its return may both be served. */

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
+#include "base/clock.h"
 #include "base/log.h"
 #include "collect/obstacle.h"
 #include "probe/run/inside.h"
@@ -96,24 +97,6 @@ static int program_refused(const struct program_try *t, const struct program *pr
 	t->group->is_refused = true;
 	blame_last_line(t->log, t->group->reason, sizeof(t->group->reason));
 	return 1;
-}
-
-struct program_wants run_program_wants(const struct run *run, const struct run_group *group)
-{
-	const size_t first = group->probes[0];
-
-	return (struct program_wants){
-		.plan = run->plan,
-		.probe = first,
-		.cell = (uint32_t)(group - run->groups),
-		.ctx = attach__ctx(group->way),
-		.asks_address = group->nr > 1,
-		.maps = &run->maps,
-		.is_atomic =
-			attach__may_nest(run->attacher, group->way, run->plan->probes[first].probe),
-		.is_nested = run->maps.nests >= 0 &&
-			     run->plan->probes[first].probe->kind == PROBE_USERRET,
-	};
 }
 
 static int program_load(const struct program_try *t)
@@ -234,7 +217,7 @@ static void program_raise_limit(const struct run *run)
 
 static void program_show_progress(size_t done, size_t of, uint64_t *last_ns)
 {
-	const uint64_t now = run_now_ns();
+	const uint64_t now = clock__mono_ns();
 
 	if (!isatty(STDERR_FILENO) || now - *last_ns < program_progress_ns)
 		return;
@@ -361,7 +344,7 @@ static void program_note_ways(const struct run *run)
 int run_attach_all(struct run *run)
 {
 	char *log = malloc(PROGRAM_LOG_BYTES); /* touched only if a program is refused */
-	uint64_t shown_ns = run_now_ns();
+	uint64_t shown_ns = clock__mono_ns();
 	int err = log ? 0 : log_err(-ENOMEM, "out of memory");
 
 	program_raise_limit(run);

@@ -13,69 +13,6 @@
 
 enum { READ_BATCH = 512 };
 
-/* ---- which probe ---- */
-
-/*
- * A program that serves many says the function's address. On some machines that is the place where
- * it is patched, a few bytes behind.
- */
-static size_t number_search(const struct run *run, uint64_t number)
-{
-	size_t low = 0, high = run->nr_by_address;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (run->plan->probes[run->by_address[middle]].probe->address <= number)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-uint64_t run_probe_number(const struct run *run, uint64_t number)
-{
-	size_t behind;
-
-	if (number < run->plan->nr_probes)
-		return number;
-	behind = number_search(run, number);
-	return behind ? run->by_address[behind - 1] : number;
-}
-
-uint64_t run_probe_like(const struct run *run, uint64_t like, uint64_t address)
-{
-	const struct plan_probe *probes = run->plan->probes;
-
-	for (size_t i = number_search(run, address); i--;)
-		if (probes[run->by_address[i]].probe->kind == probes[like].probe->kind)
-			return run->by_address[i];
-	return like;
-}
-
-const struct probe *run__probe(const struct run *run, uint64_t number)
-{
-	number = run_probe_number(run, number);
-	return number < run->plan->nr_probes ? run->plan->probes[number].probe : NULL;
-}
-
-static bool part_is_probe(const struct plan_part *part)
-{
-	return part->shape.unit == VALUE_PROBE_NAME || part->shape.unit == VALUE_FUNC_NAME;
-}
-
-void run_settle(const struct run *run, const struct plan_part *part, void *bytes)
-{
-	uint64_t number;
-
-	if (!run->nr_by_address || !part_is_probe(part))
-		return;
-	memcpy(&number, (char *)bytes + part->at, sizeof(number));
-	number = run_probe_number(run, number);
-	memcpy((char *)bytes + part->at, &number, sizeof(number));
-}
-
 /* ---- adding up ---- */
 
 static void row_add(const struct run *run, struct probe_row *sum, const struct probe_row *row)
@@ -291,8 +228,8 @@ int run__read(struct run *run, run_row_fn fn, void *arg)
 	if (plan__has_records(plan))
 		return 0;
 	for (size_t i = 0; i < plan->nr_keys; i++) {
-		r.has_probe |= part_is_probe(&plan->keys[i]);
-		r.is_by_probe &= part_is_probe(&plan->keys[i]);
+		r.has_probe |= run_part_is_probe(&plan->keys[i]);
+		r.is_by_probe &= run_part_is_probe(&plan->keys[i]);
 	}
 	r.seen = calloc(plan->nr_probes, sizeof(*r.seen));
 	err = r.seen ? read_all(&r) : log_err(-ENOMEM, "out of memory");

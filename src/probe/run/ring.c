@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include <bpf/bpf.h>
+#include "base/clock.h"
 #include "base/grow.h"
 #include "base/log.h"
 #include "probe/run/inside.h"
@@ -233,7 +234,7 @@ static int ring_hand_on(struct run *run, uint64_t until_ns, run_record_fn fn, vo
 static void ring_watch_rate(struct run *run)
 {
 	static const uint64_t least_ns = 20000000;
-	const uint64_t now = run_now_ns(), ns = now - run->gate_ns;
+	const uint64_t now = clock__mono_ns(), ns = now - run->gate_ns;
 
 	if (!run->gate || !run->wants.max_rate || ns < least_ns)
 		return;

@@ -10,11 +10,6 @@
 #include "base/clock.h"
 #include "base/log.h"
 
-uint64_t run_now_ns(void)
-{
-	return clock__mono_ns();
-}
-
 /* NULL and errno: no memory, or the CPUs cannot be counted. */
 static struct run *run_new(const struct run_wants *wants)
 {
@@ -41,32 +36,9 @@ static struct run *run_new(const struct run_wants *wants)
 	return NULL;
 }
 
-static int run_compare_address(const void *a, const void *b, void *arg)
-{
-	const struct plan_probe *probes = arg;
-	const uint64_t x = probes[*(const size_t *)a].probe->address;
-	const uint64_t y = probes[*(const size_t *)b].probe->address;
-
-	return (x > y) - (x < y);
-}
-
-/* Of those that one program serves, to tell them apart afterwards. */
-static int run_note_addresses(struct run *run)
-{
-	run->by_address = calloc(run->plan->nr_probes, sizeof(*run->by_address));
-	if (!run->by_address)
-		return log_err(-ENOMEM, "out of memory");
-	for (size_t i = 0; i < run->nr_groups; i++)
-		for (size_t j = 0; run->groups[i].nr > 1 && j < run->groups[i].nr; j++)
-			run->by_address[run->nr_by_address++] = run->groups[i].probes[j];
-	qsort_r(run->by_address, run->nr_by_address, sizeof(*run->by_address), run_compare_address,
-		run->plan->probes);
-	return 0;
-}
-
 static int run_start(struct run *run)
 {
-	const uint64_t began_ns = run_now_ns();
+	const uint64_t began_ns = clock__mono_ns();
 	int err = run_make_groups(run);
 
 	err = err ?: run_check_counters(run);
@@ -80,7 +52,7 @@ static int run_start(struct run *run)
 	err = err ?: run_open_counters(run);
 	if (err)
 		return err;
-	run->start_ns = run_now_ns();
+	run->start_ns = clock__mono_ns();
 	run_turn_on(run);
 	log_verbose("tables of %zu programs on %u CPUs, attached within %.1f ms", run->nr_groups,
 		    run->nr_cpus, (double)(run->start_ns - began_ns) / 1e6);
