@@ -51,6 +51,8 @@ void emit__take_int(struct emit *e); /* what update and delete return, in R0 */
 void emit__lookup(struct emit *e, int map, struct place key);
 void emit__update(struct emit *e, int map, struct place key, struct place value, int64_t flags);
 
+/* Asks a helper; what it says is kept, so that nobody has to ask again. */
+void emit__note(struct emit *e, struct emit_note *note, int helper);
 /* Process, thread and command of this task into memory: u32, u32, char[16]. */
 void emit__who(struct emit *e, struct place pid, struct place tid, struct place comm);
 /* Which of many functions this is into 8 bytes, or 0 where a program serves one. */

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * program_part.c: a part of a key, a record or a note is written into memory, whether it is a
+ * number or a text; likewise which function of many this is.
+ */
+#include "probe/code/program_inside.h"
+
+/* The process of a stack: of this event, or of the start that took it. */
+static void emit_whose(struct emit *e, const struct value *v, struct place to)
+{
+	if (v->op == VALUE_USTACK)
+		emit__builtin(e, VALUE_PID, R1);
+	else
+		code__load(&e->code, 4, R1,
+			   (struct place){ REG_START, offsetof(struct probe_start, pid) });
+	code__store(&e->code, 8, to, R1);
+}
+
+void emit__part(struct emit *e, const struct value *v, struct place to, uint32_t room)
+{
+	if (v->shape.is_text) {
+		emit__text(e, v, to, room);
+		return;
+	}
+	emit__number(e, v, R1);
+	code__store(&e->code, 8, to, R1);
+	if (v->shape.unit == VALUE_USTACK_ID)
+		emit_whose(e, v, place_at(to, 8));
+}
+
+void emit__address(struct emit *e, struct place to)
+{
+	if (!e->wants->asks_address) {
+		code__store_number(&e->code, 8, to, 0);
+		return;
+	}
+	emit__builtin(e, VALUE_PROBE, R1);
+	code__store(&e->code, 8, to, R1);
+}
