@@ -31,7 +31,7 @@ static inline const struct expr_node *typing__node(const struct typing *t, uint3
 	return &t->tree->nodes[index];
 }
 
-/* How much of a node's text fits a message, and that text: for "%.*s". */
+/* value_node.c: how much of a node's text fits a message, and that text: for "%.*s". */
 int typing__clip(const struct typing *t, const struct expr_node *node);
 static inline const char *typing__text(const struct typing *t, const struct expr_node *node)
 {
@@ -44,6 +44,11 @@ struct value *value__new_number(const struct typing *t, const struct expr_node *
 				uint64_t number);
 uint32_t value__text_room(size_t chars); /* with its end */
 
+/* value_load.c: a value of what was found; takes what it is made of. */
+struct value *typing__settle(struct typing *t, const struct expr_node *node, struct typed *typed);
+/* How wide, how it is shown. */
+void typing__shape(struct value *v, const struct type *type);
+
 /* value.c: any node as a number or a text. */
 struct value *typing__value(struct typing *t, uint32_t index);
 /* The same, but it has to be a number that can be reckoned with: no text, no stack. */
@@ -51,13 +56,10 @@ struct value *typing__number(struct typing *t, uint32_t index);
 
 /* value_member.c: a word, or a chain of members. */
 bool typing__chain(struct typing *t, uint32_t index, struct typed *typed);
-struct value *typing__settle(struct typing *t, const struct expr_node *node, struct typed *typed);
 /* A pointer, which the left side of the node is: what it points to, not yet read. */
 bool typing__follow(struct typing *t, const struct expr_node *node, struct typed *typed);
 /* value_index.c: an element of what `typed` is. */
 bool typing__index(struct typing *t, const struct expr_node *node, struct typed *typed);
-/* How wide, how it is shown. */
-void typing__shape(struct value *v, const struct type *type);
 /* Where a pointer points to. */
 enum value_memory typing__memory(const struct typing *t, const struct typed *pointer);
 
