@@ -21,7 +21,8 @@ struct calls_open {
 
 struct calls {
 	struct calls_wants wants;
-	struct calls_task *tasks; /* hashed, a power of two */
+	/* Hashed, a power of two. Not base/index.h: who is idle is forgotten when it grows. */
+	struct calls_task *tasks;
 	size_t nr, room;
 	struct calls_open *opens; /* likewise */
 	size_t nr_opens, opens_room;

@@ -26,7 +26,9 @@ struct rows {
 	uint32_t nr;
 	uint32_t stride; /* from one to the next */
 	void *rows;
-	uint16_t index[ROWS_INDEX]; /* row number + 1 */
+	/* Row number + 1. Not base/index.h: 2 bytes a cell, cleared with each block, never growing.
+	 */
+	uint16_t index[ROWS_INDEX];
 };
 
 static inline struct row *rows__at(const struct rows *rows, uint32_t nr)
