@@ -35,9 +35,7 @@ uint32_t plan__record_bytes(const struct plan_probe *probe)
 
 static bool plan_is_alike_list(struct value *const *a, struct value *const *b, size_t nr)
 {
-	size_t i;
-
-	for (i = 0; i < nr; i++)
+	for (size_t i = 0; i < nr; i++)
 		if (!value__is_same(a[i], b[i]))
 			return false;
 	return true;
@@ -45,11 +43,9 @@ static bool plan_is_alike_list(struct value *const *a, struct value *const *b, s
 
 static bool plan_shows_alike(const struct plan_probe *a, const struct plan_probe *b)
 {
-	size_t i;
-
 	if (a->nr_shown != b->nr_shown)
 		return false;
-	for (i = 0; i < a->nr_shown; i++)
+	for (size_t i = 0; i < a->nr_shown; i++)
 		if (!value__is_same(a->shown[i].value, b->shown[i].value) ||
 		    a->shown[i].part.at != b->shown[i].part.at)
 			return false;
@@ -102,20 +98,18 @@ static int planning_parse_all(struct planning *p)
 static void planning_free(struct planning *p)
 {
 	struct plan_clause *clauses[] = { &p->keys, &p->shown, &p->of, &p->condition };
-	size_t i, j;
 
-	for (i = 0; i < sizeof(clauses) / sizeof(clauses[0]); i++)
-		for (j = 0; j < clauses[i]->nr; j++)
+	for (size_t i = 0; i < sizeof(clauses) / sizeof(clauses[0]); i++)
+		for (size_t j = 0; j < clauses[i]->nr; j++)
 			expr__free(clauses[i]->trees[j]);
 }
 
 static int planning_type_alone(struct planning *p)
 {
 	struct plan *plan = p->plan;
-	size_t i;
 	int err = 0;
 
-	for (i = 0; i < plan->nr_probes && !err; i++) {
+	for (size_t i = 0; i < plan->nr_probes && !err; i++) {
 		struct value_scope scope = { .probe = plan->probes[i].probe, .number = i };
 
 		err = planning__type_probe(p, &plan->probes[i], &scope);
@@ -146,9 +140,8 @@ static int planning_add_stack(struct planning *p, struct value *(*make)(enum val
 			      enum value_op op)
 {
 	bool is_record = plan__has_records(p->plan);
-	size_t i;
 
-	for (i = 0; i < p->plan->nr_probes; i++) {
+	for (size_t i = 0; i < p->plan->nr_probes; i++) {
 		struct plan_probe *probe = &p->plan->probes[i];
 		struct value *v;
 
@@ -271,38 +264,32 @@ int plan__make(struct plan *plan, const struct line *line, const struct probe_li
 
 static void plan_free_values(struct value **values, size_t nr)
 {
-	size_t i;
-
-	for (i = 0; i < nr; i++)
+	for (size_t i = 0; i < nr; i++)
 		value__free(values[i]);
 }
 
 static void plan_free_probe(struct plan_probe *probe)
 {
-	size_t i;
-
 	value__free(probe->condition);
 	value__free(probe->follows);
 	value__free(probe->of);
 	plan_free_values(probe->keys, PLAN_MAX_PARTS);
 	plan_free_values(probe->on, PLAN_MAX_ON);
 	plan_free_values(probe->saved, PLAN_MAX_PARTS);
-	for (i = 0; i < probe->nr_shown; i++)
+	for (size_t i = 0; i < probe->nr_shown; i++)
 		value__free(probe->shown[i].value);
 	free(probe->shown);
 }
 
 void plan__free(struct plan *plan)
 {
-	size_t i;
-
-	for (i = 0; i < plan->nr_probes; i++)
+	for (size_t i = 0; i < plan->nr_probes; i++)
 		plan_free_probe(&plan->probes[i]);
-	for (i = 0; i < sizeof(plan->texts) / sizeof(plan->texts[0]); i++)
+	for (size_t i = 0; i < sizeof(plan->texts) / sizeof(plan->texts[0]); i++)
 		free(plan->texts[i]);
-	for (i = 0; i < PLAN_MAX_PARTS; i++)
+	for (size_t i = 0; i < PLAN_MAX_PARTS; i++)
 		free(plan->saved_texts[i]);
-	for (i = 0; i < plan->nr_call_texts; i++)
+	for (size_t i = 0; i < plan->nr_call_texts; i++)
 		free(plan->call_texts[i]);
 	free(plan->call_texts);
 	free(plan->syscalls);

@@ -58,10 +58,9 @@ static int planning_type_number(struct planning *p, const struct plan_clause *cl
 static int planning_type_keys(struct planning *p, struct plan_probe *probe,
 			      const struct value_scope *scope)
 {
-	size_t i;
 	int err = 0;
 
-	for (i = 0; i < p->keys.nr && !err; i++)
+	for (size_t i = 0; i < p->keys.nr && !err; i++)
 		err = planning__type(p, &p->keys, i, scope, &probe->keys[i]);
 	return err;
 }
@@ -69,7 +68,6 @@ static int planning_type_keys(struct planning *p, struct plan_probe *probe,
 static int planning_type_shown(struct planning *p, struct plan_probe *probe,
 			       const struct value_scope *scope)
 {
-	size_t i;
 	int err = 0;
 
 	if (!p->shown.text || !plan__has_records(p->plan))
@@ -77,7 +75,7 @@ static int planning_type_shown(struct planning *p, struct plan_probe *probe,
 	probe->shown = calloc(PLAN_MAX_PARTS, sizeof(*probe->shown));
 	if (!probe->shown)
 		return log_err(-ENOMEM, "out of memory");
-	for (i = 0; i < p->shown.nr && !err; i++) {
+	for (size_t i = 0; i < p->shown.nr && !err; i++) {
 		err = planning__type(p, &p->shown, i, scope, &probe->shown[i].value);
 		probe->nr_shown += !err;
 	}
@@ -90,12 +88,11 @@ static int planning_type_shown(struct planning *p, struct plan_probe *probe,
 static int planning_show_fields(struct plan_probe *probe)
 {
 	const struct probe *event = probe->probe;
-	size_t i;
 
 	probe->shown = calloc(event->nr_fields + 2, sizeof(*probe->shown));
 	if (!probe->shown)
 		return log_err(-ENOMEM, "out of memory");
-	for (i = 0; i < event->nr_fields; i++) {
+	for (size_t i = 0; i < event->nr_fields; i++) {
 		struct value *value = value__of_field(event, &event->fields[i]);
 
 		if (value)

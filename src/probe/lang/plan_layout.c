@@ -61,28 +61,24 @@ static void layout_settle(const struct plan *plan, struct value *v)
 
 static void layout_settle_probe(const struct plan *plan, struct plan_probe *probe)
 {
-	size_t i;
-
 	layout_settle(plan, probe->condition);
 	layout_settle(plan, probe->of);
-	for (i = 0; i < PLAN_MAX_PARTS; i++)
+	for (size_t i = 0; i < PLAN_MAX_PARTS; i++)
 		layout_settle(plan, probe->keys[i]);
-	for (i = 0; i < probe->nr_shown; i++)
+	for (size_t i = 0; i < probe->nr_shown; i++)
 		layout_settle(plan, probe->shown[i].value);
 }
 
 static int layout_saved(struct plan *plan)
 {
-	size_t i;
-
-	for (i = 0; i < plan->nr_saved; i++)
+	for (size_t i = 0; i < plan->nr_saved; i++)
 		plan->saved_bytes = layout_place(&plan->saved[i], plan->saved_bytes);
 	if (plan->saved_bytes > PLAN_MAX_SAVED)
 		return log_err(-EINVAL,
 			       "the end wants %u bytes of the start, %d are the most; shorten its "
 			       "texts: str(x, 32)",
 			       plan->saved_bytes, PLAN_MAX_SAVED);
-	for (i = 0; i < plan->nr_probes; i++)
+	for (size_t i = 0; i < plan->nr_probes; i++)
 		layout_settle_probe(plan, &plan->probes[i]);
 	return 0;
 }
@@ -100,9 +96,7 @@ static int layout_refuse_kind(const struct plan *plan, size_t key, const struct 
 
 static int layout_widen_keys(struct plan *plan, const struct plan_probe *probe, bool is_first)
 {
-	size_t i;
-
-	for (i = 0; i < plan->nr_keys; i++) {
+	for (size_t i = 0; i < plan->nr_keys; i++) {
 		if (is_first)
 			layout_name(&plan->keys[i], probe->keys[i]);
 		else if (plan_shape__widen(&plan->keys[i].shape, &probe->keys[i]->shape))
@@ -115,9 +109,8 @@ static int layout_keys(struct plan *plan)
 {
 	bool is_first = true;
 	int err = 0;
-	size_t i;
 
-	for (i = 0; i < plan->nr_probes && !err; i++) {
+	for (size_t i = 0; i < plan->nr_probes && !err; i++) {
 		if (!layout_is_counted(plan, &plan->probes[i]))
 			continue;
 		err = layout_widen_keys(plan, &plan->probes[i], is_first);
@@ -125,7 +118,7 @@ static int layout_keys(struct plan *plan)
 	}
 	if (err)
 		return err;
-	for (i = 0; i < plan->nr_keys; i++)
+	for (size_t i = 0; i < plan->nr_keys; i++)
 		plan->key_bytes = layout_place(&plan->keys[i], plan->key_bytes);
 	if (plan->key_bytes <= PLAN_MAX_KEY)
 		return 0;
@@ -138,9 +131,7 @@ static int layout_keys(struct plan *plan)
 
 static int layout_shown(struct plan_probe *probe)
 {
-	size_t i;
-
-	for (i = 0; i < probe->nr_shown; i++) {
+	for (size_t i = 0; i < probe->nr_shown; i++) {
 		layout_name(&probe->shown[i].part, probe->shown[i].value);
 		probe->shown_bytes = layout_place(&probe->shown[i].part, probe->shown_bytes);
 	}
@@ -154,9 +145,8 @@ static int layout_shown(struct plan_probe *probe)
 static void layout_of(struct plan *plan)
 {
 	bool is_first = true;
-	size_t i;
 
-	for (i = 0; i < plan->nr_probes; i++) {
+	for (size_t i = 0; i < plan->nr_probes; i++) {
 		const struct value *of = plan->probes[i].of;
 
 		if (!of)
@@ -189,11 +179,9 @@ static void layout_stack(struct plan *plan, const struct value *v)
 
 static void layout_stacks(struct plan *plan, const struct plan_probe *probe)
 {
-	size_t i;
-
-	for (i = 0; i < plan->nr_keys && layout_is_counted(plan, probe); i++)
+	for (size_t i = 0; i < plan->nr_keys && layout_is_counted(plan, probe); i++)
 		layout_stack(plan, probe->keys[i]);
-	for (i = 0; i < probe->nr_shown; i++)
+	for (size_t i = 0; i < probe->nr_shown; i++)
 		layout_stack(plan, probe->shown[i].value);
 }
 
@@ -201,10 +189,9 @@ int planning__lay_out(struct planning *p)
 {
 	struct plan *plan = p->plan;
 	int err = layout_saved(plan);
-	size_t i;
 
 	err = err ? err : layout_keys(plan);
-	for (i = 0; i < plan->nr_probes && !err; i++) {
+	for (size_t i = 0; i < plan->nr_probes && !err; i++) {
 		err = layout_shown(&plan->probes[i]);
 		layout_stacks(plan, &plan->probes[i]);
 	}

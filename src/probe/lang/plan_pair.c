@@ -100,7 +100,6 @@ static int pair_save_everywhere(struct planning *p, size_t number)
 	const struct plan_part *part = &plan->saved[number];
 	struct expr_error error = { 0 };
 	struct expr *tree = NULL;
-	size_t start;
 	int err = 0;
 
 	plan->saved_texts[number] = strndup(part->text, part->text_len);
@@ -108,7 +107,7 @@ static int pair_save_everywhere(struct planning *p, size_t number)
 		tree = expr__parse_tree(plan->saved_texts[number], &error);
 	if (!tree)
 		return log_err(-ENOMEM, "out of memory");
-	for (start = 0; start < p->nr_starts && !err; start++)
+	for (size_t start = 0; start < p->nr_starts && !err; start++)
 		if (!plan->probes[start].saved[number])
 			err = pair_save_at(p, number, tree, start);
 	expr__free(tree);
@@ -118,9 +117,8 @@ static int pair_save_everywhere(struct planning *p, size_t number)
 static int pair_save_all(struct planning *p)
 {
 	int err = 0;
-	size_t i;
 
-	for (i = 0; i < p->plan->nr_saved && !err; i++)
+	for (size_t i = 0; i < p->plan->nr_saved && !err; i++)
 		err = pair_save_everywhere(p, i);
 	return err;
 }
@@ -157,9 +155,8 @@ static int pair_no_start(const struct plan_probe *end)
 static int pair_type_clauses(struct planning *p, size_t end)
 {
 	struct plan *plan = p->plan;
-	size_t i;
 
-	for (i = 0; i < p->nr_starts; i++)
+	for (size_t i = 0; i < p->nr_starts; i++)
 		if (pair_can_meet(p, &plan->probes[i], &plan->probes[end]))
 			return pair_type_end(p, i, end);
 	return pair_no_start(&plan->probes[end]);
@@ -381,9 +378,8 @@ int planning__type_pairs(struct planning *p)
 {
 	struct plan *plan = p->plan;
 	int err = plan->action == LINE_PAIR ? pair_type_all_on(p) : pair_meet_functions(p);
-	size_t i;
 
-	for (i = p->nr_starts; i < plan->nr_probes && !err; i++) {
+	for (size_t i = p->nr_starts; i < plan->nr_probes && !err; i++) {
 		err = pair_type_clauses(p, i);
 		err = err ? err : pair_add_latency(p, &plan->probes[i]);
 	}

@@ -187,12 +187,9 @@ static struct value *typing_unary(struct typing *t, const struct expr_node *node
 {
 	struct value *operand = typing__number(t, node->left), *v;
 
-	v = operand ? value__new(t, typing_ops[node->op], node) : NULL;
-	if (!v) {
-		value__free(operand);
+	v = value__new_of(t, typing_ops[node->op], node, operand);
+	if (!v)
 		return NULL;
-	}
-	v->left = operand;
 	v->shape.is_signed = node->op != OP_COMPLEMENT || operand->shape.is_signed;
 	v->shape.unit = typing_unit(v);
 	return typing_fold(v);
@@ -363,15 +360,15 @@ static struct value *typing_like(struct typing *t, const struct expr_node *node)
 {
 	const struct expr_node *glob = typing__node(t, node->right);
 	struct value *text = typing_is_good_glob(t, glob) ? typing__value(t, node->left) : NULL;
-	struct value *v = NULL;
+	struct value *v;
 
-	if (text && typing_is_text(t, typing__node(t, node->left), text))
-		v = value__new(t, VALUE_LIKE, node);
-	if (!v) {
+	if (text && !typing_is_text(t, typing__node(t, node->left), text)) {
 		value__free(text);
 		return NULL;
 	}
-	v->left = text;
+	v = value__new_of(t, VALUE_LIKE, node, text);
+	if (!v)
+		return NULL;
 	v->shape.is_signed = true;
 	v->text = strndup(glob->text, glob->text_len);
 	if (v->text)

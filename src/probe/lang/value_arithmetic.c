@@ -153,9 +153,7 @@ static uint64_t reckon_number(const struct value *v, struct value_world *w)
 /* Up to its end, a character at a time; the rest of text is 0. */
 static bool reckon_chars_at(struct value_world *w, uint64_t address, size_t most, char *text)
 {
-	size_t i;
-
-	for (i = 0; i < most; i++) {
+	for (size_t i = 0; i < most; i++) {
 		if (!reckon_read(w, text + i, address + i, 1)) {
 			memset(text, 0, i);
 			w->faults++;

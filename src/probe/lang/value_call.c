@@ -38,13 +38,10 @@ static uint32_t call_constant(struct typing *t, uint32_t index, uint32_t most)
 static struct value *call_text_at(struct typing *t, const struct expr_node *node,
 				  struct value *address, enum value_memory memory, uint32_t chars)
 {
-	struct value *v = value__new(t, VALUE_CHARS, node);
+	struct value *v = value__new_of(t, VALUE_CHARS, node, address);
 
-	if (!v) {
-		value__free(address);
+	if (!v)
 		return NULL;
-	}
-	v->left = address;
 	v->memory = memory;
 	v->size = chars;
 	v->shape.is_text = true;
@@ -114,13 +111,10 @@ static struct value *call_str(struct typing *t, const struct expr_node *node)
 static struct value *call_args(struct typing *t, const struct expr_node *node)
 {
 	struct value *argv = typing__number(t, node->left);
-	struct value *v = argv ? value__new(t, VALUE_ARGS, node) : NULL;
+	struct value *v = value__new_of(t, VALUE_ARGS, node, argv);
 
-	if (!v) {
-		value__free(argv);
+	if (!v)
 		return NULL;
-	}
-	v->left = argv;
 	v->memory = MEMORY_USER;
 	v->size = VALUE_ARGS_MOST;
 	v->shape.is_text = true;
@@ -187,9 +181,8 @@ enum { NR_CALLS = sizeof(calls) / sizeof(calls[0]) };
 static struct value *call_unknown(struct typing *t, const struct expr_node *node)
 {
 	const char *names[NR_CALLS];
-	size_t i;
 
-	for (i = 0; i < NR_CALLS; i++)
+	for (size_t i = 0; i < NR_CALLS; i++)
 		names[i] = calls[i].name;
 	expr_error__unknown(t->error, node, "no function", names, NR_CALLS);
 	return NULL;
@@ -198,9 +191,8 @@ static struct value *call_unknown(struct typing *t, const struct expr_node *node
 struct value *typing__call(struct typing *t, const struct expr_node *node)
 {
 	uint32_t nr = call_nr_values(t, node);
-	size_t i;
 
-	for (i = 0; i < NR_CALLS; i++) {
+	for (size_t i = 0; i < NR_CALLS; i++) {
 		if (!typing__is_named(node, calls[i].name))
 			continue;
 		if (nr >= calls[i].least && nr <= calls[i].most)

@@ -40,6 +40,9 @@ static inline const char *typing__text(const struct typing *t, const struct expr
 bool typing__is_named(const struct expr_node *node, const char *name);
 
 struct value *value__new(const struct typing *t, enum value_op op, const struct expr_node *node);
+/* Takes its left side, also when it fails; NULL of NULL, whose error was set. */
+struct value *value__new_of(const struct typing *t, enum value_op op, const struct expr_node *node,
+			    struct value *left);
 struct value *value__new_number(const struct typing *t, const struct expr_node *node,
 				uint64_t number);
 uint32_t value__text_room(size_t chars); /* with its end */

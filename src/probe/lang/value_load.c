@@ -14,9 +14,8 @@ static bool load_is_enum(const struct type *type)
 {
 	const struct btf_type *bt =
 		type->btf && type->id ? btf__type_by_id(type->btf, type->id) : NULL;
-	int i;
 
-	for (i = 0; bt && i < 32 && (btf_is_mod(bt) || btf_is_typedef(bt)); i++)
+	for (int i = 0; bt && i < 32 && (btf_is_mod(bt) || btf_is_typedef(bt)); i++)
 		bt = btf__type_by_id(type->btf, bt->type);
 	return bt && btf_is_any_enum(bt);
 }
@@ -37,13 +36,10 @@ void typing__shape(struct value *v, const struct type *type)
 static struct value *load_bits(struct typing *t, const struct expr_node *node,
 			       const struct type *type, struct value *unit)
 {
-	struct value *v = unit ? value__new(t, VALUE_BITS, node) : NULL;
+	struct value *v = value__new_of(t, VALUE_BITS, node, unit);
 
-	if (!v) {
-		value__free(unit);
+	if (!v)
 		return NULL;
-	}
-	v->left = unit;
 	v->bits = type->bits;
 	v->shift = type->shift;
 	typing__shape(v, type);
@@ -72,12 +68,11 @@ static bool load_is_readable(struct typing *t, const struct expr_node *node,
 	return false;
 }
 
-/* A number that lies somewhere. */
-static struct value *load_number(struct typing *t, const struct expr_node *node,
-				 struct typed *typed)
+/* What lies there; takes what it is reached by, of which a record has none. */
+static struct value *load_new(struct typing *t, enum value_op op, const struct expr_node *node,
+			      const struct typed *typed)
 {
-	bool is_record = typed->where == TYPED_RECORD;
-	struct value *v = value__new(t, is_record ? VALUE_RECORD : VALUE_LOAD, node);
+	struct value *v = value__new(t, op, node);
 
 	if (!v) {
 		value__free(typed->value);
@@ -86,6 +81,18 @@ static struct value *load_number(struct typing *t, const struct expr_node *node,
 	v->left = typed->value;
 	v->offset = typed->offset;
 	v->memory = typed->memory;
+	return v;
+}
+
+/* A number that lies somewhere. */
+static struct value *load_number(struct typing *t, const struct expr_node *node,
+				 struct typed *typed)
+{
+	struct value *v =
+		load_new(t, typed->where == TYPED_RECORD ? VALUE_RECORD : VALUE_LOAD, node, typed);
+
+	if (!v)
+		return NULL;
 	typing__shape(v, &typed->type);
 	return typed->type.bits ? load_bits(t, node, &typed->type, v) : v;
 }
@@ -99,15 +106,10 @@ static uint32_t load_chars(const struct type *type)
 
 static struct value *load_text(struct typing *t, const struct expr_node *node, struct typed *typed)
 {
-	struct value *v = value__new(t, VALUE_CHARS, node);
+	struct value *v = load_new(t, VALUE_CHARS, node, typed);
 
-	if (!v) {
-		value__free(typed->value);
+	if (!v)
 		return NULL;
-	}
-	v->left = typed->value;
-	v->offset = typed->offset;
-	v->memory = typed->memory;
 	v->is_loc = typed->type.is_loc;
 	v->is_rel = typed->type.is_rel;
 	v->size = load_chars(&typed->type);
@@ -120,15 +122,10 @@ static struct value *load_text(struct typing *t, const struct expr_node *node, s
 static struct value *load_array(struct typing *t, const struct expr_node *node, struct typed *typed)
 {
 	const struct type element = type__target(&typed->type);
-	struct value *v = value__new(t, VALUE_ARRAY, node);
+	struct value *v = load_new(t, VALUE_ARRAY, node, typed);
 
-	if (!v) {
-		value__free(typed->value);
+	if (!v)
 		return NULL;
-	}
-	v->left = typed->value;
-	v->offset = typed->offset;
-	v->memory = typed->memory;
 	v->size = typed->type.size;
 	v->shape.is_text = true;
 	v->shape.size = (v->size + 7) / 8 * 8;

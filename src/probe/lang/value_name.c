@@ -42,9 +42,7 @@ enum {
 
 static const struct name_builtin *name_builtin(const struct expr_node *node)
 {
-	size_t i;
-
-	for (i = 0; i < NAME_NR_BUILTINS; i++)
+	for (size_t i = 0; i < NAME_NR_BUILTINS; i++)
 		if (typing__is_named(node, name_builtins[i].name))
 			return &name_builtins[i];
 	return NULL;
@@ -52,9 +50,7 @@ static const struct name_builtin *name_builtin(const struct expr_node *node)
 
 static const struct probe_field *name_field(const struct probe *probe, const struct expr_node *node)
 {
-	size_t i;
-
-	for (i = 0; i < probe->nr_fields; i++)
+	for (size_t i = 0; i < probe->nr_fields; i++)
 		if (typing__is_named(node, probe->fields[i].name))
 			return &probe->fields[i];
 	return NULL;
@@ -138,9 +134,7 @@ static bool name_take_field(const struct typing *t, const struct expr_node *node
 
 static const struct probe_field *name_field_of_argument(const struct probe *probe, uint32_t at)
 {
-	size_t i;
-
-	for (i = 0; i < probe->nr_fields; i++)
+	for (size_t i = 0; i < probe->nr_fields; i++)
 		if (probe->fields[i].place == PLACE_ARG && probe->fields[i].at == at)
 			return &probe->fields[i];
 	return NULL;

@@ -36,6 +36,18 @@ struct value *value__new(const struct typing *t, enum value_op op, const struct 
 	return v;
 }
 
+struct value *value__new_of(const struct typing *t, enum value_op op, const struct expr_node *node,
+			    struct value *left)
+{
+	struct value *v = left ? value__new(t, op, node) : NULL;
+
+	if (v)
+		v->left = left;
+	else
+		value__free(left);
+	return v;
+}
+
 /* Signed, as long as that is the same number. */
 struct value *value__new_number(const struct typing *t, const struct expr_node *node,
 				uint64_t number)

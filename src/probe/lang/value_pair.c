@@ -13,9 +13,7 @@ enum side { SIDE_NONE, SIDE_ENTRY, SIDE_EXIT };
 
 static bool pair_has_field(const struct probe *probe, const struct expr_node *node)
 {
-	size_t i;
-
-	for (i = 0; i < probe->nr_fields; i++)
+	for (size_t i = 0; i < probe->nr_fields; i++)
 		if (typing__is_named(node, probe->fields[i].name))
 			return true;
 	return false;
@@ -25,9 +23,8 @@ static bool pair_has_field(const struct probe *probe, const struct expr_node *no
 static bool pair_is_who(const struct expr_node *node)
 {
 	static const char *const names[] = { "pid", "tid", "uid", "comm", "cgroup" };
-	size_t i;
 
-	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (typing__is_named(node, names[i]))
 			return true;
 	return false;
@@ -68,11 +65,10 @@ static enum side pair_join(enum side a, enum side b)
 static enum side pair_side_of_call(const struct typing *t, const struct expr_node *node)
 {
 	enum side side = SIDE_NONE;
-	uint32_t i;
 
 	if (typing__is_named(node, "kstack") || typing__is_named(node, "ustack"))
 		return SIDE_EXIT;
-	for (i = node->left; i != EXPR_NONE; i = typing__node(t, i)->next)
+	for (uint32_t i = node->left; i != EXPR_NONE; i = typing__node(t, i)->next)
 		side = pair_join(side, pair_side(t, i));
 	return side;
 }
@@ -121,13 +117,11 @@ static const struct pair_head {
 
 static const struct pair_head *pair_head(const struct typing *t, const struct expr_node *node)
 {
-	size_t i;
-
 	if (node->op != OP_WORD && pair_side_named(t, node) == SIDE_NONE)
 		return NULL;
 	if (pair_has_field(t->scope->entry, node))
 		return NULL;
-	for (i = 0; i < sizeof(pair_heads) / sizeof(pair_heads[0]); i++)
+	for (size_t i = 0; i < sizeof(pair_heads) / sizeof(pair_heads[0]); i++)
 		if (typing__is_named(node, pair_heads[i].name))
 			return &pair_heads[i];
 	return NULL;
