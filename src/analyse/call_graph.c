@@ -297,16 +297,6 @@ static void sums_walk_free(struct sums_walk *w)
 	free(w->is_inside);
 }
 
-static void sums_list_functions(struct sums_walk *w, const struct call_graph *g)
-{
-	for (uint32_t i = 0; i < g->nr; i++)
-		w->functions[i] = g->nodes[i].function;
-	qsort(w->functions, g->nr, sizeof(*w->functions), function_compare);
-	for (uint32_t i = 0; i < g->nr; i++)
-		if (!w->nr || w->functions[w->nr - 1] != w->functions[i])
-			w->functions[w->nr++] = w->functions[i];
-}
-
 /* Place 0 of first and next is of those that are in none; a node's is its number + 1, 0: none. */
 static void sums_link(struct sums_walk *w, const struct call_graph *g)
 {
@@ -327,12 +317,6 @@ static uint32_t *sums_open(const struct sums_walk *w, const struct call_node *no
 	return &w->open[at - w->functions];
 }
 
-static void sums_enter(struct sums_walk *w, const struct call_graph *g, uint32_t node)
-{
-	if (!g->nodes[node].name)
-		w->is_inside[node] = (*sums_open(w, &g->nodes[node]))++ > 0;
-}
-
 static void sums_leave(struct sums_walk *w, const struct call_graph *g, uint32_t node)
 {
 	if (!g->nodes[node].name)
@@ -346,7 +330,8 @@ static void sums_walk(struct sums_walk *w, const struct call_graph *g)
 	while (at) {
 		uint32_t node = at - 1;
 
-		sums_enter(w, g, node);
+		if (!g->nodes[node].name)
+			w->is_inside[node] = (*sums_open(w, &g->nodes[node]))++ > 0;
 		if (w->first[at]) {
 			at = w->first[at];
 			continue;
@@ -375,7 +360,12 @@ static int sums_walk_make(struct sums_walk *w, const struct call_graph *g)
 		sums_walk_free(w);
 		return -ENOMEM;
 	}
-	sums_list_functions(w, g);
+	for (uint32_t i = 0; i < g->nr; i++)
+		w->functions[i] = g->nodes[i].function;
+	qsort(w->functions, g->nr, sizeof(*w->functions), function_compare);
+	for (uint32_t i = 0; i < g->nr; i++)
+		if (!w->nr || w->functions[w->nr - 1] != w->functions[i])
+			w->functions[w->nr++] = w->functions[i];
 	sums_link(w, g);
 	sums_walk(w, g);
 	return 0;

@@ -18,9 +18,7 @@ void hist__add(struct hist *h, uint64_t ns, uint64_t bytes)
 
 void hist__merge(struct hist *into, const struct hist *other)
 {
-	int i;
-
-	for (i = 0; i < HIST_CELLS; i++)
+	for (int i = 0; i < HIST_CELLS; i++)
 		into->slots[i] += other->slots[i];
 	into->count += other->count;
 	into->sum_ns += other->sum_ns;
@@ -32,9 +30,7 @@ void hist__merge(struct hist *into, const struct hist *other)
 /* out may be either of the others. */
 void hist__difference(struct hist *out, const struct hist *now, const struct hist *before)
 {
-	int i;
-
-	for (i = 0; i < HIST_CELLS; i++)
+	for (int i = 0; i < HIST_CELLS; i++)
 		out->slots[i] = now->slots[i] - before->slots[i];
 	out->count = now->count - before->count;
 	out->sum_ns = now->sum_ns - before->sum_ns;
@@ -137,9 +133,8 @@ static int hist_row_size(int lowest, int highest, int most)
 static uint64_t hist_row_count(const struct hist *h, int from, int to)
 {
 	uint64_t count = 0;
-	int i;
 
-	for (i = from; i < to && i < HIST_CELLS; i++)
+	for (int i = from; i < to && i < HIST_CELLS; i++)
 		count += h->slots[i];
 	return count;
 }
@@ -147,11 +142,10 @@ static uint64_t hist_row_count(const struct hist *h, int from, int to)
 static void hist_add_percents(struct hist_range *ranges, int nr)
 {
 	uint64_t total = 0, seen = 0;
-	int i;
 
-	for (i = 0; i < nr; i++)
+	for (int i = 0; i < nr; i++)
 		total += ranges[i].count;
-	for (i = 0; i < nr; i++) {
+	for (int i = 0; i < nr; i++) {
 		seen += ranges[i].count;
 		/* Divided first: all of them are exactly 100. */
 		ranges[i].cumulative_percent = 100 * ((double)seen / (double)total);

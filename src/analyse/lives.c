@@ -8,7 +8,8 @@
 
 struct lives {
 	struct lives_wants wants;
-	struct life **places; /* hashed by address, a power of two; NULL: free */
+	/* Hashed by address, a power of two; NULL: free. Not base/index.h: these are taken out. */
+	struct life **places;
 	size_t nr, room;
 	struct life *apart; /* without a place: they wait for returns */
 	uint64_t begun;
@@ -209,11 +210,6 @@ static bool step_is_inside(const struct life_step *step, const struct call *oute
 	       (call->tid || call->cpu == outer->cpu);
 }
 
-static struct life *lives_at(const struct lives *lives, uint64_t object)
-{
-	return lives->room ? *lives_place(lives->places, lives->room, object) : NULL;
-}
-
 static struct life *lives_begin(struct lives *lives, const struct life_event *event)
 {
 	struct life *life;
@@ -297,7 +293,8 @@ static int lives_find(struct lives *lives, const struct life_event *event, const
 		      const struct call_event *record, struct life **found)
 {
 	const struct call *returned = record->is_return ? call : NULL;
-	struct life *life = lives_at(lives, event->object);
+	struct life *life =
+		lives->room ? *lives_place(lives->places, lives->room, event->object) : NULL;
 	int err = 0;
 
 	if (life && life->is_over) {

@@ -145,14 +145,13 @@ static void scale_fill(const struct scale *scale, const struct tally_group *grou
 		       int64_t size, struct scale_range *ranges)
 {
 	uint64_t seen = 0;
-	size_t i;
 
-	for (i = 0; i < group->nr; i++) {
+	for (size_t i = 0; i < group->nr; i++) {
 		int64_t at = scale_position(scale, group->buckets[i].bucket);
 
 		ranges[scale_floor(at, size) - first].count += group->buckets[i].sum.count;
 	}
-	for (i = 0; seen < group->sum.count; i++) {
+	for (size_t i = 0; seen < group->sum.count; i++) {
 		seen += ranges[i].count;
 		ranges[i].cumulative_percent = 100 * ((double)seen / (double)group->sum.count);
 	}

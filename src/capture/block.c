@@ -249,16 +249,6 @@ static bool block_put_records(struct capture_block *block, struct capture_zip *z
 	return zstd;
 }
 
-static void block_put_cpus(struct capture_block *block, struct byte_out *out)
-{
-	for (uint32_t i = 0; i < block->nr_cpus; i++)
-		block->row[i] = block->cpus[i].cpu;
-	capture_column__encode(out, NULL, CPU_NUMBER, block->row, block->nr_cpus);
-	for (uint32_t i = 0; i < block->nr_cpus; i++)
-		block->row[i] = block->cpus[i].first_seq;
-	capture_column__encode(out, NULL, CPU_FIRST_SEQ, block->row, block->nr_cpus);
-}
-
 static void block_clear(struct capture_block *block)
 {
 	for (size_t i = 0; i < block->nr_cpus; i++)
@@ -282,7 +272,12 @@ void capture_block__encode(struct capture_block *block, struct capture_zip *zip,
 	chunk->flags = block_put_records(block, zip, out) ? CAPTURE_ZSTD : 0;
 	rows__encode(&block->who_rows, capture_who_fields, block->row, out);
 	rows__encode(&block->what_rows, capture_what_fields, block->row, out);
-	block_put_cpus(block, out);
+	for (uint32_t i = 0; i < block->nr_cpus; i++)
+		block->row[i] = block->cpus[i].cpu;
+	capture_column__encode(out, NULL, CPU_NUMBER, block->row, block->nr_cpus);
+	for (uint32_t i = 0; i < block->nr_cpus; i++)
+		block->row[i] = block->cpus[i].first_seq;
+	capture_column__encode(out, NULL, CPU_FIRST_SEQ, block->row, block->nr_cpus);
 	if (stages_block__nr(block->stages))
 		chunk->flags |= CAPTURE_STAGES;
 	if (stages_block__encode(block->stages, zip, out))

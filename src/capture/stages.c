@@ -233,18 +233,13 @@ void stages_unblock__free(struct stages_unblock *unblock)
 	unblock->owners = unblock->files = NULL;
 }
 
-static bool stages_is_place(int id)
-{
-	return id == STAGES_OWNER || id == STAGES_FILE;
-}
-
 /* Records with stages have runs of their own, among those without. Places of rows were read. */
 static void stages_read_run(struct stages_unblock *unblock)
 {
 	uint32_t left = unblock->nr - unblock->at;
 
 	for (int id = STAGES_QUEUED; id < STAGES_END_VALUES; id++)
-		if (!stages_is_place(id))
+		if (id != STAGES_OWNER && id != STAGES_FILE)
 			capture_column__read(&unblock->columns->columns[id],
 					     unblock->run[id - STAGES_QUEUED],
 					     left < CAPTURE_RUN ? left : CAPTURE_RUN);

@@ -97,9 +97,8 @@ static const char *near_name(const struct near_names *names, size_t i)
 static int near_best(const struct near_names *names, const struct expr_node *word)
 {
 	int best = NEAR_EDIT * (int)(1 + word->text_len / 4), distance;
-	size_t i;
 
-	for (i = 0; i < names->nr; i++) {
+	for (size_t i = 0; i < names->nr; i++) {
 		distance = near_distance(word->text, word->text_len, near_name(names, i));
 		if (distance >= 0 && distance < best)
 			best = distance;
@@ -124,9 +123,8 @@ static int error_name_near(struct expr_error *error, const struct near_names *na
 {
 	int nr = 0, best = near_best(names, word);
 	const char *name;
-	size_t i;
 
-	for (i = 0; i < names->nr && nr < NEAR_SHOWN; i++) {
+	for (size_t i = 0; i < names->nr && nr < NEAR_SHOWN; i++) {
 		name = near_name(names, i);
 		if (near_distance(word->text, word->text_len, name) != best)
 			continue;
@@ -141,9 +139,8 @@ static int error_name_near(struct expr_error *error, const struct near_names *na
 static void error_name_all(struct expr_error *error, const struct near_names *names)
 {
 	const char *name;
-	size_t i;
 
-	for (i = 0; i < names->nr; i++) {
+	for (size_t i = 0; i < names->nr; i++) {
 		name = near_name(names, i);
 		if (strlen(error->message) + strlen(name) + 20 > sizeof(error->message)) {
 			error_append(error, ", ...");

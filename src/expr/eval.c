@@ -309,9 +309,7 @@ bool expr__is_true(const struct expr *expr, expr_lookup lookup, const void *row)
 
 int expr__first_field(const struct expr *expr)
 {
-	uint32_t i;
-
-	for (i = 0; i < expr->nr_nodes; i++)
+	for (uint32_t i = 0; i < expr->nr_nodes; i++)
 		if (expr->nodes[i].op == OP_FIELD)
 			return (int)expr->nodes[i].field;
 	return -1;

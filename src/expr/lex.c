@@ -65,12 +65,10 @@ static bool lex_operator(const char *s, struct token *token)
 
 static bool lex_mark(const struct lexer *lexer, char c, struct token *token)
 {
-	size_t i;
-
 	if (!lexer->is_tree && (c == '[' || c == ']'))
 		return false;
 
-	for (i = 0; i < sizeof(lex_marks) / sizeof(lex_marks[0]); i++) {
+	for (size_t i = 0; i < sizeof(lex_marks) / sizeof(lex_marks[0]); i++) {
 		if (lex_marks[i].c != c)
 			continue;
 		token->kind = lex_marks[i].kind;

@@ -76,11 +76,9 @@ static void print_spaced(struct print *print, const char *text)
 
 static void print_call(struct print *print, const struct expr_node *node)
 {
-	uint32_t i;
-
 	print_bytes(print, node->text, node->text_len);
 	print_text(print, "(");
-	for (i = node->left; i != EXPR_NONE; i = print->expr->nodes[i].next) {
+	for (uint32_t i = node->left; i != EXPR_NONE; i = print->expr->nodes[i].next) {
 		if (i != node->left)
 			print_text(print, ", ");
 		print_node(print, i);

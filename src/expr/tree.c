@@ -71,10 +71,8 @@ static void node_hold_at(const struct expr *expr, struct expr_node *node, uint32
 
 static void node_hold_arguments(const struct expr *expr, struct expr_node *call)
 {
-	uint32_t i;
-
 	call->nest = 1;
-	for (i = call->left; i != EXPR_NONE; i = expr->nodes[i].next)
+	for (uint32_t i = call->left; i != EXPR_NONE; i = expr->nodes[i].next)
 		node_hold(call, &expr->nodes[i], 1);
 }
 

@@ -141,11 +141,6 @@ static int type_multiply(const struct type_pair *pair)
 	return type_misfit(pair);
 }
 
-static int type_shift(const struct type_pair *pair)
-{
-	return pair->right->type == EXPR_NUMBER ? (int)pair->left->type : type_misfit(pair);
-}
-
 static int type_bits(const struct type_pair *pair)
 {
 	int type = type_blend(pair->left->type, pair->right->type);
@@ -168,7 +163,8 @@ static int type_reckon(const struct type_pair *pair)
 	case OP_MUL:
 	case OP_DIV: return type_multiply(pair);
 	case OP_SHL:
-	case OP_SHR: return type_shift(pair);
+	case OP_SHR:
+		return pair->right->type == EXPR_NUMBER ? (int)pair->left->type : type_misfit(pair);
 	case OP_BITOR:
 	case OP_BITXOR:
 	case OP_BITAND: return type_bits(pair);
@@ -254,9 +250,8 @@ static int type_unary(const struct expr *expr, const struct expr_node *node,
 static int type_word(const struct expr *expr, struct expr_node *word)
 {
 	const char *name;
-	size_t i;
 
-	for (i = 0; i < expr->nr_fields; i++) {
+	for (size_t i = 0; i < expr->nr_fields; i++) {
 		name = expr->fields[i].name;
 		if (strlen(name) != word->text_len || memcmp(name, word->text, word->text_len))
 			continue;
@@ -287,10 +282,9 @@ static int type_node(const struct expr *expr, struct expr_node *node, struct exp
 
 int expr__type(struct expr *expr, struct expr_error *error)
 {
-	uint32_t i;
 	int type;
 
-	for (i = 0; i < expr->nr_nodes; i++) {
+	for (uint32_t i = 0; i < expr->nr_nodes; i++) {
 		type = type_node(expr, &expr->nodes[i], error);
 		if (type < 0)
 			return type;

@@ -60,17 +60,12 @@ static void list_begin(void *state, const struct sql_bounds *bounds)
 	rows->item = SIZE_MAX; /* before the first */
 }
 
-static bool list_file_is_wanted(const struct list_rows *rows)
-{
-	return !rows->bounds.file || !strcmp(rows->bounds.file, list_file(rows)->path);
-}
-
 static int list_next(void *state)
 {
 	struct list_rows *rows = state;
 
 	for (; rows->file < rows->files->nr; rows->file++, rows->item = SIZE_MAX) {
-		if (!list_file_is_wanted(rows))
+		if (rows->bounds.file && strcmp(rows->bounds.file, list_file(rows)->path))
 			continue;
 		while (++rows->item < rows->kind->count(list_about(rows)))
 			if (rows->kind->is_row(list_about(rows), rows->item))

@@ -120,13 +120,6 @@ static char module_how(sqlite3_index_info *info, int i, const struct module_boun
 	return 0;
 }
 
-static void module_use(sqlite3_index_info *info, int i, char *letters, int nr)
-{
-	info->aConstraintUsage[i].argvIndex = nr / 2 + 1;
-	info->aConstraintUsage[i].omit = 0;
-	info->estimatedCost /= letters[nr] == 't' || letters[nr] == 'e' ? 8 : 4;
-}
-
 static int module_best(sqlite3_vtab *base, sqlite3_index_info *info)
 {
 	const struct sql_table *table = ((struct module_table *)base)->module.table;
@@ -145,7 +138,9 @@ static int module_best(sqlite3_vtab *base, sqlite3_index_info *info)
 			continue;
 		letters[nr] = bound->letter;
 		letters[nr + 1] = how;
-		module_use(info, i, letters, nr);
+		info->aConstraintUsage[i].argvIndex = nr / 2 + 1;
+		info->aConstraintUsage[i].omit = 0;
+		info->estimatedCost /= letters[nr] == 't' || letters[nr] == 'e' ? 8 : 4;
 		nr += 2;
 	}
 	letters[nr] = 0;

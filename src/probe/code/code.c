@@ -62,9 +62,7 @@ void code__bind(struct code *code, int label)
 
 int code__finish(struct code *code)
 {
-	size_t i;
-
-	for (i = 0; i < code->nr_jumps && !code->err; i++) {
+	for (size_t i = 0; i < code->nr_jumps && !code->err; i++) {
 		const struct code_jump *jump = &code->jumps[i];
 		ssize_t distance = code->labels[jump->label] - (ssize_t)jump->at - 1;
 
@@ -87,9 +85,7 @@ static bool code_uses(const struct bpf_insn *insn, uint8_t reg)
 
 void code__drop_first_if_idle(struct code *code)
 {
-	size_t i;
-
-	for (i = 1; i < code->nr; i++)
+	for (size_t i = 1; i < code->nr; i++)
 		if (code_uses(&code->insns[i], code->insns[0].dst_reg))
 			return;
 	code->nr--;
@@ -273,9 +269,7 @@ void code__extend(struct code *code, enum code_reg reg, uint32_t size, bool is_s
 
 void code__clear(struct code *code, struct place to, uint32_t bytes)
 {
-	uint32_t at;
-
-	for (at = 0; at < bytes; at += 8)
+	for (uint32_t at = 0; at < bytes; at += 8)
 		code__store_number(code, 8, place_at(to, (int32_t)at), 0);
 }
 

@@ -77,9 +77,8 @@ static bool emit_wants_now(const struct emit *e)
 	const struct plan_probe *probe = e->probe;
 	bool wants =
 		plan__has_records(e->plan) || (probe->of && value__has(probe->of, VALUE_NSECS));
-	size_t i;
 
-	for (i = 0; i < e->plan->nr_keys && !wants; i++)
+	for (size_t i = 0; i < e->plan->nr_keys && !wants; i++)
 		wants = value__has(probe->keys[i], VALUE_NSECS);
 	return wants;
 }
@@ -167,9 +166,8 @@ void program__free(struct program *program)
 void program__print(const struct program *program, FILE *out)
 {
 	const struct value *last = NULL, *v;
-	size_t i;
 
-	for (i = 0; i < program->nr; i++) {
+	for (size_t i = 0; i < program->nr; i++) {
 		v = program->of[i];
 		fprintf(out, "%4zu: ", i);
 		code_insn__print(&program->insns[i], out);

@@ -29,9 +29,8 @@ static void like_read(struct like *like, const char *glob)
 static uint64_t like_states(const struct like *like, char c)
 {
 	uint64_t states = 0;
-	uint32_t i;
 
-	for (i = 0; i < like->nr; i++)
+	for (uint32_t i = 0; i < like->nr; i++)
 		if (like->chars[i] == '?' || (c && like->chars[i] == c))
 			states |= 1ULL << i;
 	return states;
@@ -46,10 +45,9 @@ static bool like_is_first(const struct like *like, uint32_t i)
 static void like_look_up(struct emit *e, const struct like *like)
 {
 	int known = code__label(&e->code), next;
-	uint32_t i;
 
 	code__set(&e->code, R5, (int64_t)like_states(like, 0));
-	for (i = 0; i < like->nr; i++) {
+	for (uint32_t i = 0; i < like->nr; i++) {
 		if (!like_is_first(like, i))
 			continue;
 		next = code__label(&e->code);
@@ -117,10 +115,8 @@ static void like_by_states(struct emit *e, const struct value *v, const struct l
  * of a glob without a star a 0 is certain. */
 static void like_word(const struct like *like, uint32_t at, uint64_t *mask, uint64_t *word)
 {
-	uint32_t i;
-
 	*mask = *word = 0;
-	for (i = 0; i < 8; i++) {
+	for (uint32_t i = 0; i < 8; i++) {
 		bool is_end = at + i == like->nr && !like->stars;
 		bool is_char = at + i < like->nr && like->chars[at + i] != '?';
 
@@ -155,13 +151,12 @@ static void like_by_words(struct emit *e, const struct value *v, const struct li
 {
 	struct place text = emit__text_place(e, v->left);
 	uint64_t mask, word;
-	uint32_t at;
 
 	if (like->nr >= v->left->shape.size || (like->stars && !like->nr)) {
 		like_decide(e, like->nr, label);
 		return;
 	}
-	for (at = 0; at <= like->nr; at += 8) {
+	for (uint32_t at = 0; at <= like->nr; at += 8) {
 		like_word(like, at, &mask, &word);
 		if (!mask)
 			continue;

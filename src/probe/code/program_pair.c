@@ -11,10 +11,8 @@ enum { PAIR_START_ON_STACK = 256 };
 
 static void pair_key(struct emit *e)
 {
-	size_t i;
-
 	e->start_key = code__take(&e->code, plan__start_key_bytes(e->plan));
-	for (i = 0; i < e->plan->nr_on; i++)
+	for (size_t i = 0; i < e->plan->nr_on; i++)
 		emit__part(e, e->probe->on[i], place_at(e->start_key, 8 * (int32_t)i), 8);
 }
 
@@ -38,9 +36,8 @@ static void pair_stack(struct emit *e, bool is_wanted, enum value_op op, struct 
 static void pair_saved(struct emit *e, struct place start)
 {
 	struct place saved = place_at(start, sizeof(struct probe_start));
-	size_t i;
 
-	for (i = e->plan->nr_saved; i--;)
+	for (size_t i = e->plan->nr_saved; i--;)
 		emit__part(e, e->probe->saved[i], place_at(saved, (int32_t)e->plan->saved[i].at),
 			   e->plan->saved[i].shape.size);
 }

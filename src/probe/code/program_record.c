@@ -35,13 +35,6 @@ static void record_copy(struct emit *e, uint32_t size, struct place from, size_t
 	code__store(&e->code, size, record_at(offset), R1);
 }
 
-static void record_who(struct emit *e)
-{
-	emit__who(e, record_at(offsetof(struct probe_record, pid)),
-		  record_at(offsetof(struct probe_record, tid)),
-		  record_at(offsetof(struct probe_record, comm)));
-}
-
 /* Who began the pair. */
 static void record_copy_who(struct emit *e)
 {
@@ -50,9 +43,8 @@ static void record_copy_who(struct emit *e)
 		{ offsetof(struct probe_start, comm), offsetof(struct probe_record, comm) },
 		{ offsetof(struct probe_start, comm) + 8, offsetof(struct probe_record, comm) + 8 },
 	};
-	size_t i;
 
-	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		record_copy(e, 8, (struct place){ REG_START, words[i][0] }, words[i][1]);
 }
 
@@ -66,7 +58,9 @@ static void record_head(struct emit *e, struct place cpu)
 			   (int32_t)e->wants->probe);
 	emit__address(e, record_at(offsetof(struct probe_record, address)));
 	if (!e->probe->is_end) {
-		record_who(e);
+		emit__who(e, record_at(offsetof(struct probe_record, pid)),
+			  record_at(offsetof(struct probe_record, tid)),
+			  record_at(offsetof(struct probe_record, comm)));
 		if (e->nth.is_there)
 			record_copy(e, 8, e->nth.at, offsetof(struct probe_record, nth));
 		else
@@ -80,9 +74,8 @@ static void record_head(struct emit *e, struct place cpu)
 static void record_values(struct emit *e)
 {
 	const struct plan_shown *shown;
-	size_t i;
 
-	for (i = e->probe->nr_shown; i--;) {
+	for (size_t i = e->probe->nr_shown; i--;) {
 		shown = &e->probe->shown[i];
 		if (emit__is_gone(e, shown->value))
 			code__clear(&e->code,

@@ -19,12 +19,11 @@ bool program__uses_cell(const struct program_wants *wants, void *key)
 {
 	const struct plan *plan = wants->plan;
 	const struct plan_probe *probe = &plan->probes[wants->probe];
-	size_t i;
 
 	if (plan__has_buckets(plan) || plan__has_records(plan) ||
 	    (plan->has_ends && !probe->is_end))
 		return false;
-	for (i = 0; i < plan->nr_keys; i++) {
+	for (size_t i = 0; i < plan->nr_keys; i++) {
 		if (!row_part_is_constant(wants, probe->keys[i]))
 			return false;
 		memcpy((char *)key + plan->keys[i].at, &probe->keys[i]->number, 8);
@@ -55,11 +54,9 @@ static bool row_part_is_plain(const struct plan_probe *probe, const struct value
 
 static bool row_is_plain(const struct plan *plan, const struct plan_probe *probe)
 {
-	size_t i;
-
 	if (probe->condition || (probe->of && !row_part_is_plain(probe, probe->of)))
 		return false;
-	for (i = 0; i < plan->nr_keys; i++)
+	for (size_t i = 0; i < plan->nr_keys; i++)
 		if (!row_part_is_plain(probe, probe->keys[i]))
 			return false;
 	return true;
@@ -67,12 +64,10 @@ static bool row_is_plain(const struct plan *plan, const struct plan_probe *probe
 
 bool program__hits_are_rows(const struct plan *plan)
 {
-	size_t i;
-
 	if (plan->has_ends || plan__has_records(plan) ||
 	    plan__row_key_bytes(plan) > ROW_KEY_ON_STACK)
 		return false;
-	for (i = 0; i < plan->nr_probes; i++)
+	for (size_t i = 0; i < plan->nr_probes; i++)
 		if (!row_is_plain(plan, &plan->probes[i]))
 			return false;
 	return true;
@@ -117,9 +112,8 @@ static struct place row_key(struct emit *e, const struct place *of)
 	uint32_t bytes = plan__row_key_bytes(e->plan);
 	struct place key = bytes <= ROW_KEY_ON_STACK ? code__take(&e->code, bytes)
 						     : code__take_scratch(&e->code, bytes);
-	size_t i;
 
-	for (i = e->plan->nr_keys; i--;)
+	for (size_t i = e->plan->nr_keys; i--;)
 		emit__part(e, e->probe->keys[i], place_at(key, (int32_t)e->plan->keys[i].at),
 			   e->plan->keys[i].shape.size);
 	if (plan__has_buckets(e->plan)) {
@@ -134,7 +128,6 @@ static struct place row_key(struct emit *e, const struct place *of)
 static void row_lose(struct emit *e)
 {
 	static const enum probe_counter counters[] = { PROBE_HITS, PROBE_LOST_KEY };
-	size_t i;
 
 	if (!e->is_lean) {
 		emit__end(e, PROBE_LOST_KEY);
@@ -142,7 +135,7 @@ static void row_lose(struct emit *e)
 	}
 	emit__lookup_cell(e);
 	code__set(&e->code, R1, 1);
-	for (i = 0; i < 2; i++)
+	for (size_t i = 0; i < 2; i++)
 		code__add_atomic(&e->code, (struct place){ R0, 8 * (int32_t)counters[i] }, R1);
 	code__jump(&e->code, e->leave);
 }

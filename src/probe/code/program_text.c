@@ -31,9 +31,7 @@ static void text_store_word(struct emit *e, struct place to, uint64_t word)
 
 static void text_literal(struct emit *e, const struct value *v, struct place to, uint32_t room)
 {
-	uint32_t at;
-
-	for (at = 0; at < room; at += 8)
+	for (uint32_t at = 0; at < room; at += 8)
 		text_store_word(e, place_at(to, (int32_t)at), text_word(v->text, at));
 }
 
@@ -130,9 +128,7 @@ static void text_chars(struct emit *e, const struct value *v, struct place to, u
 static void text_copy(struct emit *e, struct place from, uint32_t bytes, struct place to,
 		      uint32_t room)
 {
-	uint32_t at;
-
-	for (at = 0; at < bytes; at += 8) {
+	for (uint32_t at = 0; at < bytes; at += 8) {
 		code__load(&e->code, 8, R0, place_at(from, (int32_t)at));
 		code__store(&e->code, 8, place_at(to, (int32_t)at), R0);
 	}
@@ -203,13 +199,12 @@ static void text_args(struct emit *e, const struct value *v, struct place to, ui
 	struct place buffer = code__take_scratch(&e->code, ARGS_ROOM), slots;
 	struct code *code = &e->code;
 	int done = code__label(code), empty = code__label(code);
-	uint32_t nr;
 
 	emit__number(e, v->left, R1);
 	slots = code__take(code, 24);
 	code__store(code, 8, slots, R1);
 	code__store_number(code, 8, place_at(slots, 16), 0);
-	for (nr = 0; nr < VALUE_ARGS_WORDS; nr++)
+	for (uint32_t nr = 0; nr < VALUE_ARGS_WORDS; nr++)
 		args_word(e, v, buffer, slots, nr, done);
 	code__bind(code, done);
 	code__clear(code, to, room);

@@ -191,13 +191,6 @@ static int function_compare_misses(const void *a, const void *b)
 	return strcmp(((const struct find_miss *)a)->name, ((const struct find_miss *)b)->name);
 }
 
-static void function_sort_misses(struct find_misses *misses, size_t from)
-{
-	if (misses->nr > from)
-		qsort(misses->misses + from, misses->nr - from, sizeof(*misses->misses),
-		      function_compare_misses);
-}
-
 /* ---- search ---- */
 
 static int function_unreadable(const struct finder *finder)
@@ -258,7 +251,9 @@ int find__functions(struct find_job *job)
 	function_matches_free(&m);
 	if (err)
 		return find__no_memory();
-	function_sort_misses(job->misses, misses_before);
+	if (job->misses->nr > misses_before)
+		qsort(job->misses->misses + misses_before, job->misses->nr - misses_before,
+		      sizeof(*job->misses->misses), function_compare_misses);
 	return job->list->nr > before ? 0 : function_refuse(job, misses_before);
 }
 

@@ -114,14 +114,6 @@ static void children_read_task(struct code *c, int argument, uint32_t offset, st
 	code__call(c, BPF_FUNC_probe_read_kernel);
 }
 
-static void children_lookup(struct code *c, int map, struct place key, int absent)
-{
-	code__set_map(c, R1, map);
-	code__set_address(c, R2, key);
-	code__call(c, BPF_FUNC_map_lookup_elem);
-	code__jump_if_number(c, BPF_JEQ, R0, 0, absent);
-}
-
 /* sched_process_fork(parent, child): the parent is who runs. */
 static void children_at_fork(struct code *c, int map, uint32_t tgid_at)
 {
@@ -131,7 +123,10 @@ static void children_at_fork(struct code *c, int map, uint32_t tgid_at)
 	code__call(c, BPF_FUNC_get_current_pid_tgid);
 	code__reckon_number(c, BPF_RSH, R0, 32);
 	code__store(c, 8, parent, R0);
-	children_lookup(c, map, parent, out);
+	code__set_map(c, R1, map);
+	code__set_address(c, R2, parent);
+	code__call(c, BPF_FUNC_map_lookup_elem);
+	code__jump_if_number(c, BPF_JEQ, R0, 0, out);
 	children_read_task(c, 1, tgid_at, child);
 	code__set_map(c, R1, map);
 	code__set_address(c, R2, child);
