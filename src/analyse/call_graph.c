@@ -145,12 +145,6 @@ static int walk_count(struct graph_walk *walk, struct call_graph *g, uint32_t no
 	return 0;
 }
 
-static void walk_in(struct graph_walk *walk, uint32_t node)
-{
-	walk->call = walk->call->first;
-	walk->parent = node;
-}
-
 static void walk_on(struct graph_walk *walk, const struct call_graph *g)
 {
 	while (walk->call != walk->root && !walk->call->next) {
@@ -173,10 +167,12 @@ static int graph_step(struct call_graph *g, struct graph_walk *walk,
 	node = graph_node(g, &key);
 	if (node == CALL_NODE_NONE || walk_count(walk, g, node))
 		return -ENOMEM;
-	if (walk->call->first)
-		walk_in(walk, node);
-	else
+	if (walk->call->first) {
+		walk->call = walk->call->first;
+		walk->parent = node;
+	} else {
 		walk_on(walk, g);
+	}
 	return 0;
 }
 

@@ -147,12 +147,6 @@ static struct ladder_group *group_new(int32_t device, uint8_t kind, uint8_t op)
 	return NULL;
 }
 
-static void group_free(struct ladder_group *group)
-{
-	free(group->tails);
-	free(group);
-}
-
 static struct ladder_group *ladder_group(struct ladder *ladder, int32_t device, uint8_t kind,
 					 uint8_t op)
 {
@@ -261,8 +255,10 @@ void ladder__clear(struct ladder *ladder)
 
 void ladder__free(struct ladder *ladder)
 {
-	for (size_t i = 0; i < ladder->nr; i++)
-		group_free(ladder->groups[i]);
+	for (size_t i = 0; i < ladder->nr; i++) {
+		free(ladder->groups[i]->tails);
+		free(ladder->groups[i]);
+	}
 	free(ladder->groups);
 	memset(ladder, 0, sizeof(*ladder));
 }

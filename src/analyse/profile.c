@@ -22,16 +22,10 @@ void profile__free(struct profile *p)
 	*p = (struct profile){ 0 };
 }
 
-static int profile_grow(struct profile *p)
-{
-	size_t room = p->room;
-
-	return GROW(p->rows, room, p->nr + 1) ?: GROW(p->keys, p->room, p->nr + 1);
-}
-
 static int profile_place(struct profile *p, uint32_t key)
 {
-	int err = profile_grow(p);
+	size_t room = p->room;
+	int err = GROW(p->rows, room, p->nr + 1) ?: GROW(p->keys, p->room, p->nr + 1);
 
 	if (err)
 		return err;

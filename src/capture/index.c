@@ -36,14 +36,6 @@ static void index_put_step(struct byte_out *out, uint64_t *last, uint64_t now)
 	*last = now;
 }
 
-static void index_put_clock(struct byte_out *out, struct capture_clock *clock,
-			    const uint8_t *payload)
-{
-	index_put_step(out, &clock->mono_ns, le__get64(payload));
-	index_put_step(out, &clock->boot_ns, le__get64(payload + 8));
-	index_put_step(out, &clock->real_ns, le__get64(payload + 16));
-}
-
 void capture_index__put(struct byte_out *out, struct capture_index_state *state,
 			const struct capture_chunk *chunk, const uint8_t *payload)
 {
@@ -56,8 +48,11 @@ void capture_index__put(struct byte_out *out, struct capture_index_state *state,
 		byte_out__varint(out, zigzag__put((int64_t)(chunk->min_ns - state->last_ns)));
 		byte_out__varint(out, chunk->max_ns - chunk->min_ns);
 	}
-	if (capture_index__holds(chunk))
-		index_put_clock(out, &state->clock, payload);
+	if (capture_index__holds(chunk)) {
+		index_put_step(out, &state->clock.mono_ns, le__get64(payload));
+		index_put_step(out, &state->clock.boot_ns, le__get64(payload + 8));
+		index_put_step(out, &state->clock.real_ns, le__get64(payload + 16));
+	}
 	index_pass(state, chunk);
 }
 

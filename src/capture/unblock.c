@@ -260,22 +260,6 @@ int capture_unblock__open(struct capture_unblock *unblock, const struct capture_
 
 /* ---- records ---- */
 
-static inline void unblock_set_times(struct io_record *record, uint64_t now_ns, uint64_t first_ns,
-				     uint64_t last_ns)
-{
-	record->first_ns = first_ns;
-	record->last_ns = first_ns + last_ns;
-	record->end_ns = now_ns;
-}
-
-static inline void unblock_set_submit(struct io_record *record, uint64_t now_ns, uint64_t first_ns,
-				      uint64_t end_ns)
-{
-	record->first_ns = first_ns;
-	record->last_ns = now_ns;
-	record->end_ns = end_ns;
-}
-
 static inline uint16_t unblock_cid(struct capture_unblock *unblock, const struct unblock_who *who,
 				   uint64_t tag, uint64_t generation_error)
 {
@@ -333,10 +317,14 @@ static inline void unblock_record(struct capture_unblock *unblock, struct io_rec
 	unblock->nr_astray += unblock->now_ns - unblock->min_ns > unblock->span_ns;
 	first_ns = unblock->now_ns -
 		   unblock_value(unblock, unblock->steps_latency, COLUMN_LATENCY, i, &who->latency);
-	if (what->tail.what == RECORD_SUBMIT)
-		unblock_set_submit(record, unblock->now_ns, first_ns, unblock->run[COLUMN_LAST][i]);
-	else
-		unblock_set_times(record, unblock->now_ns, first_ns, unblock->run[COLUMN_LAST][i]);
+	record->first_ns = first_ns;
+	if (what->tail.what == RECORD_SUBMIT) {
+		record->last_ns = unblock->now_ns;
+		record->end_ns = unblock->run[COLUMN_LAST][i];
+	} else {
+		record->last_ns = first_ns + unblock->run[COLUMN_LAST][i];
+		record->end_ns = unblock->now_ns;
+	}
 }
 
 /* Rows are known already; what is constant in the first run stays so. */

@@ -117,18 +117,16 @@ static void diff_tell(const struct diff *d, const struct option_list *asked)
 
 /* ---- groups ---- */
 
-static const struct diff_group *diff_partner(const struct diff *d, int other,
-					     const struct pair_end *end, const char *op)
-{
-	return end->by == PAIR_NONE ? NULL : diff_side__find(&d->sides[other], end->other, op);
-}
-
 static void diff_add(struct diff *d, int side, const struct diff_group *group)
 {
 	const struct pair_end *end = &d->ends[side].ends[group->device];
-	const struct diff_group *partner = diff_partner(d, !side, end, group->op);
-	const char *other = end->by == PAIR_NONE ? NULL : d->ends[!side].ends[end->other].name;
+	const struct diff_group *partner = NULL;
+	const char *other = NULL;
 
+	if (end->by != PAIR_NONE) {
+		partner = diff_side__find(&d->sides[!side], end->other, group->op);
+		other = d->ends[!side].ends[end->other].name;
+	}
 	if (side && partner) /* it came with A's */
 		return;
 	d->pairs[d->nr_pairs++] = (struct diff_pair){

@@ -141,22 +141,10 @@ static int type_multiply(const struct type_pair *pair)
 	return type_misfit(pair);
 }
 
-static int type_bits(const struct type_pair *pair)
-{
-	int type = type_blend(pair->left->type, pair->right->type);
-
-	return type < 0 ? type_misfit(pair) : type;
-}
-
-static int type_add(const struct type_pair *pair)
-{
-	int type = type_blend(pair->left->type, pair->right->type);
-
-	return type < 0 ? type_misfit_unit(pair) : type;
-}
-
 static int type_reckon(const struct type_pair *pair)
 {
+	int type = type_blend(pair->left->type, pair->right->type);
+
 	if (!type_counts(pair->left->type) || !type_counts(pair->right->type))
 		return type_misfit(pair);
 	switch (pair->op) {
@@ -167,8 +155,8 @@ static int type_reckon(const struct type_pair *pair)
 		return pair->right->type == EXPR_NUMBER ? (int)pair->left->type : type_misfit(pair);
 	case OP_BITOR:
 	case OP_BITXOR:
-	case OP_BITAND: return type_bits(pair);
-	default: return type_add(pair);
+	case OP_BITAND: return type < 0 ? type_misfit(pair) : type;
+	default: return type < 0 ? type_misfit_unit(pair) : type;
 	}
 }
 

@@ -8,12 +8,6 @@
 #include <string.h>
 #include "probe/code/program_inside.h"
 
-static void emit_find_cell(struct emit *e)
-{
-	emit__lookup_cell(e);
-	code__move(&e->code, REG_CELL, R0);
-}
-
 static bool emit_is_start(const struct emit *e)
 {
 	return e->plan->has_ends && !e->probe->is_end;
@@ -132,8 +126,10 @@ static int emit_program(struct emit *e, const struct program_wants *wants, bool 
 	if (wants->is_nested)
 		emit__leave_nest(e);
 	emit_note_now(e, e->probe->is_end);
-	if (!e->is_lean)
-		emit_find_cell(e);
+	if (!e->is_lean) {
+		emit__lookup_cell(e);
+		code__move(&e->code, REG_CELL, R0);
+	}
 	emit_guard(e);
 	emit_hit(e);
 	emit_leave(e);

@@ -97,12 +97,6 @@ static int function_match(struct function_matches *m, const struct find_symbols 
 	return err;
 }
 
-static void function_matches_free(struct function_matches *m)
-{
-	free(m->symbols);
-	find_index__free(&m->names);
-}
-
 /* The same name and nothing to tell them apart by: one probe, by name. */
 static bool function_is_twin(const struct function_matches *m, size_t nr)
 {
@@ -248,7 +242,8 @@ int find__functions(struct find_job *job)
 	for (size_t i = 0; !err && i < m.nr; i++)
 		err = function_take(job, &m, i);
 	err = err ? err : function_note_lost(job, &m);
-	function_matches_free(&m);
+	free(m.symbols);
+	find_index__free(&m.names);
 	if (err)
 		return find__no_memory();
 	if (job->misses->nr > misses_before)

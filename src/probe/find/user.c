@@ -29,14 +29,6 @@ struct user_symbols {
 	size_t nr;
 };
 
-static int user_add(struct user_symbols *all, const struct user_symbol *symbol)
-{
-	if (GROW_BY_ONE(all->symbols, all->nr))
-		return -ENOMEM;
-	all->symbols[all->nr++] = *symbol;
-	return 0;
-}
-
 static bool user_is_function(const GElf_Sym *symbol)
 {
 	int type = GELF_ST_TYPE(symbol->st_info);
@@ -71,7 +63,10 @@ static int user_read_symbol(struct user_symbols *all, const struct find_elf *elf
 	if (!user_is_function(entry) || !user_read_name(&symbol, names, entry->st_name) ||
 	    !find_elf__offset(elf, entry->st_value, FIND_ELF_CODE, &symbol.offset))
 		return 0;
-	return user_add(all, &symbol);
+	if (GROW_BY_ONE(all->symbols, all->nr))
+		return -ENOMEM;
+	all->symbols[all->nr++] = symbol;
+	return 0;
 }
 
 static int user_read_table(struct user_symbols *all, const struct find_elf *elf, const char *name)

@@ -16,14 +16,6 @@ static bool group_is_counter(const struct probe *probe)
 	return (probe->kind == PROBE_SOFT || probe->kind == PROBE_HW) && !probe->period;
 }
 
-static int group_add_probe(struct run_group *group, size_t number)
-{
-	if (GROW_BY_ONE(group->probes, group->nr))
-		return -ENOMEM;
-	group->probes[group->nr++] = number;
-	return 0;
-}
-
 static struct run_group *group_that_takes(struct run *run, enum attach_way way, size_t number)
 {
 	const struct plan_probe *probes = run->plan->probes;
@@ -49,12 +41,9 @@ static int group_put(struct run *run, enum attach_way way, size_t number, bool i
 			.attachment.prog_fd = -1,
 		};
 	}
-	return group_add_probe(group, number);
-}
-
-static int group_put_counter(struct run *run, size_t number)
-{
-	run->counters[run->nr_counters++] = (struct run_counter){ .probe = number };
+	if (GROW_BY_ONE(group->probes, group->nr))
+		return -ENOMEM;
+	group->probes[group->nr++] = number;
 	return 0;
 }
 
@@ -146,7 +135,7 @@ static int group_choose_all(struct run *run, struct group_kind *k)
 	}
 	for (size_t i = 0; !err && i < run->plan->nr_probes; i++)
 		if (group_is_counter(run->plan->probes[i].probe))
-			err = group_put_counter(run, i);
+			run->counters[run->nr_counters++] = (struct run_counter){ .probe = i };
 	if (run->nr_groups)
 		qsort(run->groups, run->nr_groups, sizeof(*run->groups), group_compare);
 	return err;
