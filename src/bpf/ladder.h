@@ -133,10 +133,17 @@ inline_always bool ladder_hold(struct io_ladders *ring, struct io_ladder **cell)
 	return true;
 }
 
-/* Its cell is filled. */
+/*
+ * Its cell is filled. An atomic that returns a value is a full barrier, of which no half is left
+ * out: who sees the new head sees the cell. Kernels that have bpf_rdonly_cast (6.2), without which
+ * there is no ladder, run it: 5.12 and later do, arm64's JIT since 5.18. The asm keeps the value
+ * wanted: clang makes an unordered addition of one whose value nobody reads.
+ */
 inline_always void ladder_release(struct io_ladders *ring)
 {
-	fresh(ring->head) = ring->head + 1;
+	__u64 head = __sync_fetch_and_add(&ring->head, 1);
+
+	asm volatile("" ::"r"(head));
 	cell_release(&ring->claim, 1);
 }
 

@@ -48,8 +48,6 @@ struct io {
 	struct start start;  /* how far it came */
 	struct ring_buffer *rings;
 	uint32_t ring_bytes;	      /* of each CPU's */
-	struct io_looked *looked;     /* with ladders: how far each CPU's were read, */
-	uint64_t looked_ns;	      /* and when they were looked at */
 	struct mounts mounts;	      /* with files, */
 	uint64_t senders[NR_SENDERS]; /* too: addresses of functions */
 	struct io_volumes volumes;    /* with bios */
@@ -127,7 +125,6 @@ void io_record_of_slot(const struct io *io, uint32_t nr, const struct io_slot *s
 void io_hand_on_record(const struct io *io, struct io_record *record, enum io_record_from from);
 
 /* io_ladders.c */
-int io_make_ladders(struct io *io);
 void io_read_ladders(struct io *io); /* what is new, to io_hand_on_record */
 uint64_t io_ladders_sent(const struct io *io);
 

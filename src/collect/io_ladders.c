@@ -1,22 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * io_ladders.c: commands' ways in times alone, from a ring of cells per CPU that we map. Programs
- * have no barrier that every kernel knows: another CPU may see a ring's head before the cells below
- * it. So a cell is read when its head was there a look ago, or when the programs have gone.
+ * io_ladders.c: commands' ways in times alone, from a ring of cells per CPU that we map. The
+ * program moves the head by an atomic that is a full barrier: the cells below a head that we see
+ * are whole.
  */
 #include "collect/io_inside.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include "base/clock.h"
 #include "wire/io_stages.h"
-
-static const uint64_t look_ns = 1000000; /* by then what a CPU wrote is everywhere */
-
-/* What was read and what may be read, of each CPU. */
-struct io_looked {
-	uint64_t tail, settled, head;
-};
 
 static struct io_ladders *ladders_of(const struct io *io, uint32_t cpu)
 {
@@ -50,59 +40,40 @@ static void ladder_expand(const struct io_ladder *from, uint32_t cpu, struct io_
 	};
 }
 
-static void ladders_read(struct io *io, uint32_t cpu, struct io_looked *looked)
+static uint64_t ladders_head(const struct io_ladders *ring)
+{
+	return __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE);
+}
+
+static void ladders_read(struct io *io, uint32_t cpu)
 {
 	struct io_ladders *ring = ladders_of(io, cpu);
 	const struct io_ladder *cells = (const struct io_ladder *)(ring + 1);
 	uint32_t last = io_ladder_mask(io) / (uint32_t)sizeof(*cells);
+	uint64_t tail = ring->tail, head = ladders_head(ring);
 	struct {
 		struct io_record record;
 		struct io_stages stages;
 	} copy;
 
-	for (; looked->tail != looked->settled; looked->tail++) {
-		ladder_expand(&cells[looked->tail & last], cpu, &copy.record, &copy.stages);
+	for (; tail != head; tail++) {
+		ladder_expand(&cells[tail & last], cpu, &copy.record, &copy.stages);
 		io_hand_on_record(io, &copy.record, IO_FROM_RING);
 	}
-	__atomic_store_n(&ring->tail, looked->tail, __ATOMIC_RELEASE);
-}
-
-static uint64_t ladders_head(const struct io *io, uint32_t cpu)
-{
-	return __atomic_load_n(&ladders_of(io, cpu)->head, __ATOMIC_ACQUIRE);
-}
-
-int io_make_ladders(struct io *io)
-{
-	if (!io_has_ladders(io))
-		return 0;
-	io->looked = calloc(io->nr_cpus, sizeof(*io->looked));
-	return io->looked ? 0 : -ENOMEM;
+	__atomic_store_n(&ring->tail, tail, __ATOMIC_RELEASE);
 }
 
 void io_read_ladders(struct io *io)
 {
-	bool detached = io_is_detached(io);
-	uint64_t now = clock__mono_ns();
-
-	if (!io->looked || (!detached && now - io->looked_ns < look_ns))
-		return;
-	io->looked_ns = now;
-	for (uint32_t cpu = 0; cpu < io->nr_cpus; cpu++) {
-		struct io_looked *looked = &io->looked[cpu];
-
-		/* If all programs have ended, what they wrote is there. */
-		looked->settled = detached ? ladders_head(io, cpu) : looked->head;
-		looked->head = ladders_head(io, cpu);
-		ladders_read(io, cpu, looked);
-	}
+	for (uint32_t cpu = 0; io_has_ladders(io) && cpu < io->nr_cpus; cpu++)
+		ladders_read(io, cpu);
 }
 
 uint64_t io_ladders_sent(const struct io *io)
 {
 	uint64_t sent = 0;
 
-	for (uint32_t cpu = 0; io->looked && cpu < io->nr_cpus; cpu++)
-		sent += ladders_head(io, cpu);
+	for (uint32_t cpu = 0; io_has_ladders(io) && cpu < io->nr_cpus; cpu++)
+		sent += ladders_head(ladders_of(io, cpu));
 	return sent;
 }

@@ -153,7 +153,6 @@ int io_make_rings(struct io *io)
 
 	if (!io->wants.records)
 		return 0;
-	err = io_make_ladders(io);
 	io->ring_bytes = ring_size(io);
 	for (uint32_t cpu = 0; !err && cpu < io->nr_cpus; cpu++)
 		err = ring_make(io, cpu);
@@ -165,7 +164,6 @@ int io_make_rings(struct io *io)
 void io_free_rings(struct io *io)
 {
 	ring_buffer__free(io->rings);
-	free(io->looked);
 	free(io->told);
 	free(io->events);
 	for (size_t i = 0; io->stacks && i <= IO_MAX_STACKS; i++)
