@@ -16,34 +16,27 @@ static const struct column call_columns[] = {
 	{ "comm", "comm", CELL_TEXT, 15, "the task, or whom an interrupt interrupted",
 	  .at = SLOT(CALL_COMM) },
 	{ "pid", "pid", CELL_COUNT, 7, "its process", .at = SLOT(CALL_PID) },
-	{ "tid", "tid", CELL_COUNT, 7, "the task itself; not in text", .at = SLOT(CALL_TID) },
+	{ "tid", "tid", CELL_COUNT, 7, "the task itself; not in text", .at = SLOT(CALL_TID),
+	  .not_in_text = true },
 	{ "depth", "depth", CELL_COUNT, 3, "traced calls that it is in; not in text",
-	  .at = SLOT(CALL_DEPTH) },
+	  .at = SLOT(CALL_DEPTH), .not_in_text = true },
 	{ "duration_ns", "duration", CELL_DURATION, 8,
 	  "from entry to return; nothing if that was not seen", .at = SLOT(CALL_DURATION) },
-	{ "function", "function", CELL_TEXT, 20, "its name; not in text",
-	  .at = SLOT(CALL_FUNCTION) },
+	{ "function", "function", CELL_TEXT, 20, "its name; not in text", .at = SLOT(CALL_FUNCTION),
+	  .not_in_text = true },
 	{ "arguments", "arguments", CELL_TEXT, 20, "by name; not in text",
-	  .at = SLOT(CALL_ARGUMENTS) },
-	{ "ret", "ret", CELL_TEXT, 4, "what it returned; not in text", .at = SLOT(CALL_RET) },
+	  .at = SLOT(CALL_ARGUMENTS), .not_in_text = true },
+	{ "ret", "ret", CELL_TEXT, 4, "what it returned; not in text", .at = SLOT(CALL_RET),
+	  .not_in_text = true },
 	{ "object", "object", CELL_TEXT, 18, "address of the object; not in text",
-	  .at = SLOT(CALL_OBJECT) },
+	  .at = SLOT(CALL_OBJECT), .not_in_text = true },
 	{ "data", "data", CELL_TEXT, 20, "members of the object, and what the call changed",
-	  .at = SLOT(CALL_DATA) },
+	  .at = SLOT(CALL_DATA), .not_in_text = true },
 	{ "call", "call", CELL_TEXT, 20, "all of this as a line, indented; in text only",
-	  .at = SLOT(CALL_TEXT) },
+	  .at = SLOT(CALL_TEXT), .only_in_text = true },
 	{ 0 },
 };
 const struct object calls_view_object = { "call", { call_columns } };
-
-static bool call_is_picked(const struct calls_view *v, size_t at)
-{
-	const bool is_text = v->session->format == TABLE_TEXT;
-
-	if (at <= SLOT(CALL_PID) || at == SLOT(CALL_DURATION))
-		return true;
-	return is_text == (at == SLOT(CALL_TEXT));
-}
 
 /* ---- words ---- */
 
@@ -353,8 +346,6 @@ int calls_view__tree(struct calls_view *v, const struct call *root)
 
 int calls_view__start(struct calls_view *v, struct session *s, const struct call_trace *trace)
 {
-	size_t nr = 0;
-
 	v->session = s;
 	v->trace = trace;
 	v->values = values__new(&trace->request);
@@ -363,10 +354,7 @@ int calls_view__start(struct calls_view *v, struct session *s, const struct call
 		v->members = members__new(v->values, trace->members, trace->nr_members, trace->btf);
 	if (trace->nr_members)
 		v->memory = memory_new(trace->member_bytes);
-	for (const struct column *c = call_columns; c->key; c++)
-		if (call_is_picked(v, c->at))
-			v->picked[nr++] = c;
-	v->table = table__new(s->out, s->format, calls_view_object.type, v->picked, nr);
+	v->table = table__of(s->out, s->format, &calls_view_object, NULL, NULL);
 	if (!v->values || !v->arguments || !v->table ||
 	    (trace->nr_members && (!v->members || !v->memory)))
 		return log_err(-ENOMEM, "out of memory");

@@ -42,7 +42,6 @@ struct calls_view {
 	struct members *members;    /* of objects; NULL: none */
 	struct members **arguments; /* by function, when first needed; returns behind entries */
 	struct table *table;
-	const struct column *picked[OBJECT_COLUMNS];
 	union value_slot slots[NR_CALL_SLOTS];
 	char *texts[NR_CALL_SLOTS]; /* of the row at hand */
 	struct call_memory *memory; /* what was shown last of each object */

@@ -25,7 +25,7 @@ struct graph_row {
 #define GRAPH(name) offsetof(struct graph_row, name)
 static const struct column graph_columns[] = {
 	{ "depth", "depth", CELL_COUNT, 3, "traced calls that it is in; not in text",
-	  .at = GRAPH(depth) },
+	  .at = GRAPH(depth), .not_in_text = true },
 	{ "count", "count", CELL_COUNT, 7, "calls", .at = GRAPH(count) },
 	{ "total_ns", "total", CELL_DURATION, 8, "from entry to return, of all",
 	  .at = GRAPH(total_ns) },
@@ -37,22 +37,16 @@ static const struct column graph_columns[] = {
 	{ "max_ns", "max", CELL_DURATION, 8, "the longest", .at = GRAPH(max_ns) },
 	{ "share", "share%", CELL_PERCENT, 6, "of the time of calls that are in no other",
 	  .at = GRAPH(share) },
-	{ "function", "function", CELL_TEXT, 20, "its name; not in text", .at = GRAPH(function) },
+	{ "function", "function", CELL_TEXT, 20, "its name; not in text", .at = GRAPH(function),
+	  .not_in_text = true },
 	{ "path", "path", CELL_TEXT, 20,
-	  "the functions that it is in, and itself, with ; between; not in text",
-	  .at = GRAPH(path) },
-	{ "call", "call", CELL_TEXT, 20, "its name, indented; in text only", .at = GRAPH(line) },
+	  "the functions that it is in, and itself, with ; between; not in text", .at = GRAPH(path),
+	  .not_in_text = true },
+	{ "call", "call", CELL_TEXT, 20, "its name, indented; in text only", .at = GRAPH(line),
+	  .only_in_text = true },
 	{ 0 },
 };
 const struct object graph_view_object = { "graph", { graph_columns } };
-
-static bool graph_is_picked(const struct column *c, enum table_format format)
-{
-	if (c->at == GRAPH(line))
-		return format == TABLE_TEXT;
-	return format != TABLE_TEXT ||
-	       (c->at != GRAPH(depth) && c->at != GRAPH(function) && c->at != GRAPH(path));
-}
 
 static int graph_no_memory(void)
 {
@@ -137,17 +131,10 @@ static int graph_show_nodes(const struct graph_view *v, struct table *table, str
 
 static int graph_show(const struct graph_view *v)
 {
-	const struct column *picked[OBJECT_COLUMNS];
+	const struct session *s = v->session;
 	struct path path = { 0 };
-	struct table *table;
-	size_t nr = 0;
-	int err;
-
-	for (const struct column *c = graph_columns; c->key; c++)
-		if (graph_is_picked(c, v->session->format))
-			picked[nr++] = c;
-	table = table__new(v->session->out, v->session->format, graph_view_object.type, picked, nr);
-	err = table ? graph_show_nodes(v, table, &path) : -ENOMEM;
+	struct table *table = table__of(s->out, s->format, &graph_view_object, NULL, NULL);
+	int err = table ? graph_show_nodes(v, table, &path) : -ENOMEM;
 	if (path.cut)
 		log_note("%" PRIu64 " paths are deeper than %d functions: they leave out those "
 			 "between the first %d and the last",

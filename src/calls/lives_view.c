@@ -43,16 +43,20 @@ struct step_row {
 
 #define STEP(name) offsetof(struct step_row, name)
 static const struct column step_columns[] = {
-	{ "time_s", "time", CELL_TIME, 12, "since the start; not in text", .at = STEP(time_ns) },
-	{ "number", "number", CELL_COUNT, 6, "of the object; not in text", .at = STEP(number) },
+	{ "time_s", "time", CELL_TIME, 12, "since the start; not in text", .at = STEP(time_ns),
+	  .not_in_text = true },
+	{ "number", "number", CELL_COUNT, 6, "of the object; not in text", .at = STEP(number),
+	  .not_in_text = true },
 	{ "since_ns", "since", CELL_DURATION, 9, "since the object's first step",
 	  .at = STEP(since_ns) },
 	{ "gap_ns", "gap", CELL_DURATION, 9, "since the step before", .at = STEP(gap_ns) },
 	{ "cpu", "cpu", CELL_COUNT, 3, "where", .at = STEP(cpu) },
 	{ "comm", "comm", CELL_TEXT, 15, "the task, or whom an interrupt interrupted",
 	  .at = STEP(comm) },
-	{ "pid", "pid", CELL_COUNT, 7, "its process; not in text", .at = STEP(pid) },
-	{ "tid", "tid", CELL_COUNT, 7, "the task itself; not in text", .at = STEP(tid) },
+	{ "pid", "pid", CELL_COUNT, 7, "its process; not in text", .at = STEP(pid),
+	  .not_in_text = true },
+	{ "tid", "tid", CELL_COUNT, 7, "the task itself; not in text", .at = STEP(tid),
+	  .not_in_text = true },
 	{ "what", "what", CELL_TEXT, 5,
 	  "enter, or leave; in text returns show if they changed "
 	  "something",
@@ -103,16 +107,6 @@ static const struct column path_columns[] = {
 };
 const struct object lives_view_path = { "path", { path_columns } };
 
-static bool step_is_in_text(const struct column *c)
-{
-	static const size_t not_in_text[] = { STEP(time_ns), STEP(number), STEP(pid), STEP(tid) };
-
-	for (size_t i = 0; i < sizeof(not_in_text) / sizeof(not_in_text[0]); i++)
-		if (c->at == not_in_text[i])
-			return false;
-	return true;
-}
-
 /* ---- start ---- */
 
 int lives_view__prepare(struct lives_view *v, const struct call_trace *t)
@@ -139,12 +133,6 @@ int lives_view__prepare(struct lives_view *v, const struct call_trace *t)
 	return condition__parse("--if", v->condition_text, v->fields, t->nr_members, &v->condition);
 }
 
-/* A table's columns, wide enough for every function's name. */
-struct lives_columns {
-	struct column columns[OBJECT_COLUMNS];
-	const struct column *picked[OBJECT_COLUMNS];
-};
-
 static int lives_name_width(const struct call_trace *t)
 {
 	size_t most = 0;
@@ -157,33 +145,28 @@ static int lives_name_width(const struct call_trace *t)
 	return (int)most;
 }
 
-static bool column_is_name(const struct column *c)
-{
-	return !strcmp(c->key, "function") || !strcmp(c->key, "from") || !strcmp(c->key, "to");
-}
-
 enum lives_table { TABLE_STEPS, TABLE_LIVES, TABLE_TRANSITIONS, TABLE_PATHS };
 
+/* Its columns are wide enough for every function's name. */
 static struct table *lives_table(struct lives_view *v, enum lives_table which,
-				 const struct object *object, bool (*picks)(const struct column *))
+				 const struct object *object)
 {
-	struct lives_columns *columns = calloc(1, sizeof(*columns));
+	struct column *columns = calloc(OBJECT_COLUMNS, sizeof(*columns));
 	const struct session *s = v->session;
-	size_t nr = 0;
+	const struct column *picked[OBJECT_COLUMNS];
+	size_t nr = object__pick(object, s->format, NULL, NULL, picked);
 
 	if (!columns)
 		return NULL;
 	v->columns_of[which] = columns;
-	for (const struct column *c = object->parts[0]; c->key; c++) {
-		if (s->format == TABLE_TEXT && picks && !picks(c))
-			continue;
-		columns->columns[nr] = *c;
-		if (column_is_name(c))
-			columns->columns[nr].width = lives_name_width(v->trace);
-		columns->picked[nr] = &columns->columns[nr];
-		nr++;
+	for (size_t i = 0; i < nr; i++) {
+		columns[i] = *picked[i];
+		if (!strcmp(columns[i].key, "function") || !strcmp(columns[i].key, "from") ||
+		    !strcmp(columns[i].key, "to"))
+			columns[i].width = lives_name_width(v->trace);
+		picked[i] = &columns[i];
 	}
-	return table__new(s->out, s->format, object->type, columns->picked, nr);
+	return table__new(s->out, s->format, object->type, picked, nr);
 }
 
 int lives_view__start(struct lives_view *v, struct session *s)
@@ -193,9 +176,9 @@ int lives_view__start(struct lives_view *v, struct session *s)
 	v->session = s;
 	v->members = members__new(v->values, trace->members, trace->nr_members, trace->btf);
 	v->summary = lives_summary__new(trace->nr);
-	v->steps = lives_table(v, TABLE_STEPS, &lives_view_step, step_is_in_text);
+	v->steps = lives_table(v, TABLE_STEPS, &lives_view_step);
 	if (s->format == TABLE_JSON)
-		v->lives = lives_table(v, TABLE_LIVES, &lives_view_life, NULL);
+		v->lives = lives_table(v, TABLE_LIVES, &lives_view_life);
 	if (!v->members || !v->summary || !v->steps || (s->format == TABLE_JSON && !v->lives))
 		return log_err(-ENOMEM, "out of memory");
 	values__start(v->values, trace->run);
@@ -482,7 +465,7 @@ static void lives_show_transitions(struct lives_view *v)
 {
 	const struct lives_transition *list;
 	size_t nr = lives_summary__transitions(v->summary, &list);
-	struct table *table = lives_table(v, TABLE_TRANSITIONS, &lives_view_transition, NULL);
+	struct table *table = lives_table(v, TABLE_TRANSITIONS, &lives_view_transition);
 	uint64_t total_ns = 0;
 
 	for (size_t i = 0; i < nr; i++)
@@ -529,7 +512,7 @@ static void lives_show_paths(struct lives_view *v)
 {
 	const struct lives_path *paths;
 	size_t nr = lives_summary__paths(v->summary, &paths);
-	struct table *table = lives_table(v, TABLE_PATHS, &lives_view_path, NULL);
+	struct table *table = lives_table(v, TABLE_PATHS, &lives_view_path);
 
 	if (v->session->format == TABLE_TEXT && nr)
 		fprintf(v->session->out, "\nthe way of %s, %zu in all:\n",

@@ -32,7 +32,7 @@ struct lives_view {
 	const struct column *fields[CLASS_MAX_FIELDS + 1];
 	struct condition *condition;
 	struct table *steps, *lives;
-	struct lives_columns *columns_of[4]; /* of the tables */
+	struct column *columns_of[4]; /* of the tables */
 	struct lives_summary *summary;
 	/* counted */
 	uint64_t objects, whole, refused, dropped, dropped_steps;

@@ -18,9 +18,8 @@
 #include "render/chart.h"
 
 enum {
-	DOCTOR_STATE = 7, /* columns of the state, */
-	DOCTOR_WHY = 37,  /* and where the reasons begin */
-	DOCTOR_COLUMNS = 16,
+	DOCTOR_STATE = 7,     /* columns of the state, */
+	DOCTOR_WHY = 37,      /* and where the reasons begin */
 	DOCTOR_COMMANDS = 64, /* at most */
 };
 
@@ -217,33 +216,18 @@ static int doctor_show_text(const struct doctor *d, const struct verdict *v)
 
 /* ---- JSON and CSV ---- */
 
-static size_t doctor_pick(const struct column *columns, const struct column **shown)
-{
-	size_t nr = 0;
-
-	for (; columns[nr].key; nr++)
-		shown[nr] = &columns[nr];
-	return nr;
-}
-
 /* Rows of the same columns. CSV has one kind of row: the verdict is told by the commands' states.
  */
 static int doctor_show_rows(const struct doctor *d, const struct verdict *v)
 {
-	const struct column *shown[DOCTOR_COLUMNS], *verdict_shown[DOCTOR_COLUMNS];
-	struct table *findings =
-		table__new(d->out, d->format, "doctor", shown, doctor_pick(doctor_columns, shown));
-	struct table *verdict = table__new(d->out, d->format, "verdict", verdict_shown,
-					   doctor_pick(verdict_columns, verdict_shown));
-	int err = findings && verdict ? 0 : -ENOMEM;
+	struct table *findings = table__of(d->out, d->format, &doctor_findings, NULL, NULL);
 
-	for (size_t i = 0; i < d->report.nr && !err; i++)
+	if (!findings)
+		return -ENOMEM;
+	for (size_t i = 0; i < d->report.nr; i++)
 		table__row(findings, &d->report.findings[i]);
-	if (!err && d->format == TABLE_JSON)
-		table__row(verdict, v);
 	table__free(findings);
-	table__free(verdict);
-	return err;
+	return d->format == TABLE_JSON ? object__put(&doctor_verdicts, d->out, d->format, v) : 0;
 }
 
 /* ---- the way through ---- */

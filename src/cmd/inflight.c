@@ -27,7 +27,6 @@ struct inflight_view {
 	struct inflight *inflight;
 	struct inflight_list list;
 	struct table *table, *looks;
-	const struct column *shown[OBJECT_COLUMNS], *looks_shown[OBJECT_COLUMNS];
 	uint64_t min_ns, nr_looks;
 	bool repeats;
 	bool listed;  /* the last look had commands to show */
@@ -145,13 +144,12 @@ static struct io_wants inflight_wants(void *state, const struct options *options
 static int inflight_on_start(void *state, struct session *s)
 {
 	struct inflight_view *v = state;
-	size_t nr = inflight__columns(s->format, v->shown);
+	const struct column *shown[OBJECT_COLUMNS];
+	size_t nr = inflight__columns(s->format, shown);
 
-	v->table = table__new(s->out, s->format, inflight_rows.type, v->shown, nr);
-	if (v->table && s->format == TABLE_JSON) {
-		nr = object__columns(&inflight_looks, v->looks_shown);
-		v->looks = table__new(s->out, s->format, inflight_looks.type, v->looks_shown, nr);
-	}
+	v->table = table__new(s->out, s->format, inflight_rows.type, shown, nr);
+	if (v->table && s->format == TABLE_JSON)
+		v->looks = table__of(s->out, s->format, &inflight_looks, NULL, NULL);
 	if (!v->table || (s->format == TABLE_JSON && !v->looks))
 		return log_err(-ENOMEM, "out of memory");
 	return inflight__open(&v->inflight, io_source__collector(s));

@@ -39,7 +39,6 @@ struct layers {
 	uint32_t tail_per_10000;
 	struct ladder interval, total;
 	struct table *table;
-	const struct column *shown[OBJECT_COLUMNS];
 	unsigned int intervals, shown_rows;
 	char op_label[16], step_label[4];
 };
@@ -63,7 +62,8 @@ static const struct option_group layers_group = { "What is shown", layers_option
 
 #define FIELD(name) offsetof(struct layers_row, name)
 static const struct column layers_columns[] = {
-	{ "span", "span", CELL_TEXT, 0, "interval, or total for the whole run", .at = FIELD(span) },
+	{ "span", "span", CELL_TEXT, 0, "interval, or total for the whole run", .at = FIELD(span),
+	  .not_in_text = true },
 	{ "time_s", "time", CELL_SECONDS, 5, "end of the span, since the start",
 	  .at = FIELD(time_s) },
 	{ "dev", "dev", CELL_TEXT, 7, "disk, or controller for admin commands", .at = FIELD(dev) },
@@ -73,12 +73,13 @@ static const struct column layers_columns[] = {
 	{ "what", "what", CELL_TEXT, 23, "the step in words", .at = FIELD(what) },
 	{ "count", "count", CELL_COUNT, 7, "I/Os that made this step", .at = FIELD(count) },
 	{ "bytes", "bytes", CELL_COUNT, 7, "of these I/Os; of the row total only",
-	  .at = FIELD(bytes) },
+	  .at = FIELD(bytes), .not_in_text = true },
 	{ "p50_ns", "p50", CELL_DURATION, 6, "median of the step", .at = FIELD(p50_ns) },
 	{ "p99_ns", "p99", CELL_DURATION, 6, "99 % took less", .at = FIELD(p99_ns) },
 	{ "p99_9_ns", "p99.9", CELL_DURATION, 6, "99.9 % took less", .at = FIELD(p999_ns) },
 	{ "max_ns", "max", CELL_DURATION, 6, "the longest, exact", .at = FIELD(max_ns) },
-	{ "sum_ns", "sum", CELL_DURATION, 6, "all of them, exact", .at = FIELD(sum_ns) },
+	{ "sum_ns", "sum", CELL_DURATION, 6, "all of them, exact", .at = FIELD(sum_ns),
+	  .not_in_text = true },
 	{ "share_percent", "share", CELL_PERCENT, 6, "of the time of all I/Os",
 	  .at = FIELD(share) },
 	{ "tail_percent", "tail", CELL_PERCENT, 6, "of the time of the slowest",
@@ -219,22 +220,11 @@ static struct io_wants layers_wants(void *state, const struct options *options)
 	};
 }
 
-/* Text leaves out what fills a line without saying much. */
-static bool layers_has(const struct column *column, enum table_format format)
-{
-	return format != TABLE_TEXT || (column->at != FIELD(span) && column->at != FIELD(bytes) &&
-					column->at != FIELD(sum_ns));
-}
-
 static int layers_on_start(void *state, struct session *s)
 {
 	struct layers *l = state;
-	size_t nr = 0;
 
-	for (size_t i = 0; layers_columns[i].key; i++)
-		if (layers_has(&layers_columns[i], s->format))
-			l->shown[nr++] = &layers_columns[i];
-	l->table = table__new(s->out, s->format, layers_rows.type, l->shown, nr);
+	l->table = table__of(s->out, s->format, &layers_rows, NULL, NULL);
 	return l->table ? 0 : log_err(-ENOMEM, "out of memory");
 }
 

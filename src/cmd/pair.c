@@ -169,8 +169,6 @@ static int pair_compare_open(const void *a, const void *b)
 
 static int pair_show_open(struct pair_view *v, struct session *s)
 {
-	const struct column *columns[OBJECT_COLUMNS];
-	size_t nr = object__columns(&pair_opens, columns);
 	struct table *table;
 	int err;
 
@@ -179,7 +177,7 @@ static int pair_show_open(struct pair_view *v, struct session *s)
 	if (err || !v->nr_open || s->format == TABLE_CSV)
 		return err;
 	qsort(v->open, v->nr_open, sizeof(*v->open), pair_compare_open);
-	table = table__new(s->out, s->format, pair_opens.type, columns, nr);
+	table = table__of(s->out, s->format, &pair_opens, NULL, NULL);
 	if (!table)
 		return log_err(-ENOMEM, "out of memory");
 	if (s->format == TABLE_TEXT)

@@ -46,7 +46,6 @@ struct stacks_view {
 	/* state */
 	struct stacks stacks;
 	struct table *table;
-	const struct column *shown[OBJECT_COLUMNS];
 	struct hist_range ranges[HIST_CELLS];
 };
 
@@ -86,9 +85,9 @@ static const struct column stacks_columns[] = {
 	{ "pid", "pid", CELL_COUNT, 7, "process, where its stack is wanted", .at = FIELD(pid) },
 	{ "comm", "comm", CELL_TEXT, 15, "the task's name", .at = FIELD(comm) },
 	{ "kernel_stack", "kernel", CELL_TEXT, 20, "functions, innermost first",
-	  .at = FIELD(kernel_stack) },
+	  .at = FIELD(kernel_stack), .not_in_text = true },
 	{ "user_stack", "user", CELL_TEXT, 20, "functions, innermost first",
-	  .at = FIELD(user_stack) },
+	  .at = FIELD(user_stack), .not_in_text = true },
 	{ 0 },
 };
 
@@ -301,26 +300,18 @@ static struct io_wants stacks_wants(void *state, const struct options *options)
 	};
 }
 
-static bool stacks_has(const struct stacks_view *v, const struct column *column,
-		       enum table_format format)
+static bool stacks_shows(const void *view, const struct column *column)
 {
-	if (column->at == FIELD(pid))
-		return stacks_wants_user(v);
-	return format != TABLE_TEXT ||
-	       (column->at != FIELD(kernel_stack) && column->at != FIELD(user_stack));
+	return column->at != FIELD(pid) || stacks_wants_user(view);
 }
 
 static int stacks_on_start(void *state, struct session *s)
 {
 	struct stacks_view *v = state;
-	size_t nr = 0;
 
 	if (!session__knows(s, GLOSSARY_STACKS))
 		return log_err(-EINVAL, "this capture has no stacks: record it with --stacks");
-	for (size_t i = 0; stacks_columns[i].key; i++)
-		if (stacks_has(v, &stacks_columns[i], s->format))
-			v->shown[nr++] = &stacks_columns[i];
-	v->table = table__new(s->out, s->format, stacks_rows.type, v->shown, nr);
+	v->table = table__of(s->out, s->format, &stacks_rows, stacks_shows, v);
 	return v->table ? 0 : log_err(-ENOMEM, "out of memory");
 }
 

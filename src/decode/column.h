@@ -51,7 +51,9 @@ struct column {
 	const char *help; /* for --json-schema */
 	size_t at;	  /* offset of a u64, double or char * in the row, as the kind says */
 	struct cell (*get)(const void *row); /* instead of `at`, for what must be worked out */
-	size_t len_at; /* offset of a size_t: a text's length, if the row knows it; else 0 */
+	size_t len_at;	   /* offset of a size_t: a text's length, if the row knows it; else 0 */
+	bool not_in_text;  /* for programs: to people it would say little, or stands elsewhere */
+	bool only_in_text; /* for people: to programs other columns say it */
 };
 
 /* What this column shows of this row. A text that is NULL is nothing. */
@@ -62,9 +64,9 @@ enum table_format { TABLE_TEXT, TABLE_JSON, TABLE_CSV };
 struct table;
 
 /*
- * type goes into every JSON object ("type":"latency"). columns: nr pointers, the caller keeps
- * them. NULL and errno on failure. The heading is printed with the first row and again after
- * table__heading_again. In text a column grows to the widest cell seen so far.
+ * type goes into every JSON object ("type":"latency"). columns: nr pointers; the caller keeps the
+ * columns, not the pointers. NULL and errno on failure. The heading is printed with the first row
+ * and again after table__heading_again. In text a column grows to the widest cell seen so far.
  */
 struct table *table__new(FILE *out, enum table_format format, const char *type,
 			 const struct column *const *columns, size_t nr);
@@ -92,6 +94,16 @@ enum { OBJECT_COLUMNS = 64 }; /* at most; a unit test looks at every command's *
 
 /* All of its columns in their order; returns how many. */
 size_t object__columns(const struct object *object, const struct column *columns[OBJECT_COLUMNS]);
+/* Does this view show this column? */
+typedef bool (*column_shown_fn)(const void *view, const struct column *column);
+/* Those that a format and a view show; shows NULL: the view shows all. */
+size_t object__pick(const struct object *object, enum table_format format, column_shown_fn shows,
+		    const void *view, const struct column *columns[OBJECT_COLUMNS]);
+/* A table of these. */
+struct table *table__of(FILE *out, enum table_format format, const struct object *object,
+			column_shown_fn shows, const void *view);
+/* A table of one row with all columns of its object. 0 or -ENOMEM. */
+int object__put(const struct object *object, FILE *out, enum table_format format, const void *row);
 /* JSON Schema of every object that a command prints. objects: NULL-terminated. */
 void object__print_schema(FILE *out, const char *title, const struct object *const *objects);
 

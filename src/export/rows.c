@@ -27,7 +27,6 @@ struct export_rows {
 	struct table *table;
 	struct export_row row; /* at hand */
 	char op_text[16], comm_text[17], cgroup_text[4096], status_text[160];
-	const struct column *shown[OBJECT_COLUMNS];
 };
 
 #define FIELD(name) offsetof(struct export_row, name)
@@ -163,8 +162,7 @@ static int rows_start(void **state, struct session *s, enum table_format format)
 	if (!e)
 		return log_err(-ENOMEM, "out of memory");
 	*state = e;
-	e->table = table__new(s->out, format, export_rows_object.type, e->shown,
-			      object__columns(&export_rows_object, e->shown));
+	e->table = table__of(s->out, format, &export_rows_object, NULL, NULL);
 	if (!e->table)
 		return log_err(-ENOMEM, "out of memory");
 	table__hold(e->table);

@@ -25,7 +25,6 @@ struct cache_event_command {
 
 struct cache_event_table {
 	struct table *misses, *commands;
-	const struct column *miss_columns[OBJECT_COLUMNS], *command_columns[OBJECT_COLUMNS];
 	uint64_t start_ns, page_bytes;
 	char comm[CACHE_COMM_LEN + 1];
 };
@@ -38,14 +37,14 @@ static const struct column miss_columns[] = {
 	  "from there until the request ended with all its pages; null: its end is not seen",
 	  .at = MISS(wait_ns) },
 	{ "pid", "pid", CELL_COUNT, 7, "process", .at = MISS(pid) },
-	{ "tid", "tid", CELL_COUNT, 7, "thread", .at = MISS(tid) },
+	{ "tid", "tid", CELL_COUNT, 7, "thread", .at = MISS(tid), .not_in_text = true },
 	{ "comm", "comm", CELL_TEXT, 15, "its name", .at = MISS(comm) },
 	{ "op", "op", CELL_TEXT, 5, "read, write or mmap", .at = MISS(op) },
 	{ "pages", "pages", CELL_COUNT, 5, "of the request that were missing", .at = MISS(pages) },
 	{ "miss_bytes", "missed", CELL_BYTES, 6, "the same in bytes", .at = MISS(miss_bytes) },
 	{ "offset_bytes", "offset", CELL_COUNT, 10, "in the file, of the first of them",
 	  .at = MISS(offset_bytes) },
-	{ "dev", "dev", CELL_TEXT, 7, "that the file is on", .at = MISS(dev) },
+	{ "dev", "dev", CELL_TEXT, 7, "that the file is on", .at = MISS(dev), .not_in_text = true },
 	{ "file", "file", CELL_TEXT, 20, "path, or what it is if it is no file", .at = MISS(file) },
 	{ 0 },
 };
@@ -58,9 +57,9 @@ static const struct column command_columns[] = {
 	  "from block_rq_issue to block_rq_complete; null: its issue was not seen",
 	  .at = COMMAND(lat_ns) },
 	{ "queue_ns", "queue", CELL_DURATION, 6, "from its submission to block_rq_issue",
-	  .at = COMMAND(queue_ns) },
+	  .at = COMMAND(queue_ns), .not_in_text = true },
 	{ "pid", "pid", CELL_COUNT, 6, "process that submitted it", .at = COMMAND(pid) },
-	{ "tid", "tid", CELL_COUNT, 7, "thread", .at = COMMAND(tid) },
+	{ "tid", "tid", CELL_COUNT, 7, "thread", .at = COMMAND(tid), .not_in_text = true },
 	{ "comm", "comm", CELL_TEXT, 8, "its name", .at = COMMAND(comm) },
 	{ "op", "op", CELL_TEXT, 4,
 	  "what the process did: read, write, mmap, readahead; none: not with this file",
@@ -72,20 +71,22 @@ static const struct column command_columns[] = {
 	{ "missed", "missed", CELL_COUNT, 6, "pages of it that were asked for",
 	  .at = COMMAND(missed) },
 	{ "pages", "pages", CELL_COUNT, 5, "pages of the file that it brought",
-	  .at = COMMAND(pages) },
+	  .at = COMMAND(pages), .not_in_text = true },
 	{ "bytes", "bytes", CELL_BYTES, 7, "of the command that are this file's",
 	  .at = COMMAND(bytes) },
 	{ "disk", "disk", CELL_TEXT, 7, "that it went to", .at = COMMAND(disk) },
 	{ "sector", "sector", CELL_COUNT, 8, "where these bytes begin, in 512 bytes",
 	  .at = COMMAND(sector) },
 	{ "command_sector", "begins", CELL_COUNT, 10, "where the whole command does",
-	  .at = COMMAND(command_sector) },
+	  .at = COMMAND(command_sector), .not_in_text = true },
 	{ "command_bytes", "whole", CELL_BYTES, 6, "of the whole command",
-	  .at = COMMAND(command_bytes) },
-	{ "status", "status", CELL_TEXT, 6, "ok or failed", .at = COMMAND(status) },
+	  .at = COMMAND(command_bytes), .not_in_text = true },
+	{ "status", "status", CELL_TEXT, 6, "ok or failed", .at = COMMAND(status),
+	  .not_in_text = true },
 	{ "offset_bytes", "offset", CELL_COUNT, 8, "in the file, of the first page",
 	  .at = COMMAND(offset_bytes) },
-	{ "dev", "dev", CELL_TEXT, 7, "that the file is on", .at = COMMAND(dev) },
+	{ "dev", "dev", CELL_TEXT, 7, "that the file is on", .at = COMMAND(dev),
+	  .not_in_text = true },
 	{ "file", "file", CELL_TEXT, 12, "path, or what it is if it is no file",
 	  .at = COMMAND(file) },
 	{ 0 },
@@ -93,33 +94,6 @@ static const struct column command_columns[] = {
 
 const struct object cache_event_misses = { "miss", { miss_columns } };
 const struct object cache_event_commands = { "command", { command_columns } };
-
-/* Text has the process, not its thread, and what fits. */
-static bool cache_event_fits(const struct column *c, bool command)
-{
-	static const char *const rest[] = { "queue_ns", "pages", "command_sector", "command_bytes",
-					    "status" };
-
-	if (!strcmp(c->key, "tid") || !strcmp(c->key, "dev"))
-		return false;
-	for (size_t i = 0; command && i < sizeof(rest) / sizeof(rest[0]); i++)
-		if (!strcmp(c->key, rest[i]))
-			return false;
-	return true;
-}
-
-static struct table *cache_event_make(FILE *out, enum table_format format,
-				      const struct object *object, const struct column **columns)
-{
-	const struct column *all[OBJECT_COLUMNS];
-	size_t nr_all = object__columns(object, all), nr = 0;
-
-	for (size_t i = 0; i < nr_all; i++)
-		if (format != TABLE_TEXT ||
-		    cache_event_fits(all[i], object == &cache_event_commands))
-			columns[nr++] = all[i];
-	return table__new(out, format, object->type, columns, nr);
-}
 
 struct cache_event_table *cache_event_table__new(FILE *out, enum table_format format, bool commands,
 						 uint64_t start_ns, uint64_t page_bytes)
@@ -131,10 +105,9 @@ struct cache_event_table *cache_event_table__new(FILE *out, enum table_format fo
 	t->start_ns = start_ns;
 	t->page_bytes = page_bytes;
 	if (commands)
-		t->commands =
-			cache_event_make(out, format, &cache_event_commands, t->command_columns);
+		t->commands = table__of(out, format, &cache_event_commands, NULL, NULL);
 	if (!commands || format == TABLE_JSON)
-		t->misses = cache_event_make(out, format, &cache_event_misses, t->miss_columns);
+		t->misses = table__of(out, format, &cache_event_misses, NULL, NULL);
 	if (t->misses || t->commands)
 		return t;
 	free(t);

@@ -16,7 +16,6 @@ struct residency_row {
 
 struct residency_table {
 	struct table *files, *parts;
-	const struct column *file_columns[OBJECT_COLUMNS], *part_columns[OBJECT_COLUMNS];
 	bool utf8;
 };
 
@@ -58,11 +57,9 @@ struct residency_table *residency_table__new(FILE *out, enum table_format format
 	if (!t)
 		return NULL;
 	t->utf8 = utf8;
-	t->files = table__new(out, format, residency_files.type, t->file_columns,
-			      object__columns(&residency_files, t->file_columns));
+	t->files = table__of(out, format, &residency_files, NULL, NULL);
 	if (format == TABLE_JSON)
-		t->parts = table__new(out, format, residency_parts.type, t->part_columns,
-				      object__columns(&residency_parts, t->part_columns));
+		t->parts = table__of(out, format, &residency_parts, NULL, NULL);
 	if (t->files && (t->parts || format != TABLE_JSON))
 		return t;
 	residency_table__free(t);

@@ -119,9 +119,7 @@ static void top_put_file(const struct report_top *t, struct table *table, const 
 
 static int top_put_processes(struct report_top *t, size_t most, FILE *out)
 {
-	const struct column *columns[OBJECT_COLUMNS];
-	size_t nr = object__columns(&report_processes, columns);
-	struct table *table = table__new(out, TABLE_JSON, report_processes.type, columns, nr);
+	struct table *table = table__of(out, TABLE_JSON, &report_processes, NULL, NULL);
 
 	if (!table)
 		return -ENOMEM;
@@ -136,9 +134,7 @@ static int top_put_processes(struct report_top *t, size_t most, FILE *out)
 
 static int top_put_files(struct report_top *t, const struct session *s, size_t most, FILE *out)
 {
-	const struct column *columns[OBJECT_COLUMNS];
-	size_t nr = object__columns(&report_files, columns);
-	struct table *table = table__new(out, TABLE_JSON, report_files.type, columns, nr);
+	struct table *table = table__of(out, TABLE_JSON, &report_files, NULL, NULL);
 
 	if (!table)
 		return -ENOMEM;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * schema.c: what can be in a command's JSON? A JSON Schema with one alternative per type of object,
- * made from the columns that print it. Columns that a run does not ask for are left out of its
- * objects, so only "type" is required.
+ * object.c: what can be in a command's JSON, and what of that does a table show? A JSON Schema with
+ * one alternative per type of object, made from the columns that print it. Columns that a run does
+ * not ask for are left out of its objects, so only "type" is required.
  */
+#include <errno.h>
 #include "decode/column.h"
 
 size_t object__columns(const struct object *object, const struct column *columns[OBJECT_COLUMNS])
@@ -15,6 +16,38 @@ size_t object__columns(const struct object *object, const struct column *columns
 		for (column = object->parts[i]; column->key && nr < OBJECT_COLUMNS; column++)
 			columns[nr++] = column;
 	return nr;
+}
+
+size_t object__pick(const struct object *object, enum table_format format, column_shown_fn shows,
+		    const void *view, const struct column *columns[OBJECT_COLUMNS])
+{
+	size_t nr = 0, nr_all = object__columns(object, columns);
+
+	for (size_t i = 0; i < nr_all; i++)
+		if (!(format == TABLE_TEXT ? columns[i]->not_in_text : columns[i]->only_in_text) &&
+		    (!shows || shows(view, columns[i])))
+			columns[nr++] = columns[i];
+	return nr;
+}
+
+struct table *table__of(FILE *out, enum table_format format, const struct object *object,
+			column_shown_fn shows, const void *view)
+{
+	const struct column *columns[OBJECT_COLUMNS];
+
+	return table__new(out, format, object->type, columns,
+			  object__pick(object, format, shows, view, columns));
+}
+
+int object__put(const struct object *object, FILE *out, enum table_format format, const void *row)
+{
+	struct table *table = table__of(out, format, object, NULL, NULL);
+
+	if (!table)
+		return -ENOMEM;
+	table__row(table, row);
+	table__free(table);
+	return 0;
 }
 
 static const char *schema_type(enum cell_kind kind)
