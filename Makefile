@@ -50,7 +50,7 @@ SOURCES := $(filter-out src/main.c src/static.c,$(wildcard src/*.c src/*/*.c src
 SOURCES := $(filter-out $(BPF_SOURCES),$(SOURCES))
 OBJECTS := $(SOURCES:src/%.c=$(O)/%.o)
 # What pages for browsers are made of goes into the program as it is: src/pages/page.js is page_source_page_js.
-PAGES := $(wildcard src/pages/*.css src/pages/*.js)
+PAGES := $(wildcard src/pages/*.css src/pages/*.js src/pages/completion.*)
 OBJECTS += $(PAGES:src/%=$(O)/%.o)
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(O)/unit/%.t,$(wildcard tests/unit/*.c))
 LOAD_TESTS := $(patsubst tests/load/%.c,$(O)/load/%.t,$(wildcard tests/load/*.c))

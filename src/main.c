@@ -15,7 +15,7 @@
 
 #include "base/log.h"
 #include "base/nearest.h"
-#include "cmd/cmd.h"
+#include "cmd/commands.h"
 #include "cmd/completion.h"
 #include "cmd/dropin.h"
 #include "cmd/help.h"
@@ -54,7 +54,7 @@ static size_t main_fill_sets(const struct cmd *cmd, void *view, struct options *
 static int main_run_cmd(const struct cmd *cmd, int argc, char **argv)
 {
 	struct option_set sets[MAIN_SETS_MAX];
-	struct options options = { 0 };
+	struct options options = { .commands = commands };
 	struct option_result result;
 	void *view;
 	size_t nr;
@@ -105,7 +105,7 @@ static int main_print_help(const char *name)
 	if (cmd)
 		help__print_cmd(stdout, cmd);
 	else
-		help__print_commands(stdout);
+		help__print_commands(stdout, commands);
 	return 0;
 }
 
@@ -128,7 +128,7 @@ static int main_print_completion(const char *shell)
 	static char buffer[1 << 17];
 
 	setvbuf(stdout, buffer, _IOFBF, sizeof(buffer));
-	return completion__print(stdout, shell);
+	return completion__print(stdout, commands, shell);
 }
 
 /* What the door answers itself. */
@@ -225,7 +225,7 @@ static int main_exit_code(int err)
 	if (err == -ENOMEM && !getrlimit(RLIMIT_AS, &limit) && limit.rlim_cur != RLIM_INFINITY)
 		log_warn("it may use %llu KiB of memory: raise the limit (ulimit -v unlimited)",
 			 (unsigned long long)limit.rlim_cur >> 10);
-	return cmd__exit_code(err);
+	return exit_code__of(err);
 }
 
 int main(int argc, char **argv)
@@ -236,9 +236,9 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN); /* a write beyond ulimit -f fails with EFBIG instead */
 	if (main_is_lent())
-		return cmd__exit_code(log_err(-EPERM, "must not be installed setuid or setgid: run "
-						      "chmod u-s,g-s on it, then use sudo or "
-						      "setcap"));
+		return exit_code__of(log_err(-EPERM, "must not be installed setuid or setgid: run "
+						     "chmod u-s,g-s on it, then use sudo or "
+						     "setcap"));
 	/* Characters only: a decimal point is a point in every country's JSON. */
 	setlocale(LC_CTYPE, "");
 	dropin = dropin__find(argv[0]);

@@ -5,7 +5,7 @@
 #ifndef IOSONAR_BASE_EXIT_H
 #define IOSONAR_BASE_EXIT_H
 
-/* How a run can end; when several hold, cmd__exit_code picks by the order of design: 2 1 4 5 6 3.
+/* How a run can end; when several hold, exit_code__of picks by the order of design: 2 1 4 5 6 3.
  */
 enum exit_code {
 	EXIT_DONE = 0,
@@ -16,5 +16,11 @@ enum exit_code {
 	EXIT_CAME_TRUE = 5,
 	EXIT_FOUND = 6,
 };
+
+/*
+ * Negative errno to exit code: EINVAL, ENODEV usage; EPERM, EACCES, EOPNOTSUPP cannot; EPIPE, the
+ * reader is gone, done; else failed. What is not negative is an exit code already.
+ */
+int exit_code__of(int err);
 
 #endif

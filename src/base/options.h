@@ -68,11 +68,14 @@ struct file_options {
 	const char *key; /* of --anonymous */
 };
 
+struct cmd;
+
 struct options {
 	struct filter_options filter;
 	struct run_options run;
 	struct output_options output;
 	struct file_options file;
+	const struct cmd *const *commands; /* all there are, as main has them: doctor judges each */
 };
 
 struct option_given {

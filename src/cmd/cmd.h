@@ -42,13 +42,4 @@ struct cmd {
 	unsigned int needs; /* enum need: what it takes from the kernel when it runs live */
 };
 
-extern const struct cmd *const commands[]; /* NULL-terminated, in the order of help */
-
-const struct cmd *cmd__find(const char *name);
-/*
- * Negative errno to exit code: EINVAL, ENODEV usage; EPERM, EACCES, EOPNOTSUPP cannot; EPIPE, the
- * reader is gone, done; else failed. What is not negative is an exit code already.
- */
-int cmd__exit_code(int err);
-
 #endif

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * commands.c: the list of commands, and how an end becomes an exit code. A command is added or
- * removed by its one line here; help and completion follow.
+ * commands.c: the list of commands. A command is added or removed by its one line here; help,
+ * completion and doctor follow: main hands the list to them, so no command depends on it.
  */
-#include "cmd/cmd.h"
+#include "cmd/commands.h"
 
-#include <errno.h>
 #include <string.h>
 
 extern const struct cmd cmd_latency, cmd_trace, cmd_layers, cmd_slow, cmd_stacks, cmd_errors,
@@ -28,19 +27,4 @@ const struct cmd *cmd__find(const char *name)
 		if (!strcmp(commands[i]->name, name))
 			return commands[i];
 	return NULL;
-}
-
-int cmd__exit_code(int err)
-{
-	if (err >= 0)
-		return err;
-	switch (-err) {
-	case EPIPE: return EXIT_DONE; /* `iosonar … | head`: the reader has what it wanted */
-	case EINVAL:
-	case ENODEV: return EXIT_USAGE;
-	case EPERM:
-	case EACCES:
-	case EOPNOTSUPP: return EXIT_CANNOT;
-	default: return EXIT_FAILED;
-	}
 }

@@ -8,7 +8,9 @@
 
 #include <stdio.h>
 
+struct cmd;
+
 /* 0, or -EINVAL after one line if there is none for this shell (NULL: none was named). */
-int completion__print(FILE *out, const char *shell);
+int completion__print(FILE *out, const struct cmd *const *commands, const char *shell);
 
 #endif

@@ -256,7 +256,7 @@ static int doctor_show(struct doctor *d)
 	return err ? log_err(err, "out of memory") : 0;
 }
 
-static int doctor_look(struct doctor *d)
+static int doctor_look(struct doctor *d, const struct cmd *const *commands)
 {
 	struct doctor_command known[DOCTOR_COMMANDS + 1] = { 0 };
 	char parts[HELP_PARTS];
@@ -293,7 +293,7 @@ static int doctor_end(const struct doctor *d, const struct options *options)
 		return EXIT_DONE;
 	if (options->output.path || d->format != TABLE_TEXT)
 		log_warn("%s", o->line);
-	return cmd__exit_code(o->err);
+	return exit_code__of(o->err);
 }
 
 static int doctor_run(void *state, const struct options *options, char **argv)
@@ -303,7 +303,7 @@ static int doctor_run(void *state, const struct options *options, char **argv)
 
 	if (argv[0])
 		return log_err(-EINVAL, "doctor runs no command: '%s' is too much", argv[0]);
-	err = doctor_look(d);
+	err = doctor_look(d, options->commands);
 	err = err ?: doctor_print(d, options);
 	err = err ?: doctor_end(d, options);
 	doctor_report__free(&d->report);

@@ -31,10 +31,4 @@ extern const struct dropin dropin_nvme_trace, dropin_nvme_latency;
 const struct dropin *dropin__find(const char *argv0);
 int dropin__main(const struct dropin *dropin, int argc, char **argv);
 
-/* "Read", "GetLogPage": nvme_bpf's name of an opcode of the admin queue or of an I/O queue. */
-const char *dropin__op(bool admin, unsigned int opcode);
-/* --bpf_trace: lines also go to the kernel's trace. -1 after one line if they cannot. */
-int dropin__open_trace(void);
-void dropin__trace(int fd, const char *line);
-
 #endif

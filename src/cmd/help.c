@@ -32,7 +32,7 @@ static const struct help_code {
 };
 
 /* A group is printed where its first command stands. */
-static bool help_group_is_new(size_t nr)
+static bool help_group_is_new(const struct cmd *const *commands, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++)
 		if (!strcmp(commands[i]->group, commands[nr]->group))
@@ -40,7 +40,7 @@ static bool help_group_is_new(size_t nr)
 	return true;
 }
 
-static void help_print_group(FILE *out, const char *group)
+static void help_print_group(FILE *out, const struct cmd *const *commands, const char *group)
 {
 	fprintf(out, "\n%s\n", group);
 	for (size_t i = 0; commands[i]; i++) {
@@ -64,15 +64,15 @@ static void help_print_codes(FILE *out)
 	}
 }
 
-void help__print_commands(FILE *out)
+void help__print_commands(FILE *out, const struct cmd *const *commands)
 {
 	fprintf(out, "Usage: iosonar COMMAND [options]\n"
 		     "       iosonar help [COMMAND]\n"
 		     "       iosonar --version | --completion bash|zsh\n\n"
 		     "Shows what the Linux storage stack does with every I/O.\n");
 	for (size_t i = 0; commands[i]; i++)
-		if (help_group_is_new(i))
-			help_print_group(out, commands[i]->group);
+		if (help_group_is_new(commands, i))
+			help_print_group(out, commands, commands[i]->group);
 	help_print_codes(out);
 	fprintf(out, "\nManual: man iosonar, man iosonar-COMMAND\n");
 }

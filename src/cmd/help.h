@@ -10,7 +10,7 @@
 
 struct cmd;
 
-void help__print_commands(FILE *out);
+void help__print_commands(FILE *out, const struct cmd *const *commands);
 void help__print_cmd(FILE *out, const struct cmd *cmd);
 /* Optional parts that this build has: "zstd libdw", or "none". */
 enum { HELP_PARTS = 64 };

@@ -16,6 +16,7 @@
 #include "cmd/dropin.h"
 #include "session/io_source.h"
 #include "session/session.h"
+#include "view/nvme_bpf.h"
 
 enum { NVME_LATENCY_MIN_US = 20 }; /* nvme_bpf's default */
 
@@ -150,7 +151,7 @@ static void nvme_latency_row(FILE *out, const struct nvme_latency *l,
 		fputs("key: other", out);
 	else
 		fprintf(out, "key: ctrl_id=%d, opcode=%u %s%s", t->ctrl - 1, t->op,
-			dropin__op(false, t->op), classes[t->size_class & 3]);
+			nvme_bpf__op(false, t->op), classes[t->size_class & 3]);
 	fputc('\n', out);
 	nvme_latency_table(out, texts, nr);
 	fprintf(out, "  Total count: %" PRIu64 " avg=%g\n", row->total.count,
@@ -175,7 +176,7 @@ static void nvme_latency_mark(const struct nvme_latency *l, const char *text)
 
 	for (const char *end; l->marker >= 0 && (end = strchr(text, '\n')); text = end + 1) {
 		snprintf(line, sizeof(line), "%.*s\n", (int)(end - text), text);
-		dropin__trace(l->marker, line);
+		nvme_bpf__trace(l->marker, line);
 	}
 }
 
@@ -254,7 +255,7 @@ static int nvme_latency_run(void *state)
 		l->lat_shift = 0;
 	if (l->lat_shift > 32)
 		return log_err(-EINVAL, "--lat_shift=%ld: at most 32", l->lat_shift);
-	l->marker = l->bpf_trace ? dropin__open_trace() : -1;
+	l->marker = l->bpf_trace ? nvme_bpf__open_trace() : -1;
 	breakdown__init(&l->breakdown,
 			1 << BY_CTRL | 1 << BY_OP | (uint32_t)l->split_size << BY_SIZE);
 	err = session__run(&nvme_latency_view, l, &options, NULL);

@@ -12,6 +12,7 @@
 #include "cmd/dropin.h"
 #include "session/io_source.h"
 #include "session/session.h"
+#include "view/nvme_bpf.h"
 
 struct nvme_trace {
 	long ctrl_id;
@@ -82,7 +83,7 @@ static void nvme_trace_submit(const struct io_record *r, const char *disk, int c
 			 "%" PRIu64 " %s Submit nvme%d: qid=%u, cid=%u, nsid=%u, flags=0x%x, "
 			 "meta=0x%x, opcode=%u (%s)",
 			 (uint64_t)r->last_ns, disk, ctrl, r->qid, r->cid, r->nsid, r->cmd_flags,
-			 !!(r->flags & RECORD_METADATA), opcode, dropin__op(r->qid == 0, opcode));
+			 !!(r->flags & RECORD_METADATA), opcode, nvme_bpf__op(r->qid == 0, opcode));
 
 	at += (int)nvme_trace_cdw(r, line + at);
 	sprintf(line + at, "\n");
@@ -112,7 +113,7 @@ static int nvme_trace_on_record(void *state, struct session *s, const struct io_
 	default: return 0; /* what happens to controllers has no line here */
 	}
 	fputs(line, s->out);
-	dropin__trace(t->marker, line);
+	nvme_bpf__trace(t->marker, line);
 	return 0;
 }
 
@@ -139,7 +140,7 @@ static int nvme_trace_run(void *state)
 
 	options.filter.ctrl_id.given = t->ctrl_id >= 0;
 	options.filter.ctrl_id.value = (uint64_t)t->ctrl_id;
-	t->marker = t->bpf_trace ? dropin__open_trace() : -1;
+	t->marker = t->bpf_trace ? nvme_bpf__open_trace() : -1;
 	err = session__run(&nvme_trace_view, t, &options, NULL);
 	if (t->marker >= 0)
 		close(t->marker);

@@ -19,24 +19,27 @@
 #include "session/condition.h"
 #include "session/io_source.h"
 #include "session/session.h"
+#include "view/latency_rows.h"
 #include "view/report_latency.h"
 #include "view/report_top.h"
 #include "wire/io_stages.h"
 
 enum { REPORT_TOP = 25, REPORT_TOP_MOST = 1000, NR_REPORT_PARTS = 4 };
 
+extern const struct cmd cmd_layers, cmd_pattern, cmd_slow, cmd_errors;
+
 /* Views whose JSON is part of the page's data. */
 struct report_part {
-	const char *command;
+	const struct cmd *command;
 	const char *words[3]; /* options of its own; "N" is --top's number */
 	bool troubles;	      /* wants to know of what is no end of a command, too */
 };
 
 static const struct report_part report_parts[NR_REPORT_PARTS] = {
-	{ "layers" },
-	{ "pattern" },
-	{ "slow", { "--stack=both", "--top", "N" } },
-	{ "errors", { "--top", "N" }, .troubles = true },
+	{ &cmd_layers },
+	{ &cmd_pattern },
+	{ &cmd_slow, { "--stack=both", "--top", "N" } },
+	{ &cmd_errors, { "--top", "N" }, .troubles = true },
 };
 
 struct report {
@@ -49,7 +52,6 @@ struct report {
 	char title[256];
 	FILE *data;
 	struct session inner; /* the parts': it writes JSON to data */
-	const struct cmd *commands[NR_REPORT_PARTS];
 	void *states[NR_REPORT_PARTS];
 	struct report_latency latency;
 	struct report_top tops;
@@ -142,7 +144,7 @@ static const struct object report_device_object = { "device", { device_columns }
 extern const struct object layers_rows, slow_rows, errors_rows, errors_sums;
 static const struct object *const report_objects[] = {
 	&report_whole_object,	&report_device_object,
-	&report_latency_rows,	&report_percentiles,
+	&latency_rows_by_op,	&report_percentiles,
 	&report_moments,	&report_heat,
 	&report_processes,	&report_files,
 	&layers_rows,		&load_rows,
@@ -261,12 +263,11 @@ static int report_put_devices(struct report *r, const struct session *s)
 static int report_begin_part(struct report *r, size_t nr)
 {
 	const struct report_part *part = &report_parts[nr];
-	const struct cmd *cmd = cmd__find(part->command);
-	char number[16], *argv[5] = { (char *)part->command };
+	const struct cmd *cmd = part->command;
+	char number[16], *argv[5] = { (char *)cmd->name };
 	struct option_result result;
 	int argc = 1;
 
-	r->commands[nr] = cmd;
 	r->states[nr] = calloc(1, cmd->view_size);
 	if (!r->states[nr])
 		return log_err(-ENOMEM, "out of memory");
@@ -292,7 +293,7 @@ static void report_end_parts(struct report *r)
 {
 	for (size_t i = 0; i < NR_REPORT_PARTS; i++) {
 		if (r->states[i])
-			r->commands[i]->part->end(r->states[i]);
+			report_parts[i].command->part->end(r->states[i]);
 		free(r->states[i]);
 	}
 }
@@ -374,7 +375,7 @@ static int report_on_start(void *state, struct session *s)
 		err = log_err(-ENOMEM, "out of memory");
 	report_enter(r, s);
 	for (size_t i = 0; i < NR_REPORT_PARTS && !err; i++)
-		err = r->commands[i]->part->view->on_start(r->states[i], &r->inner);
+		err = report_parts[i].command->part->view->on_start(r->states[i], &r->inner);
 	return err;
 }
 
@@ -411,8 +412,8 @@ static int report_on_record(void *state, struct session *s, const struct io_reco
 	err = ended ? report_count(r, s, record, nr) : 0;
 	for (size_t i = 0; i < NR_REPORT_PARTS && !err; i++)
 		if (ended || report_parts[i].troubles)
-			err = r->commands[i]->part->view->on_record(r->states[i], &r->inner,
-								    record);
+			err = report_parts[i].command->part->view->on_record(r->states[i],
+									     &r->inner, record);
 	return err;
 }
 
@@ -424,7 +425,7 @@ static int report_on_end(void *state, struct session *s)
 
 	report_enter(r, s);
 	for (size_t i = 0; i < NR_REPORT_PARTS && !err; i++)
-		err = r->commands[i]->part->view->on_end(r->states[i], &r->inner);
+		err = report_parts[i].command->part->view->on_end(r->states[i], &r->inner);
 	err = err ?: report_put_whole(r, s);
 	err = err ?: report_put_devices(r, s);
 	if (!err && (report_latency__put(&r->latency, s, r->data) ||

@@ -56,7 +56,7 @@ enum obstacle_kind {
 
 struct obstacle {
 	enum obstacle_kind kind;
-	int err;	/* that the run ends with: cmd__exit_code makes an exit code of it */
+	int err;	/* that the run ends with: exit_code__of makes an exit code of it */
 	char line[200]; /* what is missing and what to do */
 };
 

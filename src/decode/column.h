@@ -87,7 +87,7 @@ void table__free(struct table *table); /* lines that still wait are gone */
  */
 struct object {
 	const char *type;
-	const struct column *parts[4]; /* the last is NULL: objects may share the first */
+	const struct column *parts[8]; /* the last is NULL: objects may share the first */
 };
 
 enum { OBJECT_COLUMNS = 64 }; /* at most; a unit test looks at every command's */

@@ -5,50 +5,22 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "decode/op.h"
 #include "session/io_source.h"
+#include "view/latency_rows.h"
 
-/* A row of any of the tables below. */
+/* A row of any of the tables below; what it shares with one of latency is in that. */
 struct report_row {
-	const char *span; /* as `latency` has it: "total" */
-	double time_s;
-	const char *dev, *op;
-	uint64_t count;
-	double per_s, mb_per_s;
-	uint64_t size_bytes;
-	uint64_t p50_ns, p90_ns, p99_ns, p999_ns, p9999_ns, max_ns, mean_ns;
+	struct latency_row of;
 	double percentile;
 	uint64_t lat_ns;
 	uint64_t begin_ns, end_ns; /* of a column of time, since the start of the run */
-	uint64_t from_ns, to_ns;   /* of a row of latency */
 };
 
 #define FIELD(name) offsetof(struct report_row, name)
 
-static const struct column latency_columns[] = {
-	{ "span", "span", CELL_TEXT, 0, "total: the whole run", .at = FIELD(span) },
-	{ "time_s", "time", CELL_SECONDS, 5, "its end, since the start", .at = FIELD(time_s) },
-	{ "dev", "dev", CELL_TEXT, 7,
-	  "disk, or controller for admin commands; #2 is the second of that name",
-	  .at = FIELD(dev) },
-	{ "op", "op", CELL_TEXT, 8, "operation", .at = FIELD(op) },
-	{ "count", "count", CELL_COUNT, 7, "commands", .at = FIELD(count) },
-	{ "iops", "IO/s", CELL_RATE, 5, "commands per second", .at = FIELD(per_s) },
-	{ "mb_per_s", "MB/s", CELL_MBPS, 5, "10^6 bytes per second", .at = FIELD(mb_per_s) },
-	{ "size_bytes", "size", CELL_BYTES, 5, "mean size of a command", .at = FIELD(size_bytes) },
-	{ "p50_ns", "p50", CELL_DURATION, 6, "median latency", .at = FIELD(p50_ns) },
-	{ "p90_ns", "p90", CELL_DURATION, 6, "90 % took less", .at = FIELD(p90_ns) },
-	{ "p99_ns", "p99", CELL_DURATION, 6, "99 % took less", .at = FIELD(p99_ns) },
-	{ "p99_9_ns", "p99.9", CELL_DURATION, 6, "99.9 % took less", .at = FIELD(p999_ns) },
-	{ "p99_99_ns", "p99.99", CELL_DURATION, 6, "99.99 % took less", .at = FIELD(p9999_ns) },
-	{ "max_ns", "max", CELL_DURATION, 6, "the longest, exact", .at = FIELD(max_ns) },
-	{ "mean_ns", "mean", CELL_DURATION, 6, "mean latency, exact", .at = FIELD(mean_ns) },
-	{ 0 },
-};
-
 static const struct column percentile_columns[] = {
-	{ "dev", "dev", CELL_TEXT, 7, "as in a row of latency", .at = FIELD(dev) },
-	{ "op", "op", CELL_TEXT, 8, "operation", .at = FIELD(op) },
+	{ "dev", "dev", CELL_TEXT, 7, "as in a row of latency", .at = FIELD(of.dev) },
+	{ "op", "op", CELL_TEXT, 8, "operation", .at = FIELD(of.op) },
 	{ "percentile", "percentile", CELL_PERCENT, 7, "100 is the longest",
 	  .at = FIELD(percentile) },
 	{ "lat_ns", "latency", CELL_DURATION, 7, "so many percent took less", .at = FIELD(lat_ns) },
@@ -58,27 +30,26 @@ static const struct column percentile_columns[] = {
 static const struct column moment_columns[] = {
 	{ "begin_s", "from", CELL_TIME, 11, "since the start of the run", .at = FIELD(begin_ns) },
 	{ "end_s", "to", CELL_TIME, 11, "where the next one begins", .at = FIELD(end_ns) },
-	{ "count", "count", CELL_COUNT, 7, "commands that ended", .at = FIELD(count) },
-	{ "iops", "IO/s", CELL_RATE, 5, "commands per second", .at = FIELD(per_s) },
-	{ "mb_per_s", "MB/s", CELL_MBPS, 5, "10^6 bytes per second", .at = FIELD(mb_per_s) },
-	{ "max_ns", "max", CELL_DURATION, 6, "the longest, exact", .at = FIELD(max_ns) },
+	{ "count", "count", CELL_COUNT, 7, "commands that ended", .at = FIELD(of.count) },
+	{ "iops", "IO/s", CELL_RATE, 5, "commands per second", .at = FIELD(of.per_s) },
+	{ "mb_per_s", "MB/s", CELL_MBPS, 5, "10^6 bytes per second", .at = FIELD(of.mb_per_s) },
+	{ "max_ns", "max", CELL_DURATION, 6, "the longest, exact", .at = FIELD(of.max_ns) },
 	{ 0 },
 };
 
 static const struct column heat_columns[] = {
-	{ "dev", "dev", CELL_TEXT, 7, "null: all devices and operations", .at = FIELD(dev) },
-	{ "op", "op", CELL_TEXT, 8, "operation", .at = FIELD(op) },
+	{ "dev", "dev", CELL_TEXT, 7, "null: all devices and operations", .at = FIELD(of.dev) },
+	{ "op", "op", CELL_TEXT, 8, "operation", .at = FIELD(of.op) },
 	{ "begin_s", "from", CELL_TIME, 11, "since the start of the run", .at = FIELD(begin_ns) },
 	{ "end_s", "to", CELL_TIME, 11, "where the next column begins", .at = FIELD(end_ns) },
 	{ "from_ns", "at least", CELL_DURATION, 6, "smallest latency of the cell",
-	  .at = FIELD(from_ns) },
+	  .at = FIELD(of.from_ns) },
 	{ "to_ns", "less than", CELL_DURATION, 6, "where the next one begins; 0: it has no end",
-	  .at = FIELD(to_ns) },
-	{ "count", "count", CELL_COUNT, 7, "commands", .at = FIELD(count) },
+	  .at = FIELD(of.to_ns) },
+	{ "count", "count", CELL_COUNT, 7, "commands", .at = FIELD(of.count) },
 	{ 0 },
 };
 
-const struct object report_latency_rows = { "latency", { latency_columns } };
 const struct object report_percentiles = { "percentile", { percentile_columns } };
 const struct object report_moments = { "moment", { moment_columns } };
 const struct object report_heat = { "heat", { heat_columns } };
@@ -191,47 +162,34 @@ static int report_compare(const void *a, const void *b)
 	return x->kind != y->kind ? x->kind - y->kind : x->op - y->op;
 }
 
-static void report_label(struct report_latency *l, const struct session *s,
-			 const struct report_group *group, struct report_row *row)
+static void report_label(struct latency_row *row, const struct session *s,
+			 const struct report_group *group)
 {
-	row->dev = row->op = "other";
-	if (group->other)
-		return;
-	row->dev = device_list__label(io_source__devices(s), group->device, l->dev_label,
-				      sizeof(l->dev_label));
-	row->op = op__word(group->kind, group->op, io_source__op_names(s), l->op_label,
-			   sizeof(l->op_label));
+	const struct io_tags tags = {
+		.device = group->device + 1,
+		.kind = group->kind,
+		.op = group->op,
+		.other = group->other,
+	};
+
+	latency_row__label(row, s, &tags, 1 << BY_DEV | 1 << BY_OP);
 }
 
-static void report_measure(const struct hist *h, double seconds, struct report_row *row)
-{
-	row->count = h->count;
-	row->per_s = seconds > 0 ? (double)h->count / seconds : 0;
-	row->mb_per_s = seconds > 0 ? (double)h->bytes / seconds / 1e6 : 0;
-	row->size_bytes = h->count ? h->bytes / h->count : 0;
-	row->p50_ns = hist__percentile(h, 5000);
-	row->p90_ns = hist__percentile(h, 9000);
-	row->p99_ns = hist__percentile(h, 9900);
-	row->p999_ns = hist__percentile(h, 9990);
-	row->p9999_ns = hist__percentile(h, 9999);
-	row->max_ns = h->max_ns;
-	row->mean_ns = hist__mean_ns(h);
-}
-
-static void report_put_latency(struct report_latency *l, const struct session *s,
+static void report_put_latency(const struct report_latency *l, const struct session *s,
 			       struct table *table)
 {
 	for (size_t i = 0; i < l->nr; i++) {
-		struct report_row row = { .span = "total", .time_s = s->elapsed_s };
+		struct latency_row row = { .span = "total", .time_s = s->elapsed_s };
 
-		report_label(l, s, l->groups[i], &row);
-		report_measure(&l->groups[i]->hist, s->span_s, &row);
+		report_label(&row, s, l->groups[i]);
+		latency_row__measure(&row, &l->groups[i]->hist, s->span_s);
+		latency_row__measure_percentiles(&row, &l->groups[i]->hist);
 		table__row(table, &row);
 	}
 }
 
 /* Dense where the tail is: curves are drawn by the number of nines. */
-static void report_put_percentiles(struct report_latency *l, const struct session *s,
+static void report_put_percentiles(const struct report_latency *l, const struct session *s,
 				   struct table *table)
 {
 	static const uint32_t per_10000[] = { 100,  500,  1000, 2000, 2500, 3000, 4000, 5000,
@@ -242,7 +200,7 @@ static void report_put_percentiles(struct report_latency *l, const struct sessio
 	for (size_t i = 0; i < l->nr; i++) {
 		struct report_row row = { 0 };
 
-		report_label(l, s, l->groups[i], &row);
+		report_label(&row.of, s, l->groups[i]);
 		for (size_t p = 0; p < sizeof(per_10000) / sizeof(per_10000[0]); p++) {
 			row.percentile = per_10000[p] / 100.0;
 			row.lat_ns = per_10000[p] < 10000
@@ -272,17 +230,17 @@ static void report_put_moments(const struct report_latency *l, const struct sess
 {
 	for (uint32_t i = 0; i < l->all->nr; i++) {
 		const struct heat_column *column = &l->all->columns[i];
-		struct report_row row = { .count = column->count, .max_ns = CELL_NO_NUMBER };
+		struct report_row row = { .of.count = column->count, .of.max_ns = CELL_NO_NUMBER };
 		double seconds;
 
 		report_place(l->all, s, i, &row);
 		seconds = (double)(row.end_ns - row.begin_ns) / 1e9;
 		if (2 * (row.end_ns - row.begin_ns) < l->all->width_ns)
 			seconds = NAN;
-		row.per_s = (double)column->count / seconds;
-		row.mb_per_s = (double)column->bytes / seconds / 1e6;
+		row.of.per_s = (double)column->count / seconds;
+		row.of.mb_per_s = (double)column->bytes / seconds / 1e6;
 		if (column->count)
-			row.max_ns = column->max_ns;
+			row.of.max_ns = column->max_ns;
 		table__row(table, &row);
 	}
 }
@@ -293,10 +251,10 @@ static void report_put_heat(const struct heat *heat, const struct session *s, st
 	for (uint32_t i = 0; i < heat->nr; i++) {
 		report_place(heat, s, i, row);
 		for (uint32_t nr = 0; nr < HEAT_ROWS; nr++) {
-			row->count = heat->columns[i].rows[nr];
-			row->from_ns = heat__row_from_ns(nr);
-			row->to_ns = heat__row_to_ns(nr);
-			if (row->count)
+			row->of.count = heat->columns[i].rows[nr];
+			row->of.from_ns = heat__row_from_ns(nr);
+			row->of.to_ns = heat__row_to_ns(nr);
+			if (row->of.count)
 				table__row(table, row);
 		}
 	}
@@ -326,27 +284,20 @@ static void report_put_heats(struct report_latency *l, const struct session *s, 
 		if (!heat || report_rank(l, i) >= REPORT_HEATS_SHOWN)
 			continue;
 		heat__widen(heat, l->all->width_ns);
-		report_label(l, s, l->groups[i], &row);
+		report_label(&row.of, s, l->groups[i]);
 		report_put_heat(heat, s, table, &row);
 	}
 }
 
-static struct table *report_table(FILE *out, const struct object *object,
-				  const struct column **columns)
-{
-	return table__new(out, TABLE_JSON, object->type, columns, object__columns(object, columns));
-}
-
 int report_latency__put(struct report_latency *l, const struct session *s, FILE *out)
 {
-	const struct object *const objects[] = { &report_latency_rows, &report_percentiles,
+	const struct object *const objects[] = { &latency_rows_by_op, &report_percentiles,
 						 &report_moments, &report_heat };
-	const struct column *columns[4][OBJECT_COLUMNS];
 	struct table *tables[4];
 	bool all = true;
 
 	for (size_t i = 0; i < 4; i++) {
-		tables[i] = report_table(out, objects[i], columns[i]);
+		tables[i] = table__of(out, TABLE_JSON, objects[i], NULL, NULL);
 		all &= tables[i] != NULL;
 	}
 	qsort(l->groups, l->nr, sizeof(*l->groups), report_compare);

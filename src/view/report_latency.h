@@ -34,11 +34,9 @@ struct report_latency {
 	struct index index; /* of groups */
 	struct heat *all;
 	uint64_t failed;
-	/* labels of the row at hand */
-	char dev_label[48], op_label[16];
 };
 
-extern const struct object report_latency_rows, report_percentiles, report_moments, report_heat;
+extern const struct object report_percentiles, report_moments, report_heat;
 
 int report_latency__init(struct report_latency *latency, uint64_t start_ns); /* -ENOMEM */
 /* A command that ended, of the device at this place in the list. -ENOMEM. */

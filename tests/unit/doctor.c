@@ -449,12 +449,12 @@ static void test_limit_codes(void)
 
 	few.nr_files = 16;
 	obstacle__judge(&o, &start, &few, tried);
-	is_u64((uint64_t)cmd__exit_code(o.err), EXIT_FAILED, "few files are a failure");
+	is_u64((uint64_t)exit_code__of(o.err), EXIT_FAILED, "few files are a failure");
 	ok(strstr(o.line, "16 files") && strstr(o.line, "ulimit -n"),
 	   "the line has the limit and the way on");
 	few.memory_bytes = 100 << 20;
 	obstacle__judge(&o, &(struct start){ START_BTF, -ENOMEM }, &few, tried);
-	is_u64((uint64_t)cmd__exit_code(o.err), EXIT_FAILED, "little memory is a failure");
+	is_u64((uint64_t)exit_code__of(o.err), EXIT_FAILED, "little memory is a failure");
 	ok(strstr(o.line, "102400 KiB") && strstr(o.line, "ulimit -v"),
 	   "the line has the limit and the way on");
 }
@@ -466,9 +466,9 @@ static void test_exit_codes(void)
 	struct obstacle o;
 
 	obstacle__judge(&o, &shortage, &root, tried);
-	is_u64((uint64_t)cmd__exit_code(o.err), EXIT_FAILED, "out of memory is a failure");
+	is_u64((uint64_t)exit_code__of(o.err), EXIT_FAILED, "out of memory is a failure");
 	obstacle__judge(&o, &old, &root, tried);
-	is_u64((uint64_t)cmd__exit_code(o.err), EXIT_CANNOT, "a map it does not know: it cannot");
+	is_u64((uint64_t)exit_code__of(o.err), EXIT_CANNOT, "a map it does not know: it cannot");
 }
 
 /* ---- the judgement ---- */

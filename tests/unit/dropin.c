@@ -4,6 +4,7 @@
  * here with the opcodes of the NVMe specification.
  */
 #include "cmd/dropin.h"
+#include "view/nvme_bpf.h"
 #include <string.h>
 #include "tap.h"
 
@@ -60,11 +61,11 @@ static void check(bool is_admin, const struct name *names, const char *unknown)
 	unsigned int nr_known = 0, nr = 0;
 
 	for (const struct name *n = names; n->name; n++, nr++)
-		is_str(dropin__op(is_admin, n->opcode), n->name, n->name);
+		is_str(nvme_bpf__op(is_admin, n->opcode), n->name, n->name);
 	for (unsigned int opcode = 0; opcode < 256; opcode++)
-		nr_known += strcmp(dropin__op(is_admin, opcode), unknown) != 0;
+		nr_known += strcmp(nvme_bpf__op(is_admin, opcode), unknown) != 0;
 	is_u64(nr_known, nr, unknown);
-	is_str(dropin__op(is_admin, 0x80), unknown, "one that has no name");
+	is_str(nvme_bpf__op(is_admin, 0x80), unknown, "one that has no name");
 }
 
 int main(void)

@@ -4,7 +4,7 @@
  * through a JSON table, and the keys of the line are compared with those of the schema, in order.
  */
 #include <stdlib.h>
-#include "cmd/cmd.h"
+#include "cmd/commands.h"
 #include "decode/column.h"
 #include "tap.h"
 

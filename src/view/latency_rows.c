@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "view/latency_rows.h"
+
+#include "decode/op.h"
+#include "session/io_source.h"
+
+#define FIELD(name) offsetof(struct latency_row, name)
+
+static const struct column span_columns[] = {
+	{ "span", "span", CELL_TEXT, 0, "interval, cumulative, or total for the whole run",
+	  .at = FIELD(span), .not_in_text = true },
+	{ "time_s", "time", CELL_SECONDS, 5, "end of the span, since the start",
+	  .at = FIELD(time_s) },
+	{ 0 },
+};
+
+/* What a row is about, in the order of enum breakdown_by. */
+static const struct column ctrl_columns[] = {
+	{ "ctrl", "ctrl", CELL_TEXT, 5, "NVMe controller", .at = FIELD(ctrl) },
+	{ "nsid", "ns", CELL_COUNT, 3, "namespace id", .at = FIELD(nsid) },
+	{ 0 },
+};
+
+static const struct column op_columns[] = {
+	{ "dev", "dev", CELL_TEXT, 7,
+	  "disk, or controller for admin commands; #2 is the second of that name",
+	  .at = FIELD(dev) },
+	{ "op", "op", CELL_TEXT, 8, "operation", .at = FIELD(op) },
+	{ 0 },
+};
+
+static const struct column more_columns[] = {
+	{ "size_class", "up to", CELL_TEXT, 5, "size, rounded up to a power of two",
+	  .at = FIELD(size_class) },
+	{ "queue", "queue", CELL_COUNT, 5,
+	  "NVMe queue id (0: admin), or hardware queue of another disk", .at = FIELD(queue) },
+	{ "cpu", "cpu", CELL_COUNT, 3, "CPU that issued", .at = FIELD(cpu) },
+	{ "pid", "pid", CELL_COUNT, 7, "process that submitted", .at = FIELD(pid) },
+	{ "comm", "comm", CELL_TEXT, 15, "its task's name", .at = FIELD(comm) },
+	{ "cgroup", "cgroup", CELL_TEXT, 10, "its cgroup", .at = FIELD(cgroup) },
+	{ "file", "file", CELL_TEXT, 20, "path, or what it is if it is no file",
+	  .at = FIELD(file) },
+	{ "path", "path", CELL_TEXT, 9, "path of a multipath disk; null of others",
+	  .at = FIELD(path) },
+	{ 0 },
+};
+
+/* What was measured. */
+static const struct column measured_columns[] = {
+	{ "count", "count", CELL_COUNT, 7, "commands", .at = FIELD(count) },
+	{ "iops", "IO/s", CELL_RATE, 5, "commands per second", .at = FIELD(per_s) },
+	{ "mb_per_s", "MB/s", CELL_MBPS, 5, "10^6 bytes per second", .at = FIELD(mb_per_s) },
+	{ "size_bytes", "size", CELL_BYTES, 5, "mean size of a command", .at = FIELD(size_bytes) },
+	{ "p50_ns", "p50", CELL_DURATION, 6, "median latency", .at = FIELD(p50_ns) },
+	{ "p90_ns", "p90", CELL_DURATION, 6, "90 % took less", .at = FIELD(p90_ns) },
+	{ "p99_ns", "p99", CELL_DURATION, 6, "99 % took less", .at = FIELD(p99_ns) },
+	{ "p99_9_ns", "p99.9", CELL_DURATION, 6, "99.9 % took less", .at = FIELD(p999_ns) },
+	{ "p99_99_ns", "p99.99", CELL_DURATION, 6, "99.99 % took less", .at = FIELD(p9999_ns) },
+	{ "max_ns", "max", CELL_DURATION, 6, "the longest, exact", .at = FIELD(max_ns) },
+	{ "mean_ns", "mean", CELL_DURATION, 6, "mean latency, exact", .at = FIELD(mean_ns) },
+	{ 0 },
+};
+
+static const struct column path_columns[] = {
+	{ "share_percent", "share", CELL_PERCENT, 6, "of the disk's commands; with --by path",
+	  .at = FIELD(share) },
+	{ "failovers", "failovers", CELL_COUNT, 9,
+	  "commands that failed with this path in the whole run; with --by path",
+	  .at = FIELD(failovers) },
+	{ 0 },
+};
+
+/* A bucket of a row's histogram, as JSON has it. */
+static const struct column bucket_columns[] = {
+	{ "from_ns", "from", CELL_DURATION, 6, "smallest latency of the bucket",
+	  .at = FIELD(from_ns) },
+	{ "to_ns", "to", CELL_DURATION, 6, "where the next one begins; 0: it has no end",
+	  .at = FIELD(to_ns) },
+	{ "count", "count", CELL_COUNT, 7, "commands", .at = FIELD(count) },
+	{ "cumulative_percent", "cumulative", CELL_PERCENT, 6, "commands up to here",
+	  .at = FIELD(cumulative_percent) },
+	{ 0 },
+};
+
+const struct object latency_rows = { "latency",
+				     { span_columns, ctrl_columns, op_columns, more_columns,
+				       measured_columns, path_columns } };
+const struct object latency_rows_by_op = { "latency",
+					   { span_columns, op_columns, measured_columns } };
+const struct object latency_buckets = {
+	"hist", { span_columns, ctrl_columns, op_columns, more_columns, bucket_columns }
+};
+
+static const size_t by_at[NR_BY] = {
+	[BY_CTRL] = FIELD(ctrl),     [BY_NS] = FIELD(nsid),	    [BY_DEV] = FIELD(dev),
+	[BY_OP] = FIELD(op),	     [BY_SIZE] = FIELD(size_class), [BY_QUEUE] = FIELD(queue),
+	[BY_CPU] = FIELD(cpu),	     [BY_PID] = FIELD(pid),	    [BY_COMM] = FIELD(comm),
+	[BY_CGROUP] = FIELD(cgroup), [BY_FILE] = FIELD(file),	    [BY_PATH] = FIELD(path),
+};
+
+bool latency_column__is_asked(const struct column *column, uint32_t mask)
+{
+	for (int by = 0; by < NR_BY; by++)
+		if (column->at == by_at[by])
+			return mask >> by & 1;
+	if (column->at == FIELD(share) || column->at == FIELD(failovers))
+		return mask >> BY_PATH & 1;
+	return true;
+}
+
+bool latency_column__is_percentile(const struct column *column)
+{
+	return column->at >= FIELD(p50_ns) && column->at <= FIELD(p9999_ns);
+}
+
+/* ---- labels ---- */
+
+void latency_row__label(struct latency_row *row, const struct session *s, const struct io_tags *t,
+			uint32_t mask)
+{
+	char size[16];
+
+	snprintf(row->ctrl_text, sizeof(row->ctrl_text), "nvme%d", t->ctrl - 1);
+	snprintf(row->comm_text, sizeof(row->comm_text), "%s", t->comm);
+	snprintf(row->size_text, sizeof(row->size_text), "%s",
+		 t->size_class ? text__bytes(size, sizeof(size), 1ULL << (t->size_class - 1))
+			       : "none");
+	row->ctrl = t->ctrl ? row->ctrl_text : NULL;
+	row->size_class = row->size_text;
+	row->comm = row->comm_text;
+	row->nsid = t->nsid ? t->nsid : CELL_NO_NUMBER;
+	row->queue = t->other ? CELL_NO_NUMBER : t->queue;
+	row->cpu = t->other ? CELL_NO_NUMBER : t->cpu;
+	row->pid = t->other ? CELL_NO_NUMBER : t->pid;
+	row->dev = t->other ? "other"
+			    : device_list__label(io_source__devices(s), t->device - 1,
+						 row->dev_text, sizeof(row->dev_text));
+	row->op = t->other ? "other"
+			   : op__word(t->kind, t->op, io_source__op_names(s), row->op_text,
+				      sizeof(row->op_text));
+	if (mask >> BY_CGROUP & 1)
+		row->cgroup = session__cgroup_path(s, t->cgroup, row->cgroup_text,
+						   sizeof(row->cgroup_text));
+	if (mask >> BY_FILE & 1)
+		row->file = t->other ? "other"
+				     : session__file(s, t->inode,
+						     io_file_place(t->file_dev, t->file_nth));
+	if (mask >> BY_PATH & 1)
+		row->path = t->path > 0 && t->path != t->device
+				    ? io_source__devices(s)->devices[t->path - 1].name
+				    : NULL; /* a disk with one path only has none to be named */
+}
+
+void latency_row__measure(struct latency_row *row, const struct hist *h, double seconds)
+{
+	row->count = h->count;
+	row->per_s = seconds > 0 ? (double)h->count / seconds : 0;
+	row->mb_per_s = seconds > 0 ? (double)h->bytes / seconds / 1e6 : 0;
+	row->size_bytes = h->count ? h->bytes / h->count : 0;
+	row->max_ns = h->max_ns;
+	row->mean_ns = hist__mean_ns(h);
+}
+
+void latency_row__measure_percentiles(struct latency_row *row, const struct hist *h)
+{
+	row->p50_ns = hist__percentile(h, 5000);
+	row->p90_ns = hist__percentile(h, 9000);
+	row->p99_ns = hist__percentile(h, 9900);
+	row->p999_ns = hist__percentile(h, 9990);
+	row->p9999_ns = hist__percentile(h, 9999);
+}
+
+static bool title_has(const void *mask, const struct column *column)
+{
+	for (int by = 0; by < NR_BY; by++)
+		if (column->at == by_at[by])
+			return *(const uint32_t *)mask >> by & 1;
+	return false;
+}
+
+const char *latency_row__title(const struct latency_row *row, uint32_t mask, char *buf, size_t size)
+{
+	const struct column *columns[OBJECT_COLUMNS];
+	size_t nr = object__pick(&latency_rows, TABLE_TEXT, title_has, &mask, columns), len = 0;
+
+	buf[0] = 0;
+	for (size_t i = 0; i < nr && len < size; i++) {
+		struct cell cell = column__cell(columns[i], row);
+
+		if (cell.kind == CELL_TEXT)
+			len += (size_t)snprintf(buf + len, size - len, "%s%s", len ? " " : "",
+						cell.text);
+		else if (cell.kind == CELL_COUNT)
+			len += (size_t)snprintf(buf + len, size - len, "%s%s %llu", len ? " " : "",
+						columns[i]->header, (unsigned long long)cell.n);
+	}
+	return buf;
+}
