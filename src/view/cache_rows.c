@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "view/cache_rows.h"
+
+#include <errno.h>
+#include <string.h>
+#include "base/log.h"
+#include "session/cache_source.h"
+#include "view/cache_account.h"
+
+/*
+ *  time accesses    hits  ra_hits  misses   hit%  missed readahead dirtied written evicted
+ *   1.0     1024       0     1023       1  99.9%   4.0Ki      1023       0       0       0
+ */
+struct cache_line {
+	const char *span; /* "interval" or "total" */
+	double time_s;
+	const char *comm, *file, *cgroup, *dev, *op;
+	uint64_t pid;
+	struct cache_sums n;
+	double hit_percent;
+	uint64_t access_bytes, hit_bytes, ra_hit_bytes, miss_bytes, readahead_bytes, unused_bytes,
+		dirtied_bytes, written_bytes, evicted_bytes;
+	/* Texts of this row, some of them. */
+	char comm_text[24], cgroup_text[256], dev_text[64];
+};
+
+static const char *const op_words[] = { "read", "write", "mmap", "readahead", "none" };
+
+#define LINE(field) offsetof(struct cache_line, field)
+#define PAGES(name) offsetof(struct cache_line, n.name)
+
+/* What a row is about. */
+static const struct column tag_columns[] = {
+	{ "span", "span", CELL_TEXT, 0, "interval, or total for the whole run", .at = LINE(span),
+	  .not_in_text = true },
+	{ "time_s", "time", CELL_SECONDS, 5, "end of the span, since the start",
+	  .at = LINE(time_s) },
+	{ "comm", "comm", CELL_TEXT, 12, "name of the task", .at = LINE(comm) },
+	{ "pid", "pid", CELL_COUNT, 7, "its process", .at = LINE(pid) },
+	{ "file", "file", CELL_TEXT, 20, "path, or what it is if it is no file", .at = LINE(file) },
+	{ "cgroup", "cgroup", CELL_TEXT, 10, "of the task", .at = LINE(cgroup) },
+	{ "dev", "dev", CELL_TEXT, 7, "that the file is on", .at = LINE(dev) },
+	{ "op", "op", CELL_TEXT, 9, "read, write, mmap, readahead, or none: the kernel for itself",
+	  .at = LINE(op) },
+	{ 0 },
+};
+
+static const struct column page_columns[] = {
+	{ "accesses", "accesses", CELL_COUNT, 8, "pages asked for: hits + ra_hits + misses",
+	  .at = PAGES(accesses) },
+	{ "hits", "hits", CELL_COUNT, 8, "that were there", .at = PAGES(hits) },
+	{ "ra_hits", "ra_hits", CELL_COUNT, 7, "first uses of pages that were read ahead",
+	  .at = PAGES(ra_hits) },
+	{ "misses", "misses", CELL_COUNT, 7, "that had to be brought", .at = PAGES(misses) },
+	{ "hit_percent", "hit%", CELL_PERCENT, 6, "hits and ra_hits of the accesses",
+	  .at = LINE(hit_percent) },
+	{ "allocated", "alloc", CELL_COUNT, 6, "of the misses: made by a write, nothing is read",
+	  .at = PAGES(allocated) },
+	{ "readahead", "ahead", CELL_COUNT, 7, "pages brought before anybody asked",
+	  .at = PAGES(readahead) },
+	{ "unused", "unused", CELL_COUNT, 7, "of the evicted: read ahead, and never used",
+	  .at = PAGES(unused) },
+	{ "dirtied", "dirtied", CELL_COUNT, 7, "pages that became dirty", .at = PAGES(dirtied) },
+	{ "written", "written", CELL_COUNT, 7, "pages whose writeback began",
+	  .at = PAGES(written) },
+	{ "evicted", "evicted", CELL_COUNT, 7, "pages that left the cache, of files that have them",
+	  .at = PAGES(evicted) },
+	{ "truncated", "truncated", CELL_COUNT, 9,
+	  "pages that left because their file is shorter or gone", .at = PAGES(truncated) },
+	{ "other", "other", CELL_COUNT, 7, "pages added for no access that is seen: metadata",
+	  .at = PAGES(other) },
+	{ "added", "added", CELL_COUNT, 7, "pages that came, for whatever reason",
+	  .at = PAGES(added) },
+	{ "removed", "removed", CELL_COUNT, 7, "pages that left: evicted + truncated",
+	  .at = PAGES(removed) },
+	{ "access_bytes", "accessed", CELL_BYTES, 6, "accesses in bytes, whole pages",
+	  .at = LINE(access_bytes) },
+	{ "hit_bytes", "hit", CELL_BYTES, 6, "hits in bytes", .at = LINE(hit_bytes) },
+	{ "ra_hit_bytes", "ra_hit", CELL_BYTES, 6, "ra_hits in bytes", .at = LINE(ra_hit_bytes) },
+	{ "miss_bytes", "missed", CELL_BYTES, 7, "misses in bytes", .at = LINE(miss_bytes) },
+	{ "readahead_bytes", "ahead", CELL_BYTES, 6, "readahead in bytes",
+	  .at = LINE(readahead_bytes) },
+	{ "unused_bytes", "unused", CELL_BYTES, 6, "unused in bytes", .at = LINE(unused_bytes) },
+	{ "dirtied_bytes", "dirtied", CELL_BYTES, 6, "dirtied in bytes",
+	  .at = LINE(dirtied_bytes) },
+	{ "written_bytes", "written", CELL_BYTES, 6, "written in bytes",
+	  .at = LINE(written_bytes) },
+	{ "evicted_bytes", "evicted", CELL_BYTES, 6, "evicted in bytes",
+	  .at = LINE(evicted_bytes) },
+	{ 0 },
+};
+
+const struct object cache_rows_object = { "cache", { tag_columns, page_columns } };
+
+static const size_t by_at[NR_CACHE_BY] = {
+	[CACHE_BY_COMM] = LINE(comm),	  [CACHE_BY_PID] = LINE(pid), [CACHE_BY_FILE] = LINE(file),
+	[CACHE_BY_CGROUP] = LINE(cgroup), [CACHE_BY_DEV] = LINE(dev), [CACHE_BY_OP] = LINE(op),
+};
+
+/* What fits: with --by rows have names, and what others did to the pages is left to JSON. */
+static bool cache_text_has(const struct cache_rows *v, const struct session *s,
+			   const struct column *c)
+{
+	static const size_t always[] = { PAGES(accesses),  PAGES(hits),	      PAGES(ra_hits),
+					 PAGES(misses),	   LINE(hit_percent), LINE(miss_bytes),
+					 PAGES(readahead), PAGES(dirtied) };
+	static const size_t rest[] = { PAGES(unused), PAGES(written), PAGES(evicted) };
+	bool asked = !strcmp(c->key, v->sort);
+
+	if (!cache_account__sees_accesses(s))
+		return c->at == PAGES(added) || c->at == PAGES(removed) ||
+		       c->at == PAGES(dirtied) || c->at == PAGES(evicted) ||
+		       c->at == PAGES(truncated);
+	if (v->mask >> CACHE_BY_FILE & 1 && (c->at == PAGES(dirtied) || c->at == LINE(miss_bytes)))
+		return asked;
+	for (size_t i = 0; i < sizeof(always) / sizeof(always[0]); i++)
+		if (c->at == always[i])
+			return true;
+	for (size_t i = 0; i < sizeof(rest) / sizeof(rest[0]); i++)
+		if (c->at == rest[i])
+			return !v->mask || asked;
+	return false;
+}
+
+static bool cache_has(const struct cache_rows *v, const struct session *s, const struct column *c)
+{
+	for (int by = 0; by < NR_CACHE_BY; by++)
+		if (c->at == by_at[by])
+			return v->mask >> by & 1;
+	return s->format != TABLE_TEXT || c->at == LINE(time_s) || cache_text_has(v, s, c);
+}
+
+static void cache_show_column(struct cache_rows *v, const struct session *s, size_t nr,
+			      const struct column *column)
+{
+	struct cache_losses lost;
+
+	cache_source__losses(s, &lost);
+	v->columns[nr] = *column;
+	if (strcmp(column->key, "unused") && (strcmp(column->key, "ra_hits") || !lost.ra_lost))
+		return;
+	snprintf(v->marks[nr], sizeof(v->marks[nr]), "~%s", column->header); /* an estimate */
+	v->columns[nr].header = v->marks[nr];
+}
+
+int cache_rows__make_table(struct cache_rows *v, const struct session *s)
+{
+	const struct column *all[OBJECT_COLUMNS], *shown[OBJECT_COLUMNS], *file = NULL;
+	size_t nr_all = object__pick(&cache_rows_object, s->format, NULL, NULL, all), nr = 0;
+
+	table__free(v->table);
+	for (size_t i = 0; i < nr_all; i++) {
+		if (!cache_has(v, s, all[i]))
+			continue;
+		if (s->format == TABLE_TEXT && all[i]->at == LINE(file))
+			file = all[i]; /* names of files are long: in text they are last */
+		else
+			cache_show_column(v, s, nr++, all[i]);
+	}
+	if (file)
+		cache_show_column(v, s, nr++, file);
+	for (size_t i = 0; i < nr; i++)
+		shown[i] = &v->columns[i];
+	v->table = table__new(s->out, s->format, cache_rows_object.type, shown, nr);
+	return v->table ? 0 : log_err(-ENOMEM, "out of memory");
+}
+
+static void cache_label(const struct cache_rows *v, const struct session *s,
+			const struct cache_tags *t, struct cache_line *line)
+{
+	line->pid = CELL_NO_NUMBER;
+	if (!t)
+		return;
+	if (t->other) {
+		line->comm = line->file = line->cgroup = line->dev = line->op = "other";
+		return;
+	}
+	if (v->mask >> CACHE_BY_PID & 1)
+		line->pid = t->pid;
+	snprintf(line->comm_text, sizeof(line->comm_text), "%s", t->comm);
+	line->comm = line->comm_text;
+	line->op = t->op >= 0 ? op_words[t->op] : NULL;
+	if (v->mask >> CACHE_BY_FILE & 1)
+		line->file = session__file(s, t->inode, io_file_place(t->dev, t->nth));
+	if (v->mask >> CACHE_BY_CGROUP & 1)
+		line->cgroup = session__cgroup_path(s, t->cgroup, line->cgroup_text,
+						    sizeof(line->cgroup_text));
+	if (v->mask >> CACHE_BY_DEV & 1)
+		line->dev = session__disk(s, t->dev, line->dev_text, sizeof(line->dev_text));
+}
+
+static void cache_hide_accesses(struct cache_line *line)
+{
+	line->n.accesses = line->n.hits = line->n.ra_hits = line->n.misses = CELL_NO_NUMBER;
+	line->n.allocated = line->n.readahead = line->n.unused = line->n.other = CELL_NO_NUMBER;
+	line->access_bytes = line->hit_bytes = line->ra_hit_bytes = line->miss_bytes =
+		CELL_NO_NUMBER;
+	line->readahead_bytes = line->unused_bytes = line->written_bytes = CELL_NO_NUMBER;
+	line->n.written = CELL_NO_NUMBER;
+}
+
+void cache_rows__put(const struct cache_rows *v, const struct session *s,
+		     const struct cache_sum *sum, const struct cache_tags *tags, bool whole)
+{
+	struct cache_line line = { .span = whole ? "total" : "interval", .time_s = s->elapsed_s };
+	const uint64_t page_bytes = cache_source__about(s)->page_bytes;
+	struct cache_sums *n = &line.n;
+
+	cache_sum__take(sum, whole, n);
+	line.hit_percent = cache_sums__hit_percent(n);
+	line.access_bytes = n->accesses * page_bytes;
+	line.hit_bytes = n->hits * page_bytes;
+	line.ra_hit_bytes = n->ra_hits * page_bytes;
+	line.miss_bytes = n->misses * page_bytes;
+	line.readahead_bytes = n->readahead * page_bytes;
+	line.unused_bytes = n->unused * page_bytes;
+	line.dirtied_bytes = n->dirtied * page_bytes;
+	line.written_bytes = n->written * page_bytes;
+	line.evicted_bytes = n->evicted * page_bytes;
+	if (!cache_account__sees_accesses(s))
+		cache_hide_accesses(&line);
+	cache_label(v, s, tags, &line);
+	table__row(v->table, &line);
+}
