@@ -22,6 +22,7 @@
 #include "view/latency_rows.h"
 #include "view/report_latency.h"
 #include "view/report_top.h"
+#include "view/slow_rows.h"
 #include "wire/io_stages.h"
 
 enum { REPORT_TOP = 25, REPORT_TOP_MOST = 1000, NR_REPORT_PARTS = 4 };
@@ -141,7 +142,7 @@ static const struct column device_columns[] = {
 static const struct object report_whole_object = { "report", { whole_columns } };
 static const struct object report_device_object = { "device", { device_columns } };
 /* Those of the parts are as their commands have them. */
-extern const struct object layers_rows, slow_rows, errors_rows, errors_sums;
+extern const struct object layers_rows, errors_rows, errors_sums;
 static const struct object *const report_objects[] = {
 	&report_whole_object,	&report_device_object,
 	&latency_rows_by_op,	&report_percentiles,

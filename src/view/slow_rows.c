@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "view/slow_rows.h"
+
+#include <string.h>
+#include "analyse/ladder.h"
+#include "decode/op.h"
+#include "decode/record.h"
+#include "decode/words.h"
+#include "session/io_source.h"
+#include "symbol/frames.h"
+
+enum { SLOW_BELOW_MOST = 16 };
+
+/*
+ *    #        time   whole latency dev     op      sector  size depth try     pid comm status 1
+ * 0.004112873  12.4ms  12.3ms nvme0n1 read     41280 4.0Ki     7   1    2211 fio             ok
+ *      Q2G 1.2us  G2S 800ns  S2D 1.1us  D2K 12.3ms  K2N 900ns  N2C 1.0us
+ *      below nvme1n1 2048 4.0Ki 11.9ms
+ *      submit_bio_noacct_nocheck < submit_bio < ...
+ */
+struct slow_row {
+	uint64_t rank, time_ns, whole_ns, lat_ns;
+	const char *dev, *op;
+	uint64_t sector, bytes, depth, attempts, pid, tid;
+	const char *comm, *cgroup, *file, *status, *steps, *below;
+	const char *kernel_stack, *user_stack;
+	uint64_t start_ns, end_ns;
+	/* Texts of this row, some of them. */
+	char op_text[16], status_text[160], comm_text[17], cgroup_text[256], steps_text[256];
+};
+
+#define FIELD(name) offsetof(struct slow_row, name)
+static const struct column slow_columns[] = {
+	{ "rank", "#", CELL_COUNT, 3, "1 is the slowest; none while they come: --min",
+	  .at = FIELD(rank) },
+	{ "time_s", "time", CELL_TIME, 11, "when it ended, since the start", .at = FIELD(time_ns) },
+	{ "whole_ns", "whole", CELL_DURATION, 7, "from its submission to its end: what ranks it",
+	  .at = FIELD(whole_ns) },
+	{ "lat_ns", "latency", CELL_DURATION, 7,
+	  "how long the command itself took; --bio: the whole", .at = FIELD(lat_ns) },
+	{ "dev", "dev", CELL_TEXT, 7, "disk, or controller for admin commands", .at = FIELD(dev) },
+	{ "op", "op", CELL_TEXT, 5, "operation", .at = FIELD(op) },
+	{ "sector", "sector", CELL_COUNT, 9, "where it starts, in 512 bytes", .at = FIELD(sector) },
+	{ "bytes", "size", CELL_BYTES, 5, "its length", .at = FIELD(bytes) },
+	{ "depth", "depth", CELL_COUNT, 5, "commands in flight on the device, with it",
+	  .at = FIELD(depth) },
+	{ "attempts", "try", CELL_COUNT, 3, "how often it was tried", .at = FIELD(attempts) },
+	{ "pid", "pid", CELL_COUNT, 7, "process that submitted it", .at = FIELD(pid) },
+	{ "tid", "tid", CELL_COUNT, 7, "and its thread", .at = FIELD(tid), .not_in_text = true },
+	{ "comm", "comm", CELL_TEXT, 15, "its task's name", .at = FIELD(comm) },
+	{ "cgroup", "cgroup", CELL_TEXT, 10, "its cgroup", .at = FIELD(cgroup),
+	  .not_in_text = true },
+	{ "file", "file", CELL_TEXT, 10, "path, or what it is if it is no file", .at = FIELD(file),
+	  .not_in_text = true },
+	{ "status", "status", CELL_TEXT, 6, "how it ended", .at = FIELD(status) },
+	{ "start_ns", "start", CELL_COUNT, 15, "when it began: CLOCK_MONOTONIC",
+	  .at = FIELD(start_ns), .not_in_text = true },
+	{ "end_ns", "end", CELL_COUNT, 15, "when it ended", .at = FIELD(end_ns),
+	  .not_in_text = true },
+	{ "steps", "steps", CELL_TEXT, 20, "its way, each step in ns: Q2G=1200 G2S=800 ...",
+	  .at = FIELD(steps), .not_in_text = true },
+	{ "kernel_stack", "kernel", CELL_TEXT, 20, "functions, innermost first",
+	  .at = FIELD(kernel_stack), .not_in_text = true },
+	{ "user_stack", "user", CELL_TEXT, 20, "functions, innermost first",
+	  .at = FIELD(user_stack), .not_in_text = true },
+	{ "below", "below", CELL_TEXT, 20,
+	  "the bios that a volume made of it: DEV:SECTOR+BYTES=NS ...", .at = FIELD(below),
+	  .not_in_text = true },
+	{ 0 },
+};
+
+const struct object slow_rows = { "slow", { slow_columns } };
+
+/* A bio has its sector where a command has its LBA. */
+static uint64_t slow_sector(const struct session *s, const struct io_record *r,
+			    const struct device *device)
+{
+	uint64_t start;
+
+	if (r->what == RECORD_BIO)
+		return (uint64_t)r->cdw10[1] << 32 | r->cdw10[0];
+	if (!record__start(r, io_source__op_names(s), &start))
+		return CELL_NO_NUMBER;
+	return r->kind == IO_BLOCK ? start : start * ((device ? device->block_size : 512) / 512);
+}
+
+/* "Q2G=1200 G2S=800" for programs, "Q2G 1.2us  G2S 800ns" for people. */
+static const char *slow_steps(struct slow_row *row, const struct io_record *r, bool text)
+{
+	enum ladder_at at = r->what == RECORD_BIO ? LADDER_BIO : LADDER_REQUEST;
+	struct words w = words__on(row->steps_text, sizeof(row->steps_text));
+	struct moment m[NR_RUNGS];
+	size_t nr = ladder__moments(r, at, m);
+	char name[4], time[16];
+
+	for (size_t i = 1; i < nr; i++) {
+		uint64_t ns = m[i].ns - m[i - 1].ns;
+
+		words__str(&w, i > 1 ? text ? "  " : " " : "");
+		words__str(&w, step__name(m[i - 1].rung, m[i].rung, name));
+		words__str(&w, text ? " " : "=");
+		if (text)
+			words__str(&w, text__duration(time, sizeof(time), ns));
+		else
+			words__u64(&w, ns);
+	}
+	return words__done(&w);
+}
+
+static void slow_fill(struct slow_row *row, const struct session *s, const struct slow_io *io)
+{
+	const struct device_list *list = io_source__devices(s);
+	const struct io_record *r = &io->record;
+	const struct device *device = io->device >= 0 && (size_t)io->device < list->nr
+					      ? &list->devices[io->device]
+					      : NULL;
+	struct words status = words__on(row->status_text, sizeof(row->status_text));
+
+	row->time_ns = io_record__time_ns(r) - s->start_ns;
+	row->whole_ns = io->ns;
+	row->lat_ns = r->what == RECORD_BIO ? io->ns : r->end_ns - r->first_ns;
+	row->dev = device ? device->name : "?";
+	row->op = op__word(r->kind, r->op, io_source__op_names(s), row->op_text,
+			   sizeof(row->op_text));
+	row->sector = slow_sector(s, r, device);
+	row->bytes = r->bytes;
+	row->depth = io->stages.depth ? io->stages.depth : CELL_NO_NUMBER;
+	row->attempts = r->attempts ? r->attempts : CELL_NO_NUMBER;
+	row->pid = r->pid;
+	row->tid = io->stages.tid ? io->stages.tid : CELL_NO_NUMBER;
+	memcpy(row->comm_text, r->comm, sizeof(r->comm));
+	row->comm = row->comm_text;
+	row->cgroup = io->stages.cgroup
+			      ? session__cgroup_path(s, io->stages.cgroup, row->cgroup_text,
+						     sizeof(row->cgroup_text))
+			      : NULL;
+	row->file = io_source__file(s, &io->stages);
+	record__status(&status, r);
+	row->status = words__done(&status);
+	row->start_ns = r->first_ns;
+	row->end_ns = r->end_ns;
+	row->steps = slow_steps(row, r, s->format == TABLE_TEXT);
+	row->below = io->below;
+	row->kernel_stack = io->kernel_stack;
+	row->user_stack = io->user_stack;
+}
+
+/* ---- text: steps and stacks stand below their line ---- */
+
+static void slow_put_text(FILE *out, const char *what, const char *text)
+{
+	if (!text)
+		return;
+	fprintf(out, "      %s ", what);
+	text__put_terminal(out, text);
+	fputc('\n', out);
+}
+
+static void slow_put_stack(FILE *out, const char *what, const char *stack)
+{
+	char name[FRAME_NAME];
+
+	if (!stack)
+		return;
+	fprintf(out, "      %s", what);
+	while (stack) {
+		stack = frames__next(stack, name);
+		fputs("\n        ", out);
+		text__put_terminal(out, name);
+	}
+	fputc('\n', out);
+}
+
+void slow_rows__put(struct table *table, const struct session *s, const struct slow_io *io,
+		    uint64_t rank)
+{
+	struct slow_row row = { .rank = rank };
+
+	slow_fill(&row, s, io);
+	table__row(table, &row);
+	if (s->format != TABLE_TEXT)
+		return;
+	slow_put_text(s->out, "cgroup", row.cgroup);
+	slow_put_text(s->out, "file", row.file);
+	fprintf(s->out, "      %s\n", row.steps);
+	slow_put_text(s->out, "below", row.below);
+	slow_put_stack(s->out, "submitted by", row.kernel_stack);
+	slow_put_stack(s->out, "in the process", row.user_stack);
+}
+
+/* "nvme1n1:2048+4096=1200" for programs, "nvme1n1 2048 4.0Ki 1.2us" for people. */
+static void slow_add_below(struct words *w, const struct session *s, const struct below_bio *bio)
+{
+	const struct device_list *list = io_source__devices(s);
+	bool text = s->format == TABLE_TEXT;
+	char buf[16];
+
+	words__str(w, bio->device >= 0 && (size_t)bio->device < list->nr
+			      ? list->devices[bio->device].name
+			      : "?");
+	words__str(w, text ? " " : ":");
+	words__u64(w, bio->sector);
+	words__str(w, text ? " " : "+");
+	if (text)
+		words__str(w, text__bytes(buf, sizeof(buf), bio->bytes));
+	else
+		words__u64(w, bio->bytes);
+	words__str(w, text ? " " : "=");
+	if (text)
+		words__str(w, text__duration(buf, sizeof(buf), bio->ns));
+	else
+		words__u64(w, bio->ns);
+}
+
+/* One more than are told: there are more. */
+char *slow_rows__below(const struct below *below, const struct session *s,
+		       const struct io_record *record)
+{
+	const struct below_bio *bios[SLOW_BELOW_MOST + 1];
+	size_t nr = below__find(below, record, bios, SLOW_BELOW_MOST + 1);
+	char buf[1024];
+	struct words w = words__on(buf, sizeof(buf));
+
+	for (size_t i = 0; i < nr; i++) {
+		words__str(&w, !i ? "" : s->format == TABLE_TEXT ? ", " : " ");
+		if (i < SLOW_BELOW_MOST)
+			slow_add_below(&w, s, bios[i]);
+		else
+			words__str(&w, "...");
+	}
+	return nr ? strdup(words__done(&w)) : NULL;
+}

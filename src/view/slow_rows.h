@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * slow_rows.h: a row of `slow`: one I/O with its sector, its task, how long each step of it took,
+ * what a volume made of it, and who submitted it. In text its steps and stacks stand below its
+ * line. `report` shows them too, as that command's part.
+ */
+#ifndef IOSONAR_VIEW_SLOW_ROWS_H
+#define IOSONAR_VIEW_SLOW_ROWS_H
+
+#include "analyse/below.h"
+#include "analyse/slowest.h"
+#include "session/session.h"
+
+extern const struct object slow_rows;
+
+/* rank: 1 is the slowest; CELL_NO_NUMBER: it is shown as it comes. */
+void slow_rows__put(struct table *table, const struct session *session, const struct slow_io *io,
+		    uint64_t rank);
+/* The bios below it, in words; the caller's. NULL: no volume made any, or there is no memory. */
+char *slow_rows__below(const struct below *below, const struct session *session,
+		       const struct io_record *record);
+
+#endif
