@@ -19,6 +19,7 @@
 #include "session/condition.h"
 #include "session/io_source.h"
 #include "session/session.h"
+#include "view/errors_rows.h"
 #include "view/latency_rows.h"
 #include "view/report_latency.h"
 #include "view/report_top.h"
@@ -142,7 +143,7 @@ static const struct column device_columns[] = {
 static const struct object report_whole_object = { "report", { whole_columns } };
 static const struct object report_device_object = { "device", { device_columns } };
 /* Those of the parts are as their commands have them. */
-extern const struct object layers_rows, errors_rows, errors_sums;
+extern const struct object layers_rows, errors_sums;
 static const struct object *const report_objects[] = {
 	&report_whole_object,	&report_device_object,
 	&latency_rows_by_op,	&report_percentiles,
