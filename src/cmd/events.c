@@ -10,18 +10,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "base/grow.h"
 #include "base/log.h"
 #include "base/output.h"
 #include "cmd/cmd.h"
 #include "decode/column.h"
 #include "probe/find/find.h"
 #include "render/chart.h"
+#include "view/event_values.h"
 
 enum {
-	EVENTS_TEXT = 4096,	/* bytes of all fields in words */
-	EVENTS_VALUE = 512,	/* of one */
-	EVENTS_WIDTH_MOST = 48, /* columns: what is longer does not widen the others */
+	EVENTS_TEXT = 4096, /* bytes of all fields in words */
+	EVENTS_VALUE = 512, /* of one */
 	EVENTS_FIELDS_LEAST = 20,
 };
 
@@ -63,29 +62,6 @@ static const struct column event_columns[] = {
 	{ 0 },
 };
 
-/*
- * value              type                    offset  size
- * bio                struct bio *                 -     8
- * bio->bi_next       struct bio *                 0     8
- */
-struct value_row {
-	const char *event, *value, *c_type;
-	uint64_t offset_bytes, size_bytes;
-};
-
-#define VALUE(name) offsetof(struct value_row, name)
-
-static const struct column value_columns[] = {
-	{ "event", "event", CELL_TEXT, 0, "its name", .at = VALUE(event) },
-	{ "value", "value", CELL_TEXT, 24, "how by, of, if and show call it", .at = VALUE(value) },
-	{ "c_type", "type", CELL_TEXT, 24, "its type, as C writes it", .at = VALUE(c_type) },
-	{ "offset_bytes", "offset", CELL_COUNT, 6,
-	  "where it lies in the record or in its struct; null: an argument",
-	  .at = VALUE(offset_bytes) },
-	{ "size_bytes", "size", CELL_COUNT, 4, "how long it is there", .at = VALUE(size_bytes) },
-	{ 0 },
-};
-
 static const struct column miss_columns[] = {
 	{ "name", "cannot be probed", CELL_TEXT, 24, "a function that matches",
 	  .at = offsetof(struct find_miss, name) },
@@ -95,10 +71,9 @@ static const struct column miss_columns[] = {
 };
 
 static const struct object event_object = { "event", { event_columns } };
-static const struct object value_object = { "value", { value_columns } };
 static const struct object miss_object = { "miss", { miss_columns } };
-static const struct object *const events_objects[] = { &event_object, &value_object, &miss_object,
-						       NULL };
+static const struct object *const events_objects[] = { &event_object, &event_values_object,
+						       &miss_object, NULL };
 
 static const struct option_def events_options[] = {
 	{ "EVENT", 0, OPTION_OPERANDS, offsetof(struct events, specs), "EVENT...",
@@ -136,23 +111,6 @@ const struct cmd cmd_events = {
 static int events_no_memory(void)
 {
 	return log_err(-ENOMEM, "out of memory");
-}
-
-static void events_widen(int *width, const char *text)
-{
-	size_t columns = text__width(text);
-
-	if (columns <= EVENTS_WIDTH_MOST && (int)columns > *width)
-		*width = (int)columns;
-}
-
-/* All columns of an object. */
-static struct table *events_table(const struct events *e, const struct object *object,
-				  const struct column *shown[OBJECT_COLUMNS])
-{
-	size_t nr = object__columns(object, shown);
-
-	return table__new(e->out, e->format, object->type, shown, nr);
 }
 
 /* ---- a line for each ---- */
@@ -205,15 +163,15 @@ static void event_show(const struct events *e, struct table *table, const struct
 static int events_show(const struct events *e, const struct probe_list *list)
 {
 	struct column name = event_columns[0];
-	const struct column *shown[OBJECT_COLUMNS] = { &name, &event_columns[4] };
+	const struct column *const shown[] = { &name, &event_columns[4] };
 	struct table *table;
 
 	for (size_t i = 0; i < list->nr; i++)
-		events_widen(&name.width, list->probes[i].name);
+		event_values__widen(&name.width, list->probes[i].name);
 	if (e->format == TABLE_TEXT)
 		table = table__new(e->out, e->format, "event", shown, 2);
 	else
-		table = events_table(e, &event_object, shown);
+		table = table__of(e->out, e->format, &event_object, NULL, NULL);
 	if (!table)
 		return events_no_memory();
 	for (size_t i = 0; i < list->nr; i++)
@@ -223,93 +181,6 @@ static int events_show(const struct events *e, const struct probe_list *list)
 }
 
 /* ---- every value ---- */
-
-/* Of one event, with their texts. */
-struct event_values {
-	const char *event;
-	struct value_row *rows;
-	size_t nr;
-};
-
-static void values_free(struct event_values *values)
-{
-	while (values->nr--) {
-		free((char *)values->rows[values->nr].value);
-		free((char *)values->rows[values->nr].c_type);
-	}
-	free(values->rows);
-}
-
-static int values_add(struct event_values *values, const char *value, const char *c_type,
-		      uint64_t offset, uint64_t size)
-{
-	struct value_row row = {
-		.event = values->event,
-		.value = strdup(value),
-		.c_type = strdup(c_type),
-		.offset_bytes = offset,
-		.size_bytes = size,
-	};
-
-	if (!row.value || !row.c_type || GROW_BY_ONE(values->rows, values->nr)) {
-		free((char *)row.value);
-		free((char *)row.c_type);
-		return events_no_memory();
-	}
-	values->rows[values->nr++] = row;
-	return 0;
-}
-
-static int values_add_member(struct event_values *values, const struct probe_field *field,
-			     const struct type *of, const char *name)
-{
-	bool is_pointer = field->type.kind == TYPE_POINTER;
-	char value[EVENTS_VALUE], c_type[EVENTS_VALUE];
-	struct type member;
-	uint32_t offset;
-
-	if (!type__member(of, name, &member, &offset))
-		return 0;
-	snprintf(value, sizeof(value), "%s%s%s", field->name, is_pointer ? "->" : ".", name);
-	return values_add(values, value, type__print(&member, c_type, sizeof(c_type)), offset,
-			  member.size);
-}
-
-/* What "->" leads to, or "." in a struct that is there itself. */
-static int values_add_members(struct event_values *values, const struct probe_field *field)
-{
-	struct type of =
-		field->type.kind == TYPE_POINTER ? type__target(&field->type) : field->type;
-	const char **names = type__member_names(&of);
-	int err = 0;
-
-	if (!names)
-		return events_no_memory();
-	for (size_t i = 0; !err && names[i]; i++)
-		err = values_add_member(values, field, &of, names[i]);
-	free(names);
-	return err;
-}
-
-static int values_add_field(struct event_values *values, const struct probe_field *field)
-{
-	char c_type[EVENTS_VALUE];
-	int err = values_add(values, field->name,
-			     field->declared ? field->declared
-					     : type__print(&field->type, c_type, sizeof(c_type)),
-			     field->place == PLACE_RECORD ? field->at : CELL_NO_NUMBER,
-			     field->type.size);
-
-	if (field->type.kind != TYPE_POINTER && field->type.kind != TYPE_STRUCT)
-		return err;
-	return err ? err : values_add_members(values, field);
-}
-
-static void values_show(struct table *table, const struct event_values *values)
-{
-	for (size_t i = 0; i < values->nr; i++)
-		table__row(table, &values->rows[i]);
-}
 
 /* "fn:submit_bio  void submit_bio(struct bio *bio)", and "[nvme_core]" behind it. */
 static void event_tell(const struct events *e, const struct probe *probe)
@@ -330,50 +201,29 @@ static void event_tell(const struct events *e, const struct probe *probe)
 	fputc('\n', e->out);
 }
 
-/* A table of its own, as wide as this event needs; its name stands above. */
-static int values_tell(const struct events *e, const struct event_values *values)
-{
-	struct column value = value_columns[1], c_type = value_columns[2];
-	const struct column *const shown[] = { &value, &c_type, &value_columns[3],
-					       &value_columns[4] };
-	struct table *table;
-
-	for (size_t i = 0; i < values->nr; i++) {
-		events_widen(&value.width, values->rows[i].value);
-		events_widen(&c_type.width, values->rows[i].c_type);
-	}
-	table = table__new(e->out, e->format, "value", shown, 4);
-	if (!table)
-		return events_no_memory();
-	values_show(table, values);
-	table__free(table);
-	return 0;
-}
-
 static int event_explain(const struct events *e, struct table *table, const struct probe *probe)
 {
 	struct event_values values = { .event = probe->name };
 	int err = 0;
 
 	for (size_t i = 0; !err && i < probe->nr_fields; i++)
-		err = values_add_field(&values, &probe->fields[i]);
+		err = event_values__add(&values, &probe->fields[i]);
 	if (!err && e->format == TABLE_TEXT) {
 		event_tell(e, probe);
-		err = values_tell(e, &values);
+		err = event_values__tell(&values, e->out);
 	} else if (!err) {
 		if (e->format == TABLE_JSON)
 			err = events_show(e, &(struct probe_list){ (struct probe *)probe, 1 });
-		values_show(table, &values);
+		event_values__show(&values, table);
 	}
-	values_free(&values);
+	event_values__free(&values);
 	return err;
 }
 
 /* In JSON each event is followed by its values; CSV has the values alone. */
 static int events_explain(const struct events *e)
 {
-	const struct column *shown[OBJECT_COLUMNS];
-	struct table *table = events_table(e, &value_object, shown);
+	struct table *table = table__of(e->out, e->format, &event_values_object, NULL, NULL);
 	int err = 0;
 
 	if (!table)
@@ -388,7 +238,6 @@ static int events_explain(const struct events *e)
 
 static int events_show_misses(const struct events *e)
 {
-	const struct column *shown[OBJECT_COLUMNS];
 	struct table *table;
 
 	if (!e->misses.nr)
@@ -398,7 +247,7 @@ static int events_show_misses(const struct events *e)
 			 e->verbose ? "" : "; -v says which and why");
 		return 0;
 	}
-	table = events_table(e, &miss_object, shown);
+	table = table__of(e->out, e->format, &miss_object, NULL, NULL);
 	if (!table)
 		return events_no_memory();
 	for (size_t i = 0; i < e->misses.nr; i++)
