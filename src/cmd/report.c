@@ -10,7 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/log.h"
-#include "capture/about.h"
 #include "cmd/cmd.h"
 #include "decode/column.h"
 #include "decode/row.h"
@@ -21,8 +20,7 @@
 #include "session/session.h"
 #include "view/errors_rows.h"
 #include "view/latency_rows.h"
-#include "view/report_latency.h"
-#include "view/report_top.h"
+#include "view/report_whole.h"
 #include "view/slow_rows.h"
 #include "wire/io_stages.h"
 
@@ -57,9 +55,7 @@ struct report {
 	void *states[NR_REPORT_PARTS];
 	struct report_latency latency;
 	struct report_top tops;
-	bool *seen; /* devices, by their place in the list */
-	size_t nr_seen;
-	uint64_t staged; /* commands whose record has stages */
+	struct report_whole whole;
 	struct condition *only;
 	const struct column *asked[COMMAND_COLUMNS];
 	struct command_row command; /* at hand, for --if */
@@ -76,72 +72,6 @@ static const struct option_def report_options[] = {
 
 static const struct option_group report_group = { "What is shown", report_options };
 
-/* ---- what it says of the whole, and of each device ---- */
-
-struct report_whole {
-	const char *file, *kernel, *machine, *command, *recorder;
-	uint64_t files, wall_ns;
-	double from_s, seconds;
-	uint64_t count, failed, bytes, staged, fileless, processes, paths;
-	double per_s, mb_per_s;
-	uint64_t p50_ns, p99_ns, max_ns;
-};
-
-#define FIELD(name) offsetof(struct report_whole, name)
-static const struct column whole_columns[] = {
-	{ "file", "file", CELL_TEXT, 0, "the capture, or the first of several", .at = FIELD(file) },
-	{ "files", "files", CELL_COUNT, 0, "captures", .at = FIELD(files) },
-	{ "kernel", "kernel", CELL_TEXT, 0, "release, where it was recorded", .at = FIELD(kernel) },
-	{ "machine", "machine", CELL_TEXT, 0, "its architecture", .at = FIELD(machine) },
-	{ "command", "command", CELL_TEXT, 0, "the command line that recorded it",
-	  .at = FIELD(command) },
-	{ "recorder", "recorder", CELL_TEXT, 0, "version that recorded it", .at = FIELD(recorder) },
-	{ "wall_s", "wall", CELL_TIME, 0, "wall clock of the run's start, seconds since 1970, UTC",
-	  .at = FIELD(wall_ns) },
-	{ "from_s", "from", CELL_SECONDS, 0, "what is shown begins so long after the start",
-	  .at = FIELD(from_s) },
-	{ "seconds", "seconds", CELL_SECONDS, 0, "how long it is", .at = FIELD(seconds) },
-	{ "count", "count", CELL_COUNT, 0, "commands shown", .at = FIELD(count) },
-	{ "failed", "failed", CELL_COUNT, 0, "of them", .at = FIELD(failed) },
-	{ "bytes", "bytes", CELL_BYTES, 0, "that they moved", .at = FIELD(bytes) },
-	{ "iops", "IO/s", CELL_RATE, 0, "commands per second", .at = FIELD(per_s) },
-	{ "mb_per_s", "MB/s", CELL_MBPS, 0, "10^6 bytes per second", .at = FIELD(mb_per_s) },
-	{ "p50_ns", "p50", CELL_DURATION, 0, "median latency of all", .at = FIELD(p50_ns) },
-	{ "p99_ns", "p99", CELL_DURATION, 0, "99 % took less", .at = FIELD(p99_ns) },
-	{ "max_ns", "max", CELL_DURATION, 0, "the longest, exact", .at = FIELD(max_ns) },
-	{ "staged", "staged", CELL_COUNT, 0, "commands whose way is known: record --stages",
-	  .at = FIELD(staged) },
-	{ "fileless", "fileless", CELL_COUNT, 0, "commands that tell no file",
-	  .at = FIELD(fileless) },
-	{ "processes", "processes", CELL_COUNT, 0, "that were told apart, shown or not",
-	  .at = FIELD(processes) },
-	{ "paths", "files", CELL_COUNT, 0, "files that were told apart, shown or not",
-	  .at = FIELD(paths) },
-	{ 0 },
-};
-#undef FIELD
-
-struct report_device {
-	const char *dev, *model, *serial, *firmware;
-	uint64_t size_bytes, block_bytes, queues, depth;
-};
-
-#define FIELD(name) offsetof(struct report_device, name)
-static const struct column device_columns[] = {
-	{ "dev", "dev", CELL_TEXT, 7, "its name", .at = FIELD(dev) },
-	{ "size_bytes", "size", CELL_BYTES, 5, "its size", .at = FIELD(size_bytes) },
-	{ "block_bytes", "block", CELL_COUNT, 5, "its logical block", .at = FIELD(block_bytes) },
-	{ "queues", "queues", CELL_COUNT, 6, "hardware queues", .at = FIELD(queues) },
-	{ "depth", "depth", CELL_COUNT, 5, "requests per queue", .at = FIELD(depth) },
-	{ "model", "model", CELL_TEXT, 5, "model", .at = FIELD(model) },
-	{ "serial", "serial", CELL_TEXT, 6, "serial number", .at = FIELD(serial) },
-	{ "firmware", "firmware", CELL_TEXT, 8, "firmware revision", .at = FIELD(firmware) },
-	{ 0 },
-};
-#undef FIELD
-
-static const struct object report_whole_object = { "report", { whole_columns } };
-static const struct object report_device_object = { "device", { device_columns } };
 /* Those of the parts are as their commands have them. */
 extern const struct object layers_rows, errors_sums;
 static const struct object *const report_objects[] = {
@@ -173,91 +103,6 @@ const struct cmd cmd_report = {
 	.objects = report_objects,
 	.run = report_run,
 };
-
-static const char *report_text(const char *text)
-{
-	return text && *text ? text : NULL;
-}
-
-static int report_put(struct report *r, const struct object *object, const void *row)
-{
-	const struct column *columns[OBJECT_COLUMNS];
-	size_t nr = object__columns(object, columns);
-	struct table *table = table__new(r->data, TABLE_JSON, object->type, columns, nr);
-
-	if (!table)
-		return log_err(-ENOMEM, "out of memory");
-	table__row(table, row);
-	table__free(table);
-	return 0;
-}
-
-static void report_measure(const struct report *r, const struct session *s,
-			   struct report_whole *row)
-{
-	struct hist all = { 0 };
-
-	for (size_t i = 0; i < r->latency.nr; i++)
-		hist__merge(&all, &r->latency.groups[i]->hist);
-	row->count = all.count;
-	row->bytes = all.bytes;
-	row->per_s = s->span_s > 0 ? (double)all.count / s->span_s : 0;
-	row->mb_per_s = s->span_s > 0 ? (double)all.bytes / s->span_s / 1e6 : 0;
-	row->p50_ns = all.count ? hist__percentile(&all, 5000) : CELL_NO_NUMBER;
-	row->p99_ns = all.count ? hist__percentile(&all, 9900) : CELL_NO_NUMBER;
-	row->max_ns = all.count ? all.max_ns : CELL_NO_NUMBER;
-}
-
-static int report_put_whole(struct report *r, const struct session *s)
-{
-	const struct option_list *files = &s->options->file.read;
-	struct report_whole row = {
-		.file = files->words[0],
-		.files = files->nr,
-		.kernel = session__about(s, CAPTURE_INFO_KERNEL),
-		.machine = session__about(s, CAPTURE_INFO_MACHINE),
-		.command = session__about(s, CAPTURE_INFO_COMMAND),
-		.recorder = session__about(s, CAPTURE_INFO_VERSION),
-		.wall_ns = session__wall_ns(s, s->start_ns),
-		.from_s = s->elapsed_s - s->span_s,
-		.seconds = s->span_s,
-		.failed = r->latency.failed,
-		.staged = r->staged,
-		.fileless = r->tops.fileless,
-		.processes = r->tops.processes.nr,
-		.paths = r->tops.files.nr,
-	};
-
-	if (!row.wall_ns)
-		row.wall_ns = CELL_NO_NUMBER;
-	report_measure(r, s, &row);
-	return report_put(r, &report_whole_object, &row);
-}
-
-static int report_put_devices(struct report *r, const struct session *s)
-{
-	const struct device_list *list = io_source__devices(s);
-	char label[48];
-	int err = 0;
-
-	for (size_t i = 0; i < r->nr_seen && !err; i++) {
-		const struct device *d = &list->devices[i];
-		const struct report_device row = {
-			.dev = device_list__label(list, (int)i, label, sizeof(label)),
-			.size_bytes = d->size_bytes,
-			.block_bytes = d->block_size,
-			.queues = d->nr_queues,
-			.depth = d->depth,
-			.model = report_text(d->model),
-			.serial = report_text(d->serial),
-			.firmware = report_text(d->firmware),
-		};
-
-		if (r->seen[i])
-			err = report_put(r, &report_device_object, &row);
-	}
-	return err;
-}
 
 /* ---- the parts ---- */
 
@@ -342,8 +187,8 @@ static int report_close(struct report *r, const struct session *s)
 
 	if (!r->page)
 		return 0;
-	if (s->ledger_known)
-		err = report_put(r, &session_ledger, &s->ledger);
+	if (s->ledger_known && object__put(&session_ledger, r->data, TABLE_JSON, &s->ledger))
+		err = log_err(-ENOMEM, "out of memory");
 	page__close_data(r->page);
 	page__end(r->page);
 	r->page = NULL;
@@ -370,10 +215,12 @@ static int report_on_start(void *state, struct session *s)
 	uint64_t from_ns = s->start_ns + s->options->file.from_ns.value;
 	int err = report_open(r, s);
 
-	r->nr_seen = io_source__devices(s)->nr;
-	r->seen = calloc(r->nr_seen + 1, sizeof(*r->seen));
-	if (!err &&
-	    (!r->seen || report_latency__init(&r->latency, from_ns) || report_top__init(&r->tops)))
+	r->whole.latency = &r->latency;
+	r->whole.tops = &r->tops;
+	r->whole.nr_seen = io_source__devices(s)->nr;
+	r->whole.seen = calloc(r->whole.nr_seen + 1, sizeof(*r->whole.seen));
+	if (!err && (!r->whole.seen || report_latency__init(&r->latency, from_ns) ||
+		     report_top__init(&r->tops)))
 		err = log_err(-ENOMEM, "out of memory");
 	report_enter(r, s);
 	for (size_t i = 0; i < NR_REPORT_PARTS && !err; i++)
@@ -393,8 +240,8 @@ static int report_count(struct report *r, const struct session *s, const struct 
 			int32_t device)
 {
 	if (device >= 0)
-		r->seen[device] = true;
-	r->staged += !!(record->flags & RECORD_STAGES);
+		r->whole.seen[device] = true;
+	r->whole.staged += !!(record->flags & RECORD_STAGES);
 	report_top__add(&r->tops, record);
 	return report_latency__add(&r->latency, s, record, device)
 		       ? log_err(-ENOMEM, "out of memory")
@@ -428,9 +275,9 @@ static int report_on_end(void *state, struct session *s)
 	report_enter(r, s);
 	for (size_t i = 0; i < NR_REPORT_PARTS && !err; i++)
 		err = report_parts[i].command->part->view->on_end(r->states[i], &r->inner);
-	err = err ?: report_put_whole(r, s);
-	err = err ?: report_put_devices(r, s);
-	if (!err && (report_latency__put(&r->latency, s, r->data) ||
+	if (!err && (report_whole__put(&r->whole, s, r->data) ||
+		     report_whole__put_devices(&r->whole, s, r->data) ||
+		     report_latency__put(&r->latency, s, r->data) ||
 		     report_top__put(&r->tops, s, most, r->data)))
 		err = log_err(-ENOMEM, "out of memory");
 	return err ?: report_close(r, s);
@@ -468,6 +315,6 @@ static int report_run(void *state, const struct options *options, char **argv)
 	report_latency__free(&r->latency);
 	report_top__free(&r->tops);
 	condition__free(r->only);
-	free(r->seen);
+	free(r->whole.seen);
 	return err;
 }
