@@ -15,6 +15,7 @@
 #include "capture/read.h"
 #include "cmd/cmd.h"
 #include "decode/column.h"
+#include "view/capture_lists.h"
 
 struct info {
 	/* options */
@@ -92,96 +93,14 @@ static const struct column info_columns[] = {
 	{ 0 },
 };
 
-/* What a file says about itself: any key, any value. */
-struct info_pair {
-	const char *file, *list, *name, *text;
-	uint64_t value;
-};
-
-static const struct column text_columns[] = {
-	{ "file", "file", CELL_TEXT, 0, "name of the capture", offsetof(struct info_pair, file) },
-	{ "name", "name", CELL_TEXT, 0, "kernel, command, ...", offsetof(struct info_pair, name) },
-	{ "text", "text", CELL_TEXT, 0, "what the recorder said",
-	  offsetof(struct info_pair, text) },
-	{ 0 },
-};
-
-static const struct column count_columns[] = {
-	{ "file", "file", CELL_TEXT, 0, "name of the capture", offsetof(struct info_pair, file) },
-	{ "list", "list", CELL_TEXT, 0, "ledger, or lost records by reason",
-	  offsetof(struct info_pair, list) },
-	{ "name", "name", CELL_TEXT, 0, "term or reason", offsetof(struct info_pair, name) },
-	{ "value", "value", CELL_COUNT, 0, "its count", offsetof(struct info_pair, value) },
-	{ 0 },
-};
-
-struct info_device {
-	const char *file, *dev, *kind;
-	uint64_t size_bytes, block_bytes, major, minor, ctrl, nsid, queues, depth;
-	const char *model, *serial, *firmware;
-};
-
-#define DEVICE(name) offsetof(struct info_device, name)
-
-static const struct column device_columns[] = {
-	{ "file", "file", CELL_TEXT, 0, "name of the capture", .at = DEVICE(file) },
-	{ "dev", "dev", CELL_TEXT, 7, "its name", .at = DEVICE(dev) },
-	{ "kind", "kind", CELL_TEXT, 9, "namespace, multipath, controller, disk or bio-based",
-	  .at = DEVICE(kind) },
-	{ "size_bytes", "size", CELL_BYTES, 5, "its size", .at = DEVICE(size_bytes) },
-	{ "block_bytes", "block", CELL_COUNT, 5, "its logical block", .at = DEVICE(block_bytes) },
-	{ "major", "major", CELL_COUNT, 3, "device number", .at = DEVICE(major) },
-	{ "minor", "minor", CELL_COUNT, 3, "device number", .at = DEVICE(minor) },
-	{ "ctrl", "ctrl", CELL_COUNT, 4, "NVMe controller", .at = DEVICE(ctrl) },
-	{ "nsid", "nsid", CELL_COUNT, 4, "NVMe namespace", .at = DEVICE(nsid) },
-	{ "queues", "queues", CELL_COUNT, 6, "hardware queues", .at = DEVICE(queues) },
-	{ "depth", "depth", CELL_COUNT, 5, "requests per queue", .at = DEVICE(depth) },
-	{ "model", "model", CELL_TEXT, 5, "model", .at = DEVICE(model) },
-	{ "serial", "serial", CELL_TEXT, 6, "serial number", .at = DEVICE(serial) },
-	{ "firmware", "firmware", CELL_TEXT, 8, "firmware revision", .at = DEVICE(firmware) },
-	{ 0 },
-};
-
-struct info_partition {
-	const char *file, *partition, *dev;
-	uint64_t from_sector, sectors, size_bytes;
-};
-
-#define PARTITION(name) offsetof(struct info_partition, name)
-
-static const struct column partition_columns[] = {
-	{ "file", "file", CELL_TEXT, 0, "name of the capture", .at = PARTITION(file) },
-	{ "partition", "partition", CELL_TEXT, 9, "its name", .at = PARTITION(partition) },
-	{ "dev", "dev", CELL_TEXT, 7, "the disk it is on", .at = PARTITION(dev) },
-	{ "from_sector", "from", CELL_COUNT, 6, "its first sector of 512 bytes",
-	  .at = PARTITION(from_sector) },
-	{ "sectors", "sectors", CELL_COUNT, 7, "how many it has", .at = PARTITION(sectors) },
-	{ "size_bytes", "size", CELL_BYTES, 5, "its size", .at = PARTITION(size_bytes) },
-	{ 0 },
-};
-
-struct info_cgroup {
-	const char *file, *path;
-	uint64_t id;
-};
-
-static const struct column cgroup_columns[] = {
-	{ "file", "file", CELL_TEXT, 0, "name of the capture", offsetof(struct info_cgroup, file) },
-	{ "id", "id", CELL_COUNT, 6, "id of a cgroup", offsetof(struct info_cgroup, id) },
-	{ "path", "cgroup", CELL_TEXT, 6, "its path", offsetof(struct info_cgroup, path) },
-	{ 0 },
-};
-
 static const struct object info_object = { "info", { info_columns } };
-static const struct object text_object = { "text", { text_columns } };
-static const struct object count_object = { "count", { count_columns } };
-static const struct object device_object = { "device", { device_columns } };
-static const struct object partition_object = { "partition", { partition_columns } };
-static const struct object cgroup_object = { "cgroup", { cgroup_columns } };
-static const struct object *const info_objects[] = {
-	&info_object,	   &text_object,   &count_object, &device_object,
-	&partition_object, &cgroup_object, NULL
-};
+static const struct object *const info_objects[] = { &info_object,
+						     &capture_text_object,
+						     &capture_count_object,
+						     &capture_device_object,
+						     &capture_partition_object,
+						     &capture_cgroup_object,
+						     NULL };
 
 static const struct option_def info_options[] = {
 	{ "FILE", 0, OPTION_OPERANDS, offsetof(struct info, files), "FILE...", "captures",
@@ -206,176 +125,6 @@ const struct cmd cmd_info = {
 	.objects = info_objects,
 	.run = info_run,
 };
-
-/* ---- tables ---- */
-
-enum { INFO_COLUMNS = 24 };
-
-/* A table of all these columns; `from` leaves out the first. */
-static struct table *info_table(const struct info *i, const char *type,
-				const struct column *columns, size_t from,
-				const struct column *shown[INFO_COLUMNS])
-{
-	size_t nr = 0;
-
-	for (const struct column *c = columns + from; c->key && nr < INFO_COLUMNS; c++)
-		shown[nr++] = c;
-	return table__new(i->out, i->format, type, shown, nr);
-}
-
-static const char *info_kind(enum device_kind kind)
-{
-	switch (kind) {
-	case DEVICE_NVME_NS: return "namespace";
-	case DEVICE_NVME_HEAD: return "multipath";
-	case DEVICE_NVME_CTRL: return "controller";
-	case DEVICE_REQUEST: return "disk";
-	case DEVICE_BIO: return "bio-based";
-	}
-	return "?";
-}
-
-static const char *info_text(const char *text)
-{
-	return *text ? text : NULL;
-}
-
-/* The same device stands there under the numbers that records have and under its own. */
-static bool info_is_first(const struct capture_about *about, size_t nr)
-{
-	for (size_t i = 0; i < nr; i++)
-		if (about->devices[i].diskseq == about->devices[nr].diskseq &&
-		    !strcmp(about->devices[i].name, about->devices[nr].name) &&
-		    !strcmp(about->devices[i].serial, about->devices[nr].serial))
-			return false;
-	return true;
-}
-
-static void info_show_device(struct table *table, const char *file, const struct device *d)
-{
-	const struct info_device row = {
-		.file = file,
-		.dev = d->name,
-		.kind = info_kind(d->kind),
-		.size_bytes = d->size_bytes,
-		.block_bytes = d->block_size,
-		.major = d->kind == DEVICE_NVME_CTRL ? CELL_NO_NUMBER : d->major,
-		.minor = d->kind == DEVICE_NVME_CTRL ? CELL_NO_NUMBER : d->minor,
-		.ctrl = d->ctrl < 0 ? CELL_NO_NUMBER : (uint64_t)d->ctrl,
-		.nsid = d->nsid ? d->nsid : CELL_NO_NUMBER,
-		.queues = d->nr_queues,
-		.depth = d->depth,
-		.model = info_text(d->model),
-		.serial = info_text(d->serial),
-		.firmware = info_text(d->firmware),
-	};
-
-	table__row(table, &row);
-}
-
-static int info_show_devices(const struct info *i, const struct capture_about *about,
-			     const char *file)
-{
-	const struct column *shown[INFO_COLUMNS];
-	struct table *table =
-		info_table(i, "device", device_columns, i->format == TABLE_TEXT, shown);
-
-	if (!table)
-		return log_err(-ENOMEM, "out of memory");
-	for (size_t nr = 0; nr < about->nr_devices; nr++)
-		if (info_is_first(about, nr))
-			info_show_device(table, file, &about->devices[nr]);
-	table__free(table);
-	return 0;
-}
-
-static void info_show_partitions_of(struct table *table, const char *file, const struct device *d)
-{
-	for (uint32_t i = 0; i < d->nr_partitions; i++) {
-		const struct device_partition *p = &d->partitions[i];
-
-		table__row(table,
-			   &(struct info_partition){ .file = file,
-						     .partition = p->name,
-						     .dev = d->name,
-						     .from_sector = p->from_sector,
-						     .sectors = p->nr_sectors,
-						     .size_bytes = p->nr_sectors > UINT64_MAX / 512
-									   ? CELL_NO_NUMBER
-									   : p->nr_sectors * 512 });
-	}
-}
-
-static int info_show_partitions(const struct info *i, const struct capture_about *about,
-				const char *file)
-{
-	const struct column *shown[INFO_COLUMNS];
-	struct table *table =
-		info_table(i, "partition", partition_columns, i->format == TABLE_TEXT, shown);
-
-	if (!table)
-		return log_err(-ENOMEM, "out of memory");
-	for (size_t nr = 0; nr < about->nr_devices; nr++)
-		if (info_is_first(about, nr))
-			info_show_partitions_of(table, file, &about->devices[nr]);
-	table__free(table);
-	return 0;
-}
-
-static int info_show_cgroups(const struct info *i, const struct capture_about *about,
-			     const char *file)
-{
-	const struct glossary *cgroups = &about->glossaries[GLOSSARY_CGROUPS];
-	const struct column *shown[INFO_COLUMNS];
-	struct table *table =
-		info_table(i, "cgroup", cgroup_columns, i->format == TABLE_TEXT, shown);
-
-	if (!table)
-		return log_err(-ENOMEM, "out of memory");
-	for (size_t nr = 0; nr < cgroups->nr; nr++)
-		table__row(table, &(struct info_cgroup){ file, cgroups->entries[nr].text,
-							 cgroups->entries[nr].id.words[0] });
-	table__free(table);
-	return 0;
-}
-
-static int info_show_lists(const struct info *i, const struct capture_about *about,
-			   const char *file)
-{
-	int err = about->nr_devices ? info_show_devices(i, about, file) : 0;
-
-	err = err ? err : info_show_partitions(i, about, file);
-	return err ? err : info_show_cgroups(i, about, file);
-}
-
-/* ---- JSON: one object for everything ---- */
-
-static int info_show_pairs(const struct info *i, const struct capture_about *about,
-			   const char *file)
-{
-	const struct column *texts_shown[INFO_COLUMNS], *counts_shown[INFO_COLUMNS];
-	struct table *texts = info_table(i, "text", text_columns, 0, texts_shown);
-	struct table *counts = info_table(i, "count", count_columns, 0, counts_shown);
-	const struct {
-		const char *name;
-		const struct capture_counts *counts;
-	} lists[] = { { "ledger", &about->trailer.ledger }, { "lost", &about->trailer.lost } };
-
-	for (size_t k = 0; texts && k < about->nr_info; k++)
-		table__row(texts, &(struct info_pair){ .file = file,
-						       .name = about->info[k].key,
-						       .text = about->info[k].value });
-	for (size_t l = 0; counts && l < 2; l++)
-		for (size_t k = 0; k < lists[l].counts->nr; k++)
-			table__row(counts, &(struct info_pair){
-						   .file = file,
-						   .list = lists[l].name,
-						   .name = lists[l].counts->counts[k].name,
-						   .value = lists[l].counts->counts[k].value });
-	table__free(texts);
-	table__free(counts);
-	return texts && counts ? 0 : log_err(-ENOMEM, "out of memory");
-}
 
 /* ---- text ---- */
 
@@ -466,7 +215,7 @@ static int info_tell(const struct info *i, const struct capture_about *about,
 		info_line(i, about->info[k].key, about->info[k].value);
 	info_counts(i, "  lost        ", &about->trailer.lost);
 	info_counts(i, "  ledger      ", &about->trailer.ledger);
-	return info_show_lists(i, about, row->file);
+	return capture_lists__put(&(struct capture_lists){ i->out, i->format, row->file }, about);
 }
 
 /* ---- a file ---- */
@@ -497,7 +246,7 @@ static void info_fill(struct info_row *row, const struct capture_reader *reader)
 		row->seconds = (double)(max_ns - min_ns) / 1e9;
 	}
 	for (size_t nr = 0; nr < about->nr_devices; nr++)
-		row->devices += info_is_first(about, nr);
+		row->devices += capture_lists__is_first(about, nr);
 	row->clocks = about->nr_clocks;
 	row->ended = about->trailer.there ? about->trailer.ended : NULL;
 }
@@ -519,6 +268,7 @@ static void info_fill_damage(struct info_row *row, const struct capture_damage *
 static int info_show(struct info *i, const struct capture_reader *reader, struct info_row *row)
 {
 	const struct capture_about *about = capture_reader__about(reader);
+	const struct capture_lists to = { i->out, i->format, row->file };
 	int err;
 
 	row->bytes_per_record = row->records ? (double)row->bytes / (double)row->records : 0;
@@ -527,8 +277,8 @@ static int info_show(struct info *i, const struct capture_reader *reader, struct
 	table__row(i->summaries, row);
 	if (i->format == TABLE_CSV)
 		return 0;
-	err = info_show_pairs(i, about, row->file);
-	return err ? err : info_show_lists(i, about, row->file);
+	err = capture_lists__put_pairs(&to, about);
+	return err ?: capture_lists__put(&to, about);
 }
 
 /* A file that cannot be read is a failure of the file, not of how we were called. */
@@ -574,10 +324,9 @@ static int info_files(struct info *i, char **argv)
 
 static int info_put(struct info *i, char **argv)
 {
-	const struct column *shown[INFO_COLUMNS];
 	int err;
 
-	i->summaries = info_table(i, "info", info_columns, 0, shown);
+	i->summaries = table__of(i->out, i->format, &info_object, NULL, NULL);
 	err = i->summaries ? info_files(i, argv) : log_err(-ENOMEM, "out of memory");
 	table__free(i->summaries);
 	return err;
