@@ -9,51 +9,39 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analyse/pattern.h"
 #include "base/log.h"
 #include "cmd/cmd.h"
 #include "decode/op.h"
 #include "decode/record.h"
 #include "decode/row.h"
-#include "render/job.h"
-#include "render/load.h"
 #include "session/condition.h"
 #include "session/io_source.h"
 #include "session/session.h"
+#include "view/pattern_rows.h"
 
 enum {
 	PATTERN_HEADING = 20,	 /* intervals between two headings */
 	PATTERN_DATA_CELLS = 64, /* of the heat map in JSON */
 };
-enum pattern_by { PATTERN_BY_PID, PATTERN_BY_COMM, PATTERN_BY_CGROUP, NR_PATTERN_BY };
-
 struct pattern_view {
 	/* options */
 	struct option_list by;
 	const char *only_if, *fail_if;
 	struct option_number buffer;
 	/* state */
-	struct pattern pattern;
-	bool tells[NR_PATTERN_BY];
+	struct pattern_rows rows;
 	uint8_t kinds[4][256];	    /* 1 + enum pattern_kind of operations met */
 	uint64_t stageless;	    /* commands ordered by their issue */
 	struct command_row command; /* at hand, for --if */
 	struct condition *only, *fails;
 	const struct column *asked[COMMAND_COLUMNS], *fail_asked[OBJECT_COLUMNS];
-	const struct column *shown[OBJECT_COLUMNS];
 	struct table *table;
-	struct chart_style style;
 	unsigned int intervals, shown_rows;
-	struct pattern_row **sorted;
-	/* labels of the row at hand */
-	char comm_label[17], cgroup_label[256], left_label[128];
 };
-
-static const char *const by_words[] = { "pid", "comm", "cgroup", NULL }; /* enum pattern_by */
 
 static const struct option_def pattern_options[] = {
 	{ "by", 0, OPTION_LIST, offsetof(struct pattern_view, by), NULL,
-	  "one row per device and these: of the task that submitted", .choices = by_words },
+	  "one row per device and these: of the task that submitted", .choices = pattern_by_words },
 	{ "if", 0, OPTION_STRING, offsetof(struct pattern_view, only_if), "EXPR",
 	  "only commands that make it true, as in trace: 'bytes >= 64Ki'" },
 	{ "fail-if", 0, OPTION_STRING, offsetof(struct pattern_view, fail_if), "EXPR",
@@ -159,11 +147,11 @@ static void pattern_tag(const struct pattern_view *v, const struct io_record *r,
 {
 	const struct io_stages *stages = io_record__stages(r);
 
-	if (v->tells[PATTERN_BY_PID])
+	if (v->rows.tells[PATTERN_BY_PID])
 		tags->pid = r->pid;
-	if (v->tells[PATTERN_BY_COMM])
+	if (v->rows.tells[PATTERN_BY_COMM])
 		memcpy(tags->comm, r->comm, sizeof(tags->comm));
-	if (v->tells[PATTERN_BY_CGROUP] && stages)
+	if (v->rows.tells[PATTERN_BY_CGROUP] && stages)
 		tags->cgroup = stages->cgroup;
 }
 
@@ -190,53 +178,11 @@ static int pattern_on_record(void *state, struct session *s, const struct io_rec
 	v->stageless +=
 		io.kind < PATTERN_MOVES && !(r->flags & (RECORD_STAGES | RECORD_PASSTHROUGH));
 	io.from_byte = io.kind < PATTERN_MOVES ? pattern_from_byte(s, r, device) : PATTERN_NOWHERE;
-	return pattern__add(&v->pattern, &tags, &disk, &io) ? log_err(-ENOMEM, "out of memory") : 0;
-}
-
-/* ---- a row ---- */
-
-static const char *pattern_device(const struct session *s, const struct pattern_row *row)
-{
-	const struct device_list *list = io_source__devices(s);
-
-	if (row->tags.device == PATTERN_REST)
-		return "other";
-	return row->tags.device >= 0 && (size_t)row->tags.device < list->nr
-		       ? list->devices[row->tags.device].name
-		       : "?";
-}
-
-static void pattern_label(struct pattern_view *v, const struct session *s,
-			  const struct pattern_row *row, struct load_row *line)
-{
-	const bool known = row->tags.device != PATTERN_REST;
-
-	memcpy(v->comm_label, row->tags.comm, sizeof(row->tags.comm));
-	line->dev = pattern_device(s, row);
-	line->pid = known ? row->tags.pid : CELL_NO_NUMBER;
-	line->comm = known ? v->comm_label : NULL;
-	line->cgroup = NULL;
-	if (known && row->tags.cgroup)
-		line->cgroup = session__cgroup_path(s, row->tags.cgroup, v->cgroup_label,
-						    sizeof(v->cgroup_label));
+	return pattern__add(&v->rows.pattern, &tags, &disk, &io) ? log_err(-ENOMEM, "out of memory")
+								 : 0;
 }
 
 /* ---- --fail-if ---- */
-
-/* "nvme0n1 pid 7 fio": the row's tags. */
-static const char *pattern_title(const struct pattern_view *v, const struct load_row *line,
-				 char *buf, size_t size)
-{
-	char pid[32] = "";
-
-	if (v->tells[PATTERN_BY_PID] && line->pid != CELL_NO_NUMBER)
-		snprintf(pid, sizeof(pid), " pid %" PRIu64, line->pid);
-	snprintf(buf, size, "%s%s%s%s%s%s", line->dev, pid,
-		 v->tells[PATTERN_BY_COMM] && line->comm ? " " : "",
-		 v->tells[PATTERN_BY_COMM] && line->comm ? line->comm : "", line->cgroup ? " " : "",
-		 line->cgroup ? line->cgroup : "");
-	return buf;
-}
 
 static void pattern_check(struct pattern_view *v, struct session *s, const struct load_row *line)
 {
@@ -246,7 +192,8 @@ static void pattern_check(struct pattern_view *v, struct session *s, const struc
 		return;
 	if (!s->came_true)
 		log_warn("--fail-if '%s' came true: %s, %s up to %.1f s", v->fail_if,
-			 pattern_title(v, line, title, sizeof(title)), line->span, line->time_s);
+			 pattern_rows__title(&v->rows, line, title, sizeof(title)), line->span,
+			 line->time_s);
 	s->came_true = true;
 }
 
@@ -265,7 +212,7 @@ static void pattern_show_line(struct pattern_view *v, struct session *s,
 
 	if (!sum->count)
 		return;
-	pattern_label(v, s, row, &line);
+	pattern_rows__label(&v->rows, s, row, &line);
 	load_row__fill(&line, row, sum, whole ? s->span_s : s->interval_s);
 	if (!pattern_writes_job(s))
 		table__row(v->table, &line);
@@ -273,181 +220,20 @@ static void pattern_show_line(struct pattern_view *v, struct session *s,
 	v->shown_rows++;
 }
 
-static int pattern_sort(struct pattern_view *v)
-{
-	struct pattern *p = &v->pattern;
-
-	free(v->sorted);
-	v->sorted = malloc((p->nr + 1) * sizeof(*v->sorted));
-	if (!v->sorted)
-		return log_err(-ENOMEM, "out of memory");
-	memcpy(v->sorted, p->rows, p->nr * sizeof(*v->sorted));
-	qsort(v->sorted, p->nr, sizeof(*v->sorted), pattern_row__compare);
-	return 0;
-}
-
-/* ---- the whole of a row ---- */
-
-/* Without what --by did not ask for. */
-static bool pattern_has(const struct pattern_view *v, const char *key)
-{
-	for (int by = 0; by < NR_PATTERN_BY; by++)
-		if (!strcmp(key, by_words[by]))
-			return v->tells[by];
-	return true;
-}
-
-static size_t pattern_pick(const struct pattern_view *v, const struct object *object,
-			   const struct column **shown)
-{
-	const struct column *all[OBJECT_COLUMNS];
-	size_t nr = 0, nr_all = object__columns(object, all);
-
-	for (size_t i = 0; i < nr_all; i++)
-		if (pattern_has(v, all[i]->key))
-			shown[nr++] = all[i];
-	return nr;
-}
-
-static void pattern_put_part(void *table, const struct load_row *row)
-{
-	table__row(table, row);
-}
-
-static int pattern_show_parts(struct pattern_view *v, struct session *s, const struct load *load,
-			      struct load_row *row)
-{
-	const struct column *shown[OBJECT_COLUMNS];
-
-	for (int part = 0; part < NR_LOAD_PARTS; part++) {
-		size_t nr = pattern_pick(v, &load_parts[part], shown);
-		struct table *table =
-			table__new(s->out, s->format, load_parts[part].type, shown, nr);
-
-		if (!table)
-			return log_err(-ENOMEM, "out of memory");
-		load__each(load, part, row, pattern_put_part, table);
-		table__free(table);
-	}
-	return 0;
-}
-
-static int pattern_show_whole(struct pattern_view *v, struct session *s,
-			      const struct pattern_row *row)
-{
-	const struct load load = { &v->pattern, row, io_source__op_names(s) };
-	struct load_row line = { .span = "total", .time_s = s->elapsed_s };
-	char title[512];
-
-	if (!row->total.count)
-		return 0;
-	pattern_label(v, s, row, &line);
-	if (s->format == TABLE_JSON)
-		return pattern_show_parts(v, s, &load, &line);
-	if (s->format != TABLE_TEXT)
-		return 0;
-	fputc('\n', s->out);
-	text__put_terminal(s->out, pattern_title(v, &line, title, sizeof(title)));
-	fputc('\n', s->out);
-	load__put_text(s->out, &load, v->style);
-	return 0;
-}
-
-/* ---- a job for fio ---- */
-
-/* "12 write-zeroes": what is neither read, write, discard nor flush. */
-static void pattern_add_left_out(void *arg, const struct load_row *line)
-{
-	struct pattern_view *v = arg;
-	static const char *const done[] = { "read", "write",	    "discard",
-					    "dsm",  "secure-erase", "flush" };
-	size_t len = strlen(v->left_label);
-
-	for (size_t i = 0; i < sizeof(done) / sizeof(done[0]); i++)
-		if (!strcmp(line->op, done[i]))
-			return;
-	snprintf(v->left_label + len, sizeof(v->left_label) - len, "%s%" PRIu64 " %.24s",
-		 len ? ", " : "", line->count, line->op);
-}
-
-static int pattern_fill_part(struct pattern_view *v, struct session *s,
-			     const struct pattern_row *row, struct job_part *part)
-{
-	const struct load load = { &v->pattern, row, io_source__op_names(s) };
-	struct load_row line = { 0 };
-	char title[512];
-
-	pattern_label(v, s, row, &line);
-	v->left_label[0] = 0;
-	load__each(&load, LOAD_OPS, &line, pattern_add_left_out, v);
-	*part = (struct job_part){
-		.row = row,
-		.dev = line.dev,
-		.whose = strdup(pattern_title(v, &line, title, sizeof(title))),
-		.left_out = strdup(v->left_label),
-	};
-	return part->whose && part->left_out ? 0 : -ENOMEM;
-}
-
-static int pattern_write_parts(struct session *s, const struct job *job)
-{
-	size_t fit = 0, unfit = 0;
-
-	for (size_t i = 0; i < job->nr; i++) {
-		const struct pattern_row *row = job->parts[i].row;
-		bool is_fit = job_part__is_fit(&job->parts[i]);
-
-		fit += is_fit;
-		unfit +=
-			!is_fit && row->total.kinds[PATTERN_READ] + row->total.kinds[PATTERN_WRITE];
-	}
-	if (unfit)
-		log_warn("%zu rows have no job: of their device the name is no plain one, or its "
-			 "size is not known",
-			 unfit);
-	if (!fit)
-		return log_err(-ENODATA, "no reads or writes of a device were seen: there is "
-					 "nothing to make a job of");
-	job__write(s->out, job);
-	return 0;
-}
-
-static int pattern_write_job(struct pattern_view *v, struct session *s)
-{
-	const struct option_list *files = &s->options->file.read;
-	size_t nr = v->pattern.nr;
-	struct job_part *parts = calloc(nr + 1, sizeof(*parts));
-	const struct job job = { .from = files->nr ? files->words[0] : "a running machine",
-				 .seconds = s->span_s,
-				 .parts = parts,
-				 .nr = nr };
-	int err = parts ? 0 : -ENOMEM;
-
-	for (size_t i = 0; !err && i < nr; i++)
-		err = pattern_fill_part(v, s, v->sorted[i], &parts[i]);
-	err = err ? log_err(err, "out of memory") : pattern_write_parts(s, &job);
-	for (size_t i = 0; parts && i < nr; i++) {
-		free((char *)parts[i].whose);
-		free((char *)parts[i].left_out);
-	}
-	free(parts);
-	return err;
-}
-
 /* ---- the run ---- */
 
 static int pattern_on_tick(void *state, struct session *s)
 {
 	struct pattern_view *v = state;
-	int err = pattern_sort(v);
+	int err = pattern_rows__sort(&v->rows);
 
 	if (v->table && v->intervals % PATTERN_HEADING == 0)
 		table__heading_again(v->table);
 	v->intervals++;
 	v->shown_rows = 0;
-	for (size_t i = 0; !err && i < v->pattern.nr; i++) {
-		pattern_show_line(v, s, v->sorted[i], false);
-		pattern_row__end_interval(v->sorted[i]);
+	for (size_t i = 0; !err && i < v->rows.pattern.nr; i++) {
+		pattern_show_line(v, s, v->rows.sorted[i], false);
+		pattern_row__end_interval(v->rows.sorted[i]);
 	}
 	if (!v->shown_rows)
 		session__status(s, "no I/O on these devices in the last interval");
@@ -458,8 +244,8 @@ static void pattern_tell(const struct pattern_view *v)
 {
 	uint64_t late = 0;
 
-	for (size_t i = 0; i < v->pattern.nr; i++)
-		late += v->pattern.rows[i]->total.late;
+	for (size_t i = 0; i < v->rows.pattern.nr; i++)
+		late += v->rows.pattern.rows[i]->total.late;
 	if (late)
 		log_warn("%" PRIu64 " commands ended so late that others had been judged without "
 			 "them: they count, but not as sequential, nor in depth and gap",
@@ -468,29 +254,29 @@ static void pattern_tell(const struct pattern_view *v)
 		log_note("%" PRIu64 " reads and writes do not say when they were submitted: their "
 			 "order is that of issue; record --stages keeps both",
 			 v->stageless);
-	if (v->pattern.rest)
+	if (v->rows.pattern.rest)
 		log_warn("%" PRIu64 " commands are in the row 'other': there are more than %d rows",
-			 v->pattern.rest, PATTERN_ROWS - 1);
+			 v->rows.pattern.rest, PATTERN_ROWS - 1);
 }
 
 static int pattern_on_end(void *state, struct session *s)
 {
 	struct pattern_view *v = state;
-	int err = pattern__finish(&v->pattern) ? log_err(-ENOMEM, "out of memory") : 0;
+	int err = pattern__finish(&v->rows.pattern) ? log_err(-ENOMEM, "out of memory") : 0;
 
-	err = err ?: pattern_sort(v);
+	err = err ?: pattern_rows__sort(&v->rows);
 	if (err)
 		return err;
 	pattern_tell(v);
-	if (s->format == TABLE_TEXT && v->pattern.nr && !pattern_writes_job(s))
+	if (s->format == TABLE_TEXT && v->rows.pattern.nr && !pattern_writes_job(s))
 		fprintf(s->out, "\nthe whole run, %.1f s:\n", s->span_s);
 	table__heading_again(v->table);
-	for (size_t i = 0; i < v->pattern.nr; i++)
-		pattern_show_line(v, s, v->sorted[i], true);
+	for (size_t i = 0; i < v->rows.pattern.nr; i++)
+		pattern_show_line(v, s, v->rows.sorted[i], true);
 	if (pattern_writes_job(s))
-		return pattern_write_job(v, s);
-	for (size_t i = 0; !err && i < v->pattern.nr; i++)
-		err = pattern_show_whole(v, s, v->sorted[i]);
+		return pattern_rows__write_job(&v->rows, s);
+	for (size_t i = 0; !err && i < v->rows.pattern.nr; i++)
+		err = pattern_rows__show_whole(&v->rows, s, v->rows.sorted[i]);
 	return err;
 }
 
@@ -501,7 +287,7 @@ static struct io_wants pattern_wants(void *state, const struct options *options)
 	return (struct io_wants){
 		.filter = &options->filter,
 		/* Of records, not of the kernel's rows: these would only run out. */
-		.by_cgroup = v->tells[PATTERN_BY_CGROUP] && options->file.read.nr,
+		.by_cgroup = v->rows.tells[PATTERN_BY_CGROUP] && options->file.read.nr,
 		.owners = v->by.nr,
 		.records = true,
 		.stages = true,
@@ -513,18 +299,21 @@ static struct io_wants pattern_wants(void *state, const struct options *options)
 static int pattern_on_start(void *state, struct session *s)
 {
 	struct pattern_view *v = state;
-	size_t nr = pattern_pick(v, &load_rows, v->shown), kept = 0;
+	const struct column *shown[OBJECT_COLUMNS];
+	size_t nr = object__pick(&load_rows, s->format, pattern_rows__shows, &v->rows, shown);
+	size_t kept = 0;
 	uint32_t cells = PATTERN_DATA_CELLS;
 
 	for (size_t i = 0; i < nr; i++)
-		if (s->format != TABLE_TEXT || load_column__is_for_text(v->shown[i]))
-			v->shown[kept++] = v->shown[i];
-	v->style = chart__style_of(s->out, s->options->output.color);
+		if (s->format != TABLE_TEXT || load_column__is_for_text(shown[i]))
+			shown[kept++] = shown[i];
+	v->rows.style = chart__style_of(s->out, s->options->output.color);
 	if (s->format == TABLE_TEXT)
-		cells = load__nr_cells(v->style);
-	v->table = table__new(s->out, s->format, load_rows.type, v->shown, kept);
-	return v->table && !pattern__init(&v->pattern, cells) ? 0
-							      : log_err(-ENOMEM, "out of memory");
+		cells = load__nr_cells(v->rows.style);
+	v->table = table__new(s->out, s->format, load_rows.type, shown, kept);
+	return v->table && !pattern__init(&v->rows.pattern, cells)
+		       ? 0
+		       : log_err(-ENOMEM, "out of memory");
 }
 
 static const struct session_view pattern_session = {
@@ -543,10 +332,10 @@ static int pattern_begin(void *state)
 
 	for (size_t i = 0; i < v->by.nr; i++)
 		for (int by = 0; by < NR_PATTERN_BY; by++)
-			v->tells[by] |= !strcmp(v->by.words[i], by_words[by]);
+			v->rows.tells[by] |= !strcmp(v->by.words[i], pattern_by_words[by]);
 	for (size_t i = 0; i < COMMAND_COLUMNS; i++)
 		v->asked[i] = &command_columns[i];
-	nr = pattern_pick(v, &load_rows, v->fail_asked);
+	nr = object__pick(&load_rows, TABLE_JSON, pattern_rows__shows, &v->rows, v->fail_asked);
 	err = condition__parse("--if", v->only_if, v->asked, COMMAND_COLUMNS, &v->only);
 	return err ?: condition__parse("--fail-if", v->fail_if, v->fail_asked, nr, &v->fails);
 }
@@ -555,11 +344,11 @@ static void pattern_end(void *state)
 {
 	struct pattern_view *v = state;
 
-	pattern__free(&v->pattern);
+	pattern__free(&v->rows.pattern);
 	table__free(v->table);
 	condition__free(v->only);
 	condition__free(v->fails);
-	free(v->sorted);
+	free(v->rows.sorted);
 }
 
 static const struct cmd_part pattern_part = { &pattern_session, pattern_begin, pattern_end };

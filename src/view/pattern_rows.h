@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * pattern_rows.h: the rows of `pattern`, each of a device and maybe a task: whose it is, all that
+ * is known of its load at the end, and a job for fio that makes such a load. What a row holds is
+ * render/load's. It serves that command alone, and goes with it.
+ */
+#ifndef IOSONAR_VIEW_PATTERN_ROWS_H
+#define IOSONAR_VIEW_PATTERN_ROWS_H
+
+#include "analyse/pattern.h"
+#include "render/load.h"
+#include "session/session.h"
+
+enum pattern_by { PATTERN_BY_PID, PATTERN_BY_COMM, PATTERN_BY_CGROUP, NR_PATTERN_BY };
+extern const char *const pattern_by_words[]; /* by the same, NULL-terminated */
+
+struct pattern_rows {
+	struct pattern pattern;
+	struct pattern_row **sorted;
+	bool tells[NR_PATTERN_BY];
+	struct chart_style style;
+	/* labels of the row at hand */
+	char comm_label[17], cgroup_label[256], left_label[128];
+};
+
+/* column_shown_fn of all tables: without what --by did not ask for. */
+bool pattern_rows__shows(const void *rows, const struct column *column);
+int pattern_rows__sort(struct pattern_rows *rows); /* 0 or -ENOMEM, said */
+void pattern_rows__label(struct pattern_rows *rows, const struct session *session,
+			 const struct pattern_row *row, struct load_row *line);
+/* "nvme0n1 pid 7 fio": the row's tags. Returns buf. */
+const char *pattern_rows__title(const struct pattern_rows *rows, const struct load_row *line,
+				char *buf, size_t size);
+/* Of the whole run: pictures in text, an object a bucket in JSON. 0 or -ENOMEM, said. */
+int pattern_rows__show_whole(struct pattern_rows *rows, struct session *session,
+			     const struct pattern_row *row);
+int pattern_rows__write_job(struct pattern_rows *rows, struct session *session);
+
+#endif
