@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * table_inside.h: what the files of a table share: its columns, and the line that is put together
+ * in it. Inline, because each cell of each row goes through it. Others see a table by
+ * decode/column.h.
+ */
+#ifndef IOSONAR_RENDER_TABLE_INSIDE_H
+#define IOSONAR_RENDER_TABLE_INSIDE_H
+
+#include <string.h>
+#include "decode/column.h"
+#include "decode/number.h"
+
+enum {
+	TABLE_SHORT = 256, /* longer texts and wider columns go to the stream by themselves */
+	TABLE_CELL = 3 * TABLE_SHORT + NUMBER_ROOM,
+	TABLE_HELD = 16384,		/* bytes of lines that wait, at most */
+	TABLE_LINE = TABLE_HELD + 4096, /* behind it there is room for one more cell */
+	TABLE_STORE = 16,		/* bytes of a key that are copied at once */
+};
+
+struct table_column {
+	const struct column *column;
+	size_t at, len_at; /* as in column */
+	enum cell_kind
+		way; /* the column's kind; CELL_NONE: getter, real or wide, by the way for any */
+	bool is_last;
+	bool is_left;	/* in text; CELL_ANY: as its first row is */
+	size_t width;	/* in text: the widest so far */
+	size_t from;	/* in a line of text in which every cell fits its column: its place, */
+	uint64_t below; /* and the first number that does not fit */
+	char *key;	/* in JSON: ",\"p99_ns\":" */
+	size_t key_len;
+};
+
+struct table {
+	FILE *out;
+	enum table_format format;
+	size_t nr;
+	bool heading_due;
+	bool is_quick; /* every column can be written by its place */
+	bool holds;
+	size_t held; /* bytes of whole lines that wait, before the line at hand */
+	struct table_column *columns;
+	char *start; /* of a JSON line: "{\"type\":\"latency\"" */
+	size_t start_len;
+	char line[TABLE_LINE + TABLE_CELL];
+};
+
+/* Errors stay in the stream, for who flushes it. Nobody else has the stream while we write. */
+static inline char *table_hand_over(struct table *table, const char *at)
+{
+	fwrite_unlocked(table->line, 1, (size_t)(at - table->line), table->out);
+	table->held = 0;
+	return table->line;
+}
+
+static inline char *table_begin(struct table *table)
+{
+	return table->line + table->held;
+}
+
+/* The line is whole. */
+static inline void table_end(struct table *table, const char *at)
+{
+	table->held = (size_t)(at - table->line);
+	if (!table->holds || table->held > TABLE_HELD)
+		table_hand_over(table, at);
+}
+
+static inline char *table_make_room(struct table *table, char *at)
+{
+	return at < table->line + TABLE_LINE ? at : table_hand_over(table, at);
+}
+
+static inline char *table_copy(struct table *table, char *at, const char *words, size_t len)
+{
+	if (len <= TABLE_STORE) {
+		memcpy(at, words, TABLE_STORE);
+		return at + len;
+	}
+	if (len <= TABLE_SHORT) {
+		memcpy(at, words, len);
+		return at + len;
+	}
+	at = table_hand_over(table, at);
+	fwrite_unlocked(words, 1, len, table->out);
+	return at;
+}
+
+static inline const char *table_name_at(const struct table_column *c, const void *row)
+{
+	return *(const char *const *)((const char *)row + c->at);
+}
+
+/* Of a text that is there. */
+static inline size_t table_text_len(const struct table_column *c, const void *row, const char *text)
+{
+	return c->len_at ? *(const size_t *)((const char *)row + c->len_at) : strlen(text);
+}
+
+static inline uint64_t table_number_at(const struct table_column *c, const void *row)
+{
+	return *(const uint64_t *)((const char *)row + c->at);
+}
+
+static inline void table_widen(struct table_column *c, size_t width)
+{
+	if (width > c->width)
+		c->width = width;
+	if (c->width > TABLE_SHORT)
+		c->way = CELL_NONE;
+}
+
+/* Every kind but text, as people read it; behind it. */
+char *cell__put(char *at, struct cell cell);
+/* The plain number, the same in JSON and CSV. */
+char *cell__put_plain(char *at, struct cell cell);
+/* table_text.c: the row as a line, with the heading before it if that is due. */
+void table_text__row(struct table *table, const void *row);
+
+#endif
