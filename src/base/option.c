@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * option.c: reads a command line by the tables of option.h, and prints the tables as help. It
- * scans argv itself: getopt_long cannot refuse abbreviations, keeps its place in globals and
- * says its own words on stderr. Nothing here knows what an option is for.
+ * option.c: reads a command line by the tables of option.h. It scans argv itself: getopt_long
+ * cannot refuse abbreviations, keeps its place in globals and says its own words on stderr. Nothing
+ * here knows what an option is for.
  */
 #define _GNU_SOURCE 1
 #include "base/option.h"
@@ -18,11 +18,7 @@
 #include "base/nearest.h"
 #include "base/units.h"
 
-#define OPTION_LETTERS	    64 /* no option, choice or command is longer */
-#define OPTION_LINE_COLUMNS 100
-#define OPTION_LEFT_COLUMNS 30 /* a longer left side puts its help on a line of its own */
-
-/* ---- The parser ---- */
+#define OPTION_LETTERS 64 /* no option, choice or command is longer */
 
 struct option_always {
 	bool help;
@@ -163,7 +159,7 @@ static int option_store_string(const struct option_use *use)
 }
 
 /* "a, b, c" into buf; what does not fit is left off. */
-static const char *option_join(char *buf, size_t size, const char *const *words, const char *comma)
+const char *option__join(char *buf, size_t size, const char *const *words, const char *comma)
 {
 	size_t len = 0;
 
@@ -184,7 +180,7 @@ static int option_choose(const struct option_use *use, const char *word)
 	for (nr = 0; choices[nr]; nr++)
 		if (!strcmp(choices[nr], word))
 			return nr;
-	option_join(all, sizeof(all), choices, ", ");
+	option__join(all, sizeof(all), choices, ", ");
 	near = nearest__word(word, choices, (size_t)nr);
 	if (!near)
 		return option_refuse(use, "there is no '%s'; give one of %s", word, all);
@@ -262,11 +258,11 @@ bool option__takes_value(const struct option_def *def)
 	return def->kind != OPTION_FLAG && def->kind != OPTION_COUNT;
 }
 
-static const char *option_arg(const struct option_def *def, char *buf, size_t size)
+const char *option__arg(const struct option_def *def, char *buf, size_t size)
 {
 	if (def->arg || !def->choices)
 		return def->arg ?: "VALUE";
-	return option_join(buf, size, def->choices, def->kind == OPTION_LIST ? "," : "|");
+	return option__join(buf, size, def->choices, def->kind == OPTION_LIST ? "," : "|");
 }
 
 /* attached: what stands in the same word behind the name, or NULL. */
@@ -285,7 +281,7 @@ static int option_use_slot(struct option_parser *parser, struct option_slot *slo
 		use.value = parser->argv[parser->at++];
 	if (!*use.value || slot->def->refuses) {
 		if (!*use.value)
-			use.value = option_arg(slot->def, arg, sizeof(arg));
+			use.value = option__arg(slot->def, arg, sizeof(arg));
 		return option_refuse(&use, "%s", slot->def->refuses ?: "the value is missing");
 	}
 	return option_stores[slot->def->kind](&use);
@@ -510,99 +506,4 @@ void option__free(const struct option_set *sets, size_t nr)
 			list->words = NULL;
 		}
 	}
-}
-
-/* ---- Help ---- */
-
-/* Columns of a terminal, not bytes: a synopsis may hold "…". */
-static size_t option_columns(const char *text, size_t len)
-{
-	size_t nr = 0;
-
-	for (size_t i = 0; i < len; i++)
-		nr += ((unsigned char)text[i] & 0xc0) != 0x80;
-	return nr;
-}
-
-void option__print_entry(FILE *out, const char *left, size_t column, const char *text)
-{
-	size_t at = option_columns(left, strlen(left));
-
-	fputs(left, out);
-	if (at && at + 2 > column) {
-		putc('\n', out);
-		at = 0;
-	}
-	fprintf(out, "%*s", (int)(column - at), "");
-	at = column;
-	while (*text) {
-		size_t len = strcspn(text, " "), width = option_columns(text, len);
-
-		if (at > column && at + 1 + width > OPTION_LINE_COLUMNS) {
-			fprintf(out, "\n%*s", (int)column, "");
-			at = column;
-		}
-		at += (size_t)fprintf(out, "%s%.*s", at > column ? " " : "", (int)len, text) - len +
-		      width;
-		text += len;
-		text += strspn(text, " ");
-	}
-	putc('\n', out);
-}
-
-/* "  -i, --interval DURATION" */
-static size_t option_left(const struct option_def *def, char *buf, size_t size)
-{
-	char letter[] = { '-', def->letter, ',', 0 };
-	char arg[128];
-
-	if (def->kind == OPTION_OPERANDS) {
-		snprintf(buf, size, "  %s", def->arg);
-		return option_columns(buf, strlen(buf));
-	}
-	snprintf(buf, size, "  %-3s --%s%s%s", def->letter ? letter : "", def->name,
-		 option__takes_value(def) ? " " : "",
-		 option__takes_value(def) ? option_arg(def, arg, sizeof(arg)) : "");
-	return option_columns(buf, strlen(buf));
-}
-
-static size_t option_help_column(const struct option_group *const *groups, size_t nr)
-{
-	size_t column = 0;
-	char left[160];
-
-	for (size_t i = 0; i < nr; i++) {
-		for (const struct option_def *def = groups[i]->options; def->name; def++) {
-			size_t end = option_left(def, left, sizeof(left)) + 2;
-
-			if (end > column && end <= OPTION_LEFT_COLUMNS)
-				column = end;
-		}
-	}
-	return column ?: OPTION_LEFT_COLUMNS;
-}
-
-static void option_print_group(FILE *out, const struct option_group *group, size_t column)
-{
-	fprintf(out, "\n%s\n", group->title);
-	for (const struct option_def *def = group->options; def->name; def++) {
-		char left[160], words[512], text[1024];
-		bool list_words = def->choices && def->arg;
-
-		if (def->refuses)
-			continue;
-		option_left(def, left, sizeof(left));
-		snprintf(text, sizeof(text), "%s%s%s", def->help, list_words ? ": " : "",
-			 list_words ? option_join(words, sizeof(words), def->choices, ", ") : "");
-		option__print_entry(out, left, column, text);
-	}
-}
-
-void option__print_help(FILE *out, const struct option_group *const *groups, size_t nr)
-{
-	size_t column = option_help_column(groups, nr);
-
-	for (size_t i = 0; i < nr; i++)
-		option_print_group(out, groups[i], column);
-	option_print_group(out, &always_group, column);
 }

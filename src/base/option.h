@@ -82,6 +82,10 @@ int option__parse(const struct option_set *sets, size_t nr, int argc, char **arg
 void option__free(const struct option_set *sets, size_t nr);
 bool option__is_list(const struct option_def *def);	/* its field is a struct option_list */
 bool option__takes_value(const struct option_def *def); /* all but flags and counts do */
+/* Words with commas between them, and what stands for an option's value; each returns buf, or a
+ * text of the table. */
+const char *option__join(char *buf, size_t size, const char *const *words, const char *comma);
+const char *option__arg(const struct option_def *def, char *buf, size_t size);
 
 /* The table below "Usage:", fit to 100 columns; always_group comes last by itself. */
 void option__print_help(FILE *out, const struct option_group *const *groups, size_t nr);

@@ -99,12 +99,6 @@ static int call_trace_list_functions(struct call_trace *t)
 
 /* ---- the plan ---- */
 
-/* Of what is just being born members are the last one's, or nobody's. */
-static bool call_trace_has_fields(const struct call_trace_place *place, bool is_return)
-{
-	return place->object[0] && (is_return || place->role != LIFE_BIRTH);
-}
-
 /* "arg0, arg0->bi_opf, arg0->bi_status": the object itself comes first. NULL: out of memory. */
 static char *call_trace_shown_text(const struct call_trace *t, const char *object, bool has_fields)
 {
@@ -132,8 +126,8 @@ static int call_trace_plan_place(const struct call_trace *t, const struct probe 
 	call->follows = place->object;
 	call->is_birth = place->role == LIFE_BIRTH;
 	call->behind_bytes = t->behind_bytes;
-	call->shown = call_trace_shown_text(t, place->object,
-					    call_trace_has_fields(place, probe->kind == PROBE_RET));
+	call->shown = call_trace_shown_text(
+		t, place->object, call_trace__has_fields(place, probe->kind == PROBE_RET));
 	return call->shown ? 0 : call_trace_no_memory();
 }
 
@@ -168,7 +162,7 @@ int call_trace__lay_out(struct call_trace *t)
 	const struct plan_probe *probe = NULL;
 
 	for (uint32_t i = 0; !probe && i < t->request.plan.nr_probes; i++)
-		if (call_trace_has_fields(call_trace_place(t, i), i >= t->request.probes.nr))
+		if (call_trace__has_fields(call_trace_place(t, i), i >= t->request.probes.nr))
 			probe = &t->request.plan.probes[i];
 	if (!probe)
 		return 0;
@@ -556,88 +550,4 @@ void call_trace__free(struct call_trace *t)
 	free(t->own_name);
 	btf__free(t->own_btf);
 	request__free(&t->request);
-}
-
-/* ---- what a record holds ---- */
-
-const struct probe *call_trace__probe(const struct call_trace *t, uint32_t number)
-{
-	const size_t entries = t->request.probes.nr;
-
-	return number < entries ? &t->request.probes.probes[number]
-				: &t->request.ends.probes[number - entries];
-}
-
-const char *call_trace__module(const struct call_trace *t, uint32_t function)
-{
-	const struct probe *probe = call_trace__probe(t, function);
-
-	if (t->functions[function].module)
-		return t->functions[function].module;
-	return probe->path ? probe->path : probe->module;
-}
-
-const char *call_trace__prototype(const struct call_trace *t, uint32_t function, char *buf,
-				  size_t size)
-{
-	if (t->functions[function].prototype)
-		return t->functions[function].prototype;
-	return probe__prototype(call_trace__probe(t, function), buf, size);
-}
-
-static const struct plan_probe *call_trace_plan(const struct call_trace *t, uint32_t function,
-						bool is_return)
-{
-	const struct call_trace_function *f = &t->functions[function];
-
-	return &t->request.plan.probes[is_return ? f->exit : f->entry];
-}
-
-/* How many stand behind arguments or ret: all members, the object alone, none. */
-static size_t call_trace_tail(const struct call_trace *t, uint32_t function, bool is_return)
-{
-	const struct call_trace_function *f = &t->functions[function];
-	const struct call_trace_place *place = is_return ? &f->at_exit : &f->at_entry;
-
-	if (!place->object[0])
-		return 0;
-	return call_trace_has_fields(place, is_return) ? t->nr_members : 1;
-}
-
-const struct plan_shown *call_trace__shown(const struct call_trace *t, uint32_t function,
-					   bool is_return, size_t *nr)
-{
-	const struct plan_probe *probe = call_trace_plan(t, function, is_return);
-
-	*nr = probe->nr_shown - call_trace_tail(t, function, is_return);
-	return probe->shown;
-}
-
-bool call_trace__members(const struct call_trace *t, uint32_t function, bool is_return,
-			 const void *values, void *bytes)
-{
-	const struct plan_shown *shown;
-	size_t nr;
-
-	if (!values || !t->nr_members || call_trace_tail(t, function, is_return) < t->nr_members)
-		return false;
-	shown = call_trace__shown(t, function, is_return, &nr) + nr;
-	for (size_t i = 0; i < t->nr_members; i++)
-		memcpy((char *)bytes + t->members[i].at, (const char *)values + shown[i].part.at,
-		       t->members[i].shape.size);
-	return true;
-}
-
-uint64_t call_trace__object(const struct call_trace *t, uint32_t function, bool is_return,
-			    const void *values)
-{
-	const struct plan_shown *shown;
-	uint64_t object;
-	size_t nr;
-
-	if (!values || !call_trace_tail(t, function, is_return))
-		return 0;
-	shown = call_trace__shown(t, function, is_return, &nr) + nr;
-	memcpy(&object, (const char *)values + shown->part.at, sizeof(object));
-	return object;
 }

@@ -98,6 +98,8 @@ int call_trace__note_count(struct call_trace *trace, uint64_t object, uint64_t c
 /* Structs of objects and arguments, into layouts, by this kernel's BTF. -ENOMEM, said. */
 int call_trace__lay_structs(struct call_trace *trace);
 
+/* Of what is just being born members are the last one's, or nobody's. */
+bool call_trace__has_fields(const struct call_trace_place *place, bool is_return);
 const struct probe *call_trace__probe(const struct call_trace *trace, uint32_t function);
 /* Its module or file, and its prototype as C writes it; NULL: none, or not known. */
 const char *call_trace__module(const struct call_trace *trace, uint32_t function);

@@ -43,29 +43,19 @@ static enum cell_kind tally_value_kind(const struct plan *plan)
 	}
 }
 
-static const char *tally_value_suffix(const struct plan *plan)
-{
-	switch (plan->of_unit) {
-	case VALUE_DURATION: return "_ns";
-	case VALUE_BYTES: return "_bytes";
-	default: return "";
-	}
-}
-
-static bool tally_is_value(size_t at)
-{
-	return at == TALLY_AT(TALLY_SUM) ||
-	       (at >= TALLY_AT(TALLY_MEAN) && at <= TALLY_AT(TALLY_TO));
-}
-
 /* A column of numbers whose kind is the value's gets its unit behind its name: p50_ns. */
 static void tally_settle_unit(struct tally_view *v, struct column *c, size_t i)
 {
-	if (!tally_is_value(c->at) || c->kind == CELL_DURATION) /* a pair's are times, always */
+	const enum value_unit unit = v->request.plan.of_unit;
+
+	if ((c->at != TALLY_AT(TALLY_SUM) && c->at < TALLY_AT(TALLY_MEAN)) ||
+	    c->at > TALLY_AT(TALLY_TO) || c->kind == CELL_DURATION) /* a pair's are times, always */
 		return;
 	c->kind = tally_value_kind(&v->request.plan);
 	snprintf(v->column_keys[i], sizeof(v->column_keys[i]), "%s%s", c->key,
-		 tally_value_suffix(&v->request.plan));
+		 unit == VALUE_DURATION ? "_ns"
+		 : unit == VALUE_BYTES	? "_bytes"
+					: "");
 	c->key = v->column_keys[i];
 }
 
@@ -337,13 +327,6 @@ static int tally_write_flame(struct tally_view *v, struct session *s)
 
 /* ---- all rows ---- */
 
-static size_t tally_top(const struct tally_view *v, const struct session *s)
-{
-	if (v->options.top.given)
-		return v->options.top.value;
-	return s->format == TABLE_TEXT ? TALLY_TOP : SIZE_MAX;
-}
-
 /* The key that is a probe's name; nr_keys: none is. */
 static size_t tally_name_key(const struct plan *plan)
 {
@@ -436,9 +419,12 @@ static size_t tally_count_rows(const struct tally_view *v, const struct session 
 
 static int tally_show(struct tally_view *v, struct session *s, bool total)
 {
-	size_t top = tally_top(v, s), i, nr = v->tally.nr_groups, nonzero = tally_count_rows(v, s);
+	size_t i, nr = v->tally.nr_groups, nonzero = tally_count_rows(v, s);
+	size_t top = s->format == TABLE_TEXT ? TALLY_TOP : SIZE_MAX;
 	int err;
 
+	if (v->options.top.given)
+		top = v->options.top.value;
 	err = tally_widen(v, s, total, nonzero < top ? nonzero : top);
 	if (err)
 		return err;
@@ -491,13 +477,6 @@ static int tally_on_tick(void *state, struct session *s)
 	return tally_show(v, s, false);
 }
 
-/* Between the last interval and the whole run. */
-static void tally_part(struct tally_view *v, struct session *s)
-{
-	fputc('\n', s->out);
-	table__heading_again(v->table);
-}
-
 static int tally_on_end(void *state, struct session *s)
 {
 	struct tally_view *v = state;
@@ -507,8 +486,10 @@ static int tally_on_end(void *state, struct session *s)
 		return err;
 	if (s->options->output.format > OUTPUT_CSV)
 		return tally_write_flame(v, s);
-	if (s->format == TABLE_TEXT && v->table)
-		tally_part(v, s);
+	if (s->format == TABLE_TEXT && v->table) { /* between the last interval and the whole */
+		fputc('\n', s->out);
+		table__heading_again(v->table);
+	}
 	err = tally_show(v, s, true);
 	if (!err && v->buckets)
 		tally_put_pictures(v, s);

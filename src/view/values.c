@@ -15,6 +15,7 @@
 #include "decode/syscall.h"
 #include "decode/syscall_args.h"
 #include "symbol/frames.h"
+#include "view/call_words.h"
 
 enum {
 	SHOWN_KEY = 64,
@@ -243,16 +244,6 @@ static char *values_symbol(const struct values *values, uint64_t address)
 	return len < 0 ? NULL : text;
 }
 
-static char *values_errno(int64_t number)
-{
-	const char *name = number > 0 && number < 4096 ? strerrorname_np((int)number) : NULL;
-	char *text = NULL;
-
-	if (name || !number)
-		return strdup(name ? name : "0");
-	return asprintf(&text, "%" PRId64, number) < 0 ? NULL : text;
-}
-
 static char *values_syscall(int64_t number)
 {
 	const char *name = syscall__name(number);
@@ -261,115 +252,6 @@ static char *values_syscall(int64_t number)
 	if (name)
 		return strdup(name);
 	return asprintf(&text, "%" PRId64, number) < 0 ? NULL : text;
-}
-
-/* ---- system calls ---- */
-
-/* "3</etc/passwd>", where we may look into the process and it still has it; else "3". */
-static void values_put_fd(const struct values *values, FILE *out, int fd, const char *words)
-{
-	char path[64], target[PATH_MAX];
-	ssize_t len = -1;
-
-	fputs(words, out);
-	if (fd < 0 || !values->pid)
-		return;
-	snprintf(path, sizeof(path), "/proc/%u/fd/%d", values->pid, fd);
-	len = readlink(path, target, sizeof(target));
-	if (len > 0)
-		fprintf(out, "<%.*s>", (int)len, target);
-}
-
-static void values_put_word(const struct values *values, FILE *out, enum syscall_kind kind,
-			    uint64_t number)
-{
-	char words[256];
-
-	syscall__words(kind, number, words, sizeof(words));
-	if (kind == SYSCALL_FD || kind == SYSCALL_DIRFD)
-		values_put_fd(values, out, (int)number, words);
-	else
-		fputs(words, out);
-}
-
-static char *values_word(const struct values *values, enum syscall_kind kind, uint64_t number)
-{
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-
-	if (!out)
-		return NULL;
-	values_put_word(values, out, kind, number);
-	return fclose(out) ? NULL : text;
-}
-
-/* The number of the call that a record is about. */
-static const char *values_call_name(const struct plan_part *parts, size_t nr, const void *bytes)
-{
-	int64_t id = -1;
-
-	for (size_t i = 0; i < nr; i++)
-		if (parts[i].shape.unit == VALUE_SYSCALL)
-			memcpy(&id, (const uint8_t *)bytes + parts[i].at, sizeof(id));
-	return syscall__name(id);
-}
-
-static char *values_result(const struct values *values, enum syscall_kind kind, int64_t number)
-{
-	return number < 0 && number > -4096 ? values_errno(-number)
-					    : values_word(values, kind, (uint64_t)number);
-}
-
-static void values_put_quoted(FILE *out, const char *text, size_t most)
-{
-	size_t i;
-
-	fputc('"', out);
-	for (i = 0; i < most && text[i]; i++) {
-		if (text[i] == '"' || text[i] == '\\')
-			fputc('\\', out);
-		fputc(text[i], out);
-	}
-	fputs(i < most ? "\"" : "\"...", out);
-}
-
-/* The call's text `nr`, which a part of its own has; NULL: none. */
-static const char *values_call_text(const struct plan_part *parts, size_t nr_parts,
-				    const uint8_t *bytes, unsigned int nr)
-{
-	for (size_t i = 0; i < nr_parts; i++)
-		if (parts[i].shape.unit == VALUE_HIDDEN && !nr--)
-			return (const char *)bytes + parts[i].at;
-	return NULL;
-}
-
-/* "AT_FDCWD, "/etc/passwd", O_RDONLY|O_CLOEXEC, 00" */
-static char *values_call(const struct values *values, const struct plan_part *parts, size_t nr,
-			 const struct plan_part *part, const uint8_t *bytes)
-{
-	const char *call = values_call_name(parts, nr, bytes), *string;
-	unsigned int nr_texts = 0;
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-
-	if (!out)
-		return NULL;
-	for (unsigned int i = 0; i < syscall__nr_arguments(call); i++) {
-		const enum syscall_kind kind = syscall__argument(call, i);
-		uint64_t number;
-
-		memcpy(&number, bytes + part->at + 8 * i, sizeof(number));
-		fputs(i ? ", " : "", out);
-		string = kind == SYSCALL_TEXT ? values_call_text(parts, nr, bytes, nr_texts++)
-					      : NULL;
-		if (string && number)
-			values_put_quoted(out, string, VALUE_STR_DEFAULT);
-		else
-			values_put_word(values, out, kind, number);
-	}
-	return fclose(out) ? NULL : text;
 }
 
 void values__whose(struct values *values, uint32_t pid)
@@ -496,10 +378,11 @@ static char *values_number(struct values *values, const struct plan_part *part,
 {
 	switch (part->shape.unit) {
 	case VALUE_SYM: return values_symbol(values, words[0]);
-	case VALUE_ERRNO: return values_errno((int64_t)words[0]);
+	case VALUE_ERRNO: return call_words__errno((int64_t)words[0]);
 	case VALUE_SYSCALL: return values_syscall((int64_t)words[0]);
-	case VALUE_WORDS: return values_word(values, part->shape.words, words[0]);
-	case VALUE_RESULT: return values_result(values, part->shape.words, (int64_t)words[0]);
+	case VALUE_WORDS: return call_words__argument(values->pid, part->shape.words, words[0]);
+	case VALUE_RESULT:
+		return call_words__result(values->pid, part->shape.words, (int64_t)words[0]);
 	case VALUE_DEV: return values_dev(words[0]);
 	case VALUE_ENUM: return values_enum(part, words[0]);
 	case VALUE_TIME: return values_time(values, words[0]);
@@ -553,11 +436,12 @@ static char *values_cell(struct values *values, const struct plan_part *parts, s
 	int64_t number;
 
 	if (part->shape.unit == VALUE_CALL)
-		return values_call(values, parts, nr, part, bytes);
+		return call_words__arguments(values->pid, parts, nr, part, bytes);
 	if (part->shape.unit != VALUE_RESULT || part->shape.words)
 		return values_text(values, part, bytes);
 	memcpy(&number, bytes + part->at, sizeof(number));
-	return values_result(values, syscall__result(values_call_name(parts, nr, bytes)), number);
+	return call_words__result(values->pid, syscall__result(call_words__name(parts, nr, bytes)),
+				  number);
 }
 
 void values__fill(struct values *values, const struct plan_part *parts, size_t nr,
