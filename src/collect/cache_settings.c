@@ -4,9 +4,9 @@
  * kernel's shape and the sizes of the tables.
  */
 #include "collect/cache_inside.h"
+#include "collect/task_filter.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -15,7 +15,6 @@
 #include <bpf/btf.h>
 #include "base/log.h"
 #include "bpf/cache.skel.h"
-#include "collect/cgroup.h"
 #include "device/device.h"
 
 enum { CACHE_AHEADS = 1 << 15 }; /* 2 million pages, if they lie together */
@@ -51,36 +50,24 @@ static int cache_set_file(struct cache_settings *ro, const char *path)
 	return 0;
 }
 
-static bool cache_is_process(uint64_t pid)
-{
-	return !kill((pid_t)pid, 0) || errno != ESRCH;
-}
-
 static int cache_set_task(struct cache *c)
 {
 	const struct filter_options *f = c->wants.filter;
 	struct cache_settings *ro = cache_settings(c);
 	const struct option_number *tid = &c->wants.tid;
-	struct cgroup cgroup = { 0 };
+	struct task_filter task;
+	int err = task_filter__read(&task, f);
 
-	if (f->pid.given && !cache_is_process(f->pid.value))
-		return log_err(-EINVAL, "-p: there is no process %llu",
-			       (unsigned long long)f->pid.value);
-	if (tid->given && !cache_is_process(tid->value))
+	if (err)
+		return err;
+	if (tid->given && !task_filter__is_there(tid->value))
 		return log_err(-EINVAL, "--tid: there is no thread %llu",
 			       (unsigned long long)tid->value);
-	ro->filter_pid = f->pid.given ? (uint32_t)f->pid.value : 0;
+	ro->filter_pid = task.pid;
 	ro->filter_tid = tid->given ? (uint32_t)tid->value : 0;
-	if (f->comm) {
-		if (!*f->comm || strlen(f->comm) >= CACHE_COMM_LEN)
-			return log_err(-EINVAL, "--comm '%s': a task's name has 1 to %d characters",
-				       f->comm, CACHE_COMM_LEN - 1);
-		memcpy((void *)ro->filter_comm, f->comm, strlen(f->comm));
-	}
-	if (f->cgroup && !cgroup__find(f->cgroup, &cgroup))
-		return log_err(-EINVAL, "--cgroup: there is no cgroup (version 2) %s", f->cgroup);
-	ro->filter_cgroup = cgroup.id;
-	ro->filter_cgroup_level = cgroup.level;
+	memcpy((void *)ro->filter_comm, task.comm, sizeof(task.comm));
+	ro->filter_cgroup = task.cgroup.id;
+	ro->filter_cgroup_level = task.cgroup.level;
 	return 0;
 }
 

@@ -5,14 +5,13 @@
  */
 #include "base/nearest.h"
 #include "collect/io_inside.h"
+#include "collect/task_filter.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <string.h>
 #include <bpf/libbpf.h>
 #include "base/log.h"
 #include "bpf/io.skel.h"
-#include "collect/cgroup.h"
 #include "decode/op.h"
 
 struct io_settings *io_settings(const struct io *io)
@@ -50,27 +49,15 @@ static int io_set_ops(struct io *io, const struct option_list *ops)
 static int io_set_task(struct io *io, const struct filter_options *f)
 {
 	struct io_settings *ro = io_settings(io);
-	struct cgroup cgroup;
+	struct task_filter task;
+	int err = task_filter__read(&task, f);
 
-	if (f->pid.given) {
-		if (kill((pid_t)f->pid.value, 0) && errno == ESRCH)
-			return log_err(-EINVAL, "-p: there is no process %llu",
-				       (unsigned long long)f->pid.value);
-		ro->filter_pid = (uint32_t)f->pid.value;
-	}
-	if (f->comm) {
-		if (!*f->comm || strlen(f->comm) >= IO_COMM_LEN)
-			return log_err(-EINVAL, "--comm '%s': a task's name has 1 to %d characters",
-				       f->comm, IO_COMM_LEN - 1);
-		memcpy((void *)ro->filter_comm, f->comm, strlen(f->comm));
-	}
-	if (f->cgroup) {
-		if (!cgroup__find(f->cgroup, &cgroup))
-			return log_err(-EINVAL, "--cgroup: there is no cgroup (version 2) %s",
-				       f->cgroup);
-		ro->filter_cgroup = cgroup.id;
-		ro->filter_cgroup_level = cgroup.level;
-	}
+	if (err)
+		return err;
+	ro->filter_pid = task.pid;
+	memcpy((void *)ro->filter_comm, task.comm, sizeof(task.comm));
+	ro->filter_cgroup = task.cgroup.id;
+	ro->filter_cgroup_level = task.cgroup.level;
 	return 0;
 }
 

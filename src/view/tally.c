@@ -109,15 +109,6 @@ static size_t tally_columns(struct tally_view *v, const struct session *s,
 
 /* ---- one row ---- */
 
-static uint64_t tally_mean(const struct tally_view *v, const struct tally_sum *sum)
-{
-	if (!sum->count)
-		return 0;
-	if (v->request.plan.of_is_signed)
-		return (uint64_t)((int64_t)sum->sum / (int64_t)sum->count);
-	return sum->sum / sum->count;
-}
-
 static void tally_fill_spread(struct tally_view *v, const struct tally_group *group,
 			      union value_slot *slots)
 {
@@ -151,7 +142,13 @@ static void tally_fill(struct tally_view *v, const struct session *s, bool total
 		(v->request.plan.of_is_signed ? (double)(int64_t)group->sum.sum
 					      : (double)group->sum.sum) /
 		span_s;
-	slots[TALLY_MEAN].n = tally_mean(v, &group->sum);
+	if (!group->sum.count)
+		slots[TALLY_MEAN].n = 0;
+	else if (v->request.plan.of_is_signed)
+		slots[TALLY_MEAN].n =
+			(uint64_t)((int64_t)group->sum.sum / (int64_t)group->sum.count);
+	else
+		slots[TALLY_MEAN].n = group->sum.sum / group->sum.count;
 	if (v->buckets)
 		tally_fill_spread(v, group, slots);
 }

@@ -3,32 +3,26 @@
 #include "probe/run/request.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/log.h"
-#include "collect/cgroup.h"
+#include "collect/task_filter.h"
 #include "expr/tree.h"
 
 enum { ASKED_MISSES = 5 }; /* named one by one; of more only how many there are */
 
 int request__tasks(struct request *a, const struct filter_options *f)
 {
-	struct cgroup cgroup;
+	struct task_filter task;
+	int err;
 
 	if (f->children && !f->pid.given)
 		return log_err(-EINVAL, "--children needs -p PID: whose?");
-	if (f->pid.given && kill((pid_t)f->pid.value, 0) && errno == ESRCH)
-		return log_err(-EINVAL, "-p: there is no process %llu",
-			       (unsigned long long)f->pid.value);
-	a->line.pid = (uint32_t)f->pid.value;
+	err = task_filter__read(&task, f);
+	a->line.pid = task.pid;
 	a->line.children = f->children;
-	if (!f->cgroup)
-		return 0;
-	if (!cgroup__find(f->cgroup, &cgroup))
-		return log_err(-EINVAL, "--cgroup: there is no cgroup (version 2) %s", f->cgroup);
-	a->line.cgroup = cgroup.id;
-	return 0;
+	a->line.cgroup = task.cgroup.id;
+	return err;
 }
 
 static bool request_tree_names(const struct expr *tree, const char *word)
