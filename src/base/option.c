@@ -507,3 +507,14 @@ void option__free(const struct option_set *sets, size_t nr)
 		}
 	}
 }
+
+uint32_t option_list__mask(const struct option_list *list, const char *const *words)
+{
+	uint32_t mask = 0;
+
+	for (size_t i = 0; i < list->nr; i++)
+		for (uint32_t word = 0; words[word]; word++)
+			if (!strcmp(list->words[i], words[word]))
+				mask |= 1u << word;
+	return mask;
+}

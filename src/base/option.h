@@ -82,6 +82,8 @@ int option__parse(const struct option_set *sets, size_t nr, int argc, char **arg
 void option__free(const struct option_set *sets, size_t nr);
 bool option__is_list(const struct option_def *def);	/* its field is a struct option_list */
 bool option__takes_value(const struct option_def *def); /* all but flags and counts do */
+/* Bit i: the list has word i. words: NULL-terminated. */
+uint32_t option_list__mask(const struct option_list *list, const char *const *words);
 /* Words with commas between them, and what stands for an option's value; each returns buf, or a
  * text of the table. */
 const char *option__join(char *buf, size_t size, const char *const *words, const char *comma);

@@ -244,17 +244,6 @@ static const struct session_view cache_session = {
 	.on_end = cache_on_end,
 };
 
-static uint32_t cache_by_mask(const struct cache_view *v)
-{
-	uint32_t mask = 0;
-
-	for (size_t i = 0; i < v->by.nr; i++)
-		for (int by = 0; by < NR_CACHE_BY; by++)
-			if (!strcmp(v->by.words[i], by_words[by]))
-				mask |= 1u << by;
-	return mask;
-}
-
 /* ---- --residency ---- */
 
 /* Every file, even if one of them cannot be looked at. */
@@ -310,7 +299,7 @@ static int cache_run(void *state, const struct options *options, char **argv)
 		return log_err(-EINVAL, "--buffer is about --events: it needs that");
 	if (options->file.zstd)
 		return log_err(-EINVAL, "--zstd is about records of commands: rows are small");
-	v->rows.mask = cache_by_mask(v);
+	v->rows.mask = option_list__mask(&v->by, by_words);
 	v->rows.sort = sort_words[v->sort];
 	err = session__run(&cache_session, v, options, argv);
 	cache_table__free(&v->sums);

@@ -11,6 +11,7 @@
 #include "cmd/cmd.h"
 #include "decode/row.h"
 #include "diff/page.h"
+#include "view/records.h"
 
 struct diff_cmd {
 	/* options */
@@ -21,7 +22,6 @@ struct diff_cmd {
 	bool all, graph, allow_loss;
 	/* state */
 	struct condition *only, *fails;
-	const struct column *asked[COMMAND_COLUMNS];
 	struct diff diff;
 	struct call_pair *called; /* of calls, instead */
 	struct diff_file paths[2];
@@ -98,9 +98,7 @@ static int diff_parse(struct diff_cmd *c)
 		return log_err(-EINVAL, "--to is not after --from: there is nothing between them");
 	if (c->unsure == DIFF_UNSURE_FAIL && !c->fail_if)
 		return log_err(-EINVAL, "--unsure is about --fail-if, which is not given");
-	for (size_t i = 0; i < COMMAND_COLUMNS; i++)
-		c->asked[i] = &command_columns[i];
-	err = condition__parse("--if", c->only_if, c->asked, COMMAND_COLUMNS, &c->only);
+	err = records__parse_condition("--if", c->only_if, &c->only);
 	return err ?: diff_view__parse(c->fail_if, &c->fails);
 }
 

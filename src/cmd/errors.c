@@ -14,6 +14,7 @@
 #include "session/io_source.h"
 #include "session/session.h"
 #include "view/errors_rows.h"
+#include "view/records.h"
 
 enum { ERRORS_SUMS = 1024 };
 
@@ -40,9 +41,7 @@ struct errors {
 static const struct option_def errors_options[] = {
 	{ "top", 0, OPTION_NUMBER, offsetof(struct errors, top), "N",
 	  "lines of the first N only; the sums are of all", .min = 1 },
-	{ "buffer", 0, OPTION_SIZE, offsetof(struct errors, buffer), "SIZE",
-	  "each CPU's ring (default 4Mi); a full one loses records and says so", .min = 4096,
-	  .max = 1 << 30, .not_with = "read" },
+	RECORDS_BUFFER_OPTION(offsetof(struct errors, buffer)),
 	{ 0 },
 };
 

@@ -16,6 +16,7 @@
 #include "session/io_source.h"
 #include "session/probe_source.h"
 #include "session/session.h"
+#include "view/records.h"
 
 struct export
 {
@@ -25,7 +26,6 @@ struct export
 	/* state */
 	const struct exporter *exporter;
 	void *state; /* the exporter's */
-	const struct column *asked[COMMAND_COLUMNS];
 	struct condition *condition;
 	struct command_row row; /* at hand, for --if */
 	uint64_t nr;
@@ -189,9 +189,7 @@ static int export_run_commands(struct export *e, const struct options *options, 
 	e->exporter = formats[e->format].exporter;
 	if (options->run.interval_ns.given && !e->exporter->tick)
 		return log_err(-EINVAL, "-i: -o %s has no intervals", format_choices[e->format]);
-	for (size_t i = 0; i < COMMAND_COLUMNS; i++)
-		e->asked[i] = &command_columns[i];
-	err = condition__parse("--if", e->only_if, e->asked, COMMAND_COLUMNS, &e->condition);
+	err = records__parse_condition("--if", e->only_if, &e->condition);
 	err = err
 		      ?: session__run(e->exporter->tick ? &export_interval_view : &export_view, e,
 				      options, argv);

@@ -92,12 +92,8 @@ const struct cmd cmd_latency = {
 
 static uint32_t latency_by_mask(const struct latency *l)
 {
-	uint32_t mask = 0;
+	uint32_t mask = option_list__mask(&l->by, by_words);
 
-	for (size_t i = 0; i < l->by.nr; i++)
-		for (int by = 0; by < NR_BY; by++)
-			if (!strcmp(l->by.words[i], by_words[by]))
-				mask |= 1u << by;
 	if (mask & 1u << BY_NS)
 		mask |= 1u << BY_CTRL; /* a namespace id means nothing without its controller */
 	if (mask & 1u << BY_PATH)

@@ -14,6 +14,7 @@
 #include "decode/op.h"
 #include "session/io_source.h"
 #include "session/session.h"
+#include "view/records.h"
 
 enum { LAYERS_HEADING = 20 }; /* intervals between two headings */
 
@@ -52,9 +53,7 @@ static const struct option_def layers_options[] = {
 	  .choices = at_choices },
 	{ "tail", 0, OPTION_STRING, offsetof(struct layers, tail), "PERCENT",
 	  "the column tail is about I/Os beyond this percentile (default 99)" },
-	{ "buffer", 0, OPTION_SIZE, offsetof(struct layers, buffer), "SIZE",
-	  "each CPU's ring (default 4Mi); a full one loses records and says so", .min = 4096,
-	  .max = 1 << 30, .not_with = "read" },
+	RECORDS_BUFFER_OPTION(offsetof(struct layers, buffer)),
 	{ 0 },
 };
 
@@ -125,13 +124,11 @@ static void layers_measure(const struct hist *h, struct layers_row *row)
 static void layers_show_group(struct layers *l, struct session *s, const struct ladder_group *g,
 			      const char *span)
 {
-	const struct device_list *list = io_source__devices(s);
 	struct layers_row row = { .span = span, .time_s = s->elapsed_s };
 
 	if (!g->total.count)
 		return;
-	row.dev = g->device >= 0 && (size_t)g->device < list->nr ? list->devices[g->device].name
-								 : "?";
+	row.dev = records__device_name(s, g->device);
 	row.op = op__word(g->kind, g->op, io_source__op_names(s), l->op_label, sizeof(l->op_label));
 	row.bytes = CELL_NO_NUMBER;
 	for (size_t i = 0; i < g->nr_steps; i++) {
@@ -164,10 +161,8 @@ static void layers_show(struct layers *l, struct session *s, struct ladder *ladd
 static int layers_on_record(void *state, struct session *s, const struct io_record *record)
 {
 	struct layers *l = state;
-	const struct device *device = io_source__device(s, record);
-	int32_t nr = device ? (int32_t)(device - io_source__devices(s)->devices) : -1;
 
-	return ladder__add(&l->interval, nr, record, (enum ladder_at)l->at)
+	return ladder__add(&l->interval, records__device(s, record), record, (enum ladder_at)l->at)
 		       ? log_err(-ENOMEM, "out of memory")
 		       : 0;
 }

@@ -18,6 +18,7 @@
 #include "session/io_source.h"
 #include "session/session.h"
 #include "view/pattern_rows.h"
+#include "view/records.h"
 
 enum {
 	PATTERN_HEADING = 20,	 /* intervals between two headings */
@@ -34,7 +35,7 @@ struct pattern_view {
 	uint64_t stageless;	    /* commands ordered by their issue */
 	struct command_row command; /* at hand, for --if */
 	struct condition *only, *fails;
-	const struct column *asked[COMMAND_COLUMNS], *fail_asked[OBJECT_COLUMNS];
+	const struct column *fail_asked[OBJECT_COLUMNS];
 	struct table *table;
 	unsigned int intervals, shown_rows;
 };
@@ -46,9 +47,7 @@ static const struct option_def pattern_options[] = {
 	  "only commands that make it true, as in trace: 'bytes >= 64Ki'" },
 	{ "fail-if", 0, OPTION_STRING, offsetof(struct pattern_view, fail_if), "EXPR",
 	  "exit 5 when a row makes it true: 'seq_percent < 50 && depth_max > 32'" },
-	{ "buffer", 0, OPTION_SIZE, offsetof(struct pattern_view, buffer), "SIZE",
-	  "each CPU's ring (default 4Mi); a full one loses records and says so", .min = 4096,
-	  .max = 1 << 30, .not_with = "read" },
+	RECORDS_BUFFER_OPTION(offsetof(struct pattern_view, buffer)),
 	{ 0 },
 };
 
@@ -333,10 +332,8 @@ static int pattern_begin(void *state)
 	for (size_t i = 0; i < v->by.nr; i++)
 		for (int by = 0; by < NR_PATTERN_BY; by++)
 			v->rows.tells[by] |= !strcmp(v->by.words[i], pattern_by_words[by]);
-	for (size_t i = 0; i < COMMAND_COLUMNS; i++)
-		v->asked[i] = &command_columns[i];
 	nr = object__pick(&load_rows, TABLE_JSON, pattern_rows__shows, &v->rows, v->fail_asked);
-	err = condition__parse("--if", v->only_if, v->asked, COMMAND_COLUMNS, &v->only);
+	err = records__parse_condition("--if", v->only_if, &v->only);
 	return err ?: condition__parse("--fail-if", v->fail_if, v->fail_asked, nr, &v->fails);
 }
 

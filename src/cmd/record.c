@@ -17,6 +17,7 @@
 #include "session/io_source.h"
 #include "session/cache_source.h"
 #include "session/session.h"
+#include "view/records.h"
 
 struct record {
 	/* options */
@@ -24,7 +25,6 @@ struct record {
 	struct option_number buffer;
 	const char *when;
 	/* state */
-	const struct column *asked[COMMAND_COLUMNS]; /* by --when */
 	struct condition *condition;
 	struct command_row row; /* at hand */
 	uint64_t seen, seen_before;
@@ -281,9 +281,7 @@ static int record_run(void *state, const struct options *options, char **argv)
 	struct record *r = state;
 	int err = record_check(r, options);
 
-	for (size_t i = 0; i < COMMAND_COLUMNS; i++)
-		r->asked[i] = &command_columns[i];
-	err = err ?: condition__parse("--when", r->when, r->asked, COMMAND_COLUMNS, &r->condition);
+	err = err ?: records__parse_condition("--when", r->when, &r->condition);
 	err = err ?: session__run(record_view_of(r, options), r, options, argv);
 	condition__free(r->condition);
 	return err;

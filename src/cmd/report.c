@@ -20,6 +20,7 @@
 #include "session/session.h"
 #include "view/errors_rows.h"
 #include "view/latency_rows.h"
+#include "view/records.h"
 #include "view/report_whole.h"
 #include "view/slow_rows.h"
 #include "wire/io_stages.h"
@@ -57,7 +58,6 @@ struct report {
 	struct report_top tops;
 	struct report_whole whole;
 	struct condition *only;
-	const struct column *asked[COMMAND_COLUMNS];
 	struct command_row command; /* at hand, for --if */
 };
 
@@ -251,8 +251,7 @@ static int report_count(struct report *r, const struct session *s, const struct 
 static int report_on_record(void *state, struct session *s, const struct io_record *record)
 {
 	struct report *r = state;
-	const struct device *device = io_source__device(s, record);
-	int32_t nr = device ? (int32_t)(device - io_source__devices(s)->devices) : -1;
+	int32_t nr = records__device(s, record);
 	bool ended = record->what == RECORD_END;
 	int err;
 
@@ -305,9 +304,7 @@ static int report_run(void *state, const struct options *options, char **argv)
 	struct report *r = state;
 	int err = report_check(options);
 
-	for (size_t i = 0; i < COMMAND_COLUMNS; i++)
-		r->asked[i] = &command_columns[i];
-	err = err ?: condition__parse("--if", r->only_if, r->asked, COMMAND_COLUMNS, &r->only);
+	err = err ?: records__parse_condition("--if", r->only_if, &r->only);
 	err = err ?: report_begin_parts(r);
 	err = err ?: session__run(&report_view, r, options, argv);
 	page__abandon(r->page);

@@ -11,6 +11,7 @@
 #include "cmd/cmd.h"
 #include "session/io_source.h"
 #include "session/session.h"
+#include "view/records.h"
 #include "view/slow_rows.h"
 
 enum { SLOW_TOP = 10, SLOW_TOP_MOST = 10000 };
@@ -40,9 +41,7 @@ static const struct option_def slow_options[] = {
 	  "bios, from submit to end, not commands of the driver" },
 	{ "stack", 0, OPTION_CHOICE, offsetof(struct slow, stack), "WHICH",
 	  "where it was submitted: in the kernel, in the process", .choices = stack_choices },
-	{ "buffer", 0, OPTION_SIZE, offsetof(struct slow, buffer), "SIZE",
-	  "each CPU's ring (default 4Mi); a full one loses records and says so", .min = 4096,
-	  .max = 1 << 30, .not_with = "read" },
+	RECORDS_BUFFER_OPTION(offsetof(struct slow, buffer)),
 	{ 0 },
 };
 
@@ -123,8 +122,7 @@ static int slow_log(struct slow *l, struct session *s, const struct io_record *r
 static int slow_on_record(void *state, struct session *s, const struct io_record *record)
 {
 	struct slow *l = state;
-	const struct device *device = io_source__device(s, record);
-	int32_t nr = device ? (int32_t)(device - io_source__devices(s)->devices) : -1;
+	int32_t nr = records__device(s, record);
 	struct slow_io *io;
 	int err;
 

@@ -17,6 +17,7 @@
 #include "session/io_source.h"
 #include "session/probe_source.h"
 #include "session/session.h"
+#include "view/records.h"
 #include "symbol/frames.h"
 #include "view/stacks.h"
 #include "view/tally.h"
@@ -63,9 +64,7 @@ static const struct option_def stacks_options[] = {
 	  "so many stacks in text, JSON and CSV (default 10)", .min = 1, .max = STACKS_MOST },
 	{ "hist", 0, OPTION_FLAG, offsetof(struct stacks_view, hist), NULL,
 	  "a latency histogram below each stack" },
-	{ "buffer", 0, OPTION_SIZE, offsetof(struct stacks_view, buffer), "SIZE",
-	  "each CPU's ring (default 4Mi); a full one loses records and says so", .min = 4096,
-	  .max = 1 << 30, .not_with = "read" },
+	RECORDS_BUFFER_OPTION(offsetof(struct stacks_view, buffer)),
 	{ 0 },
 };
 

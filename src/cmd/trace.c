@@ -15,6 +15,7 @@
 #include "session/condition.h"
 #include "session/io_source.h"
 #include "session/session.h"
+#include "view/records.h"
 
 struct trace {
 	/* options */
@@ -31,7 +32,6 @@ struct trace {
 	struct command_row row;		    /* at hand */
 	bool fill_wall, fill_cdw, fill_lba; /* shown, or asked about: they cost time */
 	struct condition *condition;
-	const struct column *asked[COMMAND_COLUMNS]; /* by --if */
 };
 
 static const struct object trace_rows = { "trace", { command_columns } };
@@ -60,9 +60,7 @@ static const struct option_def trace_options[] = {
 	{ "io", 0, OPTION_FLAG, offsetof(struct trace, io), NULL, "no admin or fabrics commands" },
 	{ "if", 0, OPTION_STRING, offsetof(struct trace, only_if), "EXPR",
 	  "only lines that make it true: 'lat > 1ms && op == read'" },
-	{ "buffer", 0, OPTION_SIZE, offsetof(struct trace, buffer), "SIZE",
-	  "each CPU's ring (default 4Mi); a full one loses records and says so", .min = 4096,
-	  .max = 1 << 30, .not_with = "read" },
+	RECORDS_BUFFER_OPTION(offsetof(struct trace, buffer)),
 	{ 0 },
 };
 
@@ -261,11 +259,9 @@ static const struct session_view trace_view = {
 
 static int trace_parse_condition(struct trace *t)
 {
-	for (size_t i = 0; i < COMMAND_COLUMNS; i++)
-		t->asked[i] = &command_columns[i];
 	t->fill_wall |= t->wall || (t->only_if && strstr(t->only_if, "wall"));
 	t->fill_cdw |= t->cdw || (t->only_if && strstr(t->only_if, "cdw"));
-	return condition__parse("--if", t->only_if, t->asked, COMMAND_COLUMNS, &t->condition);
+	return records__parse_condition("--if", t->only_if, &t->condition);
 }
 
 static int trace_run(void *state, const struct options *options, char **argv)

@@ -139,7 +139,7 @@ static int blktrace_add(struct export_blktrace *b, struct blktrace_item *item,
 static const struct device *blktrace_disk(struct session *s, const struct io_record *r)
 {
 	const struct device_list *list = io_source__devices(s);
-	int32_t nr = export__device_nr(s, r);
+	int32_t nr = records__device(s, r);
 
 	return nr < 0 ? NULL : &list->devices[device_list__head(list, nr)];
 }

@@ -39,7 +39,7 @@ static int dot_start(void **state, struct session *s)
 
 static int dot_put(void *state, struct session *s, const struct io_record *r)
 {
-	if (ladder__add(state, export__device_nr(s, r), r, LADDER_REQUEST))
+	if (ladder__add(state, records__device(s, r), r, LADDER_REQUEST))
 		return log_err(-ENOMEM, "out of memory");
 	return 0;
 }
@@ -49,13 +49,10 @@ static int dot_put(void *state, struct session *s, const struct io_record *r)
 static void dot_put_node(struct session *s, const struct ladder_group *g, uint32_t base,
 			 enum rung rung)
 {
-	const struct device_list *list = io_source__devices(s);
 	char whose[64], op[16];
 	struct dot_label label = { .lines = { whose, rung_words[rung] }, .nr = 2 };
 
-	snprintf(whose, sizeof(whose), "%s %s",
-		 g->device >= 0 && (size_t)g->device < list->nr ? list->devices[g->device].name
-								: "?",
+	snprintf(whose, sizeof(whose), "%s %s", records__device_name(s, g->device),
 		 op__word(g->kind, g->op, io_source__op_names(s), op, sizeof(op)));
 	dot__node(s->out, base + rung, &label);
 }

@@ -6,13 +6,6 @@
 #include "session/io_source.h"
 #include "wire/io_stages.h"
 
-int32_t export__device_nr(struct session *s, const struct io_record *r)
-{
-	const struct device *device = io_source__device(s, r);
-
-	return device ? (int32_t)(device - io_source__devices(s)->devices) : -1;
-}
-
 const char *export__op(const struct session *s, const struct io_record *r, char buf[16])
 {
 	return op__word(r->kind, r->op, io_source__op_names(s), buf, 16);

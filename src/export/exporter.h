@@ -9,6 +9,7 @@
 #define IOSONAR_EXPORT_EXPORTER_H
 
 #include "session/session.h"
+#include "view/records.h"
 
 struct exporter {
 	bool is_binary; /* nothing for a terminal */
@@ -28,7 +29,6 @@ extern const struct exporter export_blktrace, export_chrome, export_csv, export_
 extern const struct object export_rows_object;
 
 /* What formats ask about a record. */
-int32_t export__device_nr(struct session *session, const struct io_record *record); /* -1: none */
 const char *export__op(const struct session *session, const struct io_record *record, char buf[16]);
 /* Where it begins, in 512 bytes; false: it is about no block. */
 bool export__sector(struct session *session, const struct io_record *record, uint64_t *sector);

@@ -76,7 +76,7 @@ static bool fio_place(struct export_fio *f, struct session *s, const struct io_r
 static int fio_put(void *state, struct session *s, const struct io_record *r)
 {
 	struct export_fio *f = state;
-	int32_t device = export__device_nr(s, r);
+	int32_t device = records__device(s, r);
 	char path[JOB_PATH];
 	struct fio_io io;
 

@@ -183,7 +183,7 @@ static int timeline_meet_device(struct timeline *t, struct session *s, const str
 	const char *host = io_source__host(s);
 	struct timeline_io *io = &t->io;
 
-	io->device = (uint32_t)(export__device_nr(s, r) + 1);
+	io->device = (uint32_t)(records__device(s, r) + 1);
 	snprintf(t->device_text, sizeof(t->device_text), "%s%s%.128s", device ? device->name : "?",
 		 host ? " on " : "", host ? host : "");
 	io->device_name = t->device_text;

@@ -13,11 +13,6 @@ enum { HIT_WIDEST_PROBE = 40 };
 
 /* ---- columns ---- */
 
-static bool hit_is_stack(const struct plan_part *part)
-{
-	return part->shape.unit == VALUE_KSTACK_ID || part->shape.unit == VALUE_USTACK_ID;
-}
-
 static bool hit_leads(const struct hit_view *v, const struct session *s, const struct column *c)
 {
 	if (c->at == HIT_AT(HIT_TID))
@@ -39,7 +34,7 @@ static size_t hit_pick(const struct hit_view *v, const struct session *s, struct
 			e->picked[nr++] = c->at == HIT_AT(HIT_PROBE) ? &v->probe : c;
 	for (size_t i = 0; i < e->nr && !v->in_words; i++)
 		if (e->parts[i].shape.unit != VALUE_HIDDEN &&
-		    (s->format != TABLE_TEXT || !hit_is_stack(&e->parts[i])))
+		    (s->format != TABLE_TEXT || !values__is_stack(&e->parts[i])))
 			e->picked[nr++] = &e->columns[i];
 	return nr;
 }
@@ -169,7 +164,8 @@ static const char *hit_words(struct hit_view *v, const struct hit_event *e, bool
 	if (!out)
 		return NULL;
 	for (size_t i = 0; i < e->nr; i++) {
-		if ((below && hit_is_stack(&e->parts[i])) || e->parts[i].shape.unit == VALUE_HIDDEN)
+		if ((below && values__is_stack(&e->parts[i])) ||
+		    e->parts[i].shape.unit == VALUE_HIDDEN)
 			continue;
 		fputs(gap, out);
 		gap = " ";
@@ -196,7 +192,7 @@ static void hit_lead(struct hit_view *v, const struct session *s, const struct p
 static void hit_put_stacks(const struct hit_view *v, const struct hit_event *e, FILE *out)
 {
 	for (size_t i = 0; i < e->nr; i++)
-		if (hit_is_stack(&e->parts[i]))
+		if (values__is_stack(&e->parts[i]))
 			frames__put(out, v->slots[HIT_FIRST + i].text);
 }
 

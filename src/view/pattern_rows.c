@@ -8,19 +8,9 @@
 #include "base/log.h"
 #include "render/job.h"
 #include "session/io_source.h"
+#include "view/records.h"
 
 const char *const pattern_by_words[] = { "pid", "comm", "cgroup", NULL };
-
-static const char *pattern_device(const struct session *s, const struct pattern_row *row)
-{
-	const struct device_list *list = io_source__devices(s);
-
-	if (row->tags.device == PATTERN_REST)
-		return "other";
-	return row->tags.device >= 0 && (size_t)row->tags.device < list->nr
-		       ? list->devices[row->tags.device].name
-		       : "?";
-}
 
 void pattern_rows__label(struct pattern_rows *v, const struct session *s,
 			 const struct pattern_row *row, struct load_row *line)
@@ -28,7 +18,7 @@ void pattern_rows__label(struct pattern_rows *v, const struct session *s,
 	const bool known = row->tags.device != PATTERN_REST;
 
 	memcpy(v->comm_label, row->tags.comm, sizeof(row->tags.comm));
-	line->dev = pattern_device(s, row);
+	line->dev = known ? records__device_name(s, row->tags.device) : "other";
 	line->pid = known ? row->tags.pid : CELL_NO_NUMBER;
 	line->comm = known ? v->comm_label : NULL;
 	line->cgroup = NULL;

@@ -8,6 +8,7 @@
 #include "decode/words.h"
 #include "session/io_source.h"
 #include "symbol/frames.h"
+#include "view/records.h"
 
 enum { SLOW_BELOW_MOST = 16 };
 
@@ -191,13 +192,10 @@ void slow_rows__put(struct table *table, const struct session *s, const struct s
 /* "nvme1n1:2048+4096=1200" for programs, "nvme1n1 2048 4.0Ki 1.2us" for people. */
 static void slow_add_below(struct words *w, const struct session *s, const struct below_bio *bio)
 {
-	const struct device_list *list = io_source__devices(s);
 	bool text = s->format == TABLE_TEXT;
 	char buf[16];
 
-	words__str(w, bio->device >= 0 && (size_t)bio->device < list->nr
-			      ? list->devices[bio->device].name
-			      : "?");
+	words__str(w, records__device_name(s, bio->device));
 	words__str(w, text ? " " : ":");
 	words__u64(w, bio->sector);
 	words__str(w, text ? " " : "+");

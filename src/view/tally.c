@@ -59,11 +59,6 @@ static void tally_settle_unit(struct tally_view *v, struct column *c, size_t i)
 	c->key = v->column_keys[i];
 }
 
-static bool tally_is_stack(const struct plan_part *part)
-{
-	return part->shape.unit == VALUE_KSTACK_ID || part->shape.unit == VALUE_USTACK_ID;
-}
-
 /* In text a stack stands below its row, and what is always the same is left out. */
 static bool tally_shows(const struct tally_view *v, const struct session *s, const struct column *c)
 {
@@ -76,7 +71,7 @@ static bool tally_shows(const struct tally_view *v, const struct session *s, con
 	if (c->at == TALLY_AT(TALLY_TIME))
 		return s->options->run.interval_ns.given || s->options->run.count.given;
 	if (c->at >= TALLY_AT(TALLY_KEYS) && key < v->request.plan.nr_keys)
-		return !tally_is_stack(&v->request.plan.keys[key]);
+		return !values__is_stack(&v->request.plan.keys[key]);
 	return true;
 }
 
@@ -160,7 +155,7 @@ static void tally_put_stacks(const struct tally_view *v, FILE *out)
 	for (size_t i = 0; i < plan->nr_keys; i++) {
 		const char *stack = v->slots[TALLY_KEYS + i].text;
 
-		if (!tally_is_stack(&plan->keys[i]))
+		if (!values__is_stack(&plan->keys[i]))
 			continue;
 		if (!stack)
 			fprintf(out, "      [no %s stack]\n",
@@ -203,7 +198,7 @@ static void tally_put_caption(const struct tally_view *v, FILE *out)
 		const struct column *c = &v->columns[2 + i];
 		struct cell cell = column__cell(c, v->slots);
 
-		if (tally_is_stack(&v->request.plan.keys[i]))
+		if (values__is_stack(&v->request.plan.keys[i]))
 			continue;
 		fprintf(out, "%s%s=", gap, c->header);
 		if (cell.kind == CELL_TEXT)
@@ -278,7 +273,7 @@ static int tally_add_flame(struct tally_view *v, struct flame *flame,
 	for (size_t i = 0; i < plan->nr_keys; i++) {
 		struct cell cell = column__cell(&v->columns[TALLY_KEYS + i], v->slots);
 
-		if (tally_is_stack(&plan->keys[i])) {
+		if (values__is_stack(&plan->keys[i])) {
 			stacks[plan->keys[i].shape.unit == VALUE_KSTACK_ID] = cell.text;
 			continue;
 		}

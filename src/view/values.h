@@ -45,4 +45,10 @@ void values__whose(struct values *values, uint32_t pid);
 void values__fill(struct values *values, const struct plan_part *parts, size_t nr,
 		  const void *bytes, union value_slot *slots);
 
+/* In text a stack stands below its row. */
+static inline bool values__is_stack(const struct plan_part *part)
+{
+	return part->shape.unit == VALUE_KSTACK_ID || part->shape.unit == VALUE_USTACK_ID;
+}
+
 #endif

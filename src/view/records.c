@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "session/io_source.h"
+#include "view/records.h"
+
+int32_t records__device(struct session *s, const struct io_record *record)
+{
+	const struct device *device = io_source__device(s, record);
+
+	return device ? (int32_t)(device - io_source__devices(s)->devices) : -1;
+}
+
+const char *records__device_name(const struct session *s, int32_t device)
+{
+	const struct device_list *list = io_source__devices(s);
+
+	return device >= 0 && (size_t)device < list->nr ? list->devices[device].name : "?";
+}
+
+int records__parse_condition(const char *option, const char *text, struct condition **condition)
+{
+	static const struct column
+		*asked[COMMAND_COLUMNS]; /* always the same; conditions keep it */
+
+	for (size_t i = 0; i < COMMAND_COLUMNS; i++)
+		asked[i] = &command_columns[i];
+	return condition__parse(option, text, asked, COMMAND_COLUMNS, condition);
+}

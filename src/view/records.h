@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * records.h: what views of I/O ask about a record: of which device is it, and does it meet --if or
+ * --when? And the option that all of them have who take records from rings.
+ */
+#ifndef IOSONAR_VIEW_RECORDS_H
+#define IOSONAR_VIEW_RECORDS_H
+
+#include "session/session.h"
+
+/* Its place in the list of devices; -1: not known. */
+int32_t records__device(struct session *session, const struct io_record *record);
+/* Of the device at this place; "?" if there is none. */
+const char *records__device_name(const struct session *session, int32_t device);
+/* A condition about the columns of `trace`. As condition__parse. */
+int records__parse_condition(const char *option, const char *text, struct condition **condition);
+
+#define RECORDS_BUFFER_OPTION(at)                                                              \
+	{                                                                                      \
+		"buffer", 0, OPTION_SIZE, at, "SIZE",                                          \
+			"each CPU's ring (default 4Mi); a full one loses records and says so", \
+			.min = 4096, .max = 1 << 30, .not_with = "read"                        \
+	}
+
+#endif
