@@ -137,12 +137,11 @@ static void tally_fill(struct tally_view *v, const struct session *s, bool total
 		(v->request.plan.of_is_signed ? (double)(int64_t)group->sum.sum
 					      : (double)group->sum.sum) /
 		span_s;
-	if (!group->sum.count)
-		slots[TALLY_MEAN].n = 0;
-	else if (v->request.plan.of_is_signed)
+	slots[TALLY_MEAN].n = 0;
+	if (group->sum.count && v->request.plan.of_is_signed)
 		slots[TALLY_MEAN].n =
 			(uint64_t)((int64_t)group->sum.sum / (int64_t)group->sum.count);
-	else
+	else if (group->sum.count)
 		slots[TALLY_MEAN].n = group->sum.sum / group->sum.count;
 	if (v->buckets)
 		tally_fill_spread(v, group, slots);
@@ -490,6 +489,7 @@ static int tally_on_end(void *state, struct session *s)
 
 static int tally_on_start(void *state, struct session *s)
 {
+	const struct column *picked[OBJECT_COLUMNS];
 	struct tally_view *v = state;
 	size_t nr;
 
@@ -500,9 +500,9 @@ static int tally_on_start(void *state, struct session *s)
 		return log_err(-ENOMEM, "out of memory");
 	if (!v->buckets)
 		return 0;
-	nr = tally_columns(v, s, v->buckets, v->bucket_columns, v->picked_buckets);
-	v->bucket_table =
-		nr ? table__new(s->out, s->format, v->buckets->type, v->picked_buckets, nr) : NULL;
+	nr = tally_columns(v, s, v->buckets, v->bucket_columns, picked);
+	if (nr)
+		v->bucket_table = table__new(s->out, s->format, v->buckets->type, picked, nr);
 	return v->bucket_table ? 0 : log_err(-ENOMEM, "out of memory");
 }
 

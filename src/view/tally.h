@@ -63,7 +63,7 @@ struct tally_view {
 	struct table *table, *bucket_table;
 	struct column columns[OBJECT_COLUMNS], bucket_columns[OBJECT_COLUMNS];
 	char column_keys[OBJECT_COLUMNS][24];
-	const struct column *picked[OBJECT_COLUMNS], *picked_buckets[OBJECT_COLUMNS];
+	const struct column *picked[OBJECT_COLUMNS];
 	size_t nr_picked;
 	uint64_t nr_ticks;
 	union value_slot slots[VALUE_SLOTS];
