@@ -210,13 +210,6 @@ static int calls_list_functions(struct calls_cmd *c)
 	return err;
 }
 
-static void calls_free_functions(struct option_list *functions)
-{
-	for (size_t i = 0; i < functions->nr; i++)
-		free((char *)functions->words[i]);
-	free(functions->words);
-}
-
 static void calls_set_up(struct calls_cmd *c, const struct options *options)
 {
 	enum { RING_BYTES = 4 << 20 };
@@ -253,7 +246,9 @@ static int calls_run_live(struct calls_cmd *c, const struct options *options, ch
 	tree_view__free(&c->view);
 	call_trace_writer__free(&c->writer);
 	call_trace__free(&c->trace);
-	calls_free_functions(&c->functions);
+	for (size_t i = 0; i < c->functions.nr; i++)
+		free((char *)c->functions.words[i]);
+	free(c->functions.words);
 	return err;
 }
 

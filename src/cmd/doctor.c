@@ -187,22 +187,17 @@ static int doctor_show_finding(const struct doctor *d, const struct finding *f)
 	return 0;
 }
 
-static void doctor_show_verdict(const struct doctor *d, const struct verdict *v)
+static int doctor_show_text(const struct doctor *d, const struct verdict *v)
 {
+	const char *section = "";
+	int err = 0;
+
 	if (v->why)
 		fprintf(d->out, "latency cannot run: %s\n", v->why);
 	else if (v->btf)
 		fputs("latency can run on a kernel with this BTF\n", d->out);
 	else
 		fprintf(d->out, "latency can run here, on Linux %s\n", v->kernel);
-}
-
-static int doctor_show_text(const struct doctor *d, const struct verdict *v)
-{
-	const char *section = "";
-	int err = 0;
-
-	doctor_show_verdict(d, v);
 	for (size_t i = 0; i < d->report.nr && !err; i++) {
 		const struct finding *f = &d->report.findings[i];
 

@@ -281,12 +281,6 @@ static int events_name(struct events *e, const char *spec)
 
 /* ---- the run ---- */
 
-static int events_find_one(struct events *e, const char *spec)
-{
-	return e->names ? events_name(e, spec)
-			: finder__list(e->finder, spec, &e->list, &e->misses);
-}
-
 /* Each of them, even if one is none. */
 static int events_find(struct events *e)
 {
@@ -296,7 +290,8 @@ static int events_find(struct events *e)
 	int failed = 0;
 
 	for (size_t i = 0; i < (e->specs.nr ? e->specs.nr : 3); i++) {
-		int err = events_find_one(e, specs[i]);
+		int err = e->names ? events_name(e, specs[i])
+				   : finder__list(e->finder, specs[i], &e->list, &e->misses);
 
 		failed = failed ? failed : err;
 	}

@@ -14,6 +14,8 @@
 #include "session/session.h"
 #include "view/nvme_bpf.h"
 
+enum { NVME_TRACE_USERCMD = 2 }; /* NVME_REQ_USERCMD is all we keep of nvme_request.flags */
+
 struct nvme_trace {
 	long ctrl_id;
 	bool bpf_trace;
@@ -57,12 +59,6 @@ static int nvme_trace_on_start(void *state, struct session *s)
 	return 0;
 }
 
-/* nvme_request.flags: NVME_REQ_USERCMD is all we keep of it. */
-static unsigned int nvme_trace_flags_of(const struct io_record *r)
-{
-	return r->flags & RECORD_USER ? 2 : 0;
-}
-
 static size_t nvme_trace_cdw(const struct io_record *r, char *to)
 {
 	const uint8_t *bytes = (const uint8_t *)r->cdw10;
@@ -95,7 +91,7 @@ static void nvme_trace_complete(const struct io_record *r, const char *disk, int
 		"%" PRIu64 " %s Complete nvme%d: qid=%u, cid=%u, res=0x%" PRIx64
 		", retries=%u, flags=0x%x, status=0x%x\n",
 		(uint64_t)r->end_ns, disk, ctrl, r->qid, r->cid, (uint64_t)r->result,
-		r->attempts - 1u, nvme_trace_flags_of(r), r->status);
+		r->attempts - 1u, r->flags & RECORD_USER ? NVME_TRACE_USERCMD : 0u, r->status);
 }
 
 static int nvme_trace_on_record(void *state, struct session *s, const struct io_record *r)

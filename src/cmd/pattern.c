@@ -133,14 +133,6 @@ static uint64_t pattern_from_byte(const struct session *s, const struct io_recor
 	return start * block;
 }
 
-/* When its bio was submitted; where there was none, or nobody saw it, when it was issued. */
-static uint64_t pattern_submit_ns(const struct io_record *r)
-{
-	const struct io_stages *stages = io_record__stages(r);
-
-	return stages && stages->queued_ns ? stages->queued_ns : r->first_ns;
-}
-
 static void pattern_tag(const struct pattern_view *v, const struct io_record *r,
 			struct pattern_tags *tags)
 {
@@ -158,6 +150,7 @@ static int pattern_on_record(void *state, struct session *s, const struct io_rec
 {
 	struct pattern_view *v = state;
 	const struct device *device = io_source__device(s, r);
+	const struct io_stages *stages = io_record__stages(r);
 	struct pattern_tags tags = { .device = -1 };
 	struct pattern_disk disk = { 0 };
 	struct pattern_io io = {
@@ -173,7 +166,9 @@ static int pattern_on_record(void *state, struct session *s, const struct io_rec
 	}
 	pattern_tag(v, r, &tags);
 	io.kind = pattern_kind(v, s, r);
-	io.submit_ns = pattern_submit_ns(r);
+	/* When its bio was submitted; where there was none, or nobody saw it, when it was issued.
+	 */
+	io.submit_ns = stages && stages->queued_ns ? stages->queued_ns : r->first_ns;
 	v->stageless +=
 		io.kind < PATTERN_MOVES && !(r->flags & (RECORD_STAGES | RECORD_PASSTHROUGH));
 	io.from_byte = io.kind < PATTERN_MOVES ? pattern_from_byte(s, r, device) : PATTERN_NOWHERE;

@@ -245,14 +245,6 @@ static const struct session_view record_cache_view = {
 
 /* ---- which of them ---- */
 
-static const struct session_view *record_view_of(const struct record *r,
-						 const struct options *options)
-{
-	if (r->cache)
-		return &record_cache_view;
-	return options->file.last_ns.given ? &record_last_view : &record_view;
-}
-
 static int record_check(const struct record *r, const struct options *options)
 {
 	const struct file_options *f = &options->file;
@@ -278,11 +270,16 @@ static int record_check(const struct record *r, const struct options *options)
 
 static int record_run(void *state, const struct options *options, char **argv)
 {
+	const struct session_view *view = &record_view;
 	struct record *r = state;
 	int err = record_check(r, options);
 
 	err = err ?: records__parse_condition("--when", r->when, &r->condition);
-	err = err ?: session__run(record_view_of(r, options), r, options, argv);
+	if (r->cache)
+		view = &record_cache_view;
+	else if (options->file.last_ns.given)
+		view = &record_last_view;
+	err = err ?: session__run(view, r, options, argv);
 	condition__free(r->condition);
 	return err;
 }

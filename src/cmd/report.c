@@ -127,24 +127,6 @@ static int report_begin_part(struct report *r, size_t nr)
 	return cmd->part->begin ? cmd->part->begin(r->states[nr]) : 0;
 }
 
-static int report_begin_parts(struct report *r)
-{
-	int err = 0;
-
-	for (size_t i = 0; i < NR_REPORT_PARTS && !err; i++)
-		err = report_begin_part(r, i);
-	return err;
-}
-
-static void report_end_parts(struct report *r)
-{
-	for (size_t i = 0; i < NR_REPORT_PARTS; i++) {
-		if (r->states[i])
-			report_parts[i].command->part->end(r->states[i]);
-		free(r->states[i]);
-	}
-}
-
 /* What they are told of the run, and where they write. */
 static void report_enter(struct report *r, const struct session *s)
 {
@@ -155,18 +137,13 @@ static void report_enter(struct report *r, const struct session *s)
 
 /* ---- the page ---- */
 
-static bool report_is_page(const struct session *s)
-{
-	return s->options->output.format == OUTPUT_PAGE;
-}
-
 static int report_open(struct report *r, const struct session *s)
 {
 	const struct option_list *files = &s->options->file.read;
 	const char *name = strrchr(files->words[0], '/');
 
 	r->data = s->out;
-	if (!report_is_page(s))
+	if (s->options->output.format != OUTPUT_PAGE)
 		return 0;
 	snprintf(r->title, sizeof(r->title), "iosonar report: %.200s",
 		 name ? name + 1 : files->words[0]);
@@ -305,10 +282,15 @@ static int report_run(void *state, const struct options *options, char **argv)
 	int err = report_check(options);
 
 	err = err ?: records__parse_condition("--if", r->only_if, &r->only);
-	err = err ?: report_begin_parts(r);
+	for (size_t i = 0; i < NR_REPORT_PARTS && !err; i++)
+		err = report_begin_part(r, i);
 	err = err ?: session__run(&report_view, r, options, argv);
 	page__abandon(r->page);
-	report_end_parts(r);
+	for (size_t i = 0; i < NR_REPORT_PARTS; i++) {
+		if (r->states[i])
+			report_parts[i].command->part->end(r->states[i]);
+		free(r->states[i]);
+	}
 	report_latency__free(&r->latency);
 	report_top__free(&r->tops);
 	condition__free(r->only);

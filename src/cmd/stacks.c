@@ -150,13 +150,6 @@ static int stacks_on_record(void *state, struct session *s, const struct io_reco
 
 /* ---- text, JSON, CSV ---- */
 
-static void stacks_put_hist(struct stacks_view *v, const struct session *s, const struct hist *h)
-{
-	struct chart_style style = chart__style_of(s->out, s->options->output.color);
-
-	chart__histogram(s->out, style, v->ranges, hist__ranges(h, v->ranges, STACKS_RANGES));
-}
-
 static void stacks_show_row(struct stacks_view *v, struct session *s, const struct stack_row *from,
 			    uint64_t rank)
 {
@@ -184,7 +177,8 @@ static void stacks_show_row(struct stacks_view *v, struct session *s, const stru
 	frames__put(s->out, from->stack.kernel);
 	frames__put(s->out, from->stack.user);
 	if (v->hist && from->hist)
-		stacks_put_hist(v, s, from->hist);
+		chart__histogram(s->out, chart__style_of(s->out, s->options->output.color),
+				 v->ranges, hist__ranges(from->hist, v->ranges, STACKS_RANGES));
 	fputc('\n', s->out);
 }
 

@@ -257,13 +257,6 @@ static const struct session_view trace_view = {
 	.on_flush = trace_on_flush,
 };
 
-static int trace_parse_condition(struct trace *t)
-{
-	t->fill_wall |= t->wall || (t->only_if && strstr(t->only_if, "wall"));
-	t->fill_cdw |= t->cdw || (t->only_if && strstr(t->only_if, "cdw"));
-	return records__parse_condition("--if", t->only_if, &t->condition);
-}
-
 static int trace_run(void *state, const struct options *options, char **argv)
 {
 	struct trace *t = state;
@@ -277,7 +270,9 @@ static int trace_run(void *state, const struct options *options, char **argv)
 		t->fill_wall |= !strcmp(column->key, "wall");
 		t->fill_cdw |= !strcmp(column->key, "cdw");
 	}
-	err = trace_parse_condition(t);
+	t->fill_wall |= t->wall || (t->only_if && strstr(t->only_if, "wall"));
+	t->fill_cdw |= t->cdw || (t->only_if && strstr(t->only_if, "cdw"));
+	err = records__parse_condition("--if", t->only_if, &t->condition);
 	err = err ?: session__run(&trace_view, t, options, argv);
 	table__free(t->table);
 	condition__free(t->condition);

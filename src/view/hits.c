@@ -189,13 +189,6 @@ static void hit_lead(struct hit_view *v, const struct session *s, const struct p
 	slots[HIT_LATENCY].n = r->latency_ns;
 }
 
-static void hit_put_stacks(const struct hit_view *v, const struct hit_event *e, FILE *out)
-{
-	for (size_t i = 0; i < e->nr; i++)
-		if (values__is_stack(&e->parts[i]))
-			frames__put(out, v->slots[HIT_FIRST + i].text);
-}
-
 void hit_view__line(struct hit_view *v, const struct session *s, const struct probe_record *r,
 		    const void *values)
 {
@@ -207,8 +200,9 @@ void hit_view__line(struct hit_view *v, const struct session *s, const struct pr
 	if (v->in_words)
 		v->slots[HIT_VALUES].text = hit_words(v, e, s->format == TABLE_TEXT);
 	table__row(v->is_shared ? v->events[v->first].table : e->table, v->slots);
-	if (s->format == TABLE_TEXT)
-		hit_put_stacks(v, e, s->out);
+	for (size_t i = 0; s->format == TABLE_TEXT && i < e->nr; i++)
+		if (values__is_stack(&e->parts[i]))
+			frames__put(s->out, v->slots[HIT_FIRST + i].text);
 }
 
 void hit_view__free(struct hit_view *v)

@@ -569,24 +569,19 @@ static int tally_read_linear(struct tally_view *v)
 	return 0;
 }
 
-static int tally_settings(struct tally_view *v)
-{
-	v->request.wants.emit = v->options.emit;
-	v->request.wants.max_keys = (uint32_t)v->options.keys.value;
-	if (v->options.linear)
-		return tally_read_linear(v);
-	if (!v->options.log2)
-		return 0;
-	v->request.line.buckets = BUCKETS_LOG2;
-	v->scale.kind = SCALE_LOG2;
-	return 0;
-}
-
 int tally_view__run(struct tally_view *v, enum line_action action, const struct options *options,
 		    char **argv)
 {
-	int err = tally_settings(v);
+	int err = 0;
 
+	v->request.wants.emit = v->options.emit;
+	v->request.wants.max_keys = (uint32_t)v->options.keys.value;
+	if (v->options.linear) {
+		err = tally_read_linear(v);
+	} else if (v->options.log2) {
+		v->request.line.buckets = BUCKETS_LOG2;
+		v->scale.kind = SCALE_LOG2;
+	}
 	err = err ?: request__understand(&v->request, action, &v->options.words, options);
 	if (!err && v->measure == TALLY_BY_SUM && v->request.plan.of_is_signed)
 		v->measure = TALLY_BY_SIGNED_SUM;
