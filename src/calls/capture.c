@@ -158,6 +158,16 @@ int call_trace_writer__start(struct call_trace_writer *w,
 	return err ?: writer_put_functions(w);
 }
 
+int call_trace_writer__begin(struct call_trace_writer *w, struct call_trace *trace,
+			     const struct session *s, bool addresses)
+{
+	const struct call_trace_writer_wants wants = { trace, session__recorder(s), addresses };
+
+	if (!wants.recorder)
+		return 0;
+	return call_trace__lay_structs(trace) ?: call_trace_writer__start(w, &wants);
+}
+
 /* ---- records ---- */
 
 static void value_put(struct call_trace_writer *w, const struct plan_part *part, const char *values)

@@ -28,6 +28,8 @@ struct call_trace_writer {
 
 /* After everything is attached. Addresses are other numbers in the file, unless they are wanted.
  * 0 or -errno, said. */
+struct session;
+
 struct call_trace_writer_wants {
 	const struct call_trace *trace;
 	struct recorder *recorder;
@@ -35,6 +37,9 @@ struct call_trace_writer_wants {
 };
 int call_trace_writer__start(struct call_trace_writer *writer,
 			     const struct call_trace_writer_wants *wants);
+/* The same of a session, with the structs of the trace; nothing if it keeps no capture (-w). */
+int call_trace_writer__begin(struct call_trace_writer *writer, struct call_trace *trace,
+			     const struct session *session, bool addresses);
 int call_trace_writer__put(struct call_trace_writer *writer, const struct probe_record *record,
 			   const void *values);
 /* The last records; how many each object has had that is not over; what became of all hits. */

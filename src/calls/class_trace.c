@@ -42,23 +42,13 @@ static int trace_start_views(struct class_trace *t, struct session *s)
 	return err || !t->calls ? err : tree_view__start(&t->tree, s, &t->trace);
 }
 
-static int trace_start_writer(struct class_trace *t, struct session *s)
-{
-	const struct call_trace_writer_wants wants = { &t->trace, session__recorder(s),
-						       t->addresses };
-
-	if (!wants.recorder)
-		return 0;
-	return call_trace__lay_structs(&t->trace) ?: call_trace_writer__start(&t->writer, &wants);
-}
-
 static int trace_on_start(void *state, struct session *s)
 {
 	struct class_trace *t = state;
 	int err = call_trace__start(&t->trace, probe_source__run(s));
 
 	trace_say_start(t);
-	err = err ?: trace_start_writer(t, s);
+	err = err ?: call_trace_writer__begin(&t->writer, &t->trace, s, t->addresses);
 	return err ?: trace_start_views(t, s);
 }
 

@@ -135,6 +135,7 @@ static int graph_show(const struct graph_view *v)
 	struct path path = { 0 };
 	struct table *table = table__of(s->out, s->format, &graph_view_object, NULL, NULL);
 	int err = table ? graph_show_nodes(v, table, &path) : -ENOMEM;
+
 	if (path.cut)
 		log_note("%" PRIu64 " paths are deeper than %d functions: they leave out those "
 			 "between the first %d and the last",

@@ -92,16 +92,6 @@ static int calls_on_tree(void *arg, const struct call *root)
 	return tree_view__tree(&c->view, root);
 }
 
-static int calls_start_writer(struct calls_cmd *c, struct session *s)
-{
-	const struct call_trace_writer_wants wants = { &c->trace, session__recorder(s),
-						       c->addresses };
-
-	if (!wants.recorder)
-		return 0;
-	return call_trace__lay_structs(&c->trace) ?: call_trace_writer__start(&c->writer, &wants);
-}
-
 static int calls_on_start(void *state, struct session *s)
 {
 	struct calls_cmd *c = state;
@@ -109,7 +99,7 @@ static int calls_on_start(void *state, struct session *s)
 
 	c->session = s;
 	call_trace__tell_returns(&c->trace);
-	err = err ?: calls_start_writer(c, s);
+	err = err ?: call_trace_writer__begin(&c->writer, &c->trace, s, c->addresses);
 	return err ?: tree_view__start(&c->view, s, &c->trace);
 }
 
