@@ -155,42 +155,18 @@ static char *cache_find_text(const struct session *s, enum glossary_kind kind,
 
 /* ---- the run ---- */
 
-static bool cache_wants_filter(const struct cache_wants *w)
-{
-	const struct filter_options *f = w->filter;
-
-	return f->pid.given || f->comm || f->cgroup || f->devices.nr || w->tid.given || w->file;
-}
-
-static void cache_fill_about(struct cache_live *state, const struct cache_wants *wants)
-{
-	struct cache_about *about = &state->about;
-
-	about->method = cache__method(state->cache);
-	snprintf(about->unseen, sizeof(about->unseen), "%s", cache__unseen(state->cache));
-	about->page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
-	about->filtered = cache_wants_filter(wants);
-}
-
-/* Who reads a capture may ask for anything: rows are told apart by all of it. */
-static struct cache_wants cache_all_wants(const struct session *s)
-{
-	struct cache_wants wants = s->inside->view->wants_cache(s->inside->state, s->options);
-
-	if (s->options->file.write)
-		wants.by = (1u << NR_CACHE_BY) - 1;
-	return wants;
-}
-
 static int cache_open(struct session *s)
 {
 	struct session_inside *in = s->inside;
-	const struct cache_wants wants = cache_all_wants(s);
+	struct cache_wants wants = in->view->wants_cache(in->state, s->options);
+	const struct filter_options *f = wants.filter;
 	struct cache_live *live = in->data = calloc(1, sizeof(*live));
 	int err;
 
 	if (!live)
 		return log_err(-ENOMEM, "out of memory");
+	if (s->options->file.write) /* who reads a capture may ask for anything */
+		wants.by = (1u << NR_CACHE_BY) - 1;
 	in->drains = live->events = wants.events;
 	/* A view that is told every miss has no rows in between. */
 	in->view_rests = wants.events && in->view->on_miss;
@@ -200,7 +176,11 @@ static int cache_open(struct session *s)
 	if (err)
 		return err;
 	s->start_ns = cache__start_ns(live->cache);
-	cache_fill_about(live, &wants);
+	live->about.method = cache__method(live->cache);
+	snprintf(live->about.unseen, sizeof(live->about.unseen), "%s", cache__unseen(live->cache));
+	live->about.page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
+	live->about.filtered = f->pid.given || f->comm || f->cgroup || f->devices.nr ||
+			       wants.tid.given || wants.file;
 	return 0;
 }
 

@@ -57,25 +57,19 @@ static void io_live_hand_on(void *arg, const struct io_record *record)
 		live->record_err = in->view->on_record(in->state, s, record);
 }
 
-/* Rings that ran full: what is written next says how many records are missing before it. */
-static void io_live_tell_dropped(struct session *s)
-{
-	struct io_live *live = io_live(s);
-	uint64_t dropped = io__records_dropped(live->io);
-
-	if (s->inside->recorder)
-		recorder__lost(s->inside->recorder, "ring full", dropped - live->dropped);
-	live->dropped = dropped;
-}
-
 static int io_live_drain(struct session *s, enum session_drain what)
 {
 	struct io_live *live = io_live(s);
 	uint64_t until_ns = what == DRAIN_ALL ? UINT64_MAX : clock__mono_ns() - io_live_window_ns;
 	int err = io__records(live->io, io_live_hold, live);
+	uint64_t dropped;
 
 	order__take(&live->order, until_ns, io_live_hand_on, s);
-	io_live_tell_dropped(s);
+	/* Rings that ran full: what is written next says how many records are missing before it. */
+	dropped = io__records_dropped(live->io);
+	if (s->inside->recorder)
+		recorder__lost(s->inside->recorder, "ring full", dropped - live->dropped);
+	live->dropped = dropped;
 	return err ?: live->record_err;
 }
 

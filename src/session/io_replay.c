@@ -273,22 +273,20 @@ static int replay_next(struct session *s, uint64_t *time_ns)
 
 /* ---- what is missing ---- */
 
-static void replay_take_trailer(struct session *s, const struct capture_trailer *trailer)
-{
-	for (size_t i = 0; i < trailer->ledger.nr; i++)
-		ledger__add_term(&s->ledger,
-				 &(struct ledger_term){ trailer->ledger.counts[i].name,
-							trailer->ledger.counts[i].value });
-	s->ledger_known |= trailer->ledger.nr > 0;
-}
-
 static void replay_take_ledgers(struct session *s)
 {
 	const struct capture_merge *merge = io_replay(s)->merge;
 
-	for (size_t i = 0; i < capture_merge__nr(merge); i++)
-		replay_take_trailer(
-			s, &capture_reader__about(capture_merge__reader(merge, i))->trailer);
+	for (size_t file = 0; file < capture_merge__nr(merge); file++) {
+		const struct capture_counts *ledger =
+			&capture_reader__about(capture_merge__reader(merge, file))->trailer.ledger;
+
+		for (size_t i = 0; i < ledger->nr; i++)
+			ledger__add_term(&s->ledger,
+					 &(struct ledger_term){ ledger->counts[i].name,
+								ledger->counts[i].value });
+		s->ledger_known |= ledger->nr > 0;
+	}
 }
 
 /* The ledger has what the rings lost; what the disk had no room for is known to the file alone. */
