@@ -4,7 +4,7 @@
 # kernels: 5.10 6.1-cloud
 #
 # static: the static program needs no file but itself. It counts in a root that holds nothing else, as in an initramfs
-# without libraries: only proc, sys and dev are mounted there.
+# without libraries: only proc, sys and dev are mounted there. tests/cross runs it on the other architecture.
 
 bare=/tmp/bare
 dev=$(disk io0)
@@ -33,5 +33,12 @@ ok $? "exits 0"
 is "$(row /out "$dev" read count)" 101 "every read is counted"
 is "$(($(stat_of "$dev" reads) - before))" 101 "the kernel counts as many"
 whole /out "nothing is lost"
+# The ring of layers needs an atomic that each architecture's JIT has to know.
+started layers /ways -d "$dev"
+dd if="/dev/$dev" of=/dev/null bs=4k count=103 iflag=direct 2>/dev/null
+measured
+ok $? "layers exits 0"
+is "$(step /ways "$dev" read Q2C count)" 103 "the way of every read is known"
+whole /ways "nothing is lost on the way"
 umount $bare/proc $bare/sys $bare/dev
 done_testing
