@@ -24,26 +24,18 @@ int below__add(struct below *below, const struct io_record *record, int32_t devi
 	return 0;
 }
 
-/* The oldest that can be one of them: all below it ended after it was submitted. */
-static size_t below_oldest(const struct below *below, uint64_t above_ns)
-{
-	size_t at = below->nr, least = below->nr > BELOW_KEPT ? below->nr - BELOW_KEPT : 0;
-
-	while (at > least && below->bios[(at - 1) % BELOW_KEPT].end_ns >= above_ns)
-		at--;
-	return at;
-}
-
 size_t below__find(const struct below *below, const struct io_record *record,
 		   const struct below_bio **found, size_t most)
 {
 	const struct io_stages *stages = io_record__stages(record);
-	size_t nr = 0;
+	size_t at = below->nr, least = below->nr > BELOW_KEPT ? below->nr - BELOW_KEPT : 0, nr = 0;
 
 	if (!stages || record->what != RECORD_BIO)
 		return 0;
-	for (size_t at = below_oldest(below, stages->queued_ns); at < below->nr && nr < most;
-	     at++) {
+	/* The oldest that can be one of them: all below it ended after it was submitted. */
+	while (at > least && below->bios[(at - 1) % BELOW_KEPT].end_ns >= stages->queued_ns)
+		at--;
+	for (; at < below->nr && nr < most; at++) {
 		const struct below_bio *bio = &below->bios[at % BELOW_KEPT];
 
 		if (bio->above_ns == stages->queued_ns && bio->end_ns <= record->end_ns)

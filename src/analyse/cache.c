@@ -50,15 +50,6 @@ static bool tags_are(const struct cache_tags *a, const struct cache_tags *b)
 	       !memcmp(a->comm, b->comm, sizeof(a->comm));
 }
 
-static struct cache_sum *table_append(struct cache_table *t, const struct cache_tags *tags)
-{
-	if (GROW(t->sums, t->room, t->nr + 1))
-		return NULL;
-	memset(&t->sums[t->nr], 0, sizeof(t->sums[0]));
-	t->sums[t->nr].tags = *tags;
-	return &t->sums[t->nr++];
-}
-
 /* Keys keep their places, so a search of all is rare: one for each that is new. */
 static struct cache_sum *table_find(struct cache_table *t, const struct cache_tags *tags)
 {
@@ -70,7 +61,10 @@ static struct cache_sum *table_find(struct cache_table *t, const struct cache_ta
 		t->next = at + 1;
 		return &t->sums[at];
 	}
-	return table_append(t, tags);
+	if (GROW(t->sums, t->room, t->nr + 1))
+		return NULL;
+	t->sums[t->nr] = (struct cache_sum){ .tags = *tags };
+	return &t->sums[t->nr++];
 }
 
 int cache_table__add(struct cache_table *t, const struct cache_tags *tags,

@@ -112,16 +112,6 @@ static void graph_count(struct call_graph *g, const struct call *call, uint32_t 
 		g->nodes[outer].self_ns -= ns;
 }
 
-/* A group is as large as what is in it, so it has no self. */
-static void graph_count_group(struct call_graph *g, const struct call *root, uint32_t node)
-{
-	g->nodes[node].count++;
-	if (!root->end_ns)
-		return;
-	node_add_time(&g->nodes[node], root->end_ns - root->start_ns);
-	g->nodes[node].self_ns = 0;
-}
-
 /* Where a walk through a tree is: a call, and the node of whom it is in. */
 struct graph_walk {
 	const struct call *root, *call; /* call: NULL: it is over */
@@ -199,7 +189,10 @@ int call_graph__add(struct call_graph *g, const struct call *root, const char *g
 		walk.parent = graph_node(g, &key);
 		if (walk.parent == CALL_NODE_NONE)
 			return -ENOMEM;
-		graph_count_group(g, root, walk.parent);
+		g->nodes[walk.parent].count++;
+		if (root->end_ns)
+			node_add_time(&g->nodes[walk.parent], root->end_ns - root->start_ns);
+		g->nodes[walk.parent].self_ns = 0; /* a group is as large as what is in it */
 	}
 	return graph_walk(g, &walk, limits);
 }

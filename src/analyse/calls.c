@@ -89,21 +89,14 @@ static struct calls_open *open_place(struct calls_open *opens, size_t room, uint
 	return &opens[at];
 }
 
-static size_t opens_count(const struct calls *calls)
-{
-	size_t nr = 0;
-
-	for (size_t i = 0; i < calls->opens_room; i++)
-		nr += calls->opens[i].call != NULL;
-	return nr;
-}
-
 /* Those of which none is open are forgotten. */
 static int opens_grow(struct calls *calls)
 {
-	size_t nr = opens_count(calls), room = 64;
+	size_t nr = 0, room = 64;
 	struct calls_open *opens;
 
+	for (size_t i = 0; i < calls->opens_room; i++)
+		nr += calls->opens[i].call != NULL;
 	while (room <= 4 * nr)
 		room *= 2;
 	opens = calloc(room, sizeof(*opens));
@@ -133,14 +126,6 @@ static int calls_note_open(struct calls *calls, const struct calls_task *task, s
 	call->outer = open->call;
 	*open = (struct calls_open){ task->id, call, call->function };
 	return 0;
-}
-
-static struct call *calls_find_open(const struct calls *calls, const struct calls_task *task,
-				    uint32_t function)
-{
-	return calls->opens_room
-		       ? open_place(calls->opens, calls->opens_room, task->id, function)->call
-		       : NULL;
 }
 
 /* The innermost one of its task is open no longer. */
@@ -306,9 +291,11 @@ static int calls_enter(struct calls *calls, struct calls_task *task, const struc
 
 static int calls_leave(struct calls *calls, struct calls_task *task, const struct call_event *event)
 {
-	struct call *call = calls_find_open(calls, task, event->function);
+	struct call *call = NULL;
 	int err;
 
+	if (calls->opens_room)
+		call = open_place(calls->opens, calls->opens_room, task->id, event->function)->call;
 	if (!call) {
 		calls->strays++;
 		return calls_tell(calls, NULL, event);

@@ -99,15 +99,6 @@ static int hist_highest(const struct hist *h)
 	return i;
 }
 
-static int hist_lowest(const struct hist *h)
-{
-	int i = 0;
-
-	while (i < HIST_CELLS && !h->slots[i])
-		i++;
-	return i;
-}
-
 void hist__mend_max(struct hist *h)
 {
 	int highest = hist_highest(h);
@@ -118,16 +109,6 @@ void hist__mend_max(struct hist *h)
 	from = hist_slot_from((uint32_t)highest);
 	if (h->max_ns < from)
 		h->max_ns = from;
-}
-
-/* Buckets per row: 1, 2, ... 32 (an octave), then whole octaves, until the rows fit. */
-static int hist_row_size(int lowest, int highest, int most)
-{
-	int size = 1;
-
-	while (highest / size - lowest / size >= most)
-		size = size < HIST_SUB ? size * 2 : size + HIST_SUB;
-	return size;
 }
 
 static uint64_t hist_row_count(const struct hist *h, int from, int to)
@@ -154,12 +135,16 @@ static void hist_add_percents(struct hist_range *ranges, int nr)
 
 int hist__ranges(const struct hist *h, struct hist_range *ranges, int most)
 {
-	int lowest = hist_lowest(h), highest = hist_highest(h), size, from, nr = 0;
+	int lowest = 0, highest = hist_highest(h), size = 1, nr = 0;
 
 	if (highest < 0 || most <= 0)
 		return 0;
-	size = hist_row_size(lowest, highest, most);
-	for (from = lowest - lowest % size; from <= highest; from += size)
+	while (lowest < HIST_CELLS && !h->slots[lowest])
+		lowest++;
+	/* Buckets per row: 1, 2, ... 32 (an octave), then whole octaves, until the rows fit. */
+	while (highest / size - lowest / size >= most)
+		size = size < HIST_SUB ? size * 2 : size + HIST_SUB;
+	for (int from = lowest - lowest % size; from <= highest; from += size)
 		ranges[nr++] = (struct hist_range){
 			.from_ns = hist_slot_from((uint32_t)from),
 			.to_ns = from + size > HIST_OVER ? 0

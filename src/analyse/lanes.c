@@ -5,21 +5,13 @@
 #include <stdlib.h>
 #include "base/grow.h"
 
-/* nr: none is free. */
-static size_t lanes_find(const struct lanes *l, uint64_t begin_ns)
-{
-	size_t best = l->nr;
-
-	for (size_t i = 0; i < l->nr; i++)
-		if (l->ends[i] <= begin_ns && (best == l->nr || l->ends[i] > l->ends[best]))
-			best = i;
-	return best;
-}
-
 int lanes__take(struct lanes *l, uint64_t begin_ns, uint64_t end_ns)
 {
-	size_t lane = lanes_find(l, begin_ns);
+	size_t lane = l->nr; /* a new one, if none is free */
 
+	for (size_t i = 0; i < l->nr; i++)
+		if (l->ends[i] <= begin_ns && (lane == l->nr || l->ends[i] > l->ends[lane]))
+			lane = i;
 	if (lane == LANES_MOST)
 		return -ENOSPC;
 	if (GROW(l->ends, l->room, lane + 1))

@@ -123,15 +123,6 @@ static struct life_step *life_new_step(struct life *life)
 	return GROW(life->steps, life->room, life->nr + 1) ? NULL : &life->steps[life->nr++];
 }
 
-static void life_note_call(struct life *life, struct call *call, const struct call_event *record)
-{
-	call__hold(call);
-	if (!record->is_return && record->returns) {
-		life->open++;
-		call->life = life;
-	}
-}
-
 static int life_add(struct life *life, const struct life_event *event, struct call *call,
 		    const struct call_event *record)
 {
@@ -149,7 +140,11 @@ static int life_add(struct life *life, const struct life_event *event, struct ca
 		.values = life_values(life, call, record->is_return),
 	};
 	if (call)
-		life_note_call(life, call, record);
+		call__hold(call);
+	if (call && !record->is_return && record->returns) {
+		life->open++;
+		call->life = life;
+	}
 	if (event->role == LIFE_DEATH) {
 		life->is_dead = true;
 		life->dead_ns = record->ns;
@@ -189,15 +184,6 @@ static void lives_take_from_apart(struct life *life)
 	*life->back = life->next;
 	if (life->next)
 		life->next->back = life->back;
-}
-
-static int lives_check_apart(struct lives *lives, struct life *life)
-{
-	if (!life->is_apart || life->open)
-		return 0;
-	lives_take_from_apart(life);
-	life->is_whole &= !lives->wants.has_lost(lives->wants.arg);
-	return lives_hand_on(lives, life);
 }
 
 /* ---- records ---- */
@@ -335,7 +321,11 @@ static int lives_let_go(struct lives *lives, struct call *call)
 
 	call->life = NULL;
 	life->open--;
-	return lives_check_apart(lives, life);
+	if (!life->is_apart || life->open)
+		return 0;
+	lives_take_from_apart(life);
+	life->is_whole &= !lives->wants.has_lost(lives->wants.arg);
+	return lives_hand_on(lives, life);
 }
 
 int lives__take(struct lives *lives, const struct life_event *event, struct call *call,
@@ -356,13 +346,6 @@ int lives__take(struct lives *lives, const struct life_event *event, struct call
 }
 
 /* ---- all ---- */
-
-static uint64_t lives_expected(const struct lives *lives, const struct life *life)
-{
-	uint64_t counted = lives->wants.counted(lives->wants.arg, life->object);
-
-	return (counted == LIVES_UNKNOWN ? life->last_nth : counted) - life->first_nth + 1;
-}
 
 /* Where records are lost, the last ones of a dead one may be: then its next birth, or the end,
  * tells. */
@@ -432,7 +415,9 @@ static int lives_finish_apart(struct lives *lives)
 /* Functions that it is in may be left after the end. */
 static int lives_finish_one(struct lives *lives, struct life *life)
 {
-	uint64_t expected = lives_expected(lives, life);
+	uint64_t counted = lives->wants.counted(lives->wants.arg, life->object);
+	uint64_t last_nth = counted == LIVES_UNKNOWN ? life->last_nth : counted;
+	uint64_t expected = last_nth - life->first_nth + 1;
 
 	if (life->open && lives->wants.has_lost(lives->wants.arg))
 		expected = life->records + 1;

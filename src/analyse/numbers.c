@@ -28,20 +28,14 @@ int numbers__add_whole(struct numbers *numbers, int64_t value)
 	return numbers_add(numbers, (union numbers_value){ .whole = value });
 }
 
-/* From the first real value on, all are. */
-static void numbers_make_real(struct numbers *numbers)
-{
-	for (size_t i = 0; i < numbers->nr; i++)
-		numbers->values[i].real = (double)numbers->values[i].whole;
-	numbers->is_real = true;
-}
-
 int numbers__add_real(struct numbers *numbers, double value)
 {
 	if (isnan(value))
 		return -EINVAL;
-	if (!numbers->is_real)
-		numbers_make_real(numbers);
+	/* From the first real value on, all are. */
+	for (size_t i = 0; i < numbers->nr && !numbers->is_real; i++)
+		numbers->values[i].real = (double)numbers->values[i].whole;
+	numbers->is_real = true;
 	return numbers_add(numbers, (union numbers_value){ .real = value });
 }
 

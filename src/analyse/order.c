@@ -29,34 +29,22 @@ static const struct io_record *order_record(const struct order *order, uint32_t 
 	return (const struct io_record *)(order->held + (size_t)place * ORDER_UNIT);
 }
 
-static int order_grow_entries(struct order *order)
-{
-	size_t room = order->room;
-
-	return GROW(order->entries, room, order->nr + 1)
-		       ?: GROW(order->spare, order->room, order->nr + 1);
-}
-
 /* Room for one more of any size. */
 static int order_grow(struct order *order)
 {
 	size_t room_bytes = order->room_bytes ? 2 * order->room_bytes : 1 << 17;
+	size_t room = order->room;
 	char *held;
 
 	if (order->nr == order->room)
-		return order_grow_entries(order);
+		return GROW(order->entries, room, order->nr + 1)
+			       ?: GROW(order->spare, order->room, order->nr + 1);
 	held = room_bytes / ORDER_UNIT > UINT32_MAX ? NULL : realloc(order->held, room_bytes);
 	if (!held)
 		return -ENOMEM;
 	order->held = held;
 	order->room_bytes = room_bytes;
 	return 0;
-}
-
-static bool order_is_full(const struct order *order)
-{
-	return order->nr == order->room ||
-	       order->room_bytes - order->bytes < sizeof(struct order_space);
 }
 
 /* Copies it to the end, where there is room. */
@@ -80,7 +68,8 @@ int order__add(struct order *order, const struct io_record *record)
 {
 	int err = 0;
 
-	while (!err && order_is_full(order))
+	while (!err && (order->nr == order->room ||
+			order->room_bytes - order->bytes < sizeof(struct order_space)))
 		err = order_grow(order);
 	if (!err)
 		order_append(order, record);

@@ -147,16 +147,6 @@ static int pattern_count(const struct pattern *p, struct pattern_row *row,
 
 /* ---- what does: in the order of submission ---- */
 
-/* Those that had ended then are in flight no more. */
-static int pattern_dive(struct pattern_row *row, const struct waiter *io)
-{
-	const struct waiter end = { .at_ns = io->end_ns };
-
-	while (row->ends.nr && row->ends.waiters[0].at_ns <= io->at_ns)
-		waiting__take(&row->ends);
-	return row->ends.nr < PATTERN_DEEPEST ? waiting__add(&row->ends, &end) : 0;
-}
-
 /* Others that were submitted after it have been judged without it. */
 static int pattern_is_late(struct pattern_row *row, const struct waiter *io)
 {
@@ -172,7 +162,8 @@ static int pattern_judge(struct pattern *p, const struct waiter *io)
 {
 	struct pattern_row *row = p->rows[io->row];
 	struct pattern_sum *sum = &row->interval;
-	int err;
+	const struct waiter end = { .at_ns = io->end_ns };
+	int err = 0;
 
 	if (row->begun && io->at_ns < row->last_ns)
 		return pattern_is_late(row, io);
@@ -180,7 +171,11 @@ static int pattern_judge(struct pattern *p, const struct waiter *io)
 		hist__add(&sum->gaps, io->at_ns - row->last_ns, 0);
 	row->begun = true;
 	row->last_ns = io->at_ns;
-	err = pattern_dive(row, io);
+	/* Those that had ended then are in flight no more. */
+	while (row->ends.nr && row->ends.waiters[0].at_ns <= io->at_ns)
+		waiting__take(&row->ends);
+	if (row->ends.nr < PATTERN_DEEPEST)
+		err = waiting__add(&row->ends, &end);
 	hist__add(&sum->depths, row->ends.nr, 0);
 	if (io->kind >= PATTERN_MOVES)
 		return err;

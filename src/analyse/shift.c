@@ -181,22 +181,16 @@ static void draw_weights(struct chance *chance, uint32_t nr, double weights[PROF
 		weights[chance__below(chance, nr)]++;
 }
 
-/* Without blocks each I/O is taken to be independent of the others, which they seldom are. */
-static void side_draw_loose(struct shift_side *side, struct chance *chance)
-{
-	const struct profile *lats = &side->sample->lats;
-
-	profile__sum(lats, side->lats);
-	for (uint32_t row = 0; row < lats->nr; row++)
-		side->lats[row] = chance__poisson(chance, side->lats[row]);
-}
-
 static void side_draw(struct shift_side *side, struct chance *chance)
 {
+	const struct profile *lats = &side->sample->lats;
 	double weights[PROFILE_BLOCKS];
 
 	if (side->sample->is_loose) {
-		side_draw_loose(side, chance);
+		/* Without blocks each I/O is taken to be independent, which they seldom are. */
+		profile__sum(lats, side->lats);
+		for (uint32_t row = 0; row < lats->nr; row++)
+			side->lats[row] = chance__poisson(chance, side->lats[row]);
 	} else {
 		draw_weights(chance, side->sample->nr_blocks, weights);
 		side_weigh(side, weights);

@@ -5,11 +5,6 @@
 #include <string.h>
 #include "base/grow.h"
 
-static bool slowest_competes(const struct slowest *s, const struct slow_io *io, int32_t device)
-{
-	return !s->each_device || io->device == device;
-}
-
 /* The last one that this device competes with, and how many there are; nr: none. */
 static size_t slowest_last(const struct slowest *s, int32_t device, size_t *count)
 {
@@ -17,7 +12,7 @@ static size_t slowest_last(const struct slowest *s, int32_t device, size_t *coun
 
 	*count = 0;
 	for (size_t i = 0; i < s->nr; i++)
-		if (slowest_competes(s, &s->ios[i], device)) {
+		if (!s->each_device || s->ios[i].device == device) {
 			last = i;
 			++*count;
 		}

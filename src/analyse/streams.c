@@ -3,14 +3,6 @@
 
 #include <stddef.h>
 
-static struct stream *streams_find(struct streams *s, uint64_t from_byte)
-{
-	for (uint32_t i = 0; i < s->nr; i++)
-		if (s->places[i].next_byte == from_byte)
-			return &s->places[i];
-	return NULL;
-}
-
 /* Longest idle; of the young ones only, if there are enough of them. */
 static struct stream *streams_oldest(struct streams *s, bool young)
 {
@@ -51,8 +43,11 @@ static void streams_count_beside(struct streams *s, const struct stream *stream)
 
 bool streams__access(struct streams *streams, uint64_t from_byte, uint64_t bytes)
 {
-	struct stream *stream = streams_find(streams, from_byte);
+	struct stream *stream = NULL;
 
+	for (uint32_t i = 0; i < streams->nr && !stream; i++)
+		if (streams->places[i].next_byte == from_byte)
+			stream = &streams->places[i];
 	streams->accesses++;
 	if (!stream) {
 		streams_begin(streams, from_byte + bytes);

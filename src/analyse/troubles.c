@@ -9,16 +9,15 @@ static uint64_t trouble_where(const struct io_record *r)
 	return (uint64_t)r->cdw10[1] << 32 | r->cdw10[0];
 }
 
-static bool trouble_is(const struct trouble *t, const struct io_record *r)
-{
-	return t->first_ns == r->first_ns && t->device == r->device && t->where == trouble_where(r);
-}
-
 static struct trouble *troubles_find(struct troubles *all, const struct io_record *r)
 {
-	for (size_t i = 0; i < all->nr; i++)
-		if (trouble_is(&all->open[i], r))
-			return &all->open[i];
+	for (size_t i = 0; i < all->nr; i++) {
+		struct trouble *t = &all->open[i];
+
+		if (t->first_ns == r->first_ns && t->device == r->device &&
+		    t->where == trouble_where(r))
+			return t;
+	}
 	return NULL;
 }
 

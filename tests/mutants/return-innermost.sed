@@ -3,4 +3,4 @@
 # file: src/analyse/calls.c
 # red: unit calls
 # case: who left around them left them, too
-s/^\tstruct call \*call = calls_find_open(calls, task, event->function);$/\tstruct call *call = calls_find_open(calls, task, event->function) ? task->now : NULL;/
+s/^\t\tcall = open_place(\(.*\))->call;$/\t\tcall = open_place(\1)->call ? task->now : NULL;/
