@@ -37,21 +37,17 @@ static void about_free_trailer(struct capture_trailer *trailer)
 	memset(trailer, 0, sizeof(*trailer));
 }
 
-static void about_free_set(struct capture_name_set *set)
-{
-	free(set->set);
-	for (size_t i = 0; i < CAPTURE_NR_NAMES; i++)
-		free(set->names[i]);
-}
-
 void capture_about__free(struct capture_about *about)
 {
 	for (size_t i = 0; i < about->nr_info; i++) {
 		free((char *)about->info[i].key);
 		free((char *)about->info[i].value);
 	}
-	for (size_t i = 0; i < about->nr_sets; i++)
-		about_free_set(&about->sets[i]);
+	for (size_t i = 0; i < about->nr_sets; i++) {
+		free(about->sets[i].set);
+		for (size_t j = 0; j < CAPTURE_NR_NAMES; j++)
+			free(about->sets[i].names[j]);
+	}
 	for (size_t i = 0; i < about->nr_devices; i++)
 		device__free(&about->devices[i]);
 	for (size_t i = 0; i < NR_GLOSSARIES; i++)
@@ -265,13 +261,6 @@ static void about_put_partitions(struct byte_out *out, const struct device *devi
 	}
 }
 
-/* Behind the partitions: an entry that says nothing about them has none. */
-static void about_put_unit(struct byte_out *out, const struct device *device)
-{
-	if (device->knows_partitions && device->unit_bytes)
-		byte_out__varint(out, device->unit_bytes);
-}
-
 static int about_take_partitions(struct byte_in *in, struct device *device)
 {
 	uint64_t nr;
@@ -293,14 +282,6 @@ static int about_take_partitions(struct byte_in *in, struct device *device)
 		partition->from_sector = byte_in__varint(in);
 		partition->nr_sectors = byte_in__varint(in);
 	}
-	return in->bad ? -EBADMSG : 0;
-}
-
-static int about_take_unit(struct byte_in *in, struct device *device)
-{
-	if (in->at == in->end)
-		return 0;
-	device->unit_bytes = (uint32_t)byte_in__varint(in);
 	return in->bad ? -EBADMSG : 0;
 }
 
@@ -326,7 +307,9 @@ void capture_about__put_device(struct byte_out *out, uint16_t number, const stru
 	byte_out__text(&entry, device->firmware);
 	byte_out__u8(&entry, device->gone);
 	about_put_partitions(&entry, device);
-	about_put_unit(&entry, device);
+	/* Behind the partitions: an entry that says nothing about them has none. */
+	if (device->knows_partitions && device->unit_bytes)
+		byte_out__varint(&entry, device->unit_bytes);
 	byte_out__varint(out, entry.len);
 	byte_out__put(out, entry.bytes, entry.len);
 	out->failed |= entry.failed;
@@ -359,8 +342,10 @@ static int about_take_device(struct capture_about *about, struct byte_in *entry)
 	if (device.kind > DEVICE_BIO) /* a kind of later days: it had records, so it has a queue */
 		device.kind = DEVICE_REQUEST;
 	err = about_take_partitions(entry, &device);
-	if (!err)
-		err = about_take_unit(entry, &device);
+	if (!err && entry->at != entry->end) {
+		device.unit_bytes = (uint32_t)byte_in__varint(entry);
+		err = entry->bad ? -EBADMSG : 0;
+	}
 	if (!err)
 		err = capture_about__set_device(about, (uint16_t)number, &device);
 	device__free(&device);

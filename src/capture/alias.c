@@ -58,16 +58,6 @@ int alias__init(struct alias *a, const char *key_path)
 
 /* ---- one name ---- */
 
-/* What kind of name it is is part of it: a file that is called as its task tells nothing. */
-static uint64_t alias_hash(const struct alias *a, enum alias_kind kind, const char *text,
-			   size_t len)
-{
-	struct siphash_key key = a->key;
-
-	key.words[1] ^= (uint64_t)kind << 56;
-	return siphash(key, text, len);
-}
-
 static char *alias_name(const struct alias *a, enum alias_kind kind, const char *text, size_t len,
 			char buf[ALIAS_NAME])
 {
@@ -75,8 +65,13 @@ static char *alias_name(const struct alias *a, enum alias_kind kind, const char 
 		[ALIAS_COMM] = "comm",	     [ALIAS_CGROUP] = "/cgroup", [ALIAS_FILE] = "file",
 		[ALIAS_LIBRARY] = "library", [ALIAS_SERIAL] = "serial",	 [ALIAS_HOST] = "host",
 	};
-	uint64_t hash = alias_hash(a, kind, text, len);
+	struct siphash_key key = a->key;
+	uint64_t hash;
 
+	/* What kind of name it is is part of it: a file that is called as its task tells nothing.
+	 */
+	key.words[1] ^= (uint64_t)kind << 56;
+	hash = siphash(key, text, len);
 	if (kind == ALIAS_COMM)
 		snprintf(buf, ALIAS_NAME, "comm-%010" PRIx64, hash >> 24);
 	else

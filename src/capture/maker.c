@@ -55,21 +55,15 @@ char *maker__path(const struct file_options *options, unsigned int part)
 
 /* ---- in the deputy ---- */
 
-static int maker_create(const struct maker_work *work, unsigned int number)
+static void maker_obey(const void *arg, uint32_t part, struct deputy_answer *answer)
 {
+	const struct maker_work *work = arg;
+	unsigned int number = maker_number(work->files, part);
 	enum maker_where where = number ? MAKER_PARTS : MAKER_FILE;
 	char *name = maker_name(work->names[where], number);
 	int fd = name ? place__create_in(work->directories[where], name, work->mode) : -ENOMEM;
 
 	free(name);
-	return fd;
-}
-
-static void maker_obey(const void *arg, uint32_t part, struct deputy_answer *answer)
-{
-	const struct maker_work *work = arg;
-	int fd = maker_create(work, maker_number(work->files, part));
-
 	if (fd < 0) {
 		answer->err = fd;
 		return;

@@ -123,17 +123,6 @@ struct capture_writer *capture_memory__writer(struct capture_memory *memory)
 	return memory->writer;
 }
 
-static int memory_save_texts(const struct glossary *glossary, enum glossary_kind kind,
-			     struct capture_writer *file)
-{
-	int err = 0;
-
-	for (size_t i = 0; i < glossary->nr && !err; i++)
-		err = capture_writer__text(file, kind, glossary->entries[i].id,
-					   glossary->entries[i].text);
-	return err;
-}
-
 static int memory_save_about(struct capture_memory *memory, struct capture_writer *file)
 {
 	const struct capture_about *about = &memory->about;
@@ -147,8 +136,14 @@ static int memory_save_about(struct capture_memory *memory, struct capture_write
 			capture_about__names(about, capture_about__set_name(about, i)));
 	for (size_t i = 0; i < about->nr_devices && !err; i++)
 		err = capture_writer__device(file, about->numbers[i], &about->devices[i]);
-	for (int kind = 0; kind < NR_GLOSSARIES && !err; kind++)
-		err = memory_save_texts(&about->glossaries[kind], (enum glossary_kind)kind, file);
+	for (int kind = 0; kind < NR_GLOSSARIES; kind++) {
+		const struct glossary *glossary = &about->glossaries[kind];
+
+		for (size_t i = 0; i < glossary->nr && !err; i++)
+			err = capture_writer__text(file, (enum glossary_kind)kind,
+						   glossary->entries[i].id,
+						   glossary->entries[i].text);
+	}
 	for (size_t i = 0; i < about->nr_clocks && !err; i++)
 		err = capture_writer__clock(file, &about->clocks[i]);
 	return err;

@@ -32,13 +32,6 @@ struct capture_merge {
 	bool used[MERGE_NUMBERS];
 };
 
-static bool merge_is_same_device(const struct device *a, const struct device *b)
-{
-	return a->diskseq == b->diskseq && a->ctrl == b->ctrl && a->nsid == b->nsid &&
-	       !strcmp(a->name, b->name) && !strcmp(a->serial, b->serial) &&
-	       !strcmp(a->model, b->model);
-}
-
 /* Its own number if that is free, so that one file alone stays as it is. */
 static int merge_free_number(const struct capture_merge *merge, uint16_t wanted)
 {
@@ -50,20 +43,15 @@ static int merge_free_number(const struct capture_merge *merge, uint16_t wanted)
 
 static int merge_find_device(const struct capture_merge *merge, const struct device *device)
 {
-	for (size_t i = 0; i < merge->about.nr_devices; i++)
-		if (merge_is_same_device(&merge->about.devices[i], device))
-			return merge->about.numbers[i];
-	return -ENODEV;
-}
+	for (size_t i = 0; i < merge->about.nr_devices; i++) {
+		const struct device *other = &merge->about.devices[i];
 
-/* What a file of earlier days does not know about a device, another one may. */
-static int merge_take_partitions(struct capture_merge *merge, uint16_t number,
-				 const struct device *device)
-{
-	if (!device->knows_partitions ||
-	    capture_about__device(&merge->about, number)->knows_partitions)
-		return 0;
-	return capture_about__set_device(&merge->about, number, device);
+		if (other->diskseq == device->diskseq && other->ctrl == device->ctrl &&
+		    other->nsid == device->nsid && !strcmp(other->name, device->name) &&
+		    !strcmp(other->serial, device->serial) && !strcmp(other->model, device->model))
+			return merge->about.numbers[i];
+	}
+	return -ENODEV;
 }
 
 /* The number that a device of a file has here. */
@@ -79,7 +67,10 @@ static int merge_renumber(void *arg, uint16_t number)
 		return file->renumber[number] - 1;
 	here = device ? merge_find_device(merge, device) : -ENODEV;
 	if (here >= 0) {
-		err = merge_take_partitions(merge, (uint16_t)here, device);
+		/* What a file of earlier days does not know about a device, another one may. */
+		if (device->knows_partitions &&
+		    !capture_about__device(&merge->about, (uint16_t)here)->knows_partitions)
+			err = capture_about__set_device(&merge->about, (uint16_t)here, device);
 	} else {
 		here = merge_free_number(merge, number);
 		if (here < 0 || here == UINT16_MAX)
@@ -94,22 +85,19 @@ static int merge_renumber(void *arg, uint16_t number)
 	return here;
 }
 
-static bool merge_is_same_text(const struct glossary_entry *a, const struct glossary_entry *b,
-			       enum glossary_kind kind)
-{
-	/* A record's process is part of the id of its stack. */
-	if (kind == GLOSSARY_STACKS && a->id.words[1] != b->id.words[1])
-		return false;
-	return !strcmp(a->text, b->text);
-}
-
 static const struct glossary_entry *merge_find_text(const struct glossary *glossary,
 						    const struct glossary_entry *wanted,
 						    enum glossary_kind kind)
 {
-	for (size_t i = 0; i < glossary->nr; i++)
-		if (merge_is_same_text(&glossary->entries[i], wanted, kind))
-			return &glossary->entries[i];
+	for (size_t i = 0; i < glossary->nr; i++) {
+		const struct glossary_entry *entry = &glossary->entries[i];
+
+		/* A record's process is part of the id of its stack. */
+		if (kind == GLOSSARY_STACKS && entry->id.words[1] != wanted->id.words[1])
+			continue;
+		if (!strcmp(entry->text, wanted->text))
+			return entry;
+	}
 	return NULL;
 }
 
@@ -181,18 +169,13 @@ static uint64_t merge_wall_offset(const struct capture_about *about)
 	return about->clocks[0].real_ns - about->clocks[0].mono_ns;
 }
 
-/* Clocks are those of a boot. */
-static bool merge_is_same_boot(const struct capture_about *first, const struct capture_about *other)
+static uint64_t merge_shift(const struct capture_about *first, const struct capture_about *other)
 {
 	const char *boot = capture_about__info(first, CAPTURE_INFO_BOOT_ID);
 	const char *other_boot = capture_about__info(other, CAPTURE_INFO_BOOT_ID);
 
-	return first == other || (boot && other_boot && !strcmp(boot, other_boot));
-}
-
-static uint64_t merge_shift(const struct capture_about *first, const struct capture_about *other)
-{
-	if (merge_is_same_boot(first, other))
+	/* Clocks are those of a boot. */
+	if (first == other || (boot && other_boot && !strcmp(boot, other_boot)))
 		return 0;
 	if (!first->nr_clocks || !other->nr_clocks)
 		return 0;

@@ -183,23 +183,6 @@ static int unblock_get_who(struct capture_unblock *unblock,
 	return err;
 }
 
-static bool unblock_get_places(struct capture_unblock *unblock)
-{
-	struct capture_column *columns = unblock->columns.columns;
-
-	return rows__places(&columns[COLUMN_WHO], unblock->nr, unblock->nr_who, unblock->who_of) &&
-	       rows__places(&columns[COLUMN_WHAT], unblock->nr, unblock->nr_what, unblock->what_of);
-}
-
-static uint32_t unblock_count_stages(const struct capture_unblock *unblock)
-{
-	uint32_t nr = 0;
-
-	for (uint32_t i = 0; i < unblock->nr; i++)
-		nr += !!(unblock->what[unblock->what_of[i]].tail.flags & RECORD_STAGES);
-	return nr;
-}
-
 /* The number of rows of each table, all of which some record uses. */
 static int unblock_begin(struct capture_unblock *unblock, struct byte_in *in, uint32_t count)
 {
@@ -220,6 +203,8 @@ static int unblock_begin(struct capture_unblock *unblock, struct byte_in *in, ui
 static int unblock_look(struct capture_unblock *unblock,
 			const struct capture_translation *translation)
 {
+	struct capture_column *columns = unblock->columns.columns;
+	uint32_t nr_stages = 0;
 	int err;
 
 	if (!capture_columns__open(&unblock->columns, COLUMN_TIME, NR_RECORD_COLUMNS, unblock->nr))
@@ -229,10 +214,12 @@ static int unblock_look(struct capture_unblock *unblock,
 	err = unblock_get_who(unblock, translation);
 	if (err)
 		return err;
-	if (!unblock_get_places(unblock))
+	if (!rows__places(&columns[COLUMN_WHO], unblock->nr, unblock->nr_who, unblock->who_of) ||
+	    !rows__places(&columns[COLUMN_WHAT], unblock->nr, unblock->nr_what, unblock->what_of))
 		return -EBADMSG;
-	return stages_unblock__open(&unblock->stages, &unblock->columns,
-				    unblock_count_stages(unblock), translation);
+	for (uint32_t i = 0; i < unblock->nr; i++)
+		nr_stages += !!(unblock->what[unblock->what_of[i]].tail.flags & RECORD_STAGES);
+	return stages_unblock__open(&unblock->stages, &unblock->columns, nr_stages, translation);
 }
 
 int capture_unblock__open(struct capture_unblock *unblock, const struct capture_chunk *chunk,
@@ -327,16 +314,6 @@ static inline void unblock_record(struct capture_unblock *unblock, struct io_rec
 	}
 }
 
-/* Rows are known already; what is constant in the first run stays so. */
-static void unblock_read_run(struct capture_unblock *unblock, size_t nr)
-{
-	struct capture_column *columns = unblock->columns.columns;
-
-	for (int id = 1; id < COLUMN_WHO; id++)
-		if (!unblock->at || columns[id].packing > PACKING_CONSTANT)
-			capture_column__read(&columns[id], unblock->run[id], nr);
-}
-
 /* One after the other, some with stages behind them; returns where they end. */
 static const struct io_record *unblock_records_with_stages(struct capture_unblock *unblock,
 							   uint32_t nr)
@@ -365,11 +342,14 @@ static const struct io_record *unblock_plain_records(struct capture_unblock *unb
 const struct io_record *capture_unblock__next(struct capture_unblock *unblock,
 					      const struct io_record **end)
 {
+	struct capture_column *columns = unblock->columns.columns;
 	uint32_t left = unblock->nr - unblock->at;
 	uint32_t nr = left < CAPTURE_RUN ? left : CAPTURE_RUN;
 
-	if (nr)
-		unblock_read_run(unblock, nr);
+	/* Rows are known already; what is constant in the first run stays so. */
+	for (int id = 1; nr && id < COLUMN_WHO; id++)
+		if (!unblock->at || columns[id].packing > PACKING_CONSTANT)
+			capture_column__read(&columns[id], unblock->run[id], nr);
 	*end = unblock->stages.nr ? unblock_records_with_stages(unblock, nr)
 				  : unblock_plain_records(unblock, nr);
 	unblock->at += nr;

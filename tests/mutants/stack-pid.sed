@@ -3,4 +3,4 @@
 # file: src/capture/merge.c
 # red: unit capture
 # case: the second has it too
-s/^\tif (kind == GLOSSARY_STACKS \&\& a->id.words\[1\] != b->id.words\[1\])$/\tif (kind == GLOSSARY_STACKS \&\& !a)/
+s/^\t\tif (kind == GLOSSARY_STACKS \&\& entry->id.words\[1\] != wanted->id.words\[1\])$/\t\tif (kind == GLOSSARY_STACKS \&\& !entry)/
