@@ -169,21 +169,15 @@ static void image_read_build_id(struct elf_image *image, Elf *elf)
 
 /* ---- functions ---- */
 
-static bool image_is_function(const GElf_Sym *symbol)
-{
-	int type = GELF_ST_TYPE(symbol->st_info);
-
-	return (type == STT_FUNC || type == STT_GNU_IFUNC) && symbol->st_shndx != SHN_UNDEF &&
-	       symbol->st_value;
-}
-
 static int image_add_symbol(struct symbol_table *table, const GElf_Sym *symbol,
 			    const Elf_Data *names)
 {
 	const char *name = (const char *)names->d_buf + symbol->st_name;
+	int type = GELF_ST_TYPE(symbol->st_info);
 	size_t len;
 
-	if (!image_is_function(symbol) || symbol->st_name >= names->d_size)
+	if ((type != STT_FUNC && type != STT_GNU_IFUNC) || symbol->st_shndx == SHN_UNDEF ||
+	    !symbol->st_value || symbol->st_name >= names->d_size)
 		return 0;
 	len = strnlen(name, names->d_size - symbol->st_name);
 	if (!len || len == names->d_size - symbol->st_name)
@@ -256,16 +250,6 @@ static int image_add_visited(void *image, Elf *elf)
 	return image_add_functions(&((struct elf_image *)image)->functions, elf, SHT_SYMTAB);
 }
 
-static int image_add_from_elsewhere(struct elf_image *image, Elf *elf, int fd,
-				    const struct elf_beside *beside)
-{
-	int err = image_add_debug_file(image, beside);
-
-	if (!err && !image->functions.nr && image_is_for_libdw(elf))
-		err = elf_dwfl__visit(fd, image_add_visited, image);
-	return err;
-}
-
 /* What a stripped file has packed lacks what it exports. */
 static int image_add_all(struct elf_image *image, Elf *elf, int fd, const struct elf_beside *beside)
 {
@@ -273,7 +257,9 @@ static int image_add_all(struct elf_image *image, Elf *elf, int fd, const struct
 
 	if (err || image->functions.nr)
 		return err;
-	err = image_add_from_elsewhere(image, elf, fd, beside);
+	err = image_add_debug_file(image, beside);
+	if (!err && !image->functions.nr && image_is_for_libdw(elf))
+		err = elf_dwfl__visit(fd, image_add_visited, image);
 	return err ?: image_add_functions(&image->functions, elf, SHT_DYNSYM);
 }
 

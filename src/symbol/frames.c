@@ -72,22 +72,12 @@ static bool frame_is_ours(const char *name)
 	return false;
 }
 
-static size_t frames_of_ours(const char *const *names, size_t nr)
-{
-	size_t ours = 0;
-
-	for (size_t i = 0; i < nr && i < FRAMES_OF_OURS; i++)
-		if (frame_is_ours(names[i]))
-			ours = i + 1;
-	return ours;
-}
-
 /* Returns how many. */
 static size_t frames_name(struct frames *frames, const struct io_stack *stack, uint32_t pid,
 			  const char *names[STACK_FRAMES])
 {
 	const struct symbols_process process = { .pid = pid };
-	size_t nr = stack->nr < STACK_FRAMES ? stack->nr : STACK_FRAMES, ours;
+	size_t nr = stack->nr < STACK_FRAMES ? stack->nr : STACK_FRAMES, ours = 0;
 
 	for (size_t i = 0; i < nr; i++) {
 		uint64_t address =
@@ -98,7 +88,9 @@ static size_t frames_name(struct frames *frames, const struct io_stack *stack, u
 
 		names[i] = symbol.name;
 	}
-	ours = stack->user ? 0 : frames_of_ours(names, nr);
+	for (size_t i = 0; !stack->user && i < nr && i < FRAMES_OF_OURS; i++)
+		if (frame_is_ours(names[i]))
+			ours = i + 1;
 	memmove(names, names + ours, (nr - ours) * sizeof(*names));
 	return nr - ours;
 }

@@ -121,15 +121,6 @@ static int reader_read_maps_of(struct symbol_reader *r, enum opener_what what, u
 	return err;
 }
 
-static int reader_read_maps(struct symbol_reader *r, uint32_t pid, struct process_maps *maps)
-{
-	int err = reader_read_maps_of(r, OPENER_MAPS, pid, maps);
-
-	if (err == -ENOENT || err == -ESRCH)
-		err = reader_read_maps_of(r, OPENER_NOTED, pid, maps);
-	return err;
-}
-
 static int reader_take_maps(struct reader_process *p, struct process_maps *maps)
 {
 	struct reader_link *links = calloc(maps->nr, sizeof(*links));
@@ -150,8 +141,10 @@ static int reader_take_maps(struct reader_process *p, struct process_maps *maps)
 static void reader_look(struct symbol_reader *r, struct reader_process *p)
 {
 	struct process_maps maps;
-	int err = reader_read_maps(r, p->key.pid, &maps);
+	int err = reader_read_maps_of(r, OPENER_MAPS, p->key.pid, &maps);
 
+	if (err == -ENOENT || err == -ESRCH)
+		err = reader_read_maps_of(r, OPENER_NOTED, p->key.pid, &maps);
 	err = err ?: reader_take_maps(p, &maps);
 	if (err && !p->maps.nr)
 		p->how = reader_why(err);

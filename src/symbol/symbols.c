@@ -170,13 +170,6 @@ static size_t symbols_place(const struct symbols_process *process, uint64_t addr
 	return ((h ^ addr) * mix >> 32) & (SYMBOLS_KNOWN - 1);
 }
 
-static bool symbols_is_known(const struct symbols_known *known,
-			     const struct symbols_process *process, uint64_t addr)
-{
-	return known->symbol.name && known->addr == addr && known->process.pid == process->pid &&
-	       known->process.image == process->image;
-}
-
 static const struct symbol symbols_no_reader = { .name = "[unknown]", .how = SYMBOL_NO_READER };
 static const struct symbol symbols_no_room = { .name = "[unknown]", .how = SYMBOL_NO_ROOM };
 
@@ -208,7 +201,8 @@ struct symbol symbols__user(struct symbols *s, const struct symbols_process *pro
 	if (symbols__prepare_user(s))
 		return symbols_count(s, symbols_no_reader);
 	known = &s->known[symbols_place(process, addr)];
-	if (symbols_is_known(known, process, addr))
+	if (known->symbol.name && known->addr == addr && known->process.pid == process->pid &&
+	    known->process.image == process->image)
 		return symbols_count(s, known->symbol);
 	symbol = symbols_ask(s, process, addr);
 	if (symbol.how <= SYMBOL_ANON) /* what is not there now may be there later */

@@ -18,17 +18,6 @@ struct symbol_entry {
 	uint32_t name;	     /* in the pool; 0: nothing is known from here on */
 };
 
-/* The first byte of the pool is the empty name. */
-static int table_make_room(struct symbol_table *t, size_t len)
-{
-	int err = GROW(t->entries, t->room, t->nr + 1)
-			  ?: GROW(t->pool, t->pool_room, t->pool_len + len + 2);
-
-	if (!err && !t->pool_len)
-		t->pool[t->pool_len++] = '\0';
-	return err;
-}
-
 static uint32_t table_keep_name(struct symbol_table *t, const char *name, size_t len)
 {
 	size_t at = t->pool_len;
@@ -50,9 +39,12 @@ int symbol_table__add(struct symbol_table *t, uint64_t addr, uint64_t size_bytes
 		len = SYMBOL_NAME_MAX;
 	if (t->nr >= SYMBOL_TABLE_MAX || t->pool_len + len + 2 > SYMBOL_POOL_MAX)
 		return -E2BIG;
-	err = table_make_room(t, len);
+	err = GROW(t->entries, t->room, t->nr + 1)
+		      ?: GROW(t->pool, t->pool_room, t->pool_len + len + 2);
 	if (err)
 		return err;
+	if (!t->pool_len)
+		t->pool[t->pool_len++] = '\0'; /* the empty name */
 	t->entries[t->nr++] = (struct symbol_entry){
 		.addr = addr,
 		.size_bytes = size_bytes < UINT32_MAX ? (uint32_t)size_bytes : UINT32_MAX,
