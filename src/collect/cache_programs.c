@@ -47,14 +47,6 @@ static const char *const cache_causes[] = { "cache_bio_ended", "cache_ended", "c
 					    "cache_bio_split", "cache_bio_queued" };
 enum { NR_CAUSES = sizeof(cache_causes) / sizeof(cache_causes[0]) };
 
-static bool cache_has_event(const struct cache *c, const char *name)
-{
-	char type[64];
-
-	snprintf(type, sizeof(type), "btf_trace_%s", name);
-	return btf__find_by_name_kind(c->btf, type, BTF_KIND_TYPEDEF) > 0;
-}
-
 /* "cache_read" with "_end" or "_k" behind it; NULL: there is no such program. */
 static struct bpf_program *cache_program(const struct cache *c, const char *name,
 					 const char *suffix)
@@ -90,7 +82,8 @@ static int cache_aim(const struct cache *c, const struct cache_hook *hook, const
 
 static int cache_choose_programs(struct cache *c)
 {
-	bool folio = cache_has_event(c, "writeback_dirty_folio");
+	bool folio = btf__find_by_name_kind(c->btf, "btf_trace_writeback_dirty_folio",
+					    BTF_KIND_TYPEDEF) > 0;
 	struct bpf_program *program;
 	int err = 0;
 
@@ -116,13 +109,6 @@ static int cache_choose_programs(struct cache *c)
 }
 
 /* ---- attach ---- */
-
-static void cache_note_unseen(struct cache *c, const char *function)
-{
-	size_t len = strlen(c->unseen);
-
-	snprintf(c->unseen + len, sizeof(c->unseen) - len, "%s%s", len ? ", " : "", function);
-}
 
 /* Kept in the order in which they were made: they go the other way round. */
 static int cache_keep(struct cache *c, struct bpf_link *link)
@@ -179,10 +165,13 @@ static int cache_attach_kprobe(struct cache *c, const struct cache_hook *hook)
 /* One that is not vital is left out, which is said; nothing else is wrong without it. */
 static int cache_forgive(struct cache *c, const struct cache_hook *hook, int err)
 {
+	size_t len = strlen(c->unseen);
+
 	if (!err || hook->vital)
 		return err;
 	log_verbose("%s cannot be watched: %s", hook->functions[0], strerror(-err));
-	cache_note_unseen(c, hook->functions[0]);
+	snprintf(c->unseen + len, sizeof(c->unseen) - len, "%s%s", len ? ", " : "",
+		 hook->functions[0]);
 	return 0;
 }
 

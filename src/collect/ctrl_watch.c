@@ -27,16 +27,6 @@ static void ctrl_choose(struct ctrl_bpf *s, enum ctrl_function function, bool ty
 	bpf_program__set_autoload(s->progs.ctrl_timeout_k, function == CTRL_TIMEOUT && !typed);
 }
 
-static int ctrl_load(const struct ctrl_watch *w, struct ctrl_bpf *s)
-{
-	int err = bpf_map__set_max_entries(s->maps.io_rings, w->nr_cpus);
-
-	s->rodata->instance_at = w->instance_at;
-	err = err ?: bpf_map__reuse_fd(s->maps.io_rings, w->rings_fd);
-	err = err ?: ctrl_bpf__load(s);
-	return err ?: ctrl_bpf__attach(s);
-}
-
 static int ctrl_try(struct ctrl_watch *w, enum ctrl_function function, bool typed)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, opts, .btf_custom_path = kernel__types_path());
@@ -46,7 +36,11 @@ static int ctrl_try(struct ctrl_watch *w, enum ctrl_function function, bool type
 	if (!s)
 		return -errno;
 	ctrl_choose(s, function, typed);
-	err = ctrl_load(w, s);
+	s->rodata->instance_at = w->instance_at;
+	err = bpf_map__set_max_entries(s->maps.io_rings, w->nr_cpus);
+	err = err ?: bpf_map__reuse_fd(s->maps.io_rings, w->rings_fd);
+	err = err ?: ctrl_bpf__load(s);
+	err = err ?: ctrl_bpf__attach(s);
 	if (err)
 		ctrl_bpf__destroy(s);
 	else

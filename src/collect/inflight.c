@@ -76,20 +76,12 @@ static bool walk_chose(const struct io *io, const struct device *device, uint64_
 	return false;
 }
 
-static bool walk_op_is_wanted(const struct io *io, const struct inflight_command *command)
-{
-	const struct io_settings *set = io_settings(io);
-	const struct io_record *r = &command->record;
-
-	return !set->filter_op ||
-	       (command->op_known && set->wanted_ops[r->kind & 3][r->op >> 6] >> (r->op & 63) & 1);
-}
-
 /* Who sent it was judged when it was sent: a command that we did not see sent may be anybody's. */
 static bool walk_is_wanted(const struct io *io, const struct inflight_command *command,
 			   const struct device *device)
 {
 	const struct filter_options *filter = io->wants.filter;
+	const struct io_settings *set = io_settings(io);
 	const struct io_record *r = &command->record;
 
 	if ((filter->pid.given || filter->comm || filter->cgroup) && !command->is_ours)
@@ -100,7 +92,8 @@ static bool walk_is_wanted(const struct io *io, const struct inflight_command *c
 		return false;
 	if (filter->ctrl_id.given && (!device || device->ctrl != (int)filter->ctrl_id.value))
 		return false;
-	return walk_op_is_wanted(io, command);
+	return !set->filter_op ||
+	       (command->op_known && set->wanted_ops[r->kind & 3][r->op >> 6] >> (r->op & 63) & 1);
 }
 
 /* ---- what a run found ---- */

@@ -33,24 +33,18 @@ struct residency_stat {
 
 /* ---- cachestat ---- */
 
-static int residency_ask(int fd, uint64_t off, uint64_t len, struct residency_stat *stat)
-{
-	struct residency_range range = { off, len };
-
-	return syscall(SYS_cachestat, fd, &range, stat, 0) ? -errno : 0;
-}
-
 static int residency_by_cachestat(struct residency *r, int fd)
 {
 	uint64_t step = r->part_pages * r->page_bytes;
 	int err = 0;
 
 	for (uint32_t i = 0; i < r->nr_parts && !err; i++) {
+		/* The last part's end, not the file's: pages behind it are not of the file. */
+		struct residency_range range = { i * step,
+						 residency__part_pages(r, i) * r->page_bytes };
 		struct residency_stat stat = { 0 };
 
-		/* The last part's end, not the file's: pages behind it are not of the file. */
-		err = residency_ask(fd, i * step, residency__part_pages(r, i) * r->page_bytes,
-				    &stat);
+		err = syscall(SYS_cachestat, fd, &range, &stat, 0) ? -errno : 0;
 		r->part_cached[i] = stat.cached;
 		r->cached += stat.cached;
 		r->dirty += stat.dirty;
@@ -60,17 +54,6 @@ static int residency_by_cachestat(struct residency *r, int fd)
 }
 
 /* ---- mincore ---- */
-
-static void residency_count(struct residency *r, const unsigned char *there, uint64_t first,
-			    uint64_t nr)
-{
-	for (uint64_t i = 0; i < nr; i++) {
-		if (!(there[i] & 1))
-			continue;
-		r->part_cached[(first + i) / r->part_pages]++;
-		r->cached++;
-	}
-}
 
 static int residency_window(struct residency *r, int fd, uint64_t first, unsigned char *there)
 {
@@ -82,8 +65,12 @@ static int residency_window(struct residency *r, int fd, uint64_t first, unsigne
 	if (at == MAP_FAILED)
 		return -errno;
 	err = mincore(at, bytes, there) ? -errno : 0;
-	if (!err)
-		residency_count(r, there, first, nr);
+	for (uint64_t i = 0; !err && i < nr; i++) {
+		if (!(there[i] & 1))
+			continue;
+		r->part_cached[(first + i) / r->part_pages]++;
+		r->cached++;
+	}
 	munmap(at, bytes);
 	return err;
 }
@@ -112,14 +99,6 @@ static bool residency_may_ask(const struct stat *st, int fd)
 	rights__read(&rights, "");
 	return st->st_uid == geteuid() || rights.caps >> CAP_FOWNER & 1 ||
 	       !faccessat(AT_FDCWD, path, W_OK, AT_EACCESS);
-}
-
-static int residency_size(int fd, const struct stat *st, uint64_t *bytes)
-{
-	*bytes = (uint64_t)st->st_size;
-	if (S_ISBLK(st->st_mode))
-		return ioctl(fd, BLKGETSIZE64, bytes) ? -errno : 0;
-	return 0;
 }
 
 static int residency_ask_kernel(struct residency *r, int fd, const struct stat *st)
@@ -155,7 +134,10 @@ static int residency_of(struct residency *r, int fd, const char *path)
 		return log_err(-EINVAL,
 			       "%s is %s: only files and block devices have pages in the cache",
 			       path, S_ISDIR(st.st_mode) ? "a directory" : "no file");
-	err = err ?: residency_size(fd, &st, &bytes);
+	if (!err && S_ISBLK(st.st_mode))
+		err = ioctl(fd, BLKGETSIZE64, &bytes) ? -errno : 0;
+	else if (!err)
+		bytes = (uint64_t)st.st_size;
 	if (!err) {
 		residency__plan(r, bytes, (uint32_t)sysconf(_SC_PAGESIZE));
 		err = residency_ask_kernel(r, fd, &st);

@@ -108,19 +108,14 @@ bool slot_table__is_unsettled(const struct slot_table *table, uint64_t now_ns)
 	return false;
 }
 
-static bool slot_is_dead(const struct io_slot *slot, uint64_t now_ns)
-{
-	return slot->key > IO_TOMB && slot->state == IO_IDLE &&
-	       slot->first_ns + slot_dead_ns < now_ns;
-}
-
 static void slot_sweep_mark(struct slot_table *table, uint64_t now_ns)
 {
 	for (uint32_t nr = 0; nr < table->nr; nr++) {
 		struct io_slot *slot = &table->slots[nr];
 
 		table->seen[nr].claim = slot->key <= IO_TOMB ? slot->claim : 0;
-		if (slot_is_dead(slot, now_ns))
+		if (slot->key > IO_TOMB && slot->state == IO_IDLE &&
+		    slot->first_ns + slot_dead_ns < now_ns)
 			__atomic_fetch_or(&slot->key, IO_SWEEPING, __ATOMIC_SEQ_CST);
 	}
 }

@@ -236,14 +236,6 @@ static enum device_kind device_kind_of(const char *name, bool has_queues)
 	return has_queues ? DEVICE_REQUEST : DEVICE_BIO;
 }
 
-static void device_read_identity(int dir, struct device *device)
-{
-	device->diskseq = device_read_u64(dir, "diskseq");
-	device_read_first(dir, device_serials, device->serial, sizeof(device->serial));
-	device_read_first(dir, device_models, device->model, sizeof(device->model));
-	device_read_first(dir, device_firmwares, device->firmware, sizeof(device->firmware));
-}
-
 int device__copy(struct device *to, const struct device *from)
 {
 	size_t bytes = from->nr_partitions * sizeof(*from->partitions);
@@ -306,21 +298,15 @@ static void device_read_partitions(int dir, struct device *device)
 		free(names);
 }
 
-/* Most devices name no optimal size; minimum_io_size is not below the physical block. */
-static uint32_t device_read_unit(int dir)
-{
-	uint32_t optimal = device_read_u32(dir, "queue/optimal_io_size");
-
-	return optimal ? optimal : device_read_u32(dir, "queue/minimum_io_size");
-}
-
 static void device_read_disk(int dir, struct device *device)
 {
 	uint64_t nr_sectors = device_read_u64(dir, "size");
 
 	device->size_bytes = nr_sectors > UINT64_MAX / 512 ? 0 : nr_sectors * 512;
 	device->block_size = device_read_u32(dir, "queue/logical_block_size");
-	device->unit_bytes = device_read_unit(dir);
+	/* Most devices name no optimal size; minimum_io_size is not below the physical block. */
+	device->unit_bytes = device_read_u32(dir, "queue/optimal_io_size")
+				     ?: device_read_u32(dir, "queue/minimum_io_size");
 	device->nsid = device_read_u32(dir, "nsid");
 	device->ctrl = device_read_ctrl(dir, device->name);
 	device->kind = device_kind_of(device->name, device_read_queues(dir, device));
@@ -353,7 +339,10 @@ static int device_read(const char *root, const char *name, struct device *device
 	*device = (struct device){ .ctrl = -1 };
 	snprintf(device->name, sizeof(device->name), "%s", name);
 	device_read_number(dir, device);
-	device_read_identity(dir, device);
+	device->diskseq = device_read_u64(dir, "diskseq");
+	device_read_first(dir, device_serials, device->serial, sizeof(device->serial));
+	device_read_first(dir, device_models, device->model, sizeof(device->model));
+	device_read_first(dir, device_firmwares, device->firmware, sizeof(device->firmware));
 	if (is_ctrl)
 		device_read_controller(dir, device);
 	else
