@@ -61,20 +61,6 @@ uint16_t errno__of_block(uint32_t blk_status, bool zone_resource)
 	return nr < sizeof(errnos) / sizeof(errnos[0]) ? errnos[nr] : EIO;
 }
 
-const char *errno__name(int err)
-{
-	int i = errno_find(err);
-
-	return i < 0 ? NULL : errors[i].name;
-}
-
-const char *errno__words(int err)
-{
-	int i = errno_find(err);
-
-	return i < 0 ? NULL : errors[i].words;
-}
-
 void errno__describe(struct words *w, int err)
 {
 	int i = errno_find(err);

@@ -13,10 +13,6 @@
 /* Of a blk_status_t by number; zone_resource: the kernel still has BLK_STS_ZONE_RESOURCE (14). */
 uint16_t errno__of_block(uint32_t blk_status, bool zone_resource);
 
-/* Of a positive errno; NULL: the block layer does not use it. */
-const char *errno__name(int err);  /* "EIO" */
-const char *errno__words(int err); /* "I/O error" */
-
 /* "ok", "I/O error (EIO)", "error 200". */
 void errno__describe(struct words *w, int err);
 

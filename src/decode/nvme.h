@@ -20,15 +20,11 @@ const char *nvme_io_opcode(uint8_t opcode);
 const char *nvme_admin_opcode(uint8_t opcode);
 const char *nvme_fabrics_type(uint8_t fctype);
 
-/* First logical block and number of blocks, if commands like this one have them. */
+/* First logical block, if commands like this one have one. */
 bool nvme_command__lba(const struct io_record *r, uint64_t *lba);
-bool nvme_command__blocks(const struct io_record *r, uint32_t *nr_blocks);
 
 /* Everything after the opcode. A block_size of 0 is not known: no `len`. */
 void nvme_command__describe(struct words *w, const struct io_record *r, uint32_t block_size);
-
-/* The same without `lba`, `nlb` and `len`, for a view that has columns for them. */
-void nvme_command__options(struct words *w, const struct io_record *r);
 
 /*
  * What a status says, without retry advice: NULL if it has no words. Fabrics and the NVM command

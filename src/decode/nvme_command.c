@@ -436,22 +436,6 @@ bool nvme_command__lba(const struct io_record *r, uint64_t *lba)
 	return true;
 }
 
-bool nvme_command__blocks(const struct io_record *r, uint32_t *nr_blocks)
-{
-	if (!command_has_blocks(r))
-		return false;
-	*nr_blocks = command_blocks(r);
-	return true;
-}
-
-void nvme_command__options(struct words *w, const struct io_record *r)
-{
-	const struct nvme_shape *shape = command_shape(r);
-
-	if (!shape || !command_is_plain(shape, r))
-		command_options(w, r, shape);
-}
-
 enum {
 	COMMAND_WHERE = 128
 }; /* more than "lba=", " nlb=", " len=", their numbers and a unit take */

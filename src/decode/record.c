@@ -66,13 +66,6 @@ void record__describe(struct words *w, const struct io_record *r, uint32_t block
 	record_sender(w, r);
 }
 
-void record__options(struct words *w, const struct io_record *r)
-{
-	if (r->kind != IO_BLOCK)
-		nvme_command__options(w, r);
-	record_sender(w, r);
-}
-
 void record__status(struct words *w, const struct io_record *r)
 {
 	if (r->what == RECORD_SUBMIT)

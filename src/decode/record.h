@@ -19,9 +19,6 @@ bool record__start(const struct io_record *r, char *const *block_names, uint64_t
 void record__describe(struct words *w, const struct io_record *r, uint32_t block_size,
 		      char *const *block_names);
 
-/* The same without start and length, for a view that has columns for them. */
-void record__options(struct words *w, const struct io_record *r);
-
 /* "ok", "unrecovered read error (2/81) DNR", "I/O error (EIO)"; "-" of a submit. */
 void record__status(struct words *w, const struct io_record *r);
 

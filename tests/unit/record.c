@@ -26,68 +26,57 @@ static char *const block_names[256] = {
 static const struct {
 	struct io_record r;
 	uint32_t block_size;
-	const char *describe, *options, *status;
+	const char *describe, *status;
 } cases[] = {
 	{ { .kind = IO_BLOCK, .op = 0, .cdw10 = { 2048 }, .bytes = 4096 },
 	  512,
 	  "sector=2048 len=4Ki",
-	  "",
 	  "ok" },
 	{ { .kind = IO_BLOCK, .op = 1, .cdw10 = { 1, 2 }, .bytes = 1536, .status = EIO },
 	  0,
 	  "sector=8589934593 len=1536",
-	  "",
 	  "I/O error (EIO)" },
-	{ { .kind = IO_BLOCK, .op = 2 }, 0, "", "", "ok" },
+	{ { .kind = IO_BLOCK, .op = 2 }, 0, "", "ok" },
 	{ { .kind = IO_BLOCK, .op = 3, .cdw10 = { 8 }, .bytes = 1 << 20, .status = ENODATA },
 	  0,
 	  "sector=8 len=1Mi",
-	  "",
 	  "medium error (ENODATA)" },
-	{ { .kind = IO_BLOCK, .op = 17 }, 0, "", "", "ok" },
+	{ { .kind = IO_BLOCK, .op = 17 }, 0, "", "ok" },
 	{ { .kind = IO_BLOCK, .op = 34, .bytes = 96, .flags = RECORD_PASSTHROUGH | RECORD_USER },
 	  0,
 	  "len=96 passthrough",
-	  "passthrough",
 	  "ok" },
 	{ { .kind = IO_BLOCK, .op = 99, .cdw10 = { 5 }, .status = 200 },
 	  0,
 	  "sector=5",
-	  "",
 	  "error 200" },
 	{ { .kind = IO_NVME, .op = 2, .cdw10 = { 2048, 0, 7 } },
 	  512,
 	  "lba=2048 nlb=8 len=4Ki",
-	  "",
 	  "ok" },
 	{ { .kind = IO_NVME, .op = 1, .cdw10 = { 0, 1, 1u << 30 }, .status = 0x4281 },
 	  0,
 	  "lba=4294967296 nlb=1 fua",
-	  "fua",
 	  "unrecovered read error (2/81) DNR" },
 	{ { .kind = IO_NVME, .op = 2, .cdw10 = { 9, 0, 0 }, .flags = 7 },
 	  4096,
 	  "lba=9 nlb=1 len=4Ki metadata passthrough",
-	  "metadata passthrough",
 	  "ok" },
 	{ { .kind = IO_ADMIN, .op = 6, .cdw10 = { 1 }, .flags = RECORD_PASSTHROUGH },
 	  0,
 	  "cns=controller by-driver",
-	  "cns=controller by-driver",
 	  "ok" },
-	{ { .kind = IO_NVME, .op = 2, .what = RECORD_SUBMIT }, 0, "lba=0 nlb=1", "", "-" },
+	{ { .kind = IO_NVME, .op = 2, .what = RECORD_SUBMIT }, 0, "lba=0 nlb=1", "-" },
 	{ { .kind = IO_NVME, .op = 2, .flags = RECORD_NO_STATUS, .status = 1 },
 	  0,
 	  "lba=0 nlb=1",
-	  "",
 	  "failed" },
-	{ { .kind = IO_NVME, .op = 2, .flags = RECORD_NO_STATUS }, 0, "lba=0 nlb=1", "", "ok" },
+	{ { .kind = IO_NVME, .op = 2, .flags = RECORD_NO_STATUS }, 0, "lba=0 nlb=1", "ok" },
 	{ { .kind = IO_FABRICS, .op = 1, .cdw10 = { 1 << 16, 127 }, .status = 0x182 },
 	  0,
 	  "qid=1 sqsize=128 kato=0s",
-	  "qid=1 sqsize=128 kato=0s",
 	  "invalid connect parameters (1/82)" },
-	{ { .kind = 77, .op = 2, .cdw10 = { 1 } }, 0, "cdw10=0x1", "cdw10=0x1", "ok" },
+	{ { .kind = 77, .op = 2, .cdw10 = { 1 } }, 0, "cdw10=0x1", "ok" },
 };
 
 static void check_cases(void)
@@ -99,9 +88,6 @@ static void check_cases(void)
 
 		record__describe(&w, &cases[i].r, cases[i].block_size, block_names);
 		is_str(words__done(&w), cases[i].describe, cases[i].describe);
-		w = words__on(buf, sizeof(buf));
-		record__options(&w, &cases[i].r);
-		is_str(words__done(&w), cases[i].options, "its options");
 		w = words__on(buf, sizeof(buf));
 		record__status(&w, &cases[i].r);
 		is_str(words__done(&w), cases[i].status, cases[i].status);
@@ -151,11 +137,8 @@ static void check_errno(void)
 		errno__describe(&w, err);
 		words__done(&w);
 		snprintf(want, sizeof(want), " (%s)", strerrorname_np(err));
-		ok(errno__words(err) && strlen(errno__words(err)) > 3 &&
-			   !strcmp(errno__name(err), strerrorname_np(err)) && strstr(buf, want),
-		   "%d: %s", err, buf);
+		ok(strlen(buf) > strlen(want) + 3 && strstr(buf, want), "%d: %s", err, buf);
 	}
-	ok(!errno__name(200) && !errno__words(0), "no words for what is no error of a disk");
 }
 
 /* Of include/linux/blk_types.h: the number of each BLK_STS_* until Linux 6.9, and since. */
