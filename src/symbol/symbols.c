@@ -2,7 +2,6 @@
 #include "symbol/symbols.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,39 +36,6 @@ struct symbols {
 	struct symbol_names names;
 	struct symbols_known *known;
 };
-
-const char *symbol_how__words(enum symbol_how how)
-{
-	static const char *const words[NR_SYMBOL_HOW] = {
-		[SYMBOL_FOUND] = "named",
-		[SYMBOL_FILE] = "file without symbols",
-		[SYMBOL_ANON] = "memory without a file",
-		[SYMBOL_UNMAPPED] = "nothing mapped there",
-		[SYMBOL_EXITED] = "process had ended",
-		[SYMBOL_DENIED] = "not permitted",
-		[SYMBOL_NO_READER] = "no reader of symbols",
-		[SYMBOL_NO_ROOM] = "no memory",
-	};
-
-	return (unsigned int)how < NR_SYMBOL_HOW ? words[how] : "?";
-}
-
-/* A module's name comes after the offset, as the kernel prints it. */
-char *symbol__text(const struct symbol *symbol, char *buf, size_t size)
-{
-	size_t len = strlen(symbol->name), stem = len;
-	const char *module =
-		len && symbol->name[len - 1] == ']' ? strstr(symbol->name, " [") : NULL;
-
-	if (symbol->how == SYMBOL_FOUND && module)
-		stem = (size_t)(module - symbol->name);
-	if (symbol->how == SYMBOL_FOUND || symbol->how == SYMBOL_FILE)
-		snprintf(buf, size, "%.*s+0x%" PRIx64 "%s", (int)stem, symbol->name, symbol->offset,
-			 symbol->name + stem);
-	else
-		snprintf(buf, size, "%s", symbol->name);
-	return buf;
-}
 
 struct symbols *symbols__new(const char *root)
 {

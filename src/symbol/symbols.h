@@ -35,15 +35,12 @@ enum symbol_how {
 	SYMBOL_NO_ROOM,	  /* "[unknown]": no memory, or too many names are kept already */
 	NR_SYMBOL_HOW,
 };
-const char *symbol_how__words(enum symbol_how how); /* "process had ended" */
 
 struct symbol {
 	const char *name; /* hostile text, <= SYMBOL_NAME_MAX bytes; kept until symbols__free */
 	uint64_t offset;  /* into the function; SYMBOL_FILE: in the file, as addr2line counts */
 	enum symbol_how how;
 };
-/* "vfs_read+0x12", "nvme_map_data+0x44 [nvme]", "[libfoo.so]+0x1234", "[exited]"; returns buf. */
-char *symbol__text(const struct symbol *symbol, char *buf, size_t size);
 
 /* A process: its pid (tgid), and a number that changes when it executes another program. */
 struct symbols_process {

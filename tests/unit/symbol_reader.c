@@ -27,6 +27,22 @@ static int open_here(void *opener, const struct opener_request *request)
 	return symbol_opener__open(opener, request);
 }
 
+static const char *how_words(enum symbol_how how)
+{
+	static const char *const words[NR_SYMBOL_HOW] = {
+		[SYMBOL_FOUND] = "named",
+		[SYMBOL_FILE] = "file without symbols",
+		[SYMBOL_ANON] = "memory without a file",
+		[SYMBOL_UNMAPPED] = "nothing mapped there",
+		[SYMBOL_EXITED] = "process had ended",
+		[SYMBOL_DENIED] = "not permitted",
+		[SYMBOL_NO_READER] = "no reader of symbols",
+		[SYMBOL_NO_ROOM] = "no memory",
+	};
+
+	return (unsigned int)how < NR_SYMBOL_HOW ? words[how] : "?";
+}
+
 /* "name+offset how" */
 static const char *asked(struct symbol_reader *r, uint32_t pid, uint64_t image, uint64_t addr)
 {
@@ -40,7 +56,7 @@ static const char *asked(struct symbol_reader *r, uint32_t pid, uint64_t image, 
 
 	symbol_reader__answer(r, &request, &reply);
 	snprintf(text, sizeof(text), "%s+%#" PRIx64 " %s", reply.name, reply.offset,
-		 symbol_how__words(reply.how));
+		 how_words(reply.how));
 	return text;
 }
 

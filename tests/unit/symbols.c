@@ -22,11 +22,21 @@
 
 static char tree[] = "/tmp/iosonar-symbols.XXXXXX";
 
+/* "vfs_read+0x12", "nvme_map_data+0x44 [nvme]", "[libfoo.so]+0x1234", "[exited]". */
 static const char *text_of(struct symbol symbol)
 {
 	static char text[SYMBOL_NAME_MAX + 32];
+	size_t len = strlen(symbol.name), stem = len;
+	const char *module = len && symbol.name[len - 1] == ']' ? strstr(symbol.name, " [") : NULL;
 
-	return symbol__text(&symbol, text, sizeof(text));
+	if (symbol.how == SYMBOL_FOUND && module)
+		stem = (size_t)(module - symbol.name);
+	if (symbol.how == SYMBOL_FOUND || symbol.how == SYMBOL_FILE)
+		snprintf(text, sizeof(text), "%.*s+0x%" PRIx64 "%s", (int)stem, symbol.name,
+			 symbol.offset, symbol.name + stem);
+	else
+		snprintf(text, sizeof(text), "%s", symbol.name);
+	return text;
 }
 
 static void has_words(const char *text, const char *words, const char *what)
