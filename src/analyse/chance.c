@@ -4,7 +4,7 @@
 #include <math.h>
 
 /* splitmix64: a counter whose bits are stirred. */
-uint64_t chance__next(struct chance *c)
+static uint64_t chance_next(struct chance *c)
 {
 	uint64_t z = c->state += 0x9e3779b97f4a7c15ULL;
 
@@ -15,12 +15,12 @@ uint64_t chance__next(struct chance *c)
 
 uint32_t chance__below(struct chance *c, uint32_t limit)
 {
-	return (uint32_t)((chance__next(c) >> 32) * limit >> 32);
+	return (uint32_t)((chance_next(c) >> 32) * limit >> 32);
 }
 
 double chance__part(struct chance *c)
 {
-	return ((double)(chance__next(c) >> 12) + 0.5) / 4503599627370496.0; /* 2^52 */
+	return ((double)(chance_next(c) >> 12) + 0.5) / 4503599627370496.0; /* 2^52 */
 }
 
 double chance__normal(struct chance *c)

@@ -12,7 +12,6 @@ struct chance {
 	uint64_t state;
 };
 
-uint64_t chance__next(struct chance *chance); /* all 64 bits are good */
 uint32_t chance__below(struct chance *chance, uint32_t limit);
 double chance__part(struct chance *chance);   /* between 0 and 1, neither of them */
 double chance__normal(struct chance *chance); /* mean 0, deviation 1 */

@@ -190,23 +190,6 @@ int stacks__add(struct stacks *s, const struct stack *stack, uint64_t ns, uint64
 	return row ? 0 : -ENOMEM;
 }
 
-static void stacks_clear(struct stack_row *row)
-{
-	memset(&row->sum, 0, sizeof(row->sum));
-	if (row->hist)
-		memset(row->hist, 0, sizeof(*row->hist));
-}
-
-void stacks__begin(struct stacks *s)
-{
-	for (size_t i = 0; i < s->nr; i++)
-		stacks_clear(s->rows[i]);
-	stacks_clear(&s->other);
-	memset(&s->total, 0, sizeof(s->total));
-	memset(s->kernel_halves, 0, sizeof(s->kernel_halves));
-	memset(s->user_halves, 0, sizeof(s->user_halves));
-}
-
 /* ---- order ---- */
 
 static int stacks_compare_rows(const struct stack_row *a, const struct stack_row *b,

@@ -67,8 +67,6 @@ void stacks__free(struct stacks *stacks);
 int stacks__add(struct stacks *stacks, const struct stack *stack, uint64_t ns, uint64_t bytes);
 int stacks__add_sum(struct stacks *stacks, const struct stack *stack, const struct stack_sum *sum,
 		    const struct hist *part);
-/* Sums are zero again, rows stay: for the next snapshot of counters that only grow. */
-void stacks__begin(struct stacks *stacks);
 /* The largest first; equal ones by comm, process and frames, so that the order is always the same.
  */
 int stacks__sort(struct stacks *stacks, enum stack_measure by);

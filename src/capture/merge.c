@@ -249,8 +249,8 @@ static int merge_add_file(struct capture_merge *merge, struct merge_file *file)
 	return err;
 }
 
-int capture_merge__new(struct capture_reader *const *readers, size_t nr,
-		       struct capture_merge **merge)
+/* Takes over the readers, even if it fails. */
+static int merge_new(struct capture_reader *const *readers, size_t nr, struct capture_merge **merge)
 {
 	struct capture_merge *new = calloc(1, sizeof(*new));
 	int err = -ENOMEM;
@@ -294,7 +294,7 @@ int capture_merge__open(const char *const *paths, size_t nr, struct capture_merg
 		nr_open += !err;
 	}
 	if (!err) {
-		err = capture_merge__new(readers, nr, merge);
+		err = merge_new(readers, nr, merge);
 		if (err)
 			log_err(err, "cannot merge %zu captures: %s", nr, strerror(-err));
 	} else {

@@ -14,9 +14,6 @@ struct capture_merge;
 
 /* Says what went wrong. One path is fine. */
 int capture_merge__open(const char *const *paths, size_t nr, struct capture_merge **merge);
-/* Takes over the readers, even if it fails. */
-int capture_merge__new(struct capture_reader *const *readers, size_t nr,
-		       struct capture_merge **merge);
 void capture_merge__free(struct capture_merge *merge);
 
 /* As capture_reader__bound, on the first file's clock; before the first __next. */

@@ -91,6 +91,7 @@ static struct io *io_new(const struct io_wants *wants)
 int io__open(struct io **out, const struct io_wants *wants)
 {
 	struct io *io = io_new(wants);
+	uint64_t bytes;
 	int err;
 
 	*out = io;
@@ -99,11 +100,13 @@ int io__open(struct io **out, const struct io_wants *wants)
 	io->uevent_fd =
 		uevent__open(); /* before the list is read: nothing appears unseen in between */
 	err = io_start(io);
-	if (!err)
-		log_verbose("tables: %u slots, %u keys, %u rows on %u CPUs, %.1f MiB", io->slots.nr,
-			    io->nr_keys, io->nr_rows, io->nr_cpus,
-			    (double)io__memory_bytes(io) / (1 << 20));
-	return err;
+	if (err)
+		return err;
+	bytes = io->slot_cells.bytes + io->key_cells.bytes + io->row_cells.bytes +
+		io->device_cells.bytes + io->name_cells.bytes + io->ring_bytes * io->nr_cpus;
+	log_verbose("tables: %u slots, %u keys, %u rows on %u CPUs, %.1f MiB", io->slots.nr,
+		    io->nr_keys, io->nr_rows, io->nr_cpus, (double)bytes / (1 << 20));
+	return 0;
 }
 
 /* ---- rehearse ---- */
@@ -347,10 +350,4 @@ bool io__sees_block(const struct io *io)
 bool io__attaches_later(const struct io *io)
 {
 	return io_has_block(io) && !io->block_attached;
-}
-
-uint64_t io__memory_bytes(const struct io *io)
-{
-	return io->slot_cells.bytes + io->key_cells.bytes + io->row_cells.bytes +
-	       io->device_cells.bytes + io->name_cells.bytes + io->ring_bytes * io->nr_cpus;
 }

@@ -103,7 +103,6 @@ const struct device_list *io__devices(const struct io *io);
 const struct kernel *io__kernel(const struct io *io);
 bool io__sees_nvme(const struct io *io);
 bool io__sees_block(const struct io *io);
-bool io__attaches_later(const struct io *io);	/* at the first disk that is not NVMe */
-uint64_t io__memory_bytes(const struct io *io); /* that its tables take */
+bool io__attaches_later(const struct io *io); /* at the first disk that is not NVMe */
 
 #endif

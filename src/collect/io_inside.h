@@ -116,7 +116,6 @@ int io_load(struct io *io);
 int io_attach(struct io *io);
 bool io_has_block(const struct io *io); /* programs for disks that are not NVMe are loaded */
 int io_attach_block(struct io *io);	/* when the first such disk appears */
-bool io_is_detached(const struct io *io);
 
 /* io_sink.c */
 /* The command in a slot, as if it ended at the time of its last error. */

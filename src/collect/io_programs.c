@@ -20,11 +20,6 @@
 #include "bpf/io.skel.h"
 #include "collect/io_complete.h"
 
-bool io_is_detached(const struct io *io)
-{
-	return !io->skel->links.io_requeue;
-}
-
 static void io_autoload_stages(const struct io *io, bool nvme, bool block, bool typed_block)
 {
 	struct io_bpf *s = io->skel;
@@ -382,7 +377,7 @@ void io__detach(struct io *io)
 {
 	struct io_bpf *s = io->skel;
 
-	if (!s || io_is_detached(io))
+	if (!s || !s->links.io_requeue) /* detached already */
 		return;
 	__atomic_store_n(&s->bss->closing, 1, __ATOMIC_SEQ_CST);
 	io_wait_for_programs();
