@@ -147,47 +147,28 @@ static struct stack_row *stacks_row(struct stacks *s, const struct stack *stack)
 
 /* ---- sums ---- */
 
-static void stacks_add_to(struct stack_sum *to, const struct stack_sum *sum)
+static void stacks_add_to(struct stack_sum *to, uint64_t ns, uint64_t bytes)
 {
-	to->count += sum->count;
-	to->bytes += sum->bytes;
-	to->total_ns += sum->total_ns;
-	if (sum->max_ns > to->max_ns)
-		to->max_ns = sum->max_ns;
-}
-
-static struct stack_row *stacks_count(struct stacks *s, const struct stack *stack,
-				      const struct stack_sum *sum)
-{
-	struct stack_row *row = stacks_row(s, stack);
-
-	if (!row)
-		return NULL;
-	stacks_add_to(&row->sum, sum);
-	stacks_add_to(&s->total, sum);
-	s->kernel_halves[stack->kernel_half] += sum->count;
-	s->user_halves[stack->user_half] += sum->count;
-	return row;
-}
-
-int stacks__add_sum(struct stacks *s, const struct stack *stack, const struct stack_sum *sum,
-		    const struct hist *part)
-{
-	struct stack_row *row = stacks_count(s, stack, sum);
-
-	if (row && row->hist && part)
-		hist__merge(row->hist, part);
-	return row ? 0 : -ENOMEM;
+	to->count++;
+	to->bytes += bytes;
+	to->total_ns += ns;
+	if (ns > to->max_ns)
+		to->max_ns = ns;
 }
 
 int stacks__add(struct stacks *s, const struct stack *stack, uint64_t ns, uint64_t bytes)
 {
-	const struct stack_sum one = { .count = 1, .bytes = bytes, .total_ns = ns, .max_ns = ns };
-	struct stack_row *row = stacks_count(s, stack, &one);
+	struct stack_row *row = stacks_row(s, stack);
 
-	if (row && row->hist)
+	if (!row)
+		return -ENOMEM;
+	stacks_add_to(&row->sum, ns, bytes);
+	stacks_add_to(&s->total, ns, bytes);
+	s->kernel_halves[stack->kernel_half]++;
+	s->user_halves[stack->user_half]++;
+	if (row->hist)
 		hist__add(row->hist, ns, bytes);
-	return row ? 0 : -ENOMEM;
+	return 0;
 }
 
 /* ---- order ---- */

@@ -63,10 +63,8 @@ void stacks__init(struct stacks *stacks, size_t most_rows);
 void stacks__init_with_hist(struct stacks *stacks, size_t most_rows);
 void stacks__free(struct stacks *stacks);
 
-/* One I/O; or many, with their distribution or NULL. -ENOMEM: nothing was counted. */
+/* One I/O. -ENOMEM: nothing was counted. */
 int stacks__add(struct stacks *stacks, const struct stack *stack, uint64_t ns, uint64_t bytes);
-int stacks__add_sum(struct stacks *stacks, const struct stack *stack, const struct stack_sum *sum,
-		    const struct hist *part);
 /* The largest first; equal ones by comm, process and frames, so that the order is always the same.
  */
 int stacks__sort(struct stacks *stacks, enum stack_measure by);

@@ -112,24 +112,19 @@ static void check_halves(void)
 	stacks__free(&s);
 }
 
-static struct hist part;
-
 static void check_hist(void)
 {
-	const struct stack_sum sum = { .count = 2, .bytes = 30, .total_ns = 9000, .max_ns = 6000 };
 	struct stack other = full;
 	struct stacks s;
 
-	hist__add(&part, 3000, 10);
-	hist__add(&part, 6000, 20);
 	other.pid = 1;
 	stacks__init_with_hist(&s, 1);
 	add(&s, &full, 5000, 10);
-	ok(!stacks__add_sum(&s, &full, &sum, &part), "many at once");
-	is_u64(s.rows[0]->sum.count, 3, "are added to those that came one by one");
-	is_u64(s.rows[0]->hist->count, 3, "so are their distributions");
+	add(&s, &full, 3000, 10);
+	add(&s, &full, 6000, 20);
+	is_u64(s.rows[0]->hist->count, 3, "all are in its distribution");
 	is_u64(s.rows[0]->hist->slots[hist_slot(3000)], 1, "in their buckets");
-	is_u64(s.rows[0]->sum.max_ns, 6000, "the longest of both");
+	is_u64(s.rows[0]->sum.max_ns, 6000, "the longest of them");
 	add(&s, &other, 7000, 1);
 	ok(s.nr == 1 && s.other.hist && s.other.hist->count == 1, "the row `other` has one, too");
 	stacks__free(&s);
@@ -247,7 +242,9 @@ static void check_order(void)
 	for (size_t i = 0; i < 4; i++) {
 		struct stack stack = named(rows[i].comm, rows[i].pid);
 
-		stacks__add_sum(&s, &stack, &rows[i].sum, NULL);
+		add(&s, &stack, rows[i].sum.total_ns, rows[i].sum.bytes);
+		for (uint64_t n = 1; n < rows[i].sum.count; n++)
+			add(&s, &stack, 0, 0);
 	}
 	is_str(order_of(&s, STACK_BY_COUNT), "c1 a3 b1 b2", "by count, equal ones by name");
 	is_str(order_of(&s, STACK_BY_BYTES), "b1 a3 c1 b2", "by bytes");
