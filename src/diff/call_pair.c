@@ -28,22 +28,14 @@ static int pair_add_duration(struct pair_side *side, const struct call *call)
 	return err;
 }
 
-static int pair_add_durations(struct pair_side *side, const struct call *root)
-{
-	int err = 0;
-
-	for (const struct call *call = root; !err && call; call = call__next(call, root))
-		err = pair_add_duration(side, call);
-	return err;
-}
-
 static int pair_on_tree(void *arg, const struct call *root)
 {
 	static const struct call_limits all;
 	struct pair_side *side = arg;
 	int err = call_graph__add(side->graph, root, NULL, &all);
 
-	err = err ?: pair_add_durations(side, root);
+	for (const struct call *call = root; !err && call; call = call__next(call, root))
+		err = pair_add_duration(side, call);
 	return err ? pair_no_memory() : 0;
 }
 
@@ -173,15 +165,6 @@ static int pair_join_functions(struct call_pair *d)
 	return 0;
 }
 
-/* Of all that a list has only the mean is shown, and counts. */
-static void pair_keep_mean(struct shift_list *list, size_t first)
-{
-	for (size_t i = first; i < list->nr; i++)
-		if (list->shifts[i].what == SHIFT_MEAN)
-			list->shifts[first] = list->shifts[i];
-	list->nr = first + 1;
-}
-
 static bool pair_in_both(const struct pair_function *f)
 {
 	return f->sums[0] && f->sums[1];
@@ -189,25 +172,27 @@ static bool pair_in_both(const struct pair_function *f)
 
 static int pair_compare(struct call_pair *d)
 {
+	struct shift_list *list = &d->list;
 	size_t at = 0;
-	int err = 0;
 
-	for (size_t i = 0; !err && i < d->nr_functions; i++) {
+	for (size_t i = 0; i < d->nr_functions; i++) {
 		const struct pair_function *f = &d->functions[i];
-		size_t first = d->list.nr;
+		const size_t first = list->nr;
 
 		if (!pair_in_both(f))
 			continue;
-		err = shift_list__compare(&d->list, f->samples[0], f->samples[1]);
-		if (!err)
-			pair_keep_mean(&d->list, first);
+		if (shift_list__compare(list, f->samples[0], f->samples[1]))
+			return pair_no_memory();
+		/* Of all that a list has only the mean is shown, and counts. */
+		for (size_t j = first; j < list->nr; j++)
+			if (list->shifts[j].what == SHIFT_MEAN)
+				list->shifts[first] = list->shifts[j];
+		list->nr = first + 1;
 	}
-	if (err)
-		return pair_no_memory();
-	shift_list__settle(&d->list);
+	shift_list__settle(list);
 	for (size_t i = 0; i < d->nr_functions; i++)
 		if (pair_in_both(&d->functions[i]))
-			d->functions[i].shift = d->list.shifts[at++];
+			d->functions[i].shift = list->shifts[at++];
 	return 0;
 }
 

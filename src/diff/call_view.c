@@ -80,16 +80,6 @@ static size_t view_text_columns(bool is_graph, const struct column *columns[OBJE
 	return nr;
 }
 
-static struct table *view_table(const struct call_pair *d, const struct diff_show *show,
-				const struct column *columns[OBJECT_COLUMNS])
-{
-	const struct object *object = d->is_graph ? &diff_path_object : &diff_function_object;
-	size_t nr = show->format == TABLE_TEXT ? view_text_columns(d->is_graph, columns)
-					       : object__columns(object, columns);
-
-	return table__new(show->out, show->format, object->type, columns, nr);
-}
-
 static const char *view_verdict(bool in_a, bool in_b)
 {
 	return !in_b ? "only A" : !in_a ? "only B" : NULL;
@@ -152,15 +142,6 @@ static int view_put_line(const struct pair_node *n, struct table *table)
 	return 0;
 }
 
-static int view_put_path(const struct pair_node *n, struct table *table, struct path *path)
-{
-	int err = path__enter(path, n->depth, n->name);
-
-	if (!err)
-		row_put_node(n, table, NULL, path->text);
-	return err;
-}
-
 /* Inside it first, then beside it, then up. 0: that was all. */
 static uint32_t node_next(const struct call_pair *d, uint32_t node)
 {
@@ -177,9 +158,14 @@ static int view_put_nodes(const struct call_pair *d, const struct diff_show *sho
 	struct path path = { 0 };
 	int err = 0;
 
-	for (uint32_t i = d->nodes[0].first; !err && i; i = node_next(d, i))
-		err = show->format == TABLE_TEXT ? view_put_line(&d->nodes[i], table)
-						 : view_put_path(&d->nodes[i], table, &path);
+	for (uint32_t i = d->nodes[0].first; !err && i; i = node_next(d, i)) {
+		const struct pair_node *n = &d->nodes[i];
+
+		err = show->format == TABLE_TEXT ? view_put_line(n, table)
+						 : path__enter(&path, n->depth, n->name);
+		if (!err && show->format != TABLE_TEXT)
+			row_put_node(n, table, NULL, path.text);
+	}
 	if (path.cut)
 		log_note("%" PRIu64 " paths are deeper than %d functions: they leave out those "
 			 "between the first %d and the last",
@@ -190,8 +176,11 @@ static int view_put_nodes(const struct call_pair *d, const struct diff_show *sho
 
 int call_view__show(const struct call_pair *d, const struct diff_show *show)
 {
+	const struct object *object = d->is_graph ? &diff_path_object : &diff_function_object;
 	const struct column *columns[OBJECT_COLUMNS];
-	struct table *table = view_table(d, show, columns);
+	size_t nr = show->format == TABLE_TEXT ? view_text_columns(d->is_graph, columns)
+					       : object__columns(object, columns);
+	struct table *table = table__new(show->out, show->format, object->type, columns, nr);
 	int err = table ? 0 : -ENOMEM;
 
 	if (!err && d->is_graph)

@@ -89,14 +89,6 @@ static struct diff_group *capture_group(struct capture_state *state, const struc
 	return *group;
 }
 
-/* --if: as trace has it. */
-static bool capture_is_wanted(struct capture_state *state, struct session *s,
-			      const struct io_record *r)
-{
-	return r->what == RECORD_END &&
-	       io_source__is_met(s, state->wants->only, r, &state->command);
-}
-
 static int capture_on_record(void *arg, struct session *s, const struct io_record *r)
 {
 	struct capture_state *state = arg;
@@ -109,7 +101,8 @@ static int capture_on_record(void *arg, struct session *s, const struct io_recor
 				.moments = moments };
 	struct diff_group *group;
 
-	if (!capture_is_wanted(state, s, r))
+	/* --if: as trace has it. */
+	if (r->what != RECORD_END || !io_source__is_met(s, state->wants->only, r, &state->command))
 		return 0;
 	group = capture_group(state, s, r);
 	if (!group)

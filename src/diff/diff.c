@@ -71,15 +71,11 @@ static int diff_match(struct diff *d, const struct option_list *asked)
 	return err;
 }
 
-static bool has_another_serial(const struct pair_end *a, const struct pair_end *b)
-{
-	return a->serial[0] && b->serial[0] && strcmp(a->serial, b->serial) != 0;
-}
-
 static void diff_tell_pair(const struct diff *d, const struct pair_end *a)
 {
 	const struct pair_end *b = &d->ends[1].ends[a->other];
-	const char *another = has_another_serial(a, b) ? ", but another serial number" : "";
+	bool has_other = a->serial[0] && b->serial[0] && strcmp(a->serial, b->serial) != 0;
+	const char *another = has_other ? ", but another serial number" : "";
 
 	switch (a->by) {
 	case PAIR_SERIAL:
@@ -185,22 +181,19 @@ static int diff_compare(struct diff *d)
 	return err ? log_err(err, "out of memory") : 0;
 }
 
-static int diff_read(struct diff_side *side, const struct diff_file *file,
-		     const struct diff_wants *wants)
-{
-	side->path = file->path;
-	side->is_saved = file->kind == DIFF_SAVED;
-	return side->is_saved ? diff_side__read_saved(side, wants)
-			      : diff_side__read_capture(side, wants);
-}
-
 int diff__make(struct diff *d, const struct diff_file *files, const struct option_list *asked,
 	       const struct diff_wants *wants)
 {
 	int err = diff_check_asked(asked);
 
-	for (int i = 0; !err && i < 2; i++)
-		err = diff_read(&d->sides[i], &files[i], wants);
+	for (int i = 0; !err && i < 2; i++) {
+		struct diff_side *side = &d->sides[i];
+
+		side->path = files[i].path;
+		side->is_saved = files[i].kind == DIFF_SAVED;
+		err = side->is_saved ? diff_side__read_saved(side, wants)
+				     : diff_side__read_capture(side, wants);
+	}
 	err = err ?: diff_match(d, asked);
 	if (err)
 		return err;

@@ -56,15 +56,6 @@ static struct table *page_table(FILE *out, const char *type, const struct column
 
 /* ---- files ---- */
 
-static uint64_t side_commands(const struct diff_side *side)
-{
-	double count = 0;
-
-	for (size_t i = 0; i < side->nr_groups; i++)
-		count += sample__total(&side->groups[i]->sample, SAMPLE_COUNT);
-	return (uint64_t)count;
-}
-
 static int put_runs(FILE *out, const struct page_run runs[2])
 {
 	const struct column *columns[OBJECT_COLUMNS];
@@ -209,10 +200,15 @@ int diff_page__put(FILE *out, const struct diff *d)
 {
 	struct page_data data = { .diff = d };
 
-	for (int i = 0; i < 2; i++)
-		data.runs[i] =
-			(struct page_run){ i ? "B" : "A", d->sides[i].path,
-					   side_commands(&d->sides[i]), d->sides[i].seconds };
+	for (int i = 0; i < 2; i++) {
+		const struct diff_side *side = &d->sides[i];
+		double count = 0;
+
+		for (size_t j = 0; j < side->nr_groups; j++)
+			count += sample__total(&side->groups[j]->sample, SAMPLE_COUNT);
+		data.runs[i] = (struct page_run){ i ? "B" : "A", side->path, (uint64_t)count,
+						  side->seconds };
+	}
 	return put_page(out, &data);
 }
 

@@ -207,15 +207,6 @@ static int saved_settle(struct diff_group *group, double seconds)
 	return sample__settle(&group->sample, seconds);
 }
 
-static int saved_settle_all(struct diff_side *side)
-{
-	int err = 0;
-
-	for (size_t i = 0; !err && i < side->nr_groups; i++)
-		err = saved_settle(side->groups[i], side->seconds);
-	return err ? log_err(err, "out of memory") : 0;
-}
-
 int diff_side__read_saved(struct diff_side *side, const struct diff_wants *wants)
 {
 	struct saved_state state = { .side = side, .wants = wants };
@@ -233,5 +224,7 @@ int diff_side__read_saved(struct diff_side *side, const struct diff_wants *wants
 	if (lost > 0)
 		log_warn("%s: %.0f events were lost when it was measured", side->path, lost);
 	side->lost = lost > 0;
-	return saved_settle_all(side);
+	for (size_t i = 0; !err && i < side->nr_groups; i++)
+		err = saved_settle(side->groups[i], side->seconds);
+	return err ? log_err(err, "out of memory") : 0;
 }

@@ -221,13 +221,6 @@ static void row_begin(struct diff_row *row, const struct diff_pair *p, enum tabl
 	};
 }
 
-/* In text, parts of the mix that did not change are no news. */
-static bool is_shown(const struct shift *shift, const struct diff_show *show)
-{
-	return show->format != TABLE_TEXT || show->all || shift->what < SHIFT_SIZE_SHARE ||
-	       shift->verdict != SHIFT_NOISE;
-}
-
 static size_t view_show_pair(const struct diff *d, const struct diff_pair *p, struct table *table,
 			     const struct diff_show *show)
 {
@@ -237,11 +230,15 @@ static size_t view_show_pair(const struct diff *d, const struct diff_pair *p, st
 	row_begin(&row, p, show->format);
 	table__row(table, &row);
 	for (size_t i = p->first; i < p->first + p->nr; i++) {
-		if (!is_shown(&d->list.shifts[i], show)) {
+		const struct shift *shift = &d->list.shifts[i];
+
+		/* In text, parts of the mix that did not change are no news. */
+		if (show->format == TABLE_TEXT && !show->all && shift->what >= SHIFT_SIZE_SHARE &&
+		    shift->verdict == SHIFT_NOISE) {
 			hidden++;
 			continue;
 		}
-		row_fill(&row, &d->list.shifts[i]);
+		row_fill(&row, shift);
 		table__row(table, &row);
 	}
 	return hidden;

@@ -3,4 +3,4 @@
 # file: src/diff/diff.c
 # red: cli diff
 # case: another serial number
-s/return a->serial\[0\] && b->serial\[0\] && strcmp(a->serial, b->serial) != 0;/return a->serial[0] \&\& b->serial[0] \&\& strcmp(a->serial, b->serial) == 99;/
+s/= a->serial\[0\] && b->serial\[0\] && strcmp(a->serial, b->serial) != 0;/= a->serial[0] \&\& b->serial[0] \&\& strcmp(a->serial, b->serial) == 99;/
