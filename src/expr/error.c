@@ -182,17 +182,6 @@ static bool point_is_inside(char c)
 	return ((unsigned char)c & 0xc0) == 0x80;
 }
 
-/* Control characters become '?': they would move the caret, or the terminal. */
-static size_t point_copy(const char *text, size_t len, char *buf, size_t size)
-{
-	size_t i;
-
-	for (i = 0; i < len && i + 1 < size; i++)
-		buf[i] = iscntrl((unsigned char)text[i]) ? '?' : text[i];
-	buf[i] = '\0';
-	return i;
-}
-
 /* A long text is shown around the mistake only. Each line is without an end of its own. */
 void expr__point_at(const char *text, const struct expr_error *error, char *buf, size_t size)
 {
@@ -207,7 +196,9 @@ void expr__point_at(const char *text, const struct expr_error *error, char *buf,
 		from++;
 	for (i = 0; i < POINT_INSIDE && to < len && point_is_inside(text[to]); i++)
 		to++;
-	used = point_copy(text + from, to - from, buf, size);
+	/* Control characters become '?': they would move the caret, or the terminal. */
+	for (used = 0; from + used < to && used + 1 < size; used++)
+		buf[used] = iscntrl((unsigned char)text[from + used]) ? '?' : text[from + used];
 	if (used + 1 < size)
 		buf[used++] = '\n';
 	for (i = from; i < at && used + 1 < size; i++)

@@ -181,12 +181,6 @@ static bool eval_is_whole_sum(enum expr_op op, const struct eval_value *l,
 	return op != OP_MUL || (double)l->whole * (double)r->whole < 4 * EVAL_2_63;
 }
 
-/* Unsigned: of signed ones clang's sanitizer wants a function that gcc's library has not. */
-static struct eval_value eval_product(eval_int l, eval_int r)
-{
-	return eval_whole((eval_int)((unsigned __int128)l * (unsigned __int128)r));
-}
-
 static struct eval_value eval_sum(enum expr_op op, const struct eval_value *l,
 				  const struct eval_value *r)
 {
@@ -197,7 +191,9 @@ static struct eval_value eval_sum(enum expr_op op, const struct eval_value *l,
 	switch (op) {
 	case OP_ADD: return eval_whole(l->whole + r->whole);
 	case OP_SUB: return eval_whole(l->whole - r->whole);
-	case OP_MUL: return eval_product(l->whole, r->whole);
+	case OP_MUL: /* unsigned: of signed ones clang's sanitizer wants a function gcc's lacks */
+		return eval_whole(
+			(eval_int)((unsigned __int128)l->whole * (unsigned __int128)r->whole));
 	default: return eval_whole(l->whole / r->whole);
 	}
 }

@@ -69,19 +69,14 @@ static void node_hold_at(const struct expr *expr, struct expr_node *node, uint32
 	node_hold(node, operand, is_inside + !expr_prints_bare(node->op, operand->op, place));
 }
 
-static void node_hold_arguments(const struct expr *expr, struct expr_node *call)
-{
-	call->nest = 1;
-	for (uint32_t i = call->left; i != EXPR_NONE; i = expr->nodes[i].next)
-		node_hold(call, &expr->nodes[i], 1);
-}
-
 static int node_measure(const struct expr *expr, struct expr_node *node, struct expr_error *error)
 {
 	node->height = 1;
 	node->nest = 0;
 	if (node->op == OP_CALL) {
-		node_hold_arguments(expr, node);
+		node->nest = 1;
+		for (uint32_t i = node->left; i != EXPR_NONE; i = expr->nodes[i].next)
+			node_hold(node, &expr->nodes[i], 1);
 	} else if (node->op == OP_INDEX) {
 		node_hold_at(expr, node, node->left, PLACE_LEFT);
 		node_hold(node, &expr->nodes[node->right], 1);

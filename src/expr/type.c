@@ -103,12 +103,6 @@ static int type_settle_words(const struct type_pair *pair)
 	return 0;
 }
 
-/* "=~" or "like", as it was written. */
-static const char *type_match_word(const struct type_pair *pair)
-{
-	return pair->expr->source[pair->node->op_at] == '=' ? "=~" : "like";
-}
-
 static int type_compare(const struct type_pair *pair)
 {
 	const struct expr_node *l = pair->left, *r = pair->right;
@@ -117,8 +111,9 @@ static int type_compare(const struct type_pair *pair)
 
 	if (pair->op == OP_MATCH && l->type != EXPR_TEXT)
 		return expr_error__set(pair->error, l->at, "%s is for texts: %.*s is %s",
-				       type_match_word(pair), type_shown(pair->expr, l),
-				       source + l->at, type_words[l->type]);
+				       source[pair->node->op_at] == '=' ? "=~" : "like",
+				       type_shown(pair->expr, l), source + l->at,
+				       type_words[l->type]);
 	if (type_blend(l->type, r->type) < 0)
 		return type_misfit_unit(pair);
 	if (l->type == EXPR_TEXT && pair->op != OP_MATCH && !is_equality)
@@ -177,15 +172,6 @@ static int type_need_truth(const struct expr *expr, const struct expr_node *node
 	return type_need(expr, node, node->type == EXPR_BOOL, "a truth: compare it", error);
 }
 
-static int type_logic(const struct type_pair *pair)
-{
-	int err = type_need_truth(pair->expr, pair->left, pair->error);
-
-	if (!err)
-		err = type_need_truth(pair->expr, pair->right, pair->error);
-	return err ? err : EXPR_BOOL;
-}
-
 /* failed & op == read: one who writes & between truths means &&. */
 static bool type_is_logic_slip(const struct type_pair *pair)
 {
@@ -198,8 +184,11 @@ static int type_binary(const struct type_pair *pair)
 	const char *text = expr_ops[pair->op].text;
 	int err;
 
-	if (pair->op == OP_OR || pair->op == OP_AND)
-		return type_logic(pair);
+	if (pair->op == OP_OR || pair->op == OP_AND) {
+		err = type_need_truth(pair->expr, pair->left, pair->error);
+		err = err ?: type_need_truth(pair->expr, pair->right, pair->error);
+		return err ?: EXPR_BOOL;
+	}
 	if (type_is_logic_slip(pair))
 		return expr_error__set(pair->error, pair->node->op_at, "write %s%s", text, text);
 	err = type_settle_words(pair);
