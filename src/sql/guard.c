@@ -78,20 +78,15 @@ static int guard_decide(void *arg, int action, const char *first, const char *se
 	}
 }
 
-/* Tables that SQLite makes of JSON are declared at their first use, which looks like changing the
- * schema: so before the guard is there. One that was built without them has none. */
-static void guard_declare_json(struct sql *sql)
-{
-	sqlite3_exec(sql->db, "SELECT 0 FROM json_each('[]'), json_tree('[]')", NULL, NULL, NULL);
-}
-
 /* Sorting stays in memory: a query leaves no trace on a disk. */
 int sql_guard__set(struct sql *sql)
 {
 	int failed = sqlite3_exec(sql->db, "PRAGMA temp_store = MEMORY; PRAGMA query_only = 1",
 				  NULL, NULL, NULL);
 
-	guard_declare_json(sql);
+	/* Tables that SQLite makes of JSON are declared at their first use, which looks like
+	 * changing the schema: so before the guard is there. Some builds of it have none. */
+	sqlite3_exec(sql->db, "SELECT 0 FROM json_each('[]'), json_tree('[]')", NULL, NULL, NULL);
 	failed = failed ? failed : sqlite3_db_config(sql->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	failed = failed ? failed
 			: sqlite3_db_config(sql->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);

@@ -163,29 +163,21 @@ static uint64_t module_whole_ns(double ns, bool is_upper)
 	return ns < 18446744073709549568.0 ? (uint64_t)ns : UINT64_MAX;
 }
 
-static void module_raise(uint64_t *from, uint64_t ns)
-{
-	*from = ns > *from ? ns : *from;
-}
-
-static void module_lower(uint64_t *to, uint64_t ns)
-{
-	*to = ns < *to ? ns : *to;
-}
-
 static void module_bound_time(struct sql_bounds *b, const char letters[2], sqlite3_value *value)
 {
 	const bool is_since = letters[0] == 't';
 	const int type = sqlite3_value_type(value);
 	const double ns = sqlite3_value_double(value) * (is_since ? 1e9 : 1);
+	const uint64_t least_ns = module_whole_ns(ns, false), most_ns = module_whole_ns(ns, true);
+	uint64_t *from_ns = is_since ? &b->since_from_ns : &b->end_from_ns;
+	uint64_t *to_ns = is_since ? &b->since_to_ns : &b->end_to_ns;
 
 	if (type != SQLITE_INTEGER && type != SQLITE_FLOAT)
 		return; /* SQLite knows how to compare that */
-	if (letters[1] != '<')
-		module_raise(is_since ? &b->since_from_ns : &b->end_from_ns,
-			     module_whole_ns(ns, false));
-	if (letters[1] != '>')
-		module_lower(is_since ? &b->since_to_ns : &b->end_to_ns, module_whole_ns(ns, true));
+	if (letters[1] != '<' && least_ns > *from_ns)
+		*from_ns = least_ns;
+	if (letters[1] != '>' && most_ns < *to_ns)
+		*to_ns = most_ns;
 }
 
 /* A value ends with the call that brought it, so what it says is copied. */

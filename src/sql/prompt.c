@@ -63,12 +63,6 @@ static int prompt_look(void *sql)
 
 /* ---- commands of its own ---- */
 
-static void prompt_print_tables(FILE *out)
-{
-	for (size_t i = 0; sql_tables[i]; i++)
-		fprintf(out, "%-8s %s\n", sql_tables[i]->name, sql_tables[i]->brief);
-}
-
 static int prompt_print_schema(FILE *out, const char *name)
 {
 	size_t nr = 0;
@@ -92,10 +86,11 @@ int sql_prompt__command(FILE *out, const char *line)
 		return -ECANCELED;
 	if (!strcmp(word, ".schema"))
 		return prompt_print_schema(out, rest);
-	if (!strcmp(word, ".tables"))
-		prompt_print_tables(out);
-	else if (!strcmp(word, ".help"))
+	if (!strcmp(word, ".help"))
 		fputs(prompt_help, out);
+	else if (!strcmp(word, ".tables"))
+		for (size_t i = 0; sql_tables[i]; i++)
+			fprintf(out, "%-8s %s\n", sql_tables[i]->name, sql_tables[i]->brief);
 	else
 		return log_err(-EINVAL, "there is no '%s'; .help lists what there is", word);
 	return 0;
@@ -315,12 +310,6 @@ static char *lines_edit(struct prompt_lines *lines)
 
 #endif
 
-/* NULL: the end, or Ctrl-C. The caller frees it. */
-static char *lines_get(struct prompt_lines *lines)
-{
-	return lines->is_terminal ? lines_edit(lines) : lines_read();
-}
-
 /* ---- the prompt ---- */
 
 static bool prompt_is_blank(const char *text)
@@ -370,22 +359,17 @@ static int prompt_query(struct sql *sql, const struct prompt_lines *lines, const
 	return prompt_forgive(lines, err);
 }
 
-static int prompt_command(struct sql *sql, const struct prompt_lines *lines, char *line)
-{
-	int err = prompt_forgive(lines, sql_prompt__command(sql->run->out, line));
-
-	free(line);
-	fflush(sql->run->out);
-	return err;
-}
-
 /* One more line. What has begun is in *query until its ';' has come. */
 static int prompt_take(struct sql *sql, const struct prompt_lines *lines, char *line, char **query)
 {
 	int err;
 
-	if (!*query && line[strspn(line, " \t")] == '.')
-		return prompt_command(sql, lines, line);
+	if (!*query && line[strspn(line, " \t")] == '.') {
+		err = prompt_forgive(lines, sql_prompt__command(sql->run->out, line));
+		free(line);
+		fflush(sql->run->out);
+		return err;
+	}
 	*query = prompt_join(*query, line);
 	if (!*query)
 		return log_err(-ENOMEM, "out of memory");
@@ -404,7 +388,8 @@ static int prompt_loop(struct sql *sql, struct prompt_lines *lines)
 
 	while (!err) {
 		lines->is_more = query;
-		line = lines_get(lines);
+		/* NULL: the end, or Ctrl-C */
+		line = lines->is_terminal ? lines_edit(lines) : lines_read();
 		if (line) {
 			err = prompt_take(sql, lines, line, &query);
 			continue;
