@@ -72,27 +72,23 @@ static int attach_refuse(struct class_function *f, const char *why)
 	return f->why ? 0 : -ENOMEM;
 }
 
-/* What a module did once, when it was loaded, is gone without a trace. */
-static int attach_lose(struct class_function *f, const struct find_symbol *changed)
-{
-	char why[FIND_WHY_ROOM];
-
-	if (f->module && !changed)
-		return attach_refuse(f, "inlined everywhere, or gone after the start (__init)");
-	find_function__why_lost(PROBE_FN, changed, why, sizeof(why));
-	return attach_refuse(f, why);
-}
-
 static int attach_judge(struct attach_job *job, size_t nr)
 {
 	struct class_function *f = &job->class->functions[nr];
 	const struct attach_symbols *found = &job->found[nr];
+	char lost[FIND_WHY_ROOM];
 	const char *why;
 
 	if (f->why)
 		return 0;
-	if (!found->own)
-		return attach_lose(f, found->changed);
+	if (!found->own) {
+		/* What a module did once, when it was loaded, is gone without a trace. */
+		if (f->module && !found->changed)
+			return attach_refuse(
+				f, "inlined everywhere, or gone after the start (__init)");
+		find_function__why_lost(PROBE_FN, found->changed, lost, sizeof(lost));
+		return attach_refuse(f, lost);
+	}
 	f->address = found->own->address;
 	why = find_symbols__why_not(job->kernel, found->own);
 	return why ? attach_refuse(f, why) : 0;

@@ -212,15 +212,6 @@ static int class_add_others(struct class *class, struct finder *finder,
 
 /* ---- search ---- */
 
-static int class_look(struct class *class, struct finder *finder)
-{
-	int err = class__add_functions(class, find_btf__vmlinux(finder));
-
-	for (size_t i = 0; !err && i < finder->btfs.nr_modules; i++)
-		err = class__add_functions(class, finder->btfs.modules[i]);
-	return err;
-}
-
 static int class_count_plain(void *arg, const char *name)
 {
 	*(size_t *)arg += !strchr(name, ' ');
@@ -265,7 +256,9 @@ int class__find(struct class *class, struct finder *finder, const struct class_w
 
 	*class = (struct class){ 0 };
 	err = class__name(class, finder, wants);
-	err = err ? err : class_look(class, finder);
+	err = err ? err : class__add_functions(class, find_btf__vmlinux(finder));
+	for (size_t i = 0; !err && i < finder->btfs.nr_modules; i++)
+		err = class__add_functions(class, finder->btfs.modules[i]);
 	err = err ? err : class_choose(class, finder, wants);
 	if (!err)
 		class_count(class, finder, wants);
@@ -307,14 +300,6 @@ static int class_rename_ret(struct probe *probe)
 	return 0;
 }
 
-static int class_add_arguments(struct probe *probe)
-{
-	const struct btf_type *func = btf__type_by_id(probe->btf, probe->btf_id);
-	int err = find_abi__add_args(probe, find_abi__here(), probe->btf, func->type);
-
-	return err ? err : class_rename_ret(probe);
-}
-
 int class__add_probe(const struct class_function *function, enum probe_kind kind,
 		     struct probe_list *list)
 {
@@ -322,8 +307,12 @@ int class__add_probe(const struct class_function *function, enum probe_kind kind
 	struct probe probe = { .kind = kind };
 	int err = find_function__fill(&probe, &symbol, function->btf, function->btf_id);
 
-	if (!err && kind == PROBE_RET && probe.btf)
-		err = class_add_arguments(&probe);
+	if (!err && kind == PROBE_RET && probe.btf) {
+		const struct btf_type *func = btf__type_by_id(probe.btf, probe.btf_id);
+
+		err = find_abi__add_args(&probe, find_abi__here(), probe.btf, func->type);
+		err = err ? err : class_rename_ret(&probe);
+	}
 	if (!err)
 		return probe_list__add(list, &probe);
 	probe__free(&probe);

@@ -286,13 +286,6 @@ static size_t path_length(const char *const *names)
 	return nr;
 }
 
-static int path_note(struct path_search *s, size_t place, const char *symbol)
-{
-	if (!s->found[place])
-		s->found[place] = strdup(symbol);
-	return s->found[place] ? 0 : -ENOMEM;
-}
-
 /*
  * Not "foo.isra.0", which the compiler made of foo: no type of it is known, so only a kprobe could
  * be attached, which may be skipped without being counted, and would make the whole tree doubtful.
@@ -307,19 +300,11 @@ static int path_look(void *arg, const char *spec)
 	for (size_t part = 0; part < 2; part++)
 		for (const char *const *name = s->parts[part]; !err && name && *name;
 		     name++, place++)
-			if (!strcmp(*name, symbol))
-				err = path_note(s, place, symbol);
+			if (!strcmp(*name, symbol) && !s->found[place]) {
+				s->found[place] = strdup(symbol);
+				err = s->found[place] ? 0 : -ENOMEM;
+			}
 	return err;
-}
-
-static size_t path_squeeze(char **found, size_t nr)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < nr; i++)
-		if (found[i])
-			found[kept++] = found[i];
-	return kept;
 }
 
 static int path_search(struct finder *finder, struct path_search *s, size_t most)
@@ -350,7 +335,10 @@ int path_preset__find(struct finder *finder, const char *word, char ***names, si
 	if (err)
 		return err;
 	*names = s.found;
-	*nr = path_squeeze(s.found, most);
+	*nr = 0;
+	for (i = 0; i < most; i++)
+		if (s.found[i])
+			s.found[(*nr)++] = s.found[i];
 	if (*nr)
 		return 0;
 	free(s.found);

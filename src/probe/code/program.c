@@ -13,13 +13,6 @@ static bool emit_is_start(const struct emit *e)
 	return e->plan->has_ends && !e->probe->is_end;
 }
 
-static enum probe_counter emit_loss(const struct emit *e)
-{
-	if (emit_is_start(e))
-		return PROBE_LOST_START;
-	return plan__has_records(e->plan) ? PROBE_LOST_RING : PROBE_LOST_KEY;
-}
-
 /* A hit inside a hit: the scratch is not ours. That it was lost is counted, as is that it was. */
 static void emit_guard(struct emit *e)
 {
@@ -31,7 +24,9 @@ static void emit_guard(struct emit *e)
 	code__load(&e->code, 8, R0, busy);
 	code__jump_if_number(&e->code, BPF_JEQ, R0, 0, free_to_use);
 	emit__count(e, PROBE_HITS);
-	emit__count(e, emit_loss(e));
+	emit__count(e, emit_is_start(e)		    ? PROBE_LOST_START
+		       : plan__has_records(e->plan) ? PROBE_LOST_RING
+						    : PROBE_LOST_KEY);
 	code__jump(&e->code, e->out);
 	code__bind(&e->code, free_to_use);
 	code__store_number(&e->code, 8, busy, 1);

@@ -69,20 +69,14 @@ static void bucket_log2(struct emit *e)
 	code__reckon(&e->code, BPF_OR, R1, R5);
 }
 
-static uint64_t bucket_nr_steps(const struct plan *plan)
-{
-	uint64_t span = (uint64_t)plan->linear_to - (uint64_t)plan->linear_from;
-	uint64_t step = (uint64_t)plan->linear_step;
-
-	return span / step + (span % step != 0);
-}
-
 /* Unsigned numbers are above any negative bound: nothing is below it. */
 static void bucket_linear(struct emit *e)
 {
 	const struct plan *plan = e->plan;
 	bool is_signed = plan->of_is_signed, has_below = is_signed || plan->linear_from > 0;
 	int64_t to = is_signed || plan->linear_to > 0 ? plan->linear_to : 0;
+	uint64_t span = (uint64_t)plan->linear_to - (uint64_t)plan->linear_from;
+	uint64_t step = (uint64_t)plan->linear_step, nr_steps = span / step + (span % step != 0);
 	int above = code__label(&e->code), below = code__label(&e->code);
 	int done = code__label(&e->code);
 	struct code *code = &e->code;
@@ -101,7 +95,7 @@ static void bucket_linear(struct emit *e)
 		code__jump(code, done);
 	}
 	code__bind(code, above);
-	code__set(code, R1, (int64_t)bucket_nr_steps(plan) + 1);
+	code__set(code, R1, (int64_t)nr_steps + 1);
 	code__bind(code, done);
 }
 

@@ -36,11 +36,6 @@ static uint64_t like_states(const struct like *like, char c)
 	return states;
 }
 
-static bool like_is_first(const struct like *like, uint32_t i)
-{
-	return like->chars[i] != '?' && !memchr(like->chars, like->chars[i], i);
-}
-
 /* From R4, the character, to R5, the states it leads on from. */
 static void like_look_up(struct emit *e, const struct like *like)
 {
@@ -48,8 +43,8 @@ static void like_look_up(struct emit *e, const struct like *like)
 
 	code__set(&e->code, R5, (int64_t)like_states(like, 0));
 	for (uint32_t i = 0; i < like->nr; i++) {
-		if (!like_is_first(like, i))
-			continue;
+		if (like->chars[i] == '?' || memchr(like->chars, like->chars[i], i))
+			continue; /* any character, or one that stood before */
 		next = code__label(&e->code);
 		code__jump_if_number(&e->code, BPF_JNE, R4, (uint8_t)like->chars[i], next);
 		code__set(&e->code, R5, (int64_t)like_states(like, like->chars[i]));
@@ -127,33 +122,16 @@ static void like_word(const struct like *like, uint32_t at, uint64_t *mask, uint
 	}
 }
 
-/*
- * Of what is known now the verifier still wants to see both ways: else what stands behind is never
- * reached, and refused.
- */
-static void like_decide(struct emit *e, bool is_unlike, int label)
-{
-	code__set(&e->code, R0, is_unlike);
-	code__jump_if_number(&e->code, BPF_JNE, R0, 0, label);
-}
-
-/* A character that may be any one must not be the end. */
-static void like_last_is_there(struct emit *e, const struct like *like, struct place text,
-			       int label)
-{
-	if (!like->nr || like->chars[like->nr - 1] != '?')
-		return;
-	code__load(&e->code, 1, R1, place_at(text, (int32_t)like->nr - 1));
-	code__jump_if_number(&e->code, BPF_JEQ, R1, 0, label);
-}
-
 static void like_by_words(struct emit *e, const struct value *v, const struct like *like, int label)
 {
 	struct place text = emit__text_place(e, v->left);
 	uint64_t mask, word;
 
 	if (like->nr >= v->left->shape.size || (like->stars && !like->nr)) {
-		like_decide(e, like->nr, label);
+		/* Of what is known now the verifier still wants to see both ways: else what stands
+		 * behind is never reached, and refused. */
+		code__set(&e->code, R0, like->nr != 0);
+		code__jump_if_number(&e->code, BPF_JNE, R0, 0, label);
 		return;
 	}
 	for (uint32_t at = 0; at <= like->nr; at += 8) {
@@ -165,7 +143,11 @@ static void like_by_words(struct emit *e, const struct value *v, const struct li
 			code__reckon_number(&e->code, BPF_AND, R1, (int64_t)mask);
 		code__jump_if_number(&e->code, BPF_JNE, R1, (int64_t)word, label);
 	}
-	like_last_is_there(e, like, text, label);
+	if (like->nr && like->chars[like->nr - 1] == '?') {
+		/* A character that may be any one must not be the end. */
+		code__load(&e->code, 1, R1, place_at(text, (int32_t)like->nr - 1));
+		code__jump_if_number(&e->code, BPF_JEQ, R1, 0, label);
+	}
 }
 
 void emit__jump_unlike(struct emit *e, const struct value *v, int label)

@@ -33,24 +33,17 @@ static void pair_stack(struct emit *e, bool is_wanted, enum value_op op, struct 
 	code__store(&e->code, 4, to, R1);
 }
 
-static void pair_saved(struct emit *e, struct place start)
-{
-	struct place saved = place_at(start, sizeof(struct probe_start));
-
-	for (size_t i = e->plan->nr_saved; i--;)
-		emit__part(e, e->probe->saved[i], place_at(saved, (int32_t)e->plan->saved[i].at),
-			   e->plan->saved[i].shape.size);
-}
-
 static struct place pair_note(struct emit *e)
 {
 	uint32_t bytes = plan__start_bytes(e->plan);
 	struct place start = bytes <= PAIR_START_ON_STACK ? code__take(&e->code, bytes)
 							  : code__take_scratch(&e->code, bytes);
-	struct place address = place_at(start, offsetof(struct probe_start, address));
+	struct place saved = place_at(start, sizeof(struct probe_start));
 
-	pair_saved(e, start);
-	emit__address(e, address);
+	for (size_t i = e->plan->nr_saved; i--;)
+		emit__part(e, e->probe->saved[i], place_at(saved, (int32_t)e->plan->saved[i].at),
+			   e->plan->saved[i].shape.size);
+	emit__address(e, place_at(start, offsetof(struct probe_start, address)));
 	emit__who(e, place_at(start, offsetof(struct probe_start, pid)),
 		  place_at(start, offsetof(struct probe_start, tid)),
 		  place_at(start, offsetof(struct probe_start, comm)));

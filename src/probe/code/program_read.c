@@ -146,13 +146,6 @@ void emit__argument(struct emit *e, const struct value *v, enum code_reg reg)
 	code__extend(&e->code, reg, v->size, v->shape.is_signed);
 }
 
-static uint32_t read_slots_of(const struct btf *btf, const struct btf_param *param)
-{
-	long long bytes = btf__resolve_size(btf, param->type);
-
-	return bytes > 8 && bytes <= 16 ? 2 : 1;
-}
-
 /* How many slots the arguments take: the result stands behind them. */
 static uint32_t read_argument_slots(const struct probe *probe)
 {
@@ -163,8 +156,11 @@ static uint32_t read_argument_slots(const struct probe *probe)
 
 	if (!proto || !btf_is_func_proto(proto))
 		return 0;
-	for (i = 0; i < btf_vlen(proto); i++)
-		slots += read_slots_of(probe->btf, &btf_params(proto)[i]);
+	for (i = 0; i < btf_vlen(proto); i++) {
+		long long bytes = btf__resolve_size(probe->btf, btf_params(proto)[i].type);
+
+		slots += bytes > 8 && bytes <= 16 ? 2 : 1;
+	}
 	return slots;
 }
 

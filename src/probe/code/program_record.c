@@ -95,16 +95,6 @@ static void record_give(struct emit *e, int helper)
 	code__call(&e->code, helper);
 }
 
-/* A start that is gone: another end was faster. */
-static void record_discard(struct emit *e, int gone)
-{
-	if (!e->probe->is_end)
-		return;
-	code__bind(&e->code, gone);
-	record_give(e, BPF_FUNC_ringbuf_discard);
-	emit__end(e, PROBE_NO_START);
-}
-
 /* The pair is over all the same. */
 static void record_lose(struct emit *e, int lost)
 {
@@ -129,6 +119,11 @@ void emit__record(struct emit *e)
 		emit__forget_start(e, gone);
 	record_give(e, BPF_FUNC_ringbuf_submit);
 	emit__end(e, PROBE_SENT);
-	record_discard(e, gone);
+	if (e->probe->is_end) {
+		/* A start that is gone: another end was faster. */
+		code__bind(&e->code, gone);
+		record_give(e, BPF_FUNC_ringbuf_discard);
+		emit__end(e, PROBE_NO_START);
+	}
 	record_lose(e, lost);
 }

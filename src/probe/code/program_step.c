@@ -134,31 +134,24 @@ static void emit_filter_children(struct emit *e)
 	code__give_back(&e->code, mark);
 }
 
-static void emit_filter_pid(struct emit *e)
-{
-	emit__note(e, &e->who, BPF_FUNC_get_current_pid_tgid);
-	code__reckon_number(&e->code, BPF_RSH, R0, 32);
-	if (e->plan->children)
-		emit_filter_children(e);
-	else
-		code__jump_if_number(&e->code, BPF_JNE, R0, e->plan->pid, e->out);
-}
-
-/* In it or below it. 5.10 has no helper that tells programs of ours the id of an ancestor. */
-static void emit_filter_cgroup(struct emit *e)
-{
-	code__set_map(&e->code, R1, e->wants->maps->cgroup);
-	code__set(&e->code, R2, 0);
-	code__call(&e->code, BPF_FUNC_current_task_under_cgroup);
-	code__jump_if_number(&e->code, BPF_JNE, R0, 1, e->out);
-}
-
 void emit__filters(struct emit *e)
 {
-	if (e->plan->pid)
-		emit_filter_pid(e);
-	if (e->plan->cgroup)
-		emit_filter_cgroup(e);
+	if (e->plan->pid) {
+		emit__note(e, &e->who, BPF_FUNC_get_current_pid_tgid);
+		code__reckon_number(&e->code, BPF_RSH, R0, 32);
+		if (e->plan->children)
+			emit_filter_children(e);
+		else
+			code__jump_if_number(&e->code, BPF_JNE, R0, e->plan->pid, e->out);
+	}
+	if (e->plan->cgroup) {
+		/* In it or below it. 5.10 has no helper that tells programs of ours the id of an
+		 * ancestor. */
+		code__set_map(&e->code, R1, e->wants->maps->cgroup);
+		code__set(&e->code, R2, 0);
+		code__call(&e->code, BPF_FUNC_current_task_under_cgroup);
+		code__jump_if_number(&e->code, BPF_JNE, R0, 1, e->out);
+	}
 }
 
 void emit__lookup_cell(struct emit *e)

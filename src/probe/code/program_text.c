@@ -86,21 +86,16 @@ static void text_record_words(struct emit *e, const struct value *v, struct plac
 	code__bind(&e->code, done);
 }
 
-/* A u32 in the record says where in it the text is: offset in its lower half. */
-static void text_loc_address(struct emit *e, const struct value *v)
-{
-	emit__record_bytes(e, R3, v->offset, 4);
-	code__reckon_number(&e->code, BPF_AND, R3, 0xffff);
-	if (v->is_rel)
-		code__reckon_number(&e->code, BPF_ADD, R3, v->offset + 4);
-	code__reckon(&e->code, BPF_ADD, R3, REG_CTX);
-}
-
 /* Where the text begins, into R3. */
 static void text_address(struct emit *e, const struct value *v)
 {
 	if (v->is_loc) {
-		text_loc_address(e, v);
+		/* A u32 in the record says where in it the text is: offset in its lower half. */
+		emit__record_bytes(e, R3, v->offset, 4);
+		code__reckon_number(&e->code, BPF_AND, R3, 0xffff);
+		if (v->is_rel)
+			code__reckon_number(&e->code, BPF_ADD, R3, v->offset + 4);
+		code__reckon(&e->code, BPF_ADD, R3, REG_CTX);
 	} else if (v->left) {
 		emit__number(e, v->left, R1);
 		code__set_address(&e->code, R3, (struct place){ R1, (int32_t)v->offset });
@@ -275,13 +270,6 @@ struct place emit__text_place(struct emit *e, const struct value *v)
 	return place;
 }
 
-/* The verifier wants to see a way to what stands behind, even where nobody goes it. */
-static void text_never_equal(struct emit *e, int label)
-{
-	code__set(&e->code, R0, 0);
-	code__jump_if_number(&e->code, BPF_JEQ, R0, 0, label);
-}
-
 static void text_differs_from(struct emit *e, const struct value *v, const struct value *literal,
 			      int label)
 {
@@ -289,7 +277,9 @@ static void text_differs_from(struct emit *e, const struct value *v, const struc
 	struct place place = emit__text_place(e, v);
 
 	if (bytes > v->shape.size) {
-		text_never_equal(e, label);
+		/* The verifier wants to see a way to what stands behind, even if nobody goes it. */
+		code__set(&e->code, R0, 0);
+		code__jump_if_number(&e->code, BPF_JEQ, R0, 0, label);
 		return;
 	}
 	for (at = 0; at < bytes; at += 8) {

@@ -46,12 +46,6 @@ static uint32_t abi_parts(enum find_abi abi, const struct type *type)
 	return (type->size + 7) / 8;
 }
 
-/* Nobody passes an array: this is __int128, whose pair of registers begins with an even one. */
-static bool abi_wants_even(const struct abi_state *state, const struct type *type)
-{
-	return state->abi == ABI_ARM64 && type->kind == TYPE_ARRAY && type->size == 16;
-}
-
 /* AAPCS64 6.8.2 (C.9 to C.14); System V x86-64 3.2.3. What does not fit into the registers that are
  * left goes to the stack; on arm64 all others behind it, too. */
 static uint32_t abi_take(struct abi_state *state, const struct type *type)
@@ -60,7 +54,8 @@ static uint32_t abi_take(struct abi_state *state, const struct type *type)
 
 	if (parts == UINT32_MAX)
 		return PROBE_ON_STACK;
-	if (abi_wants_even(state, type))
+	/* Nobody passes an array: this is __int128, whose registers begin with an even one. */
+	if (state->abi == ABI_ARM64 && type->kind == TYPE_ARRAY && type->size == 16)
 		state->next_reg = (state->next_reg + 1) & ~1u;
 	if (!parts || state->next_reg + parts > abi_nr_regs(state->abi)) {
 		if (parts && state->abi == ABI_ARM64)
@@ -70,14 +65,6 @@ static uint32_t abi_take(struct abi_state *state, const struct type *type)
 	reg = state->next_reg;
 	state->next_reg += parts;
 	return reg;
-}
-
-static uint32_t abi_take_slot(struct abi_state *state, const struct type *type)
-{
-	uint32_t slot = state->next_slot;
-
-	state->next_slot += type->size > 16 ? 1 : (type->size + 7) / 8;
-	return slot;
 }
 
 static const struct btf_type *abi_proto(const struct btf *btf, uint32_t id)
@@ -123,7 +110,8 @@ int find_abi__add_args(struct probe *probe, enum find_abi abi, const struct btf 
 			break; /* "..." */
 		field.name = abi_name(btf, param, i);
 		field.reg = abi_take(&state, &field.type);
-		field.slot = abi_take_slot(&state, &field.type);
+		field.slot = state.next_slot;
+		state.next_slot += field.type.size > 16 ? 1 : (field.type.size + 7) / 8;
 		probe->is_odd |= field.reg == PROBE_ON_STACK;
 		err = probe__add_field(probe, &field);
 	}

@@ -20,14 +20,6 @@
 
 /* ---- the index ---- */
 
-static int btf_add_raw(struct find_btf *b, const char *name, uint32_t id)
-{
-	if (GROW_BY_ONE(b->raw_names, b->nr_raws))
-		return -ENOMEM;
-	b->raw_names[b->nr_raws++] = name;
-	return find_index__add(&b->raws, name, id);
-}
-
 static int btf_index_type(struct find_btf *b, uint32_t id)
 {
 	const struct btf_type *t = btf__type_by_id(b->btf, id);
@@ -39,9 +31,13 @@ static int btf_index_type(struct find_btf *b, uint32_t id)
 		return find_index__add(&b->funcs, name, id);
 	if (btf_is_composite(t))
 		return find_index__add(&b->structs, name, id);
-	if (btf_is_typedef(t) && !strncmp(name, BTF_RAW, strlen(BTF_RAW)))
-		return btf_add_raw(b, name + strlen(BTF_RAW), id);
-	return 0;
+	if (!btf_is_typedef(t) || strncmp(name, BTF_RAW, strlen(BTF_RAW)) != 0)
+		return 0;
+	name += strlen(BTF_RAW);
+	if (GROW_BY_ONE(b->raw_names, b->nr_raws))
+		return -ENOMEM;
+	b->raw_names[b->nr_raws++] = name;
+	return find_index__add(&b->raws, name, id);
 }
 
 static int btf_index(struct find_btf *b)
@@ -137,21 +133,16 @@ static struct find_btf *btf_load_module(struct finder *finder, const char *modul
 	return btf ? btf_new(btf, module) : NULL;
 }
 
-static struct find_btf *btf_known_module(const struct find_btfs *btfs, const char *module)
-{
-	for (size_t i = 0; i < btfs->nr_modules; i++)
-		if (!strcmp(btfs->modules[i]->module, module))
-			return btfs->modules[i];
-	return NULL;
-}
-
 struct find_btf *find_btf__module(struct finder *finder, const char *module)
 {
 	struct find_btfs *btfs = &finder->btfs;
-	struct find_btf *b = btf_known_module(btfs, module);
+	struct find_btf *b;
 
-	if (b || btfs->is_listed || strchr(module, '/'))
-		return b;
+	for (size_t i = 0; i < btfs->nr_modules; i++)
+		if (!strcmp(btfs->modules[i]->module, module))
+			return btfs->modules[i];
+	if (btfs->is_listed || strchr(module, '/'))
+		return NULL;
 	b = btf_load_module(finder, module);
 	if (!b)
 		return NULL;

@@ -65,14 +65,6 @@ struct function_matches {
 	struct find_index names;
 };
 
-static int function_note(struct function_matches *m, const struct find_symbol *symbol)
-{
-	if (GROW_BY_ONE(m->symbols, m->nr))
-		return -ENOMEM;
-	m->symbols[m->nr++] = symbol;
-	return find_index__add(&m->names, symbol->name, 0);
-}
-
 static int function_compare(const void *a, const void *b)
 {
 	const struct find_symbol *left = *(const struct find_symbol *const *)a;
@@ -89,19 +81,17 @@ static int function_match(struct function_matches *m, const struct find_symbols 
 {
 	int err = 0;
 
-	for (size_t i = 0; !err && i < s->nr; i++)
-		if (find__matches(glob, s->symbols[i].name))
-			err = function_note(m, &s->symbols[i]);
+	for (size_t i = 0; !err && i < s->nr; i++) {
+		if (!find__matches(glob, s->symbols[i].name))
+			continue;
+		if (GROW_BY_ONE(m->symbols, m->nr))
+			return -ENOMEM;
+		m->symbols[m->nr++] = &s->symbols[i];
+		err = find_index__add(&m->names, s->symbols[i].name, 0);
+	}
 	if (m->nr)
 		qsort(m->symbols, m->nr, sizeof(const struct find_symbol *), function_compare);
 	return err;
-}
-
-/* The same name and nothing to tell them apart by: one probe, by name. */
-static bool function_is_twin(const struct function_matches *m, size_t nr)
-{
-	return nr && !m->symbols[nr]->address &&
-	       !strcmp(m->symbols[nr]->name, m->symbols[nr - 1]->name);
 }
 
 /* Under a glob one code with two names would be counted twice: the name that ftrace uses wins. */
@@ -124,7 +114,8 @@ static int function_take(struct find_job *job, const struct function_matches *m,
 	const struct find_symbol *symbol = m->symbols[nr];
 	const char *why = find_symbols__why_not(&job->finder->symbols, symbol);
 
-	if (function_is_twin(m, nr))
+	/* The same name and nothing to tell them apart by: one probe, by name. */
+	if (nr && !symbol->address && !strcmp(symbol->name, m->symbols[nr - 1]->name))
 		return 0;
 	if (why)
 		return find__miss(job, symbol->name, why);
@@ -170,14 +161,6 @@ static int function_check(void *arg, const char *name)
 	    find_index__get(&lost->matches->names, name, &unused))
 		return 0;
 	return function_lose(lost, name);
-}
-
-static int function_note_lost(struct find_job *job, const struct function_matches *m)
-{
-	struct function_lost lost = { job, m };
-	const struct find_btf *vmlinux = find_btf__vmlinux(job->finder);
-
-	return vmlinux ? find_index__each(&vmlinux->funcs, function_check, &lost) : 0;
 }
 
 static int function_compare_misses(const void *a, const void *b)
@@ -232,6 +215,8 @@ int find__functions(struct find_job *job)
 {
 	size_t before = job->list->nr, misses_before = job->misses->nr;
 	struct function_matches m = { 0 };
+	struct function_lost lost = { job, &m };
+	const struct find_btf *vmlinux;
 	int err;
 
 	if (find_symbols__read(job->finder))
@@ -241,7 +226,9 @@ int find__functions(struct find_job *job)
 	err = function_match(&m, &job->finder->symbols, job->rest);
 	for (size_t i = 0; !err && i < m.nr; i++)
 		err = function_take(job, &m, i);
-	err = err ? err : function_note_lost(job, &m);
+	vmlinux = err ? NULL : find_btf__vmlinux(job->finder);
+	if (vmlinux)
+		err = find_index__each(&vmlinux->funcs, function_check, &lost);
 	free(m.symbols);
 	find_index__free(&m.names);
 	if (err)

@@ -102,14 +102,6 @@ static const struct perf_event_name perf_cache_names[] = {
 
 /* ---- numbers ---- */
 
-static bool perf_multiply(uint64_t *value, uint64_t by)
-{
-	if (*value > PERF_PERIOD_MOST / by)
-		return false;
-	*value *= by;
-	return true;
-}
-
 /* "1000", "100k", "1e6". */
 static bool perf_read_count(const char *text, uint64_t *value)
 {
@@ -124,9 +116,11 @@ static bool perf_read_count(const char *text, uint64_t *value)
 	snprintf(digits, sizeof(digits), "%.*s", (int)(e - text), text);
 	if (units__read_number(digits, value) || units__read_number(e + 1, &exponent))
 		return false;
-	for (; *value && exponent; exponent--)
-		if (!perf_multiply(value, 10))
+	for (; *value && exponent; exponent--) {
+		if (*value > PERF_PERIOD_MOST / 10)
 			return false;
+		*value *= 10;
+	}
 	return *value;
 }
 

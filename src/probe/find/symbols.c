@@ -68,14 +68,6 @@ static bool symbols_is_function(const struct find_symbol *symbol)
 	return !module || (strcmp(module, "bpf") && !symbols_begins(module, "__builtin__"));
 }
 
-static int symbols_add(struct find_symbols *s, const struct find_symbol *symbol)
-{
-	if (GROW_BY_ONE(s->symbols, s->nr))
-		return -ENOMEM;
-	s->symbols[s->nr++] = *symbol;
-	return 0;
-}
-
 static void symbols_note_init(struct find_symbols *s, const struct find_symbol *symbol)
 {
 	if (symbol->module)
@@ -90,16 +82,18 @@ static int symbols_read_kallsyms(struct find_symbols *s)
 {
 	char *text, *rest = s->text;
 	struct find_symbol symbol;
-	int err = 0;
 
-	while (!err && (text = symbols_next(&rest))) {
+	while ((text = symbols_next(&rest))) {
 		if (!symbols_parse(text, &symbol))
 			continue;
 		symbols_note_init(s, &symbol);
-		if (symbols_is_function(&symbol))
-			err = symbols_add(s, &symbol);
+		if (!symbols_is_function(&symbol))
+			continue;
+		if (GROW_BY_ONE(s->symbols, s->nr))
+			return -ENOMEM;
+		s->symbols[s->nr++] = symbol;
 	}
-	return err;
+	return 0;
 }
 
 /* ---- the other lists ---- */

@@ -286,12 +286,6 @@ static int tracefs_refuse_loosely(const struct find_job *job)
 	return err;
 }
 
-/* "block:" and ":block_rq_issue" are not. */
-static bool tracefs_is_whole(const char *name)
-{
-	return *name != ':' && name[strlen(name) - 1] != ':';
-}
-
 int find__tracepoints(struct find_job *job)
 {
 	const struct find_tracefs *t = &job->finder->tracefs;
@@ -302,7 +296,7 @@ int find__tracepoints(struct find_job *job)
 		return find_tracefs__refuse(job->finder);
 	if (!job->is_loose && !strchr(job->rest, ':'))
 		return tracefs_refuse_word(job);
-	if (!job->is_loose && !tracefs_is_whole(job->rest))
+	if (!job->is_loose && (*job->rest == ':' || job->rest[strlen(job->rest) - 1] == ':'))
 		return log_err(
 			-EINVAL,
 			"'%s': a part of the event is missing; write block:block_rq_issue or "

@@ -372,13 +372,6 @@ static void type_put_array(struct type_text *text, const struct btf *btf, const 
 		type_put(text, "[]");
 }
 
-static void type_put_tagged(struct type_text *text, const struct btf *btf, const char *tag,
-			    uint32_t id, int depth)
-{
-	type_put_id(text, btf, id, depth);
-	type_put(text, " __%s", tag);
-}
-
 static void type_put_id(struct type_text *text, const struct btf *btf, uint32_t id, int depth)
 {
 	const struct btf_type *t = id ? btf__type_by_id(btf, id) : NULL;
@@ -400,7 +393,10 @@ static void type_put_id(struct type_text *text, const struct btf *btf, uint32_t 
 	case BTF_KIND_CONST: type_put_qualified(text, btf, "const", t->type, depth); break;
 	case BTF_KIND_VOLATILE: type_put_qualified(text, btf, "volatile", t->type, depth); break;
 	case BTF_KIND_RESTRICT: type_put_qualified(text, btf, "restrict", t->type, depth); break;
-	case BTF_KIND_TYPE_TAG: type_put_tagged(text, btf, name, t->type, depth); break;
+	case BTF_KIND_TYPE_TAG:
+		type_put_id(text, btf, t->type, depth);
+		type_put(text, " __%s", name);
+		break;
 	case BTF_KIND_FUNC_PROTO:
 		type_put_id(text, btf, t->type, depth);
 		type_put(text, " ");
@@ -445,15 +441,6 @@ char *type__print(const struct type *type, char *buf, size_t size)
 	return buf;
 }
 
-/* Before 6.0 BTF did not say whether an enum is signed: the bits are compared. */
-static const char *type_enum32_name(const struct btf *btf, const struct btf_type *t, int64_t value)
-{
-	for (uint32_t i = 0; i < btf_vlen(t); i++)
-		if ((uint32_t)btf_enum(t)[i].val == (uint32_t)value)
-			return type_name(btf, btf_enum(t)[i].name_off);
-	return NULL;
-}
-
 const char *type__enum_name(const struct type *type, int64_t value)
 {
 	const struct btf_type *t;
@@ -461,10 +448,12 @@ const char *type__enum_name(const struct type *type, int64_t value)
 	if (type->kind != TYPE_INT || !type->btf || !type->id)
 		return NULL;
 	t = type_stripped(type->btf, type->id);
-	if (t && btf_is_enum(t))
-		return value < INT32_MIN || value > UINT32_MAX
-			       ? NULL
-			       : type_enum32_name(type->btf, t, value);
+	if (t && btf_is_enum(t) && (value < INT32_MIN || value > UINT32_MAX))
+		return NULL;
+	/* Before 6.0 BTF did not say whether an enum is signed: the bits are compared. */
+	for (uint32_t i = 0; t && btf_is_enum(t) && i < btf_vlen(t); i++)
+		if ((uint32_t)btf_enum(t)[i].val == (uint32_t)value)
+			return type_name(type->btf, btf_enum(t)[i].name_off);
 	for (uint32_t i = 0; t && btf_is_enum64(t) && i < btf_vlen(t); i++)
 		if (btf_enum64_value(&btf_enum64(t)[i]) == (uint64_t)value)
 			return type_name(type->btf, btf_enum64(t)[i].name_off);

@@ -137,15 +137,6 @@ struct user_search {
 	size_t nr_vaddrs;
 };
 
-static bool user_means(const struct user_search *search, const struct user_symbol *symbol)
-{
-	char *name = strndup(symbol->name, symbol->len);
-	bool means = name && find__matches(search->glob, name);
-
-	free(name);
-	return means;
-}
-
 static int user_compare_offsets(const void *a, const void *b)
 {
 	const struct user_symbol *left = *(struct user_symbol *const *)a;
@@ -167,9 +158,13 @@ static int user_mark_aliases(const struct user_search *search, struct user_symbo
 	meant = calloc(all->nr + 1, sizeof(struct user_symbol *));
 	if (!meant)
 		return -ENOMEM;
-	for (size_t i = 0; i < all->nr; i++)
-		if (user_means(search, &all->symbols[i]))
+	for (size_t i = 0; i < all->nr; i++) {
+		char *name = strndup(all->symbols[i].name, all->symbols[i].len);
+
+		if (name && find__matches(search->glob, name))
 			meant[nr++] = &all->symbols[i];
+		free(name);
+	}
 	qsort(meant, nr, sizeof(struct user_symbol *), user_compare_offsets);
 	for (size_t i = 1; i < nr; i++)
 		meant[i]->is_alias = meant[i]->offset == meant[i - 1]->offset;

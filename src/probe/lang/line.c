@@ -120,15 +120,6 @@ static int line_append(struct line *line, int clause, const char *word)
 	return 0;
 }
 
-static int line_add_event(struct line *line, const char *word)
-{
-	if (line->nr_events == LINE_MAX_EVENTS)
-		return log_err(-EINVAL, "too many events: at most %d; a pattern is one",
-			       LINE_MAX_EVENTS);
-	line->events[line->nr_events++] = word;
-	return 0;
-}
-
 static int line_check_events(const struct line *line)
 {
 	if (line->nr_events < line_grammar[line->action].least_events)
@@ -169,8 +160,11 @@ int line__read(struct line *line, enum line_action action, const char *const *wo
 			err = line_open(line, clause = next);
 		else if (clause >= 0)
 			err = line_append(line, clause, words[i]);
+		else if (line->nr_events == LINE_MAX_EVENTS)
+			err = log_err(-EINVAL, "too many events: at most %d; a pattern is one",
+				      LINE_MAX_EVENTS);
 		else
-			err = line_add_event(line, words[i]);
+			line->events[line->nr_events++] = words[i];
 	}
 	err = err ?: line_check_events(line);
 	return err ?: line_check_clauses(line);

@@ -67,11 +67,6 @@ static bool calls_is_refused(const struct type *type)
 	return t && (btf_is_func_proto(t) || btf_is_ptr(t));
 }
 
-static bool calls_is_shown(const struct probe_field *field, bool is_return)
-{
-	return (field->place == PLACE_RET) == is_return && !calls_is_refused(&field->type);
-}
-
 /* The arguments at the entry, what it gives at the return. */
 static int calls_show_fields(struct plan_probe *probe)
 {
@@ -82,10 +77,11 @@ static int calls_show_fields(struct plan_probe *probe)
 	if (!probe->shown)
 		return log_err(-ENOMEM, "out of memory");
 	for (size_t i = 0; i < event->nr_fields; i++) {
-		struct value *value = calls_is_shown(&event->fields[i], is_return)
-					      ? value__of_field(event, &event->fields[i])
-					      : NULL;
+		const struct probe_field *field = &event->fields[i];
+		struct value *value = NULL;
 
+		if ((field->place == PLACE_RET) == is_return && !calls_is_refused(&field->type))
+			value = value__of_field(event, field);
 		if (value)
 			probe->shown[probe->nr_shown++].value = value;
 	}

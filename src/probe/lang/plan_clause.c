@@ -55,16 +55,6 @@ static int planning_type_number(struct planning *p, const struct plan_clause *cl
 	return planning__say(p, clause, &error, planning_doubtful(p, scope->probe));
 }
 
-static int planning_type_keys(struct planning *p, struct plan_probe *probe,
-			      const struct value_scope *scope)
-{
-	int err = 0;
-
-	for (size_t i = 0; i < p->keys.nr && !err; i++)
-		err = planning__type(p, &p->keys, i, scope, &probe->keys[i]);
-	return err;
-}
-
 static int planning_type_shown(struct planning *p, struct plan_probe *probe,
 			       const struct value_scope *scope)
 {
@@ -105,8 +95,10 @@ static int planning_show_fields(struct plan_probe *probe)
 int planning__type_probe(struct planning *p, struct plan_probe *probe,
 			 const struct value_scope *scope)
 {
-	int err = planning_type_keys(p, probe, scope);
+	int err = 0;
 
+	for (size_t i = 0; i < p->keys.nr && !err; i++)
+		err = planning__type(p, &p->keys, i, scope, &probe->keys[i]);
 	err = err ? err : planning_type_number(p, &p->of, scope, &probe->of);
 	err = err ? err : planning_type_number(p, &p->condition, scope, &probe->condition);
 	err = err ? err : planning_type_shown(p, probe, scope);

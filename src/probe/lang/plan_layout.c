@@ -177,14 +177,6 @@ static void layout_stack(struct plan *plan, const struct value *v)
 	plan->start_user_stack |= layout_has_noted(v, offsetof(struct probe_start, user_stack));
 }
 
-static void layout_stacks(struct plan *plan, const struct plan_probe *probe)
-{
-	for (size_t i = 0; i < plan->nr_keys && layout_is_counted(plan, probe); i++)
-		layout_stack(plan, probe->keys[i]);
-	for (size_t i = 0; i < probe->nr_shown; i++)
-		layout_stack(plan, probe->shown[i].value);
-}
-
 int planning__lay_out(struct planning *p)
 {
 	struct plan *plan = p->plan;
@@ -192,8 +184,13 @@ int planning__lay_out(struct planning *p)
 
 	err = err ? err : layout_keys(plan);
 	for (size_t i = 0; i < plan->nr_probes && !err; i++) {
-		err = layout_shown(&plan->probes[i]);
-		layout_stacks(plan, &plan->probes[i]);
+		struct plan_probe *probe = &plan->probes[i];
+
+		err = layout_shown(probe);
+		for (size_t j = 0; j < plan->nr_keys && layout_is_counted(plan, probe); j++)
+			layout_stack(plan, probe->keys[j]);
+		for (size_t j = 0; j < probe->nr_shown; j++)
+			layout_stack(plan, probe->shown[j].value);
 	}
 	layout_of(plan);
 	return err;

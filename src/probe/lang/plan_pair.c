@@ -114,36 +114,12 @@ static int pair_save_everywhere(struct planning *p, size_t number)
 	return err;
 }
 
-static int pair_save_all(struct planning *p)
-{
-	int err = 0;
-
-	for (size_t i = 0; i < p->plan->nr_saved && !err; i++)
-		err = pair_save_everywhere(p, i);
-	return err;
-}
-
 /* ---- which start goes with an end ---- */
 
 static bool pair_is_same_function(const struct probe *a, const struct probe *b)
 {
 	return !strcmp(a->func, b->func) &&
 	       (a->path && b->path ? !strcmp(a->path, b->path) : a->path == b->path);
-}
-
-/* PAIR: any start may; a function's return only ends that function. */
-static bool pair_can_meet(const struct planning *p, const struct plan_probe *start,
-			  const struct plan_probe *end)
-{
-	return p->plan->action == LINE_PAIR || pair_is_same_function(start->probe, end->probe);
-}
-
-static int pair_type_end(struct planning *p, size_t start, size_t end)
-{
-	struct value_scope scope = pair_scope(p, start, end);
-
-	p->saver = &p->plan->probes[start];
-	return planning__type_probe(p, &p->plan->probes[end], &scope);
 }
 
 static int pair_no_start(const struct plan_probe *end)
@@ -156,9 +132,18 @@ static int pair_type_clauses(struct planning *p, size_t end)
 {
 	struct plan *plan = p->plan;
 
-	for (size_t i = 0; i < p->nr_starts; i++)
-		if (pair_can_meet(p, &plan->probes[i], &plan->probes[end]))
-			return pair_type_end(p, i, end);
+	for (size_t i = 0; i < p->nr_starts; i++) {
+		struct plan_probe *start = &plan->probes[i];
+		struct value_scope scope;
+
+		/* PAIR: any start may; a function's return only ends that function. */
+		if (plan->action != LINE_PAIR &&
+		    !pair_is_same_function(start->probe, plan->probes[end].probe))
+			continue;
+		scope = pair_scope(p, i, end);
+		p->saver = start;
+		return planning__type_probe(p, &plan->probes[end], &scope);
+	}
 	return pair_no_start(&plan->probes[end]);
 }
 
@@ -383,7 +368,9 @@ int planning__type_pairs(struct planning *p)
 		err = pair_type_clauses(p, i);
 		err = err ? err : pair_add_latency(p, &plan->probes[i]);
 	}
-	return err ? err : pair_save_all(p);
+	for (size_t i = 0; i < plan->nr_saved && !err; i++)
+		err = pair_save_everywhere(p, i);
+	return err;
 }
 
 /* Where the pair began: the number of its stack is noted one higher. */

@@ -234,19 +234,16 @@ static struct value *typing_logic(struct typing *t, const struct expr_node *node
 /* ---- comparisons ---- */
 
 /* Beside a text a word that nobody knows is a text as well: rwbs == WS. */
-static struct value *typing_word_as_text(struct typing *t, const struct expr_node *node,
-					 const struct value *beside)
-{
-	return beside && beside->shape.is_text && node->op == OP_WORD && typing__is_unknown(t, node)
-		       ? typing_literal_text(t, node)
-		       : NULL;
-}
-
 static struct value *typing_beside(struct typing *t, uint32_t index, const struct value *beside)
 {
-	struct value *text = typing_word_as_text(t, typing__node(t, index), beside);
+	const struct expr_node *node = typing__node(t, index);
+	struct value *text = NULL;
 
-	return text ? text : beside ? typing__value(t, index) : NULL;
+	if (!beside)
+		return NULL;
+	if (beside->shape.is_text && node->op == OP_WORD && typing__is_unknown(t, node))
+		text = typing_literal_text(t, node);
+	return text ? text : typing__value(t, index);
 }
 
 static bool typing_sides(struct typing *t, const struct expr_node *node, struct value **left,

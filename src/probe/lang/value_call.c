@@ -7,15 +7,6 @@
 
 enum { CALL_STACK_MOST = 127 };
 
-static uint32_t call_nr_values(const struct typing *t, const struct expr_node *node)
-{
-	uint32_t nr = 0, i;
-
-	for (i = node->left; i != EXPR_NONE; i = typing__node(t, i)->next)
-		nr++;
-	return nr;
-}
-
 /* A number from 1 to `most` that is known now; 0: it is none. */
 static uint32_t call_constant(struct typing *t, uint32_t index, uint32_t most)
 {
@@ -178,20 +169,13 @@ static const struct call {
 };
 enum { NR_CALLS = sizeof(calls) / sizeof(calls[0]) };
 
-static struct value *call_unknown(struct typing *t, const struct expr_node *node)
-{
-	const char *names[NR_CALLS];
-
-	for (size_t i = 0; i < NR_CALLS; i++)
-		names[i] = calls[i].name;
-	expr_error__unknown(t->error, node, "no function", names, NR_CALLS);
-	return NULL;
-}
-
 struct value *typing__call(struct typing *t, const struct expr_node *node)
 {
-	uint32_t nr = call_nr_values(t, node);
+	const char *names[NR_CALLS];
+	uint32_t nr = 0;
 
+	for (uint32_t i = node->left; i != EXPR_NONE; i = typing__node(t, i)->next)
+		nr++;
 	for (size_t i = 0; i < NR_CALLS; i++) {
 		if (!typing__is_named(node, calls[i].name))
 			continue;
@@ -200,5 +184,8 @@ struct value *typing__call(struct typing *t, const struct expr_node *node)
 		expr_error__set(t->error, node->at, "write %s", calls[i].usage);
 		return NULL;
 	}
-	return call_unknown(t, node);
+	for (size_t i = 0; i < NR_CALLS; i++)
+		names[i] = calls[i].name;
+	expr_error__unknown(t->error, node, "no function", names, NR_CALLS);
+	return NULL;
 }

@@ -132,14 +132,6 @@ static bool name_take_field(const struct typing *t, const struct expr_node *node
 
 /* ---- arguments by number ---- */
 
-static const struct probe_field *name_field_of_argument(const struct probe *probe, uint32_t at)
-{
-	for (size_t i = 0; i < probe->nr_fields; i++)
-		if (probe->fields[i].place == PLACE_ARG && probe->fields[i].at == at)
-			return &probe->fields[i];
-	return NULL;
-}
-
 static bool name_has_arguments(const struct probe *probe)
 {
 	switch (probe->kind) {
@@ -195,7 +187,6 @@ static bool name_take_argument(const struct typing *t, const struct expr_node *n
 			       struct typed *typed)
 {
 	const struct probe *probe = typing__probe(t);
-	const struct probe_field *field = name_field_of_argument(probe, at);
 	struct probe_field plain = {
 		.type = { .kind = TYPE_INT, .size = 8 },
 		.place = PLACE_ARG,
@@ -204,8 +195,9 @@ static bool name_take_argument(const struct typing *t, const struct expr_node *n
 		.slot = at,
 	};
 
-	if (field)
-		return name_take_field(t, node, field, typed);
+	for (size_t i = 0; i < probe->nr_fields; i++)
+		if (probe->fields[i].place == PLACE_ARG && probe->fields[i].at == at)
+			return name_take_field(t, node, &probe->fields[i], typed);
 	if (!name_may_have_argument(probe, at))
 		return name_refuse_argument(t, node, probe);
 	if (probe->kind == PROBE_USDT)

@@ -100,20 +100,15 @@ static bool value_is_same_shape(const struct value_shape *a, const struct value_
 	       a->element == b->element && a->words == b->words;
 }
 
-static bool value_is_same_node(const struct value *a, const struct value *b)
+bool value__is_same(const struct value *a, const struct value *b)
 {
+	if (!a || !b)
+		return a == b;
 	return a->op == b->op && value_is_same_shape(&a->shape, &b->shape) &&
 	       (a->number == b->number || a->op == VALUE_PROBE) &&
 	       value_is_same_text(a->text, b->text) && a->offset == b->offset &&
 	       a->size == b->size && a->bits == b->bits && a->shift == b->shift &&
 	       a->is_signed == b->is_signed && a->is_loc == b->is_loc && a->is_rel == b->is_rel &&
-	       a->memory == b->memory;
-}
-
-bool value__is_same(const struct value *a, const struct value *b)
-{
-	if (!a || !b)
-		return a == b;
-	return value_is_same_node(a, b) && value__is_same(a->left, b->left) &&
+	       a->memory == b->memory && value__is_same(a->left, b->left) &&
 	       value__is_same(a->right, b->right) && value__is_same(a->other, b->other);
 }

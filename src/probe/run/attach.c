@@ -240,17 +240,12 @@ static enum attach_way attach_fits(struct attacher *attacher, enum attach_way be
 	return best;
 }
 
-static bool attach_loses_returns(const struct attacher *attacher, enum attach_way best,
-				 const struct probe *probe)
-{
-	return attacher->for_calls && !attacher->insists && best == ATTACH_KPROBE &&
-	       attach_is_return(probe);
-}
-
 static int attach_choose_functions(struct attacher *attacher, const struct probe *const *probes,
 				   size_t nr, enum attach_way *ways)
 {
 	const enum attach_way best = attach_best(attacher, probes, nr);
+	const bool loses_returns = attacher->for_calls && !attacher->insists &&
+				   best == ATTACH_KPROBE && attach_is_return(probes[0]);
 
 	if (best == ATTACH_NONE)
 		return attach_say_none(attacher);
@@ -260,9 +255,7 @@ static int attach_choose_functions(struct attacher *attacher, const struct probe
 			       "for at most %d",
 			       nr, ATTACH_MOST);
 	for (size_t i = 0; i < nr; i++)
-		ways[i] = attach_loses_returns(attacher, best, probes[0])
-				  ? ATTACH_NONE
-				  : attach_fits(attacher, best, probes[i]);
+		ways[i] = loses_returns ? ATTACH_NONE : attach_fits(attacher, best, probes[i]);
 	return 0;
 }
 
@@ -277,14 +270,6 @@ enum attach_way attach__instead(struct attacher *attacher, enum attach_way way,
 }
 
 /* ---- all kinds ---- */
-
-static int attach_choose_user(struct attacher *attacher)
-{
-	if (attach_pmu(attacher, ATTACH_UPROBE)->type >= 0)
-		return 0;
-	return log_err(-EOPNOTSUPP, "user probes cannot be had here: this kernel has no uprobes "
-				    "(CONFIG_UPROBE_EVENTS)");
-}
 
 int attach__choose(struct attacher *attacher, const struct probe *const *probes, size_t nr,
 		   enum attach_way *ways)
@@ -308,7 +293,10 @@ int attach__choose(struct attacher *attacher, const struct probe *const *probes,
 		return attach_choose_functions(attacher, probes, nr, ways);
 	for (size_t i = 0; i < nr; i++)
 		ways[i] = way;
-	return way == ATTACH_UPROBE ? attach_choose_user(attacher) : 0;
+	if (way != ATTACH_UPROBE || attach_pmu(attacher, ATTACH_UPROBE)->type >= 0)
+		return 0;
+	return log_err(-EOPNOTSUPP, "user probes cannot be had here: this kernel has no uprobes "
+				    "(CONFIG_UPROBE_EVENTS)");
 }
 
 /* ENOTSUPP is the kernel's own and has no name outside. */

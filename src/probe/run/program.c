@@ -315,25 +315,19 @@ static void program_note_exact(struct run *run)
 	}
 }
 
-static size_t program_count_attached(const struct run *run, const struct run_group *group)
-{
-	size_t nr = 0;
-
-	for (size_t i = 0; i < group->nr; i++)
-		nr += !run->errs[group->probes[i]];
-	return nr;
-}
-
 static void program_note_ways(const struct run *run)
 {
 	for (int way = 0; way < NR_ATTACH_WAYS; way++) {
 		size_t programs = 0, probes = 0;
 
 		for (size_t i = 0; i < run->nr_groups; i++) {
-			if ((int)run->groups[i].way != way || !run->groups[i].attachment.nr_fds)
+			const struct run_group *group = &run->groups[i];
+
+			if ((int)group->way != way || !group->attachment.nr_fds)
 				continue;
 			programs++;
-			probes += program_count_attached(run, &run->groups[i]);
+			for (size_t j = 0; j < group->nr; j++)
+				probes += !run->errs[group->probes[j]];
 		}
 		if (programs)
 			log_verbose("attached: %zu by %s, %zu programs", probes,

@@ -115,13 +115,6 @@ static size_t order_record_bytes(const struct run *run, const struct probe_recor
 		       : 0;
 }
 
-/* Room for one more. */
-static int order_grow(struct run_order *order, size_t bytes)
-{
-	return GROW(order->entries, order->room, order->nr + 1)
-		       ?: GROW(order->held, order->room_bytes, order->bytes + bytes);
-}
-
 static void order_settle(const struct run *run, struct probe_record *record)
 {
 	const struct plan_probe *p = &run->plan->probes[record->probe];
@@ -141,7 +134,8 @@ static int order_hold(struct run *run, const struct probe_record *data, size_t l
 
 	if (!bytes || len < bytes)
 		return 0;
-	err = order_grow(order, bytes);
+	err = GROW(order->entries, order->room, order->nr + 1)
+		      ?: GROW(order->held, order->room_bytes, order->bytes + bytes);
 	if (err)
 		return err;
 	record = memcpy(order->held + order->bytes, data, bytes);

@@ -24,22 +24,16 @@
 
 enum { SWITCH_FEW = 4 }; /* half a second */
 
-static size_t switch_slow_groups(const struct run *run)
-{
-	size_t nr = 0;
-
-	for (size_t i = 0; i < run->nr_groups; i++)
-		nr += attach__is_slow_to_close(run->groups[i].way);
-	return nr;
-}
-
 int run_make_switch(struct run *run)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
+	size_t nr_slow = 0;
 	void *page;
 
+	for (size_t i = 0; i < run->nr_groups; i++)
+		nr_slow += attach__is_slow_to_close(run->groups[i].way);
 	/* An entry that was seen before returns are would stay open for ever. */
-	if (!run->plan->is_calls && switch_slow_groups(run) <= SWITCH_FEW)
+	if (!run->plan->is_calls && nr_slow <= SWITCH_FEW)
 		return 0;
 	run->switch_fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "switch", sizeof(uint32_t),
 					sizeof(uint64_t), 1, &opts);
