@@ -302,11 +302,3 @@ bool expr__is_true(const struct expr *expr, expr_lookup lookup, const void *row)
 
 	return eval_is_true(&eval, expr->root);
 }
-
-int expr__first_field(const struct expr *expr)
-{
-	for (uint32_t i = 0; i < expr->nr_nodes; i++)
-		if (expr->nodes[i].op == OP_FIELD)
-			return (int)expr->nodes[i].field;
-	return -1;
-}

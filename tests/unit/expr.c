@@ -537,15 +537,6 @@ static void check_prints(void)
 	expr__free(expr);
 }
 
-static void check_first(const char *text, int want)
-{
-	struct expr_error error;
-	struct expr *expr = parse(text, &error);
-
-	ok(expr && expr__first_field(expr) == want, "first field of %s", text);
-	expr__free(expr);
-}
-
 /* Does a text made of n times `unit`, then `end`, parse? */
 static bool parses_repeated(const char *begin, const char *unit, int n, const char *end)
 {
@@ -1020,10 +1011,6 @@ int main(void)
 	check_refused();
 	check_pointing();
 	check_prints();
-	check_first("1 < 2", -1);
-	check_first("1 < count && op == read", F_COUNT);
-	check_first("read == op && count > 1", F_OP);
-	check_first("1 < 2 ? count > 1 : failed", F_COUNT);
 	check_depth();
 	check_random(20000);
 	check_noise(50000);
