@@ -45,20 +45,15 @@ static void print_leaf(struct print *print, const struct expr_node *node)
 	}
 }
 
-/* Before an operator of arithmetic its sign would be read as the one of a remainder: 1% + 2. */
-static bool print_ends_with_percent(const struct print *print, const struct expr_node *node)
-{
-	return node->op == OP_NUMBER && node->len &&
-	       print->expr->source[node->at + node->len - 1] == '%';
-}
-
 static void print_operand(struct print *print, enum expr_op op, uint32_t index,
 			  enum expr_place place)
 {
 	const struct expr_node *node = &print->expr->nodes[index];
 	bool is_bare = expr_prints_bare(op, node->op, place);
 
-	if (expr_ops[op].level > LEVEL_COMPARE && print_ends_with_percent(print, node))
+	/* Before an operator of arithmetic its sign would be read as a remainder's: 1% + 2. */
+	if (expr_ops[op].level > LEVEL_COMPARE && node->op == OP_NUMBER && node->len &&
+	    print->expr->source[node->at + node->len - 1] == '%')
 		is_bare = false;
 	if (!is_bare)
 		print_text(print, "(");

@@ -172,13 +172,6 @@ static int type_need_truth(const struct expr *expr, const struct expr_node *node
 	return type_need(expr, node, node->type == EXPR_BOOL, "a truth: compare it", error);
 }
 
-/* failed & op == read: one who writes & between truths means &&. */
-static bool type_is_logic_slip(const struct type_pair *pair)
-{
-	return (pair->op == OP_BITAND || pair->op == OP_BITOR) &&
-	       (pair->left->type == EXPR_BOOL || pair->right->type == EXPR_BOOL);
-}
-
 static int type_binary(const struct type_pair *pair)
 {
 	const char *text = expr_ops[pair->op].text;
@@ -189,7 +182,9 @@ static int type_binary(const struct type_pair *pair)
 		err = err ?: type_need_truth(pair->expr, pair->right, pair->error);
 		return err ?: EXPR_BOOL;
 	}
-	if (type_is_logic_slip(pair))
+	/* failed & op == read: one who writes & between truths means &&. */
+	if ((pair->op == OP_BITAND || pair->op == OP_BITOR) &&
+	    (pair->left->type == EXPR_BOOL || pair->right->type == EXPR_BOOL))
 		return expr_error__set(pair->error, pair->node->op_at, "write %s%s", text, text);
 	err = type_settle_words(pair);
 	if (err)
