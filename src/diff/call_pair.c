@@ -57,16 +57,6 @@ static int pair_on_part(void *state, struct session *s, struct capture_part *par
 	return call_trace_reader__follow(&side->reader, s, part);
 }
 
-static int pair_settle(struct pair_side *side)
-{
-	int err = call_graph__sums(side->graph, &side->sums);
-
-	for (size_t i = 0; !err && i < side->trace.nr; i++)
-		if (side->samples[i].lats.place)
-			err = sample__settle(&side->samples[i], 0);
-	return err ? pair_no_memory() : 0;
-}
-
 static int pair_on_end(void *state, struct session *s)
 {
 	struct pair_side *side = state;
@@ -77,10 +67,17 @@ static int pair_on_end(void *state, struct session *s)
 			       s->options->file.read.words[0]);
 	err = err ?: call_trace__finish(&side->trace);
 	s->incomplete |= !err && call_trace__tell_unkept(&side->trace);
-	err = err ?: pair_settle(side);
-	if (!err && side->reader.has_counts)
+	if (err)
+		return err;
+	err = call_graph__sums(side->graph, &side->sums);
+	for (size_t i = 0; !err && i < side->trace.nr; i++)
+		if (side->samples[i].lats.place)
+			err = sample__settle(&side->samples[i], 0);
+	if (err)
+		return pair_no_memory();
+	if (side->reader.has_counts)
 		probe_source__tell_hits(s, &side->reader.counts);
-	return err;
+	return 0;
 }
 
 static struct request *pair_asks(void *state)

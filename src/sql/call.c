@@ -47,20 +47,18 @@ static const struct sql_file *call_file(const struct call_rows *rows)
 
 /* ---- rows that wait ---- */
 
-static void row_free(struct call_row *row)
-{
-	free(row->comm);
-	free(row->function);
-	free(row->arguments);
-	free(row->ret);
-	free(row->object);
-	free(row->data);
-}
-
 static void call_forget(struct call_rows *rows)
 {
-	for (size_t i = 0; i < rows->nr; i++)
-		row_free(&rows->rows[i]);
+	for (size_t i = 0; i < rows->nr; i++) {
+		struct call_row *row = &rows->rows[i];
+
+		free(row->comm);
+		free(row->function);
+		free(row->arguments);
+		free(row->ret);
+		free(row->object);
+		free(row->data);
+	}
 	rows->nr = rows->at = 0;
 }
 

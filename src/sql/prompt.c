@@ -312,11 +312,6 @@ static char *lines_edit(struct prompt_lines *lines)
 
 /* ---- the prompt ---- */
 
-static bool prompt_is_blank(const char *text)
-{
-	return !text[strspn(text, " \t\n")];
-}
-
 /* What has begun, and this line; both are given up for it. */
 static char *prompt_join(char *query, char *line)
 {
@@ -373,7 +368,7 @@ static int prompt_take(struct sql *sql, const struct prompt_lines *lines, char *
 	*query = prompt_join(*query, line);
 	if (!*query)
 		return log_err(-ENOMEM, "out of memory");
-	if (!prompt_is_blank(*query) && !sqlite3_complete(*query))
+	if ((*query)[strspn(*query, " \t\n")] && !sqlite3_complete(*query))
 		return 0;
 	err = prompt_query(sql, lines, *query);
 	free(*query);
