@@ -23,12 +23,6 @@ static const struct btf_type *class_type(const struct btf *btf, uint32_t id)
 	return plain > 0 ? btf__type_by_id(btf, (uint32_t)plain) : NULL;
 }
 
-/* A module that knows the struct by name alone has a declaration of it. */
-static bool class_is_struct(const struct btf_type *t)
-{
-	return btf_is_struct(t) || (btf_is_fwd(t) && !btf_kflag(t));
-}
-
 static bool class_points(const struct btf *btf, uint32_t id, const char *object)
 {
 	const struct btf_type *t = class_type(btf, id);
@@ -37,7 +31,8 @@ static bool class_points(const struct btf *btf, uint32_t id, const char *object)
 	if (!t || !btf_is_ptr(t))
 		return false;
 	t = class_type(btf, t->type);
-	if (!t || !class_is_struct(t))
+	/* A module that knows the struct by name alone has a declaration of it. */
+	if (!t || !(btf_is_struct(t) || (btf_is_fwd(t) && !btf_kflag(t))))
 		return false;
 	name = btf__name_by_offset(btf, t->name_off);
 	return name && !strcmp(name, object);
@@ -162,7 +157,7 @@ int class__add(struct class *class, const struct class_function *function)
 	return 0;
 }
 
-int class_function__compare(const void *a, const void *b)
+static int class_compare(const void *a, const void *b)
 {
 	const struct class_function *left = a, *right = b;
 	int order = strcmp(left->name, right->name);
@@ -178,6 +173,5 @@ int class_function__compare(const void *a, const void *b)
 void class__sort(struct class *class)
 {
 	if (class->nr)
-		qsort(class->functions, class->nr, sizeof(*class->functions),
-		      class_function__compare);
+		qsort(class->functions, class->nr, sizeof(*class->functions), class_compare);
 }

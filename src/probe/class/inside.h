@@ -25,7 +25,6 @@ int class_nearest__compare(void *nearest, const char *name); /* 0 */
 int class__add(struct class *class, const struct class_function *function);
 void class_function__free(struct class_function *function);
 /* By name, then module. */
-int class_function__compare(const void *a, const void *b);
 void class__sort(struct class *class);
 
 /* Every function of this BTF that takes or returns the struct. -ENOMEM. */

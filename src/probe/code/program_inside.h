@@ -70,7 +70,6 @@ void emit__part(struct emit *e, const struct value *v, struct place to, uint32_t
 /* To label if it is true, or if it is not; else it goes on below. */
 void emit__jump_if(struct emit *e, const struct value *v, enum code_reg reg, int label);
 void emit__jump_unless(struct emit *e, const struct value *v, enum code_reg reg, int label);
-bool emit__calls(const struct emit *e, const struct value *v);
 
 /* Leaves that this ctx, this machine or memory has: program_read.c. */
 void emit__record_bytes(struct emit *e, enum code_reg reg, uint32_t offset, uint32_t bytes);

@@ -12,7 +12,7 @@ static bool number_is_text_op(const struct value *v)
 	       ((v->op == VALUE_EQ || v->op == VALUE_NE) && v->left->shape.is_text);
 }
 
-bool emit__calls(const struct emit *e, const struct value *v)
+static bool number_calls(const struct emit *e, const struct value *v)
 {
 	switch (v->op) {
 	case VALUE_CONST:
@@ -29,8 +29,8 @@ bool emit__calls(const struct emit *e, const struct value *v)
 	}
 	if (v->op < VALUE_BITS || number_is_text_op(v))
 		return true;
-	return emit__calls(e, v->left) || (v->right && emit__calls(e, v->right)) ||
-	       (v->other && emit__calls(e, v->other));
+	return number_calls(e, v->left) || (v->right && number_calls(e, v->right)) ||
+	       (v->other && number_calls(e, v->other));
 }
 
 static void number_call(struct emit *e, int helper, enum code_reg reg)
@@ -139,7 +139,7 @@ static enum code_reg number_both(struct emit *e, const struct value *v, enum cod
 	struct place slot;
 
 	emit__number(e, v->left, reg);
-	if (reg < R4 && !emit__calls(e, v->right)) {
+	if (reg < R4 && !number_calls(e, v->right)) {
 		emit__number(e, v->right, reg + 1);
 		return reg + 1;
 	}

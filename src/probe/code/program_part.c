@@ -5,17 +5,6 @@
  */
 #include "probe/code/program_inside.h"
 
-/* The process of a stack: of this event, or of the start that took it. */
-static void emit_whose(struct emit *e, const struct value *v, struct place to)
-{
-	if (v->op == VALUE_USTACK)
-		emit__builtin(e, VALUE_PID, R1);
-	else
-		code__load(&e->code, 4, R1,
-			   (struct place){ REG_START, offsetof(struct probe_start, pid) });
-	code__store(&e->code, 8, to, R1);
-}
-
 void emit__part(struct emit *e, const struct value *v, struct place to, uint32_t room)
 {
 	if (v->shape.is_text) {
@@ -24,8 +13,15 @@ void emit__part(struct emit *e, const struct value *v, struct place to, uint32_t
 	}
 	emit__number(e, v, R1);
 	code__store(&e->code, 8, to, R1);
-	if (v->shape.unit == VALUE_USTACK_ID)
-		emit_whose(e, v, place_at(to, 8));
+	if (v->shape.unit != VALUE_USTACK_ID)
+		return;
+	/* The process of a stack: of this event, or of the start that took it. */
+	if (v->op == VALUE_USTACK)
+		emit__builtin(e, VALUE_PID, R1);
+	else
+		code__load(&e->code, 4, R1,
+			   (struct place){ REG_START, offsetof(struct probe_start, pid) });
+	code__store(&e->code, 8, place_at(to, 8), R1);
 }
 
 void emit__address(struct emit *e, struct place to)

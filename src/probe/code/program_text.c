@@ -19,20 +19,18 @@ static uint64_t text_word(const char *text, size_t at)
 	return word;
 }
 
-static void text_store_word(struct emit *e, struct place to, uint64_t word)
-{
-	if ((int64_t)word == (int32_t)word) {
-		code__store_number(&e->code, 8, to, (int32_t)word);
-		return;
-	}
-	code__set(&e->code, R0, (int64_t)word);
-	code__store(&e->code, 8, to, R0);
-}
-
 static void text_literal(struct emit *e, const struct value *v, struct place to, uint32_t room)
 {
-	for (uint32_t at = 0; at < room; at += 8)
-		text_store_word(e, place_at(to, (int32_t)at), text_word(v->text, at));
+	for (uint32_t at = 0; at < room; at += 8) {
+		const int64_t word = (int64_t)text_word(v->text, at);
+
+		if (word == (int32_t)word) {
+			code__store_number(&e->code, 8, place_at(to, (int32_t)at), (int32_t)word);
+			continue;
+		}
+		code__set(&e->code, R0, word);
+		code__store(&e->code, 8, place_at(to, (int32_t)at), R0);
+	}
 }
 
 static void text_comm(struct emit *e, struct place to, uint32_t room)

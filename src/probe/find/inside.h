@@ -95,8 +95,6 @@ struct find_tracefs {
 };
 /* Once; -errno: its list of events cannot be read. Says nothing. */
 int find_tracefs__read(struct finder *finder);
-/* Says why not, and the remedy; -EACCES or -EOPNOTSUPP. */
-int find_tracefs__refuse(const struct finder *finder);
 void find_tracefs__free(struct find_tracefs *tracefs);
 
 /* The fields of a format file; hostile text: what is no field is skipped. -ENOMEM. */

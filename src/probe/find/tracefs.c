@@ -65,17 +65,6 @@ static const char *tracefs_system(const struct find_tracefs *t, size_t nr)
 	return t->systems + (t->names[nr] - t->text);
 }
 
-/* The same text, cut at every colon. */
-static int tracefs_cut(struct find_tracefs *t, size_t len)
-{
-	t->systems = malloc(len + 1);
-	if (!t->systems)
-		return -ENOMEM;
-	for (size_t i = 0; i <= len; i++)
-		t->systems[i] = t->text[i] == ':' ? 0 : t->text[i];
-	return tracefs_split(t);
-}
-
 static int tracefs_open(struct finder *finder, const char *place)
 {
 	struct find_tracefs *t = &finder->tracefs;
@@ -88,11 +77,17 @@ static int tracefs_open(struct finder *finder, const char *place)
 		return -ENOMEM;
 	t->text = find__read_file(path, TRACEFS_LIST_MAX, &len);
 	free(path);
-	if (t->text)
-		return tracefs_cut(t, len);
-	free(t->dir);
-	t->dir = NULL;
-	return -errno;
+	if (!t->text) {
+		free(t->dir);
+		t->dir = NULL;
+		return -errno;
+	}
+	t->systems = malloc(len + 1); /* the same text, cut at every colon */
+	if (!t->systems)
+		return -ENOMEM;
+	for (size_t i = 0; i <= len; i++)
+		t->systems[i] = t->text[i] == ':' ? 0 : t->text[i];
+	return tracefs_split(t);
 }
 
 int find_tracefs__read(struct finder *finder)
@@ -126,7 +121,8 @@ static bool tracefs_has_place(const struct finder *finder)
 	return has;
 }
 
-int find_tracefs__refuse(const struct finder *finder)
+/* Says why not, and the remedy; -EACCES or -EOPNOTSUPP. */
+static int tracefs_refuse(const struct finder *finder)
 {
 	int err = finder->tracefs.err;
 
@@ -293,7 +289,7 @@ int find__tracepoints(struct find_job *job)
 	int err = 0;
 
 	if (find_tracefs__read(job->finder))
-		return find_tracefs__refuse(job->finder);
+		return tracefs_refuse(job->finder);
 	if (!job->is_loose && !strchr(job->rest, ':'))
 		return tracefs_refuse_word(job);
 	if (!job->is_loose && (*job->rest == ':' || job->rest[strlen(job->rest) - 1] == ':'))

@@ -104,27 +104,21 @@ static int user_compare(const void *a, const void *b)
 	return left->offset < right->offset ? -1 : left->offset > right->offset;
 }
 
-/* What it exports stands in both tables. */
-static void user_drop_twins(struct user_symbols *all)
+static int user_read(struct user_symbols *all, const struct find_elf *elf)
 {
+	int err = user_read_table(all, elf, ".symtab");
 	size_t nr = 0;
 
+	err = err ? err : user_read_table(all, elf, ".dynsym");
+	if (err || !all->nr)
+		return err;
+	qsort(all->symbols, all->nr, sizeof(*all->symbols), user_compare);
+	/* What it exports stands in both tables. */
 	for (size_t i = 0; i < all->nr; i++)
 		if (!nr || user_compare(&all->symbols[nr - 1], &all->symbols[i]))
 			all->symbols[nr++] = all->symbols[i];
 	all->nr = nr;
-}
-
-static int user_read(struct user_symbols *all, const struct find_elf *elf)
-{
-	int err = user_read_table(all, elf, ".symtab");
-
-	err = err ? err : user_read_table(all, elf, ".dynsym");
-	if (!err && all->nr) {
-		qsort(all->symbols, all->nr, sizeof(*all->symbols), user_compare);
-		user_drop_twins(all);
-	}
-	return err;
+	return 0;
 }
 
 /* ---- those that are meant ---- */

@@ -39,7 +39,6 @@ static inline bool attach_is_return(const struct probe *probe)
 }
 
 /* -errno: the kernel's word, nothing is said. */
-int attach_module_btf(struct attacher *attacher, const char *module);
 int attach_load_nothing(struct attacher *attacher, enum attach_way way, const struct probe *probe);
 int attach_link_many(int prog_fd, const struct probe *const *probes, size_t nr);
 

@@ -82,7 +82,7 @@ static int attach_find_btf(const char *module)
 	return -ENOENT;
 }
 
-int attach_module_btf(struct attacher *attacher, const char *module)
+static int attach_module_btf(struct attacher *attacher, const char *module)
 {
 	char *name;
 
@@ -237,12 +237,6 @@ int attach_link_many(int prog_fd, const struct probe *const *probes, size_t nr)
 	return fd;
 }
 
-/* One function that cannot be traced fails the whole link. */
-static bool attach_is_about_one(int err)
-{
-	return err == -ENOENT || err == -EINVAL || err == -ESRCH || err == -EADDRNOTAVAIL;
-}
-
 static int attachment_link_many(struct attachment *a, const struct probe *const *probes, size_t nr,
 				int *errs)
 {
@@ -251,7 +245,8 @@ static int attachment_link_many(struct attachment *a, const struct probe *const 
 
 	for (size_t i = 0; i < nr; i++)
 		errs[i] = err;
-	if (nr < 2 || !attach_is_about_one(err))
+	/* One function that cannot be traced fails the whole link. */
+	if (nr < 2 || (err != -ENOENT && err != -EINVAL && err != -ESRCH && err != -EADDRNOTAVAIL))
 		return err;
 	err = attachment_link_many(a, probes, half, errs);
 	return attachment_link_many(a, probes + half, nr - half, errs + half) ? err : 0;

@@ -46,12 +46,6 @@ int run_check_counters(const struct run *run)
 	return err;
 }
 
-/* A machine has some counters and lacks others; a task that is not there is the line's mistake. */
-static bool count_is_lacking(int err)
-{
-	return err == -ENOENT || err == -ENODEV || err == -EOPNOTSUPP || err == -EINVAL;
-}
-
 static int count_open(struct run *run, struct run_counter *counter)
 {
 	const struct plan_probe *p = &run->plan->probes[counter->probe];
@@ -59,7 +53,9 @@ static int count_open(struct run *run, struct run_counter *counter)
 	int err = attach__count(run->attacher, p->probe, &task, &counter->fds, &counter->nr);
 
 	run->errs[counter->probe] = err;
-	if (!err || count_is_lacking(err))
+	/* A machine has some counters and lacks others; a task that is not there is the line's
+	 * mistake. */
+	if (!err || err == -ENOENT || err == -ENODEV || err == -EOPNOTSUPP || err == -EINVAL)
 		return 0;
 	return log_err(err == -ESRCH ? -EINVAL : -EOPNOTSUPP, "cannot count %s: %s", p->probe->name,
 		       attach__why(ATTACH_PERF, err));

@@ -95,20 +95,18 @@ static void group_gather(struct run *run, enum probe_kind kind, struct group_kin
 	}
 }
 
-/* -ECANCELED: the return of a function, which nobody wants as it can be had: see attach.h. */
-static int group_reason(const struct run *run, const struct probe *probe)
-{
-	return run->plan->is_calls && probe->kind == PROBE_RET ? -ECANCELED : -ENOENT;
-}
-
 static int group_choose_kind(struct run *run, struct group_kind *k)
 {
 	int err = attach__choose(run->attacher, k->probes, k->nr, k->ways);
 
 	group_find_doubles(k);
 	for (size_t i = 0; !err && i < k->nr; i++) {
+		const bool is_return = run->plan->is_calls && k->probes[i]->kind == PROBE_RET;
+
+		/* -ECANCELED: the return of a function, which nobody wants as it can be had: see
+		 * attach.h. */
 		if (k->ways[i] == ATTACH_NONE)
-			run->errs[k->numbers[i]] = group_reason(run, k->probes[i]);
+			run->errs[k->numbers[i]] = is_return ? -ECANCELED : -ENOENT;
 		else if (group_put(run, k->ways[i], k->numbers[i], k->is_alone[i]))
 			err = log_err(-ENOMEM, "out of memory");
 	}

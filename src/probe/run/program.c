@@ -190,22 +190,15 @@ static int program_open_group(struct run *run, struct run_group *group, char *lo
 
 /* ---- all ---- */
 
-/* Programs, what they are attached to, maps; samples and counters are of each CPU. */
-static rlim_t program_count_fds(const struct run *run)
-{
-	rlim_t nr = PROGRAM_SPARE_FDS + run->nr_counters * (rlim_t)run->nr_cpus;
-
-	for (size_t i = 0; i < run->nr_groups; i++)
-		nr += 1 + (run->groups[i].way == ATTACH_PERF ? run->nr_cpus : 1);
-	return nr;
-}
-
 /* Only if need be: a COMMAND that we start inherits it. */
 static void program_raise_limit(const struct run *run)
 {
-	const rlim_t needed = program_count_fds(run);
+	/* Programs, what they are attached to, maps; samples and counters are of each CPU. */
+	rlim_t needed = PROGRAM_SPARE_FDS + run->nr_counters * (rlim_t)run->nr_cpus;
 	struct rlimit limit, wanted;
 
+	for (size_t i = 0; i < run->nr_groups; i++)
+		needed += 1 + (run->groups[i].way == ATTACH_PERF ? run->nr_cpus : 1);
 	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= needed)
 		return;
 	wanted.rlim_cur = needed;
