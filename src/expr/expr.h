@@ -81,8 +81,6 @@ typedef struct expr_value (*expr_lookup)(const void *row, size_t field);
  * and so do bit operators on what is not whole.
  */
 bool expr__is_true(const struct expr *expr, expr_lookup lookup, const void *row);
-/* Canonical text, in parentheses; parses to the same tree. Returns the length, like snprintf. */
-int expr__print(const struct expr *expr, char *buf, size_t size);
 
 /* Two lines for people: the text, and a caret under the character. */
 void expr__point_at(const char *text, const struct expr_error *error, char *buf, size_t size);

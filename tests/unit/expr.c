@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 #include "expr/expr.h"
+#include "expr_print.h"
 #include "tap.h"
 
 enum {

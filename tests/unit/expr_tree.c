@@ -7,6 +7,7 @@
  */
 #include <stdlib.h>
 #include "expr/tree.h"
+#include "expr_print.h"
 #include "tap.h"
 
 enum { LONG = 400000, MAX_TREES = 8 };

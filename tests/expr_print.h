@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * print.c: what did the parser understand? Every operator in parentheses, except the left end of
- * a row of equals (a || b || c), so that long rows do not nest. Numbers stand as they were written:
- * no digit is lost. Parsing the result gives the same tree, unless it has outgrown EXPR_MAX_LEN.
+ * expr_print.h: for tests: what did the parser understand? Every operator in parentheses, except
+ * the left end of a row of equals (a || b || c), so that long rows do not nest. Numbers stand as
+ * they were written: no digit is lost. Parsing the result gives the same tree, unless it has
+ * outgrown EXPR_MAX_LEN.
  */
+#ifndef IOSONAR_TESTS_EXPR_PRINT_H
+#define IOSONAR_TESTS_EXPR_PRINT_H
+
 #include <string.h>
 #include "expr/tree.h"
 
@@ -120,7 +124,8 @@ static void print_node(struct print *print, uint32_t index)
 	}
 }
 
-int expr__print(const struct expr *expr, char *buf, size_t size)
+/* Returns the length, like snprintf. */
+static int expr__print(const struct expr *expr, char *buf, size_t size)
 {
 	struct print print = { .expr = expr, .buf = buf, .size = size };
 	bool is_bare = expr_ops[expr->nodes[expr->root].op].level >= LEVEL_UNARY ||
@@ -135,3 +140,5 @@ int expr__print(const struct expr *expr, char *buf, size_t size)
 		buf[print.len < size ? print.len : size - 1] = '\0';
 	return (int)print.len;
 }
+
+#endif
