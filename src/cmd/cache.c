@@ -11,19 +11,19 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/log.h"
-#include "base/output.h"
 #include "cmd/cmd.h"
 #include "collect/residency.h"
 #include "decode/column.h"
 #include "render/cache_events.h"
-#include "render/chart.h"
 #include "render/residency.h"
 #include "session/cache_source.h"
 #include "session/session.h"
 #include "view/cache_account.h"
 #include "view/cache_rows.h"
+#include "view/intervals.h"
+#include "view/listing.h"
 
-enum { CACHE_TOP = 20, CACHE_HEADING = 20, CACHE_COMM_LIMIT = 15, CACHE_PID_LIMIT = 4194304 };
+enum { CACHE_TOP = 20, CACHE_COMM_LIMIT = 15, CACHE_PID_LIMIT = 4194304 };
 
 struct cache_view {
 	/* options */
@@ -205,7 +205,7 @@ static int cache_on_tick(void *state, struct session *s)
 
 	if (err)
 		return err;
-	if (v->rows.mask || v->intervals++ % CACHE_HEADING == 0)
+	if (v->rows.mask || v->intervals++ % INTERVALS_HEADING == 0)
 		table__heading_again(v->rows.table);
 	if (!v->rows.mask) {
 		cache_rows__put(&v->rows, s, &v->sums.total, NULL, false);
@@ -265,21 +265,19 @@ static int cache_show_files(const struct cache_view *v, struct residency_table *
 
 static int cache_residency(const struct cache_view *v, const struct options *options, char **argv)
 {
-	const struct output_options *o = &options->output;
 	struct residency_table *table;
-	struct output output;
+	struct listing to;
 	int err;
 
 	if (!v->paths.nr && !argv[0])
 		return log_err(-EINVAL, "--residency needs a file: iosonar cache --residency PATH");
-	err = output__open(&output, o->path, NULL);
+	err = listing__open(&to, &options->output, NULL);
 	if (err)
 		return err;
-	table = residency_table__new(output.file, (enum table_format)o->format,
-				     chart__style_of(output.file, o->color).utf8);
+	table = residency_table__new(to.out, to.format, to.style.utf8);
 	err = table ? cache_show_files(v, table, argv) : log_err(-ENOMEM, "out of memory");
 	residency_table__free(table);
-	return output__finish(&output, err);
+	return output__finish(&to.output, err);
 }
 
 static int cache_run(void *state, const struct options *options, char **argv)

@@ -7,19 +7,16 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 #include "base/log.h"
-#include "base/output.h"
 #include "calls/class_trace.h"
 #include "cmd/cmd.h"
 #include "decode/column.h"
 #include "probe/class/class.h"
-#include "render/chart.h"
 #include "session/probe_source.h"
+#include "view/listing.h"
 
 enum {
 	CLASS_WIDTH_MOST = 40, /* columns: what is longer does not widen the others */
-	CLASS_PROTOTYPE_LEAST = 20,
 	CLASS_PROTOTYPE_MOST = 4096,
 };
 
@@ -32,9 +29,7 @@ struct class_view {
 	const char *module;
 	struct class_trace trace;
 	/* state */
-	FILE *out;
-	enum table_format format;
-	int columns; /* of the terminal; 0: it is none */
+	struct listing to;
 	struct finder *finder;
 	struct class class;
 	struct table *table; /* of names alone */
@@ -194,19 +189,6 @@ static void class_widen(int *width, const char *text)
 		*width = (int)columns;
 }
 
-/* On a terminal what does not fit is left out. */
-static void function_cut(const struct class_view *v, char *prototype, int before)
-{
-	int most = v->columns - before;
-
-	if (!v->columns || v->format != TABLE_TEXT)
-		return;
-	if (most < CLASS_PROTOTYPE_LEAST)
-		most = CLASS_PROTOTYPE_LEAST;
-	if (strlen(prototype) > (size_t)most)
-		strcpy(prototype + most - 3, "...");
-}
-
 static void function_show(const struct class_view *v, const struct class_function *f, int before,
 			  struct table *table)
 {
@@ -221,7 +203,7 @@ static void function_show(const struct class_view *v, const struct class_functio
 	};
 
 	snprintf(prototype, sizeof(prototype), "%s", f->prototype ? f->prototype : "");
-	function_cut(v, prototype, before);
+	listing__cut(&v->to, prototype, before);
 	table__row(table, &row);
 }
 
@@ -245,7 +227,7 @@ static int class_show(const struct class_view *v)
 	}
 	for (size_t i = 0; i < NR; i++)
 		before += sized[i].width + 1;
-	table = table__new(v->out, v->format, function_object.type, shown, nr);
+	table = table__new(v->to.out, v->to.format, function_object.type, shown, nr);
 	if (!table)
 		return class_no_memory();
 	for (size_t i = 0; i < v->class.nr; i++)
@@ -316,7 +298,7 @@ static int class_name_structs(struct class_view *v)
 	const char *prefix = v->structs.nr ? v->structs.words[0] : "";
 	int err;
 
-	v->table = table__new(v->out, v->format, struct_object.type, shown, 1);
+	v->table = table__new(v->to.out, v->to.format, struct_object.type, shown, 1);
 	err = v->table ? class__names(v->finder, prefix, class_put_name, v) : class_no_memory();
 	table__free(v->table);
 	return err;
@@ -326,22 +308,17 @@ static int class_name_structs(struct class_view *v)
 
 static int class_find(struct class_view *v, const struct output_options *o)
 {
-	struct output output;
-	int err = output__open(&output, o->path, NULL);
+	int err = listing__open(&v->to, o, NULL);
 
 	if (err)
 		return err;
-	v->format = (enum table_format)o->format;
-	v->out = output.file;
-	if (isatty(fileno(v->out)))
-		v->columns = chart__style_of(v->out, o->color).columns;
 	v->finder = finder__new();
 	if (!v->finder)
 		err = class_no_memory();
 	else
 		err = v->names ? class_name_structs(v) : class_list(v);
 	finder__free(v->finder);
-	return output__finish(&output, err);
+	return output__finish(&v->to.output, err);
 }
 
 static int class_check(const struct class_view *v, const struct options *options, char **argv)

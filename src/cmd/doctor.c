@@ -10,12 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/log.h"
-#include "base/output.h"
 #include "cmd/cmd.h"
 #include "cmd/help.h"
 #include "collect/doctor.h"
 #include "decode/column.h"
-#include "render/chart.h"
+#include "view/listing.h"
 
 enum {
 	DOCTOR_STATE = 7,     /* columns of the state, */
@@ -29,9 +28,7 @@ struct doctor {
 	/* state */
 	struct doctor_facts facts;
 	struct doctor_report report;
-	FILE *out;
-	enum table_format format;
-	bool color;
+	struct listing to;
 };
 
 static const struct option_def doctor_options[] = {
@@ -178,11 +175,11 @@ static int doctor_show_finding(const struct doctor *d, const struct finding *f)
 
 	if (!entry)
 		return -ENOMEM;
-	if (d->color)
-		fprintf(d->out, "  %s%s\033[0m%s", doctor_color(f), f->state,
+	if (d->to.style.color)
+		fprintf(d->to.out, "  %s%s\033[0m%s", doctor_color(f), f->state,
 			entry + 2 + strlen(f->state));
 	else
-		fputs(entry, d->out);
+		fputs(entry, d->to.out);
 	free(entry);
 	return 0;
 }
@@ -193,16 +190,16 @@ static int doctor_show_text(const struct doctor *d, const struct verdict *v)
 	int err = 0;
 
 	if (v->why)
-		fprintf(d->out, "latency cannot run: %s\n", v->why);
+		fprintf(d->to.out, "latency cannot run: %s\n", v->why);
 	else if (v->btf)
-		fputs("latency can run on a kernel with this BTF\n", d->out);
+		fputs("latency can run on a kernel with this BTF\n", d->to.out);
 	else
-		fprintf(d->out, "latency can run here, on Linux %s\n", v->kernel);
+		fprintf(d->to.out, "latency can run here, on Linux %s\n", v->kernel);
 	for (size_t i = 0; i < d->report.nr && !err; i++) {
 		const struct finding *f = &d->report.findings[i];
 
 		if (strcmp(section, f->section))
-			fprintf(d->out, "\n%s\n", doctor_title(f->section));
+			fprintf(d->to.out, "\n%s\n", doctor_title(f->section));
 		section = f->section;
 		err = doctor_show_finding(d, f);
 	}
@@ -215,14 +212,16 @@ static int doctor_show_text(const struct doctor *d, const struct verdict *v)
  */
 static int doctor_show_rows(const struct doctor *d, const struct verdict *v)
 {
-	struct table *findings = table__of(d->out, d->format, &doctor_findings, NULL, NULL);
+	struct table *findings = table__of(d->to.out, d->to.format, &doctor_findings, NULL, NULL);
 
 	if (!findings)
 		return -ENOMEM;
 	for (size_t i = 0; i < d->report.nr; i++)
 		table__row(findings, &d->report.findings[i]);
 	table__free(findings);
-	return d->format == TABLE_JSON ? object__put(&doctor_verdicts, d->out, d->format, v) : 0;
+	return d->to.format == TABLE_JSON
+		       ? object__put(&doctor_verdicts, d->to.out, d->to.format, v)
+		       : 0;
 }
 
 /* ---- the way through ---- */
@@ -242,15 +241,6 @@ static struct verdict doctor_verdict(const struct doctor *d)
 	};
 }
 
-static int doctor_show(struct doctor *d)
-{
-	struct verdict verdict = doctor_verdict(d);
-	int err = d->format == TABLE_TEXT ? doctor_show_text(d, &verdict)
-					  : doctor_show_rows(d, &verdict);
-
-	return err ? log_err(err, "out of memory") : 0;
-}
-
 static int doctor_look(struct doctor *d, const struct cmd *const *commands)
 {
 	struct doctor_command known[DOCTOR_COMMANDS + 1] = { 0 };
@@ -267,15 +257,16 @@ static int doctor_look(struct doctor *d, const struct cmd *const *commands)
 
 static int doctor_print(struct doctor *d, const struct options *options)
 {
-	struct output output;
-	int err = output__open(&output, options->output.path, NULL);
+	struct verdict verdict = doctor_verdict(d);
+	int err = listing__open(&d->to, &options->output, NULL);
 
 	if (err)
 		return err;
-	d->format = (enum table_format)options->output.format;
-	d->out = output.file;
-	d->color = chart__style_of(d->out, options->output.color).color;
-	return output__finish(&output, doctor_show(d));
+	err = d->to.format == TABLE_TEXT ? doctor_show_text(d, &verdict)
+					 : doctor_show_rows(d, &verdict);
+	if (err)
+		log_err(err, "out of memory");
+	return output__finish(&d->to.output, err);
 }
 
 /* Text begins with the verdict; where nobody sees that, the line goes to stderr as in any command.
@@ -286,7 +277,7 @@ static int doctor_end(const struct doctor *d, const struct options *options)
 
 	if (o->kind == OBSTACLE_NONE)
 		return EXIT_DONE;
-	if (options->output.path || d->format != TABLE_TEXT)
+	if (options->output.path || d->to.format != TABLE_TEXT)
 		log_warn("%s", o->line);
 	return exit_code__of(o->err);
 }

@@ -14,6 +14,7 @@
 #include "session/io_source.h"
 #include "session/session.h"
 #include "view/errors_rows.h"
+#include "view/intervals.h"
 #include "view/records.h"
 
 enum { ERRORS_SUMS = 1024 };
@@ -196,19 +197,12 @@ static int errors_on_record(void *state, struct session *s, const struct io_reco
 
 /* ---- the run ---- */
 
-/* -n counts intervals; lines come as things happen. */
-static int errors_on_tick(void *state, struct session *s)
-{
-	(void)state, (void)s;
-	return 0;
-}
-
 static int errors_on_end(void *state, struct session *s)
 {
 	struct errors *e = state;
 
-	if (e->nr_sums && s->format == TABLE_TEXT && !e->kernel_lines)
-		fprintf(s->out, "\nthe whole run, %.1f s:\n", s->span_s);
+	if (e->nr_sums && !e->kernel_lines)
+		intervals__say_whole(s);
 	for (size_t i = 0; i < e->nr_sums && !e->kernel_lines && s->format != TABLE_CSV; i++)
 		table__row(e->sums_table, &e->sums[i]);
 	if (e->nr_left_out)
@@ -246,7 +240,7 @@ static int errors_on_start(void *state, struct session *s)
 static const struct session_view errors_view = {
 	.wants = errors_wants,
 	.on_start = errors_on_start,
-	.on_tick = errors_on_tick,
+	.on_tick = intervals__pass, /* lines come as things happen */
 	.on_record = errors_on_record,
 	.on_end = errors_on_end,
 };

@@ -9,19 +9,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include "base/log.h"
-#include "base/output.h"
 #include "cmd/cmd.h"
 #include "decode/column.h"
 #include "probe/find/find.h"
-#include "render/chart.h"
 #include "view/event_values.h"
+#include "view/listing.h"
 
 enum {
 	EVENTS_TEXT = 4096, /* bytes of all fields in words */
 	EVENTS_VALUE = 512, /* of one */
-	EVENTS_FIELDS_LEAST = 20,
 };
 
 struct events {
@@ -30,9 +27,7 @@ struct events {
 	bool names;
 	int verbose;
 	/* state */
-	FILE *out;
-	enum table_format format;
-	int columns; /* of the terminal; 0: it is none */
+	struct listing to;
 	struct finder *finder;
 	struct probe_list list;
 	struct find_misses misses;
@@ -130,19 +125,6 @@ static const char *event_fields(const struct probe *probe, char *buf, size_t siz
 	return len ? buf : NULL;
 }
 
-/* On a terminal what does not fit is left out. */
-static void event_cut(const struct events *e, char *text, int name_width)
-{
-	int most = e->columns - name_width - 1;
-
-	if (!e->columns || e->format != TABLE_TEXT)
-		return;
-	if (most < EVENTS_FIELDS_LEAST)
-		most = EVENTS_FIELDS_LEAST;
-	if (strlen(text) > (size_t)most)
-		strcpy(text + most - 3, "...");
-}
-
 static void event_show(const struct events *e, struct table *table, const struct probe *probe,
 		       int name_width)
 {
@@ -155,7 +137,7 @@ static void event_show(const struct events *e, struct table *table, const struct
 		.fields = event_fields(probe, fields, sizeof(fields)),
 	};
 
-	event_cut(e, fields, name_width);
+	listing__cut(&e->to, fields, name_width + 1);
 	table__row(table, &row);
 }
 
@@ -168,10 +150,10 @@ static int events_show(const struct events *e, const struct probe_list *list)
 
 	for (size_t i = 0; i < list->nr; i++)
 		event_values__widen(&name.width, list->probes[i].name);
-	if (e->format == TABLE_TEXT)
-		table = table__new(e->out, e->format, "event", shown, 2);
+	if (e->to.format == TABLE_TEXT)
+		table = table__new(e->to.out, e->to.format, "event", shown, 2);
 	else
-		table = table__of(e->out, e->format, &event_object, NULL, NULL);
+		table = table__of(e->to.out, e->to.format, &event_object, NULL, NULL);
 	if (!table)
 		return events_no_memory();
 	for (size_t i = 0; i < list->nr; i++)
@@ -188,17 +170,17 @@ static void event_tell(const struct events *e, const struct probe *probe)
 	char prototype[EVENTS_TEXT];
 	const char *text = probe__prototype(probe, prototype, sizeof(prototype));
 
-	text__put_terminal(e->out, probe->name);
+	text__put_terminal(e->to.out, probe->name);
 	if (text) {
-		fputs("  ", e->out);
-		text__put_terminal(e->out, text);
+		fputs("  ", e->to.out);
+		text__put_terminal(e->to.out, text);
 	}
 	if (probe->module) {
-		fputs("  [", e->out);
-		text__put_terminal(e->out, probe->module);
-		fputc(']', e->out);
+		fputs("  [", e->to.out);
+		text__put_terminal(e->to.out, probe->module);
+		fputc(']', e->to.out);
 	}
-	fputc('\n', e->out);
+	fputc('\n', e->to.out);
 }
 
 static int event_explain(const struct events *e, struct table *table, const struct probe *probe)
@@ -208,11 +190,11 @@ static int event_explain(const struct events *e, struct table *table, const stru
 
 	for (size_t i = 0; !err && i < probe->nr_fields; i++)
 		err = event_values__add(&values, &probe->fields[i]);
-	if (!err && e->format == TABLE_TEXT) {
+	if (!err && e->to.format == TABLE_TEXT) {
 		event_tell(e, probe);
-		err = event_values__tell(&values, e->out);
+		err = event_values__tell(&values, e->to.out);
 	} else if (!err) {
-		if (e->format == TABLE_JSON)
+		if (e->to.format == TABLE_JSON)
 			err = events_show(e, &(struct probe_list){ (struct probe *)probe, 1 });
 		event_values__show(&values, table);
 	}
@@ -223,7 +205,7 @@ static int event_explain(const struct events *e, struct table *table, const stru
 /* In JSON each event is followed by its values; CSV has the values alone. */
 static int events_explain(const struct events *e)
 {
-	struct table *table = table__of(e->out, e->format, &event_values_object, NULL, NULL);
+	struct table *table = table__of(e->to.out, e->to.format, &event_values_object, NULL, NULL);
 	int err = 0;
 
 	if (!table)
@@ -242,12 +224,12 @@ static int events_show_misses(const struct events *e)
 
 	if (!e->misses.nr)
 		return 0;
-	if (!e->verbose || e->format == TABLE_CSV) {
+	if (!e->verbose || e->to.format == TABLE_CSV) {
 		log_note("%zu more cannot be probed%s", e->misses.nr,
 			 e->verbose ? "" : "; -v says which and why");
 		return 0;
 	}
-	table = table__of(e->out, e->format, &miss_object, NULL, NULL);
+	table = table__of(e->to.out, e->to.format, &miss_object, NULL, NULL);
 	if (!table)
 		return events_no_memory();
 	for (size_t i = 0; i < e->misses.nr; i++)
@@ -318,7 +300,7 @@ static int events_work(struct events *e)
 	int err, err_shown = 0;
 
 	e->finder = finder__new();
-	e->table = table__new(e->out, e->format, "event", shown, 1);
+	e->table = table__new(e->to.out, e->to.format, "event", shown, 1);
 	err = e->finder && e->table ? events_find(e) : events_no_memory();
 	if (e->finder && !e->names)
 		err_shown = events_show_all(e);
@@ -331,19 +313,11 @@ static int events_work(struct events *e)
 
 static int events_run(void *state, const struct options *options, char **argv)
 {
-	const struct output_options *o = &options->output;
 	struct events *e = state;
-	struct output output;
 	int err;
 
 	if (argv[0])
 		return log_err(-EINVAL, "events runs no command; '%s' is too much", argv[0]);
-	err = output__open(&output, o->path, NULL);
-	if (err)
-		return err;
-	e->format = (enum table_format)o->format;
-	e->out = output.file;
-	if (isatty(fileno(e->out)))
-		e->columns = chart__style_of(e->out, o->color).columns;
-	return output__finish(&output, events_work(e));
+	err = listing__open(&e->to, &options->output, NULL);
+	return err ?: output__finish(&e->to.output, events_work(e));
 }

@@ -11,19 +11,18 @@
 #include <string.h>
 #include <time.h>
 #include "base/log.h"
-#include "base/output.h"
 #include "capture/read.h"
 #include "cmd/cmd.h"
 #include "decode/column.h"
 #include "view/capture_lists.h"
+#include "view/listing.h"
 
 struct info {
 	/* options */
 	struct option_list files;
 	bool verify;
 	/* state */
-	FILE *out;
-	enum table_format format;
+	struct listing to;
 	struct table *summaries; /* CSV has one table, with one heading, of all files */
 	bool broken;		 /* a file is cut or damaged */
 };
@@ -132,11 +131,11 @@ static void info_line(const struct info *i, const char *name, const char *text)
 {
 	if (!text || !*text)
 		return;
-	fputs("  ", i->out);
-	text__put_terminal(i->out, name);
-	fprintf(i->out, "%*s", (int)(name[0] && strlen(name) < 12 ? 12 - strlen(name) : 1), "");
-	text__put_terminal(i->out, text);
-	fputc('\n', i->out);
+	fputs("  ", i->to.out);
+	text__put_terminal(i->to.out, name);
+	fprintf(i->to.out, "%*s", (int)(name[0] && strlen(name) < 12 ? 12 - strlen(name) : 1), "");
+	text__put_terminal(i->to.out, text);
+	fputc('\n', i->to.out);
 }
 
 /* "ledger  issued 10240, completed 10240": what is not 0. */
@@ -147,22 +146,23 @@ static void info_counts(const struct info *i, const char *name, const struct cap
 	for (size_t k = 0; k < counts->nr; k++) {
 		if (!counts->counts[k].value)
 			continue;
-		fputs(before, i->out);
-		text__put_terminal(i->out, counts->counts[k].name);
-		fprintf(i->out, " %" PRIu64, counts->counts[k].value);
+		fputs(before, i->to.out);
+		text__put_terminal(i->to.out, counts->counts[k].name);
+		fprintf(i->to.out, " %" PRIu64, counts->counts[k].value);
 		before = ", ";
 	}
 	if (before != name)
-		fputc('\n', i->out);
+		fputc('\n', i->to.out);
 }
 
 static void info_tell_calls(const struct info *i, const struct info_row *row)
 {
 	if (row->calls_missing)
-		fprintf(i->out, "  missing     %" PRIu64 " records of calls that were recorded\n",
+		fprintf(i->to.out,
+			"  missing     %" PRIu64 " records of calls that were recorded\n",
 			row->calls_missing);
 	if (row->calls_surplus)
-		fprintf(i->out,
+		fprintf(i->to.out,
 			"  repeated    %" PRIu64 " records of calls more than were recorded: "
 			"blocks are repeated or added\n",
 			row->calls_surplus);
@@ -171,24 +171,24 @@ static void info_tell_calls(const struct info *i, const struct info_row *row)
 static void info_tell_damage(const struct info *i, const struct info_row *row)
 {
 	if (row->truncated)
-		fprintf(i->out, "  cut         it has no end after %" PRIu64 " bytes\n",
+		fprintf(i->to.out, "  cut         it has no end after %" PRIu64 " bytes\n",
 			row->truncated_at);
 	if (row->blocks_corrupt || row->records_corrupt)
-		fprintf(i->out, "  damaged     %" PRIu64 " blocks with %" PRIu64 " records\n",
+		fprintf(i->to.out, "  damaged     %" PRIu64 " blocks with %" PRIu64 " records\n",
 			row->blocks_corrupt, row->records_corrupt);
 	if (row->records_surplus)
-		fprintf(i->out,
+		fprintf(i->to.out,
 			"  repeated    %" PRIu64 " records more than were recorded: blocks are "
 			"repeated or added\n",
 			row->records_surplus);
 	if (row->records_astray)
-		fprintf(i->out,
+		fprintf(i->to.out,
 			"  astray      %" PRIu64 " records have times outside the range of their "
 			"block's header\n",
 			row->records_astray);
 	info_tell_calls(i, row);
 	if (row->verified && row->whole)
-		fprintf(i->out, "  whole       every block was read and checked\n");
+		fprintf(i->to.out, "  whole       every block was read and checked\n");
 }
 
 static int info_tell(const struct info *i, const struct capture_about *about,
@@ -196,8 +196,8 @@ static int info_tell(const struct info *i, const struct capture_about *about,
 {
 	char line[160], size[16];
 
-	text__put_terminal(i->out, row->file);
-	fputc('\n', i->out);
+	text__put_terminal(i->to.out, row->file);
+	fputc('\n', i->to.out);
 	text__bytes(size, sizeof(size), row->bytes);
 	if (row->calls)
 		snprintf(line, sizeof(line), "%" PRIu64 " of calls in %s", row->calls, size);
@@ -215,7 +215,8 @@ static int info_tell(const struct info *i, const struct capture_about *about,
 		info_line(i, about->info[k].key, about->info[k].value);
 	info_counts(i, "  lost        ", &about->trailer.lost);
 	info_counts(i, "  ledger      ", &about->trailer.ledger);
-	return capture_lists__put(&(struct capture_lists){ i->out, i->format, row->file }, about);
+	return capture_lists__put(&(struct capture_lists){ i->to.out, i->to.format, row->file },
+				  about);
 }
 
 /* ---- a file ---- */
@@ -268,14 +269,14 @@ static void info_fill_damage(struct info_row *row, const struct capture_damage *
 static int info_show(struct info *i, const struct capture_reader *reader, struct info_row *row)
 {
 	const struct capture_about *about = capture_reader__about(reader);
-	const struct capture_lists to = { i->out, i->format, row->file };
+	const struct capture_lists to = { i->to.out, i->to.format, row->file };
 	int err;
 
 	row->bytes_per_record = row->records ? (double)row->bytes / (double)row->records : 0;
-	if (i->format == TABLE_TEXT)
+	if (i->to.format == TABLE_TEXT)
 		return info_tell(i, about, row);
 	table__row(i->summaries, row);
-	if (i->format == TABLE_CSV)
+	if (i->to.format == TABLE_CSV)
 		return 0;
 	err = capture_lists__put_pairs(&to, about);
 	return err ?: capture_lists__put(&to, about);
@@ -322,30 +323,20 @@ static int info_files(struct info *i, char **argv)
 	return failed;
 }
 
-static int info_put(struct info *i, char **argv)
-{
-	int err;
-
-	i->summaries = table__of(i->out, i->format, &info_object, NULL, NULL);
-	err = i->summaries ? info_files(i, argv) : log_err(-ENOMEM, "out of memory");
-	table__free(i->summaries);
-	return err;
-}
-
 static int info_run(void *state, const struct options *options, char **argv)
 {
 	struct info *i = state;
-	struct output output;
 	int err;
 
 	if (!i->files.nr && !argv[0])
 		return log_err(-EINVAL, "info needs a capture: iosonar info FILE");
-	err = output__open(&output, options->output.path, &i->files);
+	err = listing__open(&i->to, &options->output, &i->files);
 	if (err)
 		return err;
-	i->format = (enum table_format)options->output.format;
-	i->out = output.file;
-	err = output__finish(&output, info_put(i, argv));
+	i->summaries = table__of(i->to.out, i->to.format, &info_object, NULL, NULL);
+	err = i->summaries ? info_files(i, argv) : log_err(-ENOMEM, "out of memory");
+	table__free(i->summaries);
+	err = output__finish(&i->to.output, err);
 	if (err)
 		return err;
 	return i->broken ? EXIT_LOST : EXIT_DONE;

@@ -16,12 +16,12 @@
 #include "session/condition.h"
 #include "session/io_source.h"
 #include "session/session.h"
+#include "view/intervals.h"
 #include "view/latency_rows.h"
 
 enum {
 	LATENCY_DEFAULT_BY = 1 << BY_DEV | 1 << BY_OP,
-	LATENCY_RANGES = 24,  /* rows of a histogram in text */
-	LATENCY_HEADING = 20, /* intervals between two headings */
+	LATENCY_RANGES = 24, /* rows of a histogram in text */
 };
 
 struct latency {
@@ -148,11 +148,8 @@ static void latency_check(struct latency *l, struct session *s, const struct lat
 
 	if (!l->condition || !row->count || !condition__is_true(l->condition, row))
 		return;
-	if (!s->came_true)
-		log_warn("--fail-if '%s' came true: %s, %s up to %.1f s", l->fail_if,
-			 latency_row__title(row, l->breakdown.mask, title, sizeof(title)),
-			 row->span, row->time_s);
-	s->came_true = true;
+	latency_row__title(row, l->breakdown.mask, title, sizeof(title));
+	intervals__came_true(s, l->fail_if, title, row->span, row->time_s);
 }
 
 /* ---- one interval, or the whole run ---- */
@@ -284,7 +281,7 @@ static int latency_show_heat(struct latency *l, struct session *s)
 		breakdown_row__interval(l->breakdown.rows[i], &interval);
 		hist__merge(&l->scratch, &interval);
 	}
-	if (l->intervals % LATENCY_HEADING == 0)
+	if (l->intervals % INTERVALS_HEADING == 0)
 		chart__heat_heading(s->out, l->style);
 	chart__heat_row(s->out, l->style, s->elapsed_s, &l->scratch);
 	return 0;
@@ -301,12 +298,12 @@ static int latency_show_interval(struct latency *l, struct session *s)
 		err = latency_show(l, s, &pass);
 		return err ?: latency_show_heat(l, s);
 	}
-	if (l->intervals % LATENCY_HEADING == 0)
+	if (l->intervals % INTERVALS_HEADING == 0)
 		table__heading_again(l->table);
 	l->shown_rows = 0;
 	err = latency_show(l, s, &pass);
 	if (!l->shown_rows)
-		session__status(s, "no I/O on these devices in the last interval");
+		intervals__say_idle(s);
 	pass.hist = true;
 	return err ?: l->hist ? latency_show(l, s, &pass) : 0;
 }
@@ -333,8 +330,8 @@ static int latency_on_end(void *state, struct session *s)
 	for (size_t i = 0; i < l->breakdown.nr; i++)
 		counted += l->breakdown.rows[i]->total.count;
 	io_source__take_ledger(s, counted);
-	if (s->format == TABLE_TEXT && l->breakdown.nr)
-		fprintf(s->out, "\nthe whole run, %.1f s:\n", s->span_s);
+	if (l->breakdown.nr)
+		intervals__say_whole(s);
 	table__heading_again(l->table);
 	err = err ?: latency_show(l, s, &total);
 	err = err ?: latency_show(l, s, &hist);

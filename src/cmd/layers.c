@@ -14,9 +14,8 @@
 #include "decode/op.h"
 #include "session/io_source.h"
 #include "session/session.h"
+#include "view/intervals.h"
 #include "view/records.h"
-
-enum { LAYERS_HEADING = 20 }; /* intervals between two headings */
 
 /*
  *  time dev     op    step what                      count    p50    p99  p99.9    max share  tail
@@ -179,12 +178,12 @@ static int layers_on_tick(void *state, struct session *s)
 {
 	struct layers *l = state;
 
-	if (l->intervals++ % LAYERS_HEADING == 0)
+	if (l->intervals++ % INTERVALS_HEADING == 0)
 		table__heading_again(l->table);
 	l->shown_rows = 0;
 	layers_show(l, s, &l->interval, "interval");
 	if (!l->shown_rows)
-		session__status(s, "no I/O on these devices in the last interval");
+		intervals__say_idle(s);
 	return layers_end_interval(l);
 }
 
@@ -193,8 +192,8 @@ static int layers_on_end(void *state, struct session *s)
 	struct layers *l = state;
 	int err = layers_end_interval(l);
 
-	if (s->format == TABLE_TEXT && l->total.nr)
-		fprintf(s->out, "\nthe whole run, %.1f s:\n", s->span_s);
+	if (l->total.nr)
+		intervals__say_whole(s);
 	table__heading_again(l->table);
 	if (!err)
 		layers_show(l, s, &l->total, "total");

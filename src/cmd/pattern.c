@@ -17,13 +17,11 @@
 #include "session/condition.h"
 #include "session/io_source.h"
 #include "session/session.h"
+#include "view/intervals.h"
 #include "view/pattern_rows.h"
 #include "view/records.h"
 
-enum {
-	PATTERN_HEADING = 20,	 /* intervals between two headings */
-	PATTERN_DATA_CELLS = 64, /* of the heat map in JSON */
-};
+enum { PATTERN_DATA_CELLS = 64 }; /* of the heat map in JSON */
 struct pattern_view {
 	/* options */
 	struct option_list by;
@@ -184,11 +182,8 @@ static void pattern_check(struct pattern_view *v, struct session *s, const struc
 
 	if (!v->fails || !condition__is_true(v->fails, line))
 		return;
-	if (!s->came_true)
-		log_warn("--fail-if '%s' came true: %s, %s up to %.1f s", v->fail_if,
-			 pattern_rows__title(&v->rows, line, title, sizeof(title)), line->span,
-			 line->time_s);
-	s->came_true = true;
+	pattern_rows__title(&v->rows, line, title, sizeof(title));
+	intervals__came_true(s, v->fail_if, title, line->span, line->time_s);
 }
 
 /* ---- lines: an interval, or the whole ---- */
@@ -221,16 +216,15 @@ static int pattern_on_tick(void *state, struct session *s)
 	struct pattern_view *v = state;
 	int err = pattern_rows__sort(&v->rows);
 
-	if (v->table && v->intervals % PATTERN_HEADING == 0)
+	if (v->intervals++ % INTERVALS_HEADING == 0)
 		table__heading_again(v->table);
-	v->intervals++;
 	v->shown_rows = 0;
 	for (size_t i = 0; !err && i < v->rows.pattern.nr; i++) {
 		pattern_show_line(v, s, v->rows.sorted[i], false);
 		pattern_row__end_interval(v->rows.sorted[i]);
 	}
 	if (!v->shown_rows)
-		session__status(s, "no I/O on these devices in the last interval");
+		intervals__say_idle(s);
 	return err;
 }
 
@@ -262,8 +256,8 @@ static int pattern_on_end(void *state, struct session *s)
 	if (err)
 		return err;
 	pattern_tell(v);
-	if (s->format == TABLE_TEXT && v->rows.pattern.nr && !pattern_writes_job(s))
-		fprintf(s->out, "\nthe whole run, %.1f s:\n", s->span_s);
+	if (v->rows.pattern.nr && !pattern_writes_job(s))
+		intervals__say_whole(s);
 	table__heading_again(v->table);
 	for (size_t i = 0; i < v->rows.pattern.nr; i++)
 		pattern_show_line(v, s, v->rows.sorted[i], true);

@@ -11,6 +11,7 @@
 #include "cmd/cmd.h"
 #include "session/io_source.h"
 #include "session/session.h"
+#include "view/intervals.h"
 #include "view/records.h"
 #include "view/slow_rows.h"
 
@@ -140,13 +141,6 @@ static int slow_on_record(void *state, struct session *s, const struct io_record
 	return err ? log_err(err, "out of memory") : 0;
 }
 
-/* -n counts intervals; there is nothing to show before the end. */
-static int slow_on_tick(void *state, struct session *s)
-{
-	(void)state, (void)s;
-	return 0;
-}
-
 static int slow_on_end(void *state, struct session *s)
 {
 	struct slow *l = state;
@@ -191,7 +185,7 @@ static int slow_on_start(void *state, struct session *s)
 static const struct session_view slow_view = {
 	.wants = slow_wants,
 	.on_start = slow_on_start,
-	.on_tick = slow_on_tick,
+	.on_tick = intervals__pass, /* there is nothing to show before the end */
 	.on_record = slow_on_record,
 	.on_end = slow_on_end,
 };

@@ -17,6 +17,7 @@
 #include "session/io_source.h"
 #include "session/probe_source.h"
 #include "session/session.h"
+#include "view/intervals.h"
 #include "view/records.h"
 #include "symbol/frames.h"
 #include "view/stacks.h"
@@ -257,13 +258,6 @@ static void stacks_tell_missing(const struct stacks_view *v, const struct sessio
 	}
 }
 
-/* -n counts intervals; there is nothing to show before the end. */
-static int stacks_on_tick(void *state, struct session *s)
-{
-	(void)state, (void)s;
-	return 0;
-}
-
 static int stacks_on_end(void *state, struct session *s)
 {
 	struct stacks_view *v = state;
@@ -311,7 +305,7 @@ static int stacks_on_start(void *state, struct session *s)
 static const struct session_view stacks_session = {
 	.wants = stacks_wants,
 	.on_start = stacks_on_start,
-	.on_tick = stacks_on_tick,
+	.on_tick = intervals__pass, /* there is nothing to show before the end */
 	.on_record = stacks_on_record,
 	.on_end = stacks_on_end,
 };

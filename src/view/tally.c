@@ -11,6 +11,7 @@
 #include "render/chart.h"
 #include "render/flame.h"
 #include "session/probe_source.h"
+#include "view/intervals.h"
 #include "view/stacks.h"
 
 enum {
@@ -18,7 +19,6 @@ enum {
 	TALLY_NEVER = 24,    /* names of what never happened in text, without -v */
 	TALLY_PICTURES = 10, /* histograms in text */
 	TALLY_RANGES = 24,   /* rows of one */
-	TALLY_HEADING = 20,  /* intervals between two headings */
 };
 
 const struct column tally_lead[] = {
@@ -463,7 +463,7 @@ static int tally_on_tick(void *state, struct session *s)
 
 	if (err || s->options->output.format > OUTPUT_CSV)
 		return err;
-	if (v->table && s->format == TABLE_TEXT && !(++v->nr_ticks % TALLY_HEADING))
+	if (v->table && s->format == TABLE_TEXT && !(++v->nr_ticks % INTERVALS_HEADING))
 		table__heading_again(v->table);
 	return tally_show(v, s, false);
 }
