@@ -172,15 +172,6 @@ static const char *function_argument(const struct class_function *f, char *buf, 
 	return buf;
 }
 
-static const char *function_role(const struct class_function *f)
-{
-	return f->is_without ? "with"
-	       : f->is_birth ? "birth"
-	       : f->is_death ? "death"
-	       : f->is_spine ? "spine"
-			     : NULL;
-}
-
 static void class_widen(int *width, const char *text)
 {
 	size_t columns = text ? text__width(text) : 1;
@@ -198,7 +189,11 @@ static void function_show(const struct class_view *v, const struct class_functio
 		.module = f->module,
 		.argument = function_argument(f, argument, sizeof(argument)),
 		.attach = f->why ? f->why : "yes",
-		.role = function_role(f),
+		.role = f->is_without ? "with"
+			: f->is_birth ? "birth"
+			: f->is_death ? "death"
+			: f->is_spine ? "spine"
+				      : NULL,
 		.prototype = f->prototype ? prototype : NULL,
 	};
 

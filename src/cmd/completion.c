@@ -225,21 +225,16 @@ static void zsh_put_operands(FILE *out, const struct cmd *cmd, const struct opti
 		fprintf(out, "		'*:%s:%s'\n", def->name, source ? source->zsh : "_files");
 }
 
-static bool zsh_takes_operands(const struct cmd *cmd)
-{
-	for (const struct option_def *def = cmd->own ? cmd->own->options : NULL; def && def->name;
-	     def++)
-		if (def->kind == OPTION_OPERANDS)
-			return true;
-	return false;
-}
-
 /* What stands behind the options is the operands, or a COMMAND; zsh takes one of the two. */
 static void zsh_put_command(FILE *out, const struct cmd *cmd)
 {
+	const struct option_def *def = cmd->own ? cmd->own->options : NULL;
+
 	fprintf(out, "\n_iosonar_%s() {\n	_arguments -S \\\n", cmd->name);
 	completion_each(out, cmd, zsh_put_option);
-	if (zsh_takes_operands(cmd))
+	while (def && def->name && def->kind != OPTION_OPERANDS)
+		def++;
+	if (def && def->name)
 		completion_each(out, cmd, zsh_put_operands);
 	else
 		fprintf(out, "		'*:: :_normal'\n");

@@ -139,15 +139,6 @@ static int diff_check_calls(const struct diff_cmd *c, const struct options *o)
 	return log_err(-EINVAL, "%s is about commands: these are captures of calls", option);
 }
 
-static int diff_read_calls(struct diff_cmd *c, const struct diff_file *files,
-			   const struct options *options)
-{
-	const struct call_pair_wants calls = { files, options, c->graph };
-	int err = diff_check_calls(c, options);
-
-	return err ?: call_pair__read(&calls, &c->called, &c->lost);
-}
-
 static int diff_read_commands(struct diff_cmd *c, const struct diff_file *files,
 			      const struct options *options)
 {
@@ -177,30 +168,29 @@ static int diff_look(struct diff_file files[2])
 		       files[!is_calls].path, files[is_calls].path);
 }
 
-static int diff_open_output(const struct diff_cmd *c, const struct output_options *o,
-			    struct output *output)
-{
-	const char *paths[] = { c->paths[0].path, c->paths[1].path };
-	const struct option_list inputs = { paths, 2 };
-
-	return output__open(output, o->path, &inputs);
-}
-
 static int diff_files(struct diff_cmd *c, const struct options *options, char **argv)
 {
 	const size_t nr = c->files.nr;
+	const char *paths[] = { nr ? c->files.words[0] : argv[0],
+				nr > 1 ? c->files.words[1] : argv[1 - nr] };
+	const struct option_list inputs = { paths, 2 };
 	struct diff_file *files = c->paths;
+	const struct call_pair_wants calls = { files, options, c->graph };
 	struct output output;
 	int err;
 
-	files[0].path = nr ? c->files.words[0] : argv[0];
-	files[1].path = nr > 1 ? c->files.words[1] : argv[1 - nr];
+	files[0].path = paths[0];
+	files[1].path = paths[1];
 	err = diff_look(files);
-	err = err ?: diff_open_output(c, &options->output, &output);
+	err = err ?: output__open(&output, options->output.path, &inputs);
 	if (err)
 		return err;
-	err = files[0].kind == DIFF_CALLS ? diff_read_calls(c, files, options)
-					  : diff_read_commands(c, files, options);
+	if (files[0].kind == DIFF_CALLS) {
+		err = diff_check_calls(c, options);
+		err = err ?: call_pair__read(&calls, &c->called, &c->lost);
+	} else {
+		err = diff_read_commands(c, files, options);
+	}
 	err = err ?: diff_put(c, &options->output, output.file);
 	err = output__finish(&output, err);
 	return err ?: diff_verdict(c);

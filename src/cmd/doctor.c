@@ -126,16 +126,6 @@ static const char *doctor_title(const char *section)
 	return section;
 }
 
-/* "hook: why; remedy" */
-static void doctor_put_words(FILE *out, const struct finding *f)
-{
-	if (f->hook)
-		fprintf(out, "%s: ", f->hook);
-	text__put_terminal(out, f->why); /* a device's name and model are in there */
-	if (f->remedy)
-		fprintf(out, "; %s", f->remedy);
-}
-
 static const char *doctor_color(const struct finding *f)
 {
 	if (f->state == doctor_ok)
@@ -152,8 +142,12 @@ static char *doctor_entry(const struct finding *f)
 	size_t size;
 	FILE *out = open_memstream(&words, &size);
 
-	if (out) {
-		doctor_put_words(out, f);
+	if (out) { /* "hook: why; remedy" */
+		if (f->hook)
+			fprintf(out, "%s: ", f->hook);
+		text__put_terminal(out, f->why); /* a device's name and model are in there */
+		if (f->remedy)
+			fprintf(out, "; %s", f->remedy);
 		fclose(out);
 	}
 	out = words ? open_memstream(&entry, &size) : NULL;

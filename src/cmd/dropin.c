@@ -127,14 +127,6 @@ static int flag_unknown(const struct dropin *d, const char *arg)
 		       near ? near : "; --help lists them", near ? "?" : "");
 }
 
-static void dropin_help(const struct dropin *d)
-{
-	printf("Usage: %s [flags]\n\n%s\n\n", d->name, d->brief);
-	for (const struct dropin_flag *f = d->flags; f->name; f++)
-		printf("  --%s%-*s %s\n", f->name, 18 - (int)strlen(f->name),
-		       f->boolean ? "" : "=N", f->help);
-}
-
 /* 0, a negative errno, or EXIT_DONE + 1 when there is nothing more to do. */
 static int dropin_parse(const struct dropin *d, void *state, int argc, char **argv)
 {
@@ -171,7 +163,10 @@ int dropin__main(const struct dropin *d, int argc, char **argv)
 			*(long *)((char *)state + f->at) = -1;
 	err = dropin_parse(d, state, argc, argv);
 	if (err == 1) {
-		dropin_help(d);
+		printf("Usage: %s [flags]\n\n%s\n\n", d->name, d->brief);
+		for (const struct dropin_flag *f = d->flags; f->name; f++)
+			printf("  --%s%-*s %s\n", f->name, 18 - (int)strlen(f->name),
+			       f->boolean ? "" : "=N", f->help);
 		err = 0;
 	} else if (!err) {
 		err = d->run(state);

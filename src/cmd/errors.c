@@ -87,35 +87,24 @@ const struct cmd cmd_errors = {
 
 /* ---- sums ---- */
 
-/* Which command an abort meant does not make it another kind. */
-static size_t sum_status_len(const struct errors_row *row)
-{
-	const char *target = strstr(row->status, " qid=");
-
-	return target ? (size_t)(target - row->status) : strlen(row->status);
-}
-
-static bool sum_is(const struct errors_sum *sum, const struct errors_row *row)
-{
-	size_t len = sum_status_len(row);
-
-	return !strcmp(sum->what, row->what) && !strcmp(sum->dev, row->dev) &&
-	       !strncmp(sum->status, row->status, len) && !sum->status[len];
-}
-
 static struct errors_sum *errors_sum_of(struct errors *e, const struct errors_row *row)
 {
+	/* Which command an abort meant does not make it another kind. */
+	const char *target = strstr(row->status, " qid=");
+	size_t len = target ? (size_t)(target - row->status) : strlen(row->status);
 	struct errors_sum *sum;
 
-	for (size_t i = 0; i < e->nr_sums; i++)
-		if (sum_is(&e->sums[i], row))
-			return &e->sums[i];
+	for (size_t i = 0; i < e->nr_sums; i++) {
+		sum = &e->sums[i];
+		if (!strcmp(sum->what, row->what) && !strcmp(sum->dev, row->dev) &&
+		    !strncmp(sum->status, row->status, len) && !sum->status[len])
+			return sum;
+	}
 	if (e->nr_sums == ERRORS_SUMS)
 		return NULL;
 	sum = &e->sums[e->nr_sums++];
 	snprintf(sum->dev_text, sizeof(sum->dev_text), "%s", row->dev);
-	snprintf(sum->status_text, sizeof(sum->status_text), "%.*s", (int)sum_status_len(row),
-		 row->status);
+	snprintf(sum->status_text, sizeof(sum->status_text), "%.*s", (int)len, row->status);
 	sum->dev = sum->dev_text;
 	sum->status = sum->status_text;
 	sum->what = row->what;

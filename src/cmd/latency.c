@@ -140,18 +140,6 @@ static struct io_wants latency_wants(void *state, const struct options *options)
 	};
 }
 
-/* ---- --fail-if ---- */
-
-static void latency_check(struct latency *l, struct session *s, const struct latency_row *row)
-{
-	char title[512];
-
-	if (!l->condition || !row->count || !condition__is_true(l->condition, row))
-		return;
-	latency_row__title(row, l->breakdown.mask, title, sizeof(title));
-	intervals__came_true(s, l->fail_if, title, row->span, row->time_s);
-}
-
 /* ---- one interval, or the whole run ---- */
 
 static void latency_take_part(void *arg, const struct io_tags *tags, const struct hist *part)
@@ -170,20 +158,17 @@ static int latency_read(struct latency *l, struct session *s)
 }
 
 /* As a chart for people; in JSON as one object a bucket, every bucket as it was counted. */
-static int latency_ranges(struct latency *l, enum table_format format)
-{
-	if (latency_zooms(l))
-		return hist__zoom_ranges(l->scratch.slots, l->lat_min_us.value,
-					 (uint32_t)l->lat_shift.value, l->ranges);
-	return hist__ranges(&l->scratch, l->ranges,
-			    format == TABLE_TEXT ? LATENCY_RANGES : HIST_CELLS);
-}
-
 static void latency_show_hist(struct latency *l, struct session *s, struct latency_row *row)
 {
-	int nr = latency_ranges(l, s->format);
 	char title[512];
+	int nr;
 
+	if (latency_zooms(l))
+		nr = hist__zoom_ranges(l->scratch.slots, l->lat_min_us.value,
+				       (uint32_t)l->lat_shift.value, l->ranges);
+	else
+		nr = hist__ranges(&l->scratch, l->ranges,
+				  s->format == TABLE_TEXT ? LATENCY_RANGES : HIST_CELLS);
 	if (s->format == TABLE_TEXT) {
 		fputc('\n', s->out);
 		text__put_terminal(
@@ -202,11 +187,6 @@ static void latency_show_hist(struct latency *l, struct session *s, struct laten
 	}
 }
 
-static uint64_t latency_count(const struct breakdown_row *row, bool whole)
-{
-	return whole ? row->total.count : row->total.count - row->before.count;
-}
-
 /* Of all commands of its disk in this span, and what its path failed with in all. */
 static void latency_measure_path(const struct latency *l, const struct session *s,
 				 const struct breakdown_row *from, bool whole,
@@ -214,9 +194,12 @@ static void latency_measure_path(const struct latency *l, const struct session *
 {
 	uint64_t all = 0;
 
-	for (size_t i = 0; i < l->breakdown.nr; i++)
-		if (l->breakdown.rows[i]->tags.device == from->tags.device)
-			all += latency_count(l->breakdown.rows[i], whole);
+	for (size_t i = 0; i < l->breakdown.nr; i++) {
+		const struct breakdown_row *other = l->breakdown.rows[i];
+
+		if (other->tags.device == from->tags.device)
+			all += other->total.count - (whole ? 0 : other->before.count);
+	}
 	row->share = all ? 100.0 * (double)row->count / (double)all : 0;
 	row->failovers = io_source__failovers(s, from->tags.path - 1);
 }
@@ -231,6 +214,7 @@ static void latency_show_row(struct latency *l, struct session *s, const struct 
 			     const struct latency_pass *pass)
 {
 	struct latency_row row = { .span = pass->span, .time_s = s->elapsed_s };
+	char title[512];
 
 	if (pass->whole)
 		l->scratch = from->total;
@@ -252,7 +236,10 @@ static void latency_show_row(struct latency *l, struct session *s, const struct 
 	}
 	if (!pass->quiet)
 		table__row(l->table, &row);
-	latency_check(l, s, &row);
+	if (l->condition && row.count && condition__is_true(l->condition, &row)) {
+		latency_row__title(&row, l->breakdown.mask, title, sizeof(title));
+		intervals__came_true(s, l->fail_if, title, row.span, row.time_s);
+	}
 	l->shown_rows++;
 }
 

@@ -80,19 +80,16 @@ static int nvme_latency_on_start(void *state, struct session *s)
 
 enum size_class { UP_TO_16K = 1, UP_TO_64K, LARGER };
 
-/* Ours are powers of two, numbered 1 + log2, rounded up: 16 KiB is 15. */
-static uint8_t nvme_latency_class(uint8_t ours)
-{
-	return ours <= 15 ? UP_TO_16K : ours <= 17 ? UP_TO_64K : LARGER;
-}
-
 static void nvme_latency_take(void *arg, const struct io_tags *tags, const struct hist *part)
 {
 	struct nvme_latency *l = arg;
 	struct io_tags own = { .ctrl = tags->ctrl, .kind = tags->kind, .op = tags->op };
 
+	/* Ours are powers of two, numbered 1 + log2, rounded up: 16 KiB is 15. */
 	if (l->split_size)
-		own.size_class = nvme_latency_class(tags->size_class);
+		own.size_class = tags->size_class <= 15	  ? UP_TO_16K
+				 : tags->size_class <= 17 ? UP_TO_64K
+							  : LARGER;
 	if (breakdown__add(&l->breakdown, &own, part))
 		l->err = -ENOMEM;
 }
@@ -170,16 +167,6 @@ static int nvme_latency_compare(const void *a, const void *b)
 	return (x->size_class > y->size_class) - (x->size_class < y->size_class);
 }
 
-static void nvme_latency_mark(const struct nvme_latency *l, const char *text)
-{
-	char line[256];
-
-	for (const char *end; l->marker >= 0 && (end = strchr(text, '\n')); text = end + 1) {
-		snprintf(line, sizeof(line), "%.*s\n", (int)(end - text), text);
-		nvme_bpf__trace(l->marker, line);
-	}
-}
-
 static int nvme_latency_print(const struct nvme_latency *l, FILE *out)
 {
 	size_t nr = l->breakdown.nr, shown = 0;
@@ -205,7 +192,8 @@ static int nvme_latency_print(const struct nvme_latency *l, FILE *out)
 static int nvme_latency_show(void *state, struct session *s)
 {
 	struct nvme_latency *l = state;
-	char *text = NULL;
+	char *text = NULL, line[256];
+	const char *from, *end;
 	size_t size;
 	FILE *out;
 
@@ -219,7 +207,10 @@ static int nvme_latency_show(void *state, struct session *s)
 		return log_err(-ENOMEM, "out of memory");
 	}
 	fputs(text, s->out);
-	nvme_latency_mark(l, text);
+	for (from = text; l->marker >= 0 && (end = strchr(from, '\n')); from = end + 1) {
+		snprintf(line, sizeof(line), "%.*s\n", (int)(end - from), from);
+		nvme_bpf__trace(l->marker, line);
+	}
 	free(text);
 	return 0;
 }

@@ -133,21 +133,13 @@ const struct cmd cmd_pair = {
 
 /* ---- pairs that never ended ---- */
 
-static void pair_name_key(struct pair_open *open, const uint64_t *words, size_t nr)
-{
-	size_t len = 0;
-
-	for (size_t i = 0; i < nr && len < sizeof(open->key_text); i++)
-		len += (size_t)snprintf(open->key_text + len, sizeof(open->key_text) - len,
-					words[i] > UINT32_MAX ? "%s0x%" PRIx64 : "%s%" PRIu64,
-					i ? " " : "", words[i]);
-}
-
 static void pair_on_open(void *arg, const void *key, const struct probe_start *start)
 {
 	struct pair_view *v = arg;
+	const struct plan *plan = &v->tally.request.plan;
 	uint64_t words[PLAN_MAX_ON] = { 0 };
 	struct pair_open *open;
+	size_t len = 0;
 
 	if (GROW(v->open, v->room_open, v->nr_open + 1))
 		return; /* the ledger still counts it */
@@ -156,8 +148,11 @@ static void pair_on_open(void *arg, const void *key, const struct probe_start *s
 				    .pid = start->pid,
 				    .tid = start->tid };
 	memcpy(open->comm, start->comm, sizeof(start->comm));
-	memcpy(words, key, plan__start_key_bytes(&v->tally.request.plan));
-	pair_name_key(open, words, v->tally.request.plan.nr_on);
+	memcpy(words, key, plan__start_key_bytes(plan));
+	for (size_t i = 0; i < plan->nr_on && len < sizeof(open->key_text); i++)
+		len += (size_t)snprintf(open->key_text + len, sizeof(open->key_text) - len,
+					words[i] > UINT32_MAX ? "%s0x%" PRIx64 : "%s%" PRIu64,
+					i ? " " : "", words[i]);
 }
 
 static int pair_compare_open(const void *a, const void *b)

@@ -174,18 +174,6 @@ static int pattern_on_record(void *state, struct session *s, const struct io_rec
 								 : 0;
 }
 
-/* ---- --fail-if ---- */
-
-static void pattern_check(struct pattern_view *v, struct session *s, const struct load_row *line)
-{
-	char title[512];
-
-	if (!v->fails || !condition__is_true(v->fails, line))
-		return;
-	pattern_rows__title(&v->rows, line, title, sizeof(title));
-	intervals__came_true(s, v->fail_if, title, line->span, line->time_s);
-}
-
 /* ---- lines: an interval, or the whole ---- */
 
 static bool pattern_writes_job(const struct session *s)
@@ -198,6 +186,7 @@ static void pattern_show_line(struct pattern_view *v, struct session *s,
 {
 	const struct pattern_sum *sum = whole ? &row->total : &row->interval;
 	struct load_row line = { .span = whole ? "total" : "interval", .time_s = s->elapsed_s };
+	char title[512];
 
 	if (!sum->count)
 		return;
@@ -205,7 +194,10 @@ static void pattern_show_line(struct pattern_view *v, struct session *s,
 	load_row__fill(&line, row, sum, whole ? s->span_s : s->interval_s);
 	if (!pattern_writes_job(s))
 		table__row(v->table, &line);
-	pattern_check(v, s, &line);
+	if (v->fails && condition__is_true(v->fails, &line)) {
+		pattern_rows__title(&v->rows, &line, title, sizeof(title));
+		intervals__came_true(s, v->fail_if, title, line.span, line.time_s);
+	}
 	v->shown_rows++;
 }
 

@@ -116,13 +116,6 @@ static int record_on_start(void *state, struct session *s)
 
 /* ---- --when ---- */
 
-static bool record_fires(struct record *r, struct session *s, const struct io_record *record)
-{
-	if (!r->condition || io_record__time_ns(record) < r->not_before_ns)
-		return false;
-	return io_source__is_met(s, r->condition, record, &r->row);
-}
-
 /* Not again before what was written is forgotten: else every file would be the last one again. */
 static int record_on_record(void *state, struct session *s, const struct io_record *record)
 {
@@ -132,7 +125,8 @@ static int record_on_record(void *state, struct session *s, const struct io_reco
 	r->seen++;
 	if (count->given && r->seen >= count->value)
 		session__stop(s);
-	if (!record_fires(r, s, record))
+	if (!r->condition || io_record__time_ns(record) < r->not_before_ns ||
+	    !io_source__is_met(s, r->condition, record, &r->row))
 		return 0;
 	r->not_before_ns = io_record__time_ns(record) + s->options->file.last_ns.value;
 	return recorder__save(session__recorder(s), "--when");

@@ -205,14 +205,6 @@ static int report_on_start(void *state, struct session *s)
 	return err;
 }
 
-/* --if: as trace has it; what happens to a controller is no command. */
-static bool report_is_wanted(struct report *r, struct session *s, const struct io_record *record)
-{
-	if (r->only && record->what == RECORD_EVENT)
-		return false;
-	return io_source__is_met(s, r->only, record, &r->command);
-}
-
 static int report_count(struct report *r, const struct session *s, const struct io_record *record,
 			int32_t device)
 {
@@ -232,7 +224,9 @@ static int report_on_record(void *state, struct session *s, const struct io_reco
 	bool ended = record->what == RECORD_END;
 	int err;
 
-	if (!report_is_wanted(r, s, record))
+	/* --if: as trace has it; what happens to a controller is no command. */
+	if ((r->only && record->what == RECORD_EVENT) ||
+	    !io_source__is_met(s, r->only, record, &r->command))
 		return 0;
 	err = ended ? report_count(r, s, record, nr) : 0;
 	for (size_t i = 0; i < NR_REPORT_PARTS && !err; i++)
@@ -266,22 +260,17 @@ static const struct session_view report_view = {
 	.on_end = report_on_end,
 };
 
-static int report_check(const struct options *options)
+static int report_run(void *state, const struct options *options, char **argv)
 {
+	struct report *r = state;
+	int err;
+
 	if (!options->file.read.nr)
 		return log_err(-EINVAL, "report shows a capture: -r FILE names it, and iosonar "
 					"record makes one");
 	if (options->output.format == OUTPUT_PAGE && !options->output.path && isatty(STDOUT_FILENO))
 		return log_err(-EINVAL, "report makes a page for a browser: --out FILE says where");
-	return 0;
-}
-
-static int report_run(void *state, const struct options *options, char **argv)
-{
-	struct report *r = state;
-	int err = report_check(options);
-
-	err = err ?: records__parse_condition("--if", r->only_if, &r->only);
+	err = records__parse_condition("--if", r->only_if, &r->only);
 	for (size_t i = 0; i < NR_REPORT_PARTS && !err; i++)
 		err = report_begin_part(r, i);
 	err = err ?: session__run(&report_view, r, options, argv);

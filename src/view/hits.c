@@ -56,14 +56,6 @@ static int hit_make_columns(struct hit_view *v, size_t i)
 			       v->object->parts[0]);
 }
 
-static int hit_make_table(struct hit_view *v, const struct session *s, struct hit_event *e)
-{
-	if (v->is_shared && e != &v->events[v->first])
-		return 0;
-	e->table = table__new(s->out, s->format, v->object->type, e->picked, hit_pick(v, s, e));
-	return e->table ? 0 : -ENOMEM;
-}
-
 /* Their values can stand below each other. */
 static bool hit_agrees(const struct hit_event *a, const struct hit_event *b)
 {
@@ -74,16 +66,6 @@ static bool hit_agrees(const struct hit_event *a, const struct hit_event *b)
 		    strcmp(a->columns[i].key, b->columns[i].key))
 			return false;
 	return true;
-}
-
-/* Starts of pairs have no lines, and stand before the others. */
-static size_t hit_first(const struct plan *plan)
-{
-	size_t first = 0;
-
-	while (plan->has_ends && !plan->probes[first].is_end)
-		first++;
-	return first;
 }
 
 static bool hit_all_agree(const struct hit_view *v)
@@ -118,14 +100,19 @@ static void hit_size_probe(struct hit_view *v)
 
 int hit_view__start(struct hit_view *v, struct session *s)
 {
-	size_t nr = v->request->plan.nr_probes;
+	const struct plan *plan = &v->request->plan;
+	size_t nr = plan->nr_probes;
+	struct hit_event *e;
 	int err = 0;
 
 	values__start(v->values, probe_source__run(s));
 	v->events = calloc(nr, sizeof(*v->events));
 	if (!v->events)
 		return log_err(-ENOMEM, "out of memory");
-	v->first = hit_first(&v->request->plan);
+	/* Starts of pairs have no lines, and stand before the others. */
+	v->first = 0;
+	while (plan->has_ends && !plan->probes[v->first].is_end)
+		v->first++;
 	hit_size_probe(v);
 	for (size_t i = v->first; !err && i < nr; i++)
 		err = hit_make_columns(v, i);
@@ -133,8 +120,12 @@ int hit_view__start(struct hit_view *v, struct session *s)
 		v->in_words = hit_is_in_words(v, s);
 		v->is_shared = v->in_words || hit_all_agree(v);
 	}
-	for (size_t i = v->first; !err && i < nr; i++)
-		err = hit_make_table(v, s, &v->events[i]);
+	for (size_t i = v->first; !err && i < nr && (i == v->first || !v->is_shared); i++) {
+		e = &v->events[i];
+		e->table = table__new(s->out, s->format, v->object->type, e->picked,
+				      hit_pick(v, s, e));
+		err = e->table ? 0 : -ENOMEM;
+	}
 	return err ? log_err(err, "out of memory") : 0;
 }
 

@@ -14,20 +14,13 @@ static enum stack_half view_stacks_half(const char *stack, bool wanted, uint32_t
 	return stack ? STACK_TAKEN : number ? STACK_NO_ROOM : STACK_NONE;
 }
 
-/* From the bio's submission to its end, where that was seen. */
-static uint64_t view_stacks_ns(const struct io_record *r, const struct io_stages *s)
-{
-	uint64_t end_ns = s->done_ns > r->end_ns ? s->done_ns : r->end_ns;
-
-	return end_ns - (s->queued_ns ? s->queued_ns : r->first_ns);
-}
-
 int view_stacks__add(struct stacks *stacks, struct session *s, const struct io_record *r,
 		     enum stack_halves halves)
 {
 	const struct io_stages *stages = io_record__stages(r);
 	bool kernel = halves & STACK_KERNEL, user = halves & STACK_USER;
 	struct stack stack = { 0 };
+	uint64_t from_ns, to_ns;
 
 	if (r->what != RECORD_END || !stages)
 		return 0;
@@ -37,7 +30,10 @@ int view_stacks__add(struct stacks *stacks, struct session *s, const struct io_r
 	stack.user_half = view_stacks_half(stack.user, user, stages->user_stack);
 	stack.pid = stack.user ? r->pid : 0;
 	snprintf(stack.comm, sizeof(stack.comm), "%.15s", r->comm);
-	if (stacks__add(stacks, &stack, view_stacks_ns(r, stages), r->bytes))
+	/* From the bio's submission to its end, where that was seen. */
+	from_ns = stages->queued_ns ? stages->queued_ns : r->first_ns;
+	to_ns = stages->done_ns > r->end_ns ? stages->done_ns : r->end_ns;
+	if (stacks__add(stacks, &stack, to_ns - from_ns, r->bytes))
 		return log_err(-ENOMEM, "out of memory");
 	return 0;
 }

@@ -153,11 +153,6 @@ static enum cell_kind values_kind(const struct plan_part *part)
 	}
 }
 
-static bool values_is_word(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-}
-
 /* "req->q->disk" is req_q_disk, "errno(-ret)" is errno_ret. */
 static void values_name(const struct plan_part *part, char key[SHOWN_KEY])
 {
@@ -167,7 +162,7 @@ static void values_name(const struct plan_part *part, char key[SHOWN_KEY])
 		char c = part->text[i];
 
 		c = c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-		if (values_is_word(c))
+		if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'))
 			key[len++] = c;
 		else if (len && key[len - 1] != '_')
 			key[len++] = '_';
@@ -244,16 +239,6 @@ static char *values_symbol(const struct values *values, uint64_t address)
 	return len < 0 ? NULL : text;
 }
 
-static char *values_syscall(int64_t number)
-{
-	const char *name = syscall__name(number);
-	char *text = NULL;
-
-	if (name)
-		return strdup(name);
-	return asprintf(&text, "%" PRId64, number) < 0 ? NULL : text;
-}
-
 void values__whose(struct values *values, uint32_t pid)
 {
 	values->pid = pid;
@@ -287,14 +272,14 @@ static char *values_time(const struct values *values, uint64_t mono_ns)
 											     : text;
 }
 
-static char *values_enum(const struct plan_part *part, uint64_t number)
+/* Its name, if it has one. */
+static char *values_named(const char *name, int64_t number)
 {
-	const char *name = type__enum_name(&part->shape.type, (int64_t)number);
 	char *text = NULL;
 
 	if (name)
 		return strdup(name);
-	return asprintf(&text, "%" PRId64, (int64_t)number) < 0 ? NULL : text;
+	return asprintf(&text, "%" PRId64, number) < 0 ? NULL : text;
 }
 
 static char *values_cgroup(uint64_t id)
@@ -309,17 +294,6 @@ static char *values_pointer(uint64_t address)
 	char *text = NULL;
 
 	return asprintf(&text, "0x%" PRIx64, address) < 0 ? NULL : text;
-}
-
-/* The innermost frames, as many as were asked for; 0: all. A copy. */
-static char *values_cut(const char *text, uint32_t depth)
-{
-	const char *end = text;
-
-	for (; depth && (end = strchr(end, ';')); end++)
-		if (!--depth)
-			return strndup(text, (size_t)(end - text));
-	return strdup(text);
 }
 
 static char *values_name_stack(const struct values *values, uint64_t id, uint64_t pid)
@@ -359,9 +333,15 @@ static const char *values_words_stack(struct values *values, const struct plan_p
 static char *values_stack(struct values *values, const struct plan_part *part,
 			  const uint64_t words[2])
 {
-	const char *text = values_words_stack(values, part, words);
+	const char *text = values_words_stack(values, part, words), *end = text;
+	uint32_t depth = part->shape.depth; /* the innermost frames; 0: all */
 
-	return text ? values_cut(text, part->shape.depth) : NULL;
+	if (!text)
+		return NULL;
+	for (; depth && (end = strchr(end, ';')); end++)
+		if (!--depth)
+			return strndup(text, (size_t)(end - text));
+	return strdup(text);
 }
 
 static char *values_probe(const struct values *values, uint64_t number, bool func)
@@ -379,12 +359,15 @@ static char *values_number(struct values *values, const struct plan_part *part,
 	switch (part->shape.unit) {
 	case VALUE_SYM: return values_symbol(values, words[0]);
 	case VALUE_ERRNO: return call_words__errno((int64_t)words[0]);
-	case VALUE_SYSCALL: return values_syscall((int64_t)words[0]);
+	case VALUE_SYSCALL:
+		return values_named(syscall__name((int64_t)words[0]), (int64_t)words[0]);
 	case VALUE_WORDS: return call_words__argument(values->pid, part->shape.words, words[0]);
 	case VALUE_RESULT:
 		return call_words__result(values->pid, part->shape.words, (int64_t)words[0]);
 	case VALUE_DEV: return values_dev(words[0]);
-	case VALUE_ENUM: return values_enum(part, words[0]);
+	case VALUE_ENUM:
+		return values_named(type__enum_name(&part->shape.type, (int64_t)words[0]),
+				    (int64_t)words[0]);
 	case VALUE_TIME: return values_time(values, words[0]);
 	case VALUE_CGROUP_PATH: return values_cgroup(words[0]);
 	case VALUE_KSTACK_ID:

@@ -3,4 +3,4 @@
 # file: src/cmd/latency.c
 # red: cli replay
 # case: shown as its golden text
-s/^\tif (!l->condition || !row->count || !condition__is_true(l->condition, row))$/\tif (!l->condition || l->shown_rows || !condition__is_true(l->condition, row))/
+s/^\tif (l->condition && row.count && condition__is_true(l->condition, &row)) {$/\tif (l->condition \&\& !l->shown_rows \&\& condition__is_true(l->condition, \&row)) {/
