@@ -167,17 +167,6 @@ static int blktrace_put(void *state, struct session *s, const struct io_record *
 
 /* ---- what is remembered of processes, and of each CPU of a device ---- */
 
-static uint64_t blktrace_process_key(const struct blktrace_event *e)
-{
-	return 1ULL << 63 | e->pid;
-}
-
-static uint64_t blktrace_cpu_key(const struct blktrace_event *e)
-{
-	return 1ULL << 62 | (uint64_t)(e->major & 0xfff) << 36 |
-	       (uint64_t)(e->minor & 0xfffff) << 16 | e->cpu;
-}
-
 static bool blktrace_is(const void *cells, uint32_t number, const void *key)
 {
 	return ((const struct blktrace_cell *)cells)[number].key == *(const uint64_t *)key;
@@ -203,7 +192,7 @@ static struct blktrace_cell *blktrace_cell(struct export_blktrace *b, uint64_t k
 /* A process is named before its first event, and again if it is called otherwise. */
 static int blktrace_name(struct export_blktrace *b, const struct blktrace_item *item)
 {
-	struct blktrace_cell *cell = blktrace_cell(b, blktrace_process_key(&item->event));
+	struct blktrace_cell *cell = blktrace_cell(b, 1ULL << 63 | item->event.pid);
 	unsigned char buf[BLKTRACE_MOST];
 	size_t nr;
 
@@ -219,7 +208,9 @@ static int blktrace_name(struct export_blktrace *b, const struct blktrace_item *
 
 static int blktrace_number(struct export_blktrace *b, struct blktrace_event *event)
 {
-	struct blktrace_cell *cell = blktrace_cell(b, blktrace_cpu_key(event));
+	uint64_t key = 1ULL << 62 | (uint64_t)(event->major & 0xfff) << 36 |
+		       (uint64_t)(event->minor & 0xfffff) << 16 | event->cpu;
+	struct blktrace_cell *cell = blktrace_cell(b, key);
 
 	if (!cell)
 		return -ENOMEM;

@@ -45,18 +45,6 @@ static int chrome_put_steps(void *pen, const struct timeline_io *io, struct chro
 	return err;
 }
 
-/* The first ones: numbers as texts. */
-static void chrome_fill_args(const struct timeline_io *io, struct chrome_event *event,
-			     char texts[CHROME_MAX_ARGS][24])
-{
-	for (size_t i = 0; i < io->nr_notes && i < CHROME_MAX_ARGS; i++) {
-		snprintf(texts[i], sizeof(texts[i]), "%" PRIu64, io->notes[i].number);
-		event->args[i].key = io->notes[i].key;
-		event->args[i].text = io->notes[i].text ? io->notes[i].text : texts[i];
-		event->nr_args = i + 1;
-	}
-}
-
 static int chrome_command(void *pen, const struct timeline_io *io)
 {
 	char lane[16], texts[CHROME_MAX_ARGS][24];
@@ -74,7 +62,13 @@ static int chrome_command(void *pen, const struct timeline_io *io)
 	int err;
 
 	snprintf(lane, sizeof(lane), "queue %" PRIu32, io->qid);
-	chrome_fill_args(io, &event, texts);
+	/* The first ones: numbers as texts. */
+	for (size_t i = 0; i < io->nr_notes && i < CHROME_MAX_ARGS; i++) {
+		snprintf(texts[i], sizeof(texts[i]), "%" PRIu64, io->notes[i].number);
+		event.args[i].key = io->notes[i].key;
+		event.args[i].text = io->notes[i].text ? io->notes[i].text : texts[i];
+		event.nr_args = i + 1;
+	}
 	err = chrome__put(pen, &event);
 	if (!err && io->nr_moments > 2)
 		err = chrome_put_steps(pen, io, &event);

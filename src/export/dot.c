@@ -46,26 +46,21 @@ static int dot_put(void *state, struct session *s, const struct io_record *r)
 
 /* ---- one device and operation ---- */
 
-static void dot_put_node(struct session *s, const struct ladder_group *g, uint32_t base,
-			 enum rung rung)
-{
-	char whose[64], op[16];
-	struct dot_label label = { .lines = { whose, rung_words[rung] }, .nr = 2 };
-
-	snprintf(whose, sizeof(whose), "%s %s", records__device_name(s, g->device),
-		 op__word(g->kind, g->op, io_source__op_names(s), op, sizeof(op)));
-	dot__node(s->out, base + rung, &label);
-}
-
 static void dot_put_nodes(struct session *s, const struct ladder_group *g, uint32_t base)
 {
 	bool passed[NR_RUNGS] = { false };
+	char whose[64], op[16];
 
+	snprintf(whose, sizeof(whose), "%s %s", records__device_name(s, g->device),
+		 op__word(g->kind, g->op, io_source__op_names(s), op, sizeof(op)));
 	for (size_t i = 0; i < g->nr_steps; i++)
 		passed[g->steps[i].from] = passed[g->steps[i].to] = true;
-	for (int rung = 0; rung < NR_RUNGS; rung++)
+	for (uint32_t rung = 0; rung < NR_RUNGS; rung++) {
+		struct dot_label label = { .lines = { whose, rung_words[rung] }, .nr = 2 };
+
 		if (passed[rung])
-			dot_put_node(s, g, base, (enum rung)rung);
+			dot__node(s->out, base + rung, &label);
+	}
 }
 
 static void dot_put_step(struct session *s, const struct ladder_group *g, uint32_t base, size_t nr)

@@ -43,27 +43,22 @@ static int groups_add(struct export_groups *g, const struct export_group *new)
 	return (int)g->nr++;
 }
 
-static void groups_fill(struct session *s, const struct io_record *r, struct export_group *group)
-{
-	const struct device *device = io_source__device(s, r);
-
-	*group = (struct export_group){ .host = io_source__host(s) };
-	group->dev = device ? device->name : "?";
-	group->op = export__op(s, r, group->op_text);
-}
-
 int export_groups__find(struct export_groups *g, struct session *s, const struct io_record *r)
 {
 	uint64_t key = r->device | (uint64_t)r->kind << 16 | (uint64_t)r->op << 24;
 	struct groups_memo *memo = &g->memo[key * 0x9e3779b97f4a7c15ULL >> 56];
 	const char *host = io_source__host(s);
+	const struct device *device;
 	struct export_group wanted;
 	int found;
 
 	_Static_assert(GROUPS_MEMO == 256, "as many as the hash has values");
 	if (memo->group && memo->key == key && memo->host == host)
 		return (int)memo->group - 1;
-	groups_fill(s, r, &wanted);
+	device = io_source__device(s, r);
+	wanted = (struct export_group){ .host = host };
+	wanted.dev = device ? device->name : "?";
+	wanted.op = export__op(s, r, wanted.op_text);
 	found = (int)groups_search(g, &wanted);
 	if ((size_t)found == g->nr)
 		found = groups_add(g, &wanted);

@@ -104,14 +104,6 @@ static struct timeline_queue *timeline_queue(struct timeline *t, uint32_t device
 	return &t->queues[at];
 }
 
-static int timeline_new_track(struct timeline *t, struct timeline_queue *queue, size_t lane)
-{
-	if (GROW(queue->tracks, queue->room, lane + 1))
-		return -ENOMEM;
-	queue->tracks[lane] = ++t->nr_tracks;
-	return 0;
-}
-
 /* -ENOSPC: it is left out. */
 static int timeline_choose_track(struct timeline *t, struct timeline_io *io)
 {
@@ -124,8 +116,10 @@ static int timeline_choose_track(struct timeline *t, struct timeline_io *io)
 
 	io->is_new_track = !err && (size_t)lane == known;
 	if (io->is_new_track)
-		err = timeline_new_track(t, queue, (size_t)lane);
+		err = GROW(queue->tracks, queue->room, (size_t)lane + 1);
 	if (!err) {
+		if (io->is_new_track)
+			queue->tracks[lane] = ++t->nr_tracks;
 		io->lane = (uint32_t)lane;
 		io->track = queue->tracks[lane];
 	}

@@ -147,13 +147,6 @@ static void cache_event_add_miss(struct cache_event_table *t, const struct cache
 	table__row(t->misses, &line);
 }
 
-static const char *cache_event_why(const struct cache_command *c)
-{
-	if (c->missed)
-		return "miss";
-	return c->event.op == CACHE_NO_OP ? "other" : "ahead";
-}
-
 static void cache_event_add_command(struct cache_event_table *t, const struct cache_command *c,
 				    const struct cache_event_names *names)
 {
@@ -173,7 +166,9 @@ static void cache_event_add_command(struct cache_event_table *t, const struct ca
 		.offset_bytes = e->page * t->page_bytes,
 		.comm = t->comm,
 		.op = cache_event_op(e->op),
-		.why = cache_event_why(c),
+		.why = c->missed	      ? "miss"
+		       : e->op == CACHE_NO_OP ? "other"
+					      : "ahead",
 		.status = c->failed ? "failed" : "ok",
 		.disk = names->disk,
 		.file = names->file,

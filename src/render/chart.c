@@ -183,24 +183,19 @@ static void bar_percent(char *buf, size_t size, double percent)
 		snprintf(buf, size, ">99.9999%%");
 }
 
-/* What is not zero gets a step. */
-static int bar_steps(uint64_t count, uint64_t most, int steps)
-{
-	double share = most ? (double)count / (double)most : 0;
-	int filled = (int)(share * steps + 0.5);
-
-	return count && !filled ? 1 : filled;
-}
-
 /* Rounded once, to the steps that can be drawn: characters, or in UTF-8 eighths of one. */
 static void bar_draw(FILE *out, struct chart_style style, const struct bar_layout *layout,
 		     uint64_t count)
 {
 	static const char *const parts[] = { "", "▏", "▎", "▍", "▌", "▋", "▊", "▉" };
 	int per_block = style.utf8 ? 8 : 1;
-	int filled = bar_steps(count, layout->most, layout->bar_width * per_block);
-	int full = filled / per_block, rest = filled % per_block;
+	double share = layout->most ? (double)count / (double)layout->most : 0;
+	int filled = (int)(share * (layout->bar_width * per_block) + 0.5), full, rest;
 
+	if (count && !filled) /* what is not zero gets a step */
+		filled = 1;
+	full = filled / per_block;
+	rest = filled % per_block;
 	fputs("  |", out);
 	chart_repeat(out, style.utf8 ? "█" : "#", full);
 	fputs(parts[rest], out);

@@ -17,13 +17,6 @@ struct flame_key {
 	const struct flame_frame *frame;
 };
 
-static uint64_t flame_hash(const struct flame_key *key)
-{
-	uint64_t h = index__mix(0, (uint64_t)key->parent << 2 | key->frame->kind);
-
-	return index__mix_bytes(h, key->frame->name, strnlen(key->frame->name, FLAME_NAME_MAX));
-}
-
 static bool flame_is(const void *nodes, uint32_t number, const void *arg)
 {
 	const struct flame_node *node = (const struct flame_node *)nodes + number;
@@ -58,7 +51,8 @@ static uint32_t flame_new_node(struct flame *f, const struct flame_key *key, uin
 static uint32_t flame_child(struct flame *f, uint32_t parent, const struct flame_frame *frame)
 {
 	const struct flame_key key = { parent, frame };
-	const uint64_t hash = flame_hash(&key);
+	const uint64_t hash = index__mix_bytes(index__mix(0, (uint64_t)parent << 2 | frame->kind),
+					       frame->name, strnlen(frame->name, FLAME_NAME_MAX));
 	uint32_t at = index__find(&f->index, hash, flame_is, f->nodes, &key);
 
 	return at == INDEX_NONE ? flame_new_node(f, &key, hash) : at;

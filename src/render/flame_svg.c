@@ -87,15 +87,6 @@ static void svg_put_text(FILE *out, const char *text)
 	free(plain);
 }
 
-static size_t svg_length(const char *plain)
-{
-	size_t nr = 0;
-
-	for (; *plain; plain++)
-		nr += svg_begins_char(*plain);
-	return nr;
-}
-
 /* ---- numbers ---- */
 
 /* value * by / total, without overflow. */
@@ -135,32 +126,11 @@ static void svg_put_value(FILE *out, const struct flame_style *style, uint64_t v
 
 /* ---- what is around the frames ---- */
 
-static uint64_t svg_height(const struct flame *f)
-{
-	uint32_t deepest = 0;
-
-	for (uint32_t i = 0; i < f->nr; i++)
-		if (f->nodes[i].depth > deepest)
-			deepest = f->nodes[i].depth;
-	return SVG_TOP + ((uint64_t)deepest + 1) * SVG_ROW + SVG_BOTTOM;
-}
-
 static void svg_put_line(const struct svg_page *page, const char *class, int y, const char *text)
 {
 	fprintf(page->out, "<text class=\"%s\" x=\"%d\" y=\"%d\">", class, SVG_MARGIN, y);
 	svg_put_text(page->out, text);
 	fputs("</text>\n", page->out);
-}
-
-/* A square of each kind's colour and its name. */
-static void svg_put_legend(const struct svg_page *page)
-{
-	for (int kind = 0; kind < NR_FLAME_KINDS; kind++)
-		fprintf(page->out,
-			"<g class=\"%c0\"><rect x=\"%d\" y=\"58\" width=\"12\" height=\"12\"/>"
-			"<text x=\"%d\" y=\"68\">%s</text></g>\n",
-			svg_class[kind], SVG_MARGIN + 100 * kind, SVG_MARGIN + 100 * kind + 18,
-			svg_kinds[kind]);
 }
 
 /* Shown by the script, without which they would do nothing. */
@@ -200,7 +170,13 @@ static void svg_put_head(const struct svg_page *page)
 	svg_put_line(page, "title", 26, page->style->title);
 	if (page->style->note)
 		svg_put_line(page, "note", 46, page->style->note);
-	svg_put_legend(page);
+	/* A square of each kind's colour and its name. */
+	for (int kind = 0; kind < NR_FLAME_KINDS; kind++)
+		fprintf(out,
+			"<g class=\"%c0\"><rect x=\"%d\" y=\"58\" width=\"12\" height=\"12\"/>"
+			"<text x=\"%d\" y=\"68\">%s</text></g>\n",
+			svg_class[kind], SVG_MARGIN + 100 * kind, SVG_MARGIN + 100 * kind + 18,
+			svg_kinds[kind]);
 	svg_put_tools(page);
 }
 
@@ -267,9 +243,11 @@ static void svg_put_title(const struct svg_page *page, const struct flame_node *
 /* Three pixels are free on each side; less than three letters say nothing. */
 static void svg_put_label(FILE *out, const char *plain, uint64_t x, uint64_t y, uint64_t wide)
 {
-	size_t len = svg_length(plain);
 	uint64_t fit = wide > 600 ? (wide - 600) / (10 * SVG_GLYPH_TENTHS) : 0;
+	size_t len = 0;
 
+	for (const char *c = plain; *c; c++)
+		len += svg_begins_char(*c);
 	if (fit < 3)
 		return;
 	fputs("<text x=\"", out);
@@ -345,12 +323,17 @@ static int svg_put_frames(const struct svg_page *page, struct flame_drawn *drawn
 int flame__write_svg(struct flame *f, const struct flame_style *style, FILE *out,
 		     struct flame_drawn *drawn)
 {
-	struct svg_page page = { .out = out, .flame = f, .style = style, .height = svg_height(f) };
+	struct svg_page page = { .out = out, .flame = f, .style = style };
+	uint32_t deepest = 0;
 	int err = flame_lay_out(f);
 
 	*drawn = (struct flame_drawn){ 0 };
 	if (err)
 		return err;
+	for (uint32_t i = 0; i < f->nr; i++)
+		if (f->nodes[i].depth > deepest)
+			deepest = f->nodes[i].depth;
+	page.height = SVG_TOP + ((uint64_t)deepest + 1) * SVG_ROW + SVG_BOTTOM;
 	svg_put_head(&page);
 	err = svg_put_frames(&page, drawn);
 	if (!f->total)

@@ -27,12 +27,6 @@ static bool intern_is(const void *t, uint32_t number, const void *arg)
 	return len == key->len && (!len || !memcmp(bytes, key->bytes, len));
 }
 
-static bool intern_has_room(struct intern *t, size_t len)
-{
-	return !index__reserve(&t->index, &t->ends, sizeof(*t->ends)) &&
-	       !GROW(t->bytes, t->size, t->len + len + 1);
-}
-
 uint32_t intern__number(struct intern *t, const void *bytes, size_t len, bool *is_new)
 {
 	const struct intern_key key = { bytes, len };
@@ -43,7 +37,8 @@ uint32_t intern__number(struct intern *t, const void *bytes, size_t len, bool *i
 		*is_new = at == INDEX_NONE;
 	if (at != INDEX_NONE)
 		return at;
-	if (!intern_has_room(t, len))
+	if (index__reserve(&t->index, &t->ends, sizeof(*t->ends)) ||
+	    GROW(t->bytes, t->size, t->len + len + 1))
 		return INTERN_NONE;
 	if (len)
 		memcpy(t->bytes + t->len, bytes, len);

@@ -43,21 +43,14 @@ static bool job_name_is_plain(const char *name)
 	return true;
 }
 
-/* Of a path to a multipath namespace, nvme0c1n1, programs see the head: nvme0n1. */
-static size_t job_leg_len(const char *name)
-{
-	size_t head = strncmp(name, "nvme", 4) ? 0 : 4 + strspn(name + 4, "0123456789");
-	size_t leg = head > 4 && name[head] == 'c' ? strspn(name + head + 1, "0123456789") : 0;
-
-	return leg && name[head + 1 + leg] == 'n' ? leg + 1 : 0;
-}
-
 /* sysfs writes '!' for the '/' of a name. */
 static void job_set_name(struct job_plan *plan, const char *dev)
 {
-	size_t leg = job_leg_len(dev);
-	size_t head = leg ? 4 + strspn(dev + 4, "0123456789") : 0;
+	/* Of a path to a multipath namespace, nvme0c1n1, programs see the head: nvme0n1. */
+	size_t head = strncmp(dev, "nvme", 4) ? 0 : 4 + strspn(dev + 4, "0123456789");
+	size_t leg = head > 4 && dev[head] == 'c' ? strspn(dev + head + 1, "0123456789") : 0;
 
+	leg = leg && dev[head + 1 + leg] == 'n' ? leg + 1 : 0;
 	snprintf(plan->name, sizeof(plan->name), "%.*s%s", (int)head, dev, dev + head + leg);
 	snprintf(plan->path, sizeof(plan->path), "/dev/%s", plan->name);
 	for (char *at = plan->path; *at; at++)
@@ -93,13 +86,6 @@ bool job_part__is_fit(const struct job_part *part)
 }
 
 /* ---- the plan ---- */
-
-static uint32_t job_random_percent(const struct pattern_sum *sum, enum pattern_kind kind)
-{
-	double sequential = pattern_sum__sequential(sum, kind);
-
-	return isnan(sequential) ? 100 : (uint32_t)(100.5 - sequential);
-}
 
 static uint32_t job_align(const struct pattern_row *row, enum pattern_kind kind)
 {
@@ -177,12 +163,15 @@ static void job_set_streams(struct job_plan *plan, const struct pattern_row *row
 static void job_make_plan(struct job_plan *plan, const struct job_part *part)
 {
 	const struct pattern_row *row = part->row;
+	double sequential;
 
 	memset(plan, 0, sizeof(*plan));
 	job_set_name(plan, part->dev);
 	for (int kind = 0; kind < PATTERN_MOVES; kind++) {
 		plan->has[kind] = row->total.kinds[kind];
-		plan->random_percent[kind] = job_random_percent(&row->total, kind);
+		sequential = pattern_sum__sequential(&row->total, kind);
+		plan->random_percent[kind] =
+			isnan(sequential) ? 100 : (uint32_t)(100.5 - sequential);
 		plan->align_bytes[kind] = job_align(row, kind);
 	}
 	plan->discard_percent = pattern_sum__share(&row->total, PATTERN_DISCARD);

@@ -92,20 +92,12 @@ static uint64_t text_class_count(const struct pattern_row *row, int class)
 	return row->sizes[PATTERN_READ].classes[class] + row->sizes[PATTERN_WRITE].classes[class];
 }
 
-static void text_put_class(FILE *out, const struct pattern_row *row, int class)
-{
-	char size[16];
-
-	fprintf(out, "  %8s  %9" PRIu64 "  %9" PRIu64,
-		class ? text__bytes(size, sizeof(size), 1ULL << (class - 1)) : "none",
-		row->sizes[PATTERN_READ].classes[class], row->sizes[PATTERN_WRITE].classes[class]);
-}
-
 /* From the smallest that there is to the largest, those between them included. */
 static void text_put_sizes(FILE *out, const struct pattern_row *row, struct chart_style style)
 {
 	int first = SIZES_CLASSES, last = -1, width = style.columns - TEXT_FRAME;
 	uint64_t most = 0;
+	char size[16];
 
 	for (int i = 0; i < SIZES_CLASSES; i++) {
 		uint64_t count = text_class_count(row, i);
@@ -119,7 +111,9 @@ static void text_put_sizes(FILE *out, const struct pattern_row *row, struct char
 	if (last >= 0)
 		fprintf(out, "  %8s  %9s  %9s\n", "up to", "read", "write");
 	for (int i = first; i <= last; i++) {
-		text_put_class(out, row, i);
+		fprintf(out, "  %8s  %9" PRIu64 "  %9" PRIu64,
+			i ? text__bytes(size, sizeof(size), 1ULL << (i - 1)) : "none",
+			row->sizes[PATTERN_READ].classes[i], row->sizes[PATTERN_WRITE].classes[i]);
 		if (width > 0)
 			chart__bar(out, style, width < TEXT_BAR ? width : TEXT_BAR,
 				   text_class_count(row, i), most);
