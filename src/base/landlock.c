@@ -65,13 +65,6 @@ int landlock__version(void)
 	return version < 0 ? -errno : (int)version;
 }
 
-static int landlock_allow(int rules, int directory, uint64_t rights)
-{
-	const struct landlock_rule rule = { .allowed = rights, .directory = directory };
-
-	return syscall(LANDLOCK_ADD_RULE, rules, LANDLOCK_BENEATH, &rule, 0) ? -errno : 0;
-}
-
 int landlock__restrict(const int *directories, size_t nr)
 {
 	int version = landlock__version(), rules, err = 0;
@@ -82,8 +75,13 @@ int landlock__restrict(const int *directories, size_t nr)
 	rules = (int)syscall(LANDLOCK_CREATE_RULESET, &ask, sizeof(ask), 0);
 	if (rules < 0)
 		return -errno;
-	for (size_t i = 0; i < nr && !err; i++)
-		err = landlock_allow(rules, directories[i], landlock_to_create & ask.handled);
+	for (size_t i = 0; i < nr && !err; i++) {
+		const struct landlock_rule rule = { .allowed = landlock_to_create & ask.handled,
+						    .directory = directories[i] };
+
+		if (syscall(LANDLOCK_ADD_RULE, rules, LANDLOCK_BENEATH, &rule, 0))
+			err = -errno;
+	}
 	if (!err && syscall(LANDLOCK_RESTRICT_SELF, rules, 0))
 		err = -errno;
 	close(rules);

@@ -22,17 +22,10 @@
 
 static int log_level;
 
-/* Returns where the copy ends; dst has LOG_ESCAPED_MAX bytes for each byte of text, and one. */
-static char *log_escape(char *dst, const char *text)
-{
-	size_t len;
-
-	for (; *text; text += len)
-		dst = text__escape_one(dst, text, &len);
-	return dst;
-}
-
-/* The same, of each line by itself; line breaks are as they were, but for those at the end. */
+/*
+ * Returns where the copy ends; dst has LOG_ESCAPED_MAX bytes for each byte of lines, and one. Line
+ * breaks are as they were, but for those at the end.
+ */
 static char *log_escape_lines(char *dst, const char *lines)
 {
 	char *end = dst;
@@ -70,6 +63,7 @@ __attribute__((format(printf, 3, 0))) static void log_line(const char *prefix, c
 {
 	char *text = NULL, *line = NULL, *end;
 	int saved_errno = errno;
+	size_t len;
 
 	if (vasprintf(&text, fmt, args) < 0)
 		text = NULL;
@@ -77,7 +71,9 @@ __attribute__((format(printf, 3, 0))) static void log_line(const char *prefix, c
 		line = malloc(strlen(prefix) + LOG_ESCAPED_MAX * (strlen(text) + strlen(lines)) +
 			      TEXT_ESCAPED + 3);
 	if (line) {
-		end = log_escape(stpcpy(line, prefix), text);
+		end = stpcpy(line, prefix);
+		for (const char *c = text; *c; c += len)
+			end = text__escape_one(end, c, &len);
 		if (*lines && *text)
 			*end++ = '\n';
 		end = log_escape_lines(end, lines);

@@ -202,29 +202,19 @@ static int loop_take_signals(struct loop *loop)
 	return loop_add(loop, &source);
 }
 
-/* What is still pending of those would kill us when it is let through. */
-static void loop_drop_asked(struct loop *loop)
+static void loop_restore_signals(struct loop *loop)
 {
 	struct timespec now = { 0 };
 
+	/* What is still pending of those that we ask for would kill us when it is let through. */
 	while (sigtimedwait(&loop->asked, NULL, &now) > 0)
 		;
-}
-
-static void loop_restore_signals(struct loop *loop)
-{
-	loop_drop_asked(loop);
 	sigaction(SIGPIPE, &loop->old_pipe, NULL);
 	sigaction(SIGCHLD, &loop->old_chld, NULL);
 	sigprocmask(SIG_SETMASK, &loop->old_mask, NULL);
 }
 
 /* ---- The child ---- */
-
-static int loop_status_of(int wait_status)
-{
-	return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
-}
 
 static void loop_reap(struct loop_child *child)
 {
@@ -234,7 +224,8 @@ static void loop_reap(struct loop_child *child)
 		return;
 	child->pid = 0;
 	if (child->status >= 0)
-		child->status = loop_status_of(wait_status);
+		child->status = WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status)
+							 : WEXITSTATUS(wait_status);
 }
 
 static void loop_close(int *fd)

@@ -420,16 +420,6 @@ static int option_exclude(struct option_parser *parser, const struct option_def 
 	return 0;
 }
 
-static int option_check_exclusions(struct option_parser *parser)
-{
-	int err = 0;
-
-	for (size_t i = 0; i < parser->nr && !err; i++)
-		if (parser->slots[i].given && parser->slots[i].def->not_with)
-			err = option_exclude(parser, parser->slots[i].def);
-	return err;
-}
-
 static void option_fill_slots(struct option_parser *parser, const struct option_set *set)
 {
 	for (const struct option_def *def = set->group->options; def->name; def++)
@@ -482,8 +472,9 @@ int option__parse(const struct option_set *sets, size_t nr, int argc, char **arg
 		if (!err && always.help)
 			err = -ECANCELED;
 	}
-	if (!err)
-		err = option_check_exclusions(&parser);
+	for (size_t i = 0; !err && i < parser.nr; i++)
+		if (parser.slots[i].given && parser.slots[i].def->not_with)
+			err = option_exclude(&parser, parser.slots[i].def);
 	*result = (struct option_result){ .rest = parser.at, .json_schema = always.json_schema };
 	free(parser.slots);
 	return err;

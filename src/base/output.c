@@ -88,16 +88,6 @@ static int output_refuse(const struct output *o, const char *input)
 	return 0;
 }
 
-/* A pipe or a device may be both read and written. */
-static int output_check_inputs(const struct output *o, const struct option_list *inputs)
-{
-	int err = 0;
-
-	for (size_t i = 0; o->partial[0] && inputs && i < inputs->nr && !err; i++)
-		err = output_refuse(o, inputs->words[i]);
-	return err;
-}
-
 /* As the file that will be replaced. What another user put into a shared directory is no model. */
 static void output_keep_owner(const struct output *o, int fd)
 {
@@ -162,7 +152,9 @@ int output__open(struct output *o, const char *path, const struct option_list *i
 		return 0;
 	err = place__find(&o->place, path);
 	err = err ?: output_name(o);
-	err = err ?: output_check_inputs(o, inputs);
+	/* A pipe or a device may be both read and written. */
+	for (size_t i = 0; !err && o->partial[0] && inputs && i < inputs->nr; i++)
+		err = output_refuse(o, inputs->words[i]);
 	if (err)
 		return err;
 	fd = output_open_fd(o);

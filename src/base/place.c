@@ -33,13 +33,6 @@ static bool place_is_shared(const char *directory)
 	return !stat(directory, &st) && place_mode_is_shared(st.st_mode);
 }
 
-static bool place_is_proc(const char *directory)
-{
-	struct statfs fs;
-
-	return !statfs(directory, &fs) && fs.f_type == PROC_SUPER_MAGIC;
-}
-
 /* "." of "x", "/" of "/x", "a/b" of "a/b/x". */
 static void place_directory(const char *path, size_t from, char directory[PATH_MAX])
 {
@@ -103,7 +96,10 @@ static int place_follow(struct place *place, const struct place_link *link)
 /* The links of /proc/PID/fd are no names of files: what they say may be of another file. */
 static bool place_is_descriptor(const struct place *place, const struct place_link *link)
 {
-	return !place->path[link->to] && place_is_proc(link->directory);
+	struct statfs fs;
+
+	return !place->path[link->to] && !statfs(link->directory, &fs) &&
+	       fs.f_type == PROC_SUPER_MAGIC;
 }
 
 static int place_resolve(struct place *place)

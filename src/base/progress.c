@@ -43,14 +43,6 @@ char *progress__line(char buf[PROGRESS_LINE], uint64_t at, uint64_t all, double 
 	return buf;
 }
 
-static size_t progress_columns(void)
-{
-	struct winsize size;
-
-	return !ioctl(STDERR_FILENO, TIOCGWINSZ, &size) && size.ws_col ? size.ws_col
-								       : PROGRESS_COLUMNS;
-}
-
 void progress__begin(struct progress *p)
 {
 	*p = (struct progress){ .start_ns = clock__mono_ns(), .next_ns = UINT64_MAX };
@@ -62,12 +54,16 @@ void progress__show(struct progress *p, uint64_t at, uint64_t all)
 {
 	uint64_t now_ns = clock__mono_ns();
 	char line[PROGRESS_LINE];
+	size_t columns = PROGRESS_COLUMNS;
+	struct winsize size;
 
 	if (now_ns < p->next_ns)
 		return;
 	p->next_ns = now_ns + progress_interval_ns;
 	p->is_shown = true;
-	progress__line(line, at, all, (double)(now_ns - p->start_ns) / 1e9, progress_columns());
+	if (!ioctl(STDERR_FILENO, TIOCGWINSZ, &size) && size.ws_col)
+		columns = size.ws_col;
+	progress__line(line, at, all, (double)(now_ns - p->start_ns) / 1e9, columns);
 	fprintf(stderr, "\r\033[K%s", line);
 }
 

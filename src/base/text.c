@@ -142,16 +142,6 @@ static char *text_json_one(char *at, const char *text, size_t *len)
 	return text_append(at, text, *len);
 }
 
-/* Between quotes. */
-static char *text_csv_one(char *at, const char *text, size_t *len)
-{
-	size_t width = 0;
-
-	if (*text == '"')
-		*at++ = '"';
-	return text_terminal_one(at, text, len, &width);
-}
-
 /* ---- texts of any length, a character at a time ---- */
 
 enum { TEXT_ONE = TEXT_ESCAPED + 1 };
@@ -248,7 +238,10 @@ void text__put_csv(FILE *out, const char *text)
 	fputc('"', out);
 	fputs(guard, out);
 	for (; *text; text += len) {
-		end = text_csv_one(one, text, &len);
+		end = one;
+		if (*text == '"')
+			*end++ = '"';
+		end = text__escape_one(end, text, &len);
 		fwrite(one, 1, (size_t)(end - one), out);
 	}
 	fputc('"', out);
