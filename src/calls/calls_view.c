@@ -124,13 +124,6 @@ static struct call_memory *memory_new(size_t member_bytes)
 	return NULL;
 }
 
-static void memory_free(struct call_memory *memory)
-{
-	if (memory)
-		free(memory->bytes);
-	free(memory);
-}
-
 static size_t memory_place(uint64_t object)
 {
 	return (size_t)(object * 0x9e3779b97f4a7c15ull >> 32) % CALL_MEMORY;
@@ -214,22 +207,6 @@ static void call_note_return(struct calls_view *v, const struct call *call)
 
 /* ---- rows ---- */
 
-static FILE *call_open(struct calls_view *v, enum call_slot slot, size_t *size)
-{
-	free(v->texts[slot]);
-	v->texts[slot] = NULL;
-	return open_memstream(&v->texts[slot], size);
-}
-
-static void call_close(struct calls_view *v, enum call_slot slot, FILE *out)
-{
-	if (!out || fclose(out)) {
-		free(v->texts[slot]);
-		v->texts[slot] = NULL;
-	}
-	v->slots[slot].text = v->texts[slot] && *v->texts[slot] ? v->texts[slot] : NULL;
-}
-
 typedef void (*call_put_fn)(struct calls_view *v, FILE *out, const struct call *call);
 
 static void call_put_object(struct calls_view *v, FILE *out, const struct call *call)
@@ -271,11 +248,18 @@ static void call_fill(struct calls_view *v, enum call_slot slot, call_put_fn put
 		      const struct call *call)
 {
 	size_t size;
-	FILE *out = call_open(v, slot, &size);
+	FILE *out;
 
+	free(v->texts[slot]);
+	v->texts[slot] = NULL;
+	out = open_memstream(&v->texts[slot], &size);
 	if (out)
 		put(v, out, call);
-	call_close(v, slot, out);
+	if (!out || fclose(out)) {
+		free(v->texts[slot]);
+		v->texts[slot] = NULL;
+	}
+	v->slots[slot].text = v->texts[slot] && *v->texts[slot] ? v->texts[slot] : NULL;
 }
 
 static int call_row(struct calls_view *v, const struct call *call)
@@ -368,7 +352,9 @@ void calls_view__free(struct calls_view *v)
 		members__free(v->arguments[i]);
 	free(v->arguments);
 	members__free(v->members);
-	memory_free(v->memory);
+	if (v->memory)
+		free(v->memory->bytes);
+	free(v->memory);
 	for (size_t i = 0; i < NR_CALL_SLOTS; i++)
 		free(v->texts[i]);
 	table__free(v->table);

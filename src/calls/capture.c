@@ -207,21 +207,15 @@ static void task_put(struct call_trace_writer *w, const struct probe_record *r)
 	memcpy(w->comm, r->comm, sizeof(w->comm));
 }
 
-/* What was lost before the last of its records is in it. */
-static void writer_note_losses(struct call_trace_writer *w)
-{
-	const uint64_t lost = w->trace->run ? run__lost(w->trace->run) : 0;
-
-	w->chunk.lost = lost - w->lost;
-	w->lost = lost;
-}
-
 static int writer_flush(struct call_trace_writer *w)
 {
+	uint64_t lost;
 	int err = 0;
 
-	if (w->chunk.count) {
-		writer_note_losses(w);
+	if (w->chunk.count) { /* what was lost before the last of its records is in it */
+		lost = w->trace->run ? run__lost(w->trace->run) : 0;
+		w->chunk.lost = lost - w->lost;
+		w->lost = lost;
 		err = writer_put_part(w, &w->chunk, &w->records);
 	}
 	w->records.len = 0;

@@ -27,14 +27,6 @@ static int trace_on_life(void *arg, const struct life *life)
 	return err ?: tree_view__life(&t->tree, life, t->lives.objects > shown);
 }
 
-static void trace_say_start(const struct class_trace *t)
-{
-	call_trace__tell_returns(&t->trace);
-	if (!t->all && t->class.preset && t->class.nr_attachable > t->trace.nr)
-		log_note("%zu of %zu functions that can be attached: --all takes all", t->trace.nr,
-			 t->class.nr_attachable);
-}
-
 static int trace_start_views(struct class_trace *t, struct session *s)
 {
 	int err = lives_view__start(&t->lives, s);
@@ -47,7 +39,10 @@ static int trace_on_start(void *state, struct session *s)
 	struct class_trace *t = state;
 	int err = call_trace__start(&t->trace, probe_source__run(s));
 
-	trace_say_start(t);
+	call_trace__tell_returns(&t->trace);
+	if (!t->all && t->class.preset && t->class.nr_attachable > t->trace.nr)
+		log_note("%zu of %zu functions that can be attached: --all takes all", t->trace.nr,
+			 t->class.nr_attachable);
 	err = err ?: call_trace_writer__begin(&t->writer, &t->trace, s, t->addresses);
 	return err ?: trace_start_views(t, s);
 }

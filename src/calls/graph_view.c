@@ -102,16 +102,6 @@ static int graph_show_line(struct table *table, struct graph_row *row)
 	return 0;
 }
 
-static int graph_show_path(struct table *table, struct graph_row *row, struct path *path)
-{
-	int err = path__enter(path, (uint32_t)row->depth, row->function);
-
-	row->path = path->text;
-	if (!err)
-		table__row(table, row);
-	return err;
-}
-
 static int graph_show_nodes(const struct graph_view *v, struct table *table, struct path *path)
 {
 	const uint64_t all_ns = graph_all_ns(v);
@@ -123,8 +113,14 @@ static int graph_show_nodes(const struct graph_view *v, struct table *table, str
 		struct graph_row row = graph_row(&nodes[node], all_ns);
 
 		row.function = graph_name(v, &nodes[node]);
-		err = v->session->format == TABLE_TEXT ? graph_show_line(table, &row)
-						       : graph_show_path(table, &row, path);
+		if (v->session->format == TABLE_TEXT) {
+			err = graph_show_line(table, &row);
+			continue;
+		}
+		err = path__enter(path, (uint32_t)row.depth, row.function);
+		row.path = path->text;
+		if (!err)
+			table__row(table, &row);
 	}
 	return err;
 }

@@ -320,13 +320,6 @@ static void life_show_step(struct lives_view *v, const struct life *life, size_t
 	table__row(v->steps, &row);
 }
 
-/* In text a return is a line of its own if it has something to tell. */
-static bool life_shows(const struct lives_view *v, const struct life_step *step, const char *data)
-{
-	return v->session->format != TABLE_TEXT || !step->is_return || step->role == LIFE_BIRTH ||
-	       (data && *data);
-}
-
 static void life_show_steps(struct lives_view *v, const struct life *life)
 {
 	char bytes[2][PLAN_MAX_SHOWN];
@@ -342,7 +335,9 @@ static void life_show_steps(struct lives_view *v, const struct life *life)
 			has_before = true;
 			now = !now;
 		}
-		if (life_shows(v, step, data))
+		/* In text a return is a line of its own if it has something to tell. */
+		if (v->session->format != TABLE_TEXT || !step->is_return ||
+		    step->role == LIFE_BIRTH || (data && *data))
 			life_show_step(v, life, i, data && *data ? data : NULL);
 		free(data);
 	}

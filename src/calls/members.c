@@ -36,13 +36,6 @@ struct members {
 
 /* ---- words ---- */
 
-static size_t name_start(const char *path, size_t end)
-{
-	while (end && path[end - 1] != '.' && path[end - 1] != '>')
-		end--;
-	return end;
-}
-
 const char *member__name(const struct plan_part *part, int *len)
 {
 	static const char atomic[] = ".counter";
@@ -51,7 +44,9 @@ const char *member__name(const struct plan_part *part, int *len)
 
 	if (end > tail && !memcmp(part->text + end - tail, atomic, tail))
 		end -= tail;
-	from = name_start(part->text, end);
+	from = end;
+	while (from && part->text[from - 1] != '.' && part->text[from - 1] != '>')
+		from--;
 	*len = (int)(end - from);
 	return part->text + from;
 }
@@ -154,15 +149,6 @@ void members__put_value(struct members *m, FILE *out, size_t i, const void *byte
 		member_put_cell(out, cell);
 }
 
-static void member_put_change(struct members *m, FILE *out, size_t i, const void *now,
-			      const void *before)
-{
-	fputc(' ', out);
-	members__put_value(m, out, i, before);
-	fputs(" -> ", out);
-	members__put_value(m, out, i, now);
-}
-
 size_t members__put(struct members *m, FILE *out, size_t first, const void *now, const void *before)
 {
 	size_t nr = 0;
@@ -178,12 +164,12 @@ size_t members__put(struct members *m, FILE *out, size_t first, const void *now,
 		fputs(nr++ ? before ? ", " : " " : "", out);
 		name = member__name(part, &len);
 		fprintf(out, "%.*s", len, name);
+		fputc(before ? ' ' : '=', out);
 		if (before) {
-			member_put_change(m, out, i, now, before);
-		} else {
-			fputc('=', out);
-			members__put_value(m, out, i, now);
+			members__put_value(m, out, i, before);
+			fputs(" -> ", out);
 		}
+		members__put_value(m, out, i, now);
 	}
 	return nr;
 }

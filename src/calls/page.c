@@ -210,24 +210,17 @@ int trace_page__tree(struct trace_page *p, const struct call *root)
 
 /* ---- lives ---- */
 
-static bool page_reach(struct trace_page *p, uint64_t number)
-{
-	const size_t before = p->room_about;
-
-	if (GROW(p->about, p->room_about, number + 1))
-		return false;
-	memset(p->about + before, 0, (p->room_about - before) * sizeof(*p->about));
-	return true;
-}
-
 /* Calls that come so late are not on the page; of an object that was gone nothing is known. */
 static int page_note_step(struct trace_page *p, const struct life_step *step, uint32_t life)
 {
+	const size_t before = p->room_about;
+
 	if (!step->call || step->call->number >= 4ull * TRACE_PAGE_MOST ||
 	    (step->is_return && !step->values))
 		return 0;
-	if (!page_reach(p, step->call->number))
+	if (GROW(p->about, p->room_about, step->call->number + 1))
 		return -ENOMEM;
+	memset(p->about + before, 0, (p->room_about - before) * sizeof(*p->about));
 	if (step->is_return)
 		p->about[step->call->number].left = life;
 	else

@@ -14,14 +14,9 @@
 
 /* ---- JSON ---- */
 
-static void model_key(FILE *out, const char *key)
-{
-	fprintf(out, ",\"%s\":", key);
-}
-
 static void model_text(FILE *out, const char *key, const char *text)
 {
-	model_key(out, key);
+	fprintf(out, ",\"%s\":", key);
 	if (text && *text)
 		text__put_json(out, text);
 	else
@@ -197,17 +192,17 @@ static void model_layouts(const struct trace_page *p, FILE *out)
 	fputs(layouts->nr ? "]" : "[]", out);
 }
 
-static unsigned int life_flags(const struct trace_life *life)
-{
-	return life->is_born | life->is_dead << 1 | life->is_whole << 2 | life->is_wanted << 3;
-}
-
 static void model_lives(const struct trace_page *p, FILE *out)
 {
 	fputs(",\n\"lives\":[", out);
-	for (size_t i = 0; i < p->nr_lives; i++)
-		fprintf(out, "%s%" PRIu64 ",%u,%u", i ? "," : "", p->lives[i].number,
-			p->lives[i].object, life_flags(&p->lives[i]));
+	for (size_t i = 0; i < p->nr_lives; i++) {
+		const struct trace_life *life = &p->lives[i];
+		unsigned int flags = life->is_born | life->is_dead << 1 | life->is_whole << 2 |
+				     life->is_wanted << 3;
+
+		fprintf(out, "%s%" PRIu64 ",%u,%u", i ? "," : "", life->number, life->object,
+			flags);
+	}
 	fputs("],\n\"snapshots\":[", out);
 	for (size_t i = 0; p->trace->nr_members && i < p->snapshots.nr * (p->trace->nr_members - 1);
 	     i++)

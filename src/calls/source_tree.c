@@ -37,15 +37,6 @@ static size_t name_len(const char *name)
 	return strcspn(name, ".");
 }
 
-static int search_index(struct source_search *s)
-{
-	if (index__make_room(&s->index, s->nr))
-		return -ENOMEM;
-	for (size_t i = 0; i < s->nr; i++)
-		index__add(&s->index, index__mix_bytes(0, s->names[i], name_len(s->names[i])));
-	return 0;
-}
-
 struct source_name {
 	const char *name;
 	size_t len;
@@ -91,11 +82,6 @@ static const char *file_line_start(const struct source_file *f, const char *at)
 	return at;
 }
 
-static bool is_name(char c)
-{
-	return isalnum((unsigned char)c) || c == '_';
-}
-
 /* "static int foo(": the word before the first bracket of a line. NULL: there is none. */
 static const char *line_function(const char *line, const char *end, size_t *len)
 {
@@ -106,7 +92,7 @@ static const char *line_function(const char *line, const char *end, size_t *len)
 	bracket = memchr(line, '(', (size_t)(end - line));
 	if (!bracket)
 		return NULL;
-	for (at = bracket; at > line && is_name(at[-1]);)
+	for (at = bracket; at > line && (isalnum((unsigned char)at[-1]) || at[-1] == '_');)
 		at--;
 	*len = (size_t)(bracket - at);
 	return *len ? at : NULL;
@@ -159,15 +145,6 @@ static const char *function_start(const struct source_file *f, const char *name)
 		       : start;
 }
 
-static uint32_t file_line_number(const struct source_file *f, const char *at)
-{
-	uint32_t line = 1;
-
-	for (const char *c = f->text; c < at; c++)
-		line += *c == '\n';
-	return line;
-}
-
 static int search_take(struct source_search *s, const struct source_file *f, const char *name,
 		       struct source_text *text)
 {
@@ -177,7 +154,9 @@ static int search_take(struct source_search *s, const struct source_file *f, con
 
 	s->missing--;
 	text->file = strdup(f->path);
-	text->line = file_line_number(f, start);
+	text->line = 1;
+	for (const char *c = f->text; c < start; c++)
+		text->line += *c == '\n';
 	if (s->bytes + len > SOURCE_BYTES_MOST)
 		text->is_cut = true;
 	else
@@ -294,7 +273,9 @@ int source_tree__find(const char *dir, const char *const *names, size_t nr,
 			       "--source: cannot open '%s': %s; it is the folder of a "
 			       "kernel's source",
 			       dir, strerror(errno));
-	err = search_index(&s);
+	err = index__make_room(&s.index, nr);
+	for (size_t i = 0; !err && i < nr; i++)
+		index__add(&s.index, index__mix_bytes(0, names[i], name_len(names[i])));
 	err = err ? err : search_tree(&s);
 	close(s.root);
 	index__free(&s.index);

@@ -67,20 +67,6 @@ static uint64_t layout_bits(const struct btf *btf, const struct btf_type *in, ui
 }
 
 static int layout_walk(struct struct_layout *layout, const struct btf *btf,
-		       const struct btf_type *in, uint64_t base_bit, uint32_t depth);
-
-/* "union {" and what is in it. */
-static int layout_add_nameless(struct struct_layout *layout, const struct btf *btf,
-			       const struct btf_type *t, struct struct_member member)
-{
-	int err;
-
-	member.declared = strdup(btf_is_union(t) ? "union {" : "struct {");
-	err = layout_add_member(layout, &member);
-	return err ? err : layout_walk(layout, btf, t, member.bit, member.depth + 1);
-}
-
-static int layout_walk(struct struct_layout *layout, const struct btf *btf,
 		       const struct btf_type *in, uint64_t base_bit, uint32_t depth)
 {
 	int err = 0;
@@ -99,13 +85,14 @@ static int layout_walk(struct struct_layout *layout, const struct btf *btf,
 			layout->is_cut = true;
 			return 0;
 		}
-		if (inside) {
-			err = layout_add_nameless(layout, btf, inside, member);
-			continue;
-		}
-		member.declared = layout_declare(btf, m->type, name ? name : "",
-						 btf_member_bitfield_size(in, i));
+		if (inside) /* and what is in it */
+			member.declared = strdup(btf_is_union(inside) ? "union {" : "struct {");
+		else
+			member.declared = layout_declare(btf, m->type, name ? name : "",
+							 btf_member_bitfield_size(in, i));
 		err = layout_add_member(layout, &member);
+		if (inside && !err)
+			err = layout_walk(layout, btf, inside, member.bit, depth + 1);
 	}
 	return err;
 }

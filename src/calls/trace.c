@@ -220,14 +220,6 @@ static bool call_trace_wants(const struct call_trace_class *wants, const struct 
 	return !f->why && (is_spine || wants->all || !wants->class->preset);
 }
 
-static int call_trace_add(struct call_trace *t, const struct class_function *f)
-{
-	int err = class__add_probe(f, PROBE_FN, &t->request.probes);
-
-	err = err ?: class__add_probe(f, PROBE_RET, &t->request.ends);
-	return err ? call_trace_no_memory() : 0;
-}
-
 static struct call_trace_place call_trace_argument(const struct class_function *f,
 						   enum life_role role)
 {
@@ -270,14 +262,6 @@ static void call_trace_retype(const struct call_trace *t, struct probe *probe, i
 	}
 }
 
-static int call_trace_refuse_field(const struct call_trace *t, const char *field)
-{
-	char type[64];
-
-	return log_err(-EINVAL, "--fields: there is no '%s' in %s; iosonar events -v shows members",
-		       field, type__print(&t->member_type, type, sizeof(type)));
-}
-
 int call_trace__add_field(struct call_trace *t, const char *name)
 {
 	if (GROW_BY_ONE(t->fields, t->nr_fields))
@@ -297,14 +281,17 @@ static int call_trace_pick_fields(struct call_trace *t, const struct call_trace_
 
 	for (size_t i = 0; !err && names && (is_preset ? names[i] != NULL : i < wants->fields->nr);
 	     i++) {
-		char field[128];
+		char field[128], type[64];
 
 		if (i >= CLASS_MAX_FIELDS)
 			return log_err(-EINVAL, "--fields: at most %d", CLASS_MAX_FIELDS);
 		if (class__pick_field(&t->member_type, names[i], field, sizeof(field)))
 			err = call_trace__add_field(t, field) ? call_trace_no_memory() : 0;
 		else if (!is_preset)
-			err = call_trace_refuse_field(t, names[i]);
+			err = log_err(
+				-EINVAL,
+				"--fields: there is no '%s' in %s; iosonar events -v shows members",
+				names[i], type__print(&t->member_type, type, sizeof(type)));
 	}
 	return err;
 }
@@ -312,17 +299,22 @@ static int call_trace_pick_fields(struct call_trace *t, const struct call_trace_
 static int call_trace_add_all(struct call_trace *t, const struct call_trace_class *wants)
 {
 	const struct class *class = wants->class;
-	int err = 0;
+	int err;
 
-	for (size_t i = 0; !err && i < class->nr; i++)
-		if (call_trace_wants(wants, &class->functions[i]))
-			err = call_trace_add(t, &class->functions[i]);
-	if (!err && !t->request.probes.nr)
-		err = log_err(-EOPNOTSUPP,
-			      "none of the %zu functions of struct %s can be attached "
-			      "here: iosonar class %s --list says why",
-			      class->nr, class->object, class->object);
-	err = err ?: call_trace_list_functions(t);
+	for (size_t i = 0; i < class->nr; i++) {
+		const struct class_function *f = &class->functions[i];
+
+		if (call_trace_wants(wants, f) &&
+		    (class__add_probe(f, PROBE_FN, &t->request.probes) ||
+		     class__add_probe(f, PROBE_RET, &t->request.ends)))
+			return call_trace_no_memory();
+	}
+	if (!t->request.probes.nr)
+		return log_err(-EOPNOTSUPP,
+			       "none of the %zu functions of struct %s can be attached "
+			       "here: iosonar class %s --list says why",
+			       class->nr, class->object, class->object);
+	err = call_trace_list_functions(t);
 	for (size_t i = 0, nr = 0; !err && i < class->nr; i++) {
 		const struct class_function *f = &class->functions[i];
 
@@ -373,22 +365,16 @@ int call_trace__lay_structs(struct call_trace *t)
 
 /* ---- at work ---- */
 
-static enum life_role call_trace_role(const struct call_trace *t, const struct call_event *event)
-{
-	const struct call_trace_function *f = &t->functions[event->function];
-
-	return event->is_return ? f->at_exit.role : f->at_entry.role;
-}
-
 static int call_trace_on_call(void *arg, struct call *call, const struct call_event *event)
 {
 	struct call_trace *t = arg;
+	const struct call_trace_function *f = &t->functions[event->function];
 	const struct life_event life = {
 		.object = t->nth ? call_trace__object(t, event->function, event->is_return,
 						      event->values)
 				 : 0,
 		.nth = t->nth,
-		.role = call_trace_role(t, event),
+		.role = event->is_return ? f->at_exit.role : f->at_entry.role,
 	};
 
 	return t->lives ? lives__take(t->lives, &life, call, event) : 0;

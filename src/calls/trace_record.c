@@ -37,14 +37,6 @@ const char *call_trace__prototype(const struct call_trace *t, uint32_t function,
 	return probe__prototype(call_trace__probe(t, function), buf, size);
 }
 
-static const struct plan_probe *call_trace_plan(const struct call_trace *t, uint32_t function,
-						bool is_return)
-{
-	const struct call_trace_function *f = &t->functions[function];
-
-	return &t->request.plan.probes[is_return ? f->exit : f->entry];
-}
-
 /* How many stand behind arguments or ret: all members, the object alone, none. */
 static size_t call_trace_tail(const struct call_trace *t, uint32_t function, bool is_return)
 {
@@ -59,7 +51,8 @@ static size_t call_trace_tail(const struct call_trace *t, uint32_t function, boo
 const struct plan_shown *call_trace__shown(const struct call_trace *t, uint32_t function,
 					   bool is_return, size_t *nr)
 {
-	const struct plan_probe *probe = call_trace_plan(t, function, is_return);
+	const struct call_trace_function *f = &t->functions[function];
+	const struct plan_probe *probe = &t->request.plan.probes[is_return ? f->exit : f->entry];
 
 	*nr = probe->nr_shown - call_trace_tail(t, function, is_return);
 	return probe->shown;

@@ -52,14 +52,6 @@ static int tree_put_event(void *arg, const struct call *call, const union value_
 	return chrome__put(v->chrome, &event) ? tree_no_memory() : 0;
 }
 
-static int tree_start_chrome(struct tree_view *v, struct session *s)
-{
-	v->calls.on_row = tree_put_event;
-	v->calls.arg = v;
-	v->chrome = chrome__begin(s->out);
-	return v->chrome ? 0 : tree_no_memory();
-}
-
 /* ---- the run ---- */
 
 /* The functions of a capture are known later. */
@@ -73,17 +65,20 @@ int tree_view__prepare(struct tree_view *v, const struct options *options,
 
 int tree_view__start(struct tree_view *v, struct session *s, struct call_trace *trace)
 {
-	int err = 0;
-
 	v->calls.limits = v->graph.limits = v->page.limits = v->limits;
 	v->is_page = s->options->output.format == OUTPUT_TRACE;
 	if (v->is_page)
 		return trace_page__start(&v->page, s, trace);
 	if (tree_is_graph(v, s))
 		return graph_view__start(&v->graph, s, trace);
-	if (s->options->output.format == OUTPUT_CHROME)
-		err = tree_start_chrome(v, s);
-	return err ?: calls_view__start(&v->calls, s, trace);
+	if (s->options->output.format == OUTPUT_CHROME) {
+		v->calls.on_row = tree_put_event;
+		v->calls.arg = v;
+		v->chrome = chrome__begin(s->out);
+		if (!v->chrome)
+			return tree_no_memory();
+	}
+	return calls_view__start(&v->calls, s, trace);
 }
 
 int tree_view__tree(struct tree_view *v, const struct call *root)
