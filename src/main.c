@@ -62,7 +62,7 @@ static int main_run_cmd(const struct cmd *cmd, int argc, char **argv)
 
 	view = calloc(1, cmd->view_size ? cmd->view_size : 1);
 	if (!view)
-		return log_err(-ENOMEM, "out of memory");
+		return log_no_memory();
 	nr = main_fill_sets(cmd, view, &options, sets);
 	err = option__parse(sets, nr, argc, argv, &result);
 	log_set_verbose(options.run.verbose);

@@ -97,6 +97,11 @@ int log_err(int err, const char *fmt, ...)
 	return err;
 }
 
+int log_no_memory(void)
+{
+	return log_err(-ENOMEM, "out of memory");
+}
+
 int log_err_lines(int err, const char *lines, const char *fmt, ...)
 {
 	va_list args;

@@ -13,6 +13,7 @@
 #define LOG_FORMAT __attribute__((format(printf, 1, 2)))
 
 int log_err(int err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+int log_no_memory(void); /* "out of memory", -ENOMEM */
 /* lines: '\n' between them, "": none. Never a text of a device, task or file as it is. */
 int log_err_lines(int err, const char *lines, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));

@@ -203,7 +203,7 @@ static int option_list_add(struct option_list *list, char *word)
 {
 	if (!word || GROW_BY_ONE(list->words, list->nr)) {
 		free(word);
-		return log_err(-ENOMEM, "out of memory");
+		return log_no_memory();
 	}
 	list->words[list->nr++] = word;
 	return 0;
@@ -447,7 +447,7 @@ static int option_make_slots(struct option_parser *parser, const struct option_s
 		nr_slots += option_count(sets[i].group);
 	parser->slots = calloc(nr_slots, sizeof(*parser->slots));
 	if (!parser->slots)
-		return log_err(-ENOMEM, "out of memory");
+		return log_no_memory();
 	for (size_t i = 0; i < nr; i++)
 		option_fill_slots(parser, &sets[i]);
 	option_fill_slots(parser, always);

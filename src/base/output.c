@@ -168,7 +168,7 @@ int output__open(struct output *o, const char *path, const struct option_list *i
 	close(fd);
 	if (o->partial[0])
 		renamer__remove(&o->renamer);
-	return log_err(-ENOMEM, "out of memory");
+	return log_no_memory();
 }
 
 int output__keep_rights(struct output *o)

@@ -72,11 +72,6 @@ uint64_t spill__nr(const struct spill *s)
 	return s->total;
 }
 
-static int spill_no_memory(void)
-{
-	return log_err(-ENOMEM, "out of memory");
-}
-
 /* ---- the file ---- */
 
 static const char *spill_folder(void)
@@ -163,7 +158,7 @@ static int spill_end_run(struct spill *s)
 	int err;
 
 	if (GROW_BY_ONE(s->runs, s->nr_runs))
-		return spill_no_memory();
+		return log_no_memory();
 	spill_sort(s);
 	err = spill_open(s);
 	if (err)
@@ -185,7 +180,7 @@ static int spill_make_room(struct spill *s)
 	room = room < s->most ? room : s->most;
 	entries = reallocarray(s->entries, room, s->stride);
 	if (!entries)
-		return spill_no_memory();
+		return log_no_memory();
 	s->entries = entries;
 	s->room = room;
 	return 0;
@@ -222,7 +217,7 @@ static int spill_fill(const struct spill *s, struct spill_run *run)
 	if (!run->held) /* its first read is its largest */
 		run->held = reallocarray(NULL, nr, s->stride);
 	if (!run->held)
-		return spill_no_memory();
+		return log_no_memory();
 	err = spill_read(s, run->at, run->held, nr * s->stride);
 	run->at += nr * s->stride;
 	run->left -= nr * s->stride;
@@ -259,7 +254,7 @@ static int spill_begin_merge(struct spill *s)
 	s->room = s->nr = 0;
 	s->heap = calloc(s->nr_runs, sizeof(struct spill_run *));
 	if (!err && !s->heap)
-		err = spill_no_memory();
+		err = log_no_memory();
 	for (size_t i = 0; !err && i < s->nr_runs; i++) {
 		err = spill_fill(s, &s->runs[i]);
 		s->heap[s->nr_heap++] = &s->runs[i];

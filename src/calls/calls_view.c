@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "calls/calls_view.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -341,7 +340,7 @@ int calls_view__start(struct calls_view *v, struct session *s, const struct call
 	v->table = table__of(s->out, s->format, &calls_view_object, NULL, NULL);
 	if (!v->values || !v->arguments || !v->table ||
 	    (trace->nr_members && (!v->members || !v->memory)))
-		return log_err(-ENOMEM, "out of memory");
+		return log_no_memory();
 	values__start(v->values, trace->run);
 	return 0;
 }

@@ -2,7 +2,6 @@
 #include "calls/capture.h"
 
 #include <bpf/btf.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/log.h"
@@ -119,7 +118,7 @@ static int writer_put_part(struct call_trace_writer *w, const struct capture_chu
 			   struct byte_out *payload)
 {
 	if (payload->failed)
-		return log_err(-ENOMEM, "out of memory");
+		return log_no_memory();
 	return recorder__part(w->recorder, chunk, payload->bytes, payload->len);
 }
 

@@ -274,7 +274,7 @@ static int reader_take_functions(struct call_trace_reader *r, struct byte_in *in
 		return err;
 	r->is_known = true;
 	r->values = malloc(CALL_TRACE_VALUES_MOST);
-	return r->values ? r->on_known(r->arg) : log_err(-ENOMEM, "out of memory");
+	return r->values ? r->on_known(r->arg) : log_no_memory();
 }
 
 /* ---- records ---- */

@@ -164,7 +164,7 @@ static int trace_find(struct class_trace *t, const struct class_wants *wants)
 		return err;
 	t->trace.request.finder = finder__new();
 	if (!t->trace.request.finder)
-		return log_err(-ENOMEM, "out of memory");
+		return log_no_memory();
 	err = class__find(&t->class, t->trace.request.finder, wants);
 	return err ?: call_trace__of_class(&t->trace, &class);
 }

@@ -48,11 +48,6 @@ static const struct column graph_columns[] = {
 };
 const struct object graph_view_object = { "graph", { graph_columns } };
 
-static int graph_no_memory(void)
-{
-	return log_err(-ENOMEM, "out of memory");
-}
-
 static const char *graph_name(const struct graph_view *v, const struct call_node *node)
 {
 	return node->name ? node->name : call_trace__probe(v->trace, node->function)->func;
@@ -302,14 +297,14 @@ int graph_view__start(struct graph_view *v, struct session *s, const struct call
 	v->session = s;
 	v->trace = trace;
 	v->graph = call_graph__new();
-	return v->graph ? 0 : graph_no_memory();
+	return v->graph ? 0 : log_no_memory();
 }
 
 int graph_view__tree(struct graph_view *v, const struct call *root)
 {
 	const char *group = graph_is_by_task(v) ? root->comm : NULL;
 
-	return call_graph__add(v->graph, root, group, &v->limits) ? graph_no_memory() : 0;
+	return call_graph__add(v->graph, root, group, &v->limits) ? log_no_memory() : 0;
 }
 
 int graph_view__end(struct graph_view *v)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "calls/lives_view.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -116,7 +115,7 @@ int lives_view__prepare(struct lives_view *v, const struct call_trace *t)
 	v->trace = t;
 	v->values = values__new(&t->request);
 	if (!v->values)
-		return log_err(-ENOMEM, "out of memory");
+		return log_no_memory();
 	if (!v->condition_text)
 		return 0;
 	for (size_t i = 0; i < t->nr_members; i++) {
@@ -127,7 +126,7 @@ int lives_view__prepare(struct lives_view *v, const struct call_trace *t)
 		parts[i].text_len = (size_t)len;
 	}
 	if (values__columns(v->values, parts, t->nr_members, 0, v->columns, NULL))
-		return log_err(-ENOMEM, "out of memory");
+		return log_no_memory();
 	for (size_t i = 0; i < t->nr_members; i++)
 		v->fields[i] = &v->columns[i];
 	return condition__parse("--if", v->condition_text, v->fields, t->nr_members, &v->condition);
@@ -180,7 +179,7 @@ int lives_view__start(struct lives_view *v, struct session *s)
 	if (s->format == TABLE_JSON)
 		v->lives = lives_table(v, TABLE_LIVES, &lives_view_life);
 	if (!v->members || !v->summary || !v->steps || (s->format == TABLE_JSON && !v->lives))
-		return log_err(-ENOMEM, "out of memory");
+		return log_no_memory();
 	values__start(v->values, trace->run);
 	return 0;
 }

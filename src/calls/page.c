@@ -10,11 +10,6 @@
 #include "base/log.h"
 #include "render/page.h"
 
-static int page_no_memory(void)
-{
-	return log_err(-ENOMEM, "out of memory");
-}
-
 /* ---- source ---- */
 
 int trace_page__read_source(struct trace_page *p, const struct call_trace *t)
@@ -30,7 +25,7 @@ int trace_page__read_source(struct trace_page *p, const struct call_trace *t)
 	for (uint32_t i = 0; names && i < t->nr; i++)
 		names[i] = call_trace__probe(t, i)->func;
 	err = names && p->source ? source_tree__find(p->source_dir, names, t->nr, p->source)
-				 : page_no_memory();
+				 : log_no_memory();
 	free(names);
 	return err;
 }
@@ -205,7 +200,7 @@ int trace_page__tree(struct trace_page *p, const struct call *root)
 		err = p->nr < TRACE_PAGE_MOST ? page_add(p, call) : 0;
 		call = call__next(call, root);
 	}
-	return err ? page_no_memory() : 0;
+	return err ? log_no_memory() : 0;
 }
 
 /* ---- lives ---- */
@@ -234,7 +229,7 @@ int trace_page__life(struct trace_page *p, const struct life *life, bool is_want
 	int err = 0;
 
 	if (GROW(p->lives, p->room_lives, p->nr_lives + 1))
-		return page_no_memory();
+		return log_no_memory();
 	snprintf(text, sizeof(text), "0x%" PRIx64, life->object);
 	p->lives[p->nr_lives++] = (struct trace_life){
 		.number = life->number,
@@ -246,7 +241,7 @@ int trace_page__life(struct trace_page *p, const struct life *life, bool is_want
 	};
 	for (size_t i = 0; !err && i < life->nr; i++)
 		err = page_note_step(p, &life->steps[i], (uint32_t)p->nr_lives);
-	return err ? page_no_memory() : 0;
+	return err ? log_no_memory() : 0;
 }
 
 /* ---- the run ---- */
@@ -267,7 +262,7 @@ int trace_page__start(struct trace_page *p, struct session *s, struct call_trace
 		p->members = members__new(p->values, t->members, t->nr_members, t->btf);
 	p->words = open_memstream(&p->word, &p->word_len);
 	if (!p->values || !p->arguments || !p->words || (t->nr_members && !p->members))
-		return page_no_memory();
+		return log_no_memory();
 	values__start(p->values, t->run);
 	return call_trace__lay_structs(t);
 }
@@ -290,12 +285,12 @@ static int page_write(const struct trace_page *p, const struct run_counts *count
 		 p->trace->name ? p->trace->name : "");
 	page = page__begin(p->session->out, &parts);
 	if (!page)
-		return page_no_memory();
+		return log_no_memory();
 	data = page__open_data(page, "trace");
 	err = data ? trace_model__write(p, counts, data) : -ENOMEM;
 	page__close_data(page);
 	page__end(page);
-	return err ? page_no_memory() : 0;
+	return err ? log_no_memory() : 0;
 }
 
 int trace_page__end(struct trace_page *p, const struct run_counts *counts)

@@ -14,11 +14,6 @@
 /* A dead object may be put away a little later; and looking at all takes time. */
 static const uint64_t call_trace_linger_ns = 20000000, call_trace_settle_ns = 50000000;
 
-static int call_trace_no_memory(void)
-{
-	return log_err(-ENOMEM, "out of memory");
-}
-
 /* ---- which functions ---- */
 
 /* "vfs_*" is fn:vfs_*; fn: and user: may be written. */
@@ -32,7 +27,7 @@ static int call_trace_find_glob(struct call_trace *t, const char *glob, bool is_
 	int err;
 
 	if (asprintf(&spec, "%s:%s", kind, name) < 0)
-		return call_trace_no_memory();
+		return log_no_memory();
 	err = finder__find(t->request.finder, spec,
 			   is_return ? &t->request.ends : &t->request.probes,
 			   is_return ? &unsaid : &t->request.misses);
@@ -85,7 +80,7 @@ static int call_trace_list_functions(struct call_trace *t)
 	t->functions = calloc(nr, sizeof(*t->functions));
 	t->function_of = calloc(nr + t->request.ends.nr, sizeof(*t->function_of));
 	if (!t->functions || !t->function_of)
-		return call_trace_no_memory();
+		return log_no_memory();
 	t->nr = nr;
 	for (uint32_t i = 0; i < nr; i++) {
 		t->functions[i].entry = i;
@@ -128,7 +123,7 @@ static int call_trace_plan_place(const struct call_trace *t, const struct probe 
 	call->behind_bytes = t->behind_bytes;
 	call->shown = call_trace_shown_text(
 		t, place->object, call_trace__has_fields(place, probe->kind == PROBE_RET));
-	return call->shown ? 0 : call_trace_no_memory();
+	return call->shown ? 0 : log_no_memory();
 }
 
 static const struct call_trace_place *call_trace_place(const struct call_trace *t, uint32_t number)
@@ -142,7 +137,7 @@ static int call_trace_make_plan(struct call_trace *t)
 {
 	const size_t nr = t->request.probes.nr + t->request.ends.nr;
 	struct plan_call *calls = calloc(nr, sizeof(*calls));
-	int err = calls ? 0 : call_trace_no_memory();
+	int err = calls ? 0 : log_no_memory();
 
 	for (uint32_t i = 0; !err && i < nr; i++)
 		err = call_trace_plan_place(t, call_trace__probe(t, i), call_trace_place(t, i),
@@ -194,7 +189,7 @@ int call_trace__of_globs(struct call_trace *t, const struct option_list *globs,
 
 	if (!err && !t->request.finder) {
 		t->request.finder = finder__new();
-		err = t->request.finder ? 0 : call_trace_no_memory();
+		err = t->request.finder ? 0 : log_no_memory();
 	}
 	if (!err)
 		finder__want_user_args(t->request.finder, t->nr_registers);
@@ -286,7 +281,7 @@ static int call_trace_pick_fields(struct call_trace *t, const struct call_trace_
 		if (i >= CLASS_MAX_FIELDS)
 			return log_err(-EINVAL, "--fields: at most %d", CLASS_MAX_FIELDS);
 		if (class__pick_field(&t->member_type, names[i], field, sizeof(field)))
-			err = call_trace__add_field(t, field) ? call_trace_no_memory() : 0;
+			err = call_trace__add_field(t, field) ? log_no_memory() : 0;
 		else if (!is_preset)
 			err = log_err(
 				-EINVAL,
@@ -307,7 +302,7 @@ static int call_trace_add_all(struct call_trace *t, const struct call_trace_clas
 		if (call_trace_wants(wants, f) &&
 		    (class__add_probe(f, PROBE_FN, &t->request.probes) ||
 		     class__add_probe(f, PROBE_RET, &t->request.ends)))
-			return call_trace_no_memory();
+			return log_no_memory();
 	}
 	if (!t->request.probes.nr)
 		return log_err(-EOPNOTSUPP,
@@ -360,7 +355,7 @@ int call_trace__lay_structs(struct call_trace *t)
 			err = struct_layouts__add(&t->layouts, &probe->fields[f].type);
 	}
 	t->has_layouts = !err;
-	return err ? call_trace_no_memory() : 0;
+	return err ? log_no_memory() : 0;
 }
 
 /* ---- at work ---- */
@@ -443,7 +438,7 @@ int call_trace__start(struct call_trace *t, struct run *run)
 	t->calls = calls__new(&calls);
 	if (t->nr_members)
 		t->lives = lives__new(&lives);
-	return t->calls && (t->lives || !t->nr_members) ? 0 : call_trace_no_memory();
+	return t->calls && (t->lives || !t->nr_members) ? 0 : log_no_memory();
 }
 
 void call_trace__tell_returns(const struct call_trace *t)
@@ -502,7 +497,7 @@ int call_trace__take(struct call_trace *t, const struct probe_record *record, co
 	t->nth = record->nth;
 	err = calls__take(t->calls, &event);
 	if (err || !t->lives || record->ns < t->settled_ns + call_trace_settle_ns)
-		return err == -ENOMEM ? call_trace_no_memory() : err;
+		return err == -ENOMEM ? log_no_memory() : err;
 	t->settled_ns = record->ns;
 	return lives__settle(t->lives, record->ns);
 }
@@ -515,7 +510,7 @@ int call_trace__finish(struct call_trace *t)
 		qsort(t->counts, t->nr_counts, sizeof(*t->counts), call_trace_compare_counts);
 	if (!err && t->lives)
 		err = lives__finish(t->lives);
-	return err == -ENOMEM ? call_trace_no_memory() : err;
+	return err == -ENOMEM ? log_no_memory() : err;
 }
 
 void call_trace__free(struct call_trace *t)

@@ -4,11 +4,6 @@
 #include <errno.h>
 #include "base/log.h"
 
-static int tree_no_memory(void)
-{
-	return log_err(-ENOMEM, "out of memory");
-}
-
 bool tree_view__needs_calls(const struct options *options)
 {
 	const int format = options->output.format;
@@ -49,7 +44,7 @@ static int tree_put_event(void *arg, const struct call *call, const union value_
 		.nr_args = 4,
 	};
 
-	return chrome__put(v->chrome, &event) ? tree_no_memory() : 0;
+	return chrome__put(v->chrome, &event) ? log_no_memory() : 0;
 }
 
 /* ---- the run ---- */
@@ -76,7 +71,7 @@ int tree_view__start(struct tree_view *v, struct session *s, struct call_trace *
 		v->calls.arg = v;
 		v->chrome = chrome__begin(s->out);
 		if (!v->chrome)
-			return tree_no_memory();
+			return log_no_memory();
 	}
 	return calls_view__start(&v->calls, s, trace);
 }

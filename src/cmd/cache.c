@@ -116,7 +116,7 @@ static int cache_show_rows(struct cache_view *v, const struct session *s, bool w
 	size_t most = v->top.given ? v->top.value : CACHE_TOP, nr;
 
 	if (!order)
-		return log_err(-ENOMEM, "out of memory");
+		return log_no_memory();
 	nr = cache_table__sort(&v->sums, (enum cache_sort)v->sort, whole, order);
 	for (size_t i = 0; i < nr && i < most; i++)
 		cache_rows__put(&v->rows, s, order[i], &order[i]->tags, whole);
@@ -134,7 +134,7 @@ static void cache_take_row(void *arg, const struct cache_tags *tags,
 
 	cache_tags__mask(&masked, v->rows.mask);
 	if (!v->err && cache_table__add(&v->sums, &masked, counts))
-		v->err = log_err(-ENOMEM, "out of memory");
+		v->err = log_no_memory();
 }
 
 static int cache_read_rows(struct cache_view *v, const struct session *s)
@@ -193,7 +193,7 @@ static int cache_on_start(void *state, struct session *s)
 		v->told = cache_event_table__new(s->out, s->format, v->then_io, s->start_ns,
 						 cache_source__about(s)->page_bytes);
 	if (v->events && !v->told)
-		return log_err(-ENOMEM, "out of memory");
+		return log_no_memory();
 	cache_account__show_method(s);
 	return cache_rows__make_table(&v->rows, s);
 }
@@ -275,7 +275,7 @@ static int cache_residency(const struct cache_view *v, const struct options *opt
 	if (err)
 		return err;
 	table = residency_table__new(to.out, to.format, to.style.utf8);
-	err = table ? cache_show_files(v, table, argv) : log_err(-ENOMEM, "out of memory");
+	err = table ? cache_show_files(v, table, argv) : log_no_memory();
 	residency_table__free(table);
 	return output__finish(&to.output, err);
 }

@@ -159,7 +159,7 @@ static int calls_add_function(struct calls_cmd *c, char *name)
 
 	if (!name || GROW_BY_ONE(f->words, f->nr)) {
 		free(name);
-		return log_err(-ENOMEM, "out of memory");
+		return log_no_memory();
 	}
 	f->words[f->nr++] = name;
 	return 0;
@@ -194,7 +194,7 @@ static int calls_list_functions(struct calls_cmd *c)
 		return err;
 	c->trace.request.finder = finder__new();
 	if (!c->trace.request.finder)
-		return log_err(-ENOMEM, "out of memory");
+		return log_no_memory();
 	for (size_t i = 0; !err && i < c->paths.nr; i++)
 		err = calls_add_path(c, c->paths.words[i]);
 	return err;

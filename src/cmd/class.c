@@ -154,11 +154,6 @@ const struct cmd cmd_class = {
 	.needs = NEED_PROGRAMS | NEED_RINGS | NEED_FUNCTIONS,
 };
 
-static int class_no_memory(void)
-{
-	return log_err(-ENOMEM, "out of memory");
-}
-
 /* ---- a line for each function ---- */
 
 /* "2", "ret", "1+ret": from 1, as people count. */
@@ -224,7 +219,7 @@ static int class_show(const struct class_view *v)
 		before += sized[i].width + 1;
 	table = table__new(v->to.out, v->to.format, function_object.type, shown, nr);
 	if (!table)
-		return class_no_memory();
+		return log_no_memory();
 	for (size_t i = 0; i < v->class.nr; i++)
 		function_show(v, &v->class.functions[i], before, table);
 	table__free(table);
@@ -294,7 +289,7 @@ static int class_name_structs(struct class_view *v)
 	int err;
 
 	v->table = table__new(v->to.out, v->to.format, struct_object.type, shown, 1);
-	err = v->table ? class__names(v->finder, prefix, class_put_name, v) : class_no_memory();
+	err = v->table ? class__names(v->finder, prefix, class_put_name, v) : log_no_memory();
 	table__free(v->table);
 	return err;
 }
@@ -309,7 +304,7 @@ static int class_find(struct class_view *v, const struct output_options *o)
 		return err;
 	v->finder = finder__new();
 	if (!v->finder)
-		err = class_no_memory();
+		err = log_no_memory();
 	else
 		err = v->names ? class_name_structs(v) : class_list(v);
 	finder__free(v->finder);

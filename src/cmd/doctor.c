@@ -245,7 +245,7 @@ static int doctor_look(struct doctor *d, const struct cmd *const *commands)
 	for (size_t i = 0; i < DOCTOR_COMMANDS && commands[i]; i++)
 		known[i] = (struct doctor_command){ commands[i]->name, commands[i]->needs };
 	if (!err && doctor__judge(&d->report, &d->facts, known))
-		err = log_err(-ENOMEM, "out of memory");
+		err = log_no_memory();
 	return err;
 }
 

@@ -157,7 +157,7 @@ int dropin__main(const struct dropin *d, int argc, char **argv)
 	int err;
 
 	if (!state)
-		return log_err(-ENOMEM, "out of memory");
+		return log_no_memory();
 	for (const struct dropin_flag *f = d->flags; f->name; f++)
 		if (!f->boolean)
 			*(long *)((char *)state + f->at) = -1;

@@ -5,7 +5,6 @@
  * and disks meanwhile. The kernel sends nothing of commands that were never in trouble. At the end
  * the sums.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -223,7 +222,7 @@ static int errors_on_start(void *state, struct session *s)
 
 	e->table = table__of(s->out, s->format, &errors_rows, NULL, NULL);
 	e->sums_table = table__of(s->out, s->format, &errors_sums, NULL, NULL);
-	return e->table && e->sums_table ? 0 : log_err(-ENOMEM, "out of memory");
+	return e->table && e->sums_table ? 0 : log_no_memory();
 }
 
 static const struct session_view errors_view = {

@@ -101,13 +101,6 @@ const struct cmd cmd_events = {
 	.needs = NEED_TRACEPOINTS | NEED_ANY_FUNCTION,
 };
 
-/* ---- tables ---- */
-
-static int events_no_memory(void)
-{
-	return log_err(-ENOMEM, "out of memory");
-}
-
 /* ---- a line for each ---- */
 
 /* "dev_t dev, sector_t sector"; NULL: it has none. */
@@ -155,7 +148,7 @@ static int events_show(const struct events *e, const struct probe_list *list)
 	else
 		table = table__of(e->to.out, e->to.format, &event_object, NULL, NULL);
 	if (!table)
-		return events_no_memory();
+		return log_no_memory();
 	for (size_t i = 0; i < list->nr; i++)
 		event_show(e, table, &list->probes[i], name.width);
 	table__free(table);
@@ -209,7 +202,7 @@ static int events_explain(const struct events *e)
 	int err = 0;
 
 	if (!table)
-		return events_no_memory();
+		return log_no_memory();
 	for (size_t i = 0; !err && i < e->list.nr; i++)
 		err = event_explain(e, table, &e->list.probes[i]);
 	table__free(table);
@@ -231,7 +224,7 @@ static int events_show_misses(const struct events *e)
 	}
 	table = table__of(e->to.out, e->to.format, &miss_object, NULL, NULL);
 	if (!table)
-		return events_no_memory();
+		return log_no_memory();
 	for (size_t i = 0; i < e->misses.nr; i++)
 		table__row(table, &e->misses.misses[i]);
 	table__free(table);
@@ -301,7 +294,7 @@ static int events_work(struct events *e)
 
 	e->finder = finder__new();
 	e->table = table__new(e->to.out, e->to.format, "event", shown, 1);
-	err = e->finder && e->table ? events_find(e) : events_no_memory();
+	err = e->finder && e->table ? events_find(e) : log_no_memory();
 	if (e->finder && !e->names)
 		err_shown = events_show_all(e);
 	table__free(e->table);

@@ -115,8 +115,9 @@ static void inflight_show(struct inflight_view *v, struct session *s)
 		table__row(v->looks, &look);
 }
 
-static int inflight_look(struct inflight_view *v, struct session *s)
+static int inflight_look(void *state, struct session *s)
 {
+	struct inflight_view *v = state;
 	int err = inflight__look(v->inflight, &v->list);
 
 	if (err)
@@ -151,13 +152,8 @@ static int inflight_on_start(void *state, struct session *s)
 	if (v->table && s->format == TABLE_JSON)
 		v->looks = table__of(s->out, s->format, &inflight_looks, NULL, NULL);
 	if (!v->table || (s->format == TABLE_JSON && !v->looks))
-		return log_err(-ENOMEM, "out of memory");
+		return log_no_memory();
 	return inflight__open(&v->inflight, io_source__collector(s));
-}
-
-static int inflight_on_tick(void *state, struct session *s)
-{
-	return inflight_look(state, s);
 }
 
 /* Who is interrupted before his first look has waited for nothing else. */
@@ -171,7 +167,7 @@ static int inflight_on_end(void *state, struct session *s)
 static const struct session_view inflight_view = {
 	.wants = inflight_wants,
 	.on_start = inflight_on_start,
-	.on_tick = inflight_on_tick,
+	.on_tick = inflight_look,
 	.on_end = inflight_on_end,
 	.runs_programs = true,
 	.keeps_no_ledger =

@@ -334,7 +334,7 @@ static int info_run(void *state, const struct options *options, char **argv)
 	if (err)
 		return err;
 	i->summaries = table__of(i->to.out, i->to.format, &info_object, NULL, NULL);
-	err = i->summaries ? info_files(i, argv) : log_err(-ENOMEM, "out of memory");
+	err = i->summaries ? info_files(i, argv) : log_no_memory();
 	table__free(i->summaries);
 	err = output__finish(&i->to.output, err);
 	if (err)

@@ -249,7 +249,7 @@ static int latency_show(struct latency *l, struct session *s, const struct laten
 	struct breakdown_row **sorted = malloc((b->nr + 1) * sizeof(*sorted));
 
 	if (!sorted)
-		return log_err(-ENOMEM, "out of memory");
+		return log_no_memory();
 	for (size_t i = 0; i < b->nr; i++)
 		sorted[i] = b->rows[i];
 	qsort(sorted, b->nr, sizeof(*sorted), breakdown_row__compare);
@@ -339,7 +339,7 @@ static int latency_on_start(void *state, struct session *s)
 		log_note("requests: from block_rq_issue to block_rq_complete");
 	l->table = table__of(s->out, s->format, &latency_rows, latency_shows, l);
 	l->buckets = table__of(s->out, s->format, &latency_buckets, latency_shows, l);
-	return l->table && l->buckets ? 0 : log_err(-ENOMEM, "out of memory");
+	return l->table && l->buckets ? 0 : log_no_memory();
 }
 
 static const struct session_view latency_view = {

@@ -162,7 +162,7 @@ static int layers_on_record(void *state, struct session *s, const struct io_reco
 	struct layers *l = state;
 
 	return ladder__add(&l->interval, records__device(s, record), record, (enum ladder_at)l->at)
-		       ? log_err(-ENOMEM, "out of memory")
+		       ? log_no_memory()
 		       : 0;
 }
 
@@ -219,7 +219,7 @@ static int layers_on_start(void *state, struct session *s)
 	struct layers *l = state;
 
 	l->table = table__of(s->out, s->format, &layers_rows, NULL, NULL);
-	return l->table ? 0 : log_err(-ENOMEM, "out of memory");
+	return l->table ? 0 : log_no_memory();
 }
 
 static const struct session_view layers_view = {

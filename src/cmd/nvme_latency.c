@@ -204,7 +204,7 @@ static int nvme_latency_show(void *state, struct session *s)
 		l->err = nvme_latency_print(l, out);
 	if (!out || fclose(out) || l->err) {
 		free(text);
-		return log_err(-ENOMEM, "out of memory");
+		return log_no_memory();
 	}
 	fputs(text, s->out);
 	for (from = text; l->marker >= 0 && (end = strchr(from, '\n')); from = end + 1) {

@@ -174,7 +174,7 @@ static int pair_show_open(struct pair_view *v, struct session *s)
 	qsort(v->open, v->nr_open, sizeof(*v->open), pair_compare_open);
 	table = table__of(s->out, s->format, &pair_opens, NULL, NULL);
 	if (!table)
-		return log_err(-ENOMEM, "out of memory");
+		return log_no_memory();
 	if (s->format == TABLE_TEXT)
 		fprintf(s->out, "\n%zu began and did not end:\n", v->nr_open);
 	for (size_t i = 0; i < v->nr_open && (i < PAIR_OPEN || s->format != TABLE_TEXT); i++) {
@@ -198,7 +198,7 @@ static int pair_keep(struct pair_view *v, const struct probe_record *r, const vo
 		return 0;
 	new = (struct pair_slow){ *r, malloc(p->shown_bytes + 1) };
 	if (!new.values)
-		return log_err(-ENOMEM, "out of memory");
+		return log_no_memory();
 	memcpy(new.values, values, p->shown_bytes);
 	if (at == v->slow.value)
 		free(v->slowest[--at].values);
@@ -263,14 +263,14 @@ static int pair_run_each(struct pair_view *v, const struct options *options, cha
 	request->wants.ring_bytes = v->buffer.value;
 	v->slowest = calloc(v->slow.value + 1, sizeof(*v->slowest));
 	if (!v->slowest)
-		return log_err(-ENOMEM, "out of memory");
+		return log_no_memory();
 	err = request__understand(request, LINE_PAIR, &v->tally.options.words, options);
 	if (!err) {
 		v->hits = (struct hit_view){ .object = &pair_lines,
 					     .request = request,
 					     .values = values__new(request) };
 		err = v->hits.values ? session__run(&pair_session, v, options, argv)
-				     : log_err(-ENOMEM, "out of memory");
+				     : log_no_memory();
 		hit_view__free(&v->hits);
 	}
 	for (size_t i = 0; i < v->nr_slowest; i++)

@@ -170,8 +170,7 @@ static int pattern_on_record(void *state, struct session *s, const struct io_rec
 	v->stageless +=
 		io.kind < PATTERN_MOVES && !(r->flags & (RECORD_STAGES | RECORD_PASSTHROUGH));
 	io.from_byte = io.kind < PATTERN_MOVES ? pattern_from_byte(s, r, device) : PATTERN_NOWHERE;
-	return pattern__add(&v->rows.pattern, &tags, &disk, &io) ? log_err(-ENOMEM, "out of memory")
-								 : 0;
+	return pattern__add(&v->rows.pattern, &tags, &disk, &io) ? log_no_memory() : 0;
 }
 
 /* ---- lines: an interval, or the whole ---- */
@@ -242,7 +241,7 @@ static void pattern_tell(const struct pattern_view *v)
 static int pattern_on_end(void *state, struct session *s)
 {
 	struct pattern_view *v = state;
-	int err = pattern__finish(&v->rows.pattern) ? log_err(-ENOMEM, "out of memory") : 0;
+	int err = pattern__finish(&v->rows.pattern) ? log_no_memory() : 0;
 
 	err = err ?: pattern_rows__sort(&v->rows);
 	if (err)
@@ -291,9 +290,7 @@ static int pattern_on_start(void *state, struct session *s)
 	if (s->format == TABLE_TEXT)
 		cells = load__nr_cells(v->rows.style);
 	v->table = table__new(s->out, s->format, load_rows.type, shown, kept);
-	return v->table && !pattern__init(&v->rows.pattern, cells)
-		       ? 0
-		       : log_err(-ENOMEM, "out of memory");
+	return v->table && !pattern__init(&v->rows.pattern, cells) ? 0 : log_no_memory();
 }
 
 static const struct session_view pattern_session = {

@@ -114,7 +114,7 @@ static int print_run(void *state, const struct options *options, char **argv)
 					     .request = &v->request,
 					     .values = values__new(&v->request) };
 		err = v->hits.values ? session__run(&print_session, v, options, argv)
-				     : log_err(-ENOMEM, "out of memory");
+				     : log_no_memory();
 		hit_view__free(&v->hits);
 	}
 	request__free(&v->request);

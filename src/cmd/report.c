@@ -117,7 +117,7 @@ static int report_begin_part(struct report *r, size_t nr)
 
 	r->states[nr] = calloc(1, cmd->view_size);
 	if (!r->states[nr])
-		return log_err(-ENOMEM, "out of memory");
+		return log_no_memory();
 	snprintf(number, sizeof(number), "%u",
 		 r->top.given ? (unsigned)r->top.value : (unsigned)REPORT_TOP);
 	for (size_t i = 0; i < 3 && part->words[i]; i++)
@@ -154,7 +154,7 @@ static int report_open(struct report *r, const struct session *s)
 	};
 	r->page = page__begin(s->out, &r->page_parts);
 	r->data = r->page ? page__open_data(r->page, "report") : NULL;
-	return r->data ? 0 : log_err(-ENOMEM, "out of memory");
+	return r->data ? 0 : log_no_memory();
 }
 
 /* In JSON the session puts the ledger behind all else. */
@@ -165,7 +165,7 @@ static int report_close(struct report *r, const struct session *s)
 	if (!r->page)
 		return 0;
 	if (s->ledger_known && object__put(&session_ledger, r->data, TABLE_JSON, &s->ledger))
-		err = log_err(-ENOMEM, "out of memory");
+		err = log_no_memory();
 	page__close_data(r->page);
 	page__end(r->page);
 	r->page = NULL;
@@ -198,7 +198,7 @@ static int report_on_start(void *state, struct session *s)
 	r->whole.seen = calloc(r->whole.nr_seen + 1, sizeof(*r->whole.seen));
 	if (!err && (!r->whole.seen || report_latency__init(&r->latency, from_ns) ||
 		     report_top__init(&r->tops)))
-		err = log_err(-ENOMEM, "out of memory");
+		err = log_no_memory();
 	report_enter(r, s);
 	for (size_t i = 0; i < NR_REPORT_PARTS && !err; i++)
 		err = report_parts[i].command->part->view->on_start(r->states[i], &r->inner);
@@ -212,9 +212,7 @@ static int report_count(struct report *r, const struct session *s, const struct 
 		r->whole.seen[device] = true;
 	r->whole.staged += !!(record->flags & RECORD_STAGES);
 	report_top__add(&r->tops, record);
-	return report_latency__add(&r->latency, s, record, device)
-		       ? log_err(-ENOMEM, "out of memory")
-		       : 0;
+	return report_latency__add(&r->latency, s, record, device) ? log_no_memory() : 0;
 }
 
 static int report_on_record(void *state, struct session *s, const struct io_record *record)
@@ -249,7 +247,7 @@ static int report_on_end(void *state, struct session *s)
 		     report_whole__put_devices(&r->whole, s, r->data) ||
 		     report_latency__put(&r->latency, s, r->data) ||
 		     report_top__put(&r->tops, s, most, r->data)))
-		err = log_err(-ENOMEM, "out of memory");
+		err = log_no_memory();
 	return err ?: report_close(r, s);
 }
 

@@ -4,7 +4,6 @@
  * that may be among them: a bar rises with the slowest so far. Each with its sector, its task, its
  * steps and the stack that submitted it.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/log.h"
@@ -130,7 +129,7 @@ static int slow_on_record(void *state, struct session *s, const struct io_record
 	if (record->what != (l->bio ? RECORD_BIO : RECORD_END))
 		return 0;
 	if (below__add(&l->below, record, nr, slow_ns(record)))
-		return log_err(-ENOMEM, "out of memory");
+		return log_no_memory();
 	if (l->as_they_come)
 		return slow_log(l, s, record, nr);
 	io = slowest__add(&l->slowest, slow_ns(record), nr, record, &err);
@@ -179,7 +178,7 @@ static int slow_on_start(void *state, struct session *s)
 	struct slow *l = state;
 
 	l->table = table__of(s->out, s->format, &slow_rows, NULL, NULL);
-	return l->table ? 0 : log_err(-ENOMEM, "out of memory");
+	return l->table ? 0 : log_no_memory();
 }
 
 static const struct session_view slow_view = {

@@ -221,7 +221,7 @@ static int trace_on_start(void *state, struct session *s)
 		t->fill_lba |= !strcmp(t->shown[i]->key, "lba");
 	t->table = table__new(s->out, s->format, "trace", t->shown, nr);
 	if (!t->table)
-		return log_err(-ENOMEM, "out of memory");
+		return log_no_memory();
 	table__hold(t->table);
 	return 0;
 }

@@ -50,7 +50,7 @@ static int blktrace_start(void **state, struct session *s)
 		b->session = s;
 		b->spill = spill__new(sizeof(struct blktrace_item), SPILL_MEMORY);
 	}
-	return b && b->spill ? 0 : log_err(-ENOMEM, "out of memory");
+	return b && b->spill ? 0 : log_no_memory();
 }
 
 /* ---- one request ---- */
@@ -181,7 +181,7 @@ static struct blktrace_cell *blktrace_cell(struct export_blktrace *b, uint64_t k
 	if (at != INDEX_NONE)
 		return &b->cells[at];
 	if (index__reserve(&b->index, &b->cells, sizeof(*b->cells))) {
-		log_err(-ENOMEM, "out of memory");
+		log_no_memory();
 		return NULL;
 	}
 	at = index__add(&b->index, hash);

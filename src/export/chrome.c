@@ -3,7 +3,6 @@
  * chrome.c: a capture as Trace Event JSON, for chrome://tracing and whatever else reads it:
  * a device is what such a file calls a process, a lane of a queue a thread.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,15 +10,10 @@
 #include "export/timeline.h"
 #include "render/chrome.h"
 
-static int chrome_no_memory(void)
-{
-	return log_err(-ENOMEM, "out of memory");
-}
-
 static int chrome_begin(void **pen, struct session *s)
 {
 	*pen = chrome__begin(s->out);
-	return *pen ? 0 : chrome_no_memory();
+	return *pen ? 0 : log_no_memory();
 }
 
 /* Named with its first command. */
@@ -72,7 +66,7 @@ static int chrome_command(void *pen, const struct timeline_io *io)
 	err = chrome__put(pen, &event);
 	if (!err && io->nr_moments > 2)
 		err = chrome_put_steps(pen, io, &event);
-	return err ? chrome_no_memory() : 0;
+	return err ? log_no_memory() : 0;
 }
 
 static int chrome_counter(void *pen, uint32_t device, enum timeline_counter counter, uint64_t ns,

@@ -4,7 +4,6 @@
  * events that commands of a device and operation pass, and between them how many went there, which
  * part of the time that was, and how long it took.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include "analyse/ladder.h"
@@ -34,13 +33,13 @@ static int dot_start(void **state, struct session *s)
 {
 	(void)s;
 	*state = calloc(1, sizeof(struct ladder));
-	return *state ? 0 : log_err(-ENOMEM, "out of memory");
+	return *state ? 0 : log_no_memory();
 }
 
 static int dot_put(void *state, struct session *s, const struct io_record *r)
 {
 	if (ladder__add(state, records__device(s, r), r, LADDER_REQUEST))
-		return log_err(-ENOMEM, "out of memory");
+		return log_no_memory();
 	return 0;
 }
 

@@ -5,7 +5,6 @@
  * seen. What fio could not do again is left out, and that is told: commands that failed, or of
  * which nobody knows where they were.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +40,7 @@ static int fio_start(void **state, struct session *s)
 		f->spill = spill__new(sizeof(struct fio_io), SPILL_MEMORY);
 		f->used = calloc(io_source__devices(s)->nr + 1, sizeof(*f->used));
 	}
-	return f && f->spill && f->used ? 0 : log_err(-ENOMEM, "out of memory");
+	return f && f->spill && f->used ? 0 : log_no_memory();
 }
 
 static const char *fio_name(const struct export_fio *f, size_t device)

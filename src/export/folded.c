@@ -27,7 +27,7 @@ static int folded_start(void **state, struct session *s)
 		return log_err(-EINVAL, "this capture has no stacks: record it with --stacks");
 	f = calloc(1, sizeof(*f));
 	if (!f)
-		return log_err(-ENOMEM, "out of memory");
+		return log_no_memory();
 	stacks__init(&f->stacks, FOLDED_MOST);
 	*state = f;
 	return 0;

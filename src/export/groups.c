@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "export/groups.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/log.h"
@@ -33,7 +32,7 @@ static int groups_add(struct export_groups *g, const struct export_group *new)
 	if (!g->groups)
 		g->groups = calloc(GROUPS_MOST, sizeof(*g->groups));
 	if (!g->groups)
-		return log_err(-ENOMEM, "out of memory");
+		return log_no_memory();
 	if (g->nr == GROUPS_MOST)
 		return GROUPS_MOST - 1;
 	group = &g->groups[g->nr];

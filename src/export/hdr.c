@@ -4,7 +4,6 @@
  * for each device and operation, with the machine before it if it is known. Three digits, finer
  * than our own histograms; values are ns, from the first issue to the end.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include "base/log.h"
 #include "export/exporter.h"
@@ -16,16 +15,11 @@ struct export_hdr {
 	struct hdr *hdrs[GROUPS_MOST]; /* by group */
 };
 
-static int hdr_no_memory(void)
-{
-	return log_err(-ENOMEM, "out of memory");
-}
-
 static int hdr_start(void **state, struct session *s)
 {
 	*state = calloc(1, sizeof(struct export_hdr));
 	if (!*state)
-		return hdr_no_memory();
+		return log_no_memory();
 	hdr_log__begin(s->out, "iosonar " VERSION, session__wall_ns(s, s->start_ns));
 	return 0;
 }
@@ -40,7 +34,7 @@ static int hdr_put(void *state, struct session *s, const struct io_record *r)
 	if (!e->hdrs[group])
 		e->hdrs[group] = hdr__new();
 	if (!e->hdrs[group] || hdr__add(e->hdrs[group], r->end_ns - r->first_ns))
-		return hdr_no_memory();
+		return log_no_memory();
 	return 0;
 }
 
@@ -60,7 +54,7 @@ static int hdr_put_group(struct session *s, const struct export_group *group, st
 		 group->host ? ":" : "", group->dev, group->op);
 	err = hdr_log__put(s->out, &interval, hdr);
 	hdr__clear(hdr);
-	return err ? hdr_no_memory() : 0;
+	return err ? log_no_memory() : 0;
 }
 
 static int hdr_tick(void *state, struct session *s)

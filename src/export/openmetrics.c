@@ -5,7 +5,6 @@
  * times, as node_exporter's textfile collector wants it; gauges and histograms only, whose names
  * both of Prometheus' text formats read alike.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include "base/log.h"
 #include "export/exporter.h"
@@ -28,7 +27,7 @@ static int openmetrics_start(void **state, struct session *s)
 {
 	(void)s;
 	*state = calloc(1, sizeof(struct export_openmetrics));
-	return *state ? 0 : log_err(-ENOMEM, "out of memory");
+	return *state ? 0 : log_no_memory();
 }
 
 static int openmetrics_put(void *state, struct session *s, const struct io_record *r)
@@ -44,7 +43,7 @@ static int openmetrics_put(void *state, struct session *s, const struct io_recor
 		e->sums[group] = calloc(1, sizeof(*sum));
 	sum = e->sums[group];
 	if (!sum)
-		return log_err(-ENOMEM, "out of memory");
+		return log_no_memory();
 	sum->latency.buckets[openmetrics_bounds__find(&openmetrics_seconds, ns)]++;
 	sum->latency.sum += ns;
 	sum->size.buckets[openmetrics_bounds__find(&openmetrics_bytes, r->bytes)]++;

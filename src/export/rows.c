@@ -160,11 +160,11 @@ static int rows_start(void **state, struct session *s, enum table_format format)
 	struct export_rows *e = calloc(1, sizeof(*e));
 
 	if (!e)
-		return log_err(-ENOMEM, "out of memory");
+		return log_no_memory();
 	*state = e;
 	e->table = table__of(s->out, format, &export_rows_object, NULL, NULL);
 	if (!e->table)
-		return log_err(-ENOMEM, "out of memory");
+		return log_no_memory();
 	table__hold(e->table);
 	return 0;
 }

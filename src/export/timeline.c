@@ -41,11 +41,6 @@ struct timeline {
 	char op_text[16], status_text[160], comm_text[17], cgroup_text[512], device_text[192];
 };
 
-static int timeline_no_memory(void)
-{
-	return log_err(-ENOMEM, "out of memory");
-}
-
 int timeline__new(const struct timeline_pen *pen, struct session *s, void **timeline)
 {
 	struct timeline *t = calloc(1, sizeof(*t));
@@ -53,13 +48,13 @@ int timeline__new(const struct timeline_pen *pen, struct session *s, void **time
 
 	*timeline = t;
 	if (!t)
-		return timeline_no_memory();
+		return log_no_memory();
 	t->pen = pen;
 	t->is_known = calloc(nr, sizeof(*t->is_known));
 	t->depths = calloc(nr, sizeof(*t->depths));
 	t->steps = spill__new(sizeof(struct timeline_step), SPILL_MEMORY);
 	if (!t->is_known || !t->depths || !t->steps)
-		return timeline_no_memory();
+		return log_no_memory();
 	return pen->begin(&t->own, s);
 }
 
@@ -217,7 +212,7 @@ int timeline__put(void *timeline, struct session *s, const struct io_record *r)
 	if (err == -ENOSPC)
 		t->nr_crowded++;
 	else if (err)
-		return timeline_no_memory();
+		return log_no_memory();
 	else
 		err = t->pen->command(t->own, io);
 	if (!err || err == -ENOSPC)

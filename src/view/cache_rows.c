@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "view/cache_rows.h"
 
-#include <errno.h>
 #include <string.h>
 #include "base/log.h"
 #include "session/cache_source.h"
@@ -162,7 +161,7 @@ int cache_rows__make_table(struct cache_rows *v, const struct session *s)
 	for (size_t i = 0; i < nr; i++)
 		shown[i] = &v->columns[i];
 	v->table = table__new(s->out, s->format, cache_rows_object.type, shown, nr);
-	return v->table ? 0 : log_err(-ENOMEM, "out of memory");
+	return v->table ? 0 : log_no_memory();
 }
 
 static void cache_label(const struct cache_rows *v, const struct session *s,

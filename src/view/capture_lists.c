@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "view/capture_lists.h"
 
-#include <errno.h>
 #include <string.h>
 #include "base/log.h"
 
@@ -150,7 +149,7 @@ static int list_show_devices(const struct capture_lists *l, const struct capture
 	struct table *table = table__of(l->out, l->format, &capture_device_object, NULL, NULL);
 
 	if (!table)
-		return log_err(-ENOMEM, "out of memory");
+		return log_no_memory();
 	for (size_t nr = 0; nr < about->nr_devices; nr++)
 		if (capture_lists__is_first(about, nr))
 			list_show_device(table, l->file, &about->devices[nr]);
@@ -180,7 +179,7 @@ static int list_show_partitions(const struct capture_lists *l, const struct capt
 	struct table *table = table__of(l->out, l->format, &capture_partition_object, NULL, NULL);
 
 	if (!table)
-		return log_err(-ENOMEM, "out of memory");
+		return log_no_memory();
 	for (size_t nr = 0; nr < about->nr_devices; nr++)
 		if (capture_lists__is_first(about, nr))
 			list_show_partitions_of(table, l->file, &about->devices[nr]);
@@ -194,7 +193,7 @@ static int list_show_cgroups(const struct capture_lists *l, const struct capture
 	struct table *table = table__of(l->out, l->format, &capture_cgroup_object, NULL, NULL);
 
 	if (!table)
-		return log_err(-ENOMEM, "out of memory");
+		return log_no_memory();
 	for (size_t nr = 0; nr < cgroups->nr; nr++)
 		table__row(table, &(struct list_cgroup){ l->file, cgroups->entries[nr].text,
 							 cgroups->entries[nr].id.words[0] });
@@ -232,5 +231,5 @@ int capture_lists__put_pairs(const struct capture_lists *l, const struct capture
 						   .value = lists[n].counts->counts[k].value });
 	table__free(texts);
 	table__free(counts);
-	return texts && counts ? 0 : log_err(-ENOMEM, "out of memory");
+	return texts && counts ? 0 : log_no_memory();
 }

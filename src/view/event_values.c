@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "view/event_values.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/grow.h"
@@ -50,7 +49,7 @@ static int values_add(struct event_values *values, const char *value, const char
 	if (!row.value || !row.c_type || GROW_BY_ONE(values->rows, values->nr)) {
 		free((char *)row.value);
 		free((char *)row.c_type);
-		return log_err(-ENOMEM, "out of memory");
+		return log_no_memory();
 	}
 	values->rows[values->nr++] = row;
 	return 0;
@@ -80,7 +79,7 @@ static int values_add_members(struct event_values *values, const struct probe_fi
 	int err = 0;
 
 	if (!names)
-		return log_err(-ENOMEM, "out of memory");
+		return log_no_memory();
 	for (size_t i = 0; !err && names[i]; i++)
 		err = values_add_member(values, field, &of, names[i]);
 	free(names);
@@ -128,7 +127,7 @@ int event_values__tell(const struct event_values *values, FILE *out)
 	}
 	table = table__new(out, TABLE_TEXT, "value", shown, 4);
 	if (!table)
-		return log_err(-ENOMEM, "out of memory");
+		return log_no_memory();
 	event_values__show(values, table);
 	table__free(table);
 	return 0;

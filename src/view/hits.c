@@ -108,7 +108,7 @@ int hit_view__start(struct hit_view *v, struct session *s)
 	values__start(v->values, probe_source__run(s));
 	v->events = calloc(nr, sizeof(*v->events));
 	if (!v->events)
-		return log_err(-ENOMEM, "out of memory");
+		return log_no_memory();
 	/* Starts of pairs have no lines, and stand before the others. */
 	v->first = 0;
 	while (plan->has_ends && !plan->probes[v->first].is_end)

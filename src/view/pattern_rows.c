@@ -48,7 +48,7 @@ int pattern_rows__sort(struct pattern_rows *v)
 	free(v->sorted);
 	v->sorted = malloc((p->nr + 1) * sizeof(*v->sorted));
 	if (!v->sorted)
-		return log_err(-ENOMEM, "out of memory");
+		return log_no_memory();
 	memcpy(v->sorted, p->rows, p->nr * sizeof(*v->sorted));
 	qsort(v->sorted, p->nr, sizeof(*v->sorted), pattern_row__compare);
 	return 0;
@@ -79,7 +79,7 @@ static int pattern_show_parts(struct pattern_rows *v, struct session *s, const s
 			table__of(s->out, s->format, &load_parts[part], pattern_rows__shows, v);
 
 		if (!table)
-			return log_err(-ENOMEM, "out of memory");
+			return log_no_memory();
 		load__each(load, part, row, pattern_put_part, table);
 		table__free(table);
 	}

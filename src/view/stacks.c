@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "view/stacks.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include "base/log.h"
 #include "session/io_source.h"
@@ -34,7 +33,7 @@ int view_stacks__add(struct stacks *stacks, struct session *s, const struct io_r
 	from_ns = stages->queued_ns ? stages->queued_ns : r->first_ns;
 	to_ns = stages->done_ns > r->end_ns ? stages->done_ns : r->end_ns;
 	if (stacks__add(stacks, &stack, to_ns - from_ns, r->bytes))
-		return log_err(-ENOMEM, "out of memory");
+		return log_no_memory();
 	return 0;
 }
 

@@ -392,7 +392,7 @@ static int tally_widen(struct tally_view *v, struct session *s, bool total, size
 		return 0;
 	table__free(v->table);
 	v->table = table__new(s->out, s->format, v->object->type, v->picked, v->nr_picked);
-	return v->table ? 0 : log_err(-ENOMEM, "out of memory");
+	return v->table ? 0 : log_no_memory();
 }
 
 /* Before its first hit only a probe's name and a constant have a row: that of a constant, as the
@@ -497,13 +497,13 @@ static int tally_on_start(void *state, struct session *s)
 	tally__init(&v->tally, v->request.plan.key_bytes);
 	v->nr_picked = tally_columns(v, s, v->object, v->columns, v->picked);
 	if (!v->nr_picked)
-		return log_err(-ENOMEM, "out of memory");
+		return log_no_memory();
 	if (!v->buckets)
 		return 0;
 	nr = tally_columns(v, s, v->buckets, v->bucket_columns, picked);
 	if (nr)
 		v->bucket_table = table__new(s->out, s->format, v->buckets->type, picked, nr);
-	return v->bucket_table ? 0 : log_err(-ENOMEM, "out of memory");
+	return v->bucket_table ? 0 : log_no_memory();
 }
 
 static void tally_name(void *arg, const void *key, uint32_t bucket, const struct probe_row *row)
@@ -587,8 +587,7 @@ int tally_view__run(struct tally_view *v, enum line_action action, const struct 
 		v->measure = TALLY_BY_SIGNED_SUM;
 	if (!err) {
 		v->values = values__new(&v->request);
-		err = v->values ? session__run(&tally_session, v, options, argv)
-				: log_err(-ENOMEM, "out of memory");
+		err = v->values ? session__run(&tally_session, v, options, argv) : log_no_memory();
 	}
 	table__free(v->table);
 	table__free(v->bucket_table);
