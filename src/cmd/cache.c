@@ -93,14 +93,12 @@ static const struct object *const cache_objects[] = { &cache_rows_object,    &ca
 
 static int cache_run(void *state, const struct options *options, char **argv);
 
-static const struct option_group *const cache_groups[] = { &run_group, &output_group, &write_group,
-							   &read_group, NULL };
 const struct cmd cmd_cache = {
 	.name = "cache",
 	.group = "cache",
 	.brief = "does the page cache help? Hits, misses, readahead by process and file",
 	.synopsis = "[options] [PATH...] [-- COMMAND...]",
-	.groups = cache_groups,
+	.groups = CMD_GROUPS(&run_group, &output_group, &write_group, &read_group),
 	.own = &cache_group,
 	.view_size = sizeof(struct cache_view),
 	.objects = cache_objects,

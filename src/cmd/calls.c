@@ -60,20 +60,16 @@ static const struct option_group calls_group = { "What is shown", calls_options 
 
 static int calls_run(void *state, const struct options *options, char **argv);
 
-static const struct object *const calls_objects[] = { &calls_view_object, &graph_view_object,
-						      &probe_ledger_object, NULL };
-static const struct option_group *const calls_groups[] = { &task_group,	 &run_group,  &call_group,
-							   &write_group, &read_group, &alias_group,
-							   NULL };
 const struct cmd cmd_calls = {
 	.name = "calls",
 	.group = "any event",
 	.brief = "what happened inside? Nested calls of kernel and user functions, with durations",
 	.synopsis = "[options] [FUNCTION...] [-- COMMAND...]",
-	.groups = calls_groups,
+	.groups = CMD_GROUPS(&task_group, &run_group, &call_group, &write_group, &read_group,
+			     &alias_group),
 	.own = &calls_group,
 	.view_size = sizeof(struct calls_cmd),
-	.objects = calls_objects,
+	.objects = CMD_OBJECTS(&calls_view_object, &graph_view_object, &probe_ledger_object),
 	.run = calls_run,
 	.needs = NEED_PROGRAMS | NEED_RINGS | NEED_CALLS | NEED_ANY_FUNCTION,
 };

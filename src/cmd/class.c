@@ -139,14 +139,12 @@ static const struct option_def class_options[] = {
 static const struct option_group class_group = { "Which functions", class_options };
 static int class_run(void *state, const struct options *options, char **argv);
 
-static const struct option_group *const class_groups[] = { &run_group,	&call_group,  &write_group,
-							   &read_group, &alias_group, NULL };
 const struct cmd cmd_class = {
 	.name = "class",
 	.group = "any event",
 	.brief = "what happens to each bio, request, or any other struct, function by function?",
 	.synopsis = "[options] STRUCT [-- COMMAND...]",
-	.groups = class_groups,
+	.groups = CMD_GROUPS(&run_group, &call_group, &write_group, &read_group, &alias_group),
 	.own = &class_group,
 	.view_size = sizeof(struct class_view),
 	.objects = class_objects,

@@ -24,15 +24,28 @@ struct cmd_part {
 	void (*end)(void *state);
 };
 
+/* Lists for a struct cmd; NULL ends them. */
+#define CMD_GROUPS(...)                      \
+	(const struct option_group *const[]) \
+	{                                    \
+		__VA_ARGS__, NULL            \
+	}
+
+#define CMD_OBJECTS(...)               \
+	(const struct object *const[]) \
+	{                              \
+		__VA_ARGS__, NULL      \
+	}
+
 struct cmd {
 	const char *name;
 	const char *group;    /* "I/O", "files", …: the heading in `iosonar help` */
 	const char *brief;    /* the question it answers */
 	const char *synopsis; /* what follows the name in Usage: "[options] [-- COMMAND…]" */
-	const struct option_group *const *groups; /* shared ones, NULL-terminated */
+	const struct option_group *const *groups; /* shared ones; CMD_GROUPS */
 	const struct option_group *own;		  /* its own options; may be NULL */
 	size_t view_size; /* bytes of the command's state; own options lie at its start, zeroed */
-	const struct object *const *objects; /* all that -o json prints; NULL-terminated */
+	const struct object *const *objects; /* all that -o json prints; CMD_OBJECTS */
 	/*
 	 * 0, a negative errno (said already), or a positive exit code. argv[0] is the COMMAND after
 	 * "--" or NULL. The view is freed by the door.

@@ -16,21 +16,18 @@ static const struct column count_columns[] = {
 	{ 0 },
 };
 static const struct object count_rows = { "count", { tally_lead, count_columns } };
-static const struct object *const count_objects[] = { &count_rows, &probe_ledger_object, NULL };
 
 static int count_run(void *state, const struct options *options, char **argv);
 
-static const struct option_group *const count_groups[] = { &task_group, &run_group, &output_group,
-							   NULL };
 const struct cmd cmd_count = {
 	.name = "count",
 	.group = "any event",
 	.brief = "how often does any event happen? By its fields, process, stack, ...",
 	.synopsis = "[options] EVENT... [by KEYS] [if CONDITION] [-- COMMAND...]",
-	.groups = count_groups,
+	.groups = CMD_GROUPS(&task_group, &run_group, &output_group),
 	.own = &count_group,
 	.view_size = sizeof(struct tally_view),
-	.objects = count_objects,
+	.objects = CMD_OBJECTS(&count_rows, &probe_ledger_object),
 	.run = count_run,
 	.needs = NEED_PROGRAMS | NEED_TRACEPOINTS | NEED_ANY_FUNCTION,
 };

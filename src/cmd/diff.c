@@ -59,22 +59,19 @@ static const struct option_def diff_options[] = {
 };
 
 static const struct option_group diff_own_group = { "What is compared", diff_options };
-static const struct object *const diff_objects[] = { &diff_object, &diff_function_object,
-						     &diff_path_object, NULL };
 
 static int diff_run(void *state, const struct options *options, char **argv);
 
-static const struct option_group *const diff_groups[] = { &filter_group, &browser_group, NULL };
 const struct cmd cmd_diff = {
 	.name = "diff",
 	.group = "files",
 	.brief = "what changed between two runs? Shifts with intervals, so that noise is called "
 		 "noise",
 	.synopsis = "[options] A B",
-	.groups = diff_groups,
+	.groups = CMD_GROUPS(&filter_group, &browser_group),
 	.own = &diff_own_group,
 	.view_size = sizeof(struct diff_cmd),
-	.objects = diff_objects,
+	.objects = CMD_OBJECTS(&diff_object, &diff_function_object, &diff_path_object),
 	.run = diff_run,
 };
 

@@ -93,21 +93,19 @@ static const struct column verdict_columns[] = {
 
 static const struct object doctor_findings = { "doctor", { doctor_columns } };
 static const struct object doctor_verdicts = { "verdict", { verdict_columns } };
-static const struct object *const doctor_objects[] = { &doctor_findings, &doctor_verdicts, NULL };
 
 static int doctor_run(void *state, const struct options *options, char **argv);
 
-static const struct option_group *const doctor_groups[] = { &output_group, NULL };
 const struct cmd cmd_doctor = {
 	.name = "doctor",
 	.group = "self",
 	.brief = "what can this kernel and these privileges show, through which hook, and why not "
 		 "more?",
 	.synopsis = "[options]",
-	.groups = doctor_groups,
+	.groups = CMD_GROUPS(&output_group),
 	.own = &doctor_group,
 	.view_size = sizeof(struct doctor),
-	.objects = doctor_objects,
+	.objects = CMD_OBJECTS(&doctor_findings, &doctor_verdicts),
 	.run = doctor_run,
 };
 

@@ -60,25 +60,21 @@ static const struct column sum_columns[] = {
 #undef FIELD
 
 const struct object errors_sums = { "errors_sum", { sum_columns } };
-static const struct object *const errors_objects[] = { &errors_rows, &errors_sums, &session_ledger,
-						       NULL };
 
 static int errors_run(void *state, const struct options *options, char **argv);
 static const struct cmd_part errors_part;
 
-static const struct option_group *const errors_groups[] = {
-	&filter_group, &run_group, &line_group, &write_group, &read_group, &alias_group, NULL
-};
 const struct cmd cmd_errors = {
 	.name = "errors",
 	.group = "I/O",
 	.brief = "what went wrong? Failed, repeated and timed-out commands; resets, events, "
 		 "hot-plug",
 	.synopsis = "[options] [-- COMMAND...]",
-	.groups = errors_groups,
+	.groups = CMD_GROUPS(&filter_group, &run_group, &line_group, &write_group, &read_group,
+			     &alias_group),
 	.own = &errors_group,
 	.view_size = sizeof(struct errors),
-	.objects = errors_objects,
+	.objects = CMD_OBJECTS(&errors_rows, &errors_sums, &session_ledger),
 	.run = errors_run,
 	.part = &errors_part,
 	.needs = NEED_IO | NEED_RINGS | NEED_CONTROLLERS,

@@ -67,8 +67,6 @@ static const struct column miss_columns[] = {
 
 static const struct object event_object = { "event", { event_columns } };
 static const struct object miss_object = { "miss", { miss_columns } };
-static const struct object *const events_objects[] = { &event_object, &event_values_object,
-						       &miss_object, NULL };
 
 static const struct option_def events_options[] = {
 	{ "EVENT", 0, OPTION_OPERANDS, offsetof(struct events, specs), "EVENT...",
@@ -86,17 +84,16 @@ static const struct option_def events_options[] = {
 static const struct option_group events_group = { "Which events", events_options };
 static int events_run(void *state, const struct options *options, char **argv);
 
-static const struct option_group *const events_groups[] = { &output_group, NULL };
 const struct cmd cmd_events = {
 	.name = "events",
 	.group = "any event",
 	.brief = "what can be probed here? Tracepoints, functions, user probes, counters, with "
 		 "types",
 	.synopsis = "[options] [EVENT...]",
-	.groups = events_groups,
+	.groups = CMD_GROUPS(&output_group),
 	.own = &events_group,
 	.view_size = sizeof(struct events),
-	.objects = events_objects,
+	.objects = CMD_OBJECTS(&event_object, &event_values_object, &miss_object),
 	.run = events_run,
 	.needs = NEED_TRACEPOINTS | NEED_ANY_FUNCTION,
 };

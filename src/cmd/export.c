@@ -56,23 +56,18 @@ static const struct option_def export_options[] = {
 };
 
 static const struct option_group export_group = { "For whom", export_options };
-static const struct object *const export_objects[] = { &export_rows_object, &calls_view_object,
-						       &probe_ledger_object, NULL };
 
 static int export_run(void *state, const struct options *options, char **argv);
 
-static const struct option_group *const export_groups[] = { &read_group,   &alias_group,
-							    &filter_group, &run_group,
-							    &place_group,  NULL };
 const struct cmd cmd_export = {
 	.name = "export",
 	.group = "files",
 	.brief = "hand a capture on: to databases, fio, blktrace's tools, Perfetto, Prometheus",
 	.synopsis = "-r FILE [options]",
-	.groups = export_groups,
+	.groups = CMD_GROUPS(&read_group, &alias_group, &filter_group, &run_group, &place_group),
 	.own = &export_group,
 	.view_size = sizeof(struct export),
-	.objects = export_objects,
+	.objects = CMD_OBJECTS(&export_rows_object, &calls_view_object, &probe_ledger_object),
 	.run = export_run,
 };
 

@@ -35,22 +35,18 @@ static const struct column bucket_columns[] = {
 	{ 0 },
 };
 static const struct object hist_buckets = { "bucket", { tally_lead, bucket_columns } };
-static const struct object *const hist_objects[] = { &hist_rows, &hist_buckets,
-						     &probe_ledger_object, NULL };
 
 static int hist_run(void *state, const struct options *options, char **argv);
 
-static const struct option_group *const hist_groups[] = { &task_group, &run_group, &output_group,
-							  NULL };
 const struct cmd cmd_hist = {
 	.name = "hist",
 	.group = "any event",
 	.brief = "how is a value of any event distributed? Percentiles and histograms by key",
 	.synopsis = "[options] EVENT... of VALUE [by KEYS] [if CONDITION] [-- COMMAND...]",
-	.groups = hist_groups,
+	.groups = CMD_GROUPS(&task_group, &run_group, &output_group),
 	.own = &hist_group,
 	.view_size = sizeof(struct tally_view),
-	.objects = hist_objects,
+	.objects = CMD_OBJECTS(&hist_rows, &hist_buckets, &probe_ledger_object),
 	.run = hist_run,
 	.needs = NEED_PROGRAMS | NEED_TRACEPOINTS | NEED_ANY_FUNCTION,
 };

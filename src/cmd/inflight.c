@@ -46,21 +46,18 @@ static const struct option_group inflight_group = { "What is shown", inflight_op
 
 static const struct object inflight_rows = { "inflight", { inflight_columns } };
 static const struct object inflight_looks = { "look", { inflight_look_columns } };
-static const struct object *const inflight_objects[] = { &inflight_rows, &inflight_looks, NULL };
 
 static int inflight_run(void *state, const struct options *options, char **argv);
 
-static const struct option_group *const inflight_groups[] = { &filter_group, &run_group,
-							      &output_group, NULL };
 const struct cmd cmd_inflight = {
 	.name = "inflight",
 	.group = "I/O",
 	.brief = "what is stuck now? Commands that have not come back, oldest first",
 	.synopsis = "[options] [-- COMMAND...]",
-	.groups = inflight_groups,
+	.groups = CMD_GROUPS(&filter_group, &run_group, &output_group),
 	.own = &inflight_group,
 	.view_size = sizeof(struct inflight_view),
-	.objects = inflight_objects,
+	.objects = CMD_OBJECTS(&inflight_rows, &inflight_looks),
 	.run = inflight_run,
 	.needs = NEED_IO | NEED_RINGS,
 };

@@ -112,13 +112,12 @@ static const struct option_def info_options[] = {
 static const struct option_group info_group = { "What is read", info_options };
 static int info_run(void *state, const struct options *options, char **argv);
 
-static const struct option_group *const info_groups[] = { &output_group, NULL };
 const struct cmd cmd_info = {
 	.name = "info",
 	.group = "files",
 	.brief = "what is in a capture? Who made it where, its devices, whether it is whole",
 	.synopsis = "[options] FILE...",
-	.groups = info_groups,
+	.groups = CMD_GROUPS(&output_group),
 	.own = &info_group,
 	.view_size = sizeof(struct info),
 	.objects = info_objects,

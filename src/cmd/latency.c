@@ -67,23 +67,18 @@ static const struct option_def latency_options[] = {
 
 static const struct option_group latency_group = { "What is shown", latency_options };
 
-static const struct object *const latency_objects[] = { &latency_rows, &latency_buckets,
-							&session_ledger, NULL };
-
 static int latency_run(void *state, const struct options *options, char **argv);
 
-static const struct option_group *const latency_groups[] = {
-	&filter_group, &run_group, &output_group, &write_group, &read_group, &alias_group, NULL
-};
 const struct cmd cmd_latency = {
 	.name = "latency",
 	.group = "I/O",
 	.brief = "how long do they take? Percentiles and histograms by device, operation, process",
 	.synopsis = "[options] [-- COMMAND...]",
-	.groups = latency_groups,
+	.groups = CMD_GROUPS(&filter_group, &run_group, &output_group, &write_group, &read_group,
+			     &alias_group),
 	.own = &latency_group,
 	.view_size = sizeof(struct latency),
-	.objects = latency_objects,
+	.objects = CMD_OBJECTS(&latency_rows, &latency_buckets, &session_ledger),
 	.run = latency_run,
 	.needs = NEED_IO | NEED_FILES,
 };

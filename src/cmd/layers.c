@@ -86,23 +86,20 @@ static const struct column layers_columns[] = {
 };
 
 const struct object layers_rows = { "layers", { layers_columns } };
-static const struct object *const layers_objects[] = { &layers_rows, &session_ledger, NULL };
 
 static int layers_run(void *state, const struct options *options, char **argv);
 static const struct cmd_part layers_part;
 
-static const struct option_group *const layers_groups[] = {
-	&filter_group, &run_group, &output_group, &write_group, &read_group, &alias_group, NULL
-};
 const struct cmd cmd_layers = {
 	.name = "layers",
 	.group = "I/O",
 	.brief = "where does the time go? Queue, scheduler, driver, device, completion",
 	.synopsis = "[options] [-- COMMAND...]",
-	.groups = layers_groups,
+	.groups = CMD_GROUPS(&filter_group, &run_group, &output_group, &write_group, &read_group,
+			     &alias_group),
 	.own = &layers_group,
 	.view_size = sizeof(struct layers),
-	.objects = layers_objects,
+	.objects = CMD_OBJECTS(&layers_rows, &session_ledger),
 	.run = layers_run,
 	.part = &layers_part,
 	.needs = NEED_IO | NEED_RINGS | NEED_STAGES,

@@ -116,14 +116,12 @@ static const struct object *const pair_objects[] = { &pair_rows,  &pair_buckets,
 
 static int pair_run(void *state, const struct options *options, char **argv);
 
-static const struct option_group *const pair_groups[] = { &task_group, &run_group, &output_group,
-							  NULL };
 const struct cmd cmd_pair = {
 	.name = "pair",
 	.group = "any event",
 	.brief = "how long from one event to another that shares its key?",
 	.synopsis = "[options] START END on KEYS [by KEYS] [if CONDITION] [-- COMMAND...]",
-	.groups = pair_groups,
+	.groups = CMD_GROUPS(&task_group, &run_group, &output_group),
 	.own = &pair_group,
 	.view_size = sizeof(struct pair_view),
 	.objects = pair_objects,

@@ -65,16 +65,14 @@ static const struct object *const pattern_objects[] = {
 static int pattern_run(void *state, const struct options *options, char **argv);
 static const struct cmd_part pattern_part;
 
-static const struct option_group *const pattern_groups[] = {
-	&filter_group, &run_group, &job_group, &write_group, &read_group, &alias_group, NULL
-};
 const struct cmd cmd_pattern = {
 	.name = "pattern",
 	.group = "I/O",
 	.brief = "what kind of load is it? Mix, sizes, sequential or random, alignment, depth, "
 		 "heat; a job for fio",
 	.synopsis = "[options] [-- COMMAND...]",
-	.groups = pattern_groups,
+	.groups = CMD_GROUPS(&filter_group, &run_group, &job_group, &write_group, &read_group,
+			     &alias_group),
 	.own = &pattern_group,
 	.view_size = sizeof(struct pattern_view),
 	.objects = pattern_objects,

@@ -46,21 +46,18 @@ static const struct column print_columns[] = {
 	{ 0 },
 };
 static const struct object print_lines = { "print", { print_columns } };
-static const struct object *const print_objects[] = { &print_lines, &probe_ledger_object, NULL };
 
 static int print_run(void *state, const struct options *options, char **argv);
 
-static const struct option_group *const print_groups[] = { &task_group, &run_group, &output_group,
-							   NULL };
 const struct cmd cmd_print = {
 	.name = "print",
 	.group = "any event",
 	.brief = "what does any event carry? A line for each, with its fields or what is asked for",
 	.synopsis = "[options] EVENT... [show VALUES] [if CONDITION] [-- COMMAND...]",
-	.groups = print_groups,
+	.groups = CMD_GROUPS(&task_group, &run_group, &output_group),
 	.own = &print_group,
 	.view_size = sizeof(struct print_view),
-	.objects = print_objects,
+	.objects = CMD_OBJECTS(&print_lines, &probe_ledger_object),
 	.run = print_run,
 	.needs = NEED_PROGRAMS | NEED_RINGS | NEED_TRACEPOINTS | NEED_ANY_FUNCTION,
 };

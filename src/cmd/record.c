@@ -57,23 +57,19 @@ static const struct option_def record_options[] = {
 
 /* As `trace -r` shows them. */
 static const struct object record_rows = { "trace", { command_columns } };
-static const struct object *const record_objects[] = { &record_rows, NULL };
 
 static const struct option_group record_group = { "What is kept", record_options };
 static int record_run(void *state, const struct options *options, char **argv);
 
-static const struct option_group *const record_groups[] = { &write_group, &keep_group,
-							    &alias_group, &filter_group,
-							    &run_group,	  NULL };
 const struct cmd cmd_record = {
 	.name = "record",
 	.group = "files",
 	.brief = "keep every command in a file, for -r of the other commands on any machine",
 	.synopsis = "-w FILE [options] [-- COMMAND...]",
-	.groups = record_groups,
+	.groups = CMD_GROUPS(&write_group, &keep_group, &alias_group, &filter_group, &run_group),
 	.own = &record_group,
 	.view_size = sizeof(struct record),
-	.objects = record_objects,
+	.objects = CMD_OBJECTS(&record_rows),
 	.run = record_run,
 	.needs = NEED_IO | NEED_RINGS | NEED_FILES | NEED_STACKS | NEED_CONTROLLERS,
 };

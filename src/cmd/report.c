@@ -89,15 +89,12 @@ static const struct object *const report_objects[] = {
 
 static int report_run(void *state, const struct options *options, char **argv);
 
-static const struct option_group *const report_groups[] = { &filter_group, &whole_group,
-							    &page_group,   &read_group,
-							    &alias_group,  NULL };
 const struct cmd cmd_report = {
 	.name = "report",
 	.group = "files",
 	.brief = "what happened, at a glance? A page of a capture for a browser: charts and tables",
 	.synopsis = "-r FILE [options]",
-	.groups = report_groups,
+	.groups = CMD_GROUPS(&filter_group, &whole_group, &page_group, &read_group, &alias_group),
 	.own = &report_group,
 	.view_size = sizeof(struct report),
 	.objects = report_objects,
@@ -205,28 +202,25 @@ static int report_on_start(void *state, struct session *s)
 	return err;
 }
 
-static int report_count(struct report *r, const struct session *s, const struct io_record *record,
-			int32_t device)
-{
-	if (device >= 0)
-		r->whole.seen[device] = true;
-	r->whole.staged += !!(record->flags & RECORD_STAGES);
-	report_top__add(&r->tops, record);
-	return report_latency__add(&r->latency, s, record, device) ? log_no_memory() : 0;
-}
-
 static int report_on_record(void *state, struct session *s, const struct io_record *record)
 {
 	struct report *r = state;
 	int32_t nr = records__device(s, record);
 	bool ended = record->what == RECORD_END;
-	int err;
+	int err = 0;
 
 	/* --if: as trace has it; what happens to a controller is no command. */
 	if ((r->only && record->what == RECORD_EVENT) ||
 	    !io_source__is_met(s, r->only, record, &r->command))
 		return 0;
-	err = ended ? report_count(r, s, record, nr) : 0;
+	if (ended) {
+		if (nr >= 0)
+			r->whole.seen[nr] = true;
+		r->whole.staged += !!(record->flags & RECORD_STAGES);
+		report_top__add(&r->tops, record);
+		if (report_latency__add(&r->latency, s, record, nr))
+			err = log_no_memory();
+	}
 	for (size_t i = 0; i < NR_REPORT_PARTS && !err; i++)
 		if (ended || report_parts[i].troubles)
 			err = report_parts[i].command->part->view->on_record(r->states[i],

@@ -47,23 +47,19 @@ static const struct option_def slow_options[] = {
 
 static const struct option_group slow_group = { "What is shown", slow_options };
 
-static const struct object *const slow_objects[] = { &slow_rows, &session_ledger, NULL };
-
 static int slow_run(void *state, const struct options *options, char **argv);
 static const struct cmd_part slow_part;
 
-static const struct option_group *const slow_groups[] = { &filter_group, &run_group,  &output_group,
-							  &write_group,	 &read_group, &alias_group,
-							  NULL };
 const struct cmd cmd_slow = {
 	.name = "slow",
 	.group = "I/O",
 	.brief = "which were the slowest, who sent them, where did they wait? With their stacks",
 	.synopsis = "[options] [-- COMMAND...]",
-	.groups = slow_groups,
+	.groups = CMD_GROUPS(&filter_group, &run_group, &output_group, &write_group, &read_group,
+			     &alias_group),
 	.own = &slow_group,
 	.view_size = sizeof(struct slow),
-	.objects = slow_objects,
+	.objects = CMD_OBJECTS(&slow_rows, &session_ledger),
 	.run = slow_run,
 	.part = &slow_part,
 	.needs = NEED_IO | NEED_RINGS | NEED_STAGES | NEED_FILES | NEED_STACKS,

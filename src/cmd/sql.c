@@ -38,20 +38,18 @@ static const struct option_group sql_group = { "What is asked", sql_options };
 
 /* Its keys are those of the query. */
 static const struct object sql_row = { "row", { NULL } };
-static const struct object *const sql_objects[] = { &sql_row, NULL };
 
 static int sql_run(void *state, const struct options *options, char **argv);
 
-static const struct option_group *const sql_groups[] = { &output_group, NULL };
 const struct cmd cmd_sql = {
 	.name = "sql",
 	.group = "files",
 	.brief = "any question to captures, in SQL: commands, devices, stacks and calls are tables",
 	.synopsis = "[options] FILE... [QUERY]",
-	.groups = sql_groups,
+	.groups = CMD_GROUPS(&output_group),
 	.own = &sql_group,
 	.view_size = sizeof(struct sql_cmd),
-	.objects = sql_objects,
+	.objects = CMD_OBJECTS(&sql_row),
 	.run = sql_run,
 };
 

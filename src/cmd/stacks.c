@@ -107,23 +107,19 @@ static const struct column event_stacks[] = {
 };
 static const struct object event_rows = { "event_stacks",
 					  { tally_lead, event_columns, event_stacks } };
-static const struct object *const stacks_objects[] = { &stacks_rows, &event_rows, &session_ledger,
-						       &probe_ledger_object, NULL };
 
 static int stacks_run(void *state, const struct options *options, char **argv);
 
-static const struct option_group *const stacks_groups[] = {
-	&filter_group, &run_group, &picture_group, &write_group, &read_group, &alias_group, NULL
-};
 const struct cmd cmd_stacks = {
 	.name = "stacks",
 	.group = "I/O",
 	.brief = "who causes it? Stacks of I/Os, or of any EVENT; folded lines, flame graph",
 	.synopsis = "[options] [EVENT... [by KEYS] [if CONDITION]] [-- COMMAND...]",
-	.groups = stacks_groups,
+	.groups = CMD_GROUPS(&filter_group, &run_group, &picture_group, &write_group, &read_group,
+			     &alias_group),
 	.own = &stacks_group,
 	.view_size = sizeof(struct stacks_view),
-	.objects = stacks_objects,
+	.objects = CMD_OBJECTS(&stacks_rows, &event_rows, &session_ledger, &probe_ledger_object),
 	.run = stacks_run,
 	.needs = NEED_IO | NEED_RINGS | NEED_STAGES | NEED_STACKS,
 };

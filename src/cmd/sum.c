@@ -21,21 +21,18 @@ static const struct column sum_columns[] = {
 	{ 0 },
 };
 static const struct object sum_rows = { "sum", { tally_lead, sum_columns } };
-static const struct object *const sum_objects[] = { &sum_rows, &probe_ledger_object, NULL };
 
 static int sum_run(void *state, const struct options *options, char **argv);
 
-static const struct option_group *const sum_groups[] = { &task_group, &run_group, &output_group,
-							 NULL };
 const struct cmd cmd_sum = {
 	.name = "sum",
 	.group = "any event",
 	.brief = "how much is it in all? A value of any event, added up by key",
 	.synopsis = "[options] EVENT... of VALUE [by KEYS] [if CONDITION] [-- COMMAND...]",
-	.groups = sum_groups,
+	.groups = CMD_GROUPS(&task_group, &run_group, &output_group),
 	.own = &sum_group,
 	.view_size = sizeof(struct tally_view),
-	.objects = sum_objects,
+	.objects = CMD_OBJECTS(&sum_rows, &probe_ledger_object),
 	.run = sum_run,
 	.needs = NEED_PROGRAMS | NEED_TRACEPOINTS | NEED_ANY_FUNCTION,
 };

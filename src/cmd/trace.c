@@ -35,7 +35,6 @@ struct trace {
 };
 
 static const struct object trace_rows = { "trace", { command_columns } };
-static const struct object *const trace_objects[] = { &trace_rows, &session_ledger, NULL };
 
 /* What is shown if --columns does not say: to people, and to programs. */
 static const char text_columns[] =
@@ -67,18 +66,16 @@ static const struct option_def trace_options[] = {
 static const struct option_group trace_group = { "What is shown", trace_options };
 static int trace_run(void *state, const struct options *options, char **argv);
 
-static const struct option_group *const trace_groups[] = {
-	&filter_group, &run_group, &output_group, &write_group, &read_group, &alias_group, NULL
-};
 const struct cmd cmd_trace = {
 	.name = "trace",
 	.group = "I/O",
 	.brief = "what was every command? One line each, submit and completion joined, in words",
 	.synopsis = "[options] [-- COMMAND...]",
-	.groups = trace_groups,
+	.groups = CMD_GROUPS(&filter_group, &run_group, &output_group, &write_group, &read_group,
+			     &alias_group),
 	.own = &trace_group,
 	.view_size = sizeof(struct trace),
-	.objects = trace_objects,
+	.objects = CMD_OBJECTS(&trace_rows, &session_ledger),
 	.run = trace_run,
 	.needs = NEED_IO | NEED_RINGS,
 };
