@@ -93,7 +93,7 @@ uint32_t io_row_of_bytes(const struct io *io); /* behind the slots */
 uint32_t io_more_at(const struct io *io);
 uint32_t io_stages_at(const struct io *io);
 uint32_t io_cpu_at(const struct io *io);
-uint32_t io_ladder_bytes(const struct io *io); /* of each CPU's ring and its head; 0: none */
+uint32_t io_ladder_bytes(const struct io *io); /* of each CPU's ring and its head */
 uint32_t io_ladder_mask(const struct io *io);  /* of byte offsets of its cells */
 
 /* io_settings.c */

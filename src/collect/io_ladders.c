@@ -63,9 +63,11 @@ static void ladders_read(struct io *io, uint32_t cpu)
 	__atomic_store_n(&ring->tail, tail, __ATOMIC_RELEASE);
 }
 
+/* There are rings if they were made at the start: a disk that is gone by now still has its cells.
+ */
 void io_read_ladders(struct io *io)
 {
-	for (uint32_t cpu = 0; io_has_ladders(io) && cpu < io->nr_cpus; cpu++)
+	for (uint32_t cpu = 0; io->ladder_cells.cells && cpu < io->nr_cpus; cpu++)
 		ladders_read(io, cpu);
 }
 
@@ -73,7 +75,7 @@ uint64_t io_ladders_sent(const struct io *io)
 {
 	uint64_t sent = 0;
 
-	for (uint32_t cpu = 0; io_has_ladders(io) && cpu < io->nr_cpus; cpu++)
+	for (uint32_t cpu = 0; io->ladder_cells.cells && cpu < io->nr_cpus; cpu++)
 		sent += ladders_head(ladders_of(io, cpu));
 	return sent;
 }

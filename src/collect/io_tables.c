@@ -136,12 +136,12 @@ uint32_t io_ladder_mask(const struct io *io)
 
 uint32_t io_ladder_bytes(const struct io *io)
 {
-	return io_has_ladders(io) ? io_ladder_mask(io) + 2 * (uint32_t)sizeof(struct io_ladder) : 0;
+	return io_ladder_mask(io) + 2 * (uint32_t)sizeof(struct io_ladder);
 }
 
 static uint64_t io_ladders_bytes(const struct io *io)
 {
-	return (uint64_t)io_ladder_bytes(io) * io->nr_cpus;
+	return io_has_ladders(io) ? (uint64_t)io_ladder_bytes(io) * io->nr_cpus : 0;
 }
 
 static uint64_t io_bio_bytes(const struct io *io)
