@@ -55,13 +55,14 @@ same() { # same WHAT GOT WANT
 	[ "$2" = "$3" ] || { diff <(echo "$2") <(echo "$3") | sed "s/^/$1: /"; return 1; }
 }
 
-@test "every command has a page, and the overview and README name it" {
+@test "every command has a page, the overview and README name it, and the tour has a section for it" {
 	[ -n "$(commands)" ]
 	for command in $(commands); do
 		[ -e "$(page "$command")" ] || { echo "no $(page "$command")"; return 1; }
 		grep -q "^\.It Cm $command\$" "$(page "")"
 		grep -q "^\.Xr iosonar-$command 8" "$(page "")"
 		grep -q "iosonar $command" "$root/README.md"
+		grep -qx "## $command" "$root/docs/tour.md" || { echo "docs/tour.md has no section $command"; return 1; }
 	done
 }
 
@@ -211,18 +212,23 @@ views="latency trace layers slow stacks errors inflight pattern cache $events"
 # examples PAGE: one a line.
 examples() { section "$1" EXAMPLES | grep '^iosonar '; }
 
-@test "options in the examples of manual and README exist" {
+@test "options in the examples of manual, README and docs exist" {
+	docs=("$root/README.md" "$root"/docs/*.md)
 	for command in $(commands); do
-		{ examples "$(page "$command")" | grep "^iosonar $command "; sed -n "s/^\(sudo \|\$ \|# \)*\(iosonar $command .*\)/\2/p" "$root/README.md"; } >"$tmp/examples"
+		{ examples "$(page "$command")" | grep "^iosonar $command "; sed -n "s/^\(sudo \|\$ \|# \)*\(iosonar $command .*\)/\2/p" "${docs[@]}"
+			grep -ohE "\`iosonar $command [^\`]*\`" "${docs[@]}" | tr -d '\`'; } >"$tmp/examples"
 		[ -s "$tmp/examples" ]
-		sed 's/ -- .*//' "$tmp/examples" | grep -oE -- ' --?[a-zA-Z][a-z_-]*' | sort -u | while read -r option; do
+		# shellcheck disable=SC2016 # $(pidof -s fio) is the example's
+		sed 's/ -- .*//; s/\$([^)]*)//g' "$tmp/examples" | grep -oE -- ' --?[a-zA-Z][a-z_-]*' | sort -u | while read -r option; do
 			help_options "$command" | grep -qx -- "$option" || { echo "iosonar $command has no $option"; exit 1; }
 		done
 	done
+	# Prose may begin a line with the program's name: commands are in backquotes and in blocks of code.
 	# shellcheck disable=SC2016 # a backquote of Markdown
-	wrong=$(grep -oE '(`|^[$#]? ?|sudo )iosonar [a-z]+' "$root/README.md" | awk '{ print $NF }' | sort -u |
+	wrong=$({ grep -ohE '(`|sudo )iosonar [a-z]+' "${docs[@]}"; awk '/^```/ { code = !code } code' "${docs[@]}" | grep -oE '^[$#]? ?iosonar [a-z]+'; } |
+		awk '{ print $NF }' | sort -u |
 		grep -vxE "help|$(commands | paste -sd'|')") || true
-	[ -z "$wrong" ] || { echo "README: no such command: $wrong"; return 1; }
+	[ -z "$wrong" ] || { echo "README, docs: no such command: $wrong"; return 1; }
 }
 
 # runs COMMAND: it goes on until something ends it.
