@@ -31,19 +31,11 @@ struct call_reading {
 };
 
 struct call_rows {
-	struct sql_files *files;
-	struct sql_bounds bounds;
-	size_t file;
+	struct sql_rows base;
 	struct call_reading *reading; /* NULL: none */
 	struct call_row *rows;	      /* that wait */
 	size_t nr, room, at;
-	uint64_t number;
 };
-
-static const struct sql_file *call_file(const struct call_rows *rows)
-{
-	return &rows->files->files[rows->file];
-}
 
 /* ---- rows that wait ---- */
 
@@ -128,7 +120,7 @@ static void call_shut(struct call_rows *rows)
 	if (r->reader) {
 		damage = *capture_reader__damage(r->reader);
 		damage.blocks_corrupt += r->damaged;
-		sql_files__note(rows->files, rows->file, &damage);
+		sql_files__note(rows->base.files, rows->base.file, &damage);
 	}
 	if (r->view.trace)
 		calls_view__free(&r->view);
@@ -145,14 +137,14 @@ static int call_read_file(struct call_rows *rows)
 	rows->reading = r;
 	if (!r)
 		return -ENOMEM;
-	r->session =
-		(struct session){ .format = TABLE_JSON, .start_ns = call_file(rows)->start_ns };
+	r->session = (struct session){ .format = TABLE_JSON,
+				       .start_ns = sql_rows__file(rows)->start_ns };
 	r->parts = (struct call_trace_reader){
 		.trace = &r->trace, .on_known = call_on_known, .arg = rows, .to_ns = UINT64_MAX
 	};
 	r->trace.on_tree = call_on_tree;
 	r->trace.arg = rows;
-	return capture_reader__open(call_file(rows)->path, &r->reader);
+	return capture_reader__open(sql_rows__file(rows)->path, &r->reader);
 }
 
 /* Another chunk, or the end, hands over some rows, or none. */
@@ -175,49 +167,31 @@ static int call_read_on(struct call_rows *rows)
 
 /* ---- rows ---- */
 
-static void *call_open(struct sql_files *files)
+static void call_begin(void *state)
 {
-	struct call_rows *rows = calloc(1, sizeof(*rows));
+	struct call_rows *rows = state;
 
-	if (rows)
-		rows->files = files;
-	return rows;
+	call_shut(rows);
+	call_forget(rows);
 }
 
 static void call_close(void *state)
 {
 	struct call_rows *rows = state;
 
-	call_shut(rows);
-	call_forget(rows);
+	call_begin(rows);
 	free(rows->rows);
-	free(rows);
-}
-
-static void call_begin(void *state, const struct sql_bounds *bounds)
-{
-	struct call_rows *rows = state;
-
-	call_shut(rows);
-	call_forget(rows);
-	rows->bounds = *bounds;
-	rows->file = SIZE_MAX; /* before the first */
 }
 
 /* 1: another file is open; 0: there is none; -errno. */
 static int call_next_file(struct call_rows *rows)
 {
-	int err;
-
 	call_shut(rows);
-	while (++rows->file < rows->files->nr) {
-		if ((rows->bounds.file && strcmp(rows->bounds.file, call_file(rows)->path)) ||
-		    !capture_reader__has_calls(call_file(rows)->reader))
-			continue;
-		rows->number = 0;
-		err = call_read_file(rows);
-		return err ? err : 1;
-	}
+	while (sql_rows__next_file(&rows->base))
+		if (capture_reader__has_calls(sql_rows__file(rows)->reader)) {
+			rows->base.place = 0;
+			return call_read_file(rows) ?: 1;
+		}
 	return 0;
 }
 
@@ -226,7 +200,7 @@ static int call_next(void *state)
 	struct call_rows *rows = state;
 	int more = 1, err = 0;
 
-	rows->number++;
+	rows->base.place++;
 	if (rows->nr && ++rows->at < rows->nr)
 		return 1;
 	call_forget(rows);
@@ -242,44 +216,30 @@ static int call_next(void *state)
 	return 1;
 }
 
-static uint64_t call_number(void *state)
+/* ---- cells ---- */
+
+static const void *call_object(const void *state, uint16_t of)
 {
 	const struct call_rows *rows = state;
 
-	return (uint64_t)rows->file << 40 | rows->number;
-}
-
-/* ---- cells ---- */
-
-static const struct call_row *call_at(const struct call_rows *rows)
-{
+	(void)of;
 	return &rows->rows[rows->at];
 }
 
-static struct cell call_get_file(void *rows)
+static struct cell call_get_time(void *state)
 {
-	return sql_text(call_file(rows)->path);
-}
-
-static struct cell call_get_host(void *rows)
-{
-	return sql_text(call_file(rows)->host);
-}
-
-static struct cell call_get_time(void *rows)
-{
-	int64_t since_ns = (int64_t)(call_at(rows)->start_ns - call_file(rows)->start_ns);
+	const struct call_rows *rows = state;
+	int64_t since_ns =
+		(int64_t)(rows->rows[rows->at].start_ns - sql_rows__file(rows)->start_ns);
 
 	return (struct cell){ CELL_REAL, .real = (double)since_ns / 1e9 };
 }
 
-enum { CALL_NUMBERS, CALL_TEXTS }; /* what a column is of */
-#define NUMBER(field) SQL_FIELD(CALL_NUMBERS, call_row, field)
-#define TEXT(field)   SQL_FIELD(CALL_TEXTS, call_row, field)
+#define NUMBER(field) SQL_FIELD(SQL_NUMBER, 0, call_row, field), .none_is_max = true
+#define TEXT(field)   SQL_FIELD(SQL_POINTER, 0, call_row, field)
 
 static const struct sql_column call_columns[] = {
-	{ "file", "TEXT", "the capture", call_get_file },
-	{ "host", "TEXT", "where it was made; NULL: it does not say", call_get_host },
+	SQL_FILE_COLUMNS,
 	{ "time_s", "REAL", "when it was entered, since the start of the run", call_get_time },
 	{ "start_ns", "INTEGER", "when it was entered, CLOCK_MONOTONIC", NUMBER(start_ns) },
 	{ "end_ns", "INTEGER", "when it returned; NULL: that was not seen", NUMBER(end_ns) },
@@ -297,28 +257,14 @@ static const struct sql_column call_columns[] = {
 	{ 0 },
 };
 
-static struct cell call_cell(void *rows, size_t nr)
-{
-	const struct sql_column *column = &call_columns[nr];
-	struct cell cell;
-
-	if (column->get)
-		return column->get(rows);
-	if (column->of == CALL_TEXTS)
-		return sql_text(*(char *const *)((const char *)call_at(rows) + column->at));
-	cell = sql_column__field(column, call_at(rows));
-	return cell.n == CELL_NO_NUMBER ? sql_none() : cell;
-}
-
 const struct sql_table sql_call = {
 	.name = "call",
 	.brief = "a row for each call that class -w or calls -w kept",
 	.columns = call_columns,
 	.rows = 1e5,
-	.open = call_open,
+	.rows_size = sizeof(struct call_rows),
 	.close = call_close,
 	.begin = call_begin,
 	.next = call_next,
-	.cell = call_cell,
-	.number = call_number,
+	.object = call_object,
 };

@@ -15,11 +15,9 @@
 enum { IO_COMMAND_BYTES = 512, IO_STATUS_BYTES = 160, IO_KINDS = 4 };
 
 struct io_rows {
-	struct sql_files *files;
-	struct capture_reader *reader; /* of one file */
-	size_t file;		       /* its place, */
-	size_t opened;		       /* and that of the reader's */
-	struct sql_bounds bounds;
+	struct sql_rows base;
+	struct capture_reader *reader; /* of one file, */
+	size_t opened;		       /* and its place */
 	const struct io_record *record;
 	const struct io_stages *stages; /* of the record; NULL: none */
 	char *const *op_names;
@@ -32,30 +30,13 @@ static const struct capture_about *io_about(const struct io_rows *rows)
 	return capture_reader__about(rows->reader);
 }
 
-static const struct sql_file *io_file(const struct io_rows *rows)
-{
-	return &rows->files->files[rows->file];
-}
-
 /* ---- cells ---- */
-
-static struct cell io_get_file(void *state)
-{
-	struct io_rows *rows = state;
-	return sql_text(io_file(rows)->path);
-}
-
-static struct cell io_get_host(void *state)
-{
-	struct io_rows *rows = state;
-	return sql_text(io_file(rows)->host);
-}
 
 static struct cell io_get_time(void *state)
 {
 	struct io_rows *rows = state;
 	/* Signed: a part of a longer recording may begin with what ended before. */
-	int64_t since_ns = (int64_t)(rows->record->end_ns - io_file(rows)->start_ns);
+	int64_t since_ns = (int64_t)(rows->record->end_ns - sql_rows__file(rows)->start_ns);
 
 	return (struct cell){ CELL_REAL, .real = (double)since_ns / 1e9 };
 }
@@ -81,29 +62,6 @@ static struct cell io_get_op(void *state)
 	struct io_rows *rows = state;
 	return sql_text(op__word(rows->record->kind, rows->record->op, rows->op_names, rows->text,
 				 sizeof(rows->text)));
-}
-
-static struct cell io_nvme_only(const struct io_rows *rows, uint64_t n)
-{
-	return rows->record->kind == IO_BLOCK ? sql_none() : sql_number(n);
-}
-
-static struct cell io_get_cid(void *state)
-{
-	struct io_rows *rows = state;
-	return io_nvme_only(rows, rows->record->cid);
-}
-
-static struct cell io_get_nsid(void *state)
-{
-	struct io_rows *rows = state;
-	return io_nvme_only(rows, rows->record->nsid);
-}
-
-static struct cell io_get_result(void *state)
-{
-	struct io_rows *rows = state;
-	return io_nvme_only(rows, rows->record->result);
 }
 
 static struct cell io_get_lba(void *state)
@@ -170,14 +128,14 @@ static struct cell io_get_path(void *state)
 
 /* ---- columns ---- */
 
-enum { IO_RECORD, IO_STAGES }; /* what a column is of */
-#define RECORD(field) SQL_FIELD(IO_RECORD, io_record, field)
-#define STAGES(field) SQL_FIELD(IO_STAGES, io_stages, field)
+enum { IO_RECORD, IO_NVME_RECORD, IO_STAGES }; /* what a column is of */
+#define RECORD(field) SQL_FIELD(SQL_NUMBER, IO_RECORD, io_record, field)
+#define NVME(field)   SQL_FIELD(SQL_NUMBER, IO_NVME_RECORD, io_record, field)
+#define STAGES(field) SQL_FIELD(SQL_NUMBER, IO_STAGES, io_stages, field)
 #define SEEN(field)   STAGES(field), .none_is_0 = true
 
 static const struct sql_column io_columns[] = {
-	{ "file", "TEXT", "the capture", io_get_file },
-	{ "host", "TEXT", "where it was made; NULL: it does not say", io_get_host },
+	SQL_FILE_COLUMNS,
 	{ "time_s", "REAL", "when it ended, since the start of the run", io_get_time },
 	{ "wall_ns", "INTEGER", "when it ended, since 1970, UTC", io_get_wall },
 	{ "start_ns", "INTEGER", "first issue, CLOCK_MONOTONIC", RECORD(first_ns) },
@@ -186,16 +144,16 @@ static const struct sql_column io_columns[] = {
 	{ "lat_ns", "INTEGER", "first issue to end", io_get_lat },
 	{ "dev", "TEXT", "disk, or controller for admin commands", io_get_dev },
 	{ "qid", "INTEGER", "NVMe queue id (0: admin), or hardware queue", RECORD(qid) },
-	{ "cid", "INTEGER", "NVMe command id", io_get_cid },
+	{ "cid", "INTEGER", "NVMe command id", NVME(cid) },
 	{ "op", "TEXT", "operation", io_get_op },
-	{ "nsid", "INTEGER", "namespace id", io_get_nsid },
+	{ "nsid", "INTEGER", "namespace id", NVME(nsid) },
 	{ "lba", "INTEGER", "first block, or 512-byte sector of other disks", io_get_lba },
 	{ "bytes", "INTEGER", "bytes it moves or covers", RECORD(bytes) },
 	{ "command", "TEXT", "its fields in words", io_get_command },
 	{ "status", "TEXT", "how it ended, in words", io_get_status },
 	{ "status_code", "INTEGER", "NVMe status field, or errno; 0: it ended well",
 	  RECORD(status) },
-	{ "result", "INTEGER", "completion queue entry, dwords 0 and 1", io_get_result },
+	{ "result", "INTEGER", "completion queue entry, dwords 0 and 1", NVME(result) },
 	{ "attempts", "INTEGER", "attempts it took", RECORD(attempts) },
 	{ "pid", "INTEGER", "process that built the command", RECORD(pid) },
 	{ "comm", "TEXT", "its task's name", io_get_comm },
@@ -218,48 +176,26 @@ static const struct sql_column io_columns[] = {
 	{ 0 },
 };
 
-static struct cell io_cell(void *state, size_t nr)
+static const void *io_object(const void *state, uint16_t of)
 {
-	const struct sql_column *column = &io_columns[nr];
-	struct io_rows *rows = state;
+	const struct io_rows *rows = state;
 
-	if (column->get)
-		return column->get(rows);
-	return sql_column__field(column, column->of == IO_STAGES ? (const void *)rows->stages
-								 : rows->record);
+	if (of == IO_STAGES)
+		return rows->stages;
+	return of == IO_NVME_RECORD && rows->record->kind == IO_BLOCK ? NULL : rows->record;
 }
 
 /* ---- rows ---- */
 
-static void *io_open(struct sql_files *files)
-{
-	struct io_rows *rows = calloc(1, sizeof(*rows));
-
-	if (rows)
-		rows->files = files;
-	return rows;
-}
-
-static void io_shut(struct io_rows *rows)
-{
-	if (rows->reader)
-		sql_files__note(rows->files, rows->opened, capture_reader__damage(rows->reader));
-	capture_reader__free(rows->reader);
-	rows->reader = NULL;
-}
-
-static void io_close(void *state)
-{
-	io_shut(state);
-	free(state);
-}
-
-static void io_begin(void *state, const struct sql_bounds *bounds)
+static void io_shut(void *state)
 {
 	struct io_rows *rows = state;
 
-	rows->bounds = *bounds;
-	rows->file = SIZE_MAX; /* before the first */
+	if (rows->reader)
+		sql_files__note(rows->base.files, rows->opened,
+				capture_reader__damage(rows->reader));
+	capture_reader__free(rows->reader);
+	rows->reader = NULL;
 }
 
 static uint64_t io_later(uint64_t ns, uint64_t by_ns)
@@ -270,8 +206,8 @@ static uint64_t io_later(uint64_t ns, uint64_t by_ns)
 /* On the file's clock. The reader's end is the first nanosecond that is not wanted. */
 static void io_bound(struct io_rows *rows)
 {
-	const struct sql_bounds *b = &rows->bounds;
-	uint64_t start_ns = io_file(rows)->start_ns;
+	const struct sql_bounds *b = &rows->base.bounds;
+	uint64_t start_ns = sql_rows__file(rows)->start_ns;
 	uint64_t from_ns = b->since_from_ns ? io_later(start_ns, b->since_from_ns) : 0;
 	uint64_t to_ns = io_later(start_ns, b->since_to_ns);
 
@@ -286,15 +222,15 @@ static int io_read_file(struct io_rows *rows)
 	static char *const none[CAPTURE_NR_NAMES];
 	int err = 0;
 
-	if (rows->reader && rows->opened == rows->file) {
+	if (rows->reader && rows->opened == rows->base.file) {
 		capture_reader__rewind(rows->reader);
 	} else {
 		io_shut(rows);
-		err = capture_reader__open(io_file(rows)->path, &rows->reader);
+		err = capture_reader__open(sql_rows__file(rows)->path, &rows->reader);
 	}
 	if (err)
 		return err;
-	rows->opened = rows->file;
+	rows->opened = rows->base.file;
 	rows->op_names = capture_about__names(io_about(rows), CAPTURE_NAMES_BLOCK);
 	rows->op_names = rows->op_names ? rows->op_names : none;
 	memset(rows->op_wanted, 0, sizeof(rows->op_wanted));
@@ -305,21 +241,13 @@ static int io_read_file(struct io_rows *rows)
 /* 1: another file is open; 0: there is none; -errno. */
 static int io_next_file(struct io_rows *rows)
 {
-	int err;
-
-	while (++rows->file < rows->files->nr) {
-		if (rows->bounds.file && strcmp(rows->bounds.file, io_file(rows)->path))
-			continue;
-		err = io_read_file(rows);
-		return err ? err : 1;
-	}
-	return 0;
+	return sql_rows__next_file(&rows->base) ? io_read_file(rows) ?: 1 : 0;
 }
 
 static bool io_ask_op(struct io_rows *rows, const struct io_record *r)
 {
 	return !strcmp(op__word(r->kind, r->op, rows->op_names, rows->text, sizeof(rows->text)),
-		       rows->bounds.op);
+		       rows->base.bounds.op);
 }
 
 /* Asked once for each number. */
@@ -340,19 +268,19 @@ static bool io_is_wanted(struct io_rows *rows, const struct io_record *r)
 
 	if (r->what != RECORD_END) /* bios and troubles are no commands that ended */
 		return false;
-	if (rows->bounds.op && !io_op_is_wanted(rows, r))
+	if (rows->base.bounds.op && !io_op_is_wanted(rows, r))
 		return false;
-	if (!rows->bounds.dev)
+	if (!rows->base.bounds.dev)
 		return true;
 	device = capture_about__device(io_about(rows), r->device);
-	return device && !strcmp(device->name, rows->bounds.dev);
+	return device && !strcmp(device->name, rows->base.bounds.dev);
 }
 
 static int io_next(void *state)
 {
 	struct io_rows *rows = state;
 	const struct io_record *r;
-	int more = rows->file == SIZE_MAX ? io_next_file(rows) : 1, err = 0;
+	int more = rows->base.file == SIZE_MAX ? io_next_file(rows) : 1, err = 0;
 
 	while (more > 0) {
 		r = capture_reader__next(rows->reader, &err);
@@ -363,24 +291,19 @@ static int io_next(void *state)
 		} else if (io_is_wanted(rows, r)) {
 			rows->record = r;
 			rows->stages = io_record__stages(r);
+			rows->base.place = capture_reader__place(rows->reader);
 			return 1;
 		}
 	}
 	return more;
 }
 
-static uint64_t io_number(void *state)
-{
-	const struct io_rows *rows = state;
-
-	return (uint64_t)rows->file << 40 | capture_reader__place(rows->reader);
-}
-
 static uint64_t io_position(void *state)
 {
 	const struct io_rows *rows = state;
 
-	return sql_files__bytes(rows->files, rows->file) + capture_reader__position(rows->reader);
+	return sql_files__bytes(rows->base.files, rows->base.file) +
+	       capture_reader__position(rows->reader);
 }
 
 const struct sql_table sql_io = {
@@ -389,11 +312,9 @@ const struct sql_table sql_io = {
 	.columns = io_columns,
 	.rows = 1e6,
 	.has_bounds = true,
-	.open = io_open,
-	.close = io_close,
-	.begin = io_begin,
+	.rows_size = sizeof(struct io_rows),
+	.close = io_shut,
 	.next = io_next,
-	.cell = io_cell,
-	.number = io_number,
+	.object = io_object,
 	.position = io_position,
 };

@@ -26,7 +26,7 @@ struct module_table {
 
 struct module_cursor {
 	sqlite3_vtab_cursor base;
-	void *rows;
+	struct sql_rows *rows;
 	bool is_over;
 	char *texts[3]; /* file, dev and op that are asked for; NULL: any */
 };
@@ -200,11 +200,12 @@ static int module_open(sqlite3_vtab *base, sqlite3_vtab_cursor **to)
 	struct module_cursor *cursor = calloc(1, sizeof(*cursor));
 
 	if (cursor)
-		cursor->rows = module->table->open(module->sql->run->files);
+		cursor->rows = calloc(1, module->table->rows_size);
 	if (!cursor || !cursor->rows) {
 		free(cursor);
 		return SQLITE_NOMEM;
 	}
+	cursor->rows->files = module->sql->run->files;
 	*to = &cursor->base;
 	return SQLITE_OK;
 }
@@ -221,7 +222,9 @@ static int module_close(sqlite3_vtab_cursor *base)
 {
 	struct module_cursor *cursor = (void *)base;
 
-	module_of(base)->table->close(cursor->rows);
+	if (module_of(base)->table->close)
+		module_of(base)->table->close(cursor->rows);
+	free(cursor->rows);
 	module_forget(cursor);
 	free(cursor);
 	return SQLITE_OK;
@@ -259,6 +262,7 @@ static int module_filter(sqlite3_vtab_cursor *base, int unused, const char *lett
 			 sqlite3_value **values)
 {
 	struct module_cursor *cursor = (void *)base;
+	const struct sql_table *table = module_of(base)->table;
 	struct sql_bounds bounds = sql_bounds_none;
 	int failed = SQLITE_OK;
 
@@ -272,7 +276,10 @@ static int module_filter(sqlite3_vtab_cursor *base, int unused, const char *lett
 	bounds.file = cursor->texts[0];
 	bounds.dev = cursor->texts[1];
 	bounds.op = cursor->texts[2];
-	module_of(base)->table->begin(cursor->rows, &bounds);
+	if (table->begin)
+		table->begin(cursor->rows);
+	cursor->rows->bounds = bounds;
+	cursor->rows->file = SIZE_MAX; /* before the first */
 	return failed ? failed : module_next(base);
 }
 
@@ -293,7 +300,7 @@ static void module_result_number(sqlite3_context *context, uint64_t n)
 static int module_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
 {
 	struct module_cursor *cursor = (void *)base;
-	struct cell cell = module_of(base)->table->cell(cursor->rows, (size_t)column);
+	struct cell cell = sql_table__cell(module_of(base)->table, cursor->rows, (size_t)column);
 
 	switch (cell.kind) {
 	case CELL_NONE: sqlite3_result_null(context); break;
@@ -306,9 +313,9 @@ static int module_column(sqlite3_vtab_cursor *base, sqlite3_context *context, in
 
 static int module_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *number)
 {
-	struct module_cursor *cursor = (void *)base;
+	const struct sql_rows *rows = ((struct module_cursor *)base)->rows;
 
-	*number = (sqlite3_int64)module_of(base)->table->number(cursor->rows);
+	*number = (sqlite3_int64)((uint64_t)rows->file << 40 | rows->place);
 	return SQLITE_OK;
 }
 

@@ -80,12 +80,37 @@ bool sql_files__tell(const struct sql_files *files)
 	return broken;
 }
 
+/* ---- rows ---- */
+
+const struct sql_file *sql_rows__file(const void *rows)
+{
+	const struct sql_rows *r = rows;
+
+	return &r->files->files[r->file];
+}
+
+bool sql_rows__next_file(struct sql_rows *rows)
+{
+	while (++rows->file < rows->files->nr)
+		if (!rows->bounds.file || !strcmp(rows->bounds.file, sql_rows__file(rows)->path))
+			return true;
+	return false;
+}
+
+struct cell sql_rows__get_path(void *rows)
+{
+	return sql_text(sql_rows__file(rows)->path);
+}
+
+struct cell sql_rows__get_host(void *rows)
+{
+	return sql_text(sql_rows__file(rows)->host);
+}
+
 /* ---- columns ---- */
 
-static uint64_t column_number(const struct sql_column *column, const void *object)
+static uint64_t column_number(const struct sql_column *column, const void *at)
 {
-	const char *at = (const char *)object + column->at;
-
 	switch (column->bytes) {
 	case 1: return *(const uint8_t *)at;
 	case 2: return *(const uint16_t *)at;
@@ -94,11 +119,24 @@ static uint64_t column_number(const struct sql_column *column, const void *objec
 	}
 }
 
-struct cell sql_column__field(const struct sql_column *column, const void *object)
+struct cell sql_table__cell(const struct sql_table *table, void *rows, size_t nr)
 {
-	uint64_t n = object ? column_number(column, object) : 0;
+	const struct sql_column *column = &table->columns[nr];
+	const char *object = column->get ? NULL : table->object(rows, column->of);
+	uint64_t n;
 
-	return object && (n || !column->none_is_0) ? sql_number(n) : sql_none();
+	if (column->get)
+		return column->get(rows);
+	if (!object)
+		return sql_none();
+	if (column->field == SQL_CHARS)
+		return sql_text(object + column->at);
+	if (column->field == SQL_POINTER)
+		return sql_text(*(char *const *)(object + column->at));
+	n = column_number(column, object + column->at);
+	return (!n && column->none_is_0) || (n == CELL_NO_NUMBER && column->none_is_max)
+		       ? sql_none()
+		       : sql_number(n);
 }
 
 char *sql_table__declare(const struct sql_table *table)

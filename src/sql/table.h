@@ -36,19 +36,22 @@ uint64_t sql_files__bytes(const struct sql_files *files, size_t nr); /* of the f
 /* Warns of what is cut or damaged; true: something is. */
 bool sql_files__tell(const struct sql_files *files);
 
-/* A cell is worked out by `get`, or is an unsigned field of what the table says it is `of`. */
+enum sql_field { SQL_NUMBER, SQL_CHARS, SQL_POINTER }; /* unsigned; char[]; char * */
+
+/* A cell is worked out by `get`, or is a field of what the table says it is `of`. */
 struct sql_column {
 	const char *name;
 	const char *type; /* "INTEGER", "REAL", "TEXT" */
 	const char *help;
 	struct cell (*get)(void *rows);
+	enum sql_field field;
 	uint16_t of, at, bytes;
-	bool none_is_0; /* a field that is 0 says nothing: NULL */
+	bool none_is_0;	  /* a field that is 0 says nothing: NULL */
+	bool none_is_max; /* likewise CELL_NO_NUMBER */
 };
-#define SQL_FIELD(struct_of, type, field)                      \
-	.of = (struct_of), .at = offsetof(struct type, field), \
-	.bytes = sizeof(((struct type *)0)->field)
-struct cell sql_column__field(const struct sql_column *column, const void *object);
+#define SQL_FIELD(kind, struct_of, type, member)                                 \
+	.field = (kind), .of = (struct_of), .at = offsetof(struct type, member), \
+	.bytes = sizeof(((struct type *)0)->member)
 
 /* What a query asks for at most. Rows beyond it may come, rows within it must. */
 struct sql_bounds {
@@ -58,21 +61,38 @@ struct sql_bounds {
 };
 extern const struct sql_bounds sql_bounds_none;
 
+/* What the rows of every table begin with. */
+struct sql_rows {
+	struct sql_files *files;
+	struct sql_bounds bounds;
+	size_t file;	/* at hand */
+	uint64_t place; /* of the row: no other of the file has it, whatever the bounds */
+};
+const struct sql_file *sql_rows__file(const void *rows);
+bool sql_rows__next_file(struct sql_rows *rows); /* that is asked for; false: there is none */
+struct cell sql_rows__get_path(void *rows), sql_rows__get_host(void *rows);
+#define SQL_FILE_COLUMNS                                                                       \
+	{ "file", "TEXT", "the capture", sql_rows__get_path },                                 \
+	{                                                                                      \
+		"host", "TEXT", "where it was made; NULL: it does not say", sql_rows__get_host \
+	}
+
 struct sql_table {
 	const char *name, *brief;
 	const struct sql_column *columns; /* the last has no name */
 	double rows;			  /* about how many, for who plans a query */
 	bool has_bounds;		  /* by time, device and operation, not by file alone */
-	void *(*open)(struct sql_files *files); /* NULL: out of memory */
-	void (*close)(void *rows);
-	void (*begin)(void *rows, const struct sql_bounds *bounds); /* from the first row on */
-	int (*next)(void *rows); /* 1: a row; 0: there are no more; -errno */
-	/* Of that row. A text lasts until the next call of any. */
-	struct cell (*cell)(void *rows, size_t column);
-	uint64_t (*number)(void *rows); /* no other row has it, whatever the bounds */
-	uint64_t (*position)(
-		void *rows); /* bytes of all files that are read; NULL: too few to tell */
+	size_t rows_size;		  /* of its struct sql_rows, and what is behind it */
+	void (*close)(void *rows);	  /* NULL: there is nothing to free */
+	void (*begin)(void *rows);	  /* again, before the first file; NULL: nothing is open */
+	int (*next)(void *rows);	  /* 1: a row; 0: there are no more; -errno */
+	/* What a column of that row is `of`; NULL: there is none. */
+	const void *(*object)(const void *rows, uint16_t of);
+	/* Bytes of all files that are read; NULL: too few to tell. */
+	uint64_t (*position)(void *rows);
 };
+/* Of the row at hand. A text lasts until the next call of any. */
+struct cell sql_table__cell(const struct sql_table *table, void *rows, size_t column);
 
 extern const struct sql_table sql_io, sql_device, sql_stack, sql_call, sql_ledger;
 extern const struct sql_table *const sql_tables[]; /* NULL-terminated */

@@ -3,4 +3,4 @@
 # file: src/sql/lists.c
 # red: cli sql
 # case: a device is one row
-/^static bool device_is_row(/,/^}/s/^\t\t\treturn false;$/\t\t\treturn true;/
+s/^\t\t\treturn LIST_NO_ROW;$/\t\t\treturn LIST_ROW;/

@@ -3,4 +3,4 @@
 # file: src/sql/lists.c
 # red: cli sql
 # case: stacks are those that commands name
-s/return pid ? sql_number(pid) : sql_none();/return sql_number(pid);/
+s/id.words\[1\]), .none_is_0 = true }/id.words[1]) }/
