@@ -142,6 +142,12 @@ inline_always void fault_around(void *vmf, __u64 first, __u64 last)
 		ahead_use(mapping, first, last);
 }
 
+inline_always void answer_fault(bool is_over)
+{
+	if (is_over)
+		fault_close();
+}
+
 /* tmpfs adds its pages without a word; its own function has not yet filled the page in. */
 inline_always void add_shmem(void *folio, __u64 mapping, __u64 index)
 {
@@ -150,150 +156,56 @@ inline_always void add_shmem(void *folio, __u64 mapping, __u64 index)
 	pages_added(&p);
 }
 
-/* ---- fentry and fexit: the target is set before they are loaded ---- */
+#define folio_did(what, folio)                                    \
+	do {                                                      \
+		const struct pages p = pages_of((void *)(folio)); \
+		pages_##what(&p);                                 \
+	} while (0)
 
-SEC("fentry/filemap_read")
-int BPF_PROG(cache_read, struct kiocb___cache *iocb, struct iov_iter___cache *iter)
-{
-	ask(iocb, iter, CACHE_READ, TYPED);
-	return 0;
-}
+/* ---- the programs ---- */
 
-SEC("fexit/filemap_read")
-int BPF_PROG(cache_read_end, struct kiocb___cache *iocb, struct iov_iter___cache *iter)
-{
-	answer(iter->count);
-	return 0;
-}
+#define PROGRAM(section, signature, ...) \
+	SEC(section) int signature       \
+	{                                \
+		__VA_ARGS__;             \
+		return 0;                \
+	}
 
-SEC("fentry/shmem_file_read_iter")
-int BPF_PROG(cache_shmem_read, struct kiocb___cache *iocb, struct iov_iter___cache *iter)
-{
-	ask(iocb, iter, CACHE_READ, TYPED);
-	return 0;
-}
+/* At entry and return; the target is set before they are loaded. */
+#define ENTRY(function, name, ...)  PROGRAM("fentry/" #function, name(CONTEXT), __VA_ARGS__)
+#define RETURN(function, name, ...) PROGRAM("fexit/" #function, name(CONTEXT), __VA_ARGS__)
+#define READ_ENTRY(function, name)                                                         \
+	PROGRAM("fentry/" #function,                                                       \
+		BPF_PROG(name, struct kiocb___cache *iocb, struct iov_iter___cache *iter), \
+		ask(iocb, iter, CACHE_READ, TYPED))
+#define READ_RETURN(function, name)                                                        \
+	PROGRAM("fexit/" #function,                                                        \
+		BPF_PROG(name, struct kiocb___cache *iocb, struct iov_iter___cache *iter), \
+		answer(iter->count))
 
-SEC("fexit/shmem_file_read_iter")
-int BPF_PROG(cache_shmem_read_end, struct kiocb___cache *iocb, struct iov_iter___cache *iter)
-{
-	answer(iter->count);
-	return 0;
-}
-
-SEC("fentry/filemap_splice_read")
-int cache_splice(CONTEXT)
-{
-	ask_splice((void *)ctx[0], ctx[1], ctx[3]);
-	return 0;
-}
-
-SEC("fexit/filemap_splice_read")
-int cache_splice_end(CONTEXT)
-{
-	answer_bytes(ctx[5]);
-	return 0;
-}
-
-SEC("fentry/shmem_file_splice_read")
-int cache_shmem_splice(CONTEXT)
-{
-	ask_splice((void *)ctx[0], ctx[1], ctx[3]);
-	return 0;
-}
-
-SEC("fexit/shmem_file_splice_read")
-int cache_shmem_splice_end(CONTEXT)
-{
-	answer_bytes(ctx[5]);
-	return 0;
-}
-
-SEC("fentry/generic_perform_write")
-int cache_write(CONTEXT)
-{
-	ask_write((void *)ctx[0], (void *)ctx[1], settings.write_iocb ? 0 : ctx[2]);
-	return 0;
-}
-
-SEC("fexit/generic_perform_write")
-int cache_write_end(CONTEXT)
-{
-	answer_iter();
-	return 0;
-}
-
-SEC("fentry/iomap_file_buffered_write")
-int cache_iomap_write(CONTEXT)
-{
-	ask((void *)ctx[0], (void *)ctx[1], CACHE_WRITE, PLAIN);
-	return 0;
-}
-
-SEC("fexit/iomap_file_buffered_write")
-int cache_iomap_write_end(CONTEXT)
-{
-	answer_iter();
-	return 0;
-}
-
-SEC("fentry/generic_fadvise")
-int cache_advice(CONTEXT)
-{
-	ask_advice((void *)ctx[0]);
-	return 0;
-}
-
-SEC("fexit/generic_fadvise")
-int cache_advice_end(CONTEXT)
-{
-	answer_advice();
-	return 0;
-}
-
-SEC("fentry/filemap_fault")
-int cache_fault(CONTEXT)
-{
-	fault_open((void *)ctx[0], BY_FAULT);
-	return 0;
-}
-
-SEC("fexit/filemap_fault")
-int cache_fault_end(CONTEXT)
-{
-	if (!(ctx[1] & CACHE_FAULT_RETRY))
-		fault_close();
-	return 0;
-}
-
-SEC("fentry/shmem_fault")
-int cache_shmem_fault(CONTEXT)
-{
-	fault_open((void *)ctx[0], BY_FAULT);
-	return 0;
-}
-
-SEC("fexit/shmem_fault")
-int cache_shmem_fault_end(CONTEXT)
-{
-	if (!(ctx[1] & CACHE_FAULT_RETRY))
-		fault_close();
-	return 0;
-}
-
-SEC("fentry/filemap_map_pages")
-int cache_around(CONTEXT)
-{
-	fault_around((void *)ctx[0], ctx[1], ctx[2]);
-	return 0;
-}
-
-SEC("fexit/filemap_map_pages")
-int cache_around_end(CONTEXT)
-{
-	if (ctx[3] & CACHE_FAULT_NOPAGE)
-		fault_close();
-	return 0;
-}
+READ_ENTRY(filemap_read, cache_read)
+READ_RETURN(filemap_read, cache_read_end)
+READ_ENTRY(shmem_file_read_iter, cache_shmem_read)
+READ_RETURN(shmem_file_read_iter, cache_shmem_read_end)
+ENTRY(filemap_splice_read, cache_splice, ask_splice((void *)ctx[0], ctx[1], ctx[3]))
+RETURN(filemap_splice_read, cache_splice_end, answer_bytes(ctx[5]))
+ENTRY(shmem_file_splice_read, cache_shmem_splice, ask_splice((void *)ctx[0], ctx[1], ctx[3]))
+RETURN(shmem_file_splice_read, cache_shmem_splice_end, answer_bytes(ctx[5]))
+ENTRY(generic_perform_write, cache_write,
+      ask_write((void *)ctx[0], (void *)ctx[1], settings.write_iocb ? 0 : ctx[2]))
+RETURN(generic_perform_write, cache_write_end, answer_iter())
+ENTRY(iomap_file_buffered_write, cache_iomap_write,
+      ask((void *)ctx[0], (void *)ctx[1], CACHE_WRITE, PLAIN))
+RETURN(iomap_file_buffered_write, cache_iomap_write_end, answer_iter())
+ENTRY(generic_fadvise, cache_advice, ask_advice((void *)ctx[0]))
+RETURN(generic_fadvise, cache_advice_end, answer_advice())
+ENTRY(filemap_fault, cache_fault, fault_open((void *)ctx[0], BY_FAULT))
+RETURN(filemap_fault, cache_fault_end, answer_fault(!(ctx[1] & CACHE_FAULT_RETRY)))
+ENTRY(shmem_fault, cache_shmem_fault, fault_open((void *)ctx[0], BY_FAULT))
+RETURN(shmem_fault, cache_shmem_fault_end, answer_fault(!(ctx[1] & CACHE_FAULT_RETRY)))
+ENTRY(filemap_map_pages, cache_around, fault_around((void *)ctx[0], ctx[1], ctx[2]))
+RETURN(filemap_map_pages, cache_around_end, answer_fault(ctx[3] & CACHE_FAULT_NOPAGE))
+ENTRY(__folio_start_writeback, cache_writeback, folio_did(written, ctx[0]))
 
 /* The mapping is copied: as an argument it is a pointer of a type, which cannot be hashed. */
 SEC("fentry/shmem_add_to_page_cache")
@@ -306,30 +218,20 @@ int cache_shmem_add(CONTEXT)
 	return 0;
 }
 
-SEC("fentry/__folio_start_writeback")
-int cache_writeback(CONTEXT)
-{
-	const struct pages p = pages_of((void *)ctx[0]);
+#define KPROBE(name, ...) PROGRAM("kprobe", name(struct pt_regs *ctx), __VA_ARGS__)
+#define FIRST		  ((void *)PT_REGS_PARM1(ctx))
+#define SECOND		  ((void *)PT_REGS_PARM2(ctx))
 
-	pages_written(&p);
-	return 0;
-}
-
-/* ---- kprobes ---- */
-
-SEC("kprobe")
-int cache_read_k(struct pt_regs *ctx)
-{
-	ask((void *)PT_REGS_PARM1(ctx), (void *)PT_REGS_PARM2(ctx), CACHE_READ, PLAIN);
-	return 0;
-}
-
-SEC("kprobe")
-int cache_shmem_read_k(struct pt_regs *ctx)
-{
-	ask((void *)PT_REGS_PARM1(ctx), (void *)PT_REGS_PARM2(ctx), CACHE_READ, PLAIN);
-	return 0;
-}
+KPROBE(cache_read_k, ask(FIRST, SECOND, CACHE_READ, PLAIN))
+KPROBE(cache_shmem_read_k, ask(FIRST, SECOND, CACHE_READ, PLAIN))
+KPROBE(cache_write_k, ask_write(FIRST, SECOND, PT_REGS_PARM3(ctx)))
+KPROBE(cache_iomap_write_k, ask(FIRST, SECOND, CACHE_WRITE, PLAIN))
+KPROBE(cache_advice_k, ask_advice(FIRST))
+KPROBE(cache_fault_k, fault_open(FIRST, BY_FAULT))
+KPROBE(cache_shmem_fault_k, fault_open(FIRST, BY_FAULT))
+KPROBE(cache_around_k, fault_around(FIRST, PT_REGS_PARM2(ctx), PT_REGS_PARM3(ctx)))
+KPROBE(cache_shmem_add_k, add_shmem(FIRST, PT_REGS_PARM2(ctx), PT_REGS_PARM3(ctx)))
+KPROBE(cache_writeback_k, folio_did(written, FIRST))
 
 /* touch_atime: the last thing that a read does. */
 SEC("kprobe")
@@ -342,102 +244,14 @@ int cache_read_end_k(struct pt_regs *ctx)
 	return 0;
 }
 
-SEC("kprobe")
-int cache_write_k(struct pt_regs *ctx)
-{
-	ask_write((void *)PT_REGS_PARM1(ctx), (void *)PT_REGS_PARM2(ctx), PT_REGS_PARM3(ctx));
-	return 0;
-}
+/* Tracepoints: every kernel has them. 5.10 calls the last but one as the last. */
+#define TRACEPOINT(event, name, ...) \
+	PROGRAM("raw_tp/" #event, name(struct bpf_raw_tracepoint_args *ctx), __VA_ARGS__)
 
-SEC("kprobe")
-int cache_iomap_write_k(struct pt_regs *ctx)
-{
-	ask((void *)PT_REGS_PARM1(ctx), (void *)PT_REGS_PARM2(ctx), CACHE_WRITE, PLAIN);
-	return 0;
-}
-
-SEC("kprobe")
-int cache_advice_k(struct pt_regs *ctx)
-{
-	ask_advice((void *)PT_REGS_PARM1(ctx));
-	return 0;
-}
-
-SEC("kprobe")
-int cache_fault_k(struct pt_regs *ctx)
-{
-	fault_open((void *)PT_REGS_PARM1(ctx), BY_FAULT);
-	return 0;
-}
-
-SEC("kprobe")
-int cache_shmem_fault_k(struct pt_regs *ctx)
-{
-	fault_open((void *)PT_REGS_PARM1(ctx), BY_FAULT);
-	return 0;
-}
-
-SEC("kprobe")
-int cache_around_k(struct pt_regs *ctx)
-{
-	fault_around((void *)PT_REGS_PARM1(ctx), PT_REGS_PARM2(ctx), PT_REGS_PARM3(ctx));
-	return 0;
-}
-
-SEC("kprobe")
-int cache_shmem_add_k(struct pt_regs *ctx)
-{
-	add_shmem((void *)PT_REGS_PARM1(ctx), PT_REGS_PARM2(ctx), PT_REGS_PARM3(ctx));
-	return 0;
-}
-
-SEC("kprobe")
-int cache_writeback_k(struct pt_regs *ctx)
-{
-	const struct pages p = pages_of((void *)PT_REGS_PARM1(ctx));
-
-	pages_written(&p);
-	return 0;
-}
-
-/* ---- tracepoints: every kernel has them ---- */
-
-SEC("raw_tp/mm_filemap_add_to_page_cache")
-int cache_added(struct bpf_raw_tracepoint_args *ctx)
-{
-	const struct pages p = pages_of((void *)ctx->args[0]);
-
-	pages_added(&p);
-	return 0;
-}
-
-SEC("raw_tp/mm_filemap_delete_from_page_cache")
-int cache_removed(struct bpf_raw_tracepoint_args *ctx)
-{
-	const struct pages p = pages_of((void *)ctx->args[0]);
-
-	pages_removed(&p);
-	return 0;
-}
-
-/* 5.10 calls it writeback_dirty_page. */
-SEC("raw_tp/writeback_dirty_folio")
-int cache_dirtied(struct bpf_raw_tracepoint_args *ctx)
-{
-	const struct pages p = pages_of((void *)ctx->args[0]);
-
-	pages_dirtied(&p);
-	return 0;
-}
-
-SEC("raw_tp/writeback_dirty_page")
-int cache_dirtied_old(struct bpf_raw_tracepoint_args *ctx)
-{
-	const struct pages p = pages_of((void *)ctx->args[0]);
-
-	pages_dirtied(&p);
-	return 0;
-}
+TRACEPOINT(mm_filemap_add_to_page_cache, cache_added, folio_did(added, ctx->args[0]))
+TRACEPOINT(mm_filemap_delete_from_page_cache, cache_removed, folio_did(removed, ctx->args[0]))
+TRACEPOINT(writeback_dirty_folio, cache_dirtied, folio_did(dirtied, ctx->args[0]))
+TRACEPOINT(writeback_dirty_page, cache_dirtied_old, folio_did(dirtied, ctx->args[0]))
 
 /* ---- --then-io ---- */
 

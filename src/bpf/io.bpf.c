@@ -12,239 +12,104 @@
 
 char LICENSE[] SEC("license") = "GPL";
 
-SEC("tp_btf/nvme_setup_cmd")
-int BPF_PROG(io_nvme_setup, struct request *rq, struct nvme_command *cmd)
-{
-	return rq && cmd ? nvme_setup(MY_TABLES, rq, cmd, TYPED, LEAN) : 0;
-}
+/* A program for pointers that the verifier knows, and one for plain ones: what it returns. */
+#define TYPED_PROGRAM(event, signature, ...) \
+	SEC("tp_btf/" #event) int signature  \
+	{                                    \
+		return __VA_ARGS__;          \
+	}
+#define PLAIN_PROGRAM(event, name, ...)                                     \
+	SEC("raw_tp/" #event) int name(struct bpf_raw_tracepoint_args *ctx) \
+	{                                                                   \
+		return __VA_ARGS__;                                         \
+	}
+#define FIRST  ((void *)ctx->args[0])
+#define SECOND ((void *)ctx->args[1])
 
-SEC("raw_tp/nvme_setup_cmd")
-int io_nvme_setup_r(struct bpf_raw_tracepoint_args *ctx)
-{
-	return nvme_setup(MY_TABLES, (void *)ctx->args[0], (void *)ctx->args[1], PLAIN, LEAN);
-}
-
-SEC("tp_btf/nvme_complete_rq")
-int BPF_PROG(io_nvme_end, struct request *rq)
-{
-	return rq ? nvme_complete(MY_TABLES, rq, bpf_ktime_get_ns(), TYPED) : 0;
-}
-
-/* Kernels with bpf_rdonly_cast read the status at a hundredth of the helper's instructions. */
-SEC("tp_btf/nvme_complete_rq")
-int BPF_PROG(io_nvme_end_c, struct request *rq)
-{
-	return rq ? nvme_complete(MY_TABLES, rq, bpf_ktime_get_ns(), CAST) : 0;
-}
-
-SEC("raw_tp/nvme_complete_rq")
-int io_nvme_end_r(struct bpf_raw_tracepoint_args *ctx)
-{
-	return nvme_complete(MY_TABLES, (void *)ctx->args[0], bpf_ktime_get_ns(), PLAIN);
-}
-
-SEC("tp_btf/block_rq_issue")
-int BPF_PROG(io_block_issue, struct request *rq)
-{
-	return rq ? block_issue(MY_TABLES, rq, TYPED, LEAN) : 0;
-}
-
-/* Else an offset would be reckoned, and the verifier takes none on a context. */
+/*
+ * block_rq_* lost their first argument, the queue, in 5.11 (a54895fa057c) and in 5.10.137, events
+ * of bios in 5.11 (e8a676d61c07). `loaded`: else an offset would be reckoned, and the verifier
+ * takes none on a context.
+ */
 #define loaded(value) asm volatile("" : "+r"(value))
+#define argument_after_queue(ctx, is_there)        \
+	({                                         \
+		__u64 address_ = (ctx)->args[0];   \
+		loaded(address_);                  \
+		if (told(is_there))                \
+			address_ = (ctx)->args[1]; \
+		(void *)address_;                  \
+	})
+#define REQUEST argument_after_queue(ctx, queue_argument)
+#define BIO	argument_after_queue(ctx, bio_queue_argument)
 
-/* block_rq_* lost their queue argument in 5.11 (a54895fa057c) and in 5.10.137. */
-inline_always struct request *request_argument(struct bpf_raw_tracepoint_args *ctx)
-{
-	__u64 address = ctx->args[0];
-
-	loaded(address);
-	if (told(queue_argument))
-		address = ctx->args[1];
-	return (void *)address;
-}
-
-SEC("raw_tp/block_rq_issue")
-int io_block_issue_r(struct bpf_raw_tracepoint_args *ctx)
-{
-	return block_issue(MY_TABLES, request_argument(ctx), PLAIN, LEAN);
-}
-
-SEC("tp_btf/block_rq_complete")
-int BPF_PROG(io_block_end, struct request *rq, __u32 error, __u32 nr_bytes)
-{
-	return rq ? block_complete(rq, error, nr_bytes, TYPED) : 0;
-}
-
-SEC("raw_tp/block_rq_complete")
-int io_block_end_r(struct bpf_raw_tracepoint_args *ctx)
-{
-	return block_complete((void *)ctx->args[0], ctx->args[1], ctx->args[2], PLAIN);
-}
+TYPED_PROGRAM(nvme_setup_cmd, BPF_PROG(io_nvme_setup, struct request *rq, struct nvme_command *cmd),
+	      (rq && cmd) ? nvme_setup(MY_TABLES, rq, cmd, TYPED, LEAN) : 0)
+PLAIN_PROGRAM(nvme_setup_cmd, io_nvme_setup_r, nvme_setup(MY_TABLES, FIRST, SECOND, PLAIN, LEAN))
+TYPED_PROGRAM(nvme_complete_rq, BPF_PROG(io_nvme_end, struct request *rq),
+	      rq ? nvme_complete(MY_TABLES, rq, bpf_ktime_get_ns(), TYPED) : 0)
+/* Kernels with bpf_rdonly_cast read the status at a hundredth of the helper's instructions. */
+TYPED_PROGRAM(nvme_complete_rq, BPF_PROG(io_nvme_end_c, struct request *rq),
+	      rq ? nvme_complete(MY_TABLES, rq, bpf_ktime_get_ns(), CAST) : 0)
+PLAIN_PROGRAM(nvme_complete_rq, io_nvme_end_r,
+	      nvme_complete(MY_TABLES, FIRST, bpf_ktime_get_ns(), PLAIN))
+TYPED_PROGRAM(block_rq_issue, BPF_PROG(io_block_issue, struct request *rq),
+	      rq ? block_issue(MY_TABLES, rq, TYPED, LEAN) : 0)
+PLAIN_PROGRAM(block_rq_issue, io_block_issue_r, block_issue(MY_TABLES, REQUEST, PLAIN, LEAN))
+TYPED_PROGRAM(block_rq_complete,
+	      BPF_PROG(io_block_end, struct request *rq, __u32 error, __u32 nr_bytes),
+	      rq ? block_complete(rq, error, nr_bytes, TYPED) : 0)
+PLAIN_PROGRAM(block_rq_complete, io_block_end_r,
+	      block_complete(FIRST, ctx->args[1], ctx->args[2], PLAIN))
 
 /* ---- stages: attached only where a view wants them; those that read no field have plain pointers
  * only ---- */
 
-SEC("tp_btf/nvme_setup_cmd")
-int BPF_PROG(io_nvme_setup_s, struct request *rq, struct nvme_command *cmd)
-{
-	return rq && cmd ? nvme_setup(MY_TABLES, rq, cmd, TYPED, RICH) : 0;
-}
-
-SEC("raw_tp/nvme_setup_cmd")
-int io_nvme_setup_sr(struct bpf_raw_tracepoint_args *ctx)
-{
-	return nvme_setup(MY_TABLES, (void *)ctx->args[0], (void *)ctx->args[1], PLAIN, RICH);
-}
-
-SEC("tp_btf/block_rq_issue")
-int BPF_PROG(io_block_issue_s, struct request *rq)
-{
-	return rq ? block_issue(MY_TABLES, rq, TYPED, RICH) : 0;
-}
-
-SEC("raw_tp/block_rq_issue")
-int io_block_issue_sr(struct bpf_raw_tracepoint_args *ctx)
-{
-	return block_issue(MY_TABLES, request_argument(ctx), PLAIN, RICH);
-}
+TYPED_PROGRAM(nvme_setup_cmd,
+	      BPF_PROG(io_nvme_setup_s, struct request *rq, struct nvme_command *cmd),
+	      (rq && cmd) ? nvme_setup(MY_TABLES, rq, cmd, TYPED, RICH) : 0)
+PLAIN_PROGRAM(nvme_setup_cmd, io_nvme_setup_sr, nvme_setup(MY_TABLES, FIRST, SECOND, PLAIN, RICH))
+TYPED_PROGRAM(block_rq_issue, BPF_PROG(io_block_issue_s, struct request *rq),
+	      rq ? block_issue(MY_TABLES, rq, TYPED, RICH) : 0)
+PLAIN_PROGRAM(block_rq_issue, io_block_issue_sr, block_issue(MY_TABLES, REQUEST, PLAIN, RICH))
 
 /* Times alone: */
-SEC("tp_btf/nvme_setup_cmd")
-int io_ladder_setup(__u64 *ctx)
-{
-	return ladder_setup(ctx);
-}
+TYPED_PROGRAM(nvme_setup_cmd, io_ladder_setup(__u64 *ctx), ladder_setup(ctx))
+TYPED_PROGRAM(nvme_complete_rq, io_ladder_done_c(__u64 *ctx), ladder_completion(ctx))
+TYPED_PROGRAM(block_rq_complete, io_ladder_end(__u64 *ctx), ladder_end(ctx))
 
-SEC("tp_btf/nvme_complete_rq")
-int io_ladder_done_c(__u64 *ctx)
-{
-	return ladder_completion(ctx);
-}
-
-SEC("tp_btf/block_rq_complete")
-int io_ladder_end(__u64 *ctx)
-{
-	return ladder_end(ctx);
-}
-
-/* Events of bios had the queue as their first argument before 5.11 (e8a676d61c07). */
-inline_always struct bio *bio_argument(struct bpf_raw_tracepoint_args *ctx)
-{
-	__u64 address = ctx->args[0];
-
-	loaded(address);
-	if (told(bio_queue_argument))
-		address = ctx->args[1];
-	return (void *)address;
-}
-
-SEC("tp_btf/block_bio_queue")
-int BPF_PROG(io_bio_queue, struct bio *bio)
-{
-	return bio ? bio_queued(ctx, bio, TYPED) : 0;
-}
-
-SEC("raw_tp/block_bio_queue")
-int io_bio_queue_r(struct bpf_raw_tracepoint_args *ctx)
-{
-	return bio_queued(ctx, bio_argument(ctx), PLAIN);
-}
-
+TYPED_PROGRAM(block_bio_queue, BPF_PROG(io_bio_queue, struct bio *bio),
+	      bio ? bio_queued(ctx, bio, TYPED) : 0)
+PLAIN_PROGRAM(block_bio_queue, io_bio_queue_r, bio_queued(ctx, BIO, PLAIN))
 /* Attached after those. */
-SEC("raw_tp/block_bio_queue")
-int io_bio_file(struct bpf_raw_tracepoint_args *ctx)
-{
-	return bio_file(bio_argument(ctx));
-}
-
-SEC("raw_tp/block_bio_queue")
-int io_bio_volume(struct bpf_raw_tracepoint_args *ctx)
-{
-	return bio_from_volume(bio_argument(ctx));
-}
-
-SEC("raw_tp/block_getrq")
-int io_bio_getrq(struct bpf_raw_tracepoint_args *ctx)
-{
-	return bio_got_request(bio_argument(ctx));
-}
-
-SEC("raw_tp/block_split")
-int io_bio_split(struct bpf_raw_tracepoint_args *ctx)
-{
-	return bio_was_split(bio_argument(ctx));
-}
-
-SEC("raw_tp/block_bio_complete")
-int io_bio_forget(struct bpf_raw_tracepoint_args *ctx)
-{
-	return bio_forgotten((void *)ctx->args[0], (void *)ctx->args[1]);
-}
-
-SEC("raw_tp/block_rq_insert")
-int io_insert(struct bpf_raw_tracepoint_args *ctx)
-{
-	return request_inserted(request_argument(ctx));
-}
-
-SEC("raw_tp/block_rq_issue")
-int io_nvme_issue(struct bpf_raw_tracepoint_args *ctx)
-{
-	return nvme_issued(request_argument(ctx));
-}
-
+PLAIN_PROGRAM(block_bio_queue, io_bio_file, bio_file(BIO))
+PLAIN_PROGRAM(block_bio_queue, io_bio_volume, bio_from_volume(BIO))
+PLAIN_PROGRAM(block_getrq, io_bio_getrq, bio_got_request(BIO))
+PLAIN_PROGRAM(block_split, io_bio_split, bio_was_split(BIO))
+PLAIN_PROGRAM(block_bio_complete, io_bio_forget, bio_forgotten(FIRST, SECOND))
+PLAIN_PROGRAM(block_rq_insert, io_insert, request_inserted(REQUEST))
+PLAIN_PROGRAM(block_rq_issue, io_nvme_issue, nvme_issued(REQUEST))
 /* Attached after the program that makes the command's slot. */
-SEC("raw_tp/nvme_setup_cmd")
-int io_nvme_submit(struct bpf_raw_tracepoint_args *ctx)
-{
-	return nvme_submitted(ctx, (void *)ctx->args[0]);
-}
-
-SEC("raw_tp/nvme_sq")
-int io_nvme_reap(struct bpf_raw_tracepoint_args *ctx)
-{
-	return nvme_reaped((void *)ctx->args[0]);
-}
-
-SEC("tp_btf/block_rq_complete")
-int BPF_PROG(io_request_end, struct request *rq, __u32 error, __u32 nr_bytes)
-{
-	return rq ? request_complete(MY_TABLES, rq, error, nr_bytes, bpf_ktime_get_ns(), TYPED) : 0;
-}
-
-SEC("raw_tp/block_rq_complete")
-int io_request_end_r(struct bpf_raw_tracepoint_args *ctx)
-{
-	return request_complete(MY_TABLES, (void *)ctx->args[0], ctx->args[1], ctx->args[2],
-				bpf_ktime_get_ns(), PLAIN);
-}
-
+PLAIN_PROGRAM(nvme_setup_cmd, io_nvme_submit, nvme_submitted(ctx, FIRST))
+PLAIN_PROGRAM(nvme_sq, io_nvme_reap, nvme_reaped(FIRST))
+TYPED_PROGRAM(block_rq_complete,
+	      BPF_PROG(io_request_end, struct request *rq, __u32 error, __u32 nr_bytes),
+	      rq ? request_complete(MY_TABLES, rq, error, nr_bytes, bpf_ktime_get_ns(), TYPED) : 0)
+PLAIN_PROGRAM(block_rq_complete, io_request_end_r,
+	      request_complete(MY_TABLES, FIRST, ctx->args[1], ctx->args[2], bpf_ktime_get_ns(),
+			       PLAIN))
 /* Only with owners, where nothing else ends bios. */
-SEC("raw_tp/block_rq_complete")
-int io_bios_forget(struct bpf_raw_tracepoint_args *ctx)
-{
-	return request_bios_forget((void *)ctx->args[0], ctx->args[2]);
-}
-
+PLAIN_PROGRAM(block_rq_complete, io_bios_forget, request_bios_forget(FIRST, ctx->args[2]))
 /* Only with bios, these two; the first is attached before the programs that end the command. */
-SEC("raw_tp/block_rq_complete")
-int io_bios_end(struct bpf_raw_tracepoint_args *ctx)
-{
-	return request_bios_end((void *)ctx->args[0], ctx->args[1], ctx->args[2]);
-}
-
-SEC("raw_tp/block_bio_complete")
-int io_bio_ended(struct bpf_raw_tracepoint_args *ctx)
-{
-	return bio_ended((void *)ctx->args[0], (void *)ctx->args[1]);
-}
+PLAIN_PROGRAM(block_rq_complete, io_bios_end, request_bios_end(FIRST, ctx->args[1], ctx->args[2]))
+PLAIN_PROGRAM(block_bio_complete, io_bio_ended, bio_ended(FIRST, SECOND))
 
 /* Rare from here on: plain pointers will do. */
 
 SEC("raw_tp/block_rq_requeue")
 int io_requeue(struct bpf_raw_tracepoint_args *ctx)
 {
-	struct request *rq = request_argument(ctx);
+	struct request *rq = REQUEST;
 	const struct tables t = the_tables();
 	struct io_slot *slot = slot_find(&t, rq);
 
@@ -269,17 +134,8 @@ int io_requeue(struct bpf_raw_tracepoint_args *ctx)
 }
 
 /* Attached before the programs that end the command, where troubles are wanted. */
-SEC("raw_tp/nvme_complete_rq")
-int io_nvme_cancelled(struct bpf_raw_tracepoint_args *ctx)
-{
-	return command_cancelled((void *)ctx->args[0]);
-}
-
-SEC("raw_tp/nvme_async_event")
-int io_nvme_async(struct bpf_raw_tracepoint_args *ctx)
-{
-	return controller_event(EVENT_ASYNC, (void *)ctx->args[0], ctx->args[1]);
-}
+PLAIN_PROGRAM(nvme_complete_rq, io_nvme_cancelled, command_cancelled(FIRST))
+PLAIN_PROGRAM(nvme_async_event, io_nvme_async, controller_event(EVENT_ASYNC, FIRST, ctx->args[1]))
 
 /* An NVMe command ended with an error: one that was parked is settled, one still open never left.
  */
@@ -309,15 +165,6 @@ inline_always int nvme_error(struct request *rq)
 	return 0;
 }
 
-SEC("raw_tp/block_rq_error")
-int io_error(struct bpf_raw_tracepoint_args *ctx)
-{
-	return nvme_error((void *)ctx->args[0]);
-}
-
+PLAIN_PROGRAM(block_rq_error, io_error, nvme_error(FIRST))
 /* Kernels before 5.18 have no block_rq_error. */
-SEC("raw_tp/block_rq_complete")
-int io_error_old(struct bpf_raw_tracepoint_args *ctx)
-{
-	return ctx->args[1] ? nvme_error((void *)ctx->args[0]) : 0;
-}
+PLAIN_PROGRAM(block_rq_complete, io_error_old, ctx->args[1] ? nvme_error(FIRST) : 0)
