@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/compare.h"
 
 void breakdown__init(struct breakdown *b, uint32_t mask)
 {
@@ -122,27 +123,13 @@ int breakdown_row__compare(const void *left, const void *right)
 {
 	const struct io_tags *a = &(*(struct breakdown_row *const *)left)->tags;
 	const struct io_tags *b = &(*(struct breakdown_row *const *)right)->tags;
-	const int64_t order[] = {
-		a->other - b->other,
-		(int64_t)a->ctrl - b->ctrl,
-		(int64_t)a->nsid - b->nsid,
-		(int64_t)a->device - b->device,
-		(int64_t)a->path - b->path,
-		a->kind - b->kind,
-		a->op - b->op,
-		a->size_class - b->size_class,
-		a->queue - b->queue,
-		a->cpu - b->cpu,
-		(int64_t)a->pid - b->pid,
-		memcmp(a->comm, b->comm, sizeof(a->comm)),
-		(a->cgroup > b->cgroup) - (a->cgroup < b->cgroup),
-		(int64_t)a->file_dev - b->file_dev,
-		(a->inode > b->inode) - (a->inode < b->inode),
-		a->file_nth - b->file_nth,
-	};
+	int order = COMPARE(a->other, b->other) ?: COMPARE(a->ctrl, b->ctrl);
 
-	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++)
-		if (order[i])
-			return order[i] < 0 ? -1 : 1;
-	return 0;
+	order = order ?: COMPARE(a->nsid, b->nsid) ?: COMPARE(a->device, b->device);
+	order = order ?: COMPARE(a->path, b->path) ?: COMPARE(a->kind, b->kind);
+	order = order ?: COMPARE(a->op, b->op) ?: COMPARE(a->size_class, b->size_class);
+	order = order ?: COMPARE(a->queue, b->queue) ?: COMPARE(a->cpu, b->cpu);
+	order = order ?: COMPARE(a->pid, b->pid) ?: memcmp(a->comm, b->comm, sizeof(a->comm));
+	order = order ?: COMPARE(a->cgroup, b->cgroup) ?: COMPARE(a->file_dev, b->file_dev);
+	return order ?: COMPARE(a->inode, b->inode) ?: COMPARE(a->file_nth, b->file_nth);
 }

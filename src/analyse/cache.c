@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/compare.h"
 #include "base/grow.h"
 
 void cache_tags__mask(struct cache_tags *tags, uint32_t by)
@@ -146,32 +147,21 @@ struct sorted {
 /* Which of two that did as much comes first: the same one in every run. */
 static int tags_compare(const struct cache_tags *a, const struct cache_tags *b)
 {
-	int comm = memcmp(a->comm, b->comm, sizeof(a->comm));
+	int order = memcmp(a->comm, b->comm, sizeof(a->comm));
 
-	if (comm)
-		return comm;
-	if (a->pid != b->pid)
-		return a->pid < b->pid ? -1 : 1;
-	if (a->dev != b->dev)
-		return a->dev < b->dev ? -1 : 1;
-	if (a->inode != b->inode)
-		return a->inode < b->inode ? -1 : 1;
-	if (a->nth != b->nth)
-		return a->nth < b->nth ? -1 : 1;
-	if (a->cgroup != b->cgroup)
-		return a->cgroup < b->cgroup ? -1 : 1;
-	return a->op < b->op ? -1 : a->op > b->op;
+	order = order ?: COMPARE(a->pid, b->pid);
+	order = order ?: COMPARE(a->dev, b->dev);
+	order = order ?: COMPARE(a->inode, b->inode);
+	order = order ?: COMPARE(a->nth, b->nth);
+	order = order ?: COMPARE(a->cgroup, b->cgroup);
+	return order ?: COMPARE(a->op, b->op);
 }
 
 static int sorted_compare(const void *a, const void *b)
 {
 	const struct sorted *x = a, *y = b;
 
-	if (x->first != y->first)
-		return x->first < y->first ? 1 : -1;
-	if (x->second != y->second)
-		return x->second < y->second ? 1 : -1;
-	return tags_compare(&x->sum->tags, &y->sum->tags);
+	return COMPARE(y->first, x->first) ?: COMPARE(y->second, x->second) ?: tags_compare(&x->sum->tags, &y->sum->tags);
 }
 
 static uint64_t sums_all(const struct cache_sums *s)

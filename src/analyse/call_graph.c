@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/compare.h"
 #include "base/grow.h"
 #include "base/index.h"
 
@@ -205,11 +206,8 @@ static int node_compare(const void *left, const void *right, void *nodes)
 	const struct call_node *a = (struct call_node *)nodes + *(const uint32_t *)left;
 	const struct call_node *b = (struct call_node *)nodes + *(const uint32_t *)right;
 
-	if (a->total_ns != b->total_ns)
-		return a->total_ns < b->total_ns ? -1 : 1;
-	if (a->count != b->count)
-		return a->count < b->count ? -1 : 1;
-	return a < b ? 1 : -(a > b); /* who came first */
+	/* at last, who came first */
+	return COMPARE(a->total_ns, b->total_ns) ?: COMPARE(a->count, b->count) ?: COMPARE(b, a);
 }
 
 static void graph_link(struct call_graph *g, const uint32_t *order)
@@ -272,9 +270,7 @@ struct sums_walk {
 
 static int function_compare(const void *a, const void *b)
 {
-	const uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
-
-	return left < right ? -1 : left > right;
+	return COMPARE(*(const uint32_t *)a, *(const uint32_t *)b);
 }
 
 static void sums_walk_free(struct sums_walk *w)
@@ -364,16 +360,14 @@ static int sum_compare(const void *a, const void *b)
 {
 	const struct call_sum *left = a, *right = b;
 
-	return left->function < right->function ? -1 : left->function > right->function;
+	return COMPARE(left->function, right->function);
 }
 
 static int edge_compare(const void *a, const void *b)
 {
 	const struct call_edge *left = a, *right = b;
 
-	if (left->from != right->from)
-		return left->from < right->from ? -1 : 1;
-	return left->to < right->to ? -1 : left->to > right->to;
+	return COMPARE(left->from, right->from) ?: COMPARE(left->to, right->to);
 }
 
 static void sums_merge(struct call_sums *s)

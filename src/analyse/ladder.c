@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/compare.h"
 #include "base/grow.h"
 #include "wire/io_tables.h"
 
@@ -265,17 +266,12 @@ void ladder__free(struct ladder *ladder)
 
 /* ---- order ---- */
 
-static int compare(int64_t a, int64_t b)
-{
-	return (a > b) - (a < b);
-}
-
 static int group_compare(const void *a, const void *b)
 {
 	const struct ladder_group *x = *(struct ladder_group *const *)a;
 	const struct ladder_group *y = *(struct ladder_group *const *)b;
 
-	return compare(x->device, y->device) ?: compare(x->kind, y->kind) ?: compare(x->op, y->op);
+	return COMPARE(x->device, y->device) ?: COMPARE(x->kind, y->kind) ?: COMPARE(x->op, y->op);
 }
 
 /* Later rungs come later; another attempt comes after the issue that failed. */

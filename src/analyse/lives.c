@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/compare.h"
 #include "base/grow.h"
 
 struct lives {
@@ -395,7 +396,7 @@ static int lives_compare(const void *a, const void *b)
 {
 	const struct life *x = *(struct life *const *)a, *y = *(struct life *const *)b;
 
-	return (x->number > y->number) - (x->number < y->number);
+	return COMPARE(x->number, y->number);
 }
 
 static int lives_finish_apart(struct lives *lives)

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include "base/compare.h"
 
 static int numbers_add(struct numbers *numbers, union numbers_value value)
 {
@@ -47,18 +48,16 @@ void numbers__free(struct numbers *numbers)
 
 static int numbers_compare_whole(const void *a, const void *b)
 {
-	int64_t x = ((const union numbers_value *)a)->whole;
-	int64_t y = ((const union numbers_value *)b)->whole;
+	const union numbers_value *x = a, *y = b;
 
-	return (x > y) - (x < y);
+	return COMPARE(x->whole, y->whole);
 }
 
 static int numbers_compare_real(const void *a, const void *b)
 {
-	double x = ((const union numbers_value *)a)->real;
-	double y = ((const union numbers_value *)b)->real;
+	const union numbers_value *x = a, *y = b;
 
-	return (x > y) - (x < y);
+	return COMPARE(x->real, y->real);
 }
 
 /* From 1 to nr. 0.7 x 10 is not 7 to a computer: what is that near to a rank is that rank. */

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/compare.h"
 
 /* How long a command waits for those submitted before it: twice what was long of late. */
 static const uint64_t pattern_hold_least_ns = 250000000, pattern_hold_most_ns = 10000000000;
@@ -69,18 +70,12 @@ int pattern_row__compare(const void *a, const void *b)
 {
 	const struct pattern_row *x = *(struct pattern_row *const *)a;
 	const struct pattern_row *y = *(struct pattern_row *const *)b;
-	const int64_t order[] = {
-		(x->tags.device == PATTERN_REST) - (y->tags.device == PATTERN_REST),
-		(int64_t)x->tags.device - y->tags.device,
-		(int64_t)x->tags.pid - y->tags.pid,
-		memcmp(x->tags.comm, y->tags.comm, sizeof(x->tags.comm)),
-		(x->tags.cgroup > y->tags.cgroup) - (x->tags.cgroup < y->tags.cgroup),
-	};
+	int order = (x->tags.device == PATTERN_REST) - (y->tags.device == PATTERN_REST);
 
-	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++)
-		if (order[i])
-			return order[i] < 0 ? -1 : 1;
-	return 0;
+	order = order ?: COMPARE(x->tags.device, y->tags.device);
+	order = order ?: COMPARE(x->tags.pid, y->tags.pid);
+	order = order ?: memcmp(x->tags.comm, y->tags.comm, sizeof(x->tags.comm));
+	return order ?: COMPARE(x->tags.cgroup, y->tags.cgroup);
 }
 
 /* ---- what does not depend on order: counted as it comes ---- */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analyse/chance.h"
+#include "base/compare.h"
 #include "base/grow.h"
 
 enum {
@@ -363,9 +364,7 @@ static void shift_set(struct shift *shift, const struct shift_side *a, const str
 
 static int compare_doubles(const void *a, const void *b)
 {
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
+	return COMPARE(*(const double *)a, *(const double *)b);
 }
 
 /* How far 95 of 100 draws are from the run as it was, down and up. */

@@ -2,6 +2,7 @@
 #include "analyse/sizes.h"
 
 #include <stdlib.h>
+#include "base/compare.h"
 #include "wire/io_tables.h"
 
 void sizes__add(struct sizes *sizes, uint32_t bytes)
@@ -23,7 +24,7 @@ static int sizes_compare(const void *a, const void *b)
 {
 	const struct size_count *x = a, *y = b;
 
-	return (x->bytes > y->bytes) - (x->bytes < y->bytes);
+	return COMPARE(x->bytes, y->bytes);
 }
 
 void sizes__sort(struct sizes *sizes)

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/compare.h"
 
 const char *stack_half__words(enum stack_half half)
 {
@@ -74,26 +75,21 @@ static uint64_t stacks_hash(const struct stack *stack)
 	return stacks_mix_text(h, stack->user);
 }
 
-static int stacks_order(uint64_t a, uint64_t b)
-{
-	return a < b ? -1 : a > b;
-}
-
 /* One that is not there comes first. */
 static int stacks_compare_texts(const char *a, const char *b)
 {
 	if (a == b)
 		return 0;
-	return a && b ? strcmp(a, b) : stacks_order(a != NULL, b != NULL);
+	return a && b ? strcmp(a, b) : COMPARE(a != NULL, b != NULL);
 }
 
 static int stacks_compare(const struct stack *a, const struct stack *b)
 {
 	int order = strncmp(a->comm, b->comm, sizeof(a->comm));
 
-	order = order ?: stacks_order(a->pid, b->pid);
-	order = order ?: stacks_order(a->kernel_half, b->kernel_half);
-	order = order ?: stacks_order(a->user_half, b->user_half);
+	order = order ?: COMPARE(a->pid, b->pid);
+	order = order ?: COMPARE(a->kernel_half, b->kernel_half);
+	order = order ?: COMPARE(a->user_half, b->user_half);
 	order = order ?: stacks_compare_texts(a->kernel, b->kernel);
 	return order ?: stacks_compare_texts(a->user, b->user);
 }
@@ -176,7 +172,7 @@ int stacks__add(struct stacks *s, const struct stack *stack, uint64_t ns, uint64
 static int stacks_compare_rows(const struct stack_row *a, const struct stack_row *b,
 			       enum stack_measure by)
 {
-	int order = stacks_order(stack_sum__value(&b->sum, by), stack_sum__value(&a->sum, by));
+	int order = COMPARE(stack_sum__value(&b->sum, by), stack_sum__value(&a->sum, by));
 
 	return order ?: stacks_compare(&a->stack, &b->stack);
 }

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/compare.h"
 #include "base/grow.h"
 
 void tally__init(struct tally *tally, size_t key_bytes)
@@ -81,9 +82,7 @@ static int tally_compare_rows(const struct tally *tally, const struct tally_snap
 					      tally->key_bytes)
 				     : 0;
 
-	return order ? order
-		     : (a->rows[i].bucket > b->rows[j].bucket) -
-			       (a->rows[i].bucket < b->rows[j].bucket);
+	return order ?: COMPARE(a->rows[i].bucket, b->rows[j].bucket);
 }
 
 static int tally_compare(const void *a, const void *b, void *arg)
@@ -184,12 +183,10 @@ static int tally_compare_groups(const void *a, const void *b, void *arg)
 	enum tally_measure measure = *(const enum tally_measure *)arg;
 	uint64_t x = measure == TALLY_BY_COUNT ? l->sum.count : l->sum.sum;
 	uint64_t y = measure == TALLY_BY_COUNT ? r->sum.count : r->sum.sum;
+	int order =
+		measure == TALLY_BY_SIGNED_SUM ? COMPARE((int64_t)y, (int64_t)x) : COMPARE(y, x);
 
-	if (measure == TALLY_BY_SIGNED_SUM && x != y)
-		return (int64_t)x < (int64_t)y ? 1 : -1;
-	if (x != y)
-		return x < y ? 1 : -1;
-	return l->key < r->key ? -1 : l->key > r->key; /* they lie in the order of their bytes */
+	return order ?: COMPARE(l->key, r->key); /* they lie in the order of their bytes */
 }
 
 static int tally_make_room(struct tally *tally)

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/compare.h"
 
 int top__init(struct top *t)
 {
@@ -52,13 +53,11 @@ void top__add(struct top *t, const uint64_t key[TOP_WORDS], const struct top_io 
 static int top_compare(const void *a, const void *b)
 {
 	const struct top_sum *x = a, *y = b;
+	int order = COMPARE(y->sum_ns, x->sum_ns);
 
-	if (x->sum_ns != y->sum_ns)
-		return x->sum_ns < y->sum_ns ? 1 : -1;
-	for (size_t i = 0; i < TOP_WORDS; i++)
-		if (x->key[i] != y->key[i])
-			return x->key[i] < y->key[i] ? -1 : 1;
-	return 0;
+	for (size_t i = 0; i < TOP_WORDS && !order; i++)
+		order = COMPARE(x->key[i], y->key[i]);
+	return order;
 }
 
 void top__sort(struct top *t)

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/compare.h"
 #include "base/grow.h"
 #include "capture/chunk.h"
 
@@ -140,19 +141,10 @@ int capture_about__add_clock(struct capture_about *about, const struct capture_c
 	return 0;
 }
 
-static int about_compare_clocks(const void *a, const void *b)
-{
-	uint64_t first = ((const struct capture_clock *)a)->mono_ns;
-	uint64_t second = ((const struct capture_clock *)b)->mono_ns;
-
-	return (first > second) - (first < second);
-}
-
 void capture_about__sort_clocks(struct capture_about *about)
 {
 	if (about->nr_clocks)
-		qsort(about->clocks, about->nr_clocks, sizeof(*about->clocks),
-		      about_compare_clocks);
+		qsort(about->clocks, about->nr_clocks, sizeof(*about->clocks), compare__u64);
 }
 
 void capture_about__forget_clocks(struct capture_about *about, uint64_t mono_ns)

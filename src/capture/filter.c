@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/compare.h"
 #include "base/log.h"
 #include "base/nearest.h"
 #include "decode/nvme.h"
@@ -249,13 +250,6 @@ static int filter_unknown_cgroup(const struct capture_filter_names *names, const
 		text, names->cgroups->entries[0].text);
 }
 
-static int filter_compare_ids(const void *a, const void *b)
-{
-	uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
-
-	return (left > right) - (left < right);
-}
-
 static int filter_init_cgroups(struct capture_filter *f, const struct capture_filter_names *names)
 {
 	const char *text = f->options->cgroup;
@@ -271,7 +265,7 @@ static int filter_init_cgroups(struct capture_filter *f, const struct capture_fi
 	for (size_t i = 0; i < names->cgroups->nr; i++)
 		if (filter_is_below(names->cgroups->entries[i].text, name, len))
 			f->cgroups[f->nr_cgroups++] = names->cgroups->entries[i].id.words[0];
-	qsort(f->cgroups, f->nr_cgroups, sizeof(*f->cgroups), filter_compare_ids);
+	qsort(f->cgroups, f->nr_cgroups, sizeof(*f->cgroups), compare__u64);
 	return f->nr_cgroups ? 0 : filter_unknown_cgroup(names, text);
 }
 
@@ -286,7 +280,7 @@ static bool filter_wants_cgroup(struct capture_filter *f, const struct io_record
 		return false;
 	}
 	return bsearch(&stages->cgroup, f->cgroups, f->nr_cgroups, sizeof(*f->cgroups),
-		       filter_compare_ids);
+		       compare__u64);
 }
 
 /* ---- all of them ---- */

@@ -6,6 +6,7 @@
  * reals.
  */
 #include <string.h>
+#include "base/compare.h"
 #include "expr/tree.h"
 
 struct eval {
@@ -118,8 +119,8 @@ static bool eval_glob(const struct eval_value *text, const struct eval_value *gl
 static int eval_order(const struct eval_value *l, const struct eval_value *r)
 {
 	if (l->is_whole && r->is_whole)
-		return (l->whole > r->whole) - (l->whole < r->whole);
-	return (eval_to_real(l) > eval_to_real(r)) - (eval_to_real(l) < eval_to_real(r));
+		return COMPARE(l->whole, r->whole);
+	return COMPARE(eval_to_real(l), eval_to_real(r));
 }
 
 static bool eval_is_equal(enum expr_type type, const struct eval_value *l,

@@ -14,6 +14,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "base/compare.h"
 #include "base/privilege.h"
 #include "symbol/elf_image.h"
 
@@ -205,13 +206,6 @@ static bool dwarf_is_odd(Dwarf_Die *function)
 	       !dwarf_formudata(&attribute, &how) && how != DW_CC_normal;
 }
 
-static int dwarf_compare(const void *a, const void *b)
-{
-	const uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
-
-	return left < right ? -1 : left > right;
-}
-
 static int dwarf_take_function(Dwarf_Die *function, void *arg)
 {
 	struct dwarf_reading *r = arg;
@@ -223,7 +217,7 @@ static int dwarf_take_function(Dwarf_Die *function, void *arg)
 	if (dwarf_entrypc(function, &pc) || dwarf_is_odd(function))
 		return DWARF_CB_OK;
 	vaddr = pc;
-	found = bsearch(&vaddr, r->vaddrs, r->nr, sizeof(vaddr), dwarf_compare);
+	found = bsearch(&vaddr, r->vaddrs, r->nr, sizeof(vaddr), compare__u64);
 	if (!found)
 		return DWARF_CB_OK;
 	if (dwarf_take_ret(function, &proto))

@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "base/compare.h"
 #include "symbol/names.h"
 
 enum {
@@ -236,7 +237,7 @@ static int notes_by_age(const void *a, const void *b)
 	const struct mapping_note *x = *(const struct mapping_note *const *)a;
 	const struct mapping_note *y = *(const struct mapping_note *const *)b;
 
-	return (x->time_ns < y->time_ns) - (x->time_ns > y->time_ns);
+	return COMPARE(y->time_ns, x->time_ns);
 }
 
 /* All of this process, newest first: it moves between CPUs, whose rings are read one by one. */
@@ -293,7 +294,7 @@ static int notes_by_address(const void *a, const void *b)
 	const struct mapping_note *x = *(const struct mapping_note *const *)a;
 	const struct mapping_note *y = *(const struct mapping_note *const *)b;
 
-	return (x->start > y->start) - (x->start < y->start);
+	return COMPARE(x->start, y->start);
 }
 
 /* As the kernel writes it there; a line break in a name stays one character. */

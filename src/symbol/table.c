@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/compare.h"
 #include "base/grow.h"
 
 enum { TABLE_NEIGHBOURS = 32 }; /* functions that may begin inside a longer one */
@@ -61,22 +62,15 @@ static int table_compare_names(const char *a, const char *b)
 	size_t a_dashes = strspn(a, "_"), b_dashes = strspn(b, "_");
 	size_t a_len = strlen(a), b_len = strlen(b);
 
-	if (!a_len != !b_len)
-		return a_len ? -1 : 1;
-	if (a_dashes != b_dashes)
-		return a_dashes < b_dashes ? -1 : 1;
-	if (a_len != b_len)
-		return a_len < b_len ? -1 : 1;
-	return strcmp(a, b);
+	return COMPARE(!a_len, !b_len) ?: COMPARE(a_dashes, b_dashes) ?: COMPARE(a_len, b_len) ?: strcmp(a, b);
 }
 
 static int table_compare(const void *left, const void *right, void *pool)
 {
 	const struct symbol_entry *a = left, *b = right;
 
-	if (a->addr != b->addr)
-		return a->addr < b->addr ? -1 : 1;
-	return table_compare_names((char *)pool + a->name, (char *)pool + b->name);
+	return COMPARE(a->addr, b->addr)
+		       ?: table_compare_names((char *)pool + a->name, (char *)pool + b->name);
 }
 
 /* One for each address: the plainest name, the largest size that any of them has. */

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/compare.h"
 #include "session/io_source.h"
 #include "view/latency_rows.h"
 
@@ -155,11 +156,7 @@ static int report_compare(const void *a, const void *b)
 	const struct report_group *x = *(struct report_group *const *)a;
 	const struct report_group *y = *(struct report_group *const *)b;
 
-	if (x->other != y->other)
-		return x->other ? 1 : -1;
-	if (x->device != y->device)
-		return x->device < y->device ? -1 : 1;
-	return x->kind != y->kind ? x->kind - y->kind : x->op - y->op;
+	return COMPARE(x->other, y->other) ?: COMPARE(x->device, y->device) ?: COMPARE(x->kind, y->kind) ?: COMPARE(x->op, y->op);
 }
 
 static void report_label(struct latency_row *row, const struct session *s,

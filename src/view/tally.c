@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/compare.h"
 #include "base/log.h"
 #include "base/units.h"
 #include "render/chart.h"
@@ -338,7 +339,7 @@ static int tally_compare_probes(const void *a, const void *b, void *at)
 	       sizeof(left));
 	memcpy(&right, (const char *)((const struct tally_group *)b)->key + *(uint32_t *)at,
 	       sizeof(right));
-	return (left > right) - (left < right);
+	return COMPARE(left, right);
 }
 
 /* What never happened is not a row of zeros for people, but it is said. */

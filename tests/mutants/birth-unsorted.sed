@@ -3,4 +3,4 @@
 # file: src/symbol/mapping_notes.c
 # red: unit mapping_notes
 # case: mappings since its birth
-/^static int notes_by_age/,/^}/s/return (x->time_ns < y->time_ns) - (x->time_ns > y->time_ns);/return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);/
+/^static int notes_by_age/,/^}/s/COMPARE(y->time_ns, x->time_ns)/COMPARE(x->time_ns, y->time_ns)/

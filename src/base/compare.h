@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * compare.h: which of two comes first, as qsort asks? Below 0, 0 or above 0. What decides only
+ * between equals stands behind "?:".
+ */
+#ifndef IOSONAR_BASE_COMPARE_H
+#define IOSONAR_BASE_COMPARE_H
+
+#include <stdint.h>
+
+#define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
+
+/* Of numbers, or of structs that begin with one: the smallest first. */
+static inline int compare__u64(const void *a, const void *b)
+{
+	return COMPARE(*(const uint64_t *)a, *(const uint64_t *)b);
+}
+
+#endif
