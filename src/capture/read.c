@@ -215,9 +215,30 @@ void capture_reader__rewind(struct capture_reader *reader)
 	reader->file.records.next = reader->file.caches.next = reader->file.calls.next = 0;
 }
 
-static int reader_open_cache(struct capture_reader *reader, const struct capture_listed *block,
-			     struct capture_cache *cache)
+/* Of chunks that are listed apart from the records: how one is read. */
+typedef int (*reader_open_fn)(struct capture_reader *reader, const struct capture_listed *block,
+			      void *to);
+
+/* 1: the next one is there; 0: there are no more. */
+static int reader_next_listed(struct capture_reader *reader, struct capture_list *list,
+			      reader_open_fn open, void *to)
 {
+	while (list->next < list->nr) {
+		int err = open(reader, &list->blocks[list->next++], to);
+
+		if (err && err != -EBADMSG)
+			return err;
+		if (!err)
+			return 1;
+		reader->file.damage.blocks_corrupt++;
+	}
+	return 0;
+}
+
+static int reader_open_cache(struct capture_reader *reader, const struct capture_listed *block,
+			     void *to)
+{
+	struct capture_cache *cache = to;
 	int err = capture_contents__load(&reader->file, block);
 	struct byte_in in = { reader->file.source.payload,
 			      reader->file.source.payload + block->chunk.length, false };
@@ -232,18 +253,7 @@ static int reader_open_cache(struct capture_reader *reader, const struct capture
 
 int capture_reader__next_cache(struct capture_reader *reader, struct capture_cache *cache)
 {
-	struct capture_list *list = &reader->file.caches;
-
-	while (list->next < list->nr) {
-		int err = reader_open_cache(reader, &list->blocks[list->next++], cache);
-
-		if (err && err != -EBADMSG)
-			return err;
-		if (!err)
-			return 1;
-		reader->file.damage.blocks_corrupt++;
-	}
-	return 0;
+	return reader_next_listed(reader, &reader->file.caches, reader_open_cache, cache);
 }
 
 /* As many records of calls have to be there as the recorder counted. in: a copy. */
@@ -262,8 +272,9 @@ static void reader_check_calls(struct capture_reader *reader, struct byte_in in)
 }
 
 static int reader_open_part(struct capture_reader *reader, const struct capture_listed *block,
-			    struct capture_part *part)
+			    void *to)
 {
+	struct capture_part *part = to;
 	int err = capture_contents__load(&reader->file, block);
 
 	part->chunk = block->chunk;
@@ -283,18 +294,7 @@ static int reader_open_part(struct capture_reader *reader, const struct capture_
 
 int capture_reader__next_part(struct capture_reader *reader, struct capture_part *part)
 {
-	struct capture_list *list = &reader->file.calls;
-
-	while (list->next < list->nr) {
-		int err = reader_open_part(reader, &list->blocks[list->next++], part);
-
-		if (err && err != -EBADMSG)
-			return err;
-		if (!err)
-			return 1;
-		reader->file.damage.blocks_corrupt++;
-	}
-	return 0;
+	return reader_next_listed(reader, &reader->file.calls, reader_open_part, part);
 }
 
 uint64_t capture_reader__nr_calls(const struct capture_reader *reader)
@@ -408,34 +408,12 @@ const char *capture_reader__path(const struct capture_reader *reader)
 	return reader->file.source.path;
 }
 
-static int reader_verify_cache(struct capture_reader *reader)
-{
-	struct capture_cache cache = { 0 };
-	int more;
-
-	do
-		more = capture_reader__next_cache(reader, &cache);
-	while (more > 0);
-	capture_cache__free(&cache);
-	return more;
-}
-
-/* What is in them is not known here: they are as they were written. */
-static int reader_verify_calls(struct capture_reader *reader)
-{
-	struct capture_part part;
-	int more;
-
-	do
-		more = capture_reader__next_part(reader, &part);
-	while (more > 0);
-	return more;
-}
-
 int capture__verify(const char *path, struct capture_report *report)
 {
+	struct capture_cache cache = { 0 };
 	struct capture_reader *reader;
-	int err = reader_open(path, true, &reader);
+	struct capture_part part;
+	int err = reader_open(path, true, &reader), more;
 
 	memset(report, 0, sizeof(*report));
 	if (err)
@@ -448,10 +426,12 @@ int capture__verify(const char *path, struct capture_report *report)
 		report->zstd_blocks += reader->file.records.blocks[i].chunk.flags & CAPTURE_ZSTD;
 	while (capture_reader__next(reader, &err))
 		report->records++;
-	if (!err)
-		err = reader_verify_cache(reader);
-	if (!err)
-		err = reader_verify_calls(reader);
+	while (!err && (more = capture_reader__next_cache(reader, &cache)))
+		err = more < 0 ? more : 0;
+	/* What is in calls is not known here: they are as they were written. */
+	while (!err && (more = capture_reader__next_part(reader, &part)))
+		err = more < 0 ? more : 0;
+	capture_cache__free(&cache);
 	report->damage = reader->file.damage;
 	capture_reader__free(reader);
 	return err;

@@ -156,18 +156,20 @@ static int writer_put(struct capture_writer *writer, struct capture_chunk *chunk
 }
 
 /* A chunk that is no records. The trailer follows at once on a disk that just got full. */
-static int writer_put_about(struct capture_writer *writer, uint8_t type, uint32_t count)
+static int writer_put_other(struct capture_writer *writer, struct capture_chunk *chunk)
 {
-	struct capture_chunk chunk = {
-		.type = type,
-		.count = count,
-		.first = writer->nr_records,
-	};
-	int err = writer_put(writer, &chunk);
+	int err;
 
+	chunk->first = writer->nr_records;
+	err = writer_put(writer, chunk);
 	if (err == -ENOSPC && writer->file.full)
 		writer_trailer(writer, "disk full", NULL, 0);
 	return err;
+}
+
+static int writer_put_about(struct capture_writer *writer, uint8_t type, uint32_t count)
+{
+	return writer_put_other(writer, &(struct capture_chunk){ .type = type, .count = count });
 }
 
 int capture_writer__info(struct capture_writer *writer, const struct capture_info *info, size_t nr)
@@ -207,18 +209,6 @@ int capture_writer__clock(struct capture_writer *writer, const struct capture_cl
 	return writer_put_about(writer, CAPTURE_CLOCK, 1);
 }
 
-/* Of the page cache, of calls: a chunk with times, that is no records. */
-static int writer_put_timed(struct capture_writer *writer, struct capture_chunk *chunk)
-{
-	int err;
-
-	chunk->first = writer->nr_records;
-	err = writer_put(writer, chunk);
-	if (err == -ENOSPC && writer->file.full)
-		writer_trailer(writer, "disk full", NULL, 0);
-	return err;
-}
-
 int capture_writer__cache_rows(struct capture_writer *writer, uint64_t time_ns,
 			       const struct capture_cache_row *rows, size_t nr)
 {
@@ -232,7 +222,7 @@ int capture_writer__cache_rows(struct capture_writer *writer, uint64_t time_ns,
 
 	for (size_t i = 0; i < nr; i++)
 		capture_cache__put_row(out, &rows[i]);
-	return writer_put_timed(writer, &chunk);
+	return writer_put_other(writer, &chunk);
 }
 
 int capture_writer__cache_events(struct capture_writer *writer, const struct cache_command *events,
@@ -254,7 +244,7 @@ int capture_writer__cache_events(struct capture_writer *writer, const struct cac
 	}
 	for (size_t i = 0; i < nr; i++)
 		capture_cache__put_event(out, &events[i].event, chunk.min_ns);
-	return writer_put_timed(writer, &chunk);
+	return writer_put_other(writer, &chunk);
 }
 
 int capture_writer__part(struct capture_writer *writer, const struct capture_chunk *chunk,
@@ -268,7 +258,7 @@ int capture_writer__part(struct capture_writer *writer, const struct capture_chu
 	};
 
 	byte_out__put(writer_begin(writer), payload, nr);
-	return writer_put_timed(writer, &part);
+	return writer_put_other(writer, &part);
 }
 
 static void writer_count_lost(struct capture_writer *writer, const char *reason, uint64_t nr)
