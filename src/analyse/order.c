@@ -18,12 +18,6 @@ struct order_entry {
 _Static_assert(!(sizeof(struct io_record) % ORDER_UNIT || sizeof(struct io_stages) % ORDER_UNIT),
 	       "places are whole");
 
-/* What a record may take. */
-struct order_space {
-	struct io_record record;
-	struct io_stages stages;
-};
-
 static const struct io_record *order_record(const struct order *order, uint32_t place)
 {
 	return (const struct io_record *)(order->held + (size_t)place * ORDER_UNIT);
@@ -69,7 +63,7 @@ int order__add(struct order *order, const struct io_record *record)
 	int err = 0;
 
 	while (!err && (order->nr == order->room ||
-			order->room_bytes - order->bytes < sizeof(struct order_space)))
+			order->room_bytes - order->bytes < sizeof(struct record_with_stages)))
 		err = order_grow(order);
 	if (!err)
 		order_append(order, record);
@@ -129,7 +123,7 @@ static void order_keep(struct order *order, size_t taken)
 		places[order->entries[i].nth] = order->entries[i].place;
 	order->nr = order->bytes = 0;
 	for (size_t i = 0; i < nr; i++) {
-		struct order_space copy;
+		struct record_with_stages copy;
 
 		if (places[i] == UINT32_MAX)
 			continue;

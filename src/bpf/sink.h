@@ -32,11 +32,6 @@ struct outcome {
 	__u32 nr_bios;
 };
 
-struct record_with_stages {
-	struct io_record record;
-	struct io_stages stages;
-};
-
 inline_always void record_fill(struct io_record *r, const struct io_slot *slot,
 			       const struct io_slot_more *more, const struct outcome *o,
 			       const enum stages stages)

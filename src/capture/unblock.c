@@ -43,12 +43,6 @@ struct unblock_cpu {
 	uint32_t next_seq;
 };
 
-/* What a record may take. */
-struct unblock_space {
-	struct io_record record;
-	struct io_stages stages;
-};
-
 struct capture_unblock {
 	struct row *rows; /* as they stand in the file, table by table */
 	struct unblock_who *who;
@@ -64,8 +58,8 @@ struct capture_unblock {
 	struct capture_columns columns;
 	struct stages_unblock stages;
 	uint16_t who_of[CAPTURE_BLOCK_RECORDS], what_of[CAPTURE_BLOCK_RECORDS];
-	uint64_t run[NR_RECORD_COLUMNS][CAPTURE_RUN]; /* a few values of every column */
-	struct unblock_space records[CAPTURE_RUN];    /* and what they make */
+	uint64_t run[NR_RECORD_COLUMNS][CAPTURE_RUN];	/* a few values of every column */
+	struct record_with_stages records[CAPTURE_RUN]; /* and what they make */
 	uint8_t generations[CAPTURE_GENERATIONS];
 };
 

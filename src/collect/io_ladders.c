@@ -51,10 +51,7 @@ static void ladders_read(struct io *io, uint32_t cpu)
 	const struct io_ladder *cells = (const struct io_ladder *)(ring + 1);
 	uint32_t last = io_ladder_mask(io) / (uint32_t)sizeof(*cells);
 	uint64_t tail = ring->tail, head = ladders_head(ring);
-	struct {
-		struct io_record record;
-		struct io_stages stages;
-	} copy;
+	struct record_with_stages copy;
 
 	for (; tail != head; tail++) {
 		ladder_expand(&cells[tail & last], cpu, &copy.record, &copy.stages);

@@ -90,10 +90,7 @@ static int ring_on_stack(struct io *io, const struct io_stack *stack)
 static int ring_on_record(void *arg, void *data, size_t size)
 {
 	struct io *io = arg;
-	struct {
-		struct io_record record;
-		struct io_stages stages;
-	} copy;
+	struct record_with_stages copy;
 	size_t at;
 
 	if (size == sizeof(struct io_stack))

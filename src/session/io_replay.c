@@ -39,10 +39,7 @@ struct io_replay {
 	struct replay_place places[REPLAY_PLACES]; /* where some of them are */
 	const struct io_record *record;		   /* at hand */
 	char **hosts;				   /* by file; NULL: it does not say */
-	struct {
-		struct io_record record;
-		struct io_stages stages;
-	} renamed; /* the record at hand, with --anonymous */
+	struct record_with_stages renamed;	   /* the record at hand, with --anonymous */
 	uint64_t nr_records, nr_submits;
 	uint64_t nr_other; /* commands that do not say what --by asks for */
 };

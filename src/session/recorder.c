@@ -317,10 +317,7 @@ static int recorder_meet(struct recorder *r, const struct io_record *record)
 
 static int recorder_put_record(struct recorder *r, const struct io_record *record)
 {
-	struct {
-		struct io_record record;
-		struct io_stages stages;
-	} as;
+	struct record_with_stages as;
 
 	if (!r->run.alias)
 		return capture_writer__records(r->writer, record, 1);

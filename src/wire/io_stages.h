@@ -38,6 +38,12 @@ struct io_stages {
 };
 _Static_assert(sizeof(struct io_stages) == 112, "no holes");
 
+/* All that a record may take. */
+struct record_with_stages {
+	struct io_record record;
+	struct io_stages stages;
+};
+
 /*
  * A command's way in times alone, from its first attempt, which succeeded: what a record with
  * stages is made of where nobody asks for more. A cell of a ring per CPU that user space maps.
