@@ -13,7 +13,6 @@
 #include "wire/io_stages.h"
 #include "wire/io_tables.h"
 
-#define FILTER_DIGITS	 "0123456789"
 #define FILTER_NO_SECTOR UINT64_MAX /* in no partition */
 
 enum {
@@ -58,19 +57,6 @@ static int filter_choose_partition(const struct device *disk, const char *text, 
 	return -ENOENT;
 }
 
-/* sda1 of sda, nvme0n1p1 of nvme0n1: as the kernel names partitions. */
-static bool filter_looks_like_partition(const struct device *disk, const char *name)
-{
-	size_t len = strlen(disk->name);
-
-	if (!len || strncmp(name, disk->name, len))
-		return false;
-	name += len;
-	if (strchr(FILTER_DIGITS, disk->name[len - 1]) && *name++ != 'p')
-		return false;
-	return *name && !name[strspn(name, FILTER_DIGITS)];
-}
-
 /* 0, -ENODEV: said; -ENOENT: it is not meant. */
 static int filter_choose_disk(const struct device_list *devices, const struct device *disk,
 			      const char *text, struct device_choice *choice)
@@ -103,7 +89,7 @@ static int filter_refuse(const struct device_list *devices, const char *text)
 	for (size_t i = 0; i < devices->nr; i++) {
 		const struct device *disk = &devices->devices[i];
 
-		if (!disk->knows_partitions && filter_looks_like_partition(disk, name))
+		if (!disk->knows_partitions && device__may_have_partition(disk->name, name))
 			return log_err(-ENODEV,
 				       "-d %.64s: this capture knows no partitions, it is of an "
 				       "iosonar that did not keep them; the disk is %s",
@@ -232,9 +218,11 @@ static const char *filter_cgroup_name(const char *text, size_t *len)
 	return text;
 }
 
-/* The cgroup itself or one below it; all are below the root. */
-static bool filter_is_below(const char *path, const char *name, size_t len)
+bool capture_filter__is_in_cgroup(const char *path, const char *cgroup)
 {
+	size_t len;
+	const char *name = filter_cgroup_name(cgroup, &len);
+
 	path += strspn(path, "/");
 	return !len || (!strncmp(path, name, len) && (!path[len] || path[len] == '/'));
 }
@@ -254,8 +242,9 @@ static int filter_init_cgroups(struct capture_filter *f, const struct capture_fi
 {
 	const char *text = f->options->cgroup;
 	size_t len = 0;
-	const char *name = text ? filter_cgroup_name(text, &len) : NULL;
 
+	if (text)
+		filter_cgroup_name(text, &len);
 	f->all_cgroups = text && !len;
 	if (!text || f->all_cgroups)
 		return 0;
@@ -263,7 +252,7 @@ static int filter_init_cgroups(struct capture_filter *f, const struct capture_fi
 	if (!f->cgroups)
 		return log_err(-ENOMEM, "out of memory");
 	for (size_t i = 0; i < names->cgroups->nr; i++)
-		if (filter_is_below(names->cgroups->entries[i].text, name, len))
+		if (capture_filter__is_in_cgroup(names->cgroups->entries[i].text, text))
 			f->cgroups[f->nr_cgroups++] = names->cgroups->entries[i].id.words[0];
 	qsort(f->cgroups, f->nr_cgroups, sizeof(*f->cgroups), compare__u64);
 	return f->nr_cgroups ? 0 : filter_unknown_cgroup(names, text);

@@ -52,4 +52,9 @@ void capture_filter__free(struct capture_filter *filter);
 bool capture_filter__passes(struct capture_filter *filter, const struct io_record *record,
 			    const struct device *device);
 
+/* --cgroup: the cgroup itself or one below it, with or without /sys/fs/cgroup; all are below the
+ * root.
+ */
+bool capture_filter__is_in_cgroup(const char *path, const char *cgroup);
+
 #endif

@@ -236,6 +236,31 @@ static enum device_kind device_kind_of(const char *name, bool has_queues)
 	return has_queues ? DEVICE_REQUEST : DEVICE_BIO;
 }
 
+bool device__may_have_partition(const char *disk, const char *name)
+{
+	static const char digits[] = "0123456789";
+	size_t len = strlen(disk);
+
+	if (!len || strncmp(name, disk, len))
+		return false;
+	name += len;
+	if (strchr(digits, disk[len - 1]) && *name++ != 'p')
+		return false;
+	return *name && !name[strspn(name, digits)];
+}
+
+const char *device_kind__word(enum device_kind kind)
+{
+	switch (kind) {
+	case DEVICE_NVME_NS: return "namespace";
+	case DEVICE_NVME_HEAD: return "multipath";
+	case DEVICE_NVME_CTRL: return "controller";
+	case DEVICE_REQUEST: return "disk";
+	case DEVICE_BIO: return "bio-based";
+	}
+	return "?";
+}
+
 int device__copy(struct device *to, const struct device *from)
 {
 	size_t bytes = from->nr_partitions * sizeof(*from->partitions);

@@ -47,6 +47,9 @@ struct device {
 	struct device_partition *partitions;
 };
 
+/* As the kernel names partitions: sda1 of sda, nvme0n1p1 of nvme0n1. */
+bool device__may_have_partition(const char *disk, const char *name);
+const char *device_kind__word(enum device_kind kind); /* "namespace", "disk", ...; "?" */
 /* The same with partitions of its own. -ENOMEM: *to has none. */
 int device__copy(struct device *to, const struct device *from);
 void device__free(struct device *device); /* its partitions, not itself */

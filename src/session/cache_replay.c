@@ -4,12 +4,12 @@
  * file, time is theirs, filters are applied here. Needs no privileges. Rows are told apart by all
  * that --by may ask for; threads and the order of events within a reading are not in them.
  */
-#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/log.h"
+#include "capture/filter.h"
 #include "capture/read.h"
 #include "session/cache_info.h"
 #include "session/cache_source.h"
@@ -38,40 +38,11 @@ static const struct capture_about *cache_capture(const struct session *s)
 
 /* ---- filters ---- */
 
-/* "/a" means itself and what is below it; so does "/sys/fs/cgroup/a". */
-static bool cache_is_below(const char *path, const char *above)
-{
-	static const char root[] = "/sys/fs/cgroup";
-	size_t len;
-
-	if (!path)
-		return false;
-	if (!strncmp(above, root, strlen(root)))
-		above += strlen(root);
-	above += strspn(above, "/");
-	path += strspn(path, "/");
-	len = strlen(above);
-	while (len && above[len - 1] == '/')
-		len--;
-	return !len || (!strncmp(path, above, len) && (!path[len] || path[len] == '/'));
-}
-
 /* "nvme0n1" means its partitions, too: nvme0n1p1, sda1. */
 static bool cache_is_disk(const char *name, const char *wanted)
 {
-	size_t len;
-
-	if (!strncmp(wanted, "/dev/", 5))
-		wanted += 5;
-	len = strlen(wanted);
-	if (!len || strncmp(name, wanted, len))
-		return false;
-	name += len;
-	if (!*name)
-		return true;
-	if (isdigit((unsigned char)wanted[len - 1]) && *name++ != 'p')
-		return false;
-	return *name && name[strspn(name, "0123456789")] == 0;
+	wanted += strncmp(wanted, "/dev/", 5) ? 0 : 5;
+	return !strcmp(name, wanted) || device__may_have_partition(wanted, name);
 }
 
 static bool cache_wants_disk(const struct session *s, uint32_t dev)
@@ -117,10 +88,12 @@ static bool cache_wants_row(const struct session *s, const struct cache_key *key
 {
 	const struct filter_options *f = cache_replay(s)->wants.filter;
 	const struct glossary_id cgroup = { { key->cgroup } };
+	const char *path;
 
 	if (!cache_filters(s))
 		return true;
-	if (f->cgroup && !cache_is_below(session_text(s, GLOSSARY_CGROUPS, cgroup), f->cgroup))
+	path = f->cgroup ? session_text(s, GLOSSARY_CGROUPS, cgroup) : NULL;
+	if (f->cgroup && (!path || !capture_filter__is_in_cgroup(path, f->cgroup)))
 		return false;
 	return cache_key_op(key) && cache_wants_task(s, key->pid, key->comm) &&
 	       cache_wants_file(s, key->inode, io_file_place(key->dev, cache_key_nth(key)));

@@ -4,8 +4,8 @@
  * memory since the file was opened, so rows cost nothing; the only bound that matters is the file.
  * The place of a row is that of its item in the list.
  */
-#include <string.h>
 #include "sql/table.h"
+#include "view/capture_lists.h"
 
 /* What is at a place of a capture's list. */
 enum list_step { LIST_END, LIST_NO_ROW, LIST_ROW };
@@ -33,19 +33,11 @@ static int list_next(struct sql_rows *rows,
 
 /* ---- device ---- */
 
-/* The same device stands there under the numbers that records have and under its own. */
 static enum list_step device_look(const struct capture_about *about, size_t item)
 {
-	const struct device *device = &about->devices[item];
-
 	if (item >= about->nr_devices)
 		return LIST_END;
-	for (size_t i = 0; i < item; i++)
-		if (about->devices[i].diskseq == device->diskseq &&
-		    !strcmp(about->devices[i].name, device->name) &&
-		    !strcmp(about->devices[i].serial, device->serial))
-			return LIST_NO_ROW;
-	return LIST_ROW;
+	return capture_lists__is_first(about, item) ? LIST_ROW : LIST_NO_ROW;
 }
 
 static int device_next(void *rows)
@@ -61,14 +53,7 @@ static const void *device_object(const void *rows, uint16_t of)
 
 static struct cell device_get_kind(void *rows)
 {
-	static const char *const words[] = {
-		[DEVICE_NVME_NS] = "namespace",	   [DEVICE_NVME_HEAD] = "multipath",
-		[DEVICE_NVME_CTRL] = "controller", [DEVICE_REQUEST] = "disk",
-		[DEVICE_BIO] = "bio-based",
-	};
-	unsigned int kind = ((const struct device *)device_object(rows, 0))->kind;
-
-	return sql_text(kind < sizeof(words) / sizeof(words[0]) ? words[kind] : NULL);
+	return sql_text(device_kind__word(((const struct device *)device_object(rows, 0))->kind));
 }
 
 static struct cell device_get_ctrl(void *rows)

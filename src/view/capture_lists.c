@@ -95,18 +95,6 @@ const struct object capture_device_object = { "device", { device_columns } };
 const struct object capture_partition_object = { "partition", { partition_columns } };
 const struct object capture_cgroup_object = { "cgroup", { cgroup_columns } };
 
-static const char *list_kind(enum device_kind kind)
-{
-	switch (kind) {
-	case DEVICE_NVME_NS: return "namespace";
-	case DEVICE_NVME_HEAD: return "multipath";
-	case DEVICE_NVME_CTRL: return "controller";
-	case DEVICE_REQUEST: return "disk";
-	case DEVICE_BIO: return "bio-based";
-	}
-	return "?";
-}
-
 static const char *list_word(const char *text)
 {
 	return *text ? text : NULL;
@@ -127,7 +115,7 @@ static void list_show_device(struct table *table, const char *file, const struct
 	const struct list_device row = {
 		.file = file,
 		.dev = d->name,
-		.kind = list_kind(d->kind),
+		.kind = device_kind__word(d->kind),
 		.size_bytes = d->size_bytes,
 		.block_bytes = d->block_size,
 		.major = d->kind == DEVICE_NVME_CTRL ? CELL_NO_NUMBER : d->major,

@@ -3,4 +3,4 @@
 # file: src/sql/lists.c
 # red: cli sql
 # case: a device is one row
-s/^\t\t\treturn LIST_NO_ROW;$/\t\t\treturn LIST_ROW;/
+s/capture_lists__is_first(about, item) ? LIST_ROW : LIST_NO_ROW/LIST_ROW/
