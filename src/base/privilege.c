@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -89,26 +90,13 @@ static int privilege_drop_capabilities(const struct privilege_needs *needs)
 	return privilege_capset(keep);
 }
 
-static const char *privilege_left(const struct privilege_needs *needs)
+static const char *privilege_left(void)
 {
 	struct __user_cap_header_struct self = PRIVILEGE_CAP_HEADER;
 	privilege_caps have = { 0 };
 
-	(void)needs;
 	syscall(SYS_capget, &self, have);
 	return have[0].permitted || have[1].permitted ? "CAP_BPF alone" : "no capabilities";
-}
-
-static const char *privilege_files(const struct privilege_needs *needs)
-{
-	(void)needs;
-	return "no files to change";
-}
-
-static const char *privilege_nothing(const struct privilege_needs *needs)
-{
-	(void)needs;
-	return "no new privileges";
 }
 
 static int privilege_gain_nothing(const struct privilege_needs *needs)
@@ -422,27 +410,60 @@ int privilege__filter_calls(const struct privilege_needs *needs)
 
 #endif
 
-/* ---- all of it ---- */
+/* ---- a process that works for another ---- */
 
-#ifdef PRIVILEGE_FILTERS
-static const char *privilege_filtered(const struct privilege_needs *needs)
+enum { PRIVILEGE_HIGH_FD = 64 }; /* out of the way */
+
+void privilege__keep_descriptors(const int *fds, int nr)
 {
-	(void)needs;
-	return "system calls filtered";
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC), high[PRIVILEGE_KEPT_MAX];
+
+	for (int i = 0; i < nr; i++)
+		high[i] = fcntl(fds[i], F_DUPFD, PRIVILEGE_HIGH_FD);
+	for (int fd = 0; fd < PRIVILEGE_KEPT_FD; fd++)
+		dup2(null, fd);
+	for (int i = 0; i < nr; i++)
+		dup2(high[i], PRIVILEGE_KEPT_FD + i);
+	if (syscall(SYS_close_range, PRIVILEGE_KEPT_FD + nr, ~0U, 0) || chdir("/"))
+		_exit(1);
 }
-#endif
+
+static void privilege_limit(int what, rlim_t most)
+{
+	struct rlimit limit;
+
+	if (getrlimit(what, &limit) || limit.rlim_cur <= most)
+		return;
+	limit.rlim_cur = most;
+	setrlimit(what, &limit);
+}
+
+void privilege__limit(uint64_t memory_bytes, unsigned int cpu_s)
+{
+	unsigned long pages = 0;
+	FILE *file = fopen("/proc/self/statm", "re");
+
+	if (file && fscanf(file, "%lu", &pages) == 1)
+		privilege_limit(RLIMIT_AS, pages * (rlim_t)sysconf(_SC_PAGESIZE) + memory_bytes);
+	if (file)
+		fclose(file);
+	privilege_limit(RLIMIT_CPU, cpu_s);
+	privilege_limit(RLIMIT_CORE, 0);
+}
+
+/* ---- all of it ---- */
 
 /* In this order: without the second the others would need CAP_SYS_ADMIN; the last forbids them. */
 static const struct privilege_step {
 	int (*take)(const struct privilege_needs *needs);
 	const char *aim;
-	const char *(*done)(const struct privilege_needs *needs);
+	const char *done; /* NULL: what is left of them */
 } privilege_steps[] = {
-	{ privilege_drop_capabilities, "drop capabilities", privilege_left },
-	{ privilege_gain_nothing, "refuse new privileges", privilege_nothing },
-	{ privilege_restrict_files, "restrict files", privilege_files },
+	{ privilege_drop_capabilities, "drop capabilities", NULL },
+	{ privilege_gain_nothing, "refuse new privileges", "no new privileges" },
+	{ privilege_restrict_files, "restrict files", "no files to change" },
 #ifdef PRIVILEGE_FILTERS
-	{ privilege__filter_calls, "filter system calls", privilege_filtered },
+	{ privilege__filter_calls, "filter system calls", "system calls filtered" },
 #endif
 };
 
@@ -462,7 +483,7 @@ void privilege__drop(const struct privilege_needs *needs)
 				 said ? " or " : "", step->aim, strerror(-err));
 		else
 			snprintf(done + said, sizeof(done) - said, "%s%s", said ? ", " : "",
-				 step->done(needs));
+				 step->done ? step->done : privilege_left());
 	}
 	if (done[0])
 		log_verbose("privileges: %s", done);

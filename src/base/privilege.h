@@ -12,6 +12,7 @@
 #include <linux/filter.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /* Which list of system calls. */
@@ -45,6 +46,17 @@ int privilege__filter_calls(const struct privilege_needs *needs);
  * create.
  */
 bool privilege__can_attach_without(void);
+
+/*
+ * For a process that works for another: no output, no program's descriptor, no folder that could
+ * not be unmounted. These descriptors are all it has, from PRIVILEGE_KEPT_FD on. It ends if that
+ * fails.
+ */
+enum { PRIVILEGE_KEPT_FD = 3, PRIVILEGE_KEPT_MAX = 2 };
+void privilege__keep_descriptors(const int *fds, int nr);
+/* A file can be made to take all memory and all time of who unpacks it: so much more, and no core.
+ */
+void privilege__limit(uint64_t memory_bytes, unsigned int cpu_s);
 
 /* The list as a seccomp program; its length, or 0 where there is none for this machine. */
 enum { PRIVILEGE_FILTER_MAX = 512 };

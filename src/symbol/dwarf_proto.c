@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "base/compare.h"
@@ -300,46 +298,9 @@ void dwarf_proto__check(struct dwarf_proto *proto)
 
 /* ---- the other process ---- */
 
-enum { ASKED_FILE = STDERR_FILENO + 1, ASKED_ANSWER, ASKED_HIGH = 64, ASKED_CPU_S = 20 };
+enum { ASKED_FILE = PRIVILEGE_KEPT_FD, ASKED_ANSWER, ASKED_CPU_S = 20 };
 
-static const rlim_t asked_memory_bytes = 1ULL << 30;
-
-static void asked_limit(int what, rlim_t most)
-{
-	struct rlimit limit;
-
-	if (getrlimit(what, &limit) || limit.rlim_cur <= most)
-		return;
-	limit.rlim_cur = most;
-	setrlimit(what, &limit);
-}
-
-static void asked_limit_all(void)
-{
-	unsigned long pages = 0;
-	FILE *file = fopen("/proc/self/statm", "re");
-
-	if (file && fscanf(file, "%lu", &pages) == 1)
-		asked_limit(RLIMIT_AS, pages * (rlim_t)sysconf(_SC_PAGESIZE) + asked_memory_bytes);
-	if (file)
-		fclose(file);
-	asked_limit(RLIMIT_CPU, ASKED_CPU_S);
-	asked_limit(RLIMIT_CORE, 0);
-}
-
-/* The file and the answer's pipe are all that it has. */
-static void asked_keep(int fd, int answer)
-{
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	int high = fcntl(fd, F_DUPFD, ASKED_HIGH), high_answer = fcntl(answer, F_DUPFD, ASKED_HIGH);
-
-	for (int i = 0; i < ASKED_FILE; i++)
-		dup2(null, i);
-	dup2(high, ASKED_FILE);
-	dup2(high_answer, ASKED_ANSWER);
-	if (syscall(SYS_close_range, ASKED_ANSWER + 1, ~0U, 0) || chdir("/"))
-		_exit(1);
-}
+static const uint64_t asked_memory_bytes = 1ULL << 30;
 
 static void asked_write(const char *bytes, size_t nr)
 {
@@ -360,8 +321,8 @@ static void asked_run(int fd, int answer, const uint64_t *vaddrs, size_t nr,
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_NAME, "iosonar-dwarf");
-	asked_keep(fd, answer);
-	asked_limit_all();
+	privilege__keep_descriptors((const int[]){ fd, answer }, 2);
+	privilege__limit(asked_memory_bytes, ASKED_CPU_S);
 	privilege__drop(&needs);
 	dwarf_protos__read(ASKED_FILE, vaddrs, nr, protos);
 	asked_write((const char *)protos, nr * sizeof(*protos));

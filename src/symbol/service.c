@@ -3,28 +3,22 @@
 #include "symbol/service.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "base/privilege.h"
 
 enum {
-	SERVICE_FIRST_FD = STDERR_FILENO + 1, /* of those that a process keeps */
-	SERVICE_FDS = 2,		      /* at most */
-	SERVICE_HIGH_FD = 64,		      /* out of the way */
+	SERVICE_FDS = 2, /* that a process keeps, at most */
 	SERVICE_CPU_S = 300,
 	SERVICE_LOOK_MS = 250, /* the opener takes what the kernel notes so often, at least */
 };
 
-static const rlim_t service_memory_bytes = 2ULL << 30;
+static const uint64_t service_memory_bytes = 2ULL << 30;
 
 /* ---- in the new process ---- */
 
@@ -40,62 +34,22 @@ static void service_outlive_nobody(pid_t parent)
 		_exit(1);
 }
 
-/* No output, no program's descriptor, no folder that could not be unmounted: sockets only. */
-static void service_keep_sockets(const int *sockets, int nr)
-{
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC), high[SERVICE_FDS];
-
-	for (int i = 0; i < nr; i++)
-		high[i] = fcntl(sockets[i], F_DUPFD, SERVICE_HIGH_FD);
-	for (int fd = 0; fd < SERVICE_FIRST_FD; fd++)
-		dup2(null, fd);
-	for (int i = 0; i < nr; i++)
-		dup2(high[i], SERVICE_FIRST_FD + i);
-	if (syscall(SYS_close_range, SERVICE_FIRST_FD + nr, ~0U, 0) || chdir("/"))
-		_exit(1);
-}
-
-static void service_limit(int what, rlim_t most)
-{
-	struct rlimit limit;
-
-	if (getrlimit(what, &limit) || limit.rlim_cur <= most)
-		return;
-	limit.rlim_cur = most;
-	setrlimit(what, &limit);
-}
-
-/* A file can be made to take all memory and all time of who unpacks it. */
-static void service_limit_reader(void)
-{
-	unsigned long pages = 0;
-	FILE *file = fopen("/proc/self/statm", "re");
-
-	if (file && fscanf(file, "%lu", &pages) == 1)
-		service_limit(RLIMIT_AS,
-			      pages * (rlim_t)sysconf(_SC_PAGESIZE) + service_memory_bytes);
-	if (file)
-		fclose(file);
-	service_limit(RLIMIT_CPU, SERVICE_CPU_S);
-	service_limit(RLIMIT_CORE, 0);
-}
-
 static void service_run_opener(const char *root)
 {
 	const struct timeval look = { .tv_usec = SERVICE_LOOK_MS * 1000 };
 	struct symbol_opener opener;
 
 	prctl(PR_SET_NAME, "iosonar-open");
-	setsockopt(SERVICE_FIRST_FD, SOL_SOCKET, SO_RCVTIMEO, &look, sizeof(look));
+	setsockopt(PRIVILEGE_KEPT_FD, SOL_SOCKET, SO_RCVTIMEO, &look, sizeof(look));
 	symbol_opener__init(&opener, root);
 	symbol_opener__confine(&opener);
-	symbol_opener__serve(&opener, SERVICE_FIRST_FD);
+	symbol_opener__serve(&opener, PRIVILEGE_KEPT_FD);
 }
 
 static int service_ask_opener(void *arg, const struct opener_request *request)
 {
 	(void)arg;
-	return symbol_opener__ask(SERVICE_FIRST_FD + 1, request);
+	return symbol_opener__ask(PRIVILEGE_KEPT_FD + 1, request);
 }
 
 static void service_run_reader(const char *root)
@@ -105,10 +59,10 @@ static void service_run_reader(const char *root)
 
 	(void)root;
 	prctl(PR_SET_NAME, "iosonar-symbols");
-	service_limit_reader();
+	privilege__limit(service_memory_bytes, SERVICE_CPU_S);
 	privilege__drop(&needs);
 	if (reader)
-		symbol_reader__serve(reader, SERVICE_FIRST_FD);
+		symbol_reader__serve(reader, PRIVILEGE_KEPT_FD);
 }
 
 static pid_t service_fork(void (*run)(const char *root), const char *root, const int *sockets,
@@ -119,7 +73,7 @@ static pid_t service_fork(void (*run)(const char *root), const char *root, const
 	if (pid)
 		return pid;
 	service_outlive_nobody(parent);
-	service_keep_sockets(sockets, nr);
+	privilege__keep_descriptors(sockets, nr);
 	run(root);
 	_exit(0);
 }
