@@ -16,10 +16,56 @@
 enum { DEPUTY_NONE = -1 };
 #define DEPUTY_LEAVE UINT32_MAX /* instead of an order: the process ends */
 
+/* ---- a descriptor beside bytes ---- */
+
 union deputy_control {
 	struct cmsghdr align;
 	char bytes[CMSG_SPACE(sizeof(int))];
 };
+
+bool deputy__send(int socket, void *bytes, size_t nr, int fd)
+{
+	struct iovec word = { .iov_base = bytes, .iov_len = nr };
+	struct msghdr message = { .msg_iov = &word, .msg_iovlen = 1 };
+	union deputy_control control = { 0 };
+	struct cmsghdr *head = &control.align;
+
+	if (fd >= 0) {
+		message.msg_control = &control;
+		message.msg_controllen = sizeof(control);
+		head->cmsg_level = SOL_SOCKET;
+		head->cmsg_type = SCM_RIGHTS;
+		head->cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(head), &fd, sizeof(fd));
+	}
+	return sendmsg(socket, &message, MSG_NOSIGNAL) == (ssize_t)nr;
+}
+
+bool deputy__receive(int socket, void *bytes, size_t nr, int *fd)
+{
+	struct iovec word = { .iov_base = bytes, .iov_len = nr };
+	union deputy_control control = { 0 };
+	struct msghdr message = {
+		.msg_iov = &word,
+		.msg_iovlen = 1,
+		.msg_control = &control,
+		.msg_controllen = sizeof(control),
+	};
+	const struct cmsghdr *head;
+	ssize_t got;
+
+	*fd = -1;
+	do {
+		got = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+	} while (got < 0 && errno == EINTR);
+	if (got != (ssize_t)nr)
+		return false;
+	head = CMSG_FIRSTHDR(&message);
+	if (head && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS &&
+	    head->cmsg_len == CMSG_LEN(sizeof(int)))
+		memcpy(fd, CMSG_DATA(head), sizeof(*fd));
+	return true;
+}
 
 /* ---- in the deputy ---- */
 
@@ -66,25 +112,6 @@ static void deputy_drop(void)
 	syscall(SYS_capset, &self, caps);
 }
 
-static bool deputy_send(int socket, const struct deputy_answer *answer)
-{
-	struct deputy_answer copy = *answer;
-	struct iovec word = { .iov_base = &copy, .iov_len = sizeof(copy) };
-	struct msghdr message = { .msg_iov = &word, .msg_iovlen = 1 };
-	union deputy_control control = { 0 };
-	struct cmsghdr *head = &control.align;
-
-	if (answer->fd >= 0) {
-		message.msg_control = &control;
-		message.msg_controllen = sizeof(control);
-		head->cmsg_level = SOL_SOCKET;
-		head->cmsg_type = SCM_RIGHTS;
-		head->cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(head), &answer->fd, sizeof(int));
-	}
-	return sendmsg(socket, &message, MSG_NOSIGNAL) == sizeof(copy);
-}
-
 /* recv and sendmsg: see PRIVILEGE_MAKES. The end of its parent is the end of the socket. */
 static void deputy_serve(const struct deputy_work *work, int socket)
 {
@@ -96,7 +123,7 @@ static void deputy_serve(const struct deputy_work *work, int socket)
 		struct deputy_answer answer = { .fd = -1 };
 
 		work->obey(work->arg, order, &answer);
-		sent = deputy_send(socket, &answer);
+		sent = deputy__send(socket, &answer, sizeof(answer), answer.fd);
 		if (answer.fd >= 0)
 			close(answer.fd);
 	}
@@ -146,41 +173,17 @@ int deputy__fork(struct deputy *deputy, const struct deputy_work *work)
 	return err;
 }
 
-static int deputy_received(struct msghdr *message)
-{
-	const struct cmsghdr *head = CMSG_FIRSTHDR(message);
-	int fd;
-
-	if (!head || head->cmsg_level != SOL_SOCKET || head->cmsg_type != SCM_RIGHTS ||
-	    head->cmsg_len != CMSG_LEN(sizeof(int)))
-		return -1;
-	memcpy(&fd, CMSG_DATA(head), sizeof(fd));
-	return fd;
-}
-
 int deputy__ask(const struct deputy *deputy, uint32_t order, struct deputy_answer *answer)
 {
-	struct iovec word = { .iov_base = answer, .iov_len = sizeof(*answer) };
-	union deputy_control control = { 0 };
-	struct msghdr message = {
-		.msg_iov = &word,
-		.msg_iovlen = 1,
-		.msg_control = &control,
-		.msg_controllen = sizeof(control),
-	};
-	ssize_t got;
 	bool has_fd;
+	int fd;
 
-	if (write(deputy->fd, &order, sizeof(order)) != sizeof(order))
-		return -ECHILD;
-	do {
-		got = recvmsg(deputy->fd, &message, MSG_CMSG_CLOEXEC);
-	} while (got < 0 && errno == EINTR);
-	if (got != sizeof(*answer))
+	if (write(deputy->fd, &order, sizeof(order)) != sizeof(order) ||
+	    !deputy__receive(deputy->fd, answer, sizeof(*answer), &fd))
 		return -ECHILD;
 	has_fd = answer->fd >= 0;
-	answer->fd = deputy_received(&message);
-	if (has_fd && answer->fd < 0 && !answer->err)
+	answer->fd = fd;
+	if (has_fd && fd < 0 && !answer->err)
 		answer->err = -EMFILE; /* the descriptor found no place here */
 	return 0;
 }

@@ -9,6 +9,7 @@
 #ifndef IOSONAR_BASE_DEPUTY_H
 #define IOSONAR_BASE_DEPUTY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -45,5 +46,10 @@ int deputy__fork(struct deputy *deputy, const struct deputy_work *work);
 int deputy__ask(const struct deputy *deputy, uint32_t order, struct deputy_answer *answer);
 /* Without a deputy it does nothing. */
 void deputy__end(struct deputy *deputy);
+
+/* Bytes over a socket between processes, and a descriptor beside them; fd -1: none. False: nobody
+ * is at the other end. To receive needs only recvmsg. */
+bool deputy__send(int socket, void *bytes, size_t nr, int fd);
+bool deputy__receive(int socket, void *bytes, size_t nr, int *fd);
 
 #endif

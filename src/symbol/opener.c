@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "base/deputy.h"
 #include "base/privilege.h"
 #include "symbol/mapping_notes.h"
 
@@ -114,34 +115,34 @@ static int opener_open_path(const struct symbol_opener *opener,
 	return fd;
 }
 
-/* By a descriptor that reads nothing: to open a device can have effects, a pipe would wait. */
+/* By a descriptor that reads nothing, which it closes: to open a device can have effects, a pipe
+ * would wait. path_fd < 0: errno says why there is none. */
 static int opener_reopen(int path_fd, uint64_t inode)
 {
 	struct stat status;
 	char self[32];
 	int fd;
 
-	if (fstat(path_fd, &status))
+	if (path_fd < 0)
 		return -errno;
-	if (!S_ISREG(status.st_mode) || (inode && status.st_ino != inode))
-		return -ENOEXEC;
-	snprintf(self, sizeof(self), "/proc/self/fd/%d", path_fd);
-	fd = open(self, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	return fd < 0 ? -errno : fd;
+	fd = fstat(path_fd, &status) ? -errno : 0;
+	if (!fd && (!S_ISREG(status.st_mode) || (inode && status.st_ino != inode)))
+		fd = -ENOEXEC;
+	if (!fd) {
+		snprintf(self, sizeof(self), "/proc/self/fd/%d", path_fd);
+		fd = open(self, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+		fd = fd < 0 ? -errno : fd;
+	}
+	close(path_fd);
+	return fd;
 }
 
 static int opener_open_mapped(const struct symbol_opener *opener,
 			      const struct opener_request *request)
 {
-	int path_fd =
-		opener->by_link ? opener_open_link(request) : opener_open_path(opener, request);
-	int fd;
-
-	if (path_fd < 0)
-		return -errno;
-	fd = opener_reopen(path_fd, opener->by_link ? 0 : request->inode);
-	close(path_fd);
-	return fd;
+	if (opener->by_link)
+		return opener_reopen(opener_open_link(request), 0);
+	return opener_reopen(opener_open_path(opener, request), request->inode);
 }
 
 /* Its path comes from the kernel, not from the one who asks. */
@@ -150,16 +151,10 @@ static int opener_open_noted_file(const struct symbol_opener *opener,
 {
 	const struct mapping_note *note = mapping_notes__find(
 		opener->notes, request->pid, request->start, request->end, request->inode);
-	int path_fd, fd;
 
 	if (!note || note->path[0] != '/')
 		return -ENOENT;
-	path_fd = open(note->path, O_PATH | O_CLOEXEC);
-	if (path_fd < 0)
-		return -errno;
-	fd = opener_reopen(path_fd, note->inode);
-	close(path_fd);
-	return fd;
+	return opener_reopen(open(note->path, O_PATH | O_CLOEXEC), note->inode);
 }
 
 /* Of a process that has ended: as it was noted, or as whoever forked it has it still. */
@@ -212,13 +207,8 @@ static int opener_open_debug(const struct symbol_opener *opener,
 {
 	char path[PATH_MAX];
 	int err = opener_debug_path(opener, request, path);
-	int path_fd = err ? -1 : open(path, O_PATH | O_CLOEXEC), fd;
 
-	if (path_fd < 0)
-		return err ?: -errno;
-	fd = opener_reopen(path_fd, 0);
-	close(path_fd);
-	return fd;
+	return err ?: opener_reopen(open(path, O_PATH | O_CLOEXEC), 0);
 }
 
 /* A child that has not executed anything since runs from what its parent had. */
@@ -255,37 +245,14 @@ int symbol_opener__open(const struct symbol_opener *opener, const struct opener_
 
 /* ---- the socket between the two ---- */
 
-union opener_control {
-	struct cmsghdr align;
-	char bytes[CMSG_SPACE(sizeof(int))];
-};
-
-/* An error is a number, a descriptor travels beside it. */
-static ssize_t opener_reply(int socket, int fd)
-{
-	struct iovec word = { .iov_base = &fd, .iov_len = sizeof(fd) };
-	union opener_control control = { 0 };
-	struct msghdr message = { .msg_iov = &word, .msg_iovlen = 1 };
-	struct cmsghdr *head = &control.align;
-
-	if (fd >= 0) {
-		message.msg_control = &control;
-		message.msg_controllen = sizeof(control);
-		head->cmsg_level = SOL_SOCKET;
-		head->cmsg_type = SCM_RIGHTS;
-		head->cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(head), &fd, sizeof(fd));
-	}
-	return sendmsg(socket, &message, MSG_NOSIGNAL);
-}
-
 void symbol_opener__serve(const struct symbol_opener *opener, int socket)
 {
 	struct opener_request request;
-	ssize_t got, sent = 1;
+	bool sent = true;
+	ssize_t got;
 	int fd;
 
-	while (sent > 0) {
+	while (sent) {
 		got = recv(socket, &request, sizeof(request), 0);
 		if (opener->notes)
 			mapping_notes__take(opener->notes);
@@ -294,39 +261,21 @@ void symbol_opener__serve(const struct symbol_opener *opener, int socket)
 		if (got != sizeof(request))
 			return;
 		fd = symbol_opener__open(opener, &request);
-		sent = opener_reply(socket, fd);
+		sent = deputy__send(socket, &fd, sizeof(fd), fd); /* an error is a number */
 		if (fd >= 0)
 			close(fd);
 	}
 }
 
-static int opener_received(const struct msghdr *message)
-{
-	struct cmsghdr *head = CMSG_FIRSTHDR(message);
-	int fd;
-
-	if (!head || head->cmsg_level != SOL_SOCKET || head->cmsg_type != SCM_RIGHTS ||
-	    head->cmsg_len != CMSG_LEN(sizeof(int)))
-		return -EMFILE; /* the descriptor found no place here */
-	memcpy(&fd, CMSG_DATA(head), sizeof(fd));
-	return fd;
-}
-
 /* write and recvmsg: what privilege__drop leaves. */
 int symbol_opener__ask(int socket, const struct opener_request *request)
 {
-	int answer = -EPIPE;
-	struct iovec word = { .iov_base = &answer, .iov_len = sizeof(answer) };
-	union opener_control control = { 0 };
-	struct msghdr message = {
-		.msg_iov = &word,
-		.msg_iovlen = 1,
-		.msg_control = &control,
-		.msg_controllen = sizeof(control),
-	};
+	int answer, fd;
 
 	if (write(socket, request, sizeof(*request)) != sizeof(*request) ||
-	    recvmsg(socket, &message, MSG_CMSG_CLOEXEC) != sizeof(answer))
+	    !deputy__receive(socket, &answer, sizeof(answer), &fd))
 		return -EPIPE;
-	return answer < 0 ? answer : opener_received(&message);
+	if (answer < 0)
+		return answer;
+	return fd < 0 ? -EMFILE : fd; /* the descriptor found no place here */
 }
