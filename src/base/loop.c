@@ -75,6 +75,16 @@ static int loop_add(struct loop *loop, const struct loop_source *model)
 	return 0;
 }
 
+/* Its descriptor is the loop's, or closed; below 0: errno says why there is none. */
+static int loop_add_own(struct loop *loop, const struct loop_source *model)
+{
+	int err = model->fd < 0 ? -errno : loop_add(loop, model);
+
+	if (err && model->fd >= 0)
+		close(model->fd);
+	return err;
+}
+
 int loop__add_fd(struct loop *loop, int fd, loop_fn fn, void *arg)
 {
 	struct loop_source source = { .fd = fd, .fn = fn, .arg = arg };
@@ -86,18 +96,13 @@ int loop__add_fd(struct loop *loop, int fd, loop_fn fn, void *arg)
 static int loop_add_timer(struct loop *loop, const struct itimerspec *when, loop_fn fn, void *arg)
 {
 	struct loop_source source = { .is_timer = true, .is_ours = true, .fn = fn, .arg = arg };
-	int err = 0;
+	int err;
 
 	source.fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-	if (source.fd < 0 || timerfd_settime(source.fd, 0, when, NULL))
+	err = loop_add_own(loop, &source);
+	if (!err && timerfd_settime(source.fd, 0, when, NULL))
 		err = -errno;
-	if (!err)
-		err = loop_add(loop, &source);
-	if (!err)
-		return 0;
-	if (source.fd >= 0)
-		close(source.fd);
-	return log_err(err, "cannot set a timer: %s", strerror(-err));
+	return err ? log_err(err, "cannot set a timer: %s", strerror(-err)) : 0;
 }
 
 static struct timespec loop_timespec(uint64_t ns)
@@ -160,22 +165,15 @@ int loop__on_signal(struct loop *loop, int signal, loop_fn fn, void *arg)
 {
 	struct loop_source source = { .is_signal = true, .is_ours = true, .fn = fn, .arg = arg };
 	sigset_t one;
-	int err = 0;
+	int err;
 
 	sigemptyset(&one);
 	sigaddset(&one, signal);
 	sigaddset(&loop->asked, signal);
 	sigprocmask(SIG_BLOCK, &one, NULL);
 	source.fd = signalfd(-1, &one, SFD_NONBLOCK | SFD_CLOEXEC);
-	if (source.fd < 0)
-		err = -errno;
-	if (!err)
-		err = loop_add(loop, &source);
-	if (!err)
-		return 0;
-	if (source.fd >= 0)
-		close(source.fd);
-	return log_err(err, "cannot wait for a signal: %s", strerror(-err));
+	err = loop_add_own(loop, &source);
+	return err ? log_err(err, "cannot wait for a signal: %s", strerror(-err)) : 0;
 }
 
 bool loop__is_interrupted(struct loop *loop)

@@ -67,11 +67,6 @@ void spill__free(struct spill *s)
 	free(s);
 }
 
-uint64_t spill__nr(const struct spill *s)
-{
-	return s->total;
-}
-
 /* ---- the file ---- */
 
 static const char *spill_folder(void)

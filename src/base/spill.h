@@ -19,7 +19,6 @@ struct spill *spill__new(size_t item_bytes, size_t memory_bytes);
 void spill__free(struct spill *spill);
 
 int spill__add(struct spill *spill, uint64_t time_ns, const void *item); /* -errno, said */
-uint64_t spill__nr(const struct spill *spill);
 /* All of them; none can be added afterwards. What fn returns but 0 ends it. */
 typedef int (*spill_fn)(void *arg, uint64_t time_ns, const void *item);
 int spill__each(struct spill *spill, spill_fn fn, void *arg);

@@ -58,7 +58,6 @@ static void test_many(uint32_t nr, size_t memory, const char *how)
 {
 	struct seen seen = { .in_order = true, .whole = true };
 	struct spill *spill = filled(nr, memory);
-	ok(spill__nr(spill) == nr, "%u %s: all were taken", nr, how);
 	ok(!spill__each(spill, see, &seen), "%u %s: no error", nr, how);
 	ok(seen.nr == nr, "%u %s: all come back", nr, how);
 	ok(seen.sum == (uint64_t)nr * (nr - (nr > 0)) / 2, "%u %s: each of them once", nr, how);
