@@ -50,6 +50,14 @@ static int parser_add(struct parser *p, const struct expr_node *node)
 	return expr__add(p->expr, node, p->error);
 }
 
+/* It ends with the token. */
+static int parser_add_ended(struct parser *p, const struct expr_node *node)
+{
+	int index = parser_add(p, node), err = index < 0 ? index : parser_take(p);
+
+	return err ? err : index;
+}
+
 /* Signs that have a meaning only where somebody waits for them. */
 static bool parser_sees_sign(const struct parser *p)
 {
@@ -154,7 +162,7 @@ static int parse_call(struct parser *p, const struct token *name)
 {
 	struct expr_node call = expr_node__new(OP_CALL, name->at, name->len);
 	size_t at = p->token.at;
-	int err, node;
+	int err;
 
 	if (!p->lexer.is_tree)
 		return expr_error__set(p->error, name->at,
@@ -169,9 +177,7 @@ static int parse_call(struct parser *p, const struct token *name)
 				       at + 1);
 	p->nest--;
 	call.len = p->token.at + p->token.len - call.at;
-	node = parser_add(p, &call);
-	err = node < 0 ? node : parser_take(p);
-	return err ? err : node;
+	return parser_add_ended(p, &call);
 }
 
 /* In a filter `failed (count > 1)` is no call, but lacks an operator. */
@@ -217,7 +223,7 @@ static int parse_member(struct parser *p, int left)
 	struct token op = p->token;
 	size_t from = p->expr->nodes[left].from;
 	struct expr_node node = expr_node__new(op.op, from, 0);
-	int err, member;
+	int err;
 
 	if (!p->lexer.is_tree)
 		return expr_error__set(p->error, op.at,
@@ -232,9 +238,7 @@ static int parse_member(struct parser *p, int left)
 	node.text = p->token.text;
 	node.text_len = p->token.text_len;
 	node.len = p->token.at + p->token.len - from;
-	member = parser_add(p, &node);
-	err = member < 0 ? member : parser_take(p);
-	return err ? err : member;
+	return parser_add_ended(p, &node);
 }
 
 /* The token is the [ behind `left`. */
@@ -242,7 +246,7 @@ static int parse_index(struct parser *p, int left)
 {
 	size_t at = p->token.at, from = p->expr->nodes[left].from;
 	struct expr_node node = expr_node__new(OP_INDEX, from, 0);
-	int err = parser_enter(p), right = err ? err : parse_cond(p), index;
+	int err = parser_enter(p), right = err ? err : parse_cond(p);
 
 	if (right < 0)
 		return right;
@@ -254,9 +258,7 @@ static int parse_index(struct parser *p, int left)
 	node.left = (uint32_t)left;
 	node.right = (uint32_t)right;
 	node.len = p->token.at + p->token.len - from;
-	index = parser_add(p, &node);
-	err = index < 0 ? index : parser_take(p);
-	return err ? err : index;
+	return parser_add_ended(p, &node);
 }
 
 static int parse_postfix(struct parser *p)
