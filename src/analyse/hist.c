@@ -38,14 +38,10 @@ void hist__difference(struct hist *out, const struct hist *now, const struct his
 	out->max_ns = now->max_ns;
 }
 
-/* Nearest rank: the smallest that has per_10000 / 10000 of the values at or below it, from 1. */
-static uint64_t hist_rank(uint64_t count, uint32_t per_10000)
+uint64_t hist__rank(uint64_t count, uint32_t per_10000)
 {
-	uint64_t rank;
+	uint64_t rank = count / 10000 * per_10000 + (count % 10000 * per_10000 + 9999) / 10000;
 
-	if (per_10000 >= 10000)
-		return count;
-	rank = count / 10000 * per_10000 + (count % 10000 * per_10000 + 9999) / 10000;
 	return rank ? rank : 1;
 }
 
@@ -72,7 +68,7 @@ static uint64_t hist_middle(const struct hist *h, int slot)
 
 uint64_t hist__percentile(const struct hist *h, uint32_t per_10000)
 {
-	uint64_t rank = hist_rank(h->count, per_10000), ns;
+	uint64_t rank = hist__rank(h->count, per_10000), ns;
 	int slot;
 
 	if (!h->count)

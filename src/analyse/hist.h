@@ -21,6 +21,8 @@ void hist__merge(struct hist *into, const struct hist *other);
 /* now - before, cell by cell; max_ns is now's: the caller keeps the maximum of an interval. */
 void hist__difference(struct hist *out, const struct hist *now, const struct hist *before);
 
+/* Nearest rank: the smallest that has per_10000 / 10000 of the values at or below it, from 1. */
+uint64_t hist__rank(uint64_t count, uint32_t per_10000);
 /*
  * The value below which per_mille_10 / 10000 of the values lie (9999 = p99.99): the middle of the
  * bucket that holds the value of that rank, never above max_ns. 0 for an empty histogram.

@@ -5,6 +5,7 @@
  */
 #include "analyse/scale.h"
 
+#include "analyse/hist.h"
 #include "wire/buckets.h"
 
 static int64_t scale_position(const struct scale *scale, uint32_t bucket)
@@ -81,13 +82,6 @@ static const struct tally_bucket *scale_nth(const struct tally_group *group, siz
 	return &group->buckets[i < negatives ? group->nr - 1 - i : i - negatives];
 }
 
-static uint64_t scale_rank(uint64_t count, uint32_t per_10000)
-{
-	uint64_t rank = count / 10000 * per_10000 + (count % 10000 * per_10000 + 9999) / 10000;
-
-	return rank ? rank : 1;
-}
-
 static int64_t scale_middle(struct scale_span span)
 {
 	if (span.no_from || span.no_last)
@@ -98,7 +92,7 @@ static int64_t scale_middle(struct scale_span span)
 int64_t scale__percentile(const struct scale *scale, const struct tally_group *group,
 			  uint32_t per_10000)
 {
-	uint64_t rank = scale_rank(group->sum.count, per_10000), seen = 0;
+	uint64_t rank = hist__rank(group->sum.count, per_10000), seen = 0;
 	size_t negatives = scale_negatives(scale, group);
 	int64_t middle;
 

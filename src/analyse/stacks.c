@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#define _GNU_SOURCE 1 /* qsort_r */
 #include "analyse/stacks.h"
 
 #include <errno.h>
@@ -169,38 +170,18 @@ int stacks__add(struct stacks *s, const struct stack *stack, uint64_t ns, uint64
 
 /* ---- order ---- */
 
-static int stacks_compare_rows(const struct stack_row *a, const struct stack_row *b,
-			       enum stack_measure by)
+static int stacks_compare_rows(const void *left, const void *right, void *by)
 {
-	int order = COMPARE(stack_sum__value(&b->sum, by), stack_sum__value(&a->sum, by));
+	const struct stack_row *a = *(struct stack_row *const *)left;
+	const struct stack_row *b = *(struct stack_row *const *)right;
+	const enum stack_measure measure = *(enum stack_measure *)by;
 
-	return order ?: stacks_compare(&a->stack, &b->stack);
-}
-
-static int stacks_by_count(const void *a, const void *b)
-{
-	return stacks_compare_rows(*(struct stack_row **)a, *(struct stack_row **)b,
-				   STACK_BY_COUNT);
-}
-
-static int stacks_by_bytes(const void *a, const void *b)
-{
-	return stacks_compare_rows(*(struct stack_row **)a, *(struct stack_row **)b,
-				   STACK_BY_BYTES);
-}
-
-static int stacks_by_time(const void *a, const void *b)
-{
-	return stacks_compare_rows(*(struct stack_row **)a, *(struct stack_row **)b, STACK_BY_TIME);
+	return COMPARE(stack_sum__value(&b->sum, measure), stack_sum__value(&a->sum, measure))
+		       ?: stacks_compare(&a->stack, &b->stack);
 }
 
 int stacks__sort(struct stacks *s, enum stack_measure by)
 {
-	static int (*const orders[])(const void *a, const void *b) = {
-		[STACK_BY_COUNT] = stacks_by_count,
-		[STACK_BY_BYTES] = stacks_by_bytes,
-		[STACK_BY_TIME] = stacks_by_time,
-	};
 	struct stack_row **sorted = realloc(s->sorted, (s->nr + 1) * sizeof(*sorted));
 
 	if (!sorted)
@@ -208,6 +189,6 @@ int stacks__sort(struct stacks *s, enum stack_measure by)
 	s->sorted = sorted;
 	if (s->nr)
 		memcpy(sorted, s->rows, s->nr * sizeof(*sorted));
-	qsort(sorted, s->nr, sizeof(*sorted), orders[by]);
+	qsort_r(sorted, s->nr, sizeof(*sorted), stacks_compare_rows, &by);
 	return 0;
 }
