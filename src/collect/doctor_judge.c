@@ -268,39 +268,26 @@ static void judge_hook(struct doctor_report *report, const struct doctor_facts *
 		f->remedy = "run it as root";
 }
 
-static void judge_nvme_hooks(struct doctor_report *report, const struct doctor_facts *facts)
+/* Each event by typed and by plain pointers. */
+static void judge_hooks(struct doctor_report *report, const struct doctor_facts *facts, bool nvme)
 {
-	static const struct judged_hook hooks[] = {
-		{ "nvme_setup_cmd", true, true },
-		{ "nvme_setup_cmd", true, false },
-		{ "nvme_complete_rq", true, true },
-		{ "nvme_complete_rq", true, false },
-	};
+	const char *const events[] = { nvme ? "nvme_setup_cmd" : "block_rq_issue",
+				       nvme ? "nvme_complete_rq" : "block_rq_complete" };
 
-	if (facts_see_nvme(facts)) {
-		for (size_t i = 0; i < sizeof(hooks) / sizeof(hooks[0]); i++)
-			judge_hook(report, facts, &hooks[i]);
-		return;
+	for (size_t i = 0; i < 2; i++) {
+		judge_hook(report, facts, &(struct judged_hook){ events[i], nvme, true });
+		judge_hook(report, facts, &(struct judged_hook){ events[i], nvme, false });
 	}
+}
+
+static void judge_no_nvme_hooks(struct doctor_report *report, const struct doctor_facts *facts)
+{
 	if (facts->btf_path)
 		finding__say(doctor_report__add(report, "hook", doctor_unknown), "nvme_setup_cmd",
 			     "nvme_core is not in this BTF: a module has its own file");
 	else
 		finding__say(doctor_report__add(report, "hook", doctor_info), "nvme_setup_cmd",
 			     "nvme_core is not loaded: no NVMe commands to see");
-}
-
-static void judge_block_hooks(struct doctor_report *report, const struct doctor_facts *facts)
-{
-	static const struct judged_hook hooks[] = {
-		{ "block_rq_issue", false, true },
-		{ "block_rq_issue", false, false },
-		{ "block_rq_complete", false, true },
-		{ "block_rq_complete", false, false },
-	};
-
-	for (size_t i = 0; i < sizeof(hooks) / sizeof(hooks[0]); i++)
-		judge_hook(report, facts, &hooks[i]);
 }
 
 /* They run at requeues and errors only, so there is one program for all kernels. */
@@ -534,8 +521,11 @@ int doctor__judge(struct doctor_report *report, const struct doctor_facts *facts
 	for (; commands->name; commands++)
 		judge_command(report, facts, commands);
 	if (facts->has_btf) {
-		judge_nvme_hooks(report, facts);
-		judge_block_hooks(report, facts);
+		if (facts_see_nvme(facts))
+			judge_hooks(report, facts, true);
+		else
+			judge_no_nvme_hooks(report, facts);
+		judge_hooks(report, facts, false);
 		judge_rare_hooks(report, facts);
 		for (size_t i = 0; i < sizeof(other_hooks) / sizeof(other_hooks[0]); i++)
 			judge_other_hook(report, &other_hooks[i],
