@@ -2,12 +2,10 @@
 #include "collect/cache_inside.h"
 
 #include <errno.h>
-#include <linux/membarrier.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
@@ -104,34 +102,13 @@ int cache__open(struct cache **out, const struct cache_wants *wants)
 
 /* ---- the end ---- */
 
-/* As io_count_skipped: bpf() would say the same, but not to every process without capabilities. */
-static void cache_count_skipped(struct cache *c, const struct bpf_program *program)
-{
-	unsigned long long nr = 0;
-	char path[64], line[128];
-	FILE *file;
-
-	if (bpf_program__fd(program) < 0)
-		return;
-	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", bpf_program__fd(program));
-	file = fopen(path, "re");
-	while (file && fgets(line, sizeof(line), file))
-		if (sscanf(line, "recursion_misses: %llu", &nr) == 1)
-			c->skipped += nr;
-	if (file)
-		fclose(file);
-}
-
 void cache__detach(struct cache *c)
 {
-	struct bpf_program *program;
-
 	if (!c->nr_links)
 		return;
 	cache_unlink(c);
-	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
-	usleep(1000);
-	bpf_object__for_each_program(program, c->skel->obj) cache_count_skipped(c, program);
+	io__wait_for_programs();
+	io__count_skipped(c->skel->obj, &c->skipped);
 }
 
 static void cache_unmap(struct cache_cells *cells)
@@ -292,16 +269,17 @@ char *cache__file(const struct cache *c, uint64_t inode, uint64_t place)
 	return file_names__text(&c->mounts, file, inode, (uint32_t)place);
 }
 
-char *cache__disk(uint32_t dev)
+char *cache__disk(uint64_t dev)
 {
+	const unsigned int major = (unsigned int)(dev >> 20), minor = dev & 0xfffff;
 	char path[64], target[512], number[32];
 	const char *name;
 	ssize_t len;
 
-	snprintf(path, sizeof(path), "/sys/dev/block/%u:%u", dev >> 20, dev & 0xfffff);
+	snprintf(path, sizeof(path), "/sys/dev/block/%u:%u", major, minor);
 	len = readlink(path, target, sizeof(target) - 1);
 	target[len > 0 ? len : 0] = 0;
 	name = strrchr(target, '/');
-	snprintf(number, sizeof(number), "%u:%u", dev >> 20, dev & 0xfffff);
+	snprintf(number, sizeof(number), "%u:%u", major, minor);
 	return strdup(name ? name + 1 : number);
 }

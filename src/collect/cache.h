@@ -52,6 +52,6 @@ uint64_t cache__kernels_pages(void);
 
 /* place: io_file_place; malloced, hostile */
 char *cache__file(const struct cache *cache, uint64_t inode, uint64_t place);
-char *cache__disk(uint32_t dev); /* malloced: "nvme0n1p1"; of no device: "0:34" */
+char *cache__disk(uint64_t dev); /* malloced: "nvme0n1p1"; of no device: "0:34" */
 
 #endif

@@ -12,9 +12,10 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
-#include <bpf/btf.h>
+#include <bpf/libbpf.h>
 #include "base/log.h"
 #include "bpf/cache.skel.h"
+#include "collect/kernel.h"
 #include "device/device.h"
 
 enum { CACHE_AHEADS = 1 << 15 }; /* 2 million pages, if they lie together */
@@ -147,27 +148,6 @@ static int cache_set_devices(struct cache *c)
 
 /* ---- the rest ---- */
 
-/* Arguments of an event, the context of its prototype not counted. */
-static int cache_event_arguments(const struct btf *btf, const char *type)
-{
-	int id = btf__find_by_name_kind(btf, type, BTF_KIND_TYPEDEF);
-	const struct btf_type *t = id < 0 ? NULL : btf__type_by_id(btf, (__u32)id);
-
-	t = t ? btf__type_by_id(btf, t->type) : NULL; /* a pointer */
-	t = t ? btf__type_by_id(btf, t->type) : NULL;
-	return t && btf_is_func_proto(t) ? btf_vlen(t) - 1 : -1;
-}
-
-/* generic_perform_write(iocb, iter) in 6.1, (file, iter, pos) in 5.10. */
-static bool cache_writes_by_iocb(const struct btf *btf)
-{
-	int id = btf__find_by_name_kind(btf, "generic_perform_write", BTF_KIND_FUNC);
-	const struct btf_type *t = id < 0 ? NULL : btf__type_by_id(btf, (__u32)id);
-
-	t = t ? btf__type_by_id(btf, t->type) : NULL;
-	return !t || btf_vlen(t) == 2;
-}
-
 static void cache_set_by(struct cache_settings *ro, uint32_t by)
 {
 	ro->by_comm = by >> CACHE_BY_COMM & 1;
@@ -215,6 +195,7 @@ static int cache_size_tables(struct cache *c)
 
 int cache_set(struct cache *c)
 {
+	int write_parameters = kernel__function_parameters(c->btf, "generic_perform_write");
 	struct cache_settings *ro = cache_settings(c);
 	int err = cache_set_task(c);
 
@@ -226,9 +207,10 @@ int cache_set(struct cache *c)
 	cache_set_by(ro, c->wants.by);
 	ro->sees_accesses = c->method != CACHE_BY_TRACEPOINTS;
 	ro->sees_ends = c->method == CACHE_BY_FENTRY;
-	ro->write_iocb = cache_writes_by_iocb(c->btf);
+	/* (iocb, iter) in 6.1, (file, iter, pos) in 5.10 */
+	ro->write_iocb = write_parameters < 0 || write_parameters == 2;
 	ro->then_io = c->wants.then_io;
-	ro->queue_argument = cache_event_arguments(c->btf, "btf_trace_block_rq_issue") == 2;
-	ro->bio_queue_argument = cache_event_arguments(c->btf, "btf_trace_block_bio_queue") == 2;
+	ro->queue_argument = kernel__event_arguments(c->btf, "btf_trace_block_rq_issue") == 2;
+	ro->bio_queue_argument = kernel__event_arguments(c->btf, "btf_trace_block_bio_queue") == 2;
 	return cache_size_tables(c);
 }

@@ -140,7 +140,7 @@ void io__rehearse(struct rehearsal *rehearsal)
 		return;
 	io->start.rehearses = true;
 	err = io_prepare(io);
-	if (!err && io_wants_nvme(io))
+	if (!err && io__sees_nvme(io))
 		err = io_rehearse_events(io, io_nvme_events);
 	if (!err && io_wants_block(io))
 		err = io_rehearse_events(io, io_block_events);
@@ -324,7 +324,7 @@ uint64_t io__start_ns(const struct io *io)
 
 int io__uevent_fd(const struct io *io)
 {
-	return io->uevent_fd < 0 ? -1 : io->uevent_fd;
+	return io->uevent_fd;
 }
 
 const struct device_list *io__devices(const struct io *io)
@@ -335,11 +335,6 @@ const struct device_list *io__devices(const struct io *io)
 const struct kernel *io__kernel(const struct io *io)
 {
 	return &io->kernel;
-}
-
-bool io__sees_nvme(const struct io *io)
-{
-	return io_wants_nvme(io);
 }
 
 bool io__sees_block(const struct io *io)

@@ -42,7 +42,12 @@ struct io_wants {
 
 struct io;
 
-void io__hush_libbpf(void); /* its words are for -vv */
+/* For both collectors: */
+struct bpf_object;
+void io__hush_libbpf(void);	  /* its words are for -vv */
+void io__wait_for_programs(void); /* those that run at this moment on some CPU have ended then */
+/* Times that the kernel did not run a program of it. -errno: it cannot be asked. */
+int io__count_skipped(const struct bpf_object *object, uint64_t *skipped);
 
 /* How a run without options would start, found out for doctor. */
 struct rehearsal {

@@ -76,8 +76,7 @@ bool io_is_wanted(const struct io *io, const struct device *device); /* and does
 const struct device_choice *io_choice_of(const struct io *io, const struct device *device);
 bool io_wants_bios_of(const struct io *io, const struct device *device); /* it has no commands */
 bool io_wants_block(const struct io *io); /* a disk that is not NVMe */
-bool io_wants_nvme(const struct io *io);
-bool io_may_cast(const struct io *io); /* the status is read as cheaply as can be */
+bool io_may_cast(const struct io *io);	  /* the status is read as cheaply as can be */
 /* Times alone are wanted of NVMe commands, and the kernel lets us have them that way. */
 bool io_has_ladders(const struct io *io);
 static inline bool io_knows_bios(const struct io *io) /* their table is there */

@@ -56,7 +56,7 @@ static void io_autoload_stages(const struct io *io, bool nvme, bool block, bool 
 static void io_autoload(const struct io *io)
 {
 	struct io_bpf *s = io->skel;
-	bool nvme = io_wants_nvme(io), block = !io->nr_choices || io_wants_block(io);
+	bool nvme = io__sees_nvme(io), block = !io->nr_choices || io_wants_block(io);
 	bool typed_block = io->direct && kernel__may_type_block(&io->kernel);
 	bool cast = io_may_cast(io) && !(typed_block && io_has_ladders(io));
 	bool plain = !io_knows_bios(io); /* stages and owners have programs of their own */
@@ -121,7 +121,7 @@ int io_load(struct io *io)
 	LIBBPF_OPTS(bpf_object_open_opts, opts, .btf_custom_path = kernel__types_path());
 	int err = -ENOTSUP;
 
-	for (int direct = kernel__may_type(&io->kernel, io_wants_nvme(io)); direct >= 0 && err;
+	for (int direct = kernel__may_type(&io->kernel, io__sees_nvme(io)); direct >= 0 && err;
 	     direct--) {
 		io_bpf__destroy(io->skel);
 		io->direct = direct;
@@ -266,7 +266,7 @@ int io_attach(struct io *io)
 	int err = io_attach_all(io, io_stages);
 	bool block_now;
 
-	if (!err && io_wants_nvme(io)) {
+	if (!err && io__sees_nvme(io)) {
 		err = io_attach_all(io, io_nvme);
 		io->nvme_attached = !err;
 	}
@@ -324,7 +324,7 @@ static const size_t io_ends[] = {
 };
 
 /* From /proc: bpf() would say the same, but not to a process without capabilities before 5.19. */
-static int io_count_skipped(struct io *io, const struct bpf_program *program)
+static int io_count_skips(const struct bpf_program *program, uint64_t *skipped)
 {
 	unsigned long long nr = 0;
 	char path[64], line[128];
@@ -338,25 +338,21 @@ static int io_count_skipped(struct io *io, const struct bpf_program *program)
 		return -errno;
 	while (fgets(line, sizeof(line), file))
 		if (sscanf(line, "recursion_misses: %llu", &nr) == 1)
-			io->skipped += nr;
+			*skipped += nr;
 	fclose(file);
 	return 0;
 }
 
-static void io_count_all_skipped(struct io *io)
+int io__count_skipped(const struct bpf_object *object, uint64_t *skipped)
 {
 	struct bpf_program *program;
 	int err = 0;
 
-	bpf_object__for_each_program(program, io->skel->obj) err =
-		err ?: io_count_skipped(io, program);
-	if (err)
-		log_warn("cannot ask whether the kernel skipped a program: /proc/self/fdinfo: %s",
-			 strerror(-err));
+	bpf_object__for_each_program(program, object) err = err ?: io_count_skips(program, skipped);
+	return err;
 }
 
-/* Programs that run at this moment on some CPU have ended when this returns. */
-static void io_wait_for_programs(void)
+void io__wait_for_programs(void)
 {
 	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
 	usleep(1000);
@@ -370,17 +366,18 @@ static void io_detach_all(struct io *io, const size_t *at)
 		bpf_link__destroy(*link);
 		*link = NULL;
 	}
-	io_wait_for_programs();
+	io__wait_for_programs();
 }
 
 void io__detach(struct io *io)
 {
 	struct io_bpf *s = io->skel;
+	int err;
 
 	if (!s || !s->links.io_requeue) /* detached already */
 		return;
 	__atomic_store_n(&s->bss->closing, 1, __ATOMIC_SEQ_CST);
-	io_wait_for_programs();
+	io__wait_for_programs();
 	io_detach_all(io, io_starts);
 	/*
 	 * Whether a command that failed just now has ended or is tried again shows within 100 ms.
@@ -389,5 +386,8 @@ void io__detach(struct io *io)
 	if (slot_table__is_unsettled(&io->slots, clock__mono_ns()))
 		usleep(SLOT_SETTLED_NS / 1000 + 1000);
 	io_detach_all(io, io_ends);
-	io_count_all_skipped(io);
+	err = io__count_skipped(s->obj, &io->skipped);
+	if (err)
+		log_warn("cannot ask whether the kernel skipped a program: /proc/self/fdinfo: %s",
+			 strerror(-err));
 }

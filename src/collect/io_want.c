@@ -58,7 +58,7 @@ bool io_wants_block(const struct io *io)
 	return false;
 }
 
-bool io_wants_nvme(const struct io *io)
+bool io__sees_nvme(const struct io *io)
 {
 	if (!io->nr_choices)
 		return io->kernel.nvme_loaded;
@@ -89,6 +89,6 @@ bool io_has_ladders(const struct io *io)
 	for (size_t i = 0; i < io->nr_choices; i++)
 		if (io->choices[i].nr_sectors)
 			return false;
-	return io->wants.stages && !io_asks_for_more(&io->wants) && io_wants_nvme(io) &&
+	return io->wants.stages && !io_asks_for_more(&io->wants) && io__sees_nvme(io) &&
 	       io_may_cast(io) && kernel__may_type_block(&io->kernel);
 }

@@ -63,9 +63,7 @@ static int kernel_offset(const struct btf *btf, const char *type, const char *fi
 	return id < 0 ? -1 : kernel_offset_in(btf, btf__type_by_id(btf, (__u32)id), field, 0);
 }
 
-/* Arguments of a tracepoint, without the context that every prototype begins with; -1: none such.
- */
-static int kernel_event_arguments(const struct btf *btf, const char *typedef_name)
+int kernel__event_arguments(const struct btf *btf, const char *typedef_name)
 {
 	int id = btf__find_by_name_kind(btf, typedef_name, BTF_KIND_TYPEDEF);
 	const struct btf_type *t;
@@ -77,11 +75,7 @@ static int kernel_event_arguments(const struct btf *btf, const char *typedef_nam
 	return t && btf_is_func_proto(t) ? btf_vlen(t) - 1 : -1;
 }
 
-/*
- * Parameters of a function; -1: none such. Before 5.14 (f4b9e6c90c57) nvme_setup_cmd had three: the
- * command was on its caller's stack, and nvme_request.cmd pointed to what a user had sent, if any.
- */
-static int kernel_function_parameters(const struct btf *btf, const char *name)
+int kernel__function_parameters(const struct btf *btf, const char *name)
 {
 	int id = btf__find_by_name_kind(btf, name, BTF_KIND_FUNC);
 	const struct btf_type *t = id < 0 ? NULL : btf__type_by_id(btf, (__u32)id);
@@ -90,7 +84,6 @@ static int kernel_function_parameters(const struct btf *btf, const char *name)
 	return t && btf_is_func_proto(t) ? btf_vlen(t) : -1;
 }
 
-/* -1: this enum has no such value. */
 /* To find a type is to look at most of a hundred thousand, 3 ms: once for all of its values. */
 static const struct btf_type *kernel_enum(const struct btf *btf, const char *name)
 {
@@ -99,6 +92,7 @@ static const struct btf_type *kernel_enum(const struct btf *btf, const char *nam
 	return id < 0 ? NULL : btf__type_by_id(btf, (__u32)id);
 }
 
+/* -1: this enum has no such value. */
 static int kernel_value_of(const struct btf *btf, const struct btf_type *t, const char *value)
 {
 	for (int i = 0; t && i < btf_vlen(t); i++)
@@ -169,27 +163,31 @@ static void kernel_read_nvme(struct kernel *kernel, const struct btf *vmlinux,
 {
 	int request = btf__find_by_name_kind(vmlinux, "request", BTF_KIND_STRUCT);
 	int size = request < 0 ? -1 : (int)btf__type_by_id(vmlinux, (__u32)request)->size;
-	int status = kernel_offset(nvme, "nvme_request", "status");
-	int result = kernel_offset(nvme, "nvme_request", "result");
-	int flags = kernel_offset(nvme, "nvme_request", "flags");
 	int ctrl = kernel_offset(nvme, "nvme_request", "ctrl");
 	int instance = kernel_offset(nvme, "nvme_ctrl", "instance");
 	int admin_q = kernel_offset(nvme, "nvme_ctrl", "admin_q");
-	int retries = kernel_offset(nvme, "nvme_request", "retries");
-	int cmd = kernel_offset(nvme, "nvme_request", "cmd");
+	const struct {
+		uint32_t *at;
+		const char *field;
+	} fields[] = {
+		{ &kernel->nvme_status_at, "status" }, { &kernel->nvme_result_at, "result" },
+		{ &kernel->nvme_flags_at, "flags" },   { &kernel->nvme_retries_at, "retries" },
+		{ &kernel->nvme_cmd_at, "cmd" },
+	};
 
-	kernel->nvme_btf = size > 0 && status >= 0;
-	kernel->nvme_events = kernel_event_arguments(nvme, "btf_trace_nvme_setup_cmd") == 2;
-	if (kernel->nvme_btf)
-		kernel->nvme_status_at = (uint32_t)(size + status);
-	if (kernel->nvme_btf && result >= 0)
-		kernel->nvme_result_at = (uint32_t)(size + result);
-	if (kernel->nvme_btf && flags >= 0)
-		kernel->nvme_flags_at = (uint32_t)(size + flags);
-	if (kernel->nvme_btf && retries >= 0)
-		kernel->nvme_retries_at = (uint32_t)(size + retries);
-	if (kernel->nvme_btf && cmd >= 0 && kernel_function_parameters(nvme, "nvme_setup_cmd") == 2)
-		kernel->nvme_cmd_at = (uint32_t)(size + cmd);
+	kernel->nvme_btf = size > 0 && kernel_offset(nvme, "nvme_request", "status") >= 0;
+	kernel->nvme_events = kernel__event_arguments(nvme, "btf_trace_nvme_setup_cmd") == 2;
+	for (size_t i = 0; kernel->nvme_btf && i < sizeof(fields) / sizeof(fields[0]); i++) {
+		int at = kernel_offset(nvme, "nvme_request", fields[i].field);
+
+		*fields[i].at = at < 0 ? 0 : (uint32_t)(size + at);
+	}
+	/*
+	 * Before 5.14 (f4b9e6c90c57) it had three parameters: the command was on its caller's
+	 * stack, and nvme_request.cmd pointed to what a user had sent, if any.
+	 */
+	if (kernel__function_parameters(nvme, "nvme_setup_cmd") != 2)
+		kernel->nvme_cmd_at = 0;
 	if (size > 0 && ctrl >= 0 && instance >= 0 && admin_q >= 0) {
 		kernel->nvme_ctrl_at = (uint32_t)(size + ctrl);
 		kernel->nvme_instance_at = (uint32_t)instance;
@@ -263,7 +261,7 @@ static const char *const kernel_events[] = { "btf_trace_block_rq_issue",
 static const char *kernel_missing(const struct btf *btf)
 {
 	for (size_t i = 0; i < sizeof(kernel_events) / sizeof(kernel_events[0]); i++)
-		if (kernel_event_arguments(btf, kernel_events[i]) < 0)
+		if (kernel__event_arguments(btf, kernel_events[i]) < 0)
 			return kernel_events[i] + strlen("btf_trace_");
 	for (size_t i = 0; i < sizeof(kernel_needs) / sizeof(kernel_needs[0]); i++)
 		if (kernel_offset(btf, kernel_needs[i].type, kernel_needs[i].field) < 0)
@@ -279,10 +277,10 @@ static void kernel_read_btf(struct kernel *kernel, const struct btf *vmlinux)
 {
 	int cast = btf__find_by_name_kind(vmlinux, "bpf_rdonly_cast", BTF_KIND_FUNC);
 
-	kernel->queue_argument = kernel_event_arguments(vmlinux, "btf_trace_block_rq_issue") == 2;
+	kernel->queue_argument = kernel__event_arguments(vmlinux, "btf_trace_block_rq_issue") == 2;
 	kernel->bio_queue_argument =
-		kernel_event_arguments(vmlinux, "btf_trace_block_bio_queue") == 2;
-	kernel->has_rq_error = kernel_event_arguments(vmlinux, "btf_trace_block_rq_error") >= 0;
+		kernel__event_arguments(vmlinux, "btf_trace_block_bio_queue") == 2;
+	kernel->has_rq_error = kernel__event_arguments(vmlinux, "btf_trace_block_rq_error") >= 0;
 	kernel->has_diskseq = kernel_offset(vmlinux, "gendisk", "diskseq") >= 0;
 	kernel->zone_resource = kernel_offset(vmlinux, "gendisk", "zone_wplugs_hash") < 0;
 	kernel->has_ring = kernel_enum_value(vmlinux, "bpf_map_type", "BPF_MAP_TYPE_RINGBUF") >= 0;

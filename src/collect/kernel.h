@@ -64,6 +64,10 @@ void kernel__free(struct kernel *kernel);
  */
 const char *kernel__types_path(void);
 
+/* Arguments of an event, without the context that every prototype begins with; -1: none such. */
+int kernel__event_arguments(const struct btf *btf, const char *typedef_name);
+int kernel__function_parameters(const struct btf *btf, const char *name); /* -1: none such */
+
 /* A field of a struct that a module may have, and where it is in it. */
 struct kernel_field {
 	const char *type, *name;

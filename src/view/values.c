@@ -4,13 +4,13 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <libgen.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 #include "base/clock.h"
+#include "collect/cache.h"
 #include "collect/cgroup.h"
 #include "decode/syscall.h"
 #include "decode/syscall_args.h"
@@ -244,22 +244,6 @@ void values__whose(struct values *values, uint32_t pid)
 	values->pid = pid;
 }
 
-/* As the kernel keeps it: twenty bits of minor. */
-static char *values_dev(uint64_t dev)
-{
-	unsigned int major = (unsigned int)(dev >> 20), minor = (unsigned int)(dev & 0xfffff);
-	char path[64], target[PATH_MAX], *text = NULL;
-	ssize_t len;
-
-	snprintf(path, sizeof(path), "/sys/dev/block/%u:%u", major, minor);
-	len = readlink(path, target, sizeof(target) - 1);
-	if (len > 0) {
-		target[len] = 0;
-		return strdup(basename(target));
-	}
-	return asprintf(&text, "%u:%u", major, minor) < 0 ? NULL : text;
-}
-
 static char *values_time(const struct values *values, uint64_t mono_ns)
 {
 	uint64_t ns = mono_ns + values->wall_ns;
@@ -364,7 +348,7 @@ static char *values_number(struct values *values, const struct plan_part *part,
 	case VALUE_WORDS: return call_words__argument(values->pid, part->shape.words, words[0]);
 	case VALUE_RESULT:
 		return call_words__result(values->pid, part->shape.words, (int64_t)words[0]);
-	case VALUE_DEV: return values_dev(words[0]);
+	case VALUE_DEV: return cache__disk(words[0]);
 	case VALUE_ENUM:
 		return values_named(type__enum_name(&part->shape.type, (int64_t)words[0]),
 				    (int64_t)words[0]);
