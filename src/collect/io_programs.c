@@ -285,44 +285,10 @@ int io_attach(struct io *io)
 /* ---- detach: starts first, so that what was begun is still seen to end ---- */
 
 static const size_t io_starts[] = {
-	LINK(io_nvme_setup),	 LINK(io_nvme_setup_r),
-	LINK(io_block_issue),	 LINK(io_block_issue_r),
-	LINK(io_nvme_setup_s),	 LINK(io_nvme_setup_sr),
-	LINK(io_ladder_setup),	 LINK(io_block_issue_s),
-	LINK(io_block_issue_sr), 0,
+	LINK(io_nvme_setup),	LINK(io_nvme_setup_r),	LINK(io_block_issue),
+	LINK(io_block_issue_r), LINK(io_nvme_setup_s),	LINK(io_nvme_setup_sr),
+	LINK(io_ladder_setup),	LINK(io_block_issue_s), LINK(io_block_issue_sr),
 };
-static const size_t io_ends[] = {
-	LINK(io_nvme_async),
-	LINK(io_nvme_cancelled),
-	LINK(io_nvme_end),
-	LINK(io_nvme_end_c),
-	LINK(io_nvme_end_r),
-	LINK(io_ladder_done_c),
-	LINK(io_block_end),
-	LINK(io_block_end_r),
-	LINK(io_bio_volume),
-	LINK(io_bio_file),
-	LINK(io_bio_queue),
-	LINK(io_bio_queue_r),
-	LINK(io_bio_split),
-	LINK(io_bio_getrq),
-	LINK(io_insert),
-	LINK(io_nvme_issue),
-	LINK(io_nvme_reap),
-	LINK(io_nvme_submit),
-	LINK(io_request_end),
-	LINK(io_request_end_r),
-	LINK(io_ladder_end),
-	LINK(io_bios_end),
-	LINK(io_bios_forget),
-	LINK(io_bio_ended),
-	LINK(io_bio_forget),
-	LINK(io_error),
-	LINK(io_error_old),
-	LINK(io_requeue),
-	0,
-};
-
 /* From /proc: bpf() would say the same, but not to a process without capabilities before 5.19. */
 static int io_count_skips(const struct bpf_program *program, uint64_t *skipped)
 {
@@ -358,17 +324,6 @@ void io__wait_for_programs(void)
 	usleep(1000);
 }
 
-static void io_detach_all(struct io *io, const size_t *at)
-{
-	for (; *at; at++) {
-		struct bpf_link **link = (struct bpf_link **)((char *)io->skel + *at);
-
-		bpf_link__destroy(*link);
-		*link = NULL;
-	}
-	io__wait_for_programs();
-}
-
 void io__detach(struct io *io)
 {
 	struct io_bpf *s = io->skel;
@@ -378,14 +333,21 @@ void io__detach(struct io *io)
 		return;
 	__atomic_store_n(&s->bss->closing, 1, __ATOMIC_SEQ_CST);
 	io__wait_for_programs();
-	io_detach_all(io, io_starts);
+	for (size_t i = 0; i < sizeof(io_starts) / sizeof(io_starts[0]); i++) {
+		struct bpf_link **link = (struct bpf_link **)((char *)s + io_starts[i]);
+
+		bpf_link__destroy(*link);
+		*link = NULL;
+	}
+	io__wait_for_programs();
 	/*
 	 * Whether a command that failed just now has ended or is tried again shows within 100 ms.
 	 * To leave before would call it in flight and show nothing of it.
 	 */
 	if (slot_table__is_unsettled(&io->slots, clock__mono_ns()))
 		usleep(SLOT_SETTLED_NS / 1000 + 1000);
-	io_detach_all(io, io_ends);
+	io_bpf__detach(s);
+	io__wait_for_programs();
 	err = io__count_skipped(s->obj, &io->skipped);
 	if (err)
 		log_warn("cannot ask whether the kernel skipped a program: /proc/self/fdinfo: %s",
