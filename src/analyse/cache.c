@@ -7,6 +7,19 @@
 #include "base/compare.h"
 #include "base/grow.h"
 
+void cache_tags__set(struct cache_tags *tags, const struct cache_key *key)
+{
+	*tags = (struct cache_tags){
+		.inode = key->inode,
+		.nth = cache_key_nth(key),
+		.cgroup = key->cgroup,
+		.dev = key->dev,
+		.pid = key->pid,
+		.op = (int)cache_key_op(key) - 1,
+	};
+	memcpy(tags->comm, key->comm, sizeof(tags->comm) - 1);
+}
+
 void cache_tags__mask(struct cache_tags *tags, uint32_t by)
 {
 	if (!(by >> CACHE_BY_COMM & 1))

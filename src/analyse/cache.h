@@ -66,6 +66,7 @@ struct cache_table {
 	struct cache_sum total;
 };
 
+void cache_tags__set(struct cache_tags *tags, const struct cache_key *key);
 /* What is not in the mask of enum cache_by is told apart no longer. */
 void cache_tags__mask(struct cache_tags *tags, uint32_t by);
 

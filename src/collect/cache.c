@@ -137,18 +137,11 @@ static void cache_tags_of(const struct cache *c, uint32_t nr, struct cache_tags 
 {
 	const struct cache_key *key = (const struct cache_key *)c->keys.cells + nr;
 
-	memset(tags, 0, sizeof(*tags));
-	tags->other = c->wants.by && !nr;
-	tags->op = c->wants.by >> CACHE_BY_OP & 1 && nr ? (int)cache_key_op(key) - 1 : -1;
-	if (!nr)
-		return;
-	tags->inode = key->inode;
-	tags->nth = cache_key_nth(key);
-	tags->dev = key->dev;
-	tags->cgroup = key->cgroup;
-	tags->pid = key->pid;
-	memcpy(tags->comm, key->comm, sizeof(tags->comm));
-	tags->comm[CACHE_COMM_LEN - 1] = 0;
+	*tags = (struct cache_tags){ .op = -1, .other = c->wants.by && !nr };
+	if (nr)
+		cache_tags__set(tags, key);
+	if (!(c->wants.by >> CACHE_BY_OP & 1))
+		tags->op = -1;
 }
 
 static bool cache_sum_cpus(const struct cache *c, uint32_t nr, uint64_t counts[NR_CACHE_COUNTS])

@@ -113,22 +113,6 @@ static bool cache_wants_event(const struct session *s, const struct cache_event 
 
 /* ---- what the file holds ---- */
 
-static void cache_tags(const struct cache_key *key, struct cache_tags *tags)
-{
-	memset(tags, 0, sizeof(*tags));
-	tags->op = (int)cache_key_op(key) - 1;
-	tags->other = !cache_key_op(key);
-	if (tags->other)
-		return;
-	tags->inode = key->inode;
-	tags->nth = cache_key_nth(key);
-	tags->cgroup = key->cgroup;
-	tags->dev = key->dev;
-	tags->pid = key->pid;
-	memcpy(tags->comm, key->comm, sizeof(tags->comm));
-	tags->comm[CACHE_COMM_LEN - 1] = 0;
-}
-
 static int cache_take_rows(struct session *s)
 {
 	struct cache_replay *c = cache_replay(s);
@@ -139,7 +123,10 @@ static int cache_take_rows(struct session *s)
 
 		if (!cache_wants_row(s, &row->key))
 			continue;
-		cache_tags(&row->key, &tags);
+		if (cache_key_op(&row->key))
+			cache_tags__set(&tags, &row->key);
+		else
+			tags = (struct cache_tags){ .op = -1, .other = true };
 		if (cache_table__add(&c->rows, &tags, row->counts))
 			return log_err(-ENOMEM, "out of memory");
 	}
