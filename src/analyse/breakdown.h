@@ -7,7 +7,6 @@
 #ifndef IOSONAR_ANALYSE_BREAKDOWN_H
 #define IOSONAR_ANALYSE_BREAKDOWN_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include "analyse/hist.h"

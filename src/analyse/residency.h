@@ -8,7 +8,6 @@
 #define IOSONAR_ANALYSE_RESIDENCY_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 enum { RESIDENCY_PARTS = 48, RESIDENCY_MAP = 4 * RESIDENCY_PARTS + 1 };

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "analyse/sample.h"
 
-#include <errno.h>
 #include <string.h>
 #include "wire/io_tables.h"
 

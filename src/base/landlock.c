@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <stdint.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 /*

@@ -8,7 +8,6 @@
 #ifndef IOSONAR_CAPTURE_BLOCK_H
 #define IOSONAR_CAPTURE_BLOCK_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include "capture/bytes.h"

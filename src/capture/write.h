@@ -13,7 +13,6 @@
 #ifndef IOSONAR_CAPTURE_WRITE_H
 #define IOSONAR_CAPTURE_WRITE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>

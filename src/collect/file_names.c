@@ -5,9 +5,7 @@
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include "wire/io_tables.h"
 
 /* ---- where file systems are ---- */
 

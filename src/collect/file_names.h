@@ -7,7 +7,6 @@
 #ifndef IOSONAR_COLLECT_FILE_NAMES_H
 #define IOSONAR_COLLECT_FILE_NAMES_H
 
-#include <stddef.h>
 #include <stdint.h>
 #include "device/mounts.h"
 #include "wire/file_id.h"

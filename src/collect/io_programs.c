@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <linux/membarrier.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>

@@ -9,7 +9,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <bpf/libbpf.h>
 #include "base/log.h"
 #include "bpf/io.skel.h"
 #include "decode/op.h"

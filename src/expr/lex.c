@@ -3,7 +3,6 @@
  * lex.c: what is the next word of an expression? One pass over the text, nothing is copied. It does
  * not know fields: whether a word is one is decided by type.c. Numbers are read by number.c.
  */
-#include <errno.h>
 #include <string.h>
 #include "expr/token.h"
 

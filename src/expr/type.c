@@ -4,7 +4,6 @@
  * the nodes of a filter, so that evaluation never meets a duration beside a text. A number literal
  * with k or Ki is a plain number, which fits a size; only a duration insists on its unit.
  */
-#include <errno.h>
 #include <string.h>
 #include "expr/tree.h"
 

@@ -4,10 +4,8 @@
  * dropped, the loop hands on what comes fifty times a second and ticks at every interval, programs
  * detach, the ledger is drawn. A run that fails, or whose reader has gone, still ends its capture.
  */
-#include <errno.h>
 #include <signal.h>
 #include "base/clock.h"
-#include "base/log.h"
 #include "base/privilege.h"
 #include "session/source.h"
 

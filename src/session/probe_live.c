@@ -3,7 +3,6 @@
  * probe_live.c: any event of this machine: generated programs are attached, the view reads their
  * sums at every tick and gets their records in order of time.
  */
-#include <errno.h>
 #include "base/clock.h"
 #include "session/probe_source.h"
 #include "session/source.h"

@@ -5,7 +5,6 @@
  * record does not hold (stages, where none were recorded) is NULL.
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include "decode/op.h"
 #include "decode/record.h"

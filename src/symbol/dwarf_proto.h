@@ -9,7 +9,6 @@
 #ifndef IOSONAR_SYMBOL_DWARF_PROTO_H
 #define IOSONAR_SYMBOL_DWARF_PROTO_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -8,7 +8,6 @@
 #ifndef IOSONAR_SYMBOL_MAPPING_NOTES_H
 #define IOSONAR_SYMBOL_MAPPING_NOTES_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

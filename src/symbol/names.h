@@ -7,7 +7,6 @@
 #define IOSONAR_SYMBOL_NAMES_H
 
 #include <stddef.h>
-#include <stdint.h>
 #include "base/index.h"
 
 enum { SYMBOL_NAMES_BYTES_MAX = 64 << 20 };

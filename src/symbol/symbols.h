@@ -19,7 +19,6 @@
 #define IOSONAR_SYMBOL_SYMBOLS_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include "symbol/table.h"
 
