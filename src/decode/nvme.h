@@ -16,9 +16,8 @@
 #include "wire/io_record.h"
 #include "wire/io_tables.h"
 
-const char *nvme_io_opcode(uint8_t opcode);
-const char *nvme_admin_opcode(uint8_t opcode);
-const char *nvme_fabrics_type(uint8_t fctype);
+/* By opcode, of fabrics by type; NULL of the block layer's operations. */
+const char *nvme_command__name(enum io_kind kind, uint8_t op);
 
 /* First logical block, if commands like this one have one. */
 bool nvme_command__lba(const struct io_record *r, uint64_t *lba);

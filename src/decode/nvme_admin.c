@@ -48,14 +48,6 @@ static const struct nvme_word cnssid_words[] = {
 	{ 0x18, "domain" },   { 0x19, "endgid" }, { 0, NULL },
 };
 
-static const struct nvme_field identify_fields[] = {
-	{ "cns", FIELD_NAME, CDW10, 0, 8, 0, cns_words },
-	{ "cntid", FIELD_NUMBER, CDW10, 16, 16, FIELD_QUIET },
-	{ "csi", FIELD_NAME, CDW11, 24, 8, FIELD_QUIET, csi_words },
-	{ "uuid", FIELD_NUMBER, CDW14, 0, 7, FIELD_QUIET },
-	{ 0 },
-};
-
 static void identify_more(struct words *w, const struct io_record *r)
 {
 	const char *key = nvme_word__find(cnssid_words, r->cdw10[CDW10] & 0xff);
@@ -134,35 +126,8 @@ static const struct nvme_field log_fields[] = {
 
 /* ---- queues, abort, events: Base 2.0, 5.1 to 5.7 ---- */
 
-static const struct nvme_word prio_words[] = {
-	{ 0, "urgent" }, { 1, "high" }, { 2, "medium" }, { 3, "low" }, { 0, NULL }
-};
-
 static const struct nvme_field delete_queue_fields[] = {
 	{ "qid", FIELD_NUMBER, CDW10, 0, 16 },
-	{ 0 },
-};
-
-static const struct nvme_field create_cq_fields[] = {
-	{ "qid", FIELD_NUMBER, CDW10, 0, 16 },	   { "size", FIELD_PLUS_ONE, CDW10, 16, 16 },
-	{ "contiguous", FIELD_FLAG, CDW11, 0, 1 }, { "irq", FIELD_FLAG, CDW11, 1, 1 },
-	{ "vector", FIELD_NUMBER, CDW11, 16, 16 }, { 0 },
-};
-
-static const struct nvme_field create_sq_fields[] = {
-	{ "qid", FIELD_NUMBER, CDW10, 0, 16 },
-	{ "size", FIELD_PLUS_ONE, CDW10, 16, 16 },
-	{ "cqid", FIELD_NUMBER, CDW11, 16, 16 },
-	{ "prio", FIELD_NAME, CDW11, 1, 2, 0, prio_words },
-	{ "contiguous", FIELD_FLAG, CDW11, 0, 1 },
-	{ "nvmsetid", FIELD_NUMBER, CDW12, 0, 16, FIELD_QUIET },
-	{ 0 },
-};
-
-static const struct nvme_field abort_fields[] = {
-	{ "sqid", FIELD_NUMBER, CDW10, 0, 16 },
-	{ "cid", FIELD_NUMBER, CDW10, 16, 16 },
-	{ "not-aborted", FIELD_FLAG, RESULT, 0, 1 },
 	{ 0 },
 };
 
@@ -170,13 +135,6 @@ static const struct nvme_field abort_fields[] = {
 static const struct nvme_word event_words[] = {
 	{ 0, "error" },		 { 1, "smart" },  { 2, "notice" }, { 3, "immediate" },
 	{ 6, "io-command-set" }, { 7, "vendor" }, { 0, NULL },
-};
-
-static const struct nvme_field async_event_fields[] = {
-	{ "event", FIELD_NAME, RESULT, 0, 3, 0, event_words },
-	{ "info", FIELD_HEX, RESULT, 8, 8 },
-	{ "lid", FIELD_NAME, RESULT, 16, 8, FIELD_VENDOR, lid_words },
-	{ 0 },
 };
 
 static const struct nvme_field no_fields[] = { { 0 } };
@@ -189,57 +147,17 @@ static const struct nvme_word commit_words[] = {
 	{ 0, NULL },
 };
 
-static const struct nvme_field commit_fields[] = {
-	{ "action", FIELD_NAME, CDW10, 3, 3, 0, commit_words },
-	{ "slot", FIELD_NUMBER, CDW10, 0, 3 },
-	{ "bpid", FIELD_NUMBER, CDW10, 31, 1, FIELD_QUIET },
-	{ 0 },
-};
-
-static const struct nvme_field download_fields[] = {
-	{ "len", FIELD_DWORDS, CDW10, 0, 32 },
-	{ "offset", FIELD_DWORDS_AT, CDW11, 0, 32 },
-	{ 0 },
-};
-
 static const struct nvme_word self_test_words[] = {
 	{ 1, "short" },	   { 2, "extended" }, { 3, "host-initiated-refresh" },
 	{ 0xe, "vendor" }, { 0xf, "abort" },  { 0, NULL },
 };
 
-static const struct nvme_field self_test_fields[] = {
-	{ "stc", FIELD_NAME, CDW10, 0, 4, 0, self_test_words },
-	{ 0 },
-};
-
 /* ---- namespaces and capacity: Base 2.0, 5.3, 5.22, 5.23 ---- */
 
-static const struct nvme_word ns_mgmt_words[] = { { 0, "create" }, { 1, "delete" }, { 0, NULL } };
-static const struct nvme_word ns_attach_words[] = { { 0, "attach" }, { 1, "detach" }, { 0, NULL } };
 static const struct nvme_word capacity_words[] = {
 	{ 0, "select-configuration" },	 { 1, "create-endurance-group" },
 	{ 2, "delete-endurance-group" }, { 3, "create-nvm-set" },
 	{ 4, "delete-nvm-set" },	 { 0, NULL },
-};
-
-static const struct nvme_field ns_mgmt_fields[] = {
-	{ "sel", FIELD_NAME, CDW10, 0, 4, 0, ns_mgmt_words },
-	{ "csi", FIELD_NAME, CDW11, 24, 8, FIELD_QUIET, csi_words },
-	{ "nsid", FIELD_NUMBER, RESULT, 0, 32, FIELD_QUIET },
-	{ 0 },
-};
-
-static const struct nvme_field ns_attach_fields[] = {
-	{ "sel", FIELD_NAME, CDW10, 0, 4, 0, ns_attach_words },
-	{ 0 },
-};
-
-static const struct nvme_field capacity_fields[] = {
-	{ "oper", FIELD_NAME, CDW10, 0, 4, 0, capacity_words },
-	{ "elid", FIELD_NUMBER, CDW10, 16, 16 },
-	{ "capacity", FIELD_SIZE, CDW11, 0, 64, FIELD_QUIET },
-	{ "elid", FIELD_NUMBER, RESULT, 0, 16, FIELD_QUIET },
-	{ 0 },
 };
 
 /* ---- directives: Base 2.0, 5.10, 5.11 and 8.7 ---- */
@@ -282,10 +200,9 @@ static void directive_operation(struct words *w, const struct io_record *r,
 
 enum { DIRECTIVE_ENABLE = 0x0001, DIRECTIVE_ALLOCATE = 0x0103 };
 
-static const struct nvme_word off_on_words[] = { { 0, "off" }, { 1, "on" }, { 0, NULL } };
 static const struct nvme_field directive_enable_fields[] = {
 	{ "type", FIELD_NAME, CDW12, 8, 8, 0, directive_words },
-	{ "enable", FIELD_NAME, CDW12, 0, 1, 0, off_on_words },
+	{ "enable", FIELD_NAME, CDW12, 0, 1, 0, WORDS({ 0, "off" }, { 1, "on" }) },
 	{ 0 },
 };
 
@@ -318,16 +235,6 @@ static const struct nvme_word virtual_words[] = {
 	{ 8, "secondary-assign" },
 	{ 9, "secondary-online" },
 	{ 0, NULL },
-};
-static const struct nvme_word resource_words[] = { { 0, "vq" }, { 1, "vi" }, { 0, NULL } };
-
-static const struct nvme_field virtual_fields[] = {
-	{ "action", FIELD_NAME, CDW10, 0, 4, 0, virtual_words },
-	{ "cntlid", FIELD_NUMBER, CDW10, 16, 16 },
-	{ "resource", FIELD_NAME, CDW10, 8, 3, 0, resource_words },
-	{ "nr", FIELD_NUMBER, CDW11, 0, 16 },
-	{ "nr", FIELD_NUMBER, RESULT, 0, 16, FIELD_QUIET },
-	{ 0 },
 };
 
 /* NVMe-MI 1.2: CDW10 is the message header, CDW11 begins with the management opcode. */
@@ -363,28 +270,14 @@ static const struct nvme_word scope_words[] = {
 	{ 0, "admin-opcode" }, { 2, "feature" }, { 3, "mi-opcode" },
 	{ 4, "pcie-opcode" },  { 0, NULL },
 };
-static const struct nvme_word interface_words[] = {
-	{ 0, "admin" }, { 1, "admin-and-out-of-band" }, { 2, "out-of-band" }, { 0, NULL }
-};
-
-static const struct nvme_field lockdown_fields[] = {
-	{ "scope", FIELD_NAME, CDW10, 0, 4, 0, scope_words },
-	{ "ofi", FIELD_HEX, CDW10, 8, 8 },
-	{ "prohibit", FIELD_FLAG, CDW10, 4, 1 },
-	{ "interface", FIELD_NAME, CDW10, 5, 2, 0, interface_words },
-	{ "uuid", FIELD_NUMBER, CDW14, 0, 7, FIELD_QUIET },
-	{ 0 },
-};
 
 /* ---- format, sanitize, security, LBA status: Base 2.0, 5.14, 5.24 to 5.26; NVM 1.0, 4.2 ---- */
-
-static const struct nvme_word erase_words[] = { { 1, "user-data" }, { 2, "crypto" }, { 0, NULL } };
 
 static const struct nvme_field format_fields[] = {
 	{ "mset", FIELD_NUMBER, CDW10, 4, 1, FIELD_QUIET },
 	{ "pi", FIELD_NUMBER, CDW10, 5, 3, FIELD_QUIET },
 	{ "pil", FIELD_NUMBER, CDW10, 8, 1, FIELD_QUIET },
-	{ "ses", FIELD_NAME, CDW10, 9, 3, FIELD_QUIET, erase_words },
+	{ "ses", FIELD_NAME, CDW10, 9, 3, FIELD_QUIET, WORDS({ 1, "user-data" }, { 2, "crypto" }) },
 	{ 0 },
 };
 
@@ -399,15 +292,6 @@ static void format_all(struct words *w, const struct io_record *r)
 static const struct nvme_word sanitize_words[] = {
 	{ 1, "exit-failure" }, { 2, "block-erase" },	   { 3, "overwrite" },
 	{ 4, "crypto-erase" }, { 5, "exit-verification" }, { 0, NULL },
-};
-
-static const struct nvme_field sanitize_fields[] = {
-	{ "action", FIELD_NAME, CDW10, 0, 3, 0, sanitize_words },
-	{ "ause", FIELD_FLAG, CDW10, 3, 1 },
-	{ "oipbp", FIELD_FLAG, CDW10, 8, 1 },
-	{ "nodas", FIELD_FLAG, CDW10, 9, 1 },
-	{ "emvs", FIELD_FLAG, CDW10, 10, 1 },
-	{ 0 },
 };
 
 enum { SANITIZE_OVERWRITE = 3 };
@@ -440,45 +324,107 @@ static const struct nvme_field security_fields[] = {
 	{ 0 },
 };
 
-static const struct nvme_word lba_status_words[] = {
-	{ 0x02, "allocated" }, { 0x10, "scan" }, { 0x11, "tracked" }, { 0, NULL }
-};
-
-static const struct nvme_field lba_status_fields[] = {
-	{ "action", FIELD_NAME, CDW13, 24, 8, 0, lba_status_words },
-	{ "range", FIELD_NUMBER, CDW13, 0, 16 },
-	{ "len", FIELD_DWORDS, CDW12, 0, 32 },
-	{ 0 },
-};
-
+/* Base 2.0, chapter 5; those from Base 2.1 and later have words too, but no fields. */
 const struct nvme_shape nvme_admin_shapes[256] = {
-	[0x00] = { delete_queue_fields },
-	[0x01] = { create_sq_fields },
-	[0x02] = { log_fields },
-	[0x04] = { delete_queue_fields },
-	[0x05] = { create_cq_fields },
-	[0x06] = { identify_fields, identify_more },
-	[0x08] = { abort_fields },
-	[0x09] = { NULL, nvme_feature__set },
-	[0x0a] = { NULL, nvme_feature__get },
-	[0x0c] = { async_event_fields },
-	[0x0d] = { ns_mgmt_fields },
-	[0x10] = { commit_fields },
-	[0x11] = { download_fields },
-	[0x14] = { self_test_fields },
-	[0x15] = { ns_attach_fields },
-	[0x18] = { no_fields },
-	[0x19] = { directive_fields, directive_send_more },
-	[0x1a] = { directive_fields, directive_recv_more },
-	[0x1c] = { virtual_fields },
-	[0x1d] = { mi_fields },
-	[0x1e] = { mi_fields },
-	[0x20] = { capacity_fields },
-	[0x24] = { lockdown_fields },
-	[0x7c] = { no_fields },
-	[0x80] = { NULL, format_all },
-	[0x81] = { security_fields },
-	[0x82] = { security_fields },
-	[0x84] = { sanitize_fields, sanitize_more },
-	[0x86] = { lba_status_fields, NULL, NVME_LBA },
+	[0x00] = { "delete-sq", delete_queue_fields },
+	[0x01] = { "create-sq",
+		   FIELDS({ "qid", FIELD_NUMBER, CDW10, 0, 16 },
+			  { "size", FIELD_PLUS_ONE, CDW10, 16, 16 },
+			  { "cqid", FIELD_NUMBER, CDW11, 16, 16 },
+			  { "prio", FIELD_NAME, CDW11, 1, 2, 0,
+			    WORDS({ 0, "urgent" }, { 1, "high" }, { 2, "medium" }, { 3, "low" }) },
+			  { "contiguous", FIELD_FLAG, CDW11, 0, 1 },
+			  { "nvmsetid", FIELD_NUMBER, CDW12, 0, 16, FIELD_QUIET }) },
+	[0x02] = { "get-log-page", log_fields },
+	[0x04] = { "delete-cq", delete_queue_fields },
+	[0x05] = { "create-cq", FIELDS({ "qid", FIELD_NUMBER, CDW10, 0, 16 },
+				       { "size", FIELD_PLUS_ONE, CDW10, 16, 16 },
+				       { "contiguous", FIELD_FLAG, CDW11, 0, 1 },
+				       { "irq", FIELD_FLAG, CDW11, 1, 1 },
+				       { "vector", FIELD_NUMBER, CDW11, 16, 16 }) },
+	[0x06] = { "identify",
+		   FIELDS({ "cns", FIELD_NAME, CDW10, 0, 8, 0, cns_words },
+			  { "cntid", FIELD_NUMBER, CDW10, 16, 16, FIELD_QUIET },
+			  { "csi", FIELD_NAME, CDW11, 24, 8, FIELD_QUIET, csi_words },
+			  { "uuid", FIELD_NUMBER, CDW14, 0, 7, FIELD_QUIET }),
+		   identify_more },
+	[0x08] = { "abort", FIELDS({ "sqid", FIELD_NUMBER, CDW10, 0, 16 },
+				   { "cid", FIELD_NUMBER, CDW10, 16, 16 },
+				   { "not-aborted", FIELD_FLAG, RESULT, 0, 1 }) },
+	[0x09] = { "set-features", NULL, nvme_feature__set },
+	[0x0a] = { "get-features", NULL, nvme_feature__get },
+	[0x0c] = { "async-event",
+		   FIELDS({ "event", FIELD_NAME, RESULT, 0, 3, 0, event_words },
+			  { "info", FIELD_HEX, RESULT, 8, 8 },
+			  { "lid", FIELD_NAME, RESULT, 16, 8, FIELD_VENDOR, lid_words }) },
+	[0x0d] = { "ns-mgmt", FIELDS({ "sel", FIELD_NAME, CDW10, 0, 4, 0,
+				       WORDS({ 0, "create" }, { 1, "delete" }) },
+				     { "csi", FIELD_NAME, CDW11, 24, 8, FIELD_QUIET, csi_words },
+				     { "nsid", FIELD_NUMBER, RESULT, 0, 32, FIELD_QUIET }) },
+	[0x10] = { "firmware-commit", FIELDS({ "action", FIELD_NAME, CDW10, 3, 3, 0, commit_words },
+					     { "slot", FIELD_NUMBER, CDW10, 0, 3 },
+					     { "bpid", FIELD_NUMBER, CDW10, 31, 1, FIELD_QUIET }) },
+	[0x11] = { "firmware-download", FIELDS({ "len", FIELD_DWORDS, CDW10, 0, 32 },
+					       { "offset", FIELD_DWORDS_AT, CDW11, 0, 32 }) },
+	[0x14] = { "self-test", FIELDS({ "stc", FIELD_NAME, CDW10, 0, 4, 0, self_test_words }) },
+	[0x15] = { "ns-attach", FIELDS({ "sel", FIELD_NAME, CDW10, 0, 4, 0,
+					 WORDS({ 0, "attach" }, { 1, "detach" }) }) },
+	[0x18] = { "keep-alive", no_fields },
+	[0x19] = { "directive-send", directive_fields, directive_send_more },
+	[0x1a] = { "directive-recv", directive_fields, directive_recv_more },
+	[0x1c] = { "virtual-mgmt", FIELDS({ "action", FIELD_NAME, CDW10, 0, 4, 0, virtual_words },
+					  { "cntlid", FIELD_NUMBER, CDW10, 16, 16 },
+					  { "resource", FIELD_NAME, CDW10, 8, 3, 0,
+					    WORDS({ 0, "vq" }, { 1, "vi" }) },
+					  { "nr", FIELD_NUMBER, CDW11, 0, 16 },
+					  { "nr", FIELD_NUMBER, RESULT, 0, 16, FIELD_QUIET }) },
+	[0x1d] = { "mi-send", mi_fields },
+	[0x1e] = { "mi-recv", mi_fields },
+	[0x20] = { "capacity-mgmt", FIELDS({ "oper", FIELD_NAME, CDW10, 0, 4, 0, capacity_words },
+					   { "elid", FIELD_NUMBER, CDW10, 16, 16 },
+					   { "capacity", FIELD_SIZE, CDW11, 0, 64, FIELD_QUIET },
+					   { "elid", FIELD_NUMBER, RESULT, 0, 16, FIELD_QUIET }) },
+	[0x21] = { "discovery-info-mgmt" }, /* 2.1, and so on to 0x45 but for lockdown */
+	[0x22] = { "zoning-recv" },
+	[0x24] = { "lockdown", FIELDS({ "scope", FIELD_NAME, CDW10, 0, 4, 0, scope_words },
+				      { "ofi", FIELD_HEX, CDW10, 8, 8 },
+				      { "prohibit", FIELD_FLAG, CDW10, 4, 1 },
+				      { "interface", FIELD_NAME, CDW10, 5, 2, 0,
+					WORDS({ 0, "admin" }, { 1, "admin-and-out-of-band" },
+					      { 2, "out-of-band" }) },
+				      { "uuid", FIELD_NUMBER, CDW14, 0, 7, FIELD_QUIET }) },
+	[0x25] = { "zoning-lookup" },
+	[0x28] = { "clear-exported" },
+	[0x29] = { "zoning-send" },
+	[0x2a] = { "create-exported-subsystem" },
+	[0x2d] = { "manage-exported-subsystem" },
+	[0x31] = { "manage-exported-ns" },
+	[0x35] = { "manage-exported-port" },
+	[0x38] = { "cross-controller-reset" },
+	[0x39] = { "send-discovery-log" },
+	[0x3d] = { "track-send" },
+	[0x3e] = { "track-recv" },
+	[0x41] = { "migration-send" },
+	[0x42] = { "migration-recv" },
+	[0x45] = { "controller-data-queue" },
+	[0x7c] = { "doorbell-buffer", no_fields },
+	[0x80] = { "format", NULL, format_all },
+	[0x81] = { "security-send", security_fields },
+	[0x82] = { "security-recv", security_fields },
+	[0x84] = { "sanitize",
+		   FIELDS({ "action", FIELD_NAME, CDW10, 0, 3, 0, sanitize_words },
+			  { "ause", FIELD_FLAG, CDW10, 3, 1 }, { "oipbp", FIELD_FLAG, CDW10, 8, 1 },
+			  { "nodas", FIELD_FLAG, CDW10, 9, 1 },
+			  { "emvs", FIELD_FLAG, CDW10, 10, 1 }),
+		   sanitize_more },
+	[0x85] = { "load-program" },
+	[0x86] = { "get-lba-status",
+		   FIELDS({ "action", FIELD_NAME, CDW13, 24, 8, 0,
+			    WORDS({ 0x02, "allocated" }, { 0x10, "scan" }, { 0x11, "tracked" }) },
+			  { "range", FIELD_NUMBER, CDW13, 0, 16 },
+			  { "len", FIELD_DWORDS, CDW12, 0, 32 }),
+		   NULL, NVME_LBA },
+	[0x88] = { "program-activation" },
+	[0x89] = { "memory-range-set" },
+	[0x8c] = { "sanitize-ns" },
 };

@@ -22,10 +22,6 @@ static const struct nvme_word freq_words[] = {
 	{ 7, "speculative" }, { 8, "overwritten" },  { 0, NULL },
 };
 
-static const struct nvme_word latency_words[] = {
-	{ 1, "idle" }, { 2, "normal" }, { 3, "low" }, { 0, NULL }
-};
-
 /* What every command that touches blocks may ask for. */
 static const struct nvme_field rw_fields[] = {
 	{ "fua", FIELD_FLAG, CDW12, 30, 1 },
@@ -38,7 +34,8 @@ static const struct nvme_field rw_fields[] = {
 
 static const struct nvme_field hint_fields[] = {
 	{ "freq", FIELD_NAME, CDW13, 0, 4, FIELD_QUIET, freq_words },
-	{ "latency", FIELD_NAME, CDW13, 4, 2, FIELD_QUIET, latency_words },
+	{ "latency", FIELD_NAME, CDW13, 4, 2, FIELD_QUIET,
+	  WORDS({ 1, "idle" }, { 2, "normal" }, { 3, "low" }) },
 	{ "seq", FIELD_FLAG, CDW13, 6, 1 },
 	{ "incompressible", FIELD_FLAG, CDW13, 7, 1 },
 	{ 0 },
@@ -112,25 +109,6 @@ static void append_more(struct words *w, const struct io_record *r)
 	nvme_fields__print(w, append_fields, r);
 }
 
-/* NVM Command Set 1.0, 3.2.3 "Dataset Management". */
-static const struct nvme_field dsm_fields[] = {
-	{ "ranges", FIELD_PLUS_ONE, CDW10, 0, 8 },
-	{ "integral-read", FIELD_FLAG, CDW11, 0, 1 },
-	{ "integral-write", FIELD_FLAG, CDW11, 1, 1 },
-	{ "deallocate", FIELD_FLAG, CDW11, 2, 1 },
-	{ 0 },
-};
-
-/* NVM Command Set 1.0, 3.2.2 "Copy": protection twice, of what is read and of what is written. */
-static const struct nvme_field copy_fields[] = {
-	{ "ranges", FIELD_PLUS_ONE, CDW12, 0, 8 },
-	{ "format", FIELD_NUMBER, CDW12, 8, 4 },
-	{ "pract-read", FIELD_FLAG, CDW12, 15, 1 },
-	{ "prchk-read", FIELD_BITS, CDW12, 12, 3, FIELD_QUIET, prchk_words },
-	{ "stc-read", FIELD_FLAG, CDW12, 25, 1 },
-	{ 0 },
-};
-
 static void copy_more(struct words *w, const struct io_record *r)
 {
 	nvme_fields__print(w, rw_fields, r);
@@ -150,74 +128,6 @@ static const struct nvme_word resv_type_words[] = {
 	{ 0, NULL },
 };
 
-static const struct nvme_word register_words[] = {
-	{ 0, "register" }, { 1, "unregister" }, { 2, "replace" }, { 0, NULL }
-};
-static const struct nvme_word acquire_words[] = {
-	{ 0, "acquire" }, { 1, "preempt" }, { 2, "preempt-and-abort" }, { 0, NULL }
-};
-static const struct nvme_word release_words[] = { { 0, "release" }, { 1, "clear" }, { 0, NULL } };
-static const struct nvme_word cptpl_words[] = { { 2, "clear" }, { 3, "set" }, { 0, NULL } };
-
-static const struct nvme_field resv_register_fields[] = {
-	{ "action", FIELD_NAME, CDW10, 0, 3, 0, register_words },
-	{ "ignore-key", FIELD_FLAG, CDW10, 3, 1 },
-	{ "ptpl", FIELD_NAME, CDW10, 30, 2, FIELD_QUIET, cptpl_words },
-	{ 0 },
-};
-
-static const struct nvme_field resv_acquire_fields[] = {
-	{ "action", FIELD_NAME, CDW10, 0, 3, 0, acquire_words },
-	{ "type", FIELD_NAME, CDW10, 8, 8, 0, resv_type_words },
-	{ "ignore-key", FIELD_FLAG, CDW10, 3, 1 },
-	{ 0 },
-};
-
-static const struct nvme_field resv_release_fields[] = {
-	{ "action", FIELD_NAME, CDW10, 0, 3, 0, release_words },
-	{ "type", FIELD_NAME, CDW10, 8, 8, FIELD_QUIET, resv_type_words },
-	{ "ignore-key", FIELD_FLAG, CDW10, 3, 1 },
-	{ 0 },
-};
-
-static const struct nvme_field resv_report_fields[] = {
-	{ "len", FIELD_DWORDS, CDW10, 0, 32 },
-	{ "extended", FIELD_FLAG, CDW11, 0, 1 },
-	{ 0 },
-};
-
-/* Technical proposal 4146, in Base 2.1: reclaim unit handles of flexible data placement. */
-static const struct nvme_word io_recv_words[] = { { 0, "none" },
-						  { 1, "reclaim-unit-handle-status" },
-						  { 0, NULL } };
-static const struct nvme_word io_send_words[] = { { 0, "none" },
-						  { 1, "reclaim-unit-handle-update" },
-						  { 0, NULL } };
-
-static const struct nvme_field io_mgmt_recv_fields[] = {
-	{ "mo", FIELD_NAME, CDW10, 0, 8, 0, io_recv_words },
-	{ "mos", FIELD_NUMBER, CDW10, 16, 16, FIELD_QUIET },
-	{ "len", FIELD_DWORDS, CDW11, 0, 32 },
-	{ 0 },
-};
-
-/* The management operation's own field is the number of placement identifiers, from 0. */
-static const struct nvme_field io_mgmt_send_fields[] = {
-	{ "mo", FIELD_NAME, CDW10, 0, 8, 0, io_send_words },
-	{ "pids", FIELD_PLUS_ONE, CDW10, 16, 16 },
-	{ 0 },
-};
-
-static const struct nvme_word cancel_words[] = { { 0, "single" }, { 1, "multiple" }, { 0, NULL } };
-
-/* Base 2.1, "Cancel command". */
-static const struct nvme_field cancel_fields[] = {
-	{ "action", FIELD_NAME, CDW11, 0, 2, 0, cancel_words },
-	{ "sqid", FIELD_NUMBER, CDW10, 0, 16 },
-	{ "cid", FIELD_NUMBER, CDW10, 16, 16 },
-	{ 0 },
-};
-
 /* ---- zones: Zoned Namespace Command Set 1.1, 3.4 ---- */
 
 static const struct nvme_word zone_send_words[] = {
@@ -231,51 +141,82 @@ static const struct nvme_word zone_send_words[] = {
 	{ 0, NULL },
 };
 
-static const struct nvme_word zone_recv_words[] = { { 0, "report" },
-						    { 1, "extended-report" },
-						    { 0, NULL } };
-
 static const struct nvme_word zone_state_words[] = {
 	{ 0, "all" },	 { 1, "empty" }, { 2, "implicitly-opened" }, { 3, "explicitly-opened" },
 	{ 4, "closed" }, { 5, "full" },	 { 6, "read-only" },	     { 7, "offline" },
 	{ 0, NULL },
 };
 
-static const struct nvme_field zone_send_fields[] = {
-	{ "action", FIELD_NAME, CDW13, 0, 8, 0, zone_send_words },
-	{ "all", FIELD_FLAG, CDW13, 8, 1 },
-	{ "option", FIELD_FLAG, CDW13, 9, 1 },
-	{ 0 },
-};
-
-static const struct nvme_field zone_recv_fields[] = {
-	{ "action", FIELD_NAME, CDW13, 0, 8, 0, zone_recv_words },
-	{ "state", FIELD_NAME, CDW13, 8, 8, 0, zone_state_words },
-	{ "partial", FIELD_FLAG, CDW13, 16, 1 },
-	{ "len", FIELD_DWORDS, CDW12, 0, 32 },
-	{ 0 },
-};
-
+/*
+ * Base 2.0, chapter 7, NVM Command Set 1.0, 3.2 and Zoned Namespace Command Set 1.1, 3.4; the
+ * I/O Management pair (technical proposal 4146) and Cancel (4097) came with Base 2.1. The key
+ * value and other command sets reuse these numbers and are not told apart.
+ */
 static const struct nvme_shape io_shapes[256] = {
-	[0x00] = { no_fields },
-	[0x01] = { rw_fields, write_more, NVME_LBA | NVME_PLAIN },
-	[0x02] = { rw_fields, read_more, NVME_LBA | NVME_PLAIN },
-	[0x04] = { no_fields, rw_directive, NVME_LBA },
-	[0x05] = { rw_fields, rw_tags, NVME_LBA },
-	[0x08] = { rw_fields, zeroes_more, NVME_LBA },
-	[0x09] = { dsm_fields },
-	[0x0c] = { rw_fields, rw_tags, NVME_LBA },
-	[0x0d] = { resv_register_fields },
-	[0x0e] = { resv_report_fields },
-	[0x11] = { resv_acquire_fields },
-	[0x12] = { io_mgmt_recv_fields },
-	[0x15] = { resv_release_fields },
-	[0x18] = { cancel_fields },
-	[0x19] = { copy_fields, copy_more, NVME_LBA },
-	[0x1d] = { io_mgmt_send_fields },
-	[0x79] = { zone_send_fields, NULL, NVME_LBA },
-	[0x7a] = { zone_recv_fields, NULL, NVME_LBA },
-	[0x7d] = { rw_fields, append_more, NVME_LBA },
+	[0x00] = { "flush", no_fields },
+	[0x01] = { "write", rw_fields, write_more, NVME_LBA | NVME_PLAIN },
+	[0x02] = { "read", rw_fields, read_more, NVME_LBA | NVME_PLAIN },
+	[0x04] = { "write-uncorrectable", no_fields, rw_directive, NVME_LBA },
+	[0x05] = { "compare", rw_fields, rw_tags, NVME_LBA },
+	[0x08] = { "write-zeroes", rw_fields, zeroes_more, NVME_LBA },
+	[0x09] = { "dsm", FIELDS({ "ranges", FIELD_PLUS_ONE, CDW10, 0, 8 },
+				 { "integral-read", FIELD_FLAG, CDW11, 0, 1 },
+				 { "integral-write", FIELD_FLAG, CDW11, 1, 1 },
+				 { "deallocate", FIELD_FLAG, CDW11, 2, 1 }) },
+	[0x0c] = { "verify", rw_fields, rw_tags, NVME_LBA },
+	[0x0d] = { "resv-register",
+		   FIELDS({ "action", FIELD_NAME, CDW10, 0, 3, 0,
+			    WORDS({ 0, "register" }, { 1, "unregister" }, { 2, "replace" }) },
+			  { "ignore-key", FIELD_FLAG, CDW10, 3, 1 },
+			  { "ptpl", FIELD_NAME, CDW10, 30, 2, FIELD_QUIET,
+			    WORDS({ 2, "clear" }, { 3, "set" }) }) },
+	[0x0e] = { "resv-report", FIELDS({ "len", FIELD_DWORDS, CDW10, 0, 32 },
+					 { "extended", FIELD_FLAG, CDW11, 0, 1 }) },
+	[0x11] = { "resv-acquire",
+		   FIELDS({ "action", FIELD_NAME, CDW10, 0, 3, 0,
+			    WORDS({ 0, "acquire" }, { 1, "preempt" }, { 2, "preempt-and-abort" }) },
+			  { "type", FIELD_NAME, CDW10, 8, 8, 0, resv_type_words },
+			  { "ignore-key", FIELD_FLAG, CDW10, 3, 1 }) },
+	[0x12] = { "io-mgmt-recv",
+		   FIELDS({ "mo", FIELD_NAME, CDW10, 0, 8, 0,
+			    WORDS({ 0, "none" }, { 1, "reclaim-unit-handle-status" }) },
+			  { "mos", FIELD_NUMBER, CDW10, 16, 16, FIELD_QUIET },
+			  { "len", FIELD_DWORDS, CDW11, 0, 32 }) },
+	[0x15] = { "resv-release",
+		   FIELDS({ "action", FIELD_NAME, CDW10, 0, 3, 0,
+			    WORDS({ 0, "release" }, { 1, "clear" }) },
+			  { "type", FIELD_NAME, CDW10, 8, 8, FIELD_QUIET, resv_type_words },
+			  { "ignore-key", FIELD_FLAG, CDW10, 3, 1 }) },
+	[0x18] = { "cancel", FIELDS({ "action", FIELD_NAME, CDW11, 0, 2, 0,
+				      WORDS({ 0, "single" }, { 1, "multiple" }) },
+				    { "sqid", FIELD_NUMBER, CDW10, 0, 16 },
+				    { "cid", FIELD_NUMBER, CDW10, 16, 16 }) },
+	/* Protection twice: of what is read and, in copy_more, of what is written. */
+	[0x19] = { "copy",
+		   FIELDS({ "ranges", FIELD_PLUS_ONE, CDW12, 0, 8 },
+			  { "format", FIELD_NUMBER, CDW12, 8, 4 },
+			  { "pract-read", FIELD_FLAG, CDW12, 15, 1 },
+			  { "prchk-read", FIELD_BITS, CDW12, 12, 3, FIELD_QUIET, prchk_words },
+			  { "stc-read", FIELD_FLAG, CDW12, 25, 1 }),
+		   copy_more, NVME_LBA },
+	/* The management operation's own field is the number of placement identifiers, from 0. */
+	[0x1d] = { "io-mgmt-send",
+		   FIELDS({ "mo", FIELD_NAME, CDW10, 0, 8, 0,
+			    WORDS({ 0, "none" }, { 1, "reclaim-unit-handle-update" }) },
+			  { "pids", FIELD_PLUS_ONE, CDW10, 16, 16 }) },
+	[0x79] = { "zone-mgmt-send",
+		   FIELDS({ "action", FIELD_NAME, CDW13, 0, 8, 0, zone_send_words },
+			  { "all", FIELD_FLAG, CDW13, 8, 1 },
+			  { "option", FIELD_FLAG, CDW13, 9, 1 }),
+		   NULL, NVME_LBA },
+	[0x7a] = { "zone-mgmt-recv",
+		   FIELDS({ "action", FIELD_NAME, CDW13, 0, 8, 0,
+			    WORDS({ 0, "report" }, { 1, "extended-report" }) },
+			  { "state", FIELD_NAME, CDW13, 8, 8, 0, zone_state_words },
+			  { "partial", FIELD_FLAG, CDW13, 16, 1 },
+			  { "len", FIELD_DWORDS, CDW12, 0, 32 }),
+		   NULL, NVME_LBA },
+	[0x7d] = { "zone-append", rw_fields, append_more, NVME_LBA },
 };
 
 /* ---- fabrics: Base 2.0, chapter 6; the first dword after the pointer is CDW10 ---- */
@@ -290,38 +231,6 @@ static const struct nvme_word property_words[] = {
 };
 
 static const struct nvme_word property_size_words[] = { { 0, "4" }, { 1, "8" }, { 0, NULL } };
-static const struct nvme_word queue_priority_words[] = {
-	{ 0, "urgent" }, { 1, "high" }, { 2, "medium" }, { 3, "low" }, { 0, NULL }
-};
-static const struct nvme_word auth_required_words[] = { { 0, "ascr" }, { 1, "atr" }, { 0, NULL } };
-
-/* Linux always sends the 8-byte value, so a wide one shows even under a size of 4. */
-static const struct nvme_field property_set_fields[] = {
-	{ "property", FIELD_NAME, CDW11, 0, 32, 0, property_words },
-	{ "size", FIELD_NAME, CDW10, 0, 3, 0, property_size_words },
-	{ "value", FIELD_HEX, CDW12, 0, 64 },
-	{ 0 },
-};
-
-static const struct nvme_field property_get_fields[] = {
-	{ "property", FIELD_NAME, CDW11, 0, 32, 0, property_words },
-	{ "size", FIELD_NAME, CDW10, 0, 3, 0, property_size_words },
-	{ "value", FIELD_HEX, RESULT, 0, 64 },
-	{ 0 },
-};
-
-static const struct nvme_field connect_fields[] = {
-	{ "qid", FIELD_NUMBER, CDW10, 16, 16 },
-	{ "sqsize", FIELD_PLUS_ONE, CDW11, 0, 16 },
-	{ "kato", FIELD_MS, CDW12, 0, 32 },
-	{ "prio", FIELD_NAME, CDW11, 16, 2, FIELD_QUIET, queue_priority_words },
-	{ "no-sq-flow-control", FIELD_FLAG, CDW11, 18, 1 },
-	{ "queue-deletion", FIELD_FLAG, CDW11, 19, 1 },
-	{ "recfmt", FIELD_NUMBER, CDW10, 0, 16, FIELD_QUIET },
-	{ "cntlid", FIELD_NUMBER, RESULT, 0, 16 },
-	{ "auth", FIELD_BITS, RESULT, 17, 2, FIELD_QUIET, auth_required_words },
-	{ 0 },
-};
 
 static const struct nvme_field auth_fields[] = {
 	{ "secp", FIELD_HEX, CDW10, 24, 8 },
@@ -330,15 +239,32 @@ static const struct nvme_field auth_fields[] = {
 	{ 0 },
 };
 
-static const struct nvme_field disconnect_fields[] = {
-	{ "recfmt", FIELD_NUMBER, CDW10, 0, 16, FIELD_QUIET },
-	{ 0 },
-};
-
+/* By type: the fifth byte of a command whose opcode is 0x7f. */
 static const struct nvme_shape fabrics_shapes[256] = {
-	[0x00] = { property_set_fields }, [0x01] = { connect_fields },
-	[0x04] = { property_get_fields }, [0x05] = { auth_fields },
-	[0x06] = { auth_fields },	  [0x08] = { disconnect_fields },
+	/* Linux always sends the 8-byte value, so a wide one shows even under a size of 4. */
+	[0x00] = { "property-set",
+		   FIELDS({ "property", FIELD_NAME, CDW11, 0, 32, 0, property_words },
+			  { "size", FIELD_NAME, CDW10, 0, 3, 0, property_size_words },
+			  { "value", FIELD_HEX, CDW12, 0, 64 }) },
+	[0x01] = { "connect",
+		   FIELDS({ "qid", FIELD_NUMBER, CDW10, 16, 16 },
+			  { "sqsize", FIELD_PLUS_ONE, CDW11, 0, 16 },
+			  { "kato", FIELD_MS, CDW12, 0, 32 },
+			  { "prio", FIELD_NAME, CDW11, 16, 2, FIELD_QUIET,
+			    WORDS({ 0, "urgent" }, { 1, "high" }, { 2, "medium" }, { 3, "low" }) },
+			  { "no-sq-flow-control", FIELD_FLAG, CDW11, 18, 1 },
+			  { "queue-deletion", FIELD_FLAG, CDW11, 19, 1 },
+			  { "recfmt", FIELD_NUMBER, CDW10, 0, 16, FIELD_QUIET },
+			  { "cntlid", FIELD_NUMBER, RESULT, 0, 16 },
+			  { "auth", FIELD_BITS, RESULT, 17, 2, FIELD_QUIET,
+			    WORDS({ 0, "ascr" }, { 1, "atr" }) }) },
+	[0x04] = { "property-get",
+		   FIELDS({ "property", FIELD_NAME, CDW11, 0, 32, 0, property_words },
+			  { "size", FIELD_NAME, CDW10, 0, 3, 0, property_size_words },
+			  { "value", FIELD_HEX, RESULT, 0, 64 }) },
+	[0x05] = { "auth-send", auth_fields },
+	[0x06] = { "auth-recv", auth_fields },
+	[0x08] = { "disconnect", FIELDS({ "recfmt", FIELD_NUMBER, CDW10, 0, 16, FIELD_QUIET }) },
 };
 
 /* ---- any command ---- */
@@ -356,6 +282,11 @@ static const struct {
 static inline const struct nvme_shape *command_shape(const struct io_record *r)
 {
 	return r->kind <= IO_FABRICS ? &kinds[r->kind].shapes[r->op] : NULL;
+}
+
+const char *nvme_command__name(enum io_kind kind, uint8_t op)
+{
+	return kind <= IO_FABRICS ? kinds[kind].shapes[op].name : NULL;
 }
 
 /* A command nobody told us about: every dword that is not 0, so that nothing is hidden. */

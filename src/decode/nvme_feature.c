@@ -14,75 +14,13 @@ static const struct nvme_word burst_words[] = {
 	{ 5, "32" }, { 6, "64" }, { 7, "unlimited" }, { 0, NULL },
 };
 
-static const struct nvme_field arbitration[] = {
-	{ "burst", FIELD_NAME, CDW11, 0, 3, 0, burst_words },
-	{ "low", FIELD_PLUS_ONE, CDW11, 8, 8 },
-	{ "medium", FIELD_PLUS_ONE, CDW11, 16, 8 },
-	{ "high", FIELD_PLUS_ONE, CDW11, 24, 8 },
-	{ 0 },
-};
-
-static const struct nvme_field power_management[] = {
-	{ "ps", FIELD_NUMBER, CDW11, 0, 5 },
-	{ "workload", FIELD_NUMBER, CDW11, 5, 3, FIELD_QUIET },
-	{ 0 },
-};
-
-static const struct nvme_field lba_range_type[] = {
-	{ "ranges", FIELD_PLUS_ONE, CDW11, 0, 6 },
-	{ 0 },
-};
-
 static const struct nvme_word sensor_words[] = {
 	{ 0, "composite" }, { 1, "1" }, { 2, "2" }, { 3, "3" },	   { 4, "4" },	{ 5, "5" },
 	{ 6, "6" },	    { 7, "7" }, { 8, "8" }, { 15, "all" }, { 0, NULL },
 };
-static const struct nvme_word over_under_words[] = { { 0, "over" }, { 1, "under" }, { 0, NULL } };
-
-static const struct nvme_field temperature_threshold[] = {
-	{ "sensor", FIELD_NAME, CDW11, 16, 4, FIELD_SELECT, sensor_words },
-	{ "type", FIELD_NAME, CDW11, 20, 2, FIELD_SELECT, over_under_words },
-	{ "temp", FIELD_KELVIN, CDW11, 0, 16 },
-	{ "hysteresis", FIELD_NUMBER, CDW11, 22, 3, FIELD_QUIET },
-	{ 0 },
-};
-
-static const struct nvme_field error_recovery[] = {
-	{ "tler", FIELD_100MS, CDW11, 0, 16 },
-	{ "dulbe", FIELD_FLAG, CDW11, 16, 1 },
-	{ 0 },
-};
-
-static const struct nvme_field write_cache[] = {
-	{ "wce", FIELD_NAME, CDW11, 0, 1, 0, off_on_words },
-	{ 0 },
-};
-
-static const struct nvme_field number_of_queues[] = {
-	{ "nsq", FIELD_PLUS_ONE, CDW11, 0, 16 },
-	{ "ncq", FIELD_PLUS_ONE, CDW11, 16, 16 },
-	{ 0 },
-};
-
-static const struct nvme_field interrupt_coalescing[] = {
-	{ "threshold", FIELD_PLUS_ONE, CDW11, 0, 8 },
-	{ "time", FIELD_100US, CDW11, 8, 8 },
-	{ 0 },
-};
 
 /* The bit disables. */
 static const struct nvme_word on_off_words[] = { { 0, "on" }, { 1, "off" }, { 0, NULL } };
-
-static const struct nvme_field interrupt_vector[] = {
-	{ "vector", FIELD_NUMBER, CDW11, 0, 16, FIELD_SELECT },
-	{ "coalescing", FIELD_NAME, CDW11, 16, 1, 0, on_off_words },
-	{ 0 },
-};
-
-static const struct nvme_field write_atomicity[] = {
-	{ "dn", FIELD_NAME, CDW11, 0, 1, 0, off_on_words },
-	{ 0 },
-};
 
 /* Critical warnings are bits 0 to 7, notices follow; discovery controllers use the top ones. */
 static const struct nvme_word async_event_words[] = {
@@ -112,141 +50,9 @@ static const struct nvme_word async_event_words[] = {
 	{ 0, NULL },
 };
 
-static const struct nvme_field async_event[] = {
-	{ "events", FIELD_BITS, CDW11, 0, 32, 0, async_event_words },
-	{ 0 },
-};
-
-static const struct nvme_field autonomous_power[] = {
-	{ "apst", FIELD_NAME, CDW11, 0, 1, 0, off_on_words },
-	{ 0 },
-};
-
-/* The size is in memory pages of the controller, whose size a record does not know. */
-static const struct nvme_field host_memory_buffer[] = {
-	{ "hmb", FIELD_NAME, CDW11, 0, 1, 0, off_on_words },
-	{ "memory-return", FIELD_FLAG, CDW11, 1, 1 },
-	{ "pages", FIELD_NUMBER, CDW12, 0, 32, FIELD_SET },
-	{ "descriptors", FIELD_NUMBER, CDW15, 0, 32, FIELD_SET },
-	{ "list", FIELD_HEX, CDW13, 0, 64, FIELD_SET },
-	{ 0 },
-};
-
-static const struct nvme_field keep_alive_timer[] = {
-	{ "kato", FIELD_MS, CDW11, 0, 32 },
-	{ 0 },
-};
-
-static const struct nvme_field thermal_management[] = {
-	{ "tmt1", FIELD_KELVIN, CDW11, 16, 16 },
-	{ "tmt2", FIELD_KELVIN, CDW11, 0, 16 },
-	{ 0 },
-};
-
-static const struct nvme_field non_operational_power[] = {
-	{ "permissive", FIELD_NAME, CDW11, 0, 1, 0, off_on_words },
-	{ 0 },
-};
-
-static const struct nvme_field read_recovery_level[] = {
-	{ "nvmsetid", FIELD_NUMBER, CDW11, 0, 16, FIELD_SELECT },
-	{ "rrl", FIELD_NUMBER, CDW12, 0, 4 },
-	{ 0 },
-};
-
-static const struct nvme_field predictable_latency[] = {
-	{ "nvmsetid", FIELD_NUMBER, CDW11, 0, 16, FIELD_SELECT },
-	{ "plm", FIELD_NAME, CDW12, 0, 1, 0, off_on_words },
-	{ 0 },
-};
-
-static const struct nvme_word window_words[] = { { 1, "deterministic" },
-						 { 2, "non-deterministic" },
-						 { 0, NULL } };
-
-static const struct nvme_field predictable_window[] = {
-	{ "nvmsetid", FIELD_NUMBER, CDW11, 0, 16, FIELD_SELECT },
-	{ "window", FIELD_NAME, CDW12, 0, 3, 0, window_words },
-	{ 0 },
-};
-
-static const struct nvme_field lba_status_interval[] = {
-	{ "report", FIELD_100MS, CDW11, 0, 16 },
-	{ "poll", FIELD_100MS, CDW11, 16, 16 },
-	{ 0 },
-};
-
-static const struct nvme_field sanitize_config[] = {
-	{ "nodrm", FIELD_NAME, CDW11, 0, 1, 0, off_on_words },
-	{ 0 },
-};
-
-static const struct nvme_word endurance_words[] = {
-	{ 0, "spare" }, { 2, "reliability" }, { 3, "read-only" }, { 0, NULL }
-};
-
-static const struct nvme_field endurance_group_event[] = {
-	{ "endgid", FIELD_NUMBER, CDW11, 0, 16, FIELD_SELECT },
-	{ "events", FIELD_BITS, CDW11, 16, 8, 0, endurance_words },
-	{ 0 },
-};
-
-static const struct nvme_field command_set_profile[] = {
-	{ "index", FIELD_NUMBER, CDW11, 0, 9 },
-	{ 0 },
-};
-
-static const struct nvme_field spinup_control[] = {
-	{ "spinup-control", FIELD_NAME, CDW11, 0, 1, 0, off_on_words },
-	{ 0 },
-};
-
-static const struct nvme_word loss_signal_words[] = {
-	{ 0, "off" }, { 1, "emergency-power-fail" }, { 2, "forced-quiescence" }, { 0, NULL }
-};
-
-static const struct nvme_field power_loss_signaling[] = {
-	{ "mode", FIELD_NAME, CDW11, 0, 2, 0, loss_signal_words },
-	{ 0 },
-};
-
-static const struct nvme_field performance[] = {
-	{ "attribute", FIELD_HEX, CDW11, 0, 8, FIELD_SELECT },
-	{ "revert", FIELD_FLAG, CDW11, 8, 1, FIELD_SET },
-	{ 0 },
-};
-
-static const struct nvme_field data_placement[] = {
-	{ "endgid", FIELD_NUMBER, CDW11, 0, 16, FIELD_SELECT },
-	{ "fdp", FIELD_NAME, CDW12, 0, 1, 0, off_on_words },
-	{ "index", FIELD_NUMBER, CDW12, 8, 8 },
-	{ 0 },
-};
-
-static const struct nvme_field data_placement_events[] = {
-	{ "handle", FIELD_NUMBER, CDW11, 0, 16, FIELD_SELECT },
-	{ "types", FIELD_NUMBER, CDW11, 16, 8, FIELD_SELECT },
-	{ "enable", FIELD_NAME, CDW12, 0, 1, FIELD_SET, off_on_words },
-	{ 0 },
-};
-
-static const struct nvme_word metadata_words[] = {
-	{ 0, "update" }, { 1, "delete" }, { 2, "add" }, { 0, NULL }
-};
-
 static const struct nvme_field metadata[] = {
-	{ "action", FIELD_NAME, CDW11, 13, 2, FIELD_SET, metadata_words },
-	{ 0 },
-};
-
-static const struct nvme_field software_progress[] = {
-	{ "loads", FIELD_NUMBER, CDW11, 0, 8 },
-	{ 0 },
-};
-
-/* Get Features takes this bit too: it says how long the identifier is. */
-static const struct nvme_field host_identifier[] = {
-	{ "extended", FIELD_FLAG, CDW11, 0, 1, FIELD_SELECT },
+	{ "action", FIELD_NAME, CDW11, 13, 2, FIELD_SET,
+	  WORDS({ 0, "update" }, { 1, "delete" }, { 2, "add" }) },
 	{ 0 },
 };
 
@@ -258,36 +64,15 @@ static const struct nvme_word reservation_mask_words[] = {
 	{ 0, NULL },
 };
 
-static const struct nvme_field reservation_mask[] = {
-	{ "masked", FIELD_BITS, CDW11, 0, 32, 0, reservation_mask_words },
-	{ 0 },
-};
-
-static const struct nvme_field reservation_persistence[] = {
-	{ "ptpl", FIELD_NAME, CDW11, 0, 1, 0, off_on_words },
-	{ 0 },
-};
-
 static const struct nvme_word protect_words[] = { { 0, "none" },
 						  { 1, "protected" },
 						  { 2, "until-power-cycle" },
 						  { 3, "permanent" },
 						  { 0, NULL } };
 
-static const struct nvme_field write_protection[] = {
-	{ "protect", FIELD_NAME, CDW11, 0, 3, 0, protect_words },
-	{ 0 },
-};
-
 static const struct nvme_word boot_protect_words[] = {
 	{ 0, "unchanged" },	    { 1, "unlocked" }, { 2, "locked" },
 	{ 3, "until-power-cycle" }, { 4, "rpmb" },     { 0, NULL },
-};
-
-static const struct nvme_field boot_protection[] = {
-	{ "bp0", FIELD_NAME, CDW11, 0, 3, 0, boot_protect_words },
-	{ "bp1", FIELD_NAME, CDW11, 3, 3, 0, boot_protect_words },
-	{ 0 },
 };
 
 /* The value travels as data. */
@@ -297,36 +82,84 @@ static const struct feature {
 	const char *name;
 	const struct nvme_field *fields; /* NULL: we know its name only */
 } features[256] = {
-	[0x01] = { "arbitration", arbitration },
-	[0x02] = { "power-management", power_management },
-	[0x03] = { "lba-range-type", lba_range_type },
-	[0x04] = { "temperature-threshold", temperature_threshold },
-	[0x05] = { "error-recovery", error_recovery },
-	[0x06] = { "volatile-write-cache", write_cache },
-	[0x07] = { "number-of-queues", number_of_queues },
-	[0x08] = { "interrupt-coalescing", interrupt_coalescing },
-	[0x09] = { "interrupt-vector", interrupt_vector },
-	[0x0a] = { "write-atomicity", write_atomicity },
-	[0x0b] = { "async-event", async_event },
-	[0x0c] = { "autonomous-power", autonomous_power },
-	[0x0d] = { "host-memory-buffer", host_memory_buffer },
+	[0x01] = { "arbitration", FIELDS({ "burst", FIELD_NAME, CDW11, 0, 3, 0, burst_words },
+					 { "low", FIELD_PLUS_ONE, CDW11, 8, 8 },
+					 { "medium", FIELD_PLUS_ONE, CDW11, 16, 8 },
+					 { "high", FIELD_PLUS_ONE, CDW11, 24, 8 }) },
+	[0x02] = { "power-management",
+		   FIELDS({ "ps", FIELD_NUMBER, CDW11, 0, 5 },
+			  { "workload", FIELD_NUMBER, CDW11, 5, 3, FIELD_QUIET }) },
+	[0x03] = { "lba-range-type", FIELDS({ "ranges", FIELD_PLUS_ONE, CDW11, 0, 6 }) },
+	[0x04] = { "temperature-threshold",
+		   FIELDS({ "sensor", FIELD_NAME, CDW11, 16, 4, FIELD_SELECT, sensor_words },
+			  { "type", FIELD_NAME, CDW11, 20, 2, FIELD_SELECT,
+			    WORDS({ 0, "over" }, { 1, "under" }) },
+			  { "temp", FIELD_KELVIN, CDW11, 0, 16 },
+			  { "hysteresis", FIELD_NUMBER, CDW11, 22, 3, FIELD_QUIET }) },
+	[0x05] = { "error-recovery", FIELDS({ "tler", FIELD_100MS, CDW11, 0, 16 },
+					    { "dulbe", FIELD_FLAG, CDW11, 16, 1 }) },
+	[0x06] = { "volatile-write-cache",
+		   FIELDS({ "wce", FIELD_NAME, CDW11, 0, 1, 0, off_on_words }) },
+	[0x07] = { "number-of-queues", FIELDS({ "nsq", FIELD_PLUS_ONE, CDW11, 0, 16 },
+					      { "ncq", FIELD_PLUS_ONE, CDW11, 16, 16 }) },
+	[0x08] = { "interrupt-coalescing", FIELDS({ "threshold", FIELD_PLUS_ONE, CDW11, 0, 8 },
+						  { "time", FIELD_100US, CDW11, 8, 8 }) },
+	[0x09] = { "interrupt-vector",
+		   FIELDS({ "vector", FIELD_NUMBER, CDW11, 0, 16, FIELD_SELECT },
+			  { "coalescing", FIELD_NAME, CDW11, 16, 1, 0, on_off_words }) },
+	[0x0a] = { "write-atomicity", FIELDS({ "dn", FIELD_NAME, CDW11, 0, 1, 0, off_on_words }) },
+	[0x0b] = { "async-event",
+		   FIELDS({ "events", FIELD_BITS, CDW11, 0, 32, 0, async_event_words }) },
+	[0x0c] = { "autonomous-power",
+		   FIELDS({ "apst", FIELD_NAME, CDW11, 0, 1, 0, off_on_words }) },
+	/* The size is in memory pages of the controller, whose size a record does not know. */
+	[0x0d] = { "host-memory-buffer",
+		   FIELDS({ "hmb", FIELD_NAME, CDW11, 0, 1, 0, off_on_words },
+			  { "memory-return", FIELD_FLAG, CDW11, 1, 1 },
+			  { "pages", FIELD_NUMBER, CDW12, 0, 32, FIELD_SET },
+			  { "descriptors", FIELD_NUMBER, CDW15, 0, 32, FIELD_SET },
+			  { "list", FIELD_HEX, CDW13, 0, 64, FIELD_SET }) },
 	[0x0e] = { "timestamp", data_only },
-	[0x0f] = { "keep-alive-timer", keep_alive_timer },
-	[0x10] = { "thermal-management", thermal_management },
-	[0x11] = { "non-operational-power", non_operational_power },
-	[0x12] = { "read-recovery-level", read_recovery_level },
-	[0x13] = { "predictable-latency", predictable_latency },
-	[0x14] = { "predictable-latency-window", predictable_window },
-	[0x15] = { "lba-status-interval", lba_status_interval },
+	[0x0f] = { "keep-alive-timer", FIELDS({ "kato", FIELD_MS, CDW11, 0, 32 }) },
+	[0x10] = { "thermal-management", FIELDS({ "tmt1", FIELD_KELVIN, CDW11, 16, 16 },
+						{ "tmt2", FIELD_KELVIN, CDW11, 0, 16 }) },
+	[0x11] = { "non-operational-power",
+		   FIELDS({ "permissive", FIELD_NAME, CDW11, 0, 1, 0, off_on_words }) },
+	[0x12] = { "read-recovery-level",
+		   FIELDS({ "nvmsetid", FIELD_NUMBER, CDW11, 0, 16, FIELD_SELECT },
+			  { "rrl", FIELD_NUMBER, CDW12, 0, 4 }) },
+	[0x13] = { "predictable-latency",
+		   FIELDS({ "nvmsetid", FIELD_NUMBER, CDW11, 0, 16, FIELD_SELECT },
+			  { "plm", FIELD_NAME, CDW12, 0, 1, 0, off_on_words }) },
+	[0x14] = { "predictable-latency-window",
+		   FIELDS({ "nvmsetid", FIELD_NUMBER, CDW11, 0, 16, FIELD_SELECT },
+			  { "window", FIELD_NAME, CDW12, 0, 3, 0,
+			    WORDS({ 1, "deterministic" }, { 2, "non-deterministic" }) }) },
+	[0x15] = { "lba-status-interval", FIELDS({ "report", FIELD_100MS, CDW11, 0, 16 },
+						 { "poll", FIELD_100MS, CDW11, 16, 16 }) },
 	[0x16] = { "host-behavior", data_only },
-	[0x17] = { "sanitize-config", sanitize_config },
-	[0x18] = { "endurance-group-event", endurance_group_event },
-	[0x19] = { "command-set-profile", command_set_profile },
-	[0x1a] = { "spinup-control", spinup_control },
-	[0x1b] = { "power-loss-signaling", power_loss_signaling },
-	[0x1c] = { "performance", performance },
-	[0x1d] = { "fdp", data_placement },
-	[0x1e] = { "fdp-events", data_placement_events },
+	[0x17] = { "sanitize-config",
+		   FIELDS({ "nodrm", FIELD_NAME, CDW11, 0, 1, 0, off_on_words }) },
+	[0x18] = { "endurance-group-event",
+		   FIELDS({ "endgid", FIELD_NUMBER, CDW11, 0, 16, FIELD_SELECT },
+			  { "events", FIELD_BITS, CDW11, 16, 8, 0,
+			    WORDS({ 0, "spare" }, { 2, "reliability" }, { 3, "read-only" }) }) },
+	[0x19] = { "command-set-profile", FIELDS({ "index", FIELD_NUMBER, CDW11, 0, 9 }) },
+	[0x1a] = { "spinup-control",
+		   FIELDS({ "spinup-control", FIELD_NAME, CDW11, 0, 1, 0, off_on_words }) },
+	[0x1b] = { "power-loss-signaling",
+		   FIELDS({ "mode", FIELD_NAME, CDW11, 0, 2, 0,
+			    WORDS({ 0, "off" }, { 1, "emergency-power-fail" },
+				  { 2, "forced-quiescence" }) }) },
+	[0x1c] = { "performance", FIELDS({ "attribute", FIELD_HEX, CDW11, 0, 8, FIELD_SELECT },
+					 { "revert", FIELD_FLAG, CDW11, 8, 1, FIELD_SET }) },
+	[0x1d] = { "fdp", FIELDS({ "endgid", FIELD_NUMBER, CDW11, 0, 16, FIELD_SELECT },
+				 { "fdp", FIELD_NAME, CDW12, 0, 1, 0, off_on_words },
+				 { "index", FIELD_NUMBER, CDW12, 8, 8 }) },
+	[0x1e] = { "fdp-events",
+		   FIELDS({ "handle", FIELD_NUMBER, CDW11, 0, 16, FIELD_SELECT },
+			  { "types", FIELD_NUMBER, CDW11, 16, 8, FIELD_SELECT },
+			  { "enable", FIELD_NAME, CDW12, 0, 1, FIELD_SET, off_on_words }) },
 	[0x1f] = { "namespace-admin-label", NULL },
 	[0x20] = { "key-value", NULL },
 	[0x21] = { "controller-data-queue", NULL },
@@ -339,12 +172,19 @@ static const struct feature {
 	[0x7d] = { "enhanced-controller-metadata", metadata },
 	[0x7e] = { "controller-metadata", metadata },
 	[0x7f] = { "namespace-metadata", metadata },
-	[0x80] = { "software-progress", software_progress },
-	[0x81] = { "host-identifier", host_identifier },
-	[0x82] = { "reservation-notification", reservation_mask },
-	[0x83] = { "reservation-persistence", reservation_persistence },
-	[0x84] = { "write-protection", write_protection },
-	[0x85] = { "boot-partition-protection", boot_protection },
+	[0x80] = { "software-progress", FIELDS({ "loads", FIELD_NUMBER, CDW11, 0, 8 }) },
+	/* Get Features takes this bit too: it says how long the identifier is. */
+	[0x81] = { "host-identifier",
+		   FIELDS({ "extended", FIELD_FLAG, CDW11, 0, 1, FIELD_SELECT }) },
+	[0x82] = { "reservation-notification",
+		   FIELDS({ "masked", FIELD_BITS, CDW11, 0, 32, 0, reservation_mask_words }) },
+	[0x83] = { "reservation-persistence",
+		   FIELDS({ "ptpl", FIELD_NAME, CDW11, 0, 1, 0, off_on_words }) },
+	[0x84] = { "write-protection",
+		   FIELDS({ "protect", FIELD_NAME, CDW11, 0, 3, 0, protect_words }) },
+	[0x85] = { "boot-partition-protection",
+		   FIELDS({ "bp0", FIELD_NAME, CDW11, 0, 3, 0, boot_protect_words },
+			  { "bp1", FIELD_NAME, CDW11, 3, 3, 0, boot_protect_words }) },
 };
 
 /* A feature we have no fields for: its dword as it is. */

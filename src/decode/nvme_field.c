@@ -24,25 +24,6 @@ uint64_t nvme_field__value(const struct nvme_field *field, const struct io_recor
 	return field->bits < 64 ? value & ((1ULL << field->bits) - 1) : value;
 }
 
-static void field_number(struct words *w, const struct nvme_field *field, uint64_t value)
-{
-	(void)field;
-	words__u64(w, value);
-}
-
-/* All ones plus one does not fit 64 bits, but no field that counts from 0 is that wide. */
-static void field_plus_one(struct words *w, const struct nvme_field *field, uint64_t value)
-{
-	(void)field;
-	words__u64(w, value + 1);
-}
-
-static void field_hex(struct words *w, const struct nvme_field *field, uint64_t value)
-{
-	(void)field;
-	words__hex(w, value, 1);
-}
-
 static void field_name(struct words *w, const struct nvme_field *field, uint64_t value)
 {
 	const char *word = nvme_word__find(field->words, (uint32_t)value);
@@ -78,57 +59,29 @@ static void field_bits(struct words *w, const struct nvme_field *field, uint64_t
 		words__str(w, "none");
 }
 
-static void field_size(struct words *w, const struct nvme_field *field, uint64_t value)
+/* All ones plus one does not fit 64 bits, but no field that counts from 0 is that wide. */
+static void field_value(struct words *w, const struct nvme_field *field, uint64_t value)
 {
-	(void)field;
-	words__size(w, value);
+	switch ((enum nvme_how)field->how) {
+	case FIELD_NUMBER: words__u64(w, value); break;
+	case FIELD_PLUS_ONE: words__u64(w, value + 1); break;
+	case FIELD_HEX: words__hex(w, value, 1); break;
+	case FIELD_NAME: field_name(w, field, value); break;
+	case FIELD_BITS: field_bits(w, field, value); break;
+	case FIELD_SIZE: words__size(w, value); break;
+	case FIELD_DWORDS: words__size(w, (value + 1) * 4); break;
+	case FIELD_DWORDS_AT: words__size(w, value * 4); break;
+	case FIELD_KELVIN:
+		words__i64(w, (int64_t)value - ZERO_CELSIUS);
+		words__char(w, 'C');
+		break;
+	case FIELD_MS: words__duration(w, value * NS_PER_MS); break;
+	case FIELD_100MS: words__duration(w, value * 100 * NS_PER_MS); break;
+	case FIELD_100US: words__duration(w, value * (NS_PER_MS / 10)); break;
+	case FIELD_FLAG:
+	case FIELD_END: break;
+	}
 }
-
-static void field_dwords(struct words *w, const struct nvme_field *field, uint64_t value)
-{
-	(void)field;
-	words__size(w, (value + 1) * 4);
-}
-
-static void field_dwords_at(struct words *w, const struct nvme_field *field, uint64_t value)
-{
-	(void)field;
-	words__size(w, value * 4);
-}
-
-static void field_kelvin(struct words *w, const struct nvme_field *field, uint64_t value)
-{
-	(void)field;
-	words__i64(w, (int64_t)value - ZERO_CELSIUS);
-	words__char(w, 'C');
-}
-
-static void field_ms(struct words *w, const struct nvme_field *field, uint64_t value)
-{
-	(void)field;
-	words__duration(w, value * NS_PER_MS);
-}
-
-static void field_100ms(struct words *w, const struct nvme_field *field, uint64_t value)
-{
-	(void)field;
-	words__duration(w, value * 100 * NS_PER_MS);
-}
-
-static void field_100us(struct words *w, const struct nvme_field *field, uint64_t value)
-{
-	(void)field;
-	words__duration(w, value * (NS_PER_MS / 10));
-}
-
-static void (*const printers[])(struct words *w, const struct nvme_field *field, uint64_t value) = {
-	[FIELD_NUMBER] = field_number, [FIELD_PLUS_ONE] = field_plus_one,
-	[FIELD_HEX] = field_hex,       [FIELD_NAME] = field_name,
-	[FIELD_BITS] = field_bits,     [FIELD_SIZE] = field_size,
-	[FIELD_DWORDS] = field_dwords, [FIELD_DWORDS_AT] = field_dwords_at,
-	[FIELD_KELVIN] = field_kelvin, [FIELD_MS] = field_ms,
-	[FIELD_100MS] = field_100ms,   [FIELD_100US] = field_100us,
-};
 
 static bool field_is_silent(const struct nvme_field *field, uint64_t value)
 {
@@ -144,7 +97,7 @@ void nvme_field__print(struct words *w, const struct nvme_field *field, uint64_t
 		return;
 	}
 	words__key(w, field->key);
-	printers[field->how](w, field, value);
+	field_value(w, field, value);
 }
 
 bool nvme_result__is_there(const struct io_record *r)

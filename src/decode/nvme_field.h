@@ -68,8 +68,13 @@ bool nvme_result__is_there(const struct io_record *r);
 
 void nvme_result__arrow(struct words *w);
 
-/* What a command is made of. Neither fields nor more: a command we know at most the name of. */
+/* Lists where they are used, with the row that ends them. */
+#define WORDS(...)  ((const struct nvme_word[]){ __VA_ARGS__, { 0, NULL } })
+#define FIELDS(...) ((const struct nvme_field[]){ __VA_ARGS__, { 0 } })
+
+/* What a command is called and made of. Neither fields nor more: we know its name only. */
 struct nvme_shape {
+	const char *name; /* NULL: no such command */
 	const struct nvme_field *fields;
 	/* After the fields: what a table cannot say. */
 	void (*more)(struct words *w, const struct io_record *r);

@@ -22,9 +22,7 @@ static void kernel_title(struct words *w, const char *text)
 /* Where the kernel does not use our word. */
 static const char *kernel_op(const struct io_record *r)
 {
-	const char *op = r->kind == IO_ADMIN  ? nvme_admin_opcode(r->op)
-			 : r->kind == IO_NVME ? nvme_io_opcode(r->op)
-					      : nvme_fabrics_type(r->op);
+	const char *op = nvme_command__name(r->kind, r->op);
 
 	if (r->kind == IO_NVME && r->op == 0x09)
 		return "dataset-management";

@@ -8,13 +8,7 @@
 
 static const char *op_name(enum io_kind kind, uint8_t op, char *const *block_names)
 {
-	switch (kind) {
-	case IO_NVME: return nvme_io_opcode(op);
-	case IO_ADMIN: return nvme_admin_opcode(op);
-	case IO_FABRICS: return nvme_fabrics_type(op);
-	case IO_BLOCK: return block_names[op];
-	}
-	return NULL;
+	return kind == IO_BLOCK ? block_names[op] : nvme_command__name(kind, op);
 }
 
 const char *op__word(enum io_kind kind, uint8_t op, char *const *block_names, char *buf,

@@ -485,24 +485,24 @@ static bool has_no_fields(uint8_t kind, uint8_t op)
 
 static void check_coverage(void)
 {
-	static const char *(*const word[])(uint8_t op) = { nvme_io_opcode, nvme_admin_opcode,
-							   nvme_fabrics_type };
 	int nr[3] = { 0 };
 
 	for (uint8_t kind = 0; kind < 3; kind++) {
 		for (int op = 0; op < 256; op++) {
-			if (!word[kind]((uint8_t)op))
+			const char *name = nvme_command__name(kind, (uint8_t)op);
+
+			if (!name)
 				continue;
 			nr[kind]++;
 			if (!is_sampled(kind, (uint8_t)op) && !has_no_fields(kind, (uint8_t)op))
-				ok(false, "%s has a sample", word[kind]((uint8_t)op));
+				ok(false, "%s has a sample", name);
 		}
 	}
 	is_u64((uint64_t)nr[IO_NVME], 19, "I/O opcodes with a word, each with a sample");
 	is_u64((uint64_t)nr[IO_ADMIN], 29 + 20, "admin opcodes with a word, the 29 of 2.0 sampled");
 	is_u64((uint64_t)nr[IO_FABRICS], 6, "fabrics types with a word, each with a sample");
-	is_str(nvme_io_opcode(0x18), "cancel", "I/O opcode 0x18 is Cancel");
-	is_str(nvme_admin_opcode(0x18), "keep-alive", "admin opcode 0x18 is Keep Alive");
+	is_str(nvme_command__name(IO_NVME, 0x18), "cancel", "I/O opcode 0x18 is Cancel");
+	is_str(nvme_command__name(IO_ADMIN, 0x18), "keep-alive", "admin opcode 0x18 is Keep Alive");
 }
 
 /* ---- lists of words: all 256 numbers of each, those without a word as numbers ---- */
@@ -762,9 +762,7 @@ static bool is_well_said(const struct io_record *r, const char *text)
 {
 	static const char *const fieldless[] = { "flush", "keep-alive", "doorbell-buffer",
 						 "disconnect", "async-event" };
-	const char *word = r->kind == IO_NVME	 ? nvme_io_opcode(r->op)
-			   : r->kind == IO_ADMIN ? nvme_admin_opcode(r->op)
-						 : nvme_fabrics_type(r->op);
+	const char *word = nvme_command__name(r->kind, r->op);
 	bool blank_is_fine = false;
 
 	for (size_t i = 0; word && i < NR(fieldless); i++)
