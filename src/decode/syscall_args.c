@@ -198,145 +198,78 @@ struct syscall_name {
 	uint64_t value;
 	const char *name;
 };
+
+/* A list and the row that ends it. */
+#define NAMES(...) ((const struct syscall_name[]){ __VA_ARGS__, { 0, NULL } })
 #define NAME(n)       \
 	{             \
 		n, #n \
 	}
-#define END             \
-	{               \
-		0, NULL \
-	}
+
+/* Kinds whose words are names, of each bit or of the number. */
+static const struct {
+	enum syscall_kind kind;
+	bool is_flags;
+	const struct syscall_name *names;
+} syscall_lists[] = {
+	{ SYSCALL_PROT, true, NAMES(NAME(PROT_READ), NAME(PROT_WRITE), NAME(PROT_EXEC)) },
+	{ SYSCALL_MAP, true,
+	  NAMES(NAME(MAP_SHARED_VALIDATE), NAME(MAP_SHARED), NAME(MAP_PRIVATE), NAME(MAP_FIXED),
+		NAME(MAP_ANONYMOUS), NAME(MAP_GROWSDOWN), NAME(MAP_DENYWRITE), NAME(MAP_LOCKED),
+		NAME(MAP_NORESERVE), NAME(MAP_POPULATE), NAME(MAP_NONBLOCK), NAME(MAP_STACK),
+		NAME(MAP_HUGETLB), NAME(MAP_SYNC), NAME(MAP_FIXED_NOREPLACE)) },
+	{ SYSCALL_ACCESS, true, NAMES(NAME(R_OK), NAME(W_OK), NAME(X_OK)) },
+	{ SYSCALL_AT, true,
+	  NAMES(NAME(AT_SYMLINK_NOFOLLOW), NAME(AT_REMOVEDIR), NAME(AT_SYMLINK_FOLLOW),
+		NAME(AT_NO_AUTOMOUNT), NAME(AT_EMPTY_PATH)) },
+	{ SYSCALL_WHENCE, false,
+	  NAMES(NAME(SEEK_SET), NAME(SEEK_CUR), NAME(SEEK_END), NAME(SEEK_DATA), NAME(SEEK_HOLE)) },
+	{ SYSCALL_ADVICE, false,
+	  NAMES(NAME(MADV_NORMAL), NAME(MADV_RANDOM), NAME(MADV_SEQUENTIAL), NAME(MADV_WILLNEED),
+		NAME(MADV_DONTNEED), NAME(MADV_FREE), NAME(MADV_REMOVE), NAME(MADV_DONTFORK),
+		NAME(MADV_DOFORK), NAME(MADV_HUGEPAGE), NAME(MADV_NOHUGEPAGE), NAME(MADV_DONTDUMP),
+		NAME(MADV_DODUMP), NAME(MADV_WIPEONFORK), NAME(MADV_COLD), NAME(MADV_PAGEOUT)) },
+	{ SYSCALL_FCNTL, false,
+	  NAMES(NAME(F_DUPFD), NAME(F_GETFD), NAME(F_SETFD), NAME(F_GETFL), NAME(F_SETFL),
+		NAME(F_GETLK), NAME(F_SETLK), NAME(F_SETLKW), NAME(F_SETOWN), NAME(F_GETOWN),
+		NAME(F_OFD_GETLK), NAME(F_OFD_SETLK), NAME(F_OFD_SETLKW), NAME(F_DUPFD_CLOEXEC),
+		NAME(F_SETPIPE_SZ), NAME(F_GETPIPE_SZ), NAME(F_ADD_SEALS), NAME(F_GET_SEALS)) },
+	{ SYSCALL_EPOLL, false,
+	  NAMES(NAME(EPOLL_CTL_ADD), NAME(EPOLL_CTL_DEL), NAME(EPOLL_CTL_MOD)) },
+	{ SYSCALL_FAMILY, false,
+	  NAMES(NAME(AF_UNSPEC), NAME(AF_UNIX), NAME(AF_INET), NAME(AF_INET6), NAME(AF_NETLINK),
+		NAME(AF_PACKET), NAME(AF_VSOCK)) },
+	{ SYSCALL_CLOCK, false,
+	  NAMES(NAME(CLOCK_REALTIME), NAME(CLOCK_MONOTONIC), NAME(CLOCK_PROCESS_CPUTIME_ID),
+		NAME(CLOCK_THREAD_CPUTIME_ID), NAME(CLOCK_MONOTONIC_RAW),
+		NAME(CLOCK_REALTIME_COARSE), NAME(CLOCK_MONOTONIC_COARSE), NAME(CLOCK_BOOTTIME)) },
+};
 
 /* Flags of two bits stand before those of one, of which they hold one: O_SYNC, O_TMPFILE. */
-static const struct syscall_name syscall_open[] = {
-	NAME(O_TMPFILE),
-	NAME(O_SYNC),
-	NAME(O_CREAT),
-	NAME(O_EXCL),
-	NAME(O_NOCTTY),
-	NAME(O_TRUNC),
-	NAME(O_APPEND),
-	NAME(O_NONBLOCK),
-	NAME(O_DSYNC),
-	NAME(O_DIRECT),
-	NAME(O_ASYNC),
-	NAME(O_DIRECTORY),
-	NAME(O_NOFOLLOW),
-	NAME(O_NOATIME),
-	NAME(O_CLOEXEC),
-	NAME(O_PATH),
-	END,
-};
-static const struct syscall_name syscall_prot[] = { NAME(PROT_READ), NAME(PROT_WRITE),
-						    NAME(PROT_EXEC), END };
-static const struct syscall_name syscall_map[] = {
-	NAME(MAP_SHARED_VALIDATE), NAME(MAP_SHARED),	NAME(MAP_PRIVATE),	   NAME(MAP_FIXED),
-	NAME(MAP_ANONYMOUS),	   NAME(MAP_GROWSDOWN), NAME(MAP_DENYWRITE),	   NAME(MAP_LOCKED),
-	NAME(MAP_NORESERVE),	   NAME(MAP_POPULATE),	NAME(MAP_NONBLOCK),	   NAME(MAP_STACK),
-	NAME(MAP_HUGETLB),	   NAME(MAP_SYNC),	NAME(MAP_FIXED_NOREPLACE), END,
-};
-static const struct syscall_name syscall_clone[] = {
-	NAME(CLONE_VM),
-	NAME(CLONE_FS),
-	NAME(CLONE_FILES),
-	NAME(CLONE_SIGHAND),
-	NAME(CLONE_PTRACE),
-	NAME(CLONE_VFORK),
-	NAME(CLONE_PARENT),
-	NAME(CLONE_THREAD),
-	NAME(CLONE_NEWNS),
-	NAME(CLONE_SYSVSEM),
-	NAME(CLONE_SETTLS),
-	NAME(CLONE_PARENT_SETTID),
-	NAME(CLONE_CHILD_CLEARTID),
-	NAME(CLONE_UNTRACED),
-	NAME(CLONE_CHILD_SETTID),
-	NAME(CLONE_NEWCGROUP),
-	NAME(CLONE_NEWUTS),
-	NAME(CLONE_NEWIPC),
-	NAME(CLONE_NEWUSER),
-	NAME(CLONE_NEWPID),
-	NAME(CLONE_NEWNET),
-	NAME(CLONE_IO),
-	END,
-};
-static const struct syscall_name syscall_access[] = { NAME(R_OK), NAME(W_OK), NAME(X_OK), END };
-static const struct syscall_name syscall_at[] = {
-	NAME(AT_SYMLINK_NOFOLLOW), NAME(AT_REMOVEDIR),	NAME(AT_SYMLINK_FOLLOW),
-	NAME(AT_NO_AUTOMOUNT),	   NAME(AT_EMPTY_PATH), END,
-};
-static const struct syscall_name syscall_socket_flags[] = { NAME(SOCK_NONBLOCK), NAME(SOCK_CLOEXEC),
-							    END };
-
-static const struct syscall_name syscall_whence[] = { NAME(SEEK_SET),  NAME(SEEK_CUR),
-						      NAME(SEEK_END),  NAME(SEEK_DATA),
-						      NAME(SEEK_HOLE), END };
-static const struct syscall_name syscall_advice[] = {
-	NAME(MADV_NORMAL),
-	NAME(MADV_RANDOM),
-	NAME(MADV_SEQUENTIAL),
-	NAME(MADV_WILLNEED),
-	NAME(MADV_DONTNEED),
-	NAME(MADV_FREE),
-	NAME(MADV_REMOVE),
-	NAME(MADV_DONTFORK),
-	NAME(MADV_DOFORK),
-	NAME(MADV_HUGEPAGE),
-	NAME(MADV_NOHUGEPAGE),
-	NAME(MADV_DONTDUMP),
-	NAME(MADV_DODUMP),
-	NAME(MADV_WIPEONFORK),
-	NAME(MADV_COLD),
-	NAME(MADV_PAGEOUT),
-	END,
-};
-static const struct syscall_name syscall_fcntl[] = {
-	NAME(F_DUPFD),
-	NAME(F_GETFD),
-	NAME(F_SETFD),
-	NAME(F_GETFL),
-	NAME(F_SETFL),
-	NAME(F_GETLK),
-	NAME(F_SETLK),
-	NAME(F_SETLKW),
-	NAME(F_SETOWN),
-	NAME(F_GETOWN),
-	NAME(F_OFD_GETLK),
-	NAME(F_OFD_SETLK),
-	NAME(F_OFD_SETLKW),
-	NAME(F_DUPFD_CLOEXEC),
-	NAME(F_SETPIPE_SZ),
-	NAME(F_GETPIPE_SZ),
-	NAME(F_ADD_SEALS),
-	NAME(F_GET_SEALS),
-	END,
-};
-static const struct syscall_name syscall_epoll[] = { NAME(EPOLL_CTL_ADD), NAME(EPOLL_CTL_DEL),
-						     NAME(EPOLL_CTL_MOD), END };
-static const struct syscall_name syscall_futex[] = {
-	NAME(FUTEX_WAIT),
-	NAME(FUTEX_WAKE),
-	NAME(FUTEX_REQUEUE),
-	NAME(FUTEX_CMP_REQUEUE),
-	NAME(FUTEX_WAKE_OP),
-	NAME(FUTEX_LOCK_PI),
-	NAME(FUTEX_UNLOCK_PI),
-	NAME(FUTEX_TRYLOCK_PI),
-	NAME(FUTEX_WAIT_BITSET),
-	NAME(FUTEX_WAKE_BITSET),
-	END,
-};
-static const struct syscall_name syscall_family[] = {
-	NAME(AF_UNSPEC),  NAME(AF_UNIX),   NAME(AF_INET),  NAME(AF_INET6),
-	NAME(AF_NETLINK), NAME(AF_PACKET), NAME(AF_VSOCK), END,
-};
-static const struct syscall_name syscall_socket[] = { NAME(SOCK_STREAM), NAME(SOCK_DGRAM),
-						      NAME(SOCK_RAW), NAME(SOCK_SEQPACKET), END };
-static const struct syscall_name syscall_clock[] = {
-	NAME(CLOCK_REALTIME),	       NAME(CLOCK_MONOTONIC),	  NAME(CLOCK_PROCESS_CPUTIME_ID),
-	NAME(CLOCK_THREAD_CPUTIME_ID), NAME(CLOCK_MONOTONIC_RAW), NAME(CLOCK_REALTIME_COARSE),
-	NAME(CLOCK_MONOTONIC_COARSE),  NAME(CLOCK_BOOTTIME),	  END,
-};
+static const struct syscall_name *const syscall_open = NAMES(
+	NAME(O_TMPFILE), NAME(O_SYNC), NAME(O_CREAT), NAME(O_EXCL), NAME(O_NOCTTY), NAME(O_TRUNC),
+	NAME(O_APPEND), NAME(O_NONBLOCK), NAME(O_DSYNC), NAME(O_DIRECT), NAME(O_ASYNC),
+	NAME(O_DIRECTORY), NAME(O_NOFOLLOW), NAME(O_NOATIME), NAME(O_CLOEXEC), NAME(O_PATH));
+static const struct syscall_name *const syscall_clone =
+	NAMES(NAME(CLONE_VM), NAME(CLONE_FS), NAME(CLONE_FILES), NAME(CLONE_SIGHAND),
+	      NAME(CLONE_PTRACE), NAME(CLONE_VFORK), NAME(CLONE_PARENT), NAME(CLONE_THREAD),
+	      NAME(CLONE_NEWNS), NAME(CLONE_SYSVSEM), NAME(CLONE_SETTLS), NAME(CLONE_PARENT_SETTID),
+	      NAME(CLONE_CHILD_CLEARTID), NAME(CLONE_UNTRACED), NAME(CLONE_CHILD_SETTID),
+	      NAME(CLONE_NEWCGROUP), NAME(CLONE_NEWUTS), NAME(CLONE_NEWIPC), NAME(CLONE_NEWUSER),
+	      NAME(CLONE_NEWPID), NAME(CLONE_NEWNET), NAME(CLONE_IO));
+static const struct syscall_name *const syscall_socket_flags =
+	NAMES(NAME(SOCK_NONBLOCK), NAME(SOCK_CLOEXEC));
+static const struct syscall_name *const syscall_futex =
+	NAMES(NAME(FUTEX_WAIT), NAME(FUTEX_WAKE), NAME(FUTEX_REQUEUE), NAME(FUTEX_CMP_REQUEUE),
+	      NAME(FUTEX_WAKE_OP), NAME(FUTEX_LOCK_PI), NAME(FUTEX_UNLOCK_PI),
+	      NAME(FUTEX_TRYLOCK_PI), NAME(FUTEX_WAIT_BITSET), NAME(FUTEX_WAKE_BITSET));
+static const struct syscall_name *const syscall_socket =
+	NAMES(NAME(SOCK_STREAM), NAME(SOCK_DGRAM), NAME(SOCK_RAW), NAME(SOCK_SEQPACKET));
+static const struct syscall_name *const syscall_ioctl =
+	NAMES(NAME(TCGETS), NAME(TCSETS), NAME(TCSETSW), NAME(TIOCGWINSZ), NAME(TIOCGPGRP),
+	      NAME(TIOCSPGRP), NAME(FIONREAD), NAME(FIONBIO), NAME(FIOCLEX), NAME(BLKGETSIZE),
+	      NAME(BLKGETSIZE64), NAME(BLKSSZGET), NAME(BLKFLSBUF), NAME(BLKDISCARD), NAME(FICLONE),
+	      NAME(FITRIM), NAME(FS_IOC_GETFLAGS));
 
 /* ---- words ---- */
 
@@ -418,19 +351,11 @@ static void out_clone(struct syscall_out *out, uint64_t value)
 /* The names that every program may use; of others what their numbers are made of. */
 static void out_ioctl(struct syscall_out *out, uint64_t value)
 {
-	static const struct syscall_name names[] = {
-		NAME(TCGETS),	  NAME(TCSETS),		 NAME(TCSETSW),
-		NAME(TIOCGWINSZ), NAME(TIOCGPGRP),	 NAME(TIOCSPGRP),
-		NAME(FIONREAD),	  NAME(FIONBIO),	 NAME(FIOCLEX),
-		NAME(BLKGETSIZE), NAME(BLKGETSIZE64),	 NAME(BLKSSZGET),
-		NAME(BLKFLSBUF),  NAME(BLKDISCARD),	 NAME(FICLONE),
-		NAME(FITRIM),	  NAME(FS_IOC_GETFLAGS), END,
-	};
 	char text[64];
 
-	for (size_t i = 0; names[i].name; i++)
-		if (names[i].value == value) {
-			out_put(out, names[i].name);
+	for (const struct syscall_name *name = syscall_ioctl; name->name; name++)
+		if (name->value == value) {
+			out_put(out, name->name);
 			return;
 		}
 	snprintf(text, sizeof(text), "_IOC(%s%s%s, 0x%x, 0x%x, 0x%x)",
@@ -460,18 +385,6 @@ static void out_futex(struct syscall_out *out, uint64_t value)
 	if (value & FUTEX_CLOCK_REALTIME)
 		out_put(out, "FUTEX_CLOCK_REALTIME");
 }
-
-static const struct {
-	enum syscall_kind kind;
-	const struct syscall_name *names;
-	bool is_flags;
-} syscall_lists[] = {
-	{ SYSCALL_PROT, syscall_prot, true },	   { SYSCALL_MAP, syscall_map, true },
-	{ SYSCALL_ACCESS, syscall_access, true },  { SYSCALL_AT, syscall_at, true },
-	{ SYSCALL_WHENCE, syscall_whence, false }, { SYSCALL_ADVICE, syscall_advice, false },
-	{ SYSCALL_FCNTL, syscall_fcntl, false },   { SYSCALL_EPOLL, syscall_epoll, false },
-	{ SYSCALL_FAMILY, syscall_family, false }, { SYSCALL_CLOCK, syscall_clock, false },
-};
 
 static bool out_list(struct syscall_out *out, enum syscall_kind kind, uint64_t value)
 {
@@ -532,20 +445,17 @@ char *syscall__words(enum syscall_kind kind, uint64_t value, char *buf, size_t s
 		return buf;
 	buf[0] = 0;
 	value = syscall_narrow(kind, value);
-	if (kind == SYSCALL_OPEN)
-		out_open(&out, value);
-	else if (kind == SYSCALL_CLONE)
-		out_clone(&out, value);
-	else if (kind == SYSCALL_SIGNAL)
-		out_signal(&out, value);
-	else if (kind == SYSCALL_IOCTL)
-		out_ioctl(&out, value);
-	else if (kind == SYSCALL_SOCKET)
-		out_socket(&out, value);
-	else if (kind == SYSCALL_FUTEX)
-		out_futex(&out, value);
-	else if (!out_list(&out, kind, value))
-		out_number(&out, kind, value);
+	switch (kind) {
+	case SYSCALL_OPEN: out_open(&out, value); break;
+	case SYSCALL_CLONE: out_clone(&out, value); break;
+	case SYSCALL_SIGNAL: out_signal(&out, value); break;
+	case SYSCALL_IOCTL: out_ioctl(&out, value); break;
+	case SYSCALL_SOCKET: out_socket(&out, value); break;
+	case SYSCALL_FUTEX: out_futex(&out, value); break;
+	default:
+		if (!out_list(&out, kind, value))
+			out_number(&out, kind, value);
+	}
 	if (!buf[0])
 		snprintf(buf, size,
 			 kind == SYSCALL_ACCESS ? "F_OK"
