@@ -32,6 +32,4 @@ uint32_t flame_next_beside(const struct flame *flame, uint32_t node);
 /* As text__put_terminal prints it: UTF-8 without control characters. NULL: no memory. */
 char *flame_plain(const char *text);
 
-extern const char flame_css[], flame_script[];
-
 #endif

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "render/flame_inside.h"
+#include "render/page.h"
 
 enum {
 	SVG_WIDTH = 1200, /* of the frames */
@@ -150,6 +151,14 @@ static void svg_put_tools(const struct svg_page *page)
 		right, right - 340, right - 295, right - 240);
 }
 
+/* Without its first line, the licence. */
+static void svg_put_source(FILE *out, const struct page_source *source)
+{
+	const char *first = (const char *)memchr(source->text, '\n', source->len) + 1;
+
+	fwrite(first, 1, source->len - (size_t)(first - source->text), out);
+}
+
 static void svg_put_head(const struct svg_page *page)
 {
 	const int width = SVG_WIDTH + 2 * SVG_MARGIN;
@@ -163,10 +172,9 @@ static void svg_put_head(const struct svg_page *page)
 		width, page->height, width, page->height, SVG_WIDTH, SVG_MARGIN,
 		SVG_GLYPH_TENTHS / 10, SVG_GLYPH_TENTHS % 10);
 	svg_put_text(out, page->style->title);
-	fprintf(out,
-		"</title>\n<style>\n%s</style>\n"
-		"<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
-		flame_css);
+	fputs("</title>\n<style>\n", out);
+	svg_put_source(out, &page_source_flame_css);
+	fputs("</style>\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n", out);
 	svg_put_line(page, "title", 26, page->style->title);
 	if (page->style->note)
 		svg_put_line(page, "note", 46, page->style->note);
@@ -195,7 +203,9 @@ static void svg_put_foot(const struct svg_page *page, const struct flame_drawn *
 		svg_put_percent(out, drawn->left_out_value, page->flame->total);
 		fputs("</text>\n", out);
 	}
-	fprintf(out, "<script>\n<![CDATA[\n%s]]>\n</script>\n</svg>\n", flame_script);
+	fputs("<script>\n<![CDATA[\n", out);
+	svg_put_source(out, &page_source_flame_js);
+	fputs("]]>\n</script>\n</svg>\n", out);
 }
 
 /* ---- frames ---- */

@@ -31,7 +31,9 @@ extern const struct page_source page_source_report_css, page_source_report_js;
 extern const struct page_source page_source_trace_css, page_source_trace_js,
 	page_source_trace_model_js, page_source_trace_timeline_js, page_source_trace_ways_js;
 
-/* No page, but put into the program in the same way: what a completion script begins with. */
+/* No pages, but put into the program in the same way, and written without their first line, the
+ * licence: what a flame graph has, what a completion script begins with. */
+extern const struct page_source page_source_flame_css, page_source_flame_js;
 extern const struct page_source page_source_completion_bash, page_source_completion_zsh;
 
 enum { PAGE_MAX_SOURCES = 4 };
