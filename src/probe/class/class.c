@@ -161,9 +161,8 @@ static int class_add_other(struct class *class, struct finder *finder,
 static bool class_has(const struct class *class, const struct find_index *names,
 		      const struct find_symbol *symbol)
 {
-	uint32_t unused;
 
-	if (!find_index__get(names, symbol->name, &unused))
+	if (!find_index__get(names, symbol->name, NULL))
 		return false;
 	for (size_t i = 0; i < class->nr; i++)
 		if (!strcmp(class->functions[i].name, symbol->name) &&
@@ -313,8 +312,5 @@ int class__add_probe(const struct class_function *function, enum probe_kind kind
 		err = find_abi__add_args(&probe, find_abi__here(), probe.btf, func->type);
 		err = err ? err : class_rename_ret(&probe);
 	}
-	if (!err)
-		return probe_list__add(list, &probe);
-	probe__free(&probe);
-	return err;
+	return probe_list__add_made(list, &probe, err);
 }

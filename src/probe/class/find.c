@@ -92,9 +92,8 @@ static int class_mark_twins(struct class *class, size_t from, const struct find_
 {
 	for (size_t i = from; i < class->nr; i++) {
 		struct class_function *f = &class->functions[i];
-		uint32_t unused;
 
-		if (!find_index__get(twins, f->name, &unused))
+		if (!find_index__get(twins, f->name, NULL))
 			continue;
 		f->why = strdup("one of several with this name and other arguments");
 		if (!f->why)

@@ -31,8 +31,8 @@ static const struct find_kind {
 	{ PROBE_USDT, "usdt:/usr/sbin/mysqld:mysql:command__start", find__usdts, find__usdt_names },
 	{ PROBE_PROFILE, "profile:99", find__profiles, NULL },
 	{ PROBE_INTERVAL, "interval:1s", find__intervals, NULL },
-	{ PROBE_SOFT, "soft:page-faults", find__softs, find__soft_names, true },
-	{ PROBE_HW, "hw:cache-misses:1e6", find__hws, find__hw_names, true },
+	{ PROBE_SOFT, "soft:page-faults", find__counters, find__counter_names, true },
+	{ PROBE_HW, "hw:cache-misses:1e6", find__counters, find__counter_names, true },
 };
 
 static const struct find_kind find_tracepoint_kind = {

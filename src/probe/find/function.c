@@ -51,10 +51,7 @@ static int function_add(struct find_job *job, const struct find_symbol *symbol)
 	uint32_t func_id = find_function__id(job->finder, symbol, &btf);
 	int err = find_function__fill(&probe, symbol, btf, func_id);
 
-	if (!err)
-		return probe_list__add(job->list, &probe);
-	probe__free(&probe);
-	return err;
+	return probe_list__add_made(job->list, &probe, err);
 }
 
 /* ---- those that match ---- */
@@ -100,13 +97,12 @@ static bool function_is_alias(const struct find_job *job, const struct function_
 {
 	struct find_symbols *s = &job->finder->symbols;
 	const struct find_symbol *alias;
-	uint32_t unused;
 
 	if (!find__is_glob(job->rest) || !s->traceable.nr)
 		return false;
 	alias = find_symbols__alias(s, symbol);
 	return alias && alias->name != symbol->name && strcmp(alias->name, symbol->name) &&
-	       find_index__get(&m->names, alias->name, &unused);
+	       find_index__get(&m->names, alias->name, NULL);
 }
 
 static int function_take(struct find_job *job, const struct function_matches *m, size_t nr)
@@ -143,10 +139,9 @@ static int function_lose(const struct function_lost *lost, const char *name)
 {
 	struct find_job *job = lost->job;
 	const struct find_symbol *other = find_symbols__suffixed(&job->finder->symbols, name);
-	uint32_t unused;
 	char why[FIND_WHY_ROOM];
 
-	if (other && find_index__get(&lost->matches->names, other->name, &unused))
+	if (other && find_index__get(&lost->matches->names, other->name, NULL))
 		return 0; /* the glob means that one, too */
 	find_function__why_lost(job->kind, other, why, sizeof(why));
 	return find__miss(job, name, why);
@@ -155,10 +150,9 @@ static int function_lose(const struct function_lost *lost, const char *name)
 static int function_check(void *arg, const char *name)
 {
 	const struct function_lost *lost = arg;
-	uint32_t unused;
 
 	if (!find__matches(lost->job->rest, name) ||
-	    find_index__get(&lost->matches->names, name, &unused))
+	    find_index__get(&lost->matches->names, name, NULL))
 		return 0;
 	return function_lose(lost, name);
 }

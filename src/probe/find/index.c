@@ -33,10 +33,9 @@ bool find_index__get(const struct find_index *index, const char *name, uint32_t 
 	const uint64_t hash = index__mix_text(0, name);
 	const uint32_t at = index__find(&index->index, hash, index_is, index->names, name);
 
-	if (at == INDEX_NONE)
-		return false;
-	*value = index->names[at].value;
-	return true;
+	if (at != INDEX_NONE && value)
+		*value = index->names[at].value;
+	return at != INDEX_NONE;
 }
 
 int find_index__each(const struct find_index *index, find_index_fn fn, void *arg)

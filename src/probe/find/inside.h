@@ -19,6 +19,7 @@ struct find_index {
 };
 /* Names are not copied. The first of a name stays. -ENOMEM. */
 int find_index__add(struct find_index *index, const char *name, uint32_t value);
+/* value NULL: of no interest. */
 bool find_index__get(const struct find_index *index, const char *name, uint32_t *value);
 void find_index__free(struct find_index *index);
 /* Every name, as they came, until fn returns another than 0, which is returned. */
@@ -59,10 +60,8 @@ int find__usdts(struct find_job *job);
 int find__usdt_names(const struct find_naming *naming);
 int find__profiles(struct find_job *job);
 int find__intervals(struct find_job *job);
-int find__softs(struct find_job *job);
-int find__soft_names(const struct find_naming *naming);
-int find__hws(struct find_job *job);
-int find__hw_names(const struct find_naming *naming);
+int find__counters(struct find_job *job); /* SOFT and HW */
+int find__counter_names(const struct find_naming *naming);
 
 /* ---- search.c ---- */
 
@@ -79,8 +78,9 @@ int find__unknown(const struct find_job *job, const char *what, const char *reas
 		  const char *const *names, size_t nr);
 /* Keeps in near (size bytes, empty at first) which of it and the candidate is more like word. */
 void find__nearer(const char *word, const char *candidate, char *near, size_t size);
-/* A whole file of the kernel's; NULL and errno. Freed by the caller. */
-char *find__read_file(const char *path, size_t most_bytes, size_t *len);
+/* A whole file of the kernel's, by its path; NULL and errno. Freed by the caller. */
+char *find__read_file(size_t most_bytes, const char *path, ...)
+	__attribute__((format(printf, 2, 3)));
 
 /* ---- tracefs ---- */
 

@@ -100,6 +100,21 @@ static const struct perf_event_name perf_cache_names[] = {
 	{ NULL },
 };
 
+static const struct perf_table {
+	enum probe_kind kind;
+	uint32_t type;
+	const struct perf_event_name *events;
+} perf_tables[] = {
+	{ PROBE_SOFT, PERF_TYPE_SOFTWARE, perf_soft_names },
+	{ PROBE_HW, PERF_TYPE_HARDWARE, perf_hw_names },
+	{ PROBE_HW, PERF_TYPE_HW_CACHE, perf_cache_names },
+};
+enum {
+	PERF_TABLES = sizeof(perf_tables) / sizeof(perf_tables[0]),
+	PERF_NAMES = (sizeof(perf_soft_names) + sizeof(perf_hw_names) + sizeof(perf_cache_names)) /
+		     sizeof(perf_soft_names[0]),
+};
+
 /* ---- numbers ---- */
 
 /* "1000", "100k", "1e6". */
@@ -130,23 +145,19 @@ static int perf_add(struct find_job *job, struct probe *probe, const char *name)
 {
 	int err = find__set_name(probe, probe_kind__word(job->kind), name);
 
-	err = err ? err : probe_list__add(job->list, probe);
-	return err ? find__no_memory() : 0;
+	return probe_list__add_made(job->list, probe, err) ? find__no_memory() : 0;
 }
 
 /* More samples in a second the kernel refuses. */
 static uint64_t perf_rate_most(const struct finder *finder)
 {
 	uint64_t rate = PERF_RATE_DEFAULT;
-	char *path, *text;
+	char *text = find__read_file(PERF_FILE_MAX, "%s/proc/sys/kernel/perf_event_max_sample_rate",
+				     finder->root);
 
-	if (asprintf(&path, "%s/proc/sys/kernel/perf_event_max_sample_rate", finder->root) < 0)
-		return rate;
-	text = find__read_file(path, PERF_FILE_MAX, NULL);
 	if (text && strtoull(text, NULL, 10))
 		rate = strtoull(text, NULL, 10);
 	free(text);
-	free(path);
 	return rate;
 }
 
@@ -240,95 +251,64 @@ static int perf_check_clock(const struct perf_search *search, uint32_t type, uin
 		       search->job->spec);
 }
 
-static int perf_add_matching(const struct perf_search *search, uint32_t type,
-			     const struct perf_event_name *events)
+static int perf_add_matching(const struct perf_search *search, const struct perf_table *table)
 {
+	const struct perf_event_name *events = table->events;
 	int err = 0;
 
 	for (; !err && events->name; events++) {
 		struct probe probe = {
 			.kind = search->job->kind,
-			.perf_type = type,
+			.perf_type = table->type,
 			.perf_config = events->config,
 			.period = search->period,
 		};
 
 		if (!perf_means(search->name, events))
 			continue;
-		err = perf_check_clock(search, type, events->config);
+		err = perf_check_clock(search, table->type, events->config);
 		err = err ? err : perf_add(search->job, &probe, events->name);
 	}
 	return err;
 }
 
-static size_t perf_collect(const char **names, size_t nr, const struct perf_event_name *events)
+static int perf_refuse(const struct perf_search *search)
 {
-	for (; events->name; events++)
-		names[nr++] = events->name;
-	return nr;
-}
-
-static int perf_refuse(const struct perf_search *search, const char *what)
-{
-	const char *names[sizeof(perf_soft_names) / sizeof(perf_soft_names[0]) +
-			  sizeof(perf_hw_names) / sizeof(perf_hw_names[0]) +
-			  sizeof(perf_cache_names) / sizeof(perf_cache_names[0])];
+	const char *names[PERF_NAMES];
 	char spec[PERF_NAME_MAX + 8];
 	struct find_job job = *search->job;
-	size_t nr;
+	size_t nr = 0;
 
 	snprintf(spec, sizeof(spec), "%s:%s", probe_kind__word(job.kind), search->name);
 	job.spec = spec;
 	job.rest = strchr(spec, ':') + 1;
-	if (job.kind == PROBE_SOFT)
-		nr = perf_collect(names, 0, perf_soft_names);
-	else
-		nr = perf_collect(names, perf_collect(names, 0, perf_hw_names), perf_cache_names);
-	return find__unknown(&job, what, "", names, nr);
+	for (const struct perf_table *t = perf_tables; t < perf_tables + PERF_TABLES; t++)
+		for (size_t i = 0; t->kind == job.kind && t->events[i].name; i++)
+			names[nr++] = t->events[i].name;
+	return find__unknown(&job, job.kind == PROBE_SOFT ? "software event" : "hardware event", "",
+			     names, nr);
 }
 
-int find__softs(struct find_job *job)
+int find__counters(struct find_job *job)
 {
 	struct perf_search search = { .job = job };
 	size_t before = job->list->nr;
 	int err = perf_split(&search);
 
-	err = err ? err : perf_add_matching(&search, PERF_TYPE_SOFTWARE, perf_soft_names);
+	for (size_t i = 0; !err && i < PERF_TABLES; i++)
+		if (perf_tables[i].kind == job->kind)
+			err = perf_add_matching(&search, &perf_tables[i]);
 	if (err || job->list->nr > before)
 		return err;
-	return perf_refuse(&search, "software event");
+	return perf_refuse(&search);
 }
 
-int find__hws(struct find_job *job)
-{
-	struct perf_search search = { .job = job };
-	size_t before = job->list->nr;
-	int err = perf_split(&search);
-
-	err = err ? err : perf_add_matching(&search, PERF_TYPE_HARDWARE, perf_hw_names);
-	err = err ? err : perf_add_matching(&search, PERF_TYPE_HW_CACHE, perf_cache_names);
-	if (err || job->list->nr > before)
-		return err;
-	return perf_refuse(&search, "hardware event");
-}
-
-static int perf_name_all(const struct find_naming *naming, const struct perf_event_name *events)
+int find__counter_names(const struct find_naming *naming)
 {
 	int err = 0;
 
-	for (; !err && events->name; events++)
-		err = events->is_alias ? 0 : find__name(naming, events->name);
+	for (const struct perf_table *t = perf_tables; t < perf_tables + PERF_TABLES; t++)
+		for (size_t i = 0; !err && t->kind == naming->kind && t->events[i].name; i++)
+			err = t->events[i].is_alias ? 0 : find__name(naming, t->events[i].name);
 	return err;
-}
-
-int find__soft_names(const struct find_naming *naming)
-{
-	return perf_name_all(naming, perf_soft_names);
-}
-
-int find__hw_names(const struct find_naming *naming)
-{
-	int err = perf_name_all(naming, perf_hw_names);
-
-	return err ? err : perf_name_all(naming, perf_cache_names);
 }

@@ -82,19 +82,14 @@ char *probe_field__print(const struct probe_field *field, char *buf, size_t size
 	return probe_declare(type__print(&field->type, type, sizeof(type)), field->name, buf, size);
 }
 
-static const struct btf_type *probe_btf_type(const struct btf *btf, uint32_t id)
-{
-	return id ? btf__type_by_id(btf, id) : NULL;
-}
-
 /* A function's own; a raw tracepoint's arguments are its fields. */
 static const struct btf_type *probe_proto(const struct probe *probe)
 {
-	const struct btf_type *t = probe->btf ? probe_btf_type(probe->btf, probe->btf_id) : NULL;
+	const struct btf_type *t = probe->btf ? btf__type_by_id(probe->btf, probe->btf_id) : NULL;
 
 	if (!t || !btf_is_func(t))
 		return NULL;
-	t = probe_btf_type(probe->btf, t->type);
+	t = btf__type_by_id(probe->btf, t->type);
 	return t && btf_is_func_proto(t) ? t : NULL;
 }
 
@@ -181,6 +176,14 @@ int probe_list__add(struct probe_list *list, struct probe *probe)
 	}
 	list->probes[list->nr++] = *probe;
 	return 0;
+}
+
+int probe_list__add_made(struct probe_list *list, struct probe *probe, int err)
+{
+	if (!err)
+		return probe_list__add(list, probe);
+	probe__free(probe);
+	return err;
 }
 
 void probe_list__free(struct probe_list *list)

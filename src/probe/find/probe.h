@@ -105,6 +105,8 @@ struct probe_list {
 };
 /* Takes over what the probe owns, also when it fails: -ENOMEM. */
 int probe_list__add(struct probe_list *list, struct probe *probe);
+/* The same of one whose making ended with err: if that is not 0 it is returned. */
+int probe_list__add_made(struct probe_list *list, struct probe *probe, int err);
 void probe_list__free(struct probe_list *list);
 
 #endif

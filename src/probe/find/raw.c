@@ -17,18 +17,13 @@
 
 /* ---- arguments ---- */
 
-static const struct btf_type *raw_type(const struct btf *btf, uint32_t id)
-{
-	return id ? btf__type_by_id(btf, id) : NULL;
-}
-
 /* typedef void (*btf_trace_NAME)(void *, ...) */
 static const struct btf_type *raw_proto(const struct btf *btf, uint32_t id)
 {
-	const struct btf_type *t = raw_type(btf, id);
+	const struct btf_type *t = btf__type_by_id(btf, id);
 
-	t = t && btf_is_typedef(t) ? raw_type(btf, t->type) : NULL;
-	t = t && btf_is_ptr(t) ? raw_type(btf, t->type) : NULL;
+	t = t && btf_is_typedef(t) ? btf__type_by_id(btf, t->type) : NULL;
+	t = t && btf_is_ptr(t) ? btf__type_by_id(btf, t->type) : NULL;
 	return t && btf_is_func_proto(t) ? t : NULL;
 }
 
@@ -43,8 +38,8 @@ static const struct btf_type *raw_namesake(const struct find_btf *b, const char 
 	snprintf(func, sizeof(func), "%s%s", prefix, name);
 	if (!find_index__get(&b->funcs, func, &id))
 		return NULL;
-	t = raw_type(b->btf, id);
-	t = t ? raw_type(b->btf, t->type) : NULL;
+	t = btf__type_by_id(b->btf, id);
+	t = t ? btf__type_by_id(b->btf, t->type) : NULL;
 	return t && btf_is_func_proto(t) && btf_vlen(t) == nr_params ? t : NULL;
 }
 
@@ -90,20 +85,14 @@ static int raw_add_args(struct probe *probe, const struct find_btf *b, const cha
 static int raw_add(struct find_job *job, const struct find_btf *b, const char *name)
 {
 	struct probe probe = { .kind = PROBE_RAW };
-	int err;
+	int err = find__set_name(&probe, "raw", name);
 
-	if (b && find_index__get(&b->raws, name, &probe.btf_id)) {
+	if (!err && b && find_index__get(&b->raws, name, &probe.btf_id)) {
 		probe.btf = b->btf;
 		probe.module = b->module;
 		err = raw_add_args(&probe, b, name);
-	} else {
-		err = 0;
 	}
-	err = err ? err : find__set_name(&probe, "raw", name);
-	if (!err)
-		return probe_list__add(job->list, &probe);
-	probe__free(&probe);
-	return err;
+	return probe_list__add_made(job->list, &probe, err);
 }
 
 /* ---- which ones ---- */
@@ -121,9 +110,8 @@ struct raw_entries {
 
 static int raw_note(struct raw_entries *all, const char *name, const struct find_btf *b)
 {
-	uint32_t unused;
 
-	if (find_index__get(&all->seen, name, &unused))
+	if (find_index__get(&all->seen, name, NULL))
 		return 0;
 	if (GROW(all->entries, all->room, all->nr + 1))
 		return -ENOMEM;

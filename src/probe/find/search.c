@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,7 +106,7 @@ void find__nearer(const char *word, const char *candidate, char *near, size_t si
 }
 
 /* Files of the kernel's have no size, and come in parts. */
-static char *find_read_fd(int fd, size_t most_bytes, size_t *len)
+static char *find_read_fd(int fd, size_t most_bytes)
 {
 	size_t room = 8192, nr = 0;
 	char *text = malloc(room);
@@ -132,19 +133,26 @@ static char *find_read_fd(int fd, size_t most_bytes, size_t *len)
 		return NULL;
 	}
 	text[nr] = 0;
-	if (len)
-		*len = nr;
 	return text;
 }
 
-char *find__read_file(const char *path, size_t most_bytes, size_t *len)
+char *find__read_file(size_t most_bytes, const char *path, ...)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC), err;
-	char *text;
+	char *whole, *text;
+	va_list args;
+	int fd, err;
 
+	va_start(args, path);
+	if (vasprintf(&whole, path, args) < 0)
+		whole = NULL;
+	va_end(args);
+	fd = whole ? open(whole, O_RDONLY | O_CLOEXEC) : -1;
+	err = whole ? errno : ENOMEM;
+	free(whole);
+	errno = err;
 	if (fd < 0)
 		return NULL;
-	text = find_read_fd(fd, most_bytes, len);
+	text = find_read_fd(fd, most_bytes);
 	err = errno;
 	close(fd);
 	errno = err;

@@ -126,30 +126,18 @@ static int symbols_read_blacklist(struct find_symbols *s)
 	return err;
 }
 
-static char *symbols_read_file(const struct finder *finder, const char *dir, const char *file)
-{
-	char *path, *text;
-
-	if (asprintf(&path, "%s%s", dir ? dir : finder->root, file) < 0) {
-		errno = ENOMEM;
-		return NULL;
-	}
-	text = find__read_file(path, SYMBOLS_FILE_MAX, NULL);
-	free(path);
-	return text;
-}
-
 static int symbols_read_lists(struct finder *finder)
 {
 	struct find_symbols *s = &finder->symbols;
 	int err = 0;
 
 	if (!find_tracefs__read(finder))
-		s->traceable_text = symbols_read_file(finder, finder->tracefs.dir,
-						      "/available_filter_functions");
+		s->traceable_text = find__read_file(
+			SYMBOLS_FILE_MAX, "%s/available_filter_functions", finder->tracefs.dir);
 	if (s->traceable_text)
 		err = symbols_read_traceable(s);
-	s->blacklist_text = symbols_read_file(finder, NULL, "/sys/kernel/debug/kprobes/blacklist");
+	s->blacklist_text = find__read_file(SYMBOLS_FILE_MAX,
+					    "%s/sys/kernel/debug/kprobes/blacklist", finder->root);
 	if (s->blacklist_text && !err)
 		err = symbols_read_blacklist(s);
 	return err;
@@ -162,11 +150,8 @@ int find_symbols__read(struct finder *finder)
 	if (s->is_read)
 		return s->err;
 	s->is_read = true;
-	s->text = symbols_read_file(finder, NULL, "/proc/kallsyms");
-	if (!s->text)
-		s->err = -errno;
-	else
-		s->err = symbols_read_kallsyms(s);
+	s->text = find__read_file(SYMBOLS_FILE_MAX, "%s/proc/kallsyms", finder->root);
+	s->err = s->text ? symbols_read_kallsyms(s) : -errno;
 	if (!s->err && !s->nr)
 		s->err = -ENODATA;
 	if (!s->err)
@@ -195,23 +180,21 @@ void find_symbols__free(struct find_symbols *s)
 static bool symbols_is_traceable(const struct find_symbols *s, const struct find_symbol *symbol)
 {
 	char key[SYMBOLS_KEY_MAX];
-	uint32_t unused;
 
 	if (!symbol->module)
-		return find_index__get(&s->traceable, symbol->name, &unused);
+		return find_index__get(&s->traceable, symbol->name, NULL);
 	snprintf(key, sizeof(key), "%s [%s]", symbol->name, symbol->module);
-	return find_index__get(&s->traceable, key, &unused);
+	return find_index__get(&s->traceable, key, NULL);
 }
 
 const char *find_symbols__why_not(struct find_symbols *s, const struct find_symbol *symbol)
 {
-	uint32_t unused;
 
 	if (s->traceable.nr && symbols_is_traceable(s, symbol))
 		return NULL;
 	if (!symbol->module && symbol->address >= s->init_begin && symbol->address < s->init_end)
 		return "gone after the boot (__init)";
-	if (find_index__get(&s->blacklist, symbol->name, &unused))
+	if (find_index__get(&s->blacklist, symbol->name, NULL))
 		return "on the kernel's blacklist of kprobes";
 	if (s->traceable.nr && !find_symbols__alias(s, symbol))
 		return "not traceable (notrace)";

@@ -68,25 +68,22 @@ static const char *tracefs_system(const struct find_tracefs *t, size_t nr)
 static int tracefs_open(struct finder *finder, const char *place)
 {
 	struct find_tracefs *t = &finder->tracefs;
-	char *path = NULL;
-	size_t len;
 
-	if (asprintf(&t->dir, "%s%s", finder->root, place) < 0)
+	if (asprintf(&t->dir, "%s%s", finder->root, place) < 0) {
 		t->dir = NULL;
-	if (!t->dir || asprintf(&path, "%s/available_events", t->dir) < 0)
 		return -ENOMEM;
-	t->text = find__read_file(path, TRACEFS_LIST_MAX, &len);
-	free(path);
+	}
+	t->text = find__read_file(TRACEFS_LIST_MAX, "%s/available_events", t->dir);
 	if (!t->text) {
 		free(t->dir);
 		t->dir = NULL;
 		return -errno;
 	}
-	t->systems = malloc(len + 1); /* the same text, cut at every colon */
+	t->systems = strdup(t->text);
 	if (!t->systems)
 		return -ENOMEM;
-	for (size_t i = 0; i <= len; i++)
-		t->systems[i] = t->text[i] == ':' ? 0 : t->text[i];
+	for (char *colon = t->systems; (colon = strchr(colon, ':'));)
+		*colon++ = 0;
 	return tracefs_split(t);
 }
 
@@ -157,16 +154,9 @@ static char *tracefs_read_part(const struct finder *finder, const char *name, co
 			       size_t most_bytes)
 {
 	const char *event = strchr(name, ':') + 1;
-	char *path, *text;
 
-	if (asprintf(&path, "%s/events/%.*s/%s/%s", finder->tracefs.dir, (int)(event - name - 1),
-		     name, event, file) < 0) {
-		errno = ENOMEM;
-		return NULL;
-	}
-	text = find__read_file(path, most_bytes, NULL);
-	free(path);
-	return text;
+	return find__read_file(most_bytes, "%s/events/%.*s/%s/%s", finder->tracefs.dir,
+			       (int)(event - name - 1), name, event, file);
 }
 
 static int tracefs_read_id(const struct finder *finder, const char *name, uint32_t *id)
@@ -230,10 +220,8 @@ static int tracefs_add(struct find_job *job, const char *name)
 	struct probe probe = { .kind = PROBE_TRACEPOINT };
 	int err = tracefs_read_probe(job->finder, name, &probe);
 
-	if (!err)
-		return probe_list__add(job->list, &probe);
-	probe__free(&probe);
-	return err == -ENOMEM ? err : find__miss(job, name, strerror(-err));
+	err = probe_list__add_made(job->list, &probe, err);
+	return !err || err == -ENOMEM ? err : find__miss(job, name, strerror(-err));
 }
 
 /* ---- search ---- */

@@ -276,10 +276,7 @@ static int usdt_add(struct find_job *job, const struct find_elf *elf, const stru
 	probe->nr_args = find_usdt__parse(elf->machine, note->args, probe->args, PROBE_MAX_ARGS);
 	for (size_t i = 0; !err && i < probe->nr_args; i++)
 		err = usdt_add_field(probe, i);
-	if (!err)
-		return probe_list__add(job->list, probe);
-	probe__free(probe);
-	return err;
+	return probe_list__add_made(job->list, probe, err);
 }
 
 static void usdt_find_near(struct usdt_search *search, const struct usdt_note *note)

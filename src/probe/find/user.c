@@ -187,10 +187,7 @@ static int user_add_probe(struct find_job *job, const char *path, const char *na
 	if (!err && job->kind == PROBE_USERRET && !job->finder->user.wants_args)
 		err = find_abi__add_ret(&probe, NULL, 0);
 	free(whole);
-	if (!err)
-		return probe_list__add(job->list, &probe);
-	probe__free(&probe);
-	return err;
+	return probe_list__add_made(job->list, &probe, err);
 }
 
 static int user_take(struct user_search *search, const char *path, const struct user_symbol *symbol)
