@@ -59,22 +59,6 @@ static struct value *typing_leaf(struct typing *t, uint32_t index)
 
 /* ---- operators ---- */
 
-/* Takes the operands, also when it fails. */
-static struct value *typing_join(struct typing *t, const struct expr_node *node, enum value_op op,
-				 struct value *left, struct value *right)
-{
-	struct value *v = left && right ? value__new(t, op, node) : NULL;
-
-	if (v) {
-		v->left = left;
-		v->right = right;
-		return v;
-	}
-	value__free(left);
-	value__free(right);
-	return NULL;
-}
-
 static bool typing_is_literal(const struct value *v)
 {
 	return v->op == VALUE_CONST && (int64_t)v->number >= 0;
@@ -209,7 +193,7 @@ static struct value *typing_reckoning(struct typing *t, const struct expr_node *
 {
 	struct value *left = typing__number(t, node->left);
 	struct value *right = left ? typing__number(t, node->right) : NULL;
-	struct value *v = typing_join(t, node, typing_ops[node->op], left, right);
+	struct value *v = value__join(t, typing_ops[node->op], node, left, right);
 
 	if (!v)
 		return NULL;
@@ -224,7 +208,7 @@ static struct value *typing_logic(struct typing *t, const struct expr_node *node
 {
 	struct value *left = typing__number(t, node->left);
 	struct value *right = left ? typing__number(t, node->right) : NULL;
-	struct value *v = typing_join(t, node, typing_ops[node->op], left, right);
+	struct value *v = value__join(t, typing_ops[node->op], node, left, right);
 
 	if (v)
 		v->shape.is_signed = true;
@@ -314,7 +298,7 @@ static struct value *typing_comparison(struct typing *t, const struct expr_node 
 		value__free(right);
 		return NULL;
 	}
-	v = typing_join(t, node, typing_ops[node->op], left, right);
+	v = value__join(t, typing_ops[node->op], node, left, right);
 	if (!v)
 		return NULL;
 	v->is_signed = typing_is_signed(left, right);

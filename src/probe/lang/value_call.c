@@ -125,26 +125,6 @@ static struct value *call_unit(struct typing *t, const struct expr_node *node, e
 	return v;
 }
 
-static struct value *call_sym(struct typing *t, const struct expr_node *node)
-{
-	return call_unit(t, node, VALUE_SYM);
-}
-
-static struct value *call_errno(struct typing *t, const struct expr_node *node)
-{
-	return call_unit(t, node, VALUE_ERRNO);
-}
-
-static struct value *call_syscall(struct typing *t, const struct expr_node *node)
-{
-	return call_unit(t, node, VALUE_SYSCALL);
-}
-
-static struct value *call_dev(struct typing *t, const struct expr_node *node)
-{
-	return call_unit(t, node, VALUE_DEV);
-}
-
 static struct value *call_stack(struct typing *t, const struct expr_node *node)
 {
 	uint32_t depth = call_constant(t, node->left, CALL_STACK_MOST);
@@ -157,13 +137,14 @@ static const struct call {
 	uint32_t least, most; /* values it takes */
 	const char *usage;
 	struct value *(*make)(struct typing *t, const struct expr_node *node);
+	enum value_unit unit; /* without make: how the number that it is given is shown */
 } calls[] = {
 	{ "str", 1, 2, "str(pointer) or str(pointer, length)", call_str },
 	{ "args", 1, 1, "args(argv)", call_args },
-	{ "sym", 1, 1, "sym(address)", call_sym },
-	{ "errno", 1, 1, "errno(number)", call_errno },
-	{ "syscall", 1, 1, "syscall(number)", call_syscall },
-	{ "dev", 1, 1, "dev(number)", call_dev },
+	{ "sym", 1, 1, "sym(address)", NULL, VALUE_SYM },
+	{ "errno", 1, 1, "errno(number)", NULL, VALUE_ERRNO },
+	{ "syscall", 1, 1, "syscall(number)", NULL, VALUE_SYSCALL },
+	{ "dev", 1, 1, "dev(number)", NULL, VALUE_DEV },
 	{ "kstack", 1, 1, "kstack or kstack(depth)", call_stack },
 	{ "ustack", 1, 1, "ustack or ustack(depth)", call_stack },
 };
@@ -180,7 +161,8 @@ struct value *typing__call(struct typing *t, const struct expr_node *node)
 		if (!typing__is_named(node, calls[i].name))
 			continue;
 		if (nr >= calls[i].least && nr <= calls[i].most)
-			return calls[i].make(t, node);
+			return calls[i].make ? calls[i].make(t, node)
+					     : call_unit(t, node, calls[i].unit);
 		expr_error__set(t->error, node->at, "write %s", calls[i].usage);
 		return NULL;
 	}

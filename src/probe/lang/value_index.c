@@ -57,27 +57,12 @@ static bool index_constant(struct typing *t, const struct expr_node *node, struc
 static struct value *index_address(struct typing *t, const struct expr_node *node,
 				   const struct typed *typed, struct value *index, uint32_t size)
 {
-	struct value *far = value__new(t, VALUE_MUL, node), *near = value__new(t, VALUE_ADD, node);
-	struct value *sum = value__new(t, VALUE_ADD, node);
+	struct value *near = value__join(t, VALUE_ADD, node, typed->value,
+					 value__new_number(t, node, typed->offset));
+	struct value *far =
+		value__join(t, VALUE_MUL, node, index, value__new_number(t, node, size));
 
-	if (far && near && sum) {
-		far->left = index;
-		far->right = value__new_number(t, node, size);
-		near->left = typed->value;
-		near->right = value__new_number(t, node, typed->offset);
-		sum->left = near;
-		sum->right = far;
-		if (far->right && near->right)
-			return sum;
-		value__free(sum);
-		return NULL;
-	}
-	value__free(far);
-	value__free(near);
-	value__free(sum);
-	value__free(index);
-	value__free(typed->value);
-	return NULL;
+	return value__join(t, VALUE_ADD, node, near, far);
 }
 
 /* Outside of the array: the address is 0, where nothing can be read, and that is counted. Takes the
@@ -85,24 +70,15 @@ static struct value *index_address(struct typing *t, const struct expr_node *nod
 static struct value *index_inside(struct typing *t, const struct expr_node *node,
 				  struct value *address, struct value *index, uint32_t nr)
 {
-	struct value *inside = value__new(t, VALUE_LT, node),
-		     *v = value__new(t, VALUE_CHOOSE, node);
+	struct value *inside =
+		value__join(t, VALUE_LT, node, index, value__new_number(t, node, nr));
+	struct value *v = value__join(t, VALUE_CHOOSE, node, inside, address);
 
-	if (inside && v) {
-		inside->left = index;
-		inside->right = value__new_number(t, node, nr);
-		v->left = inside;
-		v->right = address;
+	if (v)
 		v->other = value__new_number(t, node, 0);
-		if (inside->right && v->other)
-			return v;
-		value__free(v);
-		return NULL;
-	}
-	value__free(inside);
+	if (v && v->other)
+		return v;
 	value__free(v);
-	value__free(address);
-	value__free(index);
 	return NULL;
 }
 

@@ -43,6 +43,9 @@ struct value *value__new(const struct typing *t, enum value_op op, const struct 
 /* Takes its left side, also when it fails; NULL of NULL, whose error was set. */
 struct value *value__new_of(const struct typing *t, enum value_op op, const struct expr_node *node,
 			    struct value *left);
+/* The same of both sides. */
+struct value *value__join(const struct typing *t, enum value_op op, const struct expr_node *node,
+			  struct value *left, struct value *right);
 struct value *value__new_number(const struct typing *t, const struct expr_node *node,
 				uint64_t number);
 uint32_t value__text_room(size_t chars); /* with its end */
@@ -67,6 +70,7 @@ bool typing__index(struct typing *t, const struct expr_node *node, struct typed 
 enum value_memory typing__memory(const struct typing *t, const struct typed *pointer);
 
 /* value_name.c */
+const struct probe_field *typing__field(const struct probe *probe, const struct expr_node *node);
 bool typing__name(struct typing *t, const struct expr_node *node, struct typed *typed);
 const struct probe *typing__probe(const struct typing *t);
 /* A word that no event and no builtin has: may be a text. */

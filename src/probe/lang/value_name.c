@@ -48,7 +48,7 @@ static const struct name_builtin *name_builtin(const struct expr_node *node)
 	return NULL;
 }
 
-static const struct probe_field *name_field(const struct probe *probe, const struct expr_node *node)
+const struct probe_field *typing__field(const struct probe *probe, const struct expr_node *node)
 {
 	for (size_t i = 0; i < probe->nr_fields; i++)
 		if (typing__is_named(node, probe->fields[i].name))
@@ -75,8 +75,8 @@ bool typing__is_unknown(const struct typing *t, const struct expr_node *node)
 {
 	const struct probe *entry = t->scope->entry;
 
-	return node->op == OP_WORD && !name_field(t->scope->probe, node) &&
-	       !(entry && name_field(entry, node)) && !name_builtin(node) &&
+	return node->op == OP_WORD && !typing__field(t->scope->probe, node) &&
+	       !(entry && typing__field(entry, node)) && !name_builtin(node) &&
 	       name_argument(node) < 0;
 }
 
@@ -342,7 +342,7 @@ static bool name_refuse_side(const struct typing *t, const struct expr_node *nod
 
 bool typing__name(struct typing *t, const struct expr_node *node, struct typed *typed)
 {
-	const struct probe_field *field = name_field(typing__probe(t), node);
+	const struct probe_field *field = typing__field(typing__probe(t), node);
 	const struct name_builtin *builtin = name_builtin(node);
 	int argument = name_argument(node);
 

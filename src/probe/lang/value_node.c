@@ -48,6 +48,21 @@ struct value *value__new_of(const struct typing *t, enum value_op op, const stru
 	return v;
 }
 
+struct value *value__join(const struct typing *t, enum value_op op, const struct expr_node *node,
+			  struct value *left, struct value *right)
+{
+	struct value *v = left && right ? value__new(t, op, node) : NULL;
+
+	if (v) {
+		v->left = left;
+		v->right = right;
+		return v;
+	}
+	value__free(left);
+	value__free(right);
+	return NULL;
+}
+
 /* Signed, as long as that is the same number. */
 struct value *value__new_number(const struct typing *t, const struct expr_node *node,
 				uint64_t number)

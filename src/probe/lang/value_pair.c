@@ -11,14 +11,6 @@
 /* Constants and unknown words are on no side. */
 enum side { SIDE_NONE, SIDE_ENTRY, SIDE_EXIT };
 
-static bool pair_has_field(const struct probe *probe, const struct expr_node *node)
-{
-	for (size_t i = 0; i < probe->nr_fields; i++)
-		if (typing__is_named(node, probe->fields[i].name))
-			return true;
-	return false;
-}
-
 /* An end is often an interrupt: who did it is who began it. */
 static bool pair_is_who(const struct expr_node *node)
 {
@@ -34,9 +26,9 @@ static enum side pair_side_of_word(const struct typing *t, const struct expr_nod
 {
 	if (typing__is_unknown(t, node))
 		return SIDE_NONE;
-	if (pair_has_field(t->scope->probe, node) || typing__is_argument_of(t->scope->probe, node))
+	if (typing__field(t->scope->probe, node) || typing__is_argument_of(t->scope->probe, node))
 		return SIDE_EXIT;
-	return pair_has_field(t->scope->entry, node) || pair_is_who(node) ||
+	return typing__field(t->scope->entry, node) || pair_is_who(node) ||
 			       typing__is_argument_of(t->scope->entry, node)
 		       ? SIDE_ENTRY
 		       : SIDE_EXIT;
@@ -119,7 +111,7 @@ static const struct pair_head *pair_head(const struct typing *t, const struct ex
 {
 	if (node->op != OP_WORD && pair_side_named(t, node) == SIDE_NONE)
 		return NULL;
-	if (pair_has_field(t->scope->entry, node))
+	if (typing__field(t->scope->entry, node))
 		return NULL;
 	for (size_t i = 0; i < sizeof(pair_heads) / sizeof(pair_heads[0]); i++)
 		if (typing__is_named(node, pair_heads[i].name))
@@ -131,21 +123,14 @@ static const struct pair_head *pair_head(const struct typing *t, const struct ex
 static struct value *pair_less_one(struct typing *t, const struct expr_node *node,
 				   struct value *noted)
 {
-	struct value *v = value__new(t, VALUE_SUB, node);
+	struct value *v = value__join(t, VALUE_SUB, node, noted, value__new_number(t, node, 1));
 
 	if (v) {
-		v->left = noted;
-		v->right = value__new_number(t, node, 1);
 		v->shape = noted->shape;
 		v->shape.is_signed = true;
 		noted->shape.unit = VALUE_PLAIN;
-		if (v->right)
-			return v;
-		v->left = NULL;
 	}
-	value__free(v);
-	value__free(noted);
-	return NULL;
+	return v;
 }
 
 static struct value *pair_noted(struct typing *t, const struct expr_node *node,
