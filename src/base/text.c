@@ -7,6 +7,7 @@
 #include "base/text.h"
 
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define TEXT_INVALID UINT32_MAX /* no character has this number */
@@ -178,6 +179,21 @@ char *text__terminal(char *buf, size_t size, const char *text)
 	}
 	buf[at] = 0;
 	return buf;
+}
+
+char *text__plain(const char *text)
+{
+	char *plain = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&plain, &size);
+
+	if (!out)
+		return NULL;
+	text__put_terminal(out, text);
+	if (!fclose(out))
+		return plain;
+	free(plain);
+	return NULL;
 }
 
 bool text__is_formula(const char *text)

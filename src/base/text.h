@@ -22,6 +22,8 @@ enum { TEXT_ESCAPED = 4 * 4 }; /* four bytes, each "\xNN" */
 char *text__escape_one(char *at, const char *text, size_t *len);
 /* As text__put_terminal, into buf: what does not fit is left out, never half a character. */
 char *text__terminal(char *buf, size_t size, const char *text);
+/* The same, all of it, in memory of its own. NULL: there is none. */
+char *text__plain(const char *text);
 /* Would a spreadsheet take it for a formula? It begins like one, and is no plain option: -bash. */
 bool text__is_formula(const char *text);
 size_t text__width(const char *text); /* columns that text__put_terminal fills */

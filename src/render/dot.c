@@ -20,16 +20,10 @@ static void dot_put_char(FILE *out, char c)
 
 static void dot_put_text(FILE *out, const char *text)
 {
-	char *plain = NULL;
-	size_t size;
-	FILE *memory = open_memstream(&plain, &size);
+	char *plain = text__plain(text);
 
-	if (!memory)
-		return;
-	text__put_terminal(memory, text);
-	if (!fclose(memory))
-		for (const char *c = plain; *c; c++)
-			dot_put_char(out, *c);
+	for (const char *c = plain; c && *c; c++)
+		dot_put_char(out, *c);
 	free(plain);
 }
 

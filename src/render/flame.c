@@ -214,21 +214,6 @@ uint32_t flame_next(const struct flame *f, uint32_t node)
 
 /* ---- folded lines ---- */
 
-char *flame_plain(const char *text)
-{
-	char *plain = NULL;
-	size_t size = 0;
-	FILE *out = open_memstream(&plain, &size);
-
-	if (!out)
-		return NULL;
-	text__put_terminal(out, text);
-	if (!fclose(out))
-		return plain;
-	free(plain);
-	return NULL;
-}
-
 /* Where the path of each frame of the stack ends in the text. */
 struct flame_path {
 	char *text;
@@ -240,7 +225,7 @@ struct flame_path {
 /* "comm;main" becomes "comm;main;read", or "comm;other" for a frame beside main. */
 static int flame_path_enter(struct flame_path *path, const struct flame_node *node)
 {
-	char *name = flame_plain(node->name);
+	char *name = text__plain(node->name);
 	size_t len = name ? strlen(name) : 0;
 
 	if (!name || GROW(path->text, path->room, path->len + len + 2) ||

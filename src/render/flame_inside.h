@@ -29,7 +29,5 @@ int flame_lay_out(struct flame *flame);
 /* The frame drawn after this one, those above it included or not; FLAME_NOBODY: it was the last. */
 uint32_t flame_next(const struct flame *flame, uint32_t node);
 uint32_t flame_next_beside(const struct flame *flame, uint32_t node);
-/* As text__put_terminal prints it: UTF-8 without control characters. NULL: no memory. */
-char *flame_plain(const char *text);
 
 #endif

@@ -81,7 +81,7 @@ static void svg_put_plain(FILE *out, const char *plain, size_t most)
 
 static void svg_put_text(FILE *out, const char *text)
 {
-	char *plain = flame_plain(text);
+	char *plain = text__plain(text);
 
 	if (plain)
 		svg_put_plain(out, plain, SIZE_MAX);
@@ -292,7 +292,7 @@ static void svg_put_bar(const struct svg_page *page, const struct flame_node *no
 
 static int svg_put_frame(const struct svg_page *page, const struct flame_node *node)
 {
-	char *plain = flame_plain(node->name);
+	char *plain = text__plain(node->name);
 
 	if (!plain)
 		return -ENOMEM;

@@ -45,19 +45,13 @@ size_t openmetrics_bounds__find(const struct openmetrics_bounds *bounds, uint64_
 /* Control characters and what is no UTF-8 were escaped before, with backslashes. */
 static void openmetrics_put_value(FILE *out, const char *value)
 {
-	char *plain = NULL;
-	size_t size;
-	FILE *memory = open_memstream(&plain, &size);
+	char *plain = text__plain(value);
 
-	if (!memory)
-		return;
-	text__put_terminal(memory, value);
-	if (!fclose(memory))
-		for (const char *c = plain; *c; c++) {
-			if (*c == '"' || *c == '\\')
-				fputc('\\', out);
-			fputc(*c, out);
-		}
+	for (const char *c = plain; c && *c; c++) {
+		if (*c == '"' || *c == '\\')
+			fputc('\\', out);
+		fputc(*c, out);
+	}
 	free(plain);
 }
 
