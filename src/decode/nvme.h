@@ -37,4 +37,12 @@ bool nvme_status__is_path(enum io_kind kind, uint16_t status);
 /* "ok", or "unrecovered read error (2/81) DNR more crd=1". */
 void nvme_status__describe(struct words *w, enum io_kind kind, uint16_t status);
 
+/*
+ * A failed command as Linux itself logs it since 5.18, for who searches for that:
+ *	nvme0n1: Read(0x2) @ LBA 2048, 8 blocks, Unrecovered Read Error (sct 0x2 / sc 0x81) DNR
+ * dev: disk, or controller of an admin command. A block_size of 0 is not known.
+ */
+void nvme_kernel__line(struct words *w, const struct io_record *r, const char *dev,
+		       uint32_t block_size);
+
 #endif

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "decode/nvme_kernel.h"
-
 #include <ctype.h>
 #include "decode/nvme.h"
 

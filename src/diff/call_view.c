@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #define _GNU_SOURCE 1 /* asprintf */
-#include "diff/call_view.h"
+#include "diff/view.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -188,5 +188,5 @@ int call_view__show(const struct call_pair *d, const struct diff_show *show)
 	for (size_t i = 0; !err && !d->is_graph && i < d->nr_functions; i++)
 		row_put_function(table, &d->functions[i]);
 	table__free(table);
-	return err ? log_err(-ENOMEM, "out of memory") : 0;
+	return err ? log_no_memory() : 0;
 }

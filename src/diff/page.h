@@ -7,7 +7,7 @@
 #ifndef IOSONAR_DIFF_PAGE_H
 #define IOSONAR_DIFF_PAGE_H
 
-#include "diff/call_view.h"
+#include "diff/view.h"
 
 /* -ENOMEM, said; whether it was written is for the stream to say. */
 int diff_page__put(FILE *out, const struct diff *diff);

@@ -7,9 +7,10 @@
 #define IOSONAR_DIFF_VIEW_H
 
 #include "decode/column.h"
+#include "diff/call_pair.h"
 #include "diff/diff.h"
 
-extern const struct object diff_object;
+extern const struct object diff_object, diff_function_object, diff_path_object;
 
 /* all: in text, shares of sizes and steps that are noise, too. -ENOMEM, said. */
 struct diff_show {
@@ -18,6 +19,8 @@ struct diff_show {
 	bool all;
 };
 int diff_view__show(const struct diff *diff, const struct diff_show *show);
+/* call_view.c: of two traces of calls, a row for each function, or for each call path. */
+int call_view__show(const struct call_pair *pair, const struct diff_show *show);
 
 const char *diff_view__verdict(const struct shift *shift); /* "slower", "noise", ... */
 /* "  +20.0%", as wide as others; returns buf, or a text of its own for NaN. */

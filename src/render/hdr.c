@@ -79,11 +79,6 @@ uint64_t hdr__count(const struct hdr *h)
 	return h->count;
 }
 
-uint64_t hdr__max_ns(const struct hdr *h)
-{
-	return h->max_ns;
-}
-
 /* ---- V2 ---- */
 
 static uint64_t hdr_at(const struct hdr *h, uint32_t index)

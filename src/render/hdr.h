@@ -18,7 +18,6 @@ struct hdr *hdr__new(void); /* NULL: no memory */
 void hdr__free(struct hdr *hdr);
 int hdr__add(struct hdr *hdr, uint64_t ns); /* -ENOMEM */
 uint64_t hdr__count(const struct hdr *hdr);
-uint64_t hdr__max_ns(const struct hdr *hdr);
 void hdr__clear(struct hdr *hdr);
 
 /* ---- the log ---- */

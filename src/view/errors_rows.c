@@ -5,7 +5,6 @@
 #include <string.h>
 #include "decode/event.h"
 #include "decode/nvme.h"
-#include "decode/nvme_kernel.h"
 #include "decode/op.h"
 #include "decode/record.h"
 #include "decode/words.h"

@@ -4,7 +4,7 @@
  * in the words of Linux, as its log had them.
  */
 #include "decode/event.h"
-#include "decode/nvme_kernel.h"
+#include "decode/nvme.h"
 #include "tap.h"
 #include "wire/io_tables.h"
 
