@@ -8,11 +8,6 @@
 #include "session/probe_source.h"
 #include "session/session.h"
 
-static int pair_no_memory(void)
-{
-	return log_err(-ENOMEM, "out of memory");
-}
-
 /* ---- reading one ---- */
 
 static int pair_add_duration(struct pair_side *side, const struct call *call)
@@ -36,7 +31,7 @@ static int pair_on_tree(void *arg, const struct call *root)
 
 	for (const struct call *call = root; !err && call; call = call__next(call, root))
 		err = pair_add_duration(side, call);
-	return err ? pair_no_memory() : 0;
+	return err ? log_no_memory() : 0;
 }
 
 static int pair_on_known(void *arg)
@@ -46,7 +41,7 @@ static int pair_on_known(void *arg)
 	side->graph = call_graph__new();
 	side->samples = calloc(side->trace.nr + 1, sizeof(*side->samples));
 	if (!side->graph || !side->samples)
-		return pair_no_memory();
+		return log_no_memory();
 	return call_trace__start(&side->trace, NULL);
 }
 
@@ -74,7 +69,7 @@ static int pair_on_end(void *state, struct session *s)
 		if (side->samples[i].lats.place)
 			err = sample__settle(&side->samples[i], 0);
 	if (err)
-		return pair_no_memory();
+		return log_no_memory();
 	if (side->reader.has_counts)
 		probe_source__tell_hits(s, &side->reader.counts);
 	return 0;
@@ -123,13 +118,13 @@ static int pair_number_names(struct call_pair *d, struct pair_side *side)
 {
 	side->names = calloc(side->trace.nr + 1, sizeof(*side->names));
 	if (!side->names)
-		return pair_no_memory();
+		return log_no_memory();
 	for (uint32_t i = 0; i < side->trace.nr; i++) {
 		const char *name = pair_name(side, i);
 
 		side->names[i] = intern__number(&d->names, name, strlen(name), NULL);
 		if (side->names[i] == INTERN_NONE)
-			return pair_no_memory();
+			return log_no_memory();
 	}
 	return 0;
 }
@@ -153,7 +148,7 @@ static int pair_join_functions(struct call_pair *d)
 {
 	d->functions = calloc(d->names.nr + 1, sizeof(*d->functions));
 	if (!d->functions)
-		return pair_no_memory();
+		return log_no_memory();
 	pair_join_side_functions(d, 0);
 	pair_join_side_functions(d, 1);
 	for (size_t i = 0; i < d->names.nr; i++)
@@ -179,7 +174,7 @@ static int pair_compare(struct call_pair *d)
 		if (!pair_in_both(f))
 			continue;
 		if (shift_list__compare(list, f->samples[0], f->samples[1]))
-			return pair_no_memory();
+			return log_no_memory();
 		/* Of all that a list has only the mean is shown, and counts. */
 		for (size_t j = first; j < list->nr; j++)
 			if (list->shifts[j].what == SHIFT_MEAN)
@@ -250,7 +245,7 @@ static int pair_join_side(struct call_pair *d, int side)
 
 	gone = calloc(nr + 1, sizeof(*gone));
 	if (!gone)
-		return pair_no_memory();
+		return log_no_memory();
 	for (uint32_t i = 0; i < nr; i++) {
 		uint32_t parent = nodes[i].parent == CALL_NODE_NONE ? 0 : gone[nodes[i].parent];
 
@@ -286,7 +281,7 @@ static int pair_sort_nodes(struct call_pair *d)
 	struct pair_node **order = calloc(d->nr_nodes, sizeof(struct pair_node *));
 
 	if (!order)
-		return pair_no_memory();
+		return log_no_memory();
 	for (uint32_t i = 0; i < d->nr_nodes; i++) {
 		order[i] = &d->nodes[i];
 		d->nodes[i].first = 0;
@@ -311,7 +306,7 @@ static int pair_join_graphs(struct call_pair *d)
 		call_graph__nodes(d->sides[i].graph, &nr[i]);
 	d->nodes = calloc((size_t)nr[0] + nr[1] + 1, sizeof(*d->nodes));
 	if (!d->nodes || index__make_room(&d->index, (size_t)nr[0] + nr[1] + 1))
-		return pair_no_memory();
+		return log_no_memory();
 	d->nr_nodes = index__add(&d->index, 0) + 1;
 	err = pair_join_side(d, 0);
 	err = err ?: pair_join_side(d, 1);
@@ -323,7 +318,7 @@ static int pair_join_graphs(struct call_pair *d)
 int call_pair__read(const struct call_pair_wants *wants, struct call_pair **pair, bool *lost)
 {
 	struct call_pair *d = calloc(1, sizeof(*d));
-	int err = d ? 0 : pair_no_memory();
+	int err = d ? 0 : log_no_memory();
 
 	*pair = d;
 	for (int i = 0; !err && i < 2; i++)

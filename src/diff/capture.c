@@ -109,7 +109,7 @@ static int capture_on_record(void *arg, struct session *s, const struct io_recor
 		return -ENOMEM;
 	if (r->flags & RECORD_STAGES)
 		io.nr_moments = ladder__moments(r, LADDER_REQUEST, moments);
-	return sample__add(&group->sample, &io) ? log_err(-ENOMEM, "out of memory") : 0;
+	return sample__add(&group->sample, &io) ? log_no_memory() : 0;
 }
 
 static int capture_on_start(void *arg, struct session *s)
@@ -118,7 +118,7 @@ static int capture_on_start(void *arg, struct session *s)
 
 	state->from_ns = s->start_ns + s->options->file.from_ns.value;
 	state->places = calloc(io_source__devices(s)->nr + 1, sizeof(*state->places));
-	return state->places ? 0 : log_err(-ENOMEM, "out of memory");
+	return state->places ? 0 : log_no_memory();
 }
 
 static int capture_on_end(void *arg, struct session *s)

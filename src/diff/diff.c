@@ -153,7 +153,7 @@ static int diff_pair_groups(struct diff *d, bool asked_only)
 {
 	d->pairs = calloc(d->sides[0].nr_groups + d->sides[1].nr_groups + 1, sizeof(*d->pairs));
 	if (!d->pairs)
-		return log_err(-ENOMEM, "out of memory");
+		return log_no_memory();
 	for (int side = 0; side < 2; side++)
 		for (size_t i = 0; i < d->sides[side].nr_groups; i++) {
 			const struct diff_group *group = d->sides[side].groups[i];

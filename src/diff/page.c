@@ -41,11 +41,6 @@ static const struct column point_columns[] = {
 	{ 0 },
 };
 
-static int page_no_memory(void)
-{
-	return log_err(-ENOMEM, "out of memory");
-}
-
 static struct table *page_table(FILE *out, const char *type, const struct column *all,
 				const struct column *columns[OBJECT_COLUMNS])
 {
@@ -62,7 +57,7 @@ static int put_runs(FILE *out, const struct page_run runs[2])
 	struct table *table = page_table(out, "run", run_columns, columns);
 
 	if (!table)
-		return page_no_memory();
+		return log_no_memory();
 	table__row(table, &runs[0]);
 	table__row(table, &runs[1]);
 	table__free(table);
@@ -94,7 +89,7 @@ static int curve_init(struct curve *curve, const struct sample *sample)
 	curve->sample = sample;
 	curve->sums = calloc(sample->lats.nr + 1, sizeof(*curve->sums));
 	if (!curve->sums)
-		return page_no_memory();
+		return log_no_memory();
 	profile__sum(&sample->lats, curve->sums);
 	return 0;
 }
@@ -147,7 +142,7 @@ static int put_curves(FILE *out, const struct diff *d)
 {
 	const struct column *columns[OBJECT_COLUMNS];
 	struct table *table = page_table(out, "curve", point_columns, columns);
-	int err = table ? 0 : page_no_memory();
+	int err = table ? 0 : log_no_memory();
 
 	for (size_t i = 0; !err && i < d->nr_pairs; i++)
 		if (d->pairs[i].a && d->pairs[i].b)
@@ -185,7 +180,7 @@ static int put_page(FILE *out, const struct page_data *data)
 {
 	struct page *page = page__begin(out, &page_parts);
 	FILE *block = page ? page__open_data(page, "diff") : NULL;
-	int err = block ? put_data(block, data) : page_no_memory();
+	int err = block ? put_data(block, data) : log_no_memory();
 
 	if (err) {
 		page__abandon(page);

@@ -65,7 +65,7 @@ static struct diff_group *saved_group(struct diff_side *side, const struct saved
 			group = diff_side__group(side, i, line->op, SAMPLE_COARSE);
 			if (group && !group->turns.lats.place &&
 			    sample__init(&group->turns, SAMPLE_COARSE)) {
-				log_err(-ENOMEM, "out of memory");
+				log_no_memory();
 				return NULL;
 			}
 			return group;

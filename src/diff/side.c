@@ -12,7 +12,7 @@
 
 static void *side_no_memory(void)
 {
-	log_err(-ENOMEM, "out of memory");
+	log_no_memory();
 	return NULL;
 }
 
@@ -134,7 +134,7 @@ int diff_side__ends(const struct diff_side *side, struct pair_ends *ends)
 	ends->nr = side->nr_devices;
 	ends->ends = calloc(side->nr_devices + 1, sizeof(*ends->ends));
 	if (!ends->ends)
-		return log_err(-ENOMEM, "out of memory");
+		return log_no_memory();
 	for (size_t i = 0; i < side->nr_devices; i++)
 		ends->ends[i] = (struct pair_end){ .name = side->devices[i]->label,
 						   .serial = side->devices[i]->serial,

@@ -269,7 +269,7 @@ int diff_view__show(const struct diff *d, const struct diff_show *show)
 	struct table *table = table__new(show->out, show->format, diff_object.type, columns, nr);
 
 	if (!table)
-		return log_err(-ENOMEM, "out of memory");
+		return log_no_memory();
 	if (is_text)
 		view_show_files(d, show->out);
 	for (size_t i = 0; i < d->nr_pairs; i++)

@@ -263,7 +263,7 @@ int class__find(struct class *class, struct finder *finder, const struct class_w
 		class_count(class, finder, wants);
 	else
 		class__free(class);
-	return err == -ENOMEM ? find__no_memory() : err;
+	return err == -ENOMEM ? log_no_memory() : err;
 }
 
 void class__free(struct class *class)

@@ -152,7 +152,7 @@ static int elf_refuse_name(const struct find_job *job, const char *name)
 int find_elf__refuse(const struct find_job *job, const char *pattern, int err)
 {
 	if (err == -ENOMEM)
-		return find__no_memory();
+		return log_no_memory();
 	if (!strchr(pattern, '/'))
 		return elf_refuse_name(job, pattern);
 	if (err == -EACCES || err == -EPERM)

@@ -169,7 +169,7 @@ static int function_unreadable(const struct finder *finder)
 	int err = finder->symbols.err;
 
 	if (err == -ENOMEM)
-		return find__no_memory();
+		return log_no_memory();
 	return log_err(err == -EACCES || err == -EPERM ? -EACCES : -EOPNOTSUPP,
 		       "cannot read the kernel's functions in /proc/kallsyms: %s", strerror(-err));
 }
@@ -181,7 +181,7 @@ static int function_unknown(const struct find_job *job)
 	int err;
 
 	if (!names)
-		return find__no_memory();
+		return log_no_memory();
 	for (size_t i = 0; i < s->nr; i++)
 		names[i] = s->symbols[i].name;
 	err = find__unknown(job, "kernel function", " (inlined, or of a module that is not loaded)",
@@ -226,7 +226,7 @@ int find__functions(struct find_job *job)
 	free(m.symbols);
 	find_index__free(&m.names);
 	if (err)
-		return find__no_memory();
+		return log_no_memory();
 	if (job->misses->nr > misses_before)
 		qsort(job->misses->misses + misses_before, job->misses->nr - misses_before,
 		      sizeof(*job->misses->misses), function_compare_misses);

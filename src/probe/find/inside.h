@@ -72,7 +72,6 @@ int find__name(const struct find_naming *naming, const char *name);
 /* "PREFIX:NAME" becomes the probe's name and func. -ENOMEM. */
 int find__set_name(struct probe *probe, const char *prefix, const char *name);
 int find__miss(struct find_job *job, const char *name, const char *why); /* -ENOMEM */
-int find__no_memory(void);						 /* says it: -ENOMEM */
 /* "there is no WHAT 'x'REASON; did you mean y?": the nearest of the names. -EINVAL. */
 int find__unknown(const struct find_job *job, const char *what, const char *reason,
 		  const char *const *names, size_t nr);

@@ -145,7 +145,7 @@ static int perf_add(struct find_job *job, struct probe *probe, const char *name)
 {
 	int err = find__set_name(probe, probe_kind__word(job->kind), name);
 
-	return probe_list__add_made(job->list, probe, err) ? find__no_memory() : 0;
+	return probe_list__add_made(job->list, probe, err) ? log_no_memory() : 0;
 }
 
 /* More samples in a second the kernel refuses. */

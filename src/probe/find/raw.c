@@ -182,7 +182,7 @@ static int raw_refuse(struct find_job *job, const struct raw_entries *all)
 		names[i] = all->entries[i].name;
 	if (!names || (!all->nr && job->finder->btfs.lacks_memory)) {
 		free(names);
-		return find__no_memory();
+		return log_no_memory();
 	}
 	if (!all->nr)
 		err = log_err(-EOPNOTSUPP,
@@ -204,7 +204,7 @@ static int raw_find_matching(struct find_job *job, const char *glob)
 		if (find__matches(glob, all.entries[i].name))
 			err = raw_add(job, all.entries[i].btf, all.entries[i].name);
 	if (err)
-		err = find__no_memory();
+		err = log_no_memory();
 	else if (job->list->nr == before)
 		err = raw_refuse(job, &all);
 	raw_entries_free(&all);
@@ -222,7 +222,7 @@ int find__raws(struct find_job *job)
 			       job->spec, colon + 1);
 	/* Most are the kernel's own: no need to look at its modules. */
 	if (vmlinux && find_index__get(&vmlinux->raws, job->rest, &id))
-		return raw_add(job, vmlinux, job->rest) ? find__no_memory() : 0;
+		return raw_add(job, vmlinux, job->rest) ? log_no_memory() : 0;
 	return raw_find_matching(job, job->is_loose && !*job->rest ? "*" : job->rest);
 }
 

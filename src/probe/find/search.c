@@ -73,11 +73,6 @@ void find_misses__free(struct find_misses *misses)
 	*misses = (struct find_misses){ 0 };
 }
 
-int find__no_memory(void)
-{
-	return log_err(-ENOMEM, "out of memory");
-}
-
 int find__unknown(const struct find_job *job, const char *what, const char *reason,
 		  const char *const *names, size_t nr)
 {

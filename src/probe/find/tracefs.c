@@ -124,7 +124,7 @@ static int tracefs_refuse(const struct finder *finder)
 	int err = finder->tracefs.err;
 
 	if (err == -ENOMEM)
-		return find__no_memory();
+		return log_no_memory();
 	if (err == -EACCES || err == -EPERM)
 		return log_err(-EACCES,
 			       "cannot read the events in %s: %s; run it as root, without lockdown",
@@ -265,7 +265,7 @@ static int tracefs_refuse_loosely(const struct find_job *job)
 		if (!i || strcmp(tracefs_system(t, i), tracefs_system(t, i - 1)))
 			names[nr++] = tracefs_system(t, i);
 	}
-	err = names ? find__unknown(job, "event", "", names, nr) : find__no_memory();
+	err = names ? find__unknown(job, "event", "", names, nr) : log_no_memory();
 	free(names);
 	return err;
 }
@@ -290,7 +290,7 @@ int find__tracepoints(struct find_job *job)
 		if (tracefs_matches(job, i))
 			err = tracefs_add(job, t->names[i]);
 	if (err)
-		return find__no_memory();
+		return log_no_memory();
 	if (job->list->nr > before)
 		return 0;
 	if (!strchr(job->rest, ':'))

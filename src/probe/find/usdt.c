@@ -402,7 +402,7 @@ int find__usdts(struct find_job *job)
 	int err;
 
 	if (!path)
-		return find__no_memory();
+		return log_no_memory();
 	if (usdt_understand(&search, parts))
 		err = usdt_find(&search, path);
 	else

@@ -293,7 +293,7 @@ int find__users(struct find_job *job)
 	int err;
 
 	if (!path)
-		return find__no_memory();
+		return log_no_memory();
 	search.glob = parts[0] && *parts[0] ? parts[0] : job->is_loose ? "*" : NULL;
 	err = user_find(&search, path);
 	free(path);

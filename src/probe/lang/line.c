@@ -106,7 +106,7 @@ static int line_open(struct line *line, int clause)
 		return log_err(-EINVAL, "'%s' stands there twice; %s", line_clauses[clause].word,
 			       line_clauses[clause].several);
 	*line_text(line, clause) = strdup("");
-	return *line_text(line, clause) ? 0 : log_err(-ENOMEM, "out of memory");
+	return *line_text(line, clause) ? 0 : log_no_memory();
 }
 
 static int line_append(struct line *line, int clause, const char *word)
@@ -114,7 +114,7 @@ static int line_append(struct line *line, int clause, const char *word)
 	char **text = line_text(line, clause), *longer;
 
 	if (asprintf(&longer, "%s%s%s", *text, **text ? " " : "", word) < 0)
-		return log_err(-ENOMEM, "out of memory");
+		return log_no_memory();
 	free(*text);
 	*text = longer;
 	return 0;

@@ -151,7 +151,7 @@ static int planning_add_stack(struct planning *p, struct value *(*make)(enum val
 			probe->shown = calloc(2, sizeof(*probe->shown));
 		v = is_record && !probe->shown ? NULL : make(op);
 		if (!v)
-			return log_err(-ENOMEM, "out of memory");
+			return log_no_memory();
 		if (is_record)
 			probe->shown[probe->nr_shown++].value = v;
 		else
@@ -218,7 +218,7 @@ static int planning_list_probes(struct planning *p, const struct probe_list *pro
 
 	plan->probes = calloc(probes->nr + nr_ends, sizeof(*plan->probes));
 	if (!plan->probes)
-		return log_err(-ENOMEM, "out of memory");
+		return log_no_memory();
 	for (i = 0; i < probes->nr; i++)
 		plan->probes[plan->nr_probes++].probe = &probes->probes[i];
 	for (i = 0; i < nr_ends; i++) {

@@ -48,7 +48,7 @@ static int calls_follow(struct planning *p, struct plan_probe *probe,
 
 	clause.text = calls_keep(p->plan, follows ?: calls_task);
 	if (!clause.text)
-		return log_err(-ENOMEM, "out of memory");
+		return log_no_memory();
 	err = calls_type(p, &clause, scope, values);
 	probe->follows = values[0];
 	return err;
@@ -75,7 +75,7 @@ static int calls_show_fields(struct plan_probe *probe)
 
 	probe->shown = calloc(event->nr_fields + PLAN_MAX_PARTS, sizeof(*probe->shown));
 	if (!probe->shown)
-		return log_err(-ENOMEM, "out of memory");
+		return log_no_memory();
 	for (size_t i = 0; i < event->nr_fields; i++) {
 		const struct probe_field *field = &event->fields[i];
 		struct value *value = NULL;
@@ -110,7 +110,7 @@ static int calls_show(struct planning *p, struct plan_probe *probe, const struct
 		return err;
 	clause.text = calls_keep(p->plan, call->shown);
 	if (!clause.text)
-		return log_err(-ENOMEM, "out of memory");
+		return log_no_memory();
 	err = calls_type(p, &clause, scope, values);
 	for (size_t i = 0; i < PLAN_MAX_PARTS && values[i]; i++) {
 		calls_move_behind(values[i], call->behind_bytes);
@@ -145,7 +145,7 @@ int plan__make_calls(struct plan *plan, const struct line *tasks, const struct p
 	plan->probes = calloc(nr, sizeof(*plan->probes));
 	plan->call_texts = calloc(2 * nr, sizeof(*plan->call_texts));
 	if (!plan->probes || !plan->call_texts)
-		err = log_err(-ENOMEM, "out of memory");
+		err = log_no_memory();
 	for (size_t i = 0; !err && i < nr; i++)
 		err = calls_plan(&p, i, &calls[i]);
 	err = err ?: planning__lay_out(&p);

@@ -64,7 +64,7 @@ static int planning_type_shown(struct planning *p, struct plan_probe *probe,
 		return 0;
 	probe->shown = calloc(PLAN_MAX_PARTS, sizeof(*probe->shown));
 	if (!probe->shown)
-		return log_err(-ENOMEM, "out of memory");
+		return log_no_memory();
 	for (size_t i = 0; i < p->shown.nr && !err; i++) {
 		err = planning__type(p, &p->shown, i, scope, &probe->shown[i].value);
 		probe->nr_shown += !err;
@@ -81,7 +81,7 @@ static int planning_show_fields(struct plan_probe *probe)
 
 	probe->shown = calloc(event->nr_fields + 2, sizeof(*probe->shown));
 	if (!probe->shown)
-		return log_err(-ENOMEM, "out of memory");
+		return log_no_memory();
 	for (size_t i = 0; i < event->nr_fields; i++) {
 		struct value *value = value__of_field(event, &event->fields[i]);
 

@@ -106,7 +106,7 @@ static int pair_save_everywhere(struct planning *p, size_t number)
 	if (plan->saved_texts[number])
 		tree = expr__parse_tree(plan->saved_texts[number], &error);
 	if (!tree)
-		return log_err(-ENOMEM, "out of memory");
+		return log_no_memory();
 	for (size_t start = 0; start < p->nr_starts && !err; start++)
 		if (!plan->probes[start].saved[number])
 			err = pair_save_at(p, number, tree, start);
@@ -249,7 +249,7 @@ static int pair_type_side(struct planning *p, const struct pair_on *on, bool is_
 
 	*text = strndup(on->text[is_end], on->len[is_end]);
 	if (!*text)
-		return log_err(-ENOMEM, "out of memory");
+		return log_no_memory();
 	for (; i < end && !err; i++)
 		err = pair_type_on(p, on, is_end, i);
 	return err;
@@ -326,7 +326,7 @@ static int pair_meet_by_thread(struct plan_probe *probe, size_t start)
 	probe->on[1] = pair_leaf(VALUE_PROBE, start);
 	if (pair_is_whole(probe->on[0]) && probe->on[1])
 		return 0;
-	return log_err(-ENOMEM, "out of memory");
+	return log_no_memory();
 }
 
 static int pair_meet_functions(struct planning *p)
@@ -354,7 +354,7 @@ static int pair_add_latency(struct planning *p, struct plan_probe *end)
 		return 0;
 	end->of = pair_leaf(VALUE_LATENCY, 0);
 	if (!end->of)
-		return log_err(-ENOMEM, "out of memory");
+		return log_no_memory();
 	end->of->shape.unit = VALUE_DURATION;
 	return 0;
 }

@@ -108,7 +108,7 @@ static int group_choose_kind(struct run *run, struct group_kind *k)
 		if (k->ways[i] == ATTACH_NONE)
 			run->errs[k->numbers[i]] = is_return ? -ECANCELED : -ENOENT;
 		else if (group_put(run, k->ways[i], k->numbers[i], k->is_alone[i]))
-			err = log_err(-ENOMEM, "out of memory");
+			err = log_no_memory();
 	}
 	return err;
 }
@@ -158,7 +158,7 @@ int run_make_groups(struct run *run)
 	    run->counters && run->errs)
 		err = group_choose_all(run, &k);
 	else
-		err = log_err(-ENOMEM, "out of memory");
+		err = log_no_memory();
 	free(k.probes);
 	free(k.numbers);
 	free(k.ways);

@@ -23,7 +23,7 @@ int run_note_addresses(struct run *run)
 {
 	run->by_address = calloc(run->plan->nr_probes, sizeof(*run->by_address));
 	if (!run->by_address)
-		return log_err(-ENOMEM, "out of memory");
+		return log_no_memory();
 	for (size_t i = 0; i < run->nr_groups; i++)
 		for (size_t j = 0; run->groups[i].nr > 1 && j < run->groups[i].nr; j++)
 			run->by_address[run->nr_by_address++] = run->groups[i].probes[j];

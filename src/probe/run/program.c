@@ -332,7 +332,7 @@ int run_attach_all(struct run *run)
 {
 	char *log = malloc(PROGRAM_LOG_BYTES); /* touched only if a program is refused */
 	uint64_t shown_ns = clock__mono_ns();
-	int err = log ? 0 : log_err(-ENOMEM, "out of memory");
+	int err = log ? 0 : log_no_memory();
 
 	program_raise_limit(run);
 	for (size_t i = 0; !err && i < run->nr_groups; i++) {

@@ -232,7 +232,7 @@ int run__read(struct run *run, run_row_fn fn, void *arg)
 		r.is_by_probe &= run_part_is_probe(&plan->keys[i]);
 	}
 	r.seen = calloc(plan->nr_probes, sizeof(*r.seen));
-	err = r.seen ? read_all(&r) : log_err(-ENOMEM, "out of memory");
+	err = r.seen ? read_all(&r) : log_no_memory();
 	free(r.seen);
 	return err;
 }

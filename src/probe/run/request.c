@@ -92,7 +92,7 @@ static int request_find_ends_of_calls(struct request *a)
 				       "return; between two other events use pair",
 				       event);
 		if (asprintf(&end, "%s%s", *event == 'f' ? "ret" : "userret", colon) < 0)
-			return log_err(-ENOMEM, "out of memory");
+			return log_no_memory();
 		err = finder__find(a->finder, end, &a->ends, &a->misses);
 		free(end);
 		if (err)
@@ -108,7 +108,7 @@ static int request_find(struct request *a)
 
 	a->finder = finder__new();
 	if (!a->finder)
-		return log_err(-ENOMEM, "out of memory");
+		return log_no_memory();
 	for (size_t i = 0; !err && i < a->line.nr_events; i++)
 		err = finder__find(a->finder, a->line.events[i],
 				   is_pair && i ? &a->ends : &a->probes, &a->misses);

@@ -81,7 +81,7 @@ int run_make_rings(struct run *run)
 	run->ring_bytes = ring_size(run);
 	run->rings = calloc(run->nr_cpus, sizeof(*run->rings));
 	if (!run->rings)
-		return log_err(-ENOMEM, "out of memory");
+		return log_no_memory();
 	for (uint32_t cpu = 0; !err && cpu < run->nr_cpus; cpu++)
 		err = ring_make(run, cpu);
 	return err ? log_err(err, "cannot make a ring of %u bytes for each of %u CPUs: %s",
@@ -220,7 +220,7 @@ static int ring_hand_on(struct run *run, uint64_t until_ns, run_record_fn fn, vo
 		err = fn(arg, record, record + 1);
 	}
 	if (taken && order_keep(order, taken))
-		err = err ?: log_err(-ENOMEM, "out of memory");
+		err = err ?: log_no_memory();
 	return err;
 }
 
