@@ -41,9 +41,7 @@ static uint64_t enums_of_part(struct call_trace_enums *enums, const struct plan_
 
 	if (part->shape.unit != VALUE_ENUM || !type->btf)
 		return 0;
-	t = btf__type_by_id(type->btf, type->id);
-	while (t && (btf_is_mod(t) || btf_is_typedef(t)))
-		t = btf__type_by_id(type->btf, t->type);
+	t = type__plain(type->btf, type->id);
 	return t && btf_is_enum(t) ? enums_number(enums, type->btf, t) : 0;
 }
 

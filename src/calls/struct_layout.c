@@ -16,11 +16,8 @@ enum { LAYOUT_TEXT = 256, LAYOUT_DEPTH_MOST = 8 };
 /* Behind typedefs and qualifiers; NULL: it is no struct that has members. */
 static const struct btf_type *layout_composite(const struct btf *btf, uint32_t id)
 {
-	const struct btf_type *t = btf__type_by_id(btf, id);
+	const struct btf_type *t = type__plain(btf, id);
 
-	for (int i = 0; t && i < 32 && (btf_is_mod(t) || btf_is_typedef(t) || btf_is_type_tag(t));
-	     i++)
-		t = btf__type_by_id(btf, t->type);
 	return t && btf_is_composite(t) ? t : NULL;
 }
 
@@ -36,26 +33,18 @@ static int layout_add_member(struct struct_layout *layout, const struct struct_m
 	return 0;
 }
 
-/* "char disk_name[32]", "void (*bi_end_io)(struct bio *)": the name stands where C wants it. */
 static char *layout_declare(const struct btf *btf, uint32_t id, const char *name, uint32_t bits)
 {
 	struct type type = type__of(btf, id);
-	char text[LAYOUT_TEXT], *at, *declared = NULL;
-	int len;
+	char text[LAYOUT_TEXT], whole[4 * LAYOUT_TEXT];
 
 	type.id = type.kind == TYPE_POINTER ? type.id : id;
 	type__print(&type, text, sizeof(text));
-	at = strstr(text, "(*)");
-	at = at ? at + 2 : strchr(text, '[');
 	if (bits)
-		len = asprintf(&declared, "%s %s:%u", text, name, bits);
-	else if (at)
-		len = asprintf(&declared, "%.*s%s%s%s", (int)(at - text), text,
-			       at[-1] == '*' ? "" : " ", name, at);
+		snprintf(whole, sizeof(whole), "%s %s:%u", text, name, bits);
 	else
-		len = asprintf(&declared, "%s%s%s", text,
-			       text[0] && text[strlen(text) - 1] == '*' ? "" : " ", name);
-	return len < 0 ? NULL : declared;
+		type__declare(text, name, whole, sizeof(whole));
+	return strdup(whole);
 }
 
 static uint64_t layout_bits(const struct btf *btf, const struct btf_type *in, uint16_t nr)

@@ -55,31 +55,13 @@ const struct probe_field *probe__field(const struct probe *probe, const char *na
 
 enum { PROBE_TYPE_TEXT = 256 };
 
-/* A name stands before the brackets of an array and inside those of a pointer to a function. */
-static char *probe_declare(const char *type, const char *name, char *buf, size_t size)
-{
-	const char *inside = strstr(type, "(*)"), *array = strchr(type, '[');
-	size_t len = strlen(type);
-	int head;
-
-	if (inside)
-		head = (int)(inside + 2 - type);
-	else if (array)
-		head = (int)(array - type);
-	else
-		head = (int)len;
-	snprintf(buf, size, "%.*s%s%s%s", head, type,
-		 inside || (head && type[head - 1] == '*') ? "" : " ", name, type + head);
-	return buf;
-}
-
 char *probe_field__print(const struct probe_field *field, char *buf, size_t size)
 {
 	char type[PROBE_TYPE_TEXT];
 
 	if (field->declared)
-		return probe_declare(field->declared, field->name, buf, size);
-	return probe_declare(type__print(&field->type, type, sizeof(type)), field->name, buf, size);
+		return type__declare(field->declared, field->name, buf, size);
+	return type__declare(type__print(&field->type, type, sizeof(type)), field->name, buf, size);
 }
 
 /* A function's own; a raw tracepoint's arguments are its fields. */
@@ -114,7 +96,7 @@ static size_t probe_put_params(const struct btf *btf, const struct btf_type *pro
 		if (!p->type)
 			return probe_put(buf, size, len, "...");
 		type__print(&type, type_text, sizeof(type_text));
-		probe_declare(type_text, name ? name : "", param, sizeof(param));
+		type__declare(type_text, name ? name : "", param, sizeof(param));
 		len = probe_put(buf, size, len, param);
 	}
 	return probe_put(buf, size, len, btf_vlen(proto) ? "" : "void");
@@ -146,7 +128,7 @@ char *probe__prototype(const struct probe *probe, char *buf, size_t size)
 
 		type__print(&type, returns, sizeof(returns));
 	}
-	probe_declare(returns, probe->func, head, sizeof(head));
+	type__declare(returns, probe->func, head, sizeof(head));
 	len = probe_put(buf, size, probe_put(buf, size, 0, head), "(");
 	if (proto)
 		len = probe_put_params(probe->btf, proto, buf, size, len);

@@ -36,7 +36,7 @@ static uint32_t type_strip(const struct btf *btf, uint32_t id)
 	return 0;
 }
 
-static const struct btf_type *type_stripped(const struct btf *btf, uint32_t id)
+const struct btf_type *type__plain(const struct btf *btf, uint32_t id)
 {
 	id = type_strip(btf, id);
 	return id ? btf__type_by_id(btf, id) : NULL;
@@ -52,7 +52,7 @@ static const char *type_name(const struct btf *btf, uint32_t offset)
 /* u8 is a number, char is text. */
 static bool type_is_char(const struct btf *btf, uint32_t id)
 {
-	const struct btf_type *t = type_stripped(btf, id);
+	const struct btf_type *t = type__plain(btf, id);
 
 	return t && btf_is_int(t) && t->size == 1 && !strcmp(type_name(btf, t->name_off), "char");
 }
@@ -159,7 +159,7 @@ struct type type__target(const struct type *pointer)
 		return type_of_element(pointer);
 	if (pointer->kind == TYPE_POINTER)
 		return type__of(pointer->btf, pointer->id);
-	t = type_stripped(pointer->btf, pointer->id);
+	t = type__plain(pointer->btf, pointer->id);
 	if (!t || !btf_is_array(t))
 		return (struct type){ .kind = TYPE_VOID };
 	return type__of(pointer->btf, btf_array(t)->type);
@@ -173,7 +173,7 @@ static const struct btf_type *type_composite(const struct type *of)
 
 	if (of->kind != TYPE_STRUCT || !of->btf)
 		return NULL;
-	t = type_stripped(of->btf, of->id);
+	t = type__plain(of->btf, of->id);
 	return t && btf_is_composite(t) ? t : NULL;
 }
 
@@ -229,7 +229,7 @@ static bool type_search_member(const struct type_search *search, const struct bt
 	if (m->name_off)
 		return !strcmp(type_name(search->btf, m->name_off), search->name) &&
 		       type_take_member(search, in, nr, bit);
-	t = type_stripped(search->btf, m->type);
+	t = type__plain(search->btf, m->type);
 	return t && btf_is_composite(t) && type_search_in(search, t, bit, depth + 1);
 }
 
@@ -268,7 +268,7 @@ static size_t type_list_names(const struct btf *btf, const struct btf_type *in, 
 			nr++;
 			continue;
 		}
-		t = type_stripped(btf, m->type);
+		t = type__plain(btf, m->type);
 		if (t && btf_is_composite(t))
 			nr = type_list_names(btf, t, names, nr, depth + 1);
 	}
@@ -441,13 +441,30 @@ char *type__print(const struct type *type, char *buf, size_t size)
 	return buf;
 }
 
+char *type__declare(const char *type, const char *name, char *buf, size_t size)
+{
+	const char *inside = strstr(type, "(*)"), *array = strchr(type, '[');
+	size_t len = strlen(type);
+	int head;
+
+	if (inside)
+		head = (int)(inside + 2 - type);
+	else if (array)
+		head = (int)(array - type);
+	else
+		head = (int)len;
+	snprintf(buf, size, "%.*s%s%s%s", head, type,
+		 inside || (head && type[head - 1] == '*') ? "" : " ", name, type + head);
+	return buf;
+}
+
 const char *type__enum_name(const struct type *type, int64_t value)
 {
 	const struct btf_type *t;
 
 	if (type->kind != TYPE_INT || !type->btf || !type->id)
 		return NULL;
-	t = type_stripped(type->btf, type->id);
+	t = type__plain(type->btf, type->id);
 	if (t && btf_is_enum(t) && (value < INT32_MIN || value > UINT32_MAX))
 		return NULL;
 	/* Before 6.0 BTF did not say whether an enum is signed: the bits are compared. */

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 struct btf;
+struct btf_type;
 
 enum type_kind {
 	TYPE_VOID,    /* nothing is known of it, or there is nothing */
@@ -39,6 +40,8 @@ struct type {
 
 /* Typedefs and qualifiers are looked through. */
 struct type type__of(const struct btf *btf, uint32_t id);
+/* Behind typedefs and qualifiers; NULL: void, or nonsense. */
+const struct btf_type *type__plain(const struct btf *btf, uint32_t id);
 /* What a pointer points to, or an array or text consists of; VOID if that is not known. */
 struct type type__target(const struct type *pointer);
 /*
@@ -52,6 +55,9 @@ bool type__member(const struct type *of, const char *name, struct type *member,
 const char **type__member_names(const struct type *of);
 /* "struct request *", as C writes it, a bit field "unsigned int:3"; cut at size; returns buf. */
 char *type__print(const struct type *type, char *buf, size_t size);
+/* "char rwbs[10]", "void (*fn)(int)": a name stands before the brackets of an array and inside
+ * those of a pointer to a function. Cut at size; returns buf. */
+char *type__declare(const char *type, const char *name, char *buf, size_t size);
 /* The name of an enum's value; NULL: none, or no enum. */
 const char *type__enum_name(const struct type *type, int64_t value);
 

@@ -12,11 +12,8 @@
 
 static bool load_is_enum(const struct type *type)
 {
-	const struct btf_type *bt =
-		type->btf && type->id ? btf__type_by_id(type->btf, type->id) : NULL;
+	const struct btf_type *bt = type->btf ? type__plain(type->btf, type->id) : NULL;
 
-	for (int i = 0; bt && i < 32 && (btf_is_mod(bt) || btf_is_typedef(bt)); i++)
-		bt = btf__type_by_id(type->btf, bt->type);
 	return bt && btf_is_any_enum(bt);
 }
 
