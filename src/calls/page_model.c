@@ -28,6 +28,21 @@ static void model_number(FILE *out, const char *key, uint64_t n)
 	fprintf(out, ",\"%s\":%" PRIu64, key, n);
 }
 
+static void model_truth(FILE *out, const char *key, bool is_true)
+{
+	fprintf(out, ",\"%s\":%s", key, is_true ? "true" : "false");
+}
+
+static void model_member_name(FILE *out, const struct plan_part *part)
+{
+	char name[128];
+	int len;
+	const char *at = member__name(part, &len);
+
+	snprintf(name, sizeof(name), "%.*s", len, at);
+	text__put_json(out, name);
+}
+
 static int model_strings(const struct trace_page *p, FILE *out)
 {
 	fputs(",\n\"strings\":[", out);
@@ -85,13 +100,8 @@ static void model_arguments(const struct trace_page *p, FILE *out, uint32_t func
 	shown = call_trace__shown(p->trace, function, false, &nr);
 	fputs(",\"arguments\":[", out);
 	for (size_t i = 0; i < nr; i++) {
-		char name[128];
-		int len;
-		const char *at = member__name(&shown[i].part, &len);
-
-		snprintf(name, sizeof(name), "%.*s", len, at);
 		fputs(i ? "," : "", out);
-		text__put_json(out, name);
+		model_member_name(out, &shown[i].part);
 	}
 	fputc(']', out);
 }
@@ -100,11 +110,11 @@ static void model_source(const struct source_text *source, FILE *out)
 {
 	if (!source->file)
 		return;
-	fputs(",\"source\":{\"line\":", out);
-	fprintf(out, "%u", source->line);
+	fprintf(out, ",\"source\":{\"line\":%u", source->line);
 	model_text(out, "file", source->file);
 	model_text(out, "text", source->text);
-	fprintf(out, ",\"cut\":%s}", source->is_cut ? "true" : "false");
+	model_truth(out, "cut", source->is_cut);
+	fputc('}', out);
 }
 
 static void model_function(const struct trace_page *p, FILE *out, uint32_t i)
@@ -118,12 +128,12 @@ static void model_function(const struct trace_page *p, FILE *out, uint32_t i)
 	model_text(out, "prototype",
 		   call_trace__prototype(p->trace, i, prototype, sizeof(prototype)));
 	model_arguments(p, out, i);
-	fprintf(out, ",\"returns\":%s", f->returns ? "true" : "false");
-	fprintf(out, ",\"birth\":%d,\"death\":%s",
-		f->at_entry.role == LIFE_BIRTH	? 1
-		: f->at_exit.role == LIFE_BIRTH ? 2
-						: 0,
-		f->at_entry.role == LIFE_DEATH ? "true" : "false");
+	model_truth(out, "returns", f->returns);
+	model_number(out, "birth",
+		     f->at_entry.role == LIFE_BIRTH  ? 1
+		     : f->at_exit.role == LIFE_BIRTH ? 2
+						     : 0);
+	model_truth(out, "death", f->at_entry.role == LIFE_DEATH);
 	if (p->source)
 		model_source(&p->source[i], out);
 	fputc('}', out);
@@ -147,12 +157,9 @@ static void model_members(const struct trace_page *p, FILE *out)
 	for (size_t i = 1; i < p->trace->nr_members; i++) {
 		const struct plan_part *part = &p->trace->members[i];
 		char name[128];
-		int len;
-		const char *at = member__name(part, &len);
 
-		snprintf(name, sizeof(name), "%.*s", len, at);
 		fputs(i > 1 ? ",{\"name\":" : "{\"name\":", out);
-		text__put_json(out, name);
+		model_member_name(out, part);
 		snprintf(name, sizeof(name), "%.*s", (int)part->text_len, part->text);
 		model_text(out, "path", name);
 		fputc('}', out);
@@ -165,7 +172,8 @@ static void model_layout(const struct struct_layout *layout, FILE *out)
 	fputs("{\"name\":", out);
 	text__put_json(out, layout->name);
 	model_number(out, "bytes", layout->bytes);
-	fprintf(out, ",\"cut\":%s,\"members\":[", layout->is_cut ? "true" : "false");
+	model_truth(out, "cut", layout->is_cut);
+	fputs(",\"members\":[", out);
 	for (size_t i = 0; i < layout->nr; i++) {
 		const struct struct_member *m = &layout->members[i];
 
@@ -259,67 +267,57 @@ static int model_sort(const struct trace_page *p, struct model_trees *t)
 	return 0;
 }
 
-typedef int64_t (*model_value_fn)(const struct trace_page *p, const struct trace_row *row,
-				  const struct trace_row *before);
+enum model_column {
+	COLUMN_START,
+	COLUMN_DURATION,
+	COLUMN_FUNCTION,
+	COLUMN_CPU,
+	COLUMN_TASK,
+	COLUMN_DEPTH,
+	COLUMN_OBJECT,
+	COLUMN_RET,
+	COLUMN_ENTERED,
+	COLUMN_LEFT,
+	COLUMN_ENTERED_LIFE,
+	COLUMN_LEFT_LIFE,
+	NR_MODEL_COLUMNS,
+};
 
-static int64_t value_start(const struct trace_page *p, const struct trace_row *row,
-			   const struct trace_row *before)
+static int64_t model_value(const struct trace_page *p, enum model_column column,
+			   const struct trace_row *row, const struct trace_row *before)
 {
-	(void)p;
-	return (int64_t)(row->start_ns - (before ? before->start_ns : 0));
-}
+	static const struct trace_about nothing;
+	const struct trace_about *about =
+		row->number < p->room_about ? &p->about[row->number] : &nothing;
 
-static int64_t value_life(const struct trace_page *p, uint64_t number, bool is_return)
-{
-	if (number >= p->room_about)
-		return TRACE_PAGE_NONE;
-	return (int64_t)(is_return ? p->about[number].left : p->about[number].entered) - 1;
-}
-
-static int64_t value_entered_life(const struct trace_page *p, const struct trace_row *row,
-				  const struct trace_row *before)
-{
-	(void)before;
-	return value_life(p, row->number, false);
-}
-
-static int64_t value_left_life(const struct trace_page *p, const struct trace_row *row,
-			       const struct trace_row *before)
-{
-	(void)before;
-	return value_life(p, row->number, true);
-}
-
-#define VALUE(field)                                                                          \
-	static int64_t value_##field(const struct trace_page *p, const struct trace_row *row, \
-				     const struct trace_row *before)                          \
-	{                                                                                     \
-		(void)p;                                                                      \
-		(void)before;                                                                 \
-		return (int64_t)row->field;                                                   \
+	switch (column) {
+	case COLUMN_START: return (int64_t)(row->start_ns - (before ? before->start_ns : 0));
+	case COLUMN_DURATION: return (int64_t)row->duration_ns;
+	case COLUMN_FUNCTION: return row->function;
+	case COLUMN_CPU: return row->cpu;
+	case COLUMN_TASK: return row->task;
+	case COLUMN_DEPTH: return row->depth;
+	case COLUMN_OBJECT: return row->object;
+	case COLUMN_RET: return row->ret;
+	case COLUMN_ENTERED: return row->entered;
+	case COLUMN_LEFT: return row->left;
+	case COLUMN_ENTERED_LIFE: return (int64_t)about->entered - 1;
+	default: return (int64_t)about->left - 1;
 	}
-VALUE(duration_ns)
-VALUE(function)
-VALUE(cpu)
-VALUE(task)
-VALUE(depth)
-VALUE(object)
-VALUE(ret)
-VALUE(entered)
-VALUE(left)
-#undef VALUE
+}
 
 static void model_column(const struct trace_page *p, const struct model_trees *t, FILE *out,
-			 const char *key, model_value_fn value)
+			 const char *key, enum model_column column)
 {
 	const struct trace_row *before = NULL;
 
-	fprintf(out, "%s\"%s\":[", value == value_start ? "\n" : ",\n", key);
+	fprintf(out, "%s\"%s\":[", column == COLUMN_START ? "\n" : ",\n", key);
 	for (size_t i = 0; i < t->nr; i++)
 		for (size_t r = 0; r < t->trees[i].nr; r++) {
 			const struct trace_row *row = &p->rows[t->trees[i].first + r];
 
-			fprintf(out, "%s%" PRId64, before ? "," : "", value(p, row, before));
+			fprintf(out, "%s%" PRId64, before ? "," : "",
+				model_value(p, column, row, before));
 			before = row;
 		}
 	fputc(']', out);
@@ -345,30 +343,17 @@ static void model_args(const struct trace_page *p, const struct model_trees *t, 
 
 static int model_calls(const struct trace_page *p, FILE *out)
 {
-	static const struct {
-		const char *key;
-		model_value_fn value;
-	} columns[] = {
-		{ "start", value_start },
-		{ "duration", value_duration_ns },
-		{ "function", value_function },
-		{ "cpu", value_cpu },
-		{ "task", value_task },
-		{ "depth", value_depth },
-		{ "object", value_object },
-		{ "ret", value_ret },
-		{ "entered", value_entered },
-		{ "left", value_left },
-		{ "entered_life", value_entered_life },
-		{ "left_life", value_left_life },
+	static const char *const keys[NR_MODEL_COLUMNS] = {
+		"start",  "duration", "function", "cpu",  "task",	  "depth",
+		"object", "ret",      "entered",  "left", "entered_life", "left_life",
 	};
 	struct model_trees trees;
 
 	if (model_sort(p, &trees))
 		return -ENOMEM;
 	fputs(",\n\"calls\":{", out);
-	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
-		model_column(p, &trees, out, columns[i].key, columns[i].value);
+	for (int i = 0; i < NR_MODEL_COLUMNS; i++)
+		model_column(p, &trees, out, keys[i], (enum model_column)i);
 	model_args(p, &trees, out);
 	fputc('}', out);
 	free(trees.trees);
