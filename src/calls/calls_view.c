@@ -39,32 +39,9 @@ const struct object calls_view_object = { "call", { call_columns } };
 
 /* ---- words ---- */
 
-static struct members *call_new_words(const struct calls_view *v, uint32_t function, bool is_return)
-{
-	struct plan_part parts[PLAN_MAX_PARTS];
-	const struct plan_shown *shown;
-	size_t nr;
-
-	shown = call_trace__shown(v->trace, function, is_return, &nr);
-	nr = nr < PLAN_MAX_PARTS ? nr : PLAN_MAX_PARTS;
-	for (size_t i = 0; i < nr; i++)
-		parts[i] = shown[i].part;
-	return members__new(v->values, parts, nr, NULL);
-}
-
-/* Arguments, or ret, of one function. */
-static struct members *call_words(struct calls_view *v, uint32_t function, bool is_return)
-{
-	struct members **words = &v->arguments[2 * function + is_return];
-
-	if (!*words)
-		*words = call_new_words(v, function, is_return);
-	return *words;
-}
-
 static void call_put_arguments(struct calls_view *v, FILE *out, const struct call *call)
 {
-	struct members *words = call_words(v, call->function, false);
+	struct members *words = trace_words__of(&v->words, call->function, false);
 
 	if (words && call->entered)
 		members__put(words, out, 0, call->entered, NULL);
@@ -73,7 +50,7 @@ static void call_put_arguments(struct calls_view *v, FILE *out, const struct cal
 /* In text, of a program's: "fib(5)". */
 static void call_put_user_arguments(struct calls_view *v, FILE *out, const struct call *call)
 {
-	struct members *words = call_words(v, call->function, false);
+	struct members *words = trace_words__of(&v->words, call->function, false);
 	size_t nr = 0;
 
 	if (words && call->entered)
@@ -95,7 +72,8 @@ static bool call_has_ret(const struct calls_view *v, const struct call *call)
 
 static void call_put_ret(struct calls_view *v, FILE *out, const struct call *call)
 {
-	struct members *words = call_has_ret(v, call) ? call_words(v, call->function, true) : NULL;
+	struct members *words =
+		call_has_ret(v, call) ? trace_words__of(&v->words, call->function, true) : NULL;
 
 	if (words)
 		members__put_value(words, out, 0, call->left);
@@ -169,7 +147,7 @@ static size_t call_put_side(struct calls_view *v, FILE *out, const struct call *
 
 	if (!call_trace__members(v->trace, call->function, is_return, values, now))
 		return 0;
-	return members__put(v->members, out, 1, now, before);
+	return members__put(v->words.members, out, 1, now, before);
 }
 
 /* Since the line before, and by this call from its entry to its return. */
@@ -210,10 +188,8 @@ typedef void (*call_put_fn)(struct calls_view *v, FILE *out, const struct call *
 
 static void call_put_object(struct calls_view *v, FILE *out, const struct call *call)
 {
-	uint64_t object = call_trace__object(v->trace, call->function, false, call->entered);
+	const uint64_t object = call_trace__object_of(v->trace, call);
 
-	if (!object)
-		object = call_trace__object(v->trace, call->function, true, call->left);
 	if (object)
 		fprintf(out, "0x%" PRIx64, object);
 }
@@ -331,31 +307,21 @@ int calls_view__start(struct calls_view *v, struct session *s, const struct call
 {
 	v->session = s;
 	v->trace = trace;
-	v->values = values__new(&trace->request);
-	v->arguments = calloc(2 * trace->nr, sizeof(*v->arguments));
-	if (v->values && trace->nr_members)
-		v->members = members__new(v->values, trace->members, trace->nr_members, trace->btf);
 	if (trace->nr_members)
 		v->memory = memory_new(trace->member_bytes);
 	v->table = table__of(s->out, s->format, &calls_view_object, NULL, NULL);
-	if (!v->values || !v->arguments || !v->table ||
-	    (trace->nr_members && (!v->members || !v->memory)))
+	if (!v->table || (trace->nr_members && !v->memory))
 		return log_no_memory();
-	values__start(v->values, trace->run);
-	return 0;
+	return trace_words__start(&v->words, trace);
 }
 
 void calls_view__free(struct calls_view *v)
 {
-	for (size_t i = 0; v->arguments && i < 2 * v->trace->nr; i++)
-		members__free(v->arguments[i]);
-	free(v->arguments);
-	members__free(v->members);
+	trace_words__free(&v->words);
 	if (v->memory)
 		free(v->memory->bytes);
 	free(v->memory);
 	for (size_t i = 0; i < NR_CALL_SLOTS; i++)
 		free(v->texts[i]);
 	table__free(v->table);
-	values__free(v->values);
 }

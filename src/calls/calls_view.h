@@ -38,9 +38,7 @@ struct calls_view {
 	int (*on_row)(void *arg, const struct call *call, const union value_slot *slots);
 	void *arg;
 	/* made */
-	struct values *values;
-	struct members *members;    /* of objects; NULL: none */
-	struct members **arguments; /* by function, when first needed; returns behind entries */
+	struct trace_words words;
 	struct table *table;
 	union value_slot slots[NR_CALL_SLOTS];
 	char *texts[NR_CALL_SLOTS]; /* of the row at hand */

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/log.h"
 
 enum { MEMBERS_MOST = PLAN_MAX_PARTS };
 
@@ -229,4 +230,50 @@ struct members *members__new(struct values *values, const struct plan_part *part
 void members__free(struct members *m)
 {
 	free(m);
+}
+
+/* ---- of a trace ---- */
+
+int trace_words__start(struct trace_words *w, const struct call_trace *t)
+{
+	w->trace = t;
+	w->values = values__new(&t->request);
+	w->arguments = calloc(2 * t->nr, sizeof(*w->arguments));
+	if (w->values && t->nr_members)
+		w->members = members__new(w->values, t->members, t->nr_members, t->btf);
+	if (!w->values || !w->arguments || (t->nr_members && !w->members))
+		return log_no_memory();
+	values__start(w->values, t->run);
+	return 0;
+}
+
+static struct members *words_new(const struct trace_words *w, uint32_t function, bool is_return)
+{
+	struct plan_part parts[PLAN_MAX_PARTS];
+	const struct plan_shown *shown;
+	size_t nr;
+
+	shown = call_trace__shown(w->trace, function, is_return, &nr);
+	nr = nr < PLAN_MAX_PARTS ? nr : PLAN_MAX_PARTS;
+	for (size_t i = 0; i < nr; i++)
+		parts[i] = shown[i].part;
+	return members__new(w->values, parts, nr, NULL);
+}
+
+struct members *trace_words__of(struct trace_words *w, uint32_t function, bool is_return)
+{
+	struct members **words = &w->arguments[2 * function + is_return];
+
+	if (!*words)
+		*words = words_new(w, function, is_return);
+	return *words;
+}
+
+void trace_words__free(struct trace_words *w)
+{
+	for (size_t i = 0; w->arguments && i < 2 * w->trace->nr; i++)
+		members__free(w->arguments[i]);
+	free(w->arguments);
+	members__free(w->members);
+	values__free(w->values);
 }

@@ -7,6 +7,7 @@
 #define IOSONAR_CALLS_MEMBERS_H
 
 #include <stdio.h>
+#include "calls/trace.h"
 #include "view/values.h"
 
 struct btf;
@@ -32,5 +33,20 @@ size_t members__put(struct members *members, FILE *out, size_t first, const void
 		    const void *before);
 /* One of them, without its name. */
 void members__put_value(struct members *members, FILE *out, size_t i, const void *bytes);
+
+/* ---- of a trace ---- */
+
+/* What its records hold, in words: all zeros at first. */
+struct trace_words {
+	const struct call_trace *trace;
+	struct values *values;
+	struct members *members;    /* of objects; NULL: none */
+	struct members **arguments; /* by function, when first needed; returns behind entries */
+};
+
+int trace_words__start(struct trace_words *words, const struct call_trace *trace); /* -ENOMEM */
+/* Of one function: its arguments, or what it returns. NULL: no memory. */
+struct members *trace_words__of(struct trace_words *words, uint32_t function, bool is_return);
+void trace_words__free(struct trace_words *words);
 
 #endif

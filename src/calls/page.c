@@ -32,29 +32,6 @@ int trace_page__read_source(struct trace_page *p, const struct call_trace *t)
 
 /* ---- words ---- */
 
-static struct members *page_new_words(const struct trace_page *p, uint32_t function, bool is_return)
-{
-	struct plan_part parts[PLAN_MAX_PARTS];
-	const struct plan_shown *shown;
-	size_t nr;
-
-	shown = call_trace__shown(p->trace, function, is_return, &nr);
-	nr = nr < PLAN_MAX_PARTS ? nr : PLAN_MAX_PARTS;
-	for (size_t i = 0; i < nr; i++)
-		parts[i] = shown[i].part;
-	return members__new(p->values, parts, nr, NULL);
-}
-
-/* Of one function: its arguments, or what it returns. NULL: no memory. */
-static struct members *page_words(struct trace_page *p, uint32_t function, bool is_return)
-{
-	struct members **words = &p->arguments[2 * function + is_return];
-
-	if (!*words)
-		*words = page_new_words(p, function, is_return);
-	return *words;
-}
-
 static uint32_t page_text(struct trace_page *p, const char *text)
 {
 	return intern__number(&p->texts, text, strlen(text), NULL);
@@ -78,7 +55,7 @@ static int page_add_args(struct trace_page *p, const struct call *call)
 
 	call_trace__shown(p->trace, call->function, false, &nr);
 	for (size_t i = 0; i < nr; i++) {
-		struct members *words = page_words(p, call->function, false);
+		struct members *words = trace_words__of(&p->in_words, call->function, false);
 
 		if (!words || GROW(p->args, p->room_args, p->nr_args + 1))
 			return -ENOMEM;
@@ -97,17 +74,15 @@ static int32_t page_ret(struct trace_page *p, const struct call *call)
 
 	if (call->left)
 		call_trace__shown(p->trace, call->function, true, &nr);
-	words = nr ? page_words(p, call->function, true) : NULL;
+	words = nr ? trace_words__of(&p->in_words, call->function, true) : NULL;
 	return words ? (int32_t)page_value(p, words, 0, call->left) : TRACE_PAGE_NONE;
 }
 
 static int32_t page_object(struct trace_page *p, const struct call *call)
 {
-	uint64_t object = call_trace__object(p->trace, call->function, false, call->entered);
+	const uint64_t object = call_trace__object_of(p->trace, call);
 	char text[32];
 
-	if (!object)
-		object = call_trace__object(p->trace, call->function, true, call->left);
 	snprintf(text, sizeof(text), "0x%" PRIx64, object);
 	return object ? (int32_t)page_text(p, text) : TRACE_PAGE_NONE;
 }
@@ -130,7 +105,7 @@ static bool page_name_snapshot(struct trace_page *p, uint32_t number, const char
 		return false;
 	texts = p->snapshot_texts + number * nr;
 	for (size_t i = 0; i < nr; i++) {
-		texts[i] = page_value(p, p->members, i + 1, bytes);
+		texts[i] = page_value(p, p->in_words.members, i + 1, bytes);
 		if (texts[i] == INTERN_NONE)
 			return false;
 	}
@@ -148,7 +123,8 @@ static int page_snapshot(struct trace_page *p, const struct call *call, bool is_
 	bool is_new;
 
 	*snapshot = TRACE_PAGE_NONE;
-	if (!p->members || !call_trace__members(p->trace, call->function, is_return, values, bytes))
+	if (!p->in_words.members ||
+	    !call_trace__members(p->trace, call->function, is_return, values, bytes))
 		return 0;
 	object = p->trace->members[0].shape.size;
 	number = intern__number(&p->snapshots, bytes + object, p->trace->member_bytes - object,
@@ -256,15 +232,9 @@ int trace_page__start(struct trace_page *p, struct session *s, struct call_trace
 	p->trace = t;
 	uname(&p->here);
 	p->wall_ns = (uint64_t)time(NULL) * 1000000000;
-	p->values = values__new(&t->request);
-	p->arguments = calloc(2 * t->nr, sizeof(*p->arguments));
-	if (p->values && t->nr_members)
-		p->members = members__new(p->values, t->members, t->nr_members, t->btf);
 	p->words = open_memstream(&p->word, &p->word_len);
-	if (!p->values || !p->arguments || !p->words || (t->nr_members && !p->members))
-		return log_no_memory();
-	values__start(p->values, t->run);
-	return call_trace__lay_structs(t);
+	err = p->words ? trace_words__start(&p->in_words, t) : log_no_memory();
+	return err ?: call_trace__lay_structs(t);
 }
 
 static int page_write(const struct trace_page *p, const struct run_counts *counts)
@@ -306,14 +276,10 @@ int trace_page__end(struct trace_page *p, const struct run_counts *counts)
 
 void trace_page__free(struct trace_page *p)
 {
-	for (size_t i = 0; p->arguments && i < 2 * p->trace->nr; i++)
-		members__free(p->arguments[i]);
+	trace_words__free(&p->in_words);
 	for (size_t i = 0; p->source && i < p->trace->nr; i++)
 		source_text__free(&p->source[i]);
-	free(p->arguments);
 	free(p->source);
-	members__free(p->members);
-	values__free(p->values);
 	intern__free(&p->texts);
 	intern__free(&p->tasks);
 	intern__free(&p->snapshots);

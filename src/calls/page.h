@@ -53,9 +53,7 @@ struct trace_page {
 	uint64_t wall_ns;    /* when the run began, if it is of this machine */
 	struct session *session;
 	struct call_trace *trace;
-	struct values *values;
-	struct members *members;    /* of objects; NULL: none */
-	struct members **arguments; /* by function; returns behind entries */
+	struct trace_words in_words;
 	struct source_text *source; /* by function; NULL: none was asked for */
 	struct intern texts, tasks, snapshots;
 	uint32_t *snapshot_texts; /* nr_members - 1 for each */

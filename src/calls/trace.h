@@ -114,5 +114,7 @@ bool call_trace__members(const struct call_trace *trace, uint32_t function, bool
 /* The object that they are of; 0: none. */
 uint64_t call_trace__object(const struct call_trace *trace, uint32_t function, bool is_return,
 			    const void *values);
+/* Of a call: at its entry, or else at its return. */
+uint64_t call_trace__object_of(const struct call_trace *trace, const struct call *call);
 
 #endif

@@ -86,3 +86,10 @@ uint64_t call_trace__object(const struct call_trace *t, uint32_t function, bool 
 	memcpy(&object, (const char *)values + shown->part.at, sizeof(object));
 	return object;
 }
+
+uint64_t call_trace__object_of(const struct call_trace *t, const struct call *call)
+{
+	const uint64_t object = call_trace__object(t, call->function, false, call->entered);
+
+	return object ? object : call_trace__object(t, call->function, true, call->left);
+}
