@@ -98,3 +98,33 @@ void index__free(struct index *index)
 	free(index->cells);
 	*index = (struct index){ 0 };
 }
+
+struct index_entries {
+	const char *entries;
+	size_t bytes; /* of one */
+};
+
+static bool index_has_key(const void *of, uint32_t number, const void *key)
+{
+	const struct index_entries *all = of;
+
+	return !memcmp(all->entries + number * all->bytes, key, sizeof(uint64_t));
+}
+
+void *index__entry(struct index *index, void *array, size_t entry_bytes, uint64_t key)
+{
+	const index_pointer *entries = array;
+	const struct index_entries all = { *entries, entry_bytes };
+	const uint64_t hash = index__mix(0, key);
+	uint32_t at = index__find(index, hash, index_has_key, &all, &key);
+	char *entry;
+
+	if (at != INDEX_NONE)
+		return (char *)*entries + at * entry_bytes;
+	if (index__reserve(index, array, entry_bytes))
+		return NULL;
+	at = index__add(index, hash);
+	entry = (char *)*entries + at * entry_bytes;
+	memset(entry, 0, entry_bytes);
+	return memcpy(entry, &key, sizeof(key));
+}

@@ -67,4 +67,10 @@ static inline uint32_t index__find(const struct index *index, uint64_t hash, ind
 	return INDEX_NONE;
 }
 
+/*
+ * Of an array whose entries begin with a uint64_t, their key: the one of this key, or a new one
+ * with zeros behind it. Where it lies may change with the next new one. NULL: out of memory.
+ */
+void *index__entry(struct index *index, void *array, size_t entry_bytes, uint64_t key);
+
 #endif

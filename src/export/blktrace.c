@@ -167,26 +167,14 @@ static int blktrace_put(void *state, struct session *s, const struct io_record *
 
 /* ---- what is remembered of processes, and of each CPU of a device ---- */
 
-static bool blktrace_is(const void *cells, uint32_t number, const void *key)
-{
-	return ((const struct blktrace_cell *)cells)[number].key == *(const uint64_t *)key;
-}
-
 /* NULL: out of memory, said. */
 static struct blktrace_cell *blktrace_cell(struct export_blktrace *b, uint64_t key)
 {
-	const uint64_t hash = index__mix(0, key);
-	uint32_t at = index__find(&b->index, hash, blktrace_is, b->cells, &key);
+	struct blktrace_cell *cell = index__entry(&b->index, &b->cells, sizeof(*b->cells), key);
 
-	if (at != INDEX_NONE)
-		return &b->cells[at];
-	if (index__reserve(&b->index, &b->cells, sizeof(*b->cells))) {
+	if (!cell)
 		log_no_memory();
-		return NULL;
-	}
-	at = index__add(&b->index, hash);
-	b->cells[at] = (struct blktrace_cell){ .key = key };
-	return &b->cells[at];
+	return cell;
 }
 
 /* A process is named before its first event, and again if it is called otherwise. */

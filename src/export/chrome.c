@@ -16,13 +16,6 @@ static int chrome_begin(void **pen, struct session *s)
 	return *pen ? 0 : log_no_memory();
 }
 
-/* Named with its first command. */
-static int chrome_device(void *pen, uint32_t device, const char *name)
-{
-	(void)pen, (void)device, (void)name;
-	return 0;
-}
-
 static int chrome_put_steps(void *pen, const struct timeline_io *io, struct chrome_event *event)
 {
 	char name[TIMELINE_STEP];
@@ -97,7 +90,6 @@ static void chrome_free(void *pen)
 
 static const struct timeline_pen chrome_pen = {
 	.begin = chrome_begin,
-	.device = chrome_device,
 	.command = chrome_command,
 	.counter = chrome_counter,
 	.end = chrome_end,

@@ -89,24 +89,11 @@ static int perfetto_counter(void *pen, uint32_t device, enum timeline_counter co
 	return 0;
 }
 
-static int perfetto_end(void *pen)
-{
-	(void)pen;
-	return 0;
-}
-
-static void perfetto_free(void *pen)
-{
-	(void)pen;
-}
-
 static const struct timeline_pen perfetto_pen = {
 	.begin = perfetto_begin,
 	.device = perfetto_device,
 	.command = perfetto_command,
 	.counter = perfetto_counter,
-	.end = perfetto_end,
-	.free = perfetto_free,
 };
 
 static int perfetto_start(void **state, struct session *s)

@@ -68,7 +68,8 @@ void timeline__free(void *timeline)
 		lanes__free(&t->queues[i].lanes);
 		free(t->queues[i].tracks);
 	}
-	t->pen->free(t->own);
+	if (t->pen->free)
+		t->pen->free(t->own);
 	spill__free(t->steps);
 	free(t->queues);
 	index__free(&t->index);
@@ -79,30 +80,11 @@ void timeline__free(void *timeline)
 
 /* ---- queues and their lanes ---- */
 
-static bool timeline_is(const void *queues, uint32_t number, const void *key)
-{
-	return ((const struct timeline_queue *)queues)[number].key == *(const uint64_t *)key;
-}
-
-/* NULL: out of memory. */
-static struct timeline_queue *timeline_queue(struct timeline *t, uint32_t device, uint32_t qid)
-{
-	const uint64_t key = (uint64_t)device << 32 | qid, hash = index__mix(0, key);
-	uint32_t at = index__find(&t->index, hash, timeline_is, t->queues, &key);
-
-	if (at != INDEX_NONE)
-		return &t->queues[at];
-	if (index__reserve(&t->index, &t->queues, sizeof(*t->queues)))
-		return NULL;
-	at = index__add(&t->index, hash);
-	t->queues[at] = (struct timeline_queue){ .key = key };
-	return &t->queues[at];
-}
-
 /* -ENOSPC: it is left out. */
 static int timeline_choose_track(struct timeline *t, struct timeline_io *io)
 {
-	struct timeline_queue *queue = timeline_queue(t, io->device, io->qid);
+	struct timeline_queue *queue = index__entry(&t->index, &t->queues, sizeof(*t->queues),
+						    (uint64_t)io->device << 32 | io->qid);
 	size_t known = queue ? queue->lanes.nr : 0;
 	int lane = queue ? lanes__take(&queue->lanes, io->moments[0].ns,
 				       io->moments[io->nr_moments - 1].ns)
@@ -179,7 +161,7 @@ static int timeline_meet_device(struct timeline *t, struct session *s, const str
 	if (t->is_known[io->device])
 		return 0;
 	t->is_known[io->device] = true;
-	return t->pen->device(t->own, io->device, t->device_text);
+	return t->pen->device ? t->pen->device(t->own, io->device, t->device_text) : 0;
 }
 
 /* Between its first issue and its answer it is in flight. */
@@ -252,5 +234,5 @@ int timeline__finish(void *timeline, struct session *s)
 	if (t->nr_crowded)
 		log_note("%" PRIu64 " commands are left out: more than %d overlap on a queue",
 			 t->nr_crowded, LANES_MOST);
-	return err ? err : t->pen->end(t->own);
+	return err || !t->pen->end ? err : t->pen->end(t->own);
 }

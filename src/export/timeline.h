@@ -35,13 +35,13 @@ struct timeline_io {
 
 struct timeline_pen {
 	int (*begin)(void **pen, struct session *session);
-	/* Before all else of a device. */
+	/* Before all else of a device; NULL: its commands name it. */
 	int (*device)(void *pen, uint32_t device, const char *name);
 	int (*command)(void *pen, const struct timeline_io *io);
 	int (*counter)(void *pen, uint32_t device, enum timeline_counter counter, uint64_t ns,
 		       uint64_t value);
-	int (*end)(void *pen);
-	void (*free)(void *pen);
+	int (*end)(void *pen);	 /* NULL: there is nothing to do; */
+	void (*free)(void *pen); /* likewise */
 };
 
 struct timeline;

@@ -30,24 +30,10 @@ struct chrome {
 
 /* ---- names ---- */
 
-static bool chrome_is(const void *names, uint32_t number, const void *id)
-{
-	return ((const struct chrome_name *)names)[number].id == *(const uint64_t *)id;
-}
-
 /* NULL: out of memory. */
 static struct chrome_name *chrome_name(struct chrome *c, uint64_t id)
 {
-	const uint64_t hash = index__mix(0, id);
-	uint32_t at = index__find(&c->index, hash, chrome_is, c->names, &id);
-
-	if (at != INDEX_NONE)
-		return &c->names[at];
-	if (index__reserve(&c->index, &c->names, sizeof(*c->names)))
-		return NULL;
-	at = index__add(&c->index, hash);
-	c->names[at] = (struct chrome_name){ .id = id };
-	return &c->names[at];
+	return index__entry(&c->index, &c->names, sizeof(*c->names), id);
 }
 
 static uint64_t chrome_process(uint32_t pid)

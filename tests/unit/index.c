@@ -144,6 +144,28 @@ static void test_no_memory(void)
 	free(array);
 }
 
+static void test_entries(void)
+{
+	struct entry {
+		uint64_t key, times;
+	} *entries = NULL, *entry;
+	struct index index = { 0 };
+	bool all = true, zeros = true;
+
+	for (uint64_t i = 0; i < 2000; i++) {
+		entry = index__entry(&index, &entries, sizeof(*entries), i % 1009 << 32);
+		zeros = zeros && entry->times == i / 1009;
+		entry->times++;
+	}
+	for (uint64_t i = 0; i < index.nr; i++)
+		all = all && entries[i].key == i << 32 && entries[i].times == 1 + (i < 991);
+	is_u64(index.nr, 1009, "an entry for each key");
+	ok(zeros, "a new one is zeros behind its key, a known one as it was left");
+	ok(all, "as they came");
+	index__free(&index);
+	free(entries);
+}
+
 static void test_hash(void)
 {
 	const char text[] = "vfs_read\0_write";
@@ -166,6 +188,7 @@ int main(void)
 	test_growth(1ULL << 48);
 	test_room();
 	test_no_memory();
+	test_entries();
 	test_hash();
 	return done_testing();
 }
