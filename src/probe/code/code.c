@@ -101,11 +101,8 @@ static bool code_is_short(int64_t number)
 /* The only instruction that takes two: a constant of 64 bits, or a map. */
 static void code_set_wide(struct code *code, enum code_reg to, uint8_t from, uint64_t number)
 {
-	code_add(code, (struct bpf_insn){ .code = BPF_LD | BPF_DW | BPF_IMM,
-					  .dst_reg = to,
-					  .src_reg = from,
-					  .imm = (int32_t)(uint32_t)number });
-	code_add(code, (struct bpf_insn){ .imm = (int32_t)(uint32_t)(number >> 32) });
+	code_add(code, INSN(BPF_LD | BPF_DW | BPF_IMM, to, from, 0, (int32_t)(uint32_t)number));
+	code_add(code, INSN(0, 0, 0, 0, (int32_t)(uint32_t)(number >> 32)));
 }
 
 void code__set(struct code *code, enum code_reg to, int64_t number)
@@ -141,8 +138,7 @@ void code__set_address(struct code *code, enum code_reg to, struct place place)
 
 void code__reckon(struct code *code, uint8_t op, enum code_reg to, enum code_reg with)
 {
-	code_add(code, (struct bpf_insn){
-			       .code = BPF_ALU64 | BPF_X | op, .dst_reg = to, .src_reg = with });
+	code_add(code, INSN(BPF_ALU64 | BPF_X | op, to, with, 0, 0));
 }
 
 void code__reckon_number(struct code *code, uint8_t op, enum code_reg to, int64_t with)
@@ -152,21 +148,18 @@ void code__reckon_number(struct code *code, uint8_t op, enum code_reg to, int64_
 		code__reckon(code, op, to, R0);
 		return;
 	}
-	code_add(code, (struct bpf_insn){ .code = BPF_ALU64 | BPF_K | op,
-					  .dst_reg = to,
-					  .imm = (int32_t)with });
+	code_add(code, INSN(BPF_ALU64 | BPF_K | op, to, 0, 0, (int32_t)with));
 }
 
 void code__negate(struct code *code, enum code_reg to)
 {
-	code_add(code, (struct bpf_insn){ .code = BPF_ALU64 | BPF_NEG, .dst_reg = to });
+	code_add(code, INSN(BPF_ALU64 | BPF_NEG, to, 0, 0, 0));
 }
 
 /* On a little-endian machine this does nothing, and a verifier takes the result for a number. */
 void code__forget_type(struct code *code, enum code_reg to)
 {
-	code_add(code, (struct bpf_insn){
-			       .code = BPF_ALU | BPF_END | BPF_TO_LE, .dst_reg = to, .imm = 64 });
+	code_add(code, INSN(BPF_ALU | BPF_END | BPF_TO_LE, to, 0, 0, 64));
 }
 
 static uint8_t code_width(uint32_t size)
@@ -181,44 +174,35 @@ static uint8_t code_width(uint32_t size)
 
 void code__load(struct code *code, uint32_t size, enum code_reg to, struct place from)
 {
-	code_add(code, (struct bpf_insn){ .code = BPF_LDX | BPF_MEM | code_width(size),
-					  .dst_reg = to,
-					  .src_reg = from.reg,
-					  .off = (int16_t)from.off });
+	code_add(code,
+		 INSN(BPF_LDX | BPF_MEM | code_width(size), to, from.reg, (int16_t)from.off, 0));
 }
 
 void code__store(struct code *code, uint32_t size, struct place to, enum code_reg from)
 {
-	code_add(code, (struct bpf_insn){ .code = BPF_STX | BPF_MEM | code_width(size),
-					  .dst_reg = to.reg,
-					  .src_reg = from,
-					  .off = (int16_t)to.off });
+	code_add(code,
+		 INSN(BPF_STX | BPF_MEM | code_width(size), to.reg, from, (int16_t)to.off, 0));
 }
 
 void code__store_number(struct code *code, uint32_t size, struct place to, int32_t number)
 {
-	code_add(code, (struct bpf_insn){ .code = BPF_ST | BPF_MEM | code_width(size),
-					  .dst_reg = to.reg,
-					  .off = (int16_t)to.off,
-					  .imm = number });
+	code_add(code,
+		 INSN(BPF_ST | BPF_MEM | code_width(size), to.reg, 0, (int16_t)to.off, number));
 }
 
 void code__add_atomic(struct code *code, struct place to, enum code_reg from)
 {
-	code_add(code, (struct bpf_insn){ .code = BPF_STX | BPF_XADD | BPF_DW,
-					  .dst_reg = to.reg,
-					  .src_reg = from,
-					  .off = (int16_t)to.off });
+	code_add(code, INSN(BPF_STX | BPF_XADD | BPF_DW, to.reg, from, (int16_t)to.off, 0));
 }
 
 void code__call(struct code *code, int helper)
 {
-	code_add(code, (struct bpf_insn){ .code = BPF_JMP | BPF_CALL, .imm = helper });
+	code_add(code, INSN(BPF_JMP | BPF_CALL, 0, 0, 0, helper));
 }
 
 void code__exit(struct code *code)
 {
-	code_add(code, (struct bpf_insn){ .code = BPF_JMP | BPF_EXIT });
+	code_add(code, INSN(BPF_JMP | BPF_EXIT, 0, 0, 0, 0));
 }
 
 static void code_add_jump(struct code *code, struct bpf_insn insn, int label)
@@ -235,22 +219,18 @@ static void code_add_jump(struct code *code, struct bpf_insn insn, int label)
 
 void code__jump(struct code *code, int label)
 {
-	code_add_jump(code, (struct bpf_insn){ .code = BPF_JMP | BPF_JA }, label);
+	code_add_jump(code, INSN(BPF_JMP | BPF_JA, 0, 0, 0, 0), label);
 }
 
 void code__jump_if(struct code *code, uint8_t op, enum code_reg a, enum code_reg b, int label)
 {
-	struct bpf_insn insn = { .code = BPF_JMP | BPF_X | op, .dst_reg = a, .src_reg = b };
-
-	code_add_jump(code, insn, label);
+	code_add_jump(code, INSN(BPF_JMP | BPF_X | op, a, b, 0, 0), label);
 }
 
 void code__jump_if_number(struct code *code, uint8_t op, enum code_reg a, int64_t b, int label)
 {
-	struct bpf_insn insn = { .code = BPF_JMP | BPF_K | op, .dst_reg = a, .imm = (int32_t)b };
-
 	if (code_is_short(b)) {
-		code_add_jump(code, insn, label);
+		code_add_jump(code, INSN(BPF_JMP | BPF_K | op, a, 0, 0, (int32_t)b), label);
 		return;
 	}
 	code_set_wide(code, R0, 0, (uint64_t)b);

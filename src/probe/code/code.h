@@ -120,6 +120,10 @@ static inline struct place place_at(struct place place, int32_t bytes)
 	return place;
 }
 
+#define INSN(op, dst, src, o, i) \
+	((struct bpf_insn){      \
+		.code = (op), .dst_reg = (dst), .src_reg = (src), .off = (o), .imm = (i) })
+
 /* One instruction as text: "r1 = *(u32 *)(r6 + 24)". Those that take two say so in the first. */
 void code_insn__print(const struct bpf_insn *insn, FILE *out);
 

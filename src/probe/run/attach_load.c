@@ -10,11 +10,8 @@
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include "base/grow.h"
+#include "probe/code/code.h"
 #include "probe/run/attach_inside.h"
-
-#define INSN(c, dst, src, o, i) \
-	((struct bpf_insn){     \
-		.code = (c), .dst_reg = (dst), .src_reg = (src), .off = (o), .imm = (i) })
 
 static const struct {
 	const char *word;
