@@ -144,25 +144,26 @@ static int writer_put_functions(struct call_trace_writer *w)
 	return err;
 }
 
-int call_trace_writer__start(struct call_trace_writer *w,
-			     const struct call_trace_writer_wants *wants)
+int call_trace_writer__start(struct call_trace_writer *w, const struct call_trace *trace,
+			     struct recorder *recorder, bool addresses)
 {
 	int err;
 
-	*w = (struct call_trace_writer){ .trace = wants->trace, .recorder = wants->recorder };
+	*w = (struct call_trace_writer){ .trace = trace, .recorder = recorder };
 	w->chunk.type = CAPTURE_CALLS;
-	err = wants->addresses ? 0 : address_key__init(&w->addresses);
+	err = addresses ? 0 : address_key__init(&w->addresses);
 	return err ?: writer_put_functions(w);
 }
 
 int call_trace_writer__begin(struct call_trace_writer *w, struct call_trace *trace,
 			     const struct session *s, bool addresses)
 {
-	const struct call_trace_writer_wants wants = { trace, session__recorder(s), addresses };
+	struct recorder *recorder = session__recorder(s);
 
-	if (!wants.recorder)
+	if (!recorder)
 		return 0;
-	return call_trace__lay_structs(trace) ?: call_trace_writer__start(w, &wants);
+	return call_trace__lay_structs(trace)
+		       ?: call_trace_writer__start(w, trace, recorder, addresses);
 }
 
 /* ---- records ---- */

@@ -26,17 +26,12 @@ struct call_trace_writer {
 	struct address_key addresses;
 };
 
-/* After everything is attached. Addresses are other numbers in the file, unless they are wanted.
- * 0 or -errno, said. */
 struct session;
 
-struct call_trace_writer_wants {
-	const struct call_trace *trace;
-	struct recorder *recorder;
-	bool addresses; /* as they are */
-};
-int call_trace_writer__start(struct call_trace_writer *writer,
-			     const struct call_trace_writer_wants *wants);
+/* After everything is attached. Addresses are other numbers in the file, unless they are wanted.
+ * 0 or -errno, said. */
+int call_trace_writer__start(struct call_trace_writer *writer, const struct call_trace *trace,
+			     struct recorder *recorder, bool addresses);
 /* The same of a session, with the structs of the trace; nothing if it keeps no capture (-w). */
 int call_trace_writer__begin(struct call_trace_writer *writer, struct call_trace *trace,
 			     const struct session *session, bool addresses);

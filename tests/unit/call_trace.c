@@ -69,9 +69,7 @@ static void write_all(struct call_trace *t, const char *path, bool addresses)
 	struct call_trace_writer w;
 
 	ok(!recorder__new(&run, &recorder), "a capture is begun");
-	ok(!call_trace_writer__start(&w,
-				     &(struct call_trace_writer_wants){ t, recorder, addresses }),
-	   "it says which functions");
+	ok(!call_trace_writer__start(&w, t, recorder, addresses), "it says which functions");
 	ok(!put(&w, 1, false, 1) && !put(&w, 0, false, 2) && !put(&w, 0, true, 3) &&
 		   !put(&w, 1, true, 4),
 	   "and has four records");
