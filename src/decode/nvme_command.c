@@ -347,11 +347,6 @@ static inline uint64_t command_lba(const struct io_record *r)
 	return (uint64_t)r->cdw10[CDW11] << 32 | r->cdw10[CDW10];
 }
 
-static inline bool command_has_blocks(const struct io_record *r)
-{
-	return r->kind == IO_NVME && nvme_is_sized(r->op);
-}
-
 static inline uint32_t command_blocks(const struct io_record *r)
 {
 	return (r->cdw10[CDW12] & 0xffff) + 1;
@@ -392,7 +387,7 @@ static inline char *command_put_size(char *at, uint64_t bytes)
 static inline char *command_put_where(char *at, const struct io_record *r, uint32_t block_size)
 {
 	at = number__count(command_put(at, "lba=", 4), 0, command_lba(r));
-	if (!command_has_blocks(r))
+	if (r->kind != IO_NVME || !nvme_is_sized(r->op))
 		return at;
 	at = number__count(command_put(at, " nlb=", 5), 0, command_blocks(r));
 	if (!block_size)

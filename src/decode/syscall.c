@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "decode/syscall.h"
+#include "decode/syscall_args.h"
 
-#include <stddef.h>
 #include <sys/syscall.h>
 
 /* Made of <sys/syscall.h> by the Makefile: SYSCALL(read) for each SYS_read. */

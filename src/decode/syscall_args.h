@@ -42,6 +42,8 @@ enum syscall_kind {
 	SYSCALL_AT = 'a', /* flags of the calls whose names end in at */
 };
 
+/* By its number on this machine, as the headers have it: "read"; NULL: it came later. */
+const char *syscall__name(int64_t number);
 /* The kind of argument `nr`, from 0, by the call's name or that of its tracepoint (newfstat). */
 enum syscall_kind syscall__argument(const char *call, unsigned int nr);
 /* Which argument is the call's text `nr`, from 0? -1: it has none. No call has more than two. */

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include "decode/number.h"
 
 struct words {
 	char *start, *at;
@@ -83,16 +84,12 @@ static inline void words__item(struct words *w, const char *text)
 /* Two digits a division; copied with a constant length, garbage behind the number and all. */
 static inline void words__u64(struct words *w, uint64_t value)
 {
-	static const char pairs[] = "00010203040506070809101112131415161718192021222324"
-				    "25262728293031323334353637383940414243444546474849"
-				    "50515253545556575859606162636465666768697071727374"
-				    "75767778798081828384858687888990919293949596979899";
 	char digits[2 * WORDS_DIGITS] = { 0 };
 	char *last = digits + WORDS_DIGITS, *first = last;
 
 	for (; value >= 100; value /= 100)
-		memcpy(first -= 2, &pairs[value % 100 * 2], 2);
-	memcpy(first -= 2, &pairs[value * 2], 2);
+		memcpy(first -= 2, &number_pairs[value % 100 * 2], 2);
+	memcpy(first -= 2, &number_pairs[value * 2], 2);
 	first += value < 10;
 	if (w->end - w->at < WORDS_DIGITS) {
 		words__bytes(w, first, (size_t)(last - first));

@@ -7,7 +7,6 @@
 #ifndef IOSONAR_VIEW_CALL_WORDS_H
 #define IOSONAR_VIEW_CALL_WORDS_H
 
-#include "decode/syscall.h"
 #include "decode/syscall_args.h"
 #include "probe/run/request.h"
 

@@ -11,7 +11,6 @@
 #include "base/clock.h"
 #include "collect/cache.h"
 #include "collect/cgroup.h"
-#include "decode/syscall.h"
 #include "decode/syscall_args.h"
 #include "symbol/frames.h"
 #include "view/call_words.h"

@@ -9,7 +9,6 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include "decode/syscall.h"
 #include "decode/syscall_args.h"
 #include "tap.h"
 

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "decode/syscall.h"
 #include "decode/syscall_args.h"
 #include "probe/lang/plan_inside.h"
 #include "probe/lang/value_inside.h"
