@@ -60,11 +60,12 @@ const struct object diff_function_object = { "function", { function_columns, cou
 const struct object diff_path_object = { "path", { path_columns, count_columns } };
 
 /* In text the name comes last: it is indented, and long. */
-static const struct column shift_column = { "shift", "   shift", CELL_TEXT,
-					    8,	     "",	 .at = ROW(shift_words) };
-static const struct column verdict_column = { "verdict", "verdict", CELL_TEXT,
-					      7,	 "",	    .at = ROW(verdict) };
-static const struct column line_column = { "call", "function", CELL_TEXT, 20, "", .at = ROW(line) };
+static const struct column text_columns[] = {
+	{ "shift", "   shift", CELL_TEXT, 8, "", .at = ROW(shift_words) }, /* not of a path */
+	{ "verdict", "verdict", CELL_TEXT, 7, "", .at = ROW(verdict) },
+	{ "call", "function", CELL_TEXT, 20, "", .at = ROW(line) },
+	{ 0 },
+};
 
 static size_t view_text_columns(bool is_graph, const struct column *columns[OBJECT_COLUMNS])
 {
@@ -73,10 +74,8 @@ static size_t view_text_columns(bool is_graph, const struct column *columns[OBJE
 	for (const struct column *c = count_columns; c->key; c++)
 		if (is_graph ? c->at < ROW(mean_ns) : c->at < ROW(self_ns) || c->at >= ROW(mean_ns))
 			columns[nr++] = c;
-	if (!is_graph)
-		columns[nr++] = &shift_column;
-	columns[nr++] = &verdict_column;
-	columns[nr++] = &line_column;
+	for (const struct column *c = text_columns + is_graph; c->key; c++)
+		columns[nr++] = c;
 	return nr;
 }
 

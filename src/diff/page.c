@@ -41,20 +41,14 @@ static const struct column point_columns[] = {
 	{ 0 },
 };
 
-static struct table *page_table(FILE *out, const char *type, const struct column *all,
-				const struct column *columns[OBJECT_COLUMNS])
-{
-	const struct object object = { type, { all } };
-
-	return table__new(out, TABLE_JSON, type, columns, object__columns(&object, columns));
-}
+static const struct object page_runs = { "run", { run_columns } };
+static const struct object page_curves = { "curve", { point_columns } };
 
 /* ---- files ---- */
 
 static int put_runs(FILE *out, const struct page_run runs[2])
 {
-	const struct column *columns[OBJECT_COLUMNS];
-	struct table *table = page_table(out, "run", run_columns, columns);
+	struct table *table = table__of(out, TABLE_JSON, &page_runs, NULL, NULL);
 
 	if (!table)
 		return log_no_memory();
@@ -140,8 +134,7 @@ static int put_curve(struct table *table, const struct diff_pair *p)
 
 static int put_curves(FILE *out, const struct diff *d)
 {
-	const struct column *columns[OBJECT_COLUMNS];
-	struct table *table = page_table(out, "curve", point_columns, columns);
+	struct table *table = table__of(out, TABLE_JSON, &page_curves, NULL, NULL);
 	int err = table ? 0 : log_no_memory();
 
 	for (size_t i = 0; !err && i < d->nr_pairs; i++)

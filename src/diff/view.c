@@ -263,10 +263,10 @@ static void view_show_files(const struct diff *d, FILE *out)
 int diff_view__show(const struct diff *d, const struct diff_show *show)
 {
 	const bool is_text = show->format == TABLE_TEXT;
-	const struct column *columns[OBJECT_COLUMNS];
 	const struct object texts = { "shift", { text_columns } };
-	size_t nr = object__columns(is_text ? &texts : &diff_object, columns), hidden = 0;
-	struct table *table = table__new(show->out, show->format, diff_object.type, columns, nr);
+	struct table *table =
+		table__of(show->out, show->format, is_text ? &texts : &diff_object, NULL, NULL);
+	size_t hidden = 0;
 
 	if (!table)
 		return log_no_memory();
