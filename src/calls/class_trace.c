@@ -57,8 +57,9 @@ static int trace_on_hit(void *state, struct session *s, const struct probe_recor
 }
 
 /* What the run was, before its objects are told to be over. */
-static int trace_end_writer(struct class_trace *t, struct session *s)
+static int trace_on_keep(void *state, struct session *s)
 {
+	struct class_trace *t = state;
 	struct run_counts counts;
 
 	if (!session__recorder(s))
@@ -77,16 +78,11 @@ static int trace_end_tree(struct class_trace *t, struct session *s)
 			      probe_source__run(s) || t->reader.has_counts ? &counts : NULL);
 }
 
-static int trace_on_keep(void *state, struct session *s)
-{
-	return trace_end_writer(state, s);
-}
-
 static int trace_on_end(void *state, struct session *s)
 {
 	struct class_trace *t = state;
 	int err = s->options->file.read.nr ? call_trace_reader__check(&t->reader)
-					   : trace_end_writer(t, s);
+					   : trace_on_keep(t, s);
 
 	if (err)
 		return err;

@@ -119,12 +119,6 @@ static void number_now(struct emit *e, enum code_reg reg)
 		number_call(e, BPF_FUNC_ktime_get_ns, reg);
 }
 
-static void number_uid(struct emit *e, enum code_reg reg)
-{
-	number_call(e, BPF_FUNC_get_current_uid_gid, reg);
-	code__extend(&e->code, reg, 4, false);
-}
-
 static void number_bits(struct emit *e, const struct value *v, enum code_reg reg)
 {
 	emit__number(e, v->left, reg);
@@ -289,7 +283,10 @@ static void number_make(struct emit *e, const struct value *v, enum code_reg reg
 	case VALUE_RET: emit__ret(e, v, reg); break;
 	case VALUE_PID:
 	case VALUE_TID: number_who(e, v, reg); break;
-	case VALUE_UID: number_uid(e, reg); break;
+	case VALUE_UID:
+		number_call(e, BPF_FUNC_get_current_uid_gid, reg);
+		code__extend(code, reg, 4, false);
+		break;
 	case VALUE_CPU: number_call(e, BPF_FUNC_get_smp_processor_id, reg); break;
 	case VALUE_CGROUP: number_call(e, BPF_FUNC_get_current_cgroup_id, reg); break;
 	case VALUE_NSECS: number_now(e, reg); break;

@@ -191,10 +191,9 @@ int finder__find(struct finder *finder, const char *spec, struct probe_list *lis
 int finder__list(struct finder *finder, const char *spec, struct probe_list *list,
 		 struct find_misses *misses)
 {
-	struct find_job job = {
-		.finder = finder, .spec = spec, .is_loose = true, .list = list, .misses = misses
-	};
+	struct find_job job = { .finder = finder, .spec = spec, .list = list, .misses = misses };
 
+	job.is_loose = true;
 	return find_run(&job);
 }
 

@@ -235,11 +235,6 @@ static int perf_split(struct perf_search *search)
 	return 0;
 }
 
-static bool perf_means(const char *glob, const struct perf_event_name *event)
-{
-	return event->is_alias ? !strcmp(glob, event->name) : find__matches(glob, event->name);
-}
-
 /* A clock's events are nanoseconds. */
 static int perf_check_clock(const struct perf_search *search, uint32_t type, uint64_t config)
 {
@@ -264,7 +259,8 @@ static int perf_add_matching(const struct perf_search *search, const struct perf
 			.period = search->period,
 		};
 
-		if (!perf_means(search->name, events))
+		if (events->is_alias ? strcmp(search->name, events->name) != 0
+				     : !find__matches(search->name, events->name))
 			continue;
 		err = perf_check_clock(search, table->type, events->config);
 		err = err ? err : perf_add(search->job, &probe, events->name);

@@ -10,20 +10,15 @@
 #include <bpf/btf.h>
 #include "probe/lang/value_inside.h"
 
-static bool load_is_enum(const struct type *type)
-{
-	const struct btf_type *bt = type->btf ? type__plain(type->btf, type->id) : NULL;
-
-	return bt && btf_is_any_enum(bt);
-}
-
 void typing__shape(struct value *v, const struct type *type)
 {
+	const struct btf_type *t = type->btf ? type__plain(type->btf, type->id) : NULL;
+
 	v->shape.is_signed = type->is_signed;
 	v->size = type->size;
 	if (type->kind == TYPE_POINTER) {
 		v->shape.unit = VALUE_POINTER;
-	} else if (load_is_enum(type)) {
+	} else if (t && btf_is_any_enum(t)) {
 		v->shape.unit = VALUE_ENUM;
 		v->shape.type = *type;
 	}

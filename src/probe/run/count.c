@@ -16,8 +16,7 @@ enum { COUNT_NAMED = 8 }; /* of those that are left out, without -v */
 static bool count_has_only_probes(const struct plan *plan)
 {
 	for (size_t i = 0; i < plan->nr_keys; i++)
-		if (plan->keys[i].shape.unit != VALUE_PROBE_NAME &&
-		    plan->keys[i].shape.unit != VALUE_FUNC_NAME)
+		if (!run_part_is_probe(&plan->keys[i]))
 			return false;
 	return true;
 }

@@ -83,6 +83,7 @@ struct program_wants run_program_wants(const struct run *run, const struct run_g
 /* maps.c */
 int run_make_maps(struct run *run);
 void run_close_maps(struct run *run);
+int run_map_word(int fd, uint64_t **word); /* the first of a map that may be mapped */
 
 /* children.c: the table of processes, where --children wants one */
 int run_follow_children(struct run *run);

@@ -126,14 +126,14 @@ static int maps_note_cgroup(const struct run *run)
 		   : 0;
 }
 
-static int maps_map_gate(struct run *run)
+int run_map_word(int fd, uint64_t **word)
 {
 	void *page = mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), PROT_READ | PROT_WRITE, MAP_SHARED,
-			  run->maps.gate, 0);
+			  fd, 0);
 
 	if (page == MAP_FAILED)
 		return log_err(-errno, "cannot map a map: %s", strerror(errno));
-	run->gate = page;
+	*word = page;
 	return 0;
 }
 
@@ -169,7 +169,7 @@ int run_make_maps(struct run *run)
 	if (!err && plan->cgroup)
 		err = maps_note_cgroup(run);
 	if (!err && plan->is_calls)
-		err = maps_map_gate(run);
+		err = run_map_word(maps->gate, &run->gate);
 	if (!err && plan__has_records(plan))
 		err = run_make_rings(run);
 	return err;

@@ -28,7 +28,6 @@ int run_make_switch(struct run *run)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
 	size_t nr_slow = 0;
-	void *page;
 
 	for (size_t i = 0; i < run->nr_groups; i++)
 		nr_slow += attach__is_slow_to_close(run->groups[i].way);
@@ -39,12 +38,7 @@ int run_make_switch(struct run *run)
 					sizeof(uint64_t), 1, &opts);
 	if (run->switch_fd < 0)
 		return log_err(run->switch_fd, "cannot make a map: %s", strerror(-run->switch_fd));
-	page = mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), PROT_READ | PROT_WRITE, MAP_SHARED,
-		    run->switch_fd, 0);
-	if (page == MAP_FAILED)
-		return log_err(-errno, "cannot map a map: %s", strerror(errno));
-	run->is_on = page;
-	return 0;
+	return run_map_word(run->switch_fd, &run->is_on);
 }
 
 /* ---- the process that closes ---- */
