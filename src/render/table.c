@@ -22,78 +22,88 @@ void table__hand_over(struct table *table)
 		table_hand_over(table, table_begin(table));
 }
 
-/* ---- JSON ---- */
+/* ---- JSON and CSV ---- */
 
-static inline char *table_put_key(struct table *table, const struct table_column *c, char *at)
+/* Each is inlined for one format: what differs is decided when it is compiled. */
+#define TABLE_INLINE static inline __attribute__((always_inline))
+
+TABLE_INLINE char *table_put_key(struct table *table, const struct table_column *c, char *at,
+				 enum table_format format)
 {
-	return table_copy(table, at, c->key, c->key_len);
+	return format == TABLE_JSON ? table_copy(table, at, c->key, c->key_len) : at;
 }
 
-static __attribute__((noinline)) char *table_json_any(struct table *table,
-						      const struct table_column *c, char *at,
-						      const void *row)
+static __attribute__((noinline)) char *table_plain_any(struct table *table,
+						       const struct table_column *c, char *at,
+						       const void *row)
 {
+	const bool is_json = table->format == TABLE_JSON;
 	struct cell cell = column__cell(c->column, row);
 
-	at = table_put_key(table, c, at);
+	at = table_put_key(table, c, at, table->format);
 	if (cell.kind == CELL_NONE)
-		return mempcpy(at, "null", 4);
+		return is_json ? mempcpy(at, "null", 4) : at;
 	if (cell.kind != CELL_TEXT)
 		return cell__put_plain(at, cell);
 	at = table_hand_over(table, at);
-	text__put_json(table->out, cell.text);
+	if (is_json)
+		text__put_json(table->out, cell.text);
+	else
+		text__put_csv(table->out, cell.text);
 	return at;
 }
 
-static inline char *table_json_name(struct table *table, const struct table_column *c, char *at,
-				    const void *row)
+TABLE_INLINE char *table_plain_name(struct table *table, const struct table_column *c, char *at,
+				    const void *row, enum table_format format)
 {
 	const char *text = table_name_at(c, row);
 	size_t len = text ? table_text_len(c, row, text) : SIZE_MAX;
+	char *start = table_put_key(table, c, at, format);
 
-	char *start = table_put_key(table, c, at);
-
-	if (len > TABLE_SHORT || !text__copy_json(start + 1, text, len))
-		return table_json_any(table, c, at, row);
+	if (len > TABLE_SHORT || !(format == TABLE_JSON ? text__copy_json(start + 1, text, len)
+							: text__copy_csv(start, text, len)))
+		return table_plain_any(table, c, at, row);
+	if (format == TABLE_CSV)
+		return start + len;
 	*start = '"';
 	start[len + 1] = '"';
 	return start + len + 2;
 }
 
-static inline char *table_json_number(struct table *table, const struct table_column *c, char *at,
-				      const void *row)
+TABLE_INLINE char *table_plain_cell(struct table *table, const struct table_column *c, char *at,
+				    const void *row, enum table_format format)
 {
-	uint64_t n = table_number_at(c, row);
+	uint64_t n;
 
+	if (c->way == CELL_TEXT)
+		return table_plain_name(table, c, at, row, format);
+	n = c->way == CELL_NONE ? CELL_NO_NUMBER : table_number_at(c, row);
 	if (n == CELL_NO_NUMBER)
-		return table_json_any(table, c, at, row);
-	at = table_put_key(table, c, at);
+		return table_plain_any(table, c, at, row);
+	at = table_put_key(table, c, at, format);
 	return c->way == CELL_TIME ? number__time(at, 0, n) : number__count(at, 0, n);
 }
 
-static inline char *table_json_cell(struct table *table, const struct table_column *c, char *at,
-				    const void *row)
+TABLE_INLINE char *table_plain_cells(struct table *table, char *at, const void *row,
+				     enum table_format format)
 {
-	if (c->way == CELL_TEXT)
-		return table_json_name(table, c, at, row);
-	if (c->way == CELL_NONE)
-		return table_json_any(table, c, at, row);
-	return table_json_number(table, c, at, row);
+	for (struct table_column *c = table->columns, *end = c + table->nr; c < end; c++) {
+		at = table_plain_cell(table, c, table_make_room(table, at), row, format);
+		if (format == TABLE_CSV)
+			*at++ = ',';
+	}
+	return at;
 }
 
 static void table_json_row(struct table *table, const void *row)
 {
-	struct table_column *c = table->columns, *end = c + table->nr;
 	char *at = table_copy(table, table_begin(table), table->start, table->start_len);
 
-	for (; c < end; c++)
-		at = table_json_cell(table, c, table_make_room(table, at), row);
+	at = table_plain_cells(table, at, row, TABLE_JSON);
 	*at++ = '}';
 	*at++ = '\n';
 	table_end(table, at);
 }
-
-/* ---- CSV ---- */
 
 static void table_csv_heading(const struct table *table)
 {
@@ -105,66 +115,15 @@ static void table_csv_heading(const struct table *table)
 	fputc('\n', table->out);
 }
 
-static __attribute__((noinline)) char *table_csv_any(struct table *table,
-						     const struct table_column *c, char *at,
-						     const void *row)
-{
-	struct cell cell = column__cell(c->column, row);
-
-	if (cell.kind == CELL_NONE)
-		return at;
-	if (cell.kind != CELL_TEXT)
-		return cell__put_plain(at, cell);
-	at = table_hand_over(table, at);
-	text__put_csv(table->out, cell.text);
-	return at;
-}
-
-static inline char *table_csv_name(struct table *table, const struct table_column *c, char *at,
-				   const void *row)
-{
-	const char *text = table_name_at(c, row);
-	size_t len = text ? table_text_len(c, row, text) : SIZE_MAX;
-
-	if (len > TABLE_SHORT || !text__copy_csv(at, text, len))
-		return table_csv_any(table, c, at, row);
-	return at + len;
-}
-
-static inline char *table_csv_number(struct table *table, const struct table_column *c, char *at,
-				     const void *row)
-{
-	uint64_t n = table_number_at(c, row);
-
-	if (n == CELL_NO_NUMBER)
-		return table_csv_any(table, c, at, row);
-	return c->way == CELL_TIME ? number__time(at, 0, n) : number__count(at, 0, n);
-}
-
-static inline char *table_csv_cell(struct table *table, const struct table_column *c, char *at,
-				   const void *row)
-{
-	if (c->way == CELL_TEXT)
-		return table_csv_name(table, c, at, row);
-	if (c->way == CELL_NONE)
-		return table_csv_any(table, c, at, row);
-	return table_csv_number(table, c, at, row);
-}
-
 static void table_csv_row(struct table *table, const void *row)
 {
-	struct table_column *c = table->columns, *end = c + table->nr;
 	char *at;
 
 	if (table->heading_due) {
 		table__hand_over(table);
 		table_csv_heading(table);
 	}
-	at = table_begin(table);
-	for (; c < end; c++) {
-		at = table_csv_cell(table, c, table_make_room(table, at), row);
-		*at++ = ',';
-	}
+	at = table_plain_cells(table, table_begin(table), row, TABLE_CSV);
 	at -= table->nr > 0;
 	*at++ = '\n';
 	table_end(table, at);
