@@ -9,43 +9,24 @@ static const char *const async_types[ASYNC_TYPES] = {
 	[3] = "immediate", [6] = "command set", [7] = "vendor",
 };
 
-static const char *const async_errors[256] = {
-	[0] = "write to invalid doorbell", [1] = "invalid doorbell value",
-	[2] = "diagnostic failure",	   [3] = "persistent internal error",
-	[4] = "transient internal error",  [5] = "firmware image load error",
-};
-
-static const char *const async_health[256] = {
-	[0] = "subsystem reliability",
-	[1] = "temperature threshold",
-	[2] = "spare below threshold",
-};
-
-static const char *const async_notices[256] = {
-	[0x00] = "namespace attribute changed",	    [0x01] = "firmware activation starting",
-	[0x02] = "telemetry log changed",	    [0x03] = "ANA state changed",
-	[0x04] = "predictable latency log changed", [0x05] = "LBA status information alert",
-	[0x06] = "endurance group log changed",	    [0xef] = "zone descriptor changed",
-	[0xf0] = "discovery log changed",
-};
-
-static const char *const async_immediates[256] = { [0] = "normal shutdown" };
-
-static const char *const async_sets[256] = {
-	[0] = "reservation log page available",
-	[1] = "sanitize completed",
-	[2] = "sanitize completed with unexpected deallocation",
-};
-
-static const char *const *const async_infos[ASYNC_TYPES] = {
-	[0] = async_errors,	[1] = async_health, [2] = async_notices,
-	[3] = async_immediates, [6] = async_sets,
+static const char *const async_infos[ASYNC_TYPES][256] = {
+	[0] = { "write to invalid doorbell", "invalid doorbell value", "diagnostic failure",
+		"persistent internal error", "transient internal error",
+		"firmware image load error" },
+	[1] = { "subsystem reliability", "temperature threshold", "spare below threshold" },
+	[2] = { "namespace attribute changed", "firmware activation starting",
+		"telemetry log changed", "ANA state changed", "predictable latency log changed",
+		"LBA status information alert", "endurance group log changed",
+		[0xef] = "zone descriptor changed", [0xf0] = "discovery log changed" },
+	[3] = { "normal shutdown" },
+	[6] = { "reservation log page available", "sanitize completed",
+		"sanitize completed with unexpected deallocation" },
 };
 
 void event__describe_async(struct words *w, uint32_t dword)
 {
 	uint32_t type = dword & 7, info = dword >> 8 & 0xff, page = dword >> 16 & 0xff;
-	const char *name = async_infos[type] ? async_infos[type][info] : NULL;
+	const char *name = async_infos[type][info];
 
 	if (async_types[type]) {
 		words__item(w, async_types[type]);
