@@ -4,7 +4,6 @@
 #include "decode/op.h"
 #include "decode/record.h"
 #include "session/io_source.h"
-#include "wire/io_stages.h"
 
 const char *export__op(const struct session *s, const struct io_record *r, char buf[16])
 {
@@ -21,12 +20,4 @@ bool export__sector(struct session *s, const struct io_record *r, uint64_t *sect
 	if (r->kind != IO_BLOCK)
 		*sector *= block / 512;
 	return true;
-}
-
-uint64_t export__begin_ns(const struct io_record *r)
-{
-	const struct io_stages *stages = io_record__stages(r);
-
-	return stages && stages->queued_ns && stages->queued_ns < r->first_ns ? stages->queued_ns
-									      : r->first_ns;
 }

@@ -32,7 +32,5 @@ extern const struct object export_rows_object;
 const char *export__op(const struct session *session, const struct io_record *record, char buf[16]);
 /* Where it begins, in 512 bytes; false: it is about no block. */
 bool export__sector(struct session *session, const struct io_record *record, uint64_t *sector);
-/* From the submission of its first bio, where that was seen, to its end. */
-uint64_t export__begin_ns(const struct io_record *record);
 
 #endif

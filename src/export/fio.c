@@ -14,6 +14,7 @@
 #include "render/iolog.h"
 #include "render/job.h"
 #include "session/io_source.h"
+#include "wire/io_stages.h"
 
 struct fio_io {
 	uint64_t offset_bytes;
@@ -72,6 +73,15 @@ static bool fio_place(struct export_fio *f, struct session *s, const struct io_r
 	return false;
 }
 
+/* From the submission of its first bio, where that was seen. */
+static uint64_t fio_begin_ns(const struct io_record *r)
+{
+	const struct io_stages *stages = io_record__stages(r);
+
+	return stages && stages->queued_ns && stages->queued_ns < r->first_ns ? stages->queued_ns
+									      : r->first_ns;
+}
+
 static int fio_put(void *state, struct session *s, const struct io_record *r)
 {
 	struct export_fio *f = state;
@@ -88,7 +98,7 @@ static int fio_put(void *state, struct session *s, const struct io_record *r)
 	}
 	io.device = (uint16_t)device;
 	f->used[device] = true;
-	return spill__add(f->spill, export__begin_ns(r), &io);
+	return spill__add(f->spill, fio_begin_ns(r), &io);
 }
 
 /* ---- the log ---- */
