@@ -96,9 +96,8 @@ static int bar_decimals(uint64_t ns, int digits)
 static uint64_t bar_last_digit_ns(uint64_t ns, int digits)
 {
 	uint64_t worth = bar_unit(ns)->ns;
-	int i;
 
-	for (i = bar_decimals(ns, digits); i > 0; i--)
+	for (int i = bar_decimals(ns, digits); i > 0; i--)
 		worth /= 10;
 	return worth;
 }
@@ -155,9 +154,8 @@ static struct bar_layout bar_layout(struct chart_style style, const struct chart
 				     .to_width = BAR_BOUND_WIDTH,
 				     .count_width = BAR_COUNT_WIDTH };
 	char count[32];
-	int i;
 
-	for (i = 0; i < nr; i++) {
+	for (int i = 0; i < nr; i++) {
 		bar_grow(&layout.from_width, strlen(bars[i].from));
 		bar_grow(&layout.to_width, strlen(bars[i].to));
 		snprintf(count, sizeof(count), "%llu", (unsigned long long)bars[i].count);
@@ -290,10 +288,9 @@ void chart__heat_heading(FILE *out, struct chart_style style)
 		      { 1000000, "1ms" },   { 10000000, "10ms" },  { 100000000, "100ms" },
 		      { 1000000000, "1s" }, { 10000000000, "10s" } };
 	uint32_t size = heat_band_size(style), nr = heat_nr_bands(size), at = 0, band;
-	size_t i;
 
 	fprintf(out, "%7s |", "time");
-	for (i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
+	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
 		band = heat_band(hist_slot(marks[i].ns), size);
 		if ((at && band <= at) || band + strlen(marks[i].name) > nr)
 			continue;
@@ -333,11 +330,10 @@ static void heat_cells(FILE *out, struct chart_style style, const uint64_t *coun
 	static const int colors[HEAT_LEVELS] = { 0, 60, 67, 73, 78, 114, 185, 214, 208, 196 };
 	uint64_t total = 0;
 	int last = 0;
-	uint32_t i;
 
-	for (i = 0; i < nr; i++)
+	for (uint32_t i = 0; i < nr; i++)
 		total += counts[i];
-	for (i = 0; i < nr; i++) {
+	for (uint32_t i = 0; i < nr; i++) {
 		int level = heat_level(counts[i], total);
 
 		if (style.color && level && level != last) {

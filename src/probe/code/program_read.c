@@ -152,11 +152,10 @@ static uint32_t read_argument_slots(const struct probe *probe)
 	const struct btf_type *func = btf__type_by_id(probe->btf, probe->btf_id);
 	const struct btf_type *proto = func ? btf__type_by_id(probe->btf, func->type) : NULL;
 	uint32_t slots = 0;
-	uint16_t i;
 
 	if (!proto || !btf_is_func_proto(proto))
 		return 0;
-	for (i = 0; i < btf_vlen(proto); i++) {
+	for (uint16_t i = 0; i < btf_vlen(proto); i++) {
 		long long bytes = btf__resolve_size(probe->btf, btf_params(proto)[i].type);
 
 		slots += bytes > 8 && bytes <= 16 ? 2 : 1;
