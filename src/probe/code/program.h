@@ -41,14 +41,18 @@ static inline int program__verdict(enum program_ctx ctx)
 }
 
 /*
- * What programs write to; fds; -1: the plan needs none. See wire/probe_maps.h for what lies in
- *them. cells	PERCPU_ARRAY	u32 -> struct probe_cell rows	PERCPU_HASH
- *plan__row_key_bytes -> struct probe_row starts	HASH		plan__start_key_bytes ->
- *plan__start_bytes stacks	STACK_TRACE	u32 -> addresses rings	ARRAY_OF_MAPS	u32 (the
- *CPU) -> RINGBUF gate	ARRAY		0 -> u64: not 0: there are too many records followed HASH
- *u64 -> u64, how many records it has had cgroup	CGROUP_ARRAY	0 -> the cgroup whose tasks,
- *and those below it, are wanted nests	LRU_HASH	u64 (pid_tgid) -> struct probe_nest omitted
- *ARRAY		0 -> struct probe_omitted
+ * What programs write to; fds; -1: the plan needs none. wire/probe_maps.h says what lies in them:
+ *	cells		PERCPU_ARRAY	u32 -> struct probe_cell
+ *	rows		PERCPU_HASH	plan__row_key_bytes -> struct probe_row
+ *	starts		HASH		plan__start_key_bytes -> plan__start_bytes
+ *	stacks		STACK_TRACE	u32 -> addresses
+ *	rings		ARRAY_OF_MAPS	u32 (the CPU) -> RINGBUF
+ *	tasks		HASH		u64 (process) -> u64: run/children.c keeps it
+ *	cgroup		CGROUP_ARRAY	0 -> the cgroup whose tasks, and those below it, are wanted
+ *	followed	HASH		u64 -> u64, how many records it has had
+ *	gate		ARRAY		0 -> u64: not 0: there are too many records
+ *	nests		LRU_HASH	u64 (pid_tgid) -> struct probe_nest
+ *	omitted		ARRAY		0 -> struct probe_omitted
  */
 struct program_maps {
 	int cells, rows, starts, stacks, rings, tasks, cgroup, followed, gate, nests, omitted;
