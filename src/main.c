@@ -67,7 +67,7 @@ static int main_run_cmd(const struct cmd *cmd, int argc, char **argv)
 	err = option__parse(sets, nr, argc, argv, &result);
 	log_set_verbose(options.run.verbose);
 	if (err == -ECANCELED) {
-		help__print_cmd(stdout, cmd);
+		help__print_cmd(stdout, cmd, result.short_help ? HELP_SHORT : HELP_ALL);
 		err = 0;
 	} else if (!err && result.json_schema) {
 		object__print_schema(stdout, cmd->name, cmd->objects);
@@ -103,7 +103,7 @@ static int main_print_help(const char *name)
 	if (name && !cmd)
 		return main_unknown(name);
 	if (cmd)
-		help__print_cmd(stdout, cmd);
+		help__print_cmd(stdout, cmd, HELP_ALL);
 	else
 		help__print_commands(stdout, commands);
 	return 0;

@@ -29,12 +29,12 @@ static const struct option_def option_always_defs[] = {
 	{ .name = "json-schema",
 	  .kind = OPTION_FLAG,
 	  .offset = offsetof(struct option_always, json_schema),
-	  .help = "print the JSON Schema of a row and end" },
+	  .help = "print the JSON Schema of the output and exit" },
 	{ .name = "help",
 	  .letter = 'h',
 	  .kind = OPTION_FLAG,
 	  .offset = offsetof(struct option_always, help),
-	  .help = "print this and end" },
+	  .help = "-h: print the options of this command; --help: all options" },
 	{ 0 },
 };
 
@@ -44,7 +44,7 @@ const struct option_group always_group = { "Every command", option_always_defs }
 struct option_slot {
 	const struct option_def *def;
 	void *field;
-	bool given;
+	bool given, by_letter;
 };
 
 struct option_parser {
@@ -89,7 +89,7 @@ static const struct option_number_kind option_number_kinds[] = {
 	[OPTION_NUMBER] = { units__read_number, units_plain,
 			    "not a whole number; write 16 or 0x10" },
 	[OPTION_DURATION] = { units__read_duration, units_duration,
-			      "not a duration; write 100us, 5ms, 1.5s or 2m" },
+			      "not a duration; write 100us, 5ms, 1.5s, 2m, 1h or 1d" },
 	[OPTION_SIZE] = { units__read_size, units_size, "not a size; write 4096, 64k or 1Gi" },
 };
 
@@ -158,13 +158,26 @@ static int option_store_string(const struct option_use *use)
 	return 0;
 }
 
-/* "a, b, c" into buf; what does not fit is left off. */
-const char *option__join(char *buf, size_t size, const char *const *words, const char *comma)
+size_t option__choices(const struct option_def *def, const char *words[OPTION_CHOICES_MAX + 1])
 {
-	size_t len = 0;
+	size_t nr = 0;
+
+	for (size_t i = 0; def->choices[i] && i < OPTION_CHOICES_MAX; i++)
+		if (!def->offered || def->offered & 1u << i)
+			words[nr++] = def->choices[i];
+	words[nr] = NULL;
+	return nr;
+}
+
+/* "a, b, c" into buf; what does not fit is left off. */
+static const char *option_join(char *buf, size_t size, const struct option_def *def,
+			       const char *comma)
+{
+	const char *words[OPTION_CHOICES_MAX + 1];
+	size_t nr = option__choices(def, words), len = 0;
 
 	buf[0] = 0;
-	for (size_t i = 0; words[i] && len < size; i++)
+	for (size_t i = 0; i < nr && len < size; i++)
 		len += (size_t)snprintf(buf + len, size - len, "%s%s", i ? comma : "", words[i]);
 	return buf;
 }
@@ -172,20 +185,20 @@ const char *option__join(char *buf, size_t size, const char *const *words, const
 /* The index of this word among the choices, or -EINVAL, said. */
 static int option_choose(const struct option_use *use, const char *word)
 {
-	const char *const *choices = use->slot->def->choices;
-	const char *near;
+	const struct option_def *def = use->slot->def;
+	const char *words[OPTION_CHOICES_MAX + 1], *near;
+	size_t nr = option__choices(def, words);
 	char all[512];
-	int nr;
 
-	for (nr = 0; choices[nr]; nr++)
-		if (!strcmp(choices[nr], word))
-			return nr;
-	option__join(all, sizeof(all), choices, ", ");
-	near = nearest__word(word, choices, (size_t)nr);
+	for (int i = 0; def->choices[i]; i++)
+		if ((!def->offered || def->offered & 1u << i) && !strcmp(def->choices[i], word))
+			return i;
+	option_join(all, sizeof(all), def, ", ");
+	near = nearest__word(word, words, nr);
 	if (!near)
-		return option_refuse(use, "there is no '%s'; give one of %s", word, all);
-	return option_refuse(use, "there is no '%s', did you mean %s? give one of %s", word, near,
-			     all);
+		return option_refuse(use, "unknown value '%s'; expected one of %s", word, all);
+	return option_refuse(use, "unknown value '%s'; did you mean %s? expected one of %s", word,
+			     near, all);
 }
 
 static int option_store_choice(const struct option_use *use)
@@ -262,7 +275,7 @@ const char *option__arg(const struct option_def *def, char *buf, size_t size)
 {
 	if (def->arg || !def->choices)
 		return def->arg ?: "VALUE";
-	return option__join(buf, size, def->choices, def->kind == OPTION_LIST ? "," : "|");
+	return option_join(buf, size, def, def->kind == OPTION_LIST ? "," : "|");
 }
 
 /* attached: what stands in the same word behind the name, or NULL. */
@@ -273,6 +286,7 @@ static int option_use_slot(struct option_parser *parser, struct option_slot *slo
 	char arg[128];
 
 	slot->given = true;
+	slot->by_letter = by_letter;
 	if (!option__takes_value(slot->def))
 		return attached ? option_refuse(&use, "it takes no value")
 				: option_stores[slot->def->kind](&use);
@@ -287,13 +301,18 @@ static int option_use_slot(struct option_parser *parser, struct option_slot *slo
 	return option_stores[slot->def->kind](&use);
 }
 
+static bool option_is_called(const char *known, const char *name, size_t len)
+{
+	return known && strlen(known) == len && !memcmp(known, name, len);
+}
+
 static struct option_slot *option_find(struct option_parser *parser, const char *name, size_t len)
 {
 	for (size_t i = 0; i < parser->nr; i++) {
-		const char *known = parser->slots[i].def->name;
+		const struct option_def *def = parser->slots[i].def;
 
-		if (parser->slots[i].def->kind != OPTION_OPERANDS && strlen(known) == len &&
-		    !memcmp(known, name, len))
+		if (def->kind != OPTION_OPERANDS && (option_is_called(def->name, name, len) ||
+						     option_is_called(def->alias, name, len)))
 			return &parser->slots[i];
 	}
 	return NULL;
@@ -475,7 +494,11 @@ int option__parse(const struct option_set *sets, size_t nr, int argc, char **arg
 	for (size_t i = 0; !err && i < parser.nr; i++)
 		if (parser.slots[i].given && parser.slots[i].def->not_with)
 			err = option_exclude(&parser, parser.slots[i].def);
-	*result = (struct option_result){ .rest = parser.at, .json_schema = always.json_schema };
+	*result = (struct option_result){
+		.rest = parser.at,
+		.json_schema = always.json_schema,
+		.short_help = always.help && option_find(&parser, "help", 4)->by_letter,
+	};
 	free(parser.slots);
 	return err;
 }

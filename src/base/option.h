@@ -41,10 +41,13 @@ struct option_def {
 	const char *name; /* "interval" for --interval */
 	char letter;	  /* 'i' for -i, 0 for none */
 	enum option_kind kind;
-	size_t offset;		    /* of the field in the group's values */
-	const char *arg;	    /* "DURATION" in help; NULL: its choices, "a|b" or "a,b" */
-	const char *help;	    /* one line, lower case, no full stop */
-	const char *const *choices; /* NULL-terminated, for CHOICE and LIST */
+	size_t offset;			 /* of the field in the group's values */
+	const char *arg;		 /* "DURATION" in help; NULL: its choices, "a|b" or "a,b" */
+	const char *help;		 /* one line, lower case, no full stop */
+	const char *const *choices;	 /* NULL-terminated, for CHOICE and LIST */
+	const char *const *choice_helps; /* a text for each of them, or NULL */
+	uint32_t offered;		 /* bit i: choices[i] may be given; 0: all may */
+	const char *alias;		 /* another long name, which help does not list, or NULL */
 	uint64_t min, max;     /* numbers, durations, sizes; max: bytes of a string; 0 = no bound */
 	const char *not_with;  /* "name,name": options that exclude this one */
 	const char *completes; /* what a shell offers: "device", "file", "pid", NULL */
@@ -75,6 +78,7 @@ struct option_set {
 struct option_result {
 	int rest; /* index of COMMAND after "--", or argc */
 	bool json_schema;
+	bool short_help; /* -ECANCELED was -h, not --help */
 };
 extern const struct option_group always_group;
 int option__parse(const struct option_set *sets, size_t nr, int argc, char **argv,
@@ -84,13 +88,17 @@ bool option__is_list(const struct option_def *def);	/* its field is a struct opt
 bool option__takes_value(const struct option_def *def); /* all but flags and counts do */
 /* Bit i: the list has word i. words: NULL-terminated. */
 uint32_t option_list__mask(const struct option_list *list, const char *const *words);
-/* Words with commas between them, and what stands for an option's value; each returns buf, or a
- * text of the table. */
-const char *option__join(char *buf, size_t size, const char *const *words, const char *comma);
+#define OPTION_CHOICES_MAX 32
+/* The choices that may be given; returns how many. NULL ends words. */
+size_t option__choices(const struct option_def *def, const char *words[OPTION_CHOICES_MAX + 1]);
+/* What stands for an option's value: buf, or a text of the table. */
 const char *option__arg(const struct option_def *def, char *buf, size_t size);
 
-/* The table below "Usage:", fit to 100 columns; always_group comes last by itself. */
+/* The table below "Usage:", fit to the terminal; always_group comes last by itself. */
 void option__print_help(FILE *out, const struct option_group *const *groups, size_t nr);
+/* The same with only the names of the options of all groups but the first `full` ones. */
+void option__print_short_help(FILE *out, const struct option_group *const *groups, size_t nr,
+			      size_t full);
 /* One entry of such a table: text starts at this column and is wrapped there. */
 void option__print_entry(FILE *out, const char *left, size_t column, const char *text);
 

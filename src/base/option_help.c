@@ -6,9 +6,23 @@
 #include "base/option.h"
 
 #include <string.h>
+#include <sys/ioctl.h>
 
-#define OPTION_LINE_COLUMNS 100
-#define OPTION_LEFT_COLUMNS 30 /* a longer left side puts its help on a line of its own */
+#define OPTION_LINE_COLUMNS  80 /* where there is no terminal to ask */
+#define OPTION_LEAST_COLUMNS 60
+#define OPTION_MOST_COLUMNS  100 /* longer lines are hard to read */
+#define OPTION_LEFT_COLUMNS  30	 /* a longer left side puts its help on a line of its own */
+
+static size_t option_line_columns(FILE *out)
+{
+	struct winsize size;
+
+	if (fileno(out) < 0 || ioctl(fileno(out), TIOCGWINSZ, &size) || !size.ws_col)
+		return OPTION_LINE_COLUMNS;
+	return size.ws_col < OPTION_LEAST_COLUMNS  ? OPTION_LEAST_COLUMNS
+	       : size.ws_col > OPTION_MOST_COLUMNS ? OPTION_MOST_COLUMNS
+						   : size.ws_col;
+}
 
 /* Columns of a terminal, not bytes: a synopsis may hold "…". */
 static size_t option_columns(const char *text, size_t len)
@@ -22,10 +36,10 @@ static size_t option_columns(const char *text, size_t len)
 
 void option__print_entry(FILE *out, const char *left, size_t column, const char *text)
 {
-	size_t at = option_columns(left, strlen(left));
+	size_t at = option_columns(left, strlen(left)), columns = option_line_columns(out);
 
 	fputs(left, out);
-	if (at && at + 2 > column) {
+	if (at && at + 1 > column) {
 		putc('\n', out);
 		at = 0;
 	}
@@ -34,7 +48,7 @@ void option__print_entry(FILE *out, const char *left, size_t column, const char 
 	while (*text) {
 		size_t len = strcspn(text, " "), width = option_columns(text, len);
 
-		if (at > column && at + 1 + width > OPTION_LINE_COLUMNS) {
+		if (at > column && at + 1 + width > columns) {
 			fprintf(out, "\n%*s", (int)column, "");
 			at = column;
 		}
@@ -78,20 +92,56 @@ static size_t option_help_column(const struct option_group *const *groups, size_
 	return column ?: OPTION_LEFT_COLUMNS;
 }
 
+/* "use colors in text: auto, always, never", "output format: text (for people), csv (...)" */
+static void option_put_text(FILE *text, const struct option_def *def)
+{
+	const char *comma = ": ";
+
+	fputs(def->help, text);
+	if (!def->choices || !(def->arg || def->choice_helps))
+		return;
+	for (size_t i = 0; def->choices[i]; i++) {
+		if (def->offered && !(def->offered & 1u << i))
+			continue;
+		fprintf(text, "%s%s", comma, def->choices[i]);
+		if (def->choice_helps)
+			fprintf(text, " (%s)", def->choice_helps[i]);
+		comma = ", ";
+	}
+}
+
 static void option_print_group(FILE *out, const struct option_group *group, size_t column)
 {
 	fprintf(out, "\n%s\n", group->title);
 	for (const struct option_def *def = group->options; def->name; def++) {
-		char left[160], words[512], text[1024];
-		bool list_words = def->choices && def->arg;
+		char left[160], buf[1024] = "";
+		FILE *text = def->refuses ? NULL : fmemopen(buf, sizeof(buf), "w");
 
-		if (def->refuses)
+		if (!text)
 			continue;
+		option_put_text(text, def);
+		fclose(text);
 		option_left(def, left, sizeof(left));
-		snprintf(text, sizeof(text), "%s%s%s", def->help, list_words ? ": " : "",
-			 list_words ? option__join(words, sizeof(words), def->choices, ", ") : "");
-		option__print_entry(out, left, column, text);
+		option__print_entry(out, left, column, buf);
 	}
+}
+
+/* "  Output            -o, --out, --color" */
+static void option_print_names(FILE *out, const struct option_group *group, size_t column)
+{
+	char left[64], names[512] = "";
+	size_t len = 0;
+
+	for (const struct option_def *def = group->options; def->name; def++) {
+		char letter[] = { '-', def->letter, 0 };
+
+		if (!def->refuses && len < sizeof(names))
+			len += (size_t)snprintf(names + len, sizeof(names) - len, "%s%s%s",
+						len ? " " : "", def->letter ? "" : "--",
+						def->letter ? letter : def->name);
+	}
+	snprintf(left, sizeof(left), "  %s", group->title);
+	option__print_entry(out, left, column, names);
 }
 
 void option__print_help(FILE *out, const struct option_group *const *groups, size_t nr)
@@ -101,4 +151,17 @@ void option__print_help(FILE *out, const struct option_group *const *groups, siz
 	for (size_t i = 0; i < nr; i++)
 		option_print_group(out, groups[i], column);
 	option_print_group(out, &always_group, column);
+}
+
+void option__print_short_help(FILE *out, const struct option_group *const *groups, size_t nr,
+			      size_t full)
+{
+	size_t column = option_help_column(groups, full);
+
+	for (size_t i = 0; i < full; i++)
+		option_print_group(out, groups[i], column);
+	fputs("\nOptions that commands share (--help explains them)\n", out);
+	for (size_t i = full; i < nr; i++)
+		option_print_names(out, groups[i], column);
+	option_print_names(out, &always_group, column);
 }

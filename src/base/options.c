@@ -14,7 +14,6 @@
 
 #define FILTER(field) offsetof(struct filter_options, field)
 #define RUN(field)    offsetof(struct run_options, field)
-#define OUTPUT(field) offsetof(struct output_options, field)
 #define FILES(field)  offsetof(struct file_options, field)
 
 #define SIZE_LEAST 65536 /* of a part: a block of records takes about as much */
@@ -25,19 +24,20 @@ static const struct option_def filter_defs[] = {
 	  .kind = OPTION_LIST,
 	  .offset = FILTER(devices),
 	  .arg = "DEV",
-	  .help = "this device: nvme0, nvme0n1, sda1, a path, a mount point, 259:0; repeatable",
+	  .help = "only this device: nvme0, nvme0n1, sda1, a path, a mount point or 259:0; "
+		  "repeatable",
 	  .completes = "device" },
 	{ .name = "op",
 	  .kind = OPTION_LIST,
 	  .offset = FILTER(ops),
 	  .arg = "OP,...",
-	  .help = "these operations: read,write,flush,..." },
+	  .help = "only these operations: read,write,flush,..." },
 	{ .name = "pid",
 	  .letter = 'p',
 	  .kind = OPTION_NUMBER,
 	  .offset = FILTER(pid),
 	  .arg = "PID",
-	  .help = "sent by this process",
+	  .help = "only I/O that this process submits",
 	  .min = 1,
 	  .max = PID_LIMIT,
 	  .completes = "pid" },
@@ -45,47 +45,48 @@ static const struct option_def filter_defs[] = {
 	  .kind = OPTION_STRING,
 	  .offset = FILTER(comm),
 	  .arg = "NAME",
-	  .help = "sent by a task of this name",
+	  .help = "only I/O that tasks of this name submit",
 	  .max = COMM_LIMIT },
 	{ .name = "cgroup",
 	  .kind = OPTION_STRING,
 	  .offset = FILTER(cgroup),
 	  .arg = "PATH",
-	  .help = "sent from this cgroup or one below it",
+	  .help = "only I/O from this cgroup and the cgroups below it",
 	  .completes = "file" },
 	{ .name = "nsid",
 	  .kind = OPTION_NUMBER,
 	  .offset = FILTER(nsid),
 	  .arg = "N",
-	  .help = "NVMe namespace",
+	  .help = "only this NVMe namespace",
 	  .min = 1,
 	  .max = UINT32_MAX },
 	{ .name = "qid",
 	  .kind = OPTION_NUMBER,
 	  .offset = FILTER(qid),
 	  .arg = "N",
-	  .help = "NVMe queue; 0 is the admin queue",
+	  .help = "only this NVMe queue; 0 is the admin queue",
 	  .max = UINT16_MAX },
-	{ .name = "ctrl_id",
+	{ .name = "ctrl-id",
+	  .alias = "ctrl_id", /* nvme_bpf's */
 	  .kind = OPTION_NUMBER,
 	  .offset = FILTER(ctrl_id),
 	  .arg = "N",
-	  .help = "NVMe controller: 1 is nvme1",
+	  .help = "only this NVMe controller; 1 is nvme1",
 	  .max = INT32_MAX },
 	{ .name = "min",
 	  .kind = OPTION_DURATION,
 	  .offset = FILTER(min_ns),
 	  .arg = "DURATION",
-	  .help = "took at least so long: 100us" },
+	  .help = "only I/O that took at least this long, e.g. 100us" },
 	{ .name = "failed",
 	  .kind = OPTION_FLAG,
 	  .offset = FILTER(failed),
-	  .help = "ended with an error" },
+	  .help = "only I/O that ended with an error" },
 	{ 0 },
 };
 
-/* Of any event: who was running. */
-#define NO_DASHES "clauses have no dashes; write it behind the event: EVENT by comm if 'pid == 1'"
+/* For any event: the task that runs when it happens. */
+#define NO_DASHES "clauses take no dashes; write them after the event: EVENT by comm if 'pid == 1'"
 
 static const struct option_def task_defs[] = {
 	{ .name = "pid",
@@ -93,19 +94,19 @@ static const struct option_def task_defs[] = {
 	  .kind = OPTION_NUMBER,
 	  .offset = FILTER(pid),
 	  .arg = "PID",
-	  .help = "while this process runs, with all its threads",
+	  .help = "only events in this process, in all its threads",
 	  .min = 1,
 	  .max = PID_LIMIT,
 	  .completes = "pid" },
 	{ .name = "children",
 	  .kind = OPTION_FLAG,
 	  .offset = FILTER(children),
-	  .help = "with -p: and those that it starts, and so on" },
+	  .help = "with -p: also in its children and their children" },
 	{ .name = "cgroup",
 	  .kind = OPTION_STRING,
 	  .offset = FILTER(cgroup),
 	  .arg = "PATH",
-	  .help = "while a task of this cgroup or one below it runs",
+	  .help = "only events in tasks of this cgroup or a cgroup below it",
 	  .completes = "file" },
 	/* Clauses are words. */
 	{ .name = "of", .kind = OPTION_STRING, .arg = "VALUE", .refuses = NO_DASHES },
@@ -119,12 +120,12 @@ static const struct option_def task_defs[] = {
 #define RUN_ALLOW_LOSS                                                                \
 	{                                                                             \
 		.name = "allow-loss", .kind = OPTION_FLAG, .offset = RUN(allow_loss), \
-		.help = "exit 0, not 3, when events were lost"                        \
+		.help = "exit 0 instead of 3 when events are lost"                    \
 	}
 #define RUN_VERBOSE                                                                             \
 	{                                                                                       \
 		.name = "verbose", .letter = 'v', .kind = OPTION_COUNT, .offset = RUN(verbose), \
-		.help = "say more on stderr; -vv: libbpf's words too"                           \
+		.help = "print more on stderr; -vv: also libbpf's messages"                     \
 	}
 
 static const struct option_def run_defs[] = {
@@ -133,142 +134,55 @@ static const struct option_def run_defs[] = {
 	  .kind = OPTION_DURATION,
 	  .offset = RUN(interval_ns),
 	  .arg = "DURATION",
-	  .help = "show what happened every so often (default 1s)",
+	  .help = "print every DURATION (default 1s)",
 	  .min = INTERVAL_LEAST },
 	{ .name = "duration",
 	  .letter = 't',
 	  .kind = OPTION_DURATION,
 	  .offset = RUN(duration_ns),
 	  .arg = "DURATION",
-	  .help = "end after so long: 500ms, 10s, 5m; else Ctrl-C ends it",
+	  .help = "stop after this long, e.g. 500ms, 10s, 5m, 1h (default: until Ctrl-C)",
 	  .min = 1 },
 	{ .name = "count",
 	  .letter = 'n',
 	  .kind = OPTION_NUMBER,
 	  .offset = RUN(count),
 	  .arg = "N",
-	  .help = "end after N intervals; trace, print, pair --each: N lines",
+	  .help = "stop after N intervals; trace, print, pair --each: after N lines",
 	  .min = 1 },
 	RUN_ALLOW_LOSS,
 	{ .name = "keep-privileges",
 	  .kind = OPTION_FLAG,
 	  .offset = RUN(keep_privileges),
-	  .help = "for debugging: drop no capability and filter no system call" },
+	  .help = "for debugging: keep all capabilities, do not filter system calls" },
 	RUN_VERBOSE,
 	{ 0 },
 };
 
-/* Of what only reads captures: it ends with them. */
+/* For commands that only read captures. */
 static const struct option_def whole_defs[] = { RUN_ALLOW_LOSS, RUN_VERBOSE, { 0 } };
 
-/* In the order of enum output_format and enum color_when. */
-static const char *const format_choices[] = { "text", "json", "csv", NULL };
-static const char *const picture_choices[] = { "text", "json", "csv", "folded", "svg", NULL };
-static const char *const call_choices[] = { "text", "json",   "csv",  "folded", "svg",
-					    "dot",  "chrome", "html", NULL };
-static const char *const line_choices[] = { "text", "json", "csv", "kernel", NULL };
-static const char *const job_choices[] = { "text", "json", "csv", "fio", NULL };
-static const char *const page_choices[] = { "html", "json", NULL };
-static const char *const browser_choices[] = { "text", "json", "csv", "html", NULL };
-static const char *const color_choices[] = { "auto", "always", "never", NULL };
-
-/* Where it goes and how it looks, beside what it is. */
-#define OUTPUT_FILE                                                                          \
-	{                                                                                    \
-		.name = "out", .kind = OPTION_STRING, .offset = OUTPUT(path), .arg = "FILE", \
-		.help = "write there, not to stdout", .completes = "file"                    \
-	}
-#define OUTPUT_PLACE                                                                            \
-	OUTPUT_FILE,                                                                            \
-	{                                                                                       \
-		.name = "color", .kind = OPTION_CHOICE, .offset = OUTPUT(color), .arg = "WHEN", \
-		.help = "colors in text", .choices = color_choices                              \
-	}
-
-static const struct option_def output_defs[] = {
-	{ .name = "format",
-	  .letter = 'o',
-	  .kind = OPTION_CHOICE,
-	  .offset = OUTPUT(format),
-	  .help = "text for people, JSON with one object per line, CSV",
-	  .choices = format_choices },
-	OUTPUT_PLACE,
-	{ 0 },
+const char *const output_words[] = {
+	"text",	  "json", "csv",      "folded",	     "svg", "dot",	"chrome", "html",
+	"kernel", "fio",  "blktrace", "openmetrics", "hdr", "perfetto", NULL,
 };
-
-static const struct option_def place_defs[] = { OUTPUT_FILE, { 0 } };
-
-static const struct option_def picture_defs[] = {
-	{ .name = "format",
-	  .letter = 'o',
-	  .kind = OPTION_CHOICE,
-	  .offset = OUTPUT(format),
-	  .help = "text for people, JSON, CSV, folded lines, a flame graph",
-	  .choices = picture_choices },
-	OUTPUT_PLACE,
-	{ 0 },
+const char *const output_helps[] = {
+	[OUTPUT_TEXT] = "for people",
+	[OUTPUT_JSON] = "one object per line",
+	[OUTPUT_CSV] = "with a header line",
+	[OUTPUT_FOLDED] = "folded stacks",
+	[OUTPUT_SVG] = "a flame graph",
+	[OUTPUT_DOT] = "a graph for Graphviz",
+	[OUTPUT_CHROME] = "Trace Event JSON",
+	[OUTPUT_HTML] = "a page for a browser",
+	[OUTPUT_KERNEL] = "lines as the kernel logs them",
+	[OUTPUT_FIO] = "a job or log that fio replays",
+	[OUTPUT_BLKTRACE] = "for blkparse and btt",
+	[OUTPUT_OPENMETRICS] = "for Prometheus",
+	[OUTPUT_HDR] = "HdrHistogram log",
+	[OUTPUT_PERFETTO] = "for ui.perfetto.dev",
 };
-
-static const struct option_def call_defs[] = {
-	{ .name = "format",
-	  .letter = 'o',
-	  .kind = OPTION_CHOICE,
-	  .offset = OUTPUT(format),
-	  .help = "text for people, JSON, CSV, folded lines, a flame graph, Graphviz, Trace Event "
-		  "JSON, a page",
-	  .choices = call_choices },
-	OUTPUT_PLACE,
-	{ 0 },
-};
-
-static const struct option_def line_defs[] = {
-	{ .name = "format",
-	  .letter = 'o',
-	  .kind = OPTION_CHOICE,
-	  .offset = OUTPUT(format),
-	  .help = "text for people, JSON, CSV, lines as the kernel logs them",
-	  .choices = line_choices },
-	OUTPUT_PLACE,
-	{ 0 },
-};
-
-static const struct option_def job_defs[] = {
-	{ .name = "format",
-	  .letter = 'o',
-	  .kind = OPTION_CHOICE,
-	  .offset = OUTPUT(format),
-	  .help = "text for people, JSON, CSV, a job for fio that makes such a load",
-	  .choices = job_choices },
-	OUTPUT_PLACE,
-	{ 0 },
-};
-
-static const struct option_def page_defs[] = {
-	{ .name = "format",
-	  .letter = 'o',
-	  .kind = OPTION_CHOICE,
-	  .offset = OUTPUT(format),
-	  .help = "a page for a browser, or its data as JSON with one object per line",
-	  .choices = page_choices },
-	{ .name = "out",
-	  .kind = OPTION_STRING,
-	  .offset = OUTPUT(path),
-	  .arg = "FILE",
-	  .help = "write there, not to stdout",
-	  .completes = "file" },
-	{ 0 },
-};
-
-static const struct option_def browser_defs[] = {
-	{ .name = "format",
-	  .letter = 'o',
-	  .kind = OPTION_CHOICE,
-	  .offset = OUTPUT(format),
-	  .help = "text for people, JSON with one object per line, CSV, a page for a browser",
-	  .choices = browser_choices },
-	OUTPUT_PLACE,
-	{ 0 },
-};
+const char *const color_words[] = { "auto", "always", "never", NULL }; /* enum color_when */
 
 static const struct option_def write_defs[] = {
 	{ .name = "write",
@@ -276,19 +190,19 @@ static const struct option_def write_defs[] = {
 	  .kind = OPTION_STRING,
 	  .offset = FILES(write),
 	  .arg = "FILE",
-	  .help = "keep every record in this file: a capture",
+	  .help = "write every record to this file, a capture",
 	  .not_with = "read",
 	  .completes = "file" },
 	{ .name = "mode",
 	  .kind = OPTION_STRING,
 	  .offset = FILES(mode),
 	  .arg = "MODE",
-	  .help = "permissions of the capture, octal: 0640 (default 0600)",
+	  .help = "permissions of the capture in octal, e.g. 0640 (default 0600)",
 	  .not_with = "read" },
 	{ .name = "zstd",
 	  .kind = OPTION_FLAG,
 	  .offset = FILES(zstd),
-	  .help = "compress the capture with zstd: a tenth smaller, more CPU",
+	  .help = "compress the capture with zstd: 10 % smaller, more CPU",
 	  .not_with = "read" },
 	{ 0 },
 };
@@ -298,23 +212,21 @@ static const struct option_def keep_defs[] = {
 	  .kind = OPTION_SIZE,
 	  .offset = FILES(size_bytes),
 	  .arg = "SIZE",
-	  .help = "a part that is so large ends, FILE.1, FILE.2, ... follow; with --last: memory "
-		  "it "
-		  "may take (default 512Mi)",
+	  .help = "start a new part (FILE.1, FILE.2, ...) at this size; with --last: memory to use "
+		  "(default 512Mi)",
 	  .min = SIZE_LEAST },
 	{ .name = "files",
 	  .kind = OPTION_NUMBER,
 	  .offset = FILES(files),
 	  .arg = "N",
-	  .help = "use N names in turn: the newest part replaces the oldest (default: all are "
-		  "kept)",
+	  .help = "keep the N newest parts (default: all)",
 	  .min = 1,
 	  .max = 1000000 },
 	{ .name = "last",
 	  .kind = OPTION_DURATION,
 	  .offset = FILES(last_ns),
 	  .arg = "DURATION",
-	  .help = "keep so much in memory, write it on SIGUSR1 or --when",
+	  .help = "keep the last DURATION in memory; write it on SIGUSR1 or --when",
 	  .min = 1000000 },
 	{ 0 },
 };
@@ -325,18 +237,18 @@ static const struct option_def read_defs[] = {
 	  .kind = OPTION_FILES,
 	  .offset = FILES(read),
 	  .arg = "FILE",
-	  .help = "show this capture, not this machine; repeatable, several are merged by time",
+	  .help = "read this capture instead of this machine; repeatable, merged by time",
 	  .completes = "file" },
 	{ .name = "from",
 	  .kind = OPTION_DURATION,
 	  .offset = FILES(from_ns),
 	  .arg = "DURATION",
-	  .help = "of a capture: from here on, since its start" },
+	  .help = "start this long after the start of the capture" },
 	{ .name = "to",
 	  .kind = OPTION_DURATION,
 	  .offset = FILES(to_ns),
 	  .arg = "DURATION",
-	  .help = "of a capture: up to here",
+	  .help = "stop this long after the start of the capture",
 	  .min = 1 },
 	{ 0 },
 };
@@ -345,30 +257,22 @@ static const struct option_def alias_defs[] = {
 	{ .name = "anonymous",
 	  .kind = OPTION_FLAG,
 	  .offset = FILES(anonymous),
-	  .help = "other names for tasks, files, cgroups, hosts and serial numbers" },
+	  .help = "replace names of tasks, files, cgroups, hosts and serial numbers" },
 	{ .name = "key",
 	  .kind = OPTION_STRING,
 	  .offset = FILES(key),
 	  .arg = "FILE",
-	  .help = "with --anonymous: the same names for the same key (default: one of chance)",
+	  .help = "with --anonymous: the same key gives the same names (default: a random key)",
 	  .completes = "file" },
 	{ 0 },
 };
 
 const struct option_group filter_group = { "Which I/O", filter_defs };
 const struct option_group task_group = { "Which tasks", task_defs };
-const struct option_group run_group = { "How long", run_defs };
-const struct option_group whole_group = { "How it ends", whole_defs };
-const struct option_group output_group = { "Output", output_defs };
-const struct option_group picture_group = { "Output", picture_defs };
-const struct option_group call_group = { "Output", call_defs };
-const struct option_group line_group = { "Output", line_defs };
-const struct option_group job_group = { "Output", job_defs };
-const struct option_group page_group = { "Output", page_defs };
-const struct option_group browser_group = { "Output", browser_defs };
-const struct option_group place_group = { "Output", place_defs };
-const struct option_group write_group = { "Keep a capture", write_defs };
-const struct option_group keep_group = { "How it is kept", keep_defs };
+const struct option_group run_group = { "Run", run_defs };
+const struct option_group whole_group = { "Run", whole_defs };
+const struct option_group write_group = { "Write a capture", write_defs };
+const struct option_group keep_group = { "Parts and memory", keep_defs };
 const struct option_group read_group = { "Read a capture", read_defs };
 const struct option_group alias_group = { "Hide names", alias_defs };
 
@@ -397,7 +301,7 @@ const char *options__io_filter(const struct options *options)
 	const struct option_given filters[] = {
 		{ f->devices.nr, "-d" },      { f->ops.nr, "--op" },
 		{ f->comm, "--comm" },	      { f->nsid.given, "--nsid" },
-		{ f->qid.given, "--qid" },    { f->ctrl_id.given, "--ctrl_id" },
+		{ f->qid.given, "--qid" },    { f->ctrl_id.given, "--ctrl-id" },
 		{ f->min_ns.given, "--min" }, { f->failed, "--failed" },
 	};
 

@@ -32,7 +32,7 @@ struct run_options {
 	int verbose;
 };
 
-/* What follows CSV is the view's own, numbered in its group's order. */
+/* Every format a command may print; each command's OUTPUT_IN says which it knows. */
 enum output_format {
 	OUTPUT_TEXT,
 	OUTPUT_JSON,
@@ -41,17 +41,24 @@ enum output_format {
 	OUTPUT_SVG,
 	OUTPUT_DOT,
 	OUTPUT_CHROME,
-	OUTPUT_TRACE, /* a page, of calls */
-	OUTPUT_KERNEL = OUTPUT_FOLDED,
-	OUTPUT_FIO = OUTPUT_FOLDED,
-	OUTPUT_HTML = OUTPUT_FOLDED,
-	OUTPUT_PAGE = OUTPUT_TEXT, /* what a command that makes pages has for people */
+	OUTPUT_HTML,
+	OUTPUT_KERNEL,
+	OUTPUT_FIO,
+	OUTPUT_BLKTRACE,
+	OUTPUT_OPENMETRICS,
+	OUTPUT_HDR,
+	OUTPUT_PERFETTO,
 };
+#define OUTPUT_BIT(format) (1u << (format))
+#define OUTPUT_TABLES	   (OUTPUT_BIT(OUTPUT_TEXT) | OUTPUT_BIT(OUTPUT_JSON) | OUTPUT_BIT(OUTPUT_CSV))
+#define OUTPUT_FLAMES	   (OUTPUT_TABLES | OUTPUT_BIT(OUTPUT_FOLDED) | OUTPUT_BIT(OUTPUT_SVG))
+#define OUTPUT_CALLS                                                          \
+	(OUTPUT_FLAMES | OUTPUT_BIT(OUTPUT_DOT) | OUTPUT_BIT(OUTPUT_CHROME) | \
+	 OUTPUT_BIT(OUTPUT_HTML))
 enum color_when { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
 struct output_options {
-	int format; /* -o text|json|csv; folded|svg of stacks, dot|chrome of calls, fio of a pattern
-		     */
+	int format;	  /* -o: enum output_format */
 	const char *path; /* --out FILE */
 	int color;
 };
@@ -89,18 +96,40 @@ mode_t options__mode(const struct file_options *file);
 /* The same of filters that only I/O has. */
 const char *options__io_filter(const struct options *options);
 
-/* keep_group: how `record` keeps what -w names. */
-extern const struct option_group filter_group, run_group, output_group;
-extern const struct option_group whole_group;	/* instead of run_group, of captures only */
-extern const struct option_group task_group;	/* instead of filter_group, of any event */
-extern const struct option_group picture_group; /* output_group with pictures of stacks, */
-extern const struct option_group call_group;	/* and of calls, */
-extern const struct option_group line_group;	/* with the kernel's own lines */
-extern const struct option_group job_group;	/* with a job for fio */
-extern const struct option_group browser_group; /* with a page for a browser */
-extern const struct option_group page_group;	/* instead of it, of pages; OUTPUT_PAGE is one */
-extern const struct option_group place_group;	/* where it goes, and nothing else of them */
-extern const struct option_group write_group, keep_group, read_group;
-extern const struct option_group alias_group; /* other names for what is handed on */
+extern const struct option_group filter_group, run_group;
+extern const struct option_group whole_group; /* instead of run_group, for captures only */
+extern const struct option_group task_group;  /* instead of filter_group, for any event */
+extern const struct option_group write_group, read_group;
+extern const struct option_group keep_group;  /* how `record` keeps what -w names */
+extern const struct option_group alias_group; /* other names, for captures that are passed on */
+
+/* One table of formats, in the order of enum output_format; NULL ends it. */
+extern const char *const output_words[], *const output_helps[];
+extern const char *const color_words[];
+
+/* The output options of a command that knows these formats; OUTPUT_FILE_IN: without --color. */
+#define OUTPUT_FORMAT(formats)                                                              \
+	{                                                                                   \
+		.name = "format", .letter = 'o', .kind = OPTION_CHOICE,                     \
+		.offset = offsetof(struct output_options, format), .help = "output format", \
+		.choices = output_words, .choice_helps = output_helps, .offered = (formats) \
+	}
+#define OUTPUT_FILE                                                             \
+	{                                                                       \
+		.name = "out", .kind = OPTION_STRING,                           \
+		.offset = offsetof(struct output_options, path), .arg = "FILE", \
+		.help = "write to FILE instead of stdout", .completes = "file"  \
+	}
+#define OUTPUT_COLOR                                                             \
+	{                                                                        \
+		.name = "color", .kind = OPTION_CHOICE,                          \
+		.offset = offsetof(struct output_options, color), .arg = "WHEN", \
+		.help = "use colors in text", .choices = color_words             \
+	}
+#define OUTPUT_GROUP(...)                        \
+	(&(const struct option_group){ "Output", \
+				       (const struct option_def[]){ __VA_ARGS__, { 0 } } })
+#define OUTPUT_IN(formats)	OUTPUT_GROUP(OUTPUT_FORMAT(formats), OUTPUT_FILE, OUTPUT_COLOR)
+#define OUTPUT_FILE_IN(formats) OUTPUT_GROUP(OUTPUT_FORMAT(formats), OUTPUT_FILE)
 
 #endif

@@ -10,13 +10,27 @@
 
 const struct unit units_plain[] = { { "", 1 }, { 0 } };
 const struct unit units_duration[] = {
-	{ "ns", 1 },	     { "us", 1000 },	      { "ms", 1000000 },
-	{ "s", 1000000000 }, { "m", 60000000000ULL }, { 0 },
+	{ "ns", 1 },
+	{ "us", 1000 },
+	{ "ms", 1000000 },
+	{ "s", 1000000000 },
+	{ "m", 60000000000ULL },
+	{ "h", 3600000000000ULL },
+	{ "d", 86400000000000ULL },
+	{ 0 },
 };
 const struct unit units_size[] = {
-	{ "", 1 },	     { "k", 1000 },	   { "K", 1000 },
-	{ "Ki", 1024 },	     { "M", 1000000 },	   { "Mi", 1 << 20 },
-	{ "G", 1000000000 }, { "Gi", 1ULL << 30 }, { 0 },
+	{ "", 1 },
+	{ "k", 1000 },
+	{ "K", 1000 },
+	{ "Ki", 1024 },
+	{ "M", 1000000 },
+	{ "Mi", 1 << 20 },
+	{ "G", 1000000000 },
+	{ "Gi", 1ULL << 30 },
+	{ "T", 1000000000000ULL },
+	{ "Ti", 1ULL << 40 },
+	{ 0 },
 };
 
 const struct unit *units__find(const struct unit *units, const char *name, size_t len)

@@ -9,14 +9,14 @@ bool tree_view__needs_calls(const struct options *options)
 	const int format = options->output.format;
 
 	return format == OUTPUT_FOLDED || format == OUTPUT_SVG || format == OUTPUT_CHROME ||
-	       format == OUTPUT_TRACE;
+	       format == OUTPUT_HTML;
 }
 
 static bool tree_is_graph(const struct tree_view *v, const struct session *s)
 {
 	const int format = s->options->output.format;
 
-	return format != OUTPUT_CHROME && format != OUTPUT_TRACE &&
+	return format != OUTPUT_CHROME && format != OUTPUT_HTML &&
 	       (v->is_graph || format > OUTPUT_CSV);
 }
 
@@ -53,7 +53,7 @@ static int tree_put_event(void *arg, const struct call *call, const union value_
 int tree_view__prepare(struct tree_view *v, const struct options *options,
 		       const struct call_trace *trace)
 {
-	if (v->page.source_dir && options->output.format != OUTPUT_TRACE)
+	if (v->page.source_dir && options->output.format != OUTPUT_HTML)
 		return log_err(-EINVAL, "--source: only a page shows source: -o html");
 	return options->file.read.nr ? 0 : trace_page__read_source(&v->page, trace);
 }
@@ -61,7 +61,7 @@ int tree_view__prepare(struct tree_view *v, const struct options *options,
 int tree_view__start(struct tree_view *v, struct session *s, struct call_trace *trace)
 {
 	v->calls.limits = v->graph.limits = v->page.limits = v->limits;
-	v->is_page = s->options->output.format == OUTPUT_TRACE;
+	v->is_page = s->options->output.format == OUTPUT_HTML;
 	if (v->is_page)
 		return trace_page__start(&v->page, s, trace);
 	if (tree_is_graph(v, s))

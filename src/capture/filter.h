@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * filter.h: which records of a capture are meant? -d, --op, -p, --comm, --cgroup, --nsid, --qid,
- * --ctrl_id, --min, --failed with exactly the meaning that the programs in the kernel give them.
+ * --ctrl-id, --min, --failed with exactly the meaning that the programs in the kernel give them.
  * Partitions and cgroups are those of the time of recording. What a record does not hold cannot be
  * asked for: where a discard of an NVMe drive begins, the cgroup of a record without stages. Such
  * records do not pass, and are counted.

@@ -56,8 +56,7 @@ static int saved_bucket(const char *path, const struct json_line *parsed, struct
 
 	if (!saved_is_our_bucket(from_ns, json_line__number(parsed, "to_ns")))
 		return log_err(-EIO,
-			       "%s has buckets of a zoom: save it without --lat_min_us and "
-			       "--lat_shift",
+			       "%s has zoomed buckets: save it without --lat-min-us and --lat-shift",
 			       path);
 	line->from_ns = (uint64_t)from_ns;
 	return 0;

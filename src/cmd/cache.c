@@ -51,7 +51,7 @@ static const char *const sort_words[] = { "misses", "accesses", "hits",	   "ra_h
 static const struct option_def cache_options[] = {
 	{ "by", 0, OPTION_LIST, VIEW(by), NULL, "one row per these; without it one for everything",
 	  .choices = by_words },
-	{ "sort", 0, OPTION_CHOICE, VIEW(sort), NULL, "rows with most of these come first",
+	{ "sort", 0, OPTION_CHOICE, VIEW(sort), "WHAT", "sort rows by this, largest first",
 	  .choices = sort_words },
 	{ "top", 0, OPTION_NUMBER, VIEW(top), "N", "so many rows an interval (default 20)",
 	  .min = 1, .max = 8192 },
@@ -95,10 +95,10 @@ static int cache_run(void *state, const struct options *options, char **argv);
 
 const struct cmd cmd_cache = {
 	.name = "cache",
-	.group = "cache",
-	.brief = "does the page cache help? Hits, misses, readahead by process and file",
+	.group = "I/O",
+	.brief = "page-cache hits, misses and read-ahead, by process and file",
 	.synopsis = "[options] [PATH...] [-- COMMAND...]",
-	.groups = CMD_GROUPS(&run_group, &output_group, &write_group, &read_group),
+	.groups = CMD_GROUPS(&run_group, OUTPUT_IN(OUTPUT_TABLES), &write_group, &read_group),
 	.own = &cache_group,
 	.view_size = sizeof(struct cache_view),
 	.objects = cache_objects,

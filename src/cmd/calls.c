@@ -63,10 +63,10 @@ static int calls_run(void *state, const struct options *options, char **argv);
 const struct cmd cmd_calls = {
 	.name = "calls",
 	.group = "any event",
-	.brief = "what happened inside? Nested calls of kernel and user functions, with durations",
+	.brief = "nested calls of kernel and user functions, with durations",
 	.synopsis = "[options] [FUNCTION...] [-- COMMAND...]",
-	.groups = CMD_GROUPS(&task_group, &run_group, &call_group, &write_group, &read_group,
-			     &alias_group),
+	.groups = CMD_GROUPS(&task_group, &run_group, OUTPUT_IN(OUTPUT_CALLS), &write_group,
+			     &read_group, &alias_group),
 	.own = &calls_group,
 	.view_size = sizeof(struct calls_cmd),
 	.objects = CMD_OBJECTS(&calls_view_object, &graph_view_object, &probe_ledger_object),

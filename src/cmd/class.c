@@ -142,9 +142,10 @@ static int class_run(void *state, const struct options *options, char **argv);
 const struct cmd cmd_class = {
 	.name = "class",
 	.group = "any event",
-	.brief = "what happens to each bio, request, or any other struct, function by function?",
+	.brief = "every function that handles a struct, object by object",
 	.synopsis = "[options] STRUCT [-- COMMAND...]",
-	.groups = CMD_GROUPS(&run_group, &call_group, &write_group, &read_group, &alias_group),
+	.groups = CMD_GROUPS(&run_group, OUTPUT_IN(OUTPUT_CALLS), &write_group, &read_group,
+			     &alias_group),
 	.own = &class_group,
 	.view_size = sizeof(struct class_view),
 	.objects = class_objects,

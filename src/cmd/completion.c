@@ -70,8 +70,11 @@ static const struct completion_source *completion_source(const struct option_def
 
 static void completion_put_choices(FILE *out, const struct option_def *def)
 {
-	for (size_t i = 0; def->choices[i]; i++)
-		fprintf(out, "%s%s", i ? " " : "", def->choices[i]);
+	const char *words[OPTION_CHOICES_MAX + 1];
+	size_t nr = option__choices(def, words);
+
+	for (size_t i = 0; i < nr; i++)
+		fprintf(out, "%s%s", i ? " " : "", words[i]);
 }
 
 static void completion_put_commands(FILE *out, const struct cmd *const *commands)

@@ -22,9 +22,9 @@ static int count_run(void *state, const struct options *options, char **argv);
 const struct cmd cmd_count = {
 	.name = "count",
 	.group = "any event",
-	.brief = "how often does any event happen? By its fields, process, stack, ...",
+	.brief = "how often an event happens, by any key",
 	.synopsis = "[options] EVENT... [by KEYS] [if CONDITION] [-- COMMAND...]",
-	.groups = CMD_GROUPS(&task_group, &run_group, &output_group),
+	.groups = CMD_GROUPS(&task_group, &run_group, OUTPUT_IN(OUTPUT_TABLES)),
 	.own = &count_group,
 	.view_size = sizeof(struct tally_view),
 	.objects = CMD_OBJECTS(&count_rows, &probe_ledger_object),

@@ -64,11 +64,10 @@ static int diff_run(void *state, const struct options *options, char **argv);
 
 const struct cmd cmd_diff = {
 	.name = "diff",
-	.group = "files",
-	.brief = "what changed between two runs? Shifts with intervals, so that noise is called "
-		 "noise",
+	.group = "captures",
+	.brief = "what changed between two runs, and what is noise",
 	.synopsis = "[options] A B",
-	.groups = CMD_GROUPS(&filter_group, &browser_group),
+	.groups = CMD_GROUPS(&filter_group, OUTPUT_IN(OUTPUT_TABLES | OUTPUT_BIT(OUTPUT_HTML))),
 	.own = &diff_own_group,
 	.view_size = sizeof(struct diff_cmd),
 	.objects = CMD_OBJECTS(&diff_object, &diff_function_object, &diff_path_object),

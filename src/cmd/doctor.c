@@ -99,10 +99,9 @@ static int doctor_run(void *state, const struct options *options, char **argv);
 const struct cmd cmd_doctor = {
 	.name = "doctor",
 	.group = "self",
-	.brief = "what can this kernel and these privileges show, through which hook, and why not "
-		 "more?",
+	.brief = "what works on this kernel with these privileges, and why not more",
 	.synopsis = "[options]",
-	.groups = CMD_GROUPS(&output_group),
+	.groups = CMD_GROUPS(OUTPUT_IN(OUTPUT_TABLES)),
 	.own = &doctor_group,
 	.view_size = sizeof(struct doctor),
 	.objects = CMD_OBJECTS(&doctor_findings, &doctor_verdicts),

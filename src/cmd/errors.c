@@ -67,11 +67,11 @@ static const struct cmd_part errors_part;
 const struct cmd cmd_errors = {
 	.name = "errors",
 	.group = "I/O",
-	.brief = "what went wrong? Failed, repeated and timed-out commands; resets, events, "
-		 "hot-plug",
+	.brief = "failed, retried and timed-out commands, resets, hot-plug",
 	.synopsis = "[options] [-- COMMAND...]",
-	.groups = CMD_GROUPS(&filter_group, &run_group, &line_group, &write_group, &read_group,
-			     &alias_group),
+	.groups = CMD_GROUPS(&filter_group, &run_group,
+			     OUTPUT_IN(OUTPUT_TABLES | OUTPUT_BIT(OUTPUT_KERNEL)), &write_group,
+			     &read_group, &alias_group),
 	.own = &errors_group,
 	.view_size = sizeof(struct errors),
 	.objects = CMD_OBJECTS(&errors_rows, &errors_sums, &session_ledger),

@@ -87,10 +87,9 @@ static int events_run(void *state, const struct options *options, char **argv);
 const struct cmd cmd_events = {
 	.name = "events",
 	.group = "any event",
-	.brief = "what can be probed here? Tracepoints, functions, user probes, counters, with "
-		 "types",
+	.brief = "what can be probed on this machine, with types",
 	.synopsis = "[options] [EVENT...]",
-	.groups = CMD_GROUPS(&output_group),
+	.groups = CMD_GROUPS(OUTPUT_IN(OUTPUT_TABLES)),
 	.own = &events_group,
 	.view_size = sizeof(struct events),
 	.objects = CMD_OBJECTS(&event_object, &event_values_object, &miss_object),

@@ -31,25 +31,27 @@ struct export
 	uint64_t nr;
 };
 
-/* -o; what calls are shown as in that format, or OUTPUT_TEXT: they are not. */
-static const struct export_format {
-	const struct exporter *exporter;
-	enum output_format of_calls;
-} formats[] = {
-	{ &export_json, OUTPUT_JSON },	      { &export_csv, OUTPUT_CSV },
-	{ &export_fio, OUTPUT_TEXT },	      { &export_blktrace, OUTPUT_TEXT },
-	{ &export_openmetrics, OUTPUT_TEXT }, { &export_hdr, OUTPUT_TEXT },
-	{ &export_perfetto, OUTPUT_TEXT },    { &export_chrome, OUTPUT_CHROME },
-	{ &export_folded, OUTPUT_FOLDED },    { &export_dot, OUTPUT_DOT },
+/* By enum output_format. */
+static const struct exporter *const exporters[] = {
+	[OUTPUT_JSON] = &export_json,	      [OUTPUT_CSV] = &export_csv,
+	[OUTPUT_FOLDED] = &export_folded,     [OUTPUT_DOT] = &export_dot,
+	[OUTPUT_CHROME] = &export_chrome,     [OUTPUT_FIO] = &export_fio,
+	[OUTPUT_BLKTRACE] = &export_blktrace, [OUTPUT_OPENMETRICS] = &export_openmetrics,
+	[OUTPUT_HDR] = &export_hdr,	      [OUTPUT_PERFETTO] = &export_perfetto,
 };
-/* In the same order. */
-static const char *const format_choices[] = { "json",	     "csv", "fio",	"blktrace",
-					      "openmetrics", "hdr", "perfetto", "chrome",
-					      "folded",	     "dot", NULL };
+enum {
+	EXPORT_OF_CALLS = OUTPUT_BIT(OUTPUT_JSON) | OUTPUT_BIT(OUTPUT_CSV) |
+			  OUTPUT_BIT(OUTPUT_FOLDED) | OUTPUT_BIT(OUTPUT_DOT) |
+			  OUTPUT_BIT(OUTPUT_CHROME),
+	EXPORT_FORMATS = EXPORT_OF_CALLS | OUTPUT_BIT(OUTPUT_FIO) | OUTPUT_BIT(OUTPUT_BLKTRACE) |
+			 OUTPUT_BIT(OUTPUT_OPENMETRICS) | OUTPUT_BIT(OUTPUT_HDR) |
+			 OUTPUT_BIT(OUTPUT_PERFETTO),
+};
 
 static const struct option_def export_options[] = {
 	{ "format", 'o', OPTION_CHOICE, offsetof(struct export, format), "FORMAT",
-	  "what is written (default json)", .choices = format_choices },
+	  "output format (default json)", .choices = output_words, .choice_helps = output_helps,
+	  .offered = EXPORT_FORMATS },
 	{ "if", 0, OPTION_STRING, offsetof(struct export, only_if), "EXPR",
 	  "only commands that make it true: 'lat > 1ms && op == read'" },
 	{ 0 },
@@ -61,10 +63,11 @@ static int export_run(void *state, const struct options *options, char **argv);
 
 const struct cmd cmd_export = {
 	.name = "export",
-	.group = "files",
-	.brief = "hand a capture on: to databases, fio, blktrace's tools, Perfetto, Prometheus",
+	.group = "captures",
+	.brief = "a capture for databases, fio, blktrace, Perfetto, Prometheus",
 	.synopsis = "-r FILE [options]",
-	.groups = CMD_GROUPS(&read_group, &alias_group, &filter_group, &run_group, &place_group),
+	.groups = CMD_GROUPS(&read_group, &alias_group, &filter_group, &run_group,
+			     OUTPUT_GROUP(OUTPUT_FILE)),
 	.own = &export_group,
 	.view_size = sizeof(struct export),
 	.objects = CMD_OBJECTS(&export_rows_object, &calls_view_object, &probe_ledger_object),
@@ -85,7 +88,7 @@ static int export_on_start(void *state, struct session *s)
 
 	if (e->exporter->is_binary && isatty(fileno(s->out)))
 		return log_err(-EINVAL, "-o %s is nothing for a terminal: --out FILE",
-			       format_choices[e->format]);
+			       output_words[e->format]);
 	return e->exporter->start(&e->state, s);
 }
 
@@ -164,14 +167,14 @@ static int export_run_calls(const struct export *e, const struct options *option
 	const char *alien = export_alien(e, options), *path = options->file.read.words[0];
 	struct options of_calls = *options;
 
-	if (formats[e->format].of_calls == OUTPUT_TEXT)
+	if (!(EXPORT_OF_CALLS & OUTPUT_BIT(e->format)))
 		return log_err(-EINVAL,
 			       "-o %s: %s holds calls; of these there are json, csv, chrome, "
 			       "folded and dot",
-			       format_choices[e->format], path);
+			       output_words[e->format], path);
 	if (alien)
 		return log_err(-EINVAL, "%s is about commands; %s holds calls", alien, path);
-	of_calls.output.format = formats[e->format].of_calls;
+	of_calls.output.format = e->format;
 	return calls_replay__run(&(struct tree_view){ 0 }, &of_calls, NULL);
 }
 
@@ -181,9 +184,9 @@ static int export_run_commands(struct export *e, const struct options *options, 
 {
 	int err;
 
-	e->exporter = formats[e->format].exporter;
+	e->exporter = exporters[e->format];
 	if (options->run.interval_ns.given && !e->exporter->tick)
-		return log_err(-EINVAL, "-i: -o %s has no intervals", format_choices[e->format]);
+		return log_err(-EINVAL, "-i: -o %s has no intervals", output_words[e->format]);
 	err = records__parse_condition("--if", e->only_if, &e->condition);
 	err = err
 		      ?: session__run(e->exporter->tick ? &export_interval_view : &export_view, e,
@@ -199,6 +202,7 @@ static int export_run(void *state, const struct options *options, char **argv)
 	bool has_calls = false;
 	int err;
 
+	e->format = e->format ?: OUTPUT_JSON;
 	if (!options->file.read.nr)
 		return log_err(-EINVAL, "export needs a capture: -r FILE");
 	err = calls_replay__ask(options->file.read.words[0], &has_calls);

@@ -15,7 +15,7 @@
 #include "sql/sql.h"
 #include "symbol/symbols.h"
 
-#define HELP_COLUMN	14 /* where briefs start */
+#define HELP_COLUMN	12 /* where briefs start */
 #define HELP_GROUPS_MAX 16
 
 static const struct help_code {
@@ -24,11 +24,11 @@ static const struct help_code {
 } help_codes[] = {
 	{ EXIT_DONE, "done and complete" },
 	{ EXIT_FAILED, "failed" },
-	{ EXIT_USAGE, "wrong usage: a command, option, value or device there is not" },
-	{ EXIT_LOST, "done, but something was lost; the reasons are printed (--allow-loss: 0)" },
-	{ EXIT_CANNOT, "this kernel or these privileges cannot; the message says what is missing" },
-	{ EXIT_CAME_TRUE, "a --fail-if came true" },
-	{ EXIT_FOUND, "a watch found something, or runs are too short to tell" },
+	{ EXIT_USAGE, "unknown command, option, value or device" },
+	{ EXIT_LOST, "done, but events were lost; the reasons are printed (--allow-loss: 0)" },
+	{ EXIT_CANNOT, "not possible on this kernel or with these privileges" },
+	{ EXIT_CAME_TRUE, "a --fail-if condition was true" },
+	{ EXIT_FOUND, "a watch found something, or the runs are too short to tell" },
 };
 
 /* A group is printed where its first command stands. */
@@ -55,7 +55,7 @@ static void help_print_group(FILE *out, const struct cmd *const *commands, const
 
 static void help_print_codes(FILE *out)
 {
-	fprintf(out, "\nExit code\n");
+	fprintf(out, "\nExit status\n");
 	for (size_t i = 0; i < sizeof(help_codes) / sizeof(help_codes[0]); i++) {
 		char left[16];
 
@@ -67,8 +67,7 @@ static void help_print_codes(FILE *out)
 void help__print_commands(FILE *out, const struct cmd *const *commands)
 {
 	fprintf(out, "Usage: iosonar COMMAND [options]\n"
-		     "       iosonar help [COMMAND]\n"
-		     "       iosonar --version | --completion bash|zsh\n\n"
+		     "       iosonar help [COMMAND] | --version | --completion bash|zsh\n\n"
 		     "Shows what the Linux storage stack does with every I/O.\n");
 	for (size_t i = 0; commands[i]; i++)
 		if (help_group_is_new(commands, i))
@@ -77,9 +76,8 @@ void help__print_commands(FILE *out, const struct cmd *const *commands)
 	fprintf(out, "\nManual: man iosonar, man iosonar-COMMAND\n");
 }
 
-void help__print_cmd(FILE *out, const struct cmd *cmd)
+static size_t help_groups(const struct cmd *cmd, const struct option_group *groups[])
 {
-	const struct option_group *groups[HELP_GROUPS_MAX];
 	size_t nr = 0;
 
 	/* Its own options first: they are why one asks. */
@@ -87,9 +85,23 @@ void help__print_cmd(FILE *out, const struct cmd *cmd)
 		groups[nr++] = cmd->own;
 	for (size_t i = 0; cmd->groups && cmd->groups[i] && nr < HELP_GROUPS_MAX; i++)
 		groups[nr++] = cmd->groups[i];
-	fprintf(out, "Usage: iosonar %s %s\n\n", cmd->name, cmd->synopsis);
+	return nr;
+}
+
+void help__print_cmd(FILE *out, const struct cmd *cmd, enum help_size size)
+{
+	const struct option_group *groups[HELP_GROUPS_MAX];
+	size_t nr = help_groups(cmd, groups);
+	char usage[256];
+
+	snprintf(usage, sizeof(usage), "iosonar %s %s", cmd->name, cmd->synopsis);
+	option__print_entry(out, "Usage:", strlen("Usage: "), usage);
+	putc('\n', out);
 	option__print_entry(out, "", 0, cmd->brief);
-	option__print_help(out, groups, nr);
+	if (size == HELP_ALL)
+		option__print_help(out, groups, nr);
+	else
+		option__print_short_help(out, groups, nr, cmd->own ? 1 : 0);
 	fprintf(out, "\nManual: man iosonar-%s\n", cmd->name);
 }
 

@@ -41,9 +41,9 @@ static int hist_run(void *state, const struct options *options, char **argv);
 const struct cmd cmd_hist = {
 	.name = "hist",
 	.group = "any event",
-	.brief = "how is a value of any event distributed? Percentiles and histograms by key",
+	.brief = "the distribution of a value of an event, by any key",
 	.synopsis = "[options] EVENT... of VALUE [by KEYS] [if CONDITION] [-- COMMAND...]",
-	.groups = CMD_GROUPS(&task_group, &run_group, &output_group),
+	.groups = CMD_GROUPS(&task_group, &run_group, OUTPUT_IN(OUTPUT_TABLES)),
 	.own = &hist_group,
 	.view_size = sizeof(struct tally_view),
 	.objects = CMD_OBJECTS(&hist_rows, &hist_buckets, &probe_ledger_object),

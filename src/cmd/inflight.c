@@ -52,9 +52,9 @@ static int inflight_run(void *state, const struct options *options, char **argv)
 const struct cmd cmd_inflight = {
 	.name = "inflight",
 	.group = "I/O",
-	.brief = "what is stuck now? Commands that have not come back, oldest first",
+	.brief = "commands that have not completed, oldest first",
 	.synopsis = "[options] [-- COMMAND...]",
-	.groups = CMD_GROUPS(&filter_group, &run_group, &output_group),
+	.groups = CMD_GROUPS(&filter_group, &run_group, OUTPUT_IN(OUTPUT_TABLES)),
 	.own = &inflight_group,
 	.view_size = sizeof(struct inflight_view),
 	.objects = CMD_OBJECTS(&inflight_rows, &inflight_looks),

@@ -114,10 +114,10 @@ static int info_run(void *state, const struct options *options, char **argv);
 
 const struct cmd cmd_info = {
 	.name = "info",
-	.group = "files",
-	.brief = "what is in a capture? Who made it where, its devices, whether it is whole",
+	.group = "captures",
+	.brief = "what a capture contains, and whether it is complete",
 	.synopsis = "[options] FILE...",
-	.groups = CMD_GROUPS(&output_group),
+	.groups = CMD_GROUPS(OUTPUT_IN(OUTPUT_TABLES)),
 	.own = &info_group,
 	.view_size = sizeof(struct info),
 	.objects = info_objects,

@@ -93,10 +93,10 @@ static const struct cmd_part layers_part;
 const struct cmd cmd_layers = {
 	.name = "layers",
 	.group = "I/O",
-	.brief = "where does the time go? Queue, scheduler, driver, device, completion",
+	.brief = "where the time goes: queue, scheduler, driver, device",
 	.synopsis = "[options] [-- COMMAND...]",
-	.groups = CMD_GROUPS(&filter_group, &run_group, &output_group, &write_group, &read_group,
-			     &alias_group),
+	.groups = CMD_GROUPS(&filter_group, &run_group, OUTPUT_IN(OUTPUT_TABLES), &write_group,
+			     &read_group, &alias_group),
 	.own = &layers_group,
 	.view_size = sizeof(struct layers),
 	.objects = CMD_OBJECTS(&layers_rows, &session_ledger),

@@ -119,9 +119,9 @@ static int pair_run(void *state, const struct options *options, char **argv);
 const struct cmd cmd_pair = {
 	.name = "pair",
 	.group = "any event",
-	.brief = "how long from one event to another that shares its key?",
+	.brief = "the time between two events that share a key",
 	.synopsis = "[options] START END on KEYS [by KEYS] [if CONDITION] [-- COMMAND...]",
-	.groups = CMD_GROUPS(&task_group, &run_group, &output_group),
+	.groups = CMD_GROUPS(&task_group, &run_group, OUTPUT_IN(OUTPUT_TABLES)),
 	.own = &pair_group,
 	.view_size = sizeof(struct pair_view),
 	.objects = pair_objects,

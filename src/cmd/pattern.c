@@ -68,11 +68,11 @@ static const struct cmd_part pattern_part;
 const struct cmd cmd_pattern = {
 	.name = "pattern",
 	.group = "I/O",
-	.brief = "what kind of load is it? Mix, sizes, sequential or random, alignment, depth, "
-		 "heat; a job for fio",
+	.brief = "the kind of load: mix, sizes, randomness, depth; a job for fio",
 	.synopsis = "[options] [-- COMMAND...]",
-	.groups = CMD_GROUPS(&filter_group, &run_group, &job_group, &write_group, &read_group,
-			     &alias_group),
+	.groups = CMD_GROUPS(&filter_group, &run_group,
+			     OUTPUT_IN(OUTPUT_TABLES | OUTPUT_BIT(OUTPUT_FIO)), &write_group,
+			     &read_group, &alias_group),
 	.own = &pattern_group,
 	.view_size = sizeof(struct pattern_view),
 	.objects = pattern_objects,

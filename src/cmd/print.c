@@ -52,9 +52,9 @@ static int print_run(void *state, const struct options *options, char **argv);
 const struct cmd cmd_print = {
 	.name = "print",
 	.group = "any event",
-	.brief = "what does any event carry? A line for each, with its fields or what is asked for",
+	.brief = "one line per event, with its fields",
 	.synopsis = "[options] EVENT... [show VALUES] [if CONDITION] [-- COMMAND...]",
-	.groups = CMD_GROUPS(&task_group, &run_group, &output_group),
+	.groups = CMD_GROUPS(&task_group, &run_group, OUTPUT_IN(OUTPUT_TABLES)),
 	.own = &print_group,
 	.view_size = sizeof(struct print_view),
 	.objects = CMD_OBJECTS(&print_lines, &probe_ledger_object),

@@ -44,7 +44,7 @@ static const struct option_def record_options[] = {
 	{ "cache", 0, OPTION_FLAG, offsetof(struct record, cache), NULL,
 	  "the page cache instead of commands: its rows every interval, for cache -r",
 	  .not_with = "split,stages,stacks,admin,io,when,size,files,last,zstd,children,op,nsid,qid,"
-		      "ctrl_id,min,failed" },
+		      "ctrl-id,min,failed" },
 	{ "events", 0, OPTION_FLAG, offsetof(struct record, events), NULL,
 	  "with --cache: also every miss, and the commands that bring pages" },
 	{ "when", 0, OPTION_STRING, offsetof(struct record, when), "EXPR",
@@ -63,8 +63,8 @@ static int record_run(void *state, const struct options *options, char **argv);
 
 const struct cmd cmd_record = {
 	.name = "record",
-	.group = "files",
-	.brief = "keep every command in a file, for -r of the other commands on any machine",
+	.group = "captures",
+	.brief = "write every command to a capture, for -r of other commands",
 	.synopsis = "-w FILE [options] [-- COMMAND...]",
 	.groups = CMD_GROUPS(&write_group, &keep_group, &alias_group, &filter_group, &run_group),
 	.own = &record_group,

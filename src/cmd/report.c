@@ -91,10 +91,12 @@ static int report_run(void *state, const struct options *options, char **argv);
 
 const struct cmd cmd_report = {
 	.name = "report",
-	.group = "files",
-	.brief = "what happened, at a glance? A page of a capture for a browser: charts and tables",
+	.group = "captures",
+	.brief = "a capture as a web page with charts and tables",
 	.synopsis = "-r FILE [options]",
-	.groups = CMD_GROUPS(&filter_group, &whole_group, &page_group, &read_group, &alias_group),
+	.groups = CMD_GROUPS(&filter_group, &whole_group,
+			     OUTPUT_FILE_IN(OUTPUT_BIT(OUTPUT_HTML) | OUTPUT_BIT(OUTPUT_JSON)),
+			     &read_group, &alias_group),
 	.own = &report_group,
 	.view_size = sizeof(struct report),
 	.objects = report_objects,
@@ -140,7 +142,7 @@ static int report_open(struct report *r, const struct session *s)
 	const char *name = strrchr(files->words[0], '/');
 
 	r->data = s->out;
-	if (s->options->output.format != OUTPUT_PAGE)
+	if (s->options->output.format == OUTPUT_JSON)
 		return 0;
 	snprintf(r->title, sizeof(r->title), "iosonar report: %.200s",
 		 name ? name + 1 : files->words[0]);
@@ -260,7 +262,7 @@ static int report_run(void *state, const struct options *options, char **argv)
 	if (!options->file.read.nr)
 		return log_err(-EINVAL, "report shows a capture: -r FILE names it, and iosonar "
 					"record makes one");
-	if (options->output.format == OUTPUT_PAGE && !options->output.path && isatty(STDOUT_FILENO))
+	if (options->output.format != OUTPUT_JSON && !options->output.path && isatty(STDOUT_FILENO))
 		return log_err(-EINVAL, "report makes a page for a browser: --out FILE says where");
 	err = records__parse_condition("--if", r->only_if, &r->only);
 	for (size_t i = 0; i < NR_REPORT_PARTS && !err; i++)

@@ -53,10 +53,10 @@ static const struct cmd_part slow_part;
 const struct cmd cmd_slow = {
 	.name = "slow",
 	.group = "I/O",
-	.brief = "which were the slowest, who sent them, where did they wait? With their stacks",
+	.brief = "the slowest I/O, with their steps and stacks",
 	.synopsis = "[options] [-- COMMAND...]",
-	.groups = CMD_GROUPS(&filter_group, &run_group, &output_group, &write_group, &read_group,
-			     &alias_group),
+	.groups = CMD_GROUPS(&filter_group, &run_group, OUTPUT_IN(OUTPUT_TABLES), &write_group,
+			     &read_group, &alias_group),
 	.own = &slow_group,
 	.view_size = sizeof(struct slow),
 	.objects = CMD_OBJECTS(&slow_rows, &session_ledger),

@@ -43,10 +43,10 @@ static int sql_run(void *state, const struct options *options, char **argv);
 
 const struct cmd cmd_sql = {
 	.name = "sql",
-	.group = "files",
-	.brief = "any question to captures, in SQL: commands, devices, stacks and calls are tables",
+	.group = "captures",
+	.brief = "query captures with SQL",
 	.synopsis = "[options] FILE... [QUERY]",
-	.groups = CMD_GROUPS(&output_group),
+	.groups = CMD_GROUPS(OUTPUT_IN(OUTPUT_TABLES)),
 	.own = &sql_group,
 	.view_size = sizeof(struct sql_cmd),
 	.objects = CMD_OBJECTS(&sql_row),

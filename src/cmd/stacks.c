@@ -42,7 +42,7 @@ struct stacks_row {
 struct stacks_view {
 	struct tally_view tally; /* of an EVENT; first: its options lie at its start */
 	/* options */
-	int which, by;
+	int which, sort;
 	struct option_number buffer;
 	bool hist;
 	/* state */
@@ -52,15 +52,17 @@ struct stacks_view {
 };
 
 static const char *const which_choices[] = { "kernel", "user", "both", NULL };
-static const char *const by_choices[] = { "count", "bytes", "time", NULL }; /* enum stack_measure */
+static const char *const sort_words[] = { "count", "bytes", "time", NULL }; /* enum stack_measure */
 
 static const struct option_def stacks_options[] = {
 	{ "words", 0, OPTION_OPERANDS, TALLY_OPTION(words), REQUEST_WORDS, REQUEST_WORDS_HELP,
 	  .completes = "line", .opens = line__opens },
 	{ "stack", 0, OPTION_CHOICE, offsetof(struct stacks_view, which), "WHICH",
 	  "where it was submitted: in the kernel, in the process", .choices = which_choices },
-	{ "by", 0, OPTION_CHOICE, offsetof(struct stacks_view, by), "WHAT",
-	  "what is added up and sorted by", .choices = by_choices },
+	{ "sort", 0, OPTION_CHOICE, offsetof(struct stacks_view, sort), "WHAT",
+	  "add up and sort by", .choices = sort_words },
+	{ "by", 0, OPTION_STRING, 0, "WHAT",
+	  .refuses = "--sort count|bytes|time sorts; after an EVENT, by KEYS makes rows" },
 	{ "top", 0, OPTION_NUMBER, TALLY_OPTION(top), "N",
 	  "so many stacks in text, JSON and CSV (default 10)", .min = 1, .max = STACKS_MOST },
 	{ "hist", 0, OPTION_FLAG, offsetof(struct stacks_view, hist), NULL,
@@ -113,10 +115,10 @@ static int stacks_run(void *state, const struct options *options, char **argv);
 const struct cmd cmd_stacks = {
 	.name = "stacks",
 	.group = "I/O",
-	.brief = "who causes it? Stacks of I/Os, or of any EVENT; folded lines, flame graph",
+	.brief = "which code causes I/O or any event; flame graphs",
 	.synopsis = "[options] [EVENT... [by KEYS] [if CONDITION]] [-- COMMAND...]",
-	.groups = CMD_GROUPS(&filter_group, &run_group, &picture_group, &write_group, &read_group,
-			     &alias_group),
+	.groups = CMD_GROUPS(&filter_group, &run_group, OUTPUT_IN(OUTPUT_FLAMES), &write_group,
+			     &read_group, &alias_group),
 	.own = &stacks_group,
 	.view_size = sizeof(struct stacks_view),
 	.objects = CMD_OBJECTS(&stacks_rows, &event_rows, &session_ledger, &probe_ledger_object),
@@ -150,7 +152,7 @@ static int stacks_on_record(void *state, struct session *s, const struct io_reco
 static void stacks_show_row(struct stacks_view *v, struct session *s, const struct stack_row *from,
 			    uint64_t rank)
 {
-	uint64_t all = stack_sum__value(&v->stacks.total, (enum stack_measure)v->by);
+	uint64_t all = stack_sum__value(&v->stacks.total, (enum stack_measure)v->sort);
 	struct stacks_row row = {
 		.rank = rank,
 		.count = from->sum.count,
@@ -166,7 +168,7 @@ static void stacks_show_row(struct stacks_view *v, struct session *s, const stru
 
 	if (all)
 		row.share = 100.0 *
-			    (double)stack_sum__value(&from->sum, (enum stack_measure)v->by) /
+			    (double)stack_sum__value(&from->sum, (enum stack_measure)v->sort) /
 			    (double)all;
 	table__row(v->table, &row);
 	if (s->format != TABLE_TEXT)
@@ -200,13 +202,13 @@ static int stacks_write_svg(struct stacks_view *v, struct session *s, struct fla
 	char note[96];
 	struct flame_style style = { .title = "I/O by the stack that submitted it",
 				     .note = note,
-				     .value = values[v->by],
+				     .value = values[v->sort],
 				     .unit = "I/Os" };
 	struct flame_drawn drawn;
 	int err;
 
 	snprintf(note, sizeof(note), "%" PRIu64 " I/Os in %.1f s, by %s", v->stacks.total.count,
-		 s->span_s, by_choices[v->by]);
+		 s->span_s, sort_words[v->sort]);
 	err = flame__write_svg(flame, &style, s->out, &drawn);
 	if (!err && drawn.left_out)
 		log_note("%" PRIu64 " frames are too narrow to be seen and were left out",
@@ -217,8 +219,8 @@ static int stacks_write_svg(struct stacks_view *v, struct session *s, struct fla
 static int stacks_write_flame(struct stacks_view *v, struct session *s)
 {
 	struct flame *flame = flame__new();
-	int err =
-		flame ? view_stacks__flame(&v->stacks, (enum stack_measure)v->by, flame) : -ENOMEM;
+	int err = flame ? view_stacks__flame(&v->stacks, (enum stack_measure)v->sort, flame)
+			: -ENOMEM;
 
 	if (!err)
 		err = s->options->output.format == OUTPUT_SVG ? stacks_write_svg(v, s, flame)
@@ -257,7 +259,7 @@ static void stacks_tell_missing(const struct stacks_view *v, const struct sessio
 static int stacks_on_end(void *state, struct session *s)
 {
 	struct stacks_view *v = state;
-	int err = stacks__sort(&v->stacks, (enum stack_measure)v->by);
+	int err = stacks__sort(&v->stacks, (enum stack_measure)v->sort);
 
 	if (err)
 		return log_err(err, "out of memory");
@@ -312,10 +314,8 @@ static const struct session_view stacks_session = {
 static const char *stacks_alien(const struct stacks_view *v, const struct options *options)
 {
 	const struct option_given aliens[] = {
-		{ v->by, "--by" },
-		{ v->hist, "--hist" },
-		{ options->file.write, "-w" },
-		{ options->file.read.nr, "-r" },
+		{ v->sort, "--sort" },		 { v->hist, "--hist" },
+		{ options->file.write, "-w" },	 { options->file.read.nr, "-r" },
 		{ v->buffer.given, "--buffer" },
 	};
 

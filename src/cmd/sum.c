@@ -27,9 +27,9 @@ static int sum_run(void *state, const struct options *options, char **argv);
 const struct cmd cmd_sum = {
 	.name = "sum",
 	.group = "any event",
-	.brief = "how much is it in all? A value of any event, added up by key",
+	.brief = "the sum of a value of an event, by any key",
 	.synopsis = "[options] EVENT... of VALUE [by KEYS] [if CONDITION] [-- COMMAND...]",
-	.groups = CMD_GROUPS(&task_group, &run_group, &output_group),
+	.groups = CMD_GROUPS(&task_group, &run_group, OUTPUT_IN(OUTPUT_TABLES)),
 	.own = &sum_group,
 	.view_size = sizeof(struct tally_view),
 	.objects = CMD_OBJECTS(&sum_rows, &probe_ledger_object),

@@ -69,10 +69,10 @@ static int trace_run(void *state, const struct options *options, char **argv);
 const struct cmd cmd_trace = {
 	.name = "trace",
 	.group = "I/O",
-	.brief = "what was every command? One line each, submit and completion joined, in words",
+	.brief = "every command, one line each, decoded",
 	.synopsis = "[options] [-- COMMAND...]",
-	.groups = CMD_GROUPS(&filter_group, &run_group, &output_group, &write_group, &read_group,
-			     &alias_group),
+	.groups = CMD_GROUPS(&filter_group, &run_group, OUTPUT_IN(OUTPUT_TABLES), &write_group,
+			     &read_group, &alias_group),
 	.own = &trace_group,
 	.view_size = sizeof(struct trace),
 	.objects = CMD_OBJECTS(&trace_rows, &session_ledger),

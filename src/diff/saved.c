@@ -42,7 +42,7 @@ static int saved_check_wants(const struct diff_side *side, const struct diff_wan
 			     : f->cgroup	  ? "--cgroup"
 			     : f->nsid.given	  ? "--nsid"
 			     : f->qid.given	  ? "--qid"
-			     : f->ctrl_id.given	  ? "--ctrl_id"
+			     : f->ctrl_id.given	  ? "--ctrl-id"
 			     : f->min_ns.given	  ? "--min"
 			     : f->failed	  ? "--failed"
 						  : NULL;

@@ -2,7 +2,7 @@
 /*
  * buckets.h: which bucket does a latency fall into? The kernel programs, the unit tests and the
  * printer all run this code. Two scales: log-linear (32 buckets per octave, error <= 1.6 % at the
- * middle of a bucket) and the zoom of --lat_min_us/--lat_shift, whose buckets can be narrower.
+ * middle of a bucket) and the zoom of --lat-min-us/--lat-shift, whose buckets can be narrower.
  */
 #ifndef IOSONAR_WIRE_BUCKETS_H
 #define IOSONAR_WIRE_BUCKETS_H

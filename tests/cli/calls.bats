@@ -25,15 +25,15 @@ refused() {
 }
 
 @test "calls --path knows its ways" {
-	refused 2 "--path up: there is no 'up'; give one of read, write, nvme-submit, nvme-complete" calls --path up
-	refused 2 "--path read,up: there is no 'up'; give one of read, write, nvme-submit, nvme-complete" calls --path read,up
+	refused 2 "--path up: unknown value 'up'; expected one of read, write, nvme-submit, nvme-complete" calls --path up
+	refused 2 "--path read,up: unknown value 'up'; expected one of read, write, nvme-submit, nvme-complete" calls --path read,up
 }
 
 @test "formats of calls, and of calls alone" {
 	for command in calls class; do
-		refused 2 "-o pdf: there is no 'pdf'; give one of text, json, csv, folded, svg, dot, chrome, html" "$command" -o pdf bio
+		refused 2 "-o pdf: unknown value 'pdf'; expected one of text, json, csv, folded, svg, dot, chrome, html" "$command" -o pdf bio
 	done
-	refused 2 "-o dot: there is no 'dot'; give one of text, json, csv, folded, svg" stacks -o dot
+	refused 2 "-o dot: unknown value 'dot'; expected one of text, json, csv, folded, svg" stacks -o dot
 	for option in --list --names; do
 		refused 2 "class --list and --names have no calls to draw: -o text, json or csv" class "$option" -o dot bio
 	done

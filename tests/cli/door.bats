@@ -26,8 +26,8 @@ refused() {
 	[ "$err" = "iosonar: $message" ] || { echo "$*: said '$err'"; return 1; }
 }
 
-fits() { # no line of stdout is longer than 100 columns
-	[ -z "$(LC_ALL=C.UTF-8 awk 'length($0) > 100' "$tmp/out")" ]
+fits() { # no line of stdout is longer than 80 columns
+	[ -z "$(LC_ALL=C.UTF-8 awk 'length($0) > 80' "$tmp/out")" ]
 }
 
 @test "iosonar alone, help, -h and --help list the commands" {
@@ -36,7 +36,7 @@ fits() { # no line of stdout is longer than 100 columns
 	[ -z "$err" ]
 	[[ $out == "Usage: iosonar COMMAND [options]"* ]]
 	[[ $out == *$'\nI/O\n  latency '* ]]
-	[[ $out == *$'\n  3  done, but something was lost'* ]]
+	[[ $out == *$'\n  3  done, but events were lost'* ]]
 	[[ $out == *"man iosonar-COMMAND"* ]]
 	fits
 	local alone=$out
@@ -47,14 +47,14 @@ fits() { # no line of stdout is longer than 100 columns
 	done
 }
 
-@test "help COMMAND is COMMAND -h" {
+@test "help COMMAND is COMMAND --help" {
 	door help latency
 	[ "$status" -eq 0 ]
 	[ -z "$err" ]
 	[[ $out == "Usage: iosonar latency "* ]]
 	fits
 	local page=$out
-	for words in "latency -h" "latency --help" "latency -t 1s -h" "latency -vh"; do
+	for words in "latency --help" "latency -t 1s --help" "latency -v --help"; do
 		# shellcheck disable=SC2086
 		door $words
 		[ "$status" -eq 0 ]
@@ -62,11 +62,26 @@ fits() { # no line of stdout is longer than 100 columns
 	done
 }
 
-@test "help of latency has every shared option and its own" {
+@test "-h explains a command's own options, names the others, and fits 50 lines of 80 columns" {
+	for command in $("$iosonar" help | awk '/^Exit/ { exit } /^  [a-z]/ { print $1 }'); do
+		door "$command" -h
+		[ "$status" -eq 0 ]
+		fits || { echo "$command -h: a line is too long"; return 1; }
+		[ "$(wc -l <"$tmp/out")" -le 50 ] || { echo "$command -h: $(wc -l <"$tmp/out") lines"; return 1; }
+		[[ $out == *$'\n  Every command '* ]]
+		[ "$out" != "$("$iosonar" "$command" --help)" ]
+	done
 	door latency -h
-	for name in device op pid comm cgroup nsid qid ctrl_id min failed interval duration count \
+	[[ $out == *"--cumulative  "* && $out == *" -d --op -p "* && $out != *"--device DEV"* ]]
+	door help
+	[ "$(wc -l <"$tmp/out")" -le 50 ]
+}
+
+@test "help of latency has every shared option and its own" {
+	door latency --help
+	for name in device op pid comm cgroup nsid qid ctrl-id min failed interval duration count \
 		allow-loss keep-privileges verbose format out color json-schema help by hist cumulative heat \
-		lat_min_us lat_shift fail-if; do
+		lat-min-us lat-shift fail-if; do
 		[[ $out == *" --$name"[[:space:]]* ]] || { echo "no --$name"; return 1; }
 	done
 	for letter in d p i t n v o h; do
@@ -78,12 +93,12 @@ fits() { # no line of stdout is longer than 100 columns
 	for of in "layers at tail write zstd read from to" "slow top each-device bio stack write zstd read from to" "stacks stack by top hist" \
 		"pattern by if fail-if write zstd read from to"; do
 		read -r command own <<<"$of"
-		door "$command" -h
+		door "$command" --help
 		[ "$status" -eq 0 ]
 		[ -z "$err" ]
-		[[ $out == "Usage: iosonar $command [options] "*"[-- COMMAND...]"* ]]
+		[[ $out == "Usage: iosonar $command [options] "*COMMAND...]* ]]
 		fits
-		for name in device op pid comm cgroup nsid qid ctrl_id min failed interval duration count allow-loss keep-privileges \
+		for name in device op pid comm cgroup nsid qid ctrl-id min failed interval duration count allow-loss keep-privileges \
 			verbose format out color json-schema help buffer $own; do
 			[[ $out == *" --$name"[[:space:]]* ]] || { echo "$command: no --$name"; return 1; }
 		done
@@ -93,10 +108,10 @@ fits() { # no line of stdout is longer than 100 columns
 @test "help of the any-event commands has what they share, and tells of the line" {
 	for of in "count top keys" "sum top keys" "hist top keys log2 linear" "print buffer" "pair top keys log2 linear each slow stack buffer"; do
 		read -r command own <<<"$of"
-		door "$command" -h
+		door "$command" --help
 		[ "$status" -eq 0 ]
-		[[ $out == "Usage: iosonar $command [options] "*"[if CONDITION] [-- COMMAND...]"* ]]
-		[[ $out == *"man 7 iosonar-line"* ]]
+		[[ $(echo $out) == "Usage: iosonar $command [options] "*"[if CONDITION] [-- COMMAND...]"* ]]
+		[[ $out == *"iosonar-line"* ]]
 		[[ $out != *"(null)"* ]]
 		fits
 		for name in emit pid children cgroup interval duration count allow-loss keep-privileges verbose format out color json-schema help $own; do
@@ -109,10 +124,10 @@ fits() { # no line of stdout is longer than 100 columns
 }
 
 @test "help of inflight has what a command in flight can be asked" {
-	door inflight -h
+	door inflight --help
 	[[ $out == "Usage: iosonar inflight [options] [-- COMMAND...]"* ]]
 	fits
-	for name in older device op pid comm cgroup nsid qid ctrl_id min interval duration count format out; do
+	for name in older device op pid comm cgroup nsid qid ctrl-id min interval duration count format out; do
 		[[ $out == *" --$name"[[:space:]]* ]] || { echo "no --$name"; return 1; }
 	done
 	for name in read write from to; do
@@ -131,7 +146,7 @@ fits() { # no line of stdout is longer than 100 columns
 }
 
 @test "help of cache has what the page cache can be asked" {
-	door cache -h
+	door cache --help
 	[[ $out == "Usage: iosonar cache [options] [PATH...] [-- COMMAND...]"* ]]
 	fits
 	for name in by sort top events buffer pid tid comm cgroup file device residency interval duration count format out; do
@@ -149,7 +164,7 @@ fits() { # no line of stdout is longer than 100 columns
 	refused 2 "--events is about the page cache: it needs --cache" record -w "$BATS_TEST_TMPDIR/x" --events
 	refused 2 "--buffer: only --events of --cache need one" record -w "$BATS_TEST_TMPDIR/x" --cache --buffer 1M
 	refused 2 "--cache and --last exclude each other; give one of them" record -w "$BATS_TEST_TMPDIR/x" --cache --last 1s
-	refused 2 "--by wxyz: there is no 'wxyz'; give one of comm, pid, file, cgroup, dev, op" cache --by wxyz
+	refused 2 "--by wxyz: unknown value 'wxyz'; expected one of comm, pid, file, cgroup, dev, op" cache --by wxyz
 	refused 2 "/no/such/file: No such file or directory" cache --residency /no/such/file
 	refused 2 "/tmp is a directory: only files and block devices have pages in the cache" cache --residency /tmp
 }
@@ -219,16 +234,16 @@ fits() { # no line of stdout is longer than 100 columns
 
 @test "numbers and units are refused with what would be right" {
 	refused 2 "-i 5: write a unit, 5s or 5ms" latency -i 5
-	refused 2 "-t -5s: not a duration; write 100us, 5ms, 1.5s or 2m" latency -t -5s
-	refused 2 "-t 1h: not a duration; write 100us, 5ms, 1.5s or 2m" latency -t 1h
-	refused 2 "--min 5 us: not a duration; write 100us, 5ms, 1.5s or 2m" latency --min "5 us"
+	refused 2 "-t -5s: not a duration; write 100us, 5ms, 1.5s, 2m, 1h or 1d" latency -t -5s
+	refused 2 "-t 1y: not a duration; write 100us, 5ms, 1.5s, 2m, 1h or 1d" latency -t 1y
+	refused 2 "--min 5 us: not a duration; write 100us, 5ms, 1.5s, 2m, 1h or 1d" latency --min "5 us"
 	refused 2 "-t 99999999999999999999s: too large" latency -t 99999999999999999999s
 	refused 2 "-i 1us: too small; give at least 1ms" latency -i 1us
 	refused 2 "-p 12x: not a whole number; write 16 or 0x10" latency -p 12x
 	refused 2 "-p 0: out of range; give 1 to 4194304" latency -p 0
 	refused 2 "--qid 65536: out of range; give 0 to 65535" latency --qid 65536
 	refused 2 "-n 0: too small; give at least 1" latency -n 0
-	refused 2 "-o xml: there is no 'xml'; give one of text, json, csv" latency -o xml
+	refused 2 "-o xml: unknown value 'xml'; expected one of text, json, csv" latency -o xml
 	refused 2 "-i DURATION: the value is missing" latency -i
 	refused 2 "-d DEV: the value is missing" latency -d ""
 	refused 2 "--failed x: it takes no value" latency --failed=x
@@ -237,12 +252,12 @@ fits() { # no line of stdout is longer than 100 columns
 @test "a wrong word of --by names the right ones" {
 	door latency --by dev,qeue
 	[ "$status" -eq 2 ]
-	[[ $err == "iosonar: --by dev,qeue: there is no 'qeue', did you mean queue? give one of "* ]]
+	[[ $err == "iosonar: --by dev,qeue: unknown value 'qeue'; did you mean queue? expected one of "* ]]
 }
 
 @test "layers refuses a layer and a tail there is not" {
-	refused 2 "--at foo: there is no 'foo'; give one of request, command, bio" layers --at foo
-	refused 2 "--at reqest: there is no 'reqest', did you mean request? give one of request, command, bio" layers --at reqest
+	refused 2 "--at foo: unknown value 'foo'; expected one of request, command, bio" layers --at foo
+	refused 2 "--at reqest: unknown value 'reqest'; did you mean request? expected one of request, command, bio" layers --at reqest
 	refused 2 "--at LAYER: the value is missing" layers --at
 	for tail in 100 -1 1e3 nan 99% "99 " x; do
 		refused 2 "--tail '$tail': a percentile from 0 to 99.99 is meant" layers --tail "$tail"
@@ -255,9 +270,9 @@ fits() { # no line of stdout is longer than 100 columns
 	refused 2 "--top 10001: out of range; give 1 to 10000" slow --top 10001
 	refused 2 "--top 0: out of range; give 1 to 65536" stacks --top 0
 	refused 2 "--top x: not a whole number; write 16 or 0x10" stacks --top x
-	refused 2 "--stack boht: there is no 'boht', did you mean both? give one of kernel, user, both, none" slow --stack boht
-	refused 2 "--stack none: there is no 'none'; give one of kernel, user, both" stacks --stack none
-	refused 2 "--by tme: there is no 'tme', did you mean time? give one of count, bytes, time" stacks --by tme
+	refused 2 "--stack boht: unknown value 'boht'; did you mean both? expected one of kernel, user, both, none" slow --stack boht
+	refused 2 "--stack none: unknown value 'none'; expected one of kernel, user, both" stacks --stack none
+	refused 2 "--sort tme: unknown value 'tme'; did you mean time? expected one of count, bytes, time" stacks --sort tme
 	refused 2 "--buffer 1: out of range; give 4Ki to 1Gi" slow --buffer 1
 	refused 2 "unknown option --each-device; 'iosonar stacks -h' lists them" stacks --each-device
 	refused 2 "unknown option --tail; 'iosonar slow -h' lists them" slow --tail 5
@@ -265,10 +280,10 @@ fits() { # no line of stdout is longer than 100 columns
 
 @test "a picture is drawn by stacks, and by nobody else" {
 	for command in latency trace layers slow; do
-		refused 2 "-o svg: there is no 'svg'; give one of text, json, csv" "$command" -o svg
-		refused 2 "-o folded: there is no 'folded'; give one of text, json, csv" "$command" -o folded
+		refused 2 "-o svg: unknown value 'svg'; expected one of text, json, csv" "$command" -o svg
+		refused 2 "-o folded: unknown value 'folded'; expected one of text, json, csv" "$command" -o folded
 	done
-	refused 2 "-o svgg: there is no 'svgg', did you mean svg? give one of text, json, csv, folded, svg" stacks -o svgg
+	refused 2 "-o svgg: unknown value 'svgg'; did you mean svg? expected one of text, json, csv, folded, svg" stacks -o svgg
 	for format in json csv folded svg; do
 		refused 2 "--hist is a picture below each stack: it needs -o text" stacks --hist -o "$format"
 	done
@@ -276,10 +291,10 @@ fits() { # no line of stdout is longer than 100 columns
 
 @test "a job is written by pattern, and by nobody else" {
 	for command in latency trace layers slow; do
-		refused 2 "-o fio: there is no 'fio'; give one of text, json, csv" "$command" -o fio
+		refused 2 "-o fio: unknown value 'fio'; expected one of text, json, csv" "$command" -o fio
 	done
-	refused 2 "-o svg: there is no 'svg'; give one of text, json, csv, fio" pattern -o svg
-	refused 2 "--by dev: there is no 'dev'; give one of pid, comm, cgroup" pattern --by dev
+	refused 2 "-o svg: unknown value 'svg'; expected one of text, json, csv, fio" pattern -o svg
+	refused 2 "--by dev: unknown value 'dev'; expected one of pid, comm, cgroup" pattern --by dev
 	refused 2 "--buffer 1: out of range; give 4Ki to 1Gi" pattern --buffer 1
 }
 
@@ -407,7 +422,7 @@ completes() {
 	[ "$(completes iosonar slow --stack "")" = "kernel user both none" ]
 	[ "$(completes iosonar slow --each)" = --each-device ]
 	[ "$(completes iosonar stacks --stack "")" = "kernel user both" ]
-	[ "$(completes iosonar stacks --by "")" = "count bytes time" ]
+	[ "$(completes iosonar stacks --sort "")" = "count bytes time" ]
 	[ "$(completes iosonar stacks -o "")" = "text json csv folded svg" ]
 	[ "$(completes iosonar stacks --format = s)" = svg ]
 	[ "$(completes iosonar layers -o "")" = "text json csv" ]
@@ -428,7 +443,7 @@ zsh_choices() { sed -n "/^_iosonar_$1() {/,/^}/p" "$tmp/out" | sed -n "s/^.*$2=}
 	[ "$(zsh_choices layers --at)" = "request command bio" ]
 	[ "$(zsh_choices slow --stack)" = "kernel user both none" ]
 	[ "$(zsh_choices stacks --stack)" = "kernel user both" ]
-	[ "$(zsh_choices stacks --by)" = "count bytes time" ]
+	[ "$(zsh_choices stacks --sort)" = "count bytes time" ]
 	[ "$(zsh_choices stacks --format)" = "text json csv folded svg" ]
 	[ "$(zsh_choices layers --format)" = "text json csv" ]
 	[ "$(zsh_choices pattern --format)" = "text json csv fio" ]

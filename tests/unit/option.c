@@ -66,7 +66,7 @@ static const struct option_set sets[] = {
 	{ &own_group, &own },
 	{ &filter_group, &options.filter },
 	{ &run_group, &options.run },
-	{ &output_group, &options.output },
+	{ OUTPUT_IN(OUTPUT_TABLES), &options.output },
 	{ &write_group, &options.file },
 	{ &read_group, &options.file },
 };
@@ -170,6 +170,8 @@ static void test_durations(void)
 		"307445734562m",
 	};
 
+	reads(units__read_duration, "1.5h", 5400000000000);
+	reads(units__read_duration, "2d", 172800000000000);
 	reads(units__read_duration, "850ns", 850);
 	reads(units__read_duration, "10us", 10000);
 	reads(units__read_duration, "5ms", 5000000);
@@ -298,8 +300,8 @@ static void test_bad_numbers(void)
 {
 	bad("-i 5", "-i 5: write a unit, 5s or 5ms");
 	bad("--interval=0.5", "--interval 0.5: write a unit, 0.5s or 0.5ms");
-	bad("-i 5x", "-i 5x: not a duration; write 100us, 5ms, 1.5s or 2m");
-	bad("-i -5s", "-i -5s: not a duration; write 100us, 5ms, 1.5s or 2m");
+	bad("-i 5x", "-i 5x: not a duration; write 100us, 5ms, 1.5s, 2m, 1h or 1d");
+	bad("-i -5s", "-i -5s: not a duration; write 100us, 5ms, 1.5s, 2m, 1h or 1d");
 	bad("-i 10us", "-i 10us: too small; give at least 1ms");
 	bad("-t 0s", "-t 0s: too small; give at least 1ns");
 	bad("-t 99999999999999s", "-t 99999999999999s: too large");
@@ -317,11 +319,11 @@ static void test_bad_numbers(void)
 
 static void test_bad_words(void)
 {
-	bad("-o xyz", "-o xyz: there is no 'xyz'; give one of text, json, csv");
+	bad("-o xyz", "-o xyz: unknown value 'xyz'; expected one of text, json, csv");
 	bad("-o jsno",
-	    "-o jsno: there is no 'jsno', did you mean json? give one of text, json, csv");
-	bad("--by dev,qeue", "--by dev,qeue: there is no 'qeue', did you mean queue? "
-			     "give one of ctrl, dev, queue");
+	    "-o jsno: unknown value 'jsno'; did you mean json? expected one of text, json, csv");
+	bad("--by dev,qeue", "--by dev,qeue: unknown value 'qeue'; did you mean queue? "
+			     "expected one of ctrl, dev, queue");
 	bad("--by dev,", "--by dev,: a word is missing at a comma");
 	bad("-d ,", "-d ,: a word is missing at a comma");
 	bad("--comm sixteen-letters-",
@@ -353,7 +355,10 @@ static void test_unknown(void)
 	bad("--intervl 5s", "unknown option --intervl; did you mean --interval?");
 	bad("--inter=5s", "unknown option --inter; did you mean --interval?");
 	bad("--dev x", "unknown option --dev; did you mean --device?");
-	bad("--ctrl-id 1", "unknown option --ctrl-id; did you mean --ctrl_id?");
+	good("--ctrl-id 1");
+	good("--ctrl_id 1");
+	is_u64(options.filter.ctrl_id.value, 1, "nvme_bpf's name means the same");
+	bad("--ctrl-di 1", "unknown option --ctrl-di; did you mean --ctrl-id?");
 	bad("--zebra", "unknown option --zebra; 'iosonar latency -h' lists them");
 	bad("--=x", "unknown option --; 'iosonar latency -h' lists them");
 	bad("-x", "unknown option -x; 'iosonar latency -h' lists them");
@@ -406,7 +411,7 @@ static void test_operands(void)
 static void test_help(void)
 {
 	const struct option_group *groups[] = { &own_group, &filter_group, &run_group,
-						&output_group };
+						OUTPUT_IN(OUTPUT_TABLES) };
 	char *text = NULL, *save = NULL;
 	size_t size, longest = 0, nr_lines = 0;
 	FILE *out = open_memstream(&text, &size);
@@ -424,9 +429,42 @@ static void test_help(void)
 		longest = strlen(line) > longest ? strlen(line) : longest;
 		nr_lines++;
 	}
-	ok(longest <= 100 && longest > 80, "lines fit 100 columns and use them (%zu)", longest);
+	ok(longest <= 80 && longest > 70, "lines fit 80 columns and use them (%zu)", longest);
 	ok(nr_lines > 30, "all of them (%zu)", nr_lines);
 	free(text);
+}
+
+static void test_short_help(void)
+{
+	const struct option_group *groups[] = { &own_group, &filter_group,
+						OUTPUT_IN(OUTPUT_TABLES) };
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	option__print_short_help(out, groups, 3, 1);
+	fclose(out);
+	ok(strstr(text, "\n      --hist ") != NULL, "-h explains the options of the command");
+	ok(strstr(text, "-d --op -p ") && !strstr(text, "--device DEV"), "and names the others");
+	free(text);
+	ok(parse("-h") == -ECANCELED && result.short_help, "-h is the short help");
+	ok(parse("--help") == -ECANCELED && !result.short_help, "--help is not");
+}
+
+/* One table of formats: a command knows some of them. */
+static void test_formats(void)
+{
+	const struct option_set set = { OUTPUT_IN(OUTPUT_TABLES | OUTPUT_BIT(OUTPUT_FIO)),
+					&options.output };
+	char *fio[] = { "pattern", "-o", "fio", NULL }, *svg[] = { "pattern", "-o", "svg", NULL };
+
+	ok(!option__parse(&set, 1, 3, fio, &result) && options.output.format == OUTPUT_FIO,
+	   "a format is its number in every command");
+	ok(option__parse(&set, 1, 3, svg, &result) == -EINVAL, "others are refused");
+	hear();
+	is_str(said, "iosonar: -o svg: unknown value 'svg'; expected one of text, json, csv, fio\n",
+	       "with those that are known");
+	options.output.format = OUTPUT_TEXT;
 }
 
 int main(void)
@@ -447,6 +485,8 @@ int main(void)
 	test_files();
 	test_operands();
 	test_help();
+	test_short_help();
+	test_formats();
 	option__free(sets, NR_SETS);
 	return done_testing();
 }

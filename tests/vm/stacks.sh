@@ -63,7 +63,7 @@ counted_by() { grep '"type":"stacks"' /tmp/k | grep "$1" | sed 's/.*"count":\([0
 is "$(counted_by '"comm":"dd".*submit_bio.*_read')" 31 "reads by the stack that read"
 is "$(counted_by '"comm":"dd".*submit_bio.*_write')" 17 "writes by the one that wrote"
 whole /tmp/k "nothing is lost"
-iosonar stacks -d "$dev" -o folded --by bytes -- /usr/bin/dd if="/dev/$dev" of=/dev/null bs=4k count=31 iflag=direct >/tmp/folded 2>/tmp/err
+iosonar stacks -d "$dev" -o folded --sort bytes -- /usr/bin/dd if="/dev/$dev" of=/dev/null bs=4k count=31 iflag=direct >/tmp/folded 2>/tmp/err
 is "$(awk '/^dd;/ { sum += $NF } END { print sum }' /tmp/folded)" $((31 * 4096)) "folded lines add up to the bytes"
 iosonar stacks -d "$dev" -o svg --out /tmp/flame.svg -- /usr/bin/dd if="/dev/$dev" of=/dev/null bs=4k count=31 iflag=direct 2>/tmp/err
 ok $? "a flame graph"
