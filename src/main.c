@@ -154,7 +154,7 @@ static int main_dispatch(int argc, char **argv)
 		if (strcmp(argv[1], own->word))
 			continue;
 		if (argc - 2 > own->max_args)
-			return log_err(-EINVAL, "unexpected word '%s' after %s",
+			return log_err(-EINVAL, "unexpected argument '%s' after %s",
 				       argv[2 + own->max_args], argv[1]);
 		return own->print(argv[2]);
 	}
@@ -218,12 +218,12 @@ static int main_exit_code(int err)
 	struct rlimit limit;
 
 	if (err == -EMFILE && !getrlimit(RLIMIT_NOFILE, &limit))
-		log_warn("it may open %llu files at once: raise the limit (ulimit -n 1024)",
+		log_warn("the limit is %llu open files: raise it (ulimit -n 1024)",
 			 (unsigned long long)limit.rlim_cur);
 	if (err == -ENFILE)
 		log_warn("too many files are open on this machine: raise fs.file-max");
 	if (err == -ENOMEM && !getrlimit(RLIMIT_AS, &limit) && limit.rlim_cur != RLIM_INFINITY)
-		log_warn("it may use %llu KiB of memory: raise the limit (ulimit -v unlimited)",
+		log_warn("the limit is %llu KiB of memory: raise it (ulimit -v unlimited)",
 			 (unsigned long long)limit.rlim_cur >> 10);
 	return exit_code__of(err);
 }

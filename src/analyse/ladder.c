@@ -115,7 +115,7 @@ const char *step__words(enum rung from, enum rung to)
 		       : from == RUNG_FLUSHED  ? "to the driver"
 					       : "plugged, to the driver";
 	case RUNG_REAPED: return "device";
-	case RUNG_ANSWERED: return from == RUNG_REAPED ? "driver reads the answer" : "device";
+	case RUNG_ANSWERED: return from == RUNG_REAPED ? "driver reads the completion" : "device";
 	case RUNG_BELOW: return "volume passes it on";
 	case RUNG_BACK: return "below the volume";
 	case RUNG_WRITTEN: return from == RUNG_ANSWERED ? "request ends" : "device";

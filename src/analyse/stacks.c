@@ -11,11 +11,11 @@ const char *stack_half__words(enum stack_half half)
 {
 	static const char *const words[NR_STACK_HALF] = {
 		[STACK_TAKEN] = "taken",
-		[STACK_NOT_WANTED] = "not wanted",
+		[STACK_NOT_WANTED] = "not requested",
 		[STACK_NONE] = "no stack",
 		[STACK_COLLIDED] = "stacks collided",
 		[STACK_NO_ROOM] = "stack table full",
-		[STACK_FAILED] = "stack not taken",
+		[STACK_FAILED] = "other error",
 	};
 
 	return (unsigned int)half < NR_STACK_HALF ? words[half] : "?";

@@ -75,8 +75,9 @@ int clock__look(void)
 		return 0;
 	if (!clock_read_link("/proc/self/ns/time_for_children", childrens) ||
 	    strcmp(own, childrens))
-		return log_err(-EIO, "this process is in one time namespace and its children will "
-				     "be in another: start iosonar as such a child, by a shell");
+		return log_err(-EIO,
+			       "this process and its children are in different time namespaces; "
+			       "start a shell as such a child and run iosonar in it");
 	in = fopen("/proc/self/timens_offsets", "re");
 	if (!in)
 		return log_err(-EIO, "cannot read /proc/self/timens_offsets: %s", strerror(errno));

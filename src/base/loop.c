@@ -119,7 +119,7 @@ int loop__every(struct loop *loop, uint64_t ns, loop_fn fn, void *arg)
 				   .it_interval = loop_timespec(ns) };
 
 	if (!ns)
-		return log_err(-EINVAL, "a timer needs an interval of more than 0");
+		return log_err(-EINVAL, "the interval of a timer must be greater than 0");
 	return loop_add_timer(loop, &when, fn, arg);
 }
 
@@ -332,7 +332,7 @@ static const char *loop_end_child(struct loop_child *child)
 	struct pollfd end = { .fd = child->pid_fd, .events = POLLIN };
 
 	if (kill(child->pid, SIGTERM) && errno == EPERM)
-		return "became another user's (--keep-privileges lets iosonar end it)";
+		return "changed its user (with --keep-privileges iosonar can end it)";
 	poll(&end, 1, LOOP_CHILD_WAIT_MS);
 	loop_reap(child);
 	return child->pid > 0 ? "did not end on SIGTERM" : NULL;
@@ -361,7 +361,7 @@ int loop__start_child(struct loop *loop, char **argv)
 	int err;
 
 	if (loop->child.name)
-		return log_err(-EBUSY, "a loop has one child, '%s'", loop->child.name);
+		return log_err(-EBUSY, "the loop already has a child, '%s'", loop->child.name);
 	loop->child.name = strdup(argv[0]);
 	err = loop->child.name ? loop_fork(loop, argv) : -ENOMEM;
 	if (!err)
@@ -468,7 +468,7 @@ int loop__run(struct loop *loop)
 	sigprocmask(SIG_BLOCK, &loop->taken, NULL);
 	loop->stopped = false;
 	if (loop->child.gate_fd >= 0 && write(loop->child.gate_fd, "", 1) < 0)
-		log_verbose("'%s' ended before it began", loop->child.name);
+		log_verbose("'%s' exited before the run started", loop->child.name);
 	loop_close(&loop->child.gate_fd);
 	while (!err && !loop->stopped)
 		err = loop_turn(loop);

@@ -152,7 +152,7 @@ static int option_store_string(const struct option_use *use)
 	uint64_t max = use->slot->def->max;
 
 	if (max && strlen(use->value) > max)
-		return option_refuse(use, "too long; it has at most %llu bytes",
+		return option_refuse(use, "too long; at most %llu bytes are allowed",
 				     (unsigned long long)max);
 	*(const char **)use->slot->field = use->value;
 	return 0;
@@ -232,7 +232,7 @@ static int option_store_list(const struct option_use *use)
 		char *word = strndup(rest, (size_t)(end - rest));
 
 		if (word && !*word)
-			err = option_refuse(use, "a word is missing at a comma");
+			err = option_refuse(use, "empty item in the list");
 		else if (word && use->slot->def->choices)
 			err = option_choose(use, word);
 		if (err < 0) {
@@ -288,7 +288,7 @@ static int option_use_slot(struct option_parser *parser, struct option_slot *slo
 	slot->given = true;
 	slot->by_letter = by_letter;
 	if (!option__takes_value(slot->def))
-		return attached ? option_refuse(&use, "it takes no value")
+		return attached ? option_refuse(&use, "the option takes no value")
 				: option_stores[slot->def->kind](&use);
 	if (!attached && parser->at < parser->argc &&
 	    strncmp(parser->argv[parser->at], "--", 2) != 0)
@@ -340,10 +340,10 @@ static int option_unknown_letter(const struct option_parser *parser, const char 
 {
 	if (option_opens(parser) && (word[2] || !isalpha((unsigned char)letter)))
 		return log_err(-EINVAL,
-			       "unknown option -%c; an expression that begins with - stands in "
+			       "unknown option -%c; write an expression that begins with - in "
 			       "parentheses: '(%s)'",
 			       letter, word);
-	return log_err(-EINVAL, "unknown option -%c; 'iosonar %s -h' lists them", letter,
+	return log_err(-EINVAL, "unknown option -%c; 'iosonar %s -h' lists the options", letter,
 		       parser->argv[0]);
 }
 
@@ -362,8 +362,8 @@ static int option_unknown(const struct option_parser *parser, const char *name, 
 	}
 	if (near)
 		return log_err(-EINVAL, "unknown option --%s; did you mean --%s?", word, near);
-	return log_err(-EINVAL, "unknown option --%.*s; 'iosonar %s -h' lists them", (int)len, name,
-		       parser->argv[0]);
+	return log_err(-EINVAL, "unknown option --%.*s; 'iosonar %s -h' lists the options",
+		       (int)len, name, parser->argv[0]);
 }
 
 /* "--name" or "--name=value" */
@@ -404,7 +404,7 @@ static int option_take_plain(struct option_parser *parser, const char *word)
 		if (parser->slots[i].def->kind == OPTION_OPERANDS)
 			return option_store_file(&use);
 	}
-	return log_err(-EINVAL, "unexpected word '%s'; a command to run goes after --", word);
+	return log_err(-EINVAL, "unexpected argument '%s'; write COMMAND after --", word);
 }
 
 /* "by -ret": behind a clause's word stands a value. */
@@ -432,9 +432,8 @@ static int option_exclude(struct option_parser *parser, const struct option_def 
 		end = strchrnul(name, ',');
 		other = option_find(parser, name, (size_t)(end - name));
 		if (other && other->given)
-			return log_err(-EINVAL,
-				       "--%s and --%s exclude each other; give one of them",
-				       def->name, other->def->name);
+			return log_err(-EINVAL, "--%s and --%s cannot be combined", def->name,
+				       other->def->name);
 	}
 	return 0;
 }

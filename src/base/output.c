@@ -47,7 +47,7 @@ static void output_arm(const struct output *o)
 	output_last.fd = fileno(o->file);
 	memcpy(output_last.path, o->partial, sizeof(output_last.path));
 	snprintf(output_last.words, sizeof(output_last.words),
-		 "iosonar: the output is not complete: it is in %s\n",
+		 "iosonar: the output is incomplete; it is in %s\n",
 		 text__terminal(path, sizeof(path), o->partial));
 	for (int i = 0; i < OUTPUT_SIGNALS; i++)
 		if (!sigaction(output_signals[i], NULL, &old) && old.sa_handler == SIG_DFL)
@@ -76,14 +76,14 @@ static int output_err(const char *path, int err)
 static int output_refuse(const struct output *o, const char *input)
 {
 	if (place__is_same(o->place.path, input))
-		return log_err(
-			-EINVAL,
-			"--out %s is a file that this run reads or keeps: choose another name",
-			o->path);
+		return log_err(-EINVAL,
+			       "--out %s is a file that this run also reads or records to; choose "
+			       "another name",
+			       o->path);
 	if (place__is_same(o->partial, input))
 		return log_err(-EINVAL,
-			       "--out %s is written to %s first, and this run reads or keeps that: "
-			       "choose another name",
+			       "--out %s is first written to %s, which this run also reads or "
+			       "records to; choose another name",
 			       o->path, o->partial);
 	return 0;
 }
@@ -97,10 +97,10 @@ static void output_keep_owner(const struct output *o, int fd)
 		return;
 	if (old->st_uid != geteuid() || old->st_gid != getegid())
 		if (fchown(fd, old->st_uid, old->st_gid))
-			log_verbose("%s: the owner of %s cannot be kept: %s", o->partial, o->path,
+			log_verbose("%s: cannot keep the owner of %s: %s", o->partial, o->path,
 				    strerror(errno));
 	if (fchmod(fd, old->st_mode & 0777))
-		log_verbose("%s: the permissions of %s cannot be kept: %s", o->partial, o->path,
+		log_verbose("%s: cannot keep the permissions of %s: %s", o->partial, o->path,
 			    strerror(errno));
 }
 
@@ -207,8 +207,8 @@ static void output_keep_partial(struct output *o)
 		return;
 	}
 	renamer__end(&o->renamer);
-	log_warn("the output is not complete: it is in %s%s%s%s", o->partial, *old ? "; " : "", old,
-		 *old ? " is as it was" : "");
+	log_warn("the output is incomplete; it is in %s%s%s%s", o->partial, *old ? "; " : "", old,
+		 *old ? " is unchanged" : "");
 }
 
 static int output_settle(struct output *o, int err)
@@ -223,7 +223,7 @@ static int output_settle(struct output *o, int err)
 	if (!failed)
 		return err;
 	return log_err(-EIO, "cannot rename %s to %s: %s", o->partial, o->place.path,
-		       failed == -ESTALE ? "another run has replaced it" : strerror(-failed));
+		       failed == -ESTALE ? "another run has replaced the file" : strerror(-failed));
 }
 
 int output__finish(struct output *o, int err)

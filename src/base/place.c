@@ -115,8 +115,8 @@ static int place_resolve(struct place *place)
 			return 0;
 		if (place_is_shared(link.directory))
 			return log_err(-EIO,
-				       "cannot write %s: it is a symbolic link in a directory "
-				       "that anyone can write to; name the file that it leads to",
+				       "cannot write %s: it is a symbolic link in a directory that "
+				       "anyone can write to; name the file that it points to",
 				       place->path);
 		err = place_follow(place, &link);
 	}

@@ -96,7 +96,7 @@ static const char *privilege_left(void)
 	privilege_caps have = { 0 };
 
 	syscall(SYS_capget, &self, have);
-	return have[0].permitted || have[1].permitted ? "CAP_BPF alone" : "no capabilities";
+	return have[0].permitted || have[1].permitted ? "only CAP_BPF" : "no capabilities";
 }
 
 static int privilege_gain_nothing(const struct privilege_needs *needs)
@@ -461,7 +461,7 @@ static const struct privilege_step {
 } privilege_steps[] = {
 	{ privilege_drop_capabilities, "drop capabilities", NULL },
 	{ privilege_gain_nothing, "refuse new privileges", "no new privileges" },
-	{ privilege_restrict_files, "restrict files", "no files to change" },
+	{ privilege_restrict_files, "restrict files", "no opening of files for writing" },
 #ifdef PRIVILEGE_FILTERS
 	{ privilege__filter_calls, "filter system calls", "system calls filtered" },
 #endif
@@ -488,5 +488,5 @@ void privilege__drop(const struct privilege_needs *needs)
 	if (done[0])
 		log_verbose("privileges: %s", done);
 	if (failed[0])
-		log_warn("cannot %s; the run goes on without that", failed);
+		log_warn("cannot %s; the run continues without that", failed);
 }

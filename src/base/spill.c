@@ -79,8 +79,8 @@ static const char *spill_folder(void)
 static int spill_file_err(int err, const char *what)
 {
 	return log_err(err == ENOENT || err == EACCES ? -EIO : -err,
-		       "cannot %s a temporary file in %s: %s; TMPDIR may name another folder", what,
-		       spill_folder(), strerror(err));
+		       "cannot %s a temporary file in %s: %s; set TMPDIR to use another directory",
+		       what, spill_folder(), strerror(err));
 }
 
 static int spill_open(struct spill *s)
@@ -92,7 +92,7 @@ static int spill_open(struct spill *s)
 	snprintf(path, sizeof(path), "%s/iosonar-XXXXXX", spill_folder());
 	s->fd = mkostemp(path, O_CLOEXEC);
 	if (s->fd < 0)
-		return spill_file_err(errno, "make");
+		return spill_file_err(errno, "create");
 	unlink(path);
 	return 0;
 }

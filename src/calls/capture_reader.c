@@ -431,9 +431,10 @@ int call_trace_reader__follow(struct call_trace_reader *r, const struct session 
 
 int call_trace_reader__check(const struct call_trace_reader *r)
 {
-	return r->is_known ? 0
-			   : log_err(-EIO, "the capture does not say which functions were traced: "
-					   "that part of it is damaged");
+	return r->is_known
+		       ? 0
+		       : log_err(-EIO,
+				 "the capture is damaged: its list of traced functions is missing");
 }
 
 void call_trace_reader__free(struct call_trace_reader *r)

@@ -41,8 +41,8 @@ static int trace_on_start(void *state, struct session *s)
 
 	call_trace__tell_returns(&t->trace);
 	if (!t->all && t->class.preset && t->class.nr_attachable > t->trace.nr)
-		log_note("%zu of %zu functions that can be attached: --all takes all", t->trace.nr,
-			 t->class.nr_attachable);
+		log_note("tracing %zu of %zu functions that can be attached; --all traces all",
+			 t->trace.nr, t->class.nr_attachable);
 	err = err ?: call_trace_writer__begin(&t->writer, &t->trace, s, t->addresses);
 	return err ?: trace_start_views(t, s);
 }
@@ -141,7 +141,7 @@ static int trace_check_devices(const struct class_trace *t)
 
 		snprintf(path, sizeof(path), "/sys/block/%s", name);
 		if (access(path, F_OK))
-			return log_err(-ENODEV, "-d: there is no disk '%s'; /sys/block has them",
+			return log_err(-ENODEV, "-d: unknown disk '%s'; /sys/block lists the disks",
 				       name);
 	}
 	return 0;

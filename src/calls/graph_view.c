@@ -24,26 +24,26 @@ struct graph_row {
 
 #define GRAPH(name) offsetof(struct graph_row, name)
 static const struct column graph_columns[] = {
-	{ "depth", "depth", CELL_COUNT, 3, "traced calls that it is in; not in text",
+	{ "depth", "depth", CELL_COUNT, 3, "number of traced calls around it; not in text",
 	  .at = GRAPH(depth), .not_in_text = true },
-	{ "count", "count", CELL_COUNT, 7, "calls", .at = GRAPH(count) },
-	{ "total_ns", "total", CELL_DURATION, 8, "from entry to return, of all",
+	{ "count", "count", CELL_COUNT, 7, "number of calls", .at = GRAPH(count) },
+	{ "total_ns", "total", CELL_DURATION, 8, "total time from entry to return",
 	  .at = GRAPH(total_ns) },
-	{ "self_ns", "self", CELL_DURATION, 8, "of that, outside those that are shown inside it",
-	  .at = GRAPH(self_ns) },
-	{ "avg_ns", "avg", CELL_DURATION, 8, "of one call whose return was seen",
+	{ "self_ns", "self", CELL_DURATION, 8,
+	  "part of the total outside the calls shown inside it", .at = GRAPH(self_ns) },
+	{ "avg_ns", "avg", CELL_DURATION, 8, "average time of a call, where the return was seen",
 	  .at = GRAPH(avg_ns) },
-	{ "min_ns", "min", CELL_DURATION, 8, "the shortest", .at = GRAPH(min_ns) },
-	{ "max_ns", "max", CELL_DURATION, 8, "the longest", .at = GRAPH(max_ns) },
-	{ "share", "share%", CELL_PERCENT, 6, "of the time of calls that are in no other",
-	  .at = GRAPH(share) },
-	{ "function", "function", CELL_TEXT, 20, "its name; not in text", .at = GRAPH(function),
-	  .not_in_text = true },
+	{ "min_ns", "min", CELL_DURATION, 8, "minimum time of a call", .at = GRAPH(min_ns) },
+	{ "max_ns", "max", CELL_DURATION, 8, "maximum time of a call", .at = GRAPH(max_ns) },
+	{ "share", "share%", CELL_PERCENT, 6,
+	  "total, as a percentage of the time of all outermost calls", .at = GRAPH(share) },
+	{ "function", "function", CELL_TEXT, 20, "name of the function; not in text",
+	  .at = GRAPH(function), .not_in_text = true },
 	{ "path", "path", CELL_TEXT, 20,
-	  "the functions that it is in, and itself, with ; between; not in text", .at = GRAPH(path),
-	  .not_in_text = true },
-	{ "call", "call", CELL_TEXT, 20, "its name, indented; in text only", .at = GRAPH(line),
-	  .only_in_text = true },
+	  "functions from the outermost to this one, separated by ';'; not in text",
+	  .at = GRAPH(path), .not_in_text = true },
+	{ "call", "call", CELL_TEXT, 20, "name of the function, indented by depth; in text only",
+	  .at = GRAPH(line), .only_in_text = true },
 	{ 0 },
 };
 const struct object graph_view_object = { "graph", { graph_columns } };
@@ -128,8 +128,8 @@ static int graph_show(const struct graph_view *v)
 	int err = table ? graph_show_nodes(v, table, &path) : -ENOMEM;
 
 	if (path.cut)
-		log_note("%" PRIu64 " paths are deeper than %d functions: they leave out those "
-			 "between the first %d and the last",
+		log_note("%" PRIu64 " paths are deeper than %d functions: they show the first %d "
+			 "and the last one",
 			 path.cut, PATH_MOST, PATH_MOST);
 	path__free(&path);
 	table__free(table);
@@ -197,8 +197,8 @@ static int graph_fill_flame(const struct graph_view *v, struct flame *flame)
 	for (uint32_t i = 0; !err && i < f.nr; i++)
 		err = flame_add_node(v, &f, i);
 	if (f.deep)
-		log_note("%" PRIu64 " calls by path are inside more than %d others: their time is "
-			 "that of the call at this depth around them",
+		log_note("%" PRIu64 " paths are deeper than %d functions: their time is added to "
+			 "the function at that depth",
 			 f.deep, PATH_MOST);
 	free(f.has_time);
 	free(f.frames);
@@ -218,7 +218,7 @@ static int graph_write_svg(const struct graph_view *v, struct flame *flame)
 		 text__duration(total, sizeof(total), flame__total(flame)), v->session->span_s);
 	err = flame__write_svg(flame, &style, v->session->out, &drawn);
 	if (!err && drawn.left_out)
-		log_note("%" PRIu64 " calls are too narrow to be seen and were left out",
+		log_note("%" PRIu64 " calls are too narrow to draw and were left out",
 			 drawn.left_out);
 	return err;
 }
@@ -231,7 +231,7 @@ static int graph_write_flame(const struct graph_view *v)
 
 	call_graph__nodes(v->graph, &nr);
 	if (!err && nr && !flame__total(flame))
-		log_note("no call has a time, so nothing is drawn: their returns were not seen");
+		log_note("nothing to draw: no returns were seen, so no call has a duration");
 	if (!err)
 		err = v->session->options->output.format == OUTPUT_SVG
 			      ? graph_write_svg(v, flame)

@@ -17,19 +17,21 @@ struct life_row {
 
 #define LIFE(name) offsetof(struct life_row, name)
 static const struct column life_columns[] = {
-	{ "time_s", "time", CELL_TIME, 12, "its first step, since the start", .at = LIFE(time_ns) },
-	{ "number", "number", CELL_COUNT, 6, "objects by their beginning, from 1",
-	  .at = LIFE(number) },
-	{ "object", "object", CELL_TEXT, 18, "its address, which others had and will have",
+	{ "time_s", "time", CELL_TIME, 12, "time of the first step, since the start",
+	  .at = LIFE(time_ns) },
+	{ "number", "number", CELL_COUNT, 6,
+	  "number of the object, from 1, in order of first steps", .at = LIFE(number) },
+	{ "object", "object", CELL_TEXT, 18, "address of the object; the kernel reuses addresses",
 	  .at = LIFE(object) },
-	{ "comm", "comm", CELL_TEXT, 15, "the task of its first step", .at = LIFE(comm) },
-	{ "pid", "pid", CELL_COUNT, 7, "its process", .at = LIFE(pid) },
-	{ "born", "born", CELL_TEXT, 4, "yes: its birth was seen", .at = LIFE(born) },
-	{ "dead", "dead", CELL_TEXT, 4, "yes: its death was", .at = LIFE(dead) },
-	{ "steps", "steps", CELL_COUNT, 5, "entries and returns", .at = LIFE(steps) },
-	{ "total_ns", "total", CELL_DURATION, 8, "from its first step to its last",
+	{ "comm", "comm", CELL_TEXT, 15, "name of the task of the first step", .at = LIFE(comm) },
+	{ "pid", "pid", CELL_COUNT, 7, "pid of the process of the first step", .at = LIFE(pid) },
+	{ "born", "born", CELL_TEXT, 4, "yes if the birth was seen", .at = LIFE(born) },
+	{ "dead", "dead", CELL_TEXT, 4, "yes if the death was seen", .at = LIFE(dead) },
+	{ "steps", "steps", CELL_COUNT, 5, "number of steps: entries and returns",
+	  .at = LIFE(steps) },
+	{ "total_ns", "total", CELL_DURATION, 8, "time from the first step to the last",
 	  .at = LIFE(total_ns) },
-	{ "data", "data", CELL_TEXT, 20, "its members where most was known of it",
+	{ "data", "data", CELL_TEXT, 20, "members of the object, at the step where most are set",
 	  .at = LIFE(data) },
 	{ 0 },
 };
@@ -42,29 +44,28 @@ struct step_row {
 
 #define STEP(name) offsetof(struct step_row, name)
 static const struct column step_columns[] = {
-	{ "time_s", "time", CELL_TIME, 12, "since the start; not in text", .at = STEP(time_ns),
-	  .not_in_text = true },
-	{ "number", "number", CELL_COUNT, 6, "of the object; not in text", .at = STEP(number),
-	  .not_in_text = true },
-	{ "since_ns", "since", CELL_DURATION, 9, "since the object's first step",
+	{ "time_s", "time", CELL_TIME, 12, "time of the step, since the start; not in text",
+	  .at = STEP(time_ns), .not_in_text = true },
+	{ "number", "number", CELL_COUNT, 6, "number of the object; not in text",
+	  .at = STEP(number), .not_in_text = true },
+	{ "since_ns", "since", CELL_DURATION, 9, "time since the first step of the object",
 	  .at = STEP(since_ns) },
-	{ "gap_ns", "gap", CELL_DURATION, 9, "since the step before", .at = STEP(gap_ns) },
-	{ "cpu", "cpu", CELL_COUNT, 3, "where", .at = STEP(cpu) },
-	{ "comm", "comm", CELL_TEXT, 15, "the task, or whom an interrupt interrupted",
-	  .at = STEP(comm) },
-	{ "pid", "pid", CELL_COUNT, 7, "its process; not in text", .at = STEP(pid),
+	{ "gap_ns", "gap", CELL_DURATION, 9, "time since the previous step", .at = STEP(gap_ns) },
+	{ "cpu", "cpu", CELL_COUNT, 3, "CPU that it ran on", .at = STEP(cpu) },
+	{ "comm", "comm", CELL_TEXT, 15,
+	  "name of the task; in an interrupt, of the interrupted task", .at = STEP(comm) },
+	{ "pid", "pid", CELL_COUNT, 7, "pid of the process; not in text", .at = STEP(pid),
 	  .not_in_text = true },
-	{ "tid", "tid", CELL_COUNT, 7, "the task itself; not in text", .at = STEP(tid),
+	{ "tid", "tid", CELL_COUNT, 7, "tid of the task; not in text", .at = STEP(tid),
 	  .not_in_text = true },
-	{ "what", "what", CELL_TEXT, 5,
-	  "enter, or leave; in text returns show if they changed "
-	  "something",
+	{ "what", "what", CELL_TEXT, 5, "enter or leave; text omits a leave that changed nothing",
 	  .at = STEP(what) },
-	{ "duration_ns", "inside", CELL_DURATION, 8, "from entry to return",
+	{ "duration_ns", "inside", CELL_DURATION, 8, "time from entry to return",
 	  .at = STEP(duration_ns) },
-	{ "function", "function", CELL_TEXT, 24, "who had it in hand", .at = STEP(function) },
-	{ "data", "data", CELL_TEXT, 10, "members: at first all, then what changed",
-	  .at = STEP(data) },
+	{ "function", "function", CELL_TEXT, 24, "function that was entered or left",
+	  .at = STEP(function) },
+	{ "data", "data", CELL_TEXT, 10,
+	  "members of the object: all at first, then those that changed", .at = STEP(data) },
 	{ 0 },
 };
 const struct object lives_view_step = { "step", { step_columns } };
@@ -77,15 +78,20 @@ struct transition_row {
 
 #define TRANSITION(name) offsetof(struct transition_row, name)
 static const struct column transition_columns[] = {
-	{ "from", "from", CELL_TEXT, 24, "entered", .at = TRANSITION(from) },
-	{ "to", "to", CELL_TEXT, 24, "entered next, with the same object", .at = TRANSITION(to) },
-	{ "count", "count", CELL_COUNT, 7, "times", .at = TRANSITION(count) },
-	{ "p50_ns", "p50", CELL_DURATION, 8, "time between", .at = TRANSITION(p50_ns) },
-	{ "p99_ns", "p99", CELL_DURATION, 8, "", .at = TRANSITION(p99_ns) },
-	{ "max_ns", "max", CELL_DURATION, 8, "", .at = TRANSITION(max_ns) },
-	{ "total_ns", "total", CELL_DURATION, 8, "of all objects", .at = TRANSITION(total_ns) },
-	{ "share", "share%", CELL_PERCENT, 6, "of the time of all objects",
-	  .at = TRANSITION(share) },
+	{ "from", "from", CELL_TEXT, 24, "function entered first", .at = TRANSITION(from) },
+	{ "to", "to", CELL_TEXT, 24, "function entered next with the same object",
+	  .at = TRANSITION(to) },
+	{ "count", "count", CELL_COUNT, 7, "number of times", .at = TRANSITION(count) },
+	{ "p50_ns", "p50", CELL_DURATION, 8, "median time between the two",
+	  .at = TRANSITION(p50_ns) },
+	{ "p99_ns", "p99", CELL_DURATION, 8, "99th percentile of the time between the two",
+	  .at = TRANSITION(p99_ns) },
+	{ "max_ns", "max", CELL_DURATION, 8, "maximum time between the two",
+	  .at = TRANSITION(max_ns) },
+	{ "total_ns", "total", CELL_DURATION, 8, "total time between the two, over all objects",
+	  .at = TRANSITION(total_ns) },
+	{ "share", "share%", CELL_PERCENT, 6,
+	  "total, as a percentage of the time of all transitions", .at = TRANSITION(share) },
 	{ 0 },
 };
 const struct object lives_view_transition = { "transition", { transition_columns } };
@@ -98,10 +104,13 @@ struct path_row {
 
 #define PATH(name) offsetof(struct path_row, name)
 static const struct column path_columns[] = {
-	{ "count", "count", CELL_COUNT, 7, "objects that went this way", .at = PATH(count) },
-	{ "share", "share%", CELL_PERCENT, 6, "of all", .at = PATH(share) },
-	{ "length", "length", CELL_COUNT, 6, "functions", .at = PATH(length) },
-	{ "path", "path", CELL_TEXT, 20, "functions in order", .at = PATH(path) },
+	{ "count", "count", CELL_COUNT, 7, "number of objects that took this path",
+	  .at = PATH(count) },
+	{ "share", "share%", CELL_PERCENT, 6, "count, as a percentage of all objects",
+	  .at = PATH(share) },
+	{ "length", "length", CELL_COUNT, 6, "number of functions in the path",
+	  .at = PATH(length) },
+	{ "path", "path", CELL_TEXT, 20, "functions of the path, in order", .at = PATH(path) },
 	{ 0 },
 };
 const struct object lives_view_path = { "path", { path_columns } };
@@ -412,8 +421,8 @@ static void life_show(struct lives_view *v, const struct life *life)
 		text__put_terminal(v->session->out, first ? first->comm : "?");
 		fprintf(v->session->out, "[%u]  %s%s%s\n", first ? first->pid : 0,
 			text__duration(total, sizeof(total), total_ns),
-			life->is_born ? "" : ", its birth was not seen",
-			life->is_dead ? "" : ", not dead yet");
+			life->is_born ? "" : ", birth not seen",
+			life->is_dead ? "" : ", death not seen");
 		table__heading_again(v->steps);
 	} else if (v->lives) {
 		table__row(v->lives, &row);
@@ -466,7 +475,7 @@ static void lives_show_transitions(struct lives_view *v)
 		total_ns += list[i].total_ns;
 	if (v->session->format == TABLE_TEXT && nr)
 		fprintf(v->session->out,
-			"\nfrom one function to the next, where most time goes:\n");
+			"\ntime from one function to the next, largest total first:\n");
 	for (size_t i = 0; table && i < nr; i++) {
 		const struct transition_row row = {
 			.from = lives_function(v, list[i].from),
@@ -509,8 +518,7 @@ static void lives_show_paths(struct lives_view *v)
 	struct table *table = lives_table(v, TABLE_PATHS, &lives_view_path);
 
 	if (v->session->format == TABLE_TEXT && nr)
-		fprintf(v->session->out, "\nthe way of %s, %zu in all:\n",
-			nr == 1 ? "each" : "most", nr);
+		fprintf(v->session->out, "\nmost frequent paths, %zu in all:\n", nr);
 	for (size_t i = 0; table && i < nr; i++) {
 		char *text = lives_path_text(v, &paths[i]);
 		const struct path_row row = {
@@ -534,7 +542,7 @@ static void lives_tell_open(const struct lives_view *v)
 			v->trace->functions[i].returns ? lives_summary__open(v->summary, i) : 0;
 
 		if (nr)
-			log_note("%s was entered %" PRIu64 " times and not left",
+			log_note("%s was entered %" PRIu64 " times without a return",
 				 lives_function(v, i), nr);
 	}
 }
@@ -548,12 +556,13 @@ int lives_view__end(struct lives_view *v)
 		lives_show_paths(v);
 	}
 	lives_tell_open(v);
-	log_note("objects %" PRIu64 " = shown %" PRIu64 " + not asked for %" PRIu64
+	log_note("objects %" PRIu64 " = shown %" PRIu64 " + filtered out %" PRIu64
 		 " + dropped %" PRIu64,
 		 v->objects + v->refused + v->dropped, v->objects, v->refused, v->dropped);
 	if (v->dropped)
 		log_warn("dropped %" PRIu64 " objects, %" PRIu64
-			 " records: others of theirs were lost; a larger --buffer may help",
+			 " records: other records of these objects were lost; a larger --buffer "
+			 "may help",
 			 v->dropped, v->dropped_steps);
 	return 0;
 }

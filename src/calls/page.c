@@ -267,8 +267,8 @@ int trace_page__end(struct trace_page *p, const struct run_counts *counts)
 {
 	if (p->left_out) {
 		p->session->incomplete = true;
-		log_warn("the page holds %zu calls, which is all it may; %" PRIu64
-			 " were left out: -t, --min, --depth or --from and --to narrow it",
+		log_warn("the page holds %zu calls, its maximum; %" PRIu64
+			 " were left out; narrow it with -t, --min, --depth or --from and --to",
 			 p->nr, p->left_out);
 	}
 	return page_write(p, counts);

@@ -269,10 +269,10 @@ int source_tree__find(const char *dir, const char *const *names, size_t nr,
 
 	s.root = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (s.root < 0)
-		return log_err(-EINVAL,
-			       "--source: cannot open '%s': %s; it is the folder of a "
-			       "kernel's source",
-			       dir, strerror(errno));
+		return log_err(
+			-EINVAL,
+			"--source: cannot open '%s': %s; give the directory of a kernel's source",
+			dir, strerror(errno));
 	err = index__make_room(&s.index, nr);
 	for (size_t i = 0; !err && i < nr; i++)
 		index__add(&s.index, index__mix_bytes(0, names[i], name_len(names[i])));

@@ -279,14 +279,15 @@ static int call_trace_pick_fields(struct call_trace *t, const struct call_trace_
 		char field[128], type[64];
 
 		if (i >= CLASS_MAX_FIELDS)
-			return log_err(-EINVAL, "--fields: at most %d", CLASS_MAX_FIELDS);
+			return log_err(-EINVAL, "--fields takes at most %d members",
+				       CLASS_MAX_FIELDS);
 		if (class__pick_field(&t->member_type, names[i], field, sizeof(field)))
 			err = call_trace__add_field(t, field) ? log_no_memory() : 0;
 		else if (!is_preset)
-			err = log_err(
-				-EINVAL,
-				"--fields: there is no '%s' in %s; iosonar events -v shows members",
-				names[i], type__print(&t->member_type, type, sizeof(type)));
+			err = log_err(-EINVAL,
+				      "--fields: unknown member '%s' of %s; iosonar events -v "
+				      "shows members",
+				      names[i], type__print(&t->member_type, type, sizeof(type)));
 	}
 	return err;
 }
@@ -306,8 +307,8 @@ static int call_trace_add_all(struct call_trace *t, const struct call_trace_clas
 	}
 	if (!t->request.probes.nr)
 		return log_err(-EOPNOTSUPP,
-			       "none of the %zu functions of struct %s can be attached "
-			       "here: iosonar class %s --list says why",
+			       "none of the %zu functions of struct %s can be attached on this "
+			       "kernel; iosonar class %s --list shows why",
 			       class->nr, class->object, class->object);
 	err = call_trace_list_functions(t);
 	for (size_t i = 0, nr = 0; !err && i < class->nr; i++) {
@@ -452,16 +453,16 @@ void call_trace__tell_returns(const struct call_trace *t)
 		kernel += is_kernel;
 		kernel_returns += is_kernel && t->functions[i].returns;
 	}
-	log_verbose("%zu functions, the returns of %zu", t->nr, returns);
+	log_verbose("tracing %zu functions, with returns of %zu", t->nr, returns);
 	if (returns && (kernel_returns || !kernel))
 		return;
 	if (t->run)
-		log_note("returns are not seen: this kernel has kretprobes only, which may lose "
-			 "some without counting them; so there are no durations and no nesting; "
-			 "--returns attaches them all the same");
+		log_note("returns are not traced: this kernel has only kretprobes, which may lose "
+			 "returns without counting them; durations and nesting are not available; "
+			 "--returns attaches them anyway");
 	else
-		log_note("returns were not seen when this was recorded: there are no durations "
-			 "and no nesting; calls and class --returns -w keep them");
+		log_note("returns were not recorded: durations and nesting are not available; "
+			 "record with calls or class --returns -w");
 }
 
 bool call_trace__tell_unkept(const struct call_trace *t)
@@ -469,9 +470,9 @@ bool call_trace__tell_unkept(const struct call_trace *t)
 	const uint64_t nr = t->calls ? calls__unkept(t->calls) : 0;
 
 	if (nr)
-		log_warn("%" PRIu64 " calls were inside %d others of their task: the kernel keeps "
-			 "the returns of the outermost %d user functions only; of the rest neither "
-			 "duration nor what is inside is known",
+		log_warn("%" PRIu64 " calls were inside %d other user functions of their task: the "
+			 "kernel reports the returns of the outermost %d only; the "
+			 "other calls have no duration and no nesting",
 			 nr, CALLS_MOST_KEPT, CALLS_MOST_KEPT);
 	return nr > 0;
 }

@@ -54,7 +54,7 @@ int tree_view__prepare(struct tree_view *v, const struct options *options,
 		       const struct call_trace *trace)
 {
 	if (v->page.source_dir && options->output.format != OUTPUT_HTML)
-		return log_err(-EINVAL, "--source: only a page shows source: -o html");
+		return log_err(-EINVAL, "--source requires -o html");
 	return options->file.read.nr ? 0 : trace_page__read_source(&v->page, trace);
 }
 

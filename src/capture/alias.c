@@ -37,8 +37,8 @@ static int alias_read_key(struct alias *a, const char *path)
 	fclose(in);
 	if (nr < ALIAS_KEY_LEAST)
 		return log_err(-EINVAL,
-			       "--key: %s has %zu bytes, a key needs %d: head -c 32 /dev/urandom "
-			       ">%s",
+			       "--key: %s has %zu bytes, a key requires at least %d; make one with "
+			       "head -c 32 /dev/urandom >%s",
 			       path, nr, ALIAS_KEY_LEAST, path);
 	for (uint64_t i = 0; i < 2; i++)
 		a->key.words[i] = siphash((struct siphash_key){ { i, ~i } }, bytes, nr);

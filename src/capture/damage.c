@@ -15,8 +15,8 @@ bool capture_damage__is_whole(const struct capture_damage *damage)
 static void damage_tell_contradictions(const struct capture_damage *damage, const char *path)
 {
 	if (damage->records_surplus)
-		log_warn("%s holds %" PRIu64 " records more than were recorded: blocks are "
-			 "repeated or added, and what they hold is counted again",
+		log_warn("%s holds %" PRIu64 " more records than were recorded: blocks are "
+			 "repeated or added, and their records are counted too",
 			 path, damage->records_surplus);
 	if (damage->records_astray)
 		log_warn("%s is not consistent: the times of %" PRIu64
@@ -27,15 +27,16 @@ static void damage_tell_contradictions(const struct capture_damage *damage, cons
 			 "missing",
 			 path, damage->calls_missing);
 	if (damage->calls_surplus)
-		log_warn("%s holds %" PRIu64 " records of calls more than were recorded: blocks "
-			 "are repeated or added",
+		log_warn("%s holds %" PRIu64
+			 " more records of calls than were recorded: blocks are repeated or added",
 			 path, damage->calls_surplus);
 }
 
 void capture_damage__tell(const struct capture_damage *damage, const char *path)
 {
 	if (damage->truncated)
-		log_warn("%s is cut: it has no end after %" PRIu64 " bytes; what is whole was read",
+		log_warn("%s is truncated after %" PRIu64
+			 " bytes: its end is missing; the complete blocks were read",
 			 path, damage->truncated_at);
 	if (damage->blocks_corrupt && !damage->records_corrupt)
 		log_warn("%s is damaged: %" PRIu64 " blocks were skipped", path,

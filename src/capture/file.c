@@ -113,7 +113,7 @@ int capture_file__set_mode(int fd, mode_t mode)
 
 void capture_file__tell_mode(const char *path, mode_t mode, int err)
 {
-	log_warn("%s: its permissions cannot be set to %03o: %s", path, mode, strerror(-err));
+	log_warn("cannot set the permissions of %s to %03o: %s", path, mode, strerror(-err));
 }
 
 /* Without O_TRUNC: a file that is refused stays as it is; file_is_seekable empties the others. */

@@ -48,8 +48,10 @@ static int filter_choose_partition(const struct device *disk, const char *text, 
 		if (strcmp(partition->name, name))
 			continue;
 		if (!partition->nr_sectors) /* would mean the whole disk */
-			return log_err(-ENODEV, "-d %.64s: it has no sectors; the disk is %s", text,
-				       disk->name);
+			return log_err(
+				-ENODEV,
+				"-d %.64s: the partition has no sectors; name the disk: -d %s",
+				text, disk->name);
 		choice->from_sector = partition->from_sector;
 		choice->nr_sectors = partition->nr_sectors;
 		return 0;
@@ -74,7 +76,9 @@ static int filter_choose_disk(const struct device_list *devices, const struct de
 	if (err)
 		return err;
 	if (disk->kind == DEVICE_BIO)
-		return log_err(-ENODEV, "-d %.64s: it passes bios on; name a disk below it: %s",
+		return log_err(-ENODEV,
+			       "-d %.64s: it is bio-based and issues no requests; name a disk "
+			       "below it: %s",
 			       text, device_list__names(devices, names, sizeof(names)));
 	memcpy(choice->disk, disk->name, sizeof(choice->disk));
 	return 0;
@@ -91,11 +95,11 @@ static int filter_refuse(const struct device_list *devices, const char *text)
 
 		if (!disk->knows_partitions && device__may_have_partition(disk->name, name))
 			return log_err(-ENODEV,
-				       "-d %.64s: this capture knows no partitions, it is of an "
-				       "iosonar that did not keep them; the disk is %s",
+				       "-d %.64s: this capture has no partitions (its iosonar did "
+				       "not record them); name the disk: -d %s",
 				       text, disk->name);
 	}
-	return log_err(-ENODEV, "-d: there is no disk '%.128s' in the capture; there are: %s", text,
+	return log_err(-ENODEV, "-d: unknown disk '%.128s'; the capture has: %s", text,
 		       device_list__names(devices, names, sizeof(names)));
 }
 
@@ -175,8 +179,8 @@ static int filter_unknown_op(const char *word, char *const *op_names)
 	const char *words[FILTER_NAMES];
 	const char *near = nearest__word(word, words, op__words(op_names, words, FILTER_NAMES));
 
-	return log_err(-EINVAL, "--op: no operation is called '%s'%s%s%s", word,
-		       near ? "; did you mean '" : "; read, write, flush and discard are some",
+	return log_err(-EINVAL, "--op: unknown operation '%s'%s%s%s", word,
+		       near ? "; did you mean '" : "; write e.g. read, write, flush or discard",
 		       near ? near : "", near ? "'?" : "");
 }
 
@@ -230,12 +234,11 @@ bool capture_filter__is_in_cgroup(const char *path, const char *cgroup)
 static int filter_unknown_cgroup(const struct capture_filter_names *names, const char *text)
 {
 	if (!names->cgroups->nr)
-		return log_err(-EINVAL, "--cgroup %.128s: the capture has no path of any cgroup",
-			       text);
-	return log_err(
-		-EINVAL,
-		"--cgroup %.128s: no command of the capture is from there; one is from %.128s",
-		text, names->cgroups->entries[0].text);
+		return log_err(-EINVAL, "--cgroup %.128s: the capture has no cgroup paths", text);
+	return log_err(-EINVAL,
+		       "--cgroup %.128s: no command of the capture is from this cgroup; it has "
+		       "e.g. %.128s",
+		       text, names->cgroups->entries[0].text);
 }
 
 static int filter_init_cgroups(struct capture_filter *f, const struct capture_filter_names *names)

@@ -97,7 +97,7 @@ static int maker_start(struct maker *maker, const struct maker_work *makes)
 
 	memcpy(work.files, makes->directories, sizeof(makes->directories));
 	err = deputy__fork(&maker->deputy, &work);
-	return err ? log_err(err, "cannot start a process that creates the files of -w: %s",
+	return err ? log_err(err, "cannot start the process that creates the files of -w: %s",
 			     strerror(-err))
 		   : 0;
 }
@@ -141,8 +141,10 @@ static int maker_tell(const struct maker *maker, const char *path, int gone,
 		      const struct deputy_answer *answer)
 {
 	if (gone)
-		return log_err(-EIO, "cannot create '%s': the process that creates it is gone",
-			       path);
+		return log_err(
+			-EIO,
+			"cannot create '%s': the process that creates the files of -w has ended",
+			path);
 	if (answer->err)
 		return log_err(answer->err, "cannot create '%s': %s", path, strerror(-answer->err));
 	if (answer->warning)

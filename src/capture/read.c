@@ -44,11 +44,11 @@ int capture_reader__open_memory(const void *bytes, size_t nr, struct capture_rea
 static int reader_say(const struct capture_contents *file, int err)
 {
 	if (err == -EINVAL)
-		return log_err(err, "'%s' is not a capture of iosonar", file->source.path);
+		return log_err(err, "'%s' is not an iosonar capture", file->source.path);
 	if (err == -EINTR)
-		return log_err(err, "'%s' was not read: a signal came", file->source.path);
+		return log_err(err, "cannot read '%s': interrupted by a signal", file->source.path);
 	if (err == -EPROTONOSUPPORT)
-		return log_err(err, "'%s' has version %u of the format, this iosonar reads %d",
+		return log_err(err, "'%s' has format version %u, this iosonar reads version %d",
 			       file->source.path, file->version, CAPTURE_VERSION);
 	return log_err(err, "cannot read '%s': %s", file->source.path, strerror(-err));
 }
@@ -123,7 +123,7 @@ static int reader_open_block(struct capture_reader *reader, const struct capture
 		reader->file.damage.records_corrupt += chunk->count;
 	}
 	if (err == -EOPNOTSUPP && reader->file.source.path)
-		log_err(err, "'%s' is compressed with zstd, this iosonar was built without it",
+		log_err(err, "'%s' is compressed with zstd, this iosonar was built without zstd",
 			reader->file.source.path);
 	return err;
 }

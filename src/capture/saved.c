@@ -55,9 +55,9 @@ static int saved_bucket(const char *path, const struct json_line *parsed, struct
 	double from_ns = json_line__number(parsed, "from_ns");
 
 	if (!saved_is_our_bucket(from_ns, json_line__number(parsed, "to_ns")))
-		return log_err(-EIO,
-			       "%s has zoomed buckets: save it without --lat-min-us and --lat-shift",
-			       path);
+		return log_err(
+			-EIO, "%s has zoomed buckets: save it without --lat-min-us and --lat-shift",
+			path);
 	line->from_ns = (uint64_t)from_ns;
 	return 0;
 }
@@ -84,8 +84,8 @@ static int saved_take(const char *path, const struct json_line *parsed, struct s
 		return 1;
 	if (!line->dev || !line->op)
 		return log_err(-EIO,
-			       "%s does not tell devices and operations apart: save it without "
-			       "--by, or with --by dev,op",
+			       "%s is not split by device and operation: save it without --by, or "
+			       "with --by dev,op",
 			       path);
 	return line->is_bucket ? saved_bucket(path, parsed, line) : 0;
 }
@@ -106,8 +106,8 @@ static int saved_line(const char *path, char *text, size_t nr, struct json_line 
 {
 	if (json_line__parse(parsed, text))
 		return log_err(-EIO,
-			       "%s: line %zu is no whole line of 'latency -o json': the file is "
-			       "cut, or something else",
+			       "%s: line %zu is not a complete line of 'latency -o json': the file "
+			       "is truncated, or of another format",
 			       path, nr);
 	return saved_take(path, parsed, line);
 }

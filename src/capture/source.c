@@ -30,7 +30,8 @@ int capture_source__open(struct capture_source *source, const char *path)
 		return log_err(-errno, "cannot read '%s': %s%s", path, strerror(errno),
 			       errno == EMFILE ? "; raise the limit (ulimit -n)" : "");
 	if (!S_ISREG(about.st_mode))
-		return log_err(-EINVAL, "'%s' is not a file: a capture cannot be read from it",
+		return log_err(-EINVAL,
+			       "'%s' is not a regular file: a capture cannot be read from it",
 			       path);
 	source->size = (uint64_t)about.st_size;
 	return 0;

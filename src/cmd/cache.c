@@ -49,37 +49,39 @@ static const char *const sort_words[] = { "misses", "accesses", "hits",	   "ra_h
 
 #define VIEW(field) offsetof(struct cache_view, field)
 static const struct option_def cache_options[] = {
-	{ "by", 0, OPTION_LIST, VIEW(by), NULL, "one row per these; without it one for everything",
+	{ "by", 0, OPTION_LIST, VIEW(by), NULL,
+	  "one row per combination of these (default: one row for everything)",
 	  .choices = by_words },
 	{ "sort", 0, OPTION_CHOICE, VIEW(sort), "WHAT", "sort rows by this, largest first",
 	  .choices = sort_words },
-	{ "top", 0, OPTION_NUMBER, VIEW(top), "N", "so many rows an interval (default 20)",
+	{ "top", 0, OPTION_NUMBER, VIEW(top), "N", "show at most N rows at a time (default 20)",
 	  .min = 1, .max = 8192 },
 	{ "events", 0, OPTION_FLAG, VIEW(events), NULL,
-	  "each request that missed: who, which file, where, and how long until its pages were "
-	  "there",
+	  "print each request that missed: task, file, offset, and how long it waited for its "
+	  "pages",
 	  .not_with = "by,sort,top,interval" },
 	{ "then-io", 0, OPTION_FLAG, VIEW(then_io), NULL,
-	  "each command that brings pages: who waits for it, for which part of which file",
+	  "print each command that reads pages: who waits for it, for which part of which file",
 	  .not_with = "by,sort,top,interval" },
-	{ "buffer", 0, OPTION_SIZE, VIEW(buffer), "SIZE", "of the ring for events (default 1Mi)",
-	  .min = 4096, .max = 1 << 30 },
+	{ "buffer", 0, OPTION_SIZE, VIEW(buffer), "SIZE",
+	  "size of the ring for events (default 1Mi)", .min = 4096, .max = 1 << 30 },
 	{ "pid", 'p', OPTION_NUMBER, VIEW(filter.pid), "PID", "only this process", .min = 1,
 	  .max = CACHE_PID_LIMIT, .completes = "pid" },
 	{ "tid", 0, OPTION_NUMBER, VIEW(tid), "TID", "only this thread", .min = 1,
 	  .max = CACHE_PID_LIMIT, .completes = "pid" },
-	{ "comm", 0, OPTION_STRING, VIEW(filter.comm), "NAME", "only tasks of this name",
+	{ "comm", 0, OPTION_STRING, VIEW(filter.comm), "NAME", "only tasks with this name",
 	  .max = CACHE_COMM_LIMIT },
 	{ "cgroup", 0, OPTION_STRING, VIEW(filter.cgroup), "PATH",
 	  "only tasks in this cgroup or one below it", .completes = "file" },
 	{ "file", 0, OPTION_STRING, VIEW(file), "PATH", "only this file or block device",
 	  .completes = "file" },
 	{ "device", 'd', OPTION_LIST, VIEW(filter.devices), "DEV",
-	  "only files on this device, and its own cache; repeatable", .completes = "device" },
+	  "only files on this device, and the cache of the device itself; repeatable",
+	  .completes = "device" },
 	{ "residency", 0, OPTION_FLAG, VIEW(residency), NULL,
-	  "say how much of each PATH is cached now, and which parts; needs no privilege",
+	  "print how much of each PATH is cached now, and which parts; requires no privilege",
 	  .not_with = "by,sort,top,events,then-io,pid,tid,comm,cgroup,file,device" },
-	{ "PATH", 0, OPTION_OPERANDS, VIEW(paths), "PATH...", "with --residency: files",
+	{ "PATH", 0, OPTION_OPERANDS, VIEW(paths), "PATH...", "files for --residency",
 	  .completes = "file" },
 	{ 0 },
 };
@@ -119,7 +121,7 @@ static int cache_show_rows(struct cache_view *v, const struct session *s, bool w
 	for (size_t i = 0; i < nr && i < most; i++)
 		cache_rows__put(&v->rows, s, order[i], &order[i]->tags, whole);
 	if (nr > most && s->format == TABLE_TEXT)
-		fprintf(s->out, "and %zu more; --top shows them\n", nr - most);
+		fprintf(s->out, "and %zu more rows; --top shows them\n", nr - most);
 	free(order);
 	return 0;
 }
@@ -268,7 +270,8 @@ static int cache_residency(const struct cache_view *v, const struct options *opt
 	int err;
 
 	if (!v->paths.nr && !argv[0])
-		return log_err(-EINVAL, "--residency needs a file: iosonar cache --residency PATH");
+		return log_err(-EINVAL,
+			       "--residency requires a file, e.g. iosonar cache --residency PATH");
 	err = listing__open(&to, &options->output, NULL);
 	if (err)
 		return err;
@@ -288,13 +291,13 @@ static int cache_run(void *state, const struct options *options, char **argv)
 	if (v->paths.nr)
 		return log_err(
 			-EINVAL,
-			"'%s': a PATH is for --residency; --file %s counts this file's pages",
+			"'%s': PATH requires --residency; --file %s counts the pages of this file",
 			v->paths.words[0], v->paths.words[0]);
 	v->events |= v->then_io; /* a command is told with the miss that waits for it */
 	if (v->buffer.given && !v->events)
-		return log_err(-EINVAL, "--buffer is about --events: it needs that");
+		return log_err(-EINVAL, "--buffer requires --events or --then-io");
 	if (options->file.zstd)
-		return log_err(-EINVAL, "--zstd is about records of commands: rows are small");
+		return log_err(-EINVAL, "cache does not support --zstd");
 	v->rows.mask = option_list__mask(&v->by, by_words);
 	v->rows.sort = sort_words[v->sort];
 	err = session__run(&cache_session, v, options, argv);

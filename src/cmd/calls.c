@@ -28,32 +28,32 @@ struct calls_cmd {
 
 static const struct option_def calls_options[] = {
 	{ "globs", 0, OPTION_OPERANDS, offsetof(struct calls_cmd, globs), "FUNCTION...",
-	  "kernel functions, * and ? allowed; user:PATH:NAME: of a program or library",
+	  "kernel functions, * and ? allowed; user:PATH:NAME: function of a program or library",
 	  .completes = "function" },
 	{ "path", 0, OPTION_LIST, offsetof(struct calls_cmd, paths), NULL,
-	  "functions that matter on this way, as far as this kernel has them",
+	  "also the important functions of this path that this kernel has",
 	  .choices = path_preset__words },
 	{ "graph", 0, OPTION_FLAG, offsetof(struct calls_cmd, graph), NULL,
-	  "all calls together at the end: counts and times by function and callers" },
+	  "sum up all calls at the end: counts and times by function and callers" },
 	{ "depth", 0, OPTION_NUMBER, offsetof(struct calls_cmd, depth), "N",
-	  "show calls inside at most N - 1 others", .min = 1, .max = 1000 },
+	  "show calls at most N levels deep", .min = 1, .max = 1000 },
 	{ "min", 0, OPTION_DURATION, offsetof(struct calls_cmd, min_ns), "TIME",
-	  "leave out shorter calls, with what is inside them" },
+	  "leave out calls shorter than this, and the calls inside them" },
 	{ "returns", 0, OPTION_FLAG, offsetof(struct calls_cmd, returns), NULL,
-	  "see returns even where the kernel may lose some without counting them" },
+	  "trace returns even where the kernel may miss some without counting them" },
 	{ "args", 0, OPTION_NUMBER, offsetof(struct calls_cmd, args), "N",
-	  "arguments shown of user functions without debug information (default 0)", .min = 0,
+	  "show N arguments of user functions without debug information (default 0)", .min = 0,
 	  .max = 8 },
 	{ "addresses", 0, OPTION_FLAG, offsetof(struct calls_cmd, addresses), NULL,
-	  "with -w: keep addresses as they are; else they are hashed in the file" },
+	  "with -w: write real addresses to the file instead of hashes" },
 	{ "buffer", 0, OPTION_SIZE, offsetof(struct calls_cmd, buffer), "SIZE",
-	  "each CPU's ring (default 4Mi); a full one loses records and says so", .min = 4096,
-	  .max = 1 << 30 },
+	  "size of each CPU's ring (default 4Mi); a full ring drops records and counts them",
+	  .min = 4096, .max = 1 << 30 },
 	{ "source", 0, OPTION_STRING, offsetof(struct calls_cmd, view.page.source_dir), "DIR",
-	  "with -o html: the kernel's source, of which the page shows the functions",
+	  "with -o html: kernel source tree; the page shows the source of the functions",
 	  .completes = "file" },
 	{ "emit", 0, OPTION_FLAG, offsetof(struct calls_cmd, emit), NULL,
-	  "print the instructions that were made" },
+	  "print the generated BPF instructions" },
 	{ 0 },
 };
 static const struct option_group calls_group = { "What is shown", calls_options };
@@ -219,12 +219,13 @@ static int calls_run_live(struct calls_cmd *c, const struct options *options, ch
 
 	if (c->args.value > find_abi__nr_registers())
 		return log_err(-EINVAL,
-			       "--args %" PRIu64 ": %u arguments are in registers of this machine",
+			       "--args %" PRIu64
+			       ": this machine passes only %u arguments in registers",
 			       c->args.value, find_abi__nr_registers());
 	if (!c->globs.nr && !c->paths.nr)
 		return log_err(-EINVAL,
-			       "which functions? As in: iosonar calls vfs_read 'ext4_*' -- "
-			       "cat FILE; or --path read");
+			       "calls requires FUNCTION or --path, e.g. iosonar calls vfs_read "
+			       "'ext4_*' -- cat FILE, or iosonar calls --path read");
 	err = calls_list_functions(c);
 	err = err ?: call_trace__of_globs(&c->trace, &c->functions, options);
 	err = err ?: tree_view__prepare(&c->view, options, &c->trace);
@@ -246,7 +247,7 @@ static int calls_run(void *state, const struct options *options, char **argv)
 	if (!options->file.read.nr)
 		return calls_run_live(c, options, argv);
 	if (c->globs.nr || c->paths.nr)
-		return log_err(-EINVAL, "-r: the capture has its functions; '%s' is too much",
+		return log_err(-EINVAL, "calls -r takes no FUNCTION or --path (got '%s')",
 			       c->globs.nr ? c->globs.words[0] : "--path");
 	return calls_replay__run(&c->view, options, argv);
 }

@@ -46,24 +46,25 @@ struct function_row {
 #define FUNCTION(name) offsetof(struct function_row, name)
 
 static const struct column function_columns[] = {
-	{ "function", "function", CELL_TEXT, 0, "its name", .at = FUNCTION(function) },
-	{ "module", "module", CELL_TEXT, 0, "the kernel's module it is in; null: none",
+	{ "function", "function", CELL_TEXT, 0, "name of the function", .at = FUNCTION(function) },
+	{ "module", "module", CELL_TEXT, 0, "kernel module that contains it; null: none",
 	  .at = FUNCTION(module) },
 	{ "argument", "arg", CELL_TEXT, 5,
-	  "which argument points to the struct, from 1; ret: it returns one; null: of --with",
+	  "number of the argument that points to the struct, from 1; ret: returned; null: from "
+	  "--with",
 	  .at = FUNCTION(argument) },
 	{ "attach", "attach", CELL_TEXT, 0, "yes, or why it cannot be attached",
 	  .at = FUNCTION(attach) },
 	{ "role", "role", CELL_TEXT, 5,
-	  "birth, death: begins or ends an object; spine: of the preset; with: shown beside it",
+	  "birth, death: begins or ends an object; spine: part of the preset; with: from --with",
 	  .at = FUNCTION(role) },
-	{ "prototype", "prototype", CELL_TEXT, 0, "as C writes it; null: not known",
+	{ "prototype", "prototype", CELL_TEXT, 0, "prototype in C; null: unknown",
 	  .at = FUNCTION(prototype) },
 	{ 0 },
 };
 
 static const struct column struct_columns[] = {
-	{ "name", "name", CELL_TEXT, 0, "of a preset or struct", .at = 0 },
+	{ "name", "name", CELL_TEXT, 0, "name of a preset or struct", .at = 0 },
 	{ 0 },
 };
 
@@ -79,60 +80,62 @@ static const struct object *const class_objects[] = {
 
 static const struct option_def class_options[] = {
 	{ "STRUCT", 0, OPTION_OPERANDS, offsetof(struct class_view, structs), "STRUCT",
-	  "bio, request, nvme_request, folio, inode, file: with a preset; or any other",
+	  "struct to follow: bio, request, nvme_request, folio, inode, file (these have a preset) "
+	  "or any other",
 	  .completes = "struct" },
 	{ "list", 0, OPTION_FLAG, offsetof(struct class_view, list), NULL,
-	  "list its functions, and why each can or cannot be attached" },
+	  "list the functions and why each can or cannot be attached" },
 	{ "only", 0, OPTION_LIST, offsetof(struct class_view, only), "GLOB,...",
-	  "of these functions only, beside births and deaths" },
+	  "only these functions, and births and deaths" },
 	{ "not", 0, OPTION_LIST, offsetof(struct class_view, not ), "GLOB,...",
-	  "without these functions" },
+	  "leave out these functions" },
 	{ "with", 0, OPTION_LIST, offsetof(struct class_view, with), "GLOB,...",
-	  "these functions, too, without data: 'blk_*,nvme_*'" },
+	  "also these functions, without data of the object, e.g. 'blk_*,nvme_*'" },
 	{ "module", 0, OPTION_STRING, offsetof(struct class_view, module), "MODULE",
-	  "of this module of the kernel alone: nvme_core" },
+	  "only functions of this kernel module, and births and deaths, e.g. nvme_core" },
 	{ "birth", 0, OPTION_LIST, offsetof(struct class_view, births), "GLOB,...",
-	  "functions that begin another object, instead of the preset's" },
+	  "functions that begin an object, instead of the preset's" },
 	{ "death", 0, OPTION_LIST, offsetof(struct class_view, deaths), "GLOB,...",
-	  "functions that end one, likewise" },
+	  "functions that end an object, instead of the preset's" },
 	{ "all", 0, OPTION_FLAG, offsetof(struct class_view, trace.all), NULL,
-	  "all functions, not only those that a preset thinks matter: takes long to attach" },
+	  "all functions, not only those of the preset; attaching takes long" },
 	{ "fields", 0, OPTION_LIST, offsetof(struct class_view, trace.fields), "MEMBER,...",
-	  "its members: bi_iter.bi_sector,bi_bdev->bd_disk->disk_name" },
+	  "members to read, e.g. bi_iter.bi_sector,bi_bdev->bd_disk->disk_name" },
 	{ "device", 'd', OPTION_LIST, offsetof(struct class_view, trace.devices), "DISK",
-	  "objects of this disk: nvme0n1; repeatable", .completes = "device" },
+	  "only objects of this disk, e.g. nvme0n1; repeatable", .completes = "device" },
 	{ "pid", 'p', OPTION_NUMBER, offsetof(struct class_view, trace.pid), "PID",
-	  "objects whose first step is in this process", .min = 1, .max = 4194304,
+	  "only objects with their first step in this process", .min = 1, .max = 4194304,
 	  .completes = "pid" },
 	{ "if", 0, OPTION_STRING, offsetof(struct class_view, trace.condition), "EXPR",
-	  "objects of which this was true: 'bi_size > 4Ki'" },
+	  "only objects for which this was true, e.g. 'bi_size > 4Ki'" },
 	{ "calls", 0, OPTION_FLAG, offsetof(struct class_view, trace.calls), NULL,
-	  "calls as they were nested, with arguments and what they changed" },
+	  "show nested calls, with arguments and what they changed" },
 	{ "graph", 0, OPTION_FLAG, offsetof(struct class_view, trace.graph), NULL,
-	  "all calls together at the end: counts and times by function and callers" },
+	  "sum up all calls at the end: counts and times by function and callers" },
 	{ "min", 0, OPTION_DURATION, offsetof(struct class_view, trace.min_ns), "TIME",
-	  "with --calls, --graph: leave out shorter ones, with what is inside them" },
+	  "with --calls, --graph: leave out calls shorter than this, and the calls inside them" },
 	{ "depth", 0, OPTION_NUMBER, offsetof(struct class_view, trace.depth), "N",
-	  "with --calls, --graph: those inside at most N - 1 others", .min = 1, .max = 1000 },
+	  "with --calls, --graph: show calls at most N levels deep", .min = 1, .max = 1000 },
 	{ "summary", 0, OPTION_FLAG, offsetof(struct class_view, trace.summary), NULL,
-	  "only what is typical of all objects" },
+	  "show only the summary of all objects" },
 	{ "returns", 0, OPTION_FLAG, offsetof(struct class_view, trace.returns), NULL,
-	  "see returns even where the kernel may lose some without counting them" },
+	  "trace returns even where the kernel may miss some without counting them" },
 	{ "addresses", 0, OPTION_FLAG, offsetof(struct class_view, trace.addresses), NULL,
-	  "with -w: keep addresses as they are; else they are hashed in the file" },
+	  "with -w: write real addresses to the file instead of hashes" },
 	{ "buffer", 0, OPTION_SIZE, offsetof(struct class_view, trace.buffer), "SIZE",
-	  "each CPU's ring (default 8Mi); a full one drops whole objects and says so", .min = 4096,
-	  .max = 1 << 30 },
+	  "size of each CPU's ring (default 8Mi); a full ring drops whole objects and counts them",
+	  .min = 4096, .max = 1 << 30 },
 	{ "max-rate", 0, OPTION_NUMBER, offsetof(struct class_view, trace.max_rate), "N",
-	  "above N records a second (default 500000) further objects are dropped, whole; 0: never",
+	  "drop new objects, whole, above N records per second (default 500000); 0: never",
 	  .max = 1000000000 },
 	{ "source", 0, OPTION_STRING, offsetof(struct class_view, trace.source), "DIR",
-	  "with -o html: the kernel's source, of which the page shows the functions",
+	  "with -o html: kernel source tree; the page shows the source of the functions",
 	  .completes = "file" },
 	{ "emit", 0, OPTION_FLAG, offsetof(struct class_view, trace.emit), NULL,
-	  "print the instructions that were made" },
+	  "print the generated BPF instructions" },
 	{ "names", 0, OPTION_FLAG, offsetof(struct class_view, names), NULL,
-	  "only the names of structs that begin with STRUCT, for completion", .not_with = "list" },
+	  "print only the names of structs that begin with STRUCT, for completion",
+	  .not_with = "list" },
 	{ 0 },
 };
 
@@ -234,8 +237,8 @@ static void class_sum_up(const struct class_view *v)
 	log_note("%s: %zu functions take it, %zu more only return it; %zu can be attached",
 		 c->object, c->nr_arguments, c->nr_only_return, c->nr_attachable);
 	if (class__is_narrow(c))
-		log_note("this kernel's BTF has %zu functions, and ftrace %zu: others that take it "
-			 "are not known",
+		log_note("this kernel's BTF has %zu functions, ftrace has %zu: other functions "
+			 "that take it are unknown",
 			 c->nr_known, c->nr_traceable);
 	if (doubt)
 		log_note("%s", doubt);
@@ -313,19 +316,19 @@ static int class_find(struct class_view *v, const struct output_options *o)
 static int class_check(const struct class_view *v, const struct options *options, char **argv)
 {
 	if (v->structs.nr > 1)
-		return log_err(-EINVAL, "class takes one struct; '%s' is too much",
+		return log_err(-EINVAL, "class takes only one STRUCT (also got '%s')",
 			       v->structs.words[1]);
 	if (v->structs.nr && options->file.read.nr)
-		return log_err(-EINVAL, "-r: the capture knows its struct; '%s' is too much",
-			       v->structs.words[0]);
+		return log_err(-EINVAL, "class -r takes no STRUCT (got '%s')", v->structs.words[0]);
 	if (!v->structs.nr && !v->names && !options->file.read.nr)
-		return log_err(-EINVAL, "class: the struct is missing; write bio, request, or any "
-					"other of the kernel's");
+		return log_err(-EINVAL, "class requires a STRUCT, e.g. bio, request or any other "
+					"struct of the kernel");
 	if ((v->list || v->names) && options->output.format > OUTPUT_CSV)
-		return log_err(-EINVAL, "class --list and --names have no calls to draw: -o text, "
-					"json or csv");
+		return log_err(-EINVAL,
+			       "class --list and --names support only -o text, json and csv");
 	if (argv[0] && (v->list || v->names))
-		return log_err(-EINVAL, "class --list runs no command; '%s' is too much", argv[0]);
+		return log_err(-EINVAL, "class --list and --names take no COMMAND (got '%s')",
+			       argv[0]);
 	return 0;
 }
 

@@ -289,5 +289,5 @@ int completion__print(FILE *out, const struct cmd *const *commands, const char *
 			return 0;
 		}
 	}
-	return log_err(-EINVAL, "--completion %s: there is none for it; give bash or zsh", shell);
+	return log_err(-EINVAL, "--completion %s: unsupported shell; give bash or zsh", shell);
 }

@@ -35,26 +35,27 @@ static const char *const unsure_choices[] = { "pass", "fail", NULL };
 
 static const struct option_def diff_options[] = {
 	{ "FILE", 0, OPTION_OPERANDS, offsetof(struct diff_cmd, files), "A B",
-	  "two captures, or files that latency -o json was saved in", .completes = "file" },
+	  "two captures, or two files saved from latency -o json", .completes = "file" },
 	{ "pair", 0, OPTION_LIST, offsetof(struct diff_cmd, pairs), "DEV=DEV,...",
-	  "compare this device of A with that of B, and no others" },
+	  "compare only these devices: the first one of A with the second one of B" },
 	{ "if", 0, OPTION_STRING, offsetof(struct diff_cmd, only_if), "EXPR",
-	  "only commands that make it true, as in trace: 'bytes >= 64Ki'" },
+	  "only commands for which this is true, as in trace, e.g. 'bytes >= 64Ki'" },
 	{ "from", 0, OPTION_DURATION, offsetof(struct diff_cmd, from_ns), "DURATION",
-	  "of both captures: from here on, since their start" },
+	  "start this long after the beginning of both captures" },
 	{ "to", 0, OPTION_DURATION, offsetof(struct diff_cmd, to_ns), "DURATION",
-	  "of both captures: up to here", .min = 1 },
+	  "stop this long after the beginning of both captures", .min = 1 },
 	{ "all", 0, OPTION_FLAG, offsetof(struct diff_cmd, all), NULL,
-	  "in text: also shares of sizes and steps that are noise" },
+	  "in text: also show shares of sizes and steps that are noise" },
 	{ "graph", 0, OPTION_FLAG, offsetof(struct diff_cmd, graph), NULL,
-	  "of calls: by the functions around them, too" },
+	  "for calls: also compare by the functions around them" },
 	{ "fail-if", 0, OPTION_STRING, offsetof(struct diff_cmd, fail_if), "EXPR",
-	  "exit 5 when a shift that is no noise makes it true: 'p99 > +10% && op == read'" },
+	  "exit with 5 if this is true for a shift that is not noise, e.g. 'p99 > +10% && op == "
+	  "read'" },
 	{ "unsure", 0, OPTION_CHOICE, offsetof(struct diff_cmd, unsure), "WHAT",
-	  "when the runs are too short to tell whether it is true; fail: exit 6",
+	  "result if the runs are too short to decide --fail-if; fail: exit with 6",
 	  .choices = unsure_choices },
 	{ "allow-loss", 0, OPTION_FLAG, offsetof(struct diff_cmd, allow_loss), NULL,
-	  "exit 0, not 3, when events or parts of a file were lost" },
+	  "exit with 0 instead of 3 when events or parts of a file were lost" },
 	{ 0 },
 };
 
@@ -82,7 +83,7 @@ static int diff_check_files(const struct diff_cmd *c, char **argv)
 		nr++;
 	if (nr == 2)
 		return 0;
-	return log_err(-EINVAL, "diff compares two files, %zu %s given: iosonar diff A B", nr,
+	return log_err(-EINVAL, "diff takes two files (%zu %s given), e.g. iosonar diff A B", nr,
 		       nr == 1 ? "is" : "are");
 }
 
@@ -91,9 +92,9 @@ static int diff_parse(struct diff_cmd *c)
 	int err;
 
 	if (c->from_ns.given && c->to_ns.given && c->to_ns.value <= c->from_ns.value)
-		return log_err(-EINVAL, "--to is not after --from: there is nothing between them");
+		return log_err(-EINVAL, "--to must be later than --from");
 	if (c->unsure == DIFF_UNSURE_FAIL && !c->fail_if)
-		return log_err(-EINVAL, "--unsure is about --fail-if, which is not given");
+		return log_err(-EINVAL, "--unsure fail requires --fail-if");
 	err = records__parse_condition("--if", c->only_if, &c->only);
 	return err ?: diff_view__parse(c->fail_if, &c->fails);
 }
@@ -132,7 +133,7 @@ static int diff_check_calls(const struct diff_cmd *c, const struct options *o)
 
 	if (!option)
 		return 0;
-	return log_err(-EINVAL, "%s is about commands: these are captures of calls", option);
+	return log_err(-EINVAL, "%s applies to commands; these captures contain calls", option);
 }
 
 static int diff_read_commands(struct diff_cmd *c, const struct diff_file *files,
@@ -142,7 +143,8 @@ static int diff_read_commands(struct diff_cmd *c, const struct diff_file *files,
 	int err;
 
 	if (c->graph)
-		return log_err(-EINVAL, "--graph is about calls: %s holds none", files[0].path);
+		return log_err(-EINVAL, "--graph requires captures of calls; %s contains no calls",
+			       files[0].path);
 	err = diff__make(&c->diff, files, &c->pairs, &wants);
 	c->lost = c->diff.sides[0].lost || c->diff.sides[1].lost;
 	return err;
@@ -160,7 +162,7 @@ static int diff_look(struct diff_file files[2])
 	is_calls = files[0].kind == DIFF_CALLS;
 	if (is_calls == (files[1].kind == DIFF_CALLS))
 		return 0;
-	return log_err(-EINVAL, "%s holds calls, %s does not: they cannot be compared",
+	return log_err(-EINVAL, "%s contains calls, %s does not; they cannot be compared",
 		       files[!is_calls].path, files[is_calls].path);
 }
 

@@ -36,13 +36,13 @@ static const struct option_def doctor_options[] = {
 	  .kind = OPTION_STRING,
 	  .offset = offsetof(struct doctor, btf),
 	  .arg = "FILE",
-	  .help = "judge another kernel by its BTF: a copy of /sys/kernel/btf/vmlinux, or a "
+	  .help = "check another kernel by its BTF: a copy of /sys/kernel/btf/vmlinux, or a "
 		  "vmlinux",
 	  .completes = "file" },
 	{ 0 },
 };
 
-static const struct option_group doctor_group = { "What is judged", doctor_options };
+static const struct option_group doctor_group = { "What is checked", doctor_options };
 
 #define FIELD(name) offsetof(struct finding, name)
 
@@ -59,18 +59,19 @@ static struct cell doctor_why(const void *row)
 static const struct column doctor_columns[] = {
 	{ "section", "section", CELL_TEXT, 9, "command, hook, kernel, privilege, device or run",
 	  .at = FIELD(section) },
-	{ "item", "item", CELL_TEXT, 18, "what it is about", .get = doctor_item },
+	{ "item", "item", CELL_TEXT, 18, "name of what was checked", .get = doctor_item },
 	{ "hook", "hook", CELL_TEXT, 6,
-	  "how an event is tapped: tp_btf, raw_tp, tp, kprobe, fentry", .at = FIELD(hook) },
+	  "how the event is attached: tp_btf, raw_tp, tp, kprobe, fentry", .at = FIELD(hook) },
 	{ "state", "state", CELL_TEXT, 7,
-	  "ok, partly (loses something), no, spare (would do, is not used), unknown or info",
+	  "ok, partly (works with losses), no, spare (works but is not used), unknown or info",
 	  .at = FIELD(state) },
-	{ "why", "why", CELL_TEXT, 20, "the reason", .get = doctor_why },
-	{ "remedy", "remedy", CELL_TEXT, 10, "what helps", .at = FIELD(remedy) },
+	{ "why", "why", CELL_TEXT, 20, "reason for the state", .get = doctor_why },
+	{ "remedy", "remedy", CELL_TEXT, 10, "what to do about it", .at = FIELD(remedy) },
 	{ "queues", "queues", CELL_COUNT, 6,
-	  "hardware queues of a device; a controller's admin too", .at = FIELD(queues) },
+	  "number of hardware queues of a device; for a controller including the admin queue",
+	  .at = FIELD(queues) },
 	{ "depth", "depth", CELL_COUNT, 5, "requests per queue", .at = FIELD(depth) },
-	{ "bytes", "bytes", CELL_BYTES, 6, "size of a device, a limit, or memory that a run takes",
+	{ "bytes", "bytes", CELL_BYTES, 6, "size of a device, a limit, or memory that a run uses",
 	  .at = FIELD(bytes) },
 	{ 0 },
 };
@@ -83,11 +84,14 @@ struct verdict {
 #define VERDICT(name) offsetof(struct verdict, name)
 static const struct column verdict_columns[] = {
 	{ "command", "command", CELL_TEXT, 0, "latency", .at = VERDICT(command) },
-	{ "state", "state", CELL_TEXT, 0, "ok or no", .at = VERDICT(state) },
-	{ "cause", "cause", CELL_TEXT, 0, "one word for why not", .at = VERDICT(cause) },
-	{ "why", "why", CELL_TEXT, 0, "the line every command says", .at = VERDICT(why) },
+	{ "state", "state", CELL_TEXT, 0, "ok: the command can run; no: it cannot",
+	  .at = VERDICT(state) },
+	{ "cause", "cause", CELL_TEXT, 0, "one word for the reason; null: it can run",
+	  .at = VERDICT(cause) },
+	{ "why", "why", CELL_TEXT, 0, "message that every command prints then; null: it can run",
+	  .at = VERDICT(why) },
 	{ "kernel", "kernel", CELL_TEXT, 0, "release", .at = VERDICT(kernel) },
-	{ "btf", "btf", CELL_TEXT, 0, "the file of --btf", .at = VERDICT(btf) },
+	{ "btf", "btf", CELL_TEXT, 0, "file given with --btf", .at = VERDICT(btf) },
 	{ 0 },
 };
 
@@ -279,7 +283,7 @@ static int doctor_run(void *state, const struct options *options, char **argv)
 	int err;
 
 	if (argv[0])
-		return log_err(-EINVAL, "doctor runs no command: '%s' is too much", argv[0]);
+		return log_err(-EINVAL, "doctor takes no COMMAND (got '%s')", argv[0]);
 	err = doctor_look(d, options->commands);
 	err = err ?: doctor_print(d, options);
 	err = err ?: doctor_end(d, options);

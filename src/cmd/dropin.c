@@ -72,7 +72,7 @@ static int flag_set_bool(const struct dropin_flag *flag, const char *value, bool
 			return 0;
 		}
 	}
-	return log_err(-EINVAL, "--%s=%s: true or false is wanted", flag->name, value);
+	return log_err(-EINVAL, "--%s=%s: expected true or false", flag->name, value);
 }
 
 static int flag_set_number(const struct dropin_flag *flag, const char *value, long *out)
@@ -82,8 +82,8 @@ static int flag_set_number(const struct dropin_flag *flag, const char *value, lo
 	errno = 0;
 	*out = strtol(value, &end, 10);
 	if (errno || end == value || *end || *out < -1 || *out > 1000000000)
-		return log_err(-EINVAL, "--%s=%s: a whole number is wanted, -1 for all", flag->name,
-			       value);
+		return log_err(-EINVAL, "--%s=%s: expected a whole number from -1 to 1000000000",
+			       flag->name, value);
 	return 0;
 }
 
@@ -106,7 +106,7 @@ static int flag_take(const struct dropin *d, void *state, const struct word *w, 
 			return err ?: 1;
 		}
 		if (!w->value && !next)
-			return log_err(-EINVAL, "--%s needs a number", f->name);
+			return log_err(-EINVAL, "--%s requires a number", f->name);
 		err = flag_set_number(f, w->value ? w->value : next, at);
 		return err ?: w->value ? 1 : 2;
 	}
@@ -124,7 +124,7 @@ static int flag_unknown(const struct dropin *d, const char *arg)
 	}
 	near = nearest__word(arg + strspn(arg, "-"), names, nr);
 	return log_err(-EINVAL, "unknown flag '%s'%s%s%s", arg, near ? "; did you mean --" : "",
-		       near ? near : "; --help lists them", near ? "?" : "");
+		       near ? near : "; --help lists the flags", near ? "?" : "");
 }
 
 /* 0, a negative errno, or EXIT_DONE + 1 when there is nothing more to do. */
@@ -134,7 +134,7 @@ static int dropin_parse(const struct dropin *d, void *state, int argc, char **ar
 
 	for (int i = 1, took; i < argc; i += took) {
 		if (!word_split(argv[i], &w))
-			return log_err(-EINVAL, "unexpected word '%s'", argv[i]);
+			return log_err(-EINVAL, "unexpected argument '%s'", argv[i]);
 		if (word_is(&w, "help") || word_is(&w, "h"))
 			return 1;
 		took = flag_take(d, state, &w, argv[i + 1]);
@@ -145,7 +145,7 @@ static int dropin_parse(const struct dropin *d, void *state, int argc, char **ar
 		if (!word_is_log_flag(&w))
 			return flag_unknown(d, argv[i]);
 		took = w.value || !argv[i + 1] ? 1 : 2;
-		log_note("--%.*s steers abseil's log; it has no meaning here", (int)w.name_len,
+		log_note("--%.*s controls abseil logging; it is ignored here", (int)w.name_len,
 			 w.name);
 	}
 	return 0;

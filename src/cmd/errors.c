@@ -40,7 +40,7 @@ struct errors {
 
 static const struct option_def errors_options[] = {
 	{ "top", 0, OPTION_NUMBER, offsetof(struct errors, top), "N",
-	  "lines of the first N only; the sums are of all", .min = 1 },
+	  "print only the first N lines; the sums include all", .min = 1 },
 	RECORDS_BUFFER_OPTION(offsetof(struct errors, buffer)),
 	{ 0 },
 };
@@ -50,11 +50,12 @@ static const struct option_group errors_group = { "What is shown", errors_option
 #define FIELD(name) offsetof(struct errors_sum, name)
 static const struct column sum_columns[] = {
 	{ "dev", "dev", CELL_TEXT, 7, "disk, or controller", .at = FIELD(dev) },
-	{ "what", "what", CELL_TEXT, 9, "as in a row", .at = FIELD(what) },
-	{ "count", "count", CELL_COUNT, 7, "how often", .at = FIELD(count) },
-	{ "max_ns", "longest", CELL_DURATION, 7, "of them, from first issue to end",
+	{ "what", "what", CELL_TEXT, 9, "what happened, as in the rows", .at = FIELD(what) },
+	{ "count", "count", CELL_COUNT, 7, "number of times that it happened", .at = FIELD(count) },
+	{ "max_ns", "longest", CELL_DURATION, 7, "longest time from first issue to end",
 	  .at = FIELD(max_ns) },
-	{ "status", "status", CELL_TEXT, 6, "how they ended", .at = FIELD(status) },
+	{ "status", "status", CELL_TEXT, 6, "how the commands ended, or what happened, in words",
+	  .at = FIELD(status) },
 	{ 0 },
 };
 #undef FIELD
@@ -190,9 +191,9 @@ static int errors_on_end(void *state, struct session *s)
 	for (size_t i = 0; i < e->nr_sums && !e->kernel_lines && s->format != TABLE_CSV; i++)
 		table__row(e->sums_table, &e->sums[i]);
 	if (e->nr_left_out)
-		log_note("%" PRIu64 " more lines are left out: --top", e->nr_left_out);
+		log_note("%" PRIu64 " more lines are left out because of --top", e->nr_left_out);
 	if (e->nr_unsummed)
-		log_note("%" PRIu64 " lines are of kinds that the sums had no room for",
+		log_note("%" PRIu64 " lines are missing from the sums: too many different kinds",
 			 e->nr_unsummed);
 	if (!e->nr_sums && s->ledger_known)
 		log_note("nothing went wrong in %" PRIu64 " commands", s->ledger.completed);

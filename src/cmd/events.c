@@ -46,19 +46,22 @@ struct event_row {
 #define EVENT(name) offsetof(struct event_row, name)
 
 static const struct column event_columns[] = {
-	{ "name", "name", CELL_TEXT, 0, "what other commands call it", .at = EVENT(name) },
+	{ "name", "name", CELL_TEXT, 0, "name of the event, as other commands take it",
+	  .at = EVENT(name) },
 	{ "kind", "kind", CELL_TEXT, 0, "tracepoint, raw, fn, ret, user, userret, usdt, soft, hw",
 	  .at = EVENT(kind) },
-	{ "module", "module", CELL_TEXT, 0, "the kernel's module it is in; null: none",
+	{ "module", "module", CELL_TEXT, 0, "kernel module that contains it; null: none",
 	  .at = EVENT(module) },
-	{ "prototype", "prototype", CELL_TEXT, 0, "of a function; null: not known",
+	{ "prototype", "prototype", CELL_TEXT, 0, "prototype of a function; null: unknown",
 	  .at = EVENT(prototype) },
-	{ "fields", "fields", CELL_TEXT, 0, "its values, each with its type", .at = EVENT(fields) },
+	{ "fields", "fields", CELL_TEXT, 0, "fields of the event, each with its type",
+	  .at = EVENT(fields) },
 	{ 0 },
 };
 
 static const struct column miss_columns[] = {
-	{ "name", "cannot be probed", CELL_TEXT, 24, "a function that matches",
+	{ "name", "cannot be probed", CELL_TEXT, 24,
+	  "name of a matching function that cannot be probed",
 	  .at = offsetof(struct find_miss, name) },
 	{ "why", "why", CELL_TEXT, 0, "why it cannot be probed",
 	  .at = offsetof(struct find_miss, why) },
@@ -70,13 +73,13 @@ static const struct object miss_object = { "miss", { miss_columns } };
 
 static const struct option_def events_options[] = {
 	{ "EVENT", 0, OPTION_OPERANDS, offsetof(struct events, specs), "EVENT...",
-	  "block, 'nvme:*', 'raw:*', 'fn:vfs_*', user:PATH, usdt:PATH, soft, hw; none: all "
-	  "tracepoints and counters",
+	  "block, 'nvme:*', 'raw:*', 'fn:vfs_*', user:PATH, usdt:PATH, soft, hw (default: all "
+	  "tracepoints and counters)",
 	  .completes = "event" },
 	{ "names", 0, OPTION_FLAG, offsetof(struct events, names), NULL,
-	  "only their names, quickly; EVENT has to match the whole of it", .not_with = "verbose" },
+	  "print only names, quickly; EVENT must match the whole name", .not_with = "verbose" },
 	{ "verbose", 'v', OPTION_COUNT, offsetof(struct events, verbose), NULL,
-	  "prototypes, every value and the members behind pointers; what cannot be probed and "
+	  "show prototypes, every field and the members behind pointers; what cannot be probed and "
 	  "why" },
 	{ 0 },
 };
@@ -215,7 +218,7 @@ static int events_show_misses(const struct events *e)
 		return 0;
 	if (!e->verbose || e->to.format == TABLE_CSV) {
 		log_note("%zu more cannot be probed%s", e->misses.nr,
-			 e->verbose ? "" : "; -v says which and why");
+			 e->verbose ? "" : "; -v shows which and why");
 		return 0;
 	}
 	table = table__of(e->to.out, e->to.format, &miss_object, NULL, NULL);
@@ -247,7 +250,7 @@ static int events_name(struct events *e, const char *spec)
 	if (!err && e->nr_named > before)
 		return 0;
 	err = finder__find(e->finder, spec, &e->list, &e->misses);
-	return err ? err : log_err(-EINVAL, "there is no list of names for '%s'", spec);
+	return err ? err : log_err(-EINVAL, "cannot list names for '%s'", spec);
 }
 
 /* ---- the run ---- */
@@ -306,7 +309,7 @@ static int events_run(void *state, const struct options *options, char **argv)
 	int err;
 
 	if (argv[0])
-		return log_err(-EINVAL, "events runs no command; '%s' is too much", argv[0]);
+		return log_err(-EINVAL, "events takes no COMMAND (got '%s')", argv[0]);
 	err = listing__open(&e->to, &options->output, NULL);
 	return err ?: output__finish(&e->to.output, events_work(e));
 }

@@ -53,11 +53,11 @@ static const struct option_def export_options[] = {
 	  "output format (default json)", .choices = output_words, .choice_helps = output_helps,
 	  .offered = EXPORT_FORMATS },
 	{ "if", 0, OPTION_STRING, offsetof(struct export, only_if), "EXPR",
-	  "only commands that make it true: 'lat > 1ms && op == read'" },
+	  "only commands for which this is true, e.g. 'lat > 1ms && op == read'" },
 	{ 0 },
 };
 
-static const struct option_group export_group = { "For whom", export_options };
+static const struct option_group export_group = { "What is written", export_options };
 
 static int export_run(void *state, const struct options *options, char **argv);
 
@@ -87,7 +87,8 @@ static int export_on_start(void *state, struct session *s)
 	struct export *e = state;
 
 	if (e->exporter->is_binary && isatty(fileno(s->out)))
-		return log_err(-EINVAL, "-o %s is nothing for a terminal: --out FILE",
+		return log_err(-EINVAL,
+			       "-o %s is binary and not for a terminal; write it with --out FILE",
 			       output_words[e->format]);
 	return e->exporter->start(&e->state, s);
 }
@@ -169,11 +170,10 @@ static int export_run_calls(const struct export *e, const struct options *option
 
 	if (!(EXPORT_OF_CALLS & OUTPUT_BIT(e->format)))
 		return log_err(-EINVAL,
-			       "-o %s: %s holds calls; of these there are json, csv, chrome, "
-			       "folded and dot",
+			       "-o %s: %s contains calls; use json, csv, chrome, folded or dot",
 			       output_words[e->format], path);
 	if (alien)
-		return log_err(-EINVAL, "%s is about commands; %s holds calls", alien, path);
+		return log_err(-EINVAL, "%s applies to commands; %s contains calls", alien, path);
 	of_calls.output.format = e->format;
 	return calls_replay__run(&(struct tree_view){ 0 }, &of_calls, NULL);
 }
@@ -186,7 +186,7 @@ static int export_run_commands(struct export *e, const struct options *options, 
 
 	e->exporter = exporters[e->format];
 	if (options->run.interval_ns.given && !e->exporter->tick)
-		return log_err(-EINVAL, "-i: -o %s has no intervals", output_words[e->format]);
+		return log_err(-EINVAL, "-i is not supported with -o %s", output_words[e->format]);
 	err = records__parse_condition("--if", e->only_if, &e->condition);
 	err = err
 		      ?: session__run(e->exporter->tick ? &export_interval_view : &export_view, e,
@@ -204,7 +204,7 @@ static int export_run(void *state, const struct options *options, char **argv)
 
 	e->format = e->format ?: OUTPUT_JSON;
 	if (!options->file.read.nr)
-		return log_err(-EINVAL, "export needs a capture: -r FILE");
+		return log_err(-EINVAL, "export requires -r FILE");
 	err = calls_replay__ask(options->file.read.words[0], &has_calls);
 	if (err)
 		return err;

@@ -22,7 +22,7 @@ static const struct help_code {
 	enum exit_code code;
 	const char *meaning;
 } help_codes[] = {
-	{ EXIT_DONE, "done and complete" },
+	{ EXIT_DONE, "success, and the output is complete" },
 	{ EXIT_FAILED, "failed" },
 	{ EXIT_USAGE, "unknown command, option, value or device" },
 	{ EXIT_LOST, "done, but events were lost; the reasons are printed (--allow-loss: 0)" },

@@ -13,25 +13,29 @@ static const struct option_group hist_group = { "What is shown", hist_options };
 static const struct column hist_columns[] = {
 	{ "count", "count", CELL_COUNT, 8, "hits", .at = TALLY_AT(TALLY_COUNT) },
 	{ "per_s", "per s", CELL_RATE, 7, "hits per second", .at = TALLY_AT(TALLY_PER_S) },
-	{ "mean", "mean", CELL_SIGNED, 7, "of the value, exact; mean_ns of a time, and so on",
+	{ "mean", "mean", CELL_SIGNED, 7,
+	  "mean of the value, exact; mean_ns if the value is a time, and so on for the other "
+	  "columns",
 	  .at = TALLY_AT(TALLY_MEAN) },
 	{ "p50", "p50", CELL_SIGNED, 7, "median", .at = TALLY_AT(TALLY_P50) },
-	{ "p90", "p90", CELL_SIGNED, 7, "90 % are less", .at = TALLY_AT(TALLY_P90) },
-	{ "p99", "p99", CELL_SIGNED, 7, "99 % are less", .at = TALLY_AT(TALLY_P99) },
-	{ "p99_9", "p99.9", CELL_SIGNED, 7, "99.9 % are less", .at = TALLY_AT(TALLY_P999) },
-	{ "max", "max", CELL_SIGNED, 7, "the largest, exact", .at = TALLY_AT(TALLY_MAX) },
+	{ "p90", "p90", CELL_SIGNED, 7, "90th percentile of the value", .at = TALLY_AT(TALLY_P90) },
+	{ "p99", "p99", CELL_SIGNED, 7, "99th percentile of the value", .at = TALLY_AT(TALLY_P99) },
+	{ "p99_9", "p99.9", CELL_SIGNED, 7, "99.9th percentile of the value",
+	  .at = TALLY_AT(TALLY_P999) },
+	{ "max", "max", CELL_SIGNED, 7, "maximum of the value, exact", .at = TALLY_AT(TALLY_MAX) },
 	{ 0 },
 };
 static const struct object hist_rows = { "hist", { tally_lead, hist_columns } };
 
 static const struct column bucket_columns[] = {
-	{ "from", "from", CELL_SIGNED, 7, "smallest value of the bucket; from_ns of a time",
+	{ "from", "from", CELL_SIGNED, 7,
+	  "smallest value of the bucket; from_ns if the value is a time",
 	  .at = TALLY_AT(TALLY_FROM) },
-	{ "to", "to", CELL_SIGNED, 7, "its largest value; to_ns of a time",
+	{ "to", "to", CELL_SIGNED, 7, "largest value of the bucket; to_ns if the value is a time",
 	  .at = TALLY_AT(TALLY_TO) },
 	{ "count", "count", CELL_COUNT, 8, "hits", .at = TALLY_AT(TALLY_COUNT) },
-	{ "cumulative_percent", "cumulative", CELL_PERCENT, 6, "hits up to here",
-	  .at = TALLY_AT(TALLY_CUMULATIVE) },
+	{ "cumulative_percent", "cumulative", CELL_PERCENT, 6,
+	  "percentage of hits up to the end of the bucket", .at = TALLY_AT(TALLY_CUMULATIVE) },
 	{ 0 },
 };
 static const struct object hist_buckets = { "bucket", { tally_lead, bucket_columns } };

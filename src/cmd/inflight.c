@@ -35,10 +35,11 @@ struct inflight_view {
 
 static const struct option_def inflight_options[] = {
 	{ "older", 0, OPTION_DURATION, offsetof(struct inflight_view, older_ns), "DURATION",
-	  "only those at least so old: 5s; exit 6 if there are any, for watchdogs", .min = 1 },
+	  "only commands at least this old, e.g. 5s; exit with 6 if there are any, for watchdogs",
+	  .min = 1 },
 	{ "read", 'r', OPTION_STRING, offsetof(struct inflight_view, read), "FILE",
-	  .refuses = "a capture holds commands that have ended, none of them is in flight; "
-		     "iosonar slow -r shows its slowest" },
+	  .refuses = "a capture contains only commands that have ended; iosonar slow -r shows the "
+		     "slowest" },
 	{ 0 },
 };
 
@@ -198,8 +199,8 @@ static int inflight_run(void *state, const struct options *options, char **argv)
 	int err;
 
 	if (options->filter.failed)
-		return log_err(-EINVAL, "--failed: a command in flight has not ended; iosonar "
-					"trace --failed shows those that do");
+		return log_err(-EINVAL, "--failed does not apply to commands in flight; use "
+					"iosonar trace --failed");
 	v->options = *options;
 	v->min_ns = min->given ? min->value : 0;
 	if (v->older_ns.given && v->older_ns.value > v->min_ns)

@@ -46,48 +46,50 @@ struct info_row {
 
 static const struct column info_columns[] = {
 	{ "file", "file", CELL_TEXT, 10, "name of the capture", .at = FIELD(file) },
-	{ "bytes", "bytes", CELL_COUNT, 0, "its size", .at = FIELD(bytes) },
+	{ "bytes", "bytes", CELL_COUNT, 0, "size of the capture", .at = FIELD(bytes) },
 	{ "records", "records", CELL_COUNT, 0,
-	  "records in it, by its headers; by --verify those "
-	  "that can be read",
+	  "number of records according to the headers; with --verify: those that can be read",
 	  .at = FIELD(records) },
-	{ "calls", "calls", CELL_COUNT, 0, "records of calls, of class and calls",
+	{ "calls", "calls", CELL_COUNT, 0, "number of records of calls, from class and calls",
 	  .at = FIELD(calls) },
-	{ "bytes_per_record", "each", CELL_RATE, 0, "bytes of the file for each record",
+	{ "bytes_per_record", "each", CELL_RATE, 0, "bytes of the file per record",
 	  .at = FIELD(bytes_per_record) },
-	{ "begin", "begin", CELL_TEXT, 0, "wall clock of its first record, UTC",
+	{ "begin", "begin", CELL_TEXT, 0, "wall clock time of the first record, UTC",
 	  .at = FIELD(begin) },
-	{ "end", "end", CELL_TEXT, 0, "wall clock of its last record, UTC", .at = FIELD(end) },
-	{ "seconds", "seconds", CELL_SECONDS, 0, "between them", .at = FIELD(seconds) },
-	{ "devices", "devices", CELL_COUNT, 0, "devices it knows", .at = FIELD(devices) },
-	{ "clocks", "clocks", CELL_COUNT, 0, "times at which all clocks were read",
+	{ "end", "end", CELL_TEXT, 0, "wall clock time of the last record, UTC", .at = FIELD(end) },
+	{ "seconds", "seconds", CELL_SECONDS, 0, "time from the first to the last record",
+	  .at = FIELD(seconds) },
+	{ "devices", "devices", CELL_COUNT, 0, "number of devices that the capture describes",
+	  .at = FIELD(devices) },
+	{ "clocks", "clocks", CELL_COUNT, 0, "number of times that all clocks were read",
 	  .at = FIELD(clocks) },
-	{ "ended", "ended", CELL_TEXT, 0, "why the recording ended; null: the file is cut",
+	{ "ended", "ended", CELL_TEXT, 0, "why the recording ended; null: the file is truncated",
 	  .at = FIELD(ended) },
 	{ "verified", "verified", CELL_COUNT, 0, "1: every block was read and checked",
 	  .at = FIELD(verified) },
 	{ "truncated", "cut", CELL_COUNT, 0, "1: the end of the file is missing",
 	  .at = FIELD(truncated) },
-	{ "truncated_at", "cut at", CELL_COUNT, 0, "bytes up to the end of what is whole",
+	{ "truncated_at", "cut at", CELL_COUNT, 0, "bytes up to the end of the intact part",
 	  .at = FIELD(truncated_at) },
-	{ "blocks_corrupt", "corrupt blocks", CELL_COUNT, 0, "blocks that are damaged",
+	{ "blocks_corrupt", "corrupt blocks", CELL_COUNT, 0, "number of damaged blocks",
 	  .at = FIELD(blocks_corrupt) },
-	{ "records_corrupt", "corrupt records", CELL_COUNT, 0, "records that were in them",
-	  .at = FIELD(records_corrupt) },
-	{ "records_lost", "lost", CELL_COUNT, 0, "records that the recorder lost before",
+	{ "records_corrupt", "corrupt records", CELL_COUNT, 0,
+	  "number of records in the damaged blocks", .at = FIELD(records_corrupt) },
+	{ "records_lost", "lost", CELL_COUNT, 0, "number of records lost while recording",
 	  .at = FIELD(records_lost) },
 	{ "records_surplus", "surplus", CELL_COUNT, 0,
-	  "records whose number an earlier one has, or that the end of the file does not count: "
-	  "blocks are repeated or added",
+	  "number of records that repeat an earlier number or that the end of the file does not "
+	  "count: blocks were repeated or added",
 	  .at = FIELD(records_surplus) },
 	{ "records_astray", "astray", CELL_COUNT, 0,
-	  "records whose times are outside the range of their block's header; known by --verify",
+	  "number of records with times outside the range in their block's header; requires "
+	  "--verify",
 	  .at = FIELD(records_astray) },
 	{ "calls_missing", "calls missing", CELL_COUNT, 0,
-	  "records of calls that were recorded and are not there; known by --verify",
+	  "number of records of calls that were recorded but are missing; requires --verify",
 	  .at = FIELD(calls_missing) },
 	{ "calls_surplus", "calls surplus", CELL_COUNT, 0,
-	  "records of calls that are there and were not recorded; known by --verify",
+	  "number of records of calls in excess of those recorded; requires --verify",
 	  .at = FIELD(calls_surplus) },
 	{ 0 },
 };
@@ -157,28 +159,28 @@ static void info_counts(const struct info *i, const char *name, const struct cap
 static void info_tell_calls(const struct info *i, const struct info_row *row)
 {
 	if (row->calls_missing)
-		fprintf(i->to.out,
-			"  missing     %" PRIu64 " records of calls that were recorded\n",
+		fprintf(i->to.out, "  missing     %" PRIu64 " records of calls\n",
 			row->calls_missing);
 	if (row->calls_surplus)
 		fprintf(i->to.out,
-			"  repeated    %" PRIu64 " records of calls more than were recorded: "
-			"blocks are repeated or added\n",
+			"  repeated    %" PRIu64 " more records of calls than were recorded: "
+			"blocks were repeated or added\n",
 			row->calls_surplus);
 }
 
 static void info_tell_damage(const struct info *i, const struct info_row *row)
 {
 	if (row->truncated)
-		fprintf(i->to.out, "  cut         it has no end after %" PRIu64 " bytes\n",
+		fprintf(i->to.out,
+			"  cut         the end of the file is missing after %" PRIu64 " bytes\n",
 			row->truncated_at);
 	if (row->blocks_corrupt || row->records_corrupt)
 		fprintf(i->to.out, "  damaged     %" PRIu64 " blocks with %" PRIu64 " records\n",
 			row->blocks_corrupt, row->records_corrupt);
 	if (row->records_surplus)
 		fprintf(i->to.out,
-			"  repeated    %" PRIu64 " records more than were recorded: blocks are "
-			"repeated or added\n",
+			"  repeated    %" PRIu64
+			" more records than were recorded: blocks were repeated or added\n",
 			row->records_surplus);
 	if (row->records_astray)
 		fprintf(i->to.out,
@@ -187,7 +189,7 @@ static void info_tell_damage(const struct info *i, const struct info_row *row)
 			row->records_astray);
 	info_tell_calls(i, row);
 	if (row->verified && row->whole)
-		fprintf(i->to.out, "  whole       every block was read and checked\n");
+		fprintf(i->to.out, "  intact      every block was read and checked\n");
 }
 
 static int info_tell(const struct info *i, const struct capture_about *about,
@@ -328,7 +330,7 @@ static int info_run(void *state, const struct options *options, char **argv)
 	int err;
 
 	if (!i->files.nr && !argv[0])
-		return log_err(-EINVAL, "info needs a capture: iosonar info FILE");
+		return log_err(-EINVAL, "info requires a capture, e.g. iosonar info FILE");
 	err = listing__open(&i->to, &options->output, &i->files);
 	if (err)
 		return err;

@@ -47,14 +47,15 @@ static const char *const by_words[] = { "ctrl", "ns",	"dev",	  "op",	  "size", "
 
 static const struct option_def latency_options[] = {
 	{ "by", 0, OPTION_LIST, offsetof(struct latency, by), NULL,
-	  "one row per these (default dev,op); pid, comm, cgroup: of the task that submitted",
+	  "one row per combination of these (default dev,op); pid, comm, cgroup: of the task that "
+	  "submitted",
 	  .choices = by_words },
 	{ "hist", 0, OPTION_FLAG, offsetof(struct latency, hist), NULL,
-	  "the histogram every interval, not only at the end", .not_with = "heat" },
+	  "print the histogram every interval, not only at the end", .not_with = "heat" },
 	{ "cumulative", 0, OPTION_FLAG, offsetof(struct latency, cumulative), NULL,
 	  "count from the start, not from the last interval" },
 	{ "heat", 0, OPTION_FLAG, offsetof(struct latency, heat), NULL,
-	  "latency over time as a heat map, one row an interval",
+	  "show latency over time as a heat map, one row per interval",
 	  .not_with = "lat-min-us,lat-shift,cumulative" },
 	{ "lat-min-us", 0, OPTION_NUMBER, offsetof(struct latency, lat_min_us), "US",
 	  "zoom: start of the fine histogram buckets (default 0)", .max = 1000000000,
@@ -62,7 +63,7 @@ static const struct option_def latency_options[] = {
 	{ "lat-shift", 0, OPTION_NUMBER, offsetof(struct latency, lat_shift), "N",
 	  "zoom: width of the first bucket, 2^N us (default 0)", .max = 32, .alias = "lat_shift" },
 	{ "fail-if", 0, OPTION_STRING, offsetof(struct latency, fail_if), "EXPR",
-	  "exit 5 when a row makes it true: 'p99 > 500us && op == read'" },
+	  "exit with 5 if this is true for a row, e.g. 'p99 > 500us && op == read'" },
 	{ 0 },
 };
 
@@ -356,9 +357,9 @@ static int latency_run(void *state, const struct options *options, char **argv)
 	nr = object__pick(&latency_rows, TABLE_TEXT, latency_shows, l, l->asked);
 	err = condition__parse("--fail-if", l->fail_if, l->asked, nr, &l->condition);
 	if (!err && l->heat && options->output.format != OUTPUT_TEXT)
-		err = log_err(-EINVAL, "--heat is a picture: it needs -o text");
+		err = log_err(-EINVAL, "--heat requires -o text");
 	if (!err && l->hist && options->output.format == OUTPUT_CSV)
-		err = log_err(-EINVAL, "--hist is a second table: it needs -o text or json");
+		err = log_err(-EINVAL, "--hist requires -o text or json");
 	err = err ?: session__run(&latency_view, l, options, argv);
 	breakdown__free(&l->breakdown);
 	table__free(l->table);

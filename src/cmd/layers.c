@@ -48,10 +48,11 @@ static const char *const at_choices[] = { "request", "command", "bio", NULL };
 
 static const struct option_def layers_options[] = {
 	{ "at", 0, OPTION_CHOICE, offsetof(struct layers, at), "LAYER",
-	  "what is one I/O: a request from its first bio on, the driver's command, each bio",
+	  "what counts as one I/O: a request from its first bio on, the driver's command, or each "
+	  "bio",
 	  .choices = at_choices },
 	{ "tail", 0, OPTION_STRING, offsetof(struct layers, tail), "PERCENT",
-	  "the column tail is about I/Os beyond this percentile (default 99)" },
+	  "percentile beyond which I/Os count for the column tail (default 99)" },
 	RECORDS_BUFFER_OPTION(offsetof(struct layers, buffer)),
 	{ 0 },
 };
@@ -62,26 +63,28 @@ static const struct option_group layers_group = { "What is shown", layers_option
 static const struct column layers_columns[] = {
 	{ "span", "span", CELL_TEXT, 0, "interval, or total for the whole run", .at = FIELD(span),
 	  .not_in_text = true },
-	{ "time_s", "time", CELL_SECONDS, 5, "end of the span, since the start",
+	{ "time_s", "time", CELL_SECONDS, 5, "time of the end of the span, since the start",
 	  .at = FIELD(time_s) },
 	{ "dev", "dev", CELL_TEXT, 7, "disk, or controller for admin commands", .at = FIELD(dev) },
 	{ "op", "op", CELL_TEXT, 5, "operation", .at = FIELD(op) },
-	{ "step", "step", CELL_TEXT, 4, "from which event to which; total: all of them",
-	  .at = FIELD(step) },
-	{ "what", "what", CELL_TEXT, 23, "the step in words", .at = FIELD(what) },
-	{ "count", "count", CELL_COUNT, 7, "I/Os that made this step", .at = FIELD(count) },
-	{ "bytes", "bytes", CELL_COUNT, 7, "of these I/Os; of the row total only",
+	{ "step", "step", CELL_TEXT, 4,
+	  "stages where the step begins and ends, e.g. Q2G; total: all steps", .at = FIELD(step) },
+	{ "what", "what", CELL_TEXT, 23, "description of the step", .at = FIELD(what) },
+	{ "count", "count", CELL_COUNT, 7, "number of I/Os that made this step",
+	  .at = FIELD(count) },
+	{ "bytes", "bytes", CELL_COUNT, 7, "bytes of these I/Os; only in the row total",
 	  .at = FIELD(bytes), .not_in_text = true },
 	{ "p50_ns", "p50", CELL_DURATION, 6, "median of the step", .at = FIELD(p50_ns) },
-	{ "p99_ns", "p99", CELL_DURATION, 6, "99 % took less", .at = FIELD(p99_ns) },
-	{ "p99_9_ns", "p99.9", CELL_DURATION, 6, "99.9 % took less", .at = FIELD(p999_ns) },
-	{ "max_ns", "max", CELL_DURATION, 6, "the longest, exact", .at = FIELD(max_ns) },
-	{ "sum_ns", "sum", CELL_DURATION, 6, "all of them, exact", .at = FIELD(sum_ns),
-	  .not_in_text = true },
-	{ "share_percent", "share", CELL_PERCENT, 6, "of the time of all I/Os",
+	{ "p99_ns", "p99", CELL_DURATION, 6, "99th percentile of the step", .at = FIELD(p99_ns) },
+	{ "p99_9_ns", "p99.9", CELL_DURATION, 6, "99.9th percentile of the step",
+	  .at = FIELD(p999_ns) },
+	{ "max_ns", "max", CELL_DURATION, 6, "maximum of the step, exact", .at = FIELD(max_ns) },
+	{ "sum_ns", "sum", CELL_DURATION, 6, "sum of the step over all I/Os, exact",
+	  .at = FIELD(sum_ns), .not_in_text = true },
+	{ "share_percent", "share", CELL_PERCENT, 6, "share of the time of all I/Os",
 	  .at = FIELD(share) },
-	{ "tail_percent", "tail", CELL_PERCENT, 6, "of the time of the slowest",
-	  .at = FIELD(tail) },
+	{ "tail_percent", "tail", CELL_PERCENT, 6,
+	  "share of the time of the slowest I/Os, those beyond --tail", .at = FIELD(tail) },
 	{ 0 },
 };
 
@@ -238,7 +241,7 @@ static int layers_begin(void *state)
 		percent = strtod(l->tail, &end);
 		if (end == l->tail || *end || !(percent >= 0 && percent <= 99.99))
 			return log_err(-EINVAL,
-				       "--tail '%s': a percentile from 0 to 99.99 is meant",
+				       "--tail '%s': expected a percentile from 0 to 99.99",
 				       l->tail);
 	}
 	l->tail_per_10000 = (uint32_t)(percent * 100 + 0.5);

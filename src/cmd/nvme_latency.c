@@ -32,15 +32,15 @@ static const struct dropin_flag nvme_latency_flags[] = {
 	  "only controller nvmeN; -1: all" },
 	{ "nsid", false, offsetof(struct nvme_latency, nsid), "only this namespace; -1: all" },
 	{ "lat_min_us", false, offsetof(struct nvme_latency, lat_min_us),
-	  "where fine buckets begin; -1: 20" },
+	  "start of the fine buckets; -1: 20" },
 	{ "lat_shift", false, offsetof(struct nvme_latency, lat_shift),
 	  "the first bucket is 2^N us wide; -1: 0" },
 	{ "split_size", true, offsetof(struct nvme_latency, split_size),
 	  "three size classes: <=16KiB, (16KiB, 64KiB], (64KiB, inf)" },
 	{ "lbs512", true, offsetof(struct nvme_latency, lbs512),
-	  "accepted: block sizes are read from the namespace anyway" },
+	  "accepted and ignored: block sizes are read from the namespace" },
 	{ "bpf_trace", true, offsetof(struct nvme_latency, bpf_trace),
-	  "write the lines to the kernel's trace too" },
+	  "also write the lines to the kernel's trace" },
 	{ 0 },
 };
 
@@ -245,7 +245,7 @@ static int nvme_latency_run(void *state)
 	if (l->lat_shift < 0)
 		l->lat_shift = 0;
 	if (l->lat_shift > 32)
-		return log_err(-EINVAL, "--lat_shift=%ld: at most 32", l->lat_shift);
+		return log_err(-EINVAL, "--lat_shift=%ld: expected at most 32", l->lat_shift);
 	l->marker = l->bpf_trace ? nvme_bpf__open_trace() : -1;
 	breakdown__init(&l->breakdown,
 			1 << BY_CTRL | 1 << BY_OP | (uint32_t)l->split_size << BY_SIZE);

@@ -26,7 +26,7 @@ static const struct dropin_flag nvme_trace_flags[] = {
 	{ "ctrl_id", false, offsetof(struct nvme_trace, ctrl_id),
 	  "only controller nvmeN; -1: all" },
 	{ "bpf_trace", true, offsetof(struct nvme_trace, bpf_trace),
-	  "write the lines to the kernel's trace too" },
+	  "also write the lines to the kernel's trace" },
 	{ 0 },
 };
 

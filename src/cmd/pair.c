@@ -52,14 +52,15 @@ static const char *const stack_choices[] = { "none", "kernel", "user", "both", N
 static const struct option_def pair_options[] = {
 	TALLY_OPTIONS,
 	TALLY_BUCKET_OPTIONS,
-	{ "each", 0, OPTION_FLAG, offsetof(struct pair_view, each), NULL, "a line for each pair",
-	  .not_with = "slow" },
-	{ "slow", 0, OPTION_NUMBER, offsetof(struct pair_view, slow), "N", "only the N slowest",
-	  .min = 1, .max = 100000 },
+	{ "each", 0, OPTION_FLAG, offsetof(struct pair_view, each), NULL,
+	  "print a line for each pair", .not_with = "slow" },
+	{ "slow", 0, OPTION_NUMBER, offsetof(struct pair_view, slow), "N",
+	  "show only the N slowest pairs", .min = 1, .max = 100000 },
 	{ "stack", 0, OPTION_CHOICE, offsetof(struct pair_view, stack), "WHICH",
-	  "with --each or --slow: where the pair began", .choices = stack_choices },
+	  "with --each or --slow: show the stack where the pair began", .choices = stack_choices },
 	{ "buffer", 0, OPTION_SIZE, offsetof(struct pair_view, buffer), "SIZE",
-	  "with --each or --slow: each CPU's ring (default 1Mi)", .min = 4096, .max = 1 << 30 },
+	  "with --each or --slow: size of each CPU's ring (default 1Mi)", .min = 4096,
+	  .max = 1 << 30 },
 	{ 0 },
 };
 static const struct option_group pair_group = { "What is shown", pair_options };
@@ -67,12 +68,16 @@ static const struct option_group pair_group = { "What is shown", pair_options };
 static const struct column pair_columns[] = {
 	{ "count", "count", CELL_COUNT, 8, "pairs", .at = TALLY_AT(TALLY_COUNT) },
 	{ "per_s", "per s", CELL_RATE, 7, "pairs per second", .at = TALLY_AT(TALLY_PER_S) },
-	{ "mean_ns", "mean", CELL_DURATION, 7, "time between, exact", .at = TALLY_AT(TALLY_MEAN) },
+	{ "mean_ns", "mean", CELL_DURATION, 7, "mean time from start to end, exact",
+	  .at = TALLY_AT(TALLY_MEAN) },
 	{ "p50_ns", "p50", CELL_DURATION, 7, "median", .at = TALLY_AT(TALLY_P50) },
-	{ "p90_ns", "p90", CELL_DURATION, 7, "90 % took less", .at = TALLY_AT(TALLY_P90) },
-	{ "p99_ns", "p99", CELL_DURATION, 7, "99 % took less", .at = TALLY_AT(TALLY_P99) },
-	{ "p99_9_ns", "p99.9", CELL_DURATION, 7, "99.9 % took less", .at = TALLY_AT(TALLY_P999) },
-	{ "max_ns", "max", CELL_DURATION, 7, "the longest, exact", .at = TALLY_AT(TALLY_MAX) },
+	{ "p90_ns", "p90", CELL_DURATION, 7, "90th percentile of the time",
+	  .at = TALLY_AT(TALLY_P90) },
+	{ "p99_ns", "p99", CELL_DURATION, 7, "99th percentile of the time",
+	  .at = TALLY_AT(TALLY_P99) },
+	{ "p99_9_ns", "p99.9", CELL_DURATION, 7, "99.9th percentile of the time",
+	  .at = TALLY_AT(TALLY_P999) },
+	{ "max_ns", "max", CELL_DURATION, 7, "maximum time, exact", .at = TALLY_AT(TALLY_MAX) },
 	{ 0 },
 };
 static const struct object pair_rows = { "pair", { tally_lead, pair_columns } };
@@ -80,33 +85,39 @@ static const struct object pair_rows = { "pair", { tally_lead, pair_columns } };
 static const struct column bucket_columns[] = {
 	{ "from_ns", "from", CELL_DURATION, 7, "smallest time of the bucket",
 	  .at = TALLY_AT(TALLY_FROM) },
-	{ "to_ns", "to", CELL_DURATION, 7, "its largest", .at = TALLY_AT(TALLY_TO) },
+	{ "to_ns", "to", CELL_DURATION, 7, "largest time of the bucket", .at = TALLY_AT(TALLY_TO) },
 	{ "count", "count", CELL_COUNT, 8, "pairs", .at = TALLY_AT(TALLY_COUNT) },
-	{ "cumulative_percent", "cumulative", CELL_PERCENT, 6, "pairs up to here",
-	  .at = TALLY_AT(TALLY_CUMULATIVE) },
+	{ "cumulative_percent", "cumulative", CELL_PERCENT, 6,
+	  "percentage of pairs up to the end of the bucket", .at = TALLY_AT(TALLY_CUMULATIVE) },
 	{ 0 },
 };
 static const struct object pair_buckets = { "bucket", { tally_lead, bucket_columns } };
 
 static const struct column each_columns[] = {
-	{ "time_s", "time", CELL_TIME, 12, "of its end, since the start", .at = HIT_AT(HIT_TIME) },
-	{ "latency_ns", "latency", CELL_DURATION, 8, "from its start to its end",
+	{ "time_s", "time", CELL_TIME, 12,
+	  "time of the end of the pair, since the start of the run", .at = HIT_AT(HIT_TIME) },
+	{ "latency_ns", "latency", CELL_DURATION, 8, "time from the start to the end of the pair",
 	  .at = HIT_AT(HIT_LATENCY) },
-	{ "cpu", "cpu", CELL_COUNT, 3, "where it ended", .at = HIT_AT(HIT_CPU) },
-	{ "comm", "comm", CELL_TEXT, 15, "the task that started it", .at = HIT_AT(HIT_COMM) },
-	{ "pid", "pid", CELL_COUNT, 7, "its process", .at = HIT_AT(HIT_PID) },
-	{ "tid", "tid", CELL_COUNT, 7, "the task itself; not in text", .at = HIT_AT(HIT_TID) },
+	{ "cpu", "cpu", CELL_COUNT, 3, "CPU where the pair ended", .at = HIT_AT(HIT_CPU) },
+	{ "comm", "comm", CELL_TEXT, 15, "name of the task that started the pair",
+	  .at = HIT_AT(HIT_COMM) },
+	{ "pid", "pid", CELL_COUNT, 7, "process that started the pair", .at = HIT_AT(HIT_PID) },
+	{ "tid", "tid", CELL_COUNT, 7, "id of the task that started the pair; not in text",
+	  .at = HIT_AT(HIT_TID) },
 	{ 0 },
 };
 static const struct object pair_lines = { "each", { each_columns } };
 
 #define OPEN(name) offsetof(struct pair_open, name)
 static const struct column open_columns[] = {
-	{ "age_ns", "age", CELL_DURATION, 8, "since its start", .at = OPEN(age_ns) },
-	{ "comm", "comm", CELL_TEXT, 15, "the task that started it", .at = OPEN(comm_text) },
-	{ "pid", "pid", CELL_COUNT, 7, "its process", .at = OPEN(pid) },
-	{ "tid", "tid", CELL_COUNT, 7, "the task itself", .at = OPEN(tid) },
-	{ "key", "key", CELL_TEXT, 18, "what its end would have shared with it", .at = OPEN(key) },
+	{ "age_ns", "age", CELL_DURATION, 8, "time since the start of the pair",
+	  .at = OPEN(age_ns) },
+	{ "comm", "comm", CELL_TEXT, 15, "name of the task that started the pair",
+	  .at = OPEN(comm_text) },
+	{ "pid", "pid", CELL_COUNT, 7, "process that started the pair", .at = OPEN(pid) },
+	{ "tid", "tid", CELL_COUNT, 7, "id of the task that started the pair", .at = OPEN(tid) },
+	{ "key", "key", CELL_TEXT, 18, "key that the end of the pair would have shared",
+	  .at = OPEN(key) },
 	{ 0 },
 };
 static const struct object pair_opens = { "open", { open_columns } };
@@ -174,7 +185,7 @@ static int pair_show_open(struct pair_view *v, struct session *s)
 	if (!table)
 		return log_no_memory();
 	if (s->format == TABLE_TEXT)
-		fprintf(s->out, "\n%zu began and did not end:\n", v->nr_open);
+		fprintf(s->out, "\n%zu pairs began and did not end:\n", v->nr_open);
 	for (size_t i = 0; i < v->nr_open && (i < PAIR_OPEN || s->format != TABLE_TEXT); i++) {
 		v->open[i].comm_text = v->open[i].comm;
 		v->open[i].key = v->open[i].key_text;
@@ -300,12 +311,12 @@ static int pair_check_options(const struct pair_view *v)
 	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
 		if (!options[i].given || options[i].is_of_lines == has_lines)
 			continue;
-		return has_lines ? log_err(-EINVAL,
-					   "%s is of rows: it does not go with --each and --slow",
-					   options[i].name)
-				 : log_err(-EINVAL,
-					   "%s is of single pairs: it needs --each or --slow",
-					   options[i].name);
+		return has_lines
+			       ? log_err(-EINVAL,
+					 "%s applies to rows; it cannot be combined with --each or "
+					 "--slow",
+					 options[i].name)
+			       : log_err(-EINVAL, "%s requires --each or --slow", options[i].name);
 	}
 	return 0;
 }

@@ -40,11 +40,12 @@ struct pattern_view {
 
 static const struct option_def pattern_options[] = {
 	{ "by", 0, OPTION_LIST, offsetof(struct pattern_view, by), NULL,
-	  "one row per device and these: of the task that submitted", .choices = pattern_by_words },
+	  "one row per device and combination of these, of the task that submitted",
+	  .choices = pattern_by_words },
 	{ "if", 0, OPTION_STRING, offsetof(struct pattern_view, only_if), "EXPR",
-	  "only commands that make it true, as in trace: 'bytes >= 64Ki'" },
+	  "only commands for which this is true, as in trace, e.g. 'bytes >= 64Ki'" },
 	{ "fail-if", 0, OPTION_STRING, offsetof(struct pattern_view, fail_if), "EXPR",
-	  "exit 5 when a row makes it true: 'seq_percent < 50 && depth_max > 32'" },
+	  "exit with 5 if this is true for a row, e.g. 'seq_percent < 50 && depth_max > 32'" },
 	RECORDS_BUFFER_OPTION(offsetof(struct pattern_view, buffer)),
 	{ 0 },
 };
@@ -224,12 +225,12 @@ static void pattern_tell(const struct pattern_view *v)
 	for (size_t i = 0; i < v->rows.pattern.nr; i++)
 		late += v->rows.pattern.rows[i]->total.late;
 	if (late)
-		log_warn("%" PRIu64 " commands ended so late that others had been judged without "
-			 "them: they count, but not as sequential, nor in depth and gap",
+		log_warn("%" PRIu64 " commands ended too late to be put in order with the others: "
+			 "they are counted, but not as sequential, nor in depth and gap",
 			 late);
 	if (v->stageless)
-		log_note("%" PRIu64 " reads and writes do not say when they were submitted: their "
-			 "order is that of issue; record --stages keeps both",
+		log_note("%" PRIu64 " reads and writes have no time of submission: they are "
+			 "ordered by issue; record --stages keeps both",
 			 v->stageless);
 	if (v->rows.pattern.rest)
 		log_warn("%" PRIu64 " commands are in the row 'other': there are more than %d rows",

@@ -33,25 +33,27 @@ struct record {
 
 static const struct option_def record_options[] = {
 	{ "split", 0, OPTION_FLAG, offsetof(struct record, split), NULL,
-	  "also a record when a command is built" },
+	  "also write a record when a command is built" },
 	{ "stages", 0, OPTION_FLAG, offsetof(struct record, stages), NULL,
-	  "with when it passed which stage, and its owner: for layers -r and slow -r" },
+	  "also keep the time of each stage and the owner: for layers -r and slow -r" },
 	{ "stacks", 0, OPTION_FLAG, offsetof(struct record, stacks), NULL,
-	  "with stages, and where it was submitted: for stacks -r" },
+	  "also keep stages and the stack of the submission: for stacks -r" },
 	{ "admin", 0, OPTION_FLAG, offsetof(struct record, admin), NULL,
 	  "only admin and fabrics commands", .not_with = "io" },
-	{ "io", 0, OPTION_FLAG, offsetof(struct record, io), NULL, "no admin or fabrics commands" },
+	{ "io", 0, OPTION_FLAG, offsetof(struct record, io), NULL,
+	  "leave out admin and fabrics commands" },
 	{ "cache", 0, OPTION_FLAG, offsetof(struct record, cache), NULL,
-	  "the page cache instead of commands: its rows every interval, for cache -r",
+	  "record the page cache instead of commands: its rows every interval, for cache -r",
 	  .not_with = "split,stages,stacks,admin,io,when,size,files,last,zstd,children,op,nsid,qid,"
 		      "ctrl-id,min,failed" },
 	{ "events", 0, OPTION_FLAG, offsetof(struct record, events), NULL,
-	  "with --cache: also every miss, and the commands that bring pages" },
+	  "with --cache: also record every miss, and the commands that read pages" },
 	{ "when", 0, OPTION_STRING, offsetof(struct record, when), "EXPR",
-	  "with --last: write the file when a record makes it true: 'lat > 1s || status != ok'" },
+	  "with --last: write the file when this is true for a record, e.g. 'lat > 1s || status != "
+	  "ok'" },
 	{ "buffer", 0, OPTION_SIZE, offsetof(struct record, buffer), "SIZE",
-	  "each CPU's ring (default 4Mi); a full one loses records and says so", .min = 4096,
-	  .max = 1 << 30 },
+	  "size of each CPU's ring (default 4Mi); a full ring drops records and counts them",
+	  .min = 4096, .max = 1 << 30 },
 	{ 0 },
 };
 
@@ -159,8 +161,8 @@ static int record_on_end(void *state, struct session *s)
 
 	(void)state;
 	if (f->last_ns.given && !recorder__nr_files(kept))
-		log_note("nothing was written: no SIGUSR1 came%s",
-			 ((struct record *)state)->when ? ", and --when never came true" : "");
+		log_note("nothing was written: no SIGUSR1 was received%s",
+			 ((struct record *)state)->when ? ", and --when was never true" : "");
 	return 0;
 }
 
@@ -219,7 +221,7 @@ static int record_on_cache_end(void *state, struct session *s)
 	cache_source__losses(s, &l.losses);
 	cache_ledger__settle(&l);
 	if (l.lost)
-		log_warn("%" PRIu64 " losses: iosonar cache -r %s says which", l.lost,
+		log_warn("lost %" PRIu64 ": iosonar cache -r %s shows the reasons", l.lost,
 			 s->options->file.write);
 	s->incomplete |= l.lost != 0;
 	return 0;
@@ -240,21 +242,17 @@ static int record_check(const struct record *r, const struct options *options)
 	const struct file_options *f = &options->file;
 
 	if (!f->write)
-		return log_err(-EINVAL, "record needs a file: -w FILE");
+		return log_err(-EINVAL, "record requires -w FILE");
 	if (f->anonymous && r->cache)
-		return log_err(-EINVAL,
-			       "--anonymous: there are no other names for what --cache keeps");
+		return log_err(-EINVAL, "--anonymous is not supported with --cache");
 	if (r->events && !r->cache)
-		return log_err(-EINVAL, "--events is about the page cache: it needs --cache");
+		return log_err(-EINVAL, "--events requires --cache");
 	if (r->buffer.given && r->cache && !r->events)
-		return log_err(-EINVAL, "--buffer: only --events of --cache need one");
+		return log_err(-EINVAL, "--buffer with --cache requires --events");
 	if (r->when && !f->last_ns.given)
-		return log_err(-EINVAL,
-			       "--when says when memory is written: it needs --last DURATION");
+		return log_err(-EINVAL, "--when requires --last DURATION");
 	if (f->files.given && !f->size_bytes.given && !f->last_ns.given)
-		return log_err(-EINVAL,
-			       "--files needs --size SIZE or --last DURATION: there is only "
-			       "one file");
+		return log_err(-EINVAL, "--files requires --size SIZE or --last DURATION");
 	return 0;
 }
 

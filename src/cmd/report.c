@@ -63,10 +63,10 @@ struct report {
 
 static const struct option_def report_options[] = {
 	{ "top", 0, OPTION_NUMBER, offsetof(struct report, top), "N",
-	  "so many of the slowest, of processes, files and errors (default 25)", .min = 1,
+	  "show the N slowest, and at most N processes, files and errors (default 25)", .min = 1,
 	  .max = REPORT_TOP_MOST },
 	{ "if", 0, OPTION_STRING, offsetof(struct report, only_if), "EXPR",
-	  "only commands that make it true, as in trace: 'bytes >= 64Ki'" },
+	  "only commands for which this is true, as in trace, e.g. 'bytes >= 64Ki'" },
 	{ 0 },
 };
 
@@ -260,10 +260,9 @@ static int report_run(void *state, const struct options *options, char **argv)
 	int err;
 
 	if (!options->file.read.nr)
-		return log_err(-EINVAL, "report shows a capture: -r FILE names it, and iosonar "
-					"record makes one");
+		return log_err(-EINVAL, "report requires -r FILE; iosonar record makes a capture");
 	if (options->output.format != OUTPUT_JSON && !options->output.path && isatty(STDOUT_FILENO))
-		return log_err(-EINVAL, "report makes a page for a browser: --out FILE says where");
+		return log_err(-EINVAL, "report makes an HTML page; write it with --out FILE");
 	err = records__parse_condition("--if", r->only_if, &r->only);
 	for (size_t i = 0; i < NR_REPORT_PARTS && !err; i++)
 		err = report_begin_part(r, i);

@@ -33,14 +33,15 @@ struct slow {
 static const char *const stack_choices[] = { "kernel", "user", "both", "none", NULL };
 
 static const struct option_def slow_options[] = {
-	{ "top", 0, OPTION_NUMBER, offsetof(struct slow, top), "N", "so many (default 10)",
-	  .min = 1, .max = SLOW_TOP_MOST },
+	{ "top", 0, OPTION_NUMBER, offsetof(struct slow, top), "N",
+	  "show the N slowest (default 10)", .min = 1, .max = SLOW_TOP_MOST },
 	{ "each-device", 0, OPTION_FLAG, offsetof(struct slow, each_device), NULL,
-	  "so many of each device, not of all together" },
+	  "show the N slowest of each device, not of all devices together" },
 	{ "bio", 0, OPTION_FLAG, offsetof(struct slow, bio), NULL,
-	  "bios, from submit to end, not commands of the driver" },
+	  "show bios, from submission to end, instead of commands of the driver" },
 	{ "stack", 0, OPTION_CHOICE, offsetof(struct slow, stack), "WHICH",
-	  "where it was submitted: in the kernel, in the process", .choices = stack_choices },
+	  "which stack of the submission to show: of the kernel, of the process",
+	  .choices = stack_choices },
 	RECORDS_BUFFER_OPTION(offsetof(struct slow, buffer)),
 	{ 0 },
 };

@@ -26,15 +26,15 @@ struct sql_cmd {
 
 static const struct option_def sql_options[] = {
 	{ "FILE", 0, OPTION_OPERANDS, offsetof(struct sql_cmd, words), "FILE... [QUERY]",
-	  "captures, then 'SELECT ...'; no query: a prompt, or what stdin says",
+	  "captures, then 'SELECT ...'; without a query: a prompt, or queries from stdin",
 	  .completes = "file" },
 	{ "limit-memory", 0, OPTION_SIZE, offsetof(struct sql_cmd, limit_memory), "SIZE",
-	  "memory that a query may take (default 1Gi)", .min = 16 << 20, .max = 1ULL << 46 },
+	  "memory that a query may use (default 1Gi)", .min = 16 << 20, .max = 1ULL << 46 },
 	{ "limit-time", 0, OPTION_DURATION, offsetof(struct sql_cmd, limit_time), "DURATION",
-	  "end a query that takes longer (default: none does)", .min = 1 },
+	  "stop a query that takes longer (default: no limit)", .min = 1 },
 	{ 0 },
 };
-static const struct option_group sql_group = { "What is asked", sql_options };
+static const struct option_group sql_group = { "What is queried", sql_options };
 
 /* Its keys are those of the query. */
 static const struct object sql_row = { "row", { NULL } };
@@ -88,11 +88,12 @@ static int sql_run(void *state, const struct options *options, char **argv)
 	int err;
 
 	if (argv[0])
-		return log_err(-EINVAL, "sql runs no command: '%s' is too much", argv[0]);
+		return log_err(-EINVAL, "sql takes no COMMAND (got '%s')", argv[0]);
 	if (nr && sql_is_query(c->words.words[nr - 1]))
 		query = c->words.words[--nr];
 	if (!nr && (!query || *query != '.')) /* .schema is the same of all */
-		return log_err(-EINVAL, "sql needs a capture: iosonar sql FILE 'SELECT ...'");
+		return log_err(-EINVAL,
+			       "sql requires a capture, e.g. iosonar sql FILE 'SELECT ...'");
 	if (!sql__is_built_in())
 		return sql__run(NULL);
 	err = sql_files__open(&c->files, c->words.words, nr);

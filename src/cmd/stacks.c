@@ -58,15 +58,16 @@ static const struct option_def stacks_options[] = {
 	{ "words", 0, OPTION_OPERANDS, TALLY_OPTION(words), REQUEST_WORDS, REQUEST_WORDS_HELP,
 	  .completes = "line", .opens = line__opens },
 	{ "stack", 0, OPTION_CHOICE, offsetof(struct stacks_view, which), "WHICH",
-	  "where it was submitted: in the kernel, in the process", .choices = which_choices },
+	  "which stack of the submission to show: of the kernel, of the process",
+	  .choices = which_choices },
 	{ "sort", 0, OPTION_CHOICE, offsetof(struct stacks_view, sort), "WHAT",
 	  "add up and sort by", .choices = sort_words },
 	{ "by", 0, OPTION_STRING, 0, "WHAT",
 	  .refuses = "--sort count|bytes|time sorts; after an EVENT, by KEYS makes rows" },
 	{ "top", 0, OPTION_NUMBER, TALLY_OPTION(top), "N",
-	  "so many stacks in text, JSON and CSV (default 10)", .min = 1, .max = STACKS_MOST },
+	  "show N stacks in text, JSON and CSV (default 10)", .min = 1, .max = STACKS_MOST },
 	{ "hist", 0, OPTION_FLAG, offsetof(struct stacks_view, hist), NULL,
-	  "a latency histogram below each stack" },
+	  "print a latency histogram below each stack" },
 	RECORDS_BUFFER_OPTION(offsetof(struct stacks_view, buffer)),
 	{ 0 },
 };
@@ -75,20 +76,21 @@ static const struct option_group stacks_group = { "What is shown", stacks_option
 
 #define FIELD(name) offsetof(struct stacks_row, name)
 static const struct column stacks_columns[] = {
-	{ "rank", "#", CELL_COUNT, 3, "1 is the largest", .at = FIELD(rank) },
-	{ "count", "count", CELL_COUNT, 7, "I/Os that came this way", .at = FIELD(count) },
-	{ "bytes", "bytes", CELL_BYTES, 7, "that they moved", .at = FIELD(bytes) },
-	{ "total_ns", "total", CELL_DURATION, 7, "the time that they took, added up",
+	{ "rank", "#", CELL_COUNT, 3, "rank of the stack; 1 is the largest", .at = FIELD(rank) },
+	{ "count", "count", CELL_COUNT, 7, "number of I/Os with this stack", .at = FIELD(count) },
+	{ "bytes", "bytes", CELL_BYTES, 7, "bytes that these I/Os moved", .at = FIELD(bytes) },
+	{ "total_ns", "total", CELL_DURATION, 7, "sum of the times of these I/Os",
 	  .at = FIELD(total_ns) },
-	{ "mean_ns", "mean", CELL_DURATION, 7, "of one", .at = FIELD(mean_ns) },
-	{ "max_ns", "max", CELL_DURATION, 7, "the longest", .at = FIELD(max_ns) },
-	{ "share_percent", "share", CELL_PERCENT, 6, "of what it is sorted by",
+	{ "mean_ns", "mean", CELL_DURATION, 7, "mean time of these I/Os", .at = FIELD(mean_ns) },
+	{ "max_ns", "max", CELL_DURATION, 7, "maximum time of these I/Os", .at = FIELD(max_ns) },
+	{ "share_percent", "share", CELL_PERCENT, 6, "share of the quantity that --by names",
 	  .at = FIELD(share) },
-	{ "pid", "pid", CELL_COUNT, 7, "process, where its stack is wanted", .at = FIELD(pid) },
-	{ "comm", "comm", CELL_TEXT, 15, "the task's name", .at = FIELD(comm) },
-	{ "kernel_stack", "kernel", CELL_TEXT, 20, "functions, innermost first",
+	{ "pid", "pid", CELL_COUNT, 7, "process that submitted, with --stack user or both",
+	  .at = FIELD(pid) },
+	{ "comm", "comm", CELL_TEXT, 15, "name of the task", .at = FIELD(comm) },
+	{ "kernel_stack", "kernel", CELL_TEXT, 20, "functions of the process, innermost first",
 	  .at = FIELD(kernel_stack), .not_in_text = true },
-	{ "user_stack", "user", CELL_TEXT, 20, "functions, innermost first",
+	{ "user_stack", "user", CELL_TEXT, 20, "functions of the process, innermost first",
 	  .at = FIELD(user_stack), .not_in_text = true },
 	{ 0 },
 };
@@ -97,14 +99,15 @@ static const struct object stacks_rows = { "stacks", { stacks_columns } };
 
 /* Of an EVENT: the stacks and what `by` says are the keys of its rows. */
 static const struct column event_columns[] = {
-	{ "count", "count", CELL_COUNT, 8, "hits that came this way", .at = TALLY_AT(TALLY_COUNT) },
+	{ "count", "count", CELL_COUNT, 8, "number of hits with this stack",
+	  .at = TALLY_AT(TALLY_COUNT) },
 	{ "per_s", "per s", CELL_RATE, 7, "hits per second", .at = TALLY_AT(TALLY_PER_S) },
 	{ 0 },
 };
 /* Keys as those of `by` are, but known beforehand: for the schema. */
 static const struct column event_stacks[] = {
-	{ "kstack", "kstack", CELL_TEXT, 20, "functions, innermost first" },
-	{ "ustack", "ustack", CELL_TEXT, 20, "functions, innermost first" },
+	{ "kstack", "kstack", CELL_TEXT, 20, "functions of the process, innermost first" },
+	{ "ustack", "ustack", CELL_TEXT, 20, "functions of the process, innermost first" },
 	{ 0 },
 };
 static const struct object event_rows = { "event_stacks",
@@ -239,10 +242,10 @@ static void stacks_tell_missing(const struct stacks_view *v, const struct sessio
 
 	io_source__stack_losses(s, &taken, &failed);
 	if (taken)
-		log_note("%" PRIu64 " stacks were not taken: %s", taken,
+		log_note("%" PRIu64 " stacks are missing: %s", taken,
 			 stack_half__words(STACK_COLLIDED));
 	if (failed)
-		log_note("%" PRIu64 " stacks were not taken: %s", failed,
+		log_note("%" PRIu64 " stacks are missing: %s", failed,
 			 stack_half__words(STACK_FAILED));
 
 	for (int user = 0; user < 2; user++) {
@@ -329,8 +332,8 @@ static int stacks_run_event(struct stacks_view *v, const struct options *options
 
 	if (alien)
 		return log_err(-EINVAL,
-			       "%s is about I/O and goes with no EVENT; events are chosen by 'by' "
-			       "and 'if', as in: by comm if 'bytes > 4096'",
+			       "%s applies to I/O and cannot be combined with EVENT; for events "
+			       "use 'by' and 'if', as in: by comm if 'bytes > 4096'",
 			       alien);
 	v->tally.object = &event_rows;
 	v->tally.request.line.kernel_stack = stacks_wants_kernel(v);
@@ -346,7 +349,7 @@ static int stacks_run(void *state, const struct options *options, char **argv)
 	if (v->tally.options.words.nr)
 		return stacks_run_event(v, options, argv);
 	if (v->hist && options->output.format != OUTPUT_TEXT)
-		return log_err(-EINVAL, "--hist is a picture below each stack: it needs -o text");
+		return log_err(-EINVAL, "--hist requires -o text");
 	if (v->hist)
 		stacks__init_with_hist(&v->stacks, STACKS_MOST);
 	else

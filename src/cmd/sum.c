@@ -11,12 +11,12 @@ static const struct option_def sum_options[] = { TALLY_OPTIONS, { 0 } };
 static const struct option_group sum_group = { "What is shown", sum_options };
 
 static const struct column sum_columns[] = {
-	{ "sum", "sum", CELL_SIGNED, 8, "of the value; sum_ns of a time",
+	{ "sum", "sum", CELL_SIGNED, 8, "sum of the value; sum_ns if the value is a time",
 	  .at = TALLY_AT(TALLY_SUM) },
-	{ "sum_per_s", "per s", CELL_RATE, 7, "of the value, per second",
+	{ "sum_per_s", "per s", CELL_RATE, 7, "sum of the value per second",
 	  .at = TALLY_AT(TALLY_SUM_PER_S) },
 	{ "count", "count", CELL_COUNT, 8, "hits", .at = TALLY_AT(TALLY_COUNT) },
-	{ "mean", "mean", CELL_SIGNED, 8, "of the value; mean_ns of a time",
+	{ "mean", "mean", CELL_SIGNED, 8, "mean of the value; mean_ns if the value is a time",
 	  .at = TALLY_AT(TALLY_MEAN) },
 	{ 0 },
 };

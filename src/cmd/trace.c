@@ -45,20 +45,21 @@ static const char data_columns[] =
 
 static const struct option_def trace_options[] = {
 	{ "split", 0, OPTION_FLAG, offsetof(struct trace, split), NULL,
-	  "also a line when a command is built" },
+	  "also print a line when a command is built" },
 	{ "attempts", 0, OPTION_FLAG, offsetof(struct trace, attempts), NULL,
-	  "a line for each attempt of a command, also for those that failed" },
+	  "print a line for each attempt of a command, including failed attempts" },
 	{ "columns", 0, OPTION_LIST, offsetof(struct trace, columns), "NAME,...",
-	  "these, in this order; --columns help lists them" },
+	  "print these columns in this order; --columns help lists them" },
 	{ "wall", 0, OPTION_FLAG, offsetof(struct trace, wall), NULL,
-	  "the wall clock of the event instead of the time since the start" },
+	  "print the wall clock time of the event instead of the time since the start" },
 	{ "cdw", 0, OPTION_FLAG, offsetof(struct trace, cdw), NULL,
-	  "command dwords 10 to 15 beside the words" },
+	  "also print command dwords 10 to 15" },
 	{ "admin", 0, OPTION_FLAG, offsetof(struct trace, admin), NULL,
 	  "only admin and fabrics commands", .not_with = "io" },
-	{ "io", 0, OPTION_FLAG, offsetof(struct trace, io), NULL, "no admin or fabrics commands" },
+	{ "io", 0, OPTION_FLAG, offsetof(struct trace, io), NULL,
+	  "leave out admin and fabrics commands" },
 	{ "if", 0, OPTION_STRING, offsetof(struct trace, only_if), "EXPR",
-	  "only lines that make it true: 'lat > 1ms && op == read'" },
+	  "only lines for which this is true, e.g. 'lat > 1ms && op == read'" },
 	RECORDS_BUFFER_OPTION(offsetof(struct trace, buffer)),
 	{ 0 },
 };
@@ -105,9 +106,9 @@ static int trace_unknown_column(const char *word)
 		return EXIT_DONE;
 	}
 	near = nearest__word(word, keys, nr);
-	return log_err(-EINVAL, "--columns: there is no '%s'%s%s%s", word,
-		       near ? "; did you mean '" : "; --columns help lists them", near ? near : "",
-		       near ? "'?" : "");
+	return log_err(-EINVAL, "unknown column '%s'%s%s%s", word,
+		       near ? "; did you mean '" : "; --columns help lists the columns",
+		       near ? near : "", near ? "'?" : "");
 }
 
 /* Of the default set, what the options make of it. */

@@ -168,7 +168,7 @@ static int cache_forgive(struct cache *c, const struct cache_hook *hook, int err
 
 	if (!err || hook->vital)
 		return err;
-	log_verbose("%s cannot be watched: %s", hook->functions[0], strerror(-err));
+	log_verbose("cannot attach to %s: %s", hook->functions[0], strerror(-err));
 	snprintf(c->unseen + len, sizeof(c->unseen) - len, "%s%s", len ? ", " : "",
 		 hook->functions[0]);
 	return 0;

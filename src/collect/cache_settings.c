@@ -43,7 +43,8 @@ static int cache_set_file(struct cache_settings *ro, const char *path)
 		return log_err(-EINVAL, "--file %s: %s", path, strerror(errno));
 	if (!S_ISREG(st.st_mode) && !S_ISBLK(st.st_mode))
 		return log_err(-EINVAL,
-			       "--file %s: only files and block devices have pages in the cache",
+			       "--file %s: only regular files and block devices have pages in the "
+			       "page cache",
 			       path);
 	ro->filter_file = 1;
 	ro->filter_inode = S_ISBLK(st.st_mode) ? FILE_METADATA : st.st_ino;
@@ -62,7 +63,7 @@ static int cache_set_task(struct cache *c)
 	if (err)
 		return err;
 	if (tid->given && !task_filter__is_there(tid->value))
-		return log_err(-EINVAL, "--tid: there is no thread %llu",
+		return log_err(-EINVAL, "--tid: thread %llu does not exist",
 			       (unsigned long long)tid->value);
 	ro->filter_pid = task.pid;
 	ro->filter_tid = tid->given ? (uint32_t)tid->value : 0;
@@ -77,7 +78,7 @@ static int cache_set_task(struct cache *c)
 static int cache_add_dev(struct cache_settings *ro, uint32_t dev)
 {
 	if (ro->nr_devs == CACHE_DEVS)
-		return log_err(-EINVAL, "-d: more than %d disks and partitions", CACHE_DEVS);
+		return log_err(-EINVAL, "-d takes at most %d disks and partitions", CACHE_DEVS);
 	ro->devs[ro->nr_devs++] = dev;
 	return 0;
 }

@@ -59,7 +59,7 @@ static void ctrl_watch_one(struct ctrl_watch *w, enum ctrl_function function)
 		err = ctrl_try(w, function, false);
 	}
 	if (err)
-		log_note("%s are not shown: this kernel lets nobody watch %s (%s)", what[function],
+		log_note("%s are not shown: cannot attach to %s (%s)", what[function],
 			 names[function], strerror(-err));
 }
 

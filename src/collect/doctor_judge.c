@@ -65,8 +65,8 @@ static const char *facts_span(const struct doctor_facts *facts, unsigned int nee
 	if (!(needs & (NEED_IO | NEED_PROGRAMS)))
 		return needs ? "lists what can be probed" : "needs nothing from the kernel";
 	if (needs & NEED_PROGRAMS)
-		return needs & NEED_ACCESSES	? "pages and accesses, by functions of the kernel"
-		       : needs & NEED_FUNCTIONS ? "functions of the kernel"
+		return needs & NEED_ACCESSES	? "pages and accesses, from kernel functions"
+		       : needs & NEED_FUNCTIONS ? "kernel functions"
 						: "any event";
 	if (needs & NEED_STAGES)
 		return "block_bio_queue to block_rq_complete, and the events between";
@@ -121,14 +121,19 @@ static const struct loss {
 	bool (*has)(const struct doctor_facts *facts);
 	const char *what;
 } losses[] = {
-	{ NEED_FILES, facts_have_addresses, "files of direct I/O, called [direct] (CAP_SYSLOG)" },
-	{ NEED_STACKS, facts_have_addresses, "names of kernel functions (CAP_SYSLOG)" },
-	{ NEED_STACKS, facts_see_processes, "names in others' processes (CAP_SYS_PTRACE)" },
-	{ NEED_CONTROLLERS, facts_probe_nvme, "time-outs and states of controllers (kprobes)" },
-	{ NEED_ACCESSES, facts_probe_functions, "accesses (fentry or kprobes)" },
+	{ NEED_FILES, facts_have_addresses,
+	  "names of files of direct I/O, shown as [direct] (requires CAP_SYSLOG)" },
+	{ NEED_STACKS, facts_have_addresses, "names of kernel functions (requires CAP_SYSLOG)" },
+	{ NEED_STACKS, facts_see_processes,
+	  "names in processes of other users (requires CAP_SYS_PTRACE)" },
+	{ NEED_CONTROLLERS, facts_probe_nvme,
+	  "time-outs and states of controllers (requires kprobes)" },
+	{ NEED_ACCESSES, facts_probe_functions, "accesses (requires fentry or kprobes)" },
 	{ NEED_TRACEPOINTS, facts_list_tracepoints, "tracepoints (tracefs is not readable)" },
-	{ NEED_ANY_FUNCTION, facts_probe_functions, "functions of the kernel (fentry or kprobes)" },
-	{ NEED_ANY_FUNCTION, facts_probe_processes, "functions of processes (CAP_SYS_ADMIN)" },
+	{ NEED_ANY_FUNCTION, facts_probe_functions,
+	  "kernel functions (requires fentry or kprobes)" },
+	{ NEED_ANY_FUNCTION, facts_probe_processes,
+	  "functions of processes (requires CAP_SYS_ADMIN)" },
 };
 
 /* "files of direct I/O ..., names of ..."; how many there are. */
@@ -175,7 +180,7 @@ static void judge_refusal(const struct doctor_report *report, const struct docto
 	if (obstacle.kind != OBSTACLE_NONE)
 		snprintf(why, size, "%s", obstacle.line);
 	else if (ring)
-		snprintf(why, size, "it needs BPF ring buffers: %s", doctor_error(ring));
+		snprintf(why, size, "requires BPF ring buffers: %s", doctor_error(ring));
 	else if (needs & NEED_FUNCTIONS && !facts_probe_functions(facts))
 		snprintf(why, size, "functions cannot be probed here: no fentry and no kprobes");
 	else if (needs & NEED_CALLS && !facts_probe_functions(facts) &&
@@ -192,7 +197,7 @@ static void judge_command(struct doctor_report *report, const struct doctor_fact
 
 	if (facts->btf_path && command->needs && !(command->needs & NEED_IO)) {
 		finding__say(doctor_report__add(report, "command", doctor_unknown), command->name,
-			     "takes more than BTF: run doctor on that machine");
+			     "cannot be told from BTF alone: run doctor on that machine");
 		return;
 	}
 	judge_refusal(report, facts, command->needs, why, sizeof(why));
@@ -224,11 +229,11 @@ static const char *hook_refusal(const struct doctor_facts *facts, const struct j
 	int err = hook->typed && tried[TRIAL_TP_BTF] < 0 ? tried[TRIAL_TP_BTF] : plain;
 
 	if (hook->typed && hook->nvme && !facts->kernel.nvme_events)
-		return "nvme_core has no BTF with its prototype";
+		return "no BTF of nvme_core with the prototype of this event";
 	if (hook->typed && !hook->nvme && !kernel__may_type_block(&facts->kernel))
-		return "here the queue comes first: only plain pointers fit";
+		return "the first argument is the queue on this kernel: only plain pointers work";
 	if (hook->typed && hook->nvme && facts_module_is_closed(facts))
-		return "module BTF is for CAP_SYS_ADMIN";
+		return "the BTF of a module requires CAP_SYS_ADMIN";
 	if (hook->typed && hook->nvme && facts->rehearsal.typed_err)
 		err = facts->rehearsal.typed_err;
 	if (err >= 0)
@@ -242,12 +247,12 @@ static const char *hook_reason(const struct doctor_facts *facts, const struct ju
 {
 	if (hook->typed)
 		return chosen ? "typed pointers, read directly"
-			      : "works, but NVMe's cannot, and a run has one kind";
+			      : "works, but not for NVMe, and a run uses one kind only";
 	if (!chosen)
-		return "works, but copies each field by a helper: costs more";
+		return "works, but costs more: a helper copies each field";
 	if (hook->nvme && facts->kernel.nvme_guessed)
-		return "plain pointers; offsets known of 5.10, checked";
-	return "plain pointers, each field copied by a helper";
+		return "plain pointers; offsets known from Linux 5.10, checked";
+	return "plain pointers; a helper copies each field";
 }
 
 static void judge_hook(struct doctor_report *report, const struct doctor_facts *facts,
@@ -283,8 +288,9 @@ static void judge_hooks(struct doctor_report *report, const struct doctor_facts 
 static void judge_no_nvme_hooks(struct doctor_report *report, const struct doctor_facts *facts)
 {
 	if (facts->btf_path)
-		finding__say(doctor_report__add(report, "hook", doctor_unknown), "nvme_setup_cmd",
-			     "nvme_core is not in this BTF: a module has its own file");
+		finding__say(
+			doctor_report__add(report, "hook", doctor_unknown), "nvme_setup_cmd",
+			"nvme_core is not in this BTF: the BTF of a module is a separate file");
 	else
 		finding__say(doctor_report__add(report, "hook", doctor_info), "nvme_setup_cmd",
 			     "nvme_core is not loaded: no NVMe commands to see");
@@ -300,8 +306,10 @@ static void judge_rare_hooks(struct doctor_report *report, const struct doctor_f
 	struct finding *f = doctor_report__add(report, "hook", state);
 
 	f->hook = "raw_tp";
-	finding__say(f, "block_rq_requeue", "%s",
-		     refusal ? refusal : "plain pointers do: it is rare, a retry or a busy driver");
+	finding__say(
+		f, "block_rq_requeue", "%s",
+		refusal ? refusal
+			: "plain pointers suffice: the event is rare (a retry or a busy driver)");
 	if (!facts_see_nvme(facts))
 		return;
 	f = doctor_report__add(report, "hook", state);
@@ -309,8 +317,8 @@ static void judge_rare_hooks(struct doctor_report *report, const struct doctor_f
 	finding__say(f, facts->kernel.has_rq_error ? "block_rq_error" : "block_rq_complete", "%s",
 		     refusal ? refusal
 		     : facts->kernel.has_rq_error
-			     ? "plain pointers do: it is rare, a command that failed"
-			     : "for errors: there is no block_rq_error");
+			     ? "plain pointers suffice: the event is rare (a command that failed)"
+			     : "for errors: this kernel has no block_rq_error");
 }
 
 /* What others use, and why it does not count here. */
@@ -318,12 +326,12 @@ static const struct other_hook {
 	const char *item, *hook, *why;
 	enum trial trial;
 } other_hooks[] = {
-	{ "classic tracepoints", "tp", "never: skipped while another program runs on its CPU",
-	  TRIAL_TP },
-	{ "kernel functions", "kprobe", "never: skipped like those, and functions are renamed",
-	  TRIAL_KPROBE },
-	{ "kernel functions", "fentry", "never: functions are renamed and inlined, events stay",
-	  TRIAL_FENTRY },
+	{ "classic tracepoints", "tp",
+	  "not used for I/O: skipped while another program runs on the CPU", TRIAL_TP },
+	{ "kernel functions", "kprobe",
+	  "not used for I/O: skipped like tracepoints, and functions are renamed", TRIAL_KPROBE },
+	{ "kernel functions", "fentry",
+	  "not used for I/O: functions are renamed and inlined, events stay", TRIAL_FENTRY },
 };
 
 static void judge_other_hook(struct doctor_report *report, const struct other_hook *other, int err)
@@ -333,7 +341,8 @@ static void judge_other_hook(struct doctor_report *report, const struct other_ho
 
 	f->hook = other->hook;
 	if (err < 0)
-		finding__say(f, other->item, "not here: %s; not used anyway", doctor_error(err));
+		finding__say(f, other->item, "not available: %s; not used for I/O",
+			     doctor_error(err));
 	else
 		finding__say(f, other->item, "%s", other->why);
 }
@@ -349,12 +358,13 @@ static void judge_nvme_btf(struct doctor_report *report, const struct doctor_fac
 								 : doctor_info);
 
 	if (k->nvme == KERNEL_NVME_BUILT_IN)
-		finding__say(f, "BTF of nvme_core", "built into the kernel, and into its BTF");
+		finding__say(f, "BTF of nvme_core",
+			     "built into the kernel: part of the kernel's BTF");
 	else if (k->nvme_btf)
 		finding__say(f, "BTF of nvme_core", "a module, /sys/kernel/btf/nvme_core");
 	else if (k->nvme_guessed)
 		finding__say(f, "BTF of nvme_core",
-			     "none: the two layouts known of 5.10 are used, and are checked");
+			     "none: the two layouts known from Linux 5.10 are used, and checked");
 	else if (facts->btf_path)
 		finding__say(f, "BTF of nvme_core", "not in this file");
 	else
@@ -398,24 +408,24 @@ static void judge_kernel(struct doctor_report *report, const struct doctor_facts
 		     facts->btf_path  ? facts->btf_path
 		     : facts->has_btf ? "/sys/kernel/btf/vmlinux"
 				      : "none in /sys/kernel/btf");
-	f->remedy = facts->has_btf ? NULL : "a kernel with CONFIG_DEBUG_INFO_BTF";
+	f->remedy = facts->has_btf ? NULL : "use a kernel with CONFIG_DEBUG_INFO_BTF";
 	if (!facts->has_btf)
 		return;
 	judge_nvme_btf(report, facts);
 	if (k->missing)
 		finding__say(doctor_report__add(report, "kernel", doctor_no), k->missing,
-			     "not there, and every run needs it");
+			     "missing, and every run requires it");
 	finding__say(
 		doctor_report__add(report, "kernel", kernel_nr_ops(k) ? doctor_ok : doctor_info),
 		"operations", "%u names from the kernel's own enum", kernel_nr_ops(k));
-	judge_feature(report, k->has_rq_error, "block_rq_error", "tells where a command failed",
-		      "not there: errors are seen at block_rq_complete");
+	judge_feature(report, k->has_rq_error, "block_rq_error", "reports commands that failed",
+		      "not available: errors are seen at block_rq_complete");
 	judge_feature(report, k->has_diskseq, "diskseq",
-		      "tells a replaced drive from its forerunner",
-		      "not there: a replaced drive is known by its serial");
+		      "tells a replaced drive from the previous one",
+		      "not available: a replaced drive is known by its serial number");
 	judge_feature(report, k->rdonly_cast_id, "bpf_rdonly_cast",
-		      "an NVMe status is read directly",
-		      "not there: an NVMe status is copied by a helper");
+		      "the NVMe status is read directly",
+		      "not available: a helper copies the NVMe status");
 	judge_ring(report, facts_ring_error(facts));
 }
 
@@ -437,7 +447,7 @@ static const char *device_fate(const struct device *device, const char **state)
 		return "multipath head: its commands are seen on its paths";
 	case DEVICE_BIO:
 		*state = doctor_info;
-		return "passes bios on: seen on the disks below, if any";
+		return "bio-based: its I/O is seen on the disks below, if any";
 	}
 	return "?";
 }
@@ -452,7 +462,7 @@ static void judge_device(struct doctor_report *report, const struct device *devi
 	if (has_queues) {
 		f->queues = device->nr_queues;
 		f->depth = device->depth;
-		snprintf(queues, sizeof(queues), ", %u queue%s of %u", device->nr_queues,
+		snprintf(queues, sizeof(queues), ", %u queue%s of depth %u", device->nr_queues,
 			 device->nr_queues == 1 ? "" : "s", device->depth);
 	}
 	if (device->size_bytes)
@@ -503,12 +513,12 @@ static void judge_run(struct doctor_report *report, const struct doctor_facts *f
 	}
 	if (facts->kernel.nvme == KERNEL_NVME_MODULE)
 		finding__say(doctor_report__add(report, "run", doctor_info), "nvme_core",
-			     "held while a run is attached: rmmod is refused");
+			     "in use while a run is attached: rmmod fails");
 	if (facts->parts)
 		finding__say(doctor_report__add(report, "run", doctor_info), "optional parts", "%s",
 			     facts->parts);
 	finding__say(doctor_report__add(report, "run", doctor_info), "left behind",
-		     "nothing: no pins; kill -9 takes everything along");
+		     "nothing: no BPF object is pinned, even kill -9 leaves none");
 }
 
 int doctor__judge(struct doctor_report *report, const struct doctor_facts *facts,

@@ -13,7 +13,7 @@ static void judge_capability(struct doctor_report *report, bool has, const char 
 	struct finding *f = doctor_report__add(report, "privilege", has ? doctor_ok : doctor_no);
 
 	finding__say(f, name, "%s", why);
-	f->remedy = has ? NULL : "run it as root, or grant it";
+	f->remedy = has ? NULL : "run it as root, or grant the capability";
 }
 
 static void judge_sys_admin(struct doctor_report *report, const struct rights *p)
@@ -22,8 +22,8 @@ static void judge_sys_admin(struct doctor_report *report, const struct rights *p
 
 	finding__say(doctor_report__add(report, "privilege", has ? doctor_ok : doctor_info),
 		     "CAP_SYS_ADMIN",
-		     has ? "typed pointers for NVMe, where it is a module"
-			 : "without: no typed pointers where NVMe is a module");
+		     has ? "allows typed pointers for NVMe if nvme_core is a module"
+			 : "missing: no typed pointers for NVMe if nvme_core is a module");
 }
 
 static void judge_memlock(struct doctor_report *report, const struct doctor_facts *facts)
@@ -42,9 +42,9 @@ static void judge_memlock(struct doctor_report *report, const struct doctor_fact
 		finding__say(f, "memlock", "no limit");
 	else
 		finding__say(f, "memlock", "%" PRIu64 " KiB: %s", limit >> 10,
-			     matters  ? "tables count as locked memory"
-			     : passed ? "no hindrance here"
-				      : "not known if that is enough");
+			     matters  ? "too low, tables count as locked memory"
+			     : passed ? "enough for a run"
+				      : "unknown whether it is enough");
 }
 
 static void judge_lockdown(struct doctor_report *report, const struct doctor_facts *facts)
@@ -68,7 +68,7 @@ static void judge_lockdown(struct doctor_report *report, const struct doctor_fac
 static void judge_unprivileged(struct doctor_report *report, const struct rights *p)
 {
 	static const char *const meanings[] = {
-		"0: others may load the simplest programs, but none of these",
+		"0: unprivileged users may load simple programs, but not those of iosonar",
 		"1: only privileged users, until the next boot",
 		"2: only privileged users",
 	};
@@ -76,7 +76,7 @@ static void judge_unprivileged(struct doctor_report *report, const struct rights
 
 	finding__say(doctor_report__add(report, "privilege", doctor_info),
 		     "unprivileged_bpf_disabled", "%s",
-		     value >= 0 && value <= 2 ? meanings[value] : "not known");
+		     value >= 0 && value <= 2 ? meanings[value] : "unknown");
 }
 
 static void judge_confinement(struct doctor_report *report, const struct rights *p)
@@ -85,14 +85,15 @@ static void judge_confinement(struct doctor_report *report, const struct rights 
 
 	if (p->user_namespace) {
 		f = doctor_report__add(report, "privilege", doctor_no);
-		finding__say(f, "user namespace", "its capabilities do not reach BPF");
-		f->remedy = "run it as root of the host";
+		finding__say(f, "user namespace",
+			     "capabilities of a user namespace do not allow BPF");
+		f->remedy = "run it as root on the host";
 	}
 	if (p->seccomp > 0)
 		finding__say(doctor_report__add(report, "privilege", doctor_info), "seccomp",
-			     "mode %d: a filter sees every system call", p->seccomp);
+			     "mode %d: a filter checks every system call", p->seccomp);
 	finding__say(doctor_report__add(report, "privilege", doctor_info), "tracefs",
-		     "%s; only count block:NAME and its like need it",
+		     "%s; required only for tracepoints, e.g. count block:NAME",
 		     p->has_tracefs ? "readable" : "not mounted, or not readable");
 }
 
@@ -104,8 +105,8 @@ static void judge_landlock(struct doctor_report *report, const struct rights *p)
 	finding__say(
 		doctor_report__add(report, "privilege", has ? doctor_ok : doctor_info), "Landlock",
 		"%s",
-		has ? "a run can create, change or remove no file"
-		    : "not here: only its filter of system calls keeps a run from changing files");
+		has ? "a run cannot create, change or remove files"
+		    : "not available: only the system call filter keeps a run from changing files");
 }
 
 void doctor__judge_privileges(struct doctor_report *report, const struct doctor_facts *facts)
@@ -114,9 +115,10 @@ void doctor__judge_privileges(struct doctor_report *report, const struct doctor_
 
 	finding__say(doctor_report__add(report, "privilege", doctor_info), "user", "uid %u",
 		     p->uid);
-	judge_capability(report, rights__has_bpf(p), "CAP_BPF", "to make tables and programs");
+	judge_capability(report, rights__has_bpf(p), "CAP_BPF",
+			 "to create BPF tables and programs");
 	judge_capability(report, rights__has_perfmon(p), "CAP_PERFMON",
-			 "for programs that look into the kernel");
+			 "for programs that read kernel memory");
 	judge_sys_admin(report, p);
 	judge_lockdown(report, facts);
 	judge_memlock(report, facts);

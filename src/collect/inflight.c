@@ -54,7 +54,7 @@ static int walk_run(struct inflight *f, const struct inflight_ask *ask)
 
 	if (!err)
 		return 0;
-	return log_err(err == -EPERM ? err : -EOPNOTSUPP, "cannot look at the kernel's tags: %s%s",
+	return log_err(err == -EPERM ? err : -EOPNOTSUPP, "cannot read the kernel's tags: %s%s",
 		       strerror(-err),
 		       err == -EPERM ? "; run it as root, or with CAP_BPF and CAP_PERFMON" : "");
 }
@@ -382,8 +382,8 @@ static int walk_tell(struct inflight *f, size_t index)
 
 	if (device->kind == DEVICE_NVME_CTRL) {
 		if (!f->told_admin)
-			log_warn("%s: its admin queue is not where we know it on other kernels: "
-				 "admin commands are not listed",
+			log_warn("%s: cannot find its admin queue on this kernel: admin commands "
+				 "are not listed",
 				 device->name);
 		f->told_admin = true;
 		return 0;
@@ -393,8 +393,7 @@ static int walk_tell(struct inflight *f, size_t index)
 		return log_err(-ENOMEM, "out of memory");
 	memset(f->told + before, 0, f->nr_told - before);
 	if (!f->told[index])
-		log_warn("%s: its tags could not be read: its commands are not listed",
-			 device->name);
+		log_warn("%s: cannot read its tags: its commands are not listed", device->name);
 	f->told[index] = true;
 	return 0;
 }
@@ -466,8 +465,7 @@ static int walk_load(struct inflight *f)
 	if (!err)
 		return 0;
 	return log_err(err == -EPERM ? err : -EOPNOTSUPP,
-		       "this kernel does not take the program that looks at its tags: %s; -vv says "
-		       "why",
+		       "this kernel rejects the program that reads its tags: %s; -vv shows why",
 		       strerror(-err));
 }
 

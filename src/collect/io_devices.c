@@ -20,7 +20,7 @@ static int io_check_devices(struct io *io)
 	if (some)
 		return 0;
 	if (io->wants.kinds && !(io->wants.kinds >> IO_BLOCK & 1))
-		return log_err(-EOPNOTSUPP, "no NVMe controller is here: nothing to show");
+		return log_err(-EOPNOTSUPP, "no NVMe controller found: nothing to show");
 	return start__stop(&io->start, START_DEVICES, -EOPNOTSUPP, NULL);
 }
 
@@ -40,7 +40,7 @@ static int io_join_choice(struct io *io, const struct device_choice *choice, con
 			return 0;
 		if (++ranges == IO_MAX_RANGES)
 			return log_err(-EINVAL,
-				       "-d %s: %d partitions of %s are named already; measure the "
+				       "-d %s: at most %d partitions of %s can be named; name the "
 				       "whole disk",
 				       text, IO_MAX_RANGES, choice->disk);
 	}
@@ -110,7 +110,8 @@ void io_publish_name(struct io *io, const struct device *device)
 		memcpy(name->name, words, sizeof(words));
 		return;
 	}
-	log_warn("too many device names: the first commands of %s may count as an unknown device",
+	log_warn("too many device names: the first commands of %s may be counted as of an unknown "
+		 "device",
 		 device->name);
 }
 

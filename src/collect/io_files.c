@@ -24,9 +24,8 @@ int io_prepare_files(struct io *io)
 	int err = kallsyms__find("/proc/kallsyms", io_sender_names, io->senders, NR_SENDERS);
 
 	if (err)
-		log_warn("files of direct I/O are called [direct]: /proc/kallsyms: %s; CAP_SYSLOG "
-			 "may "
-			 "see its addresses, unless kernel.kptr_restrict is 2",
+		log_warn("files of direct I/O are shown as [direct]: /proc/kallsyms: %s; its "
+			 "addresses require CAP_SYSLOG, and kernel.kptr_restrict must not be 2",
 			 strerror(-err));
 	err = mounts__read(&io->mounts, "/proc/self/mountinfo");
 	return err ? log_err(err, "out of memory") : 0;

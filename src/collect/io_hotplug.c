@@ -56,8 +56,8 @@ static void io_say_there(struct io *io, int index)
 	if (device->said == DEVICE_SAID_GONE)
 		log_note("%s is back", device->name);
 	else if (io_is_nvme(device) && !io->nvme_attached)
-		log_warn("%s appeared, but NVMe was not loaded at the start: it is not measured; "
-			 "start again",
+		log_warn("%s appeared, but nvme_core was not loaded at the start: it is not "
+			 "measured; restart iosonar",
 			 device->name);
 	else
 		log_note("%s appeared", device->name);

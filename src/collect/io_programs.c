@@ -228,8 +228,8 @@ static int io_attach_one(struct io *io, const struct io_place *place)
 		return 0;
 	if (place->loss == IO_LOSES_ALL)
 		return start__stop(&io->start, START_ATTACH, -errno, event);
-	log_warn("%s cannot be watched (%s): %s not shown", event, strerror(errno),
-		 place->loss == IO_LOSES_STAGE ? "its stage is" : "it is");
+	log_warn("cannot attach to %s (%s): %s not shown", event, strerror(errno),
+		 place->loss == IO_LOSES_STAGE ? "this stage is" : "this event is");
 	return 0;
 }
 
@@ -349,6 +349,6 @@ void io__detach(struct io *io)
 	io__wait_for_programs();
 	err = io__count_skipped(s->obj, &io->skipped);
 	if (err)
-		log_warn("cannot ask whether the kernel skipped a program: /proc/self/fdinfo: %s",
+		log_warn("cannot tell whether the kernel skipped programs: /proc/self/fdinfo: %s",
 			 strerror(-err));
 }

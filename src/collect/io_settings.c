@@ -30,9 +30,9 @@ static int io_set_ops(struct io *io, const struct option_list *ops)
 			continue;
 		nr = op__words(io->kernel.op_names, words, 512);
 		near = nearest__word(ops->words[i], words, nr);
-		return log_err(-EINVAL, "--op: no operation is called '%s'%s%s%s", ops->words[i],
+		return log_err(-EINVAL, "--op: unknown operation '%s'%s%s%s", ops->words[i],
 			       near ? "; did you mean '"
-				    : "; read, write, flush and discard are some",
+				    : "; write e.g. read, write, flush or discard",
 			       near ? near : "", near ? "'?" : "");
 	}
 	ro->filter_op = ops->nr || io->wants.kinds;

@@ -50,8 +50,8 @@ static void io_name_untied(const struct io *io)
 						len ? ", " : "", d->name);
 	}
 	if (len)
-		log_warn("%s: bios are not tied to those below them, only dm's are: their steps "
-			 "are one, Q2C",
+		log_warn("%s: only bios of dm can be linked to the bios below them; these have one "
+			 "step, Q2C",
 			 names);
 }
 
@@ -93,16 +93,16 @@ void io_prepare_volumes(struct io *io)
 	if (!io_wants_dm(io))
 		return;
 	if (!io_find_dm_fields(io, &io->volumes)) {
-		log_warn("dm's bios are not tied to those below them: dm_mod has no BTF");
+		log_warn("cannot link bios of dm to the bios below them: dm_mod has no BTF");
 		return;
 	}
 	err = kallsyms__find("/proc/kallsyms", names, addresses, 2);
 	io->volumes.dm_end = addresses[0] ? addresses[0] : addresses[1];
 	if (err)
-		log_warn("dm's bios are not tied to those below them: /proc/kallsyms: %s; "
-			 "CAP_SYSLOG may see its addresses, unless kernel.kptr_restrict is 2",
+		log_warn("cannot link bios of dm to the bios below them: /proc/kallsyms: %s; its "
+			 "addresses require CAP_SYSLOG, and kernel.kptr_restrict must not be 2",
 			 strerror(-err));
 	else if (!io->volumes.dm_end)
-		log_warn("dm's bios are not tied to those below them: no clone_endio in "
+		log_warn("cannot link bios of dm to the bios below them: no clone_endio in "
 			 "/proc/kallsyms");
 }

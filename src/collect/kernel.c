@@ -340,11 +340,10 @@ int kernel__read_file(struct kernel *kernel, const char *path)
 	vmlinux = btf__parse(path, NULL);
 	if (!vmlinux || btf__type_cnt(vmlinux) < 2) {
 		btf__free(vmlinux);
-		return log_err(
-			-EINVAL,
-			"--btf %s: this is no BTF; give a kernel's /sys/kernel/btf/vmlinux, or "
-			"its vmlinux",
-			path);
+		return log_err(-EINVAL,
+			       "--btf %s: not a BTF file; give a kernel's /sys/kernel/btf/vmlinux, "
+			       "or its vmlinux",
+			       path);
 	}
 	kernel_read_btf(kernel, vmlinux);
 	btf__free(vmlinux);

@@ -101,19 +101,19 @@ static void obstacle_tell(struct obstacle *o, const struct start *start, const s
 	switch (o->kind) {
 	case OBSTACLE_SHAPE:
 		snprintf(o->line, sizeof(o->line),
-			 "this kernel has no %s: its shape is unknown here; please report it",
-			 start->what);
+			 "unsupported kernel: it has no %s; report this as a bug", start->what);
 		break;
 	case OBSTACLE_MEMLOCK:
 		snprintf(o->line, sizeof(o->line),
-			 "may lock %" PRIu64 " KiB of memory and needs %" PRIu64
+			 "locked memory limit %" PRIu64 " KiB, required %" PRIu64
 			 " KiB: run ulimit -l unlimited",
 			 p->memlock_bytes >> 10, start->memory_bytes >> 10);
 		break;
 	case OBSTACLE_SYS_ADMIN:
-		snprintf(o->line, sizeof(o->line),
-			 "%s: this kernel attaches to it for CAP_SYS_ADMIN only: run it as root",
-			 start->what);
+		snprintf(
+			o->line, sizeof(o->line),
+			"%s: attaching to it requires CAP_SYS_ADMIN on this kernel: run it as root",
+			start->what);
 		break;
 	case OBSTACLE_FILES:
 		if (start->err == -ENFILE)
@@ -121,8 +121,8 @@ static void obstacle_tell(struct obstacle *o, const struct start *start, const s
 				 "too many files are open on this machine: raise fs.file-max");
 		else
 			snprintf(o->line, sizeof(o->line),
-				 "may open %" PRIu64 " files at once, which is too few: run ulimit "
-				 "-n 1024",
+				 "the limit of %" PRIu64
+				 " open files is too low: run ulimit -n 1024",
 				 p->nr_files);
 		break;
 	case OBSTACLE_MEMORY:
@@ -131,12 +131,12 @@ static void obstacle_tell(struct obstacle *o, const struct start *start, const s
 				 strerror(-start->err));
 		else
 			snprintf(o->line, sizeof(o->line),
-				 "may use %" PRIu64 " KiB of memory, which is too little: run "
-				 "ulimit -v unlimited",
+				 "the limit of %" PRIu64
+				 " KiB of memory is too low: run ulimit -v unlimited",
 				 p->memory_bytes >> 10);
 		break;
 	case OBSTACLE_TABLES:
-		snprintf(o->line, sizeof(o->line), "cannot make the BPF tables: %s",
+		snprintf(o->line, sizeof(o->line), "cannot create the BPF tables: %s",
 			 strerror(-start->err));
 		break;
 	case OBSTACLE_PROGRAMS:
@@ -157,27 +157,27 @@ static const struct {
 	const char *word, *line;
 } obstacle_words[] = {
 	[OBSTACLE_NONE] = { "none", NULL },
-	[OBSTACLE_BTF] = { "btf", "no BTF in /sys/kernel/btf: it needs a kernel with "
-				  "CONFIG_DEBUG_INFO_BTF" },
+	[OBSTACLE_BTF] = { "btf",
+			   "no BTF in /sys/kernel/btf: use a kernel with CONFIG_DEBUG_INFO_BTF" },
 	[OBSTACLE_SYSFS] = { "sysfs", "/sys cannot be read: mount it (mount -t sysfs sysfs /sys)" },
 	[OBSTACLE_SHAPE] = { "shape", NULL },
-	[OBSTACLE_DEVICES] = { "devices", "no NVMe controller and no disk with a request queue is "
-					  "here: nothing to measure" },
-	[OBSTACLE_NO_BPF] = { "bpf", "this kernel has no bpf(): it needs one with "
-				     "CONFIG_BPF_SYSCALL" },
-	[OBSTACLE_CAPABILITY] = { "capability", "may not load BPF programs: run it as root, or "
-						"with CAP_BPF and CAP_PERFMON" },
-	[OBSTACLE_USER_NAMESPACE] = { "user_namespace", "a user namespace's capabilities do not "
-							"reach BPF: run it as root of the host" },
+	[OBSTACLE_DEVICES] = { "devices", "no NVMe controller and no disk with a request queue "
+					  "found: nothing to measure" },
+	[OBSTACLE_NO_BPF] = { "bpf",
+			      "this kernel has no bpf(): use a kernel with CONFIG_BPF_SYSCALL" },
+	[OBSTACLE_CAPABILITY] = { "capability", "cannot load BPF programs: run it as root, or with "
+						"CAP_BPF and CAP_PERFMON" },
+	[OBSTACLE_USER_NAMESPACE] = { "user_namespace", "capabilities of a user namespace do not "
+							"allow BPF: run it as root on the host" },
 	[OBSTACLE_SYS_ADMIN] = { "sys_admin", NULL },
 	[OBSTACLE_MEMLOCK] = { "memlock", NULL },
 	[OBSTACLE_FILES] = { "files", NULL },
 	[OBSTACLE_MEMORY] = { "memory", NULL },
 	[OBSTACLE_SECCOMP] = { "seccomp", "a seccomp filter forbids bpf(): allow it (docker: "
 					  "--security-opt seccomp=FILE)" },
-	[OBSTACLE_SECURITY_MODULE] = { "security_module", "a security module forbids BPF in spite "
-							  "of the capabilities: ask dmesg which" },
-	[OBSTACLE_LOCKDOWN] = { "lockdown", "the kernel's lockdown keeps BPF from reading it: boot "
+	[OBSTACLE_SECURITY_MODULE] = { "security_module", "a security module forbids BPF despite "
+							  "the capabilities: see dmesg for which" },
+	[OBSTACLE_LOCKDOWN] = { "lockdown", "kernel lockdown forbids BPF to read the kernel: boot "
 					    "with lockdown=integrity" },
 	[OBSTACLE_TABLES] = { "tables", NULL },
 	[OBSTACLE_PROGRAMS] = { "programs", NULL },

@@ -118,8 +118,8 @@ static int residency_say(int err, const char *path)
 {
 	if (err == -EPERM)
 		return log_err(err,
-			       "%s: the kernel tells only who may write to it, or owns it, what of "
-			       "it is cached; run it as root",
+			       "%s: only its owner, or a user who may write to it, can see what is "
+			       "cached; run it as root",
 			       path);
 	return log_err(err == -EINVAL ? -EIO : err, "%s: %s", path, strerror(-err));
 }
@@ -132,8 +132,9 @@ static int residency_of(struct residency *r, int fd, const char *path)
 
 	if (!err && !S_ISREG(st.st_mode) && !S_ISBLK(st.st_mode))
 		return log_err(-EINVAL,
-			       "%s is %s: only files and block devices have pages in the cache",
-			       path, S_ISDIR(st.st_mode) ? "a directory" : "no file");
+			       "%s is %s: only regular files and block devices have pages in the "
+			       "page cache",
+			       path, S_ISDIR(st.st_mode) ? "a directory" : "not a regular file");
 	if (!err && S_ISBLK(st.st_mode))
 		err = ioctl(fd, BLKGETSIZE64, &bytes) ? -errno : 0;
 	else if (!err)

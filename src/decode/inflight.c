@@ -273,28 +273,29 @@ void inflight_list__sort(struct inflight_list *list)
 
 #define FIELD(name) offsetof(struct inflight_row, name)
 const struct column inflight_columns[] = {
-	{ "time_s", "time", CELL_SECONDS, 7, "when it was looked at, since the start",
+	{ "time_s", "time", CELL_SECONDS, 7, "time of the snapshot, since the start",
 	  .at = FIELD(time_s) },
-	{ "age_ns", "age", CELL_DURATION, 7, "since the block layer made its request",
+	{ "age_ns", "age", CELL_DURATION, 7, "time since the block layer made its request",
 	  .at = FIELD(age_ns) },
-	{ "sent_ns", "sent", CELL_DURATION, 7, "since it was sent for the last time",
+	{ "sent_ns", "sent", CELL_DURATION, 7, "time since it was last sent",
 	  .at = FIELD(sent_ns) },
 	{ "dev", "dev", CELL_TEXT, 7, "disk, or controller for admin commands", .at = FIELD(dev) },
 	{ "qid", "qid", CELL_COUNT, 3, "NVMe queue id (0: admin), or hardware queue",
 	  .at = FIELD(qid) },
-	{ "tag", "tag", CELL_COUNT, 4, "its tag in that queue", .at = FIELD(tag) },
+	{ "tag", "tag", CELL_COUNT, 4, "tag of the command in that queue", .at = FIELD(tag) },
 	{ "cid", "cid", CELL_COUNT, 5, "NVMe command id", .at = FIELD(cid) },
 	{ "op", "op", CELL_TEXT, 5, "operation", .at = FIELD(op) },
 	{ "nsid", "nsid", CELL_COUNT, 4, "namespace id", .at = FIELD(nsid) },
-	{ "lba", "lba", CELL_COUNT, 9, "first block, or 512-byte sector of other disks",
-	  .at = FIELD(lba) },
+	{ "lba", "lba", CELL_COUNT, 9,
+	  "first logical block (NVMe), or first 512-byte sector (other disks)", .at = FIELD(lba) },
 	{ "bytes", "size", CELL_BYTES, 5, "bytes it moves or covers", .at = FIELD(bytes) },
-	{ "command", "command", CELL_TEXT, 20, "its fields in words", .at = FIELD(command) },
+	{ "command", "command", CELL_TEXT, 20, "fields of the command, in words",
+	  .at = FIELD(command) },
 	{ "state", "state", CELL_TEXT, 9, "sent, timed-out, cancelled or requeued",
 	  .at = FIELD(state) },
-	{ "attempts", "try", CELL_COUNT, 3, "how often it was sent", .at = FIELD(attempts) },
+	{ "attempts", "try", CELL_COUNT, 3, "number of times it was sent", .at = FIELD(attempts) },
 	{ "pid", "pid", CELL_COUNT, 7, "process that submitted it", .at = FIELD(pid) },
-	{ "comm", "comm", CELL_TEXT, 4, "its task's name", .at = FIELD(comm) },
+	{ "comm", "comm", CELL_TEXT, 4, "name of the task that submitted it", .at = FIELD(comm) },
 	{ 0 },
 };
 
@@ -375,12 +376,14 @@ void inflight_row__fill(struct inflight_row *row, const struct inflight_command 
 
 #define LOOK(name) offsetof(struct inflight_look, name)
 const struct column inflight_look_columns[] = {
-	{ "time_s", "time", CELL_SECONDS, 7, "when, since the start", .at = LOOK(time_s) },
-	{ "in_flight", "in flight", CELL_COUNT, 9, "commands, whatever their age",
+	{ "time_s", "time", CELL_SECONDS, 7, "time of the snapshot, since the start",
+	  .at = LOOK(time_s) },
+	{ "in_flight", "in flight", CELL_COUNT, 9, "number of commands in flight, of any age",
 	  .at = LOOK(in_flight) },
-	{ "older", "older", CELL_COUNT, 5, "of them at least as old as --older says",
+	{ "older", "older", CELL_COUNT, 5, "number of commands at least as old as --older",
 	  .at = LOOK(older) },
-	{ "oldest_ns", "oldest", CELL_DURATION, 7, "age of the oldest", .at = LOOK(oldest_ns) },
+	{ "oldest_ns", "oldest", CELL_DURATION, 7, "age of the oldest command",
+	  .at = LOOK(oldest_ns) },
 	{ 0 },
 };
 

@@ -11,14 +11,14 @@ static const struct {
 	const char *what;
 	bool in_balance;
 } lost_reasons[NR_LOST] = {
-	[LOST_NO_SLOT] = { "no slot for it: the table of commands in flight was full", false },
-	[LOST_COMPLETION] = { "completion never seen", true },
-	[LOST_START] = { "completed without a start", false },
+	[LOST_NO_SLOT] = { "no slot: the table of commands in flight was full", false },
+	[LOST_COMPLETION] = { "commands with no completion seen", true },
+	[LOST_START] = { "completions with no start seen", false },
 	[LOST_CLOCK] = { "clock went backwards", true },
-	[LOST_DEVICE] = { "unknown device", false },
+	[LOST_DEVICE] = { "commands lost because their device is unknown", false },
 	[LOST_SKIPPED] = { "program skipped by the kernel (recursion_misses)", false },
-	[LOST_RING] = { "ring full, their records are missing; try a larger --buffer", false },
-	[LOST_ROW] = { "counted in the row `other`: no row of its own left", false },
+	[LOST_RING] = { "ring full: records dropped; try a larger --buffer", false },
+	[LOST_ROW] = { "counted in the row `other`: the table of rows was full", false },
 };
 
 int64_t ledger__unaccounted(const struct ledger *l)
@@ -81,7 +81,7 @@ void ledger__print(const struct ledger *l)
 	log_note("issued %" PRIu64 " = completed %" PRIu64 " + in flight %" PRIu64 "%s%s; %s",
 		 l->issued, l->completed, l->in_flight, l->oldest_ns ? ", the oldest for " : "",
 		 l->oldest_ns ? text__duration(age, sizeof(age), l->oldest_ns) : "",
-		 ledger__is_whole(l) ? "nothing lost" : "NOT WHOLE");
+		 ledger__is_whole(l) ? "nothing lost" : "INCOMPLETE");
 	ledger_print_also(l);
 	for (int i = 0; i < NR_LOST; i++)
 		if (l->lost[i])
@@ -105,23 +105,24 @@ static struct cell ledger_get_unaccounted(const void *row)
 const struct column ledger_columns[] = {
 	COUNT("issued", issued, "commands sent to a device; retries are not counted again"),
 	COUNT("completed", completed, "commands that ended"),
-	COUNT("in_flight", in_flight, "commands still open, found by looking at every slot"),
-	COUNT("never_sent", never_sent, "commands that ended before the device saw them"),
-	COUNT("mid_flight", mid_flight, "completions of commands sent before we attached"),
+	COUNT("in_flight", in_flight, "commands still in flight, counted in the slots"),
+	COUNT("never_sent", never_sent, "commands that ended before they were sent to the device"),
+	COUNT("mid_flight", mid_flight, "completions of commands sent before iosonar attached"),
 	COUNT("failed", failed, "commands that ended with an error"),
-	COUNT("retries", retries, "attempts after a command's first"),
-	COUNT("requeues", requeues, "times a busy driver handed a command back"),
+	COUNT("retries", retries, "attempts after the first one of a command"),
+	COUNT("requeues", requeues, "times that a busy driver handed a command back"),
 	COUNT("refused", refused, "commands that the driver refused to send"),
-	COUNT("lost_no_slot", lost[LOST_NO_SLOT], "the table of commands in flight was full"),
-	COUNT("lost_completion", lost[LOST_COMPLETION], "completion never seen"),
-	COUNT("lost_start", lost[LOST_START], "completed without a start"),
-	COUNT("lost_clock", lost[LOST_CLOCK], "the clock went backwards"),
-	COUNT("lost_device", lost[LOST_DEVICE], "unknown device"),
-	COUNT("lost_skipped", lost[LOST_SKIPPED], "program skipped by the kernel"),
-	COUNT("lost_row", lost[LOST_ROW], "counted in the row `other`"),
-	COUNT("lost_ring", lost[LOST_RING], "records that a full ring had no room for"),
-	{ "unaccounted", "unaccounted", CELL_COUNT, 0, "what does not balance; 0 in a whole run", 0,
-	  ledger_get_unaccounted },
+	COUNT("lost_no_slot", lost[LOST_NO_SLOT],
+	      "commands without a slot: the table of commands in flight was full"),
+	COUNT("lost_completion", lost[LOST_COMPLETION], "commands with no completion seen"),
+	COUNT("lost_start", lost[LOST_START], "completions with no start seen"),
+	COUNT("lost_clock", lost[LOST_CLOCK], "commands lost because the clock went backwards"),
+	COUNT("lost_device", lost[LOST_DEVICE], "commands lost because their device is unknown"),
+	COUNT("lost_skipped", lost[LOST_SKIPPED], "program runs skipped by the kernel"),
+	COUNT("lost_row", lost[LOST_ROW], "commands counted in the row `other`"),
+	COUNT("lost_ring", lost[LOST_RING], "records dropped because the ring was full"),
+	{ "unaccounted", "unaccounted", CELL_COUNT, 0,
+	  "difference that does not balance; 0 in a complete run", 0, ledger_get_unaccounted },
 	{ 0 },
 };
 

@@ -164,14 +164,14 @@ static int choose_refuse_bio(const struct device_list *list, const struct device
 	choose_collect(list, device->name, 0, &leaves);
 	if (!leaves.nr)
 		return log_err(-ENODEV,
-			       "%s%s takes bios and issues no requests: layers --at bio shows it",
+			       "%s%s is bio-based and issues no requests: use layers --at bio",
 			       device->name, shown);
 	for (i = 0; i < leaves.nr; i++)
 		len += (size_t)snprintf(names + len, sizeof(names) - len, "%s%s", i ? "," : "",
 					leaves.names[i]);
 	return log_err(-ENODEV,
-		       "%s%s passes bios on and issues no requests of its own; measure the disk%s "
-		       "below it: -d %s, or its bios: layers --at bio",
+		       "%s%s is bio-based and issues no requests; measure the disk%s below it: -d "
+		       "%s, or its bios: layers --at bio",
 		       device->name, shown, leaves.nr == 1 ? "" : "s", names);
 }
 
@@ -207,8 +207,8 @@ static int choose_partition(const struct device_list *list, const char *name,
 	choose_read(list, text, sizeof(text), "/sys/block/%s/%s/size", disk->name, name);
 	choice->nr_sectors = strtoull(text, NULL, 10);
 	if (!choice->nr_sectors) /* would mean the whole disk */
-		return log_err(-ENODEV, "the partition %s has no sectors; the disk is %s", name,
-			       disk->name);
+		return log_err(-ENODEV, "the partition %s has no sectors; name the disk: -d %s",
+			       name, disk->name);
 	return 0;
 }
 
@@ -380,15 +380,16 @@ static int choose_carrier(const struct device_list *list, const char *path,
 	struct stat status;
 
 	if (strcmp(mount->at, path))
-		return log_err(-ENODEV, "'%s' is no mount point; it lies on %s (%s): -d '%s'", path,
-			       mount->at, mount->source, mount->at);
+		return log_err(-ENODEV, "'%s' is not a mount point; it is on %s (%s): use -d '%s'",
+			       path, mount->at, mount->source, mount->at);
 	if (mount->dev >> 20) {
 		snprintf(number, sizeof(number), "%u:%u", mount->dev >> 20, mount->dev & 0xfffff);
 		return choose_by_number(list, number, choice);
 	}
 	if (strncmp(mount->source, "/dev/", 5) ||
 	    !choose_resolve(list, mount->source, resolved, &status) || S_ISDIR(status.st_mode))
-		return log_err(-ENODEV, "'%s' is of type %s (%s): no one block device carries it",
+		return log_err(-ENODEV,
+			       "'%s' is of type %s (%s), which is not on a single block device",
 			       path, mount->type, mount->source);
 	return choose_by_node(list, resolved, &status, choice);
 }
@@ -473,7 +474,7 @@ int device_list__choose(const struct device_list *list, const char *text,
 	err = choose_first(list, choose_ways, text, choice);
 	if (err != -ENOENT)
 		return err;
-	return log_err(-ENODEV, "no block device named '%.128s'; there are: %s", text,
+	return log_err(-ENODEV, "no block device named '%.128s'; available: %s", text,
 		       device_list__names(list, names, sizeof(names)));
 }
 

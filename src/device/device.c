@@ -392,7 +392,7 @@ static int device_is_wanted(const struct dirent *entry)
 	if (device_name_is_sane(entry->d_name))
 		return 1;
 	if (entry->d_name[0] != '.')
-		log_verbose("'%.64s' is no device name; left out", entry->d_name);
+		log_verbose("'%.64s' is not a device name; left out", entry->d_name);
 	return 0;
 }
 
@@ -447,7 +447,7 @@ int device_list__read(struct device_list *list, const char *root)
 
 	memset(list, 0, sizeof(*list));
 	if (strlen(root) >= sizeof(list->root))
-		return log_err(-ENAMETOOLONG, "'%s' is too long for a root", root);
+		return log_err(-ENAMETOOLONG, "'%s' is too long for a root directory", root);
 	strcpy(list->root, root);
 	err = device_list_walk(list, "/sys/class/nvme", device_is_wanted, device_list_add_ctrl);
 	if (!err || err == -ENOENT) /* no NVMe driver, no such folder */

@@ -133,13 +133,13 @@ int uevent__open(void)
 
 	fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_KOBJECT_UEVENT);
 	if (fd < 0)
-		return log_err(-errno, "cannot hear of new devices: %s", strerror(errno));
+		return log_err(-errno, "cannot watch for new devices: %s", strerror(errno));
 	/* Needs CAP_NET_ADMIN; the second gives what net.core.rmem_max allows. */
 	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof(size)))
 		setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size));
 	if (!bind(fd, (struct sockaddr *)&address, sizeof(address)))
 		return fd;
-	err = log_err(-errno, "cannot hear of new devices: %s", strerror(errno));
+	err = log_err(-errno, "cannot watch for new devices: %s", strerror(errno));
 	close(fd);
 	return err;
 }

@@ -58,7 +58,7 @@ static int pair_on_end(void *state, struct session *s)
 	int err = call_trace_reader__check(&side->reader);
 
 	if (session__is_cut(s))
-		return log_err(-EINTR, "no comparison: %s was not read to its end",
+		return log_err(-EINTR, "cannot compare: %s was not read to its end",
 			       s->options->file.read.words[0]);
 	err = err ?: call_trace__finish(&side->trace);
 	s->incomplete |= !err && call_trace__tell_unkept(&side->trace);

@@ -23,37 +23,42 @@ struct call_row {
 
 #define ROW(name) offsetof(struct call_row, name)
 static const struct column count_columns[] = {
-	{ "count_a", "count A", CELL_COUNT, 7, "calls in A", .at = ROW(count[0]) },
-	{ "count_b", "count B", CELL_COUNT, 7, "calls in B", .at = ROW(count[1]) },
-	{ "total_a_ns", "total A", CELL_DURATION, 7, "from entry to return, of all calls in A",
-	  .at = ROW(total_ns[0]) },
-	{ "total_b_ns", "total B", CELL_DURATION, 7, "of all in B", .at = ROW(total_ns[1]) },
-	{ "self_a_ns", "self A", CELL_DURATION, 7, "of that, outside others that were traced, in A",
-	  .at = ROW(self_ns[0]) },
-	{ "self_b_ns", "self B", CELL_DURATION, 7, "the same in B", .at = ROW(self_ns[1]) },
-	{ "mean_a_ns", "each A", CELL_DURATION, 7, "of one call in A", .at = ROW(mean_ns[0]) },
-	{ "mean_b_ns", "each B", CELL_DURATION, 7, "of one call in B", .at = ROW(mean_ns[1]) },
+	{ "count_a", "count A", CELL_COUNT, 7, "number of calls in A", .at = ROW(count[0]) },
+	{ "count_b", "count B", CELL_COUNT, 7, "number of calls in B", .at = ROW(count[1]) },
+	{ "total_a_ns", "total A", CELL_DURATION, 7,
+	  "total time from entry to return of all calls in A", .at = ROW(total_ns[0]) },
+	{ "total_b_ns", "total B", CELL_DURATION, 7,
+	  "total time from entry to return of all calls in B", .at = ROW(total_ns[1]) },
+	{ "self_a_ns", "self A", CELL_DURATION, 7,
+	  "time of these calls in A, without the traced calls inside them", .at = ROW(self_ns[0]) },
+	{ "self_b_ns", "self B", CELL_DURATION, 7,
+	  "time of these calls in B, without the traced calls inside them", .at = ROW(self_ns[1]) },
+	{ "mean_a_ns", "each A", CELL_DURATION, 7, "mean time of a call in A",
+	  .at = ROW(mean_ns[0]) },
+	{ "mean_b_ns", "each B", CELL_DURATION, 7, "mean time of a call in B",
+	  .at = ROW(mean_ns[1]) },
 	{ 0 },
 };
 
 static const struct column function_columns[] = {
-	{ "function", "function", CELL_TEXT, 20, "its name", .at = ROW(name) },
-	{ "shift", "shift", CELL_RATE, 7, "mean_b_ns less mean_a_ns, in percent of that",
-	  .at = ROW(shift) },
-	{ "low", "from", CELL_RATE, 7, "the interval of the shift: from here", .at = ROW(low) },
-	{ "high", "to", CELL_RATE, 7, "to here; null: it cannot be judged", .at = ROW(high) },
+	{ "function", "function", CELL_TEXT, 20, "name of the function", .at = ROW(name) },
+	{ "shift", "shift", CELL_RATE, 7,
+	  "change from mean_a_ns to mean_b_ns, in percent of mean_a_ns", .at = ROW(shift) },
+	{ "low", "from", CELL_RATE, 7,
+	  "lower end of the interval of the shift; null: it cannot be judged", .at = ROW(low) },
+	{ "high", "to", CELL_RATE, 7,
+	  "upper end of the interval of the shift; null: it cannot be judged", .at = ROW(high) },
 	{ "verdict", "verdict", CELL_TEXT, 7, "noise, slower, faster, too few, only A, only B",
 	  .at = ROW(verdict) },
 	{ 0 },
 };
 
 static const struct column path_columns[] = {
-	{ "depth", "depth", CELL_COUNT, 3, "traced calls that it is in", .at = ROW(depth) },
-	{ "function", "function", CELL_TEXT, 20, "its name", .at = ROW(name) },
-	{ "path", "path", CELL_TEXT, 20, "the functions that it is in, and itself, with ; between",
-	  .at = ROW(path) },
-	{ "verdict", "verdict", CELL_TEXT, 7, "only A, only B; null: both have it",
-	  .at = ROW(verdict) },
+	{ "depth", "depth", CELL_COUNT, 3, "number of traced calls around it", .at = ROW(depth) },
+	{ "function", "function", CELL_TEXT, 20, "name of the function", .at = ROW(name) },
+	{ "path", "path", CELL_TEXT, 20,
+	  "functions around it and the function itself, separated by ;", .at = ROW(path) },
+	{ "verdict", "verdict", CELL_TEXT, 7, "only A, only B; null: in both", .at = ROW(verdict) },
 	{ 0 },
 };
 const struct object diff_function_object = { "function", { function_columns, count_columns } };
@@ -166,8 +171,8 @@ static int view_put_nodes(const struct call_pair *d, const struct diff_show *sho
 			row_put_node(n, table, NULL, path.text);
 	}
 	if (path.cut)
-		log_note("%" PRIu64 " paths are deeper than %d functions: they leave out those "
-			 "between the first %d and the last",
+		log_note("%" PRIu64 " paths are deeper than %d functions: only the first %d "
+			 "functions and the last are shown",
 			 path.cut, PATH_MOST, PATH_MOST);
 	path__free(&path);
 	return err;

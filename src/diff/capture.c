@@ -128,7 +128,7 @@ static int capture_on_end(void *arg, struct session *s)
 	int err = 0;
 
 	if (session__is_cut(s))
-		return log_err(-EINTR, "no comparison: %s was not read to its end", side->path);
+		return log_err(-EINTR, "cannot compare: %s was not read to its end", side->path);
 	side->seconds = s->span_s;
 	for (size_t i = 0; !err && i < side->nr_groups; i++)
 		err = sample__settle(&side->groups[i]->sample, side->seconds);

@@ -36,8 +36,8 @@ static int diff_check_asked(const struct option_list *asked)
 
 		if (!equals || equals == text || !equals[1] || equals - text >= DIFF_NAME)
 			return log_err(-EINVAL,
-				       "--pair %s: write the device of A, =, the device of B: "
-				       "nvme0n1=sda",
+				       "--pair %s: expected the device of A, =, the device of B, "
+				       "e.g. nvme0n1=sda",
 				       text);
 	}
 	return 0;
@@ -54,8 +54,10 @@ static int diff_ask(struct diff *d, const char *text)
 		return 0;
 	diff_names(&d->ends[0], names[0], sizeof(names[0]));
 	diff_names(&d->ends[1], names[1], sizeof(names[1]));
-	return log_err(-ENODEV, "--pair %s: A has: %s; B has: %s; each is paired once", text,
-		       names[0], names[1]);
+	return log_err(
+		-ENODEV,
+		"--pair %s: no such pair; A has: %s; B has: %s; a device can be paired only once",
+		text, names[0], names[1]);
 }
 
 static int diff_match(struct diff *d, const struct option_list *asked)
@@ -75,7 +77,7 @@ static void diff_tell_pair(const struct diff *d, const struct pair_end *a)
 {
 	const struct pair_end *b = &d->ends[1].ends[a->other];
 	bool has_other = a->serial[0] && b->serial[0] && strcmp(a->serial, b->serial) != 0;
-	const char *another = has_other ? ", but another serial number" : "";
+	const char *another = has_other ? ", but the serial numbers differ" : "";
 
 	switch (a->by) {
 	case PAIR_SERIAL:
@@ -85,10 +87,12 @@ static void diff_tell_pair(const struct diff *d, const struct pair_end *a)
 		log_note("%s is %s in B: the same name%s", a->name, b->name, another);
 		break;
 	case PAIR_LEFT:
-		log_note("%s is compared with %s of B: each run has this one left%s", a->name,
-			 b->name, another);
+		log_note("%s is compared with %s of B: each is the only disk left in its run%s",
+			 a->name, b->name, another);
 		break;
-	case PAIR_ASKED: log_note("%s is compared with %s of B, as asked", a->name, b->name); break;
+	case PAIR_ASKED:
+		log_note("%s is compared with %s of B, as --pair says", a->name, b->name);
+		break;
 	default: break;
 	}
 }
@@ -101,14 +105,14 @@ static void diff_tell(const struct diff *d, const struct option_list *asked)
 	for (int side = 0; side < 2 && !asked->nr; side++)
 		for (size_t i = 0; i < d->ends[side].nr; i++)
 			if (d->ends[side].ends[i].by == PAIR_NONE)
-				log_note("%s is only in %c: --pair compares it with another",
+				log_note("%s is only in %c; --pair can compare it with another "
+					 "device",
 					 d->ends[side].ends[i].name, 'A' + side);
 	for (int side = 0; side < 2; side++)
 		if (d->sides[side].nr_groups && d->sides[side].groups[0]->sample.is_loose)
-			log_note(
-				"%s does not say how latencies varied over time: each I/O is taken "
-				"to be independent of the others",
-				d->sides[side].path);
+			log_note("%s has no data on variation over time: I/Os are assumed to be "
+				 "independent",
+				 d->sides[side].path);
 }
 
 /* ---- groups ---- */

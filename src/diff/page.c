@@ -24,10 +24,10 @@ struct page_point {
 
 static const struct column run_columns[] = {
 	{ "run", "run", CELL_TEXT, 0, "A or B", .at = RUN(run) },
-	{ "path", "path", CELL_TEXT, 0, "its file", .at = RUN(path) },
-	{ "commands", "commands", CELL_COUNT, 0, "that were compared; null: of calls",
-	  .at = RUN(commands) },
-	{ "seconds", "seconds", CELL_SECONDS, 0, "from when to when", .at = RUN(seconds) },
+	{ "path", "path", CELL_TEXT, 0, "file of the run", .at = RUN(path) },
+	{ "commands", "commands", CELL_COUNT, 0,
+	  "number of commands compared; null: the run holds calls", .at = RUN(commands) },
+	{ "seconds", "seconds", CELL_SECONDS, 0, "duration of the run", .at = RUN(seconds) },
 	{ 0 },
 };
 
@@ -35,9 +35,10 @@ static const struct column point_columns[] = {
 	{ "dev", "dev", CELL_TEXT, 0, "device in A", .at = POINT(dev) },
 	{ "dev_b", "dev_b", CELL_TEXT, 0, "device in B", .at = POINT(dev_b) },
 	{ "op", "op", CELL_TEXT, 0, "operation", .at = POINT(op) },
-	{ "percent", "percent", CELL_PERCENT, 0, "of the commands", .at = POINT(percent) },
-	{ "a_ns", "A", CELL_DURATION, 0, "took no longer, in A", .at = POINT(a_ns) },
-	{ "b_ns", "B", CELL_DURATION, 0, "in B", .at = POINT(b_ns) },
+	{ "percent", "percent", CELL_PERCENT, 0, "percentile, from 0 to 100",
+	  .at = POINT(percent) },
+	{ "a_ns", "A", CELL_DURATION, 0, "latency at this percentile in A", .at = POINT(a_ns) },
+	{ "b_ns", "B", CELL_DURATION, 0, "latency at this percentile in B", .at = POINT(b_ns) },
 	{ 0 },
 };
 

@@ -49,7 +49,7 @@ static int saved_check_wants(const struct diff_side *side, const struct diff_wan
 
 	if (!option)
 		return 0;
-	return log_err(-EINVAL, "%s asks about single commands: %s has only sums of them", option,
+	return log_err(-EINVAL, "%s requires a capture: %s holds only summaries", option,
 		       side->path);
 }
 
@@ -217,12 +217,13 @@ int diff_side__read_saved(struct diff_side *side, const struct diff_wants *wants
 	if (err)
 		return err;
 	if (!state.has_totals && side->nr_groups)
-		return log_err(-EIO, "%s has no rows of the whole run: it is cut", side->path);
+		return log_err(-EIO, "%s has no rows of the whole run: the file is truncated",
+			       side->path);
 	if (!side->nr_groups && !wants->options->filter.devices.nr &&
 	    !wants->options->filter.ops.nr)
 		return log_err(-EIO, "%s holds no rows of 'latency -o json'", side->path);
 	if (lost > 0)
-		log_warn("%s: %.0f events were lost when it was measured", side->path, lost);
+		log_warn("%s: %.0f events were lost during the measurement", side->path, lost);
 	side->lost = lost > 0;
 	for (size_t i = 0; !err && i < side->nr_groups; i++)
 		err = saved_settle(side->groups[i], side->seconds);

@@ -75,8 +75,8 @@ struct diff_group *diff_side__group(struct diff_side *side, size_t device, const
 		return group;
 	if (side->nr_groups == DIFF_MOST_GROUPS) {
 		log_err(-E2BIG,
-			"%s has more than %d devices and operations: choose some with -d "
-			"or --op",
+			"%s has more than %d combinations of device and operation: select some "
+			"with -d or --op",
 			side->path, DIFF_MOST_GROUPS);
 		return NULL;
 	}
@@ -98,7 +98,8 @@ static int kind_of_capture(const char *path, const struct capture_reader *reader
 	*kind = !has_commands && capture_reader__has_calls(reader) ? DIFF_CALLS : DIFF_COMMANDS;
 	if (has_commands || *kind == DIFF_CALLS || !capture_reader__has_cache(reader, false))
 		return 0;
-	return log_err(-EINVAL, "%s holds the page cache: diff compares commands, or calls", path);
+	return log_err(-EINVAL,
+		       "%s is a capture of the page cache: diff compares commands or calls", path);
 }
 
 int diff_kind__of(const char *path, enum diff_kind *kind)

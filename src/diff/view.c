@@ -37,31 +37,34 @@ static struct cell row_b(const void *row)
 }
 
 static const struct column diff_columns[] = {
-	{ "dev", "dev", CELL_TEXT, 7, "device in A; null: it is only in B", .at = ROW(dev) },
-	{ "dev_b", "dev_b", CELL_TEXT, 7, "device in B; null: it is only in A", .at = ROW(dev_b) },
+	{ "dev", "dev", CELL_TEXT, 7, "device in A; null: only in B", .at = ROW(dev) },
+	{ "dev_b", "dev_b", CELL_TEXT, 7, "device in B; null: only in A", .at = ROW(dev_b) },
 	{ "matched", "matched", CELL_TEXT, 7,
-	  "why they are one: serial, name, left (the only ones left) or asked (--pair)",
+	  "how the devices were paired: serial, name, left (the only ones left) or asked (--pair)",
 	  .at = ROW(matched) },
 	{ "op", "op", CELL_TEXT, 5, "operation", .at = ROW(op) },
 	{ "what", "what", CELL_TEXT, 10,
-	  "count, p50, p90, p99, p99.9, mean, iops, size, errors, size N (commands of up to N "
-	  "bytes), step X2Y (of the time)",
+	  "count, p50, p90, p99, p99.9, mean, iops, size, errors, size N (share of commands of up "
+	  "to N bytes), step X2Y (share of the time)",
 	  .at = ROW(what) },
-	{ "unit", "unit", CELL_TEXT, 5, "of a and b: ns, bytes, per_s, percent, commands",
+	{ "unit", "unit", CELL_TEXT, 5, "unit of a and b: ns, bytes, per_s, percent, commands",
 	  .at = ROW(unit) },
-	{ "a", "A", CELL_RATE, 7, "in the first run", .get = row_a },
-	{ "b", "B", CELL_RATE, 7, "in the second", .get = row_b },
-	{ "shift", "shift", CELL_RATE, 7, "b less a, in parts of a; of percents: their difference",
-	  .at = ROW(shift) },
-	{ "low", "from", CELL_RATE, 7, "the interval of the shift: from here", .at = ROW(low) },
-	{ "high", "to", CELL_RATE, 7, "to here; null: it cannot be judged", .at = ROW(high) },
-	{ "shift_unit", "shift_unit", CELL_TEXT, 7, "of shift, low and high: percent, or points",
-	  .at = ROW(shift_unit) },
+	{ "a", "A", CELL_RATE, 7, "value in A", .get = row_a },
+	{ "b", "B", CELL_RATE, 7, "value in B", .get = row_b },
+	{ "shift", "shift", CELL_RATE, 7,
+	  "change from a to b, in percent of a; for percentages, in points", .at = ROW(shift) },
+	{ "low", "from", CELL_RATE, 7,
+	  "lower end of the interval of the shift; null: it cannot be judged", .at = ROW(low) },
+	{ "high", "to", CELL_RATE, 7,
+	  "upper end of the interval of the shift; null: it cannot be judged", .at = ROW(high) },
+	{ "shift_unit", "shift_unit", CELL_TEXT, 7,
+	  "unit of shift, low and high: percent or points", .at = ROW(shift_unit) },
 	{ "blocks", "blocks", CELL_COUNT, 3,
-	  "stretches of I/Os that were drawn; null: each I/O for itself", .at = ROW(blocks) },
+	  "number of blocks that the block bootstrap resamples; null: single I/Os are resampled",
+	  .at = ROW(blocks) },
 	{ "verdict", "verdict", CELL_TEXT, 7,
-	  "noise, slower, faster, more, less; too few: I/Os; unknown: how it varied; only A, only "
-	  "B",
+	  "noise, slower, faster, more, less; too few: too few I/Os; unknown: variation not known; "
+	  "only A, only B",
 	  .at = ROW(verdict) },
 	{ 0 },
 };
@@ -276,7 +279,7 @@ int diff_view__show(const struct diff *d, const struct diff_show *show)
 		hidden += view_show_pair(d, &d->pairs[i], table, show);
 	table__free(table);
 	if (hidden)
-		log_note("%zu shares of sizes and steps are noise: --all shows them", hidden);
+		log_note("%zu shares of sizes and steps are noise; --all shows them", hidden);
 	return 0;
 }
 
@@ -341,7 +344,7 @@ bool diff_view__came_true(const struct diff *d, const char *text, const struct c
 		asked_fill(&row, d, &d->pairs[i]);
 		if (!condition__is_true(condition, &row))
 			continue;
-		log_warn("--fail-if '%s' came true: %s %s", text, row.dev, row.op);
+		log_warn("--fail-if '%s' is true: %s %s", text, row.dev, row.op);
 		return true;
 	}
 	return false;
@@ -410,7 +413,7 @@ static void asked_say(struct words *w, const struct shift *shift)
 		return;
 	}
 	if (shift->verdict == SHIFT_UNKNOWN) {
-		words__str(w, " is known as one number only");
+		words__str(w, " is a single number: its variation is unknown");
 		return;
 	}
 	words__str(w, " is between ");
@@ -451,7 +454,7 @@ bool diff_view__is_unsure(const struct diff *d, const char *text, const struct c
 		asked_try(condition, &row, &bounds, truths);
 		if (!asked_explain(&w, &bounds, truths))
 			continue;
-		log_warn("--fail-if '%s': too short to tell: %s %s: %s", text, row.dev, row.op,
+		log_warn("--fail-if '%s' cannot be decided: %s %s: %s", text, row.dev, row.op,
 			 words__done(&w));
 		unsure = true;
 	}

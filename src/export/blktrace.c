@@ -235,15 +235,15 @@ static int blktrace_finish(void *state, struct session *s)
 
 	(void)s;
 	if (b->nr_numberless)
-		log_note("%" PRIu64 " commands are left out: their device has no number",
+		log_note("%" PRIu64 " commands are left out: their device number is unknown",
 			 b->nr_numberless);
 	if (b->nr_unplaced)
-		log_note("%" PRIu64 " commands are at sector 0: their records do not say where "
-			 "they were",
+		log_note("%" PRIu64
+			 " commands are at sector 0: their records do not contain a sector",
 			 b->nr_unplaced);
 	if (b->nr_stageless)
-		log_note("%" PRIu64 " commands have D and C only, when they were built and "
-			 "answered: record --stages keeps more",
+		log_note("%" PRIu64 " commands have only D (built) and C (completed): record "
+			 "--stages keeps more",
 			 b->nr_stageless);
 	return spill__each(b->spill, blktrace_write, b);
 }

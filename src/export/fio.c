@@ -141,8 +141,8 @@ static void fio_tell(const struct export_fio *f)
 	} left_out[] = {
 		{ f->nr_failed, "they failed" },
 		{ f->nr_alien, "fio has no such operation" },
-		{ f->nr_unplaced, "their records do not say where they were" },
-		{ f->nr_unnamed, "the name of their device is none for a file" },
+		{ f->nr_unplaced, "their records do not contain a sector" },
+		{ f->nr_unnamed, "their device is unknown, or its name cannot be used in a path" },
 	};
 
 	for (size_t i = 0; i < sizeof(left_out) / sizeof(left_out[0]); i++)

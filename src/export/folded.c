@@ -53,7 +53,8 @@ static int folded_finish(void *state, struct session *s)
 		log_note("%" PRIu64 " commands are left out: their records have no stack",
 			 f->nr_stackless);
 	if (f->stacks.other.sum.count)
-		log_note("%" PRIu64 " commands are left out: more than %d stacks differ",
+		log_note("%" PRIu64
+			 " commands are left out: there are more than %d different stacks",
 			 f->stacks.other.sum.count, FOLDED_MOST);
 	return err ? log_err(err, "cannot write the stacks: %s", strerror(-err)) : 0;
 }

@@ -70,7 +70,7 @@ static void openmetrics_put_latencies(const struct export_openmetrics *e, FILE *
 	struct openmetrics_label labels[LABELS];
 
 	openmetrics__family(out, name, "histogram", "seconds",
-			    "Commands by the time from their first issue to their end.");
+			    "Commands by time from first issue to end.");
 	for (size_t i = 0; i < e->groups.nr; i++)
 		openmetrics__histogram(out, name, openmetrics_labels(&e->groups.groups[i], labels),
 				       &openmetrics_seconds, &e->sums[i]->latency, 1000000000);
@@ -82,7 +82,7 @@ static void openmetrics_put_sizes(const struct export_openmetrics *e, FILE *out)
 	struct openmetrics_label labels[LABELS];
 
 	openmetrics__family(out, name, "histogram", "bytes",
-			    "Commands by the bytes that they move or cover.");
+			    "Commands by number of bytes that they move or cover.");
 	for (size_t i = 0; i < e->groups.nr; i++)
 		openmetrics__histogram(out, name, openmetrics_labels(&e->groups.groups[i], labels),
 				       &openmetrics_bytes, &e->sums[i]->size, 1);
@@ -98,7 +98,8 @@ static void openmetrics_put_troubles(const struct export_openmetrics *e, FILE *o
 		openmetrics__gauge(out, "iosonar_failed_commands",
 				   openmetrics_labels(&e->groups.groups[i], labels),
 				   e->sums[i]->failed);
-	openmetrics__family(out, "iosonar_retries", "gauge", NULL, "Attempts after the first.");
+	openmetrics__family(out, "iosonar_retries", "gauge", NULL,
+			    "Attempts after the first one of a command.");
 	for (size_t i = 0; i < e->groups.nr; i++)
 		openmetrics__gauge(out, "iosonar_retries",
 				   openmetrics_labels(&e->groups.groups[i], labels),
@@ -115,7 +116,7 @@ static void openmetrics_put_ledger(struct session *s)
 	if (!s->ledger_known)
 		return;
 	openmetrics__family(s->out, "iosonar_ledger_commands", "gauge", NULL,
-			    "Terms of the ledger that the recording ended with.");
+			    "Terms of the ledger at the end of the recording.");
 	for (size_t i = 0; i < nr; i++) {
 		struct openmetrics_label label = { "term", columns[i]->key };
 

@@ -146,7 +146,7 @@ static void error_name_all(struct expr_error *error, const struct near_names *na
 			error_append(error, ", ...");
 			return;
 		}
-		error_append(error, "%s%s", i ? ", " : "; there are: ", name);
+		error_append(error, "%s%s", i ? ", " : "; available: ", name);
 	}
 }
 
@@ -174,7 +174,7 @@ int expr_error__no_field(struct expr_error *error, const struct expr *expr,
 	static_assert(!offsetof(struct expr_field, name), "the name stands first");
 	const struct near_names list = { expr->fields, sizeof(*expr->fields), expr->nr_fields };
 
-	return error_unknown(error, word, "no field", &list);
+	return error_unknown(error, word, "unknown field", &list);
 }
 
 static bool point_is_inside(char c)

@@ -38,7 +38,7 @@ static int lex_quoted(const struct lexer *lexer, struct token *token)
 	const char *s = lexer->source + token->at, *end = strchr(s + 1, *s);
 
 	if (!end)
-		return expr_error__set(lexer->error, token->at, "this %c has no other end", *s);
+		return expr_error__set(lexer->error, token->at, "this %c is not closed", *s);
 	token->kind = TOKEN_TEXT;
 	token->text = s + 1;
 	token->text_len = (size_t)(end - s) - 1;
@@ -86,9 +86,9 @@ static int lex_unexpected(const char *s, size_t at, struct expr_error *error)
 	if (c == '=')
 		return expr_error__set(error, at, "write == to compare");
 	if (c == '[')
-		return expr_error__set(error, at, "an array has no index here");
+		return expr_error__set(error, at, "an index is not supported here");
 	if (c == '$' || c == '@')
-		return expr_error__set(error, at, "names have no %c", c);
+		return expr_error__set(error, at, "names cannot contain %c", c);
 	if (c > ' ' && c < 0x7f)
 		return expr_error__set(error, at, "unexpected '%c'", c);
 	return expr_error__set(error, at, "unexpected character \\x%02x; quote texts",
@@ -144,8 +144,9 @@ int token__read_glob(struct lexer *lexer, const struct token *match, struct toke
 	else if (*s == '"' || *s == '\'')
 		err = lex_quoted(lexer, token);
 	else
-		err = expr_error__set(lexer->error, lexer->at, "%.*s needs a pattern, as in nvme*",
-				      (int)match->len, lexer->source + match->at);
+		err = expr_error__set(lexer->error, lexer->at,
+				      "%.*s requires a pattern, as in nvme*", (int)match->len,
+				      lexer->source + match->at);
 	lexer->at += token->len;
 	return err;
 }

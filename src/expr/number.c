@@ -108,9 +108,10 @@ static int number_decimal(const struct lexer *lexer, struct token *token)
 	const struct unit *found = duration ?: units__find(units_size, unit, len);
 
 	if (!found)
-		return expr_error__set(lexer->error, token->at + (size_t)(unit - s),
-				       "no unit '%.*s'; there are: ns us ms s m, k M G Ki Mi Gi",
-				       expr_clip(unit, len, 24), unit);
+		return expr_error__set(
+			lexer->error, token->at + (size_t)(unit - s),
+			"unknown unit '%.*s'; available: ns us ms s m, k M G Ki Mi Gi",
+			expr_clip(unit, len, 24), unit);
 	token->type = duration ? EXPR_DURATION : EXPR_NUMBER;
 	token->len = (size_t)(unit - s) + len + (!len && number_is_percent(lexer, unit));
 	return number_settle(&n, found->scale, token, lexer->error);
@@ -138,7 +139,7 @@ static int number_hex(const struct lexer *lexer, struct token *token)
 	}
 	if (p == s + 2 || token__word_len(lexer, p))
 		return expr_error__set(lexer->error, (size_t)(p - lexer->source),
-				       "0x is followed by hexadecimal digits only");
+				       "expected only hexadecimal digits after 0x");
 	token->type = EXPR_NUMBER;
 	token->is_whole = true;
 	token->number = (double)token->whole;

@@ -165,8 +165,9 @@ static int parse_call(struct parser *p, const struct token *name)
 	int err;
 
 	if (!p->lexer.is_tree)
-		return expr_error__set(p->error, name->at,
-				       "no functions here: only fields, numbers and texts");
+		return expr_error__set(
+			p->error, name->at,
+			"functions are not supported here: only fields, numbers and texts");
 	call.text = name->text;
 	call.text_len = name->text_len;
 	err = parse_arguments(p, &call);
@@ -207,7 +208,7 @@ static int parse_atom(struct parser *p)
 	case TOKEN_TEXT: return parse_leaf(p);
 	case TOKEN_OP:
 		if (p->token.op == OP_NOT)
-			return expr_error__set(p->error, p->token.at, "put parentheses: (!...)");
+			return expr_error__set(p->error, p->token.at, "use parentheses: (!...)");
 		/* fall through */
 	default:
 		if (parser_sees_sign(p))
@@ -226,8 +227,9 @@ static int parse_member(struct parser *p, int left)
 	int err;
 
 	if (!p->lexer.is_tree)
-		return expr_error__set(p->error, op.at,
-				       "no members here: only fields, numbers and texts");
+		return expr_error__set(
+			p->error, op.at,
+			"members are not supported here: only fields, numbers and texts");
 	err = parser_take(p);
 	if (err)
 		return err;
@@ -298,7 +300,7 @@ static int parse_plus(struct parser *p)
 	if (err)
 		return err;
 	if (p->token.kind != TOKEN_NUMBER)
-		return expr_error__set(p->error, p->token.at, "expected a number behind the +");
+		return expr_error__set(p->error, p->token.at, "expected a number after the +");
 	return parse_leaf(p);
 }
 
@@ -423,17 +425,17 @@ static int parse_leftover(struct parser *p)
 	const struct token *token = &p->token;
 
 	if (token->kind == TOKEN_CLOSE)
-		return expr_error__set(p->error, token->at, "this ) closes nothing");
+		return expr_error__set(p->error, token->at, "this ) has no matching (");
 	if (token->kind == TOKEN_INDEX_END)
-		return expr_error__set(p->error, token->at, "this ] closes nothing");
+		return expr_error__set(p->error, token->at, "this ] has no matching [");
 	if (parser_sees_sign(p))
 		return parser_unexpected(p);
 	if (parser_sees_word(p, "and"))
-		return expr_error__set(p->error, token->at, "write && for and");
+		return expr_error__set(p->error, token->at, "write && instead of and");
 	if (parser_sees_word(p, "or"))
-		return expr_error__set(p->error, token->at, "write || for or");
+		return expr_error__set(p->error, token->at, "write || instead of or");
 	if (root->op == OP_WORD && root->text_len == 3 && !memcmp(root->text, "not", 3))
-		return expr_error__set(p->error, root->at, "write ! for not");
+		return expr_error__set(p->error, root->at, "write ! instead of not");
 	if (p->is_list && token->kind >= TOKEN_NUMBER)
 		return expr_error__set(p->error, token->at, "expected a comma or an operator");
 	return expr_error__set(p->error, token->at, "expected an operator or the end");
@@ -509,7 +511,7 @@ static int parse_list(struct parser *p, struct expr **trees, size_t room, size_t
 		if (*nr == room && room == 1)
 			return expr_error__set(
 				p->error, p->token.at,
-				"one is wanted here, not a list (&& joins conditions)");
+				"expected one expression, not a list (join conditions with &&)");
 		if (*nr == room)
 			return expr_error__set(p->error, p->token.at, "too many: at most %zu",
 					       room);

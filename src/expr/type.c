@@ -11,7 +11,7 @@ enum { TYPE_SHOWN = 24 }; /* bytes of an operand in a message */
 
 static const char *const type_words[] = {
 	[EXPR_NUMBER] = "a number", [EXPR_DURATION] = "a duration", [EXPR_SIZE] = "a size",
-	[EXPR_TEXT] = "a text",	    [EXPR_BOOL] = "a truth",
+	[EXPR_TEXT] = "a text",	    [EXPR_BOOL] = "a boolean",
 };
 
 static const char *const type_verbs[] = {
@@ -109,7 +109,7 @@ static int type_compare(const struct type_pair *pair)
 	const char *source = pair->expr->source;
 
 	if (pair->op == OP_MATCH && l->type != EXPR_TEXT)
-		return expr_error__set(pair->error, l->at, "%s is for texts: %.*s is %s",
+		return expr_error__set(pair->error, l->at, "%s requires a text: %.*s is %s",
 				       source[pair->node->op_at] == '=' ? "=~" : "like",
 				       type_shown(pair->expr, l), source + l->at,
 				       type_words[l->type]);
@@ -118,7 +118,7 @@ static int type_compare(const struct type_pair *pair)
 	if (l->type == EXPR_TEXT && pair->op != OP_MATCH && !is_equality)
 		return expr_error__set(pair->error, l->at, "texts have no order: use ==, != or =~");
 	if (l->type == EXPR_BOOL && !is_equality)
-		return expr_error__set(pair->error, l->at, "truths have no order: use == or !=");
+		return expr_error__set(pair->error, l->at, "booleans have no order: use == or !=");
 	return EXPR_BOOL;
 }
 
@@ -168,7 +168,7 @@ static int type_need(const struct expr *expr, const struct expr_node *node, bool
 static int type_need_truth(const struct expr *expr, const struct expr_node *node,
 			   struct expr_error *error)
 {
-	return type_need(expr, node, node->type == EXPR_BOOL, "a truth: compare it", error);
+	return type_need(expr, node, node->type == EXPR_BOOL, "a boolean: compare it", error);
 }
 
 static int type_binary(const struct type_pair *pair)

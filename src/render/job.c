@@ -341,17 +341,18 @@ static void job_put_notes(FILE *out, const struct job_part *part, double seconds
 	job_put_text(out, part->whose);
 	fprintf(out, ": %" PRIu64 " commands", sum->count);
 	if (seconds > 0)
-		fprintf(out, ", %.0f a second: rate_iops= in its sections would keep to that",
+		fprintf(out, ", %.0f per second; rate_iops= in its sections would keep this rate",
 			(double)sum->count / seconds);
 	fprintf(out,
-		"\n# iodepth: the highest of 99, 95 and 50 %% of depths at submit (%" PRIu64
-		", %" PRIu64 ", %" PRIu64 ") that is not rare; the mean is %.1f\n",
+		"\n# iodepth: the highest of p99, p95 and p50 of the depth at submission (%" PRIu64
+		", %" PRIu64 ", %" PRIu64 ") that is not far above the mean, %.1f\n",
 		hist__percentile(&sum->depths, 9900), hist__percentile(&sum->depths, 9500),
 		hist__percentile(&sum->depths, 5000),
 		sum->depths.count ? (double)sum->depths.sum_ns / (double)sum->depths.count : 0);
 	if (others)
 		fprintf(out,
-			"# left out: %" PRIu64 " of other sizes, more than fio can tell apart\n",
+			"# left out: %" PRIu64
+			" commands of other sizes: too many different sizes\n",
 			others);
 	if (!part->left_out[0])
 		return;
@@ -395,8 +396,8 @@ static void job_put_warning(FILE *out, const struct job *job)
 			continue;
 		job_set_name(&plan, job->parts[i].dev);
 		fprintf(out,
-			"# WARNING: this job writes to %s: it DESTROYS what is there; with "
-			"--readonly fio refuses it\n",
+			"# WARNING: this job writes to %s and DESTROYS the data there; fio "
+			"--readonly refuses to run it\n",
 			plan.path);
 	}
 }
@@ -405,7 +406,7 @@ void job__write(FILE *out, const struct job *job)
 {
 	uint64_t seconds = (uint64_t)(job->seconds + 0.999); /* rounded up, and at least one */
 
-	fputs("# A load as iosonar pattern saw it, for fio: from ", out);
+	fputs("# fio job made by iosonar pattern from ", out);
 	job_put_text(out, job->from);
 	fprintf(out, ", %.1f s\n", job->seconds);
 	job_put_warning(out, job);

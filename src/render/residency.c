@@ -21,29 +21,34 @@ struct residency_table {
 
 #define FIELD(name) offsetof(struct residency_row, name)
 static const struct column file_columns[] = {
-	{ "cached_pages", "cached", CELL_COUNT, 7, "pages that are in the page cache now",
+	{ "cached_pages", "cached", CELL_COUNT, 7, "number of pages in the page cache now",
 	  .at = FIELD(cached) },
-	{ "pages", "pages", CELL_COUNT, 7, "that the file has, cached or not", .at = FIELD(pages) },
-	{ "cached_percent", "%", CELL_PERCENT, 6, "of its pages", .at = FIELD(percent) },
-	{ "cached_bytes", "bytes", CELL_BYTES, 6, "in the page cache", .at = FIELD(cached_bytes) },
-	{ "size_bytes", "size", CELL_BYTES, 6, "of the file", .at = FIELD(size_bytes) },
+	{ "pages", "pages", CELL_COUNT, 7, "number of pages of the file, cached or not",
+	  .at = FIELD(pages) },
+	{ "cached_percent", "%", CELL_PERCENT, 6,
+	  "percentage of the file's pages in the page cache", .at = FIELD(percent) },
+	{ "cached_bytes", "bytes", CELL_BYTES, 6, "bytes in the page cache",
+	  .at = FIELD(cached_bytes) },
+	{ "size_bytes", "size", CELL_BYTES, 6, "size of the file", .at = FIELD(size_bytes) },
 	{ "dirty_pages", "dirty", CELL_COUNT, 5,
-	  "cached pages that are not yet written; null before Linux 6.5", .at = FIELD(dirty) },
+	  "number of cached pages not yet written; null before Linux 6.5", .at = FIELD(dirty) },
 	{ "writeback_pages", "writing", CELL_COUNT, 7,
-	  "cached pages that are being written; null before Linux 6.5", .at = FIELD(writeback) },
-	{ "file", "file", CELL_TEXT, 20, "as it was named", .at = FIELD(file) },
-	{ "map", "map", CELL_TEXT, 12, "a character for each of up to 48 equal parts",
+	  "number of cached pages being written; null before Linux 6.5", .at = FIELD(writeback) },
+	{ "file", "file", CELL_TEXT, 20, "name of the file, as given", .at = FIELD(file) },
+	{ "map", "map", CELL_TEXT, 12, "one character for each of up to 48 equal parts",
 	  .at = FIELD(map) },
 	{ 0 },
 };
 
 static const struct column part_columns[] = {
-	{ "file", "file", CELL_TEXT, 20, "as it was named", .at = FIELD(file) },
-	{ "offset_bytes", "offset", CELL_BYTES, 6, "where the part begins",
+	{ "file", "file", CELL_TEXT, 20, "name of the file, as given", .at = FIELD(file) },
+	{ "offset_bytes", "offset", CELL_BYTES, 6, "offset of the part in the file",
 	  .at = FIELD(offset_bytes) },
-	{ "length_bytes", "length", CELL_BYTES, 6, "of the part", .at = FIELD(length_bytes) },
-	{ "pages", "pages", CELL_COUNT, 7, "of the part", .at = FIELD(pages) },
-	{ "cached_pages", "cached", CELL_COUNT, 7, "of these", .at = FIELD(cached) },
+	{ "length_bytes", "length", CELL_BYTES, 6, "number of pages of the part",
+	  .at = FIELD(length_bytes) },
+	{ "pages", "pages", CELL_COUNT, 7, "number of pages of the part", .at = FIELD(pages) },
+	{ "cached_pages", "cached", CELL_COUNT, 7, "number of pages of the part in the page cache",
+	  .at = FIELD(cached) },
 	{ 0 },
 };
 

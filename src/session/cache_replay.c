@@ -211,22 +211,22 @@ static int cache_check(const struct session *s, const char *path, enum cache_tel
 	const struct cache_replay *c = cache_replay(s);
 
 	if (!capture_reader__has_cache(c->reader, false))
-		return log_err(-EINVAL,
-			       "%s holds nothing of the page cache: record --cache keeps it", path);
+		return log_err(-EINVAL, "%s contains no page cache data; record --cache keeps it",
+			       path);
 	if (c->wants.events && tells == CACHE_TELLS_NOTHING)
-		return log_err(-EINVAL,
-			       "--events: %s holds no misses: record --cache --events "
-			       "keeps them",
-			       path);
+		return log_err(
+			-EINVAL,
+			"--events: %s contains no misses; record --cache --events keeps them",
+			path);
 	if (c->wants.then_io && tells != CACHE_TELLS_COMMANDS)
-		return log_err(-EINVAL,
-			       "--then-io: %s holds no commands: record --cache --events "
-			       "keeps them",
-			       path);
+		return log_err(
+			-EINVAL,
+			"--then-io: %s contains no commands; record --cache --events keeps them",
+			path);
 	if (c->wants.filter->cgroup && c->wants.events)
-		return log_err(-EINVAL, "--cgroup: the misses of a capture do not say theirs");
+		return log_err(-EINVAL, "--cgroup: misses in a capture have no cgroup");
 	if (c->wants.tid.given && !c->wants.events)
-		return log_err(-EINVAL, "--tid: the rows of a capture are by process: -p PID");
+		return log_err(-EINVAL, "--tid: rows of a capture are per process; use -p PID");
 	return 0;
 }
 
@@ -241,7 +241,7 @@ static int cache_open(struct session *s)
 	if (!c)
 		return log_err(-ENOMEM, "out of memory");
 	if (files->nr > 1)
-		return log_err(-EINVAL, "cache reads one capture: '%s' is one too many",
+		return log_err(-EINVAL, "cache -r takes only one capture (also got '%s')",
 			       files->words[1]);
 	c->wants = s->inside->view->wants_cache(s->inside->state, s->options);
 	err = capture_reader__open(files->words[0], &c->reader);

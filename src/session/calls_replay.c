@@ -35,13 +35,13 @@ static int calls_open(struct session *s)
 	if (!c)
 		return log_err(-ENOMEM, "out of memory");
 	if (files->nr > 1)
-		return log_err(-EINVAL, "one capture of calls is read: '%s' is one too many",
+		return log_err(-EINVAL, "only one capture of calls can be read (also got '%s')",
 			       files->words[1]);
 	err = capture_reader__open(files->words[0], &c->reader);
 	if (err)
 		return session_file_err(err);
 	if (!capture_reader__has_calls(c->reader))
-		return log_err(-EINVAL, "%s holds no calls: class -w and calls -w keep them",
+		return log_err(-EINVAL, "%s contains no calls; class -w and calls -w keep them",
 			       files->words[0]);
 	start = capture_about__info(calls_about(s), CAPTURE_INFO_START);
 	s->start_ns = start ? strtoull(start, NULL, 10) : 0;

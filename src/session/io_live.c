@@ -98,13 +98,14 @@ static void io_live_tell_losses(struct session *s)
 		 events = io__events_missed(io_live(s)->io);
 
 	if (bios)
-		log_warn("lost %" PRIu64 ": bios found their table full", bios);
+		log_warn("lost %" PRIu64 ": the table of bios was full", bios);
 	if (files)
-		log_note("%" PRIu64 " I/Os are of files whose names found no room: they are shown "
-			 "by their inode",
+		log_note("%" PRIu64 " I/Os are shown by inode: the table of file names was full",
 			 files);
 	if (events)
-		log_warn("lost %" PRIu64 " events of controllers or devices: no room", events);
+		log_warn("lost %" PRIu64
+			 " events of controllers or devices: buffer full or out of memory",
+			 events);
 	s->inside->lost |= bios || events;
 }
 

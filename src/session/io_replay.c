@@ -314,9 +314,10 @@ static bool replay_tell_damage(const struct capture_reader *reader)
 	capture_damage__tell(damage, path);
 	lost = replay_tell_lost(reader, path);
 	if (!capture_reader__nr_records(reader) && capture_reader__has_cache(reader, false))
-		log_note("%s holds the page cache, no commands: iosonar cache -r shows it", path);
+		log_note("%s contains page cache data, no commands; iosonar cache -r shows it",
+			 path);
 	if (!capture_reader__nr_records(reader) && capture_reader__has_calls(reader))
-		log_note("%s holds calls, no commands: iosonar calls -r or class -r shows them",
+		log_note("%s contains calls, no commands; iosonar calls -r or class -r shows them",
 			 path);
 	return lost || !capture_damage__is_whole(damage);
 }
@@ -328,19 +329,19 @@ static void replay_tell(struct session *s)
 	for (size_t i = 0; i < capture_merge__nr(replay->merge); i++)
 		s->inside->lost |= replay_tell_damage(capture_merge__reader(replay->merge, i));
 	if (replay->filter.nr_stageless)
-		log_warn("%" PRIu64 " commands are left out: their records do not say from which "
-			 "cgroup they came",
+		log_warn("%" PRIu64 " commands are left out: their records do not name the cgroup",
 			 replay->filter.nr_stageless);
 	if (replay->nr_other)
-		log_warn("%" PRIu64 " commands have a row of their own: their records do not say "
-			 "which CPU or cgroup issued them, or of which file they are",
+		log_warn("%" PRIu64 " commands are in a separate row: their records do not name "
+			 "the CPU, cgroup or file",
 			 replay->nr_other);
 	if (replay->filter.nr_unplaced)
-		log_warn("%" PRIu64 " NVMe discards are left out: a record does not say in which "
-			 "partition they were",
+		log_warn("%" PRIu64
+			 " NVMe discards are left out: their records do not name the partition",
 			 replay->filter.nr_unplaced);
 	if (s->inside->wants.split && replay->nr_records && !replay->nr_submits)
-		log_warn("--split: no submit is in the capture; it was recorded without --split");
+		log_warn("--split: the capture contains no submissions; it was recorded without "
+			 "--split");
 }
 
 /* ---- the run ---- */
@@ -351,20 +352,19 @@ static int replay_check_wants(const struct session *s)
 	const struct io_wants *wants = &s->inside->wants;
 
 	if (wants->by_file && !replay_about(s)->glossaries[GLOSSARY_FILES].nr)
-		return log_err(-EINVAL,
-			       "--by file: this capture does not say of which file a command "
-			       "was: record it with --stages");
+		return log_err(-EINVAL, "--by file: this capture does not name the files of "
+					"commands; record it with --stages");
 	if (capture_merge__has_stages(io_replay(s)->merge))
 		return 0;
 	if (wants->by_cpu)
-		return log_err(-EINVAL, "--by cpu: this capture does not say which CPU issued");
+		return log_err(-EINVAL, "--by cpu: this capture does not name the CPU of commands; "
+					"record it with --stages");
 	if (wants->by_cgroup)
-		return log_err(-EINVAL,
-			       "--by cgroup: this capture does not say which cgroup issued");
+		return log_err(-EINVAL, "--by cgroup: this capture does not name the cgroup of "
+					"commands; record it with --stages");
 	if (wants->filter->cgroup)
-		return log_err(-EINVAL,
-			       "--cgroup: this capture does not say which cgroup a command "
-			       "came from");
+		return log_err(-EINVAL, "--cgroup: this capture does not name the cgroup of "
+					"commands; record it with --stages");
 	return 0;
 }
 

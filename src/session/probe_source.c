@@ -20,10 +20,10 @@ static const struct {
 	{ PROBE_SENT, "sent", false },
 	{ PROBE_BEGUN, "starts", false },
 	{ PROBE_NO_START, "ends without a start", false },
-	{ PROBE_DROPPED, "their objects came when there were more than --max-rate", true },
-	{ PROBE_LOST_KEY, "no room for another key", true },
-	{ PROBE_LOST_RING, "the ring was full", true },
-	{ PROBE_LOST_START, "no room for another start", true },
+	{ PROBE_DROPPED, "their objects began while the rate was above --max-rate", true },
+	{ PROBE_LOST_KEY, "hits lost because the table of keys or objects was full", true },
+	{ PROBE_LOST_RING, "hits lost because the ring was full", true },
+	{ PROBE_LOST_START, "starts lost because the table of starts was full", true },
 };
 enum { NR_PROBE_ENDS = sizeof(probe_ends) / sizeof(probe_ends[0]) };
 
@@ -36,34 +36,38 @@ struct probe_ledger {
 
 #define FIELD(name) offsetof(struct probe_ledger, name)
 static const struct column probe_ledger_columns[] = {
-	{ "hits", "hits", CELL_COUNT, 7, "times that a program ran", .at = FIELD(hits) },
-	{ "refused", "refused", CELL_COUNT, 7, "the condition was not true", .at = FIELD(refused) },
-	{ "added", "added", CELL_COUNT, 7, "to a row", .at = FIELD(added) },
-	{ "sent", "sent", CELL_COUNT, 7, "a line each", .at = FIELD(sent) },
+	{ "hits", "hits", CELL_COUNT, 7, "number of times that a program ran", .at = FIELD(hits) },
+	{ "refused", "refused", CELL_COUNT, 7, "hits for which the condition was not true",
+	  .at = FIELD(refused) },
+	{ "added", "added", CELL_COUNT, 7, "hits added to a row", .at = FIELD(added) },
+	{ "sent", "sent", CELL_COUNT, 7, "hits sent as a record each", .at = FIELD(sent) },
 	{ "begun", "begun", CELL_COUNT, 7, "pairs", .at = FIELD(begun) },
-	{ "no_start", "no start", CELL_COUNT, 7, "ends whose start was not seen",
+	{ "no_start", "no start", CELL_COUNT, 7, "ends without a start that was seen",
 	  .at = FIELD(no_start) },
-	{ "restarted", "restarted", CELL_COUNT, 7, "starts that replaced an open one",
+	{ "restarted", "restarted", CELL_COUNT, 7, "starts that replaced an open start",
 	  .at = FIELD(restarted) },
-	{ "lost_key", "lost", CELL_COUNT, 7, "no room for another key", .at = FIELD(lost_key) },
-	{ "lost_ring", "lost", CELL_COUNT, 7, "the ring was full", .at = FIELD(lost_ring) },
-	{ "lost_start", "lost", CELL_COUNT, 7, "no room for another start",
+	{ "lost_key", "lost", CELL_COUNT, 7,
+	  "hits lost because the table of keys or objects was full", .at = FIELD(lost_key) },
+	{ "lost_ring", "lost", CELL_COUNT, 7, "hits lost because the ring was full",
+	  .at = FIELD(lost_ring) },
+	{ "lost_start", "lost", CELL_COUNT, 7, "starts lost because the table of starts was full",
 	  .at = FIELD(lost_start) },
 	{ "dropped", "dropped", CELL_COUNT, 7,
-	  "with their object, which came when there were more than --max-rate",
+	  "hits lost because their objects began while the rate was above --max-rate",
 	  .at = FIELD(dropped) },
-	{ "skipped", "skipped", CELL_COUNT, 7, "programs that the kernel did not run, as it counts",
-	  .at = FIELD(skipped) },
+	{ "skipped", "skipped", CELL_COUNT, 7,
+	  "runs of programs that the kernel skipped and counted", .at = FIELD(skipped) },
 	{ "omitted", "omitted", CELL_COUNT, 7,
-	  "returns of user functions that were nested deeper than the kernel reports",
-	  .at = FIELD(omitted) },
-	{ "divisions_by_zero", "divisions", CELL_COUNT, 7, "each gave 0", .at = FIELD(divisions) },
-	{ "faults", "faults", CELL_COUNT, 7, "reads of memory that was not there: each gave 0",
+	  "returns of user functions nested deeper than the kernel reports", .at = FIELD(omitted) },
+	{ "divisions_by_zero", "divisions", CELL_COUNT, 7, "divisions by zero; each gave 0",
+	  .at = FIELD(divisions) },
+	{ "faults", "faults", CELL_COUNT, 7, "reads of inaccessible memory; each gave 0",
 	  .at = FIELD(faults) },
-	{ "unaccounted", "unaccounted", CELL_COUNT, 7, "hits with no end: a defect",
+	{ "unaccounted", "unaccounted", CELL_COUNT, 7, "hits without an outcome: a defect",
 	  .at = FIELD(unaccounted) },
 	{ "exact", "exact", CELL_TEXT, 3,
-	  "no: the kernel may have skipped programs without counting that", .at = FIELD(exact) },
+	  "yes, or no: the kernel may have skipped programs without counting them",
+	  .at = FIELD(exact) },
 	{ 0 },
 };
 const struct object probe_ledger_object = { "event_ledger", { probe_ledger_columns } };
@@ -128,7 +132,7 @@ static void probe_say_ledger(const struct run_counts *c, uint64_t lost)
 					probe_ends[i].words, n);
 		sign = " +";
 	}
-	log_note("%s; %s", text, lost ? "not all could be kept" : "nothing lost");
+	log_note("%s; %s", text, lost ? "INCOMPLETE" : "nothing lost");
 }
 
 /* What makes the counts less than the truth, each by its name. Returns how many were lost. */
@@ -145,14 +149,14 @@ static uint64_t probe_tell_losses(const struct run_counts *c)
 		lost += n;
 	}
 	if (c->skipped)
-		log_warn("lost %" PRIu64 ": the kernel was inside another program on that CPU",
+		log_warn("lost %" PRIu64 ": the kernel was running another program on that CPU",
 			 c->skipped);
 	if (c->omitted)
-		log_warn("lost %" PRIu64 ": returns of calls that were nested deeper than %d: the "
-			 "kernel does not report them",
+		log_warn("lost %" PRIu64 ": returns of calls nested deeper than %d, which the "
+			 "kernel does not report",
 			 c->omitted, PROBE_NEST_MOST);
 	if (probe_unaccounted(c))
-		log_warn("unaccounted %" PRId64 ": hits that ended nowhere",
+		log_warn("unaccounted %" PRId64 ": hits without an outcome",
 			 (int64_t)probe_unaccounted(c));
 	return lost + c->skipped + c->omitted + probe_unaccounted(c);
 }
@@ -164,17 +168,17 @@ static void probe_tell_oddities(const struct run_counts *c)
 	if (n[PROBE_DIVISIONS])
 		log_note("%" PRIu64 " divisions by zero gave 0", n[PROBE_DIVISIONS]);
 	if (n[PROBE_FAULTS])
-		log_note("%" PRIu64 " reads of memory that was not there gave 0", n[PROBE_FAULTS]);
+		log_note("%" PRIu64 " reads of inaccessible memory gave 0", n[PROBE_FAULTS]);
 	if (n[PROBE_RESTARTED])
-		log_note("%" PRIu64 " starts came before the end of one with the same key: the "
-			 "older ones are not counted",
+		log_note("%" PRIu64 " starts replaced an open start with the same key; the older "
+			 "starts are not counted",
 			 n[PROBE_RESTARTED]);
 	if (n[PROBE_NO_KSTACK])
-		log_note("%" PRIu64 " kernel stacks were not taken", n[PROBE_NO_KSTACK]);
+		log_note("%" PRIu64 " kernel stacks are missing", n[PROBE_NO_KSTACK]);
 	if (n[PROBE_NO_USTACK])
-		log_note("%" PRIu64 " user stacks were not taken", n[PROBE_NO_USTACK]);
+		log_note("%" PRIu64 " user stacks are missing", n[PROBE_NO_USTACK]);
 	if (!c->is_exact)
-		log_note("counts are ~: %s", c->why);
+		log_note("counts are approximate (~): %s", c->why);
 }
 
 void probe_source__tell_hits(struct session *s, const struct run_counts *counts)

@@ -174,8 +174,7 @@ static int recorder_check_next(const struct recorder *r)
 		err = log_err(-ENOMEM, "out of memory");
 	else if (there)
 		err = log_err(-EEXIST,
-			      "%s is there, from another run: remove it, or choose another "
-			      "name for -w",
+			      "%s exists from another run; remove it or choose another name for -w",
 			      path);
 	free(path);
 	return err;
@@ -211,7 +210,7 @@ static int recorder_open_memory(struct recorder *r)
 static const char *recorder_why_full(int err)
 {
 	switch (err) {
-	case -EFBIG: return "the file has reached the limit of its size (ulimit -f)";
+	case -EFBIG: return "the file has reached its size limit (ulimit -f)";
 	case -EDQUOT: return "the disk quota is used up";
 	default: return "the disk is full";
 	}
@@ -230,7 +229,7 @@ static int recorder_verdict(struct recorder *r, int err)
 			       strerror(-err));
 	}
 	r->full = true;
-	log_warn("%s: %s after %" PRIu64 " records; what is written can be read",
+	log_warn("%s: %s after %" PRIu64 " records; the records written so far can be read",
 		 r->run.options->write, recorder_why_full(capture_writer__full_err(r->writer)),
 		 recorder__nr_records(r));
 	return 0;
@@ -441,13 +440,13 @@ int recorder__save(struct recorder *r, const char *why)
 	if (err != -ENOSPC && err)
 		err = recorder_err(err);
 	else if (!err)
-		log_note("%s: %" PRIu64 " records, because of %s%s", path,
+		log_note("%s: %" PRIu64 " records, triggered by %s%s", path,
 			 capture_memory__nr_records(r->memory), why,
 			 capture_memory__is_short(r->memory)
-				 ? "; less than --last says: --size limits the memory"
+				 ? "; less time than --last: --size limits the memory"
 				 : "");
 	if (err == -ENOSPC) {
-		log_warn("%s: the disk is full; what is written can be read", path);
+		log_warn("%s: the disk is full; the records written so far can be read", path);
 		r->full = true;
 		err = 0;
 	}
@@ -487,7 +486,7 @@ static void recorder_say(const struct recorder *r)
 		return;
 	}
 	if (r->part && files->given && r->nr_files > files->value)
-		snprintf(parts, sizeof(parts), "; %u parts, the newest %" PRIu64 " are there",
+		snprintf(parts, sizeof(parts), "; %u parts, the newest %" PRIu64 " are kept",
 			 r->nr_files, files->value);
 	else if (r->part)
 		snprintf(parts, sizeof(parts), "; %u parts", r->nr_files);

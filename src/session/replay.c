@@ -91,7 +91,7 @@ static void replay_tell_interrupted(const struct session *s)
 		return;
 	s->inside->source->position(s, &at, &all);
 	percent = all ? 100.0 * (double)at / (double)all : 0;
-	log_warn("interrupted after %.0f %% of the capture: what is shown is not all of it",
+	log_warn("interrupted after %.0f %% of the capture: the output is incomplete",
 		 percent > 99 ? 99 : percent);
 }
 

@@ -111,23 +111,19 @@ static int session_check_options(const struct session_view *view, const struct o
 	const struct file_options *f = &options->file;
 
 	if (f->read.nr && argv && argv[0])
-		return log_err(-EINVAL,
-			       "-r reads a capture: there is nothing '%s' could be run for",
-			       argv[0]);
+		return log_err(-EINVAL, "-r takes no COMMAND (got '%s')", argv[0]);
 	if (!f->read.nr && (f->from_ns.given || f->to_ns.given))
-		return log_err(-EINVAL, "--%s is about a capture: it needs -r FILE",
-			       f->from_ns.given ? "from" : "to");
+		return log_err(-EINVAL, "--%s requires -r FILE", f->from_ns.given ? "from" : "to");
 	if (f->from_ns.given && f->to_ns.given && f->to_ns.value <= f->from_ns.value)
-		return log_err(-EINVAL, "--to is not after --from: there is nothing between them");
+		return log_err(-EINVAL, "--to must be later than --from");
 	if (f->anonymous && !f->read.nr && !view->only_keeps)
-		return log_err(-EINVAL, "--anonymous is about a capture: it needs -r FILE");
+		return log_err(-EINVAL, "--anonymous requires -r FILE");
 	if (f->key && !f->anonymous)
-		return log_err(-EINVAL, "--key is that of --anonymous, which is not asked for");
+		return log_err(-EINVAL, "--key requires --anonymous");
 	if ((f->zstd || f->mode) && !f->write)
-		return log_err(-EINVAL, "--%s is about a capture: it needs -w FILE",
-			       f->zstd ? "zstd" : "mode");
+		return log_err(-EINVAL, "--%s requires -w FILE", f->zstd ? "zstd" : "mode");
 	if (!options__mode(f))
-		return log_err(-EINVAL, "--mode %s: permissions are an octal number: 0640",
+		return log_err(-EINVAL, "--mode %s: expected octal permissions, e.g. 0640",
 			       f->mode);
 	return 0;
 }
@@ -173,7 +169,7 @@ int session__run(const struct session_view *view, void *state, const struct opti
 	err = session_make_alias(&s);
 	inside.loop = loop__new();
 	if (!err && !inside.loop)
-		err = log_err(-errno, "cannot make an event loop: %s", strerror(errno));
+		err = log_err(-errno, "cannot create an event loop: %s", strerror(errno));
 	if (!err)
 		err = options->file.read.nr ? session_replay(&s) : session_live(&s, argv);
 	err = session_close_output(&s, err);

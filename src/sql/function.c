@@ -34,11 +34,11 @@ static bool p_take_part(sqlite3_context *context, struct function_p *p, sqlite3_
 
 	if ((type != SQLITE_FLOAT && type != SQLITE_INTEGER) || !(part >= 0 && part <= 1)) {
 		p_fail(context, p,
-		       "p(x, part): the part is a number from 0 to 1, as in p(lat_ns, 0.99)");
+		       "p(x, part): part must be a number from 0 to 1, e.g. p(lat_ns, 0.99)");
 		return false;
 	}
 	if (p->has_part && part != p->part) {
-		p_fail(context, p, "p(x, part): the part is the same for all rows");
+		p_fail(context, p, "p(x, part): part must be the same for all rows");
 		return false;
 	}
 	p->part = part;
@@ -77,11 +77,11 @@ static void p_step(sqlite3_context *context, int nr, sqlite3_value **values)
 	case SQLITE_NULL: break;
 	case SQLITE_INTEGER:
 	case SQLITE_FLOAT: err = p_add(sqlite3_user_data(context), &p->numbers, values[0]); break;
-	default: p_fail(context, p, "p(x, part): x is a number");
+	default: p_fail(context, p, "p(x, part): x must be a number");
 	}
 	if (err == -E2BIG)
 		p_fail(context, p,
-		       "p(x, part): its values take more memory than --limit-memory allows");
+		       "p(x, part): the values need more memory than --limit-memory allows");
 	else if (err)
 		p_fail(context, p, "p(x, part): out of memory");
 }
@@ -128,7 +128,7 @@ static void hist_step(sqlite3_context *context, int nr, sqlite3_value **values)
 		return;
 	if (type != SQLITE_INTEGER && type != SQLITE_FLOAT) {
 		hist->failed = true;
-		sqlite3_result_error(context, "hist(x): x is a number", -1);
+		sqlite3_result_error(context, "hist(x): x must be a number", -1);
 		return;
 	}
 	hist->counts[numbers__octave(sqlite3_value_double(values[0]))]++;

@@ -68,13 +68,13 @@ static struct cell device_get_ctrl(void *rows)
 
 static const struct sql_column device_columns[] = {
 	SQL_FILE_COLUMNS,
-	{ "dev", "TEXT", "its name", DEVICE_TEXT(name) },
+	{ "dev", "TEXT", "name of the device", DEVICE_TEXT(name) },
 	{ "kind", "TEXT", "namespace, multipath, controller, disk or bio-based", device_get_kind },
-	{ "size_bytes", "INTEGER", "its size", DEVICE(size_bytes) },
-	{ "block_bytes", "INTEGER", "its logical block", DEVICE(block_size) },
+	{ "size_bytes", "INTEGER", "size of the device", DEVICE(size_bytes) },
+	{ "block_bytes", "INTEGER", "logical block size", DEVICE(block_size) },
 	{ "major", "INTEGER", "device number", DEVICE(major) },
 	{ "minor", "INTEGER", "device number", DEVICE(minor) },
-	{ "diskseq", "INTEGER", "the kernel's number of this disk since boot", DEVICE(diskseq),
+	{ "diskseq", "INTEGER", "sequence number of the disk since boot", DEVICE(diskseq),
 	  .none_is_0 = true },
 	{ "ctrl", "INTEGER", "NVMe controller", device_get_ctrl },
 	{ "nsid", "INTEGER", "NVMe namespace", DEVICE(nsid), .none_is_0 = true },
@@ -83,7 +83,7 @@ static const struct sql_column device_columns[] = {
 	{ "model", "TEXT", "model", DEVICE_TEXT(model) },
 	{ "serial", "TEXT", "serial number", DEVICE_TEXT(serial) },
 	{ "firmware", "TEXT", "firmware revision", DEVICE_TEXT(firmware) },
-	{ "gone", "INTEGER", "1: it was removed while it was recorded", DEVICE(gone) },
+	{ "gone", "INTEGER", "1: removed during the recording", DEVICE(gone) },
 	{ 0 },
 };
 
@@ -115,9 +115,9 @@ static const struct sql_column stack_columns[] = {
 	SQL_FILE_COLUMNS,
 	{ "id", "INTEGER", "io.kernel_stack or io.user_stack",
 	  SQL_FIELD(SQL_NUMBER, 0, glossary_entry, id.words[0]) },
-	{ "pid", "INTEGER", "whose user stack it is; NULL: the kernel's",
+	{ "pid", "INTEGER", "process of a user stack; NULL: kernel stack",
 	  SQL_FIELD(SQL_NUMBER, 0, glossary_entry, id.words[1]), .none_is_0 = true },
-	{ "frames", "TEXT", "functions, innermost first, ';' between them",
+	{ "frames", "TEXT", "functions, innermost first, separated by ';'",
 	  SQL_FIELD(SQL_POINTER, 0, glossary_entry, text) },
 	{ 0 },
 };
@@ -158,7 +158,8 @@ static const struct sql_column ledger_columns[] = {
 	{ "list", "TEXT", "ledger, or lost: records that are not in the file, by reason",
 	  ledger_get_list },
 	{ "name", "TEXT", "term or reason", SQL_FIELD(SQL_POINTER, 0, capture_count, name) },
-	{ "value", "INTEGER", "its count", SQL_FIELD(SQL_NUMBER, 0, capture_count, value) },
+	{ "value", "INTEGER", "count of the term or reason",
+	  SQL_FIELD(SQL_NUMBER, 0, capture_count, value) },
 	{ 0 },
 };
 
@@ -169,5 +170,6 @@ static const struct sql_column ledger_columns[] = {
 	.object = what##_object, .rows_size = sizeof(struct sql_rows)
 
 const struct sql_table sql_device = { LIST(device, 10), .brief = "disks and controllers" };
-const struct sql_table sql_stack = { LIST(stack, 100), .brief = "who submitted what: functions" };
-const struct sql_table sql_ledger = { LIST(ledger, 20), .brief = "how the recording added up" };
+const struct sql_table sql_stack = { LIST(stack, 100),
+				     .brief = "stacks: the functions that submitted the commands" };
+const struct sql_table sql_ledger = { LIST(ledger, 20), .brief = "ledger of the recording" };

@@ -23,14 +23,14 @@
 enum { PROMPT_STEPS = 10000 }; /* of SQLite's machine between two looks at Ctrl-C */
 
 static const char prompt_help[] =
-	"SELECT ...;      a query, over as many lines as it takes, up to a ';'\n"
-	".tables          the tables\n"
-	".schema [TABLE]  their columns, with what they mean\n"
-	".help            this\n"
-	".quit            the end, as Ctrl-D\n"
+	"SELECT ...;      run a query; it may span lines and ends with ';'\n"
+	".tables          list the tables\n"
+	".schema [TABLE]  list the columns and what they mean\n"
+	".help            print this help\n"
+	".quit            quit, as Ctrl-D does\n"
 	"Functions: p(x, 0.99), the exact 99th percentile; hist(x), counts by powers of two as "
 	"JSON;\n"
-	"and all of SQLite's own. Example:\n"
+	"and all functions of SQLite. Example:\n"
 	"  SELECT dev, op, count(*), p(lat_ns, 0.99) FROM io GROUP BY dev, op;\n";
 
 static volatile sig_atomic_t prompt_is_interrupted;
@@ -74,7 +74,7 @@ static int prompt_print_schema(FILE *out, const char *name)
 		nr++;
 	}
 	return nr ? 0
-		  : log_err(-EINVAL, ".schema: there is no table '%s'; .tables lists them", name);
+		  : log_err(-EINVAL, ".schema: unknown table '%s'; .tables lists the tables", name);
 }
 
 int sql_prompt__command(FILE *out, const char *line)
@@ -92,7 +92,7 @@ int sql_prompt__command(FILE *out, const char *line)
 		for (size_t i = 0; sql_tables[i]; i++)
 			fprintf(out, "%-8s %s\n", sql_tables[i]->name, sql_tables[i]->brief);
 	else
-		return log_err(-EINVAL, "there is no '%s'; .help lists what there is", word);
+		return log_err(-EINVAL, "unknown command '%s'; .help lists the commands", word);
 	return 0;
 }
 
@@ -412,7 +412,7 @@ static int prompt_on_terminal(struct sql *sql, struct prompt_lines *lines)
 
 	sigaction(SIGINT, &on_signal, &before);
 	prompt_block(SIG_BLOCK);
-	log_note("%zu capture%s; .help says what can be asked", nr, nr == 1 ? "" : "s");
+	log_note("%zu capture%s; .help lists the commands", nr, nr == 1 ? "" : "s");
 	err = prompt_loop(sql, lines);
 	prompt_block(SIG_UNBLOCK);
 	sigaction(SIGINT, &before, NULL);

@@ -209,11 +209,10 @@ static int query_is_large(const struct sql *sql)
 	char limit[16];
 
 	text__bytes(limit, sizeof(limit), sql->run->limit_bytes);
-	return log_err(
-		-EIO,
-		"sql: the query needs more memory than it may have, %s: ask for less, or raise "
-		"--limit-memory",
-		limit);
+	return log_err(-EIO,
+		       "sql: the query exceeds the memory limit of %s: narrow the query, or raise "
+		       "--limit-memory",
+		       limit);
 }
 
 static int query_refuse(struct sql *sql, const char *text, int failed)
@@ -247,13 +246,12 @@ static int query_interrupted(const struct sql *sql)
 
 	if (sql_query__is_late(sql))
 		return log_err(sql->loop ? -EINTR : -EIO,
-			       "sql: the query took longer than it may, %s (--limit-time): what is "
-			       "shown is not all of it",
+			       "sql: the query exceeded the limit of %s (--limit-time): the output "
+			       "is incomplete",
 			       text__duration(limit, sizeof(limit), sql->run->limit_ns));
 	if (!sql->loop) /* the prompt goes on */
 		return log_err(-EINVAL, "interrupted");
-	return log_err(-EINTR,
-		       "interrupted after %.0f %% of the capture: what is shown is not all of it",
+	return log_err(-EINTR, "interrupted after %.0f %% of the capture: the output is incomplete",
 		       percent > 99 ? 99 : percent);
 }
 

@@ -85,10 +85,10 @@ const char *symbols__kernel_trouble(const struct symbols *s)
 	case 0: return NULL;
 	case -ENOMEM: return "no memory for the kernel's symbols";
 	case -ENOENT: return "this kernel has no /proc/kallsyms (CONFIG_KALLSYMS)";
-	case -ENODATA: return "/proc/kallsyms names no function";
+	case -ENODATA: return "/proc/kallsyms lists no functions";
 	default:
-		return "the kernel hides its addresses; it shows them to root, or to CAP_SYSLOG, "
-		       "unless kernel.kptr_restrict is 2";
+		return "the kernel hides its addresses; they require root or CAP_SYSLOG, and "
+		       "kernel.kptr_restrict must not be 2";
 	}
 }
 
@@ -122,9 +122,10 @@ const char *symbols__user_trouble(const struct symbols *s)
 	if (!s->user_is_started)
 		return NULL;
 	if (s->user_err)
-		return "the reader of user symbols could not be started: no memory, or no process";
-	return s->service.socket < 0 ? "the reader of user symbols has died of a file, or hangs in "
-				       "one; what came later has no names"
+		return "cannot start the reader of user symbols: out of memory, or no process can "
+		       "be created";
+	return s->service.socket < 0 ? "the reader of user symbols crashed on a file, or hangs in "
+				       "one; later addresses have no names"
 				     : NULL;
 }
 

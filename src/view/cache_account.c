@@ -21,11 +21,11 @@ struct cache_ledger_line {
 static const struct column method_columns[] = {
 	{ "method", "method", CELL_TEXT, 8, "fentry, kprobes or tracepoints",
 	  .at = METHOD(method) },
-	{ "estimates", "estimates", CELL_TEXT, 8, "columns that may be off",
+	{ "estimates", "estimates", CELL_TEXT, 8, "columns that are approximate",
 	  .at = METHOD(estimates) },
-	{ "unseen", "unseen", CELL_TEXT, 8, "functions that this kernel does not show",
+	{ "unseen", "unseen", CELL_TEXT, 8, "functions that are not available on this kernel",
 	  .at = METHOD(unseen) },
-	{ "page_bytes", "page", CELL_BYTES, 6, "of a page", .at = METHOD(page_bytes) },
+	{ "page_bytes", "page", CELL_BYTES, 6, "size of a page", .at = METHOD(page_bytes) },
 	{ 0 },
 };
 
@@ -46,24 +46,28 @@ static const struct column ledger_line_columns[] = {
 	{ "evicted", "evicted", CELL_COUNT, 7, "pages", .at = LEDGER(n.evicted) },
 	{ "truncated", "truncated", CELL_COUNT, 7, "pages", .at = LEDGER(n.truncated) },
 	{ "cached_before", "before", CELL_COUNT, 7,
-	  "pages of files at the start, as the kernel counts", .at = LEDGER(cached_before) },
-	{ "cached_after", "after", CELL_COUNT, 7, "likewise at the end: before + added - removed",
+	  "pages of files in the cache at the start, as the kernel counts",
+	  .at = LEDGER(cached_before) },
+	{ "cached_after", "after", CELL_COUNT, 7,
+	  "pages of files in the cache at the end, as the kernel counts; expected: before + added "
+	  "- removed",
 	  .at = LEDGER(cached_after) },
-	{ "lost_requests", "lost", CELL_COUNT, 7, "requests that found no place",
+	{ "lost_requests", "lost", CELL_COUNT, 7, "requests dropped because their table was full",
 	  .at = LEDGER(lost.no_task) },
-	{ "lost_rows", "lost", CELL_COUNT, 7, "counts that are in no row of their own",
-	  .at = LEDGER(lost.no_key) },
-	{ "lost_ends", "lost", CELL_COUNT, 7, "requests whose end was not seen",
+	{ "lost_rows", "lost", CELL_COUNT, 7,
+	  "counts in the row other because the table of rows was full", .at = LEDGER(lost.no_key) },
+	{ "lost_ends", "lost", CELL_COUNT, 7, "requests with no end seen",
 	  .at = LEDGER(lost.unclosed) },
-	{ "lost_skipped", "lost", CELL_COUNT, 7, "programs that the kernel did not run",
+	{ "lost_skipped", "lost", CELL_COUNT, 7, "program runs skipped by the kernel",
 	  .at = LEDGER(lost.skipped) },
 	{ "lost_readahead", "lost", CELL_COUNT, 7,
-	  "pages read ahead whose first use is a plain hit", .at = LEDGER(lost.ra_lost) },
-	{ "lost_events", "lost", CELL_COUNT, 7, "misses and commands that found the ring full",
-	  .at = LEDGER(lost.events_lost) },
-	{ "lost_commands", "lost", CELL_COUNT, 7, "bios that found no place, with --then-io",
+	  "pages read ahead that count as hits at their first use", .at = LEDGER(lost.ra_lost) },
+	{ "lost_events", "lost", CELL_COUNT, 7,
+	  "misses and commands dropped because the ring was full", .at = LEDGER(lost.events_lost) },
+	{ "lost_commands", "lost", CELL_COUNT, 7, "bios that could not be followed, with --then-io",
 	  .at = LEDGER(lost.no_cause) },
-	{ "unaccounted", "unaccounted", CELL_COUNT, 7, "what does not add up: a defect",
+	{ "unaccounted", "unaccounted", CELL_COUNT, 7,
+	  "difference that does not balance; not 0: a defect of iosonar",
 	  .at = LEDGER(unaccounted) },
 	{ 0 },
 };
@@ -78,16 +82,16 @@ static const struct cache_way {
 	const char *estimates; /* keys of columns */
 } cache_ways[] = {
 	[CACHE_BY_FENTRY] = { "fentry",
-			      "page cache by fentry: start and end of every request; exact but for "
-			      "columns with ~",
+			      "page cache by fentry: start and end of every request; exact except "
+			      "for columns with ~",
 			      "unused" },
 	[CACHE_BY_KPROBES] = { "kprobes",
-			       "page cache by kprobes: every read and fault, writes as they were "
-			       "asked; exact but for columns with ~",
+			       "page cache by kprobes: every read and fault, writes as requested; "
+			       "exact except for columns with ~",
 			       "unused" },
 	[CACHE_BY_TRACEPOINTS] = { "tracepoints",
-				   "page cache by tracepoints alone: this kernel shows which pages "
-				   "come, go and become dirty, no accesses",
+				   "page cache by tracepoints only: pages added, removed and "
+				   "dirtied; accesses are not available on this kernel",
 				   "" },
 };
 
@@ -117,7 +121,7 @@ void cache_account__show_method(const struct session *s)
 		else
 			log_note("%s", cache_way(s)->line);
 		if (*unseen && cache_account__sees_accesses(s))
-			log_note("not seen on this kernel: %s", unseen);
+			log_note("not available on this kernel: %s", unseen);
 		return;
 	}
 	object__put(&cache_account_method, s->out, s->format, &line);
@@ -135,20 +139,21 @@ static void cache_tell_losses(const struct cache_ledger *l)
 {
 	const struct cache_losses *lost = &l->losses;
 
-	cache_tell_loss(lost->no_task, "requests found their table full");
-	cache_tell_loss(lost->no_key, "counts are in the row other: no room for another key");
-	cache_tell_loss(lost->unclosed, "requests whose end was not seen");
-	cache_tell_loss(lost->skipped, "the kernel was inside the same program on that CPU");
-	cache_tell_loss(lost->events_lost, "events found the ring full; try --buffer 16M");
-	cache_tell_loss(lost->no_cause, "bios found no place: what their commands brought is not "
-					"shown");
-	cache_tell_loss(l->unaccounted, "pages are unaccounted");
+	cache_tell_loss(lost->no_task, "requests dropped: their table was full");
+	cache_tell_loss(lost->no_key, "counts in the row other: the table of rows was full");
+	cache_tell_loss(lost->unclosed, "requests with no end seen");
+	cache_tell_loss(lost->skipped, "program skipped by the kernel (recursion_misses)");
+	cache_tell_loss(lost->events_lost, "events dropped: the ring was full; try --buffer 16M");
+	cache_tell_loss(lost->no_cause,
+			"bios not followed: the pages that their commands brought are not shown");
+	cache_tell_loss(l->unaccounted, "pages unaccounted for");
 	if (lost->ra_lost)
-		log_note("ra_hits are ~: the first use of %" PRIu64
-			 " pages that were read ahead is a plain hit",
+		log_note("ra_hits are approximate (~): the first use of %" PRIu64
+			 " pages that were read ahead counts as a hit",
 			 lost->ra_lost);
 	if (lost->no_file)
-		log_note("%" PRIu64 " times a file's name found no room: it is shown by its inode",
+		log_note("%" PRIu64
+			 " times the table of file names was full: the file is shown by its inode",
 			 lost->no_file);
 }
 

@@ -13,9 +13,9 @@ struct list_pair {
 static const struct column text_columns[] = {
 	{ "file", "file", CELL_TEXT, 0, "name of the capture",
 	  .at = offsetof(struct list_pair, file), .not_in_text = true },
-	{ "name", "name", CELL_TEXT, 0, "kernel, command, ...", offsetof(struct list_pair, name) },
-	{ "text", "text", CELL_TEXT, 0, "what the recorder said",
-	  offsetof(struct list_pair, text) },
+	{ "name", "name", CELL_TEXT, 0, "name of the entry: kernel, command, ...",
+	  offsetof(struct list_pair, name) },
+	{ "text", "text", CELL_TEXT, 0, "text of the entry", offsetof(struct list_pair, text) },
 	{ 0 },
 };
 
@@ -25,7 +25,8 @@ static const struct column count_columns[] = {
 	{ "list", "list", CELL_TEXT, 0, "ledger, or lost records by reason",
 	  offsetof(struct list_pair, list) },
 	{ "name", "name", CELL_TEXT, 0, "term or reason", offsetof(struct list_pair, name) },
-	{ "value", "value", CELL_COUNT, 0, "its count", offsetof(struct list_pair, value) },
+	{ "value", "value", CELL_COUNT, 0, "count of the term or reason",
+	  offsetof(struct list_pair, value) },
 	{ 0 },
 };
 
@@ -40,11 +41,11 @@ struct list_device {
 static const struct column device_columns[] = {
 	{ "file", "file", CELL_TEXT, 0, "name of the capture", .at = DEVICE(file),
 	  .not_in_text = true },
-	{ "dev", "dev", CELL_TEXT, 7, "its name", .at = DEVICE(dev) },
+	{ "dev", "dev", CELL_TEXT, 7, "name of the partition", .at = DEVICE(dev) },
 	{ "kind", "kind", CELL_TEXT, 9, "namespace, multipath, controller, disk or bio-based",
 	  .at = DEVICE(kind) },
-	{ "size_bytes", "size", CELL_BYTES, 5, "its size", .at = DEVICE(size_bytes) },
-	{ "block_bytes", "block", CELL_COUNT, 5, "its logical block", .at = DEVICE(block_bytes) },
+	{ "size_bytes", "size", CELL_BYTES, 5, "size of the partition", .at = DEVICE(size_bytes) },
+	{ "block_bytes", "block", CELL_COUNT, 5, "logical block size", .at = DEVICE(block_bytes) },
 	{ "major", "major", CELL_COUNT, 3, "device number", .at = DEVICE(major) },
 	{ "minor", "minor", CELL_COUNT, 3, "device number", .at = DEVICE(minor) },
 	{ "ctrl", "ctrl", CELL_COUNT, 4, "NVMe controller", .at = DEVICE(ctrl) },
@@ -67,12 +68,15 @@ struct list_partition {
 static const struct column partition_columns[] = {
 	{ "file", "file", CELL_TEXT, 0, "name of the capture", .at = PARTITION(file),
 	  .not_in_text = true },
-	{ "partition", "partition", CELL_TEXT, 9, "its name", .at = PARTITION(partition) },
-	{ "dev", "dev", CELL_TEXT, 7, "the disk it is on", .at = PARTITION(dev) },
-	{ "from_sector", "from", CELL_COUNT, 6, "its first sector of 512 bytes",
+	{ "partition", "partition", CELL_TEXT, 9, "name of the partition",
+	  .at = PARTITION(partition) },
+	{ "dev", "dev", CELL_TEXT, 7, "disk that holds the partition", .at = PARTITION(dev) },
+	{ "from_sector", "from", CELL_COUNT, 6, "first sector, in units of 512 bytes",
 	  .at = PARTITION(from_sector) },
-	{ "sectors", "sectors", CELL_COUNT, 7, "how many it has", .at = PARTITION(sectors) },
-	{ "size_bytes", "size", CELL_BYTES, 5, "its size", .at = PARTITION(size_bytes) },
+	{ "sectors", "sectors", CELL_COUNT, 7, "number of sectors of 512 bytes",
+	  .at = PARTITION(sectors) },
+	{ "size_bytes", "size", CELL_BYTES, 5, "size of the partition",
+	  .at = PARTITION(size_bytes) },
 	{ 0 },
 };
 
@@ -85,7 +89,8 @@ static const struct column cgroup_columns[] = {
 	{ "file", "file", CELL_TEXT, 0, "name of the capture",
 	  .at = offsetof(struct list_cgroup, file), .not_in_text = true },
 	{ "id", "id", CELL_COUNT, 6, "id of a cgroup", offsetof(struct list_cgroup, id) },
-	{ "path", "cgroup", CELL_TEXT, 6, "its path", offsetof(struct list_cgroup, path) },
+	{ "path", "cgroup", CELL_TEXT, 6, "path of the cgroup",
+	  offsetof(struct list_cgroup, path) },
 	{ 0 },
 };
 

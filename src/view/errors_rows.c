@@ -14,34 +14,36 @@ enum { NVME_ABORT = 0x08 };
 
 #define FIELD(name) offsetof(struct errors_row, name)
 static const struct column errors_columns[] = {
-	{ "time_s", "time", CELL_TIME, 11, "when it ended or happened, since the start",
+	{ "time_s", "time", CELL_TIME, 11, "time of the end or of the event, since the start",
 	  .at = FIELD(time_ns) },
 	{ "dev", "dev", CELL_TEXT, 7, "disk, or controller", .at = FIELD(dev) },
 	{ "what", "what", CELL_TEXT, 9,
-	  "failed, recovered, timed-out, failed-over, held, abort, timeout; or what happened",
+	  "failed, recovered, timed-out, failed-over, held, abort, timeout; or the event",
 	  .at = FIELD(what) },
 	{ "op", "op", CELL_TEXT, 5, "operation", .at = FIELD(op) },
-	{ "lba", "lba", CELL_COUNT, 8, "first block, or 512-byte sector of other disks",
-	  .at = FIELD(lba) },
-	{ "bytes", "size", CELL_BYTES, 5, "its length", .at = FIELD(bytes) },
+	{ "lba", "lba", CELL_COUNT, 8,
+	  "first logical block (NVMe), or first 512-byte sector (other disks)", .at = FIELD(lba) },
+	{ "bytes", "size", CELL_BYTES, 5, "length in bytes", .at = FIELD(bytes) },
 	{ "qid", "qid", CELL_COUNT, 3, "NVMe queue id (0: admin), or hardware queue",
 	  .at = FIELD(qid) },
 	{ "cid", "cid", CELL_COUNT, 5, "NVMe command id of the last attempt", .at = FIELD(cid) },
-	{ "attempts", "try", CELL_COUNT, 3, "attempts it took", .at = FIELD(attempts) },
-	{ "lat_ns", "latency", CELL_DURATION, 7, "first issue to end, all attempts included",
-	  .at = FIELD(lat_ns) },
+	{ "attempts", "try", CELL_COUNT, 3, "number of attempts", .at = FIELD(attempts) },
+	{ "lat_ns", "latency", CELL_DURATION, 7,
+	  "time from first issue to end, including all attempts", .at = FIELD(lat_ns) },
 	{ "pid", "pid", CELL_COUNT, 6, "process that built the command", .at = FIELD(pid) },
-	{ "comm", "comm", CELL_TEXT, 4, "its task's name", .at = FIELD(comm) },
-	{ "status", "status", CELL_TEXT, 6, "how it ended, or what happened, in words",
+	{ "comm", "comm", CELL_TEXT, 4, "name of the task that built the command",
+	  .at = FIELD(comm) },
+	{ "status", "status", CELL_TEXT, 6, "how it ended, or the event, in words",
 	  .at = FIELD(status) },
 	{ "status_code", "code", CELL_COUNT, 4, "NVMe status field, or errno",
 	  .at = FIELD(status_code), .not_in_text = true },
 	{ "tries", "tries", CELL_TEXT, 10,
-	  "attempts that failed before the last, each its time in ns and status: 812345=0x281 ...",
+	  "failed attempts before the last, each with its time in ns and its status: 812345=0x281 "
+	  "...",
 	  .at = FIELD(tries), .not_in_text = true },
 	{ "start_ns", "start", CELL_COUNT, 15, "first issue, CLOCK_MONOTONIC",
 	  .at = FIELD(start_ns), .not_in_text = true },
-	{ "end_ns", "end", CELL_COUNT, 15, "end, or when it happened", .at = FIELD(end_ns),
+	{ "end_ns", "end", CELL_COUNT, 15, "end, or time of the event", .at = FIELD(end_ns),
 	  .not_in_text = true },
 	{ 0 },
 };
@@ -78,7 +80,7 @@ static const char *errors_status(struct errors_row *row, const struct io_record 
 	if (r->what == RECORD_EVENT)
 		event__describe(&w, r);
 	else if (r->what == RECORD_TIMEOUT)
-		words__item(&w, "no answer yet: the driver waits no longer");
+		words__item(&w, "no completion yet: the driver's timeout expired");
 	else
 		record__status(&w, r);
 	if (r->what == RECORD_END && errors_row__is_abort(r) && !r->status) {

@@ -14,13 +14,14 @@ enum {
 #define VALUE(name) offsetof(struct value_row, name)
 
 static const struct column value_columns[] = {
-	{ "event", "event", CELL_TEXT, 0, "its name", .at = VALUE(event) },
-	{ "value", "value", CELL_TEXT, 24, "how by, of, if and show call it", .at = VALUE(value) },
-	{ "c_type", "type", CELL_TEXT, 24, "its type, as C writes it", .at = VALUE(c_type) },
+	{ "event", "event", CELL_TEXT, 0, "name of the event", .at = VALUE(event) },
+	{ "value", "value", CELL_TEXT, 24, "name of the value in by, of, if and show",
+	  .at = VALUE(value) },
+	{ "c_type", "type", CELL_TEXT, 24, "C type of the value", .at = VALUE(c_type) },
 	{ "offset_bytes", "offset", CELL_COUNT, 6,
-	  "where it lies in the record or in its struct; null: an argument",
-	  .at = VALUE(offset_bytes) },
-	{ "size_bytes", "size", CELL_COUNT, 4, "how long it is there", .at = VALUE(size_bytes) },
+	  "offset in the record or in the struct; null: an argument", .at = VALUE(offset_bytes) },
+	{ "size_bytes", "size", CELL_COUNT, 4, "size in the record or in the struct",
+	  .at = VALUE(size_bytes) },
 	{ 0 },
 };
 

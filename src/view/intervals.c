@@ -17,7 +17,7 @@ void intervals__came_true(struct session *s, const char *fail_if, const char *ti
 			  const char *span, double time_s)
 {
 	if (!s->came_true)
-		log_warn("--fail-if '%s' came true: %s, %s up to %.1f s", fail_if, title, span,
+		log_warn("--fail-if '%s' is true: %s, %s up to %.1f s", fail_if, title, span,
 			 time_s);
 	s->came_true = true;
 }

@@ -9,7 +9,7 @@
 static const struct column span_columns[] = {
 	{ "span", "span", CELL_TEXT, 0, "interval, cumulative, or total for the whole run",
 	  .at = FIELD(span), .not_in_text = true },
-	{ "time_s", "time", CELL_SECONDS, 5, "end of the span, since the start",
+	{ "time_s", "time", CELL_SECONDS, 5, "time of the end of the span, since the start",
 	  .at = FIELD(time_s) },
 	{ 0 },
 };
@@ -23,7 +23,7 @@ static const struct column ctrl_columns[] = {
 
 static const struct column op_columns[] = {
 	{ "dev", "dev", CELL_TEXT, 7,
-	  "disk, or controller for admin commands; #2 is the second of that name",
+	  "disk, or controller for admin commands; #2 is the second device of that name",
 	  .at = FIELD(dev) },
 	{ "op", "op", CELL_TEXT, 8, "operation", .at = FIELD(op) },
 	{ 0 },
@@ -34,13 +34,15 @@ static const struct column more_columns[] = {
 	  .at = FIELD(size_class) },
 	{ "queue", "queue", CELL_COUNT, 5,
 	  "NVMe queue id (0: admin), or hardware queue of another disk", .at = FIELD(queue) },
-	{ "cpu", "cpu", CELL_COUNT, 3, "CPU that issued", .at = FIELD(cpu) },
-	{ "pid", "pid", CELL_COUNT, 7, "process that submitted", .at = FIELD(pid) },
-	{ "comm", "comm", CELL_TEXT, 15, "its task's name", .at = FIELD(comm) },
-	{ "cgroup", "cgroup", CELL_TEXT, 10, "its cgroup", .at = FIELD(cgroup) },
-	{ "file", "file", CELL_TEXT, 20, "path, or what it is if it is no file",
+	{ "cpu", "cpu", CELL_COUNT, 3, "CPU that issued the commands", .at = FIELD(cpu) },
+	{ "pid", "pid", CELL_COUNT, 7, "process that submitted the commands", .at = FIELD(pid) },
+	{ "comm", "comm", CELL_TEXT, 15, "name of the task that submitted the commands",
+	  .at = FIELD(comm) },
+	{ "cgroup", "cgroup", CELL_TEXT, 10, "cgroup of the task that submitted the commands",
+	  .at = FIELD(cgroup) },
+	{ "file", "file", CELL_TEXT, 20, "path of the file, or what it is instead, e.g. [device]",
 	  .at = FIELD(file) },
-	{ "path", "path", CELL_TEXT, 9, "path of a multipath disk; null of others",
+	{ "path", "path", CELL_TEXT, 9, "path of a multipath disk; null for other disks",
 	  .at = FIELD(path) },
 	{ 0 },
 };
@@ -52,33 +54,34 @@ static const struct column measured_columns[] = {
 	{ "mb_per_s", "MB/s", CELL_MBPS, 5, "10^6 bytes per second", .at = FIELD(mb_per_s) },
 	{ "size_bytes", "size", CELL_BYTES, 5, "mean size of a command", .at = FIELD(size_bytes) },
 	{ "p50_ns", "p50", CELL_DURATION, 6, "median latency", .at = FIELD(p50_ns) },
-	{ "p90_ns", "p90", CELL_DURATION, 6, "90 % took less", .at = FIELD(p90_ns) },
-	{ "p99_ns", "p99", CELL_DURATION, 6, "99 % took less", .at = FIELD(p99_ns) },
-	{ "p99_9_ns", "p99.9", CELL_DURATION, 6, "99.9 % took less", .at = FIELD(p999_ns) },
-	{ "p99_99_ns", "p99.99", CELL_DURATION, 6, "99.99 % took less", .at = FIELD(p9999_ns) },
-	{ "max_ns", "max", CELL_DURATION, 6, "the longest, exact", .at = FIELD(max_ns) },
+	{ "p90_ns", "p90", CELL_DURATION, 6, "90th percentile of latency", .at = FIELD(p90_ns) },
+	{ "p99_ns", "p99", CELL_DURATION, 6, "99th percentile of latency", .at = FIELD(p99_ns) },
+	{ "p99_9_ns", "p99.9", CELL_DURATION, 6, "99.9th percentile of latency",
+	  .at = FIELD(p999_ns) },
+	{ "p99_99_ns", "p99.99", CELL_DURATION, 6, "99.99th percentile of latency",
+	  .at = FIELD(p9999_ns) },
+	{ "max_ns", "max", CELL_DURATION, 6, "maximum latency, exact", .at = FIELD(max_ns) },
 	{ "mean_ns", "mean", CELL_DURATION, 6, "mean latency, exact", .at = FIELD(mean_ns) },
 	{ 0 },
 };
 
 static const struct column path_columns[] = {
-	{ "share_percent", "share", CELL_PERCENT, 6, "of the disk's commands; with --by path",
-	  .at = FIELD(share) },
+	{ "share_percent", "share", CELL_PERCENT, 6,
+	  "percentage of the disk's commands; with --by path", .at = FIELD(share) },
 	{ "failovers", "failovers", CELL_COUNT, 9,
-	  "commands that failed with this path in the whole run; with --by path",
+	  "commands that failed on this path in the whole run; with --by path",
 	  .at = FIELD(failovers) },
 	{ 0 },
 };
 
 /* A bucket of a row's histogram, as JSON has it. */
 static const struct column bucket_columns[] = {
-	{ "from_ns", "from", CELL_DURATION, 6, "smallest latency of the bucket",
-	  .at = FIELD(from_ns) },
-	{ "to_ns", "to", CELL_DURATION, 6, "where the next one begins; 0: it has no end",
+	{ "from_ns", "from", CELL_DURATION, 6, "start of the bucket", .at = FIELD(from_ns) },
+	{ "to_ns", "to", CELL_DURATION, 6, "start of the next bucket; 0: no upper limit",
 	  .at = FIELD(to_ns) },
 	{ "count", "count", CELL_COUNT, 7, "commands", .at = FIELD(count) },
-	{ "cumulative_percent", "cumulative", CELL_PERCENT, 6, "commands up to here",
-	  .at = FIELD(cumulative_percent) },
+	{ "cumulative_percent", "cumulative", CELL_PERCENT, 6,
+	  "percentage of commands up to the end of the bucket", .at = FIELD(cumulative_percent) },
 	{ 0 },
 };
 

@@ -156,12 +156,13 @@ static int pattern_write_parts(struct session *s, const struct job *job)
 			!is_fit && row->total.kinds[PATTERN_READ] + row->total.kinds[PATTERN_WRITE];
 	}
 	if (unfit)
-		log_warn("%zu rows have no job: of their device the name is no plain one, or its "
-			 "size is not known",
+		log_warn("%zu rows have no job: the name of their device cannot be used in a path, "
+			 "or its size is unknown",
 			 unfit);
 	if (!fit)
-		return log_err(-ENODATA, "no reads or writes of a device were seen: there is "
-					 "nothing to make a job of");
+		return log_err(
+			-ENODATA,
+			"cannot make a job: no reads or writes of a usable device were seen");
 	job__write(s->out, job);
 	return 0;
 }

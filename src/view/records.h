@@ -15,11 +15,12 @@ const char *records__device_name(const struct session *session, int32_t device);
 /* A condition about the columns of `trace`. As condition__parse. */
 int records__parse_condition(const char *option, const char *text, struct condition **condition);
 
-#define RECORDS_BUFFER_OPTION(at)                                                              \
-	{                                                                                      \
-		"buffer", 0, OPTION_SIZE, at, "SIZE",                                          \
-			"each CPU's ring (default 4Mi); a full one loses records and says so", \
-			.min = 4096, .max = 1 << 30, .not_with = "read"                        \
+#define RECORDS_BUFFER_OPTION(at)                                                               \
+	{                                                                                       \
+		"buffer", 0, OPTION_SIZE, at, "SIZE",                                           \
+			"size of each CPU's ring (default 4Mi); a full ring drops records and " \
+			"counts them",                                                          \
+			.min = 4096, .max = 1 << 30, .not_with = "read"                         \
 	}
 
 #endif

@@ -20,32 +20,37 @@ struct report_row {
 #define FIELD(name) offsetof(struct report_row, name)
 
 static const struct column percentile_columns[] = {
-	{ "dev", "dev", CELL_TEXT, 7, "as in a row of latency", .at = FIELD(of.dev) },
+	{ "dev", "dev", CELL_TEXT, 7,
+	  "disk, or controller for admin commands; #2 is the second device of that name",
+	  .at = FIELD(of.dev) },
 	{ "op", "op", CELL_TEXT, 8, "operation", .at = FIELD(of.op) },
-	{ "percentile", "percentile", CELL_PERCENT, 7, "100 is the longest",
+	{ "percentile", "percentile", CELL_PERCENT, 7, "percentile; 100: the maximum",
 	  .at = FIELD(percentile) },
-	{ "lat_ns", "latency", CELL_DURATION, 7, "so many percent took less", .at = FIELD(lat_ns) },
+	{ "lat_ns", "latency", CELL_DURATION, 7, "latency at this percentile",
+	  .at = FIELD(lat_ns) },
 	{ 0 },
 };
 
 static const struct column moment_columns[] = {
-	{ "begin_s", "from", CELL_TIME, 11, "since the start of the run", .at = FIELD(begin_ns) },
-	{ "end_s", "to", CELL_TIME, 11, "where the next one begins", .at = FIELD(end_ns) },
+	{ "begin_s", "from", CELL_TIME, 11, "start of the time slice, since the start of the run",
+	  .at = FIELD(begin_ns) },
+	{ "end_s", "to", CELL_TIME, 11, "start of the next time slice", .at = FIELD(end_ns) },
 	{ "count", "count", CELL_COUNT, 7, "commands that ended", .at = FIELD(of.count) },
 	{ "iops", "IO/s", CELL_RATE, 5, "commands per second", .at = FIELD(of.per_s) },
 	{ "mb_per_s", "MB/s", CELL_MBPS, 5, "10^6 bytes per second", .at = FIELD(of.mb_per_s) },
-	{ "max_ns", "max", CELL_DURATION, 6, "the longest, exact", .at = FIELD(of.max_ns) },
+	{ "max_ns", "max", CELL_DURATION, 6, "maximum latency, exact", .at = FIELD(of.max_ns) },
 	{ 0 },
 };
 
 static const struct column heat_columns[] = {
-	{ "dev", "dev", CELL_TEXT, 7, "null: all devices and operations", .at = FIELD(of.dev) },
+	{ "dev", "dev", CELL_TEXT, 7, "device; null: all devices and operations",
+	  .at = FIELD(of.dev) },
 	{ "op", "op", CELL_TEXT, 8, "operation", .at = FIELD(of.op) },
-	{ "begin_s", "from", CELL_TIME, 11, "since the start of the run", .at = FIELD(begin_ns) },
-	{ "end_s", "to", CELL_TIME, 11, "where the next column begins", .at = FIELD(end_ns) },
-	{ "from_ns", "at least", CELL_DURATION, 6, "smallest latency of the cell",
-	  .at = FIELD(of.from_ns) },
-	{ "to_ns", "less than", CELL_DURATION, 6, "where the next one begins; 0: it has no end",
+	{ "begin_s", "from", CELL_TIME, 11, "start of the time slice, since the start of the run",
+	  .at = FIELD(begin_ns) },
+	{ "end_s", "to", CELL_TIME, 11, "start of the next time slice", .at = FIELD(end_ns) },
+	{ "from_ns", "at least", CELL_DURATION, 6, "start of the bucket", .at = FIELD(of.from_ns) },
+	{ "to_ns", "less than", CELL_DURATION, 6, "start of the next bucket; 0: no upper limit",
 	  .at = FIELD(of.to_ns) },
 	{ "count", "count", CELL_COUNT, 7, "commands", .at = FIELD(of.count) },
 	{ 0 },

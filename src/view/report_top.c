@@ -15,26 +15,29 @@ struct top_row {
 #define FIELD(name) offsetof(struct top_row, name)
 
 static const struct column process_columns[] = {
-	{ "pid", "pid", CELL_COUNT, 7, "process that submitted; null: all that found no row",
+	{ "pid", "pid", CELL_COUNT, 7,
+	  "process that submitted the commands; null: all processes without a row of their own",
 	  .at = FIELD(pid) },
-	{ "comm", "comm", CELL_TEXT, 15, "its task's name", .at = FIELD(comm) },
+	{ "comm", "comm", CELL_TEXT, 15, "name of the task that submitted the commands",
+	  .at = FIELD(comm) },
 	{ 0 },
 };
 
 static const struct column file_columns[] = {
-	{ "file", "file", CELL_TEXT, 20, "path, or what it is if it is no file",
+	{ "file", "file", CELL_TEXT, 20, "path of the file, or what it is instead, e.g. [device]",
 	  .at = FIELD(file) },
 	{ 0 },
 };
 
 static const struct column sum_columns[] = {
 	{ "count", "count", CELL_COUNT, 7, "commands", .at = FIELD(count) },
-	{ "bytes", "bytes", CELL_BYTES, 5, "of all of them", .at = FIELD(bytes) },
-	{ "failed", "failed", CELL_COUNT, 6, "of them", .at = FIELD(failed) },
+	{ "bytes", "bytes", CELL_BYTES, 5, "bytes of these commands", .at = FIELD(bytes) },
+	{ "failed", "failed", CELL_COUNT, 6, "number of these commands that failed",
+	  .at = FIELD(failed) },
 	{ "mean_ns", "mean", CELL_DURATION, 6, "mean latency, exact", .at = FIELD(mean_ns) },
-	{ "max_ns", "max", CELL_DURATION, 6, "the longest, exact", .at = FIELD(max_ns) },
-	{ "sum_ns", "sum", CELL_DURATION, 6, "all latencies together", .at = FIELD(sum_ns) },
-	{ "share_percent", "share", CELL_PERCENT, 6, "of the latencies of all commands",
+	{ "max_ns", "max", CELL_DURATION, 6, "maximum latency, exact", .at = FIELD(max_ns) },
+	{ "sum_ns", "sum", CELL_DURATION, 6, "sum of the latencies", .at = FIELD(sum_ns) },
+	{ "share_percent", "share", CELL_PERCENT, 6, "percentage of the latencies of all commands",
 	  .at = FIELD(share) },
 	{ 0 },
 };

@@ -25,7 +25,7 @@ enum {
 const struct column tally_lead[] = {
 	{ "span", "span", CELL_TEXT, 0, "interval, or total for the whole run",
 	  .at = TALLY_AT(TALLY_SPAN) },
-	{ "time_s", "time", CELL_SECONDS, 5, "end of the span, since the start",
+	{ "time_s", "time", CELL_SECONDS, 5, "time of the end of the span, since the start",
 	  .at = TALLY_AT(TALLY_TIME) },
 	{ 0 },
 };
@@ -368,7 +368,7 @@ static void tally_put_never(struct tally_view *v, const struct session *s, size_
 	if (column)
 		fputc('\n', s->out);
 	if (from + nr < v->tally.nr_groups)
-		fprintf(s->out, "  and %zu more: -v lists them\n", v->tally.nr_groups - from - nr);
+		fprintf(s->out, "  and %zu more; -v lists them\n", v->tally.nr_groups - from - nr);
 }
 
 /* All rows are known before the first is printed: columns are as wide as the widest of them. */
@@ -427,7 +427,7 @@ static int tally_show(struct tally_view *v, struct session *s, bool total)
 			tally_put_stacks(v, s->out);
 	}
 	if (s->format == TABLE_TEXT && nonzero > top)
-		fprintf(s->out, "%zu more: --top %zu shows them\n", nonzero - top, nonzero);
+		fprintf(s->out, "%zu more; --top %zu shows them\n", nonzero - top, nonzero);
 	if (total && nonzero < nr)
 		tally_put_never(v, s, nonzero);
 	return 0;
@@ -562,7 +562,7 @@ static int tally_read_linear(struct tally_view *v)
 	    !tally_read_bound(&text, &line->linear_to) ||
 	    !tally_read_bound(&text, &line->linear_step) || *text)
 		return log_err(-EINVAL,
-			       "--linear %s: write FROM:TO:STEP, as in 0:64:1 or 0:1ms:10us",
+			       "--linear %s: expected FROM:TO:STEP, e.g. 0:64:1 or 0:1ms:10us",
 			       v->options.linear);
 	line->buckets = BUCKETS_LINEAR;
 	v->scale = (struct scale){ SCALE_LINEAR, line->linear_from, line->linear_to,

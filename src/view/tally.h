@@ -72,26 +72,26 @@ struct tally_view {
 
 #define TALLY_OPTION(field) offsetof(struct tally_options, field)
 /* For the option tables of the commands. */
-#define TALLY_OPTIONS                                                                       \
-	{ "words",                                                                          \
-	  0,                                                                                \
-	  OPTION_OPERANDS,                                                                  \
-	  TALLY_OPTION(words),                                                              \
-	  REQUEST_WORDS,                                                                    \
-	  REQUEST_WORDS_HELP,                                                               \
-	  .completes = "line",                                                              \
-	  .opens = line__opens },                                                           \
-		{ "top",	 0,                                                         \
-		  OPTION_NUMBER, TALLY_OPTION(top),                                         \
-		  "N",		 "so many rows (default: 60 in text)",                      \
-		  .min = 1,	 .max = 1 << 20 },                                          \
-		{ "keys",	 0,                                                         \
-		  OPTION_NUMBER, TALLY_OPTION(keys),                                        \
-		  "N",		 "room for so many rows (default 16384, of buckets 32768)", \
-		  .min = 1,	 .max = 1 << 22 },                                          \
-	{                                                                                   \
-		"emit", 0, OPTION_FLAG, TALLY_OPTION(emit), NULL,                           \
-			"print the instructions that were made of the line"                 \
+#define TALLY_OPTIONS                                                                   \
+	{ "words",                                                                      \
+	  0,                                                                            \
+	  OPTION_OPERANDS,                                                              \
+	  TALLY_OPTION(words),                                                          \
+	  REQUEST_WORDS,                                                                \
+	  REQUEST_WORDS_HELP,                                                           \
+	  .completes = "line",                                                          \
+	  .opens = line__opens },                                                       \
+		{ "top",	 0,                                                     \
+		  OPTION_NUMBER, TALLY_OPTION(top),                                     \
+		  "N",		 "show at most N rows (default: 60 in text)",           \
+		  .min = 1,	 .max = 1 << 20 },                                      \
+		{ "keys",	 0,                                                     \
+		  OPTION_NUMBER, TALLY_OPTION(keys),                                    \
+		  "N",		 "room for N rows (default 16384, with buckets 32768)", \
+		  .min = 1,	 .max = 1 << 22 },                                      \
+	{                                                                               \
+		"emit", 0, OPTION_FLAG, TALLY_OPTION(emit), NULL,                       \
+			"print the instructions generated from the line"                \
 	}
 
 #define TALLY_BUCKET_OPTIONS                                                      \
@@ -100,11 +100,11 @@ struct tally_view {
 	  OPTION_FLAG,                                                            \
 	  TALLY_OPTION(log2),                                                     \
 	  NULL,                                                                   \
-	  "buckets are powers of two",                                            \
+	  "use powers of two as buckets",                                         \
 	  .not_with = "linear" },                                                 \
 	{                                                                         \
 		"linear", 0, OPTION_STRING, TALLY_OPTION(linear), "FROM:TO:STEP", \
-			"buckets of STEP each from FROM to TO"                    \
+			"use buckets of width STEP from FROM to TO"               \
 	}
 
 /* The whole run of such a command. view->object and the like are set by it. */

@@ -212,7 +212,7 @@ int values__columns(struct values *values, const struct plan_part *parts, size_t
 			.header = keys->names[i],
 			.kind = values_kind(&parts[i]),
 			.width = 4,
-			.help = "a value of the line",
+			.help = "value named in the line",
 			.at = (first + i) * sizeof(union value_slot),
 		};
 	}

@@ -19,9 +19,9 @@ refused() {
 }
 
 @test "calls wants functions" {
-	refused 2 "which functions? As in: iosonar calls vfs_read 'ext4_*' -- cat FILE; or --path read" calls
-	refused 2 "which functions? As in: iosonar calls vfs_read 'ext4_*' -- cat FILE; or --path read" calls --graph -o dot
-	refused 2 "'user:/no/such:x': there is no /no/such" calls user:/no/such:x
+	refused 2 "calls requires FUNCTION or --path, e.g. iosonar calls vfs_read 'ext4_*' -- cat FILE, or iosonar calls --path read" calls
+	refused 2 "calls requires FUNCTION or --path, e.g. iosonar calls vfs_read 'ext4_*' -- cat FILE, or iosonar calls --path read" calls --graph -o dot
+	refused 2 "'user:/no/such:x': no such file: /no/such" calls user:/no/such:x
 }
 
 @test "calls --path knows its ways" {
@@ -35,13 +35,13 @@ refused() {
 	done
 	refused 2 "-o dot: unknown value 'dot'; expected one of text, json, csv, folded, svg" stacks -o dot
 	for option in --list --names; do
-		refused 2 "class --list and --names have no calls to draw: -o text, json or csv" class "$option" -o dot bio
+		refused 2 "class --list and --names support only -o text, json and csv" class "$option" -o dot bio
 	done
 }
 
 @test "source is shown by a page, and of a folder that is there" {
-	refused 2 "--source: only a page shows source: -o html" calls -r tests/data/calls.cap --source "$tmp"
-	refused 2 "--source: cannot open '/nonexistent': No such file or directory; it is the folder of a kernel's source" \
+	refused 2 "--source requires -o html" calls -r tests/data/calls.cap --source "$tmp"
+	refused 2 "--source: cannot open '/nonexistent': No such file or directory; give the directory of a kernel's source" \
 		calls -r tests/data/calls.cap --source /nonexistent -o html
 }
 
@@ -96,7 +96,7 @@ refused() {
 	build/captures user "$tmp/user.cap" 1000
 	"$iosonar" calls -r "$tmp/user.cap" -o csv >"$tmp/out" 2>"$tmp/err" || status=$?
 	[ "$status" -eq 3 ] || { echo "exit $status"; return 1; }
-	grep -qx "iosonar: 936 calls were inside 64 others of their task: the kernel keeps the returns of the outermost 64 user functions only; of the rest neither duration nor what is inside is known" "$tmp/err" ||
+	grep -qx "iosonar: 936 calls were inside 64 other user functions of their task: the kernel reports the returns of the outermost 64 only; the other calls have no duration and no nesting" "$tmp/err" ||
 		{ cat "$tmp/err"; return 1; }
 	[ "$(awk -F, 'NR > 1 && $7 != "" { timed++; if ($6 >= 64) deep++ } END { print timed, deep + 0, NR - 1 }' "$tmp/out")" = "64 0 1000" ]
 	[ "$(sed -n 2p "$tmp/out" | cut -d, -f7)" -eq 1063000 ]
@@ -109,7 +109,7 @@ refused() {
 	build/captures entries "$tmp/entries.cap" 3
 	for command in calls class; do
 		"$iosonar" $command -r "$tmp/entries.cap" >"$tmp/out" 2>"$tmp/err"
-		[ "$(head -1 "$tmp/err")" = "returns were not seen when this was recorded: there are no durations and no nesting; calls and class --returns -w keep them" ] ||
+		[ "$(head -1 "$tmp/err")" = "returns were not recorded: durations and nesting are not available; record with calls or class --returns -w" ] ||
 			{ cat "$tmp/err"; return 1; }
 	done
 	"$iosonar" calls -r "$tmp/entries.cap" -o csv 2>/dev/null | awk -F, 'NR > 1 && ($6 != 0 || $7 != "") { bad = 1 } END { exit bad || NR != 4 }'
@@ -121,7 +121,7 @@ refused() {
 	local status=0
 	for view in trace latency slow errors; do
 		"$iosonar" $view -r tests/data/class.cap >/dev/null 2>"$tmp/err"
-		grep -qx "tests/data/class.cap holds calls, no commands: iosonar calls -r or class -r shows them" "$tmp/err" ||
+		grep -qx "tests/data/class.cap contains calls, no commands; iosonar calls -r or class -r shows them" "$tmp/err" ||
 			{ echo "$view: $(cat "$tmp/err")"; return 1; }
 	done
 	"$iosonar" report -r tests/data/class.cap --out "$tmp/page" 2>"$tmp/err"

@@ -30,21 +30,21 @@ refused() {
 needs_btf() { [ -r /sys/kernel/btf/vmlinux ] || skip "this kernel has no BTF"; }
 
 @test "wrong words are refused" {
-	refused 2 "class: the struct is missing; write bio, request, or any other of the kernel's" --list
-	refused 2 "class takes one struct; 'request' is too much" bio request --list
-	refused 2 "class --list runs no command; 'true' is too much" bio --list -- true
-	refused 2 "--names and --list exclude each other; give one of them" bio --list --names
-	refused 2 "-d: there is no disk 'nvme77n1'; /sys/block has them" bio -d /dev/nvme77n1
+	refused 2 "class requires a STRUCT, e.g. bio, request or any other struct of the kernel" --list
+	refused 2 "class takes only one STRUCT (also got 'request')" bio request --list
+	refused 2 "class --list and --names take no COMMAND (got 'true')" bio --list -- true
+	refused 2 "--names and --list cannot be combined" bio --list --names
+	refused 2 "-d: unknown disk 'nvme77n1'; /sys/block lists the disks" bio -d /dev/nvme77n1
 	needs_btf
-	refused 2 "there is no struct 'reqest' in this kernel; did you mean request?" --list reqest
-	refused 2 "there is no struct 'q_q_q_q_q' in this kernel and its modules" --list 'struct q_q_q_q_q'
+	refused 2 "unknown struct 'reqest'; did you mean request?" --list reqest
+	refused 2 "unknown struct 'q_q_q_q_q': this kernel and its modules do not have it" --list 'struct q_q_q_q_q'
 	# its functions are all inline
 	refused 2 "no function of this kernel takes or returns a pointer to struct hlist_bl_head" --list hlist_bl_head
 	[[ $("$iosonar" class --list bio --module q_q_q_q 2>&1) == "iosonar: there is no module 'q_q_q_q' with BTF"* ]]
 	class --list bio --only 'q_*'
 	[ "$status" -eq 2 ]
-	[[ $err =~ ^"iosonar: --only q_*: none of "[0-9]+" functions of struct bio is named so"$ ]]
-	refused 2 "--with q_q_*: no function of the kernel is named so" --list bio --with 'q_q_*'
+	[[ $err =~ ^"iosonar: --only q_* matches none of the "[0-9]+" functions of struct bio"$ ]]
+	refused 2 "--with q_q_* matches no kernel function" --list bio --with 'q_q_*'
 }
 
 @test "adding a page to a bio is on its way" {

@@ -65,7 +65,7 @@ near() { awk -v v="$1" -v a="$2" -v b="$3" 'BEGIN { exit !(v != "" && v >= a && 
 	diff_ 0 before.cap after.cap --pair nvme0n1=nvme1n1
 	[ "$(grep -c 'another serial number' "$tmp/err")" -eq 0 ]
 	diff_ 0 stacks.cap before.cap
-	grep -q '^nvme0n1 is nvme0n1 in B: the same name, but another serial number$' "$tmp/err"
+	grep -q '^nvme0n1 is nvme0n1 in B: the same name, but the serial numbers differ$' "$tmp/err"
 }
 
 @test "a loss in either run of calls is told, and exits 3" {
@@ -85,7 +85,7 @@ near() { awk -v v="$1" -v a="$2" -v b="$3" 'BEGIN { exit !(v != "" && v >= a && 
 	[ "$(cell read p50 blocks)" -ge 32 ]
 	[ "$(cell read iops verdict)" = noise ]
 	[ "$(cell read count a)" -eq 1209 ]
-	grep -q "^nvme0n1 is compared with nvme1n1 of B: each run has this one left" "$tmp/err"
+	grep -q "^nvme0n1 is compared with nvme1n1 of B: each is the only disk left in its run" "$tmp/err"
 	save "$tmp/a.json" -r before.cap -i 10ms
 	diff_ 0 "$tmp/a.json" "$tmp/b.json" -o csv
 	[ "$(cell read iops verdict)" = noise ]
@@ -107,7 +107,7 @@ near() { awk -v v="$1" -v a="$2" -v b="$3" 'BEGIN { exit !(v != "" && v >= a && 
 
 @test "--fail-if exits 5 for a shift, and not for noise" {
 	diff_ 5 before.cap after.cap --fail-if 'p50 > +10%'
-	grep -q "^iosonar: --fail-if 'p50 > +10%' came true: nvme0n1 read$" "$tmp/err"
+	grep -q "^iosonar: --fail-if 'p50 > +10%' is true: nvme0n1 read$" "$tmp/err"
 	diff_ 0 before.cap after.cap --fail-if 'p50 > +25%'
 	diff_ 0 before.cap after.cap --fail-if 'p50 > +10% && op == write'
 	diff_ 0 after.cap before.cap --fail-if 'p50 > +10%'
@@ -121,7 +121,7 @@ near() { awk -v v="$1" -v a="$2" -v b="$3" 'BEGIN { exit !(v != "" && v >= a && 
 }
 
 # unsure WHY: too short to tell, said once.
-unsure() { grep -qF "iosonar: --fail-if '$1': too short to tell: nvme0n1 read: $2" "$tmp/err" || { cat "$tmp/err"; return 1; }; }
+unsure() { grep -qF "iosonar: --fail-if '$1' cannot be decided: nvme0n1 read: $2" "$tmp/err" || { cat "$tmp/err"; return 1; }; }
 
 @test "--fail-if says when the runs are too short to tell, and --unsure decides" {
 	diff_ 0 before.cap after.cap --op read --fail-if 'p99 > +10%'
@@ -141,7 +141,7 @@ unsure() { grep -qF "iosonar: --fail-if '$1': too short to tell: nvme0n1 read: $
 	[ "$(grep -c "too short" "$tmp/err")" -eq 0 ]
 	diff_ 0 before.cap before.cap --op read --fail-if 'p50 > +10%' --unsure fail
 	diff_ 2 before.cap after.cap --unsure fail
-	one "--unsure is about --fail-if, which is not given"
+	one "--unsure fail requires --fail-if"
 	diff_ 2 before.cap after.cap --fail-if 'p50 > +10%' --unsure maybe
 }
 
@@ -149,7 +149,7 @@ unsure() { grep -qF "iosonar: --fail-if '$1': too short to tell: nvme0n1 read: $
 	save "$tmp/a.json" -r before.cap -i 10ms
 	save "$tmp/b.json" -r after.cap -i 10ms --hist
 	diff_ 6 "$tmp/a.json" "$tmp/b.json" --op read --fail-if 'size > +1%' --unsure fail
-	unsure 'size > +1%' "size is known as one number only"
+	unsure 'size > +1%' "size is a single number: its variation is unknown"
 }
 
 @test "wrong files are one line" {
@@ -157,7 +157,7 @@ unsure() { grep -qF "iosonar: --fail-if '$1': too short to tell: nvme0n1 read: $
 	one "cannot read '$tmp/none': No such file or directory"
 	echo "no capture" >"$tmp/text"
 	diff_ 1 before.cap "$tmp/text"
-	one "'$tmp/text' is not a capture of iosonar"
+	one "'$tmp/text' is not an iosonar capture"
 	: >"$tmp/empty"
 	diff_ 3 "$tmp/empty" before.cap # as any that is cut at its first byte
 	grep -q "^iosonar: $tmp/empty is cut: " "$tmp/err"
@@ -169,31 +169,31 @@ unsure() { grep -qF "iosonar: --fail-if '$1': too short to tell: nvme0n1 read: $
 	one "$tmp/other.json holds no rows of 'latency -o json'"
 	printf '{"type":"latency","span":"total"\n' >"$tmp/cut.json"
 	diff_ 1 "$tmp/cut.json" before.cap
-	one "$tmp/cut.json: line 1 is no whole line of 'latency -o json': the file is cut, or something else"
+	one "$tmp/cut.json: line 1 is not a complete line of 'latency -o json': the file is truncated, or of another format"
 	diff_ 2 before.cap
-	one "diff compares two files, 1 is given: iosonar diff A B"
+	one "diff takes two files (1 is given), e.g. iosonar diff A B"
 	diff_ 2 before.cap after.cap nvme.cap
-	one "diff compares two files, 3 are given: iosonar diff A B"
+	one "diff takes two files (3 are given), e.g. iosonar diff A B"
 	diff_ 2 before.cap after.cap --from 2s --to 1s
-	one "--to is not after --from: there is nothing between them"
+	one "--to must be later than --from"
 	diff_ 2 before.cap after.cap --pair nvme0n1
-	one "--pair nvme0n1: write the device of A, =, the device of B: nvme0n1=sda"
+	one "--pair nvme0n1: expected the device of A, =, the device of B, e.g. nvme0n1=sda"
 	diff_ 2 calls.cap class.cap --op read
-	one "a filter is about commands: these are captures of calls"
+	one "a filter applies to commands; these captures contain calls"
 	diff_ 2 before.cap after.cap --graph
-	one "--graph is about calls: before.cap holds none"
+	one "--graph requires captures of calls; before.cap contains no calls"
 }
 
 @test "what was saved in another way is refused, with the way on" {
 	save "$tmp/op.json" -r before.cap --by op
 	diff_ 1 "$tmp/op.json" "$tmp/op.json"
-	one "$tmp/op.json does not tell devices and operations apart: save it without --by, or with --by dev,op"
+	one "$tmp/op.json is not split by device and operation: save it without --by, or with --by dev,op"
 	save "$tmp/zoom.json" -r before.cap --lat_min_us 50 --lat_shift 2
 	diff_ 1 "$tmp/zoom.json" "$tmp/zoom.json"
-	one "$tmp/zoom.json has buckets of a zoom: save it without --lat_min_us and --lat_shift"
+	one "$tmp/zoom.json has the buckets of a zoomed histogram: save it without --lat_min_us and --lat_shift"
 	save "$tmp/a.json" -r before.cap
 	diff_ 2 "$tmp/a.json" "$tmp/a.json" --from 1ms
-	one "--from asks about single commands: $tmp/a.json has only sums of them"
+	one "--from requires a capture: $tmp/a.json holds only summaries"
 	diff_ 2 "$tmp/a.json" "$tmp/a.json" --if 'lat > 1us'
 	head -c -20 "$tmp/a.json" >"$tmp/cut.json"
 	diff_ 1 "$tmp/cut.json" "$tmp/a.json"
@@ -202,7 +202,7 @@ unsure() { grep -qF "iosonar: --fail-if '$1': too short to tell: nvme0n1 read: $
 	save "$tmp/many.json" -r before.cap -i 100ms
 	grep '"span":"interval"' "$tmp/many.json" >"$tmp/part.json"
 	diff_ 1 "$tmp/part.json" "$tmp/a.json"
-	one "$tmp/part.json has no rows of the whole run: it is cut"
+	one "$tmp/part.json has no rows of the whole run: the file is truncated"
 	diff_ 0 "$tmp/a.json" "$tmp/a.json" --op read -o csv
 	[ "$(sed 1d "$tmp/out" | cut -d, -f4 | sort -u)" = read ]
 }

@@ -92,7 +92,7 @@ words_of() {
 	print) echo "print raw:block_rq_complete -t 20ms" ;;
 	pair) echo "pair raw:block_rq_issue raw:block_rq_complete on rq -t 20ms" ;;
 	class) echo "class bio -t 20ms" ;;
-	calls) echo "calls user:$(readlink -f "$iosonar"):main -t 20ms" ;; # functions of the kernel may be out of reach
+	calls) echo "calls user:$(readlink -f "$iosonar"):main -t 20ms" ;; # kernel functions may be out of reach
 	record) echo "record --stages -w $dir/a.cap -t 20ms" ;;
 	events) echo "events raw:block_*" ;;
 	info | diff | report | export | sql | doctor) echo "$1 --help" ;;
@@ -251,7 +251,7 @@ said_and_done() {
 }
 
 @test "a command to run is refused" {
-	refused 2 "doctor runs no command: 'fio' is too much" -- fio
+	refused 2 "doctor takes no COMMAND (got 'fio')" -- fio
 }
 
 # limited LIMIT WANT COMMAND...: a limit of the process is named, and the kernel is not blamed for it.

@@ -136,13 +136,13 @@ fits() { # no line of stdout is longer than 80 columns
 }
 
 @test "inflight refuses what has ended, and says what to do" {
-	capture="a capture holds commands that have ended, none of them is in flight; iosonar slow -r shows its slowest"
+	capture="a capture contains only commands that have ended; iosonar slow -r shows the slowest"
 	refused 2 "-r run.cap: $capture" inflight -r run.cap
 	refused 2 "--read run.cap: $capture" inflight --read run.cap
 	refused 2 "-r FILE: $capture" inflight -r
-	refused 2 "--failed: a command in flight has not ended; iosonar trace --failed shows those that do" inflight --failed
+	refused 2 "--failed does not apply to commands in flight; use iosonar trace --failed" inflight --failed
 	refused 2 "--older 5: write a unit, 5s or 5ms" inflight --older 5
-	refused 2 "unknown option -w; 'iosonar inflight -h' lists them" inflight -w run.cap
+	refused 2 "unknown option -w; 'iosonar inflight -h' lists the options" inflight -w run.cap
 }
 
 @test "help of cache has what the page cache can be asked" {
@@ -155,18 +155,18 @@ fits() { # no line of stdout is longer than 80 columns
 }
 
 @test "cache refuses what it cannot mean, and says what to do" {
-	refused 2 "--residency and --events exclude each other; give one of them" cache --residency --events x
-	refused 2 "'/tmp': a PATH is for --residency; --file /tmp counts this file's pages" cache /tmp
-	refused 2 "--residency needs a file: iosonar cache --residency PATH" cache --residency
-	refused 2 "--buffer is about --events: it needs that" cache --buffer 1M
-	refused 2 "--then-io and --by exclude each other; give one of them" cache --then-io --by pid
-	refused 2 "--zstd is about records of commands: rows are small" cache -w "$BATS_TEST_TMPDIR/x" --zstd
-	refused 2 "--events is about the page cache: it needs --cache" record -w "$BATS_TEST_TMPDIR/x" --events
-	refused 2 "--buffer: only --events of --cache need one" record -w "$BATS_TEST_TMPDIR/x" --cache --buffer 1M
-	refused 2 "--cache and --last exclude each other; give one of them" record -w "$BATS_TEST_TMPDIR/x" --cache --last 1s
+	refused 2 "--residency and --events cannot be combined" cache --residency --events x
+	refused 2 "'/tmp': PATH requires --residency; --file /tmp counts the pages of this file" cache /tmp
+	refused 2 "--residency requires a file, e.g. iosonar cache --residency PATH" cache --residency
+	refused 2 "--buffer requires --events or --then-io" cache --buffer 1M
+	refused 2 "--then-io and --by cannot be combined" cache --then-io --by pid
+	refused 2 "cache does not support --zstd" cache -w "$BATS_TEST_TMPDIR/x" --zstd
+	refused 2 "--events requires --cache" record -w "$BATS_TEST_TMPDIR/x" --events
+	refused 2 "--buffer with --cache requires --events" record -w "$BATS_TEST_TMPDIR/x" --cache --buffer 1M
+	refused 2 "--cache and --last cannot be combined" record -w "$BATS_TEST_TMPDIR/x" --cache --last 1s
 	refused 2 "--by wxyz: unknown value 'wxyz'; expected one of comm, pid, file, cgroup, dev, op" cache --by wxyz
 	refused 2 "/no/such/file: No such file or directory" cache --residency /no/such/file
-	refused 2 "/tmp is a directory: only files and block devices have pages in the cache" cache --residency /tmp
+	refused 2 "/tmp is a directory: only regular files and block devices have pages bytes bytes in the page cache" cache --residency /tmp
 }
 
 @test "version names itself and libbpf" {
@@ -218,18 +218,18 @@ fits() { # no line of stdout is longer than 80 columns
 	refused 2 "unknown command ''; 'iosonar help' lists the commands" ""
 	refused 2 "unknown option '--verison'; did you mean --version?" --verison
 	refused 2 "unknown option '-d'; a command's options come after its name" -d nvme0 latency
-	refused 2 "unexpected word 'x' after --version" --version x
-	refused 2 "unexpected word 'x' after help" help latency x
+	refused 2 "unexpected argument 'x' after --version" --version x
+	refused 2 "unexpected argument 'x' after help" help latency x
 }
 
 @test "unknown options are refused with the nearest, abbreviations too" {
 	refused 2 "unknown option --intervl; did you mean --interval?" latency --intervl 5s
 	refused 2 "unknown option --dur; did you mean --duration?" latency --dur 5s
 	refused 2 "unknown option --cumul; did you mean --cumulative?" latency --cumul
-	refused 2 "unknown option --zebra; 'iosonar latency -h' lists them" latency --zebra
-	refused 2 "unknown option -x; 'iosonar latency -h' lists them" latency -x
+	refused 2 "unknown option --zebra; 'iosonar latency -h' lists the options" latency --zebra
+	refused 2 "unknown option -x; 'iosonar latency -h' lists the options" latency -x
 	refused 2 "unknown option -pid; did you mean --pid?" latency -pid 5
-	refused 2 "unexpected word 'fio'; a command to run goes after --" latency fio
+	refused 2 "unexpected argument 'fio'; write COMMAND after --" latency fio
 }
 
 @test "numbers and units are refused with what would be right" {
@@ -246,7 +246,7 @@ fits() { # no line of stdout is longer than 80 columns
 	refused 2 "-o xml: unknown value 'xml'; expected one of text, json, csv" latency -o xml
 	refused 2 "-i DURATION: the value is missing" latency -i
 	refused 2 "-d DEV: the value is missing" latency -d ""
-	refused 2 "--failed x: it takes no value" latency --failed=x
+	refused 2 "--failed x: the option takes no value" latency --failed=x
 }
 
 @test "a wrong word of --by names the right ones" {
@@ -260,7 +260,7 @@ fits() { # no line of stdout is longer than 80 columns
 	refused 2 "--at reqest: unknown value 'reqest'; did you mean request? expected one of request, command, bio" layers --at reqest
 	refused 2 "--at LAYER: the value is missing" layers --at
 	for tail in 100 -1 1e3 nan 99% "99 " x; do
-		refused 2 "--tail '$tail': a percentile from 0 to 99.99 is meant" layers --tail "$tail"
+		refused 2 "--tail '$tail': expected a percentile from 0 to 99.99" layers --tail "$tail"
 	done
 	refused 2 "--tail PERCENT: the value is missing" layers --tail
 }
@@ -274,8 +274,8 @@ fits() { # no line of stdout is longer than 80 columns
 	refused 2 "--stack none: unknown value 'none'; expected one of kernel, user, both" stacks --stack none
 	refused 2 "--sort tme: unknown value 'tme'; did you mean time? expected one of count, bytes, time" stacks --sort tme
 	refused 2 "--buffer 1: out of range; give 4Ki to 1Gi" slow --buffer 1
-	refused 2 "unknown option --each-device; 'iosonar stacks -h' lists them" stacks --each-device
-	refused 2 "unknown option --tail; 'iosonar slow -h' lists them" slow --tail 5
+	refused 2 "unknown option --each-device; 'iosonar stacks -h' lists the options" stacks --each-device
+	refused 2 "unknown option --tail; 'iosonar slow -h' lists the options" slow --tail 5
 }
 
 @test "a picture is drawn by stacks, and by nobody else" {
@@ -285,7 +285,7 @@ fits() { # no line of stdout is longer than 80 columns
 	done
 	refused 2 "-o svgg: unknown value 'svgg'; did you mean svg? expected one of text, json, csv, folded, svg" stacks -o svgg
 	for format in json csv folded svg; do
-		refused 2 "--hist is a picture below each stack: it needs -o text" stacks --hist -o "$format"
+		refused 2 "--hist requires -o text" stacks --hist -o "$format"
 	done
 }
 
@@ -299,11 +299,11 @@ fits() { # no line of stdout is longer than 80 columns
 }
 
 @test "options that exclude each other are refused" {
-	refused 2 "--hist and --heat exclude each other; give one of them" latency --heat --hist
+	refused 2 "--hist and --heat cannot be combined" latency --heat --hist
 	for command in layers slow pattern; do
-		refused 2 "--buffer and --read exclude each other; give one of them" "$command" --buffer 1Mi -r no-such-file
-		refused 2 "--write and --read exclude each other; give one of them" "$command" -w no-such-file -r no-such-file
-		refused 2 "--from is about a capture: it needs -r FILE" "$command" --from 1s
+		refused 2 "--buffer and --read cannot be combined" "$command" --buffer 1Mi -r no-such-file
+		refused 2 "--write and --read cannot be combined" "$command" -w no-such-file -r no-such-file
+		refused 2 "--from requires -r FILE" "$command" --from 1s
 	done
 }
 
@@ -367,7 +367,7 @@ left_of_closed_pipe() {
 	door --completion zsh
 	[ "$status" -eq 0 ]
 	[[ $out == "#compdef iosonar"* ]]
-	refused 2 "--completion fish: there is none for it; give bash or zsh" --completion fish
+	refused 2 "--completion fish: unsupported shell; give bash or zsh" --completion fish
 	refused 2 "--completion: the shell is missing; give bash or zsh" --completion
 }
 

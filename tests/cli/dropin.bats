@@ -44,10 +44,10 @@ refused() {
 	refused "did you mean --lat_shift?" ./nvme_latency --lat_shif 1
 	refused "--nsid=x: a whole number is wanted" ./nvme_latency --nsid=x
 	refused "--nsid=-2: a whole number is wanted" ./nvme_latency --nsid -2
-	refused "--nsid needs a number" ./nvme_latency --nsid
-	refused "--split_size=2: true or false is wanted" ./nvme_latency --split_size=2
-	refused "unexpected word 'nvme0'" ./nvme_trace nvme0
-	refused "--lat_shift=33: at most 32" ./nvme_latency --lat_shift=33
+	refused "--nsid requires a number" ./nvme_latency --nsid
+	refused "--split_size=2: expected true or false" ./nvme_latency --split_size=2
+	refused "unexpected argument 'nvme0'" ./nvme_trace nvme0
+	refused "--lat_shift=33: expected at most 32" ./nvme_latency --lat_shift=33
 	refused "unknown flag '--nsid=1'" ./nvme_trace --nsid=1
 }
 

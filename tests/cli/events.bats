@@ -86,19 +86,19 @@ needs_btf() { [ -r /sys/kernel/btf/vmlinux ] || skip "this kernel has no BTF"; }
 }
 
 @test "wrong names get the nearest right one" {
-	refused 2 "there is no software event 'page-falts'; did you mean soft:page-faults?" soft:page-falts
-	refused 2 "'kprobe:vfs_read' is another tool's word for it; write fn:vfs_read" kprobe:vfs_read
-	refused 2 "'user:/no/such:x': there is no /no/such" user:/no/such:x
-	refused 2 "'profile': the rest of the event is missing; write profile:99" profile
-	refused 2 "events runs no command; 'true' is too much" soft -- true
-	refused 2 "--names and --verbose exclude each other; give one of them" --names -v soft
+	refused 2 "unknown software event 'page-falts'; did you mean soft:page-faults?" soft:page-falts
+	refused 2 "'kprobe:vfs_read' is the syntax of another tool; write fn:vfs_read" kprobe:vfs_read
+	refused 2 "'user:/no/such:x': no such file: /no/such" user:/no/such:x
+	refused 2 "'profile' is not a complete event; write e.g. profile:99" profile
+	refused 2 "events takes no COMMAND (got 'true')" soft -- true
+	refused 2 "--names and --verbose cannot be combined" --names -v soft
 	events soft:page-faults soft:nonsense
 	[ "$status" -eq 2 ]
 	[[ $out == *soft:page-faults* ]]
 	needs_tracefs
-	refused 2 "there is no event 'sched:sched_swich'; did you mean sched:sched_switch?" sched:sched_swich
-	refused 2 "no event matches 'nonsense:*'; 'iosonar events' lists what is there" 'nonsense:*'
-	refused 2 "there is no event 'shced'; did you mean sched?" shced
+	refused 2 "unknown event 'sched:sched_swich'; did you mean sched:sched_switch?" sched:sched_swich
+	refused 2 "no event matches 'nonsense:*'; 'iosonar events' lists the events" 'nonsense:*'
+	refused 2 "unknown event 'shced'; did you mean sched?" shced
 }
 
 @test "without root it shows what it can and says what it cannot" {
@@ -115,7 +115,7 @@ needs_btf() { [ -r /sys/kernel/btf/vmlinux ] || skip "this kernel has no BTF"; }
 	needs_btf
 	"${nobody[@]}" "$iosonar" events fn:vfs_read >"$tmp/out" 2>"$tmp/err"
 	grep -q '^fn:vfs_read .*struct file \*file' "$tmp/out"
-	[ "$(cat "$tmp/err")" = "which functions can be traced is not known: available_filter_functions of tracefs cannot be read" ]
+	[ "$(cat "$tmp/err")" = "cannot tell which functions can be traced: available_filter_functions of tracefs cannot be read" ]
 }
 
 @test "on a terminal a line ends where the terminal does" {

@@ -35,10 +35,10 @@ traced() {
 @test "without a capture there is nothing to hand on: exit 2 and one line" {
 	run "$iosonar" export -o csv
 	[ "$status" -eq 2 ]
-	[ "$output" = "iosonar: export needs a capture: -r FILE" ]
+	[ "$output" = "iosonar: export requires -r FILE" ]
 	run "$iosonar" export -r nvme.cap -o csv -i 1s
 	[ "$status" -eq 2 ]
-	[ "$output" = "iosonar: -i: -o csv has no intervals" ]
+	[ "$output" = "iosonar: -i is not supported with -o csv" ]
 }
 
 @test "every format is in the manual, in both lists" {
@@ -496,10 +496,10 @@ assert nr' "$tmp/out" || { echo $file; return 1; }
 	done
 	run "$iosonar" export -r calls.cap -o perfetto
 	[ "$status" -eq 2 ]
-	[ "$output" = "iosonar: -o perfetto: calls.cap holds calls; of these there are json, csv, chrome, folded and dot" ]
+	[ "$output" = "iosonar: -o perfetto: calls.cap contains calls; use json, csv, chrome, folded or dot" ]
 	run "$iosonar" export -r calls.cap -o dot -d nvme0n1
 	[ "$status" -eq 2 ]
-	[ "$output" = "iosonar: -d is about commands; calls.cap holds calls" ]
+	[ "$output" = "iosonar: -d applies to commands; calls.cap contains calls" ]
 }
 
 # names FILE: every name in a capture that --anonymous is about, one a line.
@@ -540,7 +540,7 @@ names() {
 	[ "$status" -eq 2 ]
 	run "$iosonar" export -r stacks.cap --key "$tmp/key"
 	[ "$status" -eq 2 ]
-	[ "$output" = "iosonar: --key is that of --anonymous, which is not asked for" ]
+	[ "$output" = "iosonar: --key requires --anonymous" ]
 }
 
 @test "--anonymous: every view of commands has it with -r, and refuses it without" {
@@ -561,7 +561,7 @@ names() {
 	done
 	run "$iosonar" trace --anonymous -t 1s
 	[ "$status" -eq 2 ]
-	[ "$output" = "iosonar: --anonymous is about a capture: it needs -r FILE" ]
+	[ "$output" = "iosonar: --anonymous requires -r FILE" ]
 }
 
 @test "record --anonymous: the file itself has no name" {

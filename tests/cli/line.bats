@@ -25,7 +25,7 @@ runs() {
 	status=0
 	"$iosonar" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null || status=$?
 	[ "$status" -eq 3 ] && grep -q '^iosonar: lost ' "$tmp/err" || return 0
-	[ "$(grep '^iosonar: lost ' "$tmp/err" | grep -vc ': the kernel was inside another program on that CPU$')" -gt 0 ] || status=0
+	[ "$(grep '^iosonar: lost ' "$tmp/err" | grep -vc ': the kernel was running another program on that CPU$')" -gt 0 ] || status=0
 }
 
 # completes WORD...: what bash would offer for the last word, on one line; it cuts words at colons
@@ -156,7 +156,7 @@ completes() {
 	needs_tracefs
 	runs count 'syscalls:sys_enter_*' by probe -t 50ms
 	[ "$(sed -n '/^never:/,$p' "$tmp/out" | grep -c .)" -lt 20 ]
-	grep -qE '^  and [0-9]+ more: -v lists them$' "$tmp/out"
+	grep -qE '^  and [0-9]+ more; -v lists them$' "$tmp/out"
 	runs count 'syscalls:sys_enter_*' by probe -t 50ms -v
 	[ "$(sed -n '/^never:/,$p' "$tmp/out" | wc -w)" -gt 100 ]
 	[ "$(grep -c 'more: -v' "$tmp/out")" -eq 0 ]
@@ -167,12 +167,12 @@ completes() {
 @test "what is exact instead is said where there is such a thing" {
 	needs_root
 	runs count profile:99 -t 100ms
-	[ "$(grep '^counts are ~' "$tmp/err")" = "counts are ~: the kernel skips a sample uncounted while another program runs on that CPU" ]
+	[ "$(grep '^counts are ~' "$tmp/err")" = "counts are approximate (~): the kernel skips samples without counting them while another program runs on the CPU" ]
 	runs count user:/usr/lib/*/libc.so.6:malloc -t 100ms
 	[ "$(grep -c 'counts are ~' "$tmp/err")" -eq 0 ]
 }
 
-@test "latency may stand in any value of a function, from entry to return" {
+@test "latency may stand in any value of a function, time time from entry to return" {
 	needs_root
 	read='user:/lib/*/libc.so.6:read'
 	of_dd() { "$iosonar" "$@" -o csv --allow-loss -- dd if=/dev/zero of=/dev/null bs=1 count=1013 status=none >"$tmp/out" 2>"$tmp/err"; }
@@ -238,5 +238,5 @@ completes() {
 	status=0
 	"${nobody[@]}" "$iosonar" count profile:99 by comm -t 100ms 2>"$tmp/err" || status=$?
 	[ "$status" -eq 4 ]
-	[ "$(cat "$tmp/err")" = "iosonar: may not load BPF programs: run it as root, or with CAP_BPF and CAP_PERFMON" ]
+	[ "$(cat "$tmp/err")" = "iosonar: cannot load BPF programs: run it as root, or with CAP_BPF and CAP_PERFMON" ]
 }

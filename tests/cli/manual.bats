@@ -259,7 +259,7 @@ run_whole() {
 	run_once "$@"
 	case $ended in
 	0) why=$(grep -m1 -E '^(issued 0 = |hits 0;)' err) || return 0 ;;
-	3) why=$(grep -m1 -E 'lost [0-9]+: completion never seen' err) || return 0 ;;
+	3) why=$(grep -m1 -E 'lost [0-9]+: commands with no completion seen' err) || return 0 ;;
 	*) return 0 ;;
 	esac
 	again "$why" || return 1
@@ -295,7 +295,7 @@ run_once() {
 			0* | 5*--fail-if* | 6*"--unsure fail"*) ;;
 			4*fn:* | 4*"iosonar calls "* | 4*"iosonar class "*) grep -q '^iosonar: functions cannot be probed here: ' err && continue ;;&
 			3*:*) # a busy machine, on which the kernel skips some of its tracepoints' programs again and again
-				[ "$(grep '^iosonar: lost ' err | grep -vc ': the kernel was inside another program on that CPU$')" -eq 0 ] && continue
+				[ "$(grep '^iosonar: lost ' err | grep -vc ': the kernel was running another program on that CPU$')" -eq 0 ] && continue
 				;;&
 			*) echo "exit $status: $(here "$example")"; cat err; return 1 ;;
 			esac

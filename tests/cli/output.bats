@@ -38,7 +38,7 @@ says() { grep -qFx "$1" "$tmp/err" || { echo "wanted: $1"; cat "$tmp/err"; retur
 		for file in before.cap link hard ./sub/../before.cap; do
 			# shellcheck disable=SC2086 # words
 			ends 2 $command --out $file
-			says "iosonar: --out $file is a file that this run reads or keeps: choose another name"
+			says "iosonar: --out $file is a file that this run also reads or records to; choose another name"
 		done
 	done
 	ends 2 class -r class.cap --out class.cap
@@ -54,7 +54,7 @@ says() { grep -qFx "$1" "$tmp/err" || { echo "wanted: $1"; cat "$tmp/err"; retur
 @test "--out is not what it writes to first, nor what -w keeps" {
 	cp "$data/before.cap" x.partial
 	ends 2 trace -r x.partial --out x
-	says "iosonar: --out x is written to x.partial first, and this run reads or keeps that: choose another name"
+	says "iosonar: --out x is first written to x.partial, which this run also reads or records to; choose another name"
 	cmp x.partial "$data/before.cap"
 	ends 2 latency -w y --out ./y
 	ends 2 latency -w y.partial --out y
@@ -104,7 +104,7 @@ says() { grep -qFx "$1" "$tmp/err" || { echo "wanted: $1"; cat "$tmp/err"; retur
 		ends 1 trace -r "$data/before.cap" --out file
 	)
 	says "iosonar: cannot write file: File too large"
-	says "iosonar: the output is not complete: it is in file.partial; file is as it was"
+	says "iosonar: the output is incomplete; it is in file.partial; file is as it was"
 	[ "$(grep -c . err)" -eq 2 ]
 	[ "$(cat file)" = old ]
 	grep -q latency file.partial
@@ -113,7 +113,7 @@ says() { grep -qFx "$1" "$tmp/err" || { echo "wanted: $1"; cat "$tmp/err"; retur
 			ulimit -f 8
 			ends 1 sql "$data/before.cap" 'SELECT * FROM io' --out fresh
 		)
-		says "iosonar: the output is not complete: it is in fresh.partial"
+		says "iosonar: the output is incomplete; it is in fresh.partial"
 		[ ! -e fresh ]
 	fi
 }
@@ -179,7 +179,7 @@ os.execv(sys.argv[2], sys.argv[2:])' "$signal" "$iosonar" "$@" >"$tmp/out" 2>"$t
 
 # tells: how far it came.
 tells() {
-	grep -qE '^iosonar: interrupted after [0-9]+ % of the capture: what is shown is not all of it$' err || { cat err; return 1; }
+	grep -qE '^iosonar: interrupted after [0-9]+ % of the capture: the output is incomplete$' err || { cat err; return 1; }
 }
 
 @test "a replay that is interrupted says how far it came, and exits 3" {
@@ -204,7 +204,7 @@ tells() {
 	echo old >file
 	interrupted SIGTERM 3 export -r "$data/before.cap" -o csv --out file
 	tells
-	says "iosonar: the output is not complete: it is in file.partial; file is as it was"
+	says "iosonar: the output is incomplete; it is in file.partial; file is as it was"
 	[ "$(cat file)" = old ]
 	"$iosonar" export -r "$data/before.cap" -o csv 2>/dev/null | head -1024 | cmp - file.partial
 }
@@ -214,7 +214,7 @@ tells() {
 		interrupted SIGTERM 1 diff "$data/$file.cap" "$data/$file.cap" --out file
 		[ ! -e file ]
 		[ ! -e file.partial ]
-		says "iosonar: no comparison: $data/$file.cap was not read to its end"
+		says "iosonar: cannot compare: $data/$file.cap was not read to its end"
 	done
 }
 

@@ -137,7 +137,7 @@ added() { awk '{ n += $1 } END { print n + 0 }'; }
 	"$iosonar" pattern -r nvme.cap -d nvme0 --op admin -o fio >"$tmp/out" 2>"$tmp/err" || status=$?
 	[ "$status" -eq 1 ]
 	[ ! -s "$tmp/out" ]
-	[ "$(cat "$tmp/err")" = "iosonar: no reads or writes of a device were seen: there is nothing to make a job of" ]
+	[ "$(cat "$tmp/err")" = "iosonar: cannot make a job: no reads or writes of a usable device were seen" ]
 }
 
 # shows CODE FILE: trace's exit code for this file; what it said is in $tmp/out and $tmp/err.
@@ -255,30 +255,30 @@ refused() {
 }
 
 @test "what makes no sense with a capture is refused" {
-	refused "--write and --read exclude each other; give one of them" trace -r nvme.cap -w "$tmp/x"
-	refused "--buffer and --read exclude each other; give one of them" trace -r nvme.cap --buffer 1Mi
-	refused "--zstd and --read exclude each other; give one of them" latency -r nvme.cap --zstd
-	refused "-r reads a capture: there is nothing 'true' could be run for" trace -r nvme.cap -- true
-	refused "--cgroup: this capture does not say which cgroup a command came from" latency -r nvme.cap --cgroup /
-	refused "--by cpu: this capture does not say which CPU issued" latency -r nvme.cap --by cpu
-	refused "--by cgroup: this capture does not say which cgroup issued" latency -r nvme.cap --by op,cgroup
-	refused "--cgroup /x: no command of the capture is from there; one is from /system.slice/a.service" \
+	refused "--write and --read cannot be combined" trace -r nvme.cap -w "$tmp/x"
+	refused "--buffer and --read cannot be combined" trace -r nvme.cap --buffer 1Mi
+	refused "--zstd and --read cannot be combined" latency -r nvme.cap --zstd
+	refused "-r takes no COMMAND (got 'true')" trace -r nvme.cap -- true
+	refused "--cgroup: this capture does not name the cgroup of commands; record it with --stages" latency -r nvme.cap --cgroup /
+	refused "--by cpu: this capture does not name the CPU of commands; record it with --stages" latency -r nvme.cap --by cpu
+	refused "--by cgroup: this capture does not name the cgroup of commands; record it with --stages" latency -r nvme.cap --by op,cgroup
+	refused "--cgroup /x: no command of the capture is from this cgroup; it has e.g. /system.slice/a.service" \
 		trace -r v1-stages.cap --cgroup /x
-	refused "--from is about a capture: it needs -r FILE" trace --from 1s
-	refused "--to is about a capture: it needs -r FILE" latency --to 1s
-	refused "--to is not after --from: there is nothing between them" trace -r nvme.cap --from 1s --to 1s
-	refused "-d nvme0n1p1: this capture knows no partitions, it is of an iosonar that did not keep them; the disk is nvme0n1" \
+	refused "--from requires -r FILE" trace --from 1s
+	refused "--to requires -r FILE" latency --to 1s
+	refused "--to must be later than --from" trace -r nvme.cap --from 1s --to 1s
+	refused "-d nvme0n1p1: this capture has no partitions (its iosonar did not record them); name the disk: -d nvme0n1" \
 		trace -r nvme.cap -d nvme0n1p1
-	refused "-d: there is no disk 'nvme0n1p9' in the capture; there are: nvme0n1, nvme0n2, sda" trace -r v1-stages.cap -d nvme0n1p9
-	refused "--op: no operation is called 'raed'; did you mean 'read'?" trace -r nvme.cap --op raed
-	refused "info needs a capture: iosonar info FILE" info
+	refused "-d: unknown disk 'nvme0n1p9'; the capture has: nvme0n1, nvme0n2, sda" trace -r v1-stages.cap -d nvme0n1p9
+	refused "--op: unknown operation 'raed'; did you mean 'read'?" trace -r nvme.cap --op raed
+	refused "info requires a capture, e.g. iosonar info FILE" info
 }
 
 @test "record is told what it lacks" {
-	refused "record needs a file: -w FILE" record
-	refused "--when says when memory is written: it needs --last DURATION" record -w "$tmp/x" --when 'lat > 1s'
-	refused "--files needs --size SIZE or --last DURATION: there is only one file" record -w "$tmp/x" --files 2
-	refused "--zstd is about a capture: it needs -w FILE" trace --zstd
+	refused "record requires -w FILE" record
+	refused "--when requires --last DURATION" record -w "$tmp/x" --when 'lat > 1s'
+	refused "--files requires --size SIZE or --last DURATION" record -w "$tmp/x" --files 2
+	refused "--zstd requires -w FILE" trace --zstd
 	refused "--size 1k: too small; give at least 64Ki" record -w "$tmp/x" --size 1k
 	[ ! -e "$tmp/x" ]
 }

@@ -200,14 +200,14 @@ refused() {
 SELEC 2; SELECT 3
 /* last */' 'sql: near "SELEC": syntax error' 'SELEC 2; SELECT 3' '^'
 	refused 'SELECT * FROM ios' 'sql: no such table: ios'
-	refused 'SELECT p(lat_ns, 99) FROM io' 'sql: p(x, part): the part is a number from 0 to 1, as in p(lat_ns, 0.99)'
-	refused "SELECT p(lat_ns, 0.1 * (rowid % 3)) FROM io" 'sql: p(x, part): the part is the same for all rows'
-	refused "SELECT p(comm, 0.5) FROM io" 'sql: p(x, part): x is a number'
-	refused "SELECT hist(comm) FROM io" 'sql: hist(x): x is a number'
+	refused 'SELECT p(lat_ns, 99) FROM io' 'sql: p(x, part): part must be a number from 0 to 1, e.g. p(lat_ns, 0.99)'
+	refused "SELECT p(lat_ns, 0.1 * (rowid % 3)) FROM io" 'sql: p(x, part): part must be the same for all rows'
+	refused "SELECT p(comm, 0.5) FROM io" 'sql: p(x, part): x must be a number'
+	refused "SELECT hist(comm) FROM io" 'sql: hist(x): x must be a number'
 	status=0
 	"$iosonar" sql 2>"$tmp/err" || status=$?
 	[ "$status" -eq 2 ]
-	[ "$(cat "$tmp/err")" = "iosonar: sql needs a capture: iosonar sql FILE 'SELECT ...'" ]
+	[ "$(cat "$tmp/err")" = "iosonar: sql requires a capture, e.g. iosonar sql FILE 'SELECT ...'" ]
 	status=0
 	"$iosonar" sql none.cap 'SELECT 1' 2>"$tmp/err" || status=$?
 	[ "$status" -eq 1 ]
@@ -334,7 +334,7 @@ assert rows[1:] == [["", "a,\"b\\x0a\\x1b[2J", str(-2**63), "0.1", "X\u002700FF\
 	numbers='WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 4000000) SELECT p(i, 0.5) FROM n'
 	run timeout 60 "$iosonar" sql --limit-memory 32Mi nvme.cap "$blobs"
 	[ "$status" -eq 1 ]
-	[ "$output" = "iosonar: sql: the query needs more memory than it may have, 32.0Mi: ask for less, or raise --limit-memory" ]
+	[ "$output" = "iosonar: sql: the query exceeds the memory limit of 32.0Mi: narrow the query, or raise --limit-memory" ]
 	run timeout 60 "$iosonar" sql --limit-memory 16Mi nvme.cap "$numbers"
 	[ "$status" -eq 2 ]
 	[[ $output = *"more memory than --limit-memory allows"* ]]

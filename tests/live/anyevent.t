@@ -208,7 +208,7 @@ check_usdt() {
 	is "$(count) $(count '"arg0":12,')" "13 1" "13 hits, each with its argument"
 }
 
-# ---- functions of the kernel ----
+# ---- kernel functions ----
 
 check_functions() {
 	ask count fn:do_mkdirat -- mkdir "$tmp"/f{1..7}
@@ -216,7 +216,7 @@ check_functions() {
 		is "$(count)" 7 "a function of the kernel is counted"
 		return
 	fi
-	is "$code" 4 "functions of the kernel cannot be probed here"
+	is "$code" 4 "kernel functions cannot be probed here"
 	grep -qE 'functions cannot be probed here: .*(no kprobes|locked down|CAP_)' "$tmp/err"
 	ok $? "and it says why"
 	is "$(grep -c . "$tmp/err")" 1 "in one line"

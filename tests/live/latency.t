@@ -32,7 +32,7 @@ make_loop() { # make_loop FILE FD OPTION...
 # watch OPTION... -- SCRIPT: one run with JSON in $tmp/json, words in $tmp/err, exit code in $code,
 # and the growth of the device's own counters in the array stat (from 1, as the kernel numbers them).
 # Some kernels hide a task of the machine's owner from every BPF program: a completion that interrupts it is seen by no
-# program and counted by no kernel. The ledger tells (completion never seen, exit 3); such a run proves nothing about
+# program and counted by no kernel. The ledger tells (commands with no completion seen, exit 3); such a run proves nothing about
 # us and is repeated, once in a test.
 watch() {
 	watch_once "$@"
@@ -383,7 +383,7 @@ state() { sed -nE 's/^(Cap(Inh|Prm|Eff|Amb)|NoNewPrivs|Seccomp):[[:space:]]*0*([
 check_privileges() {
 	local own pid files=''
 	own=$(state /proc/self/status)
-	! "$IOSONAR" doctor -o json | grep -q '"item":"Landlock".*"state":"ok"' || files="no files to change, "
+	! "$IOSONAR" doctor -o json | grep -q '"item":"Landlock".*"state":"ok"' || files="no opening of files for writing, "
 	watch -v -- "$(reads 11); cat /proc/\$PPID/status >$tmp/ours; cat /proc/self/status >$tmp/its"
 	is "$code $(count)" "0 11" "it counts without privileges"
 	is "$(state "$tmp/ours")" "0 0 0 0 1 2" "no capability, none to gain, system calls filtered"

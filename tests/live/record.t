@@ -23,7 +23,7 @@ clean() {
 # tells, and such a run is repeated, once in a test.
 run() {
 	run_once "$@"
-	[ "$code" = 3 ] && grep -q 'lost [0-9]*: completion never seen' "$tmp/err" || return 0
+	[ "$code" = 3 ] && grep -q 'lost [0-9]*: commands with no completion seen' "$tmp/err" || return 0
 	again "record: $1" "$(grep -h 'never seen' "$tmp/err")"
 	run_once "$@"
 }
@@ -244,7 +244,7 @@ check_limit() {
 	run record -w "$tmp/u.cap" -- "$(reads 4001)"
 	ulimit -S -f unlimited
 	is "$code" 3 "ulimit -f: exit 3"
-	grep -q '^iosonar: .*/u.cap: the file has reached the limit of its size (ulimit -f) after [0-9]* records' "$tmp/err"
+	grep -q '^iosonar: .*/u.cap: the file has reached its size limit (ulimit -f) after [0-9]* records' "$tmp/err"
 	ok $? "and why"
 	replay info --verify "$tmp/u.cap"
 	is "$code $(grep -c '^  whole' "$tmp/again")" "0 1" "the capture has its end"

@@ -627,7 +627,7 @@ static void check_max(void)
 	bench_run(&b, 0, 0, -30, NULL);
 	ok(machine_row(&b.machine, &key, &row) && row.count == 3, "a histogram's row");
 	is_u64(row.sum, (uint64_t)-100, "its sum, signed");
-	is_u64(row.max, (uint64_t)-20, "its largest, which is below 0");
+	is_u64(row.max, (uint64_t)-20, "largest time of the bucket, which is below 0");
 	bench_close(&b);
 }
 
@@ -752,7 +752,8 @@ static void check_pair_rows(void)
 	is_u64(bench_counter(&b, 1, PROBE_NO_START), 1, "what was refused is over");
 	for (i = 100; i < 120; i++)
 		bench_run(&b, 0, i, 1, NULL);
-	is_u64(bench_counter(&b, 0, PROBE_LOST_START), 12, "no room for another start");
+	is_u64(bench_counter(&b, 0, PROBE_LOST_START), 12,
+	       "starts lost because the table of starts was full");
 	bench_balances(&b, "pair in rows");
 	bench_close(&b);
 }

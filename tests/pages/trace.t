@@ -176,7 +176,7 @@ def all_rows(command, name):
     truth = Truth(command, DATA / name)
     with opened(page_of(command, DATA / name), fragment='types=no') as b:
         rows = on_screen(b)
-        tap.eq([row['call'] for row in rows], [truth.line(row) for row in truth.rows], f'{name}: every call, with arguments and what it returned')
+        tap.eq([row['call'] for row in rows], [truth.line(row) for row in truth.rows], f'{name}: every call, with arguments and return value')
         tap.eq([row['time'] for row in rows], [f"{row['time_s']:.9f}" for row in truth.rows], f'{name}: when')
         tap.eq([(row['cpu'], row['task']) for row in rows], [(str(row['cpu']), f"{row['comm']} [{row['pid']}]") for row in truth.rows],
                f'{name}: where, and who')

@@ -246,14 +246,15 @@ static void test_why_not(void)
 {
 	is_str(why("bio_endio"), "yes", "what ftrace lists can be attached");
 	is_str(why("quiet"), "not traceable (notrace)", "what it does not list cannot");
-	is_str(why("sized"), "changed by the compiler; there is fn:sized.isra.0",
+	is_str(why("sized"), "changed by the compiler; use fn:sized.isra.0",
 	       "another name is told");
 	is_str(why("inlined"), "inlined everywhere", "one without a symbol");
-	is_str(why("nvme_start"), "inlined everywhere, or gone after the start (__init)",
+	is_str(why("nvme_start"), "inlined everywhere, or removed after loading (__init)",
 	       "of a module it may be gone");
-	is_str(why("bio_boot"), "gone after the boot (__init)", "one of the boot");
-	is_str(why("trap"), "on the kernel's blacklist of kprobes", "one on the blacklist");
-	is_str(why("twin"), "one of several with this name and other arguments", "a twin");
+	is_str(why("bio_boot"), "removed after boot (__init)", "one of the boot");
+	is_str(why("trap"), "on the kernel's kprobe blacklist", "one on the blacklist");
+	is_str(why("twin"), "one of several functions with this name and different arguments",
+	       "a twin");
 	ok(function("twin", 1) && the("twin", 1)->why, "nor can the other one");
 	ok(function("second", 1) && !the("second", 0)->module &&
 		   the("second", 0)->address == 0xffff800080010100,
@@ -304,21 +305,21 @@ static void test_refusals(void)
 	const char *const none[] = { "q_*" }, *const near[] = { "secnd" };
 
 	refuses(&(struct class_wants){ .name = "boi" }, -EINVAL,
-		"there is no struct 'boi' in this kernel; did you mean bio?");
+		"unknown struct 'boi'; did you mean bio?");
 	refuses(&(struct class_wants){ .name = "xyzzy" }, -EINVAL,
-		"there is no struct 'xyzzy' in this kernel and its modules");
+		"unknown struct 'xyzzy': this kernel and its modules do not have it");
 	refuses(&(struct class_wants){ .name = "either" }, -EINVAL,
-		"there is no struct 'either' in this kernel and its modules");
+		"unknown struct 'either': this kernel and its modules do not have it");
 	refuses(&(struct class_wants){ .name = "lonely" }, -EINVAL,
 		"no function of this kernel takes or returns a pointer to struct lonely");
 	refuses(&(struct class_wants){ .name = "page", .module = "nvmee" }, -EINVAL,
-		"there is no module 'nvmee' with BTF; did you mean nvme?");
+		"no module 'nvmee' with BTF; did you mean nvme?");
 	refuses(&(struct class_wants){ .name = "bio", .only = none, .nr_only = 1 }, -EINVAL,
-		"--only q_*: none of 21 functions of struct bio is named so");
+		"--only q_* matches none of the 21 functions of struct bio");
 	refuses(&(struct class_wants){ .name = "bio", .with = none, .nr_with = 1 }, -EINVAL,
-		"--with q_*: no function of the kernel is named so");
+		"--with q_* matches no kernel function");
 	refuses(&(struct class_wants){ .name = "bio", .births = near, .nr_births = 1 }, -EINVAL,
-		"--birth 'secnd': no function that takes or returns struct bio is named so; did "
+		"--birth 'secnd' matches no function that takes or returns struct bio; did "
 		"you mean second?");
 }
 
@@ -367,7 +368,7 @@ static void test_probes(void)
 	is_number(means(p, "d"), 3, "an argument is there by name");
 	is_number(means(p, "arg3"), 3, "and by number");
 	is_number(means(p, "arg4"), -2, "a fifth is not");
-	is_str(said, "there are 4 arguments: arg0 to arg3", "which is said");
+	is_str(said, "this event has 4 arguments: arg0 to arg3", "which is said");
 	p = probe_of("by_value", PROBE_RET);
 	ok(p->fields[1].at == 1 && p->fields[1].slot == 2 && p->fields[1].reg == 2,
 	   "what lies behind a struct by value is in another register");
@@ -376,13 +377,13 @@ static void test_probes(void)
 	is_number(means(p, "arg0"), 0, "that goes by its number");
 	p = probe_of("void_ret", PROBE_RET);
 	is_number(means(p, "ret"), -2, "of a void function there is no ret");
-	is_str(said, "there is no ret: the function returns nothing", "which is said");
+	is_str(said, "ret is not available: the function returns nothing", "which is said");
 	p = probe_of("nvme_take", PROBE_FN);
 	is_str(p->module, "nvme", "one of a module");
 	find(finder, "ret:last");
 	is_str(found_fields(), "ret:int", "ret: of any event has no arguments");
 	is_number(means(&found.probes[0], "arg0"), -2, "nor by number");
-	is_str(said, "there are no arguments", "which is said");
+	is_str(said, "this event has no arguments", "which is said");
 	forget();
 }
 
@@ -507,13 +508,13 @@ static void test_hidden(void)
 	tree_remove("/proc/kallsyms");
 	anew();
 	is_number(ask(&(struct class_wants){ .name = "bio" }), 0, "without kallsyms");
-	is_str(why("bio_endio"), "not known: /proc/kallsyms cannot be read", "nothing is known");
+	is_str(why("bio_endio"), "unknown: /proc/kallsyms cannot be read", "nothing is known");
 	is_number((long)class.nr_attachable, 0, "and nothing can be attached");
 	tree_remove("/sys/kernel/btf");
 	anew();
 	refuses(&(struct class_wants){ .name = "bio" }, -EOPNOTSUPP,
-		"this kernel has no BTF (CONFIG_DEBUG_INFO_BTF): which functions take struct bio "
-		"is not known");
+		"this kernel has no BTF (CONFIG_DEBUG_INFO_BTF): the functions that take struct "
+		"bio are unknown");
 }
 
 int main(void)

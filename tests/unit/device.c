@@ -247,7 +247,7 @@ static void test_plain_nvme(void)
 	ok(!choose(&list, "/dev/nvme0", &choice) && choice.ctrl == 0 && !choice.disk[0],
 	   "-d /dev/nvme0 is the controller");
 	ok(device_choice__means(&choice, d), "which means its namespaces");
-	refuses(&list, "nvme9", "no block device named 'nvme9'; there are: nvme0n1, nvme0n4");
+	refuses(&list, "nvme9", "no block device named 'nvme9'; available: nvme0n1, nvme0n4");
 	refuses(&list, "ng9n9", "no block device named 'ng9n9'");
 	refuses(&list, "259:9", "no block device named '259:9'");
 	device_list__free(&list);
@@ -449,10 +449,8 @@ static void put_dm(void)
 
 static void test_dm(void)
 {
-	static const char why[] =
-		"dm-0 (my--vg-root) passes bios on and issues no requests of its "
-		"own; measure the disks below it: -d sda,vda, or its bios: layers "
-		"--at bio\n";
+	static const char why[] = "dm-0 (my--vg-root) is bio-based and issues no requests; measure "
+				  "the disks below it: -d sda,vda, or its bios: layers --at bio\n";
 	struct device_list list;
 
 	put_dm();
@@ -543,7 +541,7 @@ static void test_replug(void)
 	drop("/sys/block/vda");
 	is_u64((uint64_t)device_list__refresh(&list, "vda"), 2, "a removed disk keeps its entry");
 	ok(list.devices[2].gone, "marked");
-	refuses(&list, "vda", "no block device named 'vda'; there are: none");
+	refuses(&list, "vda", "no block device named 'vda'; available: none");
 	is_u64((uint64_t)-device_list__refresh(&list, "vdz"), ENOENT, "nobody knows vdz");
 	device_list__free(&list);
 }

@@ -499,7 +499,7 @@ static struct device machine_devices[] = {
 	{ .name = "vda", .kind = DEVICE_REQUEST, .nr_queues = 1, .depth = 256, .size_bytes = 512 },
 };
 
-/* Root of a machine with NVMe as a module that has BTF; a test changes what it is about. */
+/* Root of a machine with NVMe as a module that has BTF; a test changes name of what was checked. */
 static struct doctor_facts machine(void)
 {
 	return (struct doctor_facts){
@@ -589,8 +589,8 @@ static void test_two_capabilities(void)
 	judge(&facts);
 	ok(report.obstacle.kind == OBSTACLE_NONE, "two capabilities: latency can run");
 	is_hooks("nvme_setup_cmd", "no ok", "with plain pointers for NVMe");
-	is_str(find("hook", "nvme_setup_cmd", "tp_btf")->why, "module BTF is for CAP_SYS_ADMIN",
-	       "for this reason");
+	is_str(find("hook", "nvme_setup_cmd", "tp_btf")->why,
+	       "the BTF of a module requires CAP_SYS_ADMIN", "for this reason");
 	is_str(find("hook", "nvme_setup_cmd", "tp_btf")->remedy, "run it as root", "with a remedy");
 	is_hooks("block_rq_issue", "spare ok", "other disks follow");
 }
@@ -613,9 +613,9 @@ static void test_losses(void)
 	is_command("slow", doctor_ok,
 		   "nvme_setup_cmd to nvme_complete_rq; other disks: block_rq_issue to "
 		   "block_rq_complete");
-	is_command("cache", doctor_ok, "pages and accesses, by functions of the kernel");
+	is_command("cache", doctor_ok, "pages and accesses, from kernel functions");
 	is_command("count", doctor_ok, "any event");
-	is_command("class", doctor_ok, "functions of the kernel");
+	is_command("class", doctor_ok, "kernel functions");
 	is_command("events", doctor_ok, "lists what can be probed");
 	is_command("report", doctor_ok, "needs nothing from the kernel");
 	facts.rights.caps = cap_bpf | cap_perfmon;
@@ -624,31 +624,33 @@ static void test_losses(void)
 	facts.tried[TRIAL_KPROBE] = -ENOENT;
 	judge(&facts);
 	is_command("slow", doctor_partly,
-		   "without files of direct I/O, called [direct] (CAP_SYSLOG), names of kernel "
-		   "functions (CAP_SYSLOG), names in others' processes (CAP_SYS_PTRACE)");
+		   "without names of files of direct I/O, shown as [direct] (requires CAP_SYSLOG), "
+		   "names of kernel functions (requires CAP_SYSLOG), names in processes of other "
+		   "users (requires CAP_SYS_PTRACE)");
 	is_command("errors", doctor_partly,
-		   "without time-outs and states of controllers (kprobes)");
-	is_command("cache", doctor_ok, "pages and accesses, by functions of the kernel");
+		   "without time-outs and states of controllers (requires kprobes)");
+	is_command("cache", doctor_ok, "pages and accesses, from kernel functions");
 	is_command("count", doctor_partly, "without tracepoints (tracefs is not readable)");
 	facts.tried[TRIAL_FENTRY] = -EPERM;
 	judge(&facts);
-	is_command("cache", doctor_partly, "without accesses (fentry or kprobes)");
+	is_command("cache", doctor_partly, "without accesses (requires fentry or kprobes)");
 	is_command("count", doctor_partly,
-		   "without tracepoints (tracefs is not readable), functions of the kernel (fentry "
+		   "without tracepoints (tracefs is not readable), kernel functions (fentry "
 		   "or kprobes)");
 	is_command("class", doctor_no, "functions cannot be probed here: no fentry and no kprobes");
-	is_command("calls", doctor_partly, "without functions of the kernel (fentry or kprobes)");
+	is_command("calls", doctor_partly, "without kernel functions (requires fentry or kprobes)");
 	facts.tried[TRIAL_UPROBE] = -EACCES;
 	judge(&facts);
 	is_command("calls", doctor_no,
 		   "functions cannot be probed here: no fentry, no kprobes, no uprobes");
 	facts.tried[TRIAL_FENTRY] = 0;
 	judge(&facts);
-	is_command("calls", doctor_partly, "without functions of processes (CAP_SYS_ADMIN)");
+	is_command("calls", doctor_partly,
+		   "without functions of processes (requires CAP_SYS_ADMIN)");
 	facts.tried[TRIAL_RAW_TP] = -EPERM;
 	judge(&facts);
 	is_command("count", doctor_no,
-		   "a security module forbids BPF in spite of the capabilities: ask dmesg which");
+		   "a security module forbids BPF despite the capabilities: see dmesg for which");
 }
 
 static void test_old_kernel(void)
@@ -664,7 +666,7 @@ static void test_old_kernel(void)
 	is_hooks("block_rq_complete", "no ok", "an event with its queue first: plain pointers");
 	is_str(find("hook", "block_rq_error", NULL)->state, "absent", "no event for errors");
 	is_str(find("hook", "kernel functions", "fentry")->why,
-	       "not here: not supported; not used anyway", "errno 524 has a name");
+	       "not available: not supported; not used for I/O", "errno 524 has a name");
 }
 
 static void test_nobody(void)
@@ -725,7 +727,7 @@ static void test_little_memory(void)
 	facts.rehearsal.start.err = -EPERM;
 	judge(&facts);
 	is_str(report.obstacle.line,
-	       "may lock 1024 KiB of memory and needs 3072 KiB: run ulimit -l unlimited",
+	       "locked memory limit 1024 KiB, required 3072 KiB: run ulimit -l unlimited",
 	       "locked memory: how much, and how to get more");
 	is_str(find("privilege", "memlock", NULL)->state, doctor_no, "memlock is to blame");
 	is_hooks("nvme_setup_cmd", "no ok", "the hooks are those it would use");

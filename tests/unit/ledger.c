@@ -15,8 +15,8 @@ static const struct {
 	const char *key, *words;
 } reasons[] = {
 	{ LOST_NO_SLOT, false, "lost_no_slot", "table of commands in flight was full" },
-	{ LOST_COMPLETION, true, "lost_completion", "completion never seen" },
-	{ LOST_START, false, "lost_start", "completed without a start" },
+	{ LOST_COMPLETION, true, "lost_completion", "commands with no completion seen" },
+	{ LOST_START, false, "lost_start", "completions with no start seen" },
 	{ LOST_CLOCK, true, "lost_clock", "clock went backwards" },
 	{ LOST_DEVICE, false, "lost_device", "unknown device" },
 	{ LOST_SKIPPED, false, "lost_skipped", "skipped by the kernel" },
@@ -153,7 +153,7 @@ static void check_print_lost(void)
 	for (int i = 0; i < NR_LOST; i++)
 		l.lost[i] = 101 + (uint64_t)i;
 	text = printed(&l);
-	ok(strstr(text, "NOT WHOLE") && !strstr(text, "nothing lost"), "a loss is shouted");
+	ok(strstr(text, "INCOMPLETE") && !strstr(text, "nothing lost"), "a loss is shouted");
 	for (int i = 0; i < NR_REASONS; i++) {
 		snprintf(line, sizeof(line), "  lost %d: ", 101 + reasons[i].reason);
 		ok(strstr(text, line) && strstr(strstr(text, line), reasons[i].words),

@@ -69,15 +69,15 @@ static void test_clauses(void)
 
 static void test_errors(void)
 {
-	refuses(LINE_COUNT, "", "count: it needs an event, as in: iosonar count block:");
-	refuses(LINE_COUNT, "by comm", "count: it needs an event");
+	refuses(LINE_COUNT, "", "count: it requires an event, as in: iosonar count block:");
+	refuses(LINE_COUNT, "by comm", "count: it requires an event");
 	refuses(LINE_COUNT, "a:b of x", "count has no 'of'");
 	refuses(LINE_COUNT, "a:b by x by y", "'by' stands there twice");
-	refuses(LINE_COUNT, "a:b by", "nothing follows 'by'; for example: by 'comm, pid'");
+	refuses(LINE_COUNT, "a:b by", "nothing follows 'by'; write e.g. by 'comm, pid'");
 	refuses(LINE_SUM, "a:b by x", "sum: it needs 'of', as in: iosonar sum");
 	refuses(LINE_HIST, "a:b", "hist: it needs 'of'");
 	refuses(LINE_PRINT, "a:b by x", "print has no 'by'");
-	refuses(LINE_PAIR, "a:b on x", "pair: it needs two events, a start and an end");
+	refuses(LINE_PAIR, "a:b on x", "pair: it requires two events, a start and an end");
 	refuses(LINE_PAIR, "a:b c:d e:f on x", "pair: it takes two events");
 	refuses(LINE_PAIR, "a:b c:d", "pair: it needs 'on'");
 	refuses(LINE_COUNT, "a a a a a a a a a a a a a a a a a", "too many events: at most 16");

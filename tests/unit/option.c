@@ -324,22 +324,22 @@ static void test_bad_words(void)
 	    "-o jsno: unknown value 'jsno'; did you mean json? expected one of text, json, csv");
 	bad("--by dev,qeue", "--by dev,qeue: unknown value 'qeue'; did you mean queue? "
 			     "expected one of ctrl, dev, queue");
-	bad("--by dev,", "--by dev,: a word is missing at a comma");
-	bad("-d ,", "-d ,: a word is missing at a comma");
+	bad("--by dev,", "--by dev,: empty item in the list");
+	bad("-d ,", "-d ,: empty item in the list");
 	bad("--comm sixteen-letters-",
-	    "--comm sixteen-letters-: too long; it has at most 15 bytes");
+	    "--comm sixteen-letters-: too long; at most 15 bytes are allowed");
 	bad("-i", "-i DURATION: the value is missing");
 	bad("-i -- fio", "-i DURATION: the value is missing");
 	bad("-d --hist", "-d DEV: the value is missing");
 	bad("--out=", "--out FILE: the value is missing");
 	bad("-d _", "-d DEV: the value is missing");
 	bad("-o", "-o text|json|csv: the value is missing");
-	bad("--hist=x", "--hist x: it takes no value");
-	bad("--heat --hist", "--heat and --hist exclude each other; give one of them");
-	bad("--hist --heat", "--heat and --hist exclude each other; give one of them");
-	bad("fio", "unexpected word 'fio'; a command to run goes after --");
-	bad("-", "unexpected word '-'; a command to run goes after --");
-	bad("_", "unexpected word ''; a command to run goes after --");
+	bad("--hist=x", "--hist x: the option takes no value");
+	bad("--heat --hist", "--heat and --hist cannot be combined");
+	bad("--hist --heat", "--heat and --hist cannot be combined");
+	bad("fio", "unexpected argument 'fio'; write COMMAND after --");
+	bad("-", "unexpected argument '-'; write COMMAND after --");
+	bad("_", "unexpected argument ''; write COMMAND after --");
 }
 
 static void test_refused(void)
@@ -347,7 +347,7 @@ static void test_refused(void)
 	bad("-e x", "-e x: 100% not here; try there");
 	bad("--elsewhere=x", "--elsewhere x: 100% not here; try there");
 	bad("-e", "-e FILE: 100% not here; try there");
-	bad("--elsewher x", "unknown option --elsewher; 'iosonar latency -h' lists them");
+	bad("--elsewher x", "unknown option --elsewher; 'iosonar latency -h' lists the options");
 }
 
 static void test_unknown(void)
@@ -359,12 +359,12 @@ static void test_unknown(void)
 	good("--ctrl_id 1");
 	is_u64(options.filter.ctrl_id.value, 1, "nvme_bpf's name means the same");
 	bad("--ctrl-di 1", "unknown option --ctrl-di; did you mean --ctrl-id?");
-	bad("--zebra", "unknown option --zebra; 'iosonar latency -h' lists them");
-	bad("--=x", "unknown option --; 'iosonar latency -h' lists them");
-	bad("-x", "unknown option -x; 'iosonar latency -h' lists them");
-	bad("-vx", "unknown option -x; 'iosonar latency -h' lists them");
+	bad("--zebra", "unknown option --zebra; 'iosonar latency -h' lists the options");
+	bad("--=x", "unknown option --; 'iosonar latency -h' lists the options");
+	bad("-x", "unknown option -x; 'iosonar latency -h' lists the options");
+	bad("-vx", "unknown option -x; 'iosonar latency -h' lists the options");
 	bad("-pid 5", "unknown option -pid; did you mean --pid?");
-	bad("-v\x1b", "unknown option -\\x1b; 'iosonar latency -h' lists them");
+	bad("-v\x1b", "unknown option -\\x1b; 'iosonar latency -h' lists the options");
 }
 
 static void test_files(void)
@@ -374,7 +374,7 @@ static void test_files(void)
 	is_str(options.file.read.words[1], "two,three.cap", "a comma is part of a name");
 	good("-w out.cap --zstd");
 	is_str(options.file.write, "out.cap", "-w");
-	bad("-r a -w b", "--write and --read exclude each other; give one of them");
+	bad("-r a -w b", "--write and --read cannot be combined");
 	bad("-r", "-r FILE: the value is missing");
 }
 

@@ -70,7 +70,7 @@ static void check_signal(int signal)
 {
 	char want[PATH_MAX];
 
-	snprintf(want, sizeof(want), "iosonar: the output is not complete: it is in %s\n", partial);
+	snprintf(want, sizeof(want), "iosonar: the output is incomplete; it is in %s\n", partial);
 	ok(ended_by(signal, "half", false) == signal, "%s ends it", strsignal(signal));
 	is_str(said, want, "one line says where the part is");
 	ok(holds(partial, "half") && !is_there(path), "it is there, and no whole one");

@@ -154,20 +154,20 @@ static void check_globs(struct finder *finder)
 	list(finder, "");
 	is_u64(found.nr, 6, "or nothing");
 	refused(finder, "blok:*", -EINVAL,
-		"no event matches 'blok:*'; 'iosonar events' lists what is there");
+		"no event matches 'blok:*'; 'iosonar events' lists the events");
 	refused(finder, "block:blok_rq_issue", -EINVAL,
-		"there is no event 'block:blok_rq_issue'; did you mean block:block_rq_issue?");
+		"unknown event 'block:blok_rq_issue'; did you mean block:block_rq_issue?");
 	refused(finder, "block_rq_issue", -EINVAL,
-		"'block_rq_issue' is no event; did you mean block:block_rq_issue?");
+		"'block_rq_issue' is not an event; did you mean block:block_rq_issue?");
 	refused(finder, "nonsense", -EINVAL,
-		"'nonsense' is no event; write system:event, raw:EVENT, fn:FUNCTION, ret:, user:, "
-		"usdt:, profile:HZ, interval:1s, soft: or hw:");
+		"'nonsense' is not an event; write system:event, raw:EVENT, fn:FUNCTION, ret:, "
+		"user:, usdt:, profile:HZ, interval:1s, soft: or hw:");
 	refused(finder, "kprobe:vfs_read", -EINVAL,
-		"'kprobe:vfs_read' is another tool's word for it; write fn:vfs_read");
+		"'kprobe:vfs_read' is the syntax of another tool; write fn:vfs_read");
 	refused(finder, "t:block:*", -EINVAL,
-		"'t:block:*' is another tool's word for it; write block:*");
+		"'t:block:*' is the syntax of another tool; write block:*");
 	refused(finder, "../up:x", -EINVAL,
-		"there is no event '../up:x'; 'iosonar events' lists what is there");
+		"unknown event '../up:x'; 'iosonar events' lists the events");
 }
 
 /* Every line is wrong in a way of its own, but for the last. */
@@ -258,12 +258,12 @@ static void check_raw(struct finder *finder)
 	       "raw:block_rq_complete raw:block_rq_issue raw:gone raw:nvme_setup_cmd raw:odd",
 	       "all of them: system calls and probes of others are none");
 	refused(finder, "raw:block_rq_isue", -EINVAL,
-		"there is no raw tracepoint 'block_rq_isue'; did you mean raw:block_rq_issue?");
+		"unknown raw tracepoint 'block_rq_isue'; did you mean raw:block_rq_issue?");
 	refused(finder, "raw:block:block_rq_issue", -EINVAL,
 		"'raw:block:block_rq_issue': a raw tracepoint has no system; write "
 		"raw:block_rq_issue");
 	refused(finder, "raw:", -EINVAL,
-		"'raw:': the rest of the event is missing; write raw:block_rq_issue");
+		"'raw:' is not a complete event; write e.g. raw:block_rq_issue");
 }
 
 /* ---- timers and counters ---- */
@@ -308,33 +308,33 @@ static void check_perf_refused(struct finder *finder)
 	tree_put("/proc/sys/kernel/perf_event_max_sample_rate", "5000\n");
 	is_perf(finder, "profile:5000", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, 5000);
 	refused(finder, "profile:5001", -EINVAL,
-		"'profile:5001' is more than this kernel allows, 5000 Hz; see "
+		"'profile:5001' exceeds the limit of this kernel, 5000 Hz; see "
 		"kernel.perf_event_max_sample_rate");
 	refused(finder, "profile:0", -EINVAL,
-		"'profile:0': '0' is no rate in Hz; write profile:99");
+		"'profile:0': '0' is not a rate in Hz; write e.g. profile:99");
 	refused(finder, "profile:10ms", -EINVAL,
-		"'profile:10ms': '10ms' is no rate in Hz; write profile:99");
+		"'profile:10ms': '10ms' is not a rate in Hz; write e.g. profile:99");
 	refused(finder, "profile:hz:99", -EINVAL,
-		"'profile:hz:99' is another tool's word for it; write profile:99");
+		"'profile:hz:99' is the syntax of another tool; write profile:99");
 	refused(finder, "interval:s:1", -EINVAL,
-		"'interval:s:1' is another tool's word for it; write interval:1s");
+		"'interval:s:1' is the syntax of another tool; write interval:1s");
 	refused(finder, "interval:5", -EINVAL,
-		"'interval:5' lacks its unit; write interval:5s or interval:5ms");
-	refused(finder, "interval:9us", -EINVAL,
-		"'interval:9us': the kernel's timers take at least 10us");
+		"'interval:5' lacks a unit; write interval:5s or interval:5ms");
+	refused(finder, "interval:9us", -EINVAL, "'interval:9us': the shortest interval is 10us");
 	refused(finder, "soft:page-falts:7", -EINVAL,
-		"there is no software event 'page-falts'; did you mean soft:page-faults?");
+		"unknown software event 'page-falts'; did you mean soft:page-faults?");
 	refused(finder, "hw:llc-loads", -EINVAL,
-		"there is no hardware event 'llc-loads'; did you mean hw:LLC-loads?");
+		"unknown hardware event 'llc-loads'; did you mean hw:LLC-loads?");
 	refused(finder, "soft:cpu-clock:9999", -EINVAL,
-		"'soft:cpu-clock:9999': a clock counts ns, and the kernel takes 10000 at least");
+		"'soft:cpu-clock:9999': a clock counts nanoseconds; the minimum is 10000");
 	for (size_t i = 0; i < 6; i++) {
 		static const char *const bad[] = { "0", "1e99", "x", "0x1e6", "-1", "1e" };
 		char spec[32], words[160];
 
 		snprintf(spec, sizeof(spec), "hw:cycles:%s", bad[i]);
 		snprintf(words, sizeof(words),
-			 "'%s': '%s' is no number of events to a sample; write 1000, 100k or 1e6",
+			 "'%s': '%s' is not a number of events per sample; write e.g. 1000, 100k "
+			 "or 1e6",
 			 spec, bad[i]);
 		refused(finder, spec, -EINVAL, words);
 	}

@@ -138,17 +138,17 @@ static void check_many(struct finder *finder)
 static void check_refused(struct finder *finder)
 {
 	refused(finder, "fn:vfs_raed", -EINVAL,
-		"there is no kernel function 'vfs_raed' (inlined, or of a module that is not "
-		"loaded); did you mean fn:vfs_read?");
+		"unknown kernel function 'vfs_raed' (inlined, or in a module that is not loaded); "
+		"did you mean fn:vfs_read?");
 	refused(finder, "fn:start_kernel", -EINVAL,
-		"'fn:start_kernel' cannot be probed: start_kernel is gone after the boot (__init)");
+		"'fn:start_kernel' cannot be probed: start_kernel is removed after boot (__init)");
 	refused(finder, "fn:trap", -EINVAL,
-		"'fn:trap' cannot be probed: trap is on the kernel's blacklist of kprobes");
+		"'fn:trap' cannot be probed: trap is on the kernel's kprobe blacklist");
 	refused(finder, "fn:vfs_sized", -EINVAL,
-		"'fn:vfs_sized' cannot be probed: vfs_sized is changed by the compiler; there is "
+		"'fn:vfs_sized' cannot be probed: vfs_sized is changed by the compiler; use "
 		"fn:vfs_sized.isra.0");
 	refused(finder, "ret:vfs_sized", -EINVAL,
-		"'ret:vfs_sized' cannot be probed: vfs_sized is changed by the compiler; there is "
+		"'ret:vfs_sized' cannot be probed: vfs_sized is changed by the compiler; use "
 		"ret:vfs_sized.isra.0");
 	refused(finder, "fn:vfs_quie*", -EINVAL,
 		"'fn:vfs_quie*' cannot be probed: vfs_quiet is not traceable (notrace)");
@@ -156,10 +156,10 @@ static void check_refused(struct finder *finder)
 		"'fn:vfs_[iq]*': none of 2 functions can be probed; vfs_inlined is inlined "
 		"everywhere");
 	refused(finder, "fn:nothing*", -EINVAL,
-		"no kernel function matches 'fn:nothing*'; 'iosonar events' lists what is there");
+		"no kernel function matches 'fn:nothing*'; 'iosonar events' lists the events");
 	refused(finder, "fn:bpf_prog_1_vfs_x", -EINVAL,
-		"there is no kernel function 'bpf_prog_1_vfs_x' (inlined, or of a module that is "
-		"not loaded); 'iosonar events' lists what is there");
+		"unknown kernel function 'bpf_prog_1_vfs_x' (inlined, or in a module that is not "
+		"loaded); 'iosonar events' lists the events");
 }
 
 /* Who may not see addresses, nor ftrace's list. */

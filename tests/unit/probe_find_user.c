@@ -101,16 +101,16 @@ static void check_refused(struct finder *finder)
 		 self);
 	refused(finder, text, -EINVAL, words);
 	snprintf(text, sizeof(text), "user:%s", self);
-	snprintf(words, sizeof(words), "'%s': the function is missing; write user:PATH:FUNCTION",
+	snprintf(words, sizeof(words), "'%s': no function given; write user:PATH:FUNCTION",
 		 text);
 	refused(finder, text, -EINVAL, words);
 	refused(finder, "user:/no/such/file:x", -EINVAL,
-		"'user:/no/such/file:x': there is no /no/such/file");
+		"'user:/no/such/file:x': no such file: /no/such/file");
 	refused(finder, "user:/dev/null:x", -EINVAL,
-		"'user:/dev/null:x': /dev/null is no program and no library");
+		"'user:/dev/null:x': /dev/null is not a program or a library");
 	setenv("PATH", "/nowhere:/bin", 1);
 	refused(finder, "user:sh:main", -EINVAL,
-		"'user:sh:main': 'sh' is no path; did you mean /bin/sh?");
+		"'user:sh:main': 'sh' is not a path; did you mean /bin/sh?");
 	refused(finder, "usdt:/bin/sh:a", -EINVAL,
 		"'usdt:/bin/sh:a': write usdt:PATH:PROVIDER:NAME");
 	refused(finder, "usdt:/bin/sh:a:b", -EINVAL,

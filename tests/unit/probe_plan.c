@@ -270,8 +270,7 @@ static void check_functions(void)
 	   "arguments are the entry's, the result is the return's");
 	ok(plan.is_latency && plan.of_unit == VALUE_DURATION, "its latency");
 	plan__free(&plan);
-	is_refused(&line, EVENT_FN, EVENT_PUT,
-		   "iosonar: ret:put ends nothing that was asked for\n");
+	is_refused(&line, EVENT_FN, EVENT_PUT, "iosonar: ret:put is an end without a start\n");
 }
 
 /* ---- refusals ---- */
@@ -283,17 +282,18 @@ static void check_refusals(void)
 	is_refused(&(struct line){ .action = LINE_COUNT, .by = "rwbs," }, EVENT_RECORD, -1,
 		   "iosonar: by: expected a field, a number or a text\nrwbs,\n     ^\n");
 	is_refused(&(struct line){ .action = LINE_COUNT, .condition = "rwbs" }, EVENT_RECORD, -1,
-		   "iosonar: if: a number is wanted here, and this is a text\nrwbs\n^\n");
+		   "iosonar: if: expected a number, but this is a text\nrwbs\n^\n");
 	is_refused(&(struct line){ .action = LINE_COUNT, .condition = "error, 1" }, EVENT_RECORD,
 		   -1,
-		   "iosonar: if: one is wanted here, not a list (&& joins conditions)\nerror, 1\n  "
+		   "iosonar: if: expected one expression, not a list (join conditions with "
+		   "&&)\nerror, 1\n  "
 		   "     ^\n");
 	is_refused(&(struct line){ .action = LINE_HIST, .of = "kstack" }, EVENT_RECORD, -1,
-		   "iosonar: of: a number is wanted here, and this is a stack\nkstack\n^\n");
-	is_refused(
-		&(struct line){ .action = LINE_PAIR, .on = "tid, rwbs" }, EVENT_RECORD, EVENT_RAW,
-		"iosonar: on: block:rq_issue: start and end have to share a number, as in: on tid\n"
-		"tid, rwbs\n     ^\n");
+		   "iosonar: of: expected a number, but this is a stack\nkstack\n^\n");
+	is_refused(&(struct line){ .action = LINE_PAIR, .on = "tid, rwbs" }, EVENT_RECORD,
+		   EVENT_RAW,
+		   "iosonar: on: block:rq_issue: start and end must share a number, as in: on tid\n"
+		   "tid, rwbs\n     ^\n");
 	is_refused(&(struct line){ .action = LINE_PAIR, .on = "tid = tidd" }, EVENT_RECORD,
 		   EVENT_RAW,
 		   "iosonar: on: raw:rq_done: no field 'tidd'; did you mean tid?\n"
@@ -305,12 +305,12 @@ static void check_refusals(void)
 	is_refused(&(struct line){ .action = LINE_COUNT,
 				   .by = "str(cmd,200), str(cmd,200), str(cmd,200)" },
 		   EVENT_RECORD, -1,
-		   "iosonar: by: the key is 624 bytes, 504 are the most; shorten its texts: "
+		   "iosonar: by: the key is 624 bytes, the maximum is 504; shorten its texts: "
 		   "str(x, 32)\n");
 	is_refused(&(struct line){ .action = LINE_HIST, .of = "bytes", .buckets = BUCKETS_LINEAR },
 		   EVENT_RECORD, -1,
-		   "iosonar: --linear wants FROM:TO:STEP with FROM below TO and a step above 0, as "
-		   "in 0:64:1\n");
+		   "iosonar: --linear requires FROM:TO:STEP with FROM below TO and a step above 0, "
+		   "as in 0:64:1\n");
 	is_refused(&(struct line){ .action = LINE_HIST,
 				   .of = "bytes",
 				   .buckets = BUCKETS_LINEAR,

@@ -270,14 +270,13 @@ static void check_elements(void)
 	is_value(EVENT_RECORD, "map[15]", "u8@95");
 	is_refused(EVENT_RAW, "rq->table[4]", 10, "rq->table has 4 elements: 0 to 3");
 	is_refused(EVENT_RAW, "rq->table[-1]", 10, "rq->table has 4 elements: 0 to 3");
-	is_refused(EVENT_RAW, "rq->tag[0]", 7, "rq->tag is no array: it has no elements");
-	is_refused(EVENT_RAW, "rq->later[0]", 9,
-		   "rq->later has elements that nobody knows the size of");
+	is_refused(EVENT_RAW, "rq->tag[0]", 7, "rq->tag is not an array: it has no elements");
+	is_refused(EVENT_RAW, "rq->later[0]", 9, "rq->later has elements of unknown size");
 	is_refused(EVENT_RAW, "rq->table[x]", 10,
 		   "no field 'x'; there are: rq, nr_bytes, in, name, pid, tid, uid, comm, cpu, "
 		   "cgroup, nsecs, time, probe, ...");
 	is_refused(EVENT_RAW, "rq->label[1048576]", 10,
-		   "an index from 0 to 1048575, please: not 1048576");
+		   "expected an index from 0 to 1048575, not 1048576");
 	is_refused(EVENT_RAW, "rq->table == 1", 0,
 		   "rq->table is an array: it can only be a key or be shown; name an element: "
 		   "rq->table[0]");
@@ -285,10 +284,9 @@ static void check_elements(void)
 		   "rq->table is an array: it can only be a key or be shown; name an element: "
 		   "rq->table[0]");
 	is_refused(EVENT_RAW, "str(rq->table)", 0,
-		   "str(rq->table): an array of numbers is no text");
+		   "str(rq->table): an array of numbers is not a text");
 	is_refused(EVENT_RECORD, "map[cpu]", 3,
-		   "map lies in the record, where programs read at places that are known before: "
-		   "the index has to be a number");
+		   "map is a field of a tracepoint: its index must be a constant");
 }
 
 /* ---- operators ---- */
@@ -447,21 +445,22 @@ static void check_kinds(void)
 	is_refused(EVENT_RECORD, "1 + rwbs", 4, "rwbs is a text, not a number");
 	is_refused(EVENT_RECORD, "!rwbs", 1, "rwbs is a text, not a number");
 	is_refused(EVENT_RECORD, "error && rwbs", 9, "rwbs is a text, not a number");
-	is_refused(EVENT_RECORD, "rwbs < comm", 5, "texts are compared with ==, != and like only");
+	is_refused(EVENT_RECORD, "rwbs < comm", 5, "compare texts with ==, != or like");
 	is_refused(EVENT_RECORD, "rwbs == 5", 8, "5 is a number, but rwbs is a text");
 	is_refused(EVENT_RECORD, "error == \"a\"", 0, "error is a number, but \"a\" is a text");
 	is_refused(EVENT_RECORD, "filename == \"a\"", 0,
 		   "filename is a pointer: write str(filename)");
 	is_refused(EVENT_RECORD, "filename like a*", 0,
 		   "filename is a pointer: write str(filename)");
-	is_refused(EVENT_RECORD, "error like a*", 0, "like is for texts, and error is none");
+	is_refused(EVENT_RECORD, "error like a*", 0,
+		   "like requires a text, and error is not a text");
 	is_refused(EVENT_RECORD, "error ? rwbs : 1", 6,
-		   "? wants two texts or two numbers: rwbs is a text, 1 none");
+		   "? requires two texts or two numbers: rwbs is a text, 1 is not");
 	is_refused(EVENT_RECORD, "kstack + 1", 0,
 		   "kstack is a stack: it can only be a key or be shown");
 	is_refused(EVENT_RECORD, "rwbs == kstack", 8,
 		   "kstack is a stack: it can only be a key or be shown");
-	is_refused(EVENT_RECORD, "1.5 + 1", 0, "whole numbers only, up to 64 bits: not 1.5");
+	is_refused(EVENT_RECORD, "1.5 + 1", 0, "expected a whole number of up to 64 bits, not 1.5");
 }
 
 static void check_types(void)
@@ -469,42 +468,42 @@ static void check_types(void)
 	is_refused(EVENT_RAW, "rq->in", 0, "rq->in is struct inner: name a member: x, y");
 	is_refused(EVENT_RAW, "in", 0, "in is passed by value: its members cannot be read");
 	is_refused(EVENT_RAW, "rq.tag", 2, "rq is a pointer: write ->");
-	is_refused(EVENT_RAW, "rq->in->x", 6, "rq->in is no pointer: write .");
-	is_refused(EVENT_RAW, "rq->tag->x", 7, "rq->tag has no members: it is no struct");
-	is_refused(EVENT_RAW, "rq->tag.x", 7, "rq->tag has no members: it is no struct");
-	is_refused(EVENT_RAW, "rq->later->x", 9, "nobody knows what rq->later points to");
-	is_refused(EVENT_RAW, "(rq + 1)->tag", 8, "rq + 1 has no members: it is no struct");
+	is_refused(EVENT_RAW, "rq->in->x", 6, "rq->in is not a pointer: write .");
+	is_refused(EVENT_RAW, "rq->tag->x", 7, "rq->tag has no members: it is not a struct");
+	is_refused(EVENT_RAW, "rq->tag.x", 7, "rq->tag has no members: it is not a struct");
+	is_refused(EVENT_RAW, "rq->later->x", 9, "the type that rq->later points to is unknown");
+	is_refused(EVENT_RAW, "(rq + 1)->tag", 8, "rq + 1 has no members: it is not a struct");
 	is_refused(EVENT_RECORD, "common_pid", 0,
-		   "common_pid: programs cannot read what stands before an event's own fields");
+		   "common_pid: programs cannot read the common fields of an event");
 }
 
 static void check_places(void)
 {
 	is_refused(EVENT_RECORD, "latency", 0,
-		   "latency is of a pair, or of functions: 'hist fn:NAME of latency'");
+		   "latency requires a pair, or functions: 'hist fn:NAME of latency'");
 	is_refused(EVENT_RECORD, "entry.bytes", 0,
-		   "entry.bytes: entry and exit are of pairs; write bytes");
+		   "entry.bytes: entry and exit require a pair; write bytes");
 	is_refused(EVENT_FN, "1 + ret", 4,
-		   "there is no ret: it is known where a function returns (ret:NAME, "
-		   "userret:PATH:NAME)");
-	is_refused(EVENT_PUT, "ret", 0, "there is no ret: the function returns nothing");
-	is_refused(EVENT_RECORD, "arg0", 0, "there are no arguments");
-	is_refused(EVENT_RET, "arg0", 0, "there are no arguments");
-	is_refused(EVENT_FN, "arg4", 0, "there are 4 arguments: arg0 to arg3");
-	is_refused(EVENT_USER, "arg12", 0, "there are 12 arguments: arg0 to arg11");
-	is_refused(EVENT_USDT, "arg3", 0, "there are 3 arguments: arg0 to arg2");
+		   "ret is available only where a function returns (ret:NAME, userret:PATH:NAME)");
+	is_refused(EVENT_PUT, "ret", 0, "ret is not available: the function returns nothing");
+	is_refused(EVENT_RECORD, "arg0", 0, "this event has no arguments");
+	is_refused(EVENT_RET, "arg0", 0, "this event has no arguments");
+	is_refused(EVENT_FN, "arg4", 0, "this event has 4 arguments: arg0 to arg3");
+	is_refused(EVENT_USER, "arg12", 0, "this event has 12 arguments: arg0 to arg11");
+	is_refused(EVENT_USDT, "arg3", 0, "this event has 3 arguments: arg0 to arg2");
 }
 
 static void check_calls(void)
 {
 	is_refused(EVENT_RECORD, "str()", 0, "write str(pointer) or str(pointer, length)");
 	is_refused(EVENT_RECORD, "str(cmd, 1, 2)", 0, "write str(pointer) or str(pointer, length)");
-	is_refused(EVENT_RECORD, "str(cmd, 0)", 9, "a number from 1 to 200, please: not 0");
-	is_refused(EVENT_RECORD, "str(cmd, 201)", 9, "a number from 1 to 200, please: not 201");
-	is_refused(EVENT_RECORD, "str(cmd, error)", 9, "a number from 1 to 200, please: not error");
-	is_refused(EVENT_RECORD, "str(\"a\")", 0, "str(\"a\"): that is a text already");
+	is_refused(EVENT_RECORD, "str(cmd, 0)", 9, "expected a number from 1 to 200, not 0");
+	is_refused(EVENT_RECORD, "str(cmd, 201)", 9, "expected a number from 1 to 200, not 201");
+	is_refused(EVENT_RECORD, "str(cmd, error)", 9,
+		   "expected a number from 1 to 200, not error");
+	is_refused(EVENT_RECORD, "str(\"a\")", 0, "str(\"a\"): this is already a text");
 	is_refused(EVENT_RECORD, "str(kstack)", 4, "kstack is a stack, not a pointer");
-	is_refused(EVENT_RECORD, "kstack(128)", 7, "a number from 1 to 127, please: not 128");
+	is_refused(EVENT_RECORD, "kstack(128)", 7, "expected a number from 1 to 127, not 128");
 	is_refused(EVENT_RECORD, "sym(rwbs)", 4, "rwbs is a text, not a number");
 	is_refused(EVENT_RECORD, "dev(1, 2)", 0, "write dev(number)");
 	is_refused(EVENT_RECORD, "args()", 0, "write args(argv)");

@@ -84,7 +84,7 @@ same() {
 	ok $? "$1" || note "$(wc -l /tmp/want /tmp/got; diff /tmp/want /tmp/got | head -6)"
 }
 # With kprobes alone the kernel skips ends that come inside another program, and the run has to say so.
-by_kprobes() { grep -q '^[0-9]* functions, the returns of 0$' /tmp/class.err; }
+tracing by_kprobes() { grep -q '^[0-9]* functions, with returns of 0$' /tmp/class.err; }
 ended() {
 	if ! by_kprobes; then
 		same "$1"
@@ -116,7 +116,7 @@ is "$(awk '$2 == "bio_endio" && $6 != 0 { print $3, $6 }' /tmp/lives)" "nullb0 1
 
 # Then births from a pool, which are returns, are not seen either, and objects are addresses.
 if by_kprobes; then
-	grep -q '^counts are ~: the kernel skips such a probe uncounted' /tmp/class.err
+	grep -q '^counts are approximate (~): the kernel skips such a probe uncounted' /tmp/class.err
 	ok $? "one line says what a kprobe misses" || note "$(tail -4 /tmp/class.err)"
 	is "$(grep -c '^returns are not seen: this kernel has kretprobes only' /tmp/class.err)" 1 "one line says that returns are not seen"
 	done_testing

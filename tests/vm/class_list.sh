@@ -108,6 +108,6 @@ if [ -e $module_btf ]; then
 	ok $? "nvme_core: nvme_complete_rq takes a request"
 else
 	iosonar class request --list --module nvme_core >/tmp/out 2>/tmp/err
-	is "$? $(cat /tmp/err)" "2 iosonar: there is no module 'nvme_core' with BTF in /sys/kernel/btf" "this kernel's modules have no BTF"
+	is "$? $(cat /tmp/err)" "2 iosonar: no module 'nvme_core' with BTF in /sys/kernel/btf" "this kernel's modules have no BTF"
 fi
 done_testing

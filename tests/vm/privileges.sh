@@ -39,7 +39,7 @@ dropped() {
 	is "$(state /tmp/out/ours)" "0 0 0 0 1 2" "$who: no capability, none to gain, system calls filtered"
 	is "$(state /tmp/out/its)" "$want" "$who: the COMMAND has what iosonar was started with"
 	is "$(row /tmp/out/look "$dev" read count)" 11 "$who: counted"
-	grep -qE '^privileges: no capabilities, no new privileges,( no files to change,)? system calls filtered$' /tmp/out/err
+	grep -qE '^privileges: no capabilities, no new privileges,( no opening of files for writing,)? system calls filtered$' /tmp/out/err
 	ok $? "$who: -v says so" || note "$(cat /tmp/out/err)"
 	rm /tmp/out/*
 }

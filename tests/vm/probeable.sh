@@ -31,16 +31,16 @@ sed '1d; s/^fn:\([^,]*\),.*/\1/' /tmp/probed | sort -u >/tmp/got
 sed 's/ .*//' $tracing/available_filter_functions | grep -e '^nvme_' -e '^vfs_' | sort -u >/tmp/want
 cmp -s /tmp/want /tmp/got
 ok $? "functions are those that ftrace knows, $(wc -l <"/tmp/got")" || note "$(diff /tmp/want /tmp/got | head)"
-grep -q '^[0-9]* more cannot be probed; -v says which and why$' /tmp/probed.err
+grep -q '^[0-9]* more cannot be probed; -v shows which and why$' /tmp/probed.err
 ok $? "others are counted"
 
 iosonar events fn:start_kernel fn:perf_trace_block_rq fn:submit_bioo -v fn:submit_bio >/tmp/probed 2>/tmp/probed.err
 is $? 2 "a name that is none is wrong usage"
-is "$(sed -n 1p /tmp/probed.err)" "iosonar: 'fn:start_kernel' cannot be probed: start_kernel is gone after the boot (__init)" \
+is "$(sed -n 1p /tmp/probed.err)" "iosonar: 'fn:start_kernel' cannot be probed: start_kernel is removed after boot (__init)" \
 	"a function that ran at boot is refused"
 is "$(sed -n 2p /tmp/probed.err)" "iosonar: 'fn:perf_trace_block_rq' cannot be probed: perf_trace_block_rq is not traceable (notrace)" \
 	"so is one that is never traced"
-is "$(sed -n 3p /tmp/probed.err)" "iosonar: there is no kernel function 'submit_bioo' (inlined, or of a module that is not loaded); did you mean fn:submit_bio?" \
+is "$(sed -n 3p /tmp/probed.err)" "iosonar: unknown kernel function 'submit_bioo' (inlined, or in a module that is not loaded); did you mean fn:submit_bio?" \
 	"a name that is none gets the nearest"
 head -1 /tmp/probed | grep -q '^fn:submit_bio  [a-z_]* submit_bio(struct bio \*bio)$'
 ok $? "a function has its prototype"

@@ -85,7 +85,7 @@ static int attach_judge(struct attach_job *job, size_t nr)
 		/* What a module did once, when it was loaded, is gone without a trace. */
 		if (f->module && !found->changed)
 			return attach_refuse(
-				f, "inlined everywhere, or gone after the start (__init)");
+				f, "inlined everywhere, or removed after loading (__init)");
 		find_function__why_lost(PROBE_FN, found->changed, lost, sizeof(lost));
 		return attach_refuse(f, lost);
 	}
@@ -120,7 +120,7 @@ static int attach_know_nothing(struct class *class)
 	for (size_t i = 0; !err && i < class->nr; i++)
 		if (!class->functions[i].why)
 			err = attach_refuse(&class->functions[i],
-					    "not known: /proc/kallsyms cannot be read");
+					    "unknown: /proc/kallsyms cannot be read");
 	return err;
 }
 

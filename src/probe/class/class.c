@@ -71,8 +71,7 @@ static int class_check_named(const struct class *class, const char *option,
 		if (i < class->nr)
 			continue;
 		return log_err(-EINVAL,
-			       "%s '%s': no function that takes or returns struct %s "
-			       "is named so%s%s%s",
+			       "%s '%s' matches no function that takes or returns struct %s%s%s%s",
 			       option, globs[g], class->object,
 			       *nearest.near ? "; did you mean " : "", nearest.near,
 			       *nearest.near ? "?" : "");
@@ -135,7 +134,7 @@ static int class_check_only(const struct class *class, const struct class_wants 
 	}
 	if (nr)
 		return log_err(-EINVAL,
-			       "--only %s%s: none of %zu functions of struct %s is named so",
+			       "--only %s%s matches none of the %zu functions of struct %s",
 			       only.globs[0], only.nr > 1 ? ",..." : "", nr, class->object);
 	return log_err(-EINVAL, "no function of %s%s takes or returns a pointer to struct %s",
 		       wants->module ? "module " : "this kernel",
@@ -205,8 +204,8 @@ static int class_add_others(struct class *class, struct finder *finder,
 		if (globs_match(&with, class->functions[i].name))
 			return 0;
 	return err ? err
-		   : log_err(-EINVAL, "--with %s%s: no function of the kernel is named so",
-			     with.globs[0], with.nr > 1 ? ",..." : "");
+		   : log_err(-EINVAL, "--with %s%s matches no kernel function", with.globs[0],
+			     with.nr > 1 ? ",..." : "");
 }
 
 /* ---- search ---- */

@@ -95,7 +95,7 @@ static int class_mark_twins(struct class *class, size_t from, const struct find_
 
 		if (!find_index__get(twins, f->name, NULL))
 			continue;
-		f->why = strdup("one of several with this name and other arguments");
+		f->why = strdup("one of several functions with this name and different arguments");
 		if (!f->why)
 			return -ENOMEM;
 	}

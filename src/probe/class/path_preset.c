@@ -215,7 +215,6 @@ int path_preset__find(struct finder *finder, const char *word, char ***names, si
 		return 0;
 	free(s.found);
 	return log_err(-EOPNOTSUPP,
-		       "--path %s: this kernel has none of its functions, or does not let them be "
-		       "attached",
+		       "--path %s: this kernel has none of its functions, or none can be attached",
 		       word);
 }

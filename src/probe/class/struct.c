@@ -77,9 +77,10 @@ static int struct_refuse(struct finder *finder, const char *name)
 		find_index__each(&c.b->structs, struct_compare, &c);
 	}
 	if (*c.nearest.near)
-		return log_err(-EINVAL, "there is no struct '%s' in this kernel; did you mean %s?",
-			       name, c.nearest.near);
-	return log_err(-EINVAL, "there is no struct '%s' in this kernel and its modules", name);
+		return log_err(-EINVAL, "unknown struct '%s'; did you mean %s?", name,
+			       c.nearest.near);
+	return log_err(-EINVAL, "unknown struct '%s': this kernel and its modules do not have it",
+		       name);
 }
 
 static int struct_refuse_module(struct finder *finder, const char *module)
@@ -90,9 +91,9 @@ static int struct_refuse_module(struct finder *finder, const char *module)
 	for (size_t i = 0; i < finder->btfs.nr_modules; i++)
 		class_nearest__compare(&nearest, finder->btfs.modules[i]->module);
 	if (*nearest.near)
-		return log_err(-EINVAL, "there is no module '%s' with BTF; did you mean %s?",
-			       module, nearest.near);
-	return log_err(-EINVAL, "there is no module '%s' with BTF in /sys/kernel/btf", module);
+		return log_err(-EINVAL, "no module '%s' with BTF; did you mean %s?", module,
+			       nearest.near);
+	return log_err(-EINVAL, "no module '%s' with BTF in /sys/kernel/btf", module);
 }
 
 int class__name(struct class *class, struct finder *finder, const struct class_wants *wants)
@@ -105,8 +106,8 @@ int class__name(struct class *class, struct finder *finder, const struct class_w
 		name = class->preset->object;
 	if (!find_btf__vmlinux(finder))
 		return log_err(-EOPNOTSUPP,
-			       "this kernel has no BTF (CONFIG_DEBUG_INFO_BTF): which "
-			       "functions take struct %s is not known",
+			       "this kernel has no BTF (CONFIG_DEBUG_INFO_BTF): the functions that "
+			       "take struct %s are unknown",
 			       name);
 	if (wants->module && !find_btf__module(finder, wants->module))
 		return struct_refuse_module(finder, wants->module);

@@ -109,7 +109,7 @@ static void read_usdt_arg(struct emit *e, const struct value *v, const struct us
 	case USDT_CONST: code__set(&e->code, reg, arg->value); return;
 	case USDT_REG: read_register(e, arg->reg_at, reg); break;
 	case USDT_MEM: read_usdt_memory(e, arg, reg); break;
-	case USDT_UNKNOWN: emit__refuse(e, v, "it lies where no program can find it"); return;
+	case USDT_UNKNOWN: emit__refuse(e, v, "unsupported location of a USDT argument"); return;
 	}
 	code__extend(&e->code, reg, arg->size, arg->is_signed);
 }
@@ -120,10 +120,10 @@ static void read_function_register(struct emit *e, const struct value *v, enum c
 
 	if (kind == PROBE_RET || kind == PROBE_USERRET)
 		emit__refuse(e, v,
-			     "arguments are gone when a function returns; in a pair of its "
-			     "entry and its return, entry.x is x at the entry");
+			     "arguments are not available when a function returns; in a pair of "
+			     "its entry and its return, entry.x is x at the entry");
 	else if (v->offset >= READ_NR_REGISTERS)
-		emit__refuse(e, v, "only %d arguments are in registers of this machine",
+		emit__refuse(e, v, "only the first %d arguments are in registers on this machine",
 			     READ_NR_REGISTERS);
 	else
 		read_register(e, read_arguments_at[v->offset], reg);
@@ -172,7 +172,7 @@ void emit__ret(struct emit *e, const struct value *v, enum code_reg reg)
 	else if (e->wants->ctx == CTX_TRACING && probe->btf)
 		read_slot(e, read_argument_slots(probe), reg);
 	else
-		emit__refuse(e, v, "nothing returns here");
+		emit__refuse(e, v, "this event has no return value");
 	code__extend(&e->code, reg, v->size, v->shape.is_signed);
 }
 

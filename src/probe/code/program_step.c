@@ -173,7 +173,7 @@ static int emit_say(const struct emit *e, int err)
 		return e->err;
 	if (err == -ENOMEM)
 		return log_err(err, "out of memory");
-	return log_err(err, "%s: too much for one program; ask for fewer or shorter texts", name);
+	return log_err(err, "%s: too large for one program; use fewer or shorter texts", name);
 }
 
 int emit__hand_over(struct emit *e, struct program *program, int err)

@@ -244,7 +244,7 @@ static void text_make(struct emit *e, const struct value *v, struct place to, ui
 	case VALUE_ARRAY: text_array(e, v, to, room); break;
 	case VALUE_SAVED: text_copy(e, saved, v->shape.size, to, room); break;
 	case VALUE_CHOOSE: text_choose(e, v, to, room); break;
-	default: emit__refuse(e, v, "this is no text");
+	default: emit__refuse(e, v, "this is not a text");
 	}
 }
 

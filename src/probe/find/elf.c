@@ -140,13 +140,13 @@ static int elf_refuse_name(const struct find_job *job, const char *name)
 	char path[512];
 
 	if (!*name)
-		return log_err(-EINVAL, "'%s': the file is missing; write %s:/PATH/TO/IT:...",
+		return log_err(-EINVAL, "'%s': no file given; write %s:/PATH/TO/FILE:...",
 			       job->spec, probe_kind__word(job->kind));
 	if (elf_search(name, path, sizeof(path)))
-		return log_err(-EINVAL, "'%s': '%s' is no path; did you mean %s?", job->spec, name,
-			       path);
-	return log_err(-EINVAL, "'%s': '%s' is no path; write %s:/PATH/TO/IT:...", job->spec, name,
-		       probe_kind__word(job->kind));
+		return log_err(-EINVAL, "'%s': '%s' is not a path; did you mean %s?", job->spec,
+			       name, path);
+	return log_err(-EINVAL, "'%s': '%s' is not a path; write %s:/PATH/TO/FILE:...", job->spec,
+		       name, probe_kind__word(job->kind));
 }
 
 int find_elf__refuse(const struct find_job *job, const char *pattern, int err)
@@ -159,12 +159,12 @@ int find_elf__refuse(const struct find_job *job, const char *pattern, int err)
 		return log_err(-EACCES, "'%s': cannot read %s: %s; run it as root", job->spec,
 			       pattern, strerror(-err));
 	if (err == -ENOEXEC)
-		return log_err(-EINVAL, "'%s': %s is no program and no library", job->spec,
+		return log_err(-EINVAL, "'%s': %s is not a program or a library", job->spec,
 			       pattern);
 	if (err == -EXDEV)
-		return log_err(-EINVAL, "'%s': %s is for another machine than this one", job->spec,
+		return log_err(-EINVAL, "'%s': %s is built for another architecture", job->spec,
 			       pattern);
-	return log_err(-EINVAL, "'%s': there is no %s", job->spec, pattern);
+	return log_err(-EINVAL, "'%s': no such file: %s", job->spec, pattern);
 }
 
 int find_elf__each(const char *pattern, find_elf_fn fn, void *arg)

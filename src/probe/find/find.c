@@ -108,7 +108,7 @@ const char *finder__doubt(const struct finder *finder)
 
 	if (!s->nr || s->traceable.nr)
 		return NULL;
-	return "which functions can be traced is not known: available_filter_functions of tracefs "
+	return "cannot tell which functions can be traced: available_filter_functions of tracefs "
 	       "cannot be read";
 }
 
@@ -171,11 +171,11 @@ static int find_run(struct find_job *job)
 	const struct find_foreign *foreign = find_foreign_of(job->spec);
 
 	if (foreign)
-		return log_err(-EINVAL, "'%s' is another tool's word for it; write %s%s", job->spec,
+		return log_err(-EINVAL, "'%s' is the syntax of another tool; write %s%s", job->spec,
 			       foreign->ours, strchr(job->spec, ':') + 1);
 	if (!*job->rest && !(job->is_loose && kind->lists_all))
-		return log_err(-EINVAL, "'%s': the rest of the event is missing; write %s",
-			       job->spec, kind->example);
+		return log_err(-EINVAL, "'%s' is not a complete event; write e.g. %s", job->spec,
+			       kind->example);
 	job->kind = kind->kind;
 	return kind->find(job);
 }

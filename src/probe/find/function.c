@@ -129,8 +129,8 @@ void find_function__why_lost(enum probe_kind kind, const struct find_symbol *cha
 			     size_t size)
 {
 	if (changed)
-		snprintf(why, size, "changed by the compiler; there is %s:%s",
-			 probe_kind__word(kind), changed->name);
+		snprintf(why, size, "changed by the compiler; use %s:%s", probe_kind__word(kind),
+			 changed->name);
 	else
 		snprintf(why, size, "inlined everywhere");
 }
@@ -184,7 +184,7 @@ static int function_unknown(const struct find_job *job)
 		return log_no_memory();
 	for (size_t i = 0; i < s->nr; i++)
 		names[i] = s->symbols[i].name;
-	err = find__unknown(job, "kernel function", " (inlined, or of a module that is not loaded)",
+	err = find__unknown(job, "kernel function", " (inlined, or in a module that is not loaded)",
 			    names, s->nr);
 	free(names);
 	return err;

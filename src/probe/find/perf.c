@@ -171,14 +171,14 @@ int find__profiles(struct find_job *job)
 	uint64_t most = perf_rate_most(job->finder);
 
 	if (!strncmp(job->rest, "hz:", 3))
-		return log_err(-EINVAL, "'%s' is another tool's word for it; write profile:%s",
+		return log_err(-EINVAL, "'%s' is the syntax of another tool; write profile:%s",
 			       job->spec, job->rest + 3);
 	if (units__read_number(job->rest, &probe.period) || !probe.period)
-		return log_err(-EINVAL, "'%s': '%s' is no rate in Hz; write profile:99", job->spec,
-			       job->rest);
+		return log_err(-EINVAL, "'%s': '%s' is not a rate in Hz; write e.g. profile:99",
+			       job->spec, job->rest);
 	if (probe.period > most)
 		return log_err(-EINVAL,
-			       "'%s' is more than this kernel allows, %" PRIu64
+			       "'%s' exceeds the limit of this kernel, %" PRIu64
 			       " Hz; see kernel.perf_event_max_sample_rate",
 			       job->spec, most);
 	return perf_add(job, &probe, job->rest);
@@ -194,16 +194,16 @@ int find__intervals(struct find_job *job)
 	const char *colon = strchr(job->rest, ':');
 
 	if (colon)
-		return log_err(-EINVAL, "'%s' is another tool's word for it; write interval:%s%.*s",
+		return log_err(-EINVAL, "'%s' is the syntax of another tool; write interval:%s%.*s",
 			       job->spec, colon + 1, (int)(colon - job->rest), job->rest);
 	if (*job->rest && !job->rest[strspn(job->rest, "0123456789")])
-		return log_err(-EINVAL, "'%s' lacks its unit; write %ss or %sms", job->spec,
+		return log_err(-EINVAL, "'%s' lacks a unit; write %ss or %sms", job->spec,
 			       job->spec, job->spec);
 	if (units__read_duration(job->rest, &probe.period) || probe.period > PERF_PERIOD_MOST)
-		return log_err(-EINVAL, "'%s': '%s' is no duration; write interval:1s", job->spec,
-			       job->rest);
+		return log_err(-EINVAL, "'%s': '%s' is not a duration; write e.g. interval:1s",
+			       job->spec, job->rest);
 	if (probe.period < PERF_TIMER_LEAST_NS)
-		return log_err(-EINVAL, "'%s': the kernel's timers take at least 10us", job->spec);
+		return log_err(-EINVAL, "'%s': the shortest interval is 10us", job->spec);
 	return perf_add(job, &probe, job->rest);
 }
 
@@ -222,15 +222,15 @@ static int perf_split(struct perf_search *search)
 	size_t len = strcspn(rest, ":");
 
 	if (len >= sizeof(search->name))
-		return log_err(-EINVAL, "'%s': there is no event with such a long name",
+		return log_err(-EINVAL, "'%s': the name of the event is too long",
 			       search->job->spec);
 	snprintf(search->name, sizeof(search->name), "%.*s", (int)len, rest);
 	if (!len)
 		strcpy(search->name, "*");
 	if (colon && !perf_read_count(colon + 1, &search->period))
 		return log_err(-EINVAL,
-			       "'%s': '%s' is no number of events to a sample; write 1000, 100k or "
-			       "1e6",
+			       "'%s': '%s' is not a number of events per sample; write e.g. 1000, "
+			       "100k or 1e6",
 			       search->job->spec, colon + 1);
 	return 0;
 }
@@ -242,7 +242,7 @@ static int perf_check_clock(const struct perf_search *search, uint32_t type, uin
 	    (config != PERF_COUNT_SW_CPU_CLOCK && config != PERF_COUNT_SW_TASK_CLOCK) ||
 	    !search->period || search->period >= PERF_TIMER_LEAST_NS)
 		return 0;
-	return log_err(-EINVAL, "'%s': a clock counts ns, and the kernel takes 10000 at least",
+	return log_err(-EINVAL, "'%s': a clock counts nanoseconds; the minimum is 10000",
 		       search->job->spec);
 }
 

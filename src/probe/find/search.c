@@ -80,13 +80,13 @@ int find__unknown(const struct find_job *job, const char *what, const char *reas
 	const char *near;
 
 	if (find__is_glob(job->rest))
-		return log_err(-EINVAL, "no %s matches '%s'; 'iosonar events' lists what is there",
+		return log_err(-EINVAL, "no %s matches '%s'; 'iosonar events' lists the events",
 			       what, job->spec);
 	near = nearest__word(job->rest, names, nr);
 	if (near)
-		return log_err(-EINVAL, "there is no %s '%s'%s; did you mean %.*s%s?", what,
-			       job->rest, reason, (int)prefix, job->spec, near);
-	return log_err(-EINVAL, "there is no %s '%s'%s; 'iosonar events' lists what is there", what,
+		return log_err(-EINVAL, "unknown %s '%s'%s; did you mean %.*s%s?", what, job->rest,
+			       reason, (int)prefix, job->spec, near);
+	return log_err(-EINVAL, "unknown %s '%s'%s; 'iosonar events' lists the events", what,
 		       job->rest, reason);
 }
 

@@ -193,9 +193,9 @@ const char *find_symbols__why_not(struct find_symbols *s, const struct find_symb
 	if (s->traceable.nr && symbols_is_traceable(s, symbol))
 		return NULL;
 	if (!symbol->module && symbol->address >= s->init_begin && symbol->address < s->init_end)
-		return "gone after the boot (__init)";
+		return "removed after boot (__init)";
 	if (find_index__get(&s->blacklist, symbol->name, NULL))
-		return "on the kernel's blacklist of kprobes";
+		return "on the kernel's kprobe blacklist";
 	if (s->traceable.nr && !find_symbols__alias(s, symbol))
 		return "not traceable (notrace)";
 	return NULL;

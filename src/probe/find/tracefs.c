@@ -244,11 +244,11 @@ static int tracefs_refuse_word(const struct find_job *job)
 
 	for (size_t i = 0; i < t->nr; i++)
 		if (!strcmp(tracefs_event(t, i), job->spec))
-			return log_err(-EINVAL, "'%s' is no event; did you mean %s?", job->spec,
+			return log_err(-EINVAL, "'%s' is not an event; did you mean %s?", job->spec,
 				       t->names[i]);
 	return log_err(-EINVAL,
-		       "'%s' is no event; write system:event, raw:EVENT, fn:FUNCTION, ret:, user:, "
-		       "usdt:, profile:HZ, interval:1s, soft: or hw:",
+		       "'%s' is not an event; write system:event, raw:EVENT, fn:FUNCTION, ret:, "
+		       "user:, usdt:, profile:HZ, interval:1s, soft: or hw:",
 		       job->spec);
 }
 
@@ -281,11 +281,10 @@ int find__tracepoints(struct find_job *job)
 	if (!job->is_loose && !strchr(job->rest, ':'))
 		return tracefs_refuse_word(job);
 	if (!job->is_loose && (*job->rest == ':' || job->rest[strlen(job->rest) - 1] == ':'))
-		return log_err(
-			-EINVAL,
-			"'%s': a part of the event is missing; write block:block_rq_issue or "
-			"'block:*'",
-			job->spec);
+		return log_err(-EINVAL,
+			       "'%s' is not a complete event; write e.g. block:block_rq_issue or "
+			       "'block:*'",
+			       job->spec);
 	for (size_t i = 0; !err && i < t->nr; i++)
 		if (tracefs_matches(job, i))
 			err = tracefs_add(job, t->names[i]);

@@ -198,8 +198,7 @@ static int user_take(struct user_search *search, const char *path, const struct 
 	if (!err && !symbol->is_alias && find__matches(search->glob, name)) {
 		if (symbol->is_ifunc)
 			err = find__miss(search->job, name,
-					 "only chosen at the start of a process (ifunc): what "
-					 "runs has another name");
+					 "an ifunc: the function that runs has another name");
 		else
 			err = user_add_probe(search->job, path, name, symbol->offset)
 				      ?: user_note_vaddr(search, symbol);
@@ -263,8 +262,8 @@ static int user_refuse(const struct user_search *search, const char *path, size_
 		return log_err(-EINVAL, "'%s': %s has no function '%s'; did you mean %s?",
 			       job->spec, path, search->glob, search->near);
 	return log_err(-EINVAL,
-		       "'%s': %s has no such function (it may be stripped or inlined); "
-		       "'iosonar events %s:%s' lists them",
+		       "'%s': %s has no such function (it may be stripped or inlined); 'iosonar "
+		       "events %s:%s' lists its functions",
 		       job->spec, path, probe_kind__word(job->kind), path);
 }
 
@@ -275,7 +274,7 @@ static int user_find(struct user_search *search, const char *path)
 	int err;
 
 	if (!search->glob)
-		return log_err(-EINVAL, "'%s': the function is missing; write %s:PATH:FUNCTION",
+		return log_err(-EINVAL, "'%s': no function given; write %s:PATH:FUNCTION",
 			       job->spec, probe_kind__word(job->kind));
 	err = find_elf__each(path, user_find_in, search);
 	free(search->vaddrs);

@@ -21,7 +21,7 @@ static const struct {
 	const char *example; /* of what follows it */
 	const char *several; /* how more than one is written */
 } line_clauses[] = {
-	[CLAUSE_OF] = { "of", offsetof(struct line, of), "bytes", "it is one value: of bytes" },
+	[CLAUSE_OF] = { "of", offsetof(struct line, of), "bytes", "it takes one value: of bytes" },
 	[CLAUSE_BY] = { "by", offsetof(struct line, by), "'comm, pid'",
 			"write commas between keys: by 'comm, pid'" },
 	[CLAUSE_SHOW] = { "show", offsetof(struct line, show), "'comm, pid'",
@@ -29,7 +29,7 @@ static const struct {
 	[CLAUSE_ON] = { "on", offsetof(struct line, on), "tid",
 			"write commas between keys: on 'dev, sector'" },
 	[CLAUSE_IF] = { "if", offsetof(struct line, condition), "'bytes > 4096'",
-			"join conditions: if 'pid == 1 && cpu == 0'" },
+			"join conditions with &&: if 'pid == 1 && cpu == 0'" },
 };
 
 /* What a command takes: bits of enum line_clause. */
@@ -94,7 +94,7 @@ static int line_say_alien(const struct line *line, int clause)
 					: "",
 			 line_clauses[i].word);
 	}
-	return log_err(-EINVAL, "%s has no '%s'; it takes %s, as in: iosonar %s %s", name,
+	return log_err(-EINVAL, "%s does not take '%s'; it takes %s, as in: iosonar %s %s", name,
 		       line_clauses[clause].word, takes, name, line_grammar[line->action].example);
 }
 
@@ -103,7 +103,7 @@ static int line_open(struct line *line, int clause)
 	if (!(line_grammar[line->action].may >> clause & 1))
 		return line_say_alien(line, clause);
 	if (*line_text(line, clause))
-		return log_err(-EINVAL, "'%s' stands there twice; %s", line_clauses[clause].word,
+		return log_err(-EINVAL, "'%s' is given twice; %s", line_clauses[clause].word,
 			       line_clauses[clause].several);
 	*line_text(line, clause) = strdup("");
 	return *line_text(line, clause) ? 0 : log_no_memory();
@@ -124,10 +124,10 @@ static int line_check_events(const struct line *line)
 {
 	if (line->nr_events < line_grammar[line->action].least_events)
 		return line_say_usage(line, line->action == LINE_PAIR
-						    ? "it needs two events, a start and an end"
-						    : "it needs an event");
+						    ? "it requires two events, a start and an end"
+						    : "it requires an event");
 	if (line->nr_events > line_grammar[line->action].most_events)
-		return line_say_usage(line, "it takes two events, a start and an end");
+		return line_say_usage(line, "it takes only two events, a start and an end");
 	return 0;
 }
 
@@ -139,11 +139,11 @@ static int line_check_clauses(struct line *line)
 		const char *text = *line_text(line, i), *word = line_clauses[i].word;
 
 		if (text && !text[strspn(text, " \t\n")])
-			return log_err(-EINVAL, "nothing follows '%s'; for example: %s %s", word,
+			return log_err(-EINVAL, "nothing follows '%s'; write e.g. %s %s", word,
 				       word, line_clauses[i].example);
 		if (text || !(line_grammar[line->action].must >> i & 1))
 			continue;
-		snprintf(what, sizeof(what), "it needs '%s'", word);
+		snprintf(what, sizeof(what), "it requires '%s'", word);
 		return line_say_usage(line, what);
 	}
 	return 0;
@@ -161,7 +161,8 @@ int line__read(struct line *line, enum line_action action, const char *const *wo
 		else if (clause >= 0)
 			err = line_append(line, clause, words[i]);
 		else if (line->nr_events == LINE_MAX_EVENTS)
-			err = log_err(-EINVAL, "too many events: at most %d; a pattern is one",
+			err = log_err(-EINVAL,
+				      "too many events: at most %d; a pattern counts as one",
 				      LINE_MAX_EVENTS);
 		else
 			line->events[line->nr_events++] = words[i];

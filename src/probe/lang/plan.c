@@ -203,8 +203,8 @@ static int planning_check_steps(const struct plan *plan)
 	if (plan->buckets != BUCKETS_LINEAR)
 		return 0;
 	if (plan->linear_step < 1 || plan->linear_to <= plan->linear_from)
-		return log_err(-EINVAL, "--linear wants FROM:TO:STEP with FROM below TO and a step "
-					"above 0, as in 0:64:1");
+		return log_err(-EINVAL, "--linear requires FROM:TO:STEP with FROM below TO and a "
+					"step above 0, as in 0:64:1");
 	if (span / (uint64_t)plan->linear_step > MOST_STEPS)
 		return log_err(-EINVAL, "--linear: too many steps: at most %d", MOST_STEPS);
 	return 0;

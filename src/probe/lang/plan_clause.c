@@ -48,7 +48,7 @@ static int planning_type_number(struct planning *p, const struct plan_clause *cl
 	err = planning__type(p, clause, 0, scope, value);
 	if (err || (!(*value)->shape.is_text && !value__is_stack(*value)))
 		return err;
-	expr_error__set(&error, (*value)->at, "a number is wanted here, and this is %s",
+	expr_error__set(&error, (*value)->at, "expected a number, but this is %s",
 			(*value)->shape.unit == VALUE_HEX ? "an array"
 			: (*value)->shape.is_text	  ? "a text"
 							  : "a stack");

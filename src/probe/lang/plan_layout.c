@@ -75,7 +75,7 @@ static int layout_saved(struct plan *plan)
 		plan->saved_bytes = layout_place(&plan->saved[i], plan->saved_bytes);
 	if (plan->saved_bytes > PLAN_MAX_SAVED)
 		return log_err(-EINVAL,
-			       "the end wants %u bytes of the start, %d are the most; shorten its "
+			       "the end uses %u bytes of the start, the maximum is %d; shorten its "
 			       "texts: str(x, 32)",
 			       plan->saved_bytes, PLAN_MAX_SAVED);
 	for (size_t i = 0; i < plan->nr_probes; i++)
@@ -123,7 +123,7 @@ static int layout_keys(struct plan *plan)
 	if (plan->key_bytes <= PLAN_MAX_KEY)
 		return 0;
 	return log_err(-EINVAL,
-		       "by: the key is %u bytes, %d are the most; shorten its texts: str(x, 32)",
+		       "by: the key is %u bytes, the maximum is %d; shorten its texts: str(x, 32)",
 		       plan->key_bytes, PLAN_MAX_KEY);
 }
 
@@ -138,7 +138,7 @@ static int layout_shown(struct plan_probe *probe)
 	if (probe->shown_bytes <= PLAN_MAX_SHOWN)
 		return 0;
 	return log_err(-EINVAL,
-		       "show: %u bytes for %s, %d are the most; show fewer or shorter texts",
+		       "show: %u bytes for %s, the maximum is %d; show fewer or shorter texts",
 		       probe->shown_bytes, probe->probe->name, PLAN_MAX_SHOWN);
 }
 

@@ -124,7 +124,7 @@ static bool pair_is_same_function(const struct probe *a, const struct probe *b)
 
 static int pair_no_start(const struct plan_probe *end)
 {
-	return log_err(-EINVAL, "%s ends nothing that was asked for", end->probe->name);
+	return log_err(-EINVAL, "%s is an end without a start", end->probe->name);
 }
 
 /* Typed with the first start that it may end; the others save the same. */
@@ -215,7 +215,7 @@ static struct value *pair_on_value(const char *text, const struct value_scope *s
 
 	if (tree && tree->nodes[tree->root].op == OP_EQ)
 		expr_error__set(error, tree->nodes[tree->root].op_at,
-				"write one =, as in: on 'pid = next_pid'");
+				"write a single =, as in: on 'pid = next_pid'");
 	else if (tree)
 		value = value__make(tree, scope, error);
 	expr__free(tree);
@@ -231,7 +231,7 @@ static int pair_type_on(struct planning *p, const struct pair_on *on, bool is_en
 
 	if (value && (value->shape.is_text || value__is_stack(value))) {
 		expr_error__set(&error, value->at,
-				"start and end have to share a number, as in: on tid");
+				"start and end must share a number, as in: on tid");
 		value__free(value);
 		value = NULL;
 	}
@@ -266,7 +266,7 @@ static int pair_type_all_on(struct planning *p)
 		if (p->plan->nr_on == PLAN_MAX_ON)
 			return pair_on_refuse(p, text, "too many: at most 4", NULL);
 		if (*on.end == '=')
-			return pair_on_refuse(p, on.end, "one = only: start = end", NULL);
+			return pair_on_refuse(p, on.end, "use = only once: start = end", NULL);
 		err = pair_type_side(p, &on, false);
 		err = err ? err : pair_type_side(p, &on, true);
 		p->plan->nr_on++;

@@ -13,7 +13,7 @@ static struct value *typing_literal_text(struct typing *t, const struct expr_nod
 	struct value *v;
 
 	if (node->text_len > VALUE_STR_MOST) {
-		expr_error__set(t->error, node->at, "too long a text: at most %d characters",
+		expr_error__set(t->error, node->at, "text too long: at most %d characters",
 				VALUE_STR_MOST);
 		return NULL;
 	}
@@ -35,7 +35,8 @@ static struct value *typing_literal_number(struct typing *t, const struct expr_n
 	struct value *v;
 
 	if (!node->is_whole) {
-		expr_error__set(t->error, node->at, "whole numbers only, up to 64 bits: not %.*s",
+		expr_error__set(t->error, node->at,
+				"expected a whole number of up to 64 bits, not %.*s",
 				typing__clip(t, node), typing__text(t, node));
 		return NULL;
 	}
@@ -275,8 +276,7 @@ static bool typing_can_compare(struct typing *t, const struct expr_node *node,
 	if (left->shape.is_text && right->shape.is_text) {
 		if (node->op == OP_EQ || node->op == OP_NE)
 			return true;
-		expr_error__set(t->error, node->op_at,
-				"texts are compared with ==, != and like only");
+		expr_error__set(t->error, node->op_at, "compare texts with ==, != or like");
 		return false;
 	}
 	if (left->shape.is_text || right->shape.is_text) {
@@ -314,7 +314,7 @@ static bool typing_is_good_glob(struct typing *t, const struct expr_node *glob)
 		chars += glob->text[i] != '*';
 	if (chars > VALUE_LIKE_MOST)
 		expr_error__set(t->error, glob->at,
-				"too long a pattern: at most %d characters beside stars",
+				"pattern too long: at most %d characters besides *",
 				VALUE_LIKE_MOST);
 	return chars <= VALUE_LIKE_MOST;
 }
@@ -332,7 +332,7 @@ static bool typing_is_text(struct typing *t, const struct expr_node *node, const
 				typing__clip(t, node), typing__text(t, node), typing__clip(t, node),
 				typing__text(t, node));
 	else
-		expr_error__set(t->error, node->at, "like is for texts, and %.*s is none",
+		expr_error__set(t->error, node->at, "like requires a text, and %.*s is not a text",
 				typing__clip(t, node), typing__text(t, node));
 	return false;
 }
@@ -373,7 +373,7 @@ static bool typing_can_choose(struct typing *t, const struct expr_node *node,
 		return true;
 	if (right->shape.is_text != other->shape.is_text) {
 		expr_error__set(t->error, node->op_at,
-				"? wants two texts or two numbers: %.*s is a %s, %.*s none",
+				"? requires two texts or two numbers: %.*s is a %s, %.*s is not",
 				typing__clip(t, r), typing__text(t, r),
 				right->shape.is_text ? "text" : "number", typing__clip(t, o),
 				typing__text(t, o));

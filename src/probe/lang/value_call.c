@@ -19,8 +19,8 @@ static uint32_t call_constant(struct typing *t, uint32_t index, uint32_t most)
 	if (v->op == VALUE_CONST && v->number >= 1 && v->number <= most)
 		number = (uint32_t)v->number;
 	else
-		expr_error__set(t->error, node->at, "a number from 1 to %u, please: not %.*s", most,
-				typing__clip(t, node), typing__text(t, node));
+		expr_error__set(t->error, node->at, "expected a number from 1 to %u, not %.*s",
+				most, typing__clip(t, node), typing__text(t, node));
 	value__free(v);
 	return number;
 }
@@ -53,13 +53,13 @@ static struct value *call_str_of_text(struct typing *t, const struct expr_node *
 				      struct value *text, uint32_t chars)
 {
 	if (text->shape.unit == VALUE_HEX) {
-		expr_error__set(t->error, node->at, "%.*s: an array of numbers is no text",
+		expr_error__set(t->error, node->at, "%.*s: an array of numbers is not a text",
 				typing__clip(t, node), typing__text(t, node));
 		value__free(text);
 		return NULL;
 	}
 	if (text->op != VALUE_CHARS) {
-		expr_error__set(t->error, node->at, "%.*s: that is a text already",
+		expr_error__set(t->error, node->at, "%.*s: this is already a text",
 				typing__clip(t, node), typing__text(t, node));
 		value__free(text);
 		return NULL;
@@ -168,6 +168,6 @@ struct value *typing__call(struct typing *t, const struct expr_node *node)
 	}
 	for (size_t i = 0; i < NR_CALLS; i++)
 		names[i] = calls[i].name;
-	expr_error__unknown(t->error, node, "no function", names, NR_CALLS);
+	expr_error__unknown(t->error, node, "unknown function", names, NR_CALLS);
 	return NULL;
 }

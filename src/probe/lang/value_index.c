@@ -23,12 +23,12 @@ static bool index_element(struct typing *t, const struct expr_node *node, struct
 	const bool is_array = typed->type.kind == TYPE_ARRAY || typed->type.kind == TYPE_TEXT;
 
 	if (!is_pointer && (!is_array || typed->where == TYPED_VALUE))
-		return index_refuse(t, node, "is no array: it has no elements");
+		return index_refuse(t, node, "is not an array: it has no elements");
 	if (typed->type.is_loc)
-		return index_refuse(t, node, "lies elsewhere in the record: it has no index");
+		return index_refuse(t, node, "has a variable length: it cannot be indexed");
 	*element = type__target(&typed->type);
 	if (element->kind == TYPE_VOID || !element->size)
-		return index_refuse(t, node, "has elements that nobody knows the size of");
+		return index_refuse(t, node, "has elements of unknown size");
 	*nr = is_pointer ? 0 : typed->type.size / element->size;
 	return true;
 }
@@ -45,7 +45,7 @@ static bool index_constant(struct typing *t, const struct expr_node *node, struc
 		expr_error__set(t->error, right->at, "%.*s has %u elements: 0 to %u",
 				typing__clip(t, left), typing__text(t, left), nr, nr - 1);
 	else if (index >= INDEX_MOST / size)
-		expr_error__set(t->error, right->at, "an index from 0 to %u, please: not %.*s",
+		expr_error__set(t->error, right->at, "expected an index from 0 to %u, not %.*s",
 				INDEX_MOST / size - 1, typing__clip(t, right),
 				typing__text(t, right));
 	else
@@ -91,11 +91,11 @@ static bool index_variable(struct typing *t, const struct expr_node *node, struc
 	if (typed->where == TYPED_RECORD || (nr && !again)) {
 		value__free(index);
 		value__free(again);
-		return again || !nr ? index_refuse(t, node,
-						   "lies in the record, where programs read at "
-						   "places that are known before: the index has to "
-						   "be a number")
-				    : false;
+		return again || !nr
+			       ? index_refuse(
+					 t, node,
+					 "is a field of a tracepoint: its index must be a constant")
+			       : false;
 	}
 	typed->value = index_address(t, node, typed, index, size);
 	typed->offset = 0;

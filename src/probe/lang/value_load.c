@@ -47,15 +47,14 @@ static bool load_is_readable(struct typing *t, const struct expr_node *node,
 
 	if (typed->where == TYPED_RECORD && typed->offset < 8) {
 		expr_error__set(t->error, node->at,
-				"%.*s: programs cannot read what stands before an event's own "
-				"fields",
+				"%.*s: programs cannot read the common fields of an event",
 				typing__clip(t, node), typing__text(t, node));
 		return false;
 	}
 	if (typed->type.kind == TYPE_TEXT || typed->type.kind == TYPE_ARRAY || size == 1 ||
 	    size == 2 || size == 4 || size == 8)
 		return true;
-	expr_error__set(t->error, node->at, "%.*s is %u bytes wide: no number",
+	expr_error__set(t->error, node->at, "%.*s is %u bytes wide: not a number",
 			typing__clip(t, node), typing__text(t, node), size);
 	return false;
 }
@@ -171,7 +170,7 @@ static void load_refuse(struct typing *t, const struct expr_node *node, const st
 				type__print(type, shown, sizeof(shown)), VALUE_ARRAY_MOST,
 				typing__clip(t, node), typing__text(t, node));
 	else
-		expr_error__set(t->error, node->at, "nobody knows what %.*s is",
+		expr_error__set(t->error, node->at, "the type of %.*s is unknown",
 				typing__clip(t, node), typing__text(t, node));
 }
 

@@ -39,13 +39,13 @@ static bool member_has_none(struct typing *t, const struct expr_node *node,
 		expr_error__set(t->error, node->op_at, "%.*s is a pointer: write ->",
 				typing__clip(t, left), typing__text(t, left));
 	else if (typed->type.kind == TYPE_STRUCT && is_arrow)
-		expr_error__set(t->error, node->op_at, "%.*s is no pointer: write .",
+		expr_error__set(t->error, node->op_at, "%.*s is not a pointer: write .",
 				typing__clip(t, left), typing__text(t, left));
 	else if (typed->type.kind == TYPE_POINTER)
-		expr_error__set(t->error, node->op_at, "nobody knows what %.*s points to",
+		expr_error__set(t->error, node->op_at, "the type that %.*s points to is unknown",
 				typing__clip(t, left), typing__text(t, left));
 	else
-		expr_error__set(t->error, node->op_at, "%.*s has no members: it is no struct",
+		expr_error__set(t->error, node->op_at, "%.*s has no members: it is not a struct",
 				typing__clip(t, left), typing__text(t, left));
 	return false;
 }

@@ -102,7 +102,7 @@ static bool name_fits_register(const struct typing *t, const struct expr_node *n
 	if (type->kind == TYPE_INT || type->kind == TYPE_POINTER)
 		return true;
 	if (type->kind == TYPE_VOID)
-		expr_error__set(t->error, node->at, "nobody knows what %.*s is",
+		expr_error__set(t->error, node->at, "the type of %.*s is unknown",
 				typing__clip(t, node), typing__text(t, node));
 	else
 		expr_error__set(t->error, node->at,
@@ -166,12 +166,13 @@ static bool name_refuse_argument(const struct typing *t, const struct expr_node 
 						: 0;
 
 	if (!nr)
-		expr_error__set(t->error, expr_node__name_at(node), "there are no arguments");
+		expr_error__set(t->error, expr_node__name_at(node), "this event has no arguments");
 	else if (nr == 1)
-		expr_error__set(t->error, expr_node__name_at(node), "there is one argument: arg0");
+		expr_error__set(t->error, expr_node__name_at(node),
+				"this event has one argument: arg0");
 	else
 		expr_error__set(t->error, expr_node__name_at(node),
-				"there are %zu arguments: arg0 to arg%zu", nr, nr - 1);
+				"this event has %zu arguments: arg0 to arg%zu", nr, nr - 1);
 	return false;
 }
 
@@ -211,10 +212,10 @@ static bool name_refuse_latency(const struct typing *t, const struct expr_node *
 {
 	if (t->at_entry)
 		expr_error__set(t->error, expr_node__name_at(node),
-				"at the start there is no latency yet; write latency");
+				"the start has no latency; write latency");
 	else
 		expr_error__set(t->error, expr_node__name_at(node),
-				"latency is of a pair, or of functions: 'hist fn:NAME of latency'");
+				"latency requires a pair, or functions: 'hist fn:NAME of latency'");
 	return false;
 }
 
@@ -226,9 +227,9 @@ static bool name_take_ret(const struct typing *t, const struct expr_node *node)
 		return true;
 	expr_error__set(t->error, expr_node__name_at(node), "%s",
 			probe->returns_nothing
-				? "there is no ret: the function returns nothing"
-				: "there is no ret: it is known where a function returns "
-				  "(ret:NAME, userret:PATH:NAME)");
+				? "ret is not available: the function returns nothing"
+				: "ret is available only where a function returns (ret:NAME, "
+				  "userret:PATH:NAME)");
 	return false;
 }
 
@@ -299,7 +300,8 @@ static bool name_refuse_side_word(const struct typing *t, const struct expr_node
 {
 	bool is_entry = typing__is_named(node, "entry");
 
-	expr_error__set(t->error, node->at, "%s is the %s of the pair: name a value there: %s.cpu",
+	expr_error__set(t->error, node->at,
+			"%s is the %s of the pair: name a value of it, e.g. %s.cpu",
 			is_entry ? "entry" : "exit", is_entry ? "start" : "end",
 			is_entry ? "entry" : "exit");
 	return false;
@@ -327,14 +329,14 @@ static bool name_refuse(const struct typing *t, const struct expr_node *node)
 		    !probe__field(probe, name_builtins[i].name))
 			names[nr++] = name_builtins[i].name;
 	snprintf(says, sizeof(says), "%s has no field", probe->name);
-	expr_error__unknown(t->error, node, is_side ? says : "no field", names, nr);
+	expr_error__unknown(t->error, node, is_side ? says : "unknown field", names, nr);
 	free(names);
 	return false;
 }
 
 static bool name_refuse_side(const struct typing *t, const struct expr_node *node)
 {
-	expr_error__set(t->error, node->at, "%.*s: entry and exit are of pairs; write %.*s",
+	expr_error__set(t->error, node->at, "%.*s: entry and exit require a pair; write %.*s",
 			typing__clip(t, node), typing__text(t, node), (int)node->text_len,
 			node->text);
 	return false;

@@ -174,7 +174,7 @@ struct value *typing__saved(struct typing *t, uint32_t index)
 		saved->number = (uint64_t)number;
 		return saved;
 	}
-	expr_error__set(t->error, node->at, "too much of the start is wanted at the end");
+	expr_error__set(t->error, node->at, "the end uses too many values of the start");
 	value__free(saved);
 	return NULL;
 }

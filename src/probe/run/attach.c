@@ -109,12 +109,12 @@ bool attach__is_exact(struct attacher *attacher, enum attach_way way, const stru
 const char *attach__inexact(enum attach_way way)
 {
 	if (way == ATTACH_UPROBE)
-		return "of the calls that a task has open at a time the kernel reports 64 returns, "
-		       "for "
-		       "all tracers together; user:PATH:FUNCTION, the entries, are exact";
+		return "the kernel reports the returns of at most 64 nested calls of a task, for "
+		       "all tracers together; entries (user:PATH:FUNCTION) are exact";
 	if (way == ATTACH_PERF)
-		return "the kernel skips a sample uncounted while another program runs on that CPU";
-	return "the kernel skips such a probe uncounted while another program runs on that CPU; "
+		return "the kernel skips samples without counting them while another program runs "
+		       "on the CPU";
+	return "the kernel skips hits without counting them while another program runs on the CPU; "
 	       "raw:EVENT is exact";
 }
 
@@ -188,7 +188,7 @@ static int attach_say_none(const struct attacher *attacher)
 	return log_err(-EOPNOTSUPP,
 		       "functions cannot be probed here: this kernel has no kprobes and %s; raw: "
 		       "events and tracepoints work (iosonar events 'raw:*')",
-		       locked ? "is locked down, which forbids fentry" : "cannot do fentry");
+		       locked ? "is locked down, which forbids fentry" : "does not support fentry");
 }
 
 /*
@@ -251,8 +251,8 @@ static int attach_choose_functions(struct attacher *attacher, const struct probe
 		return attach_say_none(attacher);
 	if (!attach__serves_many(best) && nr > ATTACH_MOST)
 		return log_err(-EOPNOTSUPP,
-			       "%zu functions are too many for a kernel without kprobe.multi: ask "
-			       "for at most %d",
+			       "%zu functions are too many for a kernel without kprobe.multi: use "
+			       "at most %d",
 			       nr, ATTACH_MOST);
 	for (size_t i = 0; i < nr; i++)
 		ways[i] = loses_returns ? ATTACH_NONE : attach_fits(attacher, best, probes[i]);
@@ -295,8 +295,9 @@ int attach__choose(struct attacher *attacher, const struct probe *const *probes,
 		ways[i] = way;
 	if (way != ATTACH_UPROBE || attach_pmu(attacher, ATTACH_UPROBE)->type >= 0)
 		return 0;
-	return log_err(-EOPNOTSUPP, "user probes cannot be had here: this kernel has no uprobes "
-				    "(CONFIG_UPROBE_EVENTS)");
+	return log_err(
+		-EOPNOTSUPP,
+		"user probes are not available: this kernel has no uprobes (CONFIG_UPROBE_EVENTS)");
 }
 
 /* ENOTSUPP is the kernel's own and has no name outside. */
@@ -311,7 +312,7 @@ static const char *attach_why_function(int err)
 	case ENOENT:
 	case ESRCH: return "no such function in the running kernel";
 	case EADDRNOTAVAIL: return "several functions have this name";
-	case EBUSY: return "another tracer holds it";
+	case EBUSY: return "in use by another tracer";
 	default: return strerror(-err);
 	}
 }
@@ -321,7 +322,7 @@ static const char *attach_why_user(int err)
 	switch (-err) {
 	case ATTACH_ENOTSUPP:
 	case EOPNOTSUPP: return "this instruction cannot be probed";
-	case EINVAL: return "there is no instruction of a program";
+	case EINVAL: return "there is no instruction at this place";
 	default: return strerror(-err);
 	}
 }
@@ -332,7 +333,7 @@ static const char *attach_why_perf(int err)
 	case ENOENT:
 	case ENODEV:
 	case EOPNOTSUPP: return "this machine has no such counter";
-	case EINVAL: return "the kernel does not take so high a rate, or such a counter";
+	case EINVAL: return "the kernel rejects this rate or this counter";
 	default: return strerror(-err);
 	}
 }

@@ -26,12 +26,12 @@ static int count_check(const struct plan *plan, const struct plan_probe *p)
 	const char *unable = NULL;
 
 	if (plan->action != LINE_COUNT)
-		unable = "can be counted only";
+		unable = "supports only count";
 	else if (p->condition)
-		unable = "is counted by the machine, which knows no condition";
+		unable = "is a counter, which supports no condition";
 	else if (!count_has_only_probes(plan))
-		unable = "is counted by the machine, which knows no key but probe";
-	return unable ? log_err(-EINVAL, "%s %s: give it a number for samples (%s:1000)",
+		unable = "is a counter, which supports no key but probe";
+	return unable ? log_err(-EINVAL, "%s %s; take samples instead, e.g. %s:1000",
 				p->probe->name, unable, p->probe->name)
 		      : 0;
 }

@@ -103,7 +103,7 @@ static int maps_check_programs(const struct run *run)
 	if (bytes <= maps_most_cell_bytes)
 		return 0;
 	return log_err(-EOPNOTSUPP,
-		       "%zu programs on %u CPUs would take %" PRIu64 " MiB: ask for fewer events",
+		       "%zu programs on %u CPUs would take %" PRIu64 " MiB: use fewer events",
 		       run->nr_groups, run->nr_cpus, bytes >> 20);
 }
 
@@ -122,8 +122,7 @@ static int maps_note_cgroup(const struct run *run)
 		return log_err(-errno, "--cgroup: cannot open %s: %s", full, strerror(errno));
 	err = bpf_map_update_elem(run->maps.cgroup, &first, &fd, BPF_ANY);
 	close(fd);
-	return err ? log_err(err, "--cgroup: the kernel does not take %s: %s", full, strerror(-err))
-		   : 0;
+	return err ? log_err(err, "--cgroup: the kernel rejects %s: %s", full, strerror(-err)) : 0;
 }
 
 int run_map_word(int fd, uint64_t **word)
@@ -132,7 +131,7 @@ int run_map_word(int fd, uint64_t **word)
 			  fd, 0);
 
 	if (page == MAP_FAILED)
-		return log_err(-errno, "cannot map a map: %s", strerror(errno));
+		return log_err(-errno, "cannot map a BPF map: %s", strerror(errno));
 	*word = page;
 	return 0;
 }

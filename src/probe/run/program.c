@@ -47,11 +47,10 @@ static int blame_say(const struct probe *probe, const struct value *blamed, cons
 	blame_last_line(log, reason, sizeof(reason));
 	if (blamed->source)
 		expr__point_at(blamed->source, &error, lines, sizeof(lines));
-	return log_err_lines(
-		-EOPNOTSUPP, lines,
-		"this kernel's verifier refuses a part of the program for %s: %s (its whole "
-		"log: -v)",
-		probe->name, reason);
+	return log_err_lines(-EOPNOTSUPP, lines,
+			     "this kernel's verifier rejects a part of the program for %s: %s (-v "
+			     "shows its log)",
+			     probe->name, reason);
 }
 
 /* ---- one group ---- */
@@ -72,8 +71,7 @@ static bool program_is_shortage(int err)
 static int program_say_shortage(const char *aim, const struct probe *probe, int err)
 {
 	return log_err(err, "cannot %s %s: %s%s", aim, probe->name, strerror(-err),
-		       err == -EMFILE ? "; raise the limit (ulimit -n), or ask for fewer events"
-				      : "");
+		       err == -EMFILE ? "; raise the limit (ulimit -n), or use fewer events" : "");
 }
 
 /* 1: not for this probe, another way may do; -errno: said, the run is over. */
@@ -232,7 +230,7 @@ static const char *program_why(const struct run *run, size_t number)
 	const struct run_group *group = program_group_of(run, number);
 
 	if (!group)
-		return "it has no BTF, and this kernel no kprobes";
+		return "it has no BTF, and this kernel has no kprobes";
 	if (group->is_refused && group->reason[0])
 		return group->reason;
 	return attach__why(group->way, run->errs[number]);
@@ -286,8 +284,8 @@ static int program_check(const struct run *run)
 	}
 	for (int end = 0; end < 2; end++)
 		if (failed[end] && !attached[end])
-			return program_say_nothing(run, first[end],
-						   failed[end] > 1 ? "any of them, nor to " : "");
+			return program_say_nothing(
+				run, first[end], failed[end] > 1 ? "any of the events, e.g. " : "");
 	program_name_skipped(run, failed[0] + failed[1]);
 	return 0;
 }

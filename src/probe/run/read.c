@@ -281,8 +281,8 @@ static void counts_add_counters(struct run *run, struct run_counts *counts)
 	if (!run->counters_scaled)
 		return;
 	counts->inexact = "shared counter";
-	counts->why = "others use the counters of this machine, too: what was not counted "
-		      "meanwhile is reckoned";
+	counts->why = "the counters of this machine are shared with other users: the time without "
+		      "a counter is extrapolated";
 }
 
 static void counts_add_row(void *arg, char *key, char *value)

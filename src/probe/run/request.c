@@ -17,7 +17,7 @@ int request__tasks(struct request *a, const struct filter_options *f)
 	int err;
 
 	if (f->children && !f->pid.given)
-		return log_err(-EINVAL, "--children needs -p PID: whose?");
+		return log_err(-EINVAL, "--children requires -p PID");
 	err = task_filter__read(&task, f);
 	a->line.pid = task.pid;
 	a->line.children = f->children;
@@ -88,8 +88,8 @@ static int request_find_ends_of_calls(struct request *a)
 
 		if (!request_is_function(event))
 			return log_err(-EINVAL,
-				       "'%s' has no latency: fn: and user: have, from entry to "
-				       "return; between two other events use pair",
+				       "'%s' has no latency: only fn: and user: have one, from "
+				       "entry to return; between two other events use pair",
 				       event);
 		if (asprintf(&end, "%s%s", *event == 'f' ? "ret" : "userret", colon) < 0)
 			return log_no_memory();
@@ -122,7 +122,7 @@ void request__tell_misses(const struct request *a)
 	for (size_t i = 0; i < a->misses.nr && i < ASKED_MISSES; i++)
 		log_note("%s: %s", a->misses.misses[i].name, a->misses.misses[i].why);
 	if (a->misses.nr > ASKED_MISSES)
-		log_note("and %zu more cannot be probed: iosonar events names them",
+		log_note("and %zu more cannot be probed: iosonar events lists them",
 			 a->misses.nr - ASKED_MISSES);
 }
 

@@ -37,7 +37,8 @@ int run_make_switch(struct run *run)
 	run->switch_fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "switch", sizeof(uint32_t),
 					sizeof(uint64_t), 1, &opts);
 	if (run->switch_fd < 0)
-		return log_err(run->switch_fd, "cannot make a map: %s", strerror(-run->switch_fd));
+		return log_err(run->switch_fd, "cannot create a BPF map: %s",
+			       strerror(-run->switch_fd));
 	return run_map_word(run->switch_fd, &run->is_on);
 }
 
@@ -138,7 +139,7 @@ static void run_start_closer(struct run *run)
 	err = closer_fork(run, ends[0]);
 	close(ends[0]);
 	if (err) {
-		log_verbose("no process for closing: %s", strerror(-err));
+		log_verbose("cannot start the process that closes probes: %s", strerror(-err));
 		close(ends[1]);
 		return;
 	}
