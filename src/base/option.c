@@ -12,6 +12,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/grow.h"
 #include "base/log.h"
@@ -396,14 +397,39 @@ static int option_take_letters(struct option_parser *parser, const char *word)
 	return err;
 }
 
+static struct option_slot *option_find_operands(struct option_parser *parser)
+{
+	for (size_t i = 0; i < parser->nr; i++)
+		if (parser->slots[i].def->kind == OPTION_OPERANDS)
+			return &parser->slots[i];
+	return NULL;
+}
+
+/* --read, of a command that has it. */
+static struct option_slot *option_find_read(struct option_parser *parser)
+{
+	struct option_slot *read = option_find(parser, "read", strlen("read"));
+
+	return read && read->def->kind == OPTION_FILES && !read->def->refuses ? read : NULL;
+}
+
+/* Without operands of its own, a command takes captures. */
 static int option_take_plain(struct option_parser *parser, const char *word)
 {
-	for (size_t i = 0; i < parser->nr; i++) {
-		struct option_use use = { &parser->slots[i], false, word };
+	struct option_slot *slot = option_find_operands(parser) ?: option_find_read(parser);
+	struct option_use use = { slot, false, word };
 
-		if (parser->slots[i].def->kind == OPTION_OPERANDS)
-			return option_store_file(&use);
+	if (slot && slot->def->kind == OPTION_FILES && access(word, F_OK))
+		return log_err(-EINVAL,
+			       "unexpected argument '%s': no such file; write COMMAND after --",
+			       word);
+	if (slot) {
+		slot->given = true;
+		return option_store_file(&use);
 	}
+	if (option_find(parser, "write", strlen("write")))
+		return log_err(-EINVAL, "unexpected argument '%s'; use -w %s, or -- COMMAND", word,
+			       word);
 	return log_err(-EINVAL, "unexpected argument '%s'; write COMMAND after --", word);
 }
 
@@ -435,6 +461,41 @@ static int option_exclude(struct option_parser *parser, const struct option_def 
 			return log_err(-EINVAL, "--%s and --%s cannot be combined", def->name,
 				       other->def->name);
 	}
+	return 0;
+}
+
+static bool option_excludes_read(const struct option_parser *parser)
+{
+	for (size_t i = 0; i < parser->nr; i++)
+		if (parser->slots[i].given && parser->slots[i].def->not_with &&
+		    strstr(parser->slots[i].def->not_with, "read"))
+			return true;
+	return false;
+}
+
+/* A capture among the operands is the same as --read of it. */
+static int option_move_captures(struct option_parser *parser)
+{
+	struct option_slot *from = option_find_operands(parser), *to = option_find_read(parser);
+	struct option_list *words = from ? from->field : NULL;
+	size_t kept = 0;
+
+	if (!words || !to || !from->def->is_capture || option_excludes_read(parser))
+		return 0;
+	for (size_t i = 0; i < words->nr; i++) {
+		struct option_use use = { to, false, words->words[i] };
+
+		if (!from->def->is_capture(words->words[i])) {
+			words->words[kept++] = words->words[i];
+			continue;
+		}
+		to->given = true;
+		if (option_store_file(&use))
+			return -ENOMEM;
+		free((void *)words->words[i]);
+		words->words[i] = NULL;
+	}
+	words->nr = kept;
 	return 0;
 }
 
@@ -490,6 +551,7 @@ int option__parse(const struct option_set *sets, size_t nr, int argc, char **arg
 		if (!err && always.help)
 			err = -ECANCELED;
 	}
+	err = err ?: option_move_captures(&parser);
 	for (size_t i = 0; !err && i < parser.nr; i++)
 		if (parser.slots[i].given && parser.slots[i].def->not_with)
 			err = option_exclude(&parser, parser.slots[i].def);

@@ -52,6 +52,8 @@ struct option_def {
 	const char *not_with;  /* "name,name": options that exclude this one */
 	const char *completes; /* what a shell offers: "device", "file", "pid", NULL */
 	bool (*opens)(const char *word); /* of operands: an expression follows this word; or NULL */
+	/* of operands: this word is a file for --read instead; or NULL */
+	bool (*is_capture)(const char *word);
 	/* Other commands have it, and this one's own table says why it cannot: not listed. */
 	const char *refuses;
 };

@@ -2,8 +2,10 @@
 #include "capture/read.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include "base/log.h"
 #include "capture/block.h"
 #include "capture/survey.h"
@@ -39,6 +41,25 @@ int capture_reader__open_memory(const void *bytes, size_t nr, struct capture_rea
 	}
 	*reader = new;
 	return 0;
+}
+
+bool capture__is_one(const char *path)
+{
+	uint8_t head[CAPTURE_FILE_BYTES];
+	bool is_one = false;
+	struct stat file;
+	uint16_t version;
+	FILE *in;
+
+	if (stat(path, &file) || !S_ISREG(file.st_mode)) /* what a pipe gives, it gives once */
+		return false;
+	in = fopen(path, "re");
+	if (in && fread(head, 1, sizeof(head), in) == sizeof(head))
+		is_one = capture_file__check_header(head, sizeof(head), &version) !=
+			 CAPTURE_FILE_DAMAGED;
+	if (in)
+		fclose(in);
+	return is_one;
 }
 
 static int reader_say(const struct capture_contents *file, int err)

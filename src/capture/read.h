@@ -27,6 +27,8 @@
 struct capture_reader;
 struct capture_translation; /* capture/block.h */
 
+/* Does a regular file begin as a capture does? Says nothing. */
+bool capture__is_one(const char *path);
 /* Says what went wrong: no such file, no capture, of a later version. */
 int capture_reader__open(const char *path, struct capture_reader **reader);
 /* The bytes stay the caller's, and stay there. Says nothing; -EINVAL: no capture. */

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/log.h"
+#include "capture/read.h"
 #include "cmd/cmd.h"
 #include "collect/residency.h"
 #include "decode/column.h"
@@ -80,9 +81,9 @@ static const struct option_def cache_options[] = {
 	  .completes = "device" },
 	{ "residency", 0, OPTION_FLAG, VIEW(residency), NULL,
 	  "print how much of each PATH is cached now, and which parts; requires no privilege",
-	  .not_with = "by,sort,top,events,then-io,pid,tid,comm,cgroup,file,device" },
+	  .not_with = "by,sort,top,events,then-io,pid,tid,comm,cgroup,file,device,read" },
 	{ "PATH", 0, OPTION_OPERANDS, VIEW(paths), "PATH...", "files for --residency",
-	  .completes = "file" },
+	  .completes = "file", .is_capture = capture__is_one },
 	{ 0 },
 };
 

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "calls/capture.h"
 #include "calls/replay.h"
+#include "capture/read.h"
 #include "cmd/cmd.h"
 #include "probe/class/path_preset.h"
 #include "session/probe_source.h"
@@ -29,7 +30,7 @@ struct calls_cmd {
 static const struct option_def calls_options[] = {
 	{ "globs", 0, OPTION_OPERANDS, offsetof(struct calls_cmd, globs), "FUNCTION...",
 	  "kernel functions, * and ? allowed; user:PATH:NAME: function of a program or library",
-	  .completes = "function" },
+	  .completes = "function", .is_capture = capture__is_one },
 	{ "path", 0, OPTION_LIST, offsetof(struct calls_cmd, paths), NULL,
 	  "also the important functions of this path that this kernel has",
 	  .choices = path_preset__words },

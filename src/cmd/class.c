@@ -9,6 +9,7 @@
 #include <string.h>
 #include "base/log.h"
 #include "calls/class_trace.h"
+#include "capture/read.h"
 #include "cmd/cmd.h"
 #include "decode/column.h"
 #include "probe/class/class.h"
@@ -82,7 +83,7 @@ static const struct option_def class_options[] = {
 	{ "STRUCT", 0, OPTION_OPERANDS, offsetof(struct class_view, structs), "STRUCT",
 	  "struct to follow: bio, request, nvme_request, folio, inode, file (these have a preset) "
 	  "or any other",
-	  .completes = "struct" },
+	  .completes = "struct", .is_capture = capture__is_one },
 	{ "list", 0, OPTION_FLAG, offsetof(struct class_view, list), NULL,
 	  "list the functions and why each can or cannot be attached" },
 	{ "only", 0, OPTION_LIST, offsetof(struct class_view, only), "GLOB,...",

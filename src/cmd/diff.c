@@ -36,6 +36,8 @@ static const char *const unsure_choices[] = { "pass", "fail", NULL };
 static const struct option_def diff_options[] = {
 	{ "FILE", 0, OPTION_OPERANDS, offsetof(struct diff_cmd, files), "A B",
 	  "two captures, or two files saved from latency -o json", .completes = "file" },
+	{ "read", 'r', OPTION_FILES, offsetof(struct diff_cmd, files), "FILE", "the same as A or B",
+	  .completes = "file" },
 	{ "pair", 0, OPTION_LIST, offsetof(struct diff_cmd, pairs), "DEV=DEV,...",
 	  "compare only these devices: the first one of A with the second one of B" },
 	{ "if", 0, OPTION_STRING, offsetof(struct diff_cmd, only_if), "EXPR",

@@ -106,6 +106,8 @@ static const struct object *const info_objects[] = { &info_object,
 static const struct option_def info_options[] = {
 	{ "FILE", 0, OPTION_OPERANDS, offsetof(struct info, files), "FILE...", "captures",
 	  .completes = "file" },
+	{ "read", 'r', OPTION_FILES, offsetof(struct info, files), "FILE", "the same as FILE",
+	  .completes = "file" },
 	{ "verify", 0, OPTION_FLAG, offsetof(struct info, verify), NULL,
 	  "read and check every block, not only the headers" },
 	{ 0 },

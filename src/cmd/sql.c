@@ -28,6 +28,8 @@ static const struct option_def sql_options[] = {
 	{ "FILE", 0, OPTION_OPERANDS, offsetof(struct sql_cmd, words), "FILE... [QUERY]",
 	  "captures, then 'SELECT ...'; without a query: a prompt, or queries from stdin",
 	  .completes = "file" },
+	{ "read", 'r', OPTION_FILES, offsetof(struct sql_cmd, words), "FILE", "the same as FILE",
+	  .completes = "file" },
 	{ "limit-memory", 0, OPTION_SIZE, offsetof(struct sql_cmd, limit_memory), "SIZE",
 	  "memory that a query may use (default 1Gi)", .min = 16 << 20, .max = 1ULL << 46 },
 	{ "limit-time", 0, OPTION_DURATION, offsetof(struct sql_cmd, limit_time), "DURATION",
@@ -62,6 +64,21 @@ static bool sql_is_query(const char *word)
 	return looks_so && access(word, F_OK);
 }
 
+/* -r FILE may follow the query. */
+static void sql_move_query(struct option_list *words)
+{
+	for (size_t i = 0; i + 1 < words->nr; i++) {
+		const char *word = words->words[i];
+
+		if (!sql_is_query(word))
+			continue;
+		memmove(&words->words[i], &words->words[i + 1],
+			(words->nr - i - 1) * sizeof(*words->words));
+		words->words[words->nr - 1] = word;
+		return;
+	}
+}
+
 static int sql_ask(struct sql_cmd *c, const struct output_options *o, const char *query)
 {
 	struct sql_run run = { &c->files,
@@ -89,6 +106,7 @@ static int sql_run(void *state, const struct options *options, char **argv)
 
 	if (argv[0])
 		return log_err(-EINVAL, "sql takes no COMMAND (got '%s')", argv[0]);
+	sql_move_query(&c->words);
 	if (nr && sql_is_query(c->words.words[nr - 1]))
 		query = c->words.words[--nr];
 	if (!nr && (!query || *query != '.')) /* .schema is the same of all */

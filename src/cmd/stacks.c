@@ -10,6 +10,7 @@
 #include <string.h>
 #include "analyse/stacks.h"
 #include "base/log.h"
+#include "capture/read.h"
 #include "cmd/cmd.h"
 #include "decode/column.h"
 #include "render/chart.h"
@@ -56,7 +57,7 @@ static const char *const sort_words[] = { "count", "bytes", "time", NULL }; /* e
 
 static const struct option_def stacks_options[] = {
 	{ "words", 0, OPTION_OPERANDS, TALLY_OPTION(words), REQUEST_WORDS, REQUEST_WORDS_HELP,
-	  .completes = "line", .opens = line__opens },
+	  .completes = "line", .opens = line__opens, .is_capture = capture__is_one },
 	{ "stack", 0, OPTION_CHOICE, offsetof(struct stacks_view, which), "WHICH",
 	  "which stack of the submission to show: of the kernel, of the process",
 	  .choices = which_choices },

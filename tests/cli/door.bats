@@ -77,6 +77,31 @@ fits() { # no line of stdout is longer than 80 columns
 	[ "$(wc -l <"$tmp/out")" -le 50 ]
 }
 
+@test "a capture is a word or -r FILE, in every command that reads one" {
+	data=$BATS_TEST_DIRNAME/../data
+	for command in latency trace layers slow errors pattern export stacks; do
+		[ "$("$iosonar" $command "$data/stacks.cap" 2>&1)" = "$("$iosonar" $command -r "$data/stacks.cap" 2>&1)" ]
+	done
+	[ "$("$iosonar" report "$data/stacks.cap" -o json 2>&1)" = "$("$iosonar" report -r "$data/stacks.cap" -o json 2>&1)" ]
+	for command in cache class calls; do
+		[ "$("$iosonar" $command "$data/$command.cap" 2>&1)" = "$("$iosonar" $command -r "$data/$command.cap" 2>&1)" ]
+	done
+	[ "$("$iosonar" info "$data/nvme.cap" 2>&1)" = "$("$iosonar" info -r "$data/nvme.cap" 2>&1)" ]
+	[ "$("$iosonar" diff "$data/before.cap" "$data/after.cap" 2>&1)" = "$("$iosonar" diff -r "$data/before.cap" -r "$data/after.cap" 2>&1)" ]
+	if "$iosonar" --version | grep -q sqlite; then
+		for words in "$data/nvme.cap|SELECT count(*) FROM io" "-r|$data/nvme.cap|SELECT count(*) FROM io" "SELECT count(*) FROM io|-r|$data/nvme.cap"; do
+			IFS='|' read -ra words <<<"$words"
+			door sql "${words[@]}"
+			[[ $out == *28 ]]
+		done
+	fi
+	door cache --residency "$data/nvme.cap" # a PATH there
+	[ "$status" -eq 0 ]
+	[[ $out == *nvme.cap* ]]
+	refused 2 "unexpected argument 'no-such-file': no such file; write COMMAND after --" latency no-such-file
+	refused 2 "unexpected argument 'x.cap'; use -w x.cap, or -- COMMAND" record x.cap
+}
+
 @test "help of latency has every shared option and its own" {
 	door latency --help
 	for name in device op pid comm cgroup nsid qid ctrl-id min failed interval duration count \
@@ -229,7 +254,7 @@ fits() { # no line of stdout is longer than 80 columns
 	refused 2 "unknown option --zebra; 'iosonar latency -h' lists the options" latency --zebra
 	refused 2 "unknown option -x; 'iosonar latency -h' lists the options" latency -x
 	refused 2 "unknown option -pid; did you mean --pid?" latency -pid 5
-	refused 2 "unexpected argument 'fio'; write COMMAND after --" latency fio
+	refused 2 "unexpected argument 'fio': no such file; write COMMAND after --" latency fio
 }
 
 @test "numbers and units are refused with what would be right" {
