@@ -79,13 +79,66 @@ static int main_run_cmd(const struct cmd *cmd, int argc, char **argv)
 	return err;
 }
 
+/* Words that users of other tools type, and what answers the same question here. */
+static const struct main_habit {
+	const char *word, *ours;
+} main_habits[] = {
+	{ "top", "latency --by comm,dev,op" },
+	{ "iotop", "latency --by pid,comm,op" },
+	{ "iostat", "latency" },
+	{ "stat", "latency" },
+	{ "biotop", "latency --by pid,comm,dev,op" },
+	{ "biolatency", "latency" },
+	{ "biosnoop", "trace" },
+	{ "biopattern", "pattern" },
+	{ "bitesize", "pattern" },
+	{ "biostacks", "stacks" },
+	{ "blktrace", "record -w FILE --stages" },
+	{ "blkparse", "trace FILE" },
+	{ "btt", "layers FILE" },
+	{ "cachestat", "cache" },
+	{ "cachetop", "cache --by pid,comm" },
+	{ "filetop", "cache --by comm,file" },
+	{ "fincore", "cache --residency PATH" },
+	{ "nvme_trace", "trace" },
+	{ "nvme_latency", "latency" },
+	{ "syscalls", "count raw_syscalls:sys_enter by 'comm, id'" },
+	{ "strace", "print 'syscalls:sys_enter_*' -p PID" },
+	{ "syscount", "count raw_syscalls:sys_enter by id" },
+	{ "funccount", "count fn:NAME" },
+	{ "funclatency", "hist fn:NAME of latency" },
+	{ "profile", "stacks profile:99" },
+	{ "ftrace", "calls FUNCTION" },
+	{ "trace-cmd", "calls FUNCTION" },
+	{ "bpftrace", "count, sum, hist, print or pair" },
+	{ "list", "events" },
+	{ "replay", "trace FILE" },
+	{ "watch", "inflight --older 5s" },
+	{ "flamegraph", "stacks -o svg --out FILE" },
+};
+
+static const char *main_habit_of(const char *word)
+{
+	for (size_t i = 0; i < sizeof(main_habits) / sizeof(main_habits[0]); i++)
+		if (!strcmp(main_habits[i].word, word))
+			return main_habits[i].ours;
+	return NULL;
+}
+
 static int main_unknown(const char *word)
 {
+	const char *ours = main_habit_of(word);
 	const char *words[MAIN_WORDS_MAX] = { "help", "--help", "--version", "--completion" };
 	const char *what = *word == '-' ? "option" : "command";
 	const char *near;
 	size_t nr = 4;
 
+	if (ours)
+		return log_err(-EINVAL, "unknown command '%s'; use iosonar %s", word, ours);
+	if (strchr(word, ':') && strcmp(word, ":"))
+		return log_err(-EINVAL,
+			       "unknown command '%s'; to count this event: iosonar count %s", word,
+			       word);
 	for (size_t i = 0; commands[i] && nr < MAIN_WORDS_MAX; i++)
 		words[nr++] = commands[i]->name;
 	near = nearest__word(word, words, nr);

@@ -102,6 +102,25 @@ fits() { # no line of stdout is longer than 80 columns
 	refused 2 "unexpected argument 'x.cap'; use -w x.cap, or -- COMMAND" record x.cap
 }
 
+@test "words of other tools lead to the command that answers the same question" {
+	refused 2 "unknown command 'iotop'; use iosonar latency --by pid,comm,op" iotop
+	refused 2 "unknown command 'top'; use iosonar latency --by comm,dev,op" top
+	refused 2 "unknown command 'iostat'; use iosonar latency" iostat
+	refused 2 "unknown command 'syscalls'; use iosonar count raw_syscalls:sys_enter by 'comm, id'" syscalls
+	refused 2 "unknown command 'kprobe:vfs_read'; to count this event: iosonar count kprobe:vfs_read" kprobe:vfs_read
+	refused 2 "'kprobe:vfs_read' is the syntax of another tool; write fn:vfs_read" count kprobe:vfs_read
+	# Each names a command that exists, with options that exist.
+	sed -n 's/^\t{ "[a-z_-]*", "\(.*\)" },$/\1/p' "$BATS_TEST_DIRNAME/../../src/main.c" >"$tmp/ours"
+	[ "$(wc -l <"$tmp/ours")" -ge 30 ]
+	while read -r command rest; do
+		command=${command%,}
+		"$iosonar" "$command" --help >"$tmp/help"
+		for option in $(grep -oE -- '--?[a-z-]+' <<<" $rest" | grep -E '^--[a-z]|^-[a-z]$'); do
+			grep -qE -- "^ *(-., )?$option( |,)|^  $option, " "$tmp/help" || { echo "$command has no $option"; return 1; }
+		done
+	done <"$tmp/ours"
+}
+
 @test "help of latency has every shared option and its own" {
 	door latency --help
 	for name in device op pid comm cgroup nsid qid ctrl-id min failed interval duration count \
