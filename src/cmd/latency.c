@@ -17,28 +17,34 @@
 #include "session/io_source.h"
 #include "session/session.h"
 #include "view/intervals.h"
+#include "view/latency_order.h"
 #include "view/latency_rows.h"
 
 enum {
 	LATENCY_DEFAULT_BY = 1 << BY_DEV | 1 << BY_OP,
-	LATENCY_RANGES = 24, /* rows of a histogram in text */
+	LATENCY_RANGES = 24,  /* rows of a histogram in text */
+	LATENCY_PICTURES = 4, /* more rows than that have no histograms at the end, but by --hist */
 };
 
 struct latency {
 	/* options */
 	struct option_list by;
-	bool hist, cumulative, heat;
+	bool hist, no_hist, cumulative, heat;
+	int sort; /* enum latency_sort */
+	struct option_number top;
 	struct option_number lat_min_us, lat_shift;
-	const char *fail_if;
+	const char *only_if, *fail_if;
 	/* state */
 	struct breakdown breakdown;
 	struct hist scratch; /* the distribution at hand */
 	struct hist_range ranges[HIST_CELLS];
 	struct table *table, *buckets;
 	const struct column *asked[OBJECT_COLUMNS]; /* by --fail-if */
-	struct condition *condition;
+	struct condition *only, *condition;
 	struct chart_style style;
-	unsigned int intervals, shown_rows;
+	unsigned int intervals;
+	size_t shown_rows;
+	bool is_idle; /* there was no I/O, rows or not */
 	int err;
 };
 
@@ -52,6 +58,13 @@ static const struct option_def latency_options[] = {
 	  .choices = by_words },
 	{ "hist", 0, OPTION_FLAG, offsetof(struct latency, hist), NULL,
 	  "print the histogram every interval, not only at the end", .not_with = "heat" },
+	{ "no-hist", 0, OPTION_FLAG, offsetof(struct latency, no_hist), NULL,
+	  "print no histograms (default: at the end, for up to 4 rows)", .not_with = "hist" },
+	{ "sort", 0, OPTION_CHOICE, offsetof(struct latency, sort), "WHAT",
+	  "sort rows by this, largest first; keys: by --by", .choices = latency_sort_words },
+	{ "top", 0, OPTION_NUMBER, offsetof(struct latency, top), "N",
+	  "show the first N rows of each interval and of the run; by count without --sort",
+	  .min = 1, .max = 65536 },
 	{ "cumulative", 0, OPTION_FLAG, offsetof(struct latency, cumulative), NULL,
 	  "count from the start, not from the last interval" },
 	{ "heat", 0, OPTION_FLAG, offsetof(struct latency, heat), NULL,
@@ -62,6 +75,9 @@ static const struct option_def latency_options[] = {
 	  .alias = "lat_min_us" },
 	{ "lat-shift", 0, OPTION_NUMBER, offsetof(struct latency, lat_shift), "N",
 	  "zoom: width of the first bucket, 2^N us (default 0)", .max = 32, .alias = "lat_shift" },
+	{ "if", 0, OPTION_STRING, offsetof(struct latency, only_if), "EXPR",
+	  "show only rows for which this is true, e.g. 'p99 > 1ms && count > 10'",
+	  .not_with = "heat" },
 	{ "fail-if", 0, OPTION_STRING, offsetof(struct latency, fail_if), "EXPR",
 	  "exit with 5 if this is true for a row, e.g. 'p99 > 500us && op == read'" },
 	{ 0 },
@@ -217,8 +233,6 @@ static void latency_show_row(struct latency *l, struct session *s, const struct 
 		l->scratch = from->total;
 	else
 		breakdown_row__interval(from, &l->scratch);
-	if (!l->scratch.count)
-		return;
 	if (!latency_zooms(l)) {
 		hist__mend_max(&l->scratch);
 		latency_row__measure_percentiles(&row, &l->scratch);
@@ -227,8 +241,11 @@ static void latency_show_row(struct latency *l, struct session *s, const struct 
 	latency_row__measure(&row, &l->scratch, pass->whole ? s->span_s : s->interval_s);
 	if (l->breakdown.mask >> BY_PATH & 1)
 		latency_measure_path(l, s, from, pass->whole, &row);
+	if (l->only && !condition__is_true(l->only, &row))
+		return;
 	if (pass->hist) {
 		latency_show_hist(l, s, &row);
+		l->shown_rows++;
 		return;
 	}
 	if (!pass->quiet)
@@ -242,17 +259,20 @@ static void latency_show_row(struct latency *l, struct session *s, const struct 
 
 static int latency_show(struct latency *l, struct session *s, const struct latency_pass *pass)
 {
-	struct breakdown *b = &l->breakdown;
-	struct breakdown_row **sorted = malloc((b->nr + 1) * sizeof(*sorted));
+	enum latency_sort sort = l->sort ?: l->top.given ? LATENCY_SORT_COUNT : LATENCY_SORT_KEYS;
+	struct latency_rank *ranks = malloc((l->breakdown.nr + 1) * sizeof(*ranks));
+	size_t most = l->top.given ? l->top.value : SIZE_MAX, nr, i;
 
-	if (!sorted)
+	if (!ranks)
 		return log_no_memory();
-	for (size_t i = 0; i < b->nr; i++)
-		sorted[i] = b->rows[i];
-	qsort(sorted, b->nr, sizeof(*sorted), breakdown_row__compare);
-	for (size_t i = 0; i < b->nr; i++)
-		latency_show_row(l, s, sorted[i], pass);
-	free(sorted);
+	nr = latency_ranks__make(&l->breakdown, pass->whole, sort, ranks);
+	l->is_idle = !nr;
+	l->shown_rows = 0;
+	for (i = 0; i < nr && l->shown_rows < most; i++)
+		latency_show_row(l, s, ranks[i].row, pass);
+	free(ranks);
+	if (i < nr && !l->only && !pass->hist && !pass->quiet && s->format == TABLE_TEXT)
+		fprintf(s->out, "and %zu more rows; --top shows them\n", nr - i);
 	return 0;
 }
 
@@ -284,9 +304,8 @@ static int latency_show_interval(struct latency *l, struct session *s)
 	}
 	if (l->intervals % INTERVALS_HEADING == 0)
 		table__heading_again(l->table);
-	l->shown_rows = 0;
 	err = latency_show(l, s, &pass);
-	if (!l->shown_rows)
+	if (l->is_idle)
 		intervals__say_idle(s);
 	pass.hist = true;
 	return err ?: l->hist ? latency_show(l, s, &pass) : 0;
@@ -318,8 +337,12 @@ static int latency_on_end(void *state, struct session *s)
 		intervals__say_whole(s);
 	table__heading_again(l->table);
 	err = err ?: latency_show(l, s, &total);
-	err = err ?: latency_show(l, s, &hist);
-	return err;
+	if (err || l->no_hist)
+		return err;
+	if (l->hist || s->format != TABLE_TEXT || l->shown_rows <= LATENCY_PICTURES)
+		return latency_show(l, s, &hist);
+	fprintf(s->out, "\n%zu rows: --hist prints their histograms\n", l->shown_rows);
+	return 0;
 }
 
 static int latency_on_start(void *state, struct session *s)
@@ -356,6 +379,7 @@ static int latency_run(void *state, const struct options *options, char **argv)
 	/* Every column that is printed: a comparison with what is not there would be a lie. */
 	nr = object__pick(&latency_rows, TABLE_TEXT, latency_shows, l, l->asked);
 	err = condition__parse("--fail-if", l->fail_if, l->asked, nr, &l->condition);
+	err = err ?: condition__parse("--if", l->only_if, l->asked, nr, &l->only);
 	if (!err && l->heat && options->output.format != OUTPUT_TEXT)
 		err = log_err(-EINVAL, "--heat requires -o text");
 	if (!err && l->hist && options->output.format == OUTPUT_CSV)
@@ -365,5 +389,6 @@ static int latency_run(void *state, const struct options *options, char **argv)
 	table__free(l->table);
 	table__free(l->buckets);
 	condition__free(l->condition);
+	condition__free(l->only);
 	return err;
 }

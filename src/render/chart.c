@@ -20,6 +20,7 @@ enum {
 	BAR_BOUND_WIDTH = 8, /* the least: "123.4us" and a space */
 	BAR_COUNT_WIDTH = 8,
 	BAR_LEAST = 4, /* a narrower bar says nothing */
+	BAR_FOLD = 3,  /* as many empty rows one after the other are one line */
 	BAR_DIGITS = 3,
 	BAR_MAX_DIGITS = 9,
 
@@ -215,6 +216,15 @@ static void bar_row(FILE *out, struct chart_style style, const struct bar_layout
 	fputc('\n', out);
 }
 
+static int bar_run_of_empty(const struct chart_bar *bars, int nr)
+{
+	int run = 0;
+
+	while (run < nr && !bars[run].count)
+		run++;
+	return run;
+}
+
 void chart__bars(FILE *out, struct chart_style style, const char *heading,
 		 const struct chart_bar *bars, int nr)
 {
@@ -227,8 +237,16 @@ void chart__bars(FILE *out, struct chart_style style, const char *heading,
 	fprintf(out, "%*s%*s  %*s  %10s\n", middle, heading,
 		label_width > middle ? label_width - middle : 0, "", layout.count_width, "count",
 		"cumulative");
-	for (i = 0; i < nr; i++)
+	for (i = 0; i < nr; i++) {
+		int empty = bar_run_of_empty(bars + i, nr - i);
+
+		if (empty >= BAR_FOLD) {
+			fprintf(out, "%*s...\n", label_width / 2 - 1, "");
+			i += empty - 1;
+			continue;
+		}
 		bar_row(out, style, &layout, &bars[i]);
+	}
 }
 
 void chart__histogram(FILE *out, struct chart_style style, const struct hist_range *ranges, int nr)
