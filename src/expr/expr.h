@@ -16,7 +16,7 @@
  *		| NAME "(" [cond ("," cond)*] ")"	trees only
  *
  * Bit operators bind tighter than comparisons, unlike C's: flags & 8 == 8 is (flags & 8) == 8.
- * Numbers: 12, 1.5, 1e6, 0x1f. Units: ns us ms s m (durations), k M G Ki Mi Gi (sizes and plain
+ * Numbers: 12, 1.5, 1e6, 0x1f. Units: ns us ms s m h d (durations), k M G Ki Mi Gi (sizes and plain
  * numbers); % is an operator, but in a filter `10%` is 10 where nothing follows that it could be
  * divided by. A filter's WORD may have dots inside (p99.9). It is a field if one has that name,
  * else a string (so `op == read` needs no quotes), but a bare word that is compared with nothing,

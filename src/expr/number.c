@@ -110,7 +110,7 @@ static int number_decimal(const struct lexer *lexer, struct token *token)
 	if (!found)
 		return expr_error__set(
 			lexer->error, token->at + (size_t)(unit - s),
-			"unknown unit '%.*s'; available: ns us ms s m, k M G Ki Mi Gi",
+			"unknown unit '%.*s'; available: ns us ms s m h d, k M G Ki Mi Gi",
 			expr_clip(unit, len, 24), unit);
 	token->type = duration ? EXPR_DURATION : EXPR_NUMBER;
 	token->len = (size_t)(unit - s) + len + (!len && number_is_percent(lexer, unit));

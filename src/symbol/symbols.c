@@ -124,8 +124,8 @@ const char *symbols__user_trouble(const struct symbols *s)
 	if (s->user_err)
 		return "cannot start the reader of user symbols: out of memory, or no process can "
 		       "be created";
-	return s->service.socket < 0 ? "the reader of user symbols crashed on a file, or hangs in "
-				       "one; later addresses have no names"
+	return s->service.socket < 0 ? "the reader of user symbols crashed on or hangs in a file; "
+				       "later addresses have no names"
 				     : NULL;
 }
 

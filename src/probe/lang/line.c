@@ -73,7 +73,7 @@ bool line__opens(const char *word)
 
 static int line_say_usage(const struct line *line, const char *what)
 {
-	return log_err(-EINVAL, "%s: %s, as in: iosonar %s %s", line_grammar[line->action].name,
+	return log_err(-EINVAL, "%s %s, as in: iosonar %s %s", line_grammar[line->action].name,
 		       what, line_grammar[line->action].name, line_grammar[line->action].example);
 }
 
@@ -124,10 +124,10 @@ static int line_check_events(const struct line *line)
 {
 	if (line->nr_events < line_grammar[line->action].least_events)
 		return line_say_usage(line, line->action == LINE_PAIR
-						    ? "it requires two events, a start and an end"
-						    : "it requires an event");
+						    ? "requires two events, a start and an end"
+						    : "requires an event");
 	if (line->nr_events > line_grammar[line->action].most_events)
-		return line_say_usage(line, "it takes only two events, a start and an end");
+		return line_say_usage(line, "takes only two events, a start and an end");
 	return 0;
 }
 
@@ -143,7 +143,7 @@ static int line_check_clauses(struct line *line)
 				       word, line_clauses[i].example);
 		if (text || !(line_grammar[line->action].must >> i & 1))
 			continue;
-		snprintf(what, sizeof(what), "it requires '%s'", word);
+		snprintf(what, sizeof(what), "requires '%s'", word);
 		return line_say_usage(line, what);
 	}
 	return 0;
