@@ -627,7 +627,7 @@ static void check_max(void)
 	bench_run(&b, 0, 0, -30, NULL);
 	ok(machine_row(&b.machine, &key, &row) && row.count == 3, "a histogram's row");
 	is_u64(row.sum, (uint64_t)-100, "its sum, signed");
-	is_u64(row.max, (uint64_t)-20, "largest time of the bucket, which is below 0");
+	is_u64(row.max, (uint64_t)-20, "its largest, which is below 0");
 	bench_close(&b);
 }
 

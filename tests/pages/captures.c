@@ -248,7 +248,7 @@ static int write_deep(struct capture_writer *writer, uint64_t levels, const char
 	return err | d.err | capture_writer__finish(writer, "done", NULL, 0);
 }
 
-/* Half percentile, from 0 to 100 are of the first drive, half of the second, both called nvme0n1. */
+/* Half of the commands are of the first drive, half of the second, both called nvme0n1. */
 static int write_returned(struct capture_writer *writer)
 {
 	struct device device = { .name = "nvme0n1",

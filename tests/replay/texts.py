@@ -379,7 +379,7 @@ def _(data, golden):
             same(f"{name} of rank {line[0]}", Shown(int(ns)), text)
 
 
-# Both of class-if and of class are total time between the two, over all objects.
+# Both of class-if and of class are of all objects.
 @case("class", "class-if")
 def _(data, golden):
     v, gaps = view(data, "class.cap"), collections.defaultdict(list)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * call_graph.c: do counts and times of a graph say what the calls say? Trees are made by the same
- * code as at work, from number of steps: entries and returns; sums are reckoned by hand, and for random trees by
+ * code as at work, from entries and returns; sums are reckoned by hand, and for random trees by
  * adding up call by call.
  */
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * calls.c: do number of steps: entries and returns become the right trees? Nesting, interrupts, returns that were
+ * calls.c: do entries and returns become the right trees? Nesting, interrupts, returns that were
  * lost or whose entry was, functions without returns, idle tasks, calls that somebody holds. A tree
  * is compared as text: "read(ahead(bio)bio)", with ! behind a call that was not left.
  */

@@ -317,7 +317,7 @@ static void test_multipath(void)
 	choose(&list, "nvme3", &choice);
 	ok(device_choice__means(&choice, leg) && !device_choice__means(&choice, head),
 	   "a controller means its leg, not the head");
-	refuses(&list, "nvme7", "there are: nvme1n1\n");
+	refuses(&list, "nvme7", "available: nvme1n1\n");
 	device_list__free(&list);
 }
 
@@ -421,7 +421,7 @@ static void test_loop_without_file(void)
 	list = list_read();
 	is_u64(device_list__find(&list, "loop0")->size_bytes, 0, "loop0 is empty");
 	refuses(&list, "loop0", "loop0 has no medium");
-	refuses(&list, "sda", "there are: vda\n");
+	refuses(&list, "sda", "available: vda\n");
 	device_list__free(&list);
 }
 
@@ -464,7 +464,7 @@ static void test_dm(void)
 	refuses(&list, "/dev/mapper/my--vg-root", why);
 	refuses(&list, "/dev/mapper/crypt", "dm-1 (crypt)"); /* no node */
 	refuses(&list, "mapper/my--vg-root", why);
-	refuses(&list, "zram0", "zram0 takes bios and issues no requests: layers --at bio");
+	refuses(&list, "zram0", "zram0 is bio-based and issues no requests: use layers --at bio");
 	chooses(&list, "mpatha", "dm-2");
 
 	drop("/dev/my-vg");
@@ -505,12 +505,12 @@ static void test_mounts(void)
 	chooses_range(&list, "/mnt/my disk/", "vda", 2048, 1000);
 	chooses_range(&list, "/home/link", "vda", 2048, 1000);
 	chooses_range(&list, "/mnt/btrfs", "vda", 2048, 1000);
-	refuses(&list, "/mnt/my disk/deep", "it lies on /mnt/my disk (/dev/vda1): -d '/mnt/my ");
-	refuses(&list, "/home/file", "is no mount point; it lies on / (/dev/root): -d '/'");
+	refuses(&list, "/mnt/my disk/deep", "it is on /mnt/my disk (/dev/vda1): use -d '/mnt/my ");
+	refuses(&list, "/home/file", "is not a mount point; it is on / (/dev/root): use -d '/'");
 	refuses(&list, "/mnt/tmp", "'/mnt/tmp' is of type tmpfs (tmpfs)");
 	refuses(&list, "/mnt/fuse", "'/mnt/fuse' is of type fuse");
-	refuses(&list, "/mnt/cut", "no one block device carries it");
-	refuses(&list, "/mnt/lv", "dm-0 (my--vg-root) passes bios on");
+	refuses(&list, "/mnt/cut", "which is not on a single block device");
+	refuses(&list, "/mnt/lv", "dm-0 (my--vg-root) is bio-based");
 	refuses(&list, "/mnt/none", "no block device named '/mnt/none'");
 	drop("/proc");
 	refuses(&list, "/mnt/tmp", "no block device named '/mnt/tmp'");

@@ -450,7 +450,7 @@ static void test_limit_codes(void)
 	few.nr_files = 16;
 	obstacle__judge(&o, &start, &few, tried);
 	is_u64((uint64_t)exit_code__of(o.err), EXIT_FAILED, "few files are a failure");
-	ok(strstr(o.line, "16 files") && strstr(o.line, "ulimit -n"),
+	ok(strstr(o.line, "16 open files") && strstr(o.line, "ulimit -n"),
 	   "the line has the limit and the way on");
 	few.memory_bytes = 100 << 20;
 	obstacle__judge(&o, &(struct start){ START_BTF, -ENOMEM }, &few, tried);
@@ -499,7 +499,7 @@ static struct device machine_devices[] = {
 	{ .name = "vda", .kind = DEVICE_REQUEST, .nr_queues = 1, .depth = 256, .size_bytes = 512 },
 };
 
-/* Root of a machine with NVMe as a module that has BTF; a test changes name of what was checked. */
+/* Root of a machine with NVMe as a module that has BTF; a test changes what it is about. */
 static struct doctor_facts machine(void)
 {
 	return (struct doctor_facts){
@@ -634,9 +634,10 @@ static void test_losses(void)
 	facts.tried[TRIAL_FENTRY] = -EPERM;
 	judge(&facts);
 	is_command("cache", doctor_partly, "without accesses (requires fentry or kprobes)");
-	is_command("count", doctor_partly,
-		   "without tracepoints (tracefs is not readable), kernel functions (fentry "
-		   "or kprobes)");
+	is_command(
+		"count", doctor_partly,
+		"without tracepoints (tracefs is not readable), kernel functions (requires fentry "
+		"or kprobes)");
 	is_command("class", doctor_no, "functions cannot be probed here: no fentry and no kprobes");
 	is_command("calls", doctor_partly, "without kernel functions (requires fentry or kprobes)");
 	facts.tried[TRIAL_UPROBE] = -EACCES;

@@ -411,10 +411,10 @@ static const struct refusal {
 	{ "1e20", "^", "number too large: at most 2^64" },
 	{ "1e999999999999", "^", "number too large: at most 2^64" },
 	{ "20000000000s", "^", "number too large: at most 2^64" },
-	{ "1e", " ^", "unknown unit 'e'; available: ns us ms s m, k M G Ki Mi Gi" },
-	{ "1e-", " ^", "unknown unit 'e'; available: ns us ms s m, k M G Ki Mi Gi" },
-	{ "1e3e4", "   ^", "unknown unit 'e4'; available: ns us ms s m, k M G Ki Mi Gi" },
-	{ "5h.x", " ^", "unknown unit 'h'; available: ns us ms s m, k M G Ki Mi Gi" },
+	{ "1e", " ^", "unknown unit 'e'; available: ns us ms s m h d, k M G Ki Mi Gi" },
+	{ "1e-", " ^", "unknown unit 'e'; available: ns us ms s m h d, k M G Ki Mi Gi" },
+	{ "1e3e4", "   ^", "unknown unit 'e4'; available: ns us ms s m h d, k M G Ki Mi Gi" },
+	{ "5w.x", " ^", "unknown unit 'w'; available: ns us ms s m h d, k M G Ki Mi Gi" },
 	{ "'a", "^", "this ' is not closed" },
 };
 
@@ -474,7 +474,7 @@ static const struct refusal list_refusals[] = {
 	{ "a, b)", "    ^", "this ) has no matching (" },
 	{ "a, (b, c)", "     ^", "expected ) for the ( at 4" },
 	{ "a, b.", "     ^", "expected the name of a member" },
-	{ "a, 5x", "    ^", "unknown unit 'x'; available: ns us ms s m, k M G Ki Mi Gi" },
+	{ "a, 5x", "    ^", "unknown unit 'x'; available: ns us ms s m h d, k M G Ki Mi Gi" },
 	{ "a, b, #", "      ^", "unexpected '#'" },
 	{ "a,b,c,d,e,f,g,h,i", "                ^", "too many: at most 8" },
 };
@@ -550,17 +550,18 @@ static void check_unknown(void)
 	if (!ok(tree, "names to be known"))
 		return;
 	nodes = tree->nodes;
-	ok(expr_error__unknown(&error, &nodes[0], "no field", names, 4) == -22 && error.at == 2,
+	ok(expr_error__unknown(&error, &nodes[0], "unknown field", names, 4) == -22 &&
+		   error.at == 2,
 	   "points at the word");
-	is_str(error.message, "no field 'sectr'; did you mean sector?", "names the nearest");
+	is_str(error.message, "unknown field 'sectr'; did you mean sector?", "names the nearest");
 	expr_error__unknown(&error, &nodes[3], "no member", names, 4);
 	is_u64(error.at, 15, "at the name of a member");
 	is_str(error.message, "no member 'bites'; did you mean bytes?", "of its own kind");
-	expr_error__unknown(&error, &nodes[1], "no function", names, 0);
+	expr_error__unknown(&error, &nodes[1], "unknown function", names, 0);
 	is_u64(error.at, 0, "at the name of a call");
-	is_str(error.message, "no function 'f'", "where there are no names");
-	expr_error__unknown(&error, &nodes[5], "no field", names, 4);
-	is_str(error.message, "no field 'x'; there are: sector, nr_sector, rwbs, bytes",
+	is_str(error.message, "unknown function 'f'", "where there are no names");
+	expr_error__unknown(&error, &nodes[5], "unknown field", names, 4);
+	is_str(error.message, "unknown field 'x'; available: sector, nr_sector, rwbs, bytes",
 	       "or names them all");
 	expr__free(tree);
 }

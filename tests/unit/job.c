@@ -127,8 +127,8 @@ static void check_mixed(void)
 	has(text, "blockalign=4096,4096");
 	has(text, "iodepth=8");
 	has(text, "# left out, fio has no such operation: 12 write-zeroes");
-	has(text, "# WARNING: this job writes to /dev/nvme0n1: it DESTROYS what is there; with "
-		  "--readonly fio refuses it");
+	has(text, "# WARNING: this job writes to /dev/nvme0n1 and DESTROYS the data there; "
+		  "fio --readonly refuses to run it");
 	lacks(text, "flow=");
 	lacks(text, "fdatasync");
 	free(text);

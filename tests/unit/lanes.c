@@ -74,7 +74,7 @@ static void test_edges(void)
 	bool all = true;
 
 	ok(lanes__take(&lanes, 0, 10) == 0, "the first is on the first lane");
-	ok(lanes__take(&lanes, 10, 20) == 0, "one that begins CPU where the pair ended, too");
+	ok(lanes__take(&lanes, 10, 20) == 0, "one that begins where it ended, too");
 	ok(lanes__take(&lanes, 19, 21) == 1, "one that begins before that is not");
 	for (int i = 2; i < LANES_MOST; i++)
 		all &= lanes__take(&lanes, 0, 30) == i;

@@ -18,7 +18,7 @@ static const struct {
 	{ LOST_COMPLETION, true, "lost_completion", "commands with no completion seen" },
 	{ LOST_START, false, "lost_start", "completions with no start seen" },
 	{ LOST_CLOCK, true, "lost_clock", "clock went backwards" },
-	{ LOST_DEVICE, false, "lost_device", "unknown device" },
+	{ LOST_DEVICE, false, "lost_device", "device is unknown" },
 	{ LOST_SKIPPED, false, "lost_skipped", "skipped by the kernel" },
 	{ LOST_ROW, false, "lost_row", "row `other`" },
 	{ LOST_RING, false, "lost_ring", "ring full" },

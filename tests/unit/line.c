@@ -69,17 +69,17 @@ static void test_clauses(void)
 
 static void test_errors(void)
 {
-	refuses(LINE_COUNT, "", "count: it requires an event, as in: iosonar count block:");
-	refuses(LINE_COUNT, "by comm", "count: it requires an event");
-	refuses(LINE_COUNT, "a:b of x", "count has no 'of'");
-	refuses(LINE_COUNT, "a:b by x by y", "'by' stands there twice");
+	refuses(LINE_COUNT, "", "count requires an event, as in: iosonar count block:");
+	refuses(LINE_COUNT, "by comm", "count requires an event");
+	refuses(LINE_COUNT, "a:b of x", "count does not take 'of'");
+	refuses(LINE_COUNT, "a:b by x by y", "'by' is given twice");
 	refuses(LINE_COUNT, "a:b by", "nothing follows 'by'; write e.g. by 'comm, pid'");
-	refuses(LINE_SUM, "a:b by x", "sum: it needs 'of', as in: iosonar sum");
-	refuses(LINE_HIST, "a:b", "hist: it needs 'of'");
-	refuses(LINE_PRINT, "a:b by x", "print has no 'by'");
-	refuses(LINE_PAIR, "a:b on x", "pair: it requires two events, a start and an end");
-	refuses(LINE_PAIR, "a:b c:d e:f on x", "pair: it takes two events");
-	refuses(LINE_PAIR, "a:b c:d", "pair: it needs 'on'");
+	refuses(LINE_SUM, "a:b by x", "sum requires 'of', as in: iosonar sum");
+	refuses(LINE_HIST, "a:b", "hist requires 'of'");
+	refuses(LINE_PRINT, "a:b by x", "print does not take 'by'");
+	refuses(LINE_PAIR, "a:b on x", "pair requires two events, a start and an end");
+	refuses(LINE_PAIR, "a:b c:d e:f on x", "pair takes only two events");
+	refuses(LINE_PAIR, "a:b c:d", "pair requires 'on'");
 	refuses(LINE_COUNT, "a a a a a a a a a a a a a a a a a", "too many events: at most 16");
 }
 

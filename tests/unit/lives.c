@@ -154,7 +154,7 @@ static int record(struct world *w, unsigned function, unsigned object, bool is_r
 	return calls__take(w->calls, &event);
 }
 
-/* The kernel counted it, and hits lost because the ring was full. */
+/* The kernel counted it, and the ring was full. */
 static void lose(struct world *w, unsigned object)
 {
 	w->counted[object]++;

@@ -276,7 +276,7 @@ static void test_process(void)
 	   "signals are not for it");
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
-	refuses(&maker, 3, "process.cap.3': the process that creates it is gone",
+	refuses(&maker, 3, "process.cap.3': the process that creates the files of -w has ended",
 		"one that is gone is told in one line");
 	maker__end(&maker);
 }

@@ -101,8 +101,7 @@ static void check_refused(struct finder *finder)
 		 self);
 	refused(finder, text, -EINVAL, words);
 	snprintf(text, sizeof(text), "user:%s", self);
-	snprintf(words, sizeof(words), "'%s': no function given; write user:PATH:FUNCTION",
-		 text);
+	snprintf(words, sizeof(words), "'%s': no function given; write user:PATH:FUNCTION", text);
 	refused(finder, text, -EINVAL, words);
 	refused(finder, "user:/no/such/file:x", -EINVAL,
 		"'user:/no/such/file:x': no such file: /no/such/file");
@@ -137,7 +136,7 @@ static void check_paths(struct finder *finder)
 	is_u64((uint64_t)find(finder, text), 0, "a path may be a glob");
 	is_u64(found.nr, 1, "a file that has two names is one");
 	snprintf(text, sizeof(text), "user:%s/x*:marked_function", tree);
-	ok(find(finder, text) == -EINVAL && strstr(said, "there is no"), "or match nothing");
+	ok(find(finder, text) == -EINVAL && strstr(said, "no such file"), "or match nothing");
 }
 
 /* ---- USDT ---- */

@@ -247,7 +247,7 @@ static void check_two_starts(void)
 	plan__free(&plan);
 	is_u64((uint64_t)-make_quietly(&plan, &bad, starts, ends), EINVAL, "what only one has");
 	is_str(event_said,
-	       "iosonar: at the start: raw:rq_done has no field 'bytes'; there are: rq, nr_bytes, "
+	       "iosonar: at the start: raw:rq_done has no field 'bytes'; available: rq, nr_bytes, "
 	       "in, "
 	       "name, pid, tid, uid, comm, cpu, cgroup, ...\nentry.bytes\n      ^\n",
 	       "is refused");
@@ -278,7 +278,7 @@ static void check_functions(void)
 static void check_refusals(void)
 {
 	is_refused(&(struct line){ .action = LINE_COUNT, .by = "rwbs, byts" }, EVENT_RECORD, -1,
-		   "iosonar: by: no field 'byts'; did you mean bytes?\nrwbs, byts\n      ^\n");
+		   "iosonar: by: unknown field 'byts'; did you mean bytes?\nrwbs, byts\n      ^\n");
 	is_refused(&(struct line){ .action = LINE_COUNT, .by = "rwbs," }, EVENT_RECORD, -1,
 		   "iosonar: by: expected a field, a number or a text\nrwbs,\n     ^\n");
 	is_refused(&(struct line){ .action = LINE_COUNT, .condition = "rwbs" }, EVENT_RECORD, -1,
@@ -296,7 +296,7 @@ static void check_refusals(void)
 		   "tid, rwbs\n     ^\n");
 	is_refused(&(struct line){ .action = LINE_PAIR, .on = "tid = tidd" }, EVENT_RECORD,
 		   EVENT_RAW,
-		   "iosonar: on: raw:rq_done: no field 'tidd'; did you mean tid?\n"
+		   "iosonar: on: raw:rq_done: unknown field 'tidd'; did you mean tid?\n"
 		   "tid = tidd\n      ^\n");
 	is_refused(&(struct line){ .action = LINE_PAIR, .on = "tid,tid,tid,tid,tid" }, EVENT_RECORD,
 		   EVENT_RAW,

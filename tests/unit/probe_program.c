@@ -270,8 +270,9 @@ static void check_texts(void)
 
 static void check_contexts(void)
 {
-	static const char too_many[] = "iosonar: user:/x:main: 'arg11': only " IN_REGISTERS
-				       " arguments are in registers of this machine\n";
+	static const char too_many[] =
+		"iosonar: user:/x:main: 'arg11': only the first " IN_REGISTERS
+		" arguments are in registers on this machine\n";
 	struct program_wants raw = { .ctx = CTX_RAW }, tracing = { .ctx = CTX_TRACING };
 	struct program_wants regs = { .ctx = CTX_REGS }, asks = { .ctx = CTX_REGS };
 

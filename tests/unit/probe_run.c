@@ -230,7 +230,7 @@ static void test_addresses(void)
 	is_u64(key[1], 1, "a function in it becomes a number");
 }
 
-/* kprobe.multi serves number of steps: entries and returns: both say the function's address. */
+/* kprobe.multi serves entries and returns: both say the function's address. */
 static void test_entry_and_return(void)
 {
 	enum { ENTRIES = 3 };

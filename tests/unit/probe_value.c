@@ -272,9 +272,10 @@ static void check_elements(void)
 	is_refused(EVENT_RAW, "rq->table[-1]", 10, "rq->table has 4 elements: 0 to 3");
 	is_refused(EVENT_RAW, "rq->tag[0]", 7, "rq->tag is not an array: it has no elements");
 	is_refused(EVENT_RAW, "rq->later[0]", 9, "rq->later has elements of unknown size");
-	is_refused(EVENT_RAW, "rq->table[x]", 10,
-		   "no field 'x'; there are: rq, nr_bytes, in, name, pid, tid, uid, comm, cpu, "
-		   "cgroup, nsecs, time, probe, ...");
+	is_refused(
+		EVENT_RAW, "rq->table[x]", 10,
+		"unknown field 'x'; available: rq, nr_bytes, in, name, pid, tid, uid, comm, cpu, "
+		"cgroup, nsecs, time, ...");
 	is_refused(EVENT_RAW, "rq->label[1048576]", 10,
 		   "expected an index from 0 to 1048575, not 1048576");
 	is_refused(EVENT_RAW, "rq->table == 1", 0,
@@ -426,17 +427,17 @@ static void check_pair_errors(void)
 
 static void check_unknown(void)
 {
-	is_refused(EVENT_RECORD, "byts", 0, "no field 'byts'; did you mean bytes?");
-	is_refused(EVENT_RECORD, "1 + sectr * 2", 4, "no field 'sectr'; did you mean sector?");
-	is_refused(EVENT_RECORD, "cpuu == 1", 0, "no field 'cpuu'; did you mean cpu?");
+	is_refused(EVENT_RECORD, "byts", 0, "unknown field 'byts'; did you mean bytes?");
+	is_refused(EVENT_RECORD, "1 + sectr * 2", 4, "unknown field 'sectr'; did you mean sector?");
+	is_refused(EVENT_RECORD, "cpuu == 1", 0, "unknown field 'cpuu'; did you mean cpu?");
 	is_refused(EVENT_RECORD, "error == WS", 9,
-		   "no field 'WS'; there are: common_pid, dev, "
-		   "sector, nr_sector, bytes, error, rwbs, comm, cmd, filename, ...");
+		   "unknown field 'WS'; available: common_pid, dev, "
+		   "sector, nr_sector, bytes, error, rwbs, comm, cmd, ...");
 	is_refused(EVENT_RAW, "rq->tagg", 4,
 		   "struct request has no member 'tagg'; did you mean tag?");
 	is_refused(EVENT_RAW, "rq->in.z", 7,
 		   "struct inner has no member 'z'; did you mean x or y?");
-	is_refused(EVENT_RECORD, "strr(cmd)", 0, "no function 'strr'; did you mean str?");
+	is_refused(EVENT_RECORD, "strr(cmd)", 0, "unknown function 'strr'; did you mean str?");
 }
 
 static void check_kinds(void)

@@ -445,7 +445,7 @@ static void check_trouble(void)
 	is_str(text_of(symbols__user(s, &self, here() + 8)), "[unknown]",
 	       "what is new has no name");
 	is_u64(symbols__count(s, SYMBOL_NO_READER), 1, "counted with its reason");
-	has_words(symbols__user_trouble(s), "has died", "which is told");
+	has_words(symbols__user_trouble(s), "crashed", "which is told");
 	symbols__free(s);
 	while (waitpid(-1, NULL, 0) > 0)
 		;

@@ -45,7 +45,7 @@ static void test_full(void)
 	for (size_t i = 0; i < t.nr; i++)
 		count += t.sums[i].count;
 	is_u64(t.nr, TOP_ROOM, "a full table");
-	is_u64(count, TOP_ROOM + 1, "those accessed pages that were in the cache, without ra_hits still count");
+	is_u64(count, TOP_ROOM + 1, "those that were there still count");
 	is_u64(t.rest.count, 2 * TOP_ROOM, "the others share a place");
 	top__sort(&t);
 	is_u64(t.sums[1].key[0], 1, "equal ones in the order of their keys");
