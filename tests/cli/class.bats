@@ -40,7 +40,7 @@ needs_btf() { [ -r /sys/kernel/btf/vmlinux ] || skip "this kernel has no BTF"; }
 	refused 2 "unknown struct 'q_q_q_q_q': this kernel and its modules do not have it" --list 'struct q_q_q_q_q'
 	# its functions are all inline
 	refused 2 "no function of this kernel takes or returns a pointer to struct hlist_bl_head" --list hlist_bl_head
-	[[ $("$iosonar" class --list bio --module q_q_q_q 2>&1) == "iosonar: there is no module 'q_q_q_q' with BTF"* ]]
+	[[ $("$iosonar" class --list bio --module q_q_q_q 2>&1) == "iosonar: no module 'q_q_q_q' with BTF"* ]]
 	class --list bio --only 'q_*'
 	[ "$status" -eq 2 ]
 	[[ $err =~ ^"iosonar: --only q_* matches none of the "[0-9]+" functions of struct bio"$ ]]

@@ -226,7 +226,7 @@ said_and_done() {
 }
 
 @test "--btf: a file that is absent, cut short or no BTF is exit 2 and one line" {
-	local none="this is no BTF; give a kernel's /sys/kernel/btf/vmlinux, or its vmlinux"
+	local none="not a BTF file; give a kernel's /sys/kernel/btf/vmlinux, or its vmlinux"
 	refused 2 "--btf $tmp/absent: No such file or directory" --btf "$tmp/absent"
 	printf 'no BTF\n' >"$tmp/text"
 	refused 2 "--btf $tmp/text: $none" --btf "$tmp/text"
@@ -271,12 +271,12 @@ limited() {
 	"$iosonar" latency -t 1ms >/dev/null 2>&1 || skip "latency does not run here"
 	for nr in 4 5 6 7 8 12 16; do
 		for command in latency cache inflight; do
-			limited --nofile=$nr "may open $nr files at once" "$command" -t 1ms
+			limited --nofile=$nr "the limit is $nr open files" "$command" -t 1ms
 		done
 	done
-	limited --nofile=5 "may open 5 files at once" count raw:block_rq_complete -t 1ms
+	limited --nofile=5 "the limit is 5 open files" count raw:block_rq_complete -t 1ms
 	limited --nofile=7 "ulimit -n" count raw:block_rq_complete -t 1ms
-	limited --nofile=12 "may open 12 files at once" doctor -o csv
+	limited --nofile=12 "the limit is 12 open files" doctor -o csv
 	limited --nofile=5 "ulimit -n" latency -r tests/data/nvme.cap
 	! grep -qa __asan_init "$iosonar" || return 0 # which takes terabytes of addresses
 	for command in latency "count raw:block_rq_complete" cache inflight; do

@@ -134,7 +134,7 @@ fits() { # no line of stdout is longer than 80 columns
 }
 
 @test "help of layers, slow, stacks and pattern has every shared option and its own" {
-	for of in "layers at tail write zstd read from to" "slow top each-device bio stack write zstd read from to" "stacks stack by top hist" \
+	for of in "layers at tail write zstd read from to" "slow top each-device bio stack write zstd read from to" "stacks stack sort top hist" \
 		"pattern by if fail-if write zstd read from to"; do
 		read -r command own <<<"$of"
 		door "$command" --help
@@ -210,7 +210,7 @@ fits() { # no line of stdout is longer than 80 columns
 	refused 2 "--cache and --last cannot be combined" record -w "$BATS_TEST_TMPDIR/x" --cache --last 1s
 	refused 2 "--by wxyz: unknown value 'wxyz'; expected one of comm, pid, file, cgroup, dev, op" cache --by wxyz
 	refused 2 "/no/such/file: No such file or directory" cache --residency /no/such/file
-	refused 2 "/tmp is a directory: only regular files and block devices have pages bytes bytes in the page cache" cache --residency /tmp
+	refused 2 "/tmp is a directory: only regular files and block devices have pages in the page cache" cache --residency /tmp
 }
 
 @test "version names itself and libbpf" {

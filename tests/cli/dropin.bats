@@ -42,8 +42,8 @@ refused() {
 @test "what is wrong is said in one line, with the nearest right one" {
 	refused "did you mean --ctrl_id?" ./nvme_trace --ctr_id=1
 	refused "did you mean --lat_shift?" ./nvme_latency --lat_shif 1
-	refused "--nsid=x: a whole number is wanted" ./nvme_latency --nsid=x
-	refused "--nsid=-2: a whole number is wanted" ./nvme_latency --nsid -2
+	refused "--nsid=x: expected a whole number" ./nvme_latency --nsid=x
+	refused "--nsid=-2: expected a whole number" ./nvme_latency --nsid -2
 	refused "--nsid requires a number" ./nvme_latency --nsid
 	refused "--split_size=2: expected true or false" ./nvme_latency --split_size=2
 	refused "unexpected argument 'nvme0'" ./nvme_trace nvme0

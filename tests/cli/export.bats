@@ -162,7 +162,7 @@ print(len(steps), "%.9f" % (sum(steps) / len(steps) / 1e9))' "$tmp/out" "$1"
 @test "blktrace: a capture without stages has D and C only, and that is said" {
 	needs blkparse
 	export_of nvme.cap blktrace
-	grep -q 'commands have D and C only' "$tmp/err"
+	grep -q 'commands have only D (built) and C (completed)' "$tmp/err"
 	blkparse -i - <"$tmp/out" >"$tmp/parsed"
 	[ "$(awk '$1 ~ /^[0-9]+,[0-9]+$/ { print $6 }' "$tmp/parsed" | sort -u | tr '\n' ' ')" = "C D " ]
 	awk '$6 == "C" && / R / { print $8, $10 }' "$tmp/parsed" | head -11 >"$tmp/got"

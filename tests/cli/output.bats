@@ -104,7 +104,7 @@ says() { grep -qFx "$1" "$tmp/err" || { echo "wanted: $1"; cat "$tmp/err"; retur
 		ends 1 trace -r "$data/before.cap" --out file
 	)
 	says "iosonar: cannot write file: File too large"
-	says "iosonar: the output is incomplete; it is in file.partial; file is as it was"
+	says "iosonar: the output is incomplete; it is in file.partial; file is unchanged"
 	[ "$(grep -c . err)" -eq 2 ]
 	[ "$(cat file)" = old ]
 	grep -q latency file.partial
@@ -204,7 +204,7 @@ tells() {
 	echo old >file
 	interrupted SIGTERM 3 export -r "$data/before.cap" -o csv --out file
 	tells
-	says "iosonar: the output is incomplete; it is in file.partial; file is as it was"
+	says "iosonar: the output is incomplete; it is in file.partial; file is unchanged"
 	[ "$(cat file)" = old ]
 	"$iosonar" export -r "$data/before.cap" -o csv 2>/dev/null | head -1024 | cmp - file.partial
 }

@@ -37,7 +37,7 @@ said() {
 		at=$(grep -abo submit_bio_noacct "$file.cap" | head -1 | cut -d: -f1)
 		printf X | dd of="$tmp/damaged.cap" bs=1 seek="$at" conv=notrunc status=none
 		said "$file" -r "$tmp/damaged.cap" >"$tmp/said"
-		grep -q '^stderr: iosonar: the capture does not say which functions were traced' "$tmp/said" || { cat "$tmp/said"; return 1; }
+		grep -q '^stderr: iosonar: the capture is damaged: its list of traced functions is missing' "$tmp/said" || { cat "$tmp/said"; return 1; }
 		grep -qx 'exit: 1' "$tmp/said" || { cat "$tmp/said"; return 1; }
 	done
 }
@@ -154,7 +154,7 @@ shows() {
 	for bytes in 100 4200 5000 6000 7000 $((size - 300)) $((size - 1)); do
 		head -c "$bytes" nvme.cap >"$tmp/cut.cap"
 		shows 3 "$tmp/cut.cap"
-		grep -q "cut.cap is cut" "$tmp/err"
+		grep -q "cut.cap is truncated" "$tmp/err"
 		now=$(grep -c '"type":"trace"' "$tmp/out") || true
 		[ "$now" -ge "$before" ]
 		before=$now
@@ -319,12 +319,12 @@ ops() {
 	rows() { "$iosonar" latency -r v1-stages.cap -o csv "$@" 2>"$tmp/err" | sed 1d | grep -c ^total; }
 	sum() { "$iosonar" latency -r v1-stages.cap -o csv "$@" 2>"$tmp/err" | sed 1d | awk -F, '{ n += $4 } END { print n }'; }
 	[ "$(rows --by cpu)" -eq 5 ]
-	grep -q '^iosonar: [0-9]* commands have a row of their own' "$tmp/err"
+	grep -q '^iosonar: [0-9]* commands are in a separate row' "$tmp/err"
 	[ "$(rows --by cgroup)" -eq 4 ]
 	[ "$(sum --by cpu)" -eq "$(sum --by cgroup)" ]
 	[ "$(sum --by cgroup --cgroup /)" -eq "$(sum --by cgroup)" ]
 	[ "$(rows --by cgroup --cgroup /system.slice)" -eq 2 ]
-	grep -q '^iosonar: [0-9]* commands are left out: their records do not say from which cgroup' "$tmp/err"
+	grep -q '^iosonar: [0-9]* commands are left out: their records do not name the cgroup' "$tmp/err"
 	[ "$(rows --by cgroup --cgroup system.slice/a.service/)" -eq 1 ]
 }
 

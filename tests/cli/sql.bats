@@ -307,7 +307,7 @@ assert rows[1:] == [["", "a,\"b\\x0a\\x1b[2J", str(-2**63), "0.1", "X\u002700FF\
 	status=0
 	"$iosonar" sql "$tmp/cut.cap" -o csv 'SELECT count(*) FROM io' >"$tmp/out" 2>"$tmp/err" || status=$?
 	[ "$status" -eq 3 ]
-	grep -q 'cut.cap is cut' "$tmp/err"
+	grep -q 'cut.cap is truncated' "$tmp/err"
 	[ "$(tail -1 "$tmp/out")" -eq "$("$iosonar" trace -r "$tmp/cut.cap" -o json 2>/dev/null | grep -c '"type":"trace"')" ]
 }
 
@@ -340,9 +340,9 @@ assert rows[1:] == [["", "a,\"b\\x0a\\x1b[2J", str(-2**63), "0.1", "X\u002700FF\
 	[[ $output = *"more memory than --limit-memory allows"* ]]
 	run timeout 60 "$iosonar" sql --limit-time 100ms nvme.cap "$forever"
 	[ "$status" -eq 3 ]
-	[[ $output = *"took longer than it may, 100ms (--limit-time)"* ]]
+	[[ $output = *"exceeded the limit of 100ms (--limit-time)"* ]]
 	run timeout 60 "$iosonar" sql --limit-time 100ms nvme.cap <<<"$forever"
-	[[ $output = *"took longer than it may, 100ms (--limit-time)"* ]]
+	[[ $output = *"exceeded the limit of 100ms (--limit-time)"* ]]
 }
 
 @test "no text or blob is larger than 64 MiB" {

@@ -427,7 +427,7 @@ def _(data, golden):
         begin = 2 * SECOND if golden.name == "class-span" else 0
         lives = [of for of in lives_of(v).values() if of[-1]["time"] - v.start >= begin]
         shown = [of for of in lives if golden.name != "class-pid" or of[0]["pid"] == 1]
-        found = re.search(r"objects (\d+) = shown (\d+) \+ not asked for (\d+)", said)
+        found = re.search(r"objects (\d+) = shown (\d+) \+ filtered out (\d+)", said)
         for got, text in zip((len(lives), len(shown), len(lives) - len(shown)), found.groups()):
             same("objects", got, text)
     elif golden.name == "errors-none":
