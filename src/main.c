@@ -271,12 +271,12 @@ static int main_exit_code(int err)
 	struct rlimit limit;
 
 	if (err == -EMFILE && !getrlimit(RLIMIT_NOFILE, &limit))
-		log_warn("the limit is %llu open files: raise it (ulimit -n 1024)",
+		log_warn("the limit of %llu open files is too low: run ulimit -n 1024",
 			 (unsigned long long)limit.rlim_cur);
 	if (err == -ENFILE)
 		log_warn("too many files are open on this machine: raise fs.file-max");
 	if (err == -ENOMEM && !getrlimit(RLIMIT_AS, &limit) && limit.rlim_cur != RLIM_INFINITY)
-		log_warn("the limit is %llu KiB of memory: raise it (ulimit -v unlimited)",
+		log_warn("the limit of %llu KiB of memory is too low: run ulimit -v unlimited",
 			 (unsigned long long)limit.rlim_cur >> 10);
 	return exit_code__of(err);
 }

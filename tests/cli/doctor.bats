@@ -271,19 +271,19 @@ limited() {
 	"$iosonar" latency -t 1ms >/dev/null 2>&1 || skip "latency does not run here"
 	for nr in 4 5 6 7 8 12 16; do
 		for command in latency cache inflight; do
-			limited --nofile=$nr "the limit is $nr open files" "$command" -t 1ms
+			limited --nofile=$nr "the limit of $nr open files is" "$command" -t 1ms
 		done
 	done
-	limited --nofile=5 "the limit is 5 open files" count raw:block_rq_complete -t 1ms
+	limited --nofile=5 "the limit of 5 open files is" count raw:block_rq_complete -t 1ms
 	limited --nofile=7 "ulimit -n" count raw:block_rq_complete -t 1ms
-	limited --nofile=12 "the limit is 12 open files" doctor -o csv
+	limited --nofile=12 "the limit of 12 open files is" doctor -o csv
 	limited --nofile=5 "ulimit -n" latency -r tests/data/nvme.cap
 	! grep -qa __asan_init "$iosonar" || return 0 # which takes terabytes of addresses
 	for command in latency "count raw:block_rq_complete" cache inflight; do
 		# shellcheck disable=SC2086
-		limited --as=$((24 << 20)) "may use 24576 KiB of memory" $command -t 1ms
+		limited --as=$((24 << 20)) "the limit of 24576 KiB of memory is" $command -t 1ms
 	done
 	# shellcheck disable=SC2016 # it is for the other shell
 	within=(unshare -m sh -c 'umount -l /sys/kernel/tracing /sys/kernel/debug 2>/dev/null; exec "$@"' sh)
-	limited --as=$((24 << 20)) "may use 24576 KiB of memory" count raw:block_rq_complete -t 1ms
+	limited --as=$((24 << 20)) "the limit of 24576 KiB of memory is" count raw:block_rq_complete -t 1ms
 }

@@ -234,9 +234,9 @@ check_functions() {
 # What is wrong with the line is said before anything is attached.
 check_class_words() {
 	ask class bio --if 'nosuch > 3' -- true
-	is "$code $(grep -c "^iosonar: --if: no field 'nosuch'" "$tmp/err")" "2 1" "class: a condition on a member that is none"
+	is "$code $(grep -c "^iosonar: --if: unknown field 'nosuch'" "$tmp/err")" "2 1" "class: a condition on a member that is none"
 	ask class bio --fields nosuch -- true
-	is "$code $(grep -c "^iosonar: --fields: there is no 'nosuch' in struct bio" "$tmp/err")" "2 1" "class: a field that is none"
+	is "$code $(grep -c "^iosonar: --fields: unknown member 'nosuch' of struct bio" "$tmp/err")" "2 1" "class: a field that is none"
 }
 
 # ---- the run ----

@@ -35,8 +35,8 @@ C
 # proves nothing about us, and is repeated, once in a test.
 ask() {
 	ask_once "$@"
-	[ "$code" = 3 ] && grep -q 'inside another program' "$tmp/err" || return 0
-	again calls "$(grep -h 'inside another program' "$tmp/err")"
+	[ "$code" = 3 ] && grep -q 'running another program' "$tmp/err" || return 0
+	again calls "$(grep -h 'running another program' "$tmp/err")"
 	ask_once "$@"
 }
 ask_once() {
@@ -192,7 +192,7 @@ check_deep() {
 	is $? 3 "a function inside itself 1,000 times: exit 3"
 	is "$(awk -F, 'NR > 1 && $7 != "" { timed++; if ($10 != 999 - (NR - 2)) wrong++ } END { print NR - 1, timed, wrong + 0 }' "$tmp/out")" \
 		"1000 64 0" "64 returns, and they are those of the outermost calls"
-	is "$(grep -c 'nested deeper than 64:\|were inside 64 others' "$tmp/err")" 1 "one line says so"
+	is "$(grep -c 'nested deeper than 64,\|were inside 64 other user functions' "$tmp/err")" 1 "one line says so"
 }
 
 [ "$(id -u)" -eq 0 ] || skip_all "needs root"

@@ -88,7 +88,7 @@ check_full() {
 	"$IOSONAR" "${view[@]}" -w "$tmp/x.cap" "${every[@]}" -- sh -c "exec >/dev/null; for i in \$(seq 12); do
 		dd if=$disk of=/dev/null iflag=direct bs=512 count=900 status=none; dd if=$disk of=/dev/null bs=4096 count=500 status=none
 		dd of=$disk oflag=nocache conv=notrunc,fdatasync count=0 status=none; sleep 0.05; done" >/dev/null 2>"$tmp/said"
-	is "$? $(grep -c 'has reached the limit of its size' "$tmp/said")" "3 1" "${view[*]}: no more room: exit 3, and one line" ||
+	is "$? $(grep -c 'has reached its size limit' "$tmp/said")" "3 1" "${view[*]}: no more room: exit 3, and one line" ||
 		sed 's/^/# /' "$tmp/said"
 	ulimit -S -f unlimited
 	whole "${view[*]}: no more room"

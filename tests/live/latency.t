@@ -37,7 +37,7 @@ make_loop() { # make_loop FILE FD OPTION...
 watch() {
 	watch_once "$@"
 	is_hidden || return 0
-	again latency "$(grep -h 'never seen' "$tmp/err")"
+	again latency "$(grep -h 'no completion seen' "$tmp/err")"
 	watch_once "$@"
 }
 is_hidden() {
@@ -298,7 +298,7 @@ check_partition_counts() {
 check_exit_codes() {
 	watch --fail-if 'max > 1ns' -- "$(reads 11)"
 	is "$code" 5 "--fail-if that comes true: exit 5"
-	is "$(grep -c "came true" "$tmp/err")" 1 "and one line says so"
+	is "$(grep -c "is true: " "$tmp/err")" 1 "and one line says so"
 	watch --fail-if 'max > 1000s' -- "$(reads 11)"
 	is "$code" 0 "one that does not: exit 0"
 	watch -- "$(reads 11); exit 7"

@@ -24,15 +24,15 @@ said() { sed -n "s|^\([0-9]*\) .*$1.*|\1|p" "$tmp/err" | awk '{ sum += $1 } END 
 check_other() {
 	taken "${disks[0]}"
 	ok $? "-d with another disk busy: exits 0"
-	is "$(said 'stacks were not taken') $(said 'I/Os without')" "0 0" "the other disk's stacks are not counted as not taken"
+	is "$(said 'stacks are missing') $(said 'I/Os without')" "0 0" "the other disk's stacks are not counted as not taken"
 }
 
 check_own() {
 	taken "${disks[1]}"
 	ok $? "-d with this disk busy: exits 0"
-	[ "$(said 'stacks were not taken: stacks collided')" -gt 0 ]
+	[ "$(said 'stacks are missing: stacks collided')" -gt 0 ]
 	ok $? "some of 4096 stacks find no place"
-	is "$(said 'stacks were not taken')" "$(said 'I/Os without a user stack')" "as many as I/Os lack one"
+	is "$(said 'stacks are missing')" "$(said 'I/Os without a user stack')" "as many as I/Os lack one"
 }
 
 branches=${IOSONAR%/*}/vm/branches

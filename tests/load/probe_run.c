@@ -297,7 +297,7 @@ static void test_refused(void)
 	listen_to_stderr();
 	ok(run__open(&run, &wants) == -EOPNOTSUPP && !run, "one that it does not take");
 	text = said();
-	ok(strstr(text, "this kernel's verifier refuses a part of the program for raw:sys_enter: "),
+	ok(strstr(text, "this kernel's verifier rejects a part of the program for raw:sys_enter: "),
 	   "is told apart from other errors");
 	printf("# %s\n", text);
 	ok(strstr(text, "invalid bpf_context access") != NULL, "with the verifier's reason");

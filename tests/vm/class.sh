@@ -83,7 +83,7 @@ same() {
 	cmp -s /tmp/want /tmp/got
 	ok $? "$1" || note "$(wc -l /tmp/want /tmp/got; diff /tmp/want /tmp/got | head -6)"
 }
-# With kprobes alone the kernel skips ends that come inside another program, and the run has to say so.
+# With kprobes alone the kernel skips ends that come running another program, and the run has to say so.
 by_kprobes() { grep -q '^[0-9]* functions, with returns of 0$' /tmp/class.err; }
 ended() {
 	if ! by_kprobes; then
@@ -116,9 +116,9 @@ is "$(awk '$2 == "bio_endio" && $6 != 0 { print $3, $6 }' /tmp/lives)" "nullb0 1
 
 # Then births from a pool, which are returns, are not seen either, and objects are addresses.
 if by_kprobes; then
-	grep -q '^counts are approximate (~): the kernel skips such a probe uncounted' /tmp/class.err
+	grep -q '^counts are approximate (~): the kernel skips hits without counting them' /tmp/class.err
 	ok $? "one line says what a kprobe misses" || note "$(tail -4 /tmp/class.err)"
-	is "$(grep -c '^returns are not seen: this kernel has kretprobes only' /tmp/class.err)" 1 "one line says that returns are not seen"
+	is "$(grep -c '^returns are not traced: this kernel has only kretprobes' /tmp/class.err)" 1 "one line says that returns are not seen"
 	done_testing
 fi
 
@@ -208,15 +208,15 @@ follow_few() {
 follow_few
 few_status=$?
 # Where a completion interrupts a program of the same kind, the kernel skips its own; that is told, and proves nothing here.
-if [ $few_status -eq 3 ] && grep -q 'the kernel was inside another program on that CPU' /tmp/few.err; then
-	again class "$(grep -m1 'inside another program' /tmp/few.err)"
+if [ $few_status -eq 3 ] && grep -q 'the kernel was running another program on that CPU' /tmp/few.err; then
+	again class "$(grep -m1 'running another program' /tmp/few.err)"
 	follow_few
 	few_status=$?
 fi
 is $few_status 0 "-d, -p and --if" || note "$(tail -5 /tmp/few.err)"
 is "$(rows /tmp/few life | wc -l) $(rows /tmp/few life | grep "\"pid\":$reader," | grep "disk_name=$dev" | grep -c bi_size=8192)" "17 17" \
 	"bios of this process, of this disk, of this size"
-is "$(said 'not asked for' /tmp/few.err)" 43 "the others are told"
+is "$(said 'filtered out' /tmp/few.err)" 43 "the others are told"
 
 # --- a page ---
 

@@ -81,7 +81,7 @@ said_and_done() {
 	*) false ;;
 	esac
 	ok $? "two capabilities: $1 is said to be '$said', and exits $done" || note "$(head -3 /tmp/out/run)"
-	! grep -q 'may lock' /tmp/out/run
+	! grep -q 'locked memory' /tmp/out/run
 	ok $? "two capabilities: $1 does not blame the limit of locked memory"
 }
 ulimit -l 8192 # too little for the tables of files, where they count

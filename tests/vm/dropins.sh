@@ -62,7 +62,7 @@ is "$(total /tmp/one "ctrl_id=$ctrl3, opcode=2 Read")" "$(ours "$disk3" read 0 9
 last /tmp/high | grep -q '^  \[0us - 3000us): '
 ok $? "what is below the first bucket has a row"
 is "$(sed -n '2,3p' /tmp/one | tr '\n' ' ')" "===================== No entries in histogram map. " "as long as there is none it says so"
-grep -q "steers abseil" /tmp/low.err
+grep -q "controls abseil" /tmp/low.err
 ok $? "a log flag is accepted with one line"
 
 # nvme_trace: a pair of lines for each command, as the exact trace has it.

@@ -97,7 +97,7 @@ dd if=/tmp/fs/direct of=/dev/null bs=64k count=10 iflag=direct 2>/dev/null
 measured
 is_all /tmp/l read /tmp/fs/a/b/written $((16 * 65536)) "without kallsyms: the page cache's"
 is_all /tmp/l read '\[direct]' $((10 * 65536)) "and direct I/O is called that"
-is "$(grep -c 'files of direct I/O are called \[direct]' /tmp/l.err)" 1 "which is said once"
+is "$(grep -c 'files of direct I/O are shown as \[direct]' /tmp/l.err)" 1 "which is said once"
 echo 0 >/proc/sys/kernel/kptr_restrict
 umount /tmp/fs
 

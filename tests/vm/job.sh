@@ -55,7 +55,7 @@ load="--filename=/dev/nullb0 --direct=1 --ioengine=libaio --norandommap --time_b
 # shellcheck disable=SC2086 # words are words
 seen /tmp/load fio $load --runtime=8 --name=a --rw=randrw --rwmixread=70 --bssplit=4k/60:16k/40,8k/80:32k/20 --percentage_random=40,80 --iodepth=8
 again
-grep -q "^# WARNING: this job writes to /dev/nullb0: it DESTROYS what is there" /tmp/job.fio
+grep -q "^# WARNING: this job writes to /dev/nullb0 and DESTROYS the data there" /tmp/job.fio
 ok $? "a mix: the job says that it writes"
 points "a mix: reads" of read_percent
 points "a mix: sequential reads" of read_seq_percent

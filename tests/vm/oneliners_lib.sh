@@ -138,7 +138,7 @@ watch() {
 	cat /tmp/verdict
 	note "judged at $(uptime_s) s"
 }
-may_have_skipped() { (cd /tmp/runs && grep -q '"skipped":[1-9]' "$@") || (cd /tmp/runs && printf '%s.err\n' "$@" | xargs grep -q 'skips such a probe uncounted'); }
+may_have_skipped() { (cd /tmp/runs && grep -q '"skipped":[1-9]' "$@") || (cd /tmp/runs && printf '%s.err\n' "$@" | xargs grep -q 'skips hits without counting them'); }
 # Whose a skipped one was is not known: where the kernel always skips some, of others, it has to be told, and the figures
 # have to be right nevertheless.
 each_is_whole() {
@@ -152,7 +152,7 @@ each_is_whole() {
 	done
 	return 0
 }
-tells_skipped() { grep -q '"skipped":[1-9]' "/tmp/runs/$1" && grep -q ': the kernel was inside another program on that CPU$' "/tmp/runs/$1.err"; }
+tells_skipped() { grep -q '"skipped":[1-9]' "/tmp/runs/$1" && grep -q ': the kernel was running another program on that CPU$' "/tmp/runs/$1.err"; }
 # The ledger of any event; that of I/Os has other terms.
 balances() {
 	grep '_*ledger"' "/tmp/runs/$1" | tr -d '{}"' | tr ',' '\n' | awk -F: '

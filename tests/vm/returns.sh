@@ -19,7 +19,7 @@ asks() {
 	iosonar-static "$@" -- $reads >"/tmp/$asks_name" 2>"/tmp/$asks_name.err"
 	ok $? "$asks_name: exits 0" || note "$(cat "/tmp/$asks_name.err")"
 }
-says_so() { head -1 "/tmp/$1.err" | grep -q '^returns are not seen: .*--returns'; }
+says_so() { head -1 "/tmp/$1.err" | grep -q '^returns are not traced: .*--returns'; }
 
 asks calls calls vfs_read blk_mq_submit_bio -o json
 asks class class bio -o json
@@ -29,7 +29,7 @@ for view in calls class; do
 		! grep -q '"duration_ns":[0-9]\|"ns":[1-9]' "/tmp/$view"
 		ok $? "$view: and no duration is shown" || note "$(head -3 "/tmp/$view")"
 	else
-		! grep -q 'returns are not seen' "/tmp/$view.err"
+		! grep -q 'returns are not traced' "/tmp/$view.err"
 		ok $? "$view: it sees returns, and does not say otherwise" || note "$(cat "/tmp/$view.err")"
 		[ -s "/tmp/$view" ]
 		ok $? "$view: it shows calls"
@@ -38,6 +38,6 @@ for view in calls class; do
 done
 asks insisted calls vfs_read blk_mq_submit_bio --returns -o json
 note "$(cat /tmp/insisted.err)" "$(head -2 /tmp/insisted | cut -c1-300)"
-! grep -q 'returns are not seen' /tmp/insisted.err
+! grep -q 'returns are not traced' /tmp/insisted.err
 ok $? "--returns: returns are seen"
 done_testing

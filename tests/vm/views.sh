@@ -48,7 +48,7 @@ measured
 is "$(grep '"type":"latency","span":"total"' /tmp/f | grep '"cgroup":"/mine"' | value count)" 5 "--by cgroup has its path"
 iosonar latency -d "$dev" --fail-if 'max > 1ns && op == read' -- dd if="/dev/$dev" of=/dev/null bs=4k count=1 iflag=direct >/dev/null 2>/tmp/err
 is $? 5 "--fail-if: exit 5"
-grep -q "came true: $dev read" /tmp/err
+grep -q "is true: $dev read" /tmp/err
 ok $? "naming the row"
 
 # 64 reads sleep on a device of 8 s when we attach: not ours, and told so.

@@ -96,7 +96,7 @@ for op in read write; do
 done
 whole /tmp/l "dm-delay: nothing is lost"
 same /tmp/l /tmp/l.cap "dm-delay: the capture says the same"
-is "$(grep -c 'not tied' /tmp/l.err)" 0 "dm: nothing is said of bios that are not tied"
+is "$(grep -c 'only bios of dm' /tmp/l.err)" 0 "dm: nothing is said of bios that are not tied"
 
 started slow /tmp/s --bio --top 1 --stack none -d "$delay" -d nullb0
 dd if="/dev/$delay" of=/dev/null bs=4k count=11 iflag=direct 2>/dev/null
@@ -118,7 +118,7 @@ started layers /tmp/l --at bio -d zram0
 dd if=/dev/zram0 of=/dev/null bs=4k count=5 iflag=direct 2>/dev/null
 measured
 ok $? "others: exits 0"
-is "$(grep 'not tied' /tmp/l.err | grep -c zram0)" 1 "others: are named once" || note "$(cat /tmp/l.err)"
+is "$(grep 'only bios of dm' /tmp/l.err | grep -c zram0)" 1 "others: are named once" || note "$(cat /tmp/l.err)"
 is "$(steps /tmp/l zram0 read)" "Q2C Q2C " "others: have one step"
 umount /sys/block/zram0/slaves
 done_testing
