@@ -337,9 +337,9 @@ static void test_bad_words(void)
 	bad("--hist=x", "--hist x: the option takes no value");
 	bad("--heat --hist", "--heat and --hist cannot be combined");
 	bad("--hist --heat", "--heat and --hist cannot be combined");
-	bad("fio", "unexpected argument 'fio'; write COMMAND after --");
-	bad("-", "unexpected argument '-'; write COMMAND after --");
-	bad("_", "unexpected argument ''; write COMMAND after --");
+	bad("fio", "unexpected argument 'fio': no such file; write COMMAND after --");
+	bad("-", "unexpected argument '-': no such file; write COMMAND after --");
+	bad("_", "unexpected argument '': no such file; write COMMAND after --");
 }
 
 static void test_refused(void)
