@@ -23,6 +23,7 @@
 #include "view/cache_rows.h"
 #include "view/intervals.h"
 #include "view/listing.h"
+#include "view/row_conditions.h"
 
 enum { CACHE_TOP = 20, CACHE_COMM_LIMIT = 15, CACHE_PID_LIMIT = 4194304 };
 
@@ -57,6 +58,8 @@ static const struct option_def cache_options[] = {
 	  .choices = sort_words },
 	{ "top", 0, OPTION_NUMBER, VIEW(top), "N", "show at most N rows at a time (default 20)",
 	  .min = 1, .max = 8192 },
+	ROW_IF_OPTION(VIEW(rows.conditions), "'misses > 100'"),
+	ROW_FAIL_IF_OPTION(VIEW(rows.conditions), "'hit < 90'"),
 	{ "events", 0, OPTION_FLAG, VIEW(events), NULL,
 	  "print each request that missed: task, file, offset, and how long it waited for its "
 	  "pages",
@@ -111,7 +114,7 @@ const struct cmd cmd_cache = {
 
 /* ---- rows ---- */
 
-static int cache_show_rows(struct cache_view *v, const struct session *s, bool whole)
+static int cache_show_rows(struct cache_view *v, struct session *s, bool whole)
 {
 	const struct cache_sum **order = calloc(v->sums.nr + 1, sizeof(*order));
 	size_t most = v->top.given ? v->top.value : CACHE_TOP, nr;
@@ -301,9 +304,11 @@ static int cache_run(void *state, const struct options *options, char **argv)
 		return log_err(-EINVAL, "cache does not support --zstd");
 	v->rows.mask = option_list__mask(&v->by, by_words);
 	v->rows.sort = sort_words[v->sort];
-	err = session__run(&cache_session, v, options, argv);
+	err = row_conditions__parse(&v->rows.conditions, &cache_rows_object, NULL, NULL);
+	err = err ?: session__run(&cache_session, v, options, argv);
 	cache_table__free(&v->sums);
 	table__free(v->rows.table);
+	row_conditions__free(&v->rows.conditions);
 	cache_event_table__free(v->told);
 	return err;
 }

@@ -15,6 +15,7 @@
 #include "view/errors_rows.h"
 #include "view/intervals.h"
 #include "view/records.h"
+#include "view/row_conditions.h"
 
 enum { ERRORS_SUMS = 1024 };
 
@@ -28,6 +29,7 @@ struct errors_sum {
 struct errors {
 	/* options */
 	struct option_number top, buffer;
+	struct row_conditions rows;
 	/* state */
 	struct troubles troubles;
 	struct table *table, *sums_table;
@@ -41,6 +43,8 @@ struct errors {
 static const struct option_def errors_options[] = {
 	{ "top", 0, OPTION_NUMBER, offsetof(struct errors, top), "N",
 	  "print only the first N lines; the sums include all", .min = 1 },
+	ROW_IF_OPTION(offsetof(struct errors, rows), "'what == failed && op == write'"),
+	ROW_FAIL_IF_OPTION(offsetof(struct errors, rows), "'what == failed'"),
 	RECORDS_BUFFER_OPTION(offsetof(struct errors, buffer)),
 	{ 0 },
 };
@@ -126,6 +130,8 @@ static void errors_show(struct errors *e, struct session *s, const struct io_rec
 			const struct device *device, struct errors_row *row,
 			const struct trouble *t)
 {
+	if (!row_conditions__admit(&e->rows, s, row))
+		return;
 	errors_count(e, row);
 	if (e->top.given && e->nr_shown >= e->top.value) {
 		e->nr_left_out++;
@@ -195,7 +201,7 @@ static int errors_on_end(void *state, struct session *s)
 	if (e->nr_unsummed)
 		log_note("%" PRIu64 " lines are missing from the sums: too many different kinds",
 			 e->nr_unsummed);
-	if (!e->nr_sums && s->ledger_known)
+	if (!e->nr_sums && s->ledger_known && !e->rows.only)
 		log_note("nothing went wrong in %" PRIu64 " commands", s->ledger.completed);
 	return 0;
 }
@@ -236,6 +242,7 @@ static void errors_end(void *state)
 
 	table__free(e->table);
 	table__free(e->sums_table);
+	row_conditions__free(&e->rows);
 }
 
 static const struct cmd_part errors_part = { &errors_view, NULL, errors_end };
@@ -246,7 +253,8 @@ static int errors_run(void *state, const struct options *options, char **argv)
 	int err;
 
 	e->kernel_lines = options->output.format == OUTPUT_KERNEL;
-	err = session__run(&errors_view, e, options, argv);
+	err = row_conditions__parse(&e->rows, &errors_rows, NULL, NULL);
+	err = err ?: session__run(&errors_view, e, options, argv);
 	errors_end(e);
 	return err;
 }

@@ -14,6 +14,7 @@
 #include "decode/column.h"
 #include "session/io_source.h"
 #include "session/session.h"
+#include "view/row_conditions.h"
 
 static const uint64_t inflight_watch_ns = 1000000000; /* before the only look */
 static const uint64_t inflight_at_once_ns = 1000000;
@@ -21,6 +22,7 @@ static const uint64_t inflight_at_once_ns = 1000000;
 struct inflight_view {
 	/* options */
 	struct option_number older_ns;
+	struct row_conditions rows;
 	const char *read; /* refused */
 	/* state */
 	struct options options; /* as the session gets them */
@@ -37,6 +39,8 @@ static const struct option_def inflight_options[] = {
 	{ "older", 0, OPTION_DURATION, offsetof(struct inflight_view, older_ns), "DURATION",
 	  "only commands at least this old, e.g. 5s; exit with 6 if there are any, for watchdogs",
 	  .min = 1 },
+	ROW_IF_OPTION(offsetof(struct inflight_view, rows), "'op == write && age > 1s'"),
+	ROW_FAIL_IF_OPTION(offsetof(struct inflight_view, rows), "'age > 30s'"),
 	{ "read", 'r', OPTION_STRING, offsetof(struct inflight_view, read), "FILE",
 	  .refuses = "a capture contains only commands that have ended; iosonar slow -r shows the "
 		     "slowest" },
@@ -89,6 +93,8 @@ static void inflight_show_commands(struct inflight_view *v, struct session *s)
 		if (!inflight_command__is_older(command, v->min_ns))
 			continue;
 		inflight_row__fill(&row, command, s->elapsed_s, io_source__op_names(s));
+		if (!row_conditions__admit(&v->rows, s, &row))
+			continue;
 		table__row(v->table, &row);
 		v->listed = true;
 	}
@@ -207,7 +213,9 @@ static int inflight_run(void *state, const struct options *options, char **argv)
 		v->min_ns = v->older_ns.value;
 	v->options.filter.min_ns = (struct option_number){ UINT64_MAX, true };
 	inflight_plan(v, argv && argv[0]);
-	err = session__run(&inflight_view, v, &v->options, argv);
+	err = row_conditions__parse(&v->rows, &inflight_rows, NULL, NULL);
+	err = err ?: session__run(&inflight_view, v, &v->options, argv);
+	row_conditions__free(&v->rows);
 	inflight__free(v->inflight);
 	inflight_list__free(&v->list);
 	table__free(v->table);

@@ -16,6 +16,7 @@
 #include "session/session.h"
 #include "view/intervals.h"
 #include "view/records.h"
+#include "view/row_conditions.h"
 
 /*
  *  time dev     op    step what                      count    p50    p99  p99.9    max share  tail
@@ -35,6 +36,8 @@ struct layers {
 	int at;
 	const char *tail;
 	struct option_number buffer;
+	struct record_filter filter;
+	struct row_conditions rows;
 	/* state */
 	uint32_t tail_per_10000;
 	struct ladder interval, total;
@@ -53,6 +56,8 @@ static const struct option_def layers_options[] = {
 	  .choices = at_choices },
 	{ "tail", 0, OPTION_STRING, offsetof(struct layers, tail), "PERCENT",
 	  "percentile beyond which I/Os count for the column tail (default 99)" },
+	RECORD_IF_OPTION(offsetof(struct layers, filter)),
+	ROW_FAIL_IF_OPTION(offsetof(struct layers, rows), "'step == D2K && p99 > 5ms'"),
 	RECORDS_BUFFER_OPTION(offsetof(struct layers, buffer)),
 	{ 0 },
 };
@@ -120,6 +125,12 @@ static void layers_measure(const struct hist *h, struct layers_row *row)
 	row->sum_ns = h->sum_ns;
 }
 
+static void layers_put(struct layers *l, struct session *s, const struct layers_row *row)
+{
+	if (row_conditions__admit(&l->rows, s, row))
+		table__row(l->table, row);
+}
+
 static void layers_show_group(struct layers *l, struct session *s, const struct ladder_group *g,
 			      const char *span)
 {
@@ -136,14 +147,14 @@ static void layers_show_group(struct layers *l, struct session *s, const struct 
 		layers_measure(&g->steps[i].hist, &row);
 		row.share = ladder_group__share(g, i);
 		row.tail = ladder_group__tail_share(g, i, l->tail_per_10000);
-		table__row(l->table, &row);
+		layers_put(l, s, &row);
 	}
 	row.step = step__name(g->from, g->to, l->step_label);
 	row.what = "total";
 	row.bytes = g->total.bytes;
 	row.share = row.tail = 100;
 	layers_measure(&g->total, &row);
-	table__row(l->table, &row);
+	layers_put(l, s, &row);
 	l->shown_rows++;
 }
 
@@ -161,6 +172,8 @@ static int layers_on_record(void *state, struct session *s, const struct io_reco
 {
 	struct layers *l = state;
 
+	if (!record_filter__admits(&l->filter, s, record))
+		return 0;
 	return ladder__add(&l->interval, records__device(s, record), record, (enum ladder_at)l->at)
 		       ? log_no_memory()
 		       : 0;
@@ -208,7 +221,7 @@ static struct io_wants layers_wants(void *state, const struct options *options)
 		.filter = &options->filter,
 		.records = true,
 		.stages = true,
-		.details = options->file.write,
+		.details = options->file.write || l->filter.only,
 		.bios = l->at == LADDER_BIO,
 		.buffer_bytes = l->buffer.given ? l->buffer.value : 0,
 	};
@@ -236,6 +249,7 @@ static int layers_begin(void *state)
 	struct layers *l = state;
 	double percent = 99;
 	char *end;
+	int err;
 
 	if (l->tail) {
 		percent = strtod(l->tail, &end);
@@ -245,7 +259,11 @@ static int layers_begin(void *state)
 				       l->tail);
 	}
 	l->tail_per_10000 = (uint32_t)(percent * 100 + 0.5);
-	return 0;
+	if (l->filter.only_if && l->at == LADDER_BIO)
+		return log_err(-EINVAL,
+			       "--if selects commands: it cannot be combined with --at bio");
+	err = record_filter__parse(&l->filter);
+	return err ?: row_conditions__parse(&l->rows, &layers_rows, NULL, NULL);
 }
 
 static void layers_end(void *state)
@@ -255,6 +273,8 @@ static void layers_end(void *state)
 	ladder__free(&l->interval);
 	ladder__free(&l->total);
 	table__free(l->table);
+	record_filter__free(&l->filter);
+	row_conditions__free(&l->rows);
 }
 
 static const struct cmd_part layers_part = { &layers_view, layers_begin, layers_end };

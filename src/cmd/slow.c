@@ -22,6 +22,8 @@ struct slow {
 	struct option_number top, buffer;
 	bool each_device, bio;
 	int stack;
+	struct record_filter filter;
+	struct row_conditions rows;
 	/* state */
 	struct slowest slowest;
 	struct below below;
@@ -42,6 +44,8 @@ static const struct option_def slow_options[] = {
 	{ "stack", 0, OPTION_CHOICE, offsetof(struct slow, stack), "WHICH",
 	  "which stack of the submission to show: of the kernel, of the process",
 	  .choices = stack_choices },
+	RECORD_IF_OPTION(offsetof(struct slow, filter), .not_with = "bio"),
+	ROW_FAIL_IF_OPTION(offsetof(struct slow, rows), "'whole > 1s'"),
 	RECORDS_BUFFER_OPTION(offsetof(struct slow, buffer)),
 	{ 0 },
 };
@@ -110,7 +114,7 @@ static int slow_log(struct slow *l, struct session *s, const struct io_record *r
 	if (io) {
 		slow_take_stacks(l, s, record, io);
 		io->below = slow_rows__below(&l->below, s, record);
-		slow_rows__put(l->table, s, io, CELL_NO_NUMBER);
+		slow_rows__put(l->table, s, io, CELL_NO_NUMBER, &l->rows);
 	}
 	slowest__free(&one);
 	return err ? log_err(err, "out of memory") : 0;
@@ -123,7 +127,8 @@ static int slow_on_record(void *state, struct session *s, const struct io_record
 	struct slow_io *io;
 	int err;
 
-	if (record->what != (l->bio ? RECORD_BIO : RECORD_END))
+	if (record->what != (l->bio ? RECORD_BIO : RECORD_END) ||
+	    !record_filter__admits(&l->filter, s, record))
 		return 0;
 	if (below__add(&l->below, record, nr, slow_ns(record)))
 		return log_no_memory();
@@ -144,7 +149,7 @@ static int slow_on_end(void *state, struct session *s)
 	if (l->as_they_come)
 		return 0;
 	for (size_t i = 0; i < l->slowest.nr; i++)
-		slow_rows__put(l->table, s, &l->slowest.ios[i], i + 1);
+		slow_rows__put(l->table, s, &l->slowest.ios[i], i + 1, &l->rows);
 	return 0;
 }
 
@@ -163,9 +168,10 @@ static struct io_wants slow_wants(void *state, const struct options *options)
 		.kernel_stacks = slow_wants_kernel(l),
 		.user_stacks = slow_wants_user(l),
 		/* Another device's slowest would raise the bar; what is logged is wanted whole. */
-		.slowest = l->each_device || l->as_they_come || options->file.write
-				   ? 0
-				   : (uint32_t)l->slowest.most,
+		.slowest =
+			l->each_device || l->as_they_come || l->filter.only || options->file.write
+				? 0
+				: (uint32_t)l->slowest.most,
 		.buffer_bytes = l->buffer.given ? l->buffer.value : 0,
 	};
 }
@@ -189,10 +195,12 @@ static const struct session_view slow_view = {
 static int slow_begin(void *state)
 {
 	struct slow *l = state;
+	int err;
 
 	l->slowest.most = l->top.given ? l->top.value : SLOW_TOP;
 	l->slowest.each_device = l->each_device;
-	return 0;
+	err = record_filter__parse(&l->filter);
+	return err ?: row_conditions__parse(&l->rows, &slow_rows, NULL, NULL);
 }
 
 static void slow_end(void *state)
@@ -202,6 +210,8 @@ static void slow_end(void *state)
 	slowest__free(&l->slowest);
 	below__free(&l->below);
 	table__free(l->table);
+	record_filter__free(&l->filter);
+	row_conditions__free(&l->rows);
 }
 
 static const struct cmd_part slow_part = { &slow_view, slow_begin, slow_end };

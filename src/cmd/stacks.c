@@ -20,6 +20,7 @@
 #include "session/session.h"
 #include "view/intervals.h"
 #include "view/records.h"
+#include "view/row_conditions.h"
 #include "symbol/frames.h"
 #include "view/stacks.h"
 #include "view/tally.h"
@@ -45,6 +46,8 @@ struct stacks_view {
 	/* options */
 	int which, sort;
 	struct option_number buffer;
+	struct record_filter filter;
+	struct row_conditions rows;
 	bool hist;
 	/* state */
 	struct stacks stacks;
@@ -69,6 +72,8 @@ static const struct option_def stacks_options[] = {
 	  "show N stacks in text, JSON and CSV (default 10)", .min = 1, .max = STACKS_MOST },
 	{ "hist", 0, OPTION_FLAG, offsetof(struct stacks_view, hist), NULL,
 	  "print a latency histogram below each stack" },
+	RECORD_IF_OPTION(offsetof(struct stacks_view, filter)),
+	ROW_FAIL_IF_OPTION(offsetof(struct stacks_view, rows), "'max > 1s'"),
 	RECORDS_BUFFER_OPTION(offsetof(struct stacks_view, buffer)),
 	{ 0 },
 };
@@ -146,6 +151,8 @@ static int stacks_on_record(void *state, struct session *s, const struct io_reco
 {
 	struct stacks_view *v = state;
 
+	if (!record_filter__admits(&v->filter, s, r))
+		return 0;
 	return view_stacks__add(&v->stacks, s, r,
 				(stacks_wants_kernel(v) ? STACK_KERNEL : 0) |
 					(stacks_wants_user(v) ? STACK_USER : 0));
@@ -174,6 +181,7 @@ static void stacks_show_row(struct stacks_view *v, struct session *s, const stru
 		row.share = 100.0 *
 			    (double)stack_sum__value(&from->sum, (enum stack_measure)v->sort) /
 			    (double)all;
+	row_conditions__admit(&v->rows, s, &row); /* there is only --fail-if */
 	table__row(v->table, &row);
 	if (s->format != TABLE_TEXT)
 		return;
@@ -318,9 +326,13 @@ static const struct session_view stacks_session = {
 static const char *stacks_alien(const struct stacks_view *v, const struct options *options)
 {
 	const struct option_given aliens[] = {
-		{ v->sort, "--sort" },		 { v->hist, "--hist" },
-		{ options->file.write, "-w" },	 { options->file.read.nr, "-r" },
+		{ v->sort, "--sort" },
+		{ v->hist, "--hist" },
+		{ options->file.write, "-w" },
+		{ options->file.read.nr, "-r" },
 		{ v->buffer.given, "--buffer" },
+		{ v->filter.only_if, "--if" },
+		{ v->rows.fail_if, "--fail-if" },
 	};
 
 	return options__io_filter(options)
@@ -355,7 +367,11 @@ static int stacks_run(void *state, const struct options *options, char **argv)
 		stacks__init_with_hist(&v->stacks, STACKS_MOST);
 	else
 		stacks__init(&v->stacks, STACKS_MOST);
-	err = session__run(&stacks_session, v, options, argv);
+	err = record_filter__parse(&v->filter);
+	err = err ?: row_conditions__parse(&v->rows, &stacks_rows, NULL, NULL);
+	err = err ?: session__run(&stacks_session, v, options, argv);
+	record_filter__free(&v->filter);
+	row_conditions__free(&v->rows);
 	stacks__free(&v->stacks);
 	table__free(v->table);
 	return err;

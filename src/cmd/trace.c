@@ -21,7 +21,7 @@ struct trace {
 	/* options */
 	bool split, attempts, wall, cdw, admin, io;
 	struct option_list columns;
-	const char *only_if;
+	const char *only_if, *fail_if;
 	struct option_number buffer;
 	/* state */
 	struct table *table;
@@ -31,7 +31,7 @@ struct trace {
 	uint64_t retries_due, retries_seen; /* of commands that ended; of attempts that failed */
 	struct command_row row;		    /* at hand */
 	bool fill_wall, fill_cdw, fill_lba; /* shown, or asked about: they cost time */
-	struct condition *condition;
+	struct condition *condition, *fails;
 };
 
 static const struct object trace_rows = { "trace", { command_columns } };
@@ -60,6 +60,8 @@ static const struct option_def trace_options[] = {
 	  "leave out admin and fabrics commands" },
 	{ "if", 0, OPTION_STRING, offsetof(struct trace, only_if), "EXPR",
 	  "only lines for which this is true, e.g. 'lat > 1ms && op == read'" },
+	{ "fail-if", 0, OPTION_STRING, offsetof(struct trace, fail_if), "EXPR",
+	  "exit with 5 if this is true for a line, e.g. 'lat > 1s || status != ok'" },
 	RECORDS_BUFFER_OPTION(offsetof(struct trace, buffer)),
 	{ 0 },
 };
@@ -182,6 +184,11 @@ static int trace_on_record(void *state, struct session *s, const struct io_recor
 	t->retries_seen += r->what == RECORD_ATTEMPT;
 	t->retries_due += r->what == RECORD_END && r->attempts ? r->attempts - 1u : 0;
 	trace_fill(t, s, r);
+	if (t->fails && !s->came_true && condition__is_true(t->fails, &t->row)) {
+		log_warn("--fail-if '%s' is true: %s %s, at %.9f s", t->fail_if, t->row.dev,
+			 t->row.op, (double)t->row.time_ns / 1e9);
+		s->came_true = true;
+	}
 	if (t->condition && !condition__is_true(t->condition, &t->row))
 		return 0;
 	table__row(t->table, &t->row);
@@ -214,7 +221,7 @@ static int trace_on_start(void *state, struct session *s)
 	size_t nr = trace_choose_columns(t, s->format == TABLE_TEXT);
 
 	t->op_names = io_source__op_names(s);
-	t->fill_lba = t->condition;
+	t->fill_lba = t->condition || t->fails;
 	for (size_t i = 0; i < nr; i++)
 		t->fill_lba |= !strcmp(t->shown[i]->key, "lba");
 	t->table = table__new(s->out, s->format, "trace", t->shown, nr);
@@ -268,11 +275,15 @@ static int trace_run(void *state, const struct options *options, char **argv)
 		t->fill_wall |= !strcmp(column->key, "wall");
 		t->fill_cdw |= !strcmp(column->key, "cdw");
 	}
-	t->fill_wall |= t->wall || (t->only_if && strstr(t->only_if, "wall"));
-	t->fill_cdw |= t->cdw || (t->only_if && strstr(t->only_if, "cdw"));
+	t->fill_wall |= t->wall || (t->only_if && strstr(t->only_if, "wall")) ||
+			(t->fail_if && strstr(t->fail_if, "wall"));
+	t->fill_cdw |= t->cdw || (t->only_if && strstr(t->only_if, "cdw")) ||
+		       (t->fail_if && strstr(t->fail_if, "cdw"));
 	err = records__parse_condition("--if", t->only_if, &t->condition);
+	err = err ?: records__parse_condition("--fail-if", t->fail_if, &t->fails);
 	err = err ?: session__run(&trace_view, t, options, argv);
 	table__free(t->table);
 	condition__free(t->condition);
+	condition__free(t->fails);
 	return err;
 }

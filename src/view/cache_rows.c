@@ -200,8 +200,8 @@ static void cache_hide_accesses(struct cache_line *line)
 	line->n.written = CELL_NO_NUMBER;
 }
 
-void cache_rows__put(const struct cache_rows *v, const struct session *s,
-		     const struct cache_sum *sum, const struct cache_tags *tags, bool whole)
+void cache_rows__put(const struct cache_rows *v, struct session *s, const struct cache_sum *sum,
+		     const struct cache_tags *tags, bool whole)
 {
 	struct cache_line line = { .span = whole ? "total" : "interval", .time_s = s->elapsed_s };
 	const uint64_t page_bytes = cache_source__about(s)->page_bytes;
@@ -221,5 +221,6 @@ void cache_rows__put(const struct cache_rows *v, const struct session *s,
 	if (!cache_account__sees_accesses(s))
 		cache_hide_accesses(&line);
 	cache_label(v, s, tags, &line);
-	table__row(v->table, &line);
+	if (row_conditions__admit(&v->conditions, s, &line))
+		table__row(v->table, &line);
 }

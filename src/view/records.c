@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "session/condition.h"
 #include "session/io_source.h"
 #include "view/records.h"
 
@@ -24,4 +25,21 @@ int records__parse_condition(const char *option, const char *text, struct condit
 	for (size_t i = 0; i < COMMAND_COLUMNS; i++)
 		asked[i] = &command_columns[i];
 	return condition__parse(option, text, asked, COMMAND_COLUMNS, condition);
+}
+
+int record_filter__parse(struct record_filter *filter)
+{
+	return records__parse_condition("--if", filter->only_if, &filter->only);
+}
+
+bool record_filter__admits(struct record_filter *filter, struct session *session,
+			   const struct io_record *record)
+{
+	return io_source__is_met(session, filter->only, record, &filter->row);
+}
+
+void record_filter__free(struct record_filter *filter)
+{
+	condition__free(filter->only);
+	filter->only = NULL;
 }

@@ -6,6 +6,7 @@
 #ifndef IOSONAR_VIEW_RECORDS_H
 #define IOSONAR_VIEW_RECORDS_H
 
+#include "decode/row.h"
 #include "session/session.h"
 
 /* Its place in the list of devices; -1: not known. */
@@ -14,6 +15,25 @@ int32_t records__device(struct session *session, const struct io_record *record)
 const char *records__device_name(const struct session *session, int32_t device);
 /* A condition about the columns of `trace`. As condition__parse. */
 int records__parse_condition(const char *option, const char *text, struct condition **condition);
+
+/* --if of a view of single commands; row is at hand for it. */
+struct record_filter {
+	const char *only_if;
+	struct condition *only;
+	struct command_row row;
+};
+#define RECORD_IF_OPTION(at, ...)                                                               \
+	{                                                                                       \
+		"if", 0, OPTION_STRING, (at) + offsetof(struct record_filter, only_if), "EXPR", \
+			"only commands for which this is true, as in trace, e.g. 'bytes >= "    \
+			"64Ki'",                                                                \
+			__VA_ARGS__                                                             \
+	}
+int record_filter__parse(struct record_filter *filter);
+/* Without an --if every record is admitted. */
+bool record_filter__admits(struct record_filter *filter, struct session *session,
+			   const struct io_record *record);
+void record_filter__free(struct record_filter *filter);
 
 #define RECORDS_BUFFER_OPTION(at)                                                               \
 	{                                                                                       \

@@ -174,12 +174,14 @@ static void slow_put_stack(FILE *out, const char *what, const char *stack)
 	fputc('\n', out);
 }
 
-void slow_rows__put(struct table *table, const struct session *s, const struct slow_io *io,
-		    uint64_t rank)
+void slow_rows__put(struct table *table, struct session *s, const struct slow_io *io, uint64_t rank,
+		    const struct row_conditions *conditions)
 {
 	struct slow_row row = { .rank = rank };
 
 	slow_fill(&row, s, io);
+	if (!row_conditions__admit(conditions, s, &row))
+		return;
 	table__row(table, &row);
 	if (s->format != TABLE_TEXT)
 		return;
