@@ -32,19 +32,13 @@ inline_always bool bio_is_at(const struct tables *t, __u32 at, const void *bio,
 	return (*cell)->key == (__u64)bio;
 }
 
-/* The cell that has this address, or NULL. Written out, as slot_find is. */
+/* The cell that has this address, or NULL. */
 inline_always struct io_bio *bio_cell(const struct tables *t, const void *bio)
 {
 	const __u32 at = bio_home(bio), next = sizeof(struct io_bio);
 	struct io_bio *cell;
 
-	_Static_assert(IO_PROBES == 8, "as many as there are");
-	if (bio_is_at(t, at, bio, &cell) || bio_is_at(t, at + next, bio, &cell) ||
-	    bio_is_at(t, at + 2 * next, bio, &cell) || bio_is_at(t, at + 3 * next, bio, &cell) ||
-	    bio_is_at(t, at + 4 * next, bio, &cell) || bio_is_at(t, at + 5 * next, bio, &cell) ||
-	    bio_is_at(t, at + 6 * next, bio, &cell) || bio_is_at(t, at + 7 * next, bio, &cell))
-		return cell;
-	return 0;
+	return any_of_probes(bio_is_at, t, at, next, bio, &cell) ? cell : 0;
 }
 
 inline_always struct io_bio *bio_find(const struct tables *t, const void *bio)

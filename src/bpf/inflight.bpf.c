@@ -14,7 +14,7 @@ struct inflight_page page;
 
 inline_always bool request_is_sent(struct request *rq, __u32 tag)
 {
-	return BPF_CORE_READ(rq, state) == MQ_RQ_IN_FLIGHT && req_tag(rq) == (__s32)tag;
+	return BPF_CORE_READ(rq, state) == MQ_RQ_IN_FLIGHT && req_field(rq, tag) == (__s32)tag;
 }
 
 /* Somebody has it, but not the driver: whether the driver once had, user space finds out. */
@@ -58,9 +58,9 @@ inline_always void entry_nvme(struct inflight_entry *e, struct request *rq)
 
 inline_always void entry_fill(struct inflight_entry *e, struct request *rq, struct request_queue *q)
 {
-	e->io_start_ns = req_io_start_ns(rq);
+	e->io_start_ns = req_field(rq, io_start_time_ns);
 	e->sector = BPF_CORE_READ(rq, __sector);
-	e->timeout = req_timeout(rq);
+	e->timeout = req_field(rq, timeout);
 	e->bytes = BPF_CORE_READ(rq, __data_len);
 	e->block_size = BPF_CORE_READ(q, limits.logical_block_size);
 	e->cmd_flags = BPF_CORE_READ(rq, cmd_flags);
@@ -83,16 +83,16 @@ __attribute__((noinline)) int request_look(__u64 address, __u32 tag, __u32 waiti
 	if (!rq || !request_is(rq, tag, waiting))
 		return 0;
 	q = BPF_CORE_READ(rq, q);
-	if ((__u64)queue_tag_set(q) != page.set)
+	if ((__u64)queue_field(q, tag_set) != page.set)
 		return 0;
 	e->request = address;
 	e->tag = tag;
 	e->is_waiting = waiting;
 	e->start_ns = BPF_CORE_READ(rq, start_time_ns);
-	e->deadline = req_deadline(rq);
+	e->deadline = req_field(rq, deadline);
 	entry_fill(e, rq, q);
 	if (request_is(rq, tag, waiting) && BPF_CORE_READ(rq, start_time_ns) == e->start_ns &&
-	    req_deadline(rq) == e->deadline)
+	    req_field(rq, deadline) == e->deadline)
 		page.nr_entries++;
 	return 0;
 }
@@ -142,12 +142,12 @@ inline_always void look(const struct inflight_ask *ask)
 		q = ctrl_admin_queue(dir_nvme_ctrl(kobject), ask->instance);
 	else
 		q = BPF_CORE_READ(dir_disk(kobject), queue);
-	set = queue_tag_set(q);
+	set = queue_field(q, tag_set);
 	if (!set)
 		return;
 	page.step = INFLIGHT_NO_TAGS;
 	page.set = (__u64)set;
-	page.timeout = queue_timeout(q);
+	page.timeout = queue_field(q, rq_timeout);
 	page.nr_queues = BPF_CORE_READ(set, nr_hw_queues);
 	if (ask->tags == INFLIGHT_SCHEDULER)
 		tags = BPF_CORE_READ(dir_hw_queue(kobject), sched_tags);

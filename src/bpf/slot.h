@@ -33,20 +33,13 @@ inline_always bool slot_ends(const struct tables *t, __u32 at, const void *rq,
 	return true;
 }
 
-/* The slot of this request, or NULL. Written out: clang does not unroll it, 5.10 takes no such
- * loop. */
+/* The slot of this request, or NULL. */
 inline_always struct io_slot *slot_find(const struct tables *t, const void *rq)
 {
 	const __u32 at = slot_home(rq), next = sizeof(struct io_slot);
 	struct io_slot *slot;
 
-	_Static_assert(IO_PROBES == 8, "as many as there are");
-	if (slot_ends(t, at, rq, &slot) || slot_ends(t, at + next, rq, &slot) ||
-	    slot_ends(t, at + 2 * next, rq, &slot) || slot_ends(t, at + 3 * next, rq, &slot) ||
-	    slot_ends(t, at + 4 * next, rq, &slot) || slot_ends(t, at + 5 * next, rq, &slot) ||
-	    slot_ends(t, at + 6 * next, rq, &slot) || slot_ends(t, at + 7 * next, rq, &slot))
-		return slot;
-	return 0;
+	return any_of_probes(slot_ends, t, at, next, rq, &slot) ? slot : 0;
 }
 
 /* Found or taken. An empty cell ends the search; a tomb is taken only if there is none. */

@@ -94,4 +94,13 @@ inline_always struct tables tables_of(void *slots, void *bios, void *rows)
 /* Where it is used, not where it is known first: the compiler would keep it on the stack. */
 #define setting_of(t, field) ((t)->told ? told(field) : settings.field)
 
+/* Of as many cells as are probed. Written out: clang does not unroll it, 5.10 takes no such loop.
+ */
+#define any_of_probes(is_it, t, at, next, key, cell)                                         \
+	(is_it(t, at, key, cell) || is_it(t, (at) + (next), key, cell) ||                    \
+	 is_it(t, (at) + 2 * (next), key, cell) || is_it(t, (at) + 3 * (next), key, cell) || \
+	 is_it(t, (at) + 4 * (next), key, cell) || is_it(t, (at) + 5 * (next), key, cell) || \
+	 is_it(t, (at) + 6 * (next), key, cell) || is_it(t, (at) + 7 * (next), key, cell))
+_Static_assert(IO_PROBES == 8, "as many as there are");
+
 #endif

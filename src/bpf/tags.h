@@ -140,15 +140,7 @@ inline_always void *dir_nvme_ctrl(void *kobject)
 	return BPF_CORE_READ(device, driver_data);
 }
 
-inline_always struct blk_mq_tag_set *queue_tag_set(struct request_queue *q)
-{
-	return BPF_CORE_READ((struct request_queue___tags *)q, tag_set);
-}
-
-inline_always __u32 queue_timeout(struct request_queue *q)
-{
-	return BPF_CORE_READ((struct request_queue___tags *)q, rq_timeout);
-}
+#define queue_field(q, field) BPF_CORE_READ((struct request_queue___tags *)(q), field)
 
 inline_always struct blk_mq_tags *set_tags(struct blk_mq_tag_set *set, __u64 queue)
 {
@@ -175,25 +167,7 @@ inline_always int req_refs(struct request *rq)
 	return refs;
 }
 
-inline_always __u64 req_deadline(struct request *rq)
-{
-	return BPF_CORE_READ((struct request___tag *)rq, deadline);
-}
-
-inline_always __u64 req_io_start_ns(struct request *rq)
-{
-	return BPF_CORE_READ((struct request___tag *)rq, io_start_time_ns);
-}
-
-inline_always __s32 req_tag(struct request *rq)
-{
-	return BPF_CORE_READ((struct request___tag *)rq, tag);
-}
-
-inline_always __u32 req_timeout(struct request *rq)
-{
-	return BPF_CORE_READ((struct request___tag *)rq, timeout);
-}
+#define req_field(rq, field) BPF_CORE_READ((struct request___tag *)(rq), field)
 
 inline_always __u32 req_queue_number(struct request *rq)
 {
