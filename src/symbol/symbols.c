@@ -24,7 +24,6 @@ struct symbols_known {
 
 struct symbols {
 	char root[SYMBOLS_ROOT_MAX];
-	uint64_t counts[NR_SYMBOL_HOW];
 
 	bool kernel_is_read;
 	int kernel_err;
@@ -59,12 +58,6 @@ void symbols__free(struct symbols *s)
 	free(s);
 }
 
-static struct symbol symbols_count(struct symbols *s, struct symbol symbol)
-{
-	s->counts[symbol.how]++;
-	return symbol;
-}
-
 /* ---- the kernel ---- */
 
 int symbols__prepare_kernel(struct symbols *s)
@@ -94,15 +87,13 @@ const char *symbols__kernel_trouble(const struct symbols *s)
 
 struct symbol symbols__kernel(struct symbols *s, uint64_t addr)
 {
-	struct symbol symbol = { .name = "[kernel]", .how = SYMBOL_DENIED };
 	struct symbol_found found;
 
 	if (symbols__prepare_kernel(s))
-		return symbols_count(s, symbol);
-	symbol.how = SYMBOL_UNMAPPED;
+		return (struct symbol){ "[kernel]", .how = SYMBOL_DENIED };
 	if (symbol_table__find(&s->kernel, addr, &found))
-		symbol = (struct symbol){ found.name, found.offset, SYMBOL_FOUND };
-	return symbols_count(s, symbol);
+		return (struct symbol){ found.name, found.offset, SYMBOL_FOUND };
+	return (struct symbol){ "[kernel]", .how = SYMBOL_UNMAPPED };
 }
 
 /* ---- processes ---- */
@@ -166,15 +157,15 @@ struct symbol symbols__user(struct symbols *s, const struct symbols_process *pro
 	struct symbol symbol;
 
 	if (symbols__prepare_user(s))
-		return symbols_count(s, symbols_no_reader);
+		return symbols_no_reader;
 	known = &s->known[symbols_place(process, addr)];
 	if (known->symbol.name && known->addr == addr && known->process.pid == process->pid &&
 	    known->process.image == process->image)
-		return symbols_count(s, known->symbol);
+		return known->symbol;
 	symbol = symbols_ask(s, process, addr);
 	if (symbol.how <= SYMBOL_ANON) /* what is not there now may be there later */
 		*known = (struct symbols_known){ *process, addr, symbol };
-	return symbols_count(s, symbol);
+	return symbol;
 }
 
 void symbols__see(struct symbols *s, const struct symbols_process *process)
@@ -184,11 +175,6 @@ void symbols__see(struct symbols *s, const struct symbols_process *process)
 
 	if (!symbols__prepare_user(s))
 		symbol_service__ask(&s->service, &request, &reply);
-}
-
-uint64_t symbols__count(const struct symbols *s, enum symbol_how how)
-{
-	return s->counts[how];
 }
 
 bool symbols__has_libdw(void)

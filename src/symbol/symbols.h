@@ -70,8 +70,6 @@ struct symbol symbols__user(struct symbols *symbols, const struct symbols_proces
 /* Looks at a process before it ends, whose addresses will be asked about later. */
 void symbols__see(struct symbols *symbols, const struct symbols_process *process);
 
-/* How many addresses were answered in this way. */
-uint64_t symbols__count(const struct symbols *symbols, enum symbol_how how);
 bool symbols__has_libdw(void); /* built in? For --version. */
 
 #endif

@@ -78,8 +78,8 @@ static void check_kernel(void)
 	put_kallsyms("ffff800080010000 T changed\n");
 	is_str(text_of(symbols__kernel(s, 0xffff800080010012)), "vfs_read+0x12", "it is read once");
 	ok(!symbols__kernel_trouble(s), "without trouble");
-	is_u64(symbols__count(s, SYMBOL_FOUND), 3, "answers are counted by what is known");
-	is_u64(symbols__count(s, SYMBOL_UNMAPPED), 1, "and by what is not");
+	ok(symbol.how == SYMBOL_FOUND, "an answer says that it is known");
+	ok(symbols__kernel(s, 5).how == SYMBOL_UNMAPPED, "or that it is not");
 	symbols__free(s);
 }
 
@@ -92,7 +92,7 @@ static void check_hidden_kernel(void)
 	ok(symbols__prepare_kernel(s) == -EACCES, "addresses that are hidden are told at once");
 	has_words(symbols__kernel_trouble(s), "CAP_SYSLOG", "with the way out");
 	is_str(text_of(symbols__kernel(s, 0xffff800080010012)), "[kernel]", "no garbage then");
-	is_u64(symbols__count(s, SYMBOL_DENIED), 1, "but a reason");
+	ok(symbols__kernel(s, 0xffff800080010012).how == SYMBOL_DENIED, "but a reason");
 	symbols__free(s);
 	s = symbols__new("/nonexistent");
 	ok(symbols__prepare_kernel(s) == -ENOENT, "so is a kernel without a list");
@@ -134,8 +134,8 @@ static void check_user(void)
 		   symbols__user(s, &self, here() + 4).name == name,
 	   "a name stays where it is");
 	is_str(text_of(symbols__user(s, &self, 4096)), "[unknown]", "nothing lies at 4096");
-	is_u64(symbols__count(s, SYMBOL_FOUND), 4, "answers are counted");
-	is_u64(symbols__count(s, SYMBOL_UNMAPPED), 1, "by what is known");
+	ok(symbol.how == SYMBOL_FOUND, "an answer says that it is known");
+	ok(symbols__user(s, &self, 4096).how == SYMBOL_UNMAPPED, "or that it is not");
 	ok(!symbols__user_trouble(s), "there is no trouble");
 	symbols__free(s);
 	ok(waitpid(-1, NULL, 0) < 0 && errno == ECHILD, "nobody is left behind");
@@ -159,8 +159,7 @@ static void check_ended(void)
 		  "one that was seen in time: its file, and where in it");
 	child.image = 2;
 	is_str(text_of(symbols__user(s, &child, here())), "[exited]", "one that was not");
-	is_u64(symbols__count(s, SYMBOL_EXITED), 1, "counted as that");
-	is_u64(symbols__count(s, SYMBOL_FILE), 1, "each");
+	ok(symbols__user(s, &child, here()).how == SYMBOL_EXITED, "told as that");
 	symbols__free(s);
 }
 
@@ -444,7 +443,7 @@ static void check_trouble(void)
 	       "what is known stays");
 	is_str(text_of(symbols__user(s, &self, here() + 8)), "[unknown]",
 	       "what is new has no name");
-	is_u64(symbols__count(s, SYMBOL_NO_READER), 1, "counted with its reason");
+	ok(symbols__user(s, &self, here() + 8).how == SYMBOL_NO_READER, "with its reason");
 	has_words(symbols__user_trouble(s), "crashed", "which is told");
 	symbols__free(s);
 	while (waitpid(-1, NULL, 0) > 0)
