@@ -105,23 +105,17 @@ static bool choose_is_partition(const struct device_list *list, const struct dev
 /* The disk a partition lies on, or NULL. */
 static const struct device *choose_parent(const struct device_list *list, const char *name)
 {
-	size_t i;
-
-	for (i = 0; i < list->nr; i++) {
+	for (size_t i = 0; i < list->nr; i++)
 		if (choose_is_partition(list, &list->devices[i], name))
 			return &list->devices[i];
-	}
 	return NULL;
 }
 
 static void choose_add_leaf(struct choose_leaves *leaves, const char *name)
 {
-	size_t i;
-
-	for (i = 0; i < leaves->nr; i++) {
+	for (size_t i = 0; i < leaves->nr; i++)
 		if (!strcmp(leaves->names[i], name))
 			return;
-	}
 	if (leaves->nr < CHOOSE_NAMES_MAX)
 		memcpy(leaves->names[leaves->nr++], name, strlen(name) + 1);
 }
@@ -242,9 +236,8 @@ static const struct device *choose_find_namespace(const struct device_list *list
 						  const char *parent, const char *tail)
 {
 	const struct device *ctrl = choose_find(list, parent), *device;
-	size_t i;
 
-	for (i = 0; ctrl && i < list->nr; i++) {
+	for (size_t i = 0; ctrl && i < list->nr; i++) {
 		device = &list->devices[i];
 		if (device->kind == DEVICE_NVME_NS && !device->gone && device->ctrl == ctrl->ctrl &&
 		    !strcmp(device->name + 4 + strspn(device->name + 4, CHOOSE_DIGITS), tail))
@@ -294,13 +287,12 @@ static int choose_by_dm(const struct device_list *list, const char *text,
 {
 	const char *slash = strchr(text, '/');
 	char wanted[256], name[256];
-	size_t i;
 
 	if (slash && slash != text && !strchr(slash + 1, '/'))
 		choose_mangle(text, wanted, sizeof(wanted));
 	else
 		snprintf(wanted, sizeof(wanted), "%s", text);
-	for (i = 0; i < list->nr; i++) {
+	for (size_t i = 0; i < list->nr; i++) {
 		const struct device *device = &list->devices[i];
 
 		if (device->gone || strncmp(device->name, "dm-", 3) ||

@@ -38,10 +38,9 @@ static bool device_name_is_sane(const char *name)
 
 	if (!len || len == sizeof(((struct device *)0)->name) || name[0] == '.')
 		return false;
-	for (; *name; name++) {
+	for (; *name; name++)
 		if (*name <= ' ' || *name >= 0x7f || *name == '/')
 			return false;
-	}
 	return true;
 }
 
@@ -105,10 +104,9 @@ static char *device_trim(char *text)
 	end = text + strlen(text);
 	while (end > text && strchr(" \t\n", end[-1]))
 		*--end = '\0';
-	for (end = text; *end; end++) {
+	for (end = text; *end; end++)
 		if (*end < ' ' || *end >= 0x7f)
 			*end = '?';
-	}
 	return text;
 }
 
@@ -487,12 +485,9 @@ char *device_list__label(const struct device_list *list, int index, char *buf, s
 
 struct device *device_list__find(const struct device_list *list, const char *name)
 {
-	size_t i;
-
-	for (i = list->nr; i-- > 0;) {
+	for (size_t i = list->nr; i-- > 0;)
 		if (!strcmp(list->devices[i].name, name))
 			return &list->devices[i];
-	}
 	return NULL;
 }
 

@@ -47,12 +47,10 @@ static void uevent_take(struct uevent_values *values, const char *pair)
 		{ "SUBSYSTEM", &values->subsystem },   { "DEVTYPE", &values->devtype },
 		{ "NVME_EVENT", &values->nvme_event },
 	};
-	size_t i;
 
-	for (i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
 		if (!*wanted[i].value)
 			*wanted[i].value = uevent_value(pair, wanted[i].key);
-	}
 }
 
 /* Every string must end inside the message: a cut one is refused whole. */
@@ -74,9 +72,7 @@ static int uevent_split(const char *buf, size_t len, struct uevent_values *value
 
 static int uevent_copy_action(struct uevent *event, const char *action)
 {
-	size_t i;
-
-	for (i = 0; i < sizeof(uevent_actions) / sizeof(uevent_actions[0]); i++) {
+	for (size_t i = 0; i < sizeof(uevent_actions) / sizeof(uevent_actions[0]); i++) {
 		if (!strcmp(action, uevent_actions[i])) {
 			event->action = i;
 			return 1;
@@ -93,10 +89,9 @@ static int uevent_copy_name(struct uevent *event, const char *devpath)
 
 	if (!len || len >= sizeof(event->name) || name[0] == '.')
 		return -EBADMSG;
-	for (i = 0; i < len; i++) {
+	for (i = 0; i < len; i++)
 		if (name[i] <= ' ' || name[i] >= 0x7f)
 			return -EBADMSG;
-	}
 	memcpy(event->name, name, len + 1);
 	return 1;
 }
