@@ -80,44 +80,39 @@ void report_top__free(struct report_top *t)
 
 /* ---- rows ---- */
 
-static void top_fill(const struct report_top *t, const struct top_sum *sum, struct top_row *row)
+static void top_put(const struct report_top *t, struct table *table, const struct top_sum *sum,
+		    struct top_row row)
 {
-	row->count = sum->count;
-	row->bytes = sum->bytes;
-	row->failed = sum->failed;
-	row->mean_ns = sum->sum_ns / sum->count;
-	row->max_ns = sum->max_ns;
-	row->sum_ns = sum->sum_ns;
-	row->share = t->sum_ns ? 100.0 * (double)sum->sum_ns / (double)t->sum_ns : 0;
+	row.count = sum->count;
+	row.bytes = sum->bytes;
+	row.failed = sum->failed;
+	row.mean_ns = sum->sum_ns / sum->count;
+	row.max_ns = sum->max_ns;
+	row.sum_ns = sum->sum_ns;
+	row.share = t->sum_ns ? 100.0 * (double)sum->sum_ns / (double)t->sum_ns : 0;
+	table__row(table, &row);
 }
 
 static void top_put_process(const struct report_top *t, struct table *table,
-			    const struct top_sum *sum, bool rest)
+			    const struct top_sum *sum)
 {
-	struct top_row row = { .pid = rest ? CELL_NO_NUMBER : sum->key[0] };
 	char comm[17] = "";
 
 	memcpy(comm, &sum->key[1], 16);
-	row.comm = rest ? "other" : comm;
-	top_fill(t, sum, &row);
-	table__row(table, &row);
+	top_put(t, table, sum, (struct top_row){ .pid = sum->key[0], .comm = comm });
 }
 
 static void top_put_file(const struct report_top *t, struct table *table, const struct top_sum *sum,
 			 const char *file)
 {
-	struct top_row row = { .file = file };
 	char unnamed[64];
 
-	if (!file) {
+	if (!file)
 		snprintf(unnamed, sizeof(unnamed), "inode %llu of device %llu:%llu",
 			 (unsigned long long)sum->key[0],
 			 (unsigned long long)(uint32_t)sum->key[1] >> 20,
 			 (unsigned long long)sum->key[1] & 0xfffff);
-		row.file = unnamed;
-	}
-	top_fill(t, sum, &row);
-	table__row(table, &row);
+	top_put(t, table, sum, (struct top_row){ .file = file ? file : unnamed });
 }
 
 static int top_put_processes(struct report_top *t, size_t most, FILE *out)
@@ -128,9 +123,10 @@ static int top_put_processes(struct report_top *t, size_t most, FILE *out)
 		return -ENOMEM;
 	top__sort(&t->processes);
 	for (size_t i = 0; i < t->processes.nr && i < most; i++)
-		top_put_process(t, table, &t->processes.sums[i], false);
+		top_put_process(t, table, &t->processes.sums[i]);
 	if (t->processes.rest.count)
-		top_put_process(t, table, &t->processes.rest, true);
+		top_put(t, table, &t->processes.rest,
+			(struct top_row){ .pid = CELL_NO_NUMBER, .comm = "other" });
 	table__free(table);
 	return 0;
 }

@@ -35,13 +35,7 @@ const struct column tally_lead[] = {
 /* How the value that is added up is shown. */
 static enum cell_kind tally_value_kind(const struct plan *plan)
 {
-	if (plan->of_is_signed)
-		return CELL_SIGNED;
-	switch (plan->of_unit) {
-	case VALUE_DURATION: return CELL_DURATION;
-	case VALUE_BYTES: return CELL_BYTES;
-	default: return CELL_NUMBER;
-	}
+	return values__number_kind(plan->of_unit, plan->of_is_signed);
 }
 
 /* A column of numbers whose kind is the value's gets its unit behind its name: p50_ns. */

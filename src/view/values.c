@@ -138,13 +138,11 @@ static bool values_is_plain(const struct plan_part *part)
 		part->shape.unit == VALUE_BYTES);
 }
 
-static enum cell_kind values_kind(const struct plan_part *part)
+enum cell_kind values__number_kind(enum value_unit unit, bool is_signed)
 {
-	if (!values_is_plain(part))
-		return CELL_TEXT;
-	if (part->shape.is_signed)
+	if (is_signed)
 		return CELL_SIGNED;
-	switch (part->shape.unit) {
+	switch (unit) {
 	case VALUE_DURATION: return CELL_DURATION;
 	case VALUE_BYTES: return CELL_BYTES;
 	default: return CELL_NUMBER;
@@ -210,7 +208,10 @@ int values__columns(struct values *values, const struct plan_part *parts, size_t
 		columns[i] = (struct column){
 			.key = keys->names[i],
 			.header = keys->names[i],
-			.kind = values_kind(&parts[i]),
+			.kind = values_is_plain(&parts[i])
+					? values__number_kind(parts[i].shape.unit,
+							      parts[i].shape.is_signed)
+					: CELL_TEXT,
 			.width = 4,
 			.help = "value named in the line",
 			.at = (first + i) * sizeof(union value_slot),

@@ -46,6 +46,8 @@ void values__fill(struct values *values, const struct plan_part *parts, size_t n
 		  const void *bytes, union value_slot *slots);
 
 /* In text a stack stands below its row. */
+/* How numbers of that unit are shown. */
+enum cell_kind values__number_kind(enum value_unit unit, bool is_signed);
 static inline bool values__is_stack(const struct plan_part *part)
 {
 	return part->shape.unit == VALUE_KSTACK_ID || part->shape.unit == VALUE_USTACK_ID;
