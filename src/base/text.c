@@ -79,6 +79,18 @@ static bool text_is_unseen(uint32_t code)
 	return false;
 }
 
+bool text__read_line(const char *path, char *buf, size_t size)
+{
+	FILE *in = fopen(path, "re");
+
+	buf[0] = 0;
+	if (in && fgets(buf, (int)size, in))
+		buf[strcspn(buf, "\n")] = 0;
+	if (in)
+		fclose(in);
+	return buf[0];
+}
+
 /* ---- one character ---- */
 
 static char *text_hex(char *at, const char *text, size_t len)

@@ -28,4 +28,7 @@ char *text__plain(const char *text);
 bool text__is_formula(const char *text);
 size_t text__width(const char *text); /* columns that text__put_terminal fills */
 
+/* The first line of a file of the kernel's, without its end; "" and false: there is none. */
+bool text__read_line(const char *path, char *buf, size_t size);
+
 #endif

@@ -14,6 +14,7 @@
 #include <unistd.h>
 #include <bpf/libbpf.h>
 #include "base/log.h"
+#include "base/text.h"
 #include "bpf/cache.skel.h"
 #include "collect/kernel.h"
 #include "device/device.h"
@@ -86,17 +87,12 @@ static int cache_add_dev(struct cache_settings *ro, uint32_t dev)
 static int cache_add_partition(struct cache_settings *ro, const char *name)
 {
 	unsigned int at[2];
-	char path[128];
-	FILE *file;
-	int read;
+	char path[128], text[32];
 
 	snprintf(path, sizeof(path), "/sys/class/block/%s/dev", name);
-	file = fopen(path, "re");
-	if (!file)
-		return 0; /* it went meanwhile */
-	read = fscanf(file, "%u:%u", &at[0], &at[1]);
-	fclose(file);
-	return read == 2 ? cache_add_dev(ro, at[0] << 20 | at[1]) : 0;
+	text__read_line(path, text, sizeof(text)); /* it may have gone meanwhile */
+	return sscanf(text, "%u:%u", &at[0], &at[1]) == 2 ? cache_add_dev(ro, at[0] << 20 | at[1])
+							  : 0;
 }
 
 /* A disk's file systems may be on its partitions; a partition is meant alone. */

@@ -17,6 +17,7 @@
 #include <bpf/libbpf.h>
 #include "base/grow.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "bpf/inflight.skel.h"
 #include "collect/io_inside.h"
 
@@ -264,18 +265,10 @@ static int walk_set(struct inflight *f, struct inflight_ask ask, int ctrl, uint3
 
 static uint64_t walk_timeout_ms(const char *disk)
 {
-	unsigned long long ms = 0;
-	char path[80];
-	FILE *file;
+	char path[80], text[32];
 
 	snprintf(path, sizeof(path), "/sys/block/%s/queue/io_timeout", disk);
-	file = fopen(path, "re");
-	if (!file)
-		return 0;
-	if (fscanf(file, "%llu", &ms) != 1)
-		ms = 0;
-	fclose(file);
-	return ms;
+	return text__read_line(path, text, sizeof(text)) ? strtoull(text, NULL, 10) : 0;
 }
 
 /* What sysfs gives in ms the kernel has in ticks; asked before ages are worked out. */
@@ -333,6 +326,14 @@ static int walk_schedulers(struct inflight *f, const struct device *device, stru
 	return err < 0 ? err : 0;
 }
 
+static int walk_open(const char *folder, const char *name)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
 /* 1: done, or it has gone; 0: it could not be looked at. */
 static int walk_disk(struct inflight *f, const struct device *device)
 {
@@ -340,11 +341,8 @@ static int walk_disk(struct inflight *f, const struct device *device)
 		.dir = device->kind == DEVICE_NVME_NS ? INFLIGHT_NVME : INFLIGHT_DISK,
 	};
 	uint32_t step = INFLIGHT_NOT_RUN;
-	char path[64];
-	int fd, err;
+	int fd = walk_open("/sys/block", device->name), err;
 
-	snprintf(path, sizeof(path), "/sys/block/%s", device->name);
-	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return errno == ENOENT;
 	ask.fd = (__u64)fd;
@@ -359,11 +357,8 @@ static int walk_ctrl(struct inflight *f, const struct device *device)
 {
 	struct inflight_ask ask = { .dir = INFLIGHT_CTRL, .instance = (__u64)device->ctrl };
 	uint32_t step;
-	char path[64];
-	int fd, err;
+	int fd = walk_open("/sys/class/nvme", device->name), err;
 
-	snprintf(path, sizeof(path), "/sys/class/nvme/%s", device->name);
-	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return errno == ENOENT;
 	ask.fd = (__u64)fd;

@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "base/landlock.h"
+#include "base/text.h"
 #include "symbol/kallsyms.h"
 
 #ifndef CAP_PERFMON /* headers of 5.7 and before */
@@ -20,20 +21,13 @@
 
 enum { PRIVILEGE_TEXT = 256 };
 
-/* The file's beginning; "" if it cannot be read. */
+/* The file's first line; "" if it cannot be read. */
 static const char *rights_text(const char *root, const char *path, char text[PRIVILEGE_TEXT])
 {
 	char full[PATH_MAX];
-	size_t len = 0;
-	FILE *file;
 
 	snprintf(full, sizeof(full), "%s%s", root, path);
-	file = fopen(full, "re");
-	if (file) {
-		len = fread(text, 1, PRIVILEGE_TEXT - 1, file);
-		fclose(file);
-	}
-	text[len] = 0;
+	text__read_line(full, text, PRIVILEGE_TEXT);
 	return text;
 }
 

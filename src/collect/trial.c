@@ -4,12 +4,13 @@
 #include <errno.h>
 #include <linux/bpf.h>
 #include <linux/perf_event.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
+#include "base/text.h"
 
 /* Instructions as linux/filter.h of the kernel names them. */
 #define INSN(c, dst, src, o, i) \
@@ -129,17 +130,15 @@ static int trial_kprobe(void)
 static int trial_uprobe(void)
 {
 	struct perf_event_attr attr = { .size = sizeof(attr) };
-	FILE *file = fopen("/sys/bus/event_source/devices/uprobe/type", "re");
-	int type = 0, fd;
+	static const char path[] = "/sys/bus/event_source/devices/uprobe/type";
+	char type[32];
+	int err = trial_readable(path), fd;
 
-	if (!file)
-		return -errno;
-	if (fscanf(file, "%d", &type) != 1)
-		type = -1;
-	fclose(file);
-	if (type < 0)
+	if (err)
+		return err;
+	if (!text__read_line(path, type, sizeof(type)))
 		return -ENODATA;
-	attr.type = (__u32)type;
+	attr.type = (__u32)strtoul(type, NULL, 10);
 	fd = (int)syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
 	if (fd < 0 && (errno == EACCES || errno == EPERM))
 		return -errno;

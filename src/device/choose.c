@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/text.h"
 #include "device/mounts.h"
 
 #define CHOOSE_DIGITS "0123456789"
@@ -45,7 +46,6 @@ __attribute__((format(printf, 4, 5))) static bool choose_read(const struct devic
 {
 	char path[PATH_MAX];
 	va_list args;
-	FILE *file;
 	int len;
 
 	len = snprintf(path, sizeof(path), "%s", list->root);
@@ -53,14 +53,7 @@ __attribute__((format(printf, 4, 5))) static bool choose_read(const struct devic
 	len += vsnprintf(path + len, sizeof(path) - (size_t)len, fmt, args);
 	va_end(args);
 	buf[0] = '\0';
-	file = len < (int)sizeof(path) ? fopen(path, "re") : NULL;
-	if (!file)
-		return false;
-	if (!fgets(buf, (int)size, file))
-		buf[0] = '\0';
-	fclose(file);
-	buf[strcspn(buf, "\n")] = '\0';
-	return buf[0];
+	return len < (int)sizeof(path) && text__read_line(path, buf, size);
 }
 
 /* The last part of what a link below the root points to. */

@@ -4,20 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include "base/text.h"
 #include "capture/about.h"
-
-/* The first line of a file of the kernel's, or "". */
-static char *origin_line(const char *path, char *buf, size_t size)
-{
-	FILE *in = fopen(path, "re");
-
-	buf[0] = 0;
-	if (in && fgets(buf, (int)size, in))
-		buf[strcspn(buf, "\n")] = 0;
-	if (in)
-		fclose(in);
-	return buf;
-}
 
 /* Words that the kernel separates by NULs, with spaces. */
 static char *origin_command_line(char *buf, size_t size)
@@ -57,6 +45,9 @@ int origin__put(struct capture_writer *writer, const struct utsname *host,
 	time_t now = time(NULL);
 	struct tm tm;
 
+	text__read_line("/proc/sys/kernel/random/boot_id", boot, sizeof(boot));
+	text__read_line("/sys/devices/system/clocksource/clocksource0/current_clocksource", clock,
+			sizeof(clock));
 	if (localtime_r(&now, &tm))
 		strftime(zone, sizeof(zone), "%z", &tm);
 	struct capture_info info[] = {
@@ -65,12 +56,9 @@ int origin__put(struct capture_writer *writer, const struct utsname *host,
 		{ CAPTURE_INFO_MACHINE, host->machine },
 		{ CAPTURE_INFO_HOST, host->nodename },
 		{ CAPTURE_INFO_COMMAND, origin_command_line(command, sizeof(command)) },
-		{ CAPTURE_INFO_BOOT_ID,
-		  origin_line("/proc/sys/kernel/random/boot_id", boot, sizeof(boot)) },
+		{ CAPTURE_INFO_BOOT_ID, boot },
 		{ CAPTURE_INFO_TIMEZONE, zone },
-		{ CAPTURE_INFO_CLOCK,
-		  origin_line("/sys/devices/system/clocksource/clocksource0/current_clocksource",
-			      clock, sizeof(clock)) },
+		{ CAPTURE_INFO_CLOCK, clock },
 	};
 	if (alias)
 		origin_alias(alias, info, sizeof(info) / sizeof(info[0]), names);
