@@ -71,6 +71,14 @@ const char *capture_about__info(const struct capture_about *about, const char *k
 	return NULL;
 }
 
+uint64_t capture_about__info_number(const struct capture_about *about, const char *key,
+				    uint64_t none)
+{
+	const char *text = capture_about__info(about, key);
+
+	return text && *text ? strtoull(text, NULL, 10) : none;
+}
+
 const struct device *capture_about__device(const struct capture_about *about, uint16_t number)
 {
 	uint16_t place = about->device_index ? about->device_index[number] : 0;

@@ -74,6 +74,8 @@ struct capture_about {
 void capture_about__free(struct capture_about *about);
 
 const char *capture_about__info(const struct capture_about *about, const char *key); /* or NULL */
+uint64_t capture_about__info_number(const struct capture_about *about, const char *key,
+				    uint64_t none);
 const struct device *capture_about__device(const struct capture_about *about, uint16_t number);
 /* CAPTURE_NR_NAMES names, NULL where a number has none; NULL: no such set. */
 char *const *capture_about__names(const struct capture_about *about, const char *set);

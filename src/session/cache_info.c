@@ -25,14 +25,6 @@ static const struct loss {
 };
 enum { NR_LOSSES = sizeof(losses_of) / sizeof(losses_of[0]) };
 
-static int info_put_number(struct recorder *r, const char *key, uint64_t number)
-{
-	char text[24];
-
-	snprintf(text, sizeof(text), "%" PRIu64, number);
-	return recorder__info(r, key, text);
-}
-
 int cache_info__put_start(struct recorder *r, const struct cache_about *about,
 			  enum cache_tells tells)
 {
@@ -40,29 +32,22 @@ int cache_info__put_start(struct recorder *r, const struct cache_about *about,
 
 	err = err ?: recorder__info(r, "cache_unseen", about->unseen);
 	err = err ?: recorder__info(r, "cache_tells", tellings[tells]);
-	err = err ?: info_put_number(r, "cache_page_bytes", about->page_bytes);
-	err = err ?: info_put_number(r, "cache_filtered", about->filtered);
-	return err ?: info_put_number(r, "cache_before", about->cached_before);
+	err = err ?: recorder__info_number(r, "cache_page_bytes", about->page_bytes);
+	err = err ?: recorder__info_number(r, "cache_filtered", about->filtered);
+	return err ?: recorder__info_number(r, "cache_before", about->cached_before);
 }
 
 int cache_info__put_end(struct recorder *r, const struct cache_about *about,
 			const struct cache_losses *losses)
 {
-	int err = info_put_number(r, "cache_after", about->cached_after);
+	int err = recorder__info_number(r, "cache_after", about->cached_after);
 
 	for (int i = 0; i < NR_LOSSES && !err; i++) {
 		const void *at = (const char *)losses + losses_of[i].at;
 
-		err = info_put_number(r, losses_of[i].key, *(const uint64_t *)at);
+		err = recorder__info_number(r, losses_of[i].key, *(const uint64_t *)at);
 	}
 	return err;
-}
-
-static uint64_t info_number(const struct capture_about *capture, const char *key, uint64_t none)
-{
-	const char *text = capture_about__info(capture, key);
-
-	return text && *text ? strtoull(text, NULL, 10) : none;
 }
 
 /* The place of a word; none of these: the last one's behind. */
@@ -84,14 +69,14 @@ enum cache_tells cache_info__get(const struct capture_about *capture, struct cac
 
 	*about = (struct cache_about){
 		.method = method < 3 ? (enum cache_method)method : CACHE_BY_TRACEPOINTS,
-		.page_bytes = info_number(capture, "cache_page_bytes", 4096),
-		.filtered = info_number(capture, "cache_filtered", 0) != 0,
-		.cached_before = info_number(capture, "cache_before", UINT64_MAX),
-		.cached_after = info_number(capture, "cache_after", UINT64_MAX),
+		.page_bytes = capture_about__info_number(capture, "cache_page_bytes", 4096),
+		.filtered = capture_about__info_number(capture, "cache_filtered", 0) != 0,
+		.cached_before = capture_about__info_number(capture, "cache_before", UINT64_MAX),
+		.cached_after = capture_about__info_number(capture, "cache_after", UINT64_MAX),
 	};
 	snprintf(about->unseen, sizeof(about->unseen), "%s", unseen ? unseen : "");
 	for (int i = 0; i < NR_LOSSES; i++)
 		*(uint64_t *)((char *)losses + losses_of[i].at) =
-			info_number(capture, losses_of[i].key, 0);
+			capture_about__info_number(capture, losses_of[i].key, 0);
 	return tells < 3 ? (enum cache_tells)tells : CACHE_TELLS_NOTHING;
 }

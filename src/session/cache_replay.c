@@ -199,13 +199,6 @@ static int cache_hand_on(struct session *s)
 
 /* ---- the run ---- */
 
-static uint64_t cache_info_ns(const struct session *s, const char *key, uint64_t none)
-{
-	const char *text = capture_about__info(cache_capture(s), key);
-
-	return text && *text ? strtoull(text, NULL, 10) : none;
-}
-
 static int cache_check(const struct session *s, const char *path, enum cache_tells tells)
 {
 	const struct cache_replay *c = cache_replay(s);
@@ -247,8 +240,9 @@ static int cache_open(struct session *s)
 	err = capture_reader__open(files->words[0], &c->reader);
 	if (err)
 		return session_file_err(err);
-	s->start_ns = c->last_ns = cache_info_ns(s, CAPTURE_INFO_START, 0);
-	c->end_ns = cache_info_ns(s, CAPTURE_INFO_END, 0);
+	s->start_ns = c->last_ns =
+		capture_about__info_number(cache_capture(s), CAPTURE_INFO_START, 0);
+	c->end_ns = capture_about__info_number(cache_capture(s), CAPTURE_INFO_END, 0);
 	err = cache_check(s, files->words[0],
 			  cache_info__get(cache_capture(s), &c->about, &c->losses));
 	c->about.filtered |= cache_filters(s);

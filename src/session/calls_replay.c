@@ -29,7 +29,6 @@ static int calls_open(struct session *s)
 {
 	const struct option_list *files = &s->options->file.read;
 	struct calls_replay *c = s->inside->data = calloc(1, sizeof(*c));
-	const char *start;
 	int err;
 
 	if (!c)
@@ -43,8 +42,7 @@ static int calls_open(struct session *s)
 	if (!capture_reader__has_calls(c->reader))
 		return log_err(-EINVAL, "%s contains no calls; class -w and calls -w keep them",
 			       files->words[0]);
-	start = capture_about__info(calls_about(s), CAPTURE_INFO_START);
-	s->start_ns = start ? strtoull(start, NULL, 10) : 0;
+	s->start_ns = capture_about__info_number(calls_about(s), CAPTURE_INFO_START, 0);
 	return 0;
 }
 

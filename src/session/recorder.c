@@ -410,6 +410,11 @@ int recorder__info(struct recorder *r, const char *key, const char *value)
 	return r->writer ? recorder_verdict(r, capture_writer__info(r->writer, &info, 1)) : 0;
 }
 
+int recorder__info_number(struct recorder *r, const char *key, uint64_t number)
+{
+	return r->writer ? recorder_verdict(r, recorder_put_number(r, key, number)) : 0;
+}
+
 /* ---- how it goes on, and ends ---- */
 
 int recorder__clock(struct recorder *r, const struct capture_clock *clock)

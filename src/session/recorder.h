@@ -53,6 +53,7 @@ int recorder__cache_events(struct recorder *recorder, const struct cache_command
 int recorder__part(struct recorder *recorder, const struct capture_chunk *chunk,
 		   const uint8_t *payload, size_t nr);
 int recorder__info(struct recorder *recorder, const char *key, const char *value);
+int recorder__info_number(struct recorder *recorder, const char *key, uint64_t number);
 /* --last: a file of what is in memory. */
 int recorder__save(struct recorder *recorder, const char *why);
 /* ledger NULL: no commands were kept. */
