@@ -21,18 +21,27 @@ static void moment_add(struct moment *moments, size_t *nr, enum rung rung, uint6
 	moments[(*nr)++] = (struct moment){ rung, ns };
 }
 
+/* Before the command, which was sent then. */
+static size_t moments_before(const struct io_stages *s, bool inside, uint64_t sent_ns,
+			     struct moment *m)
+{
+	size_t nr = 0;
+
+	if (inside)
+		return 0;
+	moment_add(m, &nr, RUNG_QUEUED, s->queued_ns, sent_ns);
+	moment_add(m, &nr, RUNG_GOT, s->got_ns, sent_ns);
+	moment_add(m, &nr, RUNG_FLUSHED, s->flushed_ns, sent_ns);
+	moment_add(m, &nr, RUNG_INSERTED, s->inserted_ns, sent_ns);
+	return nr;
+}
+
 static size_t nvme_moments(const struct io_record *r, const struct io_stages *s, bool inside,
 			   struct moment *m)
 {
 	uint64_t end_ns = !inside && s->done_ns > r->end_ns ? s->done_ns : r->end_ns;
-	size_t nr = 0;
+	size_t nr = moments_before(s, inside, r->first_ns, m);
 
-	if (!inside) {
-		moment_add(m, &nr, RUNG_QUEUED, s->queued_ns, r->first_ns);
-		moment_add(m, &nr, RUNG_GOT, s->got_ns, r->first_ns);
-		moment_add(m, &nr, RUNG_FLUSHED, s->flushed_ns, r->first_ns);
-		moment_add(m, &nr, RUNG_INSERTED, s->inserted_ns, r->first_ns);
-	}
 	moment_add(m, &nr, RUNG_SETUP, r->first_ns, end_ns);
 	if (r->attempts > 1)
 		moment_add(m, &nr, RUNG_AGAIN, r->last_ns, end_ns);
@@ -50,15 +59,8 @@ static size_t block_moments(const struct io_record *r, const struct io_stages *s
 			    struct moment *m)
 {
 	uint64_t issued_ns = r->attempts ? r->first_ns : 0; /* a bio that no command carried */
-	uint64_t before_ns = issued_ns ? issued_ns : r->end_ns;
-	size_t nr = 0;
+	size_t nr = moments_before(s, inside, issued_ns ? issued_ns : r->end_ns, m);
 
-	if (!inside) {
-		moment_add(m, &nr, RUNG_QUEUED, s->queued_ns, before_ns);
-		moment_add(m, &nr, RUNG_GOT, s->got_ns, before_ns);
-		moment_add(m, &nr, RUNG_FLUSHED, s->flushed_ns, before_ns);
-		moment_add(m, &nr, RUNG_INSERTED, s->inserted_ns, before_ns);
-	}
 	moment_add(m, &nr, RUNG_ISSUED, issued_ns, r->end_ns);
 	if (r->attempts > 1)
 		moment_add(m, &nr, RUNG_AGAIN, r->last_ns, r->end_ns);

@@ -2,6 +2,7 @@
 #include "capture/stages.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,18 +45,12 @@ static uint64_t stages_get_after(uint64_t number, uint64_t from_ns)
 	return number == 1 - from_ns ? from_ns - 1 : number + from_ns - 1;
 }
 
-static uint64_t stages_put_before(uint64_t ns, uint64_t until_ns)
+/* There and back. */
+static uint64_t stages_before(uint64_t ns, uint64_t until_ns)
 {
 	if (!ns)
 		return 0;
 	return ns == until_ns + 1 ? until_ns + 1 : until_ns - ns + 1;
-}
-
-static uint64_t stages_get_before(uint64_t number, uint64_t until_ns)
-{
-	if (!number)
-		return 0;
-	return number == until_ns + 1 ? until_ns + 1 : until_ns - number + 1;
 }
 
 /* ---- into columns ---- */
@@ -88,13 +83,13 @@ static void stages_add_times(struct stages_block *block, const struct io_record 
 	uint64_t queued_ns = s->queued_ns ? s->queued_ns : r->first_ns;
 	uint64_t got_ns = s->got_ns ? s->got_ns : queued_ns;
 
-	stages_set(block, STAGES_QUEUED, stages_put_before(s->queued_ns, r->first_ns));
+	stages_set(block, STAGES_QUEUED, stages_before(s->queued_ns, r->first_ns));
 	stages_set(block, STAGES_GOT, stages_put_after(s->got_ns, queued_ns));
 	stages_set(block, STAGES_INSERTED, stages_put_after(s->inserted_ns, got_ns));
 	stages_set(block, STAGES_ISSUED, stages_put_after(s->issued_ns, r->last_ns));
-	stages_set(block, STAGES_REAPED, stages_put_before(s->reaped_ns, r->end_ns));
+	stages_set(block, STAGES_REAPED, stages_before(s->reaped_ns, r->end_ns));
 	stages_set(block, STAGES_DONE, stages_put_after(s->done_ns, r->end_ns));
-	stages_set(block, STAGES_FLUSHED, stages_put_before(s->flushed_ns, r->first_ns));
+	stages_set(block, STAGES_FLUSHED, stages_before(s->flushed_ns, r->first_ns));
 	stages_set(block, STAGES_WRITTEN, stages_put_after(s->written_ns, r->end_ns));
 }
 
@@ -258,7 +253,7 @@ static void stages_get_times(const struct stages_unblock *u, const struct io_rec
 	uint64_t first_ns = r->first_ns - shift_ns, last_ns = r->last_ns - shift_ns;
 	uint64_t end_ns = r->what == RECORD_SUBMIT ? r->end_ns : r->end_ns - shift_ns;
 
-	s->queued_ns = stages_get_before(stages_value(u, STAGES_QUEUED), first_ns);
+	s->queued_ns = stages_before(stages_value(u, STAGES_QUEUED), first_ns);
 	s->got_ns = stages_get_after(stages_value(u, STAGES_GOT),
 				     s->queued_ns ? s->queued_ns : first_ns);
 	s->inserted_ns =
@@ -266,27 +261,20 @@ static void stages_get_times(const struct stages_unblock *u, const struct io_rec
 								   : s->queued_ns ? s->queued_ns
 										  : first_ns);
 	s->issued_ns = stages_get_after(stages_value(u, STAGES_ISSUED), last_ns);
-	s->reaped_ns = stages_get_before(stages_value(u, STAGES_REAPED), end_ns);
+	s->reaped_ns = stages_before(stages_value(u, STAGES_REAPED), end_ns);
 	s->done_ns = stages_get_after(stages_value(u, STAGES_DONE), end_ns);
-	s->flushed_ns = stages_get_before(stages_value(u, STAGES_FLUSHED), first_ns);
+	s->flushed_ns = stages_before(stages_value(u, STAGES_FLUSHED), first_ns);
 	s->written_ns = stages_get_after(stages_value(u, STAGES_WRITTEN), end_ns);
 }
 
-static uint64_t stages_shift(uint64_t ns, uint64_t shift_ns)
-{
-	return ns ? ns + shift_ns : 0;
-}
-
+/* Its times stand first; one that was not seen stays so. */
 static void stages_shift_times(struct io_stages *s, uint64_t shift_ns)
 {
-	s->queued_ns = stages_shift(s->queued_ns, shift_ns);
-	s->got_ns = stages_shift(s->got_ns, shift_ns);
-	s->inserted_ns = stages_shift(s->inserted_ns, shift_ns);
-	s->issued_ns = stages_shift(s->issued_ns, shift_ns);
-	s->reaped_ns = stages_shift(s->reaped_ns, shift_ns);
-	s->done_ns = stages_shift(s->done_ns, shift_ns);
-	s->flushed_ns = stages_shift(s->flushed_ns, shift_ns);
-	s->written_ns = stages_shift(s->written_ns, shift_ns);
+	__u64 *times = &s->queued_ns;
+
+	_Static_assert(offsetof(struct io_stages, cgroup) == 8 * sizeof(*times), "eight times");
+	for (int i = 0; i < 8; i++)
+		times[i] += times[i] ? shift_ns : 0;
 }
 
 static void stages_translate_stacks(const struct stages_unblock *unblock, struct io_stages *s,

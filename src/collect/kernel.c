@@ -139,17 +139,10 @@ static char *kernel_op_word(const char *name)
 /* enum req_opf became enum req_op in 6.0 (ff07a02e9e8e). */
 static void kernel_read_ops(struct kernel *kernel, const struct btf *btf)
 {
-	int id = btf__find_by_name_kind(btf, "req_op", BTF_KIND_ENUM);
-	const struct btf_type *t;
-	const struct btf_enum *e;
+	const struct btf_type *t = kernel_enum(btf, "req_op") ?: kernel_enum(btf, "req_opf");
 
-	if (id < 0)
-		id = btf__find_by_name_kind(btf, "req_opf", BTF_KIND_ENUM);
-	if (id < 0)
-		return;
-	t = btf__type_by_id(btf, (__u32)id);
-	e = btf_enum(t);
-	for (int i = 0; i < btf_vlen(t); i++, e++) {
+	for (int i = 0; t && i < btf_vlen(t); i++) {
+		const struct btf_enum *e = &btf_enum(t)[i];
 		const char *name = kernel_name(btf, e->name_off);
 
 		if (e->val >= 0 && e->val < KERNEL_OPS && !strncmp(name, "REQ_OP_", 7) &&

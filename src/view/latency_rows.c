@@ -101,11 +101,20 @@ static const size_t by_at[NR_BY] = {
 	[BY_CGROUP] = FIELD(cgroup), [BY_FILE] = FIELD(file),	    [BY_PATH] = FIELD(path),
 };
 
+/* Which enum breakdown_by it tells; NR_BY: none. */
+static int column_by(const struct column *column)
+{
+	int by = 0;
+
+	while (by < NR_BY && column->at != by_at[by])
+		by++;
+	return by;
+}
+
 bool latency_column__is_asked(const struct column *column, uint32_t mask)
 {
-	for (int by = 0; by < NR_BY; by++)
-		if (column->at == by_at[by])
-			return mask >> by & 1;
+	if (column_by(column) < NR_BY)
+		return mask >> column_by(column) & 1;
 	if (column->at == FIELD(share) || column->at == FIELD(failovers))
 		return mask >> BY_PATH & 1;
 	return true;
@@ -175,10 +184,7 @@ void latency_row__measure_percentiles(struct latency_row *row, const struct hist
 
 static bool title_has(const void *mask, const struct column *column)
 {
-	for (int by = 0; by < NR_BY; by++)
-		if (column->at == by_at[by])
-			return *(const uint32_t *)mask >> by & 1;
-	return false;
+	return column_by(column) < NR_BY && *(const uint32_t *)mask >> column_by(column) & 1;
 }
 
 const char *latency_row__title(const struct latency_row *row, uint32_t mask, char *buf, size_t size)
