@@ -307,8 +307,8 @@ static int calls_leave(struct calls *calls, struct calls_task *task, const struc
 	call->end_ns = event->ns;
 	call->end_cpu = event->cpu;
 	err = call_copy(&call->left, event);
-	err = err ? err : calls_tell(calls, call, event);
-	return err ? err : calls_pop(calls, task);
+	err = err ?: calls_tell(calls, call, event);
+	return err ?: calls_pop(calls, task);
 }
 
 int calls__take(struct calls *calls, const struct call_event *event)

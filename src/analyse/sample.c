@@ -47,9 +47,8 @@ int sample__init(struct sample *s, unsigned int bits)
 	s->turns_per_block = 1;
 	s->slice_ns = sample_first_slice_ns;
 	err = profile__init(&s->lats, sample__slots(bits));
-	if (!err)
-		err = profile__init(&s->sizes, SAMPLE_SIZES);
-	return err ? err : profile__init(&s->steps, SAMPLE_STEPS);
+	err = err ?: profile__init(&s->sizes, SAMPLE_SIZES);
+	return err ?: profile__init(&s->steps, SAMPLE_STEPS);
 }
 
 void sample__free(struct sample *s)
@@ -138,8 +137,7 @@ int sample__add(struct sample *s, const struct sample_io *io)
 	if (!err)
 		err = profile__add(&s->sizes, io_size_class((uint32_t)io->bytes), sample_block(s),
 				   1);
-	if (!err)
-		err = sample_add_steps(s, io);
+	err = err ?: sample_add_steps(s, io);
 	if (err)
 		return err;
 	sample__add_total(s, SAMPLE_COUNT, 1);
@@ -170,9 +168,8 @@ int sample__settle(struct sample *s, double seconds)
 	s->seconds = seconds;
 	if (s->nr_slices)
 		sample_settle_slices(s, seconds);
-	if (!err)
-		err = profile__settle(&s->sizes, s->nr_blocks);
-	return err ? err : profile__settle(&s->steps, s->nr_blocks);
+	err = err ?: profile__settle(&s->sizes, s->nr_blocks);
+	return err ?: profile__settle(&s->steps, s->nr_blocks);
 }
 
 double sample__total(const struct sample *s, enum sample_total total)

@@ -433,12 +433,9 @@ int shift_list__compare(struct shift_list *list, const struct sample *a, const s
 	size_t first = list->nr;
 	int err = list_add_all(list, a, b);
 
-	if (!err)
-		err = side_init(&side_a, a, list->nr - first);
-	if (!err)
-		err = side_init(&side_b, b, list->nr - first);
-	if (!err)
-		err = shifts_measure(list->shifts + first, list->nr - first, &side_a, &side_b);
+	err = err ?: side_init(&side_a, a, list->nr - first);
+	err = err ?: side_init(&side_b, b, list->nr - first);
+	err = err ?: shifts_measure(list->shifts + first, list->nr - first, &side_a, &side_b);
 	side_free(&side_a);
 	side_free(&side_b);
 	return err;

@@ -299,7 +299,7 @@ static int loop_watch_child(struct loop *loop)
 		return -errno;
 	end.fd = loop->child.pid_fd;
 	err = loop_add(loop, &end);
-	return err ? err : loop_add(loop, &exec);
+	return err ?: loop_add(loop, &exec);
 }
 
 static int loop_fork(struct loop *loop, char **argv)
@@ -364,8 +364,7 @@ int loop__start_child(struct loop *loop, char **argv)
 		return log_err(-EBUSY, "the loop already has a child, '%s'", loop->child.name);
 	loop->child.name = strdup(argv[0]);
 	err = loop->child.name ? loop_fork(loop, argv) : -ENOMEM;
-	if (!err)
-		err = loop_watch_child(loop);
+	err = err ?: loop_watch_child(loop);
 	if (!err)
 		return 0;
 	loop_forget_child(loop);

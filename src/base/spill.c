@@ -284,7 +284,7 @@ static int spill_each_of_runs(struct spill *s, spill_fn fn, void *arg)
 		const struct spill_entry *entry = spill_first(s, s->heap[0]);
 
 		err = fn(arg, entry->time_ns, entry->item);
-		err = err ? err : spill_step(s);
+		err = err ?: spill_step(s);
 	}
 	return err;
 }

@@ -346,8 +346,7 @@ static int about_take_device(struct capture_about *about, struct byte_in *entry)
 		device.unit_bytes = (uint32_t)byte_in__varint(entry);
 		err = entry->bad ? -EBADMSG : 0;
 	}
-	if (!err)
-		err = capture_about__set_device(about, (uint16_t)number, &device);
+	err = err ?: capture_about__set_device(about, (uint16_t)number, &device);
 	device__free(&device);
 	return err;
 }
@@ -541,8 +540,7 @@ static int about_take_trailer(struct capture_about *about, struct byte_in *in)
 	trailer->records = byte_in__varint(in);
 	trailer->ended = byte_in__text_new(in);
 	err = trailer->ended ? about_take_counts(&trailer->lost, in) : -EBADMSG;
-	if (!err)
-		err = about_take_counts(&trailer->ledger, in);
+	err = err ?: about_take_counts(&trailer->ledger, in);
 	trailer->there = !err;
 	return err;
 }

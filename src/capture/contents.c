@@ -50,8 +50,7 @@ int capture_contents__take(struct capture_contents *contents, const struct captu
 	err = capture_source__load(&contents->source, chunk, at);
 	in = (struct byte_in){ contents->source.payload, contents->source.payload + chunk->length,
 			       false };
-	if (!err)
-		err = capture_about__take(&contents->about, chunk->type, in);
+	err = err ?: capture_about__take(&contents->about, chunk->type, in);
 	if (err == -EBADMSG) {
 		contents->damage.blocks_corrupt++;
 		err = 0;

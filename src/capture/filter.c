@@ -360,8 +360,8 @@ int capture_filter__init(struct capture_filter *f, const struct filter_options *
 	if (options->comm)
 		memcpy(f->comm, options->comm, strlen(options->comm));
 	err = filter_init_ops(f, kinds, names->op_names);
-	err = err ? err : filter_init_devices(f, names->devices);
-	return err ? err : filter_init_cgroups(f, names);
+	err = err ?: filter_init_devices(f, names->devices);
+	return err ?: filter_init_cgroups(f, names);
 }
 
 void capture_filter__free(struct capture_filter *f)

@@ -166,7 +166,7 @@ int capture_memory__save(struct capture_memory *memory, const struct capture_opt
 		err = capture_writer__chunk(file, &block->chunk, block->payload);
 	last_err = capture_writer__finish(file, ended, ledger, nr);
 	capture_writer__free(file);
-	return err ? err : last_err;
+	return err ?: last_err;
 }
 
 size_t capture_memory__bytes(const struct capture_memory *memory)

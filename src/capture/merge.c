@@ -234,10 +234,8 @@ static int merge_add_file(struct capture_merge *merge, struct merge_file *file)
 							.id = first == from ? NULL : merge_rename,
 							.arg = file });
 	err = merge_copy_clocks(merge, file);
-	if (!err)
-		err = merge_copy_texts(file, from);
-	if (!err)
-		err = merge_copy_names(merge, from);
+	err = err ?: merge_copy_texts(file, from);
+	err = err ?: merge_copy_names(merge, from);
 	for (size_t i = 0; i < from->nr_info && !err; i++)
 		err = capture_about__set_info(&merge->about, from->info[i].key,
 					      from->info[i].value);

@@ -36,7 +36,7 @@ static int survey_check_file(struct capture_contents *contents)
 		return -EINVAL;
 	err = capture_source__header(&contents->source, sizeof(header), &chunk);
 	if (err <= 0)
-		return err ? err : -EINVAL;
+		return err ?: -EINVAL;
 	contents->damage.blocks_corrupt++;
 	return 0;
 }
@@ -272,8 +272,7 @@ int capture_survey__make(struct capture_contents *contents, bool walks)
 
 	if (!err && !walks)
 		err = survey_use_index(contents);
-	if (!err)
-		err = survey_scan(contents, &whole);
+	err = err ?: survey_scan(contents, &whole);
 	if (err < 0)
 		return err;
 	capture_about__sort_clocks(&contents->about);

@@ -228,8 +228,7 @@ int capture_unblock__open(struct capture_unblock *unblock, const struct capture_
 	if ((chunk->flags & CAPTURE_ZSTD) && !unblock->columns.zip)
 		unblock->columns.zip = capture_zip__new_reader();
 	err = unblock_begin(unblock, &in, chunk->count);
-	if (!err)
-		err = unblock_look(unblock, translation);
+	err = err ?: unblock_look(unblock, translation);
 	if (err)
 		unblock->nr = 0;
 	unblock->now_ns = unblock->min_ns = chunk->min_ns + translation->shift_ns;

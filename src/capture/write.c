@@ -73,8 +73,7 @@ int capture_writer__new(const struct capture_options *options, struct capture_wr
 					     options->open, options->open_arg };
 	int err = writer_new(options->zstd_level, writer);
 
-	if (!err)
-		err = capture_file__open(&(*writer)->file, &place, options->reserve_bytes);
+	err = err ?: capture_file__open(&(*writer)->file, &place, options->reserve_bytes);
 	if (!err)
 		writer_begin_index(*writer);
 	if (err) {
@@ -340,7 +339,7 @@ static int writer_add(struct capture_writer *writer, const struct io_record *rec
 	capture_block__add(writer->block, record);
 	if (capture_block__nr(writer->block) < CAPTURE_BLOCK_RECORDS)
 		return err;
-	return err ? err : capture_writer__flush(writer);
+	return err ?: capture_writer__flush(writer);
 }
 
 int capture_writer__records(struct capture_writer *writer, const struct io_record *records,
@@ -358,7 +357,7 @@ int capture_writer__records(struct capture_writer *writer, const struct io_recor
 	for (size_t i = 0; i < nr; i++, records = stages__next_record(records)) {
 		int failed = writer_add(writer, records);
 
-		err = err ? err : failed;
+		err = err ?: failed;
 	}
 	return err;
 }

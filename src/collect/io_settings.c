@@ -66,8 +66,7 @@ static int io_set_filters(struct io *io)
 	struct io_settings *ro = io_settings(io);
 	int err = io_set_ops(io, &f->ops);
 
-	if (!err)
-		err = io_set_task(io, f);
+	err = err ?: io_set_task(io, f);
 	ro->filter_nsid = f->nsid.given;
 	ro->wanted_nsid = (uint32_t)f->nsid.value;
 	ro->filter_qid = f->qid.given;

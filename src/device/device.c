@@ -415,8 +415,7 @@ static int device_list_walk(struct device_list *list, const char *folder,
 	if (nr < 0)
 		return -errno;
 	for (i = 0; i < nr; i++) {
-		if (!err)
-			err = fn(list, names[i]->d_name);
+		err = err ?: fn(list, names[i]->d_name);
 		free(names[i]);
 	}
 	free(names);
@@ -429,8 +428,7 @@ static int device_list_add(struct device_list *list, const char *name)
 	int err;
 
 	err = device_read(list->root, name, &device);
-	if (!err)
-		err = device_list_append(list, &device);
+	err = err ?: device_list_append(list, &device);
 	return err < 0 && err != -ENOENT ? err : 0; /* -ENOENT: it left while we looked */
 }
 

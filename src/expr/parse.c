@@ -55,7 +55,7 @@ static int parser_add_ended(struct parser *p, const struct expr_node *node)
 {
 	int index = parser_add(p, node), err = index < 0 ? index : parser_take(p);
 
-	return err ? err : index;
+	return err ?: index;
 }
 
 /* Signs that have a meaning only where somebody waits for them. */
@@ -111,7 +111,7 @@ static int parse_leaf(struct parser *p)
 	struct token token = p->token;
 	int err = parser_take(p);
 
-	return err ? err : parser_add_leaf(p, &token);
+	return err ?: parser_add_leaf(p, &token);
 }
 
 static int parse_parentheses(struct parser *p)
@@ -119,7 +119,7 @@ static int parse_parentheses(struct parser *p)
 	size_t at = p->token.at, end;
 	int err = parser_enter(p), node;
 
-	node = err ? err : parse_cond(p);
+	node = err ?: parse_cond(p);
 	if (node < 0)
 		return node;
 	if (p->token.kind != TOKEN_CLOSE)
@@ -130,7 +130,7 @@ static int parse_parentheses(struct parser *p)
 	err = parser_take(p);
 	p->expr->nodes[node].from = at;
 	p->expr->nodes[node].to = end;
-	return err ? err : node;
+	return err ?: node;
 }
 
 /* Chains the arguments behind each other; the token is then what ends them. */
@@ -248,7 +248,7 @@ static int parse_index(struct parser *p, int left)
 {
 	size_t at = p->token.at, from = p->expr->nodes[left].from;
 	struct expr_node node = expr_node__new(OP_INDEX, from, 0);
-	int err = parser_enter(p), right = err ? err : parse_cond(p);
+	int err = parser_enter(p), right = err ?: parse_cond(p);
 
 	if (right < 0)
 		return right;
@@ -282,7 +282,7 @@ static int parse_postfix(struct parser *p)
 static int parse_prefix(struct parser *p, enum expr_op op, int (*parse_operand)(struct parser *))
 {
 	struct expr_node node = expr_node__new(op, p->token.at, 0);
-	int err = parser_enter(p), operand = err ? err : parse_operand(p);
+	int err = parser_enter(p), operand = err ?: parse_operand(p);
 
 	if (operand < 0)
 		return operand;
@@ -379,7 +379,7 @@ static int parse_chain(struct parser *p, enum expr_level level)
 	while (left >= 0 && parser_sees_level(p, level)) {
 		op = p->token;
 		err = parser_take(p);
-		right = err ? err : parse_link(p, level);
+		right = err ?: parse_link(p, level);
 		if (right < 0)
 			return right;
 		left = parser_join_binary(p, &op, left, right);
@@ -392,7 +392,7 @@ static int parse_choice(struct parser *p, int left)
 {
 	size_t at = p->token.at, from = p->expr->nodes[left].from;
 	struct expr_node node = expr_node__new(OP_COND, from, 0);
-	int err = parser_enter(p), right = err ? err : parse_cond(p), third;
+	int err = parser_enter(p), right = err ?: parse_cond(p), third;
 
 	if (right < 0)
 		return right;
@@ -400,7 +400,7 @@ static int parse_choice(struct parser *p, int left)
 		return expr_error__set(p->error, p->token.at, "expected : for the ? at %zu",
 				       at + 1);
 	err = parser_take(p);
-	third = err ? err : parse_cond(p);
+	third = err ?: parse_cond(p);
 	if (third < 0)
 		return third;
 	p->nest--;
@@ -533,8 +533,7 @@ int expr__parse_list(const char *text, struct expr **trees, size_t room, size_t 
 
 	*nr = 0;
 	err = parser_start(&parser, text, error);
-	if (!err)
-		err = parse_list(&parser, trees, room, nr);
+	err = err ?: parse_list(&parser, trees, room, nr);
 	while (err && *nr)
 		expr__free(trees[--*nr]);
 	return err;

@@ -197,8 +197,7 @@ static int type_choice(const struct type_pair *pair)
 	int type, err = type_need_truth(pair->expr, &pair->expr->nodes[pair->node->left],
 					pair->error);
 
-	if (!err)
-		err = type_settle_words(pair);
+	err = err ?: type_settle_words(pair);
 	if (err)
 		return err;
 	type = type_blend(pair->left->type, pair->right->type);
@@ -215,7 +214,7 @@ static int type_unary(const struct expr *expr, const struct expr_node *node,
 		err = type_need_truth(expr, left, error);
 	else
 		err = type_need(expr, left, type_counts(left->type), "a number", error);
-	return err ? err : (int)left->type;
+	return err ?: (int)left->type;
 }
 
 static int type_word(const struct expr *expr, struct expr_node *word)

@@ -449,7 +449,7 @@ static int replay_open(struct session *s)
 	replay->filter.submits = in->wants.split;
 	replay->filter.bios = in->wants.bios;
 	replay->filter.troubles = in->wants.troubles;
-	return err ? err : replay_rename(s);
+	return err ?: replay_rename(s);
 }
 
 /* The files skip what is outside without reading it. */

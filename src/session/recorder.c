@@ -509,7 +509,7 @@ int recorder__finish(struct recorder *r, uint64_t end_ns, const struct ledger *l
 	/* Before the records' last block: the trailer is what has to be last. */
 	err = recorder_put_number(r, CAPTURE_INFO_END, end_ns);
 	trailer_err = recorder_trailer(r, ledger);
-	err = recorder_verdict(r, err ? err : trailer_err);
+	err = recorder_verdict(r, err ?: trailer_err);
 	if (!err && !r->full)
 		recorder_say(r);
 	return err;

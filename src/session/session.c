@@ -170,8 +170,7 @@ int session__run(const struct session_view *view, void *state, const struct opti
 	inside.loop = loop__new();
 	if (!err && !inside.loop)
 		err = log_err(-errno, "cannot create an event loop: %s", strerror(errno));
-	if (!err)
-		err = options->file.read.nr ? session_replay(&s) : session_live(&s, argv);
+	err = err ?: (options->file.read.nr ? session_replay(&s) : session_live(&s, argv));
 	err = session_close_output(&s, err);
 	err = err ?: session_verdict(&s);
 	inside.source->free(&s);

@@ -192,9 +192,10 @@ int sql_function__add_all(struct sql *sql)
 	const int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;
 	int failed = sqlite3_create_function(sql->db, "p", 2, flags, sql, NULL, p_step, p_final);
 
-	return failed ? failed
-		      : sqlite3_create_function(sql->db, "hist", 1, flags, NULL, NULL, hist_step,
-						hist_final);
+	if (failed)
+		return failed;
+	return sqlite3_create_function(sql->db, "hist", 1, flags, NULL, NULL, hist_step,
+				       hist_final);
 }
 
 #endif

@@ -87,15 +87,13 @@ int sql_guard__set(struct sql *sql)
 	/* Tables that SQLite makes of JSON are declared at their first use, which looks like
 	 * changing the schema: so before the guard is there. Some builds of it have none. */
 	sqlite3_exec(sql->db, "SELECT 0 FROM json_each('[]'), json_tree('[]')", NULL, NULL, NULL);
-	failed = failed ? failed : sqlite3_db_config(sql->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-	failed = failed ? failed
-			: sqlite3_db_config(sql->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-	failed =
-		failed ? failed
-		       : sqlite3_db_config(sql->db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, NULL);
+	failed = failed ?: sqlite3_db_config(sql->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	failed = failed ?: sqlite3_db_config(sql->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+	if (!failed)
+		failed = sqlite3_db_config(sql->db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, NULL);
 	sqlite3_limit(sql->db, SQLITE_LIMIT_ATTACHED, 0);
 	sqlite3_limit(sql->db, SQLITE_LIMIT_LENGTH, GUARD_VALUE_BYTES);
-	return failed ? failed : sqlite3_set_authorizer(sql->db, guard_decide, sql);
+	return failed ?: sqlite3_set_authorizer(sql->db, guard_decide, sql);
 }
 
 #endif

@@ -280,7 +280,7 @@ static int module_filter(sqlite3_vtab_cursor *base, int unused, const char *lett
 		table->begin(cursor->rows);
 	cursor->rows->bounds = bounds;
 	cursor->rows->file = SIZE_MAX; /* before the first */
-	return failed ? failed : module_next(base);
+	return failed ?: module_next(base);
 }
 
 static int module_eof(sqlite3_vtab_cursor *base)

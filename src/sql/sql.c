@@ -28,8 +28,8 @@ static int sql_open(struct sql *sql)
 
 	for (size_t i = 0; !failed && sql_tables[i]; i++)
 		failed = sql_module__add(sql, sql_tables[i]);
-	failed = failed ? failed : sql_function__add_all(sql);
-	failed = failed ? failed : sql_guard__set(sql);
+	failed = failed ?: sql_function__add_all(sql);
+	failed = failed ?: sql_guard__set(sql);
 	if (failed)
 		return log_err(-EIO, "SQLite: %s", sqlite3_errmsg(sql->db));
 	return 0;

@@ -98,7 +98,7 @@ int event_values__add(struct event_values *values, const struct probe_field *fie
 
 	if (field->type.kind != TYPE_POINTER && field->type.kind != TYPE_STRUCT)
 		return err;
-	return err ? err : values_add_members(values, field);
+	return err ?: values_add_members(values, field);
 }
 
 void event_values__show(const struct event_values *values, struct table *table)
