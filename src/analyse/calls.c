@@ -26,7 +26,7 @@ struct calls {
 	size_t nr, room;
 	struct calls_open *opens; /* likewise */
 	size_t nr_opens, opens_room;
-	uint64_t entered, strays, unfinished, unkept;
+	uint64_t entered, unkept;
 };
 
 /* ---- tasks ---- */
@@ -296,14 +296,10 @@ static int calls_leave(struct calls *calls, struct calls_task *task, const struc
 
 	if (calls->opens_room)
 		call = open_place(calls->opens, calls->opens_room, task->id, event->function)->call;
-	if (!call) {
-		calls->strays++;
+	if (!call) /* a stray */
 		return calls_tell(calls, NULL, event);
-	}
-	for (; task->now != call; task->now = task->now->parent) {
+	for (; task->now != call; task->now = task->now->parent)
 		calls_shut(calls, task);
-		calls->unfinished++;
-	}
 	call->end_ns = event->ns;
 	call->end_cpu = event->cpu;
 	err = call_copy(&call->left, event);
@@ -373,16 +369,6 @@ bool call__is_within(const struct call *call, const struct call_limits *limits)
 	if (limits->max_depth && call->depth >= limits->max_depth)
 		return false;
 	return !call->end_ns || call->end_ns - call->start_ns >= limits->min_ns;
-}
-
-uint64_t calls__strays(const struct calls *calls)
-{
-	return calls->strays;
-}
-
-uint64_t calls__unfinished(const struct calls *calls)
-{
-	return calls->unfinished;
 }
 
 uint64_t calls__unkept(const struct calls *calls)

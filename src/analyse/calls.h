@@ -76,9 +76,6 @@ bool call__is_within(const struct call *call, const struct call_limits *limits);
 const struct call *call__next(const struct call *call, const struct call *root);
 const struct call *call__next_beside(const struct call *call, const struct call *root);
 
-/* Returns without an entry; calls that were not left although a call around them was. */
-uint64_t calls__strays(const struct calls *calls);
-uint64_t calls__unfinished(const struct calls *calls);
 /* Calls inside CALLS_MOST_KEPT others: their returns are not seen. */
 uint64_t calls__unkept(const struct calls *calls);
 
