@@ -9,17 +9,14 @@
 #include <string.h>
 #include <time.h>
 #include "base/clock.h"
+#include "base/index.h"
 #include "collect/cache.h"
 #include "collect/cgroup.h"
 #include "decode/syscall_args.h"
 #include "symbol/frames.h"
 #include "view/call_words.h"
 
-enum {
-	SHOWN_KEY = 64,
-	SHOWN_STACKS = 1 << 14, /* chains */
-	SHOWN_LOOKS = 1 << 12,
-};
+enum { SHOWN_KEY = 64 };
 
 /* Names of the columns of one table. */
 struct values_keys {
@@ -29,14 +26,12 @@ struct values_keys {
 
 /* A stack that was named. Of a process that has ended nobody could do so again. */
 struct values_stack {
-	struct values_stack *next;
 	uint64_t id, pid; /* pid 0: the kernel's */
 	char *text;	  /* functions, innermost first; NULL: none */
 };
 
 /* Which stack stands for all that look like it. */
 struct values_look {
-	struct values_look *next;
 	const struct plan_part *part;
 	uint64_t words[2]; /* the first one's */
 	char *text;
@@ -47,8 +42,9 @@ struct values {
 	struct run *run;
 	uint32_t pid;	       /* whose record is at hand */
 	struct frames *frames; /* NULL: no stacks */
-	struct values_stack *stacks[SHOWN_STACKS];
-	struct values_look *looks[SHOWN_LOOKS];
+	struct values_stack *stacks;
+	struct values_look *looks;
+	struct index stack_index, look_index;
 	uint64_t wall_ns;	     /* that the wall clock is ahead of the other */
 	struct values_keys *keys;    /* of all columns that were made */
 	char *texts[PLAN_MAX_PARTS]; /* of the row at hand */
@@ -79,30 +75,6 @@ static void values_forget(struct values *values)
 	}
 }
 
-static void values_forget_stacks(struct values *values)
-{
-	for (size_t i = 0; i < SHOWN_STACKS; i++)
-		while (values->stacks[i]) {
-			struct values_stack *stack = values->stacks[i];
-
-			values->stacks[i] = stack->next;
-			free(stack->text);
-			free(stack);
-		}
-}
-
-static void values_forget_looks(struct values *values)
-{
-	for (size_t i = 0; i < SHOWN_LOOKS; i++)
-		while (values->looks[i]) {
-			struct values_look *look = values->looks[i];
-
-			values->looks[i] = look->next;
-			free(look->text);
-			free(look);
-		}
-}
-
 void values__free(struct values *values)
 {
 	if (!values)
@@ -114,8 +86,14 @@ void values__free(struct values *values)
 		values->keys = keys->next;
 		free(keys);
 	}
-	values_forget_stacks(values);
-	values_forget_looks(values);
+	for (size_t i = 0; i < values->stack_index.nr; i++)
+		free(values->stacks[i].text);
+	for (size_t i = 0; i < values->look_index.nr; i++)
+		free(values->looks[i].text);
+	free(values->stacks);
+	free(values->looks);
+	index__free(&values->stack_index);
+	index__free(&values->look_index);
 	frames__free(values->frames);
 	free(values);
 }
@@ -287,20 +265,29 @@ static char *values_name_stack(const struct values *values, uint64_t id, uint64_
 	return stack.nr ? frames__text(values->frames, &stack, (uint32_t)pid) : NULL;
 }
 
+static bool values_is_stack(const void *stacks, uint32_t number, const void *key)
+{
+	const struct values_stack *stack = (const struct values_stack *)stacks + number,
+				  *like = key;
+
+	return stack->id == like->id && stack->pid == like->pid;
+}
+
 /* Named at the first time; NULL: it has no functions, or there is no memory. */
 static const char *values_stack_text(struct values *values, uint64_t id, uint64_t pid)
 {
-	struct values_stack **chain = &values->stacks[(id ^ pid * 0x9e37) % SHOWN_STACKS], *stack;
+	struct values_stack stack = { id, pid };
+	const uint64_t hash = index__mix(index__mix(0, id), pid);
+	uint32_t at =
+		index__find(&values->stack_index, hash, values_is_stack, values->stacks, &stack);
 
-	for (stack = *chain; stack; stack = stack->next)
-		if (stack->id == id && stack->pid == pid)
-			return stack->text;
-	stack = calloc(1, sizeof(*stack));
-	if (!stack)
+	if (at != INDEX_NONE)
+		return values->stacks[at].text;
+	if (index__reserve(&values->stack_index, &values->stacks, sizeof(stack)))
 		return NULL;
-	*stack = (struct values_stack){ *chain, id, pid, values_name_stack(values, id, pid) };
-	*chain = stack;
-	return stack->text;
+	stack.text = values_name_stack(values, id, pid);
+	values->stacks[index__add(&values->stack_index, hash)] = stack;
+	return stack.text;
 }
 
 /* A process's stack has its pid behind the number. */
@@ -424,36 +411,29 @@ void values__fill(struct values *values, const struct plan_part *parts, size_t n
 	}
 }
 
-static struct values_look **values_chain_of(struct values *values, const char *text)
+static bool values_is_look(const void *looks, uint32_t number, const void *key)
 {
-	uint32_t hash = 2166136261u; /* FNV-1a */
+	const struct values_look *look = (const struct values_look *)looks + number, *like = key;
 
-	for (; *text; text++)
-		hash = (hash ^ (uint8_t)*text) * 16777619u;
-	return &values->looks[hash % SHOWN_LOOKS];
+	return look->part == like->part && !strcmp(look->text, like->text);
 }
 
 /* Takes the text. Without memory a stack stays by itself. */
 static void values_join_look(struct values *values, const struct plan_part *part, uint64_t words[2],
 			     char *text)
 {
-	struct values_look **chain = values_chain_of(values, text), *look;
+	const struct values_look look = { part, { words[0], words[1] }, text };
+	const uint64_t hash = index__mix_text(0, text);
+	uint32_t at = index__find(&values->look_index, hash, values_is_look, values->looks, &look);
 
-	for (look = *chain; look; look = look->next)
-		if (look->part == part && !strcmp(look->text, text))
-			break;
-	if (look) {
-		memcpy(words, look->words, sizeof(look->words));
-		free(text);
+	if (at == INDEX_NONE &&
+	    !index__reserve(&values->look_index, &values->looks, sizeof(look))) {
+		values->looks[index__add(&values->look_index, hash)] = look;
 		return;
 	}
-	look = calloc(1, sizeof(*look));
-	if (!look) {
-		free(text);
-		return;
-	}
-	*look = (struct values_look){ *chain, part, { words[0], words[1] }, text };
-	*chain = look;
+	if (at != INDEX_NONE)
+		memcpy(words, values->looks[at].words, sizeof(look.words));
+	free(text);
 }
 
 void values__join(struct values *values, const struct plan_part *parts, size_t nr, void *bytes)
