@@ -54,7 +54,7 @@ static const struct option_def diff_options[] = {
 	  "exit with 5 if this is true for a shift that is not noise, e.g. 'p99 > +10% && op == "
 	  "read'" },
 	{ "unsure", 0, OPTION_CHOICE, offsetof(struct diff_cmd, unsure), "WHAT",
-	  "result if the runs are too short to decide --fail-if; fail: exit with 6",
+	  "result if the runs are too short to decide --fail-if (fail exits with 6)",
 	  .choices = unsure_choices },
 	{ "allow-loss", 0, OPTION_FLAG, offsetof(struct diff_cmd, allow_loss), NULL,
 	  "exit with 0 instead of 3 when events or parts of a file were lost" },

@@ -51,8 +51,8 @@ static const char *const at_choices[] = { "request", "command", "bio", NULL };
 
 static const struct option_def layers_options[] = {
 	{ "at", 0, OPTION_CHOICE, offsetof(struct layers, at), "LAYER",
-	  "what counts as one I/O: a request from its first bio on, the driver's command, or each "
-	  "bio",
+	  "what counts as one I/O (a request from its first bio on, a command of the driver, each "
+	  "bio)",
 	  .choices = at_choices },
 	{ "tail", 0, OPTION_STRING, offsetof(struct layers, tail), "PERCENT",
 	  "percentile beyond which I/Os count for the column tail (default 99)" },

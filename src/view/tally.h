@@ -91,7 +91,7 @@ struct tally_view {
 		  .min = 1,	 .max = 1 << 22 },                                      \
 	{                                                                               \
 		"emit", 0, OPTION_FLAG, TALLY_OPTION(emit), NULL,                       \
-			"print the instructions generated from the line"                \
+			"print the BPF instructions generated from the line"            \
 	}
 
 #define TALLY_BUCKET_OPTIONS                                                      \
