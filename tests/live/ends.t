@@ -32,7 +32,7 @@ reads() {
 # whole WHAT: the capture has its end, and nothing is missing that it does not say.
 whole() {
 	"$IOSONAR" info --verify "$tmp/x.cap" >"$tmp/out" 2>"$tmp/err"
-	is "$? $(grep -c '^  whole' "$tmp/out")" "0 1" "$1" || sed 's/^/# /' "$tmp/out"
+	is "$? $(grep -c '^  intact' "$tmp/out")" "0 1" "$1" || sed 's/^/# /' "$tmp/out"
 }
 
 # started: iosonar with what is under test, in the background: its process is $pid.

@@ -141,7 +141,7 @@ is "$(sed 1d /tmp/none | wc -l)" 0 "--min: shorter ones are left out"
 iosonar calls vfs_read -w /tmp/e.cap -t 20s -- sh -c "exec >/dev/null; for i in $(seq -s ' ' 60); do read -r x </proc/loadavg; usleep 100000; done" \
 	2>/tmp/e.err | head -1 >/dev/null
 iosonar info --verify /tmp/e.cap >/tmp/e.info 2>&1
-is "$? $(grep -c '^  whole' /tmp/e.info)" "0 1" "the reader goes: the capture is whole" || note "$(cat /tmp/e.err /tmp/e.info)"
+is "$? $(grep -c '^  intact' /tmp/e.info)" "0 1" "the reader goes: the capture is whole" || note "$(cat /tmp/e.err /tmp/e.info)"
 iosonar calls -r /tmp/e.cap >/tmp/e.text 2>/tmp/e.err
 is $? 0 "and can be read" || note "$(cat /tmp/e.err)"
 umount /tmp/fs

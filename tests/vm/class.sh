@@ -84,7 +84,7 @@ same() {
 	ok $? "$1" || note "$(wc -l /tmp/want /tmp/got; diff /tmp/want /tmp/got | head -6)"
 }
 # With kprobes alone the kernel skips ends that come running another program, and the run has to say so.
-by_kprobes() { grep -q '^[0-9]* functions, with returns of 0$' /tmp/class.err; }
+by_kprobes() { grep -q '^tracing [0-9]* functions, with returns of 0$' /tmp/class.err; }
 ended() {
 	if ! by_kprobes; then
 		same "$1"

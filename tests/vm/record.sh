@@ -45,7 +45,7 @@ is "$(iosonar trace -r /tmp/two.cap --failed --columns op,status -o csv 2>/dev/n
 	"the failed one, by --failed"
 is "$(iosonar trace -r /tmp/two.cap -d "$dev" --columns op -o csv 2>/dev/null | sed 1d | sort -u)" read "-d of the disk: no admin command"
 is "$(iosonar trace -r /tmp/two.cap -d "${dev%n*}" 2>/dev/null | wc -l)" "$(wc -l </tmp/two)" "-d of its controller: all"
-is "$(iosonar info --verify /tmp/two.cap | grep -c "^  whole")" 1 "info finds the file whole"
+is "$(iosonar info --verify /tmp/two.cap | grep -c "^  intact")" 1 "info finds the file whole"
 
 note "$(iosonar info --verify /tmp/trace.cap | grep records)"
 done_testing

@@ -72,7 +72,7 @@ ours() {
 	shift 3
 	iosonar "$@" -v -o json --out /tmp/out 2>/tmp/out.err &
 	tool=$!
-	wait_for 60 grep -q 'the returns of' /tmp/out.err
+	wait_for 60 grep -q 'with returns of' /tmp/out.err
 	sleep 1
 	with=$(standing "$how")
 	kill -INT $tool
