@@ -165,7 +165,7 @@
 		redraws.push(draw);
 		draw();
 		return element('figure', null, holder, readout, page.numbers('Numbers of the curves', {
-			id: `curve-${id}`, caption: `${name}: latency that so many percent of the commands did not exceed`, rows,
+			id: `curve-${id}`, caption: `${name}: latency by percentile`, rows,
 			columns: [{key: 'percent', label: 'percent', kind: 'number'}, {key: 'a_ns', label: 'A', kind: 'duration'}, {key: 'b_ns', label: 'B', kind: 'duration'}],
 		}));
 	}

@@ -90,13 +90,13 @@
 	// As the terminal has it: issued = completed + in flight + never sent + lost.
 	function ledgerText() {
 		if (!ledger)
-			return element('p', {class: 'bad', text: 'The capture has no ledger: it was cut before its end.'});
+			return element('p', {class: 'bad', text: 'The capture has no ledger: its end is missing.'});
 		const lost = Object.entries(ledger).filter(([key, value]) => /^(lost_|unaccounted)/.test(key) && value !== 0 && value !== null);
 		const terms = [['in flight', ledger.in_flight], ['never sent', ledger.never_sent]].filter(([, value]) => value > 0)
 			.map(([name, value]) => ` + ${name} ${format.count(value)}`).join('');
 		const text = `Ledger: issued ${words('count', ledger.issued)} = completed ${words('count', ledger.completed)}${terms}; `;
 		return element('p', null, text, lost.length
-			? element('strong', {class: 'bad', text: `not whole: ${lost.map(([key, value]) => `${key.replaceAll('_', ' ')} ${value}`).join(', ')}`})
+			? element('strong', {class: 'bad', text: `INCOMPLETE: ${lost.map(([key, value]) => `${key.replaceAll('_', ' ')} ${value}`).join(', ')}`})
 			: element('strong', {class: 'good', text: 'nothing lost'}));
 	}
 
