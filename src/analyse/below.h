@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * below.h: which bios did a volume make of this one? Bios below end before the one above: the last
- * few thousand of them are kept, and found by when the one above was submitted. What ended longer
- * ago than so many others is not found.
+ * few thousand of them are kept, and found by the time when the one above was submitted. Older ones
+ * are not found.
  */
 #ifndef IOSONAR_ANALYSE_BELOW_H
 #define IOSONAR_ANALYSE_BELOW_H

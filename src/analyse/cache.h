@@ -34,7 +34,7 @@ struct cache_tags {
 	uint32_t dev, pid;
 	uint32_t nth; /* of the files that had this inode: wire/file_id.h */
 	int op;	      /* enum cache_op, or -1: all */
-	bool other;   /* keys that found no room */
+	bool other;   /* keys that did not fit into the table */
 };
 
 /* What the collector says of itself. Pages as the kernel counts them; UINT64_MAX: not known. */

@@ -247,7 +247,7 @@ static int calls_push(struct calls *calls, struct calls_task *task, struct call 
 	return 0;
 }
 
-/* Of one whose return is not seen nobody knows what is inside it: it is over at once. */
+/* A call without a seen return ends at once: which calls are inside it is unknown. */
 static int calls_pop(struct calls *calls, struct calls_task *task)
 {
 	calls_shut(calls, task);

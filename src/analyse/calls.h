@@ -30,8 +30,8 @@ struct call {
 	uint32_t kept; /* open calls of user functions, with this one, whose returns will be seen */
 };
 
-/* The kernel keeps the returns of so many user functions that a task is in (MAX_URETPROBE_DEPTH),
- * of the outermost ones; it omits the others and does not count them. */
+/* The kernel reports the returns of this many nested user functions of a task, the outermost ones
+ * (MAX_URETPROBE_DEPTH); it omits the others and does not count them. */
 enum { CALLS_MOST_KEPT = 64 };
 
 struct call_event {

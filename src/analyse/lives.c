@@ -247,7 +247,7 @@ static int life_take_over_all(struct life *life, struct life *last, const struct
 	return err;
 }
 
-/* Nobody knows whose a missing record was: it is missed in both lives. */
+/* The owner of a missing record is unknown: both lives count it as missing. */
 static int lives_give_way(struct lives *lives, struct life *last, const struct life_event *event,
 			  const struct call *returned, struct life **found)
 {

@@ -61,7 +61,7 @@ int sample__add(struct sample *sample, const struct sample_io *io);
 int sample__add_bucket(struct sample *sample, uint64_t from_ns, double count);
 void sample__add_total(struct sample *sample, enum sample_total total, double amount);
 void sample__end_turn(struct sample *sample);
-/* So many at that time; the first says how long a slice is, the others are folded into it. */
+/* `count` at this time; the first call sets the length of a slice, others are folded into it. */
 void sample__add_slice(struct sample *sample, uint64_t at_ns, uint64_t slice_ns, double count);
 
 /* After the last: the run took so long. -ENOMEM. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * slowest.h: which took longest? Keeps so many of them, over all or of each device, slowest first;
- * of equal ones the first that came.
+ * slowest.h: which took longest? Keeps a fixed number, over all devices or of each, slowest first;
+ * of equal ones the one that came first.
  */
 #ifndef IOSONAR_ANALYSE_SLOWEST_H
 #define IOSONAR_ANALYSE_SLOWEST_H

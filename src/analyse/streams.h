@@ -28,13 +28,13 @@ struct streams {
 	struct stream places[STREAMS];
 	uint32_t nr, nr_young;
 	uint64_t accesses;
-	/* Of grown streams: how often so many of them moved between two accesses of one. */
+	/* [n]: how often n other grown streams moved between two accesses of one. */
 	uint64_t beside[STREAMS + 1];
 };
 
 /* True: it begins where another access ended. */
 bool streams__access(struct streams *streams, uint64_t from_byte, uint64_t bytes);
-/* How many take turns, for 95 % of their accesses at most so many; 0: there are none. */
+/* The number of streams that take turns, at 95 % of their accesses; 0: there are none. */
 uint32_t streams__at_once(const struct streams *streams);
 
 #endif

@@ -22,7 +22,7 @@ struct top {
 	struct top_sum *sums; /* in the order in which they came */
 	size_t nr;
 	struct index index;
-	struct top_sum rest; /* of keys that found no room */
+	struct top_sum rest; /* of keys that did not fit */
 };
 
 /* One command: what it adds, under its key. */

@@ -27,7 +27,7 @@ struct deputy_answer {
 struct deputy_work {
 	const char *name;		  /* of the process, at most 15 characters */
 	int files[DEPUTY_FILES];	  /* descriptors that stay open, */
-	size_t nr_files;		  /* so many */
+	size_t nr_files;		  /* number of them */
 	void (*confine)(const void *arg); /* gives up what the work does not need; may be NULL */
 	/* `answer` says "done, no descriptor" at first. A descriptor is closed after it was sent.
 	 */

@@ -36,7 +36,7 @@ static inline uint64_t index__mix(uint64_t hash, uint64_t word)
 	return (uint64_t)(wide >> 64) ^ (uint64_t)wide;
 }
 
-/* For nr entries in all, if so many are known to come: adding them cannot fail. -ENOMEM. */
+/* Makes room for nr entries in all: adding them cannot fail then. -ENOMEM. */
 int index__make_room(struct index *index, size_t nr);
 /*
  * For one entry more, in the array, too: `array` is where its address is, which may change. It has

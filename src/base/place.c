@@ -142,7 +142,7 @@ int place__find(struct place *place, const char *path)
 	return 0;
 }
 
-/* A copy shares the offset, so that what others write there is not overwritten. */
+/* A copy shares the offset: it does not overwrite what others write there. */
 static int place_open_descriptor(const struct place *place, int flags)
 {
 	int pid, fd;

@@ -21,7 +21,7 @@ void progress__begin(struct progress *progress);
 void progress__show(struct progress *progress, uint64_t at, uint64_t all);
 void progress__clear(struct progress *progress);
 
-/* "reading [#####     ]  50 %, 3 s left", in so many columns at most. Returns buf. */
+/* "reading [#####     ]  50 %, 3 s left", in at most `columns` columns. Returns buf. */
 enum { PROGRESS_LINE = 128 };
 char *progress__line(char buf[PROGRESS_LINE], uint64_t at, uint64_t all, double seconds,
 		     size_t columns);

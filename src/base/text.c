@@ -12,7 +12,7 @@
 
 #define TEXT_INVALID UINT32_MAX /* no character has this number */
 
-/* The lead byte's bits, and the least value that needs so many bytes. */
+/* Bits of the lead byte, and the least value that needs `len` bytes. */
 static const struct text_lead {
 	unsigned char mask, bits;
 	size_t len;

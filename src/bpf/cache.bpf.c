@@ -256,8 +256,8 @@ TRACEPOINT(writeback_dirty_page, cache_dirtied_old, folio_did(dirtied, ctx->args
 /* ---- --then-io ---- */
 
 /*
- * Before 5.11 (e8a676d61c07, a54895fa057c) the queue came first. The setting is read twice, lest
- * the compiler reckon with the context's address, which the verifier refuses.
+ * Before 5.11 (e8a676d61c07, a54895fa057c) the queue came first. The setting is read twice:
+ * otherwise the compiler calculates with the context's address, which the verifier refuses.
  */
 #define argument_after_queue(ctx, there)                    \
 	({                                                  \

@@ -128,8 +128,8 @@ __attribute__((noinline)) int ahead_use_block(__u64 mapping, __u64 first, __u64 
 }
 
 /*
- * Many pages in pieces of 1 << shift, at most so many. In two steps, each a function of its own:
- * the verifier goes through every turn of a loop, and would take ten times as long over one.
+ * Many pages in pieces of 1 << shift, at most `most`. In two steps, each a separate function: the
+ * verifier goes through every turn of a loop, and would take ten times as long over one.
  */
 #define AHEAD_EACH(piece_fn, shift, most, mapping, first, last)                        \
 	({                                                                             \

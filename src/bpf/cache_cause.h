@@ -136,7 +136,7 @@ inline_always void cause_tell(struct cache_command *cause, struct bio *bio,
 	bpf_ringbuf_submit(c, BPF_RB_NO_WAKEUP);
 }
 
-/* Of its bios, those that end with so many bytes. */
+/* Those of its bios that end with the first `bytes` bytes. */
 inline_always int cause_ended(struct request *rq, bool failed, __u32 bytes)
 {
 	struct carrier carrier = {

@@ -108,7 +108,7 @@ static int layouts_add(struct struct_layouts *layouts, const struct btf *btf,
 	return layout_walk(layout, btf, t, 0, 0);
 }
 
-/* The struct that is meant; id: of it in btf; 0: none. */
+/* The id in btf of the struct that the type is or points to; 0: none. */
 static uint32_t layouts_target(const struct type *type)
 {
 	struct type target = type->kind == TYPE_POINTER ? type__target(type) : *type;

@@ -405,7 +405,7 @@ int call_trace__note_count(struct call_trace *t, uint64_t object, uint64_t count
 	return 0;
 }
 
-/* Of a capture that was cut nobody knows it. */
+/* Unknown for a truncated capture. */
 static uint64_t call_trace_counted(void *arg, uint64_t object)
 {
 	const struct call_trace *t = arg;

@@ -40,7 +40,7 @@ struct capture_contents {
 /* A chunk whose header was read at `at`. One that is damaged is counted. */
 int capture_contents__take(struct capture_contents *contents, const struct capture_chunk *chunk,
 			   uint64_t at);
-/* One that the index speaks of. -ESTALE: what is there is not what the index says. */
+/* One that the index speaks of. -ESTALE: the chunk differs from the index. */
 int capture_contents__take_indexed(struct capture_contents *contents,
 				   const struct capture_chunk *chunk, uint64_t at);
 /* One that is known and need not be taken. */

@@ -303,7 +303,7 @@ static int reader_open_part(struct capture_reader *reader, const struct capture_
 				     reader->file.source.payload + block->chunk.length, false };
 	if (err)
 		return err;
-	/* Without the functions nobody knows what their calls mean. */
+	/* Without the list of functions, calls cannot be decoded. */
 	if (block->chunk.type == CAPTURE_CALLS && !reader->knows_functions)
 		return -EBADMSG;
 	if (block->chunk.type == CAPTURE_CALLED)

@@ -45,7 +45,7 @@ static inline bool row__is(const struct row *a, const struct row *b)
 /* Its number; a new one is appended. As many as records fit. */
 uint32_t rows__find(struct rows *rows, struct row row);
 
-/* A column of a table: so many bits of one of its rows' words. Ends with an id of 0. */
+/* A column of a table: `bits` bits of a word of its rows. Ends with an id of 0. */
 struct row_field {
 	uint8_t id, word, shift, bits;
 };

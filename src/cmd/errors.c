@@ -35,7 +35,7 @@ struct errors {
 	struct table *table, *sums_table;
 	struct errors_sum sums[ERRORS_SUMS];
 	size_t nr_sums;
-	uint64_t nr_unsummed; /* kinds that found no room */
+	uint64_t nr_unsummed; /* lines of kinds that did not fit into sums */
 	uint64_t nr_shown, nr_left_out;
 	bool kernel_lines;
 };

@@ -19,7 +19,7 @@
 
 /*
  * A program NAME at the function's entry, NAME_end at its end by fexit, and the same with _k for
- * kprobes. The first function that is there is meant.
+ * kprobes. The first function that this kernel has is used.
  */
 static const struct cache_hook {
 	const char *program;

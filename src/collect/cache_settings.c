@@ -95,7 +95,7 @@ static int cache_add_partition(struct cache_settings *ro, const char *name)
 							  : 0;
 }
 
-/* A disk's file systems may be on its partitions; a partition is meant alone. */
+/* A disk includes its partitions, which may hold its file systems; a partition stands alone. */
 static int cache_add_disk(struct cache_settings *ro, const struct device *device,
 			  const struct device_choice *choice)
 {

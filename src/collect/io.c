@@ -30,7 +30,7 @@ void io__hush_libbpf(void)
 	libbpf_set_print(io_print);
 }
 
-/* Who carries an I/O on may be a kernel thread: where tasks matter, who submitted it is meant. */
+/* A kernel thread may issue an I/O: where tasks matter, the task that submitted it counts. */
 static bool io_tells_tasks(const struct io_wants *w)
 {
 	return w->by_pid || w->by_comm || w->by_cgroup || w->by_file || w->filter->pid.given ||

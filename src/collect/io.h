@@ -31,7 +31,7 @@ struct io_wants {
 	bool files;   /* with stages: which file it is of; set by by_file */
 	bool kernel_stacks, user_stacks; /* with stages: where they were submitted */
 	bool depths;			 /* with stages: how many were in flight */
-	uint32_t slowest; /* with records: only of so many slowest, and of some others; 0: all */
+	uint32_t slowest; /* with records: only of the N slowest and of some others; 0: all */
 	bool bios;	  /* with stages: a record per bio, and none per command */
 	bool troubles;	  /* with records: failed attempts, too, and what happens to controllers */
 	bool only_troubled;    /* and none of commands that were never in trouble */
@@ -87,7 +87,7 @@ uint64_t io__bios_missed(const struct io *io); /* that found their table full */
 const struct io_stack *io__stack(const struct io *io, uint32_t number);
 /* What a record's inode and io_file_place mean, in words: malloced, hostile; NULL: no memory. */
 char *io__file(const struct io *io, uint64_t inode, uint64_t place);
-uint64_t io__files_missed(const struct io *io); /* whose names found no room */
+uint64_t io__files_missed(const struct io *io); /* the table of names was full */
 /* Stacks that could not be taken: another had their place; for other reasons. */
 void io__stack_losses(const struct io *io, uint64_t *taken, uint64_t *failed);
 /* A record's device in io__devices, -1: not known. */

@@ -64,7 +64,7 @@ struct inflight_context {
 	const struct io_slot_more *more;
 };
 
-/* Ticks a second: a time-out in jiffies is so many ms. 0: that cannot be. */
+/* Ticks per second, from the same time-out in jiffies and in ms. 0: they contradict each other. */
 uint32_t inflight__hz(uint32_t timeout_jiffies, uint64_t timeout_ms);
 /* The slot is of the same command as the entry, and it is under way. */
 bool inflight__is_same(const struct io_slot *slot, const struct inflight_entry *entry);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * number.h: numbers into memory, aligned to the right in so many columns; wider ones stick out at
- * the right. Each returns where it ended. Nothing is terminated, and what lies behind the end is
+ * number.h: numbers into memory, right-aligned in `width` columns; wider ones extend to the
+ * right. Each returns where it ended. Nothing is terminated, and what lies behind the end is
  * scratch: who calls has room for width + NUMBER_ROOM bytes. About 10 ns each, printf takes 200.
  */
 #ifndef IOSONAR_DECODE_NUMBER_H

@@ -41,7 +41,7 @@ struct nvme_word {
 enum nvme_field_note {
 	FIELD_QUIET = 1,  /* not worth a word when 0 */
 	FIELD_VENDOR = 2, /* 0xc0 and above are the vendor's */
-	FIELD_SELECT = 4, /* of a feature: says which value is meant, is not the value */
+	FIELD_SELECT = 4, /* of a feature: selects a value, is not the value */
 	FIELD_SET = 8,	  /* of a feature: only Set Features has it */
 };
 

@@ -2,8 +2,8 @@
 /*
  * fio.c: how can the same I/O be done again? A log that `fio --read_iolog` replays: reads,
  * writes, discards and flushes at the times at which they were submitted, or issued if that was not
- * seen. What fio could not do again is left out, and that is told: commands that failed, or of
- * which nobody knows where they were.
+ * seen. What fio could not do again is left out, and that is told: commands that failed, or
+ * whose sector is unknown.
  */
 #include <inttypes.h>
 #include <stdlib.h>

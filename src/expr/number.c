@@ -77,7 +77,7 @@ static int number_settle(const struct number *n, uint64_t factor, struct token *
 			 struct expr_error *error)
 {
 	unsigned __int128 value = (unsigned __int128)n->digits * factor;
-	int tens = value ? n->tens : 0; /* 0e-99999 is not divided so many times */
+	int tens = value ? n->tens : 0; /* 0e-99999 needs no divisions */
 
 	for (; tens < 0 && value % 10 == 0; tens++)
 		value /= 10;

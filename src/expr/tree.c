@@ -47,7 +47,7 @@ int expr_error__too_deep(struct expr_error *error, size_t at)
 	return expr_error__set(error, at, "nested too deeply: at most %d levels", EXPR_MAX_NEST);
 }
 
-/* The node is above `operand`, which is printed in so many more parentheses or behind prefixes. */
+/* The node is above `operand`, which `nest` more parentheses or prefixes surround. */
 static void node_hold(struct expr_node *node, const struct expr_node *operand, uint32_t nest)
 {
 	if (node->height < operand->height + 1)

@@ -290,7 +290,7 @@ const trace = (() => {
 
 	// ---- sums ----
 
-	// The value that so many of a hundred do not exceed.
+	// The value that this percentage of the values does not exceed.
 	const percentile = (sorted, percent) => sorted.length ? sorted[Math.max(0, Math.ceil(sorted.length * percent / 100) - 1)] : null;
 
 	function summary(times) {

@@ -34,7 +34,7 @@ const timeline = (() => {
 
 		// ---- lanes ----
 
-		// Those that some row is of, in order; a canvas has room for so many.
+		// The lanes that have rows, in order, at most LANES_MOST.
 		function lanesOf(idOf, rank, name, what) {
 			const seen = new Set();
 			for (let i = 0; i < trace.nr; i++)

@@ -66,7 +66,7 @@ static bool svg_begins_char(char c)
 	return (c & 0xc0) != 0x80;
 }
 
-/* At most so many characters of a plain text; SIZE_MAX: all. */
+/* At most `most` characters of a plain text; SIZE_MAX: all. */
 static void svg_put_plain(FILE *out, const char *plain, size_t most)
 {
 	size_t nr = 0;
@@ -267,7 +267,7 @@ static void svg_put_label(FILE *out, const char *plain, uint64_t x, uint64_t y, 
 	fprintf(out, "%s</text>", len <= fit ? "" : "..");
 }
 
-/* Where a share begins, in units of which the whole has so many. */
+/* Where a share begins, if the total is `whole` units wide. */
 static uint64_t svg_place(const struct svg_page *page, uint64_t share, uint64_t whole)
 {
 	return svg_scale(share, whole, page->flame->total);

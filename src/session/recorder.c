@@ -301,7 +301,7 @@ static int recorder_next_part(struct recorder *r)
 	return r->full ? 0 : err;
 }
 
-/* A device is described before its first record; one that nobody knows may be known later. */
+/* A device is described before its first record; an unknown device may become known later. */
 static int recorder_meet(struct recorder *r, const struct io_record *record)
 {
 	int index = r->run.device_of(r->run.arg, record), err;

@@ -49,7 +49,7 @@ int recorder__cache_rows(struct recorder *recorder, uint64_t time_ns,
 			 const struct capture_cache_row *rows, size_t nr);
 int recorder__cache_events(struct recorder *recorder, const struct cache_command *events,
 			   size_t nr);
-/* Of calls: a chunk as its writer made it, with so many of them. */
+/* Of calls: a chunk as its writer made it, with nr calls. */
 int recorder__part(struct recorder *recorder, const struct capture_chunk *chunk,
 		   const uint8_t *payload, size_t nr);
 int recorder__info(struct recorder *recorder, const char *key, const char *value);

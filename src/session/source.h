@@ -54,7 +54,7 @@ struct session_source {
 	/* The next record or chunk: 1, its time in *time_ns; 0: that was all. */
 	int (*next)(struct session *s, uint64_t *time_ns);
 	int (*hand_on)(struct session *s); /* what next found, to the view */
-	unsigned int look_every; /* so many, signals and the output are looked at; 0: never */
+	unsigned int look_every; /* records between two checks of signals and output; 0: never */
 	bool starts_view;	 /* itself: on_start is not called */
 	void (*bound)(struct session *s); /* nothing outside of inside->span is wanted */
 	void (*position)(const struct session *s, uint64_t *at, uint64_t *all); /* in bytes */

@@ -125,7 +125,7 @@ static void dwarf_take_target(Dwarf_Die *pointer, struct dwarf_type *to)
 	}
 }
 
-/* What one general register holds. false: it is another thing, or nobody knows. */
+/* What one general register holds. false: it is something else, or unknown. */
 static bool dwarf_take_type(Dwarf_Die *type, struct dwarf_type *to)
 {
 	*to = (struct dwarf_type){ 0 };
@@ -174,7 +174,7 @@ static void dwarf_take_params(Dwarf_Die *function, struct dwarf_proto *proto)
 		    dwarf_is_float(&type))
 			continue;
 		if (!dwarf_take_type(&type, &param->type))
-			return; /* behind a struct nobody knows which register it is */
+			return; /* after a struct, the register is unknown */
 		dwarf_put_name(param->name, dwarf_diename(&child));
 		proto->nr++;
 	} while (!dwarf_siblingof(&child, &child));

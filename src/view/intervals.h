@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * intervals.h: what commands say alike that show rows of every interval and of the whole run: a
- * heading from time to time, that there was nothing, that the whole follows, that a --fail-if came
+ * heading from time to time, that there was nothing, that the whole follows, that a --fail-if is
  * true. Each command keeps its table and its count of intervals.
  */
 #ifndef IOSONAR_VIEW_INTERVALS_H

@@ -240,7 +240,7 @@ enum io_verdict {
 	IO_UNWANTED = 2,
 };
 
-/* A partition asked for; nr 0: none. A disk without any is meant as a whole. */
+/* A requested partition; nr 0: none. A disk without any is requested as a whole. */
 struct io_range {
 	__u64 from_sector, nr_sectors;
 };
@@ -426,7 +426,7 @@ struct io_counters {
 	__u64 stack_failed;   /* or because it could not be taken */
 	__u64 no_bio;	      /* bios that found their table full: commands without stages */
 	__u64 parked;	      /* errors that a retry may follow; counted with records only */
-	__u64 no_file;	      /* bios of files whose names found no room */
+	__u64 no_file;	      /* bios of files whose names did not fit */
 };
 
 #endif

@@ -12,7 +12,7 @@
 /* Everything that can become of a hit, each counted where it happens. */
 enum probe_counter {
 	/* The program ran, for a task that is wanted. Of a pair only the start's task is asked:
-	 * then an end without a start is no hit, as nobody knows whose it is. */
+	 * then an end without a start is not a hit, as its owner is unknown. */
 	PROBE_HITS,
 	PROBE_REFUSED,	  /* the condition was not true */
 	PROBE_ADDED,	  /* into a row: no program counts it, it is the sum of the rows' counts */

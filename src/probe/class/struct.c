@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * struct.c: which struct is meant, and which of its members does this kernel have? By name,
+ * struct.c: which struct does a name refer to, and which members has it in this kernel? By name,
  * in the BTF of vmlinux and of the modules that are loaded; a wrong name gets the nearest.
  */
 #define _GNU_SOURCE

@@ -103,7 +103,7 @@ void code__extend(struct code *code, enum code_reg reg, uint32_t size, bool is_s
 /* Zeroes a whole number of words. */
 void code__clear(struct code *code, struct place to, uint32_t bytes);
 
-/* A place of so many bytes, a multiple of 8: on the stack, or when that is full in the scratch.
+/* Takes a place of `bytes` bytes, a multiple of 8: on the stack, or in the scratch if that is full.
  * Given back in reverse order. */
 struct code_mark {
 	uint32_t stack_bytes, scratch_bytes;

@@ -95,8 +95,8 @@ bool program__uses_cell(const struct program_wants *wants, void *key);
 
 /*
  * Nothing but rows becomes of a hit, and nothing can fail on the way to them: programs whose rows
- * are in `rows` do without their cell, which takes 4 ns of 77, and count as a hit only what found
- * no room there. The others are what the rows say.
+ * are in `rows` do without their cell, which takes 4 ns of 77, and count as a hit only what did
+ * not fit there. The rows have the number of the others.
  */
 bool program__hits_are_rows(const struct plan *plan);
 

@@ -2,9 +2,9 @@
 /*
  * program_inside.h: what the files of program*.c pass on to each other while a program is made.
  *
- * Registers, beside those of code.h: a number is reckoned into R1-R4, R5 may hold a second operand,
- * R0 is scratch. Who reckons into a register keeps those below it, so what calls the kernel, which
- * keeps none, is reckoned into R1 only, with nothing below.
+ * Registers, beside those of code.h: R1-R4 take the value of a number, R5 may hold a second
+ * operand, R0 is scratch. Code that calculates into a register keeps those below it. A call of the
+ * kernel keeps none, so its result goes to R1 only, with nothing below.
  */
 #ifndef IOSONAR_PROBE_CODE_PROGRAM_INSIDE_H
 #define IOSONAR_PROBE_CODE_PROGRAM_INSIDE_H

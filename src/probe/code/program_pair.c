@@ -91,8 +91,7 @@ static void pair_latency(struct emit *e)
 	code__store(&e->code, 8, e->latency.at, R1);
 }
 
-/* Whether a filter hid the start, or it was before our time: then nobody knows whose end this is.
- */
+/* Whether an end without a start can be counted. With a filter of tasks its task is unknown. */
 static bool pair_knows_task(const struct emit *e)
 {
 	return e->plan->is_same_task || (!e->plan->pid && !e->plan->cgroup);

@@ -182,7 +182,7 @@ size_t find_usdt__parse(uint16_t machine, const char *text, struct usdt_arg *arg
 
 struct find_user {
 	bool wants_args;       /* by DWARF; */
-	uint32_t nr_registers; /* where there is none, so many registers */
+	uint32_t nr_registers; /* without DWARF: number of registers to take */
 	struct btf **btfs;     /* of our own, one for each file */
 	size_t nr_btfs;
 };

@@ -83,7 +83,7 @@ struct probe {
 	size_t nr_args;
 	uint32_t perf_type; /* PROFILE, INTERVAL, SOFT, HW: perf_event_attr.type */
 	uint64_t perf_config;
-	uint64_t period; /* PROFILE: Hz; INTERVAL: ns; SOFT, HW: one sample in so many, 0: count */
+	uint64_t period; /* PROFILE: Hz; INTERVAL: ns; SOFT, HW: events per sample, 0: count */
 };
 
 const char *probe_kind__word(enum probe_kind kind); /* "tracepoint", "raw", "fn", ... */

@@ -16,7 +16,7 @@ struct btf_type;
 enum type_kind {
 	TYPE_VOID,    /* nothing is known of it, or there is nothing */
 	TYPE_INT,     /* also bool, enum, char */
-	TYPE_POINTER, /* id: what it points to; 0: nobody knows */
+	TYPE_POINTER, /* id: what it points to; 0: unknown */
 	TYPE_STRUCT,  /* or union */
 	TYPE_TEXT,    /* char[N]; size 0: as long as it is */
 	TYPE_ARRAY,   /* of anything else */
@@ -31,7 +31,7 @@ struct type {
 	bool is_loc;	/* TEXT, ARRAY of a tracepoint: a u32 lies there, length << 16 | offset */
 	bool is_rel;	/* and that offset is counted from behind the u32 (__rel_loc) */
 	uint32_t nr;	/* ARRAY of a format file: elements, which are numbers; 0: not known */
-	uint32_t bits;	/* a bit field: so many, 0: none; */
+	uint32_t bits;	/* width of a bit field, 0: none; */
 	uint32_t shift; /* so far up in its `size` bytes, read as a little-endian number */
 	const struct btf *btf;
 	uint32_t id; /* in btf, typedefs and all: of a POINTER its target, else of the type itself;

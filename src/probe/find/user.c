@@ -2,7 +2,7 @@
 /*
  * user.c: functions of programs and libraries, for user: and userret:. From their .symtab and
  * .dynsym; a stripped program shows only what others call. A probe is put at an offset in the file,
- * so every process that runs it is meant. Of arguments user_args.c knows.
+ * so it covers every process that runs it. user_args.c finds the arguments.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -21,7 +21,7 @@ struct user_symbol {
 	size_t len;	  /* without it */
 	uint64_t offset, vaddr;
 	bool is_ifunc;
-	bool is_alias; /* another name for it is meant, too */
+	bool is_alias; /* another name of it is probed already */
 };
 
 struct user_symbols {
@@ -166,7 +166,7 @@ static int user_mark_aliases(const struct user_search *search, struct user_symbo
 	return 0;
 }
 
-/* Of a part that the compiler split off or changed ("foo.isra.0") nobody knows the arguments. */
+/* The arguments of a part that the compiler split off or changed ("foo.isra.0") are unknown. */
 static int user_note_vaddr(struct user_search *search, const struct user_symbol *symbol)
 {
 	const bool is_changed = memchr(symbol->name, '.', symbol->len);

@@ -120,7 +120,7 @@ static int args_compare(const void *a, const void *b)
 	return left < right ? -1 : left > right;
 }
 
-/* 0 is no address: of a part that the compiler split off nobody knows how it is called. */
+/* 0 is not an address: the arguments of a part that the compiler split off are unknown. */
 static int args_ask(struct args_job *job, const char *path, const uint64_t *vaddrs, size_t nr)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), err;

@@ -96,7 +96,7 @@ static enum value_unit typing_unit(const struct value *v)
 	}
 }
 
-/* What is known now need not be reckoned at each hit; but a division by zero has to be counted. */
+/* Constants are calculated once, not at each hit; but each division by zero has to be counted. */
 static struct value *typing_fold(struct value *v)
 {
 	struct value_world world = { .divisions_by_zero = 0 };
@@ -218,7 +218,7 @@ static struct value *typing_logic(struct typing *t, const struct expr_node *node
 
 /* ---- comparisons ---- */
 
-/* Beside a text a word that nobody knows is a text as well: rwbs == WS. */
+/* Beside a text, an unknown word is a text as well: rwbs == WS. */
 static struct value *typing_beside(struct typing *t, uint32_t index, const struct value *beside)
 {
 	const struct expr_node *node = typing__node(t, index);

@@ -2,7 +2,7 @@
 /*
  * value_index.c: where does `cmd->cdw10[2]` lie? An index that is a number moves the place and
  * costs nothing; one that is known at the hit only is compared there with the array's length, and
- * outside of it nothing is read. How many elements a pointer points to nobody knows.
+ * outside of it nothing is read. The number of elements behind a pointer is unknown.
  */
 #include "probe/lang/value_inside.h"
 
@@ -15,7 +15,7 @@ static bool index_refuse(struct typing *t, const struct expr_node *node, const c
 	return false;
 }
 
-/* What the index counts, and how many there are; 0: nobody knows. */
+/* What the index counts, and how many there are; 0: unknown. */
 static bool index_element(struct typing *t, const struct expr_node *node, struct typed *typed,
 			  struct type *element, uint32_t *nr)
 {

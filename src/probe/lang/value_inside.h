@@ -57,7 +57,7 @@ void typing__shape(struct value *v, const struct type *type);
 
 /* value.c: any node as a number or a text. */
 struct value *typing__value(struct typing *t, uint32_t index);
-/* The same, but it has to be a number that can be reckoned with: no text, no stack. */
+/* The same, but it has to be a number: not a text, not a stack. */
 struct value *typing__number(struct typing *t, uint32_t index);
 
 /* value_member.c: a word, or a chain of members. */

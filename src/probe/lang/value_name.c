@@ -176,7 +176,7 @@ static bool name_refuse_argument(const struct typing *t, const struct expr_node 
 	return false;
 }
 
-/* Whose prototype is known has so many and no more. */
+/* A known prototype limits the number of arguments. */
 static bool name_may_have_argument(const struct probe *probe, uint32_t at)
 {
 	if (probe->kind == PROBE_USDT)
@@ -307,7 +307,7 @@ static bool name_refuse_side_word(const struct typing *t, const struct expr_node
 	return false;
 }
 
-/* The event's own first: they are what is meant most. */
+/* Suggests the fields of the event first: they are the most likely ones. */
 static bool name_refuse(const struct typing *t, const struct expr_node *node)
 {
 	const struct probe *probe = typing__probe(t);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * value_pair.c: which parts of an expression at a pair's end are about its start? The largest parts
- * that need nothing else are reckoned at the start, where their memory is still what it was, and
- * only their result is kept until the end.
+ * that need nothing else are evaluated at the start, before their memory changes, and only their
+ * result is kept until the end.
  */
 #include <stddef.h>
 #include "probe/lang/value_inside.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * number.c: which probe of the plan is meant? A key or a record has its number, or, where one
+ * number.c: which probe of the plan was hit? A key or a record has its number, or, where one
  * program serves many functions, the function's address, which is looked up here.
  */
 #define _GNU_SOURCE
