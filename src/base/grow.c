@@ -10,7 +10,7 @@ enum { GROW_LEAST = 16 };
 /* A pointer of any type. */
 typedef void *__attribute__((may_alias)) grow_pointer;
 
-static int grow_to(void *array, size_t room, size_t element_bytes)
+int grow__to(void *array, size_t room, size_t element_bytes)
 {
 	grow_pointer *pointer = array;
 	size_t bytes;
@@ -33,7 +33,7 @@ int grow__room(void *array, size_t *room, size_t wanted, size_t element_bytes)
 	if (wanted <= *room)
 		return 0;
 	larger = 2 * larger < wanted ? wanted : 2 * larger; /* also where twice as much wraps */
-	err = grow_to(array, larger, element_bytes);
+	err = grow__to(array, larger, element_bytes);
 	if (!err)
 		*room = larger;
 	return err;
@@ -43,5 +43,5 @@ int grow__by_one(void *array, size_t nr, size_t element_bytes)
 {
 	if (nr & (nr - 1))
 		return 0;
-	return nr > SIZE_MAX / 2 ? -ENOMEM : grow_to(array, nr ? 2 * nr : 1, element_bytes);
+	return nr > SIZE_MAX / 2 ? -ENOMEM : grow__to(array, nr ? 2 * nr : 1, element_bytes);
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/grow.h"
 
 enum { INDEX_LEAST = 64 }; /* cells */
 
@@ -61,22 +62,6 @@ int index__make_room(struct index *index, size_t nr)
 	return 0;
 }
 
-typedef void *__attribute__((may_alias)) index_pointer; /* to entries of any type */
-
-static int index_resize(index_pointer *array, size_t nr, size_t entry_bytes)
-{
-	size_t bytes;
-	void *larger;
-
-	if (__builtin_mul_overflow(nr, entry_bytes, &bytes) || bytes > PTRDIFF_MAX)
-		return -ENOMEM;
-	larger = realloc(*array, bytes);
-	if (!larger)
-		return -ENOMEM;
-	*array = larger;
-	return 0;
-}
-
 /* The array grows first: if the index cannot, that does no harm. */
 int index__reserve(struct index *index, void *array, size_t entry_bytes)
 {
@@ -84,7 +69,7 @@ int index__reserve(struct index *index, void *array, size_t entry_bytes)
 
 	if (index->nr < index->room / 2)
 		return 0;
-	return index_resize(array, nr, entry_bytes) ?: index__make_room(index, nr);
+	return grow__to(array, nr, entry_bytes) ?: index__make_room(index, nr);
 }
 
 uint32_t index__add(struct index *index, uint64_t hash)
