@@ -86,13 +86,18 @@ __attribute__((format(printf, 3, 0))) static void log_line(const char *prefix, c
 	errno = saved_errno;
 }
 
+/* In a function whose last argument before "..." is fmt. */
+#define LOG(prefix, lines)                           \
+	do {                                         \
+		va_list args_;                       \
+		va_start(args_, fmt);                \
+		log_line(prefix, lines, fmt, args_); \
+		va_end(args_);                       \
+	} while (0)
+
 int log_err(int err, const char *fmt, ...)
 {
-	va_list args;
-
-	va_start(args, fmt);
-	log_line(LOG_PREFIX, "", fmt, args);
-	va_end(args);
+	LOG(LOG_PREFIX, "");
 	return err;
 }
 
@@ -103,52 +108,30 @@ int log_no_memory(void)
 
 int log_err_lines(int err, const char *lines, const char *fmt, ...)
 {
-	va_list args;
-
-	va_start(args, fmt);
-	log_line(LOG_PREFIX, lines, fmt, args);
-	va_end(args);
+	LOG(LOG_PREFIX, lines);
 	return err;
 }
 
 void log_warn(const char *fmt, ...)
 {
-	va_list args;
-
-	va_start(args, fmt);
-	log_line(LOG_PREFIX, "", fmt, args);
-	va_end(args);
+	LOG(LOG_PREFIX, "");
 }
 
 void log_note(const char *fmt, ...)
 {
-	va_list args;
-
-	va_start(args, fmt);
-	log_line("", "", fmt, args);
-	va_end(args);
+	LOG("", "");
 }
 
 void log_verbose(const char *fmt, ...)
 {
-	va_list args;
-
-	if (!log_level)
-		return;
-	va_start(args, fmt);
-	log_line("", "", fmt, args);
-	va_end(args);
+	if (log_level)
+		LOG("", "");
 }
 
 void log_verbose_lines(const char *lines, const char *fmt, ...)
 {
-	va_list args;
-
-	if (!log_level)
-		return;
-	va_start(args, fmt);
-	log_line("", lines, fmt, args);
-	va_end(args);
+	if (log_level)
+		LOG("", lines);
 }
 
 void log_set_verbose(int level)
