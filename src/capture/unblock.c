@@ -226,7 +226,7 @@ int capture_unblock__open(struct capture_unblock *unblock, const struct capture_
 	if ((chunk->flags & CAPTURE_ZSTD) && !capture_zip__is_built_in())
 		return -EOPNOTSUPP;
 	if ((chunk->flags & CAPTURE_ZSTD) && !unblock->columns.zip)
-		unblock->columns.zip = capture_zip__new_reader();
+		unblock->columns.zip = capture_zip__new(0);
 	err = unblock_begin(unblock, &in, chunk->count);
 	err = err ?: unblock_look(unblock, translation);
 	if (err)

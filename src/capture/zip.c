@@ -17,33 +17,19 @@ bool capture_zip__is_built_in(void)
 	return true;
 }
 
-static struct capture_zip *zip_check(struct capture_zip *zip)
-{
-	if (zip && !zip->pack && !zip->unpack) {
-		free(zip);
-		zip = NULL;
-	}
-	return zip;
-}
-
 struct capture_zip *capture_zip__new(int level)
 {
 	struct capture_zip *zip = calloc(1, sizeof(*zip));
 
-	if (zip) {
-		zip->pack = ZSTD_createCCtx();
-		zip->level = level;
-	}
-	return zip_check(zip);
-}
-
-struct capture_zip *capture_zip__new_reader(void)
-{
-	struct capture_zip *zip = calloc(1, sizeof(*zip));
-
-	if (zip)
-		zip->unpack = ZSTD_createDCtx();
-	return zip_check(zip);
+	if (!zip)
+		return NULL;
+	zip->level = level;
+	zip->pack = level ? ZSTD_createCCtx() : NULL;
+	zip->unpack = level ? NULL : ZSTD_createDCtx();
+	if (zip->pack || zip->unpack)
+		return zip;
+	free(zip);
+	return NULL;
 }
 
 void capture_zip__free(struct capture_zip *zip)
@@ -101,11 +87,6 @@ bool capture_zip__is_built_in(void)
 struct capture_zip *capture_zip__new(int level)
 {
 	(void)level;
-	return NULL;
-}
-
-struct capture_zip *capture_zip__new_reader(void)
-{
 	return NULL;
 }
 

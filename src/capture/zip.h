@@ -13,9 +13,8 @@
 struct capture_zip;
 
 bool capture_zip__is_built_in(void);
-/* NULL: no memory, or not built in. */
+/* level 0: to unpack. NULL: no memory, or not built in. */
 struct capture_zip *capture_zip__new(int level);
-struct capture_zip *capture_zip__new_reader(void);
 void capture_zip__free(struct capture_zip *zip);
 
 /* Bytes written to `to`, which has room for nr; 0: it would not be smaller. */
