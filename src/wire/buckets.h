@@ -23,62 +23,43 @@ enum {
 	ZOOM_CELLS = ZOOM_SLOTS + 2,
 };
 
+/* One step to the highest set bit: it is not among the lowest so many. */
+#define HIST_STEP(v, log2, bits)  \
+	if ((v) >> (bits)) {      \
+		(log2) += (bits); \
+		(v) >>= (bits);   \
+	}
+
 /* Position of the highest set bit; 0 for 0. Six steps: BPF has no such instruction. */
 static inline __u32 hist_log2(__u64 v)
 {
 	__u32 r = 0;
 
-	if (v >> 32) {
-		r += 32;
-		v >>= 32;
-	}
-	if (v >> 16) {
-		r += 16;
-		v >>= 16;
-	}
-	if (v >> 8) {
-		r += 8;
-		v >>= 8;
-	}
-	if (v >> 4) {
-		r += 4;
-		v >>= 4;
-	}
-	if (v >> 2) {
-		r += 2;
-		v >>= 2;
-	}
+	HIST_STEP(v, r, 32)
+	HIST_STEP(v, r, 16)
+	HIST_STEP(v, r, 8)
+	HIST_STEP(v, r, 4)
+	HIST_STEP(v, r, 2)
 	return r + (__u32)(v >> 1);
 }
 
-/* Keeps a compiler from turning a branch into two: the programs pay for each. */
-#define HIST_ONE_BRANCH(v) __asm__("" : "+r"(v))
+/* The same; keeps a compiler from turning a branch into two: the programs pay for each. */
+#define HIST_STEP_IN_ONE_BRANCH(v, log2, bits) \
+	if ((v) >= 1u << (bits)) {             \
+		(v) >>= (bits);                \
+		(log2) += (bits);              \
+		__asm__("" : "+r"(v));         \
+	}
 
 /* log2 of what is left of a value without its last five bits; the hot path of every completion. */
 static inline __u32 hist_octave(__u32 v)
 {
 	__u32 e = 0;
 
-	if (v >= 1u << 16) {
-		v >>= 16;
-		e = 16;
-		HIST_ONE_BRANCH(v);
-	}
-	if (v >= 1u << 8) {
-		v >>= 8;
-		e += 8;
-		HIST_ONE_BRANCH(v);
-	}
-	if (v >= 1u << 4) {
-		v >>= 4;
-		e += 4;
-		HIST_ONE_BRANCH(v);
-	}
-	if (v >= 1u << 2) {
-		v >>= 2;
-		e += 2;
-		HIST_ONE_BRANCH(v);
-	}
+	HIST_STEP_IN_ONE_BRANCH(v, e, 16)
+	HIST_STEP_IN_ONE_BRANCH(v, e, 8)
+	HIST_STEP_IN_ONE_BRANCH(v, e, 4)
+	HIST_STEP_IN_ONE_BRANCH(v, e, 2)
 	return e + (v >> 1);
 }
 
