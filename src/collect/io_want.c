@@ -49,24 +49,23 @@ bool io_wants_bios_of(const struct io *io, const struct device *device)
 	return io_is_bio_based(io, device) && io_is_wanted(io, device);
 }
 
-bool io_wants_block(const struct io *io)
+static bool io_wants_some(const struct io *io, bool nvme)
 {
 	for (size_t i = 0; i < io->devices.nr; i++)
-		if (!io_is_nvme(&io->devices.devices[i]) &&
+		if (io_is_nvme(&io->devices.devices[i]) == nvme &&
 		    io_is_wanted(io, &io->devices.devices[i]))
 			return true;
 	return false;
 }
 
+bool io_wants_block(const struct io *io)
+{
+	return io_wants_some(io, false);
+}
+
 bool io__sees_nvme(const struct io *io)
 {
-	if (!io->nr_choices)
-		return io->kernel.nvme_loaded;
-	for (size_t i = 0; i < io->devices.nr; i++)
-		if (io_is_nvme(&io->devices.devices[i]) &&
-		    io_is_wanted(io, &io->devices.devices[i]))
-			return true;
-	return false;
+	return io->nr_choices ? io_wants_some(io, true) : io->kernel.nvme_loaded;
 }
 
 bool io_may_cast(const struct io *io)
