@@ -191,18 +191,10 @@ static int tally_compare_groups(const void *a, const void *b, void *arg)
 
 static int tally_make_room(struct tally *tally)
 {
-	size_t nr = tally->now.nr + 1;
-	struct tally_bucket *buckets = realloc(tally->buckets, nr * sizeof(*buckets));
-	struct tally_group *groups;
+	const size_t nr = tally->now.nr + 1;
 
-	if (!buckets)
-		return -ENOMEM;
-	tally->buckets = buckets;
-	groups = realloc(tally->groups, nr * sizeof(*groups));
-	if (!groups)
-		return -ENOMEM;
-	tally->groups = groups;
-	return 0;
+	return GROW(tally->buckets, tally->room_buckets, nr)
+		       ?: GROW(tally->groups, tally->room_groups, nr);
 }
 
 int tally__groups(struct tally *tally, enum tally_span span, enum tally_measure measure)

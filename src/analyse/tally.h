@@ -41,7 +41,7 @@ struct tally {
 	struct tally_snapshot now, before;
 	struct tally_bucket *buckets; /* of the groups that were asked for last */
 	struct tally_group *groups;
-	size_t nr_groups;
+	size_t nr_groups, room_buckets, room_groups;
 };
 
 void tally__init(struct tally *tally, size_t key_bytes);

@@ -233,12 +233,10 @@ static void io_read_parked(void *arg, uint32_t nr, const struct io_slot *slot)
 	if (slot->last_ns < slot->first_ns || ns < io_settings(p->io)->min_ns)
 		return;
 	memset(part, 0, sizeof(*part));
+	hist__add(part, ns, slot->bytes);
 	if (p->io->wants.zoom) {
-		hist__add(part, ns, slot->bytes);
 		memset(part->slots, 0, sizeof(part->slots));
 		part->slots[zoom_slot(ns, p->io->wants.zoom_min_us, p->io->wants.zoom_shift)] = 1;
-	} else {
-		hist__add(part, ns, slot->bytes);
 	}
 	io_tags_of(p->io, slot->key_nr, &tags);
 	p->fn(p->arg, &tags, part);
