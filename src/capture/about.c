@@ -17,11 +17,6 @@ enum {
 	ABOUT_PARTITIONS = 4096, /* of a device; the kernel has 256 */
 };
 
-struct capture_name_set {
-	char *set;
-	char *names[CAPTURE_NR_NAMES];
-};
-
 static void about_free_counts(struct capture_counts *counts)
 {
 	for (size_t i = 0; i < counts->nr; i++)
@@ -99,11 +94,6 @@ char *const *capture_about__names(const struct capture_about *about, const char 
 	const struct capture_name_set *found = about_find_set(about, set);
 
 	return found ? found->names : NULL;
-}
-
-const char *capture_about__set_name(const struct capture_about *about, size_t nr)
-{
-	return about->sets[nr].set;
 }
 
 uint64_t capture_counts__get(const struct capture_counts *counts, const char *name)

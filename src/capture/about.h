@@ -56,6 +56,11 @@ struct capture_trailer {
 	struct capture_counts lost, ledger;
 };
 
+struct capture_name_set {
+	char *set;
+	char *names[CAPTURE_NR_NAMES]; /* NULL where a number has none */
+};
+
 struct capture_about {
 	struct capture_info *info;
 	size_t nr_info;
@@ -79,7 +84,6 @@ uint64_t capture_about__info_number(const struct capture_about *about, const cha
 const struct device *capture_about__device(const struct capture_about *about, uint16_t number);
 /* CAPTURE_NR_NAMES names, NULL where a number has none; NULL: no such set. */
 char *const *capture_about__names(const struct capture_about *about, const char *set);
-const char *capture_about__set_name(const struct capture_about *about, size_t nr);
 /* What an id of that kind stands for, or NULL. */
 const char *capture_about__text(const struct capture_about *about, enum glossary_kind kind,
 				struct glossary_id id);

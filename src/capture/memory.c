@@ -131,9 +131,7 @@ static int memory_save_about(struct capture_memory *memory, struct capture_write
 	if (about->nr_info)
 		err = capture_writer__info(file, about->info, about->nr_info);
 	for (size_t i = 0; i < about->nr_sets && !err; i++)
-		err = capture_writer__names(
-			file, capture_about__set_name(about, i),
-			capture_about__names(about, capture_about__set_name(about, i)));
+		err = capture_writer__names(file, about->sets[i].set, about->sets[i].names);
 	for (size_t i = 0; i < about->nr_devices && !err; i++)
 		err = capture_writer__device(file, about->numbers[i], &about->devices[i]);
 	for (int kind = 0; kind < NR_GLOSSARIES; kind++) {

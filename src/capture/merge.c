@@ -202,12 +202,12 @@ static int merge_copy_names(struct capture_merge *merge, const struct capture_ab
 	int err = 0;
 
 	for (size_t i = 0; i < from->nr_sets && !err; i++) {
-		const char *set = capture_about__set_name(from, i);
+		const char *set = from->sets[i].set;
 		struct byte_out out = { 0 };
 
 		if (capture_about__names(&merge->about, set))
 			continue;
-		capture_about__put_names(&out, set, capture_about__names(from, set));
+		capture_about__put_names(&out, set, from->sets[i].names);
 		err = out.failed
 			      ? -ENOMEM
 			      : capture_about__take(
