@@ -206,7 +206,7 @@ static void output_keep_partial(struct output *o)
 		renamer__remove(&o->renamer);
 		return;
 	}
-	renamer__end(&o->renamer);
+	deputy__end(&o->renamer.deputy);
 	log_warn("the output is incomplete; it is in %s%s%s%s", o->partial, *old ? "; " : "", old,
 		 *old ? " is unchanged" : "");
 }

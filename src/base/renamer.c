@@ -34,11 +34,6 @@ int renamer__fork(struct renamer *r)
 	return deputy__fork(&r->deputy, &work);
 }
 
-void renamer__end(struct renamer *r)
-{
-	deputy__end(&r->deputy);
-}
-
 static int renamer_order(struct renamer *r, enum renamer_order order)
 {
 	struct deputy_answer answer;

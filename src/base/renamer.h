@@ -13,7 +13,7 @@
 struct renamer {
 	const char *from, *to; /* the caller's, until the end */
 	struct stat stat;      /* of `from`: another file of that name is left alone */
-	struct deputy deputy;  /* none: it is done here */
+	struct deputy deputy;  /* none: it is done here; deputy__end leaves the file as it is */
 };
 
 /* From now on another process does it. A negative errno, not said. */
@@ -21,6 +21,5 @@ int renamer__fork(struct renamer *renamer);
 /* Each ends it. 0 or a negative errno, not said; -ESTALE: `from` is another file by now. */
 int renamer__rename(struct renamer *renamer);
 int renamer__remove(struct renamer *renamer);
-void renamer__end(struct renamer *renamer); /* leaves the file as it is */
 
 #endif

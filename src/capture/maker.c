@@ -132,11 +132,6 @@ int maker__fork(struct maker *maker, const struct file_options *options)
 	return err;
 }
 
-bool maker__is_there(const struct maker *maker)
-{
-	return maker->deputy.pid;
-}
-
 static int maker_tell(const struct maker *maker, const char *path, int gone,
 		      const struct deputy_answer *answer)
 {
@@ -164,9 +159,4 @@ int maker__open(const struct maker *maker, unsigned int part)
 	fd = maker_tell(maker, path, gone, &answer);
 	free(path);
 	return fd;
-}
-
-void maker__end(struct maker *maker)
-{
-	deputy__end(&maker->deputy);
 }

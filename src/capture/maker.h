@@ -13,7 +13,7 @@
 
 struct maker {
 	const struct file_options *options; /* the caller's, until the end */
-	struct deputy deputy;
+	struct deputy deputy;		    /* none: nothing was forked; it ends with deputy__end */
 };
 
 /* FILE, FILE.1, FILE.2, …, with --files in turn; to be freed. NULL: no memory. */
@@ -21,9 +21,7 @@ char *maker__path(const struct file_options *options, unsigned int part);
 
 /* Before privileges are dropped. 0 or a negative errno, said: there is no such directory, … */
 int maker__fork(struct maker *maker, const struct file_options *options);
-bool maker__is_there(const struct maker *maker);
 /* A part to write, new or as it is: a descriptor or a negative errno, said. */
 int maker__open(const struct maker *maker, unsigned int part);
-void maker__end(struct maker *maker); /* one that was never forked, too */
 
 #endif

@@ -124,7 +124,7 @@ static int live_keep(struct session *s)
 		.arg = s,
 		.start_ns = s->start_ns,
 		.alias = in->alias,
-		.maker = maker__is_there(&in->maker) ? &in->maker : NULL,
+		.maker = in->maker.deputy.pid ? &in->maker : NULL,
 	};
 
 	if (!s->options->file.write)

@@ -178,7 +178,7 @@ int session__run(const struct session_view *view, void *state, const struct opti
 	for (int kind = 0; kind < NR_GLOSSARIES; kind++)
 		glossary__free(&inside.known[kind]);
 	recorder__free(inside.recorder);
-	maker__end(&inside.maker);
+	deputy__end(&inside.maker.deputy);
 	loop__free(inside.loop);
 	free(inside.alias);
 	return err;

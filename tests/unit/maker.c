@@ -53,7 +53,7 @@ static const char *heard(void)
 static bool begin(struct maker *maker, const struct file_options *options)
 {
 	*maker = (struct maker){ 0 };
-	return !maker__fork(maker, options) && maker__is_there(maker);
+	return !maker__fork(maker, options) && maker->deputy.pid;
 }
 
 /* The descriptor is of the file at `path`, which has `mode`. */
@@ -105,9 +105,9 @@ static void test_parts(void)
 	fd = maker__open(&maker, 2);
 	is_u64((uint64_t)lseek(fd, 0, SEEK_END), 5, "one that is there is opened as it is");
 	close(fd);
-	maker__end(&maker);
-	ok(!maker__is_there(&maker), "it ends");
-	maker__end(&maker);
+	deputy__end(&maker.deputy);
+	ok(!maker.deputy.pid, "it ends");
+	deputy__end(&maker.deputy);
 }
 
 static void test_turn(void)
@@ -124,7 +124,7 @@ static void test_turn(void)
 	chmod("turn.cap.1", 0600);
 	ok(makes(&maker, 5, "turn.cap.1", 0664), "so is part 5, which has --mode again");
 	ok(makes(&maker, 4, "turn.cap", 0664), "part 4 is FILE");
-	maker__end(&maker);
+	deputy__end(&maker.deputy);
 }
 
 /* ---- places ---- */
@@ -145,7 +145,7 @@ static void test_links(void)
 		"a part that is a link is refused");
 	ok(access("target/other.cap", F_OK), "and nothing is created where it leads");
 	ok(makes(&maker, 2, "links/link.cap.2", 0600), "parts are beside the link");
-	maker__end(&maker);
+	deputy__end(&maker.deputy);
 }
 
 static void test_moved(void)
@@ -164,7 +164,7 @@ static void test_moved(void)
 	rmdir("away");
 	refuses(&maker, 1, "moved/x.cap.1': No such file or directory",
 		"one that was removed is told in one line");
-	maker__end(&maker);
+	deputy__end(&maker.deputy);
 }
 
 static void test_missing(void)
@@ -177,7 +177,7 @@ static void test_missing(void)
 	began = begin(&maker, &options);
 	is_str(heard(), "iosonar: cannot create 'none/x.cap': No such file or directory\n",
 	       "a directory that is missing is told in one line");
-	ok(!began && !maker__is_there(&maker), "and there is no process");
+	ok(!began && !maker.deputy.pid, "and there is no process");
 }
 
 static void test_shared(void)
@@ -195,7 +195,7 @@ static void test_shared(void)
 	else
 		refuses(&maker, 1, "shared/x.cap.1': Permission denied",
 			"a file of another user is refused");
-	maker__end(&maker);
+	deputy__end(&maker.deputy);
 }
 
 /* As sudo does; the run itself has no capability by then. */
@@ -211,7 +211,7 @@ static void test_other_user(void)
 	}
 	ok(begin(&maker, &options), "a directory of another user");
 	ok(makes(&maker, 1, "theirs/x.cap.1", 0600), "a part is created there");
-	maker__end(&maker);
+	deputy__end(&maker.deputy);
 }
 
 /* ---- the process ---- */
@@ -278,7 +278,7 @@ static void test_process(void)
 	waitpid(pid, NULL, 0);
 	refuses(&maker, 3, "process.cap.3': the process that creates the files of -w has ended",
 		"one that is gone is told in one line");
-	maker__end(&maker);
+	deputy__end(&maker.deputy);
 }
 
 /* Each was forked with what was open: neither waits for the other. */
@@ -289,9 +289,9 @@ static void test_neighbours(void)
 	struct maker maker;
 
 	ok(!renamer__fork(&renamer) && begin(&maker, &options), "a renamer and a maker");
-	renamer__end(&renamer);
+	deputy__end(&renamer.deputy);
 	ok(makes(&maker, 1, "neighbour.cap.1", 0600), "the renamer ends while the maker works");
-	maker__end(&maker);
+	deputy__end(&maker.deputy);
 }
 
 /* It ends with its parent: the pipe that both have closes. */
