@@ -163,7 +163,7 @@ size_t option__choices(const struct option_def *def, const char *words[OPTION_CH
 {
 	size_t nr = 0;
 
-	for (size_t i = 0; def->choices[i] && i < OPTION_CHOICES_MAX; i++)
+	for (size_t i = 0; i < OPTION_CHOICES_MAX && def->choices[i]; i++)
 		if (!def->offered || def->offered & 1u << i)
 			words[nr++] = def->choices[i];
 	words[nr] = NULL;

@@ -154,7 +154,7 @@ fits() { # no line of stdout is longer than 80 columns
 		read -r command own <<<"$of"
 		door "$command" --help
 		[ "$status" -eq 0 ]
-		[[ $(echo $out) == "Usage: iosonar $command [options] "*"[if CONDITION] [-- COMMAND...]"* ]]
+		[[ $(tr -s "\n " " " <<<"$out") == "Usage: iosonar $command [options] "*"[if CONDITION] [-- COMMAND...]"* ]]
 		[[ $out == *"iosonar-line"* ]]
 		[[ $out != *"(null)"* ]]
 		fits
