@@ -163,14 +163,14 @@ between() { # between GOT LOW HIGH WHAT
 
 check_user() {
 	local libc='user:/lib/*/libc.so.6'
-	ask count "$libc:mkdir" by comm if 'comm == "mkdir"' -- mkdir "$tmp"/u{1..7}
+	ask count "$libc:mkdir" by comm if 'comm == "probe-mkdir"' -- "$tmp/probe-mkdir" "$tmp"/u{1..7}
 	is_whole "a function of libc"
 	is "$(count)" 7 "7 calls of it are counted"
-	ask print "$libc:mkdir" show 'str(arg0), arg1' if 'comm == "mkdir"' -- mkdir "$tmp"/v{1..3}
+	ask print "$libc:mkdir" show 'str(arg0), arg1' if 'comm == "probe-mkdir"' -- "$tmp/probe-mkdir" "$tmp"/v{1..3}
 	is "$code $(lines "$tmp/v") $(lines '"arg1":511')" "0 3 3" "with their arguments"
-	ask count "userret:${libc#user:}:mkdir" by ret if 'comm == "mkdir"' -- mkdir "$tmp"/v{1..5}
+	ask count "userret:${libc#user:}:mkdir" by ret if 'comm == "probe-mkdir"' -- "$tmp/probe-mkdir" "$tmp"/v{1..5}
 	is "$(count '"ret":0,')" 2 "and what they returned"
-	ask hist "$libc:mkdir" of latency if 'comm == "mkdir"' -- mkdir "$tmp"/w{1..7}
+	ask hist "$libc:mkdir" of latency if 'comm == "probe-mkdir"' -- "$tmp/probe-mkdir" "$tmp"/w{1..7}
 	is "$code $(grep '"type":"hist"' "$tmp/json" | sed 's/.*"count":\([0-9]*\).*/\1/')" "0 7" "how long each took"
 	ask stacks "$libc:chdir" --stack user if 'comm == "probe-busy"' -- "$tmp/probe-busy" -c 'cd /; cd /dev; sleep 0.5; :'
 	# Programs without frame pointers, as on x86_64, show the function alone.
@@ -211,7 +211,7 @@ check_usdt() {
 # ---- kernel functions ----
 
 check_functions() {
-	ask count fn:do_mkdirat -- mkdir "$tmp"/f{1..7}
+	ask count fn:do_mkdirat if 'comm == "probe-mkdir"' -- "$tmp/probe-mkdir" "$tmp"/f{1..7}
 	if [ "$code" = 0 ]; then
 		is "$(count)" 7 "a function of the kernel is counted"
 		return
