@@ -28,8 +28,8 @@ char LICENSE[] SEC("license") = "GPL";
 
 /*
  * block_rq_* lost their first argument, the queue, in 5.11 (a54895fa057c) and in 5.10.137, events
- * of bios in 5.11 (e8a676d61c07). Without `loaded` the compiler adds an offset to the context, which
- * the verifier does not allow.
+ * of bios in 5.11 (e8a676d61c07). Without `loaded` the compiler adds an offset to the context,
+ * which the verifier does not allow.
  */
 #define loaded(value) asm volatile("" : "+r"(value))
 #define argument_after_queue(ctx, is_there)        \
