@@ -159,7 +159,7 @@ schema_types() { "$iosonar" "$1" --json-schema | sed -n 's/^{"title":"\([^"]*\)"
 # choices COMMAND OPTION: its words, as the shell would complete them, one a line; then as the manual has them.
 choices() { "$iosonar" --completion bash | sed -n "s,^[[:space:]]*$1/$2) _iosonar_\(words\|list\) \"\(.*\)\" ;;,\2,p" | tr ' ' '\n'; }
 manual_choices() {
-	section "$(page "$1")" OPTIONS | sed -n "/^\.It Fl $2 /,/^\.\(It\|El\)/p" | sed '1d' | sed -n 's/^\.Cm \([a-z_-]*\).*/\1/p' | awk '!seen[$0]++'
+	section "$(page "$1")" OPTIONS | sed -n "/^\.It Fl $2 /,/^\.\(It\|El\)/p" | sed '1d' | sed -n 's/^\.Cm //p' | sed 's/ , /\n/g' | sed 's/ .*//' | awk '!seen[$0]++'
 }
 
 @test "words of an option are those of the manual" {
