@@ -163,7 +163,7 @@ manual_choices() {
 }
 
 @test "words of an option are those of the manual" {
-	for of in "layers --at" "slow --stack" "stacks --stack" "stacks --sort" "pair --stack" "cache --sort" "calls --path"; do
+	for of in "latency --sort" "layers --at" "slow --stack" "stacks --stack" "stacks --sort" "pair --stack" "cache --sort" "calls --path"; do
 		read -r command option <<<"$of"
 		[ -n "$(choices "$command" "$option")" ]
 		same "$of" "$(manual_choices "$command" "${option#-}")" "$(choices "$command" "$option")"
