@@ -84,6 +84,8 @@ void index__free(struct index *index)
 	*index = (struct index){ 0 };
 }
 
+typedef void *__attribute__((may_alias)) index_pointer; /* to entries of any type */
+
 struct index_entries {
 	const char *entries;
 	size_t bytes; /* of one */
