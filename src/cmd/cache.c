@@ -59,7 +59,7 @@ static const struct option_def cache_options[] = {
 	{ "top", 0, OPTION_NUMBER, VIEW(top), "N", "show at most N rows at a time (default 20)",
 	  .min = 1, .max = 8192 },
 	ROW_IF_OPTION(VIEW(rows.conditions), "'misses > 100'"),
-	ROW_FAIL_IF_OPTION(VIEW(rows.conditions), "'hit < 90'"),
+	ROW_FAIL_IF_OPTION(VIEW(rows.conditions), "'hit_percent < 90'"),
 	{ "events", 0, OPTION_FLAG, VIEW(events), NULL,
 	  "print each request that missed: task, file, offset, and how long it waited for its "
 	  "pages",
