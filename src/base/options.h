@@ -16,6 +16,7 @@ struct filter_options {
 	struct option_number pid;   /* -p PID */
 	const char *comm;	    /* --comm NAME */
 	bool children;		    /* --children */
+	bool follow;		    /* --follow */
 	const char *cgroup;	    /* --cgroup PATH */
 	struct option_number nsid, qid, ctrl_id;
 	struct option_number min_ns; /* --min 100us */
@@ -102,6 +103,9 @@ extern const struct option_group task_group;  /* instead of filter_group, for an
 extern const struct option_group write_group, read_group;
 extern const struct option_group keep_group;  /* how `record` keeps what -w names */
 extern const struct option_group alias_group; /* other names, for captures that are passed on */
+
+/* --follow, which stacks has without the rest of task_group. */
+#define OPTION_FOLLOW_HELP "only events in COMMAND, its children and their children"
 
 /* One table of formats, in the order of enum output_format; NULL ends it. */
 extern const char *const output_words[], *const output_helps[];

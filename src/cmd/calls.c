@@ -29,7 +29,8 @@ struct calls_cmd {
 
 static const struct option_def calls_options[] = {
 	{ "globs", 0, OPTION_OPERANDS, offsetof(struct calls_cmd, globs), "FUNCTION...",
-	  "kernel functions, * and ? allowed; user:PATH:NAME: function of a program or library",
+	  "kernel functions, * and ? allowed; user:PATH:NAME: function of a program or library; "
+	  "with -- COMMAND only calls in it and its children, as with --follow",
 	  .completes = "function", .is_capture = capture__is_one },
 	{ "path", 0, OPTION_LIST, offsetof(struct calls_cmd, paths), NULL,
 	  "also the important functions of this path that this kernel has",

@@ -48,7 +48,7 @@ struct stacks_view {
 	struct option_number buffer;
 	struct record_filter filter;
 	struct row_conditions rows;
-	bool hist;
+	bool hist, follow;
 	/* state */
 	struct stacks stacks;
 	struct table *table;
@@ -73,6 +73,8 @@ static const struct option_def stacks_options[] = {
 	  "print a latency histogram below each stack" },
 	RECORD_IF_OPTION(offsetof(struct stacks_view, filter)),
 	ROW_FAIL_IF_OPTION(offsetof(struct stacks_view, rows), "'max > 1s'"),
+	{ "follow", 0, OPTION_FLAG, offsetof(struct stacks_view, follow), NULL,
+	  "with EVENT: " OPTION_FOLLOW_HELP, .not_with = "pid" },
 	RECORDS_BUFFER_OPTION(offsetof(struct stacks_view, buffer)),
 	{ 0 },
 };
@@ -341,6 +343,7 @@ static const char *stacks_alien(const struct stacks_view *v, const struct option
 static int stacks_run_event(struct stacks_view *v, const struct options *options, char **argv)
 {
 	const char *alien = stacks_alien(v, options);
+	struct options with = *options;
 
 	if (alien)
 		return log_err(-EINVAL,
@@ -350,7 +353,8 @@ static int stacks_run_event(struct stacks_view *v, const struct options *options
 	v->tally.object = &event_rows;
 	v->tally.request.line.kernel_stack = stacks_wants_kernel(v);
 	v->tally.request.line.user_stack = stacks_wants_user(v);
-	return tally_view__run(&v->tally, LINE_STACKS, options, argv);
+	with.filter.follow = v->follow;
+	return tally_view__run(&v->tally, LINE_STACKS, &with, argv);
 }
 
 static int stacks_run(void *state, const struct options *options, char **argv)
@@ -360,6 +364,8 @@ static int stacks_run(void *state, const struct options *options, char **argv)
 
 	if (v->tally.options.words.nr)
 		return stacks_run_event(v, options, argv);
+	if (v->follow)
+		return log_err(-EINVAL, "--follow requires an EVENT; for I/O use -p or --comm");
 	if (v->hist && options->output.format != OUTPUT_TEXT)
 		return log_err(-EINVAL, "--hist requires -o text");
 	if (v->hist)

@@ -64,7 +64,8 @@ static int probe_open(struct session *s)
 	struct run *run = NULL;
 	int err;
 
-	if (in->view->follows_command && loop__child_pid(in->loop) && !request->plan.pid) {
+	if ((in->view->follows_command || s->options->filter.follow) && loop__child_pid(in->loop) &&
+	    !request->plan.pid) {
 		request->plan.pid = (uint32_t)loop__child_pid(in->loop);
 		request->plan.children = true;
 	}

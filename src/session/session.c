@@ -112,6 +112,8 @@ static int session_check_options(const struct session_view *view, const struct o
 
 	if (f->read.nr && argv && argv[0])
 		return log_err(-EINVAL, "-r takes no COMMAND (got '%s')", argv[0]);
+	if (options->filter.follow && !(argv && argv[0]))
+		return log_err(-EINVAL, "--follow requires -- COMMAND");
 	if (!f->read.nr && (f->from_ns.given || f->to_ns.given))
 		return log_err(-EINVAL, "--%s requires -r FILE", f->from_ns.given ? "from" : "to");
 	if (f->from_ns.given && f->to_ns.given && f->to_ns.value <= f->from_ns.value)

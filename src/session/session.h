@@ -67,7 +67,7 @@ struct session_view {
 	bool runs_programs;  /* on a tick: the right to do so is kept */
 	bool only_at_end;    /* without -i and -n there are no ticks */
 	bool keeps_no_ledger; /* what it shows does not depend on having seen every command */
-	bool follows_command; /* of any event: of the COMMAND and what it starts, if there is one */
+	bool follows_command; /* of any event: as if --follow were given, if there is a COMMAND */
 };
 
 /* Printed after on_end when the format is JSON: every view's list of objects ends with it. */

@@ -158,7 +158,7 @@ fits() { # no line of stdout is longer than 80 columns
 		[[ $out == *"iosonar-line"* ]]
 		[[ $out != *"(null)"* ]]
 		fits
-		for name in emit pid children cgroup interval duration count allow-loss keep-privileges verbose format out color json-schema help $own; do
+		for name in emit pid children follow cgroup interval duration count allow-loss keep-privileges verbose format out color json-schema help $own; do
 			[[ $out == *" --$name"[[:space:]]* ]] || { echo "$command: no --$name"; return 1; }
 		done
 		for name in by if of show on device; do # clauses are words

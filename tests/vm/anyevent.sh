@@ -110,6 +110,31 @@ for children in '' --children; do
 	is "$(of tasks '"type":"count"' count)" "$want" "-p $children: $want writes of one byte"
 done
 
+# COMMAND says only how long; with --follow the line is about it and its children. A process outside, which COMMAND wakes and
+# waits for, does what COMMAND's child does.
+mkfifo /tmp/over
+sed 1d /tmp/family >/tmp/work
+echo 'echo go >/tmp/gate; sh /tmp/work; cat /tmp/over' >/tmp/both
+for asked in count 'count --follow' 'stacks --follow'; do
+	{
+		sh /tmp/family
+		echo over >/tmp/over
+	} &
+	# shellcheck disable=SC2086 # an option or none
+	iosonar $asked syscalls:sys_enter_write if 'count == 1 && comm == "dd"' -o json -- sh /tmp/both 2>/tmp/tasks.err >/tmp/tasks
+	ok $? "$asked -- COMMAND: exits 0" || note "$(cat /tmp/tasks.err)"
+	wait $!
+	[ "$asked" = count ] && want=70 || want=35
+	is "$(of tasks '"type":"\(count\|event_stacks\)"' count)" "$want" "$asked -- COMMAND: $want writes of one byte"
+done
+# A counter, which no program filters: the reads of the children are its page faults, too.
+echo 'for i in 1 2 3 4 5; do cat /tmp/work; done' >/tmp/faults
+iosonar count soft:page-faults --follow -o json -- sh /tmp/faults 2>/tmp/tasks.err >/tmp/tasks
+children=$(of tasks '"type":"count"' count)
+iosonar count soft:page-faults --follow -o json -- sh -c : 2>/tmp/tasks.err >/tmp/tasks
+[ "$children" -ge $((3 * $(of tasks '"type":"count"' count))) ]
+ok $? "a counter follows children: $children faults" || note "$(cat /tmp/tasks /tmp/tasks.err)"
+
 # Functions, where this kernel lets them be probed.
 if grep -qw blk_mq_start_request "$tracing/available_filter_functions"; then
 	asks functions count 'fn:blk_mq_start_re*' by func

@@ -96,6 +96,7 @@ void attachment__close(struct attachment *a);		 /* and the program */
 struct attach_task {
 	uint32_t pid;	 /* 0: all */
 	uint64_t cgroup; /* 0: all */
+	bool children;	 /* of pid: also those that it starts from now on */
 };
 int attach__count(struct attacher *attacher, const struct probe *probe,
 		  const struct attach_task *task, int **fds, size_t *nr);

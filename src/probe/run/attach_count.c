@@ -79,18 +79,19 @@ static int counter_open_thread(struct counter *c, int tid)
 }
 
 /* Threads that are there; those to come are theirs. */
-static int counter_open_process(struct counter *c, uint32_t pid)
+static int counter_open_process(struct counter *c, const struct attach_task *task)
 {
 	const struct dirent *entry;
 	char path[32];
 	int err = 0;
 	DIR *dir;
 
-	snprintf(path, sizeof(path), "/proc/%u/task", pid);
+	snprintf(path, sizeof(path), "/proc/%u/task", task->pid);
 	dir = opendir(path);
 	if (!dir)
 		return -ESRCH;
-	c->attr.inherit = c->attr.inherit_thread = 1;
+	c->attr.inherit = 1;
+	c->attr.inherit_thread = !task->children;
 	while (!err && (entry = readdir(dir)))
 		if (entry->d_name[0] != '.')
 			err = counter_open_thread(c, (int)strtol(entry->d_name, NULL, 10));
@@ -111,7 +112,7 @@ int attach__count(struct attacher *attacher, const struct probe *probe,
 	int err;
 
 	if (task->pid)
-		err = counter_open_process(&c, task->pid);
+		err = counter_open_process(&c, task);
 	else if (task->cgroup)
 		err = counter_open_cgroup(&c, attacher, task->cgroup);
 	else

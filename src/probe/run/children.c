@@ -203,9 +203,9 @@ int run_follow_children(struct run *run)
 	if (!run->plan->children)
 		return 0;
 	if (!children_offsets(&tgid_at, &pid_at))
-		return log_err(
-			-EOPNOTSUPP,
-			"--children requires BTF of struct task_struct, which this kernel lacks");
+		return log_err(-EOPNOTSUPP,
+			       "cannot follow child processes: this kernel's BTF lacks struct "
+			       "task_struct");
 	run->maps.tasks = bpf_map_create(BPF_MAP_TYPE_HASH, "tasks", sizeof(uint64_t),
 					 sizeof(uint64_t), CHILDREN_MOST, NULL);
 	err = run->maps.tasks < 0 ? run->maps.tasks : 0;
@@ -216,6 +216,5 @@ int run_follow_children(struct run *run)
 		      ?: children_attach("sched_process_fork", children_at_fork, run->maps.tasks,
 					 tgid_at, &run->children[1]);
 	err = err ?: children_fill(run->maps.tasks, run->plan->pid);
-	return err ? log_err(err, "--children: cannot follow child processes: %s", strerror(-err))
-		   : 0;
+	return err ? log_err(err, "cannot follow child processes: %s", strerror(-err)) : 0;
 }

@@ -48,7 +48,7 @@ int run_check_counters(const struct run *run)
 static int count_open(struct run *run, struct run_counter *counter)
 {
 	const struct plan_probe *p = &run->plan->probes[counter->probe];
-	const struct attach_task task = { run->plan->pid, run->plan->cgroup };
+	const struct attach_task task = { run->plan->pid, run->plan->cgroup, run->plan->children };
 	int err = attach__count(run->attacher, p->probe, &task, &counter->fds, &counter->nr);
 
 	run->errs[counter->probe] = err;
