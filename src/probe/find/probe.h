@@ -76,6 +76,7 @@ struct probe {
 	bool returns_nothing;	/* RET: a void function: no `ret` */
 	bool is_odd;		/* FN, RET: a struct by value, "...", an argument on the stack:
 				   fentry may refuse it */
+	bool is_one_of_many;	/* a glob or a struct means it: it may be left out */
 	char *path;		/* USER, USERRET, USDT: the file */
 	uint64_t offset;	/* likewise: file offset of the instruction */
 	uint64_t semaphore;	/* USDT: file offset of its semaphore; 0: none */

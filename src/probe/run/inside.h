@@ -15,9 +15,9 @@ struct run_group {
 	size_t *probes; /* numbers in the plan */
 	size_t nr;
 	bool is_end;
-	bool is_alone;	  /* takes no other probe */
-	bool is_refused;  /* the program, not what it should be attached to */
-	char reason[128]; /* the verifier's; "": it did not say */
+	bool is_alone;		  /* takes no other probe */
+	bool is_refused;	  /* the program, not what it should be attached to */
+	char reason[PROGRAM_WHY]; /* the verifier's or ours; "": unknown */
 };
 
 /* A probe that needs no program. */

@@ -97,11 +97,30 @@ static int program_refused(const struct program_try *t, const struct program *pr
 	return 1;
 }
 
+/* Of a trace of calls: a glob means it and many others. One that was named is a mistake. */
+static bool program_may_lack(const struct program_try *t)
+{
+	for (size_t i = 0; i < t->group->nr; i++)
+		if (!t->probes[i]->is_one_of_many)
+			return false;
+	return t->run->plan->is_calls;
+}
+
+static int program_not_made(const struct program_try *t, int err)
+{
+	if (err != -EINVAL || !program_may_lack(t))
+		return err;
+	for (size_t i = 0; i < t->group->nr; i++)
+		t->errs[i] = err;
+	t->group->is_refused = true;
+	return 1;
+}
+
 static int program_load(const struct program_try *t)
 {
 	struct run *run = t->run;
 	struct run_group *group = t->group;
-	const struct program_wants wants = run_program_wants(run, group);
+	struct program_wants wants = run_program_wants(run, group);
 	struct attach_load load = {
 		.way = group->way,
 		.probe = t->probes[0],
@@ -110,10 +129,12 @@ static int program_load(const struct program_try *t)
 		.log_size = PROGRAM_LOG_BYTES,
 	};
 	struct program program = { 0 };
-	int err = program__make(&program, &wants);
+	int err;
 
+	wants.why = program_may_lack(t) ? group->reason : NULL;
+	err = program__make(&program, &wants);
 	if (err)
-		return err;
+		return program_not_made(t, err);
 	if (run->wants.emit)
 		program__print(&program, stderr);
 	load.insns = program.insns;
@@ -184,6 +205,45 @@ static int program_open_group(struct run *run, struct run_group *group, char *lo
 	free(t.probes);
 	free(t.errs);
 	return err;
+}
+
+/* ---- returns without entries ---- */
+
+static bool program_is_return_of(const struct probe *ret, const struct probe *entry)
+{
+	return (entry->kind == PROBE_FN || entry->kind == PROBE_USER) &&
+	       (ret->kind == PROBE_RET) == (entry->kind == PROBE_FN) &&
+	       entry->address == ret->address && entry->offset == ret->offset &&
+	       !strcmp(entry->func, ret->func) &&
+	       (!entry->path || !ret->path || !strcmp(entry->path, ret->path));
+}
+
+/* Of a trace of calls: its entry, which comes before it, could not be had. */
+static bool program_is_orphan(const struct run *run, size_t number)
+{
+	const struct probe *ret = run->plan->probes[number].probe;
+
+	if (ret->kind != PROBE_RET && ret->kind != PROBE_USERRET)
+		return false;
+	for (size_t i = 0; i < number; i++)
+		if (run->errs[i] && program_is_return_of(ret, run->plan->probes[i].probe))
+			return true;
+	return false;
+}
+
+/* false: the group has nothing else. */
+static bool program_drop_orphans(struct run *run, struct run_group *group)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; run->plan->is_calls && i < group->nr; i++)
+		if (program_is_orphan(run, group->probes[i]))
+			run->errs[group->probes[i]] = -ECANCELED;
+	for (size_t i = 0; i < group->nr; i++)
+		if (!run->errs[group->probes[i]])
+			group->probes[nr++] = group->probes[i];
+	group->nr = nr ? nr : group->nr;
+	return nr;
 }
 
 /* ---- all ---- */
@@ -334,7 +394,8 @@ int run_attach_all(struct run *run)
 
 	program_raise_limit(run);
 	for (size_t i = 0; !err && i < run->nr_groups; i++) {
-		err = program_open_group(run, &run->groups[i], log);
+		if (program_drop_orphans(run, &run->groups[i]))
+			err = program_open_group(run, &run->groups[i], log);
 		program_show_progress(i + 1, run->nr_groups, &shown_ns);
 	}
 	if (isatty(STDERR_FILENO))
