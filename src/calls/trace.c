@@ -42,6 +42,24 @@ static bool call_trace_is_same(const struct probe *a, const struct probe *b)
 	       (!a->path || !b->path || !strcmp(a->path, b->path));
 }
 
+/* "*" means the whole kernel, 50,000 functions, each with two records a call. */
+static int call_trace_refuse_many(const struct call_trace *t, const char *glob, size_t nr)
+{
+	if (nr <= t->most_functions)
+		return 0;
+	return log_err(-EINVAL, "calls%s%s%s would attach %zu functions; --most %zu allows that",
+		       glob ? " '" : "", glob ?: "", glob ? "'" : "", nr, nr);
+}
+
+/* Before the returns of as many are looked for. */
+static int call_trace_find_entries(struct call_trace *t, const char *glob)
+{
+	const size_t before = t->request.probes.nr;
+	int err = call_trace_find_glob(t, glob, false);
+
+	return err ?: call_trace_refuse_many(t, glob, t->request.probes.nr - before);
+}
+
 /* Two globs may mean the same one. */
 static void call_trace_drop_doubles(struct probe_list *list)
 {
@@ -196,13 +214,16 @@ int call_trace__of_globs(struct call_trace *t, const struct option_list *globs,
 	if (!err)
 		finder__want_user_args(t->request.finder, t->nr_registers);
 	for (size_t i = 0; !err && i < globs->nr; i++) {
-		err = call_trace_find_glob(t, globs->words[i], false);
+		err = call_trace_find_entries(t, globs->words[i]);
 		err = err ?: call_trace_find_glob(t, globs->words[i], true);
 	}
 	if (err)
 		return err;
-	request__tell_misses(&t->request);
 	call_trace_drop_doubles(&t->request.probes);
+	err = call_trace_refuse_many(t, NULL, t->request.probes.nr);
+	if (err)
+		return err;
+	request__tell_misses(&t->request);
 	call_trace_drop_doubles(&t->request.ends);
 	err = call_trace_list_functions(t);
 	return err ?: call_trace_complete(t);

@@ -51,6 +51,7 @@ struct call_trace {
 	int (*on_life)(void *arg, const struct life *life);
 	void *arg;
 	uint32_t nr_registers; /* shown of user functions without DWARF */
+	size_t most_functions; /* of globs: more are refused */
 	/* at work */
 	struct run *run; /* NULL: of a capture */
 	uint64_t nth;	 /* of the record at hand */

@@ -16,7 +16,7 @@
 struct calls_cmd {
 	/* options */
 	struct option_list globs, paths;
-	struct option_number depth, min_ns, buffer, args;
+	struct option_number depth, min_ns, buffer, args, functions_most;
 	bool graph, returns, emit, addresses;
 	/* state */
 	struct option_list functions; /* globs, and those of paths */
@@ -35,6 +35,8 @@ static const struct option_def calls_options[] = {
 	{ "path", 0, OPTION_LIST, offsetof(struct calls_cmd, paths), NULL,
 	  "also the important functions of this path that this kernel has",
 	  .choices = path_preset__words },
+	{ "most", 0, OPTION_NUMBER, offsetof(struct calls_cmd, functions_most), "N",
+	  "attach at most N functions (default 4096)", .min = 1, .max = 1000000 },
 	{ "graph", 0, OPTION_FLAG, offsetof(struct calls_cmd, graph), NULL,
 	  "sum up all calls at the end: counts and times by function and callers" },
 	{ "depth", 0, OPTION_NUMBER, offsetof(struct calls_cmd, depth), "N",
@@ -199,7 +201,7 @@ static int calls_list_functions(struct calls_cmd *c)
 
 static void calls_set_up(struct calls_cmd *c, const struct options *options)
 {
-	enum { RING_BYTES = 4 << 20 };
+	enum { RING_BYTES = 4 << 20, FUNCTIONS_MOST = 4096 /* as without kprobe.multi */ };
 	struct run_wants *run = &c->trace.request.wants;
 
 	run->emit = c->emit;
@@ -212,6 +214,8 @@ static void calls_set_up(struct calls_cmd *c, const struct options *options)
 	c->trace.on_tree = calls_on_tree;
 	c->trace.arg = c;
 	c->trace.nr_registers = (uint32_t)c->args.value;
+	c->trace.most_functions =
+		c->functions_most.given ? c->functions_most.value : FUNCTIONS_MOST;
 }
 
 static int calls_run_live(struct calls_cmd *c, const struct options *options, char **argv)

@@ -24,6 +24,26 @@ refused() {
 	refused 2 "'user:/no/such:x': no such file: /no/such" calls user:/no/such:x
 }
 
+@test "calls attaches many functions only if it is told so" {
+	local status=0 nr
+	[ -r /proc/kallsyms ] || skip "needs /proc/kallsyms"
+	"$iosonar" calls '*' >"$tmp/out" 2>"$tmp/err" || status=$?
+	[ "$status" -eq 2 ]
+	[ ! -s "$tmp/out" ]
+	nr=$(sed -n "s/^iosonar: calls '\*' would attach \([0-9]*\) functions; --most \1 allows that$/\1/p" "$tmp/err")
+	[ "$nr" -gt 4096 ]
+	status=0
+	"$iosonar" calls 'vfs_*' --most 1 2>"$tmp/err" || status=$?
+	[ "$status" -eq 2 ]
+	nr=$(sed -n "s/.*would attach \([0-9]*\) functions; .*/\1/p" "$tmp/err")
+	[ "$nr" -gt 1 ]
+	refused 2 "calls 'vfs_*' would attach $nr functions; --most $nr allows that" calls vfs_read 'vfs_*' --most $((nr - 1))
+	refused 2 "calls would attach $((nr + 1)) functions; --most $((nr + 1)) allows that" \
+		calls vfs_read 'vfs_*' submit_bio --most "$nr"
+	"$iosonar" calls vfs_read 'vfs_*' --most "$nr" -- true >"$tmp/out" 2>"$tmp/err" || true # it may not be allowed to attach
+	! grep -q 'would attach' "$tmp/err"
+}
+
 @test "calls --path knows its ways" {
 	refused 2 "--path up: unknown value 'up'; expected one of read, write, nvme-submit, nvme-complete" calls --path up
 	refused 2 "--path read,up: unknown value 'up'; expected one of read, write, nvme-submit, nvme-complete" calls --path read,up
