@@ -155,9 +155,15 @@ static int life_add(struct life *life, const struct life_event *event, struct ca
 
 /* ---- the end of one ---- */
 
+/* One that had only records which were passed is nobody's. */
+static int lives_tell(const struct lives *lives, const struct life *life)
+{
+	return life->nr ? lives->wants.on_life(lives->wants.arg, life) : 0;
+}
+
 static int lives_hand_on(struct lives *lives, struct life *life)
 {
-	int err = lives->wants.on_life(lives->wants.arg, life);
+	int err = lives_tell(lives, life);
 
 	life_free(life);
 	return err;
@@ -287,7 +293,8 @@ static int lives_find(struct lives *lives, const struct life_event *event, const
 	if (life && life->is_over) {
 		life_begin(lives, life, event);
 	} else if (life && event->role == LIFE_BIRTH) {
-		if (returned && !life->is_dead && step_is_inside(&life->steps[0], returned))
+		if (returned && life->nr && !life->is_dead &&
+		    step_is_inside(&life->steps[0], returned))
 			life->is_born = true;
 		else
 			err = lives_give_way(lives, life, event, returned, &life);
@@ -346,6 +353,14 @@ int lives__take(struct lives *lives, const struct life_event *event, struct call
 	return err || !is_left ? err : lives_let_go(lives, call);
 }
 
+int lives__pass(struct lives *lives, const struct life_event *event)
+{
+	const struct call_event unseen = { 0 };
+	struct life *life;
+
+	return event->object ? lives_find(lives, event, NULL, &unseen, &life) : 0;
+}
+
 /* ---- all ---- */
 
 /* Where records are lost, the last ones of a dead one may be: then its next birth, or the end,
@@ -373,7 +388,7 @@ static int lives_bury(struct lives *lives, struct life *life)
 	int err;
 
 	life->is_whole = true;
-	err = lives->wants.on_life(lives->wants.arg, life);
+	err = lives_tell(lives, life);
 	life_forget(life);
 	life->is_over = true;
 	return err;

@@ -68,6 +68,8 @@ void lives__free(struct lives *lives);
 /* What on_life returns but 0; -ENOMEM. */
 int lives__take(struct lives *lives, const struct life_event *event, struct call *call,
 		const struct call_event *record);
+/* A record that is no step: it only counts as one that is not missing. */
+int lives__pass(struct lives *lives, const struct life_event *event);
 /* Those that were dead long enough at now_ns are over, if all of their records have come. */
 int lives__settle(struct lives *lives, uint64_t now_ns);
 int lives__finish(struct lives *lives); /* all are */

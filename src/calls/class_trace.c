@@ -101,11 +101,16 @@ static int trace_on_end(void *state, struct session *s)
 static int trace_on_known(void *arg)
 {
 	struct class_trace *t = arg;
-	int err = call_trace__start(&t->trace, NULL);
+	int err = call_trace__choose_functions(&t->trace, t->wants);
 
+	err = err ?: call_trace__choose_fields(&t->trace, &t->fields);
+	err = err ?: call_trace__check_disk(&t->trace, &t->devices);
+	err = err ?: call_trace__start(&t->trace, NULL);
+	if (err)
+		return err;
 	call_trace__tell_returns(&t->trace);
 	t->lives.name = t->trace.name;
-	err = err ?: lives_view__prepare(&t->lives, &t->trace);
+	err = lives_view__prepare(&t->lives, &t->trace);
 	return err ?: trace_start_views(t, t->session);
 }
 
@@ -153,6 +158,7 @@ static int trace_find(struct class_trace *t, const struct class_wants *wants)
 		.class = &t->class,
 		.all = t->all || wants->nr_only,
 		.fields = &t->fields,
+		.reads_disk = t->devices.nr,
 	};
 	int err = trace_check_devices(t);
 
@@ -177,6 +183,7 @@ static void trace_set_up(struct class_trace *t, const struct class_wants *wants,
 	t->trace.on_tree = trace_on_tree;
 	t->trace.on_life = trace_on_life;
 	t->trace.arg = t;
+	t->wants = wants;
 	t->reader.trace = &t->trace;
 	t->reader.on_known = trace_on_known;
 	t->reader.arg = t;

@@ -19,6 +19,7 @@ struct class_trace {
 	bool all, calls, graph, summary, returns, emit, addresses;
 	/* state */
 	struct session *session;
+	const struct class_wants *wants;
 	struct call_trace trace;
 	struct class class;
 	struct lives_view lives;

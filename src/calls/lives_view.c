@@ -148,7 +148,7 @@ static int lives_name_width(const struct call_trace *t)
 	for (uint32_t i = 0; i < t->nr; i++) {
 		size_t width = text__width(call_trace__probe(t, i)->func);
 
-		most = width > most ? width : most;
+		most = width > most && !t->functions[i].is_hidden ? width : most;
 	}
 	return (int)most;
 }
@@ -182,7 +182,7 @@ int lives_view__start(struct lives_view *v, struct session *s)
 	const struct call_trace *trace = v->trace;
 
 	v->session = s;
-	v->members = members__new(v->values, trace->members, trace->nr_members, trace->btf);
+	v->members = members__new(v->values, trace->shown, trace->nr_shown, trace->btf);
 	v->summary = lives_summary__new(trace->nr);
 	v->steps = lives_table(v, TABLE_STEPS, &lives_view_step);
 	if (s->format == TABLE_JSON)
@@ -200,14 +200,6 @@ static bool life_members(const struct lives_view *v, const struct life_step *ste
 	return call_trace__members(v->trace, step->function, step->is_return, step->values, bytes);
 }
 
-static bool member_is_device(const struct plan_part *part)
-{
-	static const char name[] = "disk_name";
-	const size_t len = sizeof(name) - 1;
-
-	return part->text_len >= len && !memcmp(part->text + part->text_len - len, name, len);
-}
-
 const char *lives_view__disk(const char *device)
 {
 	return strncmp(device, "/dev/", 5) ? device : device + 5;
@@ -220,7 +212,8 @@ static bool life_is_of_device(const struct lives_view *v, const char *bytes)
 	for (size_t i = 1; i < t->nr_members; i++) {
 		const struct plan_part *part = &t->members[i];
 
-		for (size_t d = 0; member_is_device(part) && d < v->devices->nr; d++)
+		for (size_t d = 0;
+		     call_trace__is_disk(part->text, part->text_len) && d < v->devices->nr; d++)
 			if (!strncmp(bytes + part->at, lives_view__disk(v->devices->words[d]),
 				     part->shape.size))
 				return true;
@@ -357,9 +350,9 @@ static size_t life_nr_set(const struct lives_view *v, const char *bytes)
 	const struct call_trace *t = v->trace;
 	size_t nr = 0;
 
-	for (size_t i = 1; i < t->nr_members; i++) {
-		const char *at = bytes + t->members[i].at;
-		size_t size = t->members[i].shape.size;
+	for (size_t i = 1; i < t->nr_shown; i++) {
+		const char *at = bytes + t->shown[i].at;
+		size_t size = t->shown[i].shape.size;
 
 		for (size_t byte = 0; byte < size; byte++) {
 			if (!at[byte])

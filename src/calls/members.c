@@ -240,7 +240,7 @@ int trace_words__start(struct trace_words *w, const struct call_trace *t)
 	w->values = values__new(&t->request);
 	w->arguments = calloc(2 * t->nr, sizeof(*w->arguments));
 	if (w->values && t->nr_members)
-		w->members = members__new(w->values, t->members, t->nr_members, t->btf);
+		w->members = members__new(w->values, t->shown, t->nr_shown, t->btf);
 	if (!w->values || !w->arguments || (t->nr_members && !w->members))
 		return log_no_memory();
 	values__start(w->values, t->run);

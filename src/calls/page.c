@@ -97,7 +97,7 @@ static int32_t page_task(struct trace_page *p, const struct call *call)
 /* Words of all members but the first, which is the object itself. */
 static bool page_name_snapshot(struct trace_page *p, uint32_t number, const char *bytes)
 {
-	const size_t nr = p->trace->nr_members - 1;
+	const size_t nr = p->trace->nr_shown - 1;
 	uint32_t *texts;
 
 	if (grow__room(&p->snapshot_texts, &p->room_snapshots, (size_t)number + 1,

@@ -56,7 +56,7 @@ struct trace_page {
 	struct trace_words in_words;
 	struct source_text *source; /* by function; NULL: none was asked for */
 	struct intern texts, tasks, snapshots;
-	uint32_t *snapshot_texts; /* nr_members - 1 for each */
+	uint32_t *snapshot_texts; /* nr_shown - 1 for each */
 	struct trace_row *rows;
 	size_t nr, room;
 	uint32_t *args;

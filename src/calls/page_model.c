@@ -154,8 +154,8 @@ static void model_functions(const struct trace_page *p, FILE *out)
 static void model_members(const struct trace_page *p, FILE *out)
 {
 	fputs(",\n\"members\":[", out);
-	for (size_t i = 1; i < p->trace->nr_members; i++) {
-		const struct plan_part *part = &p->trace->members[i];
+	for (size_t i = 1; i < p->trace->nr_shown; i++) {
+		const struct plan_part *part = &p->trace->shown[i];
 		char name[128];
 
 		fputs(i > 1 ? ",{\"name\":" : "{\"name\":", out);
@@ -212,7 +212,7 @@ static void model_lives(const struct trace_page *p, FILE *out)
 			flags);
 	}
 	fputs("],\n\"snapshots\":[", out);
-	for (size_t i = 0; p->trace->nr_members && i < p->snapshots.nr * (p->trace->nr_members - 1);
+	for (size_t i = 0; p->trace->nr_shown && i < p->snapshots.nr * (p->trace->nr_shown - 1);
 	     i++)
 		fprintf(out, "%s%u", i ? "," : "", p->snapshot_texts[i]);
 	fputc(']', out);

@@ -13,6 +13,7 @@ struct calls_replay {
 	struct tree_view *view;
 	struct call_trace_reader reader;
 	uint64_t trees, most; /* most: 0: all */
+	uint32_t pid;	      /* 0: all */
 };
 
 int calls_replay__ask(const char *path, bool *has_calls)
@@ -31,7 +32,8 @@ static int replay_on_tree(void *arg, const struct call *root)
 {
 	struct calls_replay *c = arg;
 
-	if ((c->most && c->trees >= c->most) || !call__is_within(root, &c->view->limits))
+	if ((c->most && c->trees >= c->most) || !call__is_within(root, &c->view->limits) ||
+	    (c->pid && root->pid != c->pid))
 		return 0;
 	if (++c->trees == c->most)
 		session__stop(c->session);
@@ -86,6 +88,7 @@ int calls_replay__run(struct tree_view *view, const struct options *options, cha
 	struct calls_replay c = {
 		.view = view,
 		.most = options->run.count.value,
+		.pid = (uint32_t)options->filter.pid.value,
 		.reader = { .trace = &c.trace, .on_known = replay_on_known, .arg = &c },
 		.trace = { .on_tree = replay_on_tree, .arg = &c },
 	};

@@ -190,7 +190,9 @@ int call_trace__lay_out(struct call_trace *t)
 		part->text = i ? t->fields[i - 1] : "object";
 		part->text_len = strlen(part->text);
 		t->member_bytes += part->shape.size;
+		t->shown[i] = *part;
 	}
+	t->nr_shown = t->nr_members - t->nr_hidden;
 	return 0;
 }
 
@@ -358,6 +360,8 @@ int call_trace__of_class(struct call_trace *t, const struct call_trace_class *wa
 			       wants->class->preset ? wants->class->preset->name
 						    : wants->class->object);
 	err = call_trace_pick_fields(t, wants);
+	if (!err && wants->reads_disk)
+		err = call_trace__read_disk(t, wants->class);
 	err = err ?: call_trace_add_all(t, wants);
 	return err ?: call_trace_complete(t);
 }
@@ -500,6 +504,18 @@ bool call_trace__tell_unkept(const struct call_trace *t)
 	return nr > 0;
 }
 
+/* Of a function that is not shown: whether records of its object were lost depends on it. */
+static int call_trace_pass(struct call_trace *t, const struct call_event *event)
+{
+	const struct life_event life = {
+		.object = call_trace__object(t, event->function, event->is_return, event->values),
+		.nth = t->nth,
+		.role = LIFE_CALL,
+	};
+
+	return t->lives ? lives__pass(t->lives, &life) : 0;
+}
+
 int call_trace__take(struct call_trace *t, const struct probe_record *record, const void *values)
 {
 	const uint32_t function = t->function_of[record->probe];
@@ -519,7 +535,8 @@ int call_trace__take(struct call_trace *t, const struct probe_record *record, co
 	int err;
 
 	t->nth = record->nth;
-	err = calls__take(t->calls, &event);
+	err = t->functions[function].is_hidden ? call_trace_pass(t, &event)
+					       : calls__take(t->calls, &event);
 	if (err || !t->lives || record->ns < t->settled_ns + call_trace_settle_ns)
 		return err == -ENOMEM ? log_no_memory() : err;
 	t->settled_ns = record->ns;

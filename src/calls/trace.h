@@ -27,6 +27,7 @@ struct call_trace_function {
 	bool returns;	      /* its return is seen */
 	struct call_trace_place at_entry, at_exit;
 	char *module, *prototype; /* of a capture; NULL: none */
+	bool is_hidden;		  /* of a capture: its records are only counted */
 };
 
 struct call_trace {
@@ -39,11 +40,13 @@ struct call_trace {
 	char **fields;
 	size_t nr_fields;
 	struct plan_part members[CLASS_MAX_FIELDS + 1];
-	size_t nr_members, member_bytes; /* 0: there are no objects */
-	uint32_t behind_bytes;		 /* that members lie behind the object */
-	struct type member_type;	 /* whose they are */
-	const struct btf *btf;		 /* where words for numbers are looked up */
-	const char *name;		 /* what the objects are: "bio"; NULL, "": there are none */
+	size_t nr_members, member_bytes;	      /* 0: there are no objects */
+	struct plan_part shown[CLASS_MAX_FIELDS + 1]; /* those of members, in this order */
+	size_t nr_shown, nr_hidden;		      /* hidden: the last fields, for filters */
+	uint32_t behind_bytes;			      /* that members lie behind the object */
+	struct type member_type;		      /* whose they are */
+	const struct btf *btf;			      /* where words for numbers are looked up */
+	const char *name; /* what the objects are: "bio"; NULL, "": there are none */
 	struct calls *calls;
 	struct lives *lives; /* NULL: no objects */
 	/* given by the view */
@@ -78,6 +81,7 @@ struct call_trace_class {
 	const struct class *class; /* found with asked.finder */
 	bool all;
 	const struct option_list *fields; /* empty: the preset's */
+	bool reads_disk;		  /* -d: also where fields lack the disk's name */
 };
 int call_trace__of_class(struct call_trace *trace, const struct call_trace_class *wants);
 void call_trace__free(struct call_trace *trace);
@@ -98,6 +102,17 @@ int call_trace__lay_out(struct call_trace *trace);
 int call_trace__note_count(struct call_trace *trace, uint64_t object, uint64_t count);
 /* Structs of objects and arguments, into layouts, by this kernel's BTF. -ENOMEM, said. */
 int call_trace__lay_structs(struct call_trace *trace);
+
+/* ---- trace_choice.c: what is shown; all -EINVAL, said ---- */
+
+bool call_trace__is_disk(const char *field, size_t len); /* the name of a disk: "...disk_name" */
+/* One field more, which is not shown, if none is a disk's name. */
+int call_trace__read_disk(struct call_trace *trace, const struct class *class);
+/* Of a capture, when its functions are known: --fields; -d; --only and --not, of which births and
+ * deaths are always shown. */
+int call_trace__choose_fields(struct call_trace *trace, const struct option_list *fields);
+int call_trace__check_disk(const struct call_trace *trace, const struct option_list *devices);
+int call_trace__choose_functions(struct call_trace *trace, const struct class_wants *wants);
 
 /* Of what is just being born members are the last one's, or nobody's. */
 bool call_trace__has_fields(const struct call_trace_place *place, bool is_return);

@@ -244,15 +244,38 @@ static int calls_run_live(struct calls_cmd *c, const struct options *options, ch
 	return err;
 }
 
+/* What decides what is recorded: a capture holds the result. */
+static int calls_check_replay(const struct calls_cmd *c, const struct options *options)
+{
+	const struct option_given recording[] = {
+		{ options->filter.children, "--children" },
+		{ options->filter.cgroup, "--cgroup" },
+		{ c->functions_most.given, "--most" },
+		{ c->returns, "--returns" },
+		{ c->args.given, "--args" },
+		{ c->addresses, "--addresses" },
+		{ c->buffer.given, "--buffer" },
+		{ c->emit, "--emit" },
+	};
+	const char *given =
+		options__first_given(recording, sizeof(recording) / sizeof(recording[0]));
+
+	if (c->globs.nr || c->paths.nr)
+		return log_err(-EINVAL, "calls -r takes no FUNCTION or --path (got '%s')",
+			       c->globs.nr ? c->globs.words[0] : "--path");
+	return given ? log_err(-EINVAL, "calls -r does not support %s: it applies to recording",
+			       given)
+		     : 0;
+}
+
 static int calls_run(void *state, const struct options *options, char **argv)
 {
 	struct calls_cmd *c = state;
+	int err;
 
 	calls_set_up(c, options);
 	if (!options->file.read.nr)
 		return calls_run_live(c, options, argv);
-	if (c->globs.nr || c->paths.nr)
-		return log_err(-EINVAL, "calls -r takes no FUNCTION or --path (got '%s')",
-			       c->globs.nr ? c->globs.words[0] : "--path");
-	return calls_replay__run(&c->view, options, argv);
+	err = calls_check_replay(c, options);
+	return err ?: calls_replay__run(&c->view, options, argv);
 }

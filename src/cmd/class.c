@@ -312,14 +312,42 @@ static int class_find(struct class_view *v, const struct output_options *o)
 	return output__finish(&v->to.output, err);
 }
 
+/* What decides what is recorded: a capture holds the result. */
+static int class_check_replay(const struct class_view *v)
+{
+	const struct class_trace *t = &v->trace;
+	const struct option_given recording[] = {
+		{ v->with.nr, "--with" },
+		{ v->module, "--module" },
+		{ v->births.nr, "--birth" },
+		{ v->deaths.nr, "--death" },
+		{ t->all, "--all" },
+		{ v->list, "--list" },
+		{ v->names, "--names" },
+		{ t->returns, "--returns" },
+		{ t->addresses, "--addresses" },
+		{ t->buffer.given, "--buffer" },
+		{ t->max_rate.given, "--max-rate" },
+		{ t->emit, "--emit" },
+	};
+	const char *given =
+		options__first_given(recording, sizeof(recording) / sizeof(recording[0]));
+
+	if (v->structs.nr)
+		return log_err(-EINVAL, "class -r takes no STRUCT (got '%s')", v->structs.words[0]);
+	return given ? log_err(-EINVAL, "class -r does not support %s: it applies to recording",
+			       given)
+		     : 0;
+}
+
 static int class_check(const struct class_view *v, const struct options *options, char **argv)
 {
 	if (v->structs.nr > 1)
 		return log_err(-EINVAL, "class takes only one STRUCT (also got '%s')",
 			       v->structs.words[1]);
-	if (v->structs.nr && options->file.read.nr)
-		return log_err(-EINVAL, "class -r takes no STRUCT (got '%s')", v->structs.words[0]);
-	if (!v->structs.nr && !v->names && !options->file.read.nr)
+	if (options->file.read.nr)
+		return class_check_replay(v);
+	if (!v->structs.nr && !v->names)
 		return log_err(-EINVAL, "class requires a STRUCT, e.g. bio, request or any other "
 					"struct of the kernel");
 	if ((v->list || v->names) && options->output.format > OUTPUT_CSV)

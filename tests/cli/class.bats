@@ -47,6 +47,22 @@ needs_btf() { [ -r /sys/kernel/btf/vmlinux ] || skip "this kernel has no BTF"; }
 	refused 2 "--with q_q_* matches no kernel function" --list bio --with 'q_q_*'
 }
 
+@test "what decides what is recorded is refused with a capture" {
+	local option
+	for option in "--with x" "--module x" "--birth x" "--death x" --all --list --names --returns --addresses "--buffer 64Ki" \
+		"--max-rate 1" --emit; do
+		# shellcheck disable=SC2086 # an option and its value
+		refused 2 "class -r does not support ${option%% *}: it applies to recording" -r tests/data/class.cap $option
+	done
+}
+
+@test "-d without --fields of a disk wants a struct that has one" {
+	needs_btf
+	[ -d /sys/block ] && set -- /sys/block/*
+	[ -e "$1" ] || skip "needs a disk"
+	refused 2 "-d: the disk of struct file is unknown; name a member disk_name with --fields" file -d "${1##*/}"
+}
+
 @test "adding a page to a bio is on its way" {
 	needs_btf
 	class bio --list --only __bio_add_page -o csv

@@ -203,6 +203,43 @@ static void test_birth_at_entry(void)
 	end(&w);
 }
 
+static void pass(struct world *w, unsigned object)
+{
+	const struct life_event event = { address(object), ++w->counted[object], LIFE_CALL };
+
+	lives__pass(w->lives, &event);
+}
+
+/* Records that are not shown are not missing; without any other there is no life to tell. */
+static void test_passed(void)
+{
+	struct world w;
+
+	begin(&w);
+	pass(&w, 1);
+	enter(&w, ALLOC, 0);
+	pass(&w, 1);
+	leave(&w, ALLOC, 1);
+	pass(&w, 1);
+	call(&w, SUBMIT, 1);
+	pass(&w, 1);
+	call(&w, PUT, 1);
+	pass(&w, 2);
+	lives__finish(w.lives);
+	is_told(&w, "/+alloc submit /submit -put /put", "what is passed is no step");
+	is_u64(w.nr_whole, 1, "and does not make it incomplete");
+	end(&w);
+	begin(&w);
+	w.lost = true;
+	call(&w, INIT, 1);
+	pass(&w, 1);
+	lose(&w, 1);
+	call(&w, PUT, 1);
+	lives__finish(w.lives);
+	is_told(&w, "+init /init -put /put ...", "beside it a lost one is still missed");
+	end(&w);
+}
+
 static void test_birth_by_return(void)
 {
 	struct world w;
@@ -647,6 +684,7 @@ int main(void)
 {
 	test_birth_at_entry();
 	test_birth_by_return();
+	test_passed();
 	test_one_birth();
 	test_called_before_birth();
 	test_death_before_birth();

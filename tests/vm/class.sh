@@ -220,6 +220,12 @@ is "$(said 'filtered out' /tmp/few.err)" 43 "the others are told"
 
 # --- a page ---
 
+# The disk is read for -d, and not shown if --fields do not have it.
+iosonar class bio -d "$dev" --only submit_bio --fields bi_iter.bi_size -o json -- \
+	dd "if=/dev/$dev" of=/dev/null bs=4k count=5 iflag=direct >/tmp/sized 2>/tmp/sized.err
+is "$? $(rows /tmp/sized life | grep -c 'bi_size=4096') $(grep -c disk_name /tmp/sized)" "0 5 0" "-d needs no disk among --fields" ||
+	note "$(cat /tmp/sized.err)"
+
 iosonar class bio -d "$dev" -o html --out /tmp/page -w /tmp/page.cap -- dd "if=/dev/$dev" of=/dev/null bs=4k count=3 iflag=direct 2>/tmp/page.err
 is $? 0 "a page of a run" || note "$(tail -5 /tmp/page.err)"
 is "$(grep -c '^{"name":"struct bio","bytes":' /tmp/page)" 1 "it has the layout of struct bio"
