@@ -21,6 +21,7 @@ struct info {
 	/* options */
 	struct option_list files;
 	bool verify;
+	int verbose;
 	/* state */
 	struct listing to;
 	struct table *summaries; /* CSV has one table, with one heading, of all files */
@@ -110,6 +111,8 @@ static const struct option_def info_options[] = {
 	  .completes = "file" },
 	{ "verify", 0, OPTION_FLAG, offsetof(struct info, verify), NULL,
 	  "read and check every block, not only the headers" },
+	{ "verbose", 'v', OPTION_COUNT, offsetof(struct info, verbose), NULL,
+	  "in text: also print start_ns and end_ns, and columns without a value" },
 	{ 0 },
 };
 
@@ -194,6 +197,12 @@ static void info_tell_damage(const struct info *i, const struct info_row *row)
 		fprintf(i->to.out, "  intact      every block was read and checked\n");
 }
 
+/* What the lines begin and records say in time of day. */
+static bool info_is_raw(const char *key)
+{
+	return !strcmp(key, CAPTURE_INFO_START) || !strcmp(key, CAPTURE_INFO_END);
+}
+
 static int info_tell(const struct info *i, const struct capture_about *about,
 		     const struct info_row *row)
 {
@@ -215,11 +224,12 @@ static int info_tell(const struct info *i, const struct capture_about *about,
 	info_line(i, "ended", row->ended);
 	info_tell_damage(i, row);
 	for (size_t k = 0; k < about->nr_info; k++)
-		info_line(i, about->info[k].key, about->info[k].value);
+		if (i->verbose || !info_is_raw(about->info[k].key))
+			info_line(i, about->info[k].key, about->info[k].value);
 	info_counts(i, "  lost        ", &about->trailer.lost);
 	info_counts(i, "  ledger      ", &about->trailer.ledger);
-	return capture_lists__put(&(struct capture_lists){ i->to.out, i->to.format, row->file },
-				  about);
+	return capture_lists__put(
+		&(struct capture_lists){ i->to.out, i->to.format, row->file, !i->verbose }, about);
 }
 
 /* ---- a file ---- */

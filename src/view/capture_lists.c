@@ -115,9 +115,9 @@ bool capture_lists__is_first(const struct capture_about *about, size_t nr)
 	return true;
 }
 
-static void list_show_device(struct table *table, const char *file, const struct device *d)
+static struct list_device list_device(const char *file, const struct device *d)
 {
-	const struct list_device row = {
+	return (struct list_device){
 		.file = file,
 		.dev = d->name,
 		.kind = device_kind__word(d->kind),
@@ -133,19 +133,33 @@ static void list_show_device(struct table *table, const char *file, const struct
 		.serial = list_word(d->serial),
 		.firmware = list_word(d->firmware),
 	};
+}
 
-	table__row(table, &row);
+static bool list_has_value(const void *view, const struct column *column)
+{
+	const struct capture_about *about = view;
+
+	for (size_t nr = 0; nr < about->nr_devices; nr++) {
+		const struct list_device row = list_device(NULL, &about->devices[nr]);
+		const struct cell cell = column__cell(column, &row);
+
+		if (cell.kind == CELL_TEXT ? cell.text != NULL : cell.kind != CELL_NONE)
+			return true;
+	}
+	return false;
 }
 
 static int list_show_devices(const struct capture_lists *l, const struct capture_about *about)
 {
-	struct table *table = table__of(l->out, l->format, &capture_device_object, NULL, NULL);
+	struct table *table = table__of(l->out, l->format, &capture_device_object,
+					l->is_brief ? list_has_value : NULL, about);
 
 	if (!table)
 		return log_no_memory();
 	for (size_t nr = 0; nr < about->nr_devices; nr++)
 		if (capture_lists__is_first(about, nr))
-			list_show_device(table, l->file, &about->devices[nr]);
+			table__row(table, &(struct list_device[]){
+						  list_device(l->file, &about->devices[nr]) });
 	table__free(table);
 	return 0;
 }

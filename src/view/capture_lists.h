@@ -15,6 +15,7 @@ struct capture_lists {
 	FILE *out;
 	enum table_format format;
 	const char *file;
+	bool is_brief; /* columns in which no device has a value are left out */
 };
 
 extern const struct object capture_text_object, capture_count_object, capture_device_object,

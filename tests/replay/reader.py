@@ -62,7 +62,7 @@ EXCUSED = {
     "class-none": MESSAGE, "class-struct": MESSAGE, "calls-functions": MESSAGE, "diff-pair-none": MESSAGE, "diff-calls-fail": MESSAGE,
     "diff-mixed": MESSAGE, "diff-cache": MESSAGE, "report-no-capture": MESSAGE, "export-cache": MESSAGE, "sql-wrong": MESSAGE,
     "class-only-none": MESSAGE, "class-fields-none": MESSAGE, "class-recording": MESSAGE, "calls-recording": MESSAGE,
-    "class-only": CHOICE, "class-only-calls": CHOICE, "class-not": CHOICE, "class-fields": CHOICE, "calls-pid": CHOICE,
+    "info-verbose": CHOICE, "class-only": CHOICE, "class-only-calls": CHOICE, "class-not": CHOICE, "class-fields": CHOICE, "calls-pid": CHOICE,
     "sql-schema": MESSAGE, "sql-hostile": "names, without numbers", "forged-no-device": MESSAGE,
 }
 

@@ -201,17 +201,23 @@ def _(data, golden):
     if c.records:
         same("bytes of a record", Shown(c.bytes / len(c.records)), lines["records"].split(", ")[1].split()[0])
     for key, value in c.info.items():
-        same(key, escaped(value), lines.get(key, "not there"))
+        same(key, "not there" if key in ("start_ns", "end_ns") else escaped(value), lines.get(key, "not there"))
     for key, nr in re.findall(r"(\w+) (\d+)", lines.get("ledger", "")):
         same(f"ledger: {key}", c.trailer["ledger"].get(key), nr)
     devices = [d for number, d in c.devices.items() if number < 4096]
+
+    def numbers_of(d):
+        none = d["kind"] == 2
+        return (d["block"], None if none else d["major"], None if none else d["minor"], None if d["ctrl"] < 0 else d["ctrl"], d["nsid"] or None,
+                d["queues"], d["depth"])
+
+    # A column in which no device has a value is left out.
+    shown = [any(value is not None for value in column) for column in zip(*map(numbers_of, devices))]
     for d in devices:
         line = next(line for line in golden.out[1:] if line.startswith(escaped(d["name"]) + " "))
         words_ = re.search(f" {KINDS[d['kind']]} +(.*)", line)[1].split()
         same(f"size of {line[:20]}", Shown(d["size"]), words_[0])
-        none = d["kind"] == 2
-        for value, text in zip((d["block"], None if none else d["major"], None if none else d["minor"], None if d["ctrl"] < 0 else d["ctrl"],
-                                d["nsid"] or None, d["queues"], d["depth"]), words_[1:]):
+        for value, text in zip((value for value, is_shown in zip(numbers_of(d), shown) if is_shown), words_[1:]):
             same(f"numbers of {line[:20]}", "-" if value is None else value, text)
         for name, first, nr in d["partitions"] or []:
             line = next(line for line in golden.out if line.startswith(escaped(name) + " ")).split()
@@ -300,7 +306,7 @@ DIFFS = {"diff-itself": ("after.cap", "after.cap", {"nvme1n1": "nvme1n1"}),
          "diff-pair": ("v1-stages.cap", "v1.cap", {"nvme0n1": "nvme0n2", "sda": "nvme0n1"})}
 
 
-@case("diff-text", "diff-itself", "diff-fail-if-noise", "diff-if", "diff-lost", "diff-pair")
+@case("diff-text", "diff-all", "diff-itself", "diff-fail-if-noise", "diff-if", "diff-lost", "diff-pair")
 def _(data, golden):
     a, b, devices = DIFFS.get(golden.name, ("before.cap", "after.cap", {"nvme0n1": "nvme1n1"}))
     runs = []
@@ -312,7 +318,7 @@ def _(data, golden):
             v.start, v.end = v.start + 10**8, v.start + 5 * 10**8
         runs.append({key: numbers(v, of) for key, of in grouped(records, ["dev", "op"]).items()})
         head = re.fullmatch(r"[AB]  (\S+): (\d+) commands in (\S+) s", golden.out[len(runs) - 1])
-        wanted = [r for r in records if v.op(r) == "read" or golden.name in ("diff-text", "diff-itself", "diff-lost")]
+        wanted = [r for r in records if v.op(r) == "read" or golden.name in ("diff-text", "diff-all", "diff-itself", "diff-lost")]
         same(f"commands of {name}", len(wanted), head[2])
         same(f"seconds of {name}", Shown((v.end - v.start) / SECOND), head[3])
     for line in golden.out:
