@@ -2,6 +2,7 @@
 #include "analyse/ladder.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/compare.h"
@@ -89,6 +90,47 @@ size_t ladder__moments(const struct io_record *record, enum ladder_at at,
 	stages = stages ? stages : &none;
 	return record->kind == IO_BLOCK ? block_moments(record, stages, inside, moments)
 					: nvme_moments(record, stages, inside, moments);
+}
+
+/* ---- names ---- */
+
+static const char *const rung_words[NR_RUNGS] = {
+	[RUNG_QUEUED] = "submitted",
+	[RUNG_GOT] = "has a request",
+	[RUNG_FLUSHED] = "the flush before it ended",
+	[RUNG_INSERTED] = "in the scheduler",
+	[RUNG_SETUP] = "command built",
+	[RUNG_AGAIN] = "tried again",
+	[RUNG_ISSUED] = "at the driver's queue",
+	[RUNG_REAPED] = "completion found",
+	[RUNG_ANSWERED] = "driver has the completion",
+	[RUNG_BELOW] = "passed on by a volume",
+	[RUNG_BACK] = "back at the volume",
+	[RUNG_WRITTEN] = "written, a flush follows",
+	[RUNG_DONE] = "ended",
+};
+
+char rung__letter(enum rung rung)
+{
+	return rung_letters[rung];
+}
+
+const char *rung__words(enum rung rung)
+{
+	return rung_words[rung];
+}
+
+const char *rung__legend(uint32_t rungs, char buf[RUNG_LEGEND])
+{
+	size_t len = 0;
+
+	buf[0] = 0;
+	for (int rung = 0; rung < NR_RUNGS; rung++)
+		if (rungs >> rung & 1)
+			len += (size_t)snprintf(buf + len, RUNG_LEGEND - len, "%s%c %s",
+						len ? "; " : "", rung_letters[rung],
+						rung_words[rung]);
+	return buf;
 }
 
 const char *step__name(enum rung from, enum rung to, char buf[4])

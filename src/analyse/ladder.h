@@ -48,6 +48,16 @@ struct moment {
 size_t ladder__moments(const struct io_record *record, enum ladder_at at,
 		       struct moment moments[NR_RUNGS]);
 
+char rung__letter(enum rung rung);	 /* 'Q' */
+const char *rung__words(enum rung rung); /* "submitted" */
+/* "Q submitted; C ended": of a mask of rungs, a bit each. Returns buf. */
+enum { RUNG_LEGEND = 512 };
+const char *rung__legend(uint32_t rungs, char buf[RUNG_LEGEND]);
+static inline uint32_t rung__bits(enum rung from, enum rung to)
+{
+	return 1u << from | 1u << to;
+}
+
 /* "Q2G" into buf[4]; what happens in that step, in words. */
 const char *step__name(enum rung from, enum rung to, char buf[4]);
 const char *step__words(enum rung from, enum rung to);

@@ -47,7 +47,7 @@ static const struct option_def diff_options[] = {
 	{ "to", 0, OPTION_DURATION, offsetof(struct diff_cmd, to_ns), "DURATION",
 	  "stop this long after the beginning of both captures", .min = 1 },
 	{ "all", 0, OPTION_FLAG, offsetof(struct diff_cmd, all), NULL,
-	  "in text: also show shares of sizes and steps that are noise" },
+	  "in text: also show counts, and shares of sizes and steps that are noise" },
 	{ "graph", 0, OPTION_FLAG, offsetof(struct diff_cmd, graph), NULL,
 	  "for calls: also compare by the functions around them" },
 	{ "fail-if", 0, OPTION_STRING, offsetof(struct diff_cmd, fail_if), "EXPR",

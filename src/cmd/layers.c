@@ -200,6 +200,20 @@ static int layers_on_tick(void *state, struct session *s)
 	return layers_end_interval(l);
 }
 
+/* Once, below what is for people. */
+static void layers_explain(const struct layers *l, const struct session *s)
+{
+	char legend[RUNG_LEGEND];
+	uint32_t rungs = 0;
+
+	for (size_t i = 0; i < l->total.nr; i++)
+		for (size_t step = 0; step < l->total.groups[i]->nr_steps; step++)
+			rungs |= rung__bits(l->total.groups[i]->steps[step].from,
+					    l->total.groups[i]->steps[step].to);
+	if (rungs && s->format == TABLE_TEXT)
+		log_note("steps: %s", rung__legend(rungs, legend));
+}
+
 static int layers_on_end(void *state, struct session *s)
 {
 	struct layers *l = state;
@@ -210,6 +224,7 @@ static int layers_on_end(void *state, struct session *s)
 	table__heading_again(l->table);
 	if (!err)
 		layers_show(l, s, &l->total, "total");
+	layers_explain(l, s);
 	return err;
 }
 

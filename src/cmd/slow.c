@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include "analyse/ladder.h"
 #include "base/log.h"
 #include "cmd/cmd.h"
 #include "session/io_source.h"
@@ -29,6 +30,7 @@ struct slow {
 	struct below below;
 	struct table *table;
 	bool as_they_come; /* --min */
+	uint32_t rungs;	   /* that were shown */
 };
 
 /* In the order of enum slow_stack. */
@@ -113,7 +115,7 @@ static int slow_log(struct slow *l, struct session *s, const struct io_record *r
 	if (io) {
 		slow_take_stacks(l, s, record, io);
 		io->below = slow_rows__below(&l->below, s, record);
-		slow_rows__put(l->table, s, io, CELL_NO_NUMBER, &l->rows);
+		l->rungs |= slow_rows__put(l->table, s, io, CELL_NO_NUMBER, &l->rows);
 	}
 	slowest__free(&one);
 	return err ? log_err(err, "out of memory") : 0;
@@ -145,10 +147,12 @@ static int slow_on_end(void *state, struct session *s)
 {
 	struct slow *l = state;
 
-	if (l->as_they_come)
-		return 0;
-	for (size_t i = 0; i < l->slowest.nr; i++)
-		slow_rows__put(l->table, s, &l->slowest.ios[i], i + 1, &l->rows);
+	char legend[RUNG_LEGEND];
+
+	for (size_t i = 0; i < l->slowest.nr && !l->as_they_come; i++)
+		l->rungs |= slow_rows__put(l->table, s, &l->slowest.ios[i], i + 1, &l->rows);
+	if (l->rungs)
+		log_note("steps: %s", rung__legend(l->rungs, legend));
 	return 0;
 }
 

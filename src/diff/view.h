@@ -12,7 +12,7 @@
 
 extern const struct object diff_object, diff_function_object, diff_path_object;
 
-/* all: in text, shares of sizes and steps that are noise, too. -ENOMEM, said. */
+/* all: in text, counts of both sides and shares that are noise, too. -ENOMEM, said. */
 struct diff_show {
 	FILE *out;
 	enum table_format format;

@@ -13,22 +13,6 @@
 #include "render/dot.h"
 #include "session/io_source.h"
 
-static const char *const rung_words[NR_RUNGS] = {
-	[RUNG_QUEUED] = "Q: submitted",
-	[RUNG_GOT] = "G: has a request",
-	[RUNG_FLUSHED] = "F: the flush before it ended",
-	[RUNG_INSERTED] = "I: in the scheduler",
-	[RUNG_SETUP] = "S: command built",
-	[RUNG_AGAIN] = "A: tried again",
-	[RUNG_ISSUED] = "D: at the driver's queue",
-	[RUNG_REAPED] = "K: completion found",
-	[RUNG_ANSWERED] = "N: driver has the completion",
-	[RUNG_BELOW] = "V: passed on by a volume",
-	[RUNG_BACK] = "E: back at the volume",
-	[RUNG_WRITTEN] = "W: written, a flush follows",
-	[RUNG_DONE] = "C: ended",
-};
-
 static int dot_start(void **state, struct session *s)
 {
 	(void)s;
@@ -48,15 +32,16 @@ static int dot_put(void *state, struct session *s, const struct io_record *r)
 static void dot_put_nodes(struct session *s, const struct ladder_group *g, uint32_t base)
 {
 	bool passed[NR_RUNGS] = { false };
-	char whose[64], op[16];
+	char whose[64], op[16], name[64];
 
 	snprintf(whose, sizeof(whose), "%s %s", records__device_name(s, g->device),
 		 op__word(g->kind, g->op, io_source__op_names(s), op, sizeof(op)));
 	for (size_t i = 0; i < g->nr_steps; i++)
 		passed[g->steps[i].from] = passed[g->steps[i].to] = true;
 	for (uint32_t rung = 0; rung < NR_RUNGS; rung++) {
-		struct dot_label label = { .lines = { whose, rung_words[rung] }, .nr = 2 };
+		struct dot_label label = { .lines = { whose, name }, .nr = 2 };
 
+		snprintf(name, sizeof(name), "%c: %s", rung__letter(rung), rung__words(rung));
 		if (passed[rung])
 			dot__node(s->out, base + rung, &label);
 	}

@@ -174,23 +174,35 @@ static void slow_put_stack(FILE *out, const char *what, const char *stack)
 	fputc('\n', out);
 }
 
-void slow_rows__put(struct table *table, struct session *s, const struct slow_io *io, uint64_t rank,
-		    const struct row_conditions *conditions)
+static uint32_t slow_rungs(const struct io_record *r)
+{
+	struct moment m[NR_RUNGS];
+	size_t nr = ladder__moments(r, r->what == RECORD_BIO ? LADDER_BIO : LADDER_REQUEST, m);
+	uint32_t rungs = 0;
+
+	for (size_t i = 1; i < nr; i++)
+		rungs |= rung__bits(m[i - 1].rung, m[i].rung);
+	return rungs;
+}
+
+uint32_t slow_rows__put(struct table *table, struct session *s, const struct slow_io *io,
+			uint64_t rank, const struct row_conditions *conditions)
 {
 	struct slow_row row = { .rank = rank };
 
 	slow_fill(&row, s, io);
 	if (!row_conditions__admit(conditions, s, &row))
-		return;
+		return 0;
 	table__row(table, &row);
 	if (s->format != TABLE_TEXT)
-		return;
+		return 0;
 	slow_put_text(s->out, "cgroup", row.cgroup);
 	slow_put_text(s->out, "file", row.file);
 	fprintf(s->out, "      %s\n", row.steps);
 	slow_put_text(s->out, "below", row.below);
 	slow_put_stack(s->out, "submitted by", row.kernel_stack);
 	slow_put_stack(s->out, "in the process", row.user_stack);
+	return slow_rungs(&io->record);
 }
 
 /* "nvme1n1:2048+4096=1200" for programs, "nvme1n1 2048 4.0Ki 1.2us" for people. */

@@ -15,9 +15,9 @@
 extern const struct object slow_rows;
 
 /* rank: 1 is the slowest; CELL_NO_NUMBER: it is shown as it comes. The conditions are asked first.
- */
-void slow_rows__put(struct table *table, struct session *session, const struct slow_io *io,
-		    uint64_t rank, const struct row_conditions *conditions);
+ * Returns the rungs of the steps that it shows to people, a bit each (analyse/ladder.h). */
+uint32_t slow_rows__put(struct table *table, struct session *session, const struct slow_io *io,
+			uint64_t rank, const struct row_conditions *conditions);
 /* The bios below it, in words; the caller's. NULL: no volume made any, or there is no memory. */
 char *slow_rows__below(const struct below *below, const struct session *session,
 		       const struct io_record *record);

@@ -103,6 +103,7 @@ static void test_paths(void)
 static void test_flushes(void)
 {
 	struct whole w = nvme_read();
+	char legend[RUNG_LEGEND];
 
 	w.s.flushed_ns = w.s.got_ns + 2;
 	is_path(&w, LADDER_REQUEST, "Q2G G2F F2I I2S S2D D2K K2N N2C ", "a flush before it");
@@ -122,6 +123,12 @@ static void test_flushes(void)
 	is_path(&w, LADDER_COMMAND, "D2C ", "its command ends with its data");
 	is_str(step__words(RUNG_GOT, RUNG_FLUSHED), "waits for a flush", "the wait before it");
 	is_str(step__words(RUNG_WRITTEN, RUNG_DONE), "waits for a flush", "and the one behind it");
+	is_str(rung__legend(rung__bits(RUNG_WRITTEN, RUNG_DONE) |
+				    rung__bits(RUNG_QUEUED, RUNG_DONE),
+			    legend),
+	       "Q submitted; W written, a flush follows; C ended", "letters, each once, in order");
+	rung__legend((1u << NR_RUNGS) - 1, legend);
+	ok(strstr(legend, "; C ended") && strlen(legend) + 1 < sizeof(legend), "all fit");
 }
 
 static uint64_t sum_of_steps(const struct ladder_group *g)
