@@ -83,14 +83,15 @@ struct verdict {
 
 #define VERDICT(name) offsetof(struct verdict, name)
 static const struct column verdict_columns[] = {
-	{ "command", "command", CELL_TEXT, 0, "latency", .at = VERDICT(command) },
+	{ "command", "command", CELL_TEXT, 0, "command that was checked, e.g. latency",
+	  .at = VERDICT(command) },
 	{ "state", "state", CELL_TEXT, 0, "ok: the command can run; no: it cannot",
 	  .at = VERDICT(state) },
 	{ "cause", "cause", CELL_TEXT, 0, "one word for the reason; null: it can run",
 	  .at = VERDICT(cause) },
 	{ "why", "why", CELL_TEXT, 0, "message that every command prints then; null: it can run",
 	  .at = VERDICT(why) },
-	{ "kernel", "kernel", CELL_TEXT, 0, "release", .at = VERDICT(kernel) },
+	{ "kernel", "kernel", CELL_TEXT, 0, "release of the kernel", .at = VERDICT(kernel) },
 	{ "btf", "btf", CELL_TEXT, 0, "file given with --btf", .at = VERDICT(btf) },
 	{ 0 },
 };

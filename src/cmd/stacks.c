@@ -95,7 +95,7 @@ static const struct column stacks_columns[] = {
 	{ "pid", "pid", CELL_COUNT, 7, "process that submitted, with --stack user or both",
 	  .at = FIELD(pid) },
 	{ "comm", "comm", CELL_TEXT, 15, "name of the task", .at = FIELD(comm) },
-	{ "kernel_stack", "kernel", CELL_TEXT, 20, "functions of the process, innermost first",
+	{ "kernel_stack", "kernel", CELL_TEXT, 20, "functions of the kernel, innermost first",
 	  .at = FIELD(kernel_stack), .not_in_text = true },
 	{ "user_stack", "user", CELL_TEXT, 20, "functions of the process, innermost first",
 	  .at = FIELD(user_stack), .not_in_text = true },
@@ -113,7 +113,7 @@ static const struct column event_columns[] = {
 };
 /* Keys as those of `by` are, but known beforehand: for the schema. */
 static const struct column event_stacks[] = {
-	{ "kstack", "kstack", CELL_TEXT, 20, "functions of the process, innermost first" },
+	{ "kstack", "kstack", CELL_TEXT, 20, "functions of the kernel, innermost first" },
 	{ "ustack", "ustack", CELL_TEXT, 20, "functions of the process, innermost first" },
 	{ 0 },
 };

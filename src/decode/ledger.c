@@ -12,10 +12,10 @@ static const struct {
 	bool in_balance;
 } lost_reasons[NR_LOST] = {
 	[LOST_NO_SLOT] = { "no slot: the table of commands in flight was full", false },
-	[LOST_COMPLETION] = { "commands with no completion seen", true },
-	[LOST_START] = { "completions with no start seen", false },
+	[LOST_COMPLETION] = { "completion never seen", true },
+	[LOST_START] = { "completed without a start", false },
 	[LOST_CLOCK] = { "clock went backwards", true },
-	[LOST_DEVICE] = { "commands lost because their device is unknown", false },
+	[LOST_DEVICE] = { "unknown device", false },
 	[LOST_SKIPPED] = { "program skipped by the kernel (recursion_misses)", false },
 	[LOST_RING] = { "ring full: records dropped; try a larger --buffer", false },
 	[LOST_ROW] = { "counted in the row `other`: the table of rows was full", false },

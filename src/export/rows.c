@@ -35,7 +35,7 @@ static const struct column export_columns[] = {
 	{ "wall_ns", "wall", CELL_COUNT, 0, "wall clock of its end: ns since 1970, UTC",
 	  .at = FIELD(wall_ns) },
 	{ "dev", "dev", CELL_TEXT, 0, "disk, or controller for admin commands", .at = FIELD(dev) },
-	{ "model", "model", CELL_TEXT, 0, "serial number of the device", .at = FIELD(model) },
+	{ "model", "model", CELL_TEXT, 0, "model of the device", .at = FIELD(model) },
 	{ "serial", "serial", CELL_TEXT, 0, "serial number of the device", .at = FIELD(serial) },
 	{ "op", "op", CELL_TEXT, 0, "operation", .at = FIELD(op) },
 	{ "nsid", "nsid", CELL_COUNT, 0, "NVMe namespace", .at = FIELD(nsid) },

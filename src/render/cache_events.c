@@ -39,7 +39,7 @@ static const struct column miss_columns[] = {
 	  .at = MISS(wait_ns) },
 	{ "pid", "pid", CELL_COUNT, 7, "process", .at = MISS(pid) },
 	{ "tid", "tid", CELL_COUNT, 7, "thread", .at = MISS(tid), .not_in_text = true },
-	{ "comm", "comm", CELL_TEXT, 15, "name of the task that submitted it", .at = MISS(comm) },
+	{ "comm", "comm", CELL_TEXT, 15, "name of the task", .at = MISS(comm) },
 	{ "op", "op", CELL_TEXT, 5, "read, write or mmap", .at = MISS(op) },
 	{ "pages", "pages", CELL_COUNT, 5, "number of missing pages of the request",
 	  .at = MISS(pages) },

@@ -33,7 +33,7 @@ static const struct column load_columns[] = {
 	  .at = FIELD(discard) },
 	{ "flush_percent", "flush", CELL_PERCENT, 6, "percentage of commands that are flushes",
 	  .at = FIELD(flush) },
-	{ "other_percent", "others", CELL_PERCENT, 6, "percentage of all commands",
+	{ "other_percent", "others", CELL_PERCENT, 6, "percentage of other commands",
 	  .at = FIELD(other) },
 	{ "rest_percent", "rest", CELL_PERCENT, 5,
 	  "percentage of commands that are neither reads nor writes", .at = FIELD(rest) },
@@ -105,7 +105,7 @@ static const struct column size_columns[] = {
 	{ "size_bytes", "size", CELL_BYTES, 5, "exact size; null: all other sizes",
 	  .at = FIELD(size_bytes) },
 	{ "count", "count", CELL_COUNT, 7, "number of commands of this size", .at = FIELD(count) },
-	{ "share_percent", "share", CELL_PERCENT, 6, "percentage of the accesses of this operation",
+	{ "share_percent", "share", CELL_PERCENT, 6, "percentage of the commands of this operation",
 	  .at = FIELD(share) },
 	{ 0 },
 };

@@ -44,7 +44,7 @@ static const struct column part_columns[] = {
 	{ "file", "file", CELL_TEXT, 20, "name of the file, as given", .at = FIELD(file) },
 	{ "offset_bytes", "offset", CELL_BYTES, 6, "offset of the part in the file",
 	  .at = FIELD(offset_bytes) },
-	{ "length_bytes", "length", CELL_BYTES, 6, "number of pages of the part",
+	{ "length_bytes", "length", CELL_BYTES, 6, "length of the part",
 	  .at = FIELD(length_bytes) },
 	{ "pages", "pages", CELL_COUNT, 7, "number of pages of the part", .at = FIELD(pages) },
 	{ "cached_pages", "cached", CELL_COUNT, 7, "number of pages of the part in the page cache",

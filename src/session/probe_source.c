@@ -21,9 +21,9 @@ static const struct {
 	{ PROBE_BEGUN, "starts", false },
 	{ PROBE_NO_START, "ends without a start", false },
 	{ PROBE_DROPPED, "their objects began while the rate was above --max-rate", true },
-	{ PROBE_LOST_KEY, "hits lost because the table of keys or objects was full", true },
-	{ PROBE_LOST_RING, "hits lost because the ring was full", true },
-	{ PROBE_LOST_START, "starts lost because the table of starts was full", true },
+	{ PROBE_LOST_KEY, "the table of keys or objects was full", true },
+	{ PROBE_LOST_RING, "the ring was full", true },
+	{ PROBE_LOST_START, "the table of starts was full", true },
 };
 enum { NR_PROBE_ENDS = sizeof(probe_ends) / sizeof(probe_ends[0]) };
 
@@ -41,7 +41,7 @@ static const struct column probe_ledger_columns[] = {
 	  .at = FIELD(refused) },
 	{ "added", "added", CELL_COUNT, 7, "hits added to a row", .at = FIELD(added) },
 	{ "sent", "sent", CELL_COUNT, 7, "hits sent as a record each", .at = FIELD(sent) },
-	{ "begun", "begun", CELL_COUNT, 7, "pairs", .at = FIELD(begun) },
+	{ "begun", "begun", CELL_COUNT, 7, "starts of pairs", .at = FIELD(begun) },
 	{ "no_start", "no start", CELL_COUNT, 7, "ends without a start that was seen",
 	  .at = FIELD(no_start) },
 	{ "restarted", "restarted", CELL_COUNT, 7, "starts that replaced an open start",

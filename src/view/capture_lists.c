@@ -41,10 +41,10 @@ struct list_device {
 static const struct column device_columns[] = {
 	{ "file", "file", CELL_TEXT, 0, "name of the capture", .at = DEVICE(file),
 	  .not_in_text = true },
-	{ "dev", "dev", CELL_TEXT, 7, "name of the partition", .at = DEVICE(dev) },
+	{ "dev", "dev", CELL_TEXT, 7, "name of the device", .at = DEVICE(dev) },
 	{ "kind", "kind", CELL_TEXT, 9, "namespace, multipath, controller, disk or bio-based",
 	  .at = DEVICE(kind) },
-	{ "size_bytes", "size", CELL_BYTES, 5, "size of the partition", .at = DEVICE(size_bytes) },
+	{ "size_bytes", "size", CELL_BYTES, 5, "size of the device", .at = DEVICE(size_bytes) },
 	{ "block_bytes", "block", CELL_COUNT, 5, "logical block size", .at = DEVICE(block_bytes) },
 	{ "major", "major", CELL_COUNT, 3, "device number", .at = DEVICE(major) },
 	{ "minor", "minor", CELL_COUNT, 3, "device number", .at = DEVICE(minor) },

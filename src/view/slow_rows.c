@@ -63,7 +63,7 @@ static const struct column slow_columns[] = {
 	{ "steps", "steps", CELL_TEXT, 20, "time of each step in ns: Q2G=1200 G2S=800 ...",
 	  .at = FIELD(steps), .not_in_text = true },
 	{ "kernel_stack", "kernel", CELL_TEXT, 20,
-	  "user functions that submitted it, innermost first", .at = FIELD(kernel_stack),
+	  "kernel functions that submitted it, innermost first", .at = FIELD(kernel_stack),
 	  .not_in_text = true },
 	{ "user_stack", "user", CELL_TEXT, 20, "user functions that submitted it, innermost first",
 	  .at = FIELD(user_stack), .not_in_text = true },

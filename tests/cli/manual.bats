@@ -309,7 +309,7 @@ run_whole() {
 	run_once "$@"
 	case $ended in
 	0) why=$(grep -m1 -E '^(issued 0 = |hits 0;)' err) || return 0 ;;
-	3) why=$(grep -m1 -E 'lost [0-9]+: commands with no completion seen' err) || return 0 ;;
+	3) why=$(grep -m1 -E 'lost [0-9]+: completion never seen' err) || return 0 ;;
 	*) return 0 ;;
 	esac
 	again "$why" || return 1

@@ -32,12 +32,12 @@ make_loop() { # make_loop FILE FD OPTION...
 # watch OPTION... -- SCRIPT: one run with JSON in $tmp/json, words in $tmp/err, exit code in $code,
 # and the growth of the device's own counters in the array stat (from 1, as the kernel numbers them).
 # Some kernels hide a task of the machine's owner from every BPF program: a completion that interrupts it is seen by no
-# program and counted by no kernel. The ledger tells (commands with no completion seen, exit 3); such a run proves nothing about
+# program and counted by no kernel. The ledger tells (completion never seen, exit 3); such a run proves nothing about
 # us and is repeated, once in a test.
 watch() {
 	watch_once "$@"
 	is_hidden || return 0
-	again latency "$(grep -h 'no completion seen' "$tmp/err")"
+	again latency "$(grep -h 'completion never seen' "$tmp/err")"
 	watch_once "$@"
 }
 is_hidden() {

@@ -23,8 +23,8 @@ clean() {
 # tells, and such a run is repeated, once in a test.
 run() {
 	run_once "$@"
-	[ "$code" = 3 ] && grep -q 'lost [0-9]*: commands with no completion seen' "$tmp/err" || return 0
-	again "record: $1" "$(grep -h 'no completion seen' "$tmp/err")"
+	[ "$code" = 3 ] && grep -q 'lost [0-9]*: completion never seen' "$tmp/err" || return 0
+	again "record: $1" "$(grep -h 'completion never seen' "$tmp/err")"
 	run_once "$@"
 }
 run_once() {

@@ -752,8 +752,7 @@ static void check_pair_rows(void)
 	is_u64(bench_counter(&b, 1, PROBE_NO_START), 1, "what was refused is over");
 	for (i = 100; i < 120; i++)
 		bench_run(&b, 0, i, 1, NULL);
-	is_u64(bench_counter(&b, 0, PROBE_LOST_START), 12,
-	       "starts lost because the table of starts was full");
+	is_u64(bench_counter(&b, 0, PROBE_LOST_START), 12, "the table of starts was full");
 	bench_balances(&b, "pair in rows");
 	bench_close(&b);
 }

@@ -15,10 +15,10 @@ static const struct {
 	const char *key, *words;
 } reasons[] = {
 	{ LOST_NO_SLOT, false, "lost_no_slot", "table of commands in flight was full" },
-	{ LOST_COMPLETION, true, "lost_completion", "commands with no completion seen" },
-	{ LOST_START, false, "lost_start", "completions with no start seen" },
+	{ LOST_COMPLETION, true, "lost_completion", "completion never seen" },
+	{ LOST_START, false, "lost_start", "completed without a start" },
 	{ LOST_CLOCK, true, "lost_clock", "clock went backwards" },
-	{ LOST_DEVICE, false, "lost_device", "device is unknown" },
+	{ LOST_DEVICE, false, "lost_device", "unknown device" },
 	{ LOST_SKIPPED, false, "lost_skipped", "skipped by the kernel" },
 	{ LOST_ROW, false, "lost_row", "row `other`" },
 	{ LOST_RING, false, "lost_ring", "ring full" },
