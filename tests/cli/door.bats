@@ -115,9 +115,9 @@ fits() { # no line of stdout is longer than 80 columns
 	while read -r command rest; do
 		command=${command%,}
 		"$iosonar" "$command" --help >"$tmp/help"
-		for option in $(grep -oE -- '--?[a-z-]+' <<<" $rest" | grep -E '^--[a-z]|^-[a-z]$'); do
+		while read -r option; do
 			grep -qE -- "^ *(-., )?$option( |,)|^  $option, " "$tmp/help" || { echo "$command has no $option"; return 1; }
-		done
+		done < <(grep -oE -- '--?[a-z-]+' <<<" $rest" | grep -E '^--[a-z]|^-[a-z]$')
 	done <"$tmp/ours"
 }
 
