@@ -78,6 +78,12 @@ same() { # same WHAT GOT WANT
 	done
 }
 
+@test "no page of a command has more than 300 lines" {
+	for file in "$root"/man/*.8; do
+		[ "$(wc -l <"$file")" -le 300 ] || { wc -l "$file"; return 1; }
+	done
+}
+
 @test "every page belongs to a command" {
 	for file in "$root"/man/iosonar-*.8; do
 		name=${file##*/iosonar-}
@@ -117,8 +123,12 @@ same() { # same WHAT GOT WANT
 
 @test "output formats are those of the manual" {
 	for command in $(commands); do
+		! help_options "$command" | grep -qx -- --format || [ -n "$(choices "$command" --format)" ]
 		for format in $(choices "$command" --format); do
-			case $format in text | json | csv) of=options ;; *) of=$command ;; esac
+			case $command:$format in
+			*:text | *:json | *:csv) of=options ;;
+			*) of=$command ;;
+			esac
 			grep -qE "^\.(It )?Cm (.* , )?$format( |\$)" "$(page "$of")" || { echo "$(page "$of"): no $format"; return 1; }
 		done
 	done
@@ -157,7 +167,7 @@ schema_keys() { "$iosonar" "$1" --json-schema | sed -n "/^{\"title\":\"$2\"/,/^}
 schema_types() { "$iosonar" "$1" --json-schema | sed -n 's/^{"title":"\([^"]*\)","type":.*/\1/p'; }
 
 # choices COMMAND OPTION: its words, as the shell would complete them, one a line; then as the manual has them.
-choices() { "$iosonar" --completion bash | sed -n "s,^[[:space:]]*$1/$2) _iosonar_\(words\|list\) \"\(.*\)\" ;;,\2,p" | tr ' ' '\n'; }
+choices() { "$iosonar" --completion bash | sed -n "s,^[[:space:]]*\(.* | \)\?$1/$2) _iosonar_\(words\|list\) \"\(.*\)\" ;;,\3,p" | tr ' ' '\n'; }
 manual_choices() {
 	section "$(page "$1")" OPTIONS | sed -n "/^\.It Fl $2 /,/^\.\(It\|El\)/p" | sed '1d' | sed -n 's/^\.Cm //p' | sed 's/ , /\n/g' | sed 's/ .*//' | awk '!seen[$0]++'
 }
