@@ -90,7 +90,7 @@ static const struct column stacks_columns[] = {
 	  .at = FIELD(total_ns) },
 	{ "mean_ns", "mean", CELL_DURATION, 7, "mean time of these I/Os", .at = FIELD(mean_ns) },
 	{ "max_ns", "max", CELL_DURATION, 7, "maximum time of these I/Os", .at = FIELD(max_ns) },
-	{ "share_percent", "share", CELL_PERCENT, 6, "share of the quantity that --by names",
+	{ "share_percent", "share", CELL_PERCENT, 6, "share of the quantity that --sort names",
 	  .at = FIELD(share) },
 	{ "pid", "pid", CELL_COUNT, 7, "process that submitted, with --stack user or both",
 	  .at = FIELD(pid) },
