@@ -31,6 +31,41 @@ said() {
 	done <"$root/tests/replay/cases"
 }
 
+# No unit is of one option alone: whatever takes a duration takes minutes, whatever takes a size takes Gi.
+@test "5m and 1Gi are understood wherever a duration or a size is" {
+	local line
+	while read -r line; do
+		eval "said $line" >"$tmp/said"
+		grep -q '^exit: 0$' "$tmp/said" || { echo "$line"; cat "$tmp/said"; return 1; }
+	done <<-'EOF'
+		trace -r nvme.cap --min 5m -i 5m -t 5m --from 0m --to 5m
+		trace -r nvme.cap --if 'lat < 5m && bytes < 1Gi'
+		latency -r nvme.cap --if 'p99 < 5m && mean < 0.1m'
+		layers -r before.cap --min 0m
+		calls -r calls.cap --min 5m
+		class -r class.cap --summary --if 'bi_size < 1Gi' --min 5m --calls
+		diff before.cap after.cap --from 0m --to 5m --if 'lat < 5m && bytes < 1Gi'
+	EOF
+	"$iosonar" --version | grep -qw sqlite || return 0
+	said sql nvme.cap 'select 1' --limit-time 5m --limit-memory 1Gi >"$tmp/said"
+	grep -q '^exit: 0$' "$tmp/said"
+}
+
+# Whoever may not attach is not told that the line is wrong, which is exit 2.
+@test "5m and 1Gi are understood in the words of an event" {
+	local line
+	while read -r line; do
+		eval "said $line -t 1ms" >"$tmp/said"
+		! grep -q '^exit: 2$' "$tmp/said" || { echo "$line"; cat "$tmp/said"; return 1; }
+	done <<-'EOF'
+		hist raw:sched_switch of cpu --linear 0:5m:1m
+		hist raw:sched_switch of cpu --linear 0:1Gi:1Mi
+		count raw:sched_switch if 'cpu < 5m && cpu < 1Gi'
+		count interval:5m
+		count soft:page-faults:1Gi
+	EOF
+}
+
 @test "a capture of calls whose functions are damaged is told, and no more" {
 	for file in class calls; do
 		cp "$file.cap" "$tmp/damaged.cap"
