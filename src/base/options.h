@@ -62,6 +62,7 @@ struct output_options {
 	int format;	  /* -o: enum output_format */
 	const char *path; /* --out FILE */
 	int color;
+	bool wall; /* --wall */
 };
 
 /* Captures: what is kept of a run, and what is read instead of running. */
@@ -130,10 +131,19 @@ extern const char *const color_words[];
 		.offset = offsetof(struct output_options, color), .arg = "WHEN", \
 		.help = "use colors in text", .choices = color_words             \
 	}
+#define OUTPUT_WALL                                                                     \
+	{                                                                               \
+		.name = "wall", .kind = OPTION_FLAG,                                    \
+		.offset = offsetof(struct output_options, wall),                        \
+		.help = "print the wall clock time instead of the time since the start" \
+	}
 #define OUTPUT_GROUP(...)                        \
 	(&(const struct option_group){ "Output", \
 				       (const struct option_def[]){ __VA_ARGS__, { 0 } } })
-#define OUTPUT_IN(formats)	OUTPUT_GROUP(OUTPUT_FORMAT(formats), OUTPUT_FILE, OUTPUT_COLOR)
+#define OUTPUT_IN(formats) OUTPUT_GROUP(OUTPUT_FORMAT(formats), OUTPUT_FILE, OUTPUT_COLOR)
+/* Of a command whose lines begin with a time: with --wall. */
+#define OUTPUT_TIMED_IN(formats) \
+	OUTPUT_GROUP(OUTPUT_FORMAT(formats), OUTPUT_FILE, OUTPUT_COLOR, OUTPUT_WALL)
 #define OUTPUT_FILE_IN(formats) OUTPUT_GROUP(OUTPUT_FORMAT(formats), OUTPUT_FILE)
 
 #endif

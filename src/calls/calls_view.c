@@ -309,7 +309,7 @@ int calls_view__start(struct calls_view *v, struct session *s, const struct call
 	v->trace = trace;
 	if (trace->nr_members)
 		v->memory = memory_new(trace->member_bytes);
-	v->table = table__of(s->out, s->format, &calls_view_object, NULL, NULL);
+	v->table = session__table(s, &calls_view_object, NULL, NULL);
 	if (!v->table || (trace->nr_members && !v->memory))
 		return log_no_memory();
 	return trace_words__start(&v->words, trace);

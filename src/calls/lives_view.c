@@ -174,7 +174,7 @@ static struct table *lives_table(struct lives_view *v, enum lives_table which,
 			columns[i].width = lives_name_width(v->trace);
 		picked[i] = &columns[i];
 	}
-	return table__new(s->out, s->format, object->type, picked, nr);
+	return session__table_new(s, object->type, picked, nr);
 }
 
 int lives_view__start(struct lives_view *v, struct session *s)

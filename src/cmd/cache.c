@@ -104,7 +104,7 @@ const struct cmd cmd_cache = {
 	.group = "I/O",
 	.brief = "page-cache hits, misses and read-ahead, by process and file",
 	.synopsis = "[options] [PATH...] [-- COMMAND...]",
-	.groups = CMD_GROUPS(&run_group, OUTPUT_IN(OUTPUT_TABLES), &write_group, &read_group),
+	.groups = CMD_GROUPS(&run_group, OUTPUT_TIMED_IN(OUTPUT_TABLES), &write_group, &read_group),
 	.own = &cache_group,
 	.view_size = sizeof(struct cache_view),
 	.objects = cache_objects,
@@ -192,11 +192,12 @@ static struct cache_wants cache_view_wants(void *state, const struct options *op
 static int cache_on_start(void *state, struct session *s)
 {
 	struct cache_view *v = state;
+	const struct table_clock clock = session__clock(s);
 
 	if (v->events)
 		v->told = cache_event_table__new(s->out, s->format, v->then_io, s->start_ns,
 						 cache_source__about(s)->page_bytes);
-	if (v->events && !v->told)
+	if (v->events && (!v->told || cache_event_table__set_clock(v->told, &clock)))
 		return log_no_memory();
 	cache_account__show_method(s);
 	return cache_rows__make_table(&v->rows, s);

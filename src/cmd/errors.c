@@ -223,8 +223,8 @@ static int errors_on_start(void *state, struct session *s)
 {
 	struct errors *e = state;
 
-	e->table = table__of(s->out, s->format, &errors_rows, NULL, NULL);
-	e->sums_table = table__of(s->out, s->format, &errors_sums, NULL, NULL);
+	e->table = session__table(s, &errors_rows, NULL, NULL);
+	e->sums_table = session__table(s, &errors_sums, NULL, NULL);
 	return e->table && e->sums_table ? 0 : log_no_memory();
 }
 

@@ -152,9 +152,9 @@ static int inflight_on_start(void *state, struct session *s)
 	const struct column *shown[OBJECT_COLUMNS];
 	size_t nr = inflight__columns(s->format, shown);
 
-	v->table = table__new(s->out, s->format, inflight_rows.type, shown, nr);
+	v->table = session__table_new(s, inflight_rows.type, shown, nr);
 	if (v->table && s->format == TABLE_JSON)
-		v->looks = table__of(s->out, s->format, &inflight_looks, NULL, NULL);
+		v->looks = session__table(s, &inflight_looks, NULL, NULL);
 	if (!v->table || (s->format == TABLE_JSON && !v->looks))
 		return log_no_memory();
 	return inflight__open(&v->inflight, io_source__collector(s));

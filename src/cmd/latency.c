@@ -69,7 +69,7 @@ static const struct option_def latency_options[] = {
 	  "count from the start, not from the last interval" },
 	{ "heat", 0, OPTION_FLAG, offsetof(struct latency, heat), NULL,
 	  "show latency over time as a heat map, one row per interval",
-	  .not_with = "lat-min-us,lat-shift,cumulative" },
+	  .not_with = "lat-min-us,lat-shift,cumulative,wall" },
 	{ "lat-min-us", 0, OPTION_NUMBER, offsetof(struct latency, lat_min_us), "US",
 	  "zoom: start of the fine histogram buckets (default 0)", .max = 1000000000,
 	  .alias = "lat_min_us" },
@@ -92,8 +92,8 @@ const struct cmd cmd_latency = {
 	.group = "I/O",
 	.brief = "how long I/O takes: percentiles and histograms",
 	.synopsis = "[options] [-- COMMAND...]",
-	.groups = CMD_GROUPS(&filter_group, &run_group, OUTPUT_IN(OUTPUT_TABLES), &write_group,
-			     &read_group, &alias_group),
+	.groups = CMD_GROUPS(&filter_group, &run_group, OUTPUT_TIMED_IN(OUTPUT_TABLES),
+			     &write_group, &read_group, &alias_group),
 	.own = &latency_group,
 	.view_size = sizeof(struct latency),
 	.objects = CMD_OBJECTS(&latency_rows, &latency_buckets, &session_ledger),
@@ -357,8 +357,8 @@ static int latency_on_start(void *state, struct session *s)
 						  : "");
 	else
 		log_note("requests: from block_rq_issue to block_rq_complete");
-	l->table = table__of(s->out, s->format, &latency_rows, latency_shows, l);
-	l->buckets = table__of(s->out, s->format, &latency_buckets, latency_shows, l);
+	l->table = session__table(s, &latency_rows, latency_shows, l);
+	l->buckets = session__table(s, &latency_buckets, latency_shows, l);
 	return l->table && l->buckets ? 0 : log_no_memory();
 }
 

@@ -103,8 +103,8 @@ const struct cmd cmd_layers = {
 	.group = "I/O",
 	.brief = "where the time goes: queue, scheduler, driver, device",
 	.synopsis = "[options] [-- COMMAND...]",
-	.groups = CMD_GROUPS(&filter_group, &run_group, OUTPUT_IN(OUTPUT_TABLES), &write_group,
-			     &read_group, &alias_group),
+	.groups = CMD_GROUPS(&filter_group, &run_group, OUTPUT_TIMED_IN(OUTPUT_TABLES),
+			     &write_group, &read_group, &alias_group),
 	.own = &layers_group,
 	.view_size = sizeof(struct layers),
 	.objects = CMD_OBJECTS(&layers_rows, &session_ledger),
@@ -246,7 +246,7 @@ static int layers_on_start(void *state, struct session *s)
 {
 	struct layers *l = state;
 
-	l->table = table__of(s->out, s->format, &layers_rows, NULL, NULL);
+	l->table = session__table(s, &layers_rows, NULL, NULL);
 	return l->table ? 0 : log_no_memory();
 }
 

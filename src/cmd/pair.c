@@ -181,7 +181,7 @@ static int pair_show_open(struct pair_view *v, struct session *s)
 	if (err || !v->nr_open || s->format == TABLE_CSV)
 		return err;
 	qsort(v->open, v->nr_open, sizeof(*v->open), pair_compare_open);
-	table = table__of(s->out, s->format, &pair_opens, NULL, NULL);
+	table = session__table(s, &pair_opens, NULL, NULL);
 	if (!table)
 		return log_no_memory();
 	if (s->format == TABLE_TEXT)

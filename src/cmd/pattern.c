@@ -72,7 +72,7 @@ const struct cmd cmd_pattern = {
 	.brief = "the kind of load: mix, sizes, randomness, depth; a job for fio",
 	.synopsis = "[options] [-- COMMAND...]",
 	.groups = CMD_GROUPS(&filter_group, &run_group,
-			     OUTPUT_IN(OUTPUT_TABLES | OUTPUT_BIT(OUTPUT_FIO)), &write_group,
+			     OUTPUT_TIMED_IN(OUTPUT_TABLES | OUTPUT_BIT(OUTPUT_FIO)), &write_group,
 			     &read_group, &alias_group),
 	.own = &pattern_group,
 	.view_size = sizeof(struct pattern_view),
@@ -288,7 +288,7 @@ static int pattern_on_start(void *state, struct session *s)
 	v->rows.style = chart__style_of(s->out, s->options->output.color);
 	if (s->format == TABLE_TEXT)
 		cells = load__nr_cells(v->rows.style);
-	v->table = table__new(s->out, s->format, load_rows.type, shown, kept);
+	v->table = session__table_new(s, load_rows.type, shown, kept);
 	return v->table && !pattern__init(&v->rows.pattern, cells) ? 0 : log_no_memory();
 }
 

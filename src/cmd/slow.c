@@ -183,7 +183,7 @@ static int slow_on_start(void *state, struct session *s)
 {
 	struct slow *l = state;
 
-	l->table = table__of(s->out, s->format, &slow_rows, NULL, NULL);
+	l->table = session__table(s, &slow_rows, NULL, NULL);
 	return l->table ? 0 : log_no_memory();
 }
 

@@ -309,7 +309,7 @@ static int stacks_on_start(void *state, struct session *s)
 
 	if (!session__knows(s, GLOSSARY_STACKS))
 		return log_err(-EINVAL, "this capture has no stacks: record it with --stacks");
-	v->table = table__of(s->out, s->format, &stacks_rows, stacks_shows, v);
+	v->table = session__table(s, &stacks_rows, stacks_shows, v);
 	return v->table ? 0 : log_no_memory();
 }
 

@@ -19,7 +19,7 @@
 
 struct trace {
 	/* options */
-	bool split, attempts, wall, cdw, admin, io;
+	bool split, attempts, cdw, admin, io;
 	struct option_list columns;
 	const char *only_if, *fail_if;
 	struct option_number buffer;
@@ -30,7 +30,7 @@ struct trace {
 	uint64_t printed;
 	uint64_t retries_due, retries_seen; /* of commands that ended; of attempts that failed */
 	struct command_row row;		    /* at hand */
-	bool fill_wall, fill_cdw, fill_lba; /* shown, or asked about: they cost time */
+	bool wall, fill_wall, fill_cdw, fill_lba; /* shown, or asked about: they cost time */
 	struct condition *condition, *fails;
 };
 
@@ -50,8 +50,6 @@ static const struct option_def trace_options[] = {
 	  "print a line for each attempt of a command, including failed attempts" },
 	{ "columns", 0, OPTION_LIST, offsetof(struct trace, columns), "NAME,...",
 	  "print these columns in this order; --columns help lists them" },
-	{ "wall", 0, OPTION_FLAG, offsetof(struct trace, wall), NULL,
-	  "print the wall clock time of the event instead of the time since the start" },
 	{ "cdw", 0, OPTION_FLAG, offsetof(struct trace, cdw), NULL,
 	  "also print command dwords 10 to 15" },
 	{ "admin", 0, OPTION_FLAG, offsetof(struct trace, admin), NULL,
@@ -74,8 +72,8 @@ const struct cmd cmd_trace = {
 	.group = "I/O",
 	.brief = "every command, one line each, decoded",
 	.synopsis = "[options] [-- COMMAND...]",
-	.groups = CMD_GROUPS(&filter_group, &run_group, OUTPUT_IN(OUTPUT_TABLES), &write_group,
-			     &read_group, &alias_group),
+	.groups = CMD_GROUPS(&filter_group, &run_group, OUTPUT_TIMED_IN(OUTPUT_TABLES),
+			     &write_group, &read_group, &alias_group),
 	.own = &trace_group,
 	.view_size = sizeof(struct trace),
 	.objects = CMD_OBJECTS(&trace_rows, &session_ledger),
@@ -119,7 +117,7 @@ static bool trace_is_default(const struct trace *t, const char *key, bool text)
 	char word[32];
 
 	if (!strcmp(key, "wall"))
-		return t->wall;
+		return t->wall || !text;
 	if (!strcmp(key, "cdw"))
 		return t->cdw;
 	if (!strcmp(key, "event"))
@@ -218,12 +216,16 @@ static struct io_wants trace_wants(void *state, const struct options *options)
 static int trace_on_start(void *state, struct session *s)
 {
 	struct trace *t = state;
-	size_t nr = trace_choose_columns(t, s->format == TABLE_TEXT);
+	size_t nr;
 
+	t->wall = s->options->output.wall;
+	nr = trace_choose_columns(t, s->format == TABLE_TEXT);
 	t->op_names = io_source__op_names(s);
 	t->fill_lba = t->condition || t->fails;
-	for (size_t i = 0; i < nr; i++)
+	for (size_t i = 0; i < nr; i++) {
+		t->fill_wall |= !strcmp(t->shown[i]->key, "wall");
 		t->fill_lba |= !strcmp(t->shown[i]->key, "lba");
+	}
 	t->table = table__new(s->out, s->format, "trace", t->shown, nr);
 	if (!t->table)
 		return log_no_memory();
@@ -272,10 +274,9 @@ static int trace_run(void *state, const struct options *options, char **argv)
 
 		if (!column)
 			return trace_unknown_column(t->columns.words[i]);
-		t->fill_wall |= !strcmp(column->key, "wall");
 		t->fill_cdw |= !strcmp(column->key, "cdw");
 	}
-	t->fill_wall |= t->wall || (t->only_if && strstr(t->only_if, "wall")) ||
+	t->fill_wall |= (t->only_if && strstr(t->only_if, "wall")) ||
 			(t->fail_if && strstr(t->fail_if, "wall"));
 	t->fill_cdw |= t->cdw || (t->only_if && strstr(t->only_if, "cdw")) ||
 		       (t->fail_if && strstr(t->fail_if, "cdw"));

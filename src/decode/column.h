@@ -27,6 +27,7 @@ enum cell_kind {
 	CELL_SIGNED,   /* the same of an int64_t: -12 */
 	CELL_TIME,     /* ns, a point in the run: seconds with nine digits in every format */
 	CELL_REAL,     /* real: as many digits as it takes to read it back, in every format */
+	CELL_WALL,     /* of a table with a clock: time_s as wall clock */
 	CELL_ANY,      /* the field is a struct cell: each row has its own kind */
 	CELL_KINDS,
 };
@@ -80,6 +81,22 @@ void table__heading_again(struct table *table);	       /* before the next row */
 void table__hold(struct table *table);
 void table__hand_over(struct table *table);
 void table__free(struct table *table); /* lines that still wait are gone */
+
+/* How the times of a table's rows, which count from the start of the run, become wall clock. */
+struct table_clock {
+	uint64_t (*wall_ns)(const void *arg, uint64_t time_ns); /* since 1970, UTC; 0: not known */
+	const void *arg;
+	bool in_text; /* --wall */
+};
+
+extern const struct column column_wall;
+
+/*
+ * Before its first row: JSON and CSV get column_wall behind time_s, text has it in the place of
+ * time_s if the clock says so. A table without time_s, or with a wall of its own, stays as it is.
+ * 0 or -ENOMEM.
+ */
+int table__set_clock(struct table *table, const struct table_clock *clock);
 
 /*
  * What one type of JSON object can hold. Tables pick their columns from it and --json-schema

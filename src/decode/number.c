@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include "decode/column.h"
 
 static const uint64_t number_exact = 1ULL << 53; /* below, every integer is a double */
@@ -386,4 +387,34 @@ char *text__rate(char *buf, size_t size, double per_s)
 	char words[2 * NUMBER_ROOM];
 
 	return number_string(buf, size, words, number__rate(words, 0, per_s));
+}
+
+/* ---- wall clock ---- */
+
+static bool number_wall_begin(struct number_wall *wall, uint64_t second)
+{
+	time_t s = (time_t)second;
+	struct tm tm;
+
+	if (wall->len && wall->second == second)
+		return true;
+	if (!gmtime_r(&s, &tm))
+		return false;
+	wall->second = second;
+	wall->len = strftime(wall->text, 36, "%Y-%m-%dT%H:%M:%S.", &tm);
+	return wall->len;
+}
+
+const char *number__wall(struct number_wall *wall, uint64_t real_ns, size_t digits)
+{
+	uint64_t rest = real_ns % 1000000000;
+	char *end;
+
+	if (!real_ns || !number_wall_begin(wall, real_ns / 1000000000))
+		return NULL;
+	end = wall->text + wall->len + digits;
+	memset(wall->text + wall->len, '0', digits);
+	number__write(end, digits == 9 ? rest : rest / number_powers[9 - digits]);
+	memcpy(end, "Z", 2);
+	return wall->text;
 }

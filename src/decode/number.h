@@ -100,4 +100,17 @@ char *number__real(char *at, double real);
 /* A finite number with as many digits as it takes to read it back. */
 char *number__exact(char *at, double real);
 
+/* A wall clock time as text. Kept from one to the next: the second is put into words once. */
+struct number_wall {
+	uint64_t second;
+	size_t len; /* of its words; 0: there are none yet */
+	char text[48];
+};
+
+/*
+ * 2026-11-15T07:08:09.123456789Z: UTC, so that lines of two machines can be compared. ns since
+ * 1970, of which 3 or 9 digits behind the second are shown. NULL: the time is 0, not known.
+ */
+const char *number__wall(struct number_wall *wall, uint64_t real_ns, size_t digits);
+
 #endif

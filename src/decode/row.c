@@ -4,7 +4,6 @@
 #include <endian.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include "decode/op.h"
 #include "decode/record.h"
 
@@ -48,20 +47,6 @@ const struct column command_columns[COMMAND_COLUMNS + 1] = {
 	{ "cpu", "cpu", CELL_COUNT, 3, "CPU on which it ended", .at = FIELD(cpu) },
 	{ 0 },
 };
-
-/* 2026-11-15T07:08:09.123456789Z: UTC, so that lines of two machines can be laid side by side. */
-static const char *row_wall(char buf[48], uint64_t real_ns)
-{
-	time_t s = (time_t)(real_ns / 1000000000);
-	struct tm tm;
-	size_t at;
-
-	if (!real_ns || !gmtime_r(&s, &tm))
-		return NULL;
-	at = strftime(buf, 24, "%Y-%m-%dT%H:%M:%S", &tm);
-	snprintf(buf + at, 48 - at, ".%09luZ", (unsigned long)(real_ns % 1000000000));
-	return buf;
-}
 
 static const char *row_cdw(char buf[64], const struct io_record *r)
 {
@@ -140,7 +125,7 @@ void command_row__fill(struct command_row *row, const struct io_record *r,
 	const bool nvme = r->kind != IO_BLOCK;
 
 	row->time_ns = io_record__time_ns(r) - c->start_ns;
-	row->wall = row_wall(row->wall_text, c->wall_ns);
+	row->wall = number__wall(&row->wall_text, c->wall_ns, 9);
 	row->start_ns = r->first_ns;
 	row->last_ns = r->last_ns;
 	row->dev = c->dev ? c->dev : "?";

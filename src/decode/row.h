@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "decode/column.h"
+#include "decode/number.h"
 #include "wire/io_record.h"
 
 /*
@@ -31,7 +32,8 @@ struct command_row {
 	uint64_t cpu;
 	size_t command_len, status_len, comm_len;
 	/* Texts of this row, some of them. */
-	char wall_text[48], op_text[16], command_text[512], cdw_text[64];
+	struct number_wall wall_text;
+	char op_text[16], command_text[512], cdw_text[64];
 	char status_text[160], comm_text[17];
 };
 

@@ -31,7 +31,7 @@ struct cache_event_table {
 
 #define MISS(field) offsetof(struct cache_event_miss, field)
 static const struct column miss_columns[] = {
-	{ "time_ns", "time", CELL_TIME, 12,
+	{ "time_s", "time", CELL_TIME, 12,
 	  "when the first missing page of the request was added, since the start",
 	  .at = MISS(time_ns) },
 	{ "wait_ns", "wait", CELL_DURATION, 6,
@@ -56,7 +56,7 @@ static const struct column miss_columns[] = {
 
 #define COMMAND(field) offsetof(struct cache_event_command, field)
 static const struct column command_columns[] = {
-	{ "time_ns", "time", CELL_TIME, 12, "when it was submitted, since the start",
+	{ "time_s", "time", CELL_TIME, 12, "when it was submitted, since the start",
 	  .at = COMMAND(time_ns) },
 	{ "lat_ns", "lat", CELL_DURATION, 6,
 	  "time from block_rq_issue to block_rq_complete; null: no issue seen",
@@ -118,6 +118,13 @@ struct cache_event_table *cache_event_table__new(FILE *out, enum table_format fo
 		return t;
 	free(t);
 	return NULL;
+}
+
+int cache_event_table__set_clock(struct cache_event_table *t, const struct table_clock *clock)
+{
+	int err = t->commands ? table__set_clock(t->commands, clock) : 0;
+
+	return !err && t->misses ? table__set_clock(t->misses, clock) : err;
 }
 
 bool cache_event_table__shows(const struct cache_event_table *t, const struct cache_event *e)

@@ -21,6 +21,8 @@ struct cache_event_table;
 /* commands: these are what text and CSV show. */
 struct cache_event_table *cache_event_table__new(FILE *out, enum table_format format, bool commands,
 						 uint64_t start_ns, uint64_t page_bytes);
+/* As table__set_clock. */
+int cache_event_table__set_clock(struct cache_event_table *table, const struct table_clock *clock);
 /* Is it shown at all? */
 bool cache_event_table__shows(const struct cache_event_table *table,
 			      const struct cache_event *event);

@@ -5,6 +5,7 @@
  * not ask for are left out of its objects, so only "type" is required.
  */
 #include <errno.h>
+#include <string.h>
 #include "decode/column.h"
 
 size_t object__columns(const struct object *object, const struct column *columns[OBJECT_COLUMNS])
@@ -53,6 +54,7 @@ int object__put(const struct object *object, FILE *out, enum table_format format
 static const char *schema_type(enum cell_kind kind)
 {
 	switch (kind) {
+	case CELL_WALL:
 	case CELL_TEXT: return "[\"string\",\"null\"]";
 	case CELL_SIGNED: return "[\"integer\",\"null\"]";
 	case CELL_COUNT:
@@ -82,6 +84,14 @@ static void schema_put_column(FILE *out, const struct column *column)
 	fputc('}', out);
 }
 
+static bool schema_has(const struct column *const *columns, size_t nr, const char *key)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (!strcmp(columns[i]->key, key))
+			return true;
+	return false;
+}
+
 static void schema_put_object(FILE *out, const struct object *object)
 {
 	const struct column *columns[OBJECT_COLUMNS];
@@ -93,8 +103,11 @@ static void schema_put_object(FILE *out, const struct object *object)
 	      out);
 	text__put_json(out, object->type);
 	fputc('}', out);
-	for (i = 0; i < nr; i++)
+	for (i = 0; i < nr; i++) {
 		schema_put_column(out, columns[i]);
+		if (!strcmp(columns[i]->key, "time_s") && !schema_has(columns, nr, column_wall.key))
+			schema_put_column(out, &column_wall); /* table__set_clock adds it */
+	}
 	fputs("\n}}", out);
 }
 

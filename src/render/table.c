@@ -6,6 +6,7 @@
  * and awk expect, not in RFC 4180's CRLF.
  */
 #define _GNU_SOURCE 1 /* mempcpy */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "render/plain.h"
@@ -38,7 +39,7 @@ static __attribute__((noinline)) char *table_plain_any(struct table *table,
 						       const void *row)
 {
 	const bool is_json = table->format == TABLE_JSON;
-	struct cell cell = column__cell(c->column, row);
+	struct cell cell = table__cell(table, c, row);
 
 	at = table_put_key(table, c, at, table->format);
 	if (cell.kind == CELL_NONE)
@@ -174,15 +175,19 @@ static enum cell_kind table_way(const struct column *column)
 	return !column->get && is_quick[column->kind] ? column->kind : CELL_NONE;
 }
 
-static bool table_add_column(struct table *table, const struct column *column)
+static void table_clear_column(struct table_column *column)
 {
-	struct table_column *to = &table->columns[table->nr++];
+	free(column->key);
+	*column = (struct table_column){ 0 };
+}
 
+static bool table_fill_column(struct table_column *to, const struct column *column)
+{
 	to->column = column;
 	to->at = column->at;
 	to->len_at = column->len_at;
 	to->way = table_way(column);
-	to->is_left = column->kind == CELL_TEXT;
+	to->is_left = column->kind == CELL_TEXT || column->kind == CELL_WALL;
 	table_widen(to, text__width(column->header));
 	table_widen(to, column->width > 0 ? (size_t)column->width : 0);
 	to->key = table_quoted(",", column->key, ":", &to->key_len);
@@ -206,7 +211,7 @@ struct table *table__new(FILE *out, enum table_format format, const char *type,
 	table->columns = calloc(nr + 1, sizeof(*table->columns));
 	done = table->start && table->columns;
 	for (size_t i = 0; done && i < nr; i++)
-		done = table_add_column(table, columns[i]);
+		done = table_fill_column(&table->columns[table->nr++], columns[i]);
 	if (!done) {
 		table__free(table);
 		return NULL;
@@ -221,10 +226,74 @@ void table__free(struct table *table)
 	if (!table)
 		return;
 	for (size_t i = 0; i < table->nr; i++)
-		free(table->columns[i].key);
+		table_clear_column(&table->columns[i]);
 	free(table->columns);
 	free(table->start);
 	free(table);
+}
+
+/* ---- the clock ---- */
+
+const struct column column_wall = { "wall", "wall clock", CELL_WALL, 0,
+				    "wall clock of time_s, UTC, ISO 8601; null: not known" };
+
+/* The time of the row, which counts from the start of the run, to the digits that it has. */
+struct cell table__cell(struct table *table, const struct table_column *c, const void *row)
+{
+	struct cell time;
+	uint64_t ns;
+
+	if (c->column->kind != CELL_WALL)
+		return column__cell(c->column, row);
+	time = table->time ? column__cell(table->time, row) : (struct cell){ CELL_NONE };
+	if (time.kind != CELL_TIME && time.kind != CELL_SECONDS)
+		return (struct cell){ CELL_NONE };
+	ns = time.kind == CELL_TIME ? time.n : (uint64_t)(time.real * 1e9 + 0.5);
+	time.text = number__wall(&table->wall, table->clock.wall_ns(table->clock.arg, ns),
+				 time.kind == CELL_TIME ? 9 : 3);
+	time.kind = time.text ? CELL_TEXT : CELL_NONE;
+	return time;
+}
+
+/* The place of the column; nr: there is none. */
+static size_t table_find(const struct table *table, const char *key)
+{
+	size_t i = 0;
+
+	while (i < table->nr && strcmp(table->columns[i].column->key, key))
+		i++;
+	return i;
+}
+
+/* table__new leaves room for one more. */
+static void table_open_gap(struct table *table, size_t at)
+{
+	memmove(&table->columns[at + 1], &table->columns[at],
+		(table->nr - at) * sizeof(*table->columns));
+	memset(&table->columns[at], 0, sizeof(*table->columns));
+	table->nr++;
+}
+
+int table__set_clock(struct table *table, const struct table_clock *clock)
+{
+	const bool is_text = table->format == TABLE_TEXT;
+	size_t at = table_find(table, "time_s");
+
+	if (at == table->nr || table_find(table, column_wall.key) < table->nr ||
+	    (is_text && !clock->in_text))
+		return 0;
+	table->time = table->columns[at].column;
+	table->clock = *clock;
+	if (is_text)
+		table_clear_column(&table->columns[at]);
+	else
+		table_open_gap(table, ++at);
+	if (!table_fill_column(&table->columns[at], &column_wall))
+		return -ENOMEM;
+	table->columns[table->nr - 1].is_last = true;
+	if (table->nr > 1)
+		table->columns[table->nr - 2].is_last = false;
+	return 0;
 }
 
 /* Only for people: a second heading would be a broken row to who reads CSV. */

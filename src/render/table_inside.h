@@ -42,6 +42,9 @@ struct table {
 	bool holds;
 	size_t held; /* bytes of whole lines that wait, before the line at hand */
 	struct table_column *columns;
+	const struct column *time; /* that the clock makes wall clock of; NULL: no clock */
+	struct table_clock clock;
+	struct number_wall wall;
 	char *start; /* of a JSON line: "{\"type\":\"latency\"" */
 	size_t start_len;
 	char line[TABLE_LINE + TABLE_CELL];
@@ -112,6 +115,8 @@ static inline void table_widen(struct table_column *c, size_t width)
 		c->way = CELL_NONE;
 }
 
+/* table.c: column__cell, with the table's clock. */
+struct cell table__cell(struct table *table, const struct table_column *c, const void *row);
 /* Every kind but text, as people read it; behind it. */
 char *cell__put(char *at, struct cell cell);
 /* The plain number, the same in JSON and CSV. */

@@ -40,7 +40,7 @@ void table__fit(struct table *table, const void *row)
 	char buf[NUMBER_ROOM];
 
 	for (c = table->columns; c < end; c++) {
-		struct cell cell = column__cell(c->column, row);
+		struct cell cell = table__cell(table, c, row);
 
 		table_widen(c, text__width(table_words(cell, buf)));
 		c->is_left |= c->column->kind == CELL_ANY && cell.kind == CELL_TEXT;
@@ -160,7 +160,7 @@ static char *table_quick_row(struct table *table, const void *row)
 static __attribute__((noinline)) char *table_text_any(struct table *table, struct table_column *c,
 						      char *at, const void *row)
 {
-	struct cell cell = column__cell(c->column, row);
+	struct cell cell = table__cell(table, c, row);
 	char buf[NUMBER_ROOM];
 	const char *words;
 

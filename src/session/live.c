@@ -30,6 +30,31 @@ static bool live_view_ticks(const struct session *s)
 	       (!view->only_at_end || run->interval_ns.given || run->count.given);
 }
 
+/* What wakes up often anyway. */
+static bool live_has_timed_clock(const struct session_inside *in)
+{
+	return in->drains || in->recorder;
+}
+
+/* The wall clock may be set while we run: one moment on all clocks each second, or at each tick. */
+static int live_on_clock(void *arg)
+{
+	struct session *s = arg;
+	struct capture_about *about = &s->inside->about;
+	const struct capture_clock clock = {
+		.mono_ns = clock__mono_ns(),
+		.real_ns = clock__wall_ns(),
+		.boot_ns = clock__boot_ns(),
+	};
+	int err;
+
+	capture_about__forget_clocks(about, clock.mono_ns - live_keep_clocks_ns);
+	err = capture_about__add_clock(about, &clock);
+	if (!err && s->inside->recorder)
+		err = recorder__clock(s->inside->recorder, &clock);
+	return err;
+}
+
 static int live_on_tick(void *arg)
 {
 	struct session *s = arg;
@@ -37,7 +62,9 @@ static int live_on_tick(void *arg)
 	int err;
 
 	live_set_time(s);
-	err = in->source->tick ? in->source->tick(s) : 0;
+	err = live_has_timed_clock(in) ? 0 : live_on_clock(s);
+	if (!err && in->source->tick)
+		err = in->source->tick(s);
 	if (err || !live_view_ticks(s))
 		return err;
 	err = session_tick(s);
@@ -69,25 +96,6 @@ static int live_time_is_up(void *arg)
 	return 0;
 }
 
-/* The wall clock may be set while we run: one moment on all clocks each second. */
-static int live_on_clock(void *arg)
-{
-	struct session *s = arg;
-	struct capture_about *about = &s->inside->about;
-	const struct capture_clock clock = {
-		.mono_ns = clock__mono_ns(),
-		.real_ns = clock__wall_ns(),
-		.boot_ns = clock__boot_ns(),
-	};
-	int err;
-
-	capture_about__forget_clocks(about, clock.mono_ns - live_keep_clocks_ns);
-	err = capture_about__add_clock(about, &clock);
-	if (!err && s->inside->recorder)
-		err = recorder__clock(s->inside->recorder, &clock);
-	return err;
-}
-
 /* ---- the start ---- */
 
 static int live_arm(struct session *s)
@@ -98,7 +106,7 @@ static int live_arm(struct session *s)
 
 	if (live_view_ticks(s) || (in->recorder && in->source->tick))
 		err = loop__every(in->loop, session_interval(s), live_on_tick, s);
-	if (!err && (in->drains || in->recorder))
+	if (!err && live_has_timed_clock(in))
 		err = loop__every(in->loop, live_clock_every_ns, live_on_clock, s);
 	if (!err && in->drains)
 		err = loop__every(in->loop, live_poll_ns, live_on_poll, s);

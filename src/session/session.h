@@ -82,6 +82,14 @@ bool session__is_cut(const struct session *session);
 /* "nothing yet" for a person who waits; erased by the next one. Only on a terminal. */
 void session__status(const struct session *session, const char *text);
 
+/* A table of a view: table__of and table__new with the session's clock. NULL: out of memory. */
+struct table *session__table(const struct session *session, const struct object *object,
+			     column_shown_fn shows, const void *view);
+struct table *session__table_new(const struct session *session, const char *type,
+				 const struct column *const *columns, size_t nr);
+/* That clock, for tables that are made elsewhere. */
+struct table_clock session__clock(const struct session *session);
+
 /* ---- what a view of any source asks; more: io_source.h, cache_source.h, probe_source.h ---- */
 
 /* A file, or "[swap]" and the like; NULL: no data, or not known. Hostile. place: io_file_place. */

@@ -132,12 +132,14 @@ static void call_shut(struct call_rows *rows)
 
 static int call_read_file(struct call_rows *rows)
 {
+	static const struct options none;
 	struct call_reading *r = calloc(1, sizeof(*r));
 
 	rows->reading = r;
 	if (!r)
 		return -ENOMEM;
-	r->session = (struct session){ .format = TABLE_JSON,
+	r->session = (struct session){ .options = &none,
+				       .format = TABLE_JSON,
 				       .start_ns = sql_rows__file(rows)->start_ns };
 	r->parts = (struct call_trace_reader){
 		.trace = &r->trace, .on_known = call_on_known, .arg = rows, .to_ns = UINT64_MAX

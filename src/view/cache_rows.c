@@ -162,7 +162,7 @@ int cache_rows__make_table(struct cache_rows *v, const struct session *s)
 		cache_show_column(v, s, nr++, file);
 	for (size_t i = 0; i < nr; i++)
 		shown[i] = &v->columns[i];
-	v->table = table__new(s->out, s->format, cache_rows_object.type, shown, nr);
+	v->table = session__table_new(s, cache_rows_object.type, shown, nr);
 	return v->table ? 0 : log_no_memory();
 }
 

@@ -122,8 +122,7 @@ int hit_view__start(struct hit_view *v, struct session *s)
 	}
 	for (size_t i = v->first; !err && i < nr && (i == v->first || !v->is_shared); i++) {
 		e = &v->events[i];
-		e->table = table__new(s->out, s->format, v->object->type, e->picked,
-				      hit_pick(v, s, e));
+		e->table = session__table_new(s, v->object->type, e->picked, hit_pick(v, s, e));
 		err = e->table ? 0 : -ENOMEM;
 	}
 	return err ? log_err(err, "out of memory") : 0;

@@ -75,8 +75,7 @@ static int pattern_show_parts(struct pattern_rows *v, struct session *s, const s
 			      struct load_row *row)
 {
 	for (int part = 0; part < NR_LOAD_PARTS; part++) {
-		struct table *table =
-			table__of(s->out, s->format, &load_parts[part], pattern_rows__shows, v);
+		struct table *table = session__table(s, &load_parts[part], pattern_rows__shows, v);
 
 		if (!table)
 			return log_no_memory();

@@ -386,7 +386,7 @@ static int tally_widen(struct tally_view *v, struct session *s, bool total, size
 	if (!grew)
 		return 0;
 	table__free(v->table);
-	v->table = table__new(s->out, s->format, v->object->type, v->picked, v->nr_picked);
+	v->table = session__table_new(s, v->object->type, v->picked, v->nr_picked);
 	return v->table ? 0 : log_no_memory();
 }
 
@@ -497,7 +497,7 @@ static int tally_on_start(void *state, struct session *s)
 		return 0;
 	nr = tally_columns(v, s, v->buckets, v->bucket_columns, picked);
 	if (nr)
-		v->bucket_table = table__new(s->out, s->format, v->buckets->type, picked, nr);
+		v->bucket_table = session__table_new(s, v->buckets->type, picked, nr);
 	return v->bucket_table ? 0 : log_no_memory();
 }
 

@@ -118,8 +118,8 @@ refused() {
 	[ "$status" -eq 3 ] || { echo "exit $status"; return 1; }
 	grep -qx "iosonar: 936 calls were inside 64 other user functions of their task: the kernel reports the returns of the outermost 64 only; the other calls have no duration and no nesting" "$tmp/err" ||
 		{ cat "$tmp/err"; return 1; }
-	[ "$(awk -F, 'NR > 1 && $7 != "" { timed++; if ($6 >= 64) deep++ } END { print timed, deep + 0, NR - 1 }' "$tmp/out")" = "64 0 1000" ]
-	[ "$(sed -n 2p "$tmp/out" | cut -d, -f7)" -eq 1063000 ]
+	[ "$(awk -F, 'NR > 1 && $8 != "" { timed++; if ($7 >= 64) deep++ } END { print timed, deep + 0, NR - 1 }' "$tmp/out")" = "64 0 1000" ]
+	[ "$(sed -n 2p "$tmp/out" | cut -d, -f8)" -eq 1063000 ]
 	build/captures user "$tmp/user.cap" 64
 	"$iosonar" calls -r "$tmp/user.cap" -o csv >"$tmp/out" 2>"$tmp/err"
 	[ ! -s "$tmp/err" ]
@@ -132,7 +132,7 @@ refused() {
 		[ "$(head -1 "$tmp/err")" = "returns were not recorded: durations and nesting are not available; record with calls or class --returns -w" ] ||
 			{ cat "$tmp/err"; return 1; }
 	done
-	"$iosonar" calls -r "$tmp/entries.cap" -o csv 2>/dev/null | awk -F, 'NR > 1 && ($6 != 0 || $7 != "") { bad = 1 } END { exit bad || NR != 4 }'
+	"$iosonar" calls -r "$tmp/entries.cap" -o csv 2>/dev/null | awk -F, 'NR > 1 && ($7 != 0 || $8 != "") { bad = 1 } END { exit bad || NR != 4 }'
 	"$iosonar" calls -r tests/data/calls.cap >/dev/null 2>"$tmp/err"
 	[ "$(grep -c "returns were not recorded" "$tmp/err")" -eq 0 ]
 }

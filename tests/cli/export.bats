@@ -268,10 +268,10 @@ for line in open(sys.argv[1]):
 		export_of $file hdr
 		read_hdr "$tmp/out" | cut -d' ' -f1,2 | sort >"$tmp/got"
 		[ -s "$tmp/got" ]
-		"$iosonar" latency -r $file --by dev,op -o csv 2>/dev/null | awk -F, '$1 == "interval" { print $3 ":" $4, $5 }' | sort >"$tmp/whole"
+		"$iosonar" latency -r $file --by dev,op -o csv 2>/dev/null | awk -F, '$1 == "interval" { print $4 ":" $5, $6 }' | sort >"$tmp/whole"
 		# What came after the last whole interval is a line of its own.
 		awk '{ n[$1] += $2 } END { for (tag in n) print tag, n[tag] }' "$tmp/got" | sort >"$tmp/sums"
-		"$iosonar" latency -r $file --by dev,op -o csv 2>/dev/null | awk -F, '$1 == "total" { print $3 ":" $4, $5 }' | sort >"$tmp/total"
+		"$iosonar" latency -r $file --by dev,op -o csv 2>/dev/null | awk -F, '$1 == "total" { print $4 ":" $5, $6 }' | sort >"$tmp/total"
 		diff "$tmp/total" "$tmp/sums" || { echo $file; return 1; }
 		[ -z "$(comm -23 "$tmp/whole" "$tmp/got")" ] || { echo $file; return 1; }
 	done

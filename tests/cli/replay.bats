@@ -102,6 +102,22 @@ columns() {
 	done
 }
 
+@test "every row with a time has its wall clock; --wall shows that in text" {
+	for of in "latency nvme" "layers nvme" "pattern nvme" "errors errors" "slow nvme" "cache cache" "calls calls" "class class"; do
+		read -r command file <<<"$of"
+		for format in json csv; do
+			"$iosonar" "$command" -r "$file.cap" -o $format 2>/dev/null >"$tmp/rows" || [ $? -eq 3 ]
+			grep -q time_s "$tmp/rows"
+			! grep time_s "$tmp/rows" | grep -vE 'time_s,wall,|"time_s":[0-9.]+,"wall":("20[0-9T:.-]+Z"|null),' || { echo "$command -o $format"; return 1; }
+		done
+	done
+	for command in latency layers pattern trace; do
+		"$iosonar" $command -r nvme.cap --wall 2>/dev/null >"$tmp/rows"
+		head -2 "$tmp/rows" | tr '\n' ' ' | grep -qE '^ *wall clock .* 2026-11-15T07:39:[0-9.]+Z ' || { cat "$tmp/rows"; return 1; }
+	done
+	"$iosonar" cache -r cache.cap --wall 2>/dev/null | grep -q '^wall clock  *accesses' # that capture has no clock
+}
+
 @test "slow has the slowest lines of trace" {
 	for file in nvme.cap v1.cap; do
 		"$iosonar" trace -r $file -o csv --columns lat_ns,dev,op,bytes,attempts,pid,start_ns,end_ns 2>/dev/null | tail -n +2 |
@@ -352,7 +368,7 @@ ops() {
 
 @test "CPUs and cgroups are those of stages; what has none is told" {
 	rows() { "$iosonar" latency -r v1-stages.cap -o csv "$@" 2>"$tmp/err" | sed 1d | grep -c ^total; }
-	sum() { "$iosonar" latency -r v1-stages.cap -o csv "$@" 2>"$tmp/err" | sed 1d | awk -F, '{ n += $4 } END { print n }'; }
+	sum() { "$iosonar" latency -r v1-stages.cap -o csv "$@" 2>"$tmp/err" | columns count | awk '{ n += $1 } END { print n }'; }
 	[ "$(rows --by cpu)" -eq 5 ]
 	grep -q '^iosonar: [0-9]* commands are in a separate row' "$tmp/err"
 	[ "$(rows --by cgroup)" -eq 4 ]

@@ -18,7 +18,7 @@ sys.dont_write_bytecode = True
 from capture import Capture
 from golden import CASES, Golden, checks, faults, holds, now
 import texts
-from view import capture_of
+from view import capture_of, view, wall_text
 
 # The file of three records that the document has byte by byte: what its text says of it is what is read.
 def check_document():
@@ -73,6 +73,20 @@ def read_cases(replay):
     return {words_[0]: words_[1:] for words_ in lines}
 
 
+# Wherever a row has a time, its wall clock is that time on the clock of the capture, to the digits that are shown.
+def check_walls(data, golden, arguments):
+    captures = [word for word in arguments if word.endswith(".cap")]
+    if not captures:
+        return
+    v = view(data, captures[0])
+    for row in golden.rows:
+        if not row.get("time_s") or "wall" not in row or golden.name.startswith("sql-"):
+            continue
+        whole, _, digits = str(row["time_s"]).partition(".")
+        time = v.start + int(whole) * 10**9 + int(digits.ljust(9, "0"))
+        row.check("wall", wall_text(v, time, len((row["wall"] or "..Z").partition(".")[2]) - 1))
+
+
 def main(data, replay, *options):
     now.golden = "captures"
     check_document()
@@ -85,6 +99,7 @@ def main(data, replay, *options):
             functions[name](data, golden)
             if not checks[name]:
                 faults.append(f"{name}: nothing was compared")
+        check_walls(data, golden, arguments)
         texts.check_ends(data, golden, arguments)
         if name in EXCUSED:
             excused[EXCUSED[name]].append(name)

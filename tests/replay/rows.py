@@ -96,7 +96,7 @@ def trace_row(v, r):
     if r["kind"] == 3:
         row["nsid"] = row["result"] = None
     return {**row, "cid": None if r["kind"] == 3 else r["cid"], "lat_ns": r["lat"], "dev": v.dev(r), "op": v.op(r),
-            "comm": v.comm(r), "lba": r["address"] if v.op(r) in MOVES + ("discard",) else None}
+            "comm": v.comm(r), "wall": wall_text(v, r["time"], 9), "lba": r["address"] if v.op(r) in MOVES + ("discard",) else None}
 
 
 @case("trace-json", "trace-hostile-json", "trace-filters", "trace-of-errors")
@@ -575,7 +575,7 @@ def _(data, golden):
 
 def cache_event(v, e):
     page = int(v.c.info["cache_page_bytes"])
-    row = {"time_ns": v.time_s(e["start"]), "pid": e["pid"], "tid": e["tid"], "comm": v.text(e["comm"]), "op": CACHE_OPS[e["op"]],
+    row = {"time_s": v.time_s(e["start"]), "pid": e["pid"], "tid": e["tid"], "comm": v.text(e["comm"]), "op": CACHE_OPS[e["op"]],
            "pages": e["pages"], "offset_bytes": e["page"] * page, "dev": v.text(v.c.disks[e["dev"]]), "file": cache_file(v, e)}
     if e["kind"] == 0:
         return {**row, "wait_ns": e["end"] - e["start"] if e["end"] else None, "miss_bytes": e["pages"] * page}
@@ -592,7 +592,7 @@ def _(data, golden):
         in_order(golden.rows, events[golden.name == "cache-then-io-csv"])
         return
     for row in events[0] + events[1]:
-        row["time_ns"] = float(row["time_ns"])
+        row["time_s"] = float(row["time_s"])
     in_order(golden.of("miss"), events[0])
     in_order(golden.of("command"), events[1])
     match(golden.of("cache"), [row for row in cache_rows(v, []) if row["span"] == "total"], ["span", "time_s"])

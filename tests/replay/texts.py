@@ -231,16 +231,18 @@ def _(data, golden):
         same("missing", c.counters["sent"] - len(c.calls), lines["missing"].split()[0])
 
 
-@case("latency-text")
+@case("latency-text", "latency-wall")
 def _(data, golden):
     v = view(data, "nvme.cap")
+    is_wall = golden.name == "latency-wall"
     lines = [line.split() for line in golden.out]
-    found = [line for line in lines if len(line) == 14 and re.fullmatch(r"[0-9.]+", line[0])]
-    rows = list(latency(v, ["dev", "op"]))
+    found = [line for line in lines if len(line) == 14 and re.fullmatch(r"20[0-9T:.-]+Z" if is_wall else r"[0-9.]+", line[0])]
+    rows = list(latency(v, ["dev", "op"], interval=SECOND // 2 if is_wall else SECOND))
     same("rows", len(rows), len(found))
     want = {(line[0], line[1], line[2], line[3]): line for line in found}
     for row in rows:
-        line = want.get((f"{row['time_s']:.3f}", row["dev"], row["op"], str(row["count"])))
+        time = wall_text(v, v.start + round(row["time_s"] * SECOND), 3) if is_wall else f"{row['time_s']:.3f}"
+        line = want.get((time, row["dev"], row["op"], str(row["count"])))
         if not line:
             same("a row", row, "not there")
             continue

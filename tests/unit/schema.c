@@ -22,6 +22,12 @@ static char *schema_of(const char *title, const struct object *const *objects)
 	return text;
 }
 
+static uint64_t no_wall(const void *arg, uint64_t time_ns)
+{
+	(void)arg, (void)time_ns;
+	return 0;
+}
+
 /* A line of this object with every column, of a row that is all zeros. */
 static char *line_of(const struct object *object)
 {
@@ -31,7 +37,9 @@ static char *line_of(const struct object *object)
 	char *text = NULL;
 	FILE *out = open_memstream(&text, &size);
 	struct table *table = table__new(out, TABLE_JSON, object->type, columns, nr);
+	const struct table_clock clock = { .wall_ns = no_wall };
 
+	ok(!table__set_clock(table, &clock), "%s: the clock of a run", object->type);
 	table__row(table, row);
 	table__free(table);
 	fclose(out);
@@ -158,6 +166,8 @@ static void check_words(void)
 	       "\"mb_per_s\":{\"type\":[\"number\",\"null\"]},\n"
 	       "\"share\":{\"type\":[\"number\",\"null\"]},\n"
 	       "\"time_s\":{\"type\":[\"number\",\"null\"]},\n"
+	       "\"wall\":{\"type\":[\"string\",\"null\"],\"description\":\"wall clock of "
+	       "time_s, UTC, ISO 8601; null: not known\"},\n"
 	       "\"end_s\":{\"type\":[\"number\",\"null\"]},\n"
 	       "\"nothing\":{\"type\":\"null\"}\n"
 	       "}},\n"

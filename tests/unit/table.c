@@ -4,6 +4,7 @@
  * one and a hostile one through all three formats, compared byte by byte.
  */
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio_ext.h>
 #include <stdlib.h>
@@ -476,6 +477,84 @@ static void check_order(void)
 	free(got);
 }
 
+/* ---- a clock ---- */
+
+struct timed_row {
+	double time_s;
+	uint64_t end_ns, n;
+};
+
+static const struct column timed_columns[] = {
+	{ "time_s", "time", CELL_SECONDS, 5, NULL, offsetof(struct timed_row, time_s) },
+	{ "time_s", "time", CELL_TIME, 5, NULL, offsetof(struct timed_row, end_ns) },
+	{ "n", "n", CELL_COUNT, 0, NULL, offsetof(struct timed_row, n) },
+	{ "wall", "own", CELL_COUNT, 0, NULL, offsetof(struct timed_row, n) },
+};
+
+static uint64_t wall_of(const void *start, uint64_t time_ns)
+{
+	const uint64_t *start_ns = start;
+
+	return *start_ns ? *start_ns + time_ns : 0;
+}
+
+struct timed_run {
+	enum table_format format;
+	bool in_text;
+	uint64_t start_ns;
+	int first, last; /* columns */
+};
+
+static void check_clock(const struct timed_run *run, const char *want, const char *what)
+{
+	const struct timed_row rows[] = { { 1.5, 1000000002, 7 }, { NAN, CELL_NO_NUMBER, 8 } };
+	const struct table_clock clock = { wall_of, &run->start_ns, run->in_text };
+	const struct column *chosen[] = { &timed_columns[run->first], &timed_columns[run->last] };
+	size_t size = 0;
+	char *got = NULL;
+	FILE *out = open_memstream(&got, &size);
+	struct table *table = table__new(out, run->format, "t", chosen, 2);
+
+	ok(!table__set_clock(table, &clock), "%s: a clock", what);
+	table__row(table, &rows[0]);
+	table__row(table, &rows[1]);
+	table__free(table);
+	fclose(out);
+	is_str(got, want, what);
+	free(got);
+}
+
+static void check_clocks(void)
+{
+	const uint64_t start = 1700000000250000000; /* 2023-11-14T22:13:20.25Z */
+
+	check_clock(
+		&(struct timed_run){ TABLE_JSON, false, start, 0, 2 },
+		"{\"type\":\"t\",\"time_s\":1.5,\"wall\":\"2023-11-14T22:13:21.750Z\",\"n\":7}\n"
+		"{\"type\":\"t\",\"time_s\":null,\"wall\":null,\"n\":8}\n",
+		"JSON: seconds have their wall clock in milliseconds");
+	check_clock(&(struct timed_run){ TABLE_CSV, true, start, 1, 2 },
+		    "time_s,wall,n\n1.000000002,2023-11-14T22:13:21.250000002Z,7\n,,8\n",
+		    "CSV: nanoseconds have all digits");
+	check_clock(&(struct timed_run){ TABLE_CSV, false, start, 2, 1 },
+		    "n,time_s,wall\n7,1.000000002,2023-11-14T22:13:21.250000002Z\n8,,\n",
+		    "CSV: the time may be the last column");
+	check_clock(&(struct timed_run){ TABLE_JSON, false, 0, 0, 2 },
+		    "{\"type\":\"t\",\"time_s\":1.5,\"wall\":null,\"n\":7}\n"
+		    "{\"type\":\"t\",\"time_s\":null,\"wall\":null,\"n\":8}\n",
+		    "JSON: a clock that is not known is null");
+	check_clock(&(struct timed_run){ TABLE_TEXT, false, start, 0, 2 },
+		    " time n\n1.500 7\n    - 8\n", "text: the time since the start");
+	check_clock(&(struct timed_run){ TABLE_TEXT, true, start, 0, 2 },
+		    "wall clock               n\n2023-11-14T22:13:21.750Z 7\n-                     "
+		    "   8\n",
+		    "text: the wall clock instead of it");
+	check_clock(&(struct timed_run){ TABLE_JSON, true, start, 0, 3 },
+		    "{\"type\":\"t\",\"time_s\":1.5,\"wall\":7}\n"
+		    "{\"type\":\"t\",\"time_s\":null,\"wall\":8}\n",
+		    "a table with a wall of its own keeps it");
+}
+
 /* A write that fails is the stream's error, and its reason is still there when it is flushed. */
 static void check_failure(FILE *out, int want, const char *what)
 {
@@ -517,6 +596,7 @@ int main(void)
 	check_lengths();
 	check_places();
 	check_order();
+	check_clocks();
 	check_twins(TABLE_TEXT, "text: by places and cell by cell, held and at once, are the same");
 	check_twins(TABLE_JSON, "JSON: held and at once are the same");
 	check_twins(TABLE_CSV, "CSV: held and at once are the same");
