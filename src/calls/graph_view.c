@@ -39,7 +39,7 @@ static const struct column graph_columns[] = {
 	  "total, as a percentage of the time of all outermost calls", .at = GRAPH(share) },
 	{ "function", "function", CELL_TEXT, 20, "name of the function; not in text",
 	  .at = GRAPH(function), .not_in_text = true },
-	{ "path", "path", CELL_TEXT, 20,
+	{ "functions", "functions", CELL_TEXT, 20,
 	  "functions from the outermost to this one, separated by ';'; not in text",
 	  .at = GRAPH(path), .not_in_text = true },
 	{ "call", "call", CELL_TEXT, 20, "name of the function, indented by depth; in text only",

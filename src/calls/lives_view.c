@@ -110,7 +110,8 @@ static const struct column path_columns[] = {
 	  .at = PATH(share) },
 	{ "length", "length", CELL_COUNT, 6, "number of functions in the path",
 	  .at = PATH(length) },
-	{ "path", "path", CELL_TEXT, 20, "functions of the path, in order", .at = PATH(path) },
+	{ "functions", "functions", CELL_TEXT, 20, "functions of the path, in order",
+	  .at = PATH(path) },
 	{ 0 },
 };
 const struct object lives_view_path = { "path", { path_columns } };

@@ -69,7 +69,8 @@ static int saved_take(const char *path, const struct json_line *parsed, struct s
 	const char *span = json_line__text(parsed, "span");
 
 	*line = (struct saved_line){
-		.is_bucket = type && !strcmp(type, "hist"),
+		/* Called "hist" before version 0.2. */
+		.is_bucket = type && (!strcmp(type, "bucket") || !strcmp(type, "hist")),
 		.is_total = span && !strcmp(span, "total"),
 		.dev = json_line__text(parsed, "dev"),
 		.op = json_line__text(parsed, "op"),

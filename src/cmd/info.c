@@ -46,7 +46,7 @@ struct info_row {
 #define FIELD(name) offsetof(struct info_row, name)
 
 static const struct column info_columns[] = {
-	{ "file", "file", CELL_TEXT, 10, "name of the capture", .at = FIELD(file) },
+	{ "capture", "capture", CELL_TEXT, 10, "name of the capture", .at = FIELD(file) },
 	{ "bytes", "bytes", CELL_COUNT, 0, "size of the capture", .at = FIELD(bytes) },
 	{ "records", "records", CELL_COUNT, 0,
 	  "number of records according to the headers; with --verify: those that can be read",

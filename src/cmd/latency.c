@@ -24,6 +24,7 @@ enum {
 	LATENCY_DEFAULT_BY = 1 << BY_DEV | 1 << BY_OP,
 	LATENCY_RANGES = 24,  /* rows of a histogram in text */
 	LATENCY_PICTURES = 4, /* more rows than that have no histograms at the end, but by --hist */
+	LATENCY_BY_QUEUE = 1 << NR_BY, /* --by queue: another word for qid */
 };
 
 struct latency {
@@ -48,8 +49,8 @@ struct latency {
 	int err;
 };
 
-static const char *const by_words[] = { "ctrl", "ns",	"dev",	  "op",	  "size", "queue", "cpu",
-					"pid",	"comm", "cgroup", "file", "path", NULL };
+static const char *const by_words[] = { "ctrl", "ns",	"dev",	  "op",	  "size", "qid",   "cpu",
+					"pid",	"comm", "cgroup", "file", "path", "queue", NULL };
 
 static const struct option_def latency_options[] = {
 	{ "by", 0, OPTION_LIST, offsetof(struct latency, by), NULL,
@@ -107,6 +108,8 @@ static uint32_t latency_by_mask(const struct latency *l)
 {
 	uint32_t mask = option_list__mask(&l->by, by_words);
 
+	if (mask & LATENCY_BY_QUEUE)
+		mask = (mask & ~(uint32_t)LATENCY_BY_QUEUE) | 1u << BY_QUEUE;
 	if (mask & 1u << BY_NS)
 		mask |= 1u << BY_CTRL; /* a namespace id means nothing without its controller */
 	if (mask & 1u << BY_PATH)

@@ -56,7 +56,7 @@ static const struct column function_columns[] = {
 static const struct column path_columns[] = {
 	{ "depth", "depth", CELL_COUNT, 3, "number of traced calls around it", .at = ROW(depth) },
 	{ "function", "function", CELL_TEXT, 20, "name of the function", .at = ROW(name) },
-	{ "path", "path", CELL_TEXT, 20,
+	{ "functions", "functions", CELL_TEXT, 20,
 	  "functions around it and the function itself, separated by ;", .at = ROW(path) },
 	{ "verdict", "verdict", CELL_TEXT, 7, "only A, only B; null: in both", .at = ROW(verdict) },
 	{ 0 },

@@ -24,7 +24,7 @@ struct page_point {
 
 static const struct column run_columns[] = {
 	{ "run", "run", CELL_TEXT, 0, "A or B", .at = RUN(run) },
-	{ "path", "path", CELL_TEXT, 0, "file of the run", .at = RUN(path) },
+	{ "capture", "capture", CELL_TEXT, 0, "file of the run", .at = RUN(path) },
 	{ "commands", "commands", CELL_COUNT, 0,
 	  "number of commands compared; null: the run holds calls", .at = RUN(commands) },
 	{ "seconds", "seconds", CELL_SECONDS, 0, "duration of the run", .at = RUN(seconds) },

@@ -18,7 +18,7 @@ struct export_row {
 	const char *host, *dev, *model, *serial, *op, *comm, *cgroup, *file, *status;
 	const char *kernel_stack, *user_stack;
 	uint64_t wall_ns, nsid, qid, cid, sector, bytes, status_code, attempts, lat_ns, depth;
-	uint64_t pid, tid, cpu, submit_cpu, bios;
+	uint64_t pid, tid, cpu, issue_cpu, bios;
 	uint64_t queued_ns, got_ns, inserted_ns, start_ns, last_ns, issued_ns, reaped_ns, end_ns,
 		done_ns;
 };
@@ -52,7 +52,7 @@ static const struct column export_columns[] = {
 	{ "lat_ns", "latency", CELL_COUNT, 0, "time from first issue to end", .at = FIELD(lat_ns) },
 	{ "depth", "depth", CELL_COUNT, 0, "commands in flight on the device, including this one",
 	  .at = FIELD(depth) },
-	{ "bios", "bios", CELL_COUNT, 0, "number of bios in the command", .at = FIELD(bios) },
+	{ "nr_bios", "bios", CELL_COUNT, 0, "number of bios in the command", .at = FIELD(bios) },
 	{ "pid", "pid", CELL_COUNT, 0, "process that submitted it", .at = FIELD(pid) },
 	{ "tid", "tid", CELL_COUNT, 0, "thread that submitted it", .at = FIELD(tid) },
 	{ "comm", "comm", CELL_TEXT, 0, "name of the task that submitted it", .at = FIELD(comm) },
@@ -60,8 +60,8 @@ static const struct column export_columns[] = {
 	  .at = FIELD(cgroup) },
 	{ "file", "file", CELL_TEXT, 0, "path of the file, or what it is instead, e.g. [device]",
 	  .at = FIELD(file) },
-	{ "submit_cpu", "from", CELL_COUNT, 0, "CPU that built the command",
-	  .at = FIELD(submit_cpu) },
+	{ "issue_cpu", "from", CELL_COUNT, 0, "CPU that built the command",
+	  .at = FIELD(issue_cpu) },
 	{ "cpu", "cpu", CELL_COUNT, 0, "CPU on which it ended", .at = FIELD(cpu) },
 	{ "queued_ns", "Q", CELL_COUNT, 0, "when its first bio was submitted",
 	  .at = FIELD(queued_ns) },
@@ -143,7 +143,7 @@ static void rows_fill_stages(struct export_rows *e, struct session *s, const str
 	const struct io_stages *stages = io_record__stages(r);
 	struct export_row *row = &e->row;
 
-	row->submit_cpu = stages ? stages->cpu : CELL_NO_NUMBER;
+	row->issue_cpu = stages ? stages->cpu : CELL_NO_NUMBER;
 	stages = stages ? stages : &none;
 	row->depth = rows_known(stages->depth);
 	row->bios = rows_known(stages->nr_bios);

@@ -224,7 +224,7 @@
 		return element('dl', {class: 'runs'}, runs.flatMap(run => [
 			element('dt', null, run.run, svg('svg', {class: 'swatch', viewBox: '0 0 30 10', 'aria-hidden': 'true'},
 				svg('line', {class: run.run.toLowerCase(), x1: 0, x2: 30, y1: 5, y2: 5}))),
-			element('dd', null, element('code', {text: run.path}), run.commands === null ? null :
+			element('dd', null, element('code', {text: run.capture}), run.commands === null ? null :
 				element('span', {class: 'quiet', text: ` ${format.count(run.commands)} commands in ${words('seconds', run.seconds)} s`}))]));
 	}
 

@@ -421,7 +421,7 @@
 		const sums = ['count', renamed('bytes', 'bytes'), 'failed', 'mean_ns', 'max_ns', 'sum_ns', share];
 		return [of('process').length ? page.table({id: 'processes', caption: `Processes. ${more(of('process').length, whole.processes, 'processes')}`, rows: of('process'), columns: columns('comm', 'pid', ...sums)})
 			: empty('No process sent anything.'),
-		of('file').length ? page.table({id: 'files', caption: `Files. ${more(of('file').length, whole.paths, 'files')}`, rows: of('file'), columns: columns('file', ...sums)})
+		of('file').length ? page.table({id: 'files', caption: `Files. ${more(of('file').length, whole.files, 'files')}`, rows: of('file'), columns: columns('file', ...sums)})
 			: empty('This capture does not tell of which file a command was: iosonar record --stages keeps it.')];
 	}
 
@@ -503,12 +503,12 @@
 		const begun = whole.wall_s ? new Date(whole.wall_s * 1000).toISOString().replace(/\.\d+Z/, 'Z') : null;
 		const from = whole.from_s > 0 ? `from ${format.seconds(whole.from_s)} s on` : null;
 		return [element('p', {class: 'facts', text: [begun, from, whole.kernel && page.plain(`Linux ${whole.kernel}`), page.plain(whole.machine ?? ''),
-			whole.files > 1 && `${whole.files} captures`].filter(fact => fact).join(' · ')}),
+			whole.captures > 1 && `${whole.captures} captures`].filter(fact => fact).join(' · ')}),
 		whole.command ? element('p', {class: 'facts'}, 'recorded by ', element('code', {text: page.plain(whole.command)})) : null];
 	}
 
 	document.body.append(
-		element('header', null, element('div', {class: 'title'}, element('h1', null, element('small', {text: 'iosonar report'}), page.plain(whole.file ?? '')), page.themeButton()), facts()),
+		element('header', null, element('div', {class: 'title'}, element('h1', null, element('small', {text: 'iosonar report'}), page.plain(whole.capture ?? '')), page.themeButton()), facts()),
 		element('nav', {'aria-label': 'Sections'}, element('ul', null, sections.map(link))),
 		element('main', null, sections.map(section)),
 		element('footer', {text: 'Made by iosonar report. This page holds all of its data and asks nobody for anything.'}));

@@ -170,7 +170,7 @@ static const struct sql_column io_columns[] = {
 	{ "depth", "INTEGER", "commands in flight on its device when it was built", SEEN(depth) },
 	{ "nr_bios", "INTEGER", "number of bios in the command", STAGES(nr_bios) },
 	{ "cgroup", "TEXT", "cgroup of the task", io_get_cgroup },
-	{ "path", "TEXT", "path of the file, or what it is instead, e.g. [device]", io_get_path },
+	{ "file", "TEXT", "path of the file, or what it is instead, e.g. [device]", io_get_path },
 	{ "kernel_stack", "INTEGER", "stack.id", SEEN(kernel_stack) },
 	{ "user_stack", "INTEGER", "stack.id, with the same pid", SEEN(user_stack) },
 	{ 0 },

@@ -75,7 +75,7 @@ static const struct module_bound {
 	char letter;
 	bool is_text;
 } module_bounds[] = {
-	{ "file", 'f', true },	  { "dev", 'd', true },	    { "op", 'o', true },
+	{ "capture", 'f', true }, { "dev", 'd', true },	    { "op", 'o', true },
 	{ "time_s", 't', false }, { "end_ns", 'e', false },
 };
 

@@ -72,7 +72,7 @@ const struct sql_file *sql_rows__file(const void *rows);
 bool sql_rows__next_file(struct sql_rows *rows); /* that is asked for; false: there is none */
 struct cell sql_rows__get_path(void *rows), sql_rows__get_host(void *rows);
 #define SQL_FILE_COLUMNS                                                                   \
-	{ "file", "TEXT", "the capture", sql_rows__get_path },                             \
+	{ "capture", "TEXT", "name of the capture", sql_rows__get_path },                  \
 	{                                                                                  \
 		"host", "TEXT", "host that recorded it; NULL: unknown", sql_rows__get_host \
 	}

@@ -11,7 +11,7 @@ struct list_pair {
 };
 
 static const struct column text_columns[] = {
-	{ "file", "file", CELL_TEXT, 0, "name of the capture",
+	{ "capture", "capture", CELL_TEXT, 0, "name of the capture",
 	  .at = offsetof(struct list_pair, file), .not_in_text = true },
 	{ "name", "name", CELL_TEXT, 0, "name of the entry: kernel, command, ...",
 	  offsetof(struct list_pair, name) },
@@ -20,7 +20,7 @@ static const struct column text_columns[] = {
 };
 
 static const struct column count_columns[] = {
-	{ "file", "file", CELL_TEXT, 0, "name of the capture",
+	{ "capture", "capture", CELL_TEXT, 0, "name of the capture",
 	  .at = offsetof(struct list_pair, file), .not_in_text = true },
 	{ "list", "list", CELL_TEXT, 0, "ledger, or lost records by reason",
 	  offsetof(struct list_pair, list) },
@@ -39,7 +39,7 @@ struct list_device {
 #define DEVICE(name) offsetof(struct list_device, name)
 
 static const struct column device_columns[] = {
-	{ "file", "file", CELL_TEXT, 0, "name of the capture", .at = DEVICE(file),
+	{ "capture", "capture", CELL_TEXT, 0, "name of the capture", .at = DEVICE(file),
 	  .not_in_text = true },
 	{ "dev", "dev", CELL_TEXT, 7, "name of the device", .at = DEVICE(dev) },
 	{ "kind", "kind", CELL_TEXT, 9, "namespace, multipath, controller, disk or bio-based",
@@ -66,7 +66,7 @@ struct list_partition {
 #define PARTITION(name) offsetof(struct list_partition, name)
 
 static const struct column partition_columns[] = {
-	{ "file", "file", CELL_TEXT, 0, "name of the capture", .at = PARTITION(file),
+	{ "capture", "capture", CELL_TEXT, 0, "name of the capture", .at = PARTITION(file),
 	  .not_in_text = true },
 	{ "partition", "partition", CELL_TEXT, 9, "name of the partition",
 	  .at = PARTITION(partition) },
@@ -86,10 +86,10 @@ struct list_cgroup {
 };
 
 static const struct column cgroup_columns[] = {
-	{ "file", "file", CELL_TEXT, 0, "name of the capture",
+	{ "capture", "capture", CELL_TEXT, 0, "name of the capture",
 	  .at = offsetof(struct list_cgroup, file), .not_in_text = true },
 	{ "id", "id", CELL_COUNT, 6, "id of a cgroup", offsetof(struct list_cgroup, id) },
-	{ "path", "cgroup", CELL_TEXT, 6, "path of the cgroup",
+	{ "cgroup", "cgroup", CELL_TEXT, 6, "path of the cgroup",
 	  offsetof(struct list_cgroup, path) },
 	{ 0 },
 };

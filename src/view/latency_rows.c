@@ -32,7 +32,7 @@ static const struct column op_columns[] = {
 static const struct column more_columns[] = {
 	{ "size_class", "up to", CELL_TEXT, 5, "size, rounded up to a power of two",
 	  .at = FIELD(size_class) },
-	{ "queue", "queue", CELL_COUNT, 5,
+	{ "qid", "qid", CELL_COUNT, 3,
 	  "NVMe queue id (0: admin), or hardware queue of another disk", .at = FIELD(queue) },
 	{ "cpu", "cpu", CELL_COUNT, 3, "CPU that issued the commands", .at = FIELD(cpu) },
 	{ "pid", "pid", CELL_COUNT, 7, "process that submitted the commands", .at = FIELD(pid) },
@@ -91,7 +91,7 @@ const struct object latency_rows = { "latency",
 const struct object latency_rows_by_op = { "latency",
 					   { span_columns, op_columns, measured_columns } };
 const struct object latency_buckets = {
-	"hist", { span_columns, ctrl_columns, op_columns, more_columns, bucket_columns }
+	"bucket", { span_columns, ctrl_columns, op_columns, more_columns, bucket_columns }
 };
 
 static const size_t by_at[NR_BY] = {

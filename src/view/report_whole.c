@@ -15,9 +15,9 @@ struct report_row {
 
 #define FIELD(name) offsetof(struct report_row, name)
 static const struct column whole_columns[] = {
-	{ "file", "file", CELL_TEXT, 0, "name of the capture, or of the first of several",
+	{ "capture", "capture", CELL_TEXT, 0, "name of the capture, or of the first of several",
 	  .at = FIELD(file) },
-	{ "files", "files", CELL_COUNT, 0, "captures", .at = FIELD(files) },
+	{ "captures", "captures", CELL_COUNT, 0, "captures", .at = FIELD(files) },
 	{ "kernel", "kernel", CELL_TEXT, 0, "kernel release of the machine that recorded it",
 	  .at = FIELD(kernel) },
 	{ "machine", "machine", CELL_TEXT, 0, "architecture of the machine that recorded it",
@@ -48,7 +48,7 @@ static const struct column whole_columns[] = {
 	  .at = FIELD(fileless) },
 	{ "processes", "processes", CELL_COUNT, 0, "number of different processes, shown or not",
 	  .at = FIELD(processes) },
-	{ "paths", "files", CELL_COUNT, 0, "number of different files, shown or not",
+	{ "files", "files", CELL_COUNT, 0, "number of different files, shown or not",
 	  .at = FIELD(paths) },
 	{ 0 },
 };

@@ -48,6 +48,18 @@ near() { awk -v v="$1" -v a="$2" -v b="$3" 'BEGIN { exit !(v != "" && v >= a && 
 	grep -q "b.json has no data on variation over time" "$tmp/err"
 }
 
+@test "what version 0.1 saved is read: its buckets are called hist" {
+	for file in before after; do
+		"$iosonar" latency -r $file.cap -o json 2>/dev/null >"$tmp/$file.json"
+		sed 's/"type":"bucket"/"type":"hist"/' "$tmp/$file.json" >"$tmp/$file.old"
+		! cmp -s "$tmp/$file.json" "$tmp/$file.old"
+	done
+	"$iosonar" diff "$tmp/before.json" "$tmp/after.json" -o csv 2>/dev/null >"$tmp/new" || [ $? -eq 6 ]
+	"$iosonar" diff "$tmp/before.old" "$tmp/after.old" -o csv 2>/dev/null >"$tmp/old" || [ $? -eq 6 ]
+	[ "$(wc -l <"$tmp/new")" -gt 1 ]
+	cmp "$tmp/new" "$tmp/old"
+}
+
 @test "a saved run has the sizes and counts of its capture" {
 	save "$tmp/a.json" -r before.cap
 	diff_ 0 before.cap "$tmp/a.json" -o csv

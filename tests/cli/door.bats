@@ -228,7 +228,7 @@ fits() { # no line of stdout is longer than 80 columns
 	door latency --json-schema
 	[ "$status" -eq 0 ]
 	[ -z "$err" ]
-	for type in latency hist ledger; do
+	for type in latency bucket ledger; do
 		[[ $out == *"{\"title\":\"$type\",\"type\":\"object\""* ]] || { echo "no $type"; return 1; }
 	done
 	command -v python3 >/dev/null || skip "python3 is missing"

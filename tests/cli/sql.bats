@@ -85,8 +85,8 @@ sql() { "$iosonar" sql -o csv "$@" 2>"$tmp/err" | tail -n +2; }
 		[ "$(sql v1.cap "SELECT count(*) > 0 AND count(*) = (SELECT count(*) FROM io WHERE +end_ns = $end) FROM io WHERE end_ns = $end")" -eq 1 ]
 	done
 	for where in "op = 'read'" "dev = 'nvme0n1'" "dev = 'NVME0N1' COLLATE NOCASE" "op = 'read' OR op = 'write'" "op IN ('read', 'flush')" \
-		"dev = 1" "time_s > 'x'" "time_s = NULL" "dev = 'nvme0n1' AND op = 'write' AND time_s > 0" "file = 'v1.cap'" "file = 'none'"; do
-		plain=$(echo "$where" | sed -E 's/(dev|op|time_s|file)( =| >| IN)/+\1\2/g')
+		"dev = 1" "time_s > 'x'" "time_s = NULL" "dev = 'nvme0n1' AND op = 'write' AND time_s > 0" "capture = 'v1.cap'" "capture = 'none'"; do
+		plain=$(echo "$where" | sed -E 's/(dev|op|time_s|capture)( =| >| IN)/+\1\2/g')
 		[ "$(sql v1.cap "SELECT count(*) FROM io WHERE $where")" -eq "$(sql v1.cap "SELECT count(*) FROM io WHERE $plain")" ] || { echo "$where"; return 1; }
 	done
 	[ "$(sql v1.cap "SELECT count(*) FROM io WHERE dev = 'NVME0N1' COLLATE NOCASE")" -gt 0 ]
@@ -130,12 +130,12 @@ print("\n".join(sorted(",".join([r["list"], r["name"], str(r["value"])]) for r i
 }
 
 @test "of several captures come the rows of all, each with its file" {
-	each() { for file; do sql "$file" 'SELECT file, count(*) FROM io'; done; }
-	[ "$(sql nvme.cap v1.cap errors.cap 'SELECT file, count(*) FROM io GROUP BY file ORDER BY file')" = "$(each nvme.cap v1.cap errors.cap | sort)" ]
-	[ "$(sql nvme.cap v1.cap "SELECT count(*) FROM io WHERE file = 'v1.cap'")" -eq "$(sql v1.cap 'SELECT count(*) FROM io')" ]
+	each() { for file; do sql "$file" 'SELECT capture, count(*) FROM io'; done; }
+	[ "$(sql nvme.cap v1.cap errors.cap 'SELECT capture, count(*) FROM io GROUP BY capture ORDER BY capture')" = "$(each nvme.cap v1.cap errors.cap | sort)" ]
+	[ "$(sql nvme.cap v1.cap "SELECT count(*) FROM io WHERE capture = 'v1.cap'")" -eq "$(sql v1.cap 'SELECT count(*) FROM io')" ]
 	[ "$(sql nvme.cap v1.cap 'SELECT count(DISTINCT rowid) = count(*) FROM io')" -eq 1 ]
 	# each row finds its device, in its own file
-	[ "$(sql nvme.cap v1-stages.cap 'SELECT count(*) FROM io JOIN device USING (file, dev)')" -eq \
+	[ "$(sql nvme.cap v1-stages.cap 'SELECT count(*) FROM io JOIN device USING (capture, dev)')" -eq \
 		"$(sql nvme.cap v1-stages.cap 'SELECT count(*) FROM io WHERE dev IS NOT NULL')" ]
 }
 

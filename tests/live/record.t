@@ -120,7 +120,7 @@ check_latency() {
 	is "$(rows "$tmp/json" | sed -n 's/^{"type":"latency".*"count":\([0-9]*\),.*/\1/p' | awk '{ n += $1 } END { print n }')" \
 		"$done" "as many as the kernel counts"
 	replay latency -r "$tmp/l.cap" --lat_min_us 5 -o json
-	is "$(sed -n 's/^{"type":"hist".*"count":\([0-9]*\),.*/\1/p' "$tmp/again" | awk '{ n += $1 } END { print n }')" "$done" "all in the zoom's buckets"
+	is "$(sed -n 's/^{"type":"bucket".*"count":\([0-9]*\),.*/\1/p' "$tmp/again" | awk '{ n += $1 } END { print n }')" "$done" "all in the zoom's buckets"
 }
 
 # ---- how a capture ends ----

@@ -25,7 +25,7 @@ def check_hist(golden, v, keys):
     groups = {tuple(str(k) for k in key): [r["lat"] for r in of] for key, of in grouped(v.ended, keys).items()}
     left = {key: len(lats) for key, lats in groups.items()}
     before = collections.Counter()
-    for row in golden.of("hist"):
+    for row in golden.of("bucket"):
         key = tuple(str(row[k]) for k in keys)
         nr = sum(row["from_ns"] <= lat and (lat < row["to_ns"] or not row["to_ns"]) for lat in groups[key])
         row.seen = row.seen | set(keys) | {"from_ns", "to_ns"}
@@ -67,7 +67,7 @@ def _(data, golden):
     name, default = golden.name, ["dev", "op"]
     captures = {"latency-cpu": "v1-stages", "latency-in-cgroup": "v1-stages", "latency-file": "stacks", "latency-hostile": "v1",
                 "latency-repeated": "repeated", "forged-latency-csv": "forged"}
-    keys = {"latency-tasks": ["queue", "pid", "comm"], "latency-cpu": ["cpu"], "latency-file": ["op", "file"],
+    keys = {"latency-tasks": ["qid", "pid", "comm"], "latency-cpu": ["cpu"], "latency-file": ["op", "file"],
             "latency-hostile": default + ["size_class"], "forged-latency-csv": ["comm"]}.get(name, default)
     how = {"latency-tasks": {"interval": SECOND // 2}, "latency-hostile": {"interval": 2 * 10**6},
            "latency-span": {"interval": 50 * 10**6, "begin": 1700 * 10**6, "end": 1800 * 10**6},
@@ -347,9 +347,9 @@ def export_row(v, r, shift=0):
             "host": v.text(v.c.info["host"]) if "host" in v.c.info else None, "dev": v.dev(r), "model": v.text(device["model"]),
             "serial": v.text(device["serial"]), "op": v.op(r), "nsid": r["nsid"] if nvme else None, "qid": r["qid"],
             "cid": r["cid"] if nvme else None, "sector": v.sector(r), "bytes": r["bytes"], "status_code": r["status"],
-            "attempts": r["attempts"], "lat_ns": r["lat"], "depth": s.get("depth") or None, "bios": s.get("nr_bios") or None,
+            "attempts": r["attempts"], "lat_ns": r["lat"], "depth": s.get("depth") or None, "nr_bios": s.get("nr_bios") or None,
             "pid": r["pid"], "tid": s.get("tid") or None, "comm": v.comm(r), "cgroup": v.cgroup(r), "file": v.file(r),
-            "submit_cpu": s.get("cpu"), "cpu": r["cpu"], "kernel_stack": v.stack(r, "kernel"), "user_stack": v.stack(r, "user")}
+            "issue_cpu": s.get("cpu"), "cpu": r["cpu"], "kernel_stack": v.stack(r, "kernel"), "user_stack": v.stack(r, "user")}
 
 
 @case("export-json", "export-csv", "export-failed")
@@ -419,7 +419,7 @@ def _(data, golden):
     match(golden.of("device"), rows, ["dev"])
     match(golden.of("partition"), [{"partition": plain(name), "dev": plain(d["name"]), "from_sector": first, "sectors": nr,
                                     "size_bytes": nr * 512} for d in devices for name, first, nr in d["partitions"] or []], ["partition", "dev"])
-    match(golden.of("cgroup"), [{"id": number, "path": plain(name)} for number, name in v.c.cgroups.items()], ["id"])
+    match(golden.of("cgroup"), [{"id": number, "cgroup": plain(name)} for number, name in v.c.cgroups.items()], ["id"])
 
 
 @case("info-csv", "forged-info-csv")
@@ -451,7 +451,7 @@ def _(data, golden):
     v = view(data, "nvme.cap")
     r = [r for r in v.ended if r["status"]][0]
     row = {**trace_row(v, r), "wall_ns": v.c.wall(r["end_ns"]), **{name: None for name in EXPORT}, "tid": None, "depth": None}
-    in_order(golden.rows[:1], [{**row, "time_s": float(v.time_s(r["end_ns"]))}])
+    in_order(golden.rows[:1], [{**without([row], "wall")[0], "time_s": float(v.time_s(r["end_ns"]))}])
     in_order(golden.rows[1:], [{"dev": plain(d["name"]), "model": plain(d["model"]), "serial": plain(d["serial"])}
                                for number, d in v.c.devices.items() if number < 4096])
 
@@ -459,11 +459,11 @@ def _(data, golden):
 @case("sql-csv")
 def _(data, golden):
     for row in golden.rows:
-        v = view(data, row["file"])
+        v = view(data, row["capture"])
         hist = json.loads(row["hist(bytes)"])
         for cell in hist:
-            same(f"{row['file']}: from {cell['from']}", sum(cell["from"] <= r["bytes"] < cell["to"] for r in v.ended), cell["count"])
-        same(f"{row['file']}: all", sum(cell["count"] for cell in hist), len(v.ended))
+            same(f"{row['capture']}: from {cell['from']}", sum(cell["from"] <= r["bytes"] < cell["to"] for r in v.ended), cell["count"])
+        same(f"{row['capture']}: all", sum(cell["count"] for cell in hist), len(v.ended))
 
 
 @case("sql-files")
@@ -608,7 +608,7 @@ def calls_of(v):
         stack, name = stacks[step["tid"]], v.c.functions[step["function"]]["name"]
         if not step["leave"]:
             call = {"function": name, "enter": step, "depth": len(stack), "leave": None, "below": 0,
-                    "path": ";".join([c["function"] for c in stack] + [name])}
+                    "functions": ";".join([c["function"] for c in stack] + [name])}
             step["call"] = call
             calls.append(call)
             stack.append(call)
@@ -664,16 +664,16 @@ def _(data, golden):
     if golden.name == "calls-folded":
         sums = collections.Counter()
         for call in calls:
-            sums[f"{v.comm(call['enter'])};{call['path']}"] += call["self"]
+            sums[f"{v.comm(call['enter'])};{call['functions']}"] += call["self"]
         check_folded(golden, sums)
         return
     whole, rows = sum(call["ns"] for call in calls if not call["depth"]), []
-    for path_, of in calls_by(calls, "path").items():
+    for path_, of in calls_by(calls, "functions").items():
         ns = [call["ns"] for call in of]
-        rows.append({"path": path_, "depth": of[0]["depth"], "function": of[0]["function"], "count": len(of), "total_ns": sum(ns),
+        rows.append({"functions": path_, "depth": of[0]["depth"], "function": of[0]["function"], "count": len(of), "total_ns": sum(ns),
                      "self_ns": sum(call["self"] for call in of), "avg_ns": sum(ns) // len(ns), "min_ns": min(ns), "max_ns": max(ns),
                      "share": sum(ns) * 100 / whole})
-    match(golden.rows, rows, ["path"])
+    match(golden.rows, rows, ["functions"])
 
 
 @case("sql-call")
@@ -694,13 +694,13 @@ def call_sums(of, letter):
 
 @case("diff-calls-json", "diff-calls-csv")
 def _(data, golden):
-    names, key = (("calls.cap", "calls.cap"), "function") if golden.name == "diff-calls-json" else (("class.cap", "calls.cap"), "path")
+    names, key = (("calls.cap", "calls.cap"), "function") if golden.name == "diff-calls-json" else (("class.cap", "calls.cap"), "functions")
     a, b = (calls_by(calls_of(view(data, name)), key) for name in names)
     rows = golden.of("function") if golden.of("function") else golden.rows
     match(rows, [{key: k, **call_sums(a.get(k, []), "a"), **call_sums(b.get(k, []), "b")} for k in dict.fromkeys([*a, *b])], [key])
     for row in rows:
         if "depth" in row:
-            row.check("depth", row["path"].count(";"))
+            row.check("depth", row["functions"].count(";"))
         elif row["mean_a_ns"] and row["mean_b_ns"]:
             row.check("shift", row["mean_b_ns"] * 100 / row["mean_a_ns"] - 100)
 
@@ -794,8 +794,8 @@ def _(data, golden):
     match(golden.of("transition"), [{"from": key[0], "to": key[1], "count": len(of), **percentiles(of, (50, 99)), "max_ns": max(of),
                                      "total_ns": sum(of), "share": sum(of) * 100 / whole} for key, of in gaps.items()], ["from", "to"])
     paths = collections.Counter(" > ".join(s["call"]["function"] for s in of if not s["leave"]) for of in lives_of(v).values())
-    match(golden.of("path"), [{"path": p, "count": nr, "share": nr * 100 / len(rows), "length": p.count(" > ") + 1}
-                              for p, nr in paths.items()], ["path"])
+    match(golden.of("path"), [{"functions": p, "count": nr, "share": nr * 100 / len(rows), "length": p.count(" > ") + 1}
+                              for p, nr in paths.items()], ["functions"])
     check_event_ledger(golden, v)
 
 
@@ -1012,11 +1012,11 @@ def check_whole(golden, v, records, begin):
     lats, ns = [r["lat"] for r in records], v.end - v.start - begin
     files = [v.file(r) for r in records]
     in_order(golden.of("report"), [{
-        "files": 1, "wall_s": float(v.c.wall(v.start)) / SECOND, "from_s": begin // SECOND, "seconds": round(ns / SECOND, 3), "count": len(records),
+        "captures": 1, "wall_s": float(v.c.wall(v.start)) / SECOND, "from_s": begin // SECOND, "seconds": round(ns / SECOND, 3), "count": len(records),
         "failed": sum(r["status"] != 0 for r in records), "bytes": sum(r["bytes"] for r in records), "iops": len(records) * SECOND / ns,
         "mb_per_s": sum(r["bytes"] for r in records) * 1000 / ns, "p50_ns": Near(percentile(lats, 50)), "p99_ns": Near(percentile(lats, 99)),
         "max_ns": max(lats), "staged": sum(bool(r["stages"]) for r in records), "fileless": files.count(None),
-        "processes": len(grouped(records, ["pid", "comm"])), "paths": len(set(files) - {None})}])
+        "processes": len(grouped(records, ["pid", "comm"])), "files": len(set(files) - {None})}])
 
 
 @case("report-json", "report-errors", "report-hostile", "report-filtered")

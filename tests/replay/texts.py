@@ -97,7 +97,7 @@ def _(data, golden):
 def _(data, golden):
     v, pairs_ = view(data, "calls.cap"), collections.Counter()
     for call in calls_of(v):
-        names = call["path"].split(";")
+        names = call["functions"].split(";")
         if len(names) > 1:
             pairs_[names[-2], names[-1]] += 1
     groups = calls_by(calls_of(v), "function")
@@ -141,7 +141,7 @@ def _(data, golden):
 @case("report-none")
 def _(data, golden):
     v = view(data, "cache.cap")
-    in_order(golden.of("report"), [{"count": 0, "bytes": 0, "failed": 0, "iops": 0, "seconds": round((v.end - v.start) / SECOND, 3), "files": 1}])
+    in_order(golden.of("report"), [{"count": 0, "bytes": 0, "failed": 0, "iops": 0, "seconds": round((v.end - v.start) / SECOND, 3), "captures": 1}])
 
 
 # --- text ---
@@ -408,7 +408,7 @@ def _(data, golden):
 
 @case("diff-calls", "diff-calls-graph")
 def _(data, golden):
-    key = "path" if golden.name == "diff-calls-graph" else "function"
+    key = "functions" if golden.name == "diff-calls-graph" else "function"
     a, b = (calls_by(calls_of(view(data, name)), key) for name in ("calls.cap", "class.cap"))
     outer, at = [], golden.out[0].index("function")
     for line in golden.out[1:]:
@@ -417,10 +417,10 @@ def _(data, golden):
             continue
         function = line[at:].strip()
         outer = outer[: (len(line) - at - len(function)) // 2] + [function]
-        name = ";".join(outer) if key == "path" else function
+        name = ";".join(outer) if key == "functions" else function
         for of, nr, total, other in ((a.get(name, []), found[1], found[3], found[5]), (b.get(name, []), found[2], found[4], found[6])):
             ns = sum(call["ns"] for call in of)
-            mine = sum(call["self"] for call in of) if key == "path" else ns // max(len(of), 1)
+            mine = sum(call["self"] for call in of) if key == "functions" else ns // max(len(of), 1)
             same(f"count of {name}", len(of), nr)
             same(f"total of {name}", Shown(ns) if of else "-", total)
             same(f"self or each of {name}", Shown(mine) if of else "-", other)

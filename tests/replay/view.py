@@ -115,7 +115,7 @@ def size_class(nr):
     return str(nr)
 
 
-KEYS = {"dev": View.dev, "op": View.op, "size_class": lambda v, r: size_class(r["bytes"]), "queue": lambda v, r: r["qid"],
+KEYS = {"dev": View.dev, "op": View.op, "size_class": lambda v, r: size_class(r["bytes"]), "qid": lambda v, r: r["qid"],
         "pid": lambda v, r: r["pid"], "comm": View.comm, "cpu": lambda v, r: v.stage(r, "cpu"), "cgroup": View.cgroup,
         "file": View.file}
 

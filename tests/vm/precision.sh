@@ -36,7 +36,7 @@ done
 # The zoom's buckets are exact: with min 90 and shift 0 a read of 100 to 106 us falls into [98, 106).
 null_disk nullb0 irqmode=2 completion_nsec=100000 >&2
 set_scheduler nullb0 none
-zoomed() { grep '"type":"hist"' /tmp/zoom | grep '"from_ns":98000,"to_ns":106000' | value count; }
+zoomed() { grep '"type":"bucket"' /tmp/zoom | grep '"from_ns":98000,"to_ns":106000' | value count; }
 for try in first second; do
 	measure /tmp/zoom -d nullb0 --lat_min_us 90 --lat_shift 0
 	/usr/bin/dd if=/dev/nullb0 of=/dev/null bs=4k count=101 iflag=direct 2>/dev/null
@@ -46,11 +46,11 @@ for try in first second; do
 	again precision "zoom: $(zoomed) of 101 in the bucket"
 done
 is "$(zoomed)" 101 "the zoom's bucket holds them all"
-is "$(grep -c '"type":"hist"' /tmp/zoom)" 1 "and no other bucket any"
+is "$(grep -c '"type":"bucket"' /tmp/zoom)" 1 "and no other bucket any"
 measure /tmp/under -d nullb0 --lat_min_us 2000
 /usr/bin/dd if=/dev/nullb0 of=/dev/null bs=4k count=11 iflag=direct 2>/dev/null
 measured
-is "$(grep '"type":"hist"' /tmp/under | grep '"from_ns":0,"to_ns":2000000' | value count)" 11 "what is below the zoom has its own row"
+is "$(grep '"type":"bucket"' /tmp/under | grep '"from_ns":0,"to_ns":2000000' | value count)" 11 "what is below the zoom has its own row"
 is "$(row /tmp/under nullb0 read count)" 11 "and is counted"
 null_remove nullb0
 done_testing
