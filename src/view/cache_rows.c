@@ -11,10 +11,11 @@
  *   1.0     1024       0     1023       1  99.9%   4.0Ki      1023       0       0       0
  */
 struct cache_line {
-	const char *span; /* "interval" or "total" */
+	const char *span; /* "interval", "total" or "sum" */
 	double time_s;
 	const char *comm, *file, *cgroup, *dev, *op;
 	uint64_t pid;
+	bool says_all; /* for people: of all processes */
 	struct cache_sums n;
 	double hit_percent;
 	uint64_t access_bytes, hit_bytes, ra_hit_bytes, miss_bytes, readahead_bytes, unused_bytes,
@@ -28,14 +29,26 @@ static const char *const op_words[] = { "read", "write", "mmap", "readahead", "n
 #define LINE(field) offsetof(struct cache_line, field)
 #define PAGES(name) offsetof(struct cache_line, n.name)
 
+static struct cell cache_get_pid(const void *row)
+{
+	const struct cache_line *line = row;
+
+	if (line->says_all)
+		return (struct cell){ CELL_TEXT, .text = "all" };
+	return (struct cell){ line->pid == CELL_NO_NUMBER ? CELL_NONE : CELL_COUNT,
+			      .n = line->pid };
+}
+
 /* What a row is about. */
 static const struct column tag_columns[] = {
-	{ "span", "span", CELL_TEXT, 0, "interval, or total for the whole run", .at = LINE(span),
-	  .not_in_text = true },
+	{ "span", "span", CELL_TEXT, 0,
+	  "interval; total for the whole run; sum: all rows of the whole run together, with --by",
+	  .at = LINE(span), .not_in_text = true },
 	{ "time_s", "time", CELL_SECONDS, 5, "time of the end of the span, since the start",
 	  .at = LINE(time_s) },
 	{ "comm", "comm", CELL_TEXT, 12, "name of the task", .at = LINE(comm) },
-	{ "pid", "pid", CELL_COUNT, 7, "process of the task", .at = LINE(pid) },
+	{ "pid", "pid", CELL_COUNT, 7, "process of the task", .at = LINE(pid),
+	  .get = cache_get_pid },
 	{ "file", "file", CELL_TEXT, 20, "path of the file, or what it is instead, e.g. [device]",
 	  .at = LINE(file) },
 	{ "cgroup", "cgroup", CELL_TEXT, 10, "cgroup of the task", .at = LINE(cgroup) },
@@ -170,6 +183,9 @@ static void cache_label(const struct cache_rows *v, const struct session *s,
 			const struct cache_tags *t, struct cache_line *line)
 {
 	line->pid = CELL_NO_NUMBER;
+	line->says_all = !t && s->format == TABLE_TEXT;
+	if (line->says_all)
+		line->comm = line->file = line->cgroup = line->dev = line->op = "all";
 	if (!t)
 		return;
 	if (t->other) {
@@ -200,10 +216,18 @@ static void cache_hide_accesses(struct cache_line *line)
 	line->n.written = CELL_NO_NUMBER;
 }
 
+/* What --by tells apart adds up to a row of its own. */
+static const char *cache_span(const struct cache_rows *v, const struct cache_tags *tags, bool whole)
+{
+	if (!whole)
+		return "interval";
+	return v->mask && !tags ? "sum" : "total";
+}
+
 void cache_rows__put(const struct cache_rows *v, struct session *s, const struct cache_sum *sum,
 		     const struct cache_tags *tags, bool whole)
 {
-	struct cache_line line = { .span = whole ? "total" : "interval", .time_s = s->elapsed_s };
+	struct cache_line line = { .span = cache_span(v, tags, whole), .time_s = s->elapsed_s };
 	const uint64_t page_bytes = cache_source__about(s)->page_bytes;
 	struct cache_sums *n = &line.n;
 

@@ -118,6 +118,16 @@ columns() {
 	"$iosonar" cache -r cache.cap --wall 2>/dev/null | grep -q '^wall clock  *accesses' # that capture has no clock
 }
 
+@test "rows of cache whose span is total add up to the run, whatever --by tells apart" {
+	all=$("$iosonar" cache -r cache.cap -o csv 2>/dev/null | columns span,accesses,misses | sed -n 's/^total //p')
+	[ -n "$all" ]
+	for by in comm pid file,op; do
+		"$iosonar" cache -r cache.cap --by $by -o csv 2>/dev/null | columns span,accesses,misses >"$tmp/rows"
+		[ "$(sed -n 's/^sum //p' "$tmp/rows")" = "$all" ]
+		[ "$(awk '$1 == "total" { a += $2; m += $3 } END { print a, m " " }' "$tmp/rows")" = "$all" ]
+	done
+}
+
 @test "slow has the slowest lines of trace" {
 	for file in nvme.cap v1.cap; do
 		"$iosonar" trace -r $file -o csv --columns lat_ns,dev,op,bytes,attempts,pid,start_ns,end_ns 2>/dev/null | tail -n +2 |

@@ -542,7 +542,7 @@ def cache_rows(v, keys, interval=1):
                 yield {"span": "interval", "time_s": round((time - v.start) / SECOND, 3), **dict(zip(keys, key)), **cache_counts(v, of)}
             since = []
     total = {"span": "total", "time_s": round((v.end - v.start) / SECOND, 3)}
-    yield {**total, **{key: None for key in keys}, **cache_counts(v, every)}
+    yield {**total, "span": "sum" if keys else "total", **{key: None for key in keys}, **cache_counts(v, every)}
     for key, of in cache_groups(v, every, keys).items() if keys else ():
         yield {**total, **dict(zip(keys, key)), **cache_counts(v, of)}
 

@@ -265,7 +265,7 @@ def _(data, golden):
     for time, rows in readings:
         every += rows
         reckoned += [(time, key, rows_) for key, rows_ in sorted(cache_groups(v, rows, keys).items(), key=str)] if rows and time < v.end else []
-    reckoned.append((end, ("-",) * len(keys), every))
+    reckoned.append((end, ("all",) * len(keys), every))
     reckoned += [(end, key, rows_) for key, rows_ in sorted(cache_groups(v, every, keys).items(), key=str)] if keys else []
     same("rows", len(reckoned), len(want))
     names = {"hit%": "hit_percent", "ahead": "readahead", "~unused": "unused", "missed": "miss_bytes"}

@@ -25,7 +25,7 @@ drop() { for f; do pages - drop "$f"; done; }
 
 # of FILE PATTERN KEY: from the final row that matches; the total has no tags.
 of() { grep '"type":"cache","span":"total"' "$1" | grep -e "$2" | value "$3"; }
-total() { grep '"type":"cache","span":"total"' "$1" | head -1 | value "$2"; }
+total() { grep -E '"type":"cache","span":"(sum|total)"' "$1" | head -1 | value "$2"; }
 
 # One run, every row: two processes, two files.
 drop $a $b
