@@ -429,7 +429,7 @@ line_of() {
 	for view in $views; do
 		json_of "$view"
 		case $view in
-		latency) types="latency hist ledger" ;;
+		latency) types="latency bucket ledger" ;;
 		pattern) types="pattern pattern_op pattern_size pattern_gap pattern_depth pattern_heat" ;;
 		inflight) types="inflight look" ;;
 		stacks) types="stacks event_stacks" ;;
