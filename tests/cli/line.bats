@@ -175,7 +175,7 @@ completes() {
 @test "latency may stand in any value of a function, time from entry to return" {
 	needs_root
 	read='user:/lib/*/libc.so.6:read'
-	of_dd() { "$iosonar" "$@" -o csv --allow-loss -- dd if=/dev/zero of=/dev/null bs=1 count=1013 status=none >"$tmp/out" 2>"$tmp/err"; }
+	of_dd() { "$iosonar" "$@" --follow -o csv --allow-loss -- dd if=/dev/zero of=/dev/null bs=1 count=1013 status=none >"$tmp/out" 2>"$tmp/err"; }
 	of_dd hist "$read" of 'latency / 1000' by comm
 	grep -q '^span,time_s,comm,count,per_s,mean,' "$tmp/out" # no time any more
 	grep -q '^total,[^,]*,dd,1013,' "$tmp/out"
