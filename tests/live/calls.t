@@ -190,7 +190,7 @@ check_arguments() {
 check_deep() {
 	timeout 60 "$IOSONAR" calls "user:$tmp/bare:deep" -o csv --out "$tmp/out" -- "$tmp/bare" 999 >"$tmp/stdout" 2>"$tmp/err" </dev/null
 	is $? 3 "a function inside itself 1,000 times: exit 3"
-	is "$(awk -F, 'NR > 1 && $7 != "" { timed++; if ($10 != 999 - (NR - 2)) wrong++ } END { print NR - 1, timed, wrong + 0 }' "$tmp/out")" \
+	is "$(awk -F, 'NR > 1 && $8 != "" { timed++; if ($11 != 999 - (NR - 2)) wrong++ } END { print NR - 1, timed, wrong + 0 }' "$tmp/out")" \
 		"1000 64 0" "64 returns, and they are those of the outermost calls"
 	is "$(grep -c 'nested deeper than 64,\|were inside 64 other user functions' "$tmp/err")" 1 "one line says so"
 }

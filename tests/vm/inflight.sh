@@ -101,12 +101,12 @@ sleep 1
 iosonar inflight -d "$dev" -t 1ms -o csv --out /tmp/two 2>/tmp/two.err
 is $? 0 "without --older: exit 0" || note "$(cat /tmp/two.err)"
 if sees_commands; then
-	is "$(fields 8,10,11 /tmp/two)" "read,2424,12288 read,4711,1536" "a user's command is one, too"
+	is "$(fields 9,11,12 /tmp/two)" "read,2424,12288 read,4711,1536" "a user's command is one, too"
 else
-	is "$(fields 8,10,11 /tmp/two)" ",,1536 read,2424,12288" "a user's command is one, too, although we cannot tell which"
+	is "$(fields 9,11,12 /tmp/two)" ",,1536 read,2424,12288" "a user's command is one, too, although we cannot tell which"
 fi
-is "$(fields 6 /tmp/two)" "$(busy tag "$dev" | sort | xargs)" "each with its tag"
-is "$(fields 2 /tmp/two | xargs -n1 | grep -cE '^[0-9]{9,}$')" 2 "and its age" || note "$(cat /tmp/two)"
+is "$(fields 7 /tmp/two)" "$(busy tag "$dev" | sort | xargs)" "each with its tag"
+is "$(fields 3 /tmp/two | xargs -n1 | grep -cE '^[0-9]{9,}$')" 2 "and its age" || note "$(cat /tmp/two)"
 rate 0
 wait "$reader" $user
 iosonar inflight --older 1s -d "$dev" >/tmp/none 2>/dev/null
