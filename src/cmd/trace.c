@@ -229,6 +229,7 @@ static int trace_on_start(void *state, struct session *s)
 	t->table = table__new(s->out, s->format, "trace", t->shown, nr);
 	if (!t->table)
 		return log_no_memory();
+	table__head_growth(t->table);
 	table__hold(t->table);
 	return 0;
 }

@@ -27,12 +27,14 @@ enum cell_kind {
 	CELL_SIGNED,   /* the same of an int64_t: -12 */
 	CELL_TIME,     /* ns, a point in the run: seconds with nine digits in every format */
 	CELL_REAL,     /* real: as many digits as it takes to read it back, in every format */
+	CELL_NSID,     /* as CELL_COUNT; the namespace id of all namespaces is "all" in text */
 	CELL_WALL,     /* of a table with a clock: time_s as wall clock */
 	CELL_ANY,      /* the field is a struct cell: each row has its own kind */
 	CELL_KINDS,
 };
 
-#define CELL_NO_NUMBER UINT64_MAX /* a number field that holds none */
+#define CELL_ALL_NAMESPACES UINT32_MAX /* NVMe base specification, namespace identifier */
+#define CELL_NO_NUMBER	    UINT64_MAX /* a number field that holds none */
 
 struct cell {
 	enum cell_kind kind;
@@ -74,6 +76,9 @@ struct table *table__new(FILE *out, enum table_format format, const char *type,
 void table__row(struct table *table, const void *row);
 void table__fit(struct table *table, const void *row); /* text: makes columns wide enough for it */
 void table__heading_again(struct table *table);	       /* before the next row */
+/* For rows that come one after the other, so that nobody knows the widest: from now on a row that
+ * makes a column of a text grow has the heading before it. */
+void table__head_growth(struct table *table);
 /*
  * From now on lines wait until there are many: who asks for it says when they are handed over,
  * before anybody else writes to the stream or flushes it.

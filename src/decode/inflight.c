@@ -285,7 +285,7 @@ const struct column inflight_columns[] = {
 	{ "tag", "tag", CELL_COUNT, 4, "tag of the command in that queue", .at = FIELD(tag) },
 	{ "cid", "cid", CELL_COUNT, 5, "NVMe command id", .at = FIELD(cid) },
 	{ "op", "op", CELL_TEXT, 5, "operation", .at = FIELD(op) },
-	{ "nsid", "nsid", CELL_COUNT, 4, "namespace id", .at = FIELD(nsid) },
+	{ "nsid", "nsid", CELL_NSID, 4, "namespace id", .at = FIELD(nsid) },
 	{ "lba", "lba", CELL_COUNT, 9,
 	  "first logical block (NVMe), or first 512-byte sector (other disks)", .at = FIELD(lba) },
 	{ "bytes", "size", CELL_BYTES, 5, "bytes it moves or covers", .at = FIELD(bytes) },

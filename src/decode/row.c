@@ -23,7 +23,7 @@ const struct column command_columns[COMMAND_COLUMNS + 1] = {
 	  .at = FIELD(qid) },
 	{ "cid", "cid", CELL_COUNT, 5, "NVMe command id", .at = FIELD(cid) },
 	{ "op", "op", CELL_TEXT, 8, "operation", .at = FIELD(op) },
-	{ "nsid", "nsid", CELL_COUNT, 4, "namespace id", .at = FIELD(nsid) },
+	{ "nsid", "nsid", CELL_NSID, 4, "namespace id", .at = FIELD(nsid) },
 	{ "lba", "lba", CELL_COUNT, 0,
 	  "first logical block (NVMe), or first 512-byte sector (other disks)", .at = FIELD(lba) },
 	{ "bytes", "bytes", CELL_COUNT, 6, "bytes it moves or covers", .at = FIELD(bytes) },

@@ -63,6 +63,9 @@ char *cell__put(char *at, struct cell cell)
 	switch (cell.kind) {
 	case CELL_COUNT:
 	case CELL_NUMBER: return number__count(at, 0, cell.n);
+	case CELL_NSID:
+		return cell.n == CELL_ALL_NAMESPACES ? mempcpy(at, "all", 3)
+						     : number__count(at, 0, cell.n);
 	case CELL_DURATION: return number__duration(at, 0, cell.n);
 	case CELL_BYTES: return number__bytes(at, 0, cell.n);
 	case CELL_TIME: return number__time(at, 0, cell.n);

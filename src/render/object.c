@@ -59,6 +59,7 @@ static const char *schema_type(enum cell_kind kind)
 	case CELL_SIGNED: return "[\"integer\",\"null\"]";
 	case CELL_COUNT:
 	case CELL_NUMBER:
+	case CELL_NSID:
 	case CELL_DURATION:
 	case CELL_BYTES: return "[\"integer\",\"null\"],\"minimum\":0";
 	case CELL_RATE:

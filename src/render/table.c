@@ -17,6 +17,11 @@ void table__hold(struct table *table)
 	table->holds = true;
 }
 
+void table__head_growth(struct table *table)
+{
+	table->heads_growth = true;
+}
+
 void table__hand_over(struct table *table)
 {
 	if (table->held)
@@ -166,11 +171,10 @@ static char *table_quoted(const char *before, const char *text, const char *afte
 
 static enum cell_kind table_way(const struct column *column)
 {
-	static const bool is_quick[CELL_KINDS] = { [CELL_TEXT] = true,
-						   [CELL_COUNT] = true,
-						   [CELL_DURATION] = true,
-						   [CELL_BYTES] = true,
-						   [CELL_TIME] = true };
+	static const bool is_quick[CELL_KINDS] = {
+		[CELL_TEXT] = true,	[CELL_COUNT] = true, [CELL_NSID] = true,
+		[CELL_DURATION] = true, [CELL_BYTES] = true, [CELL_TIME] = true
+	};
 
 	return !column->get && is_quick[column->kind] ? column->kind : CELL_NONE;
 }

@@ -27,6 +27,7 @@ struct table_column {
 	bool is_last;
 	bool is_left;	/* in text; CELL_ANY: as its first row is */
 	size_t width;	/* in text: the widest so far */
+	size_t headed;	/* that it had under the last heading */
 	size_t from;	/* in a line of text in which every cell fits its column: its place, */
 	uint64_t below; /* and the first number that does not fit */
 	char *key;	/* in JSON: ",\"p99_ns\":" */
@@ -38,6 +39,7 @@ struct table {
 	enum table_format format;
 	size_t nr;
 	bool heading_due;
+	bool heads_growth;
 	bool is_quick; /* every column can be written by its place */
 	bool holds;
 	size_t held; /* bytes of whole lines that wait, before the line at hand */

@@ -54,9 +54,24 @@ static void table_text_heading(struct table *table, const void *row)
 
 	table__fit(table, row);
 	for (c = table->columns; c < end; c++) {
+		c->headed = c->width;
 		table_put_aligned(table->out, c, c->column->header);
 		fputc(c->is_last ? '\n' : ' ', table->out);
 	}
+}
+
+/* Has a column grown that others stand behind? Then they stand beside their headings. */
+static bool table_outgrew_heading(struct table *table, const void *row)
+{
+	struct table_column *c, *end = table->columns + table->nr;
+
+	if (!table->heads_growth)
+		return false;
+	table__fit(table, row);
+	for (c = table->columns; c < end; c++)
+		if (c->width > c->headed && !(c->is_last && c->is_left))
+			return true;
+	return false;
 }
 
 static char *table_text_aligned(struct table_column *c, char *at, struct cell cell)
@@ -82,6 +97,8 @@ static uint64_t table_fits_below(const struct table_column *c)
 
 	switch (c->way) {
 	case CELL_COUNT: return width < 20 ? number_powers[width] : CELL_NO_NUMBER;
+	case CELL_NSID: /* and "all" is a word */
+		return width < 10 ? number_powers[width] : CELL_ALL_NAMESPACES;
 	case CELL_DURATION: return width < NUMBER_SHORT ? 0 : NUMBER_SHORT_NS;
 	case CELL_TIME:
 		return number_powers[seconds < MOST_SECONDS ? seconds : MOST_SECONDS] * 1000000000;
@@ -116,7 +133,7 @@ static inline bool table_quick_number(const struct table_column *c, char *at, ui
 		at[width - 1] = '-';
 		return true;
 	}
-	if (c->way == CELL_COUNT)
+	if (c->way == CELL_COUNT || c->way == CELL_NSID)
 		number__write(at + width, n);
 	else if (c->way == CELL_DURATION)
 		number__write_duration(at + width, n);
@@ -198,9 +215,9 @@ static inline char *table_text_number(struct table *table, struct table_column *
 	size_t width = c->width;
 	char *end;
 
-	if (n == CELL_NO_NUMBER)
+	if (n == CELL_NO_NUMBER || (n == CELL_ALL_NAMESPACES && c->way == CELL_NSID))
 		return table_text_any(table, c, at, row);
-	if (c->way == CELL_COUNT)
+	if (c->way == CELL_COUNT || c->way == CELL_NSID)
 		end = number__count(at, width, n);
 	else if (c->way == CELL_DURATION)
 		end = number__duration(at, width, n);
@@ -228,12 +245,13 @@ void table_text__row(struct table *table, const void *row)
 	struct table_column *c = table->columns, *end = c + table->nr;
 	char *at;
 
-	if (table->heading_due) {
-		table_hand_over(table, table_begin(table));
-		table_text_heading(table, row);
-	} else if (table->is_quick && (at = table_quick_row(table, row))) {
+	if (!table->heading_due && table->is_quick && (at = table_quick_row(table, row))) {
 		table_end(table, at);
 		return;
+	}
+	if (table->heading_due || table_outgrew_heading(table, row)) {
+		table_hand_over(table, table_begin(table));
+		table_text_heading(table, row);
 	}
 	if (c == end)
 		return;

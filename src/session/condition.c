@@ -59,6 +59,7 @@ static struct expr_value condition_value(const void *at, size_t field)
 	case CELL_SIGNED: value.number = (double)(int64_t)cell.n; break;
 	case CELL_COUNT:
 	case CELL_NUMBER:
+	case CELL_NSID:
 	case CELL_TIME:
 	case CELL_DURATION:
 	case CELL_BYTES:

@@ -111,10 +111,13 @@ struct table *session__table_new(const struct session *s, const char *type,
 	const struct table_clock clock = session__clock(s);
 	struct table *table = table__new(s->out, s->format, type, columns, nr);
 
-	if (!table || !table__set_clock(table, &clock))
-		return table;
-	table__free(table);
-	return NULL;
+	if (table && table__set_clock(table, &clock)) {
+		table__free(table);
+		return NULL;
+	}
+	if (table)
+		table__head_growth(table);
+	return table;
 }
 
 struct table *session__table(const struct session *s, const struct object *object,

@@ -82,7 +82,8 @@ bool session__is_cut(const struct session *session);
 /* "nothing yet" for a person who waits; erased by the next one. Only on a terminal. */
 void session__status(const struct session *session, const char *text);
 
-/* A table of a view: table__of and table__new with the session's clock. NULL: out of memory. */
+/* A table of a view: table__of and table__new with the session's clock and
+ * headings where a column grows. NULL: out of memory. */
 struct table *session__table(const struct session *session, const struct object *object,
 			     column_shown_fn shows, const void *view);
 struct table *session__table_new(const struct session *session, const char *type,

@@ -17,7 +17,7 @@ static const struct column span_columns[] = {
 /* What a row is about, in the order of enum breakdown_by. */
 static const struct column ctrl_columns[] = {
 	{ "ctrl", "ctrl", CELL_TEXT, 5, "NVMe controller", .at = FIELD(ctrl) },
-	{ "nsid", "ns", CELL_COUNT, 3, "namespace id", .at = FIELD(nsid) },
+	{ "nsid", "ns", CELL_NSID, 3, "namespace id", .at = FIELD(nsid) },
 	{ 0 },
 };
 
@@ -199,7 +199,10 @@ const char *latency_row__title(const struct latency_row *row, uint32_t mask, cha
 		if (cell.kind == CELL_TEXT)
 			len += (size_t)snprintf(buf + len, size - len, "%s%s", len ? " " : "",
 						cell.text);
-		else if (cell.kind == CELL_COUNT)
+		else if (cell.kind == CELL_NSID && cell.n == CELL_ALL_NAMESPACES)
+			len += (size_t)snprintf(buf + len, size - len, "%sall namespaces",
+						len ? " " : "");
+		else if (cell.kind == CELL_COUNT || cell.kind == CELL_NSID)
 			len += (size_t)snprintf(buf + len, size - len, "%s%s %llu", len ? " " : "",
 						columns[i]->header, (unsigned long long)cell.n);
 	}

@@ -319,7 +319,7 @@ check_clock() {
 	local shifted=(unshare -T --monotonic 2000 --boottime 3000) early
 	"${shifted[@]}" true 2>/dev/null || { skip "a time namespace" "no time namespace can be made here"; return; }
 	# shellcheck disable=SC2016 # of awk
-	early='NR > 1 && NF > 3 { if ($1 >= 0 && $1 < 60) good++; else bad++ } END { print bad + 0, (good > 0) }'
+	early='$1 != "time" && NF > 3 { if ($1 >= 0 && $1 < 60) good++; else bad++ } END { print bad + 0, (good > 0) }'
 	"${shifted[@]}" "$IOSONAR" trace -d "$name" -- sh -c "$(reads 7)" >"$tmp/out" 2>"$tmp/err"
 	is "$? $(awk "$early" "$tmp/out")" "0 0 1" "a time namespace: trace has the times of the run"
 	"${shifted[@]}" "$IOSONAR" print raw:block_rq_issue -- sh -c "$(reads 7)" >"$tmp/out" 2>"$tmp/err"

@@ -86,6 +86,8 @@ class Golden:
         self.err = [line[8:] for line in lines if line.startswith("stderr: ")]
         while self.out and not self.out[-1]:
             self.out.pop()
+        # A heading stands again where a column has grown.
+        self.out = self.out[:1] + [line for line in self.out[1:] if line.split() != self.out[0].split() or not line]
         if self.out and self.out[0].startswith('{"type"'):
             self.rows = [Row(json.loads(line)) for line in self.out]
         else:

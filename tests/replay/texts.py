@@ -146,7 +146,7 @@ def _(data, golden):
 
 # --- text ---
 
-LINE = re.compile(r" *(?P<time>\S+) +(?P<dev>\S+) +(?P<qid>\d+|-) +(?P<cid>\d+|-) +(?P<op>\S+) +(?P<nsid>\d+|-) (?P<command>.*)"
+LINE = re.compile(r" *(?P<time>\S+) +(?P<dev>\S+) +(?P<qid>\d+|-) +(?P<cid>\d+|-) +(?P<op>\S+) +(?P<nsid>\d+|-|all) (?P<command>.*)"
                   r" +(?P<attempts>\d+) +(?P<lat>[0-9.]+[num]?s) +(?P<pid>\d+) (?P<comm>.*)")
 
 
@@ -170,7 +170,8 @@ def _(data, golden):
         if name != "trace-failed":
             same("time", v.time_s(r["time"]), found["time"])
         for column in ("dev", "qid", "cid", "op", "nsid", "attempts", "pid"):
-            same(f"{column} of {line[:30]}", "-" if row[column] is None else row[column], found[column])
+            got = "all" if column == "nsid" and row[column] == 2**32 - 1 else row[column]
+            same(f"{column} of {line[:30]}", "-" if got is None else got, found[column])
         same(f"latency of {line[:30]}", Shown(r["lat"]), found["lat"])
         same(f"comm of {line[:30]}", row["comm"], found["comm"].strip())
         check_words(v, r, found["command"], found["command"])

@@ -57,6 +57,7 @@ struct test_run {
 	enum table_format format;
 	const struct test_row *const *rows; /* NULL: heading again; ends with &plain */
 	size_t nr_rows, nr_columns;
+	bool heads_growth;
 };
 
 static void check_table(const struct test_run *run, const char *want, const char *what)
@@ -68,6 +69,8 @@ static void check_table(const struct test_run *run, const char *want, const char
 	FILE *out = open_memstream(&got, &size);
 	struct table *table = table__new(out, run->format, "latency", chosen, run->nr_columns);
 
+	if (run->heads_growth)
+		table__head_growth(table);
 	for (i = 0; i < run->nr_rows; i++) {
 		if (run->rows[i])
 			table__row(table, run->rows[i]);
@@ -99,6 +102,12 @@ static void check_text(void)
 		    "a,\"\\x1b\\xff 18446744073709551615\n"
 		    "vda                        12345\n",
 		    "a column grows to the widest cell and stays");
+	check_table(&(struct test_run){ TABLE_TEXT, grows, 3, 2, true },
+		    "DEV    COUNT\nvda    12345\n"
+		    "DEV                        COUNT\n"
+		    "a,\"\\x1b\\xff 18446744073709551615\n"
+		    "vda                        12345\n",
+		    "rows that come one after the other have the heading again where one grows");
 	check_table(&(struct test_run){ TABLE_TEXT, three, 1, 1 }, "DEV\nvda\n",
 		    "nothing is padded at the end of a line");
 	check_table(&(struct test_run){ TABLE_TEXT, three, 0, 8 }, "", "no rows, no heading");
@@ -477,6 +486,58 @@ static void check_order(void)
 	free(got);
 }
 
+/* ---- namespaces ---- */
+
+struct named_row {
+	uint64_t nsid, n;
+	const char *text;
+};
+
+static void check_namespaces(enum table_format format, const char *want, const char *what)
+{
+	static const struct column of_row[] = {
+		{ "nsid", "nsid", CELL_NSID, 4, NULL, offsetof(struct named_row, nsid) },
+		{ "n", "n", CELL_COUNT, 0, NULL, offsetof(struct named_row, n) },
+		{ "text", "text", CELL_TEXT, 4, NULL, offsetof(struct named_row, text) },
+	};
+	const struct named_row rows[] = {
+		{ 1, 1, "a" },
+		{ UINT32_MAX, 2, "longer than its heading" },
+		{ 12345, 3, "b" },
+		{ UINT32_MAX, 4, "c" },
+		{ UINT32_MAX - 1, 5, "d" },
+		{ UINT32_MAX, 6, "e" },
+		{ CELL_NO_NUMBER, 7, "f" },
+	};
+	const struct column *chosen[] = { &of_row[0], &of_row[1], &of_row[2] };
+	size_t size = 0;
+	char *got = NULL;
+	FILE *out = open_memstream(&got, &size);
+	struct table *table = table__new(out, format, "t", chosen, 3);
+
+	table__head_growth(table);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		table__row(table, &rows[i]);
+	table__free(table);
+	fclose(out);
+	is_str(got, want, what);
+	free(got);
+}
+
+static void check_nsids(void)
+{
+	check_namespaces(
+		TABLE_TEXT,
+		"nsid n text\n   1 1 a\n all 2 longer than its heading\n"
+		" nsid n text\n12345 3 b\n  all 4 c\n"
+		"      nsid n text\n4294967294 5 d\n       all 6 e\n         - 7 f\n",
+		"text: the id of all namespaces is a word; the last column needs no heading");
+	check_namespaces(TABLE_CSV,
+			 "nsid,n,text\n1,1,a\n4294967295,2,longer than its heading\n12345,3,b\n"
+			 "4294967295,4,c\n4294967294,5,d\n4294967295,6,e\n,7,f\n",
+			 "CSV: it is a number");
+}
+
 /* ---- a clock ---- */
 
 struct timed_row {
@@ -597,6 +658,7 @@ int main(void)
 	check_places();
 	check_order();
 	check_clocks();
+	check_nsids();
 	check_twins(TABLE_TEXT, "text: by places and cell by cell, held and at once, are the same");
 	check_twins(TABLE_JSON, "JSON: held and at once are the same");
 	check_twins(TABLE_CSV, "CSV: held and at once are the same");
