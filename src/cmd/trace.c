@@ -30,7 +30,7 @@ struct trace {
 	uint64_t printed;
 	uint64_t retries_due, retries_seen; /* of commands that ended; of attempts that failed */
 	struct command_row row;		    /* at hand */
-	bool wall, fill_wall, fill_cdw, fill_lba; /* shown, or asked about: they cost time */
+	bool wall, fill_wall, fill_cdw, fill_place; /* shown, or asked about: they cost time */
 	struct condition *condition, *fails;
 };
 
@@ -40,8 +40,8 @@ static const struct object trace_rows = { "trace", { command_columns } };
 static const char text_columns[] =
 	" time_s dev qid cid op nsid command status attempts lat_ns pid comm ";
 static const char data_columns[] =
-	" start_ns last_ns end_ns dev qid cid op nsid lba bytes command status status_code result "
-	"attempts lat_ns pid comm cpu ";
+	" start_ns last_ns end_ns dev qid cid op nsid lba sector bytes command status status_code "
+	"result attempts lat_ns pid comm cpu ";
 
 static const struct option_def trace_options[] = {
 	{ "split", 0, OPTION_FLAG, offsetof(struct trace, split), NULL,
@@ -154,7 +154,7 @@ static void trace_fill(struct trace *t, struct session *s, const struct io_recor
 		.start_ns = s->start_ns,
 		.wall_ns = t->fill_wall ? session__wall_ns(s, io_record__time_ns(r)) : 0,
 		.cdw = t->fill_cdw,
-		.without_lba = !t->fill_lba,
+		.without_place = !t->fill_place,
 	};
 
 	command_row__fill(&t->row, r, &context);
@@ -221,10 +221,11 @@ static int trace_on_start(void *state, struct session *s)
 	t->wall = s->options->output.wall;
 	nr = trace_choose_columns(t, s->format == TABLE_TEXT);
 	t->op_names = io_source__op_names(s);
-	t->fill_lba = t->condition || t->fails;
+	t->fill_place = t->condition || t->fails;
 	for (size_t i = 0; i < nr; i++) {
 		t->fill_wall |= !strcmp(t->shown[i]->key, "wall");
-		t->fill_lba |= !strcmp(t->shown[i]->key, "lba");
+		t->fill_place |=
+			!strcmp(t->shown[i]->key, "lba") || !strcmp(t->shown[i]->key, "sector");
 	}
 	t->table = table__new(s->out, s->format, "trace", t->shown, nr);
 	if (!t->table)

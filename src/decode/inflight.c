@@ -286,8 +286,9 @@ const struct column inflight_columns[] = {
 	{ "cid", "cid", CELL_COUNT, 5, "NVMe command id", .at = FIELD(cid) },
 	{ "op", "op", CELL_TEXT, 5, "operation", .at = FIELD(op) },
 	{ "nsid", "nsid", CELL_NSID, 4, "namespace id", .at = FIELD(nsid) },
-	{ "lba", "lba", CELL_COUNT, 9,
-	  "first logical block (NVMe), or first 512-byte sector (other disks)", .at = FIELD(lba) },
+	{ "lba", "lba", CELL_COUNT, 9, "first logical block, NVMe only", .at = FIELD(lba) },
+	{ "sector", "sector", CELL_COUNT, 9, "first sector, in units of 512 bytes",
+	  .at = FIELD(sector) },
 	{ "bytes", "size", CELL_BYTES, 5, "bytes it moves or covers", .at = FIELD(bytes) },
 	{ "command", "command", CELL_TEXT, 20, "fields of the command, in words",
 	  .at = FIELD(command) },
@@ -302,8 +303,8 @@ const struct column inflight_columns[] = {
 /* In text the command has its block and length, and the line above the list its time. */
 static bool row_has(const struct column *column, enum table_format format)
 {
-	static const size_t beside[] = { FIELD(time_s), FIELD(cid), FIELD(nsid), FIELD(lba),
-					 FIELD(bytes) };
+	static const size_t beside[] = { FIELD(time_s), FIELD(cid),    FIELD(nsid),
+					 FIELD(lba),	FIELD(sector), FIELD(bytes) };
 
 	for (size_t i = 0; format == TABLE_TEXT && i < sizeof(beside) / sizeof(beside[0]); i++)
 		if (column->at == beside[i])
@@ -331,14 +332,16 @@ static void row_fill_command(struct inflight_row *row, const struct inflight_com
 {
 	struct words w = words__on(row->command_text, sizeof(row->command_text));
 	const struct io_record *r = &c->record;
+	struct record_place place;
 
 	row->op = row->command = NULL;
-	row->lba = CELL_NO_NUMBER;
+	row->lba = row->sector = CELL_NO_NUMBER;
 	if (!c->op_known)
 		return;
 	row->op = op__word(r->kind, r->op, op_names, row->op_text, sizeof(row->op_text));
-	if (!record__start(r, op_names, &row->lba))
-		row->lba = CELL_NO_NUMBER;
+	place = record__place(r, op_names, c->block_size);
+	row->lba = place.lba;
+	row->sector = place.sector;
 	record__describe(&w, r, c->block_size, op_names);
 	row->command = words__done(&w);
 }

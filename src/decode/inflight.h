@@ -87,7 +87,7 @@ struct inflight_row {
 	const char *dev;
 	uint64_t qid, tag, cid;
 	const char *op;
-	uint64_t nsid, lba, bytes;
+	uint64_t nsid, lba, sector, bytes;
 	const char *command, *state;
 	uint64_t attempts, pid;
 	const char *comm;

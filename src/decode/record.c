@@ -35,6 +35,24 @@ bool record__start(const struct io_record *r, char *const *block_names, uint64_t
 	return true;
 }
 
+struct record_place record__place(const struct io_record *r, char *const *block_names,
+				  uint32_t block_size)
+{
+	struct record_place place = { UINT64_MAX, UINT64_MAX };
+	uint64_t start;
+
+	if (!record__start(r, block_names, &start))
+		return place;
+	if (r->kind == IO_BLOCK) {
+		place.sector = start;
+		return place;
+	}
+	place.lba = start;
+	if (block_size >= 512 && start <= UINT64_MAX / (block_size / 512))
+		place.sector = start * (block_size / 512);
+	return place;
+}
+
 static void record_block(struct words *w, const struct io_record *r, char *const *block_names)
 {
 	if (record_has_sector(r, block_names)) {

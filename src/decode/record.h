@@ -15,6 +15,14 @@
 /* Where it begins: LBA or 512-byte sector. False if such a command is not about blocks. */
 bool record__start(const struct io_record *r, char *const *block_names, uint64_t *start);
 
+/* The same, as columns have it; UINT64_MAX: not known, or there is none. */
+struct record_place {
+	uint64_t lba;	 /* in blocks of the namespace: NVMe only */
+	uint64_t sector; /* in units of 512 bytes: any disk */
+};
+struct record_place record__place(const struct io_record *r, char *const *block_names,
+				  uint32_t block_size);
+
 /* Everything after the operation's word. A block_size of 0 is not known. */
 void record__describe(struct words *w, const struct io_record *r, uint32_t block_size,
 		      char *const *block_names);

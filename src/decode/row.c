@@ -24,8 +24,9 @@ const struct column command_columns[COMMAND_COLUMNS + 1] = {
 	{ "cid", "cid", CELL_COUNT, 5, "NVMe command id", .at = FIELD(cid) },
 	{ "op", "op", CELL_TEXT, 8, "operation", .at = FIELD(op) },
 	{ "nsid", "nsid", CELL_NSID, 4, "namespace id", .at = FIELD(nsid) },
-	{ "lba", "lba", CELL_COUNT, 0,
-	  "first logical block (NVMe), or first 512-byte sector (other disks)", .at = FIELD(lba) },
+	{ "lba", "lba", CELL_COUNT, 0, "first logical block, NVMe only", .at = FIELD(lba) },
+	{ "sector", "sector", CELL_COUNT, 0, "first sector, in units of 512 bytes",
+	  .at = FIELD(sector) },
 	{ "bytes", "bytes", CELL_COUNT, 6, "bytes it moves or covers", .at = FIELD(bytes) },
 	{ "command", "command", CELL_TEXT, 28, "fields of the command, in words",
 	  .at = FIELD(command), .len_at = FIELD(command_len) },
@@ -122,6 +123,7 @@ static void row_fill_outcome(struct command_row *row, const struct io_record *r)
 void command_row__fill(struct command_row *row, const struct io_record *r,
 		       const struct command_context *c)
 {
+	struct record_place place = { CELL_NO_NUMBER, CELL_NO_NUMBER };
 	const bool nvme = r->kind != IO_BLOCK;
 
 	row->time_ns = io_record__time_ns(r) - c->start_ns;
@@ -133,8 +135,10 @@ void command_row__fill(struct command_row *row, const struct io_record *r,
 	row->cid = nvme ? r->cid : CELL_NO_NUMBER;
 	row->op = op__word(r->kind, r->op, c->op_names, row->op_text, sizeof(row->op_text));
 	row->nsid = nvme ? r->nsid : CELL_NO_NUMBER;
-	if (c->without_lba || !record__start(r, c->op_names, &row->lba))
-		row->lba = CELL_NO_NUMBER;
+	if (!c->without_place)
+		place = record__place(r, c->op_names, c->block_size);
+	row->lba = place.lba;
+	row->sector = place.sector;
 	row->bytes = r->bytes;
 	row->command = row_command(row, r, c);
 	row->cdw = c->cdw ? row_cdw(row->cdw_text, r) : NULL;

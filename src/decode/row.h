@@ -24,7 +24,7 @@ struct command_row {
 	const char *dev;
 	uint64_t qid, cid;
 	const char *op;
-	uint64_t nsid, lba, bytes;
+	uint64_t nsid, lba, sector, bytes;
 	const char *command, *cdw;
 	const char *status;
 	uint64_t status_code, result, attempts, lat_ns, attempt_ns, pid;
@@ -37,7 +37,7 @@ struct command_row {
 	char status_text[160], comm_text[17];
 };
 
-enum { COMMAND_COLUMNS = 24 };
+enum { COMMAND_COLUMNS = 25 };
 extern const struct column command_columns[COMMAND_COLUMNS + 1];
 
 /* What a record's numbers mean where it was made. */
@@ -45,10 +45,10 @@ struct command_context {
 	const char *dev;     /* NULL: not known */
 	uint32_t block_size; /* 0: not known */
 	char *const *op_names;
-	uint64_t start_ns; /* of the run */
-	uint64_t wall_ns;  /* of the event; 0: not known, or nobody asked */
-	bool cdw;	   /* the dwords are wanted: they cost more than all else */
-	bool without_lba;  /* nobody asks for the first block */
+	uint64_t start_ns;  /* of the run */
+	uint64_t wall_ns;   /* of the event; 0: not known, or nobody asked */
+	bool cdw;	    /* the dwords are wanted: they cost more than all else */
+	bool without_place; /* nobody asks for the first block or sector */
 };
 
 void command_row__fill(struct command_row *row, const struct io_record *record,

@@ -466,7 +466,7 @@
 		const all = of('errors_sum').reduce((sum, row) => sum + row.count, 0);
 		return [page.table({id: 'errors-sum', caption: 'By device, kind and status', rows: of('errors_sum'), columns: columns('dev', 'what', 'status', 'count', renamed('max_ns', 'longest'))}),
 			page.table({id: 'errors', caption: all > of('errors').length ? `The first ${of('errors').length} of ${format.count(all)}` : 'Each of them', rows: of('errors'),
-				columns: columns('time_s', 'dev', 'what', 'op', 'lba', 'bytes', 'attempts', 'lat_ns', 'comm', 'pid', 'status')})];
+				columns: columns('time_s', 'dev', 'what', 'op', 'sector', 'bytes', 'attempts', 'lat_ns', 'comm', 'pid', 'status')})];
 	}
 
 	// ---- the page ----

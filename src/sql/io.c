@@ -63,12 +63,25 @@ static struct cell io_get_op(void *state)
 				 sizeof(rows->text)));
 }
 
+static struct cell io_known(uint64_t n)
+{
+	return n == CELL_NO_NUMBER ? sql_none() : sql_number(n);
+}
+
 static struct cell io_get_lba(void *state)
 {
 	struct io_rows *rows = state;
-	uint64_t lba;
 
-	return record__start(rows->record, rows->op_names, &lba) ? sql_number(lba) : sql_none();
+	return io_known(record__place(rows->record, rows->op_names, 0).lba);
+}
+
+static struct cell io_get_sector(void *state)
+{
+	struct io_rows *rows = state;
+	const struct device *device = capture_about__device(io_about(rows), rows->record->device);
+
+	return io_known(record__place(rows->record, rows->op_names, device ? device->block_size : 0)
+				.sector);
 }
 
 static struct cell io_get_command(void *state)
@@ -146,8 +159,8 @@ static const struct sql_column io_columns[] = {
 	{ "cid", "INTEGER", "NVMe command id", NVME(cid) },
 	{ "op", "TEXT", "operation", io_get_op },
 	{ "nsid", "INTEGER", "namespace id", NVME(nsid) },
-	{ "lba", "INTEGER", "first logical block (NVMe), or first 512-byte sector (other disks)",
-	  io_get_lba },
+	{ "lba", "INTEGER", "first logical block, NVMe only", io_get_lba },
+	{ "sector", "INTEGER", "first sector, in units of 512 bytes", io_get_sector },
 	{ "bytes", "INTEGER", "bytes it moves or covers", RECORD(bytes) },
 	{ "command", "TEXT", "fields of the command, in words", io_get_command },
 	{ "status", "TEXT", "how it ended, in words", io_get_status },

@@ -21,8 +21,10 @@ static const struct column errors_columns[] = {
 	  "failed, recovered, timed-out, failed-over, held, abort, timeout; or the event",
 	  .at = FIELD(what) },
 	{ "op", "op", CELL_TEXT, 5, "operation", .at = FIELD(op) },
-	{ "lba", "lba", CELL_COUNT, 8,
-	  "first logical block (NVMe), or first 512-byte sector (other disks)", .at = FIELD(lba) },
+	{ "lba", "lba", CELL_COUNT, 8, "first logical block, NVMe only", .at = FIELD(lba),
+	  .not_in_text = true },
+	{ "sector", "sector", CELL_COUNT, 8, "first sector, in units of 512 bytes",
+	  .at = FIELD(sector) },
 	{ "bytes", "size", CELL_BYTES, 5, "length in bytes", .at = FIELD(bytes) },
 	{ "qid", "qid", CELL_COUNT, 3, "NVMe queue id (0: admin), or hardware queue",
 	  .at = FIELD(qid) },
@@ -110,13 +112,15 @@ void errors_row__fill(struct errors_row *row, const struct session *s, const str
 		      const struct device *device)
 {
 	bool ended = r->what == RECORD_END;
+	struct record_place place;
 
 	row->time_ns = io_record__time_ns(r) - s->start_ns;
 	row->dev = device ? device->name : "?";
 	row->op = op__word(r->kind, r->op, io_source__op_names(s), row->op_text,
 			   sizeof(row->op_text));
-	if (!record__start(r, io_source__op_names(s), &row->lba))
-		row->lba = CELL_NO_NUMBER;
+	place = record__place(r, io_source__op_names(s), device ? device->block_size : 0);
+	row->lba = place.lba;
+	row->sector = place.sector;
 	row->bytes = r->bytes ? r->bytes : CELL_NO_NUMBER;
 	row->qid = r->qid;
 	row->cid = r->kind == IO_BLOCK ? CELL_NO_NUMBER : r->cid;
@@ -139,6 +143,7 @@ void errors_row__fill_event(struct errors_row *row, const struct session *s,
 		.dev = device ? device->name : "?",
 		.what = event__word(r->op),
 		.lba = CELL_NO_NUMBER,
+		.sector = CELL_NO_NUMBER,
 		.bytes = CELL_NO_NUMBER,
 		.qid = CELL_NO_NUMBER,
 		.cid = CELL_NO_NUMBER,

@@ -11,7 +11,7 @@
 #include "session/session.h"
 
 /*
- *        time dev     what      op     lba  size qid   cid status                    try latency
+ *        time dev     what      op  sector  size qid   cid status                    try latency
  * pid comm 0.004112873 nvme0n1 failed    read  2048 4.0Ki   1    12 unrecovered read error …
  * 6  3.21ms   2211 dd 1  812us  unrecovered read error (2/81)
  *       ...
@@ -19,7 +19,7 @@
 struct errors_row {
 	uint64_t time_ns;
 	const char *dev, *what, *op;
-	uint64_t lba, bytes, qid, cid;
+	uint64_t lba, sector, bytes, qid, cid;
 	const char *status;
 	uint64_t status_code, attempts, lat_ns, pid;
 	const char *comm, *tries;

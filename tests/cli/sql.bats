@@ -16,7 +16,7 @@ setup() {
 sql() { "$iosonar" sql -o csv "$@" 2>"$tmp/err" | tail -n +2; }
 
 @test "every row and cell of io is that of trace" {
-	columns="start_ns last_ns end_ns dev qid cid op nsid lba bytes command status status_code result attempts lat_ns pid comm cpu"
+	columns="start_ns last_ns end_ns dev qid cid op nsid lba sector bytes command status status_code result attempts lat_ns pid comm cpu"
 	for file in nvme.cap v1.cap v1-zstd.cap v1-stages.cap errors.cap stacks.cap hang.cap; do
 		"$iosonar" trace -r $file -o json 2>/dev/null | grep '"type":"trace"' >"$tmp/trace" || true
 		"$iosonar" sql $file -o json "SELECT ${columns// /, } FROM io" >"$tmp/sql" 2>/dev/null || [ $? -eq 3 ]

@@ -91,12 +91,23 @@ TRACE = {"start_ns": "first_ns", "last_ns": "last_ns", "end_ns": "end_ns", "qid"
 
 
 # A block device has no namespaces, command identifiers and results.
+# Blocks of the namespace for NVMe, sectors of 512 bytes for all; an NVMe device that is not known has no size of a block.
+def place(v, r):
+    if v.op(r) not in MOVES + ("discard",):
+        return {"lba": None, "sector": None}
+    if r["kind"] == 3:
+        return {"lba": None, "sector": r["address"]}
+    block = (v.device(r) or {"block": 0})["block"]
+    sector = r["address"] * (block // 512) if block else None
+    return {"lba": r["address"], "sector": sector if sector is None or sector < 2**64 else None}
+
+
 def trace_row(v, r):
     row = {column: r[field] for column, field in TRACE.items()}
     if r["kind"] == 3:
         row["nsid"] = row["result"] = None
     return {**row, "cid": None if r["kind"] == 3 else r["cid"], "lat_ns": r["lat"], "dev": v.dev(r), "op": v.op(r),
-            "comm": v.comm(r), "wall": wall_text(v, r["time"], 9), "lba": r["address"] if v.op(r) in MOVES + ("discard",) else None}
+            "comm": v.comm(r), "wall": wall_text(v, r["time"], 9), **place(v, r)}
 
 
 @case("trace-json", "trace-hostile-json", "trace-filters", "trace-of-errors")
@@ -178,7 +189,7 @@ def troubles(v):
         if not what:
             continue
         row = trace_row(v, r)
-        row = {key: row[key] for key in ("dev", "op", "lba", "bytes", "qid", "cid", "attempts", "lat_ns", "pid", "comm",
+        row = {key: row[key] for key in ("dev", "op", "lba", "sector", "bytes", "qid", "cid", "attempts", "lat_ns", "pid", "comm",
                                          "start_ns", "end_ns", "status_code")}
         if what == "abort":
             row["bytes"] = None

@@ -365,7 +365,7 @@ def _(data, golden):
     rows = [row for row in troubles(v) if golden.name != "errors-device" or row["what"] != "abort"]
     lines = [line.split() for line in golden.out if re.match(r" *\d+\.\d{9} ", line)]
     same("lines", len(rows), len(lines))
-    names = ("time_s", "dev", "what", "op", "lba", "bytes", "qid", "cid", "attempts", "lat_ns", "pid", "comm")
+    names = ("time_s", "dev", "what", "op", "sector", "bytes", "qid", "cid", "attempts", "lat_ns", "pid", "comm")
     for row, line in zip(rows, lines):
         for name, text in zip(names, line):
             value = row.get(name)

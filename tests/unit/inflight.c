@@ -398,31 +398,36 @@ static void test_print(void)
 	prints(TABLE_JSON,
 	       "{\"type\":\"inflight\",\"time_s\":1.5,\"age_ns\":35000000000,\"sent_ns\":"
 	       "35000000000,\"dev\":\"nvme0n1\",\"qid\":2,\"tag\":17,\"cid\":20497,\"op\":\"read\","
-	       "\"nsid\":3,\"lba\":2048,\"bytes\":4096,\"command\":\"lba=2048 nlb=8 "
+	       "\"nsid\":3,\"lba\":2048,\"sector\":2048,\"bytes\":4096,\"command\":\"lba=2048 "
+	       "nlb=8 "
 	       "len=4Ki\",\"state\":\"timed-out\",\"attempts\":1,\"pid\":null,\"comm\":null}\n"
 	       "{\"type\":\"inflight\",\"time_s\":1.5,\"age_ns\":3000000000,\"sent_ns\":2500000000,"
 	       "\"dev\":\"vda\",\"qid\":1,\"tag\":null,\"cid\":null,\"op\":\"write\",\"nsid\":null,"
-	       "\"lba\":4294967373,\"bytes\":8192,\"command\":\"sector=4294967373 "
+	       "\"lba\":null,\"sector\":4294967373,\"bytes\":8192,\"command\":\"sector=4294967373 "
 	       "len=8Ki\",\"state\":\"requeued\",\"attempts\":2,\"pid\":4711,\"comm\":\"a,"
 	       "\\\"b\\\"\\u001b[2J\"}\n"
 	       "{\"type\":\"inflight\",\"time_s\":1.5,\"age_ns\":1200000000,\"sent_ns\":1200000000,"
 	       "\"dev\":\"nvme0\",\"qid\":0,\"tag\":17,\"cid\":12,\"op\":\"delete-sq\",\"nsid\":0,"
-	       "\"lba\":null,\"bytes\":0,\"command\":\"qid=2\",\"state\":\"sent\",\"attempts\":1,"
+	       "\"lba\":null,\"sector\":null,\"bytes\":0,\"command\":\"qid=2\",\"state\":\"sent\","
+	       "\"attempts\":1,"
 	       "\"pid\":null,\"comm\":null}\n"
 	       "{\"type\":\"inflight\",\"time_s\":1.5,\"age_ns\":null,\"sent_ns\":null,\"dev\":"
 	       "\"nvme0\",\"qid\":0,\"tag\":17,\"cid\":null,\"op\":null,\"nsid\":0,\"lba\":null,"
+	       "\"sector\":null,"
 	       "\"bytes\":0,\"command\":null,\"state\":\"sent\",\"attempts\":1,\"pid\":null,"
 	       "\"comm\":null}\n",
 	       "JSON");
 	prints(TABLE_CSV,
-	       "time_s,age_ns,sent_ns,dev,qid,tag,cid,op,nsid,lba,bytes,command,state,attempts,pid,"
+	       "time_s,age_ns,sent_ns,dev,qid,tag,cid,op,nsid,lba,sector,bytes,command,state,"
+	       "attempts,pid,"
 	       "comm\n"
-	       "1.5,35000000000,35000000000,nvme0n1,2,17,20497,read,3,2048,4096,lba=2048 nlb=8 "
+	       "1.5,35000000000,35000000000,nvme0n1,2,17,20497,read,3,2048,2048,4096,lba=2048 "
+	       "nlb=8 "
 	       "len=4Ki,timed-out,1,,\n"
-	       "1.5,3000000000,2500000000,vda,1,,,write,,4294967373,8192,sector=4294967373 "
+	       "1.5,3000000000,2500000000,vda,1,,,write,,,4294967373,8192,sector=4294967373 "
 	       "len=8Ki,requeued,2,4711,\"a,\"\"b\"\"\\x1b[2J\"\n"
-	       "1.5,1200000000,1200000000,nvme0,0,17,12,delete-sq,0,,0,qid=2,sent,1,,\n"
-	       "1.5,,,nvme0,0,17,,,0,,0,,sent,1,,\n",
+	       "1.5,1200000000,1200000000,nvme0,0,17,12,delete-sq,0,,,0,qid=2,sent,1,,\n"
+	       "1.5,,,nvme0,0,17,,,0,,,0,,sent,1,,\n",
 	       "CSV");
 }
 

@@ -120,6 +120,36 @@ static void check_start(void)
 	}
 }
 
+/* Blocks of the namespace, and sectors of 512 bytes. */
+static void check_places(void)
+{
+	static const struct {
+		uint32_t kind, op, block_size;
+		uint64_t start, lba, sector;
+	} places[] = {
+		{ IO_NVME, 2, 512, 24, 24, 24 },
+		{ IO_NVME, 2, 4096, 24, 24, 192 },
+		{ IO_NVME, 2, 0, 24, 24, UINT64_MAX },
+		{ IO_NVME, 2, 4096, 1ULL << 61, 1ULL << 61, UINT64_MAX },
+		{ IO_NVME, 0, 4096, 24, UINT64_MAX, UINT64_MAX },
+		{ IO_BLOCK, 0, 4096, 24, UINT64_MAX, 24 },
+		{ IO_BLOCK, 2, 4096, 24, UINT64_MAX, UINT64_MAX },
+	};
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		struct io_record r = { .kind = (uint8_t)places[i].kind,
+				       .op = (uint8_t)places[i].op };
+		struct record_place place;
+
+		r.cdw10[0] = (uint32_t)places[i].start;
+		r.cdw10[1] = (uint32_t)(places[i].start >> 32);
+		place = record__place(&r, block_names, places[i].block_size);
+		ok(place.lba == places[i].lba && place.sector == places[i].sector,
+		   "kind %u, operation %#x, blocks of %u: lba and sector", r.kind, r.op,
+		   places[i].block_size);
+	}
+}
+
 /* Of block/blk-core.c: what each BLK_STS_* becomes. */
 static const int block_errors[] = {
 	EOPNOTSUPP, ETIMEDOUT, ENOSPC, ENOLINK, EREMOTEIO,    EBADE,	 ENODATA, EILSEQ, ENOMEM,
@@ -212,6 +242,7 @@ int main(void)
 {
 	check_cases();
 	check_start();
+	check_places();
 	check_errno();
 	check_block_status();
 	check_cut();

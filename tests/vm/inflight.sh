@@ -101,9 +101,9 @@ sleep 1
 iosonar inflight -d "$dev" -t 1ms -o csv --out /tmp/two 2>/tmp/two.err
 is $? 0 "without --older: exit 0" || note "$(cat /tmp/two.err)"
 if sees_commands; then
-	is "$(fields 9,11,12 /tmp/two)" "read,2424,12288 read,4711,1536" "a user's command is one, too"
+	is "$(fields 9,11,13 /tmp/two)" "read,2424,12288 read,4711,1536" "a user's command is one, too"
 else
-	is "$(fields 9,11,12 /tmp/two)" ",,1536 read,2424,12288" "a user's command is one, too, although we cannot tell which"
+	is "$(fields 9,11,13 /tmp/two)" ",,1536 read,2424,12288" "a user's command is one, too, although we cannot tell which"
 fi
 is "$(fields 7 /tmp/two)" "$(busy tag "$dev" | sort | xargs)" "each with its tag"
 is "$(fields 3 /tmp/two | xargs -n1 | grep -cE '^[0-9]{9,}$')" 2 "and its age" || note "$(cat /tmp/two)"

@@ -29,15 +29,15 @@ ok $? "exits 0: a disk's error is no loss"
 ftrace_stop /tmp/events
 whole /tmp/t "nothing is lost"
 is "$(rows /tmp/t)" "$(ftrace_count /tmp/events block_rq_issue)" "as many requests as ftrace saw"
-is "$(trace_commands /tmp/t dev op lba bytes | sed -n 1p)" "nullb0 read 80 4096" "disk, operation, sector and bytes"
-is "$(trace_commands /tmp/t dev op lba bytes | sed -n 12p)" "nullb0 write 192 4096" "of a write too"
-is "$(trace_commands /tmp/t dev op lba bytes | grep discard)" "nullb0 discard 128 32768" "and of a discard"
-trace_commands /tmp/t op lba bytes | sed 's/^\(.\)[a-z]* /\1 /' >/tmp/ours
+is "$(trace_commands /tmp/t dev op sector bytes | sed -n 1p)" "nullb0 read 80 4096" "disk, operation, sector and bytes"
+is "$(trace_commands /tmp/t dev op sector bytes | sed -n 12p)" "nullb0 write 192 4096" "of a write too"
+is "$(trace_commands /tmp/t dev op sector bytes | grep discard)" "nullb0 discard 128 32768" "and of a discard"
+trace_commands /tmp/t op sector bytes | sed 's/^\(.\)[a-z]* /\1 /' >/tmp/ours
 awk '{ for (i = 1; i < NF && $i != "block_rq_issue:"; i++); }
 	$i == "block_rq_issue:" { print tolower(substr($(i + 2), 1, 1)), $(i + 5), $(i + 3) }' /tmp/events >/tmp/theirs
 cmp -s /tmp/ours /tmp/theirs
 ok $? "operation, sector and bytes as the kernel has them, in its order" || note "$(diff /tmp/ours /tmp/theirs)"
-grep -q '"lba":4096,"bytes":4096.*"status":"I/O error (EIO)","status_code":5' /tmp/t
+grep -q '"sector":4096,"bytes":4096.*"status":"I/O error (EIO)","status_code":5' /tmp/t
 ok $? "an error in words" || note "$(grep '"dev":"nullb1"' /tmp/t)"
 is "$(grep -c '"status":"ok"' /tmp/t)" $(($(rows /tmp/t) - 1)) "and it is the only one"
 ftrace_count /tmp/events block_rq_complete '4096 \+ 8.*\[-5\]' >/dev/null
@@ -63,7 +63,7 @@ kept() {
 kept "--min 4ms: the slow ones" 3 --min 4ms
 is "$(column /tmp/t dev | sort -u)" nullb1 "and no other"
 kept "--failed: one" 1 --failed
-is "$(column /tmp/t lba)" 4096 "the one that failed"
+is "$(column /tmp/t sector)" 4096 "the one that failed"
 traced /tmp/t -n 5
 load_both
 wait "$measure_pid"
@@ -75,7 +75,7 @@ awk '
 {
 	match($0, /"start_ns":[0-9]*/)
 	key = substr($0, RSTART, RLENGTH)
-	match($0, /"lba":[0-9]*/)
+	match($0, /"sector":[0-9]*/)
 	key = key substr($0, RSTART, RLENGTH)
 }
 /"event":"submit"/ && !/"end_ns":null/ { exit 1 }
@@ -99,10 +99,10 @@ is "$(grep -c '"type":"latency","span":"total"' /tmp/sizes)" 9 "nine of them"
 # --- what is shown ---
 
 date +%s >/tmp/before
-iosonar trace -o csv --out /tmp/csv --columns lba,op,bytes,dev,wall -d nullb0 -- \
+iosonar trace -o csv --out /tmp/csv --columns sector,op,bytes,dev,wall -d nullb0 -- \
 	/usr/bin/dd if=/dev/nullb0 of=/dev/null bs=4k count=2 iflag=direct 2>/dev/null
 date +%s >/tmp/after
-is "$(tr -d '\r' </tmp/csv | sed 's/,[^,]*$//' | tr '\n' ' ')" "lba,op,bytes,dev 0,read,4096,nullb0 8,read,4096,nullb0 " \
+is "$(tr -d '\r' </tmp/csv | sed 's/,[^,]*$//' | tr '\n' ' ')" "sector,op,bytes,dev 0,read,4096,nullb0 8,read,4096,nullb0 " \
 	"--columns: these, in this order"
 said=$(tail -1 /tmp/csv | sed 's/.*,//;s/T/ /;s/\..*//')
 between "$(date -u -d "$said" +%s)" $(($(cat /tmp/before) - 1)) $(($(cat /tmp/after) + 1)) "wall: within a second of date: $said"

@@ -30,7 +30,7 @@ wholes /tmp/s | sort -rnc 2>/tmp/err
 ok $? "slowest first" || note "$(wholes /tmp/s)"
 iosonar trace -r /tmp/cap -o json >/tmp/t 2>/tmp/err
 first=$(sed -n 's/.*"type":"slow","rank":1,.*"sector":\([0-9]*\),"bytes":\([0-9]*\).*/\1 \2/p' /tmp/s)
-grep '"type":"trace"' /tmp/t | grep -q "\"lba\":${first% *},"
+grep '"type":"trace"' /tmp/t | grep -q "\"sector\":${first% *},"
 ok $? "the slowest one's sector is one that trace saw: $first"
 is "$(ledger /tmp/s issued)" "$(fio_ios /tmp/f.json read)" "every command was watched"
 whole /tmp/s "nothing is lost"
