@@ -110,7 +110,7 @@ completes() {
 	[ "$status" -eq 0 ]
 	grep -qE '^ +1: r1 = map' "$tmp/err"
 	grep -qE '^ +[0-9]+: exit$' "$tmp/err"
-	[ "$(head -1 "$tmp/out")" = span,time_s,count,per_s ]
+	[ "$(head -1 "$tmp/out")" = span,time_s,wall,count,per_s ]
 	[ "$(wc -l <"$tmp/out")" -eq 2 ]
 }
 
@@ -130,7 +130,7 @@ completes() {
 	runs print raw:sched_switch show 'prev->comm, cpu, errno(-5), prev->pid + 1, prev->pid, PREV_x' -n 1
 	[ "$status" -eq 2 ] # the last one is none
 	runs print raw:sched_switch show 'prev->comm, cpu, errno(-5), prev->pid + 1, prev->pid' -n 1 -o csv
-	[ "$(head -1 "$tmp/out")" = time_s,cpu,comm,pid,tid,probe,prev_comm,by_cpu,errno_5,prev_pid_1,prev_pid ]
+	[ "$(head -1 "$tmp/out")" = time_s,wall,cpu,comm,pid,tid,probe,prev_comm,by_cpu,errno_5,prev_pid_1,prev_pid ]
 }
 
 @test "events whose values agree share one heading; else each value has its name" {
@@ -177,7 +177,7 @@ completes() {
 	read='user:/lib/*/libc.so.6:read'
 	of_dd() { "$iosonar" "$@" --follow -o csv --allow-loss -- dd if=/dev/zero of=/dev/null bs=1 count=1013 status=none >"$tmp/out" 2>"$tmp/err"; }
 	of_dd hist "$read" of 'latency / 1000' by comm
-	grep -q '^span,time_s,comm,count,per_s,mean,' "$tmp/out" # no time any more
+	grep -q '^span,time_s,wall,comm,count,per_s,mean,' "$tmp/out" # no time any more
 	grep -q '^total,[^,]*,dd,1013,' "$tmp/out"
 	of_dd sum "$read" of latency by comm
 	grep -q '^total,[^,]*,dd,[0-9]*,[0-9.]*,1013,' "$tmp/out"
@@ -193,7 +193,7 @@ completes() {
 	needs_root
 	runs sum raw:sched_switch of -cpu by -nsecs/nsecs, comm -t 50ms -o csv
 	[ "$status" -eq 0 ]
-	[[ $(head -1 "$tmp/out") == span,time_s,nsecs_nsecs,by_comm,* || $(head -1 "$tmp/out") == span,time_s,nsecs_nsecs,comm,* ]]
+	[[ $(head -1 "$tmp/out") == span,time_s,wall,nsecs_nsecs,by_comm,* || $(head -1 "$tmp/out") == span,time_s,wall,nsecs_nsecs,comm,* ]]
 	grep -q '^total,[^,]*,-1,' "$tmp/out"
 	runs count raw:sched_switch if -1 -t 50ms -o csv
 	[ "$status" -eq 0 ]
