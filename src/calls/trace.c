@@ -317,6 +317,18 @@ static int call_trace_pick_fields(struct call_trace *t, const struct call_trace_
 	return err;
 }
 
+/* For a filter: it is not shown. */
+static int call_trace_read_disk(struct call_trace *t, const struct class *class)
+{
+	char field[128];
+	int err = call_trace__find_disk(t, class, field, sizeof(field));
+
+	if (err || !*field)
+		return err;
+	t->nr_hidden = 1;
+	return call_trace__add_field(t, field) ? log_no_memory() : 0;
+}
+
 static int call_trace_add_all(struct call_trace *t, const struct call_trace_class *wants)
 {
 	const struct class *class = wants->class;
@@ -361,7 +373,7 @@ int call_trace__of_class(struct call_trace *t, const struct call_trace_class *wa
 						    : wants->class->object);
 	err = call_trace_pick_fields(t, wants);
 	if (!err && wants->reads_disk)
-		err = call_trace__read_disk(t, wants->class);
+		err = call_trace_read_disk(t, wants->class);
 	err = err ?: call_trace_add_all(t, wants);
 	return err ?: call_trace_complete(t);
 }

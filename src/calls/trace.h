@@ -106,8 +106,9 @@ int call_trace__lay_structs(struct call_trace *trace);
 /* ---- trace_choice.c: what is shown; all -EINVAL, said ---- */
 
 bool call_trace__is_disk(const char *field, size_t len); /* the name of a disk: "...disk_name" */
-/* One field more, which is not shown, if none is a disk's name. */
-int call_trace__read_disk(struct call_trace *trace, const struct class *class);
+/* The field that is a disk's name; "": it is among those of the trace. */
+int call_trace__find_disk(const struct call_trace *trace, const struct class *class, char *field,
+			  size_t size);
 /* Of a capture, when its functions are known: --fields; -d; --only and --not, of which births and
  * deaths are always shown. */
 int call_trace__choose_fields(struct call_trace *trace, const struct option_list *fields);

@@ -31,23 +31,21 @@ static bool choice_has_disk(const struct call_trace *t)
 	return false;
 }
 
-int call_trace__read_disk(struct call_trace *t, const struct class *class)
+int call_trace__find_disk(const struct call_trace *t, const struct class *class, char *field,
+			  size_t size)
 {
 	const char *const *names = class->preset ? class->preset->fields : NULL;
-	char field[128];
 
+	*field = 0;
 	if (choice_has_disk(t))
 		return 0;
 	if (t->nr_fields >= CLASS_MAX_FIELDS)
 		return log_err(-EINVAL, "--fields takes at most %d members beside the disk of -d",
 			       CLASS_MAX_FIELDS - 1);
-	for (; names && *names; names++) {
-		if (!class__pick_field(&t->member_type, *names, field, sizeof(field)) ||
-		    !call_trace__is_disk(field, strlen(field)))
-			continue;
-		t->nr_hidden = 1;
-		return call_trace__add_field(t, field) ? log_no_memory() : 0;
-	}
+	for (; names && *names; names++)
+		if (class__pick_field(&t->member_type, *names, field, size) &&
+		    call_trace__is_disk(field, strlen(field)))
+			return 0;
 	return log_err(
 		-EINVAL,
 		"-d: the disk of struct %s is unknown; name a member disk_name with --fields",
