@@ -24,7 +24,7 @@
 #define GROW_BY_ONE(array, nr) grow__by_one(&(array), (nr), sizeof(*(array)))
 
 /* What the macros call. array: the address of the pointer. */
-int grow__to(void *array, size_t room, size_t element_bytes); /* exactly so many */
+int grow__to(void *array, size_t room, size_t element_bytes); /* exactly room elements */
 int grow__room(void *array, size_t *room, size_t wanted, size_t element_bytes);
 int grow__by_one(void *array, size_t nr, size_t element_bytes);
 

@@ -76,8 +76,8 @@ struct table *table__new(FILE *out, enum table_format format, const char *type,
 void table__row(struct table *table, const void *row);
 void table__fit(struct table *table, const void *row); /* text: makes columns wide enough for it */
 void table__heading_again(struct table *table);	       /* before the next row */
-/* For rows that come one after the other, so that nobody knows the widest: from now on a row that
- * makes a column of a text grow has the heading before it. */
+/* For rows that are printed as they arrive: from now on the heading is printed again before a row
+ * that makes a column of a text wider. */
 void table__head_growth(struct table *table);
 /*
  * From now on lines wait until there are many: who asks for it says when they are handed over,

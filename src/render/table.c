@@ -241,24 +241,6 @@ void table__free(struct table *table)
 const struct column column_wall = { "wall", "wall clock", CELL_WALL, 0,
 				    "wall clock of time_s, UTC, ISO 8601; null: not known" };
 
-/* The time of the row, which counts from the start of the run, to the digits that it has. */
-struct cell table__cell(struct table *table, const struct table_column *c, const void *row)
-{
-	struct cell time;
-	uint64_t ns;
-
-	if (c->column->kind != CELL_WALL)
-		return column__cell(c->column, row);
-	time = table->time ? column__cell(table->time, row) : (struct cell){ CELL_NONE };
-	if (time.kind != CELL_TIME && time.kind != CELL_SECONDS)
-		return (struct cell){ CELL_NONE };
-	ns = time.kind == CELL_TIME ? time.n : (uint64_t)(time.real * 1e9 + 0.5);
-	time.text = number__wall(&table->wall, table->clock.wall_ns(table->clock.arg, ns),
-				 time.kind == CELL_TIME ? 9 : 3);
-	time.kind = time.text ? CELL_TEXT : CELL_NONE;
-	return time;
-}
-
 /* The place of the column; nr: there is none. */
 static size_t table_find(const struct table *table, const char *key)
 {

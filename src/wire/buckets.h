@@ -23,7 +23,7 @@ enum {
 	ZOOM_CELLS = ZOOM_SLOTS + 2,
 };
 
-/* One step to the highest set bit: it is not among the lowest so many. */
+/* One step to the highest set bit: it is above the lowest bits. */
 #define HIST_STEP(v, log2, bits)  \
 	if ((v) >> (bits)) {      \
 		(log2) += (bits); \

@@ -178,11 +178,11 @@ completes() {
 	of_dd() { "$iosonar" "$@" --follow -o csv --allow-loss -- dd if=/dev/zero of=/dev/null bs=1 count=1013 status=none >"$tmp/out" 2>"$tmp/err"; }
 	of_dd hist "$read" of 'latency / 1000' by comm
 	grep -q '^span,time_s,wall,comm,count,per_s,mean,' "$tmp/out" # no time any more
-	grep -q '^total,[^,]*,dd,1013,' "$tmp/out"
+	grep -q '^total,[^,]*,[^,]*,dd,1013,' "$tmp/out"
 	of_dd sum "$read" of latency by comm
-	grep -q '^total,[^,]*,dd,[0-9]*,[0-9.]*,1013,' "$tmp/out"
+	grep -q '^total,[^,]*,[^,]*,dd,[0-9]*,[0-9.]*,1013,' "$tmp/out"
 	of_dd count "$read" by 'comm, latency >= 0' if 'latency < 100s'
-	grep -q '^total,[^,]*,dd,1,1013,' "$tmp/out"
+	grep -q '^total,[^,]*,[^,]*,dd,1,1013,' "$tmp/out"
 	of_dd print "$read" show 'latency, arg0' if 'latency < 100s && comm == "dd"'
 	[ "$(grep -c ',dd,.*,[1-9][0-9]*,0$' "$tmp/out")" -eq 1013 ]
 	runs count raw:sched_switch if 'latency > 1us' -t 1ms
@@ -194,7 +194,7 @@ completes() {
 	runs sum raw:sched_switch of -cpu by -nsecs/nsecs, comm -t 50ms -o csv
 	[ "$status" -eq 0 ]
 	[[ $(head -1 "$tmp/out") == span,time_s,wall,nsecs_nsecs,by_comm,* || $(head -1 "$tmp/out") == span,time_s,wall,nsecs_nsecs,comm,* ]]
-	grep -q '^total,[^,]*,-1,' "$tmp/out"
+	grep -q '^total,[^,]*,[^,]*,-1,' "$tmp/out"
 	runs count raw:sched_switch if -1 -t 50ms -o csv
 	[ "$status" -eq 0 ]
 	runs count raw:sched_switch by --top 3
