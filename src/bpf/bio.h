@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * bio.h: bios between their submission and their end: when they were submitted, when they got a
- * request, by whom. A request's first bio speaks for it; merged ones follow through bi_next.
+ * request, by which task. A request's first bio represents it; merged ones follow by bi_next.
  */
 #ifndef IOSONAR_BPF_BIO_H
 #define IOSONAR_BPF_BIO_H
@@ -27,7 +27,7 @@ inline_always bool bio_is_at(const struct tables *t, __u32 at, const void *bio,
 			     struct io_bio **cell)
 {
 	*cell = bio_at(t, at);
-	if (!*cell) /* it is in a table: no other test of it is needed */
+	if (!*cell) /* it points into a table: no NULL test is needed */
 		__builtin_unreachable();
 	return (*cell)->key == (__u64)bio;
 }
@@ -48,7 +48,7 @@ inline_always struct io_bio *bio_find(const struct tables *t, const void *bio)
 	return cell && cell->busy ? cell : 0;
 }
 
-/* Its own old cell, or one that is free. A bio that is submitted again starts anew. */
+/* Its own old cell, or a free one. A bio that is submitted again starts anew. */
 inline_always struct io_bio *bio_take(const struct tables *t, const void *bio)
 {
 	struct io_bio *cell = bio_cell(t, bio);
@@ -83,8 +83,8 @@ inline_always struct io_bio *bio_take(const struct tables *t, const void *bio)
 /* ---- who submitted it ---- */
 
 /*
- * The group that the block layer charges: for writeback that of who dirtied the pages. Where no
- * controller tells groups apart it is the root, and the task's own says more.
+ * The group that the block layer charges: for writeback that of the task that dirtied the pages.
+ * Where no controller separates groups it is the root, and the task's own group says more.
  */
 inline_always __u64 bio_cgroup(struct bio *bio, const enum pointers pointers)
 {
@@ -97,7 +97,7 @@ inline_always __u64 bio_cgroup(struct bio *bio, const enum pointers pointers)
 	return id > 1 ? id : bpf_get_current_cgroup_id();
 }
 
-/* --cgroup means the charged group or the task's. */
+/* --cgroup matches the charged group or the task's. */
 inline_always bool bio_is_of_group(struct bio *bio)
 {
 	struct bio___blkg *charged = (void *)bio;
@@ -128,7 +128,7 @@ inline_always void bio_owner(struct io_bio *cell, const enum pointers pointers)
 	}
 }
 
-/* What it asks for, before splits and ends change it. */
+/* What the bio asks for, before splits and ends change it. */
 inline_always void bio_extent(struct io_bio *cell, struct bio *bio, const enum pointers pointers)
 {
 	cell->sector = field_of(pointers, bio, bi_iter.bi_sector);
@@ -139,10 +139,10 @@ inline_always void bio_extent(struct io_bio *cell, struct bio *bio, const enum p
 	cell->above = cell->below_ns = cell->back_ns = 0;
 }
 
-/* For views that want stages or owners: others do not pay for them. */
+/* RICH: for views that want stages or owners; other views do not pay for them. */
 enum rich { LEAN, RICH };
 
-/* Who submitted what this request carries; NULL: not known, or not asked for. */
+/* The bio that tells the owner of this request; NULL: unknown, or not asked for. */
 inline_always const struct io_bio *owner_of(const struct tables *t, struct request *rq,
 					    const enum rich rich)
 {
@@ -154,7 +154,7 @@ inline_always const struct io_bio *owner_of(const struct tables *t, struct reque
 	return bio ? bio_find(t, bio) : 0;
 }
 
-/* Of a disk that -d does not mean they would only take the places of others. */
+/* Stacks of a disk that -d does not select would only take the places of others. */
 inline_always void bio_stacks(void *ctx, struct io_bio *cell, struct bio *bio)
 {
 	cell->kernel_stack = cell->user_stack = cell->stack_losses = 0;
@@ -200,8 +200,8 @@ inline_always int bio_got_request(const void *bio)
 }
 
 /*
- * The front part is a new bio that was never submitted itself: it inherits. Where no request ends
- * it nothing tells of its end, nor does anybody need it: the whole ends after it.
+ * The front part is a new bio that was never submitted itself: it inherits from its parent. Where
+ * no request ends it, its end is not seen, and not needed: the whole bio ends after it.
  */
 inline_always int bio_was_split(struct bio *front)
 {
@@ -229,8 +229,8 @@ inline_always int bio_was_split(struct bio *front)
 }
 
 /*
- * A bio, or a part of one, ended. The cell of the bio that ended with it, NULL: parts of it are
- * still on their way. Parts and whole may end on two CPUs at once: who holds the whole's claim
+ * A bio, or a part of one, ended. Returns the cell of the bio that ended with it; NULL: parts of it
+ * are still in flight. Parts and whole may end on two CPUs at once: the holder of the whole's claim
  * decides.
  */
 inline_always struct io_bio *bio_whole_ended(const struct tables *t, struct io_bio *cell)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * cache.bpf.c: does the page cache help? Requests are seen at the functions that serve them, pages
- * at the tracepoints where they come and go. For each function there is a program for fentry and,
- * where a kernel has none, one for kprobes; which of them are loaded is decided by what is there.
- * Two short programs for each request, whatever its size, and one for each folio that is added,
- * removed or dirtied. It cannot see an access through a mapping that does not fault.
+ * at the tracepoints where they are added and removed. Each function has a program for fentry and
+ * one for kprobes, for kernels without fentry; the kernel's features decide which are loaded. Costs
+ * two short programs per request, whatever its size, and one per folio that is added, removed or
+ * dirtied. It cannot see an access through a mapping that does not fault.
  */
 #include "bpf/cache_cause.h"
 
@@ -58,7 +58,7 @@ inline_always void answer_iter(void)
 	request_close(t, t->request.bytes - iter_bytes(t->request.iter));
 }
 
-/* 5.10 gives it the file and the position itself, 6.1 a kiocb. */
+/* 5.10 passes the file and the position, 6.1 a kiocb. */
 inline_always void ask_old_write(struct file___cache *file, __u64 iter, __u64 pos)
 {
 	struct asked a = {
@@ -82,7 +82,7 @@ inline_always void ask_write(void *first, void *iter, __u64 pos)
 		ask_old_write(first, (__u64)iter, pos);
 }
 
-/* Pages that come while it runs are read ahead: it wants none. */
+/* It wants no pages itself: pages added while it runs are read ahead. */
 inline_always void ask_advice(struct file___cache *file)
 {
 	struct asked a = { .op = CACHE_READAHEAD };
@@ -132,7 +132,7 @@ inline_always void answer_bytes(__s64 done)
 		request_close(t, done > 0 ? done : 0);
 }
 
-/* Pages that are mapped beside the one that faulted may be used unseen: they are not unused. */
+/* Pages mapped around the one that faulted may be used unseen: they do not count as unused. */
 inline_always void fault_around(void *vmf, __u64 first, __u64 last)
 {
 	__u64 mapping = fault_mapping(vmf);
@@ -148,7 +148,7 @@ inline_always void answer_fault(bool is_over)
 		fault_close();
 }
 
-/* tmpfs adds its pages without a word; its own function has not yet filled the page in. */
+/* tmpfs adds pages without a tracepoint; its own function has not yet filled the page in. */
 inline_always void add_shmem(void *folio, __u64 mapping, __u64 index)
 {
 	const struct pages p = { .mapping = mapping, .first = index, .nr = pages_nr(folio) };
@@ -207,7 +207,7 @@ ENTRY(filemap_map_pages, cache_around, fault_around((void *)ctx[0], ctx[1], ctx[
 RETURN(filemap_map_pages, cache_around_end, answer_fault(ctx[3] & CACHE_FAULT_NOPAGE))
 ENTRY(__folio_start_writeback, cache_writeback, folio_did(written, ctx[0]))
 
-/* The mapping is copied: as an argument it is a pointer of a type, which cannot be hashed. */
+/* The mapping is copied: the argument is a typed pointer, which cannot be hashed. */
 SEC("fentry/shmem_add_to_page_cache")
 int cache_shmem_add(CONTEXT)
 {
@@ -244,7 +244,7 @@ int cache_read_end_k(struct pt_regs *ctx)
 	return 0;
 }
 
-/* Tracepoints: every kernel has them. 5.10 calls the last but one as the last. */
+/* Tracepoints: every kernel has them. 5.10 has the last one instead of the last but one. */
 #define TRACEPOINT(event, name, ...) \
 	PROGRAM("raw_tp/" #event, name(struct bpf_raw_tracepoint_args *ctx), __VA_ARGS__)
 
@@ -256,8 +256,8 @@ TRACEPOINT(writeback_dirty_page, cache_dirtied_old, folio_did(dirtied, ctx->args
 /* ---- --then-io ---- */
 
 /*
- * Before 5.11 (e8a676d61c07, a54895fa057c) the queue came first. The setting is read twice:
- * otherwise the compiler calculates with the context's address, which the verifier refuses.
+ * Before 5.11 (e8a676d61c07, a54895fa057c) the queue is the first argument. The setting is read
+ * twice: else the compiler does arithmetic on the context's address, which the verifier refuses.
  */
 #define argument_after_queue(ctx, there)                    \
 	({                                                  \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * cache_ahead.h: pages that were read ahead and that nobody has used yet. A cell holds 64 pages of
- * a file, a byte each, since two CPUs cannot change two bits of one word here. The table is
- * bounded: a page that finds no place is counted as lost, and its first use is a plain hit.
+ * cache_ahead.h: pages that were read ahead and are not used yet. A cell holds 64 pages of a file,
+ * a byte each, since two CPUs cannot change two bits of one word here. The table is bounded: a page
+ * without a place is counted as lost, and its first use is a plain hit.
  */
 #ifndef IOSONAR_BPF_CACHE_AHEAD_H
 #define IOSONAR_BPF_CACHE_AHEAD_H
@@ -12,15 +12,15 @@
 enum {
 	AHEAD_SHIFT = 6,
 	AHEAD_PAGES = 1 << AHEAD_SHIFT,
-	AHEAD_BLOCKS = 32, /* looked at in one go */
+	AHEAD_BLOCKS = 32, /* per step */
 	AHEAD_BLOCKS_SHIFT = AHEAD_SHIFT + 5,
-	AHEAD_MOST = 32, /* so often: 64 Ki pages of one request */
+	AHEAD_MOST = 32, /* steps: 64 Ki pages of one request */
 };
 
 struct cache_ahead {
 	__u64 mapping;
 	__u64 block; /* index >> AHEAD_SHIFT */
-	__u32 nr;    /* of its pages; 0: free, whoever it was of */
+	__u32 nr;    /* of its pages; 0: free, whatever it held */
 	__u32 claim;
 	__u8 pages[AHEAD_PAGES];
 };
@@ -84,7 +84,7 @@ inline_always struct cache_ahead *ahead_take(__u64 mapping, __u64 block, __u32 m
 	return 0;
 }
 
-/* Pages first..last, all of one block, are there and unused. */
+/* Marks pages first..last, all of one block, as present and unused. */
 __attribute__((noinline)) int ahead_note_block(__u64 mapping, __u64 first, __u64 last)
 {
 	__u32 mine = bpf_get_smp_processor_id() + 1, nr = last - first + 1;
@@ -106,7 +106,7 @@ __attribute__((noinline)) int ahead_note_block(__u64 mapping, __u64 first, __u64
 	return 0;
 }
 
-/* How many of these were there and unused; they are no longer. */
+/* Returns how many of these pages were present and unused; marks them used. */
 __attribute__((noinline)) int ahead_use_block(__u64 mapping, __u64 first, __u64 last)
 {
 	struct cache_ahead *cell = ahead_find(mapping, first >> AHEAD_SHIFT);
@@ -128,8 +128,8 @@ __attribute__((noinline)) int ahead_use_block(__u64 mapping, __u64 first, __u64 
 }
 
 /*
- * Many pages in pieces of 1 << shift, at most `most`. In two steps, each a separate function: the
- * verifier goes through every turn of a loop, and would take ten times as long over one.
+ * Many pages in pieces of 1 << shift, at most `most`. Two steps, each a separate function: the
+ * verifier walks every iteration of a loop, and would take ten times as long for a single loop.
  */
 #define AHEAD_EACH(piece_fn, shift, most, mapping, first, last)                        \
 	({                                                                             \

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * cache_cause.h: why is the disk read? A bio that fills pages of a file is submitted while the
- * task's request is under way: which of its pages were asked for, and which come ahead, is known by
- * mapping and offset. It is noted until the command that carries it ends. Only with --then-io; a
- * few lookups for each bio. It does not know who asked if another task submits (dm-crypt): then the
+ * task's request is under way: mapping and offset tell which of its pages were asked for, and which
+ * are read ahead. This is noted until the command that carries the bio ends. Only with --then-io; a
+ * few lookups per bio. If another task submits the bio (dm-crypt), the request is unknown: then the
  * op is none.
  */
 #ifndef IOSONAR_BPF_CACHE_CAUSE_H
@@ -20,7 +20,7 @@ struct {
 	__type(value, struct cache_command);
 } cache_causes SEC(".maps");
 
-/* Which access are they for? Sets op and missed. */
+/* Which access are the pages for? Sets op and missed. */
 inline_always void cause_find_access(struct cache_command *c, const struct pages *p)
 {
 	struct cache_task *t = task_current();
@@ -59,7 +59,7 @@ inline_always void cause_fill(struct cache_command *c, const struct cached_file 
 	cause_find_access(c, p);
 }
 
-/* The verifier looks at it by itself: the bio is a number to it. */
+/* The verifier checks it separately: the bio is passed as a number. */
 __attribute__((noinline)) int cause_note(__u64 bio)
 {
 	struct cache_command c;
@@ -80,7 +80,7 @@ __attribute__((noinline)) int cause_note(__u64 bio)
 	return 0;
 }
 
-/* The front part is a bio of its own now, the rest is shorter: both by their own pages. */
+/* The front part is now a bio of its own, the rest is shorter: each is noted with its own pages. */
 inline_always int cause_split(struct bio *front)
 {
 	__u64 rest = (__u64)BPF_CORE_READ(front, bi_private);
@@ -107,7 +107,7 @@ inline_always int cause_issued(struct request *rq)
 	return 0;
 }
 
-/* Of the command, the same for all that it carries. */
+/* The command, which is the same for all its bios. */
 struct carrier {
 	__u64 sector;
 	__u32 bytes, disk;
@@ -136,7 +136,7 @@ inline_always void cause_tell(struct cache_command *cause, struct bio *bio,
 	bpf_ringbuf_submit(c, BPF_RB_NO_WAKEUP);
 }
 
-/* Those of its bios that end with the first `bytes` bytes. */
+/* Reports those bios of the request that end with its first `bytes` bytes. */
 inline_always int cause_ended(struct request *rq, bool failed, __u32 bytes)
 {
 	struct carrier carrier = {
@@ -167,7 +167,8 @@ inline_always int cause_ended(struct request *rq, bool failed, __u32 bytes)
 	return 0;
 }
 
-/* One that no command carried: of a volume, whose parts were told, or that failed before. */
+/* A bio that no command carried: of a volume (its parts were reported), or one that failed
+ * before. */
 inline_always int cause_forget(struct bio *bio)
 {
 	__u64 key = (__u64)bio;

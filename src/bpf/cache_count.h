@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * cache_count.h: is it wanted, and in which row is it counted? A row for each key and CPU; a key
- * holds what --by tells apart, nothing else.
+ * cache_count.h: is an access wanted, and which row counts it? One row per key and CPU; a key holds
+ * only what --by names.
  */
 #ifndef IOSONAR_BPF_CACHE_COUNT_H
 #define IOSONAR_BPF_CACHE_COUNT_H
@@ -69,7 +69,7 @@ inline_always struct cached_file file_of(__u64 mapping)
 
 /* ---- names of files ---- */
 
-/* The verifier looks at it by itself: what it is given are numbers to it. */
+/* The verifier checks it separately: its arguments are passed as numbers. */
 __attribute__((noinline)) int cache_note_file(__u64 host, __u64 inode, __u32 dev)
 {
 	const struct file_seen seen = { host, inode, dev, inode_generation((void *)host) };
@@ -77,7 +77,7 @@ __attribute__((noinline)) int cache_note_file(__u64 host, __u64 inode, __u32 dev
 	return file_find_nth(&cache_files, &seen, &counters.no_file);
 }
 
-/* Which of the files that had its inode; it is named if it is new. */
+/* Which of the files that had its inode; a new file is named. */
 inline_always __u32 cached_file_nth(const struct cached_file *f)
 {
 	return f->inode && f->inode < FILE_SPECIAL ? cache_note_file(f->host, f->inode, f->dev) : 0;
@@ -122,7 +122,7 @@ inline_always __u32 key_home(const struct cache_key *key)
 	return (h ^ key->what * 0xd6e8feb86659fd93ULL) >> 32;
 }
 
-/* Its number, from 1; 0: there is no room. Two of the same key may get two: they are added up. */
+/* The key's number, from 1; 0: no room. Equal keys may get two numbers: they are added up. */
 inline_always __u32 key_find(const struct cache_key *key)
 {
 	__u32 home = key_home(key);
@@ -147,7 +147,7 @@ inline_always __u32 key_find(const struct cache_key *key)
 
 /* ---- rows ---- */
 
-/* remembered: the number of the last key, which is mostly the same again. */
+/* remembered: the number of the last key, which is usually the same again. */
 inline_always struct cache_row *row_of(const struct cached_file *f, enum cache_op op,
 				       __u32 *remembered)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * cache_event.h: each request that missed is told, when it ends; where ends are not seen, at once.
- * One ring for all CPUs: who misses waits for a device.
+ * cache_event.h: sends each request that missed when it ends; where ends are not seen, at once. One
+ * ring for all CPUs: a task that misses waits for a device anyway.
  */
 #ifndef IOSONAR_BPF_CACHE_EVENT_H
 #define IOSONAR_BPF_CACHE_EVENT_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * cache_kernel.h: every read of a kernel struct by the page cache's programs, and every difference
- * between kernels. A page of 5.10 and a folio of later kernels are both "pages": where, of which
- * file, how many.
+ * between kernels. A page of 5.10 and a folio of later kernels are both "pages": a position, a file
+ * and a number of pages.
  */
 #ifndef IOSONAR_BPF_CACHE_KERNEL_H
 #define IOSONAR_BPF_CACHE_KERNEL_H
@@ -119,7 +119,7 @@ enum pageflags {
 	PG_head = 16,
 };
 
-/* The same since 2.6 and 3.x. */
+/* Unchanged since 2.6 and 3.x. */
 enum {
 	CACHE_O_NOATIME = 01000000,
 	CACHE_FAULT_NOPAGE = 0x100,
@@ -133,7 +133,7 @@ struct pages {
 	__u64 nr;
 };
 
-/* Word 0 of a page or folio are its flags, whatever their type is called. */
+/* Word 0 of a page or folio holds its flags, whatever their type is called. */
 inline_always bool pages_are_many(void *folio)
 {
 	__u64 flags = 0;
@@ -184,7 +184,7 @@ inline_always bool fault_is_retried(void *vmf)
 	return BPF_CORE_READ(named, flags) & FAULT_FLAG_TRIED;
 }
 
-/* A file, and how it is told from others. */
+/* A file, and what identifies it. */
 struct cached_file {
 	__u64 mapping;
 	__u64 inode; /* FILE_METADATA: a block device's own cache */
@@ -192,7 +192,7 @@ struct cached_file {
 	__u32 dev;
 };
 
-/* told: who it is matters to somebody. */
+/* told: the file's identity is needed. */
 inline_always struct cached_file file_in(struct address_space___cache *mapping, const bool told,
 					 const enum pointers pointers)
 {
@@ -220,7 +220,7 @@ inline_always __u64 file_mapping(struct file___cache *file)
 	return (__u64)BPF_CORE_READ(file, f_mapping);
 }
 
-/* Reads leave no trace in its access time. */
+/* Reads do not update its access time. */
 inline_always bool file_is_noatime(struct file___cache *file)
 {
 	return BPF_CORE_READ(file, f_flags) & CACHE_O_NOATIME;
@@ -256,8 +256,8 @@ inline_always bool bio_fills_pages(struct bio *bio)
 }
 
 /*
- * Which pages of which file: from its first one on, since a bio's pages follow one another. Memory
- * that is of no file (direct I/O) has no mapping, or one with a mark.
+ * Which pages of which file: from its first page on, since a bio's pages are consecutive. Memory of
+ * no file (direct I/O) has no mapping, or a marked one.
  */
 inline_always struct pages bio_pages(struct bio *bio, __u32 page_shift)
 {
@@ -297,7 +297,7 @@ inline_always __u32 request_disk(struct request *rq)
 	return disk ? BPF_CORE_READ(disk, major) << 20 | BPF_CORE_READ(disk, first_minor) : 0;
 }
 
-/* Pages behind the end of the file, or of a file without a name, are no loss to anybody. */
+/* Pages past the end of the file, or of a file without a name, are not a loss. */
 inline_always bool pages_are_truncated(const struct pages *p, __u32 page_shift)
 {
 	struct address_space___cache *space = (void *)p->mapping;

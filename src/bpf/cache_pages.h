@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * cache_pages.h: pages that come and go: added for whom, removed, dirtied, written back. Who asked
- * for an added page is told by the task's request (cache_request.h); a page that comes without one
- * is nobody's.
+ * cache_pages.h: pages that are added (for which request?), removed, dirtied, written back. The
+ * task's request (cache_request.h) tells why a page is added; a page that is added outside a
+ * request is counted for none.
  */
 #ifndef IOSONAR_BPF_CACHE_PAGES_H
 #define IOSONAR_BPF_CACHE_PAGES_H
@@ -57,7 +57,7 @@ inline_always void added_for_fault(struct cache_task *t, const struct pages *p)
 		row_add(row, CACHE_MISSES, 1);
 		row_add(row, CACHE_HITS_BACK, 1);
 		fault_missed(&t->fault);
-	} else { /* it is a miss already, and the page was gone again */
+	} else { /* counted as a miss already, and the page was gone again */
 		row_add(row, CACHE_OTHER, 1);
 	}
 	if (p->nr > 1)
@@ -115,7 +115,7 @@ inline_always void added_for_request(struct cache_task *t, const struct pages *p
 	}
 }
 
-/* For no access that we see. */
+/* Added for no access that we see. */
 inline_always void added_for_nobody(struct cache_task *t, const struct pages *p)
 {
 	struct cached_file file;
@@ -153,7 +153,7 @@ inline_always void pages_added(const struct pages *p)
 		added_for_nobody(t, p);
 }
 
-/* Counted for whoever does it, of whatever file it is. */
+/* Counted for the current task, whatever the file is. */
 inline_always struct cache_row *row_of_pages(const struct pages *p, enum cache_op op,
 					     struct cache_task *t)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * cache_request.h: requests under way. A request is one call of a read, splice, write or fault
- * function by one task: which pages of which file it wants. A page that is added to the cache
- * meanwhile, by the same task, is a miss if it is one of these, else it was read ahead. So misses
- * are told from readahead by what was asked, whoever brought the pages; a page of another file is
- * `other`: metadata. Two requests per task, since copying to or from memory can fault.
+ * function by one task: which pages of which file it wants. A page that the same task adds to the
+ * cache meanwhile is a miss if the request wants it, else it was read ahead. So the request tells
+ * misses from read-ahead, whatever code adds the pages; a page of another file is `other`:
+ * metadata. Two requests per task, since copying to or from memory can fault.
  */
 #ifndef IOSONAR_BPF_CACHE_REQUEST_H
 #define IOSONAR_BPF_CACHE_REQUEST_H
@@ -15,38 +15,38 @@
 enum { TASKS_MOST = 8192, BACK_MOST = 1024, TASK_KEYS = 8 };
 _Static_assert(NR_CACHE_OPS <= TASK_KEYS, "one for each");
 
-/* first > last: it wants no page, as fadvise. */
+/* first > last: it wants no page, like fadvise. */
 struct cache_request {
-	struct cached_file file; /* mapping 0: there is none */
+	struct cached_file file; /* mapping 0: no request */
 	__u64 first, last;
 	__u64 pos, bytes; /* asked for */
 	__u64 iter;	  /* struct iov_iter *: what is left of the bytes */
 	__u64 iocb;
-	__u64 path;		     /* struct path *, as its access time is noted */
-	__u64 miss_first, miss_last; /* of its pages that were added */
+	__u64 path;		     /* struct path *, as touch_atime gets it */
+	__u64 miss_first, miss_last; /* those of its pages that were added */
 	__u64 misses;
-	__u64 miss_ns; /* when the first of them was; with events */
+	__u64 miss_ns; /* when the first of them was added; with events */
 	__u32 op;
-	__u32 counted; /* its accesses were, as hits, at its start: its end is not seen */
+	__u32 counted; /* as hits, at its start: its end is not seen */
 };
 
 struct cache_fault {
 	struct cached_file file;
 	__u64 page;
-	__u64 miss_ns;	/* 0: it has not missed */
+	__u64 miss_ns;	/* 0: no miss */
 	__u8 pending;	/* until it ends; a retry is the same fault */
-	__u8 is_hit;	/* and was counted so */
+	__u8 is_hit;	/* it was counted as a hit */
 	__u8 by_around; /* filemap_map_pages saw it, filemap_fault may follow */
 };
 
 /*
- * Of one task. Its cell may go to another unless it is busy with a request whose end will be seen:
- * one that is never seen to end must not keep it, for the task may be no more.
+ * One task. Another task may take its cell unless it is busy with a request that will be seen to
+ * end: one without a visible end must not keep the cell, for the task may have ended.
  */
 struct cache_task {
 	__u64 task;
 	__u32 claim, busy;
-	__u32 tid, pad; /* where ends are not seen: a task at the same address is another one */
+	__u32 tid, pad;	       /* where ends are not seen: tells a new task at the same address */
 	__u32 keys[TASK_KEYS]; /* remembered, see row_of */
 	struct cache_request request;
 	struct cache_fault fault;
@@ -59,8 +59,8 @@ struct {
 	__type(value, struct cache_task);
 } cache_tasks SEC(".maps");
 
-/* Pages that were added for a request that ended before it came to them (EAGAIN): who tries again
- * with the same kiocb, maybe another task, has missed them. */
+/* Pages added for a request that ended before it reached them (EAGAIN): a retry with the same
+ * kiocb, maybe by another task, counts them as misses. */
 struct cache_back {
 	__u64 iocb, pos;
 	__u64 first, last, nr, miss_ns;
@@ -118,7 +118,7 @@ inline_always void task_begin(struct cache_task *t)
 	t->fault.pending = 0;
 }
 
-/* Unseen: whose last request was not seen to end. */
+/* UNSEEN: the end of its last request was not seen. */
 enum claim { IDLE_ALONE, UNSEEN_TOO };
 
 inline_always bool task_claim(__u64 task, const enum claim which)
@@ -157,7 +157,7 @@ inline_always bool task_is_same(const struct cache_task *t)
 	return settings.sees_ends || t->tid == (__u32)bpf_get_current_pid_tgid();
 }
 
-/* The task's own cell, which no other takes as long as it is busy. */
+/* The task's own cell, which no other task takes while it is busy. */
 inline_always struct cache_task *task_take(void)
 {
 	__u64 task = bpf_get_current_task();
@@ -194,7 +194,7 @@ inline_always struct cache_row *task_row(struct cache_task *t, const struct cach
 
 /* ---- requests of read and write ---- */
 
-/* Hits, unless a page has to be brought after all. */
+/* Counts hits; a page that has to be read after all corrects this. */
 inline_always void request_count_early(struct cache_task *t, struct cache_request *r)
 {
 	struct cache_row *row = task_row(t, &r->file, r->op);
@@ -245,10 +245,10 @@ inline_always void request_give_back(const struct cache_request *r, __u64 pos, _
 /* What is asked for, from the arguments of a function. */
 struct asked {
 	struct cached_file file;
-	__u64 pos, bytes, size; /* of the file: reads end there */
+	__u64 pos, bytes, size; /* size: of the file, where reads end */
 	__u64 iter, iocb, path;
 	enum cache_op op;
-	bool counted; /* at once: its end will not be seen */
+	bool counted; /* at its start: its end will not be seen */
 };
 
 inline_always void request_fill(struct cache_request *r, const struct asked *a)
@@ -284,7 +284,7 @@ inline_always void request_open(const struct asked *a)
 	request_fill(&t->request, a);
 	if (!settings.sees_ends)
 		t->fault.pending = 0;
-	/* From memory they are numbers again, not pointers of a type, which cannot be hashed. */
+	/* Loaded from memory they are numbers, not typed pointers, which cannot be hashed. */
 	asm volatile("" : : : "memory");
 	if (a->counted) {
 		request_count_early(t, &t->request);
@@ -294,7 +294,7 @@ inline_always void request_open(const struct asked *a)
 	}
 }
 
-/* Of the pages that were added for it, those that it came to. */
+/* Of the pages that were added for it, those that it reached. */
 inline_always __u64 request_missed(const struct cache_request *r, __u64 reached, __u64 accesses)
 {
 	__u64 beyond = r->miss_last > reached ? r->miss_last - reached : 0;
@@ -361,8 +361,8 @@ inline_always bool fault_is_same(const struct cache_fault *f, __u64 mapping, __u
 enum fault_by { BY_FAULT, BY_AROUND };
 
 /*
- * A fault that filemap_map_pages could not serve goes on to filemap_fault; one that had to wait
- * comes again. Where ends are seen, a fault is open until one; elsewhere a retry says so (tried).
+ * A fault that filemap_map_pages could not serve goes on to filemap_fault; one that had to wait is
+ * retried. Where ends are seen, a fault is open until its end; elsewhere `tried` marks a retry.
  */
 inline_always bool fault_goes_on(struct cache_fault *f, __u64 mapping, __u64 page, enum fault_by by,
 				 bool tried)
@@ -414,7 +414,7 @@ inline_always void fault_open(struct vm_fault___cache *vmf, enum fault_by by)
 		t->fault.miss_ns = 0;
 		fault_count(t, &t->fault);
 	}
-	/* Its cell is kept by a request alone: a fault may be given up without an end. */
+	/* Only a request keeps the cell: a fault may be given up without an end. */
 	if (!t->request.file.mapping || t->request.counted)
 		fresh(t->busy) = 0;
 }

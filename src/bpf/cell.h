@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * cell.h: cells of tables that programs and user space share, and how a program takes one that no
- * other may take at the same time. 5.10 runs no atomic that returns a value, so neither do we.
+ * cell.h: cells of tables that programs and user space share, and how a program takes a cell for
+ * itself alone. 5.10 runs no atomic that returns a value, so we use none.
  */
 #ifndef IOSONAR_BPF_CELL_H
 #define IOSONAR_BPF_CELL_H
@@ -37,15 +37,15 @@ enum pointers { PLAIN, TYPED, CAST };
 		__type(value, cell);               \
 	} name SEC(".maps")
 
-/* Nesting and other CPUs lose nothing. */
+/* Atomic: nesting and other CPUs lose no counts. */
 #define count_up(counter)      __sync_fetch_and_add(&(counter), 1)
 #define add_to(counter, value) __sync_fetch_and_add(&(counter), (value))
 #define fresh(variable)	       (*(volatile typeof(variable) *)&(variable))
 
 /*
- * Takes a free cell, without compare-and-swap: everyone adds his CPU's number, and he who finds
- * only his own has it. When two meet both may lose: the cell stays unused until user space sweeps
- * it.
+ * Takes a free cell, without compare-and-swap: each contender adds its CPU's number, and the one
+ * that reads back only its own has the cell. When two meet both may lose: the cell stays unused
+ * until user space sweeps it.
  */
 inline_always bool cell_claim(__u32 *claim)
 {
@@ -57,7 +57,7 @@ inline_always bool cell_claim(__u32 *claim)
 	return fresh(*claim) == mine;
 }
 
-/* Held for a moment: he who does not get it leaves no trace. */
+/* Held for a moment: a contender that does not get it leaves no trace. */
 inline_always bool cell_hold(__u32 *claim, __u32 mine)
 {
 	add_to(*claim, mine);

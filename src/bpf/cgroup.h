@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * cgroup.h: the id of a cgroup, or of one above it, of the current task or of any.
- */
+/* cgroup.h: the id of a cgroup or of an ancestor, for the current task or any cgroup. */
 #ifndef IOSONAR_BPF_CGROUP_H
 #define IOSONAR_BPF_CGROUP_H
 
@@ -11,7 +9,7 @@
 #include "bpf/cell.h"
 #include "bpf/kernel.h"
 
-/* Before 6.1 a cgroup has the ids of those above it. */
+/* Before 6.1 a cgroup holds the ids of its ancestors. */
 inline_always __u64 cgroup_old_ancestor(struct cgroup *cgroup, __u32 level)
 {
 	__u64 id = 0;
@@ -23,7 +21,7 @@ inline_always __u64 cgroup_old_ancestor(struct cgroup *cgroup, __u32 level)
 	return id;
 }
 
-/* The id of a cgroup or of the one above it at that level; 0: it is not so deep. */
+/* The id of a cgroup or of its ancestor at that level; 0: it is not that deep. */
 inline_always __u64 cgroup_ancestor_of(struct cgroup *cgroup, __u32 level)
 {
 	struct cgroup *above = 0;
@@ -40,8 +38,8 @@ inline_always __u64 cgroup_ancestor_of(struct cgroup *cgroup, __u32 level)
 }
 
 /*
- * Of the current task's. 5.10 gives the helper to no tracing program; as long as ids lie in the
- * struct we need none.
+ * For the current task's cgroup. 5.10 offers the helper to no tracing program; while the struct
+ * holds the ids we do not need it.
  */
 inline_always __u64 cgroup_ancestor(__u32 level)
 {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * command.h: what a command is and whose: operation, size, queue, task, and the key of its row.
- */
+/* command.h: what is a command and who sent it? Operation, size, queue, task, and its row's key. */
 #ifndef IOSONAR_BPF_COMMAND_H
 #define IOSONAR_BPF_COMMAND_H
 
@@ -24,10 +22,10 @@ inline_always bool owner_wanted(const struct io_bio *owner)
 					    owner->comm[1] == settings.filter_comm[1]);
 }
 
-/* Of a command without an owner, the task that is here is as good as any. */
+/* A command without an owner is judged by the current task. */
 inline_always bool task_wanted(const struct io_bio *owner)
 {
-	__u64 comm[2] = {}; /* 6.1 writes nothing behind the name's end */
+	__u64 comm[2] = {}; /* 6.1 writes nothing after the name's end */
 
 	if (owner)
 		return owner_wanted(owner);

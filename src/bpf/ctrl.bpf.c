@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * ctrl.bpf.c: what happens to a controller that no tracepoint tells: its state changes, it gives up
- * waiting for a command. Two functions of the driver, each watched by fentry and fexit where the
- * kernel has them, else by kprobes; records go into the rings of the io programs.
+ * ctrl.bpf.c: what happens to a controller that no tracepoint reports: it changes its state, or a
+ * command times out. Two functions of the driver, each traced by fentry and fexit where the kernel
+ * has them, else by kprobes; records go into the rings of the io programs.
  */
 #include <linux/types.h>
 #include <stdbool.h>
@@ -17,7 +17,7 @@
 char LICENSE[] SEC("license") = "GPL";
 
 const volatile __u32 instance_at; /* of nvme_ctrl.instance */
-__u64 dropped;			  /* rings that were full */
+__u64 dropped;			  /* records: the ring was full */
 
 /* Between entry and return, by task. */
 struct change {
@@ -65,7 +65,7 @@ static __always_inline int state_changed(__u64 ctrl, __u32 state)
 	return 0;
 }
 
-/* Which command it is, user space finds by the request's address. */
+/* User space finds the command by the request's address. */
 static __always_inline int timed_out(__u64 rq)
 {
 	struct io_record *r = event_new(EVENT_TIMEOUT);

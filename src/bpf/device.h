@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * device.h: which disk or controller is it, and did -d mean it? Learnt at a device's first command.
- */
+/* device.h: which disk or controller is it, and does -d select it? Learnt at its first command. */
 #ifndef IOSONAR_BPF_DEVICE_H
 #define IOSONAR_BPF_DEVICE_H
 
 #include "bpf/table.h"
 
-/* Filled at a device's first command: rare, so it may take its time. */
+/* Filled at a device's first command: rare, so it may be slow. */
 inline_always void device_learn(struct io_device *device, struct request *rq,
 				struct request_queue *q, struct gendisk *disk, const bool nvme)
 {
@@ -45,8 +43,8 @@ inline_always void device_learn(struct io_device *device, struct request *rq,
 }
 
 /*
- * The device's number and cell; NULL: the table is full. A queue's address can come back with
- * another disk: the disk's own number tells.
+ * The device's number and cell; NULL: the table is full. Another disk may reuse a queue's address:
+ * the disk's own number tells.
  */
 inline_always struct io_device *device_of_disk(struct gendisk *disk, struct request *rq,
 					       struct request_queue *q, const bool nvme,
@@ -87,9 +85,9 @@ inline_always struct io_device *device_find(struct request *rq, struct request_q
 }
 
 /*
- * The number of a disk that has requests and had a command; -1: it is not known. A disk without
- * requests of its own (a volume, a multipath head) hands its bios on to others. The verifier looks
- * at it by itself: the disk is a number to it.
+ * The number of a disk that has requests and had a command; -1: unknown. A disk without requests of
+ * its own (a volume, a multipath head) passes its bios on to others. The verifier checks it
+ * separately: the disk is passed as a number.
  */
 __attribute__((noinline)) int device_known(__u64 address)
 {
@@ -113,7 +111,7 @@ __attribute__((noinline)) int device_known(__u64 address)
 	return -1;
 }
 
-/* It is known, and -d does not mean it. */
+/* It is known, and -d does not select it. */
 inline_always bool disk_is_unwanted(struct gendisk *disk)
 {
 	__u32 nr = device_known((__u64)disk);
@@ -133,7 +131,7 @@ inline_always bool device_covers(const struct io_device *device, __u64 sector)
 	       sector - r[3].from_sector < r[3].nr_sectors;
 }
 
-/* The device, if it is one that -d means. */
+/* The device, if -d selects it. */
 inline_always struct io_device *device_wanted(struct request *rq, struct request_queue *q,
 					      const bool nvme, const enum pointers pointers,
 					      __u32 *number)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * file.h: which file is a bio of? The page cache tells by its first page; direct I/O by what will
- * be called at its end. Only where files are told apart: a program of its own.
+ * file.h: which file does a bio belong to? In the page cache its first page tells; for direct I/O
+ * the function called at its end. A separate program, only where files are told apart.
  */
 #ifndef IOSONAR_BPF_FILE_H
 #define IOSONAR_BPF_FILE_H
@@ -32,7 +32,7 @@ inline_always struct address_space *bio_mapping(struct bio *bio)
 	return page ? BPF_CORE_READ(page_head(page), mapping) : 0;
 }
 
-/* A flush or a discard has none. */
+/* A flush or a discard has no data. */
 inline_always bool bio_has_data(struct bio *bio)
 {
 	return BPF_CORE_READ(bio, bi_iter.bi_size) &&
@@ -65,7 +65,7 @@ inline_always void file_is(struct file_id *id, struct inode *inode)
 	id->of = inode;
 }
 
-/* Its pages are not of the page cache, or may be of another file's: who sent it knows. */
+/* Its pages are not in the page cache, or may be of another file: the sender knows the file. */
 inline_always bool file_of_direct(struct file_id *id, struct bio *bio, __u64 end_io)
 {
 	void *private = BPF_CORE_READ(bio, bi_private);
@@ -113,7 +113,7 @@ inline_always void file_of_page(struct file_id *id, struct bio *bio, __u64 end_i
 	}
 }
 
-/* The verifier looks at it by itself: inode, its number and device are numbers to it. */
+/* The verifier checks it separately: inode, its number and device are passed as numbers. */
 __attribute__((noinline)) int file_note(__u64 address, __u64 inode, __u32 dev)
 {
 	const struct file_seen seen = { address, inode, dev, inode_generation((void *)address) };
@@ -121,7 +121,7 @@ __attribute__((noinline)) int file_note(__u64 address, __u64 inode, __u32 dev)
 	return file_find_nth(&io_files, &seen, &counters.no_file);
 }
 
-/* After the program that notes the bio itself. */
+/* Runs after the program that notes the bio itself. */
 inline_always int bio_file(struct bio *bio)
 {
 	const struct tables t = the_tables();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * flush.h: flushes around a write, which the block layer sends by itself: when did the one before
- * it end, does one follow, and which completions end nothing but a flush?
+ * flush.h: flushes around a write, which the block layer sends by itself: when did the flush before
+ * it end, does one follow, and which completions end only a flush?
  */
 #ifndef IOSONAR_BPF_FLUSH_H
 #define IOSONAR_BPF_FLUSH_H
@@ -9,9 +9,9 @@
 #include "bpf/sink.h"
 
 /*
- * A write with PREFLUSH waits for a flush of the device before it is sent. One with FUA, on a
- * device that does not know FUA, waits for one behind it: its request ends twice, its bio with the
- * second. The block layer takes away from the request what it does itself; the bio still says it.
+ * A write with PREFLUSH waits for a flush of the device before it is sent. A write with FUA, on a
+ * device without FUA, waits for a flush after it: its request ends twice, its bio with the second
+ * end. The block layer removes the flags that it handles from the request; the bio keeps them.
  */
 inline_always bool request_flushes_after(struct request *rq, __u32 bio_flags)
 {
@@ -36,7 +36,7 @@ inline_always void stages_note_flush(const struct tables *t, struct io_slot *slo
 		s->flushed_ns = device->flushed_ns;
 }
 
-/* A flush of its own ended: what waited for it goes on. */
+/* A flush of its own ended: writes that waited for it go on. */
 inline_always void device_note_flush(struct request *rq, __u64 now)
 {
 	struct gendisk *disk = req_disk(rq, BPF_CORE_READ(rq, q), PLAIN);
@@ -52,8 +52,8 @@ inline_always void device_note_flush(struct request *rq, __u64 now)
 }
 
 /*
- * Two completions end nothing: of the request that waited while another one flushed for it (it was
- * never started), and the second one of a write whose flush came first.
+ * Two completions end nothing: that of a request that waited while another one flushed for it (it
+ * was never started), and the second one of a write that came after its flush.
  */
 inline_always bool completes_a_flush(struct request *rq, __u32 nr_bytes,
 				     const enum pointers pointers)
@@ -66,7 +66,7 @@ inline_always bool completes_a_flush(struct request *rq, __u32 nr_bytes,
 	       (field_of(pointers, rq, cmd_flags) & 0xff) == REQ_OP_WRITE && BPF_CORE_READ(rq, bio);
 }
 
-/* The request that waited while another one flushed for it: if its device is wanted, which? */
+/* For a request that waited while another one flushed for it: its device, if that is wanted. */
 inline_always __s32 flushed_device(struct request *rq, __u32 nr_bytes)
 {
 	struct request_queue *q = BPF_CORE_READ(rq, q);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * inflight.bpf.c: which commands has the driver now? Attached to nothing: user space runs it, for a
- * directory of sysfs and a part of a hardware queue's tags at a time. It reads the kernel's own
- * table of requests by tag, so it sees what was sent before we came; two reads for a tag that is
- * free. It cannot see who sent a command, and what is below a driver without tags.
+ * inflight.bpf.c: which commands does the driver have now? Attached to nothing: user space runs it,
+ * for a directory of sysfs and a part of a hardware queue's tags at a time. It reads the kernel's
+ * own table of requests by tag, so it sees commands sent before we came; a free tag costs two
+ * reads. It cannot see who sent a command, nor what is below a driver without tags.
  */
 #include "bpf/tags.h"
 
@@ -17,7 +17,7 @@ inline_always bool request_is_sent(struct request *rq, __u32 tag)
 	return BPF_CORE_READ(rq, state) == MQ_RQ_IN_FLIGHT && req_field(rq, tag) == (__s32)tag;
 }
 
-/* Somebody has it, but not the driver: whether the driver once had, user space finds out. */
+/* It is in use, but not by the driver: user space finds out whether the driver had it before. */
 inline_always bool request_waits(struct request *rq)
 {
 	return BPF_CORE_READ(rq, state) == MQ_RQ_IDLE && req_refs(rq) > 0;
@@ -70,9 +70,9 @@ inline_always void entry_fill(struct inflight_entry *e, struct request *rq, stru
 }
 
 /*
- * One request, if it is what we look for: before and after it was read, so that one that ended
- * meanwhile, or is another command by now, is left out. No static function: the verifier looks at
- * it once, not at every turn of the loop.
+ * One request, if we look for it: checked before and after it is read, so that one that ended
+ * meanwhile, or is another command by now, is left out. Not static: the verifier checks it once,
+ * not at every iteration of the loop.
  */
 __attribute__((noinline)) int request_look(__u64 address, __u32 tag, __u32 waiting)
 {
@@ -97,7 +97,7 @@ __attribute__((noinline)) int request_look(__u64 address, __u32 tag, __u32 waiti
 	return 0;
 }
 
-/* By the driver's tag, what it has; and all that there are, some of which may wait. */
+/* The requests the driver has, by its tags; then all requests, some of which may wait. */
 inline_always void tags_look(struct request **rqs, struct request **static_rqs, __u32 first)
 {
 #pragma clang loop unroll(disable)
@@ -112,7 +112,7 @@ inline_always void tags_look(struct request **rqs, struct request **static_rqs, 
 	}
 }
 
-/* The controller has to be the one that its name says: its layout may be a guess. */
+/* The controller must be the one that was named: its layout may be a guess. */
 inline_always struct request_queue *ctrl_admin_queue(void *ctrl, __u64 instance)
 {
 	struct request_queue *q = 0;
@@ -159,7 +159,7 @@ inline_always void look(const struct inflight_ask *ask)
 	page.tags = (__u64)tags;
 	page.nr_tags = BPF_CORE_READ(tags, nr_tags);
 	page.dir = ask->dir;
-	/* Of a scheduler's tags the driver knows nothing. */
+	/* The driver does not know a scheduler's tags. */
 	tags_look(ask->tags == INFLIGHT_SCHEDULER ? 0 : BPF_CORE_READ(tags, rqs),
 		  BPF_CORE_READ(tags, static_rqs), ask->first);
 }

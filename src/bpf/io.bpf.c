@@ -2,8 +2,8 @@
 /*
  * io.bpf.c: how long does every command take? Two short programs per I/O: setup (or issue) opens a
  * slot found by the request's address, completion closes it and counts in a row of this CPU.
- * Requeue and error events are rare and only steer the slot's state. It cannot see bio-based
- * devices, nor the time before the command is built. Each event is here twice: for pointers that
+ * Requeue and error events are rare and only change the slot's state. It cannot see bio-based
+ * devices, nor the time before the command is built. Each event has two programs: for pointers that
  * the verifier knows and for plain ones.
  */
 #include "bpf/file.h"
@@ -12,7 +12,7 @@
 
 char LICENSE[] SEC("license") = "GPL";
 
-/* A program for pointers that the verifier knows, and one for plain ones: what it returns. */
+/* A program for pointers that the verifier knows, and one for plain ones, by its return value. */
 #define TYPED_PROGRAM(event, signature, ...) \
 	SEC("tp_btf/" #event) int signature  \
 	{                                    \
@@ -100,11 +100,11 @@ PLAIN_PROGRAM(block_rq_complete, io_request_end_r,
 			       PLAIN))
 /* Only with owners, where nothing else ends bios. */
 PLAIN_PROGRAM(block_rq_complete, io_bios_forget, request_bios_forget(FIRST, ctx->args[2]))
-/* Only with bios, these two; the first is attached before the programs that end the command. */
+/* These two only with bios; the first is attached before the programs that end the command. */
 PLAIN_PROGRAM(block_rq_complete, io_bios_end, request_bios_end(FIRST, ctx->args[1], ctx->args[2]))
 PLAIN_PROGRAM(block_bio_complete, io_bio_ended, bio_ended(FIRST, SECOND))
 
-/* Rare from here on: plain pointers will do. */
+/* Rare events from here on: plain pointers suffice. */
 
 SEC("raw_tp/block_rq_requeue")
 int io_requeue(struct bpf_raw_tracepoint_args *ctx)
@@ -119,7 +119,7 @@ int io_requeue(struct bpf_raw_tracepoint_args *ctx)
 		attempt_failed(&t, slot);
 		slot->state = IO_RETRY;
 	} else if (slot->state == IO_OPEN) {
-		/* The device had answered, or it was busy and never saw it. */
+		/* The device had answered, or it was busy and never saw the command. */
 		if (BPF_CORE_READ(rq, state) == MQ_RQ_COMPLETE) {
 			attempt_repeated(&t, slot);
 			slot->state = IO_RETRY;
@@ -137,8 +137,7 @@ int io_requeue(struct bpf_raw_tracepoint_args *ctx)
 PLAIN_PROGRAM(nvme_complete_rq, io_nvme_cancelled, command_cancelled(FIRST))
 PLAIN_PROGRAM(nvme_async_event, io_nvme_async, controller_event(EVENT_ASYNC, FIRST, ctx->args[1]))
 
-/* An NVMe command ended with an error: one that was parked is settled, one still open never left.
- */
+/* An NVMe command ended with an error: a parked one is settled, an open one never left. */
 inline_always int nvme_error(struct request *rq)
 {
 	const struct tables t = the_tables();
@@ -147,7 +146,7 @@ inline_always int nvme_error(struct request *rq)
 
 	if (!slot || slot->state <= IO_IGNORED)
 		return 0;
-	if (slot->state == IO_DONE || slot->state == IO_FAILED) /* its request's end will end it */
+	if (slot->state == IO_DONE || slot->state == IO_FAILED) /* the end of its request ends it */
 		return 0;
 	disk = req_disk(rq, BPF_CORE_READ(rq, q), PLAIN);
 	if (!disk || !disk_is_nvme(disk, PLAIN))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * kernel.h: the kernel types we depend on, only the fields we read, relocated by CO-RE. tests/load
- * compares every width with the running kernel's BTF: a wrong one would load and read a neighbour.
+ * compares each width with the running kernel's BTF: a wrong one would load and read another field.
  */
 #ifndef IOSONAR_BPF_KERNEL_H
 #define IOSONAR_BPF_KERNEL_H
@@ -59,7 +59,7 @@ enum mq_rq_state {
 	MQ_RQ_COMPLETE = 2,
 };
 
-/* The same since 4.10, 4.14 and 4.11. */
+/* Unchanged since 4.10, 4.14 and 4.11. */
 enum { REQ_OP_WRITE = 1, REQ_OP_FLUSH = 2, REQ_OP_DRV_IN = 34 };
 enum { NVME_REQ_CANCELLED = 1 << 0, NVME_REQ_USERCMD = 1 << 1 };
 enum { S_IFMT = 0170000, S_IFBLK = 0060000, PAGE_MAPPING_FLAGS = 3 };

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * ladder.h: an NVMe command's way in times alone, as `layers` wants it of every command: setup,
- * completion, end of the request, as life.h has them, but for what nearly all commands do: known
- * queue and operation, one attempt, one bio, no flush around it, no error. All else is handed to
- * life.h, in functions that the verifier looks at by themselves, so that it costs the usual command
- * no register.
+ * ladder.h: an NVMe command's stages in times alone, as `layers` needs for every command: setup,
+ * completion, end of the request, as in life.h, but only for the usual command: known queue and
+ * operation, one attempt, one bio, no flush around it, no error. All others go to life.h, in
+ * functions that the verifier checks separately, so that they cost the usual command no register.
  *
  * The times go into a ring of cells that user space maps, a fifth of a kernel ring's instructions.
- * Whoever finds it full, or held by a program that he interrupted, hands his command to life.h,
- * too.
+ * A program that finds the ring full, or held by a program that it interrupted, hands its command
+ * to life.h, too.
  */
 #ifndef IOSONAR_BPF_LADDER_H
 #define IOSONAR_BPF_LADDER_H
@@ -26,7 +25,7 @@ inline_always bool tables_look_up(struct tables *t)
 	return t->slots && t->bios && t->rows;
 }
 
-/* The usual setup does not note what is so for every first attempt. */
+/* The usual setup does not note what holds for every first attempt. */
 inline_always void ladder_note_attempt(const struct tables *t, __u64 rq)
 {
 	struct io_slot *slot = slot_find(t, (void *)rq);
@@ -65,7 +64,7 @@ __attribute__((noinline)) int ladder_unusual_end(__u64 rq, __u32 error, __u32 nr
 	return request_complete(&t, (void *)rq, error, nr_bytes, now, PLAIN);
 }
 
-/* An event's argument as a number: what is typed is a pointer, and no function takes it. */
+/* An event's argument as a number: typed, it is a pointer, which no function takes. */
 inline_always __u64 argument(const __u64 *ctx, int nr)
 {
 	__u64 number = 0;
@@ -116,8 +115,8 @@ inline_always int ladder_completion(const __u64 *ctx)
 
 /* ---- the request's end ---- */
 
-/* The ring is ours, and *cell the next one; false: it is full, or a program that we interrupted
- * has it. */
+/* True: the ring is ours, and *cell is the next cell. False: it is full, or held by a program
+ * that we interrupted. */
 inline_always bool ladder_hold(struct io_ladders *ring, struct io_ladder **cell)
 {
 	__u64 head;
@@ -134,10 +133,10 @@ inline_always bool ladder_hold(struct io_ladders *ring, struct io_ladder **cell)
 }
 
 /*
- * Its cell is filled. An atomic that returns a value is a full barrier, of which no half is left
- * out: who sees the new head sees the cell. Kernels that have bpf_rdonly_cast (6.2), without which
- * there is no ladder, run it: 5.12 and later do, arm64's JIT since 5.18. The asm keeps the value
- * wanted: clang makes an unordered addition of one whose value nobody reads.
+ * Its cell is filled. An atomic that returns a value is a full barrier in both directions: a reader
+ * that sees the new head sees the cell. Kernels with bpf_rdonly_cast (6.2), which the ladder
+ * requires, run it: 5.12 and later do, arm64's JIT since 5.18. The asm uses the value: clang turns
+ * an atomic with an unused value into an unordered addition.
  */
 inline_always void ladder_release(struct io_ladders *ring)
 {
@@ -192,7 +191,7 @@ inline_always bool ladder_ends(const struct tables *t, struct io_slot *slot, con
 	return true;
 }
 
-/* The clock is read before the arguments: what is known before a call has to be kept over it. */
+/* The clock is read before the arguments: values known before a call must be kept across it. */
 inline_always int ladder_end(const __u64 *ctx)
 {
 	__u64 now = bpf_ktime_get_ns();

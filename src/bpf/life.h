@@ -28,13 +28,13 @@ inline_always __u64 command_whole_ns(const struct io_slot *slot, const struct ou
 	return (o->done_ns > o->end_ns ? o->done_ns : o->end_ns) - from_ns;
 }
 
-/* Who reads records makes his own rows of them; one that was dropped is in ours. */
+/* Record consumers build their own rows; a dropped record is counted in ours. */
 inline_always bool command_has_row(const struct tables *t, const struct io_slot *slot,
 				   const struct outcome *o, __u64 ns, const enum stages stages)
 {
 	if (ns < setting_of(t, min_ns) || (setting_of(t, only_failed) && !o->status))
 		return false;
-	/* Some have no record of their own. */
+	/* Some commands have no record of their own. */
 	if (settings.only_troubled && !is_troubled(slot, o))
 		return true;
 	if (stages && (settings.bios || (settings.slowest && !is_slow(command_whole_ns(slot, o)))))
@@ -96,7 +96,7 @@ inline_always void command_was_done(const struct tables *t, struct io_slot *slot
 }
 
 /*
- * A setup finds the slot not idle. True: it is another attempt of the same command, which goes on.
+ * Setup finds the slot not idle. True: this is another attempt of the same command, which goes on.
  * False: the slot was cleared and takes a new command.
  */
 inline_always bool command_goes_on(const struct tables *t, struct io_slot *slot, __u64 alloc_ns,
@@ -165,7 +165,7 @@ inline_always bool command_wanted(struct request *rq, struct nvme_command *cmd,
 	return task_wanted(owner);
 }
 
-/* A block's log2 is below 32: the verifier does not mind a shift that it cannot bound. */
+/* A block's log2 is below 32: the verifier accepts a shift that it cannot bound. */
 inline_always __u32 command_bytes(const struct io_slot *slot, struct request *rq,
 				  struct nvme_command *cmd, const enum pointers pointers)
 {
@@ -176,8 +176,8 @@ inline_always __u32 command_bytes(const struct io_slot *slot, struct request *rq
 }
 
 /*
- * Is it one we count, and in which row? Asked once per queue and operation where the answer can
- * stay. The admin queue has no namespace behind it; a fabrics command is told by its type.
+ * Is the command counted, and in which row? Asked once per queue and operation where the answer
+ * cannot change. The admin queue has no namespace; a fabrics command is identified by its type.
  */
 inline_always bool command_places(const struct tables *t, struct io_slot *slot, struct request *rq,
 				  struct request_queue *q, struct nvme_command *cmd, __u32 number,
@@ -201,7 +201,7 @@ inline_always bool command_places(const struct tables *t, struct io_slot *slot, 
 	slot->kind = op >> 8;
 	slot->op = op;
 	slot->bytes = command_bytes(slot, rq, cmd, pointers);
-	/* Who reads records has no rows but of what was dropped, and those he only adds up. */
+	/* Record consumers have rows only for dropped records, and only add those up. */
 	slot->key_nr = settings.records && !settings.rows_too
 			       ? 0
 			       : command_key(rq, owner, device_nr, op, slot->bytes, pointers);
@@ -240,8 +240,8 @@ inline_always bool slot_is_at_first(const struct io_slot *slot, enum io_state st
 	return is == should_be;
 }
 
-/* Another attempt is sent: it has a command id of its own, and a line where each attempt has one.
- */
+/* Another attempt is sent: it has its own command id, and its own line where attempts have
+ * lines. */
 inline_always void command_sent_again(const struct tables *t, struct io_slot *slot,
 				      struct nvme_command *cmd, const enum pointers pointers,
 				      const enum stages stages)
@@ -329,8 +329,8 @@ inline_always int nvme_setup(const struct tables *t, struct request *rq, struct 
 			      field_of_command(pointers, cmd, opcode), pointers, rich);
 }
 
-/* As the driver decides: "do not retry" in the status, or a request that asked for no retry, as all
- * that users and the driver itself send past the block layer do. */
+/* As the driver decides: "do not retry" in the status, or a request that asked for no retry,
+ * like every request that users and the driver itself send past the block layer. */
 inline_always bool nvme_never_retries(const struct tables *t, struct request *rq, __u32 status,
 				      const enum pointers pointers)
 {
@@ -390,19 +390,18 @@ inline_always int block_issue(const struct tables *t, struct request *rq,
 			      rich);
 }
 
-/* An errno, or a blk_status_t since 5.16 (8a7d267b4a2c): user space knows what those mean. */
+/* An errno, or since 5.16 (8a7d267b4a2c) a blk_status_t: user space knows their meaning. */
 inline_always __u32 block_status(__u32 error)
 {
 	return (__s32)error < 0 ? -error : error ? error | BLOCK_STATUS : 0;
 }
 
-/* A request of a disk that is not NVMe, whose first bio and number of bios are known with stages.
- */
+/* A request of a disk other than NVMe; with stages, its first bio and number of bios are known. */
 inline_always void block_ends(const struct tables *t, struct request *rq, struct io_slot *slot,
 			      __u32 nr_bytes, struct outcome *o, const enum pointers pointers,
 			      const enum stages stages)
 {
-	if (slot && slot->state >= IO_RETRY) { /* it waited for another attempt that never came */
+	if (slot && slot->state >= IO_RETRY) { /* another attempt was expected, and never came */
 		if (!o->status)
 			o->status = BLOCK_EIO;
 		command_ends(t, slot, o, stages);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * names.h: which file is an inode, and what is it called? Its own name and those of the directories
- * above it, up to the root of its file system; one of them, if it has several. A file that has none
- * now is known by its number alone: it never gets the name of one that had its number before.
+ * names.h: which file is an inode, and what is it called? Its own name and those of its parent
+ * directories, up to the root of its file system; of several names, one. A file without a name is
+ * known by its number alone: it never gets the name of an earlier file with that number.
  */
 #ifndef IOSONAR_BPF_NAMES_H
 #define IOSONAR_BPF_NAMES_H
@@ -26,8 +26,8 @@ inline_always struct dentry *inode_dentry(struct inode *inode)
 }
 
 /*
- * What tells it from the next file that gets its number. Some file systems (minix, sysv, hfsplus)
- * keep no generation: there its name has to do.
+ * Tells it from the next file that gets its number. Some file systems (minix, sysv, hfsplus) keep
+ * no generation: there only its name does.
  */
 inline_always __u32 inode_generation(struct inode *inode)
 {
@@ -40,7 +40,7 @@ inline_always __u32 inode_generation(struct inode *inode)
 	return dentry ? BPF_CORE_READ(dentry, d_name.hash) : 0;
 }
 
-/* Names up to the root of the file system. False: it has none. */
+/* Collects names up to the root of the file system. False: the file has none. */
 inline_always bool file_fill_names(struct io_file *file, struct inode *inode)
 {
 	struct dentry *dentry = inode_dentry(inode), *parent;
@@ -62,7 +62,7 @@ inline_always bool file_fill_names(struct io_file *file, struct inode *inode)
 		at += len;
 		dentry = parent;
 	}
-	/* More than fits: an ending that no name can be. */
+	/* Truncated: marked by an ending that no name can have. */
 	if (parent != dentry && at < FILE_NAMES)
 		file->names[at] = '/';
 	return file->names[0];
@@ -79,7 +79,7 @@ inline_always __u64 file_hash_names(const struct io_file *file)
 	return h;
 }
 
-/* A file as it is looked for. */
+/* A file as a search describes it. */
 struct file_seen {
 	__u64 address, inode;
 	__u32 dev, generation;
@@ -96,7 +96,7 @@ inline_always void file_is_now(struct io_file *file, const struct file_seen *see
 	file->generation = seen->generation;
 }
 
-/* Of the names of its inode, in the cells from home on. */
+/* Searches the names of its inode, in the cells from home on. */
 inline_always struct io_file *file_find_hash(void *map, const struct file_seen *seen, __u64 hash)
 {
 	__u32 home = io_file_home(seen->inode, seen->dev);
@@ -114,7 +114,7 @@ inline_always struct io_file *file_find_hash(void *map, const struct file_seen *
 	return 0;
 }
 
-/* Fills a free cell that we hold. Its nth, or that of the cell that has the same names. */
+/* Fills a free cell that we hold. Returns its nth, or that of a cell with the same names. */
 inline_always __u32 file_name(void *map, struct io_file *file, const struct file_seen *seen,
 			      __u32 nth)
 {
@@ -138,7 +138,7 @@ inline_always __u32 file_name(void *map, struct io_file *file, const struct file
 }
 
 /*
- * Which of the files that had its inode: its nth, or FILE_UNNAMED. It is named when it is first
+ * Which of the files that had its inode: its nth, or FILE_UNNAMED. A file is named when it is first
  * seen. Cells are never freed, so the first free one ends the search.
  */
 inline_always __u32 file_find_nth(void *map, const struct file_seen *seen, __u64 *no_room)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * note.h: what a setup notes of a command for its record: who sent it, its fields, its flags. Only
- * where records are wanted; where times alone are, nothing is noted.
+ * note.h: what setup notes about a command for its record: the task that sent it, its fields, its
+ * flags. Only where records are wanted; where only times are, nothing is noted.
  */
 #ifndef IOSONAR_BPF_NOTE_H
 #define IOSONAR_BPF_NOTE_H
@@ -9,8 +9,8 @@
 #include "bpf/command.h"
 #include "bpf/sink.h"
 
-/* Who sent it. Typed pointers read the task at once; the helper for its name costs 140
- * instructions. */
+/* The task that sent it. Typed pointers read the task directly; the helper for its name costs
+ * 140 instructions. */
 inline_always void more_task(struct io_slot_more *more, const struct io_bio *owner,
 			     const enum pointers pointers)
 {
@@ -29,7 +29,7 @@ inline_always void more_task(struct io_slot_more *more, const struct io_bio *own
 	}
 }
 
-/* What the record will say of the command itself. */
+/* What the record says about the command itself. */
 inline_always void more_command(struct io_slot_more *more, struct nvme_command *cmd,
 				const enum pointers pointers)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * page.h: of which folio is a page? Only the first page of a folio knows its file and its place
- * there.
+ * page.h: which folio does a page belong to? Only the first page of a folio knows its file and its
+ * place there.
  */
 #ifndef IOSONAR_BPF_PAGE_H
 #define IOSONAR_BPF_PAGE_H

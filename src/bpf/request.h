@@ -18,7 +18,7 @@
 #include "bpf/kernel.h"
 #include "wire/io_tables.h"
 
-/* The command is hardware's layout: no relocation. */
+/* The command has the hardware's layout: no relocation. */
 #define field_of_command(pointers, cmd, field)                                         \
 	({                                                                             \
 		typeof((cmd)->field) value_;                                           \
@@ -31,12 +31,12 @@
 
 const volatile struct io_settings settings;
 
-/* An instruction that user space completes before it is loaded: call of a kernel function. */
+/* An instruction that user space completes before load: the call of a kernel function. */
 #define MARK_CAST "0x2085"
 
 /*
- * The address of a table that is one value of an array. As a global it would be as cheap, but its
- * size is only known at load; looked up, it would cost a dozen instructions more.
+ * The address of a table that is one value of an array. A global would be as cheap, but the size is
+ * only known at load; a lookup would cost a dozen instructions more.
  */
 #define table_address(nr)                                                             \
 	({                                                                            \
@@ -46,8 +46,8 @@ const volatile struct io_settings settings;
 	})
 
 /*
- * A setting as a number in the instruction itself: no address, no load. Only in programs: functions
- * that the verifier looks at by themselves are not completed.
+ * A setting as a number in the instruction itself: no address, no load. Only in programs: user
+ * space does not complete functions that the verifier checks separately.
  */
 #define told(field)                                                                        \
 	({                                                                                 \
@@ -105,16 +105,17 @@ inline_always bool disk_is_nvme(struct gendisk *disk, const enum pointers pointe
 	return four == bpf_htonl(0x6e766d65);
 }
 
-/* Its bios become requests: here, or at a path of a multipath head, which has none itself. */
+/* Its bios become requests: here, or at a path of a multipath head, which itself has no
+ * requests. */
 inline_always bool disk_has_requests(struct gendisk *disk)
 {
 	return disk_is_nvme(disk, PLAIN) || BPF_CORE_READ(disk, queue, mq_ops);
 }
 
 /*
- * Kernels without queue.disk name no disk in a command that the driver sends to a namespace itself
- * (report of zones). The name of the directory in which the queue's own lies will do. False: it is
- * the admin queue, or the disk was not added yet.
+ * On kernels without queue.disk, a command that the driver itself sends to a namespace (report of
+ * zones) names no disk. The name of the queue's parent directory does instead. False: it is the
+ * admin queue, or the disk was not added yet.
  */
 inline_always bool queue_name(struct request_queue *q, void *name, __u32 size)
 {
@@ -127,7 +128,7 @@ inline_always bool queue_name(struct request_queue *q, void *name, __u32 size)
 	return text && bpf_probe_read_kernel_str(name, size, text) > 0;
 }
 
-/* Never given twice, unlike names, numbers and addresses; 0 before 5.15 (cf179948554a). */
+/* Never reused, unlike names, numbers and addresses; 0 before 5.15 (cf179948554a). */
 inline_always __u64 disk_seq(struct gendisk *disk)
 {
 	if (disk && bpf_core_field_exists(struct gendisk, diskseq))
@@ -136,9 +137,9 @@ inline_always __u64 disk_seq(struct gendisk *disk)
 }
 
 /*
- * bpf_rdonly_cast (6.2): the verifier lets us load from what lies behind the request. The call's
- * number is filled in by user space where the kernel has it: libbpf would look for an extern of
- * that name in every module, which needs SYS_ADMIN, even for programs that are not loaded.
+ * bpf_rdonly_cast (6.2): the verifier lets us load from what lies behind the request. User space
+ * fills in the call's number where the kernel has it: libbpf would search every module for an
+ * extern of that name, which needs SYS_ADMIN, even for programs that are not loaded.
  */
 inline_always const void *readable(const void *ptr, __u64 type)
 {
@@ -155,8 +156,7 @@ struct timespec64 {
 	__s64 tv_sec;
 };
 
-/* The completion's status, which is so far behind the request, without the phase bit; 0 is success.
- */
+/* The completion's status, `at` bytes behind the request, without the phase bit; 0 is success. */
 inline_always __u16 nvme_status(__u64 at, struct request *rq, const enum pointers pointers)
 {
 	__u16 status = 0;
@@ -183,7 +183,7 @@ inline_always __u64 nvme_result(struct request *rq, const enum pointers pointers
 	return result;
 }
 
-/* The driver's marks of a command: sent by a user past the block layer, cancelled. */
+/* The driver's flags of a command: sent by a user past the block layer, cancelled. */
 inline_always __u8 nvme_flags(struct request *rq)
 {
 	__u8 flags = 0;

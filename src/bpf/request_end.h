@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * request_end.h: the end of any request and of its bios, where stages, owners or bios are wanted:
- * life.h ends its command; what its bios noted goes into the record, and their cells make room.
+ * life.h ends its command; what its bios noted goes into the record, and their cells are freed.
  */
 #ifndef IOSONAR_BPF_REQUEST_END_H
 #define IOSONAR_BPF_REQUEST_END_H
@@ -14,8 +14,8 @@
 /* ---- with stages: the end of any request, and of its bios ---- */
 
 /*
- * Bios merged into a request that ends, from the second on: where bios are not what is wanted they
- * only make room. No static functions: the verifier looks at each once, not at every turn of the
+ * Bios merged into a request that ends, from the second on: unless bios are wanted, their cells are
+ * only freed. Not static: the verifier checks each function once, not at every iteration of the
  * loop and for all that callers may know.
  */
 __attribute__((noinline)) int bio_forget(__u64 bio)
@@ -54,8 +54,8 @@ inline_always bool is_nvme(struct request *rq, const struct io_slot *slot)
 }
 
 /*
- * The data are written, a flush follows, and then the request's second end. False: it is no command
- * whose end we wait for.
+ * The data are written; a flush follows, then the request's second end. False: we do not wait for
+ * the end of this command.
  */
 inline_always bool request_was_written(const struct tables *t, struct io_slot *slot, __u32 error,
 				       __u64 now)
@@ -104,7 +104,7 @@ inline_always int request_complete(const struct tables *t, struct request *rq, _
 	if (slot &&
 	    (slot->state == IO_DONE || slot->state == IO_FAILED || slot->state == IO_PARKED)) {
 		o.done_ns = now;
-		if (slot->kind == IO_BLOCK && error) { /* the flush behind it failed */
+		if (slot->kind == IO_BLOCK && error) { /* the flush after it failed */
 			slot_more(t, slot)->status = block_status(error);
 			slot->state = IO_FAILED;
 		}
@@ -121,7 +121,7 @@ inline_always int request_complete(const struct tables *t, struct request *rq, _
 	return 0;
 }
 
-/* With owners, without stages: the bios of a request that ends make room. */
+/* With owners, without stages: frees the cells of the bios of a request that ends. */
 inline_always int request_bios_forget(struct request *rq, __u32 nr_bytes)
 {
 	if (nr_bytes >= BPF_CORE_READ(rq, __data_len))
@@ -131,13 +131,13 @@ inline_always int request_bios_forget(struct request *rq, __u32 nr_bytes)
 
 /* ---- with bios: each bio, not each command ---- */
 
-/* Of a bio that no command carried; what a command carries was judged at its setup. */
+/* For a bio that no command carried; a command's bios were judged at its setup. */
 inline_always bool bio_wanted(const struct io_bio *bio)
 {
 	return op_wanted(IO_BLOCK << 8 | bio->op) && owner_wanted(bio);
 }
 
-/* What the slot of a request that ends says of its command; NULL: it carried none we count. */
+/* The slot of a request that ends, and the outcome of its command; NULL: none that we count. */
 inline_always struct io_slot *slot_of_ending(const struct tables *t, __u64 rq, __u64 now,
 					     struct outcome *o)
 {
@@ -154,9 +154,9 @@ inline_always struct io_slot *slot_of_ending(const struct tables *t, __u64 rq, _
 }
 
 /*
- * One bio ended, with the request rq or (0) without. Of a bio that no command carried, device says
- * whose it was; -1: of no interest. No static function: the verifier looks at it once, not anew
- * for each bio of a request.
+ * One bio ended, with the request rq or (0) without. For a bio that no command carried, device is
+ * its device; -1: of no interest. Not static: the verifier checks it once, not again for each bio
+ * of a request.
  */
 __attribute__((noinline)) int bio_ends(__u64 rq, __u64 bio, __u64 now, __u32 status, __s32 device)
 {
@@ -184,7 +184,7 @@ __attribute__((noinline)) int bio_ends(__u64 rq, __u64 bio, __u64 now, __u32 sta
 	    now - cell->queued_ns < settings.min_ns || (settings.only_failed && !o.status))
 		return 0;
 	if (settings.slowest && !is_slow(now - cell->queued_ns) &&
-	    !(o.result && may_be_slow(now - o.result))) /* who asks for that one asks for it, too */
+	    !(o.result && may_be_slow(now - o.result))) /* needed if the bio above is slow */
 		return 0;
 	if (slot)
 		record_send(&t, slot, &o, STAGES);
@@ -193,7 +193,7 @@ __attribute__((noinline)) int bio_ends(__u64 rq, __u64 bio, __u64 now, __u32 sta
 	return 0;
 }
 
-/* Runs before the program that ends the command: its slot tells all that a record needs. */
+/* Runs before the program that ends the command: its slot holds all that a record needs. */
 inline_always int request_bios_end(struct request *rq, __u32 error, __u32 nr_bytes)
 {
 	__u64 now = bpf_ktime_get_ns();
@@ -213,8 +213,8 @@ inline_always int request_bios_end(struct request *rq, __u32 error, __u32 nr_byt
 }
 
 /*
- * Said for a multipath head, of whose queue it speaks: the bio, by now that of a path, ends with
- * its request, and with the others in it.
+ * The event names the queue of a multipath head: the bio, by now that of a path, ends with its
+ * request, and with the others in it.
  */
 inline_always bool is_of_head(const struct request_queue *q, struct bio *bio)
 {
@@ -228,7 +228,7 @@ inline_always int bio_ended(const struct request_queue *q, struct bio *bio)
 {
 	__u64 now = bpf_ktime_get_ns();
 	struct gendisk *disk = bio_disk(bio);
-	const bool nvme = false; /* NVMe has requests, and so its bios end with them */
+	const bool nvme = false; /* NVMe has requests, so its bios end with them */
 	struct io_device *device;
 	__u32 number = 0;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * ring.h: a ring per CPU: one for all is six times slower with two CPUs. Made at load; objects
- * share them.
+ * ring.h: a ring per CPU: a single ring is six times slower with two CPUs. Made at load; BPF
+ * objects share the rings.
  */
 #ifndef IOSONAR_BPF_RING_H
 #define IOSONAR_BPF_RING_H

@@ -18,7 +18,7 @@ inline_always struct io_row *row_at(const struct tables *t, __u32 nr)
 
 /*
  * A row from the CPU's part of the pool; when that is used up, its row `other`. An interrupt may
- * take the same row in between: its claim tells, and the next one is tried.
+ * take the same row meanwhile: the claim shows it, and the next row is tried.
  */
 inline_always __u32 row_take(const struct tables *t, __u32 cpu, __u32 key_nr, __u32 *row_of)
 {
@@ -38,7 +38,7 @@ inline_always __u32 row_take(const struct tables *t, __u32 cpu, __u32 key_nr, __
 			return first + taken;
 		}
 	}
-	if (key_nr) /* else it was counted when no key was left */
+	if (key_nr) /* 0 was counted when no key was left */
 		count_up(counters.row_other);
 	return cpu;
 }

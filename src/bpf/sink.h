@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * sink.h: one record per command into its CPU's ring, with its stages behind it where they are
+ * sink.h: sends one record per command into its CPU's ring, followed by its stages where they are
  * wanted.
  */
 #ifndef IOSONAR_BPF_SINK_H
@@ -19,7 +19,7 @@ inline_always struct io_slot_stages *slot_stages(const struct tables *t, const s
 	return (void *)slot + setting_of(t, stages_at);
 }
 
-/* Behind a record; known when it is compiled where it is often asked, so that it costs nothing. */
+/* Do stages follow a record? Known at compile time on hot paths, so that the test costs nothing. */
 enum stages { NO_STAGES, STAGES };
 
 struct outcome {
@@ -28,7 +28,7 @@ struct outcome {
 	__u8 what;
 	/* With stages: */
 	__u64 done_ns;
-	const struct io_bio *bio; /* the request's first; NULL: not known */
+	const struct io_bio *bio; /* the request's first bio; NULL: unknown */
 	__u32 nr_bios;
 };
 
@@ -107,7 +107,7 @@ inline_always void stages_fill(const struct tables *t, struct record_with_stages
 	r->record.flags |= RECORD_OWNED;
 }
 
-/* The bio, not the command that it became or was a part of. */
+/* About the bio, not the command that it became or was a part of. */
 inline_always void bio_fill(struct io_record *r, const struct io_bio *bio)
 {
 	if (!bio)
@@ -136,8 +136,8 @@ SAME(io_stages, io_bio, cgroup, cgroup, tid);
 SAME(io_stages, io_bio, cgroup, cgroup, user_stack);
 
 /*
- * Room in this CPU's ring, NULL: it was full. Tried is counted before the ring is asked, dropped
- * when it had no room: I/O never waits.
+ * Reserves room in this CPU's ring; NULL: it is full. `tried` is counted before the ring is asked,
+ * `dropped` if it had no room: I/O never waits.
  */
 inline_always struct io_record *record_reserve(const struct tables *t, __u32 *cpu, __u32 *seq,
 					       const enum stages stages)
@@ -160,7 +160,7 @@ inline_always struct io_record *record_reserve(const struct tables *t, __u32 *cp
 	return r;
 }
 
-/* False: it was dropped. */
+/* False: the record was dropped. */
 inline_always bool record_send(const struct tables *t, const struct io_slot *slot,
 			       const struct outcome *o, const enum stages stages)
 {
@@ -180,7 +180,7 @@ inline_always bool record_send(const struct tables *t, const struct io_slot *slo
 	return true;
 }
 
-/* A bio that no command carried: its device has none, or another bio's flush did for it. */
+/* A bio that no command carried: its device has no commands, or another bio's flush served it. */
 inline_always void record_of_bio(const struct tables *t, const struct io_bio *bio, __u32 device,
 				 const struct outcome *o)
 {

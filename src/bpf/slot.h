@@ -7,7 +7,7 @@
 
 #include "bpf/table.h"
 
-/* `at` is a byte offset; the mask keeps that of a whole cell. */
+/* `at` is a byte offset; the mask keeps it at the start of a cell. */
 inline_always struct io_slot *slot_at(const struct tables *t, __u32 at)
 {
 	return t->slots + (at & setting_of(t, slot_mask));
@@ -18,12 +18,12 @@ inline_always __u32 slot_home(const void *rq)
 	return io_hash(low_half(rq)) >> 6;
 }
 
-/* Does the search end at this cell, with the slot or, at an empty one, without? */
+/* Does the search end at this cell, with the slot or, at an empty cell, without? */
 inline_always bool slot_ends(const struct tables *t, __u32 at, const void *rq,
 			     struct io_slot **slot)
 {
 	*slot = slot_at(t, at);
-	if (!*slot) /* it is in a table: no other test of it is needed */
+	if (!*slot) /* it points into a table: no NULL test is needed */
 		__builtin_unreachable();
 	if ((*slot)->key == (__u64)rq)
 		return true;
@@ -42,7 +42,8 @@ inline_always struct io_slot *slot_find(const struct tables *t, const void *rq)
 	return any_of_probes(slot_ends, t, at, next, rq, &slot) ? slot : 0;
 }
 
-/* Found or taken. An empty cell ends the search; a tomb is taken only if there is none. */
+/* Finds or takes a slot. An empty cell ends the search; a tomb is taken if there is no empty
+ * cell. */
 inline_always struct io_slot *slot_take(const struct tables *t, const void *rq)
 {
 	__u32 home = slot_home(rq);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * slow.h: is it among the slowest so far? A bar that rises as slower ones come, so that of a
- * hundred thousand I/Os a few hundred are sent.
+ * slow.h: is an I/O among the slowest so far? A threshold that rises as slower ones come, so that
+ * of a hundred thousand I/Os a few hundred are sent.
  */
 #ifndef IOSONAR_BPF_SLOW_H
 #define IOSONAR_BPF_SLOW_H
 
 #include "bpf/table.h"
 
-/* A few buckets at a time: the first records raise it from 0 to where the device is. */
+/* A few buckets at a time: the first records raise it from 0 to the device's latency. */
 inline_always void slow_rise(void)
 {
 	__u32 bucket = slow.bucket, nr = slow.nr;
@@ -33,8 +33,8 @@ inline_always bool may_be_slow(__u64 ns)
 }
 
 /*
- * Is it among the slowest so far, as far as the buckets tell? Counted by one CPU at a time: one
- * that finds another at it sends its record uncounted, and the bar rises a little later.
+ * Is it among the slowest so far, as far as the buckets tell? One CPU counts at a time: a CPU that
+ * finds another counting sends its record uncounted, and the threshold rises a little later.
  */
 inline_always bool is_slow(__u64 ns)
 {

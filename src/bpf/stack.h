@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * stack.h: where was it submitted? The kernel keeps each stack once; we note its number.
- */
+/* stack.h: where was an I/O submitted? The kernel keeps each stack once; we note its number. */
 #ifndef IOSONAR_BPF_STACK_H
 #define IOSONAR_BPF_STACK_H
 
@@ -10,7 +8,7 @@
 #define EFAULT 14
 #define EEXIST 17
 
-/* Its frames go to user space once; a full ring is tried again by the next I/O from there. */
+/* Sends the frames to user space once; if the ring is full, the next I/O from there tries again. */
 inline_always void stack_send(void *ctx, __u32 nr, __u64 flags)
 {
 	__u32 *sent = bpf_map_lookup_elem(&io_stacks_sent, &nr);
@@ -35,8 +33,8 @@ inline_always void stack_send(void *ctx, __u32 nr, __u64 flags)
 }
 
 /*
- * The number + 1; 0: there is none, and losses says why. A kernel thread has no stack in user
- * space: no failure.
+ * The stack's number + 1; 0: none, and losses says why. A kernel thread has no user stack: that is
+ * not a failure.
  */
 inline_always __u32 stack_number(void *ctx, __u64 flags, __u32 *losses)
 {
@@ -63,7 +61,7 @@ inline_always __u32 stacks_take(void *ctx, __u32 *kernel, __u32 *user)
 	return losses;
 }
 
-/* When the record is sent that misses them. */
+/* Counted when the record that lacks the stacks is sent. */
 inline_always void stack_losses_count(__u32 losses)
 {
 	if (losses & STACK_KERNEL_TAKEN)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * stages.h: moments on a command's way, kept in its slot: inserted, submitted, issued, reaped; and
- * how many were in flight with it. Only where stages are wanted: one short program for each moment.
+ * stages.h: a command's stages, kept in its slot: inserted, submitted, issued, reaped; and how many
+ * commands were in flight with it. Only where stages are wanted: one short program for each stage.
  */
 #ifndef IOSONAR_BPF_STAGES_H
 #define IOSONAR_BPF_STAGES_H
@@ -20,7 +20,7 @@ inline_always __u32 depth_change(const struct tables *t, const struct io_slot *s
 	return fresh(device->in_flight);
 }
 
-/* Of a slot that is idle they are 0: not every command passes every stage. */
+/* They are 0 in an idle slot: not every command passes every stage. */
 inline_always void stages_empty(struct io_slot_stages *s)
 {
 	s->inserted_ns = s->issued_ns = s->reaped_ns = 0;
@@ -37,7 +37,7 @@ inline_always void stages_begin(const struct tables *t, struct io_slot *slot)
 	s->cgroup = 0;
 }
 
-/* A command that no bio asked for was submitted by who is here; after its setup. */
+/* The current task submitted a command that has no bio. Runs after its setup. */
 inline_always int nvme_submitted(void *ctx, const void *rq)
 {
 	const struct tables t = the_tables();
@@ -53,7 +53,7 @@ inline_always int nvme_submitted(void *ctx, const void *rq)
 	return 0;
 }
 
-/* Moments of an NVMe command that is on its way. */
+/* Stages of an NVMe command in flight. */
 inline_always int nvme_issued(const void *rq)
 {
 	__u64 now = bpf_ktime_get_ns();
@@ -76,7 +76,7 @@ inline_always int nvme_reaped(const void *rq)
 	return 0;
 }
 
-/* The scheduler has it: the slot may be its first sight of this request. */
+/* The scheduler has the request: it may not have a slot yet. */
 inline_always int request_inserted(const void *rq)
 {
 	__u64 now = bpf_ktime_get_ns();

@@ -12,7 +12,7 @@
 #include "wire/io_stages.h"
 
 struct io_counters counters;
-__u64 attached_ns = ~0ULL; /* a request allocated before may have been sent before */
+__u64 attached_ns = ~0ULL; /* a request allocated earlier may have been sent before */
 __u8 closing;		   /* starts are no longer seen: completions without one mean nothing */
 
 /* All but the last two are sized at load. */
@@ -20,8 +20,8 @@ TABLE(io_keys, struct io_key, 1);
 TABLE(io_devices, struct io_device, IO_MAX_DEVICES);
 TABLE(io_names, struct io_name, IO_MAX_NAMES);
 
-/* The tables of slots, bios and rows once more, for functions that the verifier looks at by
- * themselves: user space puts no address into those. Only with stages. */
+/* The tables of slots, bios and rows again, for functions that the verifier checks separately:
+ * user space puts no addresses into those. Only with stages. */
 TABLE(io_slots, struct io_slot, 1);
 TABLE(io_bios, struct io_bio, 1);
 TABLE(io_rows, struct io_row, 1);
@@ -44,9 +44,9 @@ struct {
 struct io_slow slow;
 
 /*
- * The lock of a cell that is filled once. Whoever finds it held goes on to the next cell, so a
- * device or key may get two numbers, which user space adds up. It costs a few hundred instructions,
- * but CPUs that race for the same cells in step cannot spoil them for each other.
+ * The lock of a cell that is filled once. A program that finds it held goes on to the next cell, so
+ * a device or key may get two numbers, which user space adds up. It costs a few hundred
+ * instructions, but CPUs that race for the same cells in step cannot spoil them for each other.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -71,10 +71,10 @@ inline_always void cell_unlock(enum io_lock which, __u32 nr)
 	bpf_map_delete_elem(&io_locks, &key);
 }
 
-/* What the hot path keeps in registers. Behind the slots lies row_of: see row_find. */
+/* What the hot path keeps in registers. row_of lies behind the slots: see row_find. */
 struct tables {
 	void *slots;
-	bool told; /* settings and other addresses are numbers in the instructions; else: */
+	bool told; /* settings and other addresses are constants in instructions; else: */
 	void *bios, *rows;
 };
 
@@ -85,17 +85,16 @@ inline_always struct tables the_tables(void)
 	return *MY_TABLES;
 }
 
-/* The same in a function that the verifier looks at by itself: the tables' maps, looked up. */
+/* The same in a function that the verifier checks separately: looks up the tables' maps. */
 inline_always struct tables tables_of(void *slots, void *bios, void *rows)
 {
 	return (struct tables){ .slots = slots, .bios = bios, .rows = rows };
 }
 
-/* Where it is used, not where it is known first: the compiler would keep it on the stack. */
+/* Read where it is used, not earlier: the compiler would keep it on the stack. */
 #define setting_of(t, field) ((t)->told ? told(field) : settings.field)
 
-/* Of as many cells as are probed. Written out: clang does not unroll it, 5.10 takes no such loop.
- */
+/* Tests all probed cells. Written out: clang does not unroll it, and 5.10 refuses the loop. */
 #define any_of_probes(is_it, t, at, next, key, cell)                                         \
 	(is_it(t, at, key, cell) || is_it(t, (at) + (next), key, cell) ||                    \
 	 is_it(t, (at) + 2 * (next), key, cell) || is_it(t, (at) + 3 * (next), key, cell) || \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * tags.h: the way from a directory of sysfs that is open in this process to the requests that a
- * driver has. Every read of a kernel struct on that way is here. Nothing is locked: what a read
- * finds may be gone at the next one, so who uses an address looks twice.
+ * tags.h: the way from a sysfs directory that this process has open to the requests that a driver
+ * has. Every read of a kernel struct on that way is here. Nothing is locked: what one read finds
+ * may be gone at the next, so code that uses an address checks it twice.
  */
 #ifndef IOSONAR_BPF_TAGS_H
 #define IOSONAR_BPF_TAGS_H
@@ -88,14 +88,14 @@ struct request___tag {
 	__u64 io_start_time_ns;
 };
 
-/* A struct refcount_t around it until 5.15 (0a467d0fdd95): a count either way. */
+/* Wrapped in a struct refcount_t until 5.15 (0a467d0fdd95): a count either way. */
 struct request___ref {
 	atomic_t ref;
 };
 
 #pragma clang attribute pop
 
-/* The kobject behind a directory of sysfs; NULL: it is gone, or no such thing. */
+/* The kobject behind a directory of sysfs; NULL: it is gone, or not a sysfs directory. */
 inline_always void *dir_kobject(__u64 fd)
 {
 	struct task_struct___files *task = (void *)bpf_get_current_task();
@@ -158,7 +158,7 @@ inline_always struct request *request_at(struct request **requests, __u32 tag)
 	return rq;
 }
 
-/* 0: it is free. */
+/* 0: the request is free. */
 inline_always int req_refs(struct request *rq)
 {
 	int refs = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * trouble.h: what goes wrong with a command before it ends, and what happens to its controller.
- * Rare, all of it: each gets a record of its own.
+ * trouble.h: what goes wrong with a command before it ends, and what happens to its controller. All
+ * of it is rare: each event gets a record of its own.
  */
 #ifndef IOSONAR_BPF_TROUBLE_H
 #define IOSONAR_BPF_TROUBLE_H
@@ -19,7 +19,7 @@ inline_always void attempt_failed(const struct tables *t, const struct io_slot *
 	record_send(t, slot, &o, NO_STAGES);
 }
 
-/* The device answered, with what is not known, and the driver tries again: disks but NVMe. */
+/* The device's answer is unknown, and the driver tries again: disks other than NVMe. */
 inline_always void attempt_repeated(const struct tables *t, const struct io_slot *slot)
 {
 	struct outcome o = { .end_ns = bpf_ktime_get_ns(), .what = RECORD_ATTEMPT };
@@ -28,7 +28,7 @@ inline_always void attempt_repeated(const struct tables *t, const struct io_slot
 		record_send(t, slot, &o, NO_STAGES);
 }
 
-/* Before the program that ends the command: did the driver give up waiting for it? */
+/* Runs before the program that ends the command: did the driver give up waiting for it? */
 inline_always int command_cancelled(struct request *rq)
 {
 	const struct tables t = the_tables();
@@ -44,7 +44,7 @@ inline_always int command_cancelled(struct request *rq)
 	return 0;
 }
 
-/* Of a controller: which one it is, user space finds by its number. */
+/* An event of a controller, which user space finds by its number. */
 inline_always int controller_event(__u32 event, const void *ctrl, __u32 value)
 {
 	const struct tables t = the_tables();

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * volume.h: which bio of a volume became this one? The device mapper makes a new bio for each part
- * of one that it passes on; what it will call at its end tells it, and struct dm_target_io around
- * it leads to the bio above. Not told: bios that a target makes by itself (crypt, mirror), and
- * those of other stackers. A program of its own, only where volumes' bios are wanted.
+ * of one that it passes on; the function called at its end identifies it, and struct dm_target_io
+ * around it leads to the bio above. Unknown: bios that a target makes by itself (crypt, mirror),
+ * and those of other stackers. A separate program, only where volumes' bios are wanted.
  */
 #ifndef IOSONAR_BPF_VOLUME_H
 #define IOSONAR_BPF_VOLUME_H
@@ -22,7 +22,7 @@ inline_always void *volume_bio(struct bio *bio)
 	return above;
 }
 
-/* The cell of the bio that it was made of. A part of one has none: what it is chained to has. */
+/* The cell of the bio that it was made from. A part has none: the bio it is chained to has. */
 inline_always struct io_bio *volume_cell(const struct tables *t, struct bio *bio)
 {
 	struct bio *above = volume_bio(bio);
@@ -31,7 +31,7 @@ inline_always struct io_bio *volume_cell(const struct tables *t, struct bio *bio
 	return cell || !above ? cell : bio_find(t, BPF_CORE_READ(above, bi_private));
 }
 
-/* After the program that notes the bio itself. */
+/* Runs after the program that notes the bio itself. */
 inline_always int bio_from_volume(struct bio *bio)
 {
 	const struct tables t = the_tables();
@@ -48,7 +48,7 @@ inline_always int bio_from_volume(struct bio *bio)
 	return 0;
 }
 
-/* A bio below ended. When the one above was submitted; 0: it is not known. */
+/* A bio below ended. Returns when the bio above was submitted; 0: unknown. */
 inline_always __u64 volume_bio_back(const struct tables *t, const struct io_bio *cell, __u64 now)
 {
 	struct io_bio *above = cell->above ? bio_find(t, (void *)cell->above) : 0;

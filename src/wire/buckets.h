@@ -43,7 +43,7 @@ static inline __u32 hist_log2(__u64 v)
 	return r + (__u32)(v >> 1);
 }
 
-/* The same; keeps a compiler from turning a branch into two: the programs pay for each. */
+/* The same; keeps a compiler from splitting the branch in two: the programs pay for each. */
 #define HIST_STEP_IN_ONE_BRANCH(v, log2, bits) \
 	if ((v) >= 1u << (bits)) {             \
 		(v) >>= (bits);                \
@@ -87,7 +87,7 @@ static inline __u64 hist_slot_from(__u32 slot)
 	return (__u64)(HIST_SUB + (slot & (HIST_SUB - 1))) << e;
 }
 
-/* The same buckets without a top: of any 64-bit value. */
+/* The same buckets without a top, for any 64-bit value. */
 enum { HIST_WIDE_SLOTS = (64 - HIST_SUB_BITS + 1) * HIST_SUB };
 
 static inline __u32 hist_wide_slot(__u64 v)

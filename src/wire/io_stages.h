@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * io_stages.h: where a command's time went and who asked for it: what follows a record at once
- * where a view wants more than the command itself. A time that is 0 was not seen: this kernel has
- * no such event, or this command did not pass it.
+ * io_stages.h: where did a command's time go, and who asked for it? Follows a record directly where
+ * a view wants more than the command itself. A time of 0 was not seen: this kernel has no such
+ * event, or the command did not pass it.
  */
 #ifndef IOSONAR_WIRE_IO_STAGES_H
 #define IOSONAR_WIRE_IO_STAGES_H
@@ -14,14 +14,14 @@ struct io_stages {
 	__u64 queued_ns;   /* its first bio was submitted: block_bio_queue */
 	__u64 got_ns;	   /* that bio got a request: block_getrq */
 	__u64 inserted_ns; /* the request went to the scheduler: block_rq_insert */
-	/* Of a bio that no command carried: the first of those that a volume made of it was
-	   submitted, the last of them ended. Else: */
-	__u64 issued_ns;    /* NVMe: the last attempt went to the driver's queue: block_rq_issue */
-	__u64 reaped_ns;    /* NVMe over PCI: its answer was found: nvme_sq */
-	__u64 done_ns;	    /* NVMe, or behind a flush: the request ended, and its bios:
-			       block_rq_complete */
-	__u64 flushed_ns;   /* a write that waited for a flush before it: when that had ended */
-	__u64 written_ns;   /* and for one behind it: when its data were written */
+	/* For a bio that no command carried: the first bio that a volume made of it was
+	 * submitted, the last one ended. Else: */
+	__u64 issued_ns; /* NVMe: the last attempt went to the driver's queue: block_rq_issue */
+	__u64 reaped_ns; /* NVMe over PCI: the driver found its completion: nvme_sq */
+	__u64 done_ns; /* NVMe, or after a flush: the request and its bios ended: block_rq_complete
+			*/
+	__u64 flushed_ns;   /* a write that waited for a flush before it: when the flush ended */
+	__u64 written_ns;   /* a write with a flush after it: when its data were written */
 	__u64 cgroup;	    /* of the owner; 0: not known */
 	__u64 inode;	    /* of the file; 0: none, or not known */
 	__u32 file_dev;	    /* of its file system */
@@ -33,20 +33,20 @@ struct io_stages {
 			not counted */
 	__u16 cpu;   /* that built the command */
 	__u16 nr_bios;
-	__u8 file_nth; /* of the files that had this inode, the first is 0; FILE_UNNAMED */
+	__u8 file_nth; /* among the files that had this inode, from 0; or FILE_UNNAMED */
 	__u8 pad[7];
 };
 _Static_assert(sizeof(struct io_stages) == 112, "no holes");
 
-/* All that a record may take. */
+/* The largest record. */
 struct record_with_stages {
 	struct io_record record;
 	struct io_stages stages;
 };
 
 /*
- * A command's way in times alone, from its first attempt, which succeeded: what a record with
- * stages is made of where nobody asks for more. A cell of a ring per CPU that user space maps.
+ * A command's stages in times alone, of a first attempt that succeeded: a record with stages is
+ * made of it where no view needs more. A cell of a ring per CPU that user space maps.
  */
 struct io_ladder {
 	__u64 queued_ns, got_ns, inserted_ns, issued_ns, reaped_ns, done_ns; /* as above */
@@ -91,7 +91,7 @@ static inline __u32 io_record__size(const struct io_record *record)
 					     : sizeof(*record);
 }
 
-/* NULL: it has none. */
+/* NULL: it has no stages. */
 static inline const struct io_stages *io_record__stages(const struct io_record *record)
 {
 	return record->flags & RECORD_STAGES ? (const struct io_stages *)(record + 1) : 0;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * io_tables.h: what the `io` programs and the `io` collector agree on. Every table is an mmapped
- * ARRAY: the kernel claims cells, user space reads them without a system call and sweeps those that
- * died.
+ * ARRAY: the kernel claims cells, user space reads them without a system call and sweeps dead ones.
  */
 #ifndef IOSONAR_WIRE_IO_TABLES_H
 #define IOSONAR_WIRE_IO_TABLES_H
@@ -24,9 +23,9 @@ enum {
 };
 
 /*
- * A command in flight, found by its request's address. Requests are preallocated and come back, so
- * the key stays and only the state changes: no deletion, no ABA. An empty cell ends a search; a
- * cell that user space swept becomes a tomb, which does not.
+ * A command in flight, found by its request's address. Requests are preallocated and reused, so the
+ * key stays and only the state changes: no deletion, no ABA. An empty cell ends a search; a cell
+ * that user space swept becomes a tomb, which does not.
  */
 enum {
 	IO_TOMB = 1,	 /* key of a swept cell; a request's address is even */
@@ -42,7 +41,7 @@ enum io_state {
 	IO_REQUEUED =
 		5,   /* requeued before it reached the device: its next setup is the same attempt */
 	IO_DONE = 6, /* with stages: the driver has its answer, block_rq_complete will end it */
-	IO_FAILED = 7, /* likewise, and the answer is an error that is never retried */
+	IO_FAILED = 7, /* like IO_DONE, but the answer is an error that is never retried */
 };
 
 struct io_slot {
@@ -51,39 +50,39 @@ struct io_slot {
 	__u64 last_ns;	/* parked: when the error came */
 	__u64 alloc_ns; /* rq->start_time_ns: tells a second setup of a command from the next
 			   command */
-	__u64 queue;	/* rq->q that what follows is true for; 0: for none */
+	__u64 queue;	/* rq->q that the following holds for; 0: for none */
 	__u32 issued;	/* commands, not attempts; wraps: user space takes differences */
 	__u32 completed;
 	__u32 bytes;
 	__u32 claim;
-	/* As in a record, from its cpu on, so that one load and store copy what they share. */
+	/* As in a record, from its cpu on, so that one load and store copy the shared part. */
 	__u16 key_nr;	  /* the row key of commands */
 	__u8 kind, op;	  /* of this operation on that queue, */
 	__u8 sized_shift; /* and their block size, log2, if CDW12 counts blocks; else 0 */
 	__u8 flags;	  /* enum record_flag */
 	__u8 attempts;
-	__u8 state; /* beside it: both are set with one store */
+	__u8 state; /* next to attempts: one store sets both */
 };
 _Static_assert(sizeof(struct io_slot) == 64, "a slot is one cache line");
 
 /*
- * What a record of the command will carry besides. A table of its own behind the slots, cell by
- * cell, there only if records are wanted.
+ * What a record of the command carries in addition. A separate table behind the slots, cell by
+ * cell, present only if records are wanted.
  */
 struct io_slot_more {
-	__u64 last_ns; /* issue of the attempt at hand */
+	__u64 last_ns; /* issue of the current attempt */
 	__u64 comm[2];
 	__u32 cdw10[6];
 	__u32 nsid;
 	__u32 pid;
-	__u16 device; /* as in a record; true as long as the slot's queue is */
+	__u16 device; /* as in a record; valid as long as the slot's queue */
 	__u16 qid;
 	__u16 cid;
-	__u16 status; /* of a command that is parked, or has failed */
+	__u16 status; /* of a parked or failed command */
 };
 _Static_assert(sizeof(struct io_slot_more) == sizeof(struct io_slot), "one offset finds both");
 
-/* A third table behind those, there only if stages are wanted: wire/io_stages.h says what they
+/* A third table behind those, present only if stages are wanted: wire/io_stages.h says what they
  * mean. */
 struct io_slot_stages {
 	__u64 inserted_ns;
@@ -93,7 +92,7 @@ struct io_slot_stages {
 	__u32 depth;
 	__u16 cpu;
 	__u16 pad;
-	/* Of a command that no bio asked for, or of a write that flushes go with. */
+	/* For a command without a bio, or for a write with flushes around it. */
 	union {
 		struct {
 			__u32 kernel_stack, user_stack;
@@ -111,16 +110,16 @@ struct io_slot_stages {
 _Static_assert(sizeof(struct io_slot_stages) == sizeof(struct io_slot), "one offset finds both");
 
 /*
- * A bio from its submission to its end, found by its address among eight cells. Addresses come back
- * soon: a cell that is free keeps its key until another bio needs it.
+ * A bio from its submission to its end, found by its address among eight cells. Addresses are soon
+ * reused: a free cell keeps its key until another bio needs it.
  */
 struct io_bio {
-	/* First: an atomic addition to what has an offset costs two instructions more. */
+	/* First: an atomic addition at an offset costs two instructions more. */
 	__u32 claim; /* held while a cell changes its bio, or its parts are counted */
 	__u8 busy;   /* it has not ended */
 	__u8 op;
-	__u8 is_part;  /* it was cut off the front of the one above */
-	__u8 is_ended; /* it has, but parts of it have not */
+	__u8 is_part;  /* it was cut off the front of `above` */
+	__u8 is_ended; /* it ended, but parts of it have not */
 	__u64 key;     /* struct bio * */
 	__u64 queued_ns, got_ns;
 	/* As in struct io_stages, so that whole words are copied. */
@@ -131,26 +130,27 @@ struct io_bio {
 	__u64 sector; /* as it was submitted */
 	__u32 bytes;
 	__u32 pid;
-	__u64 above;	   /* else: of which a volume made it; 0: none */
-	__u32 nr_parts;	   /* cut off from it, not ended */
-	__u8 is_of_group;  /* --cgroup means its owner */
+	__u64 above;	   /* else: the bio that a volume made it from; 0: none */
+	__u32 nr_parts;	   /* parts cut off that have not ended */
+	__u8 is_of_group;  /* --cgroup selects its owner */
 	__u8 file_nth;	   /* as in struct io_stages */
 	__u8 stack_losses; /* enum stack_loss: why it has no stack */
 	__u8 pad;
-	__u64 below_ns; /* of a volume's: the first that was made of it was submitted, */
-	__u64 back_ns;	/* the last one so far ended; 0: none */
+	__u64 below_ns; /* of a volume: when the first bio made from it was submitted, */
+	__u64 back_ns;	/* when the last one so far ended; 0: none */
 };
 _Static_assert(sizeof(struct io_bio) == 128, "a power of two");
 
-/* Why a bio has no stack. It is counted with the I/O that misses it: other disks' do not matter. */
+/* Why a bio has no stack. Counted with the I/O that lacks it: those of other disks do not
+ * matter. */
 enum stack_loss {
-	STACK_KERNEL_TAKEN = 1, /* another had its place */
+	STACK_KERNEL_TAKEN = 1, /* another stack had its place */
 	STACK_KERNEL_FAILED = 2,
 	STACK_USER_TAKEN = 4,
 	STACK_USER_FAILED = 8,
 };
 
-/* Records per CPU: what was tried and what the ring had no room for. */
+/* Records per CPU: how many were tried, and how many the ring had no room for. */
 struct io_cpu {
 	__u64 tried;
 	__u64 dropped;
@@ -168,8 +168,8 @@ enum io_kind {
 #define NVME_FABRICS 0x7f /* opcode */
 
 /*
- * Does CDW12 of such a command of an I/O queue count logical blocks (NLB)? Of write, read, write
- * uncorrectable, compare, write zeroes, verify; and of zone append.
+ * Does CDW12 of this I/O queue command count logical blocks (NLB)? True for write, read, write
+ * uncorrectable, compare, write zeroes, verify; and for zone append.
  */
 static inline _Bool nvme_is_sized(__u32 opcode)
 {
@@ -180,8 +180,8 @@ static inline _Bool nvme_is_sized(__u32 opcode)
 }
 
 /*
- * The key of a row: word 0 packs what is small, the others are zero unless --by asks for them.
- * Interned at submit; a row is then found by its number.
+ * The key of a row: word 0 packs the small parts, the others are zero unless --by asks for them.
+ * Interned at submit; a row is then found by the key's number.
  */
 struct io_key {
 	__u64 packed; /* 0: free */
@@ -228,19 +228,19 @@ struct io_row {
 	__u64 max_ns[IO_MAX_DEPTH]; /* by nesting depth; user space takes and clears them */
 	__u32 key_nr;
 	__u32 claim;
-	__u32 depth; /* of programs inside the maximum's update on this CPU */
+	__u32 depth; /* nesting depth inside the maximum's update on this CPU */
 	__u32 next;  /* in a row `other`: how many rows of its CPU's part of the pool are taken */
-	__u64 cells[HIST_CELLS]; /* of the zoom: ZOOM_CELLS of them */
+	__u64 cells[HIST_CELLS]; /* with the zoom: ZOOM_CELLS of them */
 };
 
 /* A device as its first command showed it. */
 enum io_verdict {
-	IO_UNJUDGED = 0, /* user space has not said yet whether -d means it */
+	IO_UNJUDGED = 0, /* user space has not decided yet whether -d selects it */
 	IO_WANTED = 1,
 	IO_UNWANTED = 2,
 };
 
-/* A requested partition; nr 0: none. A disk without any is requested as a whole. */
+/* A requested partition; nr 0: none. A disk without ranges is requested as a whole. */
 struct io_range {
 	__u64 from_sector, nr_sectors;
 };
@@ -251,7 +251,7 @@ struct io_device {
 	struct io_range ranges[IO_MAX_RANGES];
 	__u64 unjudged;		/* commands that came before the verdict */
 	__u64 in_flight;	/* with depths: commands */
-	__u64 flushed_ns;	/* with stages: its last flush ended */
+	__u64 flushed_ns;	/* with stages: when its last flush ended */
 	char name[IO_NAME_LEN]; /* empty: an admin queue */
 	__s32 ctrl;		/* N of nvmeN; -1: not known */
 	__u32 block_shift;
@@ -277,7 +277,7 @@ static inline __u32 io_name_hash(const __u64 words[IO_NAME_LEN / 8])
 	return (__u32)(h >> 32);
 }
 
-/* Admin queues have no disk: they go by this name, which no disk can bear. */
+/* Admin queues have no disk: they use this name, which no disk can have. */
 static inline void io_ctrl_name(__u64 words[IO_NAME_LEN / 8], __s32 instance)
 {
 	words[0] = (__u64)(__u32)instance;
@@ -291,8 +291,8 @@ static inline __u32 io_hash(__u32 low)
 }
 
 /*
- * Where the search for a key begins. A bit of a product depends on those below it only: operation,
- * size and queue stand high in a key, so the product's highest bits have to be among those taken.
+ * Where the search for a key begins. A bit of a product depends only on the bits below it:
+ * operation, size and queue are high in a key, so the product's highest bits must be used.
  */
 static inline __u32 io_key_home(__u32 key)
 {
@@ -302,9 +302,9 @@ static inline __u32 io_key_home(__u32 key)
 }
 
 /*
- * Constants of programs that user space completes before they are loaded: the upper half is one of
- * these marks. Of a table the lower half says which, and the map's address takes its place; of a
- * setting, where in struct io_settings it is and how large, and its value does.
+ * Constants of programs that user space completes before load: the upper half is one of these
+ * marks. For a table the lower half is its number, and the map's address replaces it; for a
+ * setting, its offset in struct io_settings and its size, and its value replaces it.
  */
 #define IO_MARK_TABLE	0x10ca7ab1ULL
 #define IO_MARK_SETTING 0x10ca5e77ULL
@@ -330,8 +330,8 @@ static inline __u32 io_marked_size(__u32 lower)
 }
 
 /*
- * What user space decides before the programs are loaded: read-only then, so what is off costs no
- * branch. One struct, so that one address serves all.
+ * What user space decides before the programs are loaded: read-only then, so an option that is off
+ * costs no branch. One struct, so that one address serves all settings.
  */
 struct io_settings {
 	__u64 filter_cgroup;	   /* 0: none */
@@ -339,7 +339,7 @@ struct io_settings {
 	__u64 wanted_ops[4][4];	   /* a bit per operation, by kind */
 	__u64 min_ns;		   /* --min */
 	__u64 senders[NR_SENDERS]; /* 0: not known, or not there */
-	__u64 dm_end;		   /* what ends a bio that dm made; 0: nobody asks */
+	__u64 dm_end;		   /* what ends a bio that dm made; 0: not needed */
 	__u64 zoom_min_us;
 	__u32 zoom_shift;
 	__u32 slot_mask;   /* of byte offsets: (nr - 1) * sizeof(struct io_slot) */
@@ -348,56 +348,56 @@ struct io_settings {
 	__u32 key_mask;
 	__u32 nr_cpus;
 	__u32 cpu_rows;	    /* of the pool, for each CPU */
-	__u32 rows_end;	    /* in bytes, less one row: a row's offset is not above */
+	__u32 rows_end;	    /* in bytes, less one row: the highest offset of a row */
 	__u32 more_at;	    /* byte offset of struct io_slot_more's from the slots */
 	__u32 stages_at;    /* byte offset of struct io_slot_stages' from the slots */
 	__u32 bio_mask;	    /* of byte offsets: (nr - 1) * sizeof(struct io_bio) */
-	__u32 cpu_at;	    /* byte offset of struct io_cpu's */
+	__u32 cpu_at;	    /* byte offset of the struct io_cpu's */
 	__u32 cpu_mask;	    /* of their byte offsets */
 	__u32 ladder_bytes; /* of each CPU's ring of ladders; 0: there are none */
 	__u32 ladder_mask;  /* of byte offsets of its cells */
 	__u32 filter_pid;   /* 0: none */
-	__u32 slowest_nr;   /* how many are wanted */
+	__u32 slowest_nr;   /* how many of the slowest are wanted */
 	/* Bits of rq->cmd_flags, numbered by this kernel's BTF; rare: these or passthrough. */
 	__u32 integrity_flag, fua_flag, rare_flags;
-	__u32 preflush_flag, flush_flags; /* of bios; the latter: this or FUA */
-	__u32 noretry_flags;		  /* any of them: an error ends the command */
+	__u32 preflush_flag, flush_flags; /* of bios; flush_flags: preflush or FUA */
+	__u32 noretry_flags;		  /* with any of them an error ends the command */
 	__u32 swap_flag, metadata_flag;
 	__u32 filter_cgroup_level;
 	__u32 wanted_nsid, wanted_qid;
 	__s32 wanted_ctrl;
-	/* Where nvme_core keeps what no tracepoint carries, read from its BTF; 0: unknown. */
+	/* Offsets in nvme_core of what no tracepoint carries, read from its BTF; 0: unknown. */
 	__u32 nvme_status_at;			 /* from the request to nvme_request.status */
 	__u32 nvme_result_at, nvme_flags_at;	 /* .result and .flags */
 	__u32 nvme_ctrl_at;			 /* from the request to nvme_request.ctrl */
 	__u32 nvme_instance_at, nvme_admin_q_at; /* in nvme_ctrl */
 	__u32 dm_clone_at, dm_io_at, dm_bio_at;	 /* in dm_target_io, twice, and in dm_io */
-	__u8 follow_all;			 /* a device nobody spoke of is wanted: no -d */
+	__u8 follow_all;			 /* no -d: unnamed devices are wanted */
 	__u8 by_size, by_queue, by_cpu, by_pid, by_comm, by_cgroup, by_file;
 	__u8 filter_op, filter_nsid, filter_qid, filter_ctrl, filter_sectors;
 	__u8 not_rows_alone; /* --min, --failed or records */
 	__u8 only_failed;
 	__u8 zoom;	     /* nvme_latency's scale instead of the log-linear one */
 	__u8 queue_argument; /* block_rq_* events have the queue as their first argument */
-	__u8 records;	     /* one per command into the rings, */
-	__u8 rows_too;	     /* and counted in its row as well */
-	__u8 split;	     /* and one at submit */
+	__u8 records;	     /* one record per command into the rings, */
+	__u8 rows_too;	     /* also counted in the command's row */
+	__u8 split;	     /* another record at submit */
 	__u8 stages;	     /* records have stages, */
 	__u8 owners;	     /* tasks are those that submitted the first bio, where known */
-	__u8 details;	     /* and with them who asked for what; else times alone */
+	__u8 details;	     /* stages tell who asked for what; else times alone */
 	__u8 kernel_stacks, user_stacks; /* where bios are submitted */
 	__u8 depths;			 /* commands in flight are counted by device */
-	__u8 slowest;			 /* records of those above slow.from_ns only */
-	__u8 bios;			 /* records are of bios, not of commands */
+	__u8 slowest;			 /* records only of I/O above slow.from_ns */
+	__u8 bios;			 /* records of bios, not of commands */
 	__u8 troubles;			 /* records of attempts that failed */
-	__u8 only_troubled;		 /* no record of a command that was never in trouble */
+	__u8 only_troubled;		 /* no record of a command without trouble */
 	__u8 bio_queue_argument;	 /* events of bios have the queue as their first argument */
 	__u8 task_pointer;		 /* bpf_get_current_task_btf is there (5.11) */
 };
 
 /*
- * The slowest so far: how many were sent in each bucket from `bucket` on, and how many that are in
- * all. As soon as enough lie above the lowest bucket nobody needs it any more: the bar rises.
+ * The slowest so far: how many were sent in each bucket from `bucket` on, and how many in total.
+ * Once enough lie above the lowest bucket, that is no longer needed: the threshold rises.
  */
 struct io_slow {
 	__u64 from_ns;
@@ -422,9 +422,9 @@ struct io_counters {
 	__u64 refused;	      /* commands the driver ended itself: its controller was not ready */
 	__u64 requeues;	      /* commands handed back before they reached the device */
 	__u64 failed;	      /* commands that ended with an error */
-	__u64 stack_taken;    /* records without a stack, since another had its place */
-	__u64 stack_failed;   /* or because it could not be taken */
-	__u64 no_bio;	      /* bios that found their table full: commands without stages */
+	__u64 stack_taken;    /* records without a stack, since another stack had its place */
+	__u64 stack_failed;   /* or because the stack could not be taken */
+	__u64 no_bio;	      /* bios that found no cell: commands without stages */
 	__u64 parked;	      /* errors that a retry may follow; counted with records only */
 	__u64 no_file;	      /* bios of files whose names did not fit */
 };

@@ -9,46 +9,45 @@
 
 #include <linux/types.h>
 
-/* Everything that can become of a hit, each counted where it happens. */
+/* Every outcome of a hit, counted where it happens. */
 enum probe_counter {
-	/* The program ran, for a task that is wanted. Of a pair only the start's task is asked:
-	 * then an end without a start is not a hit, as its owner is unknown. */
+	/* The program ran for a wanted task. Of a pair only the start's task is checked: then an
+	 * end without a start is not a hit, as its owner is unknown. */
 	PROBE_HITS,
 	PROBE_REFUSED,	  /* the condition was not true */
 	PROBE_ADDED,	  /* into a row: no program counts it, it is the sum of the rows' counts */
 	PROBE_SENT,	  /* a record into a ring */
 	PROBE_BEGUN,	  /* pair: a start that was noted */
-	PROBE_LOST_KEY,	  /* no room for another key, or another object to follow */
+	PROBE_LOST_KEY,	  /* no room for another key, or for another object to follow */
 	PROBE_LOST_RING,  /* the ring was full */
 	PROBE_LOST_START, /* pair: no room for another start */
 	PROBE_NO_START,	  /* pair: an end whose start was not seen */
 	PROBE_RESTARTED,  /* pair: a start whose key was already open: the older one is gone */
 	PROBE_DIVISIONS,  /* by zero */
 	PROBE_FAULTS,	  /* reads that failed */
-	PROBE_DROPPED,	  /* a call of an object that came when there were too many: see gate */
-	PROBE_NO_KSTACK,  /* another stack had its place, or there was none */
+	PROBE_DROPPED,	  /* a call of an object that came after too many: see gate */
+	PROBE_NO_KSTACK,  /* another stack had its place, or there was no stack */
 	PROBE_NO_USTACK,
 	NR_PROBE_COUNTERS = 16,
 };
-/* HITS = REFUSED + ADDED + SENT + BEGUN + NO_START + DROPPED + LOST_*, on every run. ADDED is what
- * the rows say, where nothing else can become of a hit HITS is so, too: program__hits_are_rows. */
+/* HITS = REFUSED + ADDED + SENT + BEGUN + NO_START + DROPPED + LOST_*, on every run. ADDED is
+ * the sum of the rows; where a hit has no other outcome, HITS is, too: program__hits_are_rows. */
 
 /*
- * What `followed` holds for whom records are about: how many there were. With the gate closed
- * (--max-rate) who is met first, or born, is dropped, and stays so until he is born again.
+ * The value in `followed` of an object with records: their number. With the gate closed (--max-
+ * rate) an object that is first met, or born, is dropped, and stays so until it is born again.
  */
 #define PROBE_IS_DROPPED (1ull << 63)
 
-/* A row: of a hash `rows` (key: plan's key, for a histogram with a bucket behind it), or a cell's.
- */
+/* A row of the hash `rows` (key: the plan's key, then a histogram's bucket), or of a cell. */
 struct probe_row {
 	__u64 count;
 	__u64 sum; /* wraps like the kernel's own; signed if the value is */
-	__u64 max; /* of a histogram's bucket, compared as the value is signed; if count is not 0 */
+	__u64 max; /* of a histogram's bucket, with the value's sign; valid if count is not 0 */
 };
 
-/* A cell: value of the per-CPU array `cells`, index = number of the program. `scratch` is where
- * keys and records too large for the stack are put together. */
+/* A cell: value of the per-CPU array `cells`, index = number of the program. Keys and records
+ * too large for the stack are built in `scratch`. */
 enum { PROBE_SCRATCH = 1536 };
 struct probe_cell {
 	__u64 counters[NR_PROBE_COUNTERS];
@@ -58,7 +57,7 @@ struct probe_cell {
 };
 
 /* A record in a ring; the plan's shown values follow. At the end of a pair pid, tid and comm are
- * who began it. */
+ * those of the task that began it. */
 struct probe_record {
 	__u64 ns;    /* CLOCK_MONOTONIC */
 	__u32 probe; /* number in the plan; where one program serves many: see run.h */
@@ -68,7 +67,7 @@ struct probe_record {
 	__u64 address; /* of the function, where one program serves many; else 0 */
 	union {
 		__u64 latency_ns; /* of a pair */
-		__u64 nth; /* of a call: how many records of whom it follows there were; 0: nobody
+		__u64 nth; /* of a call: number of records so far of the object it follows; 0: none
 			    */
 	};
 };
@@ -84,11 +83,11 @@ struct probe_start {
 };
 
 /*
- * Returns of user functions: of a task the kernel keeps PROBE_NEST_MOST at a time, for all tracers
+ * Returns of user functions: per task the kernel keeps PROBE_NEST_MOST at a time, for all tracers
  * together, and omits the rest uncounted (MAX_URETPROBE_DEPTH in its uprobes.c, since
  * 0dfd0eb8e4a7). A program at the entry does as the kernel does and counts what is omitted: value
- * of the hash `nests` (key: pid and tid). Where each call that was kept had its stack, the
- * outermost first.
+ * of the hash `nests` (key: pid and tid). It holds the stack of each kept call, the outermost
+ * first.
  */
 enum { PROBE_NEST_MOST = 64 };
 struct probe_nest {
@@ -98,12 +97,12 @@ struct probe_nest {
 /* The one value of the array `omitted`. */
 struct probe_omitted {
 	__u64 count;
-	struct probe_nest none; /* what a task begins with */
+	struct probe_nest none; /* initial value for a task */
 };
 
-/* Buckets of a fine histogram are hist_wide_slot's, of the magnitude; negative values lie in the
- * same ones with PROBE_NEGATIVE set. LOG2: 1 + position of the highest bit, 0 for 0, likewise.
- * LINEAR: 0 below, 1... the steps, the last one above. */
+/* A fine histogram has hist_wide_slot's buckets, of the magnitude; negative values have the same
+ * ones with PROBE_NEGATIVE set. LOG2: 1 + position of the highest bit, 0 for 0, with the same
+ * flag. LINEAR: 0 below, 1... the steps, the last one above. */
 #define PROBE_NEGATIVE 0x80000000u
 
 #endif
