@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include "base/log.h"
 
-/* The first time namespace of a machine, PROC_TIME_INIT_INO of the kernel: it has no offsets. */
+/* The initial time namespace, PROC_TIME_INIT_INO in the kernel: it has no offsets. */
 static const char clock_first[] = "time:[4026531834]";
 
 static struct clock_offsets clock_offsets; /* of this process, which never changes its namespace */
@@ -37,7 +37,7 @@ uint64_t clock__wall_ns(void)
 	return clock_read_ns(CLOCK_REALTIME);
 }
 
-/* "monotonic -2000 0": seconds, and nanoseconds that are added to them. 5.6 has a number. */
+/* "monotonic -2000 0": seconds, then nanoseconds to add. 5.6 writes a number, not the name. */
 void clock_offsets__parse(struct clock_offsets *offsets, const char *text)
 {
 	long long seconds, ns;
@@ -63,7 +63,7 @@ static bool clock_read_link(const char *path, char name[64])
 	return len > 0;
 }
 
-/* The file tells what children get: ours only if that is the same namespace. */
+/* The file shows the children's offsets: they are ours only if the namespace is the same. */
 int clock__look(void)
 {
 	char own[64], childrens[64], text[256];

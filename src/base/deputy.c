@@ -69,7 +69,7 @@ bool deputy__receive(int socket, void *bytes, size_t nr, int *fd)
 
 /* ---- in the deputy ---- */
 
-/* The lowest descriptor from `from` on that stays open; DEPUTY_NONE: none does. */
+/* The lowest descriptor >= `from` that stays open; DEPUTY_NONE: there is none. */
 static int deputy_next_kept(const struct deputy_work *work, int socket, int from)
 {
 	int next = socket >= from ? socket : DEPUTY_NONE;
@@ -80,7 +80,7 @@ static int deputy_next_kept(const struct deputy_work *work, int socket, int from
 	return next;
 }
 
-/* A reader of our output does not wait for this process, and no program stays attached by it. */
+/* Else a reader of our output would wait for this process, and programs would stay attached. */
 static void deputy_close_others(const struct deputy_work *work, int socket)
 {
 	int from = 0, kept;
@@ -93,7 +93,7 @@ static void deputy_close_others(const struct deputy_work *work, int socket)
 	syscall(SYS_close_range, from, ~0U, 0);
 }
 
-/* What it has of those that let it change a directory of another user. */
+/* Keeps only those capabilities that let it change a directory of another user. */
 static void deputy_drop(void)
 {
 	const unsigned int kept =
@@ -112,7 +112,7 @@ static void deputy_drop(void)
 	syscall(SYS_capset, &self, caps);
 }
 
-/* recv and sendmsg: see PRIVILEGE_MAKES. The end of its parent is the end of the socket. */
+/* recv and sendmsg: see PRIVILEGE_MAKES. The socket ends when the parent ends. */
 static void deputy_serve(const struct deputy_work *work, int socket)
 {
 	uint32_t order;
@@ -129,7 +129,7 @@ static void deputy_serve(const struct deputy_work *work, int socket)
 	}
 }
 
-/* Signals are the parent's business. */
+/* The parent handles signals. */
 __attribute__((noreturn)) static void deputy_run(const struct deputy_work *work, int socket)
 {
 	sigset_t all;
@@ -155,7 +155,7 @@ int deputy__fork(struct deputy *deputy, const struct deputy_work *work)
 	deputy->pid = 0;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds))
 		return -errno;
-	/* Blocked, so that no signal ends it between fork() and its own first line. */
+	/* Signals are blocked, so that none ends the child between fork() and its first line. */
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &before);
 	deputy->pid = fork();
@@ -184,11 +184,11 @@ int deputy__ask(const struct deputy *deputy, uint32_t order, struct deputy_answe
 	has_fd = answer->fd >= 0;
 	answer->fd = fd;
 	if (has_fd && fd < 0 && !answer->err)
-		answer->err = -EMFILE; /* the descriptor found no place here */
+		answer->err = -EMFILE; /* no free descriptor here */
 	return 0;
 }
 
-/* Another process may have inherited our end of the socket, so it is told to leave. */
+/* Another process may have inherited our end of the socket, so the deputy is told to exit. */
 void deputy__end(struct deputy *deputy)
 {
 	const uint32_t leave = DEPUTY_LEAVE;

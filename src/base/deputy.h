@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * deputy.h: a process that works on files for its parent. A run that measures drops its privileges,
- * and without them it may not change a directory of another user, which sudo often writes to. The
- * deputy is forked before; it keeps only the capabilities that concern files and only the
+ * and without them it cannot change another user's directory, which sudo often writes to. The
+ * deputy is forked before that; it keeps only the capabilities that concern files and only the
  * descriptors that it is told to keep. It waits for orders, which are numbers, and ends with its
  * parent.
  */
@@ -14,41 +14,40 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum { DEPUTY_FILES = 2 };		   /* it can keep at most */
+enum { DEPUTY_FILES = 2 };		   /* most descriptors it can keep */
 #define DEPUTY_LAST_ORDER (UINT32_MAX - 1) /* the highest number that is an order */
 
 struct deputy_answer {
 	int err;     /* 0 or a negative errno */
-	int warning; /* the same, of what is not as asked, although the order was carried out */
+	int warning; /* negative errno: the order was carried out, but not exactly as asked */
 	int fd;	     /* handed over to the parent; -1: none */
 };
 
-/* What it does. All of it runs in the deputy. */
+/* The deputy's work. All of it runs in the deputy. */
 struct deputy_work {
 	const char *name;		  /* of the process, at most 15 characters */
 	int files[DEPUTY_FILES];	  /* descriptors that stay open, */
 	size_t nr_files;		  /* number of them */
 	void (*confine)(const void *arg); /* gives up what the work does not need; may be NULL */
-	/* `answer` says "done, no descriptor" at first. A descriptor is closed after it was sent.
-	 */
+	/* `answer` is preset to "done, no descriptor". A descriptor is closed after it was sent. */
 	void (*obey)(const void *arg, uint32_t order, struct deputy_answer *answer);
 	const void *arg;
 };
 
 struct deputy {
-	pid_t pid; /* 0: there is none */
+	pid_t pid; /* 0: no deputy */
 	int fd;
 };
 
-/* A negative errno, not said. */
+/* 0 or a negative errno, not logged. */
 int deputy__fork(struct deputy *deputy, const struct deputy_work *work);
 /* Needs only write and recvmsg. 0, or -ECHILD: the deputy is gone, and `answer` has no meaning. */
 int deputy__ask(const struct deputy *deputy, uint32_t order, struct deputy_answer *answer);
 /* Without a deputy it does nothing. */
 void deputy__end(struct deputy *deputy);
 
-/* Bytes over a socket between processes, and a descriptor beside them; fd -1: none. False: nobody
- * is at the other end. To receive needs only recvmsg. */
+/* Bytes over a socket between processes, with a descriptor beside them; fd -1: none. False: the
+ * other end is closed. Receiving needs only recvmsg. */
 bool deputy__send(int socket, void *bytes, size_t nr, int fd);
 bool deputy__receive(int socket, void *bytes, size_t nr, int *fd);
 

@@ -5,8 +5,7 @@
 #ifndef IOSONAR_BASE_EXIT_H
 #define IOSONAR_BASE_EXIT_H
 
-/* How a run can end; when several hold, exit_code__of picks by the order of design: 2 1 4 5 6 3.
- */
+/* How a run can end; if several apply, exit_code__of picks by the design's order: 2 1 4 5 6 3. */
 enum exit_code {
 	EXIT_DONE = 0,
 	EXIT_FAILED = 1,
@@ -18,8 +17,8 @@ enum exit_code {
 };
 
 /*
- * Negative errno to exit code: EINVAL, ENODEV usage; EPERM, EACCES, EOPNOTSUPP cannot; EPIPE, the
- * reader is gone, done; else failed. What is not negative is an exit code already.
+ * Maps a negative errno to an exit code: EINVAL, ENODEV: usage; EPERM, EACCES, EOPNOTSUPP: cannot;
+ * EPIPE (the reader is gone): done; others: failed. A value >= 0 is an exit code already.
  */
 int exit_code__of(int err);
 

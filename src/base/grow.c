@@ -32,7 +32,7 @@ int grow__room(void *array, size_t *room, size_t wanted, size_t element_bytes)
 
 	if (wanted <= *room)
 		return 0;
-	larger = 2 * larger < wanted ? wanted : 2 * larger; /* also where twice as much wraps */
+	larger = 2 * larger < wanted ? wanted : 2 * larger; /* also where doubling overflows */
 	err = grow__to(array, larger, element_bytes);
 	if (!err)
 		*room = larger;

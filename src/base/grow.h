@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * grow.h: has an array room for more? If not, it is made twice as large or more. An array that
- * gets n elements one by one is moved log2(n) times; a call that finds room is one comparison.
- * What is new is not zeroed, and nothing is given back. Without memory the array stays as it is:
- * the caller says so.
+ * grow.h: has an array room for more? If not, it grows to at least twice its size. An array that
+ * gets n elements one by one is moved log2(n) times; a call that finds room costs one comparison.
+ * New elements are not zeroed, and arrays never shrink. Without memory the array stays as it is,
+ * and the caller reports it.
  */
 #ifndef IOSONAR_BASE_GROW_H
 #define IOSONAR_BASE_GROW_H
@@ -18,8 +18,8 @@
 	((wanted) <= (room) ? 0 : grow__room(&(array), &(room), (wanted), sizeof(*(array))))
 
 /*
- * Makes room for one element behind `nr`, where no room is kept: it is the power of two from nr
- * on. Every element of such an array has to be added this way. 0 or -ENOMEM.
+ * Makes room for one element behind `nr`, in an array that does not store its room: the room is the
+ * power of two from nr on. Add every element of the array this way. 0 or -ENOMEM.
  */
 #define GROW_BY_ONE(array, nr) grow__by_one(&(array), (nr), sizeof(*(array)))
 

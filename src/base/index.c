@@ -8,7 +8,7 @@
 
 enum { INDEX_LEAST = 64 }; /* cells */
 
-/* The length is the last word: zeros behind others make a difference. */
+/* The length is mixed in last: trailing zeros change the hash. */
 uint64_t index__mix_bytes(uint64_t hash, const void *bytes, size_t nr)
 {
 	const char *at = bytes;
@@ -62,7 +62,7 @@ int index__make_room(struct index *index, size_t nr)
 	return 0;
 }
 
-/* The array grows first: if the index cannot, that does no harm. */
+/* The array grows first: if the index then cannot grow, that does no harm. */
 int index__reserve(struct index *index, void *array, size_t entry_bytes)
 {
 	const size_t nr = index->room ? index->room : INDEX_LEAST / 2;

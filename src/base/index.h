@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * index.h: which number has the entry of this key? An open-addressed hash table beside an array of
- * the caller's, whose entries are numbered from 0 in the order in which they came; the caller says
- * which entry is the one. 8 bytes a cell, at most half of the cells are taken, and a search
- * compares 32 bits of the hash before it asks the caller. Nothing can be taken out.
+ * index.h: which number has the entry with this key? An open-addressed hash table beside an array
+ * of the caller. The array's entries are numbered from 0 in order of arrival; the caller tells
+ * whether an entry matches. 8 bytes a cell, at most half of the cells are used, and a search
+ * compares 32 bits of the hash before it asks the caller. Entries cannot be removed.
  */
 #ifndef IOSONAR_BASE_INDEX_H
 #define IOSONAR_BASE_INDEX_H
@@ -16,17 +16,17 @@
 
 struct index_cell {
 	uint32_t hash;
-	uint32_t number; /* + 1; 0: free */
+	uint32_t number; /* number of the entry + 1; 0: free */
 };
 
-/* All zeros is an empty one. */
+/* All zeros is an empty index. */
 struct index {
 	struct index_cell *cells;
 	size_t nr;   /* entries */
 	size_t room; /* cells: 0 or a power of two */
 };
 
-/* Of several words, of bytes, of a text: the hash so far goes in; it is 0 at first. */
+/* Hashes several words, bytes or a text: pass the hash so far, 0 at first. */
 uint64_t index__mix_bytes(uint64_t hash, const void *bytes, size_t nr);
 uint64_t index__mix_text(uint64_t hash, const char *text);
 static inline uint64_t index__mix(uint64_t hash, uint64_t word)
@@ -36,23 +36,23 @@ static inline uint64_t index__mix(uint64_t hash, uint64_t word)
 	return (uint64_t)(wide >> 64) ^ (uint64_t)wide;
 }
 
-/* Makes room for nr entries in all: adding them cannot fail then. -ENOMEM. */
+/* Makes room for nr entries in total, so that adding them cannot fail. 0 or -ENOMEM. */
 int index__make_room(struct index *index, size_t nr);
 /*
- * For one entry more, in the array, too: `array` is where its address is, which may change. It has
- * room for as many as the index, so it must be given at each one, or never. -ENOMEM: all is as it
- * was.
+ * Makes room for one more entry, in the array, too: `array` is the address of its pointer, which
+ * may change. The array has as much room as the index, so pass it for every entry, or never.
+ * -ENOMEM: nothing has changed.
  */
 int index__reserve(struct index *index, void *array, size_t entry_bytes);
-/* An entry for which there is room. Its number. Of equal keys the first is found first, until the
- * index grows. */
+/* Adds an entry for which there is room; returns its number. Of equal keys the first is found
+ * first, until the index grows. */
 uint32_t index__add(struct index *index, uint64_t hash);
-void index__free(struct index *index); /* cells, not the array; it is empty then */
+void index__free(struct index *index); /* frees the cells, not the array; the index is empty then */
 
-/* Whether this is the entry; inlined into the search. */
+/* Is this the entry? Inlined into the search. */
 typedef bool (*index_is_fn)(const void *of, uint32_t number, const void *key);
 
-/* The number of the entry; INDEX_NONE: there is none. `of` and `key` are the caller's. */
+/* The number of the entry; INDEX_NONE: not found. `of` and `key` are the caller's. */
 static inline uint32_t index__find(const struct index *index, uint64_t hash, index_is_fn is,
 				   const void *of, const void *key)
 {
@@ -68,8 +68,8 @@ static inline uint32_t index__find(const struct index *index, uint64_t hash, ind
 }
 
 /*
- * Of an array whose entries begin with a uint64_t, their key: the one of this key, or a new one
- * with zeros behind it. Where it lies may change with the next new one. NULL: out of memory.
+ * For arrays whose entries begin with their uint64_t key: the entry of this key, or a new one with
+ * zeros behind the key. Its address may change with the next new entry. NULL: out of memory.
  */
 void *index__entry(struct index *index, void *array, size_t entry_bytes, uint64_t key);
 

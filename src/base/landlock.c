@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 /*
- * The kernel's interface, which <linux/landlock.h> of older systems lacks in part or as a whole.
- * The numbers of the calls are the same on every machine.
+ * The kernel's interface; <linux/landlock.h> of older systems lacks part or all of it. The system
+ * call numbers are the same on every machine.
  */
 enum {
 	LANDLOCK_CREATE_RULESET = 444,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * landlock.h: which files may this process still create, change or run? None but those it has open,
- * and those in directories that it names. Asked of the kernel itself (Linux 5.13 and later, if it
- * was not switched off at boot); costs four system calls and one for each directory. It cannot be
- * undone, children inherit it, and reading is not restricted.
+ * landlock.h: which files may this process still create, change or run? Only those it has open, and
+ * those in directories that it names. Enforced by the kernel (Linux 5.13 and later, unless switched
+ * off at boot); costs four system calls and one for each directory. It cannot be undone, children
+ * inherit it, and reading is not restricted.
  */
 #ifndef IOSONAR_BASE_LANDLOCK_H
 #define IOSONAR_BASE_LANDLOCK_H
@@ -14,8 +14,8 @@
 int landlock__version(void);
 
 /*
- * Files may be created and written in these directories, which are open, and below them; nr 0:
- * nowhere. Takes no_new_privs. 0, or a negative errno: -EOPNOTSUPP: this kernel has no Landlock.
+ * Allows creating and writing files only in these open directories and below them; nr 0: nowhere.
+ * Requires no_new_privs. 0 or a negative errno; -EOPNOTSUPP: this kernel has no Landlock.
  */
 int landlock__restrict(const int *directories, size_t nr);
 

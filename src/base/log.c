@@ -22,8 +22,8 @@
 static int log_level;
 
 /*
- * Returns where the copy ends; dst has LOG_ESCAPED_MAX bytes for each byte of lines, and one. Line
- * breaks are as they were, but for those at the end.
+ * Returns the end of the copy; dst has LOG_ESCAPED_MAX bytes for each byte of lines, plus one. Line
+ * breaks are kept, except those at the end.
  */
 static char *log_escape_lines(char *dst, const char *lines)
 {
@@ -41,7 +41,7 @@ static char *log_escape_lines(char *dst, const char *lines)
 	return end;
 }
 
-/* Nobody is left to tell if this fails. */
+/* If this fails, it cannot be reported. */
 static void log_write(const char *line, size_t len)
 {
 	while (len) {
@@ -56,7 +56,7 @@ static void log_write(const char *line, size_t len)
 	}
 }
 
-/* lines: of our own making, below the message; "": none. */
+/* lines: our own text, printed below the message; "": none. */
 __attribute__((format(printf, 3, 0))) static void log_line(const char *prefix, const char *lines,
 							   const char *fmt, va_list args)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * log.h: messages for people, on stderr, one write each, "iosonar: " in front of errors and
- * warnings. An error is said once, where its cause is known, and returned in the same breath:
+ * warnings. An error is logged once, where its cause is known, and returned in one statement:
  *	return log_err(-ENODEV, "no block device named '%s'", name);
  * What a terminal must not see is escaped, line breaks too: names come from devices, tasks and
- * files, and none of them can forge a line. Only log_*_lines has lines below the message, for an
- * expression with a caret below it; each of them is escaped by itself.
+ * files, and cannot forge a line. Only log_*_lines has lines below the message, for an expression
+ * with a caret below it; each line is escaped by itself.
  */
 #ifndef IOSONAR_BASE_LOG_H
 #define IOSONAR_BASE_LOG_H
@@ -14,7 +14,7 @@
 
 int log_err(int err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 int log_no_memory(void); /* "out of memory", -ENOMEM */
-/* lines: '\n' between them, "": none. Never a text of a device, task or file as it is. */
+/* lines: separated by '\n'; "": none. Never raw text of a device, task or file. */
 int log_err_lines(int err, const char *lines, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 void log_warn(const char *fmt, ...) LOG_FORMAT;	   /* something is not as asked, the run goes on */
@@ -23,7 +23,7 @@ void log_verbose(const char *fmt, ...) LOG_FORMAT; /* only with -v */
 void log_verbose_lines(const char *lines, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-void log_set_verbose(int level); /* called by main once: 0, 1 (-v), 2 (-vv: libbpf's words too) */
+void log_set_verbose(int level); /* called by main once: 0, 1 (-v), 2 (-vv: libbpf's messages) */
 int log_verbosity(void);
 
 #endif

@@ -38,8 +38,8 @@ struct loop_source {
 struct loop_child {
 	pid_t pid;   /* 0: none, or it was reaped */
 	int pid_fd;  /* readable when it has ended */
-	int gate_fd; /* a byte lets the child go on to exec; its end makes it give up */
-	int exec_fd; /* the errno of a failed exec; its end says exec was done */
+	int gate_fd; /* a byte lets the child go on to exec; if closed, it gives up */
+	int exec_fd; /* the errno of a failed exec; end of file: exec was done */
 	int status;  /* as loop__child_status */
 	char *name;
 };
@@ -75,7 +75,7 @@ static int loop_add(struct loop *loop, const struct loop_source *model)
 	return 0;
 }
 
-/* Its descriptor is the loop's, or closed; below 0: errno says why there is none. */
+/* The loop owns the descriptor, or it is closed; below 0: errno says why there is none. */
 static int loop_add_own(struct loop *loop, const struct loop_source *model)
 {
 	int err = model->fd < 0 ? -errno : loop_add(loop, model);
@@ -133,7 +133,7 @@ int loop__after(struct loop *loop, uint64_t ns, loop_fn fn, void *arg)
 
 /* ---- Signals ---- */
 
-/* Takes every signal that is there, so that none of them strikes when they are unblocked. */
+/* Takes every pending signal, so that none is delivered when they are unblocked. */
 static int loop_on_signal(void *arg)
 {
 	struct signalfd_siginfo info;
@@ -147,8 +147,8 @@ static int loop_on_signal(void *arg)
 }
 
 /*
- * SIGHUP stays ignored under nohup. SIGINT is taken even if it is ignored: a shell script starts
- * its background jobs so, and ends them with kill -INT.
+ * SIGHUP stays ignored under nohup. SIGINT is taken even if it is ignored: shell scripts start
+ * background jobs that way, and end them with kill -INT.
  */
 static void loop_choose_signals(struct loop *loop)
 {
@@ -204,7 +204,7 @@ static void loop_restore_signals(struct loop *loop)
 {
 	struct timespec now = { 0 };
 
-	/* What is still pending of those that we ask for would kill us when it is let through. */
+	/* Those of our signals that are still pending would kill us when they are unblocked. */
 	while (sigtimedwait(&loop->asked, NULL, &now) > 0)
 		;
 	sigaction(SIGPIPE, &loop->old_pipe, NULL);
@@ -314,7 +314,7 @@ static int loop_fork(struct loop *loop, char **argv)
 		err = loop->child.pid < 0 ? -errno : 0;
 	}
 	if (!err && !loop->child.pid) {
-		/* Else the gate's end would never come, and the report would stay in our epoll. */
+		/* Else the gate would never close, and the report would stay in our epoll. */
 		close(gate[1]);
 		close(report[0]);
 		loop_become(loop, argv, gate[0], report[1]);
@@ -326,7 +326,7 @@ static int loop_fork(struct loop *loop, char **argv)
 	return err;
 }
 
-/* What keeps it from ending, NULL if nothing does. */
+/* Returns why the child does not end; NULL: it ended. */
 static const char *loop_end_child(struct loop_child *child)
 {
 	struct pollfd end = { .fd = child->pid_fd, .events = POLLIN };
@@ -338,7 +338,7 @@ static const char *loop_end_child(struct loop_child *child)
 	return child->pid > 0 ? "did not end on SIGTERM" : NULL;
 }
 
-/* Ends the child if it still runs; one that will not end is left alone, said. */
+/* Ends the child if it still runs; a child that does not end is left alone, logged. */
 static void loop_forget_child(struct loop *loop)
 {
 	struct loop_child *child = &loop->child;
@@ -436,7 +436,7 @@ static int loop_dispatch(const struct loop_source *source)
 	struct signalfd_siginfo info;
 	uint64_t expired;
 
-	/* Several grid points may have passed while a callback ran: they are one call. */
+	/* Several grid points may have passed while a callback ran: they become one call. */
 	if (source->is_timer && read(source->fd, &expired, sizeof(expired)) < 0)
 		return 0;
 	if (source->is_signal && read(source->fd, &info, sizeof(info)) < 0)
@@ -471,7 +471,7 @@ int loop__run(struct loop *loop)
 	loop_close(&loop->child.gate_fd);
 	while (!err && !loop->stopped)
 		err = loop_turn(loop);
-	/* From here on a second Ctrl-C does what it does elsewhere: it kills. */
+	/* From here on a second Ctrl-C has its default effect: it kills. */
 	loop_on_signal(loop);
 	sigorset(&left, &loop->old_mask, &loop->asked);
 	sigprocmask(SIG_SETMASK, &left, NULL);

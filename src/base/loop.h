@@ -21,7 +21,7 @@ void loop__free(struct loop *loop); /* ends a child that still runs (SIGTERM), r
 int loop__add_fd(struct loop *loop, int fd, loop_fn fn, void *arg);
 int loop__every(struct loop *loop, uint64_t ns, loop_fn fn, void *arg); /* on a fixed grid */
 int loop__after(struct loop *loop, uint64_t ns, loop_fn fn, void *arg); /* once */
-/* fn instead of what the signal does elsewhere, until the loop is freed. */
+/* Calls fn instead of the signal's default action, until the loop is freed. */
 int loop__on_signal(struct loop *loop, int signal, loop_fn fn, void *arg);
 /* Forks argv with the signal mask restored, waiting at a gate until loop__run. Its end ends the
  * loop. */

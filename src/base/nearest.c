@@ -20,7 +20,7 @@ static bool nearest_same_letter(char a, char b)
 	return tolower((unsigned char)a) == tolower((unsigned char)b);
 }
 
-/* Letters to insert, drop, change or swap with their neighbour to make one word of the other. */
+/* Edit distance: letters to insert, drop, change or swap with their neighbour. */
 static unsigned int nearest_distance(const char *a, const char *b)
 {
 	unsigned int rows[3][NEAREST_LETTERS + 1];
@@ -58,7 +58,7 @@ const char *nearest__word(const char *word, const char *const *words, size_t nr)
 
 		if (strlen(words[i]) > NEAREST_LETTERS)
 			continue;
-		/* An abbreviation is as near as one wrong letter, however much is missing. */
+		/* An abbreviation counts as one wrong letter, however many letters are missing. */
 		distance = strncasecmp(word, words[i], len) ? nearest_distance(word, words[i]) : 1;
 		if (distance < best && distance < len) {
 			best = distance;

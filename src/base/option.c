@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * option.c: reads a command line by the tables of option.h. It scans argv itself: getopt_long
- * cannot refuse abbreviations, keeps its place in globals and says its own words on stderr. Nothing
- * here knows what an option is for.
+ * cannot refuse abbreviations, keeps its place in globals and prints its own messages. Nothing here
+ * knows what an option is for.
  */
 #define _GNU_SOURCE 1
 #include "base/option.h"
@@ -57,7 +57,7 @@ struct option_parser {
 	bool opens_value; /* the last one: an expression follows */
 };
 
-/* One option as somebody wrote it. */
+/* One option as given on the command line. */
 struct option_use {
 	const struct option_slot *slot;
 	bool by_letter;
@@ -183,7 +183,7 @@ static const char *option_join(char *buf, size_t size, const struct option_def *
 	return buf;
 }
 
-/* The index of this word among the choices, or -EINVAL, said. */
+/* The index of this word among the choices, or -EINVAL, logged. */
 static int option_choose(const struct option_use *use, const char *word)
 {
 	const struct option_def *def = use->slot->def;
@@ -212,7 +212,7 @@ static int option_store_choice(const struct option_use *use)
 	return 0;
 }
 
-/* Takes word over, also when it fails. */
+/* Takes ownership of word, also on failure. */
 static int option_list_add(struct option_list *list, char *word)
 {
 	if (!word || GROW_BY_ONE(list->words, list->nr)) {
@@ -279,7 +279,7 @@ const char *option__arg(const struct option_def *def, char *buf, size_t size)
 	return option_join(buf, size, def, def->kind == OPTION_LIST ? "," : "|");
 }
 
-/* attached: what stands in the same word behind the name, or NULL. */
+/* attached: the text after the name in the same word, or NULL. */
 static int option_use_slot(struct option_parser *parser, struct option_slot *slot, bool by_letter,
 			   const char *attached)
 {
@@ -327,8 +327,8 @@ static struct option_slot *option_find_letter(struct option_parser *parser, char
 	return NULL;
 }
 
-/* The operands are expressions, too, and one may begin with a minus: behind a word that opens one.
- * NULL: they are not. */
+/* Set if operands are expressions, too: after a word that opens one, a value may begin with a
+ * minus. NULL: they are not. */
 static bool (*option_opens(const struct option_parser *parser))(const char *word)
 {
 	for (size_t i = 0; i < parser->nr; i++)
@@ -405,7 +405,7 @@ static struct option_slot *option_find_operands(struct option_parser *parser)
 	return NULL;
 }
 
-/* --read, of a command that has it. */
+/* --read, if the command has it. */
 static struct option_slot *option_find_read(struct option_parser *parser)
 {
 	struct option_slot *read = option_find(parser, "read", strlen("read"));
@@ -413,7 +413,7 @@ static struct option_slot *option_find_read(struct option_parser *parser)
 	return read && read->def->kind == OPTION_FILES && !read->def->refuses ? read : NULL;
 }
 
-/* Without operands of its own, a command takes captures. */
+/* A command without operands of its own takes captures. */
 static int option_take_plain(struct option_parser *parser, const char *word)
 {
 	struct option_slot *slot = option_find_operands(parser) ?: option_find_read(parser);
@@ -433,7 +433,7 @@ static int option_take_plain(struct option_parser *parser, const char *word)
 	return log_err(-EINVAL, "unexpected argument '%s'; write COMMAND after --", word);
 }
 
-/* "by -ret": behind a clause's word stands a value. */
+/* "by -ret": a value follows the word of a clause. */
 static int option_take(struct option_parser *parser, const char *word)
 {
 	bool is_value = parser->opens_value && word[1] != '-';
@@ -473,7 +473,7 @@ static bool option_excludes_read(const struct option_parser *parser)
 	return false;
 }
 
-/* A capture among the operands is the same as --read of it. */
+/* A capture among the operands means --read of it. */
 static int option_move_captures(struct option_parser *parser)
 {
 	struct option_slot *from = option_find_operands(parser), *to = option_find_read(parser);

@@ -45,16 +45,16 @@ struct option_def {
 	const char *arg;		 /* "DURATION" in help; NULL: its choices, "a|b" or "a,b" */
 	const char *help;		 /* one line, lower case, no full stop */
 	const char *const *choices;	 /* NULL-terminated, for CHOICE and LIST */
-	const char *const *choice_helps; /* a text for each of them, or NULL */
+	const char *const *choice_helps; /* a text for each choice, or NULL */
 	uint32_t offered;		 /* bit i: choices[i] may be given; 0: all may */
 	const char *alias;		 /* another long name, which help does not list, or NULL */
 	uint64_t min, max;     /* numbers, durations, sizes; max: bytes of a string; 0 = no bound */
 	const char *not_with;  /* "name,name": options that exclude this one */
 	const char *completes; /* what a shell offers: "device", "file", "pid", NULL */
-	bool (*opens)(const char *word); /* of operands: an expression follows this word; or NULL */
-	/* of operands: this word is a file for --read instead; or NULL */
+	bool (*opens)(const char *word); /* operands: is an expression after this word? Or NULL */
+	/* operands: is this word a file for --read? Or NULL */
 	bool (*is_capture)(const char *word);
-	/* Other commands have it, and this one's own table says why it cannot: not listed. */
+	/* Other commands have it; this command's own table says why it cannot: not listed. */
 	const char *refuses;
 };
 
@@ -70,12 +70,12 @@ struct option_set {
 };
 
 /*
- * Parses argv[1..] (argv[0] is the command's name). What stands after "--" starts at *rest; a
- * plain word before it is refused unless a table has OPTION_OPERANDS, and so is a value that starts
- * with "--" (write --name=--value). 0, or -EINVAL after one line that names the value and what
- * would be right (for an unknown option: the nearest known one). -ECANCELED: -h was given.
- * json_schema is set if --json-schema was. Both are always_group: every command has them.
- * Strings point into argv; lists are freed by option__free, which is right after a failure too.
+ * Parses argv[1..] (argv[0] is the command's name). The words after "--" start at *rest; a plain
+ * word before it is refused unless a table has OPTION_OPERANDS, and so is a value that starts with
+ * "--" (write --name=--value). 0, or -EINVAL after one line that names the value and what would be
+ * right (for an unknown option: the nearest known one). -ECANCELED: -h was given. json_schema is
+ * set if --json-schema was. Both are always_group: every command has them. Strings point into argv;
+ * option__free frees lists, also after a failure.
  */
 struct option_result {
 	int rest; /* index of COMMAND after "--", or argc */
@@ -93,15 +93,15 @@ uint32_t option_list__mask(const struct option_list *list, const char *const *wo
 #define OPTION_CHOICES_MAX 32
 /* The choices that may be given; returns how many. NULL ends words. */
 size_t option__choices(const struct option_def *def, const char *words[OPTION_CHOICES_MAX + 1]);
-/* What stands for an option's value: buf, or a text of the table. */
+/* The placeholder for an option's value: buf, or a text of the table. */
 const char *option__arg(const struct option_def *def, char *buf, size_t size);
 
-/* The table below "Usage:", fit to the terminal; always_group comes last by itself. */
+/* Prints the table below "Usage:", fitted to the terminal; always_group is added at the end. */
 void option__print_help(FILE *out, const struct option_group *const *groups, size_t nr);
-/* The same with only the names of the options of all groups but the first `full` ones. */
+/* The same, but groups after the first `full` ones list only the names of their options. */
 void option__print_short_help(FILE *out, const struct option_group *const *groups, size_t nr,
 			      size_t full);
-/* One entry of such a table: text starts at this column and is wrapped there. */
+/* One entry of a help table: text starts at this column and is wrapped there. */
 void option__print_entry(FILE *out, const char *left, size_t column, const char *text);
 
 #endif

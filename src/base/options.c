@@ -10,13 +10,13 @@
 
 #define PID_LIMIT      4194304 /* the kernel's PID_MAX_LIMIT on 64-bit machines */
 #define COMM_LIMIT     15      /* TASK_COMM_LEN without its NUL: a longer name could never match */
-#define INTERVAL_LEAST 1000000 /* 1 ms: reading the maps takes a good part of it */
+#define INTERVAL_LEAST 1000000 /* 1 ms: reading the maps takes a large part of it */
 
 #define FILTER(field) offsetof(struct filter_options, field)
 #define RUN(field)    offsetof(struct run_options, field)
 #define FILES(field)  offsetof(struct file_options, field)
 
-#define SIZE_LEAST 65536 /* of a part: a block of records takes about as much */
+#define SIZE_LEAST 65536 /* of a part: a block of records is about as large */
 
 static const struct option_def filter_defs[] = {
 	{ .name = "device",

@@ -65,7 +65,7 @@ struct output_options {
 	bool wall; /* --wall */
 };
 
-/* Captures: what is kept of a run, and what is read instead of running. */
+/* Captures: what a run writes, and what is read instead of running. */
 struct file_options {
 	const char *write; /* -w FILE */
 	const char *mode;  /* --mode 0640 */
@@ -84,18 +84,18 @@ struct options {
 	struct run_options run;
 	struct output_options output;
 	struct file_options file;
-	const struct cmd *const *commands; /* all there are, as main has them: doctor judges each */
+	const struct cmd *const *commands; /* all commands, as in main: doctor judges each */
 };
 
 struct option_given {
 	bool given;
 	const char *name;
 };
-/* The name of the first that is given; NULL: none is. */
+/* The name of the first option that is given; NULL: none is. */
 const char *options__first_given(const struct option_given *given, size_t nr);
-/* Of --mode: what a capture's permissions are to be; those of its default if that is not given. */
+/* The permissions of a capture: those of --mode, or the default. */
 mode_t options__mode(const struct file_options *file);
-/* The same of filters that only I/O has. */
+/* The first given filter that only I/O has; NULL: none is. */
 const char *options__io_filter(const struct options *options);
 
 extern const struct option_group filter_group, run_group;

@@ -10,13 +10,13 @@
 #include "base/log.h"
 #include "base/text.h"
 
-/* ---- a signal that nobody else handles ---- */
+/* ---- signals that nothing else handles ---- */
 
 static const int output_signals[] = { SIGHUP, SIGINT, SIGTERM };
 enum { OUTPUT_SIGNALS = sizeof(output_signals) / sizeof(output_signals[0]) };
 
 static struct {
-	pid_t pid; /* processes that it forks have nothing to say */
+	pid_t pid; /* forked processes print nothing */
 	int fd;
 	char path[PATH_MAX], words[PATH_MAX + 64];
 } output_last;
@@ -35,7 +35,7 @@ static void output_on_signal(int signal)
 	raise(signal);
 }
 
-/* Whoever handles signals himself, and ends with output__finish, is not disturbed. */
+/* A command that handles signals itself, and ends with output__finish, is not affected. */
 static void output_arm(const struct output *o)
 {
 	const struct sigaction ours = { .sa_handler = output_on_signal,
@@ -65,7 +65,7 @@ static void output_disarm(void)
 
 /* ---- the beginning ---- */
 
-/* The permission that is missing is the file's, not that of tracing. */
+/* The missing permission is the file's, not that of tracing. */
 static int output_err(const char *path, int err)
 {
 	return log_err(err == -EACCES || err == -EPERM || err == -EINVAL || err == -ENODEV ? -EIO
@@ -88,7 +88,7 @@ static int output_refuse(const struct output *o, const char *input)
 	return 0;
 }
 
-/* As the file that will be replaced. What another user put into a shared directory is no model. */
+/* Like the file to be replaced, unless another user put that into a shared directory. */
 static void output_keep_owner(const struct output *o, int fd)
 {
 	const struct stat *old = &o->place.stat;
@@ -104,7 +104,7 @@ static void output_keep_owner(const struct output *o, int fd)
 			    strerror(errno));
 }
 
-/* What an earlier run left is replaced. Its name is known to others, so nothing is followed. */
+/* Replaces what an earlier run left. Others know its name, so links are not followed. */
 static int output_open_partial(struct output *o)
 {
 	int fd;

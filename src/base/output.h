@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * output.h: where --out writes: beside FILE, in FILE.partial, which takes FILE's place when the run
- * ends well. So a run that fails leaves an old FILE as it was, and nobody takes half an output for
- * a whole one. A pipe, a device or /dev/stdout is written directly. FILE has its old owner and
- * permissions; a new one those of the umask.
+ * ends well. So a failed run leaves an old FILE unchanged, and half an output never looks complete.
+ * A pipe, a device or /dev/stdout is written directly. FILE keeps its old owner and permissions; a
+ * new FILE gets those of the umask.
  */
 #ifndef IOSONAR_BASE_OUTPUT_H
 #define IOSONAR_BASE_OUTPUT_H
@@ -23,15 +23,15 @@ struct output {
 };
 
 /*
- * inputs: files that the command reads or keeps; --out may be none of them. NULL: there are none.
- * 0 or a negative errno, said.
+ * inputs: files that the command reads or keeps; --out must not be one of them. NULL: none. 0 or a
+ * negative errno, logged.
  */
 int output__open(struct output *output, const char *path, const struct option_list *inputs);
-/* Before privileges are dropped: what output__finish has to do is left to another process. */
+/* Call before privileges are dropped: another process then does the work of output__finish. */
 int output__keep_rights(struct output *output);
 /*
- * err is how the command ended: a negative one keeps FILE.partial, and says so; one that is empty
- * is removed. Returns err, or if that is no error, what went wrong here, said. stdout is left to
+ * err is how the command ended: if it is negative, FILE.partial is kept, with a message, or removed
+ * if empty. Returns err, or if that is not an error, the error met here, logged. stdout is left to
  * the door.
  */
 int output__finish(struct output *output, int err);

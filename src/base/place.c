@@ -52,7 +52,7 @@ static size_t place_name(const char *path)
 	return slash ? (size_t)(slash + 1 - path) : 0;
 }
 
-/* True: path[0..to) is a symbolic link, and `link` gets where it leads. */
+/* True: path[0..to) is a symbolic link, and `link` gets its target. */
 static bool place_read_link(const char *path, struct place_link *link)
 {
 	char prefix[PATH_MAX];
@@ -93,7 +93,7 @@ static int place_follow(struct place *place, const struct place_link *link)
 	return 0;
 }
 
-/* The links of /proc/PID/fd are no names of files: what they say may be of another file. */
+/* The links of /proc/PID/fd are not names of files: their text may name another file. */
 static bool place_is_descriptor(const struct place *place, const struct place_link *link)
 {
 	struct statfs fs;
@@ -142,7 +142,7 @@ int place__find(struct place *place, const char *path)
 	return 0;
 }
 
-/* A copy shares the offset: it does not overwrite what others write there. */
+/* A copy shares the file offset: it does not overwrite what others write there. */
 static int place_open_descriptor(const struct place *place, int flags)
 {
 	int pid, fd;

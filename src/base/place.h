@@ -2,7 +2,7 @@
 /*
  * place.h: where is a file that --out or -w names? Symbolic links are followed, except those in a
  * sticky directory that anyone may write to, such as /tmp: another user may have put them there.
- * Costs a few lstat() calls. What it found is opened without following links again.
+ * Costs a few lstat() calls. The file is later opened without following links again.
  */
 #ifndef IOSONAR_BASE_PLACE_H
 #define IOSONAR_BASE_PLACE_H
@@ -19,19 +19,19 @@ struct place {
 	bool is_descriptor; /* /dev/stdout, /proc/self/fd/3 and the like */
 };
 
-/* 0, or a negative errno, said. */
+/* 0 or a negative errno, logged. */
 int place__find(struct place *place, const char *path);
 /*
- * As open(): a descriptor or a negative errno, not said. /dev/stdout is a copy of the descriptor.
- * An existing file of another user in a shared directory is refused with -EACCES.
+ * Like open(): a descriptor or a negative errno, not logged. /dev/stdout is a copy of the
+ * descriptor. An existing file of another user in a shared directory is refused with -EACCES.
  */
 int place__open(const struct place *place, int flags, mode_t mode);
-/* The directory that a file is in, to create others there: a descriptor or a negative errno, said.
- */
+/* Opens the directory of a file, to create others there: a descriptor or a negative errno,
+ * logged. */
 int place__open_directory(const char *path);
 /*
- * Opens or creates `name` in it to write, as place__open would; a symbolic link of that name is
- * refused. A descriptor or a negative errno, not said.
+ * Opens or creates `name` in it for writing, as place__open would; a symbolic link of that name is
+ * refused. A descriptor or a negative errno, not logged.
  */
 int place__create_in(int directory, const char *name, mode_t mode);
 /* Are these the same file, or would they be, if they existed? */

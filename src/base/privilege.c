@@ -22,7 +22,7 @@
 #include "base/landlock.h"
 #include "base/log.h"
 
-enum { PRIVILEGE_ABSENT = 1 }; /* of a step: this kernel does not have it */
+enum { PRIVILEGE_ABSENT = 1 }; /* result of a step: this kernel lacks it */
 
 /* ---- capabilities ---- */
 
@@ -42,7 +42,7 @@ static int privilege_capset(const privilege_caps caps)
 	return syscall(SYS_capset, &self, caps) ? -errno : 0;
 }
 
-/* Asks with a descriptor that is none: EPERM comes before EBADF. */
+/* Tries an invalid descriptor: EPERM comes before EBADF. */
 bool privilege__can_attach_without(void)
 {
 	struct __user_cap_header_struct self = PRIVILEGE_CAP_HEADER;
@@ -61,8 +61,7 @@ bool privilege__can_attach_without(void)
 	return !privilege_capset(caps) && can;
 }
 
-/* A kernel that asks for CAP_BPF at every bpf() lets a run that goes on calling it keep that one.
- */
+/* If the kernel requires CAP_BPF for every bpf(), a run that goes on calling it keeps CAP_BPF. */
 static void privilege_keep_bpf(privilege_caps keep)
 {
 	struct __user_cap_header_struct self = PRIVILEGE_CAP_HEADER;
@@ -76,8 +75,8 @@ static void privilege_keep_bpf(privilege_caps keep)
 }
 
 /*
- * The bounding set first: that needs CAP_SETPCAP, which an ordinary user has not; what stays in it
- * then is out of his reach all the same. Ambient ones go with the inheritable ones.
+ * The bounding set first: that needs CAP_SETPCAP, which an ordinary user lacks; such a user cannot
+ * regain what stays in the set. Ambient capabilities go with the inheritable ones.
  */
 static int privilege_drop_capabilities(const struct privilege_needs *needs)
 {
@@ -107,7 +106,7 @@ static int privilege_gain_nothing(const struct privilege_needs *needs)
 
 /* ---- files ---- */
 
-/* A kernel without Landlock is no failure: doctor tells. */
+/* A kernel without Landlock is not a failure: doctor reports it. */
 static int privilege_restrict_files(const struct privilege_needs *needs)
 {
 	int err = landlock__restrict(NULL, 0);
@@ -124,7 +123,7 @@ static int privilege_restrict_files(const struct privilege_needs *needs)
 #define PRIVILEGE_ARCH AUDIT_ARCH_AARCH64
 #endif
 
-/* At its end a sanitizer starts a thread that traces this one. */
+/* At exit a sanitizer starts a thread that traces this one. */
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
 #define PRIVILEGE_SANITIZED 1
@@ -136,20 +135,20 @@ static int privilege_restrict_files(const struct privilege_needs *needs)
 
 #ifdef PRIVILEGE_ARCH
 
-/* What else has to hold for a call to be allowed. Two rules with one number: either will do. */
+/* Further conditions for a call to be allowed. Of two rules with one number, either suffices. */
 enum privilege_check {
 	CHECK_NOTHING,
 	CHECK_EQUAL, /* the argument is the value */
-	CHECK_CLEAR, /* it has none of the value's bits */
-	CHECK_SET,   /* it has one of them */
-	CHECK_VAIN,  /* refused always: a library tries it and does without */
+	CHECK_CLEAR, /* the argument has none of the value's bits */
+	CHECK_SET,   /* the argument has one of the value's bits */
+	CHECK_VAIN,  /* always refused: a library tries it and does without */
 	CHECK_END,   /* of a table */
 };
 
 struct privilege_rule {
 	uint32_t nr;
 	enum privilege_check check;
-	uint32_t argument; /* which one; its lower half, which is all the kernel takes of an int */
+	uint32_t argument; /* its number; only its lower half: the kernel takes no more of an int */
 	uint32_t value;
 };
 
@@ -160,7 +159,7 @@ struct privilege_rule {
 
 #define PRIVILEGE_WRITES (O_ACCMODE | O_CREAT | O_TRUNC)
 
-/* Every process: libc, its memory, its end. */
+/* For every process: libc, memory, exit. */
 static const struct privilege_rule privilege_rules[] = {
 	{ SYS_brk },
 	{ SYS_mmap, CHECK_CLEAR, 2, PROT_EXEC },
@@ -172,7 +171,7 @@ static const struct privilege_rule privilege_rules[] = {
 	{ SYS_getrandom },
 	{ SYS_sched_yield },
 	{ SYS_sched_getaffinity },
-	{ SYS_sysinfo }, /* qsort: how much memory may I take? */
+	{ SYS_sysinfo }, /* qsort asks how much memory there is */
 	{ SYS_getpid },
 	{ SYS_gettid },
 	{ SYS_exit },
@@ -201,7 +200,7 @@ static const struct privilege_rule privilege_run_rules[] = {
 	{ SYS_timerfd_settime },
 	{ SYS_clock_nanosleep },
 	{ SYS_nanosleep },
-	{ SYS_rt_sigtimedwait }, /* takes what is pending at the end */
+	{ SYS_rt_sigtimedwait }, /* takes pending signals at the end */
 	{ SYS_recvmsg },
 	{ SYS_wait4 },
 	{ SYS_waitid },
@@ -218,7 +217,7 @@ static const struct privilege_rule privilege_run_rules[] = {
 	{ SYS_fallocate },
 	{ SYS_fsync },
 	{ SYS_fdatasync },
-	{ SYS_fcntl, CHECK_EQUAL, 1, F_GETFL }, /* not F_SETOWN: with it SIGIO can hit anyone */
+	{ SYS_fcntl, CHECK_EQUAL, 1, F_GETFL }, /* not F_SETOWN: with it SIGIO can hit any task */
 	{ SYS_fcntl, CHECK_EQUAL, 1, F_GETFD },
 	{ SYS_fcntl, CHECK_EQUAL, 1, F_SETFD },
 	{ SYS_ioctl, CHECK_EQUAL, 1, TCGETS },
@@ -231,7 +230,7 @@ static const struct privilege_rule privilege_run_rules[] = {
 	{ SYS_readlinkat },
 	{ SYS_getdents64 },
 #ifdef __x86_64__
-	/* what newer machines have only in the general form */
+	/* calls that newer machines have only in the general form */
 	{ SYS_open, CHECK_CLEAR, 1, PRIVILEGE_WRITES },
 	{ SYS_stat },
 	{ SYS_lstat },
@@ -242,7 +241,7 @@ static const struct privilege_rule privilege_run_rules[] = {
 	{ 0, CHECK_END },
 };
 
-/* No path at all: what it reads was opened by another process. */
+/* No paths at all: another process opened the files that it reads. */
 static const struct privilege_rule privilege_parse_rules[] = {
 	{ SYS_read },
 	{ SYS_readv },
@@ -252,7 +251,7 @@ static const struct privilege_rule privilege_parse_rules[] = {
 	{ SYS_recvmsg },
 	{ SYS_fcntl, CHECK_EQUAL, 1, F_GETFL },
 	{ SYS_fcntl, CHECK_EQUAL, 1, F_GETFD },
-	/* libdw asks for the path of a file that it was given */
+	/* libdw asks for the path of the file it was given */
 	{ SYS_readlinkat, CHECK_VAIN },
 #ifdef __x86_64__
 	{ SYS_readlink, CHECK_VAIN },
@@ -260,14 +259,14 @@ static const struct privilege_rule privilege_parse_rules[] = {
 	{ 0, CHECK_END },
 };
 
-/* No read and no write: files pass through it. */
+/* No read and no write: it only hands files on. */
 static const struct privilege_rule privilege_open_rules[] = {
 	{ SYS_openat, CHECK_CLEAR, 2, PRIVILEGE_WRITES },
 	{ SYS_sendmsg },
 	{ 0, CHECK_END },
 };
 
-/* As place__create_in opens: to write from the start, and no symbolic link. */
+/* Like place__create_in: opened for writing from the start, never a symbolic link. */
 static const struct privilege_rule privilege_make_rules[] = {
 	{ SYS_openat, CHECK_EQUAL, 2, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC },
 	{ SYS_fchmod }, /* --mode */
@@ -300,7 +299,7 @@ static void privilege_put(struct privilege_program *p, struct sock_filter insn)
 	(struct sock_filter) BPF_JUMP(BPF_JMP | (op) | BPF_K, value, yes, no)
 #define PRIVILEGE_RETURN(what) (struct sock_filter) BPF_STMT(BPF_RET | BPF_K, what)
 
-/* The number of the call is in the accumulator, before and after. */
+/* The accumulator holds the number of the call, before and after. */
 static void privilege_put_rule(struct privilege_program *p, const struct privilege_rule *rule)
 {
 	static const struct sock_filter checks[] = {
@@ -356,9 +355,9 @@ static void privilege_put_table(struct privilege_program *p, const struct privil
 }
 
 /*
- * A number means another call on another machine, so the machine comes first. x32 has a bit of its
- * own in its numbers: none of them equals one in the list. A call that is not allowed fails like
- * one without permission: to kill the process would lose what was measured.
+ * Call numbers differ between machines, so the machine is checked first. x32 numbers have an extra
+ * bit: none of them equals a number in the list. A call that is not allowed fails as if permission
+ * were missing: killing the process would lose the measurements.
  */
 size_t privilege__filter(const struct privilege_needs *needs, struct sock_filter *insns)
 {
@@ -453,11 +452,12 @@ void privilege__limit(uint64_t memory_bytes, unsigned int cpu_s)
 
 /* ---- all of it ---- */
 
-/* In this order: without the second the others would need CAP_SYS_ADMIN; the last forbids them. */
+/* In this order: without the second step the later ones need CAP_SYS_ADMIN; the last forbids
+ * them. */
 static const struct privilege_step {
 	int (*take)(const struct privilege_needs *needs);
 	const char *aim;
-	const char *done; /* NULL: what is left of them */
+	const char *done; /* NULL: what privilege_left says */
 } privilege_steps[] = {
 	{ privilege_drop_capabilities, "drop capabilities", NULL },
 	{ privilege_gain_nothing, "refuse new privileges", "no new privileges" },

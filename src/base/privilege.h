@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * privilege.h: what may this process still do once its programs are attached? Count, read /sys and
- * write to what it has open: no capability, nothing gained by exec, no file to create or change
- * where the kernel has Landlock, and a list of allowed system calls. Costs some 50 system calls
- * once; a call that is not on the list fails with EPERM. The kernel judges each thread for itself:
- * drop while there is only one.
+ * write to open files: no capabilities, no gain by exec, no files created or changed where the
+ * kernel has Landlock, and a list of allowed system calls. Costs some 50 system calls once; a call
+ * that is not on the list fails with EPERM. The kernel restricts each thread separately: drop while
+ * there is only one.
  */
 #ifndef IOSONAR_BASE_PRIVILEGE_H
 #define IOSONAR_BASE_PRIVILEGE_H
@@ -23,21 +23,21 @@ enum privilege_role {
 	PRIVILEGE_MAKES,  /* creates files and hands them on: it reads and writes none */
 };
 
-/* What a process will do beyond that. */
+/* The role, and what the process does beyond it. */
 struct privilege_needs {
 	enum privilege_role role;
 	pid_t child;	    /* the one process it may signal; 0: none */
-	bool attaches;	    /* programs that are loaded, at a device that is not there yet */
-	bool runs;	    /* a program that is loaded, by BPF_PROG_TEST_RUN */
-	bool reads_maps;    /* that cannot be mapped, by bpf() */
-	bool opens_in_root; /* of other processes, by openat2() */
+	bool attaches;	    /* loaded programs, to devices that appear later */
+	bool runs;	    /* a loaded program, by BPF_PROG_TEST_RUN */
+	bool reads_maps;    /* maps that cannot be mmapped, by bpf() */
+	bool opens_in_root; /* files in other processes' roots, by openat2() */
 };
 
-/* Cannot be undone, and children inherit it. What cannot be dropped is said in one line. */
+/* Cannot be undone; children inherit it. One line reports what cannot be dropped. */
 void privilege__drop(const struct privilege_needs *needs);
 
-/* The list of system calls alone, for who keeps capabilities; no new privileges come first. 0 also
- * where there is no list. */
+/* Only the list of system calls, for a process that keeps capabilities; requires no_new_privs.
+ * Returns 0 also where there is no list. */
 int privilege__filter_calls(const struct privilege_needs *needs);
 
 /*
@@ -48,17 +48,16 @@ int privilege__filter_calls(const struct privilege_needs *needs);
 bool privilege__can_attach_without(void);
 
 /*
- * For a process that works for another: no output, no program's descriptor, no folder that could
- * not be unmounted. These descriptors are all it has, from PRIVILEGE_KEPT_FD on. It ends if that
- * fails.
+ * For a process that works for another: keeps no output, no program's descriptor, no directory that
+ * could not be unmounted. Only these descriptors stay, from PRIVILEGE_KEPT_FD on. The process ends
+ * if that fails.
  */
 enum { PRIVILEGE_KEPT_FD = 3, PRIVILEGE_KEPT_MAX = 2 };
 void privilege__keep_descriptors(const int *fds, int nr);
-/* A file can be made to take all memory and all time of who unpacks it: so much more, and no core.
- */
+/* A hostile file can exhaust memory and time: allows only this much more, and no core dump. */
 void privilege__limit(uint64_t memory_bytes, unsigned int cpu_s);
 
-/* The list as a seccomp program; its length, or 0 where there is none for this machine. */
+/* The list as a seccomp program; returns its length, or 0 if this machine has no list. */
 enum { PRIVILEGE_FILTER_MAX = 512 };
 size_t privilege__filter(const struct privilege_needs *needs, struct sock_filter *insns);
 

@@ -11,7 +11,7 @@ static const uint64_t progress_patience_ns = 1000000000, progress_interval_ns = 
 
 enum { PROGRESS_BAR = 40, PROGRESS_COLUMNS = 80 };
 
-/* Time that is left, if it goes on so. Nothing before there is something to go by. */
+/* Estimated time left; nothing until there is something to estimate from. */
 static void progress_left(char *buf, size_t size, double share, double seconds)
 {
 	double left = share > 0.01 ? seconds / share * (1 - share) : 0;

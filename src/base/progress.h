@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * progress.h: how far is it? A bar on stderr, if that is a terminal, for what takes longer than a
- * second; drawn ten times a second at most, and gone when the work is done. Whoever prints on the
- * same terminal clears it first.
+ * progress.h: how far is it? A bar on stderr, if that is a terminal, for work that takes longer
+ * than a second; drawn at most ten times a second, and removed when the work is done. Clear it
+ * before anything else is printed on that terminal.
  */
 #ifndef IOSONAR_BASE_PROGRESS_H
 #define IOSONAR_BASE_PROGRESS_H
@@ -17,7 +17,7 @@ struct progress {
 };
 
 void progress__begin(struct progress *progress);
-/* So much is done of so much. Often: it costs a look at the clock. */
+/* `at` of `all` is done. Call it often: it costs one look at the clock. */
 void progress__show(struct progress *progress, uint64_t at, uint64_t all);
 void progress__clear(struct progress *progress);
 

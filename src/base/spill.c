@@ -15,13 +15,13 @@
 
 enum { SPILL_FIRST = 64, SPILL_READ = 1 << 16 };
 
-/* What stands before an item. */
+/* The header of an item. */
 struct spill_entry {
 	uint64_t time_ns, nr;
 	unsigned char item[];
 };
 
-/* A sorted part of the file, and what was read of it. */
+/* A sorted run of the file, and the part of it that was read. */
 struct spill_run {
 	uint64_t at, left; /* bytes */
 	unsigned char *held;
@@ -138,7 +138,7 @@ static bool spill_is_before(const struct spill_entry *a, const struct spill_entr
 
 static int spill_compare(const void *a, const void *b)
 {
-	return spill_is_before(a, b) ? -1 : 1; /* no two have the same number */
+	return spill_is_before(a, b) ? -1 : 1; /* numbers are unique */
 }
 
 static void spill_sort(struct spill *s)
@@ -202,7 +202,7 @@ static const struct spill_entry *spill_first(const struct spill *s, const struct
 	return (const struct spill_entry *)(run->held + run->next * s->stride);
 }
 
-/* The next of a run that has more. */
+/* Reads the next entries of a run that has more. */
 static int spill_fill(const struct spill *s, struct spill_run *run)
 {
 	size_t nr = SPILL_READ / s->stride ? SPILL_READ / s->stride : 1;
@@ -244,7 +244,7 @@ static int spill_begin_merge(struct spill *s)
 {
 	int err = s->nr ? spill_end_run(s) : 0;
 
-	free(s->entries); /* for the buffers of the runs */
+	free(s->entries); /* frees memory for the buffers of the runs */
 	s->entries = NULL;
 	s->room = s->nr = 0;
 	s->heap = calloc(s->nr_runs, sizeof(struct spill_run *));
@@ -259,7 +259,7 @@ static int spill_begin_merge(struct spill *s)
 	return err;
 }
 
-/* The earliest was handed out. */
+/* Goes on after the earliest entry was handed out. */
 static int spill_step(struct spill *s)
 {
 	struct spill_run *run = s->heap[0];

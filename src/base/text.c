@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * text.c: how is a name shown? Names come from tasks, files and devices and may hold anything; what
- * leaves here can neither move a cursor, break a line nor pass for another. Widths are counted in
- * characters: wide and combining ones are taken for one column each.
+ * text.c: how is a name shown? Names come from tasks, files and devices and may hold any bytes;
+ * escaped, they cannot move a cursor, break a line or pass for another name. Widths are counted in
+ * characters: wide and combining ones count as one column each.
  */
 #include "base/text.h"
 
@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TEXT_INVALID UINT32_MAX /* no character has this number */
+#define TEXT_INVALID UINT32_MAX /* not a code point */
 
-/* Bits of the lead byte, and the least value that needs `len` bytes. */
+/* Bits of the lead byte, and the smallest value that needs `len` bytes. */
 static const struct text_lead {
 	unsigned char mask, bits;
 	size_t len;
@@ -34,7 +34,7 @@ static const struct text_lead *text_lead(unsigned char c)
 	return NULL;
 }
 
-/* One character; a byte that begins none (stray, cut off, overlong, surrogate) is one by itself. */
+/* One character; a byte that begins none (stray, cut off, overlong, surrogate) counts as one. */
 static uint32_t text_decode(const char *text, size_t *len)
 {
 	const unsigned char *s = (const unsigned char *)text;
@@ -58,8 +58,8 @@ static uint32_t text_decode(const char *text, size_t *len)
 }
 
 /*
- * What moves a cursor, ends a line, turns the direction of writing or cannot be seen: with these a
- * name can look like another, or like a line of ours (CVE-2021-42574).
+ * Characters that move a cursor, end a line, change the direction of writing or are invisible: with
+ * them a name can look like another, or like a line of ours (CVE-2021-42574).
  */
 static const struct text_range {
 	uint32_t first, last;
@@ -212,7 +212,7 @@ bool text__is_formula(const char *text)
 {
 	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 				    "0123456789_-./:";
-	/* The full-width =, +, - and @, which some take for the others. */
+	/* The full-width =, +, - and @, which some programs treat like the ASCII ones. */
 	static const char wide[][4] = { "\xef\xbc\x9d", "\xef\xbc\x8b", "\xef\xbc\x8d",
 					"\xef\xbc\xa0" };
 
@@ -248,8 +248,8 @@ void text__put_json(FILE *out, const char *text)
 }
 
 /*
- * An empty text is quoted, so that it differs from no value at all. A formula gets an apostrophe:
- * who opens the file in a spreadsheet must not run what a task calls itself.
+ * An empty text is quoted, so that it differs from no value at all. A formula gets an apostrophe: a
+ * spreadsheet that opens the file must not run the name of a task.
  */
 void text__put_csv(FILE *out, const char *text)
 {

@@ -41,7 +41,7 @@ const struct unit *units__find(const struct unit *units, const char *name, size_
 	return NULL;
 }
 
-/* The digits at *text, which is moved behind them. -EINVAL: none; -ERANGE: too many. */
+/* Reads the digits at *text and moves it past them. -EINVAL: none; -ERANGE: too many. */
 static int units_read_digits(const char **text, int base, uint64_t *value)
 {
 	char *end;
@@ -57,7 +57,7 @@ static int units_read_digits(const char **text, int base, uint64_t *value)
 	return -errno;
 }
 
-/* The fraction at *text as part of 10^18, cut off there; *text is moved behind it. */
+/* Reads the fraction at *text as part of 10^18, cut off there; moves *text past it. */
 static int units_read_fraction(const char **text, uint64_t *part)
 {
 	uint64_t weight = 100000000000000000ULL;
@@ -87,7 +87,7 @@ static int units_read(const char *text, const struct unit *units, uint64_t *valu
 	if (err)
 		return err;
 	unit = units__find(units, text, strlen(text));
-	/* What is finer than the smallest unit is a mistake: 1.5ns, half a byte. */
+	/* A value finer than the smallest unit is a mistake: 1.5ns, half a byte. */
 	if (!unit || (has_part && unit->scale == 1))
 		return -EINVAL;
 	sum = (unsigned __int128)whole * unit->scale;

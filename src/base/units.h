@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * units.h: how much is 1.5ms, 64k or 2m? One list of units for options and for expressions, and one
- * reader of whole texts.
+ * units.h: how much is 1.5ms, 64k or 2m? One list of units for options and expressions, and one
+ * parser of whole texts.
  */
 #ifndef IOSONAR_BASE_UNITS_H
 #define IOSONAR_BASE_UNITS_H
@@ -14,13 +14,13 @@ struct unit {
 	uint64_t scale;
 };
 
-/* From small to large; the first of several with one scale is the one we print. */
+/* From small to large; of several names with one scale we print the first. */
 extern const struct unit units_plain[], units_duration[], units_size[];
 
-/* By its name, of which len bytes count; NULL: there is none. */
+/* Finds a unit by the first len bytes of its name; NULL: not found. */
 const struct unit *units__find(const struct unit *units, const char *name, size_t len);
 
-/* The whole text. -EINVAL: it is none; -ERANGE: it does not fit. *value is left alone then. */
+/* Parses the whole text. -EINVAL: invalid; -ERANGE: it does not fit. *value is unchanged then. */
 int units__read_number(const char *text, uint64_t *value); /* "16", "0x10" */
 int units__read_duration(const char *text, uint64_t *ns);
 int units__read_size(const char *text, uint64_t *bytes);

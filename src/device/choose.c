@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * choose.c: which disk or controller did -d mean? Tries the ways to name one in turn, from
- * the kernel's name to a mount point, and costs a few reads in /sys. It cannot see the further
- * disks of a file system that spans several (btrfs): the mount names one of them.
+ * choose.c: which disk or controller does -d name? Tries the ways to name one in turn, from the
+ * kernel's name to a mount point, and costs a few reads in /sys. It cannot see the other disks of a
+ * file system that spans several (btrfs): the mount names one of them.
  */
 #define _GNU_SOURCE
 #include "device/device.h"
@@ -25,11 +25,11 @@
 #define CHOOSE_DIGITS "0123456789"
 
 enum { CHOOSE_NAMES_MAX = 12 };
-enum { CHOOSE_DEPTH_MAX = 8 }; /* dm over dm over md …; nobody stacks deeper on purpose */
+enum { CHOOSE_DEPTH_MAX = 8 }; /* dm over dm over md …; deeper stacks are not deliberate */
 
 /*
- * A way returns 0 and *choice, -ENOENT for "not mine, ask the next", and -ENODEV when it knows what
- * was meant and has said why it will not do.
+ * A way returns 0 and *choice, -ENOENT for "not mine, ask the next", or -ENODEV, logged, if it
+ * knows the device but cannot use it.
  */
 typedef int (*choose_way)(const struct device_list *list, const char *text,
 			  struct device_choice *choice);
@@ -56,7 +56,7 @@ __attribute__((format(printf, 4, 5))) static bool choose_read(const struct devic
 	return len < (int)sizeof(path) && text__read_line(path, buf, size);
 }
 
-/* The last part of what a link below the root points to. */
+/* The last component of the target of a link below the root. */
 static bool choose_read_link(const struct device_list *list, const char *link, char *buf,
 			     size_t size)
 {
@@ -113,7 +113,7 @@ static void choose_add_leaf(struct choose_leaves *leaves, const char *name)
 		memcpy(leaves->names[leaves->nr++], name, strlen(name) + 1);
 }
 
-/* The disks at the bottom of a stack of bio-based ones. */
+/* The disks at the bottom of a stack of bio-based devices. */
 static void choose_collect(const struct device_list *list, const char *name, int depth,
 			   struct choose_leaves *leaves)
 {
@@ -241,7 +241,7 @@ static const struct device *choose_find_namespace(const struct device_list *list
 
 /*
  * ng0n1, the character device of a namespace: its first number is the controller's, the disk's is
- * the subsystem's. A head's ng has no controller above it; there both are the subsystem's.
+ * the subsystem's. A head's ng has no controller above it; there both numbers are the subsystem's.
  */
 static int choose_by_generic(const struct device_list *list, const char *text,
 			     struct device_choice *choice)
@@ -336,7 +336,7 @@ static bool choose_resolve(const struct device_list *list, const char *path, cha
 	return true;
 }
 
-/* A node by its number, whatever it is called; a controller's or a generic one by its name. */
+/* A node by its number, whatever its name; a controller or a generic node by its name. */
 static int choose_by_node(const struct device_list *list, const char *resolved,
 			  const struct stat *status, struct device_choice *choice)
 {
@@ -355,8 +355,8 @@ static int choose_by_node(const struct device_list *list, const char *resolved,
 }
 
 /*
- * btrfs has a device number of its own (0:N) that no disk bears: there the source names a node. It
- * is a text the mounter chose, so only a node is believed, no further folder.
+ * btrfs has its own device number (0:N), which no disk has: there the mount's source names a node.
+ * The mounter chose that text, so only a node is accepted, not another directory.
  */
 static int choose_carrier(const struct device_list *list, const char *path,
 			  const struct mount *mount, struct device_choice *choice)
@@ -398,7 +398,7 @@ static int choose_by_mount(const struct device_list *list, const char *path,
 	return err;
 }
 
-/* No node for it, as in a container with a /dev of its own: its name may do. */
+/* There is no node, as in a container with its own /dev: tries the name. */
 static int choose_without_node(const struct device_list *list, const char *path,
 			       struct device_choice *choice)
 {
@@ -463,7 +463,7 @@ int device_list__choose(const struct device_list *list, const char *text,
 		       device_list__names(list, names, sizeof(names)));
 }
 
-/* nvme0c1n1 without its c1 is nvme0n1, the head whose leg it is. */
+/* nvme0c1n1 without its c1 is nvme0n1, the head of this leg. */
 static bool choose_is_leg_of(const char *leg, const char *head)
 {
 	size_t subsys, ns;
@@ -497,7 +497,7 @@ bool device_choice__means(const struct device_choice *choice, const struct devic
 	return !strcmp(device->name, choice->disk) || choose_is_leg_of(device->name, choice->disk);
 }
 
-/* What a person could give to -d: no legs, no empty drives, nothing that would be refused. */
+/* What a user could give to -d: no legs, no empty drives, nothing that would be refused. */
 static bool choose_is_offered(const struct device *device)
 {
 	if (device->gone)

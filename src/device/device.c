@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * device.c: which disks and controllers are there now, and is this still the one we knew? Costs
- * about sixteen small reads per device and three per partition, at the start and at its uevents. It
+ * device.c: which disks and controllers are present, and is this still the same device? Costs about
+ * sixteen small reads per device and three per partition, at the start and at its uevents. It
  * cannot tell two drives without a serial from each other on a kernel without diskseq (5.10), nor
  * hear of the hidden legs of a multipath head: the kernel sends no uevents for them (block:
- * Suppress uevent for hidden device when removed, 2021), so they are looked at whenever their
+ * Suppress uevent for hidden device when removed, 2021), so they are checked whenever their
  * controller or head is.
  */
 #define _GNU_SOURCE
@@ -24,7 +24,7 @@
 
 #define DEVICE_DIGITS "0123456789"
 
-/* The places a value may stand, best first; ends with NULL. */
+/* The files that may hold a value, best first; ends with NULL. */
 static const char *const device_serials[] = { "serial", "device/serial", "device/wwid", "wwid",
 					      NULL };
 static const char *const device_models[] = { "device/model", "model", NULL };
@@ -44,7 +44,7 @@ static bool device_name_is_sane(const char *name)
 	return true;
 }
 
-/* After `word` and a number: the rest of the text; NULL when that is not what stands there. */
+/* The text after `word` and a number; NULL: the text has another form. */
 static const char *device_skip(const char *text, const char *word, int *nr)
 {
 	size_t len = strlen(word);
@@ -95,7 +95,7 @@ static bool device_name_is_namespace(const char *name)
 	return rest && !*rest;
 }
 
-/* Cuts blanks at both ends and makes the rest fit for one line of text; returns its start. */
+/* Trims blanks at both ends and makes the rest fit for one line of text; returns its start. */
 static char *device_trim(char *text)
 {
 	char *end;
@@ -111,8 +111,7 @@ static char *device_trim(char *text)
 }
 
 /*
- * Of a text that is too long the end is kept: identifiers (t10.ATA, maker, model, serial) differ
- * there.
+ * A text that is too long keeps its end: identifiers (t10.ATA, maker, model, serial) differ there.
  */
 static int device_read_text(int dir, const char *attr, char *buf, size_t size)
 {
@@ -136,7 +135,7 @@ static int device_read_text(int dir, const char *attr, char *buf, size_t size)
 	return 0;
 }
 
-/* The first of the places that says something; "" if none does. */
+/* The first of these files with a value; "" if none has one. */
 static void device_read_first(int dir, const char *const *attrs, char *buf, size_t size)
 {
 	buf[0] = '\0';
@@ -144,7 +143,7 @@ static void device_read_first(int dir, const char *const *attrs, char *buf, size
 		device_read_text(dir, *attrs, buf, size);
 }
 
-/* 0 for what is missing or no number. */
+/* 0 if it is missing or not a number. */
 static uint64_t device_read_u64(int dir, const char *attr)
 {
 	char text[32], *end;
@@ -201,7 +200,7 @@ static bool device_read_queues(int dir, struct device *device)
 }
 
 /*
- * The name of a namespace starts with the number of its subsystem, which need not be that of its
+ * A namespace's name starts with the number of its subsystem, which may differ from that of its
  * controller; the link tells. A head's link names the subsystem: -1.
  */
 static int device_read_ctrl(int dir, const char *name)
@@ -222,7 +221,7 @@ static int device_read_ctrl(int dir, const char *name)
 	return device_ctrl_number(base ? base + 1 : link);
 }
 
-/* Only what has hardware queues issues requests: true of every kernel from 5.10 to 7.2. */
+/* Only devices with hardware queues issue requests: true of every kernel from 5.10 to 7.2. */
 static enum device_kind device_kind_of(const char *name, bool has_queues)
 {
 	int ctrl;
@@ -282,7 +281,7 @@ void device__free(struct device *device)
 	device->nr_partitions = 0;
 }
 
-/* False: it is something else in the disk's folder. */
+/* False: it is something else in the disk's directory. */
 static bool device_read_partition(int dir, const char *name, struct device_partition *partition)
 {
 	char path[64], text[32];
@@ -298,7 +297,7 @@ static bool device_read_partition(int dir, const char *name, struct device_parti
 	return true;
 }
 
-/* Folders in the disk's, whose names begin with the disk's. Without memory none are known. */
+/* Subdirectories that begin with the disk's name. Without memory none are known. */
 static void device_read_partitions(int dir, struct device *device)
 {
 	size_t len = strlen(device->name);
@@ -327,7 +326,7 @@ static void device_read_disk(int dir, struct device *device)
 
 	device->size_bytes = nr_sectors > UINT64_MAX / 512 ? 0 : nr_sectors * 512;
 	device->block_size = device_read_u32(dir, "queue/logical_block_size");
-	/* Most devices name no optimal size; minimum_io_size is not below the physical block. */
+	/* Most devices report no optimal size; minimum_io_size is not below the physical block. */
 	device->unit_bytes = device_read_u32(dir, "queue/optimal_io_size")
 				     ?: device_read_u32(dir, "queue/minimum_io_size");
 	device->nsid = device_read_u32(dir, "nsid");
@@ -374,7 +373,7 @@ static int device_read(const char *root, const char *name, struct device *device
 	return 0;
 }
 
-/* The new entry's index. Takes the device over, even if it fails. */
+/* The new entry's index. Takes ownership of the device, even on failure. */
 static int device_list_append(struct device_list *list, struct device *device)
 {
 	if (list->nr >= INT_MAX || GROW_BY_ONE(list->devices, list->nr)) {
@@ -489,8 +488,7 @@ struct device *device_list__find(const struct device_list *list, const char *nam
 	return NULL;
 }
 
-/* What cannot be compared tells nothing; when nothing can be, only one that never left is the same.
- */
+/* A missing value proves nothing; without any values, only a device that never left is the same. */
 static bool device_is_same(const struct device *old, const struct device *now)
 {
 	bool has_seq = old->diskseq && now->diskseq;
@@ -503,7 +501,7 @@ static bool device_is_same(const struct device *old, const struct device *now)
 	return has_seq || has_serial || !old->gone;
 }
 
-/* A device on its way out answers with less than it did: what identifies it is kept. */
+/* A device that is being removed reports less than before: its identifiers are kept. */
 static void device_update(struct device *old, const struct device *now)
 {
 	struct device known = *old;
@@ -548,7 +546,7 @@ static int device_list_refresh_leg(struct device_list *list, const char *name)
 	return err < 0 && err != -ENOENT ? err : 0;
 }
 
-/* Those that came, then those that went. */
+/* Legs that came, then legs that went. */
 static int device_list_refresh_legs(struct device_list *list)
 {
 	char name[sizeof(list->devices->name)];

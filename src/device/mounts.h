@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * mounts.h: which file system is mounted where? Read once from mountinfo of this process; what its
- * namespace does not show is not known, and what is mounted later is not seen.
+ * mounts.h: which file system is mounted where? Read once from mountinfo of this process; mounts
+ * outside its namespace and later mounts are not seen.
  */
 #ifndef IOSONAR_DEVICE_MOUNTS_H
 #define IOSONAR_DEVICE_MOUNTS_H
@@ -11,9 +11,9 @@
 
 struct mount {
 	uint32_t dev; /* as the kernel has it: major << 20 | minor */
-	char *root;   /* of the file system: what is seen there; "/" mostly */
+	char *root;   /* directory of the file system that is mounted; mostly "/" */
 	char *at;
-	char *type, *source; /* "ext4", "/dev/vda"; "" if they are not said */
+	char *type, *source; /* "ext4", "/dev/vda"; "" if unknown */
 };
 
 struct mounts {
@@ -21,7 +21,7 @@ struct mounts {
 	size_t nr;
 };
 
-/* path: "/proc/self/mountinfo". What cannot be read is not there. -ENOMEM. Free in both cases. */
+/* path: "/proc/self/mountinfo". An unreadable file has no mounts. -ENOMEM. Free in both cases. */
 int mounts__read(struct mounts *mounts, const char *path);
 void mounts__free(struct mounts *mounts);
 

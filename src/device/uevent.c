@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * uevent.c: did a disk or an NVMe controller come, go or change? The kernel says so on a netlink
- * socket, at no cost between events. It does not tell of hidden multipath legs; and when the socket
- * overflows uevent__read returns -ENOBUFS: words were lost, every device must be read again.
+ * socket, at no cost between events. It does not report hidden multipath legs; and when the socket
+ * overflows uevent__read returns -ENOBUFS: messages were lost, every device must be read again.
  */
 #define _GNU_SOURCE
 #include "device/uevent.h"
@@ -53,7 +53,7 @@ static void uevent_take(struct uevent_values *values, const char *pair)
 			*wanted[i].value = uevent_value(pair, wanted[i].key);
 }
 
-/* Every string must end inside the message: a cut one is refused whole. */
+/* Every string must end inside the message: a truncated message is refused. */
 static int uevent_split(const char *buf, size_t len, struct uevent_values *values)
 {
 	const char *end = buf + len, *next;
@@ -129,7 +129,7 @@ int uevent__open(void)
 	fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_KOBJECT_UEVENT);
 	if (fd < 0)
 		return log_err(-errno, "cannot watch for new devices: %s", strerror(errno));
-	/* Needs CAP_NET_ADMIN; the second gives what net.core.rmem_max allows. */
+	/* The first needs CAP_NET_ADMIN; the second gives what net.core.rmem_max allows. */
 	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof(size)))
 		setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size));
 	if (!bind(fd, (struct sockaddr *)&address, sizeof(address)))
@@ -139,7 +139,7 @@ int uevent__open(void)
 	return err;
 }
 
-/* Length of the next message, 0 for one to be skipped, -errno. */
+/* Length of the next message, 0: skip it, or -errno. */
 static ssize_t uevent_receive(int fd, char *buf, size_t size)
 {
 	struct sockaddr_nl from = { .nl_family = AF_UNSPEC };

@@ -10,7 +10,7 @@
 
 #include "device/device.h"
 
-/* 1 and *event; 0 for a message of no interest; -EBADMSG for what the kernel does not write. */
+/* 1 and *event; 0: a message of no interest; -EBADMSG: the kernel does not write such messages. */
 int uevent__parse(const char *buf, size_t len, struct uevent *event);
 
 #endif

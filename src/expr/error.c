@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * error.c: what is wrong with an expression, in words, and where? Names the fields that are
- * spelt most alike; costs a small table of edit distances, only after a mistake. Widths are counted
- * in characters: under wide or combining ones the caret is a column or two off.
+ * error.c: what is wrong with an expression, and where? Suggests the fields with the most similar
+ * spelling; costs a small table of edit distances, only after a mistake. Widths are counted in
+ * characters: wide or combining characters shift the caret by a column or two.
  */
 #include <assert.h>
 #include <ctype.h>
@@ -13,12 +13,12 @@
 #include "expr/tree.h"
 
 enum {
-	NEAR_MAX_LEN = 32, /* longer names are compared with nothing */
-	NEAR_EDIT = 10,	   /* the price of one letter */
+	NEAR_MAX_LEN = 32, /* longer names are not compared */
+	NEAR_EDIT = 10,	   /* the cost of one letter */
 	NEAR_SHOWN = 3,
-	POINT_BEFORE = 60, /* bytes of the text shown before and behind the caret */
+	POINT_BEFORE = 60, /* bytes of text shown before and after the caret */
 	POINT_AFTER = 30,
-	POINT_INSIDE = 3, /* bytes of a character behind its first; more are none */
+	POINT_INSIDE = 3, /* continuation bytes of a character; a valid one has no more */
 };
 
 int expr_clip(const char *text, size_t len, size_t most)
@@ -41,7 +41,7 @@ int expr_error__set(struct expr_error *error, size_t at, const char *fmt, ...)
 	return -EINVAL;
 }
 
-/* Near digits are cheap: p98 is nearer to p99 than to p90. Capitals are, too. */
+/* Similar digits are cheap: p98 is nearer to p99 than to p90. So is a change of case. */
 static int near_swap_price(char a, char b)
 {
 	if (a == b)
@@ -117,7 +117,7 @@ __attribute__((format(printf, 2, 3))) static void error_append(struct expr_error
 	va_end(args);
 }
 
-/* Returns how many it named. */
+/* Returns the number of names written. */
 static int error_name_near(struct expr_error *error, const struct near_names *names,
 			   const struct expr_node *word)
 {
@@ -182,7 +182,7 @@ static bool point_is_inside(char c)
 	return ((unsigned char)c & 0xc0) == 0x80;
 }
 
-/* A long text is shown around the mistake only. Each line is without an end of its own. */
+/* A long text is shown only around the mistake. The lines have no line end. */
 void expr__point_at(const char *text, const struct expr_error *error, char *buf, size_t size)
 {
 	size_t len = strlen(text), at = error->at < len ? error->at : len;

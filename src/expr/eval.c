@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * eval.c: is the expression true of this row? Walks the typed tree; a field is looked up only when
- * it is reached. What is absent, not finite or divided by zero makes its comparison false, so
- * !(a == b) can be true of a row that has no a. Whole numbers of 64 bits stay exact, others are
+ * eval.c: is the expression true for this row? Walks the typed tree; looks a field up only when it
+ * reaches it. A value that is absent, not finite or divided by zero makes its comparison false, so
+ * !(a == b) can be true for a row that has no a. 64-bit integers stay exact, other numbers are
  * reals.
  */
 #include <string.h>
@@ -39,7 +39,7 @@ static struct eval_value eval_truth(bool truth)
 	return (struct eval_value){ .truth = truth };
 }
 
-/* Cuts off what lies behind the point; false: 64 bits do not hold it. */
+/* Truncates to an integer; false: it does not fit in 64 bits. */
 static bool eval_cut(double real, eval_int *whole)
 {
 	if (real < -EVAL_2_63 || real >= 2 * EVAL_2_63)
@@ -115,7 +115,7 @@ static bool eval_glob(const struct eval_value *text, const struct eval_value *gl
 	return g == glob->text_len;
 }
 
-/* Below 0, 0 or above 0, as l is less than r, equal or more. */
+/* Below 0, 0 or above 0 when l is less than, equal to or more than r. */
 static int eval_order(const struct eval_value *l, const struct eval_value *r)
 {
 	if (l->is_whole && r->is_whole)
@@ -151,7 +151,7 @@ static bool eval_comparison(const struct eval *eval, const struct expr_node *nod
 	}
 }
 
-/* Of whole numbers, as in C: what lies behind the point is cut off first. */
+/* Integer operation, as in C: operands are truncated first. */
 static struct eval_value eval_remainder(const struct eval_value *l, const struct eval_value *r)
 {
 	eval_int a = l->whole, b = r->whole;
@@ -171,7 +171,7 @@ static struct eval_value eval_real_sum(enum expr_op op, double l, double r)
 	}
 }
 
-/* Is the outcome whole, and does it fit? Only products of large unsigned numbers do not. */
+/* Is the result an integer that fits? Only products of large unsigned numbers are not. */
 static bool eval_is_whole_sum(enum expr_op op, const struct eval_value *l,
 			      const struct eval_value *r)
 {
@@ -275,7 +275,7 @@ static struct eval_value eval_leaf(const struct eval *eval, const struct expr_no
 	return (struct eval_value){ .text = node->text, .text_len = node->text_len };
 }
 
-/* As deep as the tree is high: EXPR_MAX_HEIGHT. */
+/* Recursion is as deep as the tree is high: at most EXPR_MAX_HEIGHT. */
 static struct eval_value eval_node(const struct eval *eval, uint32_t index)
 {
 	const struct expr_node *node = &eval->expr->nodes[index];

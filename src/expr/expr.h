@@ -44,8 +44,8 @@ struct expr_field {
 
 struct expr_value {
 	enum expr_type type;
-	bool absent;   /* the row has no such value: every comparison with it is false */
-	bool is_whole; /* the number is `whole`, of which a double would keep 53 bits */
+	bool absent;   /* the row has no value for the field: every comparison with it is false */
+	bool is_whole; /* the number is in `whole`; a double would keep only 53 bits of it */
 	union {
 		double number; /* NUMBER, DURATION (ns), SIZE (bytes) */
 		uint64_t whole;
@@ -64,11 +64,10 @@ struct expr;
 /* A filter. NULL with *error filled on failure. Text and fields must outlive the expression. */
 struct expr *expr__parse(const char *text, const struct expr_field *fields, size_t nr_fields,
 			 struct expr_error *error);
-/* One expression that may be anything, untyped: tree.h has its nodes. It is only printed and freed.
- */
+/* One expression of any type, untyped: tree.h has its nodes. It can only be printed and freed. */
 struct expr *expr__parse_tree(const char *text, struct expr_error *error);
 /*
- * "a, b->c, str(d, 8)": `room` trees at most, *nr were there; `at` of their nodes counts from the
+ * "a, b->c, str(d, 8)": parses at most `room` trees into *nr; `at` of their nodes counts from the
  * start of the text. 0, or -EINVAL with *error filled, no tree and *nr = 0.
  */
 int expr__parse_list(const char *text, struct expr **trees, size_t room, size_t *nr,
@@ -77,12 +76,12 @@ void expr__free(struct expr *expr);
 
 typedef struct expr_value (*expr_lookup)(const void *row, size_t field);
 /*
- * Of a filter (the whole is a truth, checked by parse). Division by zero makes a comparison false,
- * and so do bit operators on what is not whole.
+ * Evaluates a filter (parse checked that the result is a truth value). Division by zero and bit
+ * operators on non-integers make a comparison false.
  */
 bool expr__is_true(const struct expr *expr, expr_lookup lookup, const void *row);
 
-/* Two lines for people: the text, and a caret under the character. */
+/* Two lines for the user: the text, and a caret under the character. */
 void expr__point_at(const char *text, const struct expr_error *error, char *buf, size_t size);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * lex.c: what is the next word of an expression? One pass over the text, nothing is copied. It does
- * not know fields: whether a word is one is decided by type.c. Numbers are read by number.c.
+ * lex.c: what is the next word of an expression? One pass over the text, no copies. It does not
+ * know the fields: type.c decides whether a word is a field. number.c reads numbers.
  */
 #include <string.h>
 #include "expr/token.h"

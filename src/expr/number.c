@@ -1,24 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * number.c: which number is this, to the last digit? Reads 12, 1.5ms, 1e6, 0x1f and says whether it
- * is whole; a whole one of 64 bits is exact. Not by strtod, which follows the locale, takes "inf"
- * and "nan", and has no more than 53 bits.
+ * is an integer; integers of 64 bits are exact. Does not use strtod, which follows the locale,
+ * accepts "inf" and "nan", and keeps only 53 bits.
  */
 #include <string.h>
 #include "base/units.h"
 #include "expr/token.h"
 
-enum { NUMBER_MAX_TENS = 400 }; /* beyond a double's, in both directions */
+enum { NUMBER_MAX_TENS = 400 }; /* beyond the range of a double, in both directions */
 
-/* digits * 10^tens; what did not fit is left off. */
+/* digits * 10^tens; digits that do not fit are left off. */
 struct number {
 	uint64_t digits;
 	int tens;
 	bool has_rest; /* some digit that was left off is not 0 */
 };
 
-/* One that fits behind one that did not stands a place too high: a double does not show the 20th.
- */
+/* A digit that fits after one that did not is a place too high: a double does not show the 20th. */
 static void number_take(struct number *n, char c, bool is_fraction)
 {
 	uint64_t digit = (uint64_t)(c - '0'), next;
@@ -33,7 +32,7 @@ static void number_take(struct number *n, char c, bool is_fraction)
 	n->tens += !is_fraction;
 }
 
-/* "e6", "e-3": returns what is behind it, or s if that is no exponent. */
+/* "e6", "e-3": returns the text after it, or s if it is not an exponent. */
 static const char *number_exponent(struct number *n, const char *s)
 {
 	const char *p = s + 1;
@@ -72,7 +71,7 @@ static double number_real(unsigned __int128 value, int tens)
 	return tens < 0 ? (double)value / scale : (double)value * scale;
 }
 
-/* Whole if the unit makes it so: 1.5us is 1500 ns. */
+/* An integer if the unit makes it one: 1.5us is 1500 ns. */
 static int number_settle(const struct number *n, uint64_t factor, struct token *token,
 			 struct expr_error *error)
 {
@@ -91,7 +90,7 @@ static int number_settle(const struct number *n, uint64_t factor, struct token *
 	return 0;
 }
 
-/* "10%": a sign behind which something stands that could be divided by is the operator. */
+/* "10%": the sign is the operator if an operand follows. */
 static bool number_is_percent(const struct lexer *lexer, const char *unit)
 {
 	const char *next = unit + 1 + (*unit == '%' ? strspn(unit + 1, " \t\r\n") : 0);
@@ -117,7 +116,7 @@ static int number_decimal(const struct lexer *lexer, struct token *token)
 	return number_settle(&n, found->scale, token, lexer->error);
 }
 
-/* -1: none. Not isxdigit, for it follows the locale. */
+/* -1: not a digit. Not isxdigit, which follows the locale. */
 static int number_hex_digit(char c)
 {
 	if (token__is_digit(c))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * parse.c: what does an expression say? Recursive descent over the grammar in expr.h, one pass,
- * into a tree without types. Whatever the text, the stack it needs is bounded by EXPR_MAX_NEST and
- * the memory by the length of the text.
+ * into a tree without types. EXPR_MAX_NEST bounds the stack and the length of the text bounds the
+ * memory, for any text.
  */
 #include <errno.h>
 #include <string.h>
@@ -12,9 +12,9 @@ struct parser {
 	struct expr *expr;
 	struct expr_error *error;
 	struct lexer lexer;
-	struct token token; /* the one not yet taken */
+	struct token token; /* the token that is not yet taken */
 	int nest;
-	bool is_list; /* several may stand there */
+	bool is_list; /* the text may hold several expressions */
 };
 
 static int parse_chain(struct parser *p, enum expr_level level);
@@ -50,7 +50,7 @@ static int parser_add(struct parser *p, const struct expr_node *node)
 	return expr__add(p->expr, node, p->error);
 }
 
-/* It ends with the token. */
+/* The node ends with the token. */
 static int parser_add_ended(struct parser *p, const struct expr_node *node)
 {
 	int index = parser_add(p, node), err = index < 0 ? index : parser_take(p);
@@ -58,7 +58,7 @@ static int parser_add_ended(struct parser *p, const struct expr_node *node)
 	return err ?: index;
 }
 
-/* Signs that have a meaning only where somebody waits for them. */
+/* Signs that only have a meaning where the grammar expects them. */
 static bool parser_sees_sign(const struct parser *p)
 {
 	return p->token.kind == TOKEN_COMMA || p->token.kind == TOKEN_COLON ||
@@ -71,7 +71,7 @@ static int parser_unexpected(const struct parser *p)
 			       p->lexer.source[p->token.at]);
 }
 
-/* One level deeper, behind the token that makes it so. */
+/* Enters one more level of nesting, after the token that opens it. */
 static int parser_enter(struct parser *p)
 {
 	if (++p->nest > EXPR_MAX_NEST)
@@ -133,7 +133,7 @@ static int parse_parentheses(struct parser *p)
 	return err ?: node;
 }
 
-/* Chains the arguments behind each other; the token is then what ends them. */
+/* Links the arguments; afterwards the token is the one that ends them. */
 static int parse_arguments(struct parser *p, struct expr_node *call)
 {
 	int err = parser_enter(p), argument, last = -1;
@@ -157,7 +157,7 @@ static int parse_arguments(struct parser *p, struct expr_node *call)
 	}
 }
 
-/* The token is the ( behind the name. */
+/* The token is the ( after the name. */
 static int parse_call(struct parser *p, const struct token *name)
 {
 	struct expr_node call = expr_node__new(OP_CALL, name->at, name->len);
@@ -181,7 +181,7 @@ static int parse_call(struct parser *p, const struct token *name)
 	return parser_add_ended(p, &call);
 }
 
-/* In a filter `failed (count > 1)` is no call, but lacks an operator. */
+/* In a filter `failed (count > 1)` is not a call: an operator is missing. */
 static bool parser_sees_call(const struct parser *p, const struct token *name)
 {
 	bool is_behind_space = p->token.at > name->at + name->len;
@@ -218,7 +218,7 @@ static int parse_atom(struct parser *p)
 	}
 }
 
-/* The token is the . or -> behind `left`. */
+/* The token is the . or -> after `left`. */
 static int parse_member(struct parser *p, int left)
 {
 	struct token op = p->token;
@@ -243,7 +243,7 @@ static int parse_member(struct parser *p, int left)
 	return parser_add_ended(p, &node);
 }
 
-/* The token is the [ behind `left`. */
+/* The token is the [ after `left`. */
 static int parse_index(struct parser *p, int left)
 {
 	size_t at = p->token.at, from = p->expr->nodes[left].from;
@@ -278,7 +278,7 @@ static int parse_postfix(struct parser *p)
 	return node;
 }
 
-/* "!", "-" and "~": the rest of the line is the same but for what may follow. */
+/* "!", "-" and "~": they differ only in the operand that may follow. */
 static int parse_prefix(struct parser *p, enum expr_op op, int (*parse_operand)(struct parser *))
 {
 	struct expr_node node = expr_node__new(op, p->token.at, 0);
@@ -292,7 +292,7 @@ static int parse_prefix(struct parser *p, enum expr_op op, int (*parse_operand)(
 	return parser_add(p, &node);
 }
 
-/* A filter's "+10%": the sign says the same as none, and is written to be seen. */
+/* A filter's "+10%": the sign changes nothing, it only makes the direction visible. */
 static int parse_plus(struct parser *p)
 {
 	int err = parser_take(p);
@@ -325,7 +325,7 @@ static bool parser_sees_comparison(struct parser *p)
 	return parser_sees_level(p, LEVEL_COMPARE);
 }
 
-/* a > 1 & b > 2 is a > (1 & b) > 2, and not what was meant. */
+/* a > 1 & b > 2 is a > (1 & b) > 2, which is not what the user meant. */
 static int parse_comparison_twice(struct parser *p, int middle)
 {
 	const struct expr_node *node = &p->expr->nodes[middle];
@@ -348,7 +348,7 @@ static int parse_comparison(struct parser *p)
 	err = parser_take(p);
 	if (err)
 		return err;
-	/* A pattern stands alone: it is no sum. */
+	/* A pattern stands alone: it is not a sum. */
 	right = op.op == OP_MATCH ? parse_leaf(p) : parse_chain(p, LEVEL_BITOR);
 	if (right < 0)
 		return right;
@@ -387,7 +387,7 @@ static int parse_chain(struct parser *p, enum expr_level level)
 	return left;
 }
 
-/* The token is the ? behind `left`. */
+/* The token is the ? after `left`. */
 static int parse_choice(struct parser *p, int left)
 {
 	size_t at = p->token.at, from = p->expr->nodes[left].from;
@@ -452,7 +452,7 @@ static int parser_start(struct parser *p, const char *text, struct expr_error *e
 	return parser_take(p);
 }
 
-/* One tree; what follows it is the caller's. */
+/* One tree; the caller handles the text after it. */
 static struct expr *parser_tree(struct parser *p)
 {
 	int root;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * token.h: a text as the words and signs it is made of: lex.c reads them, number.c those that begin
- * with a digit, parse.c puts them together.
+ * token.h: the words and signs of a text: lex.c reads them, number.c reads those that begin with a
+ * digit, parse.c puts them together.
  */
 #ifndef IOSONAR_EXPR_TOKEN_H
 #define IOSONAR_EXPR_TOKEN_H
@@ -36,14 +36,14 @@ struct token {
 
 struct lexer {
 	const char *source;
-	size_t at;    /* behind the last token */
+	size_t at;    /* after the last token */
 	bool is_tree; /* has members and calls: a dot is an operator, not a part of the word */
 	struct expr_error *error;
 };
 
 /* Each reads the token at lexer->at and moves on. 0 or -EINVAL with *error filled. */
 int token__read(struct lexer *lexer, struct token *token);
-/* The same for what follows `match`, a "=~" or "like": a quoted string or a bare pattern. */
+/* Reads what follows `match`, a "=~" or "like": a quoted string or a bare pattern. */
 int token__read_glob(struct lexer *lexer, const struct token *match, struct token *token);
 /* A number from its first digit to the end of its unit. */
 int token__read_number(const struct lexer *lexer, struct token *token);
@@ -59,7 +59,7 @@ static inline bool token__is_word(char c)
 	return token__is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-/* Of the word, name or unit that begins at s. */
+/* Length of the word, name or unit that begins at s. */
 static inline size_t token__word_len(const struct lexer *lexer, const char *s)
 {
 	bool joins = !lexer->is_tree;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tree.c: may this node stand here? Keeps the nodes of an expression, and their bounds: what is
- * evaluated needs stack for its height, what is printed must parse again, so the parentheses that
- * print.c will add count as well. Memory is bounded by the length of the text.
+ * tree.c: may this node stand here? Keeps the nodes of an expression and checks their bounds:
+ * evaluation needs stack for the height, and printed text must parse again, so the parentheses that
+ * print.c will add count as well. The length of the text bounds the memory.
  */
 #include <stdlib.h>
 #include "base/grow.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tree.h: an expression as a tree. parse.c makes it of tokens and knows no field; type.c gives a
- * filter's nodes their types, for eval.c; src/probe types the trees of expr__parse_tree by itself.
+ * tree.h: an expression as a tree. parse.c makes it from tokens and knows no fields; type.c gives a
+ * filter's nodes their types, for eval.c; src/probe types the trees of expr__parse_tree itself.
  */
 #ifndef IOSONAR_EXPR_TREE_H
 #define IOSONAR_EXPR_TREE_H
@@ -11,15 +11,15 @@
 
 enum {
 	EXPR_MAX_LEN = 65536, /* bytes of text; so every length fits an int */
-	EXPR_MAX_NEST = 64, /* "(", "?", "!", "-", "~" inside each other, as written and printed */
-	/* The tree's, which a + b + c + ... makes high: eval and print need so much stack. */
+	EXPR_MAX_NEST = 64,   /* nested "(", "?", "!", "-", "~", as written and as printed */
+	/* Height of a tree (a + b + c + ... is high): eval and print need stack for it. */
 	EXPR_MAX_HEIGHT = 1024,
 };
 
 /* No operand, no argument. */
 #define EXPR_NONE UINT32_MAX
 
-/* What lex.c reads stands first, longer spellings before their beginnings: "<=" before "<". */
+/* What lex.c reads comes first, longer spellings before their prefixes: "<=" before "<". */
 enum expr_op {
 	OP_OR,
 	OP_AND,
@@ -52,10 +52,10 @@ enum expr_op {
 	OP_FIELD, /* a filter's word that is one of its fields */
 	OP_NUMBER,
 	OP_TEXT,
-	OP_WORD, /* a bare word that nobody has typed yet */
+	OP_WORD, /* a bare word that is not typed yet */
 };
 
-/* How tightly an operator binds; operators of one level stand in a row, from left to right. */
+/* How tightly an operator binds; operators of one level associate from left to right. */
 enum expr_level {
 	LEVEL_COND,
 	LEVEL_OR,
@@ -83,7 +83,7 @@ struct expr_node {
 	enum expr_op op;
 	enum expr_type type;	     /* of a number: NUMBER or DURATION; of others: after typing */
 	uint32_t left, right, third; /* operands, or EXPR_NONE; a unary operator has only left */
-	uint32_t next;		     /* of a call's argument: the one behind it, or EXPR_NONE */
+	uint32_t next;		     /* of a call's argument: the next argument, or EXPR_NONE */
 	uint32_t height;	     /* 1 for a leaf */
 	uint32_t nest;		     /* printed without parentheses of its own */
 	size_t field;		     /* OP_FIELD */
@@ -93,9 +93,9 @@ struct expr_node {
 	/* OP_TEXT without quotes; OP_WORD; name of OP_MEMBER, OP_ARROW, OP_CALL. Not terminated. */
 	const char *text;
 	size_t text_len;
-	size_t at, len;	 /* where it stands in the source */
-	size_t from, to; /* the same with the parentheses around it */
-	size_t op_at;	 /* where the operator itself stands */
+	size_t at, len;	 /* its position in the source */
+	size_t from, to; /* position including the parentheses around it */
+	size_t op_at;	 /* position of the operator itself */
 };
 
 struct expr {
@@ -111,27 +111,27 @@ struct expr {
 struct expr *expr__new(const char *source, struct expr_error *error);
 /* A node that has no operands yet. */
 struct expr_node expr_node__new(enum expr_op op, size_t at, size_t len);
-/* The index of the new node, whose operands are there, or -EINVAL: no memory, too deep or high. */
+/* Index of the new node (its operands exist), or -EINVAL: no memory, too deep or too high. */
 int expr__add(struct expr *expr, const struct expr_node *node, struct expr_error *error);
 int expr_error__too_deep(struct expr_error *error, size_t at);
 
-/* Types every node, as a filter on the fields; the whole must be a truth. 0 or -EINVAL. */
+/* Types every node, as a filter on the fields; the root must be a truth value. 0 or -EINVAL. */
 int expr__type(struct expr *expr, struct expr_error *error);
 
-/* Fills *error; always -EINVAL, so that it can be returned in the same breath. */
+/* Fills *error; always returns -EINVAL, so that callers can return it directly. */
 int expr_error__set(struct expr_error *error, size_t at, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 /*
- * "no field 'p98'; did you mean p99?", `says` being "no field": points at the name of a word,
- * member or call, and names the most alike, or as many as fit if none is.
+ * "no field 'p98'; did you mean p99?", with `says` = "no field": points at the name of a word,
+ * member or call, and suggests the most similar name, or as many names as fit if none is similar.
  */
 int expr_error__unknown(struct expr_error *error, const struct expr_node *word, const char *says,
 			const char *const *names, size_t nr);
-/* The same of the expression's own fields. */
+/* expr_error__unknown for the expression's own fields. */
 int expr_error__no_field(struct expr_error *error, const struct expr *expr,
 			 const struct expr_node *word);
 
-/* The part of a length that fits `most` bytes, cut between characters. */
+/* The part of a length that fits in `most` bytes, cut between characters. */
 int expr_clip(const char *text, size_t len, size_t most);
 
 static inline bool expr_op_is_unary(enum expr_op op)
@@ -144,7 +144,7 @@ static inline bool expr_op_is_leaf(enum expr_op op)
 	return op >= OP_FIELD;
 }
 
-/* Where the name of a word, a member or a call stands. */
+/* Position of the name of a word, member or call. */
 static inline size_t expr_node__name_at(const struct expr_node *node)
 {
 	bool is_behind = node->op == OP_MEMBER || node->op == OP_ARROW;
@@ -155,8 +155,8 @@ static inline size_t expr_node__name_at(const struct expr_node *node)
 enum expr_place { PLACE_LEFT, PLACE_RIGHT, PLACE_THIRD };
 
 /*
- * An operand needs no parentheses: a leaf, a unary operator, the left end of the same row, or the
- * last choice of a row of them (a ? b : c ? d : e).
+ * An operand needs no parentheses: a leaf, a unary operator, the left operand in a chain of one
+ * level, or the last choice of a chain (a ? b : c ? d : e).
  */
 static inline bool expr_prints_bare(enum expr_op op, enum expr_op operand, enum expr_place place)
 {

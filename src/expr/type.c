@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * type.c: may these two be compared or added, and what comes out? Decided once, in one walk over
- * the nodes of a filter, so that evaluation never meets a duration beside a text. A number literal
- * with k or Ki is a plain number, which fits a size; only a duration insists on its unit.
+ * type.c: may two operands be compared or added, and what is the result? Decided once, in one walk
+ * over the nodes of a filter, so that evaluation never meets a duration beside a text. A number
+ * literal with k or Ki is a plain number, which fits a size; only a duration requires its unit.
  */
 #include <string.h>
 #include "expr/tree.h"
@@ -39,7 +39,7 @@ static bool type_counts(enum expr_type type)
 	return type == EXPR_NUMBER || type == EXPR_DURATION || type == EXPR_SIZE;
 }
 
-/* The common type of two that may stand side by side, or -1. */
+/* The common type of two operands, or -1 if they cannot be combined. */
 static int type_blend(enum expr_type a, enum expr_type b)
 {
 	if (a == b)
@@ -60,7 +60,7 @@ static int type_misfit(const struct type_pair *pair)
 			       type_verbs[expr_ops[pair->op].level]);
 }
 
-/* "p99 is a duration: write 500us", if that is what is wrong. */
+/* "p99 is a duration: write 500us", if that is the mistake. */
 static int type_misfit_unit(const struct type_pair *pair)
 {
 	const struct expr_node *time = pair->left, *number = pair->right;
@@ -83,7 +83,7 @@ static bool type_takes_words(const struct expr_node *node)
 	return node->type == EXPR_TEXT && (node->op == OP_FIELD || node->op == OP_COND);
 }
 
-/* A bare word is a text only beside a text field: 'opp == "read"' is a slip of the pen. */
+/* A bare word is a text only beside a text field: 'opp == "read"' is a typing mistake. */
 static int type_settle_words(const struct type_pair *pair)
 {
 	struct expr_node *l = pair->left, *r = pair->right;
@@ -181,7 +181,7 @@ static int type_binary(const struct type_pair *pair)
 		err = err ?: type_need_truth(pair->expr, pair->right, pair->error);
 		return err ?: EXPR_BOOL;
 	}
-	/* failed & op == read: one who writes & between truths means &&. */
+	/* failed & op == read: & between truth values is meant as &&. */
 	if ((pair->op == OP_BITAND || pair->op == OP_BITOR) &&
 	    (pair->left->type == EXPR_BOOL || pair->right->type == EXPR_BOOL))
 		return expr_error__set(pair->error, pair->node->op_at, "write %s%s", text, text);
@@ -191,7 +191,7 @@ static int type_binary(const struct type_pair *pair)
 	return expr_ops[pair->op].level == LEVEL_COMPARE ? type_compare(pair) : type_reckon(pair);
 }
 
-/* `pair` is of the two that are chosen from. */
+/* `pair` holds the two alternatives. */
 static int type_choice(const struct type_pair *pair)
 {
 	int type, err = type_need_truth(pair->expr, &pair->expr->nodes[pair->node->left],
@@ -232,7 +232,7 @@ static int type_word(const struct expr *expr, struct expr_node *word)
 	return EXPR_TEXT;
 }
 
-/* Its type, or -EINVAL. */
+/* The node's type, or -EINVAL. */
 static int type_node(const struct expr *expr, struct expr_node *node, struct expr_error *error)
 {
 	struct type_pair pair = { .expr = expr, .node = node, .op = node->op, .error = error };

@@ -41,7 +41,7 @@ static bool dwarf_type_of(Dwarf_Die *die, Dwarf_Die *type)
 	       dwarf_formref_die(&attribute, type);
 }
 
-/* Without typedefs and qualifiers. false: void. A file may make a circle of them. */
+/* Removes typedefs and qualifiers. false: void. A file may contain a cycle of them. */
 static bool dwarf_peel(Dwarf_Die *type)
 {
 	for (int i = 0; i < 64; i++)
@@ -95,7 +95,7 @@ static bool dwarf_take_enum(Dwarf_Die *type, struct dwarf_type *to)
 		return false;
 	to->kind = DWARF_INT;
 	to->size = (uint8_t)size;
-	to->is_signed = size == 4; /* names for its values are not looked for */
+	to->is_signed = size == 4; /* names of its values are not looked up */
 	dwarf_put_name(to->name, "int");
 	return true;
 }
@@ -125,7 +125,7 @@ static void dwarf_take_target(Dwarf_Die *pointer, struct dwarf_type *to)
 	}
 }
 
-/* What one general register holds. false: it is something else, or unknown. */
+/* The type of a value in one general register. false: it is something else, or unknown. */
 static bool dwarf_take_type(Dwarf_Die *type, struct dwarf_type *to)
 {
 	*to = (struct dwarf_type){ 0 };
@@ -145,7 +145,7 @@ static bool dwarf_take_type(Dwarf_Die *type, struct dwarf_type *to)
 	}
 }
 
-/* It lies in a vector register, and takes no place in the others. */
+/* A float is in a vector register and takes no general one. */
 static bool dwarf_is_float(Dwarf_Die *type)
 {
 	Dwarf_Attribute attribute;
@@ -180,7 +180,7 @@ static void dwarf_take_params(Dwarf_Die *function, struct dwarf_proto *proto)
 	} while (!dwarf_siblingof(&child, &child));
 }
 
-/* The address of a large struct that is returned may be the first argument. */
+/* The first argument may be the address of a large struct that is returned. */
 static bool dwarf_take_ret(Dwarf_Die *function, struct dwarf_proto *proto)
 {
 	Dwarf_Die type;
@@ -194,7 +194,7 @@ static bool dwarf_take_ret(Dwarf_Die *function, struct dwarf_proto *proto)
 	return dwarf_is_float(&type);
 }
 
-/* The compiler changed how it is called. */
+/* The compiler changed its calling convention. */
 static bool dwarf_is_odd(Dwarf_Die *function)
 {
 	Dwarf_Attribute attribute;
@@ -255,7 +255,7 @@ void dwarf_protos__read(int fd, const uint64_t *vaddrs, size_t nr, struct dwarf_
 }
 #endif
 
-/* ---- what the other process said ---- */
+/* ---- the answer of the other process ---- */
 
 static void dwarf_check_name(char name[DWARF_NAME], const char *also)
 {
@@ -329,7 +329,7 @@ static void asked_run(int fd, int answer, const uint64_t *vaddrs, size_t nr,
 	_exit(0);
 }
 
-/* Less than all: it was ended, or broke; then nothing is known. */
+/* False: the process was ended, or failed; then nothing is known. */
 static bool asked_read(int answer, char *bytes, size_t nr)
 {
 	while (nr) {
@@ -362,7 +362,7 @@ int dwarf_protos__ask(int fd, const uint64_t *vaddrs, size_t nr, struct dwarf_pr
 	close(answer[0]);
 	if (pid < 0)
 		return -EAGAIN;
-	kill(pid, SIGKILL); /* it has said all, or will not */
+	kill(pid, SIGKILL); /* it has answered, or will not */
 	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		;
 	for (size_t i = 0; i < nr; i++)

@@ -9,7 +9,7 @@
 struct elf_file {
 	struct elf_file_id id;
 	struct elf_image image;
-	uint64_t used; /* when, in questions; 0: the place is free */
+	uint64_t used; /* last use, in questions; 0: the place is free */
 };
 
 struct elf_cache {
@@ -76,7 +76,7 @@ const struct elf_image *elf_cache__find(struct elf_cache *c, const struct elf_fi
 	return NULL;
 }
 
-/* A free place, else the one that was not used for longest. */
+/* A free place, else the least recently used one. */
 static struct elf_file *cache_place(struct elf_cache *c)
 {
 	struct elf_file *oldest = &c->files[0];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * elf_dwfl.c: where are the symbols of a stripped file? libdw unpacks its .gnu_debugdata. It reads
- * no name, as it does not look where the table of names ends (seen in 0.188), and opens no file and
- * asks no network: debug files are elf_image.c's, by descriptors that it is handed.
+ * elf_dwfl.c: where are the symbols of a stripped file? libdw unpacks its .gnu_debugdata. libdw
+ * reads no names here, as it does not check where the table of names ends (seen in 0.188), opens no
+ * file and asks no network: elf_image.c handles debug files, by descriptors that it is handed.
  */
 #include "symbol/elf_image.h"
 
@@ -10,7 +10,7 @@
 
 #include <elfutils/libdwfl.h>
 
-/* Opened here, or libdw would map it: who cuts a mapped file kills its reader. */
+/* Opened here, or libdw would map it: truncating a mapped file kills its reader. */
 static int dwfl_give_elf(Dwfl_Module *module, void **userdata, const char *name, Dwarf_Addr base,
 			 char **file_name, Elf **elf)
 {
@@ -36,7 +36,7 @@ static const Dwfl_Callbacks dwfl_callbacks = {
 	.section_address = dwfl_offline_section_address,
 };
 
-/* The address that libdw takes for a file's first: reported there, symbols keep their own. */
+/* The address that libdw takes for a file's first: reported there, symbols keep their addresses. */
 static GElf_Addr dwfl_first_addr(int fd)
 {
 	Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
@@ -66,7 +66,7 @@ static Dwfl_Module *dwfl_report(Dwfl *dwfl, int *fd)
 	return module;
 }
 
-/* The file itself, its debug file, what it has packed: each once. */
+/* The file itself, its debug file, its packed symbols: each once. */
 struct dwfl_seen {
 	Elf *elfs[3];
 	int nr;
@@ -83,7 +83,7 @@ static bool dwfl_is_new(struct dwfl_seen *seen, Elf *elf)
 	return true;
 }
 
-/* One that moves its addresses is left out: only a prelinked file does. */
+/* A file that moves its addresses is left out: only prelinked files do. */
 static int dwfl_visit(Dwfl_Module *module, elf_dwfl_fn visit, void *arg)
 {
 	GElf_Addr bias = 0, addr;

@@ -17,9 +17,9 @@ static bool image_pread(int fd, void *to, size_t nr, uint64_t offset)
 }
 
 /*
- * libelf makes room for as many headers as the first one says, before it has seen them. Numbers
- * that do not fit into 16 bits stand in a section, and could ask for all memory; only object files
- * need them.
+ * libelf allocates as many headers as the first one claims, before it has seen them. Numbers that
+ * do not fit into 16 bits are in a section, and could ask for all memory; only object files need
+ * them.
  */
 static bool image_is_bounded(uint16_t nr_sections, bool has_sections, uint16_t nr_segments)
 {
@@ -117,7 +117,7 @@ static Elf_Scn *image_section(Elf *elf, uint32_t type, GElf_Shdr *head)
 	return NULL;
 }
 
-/* Not compressed: nobody says what that would be. */
+/* Not compressed: the unpacked size would be unknown. */
 Elf_Data *elf_image__data(Elf_Scn *section, uint64_t most_bytes)
 {
 	GElf_Shdr head;
@@ -183,7 +183,7 @@ static int image_add_symbol(struct symbol_table *table, const GElf_Sym *symbol,
 	return symbol_table__add(table, symbol->st_value, symbol->st_size, name, len);
 }
 
-/* Those of the first section of this type. A table that is full keeps what it has. */
+/* Adds the functions of the first section of this type. A full table keeps what it has. */
 static int image_add_functions(struct symbol_table *table, Elf *elf, uint32_t type)
 {
 	GElf_Shdr head = { 0 };
@@ -229,7 +229,7 @@ static int image_add_debug_file(struct elf_image *image, const struct elf_beside
 	return err;
 }
 
-/* libdw unpacks what it finds, and does not ask how much that will be. */
+/* libdw unpacks what it finds, without a limit on the size. */
 static bool image_is_for_libdw(Elf *elf)
 {
 	Elf_Scn *section = NULL;
@@ -248,7 +248,7 @@ static int image_add_visited(void *image, Elf *elf)
 	return image_add_functions(&((struct elf_image *)image)->functions, elf, SHT_SYMTAB);
 }
 
-/* What a stripped file has packed lacks what it exports. */
+/* The packed symbols of a stripped file lack those that it exports. */
 static int image_add_all(struct elf_image *image, Elf *elf, int fd, const struct elf_beside *beside)
 {
 	int err = image_add_functions(&image->functions, elf, SHT_SYMTAB);

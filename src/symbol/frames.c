@@ -41,7 +41,7 @@ void frames__prepare(struct frames *frames)
 		trouble = symbols__kernel_trouble(frames->symbols);
 	if (trouble)
 		log_warn("%s", trouble);
-	/* Its answer says that from now on the kernel notes what is executed. */
+	/* Its answer means that the kernel now notes what is executed. */
 	if (frames->user)
 		symbols__see(frames->symbols,
 			     &(struct symbols_process){ .pid = (uint32_t)getpid() });
@@ -80,8 +80,7 @@ static size_t frames_name(struct frames *frames, const struct io_stack *stack, u
 	size_t nr = stack->nr < STACK_FRAMES ? stack->nr : STACK_FRAMES, ours = 0;
 
 	for (size_t i = 0; i < nr; i++) {
-		uint64_t address =
-			stack->frames[i] - (i > 0); /* where it was called, not returns */
+		uint64_t address = stack->frames[i] - (i > 0); /* the call, not the return */
 		struct symbol symbol = stack->user
 					       ? symbols__user(frames->symbols, &process, address)
 					       : symbols__kernel(frames->symbols, address);

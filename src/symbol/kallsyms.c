@@ -9,7 +9,7 @@
 
 enum { KALLSYMS_MODULE_MAX = 66 }; /* MODULE_NAME_LEN and its brackets */
 
-/* As strtoull, whose general case was a quarter of the time that 200,000 lines take. */
+/* Like strtoull; the general case of that took a quarter of the time for 200,000 lines. */
 static uint64_t kallsyms_hex(const char **at)
 {
 	uint64_t number = 0;
@@ -35,7 +35,7 @@ bool kallsyms_line__parse(const char *text, struct kallsyms_line *line)
 	return line->name_len;
 }
 
-/* Mapping symbols of arm64 ("$x", "$d") and local labels are no functions, but lie inside them. */
+/* Mapping symbols of arm64 ("$x", "$d") and local labels are not functions, but lie inside them. */
 static bool kallsyms_is_mark(const struct kallsyms_line *line)
 {
 	return line->name[0] == '$' || !strncmp(line->name, ".L", 2);
@@ -46,7 +46,7 @@ static int kallsyms_smaller(size_t a, size_t b)
 	return (int)(a < b ? a : b);
 }
 
-/* A name that is too long loses its own end, not its module's. */
+/* A name that is too long loses its own end, not that of its module. */
 static int kallsyms_add(struct symbol_table *table, const struct kallsyms_line *line)
 {
 	int module_len = kallsyms_smaller(line->module_len, KALLSYMS_MODULE_MAX);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kallsyms.h: the functions of the running kernel, from /proc/kallsyms. Reading it takes some 50 ms
- * and CAP_SYSLOG, or the kernel writes zeros. It has no sizes: a function ends where the next
- * symbol of any kind begins.
+ * kallsyms.h: the functions of the running kernel, from /proc/kallsyms. Reading takes some 50 ms
+ * and requires CAP_SYSLOG, else the kernel writes zeros. It has no sizes: a function ends where the
+ * next symbol of any kind begins.
  */
 #ifndef IOSONAR_SYMBOL_KALLSYMS_H
 #define IOSONAR_SYMBOL_KALLSYMS_H
@@ -17,22 +17,22 @@ struct kallsyms_line {
 	size_t name_len, module_len; /* the module's with its brackets; 0: none */
 };
 
-/* One line of it, which stays as it is. False: it is no such line. */
+/* Parses one line, which stays unchanged. False: it is not a line of kallsyms. */
 bool kallsyms_line__parse(const char *text, struct kallsyms_line *line);
 
 /*
- * "vfs_read", "nvme_map_data [nvme]". Fills an empty table and sorts it; the caller frees it. Says
- * nothing: -EACCES: all addresses are zero, -ENODATA: no function in it, or why it cannot be read.
+ * "vfs_read", "nvme_map_data [nvme]". Fills an empty table and sorts it; the caller frees it. Logs
+ * nothing. -EACCES: all addresses are zero, -ENODATA: no function in it, or why it cannot be read.
  */
 int kallsyms__read(const char *path, struct symbol_table *table);
 
 /*
- * The addresses of these functions, 0 of what is not there. The kernel's own goes before one of the
- * same name in a module, which "clone_endio [dm_mod]" means alone. Errors as above.
+ * The addresses of these functions; 0: not found. The kernel's own function precedes one of the
+ * same name in a module; "clone_endio [dm_mod]" names only the module's. Errors as above.
  */
 int kallsyms__find(const char *path, const char *const *names, uint64_t *addresses, size_t nr);
 
-/* Has it addresses? The first function tells: the kernel hides all or none. */
+/* Does it show addresses? The first function tells: the kernel hides all or none. */
 bool kallsyms__shows(const char *path);
 
 #endif

@@ -13,13 +13,13 @@
 #include "symbol/names.h"
 
 enum {
-	NOTES_PLACES = 1 << 12,	 /* of the index by process */
+	NOTES_PLACES = 1 << 12,	 /* places of the index by process */
 	NOTES_LOOKED_AT = 1024,	 /* of one process, newest first */
 	NOTES_GENERATIONS = 4,	 /* forks without an exec that are looked through */
 	NOTES_RECORD_MAX = 8192, /* a record has a path of at most 4096 bytes */
 };
 
-/* 130 bytes a mapping, six to ten mappings a program: some 250 programs a CPU between two looks. */
+/* 130 bytes a mapping, six to ten mappings a program: some 250 programs a CPU between two reads. */
 static const size_t notes_ring_bytes = 256 << 10;
 
 struct notes_ring {
@@ -32,7 +32,7 @@ struct mapping_notes {
 	size_t nr_rings;
 	struct symbol_names paths;
 	uint64_t nr;		       /* ever noted */
-	uint64_t places[NOTES_PLACES]; /* the newest there, counted from 1 */
+	uint64_t places[NOTES_PLACES]; /* number of the newest note in each, from 1 */
 	struct mapping_note notes[NOTES_MOST];
 };
 
@@ -43,7 +43,7 @@ static int notes_open_event(int cpu)
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
 		.size = sizeof(attr),
-		.config = PERF_COUNT_SW_DUMMY, /* only what stands beside samples */
+		.config = PERF_COUNT_SW_DUMMY, /* no samples, only side records */
 		.sample_type = PERF_SAMPLE_TIME,
 		.sample_id_all = 1, /* at the end of each record */
 		.mmap = 1,
@@ -54,7 +54,7 @@ static int notes_open_event(int cpu)
 	return (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-/* The mapping alone keeps the event. */
+/* The mapping alone keeps the event open. */
 static bool notes_open_ring(struct notes_ring *ring, int cpu)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -127,7 +127,7 @@ static void notes_keep(struct mapping_notes *notes, struct mapping_note note)
 	*newest = ++notes->nr;
 }
 
-/* Behind what the kind of record has. */
+/* The time follows the other fields of a record. */
 static uint64_t notes_time(const struct perf_event_header *header)
 {
 	uint64_t time_ns;
@@ -240,7 +240,7 @@ static int notes_by_age(const void *a, const void *b)
 	return COMPARE(y->time_ns, x->time_ns);
 }
 
-/* All of this process, newest first: it moves between CPUs, whose rings are read one by one. */
+/* All notes of this process, newest first: it moves between CPUs; rings are read one by one. */
 static size_t notes_of(const struct mapping_notes *notes, uint32_t pid,
 		       const struct mapping_note *found[NOTES_LOOKED_AT])
 {
@@ -264,7 +264,7 @@ struct notes_list {
 	size_t nr;
 };
 
-/* Where a newer one lies, an older one is gone. */
+/* A newer mapping replaces older ones at its addresses. */
 static void notes_list_add(struct notes_list *list, const struct mapping_note *note)
 {
 	for (size_t i = 0; i < list->nr; i++)
@@ -274,7 +274,7 @@ static void notes_list_add(struct notes_list *list, const struct mapping_note *n
 		list->notes[list->nr++] = note;
 }
 
-/* Returns who forked it; 0: not known. What is older was another process of this number. */
+/* Returns the pid that forked it; 0: unknown. Older notes are of another process with this pid. */
 static uint32_t notes_list_process(const struct mapping_notes *notes, uint32_t pid,
 				   struct notes_list *list)
 {

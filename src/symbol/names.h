@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * names.h: each name once, at an address that stays. Names come from files and processes, of
- * which there is no end: some 64 MiB are kept.
+ * names.h: keeps each name once, at a fixed address. Names come from files and processes, without
+ * limit: some 64 MiB are kept.
  */
 #ifndef IOSONAR_SYMBOL_NAMES_H
 #define IOSONAR_SYMBOL_NAMES_H

@@ -24,8 +24,8 @@
 #define OPENER_RIGHT(cap) (1ULL << (cap))
 
 /*
- * A file that only its owner may read is opened for the mapping that it has, never for a path: who
- * took over the reader could name any.
+ * A file that only its owner may read is opened through its mapping, never by a path: a compromised
+ * reader could name any file.
  */
 static const uint64_t opener_rights = OPENER_RIGHT(CAP_SYS_PTRACE);
 static const uint64_t opener_rights_by_link = OPENER_RIGHT(CAP_SYS_PTRACE) |
@@ -43,7 +43,7 @@ static void opener_keep(opener_caps caps, uint64_t rights)
 	}
 }
 
-/* A file in memory, written through its mapping: the one who asks reads it. */
+/* A file in memory, written through its mapping: the process that asks reads it. */
 static char *opener_make_text(int *fd)
 {
 	char *text;
@@ -115,8 +115,8 @@ static int opener_open_path(const struct symbol_opener *opener,
 	return fd;
 }
 
-/* By a descriptor that reads nothing, which it closes: to open a device can have effects, a pipe
- * would wait. path_fd < 0: errno says why there is none. */
+/* Reopens a descriptor that cannot read, and closes it: opening a device can have effects, a
+ * pipe would block. path_fd < 0: errno says why there is none. */
 static int opener_reopen(int path_fd, uint64_t inode)
 {
 	struct stat status;
@@ -145,7 +145,7 @@ static int opener_open_mapped(const struct symbol_opener *opener,
 	return opener_reopen(opener_open_path(opener, request), request->inode);
 }
 
-/* Its path comes from the kernel, not from the one who asks. */
+/* Its path comes from the kernel, not from the process that asks. */
 static int opener_open_noted_file(const struct symbol_opener *opener,
 				  const struct opener_request *request)
 {
@@ -157,7 +157,7 @@ static int opener_open_noted_file(const struct symbol_opener *opener,
 	return opener_reopen(open(note->path, O_PATH | O_CLOEXEC), note->inode);
 }
 
-/* Of a process that has ended: as it was noted, or as whoever forked it has it still. */
+/* For a process that has ended: as it was noted, or as the process that forked it still has it. */
 static int opener_open_file(const struct symbol_opener *opener,
 			    const struct opener_request *request)
 {
@@ -185,7 +185,7 @@ static int opener_open_maps(const struct symbol_opener *opener,
 	return fd < 0 ? -errno : fd;
 }
 
-/* Its name is made of the number alone: who took over the reader cannot name another file. */
+/* The build-id alone makes the name: a compromised reader cannot name another file. */
 static int opener_debug_path(const struct symbol_opener *opener,
 			     const struct opener_request *request, char *path)
 {
@@ -211,7 +211,7 @@ static int opener_open_debug(const struct symbol_opener *opener,
 	return err ?: opener_reopen(open(path, O_PATH | O_CLOEXEC), 0);
 }
 
-/* A child that has not executed anything since runs from what its parent had. */
+/* A child that has not called exec runs from what its parent had. */
 static int opener_open_noted(const struct symbol_opener *opener,
 			     const struct opener_request *request)
 {
@@ -256,12 +256,12 @@ void symbol_opener__serve(const struct symbol_opener *opener, int socket)
 		got = recv(socket, &request, sizeof(request), 0);
 		if (opener->notes)
 			mapping_notes__take(opener->notes);
-		if (got < 0 && errno == EAGAIN) /* nobody asked for a while */
+		if (got < 0 && errno == EAGAIN) /* no question for a while */
 			continue;
 		if (got != sizeof(request))
 			return;
 		fd = symbol_opener__open(opener, &request);
-		sent = deputy__send(socket, &fd, sizeof(fd), fd); /* an error is a number */
+		sent = deputy__send(socket, &fd, sizeof(fd), fd); /* an error is sent as a number */
 		if (fd >= 0)
 			close(fd);
 	}
@@ -277,5 +277,5 @@ int symbol_opener__ask(int socket, const struct opener_request *request)
 		return -EPIPE;
 	if (answer < 0)
 		return answer;
-	return fd < 0 ? -EMFILE : fd; /* the descriptor found no place here */
+	return fd < 0 ? -EMFILE : fd; /* no free descriptor here */
 }

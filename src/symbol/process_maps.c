@@ -15,7 +15,7 @@ enum {
 	MAPS_TEXT_MAX = 16 << 20, /* vm.max_map_count lines of 256 bytes; more is not looked at */
 };
 
-/* All of it at once: what is read in parts can be of two moments. */
+/* Read all at once: parts could be of two moments. */
 static int maps_read_text(struct process_maps *maps, int fd)
 {
 	size_t len = 0;
@@ -54,7 +54,7 @@ static bool maps_parse(const char *text, size_t line_at, struct process_map *map
 
 static int maps_add(struct process_maps *maps, const struct process_map *map)
 {
-	/* Searched by halves: one that is out of order is none of the kernel's. */
+	/* Searched by bisection: a line out of order is not the kernel's. */
 	if (maps->nr && map->start < maps->maps[maps->nr - 1].end)
 		return 0;
 	if (GROW(maps->maps, maps->room, maps->nr + 1))
@@ -63,7 +63,7 @@ static int maps_add(struct process_maps *maps, const struct process_map *map)
 	return 0;
 }
 
-/* Paths of executable mappings move to the front of the text; the rest of it is given back. */
+/* Paths of executable mappings move to the front of the text; the rest is freed. */
 static void maps_keep_paths(struct process_maps *maps)
 {
 	size_t kept = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * process_maps.h: what does a process run from? The executable mappings of /proc/PID/maps, of which
- * one read costs some 10 us for each hundred. It is a snapshot: what is mapped later, or after an
- * exec, is not in it.
+ * process_maps.h: what does a process run from? The executable mappings of /proc/PID/maps; a read
+ * costs some 10 us for each hundred. It is a snapshot: mappings made later, or after an exec, are
+ * not in it.
  */
 #ifndef IOSONAR_SYMBOL_PROCESS_MAPS_H
 #define IOSONAR_SYMBOL_PROCESS_MAPS_H

@@ -19,7 +19,7 @@ enum {
 	READER_FILES_BYTES = 512 << 20,
 };
 
-static const uint64_t reader_look_again_ns = 100000000; /* at the same process, at the earliest */
+static const uint64_t reader_look_again_ns = 100000000; /* until the same process is read again */
 
 /* What is known of a mapping's file. */
 struct reader_link {
@@ -33,7 +33,7 @@ struct reader_process {
 	struct process_maps maps;
 	struct reader_link *links; /* one for each */
 	uint64_t looked_ns;
-	uint64_t used; /* when, in questions; 0: the place is free */
+	uint64_t used; /* last use, in questions; 0: the place is free */
 };
 
 struct symbol_reader {
@@ -102,7 +102,7 @@ static enum symbol_how reader_why(int err)
 	}
 }
 
-/* A process that ends, or is of the kernel, has no mapping at all. */
+/* A process that ends, or a kernel thread, has no mappings at all. */
 static int reader_read_maps_of(struct symbol_reader *r, enum opener_what what, uint32_t pid,
 			       struct process_maps *maps)
 {
@@ -137,7 +137,7 @@ static int reader_take_maps(struct reader_process *p, struct process_maps *maps)
 	return 0;
 }
 
-/* What was seen before stays if now there is nothing to be seen. */
+/* Keeps what was seen before if nothing can be seen now. */
 static void reader_look(struct symbol_reader *r, struct reader_process *p)
 {
 	struct process_maps maps;
@@ -151,7 +151,7 @@ static void reader_look(struct symbol_reader *r, struct reader_process *p)
 	p->looked_ns = clock__mono_ns();
 }
 
-/* NULL: there is no other. */
+/* NULL: there is no other process. */
 static struct reader_process *reader_oldest_but(struct symbol_reader *r,
 						const struct reader_process *kept)
 {
@@ -176,7 +176,7 @@ static size_t reader_bytes(const struct symbol_reader *r)
 	return bytes;
 }
 
-/* Its place, or the one where it belongs: free, else of whoever was not asked about for longest. */
+/* The process's own place, else a free one, else that of the least recently asked process. */
 static struct reader_process *reader_place(struct symbol_reader *r,
 					   const struct symbols_process *key)
 {
@@ -248,7 +248,7 @@ static int reader_open_file(struct symbol_reader *r, const struct reader_process
 	return r->open(r->arg, &request);
 }
 
-/* Opened once for each mapping: only an open file tells which one it is. */
+/* Opened once per mapping: only the open file tells which file it is. */
 static const struct elf_image *reader_read_file(struct symbol_reader *r, struct reader_process *p,
 						const struct process_map *map,
 						struct reader_link *link)
@@ -290,7 +290,7 @@ static void reader_say(struct reader_reply *reply, enum symbol_how how, const ch
 	snprintf(reply->name, sizeof(reply->name), "%s", name);
 }
 
-/* "[libfoo.so]", of "/lib/libfoo.so (deleted)". A name of the kernel's has its brackets. */
+/* "[libfoo.so]" for "/lib/libfoo.so (deleted)". The kernel's own names have brackets already. */
 static void reader_say_file(struct reader_reply *reply, const char *path)
 {
 	size_t len = reader_path_len(path);

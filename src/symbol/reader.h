@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * reader.h: the name of an address in a process. Keeps what processes have mapped and the
- * functions of files, each within bounds: what was not used for longest goes first. Needs no right
- * but to be handed open files; those are hostile, so it runs in a process of its own.
+ * reader.h: the name of an address in a process. Keeps mappings of processes and functions of
+ * files, each within bounds: the least recently used goes first. Needs no rights except open files
+ * that it is handed; those are hostile, so it runs in a process of its own.
  */
 #ifndef IOSONAR_SYMBOL_READER_H
 #define IOSONAR_SYMBOL_READER_H

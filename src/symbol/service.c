@@ -13,16 +13,16 @@
 #include "base/privilege.h"
 
 enum {
-	SERVICE_FDS = 2, /* that a process keeps, at most */
+	SERVICE_FDS = 2, /* most that a process keeps */
 	SERVICE_CPU_S = 300,
-	SERVICE_LOOK_MS = 250, /* the opener takes what the kernel notes so often, at least */
+	SERVICE_LOOK_MS = 250, /* the opener reads the kernel's notes at least this often */
 };
 
 static const uint64_t service_memory_bytes = 2ULL << 30;
 
 /* ---- in the new process ---- */
 
-/* Signals to the terminal's group are for the one that measures; these two end with it. */
+/* Signals to the terminal's group are for the process that measures; these two end with it. */
 static void service_outlive_nobody(pid_t parent)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGPIPE };
@@ -78,9 +78,9 @@ static pid_t service_fork(void (*run)(const char *root), const char *root, const
 	_exit(0);
 }
 
-/* ---- in this one ---- */
+/* ---- in this process ---- */
 
-/* ours: the question's end; theirs: the reader's, and both ends between reader and opener. */
+/* ours: the end for questions; theirs: the reader's; files: both ends between reader and opener. */
 static int service_start_both(struct symbol_service *service, const char *root, int theirs,
 			      const int files[2])
 {
@@ -148,7 +148,7 @@ bool symbol_service__ask(struct symbol_service *service, const struct reader_req
 	return false;
 }
 
-/* One that was given up may hang in a file system: it is left to end with this process. */
+/* A reader that was given up may hang in a file system: it is left to end with this process. */
 void symbol_service__end(struct symbol_service *service)
 {
 	bool answers = service->socket >= 0;

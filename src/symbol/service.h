@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * service.h: the two processes behind user symbols, an opener that keeps rights and a reader
- * that has none, and the socket to the reader. A question costs two switches of process, some 50
- * us. A reader that dies, or thinks for longer than five seconds, is not asked again.
+ * service.h: the two processes behind user symbols, an opener that keeps rights and a reader that
+ * has none, and the socket to the reader. A question costs two process switches, some 50 us. A
+ * reader that dies, or takes longer than five seconds, is not asked again.
  */
 #ifndef IOSONAR_SYMBOL_SERVICE_H
 #define IOSONAR_SYMBOL_SERVICE_H
@@ -13,13 +13,13 @@
 enum { SERVICE_PATIENCE_MS = 5000 };
 
 struct symbol_service {
-	int socket; /* -1: there is nobody to be asked */
+	int socket; /* -1: no reader to ask */
 	pid_t opener, reader;
 };
 
-/* root has to stay. A negative errno: it could not be started. */
+/* root must stay valid. A negative errno: it could not be started. */
 int symbol_service__start(struct symbol_service *service, const char *root);
-/* False: nobody answers, now and later. */
+/* False: no answer, now or later. */
 bool symbol_service__ask(struct symbol_service *service, const struct reader_request *request,
 			 struct reader_reply *reply);
 void symbol_service__end(struct symbol_service *service);

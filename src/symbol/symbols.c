@@ -12,7 +12,7 @@
 
 enum {
 	SYMBOLS_ROOT_MAX = 256,
-	SYMBOLS_KNOWN = 1 << 16, /* places for answers; what comes later takes an older one's */
+	SYMBOLS_KNOWN = 1 << 16, /* places for answers; a later answer replaces an older one */
 };
 
 /* An answer of the reader. */

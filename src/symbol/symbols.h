@@ -2,18 +2,18 @@
 /*
  * symbols.h: addresses into names, of the kernel and of processes. The kernel's functions are read
  * once (50 ms, 5 MB); a process is looked at when it is first asked about (some 100 us, a function
- * of a new file some ms more). One that has ended before is known if it was started after
- * symbols__prepare_user (mapping_notes.h), else it is "[exited]". An
- * address is where a frame goes on: for all but the innermost frame of a stack pass it less 1, or a
- * function that ends with a call is shown as its neighbour. What was compiled on the fly is
- * "[anon]", what was inlined is not seen, names of C++ and Rust stay mangled. A process that lives
- * in a chroot is named only with CAP_CHECKPOINT_RESTORE, one in a container always.
+ * of a new file some ms more). A process that has ended by then is known if it was started after
+ * symbols__prepare_user (mapping_notes.h), else it is "[exited]". An address is where a frame goes
+ * on: for all but the innermost frame of a stack pass it less 1, or a function that ends with a
+ * call is shown as its neighbour. Code compiled on the fly is "[anon]", inlined code is not seen,
+ * C++ and Rust names stay mangled. A process in a chroot is named only with CAP_CHECKPOINT_RESTORE,
+ * one in a container always.
  *
- * User symbols are read by two processes of their own, started by symbols__prepare_user. One may
- * still look into other processes, and opens files; the other has no rights left, and looks into
- * these files, which are hostile: if it dies of one, the run goes on without user symbols. Both end
- * with this one. What asks them needs write, ppoll, recvfrom, wait4 and close, all of which
- * privilege__drop leaves; what names the kernel needs no system call.
+ * Two processes, started by symbols__prepare_user, read user symbols. One may still look into other
+ * processes, and opens files; the other has no rights left, and reads these files, which are
+ * hostile: if it dies of one, the run goes on without user symbols. Both end with this process.
+ * Asking them needs write, ppoll, recvfrom, wait4 and close, all of which privilege__drop leaves;
+ * naming kernel addresses needs no system call.
  */
 #ifndef IOSONAR_SYMBOL_SYMBOLS_H
 #define IOSONAR_SYMBOL_SYMBOLS_H
@@ -22,7 +22,7 @@
 #include <stdint.h>
 #include "symbol/table.h"
 
-/* What is known of an address, and its name then; in the kernel "[kernel]" if there is none. */
+/* What is known of an address, and its name then; an unnamed kernel address is "[kernel]". */
 enum symbol_how {
 	SYMBOL_FOUND,	  /* "vfs_read", "nvme_map_data [nvme]", "main" */
 	SYMBOL_FILE,	  /* "[libfoo.so]": it has no symbol there, or cannot be read */
@@ -30,7 +30,7 @@ enum symbol_how {
 	SYMBOL_UNMAPPED,  /* "[unknown]": nothing is there */
 	SYMBOL_EXITED,	  /* "[exited]": the process had ended before it was looked at */
 	SYMBOL_DENIED,	  /* "[unknown]": we may not look at the process, or at kallsyms */
-	SYMBOL_NO_READER, /* "[unknown]": nobody reads user symbols (any more) */
+	SYMBOL_NO_READER, /* "[unknown]": no process reads user symbols (any more) */
 	SYMBOL_NO_ROOM,	  /* "[unknown]": no memory, or too many names are kept already */
 	NR_SYMBOL_HOW,
 };
@@ -54,20 +54,20 @@ struct symbols *symbols__new(const char *root);
 void symbols__free(struct symbols *symbols);
 
 /*
- * To be called before privilege__drop. The kernel's after programs were attached, or their own
- * names are missing; without it, it is done at the first address. User symbols' best before maps
- * are made: it forks. A negative errno has its words in the next two.
+ * Call before privilege__drop. Kernel: after programs are attached, or their names are missing;
+ * without this call it is done at the first address. User: best before maps are made, as it forks.
+ * The next two explain a negative errno.
  */
 int symbols__prepare_kernel(struct symbols *symbols);
 int symbols__prepare_user(struct symbols *symbols);
-/* Why no names can be had, in one line for people; NULL: they can, or nobody has asked yet. */
+/* Why no names are available, in one line for people; NULL: they are, or nothing was asked yet. */
 const char *symbols__kernel_trouble(const struct symbols *symbols);
 const char *symbols__user_trouble(const struct symbols *symbols);
 
 struct symbol symbols__kernel(struct symbols *symbols, uint64_t addr);
 struct symbol symbols__user(struct symbols *symbols, const struct symbols_process *process,
 			    uint64_t addr);
-/* Looks at a process before it ends, whose addresses will be asked about later. */
+/* Looks at a process before it ends, for later questions about its addresses. */
 void symbols__see(struct symbols *symbols, const struct symbols_process *process);
 
 bool symbols__has_libdw(void); /* built in? For --version. */

@@ -56,7 +56,8 @@ int symbol_table__add(struct symbol_table *t, uint64_t addr, uint64_t size_bytes
 
 /* ---- order ---- */
 
-/* "read" before "__read" before "__libc_read", whichever the file has first; an end comes last. */
+/* "read" before "__read" before "__libc_read", in whatever order the file has them; an end is
+ * last. */
 static int table_compare_names(const char *a, const char *b)
 {
 	size_t a_dashes = strspn(a, "_"), b_dashes = strspn(b, "_");
@@ -73,7 +74,7 @@ static int table_compare(const void *left, const void *right, void *pool)
 		       ?: table_compare_names((char *)pool + a->name, (char *)pool + b->name);
 }
 
-/* One for each address: the plainest name, the largest size that any of them has. */
+/* One entry per address: the plainest name, the largest size. */
 static void table_drop_aliases(struct symbol_table *t)
 {
 	size_t kept = 0;
@@ -98,7 +99,7 @@ void symbol_table__sort(struct symbol_table *t)
 
 /* ---- search ---- */
 
-/* How many begin at this address or before. */
+/* How many functions begin at this address or before. */
 static size_t table_count_up_to(const struct symbol_table *t, uint64_t addr)
 {
 	size_t low = 0, high = t->nr;
@@ -114,7 +115,7 @@ static size_t table_count_up_to(const struct symbol_table *t, uint64_t addr)
 	return low;
 }
 
-/* A function of unknown size has what comes before the next one. */
+/* A function of unknown size extends to the next one. */
 static bool table_holds(const struct symbol_entry *entry, uint64_t addr, bool is_nearest)
 {
 	uint64_t offset = addr - entry->addr;
