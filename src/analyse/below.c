@@ -32,7 +32,7 @@ size_t below__find(const struct below *below, const struct io_record *record,
 
 	if (!stages || record->what != RECORD_BIO)
 		return 0;
-	/* The oldest that can be one of them: all below it ended after it was submitted. */
+	/* The oldest candidate: every bio below ended after the bio above was submitted. */
 	while (at > least && below->bios[(at - 1) % BELOW_KEPT].end_ns >= stages->queued_ns)
 		at--;
 	for (; at < below->nr && nr < most; at++) {

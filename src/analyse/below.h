@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * below.h: which bios did a volume make of this one? Bios below end before the one above: the last
- * few thousand of them are kept, and found by the time when the one above was submitted. Older ones
- * are not found.
+ * below.h: which bios did a volume make of this bio? Bios below end before the bio above: the last
+ * few thousand are kept, and found by the time when the bio above was submitted. Older bios are not
+ * found.
  */
 #ifndef IOSONAR_ANALYSE_BELOW_H
 #define IOSONAR_ANALYSE_BELOW_H
@@ -18,7 +18,7 @@ struct below_bio {
 	uint64_t end_ns, ns;
 	uint64_t sector;
 	uint32_t bytes;
-	int32_t device; /* as the caller numbers them */
+	int32_t device; /* the caller's number for it */
 };
 
 struct below {
@@ -26,9 +26,9 @@ struct below {
 	size_t nr;		/* that ever came */
 };
 
-/* -ENOMEM. A record of a bio that no volume made counts nothing. ns: how long it took. */
+/* -ENOMEM. Ignores a record of a bio that no volume made. ns: how long the bio took. */
 int below__add(struct below *below, const struct io_record *record, int32_t device, uint64_t ns);
-/* Those made of this record's bio, in the order in which they ended, at most `most`. */
+/* The bios made of this record's bio, in the order in which they ended, at most `most`. */
 size_t below__find(const struct below *below, const struct io_record *record,
 		   const struct below_bio **found, size_t most);
 void below__free(struct below *below);

@@ -24,7 +24,7 @@ void breakdown__free(struct breakdown *b)
 void breakdown__begin(struct breakdown *b)
 {
 	for (size_t i = 0; i < b->nr; i++) {
-		uint64_t max_ns = b->rows[i]->total.max_ns; /* parts carry only what is new */
+		uint64_t max_ns = b->rows[i]->total.max_ns; /* parts carry only new values */
 
 		memset(&b->rows[i]->total, 0, sizeof(b->rows[i]->total));
 		b->rows[i]->total.max_ns = max_ns;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * breakdown.h: one distribution per what --by asks for. Parts of any CPU, device and operation come
- * in; those whose chosen tags agree are merged. Keeps the last snapshot, so that an interval is the
- * difference of two.
+ * breakdown.h: one distribution for each combination of --by's keys. Takes parts of any CPU, device
+ * and operation and merges those with equal tags. Keeps the last snapshot, so that an interval is
+ * the difference of two snapshots.
  */
 #ifndef IOSONAR_ANALYSE_BREAKDOWN_H
 #define IOSONAR_ANALYSE_BREAKDOWN_H
@@ -29,22 +29,22 @@ enum breakdown_by {
 	NR_BY,
 };
 
-/* Whose distribution it is. What was not asked for is zero, so that tags compare as bytes. */
+/* Tags of a distribution. Keys that were not requested are zero, so that tags compare as bytes. */
 struct io_tags {
 	uint64_t cgroup, inode;
 	uint32_t file_dev;
-	int32_t path; /* as device: a multipath head's path, and for all others the device itself */
+	int32_t path; /* as device: the path of a multipath head; otherwise the device itself */
 	char comm[24];
-	int32_t device; /* 1 + its number in the device list; 0: not asked for, or the row `other`;
-			   of a path the head */
+	int32_t device; /* 1 + its number in the device list; 0: not requested, or the row `other`;
+			   for a path: the head */
 	int32_t ctrl;	/* 1 + N of nvmeN; 0: none */
 	uint32_t nsid;
 	uint32_t pid;
 	uint16_t queue, cpu;
 	uint8_t kind, op; /* enum io_kind and its number */
 	uint8_t size_class;
-	uint8_t other;	  /* no row was left for it: its tags are not known */
-	uint8_t file_nth; /* of the files that had this inode: wire/file_id.h */
+	uint8_t other;	  /* the table of rows was full: the tags are unknown */
+	uint8_t file_nth; /* number among the files with this inode: wire/file_id.h */
 	uint8_t pad[7];
 };
 _Static_assert(sizeof(struct io_tags) == 80, "no holes: compared as bytes");
@@ -69,9 +69,9 @@ void breakdown__free(struct breakdown *b);
 /* A new snapshot: begin, add every part, end. -ENOMEM. */
 void breakdown__begin(struct breakdown *b);
 int breakdown__add(struct breakdown *b, const struct io_tags *tags, const struct hist *part);
-/* The row of these tags, to be counted into; NULL: no memory. */
+/* The row of these tags, for the caller to count into; NULL: out of memory. */
 struct breakdown_row *breakdown__row(struct breakdown *b, const struct io_tags *tags);
-/* What follows is a new interval. */
+/* Starts a new interval. */
 void breakdown__mark(struct breakdown *b);
 
 /* The row's interval: total less before. */

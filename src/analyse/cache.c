@@ -64,7 +64,7 @@ static bool tags_are(const struct cache_tags *a, const struct cache_tags *b)
 	       !memcmp(a->comm, b->comm, sizeof(a->comm));
 }
 
-/* Keys keep their places, so a search of all is rare: one for each that is new. */
+/* Keys keep their places, so a full search is rare: once for each new key. */
 static struct cache_sum *table_find(struct cache_table *t, const struct cache_tags *tags)
 {
 	for (size_t i = 0; i < t->nr; i++) {
@@ -154,10 +154,10 @@ static uint64_t sums_by(const struct cache_sums *s, enum cache_sort by)
 
 struct sorted {
 	const struct cache_sum *sum;
-	uint64_t first, second; /* what is asked, then what was done at all */
+	uint64_t first, second; /* the requested measure, then all activity */
 };
 
-/* Which of two that did as much comes first: the same one in every run. */
+/* Breaks ties: rows with equal measures have the same order in every run. */
 static int tags_compare(const struct cache_tags *a, const struct cache_tags *b)
 {
 	int order = memcmp(a->comm, b->comm, sizeof(a->comm));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * cache.h: rows of the page cache: what --by tells apart is added up, intervals are differences of
- * two readings, rows are sorted by what is asked, and the ledger says whether they add up. Pure.
+ * cache.h: rows of the page cache: sums by the keys of --by, intervals as differences of two
+ * readings, rows sorted by the requested measure, and a ledger that says whether they add up. Pure.
  */
 #ifndef IOSONAR_ANALYSE_CACHE_H
 #define IOSONAR_ANALYSE_CACHE_H
@@ -24,29 +24,29 @@ enum cache_by {
 /* How accesses are seen. */
 enum cache_method {
 	CACHE_BY_FENTRY,      /* start and end of every request */
-	CACHE_BY_KPROBES,     /* likewise; of writes only the start */
-	CACHE_BY_TRACEPOINTS, /* not at all: only what comes and goes */
+	CACHE_BY_KPROBES,     /* start and end; writes: start only */
+	CACHE_BY_TRACEPOINTS, /* not seen: only additions and removals */
 };
 
 struct cache_tags {
 	uint64_t inode, cgroup;
 	char comm[CACHE_COMM_LEN];
 	uint32_t dev, pid;
-	uint32_t nth; /* of the files that had this inode: wire/file_id.h */
+	uint32_t nth; /* number among the files with this inode: wire/file_id.h */
 	int op;	      /* enum cache_op, or -1: all */
 	bool other;   /* keys that did not fit into the table */
 };
 
-/* What the collector says of itself. Pages as the kernel counts them; UINT64_MAX: not known. */
+/* What the collector reports about itself. Pages as the kernel counts them; UINT64_MAX: unknown. */
 struct cache_about {
 	enum cache_method method;
-	char unseen[256]; /* functions that this kernel does not show */
+	char unseen[256]; /* functions that cannot be probed here */
 	uint64_t page_bytes;
 	uint64_t cached_before, cached_after;
-	bool filtered; /* some of it was not wanted */
+	bool filtered; /* a filter left something out */
 };
 
-/* What pages were, and where they went. */
+/* Counts of accesses, and of pages by how they came and went. */
 struct cache_sums {
 	uint64_t accesses, hits, ra_hits, misses, allocated;
 	uint64_t added, demanded, readahead, other;
@@ -67,19 +67,19 @@ struct cache_table {
 };
 
 void cache_tags__set(struct cache_tags *tags, const struct cache_key *key);
-/* What is not in the mask of enum cache_by is told apart no longer. */
+/* Clears the tags that are not in `by`, a mask of enum cache_by. */
 void cache_tags__mask(struct cache_tags *tags, uint32_t by);
 
 void cache_table__free(struct cache_table *table);
-/* A reading: begin, add every row, then ask; the next one begins where this one is. */
+/* A reading: begin, add every row, then query; the next reading begins from this one. */
 void cache_table__begin(struct cache_table *table);
 int cache_table__add(struct cache_table *table, const struct cache_tags *tags,
 		     const uint64_t counts[NR_CACHE_COUNTS]); /* -ENOMEM */
 /* Since the last reading; whole: since the start. */
 void cache_sum__take(const struct cache_sum *sum, bool whole, struct cache_sums *sums);
-double cache_sums__hit_percent(const struct cache_sums *sums); /* no accesses: not a number */
+double cache_sums__hit_percent(const struct cache_sums *sums); /* NaN without accesses */
 
-/* What rows are sorted by, most first. */
+/* What rows are sorted by, largest first. */
 enum cache_sort {
 	CACHE_SORT_MISSES,
 	CACHE_SORT_ACCESSES,
@@ -91,14 +91,14 @@ enum cache_sort {
 	CACHE_SORT_WRITTEN,
 	CACHE_SORT_EVICTED,
 };
-/* order: nr of table->nr places; those of rows that are all 0 are left out. Returns how many. */
+/* order: room for table->nr rows; rows that are all 0 are left out. Returns their number. */
 size_t cache_table__sort(const struct cache_table *table, enum cache_sort by, bool whole,
 			 const struct cache_sum **order);
 
 struct cache_losses {
 	uint64_t no_task, no_key, unclosed, ra_lost, no_file, skipped;
-	uint64_t events, events_lost; /* of the first, the second found the ring full */
-	uint64_t no_cause;	      /* what a command brought, and was not told */
+	uint64_t events, events_lost; /* events_lost: those that found the ring full */
+	uint64_t no_cause;	      /* bios whose pages could not be linked to a command */
 };
 
 /*
@@ -112,7 +112,7 @@ struct cache_ledger {
 	int64_t grown;	/* added - removed */
 	int64_t change; /* as the kernel counts; with change_known */
 	bool change_known;
-	uint64_t unaccounted; /* what does not add up */
+	uint64_t unaccounted; /* difference that nothing explains */
 	uint64_t lost;
 };
 void cache_ledger__settle(struct cache_ledger *ledger);

@@ -12,7 +12,7 @@
 struct call_graph {
 	struct call_node *nodes;
 	uint32_t nr;
-	struct index index; /* by parent and what it is */
+	struct index index; /* by parent and identity */
 	uint32_t first;	    /* made by sort */
 };
 
@@ -99,7 +99,7 @@ static void node_add_time(struct call_node *node, uint64_t ns)
 	node->timed++;
 }
 
-/* outer: the innermost around it that has a time, which loses this one's; CALL_NODE_NONE: none. */
+/* outer: the innermost timed node around it, which loses this call's time; CALL_NODE_NONE: none. */
 static void graph_count(struct call_graph *g, const struct call *call, uint32_t node,
 			uint32_t outer)
 {
@@ -113,12 +113,11 @@ static void graph_count(struct call_graph *g, const struct call *call, uint32_t 
 		g->nodes[outer].self_ns -= ns;
 }
 
-/* Where a walk through a tree is: a call, and the node of whom it is in. */
+/* Position of a walk through a tree: a call, and the node of the call around it. */
 struct graph_walk {
-	const struct call *root, *call; /* call: NULL: it is over */
+	const struct call *root, *call; /* call: NULL: the walk is over */
 	uint32_t parent;
-	/* By depth: the node of the innermost call up to there that has a time, or CALL_NODE_NONE.
-	 */
+	/* By depth: node of the innermost timed call down to that depth, or CALL_NODE_NONE. */
 	uint32_t *timed;
 	size_t room;
 };
@@ -193,20 +192,20 @@ int call_graph__add(struct call_graph *g, const struct call *root, const char *g
 		g->nodes[walk.parent].count++;
 		if (root->end_ns)
 			node_add_time(&g->nodes[walk.parent], root->end_ns - root->start_ns);
-		g->nodes[walk.parent].self_ns = 0; /* a group is as large as what is in it */
+		g->nodes[walk.parent].self_ns = 0; /* a group has no time of its own */
 	}
 	return graph_walk(g, &walk, limits);
 }
 
 /* ---- its order ---- */
 
-/* The last one first: each will be put before those that are there. */
+/* Reverse order: each node is then put before the nodes already linked. */
 static int node_compare(const void *left, const void *right, void *nodes)
 {
 	const struct call_node *a = (struct call_node *)nodes + *(const uint32_t *)left;
 	const struct call_node *b = (struct call_node *)nodes + *(const uint32_t *)right;
 
-	/* at last, who came first */
+	/* ties: the earlier node first */
 	return COMPARE(a->total_ns, b->total_ns) ?: COMPARE(a->count, b->count) ?: COMPARE(b, a);
 }
 
@@ -258,14 +257,14 @@ uint32_t call_graph__next(const struct call_graph *g, uint32_t node)
 
 /* ---- by function ---- */
 
-/* Which nodes are inside one of the same function? Asked in one walk: looking upwards from each
- * would cost the square of the depth. */
+/* Which nodes are inside a node of the same function? Answered in one walk: looking upwards from
+ * each node would cost the square of the depth. */
 struct sums_walk {
 	uint32_t *functions; /* each once, sorted */
 	size_t nr;
 	uint32_t *open; /* by place in functions: nodes that the walk is in */
 	uint32_t *first, *next;
-	bool *is_inside; /* by node: what was asked */
+	bool *is_inside; /* by node: the answer */
 };
 
 static int function_compare(const void *a, const void *b)
@@ -282,7 +281,7 @@ static void sums_walk_free(struct sums_walk *w)
 	free(w->is_inside);
 }
 
-/* Place 0 of first and next is of those that are in none; a node's is its number + 1, 0: none. */
+/* Place 0 of first and next is for nodes without a parent; a node's is its number + 1, 0: none. */
 static void sums_link(struct sums_walk *w, const struct call_graph *g)
 {
 	for (uint32_t i = 0; i < g->nr; i++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * call_graph.h: where does the time go, of all calls together? Trees of calls become one: the same
- * function under the same parents is one node, whatever task called it. Costs a search per call.
- * What is not traced is not seen: its time is that of who called it.
+ * call_graph.h: where does the time go, over all calls? Merges trees of calls into one: the same
+ * function under the same parents is one node, whatever task called it. Costs one search per call.
+ * Functions that are not traced are not seen: their time counts for their caller.
  */
 #ifndef IOSONAR_ANALYSE_CALL_GRAPH_H
 #define IOSONAR_ANALYSE_CALL_GRAPH_H
@@ -12,17 +12,17 @@
 #define CALL_NODE_NONE UINT32_MAX
 
 /*
- * A call whose return was not seen is counted, and has no time; calls inside it do, which is not
- * that of whom it is in.
+ * A call without a seen return is counted but has no time; calls inside it have their time, which
+ * is not subtracted from the call around it.
  */
 struct call_node {
-	const char *name;  /* of a group; NULL: it is a function */
+	const char *name;  /* name of a group; NULL: a function */
 	uint32_t function; /* the caller's number for it */
-	uint32_t parent;   /* CALL_NODE_NONE: it is in none */
+	uint32_t parent;   /* CALL_NODE_NONE: no parent */
 	uint32_t depth;
-	uint64_t count, timed;	    /* calls; of these the return was seen */
-	uint64_t total_ns, self_ns; /* self: not inside others that are shown */
-	uint64_t min_ns, max_ns;    /* of one; 0 if none is timed */
+	uint64_t count, timed;	    /* calls; calls with a seen return */
+	uint64_t total_ns, self_ns; /* self: outside other shown calls */
+	uint64_t min_ns, max_ns;    /* of one call; 0: none is timed */
 	uint32_t first_child, next; /* made by call_graph__sort */
 };
 
@@ -31,25 +31,25 @@ struct call_graph;
 struct call_graph *call_graph__new(void); /* NULL: out of memory */
 void call_graph__free(struct call_graph *graph);
 /*
- * A tree. group: a name below which it stands, as its task's; NULL: none. limits: what is left out
- * is as if it were not traced. -ENOMEM.
+ * Adds a tree. group: a name to put it under, e.g. that of its task; NULL: none. limits: calls left
+ * out count as if they were not traced. -ENOMEM.
  */
 int call_graph__add(struct call_graph *graph, const struct call *root, const char *group,
 		    const struct call_limits *limits);
 
-/* Those beside one another by their time, then by count. first: of those that are in none;
- * CALL_NODE_NONE: there are none. -ENOMEM. */
+/* Sorts siblings by time, then by count. first: the first node without a parent; CALL_NODE_NONE:
+ * the graph is empty. -ENOMEM. */
 int call_graph__sort(struct call_graph *graph, uint32_t *first);
-/* Parents come before those inside them. */
+/* Parents come before their children. */
 const struct call_node *call_graph__nodes(const struct call_graph *graph, uint32_t *nr);
-/* In the order of call_graph__sort: what is inside, then what is beside. */
+/* The next node in the order of call_graph__sort: children, then siblings. */
 uint32_t call_graph__next(const struct call_graph *graph, uint32_t node);
 
-/* ---- the same by function, wherever it was called ---- */
+/* ---- sums by function, wherever it was called ---- */
 
 struct call_sum {
 	uint32_t function;
-	uint64_t count, total_ns, self_ns; /* total: one inside itself is in it once */
+	uint64_t count, total_ns, self_ns; /* total: recursion counts once */
 };
 struct call_edge {
 	uint32_t from, to; /* functions */

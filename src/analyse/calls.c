@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The calls that a task is in. */
+/* The open calls of a task. */
 struct calls_task {
 	uint64_t id;	   /* 0: nobody's place */
 	struct call *root; /* NULL: in none */
@@ -21,7 +21,7 @@ struct calls_open {
 
 struct calls {
 	struct calls_wants wants;
-	/* Hashed, a power of two. Not base/index.h: who is idle is forgotten when it grows. */
+	/* Hashed, a power of two. Not base/index.h: growing drops the idle entries. */
 	struct calls_task *tasks;
 	size_t nr, room;
 	struct calls_open *opens; /* likewise */
@@ -53,7 +53,7 @@ static int tasks_grow(struct calls *calls)
 	if (!tasks)
 		return -ENOMEM;
 	for (size_t i = 0; i < calls->room; i++)
-		if (calls->tasks[i].root) /* who is in no call is forgotten */
+		if (calls->tasks[i].root) /* drop tasks without an open call */
 			*task_place(tasks, room, calls->tasks[i].id) = calls->tasks[i];
 	calls->nr = 0;
 	for (size_t i = 0; i < room; i++)
@@ -76,7 +76,7 @@ static struct calls_task *calls_task(struct calls *calls, const struct call_even
 	return task;
 }
 
-/* ---- which are open ---- */
+/* ---- open calls ---- */
 
 static struct calls_open *open_place(struct calls_open *opens, size_t room, uint64_t task,
 				     uint32_t function)
@@ -89,7 +89,7 @@ static struct calls_open *open_place(struct calls_open *opens, size_t room, uint
 	return &opens[at];
 }
 
-/* Those of which none is open are forgotten. */
+/* Drops the entries without an open call. */
 static int opens_grow(struct calls *calls)
 {
 	size_t nr = 0, room = 64;
@@ -128,7 +128,7 @@ static int calls_note_open(struct calls *calls, const struct calls_task *task, s
 	return 0;
 }
 
-/* The innermost one of its task is open no longer. */
+/* Closes the innermost call of its task. */
 static void calls_shut(struct calls *calls, const struct calls_task *task)
 {
 	open_place(calls->opens, calls->opens_room, task->id, task->now->function)->call =
@@ -152,7 +152,7 @@ void call__let_go(struct call *call)
 	free(call);
 }
 
-/* A call that outlives its tree, since it is held, stands alone from then on. */
+/* A call that outlives its tree because a caller holds it stands alone from then on. */
 static struct call *call_leave_tree(struct call *call, const struct call *root)
 {
 	struct call *parent = call == root ? NULL : call->parent;
@@ -165,7 +165,7 @@ static struct call *call_leave_tree(struct call *call, const struct call *root)
 	return next ? next : parent;
 }
 
-/* From the innermost on; no recursion: a file says how deep it is. */
+/* From the innermost call outwards; no recursion: the depth comes from a file. */
 static void tree_let_go(struct call *root)
 {
 	struct call *call = root;
@@ -255,7 +255,7 @@ static int calls_pop(struct calls *calls, struct calls_task *task)
 	return task->now ? 0 : calls_end_tree(calls, task);
 }
 
-/* Whether its return will be seen: of user functions, only those of the outermost are. */
+/* Whether its return will be seen: of user functions, the kernel reports only the outermost. */
 static bool calls_keeps(struct calls *calls, const struct calls_task *task, struct call *call,
 			const struct call_event *event)
 {

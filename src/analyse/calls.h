@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * calls.h: which call was inside which, and how long did it take? Entries and returns of functions,
- * in order of time, become calls, nested by task; what an interrupt calls is nested in what it
- * interrupted. A task that runs on no thread of its own, the idle one, is its CPU's.
+ * calls.h: which call was inside which, and how long did it take? Turns entries and returns of
+ * functions, in order of time, into calls, nested by task; calls of an interrupt are nested in the
+ * call it interrupted. The idle task, which has no thread of its own, is nested by CPU.
  */
 #ifndef IOSONAR_ANALYSE_CALLS_H
 #define IOSONAR_ANALYSE_CALLS_H
@@ -13,19 +13,19 @@
 
 struct call {
 	uint64_t start_ns, end_ns; /* end: 0 if its return was not seen */
-	uint64_t number;	   /* from 0, as they are entered */
+	uint64_t number;	   /* from 0, in order of entry */
 	uint32_t function;	   /* the caller's number for it */
 	uint32_t cpu, end_cpu;
 	uint32_t pid, tid;
-	uint32_t depth; /* calls that it is in */
+	uint32_t depth; /* number of calls around it */
 	char comm[17];
-	struct call *parent;	   /* NULL: it is in none */
-	struct call *first, *next; /* the first one inside it; the one after it */
-	void *entered, *left;	   /* what the records held; NULL: there was none */
-	struct life *life;	   /* lives.h: whose it is, until it is left */
+	struct call *parent;	   /* NULL: outermost */
+	struct call *first, *next; /* first call inside it; next sibling */
+	void *entered, *left;	   /* values of the two records; NULL: no record */
+	struct life *life;	   /* lives.h: its object's, until its return */
 	/* the maker's */
 	struct call *last;
-	struct call *outer; /* of the same function and task, open around this one; NULL: none */
+	struct call *outer; /* the open call around it of the same function and task; NULL: none */
 	uint32_t holders;
 	uint32_t kept; /* open calls of user functions, with this one, whose returns will be seen */
 };
@@ -40,7 +40,7 @@ struct call_event {
 	const char *comm; /* 16 bytes, not always terminated */
 	bool is_return;
 	bool returns; /* of an entry: its return will be seen */
-	bool is_user; /* likewise: of a program; CALLS_MOST_KEPT holds for it */
+	bool is_user; /* entry: user function; CALLS_MOST_KEPT applies */
 	const void *values;
 	size_t bytes;
 };
@@ -51,32 +51,32 @@ struct calls_wants {
 	/* The call that an event entered or left; NULL: a return whose entry was before the first
 	 * event, or was lost. 0, or a negative errno. */
 	int (*on_call)(void *arg, struct call *call, const struct call_event *event);
-	/* A call that was in no other is over, with all that were inside. They are gone afterwards,
-	 * but for those that somebody holds. */
+	/* An outermost call is over, with all calls inside it. They are freed afterwards, except
+	 * those that a caller holds. */
 	int (*on_tree)(void *arg, const struct call *root);
 	void *arg;
 };
 
 struct calls *calls__new(const struct calls_wants *wants); /* NULL: out of memory */
 void calls__free(struct calls *calls);
-/* Both return what those return but 0; -ENOMEM. */
+/* Both pass on what a callback returns if not 0; -ENOMEM. */
 int calls__take(struct calls *calls, const struct call_event *event);
-int calls__finish(struct calls *calls); /* trees that are still open are handed on */
+int calls__finish(struct calls *calls); /* passes on the trees still open */
 void call__hold(struct call *call);
 void call__let_go(struct call *call);
 
-/* What is shown of a tree. */
+/* Which calls of a tree are shown. */
 struct call_limits {
-	uint64_t max_depth; /* calls inside fewer others; 0: all */
-	uint64_t min_ns;    /* shorter ones are left out, with what is inside */
+	uint64_t max_depth; /* calls with fewer around them; 0: all */
+	uint64_t min_ns;    /* shorter calls are left out, with those inside */
 };
 bool call__is_within(const struct call *call, const struct call_limits *limits);
-/* A walk through a tree without recursion, for a file says how deep it is: what is inside, then
- * what is beside, then what is beside those around it. NULL: that was all. */
+/* A walk through a tree without recursion, as the depth comes from a file: children, then
+ * siblings, then siblings of the calls around. NULL: the end. */
 const struct call *call__next(const struct call *call, const struct call *root);
 const struct call *call__next_beside(const struct call *call, const struct call *root);
 
-/* Calls inside CALLS_MOST_KEPT others: their returns are not seen. */
+/* Calls of user functions inside CALLS_MOST_KEPT others: their returns are not seen. */
 uint64_t calls__unkept(const struct calls *calls);
 
 #endif

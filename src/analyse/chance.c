@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* splitmix64: a counter whose bits are stirred. */
+/* splitmix64: a counter with mixed bits. */
 static uint64_t chance_next(struct chance *c)
 {
 	uint64_t z = c->state += 0x9e3779b97f4a7c15ULL;
@@ -30,7 +30,7 @@ double chance__normal(struct chance *c)
 	return radius * cos(2 * M_PI * chance__part(c));
 }
 
-/* Few: as many as fit before the product of parts is too small. Many: all but normal. */
+/* Small means: count factors until the product is too small. Large means: almost normal. */
 double chance__poisson(struct chance *c, double mean)
 {
 	double least = exp(-mean), product = chance__part(c), nr = 0;
@@ -44,7 +44,7 @@ double chance__poisson(struct chance *c, double mean)
 	return nr;
 }
 
-/* Of the normal distribution: where the upper tail is `tail`. Halved until it is exact enough. */
+/* Normal distribution: where the upper tail is `tail`. Bisects until it is exact enough. */
 static double chance_normal_reach(double tail)
 {
 	double low = 0, high = 40;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * chance.h: random numbers that repeat, and how far chance reaches. The same seed draws the same
- * numbers on every machine, so a comparison made twice says the same twice. Not for secrets.
+ * chance.h: repeatable random numbers, and confidence limits. The same seed draws the same numbers
+ * on every machine, so a repeated comparison gives the same result. Not for secrets.
  */
 #ifndef IOSONAR_ANALYSE_CHANCE_H
 #define IOSONAR_ANALYSE_CHANCE_H
@@ -13,15 +13,15 @@ struct chance {
 };
 
 uint32_t chance__below(struct chance *chance, uint32_t limit);
-double chance__part(struct chance *chance);   /* between 0 and 1, neither of them */
+double chance__part(struct chance *chance);   /* between 0 and 1, both excluded */
 double chance__normal(struct chance *chance); /* mean 0, deviation 1 */
-/* How often something happens that happens `mean` times on average. */
+/* A Poisson count: how often an event occurs that occurs `mean` times on average. */
 double chance__poisson(struct chance *chance, double mean);
 
 /*
- * How many deviations the mean of `nr` values can be off, so that it is further off by chance in
- * only `doubt` of all cases, in both directions together: 1.96 for 0.05 and many values. nr 0:
- * many.
+ * How many standard deviations the mean of `nr` values can be off, so that chance exceeds it in
+ * only `doubt` of all cases, both directions together: 1.96 for 0.05 and many values. nr 0: many
+ * values.
  */
 double chance__reach(double doubt, uint32_t nr);
 

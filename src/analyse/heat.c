@@ -20,7 +20,7 @@ static void heat_add_column(struct heat_column *to, const struct heat_column *fr
 		to->rows[row] += from->rows[row];
 }
 
-/* Two columns become one. */
+/* Joins each two columns into one. */
 static void heat_fold(struct heat *h)
 {
 	for (uint32_t i = 1; i < h->nr; i++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * heat.h: how long did commands take, when? A grid of bounded size: columns of time, as wide as it
- * takes for HEAT_COLUMNS of them to reach from the first command to the last, by rows of latency,
- * four per octave. Counts are exact, whatever came; how wide a column is shows only in the end.
+ * heat.h: how long did commands take, when? A grid of bounded size: columns of time, just wide
+ * enough for HEAT_COLUMNS of them to reach from the first command to the last, by rows of latency,
+ * four per octave. Counts are always exact; the width of a column is final only at the end.
  */
 #ifndef IOSONAR_ANALYSE_HEAT_H
 #define IOSONAR_ANALYSE_HEAT_H
@@ -12,9 +12,9 @@
 
 enum {
 	HEAT_COLUMNS = 128,
-	HEAT_SLOTS = HIST_SUB / 4,		 /* of a distribution, in a row */
-	HEAT_ROWS = HIST_SLOTS / HEAT_SLOTS + 1, /* the last has no end */
-	HEAT_LEAST_NS = 1024,			 /* of a column, at first */
+	HEAT_SLOTS = HIST_SUB / 4,		 /* slots of a histogram per row */
+	HEAT_ROWS = HIST_SLOTS / HEAT_SLOTS + 1, /* the last row is open-ended */
+	HEAT_LEAST_NS = 1024,			 /* first width of a column */
 };
 
 struct heat_column {
@@ -28,13 +28,13 @@ struct heat {
 	struct heat_column columns[HEAT_COLUMNS];
 };
 
-/* What lies before the start is counted there. */
+/* Earlier commands are counted at the start. */
 void heat__init(struct heat *heat, uint64_t start_ns);
 void heat__add(struct heat *heat, uint64_t time_ns, uint64_t lat_ns, uint64_t bytes);
-/* Columns at least as wide as this; the same as those of another grid, if it had the same start. */
+/* Makes columns at least this wide; two grids with the same start then have the same columns. */
 void heat__widen(struct heat *heat, uint64_t width_ns);
 
 uint64_t heat__row_from_ns(uint32_t row);
-uint64_t heat__row_to_ns(uint32_t row); /* 0: it has no end */
+uint64_t heat__row_to_ns(uint32_t row); /* 0: open-ended */
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * hist.c: how are the latencies distributed? Sums, differences and percentiles of log-linear
- * histograms; each is one pass over about 1,000 counters. A value is known to 1.6 % and no better,
- * except below 64 ns, where it is exact, and past HIST_TOP_BIT, where only max_ns is known.
+ * histograms; each is one pass over about 1,000 counters. Values are accurate to 1.6 %; below 64 ns
+ * they are exact, and past HIST_TOP_BIT only max_ns is known.
  */
 #include "analyse/hist.h"
 
@@ -27,7 +27,7 @@ void hist__merge(struct hist *into, const struct hist *other)
 		into->max_ns = other->max_ns;
 }
 
-/* out may be either of the others. */
+/* out may alias now or before. */
 void hist__difference(struct hist *out, const struct hist *now, const struct hist *before)
 {
 	for (int i = 0; i < HIST_CELLS; i++)
@@ -74,7 +74,7 @@ uint64_t hist__percentile(const struct hist *h, uint32_t per_10000)
 	if (!h->count)
 		return 0;
 	slot = hist_slot_of_rank(h, rank);
-	/* The last bucket has no middle worth the name, but its highest value is known. */
+	/* The last bucket has no meaningful middle, but its highest value is known. */
 	if (slot == HIST_OVER && rank == h->count)
 		return h->max_ns;
 	ns = hist_middle(h, slot);
@@ -124,7 +124,7 @@ static void hist_add_percents(struct hist_range *ranges, int nr)
 		total += ranges[i].count;
 	for (int i = 0; i < nr; i++) {
 		seen += ranges[i].count;
-		/* Divided first: all of them are exactly 100. */
+		/* Divide first: then the full count is exactly 100. */
 		ranges[i].cumulative_percent = 100 * ((double)seen / (double)total);
 	}
 }

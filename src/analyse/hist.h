@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * hist.h: a latency distribution and what can be read from it. Counters only grow, so an interval
- * is the difference of two snapshots and a device is the sum of its CPUs, both exact.
+ * hist.h: a latency distribution and its statistics. Counters only grow, so an interval is the
+ * difference of two snapshots and a device is the sum of its CPUs, both exact.
  */
 #ifndef IOSONAR_ANALYSE_HIST_H
 #define IOSONAR_ANALYSE_HIST_H
@@ -21,7 +21,7 @@ void hist__merge(struct hist *into, const struct hist *other);
 /* now - before, cell by cell; max_ns is now's: the caller keeps the maximum of an interval. */
 void hist__difference(struct hist *out, const struct hist *now, const struct hist *before);
 
-/* Nearest rank: the smallest that has per_10000 / 10000 of the values at or below it, from 1. */
+/* Nearest rank, from 1: the smallest with per_10000 / 10000 of the values at or below it. */
 uint64_t hist__rank(uint64_t count, uint32_t per_10000);
 /*
  * The value below which per_mille_10 / 10000 of the values lie (9999 = p99.99): the middle of the
@@ -29,12 +29,12 @@ uint64_t hist__rank(uint64_t count, uint32_t per_10000);
  */
 uint64_t hist__percentile(const struct hist *h, uint32_t per_10000);
 uint64_t hist__mean_ns(const struct hist *h);
-/* Snapshots are torn by running programs: a max_ns below the highest bucket in use is raised. */
+/* Running programs tear snapshots: raises a max_ns that is below the highest bucket in use. */
 void hist__mend_max(struct hist *h);
 
-/* Ranges for people: buckets joined so that at most `most` rows remain. */
+/* Ranges for display: joins buckets so that at most `most` rows remain. */
 struct hist_range {
-	uint64_t from_ns, to_ns; /* to_ns 0: no end */
+	uint64_t from_ns, to_ns; /* to_ns 0: open-ended */
 	uint64_t count;
 	double cumulative_percent;
 };

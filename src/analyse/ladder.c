@@ -13,7 +13,7 @@
 
 static const char rung_letters[NR_RUNGS] = "QGFISADKNVEWC";
 
-/* A time that is not there, or that cannot be (an old stamp of the same request), is left out. */
+/* Leaves out a time that is missing, or that is impossible (an old stamp of the same request). */
 static void moment_add(struct moment *moments, size_t *nr, enum rung rung, uint64_t ns,
 		       uint64_t end_ns)
 {
@@ -210,7 +210,7 @@ static struct ladder_group *ladder_group(struct ladder *ladder, int32_t device, 
 	return group;
 }
 
-/* The last place takes whatever has none of its own: more than there can be of one kind. */
+/* The last place takes all further steps: no kind of command has as many. */
 static size_t group_step(struct ladder_group *group, enum rung from, enum rung to)
 {
 	size_t i;
@@ -367,7 +367,7 @@ double ladder_group__tail_share(const struct ladder_group *group, size_t step, u
 	uint64_t beyond = group->total.count - group->total.count * per_10000 / 10000, seen = 0;
 	uint64_t mine = 0, all = 0;
 
-	/* From the top, until as many as are meant were seen: whole buckets. */
+	/* From the top, in whole buckets, until the wanted number of commands is reached. */
 	for (size_t slot = HIST_CELLS; slot-- > 0 && seen < beyond;) {
 		seen += group->total.slots[slot];
 		mine += group->tails[slot][step];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ladder.h: where did the time of commands go? Each passes events on its way, rungs; the time
- * between two that it passed is a step. A step that follows another begins where that one ended, so
- * the steps of a command add up to its total, whatever it skipped. Per device and operation: a
- * distribution for each step, and what part it had in those that took longest.
+ * ladder.h: where did the time of commands go? A command passes events, called rungs; the time
+ * between two passed rungs is a step. Each step begins where the one before ended, so the steps of
+ * a command add up to its total, whatever rungs it skipped. Per device and operation: a
+ * distribution for each step, and its share in the slowest commands.
  */
 #ifndef IOSONAR_ANALYSE_LADDER_H
 #define IOSONAR_ANALYSE_LADDER_H
@@ -14,7 +14,7 @@
 #include "analyse/hist.h"
 #include "wire/io_stages.h"
 
-/* In the order in which a command passes them. blktrace's letters where it has one. */
+/* In the order in which a command passes them, with blktrace's letters where they exist. */
 enum rung {
 	RUNG_QUEUED,   /* Q: the bio was submitted */
 	RUNG_GOT,      /* G: it got a request */
@@ -25,8 +25,8 @@ enum rung {
 	RUNG_ISSUED,   /* D: it went to the driver's queue */
 	RUNG_REAPED,   /* K: the device's answer was found */
 	RUNG_ANSWERED, /* N: the driver had the answer */
-	RUNG_BELOW,    /* V: a volume's bio: the first of those made of it was submitted, */
-	RUNG_BACK,     /* E: the last of them ended */
+	RUNG_BELOW,    /* V: volume: the first bio made of it was submitted, */
+	RUNG_BACK,     /* E: the last of those bios ended */
 	RUNG_WRITTEN,  /* W: its data were written; another flush follows */
 	RUNG_DONE,     /* C: the request and its bios ended */
 	NR_RUNGS,
@@ -62,7 +62,7 @@ static inline uint32_t rung__bits(enum rung from, enum rung to)
 const char *step__name(enum rung from, enum rung to, char buf[4]);
 const char *step__words(enum rung from, enum rung to);
 
-enum { LADDER_STEPS = 16 }; /* that differ, of one device and operation */
+enum { LADDER_STEPS = 16 }; /* different steps of one device and operation */
 
 struct ladder_step {
 	enum rung from, to;
@@ -71,9 +71,9 @@ struct ladder_step {
 
 /* One device and operation. */
 struct ladder_group {
-	int32_t device; /* as the caller numbers them */
+	int32_t device; /* the caller's number for it */
 	uint8_t kind, op;
-	enum rung from, to; /* the widest that was seen */
+	enum rung from, to; /* the widest seen */
 	struct hist total;
 	size_t nr_steps;
 	struct ladder_step steps[LADDER_STEPS];
@@ -86,7 +86,7 @@ struct ladder {
 	size_t nr;
 };
 
-/* -ENOMEM. What was not of this layer counts nothing. */
+/* -ENOMEM. Ignores records of other layers. */
 int ladder__add(struct ladder *ladder, int32_t device, const struct io_record *record,
 		enum ladder_at at);
 int ladder__merge(struct ladder *into, const struct ladder *from);
@@ -94,9 +94,9 @@ void ladder__clear(struct ladder *ladder); /* empties, keeps the memory */
 void ladder__free(struct ladder *ladder);
 void ladder__sort(struct ladder *ladder); /* groups by device and operation, steps by their rungs */
 
-/* What part the step had in the time of all commands of its group, in percent; */
+/* The step's share in the time of all commands of its group, in percent; */
 double ladder_group__share(const struct ladder_group *group, size_t step);
-/* and in that of those beyond a percentile of the total (9900: the slowest 1 %). */
+/* and in the time of those beyond a percentile of the total (9900: the slowest 1 %). */
 double ladder_group__tail_share(const struct ladder_group *group, size_t step, uint32_t per_10000);
 
 #endif

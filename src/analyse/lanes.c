@@ -7,7 +7,7 @@
 
 int lanes__take(struct lanes *l, uint64_t begin_ns, uint64_t end_ns)
 {
-	size_t lane = l->nr; /* a new one, if none is free */
+	size_t lane = l->nr; /* a new lane, if none is free */
 
 	for (size_t i = 0; i < l->nr; i++)
 		if (l->ends[i] <= begin_ns && (lane == l->nr || l->ends[i] > l->ends[lane]))

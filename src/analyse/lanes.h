@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * lanes.h: where in a picture is room? Spans of time that overlap need lanes of their own; each
- * gets one in which nothing goes on that long. Spans come in the order of their ends; of the lanes
- * that are free by then the one that was busy last is taken, which needs as few as there are.
+ * lanes.h: where does a picture have room? Spans that overlap in time need separate lanes; each
+ * span gets a lane that is free for its whole length. Spans come in the order of their ends; of the
+ * free lanes, the one busy last is taken, which needs as few lanes as possible.
  */
 #ifndef IOSONAR_ANALYSE_LANES_H
 #define IOSONAR_ANALYSE_LANES_H
@@ -13,11 +13,11 @@
 enum { LANES_MOST = 4096 };
 
 struct lanes {
-	uint64_t *ends; /* of the last span of each */
+	uint64_t *ends; /* end of each lane's last span */
 	size_t nr, room;
 };
 
-/* The span's lane, from 0 on; one that is nr before is new. -ENOMEM; -ENOSPC: there are no more. */
+/* The span's lane, from 0; equal to the old nr: a new lane. -ENOMEM; -ENOSPC: no more lanes. */
 int lanes__take(struct lanes *lanes, uint64_t begin_ns, uint64_t end_ns);
 void lanes__free(struct lanes *lanes);
 

@@ -9,10 +9,10 @@
 
 struct lives {
 	struct lives_wants wants;
-	/* Hashed by address, a power of two; NULL: free. Not base/index.h: these are taken out. */
+	/* Hashed by address, a power of two; NULL: free. Not base/index.h: entries are removed. */
 	struct life **places;
 	size_t nr, room;
-	struct life *apart; /* without a place: they wait for returns */
+	struct life *apart; /* lives without a place that wait for returns */
 	uint64_t begun;
 };
 
@@ -48,7 +48,7 @@ static int lives_grow(struct lives *lives)
 	return 0;
 }
 
-/* Those behind close up, or they would not be found. */
+/* Later entries close up, as a search would otherwise miss them. */
 static void lives_take_out(struct lives *lives, struct life *life)
 {
 	size_t mask = lives->room - 1;
@@ -88,8 +88,8 @@ static void life_free(struct life *life)
 	free(life);
 }
 
-/* Who is not born here has had all records of the address since the last one was over: one that is
- * missing may have been the birth. */
+/* A life without a seen birth owns all records of the address since the last life was over: a
+ * missing record may have been the birth. */
 static void life_begin(struct lives *lives, struct life *life, const struct life_event *event)
 {
 	life->number = ++lives->begun;
@@ -111,7 +111,7 @@ static struct life *life_new(struct lives *lives, const struct life_event *event
 	return life;
 }
 
-/* What a record holds of an object that is dead is somebody else's. */
+/* A record's values after the object's death belong to another object. */
 static const void *life_values(const struct life *life, const struct call *call, bool is_return)
 {
 	if (!call || (is_return && (life->is_dead || life->is_apart)))
@@ -153,7 +153,7 @@ static int life_add(struct life *life, const struct life_event *event, struct ca
 	return 0;
 }
 
-/* ---- the end of one ---- */
+/* ---- end of a life ---- */
 
 /* One that had only records which were passed is nobody's. */
 static int lives_tell(const struct lives *lives, const struct life *life)
@@ -169,8 +169,8 @@ static int lives_hand_on(struct lives *lives, struct life *life)
 	return err;
 }
 
-/* Its address is another's now; a function that it was in may still have to return. expected: how
- * many records there have been since its first. */
+/* Another object has its address now; a function around it may still have to return. expected:
+ * number of records since its first. */
 static int lives_end(struct lives *lives, struct life *life, uint64_t expected)
 {
 	life->is_whole = expected == life->records;
@@ -217,7 +217,7 @@ static struct life *lives_begin(struct lives *lives, const struct life_event *ev
 	return life;
 }
 
-/* A step of who had the address before. */
+/* A step of the previous owner of the address. */
 static int life_take_over(struct life *life, struct life *last, const struct life_step *from)
 {
 	struct life_step *step = life_new_step(life);
@@ -235,8 +235,8 @@ static int life_take_over(struct life *life, struct life *last, const struct lif
 	return 0;
 }
 
-/* What happened inside the call that returned it, and after the last one's death: an interrupt may
- * have come there. */
+/* Steps inside the call that returned the object, after the last owner's death: an interrupt may
+ * have come in between. */
 static int life_take_over_all(struct life *life, struct life *last, const struct call *call)
 {
 	size_t kept = 0;
@@ -278,9 +278,9 @@ static int lives_give_way(struct lives *lives, struct life *last, const struct l
 }
 
 /*
- * Who has the address, from this record on. A birth makes it another one. What a function returns
- * as born may have been in others' hands inside it: bio_init of bio_alloc_bioset is the same birth,
- * and where it is inlined what it calls comes before the birth.
+ * The life that owns the address from this record on. A birth starts another life. An object that a
+ * function returns as born may have been used inside it: bio_init of bio_alloc_bioset is the same
+ * birth, and where it is inlined, the functions it calls come before the birth.
  */
 static int lives_find(struct lives *lives, const struct life_event *event, const struct call *call,
 		      const struct call_event *record, struct life **found)
@@ -310,14 +310,14 @@ static int lives_find(struct lives *lives, const struct life_event *event, const
 	return err;
 }
 
-/* A return may come after another had the address: it is his who was there at the entry. But what
- * is born is nobody else's, and where an entry was lost the call is one around it. */
+/* A return may come after another object took the address: it belongs to the object of the
+ * entry. But a newborn object is always new, and if an entry was lost the call is one around it. */
 static bool lives_is_late(const struct life *life, const struct life_event *event)
 {
 	return !event->object || (event->object == life->object && event->role != LIFE_BIRTH);
 }
 
-/* A return with somebody else in hand is that of a call whose entry was lost; its own was, too. */
+/* A return with another object belongs to a call whose entry was lost; its own was lost, too. */
 static bool lives_is_anothers(const struct life *life, const struct life_event *event)
 {
 	return event->object && event->object != life->object && event->role != LIFE_BIRTH;
@@ -363,8 +363,8 @@ int lives__pass(struct lives *lives, const struct life_event *event)
 
 /* ---- all ---- */
 
-/* Where records are lost, the last ones of a dead one may be: then its next birth, or the end,
- * tells. */
+/* If records were lost, the last ones of a dead object may be among them: then its next birth,
+ * or the end of the run, decides. */
 static bool lives_has_last(const struct lives *lives, const struct life *life)
 {
 	uint64_t counted;
@@ -382,7 +382,7 @@ static bool lives_is_over(const struct lives *lives, const struct life *life, ui
 	       life->last_nth - life->first_nth + 1 == life->records && lives_has_last(lives, life);
 }
 
-/* As many places stay as the kernel has counts. */
+/* Keeps as many places as the kernel has counts. */
 static int lives_bury(struct lives *lives, struct life *life)
 {
 	int err;
@@ -428,7 +428,7 @@ static int lives_finish_apart(struct lives *lives)
 	return err;
 }
 
-/* Functions that it is in may be left after the end. */
+/* Functions around it may return after the end. */
 static int lives_finish_one(struct lives *lives, struct life *life)
 {
 	uint64_t counted = lives->wants.counted(lives->wants.arg, life->object);

@@ -33,7 +33,7 @@ int numbers__add_real(struct numbers *numbers, double value)
 {
 	if (isnan(value))
 		return -EINVAL;
-	/* From the first real value on, all are. */
+	/* After the first real value, all values are real. */
 	for (size_t i = 0; i < numbers->nr && !numbers->is_real; i++)
 		numbers->values[i].real = (double)numbers->values[i].whole;
 	numbers->is_real = true;
@@ -60,7 +60,7 @@ static int numbers_compare_real(const void *a, const void *b)
 	return COMPARE(x->real, y->real);
 }
 
-/* From 1 to nr. 0.7 x 10 is not 7 to a computer: what is that near to a rank is that rank. */
+/* From 1 to nr. In floating point 0.7 x 10 is not 7: a result so close to a rank is that rank. */
 static size_t numbers_rank(size_t nr, double part)
 {
 	double exact = part * (double)nr, rank = ceil(exact);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * numbers.h: exact percentiles and powers of two of any numbers. All values are kept, eight bytes
- * each; whole numbers stay exact until the first one comes that is not whole.
+ * numbers.h: exact percentiles and powers of two of any numbers. Keeps all values, eight bytes
+ * each; integers stay exact until the first value that is not an integer.
  */
 #ifndef IOSONAR_ANALYSE_NUMBERS_H
 #define IOSONAR_ANALYSE_NUMBERS_H
@@ -21,21 +21,21 @@ struct numbers {
 	bool is_real;
 };
 
-/* -ENOMEM. NaN is no number: -EINVAL. */
+/* -ENOMEM. NaN is rejected: -EINVAL. */
 int numbers__add_whole(struct numbers *numbers, int64_t value);
 int numbers__add_real(struct numbers *numbers, double value);
 void numbers__free(struct numbers *numbers);
 /*
- * The least value that at least that part of the values does not exceed: of 0.5 the median (of an
- * even number of values the lower one), of 0 the least, of 1 the greatest. Sorts them. False: there
- * are none. numbers->is_real tells which it is.
+ * The smallest value that at least this part of the values does not exceed: 0.5 is the median (of
+ * an even number of values the lower one), 0 the minimum, 1 the maximum. Sorts the values. False:
+ * no values. numbers->is_real tells which member holds it.
  */
 bool numbers__percentile(struct numbers *numbers, double part, union numbers_value *value);
 
 /* Counts of values by powers of two: [0] below 0, [1] 0 up to 1, [n] 2^(n-2) up to 2^(n-1). */
 enum { NUMBERS_OCTAVES = 66 };
 size_t numbers__octave(double value); /* which of these */
-/* Where it begins; the first has no beginning, the last ends there, too. */
+/* Where an octave begins; the first has no lower bound, the last includes its upper bound. */
 double numbers__octave_from(size_t octave);
 
 #endif

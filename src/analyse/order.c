@@ -7,7 +7,7 @@
 #include <string.h>
 #include "base/grow.h"
 
-enum { ORDER_UNIT = 8 }; /* the size of any record is a multiple of it */
+enum { ORDER_UNIT = 8 }; /* every record size is a multiple of it */
 
 struct order_entry {
 	uint64_t at_ns;
@@ -23,7 +23,7 @@ static const struct io_record *order_record(const struct order *order, uint32_t 
 	return (const struct io_record *)(order->held + (size_t)place * ORDER_UNIT);
 }
 
-/* Room for one more of any size. */
+/* Makes room for one more record of any size. */
 static int order_grow(struct order *order)
 {
 	size_t room_bytes = order->room_bytes ? 2 * order->room_bytes : 1 << 17;
@@ -41,7 +41,7 @@ static int order_grow(struct order *order)
 	return 0;
 }
 
-/* Copies it to the end, where there is room. */
+/* Copies it to the end; the caller made room. */
 static void order_append(struct order *order, const struct io_record *record)
 {
 	struct io_record *to = (struct io_record *)(order->held + order->bytes);
@@ -70,7 +70,7 @@ int order__add(struct order *order, const struct io_record *record)
 	return err;
 }
 
-/* Where the run that begins here ends: as long as times do not fall. */
+/* End of the run that begins here: a run lasts while times do not fall. */
 static size_t order_run_end(const struct order_entry *entries, size_t from, size_t nr)
 {
 	size_t end = from + 1;
@@ -91,7 +91,7 @@ static void order_merge(struct order_entry *out, const struct order_entry *in, s
 	}
 }
 
-/* One pass joins neighbouring runs, two and two. False: there was only one. */
+/* One pass joins neighbouring runs in pairs. False: there was only one run. */
 static bool order_pass(struct order *order)
 {
 	struct order_entry *in = order->entries, *out = order->spare;
@@ -110,12 +110,12 @@ static bool order_pass(struct order *order)
 }
 
 /*
- * Those that stay close up, in the order in which they came: it is found in one pass over all that
- * were there, not by sorting. A record never moves up, so a copy does not hit one that is to come.
+ * The remaining records close up, in order of arrival, which one pass finds without sorting. A
+ * record never moves up, so a copy does not overwrite a later one.
  */
 static void order_keep(struct order *order, size_t taken)
 {
-	uint32_t *places = (uint32_t *)order->spare; /* by arrival; there is room for four times */
+	uint32_t *places = (uint32_t *)order->spare; /* by arrival; fills a quarter of the room */
 	size_t nr = order->nr;
 
 	memset(places, 0xff, nr * sizeof(*places));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * order.h: records of several CPUs in the order in which their commands ended. Each CPU's come in
- * order, or nearly; they are held for a short window, in which those of the other CPUs arrive, and
- * then go on. Equal times keep the order of arrival. A record's stages come and go with it.
+ * order.h: records of several CPUs in the order in which their commands ended. Each CPU's records
+ * come almost in order; they are held for a short window, in which those of other CPUs arrive, and
+ * are then passed on. Equal times keep the order of arrival. Stages stay with their record.
  */
 #ifndef IOSONAR_ANALYSE_ORDER_H
 #define IOSONAR_ANALYSE_ORDER_H
@@ -12,9 +12,9 @@
 #include "wire/io_stages.h"
 
 struct order {
-	char *held; /* records, one behind the other */
+	char *held; /* records, back to back */
 	size_t bytes, room_bytes;
-	struct order_entry *entries, *spare; /* what is sorted: times and places, not records */
+	struct order_entry *entries, *spare; /* sorted: times and places, not records */
 	size_t nr, room;
 };
 

@@ -41,7 +41,7 @@ static bool has_same_name(const struct pair_end *a, const struct pair_end *b)
 	return !strcmp(a->name, b->name);
 }
 
-/* Two that are equal in one run are told apart by their order. */
+/* Devices that are equal within a run are matched by their order. */
 static void pairs_by(struct pair_ends *a, struct pair_ends *b, enum pair_by by,
 		     bool (*fits)(const struct pair_end *, const struct pair_end *))
 {

@@ -7,9 +7,9 @@
 #include <string.h>
 #include "base/compare.h"
 
-/* How long a command waits for those submitted before it: twice what was long of late. */
+/* How long a command waits for commands submitted before it: twice the recent longest time. */
 static const uint64_t pattern_hold_least_ns = 250000000, pattern_hold_most_ns = 10000000000;
-enum { PATTERN_FORGETS = 12 }; /* of the longest, a 4096th with each command */
+enum { PATTERN_FORGETS = 12 }; /* the longest time decays by 1/4096 per command */
 
 int pattern__init(struct pattern *p, uint32_t nr_cells)
 {
@@ -41,7 +41,7 @@ static bool pattern_is(const void *rows, uint32_t number, const void *tags)
 		       sizeof(struct pattern_tags));
 }
 
-/* The number of the row of these tags, or of the rest; -ENOMEM. */
+/* The row number of these tags, or of the row for the rest; -ENOMEM. */
 static int pattern_row_of(struct pattern *p, const struct pattern_tags *tags,
 			  const struct pattern_disk *disk)
 {
@@ -78,7 +78,7 @@ int pattern_row__compare(const void *a, const void *b)
 	return order ?: COMPARE(x->tags.cgroup, y->tags.cgroup);
 }
 
-/* ---- what does not depend on order: counted as it comes ---- */
+/* ---- independent of order: counted at once ---- */
 
 uint64_t pattern__cell_bytes(const struct pattern *p, const struct pattern_row *row)
 {
@@ -87,7 +87,7 @@ uint64_t pattern__cell_bytes(const struct pattern *p, const struct pattern_row *
 	return p->nr_cells && size ? (size - 1) / p->nr_cells + 1 : 0;
 }
 
-/* What lies beyond the end of the device touched nothing of it. */
+/* Bytes beyond the end of the device are not counted as touched. */
 static int pattern_touch(const struct pattern *p, struct pattern_row *row,
 			 const struct pattern_io *io)
 {
@@ -140,9 +140,9 @@ static int pattern_count(const struct pattern *p, struct pattern_row *row,
 	return pattern_touch(p, row, io);
 }
 
-/* ---- what does: in the order of submission ---- */
+/* ---- dependent on order: judged in the order of submission ---- */
 
-/* Others that were submitted after it have been judged without it. */
+/* Commands submitted after it have been judged without it. */
 static int pattern_is_late(struct pattern_row *row, const struct waiter *io)
 {
 	const struct waiter end = { .at_ns = io->end_ns };
@@ -166,7 +166,7 @@ static int pattern_judge(struct pattern *p, const struct waiter *io)
 		hist__add(&sum->gaps, io->at_ns - row->last_ns, 0);
 	row->begun = true;
 	row->last_ns = io->at_ns;
-	/* Those that had ended then are in flight no more. */
+	/* Commands that had ended by then are no longer in flight. */
 	while (row->ends.nr && row->ends.waiters[0].at_ns <= io->at_ns)
 		waiting__take(&row->ends);
 	if (row->ends.nr < PATTERN_DEEPEST)
@@ -187,7 +187,7 @@ static uint64_t pattern_hold_ns(const struct pattern *p)
 	return p->longest_ns < pattern_hold_most_ns / 2 ? 2 * p->longest_ns : pattern_hold_most_ns;
 }
 
-/* What comes next ends later: it was submitted before this only if it took longer than the hold. */
+/* Later arrivals end later: they were submitted earlier only if they took longer than the hold. */
 static int pattern_release(struct pattern *p)
 {
 	uint64_t hold_ns = pattern_hold_ns(p);
@@ -211,7 +211,7 @@ static int pattern_hold(struct pattern *p, int row, const struct pattern_io *io)
 		.end_ns = io->end_ns,
 		.bytes = io->bytes,
 		.row = (uint16_t)row,
-		/* Without a place it has its turn, but cannot go on where another ended. */
+		/* A command without a place takes its turn, but cannot continue another. */
 		.kind = pattern_has_place(io) ? (uint8_t)io->kind : PATTERN_OTHER,
 	};
 	uint64_t took_ns = waiter.end_ns - waiter.at_ns;
@@ -234,7 +234,7 @@ int pattern__add(struct pattern *p, const struct pattern_tags *tags,
 	err = pattern_count(p, p->rows[row], io);
 	if (err || p->rows[row]->tags.device != PATTERN_REST)
 		return err ?: pattern_hold(p, row, io);
-	p->rest++; /* of several devices and tasks: what is its order worth? */
+	p->rest++; /* mixes devices and tasks: order is meaningless */
 	return 0;
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * pattern.h: what kind of load is it? Per device, or whatever else rows are told apart by: mix,
- * sizes, alignment, and in the order of submission what is sequential, how far apart and how deep.
- * Commands come when they end, so they wait until nothing that was submitted before them is likely
- * to come; one that comes later still is counted, but not judged, and told as late.
+ * pattern.h: what kind of load is it? Per device, or per row of other keys: mix, sizes, alignment,
+ * and in the order of submission sequentiality, distances and depth. Commands come when they end,
+ * so each waits until an earlier submission is unlikely to follow; a command that comes even later
+ * is counted but not judged, and reported as late.
  */
 #ifndef IOSONAR_ANALYSE_PATTERN_H
 #define IOSONAR_ANALYSE_PATTERN_H
@@ -20,7 +20,7 @@
 enum pattern_kind {
 	PATTERN_READ,
 	PATTERN_WRITE,
-	PATTERN_MOVES, /* reads and writes: what has a size and a place */
+	PATTERN_MOVES, /* reads and writes: kinds with size and place */
 	PATTERN_DISCARD = PATTERN_MOVES,
 	PATTERN_FLUSH,
 	PATTERN_OTHER,
@@ -28,15 +28,15 @@ enum pattern_kind {
 };
 
 enum {
-	PATTERN_ROWS = 1024,	 /* the last one is for all that find no other */
-	PATTERN_HELD = 1 << 18,	 /* commands that wait; with more, the earliest goes on */
-	PATTERN_DEEPEST = 65536, /* commands of a row in flight */
+	PATTERN_ROWS = 1024,	 /* the last row takes all that do not fit */
+	PATTERN_HELD = 1 << 18,	 /* commands that wait; beyond that the earliest is judged */
+	PATTERN_DEEPEST = 65536, /* commands in flight per row */
 	PATTERN_ALIGN = 4096,
 	PATTERN_CELLS = 512, /* of the heat map, at most */
 };
 #define PATTERN_NOWHERE UINT64_MAX /* it has no place on the device */
 
-/* Whose load it is. What is not asked for is zero, so that tags compare as bytes. */
+/* Tags of a load. Keys that were not requested are zero, so that tags compare as bytes. */
 struct pattern_tags {
 	uint64_t cgroup;
 	char comm[16];
@@ -46,7 +46,7 @@ struct pattern_tags {
 _Static_assert(sizeof(struct pattern_tags) == 32, "no holes: compared as bytes");
 enum { PATTERN_REST = INT32_MIN };
 
-/* Where it goes; 0: not known. */
+/* The target disk; 0: unknown. */
 struct pattern_disk {
 	uint64_t size_bytes;
 	uint32_t block_bytes, unit_bytes;
@@ -62,9 +62,9 @@ struct pattern_io {
 
 /* Reads, or writes. */
 struct pattern_moves {
-	uint64_t placed; /* have a place and a size, so they are aligned or not */
+	uint64_t placed; /* with place and size, so aligned or not */
 	uint64_t misaligned, off_unit;
-	uint64_t judged; /* their order is known, */
+	uint64_t judged; /* order is known, */
 	uint64_t sequential;
 };
 
@@ -74,20 +74,20 @@ struct pattern_sum {
 	struct pattern_moves moves[PATTERN_MOVES];
 	uint64_t late;
 	struct hist gaps;   /* ns from one submission to the next */
-	struct hist depths; /* commands in flight at a submission, itself among them */
+	struct hist depths; /* commands in flight at a submission, including it */
 };
 
 struct pattern_row {
 	struct pattern_tags tags;
 	struct pattern_disk disk;
-	struct pattern_sum interval, total; /* total: without the interval at hand */
+	struct pattern_sum interval, total; /* total: without the current interval */
 	uint64_t ops[4][256];		    /* by enum io_kind and number */
 	struct sizes sizes[PATTERN_MOVES];
 	uint64_t *heat[PATTERN_MOVES];	 /* first bytes by cell; NULL: nothing is there yet */
-	uint64_t first_byte, after_byte; /* touched; equal: nothing is */
+	uint64_t first_byte, after_byte; /* touched range; equal: none */
 	/* in the order of submission */
 	struct streams streams[PATTERN_MOVES];
-	struct waiting ends; /* of what is in flight */
+	struct waiting ends; /* of commands in flight */
 	uint64_t last_ns;
 	bool begun;
 };
@@ -99,28 +99,28 @@ struct pattern {
 	struct index index; /* of rows */
 	struct waiting held;
 	uint64_t newest_ns, longest_ns;
-	uint64_t rest; /* commands that found no row of their own */
+	uint64_t rest; /* commands counted in the rest */
 };
 
 int pattern__init(struct pattern *pattern, uint32_t nr_cells); /* -ENOMEM */
 void pattern__free(struct pattern *pattern);
 
-/* -ENOMEM. Disk: what is known when its first command comes. */
+/* -ENOMEM. disk: as known when its first command comes. */
 int pattern__add(struct pattern *pattern, const struct pattern_tags *tags,
 		 const struct pattern_disk *disk, const struct pattern_io *io);
-/* There is no more: whatever waits is judged, totals are whole, sizes in order. -ENOMEM. */
+/* The end: judges all that wait, completes totals, sorts sizes. -ENOMEM. */
 int pattern__finish(struct pattern *pattern);
 
-/* The interval becomes part of the total. */
+/* Adds the interval to the total. */
 void pattern_row__end_interval(struct pattern_row *row);
 /* For qsort over rows: by device, then the rest. */
 int pattern_row__compare(const void *a, const void *b);
-/* Of all of one kind of moves, or of both (PATTERN_MOVES); NAN: there is nothing to say. */
+/* Over one kind of moves, or both (PATTERN_MOVES); NAN: no data. */
 double pattern_sum__sequential(const struct pattern_sum *sum, enum pattern_kind kind);
 double pattern_sum__aligned(const struct pattern_sum *sum);
 double pattern_sum__in_units(const struct pattern_sum *sum); /* of the disk */
 double pattern_sum__share(const struct pattern_sum *sum, enum pattern_kind kind);
-/* Bytes that a cell of the heat map stands for; 0: there is none. */
+/* Bytes per cell of the heat map; 0: no heat map. */
 uint64_t pattern__cell_bytes(const struct pattern *pattern, const struct pattern_row *row);
 
 #endif

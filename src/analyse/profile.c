@@ -61,7 +61,7 @@ void profile__fold(struct profile *p)
 		blocks__fold(p->rows[i]);
 }
 
-/* By kind: all kinds in turn, those that were met. */
+/* Sorts rows by kind: visits every kind that has a row. */
 static void profile_settle_rows(struct profile *p)
 {
 	uint32_t row = 0;

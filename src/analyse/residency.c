@@ -26,7 +26,7 @@ double residency__percent(const struct residency *r)
 	return r->pages ? 100.0 * (double)r->cached / (double)r->pages : 0;
 }
 
-/* A page that is there leaves its mark, and only what is whole looks whole. */
+/* Any cached page leaves a mark, and only a fully cached part looks full. */
 static int residency_shade(const struct residency *r, uint32_t part)
 {
 	uint64_t cached = r->part_cached[part], pages = residency__part_pages(r, part);

@@ -8,7 +8,7 @@ static const uint64_t sample_first_slice_ns = 1000000;
 
 _Static_assert(NR_RUNGS <= 16, "a step is two of them in a byte");
 
-/* ---- buckets: those of wire/buckets.h, as fine as bits says ---- */
+/* ---- buckets: those of wire/buckets.h, with a resolution of `bits` ---- */
 
 uint32_t sample__slots(unsigned int bits)
 {
@@ -82,12 +82,12 @@ static uint32_t sample_block(struct sample *s)
 
 void sample__end_turn(struct sample *s)
 {
-	sample_block(s); /* a turn in which nothing happened is one, too */
+	sample_block(s); /* an empty turn counts, too */
 	s->turns_in_block++;
 	s->nr_turns++;
 }
 
-/* ---- what is added ---- */
+/* ---- adding ---- */
 
 int sample__add_bucket(struct sample *s, uint64_t from_ns, double count)
 {
@@ -150,7 +150,7 @@ int sample__add(struct sample *s, const struct sample_io *io)
 	return 0;
 }
 
-/* Slices up to the end of the run, though nothing happened there; the last may be cut, and goes. */
+/* Adds empty slices up to the end of the run; a last slice that is cut short is removed. */
 static void sample_settle_slices(struct sample *s, double seconds)
 {
 	const double most = PROFILE_BLOCKS + 1;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * sample.h: what is kept of a run so that it can be compared with another? Latencies in buckets of
- * 0.4 %, sizes, failures and steps of one device and operation, by blocks: stretches of I/Os that
- * ended one after the other, for those close in time are alike. At most 64 blocks, however long the
- * run: some 20 KiB, and 0.5 KiB for each bucket in use.
+ * sample.h: what is kept of a run to compare it with another? Latencies in buckets of 0.4 %, sizes,
+ * failures and steps of one device and operation, by blocks: stretches of I/Os that ended one after
+ * the other, as I/Os close in time are alike. At most 64 blocks, however long the run: about 20
+ * KiB, and 0.5 KiB for each bucket in use.
  */
 #ifndef IOSONAR_ANALYSE_SAMPLE_H
 #define IOSONAR_ANALYSE_SAMPLE_H
@@ -15,7 +15,7 @@
 
 enum {
 	SAMPLE_FINE = 8,    /* 2^8 buckets per octave: of records */
-	SAMPLE_COARSE = 5,  /* as analyse/hist has them: of histograms that were saved */
+	SAMPLE_COARSE = 5,  /* those of analyse/hist: for saved histograms */
 	SAMPLE_SIZES = 64,  /* classes: powers of two */
 	SAMPLE_STEPS = 256, /* kinds of steps: sample_step */
 };
@@ -36,7 +36,7 @@ struct sample {
 	double totals[NR_SAMPLE_TOTALS][PROFILE_BLOCKS];
 	uint64_t nr_turns, turns_per_block, turns_in_block;
 	uint32_t nr_blocks;
-	/* how many in each stretch of time, from the start of the run on */
+	/* count in each slice of time, from the start of the run */
 	double slices[PROFILE_BLOCKS];
 	uint64_t slice_ns;
 	uint32_t nr_slices; /* whole ones, settled */
@@ -51,25 +51,25 @@ struct sample_io {
 	const struct moment *moments;
 };
 
-/* bits: one of the first two above. -ENOMEM. */
+/* bits: SAMPLE_FINE or SAMPLE_COARSE. -ENOMEM. */
 int sample__init(struct sample *sample, unsigned int bits);
 void sample__free(struct sample *sample);
 /* One I/O. -ENOMEM. */
 int sample__add(struct sample *sample, const struct sample_io *io);
 
-/* Of what was saved, for one turn: an interval. Then sample__end_turn, if turns are known. */
+/* From saved data, for one turn (an interval). Then sample__end_turn, if turns are known. */
 int sample__add_bucket(struct sample *sample, uint64_t from_ns, double count);
 void sample__add_total(struct sample *sample, enum sample_total total, double amount);
 void sample__end_turn(struct sample *sample);
 /* `count` at this time; the first call sets the length of a slice, others are folded into it. */
 void sample__add_slice(struct sample *sample, uint64_t at_ns, uint64_t slice_ns, double count);
 
-/* After the last: the run took so long. -ENOMEM. */
+/* After the last addition; seconds: length of the run. -ENOMEM. */
 int sample__settle(struct sample *sample, double seconds);
 
 double sample__total(const struct sample *sample, enum sample_total total);
 
-/* Bucket of a latency; where it begins. The last one has no end. */
+/* Bucket of a latency; where a bucket begins. The last bucket is open-ended. */
 uint32_t sample__slot(uint64_t ns, unsigned int bits);
 double sample__slot_from(uint32_t slot, unsigned int bits);
 uint32_t sample__slots(unsigned int bits); /* with the last */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * scale.c: buckets of any value, from the lowest to the highest. A bucket has a position on the
- * line: its number, less than zero for values below zero; neighbours there are neighbours in value.
+ * scale.c: buckets of any value, from the lowest to the highest. A bucket has a position on a line:
+ * its number, negative for values below zero; neighbours on the line are neighbours in value.
  */
 #include "analyse/scale.h"
 
@@ -15,7 +15,7 @@ static int64_t scale_position(const struct scale *scale, uint32_t bucket)
 	return -(int64_t)(bucket & ~SCALE_NEGATIVE);
 }
 
-/* The smallest magnitude of a fine or log2 bucket; past the end of numbers that end. */
+/* The smallest magnitude of a fine or log2 bucket; saturates past the largest number. */
 static uint64_t scale_magnitude(const struct scale *scale, uint64_t number)
 {
 	if (scale->kind == SCALE_LOG2)
@@ -28,7 +28,7 @@ static int64_t scale_clamp(uint64_t magnitude)
 	return magnitude > INT64_MAX ? INT64_MAX : (int64_t)magnitude;
 }
 
-/* Steps: 0 lies below the first, the one behind the last above. */
+/* Steps: bucket 0 is below the first step, the one after the last is above. */
 static struct scale_span scale_span_linear(const struct scale *scale, int64_t position)
 {
 	int64_t steps = (scale->to - scale->from + scale->step - 1) / scale->step;
@@ -63,7 +63,7 @@ struct scale_span scale__span(const struct scale *scale, uint32_t bucket)
 
 /* ---- percentiles ---- */
 
-/* Buckets lie in the order of their numbers, those below zero last and backwards. */
+/* Buckets are sorted by number; negative ones come last, in reverse. */
 static size_t scale_negatives(const struct scale *scale, const struct tally_group *group)
 {
 	size_t nr = 0;

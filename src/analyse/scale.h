@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * scale.h: what do the buckets of any event's histogram mean, and what can be read from them?
- * Fine ones are wire/buckets.h's (error <= 1.6 %), others powers of two, or steps of one's own.
- * Values may be negative. Pure.
+ * scale.h: what do the buckets of an event's histogram mean, and which statistics do they give?
+ * Fine buckets are those of wire/buckets.h (error <= 1.6 %), others are powers of two or user-
+ * defined steps. Values may be negative. Pure.
  */
 #ifndef IOSONAR_ANALYSE_SCALE_H
 #define IOSONAR_ANALYSE_SCALE_H
@@ -16,7 +16,7 @@ struct scale {
 	int64_t from, to, step; /* LINEAR */
 };
 
-/* Set in the number of a bucket below zero, which is counted from zero down. */
+/* Set in the number of a bucket below zero; these are numbered from zero downwards. */
 #define SCALE_NEGATIVE 0x80000000u
 
 /* From its smallest value to its largest; both saturate. */
@@ -30,13 +30,13 @@ struct scale_span scale__span(const struct scale *scale, uint32_t bucket);
 int64_t scale__percentile(const struct scale *scale, const struct tally_group *group,
 			  uint32_t per_10000);
 
-/* Rows for a picture: neighbours joined so that at most `most` remain, gaps included. */
+/* Rows for display: joins neighbours so that at most `most` rows remain, gaps included. */
 struct scale_range {
 	struct scale_span span;
 	uint64_t count;
 	double cumulative_percent;
 };
-/* Returns how many; ranges has room for `most`. */
+/* Returns the number of ranges; ranges has room for `most`. */
 int scale__ranges(const struct scale *scale, const struct tally_group *group,
 		  struct scale_range *ranges, int most);
 

@@ -11,17 +11,17 @@
 
 enum {
 	SHIFT_DRAWS = 1000,
-	SHIFT_BEYOND = 10,    /* I/Os that have to lie beyond a percentile */
-	SHIFT_LEAST = 20,     /* I/Os for all else */
-	SHIFT_LEAST_TIMES = 8 /* slices of time with I/Os in them, for a rate */
+	SHIFT_BEYOND = 10,    /* I/Os required beyond a percentile */
+	SHIFT_LEAST = 20,     /* I/Os required otherwise */
+	SHIFT_LEAST_TIMES = 8 /* slices with I/Os required for a rate */
 };
-static const double shift_doubt = 0.05; /* that any of all intervals is wrong */
+static const double shift_doubt = 0.05; /* chance that any interval is wrong */
 static const double shift_parts[] = { 0.5, 0.9, 0.99, 0.999 };
 
-/* One run, and room for what is drawn of it. */
+/* A run, and room for its resamples. */
 struct shift_side {
 	const struct sample *sample;
-	double *lats, *sizes, *steps; /* sums of the draw at hand */
+	double *lats, *sizes, *steps; /* sums of the current resample */
 	double totals[NR_SAMPLE_TOTALS];
 	double rate;
 	double *values; /* one for each shift */
@@ -37,7 +37,7 @@ static bool shift_is_percentile(enum shift_what what)
 	return what <= SHIFT_P999;
 }
 
-/* ---- what is measured in a draw ---- */
+/* ---- measures of a resample ---- */
 
 static double sums_all(const double *sums, uint32_t nr)
 {
@@ -48,7 +48,7 @@ static double sums_all(const double *sums, uint32_t nr)
 	return all;
 }
 
-/* The row of the bucket, and what lies before it. */
+/* The row of the bucket, and the count before it. */
 static uint32_t percentile_row(const struct sample *s, const double *sums, double part,
 			       double *rank)
 {
@@ -64,12 +64,12 @@ static double bucket_width(const struct sample *s, uint32_t row)
 {
 	uint32_t slot = s->lats.keys[row];
 
-	if (slot + 1 == sample__slots(s->bits)) /* it has no end */
+	if (slot + 1 == sample__slots(s->bits)) /* open-ended */
 		return 0;
 	return sample__slot_from(slot + 1, s->bits) - sample__slot_from(slot, s->bits);
 }
 
-/* As far inside its bucket as its rank is. */
+/* Interpolates in the bucket by rank. */
 double sample__percentile(const struct sample *s, const double *sums, double part)
 {
 	double rank, inside;
@@ -82,7 +82,7 @@ double sample__percentile(const struct sample *s, const double *sums, double par
 	return sample__slot_from(s->lats.keys[row], s->bits) + inside * bucket_width(s, row);
 }
 
-/* Of buckets alone, where a draw has no exact sum. */
+/* From buckets alone, where a resample has no exact sum. */
 static double loose_mean(const struct sample *s, const double *sums)
 {
 	double all = sums_all(sums, s->lats.nr), ns = 0;
@@ -163,7 +163,7 @@ static void side_weigh_time(struct shift_side *side, const double *weights)
 				  : 0;
 }
 
-/* As it was: everything once. */
+/* The run itself: every block once. */
 static void side_take(struct shift_side *side)
 {
 	double once[PROFILE_BLOCKS];
@@ -174,7 +174,7 @@ static void side_take(struct shift_side *side)
 	side_weigh_time(side, once);
 }
 
-/* nr out of nr, each as likely as the others, and put back. */
+/* Draws nr out of nr with replacement, all equally likely. */
 static void draw_weights(struct chance *chance, uint32_t nr, double weights[PROFILE_BLOCKS])
 {
 	memset(weights, 0, PROFILE_BLOCKS * sizeof(*weights));
@@ -218,7 +218,7 @@ static void side_free(struct shift_side *side)
 	free(side->values);
 }
 
-/* ---- which numbers ---- */
+/* ---- which measures ---- */
 
 static int list_add(struct shift_list *list, enum shift_what what, uint32_t key)
 {
@@ -228,7 +228,7 @@ static int list_add(struct shift_list *list, enum shift_what what, uint32_t key)
 	return 0;
 }
 
-/* Every kind that one of them has, in order. */
+/* Every kind that either sample has, in order. */
 static int list_add_shares(struct shift_list *list, enum shift_what what, const struct profile *a,
 			   const struct profile *b)
 {
@@ -278,7 +278,7 @@ static bool is_enough(enum shift_what what, const struct sample *s)
 	return count >= SHIFT_LEAST;
 }
 
-/* How it varied is not known of what was only summed up. */
+/* The variation of data that was only summed up is unknown. */
 static bool is_known(enum shift_what what, const struct sample *s)
 {
 	return !s->is_loose || what <= SHIFT_MEAN || (what == SHIFT_RATE && s->nr_slices);
@@ -305,7 +305,7 @@ static void shift_admit(struct shift *shift, const struct sample *a, const struc
 
 static double change_of(enum shift_what what, double a, double b)
 {
-	const double least = 1e-9; /* a draw may hold none of it: far off, but a number */
+	const double least = 1e-9; /* a resample may be empty: far off, but finite */
 
 	if (shift__is_points(what))
 		return b - a;
@@ -313,9 +313,8 @@ static double change_of(enum shift_what what, double a, double b)
 }
 
 /*
- * What a bucket is wide, in parts of its latency: half of it to each side. What is exact is not
- * taken more seriously than that: where all I/Os take the same time, a run in which they take
- * 1/1,000 longer is still the same.
+ * Half the width of the bucket, relative to its latency. Exact values get no finer limit: where all
+ * I/Os take the same time, a run in which they take 1/1,000 longer still counts as equal.
  */
 static double side_blur(const struct shift_side *side, const struct shift *shift, double value)
 {
@@ -367,7 +366,7 @@ static int compare_doubles(const void *a, const void *b)
 	return COMPARE(*(const double *)a, *(const double *)b);
 }
 
-/* How far 95 of 100 draws are from the run as it was, down and up. */
+/* How far 95 of 100 resamples are from the run itself, down and up. */
 static void shift_spread(struct shift *shift, double *draws, double as_it_was)
 {
 	const int tail = (int)(shift_doubt / 2 * SHIFT_DRAWS);
@@ -441,11 +440,11 @@ int shift_list__compare(struct shift_list *list, const struct sample *a, const s
 	return err;
 }
 
-/* ---- all of them ---- */
+/* ---- all measures ---- */
 
 /*
- * Draws spread a little less than the runs they are of, the more so the fewer blocks there are, and
- * out of many intervals one is wrong sooner than out of few: all are widened.
+ * Resamples vary a little less than real runs, the more so the fewer blocks there are, and of many
+ * intervals one is wrong more often than of few: all are widened.
  */
 static double shift_wider(const struct shift *shift, size_t nr_judged)
 {
@@ -477,7 +476,7 @@ static void shift_settle(struct shift *shift, size_t nr_judged)
 	shift->verdict = low > 0 ? SHIFT_MORE : high < 0 ? SHIFT_LESS : SHIFT_NOISE;
 }
 
-/* What is the same in all draws, as a single size, can be no false alarm. */
+/* A value that is equal in all resamples, such as a single size, cannot cause a false alarm. */
 static bool shift_can_err(const struct shift *shift)
 {
 	return shift->is_judged && (shift->change != 0 || shift->down > 0 || shift->up > 0);

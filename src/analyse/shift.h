@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * shift.h: how far is one run from another, and is that more than chance? Each run is drawn again
- * 1,000 times, as it could have been: blocks of I/Os at random, out of its own (a block bootstrap,
- * for I/Os close in time are alike). What almost all of these draws agree on is no chance. Costs
- * 1,000 passes over the buckets in use, however many I/Os there were: some 50 ms for each device
- * and operation. It cannot see what differs between any two runs and not within one: a warmer room.
+ * shift.h: how far is one run from another, and is that more than chance? Each run is resampled
+ * 1,000 times from its own blocks of I/Os (a block bootstrap, as I/Os close in time are alike). A
+ * difference that almost all resamples show is not chance. Costs 1,000 passes over the buckets in
+ * use, however many I/Os there were: about 50 ms for each device and operation. It cannot see
+ * causes that differ between any two runs but not within one, such as a warmer room.
  */
 #ifndef IOSONAR_ANALYSE_SHIFT_H
 #define IOSONAR_ANALYSE_SHIFT_H
@@ -20,16 +20,16 @@ enum shift_what {
 	SHIFT_RATE,	  /* I/Os per second */
 	SHIFT_SIZE,	  /* mean bytes */
 	SHIFT_ERRORS,	  /* percent of I/Os that failed */
-	SHIFT_SIZE_SHARE, /* percent of I/Os of this class of sizes */
-	SHIFT_STEP_SHARE, /* percent of their time that this step took */
+	SHIFT_SIZE_SHARE, /* percent of I/Os in this size class */
+	SHIFT_STEP_SHARE, /* percent of the I/Os' time in this step */
 	NR_SHIFTS,
 };
 
 enum shift_verdict {
-	SHIFT_NOISE,   /* chance would do the same */
+	SHIFT_NOISE,   /* within chance */
 	SHIFT_MORE,    /* more in the second run */
 	SHIFT_LESS,    /* less */
-	SHIFT_TOO_FEW, /* I/Os, to say anything */
+	SHIFT_TOO_FEW, /* too few I/Os to judge */
 	SHIFT_UNKNOWN, /* a file holds only this number, not how it varied */
 };
 
@@ -38,13 +38,13 @@ struct shift {
 	uint32_t key; /* of a share: class or sample__step */
 	double a, b;
 	double shift;	  /* percent of a; between shares: points. NaN: a is 0 */
-	double low, high; /* where it is, all of a list together, in 95 of 100 comparisons; NaN */
+	double low, high; /* simultaneous 95 % confidence interval over the list; NaN */
 	enum shift_verdict verdict;
-	/* until it is settled */
+	/* until settled */
 	bool is_judged;
-	double change, down, up; /* how far the draws went: logarithms, or points */
-	double blur;		 /* what buckets do not tell apart */
-	uint32_t nr_blocks;	 /* of the run that has fewer; 0: none has */
+	double change, down, up; /* spread of the resamples: logarithms, or points */
+	double blur;		 /* resolution of the buckets */
+	uint32_t nr_blocks;	 /* of the run with fewer; 0: no blocks */
 };
 
 struct shift_list {
@@ -52,11 +52,11 @@ struct shift_list {
 	size_t nr, room;
 };
 
-/* What can be said of two settled samples is added. -ENOMEM. */
+/* Adds all comparable measures of two settled samples. -ENOMEM. */
 int shift_list__compare(struct shift_list *list, const struct sample *a, const struct sample *b);
 /*
- * After the last: intervals and verdicts. The more is compared, the wider the intervals: some of
- * many numbers would be far off by chance alone.
+ * After the last comparison: intervals and verdicts. More comparisons widen the intervals: of many
+ * numbers, some would be far off by chance alone.
  */
 void shift_list__settle(struct shift_list *list);
 void shift_list__free(struct shift_list *list);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * sizes.h: how large are the accesses? Counted by power of two, which is always whole, and one by
- * one as long as there are not too many that differ.
+ * sizes.h: how large are the accesses? Counts by power of two, which is always complete, and exact
+ * sizes as long as there are not too many different ones.
  */
 #ifndef IOSONAR_ANALYSE_SIZES_H
 #define IOSONAR_ANALYSE_SIZES_H
@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 enum {
-	SIZES = 48,	    /* that differ and are counted one by one; fio takes 64 */
+	SIZES = 48,	    /* different sizes with exact counts; fio takes 64 */
 	SIZES_CLASSES = 34, /* io_size_class of wire/io_tables.h: "up to 4 KiB" */
 };
 
@@ -22,7 +22,7 @@ struct size_count {
 struct sizes {
 	struct size_count exact[SIZES];
 	size_t nr;
-	uint64_t others; /* of which no place was left for their size */
+	uint64_t others; /* accesses whose size did not fit */
 	uint64_t classes[SIZES_CLASSES];
 };
 

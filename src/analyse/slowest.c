@@ -5,7 +5,7 @@
 #include <string.h>
 #include "base/grow.h"
 
-/* The last one that this device competes with, and how many there are; nr: none. */
+/* The last entry that this device competes with, and their number; nr: none. */
 static size_t slowest_last(const struct slowest *s, int32_t device, size_t *count)
 {
 	size_t last = s->nr;

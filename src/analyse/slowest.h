@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * slowest.h: which took longest? Keeps a fixed number, over all devices or of each, slowest first;
- * of equal ones the one that came first.
+ * slowest.h: which I/Os took longest? Keeps a fixed number, over all devices or per device, slowest
+ * first; ties keep the order of arrival.
  */
 #ifndef IOSONAR_ANALYSE_SLOWEST_H
 #define IOSONAR_ANALYSE_SLOWEST_H
@@ -13,11 +13,11 @@
 
 struct slow_io {
 	uint64_t ns;
-	int32_t device; /* as the caller numbers them */
+	int32_t device; /* the caller's number for it */
 	struct io_record record;
-	struct io_stages stages;	       /* behind the record, as it came; else zeros */
+	struct io_stages stages;	       /* those after the record, if any; otherwise zeros */
 	const char *kernel_stack, *user_stack; /* the caller's, or NULL */
-	char *below;			       /* what became of it; freed with it, or NULL */
+	char *below;			       /* what became of it below; freed with it, or NULL */
 };
 
 struct slowest {
@@ -29,7 +29,7 @@ struct slowest {
 
 /* Would it be kept? */
 bool slowest__takes(const struct slowest *slowest, uint64_t ns, int32_t device);
-/* Its place, whose stacks the caller may fill in; NULL: it is not kept, or *err is -ENOMEM. */
+/* Its entry, where the caller may fill in the stacks; NULL: it is not kept, or *err is -ENOMEM. */
 struct slow_io *slowest__add(struct slowest *slowest, uint64_t ns, int32_t device,
 			     const struct io_record *record, int *err);
 void slowest__free(struct slowest *slowest);

@@ -76,7 +76,7 @@ static uint64_t stacks_hash(const struct stack *stack)
 	return stacks_mix_text(h, stack->user);
 }
 
-/* One that is not there comes first. */
+/* A missing text sorts first. */
 static int stacks_compare_texts(const char *a, const char *b)
 {
 	if (a == b)

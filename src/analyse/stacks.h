@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * stacks.h: how much of it came this way? Sums of I/Os by the stack that sent them, the name of the
- * task, and its process if that is told. A row costs 150 bytes, 9 KB more with a histogram; when
- * most_rows are taken, what is new is counted in the row `other`.
+ * stacks.h: how much came from which stack? Sums of I/Os by the stack that submitted them, the name
+ * of the task, and its process if wanted. A row costs 150 bytes, 9 KB more with a histogram; once
+ * there are most_rows rows, new stacks count in the row `other`.
  */
 #ifndef IOSONAR_ANALYSE_STACKS_H
 #define IOSONAR_ANALYSE_STACKS_H
@@ -13,11 +13,11 @@
 #include "analyse/hist.h"
 #include "base/index.h"
 
-/* What became of one half of a stack: the kernel's, or the process's. */
+/* State of one half of a stack: kernel or user space. */
 enum stack_half {
 	STACK_TAKEN,
 	STACK_NOT_WANTED,
-	STACK_NONE,	/* a kernel thread has no half in user space */
+	STACK_NONE,	/* kernel threads have no user-space half */
 	STACK_COLLIDED, /* another stack had its place in the kernel's table */
 	STACK_NO_ROOM,	/* the kernel's table was full */
 	STACK_FAILED,	/* for another reason */
@@ -27,9 +27,9 @@ const char *stack_half__words(enum stack_half half); /* "stack table full" */
 
 /* Functions, innermost first: "submit_bio;vfs_read"; NULL: none. */
 struct stack {
-	const char *kernel, *user; /* the caller's: they stay as long as the rows */
+	const char *kernel, *user; /* the caller's; must outlive the rows */
 	enum stack_half kernel_half, user_half;
-	uint32_t pid;  /* 0: rows of several processes are one */
+	uint32_t pid;  /* 0: processes share one row */
 	char comm[16]; /* ends with a NUL */
 };
 
@@ -51,10 +51,10 @@ struct stacks {
 	size_t most_rows;
 	struct stack_row **rows; /* as they came */
 	size_t nr;
-	struct stack_row **sorted; /* by stacks__sort, nr of them */
-	struct stack_row other;	   /* what found no row; without a stack */
+	struct stack_row **sorted; /* after stacks__sort, nr entries */
+	struct stack_row other;	   /* stacks without a row; has no stack */
 	struct stack_sum total;	   /* other included */
-	/* I/Os by what became of their stack; other included. */
+	/* I/Os by the state of their stack; includes `other`. */
 	uint64_t kernel_halves[NR_STACK_HALF], user_halves[NR_STACK_HALF];
 	struct index index; /* of rows */
 };
@@ -65,8 +65,7 @@ void stacks__free(struct stacks *stacks);
 
 /* One I/O. -ENOMEM: nothing was counted. */
 int stacks__add(struct stacks *stacks, const struct stack *stack, uint64_t ns, uint64_t bytes);
-/* The largest first; equal ones by comm, process and frames, so that the order is always the same.
- */
+/* Largest first; ties by comm, process and frames, so that the order is stable. */
 int stacks__sort(struct stacks *stacks, enum stack_measure by);
 
 #endif

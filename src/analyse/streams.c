@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-/* Longest idle; of the young ones only, if there are enough of them. */
+/* The longest idle stream; among young ones only, if there are enough. */
 static struct stream *streams_oldest(struct streams *s, bool young)
 {
 	struct stream *oldest = NULL;
@@ -31,7 +31,7 @@ static void streams_begin(struct streams *s, uint64_t next_byte)
 	s->nr_young++;
 }
 
-/* A stream that takes turns with n others finds that n moved since it did. */
+/* A stream that alternates with n others finds that n moved since its last access. */
 static void streams_count_beside(struct streams *s, const struct stream *stream)
 {
 	uint32_t moved = 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * tally.c: how often, how much, by which key? Snapshots are sorted by key and bucket, so that the
- * difference of two is one walk through both. A row never shrinks and never goes.
+ * difference of two is one pass through both. A row never shrinks and never disappears.
  */
 #define _GNU_SOURCE 1 /* qsort_r */
 #include "analyse/tally.h"
@@ -101,7 +101,7 @@ static void tally_sum_add(struct tally_sum *into, const struct tally_sum *sum)
 	into->sum += sum->sum;
 }
 
-/* Sorted, rows of the same key and bucket joined. */
+/* Sorts, and joins rows of the same key and bucket. */
 static int tally_settle(struct tally *tally, struct tally_snapshot *s)
 {
 	struct tally_view view = { tally, s };
@@ -132,7 +132,7 @@ static int tally_settle(struct tally *tally, struct tally_snapshot *s)
 
 /* ---- groups ---- */
 
-/* What a row has grown by; *at walks through the older snapshot. */
+/* The growth of a row; *at walks through the older snapshot. */
 static struct tally_sum tally_growth(const struct tally *tally, size_t i, size_t *at)
 {
 	const struct tally_snapshot *now = &tally->now, *before = &tally->before;
@@ -186,7 +186,7 @@ static int tally_compare_groups(const void *a, const void *b, void *arg)
 	int order =
 		measure == TALLY_BY_SIGNED_SUM ? COMPARE((int64_t)y, (int64_t)x) : COMPARE(y, x);
 
-	return order ?: COMPARE(l->key, r->key); /* they lie in the order of their bytes */
+	return order ?: COMPARE(l->key, r->key); /* groups lie in key order */
 }
 
 static int tally_make_room(struct tally *tally)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * tally.h: counts and sums by key, as the programs of any event keep them: every read is a
- * snapshot, an interval is the difference of two, a group is what has the same key. Keys are bytes;
- * what they mean is known elsewhere. Pure.
+ * snapshot, an interval is the difference of two snapshots, a group is all rows of one key. Keys
+ * are opaque bytes. Pure.
  */
 #ifndef IOSONAR_ANALYSE_TALLY_H
 #define IOSONAR_ANALYSE_TALLY_H
@@ -39,7 +39,7 @@ struct tally_snapshot {
 struct tally {
 	size_t key_bytes;
 	struct tally_snapshot now, before;
-	struct tally_bucket *buckets; /* of the groups that were asked for last */
+	struct tally_bucket *buckets; /* of the groups requested last */
 	struct tally_group *groups;
 	size_t nr_groups, room_buckets, room_groups;
 };
@@ -47,9 +47,9 @@ struct tally {
 void tally__init(struct tally *tally, size_t key_bytes);
 void tally__free(struct tally *tally);
 
-/* A new snapshot: what was the newest is what intervals are counted from. */
+/* Starts a new snapshot: intervals are counted from the one before. */
 void tally__begin(struct tally *tally);
-/* Rows of the same key and bucket add up. -ENOMEM. */
+/* Adds up rows of the same key and bucket. -ENOMEM. */
 int tally__add(struct tally *tally, const void *key, uint32_t bucket, const struct tally_sum *sum);
 
 enum tally_span { TALLY_INTERVAL, TALLY_TOTAL };

@@ -49,7 +49,7 @@ void top__add(struct top *t, const uint64_t key[TOP_WORDS], const struct top_io 
 		sum->max_ns = io->ns;
 }
 
-/* Of equal ones the key decides, so that the order is always the same. */
+/* Ties are sorted by key, so that the order is stable. */
 static int top_compare(const void *a, const void *b)
 {
 	const struct top_sum *x = a, *y = b;

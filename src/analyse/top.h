@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * top.h: who has most of it? Sums by any key, of as many keys as there is room for; those that come
- * when it is full share one place, which says how much is in it. What is kept is exact.
+ * top.h: which keys have the largest sums? Sums by any key, for as many keys as fit; later keys
+ * share one entry, which says how much is in it. Sums that are kept are exact.
  */
 #ifndef IOSONAR_ANALYSE_TOP_H
 #define IOSONAR_ANALYSE_TOP_H
@@ -13,19 +13,19 @@
 enum { TOP_ROOM = 16384, TOP_WORDS = 3 };
 
 struct top_sum {
-	uint64_t key[TOP_WORDS]; /* the caller's; of the rest zeros */
+	uint64_t key[TOP_WORDS]; /* the caller's; zeros in `rest` */
 	uint64_t count, bytes, failed;
 	uint64_t sum_ns, max_ns;
 };
 
 struct top {
-	struct top_sum *sums; /* in the order in which they came */
+	struct top_sum *sums; /* in order of arrival */
 	size_t nr;
 	struct index index;
 	struct top_sum rest; /* of keys that did not fit */
 };
 
-/* One command: what it adds, under its key. */
+/* One command: its key and what it adds. */
 struct top_io {
 	uint64_t ns, bytes;
 	uint64_t failed; /* 0 or 1 */
@@ -33,7 +33,7 @@ struct top_io {
 
 int top__init(struct top *top); /* -ENOMEM */
 void top__add(struct top *top, const uint64_t key[TOP_WORDS], const struct top_io *io);
-/* Most of the time first; nothing may be added after it. */
+/* Longest time first; nothing may be added afterwards. */
 void top__sort(struct top *top);
 void top__free(struct top *top);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * troubles.h: what went wrong with a command before it ended? Its attempts that failed, and whether
- * the driver lost patience with it, kept until its end comes. A command is known by its device, its
- * first issue and where it goes. Bounded: of more than TROUBLES_MOST at once the oldest is
- * forgotten, of more than TROUBLE_TRIES attempts the later ones are only counted.
+ * troubles.h: what went wrong with a command before it ended? Keeps its failed attempts, and
+ * whether the driver timed it out, until it ends. A command is identified by its device, its first
+ * issue and its address. Bounded: with more than TROUBLES_MOST at once the oldest is forgotten;
+ * attempts after TROUBLE_TRIES are only counted.
  */
 #ifndef IOSONAR_ANALYSE_TROUBLES_H
 #define IOSONAR_ANALYSE_TROUBLES_H
@@ -23,12 +23,12 @@ struct trouble_try {
 struct trouble {
 	uint64_t first_ns, where;
 	uint16_t device;
-	bool timed_out; /* the driver waited too long, or told the device to abort it */
+	bool timed_out; /* the driver timed it out, or told the device to abort it */
 	uint32_t nr_tries;
 	struct trouble_try tries[TROUBLE_TRIES];
 };
 
-/* An abort command that was sent: controller, queue and command that it means. */
+/* An abort command that was sent: controller, queue and command to abort. */
 struct trouble_abort {
 	uint64_t sent_ns;
 	int ctrl;
@@ -38,15 +38,15 @@ struct trouble_abort {
 struct troubles {
 	struct trouble open[TROUBLES_MOST];
 	size_t nr;
-	struct trouble_abort aborts[TROUBLE_ABORTS]; /* the last ones, in a circle */
+	struct trouble_abort aborts[TROUBLE_ABORTS]; /* the last ones, in a ring */
 	size_t nr_aborts;
 };
 
-/* An attempt that failed, a cancellation or a time-out; others are ignored. */
+/* Takes a failed attempt, a cancellation or a time-out; ignores other records. */
 void troubles__add(struct troubles *troubles, const struct io_record *record);
 /* An abort command of controller ctrl. */
 void troubles__abort(struct troubles *troubles, const struct io_record *abort, int ctrl);
-/* What was known of a command that ended, and is forgotten now; it is fresh if nothing was. */
+/* Returns and forgets what is known of a command that ended; a fresh trouble if nothing is. */
 struct trouble troubles__end(struct troubles *troubles, const struct io_record *record, int ctrl);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * waiting.h: what waits for its time; the earliest leaves first, of equal times the one that lies
- * lowest on the device. A heap: each costs as many steps as the number waiting has bits.
+ * waiting.h: a queue by time; the earliest entry leaves first, of equal times the one that is
+ * lowest on the device. A heap: each operation costs as many steps as the number waiting has bits.
  */
 #ifndef IOSONAR_ANALYSE_WAITING_H
 #define IOSONAR_ANALYSE_WAITING_H
@@ -24,7 +24,7 @@ struct waiting {
 };
 
 int waiting__add(struct waiting *waiting, const struct waiter *waiter); /* -ENOMEM */
-/* The earliest; there has to be one. */
+/* The earliest; the queue must not be empty. */
 struct waiter waiting__take(struct waiting *waiting);
 void waiting__free(struct waiting *waiting);
 

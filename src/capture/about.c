@@ -8,7 +8,7 @@
 #include "base/grow.h"
 #include "capture/chunk.h"
 
-/* More of each than any capture has; a hostile file stops here. */
+/* Above what any capture has; limits a hostile file. */
 enum {
 	ABOUT_INFO = 256,
 	ABOUT_SETS = 16,
@@ -104,7 +104,7 @@ uint64_t capture_counts__get(const struct capture_counts *counts, const char *na
 	return 0;
 }
 
-/* How many triples are at or before that time. */
+/* Number of triples at or before that time. */
 static size_t about_clocks_until(const struct capture_about *about, uint64_t mono_ns)
 {
 	size_t low = 0, high = about->nr_clocks;
@@ -238,7 +238,7 @@ int capture_about__set_device(struct capture_about *about, uint16_t number,
 	return 0;
 }
 
-/* Behind all else: files of earlier days end before it. */
+/* At the end of the entry: older files end before it. */
 static void about_put_partitions(struct byte_out *out, const struct device *device)
 {
 	if (!device->knows_partitions)
@@ -297,7 +297,7 @@ void capture_about__put_device(struct byte_out *out, uint16_t number, const stru
 	byte_out__text(&entry, device->firmware);
 	byte_out__u8(&entry, device->gone);
 	about_put_partitions(&entry, device);
-	/* Behind the partitions: an entry that says nothing about them has none. */
+	/* After the partitions: an entry without that field has none. */
 	if (device->knows_partitions && device->unit_bytes)
 		byte_out__varint(&entry, device->unit_bytes);
 	byte_out__varint(out, entry.len);
@@ -329,7 +329,7 @@ static int about_take_device(struct capture_about *about, struct byte_in *entry)
 	device.gone = byte_in__u8(entry);
 	if (entry->bad || number >= ABOUT_NUMBERS)
 		return -EBADMSG;
-	if (device.kind > DEVICE_BIO) /* a kind of later days: it had records, so it has a queue */
+	if (device.kind > DEVICE_BIO) /* a later kind: it had records, so it has a queue */
 		device.kind = DEVICE_REQUEST;
 	err = about_take_partitions(entry, &device);
 	if (!err && entry->at != entry->end) {
@@ -442,7 +442,7 @@ const char *capture_about__text(const struct capture_about *about, enum glossary
 	return glossary__text(&about->glossaries[kind], id);
 }
 
-/* The id of a cgroup or a disk is one number. */
+/* The id of a cgroup or a disk is one word. */
 static size_t about_id_words(enum glossary_kind kind)
 {
 	return kind == GLOSSARY_CGROUPS || kind == GLOSSARY_DISKS ? 1 : 2;
@@ -478,7 +478,7 @@ static int about_take_texts(struct capture_about *about, enum glossary_kind kind
 	return err;
 }
 
-/* Names are not empty: an empty one ends the list, and so do the zeros behind a trailer. */
+/* Names are not empty: an empty name ends the list, as do the zeros after a trailer. */
 static void about_put_counts(struct byte_out *out, const struct capture_counts *counts,
 			     size_t most_bytes)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * about.h: everything a capture says about itself, apart from its records: who made it where, its
- * devices, what the kernel calls its operations, how its clocks ran, and how it ended. Texts are as
- * hostile as the file they come from: escape them before they are shown.
+ * about.h: everything in a capture except its records: what made it and where, its devices, the
+ * kernel's names of operations, its clocks, and how it ended. Texts are as hostile as the file:
+ * escape them before they are shown.
  */
 #ifndef IOSONAR_CAPTURE_ABOUT_H
 #define IOSONAR_CAPTURE_ABOUT_H
@@ -22,9 +22,9 @@
 #define CAPTURE_INFO_BOOT_ID  "boot_id"	 /* files of one boot share one monotonic clock */
 #define CAPTURE_INFO_HOST     "host"	 /* its name: "db7" */
 #define CAPTURE_INFO_TIMEZONE "timezone" /* of the host: "+0200" */
-#define CAPTURE_INFO_CLOCK    "clock"	 /* clock source of the host: "tsc" */
+#define CAPTURE_INFO_CLOCK    "clock"	 /* the host's clock source: "tsc" */
 #define CAPTURE_INFO_START    "start_ns" /* of the run, CLOCK_MONOTONIC: nothing was seen before */
-#define CAPTURE_INFO_END      "end_ns"	 /* of the run; a part that another follows has none */
+#define CAPTURE_INFO_END      "end_ns"	 /* end of the run; absent in a part that another follows */
 #define CAPTURE_NAMES_BLOCK   "block_op" /* set of names: REQ_OP_* by number */
 
 enum { CAPTURE_NR_NAMES = 256 };
@@ -58,14 +58,14 @@ struct capture_trailer {
 
 struct capture_name_set {
 	char *set;
-	char *names[CAPTURE_NR_NAMES]; /* NULL where a number has none */
+	char *names[CAPTURE_NR_NAMES]; /* NULL: the number has no name */
 };
 
 struct capture_about {
 	struct capture_info *info;
 	size_t nr_info;
 	struct device *devices;
-	uint16_t *numbers; /* of each device, as records have it */
+	uint16_t *numbers; /* of each device, as in records */
 	size_t nr_devices;
 	uint16_t *device_index; /* by number: place in devices + 1 */
 	struct capture_name_set *sets;
@@ -82,7 +82,7 @@ const char *capture_about__info(const struct capture_about *about, const char *k
 uint64_t capture_about__info_number(const struct capture_about *about, const char *key,
 				    uint64_t none);
 const struct device *capture_about__device(const struct capture_about *about, uint16_t number);
-/* CAPTURE_NR_NAMES names, NULL where a number has none; NULL: no such set. */
+/* CAPTURE_NR_NAMES names, NULL where a number has none; NULL: unknown set. */
 char *const *capture_about__names(const struct capture_about *about, const char *set);
 /* What an id of that kind stands for, or NULL. */
 const char *capture_about__text(const struct capture_about *about, enum glossary_kind kind,
@@ -91,18 +91,18 @@ const char *capture_about__text(const struct capture_about *about, enum glossary
 uint64_t capture_counts__get(const struct capture_counts *counts, const char *name);
 /*
  * Wall clock of a monotonic time: that of the last triple at or before it (before all: the first),
- * plus the difference. A live view that knows only triples of the past says the same. 0: no triple.
+ * plus the difference. A live view, which knows only past triples, gives the same. 0: no triple.
  */
 uint64_t capture_about__wall_ns(const struct capture_about *about, uint64_t mono_ns);
 
-/* Takes over what a payload says. 0; -EBADMSG: it says nothing sensible; -ENOMEM. */
+/* Takes over the contents of a payload. 0; -EBADMSG: invalid; -ENOMEM. */
 int capture_about__take(struct capture_about *about, uint8_t type, struct byte_in in);
 int capture_about__set_info(struct capture_about *about, const char *key, const char *value);
-/* A copy of it, partitions and all. */
+/* Copies the device, with its partitions. */
 int capture_about__set_device(struct capture_about *about, uint16_t number,
 			      const struct device *device);
 int capture_about__add_clock(struct capture_about *about, const struct capture_clock *clock);
-void capture_about__sort_clocks(struct capture_about *about); /* if they did not come in order */
+void capture_about__sort_clocks(struct capture_about *about); /* if they came out of order */
 /* Forgets all triples before the one that `mono_ns` needs. */
 void capture_about__forget_clocks(struct capture_about *about, uint64_t mono_ns);
 

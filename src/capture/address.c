@@ -19,8 +19,8 @@ static bool address_is_none(uint64_t address)
 	return address < ADDRESS_LEAST || address > UINT64_MAX - ADDRESS_LEAST;
 }
 
-/* A Feistel network of four rounds (Luby and Rackoff, 1988): a hash alone might make one number of
- * two addresses, and one object of two. */
+/* A Feistel network of four rounds (Luby and Rackoff, 1988): a plain hash might map two
+ * addresses to one number, and merge two objects. */
 static uint64_t address_permute(const struct address_key *key, uint64_t address)
 {
 	uint32_t left = (uint32_t)(address >> 32), right = (uint32_t)address;
@@ -41,6 +41,6 @@ uint64_t address__hide(const struct address_key *key, uint64_t address)
 		return address;
 	do
 		address = address_permute(key, address);
-	while (address_is_none(address)); /* those are taken; still each has its own */
+	while (address_is_none(address)); /* reserved values; numbers stay unique */
 	return address;
 }

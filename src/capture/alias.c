@@ -55,7 +55,7 @@ int alias__init(struct alias *a, const char *key_path)
 	return 0;
 }
 
-/* ---- one name ---- */
+/* ---- a name ---- */
 
 static char *alias_name(const struct alias *a, enum alias_kind kind, const char *text, size_t len,
 			char buf[ALIAS_NAME])
@@ -67,8 +67,7 @@ static char *alias_name(const struct alias *a, enum alias_kind kind, const char 
 	struct siphash_key key = a->key;
 	uint64_t hash;
 
-	/* What kind of name it is is part of it: a file that is called as its task tells nothing.
-	 */
+	/* The kind is part of the key: a file with the same name as its task reveals nothing. */
 	key.words[1] ^= (uint64_t)kind << 56;
 	hash = siphash(key, text, len);
 	if (kind == ALIAS_COMM)
@@ -103,7 +102,7 @@ void alias__comm(struct alias *a, char comm[16])
 
 /* ---- texts ---- */
 
-/* "[metadata of /home]": a word of ours, and in it a path. */
+/* "[metadata of /home]": our own words around a path. */
 static char *alias_file(const struct alias *a, const char *text)
 {
 	const char *path = *text == '[' ? strchr(text, '/') : text;
@@ -171,7 +170,7 @@ char *alias__text(const struct alias *a, enum glossary_kind kind, struct glossar
 	}
 }
 
-/* ---- all of a capture ---- */
+/* ---- a whole capture ---- */
 
 void alias__device(const struct alias *a, struct device *device)
 {

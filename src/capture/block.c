@@ -10,7 +10,7 @@ enum {
 	BLOCK_STRIDE = CAPTURE_BLOCK_RECORDS + 40,
 };
 
-/* With what its last record had, to foretell the next. */
+/* With the values of its last record, to predict the next. */
 struct block_who {
 	struct row row;
 	uint64_t address, latency;
@@ -25,10 +25,10 @@ struct block_cpu {
 };
 
 struct capture_block {
-	/* Not of the columns' type: the compiler knows that writing those does not change these. */
+	/* Not of the columns' type: so the compiler knows that column writes leave these alone. */
 	uint32_t nr, nr_cpus;
-	uint64_t first_ns, last_ns, min_ns, max_ns; /* times of records: in order, and by size */
-	bool rare[NR_RECORD_COLUMNS]; /* it has values that are not 0, and is written */
+	uint64_t first_ns, last_ns, min_ns, max_ns; /* of records: in order, and min and max */
+	bool rare[NR_RECORD_COLUMNS];		    /* has values other than 0, and is written */
 	uint64_t columns[NR_RECORD_COLUMNS][BLOCK_STRIDE];
 	uint64_t row[CAPTURE_BLOCK_RECORDS]; /* a column of rows, while it is encoded */
 	struct rows who_rows, what_rows;
@@ -211,7 +211,7 @@ void capture_block__add(struct capture_block *block, const struct io_record *rec
 	block->nr++;
 }
 
-/* Of a plain column and its steps, the one that takes fewer bits: one record in eight tells. */
+/* The smaller of a plain column and its steps, judged by one record in eight. */
 static enum capture_column_id block_choose(const struct capture_block *block,
 					   enum capture_column_id id)
 {

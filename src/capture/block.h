@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * block.h: records into the payload of a chunk and back. What few commands differ in (task, device,
- * queue, CPU, operation: `who`; size, status: `what`) becomes a row that is written once and a row
- * number per record; what grows is written as steps, what can be foreseen as the error of the
- * guess. About 10 bytes per random read of 104; any record comes back exactly, however odd.
+ * block.h: records into the payload of a chunk and back. Values that few commands differ in (task,
+ * device, queue, CPU, operation: `who`; size, status: `what`) become a row, written once, and a row
+ * number per record; growing values are written as steps, predictable ones as the error of the
+ * guess. About 10 bytes per random read of 104; every record comes back exactly, however odd.
  */
 #ifndef IOSONAR_CAPTURE_BLOCK_H
 #define IOSONAR_CAPTURE_BLOCK_H
@@ -19,10 +19,10 @@
 #include "wire/io_stages.h"
 
 /*
- * Columns of a payload. Append, never renumber; one that a reader does not know, it skips; those
- * below 66 are known to the first one, which wants them to have the values of their kind. A `step`
- * is the difference from the record before with the same `who`, and stands there instead of the
- * plain column where it is shorter.
+ * Columns of a payload. Append, never renumber; a reader skips columns it does not know; those
+ * below 66 are known to the first reader, which requires the number of values of their kind. A
+ * `step` is the difference from the last record with the same `who`, and replaces the plain column
+ * where it is shorter.
  */
 enum capture_column_id {
 	COLUMN_TIME = 1,    /* step from the record before; the first: from the chunk's min_ns */
@@ -34,7 +34,7 @@ enum capture_column_id {
 	COLUMN_ADDRESS_STEP = 7,
 	COLUMN_TAG = 8,	       /* cid, low 12 bits */
 	COLUMN_GENERATION = 9, /* cid, high 4 bits: error of the guess */
-	COLUMN_SEQ = 10,       /* error of the guess: one more than the CPU's last */
+	COLUMN_SEQ = 10,       /* error of the guess: the CPU's last plus one */
 	COLUMN_CDW14 = 11,
 	COLUMN_CDW15 = 12,
 	COLUMN_WHO = 13,
@@ -67,7 +67,7 @@ enum capture_column_id {
 };
 _Static_assert((int)STAGES_END <= (int)CAPTURE_COLUMNS, "all can be opened");
 
-/* Where the columns of a table stand in its rows. */
+/* The position of each table's columns in its rows. */
 extern const struct row_field capture_who_fields[], capture_what_fields[];
 
 /* Both sides guess the generation from the last one seen at the same place of this table. */
@@ -81,14 +81,14 @@ static inline uint32_t capture_generation_place(uint16_t device, uint16_t qid, u
 }
 
 /*
- * Records on their way into a payload: 2 MB, and one more that only records with stages touch; see
- * tests/unit/capture_size.c for the cost.
+ * Records to be encoded into a payload: 2 MB, and another 2 MB that only records with stages touch;
+ * see tests/unit/capture_size.c for the cost.
  */
 struct capture_block;
 
 struct capture_block *capture_block__new(void);
 void capture_block__free(struct capture_block *block);
-/* With its stages, if it has some. The caller encodes when there are CAPTURE_BLOCK_RECORDS. */
+/* With its stages, if any. The caller encodes when there are CAPTURE_BLOCK_RECORDS. */
 void capture_block__add(struct capture_block *block, const struct io_record *record);
 size_t capture_block__nr(const struct capture_block *block);
 uint64_t capture_block__min_ns(const struct capture_block *block);
@@ -105,19 +105,19 @@ struct capture_unblock;
 struct capture_unblock *capture_unblock__new(void);
 void capture_unblock__free(struct capture_unblock *unblock);
 /*
- * Looks through the payload of chunk->count records, which has CAPTURE_SLACK bytes behind it and
- * stays there until all were read. 0: nothing in it can fail any more; -EBADMSG: that is no such
- * payload; -EOPNOTSUPP: zstd is not built in; -ENOMEM; what translation->device said.
+ * Checks the payload of chunk->count records, which must have CAPTURE_SLACK bytes after it and stay
+ * in memory until all are read. 0: reading it cannot fail; -EBADMSG: malformed; -EOPNOTSUPP: zstd
+ * is not built in; -ENOMEM; or the error of translation->device.
  */
 int capture_unblock__open(struct capture_unblock *unblock, const struct capture_chunk *chunk,
 			  const uint8_t *payload, const struct capture_translation *translation);
 /*
- * Some more of its records, up to *end, as few as fit the L1 cache; none: there are no more. Each
- * is io_record__size long. They are good until the next call.
+ * The next few records, up to *end, so few that they fit the L1 cache; none: the end. Each is
+ * io_record__size long. Valid until the next call.
  */
 const struct io_record *capture_unblock__next(struct capture_unblock *unblock,
 					      const struct io_record **end);
-/* Records since the last call whose times are outside min_ns to max_ns of their chunk. */
+/* Records since the last call with times outside min_ns to max_ns of their chunk. */
 uint64_t capture_unblock__take_astray(struct capture_unblock *unblock);
 
 #endif

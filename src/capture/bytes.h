@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * bytes.h: how does a number become bytes, the same ones on every machine? Little-endian, varint,
- * zig-zag; a buffer that grows, and a cursor that never passes its end. Errors stick: a full buffer
- * or a short input is asked about once, at the end. docs/capture-format.md says the same in words.
+ * bytes.h: how does a number become bytes, the same on every machine? Little-endian, varint, zig-
+ * zag; a growing buffer, and a cursor that never passes its end. Errors stick: check once, at the
+ * end, for a full buffer or a short input. docs/capture-format.md describes the encoding.
  */
 #ifndef IOSONAR_CAPTURE_BYTES_H
 #define IOSONAR_CAPTURE_BYTES_H
@@ -76,7 +76,7 @@ static inline uint64_t le__get64(const uint8_t *at)
 struct byte_out {
 	uint8_t *bytes;
 	size_t len, size;
-	bool failed; /* memory ran out: what is here is not whole */
+	bool failed; /* out of memory: the contents are incomplete */
 };
 
 static inline void byte_out__free(struct byte_out *out)
@@ -85,7 +85,7 @@ static inline void byte_out__free(struct byte_out *out)
 	memset(out, 0, sizeof(*out));
 }
 
-/* Where the next `nr` bytes may be written; NULL if there is no memory. The length stays. */
+/* Where the next `nr` bytes may be written; NULL: out of memory. The length does not change. */
 static inline uint8_t *byte_out__room(struct byte_out *out, size_t nr)
 {
 	if (GROW(out->bytes, out->size, out->len + nr)) {
@@ -151,7 +151,7 @@ static inline void byte_out__text(struct byte_out *out, const char *text)
 
 struct byte_in {
 	const uint8_t *at, *end;
-	bool bad; /* something was asked for that is not there */
+	bool bad; /* a read went past the end */
 };
 
 static inline size_t byte_in__left(const struct byte_in *in)
@@ -212,7 +212,7 @@ static inline struct byte_in byte_in__part(struct byte_in *in)
 	return part;
 }
 
-/* A text of at most size - 1 bytes; what is longer is cut. */
+/* A text of at most size - 1 bytes; longer texts are cut. */
 static inline void byte_in__text(struct byte_in *in, char *text, size_t size)
 {
 	struct byte_in part = byte_in__part(in);
@@ -225,7 +225,7 @@ static inline void byte_in__text(struct byte_in *in, char *text, size_t size)
 	text[len] = '\0';
 }
 
-/* The same in memory of its own, or NULL: not there, or no memory. */
+/* The next text, malloced; NULL: missing, or out of memory. */
 static inline char *byte_in__text_new(struct byte_in *in)
 {
 	struct byte_in part = byte_in__part(in);

@@ -13,7 +13,7 @@ void capture_cache__free(struct capture_cache *c)
 	memset(c, 0, sizeof(*c));
 }
 
-/* An entry is as long as it says: later ones may have more at their ends. */
+/* An entry holds its own length: later versions may append fields. */
 static void cache_put_entry(struct byte_out *out, struct byte_out *entry)
 {
 	byte_out__varint(out, entry->len);
@@ -114,7 +114,7 @@ int capture_cache__get_rows(struct capture_cache *c, struct byte_in in)
 
 /* ---- events ---- */
 
-/* A time that was not seen is 0; one before the base cannot be, and is the base. */
+/* A time that was not seen is 0; a time before the base is invalid, and becomes the base. */
 static uint64_t cache_since(uint64_t ns, uint64_t base_ns)
 {
 	if (!ns)
@@ -197,7 +197,7 @@ static void cache_get_event(struct byte_in *in, struct cache_command *c, uint64_
 		e->nth = cache_get_nth(in);
 }
 
-/* What is told in a way of later days is passed over. */
+/* Skips events of later versions. */
 int capture_cache__get_events(struct capture_cache *c, struct byte_in in, uint64_t base_ns)
 {
 	c->nr_events = 0;

@@ -9,7 +9,7 @@
 static const uint8_t chunk_magic[4] = "IOC1";
 static const uint8_t file_magic[8] = "\x89IOSONAR";
 
-/* Where the fields are; what is not named is zero. */
+/* Offsets of the fields; all other bytes are zero. */
 enum {
 	CHUNK_TYPE = 4,
 	CHUNK_FLAGS = 5,

@@ -5,12 +5,12 @@
 
 enum { COLUMN_LENGTH_BYTES = 4 };
 
-/* How the values of a column lie; all arithmetic is modulo 2^64. */
+/* The range of a column's values; all arithmetic is modulo 2^64. */
 struct column_shape {
 	uint64_t least;	  /* as a signed number */
-	uint64_t most;	  /* value - least, of the largest */
-	uint64_t factor;  /* of all value - least */
-	uint64_t origin;  /* what is still to be taken from a value, once the factor went */
+	uint64_t most;	  /* the largest value - least */
+	uint64_t factor;  /* common to all value - least */
+	uint64_t origin;  /* what to subtract from a value after dividing by factor */
 	size_t nr_others; /* values that are not 0 */
 	uint8_t id;	  /* of the column */
 };
@@ -42,7 +42,7 @@ static inline size_t column_survey_run(struct column_run *run, const uint64_t *v
 	return others;
 }
 
-/* The only pass over values that all columns need: ends of each run and of all. */
+/* The only pass that all columns need: minimum and maximum of each run and of all. */
 static void column_survey(struct column_shape *shape, struct column_run *runs,
 			  const uint64_t *values, size_t nr)
 {
@@ -51,7 +51,7 @@ static void column_survey(struct column_shape *shape, struct column_run *runs,
 	for (size_t from = 0; from < nr; from += CAPTURE_RUN, runs++) {
 		size_t left = column_run_nr(from, nr);
 
-		/* A length that the compiler knows makes it two at a time. */
+		/* A constant length lets the compiler do two at a time. */
 		if (left == CAPTURE_RUN)
 			shape->nr_others += column_survey_run(runs, values + from, CAPTURE_RUN);
 		else
@@ -74,7 +74,7 @@ static uint64_t column_gcd(uint64_t a, uint64_t b)
 	return a;
 }
 
-/* Coarse clocks and aligned addresses have one. Most columns show within a few values that not. */
+/* Coarse clocks and aligned addresses have one. Most columns show early that they have none. */
 static void column_find_factor(struct column_shape *shape, const uint64_t *values, size_t nr)
 {
 	uint64_t factor = shape->most;
@@ -108,8 +108,8 @@ static void column_reduce(struct column_shape *shape, uint64_t *values, size_t n
 }
 
 /*
- * Few retries or failures among many commands: one of them would widen a whole run. At 4 bytes for
- * each, that pays from one in 16 on.
+ * Few retries or failures among many commands: each would widen a whole run. At 4 bytes each, a
+ * list pays off at one in 16 or fewer.
  */
 static bool column_is_sparse(const struct column_shape *shape, size_t nr)
 {
@@ -136,7 +136,7 @@ static size_t column_run_bytes(unsigned int width, size_t nr)
 	return (width * nr + 7) / 8;
 }
 
-/* Chooses low and width of every run; returns the bytes that all will take, about. */
+/* Chooses low and width of every run; returns the approximate size of all in bytes. */
 static size_t column_plan_runs(const struct column_shape *shape, struct column_run *runs, size_t nr)
 {
 	size_t bytes = 0;
@@ -156,7 +156,7 @@ static size_t column_plan_runs(const struct column_shape *shape, struct column_r
 	return bytes;
 }
 
-/* What lies above `low` of each value; up to 7 bytes behind the end are written, too. */
+/* The bits of each value above `low`; also writes up to 7 bytes past the end. */
 static uint8_t *column_put_bits(uint8_t *at, unsigned int width, uint64_t low,
 				const uint64_t *values, size_t nr)
 {
@@ -238,7 +238,7 @@ static bool column_put_planes(struct byte_out *out, struct capture_zip *zip,
 	return zstd;
 }
 
-/* Column header; returns where the length is. */
+/* Writes a column header; returns the position of the length. */
 static size_t column_begin(struct byte_out *out, uint8_t id, uint8_t packing)
 {
 	size_t length_at;
@@ -250,14 +250,14 @@ static size_t column_begin(struct byte_out *out, uint8_t id, uint8_t packing)
 	return length_at;
 }
 
-/* The two numbers that bits and planes begin with. */
+/* The two numbers at the start of bits and planes. */
 static void column_put_shape(struct byte_out *out, const struct column_shape *shape)
 {
 	byte_out__varint(out, zigzag__put((int64_t)shape->least));
 	byte_out__varint(out, shape->factor);
 }
 
-/* A varint all the same, but of known size: the payload must not move when its length is known. */
+/* A varint of fixed size: the payload must not move when its length becomes known. */
 static void column_end(struct byte_out *out, size_t length_at)
 {
 	size_t length = out->len - length_at - COLUMN_LENGTH_BYTES;
@@ -281,7 +281,7 @@ static void column_put_constant(struct byte_out *out, uint8_t id, uint64_t value
 	byte_out__varint(out, value);
 }
 
-/* In bits or, if that is shorter, in planes; true if those need zstd. */
+/* In bits, or in planes if that is shorter; true: zstd is needed to read it. */
 static bool column_put_dense(struct byte_out *out, struct capture_zip *zip,
 			     struct column_shape *shape, struct column_run *runs, uint64_t *values,
 			     size_t nr)
@@ -372,7 +372,7 @@ static bool column_open_planes(struct capture_column *column, struct capture_zip
 	return true;
 }
 
-/* The next run's bits, of which `low` and `width` stand in front; NULL: there is no such run. */
+/* The next run's bits, after its `low` and `width`; NULL: malformed. */
 static const uint8_t *column_take_run(struct byte_in *in, size_t nr, struct column_run *run)
 {
 	const uint8_t *bits;
@@ -395,7 +395,7 @@ static bool column_has_runs(struct byte_in in, size_t nr)
 	return true;
 }
 
-/* Pairs to the end; what they say past the last value does no harm. */
+/* Pairs up to the end; positions past the last value do no harm. */
 static bool column_has_pairs(struct byte_in in)
 {
 	while (in.at < in.end && !in.bad) {

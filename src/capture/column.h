@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * column.h: one column of numbers in as few bytes as is cheap: nothing if all are 0, one number if
- * all are equal, a list of the others if nearly all are 0, else what is left after the least and
- * the common factor went, in bits or, for zstd, in byte planes. Reads back in runs of 128, so that
- * a run of every column fits the L1 cache.
+ * column.h: one column of numbers in few bytes at low cost: nothing if all are 0, one number if all
+ * are equal, a list of the others if nearly all are 0, otherwise the values without their minimum
+ * and common factor, in bits or, for zstd, in byte planes. Reads back in runs of 128, so that a run
+ * of every column fits the L1 cache.
  */
 #ifndef IOSONAR_CAPTURE_COLUMN_H
 #define IOSONAR_CAPTURE_COLUMN_H
@@ -16,7 +16,7 @@
 
 enum {
 	CAPTURE_RUN = 128, /* values that share a width */
-	CAPTURE_SLACK = 8, /* bytes that may be read, not used, behind a payload */
+	CAPTURE_SLACK = 8, /* readable but unused bytes after a payload */
 };
 
 enum capture_packing {
@@ -33,20 +33,20 @@ enum capture_plane {
 };
 
 /*
- * Appends the column; values are used up. Without `zip` (NULL) only bits are written. Returns true
+ * Appends the column; destroys the values. Without `zip` (NULL) only bits are written. Returns true
  * if zstd is needed to read it back.
  */
 bool capture_column__encode(struct byte_out *out, struct capture_zip *zip, uint8_t id,
 			    uint64_t *values, size_t nr);
 
-/* A column that is being read. All zeros: an absent column, of zeros. */
+/* A column that is being read. All zeros: an absent column, which reads as zeros. */
 struct capture_column {
 	uint8_t packing, nr_planes;
 	uint64_t least, scale;
-	struct byte_in in;	  /* bits, sparse: what is left */
-	uint64_t zeros;		  /* sparse: before the next other value */
+	struct byte_in in;	  /* bits, sparse: the rest */
+	uint64_t zeros;		  /* sparse: zeros before the next value */
 	const uint8_t *planes[8]; /* the next value's byte in each */
-	uint8_t *unpacked;	  /* what zstd made; free it */
+	uint8_t *unpacked;	  /* unpacked by zstd; to be freed */
 };
 
 /*
@@ -56,12 +56,12 @@ struct capture_column {
 bool capture_column__open(struct capture_column *column, struct capture_zip *zip, uint8_t packing,
 			  struct byte_in in, size_t nr);
 void capture_column__close(struct capture_column *column);
-/* The next nr values, CAPTURE_RUN each time but the last. */
+/* The next nr values: CAPTURE_RUN in every call but the last. */
 void capture_column__read(struct capture_column *column, uint64_t *values, size_t nr);
 
 /*
- * The columns of a payload by their ids. They are found first and opened later, when it is known
- * how many values they have; an id that nobody opens may have any number.
+ * The columns of a payload by their ids. They are found first and opened later, when their number
+ * of values is known; a column that is never opened may have any number.
  */
 enum { CAPTURE_COLUMNS = 128 }; /* ids that can be opened */
 
@@ -74,7 +74,7 @@ struct capture_columns {
 	} found[CAPTURE_COLUMNS];
 };
 
-/* To the end of the payload. False: that are no columns. Those that were open are closed. */
+/* Finds columns to the end of the payload. False: malformed. Closes the open ones. */
 bool capture_columns__find(struct capture_columns *columns, struct byte_in in);
 /* from_id … end_id - 1, all of nr values. False: one of them is malformed. */
 bool capture_columns__open(struct capture_columns *columns, int from_id, int end_id, size_t nr);

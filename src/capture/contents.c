@@ -16,7 +16,7 @@ static int contents_add(struct capture_list *list, const struct capture_chunk *c
 	return 0;
 }
 
-/* Where blocks of that type are listed, to be read when they are asked for; NULL: nowhere. */
+/* The list of blocks of that type, to be read on demand; NULL: none. */
 static struct capture_list *contents_list_of(struct capture_contents *contents, uint8_t type)
 {
 	if (type == CAPTURE_RECORDS)

@@ -11,7 +11,7 @@ bool capture_damage__is_whole(const struct capture_damage *damage)
 	       !damage->calls_surplus;
 }
 
-/* Blocks are whole, but they cannot all be right. */
+/* Blocks are intact, but contradict each other. */
 static void damage_tell_contradictions(const struct capture_damage *damage, const char *path)
 {
 	if (damage->records_surplus)

@@ -36,7 +36,7 @@ int capture_file__append(struct capture_file *file, const uint8_t *bytes, size_t
 		file->bytes += nr;
 		return 0;
 	}
-	/* Half a chunk helps nobody. If even this fails, the reader still knows a cut file. */
+	/* Half a chunk is useless. If even this fails, the reader still recognizes a cut file. */
 	if (file->seekable && ftruncate(file->fd, (off_t)file->bytes))
 		err = err == -ENOSPC ? err : -EIO;
 	if (err != -ENOSPC && err != -EDQUOT && err != -EFBIG)
@@ -64,7 +64,7 @@ int capture_file__fill_reserve(struct capture_file *file, const uint8_t *bytes)
 	return file_write_all(file, bytes, file->reserve_bytes, file->reserve_at);
 }
 
-/* Real zeros, not a hole: only blocks that are there can be overwritten on a full disk. */
+/* Real zeros, not a hole: on a full disk only allocated blocks can be overwritten. */
 static int file_put_reserve(struct capture_file *file)
 {
 	struct capture_chunk chunk = { .type = CAPTURE_RESERVE };
@@ -94,7 +94,7 @@ static int file_begin(struct capture_file *file)
 	return file_put_reserve(file);
 }
 
-/* Only a regular file from its start, not opened to append, can be written where we want. */
+/* Only a regular file at offset 0, not opened to append, can be written at any place. */
 static bool file_is_seekable(int fd)
 {
 	int flags = fcntl(fd, F_GETFL);
@@ -116,7 +116,7 @@ void capture_file__tell_mode(const char *path, mode_t mode, int err)
 	log_warn("cannot set the permissions of %s to %03o: %s", path, mode, strerror(-err));
 }
 
-/* Without O_TRUNC: a file that is refused stays as it is; file_is_seekable empties the others. */
+/* Without O_TRUNC: a rejected file stays unchanged; file_is_seekable empties the others. */
 static int file_open(const char *path, mode_t mode)
 {
 	struct place place;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * file.h: the file below a writer: whole chunks or nothing. A write that stops half-way is cut off
- * again, and the trailer of a full disk goes into the room that was set aside at the start.
+ * file.h: the file under a writer: complete chunks or nothing. A partial write is cut off again,
+ * and on a full disk the trailer goes into the space reserved at the start.
  */
 #ifndef IOSONAR_CAPTURE_FILE_H
 #define IOSONAR_CAPTURE_FILE_H
@@ -15,7 +15,7 @@ struct capture_file {
 	int fd;
 	bool own, seekable, full;
 	int full_err;	/* why: -ENOSPC, -EDQUOT or -EFBIG */
-	uint64_t bytes; /* of whole chunks, header of the file included */
+	uint64_t bytes; /* complete chunks and the file header */
 	uint64_t reserve_at;
 	uint32_t reserve_bytes;
 };
@@ -30,17 +30,17 @@ struct capture_place {
 	void *open_arg;
 };
 
-/* Opens or takes over, writes the header and the reserve. Says what went wrong. */
+/* Opens or takes over, writes the header and the reserve. Prints a message on error. */
 int capture_file__open(struct capture_file *file, const struct capture_place *place,
 		       uint32_t reserve_bytes);
-/* The permissions of a regular file that was opened; others keep theirs. 0 or -errno, not said. */
+/* Sets the permissions of an opened regular file; others keep theirs. 0 or -errno, no message. */
 int capture_file__set_mode(int fd, mode_t mode);
-/* That they could not be set: a warning. */
+/* Warns that they could not be set. */
 void capture_file__tell_mode(const char *path, mode_t mode, int err);
 void capture_file__close(struct capture_file *file);
 /* -ENOSPC for a full disk, a quota and a size limit alike: `full` is set. */
 int capture_file__append(struct capture_file *file, const uint8_t *bytes, size_t nr);
-/* What was appended beyond that many bytes in all is gone, and there is room again. */
+/* Removes what was appended beyond this total, which frees space. */
 int capture_file__take_back(struct capture_file *file, uint64_t bytes);
 /* reserve_bytes bytes, into the reserve. */
 int capture_file__fill_reserve(struct capture_file *file, const uint8_t *bytes);

@@ -17,7 +17,7 @@
 
 enum {
 	FILTER_NAMES = 512,
-	FILTER_NVME_DSM = 0x09, /* dataset management: its ranges are in its data */
+	FILTER_NVME_DSM = 0x09, /* dataset management: the data holds its ranges */
 };
 
 /* ---- -d ---- */
@@ -59,7 +59,7 @@ static int filter_choose_partition(const struct device *disk, const char *text, 
 	return -ENOENT;
 }
 
-/* 0, -ENODEV: said; -ENOENT: it is not meant. */
+/* 0; -ENODEV, after a message; -ENOENT: not this disk. */
 static int filter_choose_disk(const struct device_list *devices, const struct device *disk,
 			      const char *text, struct device_choice *choice)
 {
@@ -84,7 +84,7 @@ static int filter_choose_disk(const struct device_list *devices, const struct de
 	return 0;
 }
 
-/* Said, whatever it is. */
+/* Always prints a message. */
 static int filter_refuse(const struct device_list *devices, const char *text)
 {
 	const char *name = strncmp(text, "/dev/", 5) ? text : text + 5;
@@ -208,7 +208,7 @@ static bool filter_wants_op(const struct capture_filter *f, const struct io_reco
 
 /* ---- --cgroup ---- */
 
-/* What stands behind the root of the hierarchy, without slashes at its ends. */
+/* The part after the root of the hierarchy, without leading and trailing slashes. */
 static const char *filter_cgroup_name(const char *text, size_t *len)
 {
 	static const char root[] = "/sys/fs/cgroup";
@@ -275,7 +275,7 @@ static bool filter_wants_cgroup(struct capture_filter *f, const struct io_record
 		       compare__u64);
 }
 
-/* ---- all of them ---- */
+/* ---- all filters ---- */
 
 static bool filter_wants_sender(const struct capture_filter *f, const struct io_record *r)
 {
@@ -309,7 +309,7 @@ static bool filter_wants_event(const struct capture_filter *f, const struct io_r
 	}
 }
 
-/* Only what ended has an outcome. */
+/* Only ended I/O has an outcome. */
 static bool filter_wants_outcome(const struct capture_filter *f, const struct io_record *r)
 {
 	if (r->what != RECORD_END && r->what != RECORD_BIO)
@@ -317,7 +317,7 @@ static bool filter_wants_outcome(const struct capture_filter *f, const struct io
 	return r->end_ns - r->first_ns >= f->min_ns && (!f->options->failed || r->status);
 }
 
-/* What happens to it is of interest to whoever asked for it or for one of its disks. */
+/* A controller's events pass if -d names the controller or one of its disks. */
 static bool filter_wants_controller(const struct capture_filter *f, const struct device *device)
 {
 	const struct filter_options *o = f->options;

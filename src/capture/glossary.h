@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * glossary.h: what numbers in records stand for: the path of a cgroup, the functions of a stack,
- * the path of a file, the name of a disk. The first text of an id holds. Texts are hostile: escape
+ * the path of a file, the name of a disk. The first text of an id wins. Texts are hostile: escape
  * them before they are shown.
  */
 #ifndef IOSONAR_CAPTURE_GLOSSARY_H
@@ -20,7 +20,7 @@ enum glossary_kind {
 	NR_GLOSSARIES,
 };
 
-enum { GLOSSARY_MOST = 65536 }; /* the others have no text */
+enum { GLOSSARY_MOST = 65536 }; /* further ids have no text */
 
 struct glossary_id {
 	uint64_t words[2];
@@ -28,8 +28,8 @@ struct glossary_id {
 
 struct glossary_entry {
 	struct glossary_id id;
-	char *text;	       /* NULL: there is none, and that is known */
-	struct glossary_id as; /* the owner's: what it is called elsewhere */
+	char *text;	       /* NULL: known to have no text */
+	struct glossary_id as; /* the owner's: its id elsewhere */
 	uint32_t told;	       /* the owner's: where it was written */
 };
 
@@ -43,8 +43,8 @@ void glossary__free(struct glossary *glossary);
 struct glossary_entry *glossary__find(const struct glossary *glossary, struct glossary_id id);
 /* Its text, or NULL. */
 const char *glossary__text(const struct glossary *glossary, struct glossary_id id);
-/* A copy of the text. NULL: no memory, or there are GLOSSARY_MOST. The old entry if there is one.
- */
+/* Copies the text. NULL: no memory, or GLOSSARY_MOST entries. Returns the old entry if there is
+ * one. */
 struct glossary_entry *glossary__add(struct glossary *glossary, struct glossary_id id,
 				     const char *text);
 

@@ -14,8 +14,8 @@
 #include "capture/file.h"
 
 /*
- * FILE may be a symbolic link: FILE itself is where the link leads, and its parts are beside the
- * link. Both directories are open, so that no path is looked up later.
+ * FILE may be a symbolic link: FILE itself is opened at the link's target, its parts are created
+ * beside the link. Both directories are kept open, so that no path is looked up later.
  */
 enum maker_where { MAKER_FILE, MAKER_PARTS, MAKER_DIRECTORIES };
 
@@ -28,7 +28,7 @@ struct maker_work {
 
 /* ---- names ---- */
 
-/* With --files the names come round again, so that the newest takes the oldest one's place. */
+/* With --files the names are reused in turn, so that the newest part replaces the oldest. */
 static unsigned int maker_number(unsigned int files, unsigned int part)
 {
 	return files ? part % files : part;
@@ -72,7 +72,7 @@ static void maker_obey(const void *arg, uint32_t part, struct deputy_answer *ans
 	answer->warning = capture_file__set_mode(fd, work->mode);
 }
 
-/* A kernel without Landlock has the filter alone. */
+/* Without Landlock in the kernel, only the system call filter confines it. */
 static void maker_confine(const void *arg)
 {
 	const struct maker_work *work = arg;
@@ -102,7 +102,7 @@ static int maker_start(struct maker *maker, const struct maker_work *makes)
 		   : 0;
 }
 
-/* `path`: FILE, or where it leads. */
+/* `path`: FILE, or its link target. */
 static int maker_open_directory(struct maker_work *work, enum maker_where where, const char *path)
 {
 	const char *slash = strrchr(path, '/');

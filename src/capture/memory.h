@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * memory.h: a flight recorder: the last seconds of a capture, encoded, in memory of bounded size,
- * and a file of them when somebody asks. It is fed through a writer of its own, like a file.
+ * memory.h: a flight recorder: keeps the last seconds of a capture, encoded, in bounded memory, and
+ * writes them to a file on request. It is fed through its own writer, like a file.
  */
 #ifndef IOSONAR_CAPTURE_MEMORY_H
 #define IOSONAR_CAPTURE_MEMORY_H
@@ -14,9 +14,9 @@ struct capture_memory;
 int capture_memory__new(uint64_t last_ns, size_t most_bytes, int zstd_level,
 			struct capture_memory **memory);
 void capture_memory__free(struct capture_memory *memory);
-/* Tell it everything that a file would be told, but not __finish; it stays the memory's. */
+/* Give it everything that a file would get, except __finish; the memory owns it. */
 struct capture_writer *capture_memory__writer(struct capture_memory *memory);
-/* All that is kept, as a file. The memory goes on as if nothing had happened. */
+/* Writes all that is kept to a file. Recording continues unchanged. */
 int capture_memory__save(struct capture_memory *memory, const struct capture_options *options,
 			 const char *ended, const struct capture_count *ledger, size_t nr);
 

@@ -13,26 +13,26 @@ enum { MERGE_NUMBERS = 65536 };
 struct merge_file {
 	struct capture_merge *merge;
 	struct capture_reader *reader;
-	uint64_t shift_ns;	      /* what its times need to be the first file's */
-	const struct io_record *next; /* its earliest that was not handed out yet, */
+	uint64_t shift_ns;	      /* converts its times to the first file's clock */
+	const struct io_record *next; /* its earliest record not returned yet, */
 	uint64_t next_ns;	      /* and its time */
 	uint16_t *renumber;	      /* device number here, plus 1; by its number in the file */
-	struct glossary renamed[NR_GLOSSARIES]; /* ids that are called otherwise here */
+	struct glossary renamed[NR_GLOSSARIES]; /* ids with another id in the merge */
 };
 
 struct capture_merge {
 	struct capture_about about;
 	struct merge_file *files;
 	size_t nr;
-	struct merge_file **heap; /* the files that have records, the earliest first */
+	struct merge_file **heap; /* the files with records left, the earliest first */
 	size_t nr_heap;
-	bool begun;  /* the heap is made, */
-	bool handed; /* and the first of it has given its record away */
+	bool begun;  /* the heap exists, */
+	bool handed; /* and its first file's record was returned */
 	uint64_t nr_new_ids[NR_GLOSSARIES];
 	bool used[MERGE_NUMBERS];
 };
 
-/* Its own number if that is free, so that one file alone stays as it is. */
+/* Keeps its own number if free, so that a single file stays unchanged. */
 static int merge_free_number(const struct capture_merge *merge, uint16_t wanted)
 {
 	for (uint32_t i = 0; i < MERGE_NUMBERS; i++)
@@ -54,7 +54,7 @@ static int merge_find_device(const struct capture_merge *merge, const struct dev
 	return -ENODEV;
 }
 
-/* The number that a device of a file has here. */
+/* The number of a file's device in the merge. */
 static int merge_renumber(void *arg, uint16_t number)
 {
 	struct merge_file *file = arg;
@@ -67,7 +67,7 @@ static int merge_renumber(void *arg, uint16_t number)
 		return file->renumber[number] - 1;
 	here = device ? merge_find_device(merge, device) : -ENODEV;
 	if (here >= 0) {
-		/* What a file of earlier days does not know about a device, another one may. */
+		/* An older file may lack facts about a device that another file has. */
 		if (device->knows_partitions &&
 		    !capture_about__device(&merge->about, (uint16_t)here)->knows_partitions)
 			err = capture_about__set_device(&merge->about, (uint16_t)here, device);
@@ -101,7 +101,7 @@ static const struct glossary_entry *merge_find_text(const struct glossary *gloss
 	return NULL;
 }
 
-/* One that no kernel gives. */
+/* An id that no kernel assigns. */
 static struct glossary_id merge_new_id(struct capture_merge *merge, enum glossary_kind kind,
 				       struct glossary_id id)
 {
@@ -111,8 +111,8 @@ static struct glossary_id merge_new_id(struct capture_merge *merge, enum glossar
 }
 
 /*
- * The same text is the same thing, whatever its id; the same id with another text, of another boot
- * or run, gets a new one.
+ * The same text is the same thing, whatever its id; an id that has another text already, from
+ * another boot or run, gets a new id.
  */
 static int merge_add_text(struct merge_file *file, enum glossary_kind kind,
 			  const struct glossary_entry *entry)
@@ -155,7 +155,7 @@ static int merge_copy_texts(struct merge_file *file, const struct capture_about 
 	return err;
 }
 
-/* What an id of a file is called here; one without a text keeps its own. */
+/* The merged id of a file's id; an id without a text stays. */
 static struct glossary_id merge_rename(void *arg, enum glossary_kind kind, struct glossary_id id)
 {
 	const struct merge_file *file = arg;
@@ -174,7 +174,7 @@ static uint64_t merge_shift(const struct capture_about *first, const struct capt
 	const char *boot = capture_about__info(first, CAPTURE_INFO_BOOT_ID);
 	const char *other_boot = capture_about__info(other, CAPTURE_INFO_BOOT_ID);
 
-	/* Clocks are those of a boot. */
+	/* Files of one boot share their clocks. */
 	if (first == other || (boot && other_boot && !strcmp(boot, other_boot)))
 		return 0;
 	if (!first->nr_clocks || !other->nr_clocks)
@@ -196,7 +196,7 @@ static int merge_copy_clocks(struct capture_merge *merge, const struct merge_fil
 	return err;
 }
 
-/* Names that the files before did not have. */
+/* Copies names that earlier files lack. */
 static int merge_copy_names(struct capture_merge *merge, const struct capture_about *from)
 {
 	int err = 0;
@@ -319,7 +319,7 @@ void capture_merge__free(struct capture_merge *merge)
 	free(merge);
 }
 
-/* A bound on a shifted clock; one that is beyond all time stays so. */
+/* A bound on a shifted clock; an unlimited bound stays unlimited. */
 static uint64_t merge_unshift(uint64_t bound_ns, uint64_t shift_ns)
 {
 	uint64_t there = bound_ns - shift_ns;
@@ -363,7 +363,7 @@ static void merge_sift_down(struct capture_merge *merge, size_t at)
 	heap[at] = file;
 }
 
-/* 1: it has a next record; 0: it has no more. */
+/* 1: the file has a next record; 0: the end. */
 static int merge_look(struct merge_file *file)
 {
 	int err;
@@ -391,7 +391,7 @@ static int merge_begin(struct capture_merge *merge)
 	return 0;
 }
 
-/* The record that was handed out is done with: its file gets to the place of its next one. */
+/* Done with the record returned last: moves its file to the place of its next record. */
 static int merge_step(struct capture_merge *merge)
 {
 	int more = merge_look(merge->heap[0]);
@@ -429,7 +429,7 @@ const struct capture_about *capture_merge__about(const struct capture_merge *mer
 	return &merge->about;
 }
 
-/* Devices were all met when the files were opened: none is looked for by its serial again. */
+/* All devices were found when the files were opened: serials are not compared again. */
 int capture_merge__alias(struct capture_merge *merge, const struct alias *alias)
 {
 	return alias__about(alias, &merge->about);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * merge.h: several captures as one, by time. Each file keeps its own order; the earliest of their
- * next records comes first, of equal ones that of the file named first. Files of one boot share a
- * clock; the times of others are shifted so that their wall clocks agree with the first file's.
+ * next records comes first, on ties that of the file named first. Files of one boot share a clock;
+ * the times of others are shifted so that their wall clocks agree with the first file's.
  */
 #ifndef IOSONAR_CAPTURE_MERGE_H
 #define IOSONAR_CAPTURE_MERGE_H
@@ -12,7 +12,7 @@
 
 struct capture_merge;
 
-/* Says what went wrong. One path is fine. */
+/* Prints a message on error. A single path is allowed. */
 int capture_merge__open(const char *const *paths, size_t nr, struct capture_merge **merge);
 void capture_merge__free(struct capture_merge *merge);
 
@@ -20,20 +20,19 @@ void capture_merge__free(struct capture_merge *merge);
 void capture_merge__bound(struct capture_merge *merge, uint64_t from_ns, uint64_t to_ns);
 /* As capture_reader__next; device numbers are those of __about. */
 const struct io_record *capture_merge__next(struct capture_merge *merge, int *err);
-/* Which file the record is of that was handed out last. */
+/* The file of the record returned last. */
 size_t capture_merge__from(const struct capture_merge *merge);
 /*
- * The devices of all files, those with the same identity once; their cgroups, those with the same
- * path once; their clocks; of info and names those of the first file that has them. Ledgers do not
- * add up: ask each __reader for its own.
+ * Devices of all files, one per identity; their cgroups, one per path; their clocks; info and names
+ * of the first file that has them. Ledgers do not add up: query each __reader for its own.
  */
 const struct capture_about *capture_merge__about(const struct capture_merge *merge);
-/* Other names, before the first __next; -ENOMEM. Records keep theirs. */
+/* Replaces names, before the first __next; -ENOMEM. Names in records stay. */
 int capture_merge__alias(struct capture_merge *merge, const struct alias *alias);
 size_t capture_merge__nr(const struct capture_merge *merge);
 const struct capture_reader *capture_merge__reader(const struct capture_merge *merge, size_t nr);
-bool capture_merge__has_stages(const struct capture_merge *merge); /* one of the files has */
-/* What is added to the times of that file. */
+bool capture_merge__has_stages(const struct capture_merge *merge); /* true if any file has */
+/* The amount added to the times of that file. */
 uint64_t capture_merge__shift_ns(const struct capture_merge *merge, size_t nr);
 
 #endif

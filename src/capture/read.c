@@ -15,11 +15,11 @@ struct capture_reader {
 	struct capture_contents file;
 	uint64_t from_ns, to_ns;
 	bool is_bounded;
-	bool knows_functions; /* the chunk of those whose calls follow was read */
+	bool knows_functions; /* the chunk with the functions of the calls was read */
 	struct capture_unblock *unblock;
 	struct capture_translation translation;
-	const struct io_record *at, *end; /* some of a block's records, from the next one on */
-	uint64_t place;			  /* of the one before: its block and its number there */
+	const struct io_record *at, *end; /* decoded records of the block, from the next one on */
+	uint64_t place;			  /* of the last record: its block and its number there */
 };
 
 int capture_reader__open_memory(const void *bytes, size_t nr, struct capture_reader **reader)
@@ -51,7 +51,7 @@ bool capture__is_one(const char *path)
 	uint16_t version;
 	FILE *in;
 
-	if (stat(path, &file) || !S_ISREG(file.st_mode)) /* what a pipe gives, it gives once */
+	if (stat(path, &file) || !S_ISREG(file.st_mode)) /* a pipe can be read only once */
 		return false;
 	in = fopen(path, "re");
 	if (in && fread(head, 1, sizeof(head), in) == sizeof(head))
@@ -149,7 +149,7 @@ static int reader_open_block(struct capture_reader *reader, const struct capture
 	return err;
 }
 
-/* Is some of that time wanted? No end at all also lets the last nanosecond through. */
+/* Does the range overlap the bounds? Without an end, the last nanosecond passes, too. */
 static bool reader_wants(const struct capture_reader *reader, uint64_t min_ns, uint64_t max_ns)
 {
 	if (!reader->is_bounded)
@@ -181,7 +181,7 @@ static int reader_next_block(struct capture_reader *reader)
 	return 0;
 }
 
-/* Some of the open block's records. */
+/* Takes the next few records of the open block. */
 static void reader_take_run(struct capture_reader *reader)
 {
 	reader->at = capture_unblock__next(reader->unblock, &reader->end);
@@ -236,11 +236,11 @@ void capture_reader__rewind(struct capture_reader *reader)
 	reader->file.records.next = reader->file.caches.next = reader->file.calls.next = 0;
 }
 
-/* Of chunks that are listed apart from the records: how one is read. */
+/* How to read a chunk that is listed apart from the records. */
 typedef int (*reader_open_fn)(struct capture_reader *reader, const struct capture_listed *block,
 			      void *to);
 
-/* 1: the next one is there; 0: there are no more. */
+/* 1: the next chunk is ready; 0: the end. */
 static int reader_next_listed(struct capture_reader *reader, struct capture_list *list,
 			      reader_open_fn open, void *to)
 {
@@ -277,13 +277,13 @@ int capture_reader__next_cache(struct capture_reader *reader, struct capture_cac
 	return reader_next_listed(reader, &reader->file.caches, reader_open_cache, cache);
 }
 
-/* As many records of calls have to be there as the recorder counted. in: a copy. */
+/* The number of call records must match the recorder's count. in: a copy. */
 static void reader_check_calls(struct capture_reader *reader, struct byte_in in)
 {
 	uint64_t nr = byte_in__varint(&in), sent = 0, there = capture_reader__nr_calls(reader);
 
 	if (nr <= PROBE_SENT)
-		return; /* of a recorder that does not tell */
+		return; /* the recorder did not count */
 	for (int i = 0; i <= PROBE_SENT; i++)
 		sent = byte_in__varint(&in);
 	if (in.bad)
@@ -406,7 +406,7 @@ bool capture_reader__run(const struct capture_reader *reader, uint64_t *start_ns
 
 	if (!records && !start)
 		return false;
-	/* What the records say holds: a text in a file may be anything. */
+	/* Records take precedence: a text in a file may be anything. */
 	if (records && (!start || *start_ns > min_ns))
 		*start_ns = min_ns;
 	if (!end || *end_ns < *start_ns)
@@ -449,7 +449,7 @@ int capture__verify(const char *path, struct capture_report *report)
 		report->records++;
 	while (!err && (more = capture_reader__next_cache(reader, &cache)))
 		err = more < 0 ? more : 0;
-	/* What is in calls is not known here: they are as they were written. */
+	/* The contents of calls are unknown here: they are copied unchanged. */
 	while (!err && (more = capture_reader__next_part(reader, &part)))
 		err = more < 0 ? more : 0;
 	capture_cache__free(&cache);

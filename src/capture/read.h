@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * read.h: reads a capture, whole or not. Opening looks at every chunk's header and at all that is
- * not records, so devices, clocks and ledger are known before the first record; records are checked
- * and decoded block by block. What is damaged is skipped and counted, never guessed. Memory: 200
- * KiB, the largest chunk, and less than one byte for each byte of the file.
+ * read.h: reads a capture, complete or not. Opening looks at every chunk's header and at all chunks
+ * but records, so devices, clocks and ledger are known before the first record; records are checked
+ * and decoded block by block. Damaged data is skipped and counted, never guessed. Memory: 200 KiB,
+ * the largest chunk, and less than one byte for each byte of the file.
  *
  *	err = capture_reader__open("run.cap", &reader);
  *	while ((record = capture_reader__next(reader, &err)))
@@ -27,37 +27,36 @@
 struct capture_reader;
 struct capture_translation; /* capture/block.h */
 
-/* Does a regular file begin as a capture does? Says nothing. */
+/* Does a regular file begin like a capture? Prints nothing. */
 bool capture__is_one(const char *path);
-/* Says what went wrong: no such file, no capture, of a later version. */
+/* Prints a message on error: no such file, not a capture, a later version. */
 int capture_reader__open(const char *path, struct capture_reader **reader);
-/* The bytes stay the caller's, and stay there. Says nothing; -EINVAL: no capture. */
+/* The bytes must outlive the reader. Prints nothing; -EINVAL: not a capture. */
 int capture_reader__open_memory(const void *bytes, size_t nr, struct capture_reader **reader);
 void capture_reader__free(struct capture_reader *reader);
 
 /* Only records of from_ns <= time < to_ns (monotonic); blocks outside are not even read. */
 void capture_reader__bound(struct capture_reader *reader, uint64_t from_ns, uint64_t to_ns);
-/* Before the first __next. Bounds stay those of the file's clock; what arg is stays there. */
+/* Before the first __next. Bounds stay on the file's clock; arg must outlive the reader. */
 void capture_reader__translate(struct capture_reader *reader,
 			       const struct capture_translation *translation);
 /*
- * The next record, in the order they were written, good until the next call. NULL: there are no
- * more, and *err is 0; or *err is -errno.
+ * The next record, in the order of writing, valid until the next call. NULL: the end, and *err is
+ * 0; or *err is -errno.
  */
 const struct io_record *capture_reader__next(struct capture_reader *reader, int *err);
-/* A number of the record that __next gave last: no other of the file has it, whatever is left out.
- */
+/* A number unique in the file for the record that __next returned last, whatever is left out. */
 uint64_t capture_reader__place(const struct capture_reader *reader);
 /* All over again, with other bounds if wanted. */
 void capture_reader__rewind(struct capture_reader *reader);
 
 /*
- * The next chunk of the page cache, in the order they were written, apart from the records. 1: it
- * is there; 0: there are no more; -errno. What is damaged is skipped and counted.
+ * The next chunk of the page cache, in the order of writing, independent of the records. 1: chunk
+ * read; 0: the end; -errno. Damaged chunks are skipped and counted.
  */
 int capture_reader__next_cache(struct capture_reader *reader, struct capture_cache *cache);
-/* The next chunk of calls, likewise; what is in it is its reader's business. It lasts until the
- * next one. */
+/* The next chunk of calls, in the same way; the caller decodes its contents. Valid until the
+ * next call. */
 struct capture_part {
 	struct capture_chunk chunk;
 	struct byte_in in;
@@ -73,9 +72,9 @@ uint64_t capture_reader__nr_records(const struct capture_reader *reader); /* by 
 uint64_t capture_reader__bytes(const struct capture_reader *reader);	  /* size of the file */
 uint64_t capture_reader__position(const struct capture_reader *reader);	  /* for a progress bar */
 bool capture_reader__has_stages(const struct capture_reader *reader);	  /* by block headers */
-/* Of the blocks' records; false: there are none. */
+/* Time range of the blocks' records; false: no records. */
 bool capture_reader__span(const struct capture_reader *reader, uint64_t *min_ns, uint64_t *max_ns);
-/* From when to when it was recorded: as it says, and as its records say. False: neither does. */
+/* Start and end of the recording, from its info and its records. False: neither is known. */
 bool capture_reader__run(const struct capture_reader *reader, uint64_t *start_ns, uint64_t *end_ns);
 const char *capture_reader__path(const struct capture_reader *reader); /* NULL: memory */
 

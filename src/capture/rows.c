@@ -25,7 +25,7 @@ uint32_t rows__find(struct rows *rows, struct row row)
 	return rows->nr - 1;
 }
 
-/* Without zstd: rows are few. */
+/* Without zstd, as there are few rows. */
 void rows__encode(const struct rows *rows, const struct row_field *fields, uint64_t *values,
 		  struct byte_out *out)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * rows.h: what few records differ in, each once, numbered in the order in which it came. A row is
- * four words, compared in registers: this is half of the cost of a record. Who knows which row it
- * was the last time asks about that one first.
+ * rows.h: values that few records differ in, each stored once, numbered in order of arrival. A row
+ * is four words, compared in registers: this is half of the cost of a record. Callers that know the
+ * last row compare with that one first.
  */
 #ifndef IOSONAR_CAPTURE_ROWS_H
 #define IOSONAR_CAPTURE_ROWS_H
@@ -16,15 +16,15 @@
 
 enum { ROWS_INDEX = 2 * CAPTURE_BLOCK_RECORDS }; /* cells: half of them stay empty */
 
-/* What a row begins with; its user may remember more behind it, which is zeros at first. */
+/* The start of a row; its user may append data, initially zeros. */
 struct row {
 	uint64_t words[4];
 };
 
-/* Finds the rows of an array of CAPTURE_BLOCK_RECORDS; it is the user's. */
+/* Finds rows in an array of CAPTURE_BLOCK_RECORDS, which the user owns. */
 struct rows {
 	uint32_t nr;
-	uint32_t stride; /* from one to the next */
+	uint32_t stride; /* bytes from row to row */
 	void *rows;
 	/* Row number + 1. Not base/index.h: 2 bytes a cell, cleared with each block, never growing.
 	 */
@@ -42,7 +42,7 @@ static inline bool row__is(const struct row *a, const struct row *b)
 		 (a->words[2] ^ b->words[2]) | (a->words[3] ^ b->words[3]));
 }
 
-/* Its number; a new one is appended. As many as records fit. */
+/* Its number; a new row is appended. There can be as many rows as records. */
 uint32_t rows__find(struct rows *rows, struct row row);
 
 /* A column of a table: `bits` bits of a word of its rows. Ends with an id of 0. */
@@ -56,7 +56,7 @@ void rows__encode(const struct rows *rows, const struct row_field *fields, uint6
 /* nr rows of a payload's columns, which are opened. False: they are malformed. */
 bool rows__decode(struct row *rows, uint32_t nr, const struct row_field *fields,
 		  struct capture_columns *columns);
-/* Whose they are: the rows of nr records from an open column. False: there is no such row. */
+/* The row numbers of nr records, from an open column. False: a row does not exist. */
 bool rows__places(struct capture_column *column, uint32_t nr, uint32_t nr_rows, uint16_t *places);
 
 static inline uint64_t row_field__mask(const struct row_field *field)

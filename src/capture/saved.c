@@ -18,7 +18,7 @@ bool saved__is_one(const char *path)
 	FILE *in;
 	int c = EOF;
 
-	if (stat(path, &file) || !S_ISREG(file.st_mode)) /* what a pipe gives, it gives once */
+	if (stat(path, &file) || !S_ISREG(file.st_mode)) /* a pipe can be read only once */
 		return false;
 	in = fopen(path, "re");
 	if (!in)
@@ -37,7 +37,7 @@ static double saved_number(const struct json_line *parsed, const char *key)
 	return isnan(number) || number < 0 ? 0 : number;
 }
 
-/* Those of a zoom are wider or narrower, and begin elsewhere. */
+/* Buckets of a zoom have other widths and begin elsewhere. */
 static bool saved_is_our_bucket(double from_ns, double to_ns)
 {
 	uint32_t slot;
@@ -62,7 +62,7 @@ static int saved_bucket(const char *path, const struct json_line *parsed, struct
 	return 0;
 }
 
-/* 1: it is nothing of interest. */
+/* 1: a line to skip. */
 static int saved_take(const char *path, const struct json_line *parsed, struct saved_line *line)
 {
 	const char *type = json_line__text(parsed, "type");

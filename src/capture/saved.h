@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * saved.h: what `latency -o json` printed, read again: its rows and the buckets of its histograms,
- * line by line, in 64 KiB of memory. Lines of other types are passed over. A file may be anything:
- * what makes no sense is one line that says so.
+ * saved.h: reads back what `latency -o json` printed: its rows and the buckets of its histograms,
+ * line by line, in 64 KiB of memory. Skips lines of other types. A file may be anything: invalid
+ * input gives a one-line message.
  */
 #ifndef IOSONAR_CAPTURE_SAVED_H
 #define IOSONAR_CAPTURE_SAVED_H
@@ -12,7 +12,7 @@
 
 /* Texts are good until the next line. Numbers that the file does not have are 0. */
 struct saved_line {
-	bool is_bucket; /* of a histogram; else a row */
+	bool is_bucket; /* a bucket; otherwise a row */
 	bool is_total;	/* of the whole run; else of an interval that ended at time_s */
 	const char *dev, *op;
 	double time_s, count;
@@ -20,11 +20,11 @@ struct saved_line {
 	uint64_t from_ns;		  /* of a bucket of analyse/hist */
 };
 
-/* Does the file begin as one line of JSON does? No file, or none that can be read: false. */
+/* Does the file begin with a line of JSON? False if it is missing or unreadable. */
 bool saved__is_one(const char *path);
 /*
- * Each line in turn, until fn returns other than 0, which is returned. Else 0; -EIO, said. *lost:
- * events that its ledger says were lost.
+ * Calls fn for each line until it returns other than 0, which is returned. Otherwise 0; -EIO, after
+ * a message. *lost: events lost according to its ledger.
  */
 int saved__read(const char *path, int (*fn)(void *arg, const struct saved_line *line), void *arg,
 		double *lost);

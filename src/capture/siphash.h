@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * siphash.h: SipHash-2-4 (Aumasson and Bernstein, 2012): 64 bits of a text that nobody can tell
- * from chance, nor look up in a list of likely texts, without the key.
+ * siphash.h: SipHash-2-4 (Aumasson and Bernstein, 2012): a 64-bit hash of a text that without the
+ * key looks random, and cannot be found by hashing likely texts.
  */
 #ifndef IOSONAR_CAPTURE_SIPHASH_H
 #define IOSONAR_CAPTURE_SIPHASH_H

@@ -14,7 +14,7 @@
 #include "capture/crc32c.h"
 
 enum {
-	SOURCE_WINDOW = 65536,	   /* bytes looked at in one go, to find a chunk after damage */
+	SOURCE_WINDOW = 65536,	   /* bytes per read when looking for a chunk after damage */
 	SOURCE_WINDOW_LEAST = 256, /* at first */
 };
 
@@ -113,7 +113,7 @@ bool capture_source__is_interrupted(void)
 	       sigismember(&waiting, SIGHUP);
 }
 
-/* No chunk begins in a hole: those are zeros. */
+/* No chunk begins in a hole, which reads as zeros. */
 static uint64_t source_skip_hole(const struct capture_source *source, uint64_t at)
 {
 	off_t data = source->memory ? (off_t)at : lseek(source->fd, (off_t)at, SEEK_DATA);
@@ -123,7 +123,7 @@ static uint64_t source_skip_hole(const struct capture_source *source, uint64_t a
 	return (uint64_t)data < source->size ? (uint64_t)data : source->size;
 }
 
-/* 1: a good header begins at *i; 0: in these bytes none does. */
+/* 1: a valid header begins at *i; 0: none in these bytes. */
 static int source_search(const uint8_t *bytes, size_t nr, size_t *i)
 {
 	struct capture_chunk chunk;
@@ -138,7 +138,7 @@ static int source_search(const uint8_t *bytes, size_t nr, size_t *i)
 	return 0;
 }
 
-/* Most damage is short, so what is read in one go begins small. */
+/* Most damage is short, so the first reads are small. */
 int capture_source__resync(struct capture_source *source, uint64_t *at)
 {
 	uint8_t *window = source->window ? source->window : malloc(SOURCE_WINDOW);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * source.h: the bytes below a reader of captures: a file, or memory that is somebody else's. Reads
- * any part of them, a chunk's header, a chunk's payload with its CRC checked, and finds the next
- * chunk after damage. What the chunks mean is the business of capture/contents.h.
+ * source.h: the bytes under a reader of captures: a file, or memory of the caller. Reads any part
+ * of them, a chunk's header, a chunk's payload with its CRC checked, and finds the next chunk after
+ * damage. capture/contents.h interprets the chunks.
  */
 #ifndef IOSONAR_CAPTURE_SOURCE_H
 #define IOSONAR_CAPTURE_SOURCE_H
@@ -17,18 +17,18 @@ struct capture_source {
 	int fd;
 	const uint8_t *memory; /* instead of fd */
 	uint64_t size;
-	uint8_t *payload; /* of the chunk that was loaded last, with slack behind it */
+	uint8_t *payload; /* of the chunk loaded last, with slack after it */
 	size_t payload_room;
-	uint8_t *window; /* once damage was met */
+	uint8_t *window; /* allocated at the first damage */
 };
 
-/* Says what went wrong. */
+/* Prints a message on error. */
 int capture_source__open(struct capture_source *source, const char *path);
 void capture_source__close(struct capture_source *source);
 
-/* Exactly nr bytes, which the size of the file promised; -ENODATA: it has become shorter. */
+/* Exactly nr bytes, within the file's size; -ENODATA: the file has become shorter. */
 int capture_source__read(struct capture_source *source, void *to, size_t nr, uint64_t at);
-/* 1: a whole header is there; 0: none is. */
+/* 1: a complete header; 0: none. */
 int capture_source__header(struct capture_source *source, uint64_t at, struct capture_chunk *chunk);
 /* The payload of the chunk that begins at `at`. -EBADMSG: not what was written. */
 int capture_source__load(struct capture_source *source, const struct capture_chunk *chunk,
@@ -39,8 +39,8 @@ int capture_source__load(struct capture_source *source, const struct capture_chu
  */
 int capture_source__resync(struct capture_source *source, uint64_t *at);
 /*
- * Whoever holds signals back until he looks at them, as a run does, is told that one waits. Others
- * are ended by it.
+ * True if a signal is pending, in a process that blocks signals until it checks them, as a run
+ * does. Other processes are ended by the signal.
  */
 bool capture_source__is_interrupted(void);
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STAGES_STRIDE = CAPTURE_BLOCK_RECORDS + 40 }; /* as a block's: no power of two */
+enum { STAGES_STRIDE = CAPTURE_BLOCK_RECORDS + 40 }; /* as in a block: not a power of two */
 
 struct stages_block {
 	uint32_t nr;
@@ -28,8 +28,8 @@ static const struct row_field file_fields[] = {
 /* ---- times ---- */
 
 /*
- * A time that is 0 was not seen, and stays 0. Any other is one more than its distance from a
- * neighbour; the one for which that would be 0, too, takes the number that the time 0 would have.
+ * A time of 0 was not seen, and stays 0. Any other becomes its distance from a neighbour plus one;
+ * the time that would give 0 takes the number that the time 0 would have.
  */
 static uint64_t stages_put_after(uint64_t ns, uint64_t from_ns)
 {
@@ -147,8 +147,8 @@ bool stages_block__encode(struct stages_block *block, struct capture_zip *zip, s
 /* ---- and back ---- */
 
 /*
- * The rows of a table, and whose they are. There is at least one, of zeros: a file of earlier days
- * may hold an odd record that only says that it has stages.
+ * The rows of a table, and the row of each record. There is at least one row, of zeros: an older
+ * file may hold an odd record that only says that it has stages.
  */
 static int stages_open_table(struct stages_unblock *unblock, enum stages_column_id nr_id,
 			     const struct row_field *fields, struct row **rows, uint32_t *nr,
@@ -180,7 +180,7 @@ static struct glossary_id stages_here(const struct stages_unblock *unblock, enum
 					(struct glossary_id){ { id, and} });
 }
 
-/* Stacks are the record's matter: they depend on its process. */
+/* Stacks are translated per record: they depend on its process. */
 static void stages_translate_rows(struct stages_unblock *unblock)
 {
 	for (uint32_t i = 0; i < unblock->nr_owners; i++) {
@@ -228,7 +228,7 @@ void stages_unblock__free(struct stages_unblock *unblock)
 	unblock->owners = unblock->files = NULL;
 }
 
-/* Records with stages have runs of their own, among those without. Places of rows were read. */
+/* Records with stages have their own runs, among records without. Row numbers are read already. */
 static void stages_read_run(struct stages_unblock *unblock)
 {
 	uint32_t left = unblock->nr - unblock->at;
@@ -245,7 +245,7 @@ static uint64_t stages_value(const struct stages_unblock *unblock, enum stages_c
 	return unblock->run[id - STAGES_QUEUED][unblock->at % CAPTURE_RUN];
 }
 
-/* In the order in which they were written: each needs the one before. */
+/* In the order of writing: each needs the one before. */
 static void stages_get_times(const struct stages_unblock *u, const struct io_record *r,
 			     struct io_stages *s)
 {
@@ -267,7 +267,7 @@ static void stages_get_times(const struct stages_unblock *u, const struct io_rec
 	s->written_ns = stages_get_after(stages_value(u, STAGES_WRITTEN), end_ns);
 }
 
-/* Its times stand first; one that was not seen stays so. */
+/* The times come first; a time that was not seen stays 0. */
 static void stages_shift_times(struct io_stages *s, uint64_t shift_ns)
 {
 	__u64 *times = &s->queued_ns;

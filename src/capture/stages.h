@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * stages.h: what follows some records, struct io_stages, into columns of its own and back. Each
- * time is written as the difference from its neighbour in the life of a command; who and which file
- * it was becomes a row. A block of which no record has stages has none of these columns, and pays
- * nothing for them.
+ * stages.h: struct io_stages, which follows some records, into columns of its own and back. Each
+ * time is written as the difference from its neighbour in the life of a command; owner and file
+ * become rows. A block without stages has none of these columns, at no cost.
  */
 #ifndef IOSONAR_CAPTURE_STAGES_H
 #define IOSONAR_CAPTURE_STAGES_H
@@ -19,7 +18,7 @@
 
 /* Columns of a payload: see enum capture_column_id. */
 enum stages_column_id {
-	STAGES_OWNERS = 80, /* one value: rows of the table of owners, less one */
+	STAGES_OWNERS = 80, /* one value: rows of the table of owners, minus one */
 	STAGES_FILES = 81,  /* of files */
 	STAGES_QUEUED = 82, /* from here on, one value per record that has stages */
 	STAGES_GOT = 83,
@@ -47,22 +46,22 @@ enum stages_column_id {
 	STAGES_END,
 };
 
-/* How the records of a file differ from what is in it, for who reads several files as one. */
+/* How to translate the records of a file, for callers that read several files as one. */
 struct capture_translation {
 	uint64_t shift_ns;			    /* added to their times */
-	int (*device)(void *arg, uint16_t in_file); /* its number; -errno; NULL: the same */
-	/* What an id of the file is called here. NULL: the same. */
+	int (*device)(void *arg, uint16_t in_file); /* its new number; -errno; NULL: unchanged */
+	/* Translates an id of the file. NULL: unchanged. */
 	struct glossary_id (*id)(void *arg, enum glossary_kind kind, struct glossary_id in_file);
 	void *arg;
 };
 
-/* Where the record behind this one begins. */
+/* The record after this one. */
 static inline const struct io_record *stages__next_record(const struct io_record *record)
 {
 	return (const struct io_record *)((const char *)record + io_record__size(record));
 }
 
-/* Rows that the last record with the same `who` had: this one's may be the same. */
+/* Rows of the last record with the same `who`: this record's are likely the same. */
 struct stages_guess {
 	uint32_t owner, file;
 };
@@ -71,19 +70,19 @@ struct stages_block;
 
 struct stages_block *stages_block__new(void);
 void stages_block__free(struct stages_block *block);
-/* A record that has stages; as many as a block holds. */
+/* Adds a record with stages; a block holds as many as records. */
 void stages_block__add(struct stages_block *block, const struct io_record *record,
 		       struct stages_guess *guess);
 uint32_t stages_block__nr(const struct stages_block *block);
-/* Appends all columns and forgets what they hold. True: zstd is needed to read them back. */
+/* Appends all columns and empties them. True: zstd is needed to read them back. */
 bool stages_block__encode(struct stages_block *block, struct capture_zip *zip,
 			  struct byte_out *out);
 
-/* The way back. All zeros: of a block that has none. */
+/* Decoding. All zeros: a block without stages. */
 struct stages_unblock {
 	struct capture_columns *columns;
 	const struct capture_translation *translation;
-	uint32_t nr, at;	    /* records with stages, and those that were read */
+	uint32_t nr, at;	    /* records with stages, and how many were read */
 	struct row *owners, *files; /* rows */
 	uint32_t nr_owners, nr_files;
 	uint16_t owner_of[CAPTURE_BLOCK_RECORDS], file_of[CAPTURE_BLOCK_RECORDS];
@@ -91,13 +90,13 @@ struct stages_unblock {
 };
 
 /*
- * nr of the block's records have stages, which are translated as the records themselves. 0;
- * -EBADMSG: these are no such columns; -ENOMEM.
+ * nr of the block's records have stages, which are translated like the records. 0; -EBADMSG:
+ * malformed columns; -ENOMEM.
  */
 int stages_unblock__open(struct stages_unblock *unblock, struct capture_columns *columns,
 			 uint32_t nr, const struct capture_translation *translation);
 void stages_unblock__free(struct stages_unblock *unblock);
-/* Those of the next record that has some: the record itself is there already. */
+/* Stages of the next record that has some; the record itself is decoded already. */
 void stages_unblock__next(struct stages_unblock *unblock, const struct io_record *record,
 			  struct io_stages *stages);
 

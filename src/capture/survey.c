@@ -8,13 +8,13 @@
 #include "capture/index.h"
 
 enum {
-	SURVEY_LOOK = 256,  /* chunks between two looks at signals */
-	SURVEY_TAIL = 4096, /* bytes looked at, to find the trailer */
+	SURVEY_LOOK = 256,  /* chunks between two checks for signals */
+	SURVEY_TAIL = 4096, /* bytes searched for the trailer */
 };
 
 /*
- * A file whose first bytes are damaged is still a capture if a chunk follows them; one that ends
- * within them was killed in its first moment.
+ * A file with damaged first bytes is still a capture if a chunk follows them; a file that ends
+ * within them comes from a recorder that was killed at once.
  */
 static int survey_check_file(struct capture_contents *contents)
 {
@@ -41,7 +41,7 @@ static int survey_check_file(struct capture_contents *contents)
 	return 0;
 }
 
-/* From chunk to chunk; *whole is the end of the last one that was all there. */
+/* From chunk to chunk; *whole: the end of the last complete chunk. */
 static int survey_scan(struct capture_contents *contents, uint64_t *whole)
 {
 	uint64_t at = CAPTURE_FILE_BYTES;
@@ -78,7 +78,7 @@ static int survey_scan(struct capture_contents *contents, uint64_t *whole)
 
 /* ---- by the index ---- */
 
-/* The trailer is the last chunk, and small. 1: it begins at *at; 0: there is none. */
+/* The trailer is the last chunk, and small. 1: it begins at *at; 0: no trailer. */
 static int survey_find_trailer(struct capture_contents *contents, uint64_t *at,
 			       struct capture_chunk *chunk)
 {
@@ -184,7 +184,7 @@ static int survey_read_index(struct capture_contents *contents, const struct cap
 	return capture_contents__take(contents, trailer, trailer_at);
 }
 
-/* 1: all is known by the index; 0: there is none that can be believed. */
+/* 1: the index gave everything; 0: no index, or not trustworthy. */
 static int survey_use_index(struct capture_contents *contents)
 {
 	struct capture_damage before = contents->damage;
@@ -199,15 +199,15 @@ static int survey_use_index(struct capture_contents *contents)
 	good = survey_read_index(contents, &index, at, trailer_at, &trailer);
 	if (!good && capture_damage__is_whole(&contents->damage))
 		return contents->is_indexed = true;
-	/* A walk tells better what is damaged, and how. */
+	/* A walk gives more precise damage. */
 	capture_contents__forget(contents);
 	contents->damage = before;
 	return !good || good == -ESTALE || good == -ENODATA ? 0 : good;
 }
 
-/* ---- what cannot be right ---- */
+/* ---- contradictions ---- */
 
-/* Of the records of a block, those that have numbers below `next`. */
+/* Number of a block's records with numbers below `next`. */
 static uint64_t survey_count_repeated(const struct capture_chunk *chunk, uint64_t next)
 {
 	if (chunk->first >= next)
@@ -215,10 +215,7 @@ static uint64_t survey_count_repeated(const struct capture_chunk *chunk, uint64_
 	return next - chunk->first < chunk->count ? next - chunk->first : chunk->count;
 }
 
-/*
- * Records that blocks which cannot be found had, and such as are there too often: their neighbours
- * know their numbers.
- */
+/* Counts records of missing blocks, and repeated records: their neighbours' numbers tell. */
 static void survey_count_missing(struct capture_contents *contents)
 {
 	const struct capture_trailer *trailer = &contents->about.trailer;
@@ -241,7 +238,7 @@ static void survey_count_missing(struct capture_contents *contents)
 		damage->records_surplus += next - trailer->records;
 }
 
-/* Readings of the page cache follow one another; a block like the one before it is a copy. */
+/* Readings of the page cache are in order of time; a block equal to the one before it is a copy. */
 static bool survey_is_repeated(const struct capture_chunk *before, const struct capture_chunk *now)
 {
 	if (now->type == CAPTURE_CACHE_ROWS && now->min_ns < before->min_ns)

@@ -6,8 +6,8 @@
 #include <string.h>
 
 /*
- * The last bytes of a record, as they lie there. Some are of its `who`, some of its `what`; each
- * has zeros where the other's are, so that two ors join them.
+ * The last bytes of a record, as in memory. Some come from its `who`, some from its `what`; each
+ * has zeros in the other's place, so that two ORs join them.
  */
 union unblock_tail {
 	struct {
@@ -44,14 +44,14 @@ struct unblock_cpu {
 };
 
 struct capture_unblock {
-	struct row *rows; /* as they stand in the file, table by table */
+	struct row *rows; /* in file order, table by table */
 	struct unblock_who *who;
 	struct unblock_what *what;
 	struct unblock_cpu *cpus;
 	uint32_t nr_who, nr_what, nr_cpus;
-	uint32_t nr, at;	  /* records, and those that were handed out */
-	uint64_t now_ns;	  /* of the last one */
-	uint64_t min_ns, span_ns; /* in which all should be */
+	uint32_t nr, at;	  /* records, and those returned */
+	uint64_t now_ns;	  /* of the last record */
+	uint64_t min_ns, span_ns; /* range of all times */
 	uint64_t nr_astray;	  /* that are not */
 	bool steps_latency;	  /* columns of steps are there */
 	bool steps_address;
@@ -59,7 +59,7 @@ struct capture_unblock {
 	struct stages_unblock stages;
 	uint16_t who_of[CAPTURE_BLOCK_RECORDS], what_of[CAPTURE_BLOCK_RECORDS];
 	uint64_t run[NR_RECORD_COLUMNS][CAPTURE_RUN];	/* a few values of every column */
-	struct record_with_stages records[CAPTURE_RUN]; /* and what they make */
+	struct record_with_stages records[CAPTURE_RUN]; /* and the records made of them */
 	uint8_t generations[CAPTURE_GENERATIONS];
 };
 
@@ -87,7 +87,7 @@ void capture_unblock__free(struct capture_unblock *unblock)
 	free(unblock);
 }
 
-/* ---- what rows say ---- */
+/* ---- rows ---- */
 
 static int unblock_new_rows(struct capture_unblock *unblock)
 {
@@ -139,7 +139,7 @@ static bool unblock_get_what(struct capture_unblock *unblock)
 	return true;
 }
 
-/* What a row stands for in this machine's memory, and to who reads the file. */
+/* What a row stands for in memory, and for the reader of the file. */
 static int unblock_set_who(struct capture_unblock *unblock, struct unblock_who *who,
 			   const uint64_t words[4], const struct capture_translation *translation)
 {
@@ -177,7 +177,7 @@ static int unblock_get_who(struct capture_unblock *unblock,
 	return err;
 }
 
-/* The number of rows of each table, all of which some record uses. */
+/* The number of rows of each table; every row is used by some record. */
 static int unblock_begin(struct capture_unblock *unblock, struct byte_in *in, uint32_t count)
 {
 	uint64_t nr_who = byte_in__varint(in), nr_what = byte_in__varint(in);
@@ -307,7 +307,7 @@ static inline void unblock_record(struct capture_unblock *unblock, struct io_rec
 	}
 }
 
-/* One after the other, some with stages behind them; returns where they end. */
+/* One after the other, some followed by stages; returns where they end. */
 static const struct io_record *unblock_records_with_stages(struct capture_unblock *unblock,
 							   uint32_t nr)
 {
@@ -339,7 +339,7 @@ const struct io_record *capture_unblock__next(struct capture_unblock *unblock,
 	uint32_t left = unblock->nr - unblock->at;
 	uint32_t nr = left < CAPTURE_RUN ? left : CAPTURE_RUN;
 
-	/* Rows are known already; what is constant in the first run stays so. */
+	/* Rows are known already; constants of the first run stay. */
 	for (int id = 1; nr && id < COLUMN_WHO; id++)
 		if (!unblock->at || columns[id].packing > PACKING_CONSTANT)
 			capture_column__read(&columns[id], unblock->run[id], nr);

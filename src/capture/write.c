@@ -10,7 +10,7 @@
 #include "capture/file.h"
 #include "capture/index.h"
 
-static const uint64_t writer_block_ns = 1000000000; /* a block holds no more than this */
+static const uint64_t writer_block_ns = 1000000000; /* maximum time span of a block */
 
 enum { WRITER_REASONS = 16 };
 
@@ -19,7 +19,7 @@ struct capture_writer {
 	struct capture_sink sink; /* put is NULL: the file */
 	struct capture_block *block;
 	struct capture_zip *zip;
-	struct byte_out out; /* the chunk that is being made: room for its header, its payload */
+	struct byte_out out; /* the current chunk: room for its header, its payload */
 	uint64_t nr_records; /* written */
 	uint64_t lost;	     /* since the last chunk of records */
 	struct capture_count lost_by[WRITER_REASONS];
@@ -27,7 +27,7 @@ struct capture_writer {
 	struct byte_out index; /* of the chunks in the file */
 	struct capture_index_state index_state;
 	uint64_t nr_indexed;
-	int err; /* nothing can be written any more */
+	int err; /* writing has failed for good */
 };
 
 static int writer_new(int zstd_level, struct capture_writer **writer)
@@ -55,7 +55,7 @@ static void writer_index(struct capture_writer *writer, const struct capture_chu
 	writer->nr_indexed++;
 }
 
-/* The first chunk may be there already: the reserve. */
+/* The first chunk, the reserve, may be there already. */
 static void writer_begin_index(struct capture_writer *writer)
 {
 	struct capture_chunk reserve = { .type = CAPTURE_RESERVE };
@@ -154,7 +154,7 @@ static int writer_put(struct capture_writer *writer, struct capture_chunk *chunk
 	return err;
 }
 
-/* A chunk that is no records. The trailer follows at once on a disk that just got full. */
+/* A chunk other than records. If the disk has just become full, the trailer follows at once. */
 static int writer_put_other(struct capture_writer *writer, struct capture_chunk *chunk)
 {
 	int err;
@@ -283,7 +283,7 @@ void capture_writer__lost(struct capture_writer *writer, const char *reason, uin
 	writer->lost += nr;
 }
 
-/* The chunk of records in `out` goes out, or its records are lost. */
+/* Writes the chunk of records in `out`, or counts its records as lost. */
 static int writer_put_records(struct capture_writer *writer, struct capture_chunk *chunk)
 {
 	int err;
@@ -353,7 +353,7 @@ int capture_writer__records(struct capture_writer *writer, const struct io_recor
 		writer_count_lost(writer, "disk full", nr);
 		return 0;
 	}
-	/* To the end, even if one fails: every record is written or counted. */
+	/* Continues after an error: every record is written or counted. */
 	for (size_t i = 0; i < nr; i++, records = stages__next_record(records)) {
 		int failed = writer_add(writer, records);
 
@@ -362,7 +362,7 @@ int capture_writer__records(struct capture_writer *writer, const struct io_recor
 	return err;
 }
 
-/* Appended, or on a full disk in the reserve, which it fills with zeros. */
+/* Appended, or on a full disk written into the reserve, padded with zeros. */
 static int writer_trailer(struct capture_writer *writer, const char *ended,
 			  const struct capture_count *ledger, size_t nr)
 {
@@ -396,7 +396,7 @@ static int writer_trailer(struct capture_writer *writer, const char *ended,
 	return capture_file__append(file, out->bytes, out->len);
 }
 
-/* Nobody needs it: where there is no room for it, or too much in it, there is none. */
+/* The index is optional: it is left out if it does not fit or is too large. */
 static void writer_put_index(struct capture_writer *writer)
 {
 	struct capture_file *file = &writer->file;
@@ -410,7 +410,7 @@ static void writer_put_index(struct capture_writer *writer)
 	byte_out__put(out, writer->index.bytes, writer->index.len);
 	capture_index__put_tail(out, file->bytes);
 	if (!writer_stamp(writer, &chunk) && capture_file__append(file, out->bytes, out->len))
-		file->full = false; /* it was taken back; the trailer may fit */
+		file->full = false; /* the index was cut off; the trailer may fit */
 }
 
 int capture_writer__finish(struct capture_writer *writer, const char *ended,
@@ -428,7 +428,7 @@ int capture_writer__finish(struct capture_writer *writer, const char *ended,
 	if (trailer_err == -ENOSPC && writer->file.bytes > before &&
 	    !capture_file__take_back(&writer->file, before))
 		trailer_err = writer_trailer(writer, ended, ledger, nr);
-	/* The trailer was what filled the disk: again, into the reserve. */
+	/* The trailer itself filled the disk: try again, into the reserve. */
 	if (trailer_err == -ENOSPC && !was_full && !err) {
 		err = -ENOSPC;
 		trailer_err = writer_trailer(writer, "disk full", ledger, nr);

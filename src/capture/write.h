@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * write.h: makes a capture. What it is told goes out in chunks, each in one write(2): records when
- * there are 8,192 of them or a second of them, all else at once. Killed at any moment, it leaves a
- * file that reads up to its last whole chunk. It never waits but for write(2).
+ * write.h: makes a capture. Data is written in chunks, each in one write(2): records when there are
+ * 8,192 of them or a second of them, all else at once. Killed at any moment, it leaves a file that
+ * is readable up to its last complete chunk. It never waits except in write(2).
  *
  *	struct capture_options options = { .path = "run.cap", .reserve_bytes = 4096 };
  *	err = capture_writer__new(&options, &writer);
@@ -28,12 +28,12 @@ struct capture_options {
 	int fd;		  /* stays the caller's; may be a pipe */
 	mode_t mode;	  /* of the file at `path`; 0: 0600 */
 	/*
-	 * Opens the file at `path` for who may not: a descriptor, which becomes the writer's, or a
-	 * negative errno, said. NULL: it is opened here.
+	 * Opens the file at `path` for a caller without the rights: a descriptor, which the writer
+	 * takes over, or a negative errno, after a message. NULL: the writer opens it.
 	 */
 	int (*open)(void *arg);
 	void *open_arg;
-	int zstd_level; /* 0: none; 3 is good. -EOPNOTSUPP where zstd is not built in */
+	int zstd_level; /* 0: none; 3 is good. -EOPNOTSUPP without zstd in the build */
 	/*
 	 * Room near the start of the file, of this many bytes in all, that the trailer goes to when
 	 * nothing can be appended. 0: none. A pipe has none.
@@ -43,53 +43,53 @@ struct capture_options {
 
 struct capture_writer;
 
-/* Says what went wrong. */
+/* Prints a message on error. */
 int capture_writer__new(const struct capture_options *options, struct capture_writer **writer);
 /* Closes the file; without __finish it has no trailer. NULL is fine. */
 void capture_writer__free(struct capture_writer *writer);
 
 /*
  * All return 0 or -errno. -ENOSPC (the disk, the quota or the file size limit is full) comes once:
- * the trailer is written then, what follows is counted as lost to "disk full", and __finish writes
- * the trailer again with the last word. Other errors stay.
+ * the trailer is written then, later data is counted as lost to "disk full", and __finish rewrites
+ * the trailer with the final counts. Other errors stick.
  */
 int capture_writer__info(struct capture_writer *writer, const struct capture_info *info, size_t nr);
-/* May come at any time; a number that was there gets the new description. */
+/* At any time; a number already in use gets the new description. */
 int capture_writer__device(struct capture_writer *writer, uint16_t number,
 			   const struct device *device);
-/* CAPTURE_NR_NAMES names, NULL where there is none. */
+/* CAPTURE_NR_NAMES names, NULL: no name. */
 int capture_writer__names(struct capture_writer *writer, const char *set, char *const *names);
 int capture_writer__text(struct capture_writer *writer, enum glossary_kind kind,
 			 struct glossary_id id, const char *text);
 /* Each second: writes pending records, too. */
 int capture_writer__clock(struct capture_writer *writer, const struct capture_clock *clock);
-/* One behind the other, each with its stages if it has some. */
+/* Back to back, each with its stages if it has some. */
 int capture_writer__records(struct capture_writer *writer, const struct io_record *records,
 			    size_t nr);
-/* A reading of the page cache: what came since the last one. */
+/* A reading of the page cache: the growth since the last one. */
 int capture_writer__cache_rows(struct capture_writer *writer, uint64_t time_ns,
 			       const struct capture_cache_row *rows, size_t nr);
-/* One or more, of which only what belongs to their kind holds. */
+/* One or more events; only the members of their kind are valid. */
 int capture_writer__cache_events(struct capture_writer *writer, const struct cache_command *events,
 				 size_t nr);
-/* A chunk that only its writer understands (of calls): its type, count and times; the rest is made
+/* A chunk with opaque contents (calls): the caller sets type, count and times; the rest is set
  * here. */
 int capture_writer__part(struct capture_writer *writer, const struct capture_chunk *chunk,
 			 const uint8_t *payload, size_t nr);
-/* Records that never came: in the next chunk of records, and by reason in the trailer. */
+/* Records that were lost: counted in the next chunk of records, and by reason in the trailer. */
 void capture_writer__lost(struct capture_writer *writer, const char *reason, uint64_t nr);
 int capture_writer__flush(struct capture_writer *writer);
 int capture_writer__finish(struct capture_writer *writer, const char *ended,
 			   const struct capture_count *ledger, size_t nr);
 
 uint64_t capture_writer__nr_records(const struct capture_writer *writer); /* written or pending */
-/* Why nothing more fits, if that is so: -ENOSPC, -EDQUOT or -EFBIG. */
+/* The reason why the file is full, if it is: -ENOSPC, -EDQUOT or -EFBIG. */
 int capture_writer__full_err(const struct capture_writer *writer);
 uint64_t capture_writer__bytes(const struct capture_writer *writer); /* written */
 
 /*
- * Where chunks go, if not into a file: see memory.c. `bytes` is the header and the payload; the
- * sink copies what it keeps.
+ * Where chunks go instead of a file: see memory.c. `bytes` is the header and the payload; the sink
+ * copies what it keeps.
  */
 struct capture_sink {
 	int (*put)(void *arg, const struct capture_chunk *chunk, const uint8_t *bytes, size_t nr);
@@ -97,7 +97,7 @@ struct capture_sink {
 };
 int capture_writer__new_sink(const struct capture_sink *sink, int zstd_level,
 			     struct capture_writer **writer);
-/* A chunk of records that was made before; its number in the file is set anew. */
+/* Writes an existing chunk of records; its number in the file is set anew. */
 int capture_writer__chunk(struct capture_writer *writer, const struct capture_chunk *chunk,
 			  const uint8_t *payload);
 

@@ -42,8 +42,8 @@ void capture_zip__free(struct capture_zip *zip)
 }
 
 /*
- * The chance that two bytes are equal, against that of noise, 1 in 256. Below 1.06 times it there
- * is less than 0.05 bits per byte to win.
+ * The probability that two bytes are equal, relative to that of noise, 1 in 256. Below 1.06 times
+ * that, there is less than 0.05 bits per byte to gain.
  */
 static bool zip_is_noise(const uint8_t *bytes, size_t nr)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * zip.h: zstd, if it was there when iosonar was built (HAVE_ZSTD). Bytes that look like noise are
- * told apart first, by counting them: that is ten times cheaper than having zstd find out.
+ * zip.h: zstd, if iosonar was built with it (HAVE_ZSTD). Bytes that look like noise are sorted out
+ * first, by counting them: ten times cheaper than letting zstd find out.
  */
 #ifndef IOSONAR_CAPTURE_ZIP_H
 #define IOSONAR_CAPTURE_ZIP_H

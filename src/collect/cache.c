@@ -18,7 +18,7 @@ enum { CACHE_MOST_KEYS = 8192, CACHE_ROW_BYTES = 64 << 20 };
 
 /* ---- open ---- */
 
-/* A key has a row for each CPU; all rows together stay within bounds. */
+/* A key has a row for each CPU; the total number of rows is bounded. */
 static uint32_t cache_nr_keys(const struct cache *c)
 {
 	uint32_t nr = CACHE_MOST_KEYS;
@@ -66,7 +66,7 @@ static int cache_start(struct cache *c)
 	if (c->wants.by >> CACHE_BY_FILE & 1 || c->wants.events)
 		mounts__read(&c->mounts, "/proc/self/mountinfo");
 	err = cache_load_and_attach(c);
-	c->start_ns = clock__mono_ns(); /* twenty programs take their time */
+	c->start_ns = clock__mono_ns(); /* attaching twenty programs takes time */
 	err = err ?: cache_map(&c->rows, c->skel->maps.cache_rows);
 	err = err ?: cache_map(&c->keys, c->skel->maps.cache_keys);
 	err = err ?: cache_map(&c->files, c->skel->maps.cache_files);
@@ -206,8 +206,8 @@ void cache__losses(const struct cache *c, struct cache_losses *l)
 
 /* ---- the kernel's own count ---- */
 
-/* Reading stat_refresh makes the CPUs hand in what they counted (root alone may); else it is near.
- */
+/* Reading stat_refresh makes the CPUs report their counts (root only); otherwise it is
+ * approximate. */
 static void cache_refresh(void)
 {
 	FILE *file = fopen("/proc/sys/vm/stat_refresh", "re");
@@ -219,7 +219,7 @@ static void cache_refresh(void)
 		fclose(file);
 }
 
-/* Pages of the swap cache are in the first number, and are no file's. */
+/* The first number includes pages of the swap cache, which belong to no file. */
 uint64_t cache__kernels_pages(void)
 {
 	unsigned long long pages = 0, swapped = 0;
@@ -238,7 +238,7 @@ uint64_t cache__kernels_pages(void)
 	return known ? pages - swapped : UINT64_MAX;
 }
 
-/* ---- what is asked ---- */
+/* ---- queries ---- */
 
 uint64_t cache__start_ns(const struct cache *c)
 {

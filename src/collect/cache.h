@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * cache.h: the collector of the page cache: which pages were asked for, were there, had to be
- * brought, came ahead, were dirtied, written and removed, counted in the kernel for each key and
- * CPU. Two programs for each request and one for each folio that comes, goes or is dirtied. It
- * cannot see an access through a mapping that does not fault, nor pages of tmpfs that are swapped.
+ * cache.h: the collector of the page cache: pages that were requested, found, brought in, read
+ * ahead, dirtied, written and removed, counted in the kernel for each key and CPU. Runs two
+ * programs for each request and one for each folio added, removed or dirtied. It cannot see an
+ * access through a mapping that does not fault, nor pages of tmpfs that are swapped.
  */
 #ifndef IOSONAR_COLLECT_CACHE_H
 #define IOSONAR_COLLECT_CACHE_H
@@ -23,7 +23,7 @@ struct cache_wants {
 	uint32_t by;	       /* mask of enum cache_by */
 	bool events;	       /* each miss */
 	bool then_io;	       /* and each command that brings pages */
-	uint64_t buffer_bytes; /* for them; 0: as much as mostly suffices */
+	uint64_t buffer_bytes; /* for events; 0: the default */
 };
 
 /* 0, or -errno after one line. Free it in any case. */
@@ -33,18 +33,18 @@ void cache__free(struct cache *cache);
 
 uint64_t cache__start_ns(const struct cache *cache);
 enum cache_method cache__method(const struct cache *cache);
-/* Functions that this kernel does not show, each with what is not counted for it: "shmem_fault". */
+/* Functions that this kernel does not show, each with what is missing without it: "shmem_fault". */
 const char *cache__unseen(const struct cache *cache);
 
 /* All keys as they are now; a key may come twice. */
 typedef void (*cache_row_fn)(void *arg, const struct cache_tags *tags,
 			     const uint64_t counts[NR_CACHE_COUNTS]);
 void cache__read(const struct cache *cache, cache_row_fn fn, void *arg);
-/* What has come since the last time, as it ended; told says what it is. fn: 0 goes on; a negative
- * errno ends it. */
+/* Events since the last call, in order of their ends; `told` is the kind. fn: 0 continues; a
+ * negative errno stops. */
 typedef int (*cache_event_fn)(void *arg, const struct cache_event *event);
 int cache__events(struct cache *cache, cache_event_fn fn, void *arg);
-/* What was lost so far; at the end, after cache__detach, also what the kernel skipped. */
+/* Losses so far; at the end, after cache__detach, also what the kernel skipped. */
 void cache__losses(const struct cache *cache, struct cache_losses *losses);
 
 /* Pages of all files as the kernel counts them. UINT64_MAX: it does not tell. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * cache_programs.c: which of the page cache's programs, and where? Functions by fentry where the
- * kernel has it, else by kprobes, else tracepoints alone; by what is there, never by version. Ends
- * are attached before starts, so that what is seen to begin is seen to end.
+ * kernel has it, else by kprobes, else tracepoints alone; chosen by what is available, never by
+ * version. Ends are attached before starts, so that every seen start has its end seen.
  */
 #include "collect/cache_inside.h"
 
@@ -46,7 +46,7 @@ static const char *const cache_causes[] = { "cache_bio_ended", "cache_ended", "c
 					    "cache_bio_split", "cache_bio_queued" };
 enum { NR_CAUSES = sizeof(cache_causes) / sizeof(cache_causes[0]) };
 
-/* "cache_read" with "_end" or "_k" behind it; NULL: there is no such program. */
+/* "cache_read" followed by "_end" or "_k"; NULL: no such program. */
 static struct bpf_program *cache_program(const struct cache *c, const char *name,
 					 const char *suffix)
 {
@@ -77,7 +77,7 @@ static int cache_aim(const struct cache *c, const struct cache_hook *hook, const
 	return bpf_program__set_attach_target(program, 0, target);
 }
 
-/* ---- what is loaded ---- */
+/* ---- loading ---- */
 
 static int cache_choose_programs(struct cache *c)
 {
@@ -109,7 +109,7 @@ static int cache_choose_programs(struct cache *c)
 
 /* ---- attach ---- */
 
-/* Kept in the order in which they were made: they go the other way round. */
+/* Kept in the order of attaching: detached in reverse. */
 static int cache_keep(struct cache *c, struct bpf_link *link)
 {
 	if (!link)
@@ -161,7 +161,7 @@ static int cache_attach_kprobe(struct cache *c, const struct cache_hook *hook)
 	return err;
 }
 
-/* One that is not vital is left out, which is said; nothing else is wrong without it. */
+/* A program that is not vital is left out and reported; all else stays correct. */
 static int cache_forgive(struct cache *c, const struct cache_hook *hook, int err)
 {
 	size_t len = strlen(c->unseen);
@@ -174,7 +174,7 @@ static int cache_forgive(struct cache *c, const struct cache_hook *hook, int err
 	return 0;
 }
 
-/* All ends, then the starts of those whose end is seen. */
+/* All ends, then the starts whose end is seen. */
 static int cache_attach_by_fentry(struct cache *c)
 {
 	int ends[NR_HOOKS], err = 0;
@@ -214,9 +214,9 @@ void cache_unlink(struct cache *c)
 		bpf_link__destroy(c->links[--c->nr_links]);
 }
 
-/* ---- which way ---- */
+/* ---- the method ---- */
 
-/* Asked before: a program for fentry loads where none can be attached (arm64 before 6.4). */
+/* Checked first: an fentry program loads even where none can be attached (arm64 before 6.4). */
 static bool cache_may_try(const struct cache *c, enum cache_method method)
 {
 	switch (method) {
@@ -250,7 +250,7 @@ static int cache_try(struct cache *c, struct start *start)
 	return start->err;
 }
 
-/* A wrong option is said and final; a way that does not work leads to the next one. */
+/* A wrong option ends it with a message; a method that fails leads to the next one. */
 int cache_load_and_attach(struct cache *c)
 {
 	static const char *const words[] = { "fentry", "kprobes", "tracepoints" };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * cache_settings.c: what are the page cache's programs told? Filters, what --by tells apart, the
+ * cache_settings.c: which settings do the page cache's programs get? Filters, the keys of --by, the
  * kernel's shape and the sizes of the tables.
  */
 #include "collect/cache_inside.h"
@@ -19,7 +19,7 @@
 #include "collect/kernel.h"
 #include "device/device.h"
 
-enum { CACHE_AHEADS = 1 << 15 }; /* 2 million pages, if they lie together */
+enum { CACHE_AHEADS = 1 << 15 }; /* 2 million pages, if contiguous */
 
 static struct cache_settings *cache_settings(const struct cache *c)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * cgroup.h: the path of a cgroup from its id, and the way back. Walks the hierarchy once per
- * unknown id: ask for what is printed, not for every I/O.
+ * cgroup.h: the path of a cgroup from its id, and the reverse. Walks the hierarchy once per unknown
+ * id: call it for what is printed, not for every I/O.
  */
 #ifndef IOSONAR_COLLECT_CGROUP_H
 #define IOSONAR_COLLECT_CGROUP_H
@@ -15,7 +15,7 @@ char *cgroup__path(uint64_t id, char *buf, size_t size);
 
 struct cgroup {
 	uint64_t id;
-	uint32_t level; /* below the root: among a task's ancestors it is found at this depth */
+	uint32_t level; /* below the root: its depth among a task's ancestors */
 };
 /* Relative to the root, or a whole path. Version 1 has no ids that programs could compare. */
 bool cgroup__find(const char *name, struct cgroup *cgroup);

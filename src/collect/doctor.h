@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * doctor.h: what can this kernel and these privileges show, through which hook, and why not the
- * rest? doctor_facts.c looks at the machine, doctor_judge.c makes findings of the facts and nothing
- * else, so that machines we do not have can be judged in tests. A few hundred milliseconds.
+ * rest? doctor_facts.c looks at the machine, doctor_judge.c derives findings from the facts alone,
+ * so that tests can judge machines we do not have. A few hundred milliseconds.
  */
 #ifndef IOSONAR_COLLECT_DOCTOR_H
 #define IOSONAR_COLLECT_DOCTOR_H
@@ -25,7 +25,7 @@ struct doctor_command {
 
 struct doctor_facts {
 	const char *btf_path; /* another kernel's BTF is judged: nothing else is known; NULL: no */
-	const char *parts;    /* optional ones that this build has; NULL: not known */
+	const char *parts;    /* optional parts of this build; NULL: unknown */
 	bool has_btf;
 	struct kernel kernel;
 	struct rights rights;
@@ -34,7 +34,7 @@ struct doctor_facts {
 	struct device_list devices;
 };
 
-/* 0, or -errno after one line: FILE is none, or /sys cannot be read. Free in both cases. */
+/* 0, or -errno after one line: FILE is not BTF, or /sys cannot be read. Free in both cases. */
 int doctor_facts__read(struct doctor_facts *facts, const char *btf_path);
 void doctor_facts__free(struct doctor_facts *facts);
 
@@ -64,7 +64,7 @@ struct doctor_report {
 	bool incomplete;	  /* memory ran out */
 };
 
-/* Where the next finding goes; never NULL: when memory is out the last one is written over. */
+/* Where the next finding goes; never NULL: out of memory, the last finding is overwritten. */
 struct finding *doctor_report__add(struct doctor_report *report, const char *section,
 				   const char *state);
 __attribute__((format(printf, 3, 4))) void finding__say(struct finding *f, const char *item,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * doctor_facts.c: what is this machine? Files are read, then the kernel is tried: small programs,
- * and the tables and programs of a run that is not attached. It judges nothing.
+ * doctor_facts.c: what is this machine? Reads files, then tries the kernel: small programs, and the
+ * tables and programs of a run that is not attached. It judges nothing.
  */
 #include "collect/doctor.h"
 
@@ -26,7 +26,7 @@ int doctor_facts__read(struct doctor_facts *facts, const char *btf_path)
 	for (int i = 0; i < NR_TRIALS; i++)
 		facts->tried[i] = trial__do((enum trial)i);
 	io__rehearse(&facts->rehearsal);
-	/* Without sysfs there is more to say than that. */
+	/* Without sysfs there are still other findings to report. */
 	return facts->rights.has_sysfs ? device_list__read(&facts->devices, "") : 0;
 }
 

@@ -2,7 +2,7 @@
 /*
  * doctor_judge.c: what do the facts mean? A finding for each thing that decides what can be seen,
  * in the order of a reader's questions: commands, hooks, kernel, privileges, devices, the cost of a
- * run. Pure: it asks nobody but the facts, and repeats the collector's choices through the same
+ * run. Pure: it uses only the facts, and repeats the collector's choices through the same
  * functions.
  */
 #include "collect/doctor.h"
@@ -11,14 +11,14 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { DOCTOR_ENOTSUPP = 524 }; /* the kernel's own, without a name in user space */
+enum { DOCTOR_ENOTSUPP = 524 }; /* kernel-internal, without a name in user space */
 
 static const char *doctor_error(int err)
 {
 	return err == -DOCTOR_ENOTSUPP ? "not supported" : strerror(-err);
 }
 
-/* ---- what was chosen ---- */
+/* ---- choices ---- */
 
 /* NVMe's events can be seen at all. */
 static bool facts_see_nvme(const struct doctor_facts *facts)
@@ -87,7 +87,7 @@ static bool facts_probe_functions(const struct doctor_facts *facts)
 	return !facts->tried[TRIAL_FENTRY] || !facts->tried[TRIAL_KPROBE];
 }
 
-/* fentry of a module's function takes its BTF. */
+/* fentry of a module's function requires the module's BTF. */
 static bool facts_probe_nvme(const struct doctor_facts *facts)
 {
 	if (!facts_see_nvme(facts) || !facts->tried[TRIAL_KPROBE])
@@ -115,7 +115,7 @@ static bool facts_list_tracepoints(const struct doctor_facts *facts)
 	return facts->rights.has_tracefs;
 }
 
-/* What a command does without if the fact does not hold. */
+/* What a command loses if the fact does not hold. */
 static const struct loss {
 	unsigned int need;
 	bool (*has)(const struct doctor_facts *facts);
@@ -136,7 +136,7 @@ static const struct loss {
 	  "functions of processes (requires CAP_SYS_ADMIN)" },
 };
 
-/* "files of direct I/O ..., names of ..."; how many there are. */
+/* "files of direct I/O ..., names of ..."; returns the number of losses. */
 static int facts_losses(const struct doctor_facts *facts, unsigned int needs, char *text,
 			size_t size)
 {
@@ -151,8 +151,8 @@ static int facts_losses(const struct doctor_facts *facts, unsigned int needs, ch
 	return nr;
 }
 
-/* Programs of any kind: the smallest ones tell, and what keeps them away is one of the obstacles.
- */
+/* Programs of any kind: the smallest ones show whether they load, and which obstacle prevents
+ * it. */
 static void facts_judge_programs(const struct doctor_facts *facts, struct obstacle *obstacle)
 {
 	const int *tried = facts->tried;
@@ -296,7 +296,7 @@ static void judge_no_nvme_hooks(struct doctor_report *report, const struct docto
 			     "nvme_core is not loaded: no NVMe commands to see");
 }
 
-/* They run at requeues and errors only, so there is one program for all kernels. */
+/* They run at requeues and errors only, so one program serves all kernels. */
 static void judge_rare_hooks(struct doctor_report *report, const struct doctor_facts *facts)
 {
 	const struct judged_hook plain = { .typed = false };
@@ -321,7 +321,7 @@ static void judge_rare_hooks(struct doctor_report *report, const struct doctor_f
 			     : "for errors: this kernel has no block_rq_error");
 }
 
-/* What others use, and why it does not count here. */
+/* Hooks that other tools use, and why they are not used here. */
 static const struct other_hook {
 	const char *item, *hook, *why;
 	enum trial trial;
@@ -471,7 +471,7 @@ static void judge_device(struct doctor_report *report, const struct device *devi
 		     device->model);
 }
 
-/* Loop devices wait by the dozen: those without a medium are one finding. */
+/* There can be dozens of unused loop devices: those without a medium are one finding. */
 static void judge_devices(struct doctor_report *report, const struct doctor_facts *facts)
 {
 	const struct device_list *list = &facts->devices;

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- where file systems are ---- */
+/* ---- mounts of file systems ---- */
 
 /* How much of the path the mount does not show; -1: not this path at all. */
 static int mount_covers(const struct mount *mount, const char *path)
@@ -21,7 +21,7 @@ static int mount_covers(const struct mount *mount, const char *path)
 	return (int)len;
 }
 
-/* Of several the one that shows the whole file system, and of these the first. */
+/* Prefers a mount that shows the whole file system, and of these the first. */
 static const struct mount *mounts_of(const struct mounts *m, uint32_t dev, const char *path)
 {
 	const struct mount *best = NULL;

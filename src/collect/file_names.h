@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * file_names.h: the path of a file from its inode and device, as the programs noted its names: from
- * where its file system is mounted now; "[8:1]/a/b" if it is not. A file that was renamed keeps the
- * name it had when it was first seen. A number that another file has got since is another file.
+ * file_names.h: the path of a file from its inode and device and the names that the programs noted:
+ * below the current mount of its file system; "[8:1]/a/b" if it is not mounted. A renamed file
+ * keeps the name it had when it was first seen. A reused inode number is another file.
  */
 #ifndef IOSONAR_COLLECT_FILE_NAMES_H
 #define IOSONAR_COLLECT_FILE_NAMES_H

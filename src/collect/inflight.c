@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * inflight.c: the walk through the kernel's tags. A directory of sysfs is opened for each disk and
- * each NVMe controller, which asks nothing of the device and so cannot hang with it; the program
- * finds the hardware queues behind it. Disks that share their tags are walked once.
+ * inflight.c: the walk through the kernel's tags. Opens a sysfs directory for each disk and each
+ * NVMe controller, which does not access the device and so cannot hang with it; the program finds
+ * the hardware queues behind it. Disks that share their tags are walked once.
  */
 #include "collect/inflight.h"
 
@@ -22,23 +22,23 @@
 #include "collect/io_inside.h"
 
 enum {
-	/* More cannot be: then we did not read what we meant. */
+	/* More is impossible: then the program read something else. */
 	WALK_MOST_QUEUES = 1 << 16,
 	WALK_MOST_TAGS = 1 << 16,
-	WALK_ATTEMPTS = 3, /* a directory may go between our opening it and our looking at it */
+	WALK_ATTEMPTS = 3, /* a directory may vanish between opening and reading it */
 };
 
 struct inflight {
 	struct inflight_bpf *skel;
 	struct io *io;
-	uint32_t hz;	/* learnt from the first disk that tells */
+	uint32_t hz;	/* learnt from the first disk */
 	uint64_t *sets; /* tag sets that this look has seen */
 	size_t nr_sets, room_sets;
-	bool *told; /* of each device in the list: that it cannot be looked at */
+	bool *told; /* by device in the list: reported as not readable */
 	size_t nr_told;
 	bool told_admin;
-	struct inflight_list *list; /* of the look under way */
-	struct inflight_page *seen; /* what the run at hand found */
+	struct inflight_list *list; /* of the current look */
+	struct inflight_page *seen; /* result of the current run */
 };
 
 /* ---- one run of the program ---- */
@@ -62,7 +62,7 @@ static int walk_run(struct inflight *f, const struct inflight_ask *ask)
 
 /* ---- which commands are wanted ---- */
 
-/* Without -d all are; a partition's have to lie in it. */
+/* Without -d all are; with a partition, those that lie in it. */
 static bool walk_chose(const struct io *io, const struct device *device, uint64_t sector)
 {
 	if (!io->nr_choices)
@@ -77,7 +77,7 @@ static bool walk_chose(const struct io *io, const struct device *device, uint64_
 	return false;
 }
 
-/* Who sent it was judged when it was sent: a command that we did not see sent may be anybody's. */
+/* Tasks are filtered at submission: the task of a command that we did not see sent is unknown. */
 static bool walk_is_wanted(const struct io *io, const struct inflight_command *command,
 			   const struct device *device)
 {
@@ -97,9 +97,9 @@ static bool walk_is_wanted(const struct io *io, const struct inflight_command *c
 	       (command->op_known && set->wanted_ops[r->kind & 3][r->op >> 6] >> (r->op & 63) & 1);
 }
 
-/* ---- what a run found ---- */
+/* ---- results of a run ---- */
 
-/* The entry's disk is what counts: tags are shared. One without a disk is its controller's. */
+/* The entry's disk counts, as tags are shared. Entries without a disk are the controller's. */
 static const struct device *walk_device(const struct inflight *f, const struct inflight_entry *e,
 					int ctrl, char name[INFLIGHT_NAME_LEN])
 {
@@ -110,8 +110,8 @@ static const struct device *walk_device(const struct inflight *f, const struct i
 }
 
 /*
- * Ours, if we saw it sent and noted by whom. -EAGAIN: the slot speaks of another command, or of one
- * that has ended; programs go on while we read.
+ * The slot, if we saw the command sent and noted its task. -EAGAIN: the slot holds another command,
+ * or one that has ended; programs run while we read.
  */
 static int walk_slot(const struct inflight *f, const struct inflight_entry *e, struct io_slot *slot,
 		     struct io_slot_more *more)
@@ -191,7 +191,7 @@ static int walk_take_entry(struct inflight *f, const struct inflight_ask *ask,
 	return 0;
 }
 
-/* From a copy: another run may be needed while we go through it. */
+/* Works on a copy: another run may be needed meanwhile. */
 static int walk_take(struct inflight *f, const struct inflight_ask *ask, int ctrl)
 {
 	const struct inflight_page *page = walk_page(f);
@@ -212,7 +212,7 @@ static bool walk_is_sane(const struct inflight_page *page)
 	       page->nr_queues <= WALK_MOST_QUEUES;
 }
 
-/* All tags of a queue whose first part was looked at. */
+/* All tags of a queue, after a run that read its first part. */
 static int walk_tags(struct inflight *f, struct inflight_ask ask, int ctrl)
 {
 	const struct inflight_page *page = walk_page(f);
@@ -271,21 +271,21 @@ static uint64_t walk_timeout_ms(const char *disk)
 	return text__read_line(path, text, sizeof(text)) ? strtoull(text, NULL, 10) : 0;
 }
 
-/* What sysfs gives in ms the kernel has in ticks; asked before ages are worked out. */
+/* sysfs gives the time-out in ms, the kernel has it in ticks; needed before ages are computed. */
 static int walk_learn_hz(struct inflight *f, struct inflight_ask ask, const char *disk)
 {
 	int err;
 
 	if (f->hz)
 		return 0;
-	ask.queue = WALK_MOST_QUEUES; /* none such: no tags are looked at */
+	ask.queue = WALK_MOST_QUEUES; /* does not exist: no tags are read */
 	err = walk_run(f, &ask);
 	if (!err && walk_page(f)->step == INFLIGHT_NO_TAGS)
 		f->hz = inflight__hz(walk_page(f)->timeout, walk_timeout_ms(disk));
 	return err;
 }
 
-/* Of a scheduler's requests those that were sent once and wait. 1: there is no scheduler. */
+/* A scheduler's requests that were sent once and wait. 1: no scheduler. */
 static int walk_scheduler(struct inflight *f, struct inflight_ask ask, int ctrl)
 {
 	int err;
@@ -298,8 +298,8 @@ static int walk_scheduler(struct inflight *f, struct inflight_ask ask, int ctrl)
 }
 
 /*
- * Queue by queue. One that no CPU uses has no directory; while a reset makes the queues anew none
- * has, for a moment.
+ * Queue by queue. A queue that no CPU uses has no directory; during a reset, no queue has one for a
+ * moment.
  */
 static int walk_schedulers(struct inflight *f, const struct device *device, struct inflight_ask ask,
 			   int disk_fd)
@@ -334,7 +334,7 @@ static int walk_open(const char *folder, const char *name)
 	return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* 1: done, or it has gone; 0: it could not be looked at. */
+/* 1: done, or the disk is gone; 0: it could not be read. */
 static int walk_disk(struct inflight *f, const struct device *device)
 {
 	struct inflight_ask ask = {
@@ -421,7 +421,7 @@ static int walk_kind(struct inflight *f, bool ctrls)
 	return err;
 }
 
-/* Disks first: they tell how long a tick is. */
+/* Disks first: they give the length of a tick. */
 int inflight__look(struct inflight *f, struct inflight_list *list)
 {
 	int err;
@@ -464,7 +464,7 @@ static int walk_load(struct inflight *f)
 		       strerror(-err));
 }
 
-/* Runs it once, for nothing: a kernel that does not should say so before the run begins. */
+/* Runs it once without use: a kernel that cannot run it should fail before the run begins. */
 int inflight__open(struct inflight **inflight, struct io *io)
 {
 	const struct inflight_ask nothing = { .fd = (__u64)-1 };

@@ -98,7 +98,7 @@ int io__open(struct io **out, const struct io_wants *wants)
 	if (!io || !io->part)
 		return log_err(-ENOMEM, "out of memory");
 	io->uevent_fd =
-		uevent__open(); /* before the list is read: nothing appears unseen in between */
+		uevent__open(); /* before the list is read, so that no device appears unnoticed */
 	err = io_start(io);
 	if (err)
 		return err;
@@ -222,7 +222,7 @@ struct io_parked {
 	void *arg;
 };
 
-/* Ended with an error, and the kernel had no occasion yet to count it in a row: we do. */
+/* Ended with an error, and no program has counted it in a row yet: count it here. */
 static void io_read_parked(void *arg, uint32_t nr, const struct io_slot *slot)
 {
 	struct io_parked *p = arg;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * io.h: the `io` collector: every NVMe command and every request of other disks, counted in the
- * kernel. A view says what it wants; what nobody wants is not in the programs that are loaded.
+ * kernel. A view says what it wants; the loaded programs do nothing else.
  */
 #ifndef IOSONAR_COLLECT_IO_H
 #define IOSONAR_COLLECT_IO_H
@@ -24,17 +24,17 @@ struct io_wants {
 	uint64_t zoom_min_us;
 	uint32_t zoom_shift;
 	bool records; /* one per command: io__records */
-	bool split;   /* and one when it is built */
+	bool split;   /* and one when the command is built */
 	bool stages;  /* with records: struct io_stages behind each */
-	bool details; /* with stages: and who asked for what; else times alone */
-	bool owners;  /* tasks are those that submitted; set where tasks are told apart */
-	bool files;   /* with stages: which file it is of; set by by_file */
+	bool details; /* with stages: task, file and so on; otherwise times alone */
+	bool owners;  /* tasks are the submitting ones; set when tasks are keys */
+	bool files;   /* with stages: the file of the I/O; set by by_file */
 	bool kernel_stacks, user_stacks; /* with stages: where they were submitted */
-	bool depths;			 /* with stages: how many were in flight */
-	uint32_t slowest; /* with records: only of the N slowest and of some others; 0: all */
-	bool bios;	  /* with stages: a record per bio, and none per command */
-	bool troubles;	  /* with records: failed attempts, too, and what happens to controllers */
-	bool only_troubled;    /* and none of commands that were never in trouble */
+	bool depths;			 /* with stages: number in flight */
+	uint32_t slowest;      /* with records: only of the N slowest and of some others; 0: all */
+	bool bios;	       /* with stages: a record per bio, and none per command */
+	bool troubles;	       /* with records: also failed attempts and events of controllers */
+	bool only_troubled;    /* and no records of commands without trouble */
 	bool rows;	       /* with records: rows of all commands, not only of dropped records */
 	uint32_t kinds;	       /* bits of enum io_kind; 0: all */
 	uint64_t buffer_bytes; /* of a CPU's ring; 0: the default */
@@ -44,63 +44,63 @@ struct io;
 
 /* For both collectors: */
 struct bpf_object;
-void io__hush_libbpf(void);	  /* its words are for -vv */
-void io__wait_for_programs(void); /* those that run at this moment on some CPU have ended then */
-/* Times that the kernel did not run a program of it. -errno: it cannot be asked. */
+void io__hush_libbpf(void);	  /* its messages are for -vv */
+void io__wait_for_programs(void); /* waits until programs now running on any CPU have ended */
+/* How often the kernel skipped a program of it. -errno: unknown. */
 int io__count_skipped(const struct bpf_object *object, uint64_t *skipped);
 
 /* How a run without options would start, found out for doctor. */
 struct rehearsal {
 	struct start start;
 	bool direct;   /* the programs got typed pointers */
-	int typed_err; /* what the kernel said to typed ones; 0: took them, or was not asked */
+	int typed_err; /* the kernel's error for typed ones; 0: accepted, or not tried */
 };
 /*
  * Makes the tables and loads the programs as a run would, attaches empty programs in their place,
- * and undoes it all. Nothing is said.
+ * and undoes it all. Prints nothing.
  */
 void io__rehearse(struct rehearsal *rehearsal);
 
-/* Loads and attaches. 0, or -errno after one line that says what is missing and the way on. */
+/* Loads and attaches. 0, or -errno after one line that says what is missing and what to do. */
 int io__open(struct io **io, const struct io_wants *wants);
-void io__free(struct io *io); /* detaches if that was not done */
+void io__free(struct io *io); /* detaches if still attached */
 
 /*
  * All rows as they are now, one call per row and CPU: counts since the start, max_ns since the last
- * read. `part` is the caller's for the length of the call.
+ * read. `part` is valid only during the call.
  */
 typedef void (*io_row_fn)(void *arg, const struct io_tags *tags, const struct hist *part);
 void io__read(struct io *io, io_row_fn fn, void *arg);
 
-/* Every record that the rings hold now, CPU by CPU. */
+/* Every record now in the rings, CPU by CPU. */
 enum io_record_from {
 	IO_FROM_RING,
-	IO_FROM_SLOT,	    /* it failed, and no program had occasion yet to send it */
+	IO_FROM_SLOT,	    /* it failed, and no program could send it yet */
 	IO_FROM_RING_AGAIN, /* now one did */
 };
 typedef void (*io_record_fn)(void *arg, const struct io_record *record, enum io_record_from from);
 int io__records(struct io *io, io_record_fn fn, void *arg);
-/* Of controllers and devices: the ring was full, or there was no memory. */
+/* Events of controllers and devices lost to a full ring or a lack of memory. */
 uint64_t io__events_missed(const struct io *io);
-uint64_t io__bios_missed(const struct io *io); /* that found their table full */
-/* The stack that a record names; NULL: there is none, or it was not sent. */
+uint64_t io__bios_missed(const struct io *io); /* bios that found their table full */
+/* The stack that a record refers to; NULL: none, or it was not sent. */
 const struct io_stack *io__stack(const struct io *io, uint32_t number);
-/* What a record's inode and io_file_place mean, in words: malloced, hostile; NULL: no memory. */
+/* The text for a record's inode and io_file_place: malloced, hostile; NULL: no memory. */
 char *io__file(const struct io *io, uint64_t inode, uint64_t place);
-uint64_t io__files_missed(const struct io *io); /* the table of names was full */
+uint64_t io__files_missed(const struct io *io); /* lost to a full table of names */
 /* Stacks that could not be taken: another had their place; for other reasons. */
 void io__stack_losses(const struct io *io, uint64_t *taken, uint64_t *failed);
 /* A record's device in io__devices, -1: not known. */
 int io__device_of(struct io *io, const struct io_record *record);
 uint64_t io__records_tried(const struct io *io);   /* so far, by the programs, */
-uint64_t io__records_dropped(const struct io *io); /* and of these by full rings */
+uint64_t io__records_dropped(const struct io *io); /* and lost to full rings */
 
 uint64_t io__start_ns(const struct io *io); /* CLOCK_MONOTONIC: nothing was seen before */
-void io__detach(struct io *io);		    /* then io__read is final */
-/* As of the last io__read, so that rows and ledger speak of the same moment. */
+void io__detach(struct io *io);		    /* afterwards io__read is final */
+/* As of the last io__read, so that rows and ledger agree. */
 void io__ledger(struct io *io, struct ledger *ledger);
 
-/* The kernel's word about devices: poll the fd, then let it read. -1: none could be opened. */
+/* The kernel's messages about devices: poll the fd, then have it read. -1: not available. */
 int io__uevent_fd(const struct io *io);
 int io__on_uevent(void *io);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * io_complete.h: instructions of the io programs that only user space can complete, before they are
- * loaded: addresses of tables, settings as numbers, the call of a kernel function. wire/io_tables.h
- * has the marks, bpf/request.h says why.
+ * io_complete.h: completes instructions of the io programs before they are loaded, which only user
+ * space can do: addresses of tables, settings as numbers, the call of a kernel function.
+ * wire/io_tables.h has the marks, bpf/request.h says why.
  */
 #ifndef IOSONAR_COLLECT_IO_COMPLETE_H
 #define IOSONAR_COLLECT_IO_COMPLETE_H
@@ -14,7 +14,7 @@ struct bpf_object;
 
 struct io_completion {
 	const struct io_settings *settings;
-	int table_fds[IO_NR_TABLES]; /* a map even where no code is: the kernel wants one */
+	int table_fds[IO_NR_TABLES]; /* a map even for unused code: the kernel requires it */
 	uint32_t rdonly_cast_id;
 };
 

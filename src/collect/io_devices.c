@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * io_devices.c: which devices are measured? What -d chose, told to the programs by name before
- * their first command; what the programs met, found in sysfs.
+ * io_devices.c: which devices are measured? Tells the programs the choice of -d by name before a
+ * device's first command; finds the devices that the programs met in sysfs.
  */
 #include "collect/io_inside.h"
 
@@ -24,7 +24,7 @@ static int io_check_devices(struct io *io)
 	return start__stop(&io->start, START_DEVICES, -EOPNOTSUPP, NULL);
 }
 
-/* A whole disk includes its partitions; of them the programs know a few per disk. */
+/* A whole disk includes its partitions; the programs know a few partitions per disk. */
 static int io_join_choice(struct io *io, const struct device_choice *choice, const char *text)
 {
 	uint32_t ranges = 0;
@@ -48,7 +48,7 @@ static int io_join_choice(struct io *io, const struct device_choice *choice, con
 	return 0;
 }
 
-/* The partitions that -d means of this device; none: all of it. */
+/* The partitions of this device that -d selects; none: the whole device. */
 static void io_ranges_of(const struct io *io, const struct device *device,
 			 struct io_range ranges[IO_MAX_RANGES])
 {
@@ -121,7 +121,7 @@ void io_publish_names(struct io *io)
 		io_publish_name(io, &io->devices.devices[i]);
 }
 
-/* A device that the programs met before we could speak of its name. */
+/* Judges a device that the programs met before its name was published. */
 static void io_judge(struct io *io, struct io_device *cell, const struct device *device)
 {
 	const struct device_choice *choice = io_choice_of(io, device);
@@ -132,7 +132,7 @@ static void io_judge(struct io *io, struct io_device *cell, const struct device 
 	__atomic_store_n(&cell->verdict, choice ? IO_WANTED : IO_UNWANTED, __ATOMIC_SEQ_CST);
 }
 
-/* One that went before we could look at it: its name has to do. */
+/* A device that vanished before it was looked up: judged by its name alone. */
 static void io_judge_by_name(struct io *io, struct io_device *cell)
 {
 	struct device device = { .ctrl = cell->ctrl, .kind = DEVICE_REQUEST };
@@ -146,7 +146,7 @@ static void io_judge_by_name(struct io *io, struct io_device *cell)
 	io_judge(io, cell, &device);
 }
 
-/* The index in the device list of what a cell describes; the list is read again if need be. */
+/* The index in the device list of a cell's device; rereads the list if necessary. */
 static int io_resolve(struct io *io, const struct io_device *cell)
 {
 	char name[IO_NAME_LEN + 1] = "";
@@ -164,7 +164,7 @@ static int io_resolve(struct io *io, const struct io_device *cell)
 			continue;
 		if (!device->gone || diskseq)
 			return (int)i;
-		gone = (int)i; /* before 5.15: is there already another one of that name? */
+		gone = (int)i; /* before 5.15: is there another device of that name already? */
 		break;
 	}
 	index = device_list__refresh(&io->devices, name);
@@ -185,7 +185,7 @@ int io_device_index(struct io *io, uint32_t nr)
 	return io->device_of[nr];
 }
 
-/* While a name still means what the programs met under it. */
+/* Call it while a name still means the device that the programs met. */
 void io_resolve_all(struct io *io)
 {
 	struct io_device *cells = io->device_cells.cells;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * io_events.c: what happens to controllers and disks, as records among those of commands. The
- * programs know a controller by its number and a command by its request; here they get their
- * device, so that views and captures need not ask.
+ * io_events.c: events of controllers and disks, as records among those of commands. The programs
+ * know a controller by its number and a command by its request; this adds their device, so that
+ * views and captures need not look it up.
  */
 #include "collect/io_inside.h"
 
@@ -30,7 +30,7 @@ static bool event_is_wanted(const struct io *io, const struct device *device)
 	return device_list__concerns(&io->devices, io->choices, io->nr_choices, device);
 }
 
-/* The newest of that number. */
+/* The newest controller of that number. */
 static int event_controller(const struct io *io, uint32_t instance)
 {
 	for (size_t i = io->devices.nr; i-- > 0;)
@@ -72,7 +72,7 @@ bool io_finish_event(struct io *io, struct io_record *record)
 	return true;
 }
 
-/* A device came, went or was connected again. Kept until records are asked for. */
+/* A device appeared, vanished or was connected again. Kept until records are read. */
 void io_note_event(struct io *io, enum record_event event, int index)
 {
 	if (!io->wants.troubles || !event_is_wanted(io, &io->devices.devices[index]))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * io_files.c: which file was it? What the programs need to tell direct I/O's files apart, and what
- * the names that they noted mean here.
+ * io_files.c: which file was it? What the programs need to identify the files of direct I/O, and
+ * the meaning of the names they noted.
  */
 #include "collect/io_inside.h"
 
@@ -18,7 +18,7 @@ static const char *const io_sender_names[NR_SENDERS] = {
 	"end_swap_bio_write",
 };
 
-/* Some 50 ms. Without the addresses direct I/O is of no known file. */
+/* About 50 ms. Without the addresses the files of direct I/O are unknown. */
 int io_prepare_files(struct io *io)
 {
 	int err = kallsyms__find("/proc/kallsyms", io_sender_names, io->senders, NR_SENDERS);

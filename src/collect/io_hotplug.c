@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * io_hotplug.c: devices that come and go while the run is on. The kernel's messages say when to
- * look; what is gone is forgotten, what appears is measured from its first command. Each is said,
- * and is a record where troubles are wanted.
+ * io_hotplug.c: devices that appear and vanish during the run. The kernel's messages say when to
+ * look; vanished devices are forgotten, new ones are measured from their first command. Each change
+ * is reported, and is a record where troubles are wanted.
  */
 #include "collect/io_inside.h"
 
@@ -18,11 +18,11 @@ static void io_forget(struct io *io, int gone)
 		if (io->device_of[nr] != gone)
 			continue;
 		slot_table__forget_queue(&io->slots, cells[nr].key & ~1ULL);
-		cells[nr].key |= 1; /* an address that may come back: never equal again */
+		cells[nr].key |= 1; /* the address may be reused: never matches again */
 	}
 }
 
-/* Before they are marked: was it one we measured? */
+/* Was it measured, before it was marked as gone? */
 static bool io_was_wanted(struct io *io, struct device *device)
 {
 	bool wanted;
@@ -44,7 +44,7 @@ static void io_say_gone(struct io *io, int index)
 	}
 }
 
-/* A kernel without diskseq may not let us see that it is another one: then it is "back". */
+/* Without diskseq in the kernel, a replaced device may look like the old one: then it is "back". */
 static void io_say_there(struct io *io, int index)
 {
 	const struct device *device = &io->devices.devices[index];
@@ -64,7 +64,7 @@ static void io_say_there(struct io *io, int index)
 	io_note_event(io, EVENT_APPEARED, index);
 }
 
-/* A command may be met, and the list read, before the kernel's message of its device is. */
+/* A command may be seen, and the list read, before the kernel's message about its device. */
 static void io_say_news(struct io *io)
 {
 	for (size_t i = 0; i < io->devices.nr; i++) {
@@ -81,7 +81,7 @@ static void io_say_news(struct io *io)
 	}
 }
 
-/* name NULL: the kernel dropped messages; look at everything. */
+/* name NULL: the kernel dropped messages; check all devices. */
 static int io_follow(struct io *io, const char *name)
 {
 	size_t nr = io->devices.nr;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * io_inside.h: what the files of the io collector share, from the ground up: a file calls those
- * above it in this list alone. io_want.c (what is wanted), io_tables.c (the mapped tables),
- * io_settings.c (what the programs are told), io_devices.c (which devices), io_files.c (names of
- * files), io_volumes.c (bios above others), io_programs.c (load, attach, detach), io_sink.c (a
- * record's way out), io_ladders.c (rings of times alone), io_events.c (of controllers and disks),
- * io_records.c (rings), io_hotplug.c (devices that come and go), io.c (the run).
+ * io_inside.h: what the files of the io collector share, bottom up: a file calls only those before
+ * it in this list. io_want.c (what is wanted), io_tables.c (the mapped tables), io_settings.c
+ * (settings of the programs), io_devices.c (which devices), io_files.c (names of files),
+ * io_volumes.c (bios above others), io_programs.c (load, attach, detach), io_sink.c (output of
+ * records), io_ladders.c (rings of times alone), io_events.c (of controllers and disks),
+ * io_records.c (rings), io_hotplug.c (devices that appear and vanish), io.c (the run).
  */
 #ifndef IOSONAR_COLLECT_IO_INSIDE_H
 #define IOSONAR_COLLECT_IO_INSIDE_H
@@ -23,9 +23,9 @@ struct io_table {
 	size_t bytes;
 };
 
-/* How dm's bios lead to those that they were made of. */
+/* How a dm bio leads to the bio it was made of. */
 struct io_volumes {
-	uint64_t dm_end; /* 0: not known, or nobody asks */
+	uint64_t dm_end; /* 0: unknown, or not wanted */
 	uint32_t clone_at, io_at, bio_at;
 };
 
@@ -43,27 +43,27 @@ struct io {
 	int device_of[IO_MAX_DEVICES]; /* cell to index in devices, -1: not looked up yet */
 	bool nvme_attached;	       /* nvme_setup_cmd and nvme_complete_rq */
 	bool block_attached; /* block_rq_issue and block_rq_complete, for disks that are not NVMe */
-	bool direct;	     /* typed pointers (tp_btf), else plain ones (raw_tp) */
-	int typed_err;	     /* why they could not be typed; 0: they are, or were not tried */
-	struct start start;  /* how far it came */
+	bool direct;	     /* typed pointers (tp_btf); otherwise plain (raw_tp) */
+	int typed_err;	     /* why pointers are not typed; 0: they are, or not tried */
+	struct start start;  /* how far it got */
 	struct ring_buffer *rings;
 	uint32_t ring_bytes;	      /* of each CPU's */
 	struct mounts mounts;	      /* with files, */
-	uint64_t senders[NR_SENDERS]; /* too: addresses of functions */
+	uint64_t senders[NR_SENDERS]; /* with files: addresses of functions */
 	struct io_volumes volumes;    /* with bios */
 	io_record_fn on_record;
 	void *on_record_arg;
-	struct io_stack **stacks; /* by number, IO_MAX_STACKS + 1 of them */
-	struct io_told *told;	  /* parked commands whose record we made ourselves */
+	struct io_stack **stacks; /* by number, IO_MAX_STACKS + 1 entries */
+	struct io_told *told;	  /* parked commands whose record was made here */
 	size_t nr_told, room_told;
 	uint64_t parked_seen, parked_until_ns; /* when to look for parked commands */
-	struct ctrl_watch *ctrl_watch;	       /* NULL: nobody wants to know */
-	struct io_record *events;	       /* that nobody was told yet */
+	struct ctrl_watch *ctrl_watch;	       /* NULL: not wanted */
+	struct io_record *events;	       /* not passed on yet */
 	size_t nr_events;
-	uint64_t nr_events_lost; /* there was no memory for them */
+	uint64_t nr_events_lost; /* for lack of memory */
 	int uevent_fd;
 	uint64_t start_ns;
-	uint64_t skipped; /* recursion_misses, read before the programs went */
+	uint64_t skipped; /* recursion_misses, read before detaching */
 	struct slot_counts counts;
 	struct hist *part; /* scratch of io__read */
 };
@@ -71,21 +71,21 @@ struct io {
 /* io_want.c */
 bool io_is_nvme(const struct device *device);
 bool io_is_measurable(const struct device *device); /* could its commands be seen at all? */
-bool io_is_wanted(const struct io *io, const struct device *device); /* and does -d mean it? */
-/* What -d said that means it; NULL: nothing. */
+bool io_is_wanted(const struct io *io, const struct device *device); /* and does -d select it? */
+/* The argument of -d that selects it; NULL: none. */
 const struct device_choice *io_choice_of(const struct io *io, const struct device *device);
 bool io_wants_bios_of(const struct io *io, const struct device *device); /* it has no commands */
 bool io_wants_block(const struct io *io); /* a disk that is not NVMe */
-bool io_may_cast(const struct io *io);	  /* the status is read as cheaply as can be */
-/* Times alone are wanted of NVMe commands, and the kernel lets us have them that way. */
+bool io_may_cast(const struct io *io);	  /* the status is read the cheapest way */
+/* Only times of NVMe commands are wanted, and the kernel allows that method. */
 bool io_has_ladders(const struct io *io);
-static inline bool io_knows_bios(const struct io *io) /* their table is there */
+static inline bool io_knows_bios(const struct io *io) /* their table exists */
 {
 	return io->wants.stages || io->wants.owners;
 }
 
 /* io_tables.c */
-int io_make_tables(struct io *io); /* before the programs are loaded: they hold its addresses */
+int io_make_tables(struct io *io); /* before loading: the programs hold its addresses */
 int io_map_tables(struct io *io);  /* after */
 void io_unmap_tables(struct io *io);
 uint32_t io_row_of_bytes(const struct io *io); /* behind the slots */
@@ -101,7 +101,7 @@ int io_set(struct io *io);
 
 /* io_devices.c */
 int io_choose_devices(struct io *io, const struct option_list *names);
-void io_publish_names(struct io *io); /* what -d means, before the first command */
+void io_publish_names(struct io *io); /* the choice of -d, before the first command */
 void io_publish_name(struct io *io, const struct device *device);
 void io_resolve_all(struct io *io);		 /* every device cell in use */
 int io_device_index(struct io *io, uint32_t nr); /* of a device cell, in the device list; -1 */
@@ -123,12 +123,12 @@ void io_record_of_slot(const struct io *io, uint32_t nr, const struct io_slot *s
 void io_hand_on_record(const struct io *io, struct io_record *record, enum io_record_from from);
 
 /* io_ladders.c */
-void io_read_ladders(struct io *io); /* what is new, to io_hand_on_record */
+void io_read_ladders(struct io *io); /* new records, to io_hand_on_record */
 uint64_t io_ladders_sent(const struct io *io);
 
 /* io_events.c */
 int io_watch_controllers(struct io *io); /* after the programs are attached */
-/* What a program sent of a controller or of a command that timed out; false: nobody wants it. */
+/* Completes a program's event of a controller or a timed-out command; false: not wanted. */
 bool io_finish_event(struct io *io, struct io_record *record);
 void io_note_event(struct io *io, enum record_event event, int index);
 void io_hand_on_events(struct io *io);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * io_ladders.c: commands' ways in times alone, from a ring of cells per CPU that we map. The
- * program moves the head by an atomic that is a full barrier: the cells below a head that we see
- * are whole.
+ * io_ladders.c: the stages of commands as times alone, from a mapped ring of cells per CPU. The
+ * program moves the head by an atomic that is a full barrier: the cells below a visible head are
+ * complete.
  */
 #include "collect/io_inside.h"
 
@@ -60,8 +60,8 @@ static void ladders_read(struct io *io, uint32_t cpu)
 	__atomic_store_n(&ring->tail, tail, __ATOMIC_RELEASE);
 }
 
-/* There are rings if they were made at the start: a disk that is gone by now still has its cells.
- */
+/* Rings exist if they were made at the start: cells of a disk that is gone by now are still
+ * read. */
 void io_read_ladders(struct io *io)
 {
 	for (uint32_t cpu = 0; io->ladder_cells.cells && cpu < io->nr_cpus; cpu++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * io_programs.c: which programs, and when? Chosen by what the kernel's BTF says and by what is
- * wanted, completed, loaded, attached ends first, detached starts first.
+ * io_programs.c: which programs, and when? Chosen by the kernel's BTF and by what is wanted,
+ * completed, loaded, attached ends first, detached starts first.
  */
 #include "collect/io_inside.h"
 
@@ -94,7 +94,7 @@ static int io_complete_programs(const struct io *io)
 	return io_complete__programs(io->skel->obj, &c);
 }
 
-/* Functions that the verifier looks at by themselves find the tables as maps. */
+/* Functions that the verifier checks separately find the tables as maps. */
 static int io_lend_tables(const struct io *io)
 {
 	struct io_bpf *s = io->skel;
@@ -141,19 +141,18 @@ int io_load(struct io *io)
 			    err ? strerror(-err) : "loaded");
 		io->typed_err = direct ? err : io->typed_err;
 	}
-	/* What the BTF lacks is a better reason than what the verifier said. */
+	/* A lack in the BTF is a better reason than the verifier's error. */
 	if (err && io->kernel.missing && err != -EPERM && err != -EACCES)
 		return start__stop(&io->start, START_SHAPE, err, io->kernel.missing);
 	return err ? start__stop(&io->start, START_PROGRAMS, err, NULL) : 0;
 }
 
-/* ---- attach: ends before starts, so that a command whose start is seen has its end seen too ----
- */
+/* ---- attach: ends before starts, so that every seen start has its end seen ---- */
 
 /* What is lost if an event cannot be watched. */
 enum io_loss {
 	IO_LOSES_ALL,
-	IO_LOSES_STAGE, /* left out where this kernel does not show it; the rest is worth having */
+	IO_LOSES_STAGE, /* left out where this kernel lacks it; the rest is useful */
 	IO_LOSES_EVENT, /* likewise */
 };
 
@@ -178,7 +177,7 @@ struct io_place {
 		PLACE(name), IO_LOSES_EVENT \
 	}
 
-/* The end of every request and its bios, for any kind of disk; then what comes before a setup. */
+/* The end of every request and its bios, for any kind of disk; then the events before a setup. */
 static const struct io_place io_stages[] = {
 	MUST(io_bios_end),
 	MUST(io_request_end),
@@ -270,9 +269,9 @@ int io_attach(struct io *io)
 		io->nvme_attached = !err;
 	}
 	/*
-	 * On a machine with NVMe alone the block programs would only look at commands that others
-	 * measure, for half as many instructions again: they wait for a disk of theirs. By then
-	 * the privileges are gone; where that forbids to attach they do not wait.
+	 * On a machine with only NVMe the block programs would see only commands that others
+	 * measure, at 50 % more instructions: they wait for a disk of theirs. By then the
+	 * privileges are dropped; where that prevents attaching, they are attached at once.
 	 */
 	block_now = io_wants_block(io) || (io_has_block(io) && !privilege__can_attach_without());
 	if (!err && block_now)
@@ -281,14 +280,14 @@ int io_attach(struct io *io)
 	return err;
 }
 
-/* ---- detach: starts first, so that what was begun is still seen to end ---- */
+/* ---- detach: starts first, so that ends of started commands are still seen ---- */
 
 static const size_t io_starts[] = {
 	LINK(io_nvme_setup),	LINK(io_nvme_setup_r),	LINK(io_block_issue),
 	LINK(io_block_issue_r), LINK(io_nvme_setup_s),	LINK(io_nvme_setup_sr),
 	LINK(io_ladder_setup),	LINK(io_block_issue_s), LINK(io_block_issue_sr),
 };
-/* From /proc: bpf() would say the same, but not to a process without capabilities before 5.19. */
+/* From /proc: bpf() gives the same, but before 5.19 not to a process without capabilities. */
 static int io_count_skips(const struct bpf_program *program, uint64_t *skipped)
 {
 	unsigned long long nr = 0;
@@ -340,8 +339,8 @@ void io__detach(struct io *io)
 	}
 	io__wait_for_programs();
 	/*
-	 * Whether a command that failed just now has ended or is tried again shows within 100 ms.
-	 * To leave before would call it in flight and show nothing of it.
+	 * Whether a command that just failed has ended or is retried shows within 100 ms. Leaving
+	 * earlier would count it as in flight and show nothing of it.
 	 */
 	if (slot_table__is_unsettled(&io->slots, clock__mono_ns()))
 		usleep(SLOT_SETTLED_NS / 1000 + 1000);

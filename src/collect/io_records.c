@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * io_records.c: every command's record, from one ring per CPU. The programs never wake us: whoever
- * wants records asks for them often enough, and a ring that ran full is counted, never waited for.
+ * io_records.c: every command's record, from one ring per CPU. The programs never wake us: a view
+ * that wants records reads them often enough, and a full ring is counted, never waited for.
  */
 #include "collect/io_inside.h"
 
@@ -22,7 +22,7 @@ static const uint64_t rings_most_bytes = 128 << 20; /* of all CPUs, unless --buf
 static const uint64_t ring_least_bytes = 64 << 10;
 static const uint64_t parked_look_ns = 300000000; /* a parked command is settled within */
 
-/* ---- commands that failed and wait for nothing: no program will speak of them soon ---- */
+/* ---- commands that failed and wait for nothing: no program reports them soon ---- */
 
 struct io_told {
 	uint64_t first_ns, end_ns;
@@ -51,7 +51,7 @@ static void told_on_parked(void *arg, uint32_t nr, const struct io_slot *slot)
 	io_hand_on_record(io, &record, IO_FROM_SLOT);
 }
 
-/* A scan of all slots is dear: only for a while after an error. */
+/* A scan of all slots is expensive: only for a while after an error. */
 static void io_look_for_parked(struct io *io)
 {
 	uint64_t parked = __atomic_load_n(&io->skel->bss->counters.parked, __ATOMIC_RELAXED);
@@ -70,7 +70,7 @@ static void io_look_for_parked(struct io *io)
 
 /* ---- rings ---- */
 
-/* The kernel's and a process's stack never have the same number: one table numbers both. */
+/* Kernel and user stacks never have the same number: one table holds both. */
 static int ring_on_stack(struct io *io, const struct io_stack *stack)
 {
 	struct io_stack **place;
@@ -110,7 +110,7 @@ static int ring_on_record(void *arg, void *data, size_t size)
 	return 0;
 }
 
-/* A power of two that is at least a page, as the kernel wants it. */
+/* A power of two, at least a page, as the kernel requires. */
 static uint32_t ring_size(const struct io *io)
 {
 	uint64_t wanted = io->wants.buffer_bytes, size = (uint64_t)sysconf(_SC_PAGESIZE);
@@ -140,7 +140,7 @@ static int ring_make(struct io *io, uint32_t cpu)
 	} else if (!err) {
 		err = ring_buffer__add(io->rings, fd, ring_on_record, io);
 	}
-	close(fd); /* the map and the mapping hold it */
+	close(fd); /* map and mapping keep it */
 	return err;
 }
 
@@ -205,7 +205,7 @@ int io__device_of(struct io *io, const struct io_record *record)
 {
 	if (record->device < IO_MAX_DEVICES)
 		return io_device_index(io, record->device);
-	/* Of an event: its place in the list. */
+	/* An event holds its index in the list. */
 	return record->device - IO_MAX_DEVICES < (int)io->devices.nr
 		       ? record->device - IO_MAX_DEVICES
 		       : -1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * io_settings.c: what are the programs told? Filters, the breakdown, the kernel's shape and the
- * sizes of the tables go into read-only data, so that what nobody asked for costs nothing.
+ * io_settings.c: which settings do the programs get? Filters, the breakdown, the kernel's shape and
+ * the sizes of the tables go into read-only data, so that unused features cost nothing.
  */
 #include "base/nearest.h"
 #include "collect/io_inside.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * io_sink.c: a record's way out, to whoever asked for records. Those of rings, slots and ladders
- * are made alike here, so that a command has the same bytes on every kernel.
+ * io_sink.c: output of records to the view that wants them. Makes records of rings, slots and
+ * ladders alike, so that a command has the same bytes on every kernel.
  */
 #include "collect/io_inside.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * io_tables.c: how large are the tables, and where? Sized from the devices that are here; bounded,
- * so that no machine pays more than 128 MiB.
+ * io_tables.c: how large are the tables, and where? Sized by the present devices; bounded, so that
+ * no machine uses more than 128 MiB.
  */
 #include "collect/io_inside.h"
 
@@ -26,7 +26,7 @@ enum {
 	IO_ROW_BYTES = 64 << 20, /* bound of the pool of rows */
 	IO_MIN_ROWS = 64,
 	IO_OPS_PER_DEVICE = 8,
-	IO_TASK_KEYS = 1024, /* rows per CPU when tasks are told apart */
+	IO_TASK_KEYS = 1024, /* rows per CPU when tasks are keys */
 	IO_MIN_BIOS = 4096,
 	IO_MAX_BIOS = 1 << 17, /* 16 MiB */
 };
@@ -40,8 +40,8 @@ static uint32_t io_power_of_two(uint64_t n, uint32_t min, uint32_t max)
 	return p;
 }
 
-/* Four times the requests there are: a scheduler gives a queue a second set, and probes stay short.
- */
+/* Four times the number of requests: a scheduler gives a queue a second set, and probes stay
+ * short. */
 static uint32_t io_nr_slots(const struct io *io)
 {
 	uint64_t requests = 0;
@@ -54,7 +54,7 @@ static uint32_t io_nr_slots(const struct io *io)
 	return io_power_of_two(4 * requests, IO_MIN_SLOTS, IO_MAX_SLOTS);
 }
 
-/* How many rows and keys. */
+/* Chooses the numbers of rows and keys. */
 static void io_size_rows(struct io *io)
 {
 	const struct io_wants *w = &io->wants;
@@ -66,7 +66,7 @@ static void io_size_rows(struct io *io)
 	if (w->by_size)
 		keys *= 4;
 	if (w->by_queue)
-		keys *= 2; /* a CPU uses one queue, mostly */
+		keys *= 2; /* a CPU mostly uses one queue */
 	if (w->by_pid || w->by_comm || w->by_cgroup || w->by_file)
 		keys += IO_TASK_KEYS;
 	rows = io->nr_cpus + (keys < IO_MIN_ROWS ? IO_MIN_ROWS : keys) * io->nr_cpus;
@@ -90,7 +90,7 @@ static uint64_t io_whole_pages(uint64_t bytes)
 	return (bytes + page - 1) / page * page;
 }
 
-/* Behind the slots: row numbers, then what records need, if they are wanted. */
+/* After the slots: row numbers, then data for records, if they are wanted. */
 uint32_t io_more_at(const struct io *io)
 {
 	return io->nr_slots * (uint32_t)sizeof(struct io_slot) + io_row_of_bytes(io);
@@ -115,7 +115,7 @@ static uint64_t io_slot_bytes(const struct io *io)
 	return io_cpu_at(io) + io_power_of_two(io->nr_cpus, 1, 1u << 16) * sizeof(struct io_cpu);
 }
 
-/* Half of what --buffer says: the other half is a kernel's ring, for what is unusual. */
+/* Half of --buffer: the other half is a BPF ring buffer, for unusual records. */
 static uint32_t ladder_cells(const struct io *io)
 {
 	uint64_t most = io->wants.buffer_bytes ? ladders_most_bytes : ladders_default_bytes;
@@ -171,7 +171,7 @@ static int io_map(struct io_table *table, int fd, uint64_t bytes)
 	return -errno;
 }
 
-/* An array of one value: the programs take its address, wire/io_tables.h says how. */
+/* An array of one value: the programs take its address, as wire/io_tables.h describes. */
 static int io_make_table(struct io_table *table, const char *name, uint64_t bytes)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * io_volumes.c: can a volume's bios be tied to those below it? For the device mapper, if its
- * function that ends them and the fields that lead from one to the other are known; other stackers
- * are named, once. Some 50 ms, only where such a device is wanted.
+ * io_volumes.c: can a volume's bios be linked to those below it? For the device mapper, if the
+ * function that ends its bios and the fields that link them are known; other stackers are named,
+ * once. About 50 ms, only where such a device is wanted.
  */
 #include "collect/io_inside.h"
 
@@ -19,7 +19,7 @@ static bool io_is_dm(const struct device *device)
 	return !strncmp(device->name, "dm-", 3);
 }
 
-/* It stands on other disks; zram and its like do not. */
+/* It is on top of other disks; zram and the like are not. */
 static bool io_is_stacked(const struct io *io, const struct device *device)
 {
 	char path[sizeof(io->devices.root) + sizeof(device->name) + 32];
@@ -55,7 +55,7 @@ static void io_name_untied(const struct io *io)
 			 names);
 }
 
-/* Without -d those that come later are wanted, too, if the module is here by now. */
+/* Without -d, volumes that appear later are wanted, too, if the module is loaded by now. */
 static bool io_wants_dm(const struct io *io)
 {
 	for (size_t i = 0; i < io->devices.nr; i++)
@@ -67,7 +67,7 @@ static bool io_wants_dm(const struct io *io)
 
 /*
  * A dm_mod without BTF is known from before 5.11 only, when events of bios carried the queue:
- * 5.10.223, where its code has these offsets. What they lead to has to be a bio on its way.
+ * 5.10.223, where its code has these offsets. They must lead to a bio in flight.
  */
 static bool io_find_dm_fields(const struct io *io, struct io_volumes *v)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * io_want.c: which devices are wanted, and so which programs? Pure: from the list of devices, what
- * -d chose, what the view wants and the kernel's shape; nothing is read or kept.
+ * io_want.c: which devices are wanted, and so which programs? Pure: from the list of devices, the
+ * choice of -d, the view's wants and the kernel's shape; reads and keeps nothing.
  */
 #include "collect/io_inside.h"
 
@@ -24,7 +24,7 @@ const struct device_choice *io_choice_of(const struct io *io, const struct devic
 	return NULL;
 }
 
-/* Its commands are of a kind that the view asks for. */
+/* Its commands are of a wanted kind. */
 static bool io_kind_is_wanted(const struct io *io, const struct device *device)
 {
 	uint32_t nvme = 1 << IO_NVME | 1 << IO_ADMIN | 1 << IO_FABRICS;
@@ -32,7 +32,7 @@ static bool io_kind_is_wanted(const struct io *io, const struct device *device)
 	return !io->wants.kinds || io->wants.kinds & (io_is_nvme(device) ? nvme : 1 << IO_BLOCK);
 }
 
-/* It has no commands, but bios. */
+/* It has bios, but no commands. */
 static bool io_is_bio_based(const struct io *io, const struct device *device)
 {
 	return io->wants.bios && device->kind == DEVICE_BIO && !device->gone && device->size_bytes;
@@ -73,7 +73,7 @@ bool io_may_cast(const struct io *io)
 	return io->kernel.rdonly_cast_id && io->kernel.nvme_status_at;
 }
 
-/* Than times. Where tasks are told apart or filtered, owners are wanted. */
+/* More than times. Where tasks are keys or filtered, owners are wanted. */
 static bool io_asks_for_more(const struct io_wants *w)
 {
 	const struct filter_options *f = w->filter;

@@ -12,10 +12,10 @@
 #include <bpf/btf.h>
 #include "base/log.h"
 
-/* A file's BTF may say anything, a type that contains itself too. */
+/* A file's BTF may contain anything, even a type that contains itself. */
 enum { KERNEL_DEPTH = 32 };
 
-/* The type a typedef, const or volatile stands for; NULL: there is none. */
+/* The type behind a typedef, const or volatile; NULL: none. */
 static const struct btf_type *kernel_plain(const struct btf *btf, __u32 id)
 {
 	const struct btf_type *t = btf__type_by_id(btf, id);
@@ -84,7 +84,7 @@ int kernel__function_parameters(const struct btf *btf, const char *name)
 	return t && btf_is_func_proto(t) ? btf_vlen(t) : -1;
 }
 
-/* To find a type is to look at most of a hundred thousand, 3 ms: once for all of its values. */
+/* Finding a type means looking at most of a hundred thousand, 3 ms: once for all of its values. */
 static const struct btf_type *kernel_enum(const struct btf *btf, const char *name)
 {
 	int id = btf__find_by_name_kind(btf, name, BTF_KIND_ENUM);
@@ -177,7 +177,7 @@ static void kernel_read_nvme(struct kernel *kernel, const struct btf *vmlinux,
 	}
 	/*
 	 * Before 5.14 (f4b9e6c90c57) it had three parameters: the command was on its caller's
-	 * stack, and nvme_request.cmd pointed to what a user had sent, if any.
+	 * stack, and nvme_request.cmd pointed to the user's command, if any.
 	 */
 	if (kernel__function_parameters(nvme, "nvme_setup_cmd") != 2)
 		kernel->nvme_cmd_at = 0;
@@ -190,9 +190,9 @@ static void kernel_read_nvme(struct kernel *kernel, const struct btf *vmlinux,
 
 /*
  * nvme_core of 5.10 is a module without BTF. Its two known layouts differ in nvme_request.genctr,
- * which came with 5.10.60's backport of e7006de6c238; status and ctrl lie the same in both; flags
- * is taken from the newer one, at worst a passthrough command is said to be the driver's. The
- * programs check nvme_ctrl.admin_q before they believe an instance.
+ * which came with 5.10.60's backport of e7006de6c238; status and ctrl are the same in both; flags
+ * is taken from the newer layout: at worst a passthrough command is shown as the driver's. The
+ * programs check nvme_ctrl.admin_q before they trust an instance.
  */
 static void kernel_guess_nvme(struct kernel *kernel, const struct btf *vmlinux)
 {
@@ -229,7 +229,7 @@ static void kernel_find_nvme(struct kernel *kernel, struct btf *vmlinux)
 	btf__free(nvme);
 }
 
-/* What the programs cannot do without: bpf/kernel.h. */
+/* What the programs require: bpf/kernel.h. */
 static const struct kernel_need {
 	const char *name, *type, *field;
 } kernel_needs[] = {
@@ -265,7 +265,7 @@ static const char *kernel_missing(const struct btf *btf)
 	return NULL;
 }
 
-/* What one BTF tells by itself, without a look at the running kernel. */
+/* What a BTF alone gives, without the running kernel. */
 static void kernel_read_btf(struct kernel *kernel, const struct btf *vmlinux)
 {
 	int cast = btf__find_by_name_kind(vmlinux, "bpf_rdonly_cast", BTF_KIND_FUNC);
@@ -290,7 +290,7 @@ static void kernel_read_btf(struct kernel *kernel, const struct btf *vmlinux)
 	kernel_read_nvme(kernel, vmlinux, vmlinux);
 }
 
-/* libbpf looks in many places, and forgets why the first one would not do. */
+/* libbpf looks in many places, and does not keep the reason why the first one failed. */
 struct btf *kernel__load_btf(int *err)
 {
 	struct btf *btf = btf__load_vmlinux_btf();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * kernel.h: what shape has this kernel? Asked of its BTF: prototypes, fields, enum values; never
- * of its version number. Costs one read of vmlinux's BTF (about 6 MB).
+ * kernel.h: what shape has this kernel? Read from its BTF: prototypes, fields, enum values; never
+ * from its version number. Costs one read of vmlinux's BTF (about 6 MB).
  */
 #ifndef IOSONAR_COLLECT_KERNEL_H
 #define IOSONAR_COLLECT_KERNEL_H
@@ -12,7 +12,7 @@
 
 enum { KERNEL_OPS = 256 };
 
-/* Module or not is asked of the running kernel; of a BTF file only whether it is in there. */
+/* Known of the running kernel; of a BTF file only whether it contains nvme_core. */
 enum kernel_nvme { KERNEL_NVME_ABSENT, KERNEL_NVME_MODULE, KERNEL_NVME_BUILT_IN };
 
 struct kernel {
@@ -21,7 +21,7 @@ struct kernel {
 	bool nvme_loaded;    /* nvme_core is here, as a module or built in */
 	bool nvme_btf;	     /* and its types are known */
 	bool nvme_events;    /* its tracepoints' prototypes are known: tp_btf may work */
-	bool nvme_guessed;   /* its layout is one of the two we know, not read from BTF */
+	bool nvme_guessed;   /* one of the two known layouts, not read from BTF */
 	bool queue_argument; /* block_rq_issue carries the queue first (before 5.11, 5.10.137) */
 	bool has_rq_error;   /* block_rq_error exists (5.18) */
 	bool has_diskseq;
@@ -29,11 +29,11 @@ struct kernel {
 	bool has_task_pointer;		   /* bpf_get_current_task_btf (5.11) */
 	uint32_t integrity_flag, fua_flag; /* REQ_INTEGRITY and REQ_FUA; 0: none */
 	uint32_t preflush_flag;		   /* REQ_PREFLUSH */
-	bool bio_queue_argument;	   /* events of bios, too */
+	bool bio_queue_argument;	   /* also for events of bios */
 	uint32_t noretry_flags;		   /* REQ_FAILFAST_*: the driver tries once */
 	uint32_t swap_flag, metadata_flag; /* REQ_SWAP and REQ_META */
 	bool has_ring;			   /* BPF ring buffers (5.8) */
-	const char *missing;	 /* an event or field that every run needs and that is not there */
+	const char *missing;	 /* event or field that every run requires and this kernel lacks */
 	uint32_t rdonly_cast_id; /* BTF id of the function bpf_rdonly_cast (6.2); 0: none */
 	/* From the request to nvme_request's fields, and in nvme_ctrl; 0: unknown. */
 	uint32_t nvme_result_at, nvme_flags_at, nvme_status_at;
@@ -47,39 +47,38 @@ struct kernel {
 struct btf;
 
 /*
- * BTF of the running kernel. NULL, and nothing is said: *err is -EOPNOTSUPP when it has none, or
- * what this process has too little of: -EMFILE, -ENFILE, -ENOMEM.
+ * BTF of the running kernel. NULL, without a message: *err is -EOPNOTSUPP if it has none, or the
+ * shortage in this process: -EMFILE, -ENFILE, -ENOMEM.
  */
 struct btf *kernel__load_btf(int *err);
 /* Of the running kernel. 0, or -errno as above. */
 int kernel__read(struct kernel *kernel);
-/* Of another one: its BTF, plain or in an ELF file. 0; -EINVAL or -EIO after one line. */
+/* For another kernel: its BTF, plain or in an ELF file. 0; -EINVAL or -EIO after one line. */
 int kernel__read_file(struct kernel *kernel, const char *path);
 void kernel__free(struct kernel *kernel);
 
 /*
- * Where libbpf is to look for the types of our programs (btf_custom_path). NULL: as it does by
- * itself, in the kernel and then in every module. That takes CAP_SYS_ADMIN, so without it a type
- * that this kernel does not have (struct dio) would end the load with EPERM instead of being none.
+ * Where libbpf should look for the types of our programs (btf_custom_path). NULL: its default, in
+ * the kernel and then in every module. That requires CAP_SYS_ADMIN, so without it a type that this
+ * kernel lacks (struct dio) would end the load with EPERM instead of being absent.
  */
 const char *kernel__types_path(void);
 
-/* Arguments of an event, without the context that every prototype begins with; -1: none such. */
+/* Number of an event's arguments, without the context that begins every prototype; -1: no event. */
 int kernel__event_arguments(const struct btf *btf, const char *typedef_name);
 int kernel__function_parameters(const struct btf *btf, const char *name); /* -1: none such */
 
-/* A field of a struct that a module may have, and where it is in it. */
+/* A field of a struct that may be in a module, and its offset. */
 struct kernel_field {
 	const char *type, *name;
 	uint32_t at;
 };
-/* From the module's BTF, or the kernel's own if it is built in. False: one of them is in neither.
- */
+/* From the module's BTF, or the kernel's own if it is built in. False: a field is in neither. */
 bool kernel__find_fields(const char *module, struct kernel_field *fields, size_t nr);
 
-/* Could every program of a run get typed pointers? They are of one kind, NVMe's decide. */
+/* Can every program of a run have typed pointers? They are all of one kind; NVMe's decide. */
 bool kernel__may_type(const struct kernel *kernel, bool wants_nvme);
-/* An event that carries the queue first has no program for typed pointers. */
+/* There is no program with typed pointers for an event that has the queue first. */
 bool kernel__may_type_block(const struct kernel *kernel);
 
 #endif

@@ -19,7 +19,7 @@ static bool obstacle_is_refusal(int err)
 	return err == -EPERM || err == -EACCES;
 }
 
-/* It may pass: the kernel could, this time it did not. */
+/* It may be temporary: the kernel is able to, but failed this time. */
 static bool obstacle_is_shortage(int err)
 {
 	return err == -ENOMEM || err == -EMFILE || err == -ENFILE || err == -E2BIG;
@@ -45,7 +45,7 @@ static enum obstacle_kind obstacle_of_limits(const struct start *start, const st
 	return p->memory_bytes < OBSTACLE_LEAST_MEMORY ? OBSTACLE_MEMORY : OBSTACLE_NONE;
 }
 
-/* Before 5.11 tables count as locked memory; elsewhere one passes where none may be locked. */
+/* Before 5.11 tables count as locked memory; later kernels accept one where none may be locked. */
 static bool obstacle_is_memlock(const struct start *start, const struct rights *p, const int *tried)
 {
 	if (start->step == START_ATTACH || p->memlock_bytes == UINT64_MAX || !tried[TRIAL_UNLOCKED])
@@ -54,7 +54,7 @@ static bool obstacle_is_memlock(const struct start *start, const struct rights *
 	       (!tried[TRIAL_ARRAY] && p->memlock_bytes < start->memory_bytes);
 }
 
-/* EPERM has many mothers; the surest sign comes first. */
+/* EPERM has many causes; the surest sign comes first. */
 static enum obstacle_kind obstacle_refused(const struct start *start, const struct rights *p,
 					   const int *tried)
 {
@@ -95,7 +95,7 @@ static enum obstacle_kind obstacle_of(const struct start *start, const struct ri
 	return of_step[start->step];
 }
 
-/* Those that name what was found. */
+/* Lines that name what was found. */
 static void obstacle_tell(struct obstacle *o, const struct start *start, const struct rights *p)
 {
 	switch (o->kind) {
@@ -152,7 +152,7 @@ static void obstacle_tell(struct obstacle *o, const struct start *start, const s
 	}
 }
 
-/* A line fits behind "latency cannot run: " in 100 columns. NULL: it names what was found. */
+/* A line fits after "latency cannot run: " in 100 columns. NULL: it names what was found. */
 static const struct {
 	const char *word, *line;
 } obstacle_words[] = {

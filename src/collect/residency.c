@@ -25,7 +25,7 @@ enum { RESIDENCY_WINDOW = 1 << 15 }; /* pages that are mapped at once: 128 MiB *
 
 /* As linux/mman.h has them since 6.5. */
 struct residency_range {
-	uint64_t off, len; /* bytes; a length of 0 is all that follows */
+	uint64_t off, len; /* bytes; len 0: up to the end */
 };
 struct residency_stat {
 	uint64_t cached, dirty, writeback, evicted, recently_evicted;
@@ -39,7 +39,7 @@ static int residency_by_cachestat(struct residency *r, int fd)
 	int err = 0;
 
 	for (uint32_t i = 0; i < r->nr_parts && !err; i++) {
-		/* The last part's end, not the file's: pages behind it are not of the file. */
+		/* The last part's end, not the file's: pages after it do not belong to the file. */
 		struct residency_range range = { i * step,
 						 residency__part_pages(r, i) * r->page_bytes };
 		struct residency_stat stat = { 0 };
@@ -89,7 +89,7 @@ static int residency_by_mincore(struct residency *r, int fd)
 
 /* ---- the file ---- */
 
-/* Who else asks is told by mincore that all of it is there (since 5.2, 134fca9063ad). */
+/* To other users, mincore reports every page as cached (since 5.2, 134fca9063ad). */
 static bool residency_may_ask(const struct stat *st, int fd)
 {
 	struct rights rights;
@@ -146,7 +146,7 @@ static int residency_of(struct residency *r, int fd, const char *path)
 	return err ? residency_say(err, path) : 0;
 }
 
-/* A pipe that nobody writes to would hold us up. */
+/* A pipe without a writer would block us. */
 int residency__read(struct residency *r, const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), err;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * residency.h: asks the kernel how much of a file it has in the page cache: cachestat(2) where it
- * is, a system call for each part; else mincore(2), a byte for each page. Needs no privilege but
- * that to write to the file, or to own it: others are told nothing. Pages in flight count as cached
- * for cachestat(2), not for mincore(2), which wants their data.
+ * residency.h: asks the kernel how much of a file is in the page cache: by cachestat(2) where
+ * available, a system call for each part; otherwise by mincore(2), a byte for each page. Requires
+ * only the right to write to the file, or to own it: others get no answer. Pages in flight count as
+ * cached for cachestat(2), but not for mincore(2), which requires their data.
  */
 #ifndef IOSONAR_COLLECT_RESIDENCY_H
 #define IOSONAR_COLLECT_RESIDENCY_H

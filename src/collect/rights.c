@@ -14,7 +14,7 @@
 #include "base/text.h"
 #include "symbol/kallsyms.h"
 
-#ifndef CAP_PERFMON /* headers of 5.7 and before */
+#ifndef CAP_PERFMON /* missing in headers of 5.7 and before */
 #define CAP_PERFMON 38
 #define CAP_BPF	    39
 #endif
@@ -49,7 +49,7 @@ static uint64_t rights_caps(void)
 	return data[0].effective | (uint64_t)data[1].effective << 32;
 }
 
-/* The host's own maps every id to itself: "0 0 4294967295". */
+/* The host's namespace maps every id to itself: "0 0 4294967295". */
 static bool rights_in_user_namespace(const char *root)
 {
 	char text[PRIVILEGE_TEXT];
@@ -61,7 +61,7 @@ static bool rights_in_user_namespace(const char *root)
 	return inside || outside || nr != UINT32_MAX;
 }
 
-/* "none [integrity] confidentiality": the one in brackets. */
+/* "none [integrity] confidentiality": the word in brackets. */
 static void rights_read_lockdown(struct rights *p, const char *root)
 {
 	char text[PRIVILEGE_TEXT];

@@ -10,7 +10,7 @@ static const uint64_t slot_dead_ns = 10000000000ULL; /* unused for this long: ma
 
 struct slot_seen {
 	uint32_t issued, completed;
-	uint32_t claim; /* of a cell that had no key when the sweep began */
+	uint32_t claim; /* of a slot without a key when the sweep began */
 };
 
 int slot_table__init(struct slot_table *table, struct io_slot *slots, uint32_t nr)
@@ -28,7 +28,7 @@ void slot_table__free(struct slot_table *table)
 	table->seen = NULL;
 }
 
-/* The cell as it was at one moment, near enough: programs go on while we read. */
+/* The slot at one moment, approximately: programs run while we read. */
 static struct io_slot slot_read(const struct io_slot *slot)
 {
 	struct io_slot copy;
@@ -79,7 +79,7 @@ void slot_table__scan(struct slot_table *table, uint64_t now_ns, struct slot_cou
 	}
 }
 
-/* As the programs look for it: bpf/slot.h. */
+/* Searches as the programs do: bpf/slot.h. */
 bool slot_table__find(const struct slot_table *table, uint64_t request, struct io_slot *slot,
 		      uint32_t *nr)
 {
@@ -120,7 +120,7 @@ static void slot_sweep_mark(struct slot_table *table, uint64_t now_ns)
 	}
 }
 
-/* Two CPUs met at this cell, both lost it and went on: searches still pass it. */
+/* Two CPUs raced for this slot, both lost it and went on: searches still pass it. */
 static bool slot_is_burnt(const struct slot_table *table, uint32_t nr)
 {
 	const struct io_slot *slot = &table->slots[nr];
@@ -129,7 +129,7 @@ static bool slot_is_burnt(const struct slot_table *table, uint32_t nr)
 	       slot->claim == table->seen[nr].claim;
 }
 
-/* A program that found the cell just before it was marked has opened it by now: give it back. */
+/* A program that found the slot just before it was marked has opened it by now: unmark it. */
 static void slot_sweep_clear(struct slot_table *table)
 {
 	for (uint32_t nr = 0; nr < table->nr; nr++) {

@@ -12,7 +12,7 @@
 #include <bpf/btf.h>
 #include "base/text.h"
 
-/* Instructions as linux/filter.h of the kernel names them. */
+/* Instructions, named as in the kernel's linux/filter.h. */
 #define INSN(c, dst, src, o, i) \
 	((struct bpf_insn){     \
 		.code = (c), .dst_reg = (dst), .src_reg = (src), .off = (o), .imm = (i) })
@@ -86,7 +86,7 @@ static int trial_read_kernel(void)
 			     LENGTH_OF(trial_reads), NULL);
 }
 
-/* A program for what this name of this kind means in the kernel's BTF. */
+/* A program for the BTF entry of this name and kind. */
 static int trial_typed(const char *name, __u32 kind, enum bpf_attach_type attach)
 {
 	struct btf *vmlinux = btf__load_vmlinux_btf();
@@ -126,7 +126,7 @@ static int trial_kprobe(void)
 	return err ?: trial_load(BPF_PROG_TYPE_KPROBE);
 }
 
-/* Without a path: the kernel looks at rights first, then says that there is none (EFAULT). */
+/* Without a path: the kernel checks rights first, then rejects the missing path (EFAULT). */
 static int trial_uprobe(void)
 {
 	struct perf_event_attr attr = { .size = sizeof(attr) };
