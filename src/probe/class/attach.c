@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * attach.c: which functions of a class can be attached, and where do they lie? The kernel's
- * symbols are walked once and looked up in the class, for it is small and they are many. Without
- * root addresses and ftrace's list are hidden: then what has a symbol counts as one that can.
+ * attach.c: which functions of a class can be attached, and at which address? Walks the kernel's
+ * many symbols once and looks each up in the small class. Without root, addresses and ftrace's list
+ * are hidden: then every function with a symbol counts as attachable.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -28,8 +28,8 @@ static bool attach_is_of(const struct class_function *f, const struct find_symbo
 	return !f->module == !symbol->module && (!f->module || !strcmp(f->module, symbol->module));
 }
 
-/* Whoever bears this name and is of the same module; the first symbol stays, which is the one that
- * the kernel takes by name, too. */
+/* Notes the symbol for functions of this name and module; the first symbol stays, as it is the
+ * one that the kernel takes by name. */
 static void attach_note(struct attach_job *job, const char *name, const struct find_symbol *symbol,
 			bool is_own)
 {
@@ -82,7 +82,7 @@ static int attach_judge(struct attach_job *job, size_t nr)
 	if (f->why)
 		return 0;
 	if (!found->own) {
-		/* What a module did once, when it was loaded, is gone without a trace. */
+		/* Code that a module only runs while it is loaded is gone. */
 		if (f->module && !found->changed)
 			return attach_refuse(
 				f, "inlined everywhere, or removed after loading (__init)");
@@ -94,7 +94,7 @@ static int attach_judge(struct attach_job *job, size_t nr)
 	return why ? attach_refuse(f, why) : 0;
 }
 
-/* ---- all of them ---- */
+/* ---- all functions ---- */
 
 static int attach_run(struct attach_job *job)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * class.c: the functions of a struct that are wanted: those that BTF has, with what a preset or the
- * user says of them, less what globs leave out, and others that are to be shown beside them.
+ * class.c: selects the functions of a struct: those in BTF, with the roles that a preset or the
+ * user gives them, without those that globs exclude, plus others to be shown beside them.
  */
 #define _GNU_SOURCE
 #include "probe/class/class.h"
@@ -14,7 +14,7 @@
 #include "base/log.h"
 #include "probe/class/inside.h"
 
-/* ---- what is said of its functions ---- */
+/* ---- roles of its functions ---- */
 
 struct class_globs {
 	const char *const *globs;
@@ -29,7 +29,7 @@ static bool globs_match(const struct class_globs *g, const char *name)
 	return false;
 }
 
-/* The user's, or those of the preset, whose list ends with NULL. */
+/* The user's list, or the preset's, which ends with NULL. */
 static struct class_globs globs_of(const char *const *asked, size_t nr_asked,
 				   const char *const *preset)
 {
@@ -58,7 +58,7 @@ static void class_give_roles(struct class *class, const struct class_wants *want
 	}
 }
 
-/* What a user names has to be there; a preset names what other kernels have. */
+/* A function that the user names must exist; a preset also names functions of other kernels. */
 static int class_check_named(const struct class *class, const char *option,
 			     const char *const *globs, size_t nr)
 {
@@ -79,7 +79,7 @@ static int class_check_named(const struct class *class, const char *option,
 	return 0;
 }
 
-/* ---- which are wanted ---- */
+/* ---- selection ---- */
 
 static bool class_is_of(const struct class_function *f, const char *module)
 {
@@ -141,7 +141,7 @@ static int class_check_only(const struct class *class, const struct class_wants 
 		       wants->module ? wants->module : "", class->object);
 }
 
-/* ---- those beside it ---- */
+/* ---- functions beside it (--with) ---- */
 
 static int class_add_other(struct class *class, struct finder *finder,
 			   const struct find_symbol *symbol)
@@ -188,7 +188,7 @@ static int class_add_matching(struct class *class, struct finder *finder,
 	return err;
 }
 
-/* Kernel functions that match, by their symbols: BTF need not know them. */
+/* Kernel functions that match, by their symbols: they need not be in BTF. */
 static int class_add_others(struct class *class, struct finder *finder,
 			    const struct class_wants *wants)
 {
@@ -273,7 +273,7 @@ void class__free(struct class *class)
 	*class = (struct class){ 0 };
 }
 
-/* With pahole before 1.16 no static function is in BTF: half of them. */
+/* pahole before 1.16 leaves static functions out of BTF: half of all functions. */
 bool class__is_narrow(const struct class *class)
 {
 	return class->nr_known * 4 < class->nr_traceable * 3;
@@ -281,7 +281,7 @@ bool class__is_narrow(const struct class *class)
 
 /* ---- probes ---- */
 
-/* At the return `ret` is what is returned, whatever an argument is called. */
+/* At the return `ret` is the returned value, even if an argument has that name. */
 static int class_rename_ret(struct probe *probe)
 {
 	for (size_t i = 0; i < probe->nr_fields; i++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * find.c: which functions of a BTF have an argument that points to the struct, or return such
- * a pointer? Through const, volatile, restrict and typedefs; a pointer to a pointer, and the
- * arguments of a function that is an argument, are none. It looks at every prototype: 0.1 s.
+ * find.c: which functions of a BTF have an argument that points to the struct, or return such a
+ * pointer? Looks through const, volatile, restrict and typedefs; a pointer to a pointer, or an
+ * argument of a function pointer, does not count. It looks at every prototype: 0.1 s.
  */
 #include <bpf/btf.h>
 #include <errno.h>
@@ -15,7 +15,7 @@ enum { CLASS_PROTOTYPE = 4096 }; /* bytes */
 
 /* ---- the struct ---- */
 
-/* Without qualifiers and typedefs; NULL: void, or nonsense. */
+/* Without qualifiers and typedefs; NULL: void or invalid. */
 static const struct btf_type *class_type(const struct btf *btf, uint32_t id)
 {
 	int plain = id ? btf__resolve_type(btf, id) : 0;
@@ -31,7 +31,7 @@ static bool class_points(const struct btf *btf, uint32_t id, const char *object)
 	if (!t || !btf_is_ptr(t))
 		return false;
 	t = class_type(btf, t->type);
-	/* A module that knows the struct by name alone has a declaration of it. */
+	/* A module that only knows the struct by name has a forward declaration of it. */
 	if (!t || !(btf_is_struct(t) || (btf_is_fwd(t) && !btf_kflag(t))))
 		return false;
 	name = btf__name_by_offset(btf, t->name_off);
@@ -84,10 +84,10 @@ static int class_consider(struct class *class, const struct find_btf *b, uint32_
 	return function.prototype ? class__add(class, &function) : -ENOMEM;
 }
 
-/* ---- all of them ---- */
+/* ---- all functions ---- */
 
-/* One BTF has what is the same once: two functions of one name differ, and nothing says which of
- * two symbols is which. */
+/* A BTF has identical functions once: two functions of one name differ, and nothing says which
+ * of two symbols belongs to which. */
 static int class_mark_twins(struct class *class, size_t from, const struct find_index *twins)
 {
 	for (size_t i = from; i < class->nr; i++) {

@@ -6,13 +6,13 @@
 #include <string.h>
 #include "base/log.h"
 
-/* ---- what there is, over all kernels ---- */
+/* ---- functions of all kernels ---- */
 
 enum { PATH_GROUP = 20, PATH_MOST = 256 };
 
 /* Lists end with an empty one. */
 struct path_group {
-	const char *names[PATH_GROUP]; /* NULL behind the last */
+	const char *names[PATH_GROUP]; /* NULL after the last */
 };
 
 static const struct path_group path_read[] = {
@@ -85,7 +85,7 @@ static const struct path_group path_issue[] = {
 	{ { "blk_queue_split", "__blk_queue_split", "__bio_split_to_limits", "bio_split_to_limits",
 	    "bio_split_rw", "blk_attempt_plug_merge", "__blk_mq_sched_bio_merge",
 	    "blk_mq_sched_bio_merge" } },
-	/* a request of it */
+	/* its request */
 	{ { "__blk_mq_alloc_request", "__blk_mq_alloc_requests", "blk_add_rq_to_plug",
 	    "blk_mq_sched_insert_request", "blk_mq_insert_request", "blk_mq_dispatch_list",
 	    "blk_mq_dispatch_queue_requests", "blk_mq_try_issue_list_directly",
@@ -111,7 +111,7 @@ static const struct path_group path_issue[] = {
 };
 
 static const struct path_group path_complete[] = {
-	/* the answer is found */
+	/* the completion is found */
 	{ { "nvme_irq", "nvme_irq_check", "nvme_poll", "nvme_poll_cq", "nvme_process_cq",
 	    "nvme_handle_cqe", "nvme_pci_complete_batch", "nvme_pci_complete_rq",
 	    "nvme_tcp_recv_skb", "nvme_rdma_recv_done", "nvme_rdma_complete_rq" } },
@@ -125,7 +125,7 @@ static const struct path_group path_complete[] = {
 	    "blk_mq_end_request_batch", "blk_mq_end_request", "__blk_mq_end_request",
 	    "blk_update_request", "blk_account_io_done", "__blk_account_io_done",
 	    "blk_mq_free_request", "__blk_mq_free_request" } },
-	/* whose bio it was */
+	/* the owner of the bio */
 	{ { "bio_endio", "blkdev_bio_end_io", "blkdev_bio_end_io_simple", "blkdev_bio_end_io_async",
 	    "iomap_dio_bio_end_io", "iomap_read_end_io", "iomap_writepage_end_bio", "mpage_end_io",
 	    "mpage_read_end_io", "mpage_write_end_io", "ext4_end_bio", "end_bio_bh_io_sync",
@@ -145,7 +145,7 @@ static const struct path_group *const path_presets[][2] = {
 };
 _Static_assert(sizeof(path_write) + sizeof(path_submit) <= PATH_MOST * sizeof(char *), "they fit");
 
-/* ---- which of these are here ---- */
+/* ---- those that this kernel has ---- */
 
 struct path_search {
 	const char *names[PATH_MOST];
@@ -161,8 +161,8 @@ static void path_add(struct path_search *s, const struct path_group *group)
 }
 
 /*
- * Not "foo.isra.0", which the compiler made of foo: no type of it is known, so only a kprobe could
- * be attached, which may be skipped without being counted, and would make the whole tree doubtful.
+ * Without "foo.isra.0", which the compiler made of foo: its type is unknown, so only a kprobe could
+ * be attached, which may be skipped without being counted and would make the whole tree doubtful.
  */
 static int path_look(void *arg, const char *spec)
 {

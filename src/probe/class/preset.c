@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * preset.c: what makes sense to trace of a struct, on all kernels from 5.10 on: who has a
- * function or a member no more simply does not find it. Those of a bio were seen in guests under
- * direct and buffered I/O; the others' are by the kernel's sources, and only known to be there.
+ * preset.c: what is worth tracing for a struct, on all kernels from 5.10 on: functions and members
+ * that a kernel does not have are skipped. Those of bio were observed in guests under direct and
+ * buffered I/O; the others come from the kernel's sources and are only known to exist.
  */
 #include <stddef.h>
 #include <string.h>
 #include "probe/class/class.h"
 
 /*
- * bio_init is called for a bio on the stack or inside another struct, and inlined in
- * bio_alloc_bioset, which returns those of a pool. bio_endio is the end of the I/O and not of the
- * bio. bio_free is not called for a bio that goes to a CPU's cache (7.2), and is inlined on 5.10.
+ * bio_init is called for a bio on the stack or inside another struct, and is inlined in
+ * bio_alloc_bioset, which returns bios of a pool. bio_endio ends the I/O, not the bio. bio_free is
+ * not called for a bio that goes to a CPU's cache (7.2), and is inlined on 5.10.
  */
 static const struct class_preset preset_bio = {
 	.name = "bio",
@@ -31,7 +31,7 @@ static const struct class_preset preset_bio = {
 	},
 	.births = { "bio_init", "bio_alloc_bioset", "bio_reset" },
 	.deaths = { "bio_put", "bio_free", "bio_uninit" },
-	.outlives = true, /* bio_put of one of two holders; 5.10 does bio_uninit in bio_endio */
+	.outlives = true, /* bio_put by one of two holders; 5.10 calls bio_uninit in bio_endio */
 	.fields = {
 		"bi_bdev->bd_disk->disk_name|bi_disk->disk_name", "bi_iter.bi_sector",
 		"bi_iter.bi_size", "bi_opf", "bi_status", "bi_flags", "bi_vcnt",
@@ -39,8 +39,8 @@ static const struct class_preset preset_bio = {
 	},
 };
 
-/* Most requests come from __blk_mq_alloc_requests; those that were allocated in one go with another
- * are taken from the plug's list by code that is inlined: nobody sees their birth. */
+/* Most requests come from __blk_mq_alloc_requests; those allocated in one batch with another are
+ * taken from the plug's list by inlined code: their birth is not visible. */
 #define REQUEST_SPINE                                                                              \
 	"blk_mq_alloc_request", "blk_mq_alloc_request_hctx", "blk_get_request",                    \
 		"__blk_mq_alloc_requests", "__rq_qos_track", "blk_account_io_start",               \
@@ -74,7 +74,7 @@ static const struct class_preset preset_request = {
 	},
 };
 
-/* No function takes one: it is what the driver keeps behind each request (blk_mq_rq_to_pdu). */
+/* No function takes one: it is the driver's data after each request (blk_mq_rq_to_pdu). */
 static const struct class_preset preset_nvme_request = {
 	.name = "nvme_request",
 	.object = "request",
@@ -89,7 +89,7 @@ static const struct class_preset preset_nvme_request = {
 	},
 };
 
-/* folio_put is inlined nearly everywhere; __folio_put is what it calls for the last holder. */
+/* folio_put is inlined nearly everywhere; it calls __folio_put for the last reference. */
 static const struct class_preset preset_folio = {
 	.name = "folio",
 	.object = "folio",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * struct.c: which struct does a name refer to, and which members has it in this kernel? By name,
- * in the BTF of vmlinux and of the modules that are loaded; a wrong name gets the nearest.
+ * struct.c: which struct does a name refer to, and which members does it have in this kernel? Looks
+ * in the BTF of vmlinux and of the loaded modules; for a wrong name suggests the nearest.
  */
 #define _GNU_SOURCE
 #include <bpf/btf.h>
@@ -22,7 +22,7 @@ static const char *struct_plain_name(const char *name)
 	return name + strspn(name, " ");
 }
 
-/* As this BTF spells it, which lives as long as the finder; NULL: it has none. */
+/* As this BTF spells it, valid as long as the finder; NULL: not in this BTF. */
 static const char *struct_in(const struct find_btf *b, const char *name)
 {
 	const struct btf_type *t;
@@ -54,7 +54,7 @@ int class_nearest__compare(void *arg, const char *name)
 	return 0;
 }
 
-/* One that can be meant: no union. */
+/* A struct that a name may mean: not a union. */
 struct struct_candidates {
 	const struct find_btf *b;
 	struct class_nearest nearest;
@@ -200,7 +200,7 @@ static bool struct_begins(const char *name, const char *prefix)
 	return !strncmp(name, prefix, strlen(prefix));
 }
 
-/* Presets were named before. */
+/* Presets are already listed. */
 static int struct_name(void *arg, const char *name)
 {
 	const struct struct_naming *n = arg;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * code.c: how is an instruction written down? Appends to an array that grows; costs nothing but
- * memory. Knows instructions that Linux 5.10 runs (v3 without 32-bit jumps), and no others.
+ * code.c: how is an instruction encoded? Appends to an array that grows; costs only memory. Knows
+ * only instructions that Linux 5.10 runs (v3 without 32-bit jumps).
  */
 #include <errno.h>
 #include <limits.h>
@@ -76,7 +76,7 @@ int code__finish(struct code *code)
 	return code->err;
 }
 
-/* An instruction that loads a constant names no register as its source, nor does a call. */
+/* An instruction that loads a constant has no source register, nor does a call. */
 static bool code_uses(const struct bpf_insn *insn, uint8_t reg)
 {
 	return insn->dst_reg == reg || (insn->src_reg == reg && BPF_CLASS(insn->code) != BPF_LD &&
@@ -98,7 +98,7 @@ static bool code_is_short(int64_t number)
 	return number >= INT32_MIN && number <= INT32_MAX;
 }
 
-/* The only instruction that takes two: a constant of 64 bits, or a map. */
+/* The only instruction that takes two slots: loads a 64-bit constant or a map. */
 static void code_set_wide(struct code *code, enum code_reg to, uint8_t from, uint64_t number)
 {
 	code_add(code, INSN(BPF_LD | BPF_DW | BPF_IMM, to, from, 0, (int32_t)(uint32_t)number));

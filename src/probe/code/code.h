@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * code.h: BPF instructions, one after the other: jumps to labels that are bound later, places in
- * the 512 bytes of stack and, when these are full, in the scratch of the program's cell. Says
- * nothing of what a program is for. The first error stays in `err`, so that callers ask once, at
+ * code.h: BPF instructions in sequence: jumps to labels that are bound later, places in the 512
+ * bytes of stack and, when these are full, in the scratch of the program's cell. Knows nothing
+ * about the purpose of a program. The first error stays in `err`, so that callers check once, at
  * the end.
  */
 #ifndef IOSONAR_PROBE_CODE_CODE_H
@@ -30,7 +30,7 @@ enum code_reg {
 	R8,
 	R9,
 	R10,
-	/* who holds what in every program we make */
+	/* fixed use of registers in all our programs */
 	REG_CTX = R6,
 	REG_CELL = R7,
 	REG_RECORD = R8, /* in a ring */
@@ -39,7 +39,7 @@ enum code_reg {
 
 enum { CODE_STACK_BYTES = 512 };
 
-/* Bytes in memory: an address in a register and what is added to it. */
+/* Bytes in memory: an address in a register plus an offset. */
 struct place {
 	enum code_reg reg;
 	int32_t off;
@@ -52,25 +52,25 @@ struct code_jump {
 
 struct code {
 	struct bpf_insn *insns;
-	const struct value **of; /* by instruction: what it is for */
+	const struct value **of; /* by instruction: the value it is for */
 	size_t nr, room;
-	const struct value *now; /* what the next ones are for */
+	const struct value *now; /* the value that the next instructions are for */
 	ssize_t *labels;	 /* the instruction; -1: not bound yet */
 	size_t nr_labels, room_labels;
 	struct code_jump *jumps;
 	size_t nr_jumps, room_jumps;
 	uint32_t stack_bytes, scratch_bytes; /* taken now */
-	uint32_t scratch_from, scratch_room; /* where it begins in the cell, its size */
+	uint32_t scratch_from, scratch_room; /* its start in the cell, its size */
 	bool uses_scratch;
 	int err; /* -ENOMEM; -E2BIG: a jump too far, no room for a place */
 };
 
-/* scratch_from, scratch_room: bytes of REG_CELL that places may lie in. */
+/* scratch_from, scratch_room: the bytes of REG_CELL for places. */
 void code__init(struct code *code, uint32_t scratch_from, uint32_t scratch_room);
 void code__free(struct code *code);
-/* Every jump gets its distance. Returns `err`. */
+/* Fills in the distance of every jump. Returns `err`. */
 int code__finish(struct code *code);
-/* After that: the first instruction goes if no other one has to do with the register it sets. */
+/* After code__finish: drops the first instruction if no other one uses the register it sets. */
 void code__drop_first_if_idle(struct code *code);
 
 int code__label(struct code *code);
@@ -81,12 +81,12 @@ void code__bind(struct code *code, int label);
 void code__set(struct code *code, enum code_reg to, int64_t number);
 void code__move(struct code *code, enum code_reg to, enum code_reg from);
 void code__set_map(struct code *code, enum code_reg to, int fd);
-void code__set_map_value(struct code *code, enum code_reg to, int fd); /* address of the first */
+void code__set_map_value(struct code *code, enum code_reg to, int fd); /* the first one's address */
 void code__set_address(struct code *code, enum code_reg to, struct place place);
 void code__reckon(struct code *code, uint8_t op, enum code_reg to, enum code_reg with);
 void code__reckon_number(struct code *code, uint8_t op, enum code_reg to, int64_t with);
 void code__negate(struct code *code, enum code_reg to);
-/* The same bits, of which the verifier knows no more that they are a pointer. */
+/* Keeps the bits, but the verifier no longer treats them as a pointer. */
 void code__forget_type(struct code *code, enum code_reg to);
 void code__load(struct code *code, uint32_t size, enum code_reg to, struct place from);
 void code__store(struct code *code, uint32_t size, struct place to, enum code_reg from);
@@ -100,16 +100,16 @@ void code__jump_if_number(struct code *code, uint8_t op, enum code_reg a, int64_
 
 /* From `size` bytes to 64 bits. */
 void code__extend(struct code *code, enum code_reg reg, uint32_t size, bool is_signed);
-/* Zeroes a whole number of words. */
+/* Zeroes `bytes` bytes, a multiple of 8. */
 void code__clear(struct code *code, struct place to, uint32_t bytes);
 
-/* Takes a place of `bytes` bytes, a multiple of 8: on the stack, or in the scratch if that is full.
- * Given back in reverse order. */
+/* Takes a place of `bytes` bytes, a multiple of 8: on the stack, or in the scratch if the stack
+ * is full. Places are given back in reverse order. */
 struct code_mark {
 	uint32_t stack_bytes, scratch_bytes;
 };
 struct place code__take(struct code *code, uint32_t bytes);
-/* In the scratch: where an instruction wants a variable index, which the stack does not take. */
+/* In the scratch: for instructions with a variable index, which the stack does not allow. */
 struct place code__take_scratch(struct code *code, uint32_t bytes);
 struct code_mark code__mark(const struct code *code);
 void code__give_back(struct code *code, struct code_mark mark);
@@ -124,7 +124,7 @@ static inline struct place place_at(struct place place, int32_t bytes)
 	((struct bpf_insn){      \
 		.code = (op), .dst_reg = (dst), .src_reg = (src), .off = (o), .imm = (i) })
 
-/* One instruction as text: "r1 = *(u32 *)(r6 + 24)". Those that take two say so in the first. */
+/* One instruction as text: "r1 = *(u32 *)(r6 + 24)". A pair is printed at its first slot. */
 void code_insn__print(const struct bpf_insn *insn, FILE *out);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * code_print.c: what does an instruction say? In the words of the verifier's log, so that the two
- * can be read beside each other. Names the helpers that code.c's users call; others by number.
+ * code_print.c: what does an instruction say? Prints it like the verifier's log, so that the two
+ * can be compared. Names the helpers that code.c's users call; prints others by number.
  */
 #include <inttypes.h>
 #include "probe/code/code.h"
@@ -122,7 +122,7 @@ static void print_store(const struct bpf_insn *insn, FILE *out)
 		fprintf(out, "%d", insn->imm);
 }
 
-/* The upper half of the constant is in the next one. */
+/* The next slot holds the upper half of the constant. */
 static void print_wide(const struct bpf_insn *insn, FILE *out)
 {
 	uint64_t number = (uint64_t)(uint32_t)insn[1].imm << 32 | (uint32_t)insn[0].imm;

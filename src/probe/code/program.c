@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * program.c: which instructions does a probe run? Filters first, then one lookup of the program's
- * cell, then the condition, then what is asked for. Every way out counts what became of the hit;
- * what no clause needs is not there.
+ * cell, then the condition, then the action. Every exit counts what became of the hit; code that no
+ * clause needs is not emitted.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@ static bool emit_is_start(const struct emit *e)
 	return e->plan->has_ends && !e->probe->is_end;
 }
 
-/* A hit inside a hit: the scratch is not ours. That it was lost is counted, as is that it was. */
+/* A hit inside a hit must not use the scratch. Counts both the hit and its loss. */
 static void emit_guard(struct emit *e)
 {
 	struct place busy = { REG_CELL, offsetof(struct probe_cell, busy) };
@@ -72,7 +72,7 @@ static bool emit_wants_now(const struct emit *e)
 	return wants;
 }
 
-/* All that mention it see the same time; it is read late, unless the condition is about it. */
+/* All uses see the same time; the clock is read late, unless the condition uses it. */
 static void emit_note_now(struct emit *e, bool is_wanted)
 {
 	if (is_wanted && !e->now.is_there)
@@ -130,7 +130,7 @@ static int emit_program(struct emit *e, const struct program_wants *wants, bool 
 	emit_leave(e);
 	err = code__finish(&e->code);
 	if (!err)
-		code__drop_first_if_idle(&e->code); /* not all ask the context */
+		code__drop_first_if_idle(&e->code); /* not every program uses the context */
 	return err;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * program.h: BPF instructions for one probe of a plan. The emitter is ours: no compiler, no LLVM.
- * What it makes is judged by the kernel's verifier; program__blame says which part of the line a
- * refusal is about.
+ * The kernel's verifier checks the result; program__blame finds the part of the line that a refusal
+ * is about.
  */
 #ifndef IOSONAR_PROBE_CODE_PROGRAM_H
 #define IOSONAR_PROBE_CODE_PROGRAM_H
@@ -11,29 +11,29 @@
 #include <stdio.h>
 #include "probe/lang/plan.h"
 
-/* How the probe will be attached decides how a program finds its arguments. */
+/* How the probe will be attached decides where a program finds its arguments. */
 enum program_ctx {
 	CTX_RECORD,  /* classic tracepoint: the record */
 	CTX_RAW,     /* raw tracepoint: u64 args[] */
-	CTX_TRACING, /* fentry, fexit, tp_btf: u64 args[], ret behind them */
+	CTX_TRACING, /* fentry, fexit, tp_btf: u64 args[], followed by ret */
 	CTX_REGS,    /* kprobe, uprobe: struct pt_regs of this machine */
 	CTX_PERF,    /* perf event: bpf_perf_event_data */
 };
 
 /*
- * What a program returns, on every way out: that nobody else notices it. The kernel's rules:
- *	tracepoint	its programs stand in one list for the whole machine. What they return is
- *			ANDed; at 0 the event ends there, for perf stat and perf record of everybody
+ * What a program returns, on every way out, so that no other tracer notices it. The kernel's rules:
+ *	tracepoint	its programs stand in one list for the whole machine. Their results are
+ *			ANDed; at 0 the event ends there, for every perf stat and perf record too
  *			(perf_trace_run_bpf_submit, perf_syscall_enter). 1 lets it go on.
- *	kprobe, uprobe	the same rule, but the perf event is one that perf_event_open made for us
- *			alone; kprobes and uprobes of others at the same place have lists of their
- *			own. 0 ends our event, which nobody reads.
- *	kprobe.multi	ignored; only those of sessions have a meaning, and we load none.
+ *	kprobe, uprobe	the same rule, but perf_event_open made the perf event for us alone; kprobes
+ *			and uprobes of other tracers at the same place have lists of their own. 0
+ *			ends our event, which has no reader.
+ *	kprobe.multi	ignored; only sessions use the result, and we load none.
  *	raw, tp_btf	ignored (__bpf_trace_run).
- *	fentry, fexit	ignored; the verifier takes 0 only. Programs that change what a function
+ *	fentry, fexit	ignored; the verifier accepts only 0. Programs that change what a function
  *			returns are of another kind (fmod_ret).
  *	perf event	0: no sample is written for our own event (bpf_overflow_handler). Those of
- *			others at the same counter are other events.
+ *			other tracers at the same counter are other events.
  */
 static inline int program__verdict(enum program_ctx ctx)
 {
@@ -79,26 +79,26 @@ struct program {
 	const struct value **of;
 };
 
-/* -EINVAL, -E2BIG: said (too long a program, an argument that this ctx cannot give). */
+/* -EINVAL, -E2BIG: said (program too long, an argument that this ctx cannot provide). */
 int program__make(struct program *program, const struct program_wants *wants);
-/* For the entries of user functions whose returns are wanted: counts the returns that the kernel
- * omits (wire/probe_maps.h). Programs of these returns have is_nested. */
+/* For entries of user functions with attached returns: counts the returns that the kernel omits
+ * (wire/probe_maps.h). The programs of these returns have is_nested. */
 int program__make_nest(struct program *program, const struct program_wants *wants);
 void program__free(struct program *program);
 void program__print(const struct program *program, FILE *out); /* --emit */
-/* The value whose instructions the verifier's log ends in; NULL: it does not say. */
+/* The value that the last instruction in the verifier's log is for; NULL: unknown. */
 const struct value *program__blame(const struct program *program, const char *log);
 
 /*
- * Its row is in its cell, since its key is always the same, and that is it: plan->key_bytes are
- * written to key. false: its rows, if there are any, are in `rows`.
+ * The program's row is in its cell because its key is constant: writes that key, plan->key_bytes,
+ * to key. false: its rows, if any, are in `rows`.
  */
 bool program__uses_cell(const struct program_wants *wants, void *key);
 
 /*
- * Nothing but rows becomes of a hit, and nothing can fail on the way to them: programs whose rows
- * are in `rows` do without their cell, which takes 4 ns of 77, and count as a hit only what did
- * not fit there. The rows have the number of the others.
+ * Hits only become rows, and nothing can fail on the way to them: programs with their rows in
+ * `rows` skip their cell, which takes 4 ns of 77, and count a hit only if it did not fit there. The
+ * rows have the number of the other hits.
  */
 bool program__hits_are_rows(const struct plan *plan);
 

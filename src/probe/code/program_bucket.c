@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * program_bucket.c: which instructions find the bucket of a number? wire/buckets.h's, the position
- * of the highest bit, or equal steps. No loop: the highest bit is found by halves, at most 6
- * branches.
+ * program_bucket.c: which instructions find the bucket of a number? Buckets are those of
+ * wire/buckets.h, the position of the highest bit, or equal steps. No loop: a search by halves
+ * finds the highest bit in at most 6 branches.
  */
 #include "probe/code/program_inside.h"
 #include "wire/buckets.h"
@@ -21,7 +21,7 @@ static void bucket_take_sign(struct emit *e)
 	code__bind(&e->code, positive);
 }
 
-/* Adds the position of from's highest bit, which is below 2 * half, to `to`. R0 is lost, and so is
+/* Adds the position of from's highest bit, which is below 2 * half, to `to`. Clobbers R0 and
  * from. */
 static void bucket_add_log2(struct emit *e, enum code_reg from, uint32_t half, enum code_reg to)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * program_follow.c: whose call is this, and which one of his? A hash has a count for each object,
- * or task, that is followed; it grows before the record gets its room, so that one which finds none
- * leaves a gap. The count is added to atomically and read afterwards, as 5.10 cannot do both at
- * once: two records may carry the same number, never one that is too small.
+ * program_follow.c: which object or task does this call belong to, and which of its calls is it? A
+ * hash counts the records of each followed object or task. The count grows before the record is
+ * reserved, so that a dropped record leaves a gap. The atomic add and the read are separate, as
+ * 5.10 cannot combine them: two records may carry the same number, but never one that is too small.
  */
 #include "probe/code/program_inside.h"
 
@@ -13,7 +13,7 @@ bool emit__is_gone(const struct emit *e, const struct value *v)
 	       e->probe->probe->kind == PROBE_RET && value__has(v, VALUE_ARG);
 }
 
-/* Is there too much? Then who is met first, or born, is dropped: the count in R0 gets its mark. */
+/* Above the rate limit, drops an object or task that is new or just born: marks its count in R0. */
 static void follow_judge(struct emit *e)
 {
 	struct place count = { R0, 0 }, gate = { R1, 0 };
@@ -32,7 +32,7 @@ static void follow_judge(struct emit *e)
 	code__store(&e->code, 8, count, R2);
 }
 
-/* R0: the count. The first one makes the place; another CPU may have been faster. */
+/* R0: the count. The first record adds the entry; another CPU may have added it meanwhile. */
 static void follow_find(struct emit *e, struct place key)
 {
 	struct code_mark mark = code__mark(&e->code);

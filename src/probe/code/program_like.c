@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * program_like.c: which instructions match a text with a glob? A glob whose only star is its last
- * character is compared by words. Any other is run as an automaton with a bit per state, all states
- * at once: a few instructions for each character of the text, however many stars there are.
+ * program_like.c: which instructions match a text with a glob? A glob with a single star, at its
+ * end, is compared by words. Any other runs as an automaton with a bit per state, all states at
+ * once: a few instructions per character of the text, for any number of stars.
  */
 #include <string.h>
 #include "probe/code/program_inside.h"
 
-/* State i: what stands before the i-th character of the glob, not counting stars, was matched. */
+/* State i: the glob matched up to its i-th character, not counting stars. */
 struct like {
 	char chars[VALUE_LIKE_MOST + 1];
 	uint32_t nr;
-	uint64_t stars; /* states where any character may pass by */
+	uint64_t stars; /* states in which any character is skipped */
 };
 
 static void like_read(struct like *like, const char *glob)
@@ -25,7 +25,7 @@ static void like_read(struct like *like, const char *glob)
 	}
 }
 
-/* States that a character leads on from; 0: those that any one does. */
+/* States that a character advances; 0: those that any character advances. */
 static uint64_t like_states(const struct like *like, char c)
 {
 	uint64_t states = 0;
@@ -36,7 +36,7 @@ static uint64_t like_states(const struct like *like, char c)
 	return states;
 }
 
-/* From R4, the character, to R5, the states it leads on from. */
+/* From R4, the character, to R5, the states that it advances. */
 static void like_look_up(struct emit *e, const struct like *like)
 {
 	int known = code__label(&e->code), next;
@@ -44,7 +44,7 @@ static void like_look_up(struct emit *e, const struct like *like)
 	code__set(&e->code, R5, (int64_t)like_states(like, 0));
 	for (uint32_t i = 0; i < like->nr; i++) {
 		if (like->chars[i] == '?' || memchr(like->chars, like->chars[i], i))
-			continue; /* any character, or one that stood before */
+			continue; /* any character, or a repeated one */
 		next = code__label(&e->code);
 		code__jump_if_number(&e->code, BPF_JNE, R4, (uint8_t)like->chars[i], next);
 		code__set(&e->code, R5, (int64_t)like_states(like, like->chars[i]));
@@ -55,8 +55,8 @@ static void like_look_up(struct emit *e, const struct like *like)
 }
 
 /*
- * What is known of the states would make the verifier look at each set of them that can occur, at
- * each character: through memory that it knows nothing about it forgets.
+ * The verifier would track every possible set of states at each character. A store and a load
+ * through memory that it does not track make it forget them.
  */
 static void like_forget(struct emit *e, struct place slot)
 {
@@ -106,8 +106,8 @@ static void like_by_states(struct emit *e, const struct value *v, const struct l
 	code__jump_if_number(&e->code, BPF_JEQ, R1, 0, label);
 }
 
-/* Eight characters of the glob: which of them are certain, and what they are. Behind the last one
- * of a glob without a star a 0 is certain. */
+/* Eight characters of the glob: a mask of those that are fixed, and their values. After the last
+ * character of a glob without a star a 0 is required. */
 static void like_word(const struct like *like, uint32_t at, uint64_t *mask, uint64_t *word)
 {
 	*mask = *word = 0;
@@ -128,8 +128,8 @@ static void like_by_words(struct emit *e, const struct value *v, const struct li
 	uint64_t mask, word;
 
 	if (like->nr >= v->left->shape.size || (like->stars && !like->nr)) {
-		/* Of what is known now the verifier still wants to see both ways: else what stands
-		 * behind is never reached, and refused. */
+		/* The result is constant, but the verifier must see both ways: it refuses code
+		 * that is never reached. */
 		code__set(&e->code, R0, like->nr != 0);
 		code__jump_if_number(&e->code, BPF_JNE, R0, 0, label);
 		return;
@@ -144,7 +144,7 @@ static void like_by_words(struct emit *e, const struct value *v, const struct li
 		code__jump_if_number(&e->code, BPF_JNE, R1, (int64_t)word, label);
 	}
 	if (like->nr && like->chars[like->nr - 1] == '?') {
-		/* A character that may be any one must not be the end. */
+		/* A '?' must not match the end of the text. */
 		code__load(&e->code, 1, R1, place_at(text, (int32_t)like->nr - 1));
 		code__jump_if_number(&e->code, BPF_JEQ, R1, 0, label);
 	}

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * program_nest.c: how many returns of user functions does the kernel omit? It keeps 64 of a task at
- * a time (wire/probe_maps.h); calls that are nested deeper run without a probe at their return. So
- * a program at each entry keeps what the kernel keeps, the stack of every call whose return is to
- * come, and counts the calls that find no place, whether they return or end by longjmp. It costs a
- * lookup and some 40 instructions a call; return probes of other tracers take places, too, which it
+ * program_nest.c: how many returns of user functions does the kernel omit? It keeps 64 per task at
+ * a time (wire/probe_maps.h); calls nested deeper run without a probe at their return. So a program
+ * at each entry mirrors what the kernel keeps, the stack pointer of every call with a pending
+ * return, and counts the calls without a place, whether they return or end by longjmp. It costs a
+ * lookup and some 40 instructions a call; return probes of other tracers also take places, which it
  * cannot see.
  */
 #include <string.h>
@@ -26,8 +26,8 @@ static struct place nest_key(struct emit *e)
 }
 
 /*
- * R0: the nest. R1: a stack. R2 becomes the bytes of those stacks that are above it: they lie the
- * outermost, which is the highest, first. Calls that ended by longjmp are not among them any more.
+ * R0: the nest. R1: a stack pointer. R2 becomes the bytes of the stack pointers above it: the
+ * outermost, which is the highest, comes first. Calls that ended by longjmp are no longer included.
  */
 static void nest_find_alive(struct emit *e)
 {
@@ -42,7 +42,7 @@ static void nest_find_alive(struct emit *e)
 		code__jump_if(&e->code, BPF_JGT, R4, R3, dead);
 		code__move(&e->code, R5, R0);
 		code__reckon(&e->code, BPF_ADD, R5, R4);
-		/* The last of R4 bytes of stacks, as one word stands before them. */
+		/* The last of R4 bytes of stack pointers; one word comes before them. */
 		code__load(&e->code, 8, R5, (struct place){ R5, 0 });
 		code__jump_if(&e->code, BPF_JLE, R5, R1, dead);
 		code__move(&e->code, R2, R4);
@@ -84,8 +84,8 @@ static void nest_find(struct emit *e)
 	code__bind(&e->code, found);
 }
 
-/* R0: the nest. The kernel asks first whether it is full, and only then forgets calls that ended by
- * longjmp: so do we. */
+/* R0: the nest. Like the kernel, checks whether it is full before it forgets calls that ended by
+ * longjmp. */
 static void nest_enter(struct emit *e)
 {
 	struct place bytes = { R0, offsetof(struct probe_nest, bytes) };
@@ -96,7 +96,7 @@ static void nest_enter(struct emit *e)
 	emit__stack_pointer(e, R1);
 	nest_find_alive(e);
 	code__jump_if_number(&e->code, BPF_JGE, R2, NEST_MOST_BYTES,
-			     full); /* it is not: verifier */
+			     full); /* never true: for the verifier */
 	code__reckon_number(&e->code, BPF_ADD, R2, 8);
 	code__store(&e->code, 8, bytes, R2);
 	code__reckon(&e->code, BPF_ADD, R0, R2);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * program_number.c: which instructions compute a number, or decide a truth? As value.h defines the
- * operations. Operands are kept in registers while no helper is called, then on the stack; what no
- * branch needs is not computed.
+ * program_number.c: which instructions compute a number, or decide a truth value? As value.h
+ * defines the operations. Operands stay in registers while no helper is called, then on the stack;
+ * code that no branch needs is not emitted.
  */
 #include "probe/code/program_inside.h"
 
@@ -181,8 +181,8 @@ static void number_make_positive(struct emit *e, enum code_reg reg)
 	code__bind(&e->code, positive);
 }
 
-/* The instruction knows no signs: of magnitudes, then the sign: of both, of a remainder the left's.
- */
+/* The instruction is unsigned: divides magnitudes, then sets the sign (a remainder's is the
+ * left's). */
 static void number_divide_signed(struct emit *e, const struct value *v, enum code_reg left,
 				 enum code_reg right)
 {
@@ -336,7 +336,7 @@ void emit__number(struct emit *e, const struct value *v, enum code_reg reg)
 	e->code.now = outer;
 }
 
-/* By operator from EQ to GE: if it holds, if it does not; signed likewise. */
+/* By operator from EQ to GE: jump if true, jump if false; unsigned, signed. */
 static const uint8_t number_jumps[][2][2] = {
 	[VALUE_EQ - VALUE_EQ] = { { BPF_JEQ, BPF_JNE }, { BPF_JEQ, BPF_JNE } },
 	[VALUE_NE - VALUE_EQ] = { { BPF_JNE, BPF_JEQ }, { BPF_JNE, BPF_JEQ } },
@@ -381,7 +381,7 @@ static void jump_number(struct emit *e, const struct value *v, enum code_reg reg
 	code__jump_if_number(&e->code, wanted ? BPF_JNE : BPF_JEQ, reg, 0, label);
 }
 
-/* One of both is decided by the left side alone: && by its being false, || by its being true. */
+/* The left side alone may decide: && if it is false, || if it is true. */
 static void jump_joined(struct emit *e, const struct value *v, enum code_reg reg, bool wanted,
 			int label)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * program_pair.c: how do two events find each other? The start leaves a note under its key, the end
- * looks for it, reads it, and takes it away; only who took it away may count it, so that two ends
- * never share a start. The clock is read last at the start and first at the end.
+ * program_pair.c: how do two events find each other? The start saves a note under its key; the end
+ * looks it up, reads it and deletes it. Only the end that deleted it counts the pair, so that two
+ * ends never share a start. The clock is read last at the start and first at the end.
  */
 #include <errno.h>
 #include "probe/code/program_inside.h"
@@ -16,7 +16,7 @@ static void pair_key(struct emit *e)
 		emit__part(e, e->probe->on[i], place_at(e->start_key, 8 * (int32_t)i), 8);
 }
 
-/* A stack's number + 1, 0 if there is none. */
+/* A stack's number + 1; 0: no stack. */
 static void pair_stack(struct emit *e, bool is_wanted, enum value_op op, struct place to)
 {
 	int taken = code__label(&e->code);
@@ -76,7 +76,7 @@ void emit__start(struct emit *e)
 	emit__end(e, PROBE_BEGUN);
 }
 
-/* An end that was read before its start was written, on another CPU's clock, took no time. */
+/* If the end is before the start, on another CPU's clock, it took no time. */
 static void pair_latency(struct emit *e)
 {
 	int good = code__label(&e->code);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * program_part.c: a part of a key, a record or a note is written into memory, whether it is a
- * number or a text; likewise which function of many this is.
+ * program_part.c: writes a part of a key, a record or a note into memory, either a number or a
+ * text; also the address of the function that was hit.
  */
 #include "probe/code/program_inside.h"
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * program_read.c: where does a program find what it reads: the record of a tracepoint, arguments,
- * registers, memory? Loads from ctx are aligned, as the verifier wants them; memory is read by
- * helpers, which give zeros where there is none.
+ * program_read.c: where does a program find its inputs: a tracepoint's record, arguments,
+ * registers, memory? Loads from ctx are aligned, as the verifier requires; helpers read memory and
+ * give zeros where nothing is mapped.
  */
 #include <asm/ptrace.h>
 #include <bpf/btf.h>
 #include "probe/code/program_inside.h"
 
-/* Where the calling convention of this machine has arguments and results. A machine that is neither
- * of these does not compile: its registers have other names. */
+/* Where the calling convention of this machine puts arguments and results. Other machines do not
+ * compile: their registers have other names. */
 #ifdef __x86_64__
 #define REGS_AT(name) offsetof(struct pt_regs, name)
 static const uint32_t read_arguments_at[] = { REGS_AT(rdi), REGS_AT(rsi), REGS_AT(rdx),
@@ -21,7 +21,7 @@ enum { READ_KERNEL_BIT = 63, READ_CALL_PUSHES = 8 };
 static const uint32_t read_arguments_at[] = { REGS_AT(0), REGS_AT(1), REGS_AT(2), REGS_AT(3),
 					      REGS_AT(4), REGS_AT(5), REGS_AT(6), REGS_AT(7) };
 static const uint32_t read_ret_at = REGS_AT(0), read_stack_at = offsetof(struct user_pt_regs, sp);
-/* Set in every address of the kernel's; above it user space may have tags. */
+/* Set in every kernel address; user addresses may have tags in the bits above it. */
 enum { READ_KERNEL_BIT = 55, READ_CALL_PUSHES = 0 };
 #endif
 enum { READ_NR_REGISTERS = sizeof(read_arguments_at) / sizeof(read_arguments_at[0]) };
@@ -29,7 +29,7 @@ enum { READ_NR_REGISTERS = sizeof(read_arguments_at) / sizeof(read_arguments_at[
 const int emit_read_bytes[2] = { BPF_FUNC_probe_read_kernel, BPF_FUNC_probe_read_user };
 const int emit_read_text[2] = { BPF_FUNC_probe_read_kernel_str, BPF_FUNC_probe_read_user_str };
 
-/* The largest load that is aligned there and takes no more than `bytes`. */
+/* The largest aligned load there of no more than `bytes`. */
 static uint32_t read_piece(uint32_t offset, uint32_t bytes)
 {
 	uint32_t size = 8;
@@ -39,8 +39,8 @@ static uint32_t read_piece(uint32_t offset, uint32_t bytes)
 	return size;
 }
 
-/* A little-endian number of up to 8 bytes. The kernel refuses a program that reads behind the last
- * field, so no byte more is loaded. */
+/* A little-endian number of up to 8 bytes. Loads no byte more, as the kernel refuses a program
+ * that reads past the last field. */
 void emit__record_bytes(struct emit *e, enum code_reg reg, uint32_t offset, uint32_t bytes)
 {
 	uint32_t size = read_piece(offset, bytes), done;
@@ -54,7 +54,7 @@ void emit__record_bytes(struct emit *e, enum code_reg reg, uint32_t offset, uint
 	}
 }
 
-/* The verifier gives a tracing program's arguments types, which forbid arithmetic. */
+/* The verifier types a tracing program's arguments, and these types forbid arithmetic. */
 static void read_slot(struct emit *e, uint32_t slot, enum code_reg reg)
 {
 	code__load(&e->code, 8, reg, (struct place){ REG_CTX, (int32_t)(8 * slot) });
@@ -146,7 +146,7 @@ void emit__argument(struct emit *e, const struct value *v, enum code_reg reg)
 	code__extend(&e->code, reg, v->size, v->shape.is_signed);
 }
 
-/* How many slots the arguments take: the result stands behind them. */
+/* How many slots the arguments take: the result follows them. */
 static uint32_t read_argument_slots(const struct probe *probe)
 {
 	const struct btf_type *func = btf__type_by_id(probe->btf, probe->btf_id);

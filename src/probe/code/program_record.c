@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * program_record.c: which instructions send a record? Its room is reserved in the ring of this CPU,
- * filled in place, and submitted without a wake-up: user space comes by itself. A full ring is
- * counted, and costs no more than the attempt.
+ * program_record.c: which instructions send a record? It is reserved in this CPU's ring, filled in
+ * place, and submitted without a wake-up: user space polls. A full ring is counted, and costs no
+ * more than the attempt.
  */
 #include "probe/code/program_inside.h"
 
@@ -11,7 +11,7 @@ static struct place record_at(size_t offset)
 	return (struct place){ REG_RECORD, (int32_t)offset };
 }
 
-/* Returns where the number of this CPU is. */
+/* Returns the place that holds the number of this CPU. */
 static struct place record_reserve(struct emit *e, int lost)
 {
 	struct place cpu = code__take(&e->code, 8);
@@ -35,7 +35,7 @@ static void record_copy(struct emit *e, uint32_t size, struct place from, size_t
 	code__store(&e->code, size, record_at(offset), R1);
 }
 
-/* Who began the pair. */
+/* The task that began the pair. */
 static void record_copy_who(struct emit *e)
 {
 	static const uint8_t words[][2] = {
@@ -95,7 +95,7 @@ static void record_give(struct emit *e, int helper)
 	code__call(&e->code, helper);
 }
 
-/* The pair is over all the same. */
+/* The pair has ended anyway. */
 static void record_lose(struct emit *e, int lost)
 {
 	int over = code__label(&e->code);

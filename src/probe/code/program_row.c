@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * program_row.c: which instructions add a hit to its row? The key is put together, the row looked
- * up once, made if it is not there. Where the key is always the same the row is in the program's
- * cell. Counts and sums are exact; a maximum may miss a value that was added from inside an
- * interrupt, but never by more than its bucket is wide.
+ * program_row.c: which instructions add a hit to its row? They build the key, look the row up once,
+ * and create it if it is missing. If the key is constant the row is in the program's cell. Counts
+ * and sums are exact; a maximum may miss a value that was added from inside an interrupt, but never
+ * by more than the width of its bucket.
  */
 #include <string.h>
 #include "probe/code/program_inside.h"
@@ -38,8 +38,8 @@ bool emit__row_is_in_cell(const struct emit *e)
 	return program__uses_cell(e->wants, key);
 }
 
-/* No instruction of it counts anything, nor wants the scratch. What a marker of a program says may
- * lie in memory. */
+/* Its instructions count nothing and need no scratch. The argument of a USDT probe may lie in
+ * memory. */
 static bool row_part_is_plain(const struct plan_probe *probe, const struct value *v)
 {
 	static const bool is_plain[] = {
@@ -74,8 +74,8 @@ bool program__hits_are_rows(const struct plan *plan)
 }
 
 /*
- * A fresh row's maximum is 0. Only steps of --linear can hold numbers of both signs; where all have
- * the same one 0 is below each of them, and they are in order, if none of them is read as signed.
+ * A new row's maximum is 0. Only the steps of --linear can hold numbers of both signs; if all have
+ * the same sign 0 is below each of them, and they are in order if none is read as signed.
  */
 static void row_add_max(struct emit *e, struct place row)
 {
@@ -140,7 +140,7 @@ static void row_lose(struct emit *e)
 	code__jump(&e->code, e->leave);
 }
 
-/* The row's address into R0. A row that another CPU made meanwhile is as good as ours. */
+/* The row's address into R0. A row that another CPU created meanwhile will do. */
 static void row_find(struct emit *e, struct place key)
 {
 	int found = code__label(&e->code);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * program_step.c: the steps that all parts of a program take: count, look up, add, filter, note,
- * end; and what becomes of the whole when it is made. They know no value.
+ * program_step.c: the steps that all parts of a program share: count, look up, add, filter, note,
+ * end; and the hand-over of the finished program. They know no values.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -49,7 +49,7 @@ void emit__end(struct emit *e, enum probe_counter counter)
 	code__jump(&e->code, e->leave);
 }
 
-/* A row in the cell is ours alone; of the others only the one program of a run is sure of that. */
+/* A row in the cell belongs to one program; other rows do only if the run has a single program. */
 static bool emit_is_shared(const struct emit *e, struct place to)
 {
 	return e->wants->is_atomic || (to.reg != REG_CELL && e->plan->nr_probes > 1);
@@ -95,8 +95,8 @@ void emit__update(struct emit *e, int map, struct place key, struct place value,
 	emit__take_int(e);
 }
 
-/* A map's functions are called directly; those of 5.10 return an int, so that the upper half of the
- * register is not its sign. */
+/* A map's functions are called directly; on 5.10 they return an int, so the upper half of the
+ * register is not a sign extension. */
 void emit__take_int(struct emit *e)
 {
 	code__extend(&e->code, R0, 4, true);
@@ -150,8 +150,8 @@ void emit__filters(struct emit *e)
 			code__jump_if_number(&e->code, BPF_JNE, R0, e->plan->pid, e->out);
 	}
 	if (e->plan->cgroup) {
-		/* In it or below it. 5.10 has no helper that tells programs of ours the id of an
-		 * ancestor. */
+		/* In the cgroup or below it. 5.10 has no helper that gives our programs the id
+		 * of an ancestor. */
 		code__set_map(&e->code, R1, e->wants->maps->cgroup);
 		code__set(&e->code, R2, 0);
 		code__call(&e->code, BPF_FUNC_current_task_under_cgroup);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * program_text.c: which instructions fetch a text, and compare two? A text lies in memory, a
- * multiple of 8 bytes, filled with zeros behind its end, so that equal texts are equal keys and are
- * compared by words. Short arrays of a record are copied by words as well: no helper is called.
+ * program_text.c: which instructions fetch a text, and compare two? A text takes a multiple of 8
+ * bytes of memory, filled with zeros after its end, so that equal texts are equal keys and are
+ * compared by words. Short arrays of a record are also copied by words: no helper is called.
  */
 #include <string.h>
 #include "probe/code/program_inside.h"
@@ -37,8 +37,7 @@ static void text_comm(struct emit *e, struct place to, uint32_t room)
 {
 	enum { COMM_BYTES = 16 };
 
-	/* Some kernels (6.1) leave what lies behind a name as it was: one name would be two keys.
-	 */
+	/* Some kernels (6.1) do not clear the bytes after a name: one name would be two keys. */
 	code__clear(&e->code, to, room);
 	code__set_address(&e->code, R1, to);
 	code__set(&e->code, R2, COMM_BYTES);
@@ -46,8 +45,8 @@ static void text_comm(struct emit *e, struct place to, uint32_t room)
 }
 
 /*
- * Zeroes what lies behind the first 0 byte of R1. In (w - 0x01..01) & ~w & 0x80..80 the lowest bit
- * that is set is that byte's; 1 less than its 0x01 is a mask of what stands before. R2 is that
+ * Zeroes the bytes after the first 0 byte of R1. In (w - 0x01..01) & ~w & 0x80..80 the lowest bit
+ * that is set belongs to that byte; its 0x01 minus 1 is a mask of the bytes before it. R2 is that
  * mask: all ones if the text goes on.
  */
 static void text_cut_word(struct emit *e)
@@ -84,7 +83,7 @@ static void text_record_words(struct emit *e, const struct value *v, struct plac
 	code__bind(&e->code, done);
 }
 
-/* Where the text begins, into R3. */
+/* The address of the text into R3. */
 static void text_address(struct emit *e, const struct value *v)
 {
 	if (v->is_loc) {
@@ -141,9 +140,9 @@ static void text_choose(struct emit *e, const struct value *v, struct place to, 
 }
 
 /*
- * The words of argv are put together in the scratch: only there may an index be variable. Each is
- * read whole behind the one before, so a word's room is kept free behind the last place where one
- * may begin, and what is too long is cut when it is copied.
+ * The words of argv are joined in the scratch: only there may an index be variable. Each word is
+ * read whole after the one before, so room for one word stays free after the last possible start of
+ * a word, and a text that is too long is cut when it is copied.
  */
 enum { ARGS_ROOM = 2 * (VALUE_ARGS_MOST + 8), ARGS_WORD = VALUE_ARGS_MOST + 1 };
 
@@ -171,7 +170,7 @@ static void args_word(struct emit *e, const struct value *v, struct place buffer
 	code__jump_if_number(code, BPF_JEQ, R0, 0, empty);
 	emit__count(e, PROBE_FAULTS);
 	code__jump(code, done);
-	/* With its end an empty text is 1 byte; 5.10 says that it is none. */
+	/* With its terminator an empty text is 1 byte; 5.10 returns 0 for it. */
 	code__bind(code, empty);
 	code__set(code, R0, 1);
 	code__bind(code, good);
@@ -213,7 +212,7 @@ static void text_args(struct emit *e, const struct value *v, struct place to, ui
 	code__give_back(code, mark);
 }
 
-/* Bytes as they are: a zero does not end them. */
+/* Raw bytes: a zero does not end them. */
 static void text_array(struct emit *e, const struct value *v, struct place to, uint32_t room)
 {
 	uint32_t at, bytes;
@@ -275,7 +274,7 @@ static void text_differs_from(struct emit *e, const struct value *v, const struc
 	struct place place = emit__text_place(e, v);
 
 	if (bytes > v->shape.size) {
-		/* The verifier wants to see a way to what stands behind, even if nobody goes it. */
+		/* The verifier requires a way to the code below, even if it is never taken. */
 		code__set(&e->code, R0, 0);
 		code__jump_if_number(&e->code, BPF_JEQ, R0, 0, label);
 		return;

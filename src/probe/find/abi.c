@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * abi.c: in which register does a function find each argument? By its prototype in BTF and the
- * calling convention of the machine. Pure. Vectors and floats are none of the kernel's.
+ * calling convention of the machine. Pure. The kernel passes no vectors and floats.
  */
 #define _GNU_SOURCE
 #include <bpf/btf.h>
@@ -20,7 +20,7 @@ enum find_abi find_abi__here(void)
 #endif
 }
 
-/* What is taken so far. */
+/* Registers and slots taken so far. */
 struct abi_state {
 	enum find_abi abi;
 	uint32_t next_reg, next_slot;
@@ -36,7 +36,7 @@ uint32_t find_abi__nr_registers(void)
 	return abi_nr_regs(find_abi__here());
 }
 
-/* 8-byte parts of it; a large struct's copy lies elsewhere: arm64 passes its address, x86 none. */
+/* Number of 8-byte parts; a large struct is copied: arm64 passes the copy's address, x86 none. */
 static uint32_t abi_parts(enum find_abi abi, const struct type *type)
 {
 	if (type->kind != TYPE_STRUCT && type->kind != TYPE_ARRAY)
@@ -46,15 +46,15 @@ static uint32_t abi_parts(enum find_abi abi, const struct type *type)
 	return (type->size + 7) / 8;
 }
 
-/* AAPCS64 6.8.2 (C.9 to C.14); System V x86-64 3.2.3. What does not fit into the registers that are
- * left goes to the stack; on arm64 all others behind it, too. */
+/* AAPCS64 6.8.2 (C.9 to C.14); System V x86-64 3.2.3. An argument that does not fit into the
+ * remaining registers goes to the stack; on arm64 all later ones do, too. */
 static uint32_t abi_take(struct abi_state *state, const struct type *type)
 {
 	uint32_t parts = abi_parts(state->abi, type), reg;
 
 	if (parts == UINT32_MAX)
 		return PROBE_ON_STACK;
-	/* Nobody passes an array: this is __int128, whose registers begin with an even one. */
+	/* Arrays are never passed: this is __int128, which begins at an even register. */
 	if (state->abi == ABI_ARM64 && type->kind == TYPE_ARRAY && type->size == 16)
 		state->next_reg = (state->next_reg + 1) & ~1u;
 	if (!parts || state->next_reg + parts > abi_nr_regs(state->abi)) {

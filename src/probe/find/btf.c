@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * btf.c: the BTF of the kernel and of its modules, with an index of the names that are looked
- * for: functions, structs, raw tracepoints. vmlinux takes some 20 ms and 10 MB; a module is read
- * when something of it is wanted. The files are readable by everybody.
+ * btf.c: the BTF of the kernel and of its modules, with an index of the names to look up:
+ * functions, structs, raw tracepoints. vmlinux takes some 20 ms and 10 MB; a module is read when it
+ * is needed. The files are world-readable.
  */
 #define _GNU_SOURCE
 #include <bpf/btf.h>
@@ -82,7 +82,7 @@ static struct find_btf *btf_new(struct btf *btf, const char *module)
 
 /* ---- vmlinux ---- */
 
-/* Not every kernel shows it in sysfs; libbpf knows where else it may lie. NULL: errno says why. */
+/* Not every kernel shows it in sysfs; libbpf knows other places. NULL: see errno. */
 static struct btf *btf_load_vmlinux(const struct finder *finder)
 {
 	struct btf *btf;

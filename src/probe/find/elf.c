@@ -19,7 +19,7 @@
 #define ELF_MACHINE EM_AARCH64
 #endif
 
-/* ---- what lies where ---- */
+/* ---- offsets in a file ---- */
 
 bool find_elf__offset(const struct find_elf *elf, uint64_t vaddr, enum find_elf_segment segment,
 		      uint64_t *offset)
@@ -103,7 +103,7 @@ static int elf_visit_file(struct elf_visit *visit, const char *path)
 	return err;
 }
 
-/* ---- all that are meant ---- */
+/* ---- all files of a spec ---- */
 
 /* /lib is /usr/lib, libc.so.6 may be a link: one file has several paths. */
 static bool elf_is_seen(const glob_t *paths, size_t nr)

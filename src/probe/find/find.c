@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * find.c: the door of the finder: which kind of probe does a spec mean, and who looks for it? Words
- * of other tools are not understood, but answered with ours.
+ * find.c: the entry of the finder: which kind of probe does a spec name, and which file looks for
+ * it? For the words of other tools it suggests ours.
  */
 #define _GNU_SOURCE
 #include "probe/find/find.h"
@@ -15,13 +15,13 @@
 #include "probe/find/inside.h"
 #include "symbol/kallsyms.h"
 
-/* Behind its word and a colon stands what is looked for. */
+/* A spec is the kind's word, a colon, and a name or glob. */
 static const struct find_kind {
 	enum probe_kind kind;
 	const char *example;
 	int (*find)(struct find_job *job);
-	int (*names)(const struct find_naming *naming); /* NULL: there is no list of them */
-	bool lists_all; /* its word alone means all of them to who looks around */
+	int (*names)(const struct find_naming *naming); /* NULL: no list of names */
+	bool lists_all; /* when listing, its word alone means all of its probes */
 } find_kinds[] = {
 	{ PROBE_RAW, "raw:block_rq_issue", find__raws, find__raw_names, true },
 	{ PROBE_FN, "fn:vfs_read", find__functions, find__function_names, true },
@@ -39,7 +39,7 @@ static const struct find_kind find_tracepoint_kind = {
 	PROBE_TRACEPOINT, "block:block_rq_issue", find__tracepoints, find__tracepoint_names, true,
 };
 
-/* What other tools call it. */
+/* The names that other tools use. */
 static const struct find_foreign {
 	const char *word, *ours;
 } find_foreigns[] = {
@@ -62,7 +62,7 @@ struct finder *finder__new_at(const char *root)
 {
 	struct finder *finder = calloc(1, sizeof(*finder));
 
-	io__hush_libbpf(); /* a module's BTF may be odd: no reason to say so */
+	io__hush_libbpf(); /* a module's BTF may be odd: not worth a message */
 	if (finder)
 		finder->root = strdup(root);
 	if (finder && finder->root)
@@ -137,7 +137,7 @@ const char *finder__symbol(struct finder *finder, uint64_t address, uint64_t *of
 
 /* ---- specs ---- */
 
-/* Whose word the spec begins with; *rest is what stands behind it. */
+/* The kind that the spec begins with; *rest is the text after it. */
 static const struct find_kind *find_kind_of(const char *spec, const char **rest)
 {
 	size_t len = strcspn(spec, ":");

@@ -4,8 +4,8 @@
  *
  *	field:const char * filename;	offset:24;	size:8;	signed:0;
  *
- * Pure. What a line declares is trusted as far as its numbers are sane; what lies in the record
- * behind "print fmt:" is none of our business.
+ * Pure. A line's declaration is trusted if its numbers are sane; the text after "print fmt:" is
+ * ignored.
  */
 #define _GNU_SOURCE
 #include <ctype.h>
@@ -16,12 +16,12 @@
 #include "probe/find/inside.h"
 
 enum {
-	FORMAT_RECORD_MAX = 65536, /* an event's record is smaller than a page or so */
+	FORMAT_RECORD_MAX = 65536, /* an event's record takes about a page at most */
 	FORMAT_NAME_MAX = 127,
 	FORMAT_FIELDS_MAX = 256,
 };
 
-/* A line, its declaration taken apart. */
+/* A line with its declaration split up. */
 struct format_line {
 	char *type; /* "const char *", "char[]", "dev_t" */
 	char name[FORMAT_NAME_MAX + 1];
@@ -31,7 +31,7 @@ struct format_line {
 	bool is_signed;
 };
 
-/* "offset:24;" at *text, which moves behind it. */
+/* Parses "offset:24;" at *text and moves past it. */
 static bool format_number(char **text, const char *key, uint32_t *value)
 {
 	size_t len = strlen(key);
@@ -69,7 +69,7 @@ static bool format_is_name(const char *name)
 	return true;
 }
 
-/* "__data_loc " and the like in front of it. */
+/* Strips "__data_loc " and the like. */
 static bool format_strip(char **text, const char *word)
 {
 	size_t len = strlen(word);
@@ -81,7 +81,7 @@ static bool format_strip(char **text, const char *word)
 	return true;
 }
 
-/* "[16]" behind the name makes an array. */
+/* "[16]" after the name makes it an array. */
 static void format_split_dimension(struct format_line *line, char *decl)
 {
 	size_t len = strlen(decl);
@@ -138,7 +138,7 @@ static bool format_read_line(struct format_line *line, char *text)
 	return format_split(line, text);
 }
 
-/* ---- what it is ---- */
+/* ---- its type ---- */
 
 static size_t format_stars(const char *type)
 {
@@ -149,7 +149,7 @@ static size_t format_stars(const char *type)
 	return nr;
 }
 
-/* "char", "const char": up to what does not belong to its name. */
+/* "char", "const char": up to the end of the name. */
 static bool format_is_char(const char *type)
 {
 	while (format_strip((char **)&type, "const "))
@@ -158,8 +158,8 @@ static bool format_is_char(const char *type)
 }
 
 /*
- * A system call's arguments lie in 8 bytes each, whatever they are, and what the caller's register
- * had above an int is rubbish: only these bytes count.
+ * A system call's arguments take 8 bytes each, whatever their type, and the bytes above an int are
+ * leftovers of the caller's register: only these bytes count.
  */
 static const struct format_narrow {
 	const char *type;
@@ -219,7 +219,7 @@ static struct type format_type(const struct format_line *line, bool is_syscall)
 	return type;
 }
 
-/* "char[16]" of "char comm[16]"; NULL: no memory, and nobody minds. */
+/* "char[16]" from "char comm[16]"; NULL: no memory, which is harmless. */
 static char *format_declared(const struct format_line *line)
 {
 	char *text;
@@ -230,8 +230,8 @@ static char *format_declared(const struct format_line *line)
 }
 
 /*
- * Programs see the arguments of a system call, and no text that the kernel read for its own record
- * (__filename_val, since 7.0).
+ * Programs see the arguments of a system call, but not the texts that the kernel reads for its own
+ * record (__filename_val, since 7.0).
  */
 static bool format_is_seen(const struct format_line *line, bool is_syscall)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * function.c: kernel functions by name or glob, for fn: and ret:. A function of BTF has typed
- * arguments; one without (a static one on 5.10, one that the compiler changed: foo.isra.0) can be
- * probed by its address, and its registers are all that is known. What cannot be probed is named
- * with the reason; what was inlined everywhere leaves no trace in any list.
+ * function.c: kernel functions by name or glob, for fn: and ret:. A function in BTF has typed
+ * arguments; one that is not (a static one on 5.10, one that the compiler changed: foo.isra.0) can
+ * be probed by its address, and only its registers are known. A function that cannot be probed is
+ * named with the reason; one that was inlined everywhere is in no list.
  */
 #include <bpf/btf.h>
 #include <errno.h>
@@ -54,7 +54,7 @@ static int function_add(struct find_job *job, const struct find_symbol *symbol)
 	return probe_list__add_made(job->list, &probe, err);
 }
 
-/* ---- those that match ---- */
+/* ---- functions that match ---- */
 
 struct function_matches {
 	const struct find_symbol **symbols;
@@ -110,7 +110,7 @@ static int function_take(struct find_job *job, const struct function_matches *m,
 	const struct find_symbol *symbol = m->symbols[nr];
 	const char *why = find_symbols__why_not(&job->finder->symbols, symbol);
 
-	/* The same name and nothing to tell them apart by: one probe, by name. */
+	/* Functions of one name that cannot be told apart: one probe, by name. */
 	if (nr && !symbol->address && !strcmp(symbol->name, m->symbols[nr - 1]->name))
 		return 0;
 	if (why)
@@ -118,7 +118,7 @@ static int function_take(struct find_job *job, const struct function_matches *m,
 	return function_is_alias(job, m, symbol) ? 0 : function_add(job, symbol);
 }
 
-/* ---- those that BTF knows and nobody else ---- */
+/* ---- functions in BTF only ---- */
 
 struct function_lost {
 	struct find_job *job;
@@ -142,7 +142,7 @@ static int function_lose(const struct function_lost *lost, const char *name)
 	char why[FIND_WHY_ROOM];
 
 	if (other && find_index__get(&lost->matches->names, other->name, NULL))
-		return 0; /* the glob means that one, too */
+		return 0; /* the glob matches that name, too */
 	find_function__why_lost(job->kind, other, why, sizeof(why));
 	return find__miss(job, name, why);
 }
@@ -190,7 +190,7 @@ static int function_unknown(const struct find_job *job)
 	return err;
 }
 
-/* Nothing is left: the reason of the first says why, and how many share it. */
+/* Nothing is left: gives the first reason, and how many functions share it. */
 static int function_refuse(const struct find_job *job, size_t misses_before)
 {
 	const struct find_miss *first = &job->misses->misses[misses_before];
@@ -216,7 +216,7 @@ int find__functions(struct find_job *job)
 	if (find_symbols__read(job->finder))
 		return function_unreadable(job->finder);
 	if (!*job->rest)
-		job->rest = "*"; /* who looks around wants all */
+		job->rest = "*"; /* a listing shows all */
 	err = function_match(&m, &job->finder->symbols, job->rest);
 	for (size_t i = 0; !err && i < m.nr; i++)
 		err = function_take(job, &m, i);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* index.c: names to numbers. It copies nothing and forgets nothing. */
+/* index.c: names to numbers. Copies no names and removes none. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

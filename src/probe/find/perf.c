@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * perf.c: what perf counts or times: profile:HZ, interval:T, soft:EVENT[:N], hw:EVENT[:N]. The
- * names are perf's own. Whether this machine has a counter is not known here: only the kernel can
- * tell, when it is opened.
+ * names are perf's own. Whether this machine has a counter is only known when the kernel opens it.
  */
 #define _GNU_SOURCE
 #include <ctype.h>
@@ -20,7 +19,7 @@
 
 enum {
 	PERF_TIMER_LEAST_NS =
-		10000, /* shorter periods of a clock become this: perf_swevent_hrtimer */
+		10000, /* the kernel raises shorter clock periods to this: perf_swevent_hrtimer */
 	PERF_RATE_DEFAULT = 100000,
 	PERF_FILE_MAX = 64,
 	PERF_NAME_MAX = 64,
@@ -33,7 +32,7 @@ enum {
 struct perf_event_name {
 	const char *name;
 	uint64_t config;
-	bool is_alias; /* also understood, not listed */
+	bool is_alias; /* accepted, not listed */
 };
 
 static const struct perf_event_name perf_soft_names[] = {
@@ -148,7 +147,7 @@ static int perf_add(struct find_job *job, struct probe *probe, const char *name)
 	return probe_list__add_made(job->list, probe, err) ? log_no_memory() : 0;
 }
 
-/* More samples in a second the kernel refuses. */
+/* The kernel refuses more samples per second. */
 static uint64_t perf_rate_most(const struct finder *finder)
 {
 	uint64_t rate = PERF_RATE_DEFAULT;
@@ -235,7 +234,7 @@ static int perf_split(struct perf_search *search)
 	return 0;
 }
 
-/* A clock's events are nanoseconds. */
+/* A clock counts nanoseconds. */
 static int perf_check_clock(const struct perf_search *search, uint32_t type, uint64_t config)
 {
 	if (type != PERF_TYPE_SOFTWARE ||

@@ -51,7 +51,7 @@ const struct probe_field *probe__field(const struct probe *probe, const char *na
 	return NULL;
 }
 
-/* ---- in words ---- */
+/* ---- as text ---- */
 
 enum { PROBE_TYPE_TEXT = 256 };
 

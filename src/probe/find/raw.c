@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * raw.c: raw tracepoints, with the arguments that the kernel's code hands over. Their types
- * are those of the typedef btf_trace_NAME, whose parameters have no names; those are borrowed from
- * the functions __probestub_NAME (since 6.4) or __traceiter_NAME. An event of a module without BTF
- * is found in tracefs; then nothing is known of its arguments.
+ * raw.c: raw tracepoints, with the arguments that the kernel's code passes. The typedef
+ * btf_trace_NAME gives their types but no names; the names come from the functions __probestub_NAME
+ * (since 6.4) or __traceiter_NAME. An event of a module without BTF is found in tracefs; then its
+ * arguments are unknown.
  */
 #define _GNU_SOURCE
 #include <bpf/btf.h>
@@ -27,7 +27,7 @@ static const struct btf_type *raw_proto(const struct btf *btf, uint32_t id)
 	return t && btf_is_func_proto(t) ? t : NULL;
 }
 
-/* A function that has the same parameters, with their names. */
+/* A function with the same parameters and their names. */
 static const struct btf_type *raw_namesake(const struct find_btf *b, const char *prefix,
 					   const char *name, uint32_t nr_params)
 {
@@ -81,7 +81,7 @@ static int raw_add_args(struct probe *probe, const struct find_btf *b, const cha
 	return err;
 }
 
-/* b NULL: nothing is known of it but its name. */
+/* b NULL: only its name is known. */
 static int raw_add(struct find_job *job, const struct find_btf *b, const char *name)
 {
 	struct probe probe = { .kind = PROBE_RAW };
@@ -95,7 +95,7 @@ static int raw_add(struct find_job *job, const struct find_btf *b, const char *n
 	return probe_list__add_made(job->list, &probe, err);
 }
 
-/* ---- which ones ---- */
+/* ---- selection ---- */
 
 struct raw_entry {
 	const char *name;
@@ -220,7 +220,7 @@ int find__raws(struct find_job *job)
 	if (colon)
 		return log_err(-EINVAL, "'%s': a raw tracepoint has no system; write raw:%s",
 			       job->spec, colon + 1);
-	/* Most are the kernel's own: no need to look at its modules. */
+	/* Most are in vmlinux: no need to look at the modules. */
 	if (vmlinux && find_index__get(&vmlinux->raws, job->rest, &id))
 		return raw_add(job, vmlinux, job->rest) ? log_no_memory() : 0;
 	return raw_find_matching(job, job->is_loose && !*job->rest ? "*" : job->rest);

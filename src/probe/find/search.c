@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * search.c: what a search for probes does whatever their kind: compare names with what is looked
- * for, give a probe its name, note what was missed and say what is not there.
+ * search.c: what all searches for probes share: compare names with the pattern, name a probe, note
+ * misses and report what does not exist.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -100,7 +100,7 @@ void find__nearer(const char *word, const char *candidate, char *near, size_t si
 		strcpy(near, candidate);
 }
 
-/* Files of the kernel's have no size, and come in parts. */
+/* The kernel's files report no size and come in parts. */
 static char *find_read_fd(int fd, size_t most_bytes)
 {
 	size_t room = 8192, nr = 0;

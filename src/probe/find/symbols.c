@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * symbols.c: the kernel's functions: kallsyms has their addresses, ftrace's list says which of
- * them can be probed, kprobes' blacklist which can not. Each is read once, whole (some 100 ms and
- * 20 MB for a distribution's kernel). Without root addresses are hidden and the other two lists are
- * not to be had: then every function counts as one that can be probed, until it is tried.
+ * symbols.c: the kernel's functions: kallsyms has their addresses, ftrace's list says which can be
+ * probed, kprobes' blacklist which cannot. Each is read once, whole (some 100 ms and 20 MB for a
+ * distribution's kernel). Without root, addresses are hidden and the other two lists are not
+ * readable: then every function counts as one that can be probed, until it is tried.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -21,7 +21,7 @@ enum {
 
 /* ---- kallsyms ---- */
 
-/* The next line, cut off; NULL: there is none. */
+/* The next line, cut off; NULL: no more lines. */
 static char *symbols_next(char **rest)
 {
 	char *line = *rest, *end = line ? strchrnul(line, '\n') : NULL;
@@ -33,7 +33,7 @@ static char *symbols_next(char **rest)
 	return line;
 }
 
-/* Cuts the line of what is code into its parts; false: of what is not. */
+/* Splits the line of a code symbol into its parts; false: not code. */
 static bool symbols_parse(char *text, struct find_symbol *symbol)
 {
 	struct kallsyms_line line;
@@ -54,8 +54,8 @@ static bool symbols_begins(const char *text, const char *prefix)
 	return !strncmp(text, prefix, strlen(prefix));
 }
 
-/* Marks inside functions, padding before them, their rare parts (.cold), programs of BPF: no
- * function of the kernel. */
+/* Labels inside functions, padding before them, their cold parts (.cold), BPF programs: not
+ * functions of the kernel. */
 static bool symbols_is_function(const struct find_symbol *symbol)
 {
 	const char *name = symbol->name, *module = symbol->module;
@@ -222,7 +222,7 @@ static bool symbols_sort(struct find_symbols *s)
 	return true;
 }
 
-/* The first of those that share this address. */
+/* The first symbol at this address. */
 static size_t symbols_search(const struct find_symbols *s, uint64_t address)
 {
 	size_t low = 0, high = s->nr;
@@ -250,7 +250,7 @@ const struct find_symbol *find_symbols__alias(struct find_symbols *s,
 	return NULL;
 }
 
-/* ---- what the compiler made of a function ---- */
+/* ---- functions that the compiler changed ---- */
 
 static int symbols_add_base(struct find_symbols *s, const char *name, uint32_t nr)
 {

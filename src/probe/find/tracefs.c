@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tracefs.c: the kernel's tracepoints, from its own list and the format file of each. The list
- * is read once (2,000 names, some ms), a format when somebody wants that event. Needs root: tracefs
- * shows nothing to others.
+ * tracefs.c: the kernel's tracepoints, from its own list and the format file of each. The list is
+ * read once (2,000 names, some ms), a format when that event is needed. Requires root: tracefs is
+ * hidden from other users.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -97,7 +97,7 @@ int find_tracefs__read(struct finder *finder)
 	t->is_read = true;
 	for (size_t i = 0; i < sizeof(tracefs_places) / sizeof(tracefs_places[0]); i++) {
 		err = tracefs_open(finder, tracefs_places[i]);
-		/* What forbids says more than what is not there. */
+		/* A permission error says more than a missing file. */
 		if (!i || !err || err != -ENOENT)
 			t->err = err;
 		if (!err)
@@ -118,7 +118,7 @@ static bool tracefs_has_place(const struct finder *finder)
 	return has;
 }
 
-/* Says why not, and the remedy; -EACCES or -EOPNOTSUPP. */
+/* Says why tracefs cannot be read, and the remedy; -EACCES or -EOPNOTSUPP. */
 static int tracefs_refuse(const struct finder *finder)
 {
 	int err = finder->tracefs.err;
@@ -149,7 +149,7 @@ void find_tracefs__free(struct find_tracefs *t)
 
 /* ---- one event ---- */
 
-/* A file of its folder, which is events/SYSTEM/EVENT. */
+/* A file of the event's directory, events/SYSTEM/EVENT. */
 static char *tracefs_read_part(const struct finder *finder, const char *name, const char *file,
 			       size_t most_bytes)
 {
@@ -176,7 +176,7 @@ static int tracefs_read_id(const struct finder *finder, const char *name, uint32
 	return 0;
 }
 
-/* "const struct iovec *": the kernel's BTF knows what that is. */
+/* "const struct iovec *": the kernel's BTF describes the type. */
 static void tracefs_complete(struct finder *finder, struct probe_field *field)
 {
 	const char *type = field->declared;
@@ -226,7 +226,7 @@ static int tracefs_add(struct find_job *job, const char *name)
 
 /* ---- search ---- */
 
-/* Who looks around may name the system alone, or the event. */
+/* A listing may name only the system, or only the event. */
 static bool tracefs_matches(const struct find_job *job, size_t nr)
 {
 	const struct find_tracefs *t = &job->finder->tracefs;
@@ -252,7 +252,7 @@ static int tracefs_refuse_word(const struct find_job *job)
 		       job->spec);
 }
 
-/* Who looks around gave a word: it may be like an event or like a system. */
+/* A listing with one word: it may resemble an event or a system. */
 static int tracefs_refuse_loosely(const struct find_job *job)
 {
 	const struct find_tracefs *t = &job->finder->tracefs;

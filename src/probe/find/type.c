@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* BTF comes from a file: no chain of it is followed for ever. */
+/* BTF comes from a file: limits on the chains that are followed. */
 enum {
-	TYPE_CHAIN_MAX = 32, /* typedefs and qualifiers on top of each other */
-	TYPE_DEPTH_MAX = 16, /* anonymous structs in each other; parts of a declaration */
+	TYPE_CHAIN_MAX = 32, /* stacked typedefs and qualifiers */
+	TYPE_DEPTH_MAX = 16, /* nested anonymous structs; parts of a declaration */
 	TYPE_PARAMS_MAX = 16,
 };
 
@@ -21,7 +21,7 @@ static bool type_is_look_through(const struct btf_type *t)
 	return btf_is_mod(t) || btf_is_typedef(t) || btf_is_type_tag(t);
 }
 
-/* The first that is neither typedef nor qualifier; 0: void, or nonsense. */
+/* The first type that is neither typedef nor qualifier; 0: void or invalid. */
 static uint32_t type_strip(const struct btf *btf, uint32_t id)
 {
 	for (int i = 0; i < TYPE_CHAIN_MAX; i++) {
@@ -254,7 +254,7 @@ bool type__member(const struct type *of, const char *name, struct type *member,
 	return t && *name && type_search_in(&search, t, 0, 0);
 }
 
-/* Counts the names, and writes them where there is room. */
+/* Counts the names, and writes those that fit. */
 static size_t type_list_names(const struct btf *btf, const struct btf_type *in, const char **names,
 			      size_t nr, int depth)
 {
@@ -286,7 +286,7 @@ const char **type__member_names(const struct type *of)
 	return names;
 }
 
-/* ---- in words ---- */
+/* ---- as text ---- */
 
 struct type_text {
 	char *buf;
@@ -346,7 +346,7 @@ static void type_put_pointer(struct type_text *text, const struct btf *btf, uint
 	type_put(text, "%s", text->len && text->buf[text->len - 1] == '*' ? "*" : " *");
 }
 
-/* A qualifier of a pointer stands behind it, any other in front. */
+/* A qualifier of a pointer comes after it, any other before it. */
 static void type_put_qualified(struct type_text *text, const struct btf *btf, const char *word,
 			       uint32_t id, int depth)
 {
@@ -406,7 +406,7 @@ static void type_put_id(struct type_text *text, const struct btf *btf, uint32_t 
 	}
 }
 
-/* What is known without BTF. */
+/* The types known without BTF. */
 static void type_put_plain(struct type_text *text, const struct type *type)
 {
 	switch (type->kind) {

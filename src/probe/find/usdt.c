@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * usdt.c: the marks that programmers left in programs and libraries (sdt.h), from the notes in
- * .note.stapsdt: where each is, what must be counted up while it is in use (its semaphore), and
- * where its arguments lie. Arguments in a form that no program of ours can follow stay unknown.
+ * usdt.c: the static markers in programs and libraries (sdt.h), from the notes in .note.stapsdt:
+ * the address of each, the semaphore to increment while it is in use, and where its arguments lie.
+ * Arguments in a form that our programs cannot read stay unknown.
  */
 #define _GNU_SOURCE
 #include <ctype.h>
@@ -23,7 +23,7 @@ enum {
 
 /* "%eax" is a part of rax: struct pt_regs of x86_64. */
 static const struct usdt_reg {
-	const char *names; /* of 8, 4, 2 bytes and one */
+	const char *names; /* of 8, 4, 2 and 1 bytes */
 	uint32_t at;
 } usdt_x86_regs[] = {
 	{ "r15 r15d r15w r15b", 0 },  { "r14 r14d r14w r14b", 8 },
@@ -81,7 +81,7 @@ static bool usdt_arm64_reg(const char *name, size_t len, uint32_t *at)
 	return nr <= 30;
 }
 
-/* A whole number and nothing behind it. */
+/* An integer and nothing after it. */
 static bool usdt_number(const char *text, const char *end, int64_t *value)
 {
 	char digits[32], *stop;
@@ -141,7 +141,7 @@ static void usdt_arm64_operand(struct usdt_arg *arg, const char *text, const cha
 		arg->where = USDT_REG;
 }
 
-/* Up to the next space that is in no bracket. */
+/* Up to the next space outside of brackets. */
 static const char *usdt_operand_end(const char *text)
 {
 	int depth = 0;
@@ -151,7 +151,7 @@ static const char *usdt_operand_end(const char *text)
 	return text;
 }
 
-/* "-4@": how many bytes, and signed. */
+/* "-4@": size in bytes; negative: signed. */
 static bool usdt_read_size(struct usdt_arg *arg, const char **text)
 {
 	char *end;
@@ -192,7 +192,7 @@ size_t find_usdt__parse(uint16_t machine, const char *text, struct usdt_arg *arg
 /* ---- notes ---- */
 
 struct usdt_note {
-	uint64_t pc, base, semaphore; /* as the linker knew them */
+	uint64_t pc, base, semaphore; /* as the linker assigned them */
 	const char *provider, *name, *args;
 };
 
@@ -361,7 +361,7 @@ static int usdt_refuse(const struct usdt_search *search, const char *path)
 		       job->spec, path, path);
 }
 
-/* "PATH", "PATH:PROVIDER" and "PATH:PROVIDER:" will do for who looks around. */
+/* A listing also takes "PATH", "PATH:PROVIDER" and "PATH:PROVIDER:". */
 static bool usdt_understand(struct usdt_search *search, const char *const parts[FIND_ELF_PARTS])
 {
 	search->provider = parts[0];
@@ -411,7 +411,7 @@ int find__usdts(struct find_job *job)
 	return err;
 }
 
-/* Few: whoever wants their names gets them from the probes. A name may be at several places. */
+/* They are few, so their names come from the probes. A name may be at several places. */
 int find__usdt_names(const struct find_naming *naming)
 {
 	struct probe_list list = { 0 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * user.c: functions of programs and libraries, for user: and userret:. From their .symtab and
- * .dynsym; a stripped program shows only what others call. A probe is put at an offset in the file,
- * so it covers every process that runs it. user_args.c finds the arguments.
+ * .dynsym; a stripped program shows only its exported functions. A probe is set at an offset in the
+ * file, so it covers every process that runs it. user_args.c finds the arguments.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -21,7 +21,7 @@ struct user_symbol {
 	size_t len;	  /* without it */
 	uint64_t offset, vaddr;
 	bool is_ifunc;
-	bool is_alias; /* another name of it is probed already */
+	bool is_alias; /* another name of it is already probed */
 };
 
 struct user_symbols {
@@ -37,7 +37,7 @@ static bool user_is_function(const GElf_Sym *symbol)
 	       symbol->st_value;
 }
 
-/* A name that has no end in its table is none. */
+/* A name without an end in its table is invalid. */
 static bool user_read_name(struct user_symbol *symbol, const Elf_Data *names, uint64_t at)
 {
 	size_t room;
@@ -113,7 +113,7 @@ static int user_read(struct user_symbols *all, const struct find_elf *elf)
 	if (err || !all->nr)
 		return err;
 	qsort(all->symbols, all->nr, sizeof(*all->symbols), user_compare);
-	/* What it exports stands in both tables. */
+	/* Exported functions are in both tables. */
 	for (size_t i = 0; i < all->nr; i++)
 		if (!nr || user_compare(&all->symbols[nr - 1], &all->symbols[i]))
 			all->symbols[nr++] = all->symbols[i];
@@ -121,13 +121,13 @@ static int user_read(struct user_symbols *all, const struct find_elf *elf)
 	return 0;
 }
 
-/* ---- those that are meant ---- */
+/* ---- functions that match ---- */
 
 struct user_search {
 	struct find_job *job;
 	const char *glob;
 	char near[128];	  /* the nearest name, where none matches */
-	uint64_t *vaddrs; /* of the probes that were added for the file at hand */
+	uint64_t *vaddrs; /* of the probes added for the current file */
 	size_t nr_vaddrs;
 };
 
@@ -141,7 +141,7 @@ static int user_compare_offsets(const void *a, const void *b)
 	return user_compare_names(left, right);
 }
 
-/* Under a glob one code with two names would be counted twice. Who looks around sees both. */
+/* Under a glob, code with two names would be counted twice. A listing shows both names. */
 static int user_mark_aliases(const struct user_search *search, struct user_symbols *all)
 {
 	struct user_symbol **meant;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * user_args.c: what do functions of a program take, and return? What its DWARF says
- * (symbol/dwarf_proto.h) becomes BTF of our own, so that all that knows the kernel's types knows
- * these. Where it says nothing, the first registers are shown if somebody asked for them.
+ * user_args.c: what do functions of a program take and return? Converts the program's DWARF
+ * (symbol/dwarf_proto.h) to BTF of our own, so that all code for the kernel's types works with
+ * these. Without DWARF, the first registers are shown if the user asked for them.
  */
 #define _GNU_SOURCE
 #include <bpf/btf.h>
@@ -50,7 +50,7 @@ static int args_add_type(struct btf *btf, const struct dwarf_type *type)
 	}
 }
 
-/* What is not in a general register is not shown: as if it returned nothing. */
+/* A value outside the general registers is not shown: as if it returned nothing. */
 static int args_add_proto(struct btf *btf, const struct dwarf_proto *proto)
 {
 	int types[DWARF_PARAMS], ret, id, err = 0;
@@ -105,7 +105,7 @@ static int args_add_fields(struct finder *finder, struct probe *probe, struct bt
 			 : find_abi__add_args(probe, find_abi__here(), btf, (uint32_t)id);
 }
 
-/* ---- all of a file ---- */
+/* ---- all probes of a file ---- */
 
 struct args_job {
 	uint64_t *sorted;
@@ -164,7 +164,7 @@ static struct btf *args_new_btf(struct finder *finder)
 	return finder->user.btfs[finder->user.nr_btfs++] = btf;
 }
 
-/* What cannot be asked for is not known. */
+/* Functions that cannot be looked up stay unknown. */
 int find_user_args__add(struct finder *finder, const char *path, struct probe *probes,
 			const uint64_t *vaddrs, size_t nr)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * line.c: which words are events, which clauses? A clause begins with its word and ends where the
- * next one begins, so `by pid, comm` needs no quotes; a word that is wanted inside a clause and is
- * also a clause's name has to be quoted together with its neighbours.
+ * next one begins, so `by pid, comm` needs no quotes; a word inside a clause that is also a
+ * clause's name must be quoted together with its neighbours.
  */
 #define _GNU_SOURCE 1 /* asprintf */
 #include "probe/lang/line.h"
@@ -18,8 +18,8 @@ enum line_clause { CLAUSE_OF, CLAUSE_BY, CLAUSE_SHOW, CLAUSE_ON, CLAUSE_IF, NR_C
 static const struct {
 	const char *word;
 	size_t at;	     /* of its text in struct line */
-	const char *example; /* of what follows it */
-	const char *several; /* how more than one is written */
+	const char *example; /* name of what follows it */
+	const char *several; /* how a list of them is written */
 } line_clauses[] = {
 	[CLAUSE_OF] = { "of", offsetof(struct line, of), "bytes", "it takes one value: of bytes" },
 	[CLAUSE_BY] = { "by", offsetof(struct line, by), "'comm, pid'",

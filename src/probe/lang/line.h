@@ -38,11 +38,11 @@ struct line {
 	bool kernel_stack, user_stack; /* STACKS, --stack */
 	bool is_call; /* some value is the latency: from a function's entry to its return */
 	uint32_t pid;
-	bool children; /* and those that it starts */
+	bool children; /* and its children */
 	uint64_t cgroup;
 };
 
-/* words: nr of them, kept by the caller. -EINVAL: said in one line. */
+/* words: nr words, owned by the caller. -EINVAL: said in one line. */
 int line__read(struct line *line, enum line_action action, const char *const *words, size_t nr);
 void line__free(struct line *line);
 bool line__opens(const char *word); /* a clause: "by" */

@@ -2,7 +2,7 @@
 /*
  * plan.c: what do the words of a line mean, for all its events together? Each text is parsed once
  * and typed for every probe; then parts get their places in keys, records and notes, wide enough
- * for all of them.
+ * for all probes.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -62,7 +62,7 @@ bool plan__is_alike(const struct plan_probe *a, const struct plan_probe *b)
 	       plan_is_alike_list(a->saved, b->saved, PLAN_MAX_PARTS) && plan_shows_alike(a, b);
 }
 
-/* ---- what is typed ---- */
+/* ---- typing ---- */
 
 static int planning_parse(struct planning *p, struct plan_clause *clause, size_t room)
 {
@@ -81,7 +81,7 @@ static int planning_parse_all(struct planning *p)
 	int err;
 
 	p->keys = (struct plan_clause){ .word = "by", .text = line->each ? NULL : line->by };
-	/* A line for each pair has no rows: what `by` says is shown there. */
+	/* A line per pair has no rows: the keys of `by` are shown in that line. */
 	p->shown = line->each ? (struct plan_clause){ .word = "by", .text = line->by }
 			      : (struct plan_clause){ .word = "show", .text = line->show };
 	p->plan->syscalls = planning__raw_syscalls(p->plan, line);
@@ -177,7 +177,7 @@ static int planning_add_stacks(struct planning *p)
 	return err;
 }
 
-/* ---- the whole ---- */
+/* ---- the whole plan ---- */
 
 void planning__take_options(struct planning *p)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * plan_calls.c: a plan that no line was written for: a record for each entry and each return of
- * many functions, with their arguments, what they return, and members of an object.
+ * plan_calls.c: a plan that is not made from a line: a record for each entry and each return of
+ * many functions, with their arguments, return values, and members of an object.
  */
 #define _GNU_SOURCE
 #include <bpf/btf.h>
@@ -11,7 +11,7 @@
 #include "base/log.h"
 #include "probe/lang/plan_inside.h"
 
-/* For tid 0, which every CPU has, the CPU. */
+/* Thread 0 exists on every CPU: there the CPU. */
 static const char calls_task[] = "tid ? tid : cpu | 1 << 32";
 
 /* Values point into it as long as the plan lives. */
@@ -54,8 +54,8 @@ static int calls_follow(struct planning *p, struct plan_probe *probe,
 	return err;
 }
 
-/* fentry does not hand out pointers to functions, nor to pointers (6.12), and would not be taken
- * for the sake of one. */
+/* fentry does not provide pointers to functions, nor to pointers (6.12), and one of them would
+ * make the kernel refuse it. */
 static bool calls_is_refused(const struct type *type)
 {
 	const struct btf_type *t;
@@ -67,7 +67,7 @@ static bool calls_is_refused(const struct type *type)
 	return t && (btf_is_func_proto(t) || btf_is_ptr(t));
 }
 
-/* The arguments at the entry, what it gives at the return. */
+/* The arguments at the entry, the result at the return. */
 static int calls_show_fields(struct plan_probe *probe)
 {
 	const struct probe *event = probe->probe;
@@ -88,7 +88,7 @@ static int calls_show_fields(struct plan_probe *probe)
 	return 0;
 }
 
-/* Of what an argument points to, or what is returned. */
+/* Members of what an argument or the result points to. */
 static void calls_move_behind(struct value *v, uint32_t bytes)
 {
 	if (!v)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * plan_clause.c: the clauses of a line, for one of its probes: their trees become values. A mistake
- * is said with the clause and its place in the text.
+ * plan_clause.c: the clauses of a line, for one of its probes: turns their trees into values. Error
+ * messages name the clause and the place in its text.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ int planning__say(const struct planning *p, const struct plan_clause *clause,
 	return log_err_lines(-EINVAL, lines, "%s: %s", clause->word, error->message);
 }
 
-/* Whose values a message is about, if there could be a doubt: a pair has one start, one end. */
+/* Names the event in a message if it could be unclear: a pair has one start, one end. */
 static const struct probe *planning_doubtful(const struct planning *p, const struct probe *probe)
 {
 	return p->plan->has_ends && p->plan->nr_probes == 2 ? NULL : probe;
@@ -36,7 +36,7 @@ int planning__type(struct planning *p, const struct plan_clause *clause, size_t 
 	return *value ? 0 : planning__say(p, clause, &error, planning_doubtful(p, scope->probe));
 }
 
-/* What is added up, and what decides, is a number. */
+/* Values to add up, and conditions, must be numbers. */
 static int planning_type_number(struct planning *p, const struct plan_clause *clause,
 				const struct value_scope *scope, struct value **value)
 {

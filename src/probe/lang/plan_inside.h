@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * plan_inside.h: what the files of plan*.c pass on to each other while a plan is made. Functions
- * return 0 or a negative errno, said.
+ * plan_inside.h: what the files of plan*.c share while a plan is made. Functions return 0 or a
+ * negative errno, said.
  */
 #ifndef IOSONAR_PROBE_LANG_PLAN_INSIDE_H
 #define IOSONAR_PROBE_LANG_PLAN_INSIDE_H
@@ -19,8 +19,8 @@ struct planning {
 	struct plan *plan;
 	const struct line *line;
 	struct plan_clause keys, shown, of, condition;
-	const struct plan_clause *typed; /* the one that is being typed */
-	struct plan_probe *saver;	 /* the start that saves what is found in it */
+	const struct plan_clause *typed; /* the probe that is being typed */
+	struct plan_probe *saver;	 /* the start that saves the values found there */
 	size_t nr_starts;
 };
 
@@ -33,10 +33,10 @@ int planning__type_probe(struct planning *p, struct plan_probe *probe,
 
 void planning__take_options(struct planning *p);
 
-/* plan_syscall.c: a field of a system call; takes it and gives what stands for it. */
+/* plan_syscall.c: takes a field of a system call and returns the value shown for it. */
 struct value *planning__field_in_words(const struct probe *event, size_t field, struct value *v);
-/* What a line of raw_syscalls shows that does not say it; NULL: it is no such line. Owned by the
- * caller. */
+/* What a line of raw_syscalls shows without `show`; NULL: it is not a line of raw_syscalls.
+ * Owned by the caller. */
 char *planning__raw_syscalls(const struct plan *plan, const struct line *line);
 void planning__mark_raw_syscalls(struct plan_probe *probe);
 
@@ -46,7 +46,7 @@ struct value *planning__start_stack(enum value_op op);
 
 /* plan_layout.c */
 int planning__lay_out(struct planning *p);
-/* Makes room for one more value of a part. -EINVAL: another kind of thing; not said. */
+/* Makes the part wide enough for one more value. -EINVAL: a value of another kind; not said. */
 int plan_shape__widen(struct value_shape *shape, const struct value_shape *other);
 
 #endif

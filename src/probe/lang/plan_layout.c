@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * plan_layout.c: where does each part of a key, of a record and of a start's note lie? One behind
+ * plan_layout.c: where does each part of a key, of a record and of a start's note lie? One after
  * the other, each a multiple of 8 bytes; a text as wide as the widest among the events.
  */
 #include <errno.h>
@@ -27,7 +27,7 @@ static void layout_name(struct plan_part *part, const struct value *v)
 	part->text_len = v->len;
 	part->shape = v->shape;
 	if (v->shape.unit == VALUE_USTACK_ID)
-		part->shape.size = 16; /* its number, and whose it is: names are the process's */
+		part->shape.size = 16; /* its number, and its process, which gives the names */
 }
 
 static bool layout_is_counted(const struct plan *plan, const struct plan_probe *probe)
@@ -41,7 +41,7 @@ static uint32_t layout_place(struct plan_part *part, uint32_t at)
 	return at + part->shape.size;
 }
 
-/* ---- what a start saves, which is in the values of its ends by number ---- */
+/* ---- values that a start saves; its ends refer to them by number ---- */
 
 static void layout_settle(const struct plan *plan, struct value *v)
 {
@@ -166,7 +166,7 @@ static bool layout_has_noted(const struct value *v, size_t offset)
 		     layout_has_noted(v->left, offset));
 }
 
-/* Where a stack is a part of a key or record; the start takes it, or the event itself. */
+/* Notes where a key or record holds a stack; the start takes it, or the event itself. */
 static void layout_stack(struct plan *plan, const struct value *v)
 {
 	if (v->shape.unit == VALUE_KSTACK_ID)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * plan_pair.c: what does a line mean where two events belong together? Clauses are typed at the
- * ends, `on` at both; what the ends want of their starts is typed there and gets a number, the same
- * for all starts. Functions and their returns meet by thread and function.
+ * ends, `on` at both; values that the ends need from their starts are typed there and get a number,
+ * the same for all starts. Functions and their returns are matched by thread and function.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "probe/lang/plan_inside.h"
 #include "wire/probe_maps.h"
 
-/* ---- what starts save ---- */
+/* ---- values that starts save ---- */
 
 static bool pair_is_text(const struct plan_part *part, const struct value *v)
 {
@@ -28,7 +28,7 @@ static int pair_new_part(struct plan *plan, const struct value *v)
 	return (int)plan->nr_saved++;
 }
 
-/* The same text is the same thing, in whatever clause it stands. Takes the value. */
+/* The same text is the same value, in any clause. Takes the value. */
 static int pair_save(void *arg, struct value *value)
 {
 	struct planning *p = arg;
@@ -62,7 +62,7 @@ static struct value_scope pair_scope(struct planning *p, size_t start, size_t en
 	};
 }
 
-/* ---- what another start has to save, since the first one does ---- */
+/* ---- values that the other starts must save as the first one does ---- */
 
 static int pair_refuse_saved(const struct planning *p, size_t number, const char *text,
 			     const struct expr_error *error, const struct probe *start)
@@ -93,7 +93,7 @@ static int pair_save_at(struct planning *p, size_t number, const struct expr *tr
 	return 0;
 }
 
-/* The same text, typed there. */
+/* The same text, typed at that start. */
 static int pair_save_everywhere(struct planning *p, size_t number)
 {
 	struct plan *plan = p->plan;
@@ -114,7 +114,7 @@ static int pair_save_everywhere(struct planning *p, size_t number)
 	return err;
 }
 
-/* ---- which start goes with an end ---- */
+/* ---- which start belongs to an end ---- */
 
 static bool pair_is_same_function(const struct probe *a, const struct probe *b)
 {
@@ -127,7 +127,7 @@ static int pair_no_start(const struct plan_probe *end)
 	return log_err(-EINVAL, "%s is an end without a start", end->probe->name);
 }
 
-/* Typed with the first start that it may end; the others save the same. */
+/* Typed with the first start that it may end; the others save the same values. */
 static int pair_type_clauses(struct planning *p, size_t end)
 {
 	struct plan *plan = p->plan;
@@ -147,9 +147,9 @@ static int pair_type_clauses(struct planning *p, size_t end)
 	return pair_no_start(&plan->probes[end]);
 }
 
-/* ---- what they share ---- */
+/* ---- values that both share ---- */
 
-/* One of `on`: "pid = next_pid" is two texts, "pid" the same one twice; `end` is where it ends. */
+/* One key of `on`: "pid = next_pid" is two texts, "pid" one text twice; `end`: where it ends. */
 struct pair_on {
 	const char *text[2], *end;
 	size_t len[2];
@@ -161,7 +161,7 @@ static bool pair_is_equal_sign(const char *text, const char *at)
 	       (at == text || !strchr("=!<>", at[-1]));
 }
 
-/* Up to a comma or an equal sign that stands in no quotes and no parentheses. */
+/* Up to a comma or an equal sign outside of quotes and parentheses. */
 static const char *pair_on_end(const char *text)
 {
 	const char *at;
@@ -346,7 +346,7 @@ static int pair_meet_functions(struct planning *p)
 	return err;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole ---- */
 
 static int pair_add_latency(struct planning *p, struct plan_probe *end)
 {
@@ -373,7 +373,7 @@ int planning__type_pairs(struct planning *p)
 	return err;
 }
 
-/* Where the pair began: the number of its stack is noted one higher. */
+/* Where the pair began: the note holds the number of its stack plus 1. */
 struct value *planning__start_stack(enum value_op op)
 {
 	bool is_user = op == VALUE_USTACK;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * plan_syscall.c: system calls in words. Where nobody says what is to be shown, the fields of
- * syscalls:sys_enter_NAME and sys_exit_NAME get their kinds (decode/syscall_args.h), and texts that
- * they point to are read by the program. raw_syscalls has all calls in one event: there the number
- * of the call decides which of its arguments are texts.
+ * plan_syscall.c: system calls in words. Without `show`, the fields of syscalls:sys_enter_NAME and
+ * sys_exit_NAME get their kinds (decode/syscall_args.h), and the program reads the texts that they
+ * point to. raw_syscalls has all calls in one event: there the number of the call decides which of
+ * its arguments are texts.
  */
 #define _GNU_SOURCE 1 /* asprintf */
 #include <stdio.h>
@@ -84,8 +84,7 @@ static bool syscall_is_raw(const struct probe *event, const char *which)
 	return name && !strcmp(name, which);
 }
 
-/* "(id == 2 || id == 4) ? ": of the calls whose text `nr` is that argument. False: there are none.
- */
+/* "(id == 2 || id == 4) ? ": the calls with that argument as text `nr`. False: no calls. */
 static bool syscall_put_calls(FILE *out, const char *side, unsigned int nr, int argument)
 {
 	const char *gap = "(";

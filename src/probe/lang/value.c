@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * value.c: what does an expression mean at a probe, and do its parts fit together? Walks the tree
- * once. Whatever it refuses is refused before anything is loaded.
+ * once. All errors are found before anything is loaded.
  */
 #include <string.h>
 #include "probe/lang/value_inside.h"
@@ -74,8 +74,8 @@ static bool typing_is_signed(const struct value *left, const struct value *right
 	return left->shape.is_signed || right->shape.is_signed;
 }
 
-/* A time stays one when a number is added to it or it is multiplied. Who divides it, by a time or
- * by 1000, wants it in another unit. */
+/* A time stays a time when a number is added to it or it is multiplied. Dividing it, by a time
+ * or by 1000, converts it to another unit. */
 static enum value_unit typing_unit(const struct value *v)
 {
 	enum value_unit l = v->left->shape.unit;
@@ -204,7 +204,7 @@ static struct value *typing_reckoning(struct typing *t, const struct expr_node *
 	return typing_fold(v);
 }
 
-/* && and ||: numbers stand as truths. */
+/* && and ||: numbers count as truth values. */
 static struct value *typing_logic(struct typing *t, const struct expr_node *node)
 {
 	struct value *left = typing__number(t, node->left);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * value.h: an expression whose every name is understood at one probe: what is read from where, how
- * wide, signed or not. Text -> tree is expr's, tree -> value is here, value -> instructions is
- * program.c's. Pure.
+ * value.h: an expression with every name resolved at one probe: what is read from where, how wide,
+ * signed or not. expr turns text into a tree, this file a tree into a value, program.c a value into
+ * instructions. Pure.
  *
  * Numbers are 64 bits wide. An operation is signed unless both sides are unsigned; a literal that
  * is not negative goes along with the other side; a difference is always signed. Division by zero
  * gives 0 and is counted; a shift by 64 bits or more gives 0; a read that faults gives 0, or an
- * empty text, and is counted. A number may stand as a truth: all but 0 are true.
+ * empty text, and is counted. A number may stand as a truth value: all but 0 are true.
  *
  * Names: a field of the event wins over a builtin (`pid` of sched:sched_wakeup is the field). At a
- * pair's end a bare name is a field of the end, else a field of the start, else a builtin; who did
- * it (pid tid uid comm cgroup) is then who began it, since an end is often an interrupt.
+ * pair's end a bare name is a field of the end, else a field of the start, else a builtin; the task
+ * (pid tid uid comm cgroup) is then the one that began it, since an end is often an interrupt.
  */
 #ifndef IOSONAR_PROBE_LANG_VALUE_H
 #define IOSONAR_PROBE_LANG_VALUE_H
@@ -64,7 +64,7 @@ enum value_op {
 	VALUE_GT,
 	VALUE_GE,
 	VALUE_LIKE, /* left: a text; text: the glob */
-	VALUE_BOTH, /* && and || look at the right side only if need be */
+	VALUE_BOTH, /* && and || evaluate the right side only if needed */
 	VALUE_EITHER,
 	VALUE_CHOOSE, /* left ? right : other */
 };
@@ -86,15 +86,15 @@ enum value_unit {
 	VALUE_CGROUP_PATH,
 	VALUE_KSTACK_ID,
 	VALUE_USTACK_ID,
-	VALUE_HEX, /* bytes: is_text, but what is shown is their elements */
-	/* Of system calls: an argument, what it returned, all arguments; texts that these show. */
+	VALUE_HEX, /* bytes: is_text, but shown as their elements */
+	/* System calls: an argument, the result, all arguments; texts that these show. */
 	VALUE_WORDS,
 	VALUE_RESULT,
 	VALUE_CALL,
 	VALUE_HIDDEN,
 };
 
-/* Whose memory an address is in. EITHER: the address tells, where BTF does not. */
+/* The memory an address is in. EITHER: the address decides, where BTF does not. */
 enum value_memory { MEMORY_KERNEL, MEMORY_USER, MEMORY_EITHER };
 
 enum {
@@ -113,8 +113,8 @@ struct value_shape {
 	enum value_unit unit;
 	struct type type;	 /* VALUE_ENUM: which */
 	uint32_t depth;		 /* of a stack, 0: all */
-	uint32_t bytes, element; /* HEX: all of it, one of them */
-	uint32_t words; /* WORDS, RESULT: enum syscall_kind; RESULT of 0: as the call has it */
+	uint32_t bytes, element; /* HEX: size of all, of one element */
+	uint32_t words; /* WORDS, RESULT: enum syscall_kind; RESULT of 0: by the call's number */
 };
 
 struct value {
@@ -125,52 +125,52 @@ struct value {
 	char *text; /* TEXT, LIKE: owned */
 	uint32_t offset, size;
 	uint32_t bits, shift;
-	bool is_signed;		  /* DIV, MOD, SHR, comparisons: how both sides are taken */
-	bool is_loc, is_rel;	  /* CHARS in the record: behind a u32, see type.h */
+	bool is_signed;		  /* DIV, MOD, SHR, comparisons: signedness of both sides */
+	bool is_loc, is_rel;	  /* CHARS in the record: located by a u32, see type.h */
 	enum value_memory memory; /* LOAD, CHARS, ARGS */
 	const char *source;	  /* the clause; */
-	size_t at, len;		  /* where it stands in it: for messages */
+	size_t at, len;		  /* its position in the clause, for messages */
 };
 
 /* What the names of an expression may mean. */
 struct value_scope {
 	const struct probe *probe;
 	uint64_t number; /* of the probe, in the plan */
-	/* In a pair's end: the start; NULL: there is no such thing as `entry.x` and `latency`. */
+	/* At a pair's end: the start; NULL: `entry.x` and `latency` do not exist. */
 	const struct probe *entry;
 	uint64_t entry_number;
-	/* Called at a pair's end for the maximal parts that stand behind `entry.`; takes the value,
-	 * which is one of the start. Returns its number among what the start saves, or -E2BIG. */
+	/* Called at a pair's end for the largest parts after `entry.`; takes the value, which is
+	 * the start's. Returns its number among the saved values, or -E2BIG. */
 	int (*save)(void *arg, struct value *value);
 	void *arg;
 };
 
-/* What every start notes, whether it is asked for or not: the `number` of such a SAVED. */
+/* Values that every start notes anyway: the `number` of such a SAVED. */
 #define VALUE_IN_HEAD UINT64_MAX
 
 /*
  * NULL and *error, which points at the character: an unknown name with the nearest right one, a
- * text that is added, a struct with its members. The root may be a number or a text. What is saved
- * has its number in `number` and, until the plan knows better, no offset.
+ * text that is added, a struct with its members. The root may be a number or a text. A saved value
+ * has its number in `number` and, until the plan sets it, no offset.
  */
 struct value *value__make(const struct expr *tree, const struct value_scope *scope,
 			  struct expr_error *error);
-/* Of a part that is saved: all its names are the start's. */
+/* For a part that is saved: all its names are the start's. */
 struct value *value__make_at_entry(const struct expr *tree, const struct value_scope *scope,
 				   struct expr_error *error);
-/* Of one field, as its name says it; NULL: out of memory, or a field that has no value (a struct).
- */
+/* The value of one field, as its name gives it; NULL: out of memory, or it has no value (a
+ * struct). */
 struct value *value__of_field(const struct probe *probe, const struct probe_field *field);
 void value__free(struct value *value);
 
-/* The same instructions would do for both. */
+/* The same instructions would serve both. */
 bool value__is_same(const struct value *a, const struct value *b);
 bool value__is_stack(const struct value *value);
-/* Some part of it is of that kind. */
+/* Some part of it has that op. */
 bool value__has(const struct value *value, enum value_op op);
 bool value__matches(const char *text, const char *glob); /* * and ? */
 
-/* Slow and plain: what the emitted program must compute. For tests, on a machine of their own. */
+/* Slow reference for what the emitted program must compute. For tests, on a simulated machine. */
 struct value_world {
 	uint64_t args[PROBE_MAX_ARGS], ret;
 	const uint8_t *record;
@@ -178,7 +178,7 @@ struct value_world {
 	uint64_t pid, tid, uid, cpu, cgroup, nsecs, latency;
 	const char *comm;
 	const uint8_t *start; /* SAVED */
-	/* false: that is not there. NULL: nothing is. */
+	/* false: not readable. NULL: nothing is. */
 	bool (*read)(void *to, uint64_t address, size_t bytes);
 	uint64_t divisions_by_zero, faults; /* are counted here */
 };

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * value_arithmetic.c: what is the value of an expression? Slow and plain, straight from the
- * definitions in value.h: what a program computes is compared with it. Also used for what is known
- * beforehand.
+ * definitions in value.h: the reference for what a program computes. Also used for constant parts.
  */
 #include <string.h>
 #include "probe/lang/value.h"
@@ -59,7 +58,7 @@ static uint64_t reckon_divide(const struct value *v, struct value_world *w, uint
 		return wants_quotient ? l / r : l % r;
 	if (r == UINT64_MAX)
 		return wants_quotient ? 0 - l
-				      : 0; /* the machine's division would trap on the least */
+				      : 0; /* the machine's division would trap on the minimum */
 	return wants_quotient ? (uint64_t)((int64_t)l / (int64_t)r)
 			      : (uint64_t)((int64_t)l % (int64_t)r);
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * value_call.c: what do str(), args(), sym() and the others make of what they are given? The first
- * two read memory; those that name a number (sym, errno, syscall, dev) only say how it is shown.
+ * value_call.c: what do str(), args(), sym() and the others make of their arguments? The first two
+ * read memory; those that name a number (sym, errno, syscall, dev) only set how it is shown.
  */
 #include "probe/lang/value_inside.h"
 
 enum { CALL_STACK_MOST = 127 };
 
-/* A number from 1 to `most` that is known now; 0: it is none. */
+/* A constant number from 1 to `most`; 0: it is not one. */
 static uint32_t call_constant(struct typing *t, uint32_t index, uint32_t most)
 {
 	const struct expr_node *node = typing__node(t, index);
@@ -40,7 +40,7 @@ static struct value *call_text_at(struct typing *t, const struct expr_node *node
 	return v;
 }
 
-/* BTF of most kernels does not tell pointers into a process apart: then the address does. */
+/* The BTF of most kernels does not mark user pointers: then the address decides. */
 static enum value_memory call_memory(struct typing *t, const struct typed *pointer)
 {
 	enum value_memory memory = typing__memory(t, pointer);
@@ -48,7 +48,7 @@ static enum value_memory call_memory(struct typing *t, const struct typed *point
 	return memory == MEMORY_USER ? memory : MEMORY_EITHER;
 }
 
-/* A text can be cut, or be taken longer than usual where its length is not known. */
+/* A text can be cut, or be read longer than usual where its length is unknown. */
 static struct value *call_str_of_text(struct typing *t, const struct expr_node *node,
 				      struct value *text, uint32_t chars)
 {
@@ -137,7 +137,7 @@ static const struct call {
 	uint32_t least, most; /* values it takes */
 	const char *usage;
 	struct value *(*make)(struct typing *t, const struct expr_node *node);
-	enum value_unit unit; /* without make: how the number that it is given is shown */
+	enum value_unit unit; /* without make: how its argument, a number, is shown */
 } calls[] = {
 	{ "str", 1, 2, "str(pointer) or str(pointer, length)", call_str },
 	{ "args", 1, 1, "args(argv)", call_args },

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * value_index.c: where does `cmd->cdw10[2]` lie? An index that is a number moves the place and
- * costs nothing; one that is known at the hit only is compared there with the array's length, and
- * outside of it nothing is read. The number of elements behind a pointer is unknown.
+ * value_index.c: where does `cmd->cdw10[2]` lie? A constant index moves the place and costs
+ * nothing; one that is only known at the hit is compared there with the array's length, and nothing
+ * outside of the array is read. The number of elements behind a pointer is unknown.
  */
 #include "probe/lang/value_inside.h"
 
@@ -15,7 +15,7 @@ static bool index_refuse(struct typing *t, const struct expr_node *node, const c
 	return false;
 }
 
-/* What the index counts, and how many there are; 0: unknown. */
+/* The elements that the index counts, and their number; 0: unknown. */
 static bool index_element(struct typing *t, const struct expr_node *node, struct typed *typed,
 			  struct type *element, uint32_t *nr)
 {
@@ -33,7 +33,7 @@ static bool index_element(struct typing *t, const struct expr_node *node, struct
 	return true;
 }
 
-enum { INDEX_MOST = 1 << 20 }; /* bytes behind the first element */
+enum { INDEX_MOST = 1 << 20 }; /* bytes from the first element */
 
 static bool index_constant(struct typing *t, const struct expr_node *node, struct typed *typed,
 			   uint64_t index, uint32_t size, uint32_t nr)
@@ -65,8 +65,8 @@ static struct value *index_address(struct typing *t, const struct expr_node *nod
 	return value__join(t, VALUE_ADD, node, near, far);
 }
 
-/* Outside of the array: the address is 0, where nothing can be read, and that is counted. Takes the
- * address and the index. */
+/* Outside of the array the address is 0, where nothing can be read, and that is counted. Takes
+ * the address and the index. */
 static struct value *index_inside(struct typing *t, const struct expr_node *node,
 				  struct value *address, struct value *index, uint32_t nr)
 {
@@ -82,7 +82,7 @@ static struct value *index_inside(struct typing *t, const struct expr_node *node
 	return NULL;
 }
 
-/* An index that is known at the hit only; its value stands in the tree once more for its bounds. */
+/* An index that is only known at the hit; the tree holds it twice, once for the bounds check. */
 static bool index_variable(struct typing *t, const struct expr_node *node, struct typed *typed,
 			   struct value *index, uint32_t size, uint32_t nr)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * value_load.c: what was found and has a type becomes a value: a number, some bits of one, a text,
- * a small array, read from memory or from the record. What is none of these is refused, with what
- * to write instead.
+ * value_load.c: turns something with a type into a value: a number, some bits of one, a text, a
+ * small array, read from memory or from the record. Refuses anything else and says what to write
+ * instead.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ void typing__shape(struct value *v, const struct type *type)
 	}
 }
 
-/* The bits of what was read; takes it. */
+/* The bits of a loaded number; takes it. */
 static struct value *load_bits(struct typing *t, const struct expr_node *node,
 			       const struct type *type, struct value *unit)
 {
@@ -59,7 +59,7 @@ static bool load_is_readable(struct typing *t, const struct expr_node *node,
 	return false;
 }
 
-/* What lies there; takes what it is reached by, of which a record has none. */
+/* Loads it; takes the address, which a record does not have. */
 static struct value *load_new(struct typing *t, enum value_op op, const struct expr_node *node,
 			      const struct typed *typed)
 {
@@ -75,7 +75,7 @@ static struct value *load_new(struct typing *t, enum value_op op, const struct e
 	return v;
 }
 
-/* A number that lies somewhere. */
+/* A number in memory or in the record. */
 static struct value *load_number(struct typing *t, const struct expr_node *node,
 				 struct typed *typed)
 {
@@ -109,7 +109,7 @@ static struct value *load_text(struct typing *t, const struct expr_node *node, s
 	return v;
 }
 
-/* All of a small array, as it lies there. */
+/* All of a small array, as raw bytes. */
 static struct value *load_array(struct typing *t, const struct expr_node *node, struct typed *typed)
 {
 	const struct type element = type__target(&typed->type);
@@ -174,7 +174,7 @@ static void load_refuse(struct typing *t, const struct expr_node *node, const st
 				typing__clip(t, node), typing__text(t, node));
 }
 
-/* Makes a value of it, and takes what it is made of. */
+/* Makes a value of it, and takes its parts. */
 struct value *typing__settle(struct typing *t, const struct expr_node *node, struct typed *typed)
 {
 	bool is_number = typed->type.kind == TYPE_INT || typed->type.kind == TYPE_POINTER;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * value_member.c: where does `req->q->disk->disk_name` lie? Follows BTF through pointers, structs
- * and what is anonymous in them; each -> is one read of memory, a dot none. value_index.c does
- * the same for elements of arrays.
+ * and their anonymous members; each -> is one read of memory, a dot is free. value_index.c does the
+ * same for elements of arrays.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,8 +10,8 @@
 #include "probe/lang/value_inside.h"
 
 /*
- * What lies in the memory of a process points into it. BTF of kernels that gcc made does not tell
- * whose memory a function's argument points into: then the address does.
+ * Pointers in a process's memory point into that memory. BTF of kernels built with gcc does not say
+ * which memory a function's argument points into: then the address decides.
  */
 enum value_memory typing__memory(const struct typing *t, const struct typed *pointer)
 {
@@ -80,7 +80,7 @@ static bool member_find(struct typing *t, const struct expr_node *node, const st
 	return true;
 }
 
-/* Behind a pointer: what it points to has not been read yet. */
+/* The target of a pointer is not read yet. */
 bool typing__follow(struct typing *t, const struct expr_node *node, struct typed *typed)
 {
 	enum value_memory memory = typing__memory(t, typed);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * value_name.c: what does a name mean? A field or an argument of the event first, then what every
- * event knows: who, where, when. A name that means nothing is answered with the most alike.
+ * value_name.c: what does a name mean? A field or an argument of the event first, then the builtins
+ * of every event: task, CPU, time. For an unknown name suggests the most similar.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -276,7 +276,7 @@ struct value *typing__stack(struct typing *t, const struct expr_node *node, bool
 	return v;
 }
 
-/* ---- all of them ---- */
+/* ---- all names ---- */
 
 static size_t name_list_fields(const struct probe *probe, const char **names)
 {
@@ -287,7 +287,7 @@ static size_t name_list_fields(const struct probe *probe, const char **names)
 	return i;
 }
 
-/* What is not there must not be proposed. */
+/* Names that are not available here must not be suggested. */
 static bool name_is_offered(const struct typing *t, enum value_op op)
 {
 	if (op == VALUE_LATENCY)
@@ -295,7 +295,7 @@ static bool name_is_offered(const struct typing *t, enum value_op op)
 	return op != VALUE_RET || typing__probe(t)->kind == PROBE_USERRET;
 }
 
-/* "entry" alone, or as a pointer: it is neither. */
+/* "entry" alone, or as a pointer: it is neither a value nor a pointer. */
 static bool name_refuse_side_word(const struct typing *t, const struct expr_node *node)
 {
 	bool is_entry = typing__is_named(node, "entry");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * value_node.c: one value of a tree: made, freed, searched, compared with another; and the words of
- * the expression that it stands for.
+ * value_node.c: one value of a tree: created, freed, searched, compared with another; and the text
+ * of the expression that it comes from.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -63,7 +63,7 @@ struct value *value__join(const struct typing *t, enum value_op op, const struct
 	return NULL;
 }
 
-/* Signed, as long as that is the same number. */
+/* Signed, as long as the number stays the same. */
 struct value *value__new_number(const struct typing *t, const struct expr_node *node,
 				uint64_t number)
 {

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * value_pair.c: which parts of an expression at a pair's end are about its start? The largest parts
- * that need nothing else are evaluated at the start, before their memory changes, and only their
- * result is kept until the end.
+ * that need only the start are evaluated there, before their memory changes, and only their result
+ * is kept until the end.
  */
 #include <stddef.h>
 #include "probe/lang/value_inside.h"
 #include "wire/probe_maps.h"
 
-/* Constants and unknown words are on no side. */
+/* Constants and unknown words belong to neither side. */
 enum side { SIDE_NONE, SIDE_ENTRY, SIDE_EXIT };
 
-/* An end is often an interrupt: who did it is who began it. */
+/* An end is often an interrupt: the task is the one that began the pair. */
 static bool pair_is_who(const struct expr_node *node)
 {
 	static const char *const names[] = { "pid", "tid", "uid", "comm", "cgroup" };
@@ -119,7 +119,7 @@ static const struct pair_head *pair_head(const struct typing *t, const struct ex
 	return NULL;
 }
 
-/* A stack's number + 1 is noted: one less is -1 if there was none. */
+/* The note holds a stack's number + 1: minus 1 that is -1 if there was no stack. */
 static struct value *pair_less_one(struct typing *t, const struct expr_node *node,
 				   struct value *noted)
 {

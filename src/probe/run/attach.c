@@ -9,11 +9,11 @@
 #include <bpf/btf.h>
 #include "base/log.h"
 
-/* Attaching and closing 16 by fentry takes two seconds, a few hundred half a minute; kprobes are
- * attached sooner, and closed in a third of the time. */
+/* Attaching and closing 16 by fentry takes two seconds, a few hundred half a minute; kprobes
+ * attach faster, and close in a third of the time. */
 enum { ATTACH_FEW = 16, ATTACH_FEW_CALLS = 48, ATTACH_MANY = 512, ATTACH_MOST = 4096 };
 
-/* ---- what is known of the kernel ---- */
+/* ---- what the kernel can do ---- */
 
 struct attacher *attacher__new(void)
 {
@@ -48,9 +48,9 @@ void attacher__trace_calls(struct attacher *attacher, bool insists)
 }
 
 /*
- * Programs of raw tracepoints have a guard each since 6.1 (05b24ff9b2cf), which gave the function
- * that counts what it keeps out this name; those of fentry had one before. A program of a uprobe is
- * kept out by nothing, and may be preempted.
+ * Each program of a raw tracepoint has a guard since 6.1 (05b24ff9b2cf), which gave this name to
+ * the function that counts what the guard skips; fentry had one before. A program of a uprobe has
+ * no guard and may be preempted.
  */
 bool attach__may_nest(struct attacher *attacher, enum attach_way way, const struct probe *probe)
 {
@@ -66,7 +66,7 @@ bool attach__may_nest(struct attacher *attacher, enum attach_way way, const stru
 }
 
 /*
- * What a kernel tells of a link is as long as its struct bpf_link_info. Up to here reaches
+ * What a kernel reports of a link is as long as its struct bpf_link_info. This length includes
  * perf_event.kprobe.missed (3acf8ace6823), which came with the counting (dd8657894c11, 6.7).
  */
 enum { ATTACH_INFO_WITH_MISSED = 56 };
@@ -90,10 +90,10 @@ static bool attach_counts_misses(struct attacher *attacher)
 
 /*
  * Programs of tracepoints, kprobes and samples share a flag on each CPU: while one of them runs
- * there the others are left out. Those of raw tracepoints and of fentry have each its own, and what
- * it leaves out was counted from the start. A kprobe inside another is left out by a second rule,
- * which counts elsewhere; a sample's never were counted. The return of a user function is omitted
- * where 64 of the task are kept: nest.c counts that, but not what other tracers take.
+ * there the others are skipped. Programs of raw tracepoints and of fentry have a flag each, and
+ * their skips were counted from the start. A kprobe inside another is skipped by a second rule,
+ * which counts elsewhere; skipped samples were never counted. The return of a user function is
+ * omitted where 64 of the task are kept: nest.c counts that, but not places of other tracers.
  */
 bool attach__is_exact(struct attacher *attacher, enum attach_way way, const struct probe *probe)
 {
@@ -120,7 +120,7 @@ const char *attach__inexact(enum attach_way way)
 
 /* ---- functions ---- */
 
-/* A function that only self-tests of BPF call. The ids of a module go on where the kernel's end. */
+/* A function that only BPF self-tests call. The ids of a module continue after the kernel's. */
 static int attach_try_fentry(struct attacher *attacher, const struct btf *btf)
 {
 	int id = btf__find_by_name_kind(btf, "bpf_fentry_test1", BTF_KIND_FUNC), err;
@@ -149,7 +149,7 @@ static bool attach_has_fentry(struct attacher *attacher, const struct probe *con
 	return !attacher->fentry;
 }
 
-/* Loading says nothing. The first function may be one that cannot be had: the next may say more. */
+/* Loading alone proves nothing. The first function may not be attachable: tries the next ones. */
 static int attach_try_multi(struct attacher *attacher, const struct probe *const *probes, size_t nr)
 {
 	int program = attach_load_nothing(attacher, ATTACH_KPROBE_MULTI, probes[0]);
@@ -180,7 +180,7 @@ static bool attach_has_kprobe(struct attacher *attacher)
 	return attach_pmu(attacher, ATTACH_KPROBE)->type >= 0;
 }
 
-/* -EPERM from both: the kernel could, and may not be asked. */
+/* -EPERM from both: the kernel may support it, but we may not ask. */
 static int attach_say_none(const struct attacher *attacher)
 {
 	const bool locked = attacher->fentry == -EPERM || attacher->kprobe_multi == -EPERM;
@@ -192,8 +192,8 @@ static int attach_say_none(const struct attacher *attacher)
 }
 
 /*
- * A trial of fentry takes 100 ms, so a few functions are tried at once, and each goes by the next
- * best if it fails; unless there is nothing else.
+ * A trial of fentry takes 100 ms, so a few functions are attached without one, and each falls back
+ * to the next best way if it fails; unless there is no other way.
  */
 static enum attach_way attach_best(struct attacher *attacher, const struct probe *const *probes,
 				   size_t nr)
@@ -214,7 +214,7 @@ static enum attach_way attach_best(struct attacher *attacher, const struct probe
 	return kprobe ? ATTACH_KPROBE : ATTACH_NONE;
 }
 
-/* An interrupt calls it, by its name. */
+/* Runs in an interrupt, judging by its name. */
 static bool attach_ends_io(const struct probe *probe)
 {
 	static const char *const words[] = { "end",	 "done",   "put",     "free",
@@ -226,7 +226,7 @@ static bool attach_ends_io(const struct probe *probe)
 	return false;
 }
 
-/* A program that serves many tells them apart by address; where that is hidden it cannot. */
+/* A program that serves many functions tells them apart by address; not if addresses are hidden. */
 static enum attach_way attach_fits(struct attacher *attacher, enum attach_way best,
 				   const struct probe *probe)
 {
@@ -275,7 +275,7 @@ int attach__choose(struct attacher *attacher, const struct probe *const *probes,
 		   enum attach_way *ways)
 {
 	/* raw_tp before tp_btf: it needs no BTF of a module and no CAP_SYS_ADMIN, and its
-	 * arguments are plain numbers, which every kernel's verifier lets a program add to. */
+	 * arguments are plain numbers, on which every kernel's verifier allows arithmetic. */
 	static const enum attach_way of_kind[NR_PROBE_KINDS] = {
 		[PROBE_TRACEPOINT] = ATTACH_TRACEPOINT,
 		[PROBE_RAW] = ATTACH_RAW,
@@ -300,7 +300,7 @@ int attach__choose(struct attacher *attacher, const struct probe *const *probes,
 		"user probes are not available: this kernel has no uprobes (CONFIG_UPROBE_EVENTS)");
 }
 
-/* ENOTSUPP is the kernel's own and has no name outside. */
+/* ENOTSUPP is internal to the kernel and has no name in user space. */
 enum { ATTACH_ENOTSUPP = 524 };
 
 static const char *attach_why_function(int err)

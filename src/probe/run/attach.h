@@ -2,8 +2,8 @@
 /*
  * attach.h: how does this kernel let a program be attached to a probe? Decided by trial, never by
  * version: fentry or kprobe.multi or kprobe for functions, a perf event or a link of its own for
- * the others. Says what a way can miss. Closing is what takes time: some 100 ms for each fentry,
- * kprobe, uprobe and tracepoint, nothing for the rest.
+ * the others. Says which hits a way can miss. Closing is slow: some 100 ms for each fentry, kprobe,
+ * uprobe and tracepoint, nothing for the rest.
  */
 #ifndef IOSONAR_PROBE_RUN_ATTACH_H
 #define IOSONAR_PROBE_RUN_ATTACH_H
@@ -26,40 +26,40 @@ enum attach_way {
 enum program_ctx attach__ctx(enum attach_way way);
 const char *attach__word(enum attach_way way); /* "fentry", for -v and the summary */
 bool attach__serves_many(enum attach_way way);
-bool attach__is_slow_to_close(enum attach_way way); /* more than a few take seconds */
+bool attach__is_slow_to_close(enum attach_way way); /* more than a few of them take seconds */
 
-/* What was tried and found out so far, once for all probes of a run. */
+/* Results of trials so far, shared by all probes of a run. */
 struct attacher;
 struct attacher *attacher__new(void); /* NULL: out of memory */
 void attacher__free(struct attacher *attacher);
 /*
- * From now on functions are traced from entry to return. Programs of kprobe.multi are left out
- * where one of them was interrupted, and so would be the completion of an I/O: functions that end
- * one have fentry each. Returns that only kretprobes see, which lose some silently, are not
- * attached (ATTACH_NONE), unless the user insists.
+ * From now on functions are traced from entry to return. A kprobe.multi program is skipped if it
+ * interrupts another one, and so would be the completion of an I/O: functions that end an I/O get a
+ * fentry each. Returns that only kretprobes see, which lose some silently, are not attached
+ * (ATTACH_NONE), unless the user insists.
  */
 void attacher__trace_calls(struct attacher *attacher, bool insists);
 
 /*
- * Which way for each of these, all of one kind. Functions: few by fentry, many by kprobe.multi;
- * one that none of the ways takes is ATTACH_NONE. -EOPNOTSUPP: there is none for any, said with the
+ * Chooses a way for each of these probes, all of one kind. Functions: few by fentry, many by
+ * kprobe.multi; ATTACH_NONE if no way works for one. -EOPNOTSUPP: no way for any, said with the
  * reason.
  */
 int attach__choose(struct attacher *attacher, const struct probe *const *probes, size_t nr,
 		   enum attach_way *ways);
-/* What to try after this way failed for the probe: ATTACH_NONE if there is nothing left. */
+/* The way to try after this one failed for the probe: ATTACH_NONE if none is left. */
 enum attach_way attach__instead(struct attacher *attacher, enum attach_way way,
 				const struct probe *probe);
-/* false: the kernel may skip hits, or lose them, without counting that. */
+/* false: the kernel may skip or lose hits without counting them. */
 bool attach__is_exact(struct attacher *attacher, enum attach_way way, const struct probe *probe);
-/* What of, and what to ask for instead, for people. */
+/* What it may miss, and what to use instead, as text for users. */
 const char *attach__inexact(enum attach_way way);
-/* Another hit may run the same program on the same CPU while this one does. */
+/* Another hit may run the same program on the same CPU before this one ends. */
 bool attach__may_nest(struct attacher *attacher, enum attach_way way, const struct probe *probe);
 /* "not traceable": why an attempt failed, for a line that names the probe. */
 const char *attach__why(enum attach_way way, int err);
 
-/* A program that is loaded, and where it is attached. */
+/* A loaded program, and where it is attached. */
 struct attachment {
 	enum attach_way way;
 	int prog_fd; /* -1: none */
@@ -73,23 +73,23 @@ struct attach_load {
 	const struct bpf_insn *insns;
 	size_t nr;
 	int switch_fd; /* an array of one u64: while it is 0 the program does nothing; -1: none */
-	char *log;     /* of the verifier, when it refused: "" if it did not speak */
+	char *log;     /* the verifier's, after a refusal: "" if it has none */
 	size_t log_size;
 };
-/* -errno, not said. The log counts instructions as the program does, without the switch. */
+/* -errno, not said. The log numbers instructions as the program does, without the switch. */
 int attachment__load(struct attachment *a, struct attacher *attacher,
 		     const struct attach_load *load);
 /*
- * One probe, or all that one program serves. errs: of each probe, 0 or -errno. 0 if one at least
- * could be attached.
+ * Attaches to one probe, or to all that one program serves. errs: 0 or -errno per probe. Returns 0
+ * if at least one is attached.
  */
 int attachment__attach(struct attachment *a, struct attacher *attacher,
 		       const struct probe *const *probes, size_t nr, int *errs);
-/* One program more, of another attachment, at one probe; `a` holds it. */
+/* Attaches another attachment's program to one probe as well; `a` holds the link. */
 int attachment__share(struct attachment *a, struct attacher *attacher,
 		      const struct attachment *with, const struct probe *probe);
 uint64_t attachment__missed(const struct attachment *a); /* recursion_misses of the program */
-void attachment__detach(struct attachment *a);		 /* closes what fds hold */
+void attachment__detach(struct attachment *a);		 /* closes fds */
 void attachment__close(struct attachment *a);		 /* and the program */
 
 /* A counter without a program, on every CPU, for SOFT and HW that have no period. */
@@ -100,7 +100,7 @@ struct attach_task {
 };
 int attach__count(struct attacher *attacher, const struct probe *probe,
 		  const struct attach_task *task, int **fds, size_t *nr);
-/* Its sum. *is_scaled: counters had to take turns, so that it is an estimate. */
+/* The sum. *is_scaled: counters were multiplexed, so that it is an estimate. */
 int attach__read_counter(const int *fds, size_t nr, uint64_t *count, bool *is_scaled);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * attach_count.c: counters without a program, as `perf stat` has them: of every CPU, of a cgroup on
- * every CPU, or of the threads of a process. Nothing runs at an event, so they cost nothing. Where
- * a kernel cannot follow threads alone (before 5.13) those of the process's children are in.
+ * attach_count.c: counters without a program, as `perf stat` has them: per CPU, for a cgroup on
+ * every CPU, or for the threads of a process. No code runs at an event, so they cost nothing.
+ * Kernels that cannot follow threads alone (before 5.13) include the process's children.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -40,7 +40,7 @@ static int counter_open(struct counter *c, int who, int cpu, unsigned long flags
 					    flags | PERF_FLAG_FD_CLOEXEC));
 }
 
-/* A CPU that went since is no error. */
+/* A CPU that went offline meanwhile is not an error. */
 static int counter_open_cpus(struct counter *c, struct attacher *attacher, int who,
 			     unsigned long flags)
 {
@@ -78,7 +78,7 @@ static int counter_open_thread(struct counter *c, int tid)
 	return err == -ESRCH ? 0 : err;
 }
 
-/* Threads that are there; those to come are theirs. */
+/* The existing threads; they pass their counters on to new ones. */
 static int counter_open_process(struct counter *c, const struct attach_task *task)
 {
 	const struct dirent *entry;

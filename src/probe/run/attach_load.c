@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * attach_load.c: a program goes to the kernel and is attached: one table says as what, one function
- * for each way says how.
+ * attach_load.c: loads a program into the kernel and attaches it: a table gives the types of each
+ * way, and a function per way attaches.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -56,7 +56,7 @@ bool attach__is_slow_to_close(enum attach_way way)
 
 /* ---- BTF of modules ---- */
 
-/* The kernel knows it by number only: all are looked at. */
+/* The kernel knows a module's BTF by id only: all are searched. */
 static int attach_find_btf(const char *module)
 {
 	char name[64];
@@ -98,7 +98,7 @@ static int attach_module_btf(struct attacher *attacher, const char *module)
 
 /* ---- loading ---- */
 
-/* In front of the program; its jumps are relative. */
+/* Goes before the program, whose jumps are relative. */
 enum { ATTACH_SWITCH_INSNS = 6 };
 
 static struct bpf_insn *attach_with_switch(const struct attach_load *load)
@@ -129,7 +129,7 @@ struct attach_insns {
 	size_t log_size;
 };
 
-/* libbpf asks again, with the log, if the first attempt fails. */
+/* libbpf retries with the log if the first attempt fails. */
 static int attach_load_insns(struct attacher *attacher, enum attach_way way,
 			     const struct probe *probe, const struct attach_insns *what)
 {
@@ -161,7 +161,7 @@ int attach_load_nothing(struct attacher *attacher, enum attach_way way, const st
 	return attach_load_insns(attacher, way, probe, &what);
 }
 
-/* Refused with the switch: once more without, so that the log counts as the program does. */
+/* Refused with the switch: tries once without it, so that the log numbers match the program's. */
 int attachment__load(struct attachment *a, struct attacher *attacher,
 		     const struct attach_load *load)
 {
@@ -209,7 +209,7 @@ static int attachment_keep(struct attachment *a, int fd)
 	return 0;
 }
 
-/* By name where the kernel hides addresses: slower, and it has to be the only one of that name. */
+/* By name where the kernel hides addresses: slower, and the name must be unique. */
 int attach_link_many(int prog_fd, const struct probe *const *probes, size_t nr)
 {
 	unsigned long *addresses = calloc(nr, sizeof(*addresses));
@@ -249,7 +249,7 @@ static int attachment_link_many(struct attachment *a, const struct probe *const 
 	return attachment_link_many(a, probes + half, nr - half, errs + half) ? err : 0;
 }
 
-/* A CPU that went since is no error. */
+/* A CPU that went offline meanwhile is not an error. */
 static int attachment_sample(struct attachment *a, struct attacher *attacher,
 			     const struct probe *probe)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * attach_perf.c: perf events that carry a program: tracepoints, kprobes and uprobes, where one
- * event on any CPU hears all of them, and samples, which every CPU takes for itself. The program is
- * set by ioctl, not by a link: that works on every kernel, and takes one descriptor.
+ * event on any CPU covers all CPUs, and samples, which need an event per CPU. The program is set by
+ * ioctl, not by a link: that works on every kernel, and takes one descriptor.
  */
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -140,7 +140,7 @@ static int attach_fill_uprobe(struct perf_event_attr *attr, const struct attach_
 
 /*
  * The program runs on every CPU as soon as it is set. The event itself stays disabled: enabled, it
- * would have the kernel prepare a sample, which nobody reads, at each hit on its CPU.
+ * would make the kernel prepare an unread sample at each hit on its CPU.
  */
 int attach_open_traced(struct attacher *attacher, enum attach_way way, const struct probe *probe,
 		       int prog_fd)
@@ -164,7 +164,7 @@ int attach_open_sampled(const struct probe *probe, int cpu, int prog_fd)
 	struct perf_event_attr attr = {
 		.type = probe->perf_type,
 		.config = probe->perf_config,
-		.sample_period = probe->period, /* or sample_freq, which is the same place */
+		.sample_period = probe->period, /* or sample_freq: a union */
 		.freq = probe->kind == PROBE_PROFILE,
 	};
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * children.c: with --children the processes of interest are those in a table: the one that was
- * named, those it has started, and what they start from now on. Two programs keep it: at a fork a
- * child of one that is in it is added, and a process that is gone leaves it, so that its number can
- * be another's. The table is filled before anything else is attached.
+ * children.c: --children selects the processes in a table: the one that was named, its descendants,
+ * and those they start from now on. Two programs keep it: a fork adds the child of a process in the
+ * table, and an exit removes a process, so that its number can be reused. The table is filled
+ * before anything else is attached.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -21,7 +21,7 @@
 
 enum { CHILDREN_MOST = 16384 };
 
-/* ---- those that are there already ---- */
+/* ---- existing processes ---- */
 
 struct children_parent {
 	uint32_t pid, parent;
@@ -42,7 +42,7 @@ static bool children_read_parent(const char *name, struct children_parent *p)
 	in = fopen(path, "re");
 	if (!in)
 		return false;
-	/* The name may hold anything: from its last bracket on. */
+	/* The name may hold any character: parse from its last bracket. */
 	close = fgets(line, sizeof(line), in) ? strrchr(line, ')') : NULL;
 	got = close && sscanf(close + 1, " %*c %u", &p->parent) == 1;
 	fclose(in);
@@ -101,7 +101,7 @@ static int children_fill(int map, uint32_t pid)
 	return err;
 }
 
-/* ---- those that come and go ---- */
+/* ---- processes that come and go ---- */
 
 /* A field of the task that argument number `argument` of a raw tracepoint points to, into R1. */
 static void children_read_task(struct code *c, int argument, uint32_t offset, struct place to)
@@ -114,7 +114,7 @@ static void children_read_task(struct code *c, int argument, uint32_t offset, st
 	code__call(c, BPF_FUNC_probe_read_kernel);
 }
 
-/* sched_process_fork(parent, child): the parent is who runs. */
+/* sched_process_fork(parent, child): the parent is the current task. */
 static void children_at_fork(struct code *c, int map, uint32_t tgid_at)
 {
 	struct place parent = code__take(c, 8), child = code__take(c, 8);
@@ -136,7 +136,7 @@ static void children_at_fork(struct code *c, int map, uint32_t tgid_at)
 	code__bind(c, out);
 }
 
-/* sched_process_free(task): the last of a process to go is the thread that bears its number. */
+/* sched_process_free(task): the last thread of a process to go is the one with its number. */
 static void children_at_free(struct code *c, int map, uint32_t pid_at)
 {
 	struct place pid = code__take(c, 8);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * count.c: events that the machine counts by itself: `soft:` and `hw:` without a number. No
- * program runs, so there is nothing to ask at an event: no condition, no key but the probe.
+ * count.c: events that the machine counts by itself: `soft:` and `hw:` without a number. No program
+ * runs, so nothing can be read at an event: no condition, no key but the probe.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "base/log.h"
 #include "probe/run/inside.h"
 
-enum { COUNT_NAMED = 8 }; /* of those that are left out, without -v */
+enum { COUNT_NAMED = 8 }; /* named counters that are left out, without -v */
 
 static bool count_has_only_probes(const struct plan *plan)
 {
@@ -52,8 +52,8 @@ static int count_open(struct run *run, struct run_counter *counter)
 	int err = attach__count(run->attacher, p->probe, &task, &counter->fds, &counter->nr);
 
 	run->errs[counter->probe] = err;
-	/* A machine has some counters and lacks others; a task that is not there is the line's
-	 * mistake. */
+	/* A machine has some counters and lacks others; a task that does not exist is a mistake
+	 * in the line. */
 	if (!err || err == -ENOENT || err == -ENODEV || err == -EOPNOTSUPP || err == -EINVAL)
 		return 0;
 	return log_err(err == -ESRCH ? -EINVAL : -EOPNOTSUPP, "cannot count %s: %s", p->probe->name,
@@ -97,7 +97,7 @@ static const char *count_why(const struct run *run)
 	return attach__why(ATTACH_PERF, run->errs[run->counters[i].probe]);
 }
 
-/* One line for all that are lacking, with the reason of the first; the others run. */
+/* One line for all missing counters, with the reason of the first; the others run. */
 static int count_tell_lacking(const struct run *run)
 {
 	char names[4096];

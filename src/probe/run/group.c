@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * group.c: which probes share a program? Each kind is asked once how it can be attached here;
- * those that one program can serve, and that need the same instructions, become one group. Ends of
- * pairs come before starts.
+ * probes that one program can serve, with the same instructions, become one group. Ends of pairs
+ * come before starts.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -47,12 +47,12 @@ static int group_put(struct run *run, enum attach_way way, size_t number, bool i
 	return 0;
 }
 
-/* All of one kind, with the way of each. */
+/* All probes of one kind, with the way of each. */
 struct group_kind {
 	const struct probe **probes;
 	size_t *numbers;
 	enum attach_way *ways;
-	bool *is_alone; /* another one has the same address: a program could not tell them apart */
+	bool *is_alone; /* another probe has the same address: a program cannot tell them apart */
 	size_t *order;	/* by address */
 	size_t nr;
 };
@@ -103,8 +103,8 @@ static int group_choose_kind(struct run *run, struct group_kind *k)
 	for (size_t i = 0; !err && i < k->nr; i++) {
 		const bool is_return = run->plan->is_calls && k->probes[i]->kind == PROBE_RET;
 
-		/* -ECANCELED: the return of a function, which nobody wants as it can be had: see
-		 * attach.h. */
+		/* -ECANCELED: the return of a function, which is only available in an unwanted
+		 * way: see attach.h. */
 		if (k->ways[i] == ATTACH_NONE)
 			run->errs[k->numbers[i]] = is_return ? -ECANCELED : -ENOENT;
 		else if (group_put(run, k->ways[i], k->numbers[i], k->is_alone[i]))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * inside.h: what the files run*.c share. A group is one program and the probes it serves; it
- * has one cell.
+ * inside.h: shared by the files run*.c. A group is one program and the probes it serves; it has one
+ * cell.
  */
 #ifndef IOSONAR_PROBE_RUN_INSIDE_H
 #define IOSONAR_PROBE_RUN_INSIDE_H
@@ -15,8 +15,8 @@ struct run_group {
 	size_t *probes; /* numbers in the plan */
 	size_t nr;
 	bool is_end;
-	bool is_alone;		  /* takes no other probe */
-	bool is_refused;	  /* the program, not what it should be attached to */
+	bool is_alone;		  /* shares its program with no other probe */
+	bool is_refused;	  /* the verifier refused the program; not a failed attachment */
 	char reason[PROGRAM_WHY]; /* the verifier's or ours; "": unknown */
 };
 
@@ -25,22 +25,22 @@ struct run_counter {
 	size_t probe;
 	int *fds;
 	size_t nr;
-	uint64_t count; /* when it was closed */
+	uint64_t count; /* set when it is closed */
 };
 
-/* A ring as the kernel maps it. */
+/* A ring as mapped from the kernel. */
 struct run_ring {
 	uint64_t *read_at;	    /* we write */
-	const uint64_t *written_to; /* the kernel writes; data lie a page behind it, twice */
+	const uint64_t *written_to; /* the kernel writes; data start a page after it, twice */
 };
 
-/* Where a held record lies, and when it happened. */
+/* Position and time of a held record. */
 struct run_entry {
 	uint64_t ns;
 	size_t at, bytes;
 };
 
-/* Records that wait for others which may be older. */
+/* Records that wait for records that may be older. */
 struct run_order {
 	char *held;
 	size_t bytes, room_bytes;
@@ -57,8 +57,8 @@ struct run {
 	size_t nr_groups;
 	struct run_counter *counters;
 	size_t nr_counters;
-	int *errs;	    /* of each probe of the plan: 0: attached */
-	size_t *by_address; /* numbers of probes that are served together, sorted */
+	int *errs;	    /* per probe of the plan; 0: attached */
+	size_t *by_address; /* numbers of probes that share programs, sorted */
 	size_t nr_by_address;
 	uint32_t nr_cpus; /* possible ones */
 	struct run_ring *rings;
@@ -68,8 +68,8 @@ struct run {
 	int switch_fd;			/* -1: none */
 	uint64_t *is_on;		/* the switch, mapped */
 	uint64_t *gate;			/* of calls: mapped; closed while it is not 0 */
-	uint64_t gate_ns, gate_records; /* since when, how many came */
-	int closer; /* while it is open the child holds the links; -1: there is none */
+	uint64_t gate_ns, gate_records; /* start and count of the current measurement */
+	int closer; /* while it is open the child holds the links; -1: no child */
 	bool is_detached, counters_scaled;
 	const char *inexact, *why; /* the way that may miss hits; NULL: none */
 	uint64_t start_ns;
@@ -83,21 +83,21 @@ struct program_wants run_program_wants(const struct run *run, const struct run_g
 /* maps.c */
 int run_make_maps(struct run *run);
 void run_close_maps(struct run *run);
-int run_map_word(int fd, uint64_t **word); /* the first of a map that may be mapped */
+int run_map_word(int fd, uint64_t **word); /* maps the first word of a map */
 
-/* children.c: the table of processes, where --children wants one */
+/* children.c: the table of processes, for --children */
 int run_follow_children(struct run *run);
 
 /* program.c */
 int run_attach_all(struct run *run);
 
-/* nest.c: returns of user functions that the kernel omits are counted */
+/* nest.c: counts returns of user functions that the kernel omits */
 bool run_has_nests(const struct run *run);
 void run_attach_nests(struct run *run);
 uint64_t run_count_omitted(const struct run *run);
 
 /* switch.c */
-int run_make_switch(struct run *run); /* where closing takes long */
+int run_make_switch(struct run *run); /* only where closing is slow */
 void run_turn_on(struct run *run);
 void run_turn_off(struct run *run);
 void run_free_switch(struct run *run);
@@ -107,21 +107,21 @@ int run_make_rings(struct run *run);
 void run_free_rings(struct run *run);
 
 /* count.c */
-int run_check_counters(const struct run *run); /* nothing is asked of them that they cannot */
+int run_check_counters(const struct run *run); /* the line asks nothing that counters cannot do */
 int run_open_counters(struct run *run);
 void run_read_counters(struct run *run); /* into count */
 void run_close_counters(struct run *run);
 
 /* number.c */
-int run_note_addresses(struct run *run); /* of probes that one program serves */
+int run_note_addresses(struct run *run); /* of probes that share a program */
 static inline bool run_part_is_probe(const struct plan_part *part)
 {
 	return part->shape.unit == VALUE_PROBE_NAME || part->shape.unit == VALUE_FUNC_NAME;
 }
-/* `probe` or `func` becomes a number of the plan. */
+/* Replaces `probe` or `func` by a number of the plan. */
 void run_settle(const struct run *run, const struct plan_part *part, void *bytes);
 uint64_t run_probe_number(const struct run *run, uint64_t number);
-/* Of an address, the one of the same kind: a function's entry and its return may both be served. */
+/* The probe at an address of the same kind: a function's entry and return may both be served. */
 uint64_t run_probe_like(const struct run *run, uint64_t like, uint64_t address);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * maps.c: the maps of a run, each only if the plan needs it. All are made whole at the start: a
- * program that runs in any context, also of a scheduler or an interrupt, must not allocate. That
- * costs time and memory of the kernel by their size.
+ * maps.c: the maps of a run, each only if the plan needs it. All are preallocated: a program that
+ * runs in any context, also in the scheduler or an interrupt, must not allocate. That costs time
+ * and kernel memory in proportion to their size.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -45,7 +45,7 @@ static bool maps_need_rows(const struct run *run)
 	return false;
 }
 
-/* As many as there can be, if nobody can say more: a histogram of everything has its buckets. */
+/* Unless the user gives a number: a histogram without keys needs only its buckets. */
 static uint32_t maps_keys(const struct run *run)
 {
 	const struct plan *plan = run->plan;
@@ -57,7 +57,7 @@ static uint32_t maps_keys(const struct run *run)
 	return MAPS_KEYS + (uint32_t)plan->nr_probes;
 }
 
-/* The kernel refuses a map for deeper stacks than it takes. */
+/* The kernel refuses a map for stacks deeper than its limit. */
 static uint32_t maps_stack_frames(void)
 {
 	FILE *in = fopen("/proc/sys/kernel/perf_event_max_stack", "re");
@@ -107,8 +107,7 @@ static int maps_check_programs(const struct run *run)
 		       run->nr_groups, run->nr_cpus, bytes >> 20);
 }
 
-/* What the kernel compares a task's cgroup with; it keeps the cgroup as long as there is the map.
- */
+/* The kernel compares a task's cgroup with it; the map keeps the cgroup alive. */
 static int maps_note_cgroup(const struct run *run)
 {
 	char path[PATH_MAX], full[PATH_MAX + 16];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * nest.c: the program that counts returns which the kernel omits (program_nest.c) is attached
- * to the entry of every user function whose return is attached. One program serves all: which
- * function it is does not matter to it. Without it the run goes on: counts of returns are never
- * called exact.
+ * nest.c: attaches the program that counts returns which the kernel omits (program_nest.c) to the
+ * entry of every user function with an attached return. One program serves all functions, as it
+ * need not know which one it is. Without it the run goes on: counts of returns are never called
+ * exact.
  */
 #include <errno.h>
 #include <string.h>
@@ -63,7 +63,7 @@ static int nest_load(const struct run *run, const struct run_group *group, struc
 	return err;
 }
 
-/* What holds it is kept, and closed, with what holds the return's program. */
+/* Its link is kept, and closed, with the links of the return's program. */
 static int nest_attach(struct run *run, struct run_group *group, const struct attachment *nest)
 {
 	struct probe entry = *nest_probe(run, group);

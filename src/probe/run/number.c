@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * number.c: which probe of the plan was hit? A key or a record has its number, or, where one
- * program serves many functions, the function's address, which is looked up here.
+ * number.c: which probe of the plan was hit? A key or a record has its number or, if one program
+ * serves many functions, the function's address, which is looked up here.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -33,8 +33,8 @@ int run_note_addresses(struct run *run)
 }
 
 /*
- * A program that serves many says the function's address. On some machines that is the place where
- * it is patched, a few bytes behind.
+ * A program that serves many functions gives the function's address. On some machines that is the
+ * patched instruction, a few bytes later.
  */
 static size_t number_search(const struct run *run, uint64_t number)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * program.c: each group's program is made, loaded and attached, by another way if the first
- * one fails. What cannot be had is named; what the verifier refuses is shown as the part of the
- * line it was made for.
+ * program.c: makes, loads and attaches each group's program, by another way if the first one fails.
+ * Names probes that cannot be attached; for a refusal by the verifier shows the part of the line
+ * that the instructions were made for.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -16,13 +16,13 @@
 #include "probe/run/inside.h"
 
 enum {
-	PROGRAM_LOG_BYTES = 16 << 20, /* before 6.4 the end of a longer one is lost: it tells why */
-	PROGRAM_NAMED = 8,	      /* of those that were skipped, without -v */
+	PROGRAM_LOG_BYTES = 16 << 20, /* before 6.4 a longer log loses its end, the reason */
+	PROGRAM_NAMED = 8,	      /* named probes that were skipped, without -v */
 	PROGRAM_SPARE_FDS = 64,
 };
 static const uint64_t program_progress_ns = 100000000;
 
-/* ---- what the verifier says ---- */
+/* ---- the verifier's log ---- */
 
 /* The last line of a log that is not about its own statistics. */
 static void blame_last_line(const char *log, char *buf, size_t size)
@@ -251,7 +251,7 @@ static bool program_drop_orphans(struct run *run, struct run_group *group)
 /* Only if need be: a COMMAND that we start inherits it. */
 static void program_raise_limit(const struct run *run)
 {
-	/* Programs, what they are attached to, maps; samples and counters are of each CPU. */
+	/* Programs, their links, maps; samples and counters need one per CPU. */
 	rlim_t needed = PROGRAM_SPARE_FDS + run->nr_counters * (rlim_t)run->nr_cpus;
 	struct rlimit limit, wanted;
 
@@ -261,7 +261,7 @@ static void program_raise_limit(const struct run *run)
 		return;
 	wanted.rlim_cur = needed;
 	wanted.rlim_max = limit.rlim_max > needed ? limit.rlim_max : needed;
-	limit.rlim_cur = limit.rlim_max; /* what anybody may have */
+	limit.rlim_cur = limit.rlim_max; /* the soft limit that any process may have */
 	if (setrlimit(RLIMIT_NOFILE, &wanted) && setrlimit(RLIMIT_NOFILE, &limit))
 		log_verbose("cannot raise the limit of open files: %s", strerror(errno));
 }
@@ -312,7 +312,7 @@ static void program_name_skipped(const struct run *run, size_t nr_failed)
 		log_warn("and %zu more are left out (-v names them)", nr_failed - said);
 }
 
-/* EPERM without a word of the verifier is no matter of this probe. */
+/* EPERM without a verifier log is not about this probe. */
 static int program_say_nothing(const struct run *run, size_t number, const char *what)
 {
 	const struct run_group *group = program_group_of(run, number);
@@ -329,7 +329,7 @@ static int program_say_nothing(const struct run *run, size_t number, const char 
 		       program_why(run, number));
 }
 
-/* Starts and ends are two sides: each needs one at least. */
+/* Starts and ends are two sides: each needs at least one probe. */
 static int program_check(const struct run *run)
 {
 	size_t attached[2] = { 0 }, failed[2] = { 0 }, first[2] = { 0 };
@@ -350,7 +350,7 @@ static int program_check(const struct run *run)
 	return 0;
 }
 
-/* While we may still try things. */
+/* While we still have the privileges to try. */
 static void program_note_exact(struct run *run)
 {
 	for (size_t i = 0; i < run->nr_groups; i++) {
@@ -359,7 +359,7 @@ static void program_note_exact(struct run *run)
 
 		if (run->groups[i].attachment.prog_fd < 0 ||
 		    attach__is_exact(run->attacher, way, probe) ||
-		    (run->inexact && way == ATTACH_PERF)) /* nobody can do anything about samples */
+		    (run->inexact && way == ATTACH_PERF)) /* samples have no exact alternative */
 			continue;
 		run->inexact = attach__word(way);
 		run->why = attach__inexact(way);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * read.c: what the programs counted, added up over CPUs: rows of the hash, rows in the cells of
- * programs whose every hit has the same key, counters, pairs that are open, stacks. A row takes no
- * system call of its own: they come 512 at a time.
+ * read.c: what the programs counted, summed over CPUs: rows of the hash, rows in the cells of
+ * programs with a constant key, counters, open pairs, stacks. Rows are read 512 per system call.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -133,7 +132,7 @@ static void read_row(void *arg, char *key, char *value)
 	r->fn(r->arg, key, bucket, &sum);
 }
 
-/* A row that only one probe has, or a part of the one that all share. */
+/* A row of one probe, or a part of the row that all share. */
 static void read_own_row(struct read_rows *r, size_t probe, const struct probe_row *row)
 {
 	if (!r->has_probe) {
@@ -265,7 +264,7 @@ int run__open_pairs(struct run *run, run_start_fn fn, void *arg)
 	return run->maps.starts < 0 ? 0 : hash_read(&starts);
 }
 
-/* Where every row says how many were added to it. */
+/* For plans in which every row counts what was added to it. */
 struct counts_of_rows {
 	const struct run *run;
 	uint64_t added;

@@ -9,7 +9,7 @@
 #include "collect/task_filter.h"
 #include "expr/tree.h"
 
-enum { ASKED_MISSES = 5 }; /* named one by one; of more only how many there are */
+enum { ASKED_MISSES = 5 }; /* named one by one; above that only counted */
 
 int request__tasks(struct request *a, const struct filter_options *f)
 {
@@ -34,7 +34,7 @@ static bool request_tree_names(const struct expr *tree, const char *word)
 	return false;
 }
 
-/* What is wrong with the text is said later. */
+/* Mistakes in the text are reported later. */
 static bool request_names(const char *text, const char *word)
 {
 	struct expr *trees[PLAN_MAX_PARTS];
@@ -65,8 +65,8 @@ static bool request_are_functions(const struct line *line)
 	return true;
 }
 
-/* "of latency", "if 'latency > 1ms'": the time from a function's entry to its return is a pair by
- * itself. */
+/* "of latency", "if 'latency > 1ms'": the time from a function's entry to its return needs no
+ * explicit pair. */
 static bool request_is_call(const struct line *line)
 {
 	if (line->action == LINE_PAIR)

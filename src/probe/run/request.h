@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * request.h: what the words and options of an any-event command ask for, up to the plan: line taken
- * apart, events found on this machine, names understood. Loads nothing.
+ * request.h: turns the words and options of an any-event command into a plan: splits the line,
+ * finds the events on this machine, resolves names. Loads nothing.
  */
 #ifndef IOSONAR_PROBE_RUN_REQUEST_H
 #define IOSONAR_PROBE_RUN_REQUEST_H
@@ -11,7 +11,7 @@
 #include "probe/lang/plan.h"
 #include "probe/run/run.h"
 
-/* The operands of such a command. */
+/* The operands of an any-event command. */
 #define REQUEST_WORDS "EVENT... [CLAUSE...]"
 #define REQUEST_WORDS_HELP                                                                    \
 	"block:*, raw:NAME, fn:NAME, user:PATH:NAME, profile:HZ, ...; then by, of, show, on " \
@@ -31,9 +31,9 @@ struct request {
 /* words: the command's operands. 0, or a negative errno (said). */
 int request__understand(struct request *request, enum line_action action,
 			const struct option_list *words, const struct options *options);
-/* The tasks that options choose, into the line alone: for who makes the plan himself. */
+/* Puts the tasks that options select into the line, for callers that make the plan themselves. */
 int request__tasks(struct request *request, const struct filter_options *filter);
-/* Says what was meant and cannot be probed. */
+/* Names the probes of a spec that cannot be attached. */
 void request__tell_misses(const struct request *request);
 void request__free(struct request *request);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ring.c: records from one ring per CPU, in order of time. A ring's are nearly in order; they
- * are held until those of the other CPUs must have come. One look takes what is there at its
- * beginning and no more, so that a flood of events cannot keep us in it. A ring that ran full is
- * counted by the program.
+ * ring.c: records from one ring per CPU, in order of time. The records of a ring are nearly in
+ * order; they are held until those of the other CPUs must have arrived. One pass takes only the
+ * records present when it begins, so that a flood of events cannot keep us in it. The program
+ * counts drops of a full ring.
  */
 #include <errno.h>
 #include <linux/bpf.h>
@@ -23,7 +23,7 @@ static const uint64_t rings_most_bytes = 64 << 20; /* of all CPUs, unless ring_b
 
 /* ---- making ---- */
 
-/* A power of two that is at least a page, as the kernel wants it. */
+/* A power of two and at least a page, as the kernel requires. */
 static uint32_t ring_size(const struct run *run)
 {
 	uint64_t wanted = run->wants.ring_bytes, size = (uint64_t)sysconf(_SC_PAGESIZE);
@@ -54,7 +54,7 @@ static int ring_map(struct run *run, struct run_ring *ring, int fd)
 	return 0;
 }
 
-/* The first one is the pattern of the others. */
+/* The first ring is the template of the others. */
 static int ring_make(struct run *run, uint32_t cpu)
 {
 	int fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "ring", 0, 0, run->ring_bytes, NULL), err = 0;
@@ -107,7 +107,7 @@ void run_free_rings(struct run *run)
 
 /* ---- holding ---- */
 
-/* 0: it is of no probe of ours. */
+/* 0: not from one of our probes. */
 static size_t order_record_bytes(const struct run *run, const struct probe_record *record)
 {
 	return record->probe < run->plan->nr_probes
@@ -155,7 +155,7 @@ static int order_compare(const void *a, const void *b)
 	return (x->at > y->at) - (x->at < y->at); /* as they came */
 }
 
-/* Those that stay close up, in order of time. */
+/* The remaining records move up, in order of time. */
 static int order_keep(struct run_order *order, size_t taken)
 {
 	size_t bytes = 0, nr = 0;
@@ -224,7 +224,7 @@ static int ring_hand_on(struct run *run, uint64_t until_ns, run_record_fn fn, vo
 	return err;
 }
 
-/* A fiftieth of a second at least is looked at: few records in no time are no flood. */
+/* Looks at 20 ms at least: a few records in no time are not a flood. */
 static void ring_watch_rate(struct run *run)
 {
 	static const uint64_t least_ns = 20000000;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * run.h: a plan at work: maps are made, programs loaded and attached, rows read, records taken from
- * the rings in order of time. The collector of the any-event commands. A tracepoint's run starts
- * within 50 ms; hundreds of functions without kprobe.multi take seconds, which a terminal is told.
+ * run.h: a running plan: makes maps, loads and attaches programs, reads rows, takes records from
+ * the rings in order. The collector of the any-event commands. A tracepoint's run starts within 50
+ * ms; hundreds of functions without kprobe.multi take seconds, which a terminal is told.
  *
  * After privilege__drop it still calls bpf() with BPF_MAP_LOOKUP_ELEM, BPF_MAP_LOOKUP_BATCH and
  * BPF_OBJ_GET_INFO_BY_FD, for run__read, run__open_pairs, run__stack and run__counts; before 5.19
- * these want CAP_BPF where kernel.unprivileged_bpf_disabled is set. run__records and run__detach
+ * these require CAP_BPF where kernel.unprivileged_bpf_disabled is set. run__records and run__detach
  * need nothing: rings and the switch are mapped.
  */
 #ifndef IOSONAR_PROBE_RUN_RUN_H
@@ -19,36 +19,36 @@ struct run;
 
 struct run_wants {
 	const struct plan *plan;
-	uint64_t ring_bytes; /* each CPU's; 0: default */
+	uint64_t ring_bytes; /* per CPU; 0: default */
 	uint32_t max_keys;   /* 0: default */
 	bool emit;	     /* print the instructions to stderr */
-	uint64_t max_rate;   /* of calls: records a second; above it objects are dropped; 0: none */
-	bool insists;	     /* of calls: on their returns, where kretprobes may lose them */
+	uint64_t max_rate;   /* of calls: records a second; above it objects are dropped; 0: any */
+	bool insists;	     /* of calls: wants returns even where kretprobes may lose them */
 };
 
 /*
- * Loads and attaches everything, ends before starts: no start is left open because nobody listened
- * yet to its end. A probe that cannot be attached is skipped and named; -errno (said) if none can
- * be, or a program is refused: then the part of the line.
+ * Loads and attaches everything, ends before starts, so that no start stays open because its end
+ * was not attached yet. A probe that cannot be attached is skipped and named; -errno (said) if none
+ * can be, or if a program is refused, then with the part of the line.
  */
 int run__open(struct run **run, const struct run_wants *wants);
-/* Nothing is counted from now on. What takes long to close goes on closing in a child. */
+/* Nothing is counted from now on. A child goes on closing what is slow to close. */
 void run__detach(struct run *run);
-void run__free(struct run *run); /* detaches if need be */
+void run__free(struct run *run); /* detaches if needed */
 
 /*
- * All rows as they are now: key (plan->key_bytes), bucket (0 without a histogram), sums of CPUs. A
- * key's `probe` and `func` are numbers of the plan. Where the key is empty there is one row. A
- * probe that was never hit has its row, too, if the keys are `probe` or `func` alone.
+ * All current rows: key (plan->key_bytes), bucket (0 without a histogram), sums over CPUs. A key's
+ * `probe` and `func` are numbers of the plan. An empty key has one row. A probe that was never hit
+ * has a row too, if the keys are only `probe` or `func`.
  */
 typedef void (*run_row_fn)(void *arg, const void *key, uint32_t bucket,
 			   const struct probe_row *row);
 int run__read(struct run *run, run_row_fn fn, void *arg);
 
 /*
- * Records before until_ns, in order of time; UINT64_MAX: all. Whoever asks for those up to 20 ms
- * ago has them in order, whichever CPU they come from. What fn returns but 0 ends it; the rest
- * comes the next time. A record's `probe` is a number of the plan.
+ * Records before until_ns, in order of time; UINT64_MAX: all. Up to 20 ms ago they are in order
+ * across all CPUs. A nonzero return of fn ends it; the next call continues with the rest. A
+ * record's `probe` is a number of the plan.
  */
 typedef int (*run_record_fn)(void *arg, const struct probe_record *record, const void *values);
 int run__records(struct run *run, uint64_t until_ns, run_record_fn fn, void *arg);
@@ -57,31 +57,31 @@ int run__records(struct run *run, uint64_t until_ns, run_record_fn fn, void *arg
 typedef void (*run_start_fn)(void *arg, const void *key, const struct probe_start *start);
 int run__open_pairs(struct run *run, run_start_fn fn, void *arg);
 
-/* Sums over programs and CPUs, and what the kernel skipped (recursion) as far as it counts that. */
+/* Sums over programs and CPUs, and what the kernel skipped (recursion) if it counts that. */
 struct run_counts {
 	uint64_t counters[NR_PROBE_COUNTERS];
 	uint64_t skipped;
 	uint64_t omitted;    /* returns of user functions that were nested too deep: see
 				wire/probe_maps.h */
 	bool is_exact;	     /* false: some way of attaching may skip hits without counting them */
-	const char *inexact; /* its word: "tracepoint", "kprobe"; NULL: is_exact */
-	const char *why;     /* in a sentence, with the exact way if there is one */
+	const char *inexact; /* name of the way: "tracepoint", "kprobe"; NULL: is_exact */
+	const char *why;     /* as a sentence, with the exact way if there is one */
 };
 void run__counts(struct run *run, struct run_counts *counts);
-bool run__is_exact(struct run *run); /* as far as can be told now; reads no program's counters */
+bool run__is_exact(struct run *run); /* as far as known now; reads no program's counters */
 
 uint64_t run__lost(struct run *run); /* records that no reader will see, up to now */
 
-/* Of a trace of calls: how many records there were, or should have been, of whom they follow. */
+/* Of a trace of calls: number of records, sent or dropped, of that object or task. */
 uint64_t run__followed(struct run *run, uint64_t whom);
 /* false: it was left out, and said. */
 bool run__is_attached(const struct run *run, size_t probe);
 
-/* Addresses of a stack by the number in a key; how many, innermost first; 0: none, as of a number
- * that is negative. */
+/* Addresses of a stack by the number in a key, innermost first; returns how many; 0: none, or a
+ * negative number. */
 enum { RUN_STACK_FRAMES = 127 };
 size_t run__stack(struct run *run, uint64_t id, uint64_t *addresses, size_t room);
-/* The probe that a record or a key is about. */
+/* The probe of a record or a key. */
 const struct probe *run__probe(const struct run *run, uint64_t number);
 uint64_t run__start_ns(const struct run *run);
 

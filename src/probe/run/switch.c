@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * switch.c: programs that begin and end together, although attaching and closing them takes
- * long: 100 ms for each fentry and kprobe, and none of these waits can be shared. Where there are
- * more than a few, every program first looks at a switch, which is one store for us; and what holds
- * them is left to a process of its own, which closes it when we are through or gone. It costs three
- * instructions a hit, so fewer do without.
+ * switch.c: starts and stops all programs at once, although attaching and closing is slow: 100 ms
+ * for each fentry and kprobe, and these waits cannot be shared. With more than a few, every program
+ * first checks a switch, which we set with one store; and a separate process holds the links and
+ * closes them when we are done or gone. The check costs three instructions a hit, so a few programs
+ * do without it.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -31,7 +31,7 @@ int run_make_switch(struct run *run)
 
 	for (size_t i = 0; i < run->nr_groups; i++)
 		nr_slow += attach__is_slow_to_close(run->groups[i].way);
-	/* An entry that was seen before returns are would stay open for ever. */
+	/* An entry seen before the returns are attached would stay open for ever. */
 	if (!run->plan->is_calls && nr_slow <= SWITCH_FEW)
 		return 0;
 	run->switch_fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "switch", sizeof(uint32_t),
@@ -71,7 +71,7 @@ static int *closer_keeps(const struct run *run, int pipe_fd, size_t *nr)
 	return fds;
 }
 
-/* A descriptor of a pipe or terminal that it held would keep others waiting for its end. */
+/* If it held a pipe or terminal open, the other side would wait for its end. */
 static void closer_close_others(const struct run *run, int pipe_fd)
 {
 	unsigned from = 0;
@@ -96,7 +96,7 @@ static _Noreturn void closer_wait(int pipe_fd)
 	char byte;
 
 	prctl(PR_SET_NAME, "iosonar-close");
-	setsid(); /* signals of the terminal are meant for others */
+	setsid(); /* the terminal's signals are not for it */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGTERM, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
@@ -105,8 +105,8 @@ static _Noreturn void closer_wait(int pipe_fd)
 	_exit(0);
 }
 
-/* A grandchild: nobody has to wait for it. What it closes is closed before the programs, of which
- * some may be about that, are switched on. */
+/* A grandchild: it needs no wait(). It closes its copies before the programs, some of which may
+ * trace close, are switched on. */
 static int closer_fork(const struct run *run, int pipe_fd)
 {
 	pid_t child = fork();
@@ -128,14 +128,14 @@ static int closer_fork(const struct run *run, int pipe_fd)
 	return WIFEXITED(status) && !WEXITSTATUS(status) ? 0 : -EAGAIN;
 }
 
-/* Without one we close them ourselves, and it takes its time. */
+/* Without it we close the links ourselves, which is slow. */
 static void run_start_closer(struct run *run)
 {
 	int ends[2], err;
 
 	if (pipe2(ends, O_CLOEXEC))
 		return;
-	/* The child has to have no copy of our end. */
+	/* The child must not have a copy of our end. */
 	err = closer_fork(run, ends[0]);
 	close(ends[0]);
 	if (err) {
@@ -158,7 +158,7 @@ void run_turn_on(struct run *run)
 	__atomic_store_n(run->is_on, 1, __ATOMIC_SEQ_CST);
 }
 
-/* After it no program runs that began before: they are inside a section of RCU. */
+/* After it no program that began earlier still runs: they run inside an RCU section. */
 static void switch_wait_for_programs(void)
 {
 	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
@@ -178,7 +178,7 @@ static void switch_detach(struct run *run, bool ends)
 		switch_wait_for_programs();
 }
 
-/* A run that failed on its way has no closer yet; one without privileges cannot fork. */
+/* A run that failed while starting has no closer yet; one without privileges cannot fork. */
 void run_turn_off(struct run *run)
 {
 	if (run->is_on) {
