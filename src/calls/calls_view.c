@@ -47,7 +47,7 @@ static void call_put_arguments(struct calls_view *v, FILE *out, const struct cal
 		members__put(words, out, 0, call->entered, NULL);
 }
 
-/* In text, of a program's: "fib(5)". */
+/* Arguments of a user function, in text: "fib(5)". */
 static void call_put_user_arguments(struct calls_view *v, FILE *out, const struct call *call)
 {
 	struct members *words = trace_words__of(&v->words, call->function, false);
@@ -81,7 +81,7 @@ static void call_put_ret(struct calls_view *v, FILE *out, const struct call *cal
 
 /* ---- members: at first all, then what has changed ---- */
 
-enum { CALL_MEMORY = 4096 }; /* places; who comes later to one takes it */
+enum { CALL_MEMORY = 4096 }; /* places; a later object takes over the place */
 
 struct call_memory {
 	uint64_t object[CALL_MEMORY]; /* 0: none */
@@ -106,7 +106,7 @@ static size_t memory_place(uint64_t object)
 	return (size_t)(object * 0x9e3779b97f4a7c15ull >> 32) % CALL_MEMORY;
 }
 
-/* What was known of it when a line was written last; NULL: nothing. */
+/* Members as last shown for this object; NULL: none. */
 static const void *memory_of(const struct calls_view *v, uint64_t object)
 {
 	const size_t place = memory_place(object);
@@ -126,7 +126,7 @@ static void memory_keep(struct calls_view *v, uint64_t object, const void *bytes
 		       v->trace->member_bytes);
 }
 
-/* Who is born is another one. */
+/* A newborn object is a different one, even at the same address. */
 static void call_note_birth(struct calls_view *v, const struct call *call, bool is_return)
 {
 	const struct call_trace_function *f = &v->trace->functions[call->function];
@@ -150,7 +150,7 @@ static size_t call_put_side(struct calls_view *v, FILE *out, const struct call *
 	return members__put(v->words.members, out, 1, now, before);
 }
 
-/* Since the line before, and by this call from its entry to its return. */
+/* Changes since the previous line, and by this call between entry and return. */
 static void call_put_data(struct calls_view *v, FILE *out, const struct call *call)
 {
 	const uint64_t object = call_trace__object(v->trace, call->function, false, call->entered);
@@ -171,7 +171,7 @@ static void call_put_data(struct calls_view *v, FILE *out, const struct call *ca
 		memory_keep(v, object, entered);
 }
 
-/* Its return comes behind the lines of what it called. */
+/* A return is noted after the lines of the calls inside it. */
 static void call_note_return(struct calls_view *v, const struct call *call)
 {
 	const uint64_t object = call_trace__object(v->trace, call->function, true, call->left);
@@ -271,7 +271,7 @@ static int call_row(struct calls_view *v, const struct call *call)
 	return 0;
 }
 
-/* What comes behind a call and all that is inside it; those around it that end there return. */
+/* The next call after this one and all inside it; the calls around it that end there return. */
 static const struct call *call_leave(struct calls_view *v, const struct call *call,
 				     const struct call *root)
 {

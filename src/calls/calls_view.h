@@ -34,15 +34,15 @@ struct calls_view {
 	const struct call_trace *trace;
 	struct session *session;
 	struct call_limits limits;
-	/* Instead of a row of the table: slots as JSON has them. NULL: a row. */
+	/* Called instead of printing a row, with slots as for JSON. NULL: print rows. */
 	int (*on_row)(void *arg, const struct call *call, const union value_slot *slots);
 	void *arg;
 	/* made */
 	struct trace_words words;
 	struct table *table;
 	union value_slot slots[NR_CALL_SLOTS];
-	char *texts[NR_CALL_SLOTS]; /* of the row at hand */
-	struct call_memory *memory; /* what was shown last of each object */
+	char *texts[NR_CALL_SLOTS]; /* of the current row */
+	struct call_memory *memory; /* members last shown for each object */
 	uint64_t shown_calls;
 };
 

@@ -9,9 +9,9 @@
 #include "calls/members.h"
 #include "session/session.h"
 
-enum { CALL_TRACE_CHUNK_BYTES = 1 << 16 }; /* is written when it is so long */
+enum { CALL_TRACE_CHUNK_BYTES = 1 << 16 }; /* a chunk is written when it has this size */
 
-/* ---- enums: what numbers are called ---- */
+/* ---- enums: names of numbers ---- */
 
 struct call_trace_enums {
 	const struct btf *btf[64];
@@ -186,7 +186,7 @@ static void value_put(struct call_trace_writer *w, const struct plan_part *part,
 	byte_out__varint(out, part->shape.is_signed ? zigzag__put((int64_t)n) : n);
 }
 
-/* Who it is stands there if it is another one than before. */
+/* The task is written only if it differs from the task before. */
 static void task_put(struct call_trace_writer *w, const struct probe_record *r)
 {
 	const uint64_t task = (uint64_t)r->pid << 32 | r->tid;
@@ -210,7 +210,7 @@ static int writer_flush(struct call_trace_writer *w)
 	uint64_t lost;
 	int err = 0;
 
-	if (w->chunk.count) { /* what was lost before the last of its records is in it */
+	if (w->chunk.count) { /* it counts the losses up to its last record */
 		lost = w->trace->run ? run__lost(w->trace->run) : 0;
 		w->chunk.lost = lost - w->lost;
 		w->lost = lost;

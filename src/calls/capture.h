@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * capture.h: a trace of calls in a capture: which functions, each record, and back. What
- * comes back needs no kernel: names of numbers (enums) are in it, too. docs/capture-format.md has
- * every byte.
+ * capture.h: writes a trace of calls (functions, records) to a capture and reads it back. Reading
+ * needs no kernel: the file has the names of enums. docs/capture-format.md has every byte.
  */
 #ifndef IOSONAR_CALLS_CAPTURE_H
 #define IOSONAR_CALLS_CAPTURE_H
@@ -22,29 +21,29 @@ struct call_trace_writer {
 	struct capture_chunk chunk; /* its count and times */
 	uint64_t task;		    /* pid and tid of the last record */
 	char comm[16];
-	uint64_t lost; /* records, before the last chunk */
+	uint64_t lost; /* records lost before the last chunk */
 	struct address_key addresses;
 };
 
 struct session;
 
-/* After everything is attached. Addresses are other numbers in the file, unless they are wanted.
- * 0 or -errno, said. */
+/* Call after everything is attached. Addresses are replaced in the file unless `addresses` is
+ * set. 0 or -errno, said. */
 int call_trace_writer__start(struct call_trace_writer *writer, const struct call_trace *trace,
 			     struct recorder *recorder, bool addresses);
-/* The same of a session, with the structs of the trace; nothing if it keeps no capture (-w). */
+/* As __start, for a session, with the structs of the trace; does nothing without a capture (-w). */
 int call_trace_writer__begin(struct call_trace_writer *writer, struct call_trace *trace,
 			     const struct session *session, bool addresses);
 int call_trace_writer__put(struct call_trace_writer *writer, const struct probe_record *record,
 			   const void *values);
-/* The last records; how many each object has had that is not over; what became of all hits. */
+/* Writes the last records, the record count of each open object and what became of all hits. */
 int call_trace_writer__finish(struct call_trace_writer *writer, const struct run_counts *counts);
 void call_trace_writer__free(struct call_trace_writer *writer);
 
 /* ---- reading ---- */
 
-/* A chunk of calls. The first has to say which functions: on_known is called then. 0; -EBADMSG; or
- * -errno, said. */
+/* Reads a chunk of calls. The first must list the functions: on_known is called then. 0;
+ * -EBADMSG; or -errno, said. */
 struct call_trace_reader {
 	struct call_trace *trace;
 	int (*on_known)(void *arg);
@@ -59,7 +58,7 @@ struct call_trace_reader {
 	char *values;
 };
 int call_trace_reader__take(struct call_trace_reader *reader, struct capture_part *part);
-/* The same of a session's capture: by its --from, --to and --anonymous. */
+/* As above, for a session's capture, with its --from, --to and --anonymous. */
 int call_trace_reader__follow(struct call_trace_reader *reader, const struct session *session,
 			      struct capture_part *part);
 /* At the end of the capture: -EIO (said) if it did not say which functions. */

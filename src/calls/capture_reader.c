@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * capture_reader.c: chunks of calls into what a live trace would have: its functions and their
- * layout, then its records. The file is hostile: every number in it is checked before it is used.
+ * capture_reader.c: turns chunks of calls into what a live trace has: functions with their layout,
+ * then records. The file is hostile: every number is checked before use.
  */
 #include <bpf/btf.h>
 #include <errno.h>
@@ -15,7 +15,7 @@
 
 /* ---- which functions ---- */
 
-/* Enums get a BTF of their own, so that nobody has to know where they come from. */
+/* Enums get a BTF of their own, so that callers need not know their origin. */
 static int enums_get(struct call_trace *t, struct byte_in *in, uint32_t *ids)
 {
 	uint64_t nr = byte_in__varint(in);
@@ -48,7 +48,7 @@ static int enums_get(struct call_trace *t, struct byte_in *in, uint32_t *ids)
 	return in->bad ? -EBADMSG : 0;
 }
 
-/* How a number is shown that needs nothing of the machine it was on; all others are plain. */
+/* The unit of a number if it needs nothing from the original machine; others are plain. */
 static enum value_unit unit_get(uint64_t unit)
 {
 	switch (unit) {
@@ -119,7 +119,7 @@ static int place_get(struct call_trace *t, struct byte_in *in, const uint32_t *e
 	return err ? err : probe->shown_bytes > PLAN_MAX_SHOWN ? -EBADMSG : 0;
 }
 
-/* "" is NULL: there is none. */
+/* "" becomes NULL: absent. */
 static char *text_get(struct byte_in *in)
 {
 	char *text = byte_in__text_new(in);
@@ -130,7 +130,7 @@ static char *text_get(struct byte_in *in)
 	return NULL;
 }
 
-/* A name is all that is left of a probe. */
+/* Only the name of a probe is kept. */
 static int probe_get(struct byte_in *in, struct probe_list *list)
 {
 	struct probe probe = { .kind = PROBE_FN };
@@ -150,7 +150,7 @@ static int function_get(struct call_trace *t, struct byte_in *in, const uint32_t
 	int err = probe_get(in, &t->request.probes);
 
 	f->module = text_get(in);
-	if (!err && f->module && strchr(f->module, '/')) /* a file's, not a module's */
+	if (!err && f->module && strchr(f->module, '/')) /* a path names a file, not a module */
 		t->request.probes.probes[i].kind = PROBE_USER;
 	f->prototype = text_get(in);
 	f->entry = i;
@@ -203,7 +203,7 @@ static int fields_get(struct call_trace *t, struct byte_in *in)
 	return err;
 }
 
-/* Captures of before they were kept end here. */
+/* Older captures, without layouts, end here. */
 static int layouts_get(struct call_trace *t, struct byte_in *in)
 {
 	if (!byte_in__left(in))
@@ -217,7 +217,7 @@ static bool part_is_like(const struct plan_part *a, const struct plan_part *b)
 	return a->shape.is_text == b->shape.is_text && a->shape.size == b->shape.size;
 }
 
-/* Behind its other parts a place has the object, a number, and all its members, as every place. */
+/* After its other parts, a place has the object (a number) and all members, the same everywhere. */
 static int place_check(const struct call_trace *t, uint32_t function, bool is_return)
 {
 	const struct call_trace_function *f = &t->functions[function];
@@ -259,7 +259,7 @@ static int reader_take_functions(struct call_trace_reader *r, struct byte_in *in
 	uint32_t enums[64] = { 0 };
 	int err;
 
-	if (t->own_name) /* there is one such chunk */
+	if (t->own_name) /* only one chunk of this kind is allowed */
 		return -EBADMSG;
 	t->own_name = byte_in__text_new(in);
 	t->name = t->own_name;
@@ -286,7 +286,7 @@ static bool part_is_called(const struct plan_part *part, const char *name)
 	return part->text_len >= len && !memcmp(part->text + part->text_len - len, name, len);
 }
 
-/* Whatever text it is, but the name of a disk, which is nobody's. */
+/* Replaces any text except a disk's name, which identifies no user. */
 static void text_alias(const struct call_trace_reader *r, const struct plan_part *part, char *at)
 {
 	const size_t size = part->shape.size;
@@ -300,7 +300,7 @@ static void text_alias(const struct call_trace_reader *r, const struct plan_part
 	}
 	text = strndup(at, size);
 	memset(at, 0, size);
-	if (text) /* without memory it has no name at all */
+	if (text) /* out of memory: the name stays empty */
 		memcpy(at, alias__name(r->alias, ALIAS_FILE, text, name), strnlen(name, size));
 	free(text);
 }

@@ -56,7 +56,7 @@ static int trace_on_hit(void *state, struct session *s, const struct probe_recor
 	return err ?: call_trace__take(&t->trace, r, values);
 }
 
-/* What the run was, before its objects are told to be over. */
+/* Keeps the counts of the run before its open objects are ended. */
 static int trace_on_keep(void *state, struct session *s)
 {
 	struct class_trace *t = state;
@@ -137,7 +137,7 @@ static const struct session_view trace_session = {
 	.counts_records = true,
 };
 
-/* Members have a disk's name, which is here or was never. */
+/* Members hold a disk's name: -d must name a disk that exists here. */
 static int trace_check_devices(const struct class_trace *t)
 {
 	for (size_t i = 0; i < t->devices.nr; i++) {

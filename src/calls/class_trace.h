@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * class_trace.h: a run of `class`: its functions are attached, objects are told apart, each life or
- * each call is shown.
+ * class_trace.h: a run of `class`: attaches its functions, tells objects apart, shows each life or
+ * each call.
  */
 #ifndef IOSONAR_CALLS_CLASS_TRACE_H
 #define IOSONAR_CALLS_CLASS_TRACE_H

@@ -146,14 +146,14 @@ static enum flame_kind graph_kind(const struct graph_view *v, const struct call_
 									       : FLAME_KERNEL;
 }
 
-/* The tree of a graph as frames. What has no time, and nothing in it has, is no frame. */
+/* The tree of a graph as frames. A node without time, in itself and inside it, is not a frame. */
 struct graph_flame {
 	struct flame *flame;
 	const struct call_node *nodes;
 	uint32_t nr;
-	bool *has_time;	  /* by node: itself, or one inside it */
+	bool *has_time;	  /* by node: it, or a node inside it, has time */
 	uint32_t *frames; /* by node */
-	uint64_t deep;	  /* nodes that are added to the one at the limit around them */
+	uint64_t deep;	  /* nodes below the depth limit, added to the last node above it */
 };
 
 static void flame_note_times(struct graph_flame *f)

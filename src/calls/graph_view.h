@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * graph_view.h: all calls together: the same function under the same parents is a row, with count
+ * graph_view.h: all calls added up: one row for each function under the same parents, with count
  * and time, indented in text; or folded lines, a flame graph, a graph of functions for Graphviz.
- * Nothing is shown before the end.
+ * Prints only at the end.
  */
 #ifndef IOSONAR_CALLS_GRAPH_VIEW_H
 #define IOSONAR_CALLS_GRAPH_VIEW_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * lives_dot.c: the ways of objects as a graph for Graphviz: a node for each function that had one
- * in hand, an edge for each that had it next, with how often and how long it took.
+ * lives_dot.c: the paths of objects as a graph for Graphviz: a node for each function that handled
+ * an object, an edge to the next function, with its count and duration.
  */
 #include <inttypes.h>
 #include "calls/lives_view.h"

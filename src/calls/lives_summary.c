@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * lives_summary.c: how long from one function to the next, over all objects, and which way do they
- * go? Transitions are between entries that follow each other in one object's life.
+ * lives_summary.c: how long from one function to the next, over all objects, and which paths do
+ * they take? Transitions are between consecutive entries in the life of one object.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "base/grow.h"
 #include "calls/lives_view.h"
 
-enum { SUMMARY_PATHS = 4096, SUMMARY_PATH_MOST = 64 }; /* different ones; their length */
+enum { SUMMARY_PATHS = 4096, SUMMARY_PATH_MOST = 64 }; /* different paths; functions of a path */
 
 struct summary_transition {
 	uint32_t from, to;
@@ -166,7 +166,7 @@ uint64_t lives_summary__open(const struct lives_summary *s, uint32_t function)
 
 /* ---- lives ---- */
 
-/* Where it begins: an entry; or what a function returned. */
+/* Steps that start a transition: an entry, or the return that gives birth. */
 static bool summary_counts(const struct life_step *step)
 {
 	return !step->is_return || step->role == LIFE_BIRTH;

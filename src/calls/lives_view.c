@@ -6,7 +6,7 @@
 #include <string.h>
 #include "base/log.h"
 
-enum { LIVES_TRANSITIONS = 20, LIVES_PATHS = 3 }; /* of the summary, in text */
+enum { LIVES_TRANSITIONS = 20, LIVES_PATHS = 3 }; /* rows of the summary, in text */
 
 /* ---- rows ---- */
 
@@ -156,7 +156,7 @@ static int lives_name_width(const struct call_trace *t)
 
 enum lives_table { TABLE_STEPS, TABLE_LIVES, TABLE_TRANSITIONS, TABLE_PATHS };
 
-/* Its columns are wide enough for every function's name. */
+/* Makes the columns wide enough for every function's name. */
 static struct table *lives_table(struct lives_view *v, enum lives_table which,
 				 const struct object *object)
 {
@@ -194,7 +194,7 @@ int lives_view__start(struct lives_view *v, struct session *s)
 	return 0;
 }
 
-/* ---- which ones ---- */
+/* ---- filters ---- */
 
 static bool life_members(const struct lives_view *v, const struct life_step *step, void *bytes)
 {
@@ -233,7 +233,7 @@ static bool life_agrees(const struct lives_view *v, const char *bytes)
 	return condition__is_true(v->condition, slots);
 }
 
-/* What is asked for has to be true of it once: at its birth nothing is known yet. */
+/* Each filter must hold at one step or more: at birth the members are not known yet. */
 static bool life_is_wanted(const struct lives_view *v, const struct life *life)
 {
 	bool device = !v->devices->nr, agrees = !v->condition;
@@ -263,7 +263,7 @@ static void call_ask(const struct lives_view *v, const struct call *call, bool *
 		}
 }
 
-/* With --calls: a tree in which such an object is in hand. */
+/* With --calls: does the tree handle an object that the filters select? */
 bool lives_view__wants_tree(const struct lives_view *v, const struct call *root)
 {
 	bool device = !v->devices->nr, agrees = !v->condition;
@@ -337,7 +337,7 @@ static void life_show_steps(struct lives_view *v, const struct life *life)
 			has_before = true;
 			now = !now;
 		}
-		/* In text a return is a line of its own if it has something to tell. */
+		/* In text a return has its own line only if it adds information. */
 		if (v->session->format != TABLE_TEXT || !step->is_return ||
 		    step->role == LIFE_BIRTH || (data && *data))
 			life_show_step(v, life, i, data && *data ? data : NULL);
@@ -345,7 +345,7 @@ static void life_show_steps(struct lives_view *v, const struct life *life)
 	}
 }
 
-/* How many are not 0; the first one is the object's address. */
+/* Number of members that are not 0, without the first, which is the object's address. */
 static size_t life_nr_set(const struct lives_view *v, const char *bytes)
 {
 	const struct call_trace *t = v->trace;
@@ -366,8 +366,8 @@ static size_t life_nr_set(const struct lives_view *v, const char *bytes)
 }
 
 /*
- * Members where most is known: they begin as zeros, and a bio that has ended has no size. Of steps
- * that know as much, the first from the middle on.
+ * Members at the step that knows most: they start as zeros, and a bio that has ended has no size.
+ * Among equals, the first step from the middle on.
  */
 static char *life_data(const struct lives_view *v, const struct life *life)
 {

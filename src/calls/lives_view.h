@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * lives_view.h: each object's life, step by step, and what is typical of all: the way they go, how
- * long it takes from one function to the next, which functions were never left.
+ * lives_view.h: each object's life, step by step, and the summary of all lives: their paths, the
+ * time from one function to the next, functions that were never left.
  */
 #ifndef IOSONAR_CALLS_LIVES_VIEW_H
 #define IOSONAR_CALLS_LIVES_VIEW_H
@@ -17,13 +17,13 @@ struct lives_view {
 	/* given */
 	const struct call_trace *trace;
 	struct session *session;
-	const char *name;		   /* what the objects are: "bio" */
+	const char *name;		   /* struct of the objects: "bio" */
 	const struct option_list *devices; /* -d: their member disk_name */
 	uint32_t pid;			   /* -p: born in this process; 0: all */
 	const char *condition_text;	   /* --if: true at some step */
 	uint64_t most;			   /* -n; 0: all */
 	bool is_silent;			   /* the summary only */
-	bool has_summary;		   /* tables of it; what was dropped is said anyway */
+	bool has_summary;		   /* print its tables; losses are always said */
 	bool is_dot;			   /* a graph of the transitions, for Graphviz */
 	/* made */
 	struct values *values;
@@ -38,17 +38,17 @@ struct lives_view {
 	uint64_t objects, whole, refused, dropped, dropped_steps;
 };
 
-/* Before anything is attached, which takes time: --if may be wrong, -EINVAL (said). */
+/* Call before attaching, which takes time: an invalid --if is -EINVAL (said). */
 int lives_view__prepare(struct lives_view *view, const struct call_trace *trace);
 int lives_view__start(struct lives_view *view, struct session *session);
 int lives_view__life(struct lives_view *view, const struct life *life);
-const char *lives_view__disk(const char *device); /* its name: "nvme0n1" of "/dev/nvme0n1" */
-/* Of calls: some object that is asked for was in hand. */
+const char *lives_view__disk(const char *device); /* disk name: "nvme0n1" for "/dev/nvme0n1" */
+/* With --calls: does this tree handle an object that the filters select? */
 bool lives_view__wants_tree(const struct lives_view *view, const struct call *root);
 int lives_view__end(struct lives_view *view); /* the summary */
 void lives_view__free(struct lives_view *view);
 
-/* ---- lives_dot.c: functions, and how objects go from one to the other ---- */
+/* ---- lives_dot.c: functions, and how objects move between them ---- */
 
 void lives_dot__write(const struct lives_view *view);
 
@@ -62,7 +62,7 @@ struct lives_transition {
 	uint32_t from, to; /* functions */
 	uint64_t count, p50_ns, p99_ns, max_ns, total_ns;
 };
-/* By the time that was spent there; how many. They last until the next call. */
+/* Sorted by the time spent; returns how many. Valid until the next call. */
 size_t lives_summary__transitions(struct lives_summary *summary,
 				  const struct lives_transition **transitions);
 
@@ -72,7 +72,7 @@ struct lives_path {
 	uint64_t count;
 };
 size_t lives_summary__paths(struct lives_summary *summary, const struct lives_path **paths);
-/* Calls that were entered and not left, although their return is seen. */
+/* Calls that were entered and not left, although their returns are traced. */
 uint64_t lives_summary__open(const struct lives_summary *summary, uint32_t function);
 
 #endif

@@ -9,7 +9,7 @@
 
 enum { MEMBERS_MOST = PLAN_MAX_PARTS };
 
-/* Numbers that stand for words nobody wrote down at the member, but the kernel's BTF has them. */
+/* Members whose type is a plain number although the kernel's BTF has an enum for it. */
 struct member_words {
 	const char *name;  /* of the member */
 	const char *bits;  /* a value of the enum that numbers its bits; NULL: none */
@@ -82,7 +82,7 @@ static const char *enum_name(const struct btf *btf, const struct btf_type *t, in
 	return NULL;
 }
 
-/* What all of them begin with says nothing: "__REQ_", "REQ_OP_", "BIO_". */
+/* Drops the prefix that all names share: "__REQ_", "REQ_OP_", "BIO_". */
 static const char *enum_short(const char *name)
 {
 	static const char *const prefixes[] = { "__REQ_", "REQ_OP_", "BIO_", "__RQF_", "__I_" };

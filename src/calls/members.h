@@ -14,38 +14,38 @@ struct btf;
 struct btf_type;
 struct members;
 
-/* btf: names of flags are looked for there; NULL: nowhere. NULL: out of memory. */
+/* btf: where names of flags are looked up, or NULL. Returns NULL if out of memory. */
 struct members *members__new(struct values *values, const struct plan_part *parts, size_t nr,
 			     const struct btf *btf);
 void members__free(struct members *members);
 
-/* Its name in words: the last one of "bi_iter.bi_size", of an atomic_t the one before. */
+/* The member's name: the last of "bi_iter.bi_size"; for an atomic_t the one before. */
 const char *member__name(const struct plan_part *part, int *len);
 
-/* The enums in btf that words of these are looked up in. */
+/* Calls fn for each enum in btf that has words for these parts. */
 void members__each_enum(const struct btf *btf, const struct plan_part *parts, size_t nr,
 			void (*fn)(void *arg, const struct btf *btf, const struct btf_type *type),
 			void *arg);
 
-/* Those from `first` on, by name, with a space between. before: those that differ only, as
- * "name old -> new"; NULL: all. Returns how many. Hostile: escaped by who prints it. */
+/* Writes members from `first` on, as "name=value", space-separated. before: only those that
+ * differ, as "name old -> new"; NULL: all. Returns how many. Hostile: the caller escapes it. */
 size_t members__put(struct members *members, FILE *out, size_t first, const void *now,
 		    const void *before);
-/* One of them, without its name. */
+/* One member, without its name. */
 void members__put_value(struct members *members, FILE *out, size_t i, const void *bytes);
 
 /* ---- of a trace ---- */
 
-/* What its records hold, in words: all zeros at first. */
+/* The values of a trace's records in words. Starts as all zeros. */
 struct trace_words {
 	const struct call_trace *trace;
 	struct values *values;
 	struct members *members;    /* of objects; NULL: none */
-	struct members **arguments; /* by function, when first needed; returns behind entries */
+	struct members **arguments; /* by function, made when needed; returns after entries */
 };
 
 int trace_words__start(struct trace_words *words, const struct call_trace *trace); /* -ENOMEM */
-/* Of one function: its arguments, or what it returns. NULL: no memory. */
+/* The words of one function's arguments, or of its return value. NULL: out of memory. */
 struct members *trace_words__of(struct trace_words *words, uint32_t function, bool is_return);
 void trace_words__free(struct trace_words *words);
 

@@ -94,7 +94,7 @@ static int32_t page_task(struct trace_page *p, const struct call *call)
 	return (int32_t)intern__number(&p->tasks, &task, sizeof(task), NULL);
 }
 
-/* Words of all members but the first, which is the object itself. */
+/* Text of all members except the first, which is the object itself. */
 static bool page_name_snapshot(struct trace_page *p, uint32_t number, const char *bytes)
 {
 	const size_t nr = p->trace->nr_shown - 1;
@@ -112,7 +112,7 @@ static bool page_name_snapshot(struct trace_page *p, uint32_t number, const char
 	return true;
 }
 
-/* What was known of the object; TRACE_PAGE_NONE: nothing. */
+/* The object's members as a snapshot; TRACE_PAGE_NONE: unknown. */
 static int page_snapshot(struct trace_page *p, const struct call *call, bool is_return,
 			 int32_t *snapshot)
 {
@@ -181,7 +181,7 @@ int trace_page__tree(struct trace_page *p, const struct call *root)
 
 /* ---- lives ---- */
 
-/* Calls that come so late are not on the page; of an object that was gone nothing is known. */
+/* Calls past the limit are not on the page; nothing is known of an object that was gone. */
 static int page_note_step(struct trace_page *p, const struct life_step *step, uint32_t life)
 {
 	const size_t before = p->room_about;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * page_model.c: what does the page of a trace know? One JSON object: texts once, by number; calls
- * as columns, a number each, in order of their outermost call, what is inside behind it; times as
- * differences to the row before. src/pages/trace.js reads it; -1 is nothing.
+ * page_model.c: which data does the page of a trace get? One JSON object: texts once, by number;
+ * calls as columns of numbers, ordered by outermost call, inner calls after it; times as
+ * differences from the row before. src/pages/trace.js reads it; -1 means none.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -64,7 +64,7 @@ static int model_strings(const struct trace_page *p, FILE *out)
 
 /* ---- what is known of the run ---- */
 
-/* Of a capture as it says; else of this machine. */
+/* Data of a capture come from the file, otherwise from this machine. */
 static void model_about(const struct trace_page *p, FILE *out)
 {
 	const struct session *s = p->session;
@@ -252,7 +252,7 @@ static int model_compare(const void *a, const void *b)
 	return x->first < y->first ? -1 : 1;
 }
 
-/* They came as they ended; they are shown as they began. */
+/* Calls arrive by end; the page shows them by start. */
 static int model_sort(const struct trace_page *p, struct model_trees *t)
 {
 	*t = (struct model_trees){ .trees = calloc(p->nr + 1, sizeof(*t->trees)) };
@@ -323,7 +323,7 @@ static void model_column(const struct trace_page *p, const struct model_trees *t
 	fputc(']', out);
 }
 
-/* As many for each call as its function has arguments. */
+/* For each call, one for each argument of its function. */
 static void model_args(const struct trace_page *p, const struct model_trees *t, FILE *out)
 {
 	const char *mark = "";

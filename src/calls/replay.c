@@ -21,7 +21,7 @@ int calls_replay__ask(const char *path, bool *has_calls)
 	struct capture_reader *reader;
 	int err = capture_reader__open(path, &reader);
 
-	if (err) /* the file's fault, not that of the command line or of privileges */
+	if (err) /* the file is at fault, not the command line or privileges */
 		return err == -ENOMEM || err == -EOPNOTSUPP ? err : -EIO;
 	*has_calls = capture_reader__has_calls(reader);
 	capture_reader__free(reader);

@@ -9,8 +9,8 @@
 
 /* Does this file hold calls? -errno (said): it cannot be read. */
 int calls_replay__ask(const char *path, bool *has_calls);
-/* What is given of the view is; -n is how many calls that no other is around. 0, -errno (said), or
- * an exit code. */
+/* The caller fills the given members of the view; -n counts outermost calls. 0, -errno (said),
+ * or an exit code. */
 int calls_replay__run(struct tree_view *view, const struct options *options, char **argv);
 
 #endif

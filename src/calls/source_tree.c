@@ -16,8 +16,8 @@
 #include "base/log.h"
 
 enum {
-	SOURCE_FILE_MOST = 16 << 20, /* bytes: no hand wrote a larger one */
-	SOURCE_DEPTH_MOST = 16,	     /* folders in each other */
+	SOURCE_FILE_MOST = 16 << 20, /* bytes: hand-written files are smaller */
+	SOURCE_DEPTH_MOST = 16,	     /* depth of nested directories */
 	SOURCE_HEAD_MOST = 4096,     /* bytes between a name and its brace */
 };
 
@@ -31,7 +31,7 @@ struct source_search {
 
 /* ---- names ---- */
 
-/* Of "foo.isra.0" and "foo.cold" what the source calls them. */
+/* Length of the source's name for "foo.isra.0" or "foo.cold". */
 static size_t name_len(const char *name)
 {
 	return strcspn(name, ".");
@@ -51,7 +51,7 @@ static bool search_is_missing(const void *search, uint32_t number, const void *k
 	return !s->texts[number].file && name_len(name) == n->len && !memcmp(name, n->name, n->len);
 }
 
-/* A name that is still missing; NULL: it is none. */
+/* The name if it is still to be found, or NULL. */
 static struct source_text *search_missing(const struct source_search *s, const char *name,
 					  size_t len)
 {
@@ -82,7 +82,7 @@ static const char *file_line_start(const struct source_file *f, const char *at)
 	return at;
 }
 
-/* "static int foo(": the word before the first bracket of a line. NULL: there is none. */
+/* "static int foo(": the word before the first parenthesis of a line, or NULL. */
 static const char *line_function(const char *line, const char *end, size_t *len)
 {
 	const char *bracket, *at;
@@ -98,7 +98,7 @@ static const char *line_function(const char *line, const char *end, size_t *len)
 	return *len ? at : NULL;
 }
 
-/* Behind its arguments comes a brace; of a declaration it is a semicolon, of a call anything. */
+/* A brace follows a definition's arguments; a semicolon a declaration's, anything a call's. */
 static bool function_has_body(const struct source_file *f, const char *bracket)
 {
 	const char *most =
@@ -115,7 +115,7 @@ static bool function_has_body(const struct source_file *f, const char *bracket)
 	return false;
 }
 
-/* Up to a brace at the margin, or as far as is shown. */
+/* Up to a brace at the left margin, or the line limit. */
 static const char *function_end(const struct source_file *f, const char *start, bool *is_cut)
 {
 	const char *at = start;
@@ -131,7 +131,7 @@ static const char *function_end(const struct source_file *f, const char *start, 
 	return at > start && at[-1] == '\n' ? at - 1 : at;
 }
 
-/* The type may stand on a line of its own, above the name. */
+/* The type may be on its own line above the name. */
 static const char *function_start(const struct source_file *f, const char *name)
 {
 	const char *start = file_line_start(f, name), *above;
@@ -182,7 +182,7 @@ static int search_lines(struct source_search *s, const struct source_file *f)
 	return err;
 }
 
-/* What cannot be read is passed over: a tree may have anything in it. */
+/* Unreadable files are skipped: a tree may contain anything. */
 static int search_file(struct source_search *s, int dir, const char *name, const char *path)
 {
 	const int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -248,7 +248,7 @@ static int search_folder(struct source_search *s, const char *path, int depth)
 	return err;
 }
 
-/* Where functions of storage are; the rest has others of the same names. */
+/* Storage functions are in these directories; others have functions of the same names. */
 static int search_tree(struct source_search *s)
 {
 	static const char *const first[] = { "block",	   "drivers/nvme", "drivers/block",

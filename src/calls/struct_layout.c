@@ -11,9 +11,9 @@
 
 enum { LAYOUT_TEXT = 256, LAYOUT_DEPTH_MOST = 8 };
 
-/* ---- of BTF ---- */
+/* ---- from BTF ---- */
 
-/* Behind typedefs and qualifiers; NULL: it is no struct that has members. */
+/* Strips typedefs and qualifiers; NULL: not a struct with members. */
 static const struct btf_type *layout_composite(const struct btf *btf, uint32_t id)
 {
 	const struct btf_type *t = type__plain(btf, id);
@@ -74,7 +74,7 @@ static int layout_walk(struct struct_layout *layout, const struct btf *btf,
 			layout->is_cut = true;
 			return 0;
 		}
-		if (inside) /* and what is in it */
+		if (inside) /* its members follow */
 			member.declared = strdup(btf_is_union(inside) ? "union {" : "struct {");
 		else
 			member.declared = layout_declare(btf, m->type, name ? name : "",

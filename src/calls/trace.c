@@ -11,12 +11,12 @@
 #include "base/grow.h"
 #include "base/log.h"
 
-/* A dead object may be put away a little later; and looking at all takes time. */
+/* Dead objects may be removed a little later; checking all of them takes time. */
 static const uint64_t call_trace_linger_ns = 20000000, call_trace_settle_ns = 50000000;
 
 /* ---- which functions ---- */
 
-/* "vfs_*" is fn:vfs_*; fn: and user: may be written. */
+/* "vfs_*" means fn:vfs_*; the prefixes fn: and user: are allowed. */
 static int call_trace_find_glob(struct call_trace *t, const char *glob, bool is_return)
 {
 	const bool is_user = !strncmp(glob, "user:", 5);
@@ -60,7 +60,7 @@ static int call_trace_find_entries(struct call_trace *t, const char *glob)
 	return err ?: call_trace_refuse_many(t, glob, t->request.probes.nr - before);
 }
 
-/* Two globs may mean the same one. */
+/* Two globs may match the same function. */
 static void call_trace_drop_doubles(struct probe_list *list)
 {
 	size_t nr = 0;
@@ -170,8 +170,7 @@ static int call_trace_make_plan(struct call_trace *t)
 	return err;
 }
 
-/* Where members lie in the bytes that call_trace__members fills, by the first place that has some.
- */
+/* Offsets of members in the bytes of call_trace__members, from the first place with members. */
 int call_trace__lay_out(struct call_trace *t)
 {
 	const struct plan_probe *probe = NULL;
@@ -250,7 +249,7 @@ static struct call_trace_place call_trace_argument(const struct class_function *
 	return place;
 }
 
-/* What a birth returns is born when it returns; else its argument is, as soon as it is entered. */
+/* A returned object is born at the return; an argument is born at the entry. */
 static void call_trace_set_places(struct call_trace_function *to, const struct class_function *f)
 {
 	const bool gives_birth = f->is_birth && f->returns;
@@ -266,7 +265,7 @@ static void call_trace_set_places(struct call_trace_function *to, const struct c
 			(struct call_trace_place){ "ret", gives_birth ? LIFE_BIRTH : LIFE_CALL };
 }
 
-/* Members may be of another struct, which lies behind the one that is pointed to. */
+/* Members may belong to another struct, which follows the one pointed to. */
 static void call_trace_retype(const struct call_trace *t, struct probe *probe, int argument)
 {
 	for (size_t i = 0; i < probe->nr_fields; i++) {
@@ -290,7 +289,7 @@ int call_trace__add_field(struct call_trace *t, const char *name)
 	return t->fields[t->nr_fields++] ? 0 : -ENOMEM;
 }
 
-/* A preset's may be of other kernels; what the user asks for has to be there. */
+/* Fields of a preset may be from other kernels; fields that the user names must exist. */
 static int call_trace_pick_fields(struct call_trace *t, const struct call_trace_class *wants)
 {
 	const bool is_preset = !wants->fields->nr;
@@ -398,7 +397,7 @@ int call_trace__lay_structs(struct call_trace *t)
 	return err ? log_no_memory() : 0;
 }
 
-/* ---- at work ---- */
+/* ---- running ---- */
 
 static int call_trace_on_call(void *arg, struct call *call, const struct call_event *event)
 {

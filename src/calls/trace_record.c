@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace_record.c: what does a record of a traced function hold, and where? By the plan of its
- * trace: its arguments or what it returned, then the object, or all members of it that were asked
- * for.
+ * trace_record.c: what does a record of a traced function hold, and where? As the plan says:
+ * arguments or return value, then the object alone or all requested members.
  */
 #include <string.h>
 #include "calls/trace.h"
@@ -37,7 +36,7 @@ const char *call_trace__prototype(const struct call_trace *t, uint32_t function,
 	return probe__prototype(call_trace__probe(t, function), buf, size);
 }
 
-/* How many stand behind arguments or ret: all members, the object alone, none. */
+/* Number of parts after arguments or ret: all members, the object alone, or none. */
 static size_t call_trace_tail(const struct call_trace *t, uint32_t function, bool is_return)
 {
 	const struct call_trace_function *f = &t->functions[function];

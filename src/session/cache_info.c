@@ -50,7 +50,7 @@ int cache_info__put_end(struct recorder *r, const struct cache_about *about,
 	return err;
 }
 
-/* The place of a word; none of these: the last one's behind. */
+/* The index of a word; nr if it is not one of them. */
 static int info_word(const char *text, const char *const *words, int nr)
 {
 	int i = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * cache_live.c: the page cache of this machine: programs count in rows, which the view reads at
- * every tick and -w keeps as what came since the last, and tell single misses if they are wanted.
+ * every tick and -w stores as differences; single misses are sent if wanted.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -14,14 +14,14 @@
 #include "session/cache_source.h"
 #include "session/source.h"
 
-enum { CACHE_KEPT_EVENTS = 512 }; /* that wait until they are written */
+enum { CACHE_KEPT_EVENTS = 512 }; /* events that wait to be written */
 
 struct cache_live {
 	struct cache *cache;
 	struct cache_about about;
 	bool events, then_io;
 	/* with a recorder: */
-	struct cache_table kept; /* as they were written last */
+	struct cache_table kept; /* rows as last written */
 	int kept_err;
 	struct cache_command told[CACHE_KEPT_EVENTS];
 	size_t nr_told;
@@ -42,7 +42,7 @@ static void cache_keep_row(void *arg, const struct cache_tags *tags,
 	state->kept_err = state->kept_err ?: cache_table__add(&state->kept, tags, counts);
 }
 
-/* What came since the last reading. False: nothing. */
+/* The difference since the last reading. False: nothing changed. */
 static bool cache_row_since(const struct cache_sum *sum, struct capture_cache_row *row)
 {
 	const struct cache_tags *tags = &sum->tags;
@@ -136,7 +136,7 @@ static int cache_hand_on(void *arg, const struct cache_event *event)
 	return err;
 }
 
-/* In the order of its ring: there is nothing to wait for. */
+/* In the order of the ring: no need to wait. */
 static int cache_drain(struct session *s, enum session_drain what)
 {
 	(void)what;
@@ -165,7 +165,7 @@ static int cache_open(struct session *s)
 
 	if (!live)
 		return log_err(-ENOMEM, "out of memory");
-	if (s->options->file.write) /* who reads a capture may ask for anything */
+	if (s->options->file.write) /* a replay may ask for any key */
 		wants.by = (1u << NR_CACHE_BY) - 1;
 	in->drains = live->events = wants.events;
 	/* A view that is told every miss has no rows in between. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * cache_replay.c: a run of the page cache out of a capture: readings and events come from the
- * file, time is theirs, filters are applied here. Needs no privileges. Rows are told apart by all
- * that --by may ask for; threads and the order of events within a reading are not in them.
+ * cache_replay.c: replays the page cache from a capture: readings and events come from the file,
+ * and so does the time; filters are applied here. Requires no privileges. Rows have all keys that
+ * --by may ask for; threads and the order of events within a reading are not recorded.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -18,12 +18,12 @@
 struct cache_replay {
 	struct capture_reader *reader;
 	struct capture_cache chunk; /* at hand */
-	struct cache_table rows;    /* all that came so far */
+	struct cache_table rows;    /* sum of all rows so far */
 	struct cache_about about;
 	struct cache_losses losses;
 	struct cache_wants wants;
 	uint64_t end_ns;  /* of the recording; 0: it was cut */
-	uint64_t last_ns; /* of the readings that are shown */
+	uint64_t last_ns; /* time of the last reading that is shown */
 };
 
 static struct cache_replay *cache_replay(const struct session *s)
@@ -38,7 +38,7 @@ static const struct capture_about *cache_capture(const struct session *s)
 
 /* ---- filters ---- */
 
-/* "nvme0n1" means its partitions, too: nvme0n1p1, sda1. */
+/* "nvme0n1" includes its partitions: nvme0n1p1, sda1. */
 static bool cache_is_disk(const char *name, const char *wanted)
 {
 	wanted += strncmp(wanted, "/dev/", 5) ? 0 : 5;
@@ -111,7 +111,7 @@ static bool cache_wants_event(const struct session *s, const struct cache_event 
 	       cache_wants_file(s, e->inode, io_file_place(e->dev, e->nth));
 }
 
-/* ---- what the file holds ---- */
+/* ---- contents of the file ---- */
 
 static int cache_take_rows(struct session *s)
 {
@@ -140,7 +140,7 @@ static bool cache_ticks(struct session *s, uint64_t now_ns)
 	uint64_t *next_ns = &s->inside->span.next_tick_ns, interval = session_interval(s);
 
 	if (!s->inside->view->on_tick || c->wants.events || now_ns == c->end_ns)
-		return false; /* the last one is what the end shows */
+		return false; /* the end shows the last one */
 	if (!s->options->run.interval_ns.given)
 		return true;
 	if (now_ns < *next_ns)
@@ -255,7 +255,7 @@ static void cache_position(const struct session *s, uint64_t *at, uint64_t *all)
 	*all = capture_reader__bytes(cache_replay(s)->reader);
 }
 
-/* A part of the run is not what the kernel's pages changed by. */
+/* The kernel's page counts are for the whole run, not for a part of it. */
 static void cache_finish(struct session *s)
 {
 	cache_replay(s)->about.filtered |= s->inside->stopped || s->options->file.from_ns.given;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * calls_replay.c: calls of a capture: its chunks go to the view, which knows what they mean, and
- * starts when it has read which functions there are.
+ * calls_replay.c: calls of a capture: passes its chunks to the view, which decodes them and starts
+ * once it has read the list of functions.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 struct calls_replay {
 	struct capture_reader *reader;
 	struct capture_part part; /* at hand */
-	uint64_t damaged;	  /* parts that make no sense: skipped */
+	uint64_t damaged;	  /* invalid parts that were skipped */
 };
 
 static struct calls_replay *calls_replay(const struct session *s)
@@ -52,14 +52,14 @@ static int calls_next(struct session *s, uint64_t *time_ns)
 	return capture_reader__next_part(calls_replay(s)->reader, &calls_replay(s)->part);
 }
 
-/* What makes no sense is skipped and counted, as the reader does with what it understands. */
+/* Invalid parts are skipped and counted, as the reader does with its own. */
 static int calls_hand_on(struct session *s)
 {
 	struct session_inside *in = s->inside;
 	struct calls_replay *c = in->data;
 	int err;
 
-	/* What comes before the calls says what they are: nothing is shown without it. */
+	/* The parts before the calls describe them: nothing is shown without these. */
 	if (c->part.chunk.type == CAPTURE_CALLS && session_is_interrupted(s))
 		return 0;
 	err = in->view->on_part(in->state, s, &c->part);

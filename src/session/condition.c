@@ -38,7 +38,7 @@ static enum expr_type condition_type(enum cell_kind kind)
 	}
 }
 
-/* A row and the condition whose columns its fields are. */
+/* A row and the condition, which has the columns of its fields. */
 struct condition_lookup {
 	const struct condition *condition;
 	const void *row;

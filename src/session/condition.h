@@ -2,7 +2,7 @@
 /*
  * condition.h: an expression about the columns of a row: --fail-if, --if, --when. Names are the
  * columns' keys without their unit (`p99_ns` is p99, `size_bytes` is size): units belong to the
- * numbers one writes.
+ * numbers in the expression.
  */
 #ifndef IOSONAR_SESSION_CONDITION_H
 #define IOSONAR_SESSION_CONDITION_H
@@ -14,8 +14,8 @@
 struct condition;
 
 /*
- * option: "--if", for the message. The columns stay the caller's, and stay there. 0; -EINVAL or
- * -ENOMEM, said. A text that is NULL makes no condition, which is never asked.
+ * option: "--if", for messages. The caller owns the columns and keeps them. 0; -EINVAL or -ENOMEM,
+ * said. A NULL text makes no condition, which is never evaluated.
  */
 int condition__parse(const char *option, const char *text, const struct column *const *columns,
 		     size_t nr, struct condition **condition);

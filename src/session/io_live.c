@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * io_live.c: I/Os of this machine: the collector attaches, its rings are emptied, records are put
- * in order of time, kept if -w says so, and handed on to the view. The ledger says what became of
- * every command.
+ * io_live.c: I/O of this machine: attaches the collector, drains its rings, sorts records by time,
+ * stores them for -w, and passes them to the view. The ledger accounts for every command.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -14,14 +13,14 @@
 #include "session/source.h"
 #include "symbol/frames.h"
 
-static const uint64_t io_live_window_ns = 20000000; /* other CPUs' records may be so late */
+static const uint64_t io_live_window_ns = 20000000; /* maximum delay of other CPUs' records */
 
 struct io_live {
 	struct io *io;
 	struct order order;
-	struct frames *frames; /* NULL: no stacks are wanted */
+	struct frames *frames; /* NULL: stacks are not wanted */
 	uint64_t ended;	       /* commands that had a record */
-	uint64_t dropped;      /* records, as far as the capture knows */
+	uint64_t dropped;      /* dropped records that the capture knows of */
 	int record_err;
 };
 
@@ -65,7 +64,7 @@ static int io_live_drain(struct session *s, enum session_drain what)
 	uint64_t dropped;
 
 	order__take(&live->order, until_ns, io_live_hand_on, s);
-	/* Rings that ran full: what is written next says how many records are missing before it. */
+	/* Rings that ran full: the next block says how many records are missing before it. */
 	dropped = io__records_dropped(live->io);
 	if (s->inside->recorder)
 		recorder__lost(s->inside->recorder, "ring full", dropped - live->dropped);
@@ -73,7 +72,7 @@ static int io_live_drain(struct session *s, enum session_drain what)
 	return err ?: live->record_err;
 }
 
-/* ---- what became of everything ---- */
+/* ---- the ledger ---- */
 
 static void io_live_count_row(void *arg, const struct io_tags *tags, const struct hist *part)
 {
@@ -110,7 +109,7 @@ static void io_live_tell_losses(struct session *s)
 }
 
 /*
- * Every command that ended had a record, or is in a row: because the ring was full, or parked.
+ * Every completed command had a record, or is in a row because the ring was full or it was parked.
  * Where rows hold all commands, the view counts them itself.
  */
 static int io_live_settle(struct session *s)
@@ -130,7 +129,7 @@ static int io_live_settle(struct session *s)
 	return 0;
 }
 
-/* A view that failed counted nothing: the ledger without a second count. */
+/* A view that failed has no count: the ledger goes without a second count. */
 static int io_live_keep_end(struct session *s)
 {
 	uint64_t rows = 0;
@@ -142,7 +141,7 @@ static int io_live_keep_end(struct session *s)
 	return 0;
 }
 
-/* ---- what ids stand for ---- */
+/* ---- names of ids ---- */
 
 static char *io_live_find_text(const struct session *s, enum glossary_kind kind,
 			       struct glossary_id id)
@@ -229,7 +228,7 @@ static void io_live_free(struct session *s)
 	free(live);
 }
 
-/* ---- what a view asks ---- */
+/* ---- queries of a view ---- */
 
 static struct io *io_live_collector(const struct session *s)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * io_replay.c: I/Os of captures: records come from files, in order of time; filters are applied
- * here, rows are made of records where a view wants rows, and the ledger is what the recording
- * ended with.
+ * io_replay.c: I/O of captures: reads records from files in order of time, applies filters, adds
+ * records to rows for a view that wants rows; the ledger is the one at the end of the recording.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -15,9 +14,9 @@
 #include "session/source.h"
 #include "wire/io_stages.h"
 
-enum { REPLAY_PLACES = 256 }; /* rows that are found without being looked for */
+enum { REPLAY_PLACES = 256 }; /* cache of rows that need no lookup */
 
-/* What a record says that its row depends on; zeros where --by does not ask. */
+/* The members of a record that decide its row; zeros for keys that --by does not name. */
 struct replay_key {
 	uint64_t place; /* device, kind, op, size class, queue */
 	uint64_t task;	/* pid, CPU, and whether that is known */
@@ -36,12 +35,12 @@ struct io_replay {
 	struct capture_filter filter;
 	struct device_list devices;		   /* the capture's */
 	struct breakdown rows;			   /* of a view that wants rows, not records */
-	struct replay_place places[REPLAY_PLACES]; /* where some of them are */
+	struct replay_place places[REPLAY_PLACES]; /* cache of some of these rows */
 	const struct io_record *record;		   /* at hand */
-	char **hosts;				   /* by file; NULL: it does not say */
-	struct record_with_stages renamed;	   /* the record at hand, with --anonymous */
+	char **hosts;				   /* by file; NULL: unknown */
+	struct record_with_stages renamed;	   /* the current record, with --anonymous */
 	uint64_t nr_records, nr_submits;
-	uint64_t nr_other; /* commands that do not say what --by asks for */
+	uint64_t nr_other; /* commands without the keys of --by */
 };
 
 static struct io_replay *io_replay(const struct session *s)
@@ -56,7 +55,7 @@ static const struct capture_about *replay_about(const struct session *s)
 
 /* ---- when ---- */
 
-/* From when to when a file was recorded, on the first file's clock. False: it holds nothing. */
+/* The time span of a file, on the first file's clock. False: it is empty. */
 static bool replay_span(const struct capture_merge *merge, size_t nr, uint64_t *start_ns,
 			uint64_t *end_ns)
 {
@@ -93,13 +92,13 @@ static const struct device *replay_device(struct session *s, const struct io_rec
 	return capture_about__device(replay_about(s), record->device);
 }
 
-/* Does --by ask for what only stages hold, and this record has none? */
+/* Does --by need stages, and has this record none? */
 static bool replay_is_other(const struct io_wants *w, const struct io_record *r)
 {
 	return (w->by_cpu || w->by_cgroup || w->by_file) && !(r->flags & RECORD_STAGES);
 }
 
-/* As the programs make a row's key. */
+/* Builds the key as the programs do. */
 static void replay_tags(const struct session *s, const struct io_record *r,
 			const struct device *device, struct io_tags *tags)
 {
@@ -162,7 +161,7 @@ static uint32_t replay_hash(const struct replay_key *key)
 	return (uint32_t)(words * 0x9e3779b97f4a7c15ULL >> 56);
 }
 
-/* Of the same key's last record; a place that two keys share is of the one that was last. */
+/* The cached row of this key; two keys that share a place evict each other. */
 static struct breakdown_row *replay_row(struct session *s, const struct io_record *r)
 {
 	struct io_replay *replay = io_replay(s);
@@ -205,7 +204,7 @@ static int replay_count(struct session *s, const struct io_record *r)
 	return 0;
 }
 
-/* max_ns is what is new since the last read, as the collector has it. */
+/* max_ns is the maximum since the last read, as in the collector. */
 static void replay_read(struct session *s, io_row_fn fn, void *arg)
 {
 	struct breakdown *rows = &io_replay(s)->rows;
@@ -216,7 +215,7 @@ static void replay_read(struct session *s, io_row_fn fn, void *arg)
 	}
 }
 
-/* The same record, its stages behind it, of a task that is called otherwise. */
+/* The same record with its stages, under another task name. */
 static const struct io_record *replay_alias(struct session *s, const struct io_record *record)
 {
 	struct io_replay *replay = io_replay(s);
@@ -268,7 +267,7 @@ static int replay_next(struct session *s, uint64_t *time_ns)
 	return 1;
 }
 
-/* ---- what is missing ---- */
+/* ---- losses ---- */
 
 static void replay_take_ledgers(struct session *s)
 {
@@ -286,7 +285,7 @@ static void replay_take_ledgers(struct session *s)
 	}
 }
 
-/* The ledger has what the rings lost; what the disk had no room for is known to the file alone. */
+/* The ledger has the losses of the rings; only the file knows what a full disk lost. */
 static bool replay_tell_lost(const struct capture_reader *reader, const char *path)
 {
 	const struct capture_counts *lost = &capture_reader__about(reader)->trailer.lost;
@@ -346,7 +345,7 @@ static void replay_tell(struct session *s)
 
 /* ---- the run ---- */
 
-/* What only stages hold; a capture of which some records have them is told about at the end. */
+/* Keys and filters that need stages; if only some records have them, the end of the run says so. */
 static int replay_check_wants(const struct session *s)
 {
 	const struct io_wants *wants = &s->inside->wants;
@@ -376,7 +375,7 @@ static char *const *replay_op_names(const struct session *s)
 	return names ? names : none;
 }
 
-/* Rows are told apart by all that --by may ask for; the view merges them. */
+/* Rows have all keys that --by may ask for; the view merges them. */
 static uint32_t replay_mask(const struct io_wants *w)
 {
 	return 1u << BY_CTRL | 1u << BY_NS | 1u << BY_DEV | 1u << BY_OP |
@@ -407,7 +406,7 @@ static int replay_find_hosts(struct session *s)
 	return replay->hosts ? 0 : -ENOMEM;
 }
 
-/* After the filters: they are about the names that there were. */
+/* After the filters, which use the real names. */
 static int replay_rename(struct session *s)
 {
 	const struct alias *alias = s->inside->alias;
@@ -452,7 +451,7 @@ static int replay_open(struct session *s)
 	return err ?: replay_rename(s);
 }
 
-/* The files skip what is outside without reading it. */
+/* The files skip records outside of the span without reading them. */
 static void replay_bound(struct session *s)
 {
 	capture_merge__bound(io_replay(s)->merge,
@@ -486,7 +485,7 @@ static bool replay_sees(const struct session *s, bool nvme)
 	return false;
 }
 
-/* It came with the capture. */
+/* It is part of the capture. */
 static void replay_take_ledger(struct session *s, uint64_t counted)
 {
 	(void)s, (void)counted;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * io_source.h: what a view of I/Os asks its run, on this machine (io_live.c) or of captures
+ * io_source.h: what a view of I/O can query in its run, on this machine (io_live.c) or in captures
  * (io_replay.c): a view need not know which.
  */
 #ifndef IOSONAR_SESSION_IO_SOURCE_H
@@ -10,31 +10,31 @@
 #include "decode/row.h"
 #include "session/session.h"
 
-/* The device that a record speaks of; NULL: not known. */
+/* The device of a record; NULL: unknown. */
 const struct device *io_source__device(struct session *s, const struct io_record *record);
 const struct device_list *io_source__devices(const struct session *s);
 char *const *io_source__op_names(const struct session *s); /* of block operations */
-/* The machine that the record at hand is of; NULL: its capture does not say. Hostile. */
+/* The host of the current record; NULL: its capture does not say. Hostile. */
 const char *io_source__host(const struct session *s);
-/* The stack that a record names: functions, innermost first, "vfs_read;ksys_read"; NULL: none. */
+/* The stack of a record: functions, innermost first, "vfs_read;ksys_read"; NULL: none. */
 const char *io_source__stack(const struct session *s, const struct io_record *record, bool user);
-/* How many could not be taken: another had their place; for other reasons. */
+/* Number of lost stacks: another stack had their place (taken), or other reasons (failed). */
 void io_source__stack_losses(const struct session *s, uint64_t *taken, uint64_t *failed);
-/* The file of a record's stages, or "[swap]" and the like; NULL: no data, or not known. Hostile. */
+/* The file in a record's stages, or "[swap]" and the like; NULL: no data, or unknown. Hostile. */
 const char *io_source__file(const struct session *s, const struct io_stages *stages);
-/* --if, --when: does the record meet it? NULL: yes. `row` gets all that it can ask for. */
+/* --if, --when: does the record meet the condition? NULL: yes. Fills all of `row` it can name. */
 bool io_source__is_met(struct session *s, const struct condition *condition,
 		       const struct io_record *record, struct command_row *row);
-/* Commands of this device, by its place in the list, that failed with its path; with by_path. */
+/* Commands of this device, by its index in the list, that failed with its path; for by_path. */
 uint64_t io_source__failovers(const struct session *s, int device);
 bool io_source__sees_nvme(const struct session *s);
 bool io_source__sees_block(const struct session *s);
-/* As io__read: all rows as they are now. */
+/* Like io__read: all current rows. */
 void io_source__read(struct session *s, io_row_fn fn, void *arg);
 /* At the end, after the last read: fills the ledger. counted: commands in the view's rows. */
 #define IO_NOT_COUNTED UINT64_MAX
 void io_source__take_ledger(struct session *s, uint64_t counted);
-/* The collector, for a view that no capture could feed; NULL: this is one. */
+/* The collector, for a view that works only live; NULL: a replay. */
 struct io *io_source__collector(const struct session *s);
 
 /* ---- for io_live.c and io_replay.c ---- */
@@ -51,7 +51,7 @@ struct io_answers {
 	void (*take_ledger)(struct session *s, uint64_t counted);
 };
 
-/* A command ended: with its path? */
+/* Counts a command that ended if it failed with its path. */
 void io_source_count_failover(struct session *s, const struct io_record *record, int device);
 
 #endif

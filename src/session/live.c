@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * live.c: a run on this machine, whatever its source reads: programs attach, privileges are
- * dropped, the loop hands on what comes fifty times a second and ticks at every interval, programs
- * detach, the ledger is drawn. A run that fails, or whose reader has gone, still ends its capture.
+ * live.c: a run on this machine, for any source: attaches programs, drops privileges, passes data
+ * on fifty times a second and ticks at every interval, detaches, makes the ledger. A run that
+ * fails, or loses its reader, still completes its capture.
  */
 #include <signal.h>
 #include "base/clock.h"
 #include "base/privilege.h"
 #include "session/source.h"
 
-static const uint64_t live_poll_ns = 20000000; /* a line is seen within 50 ms */
+static const uint64_t live_poll_ns = 20000000; /* a line appears within 50 ms */
 static const uint64_t live_clock_every_ns = 1000000000;
 static const uint64_t live_keep_clocks_ns = 10000000000ULL;
 
@@ -122,7 +122,7 @@ static const char *live_text(void *s, enum glossary_kind kind, struct glossary_i
 	return session_text(s, kind, id);
 }
 
-/* After the programs were attached: who may not measure must not empty an old file. */
+/* After the programs were attached: a user without privileges must not truncate an old file. */
 static int live_keep(struct session *s)
 {
 	struct session_inside *in = s->inside;
@@ -161,7 +161,7 @@ static int live_start(struct session *s)
 /*
  * The last thing before the loop: programs are attached, files are open, and the COMMAND was
  * forked. It waits at its gate for loop__run and then runs with the privileges we were started
- * with; forked later it would inherit the filter.
+ * with; if it were forked later it would inherit the filter.
  */
 static void live_drop_privileges(const struct session *s)
 {
@@ -175,7 +175,7 @@ static void live_drop_privileges(const struct session *s)
 
 /* ---- the end ---- */
 
-/* Detached: what is left goes to the recorder, and to a view that has not failed. */
+/* Detached: the remaining data goes to the recorder, and to a view that has not failed. */
 static int live_drain(struct session *s)
 {
 	struct session_inside *in = s->inside;

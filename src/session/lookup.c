@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * lookup.c: what a view of any source asks: what ids stand for, on this machine or in a capture,
- * and when something was. On this machine an id is asked for once, while what it names is there.
+ * lookup.c: queries of a view of any source: the names of ids, on this machine or in a capture, and
+ * the time of an event. On this machine an id is looked up once, while its object exists.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@ const struct capture_about *session_about(const struct session *s)
 	return s->inside->source->about ? s->inside->source->about(s) : &s->inside->about;
 }
 
-/* "cgroup-1234" is no path. */
+/* "cgroup-1234" is not a path. */
 static char *lookup_cgroup(uint64_t id)
 {
 	char path[4096];
@@ -23,7 +23,7 @@ static char *lookup_cgroup(uint64_t id)
 	return cgroup__path(id, path, sizeof(path))[0] == '/' ? strdup(path) : NULL;
 }
 
-/* What has no text now will not have one later. */
+/* An id without a text now will not get one later. */
 static const char *lookup_live(const struct session *s, enum glossary_kind kind,
 			       struct glossary_id id)
 {
@@ -82,7 +82,7 @@ char *session__cgroup_path(const struct session *s, uint64_t id, char *buf, size
 
 const char *session__about(const struct session *s, const char *key)
 {
-	/* The command line may name anything. */
+	/* The command line may contain any name. */
 	if (s->inside->alias && !strcmp(key, CAPTURE_INFO_COMMAND))
 		return "iosonar --anonymous";
 	return capture_about__info(session_about(s), key);

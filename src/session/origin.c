@@ -24,7 +24,7 @@ static char *origin_command_line(char *buf, size_t size)
 	return buf;
 }
 
-/* The command line may name anything; files of one boot still belong together. */
+/* The command line may contain any name; files of one boot still belong together. */
 static void origin_alias(const struct alias *alias, struct capture_info *info, size_t nr,
 			 char names[2][ALIAS_NAME])
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * origin.h: where a capture comes from, as it says itself: machine, kernel, boot, command line,
- * time zone and clock source.
+ * origin.h: the origin that a capture states: machine, kernel, boot, command line, time zone and
+ * clock source.
  */
 #ifndef IOSONAR_SESSION_ORIGIN_H
 #define IOSONAR_SESSION_ORIGIN_H
@@ -10,7 +10,7 @@
 #include "capture/alias.h"
 #include "capture/write.h"
 
-/* alias: --anonymous; NULL: names stay. 0 or a negative errno. */
+/* alias: --anonymous; NULL: keeps names. 0 or a negative errno. */
 int origin__put(struct capture_writer *writer, const struct utsname *host,
 		const struct alias *alias);
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * probe_live.c: any event of this machine: generated programs are attached, the view reads their
- * sums at every tick and gets their records in order of time.
+ * probe_live.c: any event of this machine: attaches generated programs; the view reads their sums
+ * at every tick and gets their records in order of time.
  */
 #include "base/clock.h"
 #include "session/probe_source.h"
 #include "session/source.h"
 
-static const uint64_t probe_window_ns = 20000000; /* other CPUs' records may be so late */
-/* Of calls the order is all: a program that was interrupted sends after all that came meanwhile,
- * and a host may let a guest's CPU wait for 50 ms in the midst of it. */
+static const uint64_t probe_window_ns = 20000000; /* maximum delay of other CPUs' records */
+/* For calls the order is essential: an interrupted program sends its record after all that came
+ * meanwhile, and a host may stop a guest's CPU for 50 ms in between. */
 static const uint64_t probe_calls_window_ns = 250000000;
-static const uint64_t probe_glance_ns = 50000000; /* a process has to live so long to be named */
+static const uint64_t probe_glance_ns = 50000000; /* minimum lifetime of a process to be named */
 
 static struct request *probe_request(const struct session *s)
 {
@@ -48,7 +48,7 @@ static int probe_on_glance(void *arg)
 	return s->inside->view->on_glance(s->inside->state, s);
 }
 
-/* Stacks in rows are named when the rows are shown, which may be long after. */
+/* Stacks in rows are resolved when the rows are shown, which may be much later. */
 static int probe_arm(struct session *s)
 {
 	if (!s->inside->view->on_glance || !probe_request(s)->plan.user_stack)

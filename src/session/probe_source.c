@@ -135,7 +135,7 @@ static void probe_say_ledger(const struct run_counts *c, uint64_t lost)
 	log_note("%s; %s", text, lost ? "INCOMPLETE" : "nothing lost");
 }
 
-/* What makes the counts less than the truth, each by its name. Returns how many were lost. */
+/* The reasons why counts are too low, each by name. Returns how many were lost. */
 static uint64_t probe_tell_losses(const struct run_counts *c)
 {
 	uint64_t lost = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * probe_source.h: what a view of any event, or of calls, asks its run, and the ledger of both: hits
- * = refused + added + sent + begun + without a start + lost.
+ * probe_source.h: what a view of any event, or of calls, can query in its run, and the ledger of
+ * both: hits = refused + added + sent + begun + without a start + lost.
  */
 #ifndef IOSONAR_SESSION_PROBE_SOURCE_H
 #define IOSONAR_SESSION_PROBE_SOURCE_H
@@ -9,12 +9,12 @@
 #include "probe/run/run.h"
 #include "session/session.h"
 
-/* What JSON ends with. */
+/* The last object of JSON. */
 extern const struct object probe_ledger_object;
 
-/* The programs at work; NULL: of a capture. */
+/* The running programs; NULL: a capture. */
 struct run *probe_source__run(const struct session *s);
-/* At the end: what became of all hits, as JSON and in words. Also of a capture. */
+/* At the end: the ledger of all hits, as JSON and as text. Also of a capture. */
 void probe_source__tell_hits(struct session *s, const struct run_counts *counts);
 
 #endif

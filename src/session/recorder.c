@@ -19,17 +19,17 @@
 enum {
 	RECORDER_ZSTD = 3,
 	RECORDER_NUMBERS = IO_MAX_DEVICES, /* device numbers that a record may have */
-	RECORDER_MEMORY = 512 << 20,	   /* that --last may take, unless --size says more */
+	RECORDER_MEMORY = 512 << 20,	   /* bytes for --last, unless --size says more */
 };
 
 struct recorder {
 	struct recorder_run run;
 	struct utsname host;		    /* asked once: uname() is not allowed later */
-	struct capture_writer *writer;	    /* of the part at hand, or of the memory */
+	struct capture_writer *writer;	    /* of the current part, or of the memory */
 	struct capture_memory *memory;	    /* --last */
-	size_t nr_listed;		    /* devices that the file knows */
-	bool known[RECORDER_NUMBERS];	    /* device numbers that it knows */
-	struct glossary met[NR_GLOSSARIES]; /* what records spoke of; told: in which part, + 1 */
+	size_t nr_listed;		    /* devices that are in the file */
+	bool known[RECORDER_NUMBERS];	    /* device numbers that are in the file */
+	struct glossary met[NR_GLOSSARIES]; /* ids in records; told: in which part, + 1 */
 	unsigned int part, nr_files;
 	uint64_t nr_before, bytes_before; /* in the parts before */
 	uint64_t nr_lost;
@@ -143,7 +143,7 @@ static int recorder_make(void *recorder)
 	return maker__open(r->run.maker, r->part);
 }
 
-/* The permission that is missing is the file's, not that of tracing. */
+/* The permission is missing for the file, not for tracing. */
 static int recorder_err(int err)
 {
 	return err == -EACCES || err == -EPERM ? -EIO : err;
@@ -216,7 +216,7 @@ static const char *recorder_why_full(int err)
 	}
 }
 
-/* Said once: a full disk is the end of the file, anything else that of the run. */
+/* Said once: a full disk ends the file, any other error ends the run. */
 static int recorder_verdict(struct recorder *r, int err)
 {
 	if (!err || r->full)
@@ -260,7 +260,7 @@ int recorder__new(const struct recorder_run *run, struct recorder **recorder)
 	if (uname(&r->host))
 		memset(&r->host, 0, sizeof(r->host));
 	err = recorder_open(r);
-	if (r->writer) /* then there is something to finish, even after a failure */
+	if (r->writer) /* if so it must be finished, even after a failure */
 		*recorder = r;
 	else
 		recorder__free(r);
@@ -415,7 +415,7 @@ int recorder__info_number(struct recorder *r, const char *key, uint64_t number)
 	return r->writer ? recorder_verdict(r, recorder_put_number(r, key, number)) : 0;
 }
 
-/* ---- how it goes on, and ends ---- */
+/* ---- continuing and ending ---- */
 
 int recorder__clock(struct recorder *r, const struct capture_clock *clock)
 {
@@ -506,7 +506,7 @@ int recorder__finish(struct recorder *r, uint64_t end_ns, const struct ledger *l
 
 	if (r->memory || !r->writer)
 		return 0;
-	/* Before the records' last block: the trailer is what has to be last. */
+	/* Before the last block of records: the trailer must be last. */
 	err = recorder_put_number(r, CAPTURE_INFO_END, end_ns);
 	trailer_err = recorder_trailer(r, ledger);
 	err = recorder_verdict(r, err ?: trailer_err);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * recorder.h: what a live run keeps: records in the order in which they are handed on, with all
- * that is needed to show them elsewhere. Into one file, into parts of a size, or into memory of
- * which a file is made when somebody asks. A full disk ends the file, not the run, and is said
- * once.
+ * recorder.h: what a live run stores: records in the order of arrival, with all that is needed to
+ * show them elsewhere. Into one file, into parts of a given size, or into memory that is saved to a
+ * file on request. A full disk ends the file, not the run, and is said once.
  */
 #ifndef IOSONAR_SESSION_RECORDER_H
 #define IOSONAR_SESSION_RECORDER_H
@@ -20,31 +19,31 @@
 #include "device/device.h"
 #include "wire/io_record.h"
 
-/* The run that is kept. */
+/* The run to record. */
 struct recorder_run {
 	const struct file_options *options;
 	const struct device_list *devices;			     /* may grow */
-	int (*device_of)(void *arg, const struct io_record *record); /* in devices; -1: not known */
-	/* What an id in a record stands for, or NULL. */
+	int (*device_of)(void *arg, const struct io_record *record); /* in devices; -1: unknown */
+	/* The text of an id in a record, or NULL. */
 	const char *(*text)(void *arg, enum glossary_kind kind, struct glossary_id id);
 	void *arg;
 	char *const *op_names; /* of block operations */
 	uint64_t start_ns;
-	struct alias *alias;	   /* --anonymous; NULL: names stay */
+	struct alias *alias;	   /* --anonymous; NULL: keeps names */
 	const struct maker *maker; /* creates later files; NULL: they are created here */
 };
 
 struct recorder;
 
-/* Says why not. After a failure *recorder is what there is to finish, or NULL. */
+/* Says why it failed. After a failure *recorder is what must be finished, or NULL. */
 int recorder__new(const struct recorder_run *run, struct recorder **recorder);
 void recorder__free(struct recorder *recorder);
 
-/* All return 0 or -errno, said. A full disk is no error: ask recorder__is_full. */
+/* All return 0 or -errno, said. A full disk is not an error: ask recorder__is_full. */
 int recorder__record(struct recorder *recorder, const struct io_record *record);
 int recorder__clock(struct recorder *recorder, const struct capture_clock *clock); /* each second */
 void recorder__lost(struct recorder *recorder, const char *reason, uint64_t nr);
-/* Of the page cache: a reading, what was told, what is to be known of it. */
+/* Of the page cache: a reading; events. recorder__info has what is known about it. */
 int recorder__cache_rows(struct recorder *recorder, uint64_t time_ns,
 			 const struct capture_cache_row *rows, size_t nr);
 int recorder__cache_events(struct recorder *recorder, const struct cache_command *events,
@@ -54,15 +53,15 @@ int recorder__part(struct recorder *recorder, const struct capture_chunk *chunk,
 		   const uint8_t *payload, size_t nr);
 int recorder__info(struct recorder *recorder, const char *key, const char *value);
 int recorder__info_number(struct recorder *recorder, const char *key, uint64_t number);
-/* --last: a file of what is in memory. */
+/* --last: writes the memory to a file. */
 int recorder__save(struct recorder *recorder, const char *why);
-/* ledger NULL: no commands were kept. */
+/* ledger NULL: the run recorded no commands. */
 int recorder__finish(struct recorder *recorder, uint64_t end_ns, const struct ledger *ledger);
 
 bool recorder__is_full(const struct recorder *recorder);
 uint64_t recorder__nr_records(const struct recorder *recorder); /* kept */
 uint64_t recorder__bytes(const struct recorder *recorder);	/* that they take */
-uint64_t recorder__nr_lost(const struct recorder *recorder);	/* as it was told */
+uint64_t recorder__nr_lost(const struct recorder *recorder);	/* as reported */
 unsigned int recorder__nr_files(const struct recorder *recorder);
 
 #endif

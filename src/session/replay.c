@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * replay.c: a run of captures, whatever their source understands: records or chunks come one after
- * the other, time is theirs, and intervals end as theirs would have. Needs no privileges and no
- * kernel of a certain kind. A view is told the same as if it had been there, but for what no
- * capture holds.
+ * replay.c: a replay of captures, for any source: reads records or chunks one after the other,
+ * takes the time from them, and ends intervals as a live run would. Requires no privileges and no
+ * particular kernel. A view gets the same calls as live, except for data that captures do not hold.
  */
 #include <errno.h>
 #include <string.h>
@@ -12,7 +11,7 @@
 #include "base/progress.h"
 #include "session/source.h"
 
-enum { REPLAY_IDLE = 3600 }; /* empty intervals in a row that are shown */
+enum { REPLAY_IDLE = 3600 }; /* consecutive empty intervals that are shown */
 
 /* ---- when ---- */
 
@@ -41,7 +40,7 @@ static void replay_set_time(struct session *s, uint64_t now_ns)
 	s->span_s = (double)(now_ns - s->inside->span.from_ns) / 1e9;
 }
 
-/* A machine that slept, or a file that lies: on to the interval in which something happens. */
+/* The machine slept, or the file is wrong: skips to the interval of the next event. */
 static void replay_skip_idle(struct session *s, uint64_t now_ns)
 {
 	uint64_t *next_ns = &s->inside->span.next_tick_ns, interval = session_interval(s);
@@ -95,7 +94,7 @@ static void replay_tell_interrupted(const struct session *s)
 		 percent > 99 ? 99 : percent);
 }
 
-/* Ctrl-C ends it with the summary, a reader that has gone without one. */
+/* Ctrl-C ends it with the summary, a closed pipe ends it without. */
 static int replay_look(struct session *s, struct progress *progress)
 {
 	uint64_t at, all;
@@ -134,7 +133,7 @@ static int replay_all(struct session *s, struct progress *progress)
 			       : log_err(more, "cannot read the capture: %s", strerror(-more));
 	if (!err && !in->stopped && ticks)
 		err = replay_ticks(s, in->span.end_ns);
-	if (in->stopped && ticks) /* where a run stops early is where it ends */
+	if (in->stopped && ticks) /* a run that stops early ends there */
 		in->span.end_ns = in->last_ns;
 	return err;
 }
@@ -163,7 +162,7 @@ int session_replay(struct session *s)
 	if (!err)
 		session_show_ledger(s);
 	err = err ?: session_flush(s);
-	if (!err) /* a reader that has gone is told nothing */
+	if (!err) /* a closed pipe gets no message */
 		in->source->ledger(s);
 	return err;
 }

@@ -14,8 +14,8 @@
 /* ---- output ---- */
 
 /*
- * A trace prints millions of lines a second: a write a 64 KiB, not a page. Lines for a terminal
- * still go one by one. Without the memory it is only slower.
+ * A trace prints millions of lines a second: one write per 64 KiB, not per page. A terminal still
+ * gets single lines. Without the memory it is only slower.
  */
 static void session_buffer_output(struct session *s)
 {
@@ -30,8 +30,7 @@ static void session_buffer_output(struct session *s)
 	}
 }
 
-/* A run of this machine drops its privileges: what has to be done with files later is left to
- * processes that may. */
+/* A live run drops its privileges: processes that keep them handle files later. */
 static int session_keep_rights(struct session *s)
 {
 	const struct file_options *f = &s->options->file;
@@ -62,7 +61,7 @@ static int session_open_output(struct session *s)
 	return 0;
 }
 
-/* What failed was said; stdio must not try again, nor the door complain once more. */
+/* The failure was said; stdio must not retry, nor main report it again. */
 static int session_close_output(struct session *s, int err)
 {
 	int flush_err = s->inside->output_failed ? 0 : session_flush(s);
@@ -71,7 +70,7 @@ static int session_close_output(struct session *s, int err)
 		__fpurge(s->out);
 	clearerr(s->out);
 	if (s->out == stdout && s->inside->buffer)
-		setvbuf(stdout, NULL, _IONBF, 0); /* it is empty; the door still flushes it */
+		setvbuf(stdout, NULL, _IONBF, 0); /* it is empty; main still flushes it */
 	err = err ?: flush_err;
 	if (!err && s->inside->interrupted)
 		output__finish(&s->inside->output, -EINTR);
@@ -84,7 +83,7 @@ static int session_close_output(struct session *s, int err)
 
 /* ---- the run ---- */
 
-/* Which of several ends is told: a --fail-if, what was watched for, the COMMAND's own, loss. */
+/* Priority of the exit codes: --fail-if, the view's finding, the COMMAND's status, losses. */
 static int session_verdict(const struct session *s)
 {
 	int child = loop__child_status(s->inside->loop);
@@ -104,7 +103,7 @@ static int session_verdict(const struct session *s)
 	return whole || s->options->run.allow_loss ? EXIT_DONE : EXIT_LOST;
 }
 
-/* What only one of the two sources understands. */
+/* Options that only one of the two sources supports. */
 static int session_check_options(const struct session_view *view, const struct options *options,
 				 char **argv)
 {

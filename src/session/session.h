@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * session.h: one run of a view: where its data comes from and goes to, when it ticks, when it ends.
- * A view gives a few functions; signals, -i, -t, -n, the COMMAND, uevents, rings, -w, -r, --out and
- * a closed pipe are seen to here, once for all views: on this machine (live.c) or of captures
+ * A view provides a few functions; signals, -i, -t, -n, the COMMAND, uevents, rings, -w, -r, --out
+ * and a closed pipe are handled here, once for all views: on this machine (live.c) or from captures
  * (replay.c). A view need not know which.
  */
 #ifndef IOSONAR_SESSION_SESSION_H
@@ -27,59 +27,58 @@ struct session {
 	enum table_format format;
 	const struct options *options;
 	uint64_t start_ns; /* CLOCK_MONOTONIC */
-	/* At this tick: since the start of the run, of what is shown (--from), of the interval. */
+	/* At this tick: time since the start of the run, shown span (--from), interval. */
 	double elapsed_s, span_s, interval_s;
 	bool came_true;	      /* a --fail-if did */
-	bool found;	      /* what the view watches for was there when it looked last */
+	bool found;	      /* what the view watches for was present at its last check */
 	bool incomplete;      /* the view could not see everything: said */
-	bool ledger_known;    /* at the end; a capture that was cut has none */
+	bool ledger_known;    /* at the end; a truncated capture has no ledger */
 	struct ledger ledger; /* likewise */
 	struct session_inside *inside;
 };
 
 struct session_view {
-	/* A view of any event says so: what was asked; then no io is wanted, on_hit gets records.
-	 */
+	/* Set by a view of any event: its request; then io is not used, on_hit gets records. */
 	struct request *(*asks)(void *state);
 	int (*on_hit)(void *state, struct session *session, const struct probe_record *record,
 		      const void *values);
-	/* Of a view of calls, a chunk of a capture. -EBADMSG: it makes no sense, and is skipped. */
+	/* For a view of calls: a chunk of a capture. -EBADMSG: it is invalid and is skipped. */
 	int (*on_part)(void *state, struct session *session, struct capture_part *part);
-	/* A view of the page cache says what it wants of it; then no io is wanted. */
+	/* Set by a view of the page cache: what it needs; then io is not used. */
 	struct cache_wants (*wants_cache)(void *state, const struct options *options);
 	struct io_wants (*wants)(void *state, const struct options *options);
-	/* Every miss, if the view wants them. */
+	/* Gets every miss, if the view wants them. */
 	int (*on_miss)(void *state, struct session *session, const struct cache_event *event);
 	int (*on_start)(void *state, struct session *session); /* attached, nothing counted yet */
 	int (*on_tick)(void *state, struct session *session);  /* every interval; may be NULL */
-	/* Of any event with user stacks, often: to name them before their processes end. */
+	/* For user stacks of any event, often: resolves them before their processes end. */
 	int (*on_glance)(void *state, struct session *session);
-	/* Every record, in order of time; NULL: none are wanted. */
+	/* Gets every record, in order of time; NULL: none are wanted. */
 	int (*on_record)(void *state, struct session *session, const struct io_record *record);
-	/* SIGUSR1; NULL: it does what it does elsewhere. */
+	/* SIGUSR1; NULL: default action. */
 	int (*on_signal)(void *state, struct session *session);
 	int (*on_end)(void *state, struct session *session); /* detached: everything is final */
-	/* Of calls, instead of on_end after a failure: the end of what -w keeps. */
+	/* For calls, instead of on_end after a failure: completes the capture of -w. */
 	int (*on_keep)(void *state, struct session *session);
 	void (*on_flush)(void *state); /* the output is about to be flushed; may be NULL */
-	bool counts_records; /* -n is about them, and the view stops itself; else about intervals */
-	bool only_keeps;     /* without its capture the run is pointless */
-	bool runs_programs;  /* on a tick: the right to do so is kept */
-	bool only_at_end;    /* without -i and -n there are no ticks */
-	bool keeps_no_ledger; /* what it shows does not depend on having seen every command */
+	bool counts_records;  /* -n counts records, the view stops itself; else intervals */
+	bool only_keeps;      /* without its capture the run is pointless */
+	bool runs_programs;   /* on a tick: keeps the privilege to do so */
+	bool only_at_end;     /* without -i and -n there are no ticks */
+	bool keeps_no_ledger; /* its output does not depend on having seen every command */
 	bool follows_command; /* of any event: as if --follow were given, if there is a COMMAND */
 };
 
-/* Printed after on_end when the format is JSON: every view's list of objects ends with it. */
+/* Printed after on_end in JSON: every view's list of objects ends with it. */
 extern const struct object session_ledger;
 
 /* The whole run. A negative errno (said), or an exit code. */
 int session__run(const struct session_view *view, void *state, const struct options *options,
 		 char **argv);
 void session__stop(struct session *session); /* -n was reached: no more records, then the end */
-/* A signal ended the run before the end of its capture: what the view got is a part. */
+/* A signal ended the run before the end of its capture: the view got only a part. */
 bool session__is_cut(const struct session *session);
-/* "nothing yet" for a person who waits; erased by the next one. Only on a terminal. */
+/* "nothing yet" for a waiting user; the next status erases it. Only on a terminal. */
 void session__status(const struct session *session, const char *text);
 
 /* A table of a view: table__of and table__new with the session's clock and
@@ -91,23 +90,23 @@ struct table *session__table_new(const struct session *session, const char *type
 /* That clock, for tables that are made elsewhere. */
 struct table_clock session__clock(const struct session *session);
 
-/* ---- what a view of any source asks; more: io_source.h, cache_source.h, probe_source.h ---- */
+/* ---- queries of any view; more: io_source.h, cache_source.h, probe_source.h ---- */
 
-/* A file, or "[swap]" and the like; NULL: no data, or not known. Hostile. place: io_file_place. */
+/* A file, or "[swap]" and the like; NULL: no data, or unknown. Hostile. place: io_file_place. */
 const char *session__file(const struct session *session, uint64_t inode, uint64_t place);
-/* "nvme0n1p1"; "0:34" of a file system without a device. Returns buf. */
+/* "nvme0n1p1"; "0:34" for a file system without a device. Returns buf. */
 char *session__disk(const struct session *session, uint32_t dev, char *buf, size_t size);
-/* As cgroup__path, but of the machine that the data is from. */
+/* Like cgroup__path, but for the machine that the data is from. */
 char *session__cgroup_path(const struct session *session, uint64_t id, char *buf, size_t size);
-/* Does it know what such ids stand for? A capture may hold none. */
+/* Can it resolve ids of this kind? A capture may hold none. */
 bool session__knows(const struct session *session, enum glossary_kind kind);
-/* What a capture says of itself, by a key of capture/about.h; NULL: nothing. Hostile. */
+/* The value of a key of capture/about.h in a capture; NULL: none. Hostile. */
 const char *session__about(const struct session *session, const char *key);
 uint64_t session__wall_ns(const struct session *session, uint64_t mono_ns); /* 0: not known */
 void session__span(const struct session *session, uint64_t *from_ns,
 		   uint64_t *to_ns);			     /* --from, --to */
-struct alias *session__alias(const struct session *session); /* --anonymous; NULL: names stay */
-/* What -w keeps so far; NULL: nothing is kept. */
+struct alias *session__alias(const struct session *session); /* --anonymous; NULL: keeps names */
+/* The capture of -w so far; NULL: no -w. */
 struct recorder *session__recorder(const struct session *session);
 
 #endif

@@ -2,7 +2,7 @@
 /*
  * source.h: where the data of a run comes from, as one table of functions. live.c runs a source
  * that reads this machine's kernel, replay.c one that reads captures; neither knows what the data
- * is about: I/Os (io_live, io_replay), the page cache (cache_live, cache_replay), any event
+ * means: I/O (io_live, io_replay), the page cache (cache_live, cache_replay), any event
  * (probe_live) or calls (calls_replay). tick.c has what sources and the two loops share.
  */
 #ifndef IOSONAR_SESSION_SOURCE_H
@@ -22,7 +22,7 @@ struct capture_reader;
 struct io_answers;
 struct cache_answers;
 
-/* How much of what has happened a source hands on. */
+/* How much of the pending data a source passes on. */
 enum session_drain {
 	DRAIN_SETTLED, /* nothing older can still come: other CPUs' records may be late */
 	DRAIN_ALL,
@@ -30,38 +30,38 @@ enum session_drain {
 
 /* Functions may be NULL where a source has nothing to do. Errors are negative errnos, and said. */
 struct session_source {
-	/* Programs are attached, or captures are open; s->start_ns is known. */
+	/* Attaches programs, or opens captures; afterwards s->start_ns is known. */
 	int (*open)(struct session *s);
 	void (*free)(struct session *s);
-	/* Of sources of this kind, what their views ask. */
+	/* Queries of views, for sources of this kind. */
 	const struct io_answers *io;
 	const struct cache_answers *cache;
 
-	/* ---- of this machine, in the order of the calls ---- */
+	/* ---- live, in the order of the calls ---- */
 	void (*describe)(struct session *s, struct recorder_run *run); /* for -w */
-	int (*keep_start)(struct session *s); /* the first that is written to a capture */
-	int (*arm)(struct session *s);	      /* what else the loop waits for */
+	int (*keep_start)(struct session *s); /* the first data of a capture */
+	int (*arm)(struct session *s);	      /* adds what else the loop waits for */
 	void (*needs)(const struct session *s, struct privilege_needs *needs); /* in the loop */
-	int (*tick)(struct session *s); /* an interval ends: keep what it held */
-	int (*drain)(struct session *s, enum session_drain what); /* to recorder and view */
+	int (*tick)(struct session *s); /* an interval ends: store its data */
+	int (*drain)(struct session *s, enum session_drain what); /* to the recorder and the view */
 	void (*detach)(struct session *s);
-	int (*settle)(struct session *s);   /* all was handed on; the view's end is next */
-	int (*keep_end)(struct session *s); /* the last that is written to a capture */
-	/* What an id stands for, or NULL; asked once. Cgroups are known without it. */
+	int (*settle)(struct session *s);   /* all data was passed on; the view's end is next */
+	int (*keep_end)(struct session *s); /* the last data of a capture */
+	/* The text of an id, or NULL; called once per id. Cgroups do not need it. */
 	char *(*find_text)(const struct session *s, enum glossary_kind kind, struct glossary_id id);
 
-	/* ---- of captures ---- */
-	/* The next record or chunk: 1, its time in *time_ns; 0: that was all. */
+	/* ---- replay ---- */
+	/* The next record or chunk: 1, its time in *time_ns; 0: the end. */
 	int (*next)(struct session *s, uint64_t *time_ns);
-	int (*hand_on)(struct session *s); /* what next found, to the view */
+	int (*hand_on)(struct session *s); /* passes what next found to the view */
 	unsigned int look_every; /* records between two checks of signals and output; 0: never */
-	bool starts_view;	 /* itself: on_start is not called */
-	void (*bound)(struct session *s); /* nothing outside of inside->span is wanted */
+	bool starts_view;	 /* the view starts itself: on_start is not called */
+	void (*bound)(struct session *s); /* only data inside of inside->span is wanted */
 	void (*position)(const struct session *s, uint64_t *at, uint64_t *all); /* in bytes */
-	void (*finish)(struct session *s); /* nothing is left; the view's end is next */
+	void (*finish)(struct session *s); /* no data is left; the view's end is next */
 	const struct capture_about *(*about)(const struct session *s);
 
-	/* ---- of both, last: what became of everything, and what is missing ---- */
+	/* ---- both, last: makes the ledger ---- */
 	void (*ledger)(struct session *s);
 };
 
@@ -72,7 +72,7 @@ extern const struct session_source session_io_live, session_io_replay, session_c
 int session_live(struct session *s, char **argv);
 int session_replay(struct session *s);
 
-enum { SESSION_PATHS = 1024 }; /* those behind have no failovers */
+enum { SESSION_PATHS = 1024 }; /* later devices have no count of failovers */
 
 struct session_inside {
 	const struct session_source *source;
@@ -86,43 +86,42 @@ struct session_inside {
 	char *buffer;			/* of the output */
 	bool stopped;			/* no more records */
 	bool interrupted;		/* by a signal, before the end of a capture: said */
-	bool view_started, view_failed; /* a view that failed gets no more */
-	bool lost;			/* a capture is not whole, or could not be written: said */
-	bool drains;			/* there are records to hand on */
-	bool view_rests;		/* it has no ticks: it shows what happens one by one */
+	bool view_started, view_failed; /* a view that failed is not called again */
+	bool lost;			/* a capture is incomplete, or could not be written: said */
+	bool drains;			/* there are records to pass on */
+	bool view_rests;		/* it has no ticks: it shows single events */
 	uint64_t last_ns, ticks;
-	struct { /* of a capture: what is shown of it */
+	struct { /* of a replay: what is shown */
 		uint64_t from_ns, to_ns, end_ns, next_tick_ns;
 	} span;
 	struct capture_about about;	      /* of a live run: its clocks */
-	struct glossary known[NR_GLOSSARIES]; /* likewise: what ids stand for, as far as asked */
-	uint64_t failovers[SESSION_PATHS];    /* by the device's place in the list */
+	struct glossary known[NR_GLOSSARIES]; /* of a live run: names of ids looked up so far */
+	uint64_t failovers[SESSION_PATHS];    /* by the device's index in the list */
 	struct recorder *recorder;	      /* -w */
-	struct maker maker;		      /* of its later files */
+	struct maker maker;		      /* creates later files of -w */
 	struct alias *alias;		      /* --anonymous */
 };
 
 /* ---- tick.c ---- */
 
-/* It is now_ns; a tick, if it is time for one, comes after this. */
+/* Sets the time to now_ns; a tick that is due comes after this. */
 void session_set_time(struct session *s, uint64_t now_ns);
 int session_tick(struct session *s);
 int session_flush(struct session *s);
-uint64_t session_interval(const struct session *s); /* -i */
-uint64_t session_later(uint64_t ns,
-		       uint64_t by_ns);		 /* not past the end of time: a file is hostile */
-bool session_has_count(const struct session *s); /* -n is reached */
-/* Of a capture of which something is left: did a signal come? Then the run stops here. */
+uint64_t session_interval(const struct session *s);  /* -i */
+uint64_t session_later(uint64_t ns, uint64_t by_ns); /* saturates: a file is hostile */
+bool session_has_count(const struct session *s);     /* -n is reached */
+/* In a replay with data left: did a signal come? Then the run stops here. */
 bool session_is_interrupted(struct session *s);
-void session_check_full(struct session *s);  /* of the disk that -w writes to */
+void session_check_full(struct session *s);  /* checks the disk that -w writes to */
 void session_show_ledger(struct session *s); /* as JSON's last object */
-/* Of a capture that could not be opened: the file's fault, not that of the command line. */
+/* For a capture that cannot be opened: the file's fault, not the command line's. */
 int session_file_err(int err);
 
 /* ---- lookup.c ---- */
 
 const char *session_text(const struct session *s, enum glossary_kind kind, struct glossary_id id);
-/* What is known of a capture; of a live run its clocks. */
+/* What a capture says of itself; of a live run its clocks. */
 const struct capture_about *session_about(const struct session *s);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tick.c: what the two loops and the sources share: what time it is in a run, a tick of its view,
- * the way of its output, and what ends it early.
+ * tick.c: shared by the two loops and the sources: the time in a run, a tick of its view, its
+ * output, and what ends it early.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -37,7 +37,7 @@ void session__status(const struct session *s, const char *text)
 		fprintf(stderr, "\r\033[K%s", text);
 }
 
-/* Whoever reads sees whole intervals. A reader that has gone ends the run without a word. */
+/* A reader sees whole intervals. A closed pipe ends the run without a message. */
 int session_flush(struct session *s)
 {
 	const char *where = s->options->output.path ? s->options->output.path : "the output";
@@ -87,7 +87,7 @@ bool session__is_cut(const struct session *s)
 	return s->inside->interrupted;
 }
 
-/* A capture that is full is all that some views are for; a COMMAND is not ended for it. */
+/* Some views only fill a capture: they end when it is full; a COMMAND is not ended for it. */
 void session_check_full(struct session *s)
 {
 	struct session_inside *in = s->inside;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * call.c: the table `call`: a row for each function call that class -w or calls -w kept. Calls are
- * nested as the file is read, and a tree of them is known when its root returns: rows of a chunk
- * wait in memory until they are asked for. Every reading is of the whole file.
+ * call.c: the table `call`: a row for each function call that class -w or calls -w recorded. Calls
+ * are nested while the file is read, and a tree is complete when its root returns: rows of a chunk
+ * wait in memory until they are read. Every scan reads the whole file.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "calls/capture.h"
 #include "sql/table.h"
 
-/* What a row holds, copied: the call is gone when it is asked for. */
+/* A row, copied: the call no longer exists when the row is read. */
 struct call_row {
 	uint64_t start_ns, end_ns, duration_ns;
 	uint64_t cpu, pid, tid, depth;
@@ -25,7 +25,7 @@ struct call_reading {
 	struct call_trace trace;
 	struct call_trace_reader parts;
 	struct calls_view view;
-	struct session session; /* of which the view asks no more than when it began */
+	struct session session; /* the view only reads what is set at its start */
 	uint64_t damaged;
 	bool is_over;
 };
@@ -37,7 +37,7 @@ struct call_rows {
 	size_t nr, room, at;
 };
 
-/* ---- rows that wait ---- */
+/* ---- waiting rows ---- */
 
 static void call_forget(struct call_rows *rows)
 {
@@ -54,7 +54,7 @@ static void call_forget(struct call_rows *rows)
 	rows->nr = rows->at = 0;
 }
 
-/* Nothing is no failure. */
+/* No text is not an error. */
 static char *row_copy(const char *text, int *err)
 {
 	char *copy = text ? strdup(text) : NULL;
@@ -185,7 +185,7 @@ static void call_close(void *state)
 	free(rows->rows);
 }
 
-/* 1: another file is open; 0: there is none; -errno. */
+/* 1: another file is open; 0: no more files; -errno. */
 static int call_next_file(struct call_rows *rows)
 {
 	call_shut(rows);

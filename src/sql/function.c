@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * function.c: p(x, part) and hist(x): a percentile, exact, and how many values there are by powers
- * of two. Both leave NULL out, as aggregates do. p() keeps all values of its group, eight bytes
- * each.
+ * function.c: p(x, part) and hist(x): an exact percentile, and counts of values by powers of two.
+ * Both ignore NULL, as aggregates do. p() keeps all values of its group, eight bytes each.
  */
 #ifdef HAVE_SQLITE
 
@@ -26,7 +25,7 @@ static void p_fail(sqlite3_context *context, struct function_p *p, const char *m
 	sqlite3_result_error(context, message, -1);
 }
 
-/* The same for all rows: there is one answer. */
+/* It must be the same for all rows: there is one result. */
 static bool p_take_part(sqlite3_context *context, struct function_p *p, sqlite3_value *value)
 {
 	int type = sqlite3_value_type(value);
@@ -149,7 +148,7 @@ static void hist_put(FILE *out, size_t octave, uint64_t count)
 	fprintf(out, "\"count\":%" PRIu64 "}", count);
 }
 
-/* Those that are used. */
+/* Only buckets that are used. */
 static char *hist_text(const struct function_hist *hist)
 {
 	const char *before = "[";

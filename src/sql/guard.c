@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * guard.c: what may a query do? Read: its author may be a stranger. Everything that is not known to
- * be reading is refused when the query is prepared, before any of it runs; SQLite's own settings
- * make sure of it a second time. What it cannot see is how long a query will run.
+ * guard.c: what may a query do? Only read: its author may be a stranger. Everything that is not
+ * known to be reading is refused when the query is prepared, before any of it runs; SQLite's own
+ * settings enforce it a second time. The guard cannot limit how long a query runs.
  */
 #ifdef HAVE_SQLITE
 
 #include <string.h>
 #include "sql/engine.h"
 
-enum { GUARD_VALUE_BYTES = 64 << 20 }; /* of a text or blob, at most */
+enum { GUARD_VALUE_BYTES = 64 << 20 }; /* maximum bytes of a text or blob */
 
-/* Functions that reach out of the connection. Ours has none of them enabled; who knows of the next.
- */
+/* Functions that reach outside of the connection. Our build enables none; later versions may add
+ * some. */
 static bool guard_is_bad_function(const char *name)
 {
 	static const char *const bad[] = { "load_extension", "fts3_tokenizer", "readfile",
@@ -24,7 +24,7 @@ static bool guard_is_bad_function(const char *name)
 	return false;
 }
 
-/* Of pragmas only those that tell the columns of a table. */
+/* Only pragmas that list the columns of a table. */
 static bool guard_is_bad_pragma(const char *name, const char *value)
 {
 	return !value ||
@@ -78,14 +78,14 @@ static int guard_decide(void *arg, int action, const char *first, const char *se
 	}
 }
 
-/* Sorting stays in memory: a query leaves no trace on a disk. */
+/* Sorting stays in memory: a query writes nothing to a disk. */
 int sql_guard__set(struct sql *sql)
 {
 	int failed = sqlite3_exec(sql->db, "PRAGMA temp_store = MEMORY; PRAGMA query_only = 1",
 				  NULL, NULL, NULL);
 
-	/* Tables that SQLite makes of JSON are declared at their first use, which looks like
-	 * changing the schema: so before the guard is there. Some builds of it have none. */
+	/* SQLite declares its JSON tables at their first use, which looks like a change of the
+	 * schema: so do it before the guard is set. Some builds have no JSON. */
 	sqlite3_exec(sql->db, "SELECT 0 FROM json_each('[]'), json_tree('[]')", NULL, NULL, NULL);
 	failed = failed ?: sqlite3_db_config(sql->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	failed = failed ?: sqlite3_db_config(sql->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);

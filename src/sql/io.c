@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * io.c: the table `io`: a row for each command that ended. Blocks of the file outside the time that
- * is asked for are not read; of other devices and operations only the record is looked at. What a
- * record does not hold (stages, where none were recorded) is NULL.
+ * io.c: the table `io`: a row for each command that ended. Blocks of the file outside the requested
+ * time are not read; for other devices and operations only the record is read. Values that a record
+ * does not hold (stages, if none were recorded) are NULL.
  */
 #include <errno.h>
 #include <string.h>
@@ -20,7 +20,7 @@ struct io_rows {
 	const struct io_record *record;
 	const struct io_stages *stages; /* of the record; NULL: none */
 	char *const *op_names;
-	uint8_t op_wanted[IO_KINDS][256]; /* 0: not known yet; 1: no; 2: yes */
+	uint8_t op_wanted[IO_KINDS][256]; /* 0: not checked yet; 1: no; 2: yes */
 	char text[IO_COMMAND_BYTES];
 };
 
@@ -140,7 +140,7 @@ static struct cell io_get_path(void *state)
 
 /* ---- columns ---- */
 
-enum { IO_RECORD, IO_NVME_RECORD, IO_STAGES }; /* what a column is of */
+enum { IO_RECORD, IO_NVME_RECORD, IO_STAGES }; /* the struct that a column reads */
 #define RECORD(field) SQL_FIELD(SQL_NUMBER, IO_RECORD, io_record, field)
 #define NVME(field)   SQL_FIELD(SQL_NUMBER, IO_NVME_RECORD, io_record, field)
 #define STAGES(field) SQL_FIELD(SQL_NUMBER, IO_STAGES, io_stages, field)
@@ -216,7 +216,7 @@ static uint64_t io_later(uint64_t ns, uint64_t by_ns)
 	return ns + by_ns < ns ? UINT64_MAX : ns + by_ns;
 }
 
-/* On the file's clock. The reader's end is the first nanosecond that is not wanted. */
+/* On the file's clock. The reader's end is exclusive. */
 static void io_bound(struct io_rows *rows)
 {
 	const struct sql_bounds *b = &rows->base.bounds;
@@ -229,7 +229,7 @@ static void io_bound(struct io_rows *rows)
 	capture_reader__bound(rows->reader, from_ns, io_later(to_ns, 1));
 }
 
-/* The same file again needs no other reader. */
+/* The same file again reuses the reader. */
 static int io_read_file(struct io_rows *rows)
 {
 	static char *const none[CAPTURE_NR_NAMES];
@@ -251,7 +251,7 @@ static int io_read_file(struct io_rows *rows)
 	return 0;
 }
 
-/* 1: another file is open; 0: there is none; -errno. */
+/* 1: another file is open; 0: no more files; -errno. */
 static int io_next_file(struct io_rows *rows)
 {
 	return sql_rows__next_file(&rows->base) ? io_read_file(rows) ?: 1 : 0;
@@ -263,12 +263,12 @@ static bool io_ask_op(struct io_rows *rows, const struct io_record *r)
 		       rows->base.bounds.op);
 }
 
-/* Asked once for each number. */
+/* Checked once per number. */
 static bool io_op_is_wanted(struct io_rows *rows, const struct io_record *r)
 {
 	uint8_t *wanted = &rows->op_wanted[r->kind % IO_KINDS][r->op];
 
-	if (r->kind >= IO_KINDS) /* of a later day, or of a damaged file */
+	if (r->kind >= IO_KINDS) /* from a newer version, or a damaged file */
 		return io_ask_op(rows, r);
 	if (!*wanted)
 		*wanted = io_ask_op(rows, r) ? 2 : 1;
@@ -279,7 +279,7 @@ static bool io_is_wanted(struct io_rows *rows, const struct io_record *r)
 {
 	const struct device *device;
 
-	if (r->what != RECORD_END) /* bios and troubles are no commands that ended */
+	if (r->what != RECORD_END) /* bios and troubles are not commands that ended */
 		return false;
 	if (rows->base.bounds.op && !io_op_is_wanted(rows, r))
 		return false;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * lists.c: the tables `device`, `stack` and `ledger`: what a capture says of itself. It is in
- * memory since the file was opened, so rows cost nothing; the only bound that matters is the file.
- * The place of a row is that of its item in the list.
+ * memory since the file was opened, so rows cost nothing; only the bound on the file matters. The
+ * place of a row is the index of its item in the list.
  */
 #include "sql/table.h"
 #include "view/capture_lists.h"
 
-/* What is at a place of a capture's list. */
+/* The item at an index of a capture's list. */
 enum list_step { LIST_END, LIST_NO_ROW, LIST_ROW };
 
 static const struct capture_about *list_about(const struct sql_rows *rows)
@@ -134,7 +134,7 @@ static int ledger_next(void *rows)
 	return list_next(rows, ledger_look);
 }
 
-/* What was lost stands behind the ledger. */
+/* Losses come after the ledger. */
 static const void *ledger_object(const void *state, uint16_t of)
 {
 	const struct sql_rows *rows = state;

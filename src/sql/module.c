@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * module.c: our tables as SQLite's virtual ones: they are there without being made. What WHERE says
- * of time, device, operation and file goes down to the rows, so that a span of time is a seek;
- * SQLite looks at each row again, so a bound may let too much through, never too little.
+ * module.c: our tables as virtual tables of SQLite: they exist without CREATE. Bounds in WHERE on
+ * time, device, operation and file are passed down to the rows, so that a time range is a seek;
+ * SQLite checks each row again, so a bound may let too much through, never too little.
  */
 #ifdef HAVE_SQLITE
 
@@ -12,7 +12,7 @@
 #include <string.h>
 #include "sql/engine.h"
 
-enum { MODULE_LOOK = 4096 }; /* rows between two looks at the clock */
+enum { MODULE_LOOK = 4096 }; /* rows between two checks of the clock */
 
 struct module {
 	struct sql *sql;
@@ -28,7 +28,7 @@ struct module_cursor {
 	sqlite3_vtab_cursor base;
 	struct sql_rows *rows;
 	bool is_over;
-	char *texts[3]; /* file, dev and op that are asked for; NULL: any */
+	char *texts[3]; /* the requested file, dev and op; NULL: any */
 };
 
 static const struct module *module_of(const sqlite3_vtab_cursor *cursor)
@@ -69,7 +69,7 @@ static int module_disconnect(sqlite3_vtab *table)
 
 /* ---- which constraints help ---- */
 
-/* What goes down, by its letter; the text that xBestIndex hands to xFilter is made of these. */
+/* The letters of bounds; xBestIndex passes them to xFilter as a text. */
 static const struct module_bound {
 	const char *column;
 	char letter;
@@ -89,7 +89,7 @@ static const struct module_bound *module_bound(const struct sql_table *table, in
 	return NULL;
 }
 
-/* IN would read the file once for each of its values. */
+/* IN would read the file once per value. */
 static bool module_is_in(sqlite3_index_info *info, int i)
 {
 #if SQLITE_VERSION_NUMBER >= 3038000
@@ -100,12 +100,12 @@ static bool module_is_in(sqlite3_index_info *info, int i)
 #endif
 }
 
-/* The letter of what it compares, and how: '=', '<' or '>'; 0: it does not help. */
+/* The letter of its column, and the operator: '=', '<' or '>'; 0: not usable. */
 static char module_how(sqlite3_index_info *info, int i, const struct module_bound *bound)
 {
 	unsigned char op = info->aConstraint[i].op;
 
-	if (op == SQLITE_INDEX_CONSTRAINT_EQ) /* another collation finds more to be equal */
+	if (op == SQLITE_INDEX_CONSTRAINT_EQ) /* another collation has more equal values */
 		return module_is_in(info, i) ||
 				       (bound->is_text &&
 					sqlite3_stricmp(sqlite3_vtab_collation(info, i), "BINARY"))
@@ -152,7 +152,7 @@ static int module_best(sqlite3_vtab *base, sqlite3_index_info *info)
 
 /* ---- bounds ---- */
 
-/* To the safe side by more than a double of that size can be wrong. */
+/* Rounded outwards by more than the error of a double of that size. */
 static uint64_t module_whole_ns(double ns, bool is_upper)
 {
 	double slack = 1000 + fabs(ns) * 1e-12;
@@ -173,21 +173,21 @@ static void module_bound_time(struct sql_bounds *b, const char letters[2], sqlit
 	uint64_t *to_ns = is_since ? &b->since_to_ns : &b->end_to_ns;
 
 	if (type != SQLITE_INTEGER && type != SQLITE_FLOAT)
-		return; /* SQLite knows how to compare that */
+		return; /* left to SQLite */
 	if (letters[1] != '<' && least_ns > *from_ns)
 		*from_ns = least_ns;
 	if (letters[1] != '>' && most_ns < *to_ns)
 		*to_ns = most_ns;
 }
 
-/* A value ends with the call that brought it, so what it says is copied. */
+/* A value is only valid during the call, so its text is copied. */
 static int module_bound_text(struct module_cursor *cursor, char letter, sqlite3_value *value)
 {
 	char **to = &cursor->texts[letter == 'f' ? 0 : letter == 'd' ? 1 : 2];
 
 	if (sqlite3_value_type(value) != SQLITE_TEXT)
 		return SQLITE_OK;
-	free(*to); /* of two that differ no row is both; SQLite will find out */
+	free(*to); /* if two differ no row matches both; SQLite checks that */
 	*to = strdup((const char *)sqlite3_value_text(value));
 	return *to ? SQLITE_OK : SQLITE_NOMEM;
 }
@@ -288,7 +288,7 @@ static int module_eof(sqlite3_vtab_cursor *base)
 	return ((struct module_cursor *)base)->is_over;
 }
 
-/* SQLite's whole numbers end at 2^63: larger ones are real, in their order. */
+/* SQLite's integers end at 2^63: larger ones become real, in the same order. */
 static void module_result_number(sqlite3_context *context, uint64_t n)
 {
 	if (n > INT64_MAX)
@@ -319,7 +319,7 @@ static int module_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *number)
 	return SQLITE_OK;
 }
 
-/* Without xCreate a table is there without CREATE, and cannot be made a second time. */
+/* Without xCreate a table exists without CREATE, and cannot be created again. */
 static const sqlite3_module module_functions = {
 	.iVersion = 1,
 	.xConnect = module_connect,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * prompt.c: queries of a person, one after the other: lines are edited and remembered with libedit,
- * names of tables and columns are completed. Ctrl-C gives up a line or a query, Ctrl-D ends.
- * Nothing is kept in a file, nor read from one.
+ * prompt.c: interactive queries: libedit edits and remembers lines and completes the names of
+ * tables and columns. Ctrl-C gives up a line or a query, Ctrl-D ends. No history file is read or
+ * written.
  */
 #ifdef HAVE_SQLITE
 
@@ -20,7 +20,7 @@
 #include "base/log.h"
 #include "sql/engine.h"
 
-enum { PROMPT_STEPS = 10000 }; /* of SQLite's machine between two looks at Ctrl-C */
+enum { PROMPT_STEPS = 10000 }; /* SQLite's VM steps between two checks of Ctrl-C */
 
 static const char prompt_help[] =
 	"SELECT ...;      run a query; it may span lines and ends with ';'\n"
@@ -41,9 +41,7 @@ static void prompt_on_signal(int signal)
 	prompt_is_interrupted = 1;
 }
 
-/*
- * Outside of this and of queries the signal waits, so that it is never too early. False: it came.
- */
+/* Elsewhere, except in queries, the signal is blocked, so never too early. False: it came. */
 static bool prompt_wait(void)
 {
 	struct pollfd fd = { .fd = STDIN_FILENO, .events = POLLIN };
@@ -98,7 +96,7 @@ int sql_prompt__command(FILE *out, const char *line)
 
 /* ---- lines ---- */
 
-/* Plain. The caller frees it. */
+/* Without line editing. The caller frees it. */
 static char *lines_read(void)
 {
 	size_t room = 0;
@@ -117,7 +115,7 @@ struct prompt_lines {
 	EditLine *edit;
 	History *history;
 	bool is_terminal;
-	bool is_more; /* the line goes on with a query that has begun */
+	bool is_more; /* the line continues a query */
 };
 
 bool sql_prompt__edits_lines(void)
@@ -140,7 +138,7 @@ static bool prompt_is_of_name(char c)
 	       c == '_' || c == '.';
 }
 
-/* What all names that begin so have in common; how many there are, and a list of them. */
+/* The common prefix of all names that match; their number, and a list of them. */
 struct prompt_match {
 	const char *begins;
 	size_t len, nr, common;
@@ -217,7 +215,7 @@ static unsigned char prompt_complete(EditLine *edit, int key)
 	return CC_REDISPLAY;
 }
 
-/* Bytes of one character. */
+/* Bytes of one UTF-8 character. */
 static int prompt_read(EditLine *edit, wchar_t *character)
 {
 	mbstate_t state = { 0 };
@@ -312,7 +310,7 @@ static char *lines_edit(struct prompt_lines *lines)
 
 /* ---- the prompt ---- */
 
-/* What has begun, and this line; both are given up for it. */
+/* Joins the query so far and this line; takes both. */
 static char *prompt_join(char *query, char *line)
 {
 	char *both = NULL;
@@ -326,7 +324,7 @@ static char *prompt_join(char *query, char *line)
 	return both;
 }
 
-/* On a terminal mistakes are forgiven; a reader that has gone is not. */
+/* On a terminal it goes on after mistakes; not after a closed pipe. */
 static int prompt_forgive(const struct prompt_lines *lines, int err)
 {
 	prompt_is_interrupted = 0;
@@ -354,7 +352,7 @@ static int prompt_query(struct sql *sql, const struct prompt_lines *lines, const
 	return prompt_forgive(lines, err);
 }
 
-/* One more line. What has begun is in *query until its ';' has come. */
+/* Takes one more line. *query holds the query until its ';' has come. */
 static int prompt_take(struct sql *sql, const struct prompt_lines *lines, char *line, char **query)
 {
 	int err;
@@ -396,14 +394,14 @@ static int prompt_loop(struct sql *sql, struct prompt_lines *lines)
 		free(query);
 		query = NULL;
 	}
-	/* A file may do without its last ';'; a person who goes has changed his mind. */
+	/* A file may omit its last ';'; a user who quits has dropped the query. */
 	if (!err && query && !lines->is_terminal)
 		err = prompt_query(sql, lines, query);
 	free(query);
 	return err;
 }
 
-/* Ctrl-C is the prompt's as long as there is one. */
+/* The prompt handles Ctrl-C while it runs. */
 static int prompt_on_terminal(struct sql *sql, struct prompt_lines *lines)
 {
 	struct sigaction on_signal = { .sa_handler = prompt_on_signal }, before;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * query.c: runs a text of statements and prints what they give through the column printer. Names of
- * columns are the query's and cells may hold anything: both are escaped there. In text the first
- * rows wait for each other, so that columns are as wide as they need to be.
+ * query.c: runs a text of statements and prints the results through the column printer. Column
+ * names come from the query and cells may hold anything: both are escaped there. In text format the
+ * first rows are held back, so that columns are as wide as needed.
  */
 #ifdef HAVE_SQLITE
 
@@ -20,12 +20,12 @@
 enum {
 	QUERY_HELD = 200,	    /* rows that wait */
 	QUERY_HELD_BYTES = 4 << 20, /* and their texts */
-	QUERY_STEPS = 1000,	    /* of SQLite's machine between two looks at signals */
+	QUERY_STEPS = 1000,	    /* SQLite's VM steps between two checks of signals */
 };
 
-/* What one statement gives. */
+/* The result of one statement. */
 struct result {
-	struct progress *progress; /* cleared before something is printed */
+	struct progress *progress; /* cleared before printing */
 	FILE *out;
 	enum table_format format;
 	sqlite3_stmt *statement;
@@ -33,7 +33,7 @@ struct result {
 	struct column *columns;
 	const struct column **picked;
 	struct table *table;
-	struct cell *cells; /* of all rows that wait, one behind the other */
+	struct cell *cells; /* cells of all held rows, one after the other */
 	size_t held, held_bytes;
 };
 
@@ -87,7 +87,7 @@ static int result_open(struct result *r)
 
 /* ---- cells ---- */
 
-/* X'00FF': what is no text, or a text with a 0 in it, which would be cut there. */
+/* X'00FF': a blob, or a text with a 0 in it, which would be cut there. */
 static char *result_hex(const unsigned char *bytes, size_t nr)
 {
 	char *text = malloc(2 * nr + 4), *at = text;
@@ -113,7 +113,7 @@ static char *result_text(sqlite3_stmt *statement, int column)
 	return strdup((const char *)bytes);
 }
 
-/* A text is the caller's. */
+/* The caller owns the text. */
 static struct cell result_cell(sqlite3_stmt *statement, int column)
 {
 	switch (sqlite3_column_type(statement, column)) {
@@ -177,7 +177,7 @@ static void result_close(struct result *r)
 	free(r->cells);
 }
 
-/* ---- what is wrong ---- */
+/* ---- errors ---- */
 
 static int query_place(sqlite3 *db)
 {
@@ -189,7 +189,7 @@ static int query_place(sqlite3 *db)
 #endif
 }
 
-/* The line of the text that it is in, with a caret below it. */
+/* The line of the text with the mistake, and a caret below it. */
 static void query_point(const char *text, size_t at, char *lines, size_t size)
 {
 	struct expr_error error = { 0 };
@@ -224,7 +224,7 @@ static int query_refuse(struct sql *sql, const char *text, int failed)
 
 	if (failed == SQLITE_NOMEM)
 		return query_is_large(sql);
-	if (sql->err) /* a file, not the query */
+	if (sql->err) /* a file's fault, not the query's */
 		return sql->err == -EOPNOTSUPP ? sql->err : log_err(-EIO, "%s", message);
 	if (at < 0 || (size_t)at > strlen(text))
 		return log_err(-EINVAL, "sql: %s", message);
@@ -292,7 +292,7 @@ static int query_statement(struct sql *sql, const char *text, const char **rest)
 	err = query_rows(sql, &r, text);
 	result_close(&r);
 	sqlite3_finalize(r.statement);
-	fflush(r.out); /* who reads along may wait for it */
+	fflush(r.out); /* a reader may wait for it */
 	return err;
 }
 

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include "base/log.h"
 
-/* The static program has this file without SQLite, and with it nothing of what is behind it. */
+/* The static program builds this file without SQLite, and none of the files behind it. */
 #ifdef HAVE_SQLITE
 
 #include "sql/engine.h"
@@ -19,7 +19,7 @@ bool sql__has_line_editing(void)
 	return sql_prompt__edits_lines();
 }
 
-/* In memory, and empty: all there is are our tables. */
+/* An empty database in memory: it only has our tables. */
 static int sql_open(struct sql *sql)
 {
 	int failed = sqlite3_open_v2(
@@ -40,7 +40,7 @@ int sql__run(const struct sql_run *run)
 	struct sql sql = { .run = run };
 	int err;
 
-	/* Before SQLite takes the first byte. */
+	/* Before SQLite allocates anything. */
 	sqlite3_hard_heap_limit64((sqlite3_int64)run->limit_bytes);
 	err = sql_open(&sql);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * sql.h: SQL over captures: SQLite reads the tables of sql/table.h where they lie, in the files;
- * there is no import and no database. A query can read these tables and nothing else: no file, no
- * extension, no setting. Optional: without SQLite there is nothing here but the way to say so.
+ * sql.h: SQL over captures: SQLite reads the tables of sql/table.h straight from the files; there
+ * is no import and no database. A query can read these tables and nothing else: no file, no
+ * extension, no setting. Optional: without SQLite these functions only say that it is not built in.
  */
 #ifndef IOSONAR_SQL_SQL_H
 #define IOSONAR_SQL_SQL_H
@@ -19,8 +19,8 @@ struct sql_run {
 	FILE *out;
 	enum table_format format;
 	const char *query;    /* NULL: from stdin; on a terminal with a prompt */
-	uint64_t limit_bytes; /* of memory that queries take, at most */
-	uint64_t limit_ns;    /* that one takes, at most; 0: any */
+	uint64_t limit_bytes; /* maximum memory of queries */
+	uint64_t limit_ns;    /* maximum time of a query; 0: unlimited */
 };
 /* 0, or a negative errno, said: -EINVAL is the query's fault. Not built in: -EOPNOTSUPP. */
 int sql__run(const struct sql_run *run);

@@ -5,7 +5,7 @@
 #include "base/log.h"
 #include "session/cache_source.h"
 
-/* The first thing that is said. */
+/* The first line of the output. */
 struct cache_method_line {
 	const char *method, *estimates, *unseen;
 	uint64_t page_bytes;
@@ -192,7 +192,7 @@ void cache_account__close(const struct cache_sum *total, struct session *s)
 
 	cache_sum__take(total, true, &l.sums);
 	cache_source__losses(s, &l.losses);
-	/* Tracepoints show pages of tmpfs leave, but not come. */
+	/* Tracepoints show pages of tmpfs that leave, but not those that are added. */
 	l.change_known = about->cached_before != UINT64_MAX && about->cached_after != UINT64_MAX &&
 			 !about->filtered && cache_account__sees_accesses(s);
 	l.change = (int64_t)(about->cached_after - about->cached_before);

@@ -20,7 +20,7 @@ struct cache_line {
 	double hit_percent;
 	uint64_t access_bytes, hit_bytes, ra_hit_bytes, miss_bytes, readahead_bytes, unused_bytes,
 		dirtied_bytes, written_bytes, evicted_bytes;
-	/* Texts of this row, some of them. */
+	/* Buffers for some texts of this row. */
 	char comm_text[24], cgroup_text[256], dev_text[64];
 };
 
@@ -39,7 +39,7 @@ static struct cell cache_get_pid(const void *row)
 			      .n = line->pid };
 }
 
-/* What a row is about. */
+/* The tags of a row. */
 static const struct column tag_columns[] = {
 	{ "span", "span", CELL_TEXT, 0,
 	  "interval; total for the whole run; sum: all rows of the whole run together, with --by",
@@ -111,7 +111,7 @@ static const size_t by_at[NR_CACHE_BY] = {
 	[CACHE_BY_CGROUP] = LINE(cgroup), [CACHE_BY_DEV] = LINE(dev), [CACHE_BY_OP] = LINE(op),
 };
 
-/* What fits: with --by rows have names, and what others did to the pages is left to JSON. */
+/* Columns that fit: with --by rows have names, and changes by others are left to JSON. */
 static bool cache_text_has(const struct cache_rows *v, const struct session *s,
 			   const struct column *c)
 {
@@ -167,7 +167,7 @@ int cache_rows__make_table(struct cache_rows *v, const struct session *s)
 		if (!cache_has(v, s, all[i]))
 			continue;
 		if (s->format == TABLE_TEXT && all[i]->at == LINE(file))
-			file = all[i]; /* names of files are long: in text they are last */
+			file = all[i]; /* file names are long: in text they come last */
 		else
 			cache_show_column(v, s, nr++, all[i]);
 	}

@@ -18,7 +18,7 @@ char *call_words__errno(int64_t number)
 	return asprintf(&text, "%" PRId64, number) < 0 ? NULL : text;
 }
 
-/* "3</etc/passwd>", where we may look into the process and it still has it; else "3". */
+/* "3</etc/passwd>" if we may inspect the process and the file is still open; else "3". */
 static void call_put_fd(uint32_t pid, FILE *out, int fd, const char *words)
 {
 	char path[64], target[PATH_MAX];
@@ -85,7 +85,7 @@ static void call_put_quoted(FILE *out, const char *text, size_t most)
 	fputs(i < most ? "\"" : "\"...", out);
 }
 
-/* The call's text `nr`, which a part of its own has; NULL: none. */
+/* The call's text `nr`, which is a separate part; NULL: none. */
 static const char *call_text(const struct plan_part *parts, size_t nr_parts, const uint8_t *bytes,
 			     unsigned int nr)
 {

@@ -4,7 +4,7 @@
 #include <string.h>
 #include "base/log.h"
 
-/* What a file says about itself: any key, any value. */
+/* What a file says about itself: arbitrary keys and values. */
 struct list_pair {
 	const char *file, *list, *name, *text;
 	uint64_t value;

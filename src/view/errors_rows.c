@@ -63,7 +63,7 @@ const char *errors_row__what(const struct io_record *r, const struct trouble *t,
 {
 	if (errors_row__is_abort(r))
 		return "abort";
-	/* A path's own status: the block layer sends the bio down another one. */
+	/* A path error: the block layer sends the bio down another path. */
 	if (nvme_status__is_path(r->kind, r->status) && device && device__is_leg(device))
 		return "failed-over";
 	if (t->timed_out)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * errors_rows.h: a row of `errors`: a command that failed, was tried again or timed out, with each
- * attempt below its line, or what happened to a controller. Says what was wrong and how it ended,
- * in words. `report` shows them too, as that command's part.
+ * errors_rows.h: a row of `errors`: a command that failed, was retried or timed out, with each
+ * attempt below its line, or an event of a controller. Says what was wrong and how it ended, in
+ * words. `report` shows these rows too.
  */
 #ifndef IOSONAR_VIEW_ERRORS_ROWS_H
 #define IOSONAR_VIEW_ERRORS_ROWS_H
@@ -24,26 +24,26 @@ struct errors_row {
 	uint64_t status_code, attempts, lat_ns, pid;
 	const char *comm, *tries;
 	uint64_t start_ns, end_ns;
-	/* Texts of this row, some of them. */
+	/* Buffers for some texts of this row. */
 	char op_text[16], status_text[256], comm_text[17], tries_text[512];
 };
 
 extern const struct object errors_rows;
 
 bool errors_row__is_abort(const struct io_record *record);
-/* "failed", "recovered"; NULL: nothing was wrong with it. */
+/* "failed", "recovered"; NULL: no trouble. */
 const char *errors_row__what(const struct io_record *record, const struct trouble *trouble,
 			     const struct device *device);
-/* All but what and tries, of a command; all of an event. device NULL: not known. */
+/* For a command, fills all but what and tries; for an event, all. device NULL: unknown. */
 void errors_row__fill(struct errors_row *row, const struct session *session,
 		      const struct io_record *record, const struct device *device);
 void errors_row__fill_event(struct errors_row *row, const struct session *session,
 			    const struct io_record *record, const struct device *device);
 const char *errors_row__tries(struct errors_row *row, const struct trouble *trouble);
-/* Below its line: how long each attempt took and how it ended. */
+/* Below its line: latency and status of each attempt. */
 void errors_row__put_tries(const struct session *session, const struct io_record *record,
 			   const struct trouble *trouble);
-/* As the kernel would log it. */
+/* The line that the kernel would log. */
 void errors_row__put_kernel_line(const struct session *session, const struct io_record *record,
 				 const struct device *device);
 

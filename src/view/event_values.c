@@ -7,8 +7,8 @@
 #include "base/log.h"
 
 enum {
-	VALUE_TEXT = 512,      /* bytes of one in words */
-	VALUE_WIDTH_MOST = 48, /* columns: what is longer does not widen the others */
+	VALUE_TEXT = 512,      /* bytes of one value as text */
+	VALUE_WIDTH_MOST = 48, /* columns: longer texts do not widen the others */
 };
 
 #define VALUE(name) offsetof(struct value_row, name)
@@ -71,7 +71,7 @@ static int values_add_member(struct event_values *values, const struct probe_fie
 			  member.size);
 }
 
-/* What "->" leads to, or "." in a struct that is there itself. */
+/* Members reached by "->", or by "." in an embedded struct. */
 static int values_add_members(struct event_values *values, const struct probe_field *field)
 {
 	struct type of =

@@ -24,7 +24,7 @@ static bool hit_leads(const struct hit_view *v, const struct session *s, const s
 	return true;
 }
 
-/* In text a stack stands below its line. */
+/* In text a stack is below its line. */
 static size_t hit_pick(const struct hit_view *v, const struct session *s, struct hit_event *e)
 {
 	size_t nr = 0;
@@ -56,7 +56,7 @@ static int hit_make_columns(struct hit_view *v, size_t i)
 			       v->object->parts[0]);
 }
 
-/* Their values can stand below each other. */
+/* Can the values of both events share columns? */
 static bool hit_agrees(const struct hit_event *a, const struct hit_event *b)
 {
 	if (a->nr != b->nr)
@@ -76,8 +76,8 @@ static bool hit_all_agree(const struct hit_view *v)
 	return true;
 }
 
-/* JSON has a name for each value; text and CSV have columns, which must be all events'. What shows
- * all its fields has too many of them for text. */
+/* JSON names each value; text and CSV have columns, which all events must share. An event that
+ * shows all its fields has too many columns for text. */
 static bool hit_is_in_words(const struct hit_view *v, const struct session *s)
 {
 	if (v->request->line.action != LINE_PRINT || s->format == TABLE_JSON)
@@ -109,7 +109,7 @@ int hit_view__start(struct hit_view *v, struct session *s)
 	v->events = calloc(nr, sizeof(*v->events));
 	if (!v->events)
 		return log_no_memory();
-	/* Starts of pairs have no lines, and stand before the others. */
+	/* Starts of pairs have no lines, and come first. */
 	v->first = 0;
 	while (plan->has_ends && !plan->probes[v->first].is_end)
 		v->first++;
@@ -130,7 +130,7 @@ int hit_view__start(struct hit_view *v, struct session *s)
 
 /* ---- one line ---- */
 
-/* By its own name, not the column's, which must not be one that leads the line. */
+/* Uses its own name, not the column's, which must differ from the leading columns. */
 static void hit_put_word(FILE *out, const struct plan_part *part, struct cell cell)
 {
 	fprintf(out, "%.*s=", (int)part->text_len, part->text);
@@ -142,7 +142,7 @@ static void hit_put_word(FILE *out, const struct plan_part *part, struct cell ce
 		fprintf(out, "%" PRIu64, cell.n);
 }
 
-/* "dev=vda sector=2048 rwbs=R"; below: where stacks stand, if not here */
+/* "dev=vda sector=2048 rwbs=R"; below: stacks are shown elsewhere */
 static const char *hit_words(struct hit_view *v, const struct hit_event *e, bool below)
 {
 	const char *gap = "";

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * hits.h: what print and pair --each share: a line for each record of any event, in order of
- * time: when, on which CPU, in which task, how long a pair took, and the values that were asked
- * for; stacks below. A command says which columns lead its lines.
+ * hits.h: shared by print and pair --each: a line for each record of any event, ordered by time:
+ * when, on which CPU, in which task, how long a pair took, and the requested values; stacks below.
+ * A command chooses the columns that lead its lines.
  */
 #ifndef IOSONAR_VIEW_HITS_H
 #define IOSONAR_VIEW_HITS_H
@@ -11,7 +11,7 @@
 #include "session/session.h"
 #include "view/values.h"
 
-/* Where the cells of a line lie; the values follow. */
+/* Slots of a line's cells; the values follow. */
 enum hit_slot {
 	HIT_TIME,
 	HIT_CPU,
@@ -32,7 +32,7 @@ struct hit_event {
 	size_t nr;
 	struct column *columns;
 	const struct column **picked;
-	struct table *table; /* NULL: the first one's */
+	struct table *table; /* NULL: uses the first one */
 };
 
 struct hit_view {
@@ -40,9 +40,9 @@ struct hit_view {
 	struct request *request;
 	struct values *values;
 	struct hit_event *events; /* by the probe's number in the plan */
-	size_t first;		  /* of those that have lines */
-	bool in_words;		  /* "dev=vda sector=8": several kinds of fields in one column */
-	bool is_shared;		  /* one table has the lines of all events */
+	size_t first;		  /* first event that has lines */
+	bool in_words;		  /* "dev=vda sector=8": different fields in one column */
+	bool is_shared;		  /* all events share one table */
 	struct column probe;	  /* as wide as the longest name */
 	union value_slot slots[VALUE_SLOTS];
 	char comm[17];

@@ -14,7 +14,7 @@ static const struct column span_columns[] = {
 	{ 0 },
 };
 
-/* What a row is about, in the order of enum breakdown_by. */
+/* The tags of a row, in the order of enum breakdown_by. */
 static const struct column ctrl_columns[] = {
 	{ "ctrl", "ctrl", CELL_TEXT, 5, "NVMe controller", .at = FIELD(ctrl) },
 	{ "nsid", "ns", CELL_NSID, 3, "namespace id", .at = FIELD(nsid) },
@@ -101,7 +101,7 @@ static const size_t by_at[NR_BY] = {
 	[BY_CGROUP] = FIELD(cgroup), [BY_FILE] = FIELD(file),	    [BY_PATH] = FIELD(path),
 };
 
-/* Which enum breakdown_by it tells; NR_BY: none. */
+/* The enum breakdown_by that a column shows; NR_BY: none. */
 static int column_by(const struct column *column)
 {
 	int by = 0;
@@ -160,7 +160,7 @@ void latency_row__label(struct latency_row *row, const struct session *s, const 
 	if (mask >> BY_PATH & 1)
 		row->path = t->path > 0 && t->path != t->device
 				    ? io_source__devices(s)->devices[t->path - 1].name
-				    : NULL; /* a disk with one path only has none to be named */
+				    : NULL; /* a disk with only one path has no path name */
 }
 
 void latency_row__measure(struct latency_row *row, const struct hist *h, double seconds)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * latency_rows.h: how long did commands take? The rows of `latency`, with their columns, which
- * `report` shows too: what a row is about, by the tags of enum breakdown_by, and what was measured
- * of a distribution. Knows nothing of intervals, nor where a distribution comes from.
+ * latency_rows.h: how long did commands take? The rows of `latency` and their columns, also used by
+ * `report`: the tags of enum breakdown_by, and the measurements of a distribution. Knows nothing of
+ * intervals, nor where a distribution comes from.
  */
 #ifndef IOSONAR_VIEW_LATENCY_ROWS_H
 #define IOSONAR_VIEW_LATENCY_ROWS_H
@@ -27,21 +27,21 @@ struct latency_row {
 	uint64_t failovers;
 	uint64_t from_ns, to_ns; /* of a bucket, with its count */
 	double cumulative_percent;
-	/* Texts of this row, some of them. */
+	/* Buffers for some texts of this row. */
 	char ctrl_text[16], dev_text[48], op_text[16], size_text[16], cgroup_text[256];
 	char comm_text[24];
 };
 
-/* All tags; device and operation alone, as a report has them; a bucket of a row's histogram. */
+/* All tags; only device and operation, for a report; a bucket of a row's histogram. */
 extern const struct object latency_rows, latency_rows_by_op, latency_buckets;
 
-/* Nothing has a column that the mask, of enum breakdown_by, did not ask for. */
+/* False for a tag column that is not in the mask, of enum breakdown_by. */
 bool latency_column__is_asked(const struct column *column, uint32_t mask);
 bool latency_column__is_percentile(const struct column *column);
 
 void latency_row__label(struct latency_row *row, const struct session *session,
 			const struct io_tags *tags, uint32_t mask);
-/* Of a distribution that took so long. */
+/* seconds: the time that the distribution covers. */
 void latency_row__measure(struct latency_row *row, const struct hist *hist, double seconds);
 void latency_row__measure_percentiles(struct latency_row *row, const struct hist *hist);
 /* "nvme0n1 read": the row's tags in the order of its columns. Returns buf. */

@@ -3,7 +3,7 @@
 #include <unistd.h>
 #include "view/listing.h"
 
-enum { LISTING_LEAST = 20 }; /* columns that the last one has at least */
+enum { LISTING_LEAST = 20 }; /* minimum width of the last column */
 
 int listing__open(struct listing *l, const struct output_options *o,
 		  const struct option_list *inputs)

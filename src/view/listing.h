@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * listing.h: where a command prints that shows all it knows at once, without a session: --out or
- * stdout, in which format, how wide the terminal is. listing__open opens it; the command ends with
+ * listing.h: the output of a command that prints everything at once, without a session: --out or
+ * stdout, its format, the width of the terminal. listing__open opens it; the command ends with
  * output__finish(&listing.output, err).
  */
 #ifndef IOSONAR_VIEW_LISTING_H
@@ -16,15 +16,15 @@ struct listing {
 	FILE *out;
 	enum table_format format;
 	struct chart_style style;
-	int columns; /* of the terminal; 0: it is none */
+	int columns; /* of the terminal; 0: not a terminal */
 	struct output output;
 };
 
 /* inputs: as for output__open. 0 or a negative errno, said. */
 int listing__open(struct listing *listing, const struct output_options *options,
 		  const struct option_list *inputs);
-/* The text of a row's last column; `before` columns are taken. What a terminal has no room for is
- * left out. */
+/* The text of a row's last column; `before` columns are taken. Cuts what does not fit in the
+ * terminal. */
 void listing__cut(const struct listing *listing, char *text, int before);
 
 #endif

@@ -7,7 +7,7 @@
 #include <unistd.h>
 #include "base/log.h"
 
-/* What nvme_bpf has no name for has none here. */
+/* Opcodes without a name in nvme_bpf have none here. */
 static const char *const io_names[] = {
 	[0x00] = "Flush",
 	[0x01] = "Write",
@@ -77,5 +77,5 @@ int nvme_bpf__open_trace(void)
 void nvme_bpf__trace(int fd, const char *line)
 {
 	if (fd >= 0 && write(fd, line, strlen(line)) < 0)
-		return; /* a full trace drops its oldest lines itself; there is nobody to tell */
+		return; /* a full trace drops its oldest lines itself; there is no one to notify */
 }

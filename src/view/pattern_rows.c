@@ -54,7 +54,7 @@ int pattern_rows__sort(struct pattern_rows *v)
 	return 0;
 }
 
-/* ---- the whole of a row ---- */
+/* ---- summary of a row ---- */
 
 bool pattern_rows__shows(const void *rows, const struct column *column)
 {
@@ -108,7 +108,7 @@ int pattern_rows__show_whole(struct pattern_rows *v, struct session *s,
 
 /* ---- a job for fio ---- */
 
-/* "12 write-zeroes": what is neither read, write, discard nor flush. */
+/* "12 write-zeroes": operations other than read, write, discard and flush. */
 static void pattern_add_left_out(void *arg, const struct load_row *line)
 {
 	struct pattern_rows *v = arg;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * pattern_rows.h: the rows of `pattern`, each of a device and maybe a task: whose it is, all that
- * is known of its load at the end, and a job for fio that makes such a load. What a row holds is
- * render/load's. It serves that command alone, and goes with it.
+ * pattern_rows.h: the rows of `pattern`, each for a device and optionally a task: its labels, the
+ * summary of its load at the end, and a fio job that makes such a load. render/load defines the
+ * columns. Used only by that command; remove it with that command.
  */
 #ifndef IOSONAR_VIEW_PATTERN_ROWS_H
 #define IOSONAR_VIEW_PATTERN_ROWS_H
@@ -12,18 +12,18 @@
 #include "session/session.h"
 
 enum pattern_by { PATTERN_BY_PID, PATTERN_BY_COMM, PATTERN_BY_CGROUP, NR_PATTERN_BY };
-extern const char *const pattern_by_words[]; /* by the same, NULL-terminated */
+extern const char *const pattern_by_words[]; /* by enum pattern_by, NULL-terminated */
 
 struct pattern_rows {
 	struct pattern pattern;
 	struct pattern_row **sorted;
 	bool tells[NR_PATTERN_BY];
 	struct chart_style style;
-	/* labels of the row at hand */
+	/* labels of the current row */
 	char comm_label[17], cgroup_label[256], left_label[128];
 };
 
-/* column_shown_fn of all tables: without what --by did not ask for. */
+/* column_shown_fn of all tables: hides keys that --by did not name. */
 bool pattern_rows__shows(const void *rows, const struct column *column);
 int pattern_rows__sort(struct pattern_rows *rows); /* 0 or -ENOMEM, said */
 void pattern_rows__label(struct pattern_rows *rows, const struct session *session,
@@ -31,7 +31,7 @@ void pattern_rows__label(struct pattern_rows *rows, const struct session *sessio
 /* "nvme0n1 pid 7 fio": the row's tags. Returns buf. */
 const char *pattern_rows__title(const struct pattern_rows *rows, const struct load_row *line,
 				char *buf, size_t size);
-/* Of the whole run: pictures in text, an object a bucket in JSON. 0 or -ENOMEM, said. */
+/* For the whole run: pictures in text, one object per bucket in JSON. 0 or -ENOMEM, said. */
 int pattern_rows__show_whole(struct pattern_rows *rows, struct session *session,
 			     const struct pattern_row *row);
 int pattern_rows__write_job(struct pattern_rows *rows, struct session *session);

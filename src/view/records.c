@@ -20,7 +20,7 @@ const char *records__device_name(const struct session *s, int32_t device)
 int records__parse_condition(const char *option, const char *text, struct condition **condition)
 {
 	static const struct column
-		*asked[COMMAND_COLUMNS]; /* always the same; conditions keep it */
+		*asked[COMMAND_COLUMNS]; /* never changes; conditions keep a pointer to it */
 
 	for (size_t i = 0; i < COMMAND_COLUMNS; i++)
 		asked[i] = &command_columns[i];

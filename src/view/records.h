@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * records.h: what views of I/O ask about a record: of which device is it, and does it meet --if or
- * --when? And the option that all of them have who take records from rings.
+ * records.h: what do views of I/O ask about a record? Its device, and whether it meets --if or
+ * --when. Also the option shared by all views that take records from rings.
  */
 #ifndef IOSONAR_VIEW_RECORDS_H
 #define IOSONAR_VIEW_RECORDS_H
@@ -9,14 +9,14 @@
 #include "decode/row.h"
 #include "session/session.h"
 
-/* Its place in the list of devices; -1: not known. */
+/* Index in the list of devices; -1: unknown. */
 int32_t records__device(struct session *session, const struct io_record *record);
-/* Of the device at this place; "?" if there is none. */
+/* Name of the device at this index, or "?". */
 const char *records__device_name(const struct session *session, int32_t device);
 /* A condition about the columns of `trace`. As condition__parse. */
 int records__parse_condition(const char *option, const char *text, struct condition **condition);
 
-/* --if of a view of single commands; row is at hand for it. */
+/* --if of a view of single commands; row is its buffer. */
 struct record_filter {
 	const char *only_if;
 	struct condition *only;

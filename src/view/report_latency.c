@@ -9,12 +9,12 @@
 #include "session/io_source.h"
 #include "view/latency_rows.h"
 
-/* A row of any of the tables below; what it shares with one of latency is in that. */
+/* A row of any table below; the members it shares with latency are in `of`. */
 struct report_row {
 	struct latency_row of;
 	double percentile;
 	uint64_t lat_ns;
-	uint64_t begin_ns, end_ns; /* of a column of time, since the start of the run */
+	uint64_t begin_ns, end_ns; /* of a time column, since the start of the run */
 };
 
 #define FIELD(name) offsetof(struct report_row, name)
@@ -80,7 +80,7 @@ int report_latency__init(struct report_latency *l, uint64_t start_ns)
 	return l->groups && l->all ? index__make_room(&l->index, REPORT_GROUPS) : -ENOMEM;
 }
 
-/* The last one takes what finds no other. */
+/* The last group takes what fits in no other. */
 static struct report_group *report_new_group(struct report_latency *l,
 					     const struct report_group *like, uint64_t hash)
 {
@@ -217,7 +217,7 @@ static void report_put_percentiles(const struct report_latency *l, const struct 
 static void report_place(const struct heat *heat, const struct session *s, uint32_t column,
 			 struct report_row *row)
 {
-	/* A file may lie about its times: more than 300 years are no number of ns. */
+	/* A file may hold false times: more than 300 years do not fit in ns. */
 	uint64_t end_ns = s->elapsed_s < 1e10 ? (uint64_t)(s->elapsed_s * 1e9 + 0.5) : UINT64_MAX;
 
 	row->begin_ns = heat->start_ns - s->start_ns + column * heat->width_ns;
@@ -226,7 +226,7 @@ static void report_place(const struct heat *heat, const struct session *s, uint3
 		row->end_ns = end_ns;
 }
 
-/* A rate needs time: of a last column that the end of the run cuts short there is none. */
+/* A rate needs time: a last column that the end of the run cuts short has none. */
 static void report_put_moments(const struct report_latency *l, const struct session *s,
 			       struct table *table)
 {
@@ -262,7 +262,7 @@ static void report_put_heat(const struct heat *heat, const struct session *s, st
 	}
 }
 
-/* How many have more commands than this one, or as many and come before it. */
+/* Number of groups with more commands than this one, or as many and before it. */
 static size_t report_rank(const struct report_latency *l, size_t nr)
 {
 	uint64_t count = l->groups[nr]->hist.count;
@@ -274,7 +274,7 @@ static size_t report_rank(const struct report_latency *l, size_t nr)
 	return rank;
 }
 
-/* All together, then, if there are several, the largest of them, with the same columns. */
+/* First the total; then, if there are several groups, the largest, with the same columns. */
 static void report_put_heats(struct report_latency *l, const struct session *s, struct table *table)
 {
 	struct report_row row = { 0 };

@@ -15,15 +15,15 @@
 
 enum {
 	REPORT_GROUPS = 2048,
-	REPORT_HEATS = 64,	/* groups whose grid is kept: the first ones, */
-	REPORT_HEATS_SHOWN = 8, /* and shown: the largest ones */
+	REPORT_HEATS = 64,	/* maximum of groups with a grid: the first ones, */
+	REPORT_HEATS_SHOWN = 8, /* and of grids shown: the largest */
 };
 
 /* A device and operation. */
 struct report_group {
-	int32_t device; /* place in the list of devices; of a path its head; -1: not known */
+	int32_t device; /* index in the list of devices; for a path, its head; -1: unknown */
 	uint8_t kind, op;
-	bool other; /* of what found no group */
+	bool other; /* all that fit in no other group */
 	struct hist hist;
 	struct heat *heat; /* or NULL */
 };
@@ -39,10 +39,10 @@ struct report_latency {
 extern const struct object report_percentiles, report_moments, report_heat;
 
 int report_latency__init(struct report_latency *latency, uint64_t start_ns); /* -ENOMEM */
-/* A command that ended, of the device at this place in the list. -ENOMEM. */
+/* Adds an ended command of the device at this index in the list. -ENOMEM. */
 int report_latency__add(struct report_latency *latency, const struct session *session,
 			const struct io_record *record, int32_t device);
-/* All rows, to a stream, as JSON. -ENOMEM. */
+/* Writes all rows to a stream, as JSON. -ENOMEM. */
 int report_latency__put(struct report_latency *latency, const struct session *session, FILE *out);
 void report_latency__free(struct report_latency *latency);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * report_top.h: of a report: which processes and files have most of the time? Sums of as many as
- * analyse/top.h has room for; what found none is a row of its own.
+ * report_top.h: part of a report: which processes and files take most of the time? Sums for as many
+ * as fit in analyse/top.h; the rest is one row.
  */
 #ifndef IOSONAR_VIEW_REPORT_TOP_H
 #define IOSONAR_VIEW_REPORT_TOP_H
@@ -12,7 +12,7 @@
 struct report_top {
 	struct top processes, files;
 	uint64_t sum_ns;   /* of all commands */
-	uint64_t fileless; /* commands whose record does not tell a file */
+	uint64_t fileless; /* commands whose record names no file */
 };
 
 extern const struct object report_processes, report_files;

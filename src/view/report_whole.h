@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * report_whole.h: of a report: which capture is it, how much happened in it, and to which devices?
- * One row of the whole, and one for each device that had commands. It serves `report` alone, and
- * goes with it.
+ * report_whole.h: part of a report: which capture is it, how much happened, and on which devices?
+ * One row for the whole run, and one for each device that had commands. Used only by `report`;
+ * remove it with that command.
  */
 #ifndef IOSONAR_VIEW_REPORT_WHOLE_H
 #define IOSONAR_VIEW_REPORT_WHOLE_H
@@ -14,7 +14,7 @@
 struct report_whole {
 	const struct report_latency *latency;
 	const struct report_top *tops;
-	bool *seen; /* devices, by their place in the list */
+	bool *seen; /* devices, by index in the list */
 	size_t nr_seen;
 	uint64_t staged; /* commands whose record has stages */
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * row_conditions.h: --if and --fail-if of a command that shows rows: which rows are shown, and does
- * one of them end the run with exit status 5? Both are about the columns that the rows have.
+ * one of them end the run with exit status 5? Both use the columns of the rows.
  */
 #ifndef IOSONAR_VIEW_ROW_CONDITIONS_H
 #define IOSONAR_VIEW_ROW_CONDITIONS_H
@@ -32,7 +32,7 @@ struct row_conditions {
 /* 0; -EINVAL or -ENOMEM, said. */
 int row_conditions__parse(struct row_conditions *conditions, const struct object *object,
 			  column_shown_fn shows, const void *view);
-/* False: the row is not shown. One that --fail-if is true for is named, the first time. */
+/* False: the row is not shown. The first row for which --fail-if is true is named. */
 bool row_conditions__admit(const struct row_conditions *conditions, struct session *session,
 			   const void *row);
 void row_conditions__free(struct row_conditions *conditions);

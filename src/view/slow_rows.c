@@ -26,7 +26,7 @@ struct slow_row {
 	const char *comm, *cgroup, *file, *status, *steps, *below;
 	const char *kernel_stack, *user_stack;
 	uint64_t start_ns, end_ns;
-	/* Texts of this row, some of them. */
+	/* Buffers for some texts of this row. */
 	char op_text[16], status_text[160], comm_text[17], cgroup_text[256], steps_text[256];
 };
 
@@ -148,7 +148,7 @@ static void slow_fill(struct slow_row *row, const struct session *s, const struc
 	row->user_stack = io->user_stack;
 }
 
-/* ---- text: steps and stacks stand below their line ---- */
+/* ---- text: steps and stacks are below their line ---- */
 
 static void slow_put_text(FILE *out, const char *what, const char *text)
 {
@@ -226,7 +226,7 @@ static void slow_add_below(struct words *w, const struct session *s, const struc
 		words__u64(w, bio->ns);
 }
 
-/* One more than are told: there are more. */
+/* Finds one more than are shown, to tell whether there are more. */
 char *slow_rows__below(const struct below *below, const struct session *s,
 		       const struct io_record *record)
 {

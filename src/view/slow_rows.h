@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * slow_rows.h: a row of `slow`: one I/O with its sector, its task, how long each step of it took,
- * what a volume made of it, and who submitted it. In text its steps and stacks stand below its
- * line. `report` shows them too, as that command's part.
+ * slow_rows.h: a row of `slow`: one I/O with its sector, its task, the duration of each step, the
+ * bios that a volume made from it, and its submitter. In text, steps and stacks are below its line.
+ * `report` shows these rows too.
  */
 #ifndef IOSONAR_VIEW_SLOW_ROWS_H
 #define IOSONAR_VIEW_SLOW_ROWS_H
@@ -18,7 +18,7 @@ extern const struct object slow_rows;
  * Returns the rungs of the steps that it shows to people, a bit each (analyse/ladder.h). */
 uint32_t slow_rows__put(struct table *table, struct session *session, const struct slow_io *io,
 			uint64_t rank, const struct row_conditions *conditions);
-/* The bios below it, in words; the caller's. NULL: no volume made any, or there is no memory. */
+/* The bios below it, as text that the caller owns. NULL: no volume made any, or out of memory. */
 char *slow_rows__below(const struct below *below, const struct session *session,
 		       const struct io_record *record);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * stacks.h: from a record to the stack that submitted it, and from sums by stack to bars: what
- * `stacks` and `export -o folded` share.
+ * stacks.h: from a record to the stack that submitted it, and from sums by stack to bars: shared by
+ * `stacks` and `export -o folded`.
  */
 #ifndef IOSONAR_VIEW_STACKS_H
 #define IOSONAR_VIEW_STACKS_H
@@ -13,11 +13,11 @@
 
 enum stack_halves { STACK_KERNEL = 1, STACK_USER = 2, STACK_BOTH = 3 };
 
-/* One more I/O; one without stages has no stack and is not counted. -ENOMEM, said. */
+/* Adds an I/O; one without stages has no stack and is not counted. -ENOMEM, said. */
 int view_stacks__add(struct stacks *stacks, struct session *session, const struct io_record *record,
 		     enum stack_halves halves);
-/* A kernel's or a process's stack as bars of a flame graph, outermost first, on top of those that
- * are there; names: STACK_FRAMES of them, for this stack. Returns how many there are then. */
+/* Adds a kernel's or a process's stack as bars of a flame graph, outermost first, on top of the
+ * existing ones; names: STACK_FRAMES entries, for this stack. Returns the new number of bars. */
 size_t view_stacks__bars(const char *text, enum flame_kind kind, char names[][FRAME_NAME],
 			 struct flame_frame *frames, size_t nr);
 /* All rows as bars. -ENOMEM, -EOVERFLOW. */

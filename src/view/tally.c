@@ -17,7 +17,7 @@
 
 enum {
 	TALLY_TOP = 60,	     /* rows in text */
-	TALLY_NEVER = 24,    /* names of what never happened in text, without -v */
+	TALLY_NEVER = 24,    /* names of probes without hits in text, without -v */
 	TALLY_PICTURES = 10, /* histograms in text */
 	TALLY_RANGES = 24,   /* rows of one */
 };
@@ -32,19 +32,19 @@ const struct column tally_lead[] = {
 
 /* ---- columns ---- */
 
-/* How the value that is added up is shown. */
+/* The cell kind of the summed value. */
 static enum cell_kind tally_value_kind(const struct plan *plan)
 {
 	return values__number_kind(plan->of_unit, plan->of_is_signed);
 }
 
-/* A column of numbers whose kind is the value's gets its unit behind its name: p50_ns. */
+/* A column that shows the value gets its unit as a suffix: p50_ns. */
 static void tally_settle_unit(struct tally_view *v, struct column *c, size_t i)
 {
 	const enum value_unit unit = v->request.plan.of_unit;
 
 	if ((c->at != TALLY_AT(TALLY_SUM) && c->at < TALLY_AT(TALLY_MEAN)) ||
-	    c->at > TALLY_AT(TALLY_TO) || c->kind == CELL_DURATION) /* a pair's are times, always */
+	    c->at > TALLY_AT(TALLY_TO) || c->kind == CELL_DURATION) /* pairs: always times */
 		return;
 	c->kind = tally_value_kind(&v->request.plan);
 	snprintf(v->column_keys[i], sizeof(v->column_keys[i]), "%s%s", c->key,
@@ -54,7 +54,7 @@ static void tally_settle_unit(struct tally_view *v, struct column *c, size_t i)
 	c->key = v->column_keys[i];
 }
 
-/* In text a stack stands below its row, and what is always the same is left out. */
+/* In text a stack is below its row, and constant columns are left out. */
 static bool tally_shows(const struct tally_view *v, const struct session *s, const struct column *c)
 {
 	size_t key = c->at / sizeof(union value_slot) - TALLY_KEYS;
@@ -70,7 +70,7 @@ static bool tally_shows(const struct tally_view *v, const struct session *s, con
 	return true;
 }
 
-/* The lead, the keys, what the command shows. Returns how many are picked. */
+/* The lead, the keys, the command's columns. Returns how many are picked. */
 static size_t tally_columns(struct tally_view *v, const struct session *s,
 			    const struct object *object, struct column *columns,
 			    const struct column **picked)
@@ -253,7 +253,7 @@ static void tally_put_pictures(struct tally_view *v, const struct session *s)
 
 /* ---- flame graphs ---- */
 
-/* Keys that are no stack stand at the bottom. */
+/* Keys that are not stacks are at the bottom. */
 static int tally_add_flame(struct tally_view *v, struct flame *flame,
 			   const struct tally_group *group)
 {
@@ -313,7 +313,7 @@ static int tally_write_flame(struct tally_view *v, struct session *s)
 
 /* ---- all rows ---- */
 
-/* The key that is a probe's name; nr_keys: none is. */
+/* The key that is a probe's name, or nr_keys. */
 static size_t tally_name_key(const struct plan *plan)
 {
 	size_t i = 0;
@@ -324,7 +324,7 @@ static size_t tally_name_key(const struct plan *plan)
 	return i;
 }
 
-/* A probe's number in the plan is the order of the line. */
+/* Sorts by the probe's number in the plan: the order of the command line. */
 static int tally_compare_probes(const void *a, const void *b, void *at)
 {
 	uint64_t left, right;
@@ -336,7 +336,7 @@ static int tally_compare_probes(const void *a, const void *b, void *at)
 	return COMPARE(left, right);
 }
 
-/* What never happened is not a row of zeros for people, but it is said. */
+/* In text, events without hits have no row of zeros, but they are named. */
 static void tally_put_never(struct tally_view *v, const struct session *s, size_t from)
 {
 	const size_t key = tally_name_key(&v->request.plan);
@@ -365,7 +365,7 @@ static void tally_put_never(struct tally_view *v, const struct session *s, size_
 		fprintf(s->out, "  and %zu more; -v lists them\n", v->tally.nr_groups - from - nr);
 }
 
-/* All rows are known before the first is printed: columns are as wide as the widest of them. */
+/* All rows are known before the first is printed: columns fit the widest. */
 static int tally_widen(struct tally_view *v, struct session *s, bool total, size_t nr)
 {
 	bool grew = !v->table;
@@ -528,7 +528,7 @@ static const struct session_view tally_session = {
 	.only_at_end = true,
 };
 
-/* "64", "-5", "4Ki", "10us"; *text moves behind it and the colon. */
+/* "64", "-5", "4Ki", "10us"; *text moves past it and the colon. */
 static bool tally_read_bound(const char **text, int64_t *value)
 {
 	size_t len = strcspn(*text, ":");
@@ -546,7 +546,7 @@ static bool tally_read_bound(const char **text, int64_t *value)
 	return number <= INT64_MAX;
 }
 
-/* "0:64:1"; whether these make sense the plan says. */
+/* "0:64:1"; the plan checks whether the values make sense. */
 static int tally_read_linear(struct tally_view *v)
 {
 	struct line *line = &v->request.line;

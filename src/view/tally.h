@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tally.h: what count, sum, hist and pair share: rows by key, every interval if -i is given
- * and at the end, with their columns, the largest first; the histogram of each; stacks below their
- * row. A command says which columns it has; here they are filled.
+ * tally.h: shared by count, sum, hist and pair: rows by key, every interval if -i is given and at
+ * the end, with their columns, the largest first; the histogram of each; stacks below their row. A
+ * command chooses its columns; this file fills them.
  */
 #ifndef IOSONAR_VIEW_TALLY_H
 #define IOSONAR_VIEW_TALLY_H
@@ -14,7 +14,7 @@
 #include "session/session.h"
 #include "view/values.h"
 
-/* Options that all have; they lie at the start of the command's state. */
+/* Options of all these commands; they are at the start of the command's state. */
 struct tally_options {
 	struct option_list words;
 	struct option_number top, keys;
@@ -24,7 +24,7 @@ struct tally_options {
 	const char *linear; /* FROM:TO:STEP */
 };
 
-/* Where the cells of a row lie; keys come between. */
+/* Slots of a row's cells; keys come between. */
 enum tally_slot {
 	TALLY_SPAN,
 	TALLY_TIME,
@@ -53,7 +53,7 @@ struct tally_view {
 	struct tally_options options;
 	struct request request;
 	const struct object *object;  /* its rows: tally_lead, then its own columns */
-	const struct object *buckets; /* of a histogram; NULL: there is none */
+	const struct object *buckets; /* of a histogram, or NULL */
 	enum tally_measure measure;
 	/* What the command shows below its rows at the end; NULL: nothing. */
 	int (*after)(struct tally_view *view, struct session *session);
@@ -107,7 +107,7 @@ struct tally_view {
 			"use buckets of width STEP from FROM to TO"               \
 	}
 
-/* The whole run of such a command. view->object and the like are set by it. */
+/* The whole run of one of these commands, which sets view->object and the like. */
 int tally_view__run(struct tally_view *view, enum line_action action, const struct options *options,
 		    char **argv);
 

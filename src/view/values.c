@@ -24,13 +24,13 @@ struct values_keys {
 	char names[PLAN_MAX_PARTS][SHOWN_KEY];
 };
 
-/* A stack that was named. Of a process that has ended nobody could do so again. */
+/* A stack with names, kept because a process that has ended can no longer be asked. */
 struct values_stack {
 	uint64_t id, pid; /* pid 0: the kernel's */
 	char *text;	  /* functions, innermost first; NULL: none */
 };
 
-/* Which stack stands for all that look like it. */
+/* The stack that stands for all that look alike. */
 struct values_look {
 	const struct plan_part *part;
 	uint64_t words[2]; /* the first one's */
@@ -40,14 +40,14 @@ struct values_look {
 struct values {
 	const struct request *request;
 	struct run *run;
-	uint32_t pid;	       /* whose record is at hand */
+	uint32_t pid;	       /* process of the current record */
 	struct frames *frames; /* NULL: no stacks */
 	struct values_stack *stacks;
 	struct values_look *looks;
 	struct index stack_index, look_index;
-	uint64_t wall_ns;	     /* that the wall clock is ahead of the other */
-	struct values_keys *keys;    /* of all columns that were made */
-	char *texts[PLAN_MAX_PARTS]; /* of the row at hand */
+	uint64_t wall_ns;	     /* offset of the wall clock from the other */
+	struct values_keys *keys;    /* of all columns made */
+	char *texts[PLAN_MAX_PARTS]; /* of the current row */
 };
 
 struct values *values__new(const struct request *request)
@@ -233,7 +233,7 @@ static char *values_time(const struct values *values, uint64_t mono_ns)
 											     : text;
 }
 
-/* Its name, if it has one. */
+/* The number's name, or the number. */
 static char *values_named(const char *name, int64_t number)
 {
 	char *text = NULL;
@@ -273,7 +273,7 @@ static bool values_is_stack(const void *stacks, uint32_t number, const void *key
 	return stack->id == like->id && stack->pid == like->pid;
 }
 
-/* Named at the first time; NULL: it has no functions, or there is no memory. */
+/* Looks up names the first time; NULL: it has no functions, or out of memory. */
 static const char *values_stack_text(struct values *values, uint64_t id, uint64_t pid)
 {
 	struct values_stack stack = { id, pid };
@@ -290,7 +290,7 @@ static const char *values_stack_text(struct values *values, uint64_t id, uint64_
 	return stack.text;
 }
 
-/* A process's stack has its pid behind the number. */
+/* A process's stack has its pid after the number. */
 static const char *values_words_stack(struct values *values, const struct plan_part *part,
 				      const uint64_t words[2])
 {
@@ -304,7 +304,7 @@ static char *values_stack(struct values *values, const struct plan_part *part,
 			  const uint64_t words[2])
 {
 	const char *text = values_words_stack(values, part, words), *end = text;
-	uint32_t depth = part->shape.depth; /* the innermost frames; 0: all */
+	uint32_t depth = part->shape.depth; /* number of innermost frames; 0: all */
 
 	if (!text)
 		return NULL;
@@ -381,7 +381,7 @@ static char *values_text(struct values *values, const struct plan_part *part, co
 	return values_number(values, part, words);
 }
 
-/* What a raw system call returned, and its arguments, are as the call has them. */
+/* Return value and arguments of a raw system call are shown as the call defines them. */
 static char *values_cell(struct values *values, const struct plan_part *parts, size_t nr, size_t at,
 			 const uint8_t *bytes)
 {
@@ -418,7 +418,7 @@ static bool values_is_look(const void *looks, uint32_t number, const void *key)
 	return look->part == like->part && !strcmp(look->text, like->text);
 }
 
-/* Takes the text. Without memory a stack stays by itself. */
+/* Takes the text. Without memory a stack is not joined. */
 static void values_join_look(struct values *values, const struct plan_part *part, uint64_t words[2],
 			     char *text)
 {

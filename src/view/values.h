@@ -28,25 +28,24 @@ void values__start(struct values *values, struct run *run);
 
 /*
  * A column for each part, whose cell is at slot first, first + 1, ... Keys are the parts' words, in
- * snake case; one that is taken already, in `taken`, gets by_ before it. -ENOMEM.
+ * snake case; a key that is already in `taken` gets the prefix by_. -ENOMEM.
  */
 int values__columns(struct values *values, const struct plan_part *parts, size_t nr, size_t first,
 		    struct column *columns, const struct column *taken);
-/* Names the stacks now, while their processes live; what it found is kept for when they are shown.
- */
+/* Names the stacks now, while their processes live, and keeps the names until they are shown. */
 void values__name(struct values *values, const struct plan_part *parts, size_t nr,
 		  const void *bytes);
-/* Stacks that look alike, cut as they will be shown, become the same one, and those that could not
- * be taken the same none, so that their rows add up. */
+/* Merges stacks that look alike, cut as they will be shown, and all stacks that could not be
+ * taken, so that their rows add up. */
 void values__join(struct values *values, const struct plan_part *parts, size_t nr, void *bytes);
 /* Fills these slots. bytes: the key, or the record's values. Texts last until the next call. */
-/* Whose file descriptors the values of system calls are, from now on; 0: nobody's. */
+/* The process whose file descriptors the values of system calls use, from now on; 0: none. */
 void values__whose(struct values *values, uint32_t pid);
 void values__fill(struct values *values, const struct plan_part *parts, size_t nr,
 		  const void *bytes, union value_slot *slots);
 
-/* In text a stack stands below its row. */
-/* How numbers of that unit are shown. */
+/* In text a stack is below its row. */
+/* The cell kind for numbers of that unit. */
 enum cell_kind values__number_kind(enum value_unit unit, bool is_signed);
 static inline bool values__is_stack(const struct plan_part *part)
 {
