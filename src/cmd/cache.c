@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * cache.c: does the page cache help? Accesses, hits, misses, readahead, dirtying and eviction, in
- * pages, every interval, for the whole system or for whatever --by says; or, with --residency, what
- * of some files is cached now. Two short programs for each request. It cannot see accesses through
- * a mapping that do not fault.
+ * pages, every interval, for the whole system or by the keys of --by; or, with --residency, which
+ * parts of files are cached now. Two short programs for each request. It cannot see accesses
+ * through a mapping that do not fault.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -29,7 +29,7 @@ enum { CACHE_TOP = 20, CACHE_COMM_LIMIT = 15, CACHE_PID_LIMIT = 4194304 };
 
 struct cache_view {
 	/* options */
-	struct filter_options filter; /* of which only these are asked: */
+	struct filter_options filter; /* only these filters are used: */
 	struct option_number tid, top;
 	const char *file;
 	struct option_list by, paths;
@@ -134,7 +134,7 @@ static void cache_take_row(void *arg, const struct cache_tags *tags,
 			   const uint64_t counts[NR_CACHE_COUNTS])
 {
 	struct cache_view *v = arg;
-	struct cache_tags masked = *tags; /* a capture tells apart more than was asked */
+	struct cache_tags masked = *tags; /* a capture may have more keys than requested */
 
 	cache_tags__mask(&masked, v->rows.mask);
 	if (!v->err && cache_table__add(&v->sums, &masked, counts))
@@ -221,13 +221,13 @@ static int cache_on_tick(void *state, struct session *s)
 	return cache_show_rows(v, s, false);
 }
 
-/* The total is the first row; what --by tells apart follows. */
+/* The total is the first row; the rows of --by follow. */
 static int cache_on_end(void *state, struct session *s)
 {
 	struct cache_view *v = state;
 	int err = cache_read_rows(v, s);
 
-	if (!err && s->format == TABLE_TEXT) { /* with ~ where it is an estimate only now */
+	if (!err && s->format == TABLE_TEXT) { /* only now is it known which columns need a ~ */
 		fprintf(s->out, "\nin %.1f s:\n", s->elapsed_s);
 		err = cache_rows__make_table(&v->rows, s);
 	}
@@ -251,7 +251,7 @@ static const struct session_view cache_session = {
 
 /* ---- --residency ---- */
 
-/* Every file, even if one of them cannot be looked at. */
+/* Every file, even if one of them cannot be read. */
 static int cache_show_files(const struct cache_view *v, struct residency_table *table, char **argv)
 {
 	struct residency residency;
@@ -298,7 +298,7 @@ static int cache_run(void *state, const struct options *options, char **argv)
 			-EINVAL,
 			"'%s': PATH requires --residency; --file %s counts the pages of this file",
 			v->paths.words[0], v->paths.words[0]);
-	v->events |= v->then_io; /* a command is told with the miss that waits for it */
+	v->events |= v->then_io; /* a command is shown with the miss that waits for it */
 	if (v->buffer.given && !v->events)
 		return log_err(-EINVAL, "--buffer requires --events or --then-io");
 	if (options->file.zstd)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* calls.c: what happened inside? Nested calls of the functions that are asked for. */
+/* calls.c: what happened inside? Nested calls of the requested functions. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -130,7 +130,7 @@ static int calls_on_end(void *state, struct session *s)
 	if (session__recorder(s))
 		err = call_trace_writer__finish(&c->writer, &counts);
 	err = err ?: call_trace__finish(&c->trace);
-	if (!err && !counts.omitted) /* else the ledger tells it, by the kernel's own rule */
+	if (!err && !counts.omitted) /* otherwise the ledger reports it, by the kernel's own rule */
 		s->incomplete |= call_trace__tell_unkept(&c->trace);
 	return err ?: tree_view__end(&c->view, &counts);
 }
@@ -164,7 +164,7 @@ static int calls_add_function(struct calls_cmd *c, char *name)
 	return 0;
 }
 
-/* What is found is the list's from here on, also when it fails. */
+/* The list owns what was found, also after a failure. */
 static int calls_add_path(struct calls_cmd *c, const char *path)
 {
 	char **names;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * class.c: which functions of the kernel handle a struct, and which of them can be attached? By BTF
- * of vmlinux and its modules: whatever takes a pointer to it, or returns one. Attaches nothing;
- * without root it cannot tell which functions ftrace knows.
+ * class.c: which kernel functions handle a struct, and which of them can be attached? Uses the BTF
+ * of vmlinux and its modules: functions that take a pointer to the struct or return one. Attaches
+ * nothing; without root it cannot tell which functions ftrace knows.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 #include "view/listing.h"
 
 enum {
-	CLASS_WIDTH_MOST = 40, /* columns: what is longer does not widen the others */
+	CLASS_WIDTH_MOST = 40, /* columns: longer names do not widen the others */
 	CLASS_PROTOTYPE_MOST = 4096,
 };
 
@@ -157,7 +157,7 @@ const struct cmd cmd_class = {
 
 /* ---- a line for each function ---- */
 
-/* "2", "ret", "1+ret": from 1, as people count. */
+/* "2", "ret", "1+ret": arguments are counted from 1. */
 static const char *function_argument(const struct class_function *f, char *buf, size_t size)
 {
 	if (f->is_without)
@@ -273,7 +273,7 @@ static int class_list(struct class_view *v)
 	return err;
 }
 
-/* ---- names alone ---- */
+/* ---- only names ---- */
 
 static int class_put_name(void *arg, const char *name)
 {

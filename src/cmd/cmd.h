@@ -15,8 +15,8 @@ struct session;
 struct session_view;
 
 /*
- * A view that others show beside theirs (report): begin makes the state ready once its options are
- * there, and says what is wrong with them; end frees what it holds, also of a state that never was.
+ * A view that another command (report) includes: begin prepares the state once its options are set,
+ * and reports invalid options; end frees it, also if begin was never called.
  */
 struct cmd_part {
 	const struct session_view *view;
@@ -47,12 +47,12 @@ struct cmd {
 	size_t view_size; /* bytes of the command's state; own options lie at its start, zeroed */
 	const struct object *const *objects; /* all that -o json prints; CMD_OBJECTS */
 	/*
-	 * 0, a negative errno (said already), or a positive exit code. argv[0] is the COMMAND after
-	 * "--" or NULL. The view is freed by the door.
+	 * Returns 0, a negative errno (said already), or a positive exit code. argv[0] is the
+	 * COMMAND after "--" or NULL. main frees the view.
 	 */
 	int (*run)(void *view, const struct options *options, char **argv);
-	const struct cmd_part *part; /* NULL: it stands alone */
-	unsigned int needs; /* enum need: what it takes from the kernel when it runs live */
+	const struct cmd_part *part; /* NULL: not part of another command */
+	unsigned int needs;	     /* enum need: what a live run requires from the kernel */
 };
 
 #endif

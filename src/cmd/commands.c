@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * commands.c: the list of commands. A command is added or removed by its one line here; help,
- * completion and doctor follow: main hands the list to them, so no command depends on it.
+ * commands.c: the list of commands. One line here adds or removes a command; help, completion and
+ * doctor follow: main passes them the list, so no command depends on it.
  */
 #include "cmd/commands.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * commands.h: which commands are there? The list is main's, which hands it to help, completion and
+ * commands.h: which commands exist? main owns the list and passes it to help, completion and
  * doctor: a command that looked it up here would depend on every other.
  */
 #ifndef IOSONAR_CMD_COMMANDS_H

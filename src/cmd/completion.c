@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * completion.c: writes the completion scripts for bash and zsh. What never changes is in src/pages;
- * commands, options and choices are filled in from the tables; devices and processes are looked up
- * by the shell at the moment somebody presses Tab, events and their values by the program itself.
- * The scripts need nothing but the shell.
+ * completion.c: writes the completion scripts for bash and zsh. The fixed parts are in src/pages;
+ * commands, options and choices come from the tables; the shell looks up devices and processes when
+ * the user presses Tab, and asks this program for events and their values. The scripts need only
+ * the shell.
  */
 #include "cmd/completion.h"
 
@@ -24,7 +24,7 @@ static const char zsh_tail[] = "if [[ $funcstack[1] == _iosonar ]]; then\n"
 			       "	compdef _iosonar iosonar\n"
 			       "fi\n";
 
-/* What an option's value is completed with; both shells have an entry for each. */
+/* How an option's value is completed; both shells have an entry for each source. */
 static const struct completion_source {
 	const char *completes;
 	const char *bash;	/* words for _iosonar_words; a list uses _iosonar_list */
@@ -126,7 +126,7 @@ static void bash_put_name(FILE *out, const struct cmd *cmd, const struct option_
 	fprintf(out, "--%s ", def->name);
 }
 
-/* A word that begins no option is one of these. */
+/* Completes a word that does not start an option. */
 static void bash_put_operands(FILE *out, const struct cmd *cmd, const struct option_def *def)
 {
 	const struct completion_source *source = completion_source(def);
@@ -228,7 +228,7 @@ static void zsh_put_operands(FILE *out, const struct cmd *cmd, const struct opti
 		fprintf(out, "		'*:%s:%s'\n", def->name, source ? source->zsh : "_files");
 }
 
-/* What stands behind the options is the operands, or a COMMAND; zsh takes one of the two. */
+/* After the options come operands or a COMMAND; zsh supports one of the two. */
 static void zsh_put_command(FILE *out, const struct cmd *cmd)
 {
 	const struct option_def *def = cmd->own ? cmd->own->options : NULL;

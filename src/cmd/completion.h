@@ -10,7 +10,7 @@
 
 struct cmd;
 
-/* 0, or -EINVAL after one line if there is none for this shell (NULL: none was named). */
+/* 0, or -EINVAL, said, if the shell is not supported (NULL: no shell was named). */
 int completion__print(FILE *out, const struct cmd *const *commands, const char *shell);
 
 #endif

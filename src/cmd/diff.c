@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * diff.c: what is different between two runs, and is it more than chance? Of two captures, or of
- * what two `latency -o json` printed: per device and operation percentiles, rate, sizes, errors and
- * steps, each with an interval, so that noise is called noise. It cannot see why.
+ * diff.c: what differs between two runs, and is it more than chance? Compares two captures or two
+ * outputs of `latency -o json`: percentiles, rate, sizes, errors and steps per device and
+ * operation, each with an interval, so that noise is called noise. It cannot see why.
  */
 #include <errno.h>
 #include <string.h>
@@ -120,7 +120,7 @@ static int diff_verdict(const struct diff_cmd *c)
 	return c->lost && !c->allow_loss ? EXIT_LOST : EXIT_DONE;
 }
 
-/* What makes no sense of calls: they have no device, and no command. */
+/* Options that do not apply to calls, which have no device and no command. */
 static int diff_check_calls(const struct diff_cmd *c, const struct options *o)
 {
 	const struct filter_options *f = &o->filter;

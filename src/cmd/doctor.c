@@ -17,8 +17,8 @@
 #include "view/listing.h"
 
 enum {
-	DOCTOR_STATE = 7,     /* columns of the state, */
-	DOCTOR_WHY = 37,      /* and where the reasons begin */
+	DOCTOR_STATE = 7,     /* width of the state column */
+	DOCTOR_WHY = 37,      /* column where the reasons begin */
 	DOCTOR_COMMANDS = 64, /* at most */
 };
 
@@ -147,7 +147,7 @@ static char *doctor_entry(const struct finding *f)
 	if (out) { /* "hook: why; remedy" */
 		if (f->hook)
 			fprintf(out, "%s: ", f->hook);
-		text__put_terminal(out, f->why); /* a device's name and model are in there */
+		text__put_terminal(out, f->why); /* it contains a device's name and model */
 		if (f->remedy)
 			fprintf(out, "; %s", f->remedy);
 		fclose(out);
@@ -204,8 +204,7 @@ static int doctor_show_text(const struct doctor *d, const struct verdict *v)
 
 /* ---- JSON and CSV ---- */
 
-/* Rows of the same columns. CSV has one kind of row: the verdict is told by the commands' states.
- */
+/* Rows with the same columns. CSV has one kind of row: the commands' states give the verdict. */
 static int doctor_show_rows(const struct doctor *d, const struct verdict *v)
 {
 	struct table *findings = table__of(d->to.out, d->to.format, &doctor_findings, NULL, NULL);
@@ -220,7 +219,7 @@ static int doctor_show_rows(const struct doctor *d, const struct verdict *v)
 		       : 0;
 }
 
-/* ---- the way through ---- */
+/* ---- the run ---- */
 
 static struct verdict doctor_verdict(const struct doctor *d)
 {
@@ -265,8 +264,8 @@ static int doctor_print(struct doctor *d, const struct options *options)
 	return output__finish(&d->to.output, err);
 }
 
-/* Text begins with the verdict; where nobody sees that, the line goes to stderr as in any command.
- */
+/* Text begins with the verdict; with --out or another format it goes to stderr as in any
+ * command. */
 static int doctor_end(const struct doctor *d, const struct options *options)
 {
 	const struct obstacle *o = &d->report.obstacle;

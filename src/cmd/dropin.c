@@ -11,7 +11,7 @@
 
 static const struct dropin *const dropins[] = { &dropin_nvme_trace, &dropin_nvme_latency, NULL };
 
-/* abseil's own: they steer its log, of which there is none here. All take a value. */
+/* abseil's own flags, which control its log; there is no such log here. All take a value. */
 static const char *const log_flags[] = {
 	"stderrthreshold", "minloglevel",      "v",	   "vmodule", "log_prefix",
 	"logtostderr",	   "log_backtrace_at", "flagfile", NULL,
@@ -31,7 +31,7 @@ const struct dropin *dropin__find(const char *argv0)
 /* ---- flags ---- */
 
 struct word {
-	const char *name, *value; /* value NULL: none behind '=' */
+	const char *name, *value; /* value NULL: no '=' given */
 	size_t name_len;
 };
 
@@ -87,7 +87,7 @@ static int flag_set_number(const struct dropin_flag *flag, const char *value, lo
 	return 0;
 }
 
-/* How many arguments it took, or a negative errno. */
+/* Returns how many arguments it used, or a negative errno. */
 static int flag_take(const struct dropin *d, void *state, const struct word *w, const char *next)
 {
 	for (const struct dropin_flag *f = d->flags; f->name; f++) {

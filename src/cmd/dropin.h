@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * dropin.h: the commands nvme_trace and nvme_latency of nvme_bpf, under their own names, with their
- * flags and their output, made by this program's collector.
+ * dropin.h: the commands nvme_trace and nvme_latency of nvme_bpf, with the same names, flags and
+ * output, on top of this program's collector.
  */
 #ifndef IOSONAR_CMD_DROPIN_H
 #define IOSONAR_CMD_DROPIN_H
@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A flag as abseil takes it: --x=1, --x 1; a bool also --x and --nox. */
+/* A flag in abseil's syntax: --x=1, --x 1; a bool also --x and --nox. */
 struct dropin_flag {
 	const char *name;
 	bool boolean;
@@ -18,11 +18,11 @@ struct dropin_flag {
 };
 
 struct dropin {
-	const char *name; /* as it is called: argv[0]'s last part */
+	const char *name; /* the name it is called by: argv[0]'s last part */
 	const char *brief;
 	const struct dropin_flag *flags; /* ends with a NULL name */
 	size_t state_size;
-	int (*run)(void *state); /* as struct cmd's; longs are -1 and bools false if not given */
+	int (*run)(void *state); /* as in struct cmd; flags not given: -1 (long) or false (bool) */
 };
 
 extern const struct dropin dropin_nvme_trace, dropin_nvme_latency;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * errors.c: what went wrong? One line for each command that failed, was tried again, timed out or
- * was handed back, when it ends, with each attempt below it; and for what happens to controllers
- * and disks meanwhile. The kernel sends nothing of commands that were never in trouble. At the end
- * the sums.
+ * errors.c: what went wrong? One line for each command that failed, was retried, timed out or was
+ * handed back, when it ends, with each attempt below it; and one for each event of controllers and
+ * disks. The kernel sends no records of commands without trouble. Sums at the end.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -19,7 +18,7 @@
 
 enum { ERRORS_SUMS = 1024 };
 
-/* How often a device had this. */
+/* How often this happened on a device. */
 struct errors_sum {
 	const char *dev, *what, *status;
 	uint64_t count, max_ns;
@@ -138,7 +137,7 @@ static void errors_show(struct errors *e, struct session *s, const struct io_rec
 		return;
 	}
 	e->nr_shown++;
-	session__status(s, ""); /* how far a capture is read may stand there */
+	session__status(s, ""); /* clears the progress of reading a capture */
 	if (e->kernel_lines) {
 		errors_row__put_kernel_line(s, r, device);
 		return;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * events.c: what can be probed on this machine, and what does it know? Tracepoints, raw ones,
- * functions of the kernel and of programs, USDT probes, counters: their names, and with -v every
- * value and the members behind each pointer. Attaches nothing; without root it shows what its files
- * show to everybody.
+ * events.c: what can be probed on this machine, and which values does it have? Tracepoints, raw
+ * tracepoints, functions of the kernel and of programs, USDT probes, counters: their names, and
+ * with -v every value and the members behind each pointer. Attaches nothing; without root it shows
+ * what the files show to every user.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 #include "view/listing.h"
 
 enum {
-	EVENTS_TEXT = 4096, /* bytes of all fields in words */
+	EVENTS_TEXT = 4096, /* bytes of all fields as text */
 	EVENTS_VALUE = 512, /* of one */
 };
 
@@ -100,9 +100,9 @@ const struct cmd cmd_events = {
 	.needs = NEED_TRACEPOINTS | NEED_ANY_FUNCTION,
 };
 
-/* ---- a line for each ---- */
+/* ---- one line per event ---- */
 
-/* "dev_t dev, sector_t sector"; NULL: it has none. */
+/* "dev_t dev, sector_t sector", or NULL. */
 static const char *event_fields(const struct probe *probe, char *buf, size_t size)
 {
 	size_t len = 0;
@@ -156,7 +156,7 @@ static int events_show(const struct events *e, const struct probe_list *list)
 
 /* ---- every value ---- */
 
-/* "fn:submit_bio  void submit_bio(struct bio *bio)", and "[nvme_core]" behind it. */
+/* "fn:submit_bio  void submit_bio(struct bio *bio)", followed by "[nvme_core]". */
 static void event_tell(const struct events *e, const struct probe *probe)
 {
 	char prototype[EVENTS_TEXT];
@@ -230,7 +230,7 @@ static int events_show_misses(const struct events *e)
 	return 0;
 }
 
-/* ---- names alone ---- */
+/* ---- only names ---- */
 
 static int events_put_name(void *arg, const char *name)
 {
@@ -241,7 +241,7 @@ static int events_put_name(void *arg, const char *name)
 	return 0;
 }
 
-/* The finder is silent here; what went wrong it says when it is asked for the events themselves. */
+/* The finder prints no errors here; it reports them when asked for the events themselves. */
 static int events_name(struct events *e, const char *spec)
 {
 	size_t before = e->nr_named;
@@ -255,7 +255,7 @@ static int events_name(struct events *e, const char *spec)
 
 /* ---- the run ---- */
 
-/* Each of them, even if one is none. */
+/* All of them, even if one is not found. */
 static int events_find(struct events *e)
 {
 	static const char *const lists[] = { "", "soft", "hw" };
@@ -272,7 +272,7 @@ static int events_find(struct events *e)
 	return failed;
 }
 
-/* What was found is shown even if something else was not. */
+/* Shows what was found even if something else was not. */
 static int events_show_all(const struct events *e)
 {
 	const char *doubt = finder__doubt(e->finder);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * export.c: how do other programs get what is in a capture? As rows for databases, a log that fio
- * replays, what blkparse and btt read, timelines, histograms, metrics, pictures. Filters are those
- * of the other commands; nothing is attached, and no root is needed.
+ * export.c: how do other programs get the data of a capture? As rows for databases, a log that fio
+ * replays, input for blkparse and btt, timelines, histograms, metrics, pictures. Filters are those
+ * of the other commands; attaches nothing and needs no root.
  */
 #include <errno.h>
 #include <unistd.h>
@@ -27,7 +27,7 @@ struct export
 	const struct exporter *exporter;
 	void *state; /* the exporter's */
 	struct condition *condition;
-	struct command_row row; /* at hand, for --if */
+	struct command_row row; /* current command, for --if */
 	uint64_t nr;
 };
 
@@ -148,7 +148,7 @@ static const struct session_view export_interval_view = {
 
 /* ---- of calls ---- */
 
-/* What is about commands alone. */
+/* Options that apply only to commands. */
 static const char *export_alien(const struct export *e, const struct options *options)
 {
 	const struct option_given aliens[] = {
@@ -178,7 +178,7 @@ static int export_run_calls(const struct export *e, const struct options *option
 	return calls_replay__run(&(struct tree_view){ 0 }, &of_calls, NULL);
 }
 
-/* ---- which of them ---- */
+/* ---- formats ---- */
 
 static int export_run_commands(struct export *e, const struct options *options, char **argv)
 {

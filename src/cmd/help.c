@@ -80,7 +80,7 @@ static size_t help_groups(const struct cmd *cmd, const struct option_group *grou
 {
 	size_t nr = 0;
 
-	/* Its own options first: they are why one asks. */
+	/* Its own options first: they matter most to the reader. */
 	if (cmd->own)
 		groups[nr++] = cmd->own;
 	for (size_t i = 0; cmd->groups && cmd->groups[i] && nr < HELP_GROUPS_MAX; i++)

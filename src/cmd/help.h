@@ -11,7 +11,7 @@
 struct cmd;
 
 void help__print_commands(FILE *out, const struct cmd *const *commands);
-/* HELP_SHORT explains the command's own options and names those that it shares. */
+/* HELP_SHORT explains the command's own options and names the shared ones. */
 enum help_size { HELP_SHORT, HELP_ALL };
 void help__print_cmd(FILE *out, const struct cmd *cmd, enum help_size size);
 /* Optional parts that this build has: "zstd libdw", or "none". */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * inflight.c: what is stuck now? The commands that have been sent and have not come back, oldest
- * first, also those sent before we came. It cannot see what waits to be sent for the first time,
- * nor, of what was sent before, who sent it.
+ * inflight.c: what is stuck now? Commands that were sent and have not completed, oldest first,
+ * including those sent before we started. It cannot see I/O that waits to be sent for the first
+ * time, nor which task sent the commands from before the start.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 #include "session/session.h"
 #include "view/row_conditions.h"
 
-static const uint64_t inflight_watch_ns = 1000000000; /* before the only look */
+static const uint64_t inflight_watch_ns = 1000000000; /* wait before a single look */
 static const uint64_t inflight_at_once_ns = 1000000;
 
 struct inflight_view {
@@ -25,14 +25,14 @@ struct inflight_view {
 	struct row_conditions rows;
 	const char *read; /* refused */
 	/* state */
-	struct options options; /* as the session gets them */
+	struct options options; /* as passed to the session */
 	struct inflight *inflight;
 	struct inflight_list list;
 	struct table *table, *looks;
 	uint64_t min_ns, nr_looks;
 	bool repeats;
-	bool listed;  /* the last look had commands to show */
-	bool at_once; /* no command that we see sent will be shown */
+	bool listed;  /* the last look listed commands */
+	bool at_once; /* no command sent while we watch will be shown */
 };
 
 static const struct option_def inflight_options[] = {
@@ -134,7 +134,7 @@ static int inflight_look(void *state, struct session *s)
 
 /* ---- the run ---- */
 
-/* What ended is of no interest: no record of it is sent. */
+/* Ended commands do not matter: the kernel sends no records of them. */
 static struct io_wants inflight_wants(void *state, const struct options *options)
 {
 	const struct inflight_view *v = state;
@@ -160,7 +160,7 @@ static int inflight_on_start(void *state, struct session *s)
 	return inflight__open(&v->inflight, io_source__collector(s));
 }
 
-/* Who is interrupted before his first look has waited for nothing else. */
+/* An interrupt before the first look still gets a look. */
 static int inflight_on_end(void *state, struct session *s)
 {
 	struct inflight_view *v = state;
@@ -175,12 +175,12 @@ static const struct session_view inflight_view = {
 	.on_end = inflight_on_end,
 	.runs_programs = true,
 	.keeps_no_ledger =
-		true, /* the kernel's own tags are the list; who sent what stands beside it */
+		true, /* the list comes from the kernel's tags; senders are added to it */
 };
 
 /*
- * One look, unless it is to be repeated or a COMMAND runs: after a while in which we see who sends
- * what; at once where nothing that we could see sent would be old enough.
+ * One look, unless it is repeated or a COMMAND runs: after a wait that shows which task sends what;
+ * at once if no command sent meanwhile would be old enough to show.
  */
 static void inflight_plan(struct inflight_view *v, bool command)
 {

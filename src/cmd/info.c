@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * info.c: what is in this capture? Who made it where and when, its devices, how it ended, whether
- * it is whole. Reads headers and what is not records; with --verify every block, checked and
- * decoded. Texts of a file are hostile and leave escaped.
+ * it is complete. Reads headers and everything except records; with --verify it checks and decodes
+ * every block. Texts of a file are hostile and printed escaped.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -24,7 +24,7 @@ struct info {
 	int verbose;
 	/* state */
 	struct listing to;
-	struct table *summaries; /* CSV has one table, with one heading, of all files */
+	struct table *summaries; /* CSV has one table with one heading for all files */
 	bool broken;		 /* a file is cut or damaged */
 };
 
@@ -144,7 +144,7 @@ static void info_line(const struct info *i, const char *name, const char *text)
 	fputc('\n', i->to.out);
 }
 
-/* "ledger  issued 10240, completed 10240": what is not 0. */
+/* "ledger  issued 10240, completed 10240": terms that are not 0. */
 static void info_counts(const struct info *i, const char *name, const struct capture_counts *counts)
 {
 	const char *before = name;
@@ -295,7 +295,7 @@ static int info_show(struct info *i, const struct capture_reader *reader, struct
 	return err ?: capture_lists__put(&to, about);
 }
 
-/* A file that cannot be read is a failure of the file, not of how we were called. */
+/* An unreadable file is the file's failure, not a usage error. */
 static int info_file(struct info *i, const char *path)
 {
 	struct capture_report report;
@@ -320,7 +320,7 @@ static int info_file(struct info *i, const char *path)
 	return err;
 }
 
-/* Every file, even if one of them is none. */
+/* Every file, even if one of them is not a capture. */
 static int info_files(struct info *i, char **argv)
 {
 	int err, failed = 0;

@@ -22,8 +22,8 @@
 
 enum {
 	LATENCY_DEFAULT_BY = 1 << BY_DEV | 1 << BY_OP,
-	LATENCY_RANGES = 24,  /* rows of a histogram in text */
-	LATENCY_PICTURES = 4, /* more rows than that have no histograms at the end, but by --hist */
+	LATENCY_RANGES = 24,	       /* rows of a histogram in text */
+	LATENCY_PICTURES = 4,	       /* with more rows, histograms at the end require --hist */
 	LATENCY_BY_QUEUE = 1 << NR_BY, /* --by queue: another word for qid */
 };
 
@@ -37,7 +37,7 @@ struct latency {
 	const char *only_if, *fail_if;
 	/* state */
 	struct breakdown breakdown;
-	struct hist scratch; /* the distribution at hand */
+	struct hist scratch; /* the current distribution */
 	struct hist_range ranges[HIST_CELLS];
 	struct table *table, *buckets;
 	const struct column *asked[OBJECT_COLUMNS]; /* by --fail-if */
@@ -45,7 +45,7 @@ struct latency {
 	struct chart_style style;
 	unsigned int intervals;
 	size_t shown_rows;
-	bool is_idle; /* there was no I/O, rows or not */
+	bool is_idle; /* there was no I/O, even if there are rows */
 	int err;
 };
 
@@ -102,7 +102,7 @@ const struct cmd cmd_latency = {
 	.needs = NEED_IO | NEED_FILES,
 };
 
-/* ---- what is shown ---- */
+/* ---- columns ---- */
 
 static uint32_t latency_by_mask(const struct latency *l)
 {
@@ -122,7 +122,7 @@ static bool latency_zooms(const struct latency *l)
 	return l->lat_min_us.given || l->lat_shift.given;
 }
 
-/* Under the zoom there are no percentiles. */
+/* With the zoom there are no percentiles. */
 static bool latency_shows(const void *view, const struct column *column)
 {
 	const struct latency *l = view;
@@ -146,7 +146,7 @@ static struct io_wants latency_wants(void *state, const struct options *options)
 		.by_cgroup = mask >> BY_CGROUP & 1,
 		.by_file = mask >> BY_FILE & 1,
 		.by_path = mask >> BY_PATH & 1,
-		/* Rows do not tell how a command ended: records of those in trouble do. */
+		/* Rows do not show how a command ended: records of commands in trouble do. */
 		.records = mask >> BY_PATH & 1,
 		.rows = mask >> BY_PATH & 1,
 		.only_troubled = mask >> BY_PATH & 1 && !options->file.write,
@@ -173,7 +173,7 @@ static int latency_read(struct latency *l, struct session *s)
 	return l->err ? log_err(l->err, "out of memory") : 0;
 }
 
-/* As a chart for people; in JSON as one object a bucket, every bucket as it was counted. */
+/* A chart in text; in JSON one object per bucket, as it was counted. */
 static void latency_show_hist(struct latency *l, struct session *s, struct latency_row *row)
 {
 	char title[512];
@@ -203,7 +203,7 @@ static void latency_show_hist(struct latency *l, struct session *s, struct laten
 	}
 }
 
-/* Of all commands of its disk in this span, and what its path failed with in all. */
+/* Share of all commands of its disk in this span, and failovers of the path in the whole run. */
 static void latency_measure_path(const struct latency *l, const struct session *s,
 				 const struct breakdown_row *from, bool whole,
 				 struct latency_row *row)
@@ -220,10 +220,10 @@ static void latency_measure_path(const struct latency *l, const struct session *
 	row->failovers = io_source__failovers(s, from->tags.path - 1);
 }
 
-/* What a pass over the rows shows: the last interval or everything, as a line or as a histogram. */
+/* What one pass over the rows shows: the last interval or the whole run, as lines or histograms. */
 struct latency_pass {
 	const char *span;
-	bool whole, hist, quiet; /* quiet: only --fail-if looks at it */
+	bool whole, hist, quiet; /* quiet: only --fail-if reads it */
 };
 
 static void latency_show_row(struct latency *l, struct session *s, const struct breakdown_row *from,
@@ -379,7 +379,7 @@ static int latency_run(void *state, const struct options *options, char **argv)
 	int err;
 
 	breakdown__init(&l->breakdown, latency_by_mask(l));
-	/* Every column that is printed: a comparison with what is not there would be a lie. */
+	/* Only columns that are printed: a comparison with an absent column would be wrong. */
 	nr = object__pick(&latency_rows, TABLE_TEXT, latency_shows, l, l->asked);
 	err = condition__parse("--fail-if", l->fail_if, l->asked, nr, &l->condition);
 	err = err ?: condition__parse("--if", l->only_if, l->asked, nr, &l->only);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * nvme_latency.c: nvme_bpf's nvme_latency: every second the histograms since the start, per
- * controller, opcode and size class, in its format. What its own programs lose is here: commands
- * below the first bucket and beyond the last have rows, sizes come from the block count alone, and
- * there is no bound of 20 histograms.
+ * controller, opcode and size class, in its format. It shows what nvme_bpf's programs lose:
+ * commands below the first bucket and beyond the last have rows, sizes come only from the block
+ * count, and the limit of 20 histograms is gone.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -85,7 +85,7 @@ static void nvme_latency_take(void *arg, const struct io_tags *tags, const struc
 	struct nvme_latency *l = arg;
 	struct io_tags own = { .ctrl = tags->ctrl, .kind = tags->kind, .op = tags->op };
 
-	/* Ours are powers of two, numbered 1 + log2, rounded up: 16 KiB is 15. */
+	/* Our classes are powers of two, numbered 1 + log2, rounded up: 16 KiB is 15. */
 	if (l->split_size)
 		own.size_class = tags->size_class <= 15	  ? UP_TO_16K
 				 : tags->size_class <= 17 ? UP_TO_64K
@@ -119,7 +119,7 @@ static int nvme_latency_texts(const struct hist *h, const struct nvme_latency *l
 	return nr;
 }
 
-/* Columns are as wide as their longest cell, and two more. */
+/* Columns are as wide as their longest cell plus two. */
 static void nvme_latency_table(FILE *out, const struct nvme_latency_text *texts, int nr)
 {
 	int range = (int)strlen("Latency Range"), count = (int)strlen("Count");

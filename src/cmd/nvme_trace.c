@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * nvme_trace.c: nvme_bpf's nvme_trace: a line when a command is built, a line when it is answered,
- * in its format, in order of time, with nothing lost in silence. Each attempt of a command that is
- * tried again has its own two lines.
+ * nvme_trace.c: nvme_bpf's nvme_trace: a line when a command is built, a line when it completes, in
+ * its format, ordered by time, with all losses reported. Each attempt of a retried command has its
+ * own two lines.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -106,7 +106,7 @@ static int nvme_trace_on_record(void *state, struct session *s, const struct io_
 	case RECORD_SUBMIT: nvme_trace_submit(r, disk, ctrl, line); break;
 	case RECORD_ATTEMPT:
 	case RECORD_END: nvme_trace_complete(r, disk, ctrl, line); break;
-	default: return 0; /* what happens to controllers has no line here */
+	default: return 0; /* events of controllers have no line here */
 	}
 	fputs(line, s->out);
 	nvme_bpf__trace(t->marker, line);

@@ -15,10 +15,10 @@
 #include "view/hits.h"
 #include "view/tally.h"
 
-enum { PAIR_OPEN = 20 }; /* pairs without an end that are listed, the oldest first */
+enum { PAIR_OPEN = 20 }; /* unfinished pairs that are listed, oldest first */
 enum pair_stack { PAIR_NO_STACK, PAIR_KERNEL, PAIR_USER, PAIR_BOTH };
 
-/* A pair that is kept because it was slow. */
+/* A pair that --slow keeps. */
 struct pair_slow {
 	struct probe_record record;
 	void *values;
@@ -195,7 +195,7 @@ static int pair_show_open(struct pair_view *v, struct session *s)
 	return 0;
 }
 
-/* ---- each, or the slowest ---- */
+/* ---- each pair, or the slowest ---- */
 
 static int pair_keep(struct pair_view *v, const struct probe_record *r, const void *values)
 {
@@ -294,7 +294,7 @@ static int pair_after(struct tally_view *tally, struct session *s)
 	return pair_show_open((struct pair_view *)tally, s);
 }
 
-/* What is of rows alone, or of single pairs alone. */
+/* Some options apply only to rows, others only to single pairs. */
 static int pair_check_options(const struct pair_view *v)
 {
 	const struct tally_options *t = &v->tally.options;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * pattern.c: what kind of load is it? Mix, sizes, sequential share per stream, alignment, gaps,
- * depth and where on the device; a line an interval, the whole at the end, or a job for fio that
- * makes such a load. One record per command, with the time at which its bio was submitted; it
- * cannot see what the page cache answered, nor what was asked before the block layer.
+ * depth and location on the device; a line per interval, a summary at the end, or a fio job that
+ * makes such a load. One record per command, with the submission time of its bio; it cannot see I/O
+ * that the page cache answered, nor anything above the block layer.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -21,7 +21,7 @@
 #include "view/pattern_rows.h"
 #include "view/records.h"
 
-enum { PATTERN_DATA_CELLS = 64 }; /* of the heat map in JSON */
+enum { PATTERN_DATA_CELLS = 64 }; /* cells of the heat map in JSON */
 struct pattern_view {
 	/* options */
 	struct option_list by;
@@ -29,9 +29,9 @@ struct pattern_view {
 	struct option_number buffer;
 	/* state */
 	struct pattern_rows rows;
-	uint8_t kinds[4][256];	    /* 1 + enum pattern_kind of operations met */
-	uint64_t stageless;	    /* commands ordered by their issue */
-	struct command_row command; /* at hand, for --if */
+	uint8_t kinds[4][256];	    /* 1 + enum pattern_kind of each operation seen */
+	uint64_t stageless;	    /* commands ordered by issue, without stages */
+	struct command_row command; /* current command, for --if */
 	struct condition *only, *fails;
 	const struct column *fail_asked[OBJECT_COLUMNS];
 	struct table *table;
@@ -108,7 +108,7 @@ static enum pattern_kind pattern_kind_of(const struct io_record *r, char *const 
 	return PATTERN_OTHER;
 }
 
-/* Words are looked up once for each operation. */
+/* The word is looked up once for each operation. */
 static enum pattern_kind pattern_kind(struct pattern_view *v, const struct session *s,
 				      const struct io_record *r)
 {
@@ -163,8 +163,7 @@ static int pattern_on_record(void *state, struct session *s, const struct io_rec
 	}
 	pattern_tag(v, r, &tags);
 	io.kind = pattern_kind(v, s, r);
-	/* When its bio was submitted; where there was none, or nobody saw it, when it was issued.
-	 */
+	/* Submission time of its bio; issue time if there was no bio or it was not seen. */
 	io.submit_ns = stages && stages->queued_ns ? stages->queued_ns : r->first_ns;
 	v->stageless +=
 		io.kind < PATTERN_MOVES && !(r->flags & (RECORD_STAGES | RECORD_PASSTHROUGH));
@@ -264,12 +263,12 @@ static struct io_wants pattern_wants(void *state, const struct options *options)
 
 	return (struct io_wants){
 		.filter = &options->filter,
-		/* Of records, not of the kernel's rows: these would only run out. */
+		/* From records, not from the kernel's rows, which would only fill up. */
 		.by_cgroup = v->rows.tells[PATTERN_BY_CGROUP] && options->file.read.nr,
 		.owners = v->by.nr,
 		.records = true,
 		.stages = true,
-		.details = true, /* else without its place on the device */
+		.details = true, /* otherwise its location on the device is missing */
 		.buffer_bytes = v->buffer.given ? v->buffer.value : 0,
 	};
 }

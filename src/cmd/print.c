@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * print.c: what does it carry? A line for each hit of any event, in order of time: when, on which
- * CPU, in which task, and the values of `show` or all its fields.
+ * print.c: which values does an event have? A line for each hit of any event, ordered by time:
+ * when, on which CPU, in which task, and the values of `show` or all fields.
  */
 #include <errno.h>
 #include "base/log.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * record.c: what was every command, for later? Every record goes into a file, 10 bytes or so each,
- * that `trace -r` and `latency -r` show on any machine, without root. Prints nothing itself. With
- * --last it writes nothing either until something happens. With --cache it keeps the page cache's
+ * record.c: how can every command be kept for later? Writes each record to a file, about 10 bytes
+ * each, that `trace -r` and `latency -r` show on any machine, without root. Prints nothing itself.
+ * With --last it writes nothing until something happens. With --cache it keeps the page cache's
  * rows instead, for `cache -r`.
  */
 #include <errno.h>
@@ -28,7 +28,7 @@ struct record {
 	struct condition *condition;
 	struct command_row row; /* at hand */
 	uint64_t seen, seen_before;
-	uint64_t not_before_ns; /* --when: what is kept until then was written */
+	uint64_t not_before_ns; /* --when: records kept before then are already written */
 };
 
 static const struct option_def record_options[] = {
@@ -114,7 +114,7 @@ static int record_on_start(void *state, struct session *s)
 
 /* ---- --when ---- */
 
-/* Not again before what was written is forgotten: else every file would be the last one again. */
+/* No new trigger until the written records expire: files would repeat the last one. */
 static int record_on_record(void *state, struct session *s, const struct io_record *record)
 {
 	struct record *r = state;
@@ -212,7 +212,7 @@ static int record_on_cache_tick(void *state, struct session *s)
 	return 0;
 }
 
-/* What was lost is in the file, and is said here, too. */
+/* The file holds the losses; they are reported here, too. */
 static int record_on_cache_end(void *state, struct session *s)
 {
 	struct cache_ledger l = { 0 };
@@ -235,7 +235,7 @@ static const struct session_view record_cache_view = {
 	.only_keeps = true,
 };
 
-/* ---- which of them ---- */
+/* ---- what is recorded ---- */
 
 static int record_check(const struct record *r, const struct options *options)
 {

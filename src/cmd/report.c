@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * report.c: what happened, at a glance? One page of a capture, for a browser: latency over time and
- * by percentile, where the time went, what kind of load it was, who caused it, the slowest, what
- * failed. Its parts are the views that show the same in a terminal, so their numbers are the same;
- * what comes of millions of commands is added up here, and bounded.
+ * report.c: what happened, at a glance? One page about a capture, for a browser: latency over time
+ * and by percentile, where the time went, what kind of load it was, who caused it, the slowest,
+ * what failed. Its parts are the views that a terminal shows, so the numbers are the same; sums
+ * over millions of commands are built here, with bounded memory.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -32,8 +32,8 @@ extern const struct cmd cmd_layers, cmd_pattern, cmd_slow, cmd_errors;
 /* Views whose JSON is part of the page's data. */
 struct report_part {
 	const struct cmd *command;
-	const char *words[3]; /* options of its own; "N" is --top's number */
-	bool troubles;	      /* wants to know of what is no end of a command, too */
+	const char *words[3]; /* its options; "N" is the number of --top */
+	bool troubles;	      /* also takes records other than ends of commands */
 };
 
 static const struct report_part report_parts[NR_REPORT_PARTS] = {
@@ -52,13 +52,13 @@ struct report {
 	struct page_parts page_parts;
 	char title[256];
 	FILE *data;
-	struct session inner; /* the parts': it writes JSON to data */
+	struct session inner; /* session of the parts: writes JSON to data */
 	void *states[NR_REPORT_PARTS];
 	struct report_latency latency;
 	struct report_top tops;
 	struct report_whole whole;
 	struct condition *only;
-	struct command_row command; /* at hand, for --if */
+	struct command_row command; /* current command, for --if */
 };
 
 static const struct option_def report_options[] = {
@@ -72,7 +72,7 @@ static const struct option_def report_options[] = {
 
 static const struct option_group report_group = { "What is shown", report_options };
 
-/* Those of the parts are as their commands have them. */
+/* The objects of the parts are those of their commands. */
 extern const struct object layers_rows, errors_sums;
 static const struct object *const report_objects[] = {
 	&report_whole_object,	&report_device_object,
@@ -105,7 +105,7 @@ const struct cmd cmd_report = {
 
 /* ---- the parts ---- */
 
-/* Its state, with the options that a report gives it. */
+/* The state of a part, with the options that a report gives it. */
 static int report_begin_part(struct report *r, size_t nr)
 {
 	const struct report_part *part = &report_parts[nr];
@@ -126,7 +126,7 @@ static int report_begin_part(struct report *r, size_t nr)
 	return cmd->part->begin ? cmd->part->begin(r->states[nr]) : 0;
 }
 
-/* What they are told of the run, and where they write. */
+/* Sets the session of the parts: the run's data and the output. */
 static void report_enter(struct report *r, const struct session *s)
 {
 	r->inner = *s;
@@ -156,7 +156,7 @@ static int report_open(struct report *r, const struct session *s)
 	return r->data ? 0 : log_no_memory();
 }
 
-/* In JSON the session puts the ledger behind all else. */
+/* In JSON the session writes the ledger last. */
 static int report_close(struct report *r, const struct session *s)
 {
 	int err = 0;
@@ -211,7 +211,7 @@ static int report_on_record(void *state, struct session *s, const struct io_reco
 	bool ended = record->what == RECORD_END;
 	int err = 0;
 
-	/* --if: as trace has it; what happens to a controller is no command. */
+	/* --if works as in trace; an event of a controller is not a command. */
 	if ((r->only && record->what == RECORD_EVENT) ||
 	    !io_source__is_met(s, r->only, record, &r->command))
 		return 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * slow.c: which were the slowest, who sent them, where did they wait? The kernel sends only those
- * that may be among them: a bar rises with the slowest so far. Each with its sector, its task, its
- * steps and the stack that submitted it.
+ * slow.c: which I/Os were the slowest, who sent them, where did they wait? The kernel sends only
+ * candidates: a threshold rises with the slowest so far. Each with its sector, task, steps and the
+ * stack that submitted it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -71,7 +71,7 @@ const struct cmd cmd_slow = {
 	.needs = NEED_IO | NEED_RINGS | NEED_STAGES | NEED_FILES | NEED_STACKS,
 };
 
-/* ---- one of them ---- */
+/* ---- one I/O ---- */
 
 static bool slow_wants_kernel(const struct slow *l)
 {
@@ -83,7 +83,7 @@ static bool slow_wants_user(const struct slow *l)
 	return l->stack == SLOW_USER || l->stack == SLOW_BOTH;
 }
 
-/* From submission to end, as far as they are known. A file may hold times that cannot be. */
+/* From submission to end, as far as known. A file may hold impossible times. */
 static uint64_t slow_ns(const struct io_record *r)
 {
 	const struct io_stages *s = io_record__stages(r);
@@ -95,7 +95,7 @@ static uint64_t slow_ns(const struct io_record *r)
 
 /* ---- the run ---- */
 
-/* record: with its stages, as io has it. */
+/* record: the record of io, with its stages. */
 static void slow_take_stacks(const struct slow *l, const struct session *s,
 			     const struct io_record *record, struct slow_io *io)
 {
@@ -105,7 +105,7 @@ static void slow_take_stacks(const struct slow *l, const struct session *s,
 		io->user_stack = io_source__stack(s, record, true);
 }
 
-/* --min: shown at once, and forgotten. */
+/* --min: shown at once and not kept. */
 static int slow_log(struct slow *l, struct session *s, const struct io_record *record, int32_t nr)
 {
 	struct slowest one = { .most = 1 };
@@ -170,7 +170,7 @@ static struct io_wants slow_wants(void *state, const struct options *options)
 		.files = true,
 		.kernel_stacks = slow_wants_kernel(l),
 		.user_stacks = slow_wants_user(l),
-		/* Another device's slowest would raise the bar; what is logged is wanted whole. */
+		/* Another device's slowest would raise the threshold; -w needs every record. */
 		.slowest =
 			l->each_device || l->as_they_come || l->filter.only || options->file.write
 				? 0

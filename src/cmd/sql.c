@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * sql.c: any question to captures, in SQL: commands, devices, stacks, calls and the ledger are
- * tables, read where they lie. Costs a reading of the file, or of the span of time that WHERE
+ * sql.c: any question about captures, in SQL: commands, devices, stacks, calls and the ledger are
+ * tables, read from the file directly. Costs one read of the file, or of the time span that WHERE
  * names. It cannot change anything, nor see what the capture does not hold.
  */
 #include <ctype.h>
@@ -55,7 +55,7 @@ const struct cmd cmd_sql = {
 	.run = sql_run,
 };
 
-/* The last word, if no file is called so: a query has a space or a parenthesis in it. */
+/* The last word, unless it names a file: a query contains a space or a parenthesis. */
 static bool sql_is_query(const char *word)
 {
 	bool looks_so =
@@ -109,7 +109,7 @@ static int sql_run(void *state, const struct options *options, char **argv)
 	sql_move_query(&c->words);
 	if (nr && sql_is_query(c->words.words[nr - 1]))
 		query = c->words.words[--nr];
-	if (!nr && (!query || *query != '.')) /* .schema is the same of all */
+	if (!nr && (!query || *query != '.')) /* .schema is the same for all captures */
 		return log_err(-EINVAL,
 			       "sql requires a capture, e.g. iosonar sql FILE 'SELECT ...'");
 	if (!sql__is_built_in())
@@ -119,7 +119,7 @@ static int sql_run(void *state, const struct options *options, char **argv)
 	if (!err)
 		broken = sql_files__tell(&c->files);
 	sql_files__free(&c->files);
-	if (err == -EINTR) /* said; what was shown is a part */
+	if (err == -EINTR) /* said; the output is incomplete */
 		return EXIT_LOST;
 	return err ? err : broken ? EXIT_LOST : EXIT_DONE;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * stacks.c: who causes the I/O? Sums by the stack that submitted it: the kernel's, the process's or
- * both, with the task's name; as text, folded lines or a flame graph. One record per I/O; stacks
- * come once each. With an EVENT, the same of any event: counted in the kernel, by tally_view.
+ * both, with the task's name; as text, folded lines or a flame graph. One record per I/O; each
+ * stack is sent once. With an EVENT, sums of that event, counted in the kernel by tally_view.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -42,7 +42,7 @@ struct stacks_row {
 };
 
 struct stacks_view {
-	struct tally_view tally; /* of an EVENT; first: its options lie at its start */
+	struct tally_view tally; /* for an EVENT; first: its options are at its start */
 	/* options */
 	int which, sort;
 	struct option_number buffer;
@@ -104,14 +104,14 @@ static const struct column stacks_columns[] = {
 
 static const struct object stacks_rows = { "stacks", { stacks_columns } };
 
-/* Of an EVENT: the stacks and what `by` says are the keys of its rows. */
+/* With an EVENT: its rows are keyed by the stacks and the keys of `by`. */
 static const struct column event_columns[] = {
 	{ "count", "count", CELL_COUNT, 8, "number of hits with this stack",
 	  .at = TALLY_AT(TALLY_COUNT) },
 	{ "per_s", "per s", CELL_RATE, 7, "hits per second", .at = TALLY_AT(TALLY_PER_S) },
 	{ 0 },
 };
-/* Keys as those of `by` are, but known beforehand: for the schema. */
+/* Keys like those of `by`, but known in advance, for the schema. */
 static const struct column event_stacks[] = {
 	{ "kstack", "kstack", CELL_TEXT, 20, "functions of the kernel, innermost first" },
 	{ "ustack", "ustack", CELL_TEXT, 20, "functions of the process, innermost first" },
@@ -182,7 +182,7 @@ static void stacks_show_row(struct stacks_view *v, struct session *s, const stru
 		row.share = 100.0 *
 			    (double)stack_sum__value(&from->sum, (enum stack_measure)v->sort) /
 			    (double)all;
-	row_conditions__admit(&v->rows, s, &row); /* there is only --fail-if */
+	row_conditions__admit(&v->rows, s, &row); /* only --fail-if reads it */
 	table__row(v->table, &row);
 	if (s->format != TABLE_TEXT)
 		return;
@@ -323,7 +323,7 @@ static const struct session_view stacks_session = {
 
 /* ---- of any event ---- */
 
-/* What is about I/O alone. */
+/* Options that apply only to I/O. */
 static const char *stacks_alien(const struct stacks_view *v, const struct options *options)
 {
 	const struct option_given aliens[] = {

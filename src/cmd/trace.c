@@ -28,15 +28,15 @@ struct trace {
 	char *const *op_names;
 	const struct column *shown[COMMAND_COLUMNS];
 	uint64_t printed;
-	uint64_t retries_due, retries_seen; /* of commands that ended; of attempts that failed */
-	struct command_row row;		    /* at hand */
-	bool wall, fill_wall, fill_cdw, fill_place; /* shown, or asked about: they cost time */
+	uint64_t retries_due, retries_seen;	    /* of ended commands; of failed attempts */
+	struct command_row row;			    /* at hand */
+	bool wall, fill_wall, fill_cdw, fill_place; /* shown or in a condition: they cost time */
 	struct condition *condition, *fails;
 };
 
 static const struct object trace_rows = { "trace", { command_columns } };
 
-/* What is shown if --columns does not say: to people, and to programs. */
+/* Columns shown without --columns: in text, and in JSON and CSV. */
 static const char text_columns[] =
 	" time_s dev qid cid op nsid command status attempts lat_ns pid comm ";
 static const char data_columns[] =
@@ -111,7 +111,7 @@ static int trace_unknown_column(const char *word)
 		       near ? near : "", near ? "'?" : "");
 }
 
-/* Of the default set, what the options make of it. */
+/* Is this column in the default set, given the options? */
 static bool trace_is_default(const struct trace *t, const char *key, bool text)
 {
 	char word[32];
@@ -160,7 +160,7 @@ static void trace_fill(struct trace *t, struct session *s, const struct io_recor
 	command_row__fill(&t->row, r, &context);
 }
 
-/* Bios and what happened to controllers are for other views; so are attempts, if nobody asks. */
+/* Bios and controller events are for other views; so are attempts, unless requested. */
 static bool trace_has_line(const struct trace *t, const struct io_record *r)
 {
 	switch (r->what) {
@@ -235,7 +235,7 @@ static int trace_on_start(void *state, struct session *s)
 	return 0;
 }
 
-/* Lines wait for each other: a write into the stream costs as much as a column. */
+/* Lines are buffered: a write to the stream costs as much as a column. */
 static void trace_on_flush(void *state)
 {
 	struct trace *t = state;
@@ -244,7 +244,7 @@ static void trace_on_flush(void *state)
 		table__hand_over(t->table);
 }
 
-/* Of a live run it is the ledger that tells what was lost. */
+/* For a live run the ledger reports losses. */
 static int trace_on_end(void *state, struct session *s)
 {
 	const struct trace *t = state;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * column.h: one table of columns prints text, JSON lines and CSV, so the three cannot differ. A
- * column knows its key (JSON and CSV, unit in the name: "p99_ns"), its heading and how to get its
- * cell from a row; the printer knows nothing of what a row is.
+ * column has a key (JSON and CSV, with the unit: "p99_ns"), a heading and the way to get its cell
+ * from a row; the printer does not know what a row is.
  */
 #ifndef IOSONAR_DECODE_COLUMN_H
 #define IOSONAR_DECODE_COLUMN_H
@@ -23,10 +23,10 @@ enum cell_kind {
 	CELL_MBPS,     /* real, 10^6 bytes per second: "123.4" */
 	CELL_PERCENT,  /* real, 0…100 */
 	CELL_SECONDS,  /* real, a point in the run: "12.000" */
-	CELL_NUMBER,   /* as CELL_COUNT, but CELL_NO_NUMBER is a number like others */
-	CELL_SIGNED,   /* the same of an int64_t: -12 */
+	CELL_NUMBER,   /* as CELL_COUNT, but CELL_NO_NUMBER is an ordinary number */
+	CELL_SIGNED,   /* as CELL_NUMBER, for an int64_t: -12 */
 	CELL_TIME,     /* ns, a point in the run: seconds with nine digits in every format */
-	CELL_REAL,     /* real: as many digits as it takes to read it back, in every format */
+	CELL_REAL,     /* real: enough digits to read it back exactly, in every format */
 	CELL_NSID,     /* as CELL_COUNT; the namespace id of all namespaces is "all" in text */
 	CELL_WALL,     /* of a table with a clock: time_s as wall clock */
 	CELL_ANY,      /* the field is a struct cell: each row has its own kind */
@@ -34,7 +34,7 @@ enum cell_kind {
 };
 
 #define CELL_ALL_NAMESPACES UINT32_MAX /* NVMe base specification, namespace identifier */
-#define CELL_NO_NUMBER	    UINT64_MAX /* a number field that holds none */
+#define CELL_NO_NUMBER	    UINT64_MAX /* a number field without a value */
 
 struct cell {
 	enum cell_kind kind;
@@ -53,13 +53,13 @@ struct column {
 	int width;	  /* least width in text; text columns are left-aligned, others right */
 	const char *help; /* for --json-schema */
 	size_t at;	  /* offset of a u64, double or char * in the row, as the kind says */
-	struct cell (*get)(const void *row); /* instead of `at`, for what must be worked out */
-	size_t len_at;	   /* offset of a size_t: a text's length, if the row knows it; else 0 */
-	bool not_in_text;  /* for programs: to people it would say little, or stands elsewhere */
-	bool only_in_text; /* for people: to programs other columns say it */
+	struct cell (*get)(const void *row); /* instead of `at`, for a computed cell */
+	size_t len_at;			     /* offset of a size_t with the text's length, or 0 */
+	bool not_in_text;  /* not in text: it says little there, or is shown elsewhere */
+	bool only_in_text; /* only in text: JSON and CSV have other columns for it */
 };
 
-/* What this column shows of this row. A text that is NULL is nothing. */
+/* The cell of this column in this row. A NULL text is no value. */
 struct cell column__cell(const struct column *column, const void *row);
 
 enum table_format { TABLE_TEXT, TABLE_JSON, TABLE_CSV };
@@ -74,18 +74,18 @@ struct table;
 struct table *table__new(FILE *out, enum table_format format, const char *type,
 			 const struct column *const *columns, size_t nr);
 void table__row(struct table *table, const void *row);
-void table__fit(struct table *table, const void *row); /* text: makes columns wide enough for it */
+void table__fit(struct table *table, const void *row); /* text: widens the columns to fit the row */
 void table__heading_again(struct table *table);	       /* before the next row */
 /* For rows that are printed as they arrive: from now on the heading is printed again before a row
  * that makes a column of a text wider. */
 void table__head_growth(struct table *table);
 /*
- * From now on lines wait until there are many: who asks for it says when they are handed over,
- * before anybody else writes to the stream or flushes it.
+ * From now on lines are buffered: the caller hands them over before anything else writes to the
+ * stream or flushes it.
  */
 void table__hold(struct table *table);
 void table__hand_over(struct table *table);
-void table__free(struct table *table); /* lines that still wait are gone */
+void table__free(struct table *table); /* buffered lines are discarded */
 
 /* How the times of a table's rows, which count from the start of the run, become wall clock. */
 struct table_clock {
@@ -104,24 +104,24 @@ extern const struct column column_wall;
 int table__set_clock(struct table *table, const struct table_clock *clock);
 
 /*
- * What one type of JSON object can hold. Tables pick their columns from it and --json-schema
- * prints all of it, so what is printed and what is promised are one list.
+ * What one type of JSON object can hold. Tables pick their columns from it and --json-schema prints
+ * all of it, so output and schema come from one list.
  */
 struct object {
 	const char *type;
-	const struct column *parts[8]; /* the last is NULL: objects may share the first */
+	const struct column *parts[8]; /* ends with NULL: objects may share the first parts */
 };
 
-enum { OBJECT_COLUMNS = 64 }; /* at most; a unit test looks at every command's */
+enum { OBJECT_COLUMNS = 64 }; /* maximum; a unit test checks every command */
 
 /* All of its columns in their order; returns how many. */
 size_t object__columns(const struct object *object, const struct column *columns[OBJECT_COLUMNS]);
 /* Does this view show this column? */
 typedef bool (*column_shown_fn)(const void *view, const struct column *column);
-/* Those that a format and a view show; shows NULL: the view shows all. */
+/* The columns that a format and a view show; shows NULL: the view shows all. */
 size_t object__pick(const struct object *object, enum table_format format, column_shown_fn shows,
 		    const void *view, const struct column *columns[OBJECT_COLUMNS]);
-/* A table of these. */
+/* A table of these columns. */
 struct table *table__of(FILE *out, enum table_format format, const struct object *object,
 			column_shown_fn shows, const void *view);
 /* A table of one row with all columns of its object. 0 or -ENOMEM. */
@@ -129,7 +129,7 @@ int object__put(const struct object *object, FILE *out, enum table_format format
 /* JSON Schema of every object that a command prints. objects: NULL-terminated. */
 void object__print_schema(FILE *out, const char *title, const struct object *const *objects);
 
-/* Numbers into words; each returns buf. */
+/* Numbers as text; each returns buf. */
 char *text__duration(char *buf, size_t size, uint64_t ns); /* "850ns" "12.3us" "1.00ms" "2.50s" */
 char *text__bytes(char *buf, size_t size, uint64_t bytes); /* "512" "4.0Ki" "1.5Mi" */
 char *text__rate(char *buf, size_t size, double per_s);	   /* "0.5" "999" "12.3k" "1.20M" */

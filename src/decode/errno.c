@@ -4,8 +4,8 @@
 #include <errno.h>
 
 /*
- * As the kernel's blk_errors[] has them (block/blk-core.c), and what passthrough or a driver may
- * add. ETIME is a duration limit since Linux 6.5; EOVERFLOW and ETOOMANYREFS are of zoned disks.
+ * As in the kernel's blk_errors[] (block/blk-core.c), plus what passthrough or a driver may add.
+ * ETIME is a duration limit since Linux 6.5; EOVERFLOW and ETOOMANYREFS come from zoned disks.
  */
 static const struct {
 	int err;
@@ -46,7 +46,7 @@ static int errno_find(int err)
 	return -1;
 }
 
-/* Those of zones and what follows moved down by one when ZONE_RESOURCE went; INVAL stayed. */
+/* Zone statuses and later ones moved down by one when ZONE_RESOURCE was removed; INVAL stayed. */
 uint16_t errno__of_block(uint32_t blk_status, bool zone_resource)
 {
 	static const uint16_t errnos[] = {

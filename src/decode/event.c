@@ -3,7 +3,7 @@
 
 enum { ASYNC_TYPES = 8 };
 
-/* NVMe Base 2.0, "Asynchronous Event Information"; what has no word is a number. */
+/* NVMe Base 2.0, "Asynchronous Event Information"; values without a word are numbers. */
 static const char *const async_types[ASYNC_TYPES] = {
 	[0] = "error",	   [1] = "health",	[2] = "notice",
 	[3] = "immediate", [6] = "command set", [7] = "vendor",

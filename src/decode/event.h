@@ -9,7 +9,7 @@
 #include "decode/words.h"
 #include "wire/io_record.h"
 
-/* "async", "state", "gone", …; "event" if it is one of later days. */
+/* "async", "state", "gone", …; "event" if it is newer than this program. */
 const char *event__word(uint8_t event);
 void event__describe(struct words *w, const struct io_record *record);
 /* Completion dword 0 of an asynchronous event request. */

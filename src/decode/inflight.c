@@ -7,7 +7,7 @@
 #include "decode/record.h"
 
 enum {
-	NVME_REQ_CANCELLED = 1 << 0, /* nvme_request.flags, the same since 4.12 */
+	NVME_REQ_CANCELLED = 1 << 0, /* nvme_request.flags, unchanged since 4.12 */
 	NVME_FUA = 1 << 30,	     /* of CDW12 */
 };
 
@@ -20,7 +20,7 @@ uint32_t inflight__hz(uint32_t timeout_jiffies, uint64_t timeout_ms)
 	return hz >= 10 && hz <= 10000 ? (uint32_t)hz : 0;
 }
 
-/* When the driver's timer was started last, to a tick; 0: not known. */
+/* When the driver's timer last started, to a tick; 0: unknown. */
 static uint64_t command_armed_ns(const struct inflight_entry *e, const struct inflight_clock *clock)
 {
 	uint64_t ticks = clock->jiffies - (e->deadline - e->timeout);
@@ -30,13 +30,13 @@ static uint64_t command_armed_ns(const struct inflight_entry *e, const struct in
 	return clock->now_ns - ticks * (1000000000 / clock->hz);
 }
 
-/* Of the attempt at hand; 0: nobody noted it. */
+/* When the current attempt was sent; 0: not recorded. */
 static uint64_t command_sent_ns(const struct inflight_entry *e, const struct inflight_context *c)
 {
 	return c->slot ? c->more->last_ns : e->io_start_ns;
 }
 
-/* The kernel notes when a request is made, but not of all that are sent past the block layer. */
+/* The kernel records when a request is made, but not for all that bypass the block layer. */
 static uint64_t command_start_ns(const struct inflight_entry *e, const struct inflight_context *c)
 {
 	uint64_t ours = c->slot ? c->slot->first_ns : 0;
@@ -53,8 +53,8 @@ static uint64_t command_since(uint64_t then_ns, const struct inflight_clock *clo
 }
 
 /*
- * A driver that is told that the time is up may want to wait on (NVMe does, after its abort): the
- * timer starts again, much later than the command was sent.
+ * When the time is up, a driver may keep waiting (NVMe does, after its abort): the timer restarts,
+ * much later than the command was sent.
  */
 static bool command_timed_out(const struct inflight_entry *e, const struct inflight_context *c)
 {
@@ -64,7 +64,7 @@ static bool command_timed_out(const struct inflight_entry *e, const struct infli
 	return armed > sent && armed - sent > e->timeout * (1000000000ULL / c->clock.hz) / 2;
 }
 
-/* The driver clears the flag for the first attempt only: of later ones it says nothing. */
+/* The driver clears the flag only for the first attempt: for later ones it is meaningless. */
 static bool command_is_cancelled(const struct inflight_entry *e, const struct inflight_context *c)
 {
 	return c->dir != INFLIGHT_DISK && e->nvme_flags & NVME_REQ_CANCELLED && !e->nvme_retries;
@@ -80,7 +80,7 @@ static enum inflight_state command_state(const struct inflight_entry *e,
 	return command_timed_out(e, c) ? INFLIGHT_TIMED_OUT : INFLIGHT_SENT;
 }
 
-/* ---- what it is ---- */
+/* ---- the command ---- */
 
 static void command_from_slot(struct inflight_command *command, const struct inflight_context *c)
 {
@@ -112,7 +112,7 @@ static void command_from_block(struct inflight_command *command, const struct in
 	command->op_known = true;
 }
 
-/* It counts blocks, and its data may be longer than they: metadata. */
+/* The command counts blocks; with metadata its data may be longer. */
 static bool command_is_sized(const struct io_record *r)
 {
 	return r->kind == IO_NVME && nvme_is_sized(r->op);
@@ -141,7 +141,7 @@ static void command_from_sqe(struct inflight_command *command, const struct infl
 	command->op_known = command->cid_known = true;
 }
 
-/* What the driver makes of the block layer's operations. */
+/* The NVMe commands that the driver makes from block operations. */
 static const struct {
 	const char *name;
 	__u8 opcode;
@@ -153,8 +153,8 @@ static const struct {
 };
 
 /*
- * A kernel that does not let us see the command: what the driver was asked for tells. Of what was
- * sent past the block layer it does not.
+ * For a kernel that hides the command: derives it from the block operation. Commands that bypass
+ * the block layer stay unknown.
  */
 static void command_from_request(struct inflight_command *command, const struct inflight_entry *e,
 				 const struct inflight_context *c)
@@ -194,9 +194,9 @@ static void command_describe(struct inflight_command *command, const struct infl
 		command_from_request(command, e, c);
 }
 
-/* ---- all of it ---- */
+/* ---- the whole entry ---- */
 
-/* An address comes back with another command; the time at which it was made does not. */
+/* An address is reused by another command; the time of allocation is not. */
 bool inflight__is_same(const struct io_slot *slot, const struct inflight_entry *entry)
 {
 	return slot->key == entry->request && slot->state > IO_IGNORED &&
@@ -217,7 +217,7 @@ void inflight_command__fill(struct inflight_command *command, const struct infli
 	command->request = e->request;
 	memcpy(command->dev, e->disk, sizeof(command->dev) - 1);
 	command_describe(command, e, c);
-	r->what = RECORD_SUBMIT; /* it has no answer yet */
+	r->what = RECORD_SUBMIT; /* it has no completion yet */
 	r->qid = (__u16)(c->dir == INFLIGHT_NVME   ? e->queue + 1
 			 : c->dir == INFLIGHT_CTRL ? 0
 						   : e->queue);
@@ -239,7 +239,7 @@ static int command_compare_request(const void *a, const void *b)
 
 	if (x->request != y->request)
 		return x->request < y->request ? -1 : 1;
-	return (int)x->state - (int)y->state; /* one that waits is last */
+	return (int)x->state - (int)y->state; /* a waiting one is last */
 }
 
 static int command_compare_age(const void *a, const void *b)

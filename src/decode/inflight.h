@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * inflight.h: what is a request that the kernel's tags hold, how old is it, how does it stand? From
- * the entry alone where we did not see it sent, from its slot where we did; then as a row of
- * columns, and the list in one line. Nothing here reads a clock or a device.
+ * inflight.h: which command is a request in the kernel's tags, how old is it, what is its state?
+ * From the entry alone if we did not see it sent, otherwise from its slot; then as a row of
+ * columns, and the list as one line. Nothing here reads a clock or a device.
  */
 #ifndef IOSONAR_DECODE_INFLIGHT_H
 #define IOSONAR_DECODE_INFLIGHT_H
@@ -18,27 +18,27 @@
 
 enum inflight_state {
 	INFLIGHT_SENT,	    /* the device has it */
-	INFLIGHT_TIMED_OUT, /* its time ran out, the driver waits on; NVMe: after an abort */
-	INFLIGHT_CANCELLED, /* NVMe: its controller is reset for it */
+	INFLIGHT_TIMED_OUT, /* timed out, the driver keeps waiting; NVMe: after an abort */
+	INFLIGHT_CANCELLED, /* NVMe: its controller is being reset because of it */
 	INFLIGHT_REQUEUED,  /* handed back, and waits for its next attempt */
 };
 
 #define INFLIGHT_NO_AGE CELL_NO_NUMBER
 
 struct inflight_command {
-	uint64_t request;	 /* its address: what tells it from others */
-	struct io_record record; /* what it is: attempts 0 are not known */
+	uint64_t request;	 /* address: identifies it */
+	struct io_record record; /* the command; attempts 0: unknown */
 	char dev[INFLIGHT_NAME_LEN];
 	uint64_t age_ns;  /* since the block layer made its request; INFLIGHT_NO_AGE: not known */
-	uint64_t sent_ns; /* since it was sent for the last time; likewise */
+	uint64_t sent_ns; /* since it was last sent; INFLIGHT_NO_AGE: unknown */
 	uint32_t block_size;
-	int32_t tag; /* -1: handed back, it has none */
+	int32_t tag; /* -1: handed back, no tag */
 	enum inflight_state state;
 	bool op_known, cid_known;
 	bool is_ours; /* we saw it sent: its process is known */
 };
 
-/* Oldest first; those whose age is not known last. */
+/* Oldest first; unknown age last. */
 struct inflight_list {
 	struct inflight_command *commands;
 	size_t nr, room;
@@ -47,13 +47,13 @@ struct inflight_list {
 
 /* ---- an entry into a command ---- */
 
-/* One moment on the clocks of the entry. */
+/* One moment, on each clock that the entry uses. */
 struct inflight_clock {
 	uint64_t now_ns, jiffies;
 	uint32_t hz; /* 0: not known */
 };
 
-/* What is known besides the entry. */
+/* What is known in addition to the entry. */
 struct inflight_context {
 	struct inflight_clock clock;
 	enum inflight_dir dir;
@@ -66,13 +66,13 @@ struct inflight_context {
 
 /* Ticks per second, from the same time-out in jiffies and in ms. 0: they contradict each other. */
 uint32_t inflight__hz(uint32_t timeout_jiffies, uint64_t timeout_ms);
-/* The slot is of the same command as the entry, and it is under way. */
+/* Does the slot hold the entry's command, and is it in flight? */
 bool inflight__is_same(const struct io_slot *slot, const struct inflight_entry *entry);
-/* It waits to be sent for the first time, as far as the kernel and we know: not in flight. */
+/* Was it never sent, as far as the kernel and we know? Then it is not in flight. */
 bool inflight__was_never_sent(const struct inflight_entry *entry, const struct io_slot *slot);
 void inflight_command__fill(struct inflight_command *command, const struct inflight_entry *entry,
 			    const struct inflight_context *context);
-/* Into its order. A request that was handed back while we walked may be there twice: no more. */
+/* Sorts the list. Removes the duplicate of a request that was handed back during the walk. */
 void inflight_list__sort(struct inflight_list *list);
 
 /* ---- a command into a row ---- */
@@ -91,12 +91,12 @@ struct inflight_row {
 	const char *command, *state;
 	uint64_t attempts, pid;
 	const char *comm;
-	/* Texts of this row. */
+	/* Buffers for some texts of this row. */
 	char op_text[16], command_text[512], comm_text[17];
 };
 
 extern const struct column inflight_columns[];
-/* Those that are shown in this format; returns how many. */
+/* The columns shown in this format; returns how many. */
 size_t inflight__columns(enum table_format format, const struct column *shown[OBJECT_COLUMNS]);
 void inflight_row__fill(struct inflight_row *row, const struct inflight_command *command,
 			double time_s, char *const *op_names);
@@ -106,15 +106,15 @@ void inflight_row__fill(struct inflight_row *row, const struct inflight_command 
 struct inflight_look {
 	double time_s;
 	uint64_t in_flight;
-	uint64_t older; /* of them at least as old as is asked for; CELL_NO_NUMBER: nobody asks */
+	uint64_t older; /* commands at least as old as requested; CELL_NO_NUMBER: no such request */
 	uint64_t oldest_ns;
 };
 
 extern const struct column inflight_look_columns[];
-/* How many are at least so old; 0: all of them are. */
+/* Number of commands at least this old; 0: counts all. */
 uint64_t inflight_list__older(const struct inflight_list *list, uint64_t than_ns);
 bool inflight_command__is_older(const struct inflight_command *command, uint64_t than_ns);
-/* "nothing in flight for 5.00s; 2 in flight". min_ns: what is shown is at least so old. */
+/* "nothing in flight for 5.00s; 2 in flight". min_ns: minimum age of what is shown. */
 void inflight_list__describe(struct words *w, const struct inflight_list *list, uint64_t min_ns);
 
 #endif

@@ -48,7 +48,7 @@ static char *json_put_utf8(char *to, uint32_t c)
 	return to;
 }
 
-/* Behind "\u"; a pair of halves is one character, a NUL would end the text and is refused. */
+/* After "\u"; a surrogate pair is one character; NUL would end the text and is refused. */
 static int json_unicode(char **from, char **to)
 {
 	uint32_t c, low;
@@ -63,7 +63,7 @@ static int json_unicode(char **from, char **to)
 		*from += 6;
 		c = 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
 	}
-	*to = json_put_utf8(*to, c); /* never longer than what it was */
+	*to = json_put_utf8(*to, c); /* never longer than the escaped text */
 	return 0;
 }
 
@@ -81,7 +81,7 @@ static int json_escape(char **from, char **to)
 	return 0;
 }
 
-/* at: behind the first quote. Returns what is behind the last one, or NULL. */
+/* at: after the first quote. Returns the position after the last one, or NULL. */
 static char *json_text(char *at, const char **text)
 {
 	char *to = at;

@@ -6,7 +6,7 @@
 #include <string.h>
 #include "base/log.h"
 
-/* in_balance: the command was counted as issued, so its loss stands in the equation. */
+/* in_balance: the command was counted as issued, so the equation includes its loss. */
 static const struct {
 	const char *what;
 	bool in_balance;
@@ -126,7 +126,7 @@ const struct column ledger_columns[] = {
 	{ 0 },
 };
 
-/* What no column shows but the balance or the words for people need. */
+/* Terms without a column that the balance or the text needs. */
 static const struct {
 	const char *name;
 	size_t at;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * ledger.h: was everything seen? issued = completed + in flight + never sent + lost, each term
- * counted where it happens, none the difference of others. What is left over is `unaccounted`.
+ * counted where it happens, none computed from the others. The remainder is `unaccounted`.
  *
  *	issued 100,003 = completed 100,003 + in flight 0; attached mid-flight 0; nothing lost
  */
@@ -40,14 +40,14 @@ bool ledger__is_whole(const struct ledger *ledger); /* nothing lost, nothing una
 void ledger__print(const struct ledger *ledger);    /* to people */
 extern const struct column ledger_columns[];	    /* to JSON */
 
-/* Its numbers by name, for a capture, and the way back. */
+/* Its numbers by name, to and from a capture. */
 struct ledger_term {
 	const char *name;
 	uint64_t value;
 };
 enum { LEDGER_TERMS = 24 }; /* at most */
 size_t ledger__terms(const struct ledger *ledger, struct ledger_term terms[LEDGER_TERMS]);
-/* What several captures counted adds up. A name of later days is ignored. */
+/* The counts of several captures are added. Unknown (newer) names are ignored. */
 void ledger__add_term(struct ledger *ledger, const struct ledger_term *term);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * number.c: how is a number shown? Everything is rounded as printf rounds the double nearest to the
- * value, but worked out in integers: a trace prints millions of lines a second. What integers
- * cannot decide (beyond 2^53, a real near a tie) is left to printf.
+ * number.c: how is a number shown? Rounds as printf rounds the double nearest to the value, but in
+ * integers: a trace prints millions of lines a second. Cases that integers cannot decide (beyond
+ * 2^53, a real near a tie) are left to printf.
  */
 #include "decode/number.h"
 
@@ -21,7 +21,7 @@ const char number_pairs[] = "00010203040506070809101112131415161718192021222324"
 			    "75767778798081828384858687888990919293949596979899";
 
 const uint64_t number_powers[] = {
-	0, /* and not 1: 0 has a digit, too many for no column */
+	0, /* not 1: 0 has a digit, too many for a column of width 0 */
 	10,
 	100,
 	1000,
@@ -55,7 +55,7 @@ static char *number_align(char *at, size_t width, const char *words, size_t len)
 
 /* Three significant digits in the largest unit that leaves one before the point. */
 static const struct number_scale {
-	uint64_t below; /* 9.995us and not 10us: it would be printed as 10.00us */
+	uint64_t below; /* 9.995us, not 10us: it would print as 10.00us */
 	uint64_t step;	/* worth of the last digit */
 	uint64_t unit;
 	unsigned int decimals;
@@ -73,8 +73,8 @@ static const struct number_scale {
 };
 
 /*
- * 1.005us lies between two digits, the double nearest to it just below: printf makes 1.00us of it.
- * So the double's own fraction is compared with n/unit: above or below it, or even if equal.
+ * 1.005us is a tie, but the nearest double is just below: printf prints 1.00us. So the double's own
+ * fraction is compared with n/unit: above or below it, or even if equal.
  */
 static __attribute__((noinline)) bool number_tie_is_up(uint64_t n, uint64_t unit, uint64_t digits)
 {
@@ -124,7 +124,7 @@ static inline void number_write_ns(char *end, uint64_t ns)
 	end[-1] = 's';
 }
 
-/* Below number_exact. First the unit, in which most agree, then, without a branch, its digits. */
+/* Below number_exact. First the unit, where most values agree, then its digits without a branch. */
 static inline const struct number_scale *number_scale_of(uint64_t ns)
 {
 	const struct number_scale *scale = number_scales;
@@ -145,7 +145,7 @@ static inline void number_write_scaled(char *end, uint64_t n, const struct numbe
 	size_t len = number_unit_len(scale);
 
 	end[-1] = 's';
-	end[-2] = scale->name[0]; /* digits come over an 's' */
+	end[-2] = scale->name[0]; /* without a prefix, digits overwrite this 's' */
 	if (scale->decimals)
 		number_write_three(end - len, n, scale->decimals);
 	else
@@ -201,7 +201,7 @@ static __attribute__((noinline)) char *number_huge_bytes(char *at, size_t width,
 
 char *number__bytes(char *at, size_t width, uint64_t bytes)
 {
-	/* 1023.95 of a unit: would be printed as 1024.0 */
+	/* 1023.95 of a unit would print as 1024.0 */
 	static const uint64_t below[] = { 1048525, 1073689396, 1099457940685, 1125844931261236,
 					  UINT64_MAX };
 	unsigned int unit = 0, shift;
@@ -324,7 +324,7 @@ char *number__exact(char *at, double real)
 	return at + len;
 }
 
-/* "12.3k": three significant digits, as a duration has them. */
+/* "12.3k": three significant digits, as for a duration. */
 static char *number_put_thousands(char *at, double per_s)
 {
 	static const double factors[] = { 1e3, 1e6, 1e9, 1e12 };
@@ -355,7 +355,7 @@ char *number__rate(char *at, size_t width, double per_s)
 
 /* ---- as strings ---- */
 
-/* A prefix, if it does not fit. */
+/* A prefix of the text if it does not fit. */
 static char *number_string(char *buf, size_t size, const char *words, const char *end)
 {
 	size_t len = (size_t)(end - words);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * number.h: numbers into memory, right-aligned in `width` columns; wider ones extend to the
- * right. Each returns where it ended. Nothing is terminated, and what lies behind the end is
- * scratch: who calls has room for width + NUMBER_ROOM bytes. About 10 ns each, printf takes 200.
+ * number.h: writes numbers to memory, right-aligned in `width` columns; wider ones extend to the
+ * right. Each returns the end. Nothing is terminated, and bytes after the end are scratch: the
+ * caller provides width + NUMBER_ROOM bytes. About 10 ns each, printf takes 200.
  */
 #ifndef IOSONAR_DECODE_NUMBER_H
 #define IOSONAR_DECODE_NUMBER_H
@@ -25,13 +25,13 @@ static inline unsigned int number__digits(uint64_t n)
 	return guess + (n >= number_powers[guess]);
 }
 
-/* The same as number__digits(n) <= width, in fewer steps. */
+/* Same as number__digits(n) <= width, in fewer steps. */
 static inline bool number__fits(uint64_t n, size_t width)
 {
 	return width >= 20 || n < number_powers[width];
 }
 
-/* Spaces in the whole width, sixteen a store; returns where it ends. */
+/* Fills the width with spaces, sixteen per store; returns the end. */
 static inline char *number__blank(char *at, size_t width)
 {
 	memcpy(at, "                ", 16);
@@ -41,8 +41,8 @@ static inline char *number__blank(char *at, size_t width)
 }
 
 /*
- * Where n and as many characters as tail will end. A branch, not a maximum: where the next cell
- * begins must not wait for this one's digits.
+ * Where n and the characters of tail end. A branch, not a maximum: the start of the next cell must
+ * not wait for these digits.
  */
 static inline char *number__end(char *at, size_t width, uint64_t n, size_t tail)
 {
@@ -79,9 +79,9 @@ static inline char *number__count(char *at, size_t width, uint64_t n)
 }
 
 /*
- * Written backwards from where they end, into a line that is blank there, for who knows that they
- * fit: durations below NUMBER_SHORT_NS have NUMBER_SHORT characters at most, times those of their
- * seconds and ten.
+ * Writes backwards from the end, into a line that is blank there. The caller knows that the number
+ * fits: durations below NUMBER_SHORT_NS have at most NUMBER_SHORT characters, times ten more than
+ * their seconds.
  */
 enum { NUMBER_SHORT = 6 };
 #define NUMBER_SHORT_NS 999500000000
@@ -97,7 +97,7 @@ char *number__rate(char *at, size_t width, double per_s);    /* "0.5" "999" "12.
 char *number__fixed(char *at, size_t width, double real, unsigned int decimals);
 /* A finite number for programs: up to three decimals, no zeros at the end, no "-0". */
 char *number__real(char *at, double real);
-/* A finite number with as many digits as it takes to read it back. */
+/* A finite number with enough digits to read it back exactly. */
 char *number__exact(char *at, double real);
 
 /* A wall clock time as text. Kept from one to the next: the second is put into words once. */

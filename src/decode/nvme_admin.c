@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * nvme_admin.c: the fields of admin commands, Base 2.0, chapter 5. Lists of words go on where
- * Base 2.1 and later added numbers: a newer drive's commands have words too.
+ * nvme_admin.c: the fields of admin commands, Base 2.0, chapter 5. The word lists include numbers
+ * added by Base 2.1 and later: commands of newer drives have words too.
  */
 #include "decode/nvme_field.h"
 
@@ -42,7 +42,7 @@ static const struct nvme_word cns_words[] = {
 	{ 0, NULL },
 };
 
-/* What the CNS-specific identifier identifies depends on the CNS. */
+/* The CNS decides what the CNS-specific identifier identifies. */
 static const struct nvme_word cnssid_words[] = {
 	{ 0x04, "nvmsetid" }, { 0x09, "format" }, { 0x0a, "format" },
 	{ 0x18, "domain" },   { 0x19, "endgid" }, { 0, NULL },
@@ -131,7 +131,7 @@ static const struct nvme_field delete_queue_fields[] = {
 	{ 0 },
 };
 
-/* Base 2.0, 5.2.1: the event's type, what happened, and the log page that tells more. */
+/* Base 2.0, 5.2.1: the event's type, its information, and the log page with details. */
 static const struct nvme_word event_words[] = {
 	{ 0, "error" },		 { 1, "smart" },  { 2, "notice" }, { 3, "immediate" },
 	{ 6, "io-command-set" }, { 7, "vendor" }, { 0, NULL },
@@ -281,7 +281,7 @@ static const struct nvme_field format_fields[] = {
 	{ 0 },
 };
 
-/* The LBA format index is in two pieces since Base 2.0 allows 64 of them. */
+/* The LBA format index is in two pieces since Base 2.0, which allows 64 formats. */
 static void format_all(struct words *w, const struct io_record *r)
 {
 	words__key(w, "lbaf");
@@ -296,7 +296,7 @@ static const struct nvme_word sanitize_words[] = {
 
 enum { SANITIZE_OVERWRITE = 3 };
 
-/* Passes and pattern are of Overwrite only; 0 passes mean 16. */
+/* Passes and pattern apply only to Overwrite; 0 passes mean 16. */
 static void sanitize_more(struct words *w, const struct io_record *r)
 {
 	uint32_t passes = r->cdw10[CDW10] >> 4 & 15;
@@ -384,7 +384,7 @@ const struct nvme_shape nvme_admin_shapes[256] = {
 					   { "elid", FIELD_NUMBER, CDW10, 16, 16 },
 					   { "capacity", FIELD_SIZE, CDW11, 0, 64, FIELD_QUIET },
 					   { "elid", FIELD_NUMBER, RESULT, 0, 16, FIELD_QUIET }) },
-	[0x21] = { "discovery-info-mgmt" }, /* 2.1, and so on to 0x45 but for lockdown */
+	[0x21] = { "discovery-info-mgmt" }, /* Base 2.1, also the rest up to 0x45 except lockdown */
 	[0x22] = { "zoning-recv" },
 	[0x24] = { "lockdown", FIELDS({ "scope", FIELD_NAME, CDW10, 0, 4, 0, scope_words },
 				      { "ofi", FIELD_HEX, CDW10, 8, 8 },

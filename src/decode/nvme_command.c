@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * nvme_command.c: what was this command? I/O and fabrics commands are tables here, admin commands
- * next door. A plain read or write leaves before any table is walked: most commands are one.
- * Data the command points to (ranges, keys, lists) is not in a record and not shown.
+ * nvme_command.c: what was this command? Tables of I/O and fabrics commands; admin commands are in
+ * nvme_admin.c. A plain read or write, the most common case, returns before any table is searched.
+ * Data that the command points to (ranges, keys, lists) is not in a record and not shown.
  */
 #include "decode/number.h"
 #include "decode/nvme.h"
@@ -22,7 +22,7 @@ static const struct nvme_word freq_words[] = {
 	{ 7, "speculative" }, { 8, "overwritten" },  { 0, NULL },
 };
 
-/* What every command that touches blocks may ask for. */
+/* Options of every command that touches blocks. */
 static const struct nvme_field rw_fields[] = {
 	{ "fua", FIELD_FLAG, CDW12, 30, 1 },
 	{ "lr", FIELD_FLAG, CDW12, 31, 1 },
@@ -49,7 +49,7 @@ static const struct nvme_field append_fields[] = {
 	{ 0 },
 };
 
-/* Tags mean something only where they are checked: CDW14 and CDW15 are 0 or stale else. */
+/* Tags are valid only if checked: otherwise CDW14 and CDW15 are 0 or stale. */
 static void rw_tags(struct words *w, const struct io_record *r)
 {
 	uint32_t prchk = r->cdw10[CDW12] >> 26 & 7;
@@ -66,7 +66,7 @@ static void rw_tags(struct words *w, const struct io_record *r)
 	}
 }
 
-/* Base 2.0, 8.7 "Directives": type in CDW12, what it speaks of in CDW13. */
+/* Base 2.0, 8.7 "Directives": type in CDW12, its argument in CDW13. */
 static void rw_directive(struct words *w, const struct io_record *r)
 {
 	static const char *const keys[16] = { [1] = "stream", [2] = "placement" };
@@ -191,7 +191,7 @@ static const struct nvme_shape io_shapes[256] = {
 				      WORDS({ 0, "single" }, { 1, "multiple" }) },
 				    { "sqid", FIELD_NUMBER, CDW10, 0, 16 },
 				    { "cid", FIELD_NUMBER, CDW10, 16, 16 }) },
-	/* Protection twice: of what is read and, in copy_more, of what is written. */
+	/* Protection twice: for the data read and, in copy_more, for the data written. */
 	[0x19] = { "copy",
 		   FIELDS({ "ranges", FIELD_PLUS_ONE, CDW12, 0, 8 },
 			  { "format", FIELD_NUMBER, CDW12, 8, 4 },
@@ -269,7 +269,7 @@ static const struct nvme_shape fabrics_shapes[256] = {
 
 /* ---- any command ---- */
 
-/* By kind: what commands are made of, and from which opcode on they are the vendor's. */
+/* By kind: the shapes of its commands, and the first vendor-specific opcode. */
 static const struct {
 	const struct nvme_shape *shapes;
 	uint8_t vendor_from;
@@ -289,7 +289,7 @@ const char *nvme_command__name(enum io_kind kind, uint8_t op)
 	return kind <= IO_FABRICS ? kinds[kind].shapes[op].name : NULL;
 }
 
-/* A command nobody told us about: every dword that is not 0, so that nothing is hidden. */
+/* An unknown command: every dword that is not 0, so that nothing is hidden. */
 static void command_raw(struct words *w, const struct io_record *r)
 {
 	static const char *const keys[] = { "cdw10", "cdw11", "cdw12", "cdw13", "cdw14", "cdw15" };
@@ -396,7 +396,7 @@ static inline char *command_put_where(char *at, const struct io_record *r, uint3
 				(uint64_t)command_blocks(r) * block_size);
 }
 
-/* Where it belongs, at once, if there is room for anything: half of a trace's words are these. */
+/* Written in place at once if there is room: this is half of a trace's text. */
 static void command_where(struct words *w, const struct io_record *r, uint32_t block_size)
 {
 	char where[COMMAND_WHERE];

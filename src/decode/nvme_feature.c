@@ -8,7 +8,7 @@
 
 static const struct nvme_word off_on_words[] = { { 0, "off" }, { 1, "on" }, { 0, NULL } };
 
-/* 7 is no limit; else a power of two. */
+/* 7 means no limit; otherwise a power of two. */
 static const struct nvme_word burst_words[] = {
 	{ 0, "1" },  { 1, "2" },  { 2, "4" },	      { 3, "8" },  { 4, "16" },
 	{ 5, "32" }, { 6, "64" }, { 7, "unlimited" }, { 0, NULL },
@@ -75,12 +75,12 @@ static const struct nvme_word boot_protect_words[] = {
 	{ 3, "until-power-cycle" }, { 4, "rpmb" },     { 0, NULL },
 };
 
-/* The value travels as data. */
+/* The value is transferred as data. */
 static const struct nvme_field data_only[] = { { 0 } };
 
 static const struct feature {
 	const char *name;
-	const struct nvme_field *fields; /* NULL: we know its name only */
+	const struct nvme_field *fields; /* NULL: only the name is known */
 } features[256] = {
 	[0x01] = { "arbitration", FIELDS({ "burst", FIELD_NAME, CDW11, 0, 3, 0, burst_words },
 					 { "low", FIELD_PLUS_ONE, CDW11, 8, 8 },
@@ -112,7 +112,7 @@ static const struct feature {
 		   FIELDS({ "events", FIELD_BITS, CDW11, 0, 32, 0, async_event_words }) },
 	[0x0c] = { "autonomous-power",
 		   FIELDS({ "apst", FIELD_NAME, CDW11, 0, 1, 0, off_on_words }) },
-	/* The size is in memory pages of the controller, whose size a record does not know. */
+	/* The size is in the controller's memory pages; a record does not have the page size. */
 	[0x0d] = { "host-memory-buffer",
 		   FIELDS({ "hmb", FIELD_NAME, CDW11, 0, 1, 0, off_on_words },
 			  { "memory-return", FIELD_FLAG, CDW11, 1, 1 },
@@ -173,7 +173,7 @@ static const struct feature {
 	[0x7e] = { "controller-metadata", metadata },
 	[0x7f] = { "namespace-metadata", metadata },
 	[0x80] = { "software-progress", FIELDS({ "loads", FIELD_NUMBER, CDW11, 0, 8 }) },
-	/* Get Features takes this bit too: it says how long the identifier is. */
+	/* Get Features has this bit too: it gives the length of the identifier. */
 	[0x81] = { "host-identifier",
 		   FIELDS({ "extended", FIELD_FLAG, CDW11, 0, 1, FIELD_SELECT }) },
 	[0x82] = { "reservation-notification",
@@ -187,7 +187,7 @@ static const struct feature {
 			  { "bp1", FIELD_NAME, CDW11, 3, 3, 0, boot_protect_words }) },
 };
 
-/* A feature we have no fields for: its dword as it is. */
+/* A feature without known fields: its raw dword. */
 static const struct nvme_field unknown_feature[] = {
 	{ "value", FIELD_HEX, CDW11, 0, 32 },
 	{ 0 },
@@ -231,7 +231,7 @@ static void feature_result(struct words *w, const struct nvme_field *field,
 	}
 }
 
-/* Base 2.0, 5.27: the answer to Number of Queues is how many there are, not how many were asked. */
+/* Base 2.0, 5.27: the answer to Number of Queues is the allocated number, not the requested one. */
 void nvme_feature__set(struct words *w, const struct io_record *r)
 {
 	uint8_t fid = r->cdw10[CDW10] & 0xff;
@@ -240,7 +240,7 @@ void nvme_feature__set(struct words *w, const struct io_record *r)
 	nvme_fields__print(w, fields, r);
 	if (r->cdw10[CDW10] >> 31)
 		words__item(w, "save");
-	if (fid != FEATURE_HOST_MEMORY) /* whose list address lies in CDW14 */
+	if (fid != FEATURE_HOST_MEMORY) /* the list address is in CDW14 */
 		nvme_field__print(w, &uuid_field, nvme_field__value(&uuid_field, r));
 	if (fid == FEATURE_QUEUES && nvme_result__is_there(r))
 		feature_result(w, fields, r);

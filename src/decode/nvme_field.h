@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * nvme_field.h: a command is a list of bit fields, and a list is a table. A row says where the bits
- * are and how to say them; what depends on another field is a function of its own.
+ * are and how to show them; a field that depends on another field has its own function.
  */
 #ifndef IOSONAR_DECODE_NVME_FIELD_H
 #define IOSONAR_DECODE_NVME_FIELD_H
@@ -23,7 +23,7 @@ enum nvme_how {
 	FIELD_NAME,	 /* key=word; a number without a word as a number */
 	FIELD_BITS,	 /* key=word,word: a word per bit */
 	FIELD_SIZE,	 /* bytes */
-	FIELD_DWORDS,	 /* bytes, of a number of dwords that counts from 0 */
+	FIELD_DWORDS,	 /* bytes, from a zero-based number of dwords */
 	FIELD_DWORDS_AT, /* bytes, of a number of dwords */
 	FIELD_KELVIN,	 /* degrees Celsius: key=70C */
 	FIELD_MS,	 /* milliseconds */
@@ -37,11 +37,11 @@ struct nvme_word {
 	const char *word;
 };
 
-/* What else there is to know about a field. */
+/* Other properties of a field. */
 enum nvme_field_note {
-	FIELD_QUIET = 1,  /* not worth a word when 0 */
-	FIELD_VENDOR = 2, /* 0xc0 and above are the vendor's */
-	FIELD_SELECT = 4, /* of a feature: selects a value, is not the value */
+	FIELD_QUIET = 1,  /* not shown when 0 */
+	FIELD_VENDOR = 2, /* 0xc0 and above are vendor-specific */
+	FIELD_SELECT = 4, /* of a feature: selects a value, is not a value */
 	FIELD_SET = 8,	  /* of a feature: only Set Features has it */
 };
 
@@ -49,7 +49,7 @@ struct nvme_field {
 	const char *key;
 	uint8_t how, dword, shift, bits; /* enum nvme_how, enum nvme_dword; up to 64 bits */
 	uint8_t note;			 /* enum nvme_field_note */
-	const struct nvme_word *words;	 /* of FIELD_NAME; of FIELD_BITS, by bit number */
+	const struct nvme_word *words;	 /* for FIELD_NAME; for FIELD_BITS, by bit number */
 };
 
 const char *nvme_word__find(const struct nvme_word *words, uint32_t value);
@@ -63,20 +63,20 @@ void nvme_field__print(struct words *w, const struct nvme_field *field, uint64_t
 void nvme_fields__print(struct words *w, const struct nvme_field *fields,
 			const struct io_record *r);
 
-/* Has the controller answered this command, so that its result means something? */
+/* Did the controller answer this command, so that its result is valid? */
 bool nvme_result__is_there(const struct io_record *r);
 
 void nvme_result__arrow(struct words *w);
 
-/* Lists where they are used, with the row that ends them. */
+/* Inline lists, with the terminating row. */
 #define WORDS(...)  ((const struct nvme_word[]){ __VA_ARGS__, { 0, NULL } })
 #define FIELDS(...) ((const struct nvme_field[]){ __VA_ARGS__, { 0 } })
 
-/* What a command is called and made of. Neither fields nor more: we know its name only. */
+/* A command's name and fields. Neither fields nor more: only the name is known. */
 struct nvme_shape {
 	const char *name; /* NULL: no such command */
 	const struct nvme_field *fields;
-	/* After the fields: what a table cannot say. */
+	/* After the fields: what a table cannot express. */
 	void (*more)(struct words *w, const struct io_record *r);
 	uint8_t has; /* enum nvme_has */
 };
@@ -88,7 +88,7 @@ enum nvme_has {
 
 extern const struct nvme_shape nvme_admin_shapes[256];
 
-/* Set Features and Get Features: what each feature is made of. */
+/* Set Features and Get Features: the fields of each feature. */
 void nvme_feature__set(struct words *w, const struct io_record *r);
 void nvme_feature__get(struct words *w, const struct io_record *r);
 

@@ -4,7 +4,7 @@
 
 enum { NVME_MORE = 0x2000 };
 
-/* "unrecovered read error", "write-zeroes": each word with a capital. */
+/* "unrecovered read error", "write-zeroes": capitalises each word. */
 static void kernel_title(struct words *w, const char *text)
 {
 	bool first = true;
@@ -17,7 +17,7 @@ static void kernel_title(struct words *w, const char *text)
 	}
 }
 
-/* Where the kernel does not use our word. */
+/* Where the kernel's word differs from ours. */
 static const char *kernel_op(const struct io_record *r)
 {
 	const char *op = nvme_command__name(r->kind, r->op);

@@ -156,8 +156,8 @@ static const char *const specific[256] = {
 };
 
 /*
- * Fabrics commands mean this by the same codes. The last two also answer other commands (Get Log
- * Page of a discovery controller, anything before authentication) and collide with none of them.
+ * The meaning of these codes for fabrics commands. The last two also answer other commands (Get Log
+ * Page of a discovery controller, anything before authentication), without conflict.
  */
 static const char *const fabrics[256] = {
 	[0x80] = "incompatible format",	       [0x81] = "controller busy",

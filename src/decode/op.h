@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * op.h: the word for an operation, whatever kind of device did it, and the way back for --op.
- * Block operations are numbered by each kernel: its own names come along.
+ * op.h: the word for an operation of any kind of device, and the reverse for --op. Block operations
+ * are numbered by each kernel: the caller passes its names.
  */
 #ifndef IOSONAR_DECODE_OP_H
 #define IOSONAR_DECODE_OP_H
@@ -21,8 +21,7 @@ const char *op__word(enum io_kind kind, uint8_t op, char *const *block_names, ch
  */
 int op__mark(const char *word, char *const *block_names, uint64_t wanted[4][4]);
 
-/* All words there are, for messages; the array is the caller's, the words are not. Returns their
- * number. */
+/* All words, for messages; the caller owns the array, not the words. Returns their number. */
 size_t op__words(char *const *block_names, const char **words, size_t most);
 
 #endif

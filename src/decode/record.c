@@ -5,7 +5,7 @@
 #include "decode/nvme.h"
 #include "wire/io_tables.h"
 
-/* Of the block operations only these are about no sector; all others are, zone resets too. */
+/* The only block operations without a sector; all others have one, zone resets too. */
 static const char *const sectorless[] = { "flush", "drv-in", "drv-out", "zone-reset-all" };
 
 static bool record_has_sector(const struct io_record *r, char *const *block_names)
@@ -13,7 +13,7 @@ static bool record_has_sector(const struct io_record *r, char *const *block_name
 	const char *name = block_names ? block_names[r->op] : NULL;
 
 	if (!name || (*name != 'f' && *name != 'd' && *name != 'z'))
-		return true; /* reads and writes: no word is compared */
+		return true; /* fast path for reads and writes */
 	for (size_t i = 0; i < sizeof(sectorless) / sizeof(sectorless[0]); i++)
 		if (!strcmp(name, sectorless[i]))
 			return false;
@@ -65,7 +65,7 @@ static void record_block(struct words *w, const struct io_record *r, char *const
 	}
 }
 
-/* Who sent it past the block layer: a user, or the driver for itself. */
+/* The sender of a command that bypassed the block layer: a user, or the driver itself. */
 static void record_sender(struct words *w, const struct io_record *r)
 {
 	if (r->flags & RECORD_METADATA)
@@ -88,7 +88,7 @@ void record__status(struct words *w, const struct io_record *r)
 {
 	if (r->what == RECORD_SUBMIT)
 		words__item(w, "-");
-	else if (r->what == RECORD_ATTEMPT && !r->status) /* other disks than NVMe do not say it */
+	else if (r->what == RECORD_ATTEMPT && !r->status) /* only NVMe reports a status */
 		words__item(w, "tried again");
 	else if (r->kind == IO_BLOCK)
 		errno__describe(w, r->status);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * record.h: one command in words, whatever device did it: where it went, how it was asked for, how
- * it ended. Text is `key=value` and bare words, one space apart, appended to what is there already.
+ * record.h: one command of any device in words: where it went, its options, how it ended. Text is
+ * `key=value` and bare words, separated by one space, appended to existing text.
  *	lba=2048 nlb=8 len=4Ki fua passthrough		sector=2048 len=4Ki
  */
 #ifndef IOSONAR_DECODE_RECORD_H
@@ -12,7 +12,7 @@
 #include "decode/words.h"
 #include "wire/io_record.h"
 
-/* Where it begins: LBA or 512-byte sector. False if such a command is not about blocks. */
+/* Where it begins: LBA or 512-byte sector. False if this kind of command has no blocks. */
 bool record__start(const struct io_record *r, char *const *block_names, uint64_t *start);
 
 /* The same, as columns have it; UINT64_MAX: not known, or there is none. */

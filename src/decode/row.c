@@ -70,7 +70,7 @@ static const char *row_command(struct command_row *row, const struct io_record *
 	return words__done(&w);
 }
 
-/* Most end well: their word need not be written. */
+/* Most succeed: their status need not be written. */
 static const char *row_status(struct command_row *row, const struct io_record *r)
 {
 	struct words w = words__on(row->status_text, sizeof(row->status_text));
@@ -83,14 +83,14 @@ static const char *row_status(struct command_row *row, const struct io_record *r
 	return words__done(&w);
 }
 
-/* Bytes before the first that is 0, of eight. */
+/* Number of bytes before the first 0, out of eight. */
 static size_t row_len_of_eight(const char *text)
 {
 	uint64_t word, zeros;
 
 	memcpy(&word, text, sizeof(word));
 	word = le64toh(word);
-	/* 0x80 in the first byte that is 0; those behind it may be wrong. */
+	/* 0x80 in the first byte that is 0; later bytes may be wrong. */
 	zeros = (word - 0x0101010101010101) & ~word & 0x8080808080808080;
 	return zeros ? (size_t)__builtin_ctzll(zeros) / 8 : 8;
 }

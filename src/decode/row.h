@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * row.h: one command as a row of columns: what `trace` prints, and what --if and --when ask about.
- * Made of a record and of what its numbers meant where it was made; nothing here reads a clock or a
+ * row.h: one command as a row of columns: printed by `trace`, tested by --if and --when. Made from
+ * a record and the meaning of its numbers where it was recorded; nothing here reads a clock or a
  * device.
  */
 #ifndef IOSONAR_DECODE_ROW_H
@@ -31,7 +31,7 @@ struct command_row {
 	const char *comm;
 	uint64_t cpu;
 	size_t command_len, status_len, comm_len;
-	/* Texts of this row, some of them. */
+	/* Buffers for some texts of this row. */
 	struct number_wall wall_text;
 	char op_text[16], command_text[512], cdw_text[64];
 	char status_text[160], comm_text[17];
@@ -40,14 +40,14 @@ struct command_row {
 enum { COMMAND_COLUMNS = 25 };
 extern const struct column command_columns[COMMAND_COLUMNS + 1];
 
-/* What a record's numbers mean where it was made. */
+/* What a record's numbers mean on its machine. */
 struct command_context {
 	const char *dev;     /* NULL: not known */
 	uint32_t block_size; /* 0: not known */
 	char *const *op_names;
 	uint64_t start_ns;  /* of the run */
-	uint64_t wall_ns;   /* of the event; 0: not known, or nobody asked */
-	bool cdw;	    /* the dwords are wanted: they cost more than all else */
+	uint64_t wall_ns;   /* of the event; 0: unknown, or not requested */
+	bool cdw;	    /* fill the dwords: they cost more than the rest */
 	bool without_place; /* nobody asks for the first block or sector */
 };
 

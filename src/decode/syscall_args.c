@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#define _GNU_SOURCE 1 /* all of open's and clone's flags, signal names */
+#define _GNU_SOURCE 1 /* all flags of open and clone, signal names */
 #include "decode/syscall_args.h"
 
 #include <fcntl.h>
@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* ---- which argument is what: letters of enum syscall_kind ---- */
+/* ---- kinds of arguments: letters of enum syscall_kind ---- */
 
 static const struct syscall_form {
 	const char *name, *arguments;
@@ -199,7 +199,7 @@ struct syscall_name {
 	const char *name;
 };
 
-/* A list and the row that ends it. */
+/* A list with its terminating row. */
 #define NAMES(...) ((const struct syscall_name[]){ __VA_ARGS__, { 0, NULL } })
 #define NAME(n)       \
 	{             \
@@ -245,7 +245,7 @@ static const struct {
 		NAME(CLOCK_REALTIME_COARSE), NAME(CLOCK_MONOTONIC_COARSE), NAME(CLOCK_BOOTTIME)) },
 };
 
-/* Flags of two bits stand before those of one, of which they hold one: O_SYNC, O_TMPFILE. */
+/* Two-bit flags come before the one-bit flags that they contain: O_SYNC, O_TMPFILE. */
 static const struct syscall_name *const syscall_open = NAMES(
 	NAME(O_TMPFILE), NAME(O_SYNC), NAME(O_CREAT), NAME(O_EXCL), NAME(O_NOCTTY), NAME(O_TRUNC),
 	NAME(O_APPEND), NAME(O_NONBLOCK), NAME(O_DSYNC), NAME(O_DIRECT), NAME(O_ASYNC),
@@ -273,7 +273,7 @@ static const struct syscall_name *const syscall_ioctl =
 
 /* ---- words ---- */
 
-/* What is put together: cut where it ends. */
+/* Output text, cut at its size. */
 struct syscall_out {
 	char *buf;
 	size_t size, len;
@@ -297,7 +297,7 @@ static void out_put_hex(struct syscall_out *out, uint64_t rest)
 	out_put(out, text);
 }
 
-/* Names of all bits; what has none as a number. */
+/* Names of all bits; bits without a name as a number. */
 static void out_flags(struct syscall_out *out, const struct syscall_name *names, uint64_t value)
 {
 	for (; names->name; names++) {
@@ -348,7 +348,7 @@ static void out_clone(struct syscall_out *out, uint64_t value)
 		out_signal(out, value & 0xff);
 }
 
-/* The names that every program may use; of others what their numbers are made of. */
+/* Names of the ioctls that any program may use; others by the parts of their number. */
 static void out_ioctl(struct syscall_out *out, uint64_t value)
 {
 	char text[64];

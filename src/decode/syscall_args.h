@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * syscall_args.h: what are the arguments of a system call, and what does it return? A letter for
- * each, of the calls that programs use most; and the words for a number of that kind: O_RDONLY,
- * SIGTERM, PROT_READ|PROT_WRITE. Names are those of the headers it was built with; bits without a
- * name are shown as a number.
+ * each, for the most used calls; and the words for a number of that kind: O_RDONLY, SIGTERM,
+ * PROT_READ|PROT_WRITE. Names come from the build's headers; bits without a name are shown as a
+ * number.
  */
 #ifndef IOSONAR_DECODE_SYSCALL_ARGS_H
 #define IOSONAR_DECODE_SYSCALL_ARGS_H
@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { SYSCALL_ARGUMENTS = 6, SYSCALL_TEXTS = 2 }; /* the most that a call has */
+enum { SYSCALL_ARGUMENTS = 6, SYSCALL_TEXTS = 2 }; /* maximum of any call */
 
 enum syscall_kind {
 	SYSCALL_UNKNOWN = 0,
@@ -20,7 +20,7 @@ enum syscall_kind {
 	SYSCALL_NUMBER = 'u',
 	SYSCALL_HEX = 'x',
 	SYSCALL_POINTER = 'p',
-	SYSCALL_TEXT = 'T', /* a pointer to one */
+	SYSCALL_TEXT = 'T', /* a pointer to a text */
 	SYSCALL_FD = 'F',
 	SYSCALL_DIRFD = 'D', /* or AT_FDCWD */
 	SYSCALL_OPEN = 'O',
@@ -39,10 +39,10 @@ enum syscall_kind {
 	SYSCALL_FAMILY = 'B',
 	SYSCALL_SOCKET = 'Y',
 	SYSCALL_CLOCK = 'c',
-	SYSCALL_AT = 'a', /* flags of the calls whose names end in at */
+	SYSCALL_AT = 'a', /* flags of calls whose names end in "at" */
 };
 
-/* By its number on this machine, as the headers have it: "read"; NULL: it came later. */
+/* By its number on this machine, from the headers: "read"; NULL: it is newer. */
 const char *syscall__name(int64_t number);
 /* The kind of argument `nr`, from 0, by the call's name or that of its tracepoint (newfstat). */
 enum syscall_kind syscall__argument(const char *call, unsigned int nr);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * words.h: text into a buffer that may be too small. What does not fit is cut at the end, so that
- * the text is always a prefix of the whole. No printf: a trace prints millions of lines a second.
+ * words.h: text in a buffer that may be too small. Text that does not fit is cut, so the result is
+ * always a prefix of the whole. No printf: a trace prints millions of lines a second.
  *	struct words w = words__on(buf, sizeof(buf));
  *	words__str(&w, "lba=");
  *	words__u64(&w, lba);
@@ -20,7 +20,7 @@ struct words {
 	char *end; /* the last byte, kept for the terminator */
 };
 
-enum { WORDS_DIGITS = 20 }; /* of the largest 64-bit number */
+enum { WORDS_DIGITS = 20 }; /* digits of the largest 64-bit number */
 
 /* The buffer holds at least one byte. */
 static inline struct words words__on(char *buf, size_t size)
@@ -60,7 +60,7 @@ static inline void words__char(struct words *w, char c)
 		*w->at++ = c;
 }
 
-/* A gap before the next item; none at the start and none twice. */
+/* A gap before the next item, except at the start or after another gap. */
 static inline void words__space(struct words *w)
 {
 	if (w->at > w->start && w->at[-1] != ' ')
@@ -81,7 +81,7 @@ static inline void words__item(struct words *w, const char *text)
 	words__str(w, text);
 }
 
-/* Two digits a division; copied with a constant length, garbage behind the number and all. */
+/* Two digits per division; copied with a constant length, including garbage after the number. */
 static inline void words__u64(struct words *w, uint64_t value)
 {
 	char digits[2 * WORDS_DIGITS] = { 0 };
@@ -106,7 +106,7 @@ static inline void words__i64(struct words *w, int64_t value)
 	words__u64(w, value < 0 ? -(uint64_t)value : (uint64_t)value);
 }
 
-/* "0x2a", with at least that many digits: 4 makes it "0x002a". */
+/* "0x2a", with a minimum number of digits: 4 gives "0x002a". */
 static inline void words__hex(struct words *w, uint64_t value, int least_digits)
 {
 	char digits[16];
@@ -121,7 +121,7 @@ static inline void words__hex(struct words *w, uint64_t value, int least_digits)
 	words__bytes(w, first, (size_t)(digits + sizeof(digits) - first));
 }
 
-/* Bytes in the largest unit that is exact, as the options take them: 4Ki, 1536, 2Mi. */
+/* Bytes in the largest exact unit, in the syntax of options: 4Ki, 1536, 2Mi. */
 static inline void words__size(struct words *w, uint64_t bytes)
 {
 	unsigned int unit = 0;
@@ -133,7 +133,7 @@ static inline void words__size(struct words *w, uint64_t bytes)
 		words__bytes(w, &"KiMiGiTi"[2 * (unit - 1)], 2);
 }
 
-/* A duration in the largest unit that is exact: 100us, 1500ms, 120s. */
+/* A duration in the largest exact unit: 100us, 1500ms, 120s. */
 static inline void words__duration(struct words *w, uint64_t ns)
 {
 	static const char *const units[] = { "ns", "us", "ms", "s" };

@@ -113,7 +113,7 @@ static const char *pair_name(const struct pair_side *side, uint32_t function)
 	return call_trace__probe(&side->trace, function)->func;
 }
 
-/* Names get numbers, so that two of them are compared at once. */
+/* Names get numbers, for fast comparison. */
 static int pair_number_names(struct call_pair *d, struct pair_side *side)
 {
 	side->names = calloc(side->trace.nr + 1, sizeof(*side->names));
@@ -143,7 +143,7 @@ static void pair_join_side_functions(struct call_pair *d, int i)
 	}
 }
 
-/* Those that were never called are left out. */
+/* Functions that were never called are left out. */
 static int pair_join_functions(struct call_pair *d)
 {
 	d->functions = calloc(d->names.nr + 1, sizeof(*d->functions));
@@ -175,7 +175,7 @@ static int pair_compare(struct call_pair *d)
 			continue;
 		if (shift_list__compare(list, f->samples[0], f->samples[1]))
 			return log_no_memory();
-		/* Of all that a list has only the mean is shown, and counts. */
+		/* Only the mean of each list is shown, and counts. */
 		for (size_t j = first; j < list->nr; j++)
 			if (list->shifts[j].what == SHIFT_MEAN)
 				list->shifts[first] = list->shifts[j];
@@ -206,7 +206,7 @@ static int pair_by_time(const void *left, const void *right)
 		      ((const struct pair_function *)right)->name);
 }
 
-/* ---- by the functions around it ---- */
+/* ---- by call path ---- */
 
 static bool pair_is(const void *nodes, uint32_t number, const void *key)
 {
@@ -237,7 +237,7 @@ static uint32_t pair_node(struct call_pair *d, uint32_t parent, const struct pai
 	return at;
 }
 
-/* Parents come first: where each has gone is known when those inside come. */
+/* Parents come first, so a node's parent is already joined. */
 static int pair_join_side(struct call_pair *d, int side)
 {
 	uint32_t nr, *gone;
@@ -275,7 +275,7 @@ static int pair_node_by_time(const void *left, const void *right)
 	return strcmp(b->name, a->name);
 }
 
-/* Those beside one another by their time: linked anew, the last first. */
+/* Sorts siblings by time: links them again, the last first. */
 static int pair_sort_nodes(struct call_pair *d)
 {
 	struct pair_node **order = calloc(d->nr_nodes, sizeof(struct pair_node *));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * call_pair.h: two traces of calls, joined: which functions, how often, how long; by function, or
- * by the functions around it. Functions are the same if their names are: kernels may differ. Time
- * of a function whose return was not seen is not known.
+ * call_pair.h: two traces of calls, joined: which functions, how often, how long; by function or by
+ * call path. Functions match by name: kernels may differ. The time of a function is unknown if its
+ * return was not traced.
  */
 #ifndef IOSONAR_DIFF_CALL_PAIR_H
 #define IOSONAR_DIFF_CALL_PAIR_H
@@ -14,14 +14,14 @@
 #include "diff/diff.h"
 #include "render/intern.h"
 
-/* One of the two. */
+/* One of the two traces. */
 struct pair_side {
 	struct call_trace trace;
 	struct call_trace_reader reader;
 	struct call_graph *graph;
 	struct call_sums sums;
-	struct sample *samples; /* durations, by function; all zeros until it was called */
-	uint32_t *names;	/* by function: its name's number, the same in both */
+	struct sample *samples; /* durations, by function; all zeros before its first call */
+	uint32_t *names;	/* by function: number of its name, the same in both */
 	const struct options *options;
 };
 
@@ -33,13 +33,12 @@ struct pair_function {
 	struct shift shift; /* of the mean */
 };
 
-/* A node of either graph, or of both. The first is none of them: those that are in no other are in
- * it. */
+/* A node of one graph or of both. The first node is the root, the parent of outermost functions. */
 struct pair_node {
 	const char *name;
 	uint32_t name_nr;
 	uint32_t parent, depth;
-	uint32_t first, next; /* inside it, beside it; 0: none */
+	uint32_t first, next; /* first child, next sibling, or 0 */
 	const struct call_node *nodes[2];
 };
 
@@ -58,10 +57,10 @@ struct call_pair {
 struct call_pair_wants {
 	const struct diff_file *files; /* two */
 	const struct options *options;
-	bool graph; /* by the functions around it */
+	bool graph; /* by call path */
 };
-/* Reads both; *pair is freed by the caller, after a failure too. *lost: parts of a file. Negative
- * errno, said. */
+/* Reads both; the caller frees *pair, also after a failure. *lost: parts of a file are missing.
+ * Negative errno, said. */
 int call_pair__read(const struct call_pair_wants *wants, struct call_pair **pair, bool *lost);
 void call_pair__free(struct call_pair *pair);
 

@@ -66,7 +66,7 @@ const struct object diff_path_object = { "path", { path_columns, count_columns }
 
 /* In text the name comes last: it is indented, and long. */
 static const struct column text_columns[] = {
-	{ "shift", "   shift", CELL_TEXT, 8, "", .at = ROW(shift_words) }, /* not of a path */
+	{ "shift", "   shift", CELL_TEXT, 8, "", .at = ROW(shift_words) }, /* not for call paths */
 	{ "verdict", "verdict", CELL_TEXT, 7, "", .at = ROW(verdict) },
 	{ "call", "function", CELL_TEXT, 20, "", .at = ROW(line) },
 	{ 0 },
@@ -146,7 +146,7 @@ static int view_put_line(const struct pair_node *n, struct table *table)
 	return 0;
 }
 
-/* Inside it first, then beside it, then up. 0: that was all. */
+/* First child, then sibling, then up. 0: the end. */
 static uint32_t node_next(const struct call_pair *d, uint32_t node)
 {
 	if (d->nodes[node].first)

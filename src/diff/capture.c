@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * capture.c: a run out of a capture: every command that the filters let pass, with its exact
- * latency, size, end and, where it has stages, its steps. What session__run says of a capture that
- * is damaged, and how it ends with Ctrl-C, holds here, too.
+ * capture.c: reads a run from a capture: every command that passes the filters, with its exact
+ * latency, size, end and, if it has stages, its steps. Damaged captures and Ctrl-C are handled as
+ * in session__run.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -19,12 +19,12 @@ struct capture_state {
 	struct diff_side *side;
 	const struct diff_wants *wants;
 	size_t *places; /* by device of the capture: place in the side's list + 1 */
-	size_t nowhere; /* the same, of a device that is not known */
+	size_t nowhere; /* place + 1 of an unknown device */
 	uint64_t from_ns;
-	struct command_row command; /* at hand, for --if */
+	struct command_row command; /* current command, for --if */
 };
 
-/* "nvme0n1#2" is another drive that bears the name of one before it. */
+/* "nvme0n1#2" is another drive with the name of an earlier one. */
 static void capture_label(const struct device_list *list, size_t device, char *label, size_t size)
 {
 	int nth = 1;
@@ -101,7 +101,7 @@ static int capture_on_record(void *arg, struct session *s, const struct io_recor
 				.moments = moments };
 	struct diff_group *group;
 
-	/* --if: as trace has it. */
+	/* --if works as in trace. */
 	if (r->what != RECORD_END || !io_source__is_met(s, state->wants->only, r, &state->command))
 		return 0;
 	group = capture_group(state, s, r);

@@ -127,7 +127,7 @@ static void diff_add(struct diff *d, int side, const struct diff_group *group)
 		partner = diff_side__find(&d->sides[!side], end->other, group->op);
 		other = d->ends[!side].ends[end->other].name;
 	}
-	if (side && partner) /* it came with A's */
+	if (side && partner) /* already added with its partner in A */
 		return;
 	d->pairs[d->nr_pairs++] = (struct diff_pair){
 		.a = side ? NULL : group,
@@ -152,7 +152,7 @@ static int pair_compare(const void *left, const void *right)
 	return order ? order : strcmp(x->op, y->op);
 }
 
-/* asked_only: devices that --pair does not name are left out. */
+/* asked_only: leaves out devices that --pair does not name. */
 static int diff_pair_groups(struct diff *d, bool asked_only)
 {
 	d->pairs = calloc(d->sides[0].nr_groups + d->sides[1].nr_groups + 1, sizeof(*d->pairs));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * diff.h: two runs side by side: whose devices and operations belong together, and how far they are
- * from one another. What is shown of it is diff_view's and diff_page's.
+ * diff.h: two runs side by side: which devices and operations match, and how much they differ.
+ * diff_view and diff_page show the result.
  */
 #ifndef IOSONAR_DIFF_DIFF_H
 #define IOSONAR_DIFF_DIFF_H
@@ -11,16 +11,16 @@
 
 /* One device and operation. */
 struct diff_pair {
-	const struct diff_group *a, *b; /* NULL: that run has none */
-	const char *dev_a, *dev_b;	/* NULL: that run has no such device */
+	const struct diff_group *a, *b; /* NULL: not in that run */
+	const char *dev_a, *dev_b;	/* NULL: that run lacks the device */
 	const char *op;
 	enum pair_by by;
-	size_t first, nr; /* of the list's shifts */
+	size_t first, nr; /* range in the list's shifts */
 };
 
 struct diff {
 	struct diff_side sides[2];
-	struct pair_ends ends[2]; /* devices, and which is which */
+	struct pair_ends ends[2]; /* devices, and how they match */
 	struct diff_pair *pairs;
 	size_t nr_pairs;
 	struct shift_list list;
@@ -31,8 +31,7 @@ struct diff_file {
 	enum diff_kind kind;
 };
 
-/* files: two, not of calls. asked: "nvme0n1=sda": these are compared and no others. A negative
- * errno, said. */
+/* files: two, not of calls. asked: "nvme0n1=sda": compares only these. A negative errno, said. */
 int diff__make(struct diff *diff, const struct diff_file *files, const struct option_list *asked,
 	       const struct diff_wants *wants);
 void diff__free(struct diff *diff);

@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "render/page.h"
 
-/* What the page's script finds besides rows of `-o json`. */
+/* Data for the page's script besides rows of `-o json`. */
 struct page_run {
 	const char *run, *path;
 	uint64_t commands;
@@ -73,7 +73,7 @@ static unsigned int curve_next(unsigned int at)
 	return at < 99990 ? at + 10 : at == 99990 ? 99999 : 100000;
 }
 
-/* One side of a pair: its buckets, added up. */
+/* One side of a pair: its buckets, summed. */
 struct curve {
 	const struct sample *sample;
 	double *sums;
@@ -94,7 +94,7 @@ static uint64_t curve_at(const struct curve *curve, unsigned int at)
 	return (uint64_t)(sample__percentile(curve->sample, curve->sums, at / 100000.0) + 0.5);
 }
 
-/* Not finer than one command of the run that has more. */
+/* Not finer than one command of the larger run. */
 static bool curve_has(const struct curve *curves, unsigned int at)
 {
 	double a = sample__total(curves[0].sample, SAMPLE_COUNT);

@@ -9,7 +9,7 @@
 
 #include "diff/view.h"
 
-/* -ENOMEM, said; whether it was written is for the stream to say. */
+/* -ENOMEM, said; the caller checks the stream for write errors. */
 int diff_page__put(FILE *out, const struct diff *diff);
 int diff_page__put_calls(FILE *out, const struct call_pair *called,
 			 const struct diff_file files[2]);

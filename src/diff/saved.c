@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * saved.c: a run of which only the numbers of `latency -o json` are left. Its histograms are
- * as coarse as they were printed, 3 %; of how they varied nothing is known, unless it was saved
- * with
- * --hist. Sizes are a mean, and failures and steps are not there.
+ * saved.c: reads a run saved by `latency -o json`. Its histograms are as coarse as printed, 3 %;
+ * their variation is unknown unless saved with --hist. Sizes are a mean; failures and steps are
+ * missing.
  */
 #include <errno.h>
 #include <math.h>
@@ -12,13 +11,13 @@
 #include "capture/saved.h"
 #include "diff/side.h"
 
-enum { DIFF_LEAST_TURNS = 8 }; /* fewer do not tell how they vary */
+enum { DIFF_LEAST_TURNS = 8 }; /* fewer do not show the variation */
 
 struct saved_state {
 	struct diff_side *side;
 	const struct diff_wants *wants;
 	bool has_totals;
-	double now_s, before_s; /* ends of this interval and of the one before it */
+	double now_s, before_s; /* end of this interval and of the previous one */
 };
 
 static bool list_has(const struct option_list *list, const char *word)
@@ -29,7 +28,7 @@ static bool list_has(const struct option_list *list, const char *word)
 	return !list->nr;
 }
 
-/* Only names are left that could be asked about. */
+/* Filters can use only the names that were saved. */
 static int saved_check_wants(const struct diff_side *side, const struct diff_wants *w)
 {
 	const struct filter_options *f = &w->options->filter;
@@ -87,7 +86,7 @@ static int saved_total(struct saved_state *state, struct diff_group *group,
 	return 0;
 }
 
-/* Rows of one time are one turn, whatever else --by tells apart. */
+/* Rows of one time are one turn, whatever other keys --by adds. */
 static void saved_begin_turn(struct diff_group *group, double time_s)
 {
 	if (group->has_turns && group->turn_s == time_s)
@@ -114,7 +113,7 @@ static int saved_interval(struct saved_state *state, struct diff_group *group,
 	sample__add_total(&group->turns, SAMPLE_BYTES, line->count * line->size_bytes);
 	sample__add_total(&group->turns, SAMPLE_NS, line->count * line->mean_ns);
 	seconds = state->now_s - state->before_s;
-	if (state->now_s < 1e9 && seconds >= 0.001) /* in the middle of it: ends are not exact */
+	if (state->now_s < 1e9 && seconds >= 0.001) /* in its middle: ends are not exact */
 		sample__add_slice(&group->sample, (uint64_t)((state->now_s - seconds / 2) * 1e9),
 				  (uint64_t)(seconds * 1e9), line->count);
 	return 0;
@@ -136,7 +135,7 @@ static int saved_on_line(void *arg, const struct saved_line *line)
 	return err ? log_err(err, "out of memory") : 0;
 }
 
-/* Of a bucket, before it is settled. */
+/* Count of a bucket before it is settled. */
 static double saved_in_bucket(const struct sample *sample, uint32_t key)
 {
 	int row = profile__row(&sample->lats, key);
@@ -147,7 +146,7 @@ static double saved_in_bucket(const struct sample *sample, uint32_t key)
 	return sum;
 }
 
-/* What came after the last whole interval is only in the sums: one turn more. */
+/* I/O after the last full interval is only in the totals: one more turn. */
 static int saved_add_rest(struct diff_group *group)
 {
 	const struct sample *whole = &group->sample;
@@ -172,7 +171,7 @@ static int saved_add_rest(struct diff_group *group)
 	return err;
 }
 
-/* Were all buckets printed in every interval, too? */
+/* Were all buckets printed in every interval as well? */
 static bool saved_has_turns(const struct diff_group *group)
 {
 	const struct sample *whole = &group->sample, *turns = &group->turns;
@@ -183,7 +182,7 @@ static bool saved_has_turns(const struct diff_group *group)
 	return all;
 }
 
-/* The one of the two that says more is kept. */
+/* Keeps the more informative of the two samples. */
 static int saved_settle(struct diff_group *group, double seconds)
 {
 	struct sample whole = group->sample;

@@ -112,7 +112,7 @@ int diff_kind__of(const char *path, enum diff_kind *kind)
 		return 0;
 	}
 	err = capture_reader__open(path, &reader);
-	if (err) /* the file's fault, not that of the command line or of privileges */
+	if (err) /* the file is at fault, not the command line or privileges */
 		return err == -ENOMEM || err == -EOPNOTSUPP ? err : -EIO;
 	err = kind_of_capture(path, reader, kind);
 	capture_reader__free(reader);

@@ -19,7 +19,7 @@ struct diff_row {
 	double shift, low, high;
 	const char *shift_unit, *verdict;
 	uint64_t blocks;
-	/* in words, for text */
+	/* as words, for text */
 	const char *shift_words, *low_words, *high_words;
 	char what_text[32], words[3][24];
 };
@@ -70,7 +70,7 @@ static const struct column diff_columns[] = {
 };
 const struct object diff_object = { "shift", { diff_columns } };
 
-/* The same with signs and units, and without what a heading tells. */
+/* The same columns with signs and units, without those that a heading shows. */
 static const struct column text_columns[] = {
 	{ "dev", "dev", CELL_TEXT, 7, "", .at = ROW(dev) },
 	{ "op", "op", CELL_TEXT, 5, "", .at = ROW(op) },
@@ -143,7 +143,7 @@ const char *diff_view__verdict(const struct shift *shift)
 
 enum { ROW_NUMBER = 24 };
 
-/* "+20.0%", "-3.1pt"; a shift that is none has no sign. */
+/* "+20.0%", "-3.1pt"; a shift of zero has no sign. */
 static const char *row_number(double value, bool is_points, char buf[ROW_NUMBER])
 {
 	const char *unit = is_points ? "pt" : "%";
@@ -237,7 +237,7 @@ static size_t view_show_pair(const struct diff *d, const struct diff_pair *p, st
 	for (size_t i = p->first; i < p->first + p->nr; i++) {
 		const struct shift *shift = &d->list.shifts[i];
 
-		/* In text, parts of the mix that did not change are no news. */
+		/* In text, unchanged parts of the mix are not shown. */
 		if (is_brief && shift->what >= SHIFT_SIZE_SHARE && shift->verdict == SHIFT_NOISE) {
 			hidden++;
 			continue;
@@ -358,17 +358,17 @@ bool diff_view__came_true(const struct diff *d, const char *text, const struct c
 	return false;
 }
 
-/* ---- can it be told at all? ---- */
+/* ---- can --fail-if be decided? ---- */
 
 enum { NR_ASKED_SHIFTS = SHIFT_ERRORS + 1, NR_ASKED_CASES = 1 << NR_ASKED_SHIFTS };
 
-/* Where each shift of a pair may be; NULL: it is settled, and both bounds are the same. */
+/* The bounds of each shift of a pair; NULL: it is settled, and both bounds are equal. */
 struct asked_bounds {
 	double low[NR_ASKED_SHIFTS], high[NR_ASKED_SHIFTS];
 	const struct shift *open[NR_ASKED_SHIFTS];
 };
 
-/* More than any shift, but a number: what is not finite counts as absent. */
+/* Larger than any shift, but finite: a value that is not finite counts as absent. */
 static const double asked_any = 1e12;
 
 static void asked_bound(struct asked_bounds *bounds, const struct asked_row *row,

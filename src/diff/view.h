@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * view.h: what differs between two runs, as rows: one for each number of a device and
- * operation, as text, JSON or CSV; and the shifts as fields of --fail-if.
+ * view.h: the differences between two runs as rows: one for each number of a device and operation,
+ * as text, JSON or CSV; and the shifts as fields of --fail-if.
  */
 #ifndef IOSONAR_DIFF_VIEW_H
 #define IOSONAR_DIFF_VIEW_H
@@ -23,18 +23,18 @@ int diff_view__show(const struct diff *diff, const struct diff_show *show);
 int call_view__show(const struct call_pair *pair, const struct diff_show *show);
 
 const char *diff_view__verdict(const struct shift *shift); /* "slower", "noise", ... */
-/* "  +20.0%", as wide as others; returns buf, or a text of its own for NaN. */
+/* "  +20.0%", padded to a fixed width; returns buf, or a constant text for NaN. */
 const char *diff_view__percent(double value, char *buf, size_t size);
 
-/* The condition's columns and a row for each pair. NULL text: none, never true. */
+/* The condition uses columns of one row per pair. NULL text: no condition, never true. */
 int diff_view__parse(const char *text, struct condition **condition);
 /*
- * What did not come true, but might with longer runs: an interval holds both answers, or there is
- * none. Says of what, and why, once for each pair.
+ * Conditions that are false but might be true with longer runs: an interval holds both answers, or
+ * there is no interval. Says for what, and why, once for each pair.
  */
 bool diff_view__is_unsure(const struct diff *diff, const char *text,
 			  const struct condition *condition);
-/* Did it come true? Says of what, once. */
+/* Is the condition true? Says for which pair, once. */
 bool diff_view__came_true(const struct diff *diff, const char *text,
 			  const struct condition *condition);
 

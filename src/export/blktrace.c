@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * blktrace.c: what would blktrace have written? Events Q, G, I, D and C of each request, as
- * far as its record has them, in order of time, for blkparse and btt. A record without stages has
- * only D and C, which are then when the driver built the command and had its answer. Of a request
- * of several bios only the first one's Q is known, and stands for all.
+ * blktrace.c: what would blktrace have written? Events Q, G, I, D and C of each request, as far as
+ * its record has them, ordered by time, for blkparse and btt. A record without stages has only D
+ * and C: when the driver built the command and when it got the answer. For a request with several
+ * bios only the Q of the first is known, and stands for all.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -23,7 +23,7 @@ struct blktrace_item {
 	char comm[16];
 };
 
-/* Of a process: what it was called last; of a CPU of a device: how many events it had. */
+/* For a process: its last name; for a CPU of a device: its number of events. */
 struct blktrace_cell {
 	uint64_t key;
 	union {
@@ -80,7 +80,7 @@ static uint8_t blktrace_flags(struct session *s, const struct io_record *r)
 	return flags | BLKTRACE_PASSTHROUGH;
 }
 
-/* NVMe's own numbers are none of errno's. */
+/* NVMe status codes are not errnos. */
 static uint16_t blktrace_err(const struct io_record *r)
 {
 	if (!r->status)
@@ -88,7 +88,7 @@ static uint16_t blktrace_err(const struct io_record *r)
 	return r->kind == IO_BLOCK && r->status < 4096 ? r->status : EIO;
 }
 
-/* The event that a rung is; 0: none. Where D was not seen, what comes next to it stands for it. */
+/* The event for a rung, or 0. If D was not seen, the nearest rung stands for it. */
 static uint8_t blktrace_what(enum rung rung, bool has_issue, bool has_done)
 {
 	switch (rung) {
@@ -135,7 +135,7 @@ static int blktrace_add(struct export_blktrace *b, struct blktrace_item *item,
 	return err;
 }
 
-/* Of a path of a multipath head the head: paths are hidden, and have no number. */
+/* For a path of a multipath disk, the head: paths are hidden and have no device number. */
 static const struct device *blktrace_disk(struct session *s, const struct io_record *r)
 {
 	const struct device_list *list = io_source__devices(s);
@@ -165,7 +165,7 @@ static int blktrace_put(void *state, struct session *s, const struct io_record *
 	return blktrace_add(b, &item, r);
 }
 
-/* ---- what is remembered of processes, and of each CPU of a device ---- */
+/* ---- state of processes, and of each CPU of a device ---- */
 
 /* NULL: out of memory, said. */
 static struct blktrace_cell *blktrace_cell(struct export_blktrace *b, uint64_t key)
@@ -177,7 +177,7 @@ static struct blktrace_cell *blktrace_cell(struct export_blktrace *b, uint64_t k
 	return cell;
 }
 
-/* A process is named before its first event, and again if it is called otherwise. */
+/* A process is named before its first event, and again if its name changes. */
 static int blktrace_name(struct export_blktrace *b, const struct blktrace_item *item)
 {
 	struct blktrace_cell *cell = blktrace_cell(b, 1ULL << 63 | item->event.pid);

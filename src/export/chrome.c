@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * chrome.c: a capture as Trace Event JSON, for chrome://tracing and whatever else reads it:
- * a device is what such a file calls a process, a lane of a queue a thread.
+ * chrome.c: a capture as Trace Event JSON, for chrome://tracing and similar viewers: a device is
+ * the file's process, a lane of a queue its thread.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -49,7 +49,7 @@ static int chrome_command(void *pen, const struct timeline_io *io)
 	int err;
 
 	snprintf(lane, sizeof(lane), "queue %" PRIu32, io->qid);
-	/* The first ones: numbers as texts. */
+	/* The first notes, with numbers as text. */
 	for (size_t i = 0; i < io->nr_notes && i < CHROME_MAX_ARGS; i++) {
 		snprintf(texts[i], sizeof(texts[i]), "%" PRIu64, io->notes[i].number);
 		event.args[i].key = io->notes[i].key;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * dot.c: which ways do commands take, and where do they stay? A graph for Graphviz: the
- * events that commands of a device and operation pass, and between them how many went there, which
- * part of the time that was, and how long it took.
+ * dot.c: which paths do commands take, and where do they spend time? A graph for Graphviz: the
+ * events that commands of a device and operation pass, and for each edge the number of commands,
+ * its share of the time, and its duration.
  */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * exporter.h: how a capture is handed on to other programs: one struct for each format, with a few
- * functions that `export` calls as the records come. Memory stays bounded however many they are:
- * what has to be sorted goes through a spill. Encoders are in render/, and know nothing of
- * captures.
+ * exporter.h: how does a capture get to other programs? One struct for each format, with a few
+ * functions that `export` calls as records arrive. Memory stays bounded for any number of records:
+ * data to be sorted goes through a spill. Encoders are in render/ and know nothing of captures.
  */
 #ifndef IOSONAR_EXPORT_EXPORTER_H
 #define IOSONAR_EXPORT_EXPORTER_H
@@ -12,11 +11,11 @@
 #include "view/records.h"
 
 struct exporter {
-	bool is_binary; /* nothing for a terminal */
-	/* All return 0 or -errno, said. The state is the format's own, NULL at first. */
+	bool is_binary; /* not for a terminal */
+	/* All return 0 or -errno, said. The state belongs to the format; it starts as NULL. */
 	int (*start)(void **state, struct session *session);
 	int (*put)(void *state, struct session *session, const struct io_record *record);
-	int (*tick)(void *state, struct session *session); /* each interval; NULL: of no interest */
+	int (*tick)(void *state, struct session *session); /* each interval; NULL: not needed */
 	int (*finish)(void *state, struct session *session);
 	void (*flush)(void *state); /* the stream is about to be flushed; may be NULL */
 	void (*free)(void *state);  /* NULL, too */
@@ -28,9 +27,9 @@ extern const struct exporter export_blktrace, export_chrome, export_csv, export_
 /* Every column of a row of json and csv, for --json-schema. */
 extern const struct object export_rows_object;
 
-/* What formats ask about a record. */
+/* What formats need from a record. */
 const char *export__op(const struct session *session, const struct io_record *record, char buf[16]);
-/* Where it begins, in 512 bytes; false: it is about no block. */
+/* Start in units of 512 bytes; false: it has no blocks. */
 bool export__sector(struct session *session, const struct io_record *record, uint64_t *sector);
 
 #endif

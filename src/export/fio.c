@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * fio.c: how can the same I/O be done again? A log that `fio --read_iolog` replays: reads,
- * writes, discards and flushes at the times at which they were submitted, or issued if that was not
- * seen. What fio could not do again is left out, and that is told: commands that failed, or
- * whose sector is unknown.
+ * fio.c: how can the same I/O be repeated? A log that `fio --read_iolog` replays: reads, writes,
+ * discards and flushes at their submission times, or issue times if submission was not seen. What
+ * fio cannot repeat is left out and reported: commands that failed, or whose sector is unknown.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -19,7 +18,7 @@
 struct fio_io {
 	uint64_t offset_bytes;
 	uint32_t bytes;
-	uint16_t device; /* in the list; its head if it is a path of one */
+	uint16_t device; /* index in the list; for a path, its head */
 	uint8_t action;
 };
 
@@ -49,7 +48,7 @@ static const char *fio_name(const struct export_fio *f, size_t device)
 	return io_source__devices(f->session)->devices[device].name;
 }
 
-/* Which of these it is, and where; false: it is counted as what it is not. */
+/* The action and its location; false: counted by the reason it is left out. */
 static bool fio_place(struct export_fio *f, struct session *s, const struct io_record *r,
 		      struct fio_io *io)
 {

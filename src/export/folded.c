@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * folded.c: who caused the I/O, for tools that draw stacks: a line for each that differs,
- * the task, its frames and the kernel's, and how many commands came this way. `stacks -r` has more.
+ * folded.c: who caused the I/O, for tools that draw stacks: one line for each distinct stack: the
+ * task, its frames and the kernel's, and the number of commands. `stacks -r` has more.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -23,7 +23,7 @@ static size_t groups_search(const struct export_groups *g, const struct export_g
 	return i;
 }
 
-/* The last place is for all that is left. */
+/* The last group takes all that is left. */
 static int groups_add(struct export_groups *g, const struct export_group *new)
 {
 	static const struct export_group other = { .dev = "other", .op = "other" };

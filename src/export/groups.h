@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * groups.h: whose sum does a command belong to? Machine, device and operation by their
- * names, numbered as they come: a drive that came back under its name is the same to who reads
- * labels and tags. When GROUPS_MOST are taken, the rest is one group.
+ * groups.h: which sum does a command belong to? Machine, device and operation by name, numbered in
+ * order of appearance: a drive that came back under its name is the same to readers of labels and
+ * tags. When GROUPS_MOST are taken, the rest is one group.
  */
 #ifndef IOSONAR_EXPORT_GROUPS_H
 #define IOSONAR_EXPORT_GROUPS_H
@@ -24,10 +24,10 @@ struct export_groups {
 		const char *host;
 		uint64_t key;
 		size_t group; /* + 1 */
-	} memo[GROUPS_MEMO];  /* what was found last */
+	} memo[GROUPS_MEMO];  /* the last results */
 };
 
-/* Its number. -ENOMEM, said. */
+/* Returns its number. -ENOMEM, said. */
 int export_groups__find(struct export_groups *groups, struct session *session,
 			const struct io_record *record);
 void export_groups__free(struct export_groups *groups);

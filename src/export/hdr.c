@@ -82,6 +82,6 @@ const struct exporter export_hdr = {
 	.start = hdr_start,
 	.put = hdr_put,
 	.tick = hdr_tick,
-	.finish = hdr_tick, /* what came since the last one */
+	.finish = hdr_tick, /* values since the last interval */
 	.free = hdr_free,
 };

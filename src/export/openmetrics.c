@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * openmetrics.c: the whole capture in numbers for Prometheus: latency and size of each
- * machine, device and operation, what failed, and the recording's ledger. One snapshot without
- * times, as node_exporter's textfile collector wants it; gauges and histograms only, whose names
- * both of Prometheus' text formats read alike.
+ * openmetrics.c: the whole capture as metrics for Prometheus: latency and size per machine, device
+ * and operation, failures, and the recording's ledger. One snapshot without times, as
+ * node_exporter's textfile collector requires; only gauges and histograms, whose names read the
+ * same in both of Prometheus' text formats.
  */
 #include <stdlib.h>
 #include "base/log.h"
@@ -106,7 +106,7 @@ static void openmetrics_put_troubles(const struct export_openmetrics *e, FILE *o
 				   e->sums[i]->retries);
 }
 
-/* Of the recording, whatever filters are given now. */
+/* Ledger of the recording, whatever filters are given now. */
 static void openmetrics_put_ledger(struct session *s)
 {
 	const struct object ledger = { "ledger", { ledger_columns } };

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * perfetto.c: a capture for ui.perfetto.dev and its trace_processor: a track for each
- * device, below it one for each queue, as often as commands overlap there; they bear one name, so
- * that they are shown as one.
+ * perfetto.c: a capture for ui.perfetto.dev and its trace_processor: a track for each device, below
+ * it the tracks of each queue, one per overlapping command; they share a name, so the viewer shows
+ * them as one.
  */
 #include <errno.h>
 #include <inttypes.h>
 #include "export/timeline.h"
 #include "render/perfetto.h"
 
-/* Numbers of tracks, apart from each other. */
+/* Ranges of track numbers, which do not overlap. */
 #define PERFETTO_DEVICE(nr) (1ULL << 40 | (nr))
 #define PERFETTO_DEPTH(nr)  (2ULL << 40 | (nr))
 #define PERFETTO_LAT(nr)    (3ULL << 40 | (nr))
@@ -74,7 +74,7 @@ static int perfetto_command(void *pen, const struct timeline_io *io)
 					   .notes = notes,
 					   .nr_notes = io->nr_notes,
 				   });
-	if (io->nr_moments > 2) /* one step is the command itself */
+	if (io->nr_moments > 2) /* a single step equals the command */
 		perfetto_put_steps(pen, io);
 	perfetto__slice_end(pen, track, io->moments[io->nr_moments - 1].ns);
 	return 0;

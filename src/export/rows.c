@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * rows.c: what was every command, for a database? One row each with all that is known of it,
- * as JSON or CSV; the machine is a column, so that captures of many go into one table. Times are
- * CLOCK_MONOTONIC of that machine but for wall_ns; what was not seen is null.
+ * rows.c: what was every command, for a database? One row each with everything known, as JSON or
+ * CSV; the machine is a column, so captures of many machines fit in one table. Times are that
+ * machine's CLOCK_MONOTONIC except wall_ns; what was not seen is null.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -24,7 +24,7 @@ struct timeline_queue {
 
 struct timeline_step {
 	uint32_t device;
-	int8_t by; /* one more in flight, or one less */
+	int8_t by; /* +1: one more in flight, -1: one less */
 };
 
 struct timeline {
@@ -80,7 +80,7 @@ void timeline__free(void *timeline)
 
 /* ---- queues and their lanes ---- */
 
-/* -ENOSPC: it is left out. */
+/* -ENOSPC: the command is left out. */
 static int timeline_choose_track(struct timeline *t, struct timeline_io *io)
 {
 	struct timeline_queue *queue = index__entry(&t->index, &t->queues, sizeof(*t->queues),

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * timeline.h: when was which command where? What pictures of time have in common: a device's
- * queues have lanes, so that commands that overlap lie beside each other; the steps of a command
- * lie inside it; how many were in flight, and how long each took, are counters. A format gives a
- * pen that draws these.
+ * timeline.h: when was which command where? Shared by all time-line formats: a device's queues have
+ * lanes, so that overlapping commands lie side by side; the steps of a command lie inside it;
+ * commands in flight and latency are counters. A format provides a pen that draws these.
  */
 #ifndef IOSONAR_EXPORT_TIMELINE_H
 #define IOSONAR_EXPORT_TIMELINE_H
@@ -14,14 +13,14 @@
 enum timeline_counter { TIMELINE_DEPTH, TIMELINE_LATENCY };
 enum { TIMELINE_NOTES = 12 };
 
-/* What is said of a command; text NULL: the number. */
+/* A note on a command; text NULL: use the number. */
 struct timeline_note {
 	const char *key, *text;
 	uint64_t number;
 };
 
 struct timeline_io {
-	uint32_t device;	   /* its place in the list + 1; 0: not known */
+	uint32_t device;	   /* index in the list + 1; 0: unknown */
 	const char *device_name;   /* with its machine, if that is known */
 	uint32_t track, qid, lane; /* tracks are numbered from 1 */
 	bool is_new_track;
@@ -35,12 +34,12 @@ struct timeline_io {
 
 struct timeline_pen {
 	int (*begin)(void **pen, struct session *session);
-	/* Before all else of a device; NULL: its commands name it. */
+	/* Called first for each device; NULL: its commands name it. */
 	int (*device)(void *pen, uint32_t device, const char *name);
 	int (*command)(void *pen, const struct timeline_io *io);
 	int (*counter)(void *pen, uint32_t device, enum timeline_counter counter, uint64_t ns,
 		       uint64_t value);
-	int (*end)(void *pen);	 /* NULL: there is nothing to do; */
+	int (*end)(void *pen);	 /* NULL: nothing to do */
 	void (*free)(void *pen); /* likewise */
 };
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* linux/blktrace_api.h: numbers that the kernel promises to keep. */
+/* linux/blktrace_api.h: numbers of the kernel's stable ABI. */
 enum {
 	TRACE_MAGIC = 0x65617407, /* version 7 */
 	TRACE_BYTES = 48,
@@ -49,7 +49,7 @@ static size_t blktrace_put_head(unsigned char *buf, const struct blktrace_head *
 	at = blktrace_put(at, e->pid, 4);
 	at = blktrace_put(at, (uint64_t)e->major << 20 | (e->minor & 0xfffff), 4);
 	at = blktrace_put(at, e->cpu, 4);
-	at = blktrace_put(at, (uint64_t)-e->err, 2); /* as the kernel has it: negative */
+	at = blktrace_put(at, (uint64_t)-e->err, 2); /* negative, as in the kernel */
 	at = blktrace_put(at, head->tail_bytes, 2);
 	return (size_t)(at - buf);
 }

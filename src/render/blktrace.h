@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * blktrace.h: an event of a request's way as blktrace writes it, 48 bytes and what follows them,
- * little-endian: for blkparse and btt. One stream holds all CPUs; each CPU's events are numbered
- * from 1, and have to be in order.
+ * blktrace.h: one event of a request in blktrace's format, 48 bytes plus payload, little-endian:
+ * for blkparse and btt. One stream holds all CPUs; each CPU's events are numbered from 1 and must
+ * be in order.
  */
 #ifndef IOSONAR_RENDER_BLKTRACE_H
 #define IOSONAR_RENDER_BLKTRACE_H
@@ -25,7 +25,7 @@ enum blktrace_flag {
 	BLKTRACE_FLUSH = 2,
 	BLKTRACE_DISCARD = 4,
 	BLKTRACE_FUA = 8,
-	BLKTRACE_PASSTHROUGH = 16, /* past the file systems */
+	BLKTRACE_PASSTHROUGH = 16, /* bypasses the file systems */
 };
 
 struct blktrace_event {
@@ -40,9 +40,9 @@ struct blktrace_event {
 
 enum { BLKTRACE_MOST = 48 + 16 };
 
-/* Each returns how many bytes there are. */
+/* Each returns the number of bytes. */
 size_t blktrace__event(unsigned char buf[BLKTRACE_MOST], const struct blktrace_event *event);
-/* That a process is called so: before its first event. */
+/* The name of a process: before its first event. */
 size_t blktrace__process(unsigned char buf[BLKTRACE_MOST], uint64_t time_ns, uint32_t pid,
 			 const char comm[16]);
 /* The wall clock of a moment: before all others. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * cell.c: what does a column hold of a row, and how is that number written, for people and for
- * programs? Texts are the tables' own: they have to be escaped.
+ * cell.c: which value does a column have in a row, and how is a number written, for people and for
+ * programs? Tables write texts themselves, which need escaping.
  */
 #define _GNU_SOURCE 1 /* mempcpy */
 #include <string.h>
@@ -31,7 +31,7 @@ static struct cell cell_checked(struct cell cell)
 	return cell_is_real(cell.kind) ? cell_of_real(cell.kind, cell.real) : cell;
 }
 
-/* What cannot be shown is nothing in every format. */
+/* A value that cannot be shown is absent in every format. */
 struct cell column__cell(const struct column *column, const void *row)
 {
 	const void *field = (const char *)row + column->at;

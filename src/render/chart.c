@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * chart.c: what does a distribution look like? Bars for one, a row of shades an interval for its
- * course over time. Whatever is not zero is visible: a bar has at least an eighth of a block, a
- * shade at least a dot; so the smallest are drawn larger than they are, and the counts beside say
- * it.
+ * chart.c: what does a distribution look like? Bars for one, a row of shades per interval for its
+ * course over time. Every value above zero is visible: a bar has at least an eighth of a block, a
+ * shade at least a dot; the smallest are drawn too large, so the counts are printed beside them.
  */
 #include <langinfo.h>
 #include <stdlib.h>
@@ -15,12 +14,12 @@
 #include "decode/column.h"
 
 enum {
-	CHART_COLUMNS = 100, /* of a stream that is no terminal */
+	CHART_COLUMNS = 100, /* if the stream is not a terminal */
 
-	BAR_BOUND_WIDTH = 8, /* the least: "123.4us" and a space */
+	BAR_BOUND_WIDTH = 8, /* minimum: "123.4us" and a space */
 	BAR_COUNT_WIDTH = 8,
-	BAR_LEAST = 4, /* a narrower bar says nothing */
-	BAR_FOLD = 3,  /* as many empty rows one after the other are one line */
+	BAR_LEAST = 4, /* a narrower bar is not readable */
+	BAR_FOLD = 3,  /* this many empty rows in sequence become one line */
 	BAR_DIGITS = 3,
 	BAR_MAX_DIGITS = 9,
 
@@ -82,7 +81,7 @@ static const struct bar_unit *bar_unit(uint64_t ns)
 	return unit;
 }
 
-/* Those that `digits` significant digits leave. */
+/* The decimals that fit in `digits` significant digits. */
 static int bar_decimals(uint64_t ns, int digits)
 {
 	const struct bar_unit *unit = bar_unit(ns);
@@ -93,7 +92,7 @@ static int bar_decimals(uint64_t ns, int digits)
 	return digits < unit->max_decimals ? digits : unit->max_decimals;
 }
 
-/* What the last digit of a bound is worth. */
+/* Value of the last digit of a bound. */
 static uint64_t bar_last_digit_ns(uint64_t ns, int digits)
 {
 	uint64_t worth = bar_unit(ns)->ns;
@@ -137,7 +136,7 @@ static void bar_label(struct chart_bar *bar, const struct hist_range *range, int
 		snprintf(bar->to, sizeof(bar->to), "...");
 }
 
-/* How one histogram is laid out. */
+/* The layout of one histogram. */
 struct bar_layout {
 	int from_width, to_width, count_width, bar_width;
 	uint64_t most;
@@ -170,7 +169,7 @@ static struct bar_layout bar_layout(struct chart_style style, const struct chart
 	return layout;
 }
 
-/* 99.9996% is not 100%: as many decimals as that takes, 5 at most. */
+/* 99.9996% is not 100%: uses as many decimals as needed, at most 5. */
 static void bar_percent(char *buf, size_t size, double percent)
 {
 	int decimals = 1;
@@ -182,7 +181,7 @@ static void bar_percent(char *buf, size_t size, double percent)
 		snprintf(buf, size, ">99.9999%%");
 }
 
-/* Rounded once, to the steps that can be drawn: characters, or in UTF-8 eighths of one. */
+/* Rounded once, to drawable steps: characters, or eighths of one in UTF-8. */
 static void bar_draw(FILE *out, struct chart_style style, const struct bar_layout *layout,
 		     uint64_t count)
 {
@@ -191,7 +190,7 @@ static void bar_draw(FILE *out, struct chart_style style, const struct bar_layou
 	double share = layout->most ? (double)count / (double)layout->most : 0;
 	int filled = (int)(share * (layout->bar_width * per_block) + 0.5), full, rest;
 
-	if (count && !filled) /* what is not zero gets a step */
+	if (count && !filled) /* a nonzero value gets a step */
 		filled = 1;
 	full = filled / per_block;
 	rest = filled % per_block;
@@ -281,7 +280,7 @@ void chart__bar(FILE *out, struct chart_style style, int width, uint64_t count, 
 	bar_draw(out, style, &layout, count);
 }
 
-/* What is faster than the first band or slower than the last is counted there. */
+/* Values faster than the first band or slower than the last are counted in that band. */
 static uint32_t heat_band(uint32_t slot, uint32_t size)
 {
 	uint32_t from = hist_slot(1ULL << HEAT_FROM_BIT), to = hist_slot(1ULL << HEAT_TO_BIT);
@@ -296,7 +295,7 @@ static uint32_t heat_nr_bands(uint32_t size)
 	return HEAT_OCTAVES * HIST_SUB / size;
 }
 
-/* A name stands over the band that holds its time, and is left out where it would touch another. */
+/* A label is above the band that holds its time, and is left out if it would touch another. */
 void chart__heat_heading(FILE *out, struct chart_style style)
 {
 	static const struct {
@@ -318,7 +317,7 @@ void chart__heat_heading(FILE *out, struct chart_style style)
 	fprintf(out, "%*s| count\n", (int)(nr - at), "");
 }
 
-/* Each level is twice the share of the one below; 9 is half of all or more, 0 is nothing. */
+/* Each level is twice the share of the level below; 9 is half or more, 0 is nothing. */
 static int heat_level(uint64_t count, uint64_t total)
 {
 	double share = total ? (double)count / (double)total : 0;
@@ -342,7 +341,7 @@ static void heat_shade(FILE *out, struct chart_style style, int level)
 		fputc(ascii[level], out);
 }
 
-/* Cold to hot in the 256 colours, one for each level; written only where it changes. */
+/* Cold to hot in the 256 colours, one per level; written only on a change. */
 static void heat_cells(FILE *out, struct chart_style style, const uint64_t *counts, uint32_t nr)
 {
 	static const int colors[HEAT_LEVELS] = { 0, 60, 67, 73, 78, 114, 185, 214, 208, 196 };
@@ -364,7 +363,7 @@ static void heat_cells(FILE *out, struct chart_style style, const uint64_t *coun
 		fputs("\033[0m", out);
 }
 
-/* Tenths only where there are any: a tick that came 20 us late is still at "3s". */
+/* Tenths only if not zero: a tick that is 20 us late is still at "3s". */
 static void heat_time(FILE *out, double seconds)
 {
 	char time[32];

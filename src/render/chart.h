@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * chart.h: pictures in a terminal: histogram bars and heat rows. UTF-8 blocks where the locale
- * allows, ASCII elsewhere; colour only when asked.
+ * chart.h: pictures in a terminal: histogram bars and heat rows. UTF-8 blocks if the locale allows,
+ * otherwise ASCII; colour only on request.
  */
 #ifndef IOSONAR_RENDER_CHART_H
 #define IOSONAR_RENDER_CHART_H
@@ -13,7 +13,7 @@
 
 struct chart_style {
 	bool utf8, color;
-	int columns; /* of the terminal; 100 if unknown */
+	int columns; /* of the terminal, or 100 if unknown */
 };
 
 /* What this stream can show. color: enum color_when of options.h. */
@@ -25,10 +25,10 @@ struct chart_style chart__style_of(FILE *out, int color);
  */
 void chart__histogram(FILE *out, struct chart_style style, const struct hist_range *ranges, int nr);
 
-/* The same of anything: bounds are words already. */
+/* A bar of any histogram: bounds are given as text. */
 struct chart_bar {
 	char from[32], to[32];
-	bool is_closed; /* `to` is the last value, not the first one behind */
+	bool is_closed; /* `to` is included */
 	uint64_t count;
 	double cumulative_percent;
 };
@@ -36,15 +36,15 @@ void chart__bars(FILE *out, struct chart_style style, const char *heading,
 		 const struct chart_bar *bars, int nr);
 
 /*
- * One row an interval: "     3s | ·░▒▓█   | 1234". Columns are octaves from 1us to 64s, halved
- * where the width allows; shade is the share of the interval's commands in that band.
+ * One row per interval: "     3s | ·░▒▓█   | 1234". Columns are octaves from 1us to 64s, halved
+ * if the width allows; the shade is the band's share of the interval's commands.
  */
 void chart__heat_heading(FILE *out, struct chart_style style);
 void chart__heat_row(FILE *out, struct chart_style style, double seconds, const struct hist *h);
 
-/* A bar between its ends, "  |██▌  |": as much of the width as count is of most. */
+/* A bar between its ends, "  |██▌  |": fills count/most of the width. */
 void chart__bar(FILE *out, struct chart_style style, int width, uint64_t count, uint64_t most);
-/* A row of shades, "|·░▒▓█ |": each is its count's share of all, as in a heat map. */
+/* A row of shades, "|·░▒▓█ |": each shows its count's share of the total, as in a heat map. */
 void chart__shades(FILE *out, struct chart_style style, const uint64_t *counts, uint32_t nr);
 
 #endif

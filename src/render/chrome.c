@@ -10,12 +10,12 @@
 #include "decode/column.h"
 
 /*
- * The idle task of every CPU is task 0. They run at the same time, so each needs a line of its own:
- * a number that no task has, the kernel's PID_MAX_LIMIT being the first.
+ * The idle task of every CPU is task 0. They run at the same time, so each needs its own line:
+ * numbers that no task has, starting at the kernel's PID_MAX_LIMIT.
  */
 enum { CHROME_IDLE = 4194304 };
 
-/* A process, or a task of one, and what it was called last. */
+/* A process or one of its tasks, with its last name. */
 struct chrome_name {
 	uint64_t id;
 	char comm[16];
@@ -60,7 +60,7 @@ static void chrome_put_key(struct chrome *c, const char *key, const char *text)
 	text__put_json(c->out, text);
 }
 
-/* us, as the format wants it, without losing the ns. */
+/* us, as the format requires, without losing the ns. */
 static void chrome_put_time(struct chrome *c, const char *key, uint64_t ns)
 {
 	fprintf(c->out, ",\"%s\":%" PRIu64 ".%03u", key, ns / 1000, (unsigned)(ns % 1000));
@@ -76,7 +76,7 @@ static void chrome_put_name(struct chrome *c, const char *what, uint32_t pid, ui
 	fputs("}}", c->out);
 }
 
-/* A task may get another name, by execve: the last one stays. is_new: it is to be told. */
+/* execve may rename a task: the last name stays. is_new: it must be written. */
 static int chrome_note(struct chrome *c, uint64_t id, const char *comm, bool *is_new)
 {
 	const size_t known = c->index.nr;
@@ -89,7 +89,7 @@ static int chrome_note(struct chrome *c, uint64_t id, const char *comm, bool *is
 	return 0;
 }
 
-/* A process is called what its first task is, or who came first until that one comes. */
+/* A process has the name of its first task, or until that appears, of the first task seen. */
 static int chrome_name_process(struct chrome *c, const struct chrome_event *e, uint32_t tid)
 {
 	const char *comm = e->process ? e->process : e->tid ? e->comm : "swapper";

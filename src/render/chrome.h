@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * chrome.h: what ran when? Events with a beginning and a duration as Trace Event JSON, which
- * chrome://tracing and Perfetto show: a line for each task, one inside the other. One JSON object
- * in all, not one a line; it is whole when chrome__end was called.
+ * chrome.h: what ran when? Events with start and duration as Trace Event JSON, for chrome://tracing
+ * and Perfetto: a line for each task, with nested events. One JSON object in all, not one per line;
+ * it is complete after chrome__end.
  */
 #ifndef IOSONAR_RENDER_CHROME_H
 #define IOSONAR_RENDER_CHROME_H
@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define CHROME_NO_DURATION UINT64_MAX /* how long it took is not known: a mark */
+#define CHROME_NO_DURATION UINT64_MAX /* duration unknown: draws a mark */
 
 enum { CHROME_MAX_ARGS = 8 };
 
@@ -18,10 +18,10 @@ struct chrome_event {
 	const char *name, *category;
 	uint64_t start_ns, duration_ns;
 	uint32_t pid, tid, cpu;
-	const char *comm;    /* of the task; it gets its name from there */
-	const char *process; /* what the process is called; NULL: as its task */
+	const char *comm;    /* names the task */
+	const char *process; /* name of the process; NULL: that of its task */
 	struct {
-		const char *key, *text; /* text: NULL: it is left out */
+		const char *key, *text; /* text NULL: left out */
 	} args[CHROME_MAX_ARGS];
 	size_t nr_args;
 };
@@ -36,7 +36,7 @@ struct chrome_counter {
 	uint32_t pid;
 };
 void chrome__counter(struct chrome *chrome, const struct chrome_counter *counter);
-/* Who is outside comes before who is inside. Text is hostile, but for keys. -ENOMEM. */
+/* Outer events come before inner events. Text is hostile, except keys. -ENOMEM. */
 int chrome__put(struct chrome *chrome, const struct chrome_event *event);
 void chrome__end(struct chrome *chrome);
 void chrome__free(struct chrome *chrome);

@@ -5,8 +5,8 @@
 #include "decode/column.h"
 
 /*
- * In a label a backslash begins an escape (\N is the node's name), and an ampersand an entity of
- * HTML. Control characters and what is no UTF-8 were escaped before, with backslashes.
+ * In a label a backslash starts an escape (\N is the node's name), and an ampersand an HTML entity.
+ * Control characters and invalid UTF-8 are already escaped with backslashes.
  */
 static void dot_put_char(FILE *out, char c)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * dot.h: who goes to whom? A directed graph for Graphviz: nodes and edges by number, each with a
- * few lines of text. Names are hostile: nothing in them ends a string, or is an escape of Graphviz.
+ * dot.h: which node leads to which? A directed graph for Graphviz: nodes and edges by number, each
+ * with a few lines of text. Names are hostile: they cannot end a string or form an escape.
  */
 #ifndef IOSONAR_RENDER_DOT_H
 #define IOSONAR_RENDER_DOT_H

@@ -47,7 +47,7 @@ static uint32_t flame_new_node(struct flame *f, const struct flame_key *key, uin
 	return at;
 }
 
-/* The frame above this one that has that name. FLAME_NOBODY: no memory. */
+/* The frame of that name on top of this one. FLAME_NOBODY: out of memory. */
 static uint32_t flame_child(struct flame *f, uint32_t parent, const struct flame_frame *frame)
 {
 	const struct flame_key key = { parent, frame };
@@ -80,7 +80,7 @@ void flame__free(struct flame *f)
 	free(f);
 }
 
-/* What has no name, or no frame at all, would be lost in a folded line. */
+/* A missing name, or an empty stack, would be lost in a folded line. */
 static const struct flame_frame flame_unknown = { .name = "[unknown]" };
 
 uint32_t flame__enter(struct flame *f, uint32_t below, const struct flame_frame *frame)
@@ -128,7 +128,7 @@ uint64_t flame__total(const struct flame *f)
 
 /* ---- its order ---- */
 
-/* Children of one parent are neighbours, the last by name first. */
+/* Children of one parent are adjacent, in reverse order of names. */
 static int flame_compare(const void *left, const void *right, void *nodes)
 {
 	const struct flame_node *a = (struct flame_node *)nodes + *(const uint32_t *)left;
@@ -156,7 +156,7 @@ static void flame_sum_up(struct flame *f)
 	}
 }
 
-/* Each becomes the first child of its parent; whoever was before comes next. */
+/* Each becomes its parent's first child; the previous first child comes next. */
 static void flame_link(struct flame *f, const uint32_t *order)
 {
 	for (uint32_t i = FLAME_ROOT + 1; i < f->nr; i++) {
@@ -214,7 +214,7 @@ uint32_t flame_next(const struct flame *f, uint32_t node)
 
 /* ---- folded lines ---- */
 
-/* Where the path of each frame of the stack ends in the text. */
+/* Where each frame's path ends in the text. */
 struct flame_path {
 	char *text;
 	size_t len, room;

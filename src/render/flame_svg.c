@@ -18,7 +18,7 @@ enum {
 	SVG_TOP = 84, /* title, note, legend */
 	SVG_BOTTOM = 44,
 	SVG_ROW = 18,
-	SVG_GLYPH_TENTHS = 72, /* of a pixel: a monospaced letter of 12 pixels */
+	SVG_GLYPH_TENTHS = 72, /* of a pixel: width of a 12-pixel monospaced letter */
 	SVG_SHADES = 4,
 	SVG_LEAST_PER_PIXEL = 10, /* a frame is at least a tenth of a pixel wide */
 };
@@ -31,7 +31,7 @@ static const char *const svg_kinds[NR_FLAME_KINDS] = {
 
 static const char svg_class[NR_FLAME_KINDS + 1] = "cuk";
 
-/* What the script computes with: shares of the whole, all of them exact in its numbers. */
+/* The script's numbers: shares of the total, all exact in its arithmetic. */
 static const uint64_t svg_whole = 1ULL << 40;
 
 struct svg_page {
@@ -43,7 +43,7 @@ struct svg_page {
 
 /* ---- text ---- */
 
-/* Two characters are no part of XML and yet no control characters: U+FFFE and U+FFFF. */
+/* Not allowed in XML although not control characters: U+FFFE and U+FFFF. */
 static size_t svg_put_char(FILE *out, const char *at)
 {
 	switch (*at) {
@@ -125,7 +125,7 @@ static void svg_put_value(FILE *out, const struct flame_style *style, uint64_t v
 	}
 }
 
-/* ---- what is around the frames ---- */
+/* ---- the parts around the frames ---- */
 
 static void svg_put_line(const struct svg_page *page, const char *class, int y, const char *text)
 {
@@ -188,7 +188,7 @@ static void svg_put_head(const struct svg_page *page)
 	svg_put_tools(page);
 }
 
-/* What is not drawn is said. */
+/* Says what is not drawn. */
 static void svg_put_foot(const struct svg_page *page, const struct flame_drawn *drawn)
 {
 	FILE *out = page->out;
@@ -220,7 +220,7 @@ static bool svg_is_root(const struct flame_node *node)
 	return node->parent == FLAME_NOBODY;
 }
 
-/* The same name has the same shade; neighbours mostly another. */
+/* The same name has the same shade; neighbours usually differ. */
 static void svg_put_class(FILE *out, const struct flame_node *node)
 {
 	uint32_t h = 2166136261u; /* FNV-1a */
@@ -233,7 +233,7 @@ static void svg_put_class(FILE *out, const struct flame_node *node)
 		fprintf(out, "f %c%u", svg_class[node->kind], (h >> 16) % SVG_SHADES);
 }
 
-/* The name, then what it stands for: a tooltip where no script runs. */
+/* The name, then its value: a tooltip without the script. */
 static void svg_put_title(const struct svg_page *page, const struct flame_node *node,
 			  const char *plain)
 {
@@ -250,7 +250,7 @@ static void svg_put_title(const struct svg_page *page, const struct flame_node *
 	fputs("</title>", out);
 }
 
-/* Three pixels are free on each side; less than three letters say nothing. */
+/* Three pixels are free on each side; fewer than three letters are not readable. */
 static void svg_put_label(FILE *out, const char *plain, uint64_t x, uint64_t y, uint64_t wide)
 {
 	uint64_t fit = wide > 600 ? (wide - 600) / (10 * SVG_GLYPH_TENTHS) : 0;

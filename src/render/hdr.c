@@ -10,8 +10,8 @@
 #include <zlib.h>
 
 /*
- * As HdrHistogram lays it out: 2048 steps of one unit, then 1024 steps of two, of four, and so on:
- * three digits need 2 * 10^3 steps, rounded up to a power of two.
+ * HdrHistogram's layout: 2048 steps of one unit, then 1024 steps of two, of four, and so on: three
+ * digits need 2 * 10^3 steps, rounded up to a power of two.
  */
 enum {
 	HDR_DIGITS = 3,
@@ -20,7 +20,7 @@ enum {
 	HDR_HALF = 1 << HDR_HALF_LOG2,
 	HDR_BUCKETS = 37, /* 2^11 << 36 is above HDR_HIGHEST */
 	HDR_PAGES = HDR_BUCKETS + 1,
-	HDR_COOKIE = 0x1c849303 + 0x10, /* V2, as all write it */
+	HDR_COOKIE = 0x1c849303 + 0x10, /* V2, as other writers use */
 	HDR_DEFLATED = 0x1c849304 + 0x10,
 	HDR_HEAD = 40,
 	HDR_COUNT_MOST = 9, /* bytes of one count */
@@ -108,7 +108,7 @@ static unsigned char *hdr_put_count(unsigned char *at, int64_t count)
 	return at;
 }
 
-/* Counts up to the last that is not 0; several that are become one negative number. */
+/* Counts up to the last nonzero one; a run of zeros becomes one negative number. */
 static unsigned char *hdr_put_counts(unsigned char *at, const struct hdr *h)
 {
 	uint32_t end =
@@ -124,7 +124,7 @@ static unsigned char *hdr_put_counts(unsigned char *at, const struct hdr *h)
 	return at;
 }
 
-/* bytes: room for the worst. Returns how many there are. */
+/* bytes: room for the worst case. Returns the number of bytes. */
 static size_t hdr_encode(const struct hdr *h, unsigned char *bytes)
 {
 	const double ratio = 1;

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define HDR_HIGHEST 86400000000000ULL /* a day in ns: what is above counts as this */
+#define HDR_HIGHEST 86400000000000ULL /* a day in ns: larger values count as this */
 
 struct hdr;
 
@@ -24,7 +24,7 @@ void hdr__clear(struct hdr *hdr);
 
 struct hdr_interval {
 	double start_s, length_s; /* since the base */
-	const char *tag;	  /* hostile; whatever would end it becomes %XX */
+	const char *tag;	  /* hostile; characters that would end it become %XX */
 };
 
 /* base_ns: wall clock that all intervals are relative to; 0: not known. */

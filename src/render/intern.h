@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * intern.h: which bytes were there before? Each sequence gets a number, from 0 as they come, the
- * same one every time; so a page writes each text once. Costs a search in a hash, and a copy of
- * what is new.
+ * intern.h: was this byte sequence seen before? Each gets a number, from 0 in order of appearance,
+ * the same every time; so a page writes each text once. Costs a hash lookup, and a copy of new
+ * sequences.
  */
 #ifndef IOSONAR_RENDER_INTERN_H
 #define IOSONAR_RENDER_INTERN_H
@@ -13,8 +13,8 @@
 #include "base/index.h"
 
 struct intern {
-	char *bytes;  /* of all, one behind the other */
-	size_t *ends; /* of each in bytes */
+	char *bytes;  /* of all sequences, without gaps */
+	size_t *ends; /* end of each sequence in bytes */
 	size_t len, size, nr;
 	struct index index;
 };

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Our words and fio's; a zone append does not know where it will be. */
+/* Our words and fio's; a zone append does not know its location in advance. */
 static const struct {
 	const char *op, *fio;
 } iolog_words[NR_IOLOG_ACTIONS] = {

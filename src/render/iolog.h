@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * iolog.h: a log that fio replays, version 3: which file, what, where, how long, and when, in us.
- * Files are named before and closed after; actions come in order of time. A path is taken as it is:
+ * iolog.h: a log that fio replays, version 3: file, action, offset, length, and time in us. Files
+ * are added first and closed last; actions come in order of time. Paths are written unchanged:
  * job__path makes one that fio reads as one word.
  */
 #ifndef IOSONAR_RENDER_IOLOG_H
@@ -12,7 +12,7 @@
 
 enum iolog_action { IOLOG_READ, IOLOG_WRITE, IOLOG_TRIM, IOLOG_SYNC, NR_IOLOG_ACTIONS };
 
-/* The action with this block operation's word, "discard"; NR_IOLOG_ACTIONS: fio has none. */
+/* The action for a block operation's word, "discard"; NR_IOLOG_ACTIONS: fio has none. */
 enum iolog_action iolog__action(const char *op);
 
 /* fio forgets all times if the first action is at 0. */

@@ -9,13 +9,13 @@
 
 enum {
 	JOB_STREAMS = 16,   /* sections of one row, at most */
-	JOB_SECTOR = 512,   /* direct I/O is made of these */
+	JOB_SECTOR = 512,   /* unit of direct I/O */
 	JOB_TEXT = 160,	    /* of a name in a comment: fio reads lines of 4096 bytes */
-	JOB_RARE = 8,	    /* times the mean: a depth above is */
-	JOB_STREAMED = 10,  /* percent sequential that make streams worth a section each */
-	JOB_FLOW_SLEEP = 50 /* us; without any, fio's jobs turn in circles waiting for each other */
+	JOB_RARE = 8,	    /* a depth above this multiple of the mean is rare */
+	JOB_STREAMED = 10,  /* percent sequential from which each stream gets a section */
+	JOB_FLOW_SLEEP = 50 /* us; with 0, fio's jobs spin while they wait for each other */
 };
-static const double job_worth_percent = 0.5; /* less is not there after rounding */
+static const double job_worth_percent = 0.5; /* less rounds to nothing */
 static const char job_moves_words[PATTERN_MOVES][6] = { "read", "write" };
 
 /* What the sections of one row share. */
@@ -31,7 +31,7 @@ struct job_plan {
 
 /* ---- names ---- */
 
-/* Plain, and no way out of /dev. */
+/* Plain, and cannot leave /dev. */
 static bool job_name_is_plain(const char *name)
 {
 	if (!isalnum((unsigned char)name[0]) || strstr(name, ".."))
@@ -46,7 +46,7 @@ static bool job_name_is_plain(const char *name)
 /* sysfs writes '!' for the '/' of a name. */
 static void job_set_name(struct job_plan *plan, const char *dev)
 {
-	/* Of a path to a multipath namespace, nvme0c1n1, programs see the head: nvme0n1. */
+	/* For nvme0c1n1, a path of a multipath namespace, programs see the head: nvme0n1. */
 	size_t head = strncmp(dev, "nvme", 4) ? 0 : 4 + strspn(dev + 4, "0123456789");
 	size_t leg = head > 4 && dev[head] == 'c' ? strspn(dev + head + 1, "0123456789") : 0;
 
@@ -122,9 +122,9 @@ static uint32_t job_largest(const struct pattern_row *row)
 }
 
 /*
- * A job keeps its queue full, and still finds it less than full where the device is faster than
- * the CPU: so did whoever made this load, whose queue was as long as it was ever found. But what is
- * far above the mean was rare, and a job would have it all the time.
+ * A job keeps its queue full, but the queue is often less than full if the device is faster than
+ * the CPU. The same holds for the recorded load, so its depth is the maximum seen. But a depth far
+ * above the mean was rare, and a job would have it all the time.
  */
 static uint32_t job_depth(const struct hist *depths)
 {
@@ -140,8 +140,8 @@ static uint32_t job_depth(const struct hist *depths)
 }
 
 /*
- * Streams share the depth and the range; there are no more than either has room for. Discards, in
- * a section of their own, take one of the depth.
+ * Streams share the depth and the range, which limit their number. Discards, in a section of their
+ * own, take one of the depth.
  */
 static void job_set_streams(struct job_plan *plan, const struct pattern_row *row)
 {
@@ -185,7 +185,7 @@ static bool job_size_is_fit(const struct size_count *size)
 	return size->bytes && !(size->bytes % JOB_SECTOR);
 }
 
-/* What is left of 100 goes to those that lost most by rounding down. */
+/* The remainder to 100 goes to the values that lost most by rounding down. */
 static void job_shares(const struct sizes *sizes, uint32_t percents[SIZES])
 {
 	double lost[SIZES] = { 0 };
@@ -229,7 +229,7 @@ static void job_put_sizes(FILE *out, const struct sizes *sizes)
 		fprintf(out, "%d/100", PATTERN_ALIGN);
 }
 
-/* One value of each kind that there is, reads before writes. */
+/* One value of each kind present, reads before writes. */
 static void job_put_each(FILE *out, const char *option, const struct job_plan *plan,
 			 const uint32_t values[PATTERN_MOVES])
 {
@@ -257,7 +257,7 @@ static void job_put_order(FILE *out, const struct job_plan *plan)
 	job_put_each(out, "blockalign", plan, plan->align_bytes);
 }
 
-/* Both are there: neither is 0. */
+/* Both kinds are present: neither becomes 0. */
 static uint32_t job_read_percent(const struct pattern_sum *sum)
 {
 	uint64_t reads = sum->kinds[PATTERN_READ], all = reads + sum->kinds[PATTERN_WRITE];
@@ -311,7 +311,7 @@ static void job_put_stream(FILE *out, const struct job_plan *plan, const struct 
 	job_put_flow(out, plan, part, 1000 - 10 * plan->discard_percent);
 }
 
-/* fio has no mix of three: discards have a section of their own, in proportion to the others. */
+/* fio cannot mix three kinds: discards have their own section, in proportion to the others. */
 static void job_put_discards(FILE *out, const struct job_plan *plan, const struct pattern_row *row,
 			     size_t part)
 {

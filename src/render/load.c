@@ -6,7 +6,7 @@
 
 #define FIELD(name) offsetof(struct load_row, name)
 
-/* What a row is about. */
+/* The tags of a row. */
 static const struct column tag_columns[] = {
 	{ "span", "span", CELL_TEXT, 0, "interval, or total for the whole run", .at = FIELD(span) },
 	{ "time_s", "time", CELL_SECONDS, 5, "time of the end of the span, since the start",
@@ -296,7 +296,7 @@ static void load_each_bucket(const struct hist *h, struct load_row *row, load_fn
 	}
 }
 
-/* Cells are bytes, and need not be sectors: a cell begins with the first sector that is in it. */
+/* Cells are in bytes and need not align to sectors: a cell begins with its first sector. */
 static void load_each_cell(const struct load *load, struct load_row *row, load_fn fn, void *arg)
 {
 	uint64_t bytes = pattern__cell_bytes(load->pattern, load->row);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * load.h: a load, as analyse/pattern.h knows it, for people and programs: one row of columns for an
- * interval or the whole, the parts of the whole as rows of their own, and the whole as text.
+ * load.h: a load (analyse/pattern.h) for people and programs: one row of columns for an interval or
+ * the whole run, the parts of the summary as separate rows, and the summary as text.
  */
 #ifndef IOSONAR_RENDER_LOAD_H
 #define IOSONAR_RENDER_LOAD_H
@@ -43,7 +43,7 @@ struct load_row {
 };
 
 extern const struct object load_rows;
-/* Is it one of those that have room in a line of text? */
+/* Does the column fit in a line of text? */
 bool load_column__is_for_text(const struct column *column);
 
 void load_row__fill(struct load_row *row, const struct pattern_row *of,
@@ -53,14 +53,14 @@ void load_row__fill(struct load_row *row, const struct pattern_row *of,
 enum load_part { LOAD_OPS, LOAD_SIZES, LOAD_GAPS, LOAD_DEPTHS, LOAD_HEAT, NR_LOAD_PARTS };
 extern const struct object load_parts[NR_LOAD_PARTS];
 
-/* A row of a pattern, and what its numbers mean. */
+/* A row of a pattern, and the meaning of its numbers. */
 struct load {
 	const struct pattern *pattern;
 	const struct pattern_row *row;
 	char *const *op_names; /* of block operations */
 };
 
-/* Calls fn with row, whose tags are the caller's, for each bucket that is not empty. */
+/* Calls fn for each bucket that is not empty, with row; the caller sets its tags. */
 typedef void (*load_fn)(void *arg, const struct load_row *row);
 void load__each(const struct load *load, enum load_part part, struct load_row *row, load_fn fn,
 		void *arg);

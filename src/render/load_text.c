@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* load_text.c: the whole of a load below its title, as people read it. */
+/* load_text.c: the summary of a load below its title, as text. */
 #include <inttypes.h>
 #include "render/load.h"
 
 enum {
-	TEXT_FRAME = 42, /* what stands beside a heat map */
+	TEXT_FRAME = 42, /* columns beside a heat map */
 	TEXT_BAR = 40,	 /* a wider bar says no more */
 };
 
@@ -92,7 +92,7 @@ static uint64_t text_class_count(const struct pattern_row *row, int class)
 	return row->sizes[PATTERN_READ].classes[class] + row->sizes[PATTERN_WRITE].classes[class];
 }
 
-/* From the smallest that there is to the largest, those between them included. */
+/* From the smallest value present to the largest, including those between. */
 static void text_put_sizes(FILE *out, const struct pattern_row *row, struct chart_style style)
 {
 	int first = SIZES_CLASSES, last = -1, width = style.columns - TEXT_FRAME;

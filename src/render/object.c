@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * object.c: what can be in a command's JSON, and what of that does a table show? A JSON Schema with
- * one alternative per type of object, made from the columns that print it. Columns that a run does
- * not ask for are left out of its objects, so only "type" is required.
+ * object.c: what can a command's JSON contain, and which part does a table show? A JSON Schema with
+ * one alternative per type of object, made from the columns that print it. A run omits columns that
+ * were not requested, so only "type" is required.
  */
 #include <errno.h>
 #include <string.h>

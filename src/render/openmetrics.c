@@ -42,7 +42,7 @@ size_t openmetrics_bounds__find(const struct openmetrics_bounds *bounds, uint64_
 	return at;
 }
 
-/* Control characters and what is no UTF-8 were escaped before, with backslashes. */
+/* Control characters and invalid UTF-8 are already escaped with backslashes. */
 static void openmetrics_put_value(FILE *out, const char *value)
 {
 	char *plain = text__plain(value);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * openmetrics.h: numbers for Prometheus: families of gauges and histograms in the text format of
- * OpenMetrics, which its older format can read as well. Label values are hostile.
+ * openmetrics.h: metrics for Prometheus: families of gauges and histograms in the text format of
+ * OpenMetrics, which also reads as Prometheus' older format. Label values are hostile.
  */
 #ifndef IOSONAR_RENDER_OPENMETRICS_H
 #define IOSONAR_RENDER_OPENMETRICS_H
@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* A value that is NULL: no such label. */
+/* A NULL value omits the label. */
 struct openmetrics_label {
 	const char *key, *value;
 };
@@ -20,13 +20,13 @@ struct openmetrics_labels {
 	size_t nr;
 };
 
-/* Buckets by their upper bounds, each in the family's unit as text and as a number of our own. */
+/* Buckets by upper bound, each as text in the family's unit and as a number in our unit. */
 struct openmetrics_bounds {
 	const char *const *texts; /* "1e-06" */
-	const uint64_t *least;	  /* a value that is not above falls into it */
+	const uint64_t *least;	  /* upper bounds, inclusive */
 	size_t nr;
 };
-/* The first bucket that a value falls into; nr: above all. */
+/* The first bucket that includes the value; nr: above all bounds. */
 size_t openmetrics_bounds__find(const struct openmetrics_bounds *bounds, uint64_t value);
 
 extern const struct openmetrics_bounds openmetrics_seconds; /* of ns, 1 us to 100 s: 1, 2, 5, 10 */
@@ -34,16 +34,16 @@ extern const struct openmetrics_bounds openmetrics_bytes;   /* 512 to 16 Mi, pow
 enum { OPENMETRICS_BOUNDS = 32 };			    /* none has more */
 
 struct openmetrics_histogram {
-	uint64_t buckets[OPENMETRICS_BOUNDS + 1]; /* each by itself; the last: above all bounds */
+	uint64_t buckets[OPENMETRICS_BOUNDS + 1]; /* not cumulative; the last is above all bounds */
 	uint64_t sum;
 };
 
-/* type: "gauge" or "histogram"; unit: what the name ends with, or NULL. */
+/* type: "gauge" or "histogram"; unit: suffix of the name, or NULL. */
 void openmetrics__family(FILE *out, const char *name, const char *type, const char *unit,
 			 const char *help);
 void openmetrics__gauge(FILE *out, const char *name, struct openmetrics_labels labels,
 			uint64_t value);
-/* per_unit: how many of our own make one of the family's unit: 10^9 of ns, 1 of bytes. */
+/* per_unit: our units per unit of the family: 10^9 for ns, 1 for bytes. */
 void openmetrics__histogram(FILE *out, const char *name, struct openmetrics_labels labels,
 			    const struct openmetrics_bounds *bounds,
 			    const struct openmetrics_histogram *histogram, uint64_t per_unit);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * page.c: how is a page put together, so that no text in it can become markup or script? Titles are
- * escaped as HTML; of data every character that HTML might heed is written as JSON's \u escape,
- * which is right wherever it stands: outside of strings JSON has none of them.
+ * page.c: how is a page built so that no text in it can become markup or script? Titles are escaped
+ * as HTML; in data every character that HTML might interpret is written as a JSON \u escape, which
+ * is always valid: outside of strings JSON has none of these characters.
  */
 #define _GNU_SOURCE 1 /* fopencookie */
 #include "render/page.h"
@@ -16,7 +16,7 @@ struct page {
 	FILE *out;
 	const struct page_parts *parts;
 	FILE *data;
-	char held[PAGE_SEPARATOR]; /* what may become a separator with the next bytes */
+	char held[PAGE_SEPARATOR]; /* bytes that may form a separator with the next ones */
 	size_t nr_held;
 };
 
@@ -55,7 +55,7 @@ static void page_put_policy(FILE *out, const struct page_parts *parts)
 	fputs("\">\n", out);
 }
 
-/* Nothing but the text between the tags, for the hash is of that. */
+/* Only the text between the tags, because the hash covers exactly that. */
 static void page_put_source(FILE *out, const char *tag, const struct page_source *source)
 {
 	fprintf(out, "<%s>", tag);
@@ -107,7 +107,7 @@ static const char *page_escape(char c)
 	return NULL;
 }
 
-/* Is what is held, with this byte, the beginning of E2 80 A8 or E2 80 A9? */
+/* Do the held bytes and this byte begin E2 80 A8 or E2 80 A9? */
 static int page_may_separate(const struct page *page, unsigned char c)
 {
 	static const unsigned char begin[] = { 0xe2, 0x80 };
@@ -142,7 +142,7 @@ static void page_put_byte(struct page *page, char c)
 		fputc(c, page->out);
 }
 
-/* As many as can be copied at once: most of them. */
+/* Number of bytes that can be copied at once: usually most of them. */
 static size_t page_plain(const char *bytes, size_t size)
 {
 	size_t len = 0;

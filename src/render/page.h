@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * page.h: a page for a browser: one HTML file with its style, its data and its scripts, which needs
- * no server and may not ask the network for anything: its policy forbids it, and runs no script but
- * ours, by hash. Data is JSON in blocks of its own, written as it comes: nothing is kept in memory.
+ * page.h: a page for a browser: one HTML file with its style, data and scripts. It needs no server
+ * and cannot use the network: its policy forbids that, and allows only our scripts, by hash. Data
+ * is JSON in separate blocks, written as it arrives: nothing is kept in memory.
  *
  *	struct page *page = page__begin(out, &parts);
  *	FILE *data = page__open_data(page, "rows");
@@ -20,7 +20,7 @@
 struct page_source {
 	const char *text;
 	size_t len;
-	const char *hash; /* "sha256-…", of a policy */
+	const char *hash; /* "sha256-…", for a policy */
 };
 
 /* src/pages/report.js is page_source_report_js; the Makefile makes them. */
@@ -31,14 +31,14 @@ extern const struct page_source page_source_report_css, page_source_report_js;
 extern const struct page_source page_source_trace_css, page_source_trace_js,
 	page_source_trace_model_js, page_source_trace_timeline_js, page_source_trace_ways_js;
 
-/* No pages, but put into the program in the same way, and written without their first line, the
- * licence: what a flame graph has, what a completion script begins with. */
+/* Not pages, but embedded in the same way, and written without their first line, the licence:
+ * parts of a flame graph, and the start of a completion script. */
 extern const struct page_source page_source_flame_css, page_source_flame_js;
 extern const struct page_source page_source_completion_bash, page_source_completion_zsh;
 
 enum { PAGE_MAX_SOURCES = 4 };
 
-/* page.css and page.js come first by themselves; lists end with NULL. */
+/* page.css and page.js are added first; lists end with NULL. */
 struct page_parts {
 	const char *title; /* hostile */
 	const struct page_source *styles[PAGE_MAX_SOURCES], *scripts[PAGE_MAX_SOURCES];
@@ -46,17 +46,17 @@ struct page_parts {
 
 struct page;
 
-/* Up to the body. NULL: no memory. Parts are kept by the caller. */
+/* Writes up to the body. NULL: out of memory. parts must outlive the page. */
 struct page *page__begin(FILE *out, const struct page_parts *parts);
 /*
- * A block that page.js finds by its id. What is written is JSON whose texts may be hostile: no
- * text ends the block. One is open at a time. NULL and errno: it could not be made.
+ * A block that page.js finds by its id. The caller writes JSON; its texts may be hostile: no text
+ * ends the block. One block at a time. NULL and errno on failure.
  */
 FILE *page__open_data(struct page *page, const char *id);
 void page__close_data(struct page *page);
-/* The scripts, and the end. Frees the page; whether it was written is for the stream to say. */
+/* Writes the scripts and the end. Frees the page; the caller checks the stream for write errors. */
 void page__end(struct page *page);
-/* Frees it without another byte: its stream may be gone. NULL is nothing. */
+/* Frees it without writing: the stream may be gone. NULL is allowed. */
 void page__abandon(struct page *page);
 
 #endif

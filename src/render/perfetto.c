@@ -3,7 +3,7 @@
 
 #include "render/proto.h"
 
-/* Numbers of fields, from protos/perfetto/trace in Perfetto's sources: they never change. */
+/* Field numbers, from protos/perfetto/trace in Perfetto's sources: they never change. */
 enum {
 	TRACE_PACKET = 1,
 	PACKET_CLOCK_SNAPSHOT = 6,

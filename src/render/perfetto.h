@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * perfetto.h: what ran when, for ui.perfetto.dev: tracks, slices inside each other, counters, as a
- * protobuf of Perfetto's own. Times are CLOCK_MONOTONIC. On one track a slice has to end before
- * the next begins, or to lie inside it; packets need not be in order of time but on a track.
+ * perfetto.h: what ran when, for ui.perfetto.dev: tracks, nested slices, counters, in Perfetto's
+ * protobuf format. Times are CLOCK_MONOTONIC. On one track a slice must end before the next begins,
+ * or lie inside it; packets must be in order of time only within a track.
  */
 #ifndef IOSONAR_RENDER_PERFETTO_H
 #define IOSONAR_RENDER_PERFETTO_H
@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* What is said of a slice; text NULL: the number. */
+/* A note on a slice; text NULL: use the number. */
 struct perfetto_note {
 	const char *key, *text;
 	uint64_t number;
@@ -31,7 +31,7 @@ struct perfetto_track {
 
 enum perfetto_unit { PERFETTO_NS = 1, PERFETTO_COUNT = 2 };
 
-/* Texts are hostile. Before all others: wall_ns 0: not known. */
+/* Texts are hostile. Call it before all others; wall_ns 0: unknown. */
 void perfetto__begin(FILE *out, uint64_t mono_ns, uint64_t wall_ns);
 void perfetto__track(FILE *out, const struct perfetto_track *track);
 void perfetto__counter_track(FILE *out, const struct perfetto_track *track,

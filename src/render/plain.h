@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * plain.h: is a text plain, so that it can be copied as it is? Sixteen bytes a step, and copied in
- * the same step: half a trace's line is text. What is not plain is for the functions of text.h.
+ * plain.h: is a text plain, so that it can be copied unchanged? Sixteen bytes per step, copied in
+ * the same step: half of a trace's line is text. Other texts go to the functions of text.h.
  */
 #ifndef IOSONAR_RENDER_PLAIN_H
 #define IOSONAR_RENDER_PLAIN_H
@@ -14,7 +14,7 @@
 typedef unsigned char text_bytes __attribute__((vector_size(16)));
 typedef uint64_t text_halves __attribute__((vector_size(16)));
 
-/* Bytes that are control characters or not ASCII are all ones. */
+/* All ones in bytes that are control characters or not ASCII. */
 static inline text_bytes text_odd(text_bytes bytes)
 {
 	return (text_bytes)(bytes - 0x20 > 0x7e - 0x20);
@@ -30,7 +30,7 @@ static inline text_bytes text_odd_in_csv(text_bytes bytes)
 	return text_odd(bytes) | (text_bytes)(bytes == '"') | (text_bytes)(bytes == ',');
 }
 
-/* From both ends, so the middle is copied twice; what is left of the sixteen is spaces. */
+/* Copies from both ends, so the middle is copied twice; pads to sixteen with spaces. */
 static inline text_bytes text_copy_short(char *at, const char *text, size_t len)
 {
 	const uint64_t spaces = 0x2020202020202020;
@@ -59,7 +59,7 @@ static inline text_bytes text_copy_short(char *at, const char *text, size_t len)
 	return (text_bytes)(text_halves){ first, last };
 }
 
-/* What is odd in it, as all ones somewhere. The last step covers bytes that were seen before. */
+/* Returns all ones where a byte is odd. The last step overlaps bytes already seen. */
 static inline __attribute__((always_inline)) text_bytes text_copy(
 	char *at, const char *text, size_t len, text_bytes (*odd_in)(text_bytes bytes))
 {
@@ -94,20 +94,20 @@ static inline bool text__copy_terminal(char *at, const char *text, size_t len)
 	return text__is_plain(text_copy(at, text, len, text_odd));
 }
 
-/* The same, for who asks about several texts at once: text__is_plain of all answers, joined. */
+/* As above, to check several texts at once: text__is_plain of all results, ORed. */
 static inline text_bytes text__copy_many(char *at, const char *text, size_t len)
 {
 	return text_copy(at, text, len, text_odd);
 }
 
-/* Without the quotes around it. */
+/* Without the surrounding quotes. */
 static inline bool text__copy_json(char *at, const char *text, size_t len)
 {
 	return text__is_plain(text_copy(at, text, len, text_odd_in_json));
 }
 
-/* An empty text has to be quoted, so that it differs from no value at all; one that begins like a
- * formula is looked at more closely. */
+/* An empty text must be quoted, to differ from no value; a text that begins like a formula needs
+ * a closer check. */
 static inline bool text__copy_csv(char *at, const char *text, size_t len)
 {
 	if (!len || *text == '=' || *text == '+' || *text == '-' || *text == '@')

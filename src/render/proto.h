@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * proto.h: fields of a protobuf message, one behind the other, in memory of a fixed size. A field
- * that does not fit is left out whole: what is there can always be read.
+ * proto.h: fields of a protobuf message, in sequence, in memory of a fixed size. A field that does
+ * not fit is left out entirely: the result is always valid.
  */
 #ifndef IOSONAR_RENDER_PROTO_H
 #define IOSONAR_RENDER_PROTO_H
@@ -16,7 +16,7 @@ struct proto {
 	unsigned char bytes[PROTO_ROOM];
 };
 
-/* Empty; its memory is not looked at, and need not be zeros. */
+/* Makes it empty; the memory need not be zeroed. */
 static inline void proto__clear(struct proto *proto)
 {
 	proto->nr = 0;

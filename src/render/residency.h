@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * residency.h: what of files is cached, as a table: a row for each file with a map of its parts; in
- * JSON an object for each part too. CSV has the files alone.
+ * residency.h: which parts of files are cached, as a table: a row for each file with a map of its
+ * parts; in JSON also an object for each part. CSV has only the files.
  */
 #ifndef IOSONAR_RENDER_RESIDENCY_H
 #define IOSONAR_RENDER_RESIDENCY_H

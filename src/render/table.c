@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * table.c: how does a row look as text, JSON and CSV? A line is put together in the table and
- * handed to the stream whole, or with many others: 13 columns in 150 ns. It never flushes: who owns
- * the stream knows when a reader waits, and who else writes to it. CSV lines end in LF, which cut
- * and awk expect, not in RFC 4180's CRLF.
+ * table.c: how does a row look as text, JSON and CSV? A line is built in the table and handed to
+ * the stream whole, or with many others: 13 columns in 150 ns. It never flushes: the owner of the
+ * stream knows when a reader waits and what else writes to it. CSV lines end in LF, which cut and
+ * awk expect, not in RFC 4180's CRLF.
  */
 #define _GNU_SOURCE 1 /* mempcpy */
 #include <errno.h>
@@ -30,7 +30,7 @@ void table__hand_over(struct table *table)
 
 /* ---- JSON and CSV ---- */
 
-/* Each is inlined for one format: what differs is decided when it is compiled. */
+/* Each is inlined for one format: differences are resolved at compile time. */
 #define TABLE_INLINE static inline __attribute__((always_inline))
 
 TABLE_INLINE char *table_put_key(struct table *table, const struct table_column *c, char *at,
@@ -145,7 +145,7 @@ void table__row(struct table *table, const void *row)
 	table->heading_due = false;
 }
 
-/* ---- made and unmade ---- */
+/* ---- creation and destruction ---- */
 
 /* before, the text in quotes, after; *len bytes, and some to spare for a copy of constant length.
  */
@@ -282,7 +282,7 @@ int table__set_clock(struct table *table, const struct table_clock *clock)
 	return 0;
 }
 
-/* Only for people: a second heading would be a broken row to who reads CSV. */
+/* Only in text: a second heading would be a broken row in CSV. */
 void table__heading_again(struct table *table)
 {
 	if (table->format == TABLE_TEXT)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * table_inside.h: what the files of a table share: its columns, and the line that is put together
- * in it. Inline, because each cell of each row goes through it. Others see a table by
- * decode/column.h.
+ * table_inside.h: shared by the files of a table: its columns, and the line being built. Inline,
+ * because each cell of each row passes through it. Other files use decode/column.h.
  */
 #ifndef IOSONAR_RENDER_TABLE_INSIDE_H
 #define IOSONAR_RENDER_TABLE_INSIDE_H
@@ -12,10 +11,10 @@
 #include "decode/number.h"
 
 enum {
-	TABLE_SHORT = 256, /* longer texts and wider columns go to the stream by themselves */
+	TABLE_SHORT = 256, /* longer texts and wider columns bypass the buffer */
 	TABLE_CELL = 3 * TABLE_SHORT + NUMBER_ROOM,
-	TABLE_HELD = 16384,		/* bytes of lines that wait, at most */
-	TABLE_LINE = TABLE_HELD + 4096, /* behind it there is room for one more cell */
+	TABLE_HELD = 16384,		/* maximum bytes of buffered lines */
+	TABLE_LINE = TABLE_HELD + 4096, /* followed by room for one more cell */
 	TABLE_STORE = 16,		/* bytes of a key that are copied at once */
 };
 
@@ -23,12 +22,12 @@ struct table_column {
 	const struct column *column;
 	size_t at, len_at; /* as in column */
 	enum cell_kind
-		way; /* the column's kind; CELL_NONE: getter, real or wide, by the way for any */
+		way; /* the column's kind; CELL_NONE (getter, real or wide): the general way */
 	bool is_last;
 	bool is_left;	/* in text; CELL_ANY: as its first row is */
 	size_t width;	/* in text: the widest so far */
 	size_t headed;	/* that it had under the last heading */
-	size_t from;	/* in a line of text in which every cell fits its column: its place, */
+	size_t from;	/* in a line of text in which every cell fits: its position, */
 	uint64_t below; /* and the first number that does not fit */
 	char *key;	/* in JSON: ",\"p99_ns\":" */
 	size_t key_len;
@@ -40,9 +39,9 @@ struct table {
 	size_t nr;
 	bool heading_due;
 	bool heads_growth;
-	bool is_quick; /* every column can be written by its place */
+	bool is_quick; /* every column can be written at its position */
 	bool holds;
-	size_t held; /* bytes of whole lines that wait, before the line at hand */
+	size_t held; /* bytes of complete buffered lines, before the current line */
 	struct table_column *columns;
 	const struct column *time; /* that the clock makes wall clock of; NULL: no clock */
 	struct table_clock clock;
@@ -52,7 +51,7 @@ struct table {
 	char line[TABLE_LINE + TABLE_CELL];
 };
 
-/* Errors stay in the stream, for who flushes it. Nobody else has the stream while we write. */
+/* Errors stay in the stream until it is flushed. Nothing else uses the stream meanwhile. */
 static inline char *table_hand_over(struct table *table, const char *at)
 {
 	fwrite_unlocked(table->line, 1, (size_t)(at - table->line), table->out);
@@ -65,7 +64,7 @@ static inline char *table_begin(struct table *table)
 	return table->line + table->held;
 }
 
-/* The line is whole. */
+/* The line is complete. */
 static inline void table_end(struct table *table, const char *at)
 {
 	table->held = (size_t)(at - table->line);
@@ -98,7 +97,7 @@ static inline const char *table_name_at(const struct table_column *c, const void
 	return *(const char *const *)((const char *)row + c->at);
 }
 
-/* Of a text that is there. */
+/* The text must not be NULL. */
 static inline size_t table_text_len(const struct table_column *c, const void *row, const char *text)
 {
 	return c->len_at ? *(const size_t *)((const char *)row + c->len_at) : strlen(text);
@@ -119,7 +118,7 @@ static inline void table_widen(struct table_column *c, size_t width)
 
 /* table.c: column__cell, with the table's clock. */
 struct cell table__cell(struct table *table, const struct table_column *c, const void *row);
-/* Every kind but text, as people read it; behind it. */
+/* Writes any kind except text, in text form; returns the end. */
 char *cell__put(char *at, struct cell cell);
 /* The plain number, the same in JSON and CSV. */
 char *cell__put_plain(char *at, struct cell cell);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * table_text.c: a row as people read it: cells aligned in columns that grow to the widest so far,
- * under a heading. A line whose cells all fit is written by the places of its columns; any other
- * cell by cell.
+ * table_text.c: a row as text: cells aligned in columns that grow to the widest so far, under a
+ * heading. A line whose cells all fit is written at fixed positions; any other line cell by cell.
  */
 #include "render/plain.h"
 #include "render/table_inside.h"
@@ -13,7 +12,7 @@ static void table_put_spaces(FILE *out, size_t nr)
 		fputc(' ', out);
 }
 
-/* Words of any length into their column; nothing is padded at the end of a line. */
+/* Aligns a text of any length in its column; no padding at the end of a line. */
 static void table_put_aligned(FILE *out, const struct table_column *c, const char *words)
 {
 	size_t width = text__width(words);
@@ -47,7 +46,7 @@ void table__fit(struct table *table, const void *row)
 	}
 }
 
-/* Widened to its first row before, so that it stands over it. */
+/* Columns are first widened to the first row, so that the heading is aligned with it. */
 static void table_text_heading(struct table *table, const void *row)
 {
 	struct table_column *c, *end = table->columns + table->nr;
@@ -86,7 +85,7 @@ static char *table_text_aligned(struct table_column *c, char *at, struct cell ce
 	return at + c->width;
 }
 
-/* ---- text whose cells all fit: each is written in its place, without regard to others ---- */
+/* ---- text whose cells all fit: each is written at its position, independent of others ---- */
 
 /* The first number that may not fit. */
 static uint64_t table_fits_below(const struct table_column *c)
@@ -106,7 +105,7 @@ static uint64_t table_fits_below(const struct table_column *c)
 	}
 }
 
-/* Anew, whenever a column may have grown. */
+/* Computes positions again whenever a column may have grown. */
 static void table_lay_out(struct table *table)
 {
 	size_t at = 0;
@@ -144,13 +143,13 @@ static inline bool table_quick_number(const struct table_column *c, char *at, ui
 	return true;
 }
 
-/* Where the line ends; NULL: something has to be escaped, or needs a wider column. */
+/* Returns the end of the line; NULL: something needs escaping or a wider column. */
 static char *table_quick_row(struct table *table, const void *row)
 {
 	const struct table_column *c = table->columns, *end = c + table->nr;
 	char *line = table_begin(table), *at = line;
 	text_bytes odd = { 0 };
-	size_t len = 0; /* of the cell at hand; nothing is padded at the end of a line */
+	size_t len = 0; /* of the current cell; no padding at the end of a line */
 
 	memset(line, ' ', end[-1].from + end[-1].width);
 	for (; c < end; c++) {
