@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * main.c: the door. It finds the command, fills its options, runs it, and makes an exit code of
- * how it ended. Nothing below calls exit(); nothing but here decides whether stdout arrived.
+ * main.c: the entry point. Finds the command, fills its options, runs it, and turns the result into
+ * an exit code. Nothing below calls exit(); only this file decides whether stdout was delivered.
  */
 #include <errno.h>
 #include <sys/resource.h>
@@ -36,7 +36,7 @@ static void *main_group_values(const struct option_group *group, struct options 
 	return &options->output;
 }
 
-/* A command's tables, each with the struct it fills; returns how many. */
+/* The option tables of a command, each with the struct it fills; returns how many. */
 static size_t main_fill_sets(const struct cmd *cmd, void *view, struct options *options,
 			     struct option_set *sets)
 {
@@ -79,7 +79,7 @@ static int main_run_cmd(const struct cmd *cmd, int argc, char **argv)
 	return err;
 }
 
-/* Words that users of other tools type, and what answers the same question here. */
+/* Names that users of other tools type, and the command that answers the same question here. */
 static const struct main_habit {
 	const char *word, *ours;
 } main_habits[] = {
@@ -175,7 +175,7 @@ static int main_print_version(const char *unused)
 	return 0;
 }
 
-/* All of it is one write, so that the errno of one that fails is known at the end. */
+/* One single write, so that the errno of a failure is known at the end. */
 static int main_print_completion(const char *shell)
 {
 	static char buffer[1 << 17];
@@ -184,7 +184,7 @@ static int main_print_completion(const char *shell)
 	return completion__print(stdout, commands, shell);
 }
 
-/* What the door answers itself. */
+/* Requests that main answers itself. */
 static const struct main_word {
 	const char *word;
 	int max_args;
@@ -216,8 +216,8 @@ static int main_dispatch(int argc, char **argv)
 }
 
 /*
- * Installed setuid or setgid it would lend its owner's files to every user: -r, -w and --out take
- * any path. Capabilities of the file (setcap) lend no more than they name.
+ * Installed setuid or setgid it would give every user access to its owner's files: -r, -w and --out
+ * take any path. File capabilities (setcap) grant only what they name.
  */
 static bool main_is_lent(void)
 {
@@ -225,8 +225,8 @@ static bool main_is_lent(void)
 }
 
 /*
- * A closed 0, 1 or 2 would be the number of the next file opened, a BPF map for one. It is opened
- * the wrong way round, so that using it still fails.
+ * A closed 0, 1 or 2 would become the number of the next opened file, e.g. a BPF map. It is opened
+ * in the wrong direction, so that using it still fails.
  */
 static void main_occupy_std_fds(void)
 {
@@ -235,7 +235,7 @@ static void main_occupy_std_fds(void)
 			open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
-/* stdio forgets the errno of a write that failed earlier; the pipe remembers. */
+/* stdio forgets the errno of an earlier failed write; the pipe remembers. */
 static bool main_reader_is_gone(int err)
 {
 	struct pollfd fd = { .fd = STDOUT_FILENO, .events = POLLOUT };
@@ -243,7 +243,7 @@ static bool main_reader_is_gone(int err)
 	return err == EPIPE || (poll(&fd, 1, 0) == 1 && fd.revents & (POLLERR | POLLHUP));
 }
 
-/* What was printed is not done until it has left. Wrong usage stays what it was. */
+/* Output counts only once it is written. The exit code of a usage error stays. */
 static int main_finish_stdout(int code)
 {
 	bool failed;
@@ -265,7 +265,7 @@ static int main_finish_stdout(int code)
 	return code == EXIT_USAGE ? code : EXIT_FAILED;
 }
 
-/* Whatever it was that there was too little of, the limit has a name. */
+/* Whatever resource ran out, the message names the limit. */
 static int main_exit_code(int err)
 {
 	struct rlimit limit;
@@ -292,7 +292,7 @@ int main(int argc, char **argv)
 		return exit_code__of(log_err(-EPERM, "must not be installed setuid or setgid: run "
 						     "chmod u-s,g-s on it, then use sudo or "
 						     "setcap"));
-	/* Characters only: a decimal point is a point in every country's JSON. */
+	/* Only LC_CTYPE: JSON needs a decimal point in every locale. */
 	setlocale(LC_CTYPE, "");
 	dropin = dropin__find(argv[0]);
 	return main_finish_stdout(main_exit_code(dropin ? dropin__main(dropin, argc, argv)
