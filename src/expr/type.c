@@ -181,7 +181,7 @@ static int type_binary(const struct type_pair *pair)
 		err = err ?: type_need_truth(pair->expr, pair->right, pair->error);
 		return err ?: EXPR_BOOL;
 	}
-	/* failed & op == read: & between truth values is meant as &&. */
+	/* failed & op == read: & between booleans means &&. */
 	if ((pair->op == OP_BITAND || pair->op == OP_BITOR) &&
 	    (pair->left->type == EXPR_BOOL || pair->right->type == EXPR_BOOL))
 		return expr_error__set(pair->error, pair->node->op_at, "write %s%s", text, text);

@@ -53,7 +53,7 @@ fi
 # Seven or eight events, as many clocks: of each 148 are what a program costs that does nothing but read the clock. With
 # mq-deadline the first commands are dearer: the scheduler brings requests of its own, and each asks once for its device.
 for scheduler in none mq-deadline; do
-	[ $scheduler = none ] && most=1400 || most=1600
+	[ $scheduler = none ] && most=1400 || most=1650
 	set_scheduler "$dev" $scheduler
 	started layers /tmp/out -d "$dev"
 	sleep 0.3
