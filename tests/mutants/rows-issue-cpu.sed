@@ -3,4 +3,4 @@
 # file: src/export/rows.c
 # red: cli export
 # case: D is on the CPU that submitted
-s/row->submit_cpu = stages ? stages->cpu : CELL_NO_NUMBER;/row->submit_cpu = stages ? r->cpu : CELL_NO_NUMBER;/
+s/row->issue_cpu = stages ? stages->cpu : CELL_NO_NUMBER;/row->issue_cpu = stages ? r->cpu : CELL_NO_NUMBER;/
