@@ -481,10 +481,10 @@ broken_numbers() {
 		report-hostile 321s/"count":1/"count":2/
 		export-chrome s/"dur":103.038/"dur":103.039/
 		trace-text 2s/16394/16395/
-		latency-text 4s/9.79ms/9.81ms/
+		latency-text 6s/9.79ms/9.81ms/
 		export-dot 13s/61,/62,/
 		errors-none 2s/completed 28/completed 29/
-		errors-hang 3s/28700/28701/
+		errors-hang 4s/28700/28701/
 		slow-stacks 5s/D2K 475us/D2K 477us/
 		class-if 4s/37.2ms/38.9ms/
 		diff-calls-graph 3s/7.86ms/7.87ms/
