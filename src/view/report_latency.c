@@ -295,12 +295,13 @@ int report_latency__put(struct report_latency *l, const struct session *s, FILE 
 {
 	const struct object *const objects[] = { &latency_rows_by_op, &report_percentiles,
 						 &report_moments, &report_heat };
+	const struct table_clock clock = session__clock(s);
 	struct table *tables[4];
 	bool all = true;
 
 	for (size_t i = 0; i < 4; i++) {
 		tables[i] = table__of(out, TABLE_JSON, objects[i], NULL, NULL);
-		all &= tables[i] != NULL;
+		all &= tables[i] && !table__set_clock(tables[i], &clock);
 	}
 	qsort(l->groups, l->nr, sizeof(*l->groups), report_compare);
 	if (all) {

@@ -111,6 +111,9 @@ columns() {
 			! grep time_s "$tmp/rows" | grep -vE 'time_s,wall,|"time_s":[0-9.]+,"wall":("20[0-9T:.-]+Z"|null),' || { echo "$command -o $format"; return 1; }
 		done
 	done
+	"$iosonar" report -r nvme.cap -o json 2>/dev/null | grep '"time_s"' >"$tmp/rows"
+	grep -q '"type":"latency"' "$tmp/rows"
+	! grep -vE '"time_s":[0-9.]+,"wall":"20[0-9T:.-]+Z",' "$tmp/rows" || { echo "report -o json"; return 1; }
 	for command in latency layers pattern trace; do
 		"$iosonar" $command -r nvme.cap --wall 2>/dev/null >"$tmp/rows"
 		head -2 "$tmp/rows" | tr '\n' ' ' | grep -qE '^ *wall clock .* 2026-11-15T07:39:[0-9.]+Z ' || { cat "$tmp/rows"; return 1; }

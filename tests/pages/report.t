@@ -74,7 +74,8 @@ def tasks_agree(name):
 def terminal_rows(capture):
     """The whole run, in the words of the terminal: device, operation, count, IO/s, MB/s, size, p50 ... mean."""
     text = iosonar('latency', '-r', capture, '-i', '60m').split('the whole run')[1].splitlines()[2:]
-    return [line.split()[1:] for line in itertools.takewhile(str.strip, text)]
+    rows = [line.split()[1:] for line in itertools.takewhile(str.strip, text)]
+    return [row for row in rows if row[0] != 'dev']  # the heading again, where a column has grown
 
 
 def in_words(rows):
