@@ -85,7 +85,8 @@ static int on_known(void *arg)
 /* As calls -r and class -r do, up to the words. */
 static void check_calls(struct capture_reader *reader)
 {
-	struct called c = { .session.format = TABLE_JSON };
+	static const struct options options;
+	struct called c = { .session = { .format = TABLE_JSON, .options = &options } };
 	struct capture_part part;
 	int err = 0;
 
