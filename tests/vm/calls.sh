@@ -15,9 +15,10 @@ mke2fs -b 4096 "/dev/$dev" 8192 >/dev/null 2>&1 && mount -t ext4 "/dev/$dev" /tm
 dd if=/dev/urandom of=/tmp/fs/file bs=4k count=64 status=none
 sync
 
-# One of many whose seventh argument is not in a register is left out of a glob, and is a mistake by its name.
+# One of many whose seventh argument is not in a register is left out of a glob, and is a mistake by its name. Not on 6.1,
+# where attaching two hundred functions takes minutes in a guest.
 odd=jbd2__journal_start
-if [ "$(uname -m)" = x86_64 ] && grep -qw $odd $tracing/available_filter_functions &&
+if [ "$(uname -m)" = x86_64 ] && [ "$(uname -r | cut -d. -f1,2)" != 6.1 ] && grep -qw $odd $tracing/available_filter_functions &&
 	[ "$(iosonar events 'fn:jbd2_*' | grep -c fn:)" -gt 48 ]; then
 	iosonar calls 'jbd2_*' 'vfs_*' --out /tmp/odd -- dd if=/tmp/fs/file of=/dev/null bs=4k count=3 2>/tmp/odd.err
 	is "$? $(grep -c "fn:$odd is left out: '.*': only the first 6 arguments are in registers" /tmp/odd.err)" "0 1" \
