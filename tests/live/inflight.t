@@ -68,7 +68,7 @@ check_older() {
 	asked=$(now_ms)
 	inflight --older 1s -o json
 	is "$code" 6 "--older 1s: exit 6"
-	is "$(values dev) $(values op) $(values lba) $(values bytes) $(values qid)" "$name write 48 8192 0" "it is listed, and nothing else"
+	is "$(values dev) $(values op) $(values sector) $(values bytes) $(values qid)" "$name write 48 8192 0" "it is listed, and nothing else"
 	is "$(values pid) $(values comm)" "null null" "who sent it before is not known"
 	age=$(($(values age_ns) / 1000000))
 	[ "$age" -ge $((asked - sent)) ] && [ "$age" -le $(($(now_ms) - before)) ]
@@ -99,7 +99,7 @@ check_watched() {
 	ok $? "a look sees it"
 	is "$(in_driver)" 1 "and so does the kernel"
 	is "$(values pid | sort -u) $(values comm | sort -u)" "$writer dd" "sent by dd"
-	is "$(values lba | sort -u)" 56 "where it was told to"
+	is "$(values sector | sort -u)" 56 "where it was told to"
 	thaw
 	wait "$writer"
 	writer=''
