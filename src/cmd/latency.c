@@ -257,13 +257,14 @@ static void latency_show_row(struct latency *l, struct session *s, const struct 
 		latency_row__title(&row, l->breakdown.mask, title, sizeof(title));
 		intervals__came_true(s, l->fail_if, title, row.span, row.time_s);
 	}
-	l->shown_rows++;
+	l->shown_rows += !pass->quiet;
 }
 
 static int latency_show(struct latency *l, struct session *s, const struct latency_pass *pass)
 {
 	enum latency_sort sort = l->sort ?: l->top.given ? LATENCY_SORT_COUNT : LATENCY_SORT_KEYS;
 	struct latency_rank *ranks = malloc((l->breakdown.nr + 1) * sizeof(*ranks));
+	struct latency_pass hidden = *pass;
 	size_t most = l->top.given ? l->top.value : SIZE_MAX, nr, i;
 
 	if (!ranks)
@@ -273,9 +274,11 @@ static int latency_show(struct latency *l, struct session *s, const struct laten
 	l->shown_rows = 0;
 	for (i = 0; i < nr && l->shown_rows < most; i++)
 		latency_show_row(l, s, ranks[i].row, pass);
-	free(ranks);
 	if (i < nr && !l->only && !pass->hist && !pass->quiet && s->format == TABLE_TEXT)
 		fprintf(s->out, "and %zu more rows; --top shows them\n", nr - i);
+	for (hidden.quiet = true; i < nr && l->condition && !pass->hist; i++)
+		latency_show_row(l, s, ranks[i].row, &hidden); /* --fail-if is about all rows */
+	free(ranks);
 	return 0;
 }
 
