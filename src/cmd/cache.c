@@ -122,8 +122,11 @@ static int cache_show_rows(struct cache_view *v, struct session *s, bool whole)
 	if (!order)
 		return log_no_memory();
 	nr = cache_table__sort(&v->sums, (enum cache_sort)v->sort, whole, order);
-	for (size_t i = 0; i < nr && i < most; i++)
+	for (size_t i = 0; i < nr; i++) {
+		v->rows.is_hidden = i >= most;
 		cache_rows__put(&v->rows, s, order[i], &order[i]->tags, whole);
+	}
+	v->rows.is_hidden = false;
 	if (nr > most && s->format == TABLE_TEXT)
 		fprintf(s->out, "and %zu more rows; --top shows them\n", nr - most);
 	free(order);

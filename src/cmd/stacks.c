@@ -161,6 +161,12 @@ static int stacks_on_record(void *state, struct session *s, const struct io_reco
 
 /* ---- text, JSON, CSV ---- */
 
+static size_t stacks_top(const struct stacks_view *v)
+{
+	return v->tally.options.top.given ? v->tally.options.top.value : STACKS_TOP;
+}
+
+/* --fail-if judges every row, also one that --top hides. */
 static void stacks_show_row(struct stacks_view *v, struct session *s, const struct stack_row *from,
 			    uint64_t rank)
 {
@@ -183,6 +189,8 @@ static void stacks_show_row(struct stacks_view *v, struct session *s, const stru
 			    (double)stack_sum__value(&from->sum, (enum stack_measure)v->sort) /
 			    (double)all;
 	row_conditions__admit(&v->rows, s, &row); /* only --fail-if reads it */
+	if (rank > stacks_top(v) && from != &v->stacks.other)
+		return;
 	table__row(v->table, &row);
 	if (s->format != TABLE_TEXT)
 		return;
@@ -196,9 +204,9 @@ static void stacks_show_row(struct stacks_view *v, struct session *s, const stru
 
 static void stacks_show(struct stacks_view *v, struct session *s)
 {
-	size_t top = v->tally.options.top.given ? v->tally.options.top.value : STACKS_TOP;
+	size_t top = stacks_top(v);
 
-	for (size_t i = 0; i < v->stacks.nr && i < top; i++)
+	for (size_t i = 0; i < v->stacks.nr; i++)
 		stacks_show_row(v, s, v->stacks.sorted[i], i + 1);
 	if (v->stacks.other.sum.count)
 		stacks_show_row(v, s, &v->stacks.other, v->stacks.nr + 1);
@@ -368,6 +376,8 @@ static int stacks_run(void *state, const struct options *options, char **argv)
 		return log_err(-EINVAL, "--follow requires an EVENT; for I/O use -p or --comm");
 	if (v->hist && options->output.format != OUTPUT_TEXT)
 		return log_err(-EINVAL, "--hist requires -o text");
+	if (v->rows.fail_if && options->output.format > OUTPUT_CSV)
+		return log_err(-EINVAL, "--fail-if requires -o text, json or csv");
 	if (v->hist)
 		stacks__init_with_hist(&v->stacks, STACKS_MOST);
 	else

@@ -245,6 +245,6 @@ void cache_rows__put(const struct cache_rows *v, struct session *s, const struct
 	if (!cache_account__sees_accesses(s))
 		cache_hide_accesses(&line);
 	cache_label(v, s, tags, &line);
-	if (row_conditions__admit(&v->conditions, s, &line))
+	if (row_conditions__admit(&v->conditions, s, &line) && !v->is_hidden)
 		table__row(v->table, &line);
 }

@@ -15,6 +15,7 @@ struct cache_rows {
 	const char *sort; /* the sort column */
 	struct table *table;
 	struct row_conditions conditions;
+	bool is_hidden; /* rows are only judged by --fail-if: --top hides them */
 	struct column columns[OBJECT_COLUMNS]; /* with ~ where they are estimates */
 	char marks[OBJECT_COLUMNS][16];
 };

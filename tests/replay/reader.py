@@ -63,7 +63,8 @@ EXCUSED = {
     "diff-mixed": MESSAGE, "diff-cache": MESSAGE, "report-no-capture": MESSAGE, "export-cache": MESSAGE, "sql-wrong": MESSAGE,
     "class-only-none": MESSAGE, "class-fields-none": MESSAGE, "class-recording": MESSAGE, "calls-recording": MESSAGE,
     "info-verbose": CHOICE, "class-only": CHOICE, "class-only-calls": CHOICE, "class-not": CHOICE, "class-fields": CHOICE, "calls-pid": CHOICE,
-    "latency-top": CHOICE, "latency-top-fail-if": CHOICE, "latency-sort": CHOICE, "latency-if": CHOICE, "latency-many": CHOICE, "layers-if": CHOICE, "slow-if": CHOICE,
+    "latency-top": CHOICE, "latency-top-fail-if": CHOICE, "cache-top-fail-if": CHOICE,
+    "stacks-top-fail-if": CHOICE, "stacks-fail-if-folded": MESSAGE, "latency-sort": CHOICE, "latency-if": CHOICE, "latency-many": CHOICE, "layers-if": CHOICE, "slow-if": CHOICE,
     "stacks-if": CHOICE, "errors-fail-if": CHOICE, "errors-if": CHOICE, "cache-if": CHOICE, "trace-fail-if": CHOICE,
     "sql-schema": MESSAGE, "sql-hostile": "names, without numbers", "forged-no-device": MESSAGE,
 }
