@@ -6,7 +6,7 @@
 
 static const uint64_t sample_first_slice_ns = 1000000;
 
-_Static_assert(NR_RUNGS <= 16, "a step is two of them in a byte");
+_Static_assert(NR_STAGES <= 16, "a step is two of them in a byte");
 
 /* ---- buckets: those of wire/buckets.h, with a resolution of `bits` ---- */
 
@@ -106,7 +106,7 @@ static int sample_add_steps(struct sample *s, const struct sample_io *io)
 	for (size_t i = 1; !err && i < io->nr_moments; i++) {
 		const struct moment *from = &io->moments[i - 1], *to = from + 1;
 
-		err = profile__add(&s->steps, sample__step(from->rung, to->rung), sample_block(s),
+		err = profile__add(&s->steps, sample__step(from->stage, to->stage), sample_block(s),
 				   (double)(to->ns - from->ns));
 	}
 	return err;

@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include "analyse/ladder.h"
+#include "analyse/steps.h"
 #include "analyse/profile.h"
 
 enum {
@@ -47,7 +47,7 @@ struct sample_io {
 	uint64_t ns, bytes;
 	uint64_t at_ns; /* when it ended, since the start of the run */
 	bool failed;
-	size_t nr_moments; /* of the ladder; below 2: no stages */
+	size_t nr_moments; /* below 2: the record has no stages */
 	const struct moment *moments;
 };
 
@@ -75,17 +75,17 @@ double sample__slot_from(uint32_t slot, unsigned int bits);
 uint32_t sample__slots(unsigned int bits); /* with the last */
 
 /* A step as a kind of the profile, and back. */
-static inline uint32_t sample__step(enum rung from, enum rung to)
+static inline uint32_t sample__step(enum stage from, enum stage to)
 {
 	return (uint32_t)from << 4 | (uint32_t)to;
 }
-static inline enum rung sample__step_from(uint32_t step)
+static inline enum stage sample__step_from(uint32_t step)
 {
-	return (enum rung)(step >> 4);
+	return (enum stage)(step >> 4);
 }
-static inline enum rung sample__step_to(uint32_t step)
+static inline enum stage sample__step_to(uint32_t step)
 {
-	return (enum rung)(step & 15);
+	return (enum stage)(step & 15);
 }
 
 #endif

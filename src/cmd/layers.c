@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analyse/ladder.h"
+#include "analyse/steps.h"
 #include "base/log.h"
 #include "cmd/cmd.h"
 #include "decode/column.h"
@@ -40,13 +40,13 @@ struct layers {
 	struct row_conditions rows;
 	/* state */
 	uint32_t tail_per_10000;
-	struct ladder interval, total;
+	struct steps interval, total;
 	struct table *table;
 	unsigned int intervals, shown_rows;
 	char op_label[16], step_label[4];
 };
 
-/* In the order of enum ladder_at. */
+/* In the order of enum steps_at. */
 static const char *const at_choices[] = { "request", "command", "bio", NULL };
 
 static const struct option_def layers_options[] = {
@@ -131,7 +131,7 @@ static void layers_put(struct layers *l, struct session *s, const struct layers_
 		table__row(l->table, row);
 }
 
-static void layers_show_group(struct layers *l, struct session *s, const struct ladder_group *g,
+static void layers_show_group(struct layers *l, struct session *s, const struct steps_group *g,
 			      const char *span)
 {
 	struct layers_row row = { .span = span, .time_s = s->elapsed_s };
@@ -145,8 +145,8 @@ static void layers_show_group(struct layers *l, struct session *s, const struct 
 		row.step = step__name(g->steps[i].from, g->steps[i].to, l->step_label);
 		row.what = step__words(g->steps[i].from, g->steps[i].to);
 		layers_measure(&g->steps[i].hist, &row);
-		row.share = ladder_group__share(g, i);
-		row.tail = ladder_group__tail_share(g, i, l->tail_per_10000);
+		row.share = steps_group__share(g, i);
+		row.tail = steps_group__tail_share(g, i, l->tail_per_10000);
 		layers_put(l, s, &row);
 	}
 	row.step = step__name(g->from, g->to, l->step_label);
@@ -158,12 +158,11 @@ static void layers_show_group(struct layers *l, struct session *s, const struct 
 	l->shown_rows++;
 }
 
-static void layers_show(struct layers *l, struct session *s, struct ladder *ladder,
-			const char *span)
+static void layers_show(struct layers *l, struct session *s, struct steps *steps, const char *span)
 {
-	ladder__sort(ladder);
-	for (size_t i = 0; i < ladder->nr; i++)
-		layers_show_group(l, s, ladder->groups[i], span);
+	steps__sort(steps);
+	for (size_t i = 0; i < steps->nr; i++)
+		layers_show_group(l, s, steps->groups[i], span);
 }
 
 /* ---- the run ---- */
@@ -174,16 +173,16 @@ static int layers_on_record(void *state, struct session *s, const struct io_reco
 
 	if (!record_filter__admits(&l->filter, s, record))
 		return 0;
-	return ladder__add(&l->interval, records__device(s, record), record, (enum ladder_at)l->at)
+	return steps__add(&l->interval, records__device(s, record), record, (enum steps_at)l->at)
 		       ? log_no_memory()
 		       : 0;
 }
 
 static int layers_end_interval(struct layers *l)
 {
-	int err = ladder__merge(&l->total, &l->interval);
+	int err = steps__merge(&l->total, &l->interval);
 
-	ladder__clear(&l->interval);
+	steps__clear(&l->interval);
 	return err ? log_err(err, "out of memory") : 0;
 }
 
@@ -203,15 +202,15 @@ static int layers_on_tick(void *state, struct session *s)
 /* Once, below what is for people. */
 static void layers_explain(const struct layers *l, const struct session *s)
 {
-	char legend[RUNG_LEGEND];
-	uint32_t rungs = 0;
+	char legend[STAGE_LEGEND];
+	uint32_t stages = 0;
 
 	for (size_t i = 0; i < l->total.nr; i++)
 		for (size_t step = 0; step < l->total.groups[i]->nr_steps; step++)
-			rungs |= rung__bits(l->total.groups[i]->steps[step].from,
-					    l->total.groups[i]->steps[step].to);
-	if (rungs && s->format == TABLE_TEXT)
-		log_note("steps: %s", rung__legend(rungs, legend));
+			stages |= stage__bits(l->total.groups[i]->steps[step].from,
+					      l->total.groups[i]->steps[step].to);
+	if (stages && s->format == TABLE_TEXT)
+		log_note("steps: %s", stage__legend(stages, legend));
 }
 
 static int layers_on_end(void *state, struct session *s)
@@ -237,7 +236,7 @@ static struct io_wants layers_wants(void *state, const struct options *options)
 		.records = true,
 		.stages = true,
 		.details = options->file.write || l->filter.only,
-		.bios = l->at == LADDER_BIO,
+		.bios = l->at == STEPS_OF_BIO,
 		.buffer_bytes = l->buffer.given ? l->buffer.value : 0,
 	};
 }
@@ -274,7 +273,7 @@ static int layers_begin(void *state)
 				       l->tail);
 	}
 	l->tail_per_10000 = (uint32_t)(percent * 100 + 0.5);
-	if (l->filter.only_if && l->at == LADDER_BIO)
+	if (l->filter.only_if && l->at == STEPS_OF_BIO)
 		return log_err(-EINVAL,
 			       "--if selects commands: it cannot be combined with --at bio");
 	err = record_filter__parse(&l->filter);
@@ -285,8 +284,8 @@ static void layers_end(void *state)
 {
 	struct layers *l = state;
 
-	ladder__free(&l->interval);
-	ladder__free(&l->total);
+	steps__free(&l->interval);
+	steps__free(&l->total);
 	table__free(l->table);
 	record_filter__free(&l->filter);
 	row_conditions__free(&l->rows);

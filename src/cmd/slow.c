@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include "analyse/ladder.h"
+#include "analyse/steps.h"
 #include "base/log.h"
 #include "cmd/cmd.h"
 #include "session/io_source.h"
@@ -30,7 +30,7 @@ struct slow {
 	struct below below;
 	struct table *table;
 	bool as_they_come; /* --min */
-	uint32_t rungs;	   /* that were shown */
+	uint32_t stages;   /* that were shown */
 };
 
 /* In the order of enum slow_stack. */
@@ -115,7 +115,7 @@ static int slow_log(struct slow *l, struct session *s, const struct io_record *r
 	if (io) {
 		slow_take_stacks(l, s, record, io);
 		io->below = slow_rows__below(&l->below, s, record);
-		l->rungs |= slow_rows__put(l->table, s, io, CELL_NO_NUMBER, &l->rows);
+		l->stages |= slow_rows__put(l->table, s, io, CELL_NO_NUMBER, &l->rows);
 	}
 	slowest__free(&one);
 	return err ? log_err(err, "out of memory") : 0;
@@ -147,12 +147,12 @@ static int slow_on_end(void *state, struct session *s)
 {
 	struct slow *l = state;
 
-	char legend[RUNG_LEGEND];
+	char legend[STAGE_LEGEND];
 
 	for (size_t i = 0; i < l->slowest.nr && !l->as_they_come; i++)
-		l->rungs |= slow_rows__put(l->table, s, &l->slowest.ios[i], i + 1, &l->rows);
-	if (l->rungs)
-		log_note("steps: %s", rung__legend(l->rungs, legend));
+		l->stages |= slow_rows__put(l->table, s, &l->slowest.ios[i], i + 1, &l->rows);
+	if (l->stages)
+		log_note("steps: %s", stage__legend(l->stages, legend));
 	return 0;
 }
 

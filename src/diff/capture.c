@@ -92,7 +92,7 @@ static struct diff_group *capture_group(struct capture_state *state, const struc
 static int capture_on_record(void *arg, struct session *s, const struct io_record *r)
 {
 	struct capture_state *state = arg;
-	struct moment moments[NR_RUNGS];
+	struct moment moments[NR_STAGES];
 	struct sample_io io = { .ns = r->end_ns - r->first_ns,
 				.bytes = r->bytes,
 				.at_ns =
@@ -108,7 +108,7 @@ static int capture_on_record(void *arg, struct session *s, const struct io_recor
 	if (!group)
 		return -ENOMEM;
 	if (r->flags & RECORD_STAGES)
-		io.nr_moments = ladder__moments(r, LADDER_REQUEST, moments);
+		io.nr_moments = stage__moments(r, STEPS_OF_REQUEST, moments);
 	return sample__add(&group->sample, &io) ? log_no_memory() : 0;
 }
 

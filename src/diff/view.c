@@ -225,7 +225,7 @@ static void row_begin(struct diff_row *row, const struct diff_pair *p, enum tabl
 }
 
 static size_t view_show_pair(const struct diff *d, const struct diff_pair *p, struct table *table,
-			     const struct diff_show *show, uint32_t *rungs)
+			     const struct diff_show *show, uint32_t *stages)
 {
 	const bool is_brief = show->format == TABLE_TEXT && !show->all;
 	struct diff_row row;
@@ -243,8 +243,8 @@ static size_t view_show_pair(const struct diff *d, const struct diff_pair *p, st
 			continue;
 		}
 		if (shift->what == SHIFT_STEP_SHARE)
-			*rungs |= rung__bits(sample__step_from(shift->key),
-					     sample__step_to(shift->key));
+			*stages |= stage__bits(sample__step_from(shift->key),
+					       sample__step_to(shift->key));
 		row_fill(&row, shift);
 		table__row(table, &row);
 	}
@@ -273,8 +273,8 @@ int diff_view__show(const struct diff *d, const struct diff_show *show)
 	const struct object texts = { "shift", { text_columns } };
 	struct table *table =
 		table__of(show->out, show->format, is_text ? &texts : &diff_object, NULL, NULL);
-	char legend[RUNG_LEGEND];
-	uint32_t rungs = 0;
+	char legend[STAGE_LEGEND];
+	uint32_t stages = 0;
 	size_t hidden = 0;
 
 	if (!table)
@@ -282,10 +282,10 @@ int diff_view__show(const struct diff *d, const struct diff_show *show)
 	if (is_text)
 		view_show_files(d, show->out);
 	for (size_t i = 0; i < d->nr_pairs; i++)
-		hidden += view_show_pair(d, &d->pairs[i], table, show, &rungs);
+		hidden += view_show_pair(d, &d->pairs[i], table, show, &stages);
 	table__free(table);
-	if (rungs && is_text)
-		log_note("steps: %s", rung__legend(rungs, legend));
+	if (stages && is_text)
+		log_note("steps: %s", stage__legend(stages, legend));
 	if (hidden)
 		log_note("%zu shares of sizes and steps are noise; --all shows them", hidden);
 	return 0;

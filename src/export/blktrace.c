@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analyse/ladder.h"
+#include "analyse/steps.h"
 #include "base/index.h"
 #include "base/log.h"
 #include "base/spill.h"
@@ -88,25 +88,25 @@ static uint16_t blktrace_err(const struct io_record *r)
 	return r->kind == IO_BLOCK && r->status < 4096 ? r->status : EIO;
 }
 
-/* The event for a rung, or 0. If D was not seen, the nearest rung stands for it. */
-static uint8_t blktrace_what(enum rung rung, bool has_issue, bool has_done)
+/* The event for a stage, or 0. If D was not seen, the nearest stage stands for it. */
+static uint8_t blktrace_what(enum stage stage, bool has_issue, bool has_done)
 {
-	switch (rung) {
-	case RUNG_QUEUED: return BLKTRACE_QUEUE;
-	case RUNG_GOT: return BLKTRACE_GET;
-	case RUNG_INSERTED: return BLKTRACE_INSERT;
-	case RUNG_SETUP: return has_issue ? 0 : BLKTRACE_ISSUE;
-	case RUNG_ISSUED: return BLKTRACE_ISSUE;
-	case RUNG_ANSWERED: return has_done ? 0 : BLKTRACE_COMPLETE;
-	case RUNG_DONE: return BLKTRACE_COMPLETE;
+	switch (stage) {
+	case STAGE_QUEUED: return BLKTRACE_QUEUE;
+	case STAGE_GOT: return BLKTRACE_GET;
+	case STAGE_INSERTED: return BLKTRACE_INSERT;
+	case STAGE_SETUP: return has_issue ? 0 : BLKTRACE_ISSUE;
+	case STAGE_ISSUED: return BLKTRACE_ISSUE;
+	case STAGE_ANSWERED: return has_done ? 0 : BLKTRACE_COMPLETE;
+	case STAGE_DONE: return BLKTRACE_COMPLETE;
 	default: return 0;
 	}
 }
 
-static bool blktrace_has(const struct moment *moments, size_t nr, enum rung rung)
+static bool blktrace_has(const struct moment *moments, size_t nr, enum stage stage)
 {
 	for (size_t i = 0; i < nr; i++)
-		if (moments[i].rung == rung)
+		if (moments[i].stage == stage)
 			return true;
 	return false;
 }
@@ -115,15 +115,15 @@ static int blktrace_add(struct export_blktrace *b, struct blktrace_item *item,
 			const struct io_record *r)
 {
 	const struct io_stages *stages = io_record__stages(r);
-	struct moment moments[NR_RUNGS];
-	size_t nr = ladder__moments(r, LADDER_REQUEST, moments);
-	bool has_issue = blktrace_has(moments, nr, RUNG_ISSUED);
-	bool has_done = blktrace_has(moments, nr, RUNG_DONE);
+	struct moment moments[NR_STAGES];
+	size_t nr = stage__moments(r, STEPS_OF_REQUEST, moments);
+	bool has_issue = blktrace_has(moments, nr, STAGE_ISSUED);
+	bool has_done = blktrace_has(moments, nr, STAGE_DONE);
 	int err = 0;
 
-	b->nr_stageless += !blktrace_has(moments, nr, RUNG_QUEUED);
+	b->nr_stageless += !blktrace_has(moments, nr, STAGE_QUEUED);
 	for (size_t i = 0; !err && i < nr; i++) {
-		item->event.what = blktrace_what(moments[i].rung, has_issue, has_done);
+		item->event.what = blktrace_what(moments[i].stage, has_issue, has_done);
 		item->event.time_ns = moments[i].ns;
 		if (!item->event.what)
 			continue;

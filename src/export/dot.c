@@ -6,7 +6,7 @@
  */
 #include <inttypes.h>
 #include <stdlib.h>
-#include "analyse/ladder.h"
+#include "analyse/steps.h"
 #include "base/log.h"
 #include "decode/op.h"
 #include "export/exporter.h"
@@ -16,46 +16,46 @@
 static int dot_start(void **state, struct session *s)
 {
 	(void)s;
-	*state = calloc(1, sizeof(struct ladder));
+	*state = calloc(1, sizeof(struct steps));
 	return *state ? 0 : log_no_memory();
 }
 
 static int dot_put(void *state, struct session *s, const struct io_record *r)
 {
-	if (ladder__add(state, records__device(s, r), r, LADDER_REQUEST))
+	if (steps__add(state, records__device(s, r), r, STEPS_OF_REQUEST))
 		return log_no_memory();
 	return 0;
 }
 
 /* ---- one device and operation ---- */
 
-static void dot_put_nodes(struct session *s, const struct ladder_group *g, uint32_t base)
+static void dot_put_nodes(struct session *s, const struct steps_group *g, uint32_t base)
 {
-	bool passed[NR_RUNGS] = { false };
+	bool passed[NR_STAGES] = { false };
 	char whose[64], op[16], name[64];
 
 	snprintf(whose, sizeof(whose), "%s %s", records__device_name(s, g->device),
 		 op__word(g->kind, g->op, io_source__op_names(s), op, sizeof(op)));
 	for (size_t i = 0; i < g->nr_steps; i++)
 		passed[g->steps[i].from] = passed[g->steps[i].to] = true;
-	for (uint32_t rung = 0; rung < NR_RUNGS; rung++) {
+	for (uint32_t stage = 0; stage < NR_STAGES; stage++) {
 		struct dot_label label = { .lines = { whose, name }, .nr = 2 };
 
-		snprintf(name, sizeof(name), "%c: %s", rung__letter(rung), rung__words(rung));
-		if (passed[rung])
-			dot__node(s->out, base + rung, &label);
+		snprintf(name, sizeof(name), "%c: %s", stage__letter(stage), stage__words(stage));
+		if (passed[stage])
+			dot__node(s->out, base + stage, &label);
 	}
 }
 
-static void dot_put_step(struct session *s, const struct ladder_group *g, uint32_t base, size_t nr)
+static void dot_put_step(struct session *s, const struct steps_group *g, uint32_t base, size_t nr)
 {
-	const struct ladder_step *step = &g->steps[nr];
+	const struct step *step = &g->steps[nr];
 	char mean[16], p50[16], p99[16], counts[64], times[80];
 	struct dot_label label = { .lines = { step__words(step->from, step->to), counts, times },
 				   .nr = 3 };
 
 	snprintf(counts, sizeof(counts), "%" PRIu64 ", %.1f%% of the time", step->hist.count,
-		 ladder_group__share(g, nr));
+		 steps_group__share(g, nr));
 	snprintf(times, sizeof(times), "mean %s p50 %s p99 %s",
 		 text__duration(mean, sizeof(mean), hist__mean_ns(&step->hist)),
 		 text__duration(p50, sizeof(p50), hist__percentile(&step->hist, 5000)),
@@ -65,13 +65,13 @@ static void dot_put_step(struct session *s, const struct ladder_group *g, uint32
 
 static int dot_finish(void *state, struct session *s)
 {
-	struct ladder *ladder = state;
+	struct steps *steps = state;
 
-	ladder__sort(ladder);
+	steps__sort(steps);
 	dot__begin(s->out, "commands");
-	for (size_t i = 0; i < ladder->nr; i++) {
-		const struct ladder_group *g = ladder->groups[i];
-		uint32_t base = (uint32_t)i * NR_RUNGS;
+	for (size_t i = 0; i < steps->nr; i++) {
+		const struct steps_group *g = steps->groups[i];
+		uint32_t base = (uint32_t)i * NR_STAGES;
 
 		dot_put_nodes(s, g, base);
 		for (size_t step = 0; step < g->nr_steps; step++)
@@ -84,7 +84,7 @@ static int dot_finish(void *state, struct session *s)
 static void dot_free(void *state)
 {
 	if (state)
-		ladder__free(state);
+		steps__free(state);
 	free(state);
 }
 

@@ -183,7 +183,7 @@ int timeline__put(void *timeline, struct session *s, const struct io_record *r)
 	struct timeline_io *io = &t->io;
 	int err = timeline_meet_device(t, s, r);
 
-	io->nr_moments = ladder__moments(r, LADDER_REQUEST, io->moments);
+	io->nr_moments = stage__moments(r, STEPS_OF_REQUEST, io->moments);
 	if (err || !io->nr_moments)
 		return err;
 	io->qid = r->qid;
@@ -205,7 +205,7 @@ int timeline__put(void *timeline, struct session *s, const struct io_record *r)
 
 const char *timeline__step(const struct timeline_io *io, size_t moment, char buf[TIMELINE_STEP])
 {
-	enum rung from = io->moments[moment - 1].rung, to = io->moments[moment].rung;
+	enum stage from = io->moments[moment - 1].stage, to = io->moments[moment].stage;
 	char name[4];
 
 	snprintf(buf, TIMELINE_STEP, "%s %s", step__name(from, to, name), step__words(from, to));

@@ -7,7 +7,7 @@
 #ifndef IOSONAR_EXPORT_TIMELINE_H
 #define IOSONAR_EXPORT_TIMELINE_H
 
-#include "analyse/ladder.h"
+#include "analyse/steps.h"
 #include "export/exporter.h"
 
 enum timeline_counter { TIMELINE_DEPTH, TIMELINE_LATENCY };
@@ -25,7 +25,7 @@ struct timeline_io {
 	uint32_t track, qid, lane; /* tracks are numbered from 1 */
 	bool is_new_track;
 	const char *op;
-	struct moment moments[NR_RUNGS];
+	struct moment moments[NR_STAGES];
 	size_t nr_moments; /* at least one */
 	struct timeline_note notes[TIMELINE_NOTES];
 	size_t nr_notes;

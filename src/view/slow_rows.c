@@ -2,7 +2,7 @@
 #include "view/slow_rows.h"
 
 #include <string.h>
-#include "analyse/ladder.h"
+#include "analyse/steps.h"
 #include "decode/op.h"
 #include "decode/record.h"
 #include "decode/words.h"
@@ -90,17 +90,17 @@ static uint64_t slow_sector(const struct session *s, const struct io_record *r,
 /* "Q2G=1200 G2S=800" for programs, "Q2G 1.2us  G2S 800ns" for people. */
 static const char *slow_steps(struct slow_row *row, const struct io_record *r, bool text)
 {
-	enum ladder_at at = r->what == RECORD_BIO ? LADDER_BIO : LADDER_REQUEST;
+	enum steps_at at = r->what == RECORD_BIO ? STEPS_OF_BIO : STEPS_OF_REQUEST;
 	struct words w = words__on(row->steps_text, sizeof(row->steps_text));
-	struct moment m[NR_RUNGS];
-	size_t nr = ladder__moments(r, at, m);
+	struct moment m[NR_STAGES];
+	size_t nr = stage__moments(r, at, m);
 	char name[4], time[16];
 
 	for (size_t i = 1; i < nr; i++) {
 		uint64_t ns = m[i].ns - m[i - 1].ns;
 
 		words__str(&w, i > 1 ? text ? "  " : " " : "");
-		words__str(&w, step__name(m[i - 1].rung, m[i].rung, name));
+		words__str(&w, step__name(m[i - 1].stage, m[i].stage, name));
 		words__str(&w, text ? " " : "=");
 		if (text)
 			words__str(&w, text__duration(time, sizeof(time), ns));
@@ -174,15 +174,15 @@ static void slow_put_stack(FILE *out, const char *what, const char *stack)
 	fputc('\n', out);
 }
 
-static uint32_t slow_rungs(const struct io_record *r)
+static uint32_t slow_stages(const struct io_record *r)
 {
-	struct moment m[NR_RUNGS];
-	size_t nr = ladder__moments(r, r->what == RECORD_BIO ? LADDER_BIO : LADDER_REQUEST, m);
-	uint32_t rungs = 0;
+	struct moment m[NR_STAGES];
+	size_t nr = stage__moments(r, r->what == RECORD_BIO ? STEPS_OF_BIO : STEPS_OF_REQUEST, m);
+	uint32_t stages = 0;
 
 	for (size_t i = 1; i < nr; i++)
-		rungs |= rung__bits(m[i - 1].rung, m[i].rung);
-	return rungs;
+		stages |= stage__bits(m[i - 1].stage, m[i].stage);
+	return stages;
 }
 
 uint32_t slow_rows__put(struct table *table, struct session *s, const struct slow_io *io,
@@ -202,7 +202,7 @@ uint32_t slow_rows__put(struct table *table, struct session *s, const struct slo
 	slow_put_text(s->out, "below", row.below);
 	slow_put_stack(s->out, "submitted by", row.kernel_stack);
 	slow_put_stack(s->out, "in the process", row.user_stack);
-	return slow_rungs(&io->record);
+	return slow_stages(&io->record);
 }
 
 /* "nvme1n1:2048+4096=1200" for programs, "nvme1n1 2048 4.0Ki 1.2us" for people. */

@@ -15,7 +15,7 @@
 extern const struct object slow_rows;
 
 /* rank: 1 is the slowest; CELL_NO_NUMBER: it is shown as it comes. The conditions are asked first.
- * Returns the rungs of the steps that it shows to people, a bit each (analyse/ladder.h). */
+ * Returns the stages of the steps that it shows to people, a bit each (analyse/steps.h). */
 uint32_t slow_rows__put(struct table *table, struct session *session, const struct slow_io *io,
 			uint64_t rank, const struct row_conditions *conditions);
 /* The bios below it, as text that the caller owns. NULL: no volume made any, or out of memory. */

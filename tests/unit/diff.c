@@ -182,8 +182,8 @@ static void check_found(const char *before, const char *after)
 	for (size_t i = 0; i < d.pairs[0].nr; i++) {
 		s = &d.list.shifts[d.pairs[0].first + i];
 		good |= s->what == SHIFT_STEP_SHARE &&
-			s->key == sample__step(RUNG_QUEUED, RUNG_GOT) && s->verdict == SHIFT_MORE &&
-			s->b > 10;
+			s->key == sample__step(STAGE_QUEUED, STAGE_GOT) &&
+			s->verdict == SHIFT_MORE && s->b > 10;
 	}
 	ok(good, "and they wait longer for a request: a larger part of the time");
 	for (size_t i = 0; i < d.pairs[1].nr; i++) {

@@ -309,9 +309,9 @@ static void check_steps(void)
 		sample__init(&samples[run], SAMPLE_FINE);
 		for (uint64_t i = 0; i < 500; i++) {
 			uint64_t wait_ns = (run ? 30000 : 10000) + i % 7;
-			const struct moment way[] = { { RUNG_QUEUED, 1000 },
-						      { RUNG_ISSUED, 1000 + wait_ns },
-						      { RUNG_DONE, 91000 + wait_ns } };
+			const struct moment way[] = { { STAGE_QUEUED, 1000 },
+						      { STAGE_ISSUED, 1000 + wait_ns },
+						      { STAGE_DONE, 91000 + wait_ns } };
 
 			sample__add(&samples[run], &(struct sample_io){ .ns = 90000,
 									.bytes = 4096,
@@ -326,7 +326,8 @@ static void check_steps(void)
 	for (size_t i = 0; i < list.nr; i++) {
 		const struct shift *s = &list.shifts[i];
 
-		if (s->what == SHIFT_STEP_SHARE && s->key == sample__step(RUNG_QUEUED, RUNG_ISSUED))
+		if (s->what == SHIFT_STEP_SHARE &&
+		    s->key == sample__step(STAGE_QUEUED, STAGE_ISSUED))
 			ok(s->verdict == SHIFT_MORE && fabs(s->a - 10) < 0.1 &&
 				   fabs(s->b - 25) < 0.1,
 			   "a step's share of the time went from 10 to 25 %%");

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ladder.c: do the steps of a command add up to its total, whatever it skipped? Schedulers, merges,
+ * steps.c: do the steps of a command add up to its total, whatever it skipped? Schedulers, merges,
  * retries, stale stamps; shares and tails against sums worked out by hand.
  */
 #include <string.h>
-#include "analyse/ladder.h"
+#include "analyse/steps.h"
 #include "tap.h"
 #include "wire/io_tables.h"
 
@@ -34,23 +34,22 @@ static struct whole nvme_read(void)
 	};
 }
 
-static const char *path(const struct whole *w, enum ladder_at at)
+static const char *path(const struct whole *w, enum steps_at at)
 {
 	static char text[64];
-	struct moment m[NR_RUNGS];
-	size_t nr = ladder__moments(&w->r, at, m);
+	struct moment m[NR_STAGES];
+	size_t nr = stage__moments(&w->r, at, m);
 	char name[4];
 
 	text[0] = 0;
 	for (size_t i = 1; i < nr; i++) {
-		strcat(text, step__name(m[i - 1].rung, m[i].rung, name));
+		strcat(text, step__name(m[i - 1].stage, m[i].stage, name));
 		strcat(text, " ");
 	}
 	return text;
 }
 
-static void is_path(const struct whole *w, enum ladder_at at, const char *expected,
-		    const char *name)
+static void is_path(const struct whole *w, enum steps_at at, const char *expected, const char *name)
 {
 	ok(!strcmp(path(w, at), expected), "%s: %s", name, path(w, at));
 }
@@ -59,79 +58,81 @@ static void test_paths(void)
 {
 	struct whole w = nvme_read();
 
-	is_path(&w, LADDER_REQUEST, "Q2G G2I I2S S2D D2K K2N N2C ", "NVMe with a scheduler");
-	is_path(&w, LADDER_COMMAND, "S2D D2K K2N ", "the command alone");
-	is_path(&w, LADDER_BIO, "", "a command is no bio");
+	is_path(&w, STEPS_OF_REQUEST, "Q2G G2I I2S S2D D2K K2N N2C ", "NVMe with a scheduler");
+	is_path(&w, STEPS_OF_COMMAND, "S2D D2K K2N ", "the command alone");
+	is_path(&w, STEPS_OF_BIO, "", "a command is no bio");
 	w.s.inserted_ns = 0;
-	is_path(&w, LADDER_REQUEST, "Q2G G2S S2D D2K K2N N2C ", "without a scheduler");
+	is_path(&w, STEPS_OF_REQUEST, "Q2G G2S S2D D2K K2N N2C ", "without a scheduler");
 	w.s.reaped_ns = 0;
-	is_path(&w, LADDER_REQUEST, "Q2G G2S S2D D2N N2C ", "no answer found: fabrics");
+	is_path(&w, STEPS_OF_REQUEST, "Q2G G2S S2D D2N N2C ", "no answer found: fabrics");
 	w.s.inserted_ns = 900;
-	is_path(&w, LADDER_REQUEST, "Q2G G2S S2D D2N N2C ", "a stamp of the request's last use");
+	is_path(&w, STEPS_OF_REQUEST, "Q2G G2S S2D D2N N2C ", "a stamp of the request's last use");
 	w.s.inserted_ns = 1035;
-	is_path(&w, LADDER_REQUEST, "Q2G G2S S2D D2N N2C ", "or one from after the setup");
+	is_path(&w, STEPS_OF_REQUEST, "Q2G G2S S2D D2N N2C ", "or one from after the setup");
 	w.s.queued_ns = w.s.got_ns = 0;
-	is_path(&w, LADDER_REQUEST, "S2D D2N N2C ", "a command that no bio asked for");
+	is_path(&w, STEPS_OF_REQUEST, "S2D D2N N2C ", "a command that no bio asked for");
 	w.r.flags = 0;
-	is_path(&w, LADDER_REQUEST, "S2N ", "a record without stages");
+	is_path(&w, STEPS_OF_REQUEST, "S2N ", "a record without stages");
 	w = nvme_read();
 	w.r.attempts = 3;
 	w.r.last_ns = 1035;
-	is_path(&w, LADDER_REQUEST, "Q2G G2I I2S S2A A2D D2K K2N N2C ", "attempts that failed");
+	is_path(&w, STEPS_OF_REQUEST, "Q2G G2I I2S S2A A2D D2K K2N N2C ", "attempts that failed");
 	w.s.done_ns = 0;
-	is_path(&w, LADDER_REQUEST, "Q2G G2I I2S S2A A2D D2K K2N ", "its request's end was missed");
+	is_path(&w, STEPS_OF_REQUEST, "Q2G G2I I2S S2A A2D D2K K2N ",
+		"its request's end was missed");
 	w = nvme_read();
 	w.r.kind = IO_BLOCK;
-	is_path(&w, LADDER_REQUEST, "Q2G G2I I2D D2C ", "another disk");
+	is_path(&w, STEPS_OF_REQUEST, "Q2G G2I I2D D2C ", "another disk");
 	w.s.inserted_ns = 0;
-	is_path(&w, LADDER_REQUEST, "Q2G G2D D2C ", "without a scheduler");
-	is_path(&w, LADDER_COMMAND, "D2C ", "its command alone");
+	is_path(&w, STEPS_OF_REQUEST, "Q2G G2D D2C ", "without a scheduler");
+	is_path(&w, STEPS_OF_COMMAND, "D2C ", "its command alone");
 	w.r.attempts = 2;
 	w.r.last_ns = 1055;
-	is_path(&w, LADDER_REQUEST, "Q2G G2D D2A A2C ", "and tried twice");
+	is_path(&w, STEPS_OF_REQUEST, "Q2G G2D D2A A2C ", "and tried twice");
 	w.r.what = RECORD_BIO;
-	is_path(&w, LADDER_BIO, "Q2G G2D D2A A2C ", "a bio");
+	is_path(&w, STEPS_OF_BIO, "Q2G G2D D2A A2C ", "a bio");
 	w.r.attempts = 0;
 	w.r.first_ns = w.r.last_ns = w.s.queued_ns;
 	w.s.issued_ns = w.s.reaped_ns = 0;
-	is_path(&w, LADDER_BIO, "Q2G G2C ", "a bio that waited for another's flush");
+	is_path(&w, STEPS_OF_BIO, "Q2G G2C ", "a bio that waited for another's flush");
 	w.s.got_ns = 0;
-	is_path(&w, LADDER_BIO, "Q2C ", "a bio of a device without requests");
+	is_path(&w, STEPS_OF_BIO, "Q2C ", "a bio of a device without requests");
 }
 
 /* A write of a journal: a flush before it, and behind it another if the device knows no FUA. */
 static void test_flushes(void)
 {
 	struct whole w = nvme_read();
-	char legend[RUNG_LEGEND];
+	char legend[STAGE_LEGEND];
 
 	w.s.flushed_ns = w.s.got_ns + 2;
-	is_path(&w, LADDER_REQUEST, "Q2G G2F F2I I2S S2D D2K K2N N2C ", "a flush before it");
-	is_path(&w, LADDER_COMMAND, "S2D D2K K2N ", "which is none of the command's");
+	is_path(&w, STEPS_OF_REQUEST, "Q2G G2F F2I I2S S2D D2K K2N N2C ", "a flush before it");
+	is_path(&w, STEPS_OF_COMMAND, "S2D D2K K2N ", "which is none of the command's");
 	w.s.inserted_ns = 0;
-	is_path(&w, LADDER_REQUEST, "Q2G G2F F2S S2D D2K K2N N2C ", "without a scheduler");
+	is_path(&w, STEPS_OF_REQUEST, "Q2G G2F F2S S2D D2K K2N N2C ", "without a scheduler");
 	w.s.flushed_ns = w.s.queued_ns - 1;
-	is_path(&w, LADDER_REQUEST, "Q2G G2S S2D D2K K2N N2C ",
+	is_path(&w, STEPS_OF_REQUEST, "Q2G G2S S2D D2K K2N N2C ",
 		"one that ended before is not its own");
 	w.s.written_ns = w.r.end_ns + 1;
 	w.s.done_ns = w.r.end_ns + 5000;
-	is_path(&w, LADDER_REQUEST, "Q2G G2S S2D D2K K2N N2W W2C ", "a flush behind it");
+	is_path(&w, STEPS_OF_REQUEST, "Q2G G2S S2D D2K K2N N2W W2C ", "a flush behind it");
 	w.r.kind = IO_BLOCK;
 	w.s.flushed_ns = w.s.got_ns + 2;
 	w.s.written_ns = w.r.end_ns;
-	is_path(&w, LADDER_REQUEST, "Q2G G2F F2D D2W W2C ", "both, of another disk");
-	is_path(&w, LADDER_COMMAND, "D2C ", "its command ends with its data");
-	is_str(step__words(RUNG_GOT, RUNG_FLUSHED), "waits for a flush", "the wait before it");
-	is_str(step__words(RUNG_WRITTEN, RUNG_DONE), "waits for a flush", "and the one behind it");
-	is_str(rung__legend(rung__bits(RUNG_WRITTEN, RUNG_DONE) |
-				    rung__bits(RUNG_QUEUED, RUNG_DONE),
-			    legend),
+	is_path(&w, STEPS_OF_REQUEST, "Q2G G2F F2D D2W W2C ", "both, of another disk");
+	is_path(&w, STEPS_OF_COMMAND, "D2C ", "its command ends with its data");
+	is_str(step__words(STAGE_GOT, STAGE_FLUSHED), "waits for a flush", "the wait before it");
+	is_str(step__words(STAGE_WRITTEN, STAGE_DONE), "waits for a flush",
+	       "and the one behind it");
+	is_str(stage__legend(stage__bits(STAGE_WRITTEN, STAGE_DONE) |
+				     stage__bits(STAGE_QUEUED, STAGE_DONE),
+			     legend),
 	       "Q submitted; W written, a flush follows; C ended", "letters, each once, in order");
-	rung__legend((1u << NR_RUNGS) - 1, legend);
+	stage__legend((1u << NR_STAGES) - 1, legend);
 	ok(strstr(legend, "; C ended") && strlen(legend) + 1 < sizeof(legend), "all fit");
 }
 
-static uint64_t sum_of_steps(const struct ladder_group *g)
+static uint64_t sum_of_steps(const struct steps_group *g)
 {
 	uint64_t sum = 0;
 
@@ -175,59 +176,59 @@ static void test_volume(void)
 				  .what = RECORD_BIO,
 				  .flags = RECORD_STAGES },
 			   .s = { .queued_ns = 1000, .issued_ns = 1030, .reaped_ns = 1050 } };
-	struct ladder ladder = { 0 };
+	struct steps steps = { 0 };
 
-	is_path(&w, LADDER_BIO, "Q2V V2E E2C ", "a volume's bio");
-	ladder__add(&ladder, 0, &w.r, LADDER_BIO);
-	ok(ladder.nr == 1 && sum_of_steps(ladder.groups[0]) == 60 &&
-		   ladder.groups[0]->steps[1].hist.sum_ns == 20,
+	is_path(&w, STEPS_OF_BIO, "Q2V V2E E2C ", "a volume's bio");
+	steps__add(&steps, 0, &w.r, STEPS_OF_BIO);
+	ok(steps.nr == 1 && sum_of_steps(steps.groups[0]) == 60 &&
+		   steps.groups[0]->steps[1].hist.sum_ns == 20,
 	   "its steps are the whole");
-	ladder__free(&ladder);
+	steps__free(&steps);
 	w.s.reaped_ns = 0;
-	is_path(&w, LADDER_BIO, "Q2V V2C ", "nobody saw the last one come back");
+	is_path(&w, STEPS_OF_BIO, "Q2V V2C ", "nobody saw the last one come back");
 	w.s.issued_ns = 0;
-	is_path(&w, LADDER_BIO, "Q2C ", "nothing is known of those below");
+	is_path(&w, STEPS_OF_BIO, "Q2C ", "nothing is known of those below");
 	w.r.attempts = 1;
 	w.s.issued_ns = 1030;
-	is_path(&w, LADDER_BIO, "Q2D D2C ", "a command carried it: it is no volume's");
+	is_path(&w, STEPS_OF_BIO, "Q2D D2C ", "a command carried it: it is no volume's");
 }
 
 static void test_sums(void)
 {
-	struct ladder ladder = { 0 }, both = { 0 };
+	struct steps steps = { 0 }, both = { 0 };
 	bool equal = true, merged = true;
 
 	for (int i = 0; i < 20000; i++) {
 		struct whole w = muddle();
 
-		if (ladder__add(&ladder, (int32_t)random_below(3), &w.r, LADDER_REQUEST))
+		if (steps__add(&steps, (int32_t)random_below(3), &w.r, STEPS_OF_REQUEST))
 			ok(0, "memory");
 	}
-	ladder__merge(&both, &ladder);
-	ladder__merge(&both, &ladder);
-	ladder__sort(&ladder);
-	ladder__sort(&both);
-	for (size_t i = 0; i < ladder.nr; i++) {
-		const struct ladder_group *g = ladder.groups[i], *b = both.groups[i];
+	steps__merge(&both, &steps);
+	steps__merge(&both, &steps);
+	steps__sort(&steps);
+	steps__sort(&both);
+	for (size_t i = 0; i < steps.nr; i++) {
+		const struct steps_group *g = steps.groups[i], *b = both.groups[i];
 
 		equal &= sum_of_steps(g) == g->total.sum_ns && g->total.count;
 		merged &= sum_of_steps(b) == 2 * g->total.sum_ns && b->nr_steps == g->nr_steps &&
 			  b->steps[0].hist.sum_ns == 2 * g->steps[0].hist.sum_ns;
 	}
-	ok(ladder.nr == 6, "a group for each device and operation: %zu", ladder.nr);
+	ok(steps.nr == 6, "a group for each device and operation: %zu", steps.nr);
 	ok(equal, "steps add up to the total");
 	ok(merged, "two intervals add up to twice as much");
-	ladder__clear(&ladder);
-	ok(ladder.nr == 6 && !ladder.groups[0]->total.count, "cleared");
-	ladder__free(&ladder);
-	ladder__free(&both);
+	steps__clear(&steps);
+	ok(steps.nr == 6 && !steps.groups[0]->total.count, "cleared");
+	steps__free(&steps);
+	steps__free(&both);
 }
 
 /* 98 fast ones in which the device takes 10 of 70 ns, 2 slow ones in which it takes nearly all. */
 static void test_tail(void)
 {
-	struct ladder ladder = { 0 };
-	const struct ladder_group *g;
+	struct steps steps = { 0 };
+	const struct steps_group *g;
 	double rest = 0, tail = 0;
 
 	for (int i = 0; i < 100; i++) {
@@ -238,26 +239,25 @@ static void test_tail(void)
 			w.r.end_ns += 6930;
 			w.s.done_ns += 6930;
 		}
-		ladder__add(&ladder, 0, &w.r, LADDER_REQUEST);
+		steps__add(&steps, 0, &w.r, STEPS_OF_REQUEST);
 	}
-	ladder__sort(&ladder);
-	g = ladder.groups[0];
-	ok(g->nr_steps == 7 && g->steps[4].from == RUNG_ISSUED && g->steps[4].to == RUNG_REAPED,
+	steps__sort(&steps);
+	g = steps.groups[0];
+	ok(g->nr_steps == 7 && g->steps[4].from == STAGE_ISSUED && g->steps[4].to == STAGE_REAPED,
 	   "steps stand in the order of the path");
 	/* sum: 98 * 70 + 2 * 7000 = 20860; of it the device has 98 * 10 + 2 * 6940 = 14860 */
-	ok(ladder_group__share(g, 4) > 71.2 && ladder_group__share(g, 4) < 71.3,
-	   "share of the device: %.2f", ladder_group__share(g, 4));
-	ok(ladder_group__tail_share(g, 4, 9800) > 99.1 &&
-		   ladder_group__tail_share(g, 4, 9800) < 99.2,
-	   "and in the slowest: %.2f", ladder_group__tail_share(g, 4, 9800));
+	ok(steps_group__share(g, 4) > 71.2 && steps_group__share(g, 4) < 71.3,
+	   "share of the device: %.2f", steps_group__share(g, 4));
+	ok(steps_group__tail_share(g, 4, 9800) > 99.1 && steps_group__tail_share(g, 4, 9800) < 99.2,
+	   "and in the slowest: %.2f", steps_group__tail_share(g, 4, 9800));
 	for (size_t i = 0; i < g->nr_steps; i++) {
-		rest += ladder_group__share(g, i);
-		tail += ladder_group__tail_share(g, i, 9900);
+		rest += steps_group__share(g, i);
+		tail += steps_group__tail_share(g, i, 9900);
 	}
 	ok(rest > 99.99 && rest < 100.01 && tail > 99.99 && tail < 100.01,
 	   "shares are parts of a whole");
-	ok(g->from == RUNG_QUEUED && g->to == RUNG_DONE, "from submit to end");
-	ladder__free(&ladder);
+	ok(g->from == STAGE_QUEUED && g->to == STAGE_DONE, "from submit to end");
+	steps__free(&steps);
 }
 
 /*
@@ -272,27 +272,27 @@ static void test_merged_tail(void)
 				  .kind = IO_NVME,
 				  .op = 2,
 				  .attempts = 1 } };
-	struct ladder first = { 0 }, second = { 0 };
-	const struct ladder_group *g;
+	struct steps first = { 0 }, second = { 0 };
+	const struct steps_group *g;
 	size_t device = 0;
 
-	ladder__add(&first, 0, &w.r, LADDER_REQUEST);
+	steps__add(&first, 0, &w.r, STEPS_OF_REQUEST);
 	w = nvme_read();
 	w.s.reaped_ns += 6930;
 	w.r.end_ns += 6930;
 	w.s.done_ns += 6930;
-	ladder__add(&second, 0, &w.r, LADDER_REQUEST);
-	ladder__merge(&first, &second);
+	steps__add(&second, 0, &w.r, STEPS_OF_REQUEST);
+	steps__merge(&first, &second);
 	g = first.groups[0];
-	while (device < g->nr_steps && g->steps[device].from != RUNG_ISSUED)
+	while (device < g->nr_steps && g->steps[device].from != STAGE_ISSUED)
 		device++;
 	ok(g->nr_steps == 8 && device == 5, "merged, a step has another place: %zu of %zu", device,
 	   g->nr_steps);
-	ok(ladder_group__tail_share(g, device, 9000) > 99.1 &&
-		   ladder_group__tail_share(g, device, 9000) < 99.2,
-	   "and its own share of the slowest: %.2f", ladder_group__tail_share(g, device, 9000));
-	ladder__free(&first);
-	ladder__free(&second);
+	ok(steps_group__tail_share(g, device, 9000) > 99.1 &&
+		   steps_group__tail_share(g, device, 9000) < 99.2,
+	   "and its own share of the slowest: %.2f", steps_group__tail_share(g, device, 9000));
+	steps__free(&first);
+	steps__free(&second);
 }
 
 int main(void)

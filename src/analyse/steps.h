@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * steps.h: where did the time of commands go? A command passes events, called stages; the time
+ * between two passed stages is a step. Each step begins where the one before ended, so the steps of
+ * a command add up to its total, whatever stages it skipped. Per device and operation: a
+ * distribution for each step, and its share in the slowest commands.
+ */
+#ifndef IOSONAR_ANALYSE_STEPS_H
+#define IOSONAR_ANALYSE_STEPS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "analyse/hist.h"
+#include "wire/io_stages.h"
+
+/* In the order in which a command passes them, with blktrace's letters where they exist. */
+enum stage {
+	STAGE_QUEUED,	/* Q: the bio was submitted */
+	STAGE_GOT,	/* G: it got a request */
+	STAGE_FLUSHED,	/* F: the flush that it waited for had ended */
+	STAGE_INSERTED, /* I: the request went to the scheduler */
+	STAGE_SETUP,	/* S: the NVMe command was built, at the first attempt */
+	STAGE_AGAIN,	/* A: the last attempt began */
+	STAGE_ISSUED,	/* D: it went to the driver's queue */
+	STAGE_REAPED,	/* K: the device's answer was found */
+	STAGE_ANSWERED, /* N: the driver had the answer */
+	STAGE_BELOW,	/* V: volume: the first bio made of it was submitted, */
+	STAGE_BACK,	/* E: the last of those bios ended */
+	STAGE_WRITTEN,	/* W: its data were written; another flush follows */
+	STAGE_DONE,	/* C: the request and its bios ended */
+	NR_STAGES,
+};
+
+/* Where an I/O begins and ends. */
+enum steps_at {
+	STEPS_OF_REQUEST, /* each request, from its first bio on: Q to C */
+	STEPS_OF_COMMAND, /* each command of the driver: S to N, or D to C */
+	STEPS_OF_BIO,	  /* each bio: Q to C */
+};
+
+struct moment {
+	enum stage stage;
+	uint64_t ns;
+};
+
+/* The stages that this record passed, in order; times never fall. Returns how many; 0: none. */
+size_t stage__moments(const struct io_record *record, enum steps_at at,
+		      struct moment moments[NR_STAGES]);
+
+char stage__letter(enum stage stage);	    /* 'Q' */
+const char *stage__words(enum stage stage); /* "submitted" */
+/* "Q submitted; C ended": of a mask of stages, a bit each. Returns buf. */
+enum { STAGE_LEGEND = 512 };
+const char *stage__legend(uint32_t stages, char buf[STAGE_LEGEND]);
+static inline uint32_t stage__bits(enum stage from, enum stage to)
+{
+	return 1u << from | 1u << to;
+}
+
+/* "Q2G" into buf[4]; what happens in that step, in words. */
+const char *step__name(enum stage from, enum stage to, char buf[4]);
+const char *step__words(enum stage from, enum stage to);
+
+enum { STEPS_PER_GROUP = 16 }; /* different steps of one device and operation */
+
+struct step {
+	enum stage from, to;
+	struct hist hist;
+};
+
+/* One device and operation. */
+struct steps_group {
+	int32_t device; /* the caller's number for it */
+	uint8_t kind, op;
+	enum stage from, to; /* the widest seen */
+	struct hist total;
+	size_t nr_steps;
+	struct step steps[STEPS_PER_GROUP];
+	/* By bucket of the total: the sum of each step in those commands. */
+	uint64_t (*tails)[STEPS_PER_GROUP];
+};
+
+struct steps {
+	struct steps_group **groups;
+	size_t nr;
+};
+
+/* -ENOMEM. Ignores records of other layers. */
+int steps__add(struct steps *steps, int32_t device, const struct io_record *record,
+	       enum steps_at at);
+int steps__merge(struct steps *into, const struct steps *from);
+void steps__clear(struct steps *steps); /* empties, keeps the memory */
+void steps__free(struct steps *steps);
+void steps__sort(struct steps *steps); /* groups by device and operation, steps by their stages */
+
+/* The step's share in the time of all commands of its group, in percent; */
+double steps_group__share(const struct steps_group *group, size_t step);
+/* and in the time of those beyond a percentile of the total (9900: the slowest 1 %). */
+double steps_group__tail_share(const struct steps_group *group, size_t step, uint32_t per_10000);
+
+#endif
