@@ -57,8 +57,8 @@
 		const value = key => ({key, label: key.toUpperCase(), kind: 'rate', show: row => words(kinds[row.unit] ?? 'number', row[key])});
 		const part = (key, label, help) => ({key, label, help, kind: 'percent', show: row => shiftWords(row[key], row.shift_unit)});
 		return [...first, {key: 'what', label: 'what', kind: 'text'}, value('a'), value('b'),
-			part('shift', 'shift', 'B less A, in percent of A; of percentages their difference, in points'),
-			part('low', 'from', 'where the shift is, with all others of this page, in 95 of 100 comparisons'), part('high', 'to'),
+			part('shift', 'shift', 'B minus A, in percent of A; for percentages, the difference in points'),
+			part('low', 'from', '95 % confidence interval, adjusted for all comparisons on this page'), part('high', 'to'),
 			{key: 'verdict', label: 'verdict', kind: 'text', show: verdictNode},
 			{key: 'interval', label: `−${Math.round(widest)} … 0 … +${Math.round(widest)}`, kind: 'text', show: row => spanNode(row, widest)}];
 	}
@@ -138,9 +138,9 @@
 	function chart(name, rows, readout) {
 		const x = horizontalOf(rows), y = verticalOf(rows);
 		const cursor = cursorOf(rows, x, y, readout);
-		const label = `${name}: which part of the commands took at most how long, in A and in B`;
+		const label = `${name}: cumulative distribution of the latency in A and in B`;
 		const node = svg('svg', {
-			class: 'chart', viewBox: `0 0 ${size.width} ${size.height}`, role: 'img', tabindex: '0', 'aria-label': `${label}; arrow keys go through the percentiles`,
+			class: 'chart', viewBox: `0 0 ${size.width} ${size.height}`, role: 'img', tabindex: '0', 'aria-label': `${label}; arrow keys step through the percentiles`,
 			focus: () => cursor.start(),
 			keydown(event) {
 				if (cursor.key(event.key))
@@ -164,7 +164,7 @@
 		const draw = () => holder.replaceChildren(chart(name, rows, readout));
 		redraws.push(draw);
 		draw();
-		return element('figure', null, holder, readout, page.numbers('Numbers of the curves', {
+		return element('figure', null, holder, readout, page.numbers('Curves as a table', {
 			id: `curve-${id}`, caption: `${name}: latency by percentile`, rows,
 			columns: [{key: 'percent', label: 'percent', kind: 'number'}, {key: 'a_ns', label: 'A', kind: 'duration'}, {key: 'b_ns', label: 'B', kind: 'duration'}],
 		}));
@@ -173,11 +173,11 @@
 	function panel(rows, id) {
 		const name = title(rows[0]), curve = of('curve').filter(row => row.op === rows[0].op && row.dev === rows[0].dev && row.dev_b === rows[0].dev_b);
 		const count = rows.find(row => row.what === 'count');
-		const matched = {serial: 'the same drive, by its serial number', name: 'matched by name', left: 'the only disks left', asked: 'paired by --pair'}[rows[0].matched];
+		const matched = {serial: 'matched by serial number', name: 'matched by name', left: 'matched as the only remaining disks', asked: 'paired with --pair'}[rows[0].matched];
 		return element('section', {id: `panel-${id}`}, element('h2', {text: name}),
 			element('p', {class: 'quiet', text: [`${format.count(count.a)} commands in A, ${format.count(count.b)} in B`, matched].filter(Boolean).join('; ')}),
-			curve.length ? figure(name, id, curve) : element('p', {class: 'empty', text: `There is nothing to compare: ${count.verdict ?? 'no commands'}.`}),
-			rows.length > 1 ? page.table({id: `shifts-${id}`, caption: `${name}: every number with its interval`, rows: rows.filter(row => row.what !== 'count'),
+			curve.length ? figure(name, id, curve) : element('p', {class: 'empty', text: `Nothing to compare: ${count.verdict ?? 'no commands'}.`}),
+			rows.length > 1 ? page.table({id: `shifts-${id}`, caption: `${name}: values with confidence intervals`, rows: rows.filter(row => row.what !== 'count'),
 				columns: shiftColumns(rows)}) : null);
 	}
 
@@ -185,15 +185,15 @@
 
 	function summary() {
 		const news = shifts.filter(found), judged = shifts.filter(row => row.low !== null).length;
-		const text = news.length ? `${news.length} of ${judged} numbers shifted by more than chance would explain.`
-			: `Nothing shifted: all ${judged} numbers that can be judged are noise.`;
+		const text = news.length ? `${news.length} of ${judged} values shifted by more than chance explains.`
+			: `Nothing shifted: all ${judged} comparable values are within noise.`;
 		return element('section', {id: 'summary'}, element('h2', {text: 'What shifted'}), element('p', {text}),
-			news.length ? page.table({id: 'found', caption: 'Shifts that are more than noise', rows: news.map(row => ({...row, name: title(row)})),
+			news.length ? page.table({id: 'found', caption: 'Shifts beyond noise', rows: news.map(row => ({...row, name: title(row)})),
 				columns: shiftColumns(news, {key: 'name', label: 'device, operation', kind: 'text'})}) : null);
 	}
 
 	function scaleButton() {
-		const button = element('button', {type: 'button', class: 'no-print', 'aria-pressed': String(isNines()), text: 'Nines', title: 'Show the slowest few: 90 %, 99 %, 99.9 % as far apart',
+		const button = element('button', {type: 'button', class: 'no-print', 'aria-pressed': String(isNines()), text: 'Expand tail', title: 'Logarithmic scale: 90 %, 99 % and 99.9 % are equally far apart',
 			click() {
 				page.state.set('scale', isNines() ? null : 'nines');
 				button.setAttribute('aria-pressed', String(isNines()));
@@ -207,14 +207,14 @@
 	function callsPanel(rows, isGraph) {
 		const pairs = [['count', 'count', ''], ['total', 'duration', '_ns'], ['self', 'duration', '_ns'], ['mean', 'duration', '_ns']];
 		const columns = pairs.flatMap(([name, kind, unit]) => ['a', 'b'].map(run =>
-			({key: `${name}_${run}${unit}`, label: `${name === 'mean' ? 'each' : name} ${run.toUpperCase()}`, kind})));
+			({key: `${name}_${run}${unit}`, label: `${name} ${run.toUpperCase()}`, kind})));
 		const shift = isGraph ? [] : [{key: 'shift', label: 'shift', kind: 'percent', show: row => shiftWords(row.shift, 'percent')}];
 		const name = {key: isGraph ? 'path' : 'function', label: 'function', kind: 'text', show: row =>
 			element('span', {class: 'call', text: '  '.repeat(Math.min(row.depth ?? 0, 40)) + row.function})};
 		const only = run => rows.filter(row => row.verdict === `only ${run}`).length;
-		return element('section', {id: 'calls'}, element('h2', {text: isGraph ? 'Functions, by those around them' : 'Functions'}),
-			element('p', {text: `${rows.length} in all: ${only('A')} only in A, ${only('B')} only in B.`}),
-			page.table({id: 'functions', caption: 'Calls and their time, side by side', rows,
+		return element('section', {id: 'calls'}, element('h2', {text: isGraph ? 'Call graph' : 'Functions'}),
+			element('p', {text: `${rows.length} ${isGraph ? 'call paths' : 'functions'}: ${only('A')} only in A, ${only('B')} only in B.`}),
+			page.table({id: 'functions', caption: 'Calls and times in A and B', rows,
 				columns: [name, ...columns, ...shift, {key: 'verdict', label: 'verdict', kind: 'text', show: verdictNode}]}));
 	}
 
@@ -240,8 +240,8 @@
 	const functions = of('function'), paths = of('path');
 	const isCalls = functions.length + paths.length > 0;
 	document.body.append(
-		element('header', null, element('div', {class: 'title'}, element('h1', {text: 'Two runs'}),
+		element('header', null, element('div', {class: 'title'}, element('h1', {text: 'Comparison of two runs'}),
 			element('div', {class: 'bar'}, isCalls ? null : scaleButton(), page.themeButton())), runsNode()),
 		element('main', null, isCalls ? callsPanel(functions.length ? functions : paths, !functions.length) : [summary(), ...groups().map(panel)]),
-		element('footer', {text: 'Intervals are those of a block bootstrap: each run drawn again 1,000 times out of its own stretches of commands. man iosonar-diff says when something is called noise.'}));
+		element('footer', {text: 'Confidence intervals come from a block bootstrap with 1,000 resamples of each run. See iosonar-diff(8) for the criterion for noise.'}));
 })();

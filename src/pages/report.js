@@ -17,18 +17,18 @@
 
 	const labels = {
 		rank: ['#', 'number'], time_s: ['time', 'moment'], whole_ns: ['whole', 'duration'], lat_ns: ['latency', 'duration'], dev: ['device', 'word'], op: ['op', 'word'],
-		sector: ['sector', 'number'], lba: ['block', 'number'], bytes: ['size', 'bytes'], depth: ['depth', 'number'], attempts: ['tries', 'number'],
+		sector: ['sector', 'number'], lba: ['LBA', 'number'], bytes: ['size', 'bytes'], depth: ['depth', 'number'], attempts: ['attempts', 'number'],
 		pid: ['pid', 'number'], comm: ['process', 'word'], file: ['file', 'path'], status: ['status', 'text'], what: ['what', 'word'], cgroup: ['cgroup', 'path'],
 		count: ['count', 'count'], iops: ['IO/s', 'rate'], mb_per_s: ['MB/s', 'mbps'], size_bytes: ['size', 'bytes'], failed: ['failed', 'count'],
 		p50_ns: ['p50', 'duration'], p90_ns: ['p90', 'duration'], p99_ns: ['p99', 'duration'], p99_9_ns: ['p99.9', 'duration'],
 		p99_99_ns: ['p99.99', 'duration'], max_ns: ['max', 'duration'], mean_ns: ['mean', 'duration'], sum_ns: ['total time', 'duration'],
-		share_percent: ['share', 'percent'], tail_percent: ['of the slowest', 'percent'], step: ['step', 'word'], model: ['model', 'text'],
-		serial: ['serial', 'word'], firmware: ['firmware', 'word'], block_bytes: ['block', 'number'], queues: ['queues', 'number'],
+		share_percent: ['share', 'percent'], tail_percent: ['share of slowest 1 %', 'percent'], step: ['step', 'word'], model: ['model', 'text'],
+		serial: ['serial', 'word'], firmware: ['firmware', 'word'], block_bytes: ['block size', 'number'], queues: ['queues', 'number'],
 		begin_s: ['from', 'seconds'], end_s: ['to', 'seconds'], from_ns: ['at least', 'duration'], to_ns: ['less than', 'duration'],
 		percentile: ['percentile', 'number'], from_sector: ['from sector', 'number'], to_sector: ['to sector', 'number'],
 		read_percent: ['read', 'percent'], write_percent: ['write', 'percent'], rest_percent: ['other', 'percent'], seq_percent: ['sequential', 'percent'],
-		streams: ['streams', 'number'], aligned_percent: ['4Ki aligned', 'percent'], depth_mean: ['depth', 'rate'], depth_max: ['deepest', 'number'],
-		gap_p50_ns: ['median gap', 'duration'], from_depth: ['from', 'number'], to_depth: ['to', 'number'], qid: ['queue', 'number'], cid: ['command', 'number'],
+		streams: ['streams', 'number'], aligned_percent: ['4Ki aligned', 'percent'], depth_mean: ['mean depth', 'rate'], depth_max: ['max depth', 'number'],
+		gap_p50_ns: ['median gap', 'duration'], from_depth: ['from', 'number'], to_depth: ['to', 'number'], qid: ['queue', 'number'], cid: ['cid', 'number'],
 	};
 
 	function columns(...keys) {
@@ -81,16 +81,16 @@
 
 	function tiles() {
 		return element('dl', {class: 'tiles'},
-			tile('I/Os', words('count', whole.count)), tile('over', words('duration', whole.seconds * 1e9)),
+			tile('I/Os', words('count', whole.count)), tile('duration', words('duration', whole.seconds * 1e9)),
 			tile('IO/s', words('rate', whole.iops)), tile('MB/s', words('mbps', whole.mb_per_s)),
-			tile('median', words('duration', whole.p50_ns)), tile('99 %', words('duration', whole.p99_ns)),
-			tile('longest', words('duration', whole.max_ns)), tile('failed', words('count', whole.failed), whole.failed > 0));
+			tile('median', words('duration', whole.p50_ns)), tile('p99', words('duration', whole.p99_ns)),
+			tile('max', words('duration', whole.max_ns)), tile('failed', words('count', whole.failed), whole.failed > 0));
 	}
 
 	// As the terminal has it: issued = completed + in flight + never sent + lost.
 	function ledgerText() {
 		if (!ledger)
-			return element('p', {class: 'bad', text: 'The capture has no ledger: its end is missing.'});
+			return element('p', {class: 'bad', text: 'The capture has no ledger, because its end is missing.'});
 		const lost = Object.entries(ledger).filter(([key, value]) => /^(lost_|unaccounted)/.test(key) && value !== 0 && value !== null);
 		const terms = [['in flight', ledger.in_flight], ['never sent', ledger.never_sent]].filter(([, value]) => value > 0)
 			.map(([name, value]) => ` + ${name} ${format.count(value)}`).join('');
@@ -103,14 +103,14 @@
 	function chosen() {
 		if (!ledger || ledger.completed === whole.count)
 			return null;
-		return element('p', {class: 'quiet', text: `Shown are ${words('count', whole.count)} commands; the ledger is of the whole recording.`});
+		return element('p', {class: 'quiet', text: `This page shows ${words('count', whole.count)} commands. The ledger covers the whole recording.`});
 	}
 
 	function summary() {
 		return [tiles(), ledgerText(), chosen(), of('latency').length ? page.table({
 			id: 'latency', caption: 'Latency by device and operation', rows: of('latency'),
 			columns: columns('dev', 'op', 'count', 'iops', 'mb_per_s', 'size_bytes', 'p50_ns', 'p90_ns', 'p99_ns', 'p99_9_ns', 'p99_99_ns', 'max_ns', 'mean_ns'),
-		}) : empty('No command is in what was chosen.'), of('device').length ? page.table({
+		}) : empty('No commands match the selection.'), of('device').length ? page.table({
 			id: 'devices', caption: 'Devices', rows: of('device'),
 			columns: useful(of('device'), columns('dev', 'model', 'serial', 'firmware', 'size_bytes', 'block_bytes', 'queues', renamed('depth', 'queue depth'))),
 		}) : null];
@@ -126,7 +126,7 @@
 	const span = moments.length ? [moments[0].begin_s, moments.at(-1).end_s] : [0, 1];
 
 	function cellWords(cell) {
-		const end = cell.to_ns ? `– ${format.duration(cell.to_ns)}` : 'and more';
+		const end = cell.to_ns ? `– ${format.duration(cell.to_ns)}` : 'or more';
 		return `${format.seconds(cell.begin_s)} – ${format.seconds(cell.end_s)} s, ${format.duration(cell.from_ns)} ${end}: ${format.count(cell.count)} I/O${cell.count === 1 ? '' : 's'}`;
 	}
 
@@ -178,7 +178,7 @@
 				mark.setAttribute('visibility', 'visible');
 			},
 		});
-		return [node, readout, chart.shadeLegend(most, 'I/Os in a cell')];
+		return [node, readout, chart.shadeLegend(most, 'I/Os per cell')];
 	}
 
 	function choice(label, names, name, show) {
@@ -193,8 +193,8 @@
 		const place = element('div', {id: 'heat'});
 		const show = name => {
 			page.state.set('heat', name === all ? null : name);
-			place.replaceChildren(...heatMap(maps.get(name), name), page.numbers('The cells as a table', {
-				id: 'heat-table', caption: `Cells of ${name}`, rows: maps.get(name), columns: columns('begin_s', 'end_s', 'from_ns', 'to_ns', 'count'),
+			place.replaceChildren(...heatMap(maps.get(name), name), page.numbers('Cells as a table', {
+				id: 'heat-table', caption: `Heat map cells: ${name}`, rows: maps.get(name), columns: columns('begin_s', 'end_s', 'from_ns', 'to_ns', 'count'),
 			}));
 		};
 		const first = maps.has(page.state.get('heat')) ? page.state.get('heat') : all;
@@ -229,18 +229,18 @@
 			const row = moments[i];
 			charts.forEach(one => one.show(i));
 			readout.textContent = `${format.seconds(row.begin_s)} – ${format.seconds(row.end_s)} s: ${format.count(row.count)} I/Os, ${words('rate', row.iops)} IO/s, ` +
-				`${words('mbps', row.mb_per_s)} MB/s, longest ${words('duration', row.max_ns)}`;
+				`${words('mbps', row.mb_per_s)} MB/s, max ${words('duration', row.max_ns)}`;
 		};
 		charts.forEach(one => chart.cursor(one.node, {find: one.find, move: chart.along(moments.length), show}));
-		return [charts.map(one => one.node), readout, page.numbers('Over time, as a table', {
-			id: 'moments', caption: 'Over time', rows: moments, columns: columns('begin_s', 'end_s', 'count', 'iops', 'mb_per_s', 'max_ns'),
+		return [charts.map(one => one.node), readout, page.numbers('Rates as a table', {
+			id: 'moments', caption: 'Rates over time', rows: moments, columns: columns('begin_s', 'end_s', 'count', 'iops', 'mb_per_s', 'max_ns'),
 		})];
 	}
 
 	function overTime() {
 		if (!moments.length)
-			return [empty('There is nothing to draw.')];
-		return [chart.figure(null, 'The darker (on dark: the lighter), the more I/Os ended in that time with that latency.', heat()),
+			return [empty('No commands to show.')];
+		return [chart.figure(null, 'A cell is the number of I/Os that completed in that interval with that latency. A stronger colour means more I/Os.', heat()),
 			chart.figure('Rate over time', null, rates())];
 	}
 
@@ -288,9 +288,9 @@
 	function percentiles() {
 		const all = groups(of('percentile')).map(curveOf).sort((a, b) => b.total - a.total), drawn = all.slice(0, 8);
 		if (!all.length)
-			return [empty('There is nothing to draw.')];
-		return [chart.figure(null, all.length > drawn.length ? `The ${drawn.length} largest of ${all.length} are drawn; the table has all.` : null, curves(drawn)),
-			page.numbers('The percentiles as a table', {id: 'percentile-table', caption: 'Percentiles', rows: of('percentile'), columns: columns('dev', 'op', 'percentile', 'lat_ns')})];
+			return [empty('No commands to show.')];
+		return [chart.figure(null, all.length > drawn.length ? `The chart shows ${drawn.length} of ${all.length} curves, those with the most I/Os. The table shows all.` : null, curves(drawn)),
+			page.numbers('Percentiles as a table', {id: 'percentile-table', caption: 'Percentiles', rows: of('percentile'), columns: columns('dev', 'op', 'percentile', 'lat_ns')})];
 	}
 
 	// ---- stages ----
@@ -311,23 +311,23 @@
 		const node = chart.frame(54, `Where the time of ${name} went`), box = chart.area(54);
 		node.append(chart.text(box.left - 8, 15, 'all', {'text-anchor': 'end'}), budgetBar(box, 0, steps, 'share_percent'),
 			chart.text(box.left - 8, 43, 'slowest 1 %', {'text-anchor': 'end'}), budgetBar(box, 28, steps, 'tail_percent'));
-		return chart.figure(name, total ? `${format.count(total.count)} I/Os, median ${format.duration(total.p50_ns)}, 99 % ${format.duration(total.p99_ns)}` : null, node);
+		return chart.figure(name, total ? `${format.count(total.count)} I/Os, median ${format.duration(total.p50_ns)}, p99 ${format.duration(total.p99_ns)}` : null, node);
 	}
 
 	function stages() {
 		const rows = of('layers');
 		if (!whole.staged)
-			return [empty('This capture does not tell the stages of its commands: iosonar record --stages keeps them.')];
+			return [empty('This capture has no stages. To record them, use iosonar record --stages.')];
 		const shown = groups(rows).slice(0, 12);
 		return [shown.map(budget), element('p', {class: 'legend'}, stepNames.filter(name => stepWords.has(name)).map(name => element('span', null, chart.swatch(`fill-${stepColor(name)}`),
-			`${name} ${stepWords.get(name)}`))), page.numbers('The stages as a table', {
-			id: 'layers', caption: 'Stages', rows, columns: columns('dev', 'op', 'step', 'what', 'count', 'p50_ns', 'p99_ns', 'p99_9_ns', 'max_ns', 'sum_ns', 'share_percent', 'tail_percent'),
+			`${name} ${stepWords.get(name)}`))), page.numbers('Steps as a table', {
+			id: 'layers', caption: 'Steps', rows, columns: columns('dev', 'op', 'step', 'what', 'count', 'p50_ns', 'p99_ns', 'p99_9_ns', 'max_ns', 'sum_ns', 'share_percent', 'tail_percent'),
 		})];
 	}
 
 	// ---- load ----
 
-	const sizeName = row => row.size_bytes === null ? 'others' : format.bytes(row.size_bytes);
+	const sizeName = row => row.size_bytes === null ? 'other' : format.bytes(row.size_bytes);
 
 	// Reads to the left, writes to the right.
 	function sizeChart([dev, rows]) {
@@ -344,13 +344,13 @@
 					chart.text(reads ? middle - 50 - wide : middle + 50 + wide, y + 13, label, {'text-anchor': reads ? 'end' : 'start'}));
 			}
 		});
-		return chart.figure(`Sizes on ${page.plain(dev)}`, null, node);
+		return chart.figure(`I/O sizes on ${page.plain(dev)}`, null, node);
 	}
 
 	// Strips as long as the device, one for each operation.
 	function placeChart([dev, rows]) {
 		const ops = [...Map.groupBy(rows, row => row.op)], height = 34 * ops.length + 34;
-		const node = chart.frame(height, `Where on ${dev} reads and writes begin`), box = chart.area(height);
+		const node = chart.frame(height, `Start sectors of reads and writes on ${dev}`), box = chart.area(height);
 		const disk = of('device').find(device => device.dev === dev), end = Math.max(...rows.map(row => row.to_sector), (disk?.size_bytes ?? 0) / 512);
 		const x = chart.linear([0, end], [box.left, box.right]), most = Math.max(...rows.map(row => row.count)), readout = chart.readout('Point at a cell, or use the arrow keys.');
 		const places = [];
@@ -376,10 +376,10 @@
 				const {cell, ...at} = places[i];
 				Object.entries(at).forEach(([name, value]) => mark.setAttribute(name, value));
 				mark.setAttribute('visibility', 'visible');
-				readout.textContent = `${cell.op}s from sector ${format.count(cell.from_sector)} to ${format.count(cell.to_sector)}: ${format.count(cell.count)}, ${format.percent(cell.share_percent)}`;
+				readout.textContent = `${cell.op}s from sector ${format.count(cell.from_sector)} to ${format.count(cell.to_sector)}: ${format.count(cell.count)} (${format.percent(cell.share_percent)})`;
 			},
 		});
-		return chart.figure(`Places on ${page.plain(dev)}`, null, node, readout, chart.shadeLegend(most, 'I/Os in a cell'));
+		return chart.figure(`Positions on ${page.plain(dev)}`, null, node, readout, chart.shadeLegend(most, 'I/Os per cell'));
 	}
 
 	const depthName = row => row.to_depth === row.from_depth + 1 ? String(row.from_depth) : row.to_depth ? `${row.from_depth}–${row.to_depth - 1}` : `${row.from_depth}+`;
@@ -394,35 +394,35 @@
 				svg('title', {text: `${depthName(row)} in flight: ${format.percent(row.share_percent)}, ${format.count(row.count)}`})),
 			i % every ? '' : chart.text(x + each / 2, box.bottom + 16, depthName(row), {'text-anchor': 'middle'})]);
 		});
-		return chart.figure(`Depth on ${page.plain(dev)}`, 'Commands in flight when one is submitted, itself among them.', node);
+		return chart.figure(`Queue depth on ${page.plain(dev)}`, 'Commands in flight at each submission, including the submitted command.', node);
 	}
 
 	function load() {
 		if (!of('pattern').length)
-			return [empty('There is nothing to draw.')];
+			return [empty('No commands to show.')];
 		const byDevice = type => [...Map.groupBy(of(type), row => row.dev)].slice(0, 8);
-		return [page.table({id: 'pattern', caption: 'Load by device', rows: of('pattern'),
+		return [page.table({id: 'pattern', caption: 'Workload by device', rows: of('pattern'),
 			columns: columns('dev', 'count', 'read_percent', 'write_percent', 'rest_percent', 'size_bytes', 'seq_percent', 'streams', 'aligned_percent', 'depth_mean', 'depth_max', 'gap_p50_ns')}),
-		byDevice('pattern_size').map(sizeChart), of('pattern_size').length ? page.numbers('The sizes as a table', {id: 'sizes', caption: 'Sizes', rows: of('pattern_size'),
+		byDevice('pattern_size').map(sizeChart), of('pattern_size').length ? page.numbers('Sizes as a table', {id: 'sizes', caption: 'I/O sizes', rows: of('pattern_size'),
 			columns: columns('dev', 'op', 'size_bytes', 'count', 'share_percent')}) : null,
-		byDevice('pattern_depth').map(depthChart), of('pattern_depth').length ? page.numbers('The depths as a table', {id: 'depths', caption: 'Depths', rows: of('pattern_depth'),
+		byDevice('pattern_depth').map(depthChart), of('pattern_depth').length ? page.numbers('Depths as a table', {id: 'depths', caption: 'Queue depths', rows: of('pattern_depth'),
 			columns: columns('dev', renamed('from_depth', 'at least'), renamed('to_depth', 'less than'), 'count', 'share_percent')}) : null,
-		byDevice('pattern_heat').map(placeChart), of('pattern_heat').length ? page.numbers('The places as a table', {id: 'places', caption: 'Places', rows: of('pattern_heat'),
+		byDevice('pattern_heat').map(placeChart), of('pattern_heat').length ? page.numbers('Positions as a table', {id: 'places', caption: 'Positions', rows: of('pattern_heat'),
 			columns: columns('dev', 'op', 'from_sector', 'to_sector', 'count', 'share_percent')}) : null];
 	}
 
 	// ---- who ----
 
 	function more(shown, all, what) {
-		return all > shown ? `The ${shown} of ${format.count(all)} ${what} with most of the time.` : `All ${format.count(all)} ${what}.`;
+		return all > shown ? `The ${shown} of ${format.count(all)} ${what} with the most I/O time` : `All ${format.count(all)} ${what}`;
 	}
 
 	function who() {
 		const sums = ['count', renamed('bytes', 'bytes'), 'failed', 'mean_ns', 'max_ns', 'sum_ns', share];
-		return [of('process').length ? page.table({id: 'processes', caption: `Processes. ${more(of('process').length, whole.processes, 'processes')}`, rows: of('process'), columns: columns('comm', 'pid', ...sums)})
-			: empty('No process sent anything.'),
-		of('file').length ? page.table({id: 'files', caption: `Files. ${more(of('file').length, whole.files, 'files')}`, rows: of('file'), columns: columns('file', ...sums)})
-			: empty('This capture does not tell of which file a command was: iosonar record --stages keeps it.')];
+		return [of('process').length ? page.table({id: 'processes', caption: more(of('process').length, whole.processes, 'processes'), rows: of('process'), columns: columns('comm', 'pid', ...sums)})
+			: empty('No process submitted I/O.'),
+		of('file').length ? page.table({id: 'files', caption: more(of('file').length, whole.files, 'files'), rows: of('file'), columns: columns('file', ...sums)})
+			: empty('This capture has no file names. To record them, use iosonar record --stages.')];
 	}
 
 	// ---- slowest ----
@@ -445,15 +445,15 @@
 	function below(row) {
 		const line = (label, text) => text ? element('p', {class: 'mono', text: page.plain(`${label}${text}`)}) : null;
 		const parts = [line('', stepsOf(row).map(stepText).join('   ')), line('below: ', row.below), line('cgroup: ', row.cgroup),
-			row.kernel_stack || row.user_stack ? element('div', {class: 'stacks'}, frames('submitted by', row.kernel_stack), frames('in the process', row.user_stack)) : null].filter(part => part);
+			row.kernel_stack || row.user_stack ? element('div', {class: 'stacks'}, frames('kernel stack at submission', row.kernel_stack), frames('user stack at submission', row.user_stack)) : null].filter(part => part);
 		return parts.length ? element('div', null, parts) : null;
 	}
 
 	function slowest() {
 		if (!of('slow').length)
-			return [empty('There are none.')];
+			return [empty('No commands to show.')];
 		const all = columns('rank', 'whole_ns', 'lat_ns', 'time_s', 'dev', 'op', 'sector', 'bytes', 'depth', 'attempts', 'comm', 'pid', 'file', 'status',
-			{key: 'steps', label: 'way', kind: 'word', show: way});
+			{key: 'steps', label: 'steps', kind: 'word', show: way});
 		return [page.table({id: 'slow', caption: `The ${of('slow').length} slowest of ${words('count', whole.count)}`, rows: of('slow'),
 			columns: useful(of('slow'), all, {attempts: 1, status: 'ok'}), detail: below})];
 	}
@@ -462,10 +462,10 @@
 
 	function errors() {
 		if (!of('errors_sum').length)
-			return [element('p', {class: 'empty good', text: `Nothing went wrong in ${words('count', whole.count)} commands.`})];
+			return [element('p', {class: 'empty good', text: `No errors in ${words('count', whole.count)} commands.`})];
 		const all = of('errors_sum').reduce((sum, row) => sum + row.count, 0);
-		return [page.table({id: 'errors-sum', caption: 'By device, kind and status', rows: of('errors_sum'), columns: columns('dev', 'what', 'status', 'count', renamed('max_ns', 'longest'))}),
-			page.table({id: 'errors', caption: all > of('errors').length ? `The first ${of('errors').length} of ${format.count(all)}` : 'Each of them', rows: of('errors'),
+		return [page.table({id: 'errors-sum', caption: 'Errors by device, type and status', rows: of('errors_sum'), columns: columns('dev', 'what', 'status', 'count', renamed('max_ns', 'max latency'))}),
+			page.table({id: 'errors', caption: all > of('errors').length ? `The first ${of('errors').length} of ${format.count(all)} errors` : 'All errors', rows: of('errors'),
 				columns: columns('time_s', 'dev', 'what', 'op', 'sector', 'bytes', 'attempts', 'lat_ns', 'comm', 'pid', 'status')})];
 	}
 
@@ -474,11 +474,11 @@
 	const sections = [
 		['summary', 'Summary', null, summary],
 		['time', 'Latency over time', null, overTime],
-		['percentiles', 'Percentiles', 'How many took less than how long: by nines, since it is the tail that hurts.', percentiles],
-		['stages', 'Where the time goes', 'Each step of an I/O, from submit to end, as a share of the time of all and of the slowest.', stages],
-		['load', 'What kind of load', 'Mix, sizes, order and where on the device.', load],
-		['who', 'Who', 'Processes and files, by the time their I/Os took together.', who],
-		['slowest', 'The slowest', 'By the whole time from submission to end. With their way, and the stack that submitted them, where the capture has it.', slowest],
+		['percentiles', 'Percentiles', 'The scale is logarithmic to show the tail: 90 %, 99 % and 99.9 % are equally far apart.', percentiles],
+		['stages', 'Where the time goes', 'The share of each step in the time from submission to completion, for all I/Os and for the slowest 1 %.', stages],
+		['load', 'Workload', 'Read/write mix, I/O sizes, access order, queue depth and positions on the device.', load],
+		['who', 'Processes and files', 'Sorted by the total time of their I/Os.', who],
+		['slowest', 'Slowest I/Os', 'Sorted by the time from submission to completion. Steps and stacks are shown if the capture contains them.', slowest],
 		['errors', 'Errors', null, errors],
 	];
 
@@ -501,17 +501,17 @@
 
 	function facts() {
 		const begun = whole.wall_s ? new Date(whole.wall_s * 1000).toISOString().replace(/\.\d+Z/, 'Z') : null;
-		const from = whole.from_s > 0 ? `from ${format.seconds(whole.from_s)} s on` : null;
+		const from = whole.from_s > 0 ? `starting at ${format.seconds(whole.from_s)} s` : null;
 		return [element('p', {class: 'facts', text: [begun, from, whole.kernel && page.plain(`Linux ${whole.kernel}`), page.plain(whole.machine ?? ''),
 			whole.captures > 1 && `${whole.captures} captures`].filter(fact => fact).join(' · ')}),
-		whole.command ? element('p', {class: 'facts'}, 'recorded by ', element('code', {text: page.plain(whole.command)})) : null];
+		whole.command ? element('p', {class: 'facts'}, 'recorded with ', element('code', {text: page.plain(whole.command)})) : null];
 	}
 
 	document.body.append(
 		element('header', null, element('div', {class: 'title'}, element('h1', null, element('small', {text: 'iosonar report'}), page.plain(whole.capture ?? '')), page.themeButton()), facts()),
 		element('nav', {'aria-label': 'Sections'}, element('ul', null, sections.map(link))),
 		element('main', null, sections.map(section)),
-		element('footer', {text: 'Made by iosonar report. This page holds all of its data and asks nobody for anything.'}));
+		element('footer', {text: 'Created by iosonar report. This page contains all of its data and loads nothing from the network.'}));
 	if (page.state.get('at'))
 		go(page.state.get('at'));
 })();

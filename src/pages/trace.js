@@ -366,8 +366,8 @@
 		if (life < 0)
 			return trace.objectText(row);
 		const l = trace.lives[life];
-		return `${trace.about.object} ${l.number} at ${l.address}${l.born ? '' : ', its birth was not seen'}${l.dead ? '' : ', not dead yet'}`
-			+ (l.whole ? '' : ', records of it were lost');
+		return `${trace.about.object} ${l.number} at ${l.address}${l.born ? '' : ', birth not seen'}${l.dead ? '' : ', death not seen'}`
+			+ (l.whole ? '' : ', some records lost');
 	}
 
 	// ---- hover ----
@@ -398,7 +398,7 @@
 
 	// ---- the panel ----
 
-	const panel = element('aside', {id: 'panel', 'aria-label': 'The current call'});
+	const panel = element('aside', {id: 'panel', 'aria-label': 'Current call'});
 
 	function neighbour(row, direction) {
 		const rows = [...new Set([...trace.stepsOf(trace.lifeOf(row))].map(s => s >> 1))];
@@ -411,7 +411,7 @@
 			return null;
 		const go = (text, direction) => element('button', {type: 'button', text, disabled: neighbour(row, direction) < 0,
 			click: () => reveal(neighbour(row, direction))});
-		return element('p', {class: 'buttons'}, go('‹ its call before', -1), go('its next call ›', 1), element('button', {
+		return element('p', {class: 'buttons'}, go('‹ Previous call', -1), go('Next call ›', 1), element('button', {
 			type: 'button', text: `Only ${trace.about.object} ${trace.lives[life].number}`, click: () => set({object: trace.lives[life].number}),
 		}));
 	}
@@ -424,7 +424,7 @@
 		const f = functionOf(row), ret = trace.retText(row);
 		return element('dl', null, [
 			fact('entered', `${seconds(trace.start[row])} s on CPU ${trace.cpu[row]}`),
-			fact('took', trace.duration[row] < 0 ? 'its return was not seen' : `${durationOf(row)}, of that itself ${page.format.duration(trace.self[row])}`),
+			fact('took', trace.duration[row] < 0 ? 'return not seen' : `${durationOf(row)}, self ${page.format.duration(trace.self[row])}`),
 			fact('task', `${trace.tasks[trace.task[row]].label}, thread ${trace.tasks[trace.task[row]].tid}`),
 			...f.arguments.map((name, i) => fact(name, element('span', {class: 'type', text: f.types[i] ? `${f.types[i]} ` : ''}),
 				element('span', {class: 'value', text: trace.argument(row, i)}))),
@@ -452,12 +452,12 @@
 
 	function layoutsOf(f) {
 		if (!trace.layouts)
-			return [element('p', {class: 'quiet', id: 'no-layout', text: 'This capture holds no struct layouts: it is older than they are.'})];
+			return [element('p', {class: 'quiet', id: 'no-layout', text: 'This capture has no struct layouts. An older version of iosonar recorded it.'})];
 		const names = [...f.types, f.returnType].map(type => type.match(/\b(?:struct|union) \w+/)?.[0]);
 		const own = trace.layouts[0]?.name === `struct ${trace.about.object}` ? [trace.layouts[0].name] : [];
 		const found = trace.layouts.filter(l => names.includes(l.name));
 		return found.length ? found.map(l => layoutNode(l, own.includes(l.name) || found.length === 1))
-			: [element('p', {class: 'quiet', text: 'It takes no pointer to a struct whose layout is known.'})];
+			: [element('p', {class: 'quiet', text: 'No argument of this function has a known struct layout.'})];
 	}
 
 	function sourceNode(f) {
@@ -465,7 +465,7 @@
 		const lines = (text ?? '').split('\n');
 		return [
 			element('h3', {text: 'Source'}), element('p', {class: 'quiet mono', text: `${file}:${line}`}),
-			text === null ? element('p', {class: 'quiet', text: 'Too much source was asked for: these lines were left out.'})
+			text === null ? element('p', {class: 'quiet', text: 'These lines are omitted: the page has reached its limit for source code.'})
 				: element('pre', {class: 'source'}, lines.map((content, i) => element('span', {class: 'line', 'data-line': line + i,
 					text: content.split('\t').map(page.plain).join('\t')})),
 					cut ? element('span', {class: 'line quiet', text: '…'}) : null),
@@ -475,7 +475,7 @@
 	function codeNodes(f) {
 		return [
 			element('h3', {text: 'Code'}),
-			f.prototype ? element('pre', {class: 'prototype', text: f.prototype}) : element('p', {class: 'quiet', text: 'Its prototype is not known.'}),
+			f.prototype ? element('pre', {class: 'prototype', text: f.prototype}) : element('p', {class: 'quiet', text: 'The prototype is not known.'}),
 			f.module ? element('p', {class: 'quiet', text: `in ${f.module}`}) : null,
 			...(f.source ? sourceNode(f) : []),
 			element('h3', {text: 'Structs'}), ...layoutsOf(f),
@@ -484,7 +484,7 @@
 
 	function showPanel() {
 		if (current < 0) {
-			panel.replaceChildren(element('p', {class: 'empty', text: 'Click a row, or use the arrow keys: what the call was, what it did to its object, its code.'}));
+			panel.replaceChildren(element('p', {class: 'empty', text: 'Click a row or use the arrow keys to see a call, how it changed its object, and its code.'}));
 			return;
 		}
 		const f = functionOf(current), object = objectLine(current);
@@ -503,11 +503,11 @@
 			row.share = total && row.self_ns !== null ? 100 * row.self_ns / total : null;
 		const name = row => element('button', {type: 'button', class: 'link', text: row.name, click: () => set({function: row.name, view: 'calls'})});
 		return [page.table({
-			id: 'functions', caption: 'Of the calls shown, by function', rows, sort: {key: 'total_ns', down: true}, columns: [
+			id: 'functions', caption: 'Shown calls by function', rows, sort: {key: 'total_ns', down: true}, columns: [
 				{key: 'name', label: 'function', kind: 'text', show: name}, {key: 'count', label: 'calls', kind: 'count'},
 				{key: 'total_ns', label: 'total', kind: 'duration', help: 'from entry to return'},
-				{key: 'self_ns', label: 'self', kind: 'duration', help: 'of that, outside traced calls inside it'},
-				{key: 'share', label: 'self share', kind: 'percent', help: 'of all time in calls'},
+				{key: 'self_ns', label: 'self', kind: 'duration', help: 'total without the traced calls inside it'},
+				{key: 'share', label: 'self share', kind: 'percent', help: 'of the self time of all shown calls'},
 				{key: 'avg_ns', label: 'avg', kind: 'duration'}, {key: 'p50_ns', label: 'p50', kind: 'duration'},
 				{key: 'p99_ns', label: 'p99', kind: 'duration'}, {key: 'max_ns', label: 'max', kind: 'duration'},
 				{key: 'module', label: 'module', kind: 'text'},
@@ -527,15 +527,15 @@
 				total_ns: end - trace.start[first], born: l.born ? 'yes' : 'no', dead: l.dead ? 'yes' : 'no', whole: l.whole ? 'yes' : 'no'};
 		});
 		if (!rows.length)
-			return [element('p', {class: 'empty', text: 'The calls shown are about no object that is followed.'})];
+			return [element('p', {class: 'empty', text: 'None of the shown calls refers to a traced object.'})];
 		const name = row => element('button', {type: 'button', class: 'link', text: `${trace.about.object} ${row.number}`,
 			click: () => set({object: row.number, view: 'calls'})});
 		return [page.table({
-			id: 'objects', caption: 'Objects that the calls shown are about', rows: rows.slice(0, LISTED_MOST), sort: {key: 'number', down: false}, columns: [
+			id: 'objects', caption: 'Objects of the shown calls', rows: rows.slice(0, LISTED_MOST), sort: {key: 'number', down: false}, columns: [
 				{key: 'number', label: 'object', kind: 'number', show: name}, {key: 'address', label: 'address', kind: 'text'},
-				{key: 'start', label: 'begins', kind: 'time'}, {key: 'total_ns', label: 'lasts', kind: 'duration'},
+				{key: 'start', label: 'start', kind: 'time'}, {key: 'total_ns', label: 'duration', kind: 'duration'},
 				{key: 'calls', label: 'calls', kind: 'count'}, {key: 'task', label: 'first task', kind: 'text'},
-				{key: 'born', label: 'birth seen', kind: 'text'}, {key: 'dead', label: 'death seen', kind: 'text'}, {key: 'whole', label: 'whole', kind: 'text'},
+				{key: 'born', label: 'birth seen', kind: 'text'}, {key: 'dead', label: 'death seen', kind: 'text'}, {key: 'whole', label: 'complete', kind: 'text'},
 			],
 		})];
 	}
@@ -649,7 +649,7 @@
 			labelled('function', choice('function', 'all', counted(trace.functions.map(f => f.name), trace.fn))),
 			labelled('task', choice('task', 'all', counted(trace.tasks.map(t => t.label), trace.task))),
 			trace.lives.length ? labelled('object', objectFilter()) : null,
-			trace.members.length ? labelled('changed', choice('member', 'anything or nothing', trace.members.map(m => [m.path, m.name]))) : null,
+			trace.members.length ? labelled('changed', choice('member', 'all calls', trace.members.map(m => [m.path, m.name]))) : null,
 			labelled('took at least', entry('min', '10us', 6)), labelled('at most', entry('max', '1ms', 6)),
 			cpuBoxes(), press('reset', 'Reset filters', reset));
 	}
@@ -658,14 +658,14 @@
 		return element('div', {class: 'tools no-print', role: 'toolbar', 'aria-label': 'Rows'},
 			tabs,
 			element('span', {class: 'group'}, 'Show only ',
-				trace.lives.length ? press('only-data', 'Data', () => set({data: !wants.data, selected: false})) : null,
+				trace.lives.length ? press('only-data', 'With data', () => set({data: !wants.data, selected: false})) : null,
 				press('only-selected', 'Selected', () => set({selected: !wants.selected, data: false}))),
 			element('span', {class: 'group'}, press('select-between', 'Select between', selectBetween), press('clear-selection', 'Clear selection', () => {
 				selected.fill(0);
 				selectionChanged();
 			})),
 			element('span', {class: 'group'}, press('fold-all', 'Fold all', () => foldAll(1)), press('unfold-all', 'Unfold all', () => foldAll(0))),
-			element('span', {class: 'group'}, press('by-time', 'Strictly by time', () => set({order: wants.order === 'time' ? 'tree' : 'time'})),
+			element('span', {class: 'group'}, press('by-time', 'Sort by time', () => set({order: wants.order === 'time' ? 'tree' : 'time'})),
 				press('types', 'Types', () => set({types: !wants.types}))),
 			status);
 	}
@@ -674,8 +674,8 @@
 		return element('div', {class: 'time-tools no-print'},
 			element('span', {class: 'group', role: 'group', 'aria-label': 'Lanes'}, press('lanes-cpu', 'By CPU', () => set({lanes: 'cpu'})),
 				trace.lives.length ? press('lanes-object', 'By object', () => set({lanes: 'object'})) : null),
-			labelled('from', entry('from', '0ns', 10)), labelled('to', entry('to', 'the end', 10)),
-			press('zoom', 'Zoom', () => line.zoom()), press('all-time', 'All', () => set({from: null, to: null})), line.hint);
+			labelled('from', entry('from', '0ns', 10)), labelled('to', entry('to', 'end', 10)),
+			press('zoom', 'Zoom', () => line.zoom()), press('all-time', 'Show all', () => set({from: null, to: null})), line.hint);
 	}
 
 	function reset() {
@@ -756,8 +756,8 @@
 			`${nr.toLocaleString('en-US')} calls of ${trace.tally(trace.fn, trace.functions.length).filter(count => count).length} functions`,
 			trace.lives.length ? `${trace.lives.length.toLocaleString('en-US')} objects` : null,
 			`${page.format.duration(trace.endNs - trace.startNs)}`,
-			a.hits === undefined ? 'the capture has no end' : `${a.hits.toLocaleString('en-US')} records${lost}`,
-			a.left_out ? `${a.left_out.toLocaleString('en-US')} calls were left out of this page` : null,
+			a.hits === undefined ? 'the end of the capture is missing' : `${a.hits.toLocaleString('en-US')} records${lost}`,
+			a.left_out ? `${a.left_out.toLocaleString('en-US')} calls omitted from this page` : null,
 			a.kernel ? `Linux ${a.kernel} ${a.machine ?? ''}` : null,
 			a.wall_ms ? new Date(a.wall_ms).toISOString().replace('T', ' ').slice(0, 19) + ' UTC' : null,
 		];

@@ -26,8 +26,8 @@ const timeline = (() => {
 
 		const canvas = page.element('canvas', {
 			id: 'timeline', tabindex: '0', role: 'application',
-			'aria-label': 'Timeline. Drag to choose a range of time; or arrow keys move it, with Shift they widen it, plus and minus '
-				+ 'halve and double it, z zooms in, Escape takes it back.',
+			'aria-label': 'Timeline. Drag to select a time range. Arrow keys move the range, with Shift they resize it. Plus and minus '
+				+ 'halve and double it. z zooms to it. Escape clears it.',
 		});
 		const hint = page.element('output', {class: 'quiet mono hint'});
 		const scroll = page.element('div', {class: 'timeline'}, canvas);
@@ -181,7 +181,7 @@ const timeline = (() => {
 		canvas.addEventListener('pointermove', event => {
 			if (!drag) {
 				const row = event.offsetX < gutter ? -1 : rowAt(event.offsetX, event.offsetY);
-				hint.textContent = row < 0 ? '' : `${trace.functions[trace.fn[row]].name}  ${trace.duration[row] < 0 ? 'not left'
+				hint.textContent = row < 0 ? '' : `${trace.functions[trace.fn[row]].name}  ${trace.duration[row] < 0 ? 'return not seen'
 					: page.format.duration(trace.duration[row])}  ${trace.tasks[trace.task[row]].label}`;
 				return;
 			}

@@ -151,7 +151,7 @@ const ways = (() => {
 		const most = Math.max(1, ...drawn.map(edge => edge.count));
 		return page.svg('svg', {
 			id: 'ways', viewBox: `0 0 ${wide} ${height}`, width: wide, height, role: 'img',
-			'aria-label': 'Functions, and how objects go from one to the next; the table below has the same',
+			'aria-label': 'Functions and the transitions between them; the table below has the same data',
 		}, page.svg('defs', null, page.svg('marker', {id: 'arrow', viewBox: '0 0 8 8', refX: 6, refY: 4, markerWidth: 12,
 			markerHeight: 12, markerUnits: 'userSpaceOnUse', orient: 'auto'}, page.svg('path', {d: 'M0,0 L8,4 L0,8 z'}))),
 		drawn.map(edge => drawEdge(edge, at, most)), [...at].map(([node, where]) => drawNode(node, where, onFunction)));
@@ -160,14 +160,14 @@ const ways = (() => {
 	// ---- all of it ----
 
 	const columns = objects => [
-		{key: 'from_name', label: 'from', kind: 'text', help: objects ? 'entered' : 'the caller'},
-		{key: 'to_name', label: 'to', kind: 'text', help: objects ? 'entered next, with the same object' : 'the called'},
-		{key: 'count', label: 'count', kind: 'count', help: 'times'},
-		{key: 'p50_ns', label: 'p50', kind: 'duration', help: objects ? 'time between' : 'of the called'},
+		{key: 'from_name', label: 'from', kind: 'text', help: objects ? 'function entered' : 'caller'},
+		{key: 'to_name', label: 'to', kind: 'text', help: objects ? 'function entered next with the same object' : 'callee'},
+		{key: 'count', label: 'count', kind: 'count', help: objects ? 'number of transitions' : 'number of calls'},
+		{key: 'p50_ns', label: 'p50', kind: 'duration', help: objects ? 'time between the two entries' : 'duration of the callee'},
 		{key: 'p99_ns', label: 'p99', kind: 'duration'},
 		{key: 'max_ns', label: 'max', kind: 'duration'},
 		{key: 'total_ns', label: 'total', kind: 'duration'},
-		{key: 'share', label: 'share', kind: 'percent', help: 'of all this time'},
+		{key: 'share', label: 'share', kind: 'percent', help: 'share of the total of all rows'},
 	];
 
 	function show(keep, width, onFunction) {
@@ -176,14 +176,14 @@ const ways = (() => {
 		for (const edge of edges)
 			edge.share = total && edge.total_ns !== null ? 100 * edge.total_ns / total : null;
 		if (!edges.length)
-			return [page.element('p', {class: 'empty', text: objects ? 'No object that is whole goes from one function to another here.'
-				: 'No call that is shown is inside another.'})];
+			return [page.element('p', {class: 'empty', text: objects ? 'No complete object moves from one function to another in the shown calls.'
+				: 'None of the shown calls is nested in another.'})];
 		return [
-			page.element('p', {class: 'quiet', text: (objects ? 'The ways of the objects that the calls shown are about, each from birth to death: '
-				+ 'how often, and how long half of them stayed below.' : 'Who called whom, and how long half of the calls took.')
-				+ (edges.length > EDGES_MOST ? ` The ${EDGES_MOST} that took most of ${edges.length} are drawn.` : '')}),
+			page.element('p', {class: 'quiet', text: (objects ? 'Transitions of the objects of the shown calls, from birth to death. '
+				+ 'Each arrow has its count and median time.' : 'Callers and callees. Each arrow has its count and median duration.')
+				+ (edges.length > EDGES_MOST ? ` The drawing shows ${EDGES_MOST} of ${edges.length}, those with the most time.` : '')}),
 			page.element('div', {class: 'scroll drawing'}, draw(edges, width, onFunction)),
-			page.table({id: 'transitions', caption: 'From one function to the next', columns: columns(objects), rows: edges}),
+			page.table({id: 'transitions', caption: objects ? 'Transitions between functions' : 'Callers and callees', columns: columns(objects), rows: edges}),
 		];
 	}
 

@@ -89,8 +89,8 @@ struct page *page__begin(FILE *out, const struct page_parts *parts)
 	fputs("</title>\n", out);
 	page_put_sources(out, "style", &page_source_page_css, parts->styles);
 	fputs("</head>\n<body>\n"
-	      "<noscript><p>This page draws its data with a script, and scripts are switched off "
-	      "here.</p></noscript>\n",
+	      "<noscript><p>This page needs JavaScript, which is disabled in this "
+	      "browser.</p></noscript>\n",
 	      out);
 	return page;
 }

@@ -86,7 +86,7 @@ def check_io(where):
     rows = json_lines('diff', DATA / 'before.cap', DATA / 'after.cap')
     file = page_of(where, 'diff', DATA / 'before.cap', DATA / 'after.cap')
     with opened(file) as b:
-        tap.eq(b.text('h1'), 'Two runs', 'the page has a heading')
+        tap.eq(b.text('h1'), 'Comparison of two runs', 'the page has a heading')
         tap.ok('after.cap' in b.text('.runs'), 'and says which files')
         check_tables(b, rows)
         check_curves(b)

@@ -84,7 +84,7 @@ def in_words(rows):
 
 def check_page(b, rows):
     titles = b.texts('section h2')
-    tap.eq(titles, ['Summary', 'Latency over time', 'Percentiles', 'Where the time goes', 'What kind of load', 'Who', 'The slowest',
+    tap.eq(titles, ['Summary', 'Latency over time', 'Percentiles', 'Where the time goes', 'Workload', 'Processes and files', 'Slowest I/Os',
                     'Errors'], 'a section for each question')
     tap.eq(in_words(b.rows('#latency')), terminal_rows(DATA / 'stacks.cap'), "latencies in the terminal's words")
     heat = [cell for cell in of(rows, 'heat') if cell['dev'] is None]
