@@ -74,7 +74,7 @@ static const struct column layers_columns[] = {
 	{ "op", "op", CELL_TEXT, 5, "operation", .at = FIELD(op) },
 	{ "step", "step", CELL_TEXT, 4,
 	  "stages where the step begins and ends, e.g. Q2G; total: all steps", .at = FIELD(step) },
-	{ "what", "what", CELL_TEXT, 23, "description of the step", .at = FIELD(what) },
+	{ "what", "what", CELL_TEXT, 27, "description of the step", .at = FIELD(what) },
 	{ "count", "count", CELL_COUNT, 7, "number of I/Os that made this step",
 	  .at = FIELD(count) },
 	{ "bytes", "bytes", CELL_COUNT, 7, "bytes of these I/Os; only in the row total",
