@@ -54,8 +54,8 @@
 		element('span', {class: 'share'}, element('span', null, bar(row.share_percent)), words('percent', row.share_percent))};
 
 	// Steps have the same colour everywhere, and stand in the order of the way.
-	const stages = 'QGFISADKNVEWC';
-	const stepOrder = name => 16 * stages.indexOf(name[0]) + stages.indexOf(name[2]);
+	const letters = 'QGFISADKNVEWC';
+	const stepOrder = name => 16 * letters.indexOf(name[0]) + letters.indexOf(name[2]);
 	const stepNames = [...new Set([...of('layers').filter(row => row.what !== 'total').map(row => row.step),
 		...of('slow').flatMap(row => stepsOf(row).map(step => step.name))])].sort((a, b) => stepOrder(a) - stepOrder(b));
 	const stepWords = new Map(of('layers').filter(row => row.what !== 'total').map(row => [row.step, row.what]));
