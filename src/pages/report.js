@@ -240,7 +240,7 @@
 	function overTime() {
 		if (!moments.length)
 			return [empty('No commands to show.')];
-		return [chart.figure(null, 'A cell is the number of I/Os that completed in that interval with that latency. A stronger colour means more I/Os.', heat()),
+		return [chart.figure(null, 'A stronger colour means more I/Os with this latency in this interval.', heat()),
 			chart.figure('Rate over time', null, rates())];
 	}
 

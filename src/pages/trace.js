@@ -625,7 +625,7 @@
 
 	function makeSearch() {
 		controls.search = element('input', {
-			type: 'search', id: 'search', placeholder: 'Search calls, arguments, tasks, values   /', autocomplete: 'off', spellcheck: 'false', input(event) {
+			type: 'search', id: 'search', placeholder: 'Search calls and values (/)', autocomplete: 'off', spellcheck: 'false', input(event) {
 				clearTimeout(typing);
 				typing = setTimeout(() => set({search: event.target.value}), nr > 20000 ? 200 : 60);
 			},
