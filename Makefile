@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# make [O=dir] [SAN=1] [V=1] [CC=clang]; make static deb; make check lint install uninstall fuzz mutants bench-unit bench soak.
+# make [O=dir] [SAN=1] [V=1] [CC=clang]; make static deb; make check lint install uninstall fuzz mutants bench-unit bench soak other everywhere.
 # `./try` and `./check` install what this needs.
 O ?= build
 PREFIX ?= /usr/local
@@ -14,6 +14,12 @@ VERSION := $(shell cat VERSION)
 MACHINE := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
 ARCH := $(patsubst x86_64,x86,$(patsubst aarch64,arm64,$(MACHINE)))
 MULTIARCH := $(MACHINE)-linux-gnu
+# For another architecture: its libraries and headers (tests/vm/system), as `make other` does.
+SYSROOT ?=
+ifneq ($(SYSROOT),)
+override CC += --sysroot=$(SYSROOT)
+override PKG_CONFIG := PKG_CONFIG_LIBDIR=$(SYSROOT)/usr/lib/$(MULTIARCH)/pkgconfig PKG_CONFIG_SYSROOT_DIR=$(SYSROOT) $(PKG_CONFIG)
+endif
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-7s %s\n' '$(1)' '$(2)')
 
@@ -24,9 +30,10 @@ SANITIZE := $(if $(SAN),-fsanitize=address$(,)undefined -fno-sanitize-recover=al
 # Skeletons come in through -isystem: they warn. So -MD, not -MMD, which would forget them and leave a stale program.
 ALL_CFLAGS = -std=gnu17 $(WARNINGS) $(SANITIZE) -Isrc -isystem $(O) -DVERSION='"$(VERSION)"' $(if $(HAVE_ZSTD),-DHAVE_ZSTD) $(LIBDW_CFLAGS) $(SQL_CFLAGS) -MD -MP $(CPPFLAGS) $(CFLAGS) $(EXTRA_CFLAGS)
 # clang for BPF finds asm/types.h only through the multiarch folder. -mcpu=v3: clang 14 has no v4, Linux 5.10 runs v3.
-BPF_CFLAGS = -O2 -g -target bpf -mcpu=v3 -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -Wno-unused-parameter -Werror -Isrc -idirafter /usr/include/$(MULTIARCH) -MD -MP $(EXTRA_BPF_CFLAGS)
+BPF_CFLAGS = -O2 -g -target bpf -mcpu=v3 -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -Wno-unused-parameter -Werror -Isrc -idirafter $(SYSROOT)/usr/include/$(MULTIARCH) -MD -MP $(EXTRA_BPF_CFLAGS)
 
-LIBBPF := $(shell $(PKG_CONFIG) --variable=libdir libbpf)/libbpf.a
+# Some pkg-configs put the root before a directory, others do not.
+LIBBPF := $(SYSROOT)$(patsubst $(SYSROOT)%,%,$(shell $(PKG_CONFIG) --variable=libdir libbpf))/libbpf.a
 LIBS := $(LIBBPF) -lelf -lz -lm
 # Optional: captures are smaller with zstd.
 HAVE_ZSTD := $(shell $(PKG_CONFIG) --exists libzstd && echo 1)
@@ -61,7 +68,7 @@ HELPERS := $(patsubst tests/vm/%.c,$(O)/vm/%,$(wildcard tests/vm/*.c))
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all static strict deb check lint quick install uninstall clean unit load fuzz fuzz-run fuzzers bench-unit bench soak mutants helpers
+.PHONY: all static strict deb check lint quick install uninstall clean unit load fuzz fuzz-run fuzzers bench-unit bench soak mutants helpers other everywhere
 
 all: $(O)/iosonar
 
@@ -163,6 +170,14 @@ $(O)/vm/probing: tests/vm/probing.c $(O)/libiosonar.a
 $(O)/captures: tests/pages/captures.c $(O)/libiosonar.a
 	$(call say,CC,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $< $(O)/libiosonar.a $(LIBS)
+
+# For the architecture that this machine is not. As root: it installs the cross compiler.
+other:
+	$(Q)tests/other
+
+# All tests of guests on all kernels of both architectures; takes hours without KVM.
+everywhere: all static helpers load unit other
+	$(Q)tests/everywhere
 
 unit: $(UNIT_TESTS)
 load: $(LOAD_TESTS)

@@ -5,7 +5,7 @@
 # timeout: 120
 #
 # returns: calls and class show how long each function took, or their first line says that they cannot, why, and which
-# option would. For other machines, where the kernel may have no trampoline (arm64 before 6.4): cross runs it. The static
+# option would. For machines whose kernel may have no trampoline (arm64 before 6.4). The static
 # program is used, for there may be no other there; calls and class measure all of this on this machine.
 
 dev=$(disk io0)

@@ -4,7 +4,7 @@
 # kernels: 5.10 6.1-cloud
 #
 # static: the static program needs no file but itself. It counts in a root that holds nothing else, as in an initramfs
-# without libraries: only proc, sys and dev are mounted there. tests/cross runs it on the other architecture.
+# without libraries: only proc, sys and dev are mounted there.
 
 bare=/tmp/bare
 dev=$(disk io0)
