@@ -79,6 +79,13 @@ static bool text_is_unseen(uint32_t code)
 	return false;
 }
 
+char *text__replace(char *text, char from, char to)
+{
+	for (char *at = strchr(text, from); at; at = strchr(at + 1, from))
+		*at = to;
+	return text;
+}
+
 bool text__read_line(const char *path, char *buf, size_t size)
 {
 	FILE *in = fopen(path, "re");
@@ -234,17 +241,36 @@ size_t text__width(const char *text)
 	return width;
 }
 
-void text__put_json(FILE *out, const char *text)
+/* How many of the first bytes JSON shows unchanged. */
+static size_t text_json_plain(const char *text, const char *end)
 {
-	char one[TEXT_ONE], *end;
-	size_t len;
+	const char *at = text;
+
+	while (at < end && *at >= ' ' && *at <= '~' && *at != '"' && *at != '\\')
+		at++;
+	return (size_t)(at - text);
+}
+
+void text__put_json_part(FILE *out, const char *text, size_t len)
+{
+	const char *end = text + len;
+	char one[TEXT_ONE];
 
 	fputc('"', out);
-	for (; *text; text += len) {
-		end = text_json_one(one, text, &len);
-		fwrite(one, 1, (size_t)(end - one), out);
+	while (text < end) {
+		len = text_json_plain(text, end);
+		if (len)
+			fwrite(text, 1, len, out);
+		else
+			fwrite(one, 1, (size_t)(text_json_one(one, text, &len) - one), out);
+		text += len;
 	}
 	fputc('"', out);
+}
+
+void text__put_json(FILE *out, const char *text)
+{
+	text__put_json_part(out, text, strlen(text));
 }
 
 /*

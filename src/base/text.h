@@ -16,6 +16,8 @@
  */
 void text__put_terminal(FILE *out, const char *text);
 void text__put_json(FILE *out, const char *text);
+/* The same for the first len bytes of a text; an ASCII character or the end follows them. */
+void text__put_json_part(FILE *out, const char *text, size_t len);
 void text__put_csv(FILE *out, const char *text);
 /* Escapes one character; *len is its length. Up to TEXT_ESCAPED bytes; returns where they end. */
 enum { TEXT_ESCAPED = 4 * 4 }; /* four bytes, each "\xNN" */
@@ -28,6 +30,8 @@ char *text__plain(const char *text);
 bool text__is_formula(const char *text);
 size_t text__width(const char *text); /* columns that text__put_terminal fills */
 
+/* Replaces every `from`; returns the text. */
+char *text__replace(char *text, char from, char to);
 /* Reads the first line of a kernel file, without its end; "" and false: there is none. */
 bool text__read_line(const char *path, char *buf, size_t size);
 

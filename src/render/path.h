@@ -3,6 +3,7 @@
  * path.h: "vfs_read;ext4_file_read_iter": which functions surround a call? Rows of a tree are
  * entered in order, each costs only its own name. Without a limit, the output of a deep tree would
  * grow with the square of its depth: beyond PATH_MOST the names between are left out, and counted.
+ * A ';' in a name, which would end it, becomes ':', as in folded lines.
  */
 #ifndef IOSONAR_RENDER_PATH_H
 #define IOSONAR_RENDER_PATH_H

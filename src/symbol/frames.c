@@ -102,8 +102,12 @@ static char *frames_join(const char *const *names, size_t nr)
 
 	if (!out)
 		return NULL;
-	for (size_t i = 0; i < nr; i++)
-		fprintf(out, "%s%s", i ? ";" : "", names[i]);
+	for (size_t i = 0; i < nr; i++) {
+		if (i)
+			fputc(';', out);
+		for (const char *c = names[i]; *c; c++)
+			fputc(*c == ';' ? ':' : *c, out);
+	}
 	if (fclose(out)) {
 		free(text);
 		return NULL;

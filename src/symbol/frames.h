@@ -21,7 +21,7 @@ void frames__free(struct frames *frames);
 
 /*
  * "vfs_read;ksys_read;…", hostile, malloced; NULL: no frame, or no memory. pid: the process of a
- * user stack.
+ * user stack. A ';' in a name, which would end it, becomes ':'.
  */
 char *frames__text(struct frames *frames, const struct io_stack *stack, uint32_t pid);
 

@@ -11,7 +11,8 @@
 /* Functions that lie side by side, so that a call at the end of one returns to the other. */
 #define FUNCTION(name) \
 	".globl " name "\n.type " name ", %function\n" name ": .space 64\n.size " name ", 64\n"
-__asm__(".text\n" FUNCTION("called") FUNCTION("neighbour") FUNCTION("bpf_of_a_process"));
+__asm__(".text\n" FUNCTION("called") FUNCTION("neighbour") FUNCTION("bpf_of_a_process")
+		FUNCTION("\"semi;colon\""));
 extern const char called[], neighbour[], bpf_of_a_process[];
 
 static uint64_t at(const char *function)
@@ -40,6 +41,9 @@ static void check_user(struct frames *frames)
 	stack.frames[2] = at(bpf_of_a_process) + 8;
 	is_named(frames, &stack, "neighbour;called;bpf_of_a_process",
 		 "the innermost is where it is, another where it called, none is left out");
+	stack.frames[1] = at(bpf_of_a_process) + 64 + 8; /* behind it */
+	is_named(frames, &stack, "neighbour;semi:colon;bpf_of_a_process",
+		 "the separator in a name does not make two of it");
 	stack.nr = 1;
 	stack.frames[0] = 4096;
 	is_named(frames, &stack, "[unknown]", "what is nowhere has a name, too");

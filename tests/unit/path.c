@@ -17,6 +17,9 @@ static void test_tree(void)
 	is_str(path.text, "read;end", "beside another");
 	path__enter(&path, 0, "write");
 	is_str(path.text, "write", "beside all");
+	path__enter(&path, 1, ";a;");
+	path__enter(&path, 2, "b;");
+	is_str(path.text, "write;:a:;b:", "no name holds the separator");
 	is_u64(path.cut, 0, "none is cut");
 	path__free(&path);
 	ok(!path.text && !path.len, "freed");

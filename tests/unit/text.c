@@ -223,12 +223,30 @@ static void test_buffer(void)
 	is_str(text__terminal(buf, 4, "a\xc3\xa9"), "a\xc3\xa9", "which fits if there is room");
 }
 
+static void put_three(FILE *out, const char *text)
+{
+	text__put_json_part(out, text, 3);
+}
+
+static void check_parts(void)
+{
+	char text[] = ";a;;b;";
+
+	check_put(put_three, "abc;d", "\"abc\"", "JSON: a part");
+	check_put(put_three, "a\"\n;", "\"a\\\"\\u000a\"", "JSON: a part with escapes");
+	check_put(put_three, "ab\xc3;\xa9", "\"ab\\ufffd\"",
+		  "JSON: a part ends inside a character");
+	is_str(text__replace(text, ';', ':'), ":a::b:", "every character is replaced");
+	is_str(text__replace(text, 'x', 'y'), ":a::b:", "or none");
+}
+
 int main(void)
 {
 	char small[4];
 
 	check_terminal();
 	check_json();
+	check_parts();
 	check_unseen();
 	check_csv();
 	check_durations();
