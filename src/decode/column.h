@@ -45,6 +45,33 @@ struct cell {
 	};
 };
 
+/*
+ * What JSON makes of a text that joins several values, or that is "yes" or "no". Text and CSV show
+ * the text itself, and conditions compare it. No element may contain the separator.
+ */
+enum form_kind {
+	FORM_TRUTH,   /* "yes": true; any other text: false */
+	FORM_TEXTS,   /* "a;b": ["a","b"] */
+	FORM_NUMBERS, /* "Q2G=1200 G2S=800": {"Q2G":1200,"G2S":800} */
+	FORM_OBJECTS, /* "sda:8+512": [{"dev":"sda","sector":8,"bytes":512}]; others: [null] */
+};
+
+enum { FORM_PARTS = 4 };
+
+struct form {
+	enum form_kind kind;
+	const char *separator; /* of the elements, ASCII; an empty text has none */
+	/* Of an element of FORM_OBJECTS, in their order: a part ends at the last such character,
+	 * the last part with the element. Numbers are decimal, or hexadecimal after 0x. */
+	struct form_part {
+		const char *key;
+		char end;
+		bool is_text;
+	} parts[FORM_PARTS];
+};
+
+extern const struct form form_truth, form_list; /* list: texts, separated by ';' */
+
 /* A table of columns ends with one whose key is NULL. */
 struct column {
 	const char *key;    /* JSON and CSV */
@@ -55,8 +82,9 @@ struct column {
 	size_t at;	  /* offset of a u64, double or char * in the row, as the kind says */
 	struct cell (*get)(const void *row); /* instead of `at`, for a computed cell */
 	size_t len_at;			     /* offset of a size_t with the text's length, or 0 */
-	bool not_in_text;  /* not in text: it says little there, or is shown elsewhere */
-	bool only_in_text; /* only in text: JSON and CSV have other columns for it */
+	bool not_in_text;	 /* not in text: it says little there, or is shown elsewhere */
+	bool only_in_text;	 /* only in text: JSON and CSV have other columns for it */
+	const struct form *form; /* of CELL_TEXT in JSON; NULL: a string */
 };
 
 /* The cell of this column in this row. A NULL text is no value. */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * json.h: reads one line of `-o json`: an object whose values are texts, numbers, booleans or null,
- * as column tables print them. No nested objects, no arrays. Any other input is refused, never
- * guessed.
+ * json.h: reads one line of `latency -o json`: an object whose values are texts, numbers, booleans
+ * or null. No nested objects, no arrays. Any other input is refused, never guessed.
  */
 #ifndef IOSONAR_DECODE_JSON_H
 #define IOSONAR_DECODE_JSON_H

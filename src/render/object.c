@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <string.h>
 #include "decode/column.h"
+#include "render/form.h"
 
 size_t object__columns(const struct object *object, const struct column *columns[OBJECT_COLUMNS])
 {
@@ -77,7 +78,11 @@ static void schema_put_column(FILE *out, const struct column *column)
 {
 	fputs(",\n", out);
 	text__put_json(out, column->key);
-	fprintf(out, ":{\"type\":%s", schema_type(column->kind));
+	fputs(":{\"type\":", out);
+	if (column->form)
+		form__put_schema(out, column->form);
+	else
+		fputs(schema_type(column->kind), out);
 	if (column->help) {
 		fputs(",\"description\":", out);
 		text__put_json(out, column->help);

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "render/form.h"
 #include "render/plain.h"
 #include "render/table_inside.h"
 
@@ -52,7 +53,9 @@ static __attribute__((noinline)) char *table_plain_any(struct table *table,
 	if (cell.kind != CELL_TEXT)
 		return cell__put_plain(at, cell);
 	at = table_hand_over(table, at);
-	if (is_json)
+	if (is_json && c->column->form)
+		form__put(table->out, c->column->form, cell.text);
+	else if (is_json)
 		text__put_json(table->out, cell.text);
 	else
 		text__put_csv(table->out, cell.text);
@@ -169,13 +172,15 @@ static char *table_quoted(const char *before, const char *text, const char *afte
 	return NULL;
 }
 
-static enum cell_kind table_way(const struct column *column)
+static enum cell_kind table_way(const struct column *column, enum table_format format)
 {
 	static const bool is_quick[CELL_KINDS] = {
 		[CELL_TEXT] = true,	[CELL_COUNT] = true, [CELL_NSID] = true,
 		[CELL_DURATION] = true, [CELL_BYTES] = true, [CELL_TIME] = true
 	};
 
+	if (column->form && format == TABLE_JSON)
+		return CELL_NONE;
 	return !column->get && is_quick[column->kind] ? column->kind : CELL_NONE;
 }
 
@@ -185,12 +190,13 @@ static void table_clear_column(struct table_column *column)
 	*column = (struct table_column){ 0 };
 }
 
-static bool table_fill_column(struct table_column *to, const struct column *column)
+static bool table_fill_column(struct table_column *to, const struct column *column,
+			      enum table_format format)
 {
 	to->column = column;
 	to->at = column->at;
 	to->len_at = column->len_at;
-	to->way = table_way(column);
+	to->way = table_way(column, format);
 	to->is_left = column->kind == CELL_TEXT || column->kind == CELL_WALL;
 	table_widen(to, text__width(column->header));
 	table_widen(to, column->width > 0 ? (size_t)column->width : 0);
@@ -215,7 +221,7 @@ struct table *table__new(FILE *out, enum table_format format, const char *type,
 	table->columns = calloc(nr + 1, sizeof(*table->columns));
 	done = table->start && table->columns;
 	for (size_t i = 0; done && i < nr; i++)
-		done = table_fill_column(&table->columns[table->nr++], columns[i]);
+		done = table_fill_column(&table->columns[table->nr++], columns[i], format);
 	if (!done) {
 		table__free(table);
 		return NULL;
@@ -274,7 +280,7 @@ int table__set_clock(struct table *table, const struct table_clock *clock)
 		table_clear_column(&table->columns[at]);
 	else
 		table_open_gap(table, ++at);
-	if (!table_fill_column(&table->columns[at], &column_wall))
+	if (!table_fill_column(&table->columns[at], &column_wall, table->format))
 		return -ENOMEM;
 	table->columns[table->nr - 1].is_last = true;
 	if (table->nr > 1)
