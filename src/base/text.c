@@ -254,16 +254,17 @@ static size_t text_json_plain(const char *text, const char *end)
 void text__put_json_part(FILE *out, const char *text, size_t len)
 {
 	const char *end = text + len;
-	char one[TEXT_ONE];
+	char one[TEXT_ONE], *to;
 
 	fputc('"', out);
-	while (text < end) {
+	for (; text < end; text += len) {
 		len = text_json_plain(text, end);
-		if (len)
+		if (len) {
 			fwrite(text, 1, len, out);
-		else
-			fwrite(one, 1, (size_t)(text_json_one(one, text, &len) - one), out);
-		text += len;
+			continue;
+		}
+		to = text_json_one(one, text, &len);
+		fwrite(one, 1, (size_t)(to - one), out);
 	}
 	fputc('"', out);
 }

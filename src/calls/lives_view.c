@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/log.h"
+#include "render/path.h"
 
 enum { LIVES_TRANSITIONS = 20, LIVES_PATHS = 3 }; /* rows of the summary, in text */
 
@@ -25,8 +26,10 @@ static const struct column life_columns[] = {
 	  .at = LIFE(object) },
 	{ "comm", "comm", CELL_TEXT, 15, "name of the task of the first step", .at = LIFE(comm) },
 	{ "pid", "pid", CELL_COUNT, 7, "pid of the process of the first step", .at = LIFE(pid) },
-	{ "born", "born", CELL_TEXT, 4, "yes if the birth was seen", .at = LIFE(born) },
-	{ "dead", "dead", CELL_TEXT, 4, "yes if the death was seen", .at = LIFE(dead) },
+	{ "born", "born", CELL_TEXT, 4, "true if the birth was seen", .at = LIFE(born),
+	  .form = &form_truth },
+	{ "dead", "dead", CELL_TEXT, 4, "true if the death was seen", .at = LIFE(dead),
+	  .form = &form_truth },
 	{ "steps", "steps", CELL_COUNT, 5, "number of steps: entries and returns",
 	  .at = LIFE(steps) },
 	{ "total_ns", "total", CELL_DURATION, 8, "time from the first step to the last",
@@ -111,7 +114,7 @@ static const struct column path_columns[] = {
 	{ "length", "length", CELL_COUNT, 6, "number of functions in the path",
 	  .at = PATH(length) },
 	{ "functions", "functions", CELL_TEXT, 20, "functions of the path, in order",
-	  .at = PATH(path) },
+	  .at = PATH(path), .form = &form_list },
 	{ 0 },
 };
 const struct object lives_view_path = { "path", { path_columns } };
@@ -491,6 +494,19 @@ static void lives_show_transitions(struct lives_view *v)
 	table__free(table);
 }
 
+/* "submit_bio > bio_endio" for people, "submit_bio;bio_endio" for JSON. */
+static char *lives_path_list(const struct lives_view *v, const struct lives_path *from)
+{
+	struct path path = { 0 };
+
+	for (uint32_t i = 0; i < from->nr; i++)
+		if (path__enter(&path, i, lives_function(v, from->functions[i]))) {
+			path__free(&path);
+			return NULL;
+		}
+	return path.text ? path.text : strdup("");
+}
+
 static char *lives_path_text(const struct lives_view *v, const struct lives_path *path)
 {
 	char *text = NULL;
@@ -514,7 +530,8 @@ static void lives_show_paths(struct lives_view *v)
 	if (v->session->format == TABLE_TEXT && nr)
 		fprintf(v->session->out, "\nmost frequent paths, %zu in all:\n", nr);
 	for (size_t i = 0; table && i < nr; i++) {
-		char *text = lives_path_text(v, &paths[i]);
+		char *text = v->session->format == TABLE_TEXT ? lives_path_text(v, &paths[i])
+							      : lives_path_list(v, &paths[i]);
 		const struct path_row row = {
 			.count = paths[i].count,
 			.share = 100.0 * (double)paths[i].count / (double)v->objects,

@@ -55,7 +55,7 @@ static const struct column event_columns[] = {
 	{ "prototype", "prototype", CELL_TEXT, 0, "prototype of a function; null: unknown",
 	  .at = EVENT(prototype) },
 	{ "fields", "fields", CELL_TEXT, 0, "fields of the event, each with its type",
-	  .at = EVENT(fields) },
+	  .at = EVENT(fields), .form = &form_list },
 	{ 0 },
 };
 
@@ -102,9 +102,12 @@ const struct cmd cmd_events = {
 
 /* ---- one line per event ---- */
 
-/* "dev_t dev, sector_t sector", or NULL. */
-static const char *event_fields(const struct probe *probe, char *buf, size_t size)
+/* "dev_t dev, sector_t sector", or NULL. A type may hold a comma: in JSON ';' separates. */
+static const char *event_fields(const struct probe *probe, enum table_format format, char *buf,
+				size_t size)
 {
+	const char *separator = format == TABLE_JSON ? ";" : ", ";
+
 	size_t len = 0;
 
 	buf[0] = 0;
@@ -112,7 +115,9 @@ static const char *event_fields(const struct probe *probe, char *buf, size_t siz
 		char field[EVENTS_VALUE];
 
 		probe_field__print(&probe->fields[i], field, sizeof(field));
-		len += (size_t)snprintf(buf + len, size - len, "%s%s", i ? ", " : "", field);
+		if (format == TABLE_JSON)
+			text__replace(field, ';', ':');
+		len += (size_t)snprintf(buf + len, size - len, "%s%s", i ? separator : "", field);
 	}
 	return len ? buf : NULL;
 }
@@ -126,7 +131,7 @@ static void event_show(const struct events *e, struct table *table, const struct
 		.kind = probe_kind__word(probe->kind),
 		.module = probe->module,
 		.prototype = probe__prototype(probe, prototype, sizeof(prototype)),
-		.fields = event_fields(probe, fields, sizeof(fields)),
+		.fields = event_fields(probe, e->to.format, fields, sizeof(fields)),
 	};
 
 	listing__cut(&e->to, fields, name_width + 1);

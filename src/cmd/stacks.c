@@ -96,9 +96,9 @@ static const struct column stacks_columns[] = {
 	  .at = FIELD(pid) },
 	{ "comm", "comm", CELL_TEXT, 15, "name of the task", .at = FIELD(comm) },
 	{ "kernel_stack", "kernel", CELL_TEXT, 20, "functions of the kernel, innermost first",
-	  .at = FIELD(kernel_stack), .not_in_text = true },
+	  .at = FIELD(kernel_stack), .not_in_text = true, .form = &form_list },
 	{ "user_stack", "user", CELL_TEXT, 20, "functions of the process, innermost first",
-	  .at = FIELD(user_stack), .not_in_text = true },
+	  .at = FIELD(user_stack), .not_in_text = true, .form = &form_list },
 	{ 0 },
 };
 
@@ -113,8 +113,10 @@ static const struct column event_columns[] = {
 };
 /* Keys like those of `by`, but known in advance, for the schema. */
 static const struct column event_stacks[] = {
-	{ "kstack", "kstack", CELL_TEXT, 20, "functions of the kernel, innermost first" },
-	{ "ustack", "ustack", CELL_TEXT, 20, "functions of the process, innermost first" },
+	{ "kstack", "kstack", CELL_TEXT, 20, "functions of the kernel, innermost first",
+	  .form = &form_list },
+	{ "ustack", "ustack", CELL_TEXT, 20, "functions of the process, innermost first",
+	  .form = &form_list },
 	{ 0 },
 };
 static const struct object event_rows = { "event_stacks",

@@ -56,8 +56,8 @@ static const struct column function_columns[] = {
 static const struct column path_columns[] = {
 	{ "depth", "depth", CELL_COUNT, 3, "number of traced calls around it", .at = ROW(depth) },
 	{ "function", "function", CELL_TEXT, 20, "name of the function", .at = ROW(name) },
-	{ "functions", "functions", CELL_TEXT, 20,
-	  "functions around it and the function itself, separated by ;", .at = ROW(path) },
+	{ "functions", "functions", CELL_TEXT, 20, "functions around it and the function itself",
+	  .at = ROW(path), .form = &form_list },
 	{ "verdict", "verdict", CELL_TEXT, 7, "only A, only B; null: in both", .at = ROW(verdict) },
 	{ 0 },
 };

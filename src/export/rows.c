@@ -81,9 +81,10 @@ static const struct column export_columns[] = {
 	{ "done_ns", "C", CELL_COUNT, 0, "when the request and its bios ended",
 	  .at = FIELD(done_ns) },
 	{ "kernel_stack", "kernel", CELL_TEXT, 0,
-	  "kernel functions that submitted it, innermost first", .at = FIELD(kernel_stack) },
+	  "kernel functions that submitted it, innermost first", .at = FIELD(kernel_stack),
+	  .form = &form_list },
 	{ "user_stack", "user", CELL_TEXT, 0, "user functions that submitted it, innermost first",
-	  .at = FIELD(user_stack) },
+	  .at = FIELD(user_stack), .form = &form_list },
 	{ 0 },
 };
 

@@ -209,7 +209,7 @@
 		const columns = pairs.flatMap(([name, kind, unit]) => ['a', 'b'].map(run =>
 			({key: `${name}_${run}${unit}`, label: `${name} ${run.toUpperCase()}`, kind})));
 		const shift = isGraph ? [] : [{key: 'shift', label: 'shift', kind: 'percent', show: row => shiftWords(row.shift, 'percent')}];
-		const name = {key: isGraph ? 'path' : 'function', label: 'function', kind: 'text', show: row =>
+		const name = {key: isGraph ? 'functions' : 'function', label: 'function', kind: 'text', show: row =>
 			element('span', {class: 'call', text: '  '.repeat(Math.min(row.depth ?? 0, 40)) + row.function})};
 		const only = run => rows.filter(row => row.verdict === `only ${run}`).length;
 		return element('section', {id: 'calls'}, element('h2', {text: isGraph ? 'Call graph' : 'Functions'}),

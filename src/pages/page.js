@@ -159,7 +159,7 @@ const page = (() => {
 			return 1;
 		if (b === null || b === undefined)
 			return -1;
-		return sign * (typeof a === 'string' ? a.localeCompare(b, 'en') : a - b);
+		return sign * (typeof a === 'number' ? a - b : String(a).localeCompare(String(b), 'en'));
 	}
 
 	const isText = column => ['text', 'word', 'path'].includes(column.kind);

@@ -61,12 +61,9 @@
 	const stepWords = new Map(of('layers').filter(row => row.what !== 'total').map(row => [row.step, row.what]));
 	const stepColor = name => /^D2[CK]$/.test(name) ? 0 : 1 + stepNames.indexOf(name) % 7; // the device is always the first
 
-	// "Q2G=1200 G2S=800"
+	// {"Q2G": 1200, "G2S": 800}
 	function stepsOf(row) {
-		return (row.steps ?? '').split(' ').filter(part => part.includes('=')).map(part => {
-			const [name, ns] = part.split('=');
-			return {name, ns: +ns};
-		});
+		return Object.entries(row.steps ?? {}).map(([name, ns]) => ({name, ns}));
 	}
 
 	function stepText({name, ns}) {
@@ -439,12 +436,12 @@
 	}
 
 	function frames(label, stack) {
-		return stack ? element('div', null, element('p', {class: 'quiet', text: label}), element('ol', {class: 'frames'}, stack.split(';').map(frame => element('li', {text: page.plain(frame)})))) : null;
+		return stack ? element('div', null, element('p', {class: 'quiet', text: label}), element('ol', {class: 'frames'}, stack.map(frame => element('li', {text: page.plain(frame)})))) : null;
 	}
 
 	function below(row) {
 		const line = (label, text) => text ? element('p', {class: 'mono', text: page.plain(`${label}${text}`)}) : null;
-		const parts = [line('', stepsOf(row).map(stepText).join('   ')), line('below: ', row.below), line('cgroup: ', row.cgroup),
+		const parts = [line('', stepsOf(row).map(stepText).join('   ')), line('cgroup: ', row.cgroup),
 			row.kernel_stack || row.user_stack ? element('div', {class: 'stacks'}, frames('kernel stack at submission', row.kernel_stack), frames('user stack at submission', row.user_stack)) : null].filter(part => part);
 		return parts.length ? element('div', null, parts) : null;
 	}

@@ -66,8 +66,8 @@ static const struct column probe_ledger_columns[] = {
 	{ "unaccounted", "unaccounted", CELL_COUNT, 7, "hits without an outcome: a defect",
 	  .at = FIELD(unaccounted) },
 	{ "exact", "exact", CELL_TEXT, 3,
-	  "yes, or no: the kernel may have skipped programs without counting them",
-	  .at = FIELD(exact) },
+	  "false: the kernel may have skipped programs without counting them", .at = FIELD(exact),
+	  .form = &form_truth },
 	{ 0 },
 };
 const struct object probe_ledger_object = { "event_ledger", { probe_ledger_columns } };

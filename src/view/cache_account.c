@@ -17,14 +17,16 @@ struct cache_ledger_line {
 	uint64_t cached_before, cached_after, unaccounted;
 };
 
+static const struct form method_names_form = { FORM_TEXTS, .separator = ", " };
+
 #define METHOD(field) offsetof(struct cache_method_line, field)
 static const struct column method_columns[] = {
 	{ "method", "method", CELL_TEXT, 8, "fentry, kprobes or tracepoints",
 	  .at = METHOD(method) },
 	{ "estimates", "estimates", CELL_TEXT, 8, "columns that are approximate",
-	  .at = METHOD(estimates) },
+	  .at = METHOD(estimates), .form = &method_names_form },
 	{ "unseen", "unseen", CELL_TEXT, 8, "functions that are not available on this kernel",
-	  .at = METHOD(unseen) },
+	  .at = METHOD(unseen), .form = &method_names_form },
 	{ "page_bytes", "page", CELL_BYTES, 6, "size of a page", .at = METHOD(page_bytes) },
 	{ 0 },
 };

@@ -12,6 +12,12 @@
 
 enum { NVME_ABORT = 0x08 };
 
+static const struct form errors_tries_form = {
+	FORM_OBJECTS,
+	.separator = " ",
+	.parts = { { "attempt_ns", '=' }, { "status_code" } },
+};
+
 #define FIELD(name) offsetof(struct errors_row, name)
 static const struct column errors_columns[] = {
 	{ "time_s", "time", CELL_TIME, 11, "time of the end or of the event, since the start",
@@ -40,9 +46,8 @@ static const struct column errors_columns[] = {
 	{ "status_code", "code", CELL_COUNT, 4, "NVMe status field, or errno",
 	  .at = FIELD(status_code), .not_in_text = true },
 	{ "tries", "tries", CELL_TEXT, 10,
-	  "failed attempts before the last, each with its time in ns and its status: 812345=0x281 "
-	  "...",
-	  .at = FIELD(tries), .not_in_text = true },
+	  "failed attempts before the last, in order, each with its time and its status",
+	  .at = FIELD(tries), .not_in_text = true, .form = &errors_tries_form },
 	{ "start_ns", "start", CELL_COUNT, 15, "first issue, CLOCK_MONOTONIC",
 	  .at = FIELD(start_ns), .not_in_text = true },
 	{ "end_ns", "end", CELL_COUNT, 15, "end, or time of the event", .at = FIELD(end_ns),

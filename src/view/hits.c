@@ -63,6 +63,7 @@ static bool hit_agrees(const struct hit_event *a, const struct hit_event *b)
 		return false;
 	for (size_t i = 0; i < a->nr; i++)
 		if (a->columns[i].kind != b->columns[i].kind ||
+		    a->columns[i].form != b->columns[i].form ||
 		    strcmp(a->columns[i].key, b->columns[i].key))
 			return false;
 	return true;

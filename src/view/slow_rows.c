@@ -27,7 +27,15 @@ struct slow_row {
 	const char *kernel_stack, *user_stack;
 	uint64_t start_ns, end_ns;
 	/* Buffers for some texts of this row. */
-	char op_text[16], status_text[160], comm_text[17], cgroup_text[256], steps_text[256];
+	char op_text[16], status_text[160], comm_text[17], cgroup_text[256];
+	char steps_text[NR_STAGES * 32]; /* not cut: JSON takes it apart */
+};
+
+static const struct form slow_steps_form = { FORM_NUMBERS, .separator = " " };
+static const struct form slow_below_form = {
+	FORM_OBJECTS,
+	.separator = " ",
+	.parts = { { "dev", ':', true }, { "sector", '+' }, { "bytes", '=' }, { "whole_ns" } },
 };
 
 #define FIELD(name) offsetof(struct slow_row, name)
@@ -60,15 +68,16 @@ static const struct column slow_columns[] = {
 	  .not_in_text = true },
 	{ "end_ns", "end", CELL_COUNT, 15, "end, CLOCK_MONOTONIC", .at = FIELD(end_ns),
 	  .not_in_text = true },
-	{ "steps", "steps", CELL_TEXT, 20, "time of each step in ns: Q2G=1200 G2S=800 ...",
-	  .at = FIELD(steps), .not_in_text = true },
+	{ "steps", "steps", CELL_TEXT, 20, "time of each step in ns, e.g. of Q2G",
+	  .at = FIELD(steps), .not_in_text = true, .form = &slow_steps_form },
 	{ "kernel_stack", "kernel", CELL_TEXT, 20,
 	  "kernel functions that submitted it, innermost first", .at = FIELD(kernel_stack),
-	  .not_in_text = true },
+	  .not_in_text = true, .form = &form_list },
 	{ "user_stack", "user", CELL_TEXT, 20, "user functions that submitted it, innermost first",
-	  .at = FIELD(user_stack), .not_in_text = true },
-	{ "below", "below", CELL_TEXT, 20, "bios that a volume made of it: DEV:SECTOR+BYTES=NS ...",
-	  .at = FIELD(below), .not_in_text = true },
+	  .at = FIELD(user_stack), .not_in_text = true, .form = &form_list },
+	{ "below", "below", CELL_TEXT, 20,
+	  "bios that a volume made of it, up to 16; null at the end: there are more",
+	  .at = FIELD(below), .not_in_text = true, .form = &slow_below_form },
 	{ 0 },
 };
 
@@ -209,9 +218,10 @@ uint32_t slow_rows__put(struct table *table, struct session *s, const struct slo
 static void slow_add_below(struct words *w, const struct session *s, const struct below_bio *bio)
 {
 	bool text = s->format == TABLE_TEXT;
-	char buf[16];
+	char buf[16], name[64];
 
-	words__str(w, records__device_name(s, bio->device));
+	snprintf(name, sizeof(name), "%s", records__device_name(s, bio->device));
+	words__str(w, text ? name : text__replace(name, ' ', '_')); /* a space ends the bio */
 	words__str(w, text ? " " : ":");
 	words__u64(w, bio->sector);
 	words__str(w, text ? " " : "+");
@@ -232,7 +242,7 @@ char *slow_rows__below(const struct below *below, const struct session *s,
 {
 	const struct below_bio *bios[SLOW_BELOW_MOST + 1];
 	size_t nr = below__find(below, record, bios, SLOW_BELOW_MOST + 1);
-	char buf[1024];
+	char buf[(SLOW_BELOW_MOST + 1) * 128]; /* not cut: JSON takes it apart */
 	struct words w = words__on(buf, sizeof(buf));
 
 	for (size_t i = 0; i < nr; i++) {

@@ -193,6 +193,7 @@ int values__columns(struct values *values, const struct plan_part *parts, size_t
 			.width = 4,
 			.help = "value named in the line",
 			.at = (first + i) * sizeof(union value_slot),
+			.form = values__is_stack(&parts[i]) ? &form_list : NULL,
 		};
 	}
 	return 0;

@@ -220,10 +220,10 @@ completes() {
 	needs_root
 	runs count raw:sched_switch by 'kstack(1)' -t 500ms -o json
 	[ "$status" -eq 0 ]
-	grep -q '"kstack_1":"__schedule"' "$tmp/out"
-	[ -z "$(grep -o '"kstack_1":[^,]*' "$tmp/out" | sort | uniq -d)" ]
+	grep -q '"kstack_1":\["__schedule"]' "$tmp/out"
+	[ -z "$(grep -o '"kstack_1":\(null\|\[.*"]\)' "$tmp/out" | sort | uniq -d)" ]
 	runs stacks raw:sched_switch -t 500ms -o json
-	[ -z "$(grep -o '"kstack":[^,]*' "$tmp/out" | sort | uniq -d)" ]
+	[ -z "$(grep -o '"kstack":\(null\|\[.*"]\)' "$tmp/out" | sort | uniq -d)" ]
 	[ "$(grep -o '"count":[0-9]*' "$tmp/out" | awk -F: '{ n += $2 } END { print n }')" = "$(sed -n 's/.*"hits":\([0-9]*\).*/\1/p' "$tmp/out")" ]
 }
 

@@ -370,8 +370,8 @@ run_once() {
 	done
 }
 
-# keys TYPE FILE: of the JSON objects of that type.
-keys() { grep "^{\"type\":\"$1\"" "$2" | head -1 | grep -oE '"[a-z0-9_.]+":' | tr -d '":' | grep -vx type; }
+# keys TYPE FILE: of the JSON objects of that type, not of objects inside them.
+keys() { grep "^{\"type\":\"$1\"" "$2" | head -1 | sed 's/\(.\){[^{}]*}/\1/g' | grep -oE '"[a-z0-9_.]+":' | tr -d '":' | grep -vx type; }
 
 # json_of VIEW: into $tmp/json, with every object it has. Nothing goes wrong here; what is in flight has to be met: many
 # looks at many I/Os of many readers, until one is.

@@ -489,8 +489,32 @@ broken_numbers() {
 		errors-none 2s/completed 28/completed 29/
 		errors-hang 4s/28700/28701/
 		slow-stacks 5s/D2K 475us/D2K 477us/
+		slow-json 1s/"D2K":475280/"D2K":475281/
+		errors-json s/"attempt_ns":439904,"status_code":641/"attempt_ns":439904,"status_code":640/
+		calls-graph-json 3s/"vfs_read","blkdev_read_iter"/"vfs_read","blkdev_write_iter"/
+		diff-calls-graph-json 1s/"functions":\[/"functions":["main",/
 		class-if 4s/37.2ms/38.9ms/
 		diff-calls-graph 3s/7.86ms/7.87ms/
+	EOF
+}
+
+@test "every line of JSON is what --json-schema states" {
+	command -v python3 >/dev/null || skip "python3 is missing"
+	python3 "$root/tests/replay/schema.py" "$iosonar" "$root/tests/replay"
+	mkdir "$tmp/wrong"
+	while read -r name edit; do
+		cp "$root"/tests/replay/*.golden "$root/tests/replay/cases" "$tmp/wrong"
+		sed -i "$edit" "$tmp/wrong/$name.golden"
+		run python3 "$root/tests/replay/schema.py" "$iosonar" "$tmp/wrong"
+		[ "$status" -eq 1 ]
+		grep -q "^$name: " <<<"$output" || { echo "$name: not found"; echo "$output"; return 1; }
+	done <<-'EOF'
+		slow-json 1s/"steps":{[^}]*}/"steps":"Q2G=1200"/
+		slow-json 1s/"Q2G":[0-9]*/"Q2G":"750224"/
+		stacks-json s/"user_stack":\[/"user_stack":[12,/
+		errors-json s/{"attempt_ns"/{"ns"/
+		class-json s/"born":true/"born":"yes"/
+		latency-json s/"type":"latency"/"type":"other"/
 	EOF
 }
 

@@ -46,7 +46,7 @@ ask_once() {
 }
 
 # of PATH KEY: a number of the graph's row.
-of() { grep -F "\"functions\":\"$1\"" "$tmp/out" | sed -n "s/.*\"$2\":\([0-9]*\).*/\1/p"; }
+of() { grep -F "\"functions\":[\"${1//;/\",\"}\"]" "$tmp/out" | sed -n "s/.*\"$2\":\([0-9]*\).*/\1/p"; }
 
 check_graph() {
 	ask --graph -o json

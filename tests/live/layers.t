@@ -38,12 +38,13 @@ check_slow() {
 	# shellcheck disable=SC2059
 	"$IOSONAR" slow -d "$name" --stack none --top 100 -o json -- sh -c "$(printf "$work" "$mounted")" >"$tmp/out" 2>"$tmp/err"
 	ok $? "slow: exits 0"
-	sed -n 's/.*"type":"slow".*"whole_ns":\([0-9]*\),"lat_ns":\([0-9]*\),.*"steps":"\([^"]*\)".*/\1 \2 \3/p' "$tmp/out" >"$tmp/rows"
+	sed -n 's/.*"type":"slow".*"whole_ns":\([0-9]*\),"lat_ns":\([0-9]*\),.*"steps":{\([^}]*\)}.*/\1 \2 \3/p' "$tmp/out" |
+		sed 's/"//g; s/,/ /g' >"$tmp/rows"
 	cut -d' ' -f1 "$tmp/rows" | sort -rnc 2>"$tmp/err"
 	ok $? "ranked by the whole"
-	is "$(awk '{ sum = 0; for (i = 3; i <= NF; i++) { split($i, step, "="); sum += step[2] } if (sum != $1 || $2 > $1) wrong++ }
+	is "$(awk '{ sum = 0; for (i = 3; i <= NF; i++) { split($i, step, ":"); sum += step[2] } if (sum != $1 || $2 > $1) wrong++ }
 		END { print (NR > 5), wrong + 0 }' "$tmp/rows")" "1 0" "the steps of each are its whole, and its command is part of it"
-	[ "$(grep -c 'G2F=.*W2C=' "$tmp/rows")" -ge 5 ]
+	[ "$(grep -c 'G2F:.*W2C:' "$tmp/rows")" -ge 5 ]
 	ok $? "journal writes are there with their waits"
 }
 

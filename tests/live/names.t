@@ -16,7 +16,7 @@ clean() {
 # sums PATTERN: what the rows with it count.
 sums() { grep "$1" "$tmp/out" | sed 's/.*"count":\([0-9]*\).*/\1/' | awk '{ sum += $1 } END { print sum + 0 }'; }
 # Whose stack it is, read(2) is its innermost function; what is not known stands in brackets.
-named='"user_stack":"[^"[]*read'
+named='"user_stack":\["[^"[]*read'
 
 [ "$(id -u)" -eq 0 ] || skip_all "needs root"
 [ -e /dev/loop-control ] || skip_all "this kernel has no loop devices"
@@ -34,11 +34,11 @@ done"
 ok $? "record --stacks: exits 0"
 "$IOSONAR" stacks -r "$tmp/cap" --stack user --top 1000 -o json >"$tmp/out" 2>"$tmp/err"
 # The kernel may have taken no stack at all where a page was not in memory: that is told, and another matter.
-taken=$(sums '"comm":"dd".*"user_stack":"')
+taken=$(sums '"comm":"dd".*"user_stack":\["')
 is "$(sums "\"comm\":\"dd\".*$named")" "$taken" "stacks: every stack of dd has its names" || grep '"comm":"dd"' "$tmp/out" | sed 's/^/# /'
 [ "$taken" -gt 40 ]
 ok $? "and there are some: $taken"
 "$IOSONAR" count raw:block_bio_queue if 'comm == "dd"' by ustack -o json -- sh -c "$load" >"$tmp/out" 2>"$tmp/err"
-is "$(sums '"ustack":"[^"[]*read')" 60 "count by ustack: every one has its names" || sed 's/^/# /' "$tmp/out"
+is "$(sums '"ustack":\["[^"[]*read')" 60 "count by ustack: every one has its names" || sed 's/^/# /' "$tmp/out"
 echo "1..$nr"
 exit $((failed > 0))

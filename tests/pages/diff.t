@@ -118,6 +118,10 @@ def check_calls(where):
     rows = json_lines('diff', DATA / 'calls.cap', DATA / 'class.cap', '--graph')
     with opened(page_of(where, 'graph', DATA / 'calls.cap', DATA / 'class.cap', '--graph')) as b:
         tap.eq([line[0] for line in b.rows('#functions')], ['  ' * row['depth'] + row['function'] for row in rows], 'or inside one another')
+        for _ in range(2):
+            b.find('#functions th:nth-child(1) button').send_keys(Keys.ENTER)
+        names = [line[0] for line in b.rows('#functions')]
+        tap.ok(names[0].startswith('  ') and not names[-1].startswith(' '), 'a heading sorts them by the functions around them')
         tap.quiet(b)
 
 

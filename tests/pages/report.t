@@ -148,11 +148,16 @@ def check_choice(b, rows):
     tap.eq(sum(int(count) for count in column(b, '#heat-table', 4)), sum(cell['count'] for cell in cells), 'its numbers as a table')
 
 
-def check_details(b):
+def check_details(b, rows):
+    first = of(rows, 'slow')[0]
     tap.ok(not b.find('#slow tr.detail').is_displayed(), 'a stack is folded')
     b.find('#slow button.more').send_keys(Keys.ENTER)
     detail = b.find('#slow tr.detail')
     tap.ok(detail.is_displayed() and 'submit_bio' in detail.text, 'and opens by Enter, with its frames')
+    tap.eq([node.text for node in detail.find_elements('css selector', 'ol.frames li')], first['kernel_stack'] + first['user_stack'],
+           'each frame on a line of its own')
+    tap.eq([word for word in detail.text.split() if '2' in word and len(word) == 3 and word.isupper()], list(first['steps']),
+           'after its steps')
     for node in b.all('details:not([open]) > summary'):
         node.send_keys(Keys.ENTER)
     bare = "return [...document.querySelectorAll('details')].filter(d => !d.querySelector('tbody tr')).map(d => d.innerText)"
@@ -184,7 +189,7 @@ def test_page(rows):
         check_sorting(b)
         check_cursor(b, rows)
         check_choice(b, rows)
-        check_details(b)
+        check_details(b, rows)
         light = check_theme(b)
         check_print(b)
         tap.quiet(b)

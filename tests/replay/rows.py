@@ -176,7 +176,7 @@ def troubles(v):
         command = r["device"], r["first_ns"], r["pid"]
         what = None
         if r["what"] == 3:
-            tries[command].append(f"{r['end_ns'] - r['last_ns']}=0x{r['status']:x}")
+            tries[command].append((r["end_ns"] - r["last_ns"], r["status"]))
         elif r["what"] == 4:
             cancelled.add(command)
         elif r["what"] == 5:
@@ -195,7 +195,10 @@ def troubles(v):
             row["bytes"] = None
         if what == "timeout":
             row["status_code"] = None
-        yield {**row, "time_s": v.time_s(r["time"]), "what": what, "tries": " ".join(tries[command]) or None}
+        of = tries[command]
+        yield {**row, "time_s": v.time_s(r["time"]), "what": what,
+               "tries": Joined(" ".join(f"{ns}=0x{status:x}" for ns, status in of),
+                               [{"attempt_ns": ns, "status_code": status} for ns, status in of]) if of else None}
 
 
 @case("errors-json", "errors-csv", "errors-failed", "errors-hostile", "errors-top")
@@ -286,14 +289,15 @@ def slow(v, records):
                "op": v.op(r), "sector": v.sector(r), "bytes": r["bytes"], "depth": s.get("depth") or None,
                "attempts": r["attempts"], "pid": r["pid"], "tid": s.get("tid") or None, "comm": v.comm(r), "cgroup": v.cgroup(r),
                "file": v.file(r), "start_ns": r["first_ns"], "end_ns": r["end_ns"],
-               "steps": " ".join(f"{name}={ns}" for name, ns in steps(r)), "kernel_stack": v.stack(r, "kernel"),
-               "user_stack": v.stack(r, "user")}
+               "steps": Joined(" ".join(f"{name}={ns}" for name, ns in steps(r)), dict(steps(r))),
+               "kernel_stack": joined(v.stack(r, "kernel")), "user_stack": joined(v.stack(r, "user"))}
 
 
-@case("slow-file")
+@case("slow-file", "slow-json")
 def _(data, golden):
     v = view(data, "stacks.cap", csv_text)
-    in_order(golden.rows, without(list(slow(v, v.ended))[:3], "user_stack"))
+    rows = golden.of("slow") if golden.of("slow") else golden.rows
+    in_order(rows, [{**row, "time_s": float(row["time_s"])} for row in without(list(slow(v, v.ended))[:3], "user_stack")])
 
 
 # --- stacks ---
@@ -336,7 +340,7 @@ def _(data, golden):
     rows = []
     for (pid, comm, stack), of in groups.items():
         times = [v.whole(r) for r in of]
-        rows.append({"pid": pid, "comm": comm, "user_stack": stack, "count": len(of), "bytes": sum(r["bytes"] for r in of),
+        rows.append({"pid": pid, "comm": comm, "user_stack": joined(stack), "count": len(of), "bytes": sum(r["bytes"] for r in of),
                      "total_ns": sum(times), "mean_ns": sum(times) // len(times), "max_ns": max(times),
                      "share_percent": len(of) * 100 / len(v.ended)})
     match(golden.of("stacks"), rows, ["pid", "comm", "user_stack"])
@@ -360,7 +364,8 @@ def export_row(v, r, shift=0):
             "cid": r["cid"] if nvme else None, "sector": v.sector(r), "bytes": r["bytes"], "status_code": r["status"],
             "attempts": r["attempts"], "lat_ns": r["lat"], "depth": s.get("depth") or None, "nr_bios": s.get("nr_bios") or None,
             "pid": r["pid"], "tid": s.get("tid") or None, "comm": v.comm(r), "cgroup": v.cgroup(r), "file": v.file(r),
-            "issue_cpu": s.get("cpu"), "cpu": r["cpu"], "kernel_stack": v.stack(r, "kernel"), "user_stack": v.stack(r, "user")}
+            "issue_cpu": s.get("cpu"), "cpu": r["cpu"], "kernel_stack": joined(v.stack(r, "kernel")),
+            "user_stack": joined(v.stack(r, "user"))}
 
 
 @case("export-json", "export-csv", "export-failed")
@@ -572,7 +577,7 @@ def check_cache_ledger(golden, v):
     for row in golden.of("method"):
         row.check("page_bytes", info["cache_page_bytes"])
         row.check("method", plain(v.c.info["cache_method"]))
-        row.check("unseen", plain(v.c.info["cache_unseen"]))
+        row.check("unseen", plain(v.c.info["cache_unseen"]).split(", "))
 
 
 @case("cache-by", "cache-by-csv", "cache-long")
@@ -668,7 +673,7 @@ def _(data, golden):
     check_event_ledger(golden, v)
 
 
-@case("calls-graph", "calls-folded")
+@case("calls-graph", "calls-graph-json", "calls-folded")
 def _(data, golden):
     v = view(data, "calls.cap")
     calls = calls_of(v)
@@ -681,10 +686,10 @@ def _(data, golden):
     whole, rows = sum(call["ns"] for call in calls if not call["depth"]), []
     for path_, of in calls_by(calls, "functions").items():
         ns = [call["ns"] for call in of]
-        rows.append({"functions": path_, "depth": of[0]["depth"], "function": of[0]["function"], "count": len(of), "total_ns": sum(ns),
+        rows.append({"functions": joined(path_), "depth": of[0]["depth"], "function": of[0]["function"], "count": len(of), "total_ns": sum(ns),
                      "self_ns": sum(call["self"] for call in of), "avg_ns": sum(ns) // len(ns), "min_ns": min(ns), "max_ns": max(ns),
                      "share": sum(ns) * 100 / whole})
-    match(golden.rows, rows, ["functions"])
+    match(golden.of("graph") if golden.of("graph") else golden.rows, rows, ["functions"])
 
 
 @case("sql-call")
@@ -703,15 +708,15 @@ def call_sums(of, letter):
             f"self_{letter}_ns": sum(call["self"] for call in of) if of else None}
 
 
-@case("diff-calls-json", "diff-calls-csv")
+@case("diff-calls-json", "diff-calls-csv", "diff-calls-graph-json")
 def _(data, golden):
     names, key = (("calls.cap", "calls.cap"), "function") if golden.name == "diff-calls-json" else (("class.cap", "calls.cap"), "functions")
     a, b = (calls_by(calls_of(view(data, name)), key) for name in names)
-    rows = golden.of("function") if golden.of("function") else golden.rows
-    match(rows, [{key: k, **call_sums(a.get(k, []), "a"), **call_sums(b.get(k, []), "b")} for k in dict.fromkeys([*a, *b])], [key])
+    rows = golden.of("function") + golden.of("path") if "type" in golden.rows[0] else golden.rows
+    match(rows, [{key: joined(k) if key == "functions" else k, **call_sums(a.get(k, []), "a"), **call_sums(b.get(k, []), "b")} for k in dict.fromkeys([*a, *b])], [key])
     for row in rows:
         if "depth" in row:
-            row.check("depth", row["functions"].count(";"))
+            row.check("depth", row["functions"].count(";") if isinstance(row["functions"], str) else len(row["functions"]) - 1)
         elif row["mean_a_ns"] and row["mean_b_ns"]:
             row.check("shift", row["mean_b_ns"] * 100 / row["mean_a_ns"] - 100)
 
@@ -804,8 +809,8 @@ def _(data, golden):
     whole = sum(sum(of) for of in gaps.values())
     match(golden.of("transition"), [{"from": key[0], "to": key[1], "count": len(of), **percentiles(of, (50, 99)), "max_ns": max(of),
                                      "total_ns": sum(of), "share": sum(of) * 100 / whole} for key, of in gaps.items()], ["from", "to"])
-    paths = collections.Counter(" > ".join(s["call"]["function"] for s in of if not s["leave"]) for of in lives_of(v).values())
-    match(golden.of("path"), [{"functions": p, "count": nr, "share": nr * 100 / len(rows), "length": p.count(" > ") + 1}
+    paths = collections.Counter(";".join(s["call"]["function"] for s in of if not s["leave"]) for of in lives_of(v).values())
+    match(golden.of("path"), [{"functions": joined(p), "count": nr, "share": nr * 100 / len(rows), "length": p.count(";") + 1}
                               for p, nr in paths.items()], ["functions"])
     check_event_ledger(golden, v)
 

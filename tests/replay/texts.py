@@ -382,10 +382,10 @@ def _(data, golden):
     for row, line, way in zip(slow(v, v.ended), lines, ways):
         for name, text in zip(names, line):
             same(f"{name} of rank {line[0]}", Shown(row[name]) if name in ("whole_ns", "lat_ns", "bytes") else row[name], text)
-        reckoned = [step.split("=") for step in row["steps"].split()]
+        reckoned = list(row["steps"].value.items())
         same(f"steps of rank {line[0]}", [name for name, _ in reckoned], [name for name, _ in way])
         for (name, ns), (_, text) in zip(reckoned, way):
-            same(f"{name} of rank {line[0]}", Shown(int(ns)), text)
+            same(f"{name} of rank {line[0]}", Shown(ns), text)
 
 
 # Both of class-if and of class are of all objects.

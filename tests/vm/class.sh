@@ -129,10 +129,10 @@ rows /tmp/class life | words object | sort >/tmp/objects
 is "$(wc -l </tmp/objects)" $((queued + splits)) "as many objects as bios"
 [ "$(sort -u /tmp/objects | wc -l)" -lt "$(wc -l </tmp/objects)" ]
 ok $? "an address that is used again is another object: $(sort -u /tmp/objects | wc -l) addresses"
-is "$(rows /tmp/class life | grep -c '"born":"no"')" 0 "all were born"
+is "$(rows /tmp/class life | grep -c '"born":false')" 0 "all were born"
 # A flush is on the stack of who waits for it, and nobody ends it.
-is "$(rows /tmp/class life | grep '"dead":"no"' | grep -vc 'bi_size=0 ')" 0 "and all died but flushes" ||
-	note "$(rows /tmp/class life | grep '"dead":"no"' | head -3)"
+is "$(rows /tmp/class life | grep '"dead":false' | grep -vc 'bi_size=0 ')" 0 "and all died but flushes" ||
+	note "$(rows /tmp/class life | grep '"dead":false' | head -3)"
 is "$(rows /tmp/class life | words steps | awk '{ sum += $1 } END { print sum + 0 }')" "$(rows /tmp/class step | wc -l)" "a line for each step"
 
 # entered FUNCTION: by how many of the reads, and how often.
@@ -179,7 +179,7 @@ is "$(said shown /tmp/tiny.err)" "$shown" "what is shown is told"
 steps=$(rows /tmp/tiny life | words steps | awk '{ sum += $1 } END { print sum + 0 }')
 dropped=$(sed -n 's/.*dropped [0-9]* objects, \([0-9]*\) records.*/\1/p' /tmp/tiny.err)
 is $((steps + dropped)) "$sent" "what was sent is shown, or dropped with its object"
-is "$(rows /tmp/tiny life | grep -c '"born":"no"')" 0 "those that are shown begin with their birth"
+is "$(rows /tmp/tiny life | grep -c '"born":false')" 0 "those that are shown begin with their birth"
 between "$(rows /tmp/tiny life | words steps | sort -u | wc -l)" 0 1 "and have all their steps: $(rows /tmp/tiny life | words steps | sort | uniq -c | xargs)"
 
 # --- which ones ---

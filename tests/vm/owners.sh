@@ -73,11 +73,11 @@ charged() {
 }
 # right NAME FILE: each I/O by the task and the system call that caused it, and none elsewhere.
 right() {
-	is "$(charged "$2" '"comm":"by-io_uring".*"kernel_stack":"[^"]*submit_bio[^"]*sys_io_uring_enter')" "$reads_uring" \
+	is "$(charged "$2" '"comm":"by-io_uring".*"kernel_stack":\[.*submit_bio.*sys_io_uring_enter')" "$reads_uring" \
 		"$1: reads of by-io_uring through io_uring_enter"
-	is "$(charged "$2" '"comm":"by-libaio".*"kernel_stack":"[^"]*submit_bio[^"]*sys_io_submit')" "$reads_libaio" \
+	is "$(charged "$2" '"comm":"by-libaio".*"kernel_stack":\[.*submit_bio.*sys_io_submit')" "$reads_libaio" \
 		"$1: reads of by-libaio through io_submit"
-	is "$(charged "$2" '"comm":"through-cache".*"kernel_stack":"[^"]*submit_bio[^"]*sys_fsync')" "$writes" \
+	is "$(charged "$2" '"comm":"through-cache".*"kernel_stack":\[.*submit_bio.*sys_fsync')" "$writes" \
 		"$1: writes of through-cache through fsync"
 	is "$(charged "$2" '"kernel_stack":null')" "$syncs" "$1: flushes have none"
 	is "$(charged "$2")" $((reads_uring + reads_libaio + writes + syncs)) "$1: and that is all" || note "$(cut -c1-1000 "$2")"
@@ -114,8 +114,8 @@ again slow /tmp/record.cap --top 10000
 cp /tmp/again /tmp/slow.all
 # slow_of OP TASK: how many of its rows have all there is to say.
 slow_of() {
-	grep "\"op\":\"$1\"" /tmp/slow.all | grep "\"comm\":\"$2\"" | grep '"file":"\[device]"' | grep '"steps":"Q2G=' |
-		grep -c '"kernel_stack":"[^"]*submit_bio'
+	grep "\"op\":\"$1\"" /tmp/slow.all | grep "\"comm\":\"$2\"" | grep '"file":"\[device]"' | grep '"steps":{"Q2G":' |
+		grep -c '"kernel_stack":\[[^]]*submit_bio'
 }
 is "$(slow_of read by-io_uring) $(slow_of read by-libaio) $(slow_of write through-cache)" "$reads_uring $reads_libaio $writes" \
 	"slow of record's: each with its task, from its submission on, and its stack"

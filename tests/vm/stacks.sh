@@ -48,8 +48,8 @@ started slow /tmp/s -d "$dev" --bio --top 3 --stack kernel
 dd if="/dev/$dev" of=/dev/null bs=4k count=9 iflag=direct 2>/dev/null
 measured
 ok $? "--bio: exits 0"
-is "$(grep '"type":"slow"' /tmp/s | grep -c '"steps":"Q2G=')" 3 "--bio: from submit on"
-grep '"type":"slow"' /tmp/s | grep -q '"kernel_stack":"[^"]*submit_bio'
+is "$(grep '"type":"slow"' /tmp/s | grep -c '"steps":{"Q2G":')" 3 "--bio: from submit on"
+grep '"type":"slow"' /tmp/s | grep -q '"kernel_stack":\[[^]]*submit_bio'
 ok $? "with the stack that submitted it" || note "$(grep '"type":"slow"' /tmp/s | head -2)"
 is "$(grep '"type":"slow"' /tmp/s | grep -c '"comm":"dd"')" 3 "and its task"
 

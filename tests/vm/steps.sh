@@ -108,7 +108,7 @@ for scheduler in none mq-deadline; do
 	moments /tmp/ftrace >/tmp/moments
 	iosonar slow -r /tmp/cap --top 1000 -o json >/tmp/slow 2>/tmp/err
 	ok $? "$scheduler: slow -r exits 0" || note "$(cat /tmp/err)"
-	sed -n 's/.*"sector":\([0-9]*\),.*"steps":"\([^"]*\)".*/\1 \2/p' /tmp/slow >/tmp/rows
+	sed -n 's/.*"sector":\([0-9]*\),.*"steps":{\([^}]*\)}.*/\1 \2/p' /tmp/slow | sed 's/"//g; s/,/ /g' >/tmp/rows
 	pairs_of_steps /tmp/moments /tmp/rows | agreement >/tmp/agreement
 	[ $scheduler = none ] && path="Q2G G2S S2D D2K K2N N2C " || path="Q2G G2I I2S S2D D2K K2N N2C "
 	is "$(cut -d' ' -f1 /tmp/agreement | tr '\n' ' ')" "$path" "$scheduler: the steps of the path"

@@ -45,7 +45,7 @@ share() { echo $(($(step /tmp/l "$dev" read "$1" sum_ns) / ($(step /tmp/l "$dev"
 
 # longest_steps: of rows of slow, the name of each one's longest step.
 longest_steps() {
-	sed -n 's/.*"type":"slow".*"steps":"\([^"]*\)".*/\1/p' | awk '{
+	sed -n 's/.*"type":"slow".*"steps":{\([^}]*\)}.*/\1/p' | sed 's/"//g; s/,/ /g' | awk '{
 		most = ""
 		for (i = 1; i <= NF; i++)
 			if (substr($i, 5) + 0 > substr(most, 5) + 0)

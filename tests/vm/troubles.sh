@@ -9,7 +9,8 @@
 dev=$(disk io0)
 set_scheduler "$dev" none
 # of KEY LINE
-of() { echo "$2" | sed -n "s/.*\"$1\":\"*\([^,\"}]*\).*/\1/p"; }
+# of KEY ROW: of the row itself, not of its attempts.
+of() { echo "$2" | sed -n 's/"tries":\[[^]]*]//;p' | sed -n "s/.*\"$1\":\"*\([^,\"}]*\).*/\1/p"; }
 
 started errors /tmp/e -d "$dev" -w /tmp/e.cap
 dmesg -c >/dev/null
@@ -26,9 +27,9 @@ is "$(of lba "$failed") $(of bytes "$failed") $(of attempts "$failed") $(of comm
 is "$(($(of status_code "$failed") & 0x7ff))" $((0x281)) "with its status"
 echo "$failed" | grep -q '"status":"unrecovered read error (2/81)'
 ok $? "in words"
-tries=$(echo "$failed" | sed 's/.*"tries":"\([^"]*\)".*/\1/')
-is "$(echo "$tries" | tr ' ' '\n' | grep -c '=0x.*281$')" 5 "five attempts before, each with its status" || note "$tries"
-is "$(echo "$tries" | sed 's/=[^ ]*//g' | tr ' ' '\n' | awk -v all="$(of lat_ns "$failed")" '{ sum += $1 } END { print sum < all }')" 1 "their times are below the total"
+tries=$(echo "$failed" | sed 's/.*"tries":\[\([^]]*\)].*/\1/' | grep -o '"attempt_ns":[0-9]*,"status_code":[0-9]*' | sed 's/[^0-9,]//g; s/,/ /')
+is "$(echo "$tries" | while read -r ns code; do echo $((code & 0x7ff)) $((ns > 0)); done | grep -c "^$((0x281)) 1$")" 5 "five attempts before, each with its status" || note "$tries"
+is "$(echo "$tries" | awk -v all="$(of lat_ns "$failed")" '{ sum += $1 } END { print sum < all }')" 1 "their times are below the total"
 is "$(of lba "$recovered") $(of attempts "$recovered") $(of status "$recovered")" "6144 2 ok" "the one that succeeded at last"
 is "$(ledger /tmp/e issued) $(ledger /tmp/e completed)" "9 9" "every command was watched"
 is "$(grep '"type":"errors_sum"' /tmp/e | sed 's/.*"what":"\([a-z]*\)","count":\([0-9]*\).*/\1 \2/' | sort | tr '\n' ' ')" "failed 1 recovered 1 " "the sums"
@@ -44,7 +45,7 @@ if grep -q 'Read(0x2) @ LBA 2048' /tmp/dmesg; then
 	is "$line" "$(sed -n 's/^\[[^]]*\] \(nvme[^ ]*: Read(0x2) @ LBA 2048.*\)/\1/p' /tmp/dmesg | head -1)" "is the kernel's own line"
 fi
 iosonar record -d "$dev" -w /tmp/r.cap -t 60s -- /usr/bin/dd if="/dev/$dev" of=/dev/null bs=512 skip=2048 count=1 iflag=direct 2>/dev/null
-is "$(iosonar errors -r /tmp/r.cap -o json 2>/dev/null | grep -c '"attempts":6.*"tries":"[0-9]*=.* .* .* .* ')" 1 "record keeps attempts, too"
+is "$(iosonar errors -r /tmp/r.cap -o json 2>/dev/null | grep -c '"attempts":6.*"tries":\[{[^}]*}\(,{[^}]*}\)\{4\}]')" 1 "record keeps attempts, too"
 
 iosonar errors -d "$dev" -t 60s -- /usr/bin/dd if="/dev/$dev" of=/dev/null bs=4k count=31 iflag=direct >/tmp/out 2>/tmp/err
 ok $? "nothing wrong: exits 0"

@@ -102,9 +102,9 @@ started slow /tmp/s --bio --top 1 --stack none -d "$delay" -d nullb0
 dd if="/dev/$delay" of=/dev/null bs=4k count=11 iflag=direct 2>/dev/null
 measured
 ok $? "slow: exits 0"
-grep '"type":"slow"' /tmp/s | grep "\"dev\":\"$delay\"" | grep -q '"steps":"Q2V=[0-9]* V2E=[0-9]* E2C=[0-9]*"'
+grep '"type":"slow"' /tmp/s | grep "\"dev\":\"$delay\"" | grep -q '"steps":{"Q2V":[0-9]*,"V2E":[0-9]*,"E2C":[0-9]*}'
 ok $? "slow: the volume's bio has its steps" || note "$(cat /tmp/s)"
-grep '"type":"slow"' /tmp/s | grep -q '"sector":\([0-9]*\),.*"below":"nullb0:\1+4096=1[01][0-9]\{5\}"'
+grep '"type":"slow"' /tmp/s | grep -q '"sector":\([0-9]*\),.*"below":\[{"dev":"nullb0","sector":\1,"bytes":4096,"whole_ns":1[01][0-9]\{5\}}]'
 ok $? "slow: and the disk's bio that was made of it" || note "$(cat /tmp/s)"
 dmsetup remove upper
 dmsetup remove delay
