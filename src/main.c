@@ -15,6 +15,7 @@
 
 #include "base/log.h"
 #include "base/nearest.h"
+#include "base/terminal.h"
 #include "cmd/commands.h"
 #include "cmd/completion.h"
 #include "cmd/dropin.h"
@@ -294,6 +295,7 @@ int main(int argc, char **argv)
 						     "setcap"));
 	/* Only LC_CTYPE: JSON needs a decimal point in every locale. */
 	setlocale(LC_CTYPE, "");
+	log_set_columns(terminal__columns(STDERR_FILENO));
 	dropin = dropin__find(argv[0]);
 	return main_finish_stdout(main_exit_code(dropin ? dropin__main(dropin, argc, argv)
 							: main_dispatch(argc, argv)));

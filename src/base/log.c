@@ -9,7 +9,9 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +21,12 @@
 #define LOG_PREFIX	"iosonar: "
 #define LOG_ESCAPED_MAX 4 /* "\xNN" */
 
+#define LOG_INDENT "  " /* of the further lines of a wrapped message */
+#define LOG_ONCE   32	/* messages that are remembered; others are repeated */
+
 static int log_level;
+static size_t log_columns;
+static uint64_t log_said[LOG_ONCE]; /* hashes */
 
 /*
  * Returns the end of the copy; dst has LOG_ESCAPED_MAX bytes for each byte of lines, plus one. Line
@@ -41,6 +48,38 @@ static char *log_escape_lines(char *dst, const char *lines)
 	return end;
 }
 
+static bool log_is_inside(char c)
+{
+	return ((unsigned char)c & 0xc0) == 0x80;
+}
+
+/*
+ * Returns the end of the copy of len bytes; dst has room for an indent in the place of each space.
+ * A word that is longer than a line stays whole.
+ */
+static char *log_wrap(char *dst, const char *text, size_t len)
+{
+	size_t at = 0, gap, word;
+
+	for (const char *end = text + len; text < end; text += word) {
+		size_t width = 0;
+
+		for (gap = 0; text + gap < end && text[gap] == ' ';)
+			gap++;
+		for (word = gap; text + word < end && text[word] != ' '; word++)
+			width += !log_is_inside(text[word]);
+		if (at && gap && at + gap + width > log_columns) {
+			dst = stpcpy(dst, "\n" LOG_INDENT);
+			at = strlen(LOG_INDENT) + width;
+			dst = mempcpy(dst, text + gap, word - gap);
+			continue;
+		}
+		at += gap + width;
+		dst = mempcpy(dst, text, word);
+	}
+	return dst;
+}
+
 /* If this fails, it cannot be reported. */
 static void log_write(const char *line, size_t len)
 {
@@ -56,32 +95,57 @@ static void log_write(const char *line, size_t len)
 	}
 }
 
-/* lines: our own text, printed below the message; "": none. */
-__attribute__((format(printf, 3, 0))) static void log_line(const char *prefix, const char *lines,
-							   const char *fmt, va_list args)
+/* The message with its prefix, escaped. NULL: no memory. */
+static char *log_escape(const char *prefix, const char *text, size_t *len)
 {
-	char *text = NULL, *line = NULL, *end;
-	int saved_errno = errno;
-	size_t len;
+	char *line = malloc(strlen(prefix) + LOG_ESCAPED_MAX * strlen(text) + TEXT_ESCAPED + 1);
+	char *end;
+	size_t step;
 
-	if (vasprintf(&text, fmt, args) < 0)
-		text = NULL;
-	if (text)
-		line = malloc(strlen(prefix) + LOG_ESCAPED_MAX * (strlen(text) + strlen(lines)) +
+	if (!line)
+		return NULL;
+	end = stpcpy(line, prefix);
+	for (; *text; text += step)
+		end = text__escape_one(end, text, &step);
+	*len = (size_t)(end - line);
+	return line;
+}
+
+/* lines: our own text, printed below the message; "": none. False: no memory. */
+static bool log_put(const char *prefix, const char *lines, const char *text)
+{
+	char *line = NULL, *end;
+	bool done = false;
+	size_t len = 0;
+	char *message = log_escape(prefix, text, &len);
+
+	if (message)
+		line = malloc((1 + strlen(LOG_INDENT)) * len + LOG_ESCAPED_MAX * strlen(lines) +
 			      TEXT_ESCAPED + 3);
 	if (line) {
-		end = stpcpy(line, prefix);
-		for (const char *c = text; *c; c += len)
-			end = text__escape_one(end, c, &len);
+		end = log_columns ? log_wrap(line, message, len) : mempcpy(line, message, len);
 		if (*lines && *text)
 			*end++ = '\n';
 		end = log_escape_lines(end, lines);
 		*end++ = '\n';
 		log_write(line, (size_t)(end - line));
-	} else {
-		log_write(LOG_PREFIX "out of memory\n", strlen(LOG_PREFIX "out of memory\n"));
+		done = true;
 	}
+	free(message);
 	free(line);
+	return done;
+}
+
+__attribute__((format(printf, 3, 0))) static void log_line(const char *prefix, const char *lines,
+							   const char *fmt, va_list args)
+{
+	char *text = NULL;
+	int saved_errno = errno;
+
+	if (vasprintf(&text, fmt, args) < 0)
+		text = NULL;
+	if (!text || !log_put(prefix, lines, text))
+		log_write(LOG_PREFIX "out of memory\n", strlen(LOG_PREFIX "out of memory\n"));
 	free(text);
 	errno = saved_errno;
 }
@@ -122,6 +186,41 @@ void log_note(const char *fmt, ...)
 	LOG("", "");
 }
 
+/* Was this said before? FNV-1a, never 0. */
+static bool log_is_repeated(const char *text)
+{
+	uint64_t hash = 0xcbf29ce484222325;
+
+	for (; *text; text++)
+		hash = (hash ^ (unsigned char)*text) * 0x100000001b3;
+	hash |= 1;
+	for (size_t i = 0; i < LOG_ONCE; i++) {
+		if (log_said[i] == hash)
+			return true;
+		if (!log_said[i]) {
+			log_said[i] = hash;
+			return false;
+		}
+	}
+	return false;
+}
+
+void log_note_once(const char *fmt, ...)
+{
+	char *text = NULL;
+	va_list args;
+	int len;
+
+	va_start(args, fmt);
+	len = vasprintf(&text, fmt, args);
+	va_end(args);
+	if (len < 0)
+		return;
+	if (!log_is_repeated(text))
+		log_note("%s", text);
+	free(text);
+}
+
 void log_verbose(const char *fmt, ...)
 {
 	if (log_level)
@@ -132,6 +231,11 @@ void log_verbose_lines(const char *lines, const char *fmt, ...)
 {
 	if (log_level)
 		LOG("", lines);
+}
+
+void log_set_columns(size_t columns)
+{
+	log_columns = columns;
 }
 
 void log_set_verbose(int level)

@@ -6,7 +6,7 @@
 #include "base/option.h"
 
 #include <string.h>
-#include <sys/ioctl.h>
+#include "base/terminal.h"
 
 #define OPTION_LINE_COLUMNS  80 /* where there is no terminal to ask */
 #define OPTION_LEAST_COLUMNS 60
@@ -15,13 +15,13 @@
 
 static size_t option_line_columns(FILE *out)
 {
-	struct winsize size;
+	size_t columns = terminal__columns(fileno(out));
 
-	if (fileno(out) < 0 || ioctl(fileno(out), TIOCGWINSZ, &size) || !size.ws_col)
+	if (!columns)
 		return OPTION_LINE_COLUMNS;
-	return size.ws_col < OPTION_LEAST_COLUMNS  ? OPTION_LEAST_COLUMNS
-	       : size.ws_col > OPTION_MOST_COLUMNS ? OPTION_MOST_COLUMNS
-						   : size.ws_col;
+	return columns < OPTION_LEAST_COLUMNS  ? OPTION_LEAST_COLUMNS
+	       : columns > OPTION_MOST_COLUMNS ? OPTION_MOST_COLUMNS
+					       : columns;
 }
 
 /* Columns of a terminal, not bytes: a synopsis may hold "…". */

@@ -3,9 +3,9 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 #include "base/clock.h"
+#include "base/terminal.h"
 
 static const uint64_t progress_patience_ns = 1000000000, progress_interval_ns = 100000000;
 
@@ -54,16 +54,13 @@ void progress__show(struct progress *p, uint64_t at, uint64_t all)
 {
 	uint64_t now_ns = clock__mono_ns();
 	char line[PROGRESS_LINE];
-	size_t columns = PROGRESS_COLUMNS;
-	struct winsize size;
 
 	if (now_ns < p->next_ns)
 		return;
 	p->next_ns = now_ns + progress_interval_ns;
 	p->is_shown = true;
-	if (!ioctl(STDERR_FILENO, TIOCGWINSZ, &size) && size.ws_col)
-		columns = size.ws_col;
-	progress__line(line, at, all, (double)(now_ns - p->start_ns) / 1e9, columns);
+	progress__line(line, at, all, (double)(now_ns - p->start_ns) / 1e9,
+		       terminal__columns(STDERR_FILENO) ?: PROGRESS_COLUMNS);
 	fprintf(stderr, "\r\033[K%s", line);
 }
 

@@ -30,13 +30,16 @@ static const struct column graph_columns[] = {
 	{ "total_ns", "total", CELL_DURATION, 8, "total time from entry to return",
 	  .at = GRAPH(total_ns) },
 	{ "self_ns", "self", CELL_DURATION, 8,
-	  "part of the total outside the calls shown inside it", .at = GRAPH(self_ns) },
+	  "part of the total outside the calls shown inside it", .at = GRAPH(self_ns), .drop = 5 },
 	{ "avg_ns", "avg", CELL_DURATION, 8, "average time of a call, where the return was seen",
-	  .at = GRAPH(avg_ns) },
-	{ "min_ns", "min", CELL_DURATION, 8, "minimum time of a call", .at = GRAPH(min_ns) },
-	{ "max_ns", "max", CELL_DURATION, 8, "maximum time of a call", .at = GRAPH(max_ns) },
+	  .at = GRAPH(avg_ns), .drop = 3 },
+	{ "min_ns", "min", CELL_DURATION, 8, "minimum time of a call", .at = GRAPH(min_ns),
+	  .drop = 1 },
+	{ "max_ns", "max", CELL_DURATION, 8, "maximum time of a call", .at = GRAPH(max_ns),
+	  .drop = 2 },
 	{ "share", "share%", CELL_PERCENT, 6,
-	  "total, as a percentage of the time of all outermost calls", .at = GRAPH(share) },
+	  "total, as a percentage of the time of all outermost calls", .at = GRAPH(share),
+	  .drop = 4 },
 	{ "function", "function", CELL_TEXT, 20, "name of the function; not in text",
 	  .at = GRAPH(function), .not_in_text = true },
 	{ "functions", "functions", CELL_TEXT, 20,
@@ -84,7 +87,7 @@ static uint64_t graph_all_ns(const struct graph_view *v)
 }
 
 /* In text a name, indented. */
-static int graph_show_line(struct table *table, struct graph_row *row)
+static int graph_show_line(struct table *table, struct graph_row *row, table_put_fn put)
 {
 	char *line;
 
@@ -92,12 +95,13 @@ static int graph_show_line(struct table *table, struct graph_row *row)
 		     row->function) < 0)
 		return -ENOMEM;
 	row->line = line;
-	table__row(table, row);
+	put(table, row);
 	free(line);
 	return 0;
 }
 
-static int graph_show_nodes(const struct graph_view *v, struct table *table, struct path *path)
+static int graph_show_nodes(const struct graph_view *v, struct table *table, struct path *path,
+			    table_put_fn put)
 {
 	const uint64_t all_ns = graph_all_ns(v);
 	uint32_t nr, node;
@@ -109,13 +113,13 @@ static int graph_show_nodes(const struct graph_view *v, struct table *table, str
 
 		row.function = graph_name(v, &nodes[node]);
 		if (v->session->format == TABLE_TEXT) {
-			err = graph_show_line(table, &row);
+			err = graph_show_line(table, &row, put);
 			continue;
 		}
 		err = path__enter(path, (uint32_t)row.depth, row.function);
 		row.path = path->text;
 		if (!err)
-			table__row(table, &row);
+			put(table, &row);
 	}
 	return err;
 }
@@ -125,8 +129,11 @@ static int graph_show(const struct graph_view *v)
 	const struct session *s = v->session;
 	struct path path = { 0 };
 	struct table *table = table__of(s->out, s->format, &graph_view_object, NULL, NULL);
-	int err = table ? graph_show_nodes(v, table, &path) : -ENOMEM;
+	int err = table ? 0 : -ENOMEM;
 
+	if (!err && s->format == TABLE_TEXT)
+		err = graph_show_nodes(v, table, &path, table__fit);
+	err = err ?: graph_show_nodes(v, table, &path, table__row);
 	if (path.cut)
 		log_note("%" PRIu64 " paths are deeper than %d functions: they show the first %d "
 			 "and the last one",

@@ -12,7 +12,8 @@ static const struct option_group count_group = { "What is shown", count_options 
 
 static const struct column count_columns[] = {
 	{ "count", "count", CELL_COUNT, 8, "hits", .at = TALLY_AT(TALLY_COUNT) },
-	{ "per_s", "per s", CELL_RATE, 7, "hits per second", .at = TALLY_AT(TALLY_PER_S) },
+	{ "per_s", "per s", CELL_RATE, 7, "hits per second", .at = TALLY_AT(TALLY_PER_S),
+	  .drop = 1 },
 	{ 0 },
 };
 static const struct object count_rows = { "count", { tally_lead, count_columns } };

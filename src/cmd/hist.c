@@ -12,16 +12,18 @@ static const struct option_group hist_group = { "What is shown", hist_options };
 
 static const struct column hist_columns[] = {
 	{ "count", "count", CELL_COUNT, 8, "hits", .at = TALLY_AT(TALLY_COUNT) },
-	{ "per_s", "per s", CELL_RATE, 7, "hits per second", .at = TALLY_AT(TALLY_PER_S) },
+	{ "per_s", "per s", CELL_RATE, 7, "hits per second", .at = TALLY_AT(TALLY_PER_S),
+	  .drop = 1 },
 	{ "mean", "mean", CELL_SIGNED, 7,
 	  "mean of the value, exact; mean_ns if the value is a time, and so on for the other "
 	  "columns",
-	  .at = TALLY_AT(TALLY_MEAN) },
-	{ "p50", "p50", CELL_SIGNED, 7, "median", .at = TALLY_AT(TALLY_P50) },
-	{ "p90", "p90", CELL_SIGNED, 7, "90th percentile of the value", .at = TALLY_AT(TALLY_P90) },
+	  .at = TALLY_AT(TALLY_MEAN), .drop = 4 },
+	{ "p50", "p50", CELL_SIGNED, 7, "median", .at = TALLY_AT(TALLY_P50), .drop = 5 },
+	{ "p90", "p90", CELL_SIGNED, 7, "90th percentile of the value", .at = TALLY_AT(TALLY_P90),
+	  .drop = 2 },
 	{ "p99", "p99", CELL_SIGNED, 7, "99th percentile of the value", .at = TALLY_AT(TALLY_P99) },
 	{ "p99_9", "p99.9", CELL_SIGNED, 7, "99.9th percentile of the value",
-	  .at = TALLY_AT(TALLY_P999) },
+	  .at = TALLY_AT(TALLY_P999), .drop = 3 },
 	{ "max", "max", CELL_SIGNED, 7, "maximum of the value, exact", .at = TALLY_AT(TALLY_MAX) },
 	{ 0 },
 };

@@ -365,6 +365,8 @@ static int latency_on_start(void *state, struct session *s)
 		log_note("requests: from block_rq_issue to block_rq_complete");
 	l->table = session__table(s, &latency_rows, latency_shows, l);
 	l->buckets = session__table(s, &latency_buckets, latency_shows, l);
+	if (l->table)
+		table__keep_column(l->table, latency_sort_words[l->sort]);
 	return l->table && l->buckets ? 0 : log_no_memory();
 }
 

@@ -83,13 +83,17 @@ static const struct option_group stacks_group = { "What is shown", stacks_option
 
 #define FIELD(name) offsetof(struct stacks_row, name)
 static const struct column stacks_columns[] = {
-	{ "rank", "#", CELL_COUNT, 3, "rank of the stack; 1 is the largest", .at = FIELD(rank) },
+	{ "rank", "#", CELL_COUNT, 3, "rank of the stack; 1 is the largest", .at = FIELD(rank),
+	  .drop = 4 },
 	{ "count", "count", CELL_COUNT, 7, "number of I/Os with this stack", .at = FIELD(count) },
-	{ "bytes", "bytes", CELL_BYTES, 7, "bytes that these I/Os moved", .at = FIELD(bytes) },
+	{ "bytes", "bytes", CELL_BYTES, 7, "bytes that these I/Os moved", .at = FIELD(bytes),
+	  .drop = 3 },
 	{ "total_ns", "total", CELL_DURATION, 7, "sum of the times of these I/Os",
 	  .at = FIELD(total_ns) },
-	{ "mean_ns", "mean", CELL_DURATION, 7, "mean time of these I/Os", .at = FIELD(mean_ns) },
-	{ "max_ns", "max", CELL_DURATION, 7, "maximum time of these I/Os", .at = FIELD(max_ns) },
+	{ "mean_ns", "mean", CELL_DURATION, 7, "mean time of these I/Os", .at = FIELD(mean_ns),
+	  .drop = 1 },
+	{ "max_ns", "max", CELL_DURATION, 7, "maximum time of these I/Os", .at = FIELD(max_ns),
+	  .drop = 2 },
 	{ "share_percent", "share", CELL_PERCENT, 6, "share of the quantity that --sort names",
 	  .at = FIELD(share) },
 	{ "pid", "pid", CELL_COUNT, 7, "process that submitted, with --stack user or both",
@@ -108,7 +112,8 @@ static const struct object stacks_rows = { "stacks", { stacks_columns } };
 static const struct column event_columns[] = {
 	{ "count", "count", CELL_COUNT, 8, "number of hits with this stack",
 	  .at = TALLY_AT(TALLY_COUNT) },
-	{ "per_s", "per s", CELL_RATE, 7, "hits per second", .at = TALLY_AT(TALLY_PER_S) },
+	{ "per_s", "per s", CELL_RATE, 7, "hits per second", .at = TALLY_AT(TALLY_PER_S),
+	  .drop = 1 },
 	{ 0 },
 };
 /* Keys like those of `by`, but known in advance, for the schema. */
@@ -320,6 +325,8 @@ static int stacks_on_start(void *state, struct session *s)
 	if (!session__knows(s, GLOSSARY_STACKS))
 		return log_err(-EINVAL, "this capture has no stacks: record it with --stacks");
 	v->table = session__table(s, &stacks_rows, stacks_shows, v);
+	if (v->table)
+		table__keep_column(v->table, sort_words[v->sort]);
 	return v->table ? 0 : log_no_memory();
 }
 

@@ -14,10 +14,10 @@ static const struct column sum_columns[] = {
 	{ "sum", "sum", CELL_SIGNED, 8, "sum of the value; sum_ns if the value is a time",
 	  .at = TALLY_AT(TALLY_SUM) },
 	{ "sum_per_s", "per s", CELL_RATE, 7, "sum of the value per second",
-	  .at = TALLY_AT(TALLY_SUM_PER_S) },
-	{ "count", "count", CELL_COUNT, 8, "hits", .at = TALLY_AT(TALLY_COUNT) },
+	  .at = TALLY_AT(TALLY_SUM_PER_S), .drop = 1 },
+	{ "count", "count", CELL_COUNT, 8, "hits", .at = TALLY_AT(TALLY_COUNT), .drop = 3 },
 	{ "mean", "mean", CELL_SIGNED, 8, "mean of the value; mean_ns if the value is a time",
-	  .at = TALLY_AT(TALLY_MEAN) },
+	  .at = TALLY_AT(TALLY_MEAN), .drop = 2 },
 	{ 0 },
 };
 static const struct object sum_rows = { "sum", { tally_lead, sum_columns } };

@@ -231,6 +231,8 @@ static int trace_on_start(void *state, struct session *s)
 	if (!t->table)
 		return log_no_memory();
 	table__head_growth(t->table);
+	if (t->columns.nr)
+		table__keep_columns(t->table);
 	table__hold(t->table);
 	return 0;
 }

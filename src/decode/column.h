@@ -85,6 +85,9 @@ struct column {
 	bool not_in_text;	 /* not in text: it says little there, or is shown elsewhere */
 	bool only_in_text;	 /* only in text: JSON and CSV have other columns for it */
 	const struct form *form; /* of CELL_TEXT in JSON; NULL: a string */
+	/* Text that is wider than its terminal leaves out 1 first, then 2, ...; 0 always stays.
+	 * The manual page of the command has this order. */
+	unsigned int drop;
 };
 
 /* The cell of this column in this row. A NULL text is no value. */
@@ -97,16 +100,21 @@ struct table;
 /*
  * type goes into every JSON object ("type":"latency"). columns: nr pointers; the caller keeps the
  * columns, not the pointers. NULL and errno on failure. The heading is printed with the first row
- * and again after table__heading_again. In text a column grows to the widest cell seen so far.
+ * and again after table__heading_again. In text a column grows to the widest cell seen so far. On
+ * a terminal the columns of a text are chosen with each heading; a note names those left out.
  */
 struct table *table__new(FILE *out, enum table_format format, const char *type,
 			 const struct column *const *columns, size_t nr);
 void table__row(struct table *table, const void *row);
 void table__fit(struct table *table, const void *row); /* text: widens the columns to fit the row */
-void table__heading_again(struct table *table);	       /* before the next row */
+typedef void (*table_put_fn)(struct table *table, const void *row); /* either of them */
+void table__heading_again(struct table *table);			    /* before the next row */
 /* For rows that are printed as they arrive: from now on the heading is printed again before a row
  * that makes a column of a text wider. */
 void table__head_growth(struct table *table);
+/* The user chose this column, by its key or heading, or all: a narrow terminal has them, too. */
+void table__keep_column(struct table *table, const char *name);
+void table__keep_columns(struct table *table);
 /*
  * From now on lines are buffered: the caller hands them over before anything else writes to the
  * stream or flushes it.

@@ -23,16 +23,20 @@ struct call_row {
 
 #define ROW(name) offsetof(struct call_row, name)
 static const struct column count_columns[] = {
-	{ "count_a", "count A", CELL_COUNT, 7, "number of calls in A", .at = ROW(count[0]) },
-	{ "count_b", "count B", CELL_COUNT, 7, "number of calls in B", .at = ROW(count[1]) },
+	{ "count_a", "count A", CELL_COUNT, 7, "number of calls in A", .at = ROW(count[0]),
+	  .drop = 1 },
+	{ "count_b", "count B", CELL_COUNT, 7, "number of calls in B", .at = ROW(count[1]),
+	  .drop = 2 },
 	{ "total_a_ns", "total A", CELL_DURATION, 7,
-	  "total time from entry to return of all calls in A", .at = ROW(total_ns[0]) },
+	  "total time from entry to return of all calls in A", .at = ROW(total_ns[0]), .drop = 5 },
 	{ "total_b_ns", "total B", CELL_DURATION, 7,
-	  "total time from entry to return of all calls in B", .at = ROW(total_ns[1]) },
+	  "total time from entry to return of all calls in B", .at = ROW(total_ns[1]), .drop = 6 },
 	{ "self_a_ns", "self A", CELL_DURATION, 7,
-	  "time of these calls in A, without the traced calls inside them", .at = ROW(self_ns[0]) },
+	  "time of these calls in A, without the traced calls inside them", .at = ROW(self_ns[0]),
+	  .drop = 3 },
 	{ "self_b_ns", "self B", CELL_DURATION, 7,
-	  "time of these calls in B, without the traced calls inside them", .at = ROW(self_ns[1]) },
+	  "time of these calls in B, without the traced calls inside them", .at = ROW(self_ns[1]),
+	  .drop = 4 },
 	{ "mean_a_ns", "each A", CELL_DURATION, 7, "mean time of a call in A",
 	  .at = ROW(mean_ns[0]) },
 	{ "mean_b_ns", "each B", CELL_DURATION, 7, "mean time of a call in B",
@@ -89,7 +93,7 @@ static const char *view_verdict(bool in_a, bool in_b)
 	return !in_b ? "only A" : !in_a ? "only B" : NULL;
 }
 
-static void row_put_function(struct table *table, const struct pair_function *f)
+static void row_put_function(struct table *table, const struct pair_function *f, table_put_fn put)
 {
 	struct call_row row = {
 		.name = f->name, .line = f->name, .shift = NAN, .low = NAN, .high = NAN
@@ -114,11 +118,10 @@ static void row_put_function(struct table *table, const struct pair_function *f)
 		row.verdict = diff_view__verdict(&f->shift);
 	}
 	row.shift_words = diff_view__percent(row.shift, row.words, sizeof(row.words));
-	table__row(table, &row);
+	put(table, &row);
 }
 
-static void row_put_node(const struct pair_node *n, struct table *table, const char *line,
-			 const char *path)
+static struct call_row row_of_node(const struct pair_node *n, const char *line, const char *path)
 {
 	struct call_row row = { .name = n->name, .line = line, .path = path, .depth = n->depth };
 
@@ -131,17 +134,19 @@ static void row_put_node(const struct pair_node *n, struct table *table, const c
 		row.self_ns[i] = timed ? n->nodes[i]->self_ns : CELL_NO_NUMBER;
 		row.mean_ns[i] = timed ? n->nodes[i]->total_ns / timed : CELL_NO_NUMBER;
 	}
-	table__row(table, &row);
+	return row;
 }
 
 /* In text its name, indented. */
-static int view_put_line(const struct pair_node *n, struct table *table)
+static int view_put_line(const struct pair_node *n, struct table *table, table_put_fn put)
 {
+	struct call_row row;
 	char *line;
 
 	if (asprintf(&line, "%*s%s", 2 * (int)(n->depth < 64 ? n->depth : 64), "", n->name) < 0)
 		return -ENOMEM;
-	row_put_node(n, table, line, NULL);
+	row = row_of_node(n, line, NULL);
+	put(table, &row);
 	free(line);
 	return 0;
 }
@@ -156,19 +161,26 @@ static uint32_t node_next(const struct call_pair *d, uint32_t node)
 	return d->nodes[node].next;
 }
 
-static int view_put_nodes(const struct call_pair *d, const struct diff_show *show,
-			  struct table *table)
+static int view_put_lines(const struct call_pair *d, struct table *table, table_put_fn put)
+{
+	int err = 0;
+
+	for (uint32_t i = d->nodes[0].first; !err && i; i = node_next(d, i))
+		err = view_put_line(&d->nodes[i], table, put);
+	return err;
+}
+
+static int view_put_paths(const struct call_pair *d, struct table *table)
 {
 	struct path path = { 0 };
+	struct call_row row;
 	int err = 0;
 
 	for (uint32_t i = d->nodes[0].first; !err && i; i = node_next(d, i)) {
-		const struct pair_node *n = &d->nodes[i];
-
-		err = show->format == TABLE_TEXT ? view_put_line(n, table)
-						 : path__enter(&path, n->depth, n->name);
-		if (!err && show->format != TABLE_TEXT)
-			row_put_node(n, table, NULL, path.text);
+		err = path__enter(&path, d->nodes[i].depth, d->nodes[i].name);
+		row = row_of_node(&d->nodes[i], NULL, path.text);
+		if (!err)
+			table__row(table, &row);
 	}
 	if (path.cut)
 		log_note("%" PRIu64 " paths are deeper than %d functions: only the first %d "
@@ -176,6 +188,28 @@ static int view_put_nodes(const struct call_pair *d, const struct diff_show *sho
 			 path.cut, PATH_MOST, PATH_MOST);
 	path__free(&path);
 	return err;
+}
+
+static int view_put_functions(const struct call_pair *d, struct table *table, table_put_fn put)
+{
+	for (size_t i = 0; i < d->nr_functions; i++)
+		row_put_function(table, &d->functions[i], put);
+	return 0;
+}
+
+/* A text has the widths of all its rows from the first one on. */
+static int view_put_text(const struct call_pair *d, struct table *table)
+{
+	int (*put_all)(const struct call_pair *d, struct table *table, table_put_fn put) =
+		d->is_graph ? view_put_lines : view_put_functions;
+	int err = put_all(d, table, table__fit);
+
+	return err ?: put_all(d, table, table__row);
+}
+
+static int view_put_data(const struct call_pair *d, struct table *table)
+{
+	return d->is_graph ? view_put_paths(d, table) : view_put_functions(d, table, table__row);
 }
 
 int call_view__show(const struct call_pair *d, const struct diff_show *show)
@@ -187,10 +221,9 @@ int call_view__show(const struct call_pair *d, const struct diff_show *show)
 	struct table *table = table__new(show->out, show->format, object->type, columns, nr);
 	int err = table ? 0 : -ENOMEM;
 
-	if (!err && d->is_graph)
-		err = view_put_nodes(d, show, table);
-	for (size_t i = 0; !err && !d->is_graph && i < d->nr_functions; i++)
-		row_put_function(table, &d->functions[i]);
+	if (!err)
+		err = show->format == TABLE_TEXT ? view_put_text(d, table)
+						 : view_put_data(d, table);
 	table__free(table);
 	return err ? log_no_memory() : 0;
 }

@@ -78,8 +78,8 @@ static const struct column text_columns[] = {
 	{ "a", "A", CELL_RATE, 8, "", .get = row_a },
 	{ "b", "B", CELL_RATE, 8, "", .get = row_b },
 	{ "shift", "   shift", CELL_TEXT, 8, "", .at = ROW(shift_words) },
-	{ "low", "    from", CELL_TEXT, 8, "", .at = ROW(low_words) },
-	{ "high", "      to", CELL_TEXT, 8, "", .at = ROW(high_words) },
+	{ "low", "    from", CELL_TEXT, 8, "", .at = ROW(low_words), .drop = 1 },
+	{ "high", "      to", CELL_TEXT, 8, "", .at = ROW(high_words), .drop = 2 },
 	{ "verdict", "verdict", CELL_TEXT, 7, "", .at = ROW(verdict) },
 	{ 0 },
 };

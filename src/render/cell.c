@@ -79,6 +79,14 @@ char *cell__put(char *at, struct cell cell)
 	}
 }
 
+const char *cell__words(struct cell cell, char buf[NUMBER_ROOM])
+{
+	if (cell.kind == CELL_TEXT)
+		return cell.text;
+	*cell__put(buf, cell) = '\0';
+	return buf;
+}
+
 char *cell__put_plain(char *at, struct cell cell)
 {
 	if (cell.kind == CELL_REAL)

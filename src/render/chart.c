@@ -7,10 +7,10 @@
 #include <langinfo.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 #include "render/chart.h"
 #include "base/options.h"
+#include "base/terminal.h"
 #include "decode/column.h"
 
 enum {
@@ -43,16 +43,11 @@ static bool chart_wants_color(FILE *out, int color)
 /* UTF-8 is known only after main called setlocale(LC_CTYPE, ""). */
 struct chart_style chart__style_of(FILE *out, int color)
 {
-	struct chart_style style = {
+	return (struct chart_style){
 		.utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8"),
 		.color = chart_wants_color(out, color),
-		.columns = CHART_COLUMNS,
+		.columns = (int)terminal__columns(fileno(out)) ?: CHART_COLUMNS,
 	};
-	struct winsize size;
-
-	if (!ioctl(fileno(out), TIOCGWINSZ, &size) && size.ws_col)
-		style.columns = size.ws_col;
-	return style;
 }
 
 static int chart_columns(struct chart_style style)

@@ -32,13 +32,13 @@ static void text_put_order(FILE *out, const struct pattern_row *row)
 
 	if (!(sum->moves[PATTERN_READ].judged + sum->moves[PATTERN_WRITE].judged))
 		return;
-	fputs("  order   ", out);
+	fputs("  order     sequential:", out);
 	for (int kind = 0; kind < PATTERN_MOVES; kind++) {
 		uint32_t streams = streams__at_once(&row->streams[kind]);
 
 		if (!sum->moves[kind].judged)
 			continue;
-		fprintf(out, "  %s %.1f%% sequential", moves_words[kind],
+		fprintf(out, " %s%s %.1f%%", kind ? " " : "", moves_words[kind],
 			pattern_sum__sequential(sum, kind));
 		if (streams)
 			fprintf(out, " in %" PRIu32 " stream%s", streams, streams > 1 ? "s" : "");

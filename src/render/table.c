@@ -146,6 +146,8 @@ void table__row(struct table *table, const void *row)
 	case TABLE_CSV: table_csv_row(table, row); break;
 	}
 	table->heading_due = false;
+	if (table->nr < table->nr_all)
+		table_terminal__watch(table, row);
 }
 
 /* ---- creation and destruction ---- */
@@ -221,7 +223,8 @@ struct table *table__new(FILE *out, enum table_format format, const char *type,
 	table->columns = calloc(nr + 1, sizeof(*table->columns));
 	done = table->start && table->columns;
 	for (size_t i = 0; done && i < nr; i++)
-		done = table_fill_column(&table->columns[table->nr++], columns[i], format);
+		done = table_fill_column(&table->columns[table->nr_all++], columns[i], format);
+	table->nr = table->nr_all;
 	if (!done) {
 		table__free(table);
 		return NULL;
@@ -235,7 +238,7 @@ void table__free(struct table *table)
 {
 	if (!table)
 		return;
-	for (size_t i = 0; i < table->nr; i++)
+	for (size_t i = 0; i < table->nr_all; i++)
 		table_clear_column(&table->columns[i]);
 	free(table->columns);
 	free(table->start);
@@ -263,7 +266,7 @@ static void table_open_gap(struct table *table, size_t at)
 	memmove(&table->columns[at + 1], &table->columns[at],
 		(table->nr - at) * sizeof(*table->columns));
 	memset(&table->columns[at], 0, sizeof(*table->columns));
-	table->nr++;
+	table->nr = ++table->nr_all;
 }
 
 int table__set_clock(struct table *table, const struct table_clock *clock)

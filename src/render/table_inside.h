@@ -24,9 +24,14 @@ struct table_column {
 	enum cell_kind
 		way; /* the column's kind; CELL_NONE (getter, real or wide): the general way */
 	bool is_last;
+	bool is_hidden; /* left out: the terminal is too narrow */
+	bool stays;	/* the user chose it */
+	bool is_named;	/* in a note about columns that are left out */
+	size_t place;	/* in the order of the columns */
 	bool is_left;	/* in text; CELL_ANY: as its first row is */
 	size_t width;	/* in text: the widest so far */
 	size_t headed;	/* that it had under the last heading */
+	size_t recent;	/* on a terminal: the widest of the last rows */
 	size_t from;	/* in a line of text in which every cell fits: its position, */
 	uint64_t below; /* and the first number that does not fit */
 	char *key;	/* in JSON: ",\"p99_ns\":" */
@@ -36,7 +41,11 @@ struct table_column {
 struct table {
 	FILE *out;
 	enum table_format format;
-	size_t nr;
+	size_t nr;		  /* of the columns that are shown; */
+	size_t nr_all;		  /* those left out come behind them */
+	size_t limit;		  /* columns of the terminal; 0: no limit */
+	bool is_fitted;		  /* the widest cell is known: columns that are left out stay out */
+	size_t watched, patience; /* rows since columns were left out; rows to watch */
 	bool heading_due;
 	bool heads_growth;
 	bool is_quick; /* every column can be written at its position */
@@ -120,8 +129,17 @@ static inline void table_widen(struct table_column *c, size_t width)
 struct cell table__cell(struct table *table, const struct table_column *c, const void *row);
 /* Writes any kind except text, in text form; returns the end. */
 char *cell__put(char *at, struct cell cell);
+/* Any kind as text: the text itself, or buf. */
+const char *cell__words(struct cell cell, char buf[NUMBER_ROOM]);
 /* The plain number, the same in JSON and CSV. */
 char *cell__put_plain(char *at, struct cell cell);
+/* table_terminal.c: asks for the width of the terminal, chooses columns, names those left out. */
+void table_terminal__choose(struct table *table);
+/* Would the columns, which may have grown, be chosen differently? */
+bool table_terminal__is_outgrown(struct table *table);
+/* The row is shown without some columns: if the last rows had room for more, the next row has a new
+ * heading with them. */
+void table_terminal__watch(struct table *table, const void *row);
 /* table_text.c: the row as a line, with the heading before it if that is due. */
 void table_text__row(struct table *table, const void *row);
 

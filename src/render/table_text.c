@@ -25,15 +25,7 @@ static void table_put_aligned(FILE *out, const struct table_column *c, const cha
 		table_put_spaces(out, pad);
 }
 
-static const char *table_words(struct cell cell, char buf[NUMBER_ROOM])
-{
-	if (cell.kind == CELL_TEXT)
-		return cell.text;
-	*cell__put(buf, cell) = '\0';
-	return buf;
-}
-
-void table__fit(struct table *table, const void *row)
+static void table_fit_row(struct table *table, const void *row)
 {
 	struct table_column *c, *end = table->columns + table->nr;
 	char buf[NUMBER_ROOM];
@@ -41,17 +33,25 @@ void table__fit(struct table *table, const void *row)
 	for (c = table->columns; c < end; c++) {
 		struct cell cell = table__cell(table, c, row);
 
-		table_widen(c, text__width(table_words(cell, buf)));
+		table_widen(c, text__width(cell__words(cell, buf)));
 		c->is_left |= c->column->kind == CELL_ANY && cell.kind == CELL_TEXT;
 	}
+}
+
+void table__fit(struct table *table, const void *row)
+{
+	table->is_fitted = true;
+	table_fit_row(table, row);
 }
 
 /* Columns are first widened to the first row, so that the heading is aligned with it. */
 static void table_text_heading(struct table *table, const void *row)
 {
-	struct table_column *c, *end = table->columns + table->nr;
+	struct table_column *c, *end;
 
-	table__fit(table, row);
+	table_fit_row(table, row);
+	table_terminal__choose(table);
+	end = table->columns + table->nr;
 	for (c = table->columns; c < end; c++) {
 		c->headed = c->width;
 		table_put_aligned(table->out, c, c->column->header);
@@ -64,10 +64,12 @@ static bool table_outgrew_heading(struct table *table, const void *row)
 {
 	struct table_column *c, *end = table->columns + table->nr;
 
-	if (!table->heads_growth)
+	if (!table->heads_growth && !table->limit)
 		return false;
-	table__fit(table, row);
-	for (c = table->columns; c < end; c++)
+	table_fit_row(table, row);
+	if (table->limit && table_terminal__is_outgrown(table))
+		return true;
+	for (c = table->columns; table->heads_growth && c < end; c++)
 		if (c->width > c->headed && !(c->is_last && c->is_left))
 			return true;
 	return false;
@@ -110,7 +112,7 @@ static void table_lay_out(struct table *table)
 {
 	size_t at = 0;
 
-	table->is_quick = table->nr;
+	table->is_quick = table->nr && table->nr == table->nr_all;
 	for (size_t i = 0; i < table->nr; i++) {
 		struct table_column *c = &table->columns[i];
 
@@ -182,7 +184,7 @@ static __attribute__((noinline)) char *table_text_any(struct table *table, struc
 
 	if (cell.kind != CELL_TEXT && !c->is_left && c->width <= TABLE_SHORT)
 		return table_text_aligned(c, at, cell);
-	words = table_words(cell, buf);
+	words = cell__words(cell, buf);
 	at = table_hand_over(table, at);
 	table_widen(c, text__width(words));
 	table_put_aligned(table->out, c, words);
@@ -241,7 +243,7 @@ static inline char *table_text_cell(struct table *table, struct table_column *c,
 
 void table_text__row(struct table *table, const void *row)
 {
-	struct table_column *c = table->columns, *end = c + table->nr;
+	struct table_column *c, *end;
 	char *at;
 
 	if (!table->heading_due && table->is_quick && (at = table_quick_row(table, row))) {
@@ -252,10 +254,11 @@ void table_text__row(struct table *table, const void *row)
 		table_hand_over(table, table_begin(table));
 		table_text_heading(table, row);
 	}
-	if (c == end)
+	if (!table->nr)
 		return;
 	at = table_begin(table);
-	for (; c < end; c++) {
+	end = table->columns + table->nr;
+	for (c = table->columns; c < end; c++) {
 		at = table_text_cell(table, c, table_make_room(table, at), row);
 		*at++ = ' ';
 	}

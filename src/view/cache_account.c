@@ -84,16 +84,16 @@ static const struct cache_way {
 	const char *estimates; /* keys of columns */
 } cache_ways[] = {
 	[CACHE_BY_FENTRY] = { "fentry",
-			      "page cache by fentry: start and end of every request; exact except "
-			      "for columns with ~",
+			      "page cache by fentry: start and end of every request; ~ marks "
+			      "estimates",
 			      "unused" },
 	[CACHE_BY_KPROBES] = { "kprobes",
 			       "page cache by kprobes: every read and fault, writes as requested; "
-			       "exact except for columns with ~",
+			       "~: estimates",
 			       "unused" },
 	[CACHE_BY_TRACEPOINTS] = { "tracepoints",
-				   "page cache by tracepoints only: pages added, removed and "
-				   "dirtied; accesses are not available on this kernel",
+				   "page cache by tracepoints: pages added, removed, dirtied; "
+				   "accesses are not seen",
 				   "" },
 };
 

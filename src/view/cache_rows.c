@@ -62,24 +62,26 @@ static const struct column page_columns[] = {
 	{ "accesses", "accesses", CELL_COUNT, 8, "pages asked for: hits + ra_hits + misses",
 	  .at = PAGES(accesses) },
 	{ "hits", "hits", CELL_COUNT, 8, "accessed pages that were in the cache, without ra_hits",
-	  .at = PAGES(hits) },
+	  .at = PAGES(hits), .drop = 7 },
 	{ "ra_hits", "ra_hits", CELL_COUNT, 7, "first accesses of pages that were read ahead",
-	  .at = PAGES(ra_hits) },
+	  .at = PAGES(ra_hits), .drop = 3 },
 	{ "misses", "misses", CELL_COUNT, 7, "accessed pages that were not in the cache",
 	  .at = PAGES(misses) },
 	{ "hit_percent", "hit%", CELL_PERCENT, 6, "percentage of accesses that are hits or ra_hits",
 	  .at = LINE(hit_percent) },
 	{ "allocated", "alloc", CELL_COUNT, 6,
 	  "misses of writes that made the page without reading it", .at = PAGES(allocated) },
-	{ "readahead", "ahead", CELL_COUNT, 7, "pages that were read ahead",
-	  .at = PAGES(readahead) },
+	{ "readahead", "ahead", CELL_COUNT, 7, "pages that were read ahead", .at = PAGES(readahead),
+	  .drop = 4 },
 	{ "unused", "unused", CELL_COUNT, 7, "evicted pages that were read ahead and never used",
-	  .at = PAGES(unused) },
-	{ "dirtied", "dirtied", CELL_COUNT, 7, "pages that became dirty", .at = PAGES(dirtied) },
+	  .at = PAGES(unused), .drop = 1 },
+	{ "dirtied", "dirtied", CELL_COUNT, 7, "pages that became dirty", .at = PAGES(dirtied),
+	  .drop = 6 },
 	{ "written", "written", CELL_COUNT, 7, "pages for which writeback began",
-	  .at = PAGES(written) },
+	  .at = PAGES(written), .drop = 2 },
 	{ "evicted", "evicted", CELL_COUNT, 7,
-	  "pages removed from the cache that are still part of their file", .at = PAGES(evicted) },
+	  "pages removed from the cache that are still part of their file", .at = PAGES(evicted),
+	  .drop = 5 },
 	{ "truncated", "truncated", CELL_COUNT, 9,
 	  "pages removed because their file was shortened or deleted", .at = PAGES(truncated) },
 	{ "other", "other", CELL_COUNT, 7, "pages added without a known access, e.g. metadata",
@@ -91,7 +93,8 @@ static const struct column page_columns[] = {
 	  .at = LINE(access_bytes) },
 	{ "hit_bytes", "hit", CELL_BYTES, 6, "hits in bytes", .at = LINE(hit_bytes) },
 	{ "ra_hit_bytes", "ra_hit", CELL_BYTES, 6, "ra_hits in bytes", .at = LINE(ra_hit_bytes) },
-	{ "miss_bytes", "missed", CELL_BYTES, 7, "misses in bytes", .at = LINE(miss_bytes) },
+	{ "miss_bytes", "missed", CELL_BYTES, 7, "misses in bytes", .at = LINE(miss_bytes),
+	  .drop = 8 },
 	{ "readahead_bytes", "ahead", CELL_BYTES, 6, "readahead in bytes",
 	  .at = LINE(readahead_bytes) },
 	{ "unused_bytes", "unused", CELL_BYTES, 6, "unused in bytes", .at = LINE(unused_bytes) },
@@ -176,7 +179,10 @@ int cache_rows__make_table(struct cache_rows *v, const struct session *s)
 	for (size_t i = 0; i < nr; i++)
 		shown[i] = &v->columns[i];
 	v->table = session__table_new(s, cache_rows_object.type, shown, nr);
-	return v->table ? 0 : log_no_memory();
+	if (!v->table)
+		return log_no_memory();
+	table__keep_column(v->table, v->sort);
+	return 0;
 }
 
 static void cache_label(const struct cache_rows *v, const struct session *s,

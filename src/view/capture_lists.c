@@ -43,18 +43,20 @@ static const struct column device_columns[] = {
 	  .not_in_text = true },
 	{ "dev", "dev", CELL_TEXT, 7, "name of the device", .at = DEVICE(dev) },
 	{ "kind", "kind", CELL_TEXT, 9, "namespace, multipath, controller, disk or bio-based",
-	  .at = DEVICE(kind) },
+	  .at = DEVICE(kind), .drop = 9 },
 	{ "size_bytes", "size", CELL_BYTES, 5, "size of the device", .at = DEVICE(size_bytes) },
-	{ "block_bytes", "block", CELL_COUNT, 5, "logical block size", .at = DEVICE(block_bytes) },
-	{ "major", "major", CELL_COUNT, 3, "device number", .at = DEVICE(major) },
-	{ "minor", "minor", CELL_COUNT, 3, "device number", .at = DEVICE(minor) },
-	{ "ctrl", "ctrl", CELL_COUNT, 4, "NVMe controller", .at = DEVICE(ctrl) },
-	{ "nsid", "nsid", CELL_COUNT, 4, "NVMe namespace", .at = DEVICE(nsid) },
-	{ "queues", "queues", CELL_COUNT, 6, "hardware queues", .at = DEVICE(queues) },
-	{ "depth", "depth", CELL_COUNT, 5, "requests per queue", .at = DEVICE(depth) },
+	{ "block_bytes", "block", CELL_COUNT, 5, "logical block size", .at = DEVICE(block_bytes),
+	  .drop = 7 },
+	{ "major", "major", CELL_COUNT, 3, "device number", .at = DEVICE(major), .drop = 1 },
+	{ "minor", "minor", CELL_COUNT, 3, "device number", .at = DEVICE(minor), .drop = 2 },
+	{ "ctrl", "ctrl", CELL_COUNT, 4, "NVMe controller", .at = DEVICE(ctrl), .drop = 3 },
+	{ "nsid", "nsid", CELL_COUNT, 4, "NVMe namespace", .at = DEVICE(nsid), .drop = 6 },
+	{ "queues", "queues", CELL_COUNT, 6, "hardware queues", .at = DEVICE(queues), .drop = 5 },
+	{ "depth", "depth", CELL_COUNT, 5, "requests per queue", .at = DEVICE(depth), .drop = 4 },
 	{ "model", "model", CELL_TEXT, 5, "model", .at = DEVICE(model) },
-	{ "serial", "serial", CELL_TEXT, 6, "serial number", .at = DEVICE(serial) },
-	{ "firmware", "firmware", CELL_TEXT, 8, "firmware revision", .at = DEVICE(firmware) },
+	{ "serial", "serial", CELL_TEXT, 6, "serial number", .at = DEVICE(serial), .drop = 10 },
+	{ "firmware", "firmware", CELL_TEXT, 8, "firmware revision", .at = DEVICE(firmware),
+	  .drop = 8 },
 	{ 0 },
 };
 
@@ -72,9 +74,9 @@ static const struct column partition_columns[] = {
 	  .at = PARTITION(partition) },
 	{ "dev", "dev", CELL_TEXT, 7, "disk that holds the partition", .at = PARTITION(dev) },
 	{ "from_sector", "from", CELL_COUNT, 6, "first sector, in units of 512 bytes",
-	  .at = PARTITION(from_sector) },
+	  .at = PARTITION(from_sector), .drop = 2 },
 	{ "sectors", "sectors", CELL_COUNT, 7, "number of sectors of 512 bytes",
-	  .at = PARTITION(sectors) },
+	  .at = PARTITION(sectors), .drop = 1 },
 	{ "size_bytes", "size", CELL_BYTES, 5, "size of the partition",
 	  .at = PARTITION(size_bytes) },
 	{ 0 },
@@ -149,6 +151,17 @@ static bool list_has_value(const void *view, const struct column *column)
 	return false;
 }
 
+static void list_put_devices(const struct capture_lists *l, const struct capture_about *about,
+			     struct table *table, table_put_fn put)
+{
+	for (size_t nr = 0; nr < about->nr_devices; nr++) {
+		const struct list_device row = list_device(l->file, &about->devices[nr]);
+
+		if (capture_lists__is_first(about, nr))
+			put(table, &row);
+	}
+}
+
 static int list_show_devices(const struct capture_lists *l, const struct capture_about *about)
 {
 	struct table *table = table__of(l->out, l->format, &capture_device_object,
@@ -156,10 +169,9 @@ static int list_show_devices(const struct capture_lists *l, const struct capture
 
 	if (!table)
 		return log_no_memory();
-	for (size_t nr = 0; nr < about->nr_devices; nr++)
-		if (capture_lists__is_first(about, nr))
-			table__row(table, &(struct list_device[]){
-						  list_device(l->file, &about->devices[nr]) });
+	if (l->format == TABLE_TEXT)
+		list_put_devices(l, about, table, table__fit);
+	list_put_devices(l, about, table, table__row);
 	table__free(table);
 	return 0;
 }

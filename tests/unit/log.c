@@ -93,6 +93,38 @@ static void test_lines(void)
 	log_set_verbose(0);
 }
 
+static void test_wrap(void)
+{
+	log_set_columns(20);
+	log_note("issued 28 = completed 28 + in flight 0");
+	is_str(heard(), "issued 28 =\n  completed 28 + in\n  flight 0\n",
+	       "a terminal has lines of whole words");
+	log_note("12345678901234567890 1");
+	is_str(heard(), "12345678901234567890\n  1\n", "a line is used to its end");
+	log_warn("a-word-that-no-line-can-hold here");
+	is_str(heard(), "iosonar:\n  a-word-that-no-line-can-hold\n  here\n",
+	       "a long word stays whole");
+	log_note("\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4 \xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4 "
+		 "\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4 \xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4");
+	ok(!strchr(heard() + 1, '\n')[1], "characters are counted, not bytes");
+	log_note("no device named 'x                  iosonar: forged'");
+	ok(!strstr(heard(), "\niosonar"), "no word of a name begins a line");
+	log_err_lines(-EINVAL, "p99 > x && op == write\n      ^", "no field x");
+	is_str(heard(), "iosonar: no field x\np99 > x && op == write\n      ^\n",
+	       "lines below a message are not wrapped: they have a caret");
+	log_set_columns(0);
+}
+
+static void test_once(void)
+{
+	log_note_once("hidden: %s", "p90");
+	is_str(heard(), "hidden: p90\n", "a note that is said once is said");
+	log_note_once("hidden: %s", "p90");
+	is_str(heard(), "", "and not again");
+	log_note_once("hidden: %s", "p99");
+	is_str(heard(), "hidden: p99\n", "another one is");
+}
+
 static void test_long_line(void)
 {
 	char name[1500];
@@ -123,6 +155,8 @@ int main(void)
 	test_verbose();
 	test_escapes();
 	test_lines();
+	test_wrap();
+	test_once();
 	test_long_line();
 	test_errno_kept();
 	return done_testing();
