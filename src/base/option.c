@@ -183,6 +183,17 @@ static const char *option_join(char *buf, size_t size, const struct option_def *
 	return buf;
 }
 
+/* Is the word one of those in `words`, which spaces separate? */
+static bool option_has_word(const char *words, const char *word)
+{
+	size_t len = strlen(word);
+
+	for (const char *at = words; at && len && (at = strstr(at, word)); at++)
+		if ((at == words || at[-1] == ' ') && (!at[len] || at[len] == ' '))
+			return true;
+	return false;
+}
+
 /* The index of this word among the choices, or -EINVAL, logged. */
 static int option_choose(const struct option_use *use, const char *word)
 {
@@ -193,6 +204,9 @@ static int option_choose(const struct option_use *use, const char *word)
 
 	for (int i = 0; def->choices[i]; i++)
 		if ((!def->offered || def->offered & 1u << i) && !strcmp(def->choices[i], word))
+			return i;
+	for (int i = 0; def->also && def->choices[i]; i++)
+		if (!strchr(word, ' ') && option_has_word(def->also[i], word))
 			return i;
 	option_join(all, sizeof(all), def, ", ");
 	near = nearest__word(word, words, nr);

@@ -45,6 +45,7 @@ struct option_def {
 	const char *arg;		 /* "DURATION" in help; NULL: its choices, "a|b" or "a,b" */
 	const char *help;		 /* one line, lower case, no full stop */
 	const char *const *choices;	 /* NULL-terminated, for CHOICE and LIST */
+	const char *const *also;	 /* of each choice: other words for it, or NULL */
 	const char *const *choice_helps; /* a text for each choice, or NULL */
 	uint32_t offered;		 /* bit i: choices[i] may be given; 0: all may */
 	const char *alias;		 /* another long name, which help does not list, or NULL */

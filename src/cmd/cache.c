@@ -48,6 +48,8 @@ struct cache_view {
 static const char *const by_words[] = { "comm", "pid", "file", "cgroup", "dev", "op", NULL };
 static const char *const sort_words[] = { "misses", "accesses", "hits",	   "ra_hits", "readahead",
 					  "unused", "dirtied",	"written", "evicted", NULL };
+static const char *const sort_also[] = { NULL, NULL, NULL, NULL, "ahead",
+					 NULL, NULL, NULL, NULL, NULL };
 
 #define VIEW(field) offsetof(struct cache_view, field)
 static const struct option_def cache_options[] = {
@@ -55,7 +57,7 @@ static const struct option_def cache_options[] = {
 	  "one row per combination of these (default: one row for everything)",
 	  .choices = by_words },
 	{ "sort", 0, OPTION_CHOICE, VIEW(sort), "WHAT", "sort rows by this, largest first",
-	  .choices = sort_words },
+	  .choices = sort_words, .also = sort_also },
 	{ "top", 0, OPTION_NUMBER, VIEW(top), "N", "show at most N rows at a time (default 20)",
 	  .min = 1, .max = 8192 },
 	ROW_IF_OPTION(VIEW(rows.conditions), "'misses > 100'"),

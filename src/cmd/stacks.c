@@ -57,6 +57,7 @@ struct stacks_view {
 
 static const char *const which_choices[] = { "kernel", "user", "both", NULL };
 static const char *const sort_words[] = { "count", "bytes", "time", NULL }; /* enum stack_measure */
+static const char *const sort_also[] = { NULL, NULL, "total total_ns", NULL }; /* its column */
 
 static const struct option_def stacks_options[] = {
 	{ "words", 0, OPTION_OPERANDS, TALLY_OPTION(words), REQUEST_WORDS, REQUEST_WORDS_HELP,
@@ -64,7 +65,7 @@ static const struct option_def stacks_options[] = {
 	{ "stack", 0, OPTION_CHOICE, offsetof(struct stacks_view, which), "WHICH",
 	  "stack of the submission to show", .choices = which_choices },
 	{ "sort", 0, OPTION_CHOICE, offsetof(struct stacks_view, sort), "WHAT",
-	  "add up and sort by", .choices = sort_words },
+	  "add up and sort by", .choices = sort_words, .also = sort_also },
 	{ "by", 0, OPTION_STRING, 0, "WHAT",
 	  .refuses = "--sort count|bytes|time sorts; after an EVENT, by KEYS makes rows" },
 	{ "top", 0, OPTION_NUMBER, TALLY_OPTION(top), "N",

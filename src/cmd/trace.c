@@ -11,6 +11,7 @@
 #include "base/nearest.h"
 #include "cmd/cmd.h"
 #include "decode/column.h"
+#include "decode/column_name.h"
 #include "decode/row.h"
 #include "session/condition.h"
 #include "session/io_source.h"
@@ -83,29 +84,47 @@ const struct cmd cmd_trace = {
 
 /* ---- columns ---- */
 
-static const struct column *trace_column(const char *key)
+static const struct column *const *trace_all(void)
 {
-	for (size_t i = 0; command_columns[i].key; i++)
-		if (!strcmp(command_columns[i].key, key))
-			return &command_columns[i];
-	return NULL;
+	static const struct column *all[COMMAND_COLUMNS];
+
+	for (size_t i = 0; i < COMMAND_COLUMNS; i++)
+		all[i] = &command_columns[i];
+	return all;
+}
+
+/* NULL: not known, or the heading of several. */
+static const struct column *trace_column(const char *name)
+{
+	int found = columns__find(trace_all(), COMMAND_COLUMNS, name, strlen(name));
+
+	return found < 0 ? NULL : &command_columns[found];
+}
+
+static int trace_list_columns(void)
+{
+	for (size_t i = 0; i < COMMAND_COLUMNS; i++)
+		printf("%-12s %-10s %s\n", command_columns[i].key, command_columns[i].header,
+		       command_columns[i].help);
+	return EXIT_DONE;
 }
 
 static int trace_unknown_column(const char *word)
 {
-	const char *keys[COMMAND_COLUMNS], *near;
-	size_t nr = 0;
+	const char *names[2 * COMMAND_COLUMNS], *near;
+	char keys[256];
 
-	while (command_columns[nr].key) {
-		keys[nr] = command_columns[nr].key;
-		nr++;
+	if (!strcmp(word, "help"))
+		return trace_list_columns();
+	columns__keys_of(trace_all(), COMMAND_COLUMNS, word, strlen(word), keys, sizeof(keys));
+	if (*keys)
+		return log_err(-EINVAL, "--columns: '%s' is the heading of several columns: %s",
+			       word, keys);
+	for (size_t i = 0; i < COMMAND_COLUMNS; i++) {
+		names[i] = command_columns[i].key;
+		names[COMMAND_COLUMNS + i] = command_columns[i].header;
 	}
-	if (!strcmp(word, "help")) {
-		for (size_t i = 0; i < nr; i++)
-			printf("%-12s %s\n", keys[i], command_columns[i].help);
-		return EXIT_DONE;
-	}
-	near = nearest__word(word, keys, nr);
+	near = nearest__word(word, names, 2 * COMMAND_COLUMNS);
 	return log_err(-EINVAL, "unknown column '%s'%s%s%s", word,
 		       near ? "; did you mean '" : "; --columns help lists the columns",
 		       near ? near : "", near ? "'?" : "");

@@ -117,11 +117,10 @@ __attribute__((format(printf, 2, 3))) static void error_append(struct expr_error
 	va_end(args);
 }
 
-/* Returns the number of names written. */
-static int error_name_near(struct expr_error *error, const struct near_names *names,
-			   const struct expr_node *word)
+/* Those at the best distance; nr were written before. Returns the number of names written. */
+static int error_name_near(struct expr_error *error, const struct near_names *names, int best,
+			   const struct expr_node *word, int nr)
 {
-	int nr = 0, best = near_best(names, word);
 	const char *name;
 
 	for (size_t i = 0; i < names->nr && nr < NEAR_SHOWN; i++) {
@@ -130,8 +129,6 @@ static int error_name_near(struct expr_error *error, const struct near_names *na
 			continue;
 		error_append(error, "%s%s", nr++ ? " or " : "; did you mean ", name);
 	}
-	if (nr)
-		error_append(error, "?");
 	return nr;
 }
 
@@ -150,12 +147,21 @@ static void error_name_all(struct expr_error *error, const struct near_names *na
 	}
 }
 
+/* more: other names, which are suggested only if they are nearer. */
 static int error_unknown(struct expr_error *error, const struct expr_node *word, const char *says,
-			 const struct near_names *names)
+			 const struct near_names *names, const struct near_names *more)
 {
+	int best = near_best(names, word), others = near_best(more, word), nr = 0;
+
 	expr_error__set(error, expr_node__name_at(word), "%s '%.*s'", says,
 			expr_clip(word->text, word->text_len, NEAR_MAX_LEN), word->text);
-	if (!error_name_near(error, names, word))
+	if (best <= others)
+		nr = error_name_near(error, names, best, word, nr);
+	else
+		nr = error_name_near(error, more, others, word, nr);
+	if (nr)
+		error_append(error, "?");
+	else
 		error_name_all(error, names);
 	return -EINVAL;
 }
@@ -163,9 +169,9 @@ static int error_unknown(struct expr_error *error, const struct expr_node *word,
 int expr_error__unknown(struct expr_error *error, const struct expr_node *word, const char *says,
 			const char *const *names, size_t nr)
 {
-	const struct near_names list = { names, sizeof(*names), nr };
+	const struct near_names list = { names, sizeof(*names), nr }, none = { NULL, 0, 0 };
 
-	return error_unknown(error, word, says, &list);
+	return error_unknown(error, word, says, &list, &none);
 }
 
 int expr_error__no_field(struct expr_error *error, const struct expr *expr,
@@ -173,8 +179,13 @@ int expr_error__no_field(struct expr_error *error, const struct expr *expr,
 {
 	static_assert(!offsetof(struct expr_field, name), "the name stands first");
 	const struct near_names list = { expr->fields, sizeof(*expr->fields), expr->nr_fields };
+	struct near_names more = { NULL, sizeof(char *), 0 };
 
-	return error_unknown(error, word, "unknown field", &list);
+	if (expr->names) {
+		more.first = expr->names->words;
+		more.nr = expr->names->nr;
+	}
+	return error_unknown(error, word, "unknown field", &list, &more);
 }
 
 static bool point_is_inside(char c)

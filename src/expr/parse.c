@@ -480,20 +480,30 @@ static struct expr *parse_all(struct parser *p, const char *text, struct expr_er
 	return NULL;
 }
 
-struct expr *expr__parse(const char *text, const struct expr_field *fields, size_t nr_fields,
-			 struct expr_error *error)
+struct expr *expr__parse_named(const char *text, const struct expr_field *fields, size_t nr_fields,
+			       const struct expr_names *names, struct expr_error *error)
 {
 	struct parser parser = { 0 };
 	struct expr *expr = parse_all(&parser, text, error);
+	int err;
 
 	if (!expr)
 		return NULL;
 	expr->fields = fields;
 	expr->nr_fields = nr_fields;
-	if (!expr__type(expr, error))
+	expr->names = names;
+	err = expr__type(expr, error);
+	expr->names = NULL;
+	if (!err)
 		return expr;
 	expr__free(expr);
 	return NULL;
+}
+
+struct expr *expr__parse(const char *text, const struct expr_field *fields, size_t nr_fields,
+			 struct expr_error *error)
+{
+	return expr__parse_named(text, fields, nr_fields, NULL, error);
 }
 
 struct expr *expr__parse_tree(const char *text, struct expr_error *error)

@@ -102,6 +102,7 @@ struct expr {
 	const char *source;
 	const struct expr_field *fields;
 	size_t nr_fields;
+	const struct expr_names *names; /* while it is typed; NULL: none */
 	struct expr_node *nodes; /* operands come before their operator, leaves in source order */
 	size_t room;
 	uint32_t nr_nodes, root;

@@ -4,6 +4,7 @@
  * over the nodes of a filter, so that evaluation never meets a duration beside a text. A number
  * literal with k or Ki is a plain number, which fits a size; only a duration requires its unit.
  */
+#include <errno.h>
 #include <string.h>
 #include "expr/tree.h"
 
@@ -83,23 +84,45 @@ static bool type_takes_words(const struct expr_node *node)
 	return node->type == EXPR_TEXT && (node->op == OP_FIELD || node->op == OP_COND);
 }
 
+/* A word that cannot be a text: it is another name of a field, or a mistake. */
+static int type_other_name(const struct expr *expr, struct expr_node *word,
+			   struct expr_error *error)
+{
+	const struct expr_names *names = expr->names;
+	int field = names ? names->find(names->arg, word->text, word->text_len, error) : -ENOENT;
+
+	if (field == -ENOENT)
+		return expr_error__no_field(error, expr, word);
+	if (field < 0) {
+		error->at = word->at;
+		return -EINVAL;
+	}
+	word->op = OP_FIELD;
+	word->field = (size_t)field;
+	word->type = expr->fields[field].type;
+	return 0;
+}
+
 /* A bare word is a text only beside a text field: 'opp == "read"' is a typing mistake. */
 static int type_settle_words(const struct type_pair *pair)
 {
 	struct expr_node *l = pair->left, *r = pair->right;
 	bool is_side_by_side = pair->op == OP_COND || expr_ops[pair->op].level == LEVEL_COMPARE;
+	int err = 0;
 
 	if (l->op == OP_WORD) {
-		if (!is_side_by_side || !type_takes_words(r))
-			return expr_error__no_field(pair->error, pair->expr, l);
-		l->op = OP_TEXT;
+		if (is_side_by_side && type_takes_words(r))
+			l->op = OP_TEXT;
+		else
+			err = type_other_name(pair->expr, l, pair->error);
 	}
-	if (r->op == OP_WORD) {
-		if (!is_side_by_side || !type_takes_words(l))
-			return expr_error__no_field(pair->error, pair->expr, r);
-		r->op = OP_TEXT;
+	if (!err && r->op == OP_WORD) {
+		if (is_side_by_side && type_takes_words(l))
+			r->op = OP_TEXT;
+		else
+			err = type_other_name(pair->expr, r, pair->error);
 	}
-	return 0;
+	return err;
 }
 
 static int type_compare(const struct type_pair *pair)
@@ -154,21 +177,26 @@ static int type_reckon(const struct type_pair *pair)
 	}
 }
 
-static int type_need(const struct expr *expr, const struct expr_node *node, bool fits,
-		     const char *need, struct expr_error *error)
+static int type_need(const struct expr *expr, struct expr_node *node,
+		     bool (*fits)(enum expr_type type), const char *need, struct expr_error *error)
 {
-	if (node->op == OP_WORD)
-		return expr_error__no_field(error, expr, node);
-	if (fits)
-		return 0;
+	int err = node->op == OP_WORD ? type_other_name(expr, node, error) : 0;
+
+	if (err || fits(node->type))
+		return err;
 	return expr_error__set(error, node->at, "%.*s is %s, not %s", type_shown(expr, node),
 			       expr->source + node->at, type_words[node->type], need);
 }
 
-static int type_need_truth(const struct expr *expr, const struct expr_node *node,
+static bool type_is_truth(enum expr_type type)
+{
+	return type == EXPR_BOOL;
+}
+
+static int type_need_truth(const struct expr *expr, struct expr_node *node,
 			   struct expr_error *error)
 {
-	return type_need(expr, node, node->type == EXPR_BOOL, "a boolean: compare it", error);
+	return type_need(expr, node, type_is_truth, "a boolean: compare it", error);
 }
 
 static int type_binary(const struct type_pair *pair)
@@ -207,13 +235,13 @@ static int type_choice(const struct type_pair *pair)
 static int type_unary(const struct expr *expr, const struct expr_node *node,
 		      struct expr_error *error)
 {
-	const struct expr_node *left = &expr->nodes[node->left];
+	struct expr_node *left = &expr->nodes[node->left];
 	int err;
 
 	if (node->op == OP_NOT)
 		err = type_need_truth(expr, left, error);
 	else
-		err = type_need(expr, left, type_counts(left->type), "a number", error);
+		err = type_need(expr, left, type_counts, "a number", error);
 	return err ?: (int)left->type;
 }
 

@@ -6,26 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/log.h"
+#include "decode/column_name.h"
 #include "expr/expr.h"
-
-enum { CONDITION_NAME = 64 };
 
 struct condition {
 	struct expr *expr;
 	const struct column *const *columns;
 	struct expr_field *fields;
-	char (*names)[CONDITION_NAME];
+	char (*names)[COLUMN_NAME];
 };
-
-static void condition_name(const struct column *c, char name[CONDITION_NAME])
-{
-	char *suffix;
-
-	snprintf(name, CONDITION_NAME, "%s", strchr(c->header, '.') ? c->header : c->key);
-	suffix = strrchr(name, '_');
-	if (suffix && (!strcmp(suffix, "_ns") || !strcmp(suffix, "_bytes") || c->kind == CELL_TIME))
-		*suffix = 0;
-}
 
 static enum expr_type condition_type(enum cell_kind kind)
 {
@@ -85,16 +74,48 @@ static struct condition *condition_new(const struct column *const *columns, size
 		return NULL;
 	}
 	for (size_t i = 0; i < nr; i++) {
-		condition_name(columns[i], condition->names[i]);
+		column__name(columns[i], condition->names[i]);
 		condition->fields[i].name = condition->names[i];
 		condition->fields[i].type = condition_type(columns[i]->kind);
 	}
 	return condition;
 }
 
+/* Where the names of a condition are looked up. */
+struct condition_names {
+	const struct column *const *columns;
+	size_t nr;
+};
+
+static int condition_find(const void *arg, const char *word, size_t len, struct expr_error *error)
+{
+	const struct condition_names *names = arg;
+	int found = columns__find(names->columns, names->nr, word, len);
+	char keys[sizeof(error->message)];
+
+	if (found == -EEXIST)
+		snprintf(
+			error->message, sizeof(error->message),
+			"'%.*s' is the heading of several columns: %s", (int)len, word,
+			columns__keys_of(names->columns, names->nr, word, len, keys, sizeof(keys)));
+	return found;
+}
+
+static struct expr *condition_expr(const char *text, const struct expr_field *fields,
+				   const struct condition_names *columns, struct expr_error *error)
+{
+	const char *headings[OBJECT_COLUMNS];
+	struct expr_names names = { condition_find, columns, headings, 0 };
+
+	for (size_t i = 0; i < columns->nr && names.nr < OBJECT_COLUMNS; i++)
+		headings[names.nr++] = columns->columns[i]->header;
+	return expr__parse_named(text, fields, columns->nr, &names, error);
+}
+
 int condition__parse(const char *option, const char *text, const struct column *const *columns,
 		     size_t nr, struct condition **condition)
 {
+	const struct condition_names names = { columns, nr };
 	struct expr_error error;
 	char lines[512];
 
@@ -104,7 +125,7 @@ int condition__parse(const char *option, const char *text, const struct column *
 	*condition = condition_new(columns, nr);
 	if (!*condition)
 		return log_err(-ENOMEM, "out of memory");
-	(*condition)->expr = expr__parse(text, (*condition)->fields, nr, &error);
+	(*condition)->expr = condition_expr(text, (*condition)->fields, &names, &error);
 	if ((*condition)->expr)
 		return 0;
 	condition__free(*condition);

@@ -2,7 +2,7 @@
 /*
  * condition.h: an expression about the columns of a row: --fail-if, --if, --when. Names are the
  * columns' keys without their unit (`p99_ns` is p99, `size_bytes` is size): units belong to the
- * numbers in the expression.
+ * numbers in the expression. Keys and headings are names, too, as column_name.h says.
  */
 #ifndef IOSONAR_SESSION_CONDITION_H
 #define IOSONAR_SESSION_CONDITION_H

@@ -6,6 +6,10 @@
 const char *const latency_sort_words[] = { "keys", "count", "bytes", "time", "mean",
 					   "p50",  "p99",   "max",   NULL };
 
+/* The keys and headings of the columns. Rows by bytes are rows by MB/s: all have the same time. */
+const char *const latency_sort_also[] = { NULL,	    "iops IO/s", "mb_per_s MB/s", NULL, "mean_ns",
+					  "p50_ns", "p99_ns",	 "max_ns",	  NULL };
+
 static uint64_t latency_sort_value(enum latency_sort sort, const struct hist *hist)
 {
 	switch (sort) {

@@ -20,7 +20,7 @@ enum latency_sort {
 	LATENCY_SORT_P99,
 	LATENCY_SORT_MAX,
 };
-extern const char *const latency_sort_words[];
+extern const char *const latency_sort_words[], *const latency_sort_also[];
 
 struct latency_rank {
 	const struct breakdown_row *row;
