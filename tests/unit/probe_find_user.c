@@ -8,7 +8,7 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>
-#include "probe/find/inside.h"
+#include "probe/find/elf.h"
 #include "probe_tree.h"
 #include "vm/usdt.h"
 
@@ -164,6 +164,26 @@ static void check_usdt(struct finder *finder)
 	   "and a text's address");
 }
 
+__thread int thread_variable = 1;
+
+static int look_up_symbols(void *arg, const struct find_elf *elf)
+{
+	uint64_t vaddr = 0, offset = 0;
+
+	(void)arg;
+	ok(find_elf__symbol(elf, "marked_semaphore", 16, &vaddr) &&
+		   find_elf__offset(elf, vaddr, FIND_ELF_ANY, &offset),
+	   "a variable is found by its name");
+	is_u64(offset, offset_of(&marked_semaphore), "and where it is");
+	ok(find_elf__symbol(elf, "marked_functions", 15, &vaddr), "the name is as long as it is");
+	ok(!find_elf__symbol(elf, "marked_functions", 16, &vaddr) &&
+		   !find_elf__symbol(elf, "marked_function", 14, &vaddr),
+	   "and no longer or shorter");
+	ok(!find_elf__symbol(elf, "free", 4, &vaddr), "one of another file has no place here");
+	ok(!find_elf__symbol(elf, "thread_variable", 15, &vaddr), "nor one of a thread");
+	return 0;
+}
+
 static int count_names(void *nr, const char *name)
 {
 	ok(strstr(name, "iosonar:t"), "%s", strrchr(name, ':'));
@@ -189,10 +209,19 @@ static void check_names(struct finder *finder)
 /* ---- arguments ---- */
 
 /* "c5 r80/4 m16+8/-4 ?": constant, register at, memory at register's place + offset, size. */
+static bool symbol_at(const void *arg, const char *name, size_t len, uint64_t *vaddr)
+{
+	(void)arg;
+	*vaddr = len == 7 ? 0x4000 : 0x800;
+	return (len == 7 && !memcmp(name, "counter", 7)) ||
+	       (len == 6 && !memcmp(name, "st.0_$", 6));
+}
+
 static const char *parsed(uint16_t machine, const char *text)
 {
+	const struct usdt_site site = { machine, 0x1000, symbol_at, NULL };
 	struct usdt_arg args[PROBE_MAX_ARGS];
-	size_t nr = find_usdt__parse(machine, text, args, PROBE_MAX_ARGS);
+	size_t nr = find_usdt__parse(&site, text, args, PROBE_MAX_ARGS);
 	static char out[512];
 
 	out[0] = 0;
@@ -225,7 +254,18 @@ static void check_arguments(void)
 	is_str(parsed(x86, "-4@$-7 8@$5"), "c-7/-4 c5/8 ", "x86_64: constants");
 	is_str(parsed(x86, "8@-24(%rbp) 4@(%rsp) -1@0x10(%rdi)"), "m32-24/8 m152+0/4 m112+16/-1 ",
 	       "x86_64: memory");
-	is_str(parsed(x86, "8@(%rax,%rbx,8) 4@counter(%rip) 16@%xmm0 8f@%xmm1 8@%rzx 8@$x 8@"),
+	/* 0x3000 behind the mark, and 0x800 before it */
+	is_str(parsed(x86, "4@counter(%rip) -8@st.0_$(%rip)"), "m128+12288/4 m128-2048/-8 ",
+	       "x86_64: a variable of the file");
+	is_str(parsed(x86,
+		      "4@counter+8(%rip) 4@16+counter(%rip) 8@counter-4(%rip) 8@-4+counter(%rip)"),
+	       "m128+12296/4 m128+12304/4 m128+12284/8 m128+12284/8 ", "x86_64: and a part of it");
+	is_str(parsed(x86,
+		      "4@none(%rip) 4@counter@GOTPCREL(%rip) 4@counter(%rax) 4@8(%rip) 4@(%rip) "
+		      "4@+counter(%rip) 4@counter+(%rip) 4@counter+counter(%rip) "
+		      "4@1+counter+1(%rip) 4@-counter(%rip) 4@7counter(%rip)"),
+	       "? ? ? ? ? ? ? ? ? ? ? ", "x86_64: or what is none");
+	is_str(parsed(x86, "8@(%rax,%rbx,8) 4@%fs:counter 16@%xmm0 8f@%xmm1 8@%rzx 8@$x 8@"),
 	       "? ? ? ? ? ? ? ", "x86_64: what cannot be followed");
 	is_str(parsed(arm, "-4@x1 8@sp 4@w30"), "r8/-4 r248/8 r240/4 ", "arm64: registers");
 	is_str(parsed(arm, "-4@-7 8@5"), "c-7/-4 c5/8 ", "arm64: constants");
@@ -362,6 +402,7 @@ int main(void)
 	check_refused(finder);
 	check_paths(finder);
 	check_usdt(finder);
+	is_u64((uint64_t)find_elf__each(self, look_up_symbols, NULL), 0, "symbols of the file");
 	check_names(finder);
 	check_arguments();
 	check_broken(finder);

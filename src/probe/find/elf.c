@@ -59,6 +59,63 @@ Elf_Scn *find_elf__section(const struct find_elf *elf, const char *name, GElf_Sh
 	return NULL;
 }
 
+/* ---- symbols ---- */
+
+struct elf_search {
+	const char *name;
+	size_t len;
+	uint64_t vaddr;
+	bool is_found, is_several;
+};
+
+static bool elf_is_named(const Elf_Data *names, size_t at, const struct elf_search *search)
+{
+	return at < names->d_size && names->d_size - at > search->len &&
+	       !memcmp((const char *)names->d_buf + at, search->name, search->len) &&
+	       !((const char *)names->d_buf)[at + search->len];
+}
+
+static void elf_search_symbol(struct elf_search *search, const GElf_Sym *symbol)
+{
+	const int type = GELF_ST_TYPE(symbol->st_info);
+
+	if (symbol->st_shndx == SHN_UNDEF || symbol->st_shndx == SHN_ABS ||
+	    symbol->st_shndx == SHN_COMMON ||
+	    (type != STT_OBJECT && type != STT_FUNC && type != STT_NOTYPE))
+		return;
+	search->is_several |= search->is_found && search->vaddr != symbol->st_value;
+	search->is_found = true;
+	search->vaddr = symbol->st_value;
+}
+
+static void elf_search_table(struct elf_search *search, const struct find_elf *elf,
+			     const char *table)
+{
+	GElf_Shdr head = { 0 };
+	Elf_Scn *section = find_elf__section(elf, table, &head);
+	Elf_Data *data = section ? elf_image__data(section, ELF_TABLE_BYTES_MAX) : NULL;
+	Elf_Data *names = NULL;
+	GElf_Sym symbol;
+
+	if (data)
+		names = elf_image__data(elf_getscn(elf->elf, head.sh_link), ELF_TABLE_BYTES_MAX);
+	if (!names || !names->d_buf)
+		return;
+	for (int i = 0; gelf_getsym(data, i, &symbol); i++)
+		if (elf_is_named(names, symbol.st_name, search))
+			elf_search_symbol(search, &symbol);
+}
+
+bool find_elf__symbol(const struct find_elf *elf, const char *name, size_t len, uint64_t *vaddr)
+{
+	struct elf_search search = { .name = name, .len = len };
+
+	elf_search_table(&search, elf, ".symtab");
+	elf_search_table(&search, elf, ".dynsym");
+	*vaddr = search.vaddr;
+	return search.is_found && !search.is_several;
+}
+
 /* ---- one file ---- */
 
 struct elf_visit {

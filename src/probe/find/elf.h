@@ -30,6 +30,10 @@ bool find_elf__offset(const struct find_elf *elf, uint64_t vaddr, enum find_elf_
 /* A section by name; NULL: not found. */
 Elf_Scn *find_elf__section(const struct find_elf *elf, const char *name, GElf_Shdr *head);
 
+/* The address of a variable or function that the file defines. False: it has none of that name, or
+ * several, or it is a thread's. */
+bool find_elf__symbol(const struct find_elf *elf, const char *name, size_t len, uint64_t *vaddr);
+
 /* "PATH:A" or "PATH:A:B" cut at its last colons: returns the path; `parts` gets what follows,
  * the last part always in the last place, NULL for a missing one. The caller frees the path and
  * with it the parts. NULL: no memory. */

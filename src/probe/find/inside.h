@@ -175,8 +175,16 @@ int find_abi__add_args(struct probe *probe, enum find_abi abi, const struct btf 
 /* Adds `ret`; btf NULL: a long. -ENOMEM. */
 int find_abi__add_ret(struct probe *probe, const struct btf *btf, uint32_t proto_id);
 
-/* Parses a USDT note's arguments, for this machine (EM_X86_64, EM_AARCH64); returns how many. */
-size_t find_usdt__parse(uint16_t machine, const char *text, struct usdt_arg *args, size_t room);
+/* Where a USDT probe is: operands name symbols of its file. */
+struct usdt_site {
+	uint16_t machine; /* EM_X86_64, EM_AARCH64 */
+	uint64_t pc;	  /* as symbols count */
+	bool (*symbol)(const void *arg, const char *name, size_t len, uint64_t *vaddr);
+	const void *arg;
+};
+/* Parses the arguments of its note; returns how many. */
+size_t find_usdt__parse(const struct usdt_site *site, const char *text, struct usdt_arg *args,
+			size_t room);
 
 /* ---- arguments of user functions ---- */
 

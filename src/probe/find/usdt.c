@@ -17,6 +17,7 @@
 enum {
 	USDT_NOTE_TYPE = 3,
 	USDT_NOTES_MAX = 64 << 20, /* bytes */
+	USDT_X86_RIP = 128,	   /* its place in pt_regs */
 };
 
 /* ---- arguments ---- */
@@ -26,15 +27,12 @@ static const struct usdt_reg {
 	const char *names; /* of 8, 4, 2 and 1 bytes */
 	uint32_t at;
 } usdt_x86_regs[] = {
-	{ "r15 r15d r15w r15b", 0 },  { "r14 r14d r14w r14b", 8 },
-	{ "r13 r13d r13w r13b", 16 }, { "r12 r12d r12w r12b", 24 },
-	{ "rbp ebp bp bpl", 32 },     { "rbx ebx bx bl", 40 },
-	{ "r11 r11d r11w r11b", 48 }, { "r10 r10d r10w r10b", 56 },
-	{ "r9 r9d r9w r9b", 64 },     { "r8 r8d r8w r8b", 72 },
-	{ "rax eax ax al", 80 },      { "rcx ecx cx cl", 88 },
-	{ "rdx edx dx dl", 96 },      { "rsi esi si sil", 104 },
-	{ "rdi edi di dil", 112 },    { "rip", 128 },
-	{ "rsp esp sp spl", 152 },
+	{ "r15 r15d r15w r15b", 0 },  { "r14 r14d r14w r14b", 8 },  { "r13 r13d r13w r13b", 16 },
+	{ "r12 r12d r12w r12b", 24 }, { "rbp ebp bp bpl", 32 },	    { "rbx ebx bx bl", 40 },
+	{ "r11 r11d r11w r11b", 48 }, { "r10 r10d r10w r10b", 56 }, { "r9 r9d r9w r9b", 64 },
+	{ "r8 r8d r8w r8b", 72 },     { "rax eax ax al", 80 },	    { "rcx ecx cx cl", 88 },
+	{ "rdx edx dx dl", 96 },      { "rsi esi si sil", 104 },    { "rdi edi di dil", 112 },
+	{ "rip", USDT_X86_RIP },      { "rsp esp sp spl", 152 },
 };
 
 static bool usdt_has_word(const char *words, const char *word, size_t len)
@@ -95,8 +93,46 @@ static bool usdt_number(const char *text, const char *end, int64_t *value)
 	return stop != digits && !*stop && !errno;
 }
 
-/* "%rdi", "$5", "-24(%rbp)", "(%rax)". */
-static void usdt_x86_operand(struct usdt_arg *arg, const char *text, const char *end)
+static size_t usdt_symbol_len(const char *text, const char *end)
+{
+	const char *at = text;
+
+	while (at < end && (isalnum((unsigned char)*at) || *at == '_' || *at == '.' || *at == '$'))
+		at++;
+	return (size_t)(at - text);
+}
+
+/*
+ * "counter", "counter+8", "8+counter" before "(%rip)": code and data of a file are moved together,
+ * so the distance between them is that of the file.
+ */
+static bool usdt_x86_distance(const struct usdt_site *site, const char *text, const char *end,
+			      int64_t *value)
+{
+	const char *plus = memrchr(text, '+', (size_t)(end - text));
+	size_t len = usdt_symbol_len(text, end);
+	int64_t offset = 0;
+	uint64_t vaddr;
+
+	if (plus && usdt_number(text, plus, &offset)) {
+		text = plus + 1;
+		len = usdt_symbol_len(text, end);
+	} else if (text + len < end) {
+		/* strtoll takes the sign */
+		if (!usdt_number(text + len, end, &offset))
+			return false;
+		end = text + len;
+	}
+	if (!len || text + len != end || isdigit((unsigned char)*text) || !site->symbol ||
+	    !site->symbol(site->arg, text, len, &vaddr))
+		return false;
+	*value = (int64_t)(vaddr + (uint64_t)offset - site->pc);
+	return true;
+}
+
+/* "%rdi", "$5", "-24(%rbp)", "(%rax)", "counter(%rip)". */
+static void usdt_x86_operand(const struct usdt_site *site, struct usdt_arg *arg, const char *text,
+			     const char *end)
 {
 	const char *open = memchr(text, '(', (size_t)(end - text));
 
@@ -106,8 +142,10 @@ static void usdt_x86_operand(struct usdt_arg *arg, const char *text, const char 
 		if (usdt_x86_reg(text + 1, (size_t)(end - text - 1), &arg->reg_at))
 			arg->where = USDT_REG;
 	} else if (open && end[-1] == ')' && end - open > 3 && open[1] == '%') {
-		if ((open == text || usdt_number(text, open, &arg->value)) &&
-		    usdt_x86_reg(open + 2, (size_t)(end - open - 3), &arg->reg_at))
+		if (usdt_x86_reg(open + 2, (size_t)(end - open - 3), &arg->reg_at) &&
+		    (arg->reg_at == USDT_X86_RIP
+			     ? usdt_x86_distance(site, text, open, &arg->value)
+			     : open == text || usdt_number(text, open, &arg->value)))
 			arg->where = USDT_MEM;
 	}
 }
@@ -166,26 +204,28 @@ static bool usdt_read_size(struct usdt_arg *arg, const char **text)
 	return size == 1 || size == 2 || size == 4 || size == 8;
 }
 
-static const char *usdt_parse_arg(struct usdt_arg *arg, uint16_t machine, const char *text)
+static const char *usdt_parse_arg(struct usdt_arg *arg, const struct usdt_site *site,
+				  const char *text)
 {
 	const char *end = usdt_operand_end(text), *operand = text;
 	bool is_sized;
 
 	*arg = (struct usdt_arg){ .where = USDT_UNKNOWN };
 	is_sized = usdt_read_size(arg, &operand);
-	if (is_sized && operand < end && machine == EM_X86_64)
-		usdt_x86_operand(arg, operand, end);
-	else if (is_sized && operand < end && machine == EM_AARCH64)
+	if (is_sized && operand < end && site->machine == EM_X86_64)
+		usdt_x86_operand(site, arg, operand, end);
+	else if (is_sized && operand < end && site->machine == EM_AARCH64)
 		usdt_arm64_operand(arg, operand, end);
 	return end;
 }
 
-size_t find_usdt__parse(uint16_t machine, const char *text, struct usdt_arg *args, size_t room)
+size_t find_usdt__parse(const struct usdt_site *site, const char *text, struct usdt_arg *args,
+			size_t room)
 {
 	size_t nr = 0;
 
 	for (text += strspn(text, " "); *text && nr < room; text += strspn(text, " "))
-		text = usdt_parse_arg(&args[nr++], machine, text);
+		text = usdt_parse_arg(&args[nr++], site, text);
 	return nr;
 }
 
@@ -262,9 +302,20 @@ static int usdt_add_field(struct probe *probe, size_t nr)
 	return probe__add_field(probe, &field);
 }
 
+static bool usdt_find_symbol(const void *elf, const char *name, size_t len, uint64_t *vaddr)
+{
+	return find_elf__symbol(elf, name, len, vaddr);
+}
+
 static int usdt_add(struct find_job *job, const struct find_elf *elf, const struct usdt_note *note,
 		    struct probe *probe)
 {
+	const struct usdt_site site = {
+		.machine = elf->machine,
+		.pc = note->pc,
+		.symbol = usdt_find_symbol,
+		.arg = elf,
+	};
 	char *whole = NULL;
 	int err = 0;
 
@@ -273,7 +324,7 @@ static int usdt_add(struct find_job *job, const struct find_elf *elf, const stru
 		err = -ENOMEM;
 	err = err ? err : find__set_name(probe, "usdt", whole);
 	free(whole);
-	probe->nr_args = find_usdt__parse(elf->machine, note->args, probe->args, PROBE_MAX_ARGS);
+	probe->nr_args = find_usdt__parse(&site, note->args, probe->args, PROBE_MAX_ARGS);
 	for (size_t i = 0; !err && i < probe->nr_args; i++)
 		err = usdt_add_field(probe, i);
 	return probe_list__add_made(job->list, probe, err);
