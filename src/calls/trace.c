@@ -70,12 +70,10 @@ static void call_trace_drop_doubles(struct probe_list *list)
 
 		while (j < nr && !call_trace_is_same(&list->probes[j], &list->probes[i]))
 			j++;
-		if (j == nr) {
+		if (j == nr)
 			list->probes[nr++] = list->probes[i];
-			continue;
-		}
-		list->probes[j].is_one_of_many &= list->probes[i].is_one_of_many;
-		probe__free(&list->probes[i]);
+		else
+			probe__free(&list->probes[i]);
 	}
 	list->nr = nr;
 }

@@ -159,9 +159,12 @@ static bool dwarf_is_float(Dwarf_Die *type)
 
 /* ---- a function ---- */
 
+enum { DWARF_FLOATS = 8 }; /* in vector registers; more of them are on the stack */
+
 static void dwarf_take_params(Dwarf_Die *function, struct dwarf_proto *proto)
 {
 	Dwarf_Die child, type;
+	int nr_floats = 0;
 
 	if (dwarf_child(function, &child))
 		return;
@@ -170,11 +173,12 @@ static void dwarf_take_params(Dwarf_Die *function, struct dwarf_proto *proto)
 
 		if (dwarf_tag(&child) != DW_TAG_formal_parameter)
 			continue;
-		if (proto->nr == DWARF_PARAMS || !dwarf_type_of(&child, &type) ||
-		    dwarf_is_float(&type))
+		if (proto->nr == DWARF_PARAMS || !dwarf_type_of(&child, &type))
+			continue;
+		if (dwarf_is_float(&type) && nr_floats++ < DWARF_FLOATS)
 			continue;
 		if (!dwarf_take_type(&type, &param->type))
-			return; /* after a struct, the register is unknown */
+			return; /* after a struct, the place of an argument is unknown */
 		dwarf_put_name(param->name, dwarf_diename(&child));
 		proto->nr++;
 	} while (!dwarf_siblingof(&child, &child));

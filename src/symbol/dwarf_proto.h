@@ -3,8 +3,8 @@
  * dwarf_proto.h: which arguments does a function of a program take, and what does it return? Read
  * from the program's DWARF, if present and if iosonar was built with libdw. The file is hostile and
  * DWARF is large: a separate process reads it, without rights, with bounded memory and time; its
- * answer is checked here. Only values in general registers are known: arguments end at the first
- * struct that is passed by value, and floats are left out.
+ * answer is checked here. Only numbers and pointers are known, in registers and then on the stack:
+ * arguments end at the first struct that is passed by value, and floats are left out.
  */
 #ifndef IOSONAR_SYMBOL_DWARF_PROTO_H
 #define IOSONAR_SYMBOL_DWARF_PROTO_H
@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { DWARF_NAME = 32, DWARF_PARAMS = 8 };
+enum { DWARF_NAME = 32, DWARF_PARAMS = 12 };
 
 /* A type as far as a register's value needs it. VOID: no type, or an unknown one. */
 enum dwarf_kind { DWARF_VOID, DWARF_INT, DWARF_BOOL, DWARF_CHAR, DWARF_POINTER, NR_DWARF_KINDS };

@@ -28,6 +28,10 @@ void nothing(void *any, int **twice);
 double half(int n);
 struct large large(int n);
 int by_value(int before, struct point p, int behind);
+int many(int a, int b, int c, int d, int e, int f, int g, int h, int i, long j, char k, int l,
+	 int m);
+int floats(double a, double b, double c, double d, double e, double f, double g, double h, int n,
+	   double i, int behind);
 
 #define KEPT __attribute__((noinline, noclone, used))
 
@@ -56,7 +60,18 @@ KEPT int by_value(int before, struct point p, int behind)
 	return before + p.x + p.y + behind;
 }
 
-enum { NUMBERS, MIXED, NOTHING, HALF, LARGE, BY_VALUE, NOBODY, NR };
+KEPT int many(int a, int b, int c, int d, int e, int f, int g, int h, int i, long j, char k, int l,
+	      int m)
+{
+	return a + b + c + d + e + f + g + h + i + (int)j + k + l + m;
+}
+KEPT int floats(double a, double b, double c, double d, double e, double f, double g, double h,
+		int n, double i, int behind)
+{
+	return (int)(a + b + c + d + e + f + g + h + n + i + behind);
+}
+
+enum { NUMBERS, MIXED, NOTHING, HALF, LARGE, BY_VALUE, MANY, FLOATS, NOBODY, NR };
 static uint64_t vaddrs[NR], sorted[NR];
 static struct dwarf_proto protos[NR];
 
@@ -92,6 +107,8 @@ static void find(void)
 	vaddrs[HALF] = (uint64_t)(uintptr_t)half - base;
 	vaddrs[LARGE] = (uint64_t)(uintptr_t)large - base;
 	vaddrs[BY_VALUE] = (uint64_t)(uintptr_t)by_value - base;
+	vaddrs[MANY] = (uint64_t)(uintptr_t)many - base;
+	vaddrs[FLOATS] = (uint64_t)(uintptr_t)floats - base;
 	vaddrs[NOBODY] = 1;
 	memcpy(sorted, vaddrs, sizeof(sorted));
 	qsort(sorted, NR, sizeof(*sorted), compare);
@@ -131,6 +148,12 @@ static void check_all(const char *how)
 	ok(p->is_known && !p->has_ret && !p->nr, "where a struct is returned, nothing is");
 	p = of(BY_VALUE);
 	ok(p->is_known && p->nr == 1, "arguments end at a struct by value");
+	p = of(MANY);
+	ok(p->is_known && p->nr == 12 && is_int(&p->params[9].type, 8, true) &&
+		   !strcmp(p->params[11].name, "l"),
+	   "twelve arguments, those on the stack, too");
+	p = of(FLOATS);
+	ok(p->is_known && p->nr == 1, "a ninth float is on the stack: what follows is not had");
 	ok(!of(NOBODY)->is_known, "an address where none begins has none");
 }
 

@@ -200,7 +200,8 @@ static void check_symbol(struct finder *finder)
 
 static struct btf *abi_btf;
 
-/* "0 1 - 3": register of each argument, and behind a slash fentry's slots. */
+/* "0/0 1/1 s8/3": register of each argument, or offset on the stack; behind a slash fentry's slots.
+ */
 static const char *registers(enum find_abi abi, const int *params)
 {
 	int proto = add_function(abi_btf, "f", 0, params);
@@ -210,11 +211,10 @@ static const char *registers(enum find_abi abi, const int *params)
 	find_abi__add_args(&probe, abi, abi_btf, (uint32_t)proto);
 	text[0] = 0;
 	for (size_t i = 0; i < probe.nr_fields; i++) {
-		char number[16] = "-";
+		const bool on_stack = probe.fields[i].reg >= PROBE_ON_STACK;
 
-		if (probe.fields[i].reg != PROBE_ON_STACK)
-			snprintf(number, sizeof(number), "%u", probe.fields[i].reg);
-		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s/%u ", number,
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%u/%u ",
+			 on_stack ? "s" : "", probe.fields[i].reg - (on_stack ? PROBE_ON_STACK : 0),
 			 probe.fields[i].slot);
 	}
 	strcat(text, probe.is_odd ? "odd" : "plain");
@@ -235,14 +235,20 @@ static void check_registers(void)
 	is_str(registers(ABI_ARM64, (int[]){ n, w, n, 0 }), "0/0 2/1 4/3 odd",
 	       "arm64: 128 bits begin at an even one");
 	is_str(registers(ABI_ARM64, (int[]){ n, n, n, n, n, n, n, p, n, 0 }),
-	       "0/0 1/1 2/2 3/3 4/4 5/5 6/6 -/7 -/9 odd",
+	       "0/0 1/1 2/2 3/3 4/4 5/5 6/6 s0/7 s16/9 odd",
 	       "arm64: what does not fit goes to the stack, and all behind it");
 	is_str(registers(ABI_X86_64, (int[]){ n, n, n, n, n, n, n, 0 }),
-	       "0/0 1/1 2/2 3/3 4/4 5/5 -/6 odd", "x86_64: the seventh is on the stack");
+	       "0/0 1/1 2/2 3/3 4/4 5/5 s0/6 odd", "x86_64: the seventh is on the stack");
+	is_str(registers(ABI_X86_64, (int[]){ n, n, n, n, n, n, n, w, n, 0 }),
+	       "0/0 1/1 2/2 3/3 4/4 5/5 s0/6 s16/7 s32/9 odd",
+	       "x86_64: the eighth after it, 128 bits at a multiple of 16 bytes");
+	is_str(registers(ABI_ARM64, (int[]){ n, n, n, n, n, n, n, n, n, w, n, 0 }),
+	       "0/0 1/1 2/2 3/3 4/4 5/5 6/6 7/7 s0/8 s16/9 s32/11 odd",
+	       "arm64: the ninth and what follows likewise");
 	is_str(registers(ABI_X86_64, (int[]){ n, n, n, n, n, p, n, 0 }),
-	       "0/0 1/1 2/2 3/3 4/4 -/5 5/7 odd",
+	       "0/0 1/1 2/2 3/3 4/4 s0/5 5/7 odd",
 	       "x86_64: what does not fit leaves its register to the next");
-	is_str(registers(ABI_X86_64, (int[]){ l, n, 0 }), "-/0 0/1 odd",
+	is_str(registers(ABI_X86_64, (int[]){ l, n, 0 }), "s0/0 0/1 odd",
 	       "x86_64: a large struct is on the stack");
 	is_str(registers(ABI_ARM64, (int[]){ n, -1, 0 }), "0/0 odd", "... is no argument");
 }

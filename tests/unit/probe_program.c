@@ -261,18 +261,8 @@ static void check_texts(void)
 		 "r3 = r1\nr0 = r3\nr0 >>= " /* and a bit of this machine's addresses */);
 }
 
-/* How many of a function's arguments are in registers. */
-#if defined(__aarch64__)
-#define IN_REGISTERS "8"
-#else
-#define IN_REGISTERS "6"
-#endif
-
 static void check_contexts(void)
 {
-	static const char too_many[] =
-		"iosonar: user:/x:main: 'arg11': only the first " IN_REGISTERS
-		" arguments are in registers on this machine\n";
 	struct program_wants raw = { .ctx = CTX_RAW }, tracing = { .ctx = CTX_TRACING };
 	struct program_wants regs = { .ctx = CTX_REGS }, asks = { .ctx = CTX_REGS };
 
@@ -303,9 +293,21 @@ static void check_contexts(void)
 		 "r3 = *(u64 *)(r6 + 24)\nr3 += -8\nr1 = r10\nr1 += -8\nr2 = 2\n"
 		 "call bpf_probe_read_user#112\n");
 #if defined(__aarch64__)
+	/* The ninth argument is the first on the stack. */
+	has_part(EVENT_USER, regs, "arg7", "r1 = *(u64 *)(r6 + 56)\n");
+	has_part(EVENT_USER, regs, "arg8", "r3 = *(u64 *)(r6 + 248)\nr3 += 0\nr1 = r10\n");
+	has_part(EVENT_USER, regs, "arg11",
+		 "r3 = *(u64 *)(r6 + 248)\nr3 += 24\nr1 = r10\nr1 += -8\nr2 = 8\n"
+		 "call bpf_probe_read_user#112\nif r0 s>= 0 goto pc+3\n");
 	has_part(EVENT_FN, regs, "name", "r1 = *(u64 *)(r6 + 32)\n");
 	has_part(EVENT_RET, regs, "ret", "r1 = *(u64 *)(r6 + 0)\nr1 <<= 32\nr1 s>>= 32\n");
 #elif defined(__x86_64__)
+	/* The seventh argument is the first on the stack, above the return address. */
+	has_part(EVENT_USER, regs, "arg5", "r1 = *(u64 *)(r6 + 64)\n");
+	has_part(EVENT_USER, regs, "arg6",
+		 "r3 = *(u64 *)(r6 + 152)\nr3 += 8\nr1 = r10\nr1 += -8\nr2 = 8\n"
+		 "call bpf_probe_read_user#112\nif r0 s>= 0 goto pc+3\n");
+	has_part(EVENT_USER, regs, "arg11", "r3 = *(u64 *)(r6 + 152)\nr3 += 48\n");
 	has_part(EVENT_FN, regs, "name", "r1 = *(u64 *)(r6 + 72)\n");
 	has_part(EVENT_RET, regs, "ret", "r1 = *(u64 *)(r6 + 80)\nr1 <<= 32\nr1 s>>= 32\n");
 #endif
@@ -313,7 +315,8 @@ static void check_contexts(void)
 		   "iosonar: raw:rq_done: 'rq': this event has no arguments\n");
 	is_refused(EVENT_RECORD, raw, "bytes",
 		   "iosonar: block:rq_issue: 'bytes': a raw tracepoint has no record\n");
-	is_refused(EVENT_USER, regs, "arg11", too_many);
+	is_refused(EVENT_USER, regs, "arg12",
+		   "iosonar: if: this event has 12 arguments: arg0 to arg11\narg12\n^\n");
 }
 
 /* Where a text is looked at character by character it is in the cell. */

@@ -302,7 +302,7 @@ int class__add_probe(const struct class_function *function, enum probe_kind kind
 		     struct probe_list *list)
 {
 	const struct find_symbol symbol = { function->name, function->module, function->address };
-	struct probe probe = { .kind = kind, .is_one_of_many = true };
+	struct probe probe = { .kind = kind };
 	int err = find_function__fill(&probe, &symbol, function->btf, function->btf_id);
 
 	if (!err && kind == PROBE_RET && probe.btf) {

@@ -68,9 +68,7 @@ struct program_wants {
 	const struct program_maps *maps;
 	bool is_atomic; /* another hit may interrupt this one on the same CPU (raw before 6.1) */
 	bool is_nested; /* the return of a user function: see program__make_nest */
-	char *why; /* PROGRAM_WHY bytes: what cannot be made is written there, not said; or NULL */
 };
-enum { PROGRAM_WHY = 160 };
 
 struct program {
 	struct bpf_insn *insns;

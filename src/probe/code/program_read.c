@@ -15,7 +15,7 @@
 static const uint32_t read_arguments_at[] = { REGS_AT(rdi), REGS_AT(rsi), REGS_AT(rdx),
 					      REGS_AT(rcx), REGS_AT(r8),  REGS_AT(r9) };
 static const uint32_t read_ret_at = REGS_AT(rax), read_stack_at = REGS_AT(rsp);
-enum { READ_KERNEL_BIT = 63, READ_CALL_PUSHES = 8 };
+enum { READ_KERNEL_BIT = 63, READ_CALL_PUSHES = 8 }; /* the return address */
 #else
 #define REGS_AT(n) offsetof(struct user_pt_regs, regs[n])
 static const uint32_t read_arguments_at[] = { REGS_AT(0), REGS_AT(1), REGS_AT(2), REGS_AT(3),
@@ -24,7 +24,6 @@ static const uint32_t read_ret_at = REGS_AT(0), read_stack_at = offsetof(struct 
 /* Set in every kernel address; user addresses may have tags in the bits above it. */
 enum { READ_KERNEL_BIT = 55, READ_CALL_PUSHES = 0 };
 #endif
-enum { READ_NR_REGISTERS = sizeof(read_arguments_at) / sizeof(read_arguments_at[0]) };
 
 const int emit_read_bytes[2] = { BPF_FUNC_probe_read_kernel, BPF_FUNC_probe_read_user };
 const int emit_read_text[2] = { BPF_FUNC_probe_read_kernel_str, BPF_FUNC_probe_read_user_str };
@@ -86,17 +85,20 @@ bool emit__argument_calls(const struct emit *e, const struct value *v)
 {
 	const struct usdt_arg *arg = read_usdt(e, v);
 
-	return arg && arg->where == USDT_MEM;
+	return arg ? arg->where == USDT_MEM
+		   : e->wants->ctx == CTX_REGS && v->offset >= PROBE_ON_STACK;
 }
 
-static void read_usdt_memory(struct emit *e, const struct usdt_arg *arg, enum code_reg reg)
+/* What lies `offset` bytes from the address in a register. */
+static void read_beside(struct emit *e, enum value_memory memory, const struct usdt_arg *arg,
+			enum code_reg reg)
 {
 	struct code_mark mark = code__mark(&e->code);
 	struct place slot = code__take(&e->code, 8);
 
 	read_register(e, arg->reg_at, R3);
 	code__reckon_number(&e->code, BPF_ADD, R3, arg->value);
-	emit__read(e, MEMORY_USER, slot, arg->size, emit_read_bytes);
+	emit__read(e, memory, slot, arg->size, emit_read_bytes);
 	emit__count_fault(e);
 	code__load(&e->code, arg->size, reg, slot);
 	code__give_back(&e->code, mark);
@@ -108,13 +110,25 @@ static void read_usdt_arg(struct emit *e, const struct value *v, const struct us
 	switch (arg->where) {
 	case USDT_CONST: code__set(&e->code, reg, arg->value); return;
 	case USDT_REG: read_register(e, arg->reg_at, reg); break;
-	case USDT_MEM: read_usdt_memory(e, arg, reg); break;
+	case USDT_MEM: read_beside(e, MEMORY_USER, arg, reg); break;
 	case USDT_UNKNOWN: emit__refuse(e, v, "unsupported location of a USDT argument"); return;
 	}
 	code__extend(&e->code, reg, arg->size, arg->is_signed);
 }
 
-static void read_function_register(struct emit *e, const struct value *v, enum code_reg reg)
+/* Above the return address, where a call pushes one. */
+static void read_function_stack(struct emit *e, uint32_t offset, enum code_reg reg)
+{
+	const struct usdt_arg at = {
+		.reg_at = read_stack_at,
+		.value = (int64_t)READ_CALL_PUSHES + offset,
+		.size = 8,
+	};
+
+	read_beside(e, e->probe->probe->kind == PROBE_USER ? MEMORY_USER : MEMORY_KERNEL, &at, reg);
+}
+
+static void read_function_argument(struct emit *e, const struct value *v, enum code_reg reg)
 {
 	enum probe_kind kind = e->probe->probe->kind;
 
@@ -122,9 +136,8 @@ static void read_function_register(struct emit *e, const struct value *v, enum c
 		emit__refuse(e, v,
 			     "arguments are not available when a function returns; in a pair of "
 			     "its entry and its return, entry.x is x at the entry");
-	else if (v->offset >= READ_NR_REGISTERS)
-		emit__refuse(e, v, "only the first %d arguments are in registers on this machine",
-			     READ_NR_REGISTERS);
+	else if (v->offset >= PROBE_ON_STACK)
+		read_function_stack(e, v->offset - PROBE_ON_STACK, reg);
 	else
 		read_register(e, read_arguments_at[v->offset], reg);
 }
@@ -140,7 +153,7 @@ void emit__argument(struct emit *e, const struct value *v, enum code_reg reg)
 	switch (e->wants->ctx) {
 	case CTX_RAW:
 	case CTX_TRACING: read_slot(e, v->shift, reg); break;
-	case CTX_REGS: read_function_register(e, v, reg); break;
+	case CTX_REGS: read_function_argument(e, v, reg); break;
 	default: emit__refuse(e, v, "this event has no arguments");
 	}
 	code__extend(&e->code, reg, v->size, v->shape.is_signed);

@@ -38,8 +38,8 @@ bool emit__row_is_in_cell(const struct emit *e)
 	return program__uses_cell(e->wants, key);
 }
 
-/* Its instructions count nothing and need no scratch. The argument of a USDT probe may lie in
- * memory. */
+/* Its instructions count nothing and need no scratch. An argument may lie in memory: of a USDT
+ * probe, or on the stack. */
 static bool row_part_is_plain(const struct plan_probe *probe, const struct value *v)
 {
 	static const bool is_plain[] = {
@@ -49,7 +49,8 @@ static bool row_part_is_plain(const struct plan_probe *probe, const struct value
 		[VALUE_NSECS] = true, [VALUE_PROBE] = true,  [VALUE_CHOOSE] = false,
 	};
 
-	return is_plain[v->op] || (v->op == VALUE_ARG && probe->probe->kind != PROBE_USDT);
+	return is_plain[v->op] || (v->op == VALUE_ARG && probe->probe->kind != PROBE_USDT &&
+				   v->offset < PROBE_ON_STACK);
 }
 
 static bool row_is_plain(const struct plan *plan, const struct plan_probe *probe)

@@ -12,7 +12,7 @@
 
 void emit__refuse(struct emit *e, const struct value *v, const char *fmt, ...)
 {
-	char why[PROGRAM_WHY - 32];
+	char why[128];
 	const char *name = v->source ? v->source + v->at : "";
 	va_list args;
 
@@ -22,11 +22,7 @@ void emit__refuse(struct emit *e, const struct value *v, const char *fmt, ...)
 	vsnprintf(why, sizeof(why), fmt, args);
 	va_end(args);
 	e->err = -EINVAL;
-	if (e->wants->why)
-		snprintf(e->wants->why, PROGRAM_WHY, "'%.*s': %s", v->len < 24 ? (int)v->len : 24,
-			 name, why);
-	else
-		log_err(e->err, "%s: '%.*s': %s", e->probe->probe->name, (int)v->len, name, why);
+	log_err(e->err, "%s: '%.*s': %s", e->probe->probe->name, (int)v->len, name, why);
 }
 
 void emit__count(struct emit *e, enum probe_counter counter)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * abi.c: in which register does a function find each argument? By its prototype in BTF and the
- * calling convention of the machine. Pure. The kernel passes no vectors and floats.
+ * abi.c: in which register, or where on the stack, does a function find each argument? By its
+ * prototype in BTF and the calling convention of the machine. Pure. The kernel passes no vectors
+ * and floats.
  */
 #define _GNU_SOURCE
 #include <bpf/btf.h>
@@ -20,10 +21,10 @@ enum find_abi find_abi__here(void)
 #endif
 }
 
-/* Registers and slots taken so far. */
+/* Registers, slots and bytes on the stack taken so far. */
 struct abi_state {
 	enum find_abi abi;
-	uint32_t next_reg, next_slot;
+	uint32_t next_reg, next_slot, next_byte;
 };
 
 static uint32_t abi_nr_regs(enum find_abi abi)
@@ -36,6 +37,19 @@ uint32_t find_abi__nr_registers(void)
 	return abi_nr_regs(find_abi__here());
 }
 
+uint32_t find_abi__plain_register(uint32_t nr)
+{
+	const uint32_t nr_regs = find_abi__nr_registers();
+
+	return nr < nr_regs ? nr : PROBE_ON_STACK + 8 * (nr - nr_regs);
+}
+
+/* Arrays are never passed: this is __int128, which both conventions align to 16 bytes. */
+static bool abi_is_wide(const struct type *type)
+{
+	return type->kind == TYPE_ARRAY && type->size == 16;
+}
+
 /* Number of 8-byte parts; a large struct is copied: arm64 passes the copy's address, x86 none. */
 static uint32_t abi_parts(enum find_abi abi, const struct type *type)
 {
@@ -46,6 +60,18 @@ static uint32_t abi_parts(enum find_abi abi, const struct type *type)
 	return (type->size + 7) / 8;
 }
 
+/* Every argument there takes a multiple of 8 bytes (AAPCS64 C.12 to C.17). */
+static uint32_t abi_take_stack(struct abi_state *state, const struct type *type, uint32_t parts)
+{
+	uint32_t at;
+
+	if (abi_is_wide(type))
+		state->next_byte = (state->next_byte + 15) & ~15u;
+	at = state->next_byte;
+	state->next_byte += parts == UINT32_MAX ? (type->size + 7) & ~7u : 8 * parts;
+	return PROBE_ON_STACK + at;
+}
+
 /* AAPCS64 6.8.2 (C.9 to C.14); System V x86-64 3.2.3. An argument that does not fit into the
  * remaining registers goes to the stack; on arm64 all later ones do, too. */
 static uint32_t abi_take(struct abi_state *state, const struct type *type)
@@ -53,14 +79,13 @@ static uint32_t abi_take(struct abi_state *state, const struct type *type)
 	uint32_t parts = abi_parts(state->abi, type), reg;
 
 	if (parts == UINT32_MAX)
-		return PROBE_ON_STACK;
-	/* Arrays are never passed: this is __int128, which begins at an even register. */
-	if (state->abi == ABI_ARM64 && type->kind == TYPE_ARRAY && type->size == 16)
+		return abi_take_stack(state, type, parts);
+	if (state->abi == ABI_ARM64 && abi_is_wide(type)) /* begins at an even register */
 		state->next_reg = (state->next_reg + 1) & ~1u;
 	if (!parts || state->next_reg + parts > abi_nr_regs(state->abi)) {
 		if (parts && state->abi == ABI_ARM64)
 			state->next_reg = abi_nr_regs(state->abi);
-		return PROBE_ON_STACK;
+		return abi_take_stack(state, type, parts);
 	}
 	reg = state->next_reg;
 	state->next_reg += parts;
@@ -112,7 +137,7 @@ int find_abi__add_args(struct probe *probe, enum find_abi abi, const struct btf 
 		field.reg = abi_take(&state, &field.type);
 		field.slot = state.next_slot;
 		state.next_slot += field.type.size > 16 ? 1 : (field.type.size + 7) / 8;
-		probe->is_odd |= field.reg == PROBE_ON_STACK;
+		probe->is_odd |= field.reg >= PROBE_ON_STACK;
 		err = probe__add_field(probe, &field);
 	}
 	return err;

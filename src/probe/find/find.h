@@ -19,6 +19,8 @@ void finder__free(struct finder *finder);
  * many as registers are asked for: arg0 to argN. */
 void finder__want_user_args(struct finder *finder, uint32_t nr_registers);
 uint32_t find_abi__nr_registers(void); /* number of argument registers on this machine */
+/* `reg` of argument `nr`, if every argument before it is a number or a pointer. */
+uint32_t find_abi__plain_register(uint32_t nr);
 
 /* A probe that the spec names and why it is not available: "inlined", "not traceable (notrace)". */
 struct find_miss {

@@ -46,7 +46,7 @@ int find_function__fill(struct probe *probe, const struct find_symbol *symbol,
 
 static int function_add(struct find_job *job, const struct find_symbol *symbol)
 {
-	struct probe probe = { .kind = job->kind, .is_one_of_many = find__is_glob(job->rest) };
+	struct probe probe = { .kind = job->kind };
 	const struct btf *btf;
 	uint32_t func_id = find_function__id(job->finder, symbol, &btf);
 	int err = find_function__fill(&probe, symbol, btf, func_id);

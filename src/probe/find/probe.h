@@ -33,8 +33,8 @@ enum probe_place {
 	PLACE_RET,    /* what the function returns */
 };
 
-/* For an argument that is not in a register. */
-#define PROBE_ON_STACK UINT32_MAX
+/* `reg` of an argument on the stack: this plus its offset, in bytes, from the first one there. */
+#define PROBE_ON_STACK 0x80000000u
 
 /* One named value. */
 struct probe_field {
@@ -43,7 +43,7 @@ struct probe_field {
 	struct type type;
 	enum probe_place place;
 	uint32_t at;
-	/* PLACE_ARG of a function: the register that holds it, from 0, or PROBE_ON_STACK; and
+	/* PLACE_ARG of a function: the register that holds it, from 0, or PROBE_ON_STACK + n; and
 	 * its 8-byte slot in fentry's ctx. They differ from `at` after a struct that is passed
 	 * by value in two registers. */
 	uint32_t reg, slot;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "probe/find/find.h"
 #include "probe/lang/value_inside.h"
 
 const struct probe *typing__probe(const struct typing *t)
@@ -192,7 +193,7 @@ static bool name_take_argument(const struct typing *t, const struct expr_node *n
 		.type = { .kind = TYPE_INT, .size = 8 },
 		.place = PLACE_ARG,
 		.at = at,
-		.reg = at,
+		.reg = find_abi__plain_register(at),
 		.slot = at,
 	};
 

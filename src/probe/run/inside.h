@@ -15,9 +15,9 @@ struct run_group {
 	size_t *probes; /* numbers in the plan */
 	size_t nr;
 	bool is_end;
-	bool is_alone;		  /* shares its program with no other probe */
-	bool is_refused;	  /* the verifier refused the program; not a failed attachment */
-	char reason[PROGRAM_WHY]; /* the verifier's or ours; "": unknown */
+	bool is_alone;	  /* shares its program with no other probe */
+	bool is_refused;  /* the verifier refused the program; not a failed attachment */
+	char reason[160]; /* the verifier's; "": unknown */
 };
 
 /* A probe that needs no program. */

@@ -97,25 +97,6 @@ static int program_refused(const struct program_try *t, const struct program *pr
 	return 1;
 }
 
-/* Of a trace of calls: a glob means it and many others. One that was named is a mistake. */
-static bool program_may_lack(const struct program_try *t)
-{
-	for (size_t i = 0; i < t->group->nr; i++)
-		if (!t->probes[i]->is_one_of_many)
-			return false;
-	return t->run->plan->is_calls;
-}
-
-static int program_not_made(const struct program_try *t, int err)
-{
-	if (err != -EINVAL || !program_may_lack(t))
-		return err;
-	for (size_t i = 0; i < t->group->nr; i++)
-		t->errs[i] = err;
-	t->group->is_refused = true;
-	return 1;
-}
-
 static int program_load(const struct program_try *t)
 {
 	struct run *run = t->run;
@@ -131,10 +112,9 @@ static int program_load(const struct program_try *t)
 	struct program program = { 0 };
 	int err;
 
-	wants.why = program_may_lack(t) ? group->reason : NULL;
 	err = program__make(&program, &wants);
 	if (err)
-		return program_not_made(t, err);
+		return err;
 	if (run->wants.emit)
 		program__print(&program, stderr);
 	load.insns = program.insns;
