@@ -112,10 +112,15 @@ $(O)/%.o: src/%.c VERSION | $(SKELETONS)
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) -c -o $@ $<
 
-$(O)/decode/syscall.o: $(O)/decode/syscall_list.h
+$(O)/decode/syscall.o: $(O)/decode/syscall_list.h $(O)/decode/syscall_compat_list.h
 $(O)/decode/syscall_list.h:
 	$(call say,LIST,$@)
 	$(Q)mkdir -p $(@D) && echo '#include <sys/syscall.h>' | $(CC) $(CPPFLAGS) -dM -E - | sed -n 's/^#define SYS_\([a-z0-9_]*\) .*/SYSCALL(\1)/p' | sort >$@
+
+# Empty where the compiler's headers have no 32-bit calls.
+$(O)/decode/syscall_compat_list.h:
+	$(call say,LIST,$@)
+	$(Q)mkdir -p $(@D) && printf '#if __has_include(<asm/unistd_32.h>)\n#include <asm/unistd_32.h>\n#endif\n' | $(CC) $(CPPFLAGS) -dM -E - | sed -n 's/^#define __NR_\([a-z0-9_]*\) \([0-9]*\)$$/SYSCALL(\1, \2)/p' | sort >$@
 
 $(O)/pages/%.c: src/pages/%
 	$(call say,PAGE,$@)

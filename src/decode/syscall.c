@@ -9,9 +9,28 @@ static const char *const syscall_names[] = {
 #include "decode/syscall_list.h"
 };
 
+/* Made of <asm/unistd_32.h>, which x86_64 has: SYSCALL(getpid, 20). */
+#undef SYSCALL
+#define SYSCALL(name, number) [number] = #name,
+static const char *const syscall_compat_names[] = {
+	NULL,
+#include "decode/syscall_compat_list.h"
+};
+
+static const char *syscall_look_up(const char *const *names, size_t nr, int64_t number)
+{
+	return number >= 0 && (uint64_t)number < nr ? names[number] : NULL;
+}
+
 const char *syscall__name(int64_t number)
 {
-	size_t nr = sizeof(syscall_names) / sizeof(syscall_names[0]);
+	return syscall_look_up(syscall_names, sizeof(syscall_names) / sizeof(syscall_names[0]),
+			       number);
+}
 
-	return number >= 0 && (uint64_t)number < nr ? syscall_names[number] : NULL;
+const char *syscall__compat_name(int64_t number)
+{
+	return syscall_look_up(syscall_compat_names,
+			       sizeof(syscall_compat_names) / sizeof(syscall_compat_names[0]),
+			       number);
 }

@@ -42,8 +42,14 @@ enum syscall_kind {
 	SYSCALL_AT = 'a', /* flags of calls whose names end in "at" */
 };
 
-/* By its number on this machine, from the headers: "read"; NULL: it is newer. */
+/* Set in the number of a 32-bit call, which has a numbering of its own. */
+#define SYSCALL_COMPAT (1ull << 32)
+
+/* By its number on this machine, from the headers: "read"; NULL: it is newer, or of 32 bits. */
 const char *syscall__name(int64_t number);
+/* Of a 32-bit call, without SYSCALL_COMPAT: i386's on x86_64. NULL: it is newer, or these headers
+ * lack them: arm64's have no names of arm. */
+const char *syscall__compat_name(int64_t number);
 /* The kind of argument `nr`, from 0, by the call's name or that of its tracepoint (newfstat). */
 enum syscall_kind syscall__argument(const char *call, unsigned int nr);
 /* Which argument is the call's text `nr`, from 0? -1: it has none. No call has more than two. */

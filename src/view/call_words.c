@@ -18,6 +18,19 @@ char *call_words__errno(int64_t number)
 	return asprintf(&text, "%" PRId64, number) < 0 ? NULL : text;
 }
 
+char *call_words__call(int64_t number)
+{
+	const bool is_compat = number >= 0 && (uint64_t)number & SYSCALL_COMPAT;
+	const int64_t plain = is_compat ? (int64_t)((uint64_t)number & ~SYSCALL_COMPAT) : number;
+	const char *name = is_compat ? syscall__compat_name(plain) : syscall__name(plain);
+	const char *before = is_compat ? "compat:" : "";
+	char *text = NULL;
+	int len = name ? asprintf(&text, "%s%s", before, name)
+		       : asprintf(&text, "%s%" PRId64, before, plain);
+
+	return len < 0 ? NULL : text;
+}
+
 /* "3</etc/passwd>" if we may inspect the process and the file is still open; else "3". */
 static void call_put_fd(uint32_t pid, FILE *out, int fd, const char *words)
 {

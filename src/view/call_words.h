@@ -11,6 +11,8 @@
 #include "probe/run/request.h"
 
 char *call_words__errno(int64_t number);
+/* A call by its number: "getpid"; of a 32-bit call "compat:getpid", or its number, "compat:20". */
+char *call_words__call(int64_t number);
 /* pid 0: not known. */
 char *call_words__argument(uint32_t pid, enum syscall_kind kind, uint64_t number);
 char *call_words__result(uint32_t pid, enum syscall_kind kind, int64_t number);

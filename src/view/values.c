@@ -330,8 +330,7 @@ static char *values_number(struct values *values, const struct plan_part *part,
 	switch (part->shape.unit) {
 	case VALUE_SYM: return values_symbol(values, words[0]);
 	case VALUE_ERRNO: return call_words__errno((int64_t)words[0]);
-	case VALUE_SYSCALL:
-		return values_named(syscall__name((int64_t)words[0]), (int64_t)words[0]);
+	case VALUE_SYSCALL: return call_words__call((int64_t)words[0]);
 	case VALUE_WORDS: return call_words__argument(values->pid, part->shape.words, words[0]);
 	case VALUE_RESULT:
 		return call_words__result(values->pid, part->shape.words, (int64_t)words[0]);

@@ -326,6 +326,20 @@ static void check_scratch(void)
 		 "*(u64 *)(r7 + 160) = 0\n");
 }
 
+/* The flag is in the task, and the mark above the number. */
+static void check_compat(void)
+{
+	event_probes[EVENT_RECORD].compat = (struct probe_compat){ .at = 24, .size = 4, .bits = 2 };
+	has_part(EVENT_RECORD, record, "syscall(bytes) == 20",
+		 "*(u64 *)(r10 - 8) = r1\ncall bpf_get_current_task#35\nr3 = r0\nr3 += 24\n"
+		 "r1 = r10\nr1 += -16\nr2 = 4\ncall bpf_probe_read_kernel#113\n"
+		 "r2 = *(u32 *)(r10 - 16)\nr1 = *(u64 *)(r10 - 8)\nr2 &= 2\n"
+		 "if r2 == 0 goto pc+3\nr2 = 0x100000000 ll\nr1 |= r2\nif r1 == 20 goto");
+	event_probes[EVENT_RECORD].compat.bits = 0;
+	has_part(EVENT_RECORD, record, "syscall(bytes) == 20",
+		 "r1 = *(u32 *)(r6 + 28)\nif r1 == 20 goto");
+}
+
 static void check_blame(void)
 {
 	static const char log[] =
@@ -357,6 +371,7 @@ int main(void)
 	check_texts();
 	check_contexts();
 	check_scratch();
+	check_compat();
 	check_blame();
 	plan__free(&plan);
 	btf__free(event_btf);

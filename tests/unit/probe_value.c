@@ -24,6 +24,7 @@ static const char *const value_words[] = {
 	[VALUE_LT] = "<",	   [VALUE_LE] = "<=",		[VALUE_GT] = ">",
 	[VALUE_GE] = ">=",	   [VALUE_LIKE] = "like",	[VALUE_BOTH] = "&&",
 	[VALUE_EITHER] = "||",	   [VALUE_CHOOSE] = "?",	[VALUE_ARRAY] = "array",
+	[VALUE_COMPAT] = "compat",
 };
 
 static const char *const unit_words[] = {
@@ -553,6 +554,29 @@ static void check_same(void)
 	}
 }
 
+/* At the events of all system calls. */
+static void check_compat(void)
+{
+	struct value_world world = { .is_compat = true };
+	struct value_result result;
+	struct expr_error error;
+	struct value *v;
+
+	event_probes[EVENT_RAW].compat = (struct probe_compat){ .at = 16, .size = 4, .bits = 2 };
+	is_value(EVENT_RAW, "syscall(nr_bytes)", "(compat u32$1):syscall");
+	is_value(EVENT_RAW, "syscall(nr_bytes) == 7", "(== (compat u32$1):syscall 7)");
+	is_pair("syscall(entry.nr_bytes)", "saved#0:syscall", "(compat u32$1):syscall");
+	v = make("syscall(7)", EVENT_RAW, -1, &error);
+	value__reckon(v, &world, &result);
+	is_u64(result.number, 7 | 1ull << 32, "a 32-bit call has a number of its own");
+	world.is_compat = false;
+	value__reckon(v, &world, &result);
+	is_u64(result.number, 7, "one of 64 bits has its number");
+	value__free(v);
+	event_probes[EVENT_RAW].compat.bits = 0;
+	is_value(EVENT_RAW, "syscall(nr_bytes)", "u32$1:syscall");
+}
+
 static void check_matches(void)
 {
 	ok(value__matches("", "") && value__matches("", "*") && !value__matches("", "?"),
@@ -610,6 +634,7 @@ int main(void)
 	check_calls();
 	check_lengths();
 	check_same();
+	check_compat();
 	check_matches();
 	check_reckoning();
 	btf__free(event_btf);

@@ -86,8 +86,25 @@ static void check_forms(void)
 	ok(named >= 60, "60 calls of this machine and more have words");
 }
 
+/* getpid has the number of writev on x86_64, and of epoll_create1 on arm64. */
+static void check_compat(void)
+{
+	ok(!syscall__name(20 | (int64_t)SYSCALL_COMPAT), "a 32-bit call has no name of 64 bits");
+	ok(!syscall__compat_name(-1) && !syscall__compat_name(100000),
+	   "nor have numbers of no call");
+#ifdef __x86_64__
+	is_str(syscall__name(20), "writev", "20 of 64 bits");
+	is_str(syscall__compat_name(20), "getpid", "20 of 32 bits");
+	ok(!syscall__compat_name(222), "222 of 32 bits is no call");
+#else
+	is_str(syscall__name(20), "epoll_create1", "20 of 64 bits");
+	ok(!syscall__compat_name(20), "32-bit calls have no names on this machine");
+#endif
+}
+
 int main(void)
 {
+	check_compat();
 	check_words();
 	check_room();
 	check_forms();

@@ -4,6 +4,7 @@
  * defines the operations. Operands stay in registers while no helper is called, then on the stack;
  * code that no branch needs is not emitted.
  */
+#include "decode/syscall_args.h"
 #include "probe/code/program_inside.h"
 
 static bool number_is_text_op(const struct value *v)
@@ -90,6 +91,30 @@ static void number_load(struct emit *e, const struct value *v, enum code_reg reg
 	code__load(&e->code, v->size, reg, slot);
 	if (v->shape.is_signed)
 		code__extend(&e->code, reg, v->size, true);
+	code__give_back(&e->code, mark);
+}
+
+static void number_compat(struct emit *e, const struct value *v, enum code_reg reg)
+{
+	struct code_mark mark = code__mark(&e->code);
+	int is_plain = code__label(&e->code);
+	struct place kept, flags;
+
+	emit__number(e, v->left, R1);
+	kept = code__take(&e->code, 8);
+	flags = code__take(&e->code, 8);
+	code__store(&e->code, 8, kept, R1);
+	code__call(&e->code, BPF_FUNC_get_current_task);
+	code__move(&e->code, R3, R0);
+	code__reckon_number(&e->code, BPF_ADD, R3, v->offset);
+	emit__read(e, MEMORY_KERNEL, flags, v->size, emit_read_bytes);
+	code__load(&e->code, v->size, R2, flags);
+	code__load(&e->code, 8, reg, kept);
+	code__reckon_number(&e->code, BPF_AND, R2, (int64_t)v->number);
+	code__jump_if_number(&e->code, BPF_JEQ, R2, 0, is_plain);
+	code__set(&e->code, R2, (int64_t)SYSCALL_COMPAT);
+	code__reckon(&e->code, BPF_OR, reg, R2);
+	code__bind(&e->code, is_plain);
 	code__give_back(&e->code, mark);
 }
 
@@ -296,6 +321,7 @@ static void number_make(struct emit *e, const struct value *v, enum code_reg reg
 	case VALUE_KSTACK:
 	case VALUE_USTACK: number_stack(e, v, reg); break;
 	case VALUE_LOAD: number_load(e, v, reg); break;
+	case VALUE_COMPAT: number_compat(e, v, reg); break;
 	case VALUE_BITS: number_bits(e, v, reg); break;
 	case VALUE_NEG:
 		emit__number(e, v->left, reg);

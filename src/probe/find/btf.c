@@ -117,6 +117,28 @@ struct find_btf *find_btf__vmlinux(struct finder *finder)
 	return btfs->vmlinux;
 }
 
+/*
+ * A 32-bit system call has its own numbers. x86_64 marks the call: TS_COMPAT, set by int 0x80 and
+ * by 32-bit programs. arm64 marks the program: TIF_32BIT. Both are macros, which BTF does not have.
+ */
+struct probe_compat find_btf__compat(struct finder *finder)
+{
+	const bool is_x86 = find_abi__here() == ABI_X86_64;
+	const struct find_btf *vmlinux = find_btf__vmlinux(finder);
+	struct probe_compat compat = { .bits = is_x86 ? 1 << 1 : 1 << 22, .size = 4 };
+	struct type task, info, flags;
+	uint32_t id, info_at, flags_at;
+
+	if (!vmlinux || !find_index__get(&vmlinux->structs, "task_struct", &id))
+		return (struct probe_compat){ 0 };
+	task = type__of(vmlinux->btf, id);
+	if (!type__member(&task, "thread_info", &info, &info_at) ||
+	    !type__member(&info, is_x86 ? "status" : "flags", &flags, &flags_at))
+		return (struct probe_compat){ 0 };
+	compat.at = info_at + flags_at;
+	return compat;
+}
+
 /* ---- modules ---- */
 
 static struct find_btf *btf_load_module(struct finder *finder, const char *module)

@@ -165,10 +165,27 @@ static const struct find_foreign *find_foreign_of(const char *spec)
 	return NULL;
 }
 
+/* Events of single calls see 64-bit ones only. */
+static bool find_has_all_calls(const struct probe *probe)
+{
+	return (probe->kind == PROBE_RAW ||
+		(probe->kind == PROBE_TRACEPOINT && !strncmp(probe->name, "raw_syscalls:", 13))) &&
+	       (!strcmp(probe->func, "sys_enter") || !strcmp(probe->func, "sys_exit"));
+}
+
+static void find_note_compat(const struct find_job *job, size_t from)
+{
+	for (size_t i = from; i < job->list->nr; i++)
+		if (find_has_all_calls(&job->list->probes[i]))
+			job->list->probes[i].compat = find_btf__compat(job->finder);
+}
+
 static int find_run(struct find_job *job)
 {
 	const struct find_kind *kind = find_kind_of(job->spec, &job->rest);
 	const struct find_foreign *foreign = find_foreign_of(job->spec);
+	const size_t before = job->list->nr;
+	int err;
 
 	if (foreign)
 		return log_err(-EINVAL, "'%s' is the syntax of another tool; write %s%s", job->spec,
@@ -177,7 +194,10 @@ static int find_run(struct find_job *job)
 		return log_err(-EINVAL, "'%s' is not a complete event; write e.g. %s", job->spec,
 			       kind->example);
 	job->kind = kind->kind;
-	return kind->find(job);
+	err = kind->find(job);
+	if (!err)
+		find_note_compat(job, before);
+	return err;
 }
 
 int finder__find(struct finder *finder, const char *spec, struct probe_list *list,

@@ -117,6 +117,8 @@ struct find_btfs {
 	bool lacks_memory;		 /* no memory for vmlinux's: the kernel may have it */
 };
 struct find_btf *find_btf__vmlinux(struct finder *finder); /* NULL: no BTF */
+/* From the types of the kernel. */
+struct probe_compat find_btf__compat(struct finder *finder);
 struct find_btf *find_btf__module(struct finder *finder, const char *module);
 int find_btf__load_modules(struct finder *finder); /* all; invalid ones are left out */
 void find_btf__free(struct find_btfs *btfs);

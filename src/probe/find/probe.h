@@ -60,6 +60,13 @@ struct usdt_arg {
 	bool is_signed;
 };
 
+/* Where a task has the flag of a 32-bit system call: bytes of task_struct, and the bits among them;
+ * 0: unknown. */
+struct probe_compat {
+	uint32_t at, size;
+	uint32_t bits;
+};
+
 enum { PROBE_MAX_ARGS = 12 };
 
 struct probe {
@@ -68,18 +75,18 @@ struct probe {
 	const char *func; /* the part after the last colon, in name: as `by func` shows it */
 	struct probe_field *fields;
 	size_t nr_fields;
-	uint32_t tracepoint_id; /* TRACEPOINT: from its id file */
-	const struct btf *btf;	/* RAW, FN, RET: holds the prototype; NULL: unknown */
-	uint32_t btf_id;	/* RAW: typedef btf_trace_X; FN, RET: the FUNC; 0: none */
-	const char *module;	/* RAW, FN, RET: "nvme_core"; NULL: vmlinux */
-	uint64_t address;	/* FN, RET: in kallsyms; 0: hidden */
-	bool returns_nothing;	/* RET: a void function: no `ret` */
-	bool is_odd;		/* FN, RET: a struct by value, "...", an argument on the stack:
-				   fentry may refuse it */
-	bool is_one_of_many;	/* a glob or a struct means it: it may be left out */
-	char *path;		/* USER, USERRET, USDT: the file */
-	uint64_t offset;	/* USER, USERRET, USDT: file offset of the instruction */
-	uint64_t semaphore;	/* USDT: file offset of its semaphore; 0: none */
+	uint32_t tracepoint_id;	    /* TRACEPOINT: from its id file */
+	struct probe_compat compat; /* TRACEPOINT, RAW of all system calls */
+	const struct btf *btf;	    /* RAW, FN, RET: holds the prototype; NULL: unknown */
+	uint32_t btf_id;	    /* RAW: typedef btf_trace_X; FN, RET: the FUNC; 0: none */
+	const char *module;	    /* RAW, FN, RET: "nvme_core"; NULL: vmlinux */
+	uint64_t address;	    /* FN, RET: in kallsyms; 0: hidden */
+	bool returns_nothing;	    /* RET: a void function: no `ret` */
+	bool is_odd;		    /* FN, RET: a struct by value, "...", an argument on the stack:
+				       fentry may refuse it */
+	char *path;		    /* USER, USERRET, USDT: the file */
+	uint64_t offset;	    /* USER, USERRET, USDT: file offset of the instruction */
+	uint64_t semaphore;	    /* USDT: file offset of its semaphore; 0: none */
 	struct usdt_arg args[PROBE_MAX_ARGS]; /* USDT */
 	size_t nr_args;
 	uint32_t perf_type; /* PROFILE, INTERVAL, SOFT, HW: perf_event_attr.type */

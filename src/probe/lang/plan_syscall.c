@@ -118,7 +118,7 @@ static char *syscall_clause(const char *side, const char *behind)
 
 	if (!out)
 		return NULL;
-	fprintf(out, "%sid, %sargs", side, side);
+	fprintf(out, "syscall(%sid), %sargs", side, side);
 	for (unsigned int nr = 0; nr < SYSCALL_TEXTS; nr++) {
 		fputs(", ", out);
 		syscall_put_text(out, side, nr);
@@ -147,4 +147,7 @@ void planning__mark_raw_syscalls(struct plan_probe *probe)
 
 	for (size_t i = 0; i < probe->nr_shown && i < sizeof(units) / sizeof(units[0]); i++)
 		probe->shown[i].value->shape.unit = units[i];
+	/* Its column is `id`. */
+	probe->shown[0].value->at += strlen("syscall(");
+	probe->shown[0].value->len -= strlen("syscall()");
 }

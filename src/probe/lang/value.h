@@ -39,11 +39,13 @@ enum value_op {
 	VALUE_KSTACK, /* a stack's number; depth in shape */
 	VALUE_USTACK,
 	/* with operands */
-	VALUE_LOAD,  /* size bytes at left + offset, extended */
-	VALUE_CHARS, /* a text of at most size bytes at left + offset; left NULL: in the record */
-	VALUE_ARGS,  /* argv at left: texts joined by a space */
-	VALUE_ARRAY, /* size bytes at left + offset, as they are; left NULL: in the record */
-	VALUE_BITS,  /* a bit field of left: shift, bits, extended */
+	VALUE_LOAD,   /* size bytes at left + offset, extended */
+	VALUE_COMPAT, /* left, with SYSCALL_COMPAT set in a 32-bit call: bits `number` of size bytes
+			 at offset in the task */
+	VALUE_CHARS,  /* a text of at most size bytes at left + offset; left NULL: in the record */
+	VALUE_ARGS,   /* argv at left: texts joined by a space */
+	VALUE_ARRAY,  /* size bytes at left + offset, as they are; left NULL: in the record */
+	VALUE_BITS,   /* a bit field of left: shift, bits, extended */
 	VALUE_NEG,
 	VALUE_COMPLEMENT,
 	VALUE_NOT,
@@ -180,6 +182,7 @@ struct value_world {
 	const uint8_t *start; /* SAVED */
 	/* false: not readable. NULL: nothing is. */
 	bool (*read)(void *to, uint64_t address, size_t bytes);
+	bool is_compat;			    /* the system call is one of 32 bits */
 	uint64_t divisions_by_zero, faults; /* are counted here */
 };
 struct value_result {

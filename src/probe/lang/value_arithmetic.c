@@ -4,6 +4,7 @@
  * definitions in value.h: the reference for what a program computes. Also used for constant parts.
  */
 #include <string.h>
+#include "decode/syscall_args.h"
 #include "probe/lang/value.h"
 
 static uint64_t reckon_number(const struct value *v, struct value_world *w);
@@ -131,6 +132,7 @@ static uint64_t reckon_number(const struct value *v, struct value_world *w)
 	case VALUE_KSTACK:
 	case VALUE_USTACK: return UINT64_MAX; /* there is none */
 	case VALUE_LOAD: return reckon_load(v, w);
+	case VALUE_COMPAT: return reckon_number(v->left, w) | (w->is_compat ? SYSCALL_COMPAT : 0);
 	case VALUE_BITS:
 		return reckon_extend(reckon_number(v->left, w) >> v->shift, v->bits,
 				     v->shape.is_signed);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * value_call.c: what do str(), args(), sym() and the others make of their arguments? The first two
- * read memory; those that name a number (sym, errno, syscall, dev) only set how it is shown.
+ * read memory; those that name a number (sym, errno, syscall, dev) set how it is shown. syscall
+ * also marks the number of a 32-bit call.
  */
 #include "probe/lang/value_inside.h"
 
@@ -125,6 +126,25 @@ static struct value *call_unit(struct typing *t, const struct expr_node *node, e
 	return v;
 }
 
+/* 32-bit calls have other numbers. */
+static struct value *call_syscall(struct typing *t, const struct expr_node *node)
+{
+	const struct probe_compat *compat = &typing__probe(t)->compat;
+	struct value *number = call_unit(t, node, VALUE_SYSCALL), *v;
+
+	if (!number || !compat->bits)
+		return number;
+	v = value__new_of(t, VALUE_COMPAT, node, number);
+	if (!v)
+		return NULL;
+	v->shape = number->shape;
+	number->shape.unit = VALUE_PLAIN;
+	v->number = compat->bits;
+	v->offset = compat->at;
+	v->size = compat->size;
+	return v;
+}
+
 static struct value *call_stack(struct typing *t, const struct expr_node *node)
 {
 	uint32_t depth = call_constant(t, node->left, CALL_STACK_MOST);
@@ -143,7 +163,7 @@ static const struct call {
 	{ "args", 1, 1, "args(argv)", call_args },
 	{ "sym", 1, 1, "sym(address)", NULL, VALUE_SYM },
 	{ "errno", 1, 1, "errno(number)", NULL, VALUE_ERRNO },
-	{ "syscall", 1, 1, "syscall(number)", NULL, VALUE_SYSCALL },
+	{ "syscall", 1, 1, "syscall(number)", call_syscall },
 	{ "dev", 1, 1, "dev(number)", NULL, VALUE_DEV },
 	{ "kstack", 1, 1, "kstack or kstack(depth)", call_stack },
 	{ "ustack", 1, 1, "ustack or ustack(depth)", call_stack },
