@@ -61,7 +61,7 @@ static const struct column probe_ledger_columns[] = {
 	  "returns of user functions nested deeper than the kernel reports", .at = FIELD(omitted) },
 	{ "divisions_by_zero", "divisions", CELL_COUNT, 7, "divisions by zero; each gave 0",
 	  .at = FIELD(divisions) },
-	{ "faults", "faults", CELL_COUNT, 7, "reads of inaccessible memory; each gave 0",
+	{ "faults", "faults", CELL_COUNT, 7, "reads of inaccessible memory; each gave 0 or no text",
 	  .at = FIELD(faults) },
 	{ "unaccounted", "unaccounted", CELL_COUNT, 7, "hits without an outcome: a defect",
 	  .at = FIELD(unaccounted) },
@@ -168,7 +168,8 @@ static void probe_tell_oddities(const struct run_counts *c)
 	if (n[PROBE_DIVISIONS])
 		log_note("%" PRIu64 " divisions by zero gave 0", n[PROBE_DIVISIONS]);
 	if (n[PROBE_FAULTS])
-		log_note("%" PRIu64 " reads of inaccessible memory gave 0", n[PROBE_FAULTS]);
+		log_note("%" PRIu64 " reads of inaccessible memory gave 0 or no text",
+			 n[PROBE_FAULTS]);
 	if (n[PROBE_RESTARTED])
 		log_note("%" PRIu64 " starts replaced an open start with the same key; the older "
 			 "starts are not counted",

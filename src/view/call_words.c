@@ -98,13 +98,15 @@ static void call_put_quoted(FILE *out, const char *text, size_t most)
 	fputs(i < most ? "\"" : "\"...", out);
 }
 
-/* The call's text `nr`, which is a separate part; NULL: none. */
+/* The call's text `nr`, which is a separate part; NULL: none, or it could not be read. */
 static const char *call_text(const struct plan_part *parts, size_t nr_parts, const uint8_t *bytes,
 			     unsigned int nr)
 {
 	for (size_t i = 0; i < nr_parts; i++)
 		if (parts[i].shape.unit == VALUE_HIDDEN && !nr--)
-			return (const char *)bytes + parts[i].at;
+			return value__is_unreadable(bytes + parts[i].at, parts[i].shape.size)
+				       ? NULL
+				       : (const char *)bytes + parts[i].at;
 	return NULL;
 }
 

@@ -141,6 +141,8 @@ static void hit_put_word(FILE *out, const struct plan_part *part, struct cell ce
 		fprintf(out, "%" PRId64, (int64_t)cell.n);
 	else if (cell.kind != CELL_NONE)
 		fprintf(out, "%" PRIu64, cell.n);
+	else
+		fputc('-', out);
 }
 
 /* "dev=vda sector=2048 rwbs=R"; below: stacks are shown elsewhere */

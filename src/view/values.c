@@ -376,7 +376,9 @@ static char *values_text(struct values *values, const struct plan_part *part, co
 	if (part->shape.unit == VALUE_HEX)
 		return values_hex(part, bytes);
 	if (part->shape.is_text)
-		return strndup((const char *)bytes + part->at, part->shape.size);
+		return value__is_unreadable(bytes + part->at, part->shape.size)
+			       ? NULL
+			       : strndup((const char *)bytes + part->at, part->shape.size);
 	memcpy(words, bytes + part->at, part->shape.size < 16 ? 8 : 16);
 	return values_number(values, part, words);
 }

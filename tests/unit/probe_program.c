@@ -248,7 +248,8 @@ static void check_texts(void)
 {
 	has_part(EVENT_RECORD, record, "str(filename) == \"/tmp/x.123\"",
 		 "r3 = r1\nr1 = r10\nr1 += -72\nr2 = 65\ncall bpf_probe_read_user_str#114\n"
-		 "if r0 s>= 0 goto pc+3\nr0 = *(u64 *)(r7 + 88)\nr0 += 1\n*(u64 *)(r7 + 88) = r0\n"
+		 "if r0 s>= 0 goto pc+4\nr0 = *(u64 *)(r7 + 88)\nr0 += 1\n*(u64 *)(r7 + 88) = r0\n"
+		 "*(u8 *)(r10 - 1) = 255\n"
 		 "r1 = *(u64 *)(r10 - 72)\nr0 = 0x312e782f706d742f ll\nif r1 != r0 goto pc+3\n"
 		 "r1 = *(u64 *)(r10 - 64)\nif r1 != 13106 goto pc+1\n");
 	has_part(EVENT_RECORD, record, "str(filename, 15) like /dev/n*",

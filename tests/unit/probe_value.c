@@ -586,6 +586,35 @@ static void check_matches(void)
 	ok(!value__matches("abcabd", "*abc") && !value__matches("abc", "ABC"), "neither");
 }
 
+static bool read_nothing(void *to, uint64_t address, size_t bytes)
+{
+	(void)to, (void)address, (void)bytes;
+	return false;
+}
+
+static void check_unreadable(void)
+{
+	static const uint8_t record[96] = { [64] = 1 };
+	struct value_world world = { .record = record,
+				     .record_bytes = sizeof(record),
+				     .read = read_nothing };
+	struct value_result result;
+	struct expr_error error;
+	struct value *v = make("str(filename, 9)", EVENT_RECORD, -1, &error);
+
+	value__reckon(v, &world, &result);
+	ok(!result.text[0] && value__is_unreadable(result.text, v->shape.size),
+	   "a text that cannot be read is empty and marked");
+	ok(!value__is_unreadable("1234567", 8) && !value__is_unreadable("\0\0\0\0\0\0\0", 8),
+	   "others are not, nor is an empty one");
+	value__free(v);
+	v = make("str(filename, 9) == \"\"", EVENT_RECORD, -1, &error);
+	value__reckon(v, &world, &result);
+	is_u64(result.number, 1, "in a condition it is an empty text");
+	is_u64(world.faults, 2, "both reads are counted");
+	value__free(v);
+}
+
 static void check_reckoning(void)
 {
 	static const uint8_t record[96] = { [28] = 200, [32] = 0xf8, 0xff, 0xff, 0xff, 'W', 'S' };
@@ -636,6 +665,7 @@ int main(void)
 	check_same();
 	check_compat();
 	check_matches();
+	check_unreadable();
 	check_reckoning();
 	btf__free(event_btf);
 	return done_testing();

@@ -101,8 +101,15 @@ static void text_address(struct emit *e, const struct value *v)
 	}
 }
 
+static void text_mark(struct emit *e, struct place text, uint32_t room)
+{
+	code__store_number(&e->code, 1, place_at(text, (int32_t)room - 1), VALUE_UNREADABLE);
+}
+
 static void text_chars(struct emit *e, const struct value *v, struct place to, uint32_t room)
 {
+	int good;
+
 	if (!v->left && e->wants->ctx != CTX_RECORD) {
 		emit__refuse(e, v, "a raw tracepoint has no record");
 		return;
@@ -114,7 +121,11 @@ static void text_chars(struct emit *e, const struct value *v, struct place to, u
 	}
 	text_address(e, v);
 	emit__read(e, v->left ? v->memory : MEMORY_KERNEL, to, v->size + 1, emit_read_text);
-	emit__count_fault(e);
+	good = code__label(&e->code);
+	code__jump_if_number(&e->code, BPF_JSGE, R0, 0, good);
+	emit__count(e, PROBE_FAULTS);
+	text_mark(e, to, room);
+	code__bind(&e->code, good);
 }
 
 static void text_copy(struct emit *e, struct place from, uint32_t bytes, struct place to,
@@ -125,6 +136,12 @@ static void text_copy(struct emit *e, struct place from, uint32_t bytes, struct 
 		code__store(&e->code, 8, place_at(to, (int32_t)at), R0);
 	}
 	code__clear(&e->code, place_at(to, (int32_t)bytes), room - bytes);
+	if (room == bytes)
+		return;
+	/* The mark of an unreadable text is in its last byte. */
+	code__load(&e->code, 1, R0, place_at(to, (int32_t)bytes - 1));
+	code__store_number(&e->code, 1, place_at(to, (int32_t)bytes - 1), 0);
+	code__store(&e->code, 1, place_at(to, (int32_t)room - 1), R0);
 }
 
 static void text_choose(struct emit *e, const struct value *v, struct place to, uint32_t room)
@@ -146,18 +163,23 @@ static void text_choose(struct emit *e, const struct value *v, struct place to, 
  */
 enum { ARGS_ROOM = 2 * (VALUE_ARGS_MOST + 8), ARGS_WORD = VALUE_ARGS_MOST + 1 };
 
+/* Where the loop over the words goes on: after the last one, or one that cannot be read. */
+struct args_ends {
+	int done, failed;
+};
+
 /* One word: its address is in argv[nr]. R8, R9 may be in use, so `used` is in memory. */
 static void args_word(struct emit *e, const struct value *v, struct place buffer,
-		      struct place slots, uint32_t nr, int done)
+		      struct place slots, uint32_t nr, const struct args_ends *ends)
 {
 	struct place argv = slots, pointer = place_at(slots, 8), used = place_at(slots, 16);
 	struct code *code = &e->code;
-	int good = code__label(code), empty = code__label(code);
+	int good = code__label(code), empty = code__label(code), done = ends->done;
 
 	code__load(code, 8, R3, argv);
 	code__reckon_number(code, BPF_ADD, R3, 8 * nr);
 	emit__read(e, v->memory, pointer, 8, emit_read_bytes);
-	emit__count_fault(e);
+	code__jump_if_number(code, BPF_JSLT, R0, 0, ends->failed);
 	code__load(code, 8, R3, pointer);
 	code__jump_if_number(code, BPF_JEQ, R3, 0, done);
 	code__load(code, 8, R4, used);
@@ -168,8 +190,7 @@ static void args_word(struct emit *e, const struct value *v, struct place buffer
 	code__call(code, emit_read_text[v->memory != MEMORY_KERNEL]);
 	code__jump_if_number(code, BPF_JSGT, R0, 0, good);
 	code__jump_if_number(code, BPF_JEQ, R0, 0, empty);
-	emit__count(e, PROBE_FAULTS);
-	code__jump(code, done);
+	code__jump(code, ends->failed);
 	/* With its terminator an empty text is 1 byte; 5.10 returns 0 for it. */
 	code__bind(code, empty);
 	code__set(code, R0, 1);
@@ -190,15 +211,24 @@ static void text_args(struct emit *e, const struct value *v, struct place to, ui
 	struct code_mark mark = code__mark(&e->code);
 	struct place buffer = code__take_scratch(&e->code, ARGS_ROOM), slots;
 	struct code *code = &e->code;
-	int done = code__label(code), empty = code__label(code);
+	const struct args_ends ends = { code__label(code), code__label(code) };
+	int empty = code__label(code);
 
 	emit__number(e, v->left, R1);
 	slots = code__take(code, 24);
 	code__store(code, 8, slots, R1);
 	code__store_number(code, 8, place_at(slots, 16), 0);
 	for (uint32_t nr = 0; nr < VALUE_ARGS_WORDS; nr++)
-		args_word(e, v, buffer, slots, nr, done);
-	code__bind(code, done);
+		args_word(e, v, buffer, slots, nr, &ends);
+	code__jump(code, ends.done);
+	code__bind(code, ends.failed);
+	emit__count(e, PROBE_FAULTS);
+	code__load(code, 8, R4, place_at(slots, 16));
+	code__jump_if_number(code, BPF_JNE, R4, 0, ends.done);
+	code__clear(code, to, room);
+	text_mark(e, to, room);
+	code__jump(code, empty);
+	code__bind(code, ends.done);
 	code__clear(code, to, room);
 	code__load(code, 8, R4, place_at(slots, 16));
 	code__reckon_number(code, BPF_SUB, R4, 1);
@@ -267,6 +297,17 @@ struct place emit__text_place(struct emit *e, const struct value *v)
 	return place;
 }
 
+/* Eight bytes of a text, without the mark of an unreadable one. */
+static void text_load(struct emit *e, const struct value *v, enum code_reg reg, struct place text,
+		      uint32_t at)
+{
+	code__load(&e->code, 8, reg, place_at(text, (int32_t)at));
+	if (at + 8 < v->shape.size || v->shape.unit == VALUE_HEX)
+		return;
+	code__reckon_number(&e->code, BPF_LSH, reg, 8);
+	code__reckon_number(&e->code, BPF_RSH, reg, 8);
+}
+
 static void text_differs_from(struct emit *e, const struct value *v, const struct value *literal,
 			      int label)
 {
@@ -280,7 +321,7 @@ static void text_differs_from(struct emit *e, const struct value *v, const struc
 		return;
 	}
 	for (at = 0; at < bytes; at += 8) {
-		code__load(&e->code, 8, R1, place_at(place, (int32_t)at));
+		text_load(e, v, R1, place, at);
 		code__jump_if_number(&e->code, BPF_JNE, R1, (int64_t)text_word(literal->text, at),
 				     label);
 	}
@@ -293,8 +334,8 @@ static void text_differ(struct emit *e, const struct value *a, const struct valu
 	struct place a_at = emit__text_place(e, a), b_at = emit__text_place(e, b);
 
 	for (at = 0; at < least; at += 8) {
-		code__load(&e->code, 8, R1, place_at(a_at, (int32_t)at));
-		code__load(&e->code, 8, R2, place_at(b_at, (int32_t)at));
+		text_load(e, a, R1, a_at, at);
+		text_load(e, b, R2, b_at, at);
 		code__jump_if(&e->code, BPF_JNE, R1, R2, label);
 	}
 }

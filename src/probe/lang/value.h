@@ -7,7 +7,8 @@
  * Numbers are 64 bits wide. An operation is signed unless both sides are unsigned; a literal that
  * is not negative goes along with the other side; a difference is always signed. Division by zero
  * gives 0 and is counted; a shift by 64 bits or more gives 0; a read that faults gives 0, or an
- * empty text, and is counted. A number may stand as a truth value: all but 0 are true.
+ * empty text that is marked as unreadable, and is counted. A number may stand as a truth value: all
+ * but 0 are true.
  *
  * Names: a field of the event wins over a builtin (`pid` of sched:sched_wakeup is the field). At a
  * pair's end a bare name is a field of the end, else a field of the start, else a builtin; the task
@@ -146,6 +147,10 @@ struct value_scope {
 	int (*save)(void *arg, struct value *value);
 	void *arg;
 };
+
+/* The last byte of a text that could not be read; of all others it is 0. Comparisons ignore it. */
+#define VALUE_UNREADABLE 0xff
+bool value__is_unreadable(const void *text, uint32_t room);
 
 /* Values that every start notes anyway: the `number` of such a SAVED. */
 #define VALUE_IN_HEAD UINT64_MAX

@@ -151,12 +151,19 @@ static uint64_t reckon_number(const struct value *v, struct value_world *w)
 
 /* ---- texts ---- */
 
+/* At the end of its room, where value__reckon finds it. */
+static void reckon_mark(char *text)
+{
+	text[RECKON_TEXT - 1] = (char)VALUE_UNREADABLE;
+}
+
 /* Up to its end, a character at a time; the rest of text is 0. */
 static bool reckon_chars_at(struct value_world *w, uint64_t address, size_t most, char *text)
 {
 	for (size_t i = 0; i < most; i++) {
 		if (!reckon_read(w, text + i, address + i, 1)) {
 			memset(text, 0, i);
+			reckon_mark(text);
 			w->faults++;
 			return false;
 		}
@@ -183,15 +190,18 @@ static void reckon_record_chars(const struct value *v, const struct value_world 
 static void reckon_args(const struct value *v, struct value_world *w, char *text)
 {
 	uint64_t argv = reckon_number(v->left, w), word;
+	bool is_read = true;
 	size_t used = 0, i;
 	char one[RECKON_TEXT];
 
 	for (i = 0; i < VALUE_ARGS_WORDS && used <= VALUE_ARGS_MOST; i++) {
-		w->faults += !reckon_read(w, &word, argv + 8 * i, sizeof(word));
+		is_read = reckon_read(w, &word, argv + 8 * i, sizeof(word));
+		w->faults += !is_read;
 		if (!word)
 			break;
 		memset(one, 0, sizeof(one));
-		if (!reckon_chars_at(w, word, VALUE_ARGS_MOST, one))
+		is_read = reckon_chars_at(w, word, VALUE_ARGS_MOST, one);
+		if (!is_read)
 			break;
 		if (used)
 			text[used - 1] = ' ';
@@ -199,6 +209,8 @@ static void reckon_args(const struct value *v, struct value_world *w, char *text
 		used += strlen(one) + 1;
 	}
 	memset(text + VALUE_ARGS_MOST, 0, RECKON_TEXT - VALUE_ARGS_MOST);
+	if (!used && !is_read)
+		reckon_mark(text);
 }
 
 static void reckon_array(const struct value *v, struct value_world *w, char *text)
@@ -233,10 +245,15 @@ void value__reckon(const struct value *value, struct value_world *world,
 		   struct value_result *result)
 {
 	memset(result, 0, sizeof(*result));
-	if (value->shape.is_text)
-		reckon_text(value, world, result->text);
-	else
+	if (!value->shape.is_text) {
 		result->number = reckon_number(value, world);
+		return;
+	}
+	reckon_text(value, world, result->text);
+	if (value__is_unreadable(result->text, RECKON_TEXT)) {
+		result->text[RECKON_TEXT - 1] = 0;
+		result->text[value->shape.size - 1] = (char)VALUE_UNREADABLE;
+	}
 }
 
 /* On a mismatch the last star takes one character more. */

@@ -92,6 +92,11 @@ void value__free(struct value *value)
 	free(value);
 }
 
+bool value__is_unreadable(const void *text, uint32_t room)
+{
+	return room && ((const uint8_t *)text)[room - 1] == VALUE_UNREADABLE;
+}
+
 bool value__is_stack(const struct value *value)
 {
 	return value->shape.unit == VALUE_KSTACK_ID || value->shape.unit == VALUE_USTACK_ID;
