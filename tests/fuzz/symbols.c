@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * symbols.c: can what a process runs from break the reader of symbols? A libFuzzer target: the
- * input is an ELF file, and the maps of a process, and a kernel's list of symbols; names that come
- * of it are drawn. libelf and libdw are not built for fuzzing: it sees harm in them, not the way.
+ * input is an ELF file, and its section .eh_frame alone, and the maps of a process, and a kernel's
+ * list of symbols; names that come of it are drawn. libelf and libdw are not built for fuzzing: it
+ * sees harm in them, not the way.
  */
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -13,6 +14,7 @@
 #include "symbol/elf_image.h"
 #include "symbol/kallsyms.h"
 #include "symbol/process_maps.h"
+#include "symbol/unwind_table.h"
 #include "render/flame.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -49,6 +51,30 @@ static void try_elf(struct flame *flame, int fd)
 		if (elf_image__vaddr(&image, offset, &vaddr))
 			draw(flame, &image.functions, vaddr);
 	elf_image__free(&image);
+}
+
+static void check_unwind(struct unwind_table *table)
+{
+	for (size_t i = 0; i < table->nr_rows; i++)
+		if (table->rows[i].rule >= table->nr_rules ||
+		    (i && table->rows[i].pc <= table->rows[i - 1].pc))
+			abort();
+	unwind_table__free(table);
+}
+
+static void try_unwind(int fd, const uint8_t *data, size_t size)
+{
+	static const unsigned machines[] = { EM_X86_64, EM_AARCH64 };
+	struct unwind_table table;
+
+	if (unwind_table__read(&table, fd))
+		abort();
+	check_unwind(&table);
+	for (int i = 0; i < 2; i++) {
+		if (unwind_table__parse(&table, machines[i], data, size, 0))
+			abort();
+		check_unwind(&table);
+	}
 }
 
 static void try_maps(int fd)
@@ -90,6 +116,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!flame || !out)
 		abort();
 	try_elf(flame, fd);
+	try_unwind(fd, data, size);
 	try_maps(fd);
 	try_kallsyms(flame, fd);
 	if (flame__write_svg(flame, &style, out, &drawn) || flame__write_folded(flame, out))
