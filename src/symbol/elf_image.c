@@ -92,6 +92,18 @@ static void image_read_loads(struct elf_image *image, Elf *elf)
 			image_add_load(image, &head);
 }
 
+int elf_image__read_loads(struct elf_image *image, int fd)
+{
+	Elf *elf = elf_image__open(fd);
+
+	memset(image, 0, sizeof(*image));
+	if (!elf)
+		return -ENOEXEC;
+	image_read_loads(image, elf);
+	elf_end(elf);
+	return 0;
+}
+
 bool elf_image__vaddr(const struct elf_image *image, uint64_t offset, uint64_t *vaddr)
 {
 	for (size_t i = 0; i < image->nr_loads; i++) {

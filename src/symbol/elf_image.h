@@ -44,6 +44,8 @@ struct elf_beside {
  * function; -ENOEXEC: not an ELF file, or an invalid one; -ENOMEM.
  */
 int elf_image__read(struct elf_image *image, int fd, const struct elf_beside *beside);
+/* Only where its bytes lie: nothing to free. Errors as above. */
+int elf_image__read_loads(struct elf_image *image, int fd);
 /* The address of this byte of the file, as its symbols and addr2line count. */
 bool elf_image__vaddr(const struct elf_image *image, uint64_t offset, uint64_t *vaddr);
 void elf_image__free(struct elf_image *image);

@@ -11,15 +11,18 @@
 #include "base/clock.h"
 #include "symbol/elf_cache.h"
 #include "symbol/process_maps.h"
+#include "symbol/unwind_files.h"
 
 enum {
 	READER_PROCESSES = 1024,
 	READER_MAPS_BYTES = 64 << 20,
 	READER_FILES = 1024,
 	READER_FILES_BYTES = 512 << 20,
+	READER_TABLES_BYTES = 512 << 20,
 };
 
 static const uint64_t reader_look_again_ns = 100000000; /* until the same process is read again */
+static const uint64_t reader_just_now_ns = 1000000;	/* a look that is as good as another one */
 
 /* What is known of a mapping's file. */
 struct reader_link {
@@ -38,6 +41,7 @@ struct reader_process {
 
 struct symbol_reader {
 	struct elf_cache *files;
+	struct unwind_files *tables;
 	reader_open_fn open;
 	void *arg;
 	uint64_t questions;
@@ -65,9 +69,10 @@ struct symbol_reader *symbol_reader__new(reader_open_fn open, void *arg)
 	r->open = open;
 	r->arg = arg;
 	r->files = elf_cache__new(&beside, READER_FILES, READER_FILES_BYTES);
-	if (r->files)
+	r->tables = unwind_files__new(READER_TABLES_BYTES);
+	if (r->files && r->tables)
 		return r;
-	free(r);
+	symbol_reader__free(r);
 	return NULL;
 }
 
@@ -85,6 +90,7 @@ void symbol_reader__free(struct symbol_reader *r)
 	for (size_t i = 0; i < READER_PROCESSES; i++)
 		reader_drop(&r->processes[i]);
 	elf_cache__free(r->files);
+	unwind_files__free(r->tables);
 	free(r);
 }
 
@@ -352,14 +358,127 @@ void symbol_reader__answer(struct symbol_reader *r, const struct reader_request 
 		reply->how = p->how;
 }
 
+/* ---- tables ---- */
+
+/* NULL: the file cannot be opened, or there is no room for its table. */
+static const struct unwind_file *reader_table(struct symbol_reader *r, struct reader_process *p,
+					      const struct process_map *map)
+{
+	struct reader_link *link = &p->links[map - p->maps.maps];
+	const struct unwind_file *file = NULL;
+	int fd;
+
+	if (link->state == LINK_KNOWN)
+		file = unwind_files__find(r->tables, &link->id);
+	if (file || link->state == LINK_BROKEN)
+		return file;
+	fd = reader_open_file(r, p, map);
+	link->state = LINK_BROKEN;
+	if (fd < 0)
+		return NULL;
+	if (!elf_file_id__of(&link->id, fd)) {
+		link->state = LINK_KNOWN;
+		file = unwind_files__find(r->tables, &link->id)
+			       ?: unwind_files__read(r->tables, &link->id, fd);
+	}
+	close(fd);
+	return file;
+}
+
+static void reader_unwind_map(struct symbol_reader *r, struct reader_process *p,
+			      const struct process_map *map, struct symbols_unwind *reply)
+{
+	const struct unwind_file *file = map->inode ? reader_table(r, p, map) : NULL;
+	struct symbols_unwind_map *out = &reply->maps[reply->nr++];
+
+	*out = (struct symbols_unwind_map){ map->start, map->end, .file = UNWIND_FILE_NONE };
+	if (!strcmp(process_maps__path(&p->maps, map), "[vdso]"))
+		out->file = UNWIND_FILE_VDSO;
+	if (!file || !file->nr_rows || !elf_image__vaddr(&file->image, map->offset, &out->vaddr))
+		return;
+	out->file = file->number;
+	reply->by_fp &= file->has_fp;
+}
+
+void symbol_reader__unwind(struct symbol_reader *r, const struct symbols_process *process,
+			   struct symbols_unwind *reply)
+{
+	struct reader_process *p = reader_process(r, process);
+
+	memset(reply, 0, sizeof(*reply));
+	reply->by_fp = 1;
+	if (clock__mono_ns() - p->looked_ns > reader_just_now_ns)
+		reader_look(r, p);
+	for (size_t i = 0; i < p->maps.nr; i++)
+		if (reply->nr < UNWIND_MAPS)
+			reader_unwind_map(r, p, &p->maps.maps[i], reply);
+		else
+			reply->is_cut = 1;
+}
+
+void symbol_reader__rows(struct symbol_reader *r, uint32_t number, uint64_t from,
+			 struct reader_rows *reply)
+{
+	const struct unwind_file *file = unwind_files__at(r->tables, number);
+	const struct unwind_table *table = file ? &file->table : NULL;
+
+	memset(reply, 0, sizeof(*reply));
+	if (!file)
+		return;
+	reply->nr_rows = file->nr_rows;
+	reply->nr_rules = file->nr_rules;
+	for (size_t i = 0; i < READER_CHUNK && from + i < table->nr_rows; i++)
+		reply->rows[i] = table->rows[from + i];
+	if (from < file->nr_rows && from + READER_CHUNK >= file->nr_rows)
+		unwind_files__drop(r->tables, number);
+}
+
+void symbol_reader__rules(struct symbol_reader *r, uint32_t number, uint64_t from,
+			  struct reader_rules *reply)
+{
+	const struct unwind_file *file = unwind_files__at(r->tables, number);
+
+	memset(reply, 0, sizeof(*reply));
+	for (size_t i = 0; file && i < READER_CHUNK && from + i < file->table.nr_rules; i++)
+		reply->rules[i] = file->table.rules[from + i];
+}
+
+/* ---- the socket ---- */
+
+union reader_any {
+	struct reader_reply name;
+	struct symbols_unwind unwind;
+	struct reader_rows rows;
+	struct reader_rules rules;
+};
+
+/* Returns the size of the answer. */
+static size_t reader_answer(struct symbol_reader *r, const struct reader_request *request,
+			    union reader_any *any)
+{
+	switch (request->what) {
+	case READER_UNWIND:
+		symbol_reader__unwind(r, &request->process, &any->unwind);
+		return sizeof(any->unwind);
+	case READER_ROWS:
+		symbol_reader__rows(r, request->file, request->addr, &any->rows);
+		return sizeof(any->rows);
+	case READER_RULES:
+		symbol_reader__rules(r, request->file, request->addr, &any->rules);
+		return sizeof(any->rules);
+	default: symbol_reader__answer(r, request, &any->name); return sizeof(any->name);
+	}
+}
+
 void symbol_reader__serve(struct symbol_reader *r, int socket)
 {
 	struct reader_request request;
-	struct reader_reply reply;
+	union reader_any any;
+	size_t size;
 
 	do {
 		if (recv(socket, &request, sizeof(request), 0) != sizeof(request))
 			return;
-		symbol_reader__answer(r, &request, &reply);
-	} while (write(socket, &reply, sizeof(reply)) == sizeof(reply));
+		size = reader_answer(r, &request, &any);
+	} while (write(socket, &any, size) == (ssize_t)size);
 }

@@ -133,16 +133,14 @@ static bool service_wait(int socket)
 
 /* write and not send: it is on the list of privilege.c. SIGPIPE is ignored by main. */
 bool symbol_service__ask(struct symbol_service *service, const struct reader_request *request,
-			 struct reader_reply *reply)
+			 void *reply, size_t size)
 {
 	if (service->socket < 0)
 		return false;
 	if (write(service->socket, request, sizeof(*request)) == sizeof(*request) &&
 	    service_wait(service->socket) &&
-	    recv(service->socket, reply, sizeof(*reply), 0) == sizeof(*reply)) {
-		reply->name[SYMBOL_NAME_MAX] = '\0';
+	    recv(service->socket, reply, size, MSG_TRUNC) == (ssize_t)size)
 		return true;
-	}
 	close(service->socket);
 	service->socket = -1;
 	return false;

@@ -19,9 +19,9 @@ struct symbol_service {
 
 /* root must stay valid. A negative errno: it could not be started. */
 int symbol_service__start(struct symbol_service *service, const char *root);
-/* False: no answer, now or later. */
+/* False: no answer, now or later. size: of the reply, which is that of the request's what. */
 bool symbol_service__ask(struct symbol_service *service, const struct reader_request *request,
-			 struct reader_reply *reply);
+			 void *reply, size_t size);
 void symbol_service__end(struct symbol_service *service);
 
 #endif

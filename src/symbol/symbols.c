@@ -142,9 +142,10 @@ static struct symbol symbols_ask(struct symbols *s, const struct symbols_process
 	struct reader_reply reply;
 	struct symbol symbol;
 
-	if (!symbol_service__ask(&s->service, &request, &reply) ||
+	if (!symbol_service__ask(&s->service, &request, &reply, sizeof(reply)) ||
 	    (unsigned int)reply.how >= NR_SYMBOL_HOW)
 		return symbols_no_reader;
+	reply.name[SYMBOL_NAME_MAX] = '\0';
 	symbol.name = symbol_names__keep(&s->names, reply.name);
 	symbol.offset = reply.offset;
 	symbol.how = reply.how;
@@ -174,7 +175,95 @@ void symbols__see(struct symbols *s, const struct symbols_process *process)
 	struct reader_reply reply;
 
 	if (!symbols__prepare_user(s))
-		symbol_service__ask(&s->service, &request, &reply);
+		symbol_service__ask(&s->service, &request, &reply, sizeof(reply));
+}
+
+/* ---- tables ---- */
+
+/* The reader may have been taken over by a file: what it says is checked. */
+static bool symbols_is_sound(const struct symbols_unwind *u)
+{
+	if (u->nr > UNWIND_MAPS)
+		return false;
+	for (uint32_t i = 0; i < u->nr; i++) {
+		const struct symbols_unwind_map *map = &u->maps[i];
+
+		if (map->end <= map->start || map->file > UNWIND_FILE_VDSO ||
+		    (i && map->start < map[-1].end))
+			return false;
+	}
+	return true;
+}
+
+bool symbols__unwind(struct symbols *s, const struct symbols_process *process,
+		     struct symbols_unwind *unwind)
+{
+	const struct reader_request request = { .what = READER_UNWIND, .process = *process };
+
+	return !symbols__prepare_user(s) &&
+	       symbol_service__ask(&s->service, &request, unwind, sizeof(*unwind)) &&
+	       symbols_is_sound(unwind) && unwind->nr;
+}
+
+static bool symbols_ask_rows(struct symbols *s, uint32_t file, uint32_t from,
+			     struct reader_rows *reply)
+{
+	const struct reader_request request = { .what = READER_ROWS, .file = file, .addr = from };
+
+	return symbol_service__ask(&s->service, &request, reply, sizeof(*reply));
+}
+
+/* From the end on there are no rows: the table stays. */
+bool symbols__unwind_size(struct symbols *s, uint32_t file, uint32_t *nr_rows, uint32_t *nr_rules)
+{
+	struct reader_rows reply;
+
+	if (!symbols_ask_rows(s, file, UINT32_MAX, &reply))
+		return false;
+	*nr_rows = reply.nr_rows;
+	*nr_rules = reply.nr_rules;
+	return true;
+}
+
+static bool symbols_copy_rules(struct symbols *s, uint32_t file, struct unwind_rule *rules,
+			       uint32_t nr)
+{
+	struct reader_request request = { .what = READER_RULES, .file = file };
+	struct reader_rules reply;
+
+	for (uint32_t i = 0; i < nr; i++) {
+		struct unwind_rule *rule = &reply.rules[i % READER_CHUNK];
+
+		request.addr = i;
+		if (i % READER_CHUNK == 0 &&
+		    !symbol_service__ask(&s->service, &request, &reply, sizeof(reply)))
+			return false;
+		if (rule->cfa >= NR_UNWIND_CFA || rule->fp >= NR_UNWIND_SAVED ||
+		    rule->ra >= NR_UNWIND_SAVED)
+			return false;
+		rules[i] = *rule;
+	}
+	return true;
+}
+
+bool symbols__unwind_copy(struct symbols *s, uint32_t file, uint32_t first_rule,
+			  struct unwind_row *rows, uint32_t nr_rows, struct unwind_rule *rules,
+			  uint32_t nr_rules)
+{
+	struct reader_rows reply;
+
+	if (!symbols_copy_rules(s, file, rules, nr_rules))
+		return false;
+	for (uint32_t i = 0; i < nr_rows; i++) {
+		const struct unwind_row *row = &reply.rows[i % READER_CHUNK];
+
+		if (i % READER_CHUNK == 0 && !symbols_ask_rows(s, file, i, &reply))
+			return false;
+		if (row->rule >= nr_rules || (i && row->pc <= rows[i - 1].pc))
+			return false;
+		rows[i] = (struct unwind_row){ row->pc, first_rule + row->rule };
+	}
+	return true;
 }
 
 bool symbols__has_libdw(void)

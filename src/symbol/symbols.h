@@ -21,6 +21,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "symbol/table.h"
+#include "wire/unwind.h"
 
 /* What is known of an address, and its name then; an unnamed kernel address is "[kernel]". */
 enum symbol_how {
@@ -69,6 +70,40 @@ struct symbol symbols__user(struct symbols *symbols, const struct symbols_proces
 			    uint64_t addr);
 /* Looks at a process before it ends, for later questions about its addresses. */
 void symbols__see(struct symbols *symbols, const struct symbols_process *process);
+
+/* For the unwinder in the kernel: the mappings that a process runs from, by address, and the
+ * tables of their files. */
+enum {
+	UNWIND_FILES = 4096,
+	UNWIND_FILE_NONE = UNWIND_FILES, /* no table */
+	UNWIND_FILE_VDSO,
+};
+
+struct symbols_unwind {
+	uint32_t nr;
+	uint32_t by_fp;	 /* all its files keep frame pointers, or have no table */
+	uint32_t is_cut; /* it has more mappings */
+	uint32_t pad;
+	struct symbols_unwind_map {
+		uint64_t start, end, vaddr;
+		uint32_t file; /* a number below UNWIND_FILES, or as above */
+		uint32_t pad;
+	} maps[UNWIND_MAPS];
+};
+
+/* Looks at the process now. False: it has ended, or cannot be looked at. */
+bool symbols__unwind(struct symbols *symbols, const struct symbols_process *process,
+		     struct symbols_unwind *unwind);
+/* How many rows and rules the table of a file has. False: no answer. */
+bool symbols__unwind_size(struct symbols *symbols, uint32_t file, uint32_t *nr_rows,
+			  uint32_t *nr_rules);
+/*
+ * Copies them, with rules counted from first_rule on. Ask once: the reader forgets the table then.
+ * False: no answer, or a wrong one.
+ */
+bool symbols__unwind_copy(struct symbols *symbols, uint32_t file, uint32_t first_rule,
+			  struct unwind_row *rows, uint32_t nr_rows, struct unwind_rule *rules,
+			  uint32_t nr_rules);
 
 bool symbols__has_libdw(void); /* built in? For --version. */
 

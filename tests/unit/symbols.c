@@ -245,7 +245,7 @@ static bool ask_self(struct symbol_service *service, struct reader_reply *reply)
 		.addr = here(),
 	};
 
-	return symbol_service__ask(service, &request, reply);
+	return symbol_service__ask(service, &request, reply, sizeof(*reply));
 }
 
 /* "2" where there is a list of system calls and no sanitizer, which needs others. */
@@ -367,7 +367,7 @@ static void check_stripped(const struct stripped *stripped)
 	}
 	put_maps(stripped->pid);
 	symbol_service__start(&service, tree);
-	symbol_service__ask(&service, &request, &reply);
+	symbol_service__ask(&service, &request, &reply, sizeof(reply));
 	is_str(reply.name, "known_function", what);
 	symbol_service__end(&service);
 }
