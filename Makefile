@@ -166,6 +166,11 @@ $(O)/vm/branches: tests/vm/branches.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D) && $(CC) -std=gnu17 $(WARNINGS) $(CFLAGS) -O0 -fno-omit-frame-pointer -static -o $@ $<
 
+# One whose stacks can only be walked by tables.
+$(O)/vm/unwound: tests/vm/unwound.c
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D) && $(CC) -std=gnu17 $(WARNINGS) $(CFLAGS) -O2 -fomit-frame-pointer -pthread -o $@ $<
+
 # One that uses the library: the guest gets what it loads, too.
 $(O)/vm/probing: tests/vm/probing.c $(O)/libiosonar.a
 	$(call say,CC,$@)

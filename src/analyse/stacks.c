@@ -16,6 +16,7 @@ const char *stack_half__words(enum stack_half half)
 		[STACK_COLLIDED] = "stacks collided",
 		[STACK_NO_ROOM] = "stack table full",
 		[STACK_FAILED] = "other error",
+		[STACK_TRUNCATED] = "truncated",
 	};
 
 	return (unsigned int)half < NR_STACK_HALF ? words[half] : "?";

@@ -17,10 +17,11 @@
 enum stack_half {
 	STACK_TAKEN,
 	STACK_NOT_WANTED,
-	STACK_NONE,	/* kernel threads have no user-space half */
-	STACK_COLLIDED, /* another stack had its place in the kernel's table */
-	STACK_NO_ROOM,	/* the kernel's table was full */
-	STACK_FAILED,	/* for another reason */
+	STACK_NONE,	 /* kernel threads have no user-space half */
+	STACK_COLLIDED,	 /* another stack had its place in the kernel's table */
+	STACK_NO_ROOM,	 /* the kernel's table was full */
+	STACK_FAILED,	 /* for another reason */
+	STACK_TRUNCATED, /* frames are missing at its outer end */
 	NR_STACK_HALF,
 };
 const char *stack_half__words(enum stack_half half); /* "stack table full" */

@@ -92,6 +92,9 @@ struct task_struct {
 	int tgid;
 	char comm[16];
 	struct css_set *cgroups;
+	void *mm;
+	void *stack;
+	__u64 self_exec_id;
 };
 
 struct cgroup_subsys_state {
@@ -224,6 +227,18 @@ struct request {
 struct request___rq_disk {
 	struct gendisk *rq_disk;
 };
+
+/* The registers of user space. */
+#if defined(__TARGET_ARCH_x86) || defined(__x86_64__)
+struct pt_regs___user {
+	unsigned long bp, ip, cs, sp;
+};
+#else
+struct pt_regs___user {
+	__u64 regs[31];
+	__u64 sp, pc, pstate;
+};
+#endif
 
 #ifndef KERNEL_TYPES_PLAIN
 #pragma clang attribute pop

@@ -3,10 +3,7 @@
 #ifndef IOSONAR_BPF_STACK_H
 #define IOSONAR_BPF_STACK_H
 
-#include "bpf/table.h"
-
-#define EFAULT 14
-#define EEXIST 17
+#include "bpf/unwind.h"
 
 /* Sends the frames to user space once; if the ring is full, the next I/O from there tries again. */
 inline_always void stack_send(void *ctx, __u32 nr, __u64 flags)
@@ -27,7 +24,7 @@ inline_always void stack_send(void *ctx, __u32 nr, __u64 flags)
 	stack->number = nr + 1;
 	stack->nr = bytes > 0 ? (__u32)bytes / 8 : 0;
 	stack->user = flags != 0;
-	stack->pad = 0;
+	stack->is_truncated = stack->nr == STACK_FRAMES;
 	*sent = 1;
 	bpf_ringbuf_submit(stack, BPF_RB_NO_WAKEUP);
 }
@@ -38,11 +35,16 @@ inline_always void stack_send(void *ctx, __u32 nr, __u64 flags)
  */
 inline_always __u32 stack_number(void *ctx, __u64 flags, __u32 *losses)
 {
-	long nr = bpf_get_stackid(ctx, &io_stacks, flags);
+	long nr = flags && settings.unwind ? unwind_stack() : 0;
 
-	if (nr >= 0) {
-		stack_send(ctx, nr, flags);
-		return nr + 1;
+	if (nr > 0)
+		return nr;
+	if (!nr) {
+		nr = bpf_get_stackid(ctx, &io_stacks, flags);
+		if (nr >= 0) {
+			stack_send(ctx, nr, flags);
+			return nr + 1;
+		}
 	}
 	if (nr == -EEXIST)
 		*losses |= flags ? STACK_USER_TAKEN : STACK_KERNEL_TAKEN;

@@ -23,6 +23,7 @@ struct record {
 	/* options */
 	bool split, admin, io, stages, stacks, cache, events;
 	struct option_number buffer;
+	int unwind;
 	const char *when;
 	/* state */
 	struct condition *condition;
@@ -38,6 +39,7 @@ static const struct option_def record_options[] = {
 	  "also keep the time of each stage and the owner: for layers -r and slow -r" },
 	{ "stacks", 0, OPTION_FLAG, offsetof(struct record, stacks), NULL,
 	  "also keep stages and the stack of the submission: for stacks -r" },
+	RECORDS_UNWIND_OPTION(offsetof(struct record, unwind), .not_with = "cache"),
 	{ "admin", 0, OPTION_FLAG, offsetof(struct record, admin), NULL,
 	  "only admin and fabrics commands", .not_with = "io" },
 	{ "io", 0, OPTION_FLAG, offsetof(struct record, io), NULL,
@@ -91,7 +93,8 @@ static struct io_wants record_wants(void *state, const struct options *options)
 		.depths = stages,
 		.files = stages,
 		.kernel_stacks = r->stacks,
-		.user_stacks = r->stacks,
+		.user_stacks = r->stacks && r->unwind != IO_UNWIND_NONE,
+		.unwind = (enum io_unwind_how)r->unwind,
 		.kinds = r->admin ? 1 << IO_ADMIN | 1 << IO_FABRICS
 			 : r->io  ? 1 << IO_NVME | 1 << IO_BLOCK
 				  : 0,

@@ -22,7 +22,7 @@ struct slow {
 	/* options */
 	struct option_number top, buffer;
 	bool each_device, bio;
-	int stack;
+	int stack, unwind;
 	struct record_filter filter;
 	struct row_conditions rows;
 	/* state */
@@ -45,6 +45,7 @@ static const struct option_def slow_options[] = {
 	  "show bios, from submission to end, instead of commands of the driver" },
 	{ "stack", 0, OPTION_CHOICE, offsetof(struct slow, stack), "WHICH",
 	  "stack of the submission to show", .choices = stack_choices },
+	RECORDS_UNWIND_OPTION(offsetof(struct slow, unwind), .not_with = "read"),
 	RECORD_IF_OPTION(offsetof(struct slow, filter), .not_with = "bio"),
 	ROW_FAIL_IF_OPTION(offsetof(struct slow, rows), "'whole > 1s'"),
 	RECORDS_BUFFER_OPTION(offsetof(struct slow, buffer)),
@@ -169,7 +170,8 @@ static struct io_wants slow_wants(void *state, const struct options *options)
 		.depths = true,
 		.files = true,
 		.kernel_stacks = slow_wants_kernel(l),
-		.user_stacks = slow_wants_user(l),
+		.user_stacks = slow_wants_user(l) && l->unwind != IO_UNWIND_NONE,
+		.unwind = (enum io_unwind_how)l->unwind,
 		/* Another device's slowest would raise the threshold; -w needs every record. */
 		.slowest =
 			l->each_device || l->as_they_come || l->filter.only || options->file.write

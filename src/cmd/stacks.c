@@ -39,12 +39,13 @@ struct stacks_row {
 	double share;
 	uint64_t pid;
 	const char *comm, *kernel_stack, *user_stack;
+	const char *user_truncated; /* "yes", "no"; NULL: no user stack */
 };
 
 struct stacks_view {
 	struct tally_view tally; /* for an EVENT; first: its options are at its start */
 	/* options */
-	int which, sort;
+	int which, sort, unwind;
 	struct option_number buffer;
 	struct record_filter filter;
 	struct row_conditions rows;
@@ -64,6 +65,7 @@ static const struct option_def stacks_options[] = {
 	  .completes = "line", .opens = line__opens, .is_capture = capture__is_one },
 	{ "stack", 0, OPTION_CHOICE, offsetof(struct stacks_view, which), "WHICH",
 	  "stack of the submission to show", .choices = which_choices },
+	RECORDS_UNWIND_OPTION(offsetof(struct stacks_view, unwind), .not_with = "read"),
 	{ "sort", 0, OPTION_CHOICE, offsetof(struct stacks_view, sort), "WHAT",
 	  "add up and sort by", .choices = sort_words, .also = sort_also },
 	{ "by", 0, OPTION_STRING, 0, "WHAT",
@@ -104,6 +106,9 @@ static const struct column stacks_columns[] = {
 	  .at = FIELD(kernel_stack), .not_in_text = true, .form = &form_list },
 	{ "user_stack", "user", CELL_TEXT, 20, "functions of the process, innermost first",
 	  .at = FIELD(user_stack), .not_in_text = true, .form = &form_list },
+	{ "user_truncated", "truncated", CELL_TEXT, 9,
+	  "true: frames are missing at the outer end of user_stack", .at = FIELD(user_truncated),
+	  .not_in_text = true, .form = &form_truth },
 	{ 0 },
 };
 
@@ -190,6 +195,9 @@ static void stacks_show_row(struct stacks_view *v, struct session *s, const stru
 		.comm = from->stack.comm,
 		.kernel_stack = from->stack.kernel,
 		.user_stack = from->stack.user,
+		.user_truncated = !from->stack.user			     ? NULL
+				  : from->stack.user_half == STACK_TRUNCATED ? "yes"
+									     : "no",
 	};
 
 	if (all)
@@ -278,7 +286,10 @@ static void stacks_tell_missing(const struct stacks_view *v, const struct sessio
 		const uint64_t *halves = user ? v->stacks.user_halves : v->stacks.kernel_halves;
 
 		for (int half = STACK_NONE; half < NR_STACK_HALF; half++)
-			if (halves[half])
+			if (half == STACK_TRUNCATED && halves[half])
+				log_note("%" PRIu64 " I/Os with a truncated %s stack", halves[half],
+					 half_words[user]);
+			else if (halves[half])
 				log_note("%" PRIu64 " I/Os without a %s stack: %s", halves[half],
 					 half_words[user],
 					 stack_half__words((enum stack_half)half));
@@ -309,7 +320,8 @@ static struct io_wants stacks_wants(void *state, const struct options *options)
 		.stages = true,
 		.details = true,
 		.kernel_stacks = stacks_wants_kernel(v),
-		.user_stacks = stacks_wants_user(v),
+		.user_stacks = stacks_wants_user(v) && v->unwind != IO_UNWIND_NONE,
+		.unwind = (enum io_unwind_how)v->unwind,
 		.buffer_bytes = v->buffer.given ? v->buffer.value : 0,
 	};
 }
@@ -345,13 +357,10 @@ static const struct session_view stacks_session = {
 static const char *stacks_alien(const struct stacks_view *v, const struct options *options)
 {
 	const struct option_given aliens[] = {
-		{ v->sort, "--sort" },
-		{ v->hist, "--hist" },
-		{ options->file.write, "-w" },
-		{ options->file.read.nr, "-r" },
-		{ v->buffer.given, "--buffer" },
-		{ v->filter.only_if, "--if" },
-		{ v->rows.fail_if, "--fail-if" },
+		{ v->sort, "--sort" },		 { v->unwind, "--unwind" },
+		{ v->hist, "--hist" },		 { options->file.write, "-w" },
+		{ options->file.read.nr, "-r" }, { v->buffer.given, "--buffer" },
+		{ v->filter.only_if, "--if" },	 { v->rows.fail_if, "--fail-if" },
 	};
 
 	return options__io_filter(options)

@@ -55,6 +55,7 @@ static int io_prepare(struct io *io)
 		io_prepare_volumes(io);
 	err = err ?: io_load(io);
 	err = err ?: io_map_tables(io);
+	err = err ?: io_map_unwind(io);
 	return err ?: io_make_rings(io);
 }
 
@@ -302,6 +303,7 @@ void io__free(struct io *io)
 		return;
 	ctrl_watch__free(io->ctrl_watch);
 	io_free_rings(io);
+	io_unmap_unwind(io);
 	io_unmap_tables(io);
 	io_bpf__destroy(io->skel);
 	slot_table__free(&io->slots);

@@ -2,10 +2,11 @@
 /*
  * io_inside.h: what the files of the io collector share, bottom up: a file calls only those before
  * it in this list. io_want.c (what is wanted), io_tables.c (the mapped tables), io_settings.c
- * (settings of the programs), io_devices.c (which devices), io_files.c (names of files),
- * io_volumes.c (bios above others), io_programs.c (load, attach, detach), io_sink.c (output of
- * records), io_ladders.c (rings of times alone), io_events.c (of controllers and disks),
- * io_records.c (rings), io_hotplug.c (devices that appear and vanish), io.c (the run).
+ * (settings of the programs), io_unwind.c (tables of user stacks), io_devices.c (which devices),
+ * io_files.c (names of files), io_volumes.c (bios above others), io_programs.c (load, attach,
+ * detach), io_sink.c (output of records), io_ladders.c (rings of times alone), io_events.c (of
+ * controllers and disks), io_records.c (rings), io_hotplug.c (devices that appear and vanish), io.c
+ * (the run).
  */
 #ifndef IOSONAR_COLLECT_IO_INSIDE_H
 #define IOSONAR_COLLECT_IO_INSIDE_H
@@ -16,6 +17,7 @@
 #include "collect/slots.h"
 
 struct io_bpf;
+struct bpf_map;
 
 struct io_table {
 	int fd;
@@ -53,7 +55,8 @@ struct io {
 	struct io_volumes volumes;    /* with bios */
 	io_record_fn on_record;
 	void *on_record_arg;
-	struct io_stack **stacks; /* by number, IO_MAX_STACKS + 1 entries */
+	struct io_stack **stacks; /* by number, IO_STACK_NUMBERS entries */
+	struct io_unwind *unwind; /* NULL: user stacks are not unwound by tables */
 	struct io_told *told;	  /* parked commands whose record was made here */
 	size_t nr_told, room_told;
 	uint64_t parked_seen, parked_until_ns; /* when to look for parked commands */
@@ -79,6 +82,7 @@ bool io_wants_block(const struct io *io); /* a disk that is not NVMe */
 bool io_may_cast(const struct io *io);	  /* the status is read the cheapest way */
 /* Only times of NVMe commands are wanted, and the kernel allows that method. */
 bool io_has_ladders(const struct io *io);
+bool io_unwinds(const struct io *io);		      /* user stacks, by tables */
 static inline bool io_knows_bios(const struct io *io) /* their table exists */
 {
 	return io->wants.stages || io->wants.owners;
@@ -87,6 +91,8 @@ static inline bool io_knows_bios(const struct io *io) /* their table exists */
 /* io_tables.c */
 int io_make_tables(struct io *io); /* before loading: the programs hold its addresses */
 int io_map_tables(struct io *io);  /* after */
+int io_map_own(struct io_table *table, const struct bpf_map *map); /* an error is said */
+void io_unmap(struct io_table *table);
 void io_unmap_tables(struct io *io);
 uint32_t io_row_of_bytes(const struct io *io); /* behind the slots */
 uint32_t io_more_at(const struct io *io);
@@ -98,6 +104,11 @@ uint32_t io_ladder_mask(const struct io *io);  /* of byte offsets of its cells *
 /* io_settings.c */
 struct io_settings *io_settings(const struct io *io); /* read-only once the programs are loaded */
 int io_set(struct io *io);
+
+/* io_unwind.c */
+int io_size_unwind(const struct io *io); /* before the programs are loaded */
+int io_map_unwind(struct io *io);	 /* after */
+void io_unmap_unwind(struct io *io);
 
 /* io_devices.c */
 int io_choose_devices(struct io *io, const struct option_list *names);

@@ -103,6 +103,7 @@ static int io_lend_tables(const struct io *io)
 
 	err = err ?: bpf_map__set_autocreate(s->maps.io_stacks, stacks);
 	err = err ?: bpf_map__set_autocreate(s->maps.io_stacks_sent, stacks);
+	err = err ?: io_size_unwind(io);
 
 	if (!err && !io_knows_bios(io)) {
 		err = bpf_map__set_autocreate(s->maps.io_slots, false);

@@ -76,8 +76,8 @@ static int ring_on_stack(struct io *io, const struct io_stack *stack)
 	struct io_stack **place;
 
 	if (!io->stacks)
-		io->stacks = calloc(IO_MAX_STACKS + 1, sizeof(*io->stacks));
-	if (!io->stacks || stack->number > IO_MAX_STACKS || stack->nr > STACK_FRAMES)
+		io->stacks = calloc(IO_STACK_NUMBERS, sizeof(*io->stacks));
+	if (!io->stacks || stack->number >= IO_STACK_NUMBERS || stack->nr > STACK_FRAMES)
 		return 0;
 	place = &io->stacks[stack->number];
 	if (!*place)
@@ -163,7 +163,7 @@ void io_free_rings(struct io *io)
 	ring_buffer__free(io->rings);
 	free(io->told);
 	free(io->events);
-	for (size_t i = 0; io->stacks && i <= IO_MAX_STACKS; i++)
+	for (size_t i = 0; io->stacks && i < IO_STACK_NUMBERS; i++)
 		free(io->stacks[i]);
 	free(io->stacks);
 }
@@ -187,7 +187,7 @@ int io__records(struct io *io, io_record_fn fn, void *arg)
 
 const struct io_stack *io__stack(const struct io *io, uint32_t number)
 {
-	return io->stacks && number && number <= IO_MAX_STACKS ? io->stacks[number] : NULL;
+	return io->stacks && number && number < IO_STACK_NUMBERS ? io->stacks[number] : NULL;
 }
 
 uint64_t io__bios_missed(const struct io *io)

@@ -213,7 +213,7 @@ int io_make_tables(struct io *io)
 	io->start.memory_bytes = io_planned_bytes(io);
 	return err ? start__stop(&io->start, START_TABLES, err, NULL) : 0;
 }
-static int io_map_own(struct io_table *table, const struct bpf_map *map)
+int io_map_own(struct io_table *table, const struct bpf_map *map)
 {
 	int err = io_map(table, bpf_map__fd(map),
 			 (uint64_t)bpf_map__value_size(map) * bpf_map__max_entries(map));
@@ -234,7 +234,7 @@ int io_map_tables(struct io *io)
 	return err ?: slot_table__init(&io->slots, io->slot_cells.cells, io->nr_slots);
 }
 
-static void io_unmap(struct io_table *table)
+void io_unmap(struct io_table *table)
 {
 	if (table->cells)
 		munmap(table->cells, table->bytes);

@@ -91,3 +91,9 @@ bool io_has_ladders(const struct io *io)
 	return io->wants.stages && !io_asks_for_more(&io->wants) && io__sees_nvme(io) &&
 	       io_may_cast(io) && kernel__may_type_block(&io->kernel);
 }
+
+bool io_unwinds(const struct io *io)
+{
+	return io->wants.user_stacks &&
+	       (io->wants.unwind == IO_UNWIND_AUTO || io->wants.unwind == IO_UNWIND_DWARF);
+}

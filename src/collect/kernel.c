@@ -279,6 +279,9 @@ static void kernel_read_btf(struct kernel *kernel, const struct btf *vmlinux)
 	kernel->has_ring = kernel_enum_value(vmlinux, "bpf_map_type", "BPF_MAP_TYPE_RINGBUF") >= 0;
 	kernel->has_task_pointer =
 		kernel_enum_value(vmlinux, "bpf_func_id", "BPF_FUNC_get_current_task_btf") >= 0;
+	kernel->has_task_registers =
+		kernel->has_task_pointer &&
+		kernel_enum_value(vmlinux, "bpf_func_id", "BPF_FUNC_task_pt_regs") >= 0;
 	kernel_read_flags(kernel, vmlinux);
 	kernel->rdonly_cast_id = cast > 0 ? (uint32_t)cast : 0;
 	kernel->missing = kernel_missing(vmlinux);

@@ -26,7 +26,8 @@ struct kernel {
 	bool has_rq_error;   /* block_rq_error exists (5.18) */
 	bool has_diskseq;
 	bool zone_resource; /* blk_status_t has ZONE_RESOURCE before those of zones (until 6.9) */
-	bool has_task_pointer;		   /* bpf_get_current_task_btf (5.11) */
+	bool has_task_pointer;		   /* bpf_get_current_task_btf (5.11), */
+	bool has_task_registers;	   /* bpf_task_pt_regs (5.15) */
 	uint32_t integrity_flag, fua_flag; /* REQ_INTEGRITY and REQ_FUA; 0: none */
 	uint32_t preflush_flag;		   /* REQ_PREFLUSH */
 	bool bio_queue_argument;	   /* also for events of bios */

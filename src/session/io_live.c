@@ -60,9 +60,12 @@ static int io_live_drain(struct session *s, enum session_drain what)
 {
 	struct io_live *live = io_live(s);
 	uint64_t until_ns = what == DRAIN_ALL ? UINT64_MAX : clock__mono_ns() - io_live_window_ns;
-	int err = io__records(live->io, io_live_hold, live);
 	uint64_t dropped;
+	int err;
 
+	if (live->frames) /* first: then the views see which processes have frame pointers */
+		io__unwind(live->io, frames__symbols(live->frames));
+	err = io__records(live->io, io_live_hold, live);
 	order__take(&live->order, until_ns, io_live_hand_on, s);
 	/* Rings that ran full: the next block says how many records are missing before it. */
 	dropped = io__records_dropped(live->io);
@@ -119,6 +122,7 @@ static int io_live_settle(struct session *s)
 
 	if (in->drains)
 		log_verbose("records sent: %" PRIu64, io__records_tried(io_live(s)->io));
+	io__tell_unwind(io_live(s)->io);
 	if (in->view->keeps_no_ledger)
 		return 0;
 	if (in->drains && !in->wants.rows) {
@@ -143,6 +147,16 @@ static int io_live_keep_end(struct session *s)
 
 /* ---- names of ids ---- */
 
+/* The first stacks of a process are taken by frame pointers, before it is known to have none. */
+static char *io_live_frames(const struct io_live *live, const struct io_stack *stack, uint32_t pid)
+{
+	struct io_stack copy = *stack;
+
+	copy.is_truncated |= stack->user && stack->number <= IO_MAX_STACKS &&
+			     io__lacks_frame_pointers(live->io, pid);
+	return frames__text(live->frames, &copy, pid);
+}
+
 static char *io_live_find_text(const struct session *s, enum glossary_kind kind,
 			       struct glossary_id id)
 {
@@ -154,7 +168,7 @@ static char *io_live_find_text(const struct session *s, enum glossary_kind kind,
 	if (kind != GLOSSARY_STACKS || !live->frames)
 		return NULL;
 	stack = io__stack(live->io, (uint32_t)id.words[0]);
-	return stack ? frames__text(live->frames, stack, (uint32_t)id.words[1]) : NULL;
+	return stack ? io_live_frames(live, stack, (uint32_t)id.words[1]) : NULL;
 }
 
 static int io_live_device_of(void *s, const struct io_record *record)
@@ -190,8 +204,10 @@ static int io_live_open(struct session *s)
 	err = io__open(&live->io, &in->wants);
 	if (err)
 		return err;
-	if (live->frames)
+	if (live->frames) {
 		frames__prepare(live->frames);
+		io__unwind_first(live->io, frames__symbols(live->frames));
+	}
 	s->start_ns = io__start_ns(live->io);
 	return 0;
 }

@@ -11,6 +11,8 @@
 
 enum { FRAMES_OF_OURS = 8 }; /* the hook's frames are among the first */
 
+static const char frames_truncated[] = "[truncated]";
+
 struct frames {
 	struct symbols *symbols;
 	bool kernel, user;
@@ -94,7 +96,7 @@ static size_t frames_name(struct frames *frames, const struct io_stack *stack, u
 	return nr - ours;
 }
 
-static char *frames_join(const char *const *names, size_t nr)
+static char *frames_join(const char *const *names, size_t nr, bool is_truncated)
 {
 	char *text = NULL;
 	size_t len;
@@ -108,6 +110,8 @@ static char *frames_join(const char *const *names, size_t nr)
 		for (const char *c = names[i]; *c; c++)
 			fputc(*c == ';' ? ':' : *c, out);
 	}
+	if (is_truncated)
+		fprintf(out, ";%s", frames_truncated);
 	if (fclose(out)) {
 		free(text);
 		return NULL;
@@ -119,7 +123,19 @@ char *frames__text(struct frames *frames, const struct io_stack *stack, uint32_t
 {
 	const char *names[STACK_FRAMES];
 
-	return frames_join(names, frames_name(frames, stack, pid, names));
+	return frames_join(names, frames_name(frames, stack, pid, names), stack->is_truncated);
+}
+
+bool frames__is_truncated(const char *text)
+{
+	const char *outermost = text ? strrchr(text, ';') : NULL;
+
+	return outermost && !strcmp(outermost + 1, frames_truncated);
+}
+
+struct symbols *frames__symbols(struct frames *frames)
+{
+	return frames->symbols;
 }
 
 const char *frames__next(const char *text, char name[FRAME_NAME])

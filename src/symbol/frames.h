@@ -12,6 +12,7 @@
 #include "wire/io_stages.h"
 
 struct frames;
+struct symbols;
 
 /* Which names will be needed. user forks, so call it before anything is opened. NULL: no memory. */
 struct frames *frames__new(bool kernel, bool user);
@@ -21,9 +22,13 @@ void frames__free(struct frames *frames);
 
 /*
  * "vfs_read;ksys_read;…", hostile, malloced; NULL: no frame, or no memory. pid: the process of a
- * user stack. A ';' in a name, which would end it, becomes ':'.
+ * user stack. A ';' in a name, which would end it, becomes ':'. A truncated stack ends with
+ * "[truncated]".
  */
 char *frames__text(struct frames *frames, const struct io_stack *stack, uint32_t pid);
+
+bool frames__is_truncated(const char *text); /* NULL: no */
+struct symbols *frames__symbols(struct frames *frames);
 
 /* Copies the innermost function of the text; returns the text after it; NULL: there is no more. */
 enum { FRAME_NAME = 512 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * records.h: what do views of I/O ask about a record? Its device, and whether it meets --if or
- * --when. Also the option shared by all views that take records from rings.
+ * --when. Also the options shared by views that take records from rings.
  */
 #ifndef IOSONAR_VIEW_RECORDS_H
 #define IOSONAR_VIEW_RECORDS_H
@@ -41,6 +41,16 @@ void record_filter__free(struct record_filter *filter);
 			"size of each CPU's ring (default 4Mi); a full ring drops records and " \
 			"counts them",                                                          \
 			.min = 4096, .max = 1 << 30, .not_with = "read"                         \
+	}
+
+/* In the order of enum io_unwind_how. */
+extern const char *const records_unwind_choices[];
+#define RECORDS_UNWIND_OPTION(at, ...)                                                        \
+	{                                                                                     \
+		"unwind", 0, OPTION_CHOICE, at, "HOW",                                        \
+			"find user stacks by frame pointers, by tables (.eh_frame), or as a " \
+			"process needs it",                                                   \
+			.choices = records_unwind_choices, __VA_ARGS__                        \
 	}
 
 #endif

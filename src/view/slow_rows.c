@@ -25,6 +25,7 @@ struct slow_row {
 	uint64_t sector, bytes, depth, attempts, pid, tid;
 	const char *comm, *cgroup, *file, *status, *steps, *below;
 	const char *kernel_stack, *user_stack;
+	const char *user_truncated; /* "yes", "no"; NULL: no user stack */
 	uint64_t start_ns, end_ns;
 	/* Buffers for some texts of this row. */
 	char op_text[16], status_text[160], comm_text[17], cgroup_text[256];
@@ -77,6 +78,9 @@ static const struct column slow_columns[] = {
 	  .not_in_text = true, .form = &form_list },
 	{ "user_stack", "user", CELL_TEXT, 20, "user functions that submitted it, innermost first",
 	  .at = FIELD(user_stack), .not_in_text = true, .form = &form_list },
+	{ "user_truncated", "truncated", CELL_TEXT, 9,
+	  "true: frames are missing at the outer end of user_stack", .at = FIELD(user_truncated),
+	  .not_in_text = true, .form = &form_truth },
 	{ "below", "below", CELL_TEXT, 20,
 	  "bios that a volume made of it, up to 16; null at the end: there are more",
 	  .at = FIELD(below), .not_in_text = true, .form = &slow_below_form },
@@ -157,6 +161,9 @@ static void slow_fill(struct slow_row *row, const struct session *s, const struc
 	row->below = io->below;
 	row->kernel_stack = io->kernel_stack;
 	row->user_stack = io->user_stack;
+	row->user_truncated = !io->user_stack			     ? NULL
+			      : frames__is_truncated(io->user_stack) ? "yes"
+								     : "no";
 }
 
 /* ---- text: steps and stacks are below their line ---- */

@@ -10,6 +10,8 @@ static enum stack_half view_stacks_half(const char *stack, bool wanted, uint32_t
 {
 	if (!wanted)
 		return STACK_NOT_WANTED;
+	if (frames__is_truncated(stack))
+		return STACK_TRUNCATED;
 	return stack ? STACK_TAKEN : number ? STACK_NO_ROOM : STACK_NONE;
 }
 

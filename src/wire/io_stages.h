@@ -81,7 +81,7 @@ struct io_stack {
 	__u32 number;
 	__u16 nr;
 	__u8 user;
-	__u8 pad;
+	__u8 is_truncated; /* frames are missing at its outer end */
 };
 _Static_assert(sizeof(struct io_stack) == 1024, "no holes");
 

@@ -17,9 +17,10 @@ enum {
 	IO_MAX_KEYS = 65536,
 	IO_NAME_LEN = 32, /* the kernel's DISK_NAME_LEN */
 	IO_COMM_LEN = 16,
-	IO_MAX_STACKS = 16384, /* that differ */
-	IO_MAX_RANGES = 4,     /* partitions of one disk that -d names */
-	IO_MAX_DEPTH = 4,      /* task, softirq, irq, nmi: how deep programs nest on one CPU */
+	IO_MAX_STACKS = 16384, /* that differ; as many again of those that are unwound by tables */
+	IO_STACK_NUMBERS = 2 * IO_MAX_STACKS + 1,
+	IO_MAX_RANGES = 4, /* partitions of one disk that -d names */
+	IO_MAX_DEPTH = 4,  /* task, softirq, irq, nmi: how deep programs nest on one CPU */
 };
 
 /*
@@ -341,6 +342,9 @@ struct io_settings {
 	__u64 senders[NR_SENDERS]; /* 0: not known, or not there */
 	__u64 dm_end;		   /* what ends a bio that dm made; 0: not needed */
 	__u64 zoom_min_us;
+	__u64 user_mask;  /* bits of a user address; those above sign it */
+	__u64 stack_seed; /* of the hash of unwound stacks */
+	__u32 task_bytes; /* of a task's kernel stack; the registers are at its end */
 	__u32 zoom_shift;
 	__u32 slot_mask;   /* of byte offsets: (nr - 1) * sizeof(struct io_slot) */
 	__u32 row_of_at;   /* byte offset of the row numbers behind the slots */
@@ -392,7 +396,9 @@ struct io_settings {
 	__u8 troubles;			 /* records of attempts that failed */
 	__u8 only_troubled;		 /* no record of a command without trouble */
 	__u8 bio_queue_argument;	 /* events of bios have the queue as their first argument */
-	__u8 task_pointer;		 /* bpf_get_current_task_btf is there (5.11) */
+	__u8 task_pointer;		 /* bpf_get_current_task_btf is there (5.11), */
+	__u8 task_registers;		 /* and bpf_task_pt_regs (5.15) */
+	__u8 unwind;			 /* user stacks by tables, where a process needs them */
 };
 
 /*

@@ -64,6 +64,11 @@ static const struct feature {
 	{ "bios", 1, "stages" },
 	{ "kernel_stacks", 1, "stages" },
 	{ "user_stacks", 1, "stages" },
+	{ "unwind", 1, "user_stacks" },
+	{ "task_registers", 1, "unwind" },
+	{ "task_bytes", 16384, "unwind" },
+	{ "user_mask", 0xffffffffffff, "unwind" },
+	{ "stack_seed", 4711, "unwind" },
 	{ "depths", 1, "stages" },
 	{ "troubles", 1, "records" },
 	{ "only_troubled", 1, "records" },
@@ -287,6 +292,8 @@ static bool is_on(const struct setting *s, const struct feature *f)
 /* What the collector sets only where the kernel has it. */
 static bool is_here(const struct feature *f)
 {
+	if (!strcmp(f->name, "task_registers"))
+		return kernel.has_task_registers;
 	return strcmp(f->name, "task_pointer") || kernel.has_task_pointer;
 }
 

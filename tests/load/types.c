@@ -332,7 +332,8 @@ static bool is_of_the_kernel(const struct btf *kernel, const struct btf_type *t,
 	if (!*name || !(btf_is_struct(t) || btf_is_enum(t)))
 		return false;
 	/* Our own tables, unless the kernel has that name too. */
-	if ((!strncmp(name, "io_", 3) || !strncmp(name, "inflight_", 9)) &&
+	if ((!strncmp(name, "io_", 3) || !strncmp(name, "inflight_", 9) ||
+	     !strncmp(name, "unw", 3)) &&
 	    btf__find_by_name_kind(kernel, name, btf_kind(t)) < 0)
 		return false;
 	for (size_t i = 0; i < sizeof(not_ours) / sizeof(not_ours[0]); i++)

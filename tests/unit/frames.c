@@ -41,6 +41,12 @@ static void check_user(struct frames *frames)
 	stack.frames[2] = at(bpf_of_a_process) + 8;
 	is_named(frames, &stack, "neighbour;called;bpf_of_a_process",
 		 "the innermost is where it is, another where it called, none is left out");
+	stack.is_truncated = 1;
+	is_named(frames, &stack, "neighbour;called;bpf_of_a_process;[truncated]", "truncated");
+	ok(frames__is_truncated("a;[truncated]") && !frames__is_truncated("[truncated];a") &&
+		   !frames__is_truncated("a") && !frames__is_truncated(NULL),
+	   "and known as such by its end");
+	stack.is_truncated = 0;
 	stack.frames[1] = at(bpf_of_a_process) + 64 + 8; /* behind it */
 	is_named(frames, &stack, "neighbour;semi:colon;bpf_of_a_process",
 		 "the separator in a name does not make two of it");

@@ -1,0 +1,516 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * unwind.h: where was an I/O submitted, in a process without frame pointers? Follows the tables
+ * that user space made from .eh_frame, frame by frame: some 500 instructions each. A process that
+ * user space has not published yet is noted, and unwound by its frame pointers. A page of the stack
+ * that is not in memory ends the stack: it is marked as truncated. The functions are global: the
+ * verifier checks each of them once.
+ */
+#ifndef IOSONAR_BPF_UNWIND_H
+#define IOSONAR_BPF_UNWIND_H
+
+#include "bpf/table.h"
+#include "wire/unwind.h"
+
+#define EBUSY  16
+#define EFAULT 14
+#define EEXIST 17
+
+/* Sized at load. */
+TABLE(unwind_rows, struct unwind_row, 1);
+TABLE(unwind_rules, struct unwind_rule, 1);
+TABLE(unwind_index, struct unwind_span, 1);
+TABLE(unwind_processes, struct unwind_process, UNWIND_PROCESSES);
+TABLE(unwind_maps, struct unwind_map, 1);
+TABLE(unwind_wanted, struct unwind_wanted, UNWIND_WANTED);
+
+/* Stacks that were sent: by a number that the hash gives, and where it is taken by the next. */
+struct unwound {
+	__u64 hash;
+	__u64 sent;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct unwound);
+} io_unwound SEC(".maps");
+
+enum unwind_end {
+	UNWIND_GOES_ON,
+	UNWIND_COMPLETE,
+	UNWIND_TRUNCATED,
+	UNWIND_UNMAPPED, /* truncated: nothing is known to be mapped at the address */
+};
+
+enum { UNWIND_WINDOW = 128, UNWIND_BELOW = 64 }; /* words; bytes before the one that is read */
+
+/*
+ * A frame, and those found so far. A read of the user stack costs some 300 instructions, however
+ * short it is: a window of it is copied at once.
+ */
+struct unwind_walk {
+	__u64 pc, sp, fp, lr;
+	__u64 hash;
+	__u32 busy; /* programs that use it; an interrupt may bring another one */
+	__u32 nr;
+	__u32 cell, nr_maps; /* of the process */
+	__u8 is_exact;	     /* pc is the instruction, not where a call returns to */
+	__u8 has_lr, has_fp;
+	__u8 end;  /* enum unwind_end */
+	__u32 map; /* the last one that was found */
+	__u64 frames[STACK_FRAMES + 1];
+	__u64 window_at; /* where on the user stack the words of the window are from */
+	__u64 window[UNWIND_WINDOW];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct unwind_walk);
+} unwind_walks SEC(".maps");
+
+inline_always struct unwind_walk *unwind_walk(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&unwind_walks, &zero);
+}
+
+/* ---- registers ---- */
+
+/* Where the kernel has no helper: the registers are at the end of the task's stack. */
+inline_always struct pt_regs___user *unwind_registers(void)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+
+	if (settings.task_registers)
+		return (void *)bpf_task_pt_regs(bpf_get_current_task_btf());
+	return BPF_CORE_READ(task, stack) + settings.task_bytes -
+	       bpf_core_type_size(struct pt_regs___user);
+}
+
+/* False: the task has no user stack; a kernel thread that borrows one does not either. */
+#if defined(__TARGET_ARCH_x86)
+inline_always bool unwind_take(struct unwind_walk *s)
+{
+	struct pt_regs___user *regs = unwind_registers();
+
+	if ((BPF_CORE_READ(regs, cs) & 3) != 3)
+		return false;
+	s->pc = BPF_CORE_READ(regs, ip);
+	s->fp = BPF_CORE_READ(regs, bp);
+	s->sp = BPF_CORE_READ(regs, sp);
+	s->has_lr = 0;
+	return s->pc != 0;
+}
+#else
+inline_always bool unwind_take(struct unwind_walk *s)
+{
+	struct pt_regs___user *regs = unwind_registers();
+	struct {
+		__u64 fp, lr, sp, pc, pstate;
+	} last; /* one read: the order is that of ptrace */
+
+	if (bpf_core_read(&last, sizeof(last), &regs->regs[29]) || last.pstate & 0xf)
+		return false; /* the exception level is not that of user space */
+	s->pc = last.pc;
+	s->fp = last.fp;
+	s->lr = last.lr;
+	s->sp = last.sp;
+	s->has_lr = 1;
+	return s->pc != 0;
+}
+#endif
+
+inline_always bool unwind_begin(struct unwind_walk *s)
+{
+	if (!unwind_take(s))
+		return false;
+	s->hash = settings.stack_seed ^ s->pc;
+	s->has_fp = s->is_exact = 1;
+	s->end = UNWIND_GOES_ON;
+	s->frames[0] = s->pc;
+	s->nr = 1;
+	s->map = 0;
+	s->window_at = ~0ULL;
+	return true;
+}
+
+/* ---- processes ---- */
+
+inline_always __u64 unwind_image(void)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+	__u64 nth = BPF_CORE_READ(task, self_exec_id);
+
+	return (__u64)BPF_CORE_READ(task, mm) ^ nth << 48;
+}
+
+inline_always void unwind_want(__u32 pid, __u64 image)
+{
+	__u32 at = unwind_cell(pid) & (UNWIND_WANTED - 1);
+	struct unwind_wanted *wanted = bpf_map_lookup_elem(&unwind_wanted, &at);
+
+	if (!wanted || wanted->pid)
+		return;
+	wanted->image = image;
+	barrier();
+	wanted->pid = pid;
+}
+
+inline_always struct unwind_process *unwind_process(__u32 pid, __u32 nr, __u32 *cell)
+{
+	struct unwind_process *process;
+
+	*cell = (unwind_cell(pid) + nr) & (UNWIND_PROCESSES - 1);
+	process = bpf_map_lookup_elem(&unwind_processes, cell);
+	return process && process->pid == pid ? process : 0;
+}
+
+inline_always struct unwind_process *unwind_find_process(__u32 pid, __u32 *cell)
+{
+	return unwind_process(pid, 0, cell)   ?: unwind_process(pid, 1, cell)
+		       ?: unwind_process(pid, 2, cell)
+		       ?: unwind_process(pid, 3, cell)
+		       ?: unwind_process(pid, 4, cell)
+		       ?: unwind_process(pid, 5, cell)
+		       ?: unwind_process(pid, 6, cell)
+		       ?: unwind_process(pid, 7, cell);
+}
+_Static_assert(UNWIND_PROBES == 8, "as many as there are");
+
+/* ---- searches ---- */
+
+/* The last mapping that begins at or before this address; -1: none. */
+__attribute__((noinline)) int unwind_find_map(__u32 first, __u32 nr, __u64 at)
+{
+	__u32 low = 0, high = nr;
+
+	if (!settings.unwind)
+		return -1;
+	for (int i = 0; i < UNWIND_MAP_STEPS; i++) {
+		__u32 middle = (low + high) / 2, key = first + middle;
+		struct unwind_map *map;
+
+		if (low >= high)
+			break;
+		map = bpf_map_lookup_elem(&unwind_maps, &key);
+		if (!map)
+			return -1;
+		if (map->start <= at)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return (int)low - 1;
+}
+
+/* The number of the rule at this address; 0: none. It is among the rows from low to high. */
+__attribute__((noinline)) int unwind_find_rule(__u32 first, __u32 low, __u32 high, __u32 pc)
+{
+	struct unwind_row *row;
+	__u32 key;
+
+	if (!settings.unwind)
+		return 0;
+	for (int i = 0; i < UNWIND_ROW_STEPS; i++) {
+		__u32 middle = (low + high) / 2;
+
+		if (low >= high)
+			break;
+		key = first + middle;
+		row = bpf_map_lookup_elem(&unwind_rows, &key);
+		if (!row)
+			return 0;
+		if (row->pc <= pc)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	key = first + low - 1;
+	row = low ? bpf_map_lookup_elem(&unwind_rows, &key) : 0;
+	return row ? row->rule : 0;
+}
+
+/* The index leaves a few of the rows: three steps instead of fourteen in libc. */
+inline_always __u32 unwind_rule_at(const struct unwind_map *map, __u32 pc)
+{
+	__u32 nth = (pc >> UNWIND_INDEX_SHIFT) - map->index_base, key = map->index + nth;
+	struct unwind_span *span = 0;
+
+	if (nth < map->nr_index)
+		span = bpf_map_lookup_elem(&unwind_index, &key);
+	if (span)
+		return unwind_find_rule(map->first, span->low, span->high, pc);
+	return unwind_find_rule(map->first, 0, map->nr_rows, pc);
+}
+
+/* ---- one frame ---- */
+
+/* Where a window does not fit, at the end of the stack, the word alone is read. */
+inline_always bool unwind_read(struct unwind_walk *s, __u64 *value, __u64 at)
+{
+	__u64 off = at - s->window_at;
+
+	if (off >= sizeof(s->window) || off & 7) {
+		off = UNWIND_BELOW;
+		s->window_at = at - off;
+		if (bpf_probe_read_user(s->window, sizeof(s->window), (void *)s->window_at)) {
+			s->window_at = ~0ULL;
+			return !bpf_probe_read_user(value, sizeof(*value), (void *)at);
+		}
+	}
+	off /= 8;
+	barrier_var(off); /* else the compiler, which knows that it fits, drops the mask */
+	*value = s->window[off & (UNWIND_WINDOW - 1)];
+	return true;
+}
+
+/* The word above the frame pointer is the return address. */
+inline_always bool unwind_by_fp(struct unwind_walk *s)
+{
+	__u64 fp = s->fp, next;
+
+	if (!s->has_fp || fp < s->sp || fp & 7 || !unwind_read(s, &next, fp) ||
+	    !unwind_read(s, &s->pc, fp + 8))
+		return false;
+	s->sp = fp + 16;
+	s->fp = next;
+	return true;
+}
+
+/*
+ * What the kernel saved at the signal: on x86_64 a struct ucontext, in which the registers follow
+ * 40 bytes; on arm64 128 bytes of siginfo before it, and the registers 184 bytes in it.
+ */
+inline_always bool unwind_by_signal(struct unwind_walk *s)
+{
+	__u64 frame = s->sp;
+
+#if defined(__TARGET_ARCH_x86)
+	if (!unwind_read(s, &s->fp, frame + 40 + 8 * 10) ||
+	    !unwind_read(s, &s->sp, frame + 40 + 8 * 15) ||
+	    !unwind_read(s, &s->pc, frame + 40 + 8 * 16))
+		return false;
+#else
+	frame += 128 + 184;
+	if (!unwind_read(s, &s->fp, frame + 8 * 29) || !unwind_read(s, &s->lr, frame + 8 * 30) ||
+	    !unwind_read(s, &s->sp, frame + 8 * 31) || !unwind_read(s, &s->pc, frame + 8 * 32))
+		return false;
+	s->has_lr = 1;
+#endif
+	s->has_fp = s->is_exact = 1;
+	return true;
+}
+
+inline_always bool unwind_cfa(struct unwind_walk *s, const struct unwind_rule *rule, __u64 *cfa)
+{
+	switch (rule->cfa) {
+	case UNWIND_SP: *cfa = s->sp + rule->cfa_off; return true;
+	case UNWIND_FP: *cfa = s->fp + rule->cfa_off; return s->has_fp;
+	case UNWIND_AT_FP: return s->has_fp && unwind_read(s, cfa, s->fp + rule->cfa_off);
+	case UNWIND_PLT:
+		*cfa = s->sp + 8 + ((__s32)(s->pc & 15) >= rule->cfa_off ? 8 : 0);
+		return true;
+	default: return false;
+	}
+}
+
+inline_always bool unwind_by_rule(struct unwind_walk *s, const struct unwind_rule *rule)
+{
+	__u64 cfa, pc;
+
+	if (!unwind_cfa(s, rule, &cfa) || cfa < s->sp)
+		return false;
+	if (rule->ra == UNWIND_KEPT) {
+		if (!s->has_lr)
+			return false;
+		pc = s->lr;
+	} else if (!unwind_read(s, &pc, (rule->ra == UNWIND_SAVED ? cfa : s->fp) + rule->ra_off)) {
+		return false;
+	}
+	if (rule->fp == UNWIND_LOST)
+		s->has_fp = 0;
+	else if (rule->fp != UNWIND_KEPT &&
+		 !unwind_read(s, &s->fp, (rule->fp == UNWIND_SAVED ? cfa : s->fp) + rule->fp_off))
+		return false;
+	s->sp = cfa;
+	s->pc = pc;
+	return true;
+}
+
+/* By a rule of the mapping's file; returns where that leads to. */
+inline_always enum unwind_end unwind_by_table(struct unwind_walk *s, const struct unwind_map *map,
+					      __u64 at)
+{
+	__u64 vaddr = at - map->start + map->vaddr;
+	__u32 number = vaddr >> 32 ? 0 : unwind_rule_at(map, vaddr);
+	struct unwind_rule *rule = bpf_map_lookup_elem(&unwind_rules, &number);
+
+	if (!rule || rule->cfa <= UNWIND_UNKNOWN)
+		return UNWIND_TRUNCATED;
+	if (rule->cfa == UNWIND_OUTERMOST)
+		return UNWIND_COMPLETE;
+	s->is_exact = 0;
+	if (rule->cfa == UNWIND_SIGNAL)
+		return unwind_by_signal(s) ? UNWIND_GOES_ON : UNWIND_TRUNCATED;
+	if (!unwind_by_rule(s, rule))
+		return UNWIND_TRUNCATED;
+	s->has_lr = 0;
+	return UNWIND_GOES_ON;
+}
+
+/* A caller is often in the same file. */
+inline_always struct unwind_map *unwind_map_at(struct unwind_walk *s, __u64 at)
+{
+	__u32 first = s->cell * UNWIND_MAPS, key = first + s->map;
+	struct unwind_map *map = bpf_map_lookup_elem(&unwind_maps, &key);
+	int nr;
+
+	if (map && s->map < s->nr_maps && map->start <= at && at < map->end)
+		return map;
+	nr = unwind_find_map(first, s->nr_maps, at);
+	if (nr < 0)
+		return 0;
+	s->map = nr;
+	key = first + nr;
+	map = bpf_map_lookup_elem(&unwind_maps, &key);
+	return map && at < map->end ? map : 0;
+}
+
+inline_always enum unwind_end unwind_step(struct unwind_walk *s)
+{
+	__u64 at = s->pc - !s->is_exact;
+	struct unwind_map *map = unwind_map_at(s, at);
+
+	if (!map)
+		return UNWIND_UNMAPPED;
+	if (map->nr_rows)
+		return unwind_by_table(s, map, at);
+	s->is_exact = 0;
+	if (map->first == UNWIND_VDSO)
+		return unwind_by_signal(s) ? UNWIND_GOES_ON : UNWIND_TRUNCATED;
+	s->has_lr = 0;
+	return map->first == UNWIND_BY_FP && unwind_by_fp(s) ? UNWIND_GOES_ON : UNWIND_TRUNCATED;
+}
+
+/* From a frame to its caller's; not 0: there is none, or it cannot be found. */
+__attribute__((noinline)) int unwind_frame(void)
+{
+	struct unwind_walk *s = settings.unwind ? unwind_walk() : 0;
+	enum unwind_end end;
+
+	if (!s)
+		return 1;
+	end = unwind_step(s);
+	if (end == UNWIND_GOES_ON) {
+		s->pc &= settings.user_mask;
+		if (!s->pc)
+			end = UNWIND_COMPLETE;
+		else if (s->nr >= STACK_FRAMES)
+			end = UNWIND_TRUNCATED;
+	}
+	s->end = end;
+	if (end != UNWIND_GOES_ON)
+		return 1;
+	s->frames[s->nr & STACK_FRAMES] = s->pc;
+	s->nr++;
+	s->hash = (s->hash ^ s->pc) * 0x9e3779b97f4a7c15ULL;
+	s->hash ^= s->hash >> 29;
+	return 0;
+}
+_Static_assert((STACK_FRAMES & (STACK_FRAMES + 1)) == 0, "it is a mask, too");
+
+/* ---- the stack ---- */
+
+/* False: the ring is full, and the next I/O from there tries again. */
+inline_always bool unwind_send(const struct unwind_walk *s, __u32 number)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	void *ring = bpf_map_lookup_elem(&io_rings, &cpu);
+	struct io_stack *stack = ring ? bpf_ringbuf_reserve(ring, sizeof(*stack), 0) : 0;
+
+	if (!stack)
+		return false;
+	bpf_probe_read_kernel(stack->frames, sizeof(stack->frames), s->frames);
+	stack->number = number;
+	stack->nr = s->nr;
+	stack->user = 1;
+	stack->is_truncated = s->end != UNWIND_COMPLETE;
+	bpf_ringbuf_submit(stack, BPF_RB_NO_WAKEUP);
+	return true;
+}
+
+/* Its number, behind those that the kernel gives; 0: the cell belongs to another stack. */
+inline_always __u32 unwind_number(const struct unwind_walk *s, __u64 hash, __u32 nr)
+{
+	__u32 cell = (hash + nr) & (IO_MAX_STACKS - 1);
+	struct unwound *unwound = bpf_map_lookup_elem(&io_unwound, &cell);
+
+	if (!unwound) {
+		struct unwound new = { .hash = hash };
+
+		bpf_map_update_elem(&io_unwound, &cell, &new, BPF_NOEXIST);
+		unwound = bpf_map_lookup_elem(&io_unwound, &cell);
+	}
+	if (!unwound || unwound->hash != hash)
+		return 0;
+	if (!unwound->sent && unwind_send(s, IO_MAX_STACKS + cell + 1))
+		unwound->sent = 1;
+	return IO_MAX_STACKS + cell + 1;
+}
+
+/* As unwind_stack, while the state is ours. */
+inline_always int unwind_with(struct unwind_walk *s)
+{
+	__u32 pid = bpf_get_current_pid_tgid() >> 32;
+	struct unwind_process *process;
+	__u64 image = unwind_image();
+	__u32 version;
+	__u64 hash;
+
+	if (!unwind_begin(s))
+		return -EFAULT;
+	process = unwind_find_process(pid, &s->cell);
+	version = process ? fresh(process->version) : 1;
+	if (!process || version & 1 || process->image != image) {
+		unwind_want(pid, image);
+		return 0;
+	}
+	if (process->by_fp)
+		return 0;
+	s->nr_maps = process->nr_maps;
+	for (int i = 0; i < STACK_FRAMES; i++)
+		if (unwind_frame())
+			break;
+	if (fresh(process->version) != version)
+		s->end = UNWIND_TRUNCATED;
+	if (s->end == UNWIND_UNMAPPED)
+		unwind_want(pid, image);
+	hash = s->hash ^ (s->end == UNWIND_COMPLETE);
+	return unwind_number(s, hash, 0)
+		       ?: unwind_number(s, hash, 1)
+		       ?: unwind_number(s, hash, 2)
+		       ?: unwind_number(s, hash, 3) ?: -EEXIST;
+}
+
+/* The stack's number; 0: take it by frame pointers; -EFAULT: it has none; -EEXIST: its places are
+ * taken; -EBUSY: by another program on this CPU. */
+__attribute__((noinline)) int unwind_stack(void)
+{
+	struct unwind_walk *s = settings.unwind ? unwind_walk() : 0;
+	int number = -EBUSY;
+
+	if (!s)
+		return 0;
+	add_to(s->busy, 1);
+	if (fresh(s->busy) == 1)
+		number = unwind_with(s);
+	add_to(s->busy, -1);
+	return number;
+}
+
+#endif
