@@ -130,11 +130,13 @@ static bool table_needs(const struct unwind_row *row, const struct unwind_row *n
 
 static void table_sort(struct unwind_table *t)
 {
-	const struct unwind_row *end = t->rows + t->nr_rows;
+	const struct unwind_row *end;
 	size_t kept = 0;
 
-	if (t->nr_rows)
-		qsort(t->rows, t->nr_rows, sizeof(*t->rows), table_compare);
+	if (!t->nr_rows)
+		return;
+	end = t->rows + t->nr_rows;
+	qsort(t->rows, t->nr_rows, sizeof(*t->rows), table_compare);
 	for (const struct unwind_row *row = t->rows; row < end; row++) {
 		struct unwind_row one = *row;
 
