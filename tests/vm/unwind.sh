@@ -54,5 +54,5 @@ ok $? "record --stacks" || note "$(cat /tmp/err)"
 iosonar stacks -r /tmp/cap --stack user --top 1000 -o json >/tmp/u 2>/tmp/err
 is "$(counted /tmp/u "false $inner;plain_c;plain_b;plain_a;$main")" 101 "replayed" || note "$(cat /tmp/err)"
 iosonar slow -d "$dev" --top 10000 --stack user -o json -- unwound "/dev/$dev" >/tmp/u 2>/tmp/err
-is "$(grep -c '"user_stack":\[[^]]*"plain_c","plain_b","plain_a","main",[^]]*"_start"\],"user_truncated":false' /tmp/u)" 101 "slow"
+is "$(grep -c '"user_stack":\[.*"plain_c","plain_b","plain_a","main",.*"_start"\],"user_truncated":false' /tmp/u)" 101 "slow"
 done_testing
