@@ -84,6 +84,14 @@ static void try_format(const char *text)
 	}
 }
 
+/* Every name that begins with a letter before n is a variable. */
+static bool find_variable(const void *arg, const char *name, size_t len, uint64_t *vaddr)
+{
+	(void)arg;
+	*vaddr = len;
+	return len && name[0] < 'n';
+}
+
 /* A register is one of pt_regs'. */
 static void try_arguments(const char *text)
 {
@@ -91,7 +99,8 @@ static void try_arguments(const char *text)
 	struct usdt_arg args[PROBE_MAX_ARGS];
 
 	for (size_t m = 0; m < 2; m++) {
-		size_t nr = find_usdt__parse(machines[m], text, args, PROBE_MAX_ARGS);
+		const struct usdt_site site = { machines[m], 4096, find_variable, NULL };
+		size_t nr = find_usdt__parse(&site, text, args, PROBE_MAX_ARGS);
 
 		for (size_t i = 0; i < nr; i++)
 			if (args[i].where != USDT_UNKNOWN &&
