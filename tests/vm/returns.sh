@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=dash
 # shape: nvme
-# kernels: none
+# kernels: 6.1
 # timeout: 120
 #
 # returns: calls and class show how long each function took, or their first line says that they cannot, why, and which
