@@ -122,7 +122,7 @@ int main(int argc, char **argv)
 		err(1, "unwound DISK [READS]");
 	signal(SIGUSR1, signal_handler);
 	read_one();
-	sleep(3);
+	sleep(6); /* until its mappings are known, on a busy machine, too */
 	for (int i = 0; i < (argc > 2 ? atoi(argv[2]) : PLAIN); i++)
 		plain_a(i);
 	if (argc > 2)
