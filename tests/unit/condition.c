@@ -110,7 +110,7 @@ static void check_refused(void)
 	is_u64((uint64_t)condition__parse("--if", NULL, columns, COMMAND_COLUMNS, &condition), 0,
 	       "no text is no condition");
 	ok(!condition, "which is NULL");
-	ok(condition__parse("--if", "latency > 1ms", columns, COMMAND_COLUMNS, &condition) ==
+	ok(condition__parse("--if", "duration > 1ms", columns, COMMAND_COLUMNS, &condition) ==
 		   -EINVAL,
 	   "an unknown field is refused");
 	ok(condition__parse("--if", "hex(lba) == 1", columns, COMMAND_COLUMNS, &condition) ==
