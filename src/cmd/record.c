@@ -250,6 +250,8 @@ static int record_check(const struct record *r, const struct options *options)
 		return log_err(-EINVAL, "--anonymous is not supported with --cache");
 	if (r->events && !r->cache)
 		return log_err(-EINVAL, "--events requires --cache");
+	if (r->unwind != IO_UNWIND_AUTO && !r->stacks)
+		return log_err(-EINVAL, "--unwind requires --stacks");
 	if (r->buffer.given && r->cache && !r->events)
 		return log_err(-EINVAL, "--buffer with --cache requires --events");
 	if (r->when && !f->last_ns.given)

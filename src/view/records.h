@@ -45,12 +45,12 @@ void record_filter__free(struct record_filter *filter);
 
 /* In the order of enum io_unwind_how. */
 extern const char *const records_unwind_choices[];
-#define RECORDS_UNWIND_OPTION(at, ...)                                                        \
-	{                                                                                     \
-		"unwind", 0, OPTION_CHOICE, at, "HOW",                                        \
-			"find user stacks by frame pointers, by tables (.eh_frame), or as a " \
-			"process needs it",                                                   \
-			.choices = records_unwind_choices, __VA_ARGS__                        \
+#define RECORDS_UNWIND_OPTION(at, ...)                                                    \
+	{                                                                                 \
+		"unwind", 0, OPTION_CHOICE, at, "HOW",                                    \
+			"how to find user stacks: fp by frame pointers, dwarf by tables " \
+			"(.eh_frame), auto as each process needs it",                     \
+			.choices = records_unwind_choices, __VA_ARGS__                    \
 	}
 
 #endif

@@ -206,6 +206,7 @@ fits() { # no line of stdout is longer than 80 columns
 	refused 2 "--then-io and --by cannot be combined" cache --then-io --by pid
 	refused 2 "cache does not support --zstd" cache -w "$BATS_TEST_TMPDIR/x" --zstd
 	refused 2 "--events requires --cache" record -w "$BATS_TEST_TMPDIR/x" --events
+	refused 2 "--unwind requires --stacks" record -w "$BATS_TEST_TMPDIR/x" --unwind dwarf
 	refused 2 "--buffer with --cache requires --events" record -w "$BATS_TEST_TMPDIR/x" --cache --buffer 1M
 	refused 2 "--cache and --last cannot be combined" record -w "$BATS_TEST_TMPDIR/x" --cache --last 1s
 	refused 2 "--by wxyz: unknown value 'wxyz'; expected one of comm, pid, file, cgroup, dev, op" cache --by wxyz
