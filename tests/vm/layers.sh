@@ -35,6 +35,7 @@ done
 stands_still() {
 	started layers /tmp/l -d "$dev" --buffer "$1" --allow-loss
 	kill -STOP "$measure_pid"
+	stands_cells=$(bpftool map | grep -c ' name io_ladders ')
 	fio --name=t --filename="/dev/$dev" --rw=randread --bs=4k --direct=1 --ioengine=libaio --iodepth=16 --cpus_allowed=0 \
 		--number_ios="$2" --norandommap --output-format=json --output=/tmp/f.json >&2
 	kill -CONT "$measure_pid"
@@ -49,7 +50,11 @@ stands_still() {
 
 set_scheduler "$dev" none
 stands_still 256Ki 1503
-whole /tmp/l "what 1,024 cells have no room for is in the kernel's ring"
+if [ "$stands_cells" -gt 0 ]; then
+	whole /tmp/l "what 1,024 cells have no room for is in the kernel's ring"
+else # an old kernel's programs have no cells: everything is in the kernel's ring
+	is "${stands_lost:-0}" $((1503 - 262144 / 224)) "what the kernel's ring has no room for is lost and counted"
+fi
 stands_still 32Ki 1503
 [ "${stands_lost:-0}" -gt 0 ]
 ok $? "what neither has room for is lost and counted: ${stands_lost:-none}"
