@@ -36,7 +36,8 @@ static const struct column life_columns[] = {
 	  .at = LIFE(steps), .drop = 6 },
 	{ "total_ns", "total", CELL_DURATION, 8, "time from the first step to the last",
 	  .at = LIFE(total_ns) },
-	{ "data", "data", CELL_TEXT, 20, "members of the object, at the step where most are set",
+	{ "data", "data", CELL_TEXT, 20,
+	  "members of the object, at the step where most are set, before one is 0 again",
 	  .at = LIFE(data) },
 	{ 0 },
 };
@@ -353,42 +354,35 @@ static void life_show_steps(struct lives_view *v, const struct life *life)
 	}
 }
 
-/* Number of members that are not 0, without the first, which is the object's address. */
-static size_t life_nr_set(const struct lives_view *v, const char *bytes)
+/* The first step at which a member is 0 again: a bio that has ended has no size, but more flags. */
+static size_t life_loss(const struct lives_view *v, const struct life *life)
 {
-	const struct call_trace *t = v->trace;
-	size_t nr = 0;
+	char bytes[PLAN_MAX_SHOWN];
+	uint64_t before = 0, set;
 
-	for (size_t i = 1; i < t->nr_shown; i++) {
-		const char *at = bytes + t->shown[i].at;
-		size_t size = t->shown[i].shape.size;
-
-		for (size_t byte = 0; byte < size; byte++) {
-			if (!at[byte])
-				continue;
-			nr++;
-			break;
-		}
+	for (size_t i = 0; i < life->nr; i++, before = set) {
+		set = life_members(v, &life->steps[i], bytes) ? call_trace__set(v->trace, bytes)
+							      : before;
+		if (before & ~set)
+			return i;
 	}
-	return nr;
+	return life->nr;
 }
 
-/*
- * Members at the step that knows most: they start as zeros, and a bio that has ended has no size.
- * Among equals, the first step from the middle on.
+/* Members at the step before the loss that knows most. Among equals, the first from the middle on.
  */
 static char *life_data(const struct lives_view *v, const struct life *life)
 {
+	const size_t end = life_loss(v, life);
 	char bytes[2][PLAN_MAX_SHOWN];
-	size_t most = 0;
-	int best = -1, now = 0;
+	int best = -1, now = 0, most = 0, nr;
 
-	for (size_t i = 0; i < life->nr; i++) {
-		size_t nr;
+	for (size_t i = 0; i < life->nr && (i < end || best < 0); i++) {
+		const size_t at = i < end ? (end / 2 + i) % end : i;
 
-		if (!life_members(v, &life->steps[(life->nr / 2 + i) % life->nr], bytes[now]))
+		if (!life_members(v, &life->steps[at], bytes[now]))
 			continue;
-		nr = life_nr_set(v, bytes[now]);
+		nr = __builtin_popcountll(call_trace__set(v->trace, bytes[now]));
 		if (best >= 0 && nr <= most)
 			continue;
 		most = nr;

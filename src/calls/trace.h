@@ -127,6 +127,9 @@ const struct plan_shown *call_trace__shown(const struct call_trace *trace, uint3
 /* Copies the members in a record, member_bytes of them. false: it has none. */
 bool call_trace__members(const struct call_trace *trace, uint32_t function, bool is_return,
 			 const void *values, void *bytes);
+/* A bit for each of these members that is not 0; none for the first, which is the object's address.
+ */
+uint64_t call_trace__set(const struct call_trace *t, const char *bytes);
 /* The object in a record, or 0. */
 uint64_t call_trace__object(const struct call_trace *trace, uint32_t function, bool is_return,
 			    const void *values);

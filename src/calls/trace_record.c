@@ -72,6 +72,20 @@ bool call_trace__members(const struct call_trace *t, uint32_t function, bool is_
 	return true;
 }
 
+uint64_t call_trace__set(const struct call_trace *t, const char *bytes)
+{
+	uint64_t set = 0;
+
+	for (size_t i = 1; i < t->nr_shown && i < 64; i++) {
+		const char *at = bytes + t->shown[i].at;
+		size_t size = t->shown[i].shape.size;
+
+		if (size && (at[0] || memcmp(at, at + 1, size - 1)))
+			set |= 1ULL << i;
+	}
+	return set;
+}
+
 uint64_t call_trace__object(const struct call_trace *t, uint32_t function, bool is_return,
 			    const void *values)
 {
