@@ -3,7 +3,8 @@
  * replay.c: how many records a second does -r show? Makes a capture of random 4 KiB reads, as fio
  * does them on two NVMe drives and two others, and has iosonar show it to /dev/null: CPU time of
  * the whole process, best of nine. `replay IOSONAR...` measures several builds, turn by turn, so
- * that what else the machine does disturbs them alike.
+ * that what else the machine does disturbs them alike; the ratio is that to the first. `replay -w
+ * FILE` keeps the capture and measures nothing; VIEW=sql measures views of that name only.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,7 +15,7 @@
 #include <unistd.h>
 #include "capture/write.h"
 
-enum { RECORDS = 2000000, JOBS = 8, TURNS = 9, BUILDS = 8 };
+enum { RECORDS = 2000000, JOBS = 8, TURNS = 9, BUILDS = 8, BENCH_WORDS = 10 };
 
 static uint64_t noise = 88172645463325252ULL;
 
@@ -121,26 +122,58 @@ static double bench_run(char *const *argv)
 	return bench_children_s() - began_s;
 }
 
-static int bench_measure(const char *path, char *const *builds, int nr, const char *view,
-			 const char *format)
+/* What is measured: the words of a command; @ stands for the capture. */
+static const struct bench_view {
+	const char *name;
+	const char *words[BENCH_WORDS];
+} bench_views[] = {
+	{ "latency", { "latency", "-r", "@" } },
+	{ "latency --by comm,size", { "latency", "-r", "@", "--by", "comm,size" } },
+	{ "trace -o text", { "trace", "-r", "@" } },
+	{ "trace -o csv", { "trace", "-r", "@", "-o", "csv" } },
+	{ "trace -o json", { "trace", "-r", "@", "-o", "json" } },
+	{ "trace, 3 columns", { "trace", "-r", "@", "-o", "csv", "--columns", "dev,op,lat_ns" } },
+	{ "trace --if", { "trace", "-r", "@", "--if", "lat > 1s" } },
+	{ "export -o csv", { "export", "-r", "@", "-o", "csv" } },
+	{ "errors", { "errors", "-r", "@" } },
+	{ "pattern", { "pattern", "-r", "@" } },
+	{ "report", { "report", "-r", "@" } },
+	{ "sql, no column", { "sql", "@", "SELECT count(*) FROM io" } },
+	{ "sql, 2 columns", { "sql", "@", "SELECT dev, max(lat_ns) FROM io GROUP BY dev" } },
+	{ "sql, 4 columns",
+	  { "sql", "@",
+	    "SELECT dev, op, sum(bytes), avg(lat_ns) FROM io WHERE lat_ns > 0 GROUP BY dev, op" } },
+};
+
+static void bench_print(const char *name, const double *best_s, char *const *builds, int nr)
 {
-	double best[BUILDS] = { 0 };
+	for (int i = 0; i < nr; i++)
+		printf("%-22s %6.2f M records/s %5.0f ns/record %5.2f  %s\n", i ? "" : name,
+		       RECORDS / best_s[i] / 1e6, best_s[i] / RECORDS * 1e9, best_s[0] / best_s[i],
+		       builds[i]);
+	fflush(stdout);
+}
+
+static int bench_measure(const char *path, char *const *builds, int nr,
+			 const struct bench_view *view)
+{
+	double best_s[BUILDS] = { 0 };
 
 	for (int turn = 0; turn < TURNS; turn++) {
 		for (int i = 0; i < nr; i++) {
-			char *const argv[] = { builds[i], (char *)view,	  "-r", (char *)path,
-					       "-o",	  (char *)format, NULL };
-			double took = bench_run(argv);
+			char *argv[BENCH_WORDS + 2] = { builds[i] };
+			double took_s;
 
-			if (!took)
-				return fprintf(stderr, "%s %s failed\n", builds[i], view);
-			best[i] = !turn || took < best[i] ? took : best[i];
+			for (int w = 0; w < BENCH_WORDS && view->words[w]; w++)
+				argv[w + 1] =
+					(char *)(*view->words[w] == '@' ? path : view->words[w]);
+			took_s = bench_run(argv);
+			if (!took_s)
+				return fprintf(stderr, "%s %s failed\n", builds[i], view->name);
+			best_s[i] = !turn || took_s < best_s[i] ? took_s : best_s[i];
 		}
 	}
-	for (int i = 0; i < nr; i++)
-		printf("%-7s %-4s %6.2f million records/s, %4.0f ns a record, %4.2f times %s\n",
-		       view, format, RECORDS / best[i] / 1e6, best[i] / RECORDS * 1e9,
-		       best[0] / best[i], builds[0]);
+	bench_print(view->name, best_s, builds, nr);
 	return 0;
 }
 
@@ -149,18 +182,21 @@ int main(int argc, char **argv)
 	char path[] = "/tmp/iosonar-bench-XXXXXX", beside[4096];
 	char *own[] = { beside };
 	char **builds = argc > 1 ? argv + 1 : own;
-	int nr = argc > 1 ? argc - 1 : 1, fd = mkstemp(path), err;
-	const char *slash = strrchr(argv[0], '/');
+	int nr = argc > 1 ? argc - 1 : 1, fd, err;
+	const char *slash = strrchr(argv[0], '/'), *only = getenv("VIEW");
 
+	if (argc == 3 && !strcmp(argv[1], "-w"))
+		return bench_make(argv[2]) != 0;
 	snprintf(beside, sizeof(beside), "%.*s../iosonar", slash ? (int)(slash + 1 - argv[0]) : 0,
 		 argv[0]);
+	fd = mkstemp(path);
 	if (fd < 0 || nr > BUILDS)
 		return 1;
 	close(fd);
 	err = bench_make(path);
-	err = err ? err : bench_measure(path, builds, nr, "latency", "csv");
-	err = err ? err : bench_measure(path, builds, nr, "trace", "text");
-	err = err ? err : bench_measure(path, builds, nr, "trace", "json");
+	for (size_t i = 0; !err && i < sizeof(bench_views) / sizeof(bench_views[0]); i++)
+		if (!only || strstr(bench_views[i].name, only))
+			err = bench_measure(path, builds, nr, &bench_views[i]);
 	unlink(path);
 	return err != 0;
 }
