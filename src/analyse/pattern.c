@@ -60,6 +60,7 @@ static int pattern_row_of(struct pattern *p, const struct pattern_tags *tags,
 		return -ENOMEM;
 	row->tags = *tags;
 	row->disk = *disk;
+	row->cell_bytes = pattern__cell_bytes(p, row);
 	at = index__add(&p->index, hash);
 	p->rows[at] = row;
 	p->nr++;
@@ -91,7 +92,7 @@ uint64_t pattern__cell_bytes(const struct pattern *p, const struct pattern_row *
 static int pattern_touch(const struct pattern *p, struct pattern_row *row,
 			 const struct pattern_io *io)
 {
-	uint64_t cell_bytes = pattern__cell_bytes(p, row), size = row->disk.size_bytes;
+	uint64_t cell_bytes = row->cell_bytes, size = row->disk.size_bytes;
 	uint64_t **heat = &row->heat[io->kind];
 
 	if (!cell_bytes || io->from_byte >= size || io->bytes > size - io->from_byte)
@@ -167,7 +168,7 @@ static int pattern_judge(struct pattern *p, const struct waiter *io)
 	row->begun = true;
 	row->last_ns = io->at_ns;
 	/* Commands that had ended by then are no longer in flight. */
-	while (row->ends.nr && row->ends.waiters[0].at_ns <= io->at_ns)
+	while (row->ends.nr && waiting__first(&row->ends)->at_ns <= io->at_ns)
 		waiting__take(&row->ends);
 	if (row->ends.nr < PATTERN_DEEPEST)
 		err = waiting__add(&row->ends, &end);
@@ -195,7 +196,7 @@ static int pattern_release(struct pattern *p)
 	int err = 0;
 
 	while (!err && p->held.nr &&
-	       (p->held.nr > PATTERN_HELD || p->held.waiters[0].at_ns < until_ns)) {
+	       (p->held.nr > PATTERN_HELD || waiting__first(&p->held)->at_ns < until_ns)) {
 		struct waiter first = waiting__take(&p->held);
 
 		err = pattern_judge(p, &first);

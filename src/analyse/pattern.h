@@ -83,6 +83,7 @@ struct pattern_row {
 	struct pattern_sum interval, total; /* total: without the current interval */
 	uint64_t ops[4][256];		    /* by enum io_kind and number */
 	struct sizes sizes[PATTERN_MOVES];
+	uint64_t cell_bytes;		 /* of the heat map; 0: none */
 	uint64_t *heat[PATTERN_MOVES];	 /* first bytes by cell; NULL: nothing is there yet */
 	uint64_t first_byte, after_byte; /* touched range; equal: none */
 	/* in the order of submission */

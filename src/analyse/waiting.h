@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * waiting.h: a queue by time; the earliest entry leaves first, of equal times the one that is
- * lowest on the device. A heap: each operation costs as many steps as the number waiting has bits.
+ * lowest on the device. Entries that come nearly in order cost a step for each that they overtake;
+ * others go to a heap, at as many steps as the number of those has bits.
  */
 #ifndef IOSONAR_ANALYSE_WAITING_H
 #define IOSONAR_ANALYSE_WAITING_H
@@ -19,12 +20,16 @@ struct waiter {
 };
 
 struct waiting {
-	struct waiter *waiters; /* the first is the earliest */
-	size_t nr, room;
+	size_t nr;		/* of both: */
+	struct waiter *ordered; /* in order, from `first` to before `after`; */
+	size_t first, after, room;
+	struct waiter *heap; /* those that overtake too many of these */
+	size_t nr_heap, room_heap;
 };
 
 int waiting__add(struct waiting *waiting, const struct waiter *waiter); /* -ENOMEM */
 /* The earliest; the queue must not be empty. */
+const struct waiter *waiting__first(const struct waiting *waiting);
 struct waiter waiting__take(struct waiting *waiting);
 void waiting__free(struct waiting *waiting);
 
