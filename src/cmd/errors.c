@@ -163,22 +163,31 @@ static void errors_on_end_of(struct errors *e, struct session *s, const struct i
 	errors_show(e, s, r, device, &row, &t);
 }
 
+static void errors_on_event(struct errors *e, struct session *s, const struct io_record *r,
+			    const struct device *device)
+{
+	struct errors_row row = { .what = "timeout" };
+
+	if (r->what == RECORD_EVENT)
+		errors_row__fill_event(&row, s, r, device);
+	else
+		errors_row__fill(&row, s, r, device);
+	errors_show(e, s, r, device, &row, NULL);
+}
+
 static int errors_on_record(void *state, struct session *s, const struct io_record *r)
 {
 	struct errors *e = state;
-	const struct device *device = io_source__device(s, r);
-	struct errors_row row = { .what = "timeout" };
 
 	switch (r->what) {
-	case RECORD_END: errors_on_end_of(e, s, r, device); break;
-	case RECORD_EVENT:
-		errors_row__fill_event(&row, s, r, device);
-		errors_show(e, s, r, device, &row, NULL);
+	case RECORD_END:
+		if (!errors_row__is_plain(r, &e->troubles))
+			errors_on_end_of(e, s, r, io_source__device(s, r));
 		break;
+	case RECORD_EVENT: errors_on_event(e, s, r, io_source__device(s, r)); break;
 	case RECORD_TIMEOUT:
 		troubles__add(&e->troubles, r);
-		errors_row__fill(&row, s, r, device);
-		errors_show(e, s, r, device, &row, NULL);
+		errors_on_event(e, s, r, io_source__device(s, r));
 		break;
 	default: troubles__add(&e->troubles, r); break;
 	}

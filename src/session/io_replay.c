@@ -32,6 +32,7 @@ struct replay_place {
 struct io_replay {
 	struct capture_merge *merge;
 	const struct capture_about *about; /* of all files */
+	char *const *op_names;
 	struct capture_filter filter;
 	struct device_list devices;		   /* the capture's */
 	struct breakdown rows;			   /* of a view that wants rows, not records */
@@ -369,8 +370,14 @@ static int replay_check_wants(const struct session *s)
 
 static char *const *replay_op_names(const struct session *s)
 {
+	return io_replay(s)->op_names;
+}
+
+/* Once: views ask for them with each record. */
+static char *const *replay_find_op_names(const struct capture_about *about)
+{
 	static char *const none[CAPTURE_NR_NAMES];
-	char *const *names = capture_about__names(replay_about(s), CAPTURE_NAMES_BLOCK);
+	char *const *names = capture_about__names(about, CAPTURE_NAMES_BLOCK);
 
 	return names ? names : none;
 }
@@ -433,6 +440,7 @@ static int replay_open(struct session *s)
 		return session_file_err(err);
 	replay_find_span(s);
 	replay->about = capture_merge__about(replay->merge);
+	replay->op_names = replay_find_op_names(replay->about);
 	replay->devices.devices = replay_about(s)->devices;
 	replay->devices.nr = replay_about(s)->nr_devices;
 	err = replay_check_wants(s);

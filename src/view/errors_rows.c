@@ -66,6 +66,12 @@ bool errors_row__is_abort(const struct io_record *r)
 	return r->kind == IO_ADMIN && r->op == NVME_ABORT;
 }
 
+bool errors_row__is_plain(const struct io_record *r, const struct troubles *troubles)
+{
+	return !r->status && r->attempts <= 1 && !(r->flags & RECORD_TROUBLED) && !troubles->nr &&
+	       !troubles->nr_aborts && !errors_row__is_abort(r);
+}
+
 const char *errors_row__what(const struct io_record *r, const struct trouble *t,
 			     const struct device *device)
 {

@@ -31,6 +31,8 @@ struct errors_row {
 extern const struct object errors_rows;
 
 bool errors_row__is_abort(const struct io_record *record);
+/* It ended well at once, and no trouble that may be its own is open: there is no row. */
+bool errors_row__is_plain(const struct io_record *record, const struct troubles *troubles);
 /* "failed", "recovered"; NULL: no trouble. */
 const char *errors_row__what(const struct io_record *record, const struct trouble *trouble,
 			     const struct device *device);

@@ -81,8 +81,8 @@ int report_latency__init(struct report_latency *l, uint64_t start_ns)
 }
 
 /* The last group takes what fits in no other. */
-static struct report_group *report_new_group(struct report_latency *l,
-					     const struct report_group *like, uint64_t hash)
+static struct report_group *report_new_group(struct report_latency *l, const struct report_key *key,
+					     uint64_t hash)
 {
 	struct report_group *group = calloc(1, sizeof(*group));
 
@@ -94,43 +94,42 @@ static struct report_group *report_new_group(struct report_latency *l,
 		group->other = true;
 		return group;
 	}
-	group->device = like->device;
-	group->kind = like->kind;
-	group->op = like->op;
+	group->key = *key;
 	if (l->nr <= REPORT_HEATS)
 		group->heat = report_new_heat(l->all->start_ns);
 	return group->heat || l->nr > REPORT_HEATS ? group : NULL;
 }
 
-static bool report_is_like(const void *groups, uint32_t number, const void *like)
+static bool report_is_of(const void *groups, uint32_t number, const void *key)
 {
-	const struct report_group *a = ((struct report_group *const *)groups)[number], *b = like;
+	const struct report_group *group = ((struct report_group *const *)groups)[number];
+	const struct report_key *a = &group->key, *b = key;
 
-	return a->device == b->device && a->kind == b->kind && a->op == b->op && !a->other;
+	return a->device == b->device && a->kind == b->kind && a->op == b->op && !group->other;
 }
 
 /* NULL: no memory. */
-static struct report_group *report_group(struct report_latency *l, const struct report_group *like)
+static struct report_group *report_group(struct report_latency *l, const struct report_key *key)
 {
-	const uint64_t hash = index__mix(0, (uint64_t)(uint32_t)like->device << 16 |
-						    (uint64_t)like->kind << 8 | like->op);
-	uint32_t at = index__find(&l->index, hash, report_is_like, l->groups, like);
+	const uint64_t hash = index__mix(0, (uint64_t)(uint32_t)key->device << 16 |
+						    (uint64_t)key->kind << 8 | key->op);
+	uint32_t at = index__find(&l->index, hash, report_is_of, l->groups, key);
 
 	if (at != INDEX_NONE)
 		return l->groups[at];
 	return l->nr == REPORT_GROUPS ? l->groups[REPORT_GROUPS - 1]
-				      : report_new_group(l, like, hash);
+				      : report_new_group(l, key, hash);
 }
 
 int report_latency__add(struct report_latency *l, const struct session *s,
 			const struct io_record *r, int32_t device)
 {
-	const struct report_group like = {
+	const struct report_key key = {
 		.device = device < 0 ? -1 : device_list__head(io_source__devices(s), device),
 		.kind = r->kind,
 		.op = r->op,
 	};
-	struct report_group *group = report_group(l, &like);
+	struct report_group *group = report_group(l, &key);
 	uint64_t ns = r->end_ns - r->first_ns;
 
 	if (!group)
@@ -161,16 +160,16 @@ static int report_compare(const void *a, const void *b)
 	const struct report_group *x = *(struct report_group *const *)a;
 	const struct report_group *y = *(struct report_group *const *)b;
 
-	return COMPARE(x->other, y->other) ?: COMPARE(x->device, y->device) ?: COMPARE(x->kind, y->kind) ?: COMPARE(x->op, y->op);
+	return COMPARE(x->other, y->other) ?: COMPARE(x->key.device, y->key.device) ?: COMPARE(x->key.kind, y->key.kind) ?: COMPARE(x->key.op, y->key.op);
 }
 
 static void report_label(struct latency_row *row, const struct session *s,
 			 const struct report_group *group)
 {
 	const struct io_tags tags = {
-		.device = group->device + 1,
-		.kind = group->kind,
-		.op = group->op,
+		.device = group->key.device + 1,
+		.kind = group->key.kind,
+		.op = group->key.op,
 		.other = group->other,
 	};
 

@@ -19,10 +19,14 @@ enum {
 	REPORT_HEATS_SHOWN = 8, /* and of grids shown: the largest */
 };
 
-/* A device and operation. */
-struct report_group {
+struct report_key {
 	int32_t device; /* index in the list of devices; for a path, its head; -1: unknown */
 	uint8_t kind, op;
+};
+
+/* A device and operation. */
+struct report_group {
+	struct report_key key;
 	bool other; /* all that fit in no other group */
 	struct hist hist;
 	struct heat *heat; /* or NULL */
