@@ -6,16 +6,6 @@
  */
 #include "analyse/hist.h"
 
-void hist__add(struct hist *h, uint64_t ns, uint64_t bytes)
-{
-	h->slots[hist_slot(ns)]++;
-	h->count++;
-	h->sum_ns += ns;
-	h->bytes += bytes;
-	if (ns > h->max_ns)
-		h->max_ns = ns;
-}
-
 void hist__merge(struct hist *into, const struct hist *other)
 {
 	for (int i = 0; i < HIST_CELLS; i++)

@@ -16,7 +16,17 @@ struct hist {
 	uint64_t bytes;
 };
 
-void hist__add(struct hist *h, uint64_t ns, uint64_t bytes); /* one value */
+/* One value. */
+static inline void hist__add(struct hist *h, uint64_t ns, uint64_t bytes)
+{
+	h->slots[hist_slot(ns)]++;
+	h->count++;
+	h->sum_ns += ns;
+	h->bytes += bytes;
+	if (ns > h->max_ns)
+		h->max_ns = ns;
+}
+
 void hist__merge(struct hist *into, const struct hist *other);
 /* now - before, cell by cell; max_ns is now's: the caller keeps the maximum of an interval. */
 void hist__difference(struct hist *out, const struct hist *now, const struct hist *before);

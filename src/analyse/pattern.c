@@ -42,8 +42,8 @@ static bool pattern_is(const void *rows, uint32_t number, const void *tags)
 }
 
 /* The row number of these tags, or of the row for the rest; -ENOMEM. */
-static int pattern_row_of(struct pattern *p, const struct pattern_tags *tags,
-			  const struct pattern_disk *disk)
+static int pattern_find_row(struct pattern *p, const struct pattern_tags *tags,
+			    const struct pattern_disk *disk)
 {
 	static const struct pattern_tags rest = { .device = PATTERN_REST };
 	static const struct pattern_disk nowhere;
@@ -54,7 +54,7 @@ static int pattern_row_of(struct pattern *p, const struct pattern_tags *tags,
 	if (at != INDEX_NONE)
 		return (int)at;
 	if (p->nr >= PATTERN_ROWS - 1 && tags->device != PATTERN_REST)
-		return pattern_row_of(p, &rest, &nowhere);
+		return pattern_find_row(p, &rest, &nowhere);
 	row = calloc(1, sizeof(*row));
 	if (!row)
 		return -ENOMEM;
@@ -65,6 +65,32 @@ static int pattern_row_of(struct pattern *p, const struct pattern_tags *tags,
 	p->rows[at] = row;
 	p->nr++;
 	return (int)at;
+}
+
+static uint32_t pattern_hash(const struct pattern_tags *tags)
+{
+	uint64_t words[sizeof(*tags) / sizeof(uint64_t)], all = 0;
+
+	memcpy(words, tags, sizeof(words));
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		all ^= words[i];
+	_Static_assert(PATTERN_RECENT == 1 << 6, "the hash has 64 - 58 bits");
+	return (uint32_t)(all * 0x9e3779b97f4a7c15ULL >> 58);
+}
+
+/* Most commands are of a few rows: the hash of the index takes longer than to compare the tags. */
+static int pattern_row_of(struct pattern *p, const struct pattern_tags *tags,
+			  const struct pattern_disk *disk)
+{
+	uint16_t *recent = &p->recent[pattern_hash(tags)];
+	int row;
+
+	if (*recent < p->nr && pattern_is(p->rows, *recent, tags))
+		return *recent;
+	row = pattern_find_row(p, tags, disk);
+	if (row >= 0)
+		*recent = (uint16_t)row;
+	return row;
 }
 
 int pattern_row__compare(const void *a, const void *b)

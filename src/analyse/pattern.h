@@ -33,6 +33,7 @@ enum {
 	PATTERN_DEEPEST = 65536, /* commands in flight per row */
 	PATTERN_ALIGN = 4096,
 	PATTERN_CELLS = 512, /* of the heat map, at most */
+	PATTERN_RECENT = 64, /* rows that are found without the index */
 };
 #define PATTERN_NOWHERE UINT64_MAX /* it has no place on the device */
 
@@ -97,7 +98,8 @@ struct pattern {
 	uint32_t nr_cells;
 	struct pattern_row **rows;
 	size_t nr;
-	struct index index; /* of rows */
+	struct index index;		 /* of rows */
+	uint16_t recent[PATTERN_RECENT]; /* rows by a short hash of their tags */
 	struct waiting held;
 	uint64_t newest_ns, longest_ns;
 	uint64_t rest; /* commands counted in the rest */

@@ -10,7 +10,11 @@
 #include <stdint.h>
 #include "base/index.h"
 
-enum { TOP_ROOM = 16384, TOP_WORDS = 3 };
+enum {
+	TOP_ROOM = 16384,
+	TOP_WORDS = 3,
+	TOP_RECENT = 64, /* sums that are found without the index */
+};
 
 struct top_sum {
 	uint64_t key[TOP_WORDS]; /* the caller's; zeros in `rest` */
@@ -22,7 +26,8 @@ struct top {
 	struct top_sum *sums; /* in order of arrival */
 	size_t nr;
 	struct index index;
-	struct top_sum rest; /* of keys that did not fit */
+	uint16_t recent[TOP_RECENT]; /* sums by a short hash of their keys */
+	struct top_sum rest;	     /* of keys that did not fit */
 };
 
 /* One command: its key and what it adds. */

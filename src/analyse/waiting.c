@@ -2,18 +2,12 @@
 #include "analyse/waiting.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/grow.h"
 
 /* Commands overtake about as many as the device has in flight. Beyond that a heap is faster. */
 enum { WAITING_NEAR = 64 };
-
-static inline bool waiter_is_before(const struct waiter *a, const struct waiter *b)
-{
-	return a->at_ns != b->at_ns ? a->at_ns < b->at_ns : a->from_byte < b->from_byte;
-}
 
 /* ---- the heap ---- */
 
@@ -100,15 +94,6 @@ int waiting__add(struct waiting *waiting, const struct waiter *waiter)
 		err = heap_add(waiting, waiter);
 	waiting->nr += !err;
 	return err;
-}
-
-const struct waiter *waiting__first(const struct waiting *w)
-{
-	const struct waiter *ordered = w->ordered + w->first;
-
-	if (w->nr_heap && (w->first == w->after || waiter_is_before(w->heap, ordered)))
-		return w->heap;
-	return ordered;
 }
 
 struct waiter waiting__take(struct waiting *waiting)

@@ -7,6 +7,7 @@
 #ifndef IOSONAR_ANALYSE_WAITING_H
 #define IOSONAR_ANALYSE_WAITING_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,9 +28,22 @@ struct waiting {
 	size_t nr_heap, room_heap;
 };
 
+static inline bool waiter_is_before(const struct waiter *a, const struct waiter *b)
+{
+	return a->at_ns != b->at_ns ? a->at_ns < b->at_ns : a->from_byte < b->from_byte;
+}
+
 int waiting__add(struct waiting *waiting, const struct waiter *waiter); /* -ENOMEM */
 /* The earliest; the queue must not be empty. */
-const struct waiter *waiting__first(const struct waiting *waiting);
+static inline const struct waiter *waiting__first(const struct waiting *w)
+{
+	const struct waiter *ordered = w->ordered + w->first;
+
+	if (w->nr_heap && (w->first == w->after || waiter_is_before(w->heap, ordered)))
+		return w->heap;
+	return ordered;
+}
+
 struct waiter waiting__take(struct waiting *waiting);
 void waiting__free(struct waiting *waiting);
 

@@ -195,8 +195,9 @@ static int report_on_start(void *state, struct session *s)
 	r->whole.tops = &r->tops;
 	r->whole.nr_seen = io_source__devices(s)->nr;
 	r->whole.seen = calloc(r->whole.nr_seen + 1, sizeof(*r->whole.seen));
-	if (!err && (!r->whole.seen || report_latency__init(&r->latency, from_ns) ||
-		     report_top__init(&r->tops)))
+	if (!err &&
+	    (!r->whole.seen || report_latency__init(&r->latency, io_source__devices(s), from_ns) ||
+	     report_top__init(&r->tops)))
 		err = log_no_memory();
 	report_enter(r, s);
 	for (size_t i = 0; i < NR_REPORT_PARTS && !err; i++)
@@ -220,7 +221,7 @@ static int report_on_record(void *state, struct session *s, const struct io_reco
 			r->whole.seen[nr] = true;
 		r->whole.staged += !!(record->flags & RECORD_STAGES);
 		report_top__add(&r->tops, record);
-		if (report_latency__add(&r->latency, s, record, nr))
+		if (report_latency__add(&r->latency, record, nr))
 			err = log_no_memory();
 	}
 	for (size_t i = 0; i < NR_REPORT_PARTS && !err; i++)

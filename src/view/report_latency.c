@@ -71,13 +71,18 @@ static struct heat *report_new_heat(uint64_t start_ns)
 	return heat;
 }
 
-int report_latency__init(struct report_latency *l, uint64_t start_ns)
+int report_latency__init(struct report_latency *l, const struct device_list *devices,
+			 uint64_t start_ns)
 {
 	*l = (struct report_latency){
 		.groups = calloc(REPORT_GROUPS, sizeof(struct report_group *)),
 		.all = report_new_heat(start_ns),
+		.heads = calloc(devices->nr + 1, sizeof(*l->heads)),
 	};
-	return l->groups && l->all ? index__make_room(&l->index, REPORT_GROUPS) : -ENOMEM;
+	for (size_t i = 0; l->heads && i < devices->nr; i++)
+		l->heads[i] = device_list__head(devices, (int)i);
+	return l->groups && l->all && l->heads ? index__make_room(&l->index, REPORT_GROUPS)
+					       : -ENOMEM;
 }
 
 /* The last group takes what fits in no other. */
@@ -121,11 +126,10 @@ static struct report_group *report_group(struct report_latency *l, const struct 
 				      : report_new_group(l, key, hash);
 }
 
-int report_latency__add(struct report_latency *l, const struct session *s,
-			const struct io_record *r, int32_t device)
+int report_latency__add(struct report_latency *l, const struct io_record *r, int32_t device)
 {
 	const struct report_key key = {
-		.device = device < 0 ? -1 : device_list__head(io_source__devices(s), device),
+		.device = device < 0 ? -1 : l->heads[device],
 		.kind = r->kind,
 		.op = r->op,
 	};
@@ -149,6 +153,7 @@ void report_latency__free(struct report_latency *l)
 		free(l->groups[i]);
 	}
 	free(l->groups);
+	free(l->heads);
 	index__free(&l->index);
 	free(l->all);
 }

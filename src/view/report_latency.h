@@ -37,15 +37,18 @@ struct report_latency {
 	size_t nr;
 	struct index index; /* of groups */
 	struct heat *all;
+	int32_t *heads; /* by the index of a device: of itself, or of the head of a path */
 	uint64_t failed;
 };
 
 extern const struct object report_percentiles, report_moments, report_heat;
 
-int report_latency__init(struct report_latency *latency, uint64_t start_ns); /* -ENOMEM */
+/* -ENOMEM. devices: those of all records. */
+int report_latency__init(struct report_latency *latency, const struct device_list *devices,
+			 uint64_t start_ns);
 /* Adds an ended command of the device at this index in the list. -ENOMEM. */
-int report_latency__add(struct report_latency *latency, const struct session *session,
-			const struct io_record *record, int32_t device);
+int report_latency__add(struct report_latency *latency, const struct io_record *record,
+			int32_t device);
 /* Writes all rows to a stream, as JSON. -ENOMEM. */
 int report_latency__put(struct report_latency *latency, const struct session *session, FILE *out);
 void report_latency__free(struct report_latency *latency);
