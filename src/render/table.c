@@ -40,6 +40,12 @@ TABLE_INLINE char *table_put_key(struct table *table, const struct table_column 
 	return format == TABLE_JSON ? table_copy(table, at, c->key, c->key_len) : at;
 }
 
+/* No value. */
+TABLE_INLINE char *table_plain_none(char *at, enum table_format format)
+{
+	return format == TABLE_JSON ? mempcpy(at, "null", 4) : at;
+}
+
 static __attribute__((noinline)) char *table_plain_any(struct table *table,
 						       const struct table_column *c, char *at,
 						       const void *row)
@@ -49,7 +55,7 @@ static __attribute__((noinline)) char *table_plain_any(struct table *table,
 
 	at = table_put_key(table, c, at, table->format);
 	if (cell.kind == CELL_NONE)
-		return is_json ? mempcpy(at, "null", 4) : at;
+		return table_plain_none(at, table->format);
 	if (cell.kind != CELL_TEXT)
 		return cell__put_plain(at, cell);
 	at = table_hand_over(table, at);
@@ -66,9 +72,12 @@ TABLE_INLINE char *table_plain_name(struct table *table, const struct table_colu
 				    const void *row, enum table_format format)
 {
 	const char *text = table_name_at(c, row);
-	size_t len = text ? table_text_len(c, row, text) : SIZE_MAX;
 	char *start = table_put_key(table, c, at, format);
+	size_t len;
 
+	if (!text)
+		return table_plain_none(start, format);
+	len = table_text_len(c, row, text);
 	if (len > TABLE_SHORT || !(format == TABLE_JSON ? text__copy_json(start + 1, text, len)
 							: text__copy_csv(start, text, len)))
 		return table_plain_any(table, c, at, row);
@@ -86,10 +95,12 @@ TABLE_INLINE char *table_plain_cell(struct table *table, const struct table_colu
 
 	if (c->way == CELL_TEXT)
 		return table_plain_name(table, c, at, row, format);
-	n = c->way == CELL_NONE ? CELL_NO_NUMBER : table_number_at(c, row);
-	if (n == CELL_NO_NUMBER)
+	if (c->way == CELL_NONE)
 		return table_plain_any(table, c, at, row);
+	n = table_number_at(c, row);
 	at = table_put_key(table, c, at, format);
+	if (n == CELL_NO_NUMBER)
+		return table_plain_none(at, format);
 	return c->way == CELL_TIME ? number__time(at, 0, n) : number__count(at, 0, n);
 }
 
