@@ -101,7 +101,6 @@ inline_always __u32 key_number(const struct io_key *key)
 			goto empty;
 		cell_unlock(LOCK_KEY, nr);
 	}
-	count_up(counters.row_other);
 	return 0;
 empty:
 	cell->pid = key->pid;

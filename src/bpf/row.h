@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * row.h: distributions: one row per key and CPU, from that CPU's part of a pool.
+ * row.h: distributions: one row per key and CPU, from a pool that all CPUs share.
  */
 #ifndef IOSONAR_BPF_ROW_H
 #define IOSONAR_BPF_ROW_H
@@ -17,40 +17,51 @@ inline_always struct io_row *row_at(const struct tables *t, __u32 nr)
 }
 
 /*
- * A row from the CPU's part of the pool; when that is used up, its row `other`. An interrupt may
- * take the same row meanwhile: the claim shows it, and the next row is tried.
+ * A row from the CPU's chunk of the pool, or from a new chunk: its number + 1; 0: none is left. An
+ * interrupt may take the same row meanwhile: the claim shows it, and the next row is tried.
  */
-inline_always __u32 row_take(const struct tables *t, __u32 cpu, __u32 key_nr, __u32 *row_of)
+inline_always __u32 row_take(const struct tables *t, __u32 cpu, __u32 key_nr, bool is_far)
 {
 	struct io_row *other = row_at(t, cpu), *row;
-	__u32 first = settings.nr_cpus + cpu * settings.cpu_rows, taken;
+	__u32 nr;
 
 #pragma unroll
 	for (__u32 i = 0; other && i < IO_MAX_DEPTH; i++) {
-		taken = other->next;
-		if (taken >= settings.cpu_rows)
-			break;
-		fresh(other->next) = taken + 1;
-		row = row_at(t, first + taken);
+		nr = other->next;
+		if (!(nr & settings.chunk_mask) && bpf_map_pop_elem(&io_chunks, &nr))
+			return 0;
+		fresh(other->next) = nr + 1;
+		row = row_at(t, nr);
 		if (row && cell_claim(&row->claim)) {
 			row->key_nr = key_nr;
-			*row_of = first + taken + 1;
-			return first + taken;
+			row->is_far = is_far;
+			return nr + 1;
 		}
 	}
-	if (key_nr) /* 0 was counted when no key was left */
-		count_up(counters.row_other);
-	return cpu;
+	return 0;
 }
 
-/* row_of holds the row number + 1 of each (CPU, key), 0: none yet. */
+/* row_of holds the row number + 1 of each (CPU, key), 0: none yet. Without a row left: `other`. */
 inline_always struct io_row *row_find(const struct tables *t, __u32 key_nr)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
 	__u32 at = (cpu * (setting_of(t, key_mask) + 1) + key_nr) * sizeof(__u32);
 	__u32 *row_of = t->slots + setting_of(t, row_of_at) + (at & setting_of(t, row_of_mask));
 
-	return row_at(t, *row_of ? *row_of - 1 : row_take(t, cpu, key_nr, row_of));
+	if (!*row_of)
+		*row_of = row_take(t, cpu, key_nr, false) ?: cpu + 1;
+	return row_at(t, *row_of - 1);
+}
+
+/* far_of holds the row number + 1 of each key. CPUs may race and take two: both are read. */
+inline_always struct io_row *row_find_far(const struct tables *t, __u32 key_nr)
+{
+	__u32 at = key_nr * sizeof(__u32) & setting_of(t, far_of_mask);
+	__u32 *far_of = t->slots + setting_of(t, far_of_at) + at;
+
+	if (!*far_of)
+		*far_of = row_take(t, bpf_get_smp_processor_id(), key_nr, true);
+	return *far_of ? row_at(t, *far_of - 1) : 0;
 }
 
 /* A program nested in this one (an interrupt, on 5.10) writes another depth's maximum. */
@@ -64,17 +75,46 @@ inline_always void row_max(struct io_row *row, __u64 ns)
 	fresh(row->depth) = depth;
 }
 
+/* A row as words: its head and its cells have one index, as an atomic addition at an offset costs
+ * more. */
+enum { ROW_WORDS = sizeof(struct io_row) / 4, ROW_HEAD_WORDS = ROW_WORDS - ROW_CELLS };
+
+inline_always void row_add(struct io_row *row, __u32 word)
+{
+	if (word < ROW_WORDS)
+		count_up(((__u32 *)row)[word]);
+}
+
+/* The row that the sums belong to. */
+inline_always struct io_row *row_count_far(const struct tables *t, struct io_row *row, __u32 key_nr,
+					   __u64 ns)
+{
+	struct io_row *far = row_find_far(t, key_nr);
+
+	if (!far) {
+		row = row_at(t, bpf_get_smp_processor_id());
+		far = row_at(t, settings.nr_cpus);
+	}
+	if (far)
+		row_add(far, ROW_HEAD_WORDS + row_far_cell(hist_slot(ns)));
+	return row;
+}
+
 inline_always void row_count(const struct tables *t, __u32 key_nr, __u64 ns, __u32 bytes)
 {
 	struct io_row *row = row_find(t, key_nr);
-	__u32 cell = setting_of(t, zoom) ? zoom_slot(ns, settings.zoom_min_us, settings.zoom_shift)
-					 : hist_slot(ns);
 
 	if (!row)
 		return;
-	if (cell >= HIST_CELLS)
-		cell = HIST_OVER;
-	count_up(row->cells[cell]);
+	if (setting_of(t, zoom))
+		row_add(row,
+			ROW_HEAD_WORDS + zoom_slot(ns, settings.zoom_min_us, settings.zoom_shift));
+	else if (row_is_near(ns))
+		row_add(row, row_near_slot(ns) - (ROW_FIRST - ROW_HEAD_WORDS));
+	else
+		row = row_count_far(t, row, key_nr, ns);
+	if (!row)
+		return;
 	add_to(row->sum_ns, ns);
 	add_to(row->bytes, bytes);
 	if (ns > row->max_ns[0])

@@ -26,6 +26,13 @@ TABLE(io_slots, struct io_slot, 1);
 TABLE(io_bios, struct io_bio, 1);
 TABLE(io_rows, struct io_row, 1);
 
+/* The first rows of chunks that no CPU has taken. */
+struct {
+	__uint(type, BPF_MAP_TYPE_QUEUE);
+	__uint(max_entries, 1);
+	__type(value, __u32);
+} io_chunks SEC(".maps");
+
 /* The kernel numbers stacks; those that were sent are marked. */
 struct {
 	__uint(type, BPF_MAP_TYPE_STACK_TRACE);

@@ -71,6 +71,14 @@ static int io_start(struct io *io)
 	return err ?: io_watch_controllers(io);
 }
 
+/* CPUs may be missing from /sys: then all may come. */
+static uint32_t io_count_online(uint32_t nr_possible)
+{
+	long nr = sysconf(_SC_NPROCESSORS_ONLN);
+
+	return nr > 0 && nr < nr_possible ? (uint32_t)nr : nr_possible;
+}
+
 static struct io *io_new(const struct io_wants *wants)
 {
 	struct io *io = calloc(1, sizeof(*io));
@@ -85,14 +93,26 @@ static struct io *io_new(const struct io_wants *wants)
 	io->slot_cells.fd = io->row_cells.fd = io->bio_cells.fd = -1;
 	io->ladder_cells.fd = io->uevent_fd = -1;
 	io->nr_cpus = (uint32_t)libbpf_num_possible_cpus();
+	io->nr_online = io_count_online(io->nr_cpus);
 	memset(io->device_of, 0xff, sizeof(io->device_of));
 	return io;
+}
+
+static void io_tell_sizes(const struct io *io)
+{
+	const struct row_plan *rows = &io->row_plan;
+	const double mib = 1 << 20;
+
+	log_verbose("tables: %u slots, %u keys, %u rows (%.1f of at most %.0f MiB) for the %u of "
+		    "%u CPUs that are online, %.1f MiB",
+		    io->slots.nr, rows->nr_keys, rows->nr, (double)row_plan__bytes(rows) / mib,
+		    (double)row_plan__most_bytes(io->nr_online) / mib, io->nr_online, io->nr_cpus,
+		    (double)io->start.memory_bytes / mib);
 }
 
 int io__open(struct io **out, const struct io_wants *wants)
 {
 	struct io *io = io_new(wants);
-	uint64_t bytes;
 	int err;
 
 	*out = io;
@@ -103,10 +123,7 @@ int io__open(struct io **out, const struct io_wants *wants)
 	err = io_start(io);
 	if (err)
 		return err;
-	bytes = io->slot_cells.bytes + io->key_cells.bytes + io->row_cells.bytes +
-		io->device_cells.bytes + io->name_cells.bytes + io->ring_bytes * io->nr_cpus;
-	log_verbose("tables: %u slots, %u keys, %u rows on %u CPUs, %.1f MiB", io->slots.nr,
-		    io->nr_keys, io->nr_rows, io->nr_cpus, (double)bytes / (1 << 20));
+	io_tell_sizes(io);
 	return 0;
 }
 
@@ -186,78 +203,63 @@ static void io_tags_of(struct io *io, uint32_t key_nr, struct io_tags *tags)
 	memcpy(tags->comm, key->comm, IO_COMM_LEN);
 }
 
-static uint64_t io_take_max(struct io_row *row)
-{
-	uint64_t max_ns = 0;
-
-	for (int depth = 0; depth < IO_MAX_DEPTH; depth++) {
-		uint64_t ns = __atomic_exchange_n(&row->max_ns[depth], 0, __ATOMIC_SEQ_CST);
-
-		max_ns = ns > max_ns ? ns : max_ns;
-	}
-	return max_ns;
-}
-
-static void io_read_row(struct io *io, struct io_row *row, io_row_fn fn, void *arg)
-{
-	struct hist *part = io->part;
-	struct io_tags tags;
-
-	part->count = 0;
-	for (uint32_t i = 0; i < HIST_CELLS; i++) {
-		part->slots[i] = row->cells[i];
-		part->count += part->slots[i];
-	}
-	if (!part->count)
-		return;
-	part->sum_ns = row->sum_ns;
-	part->bytes = row->bytes;
-	part->max_ns = io_take_max(row);
-	io_tags_of(io, row->key_nr, &tags);
-	fn(arg, &tags, part);
-}
-
-struct io_parked {
+struct io_reading {
 	struct io *io;
 	io_row_fn fn;
 	void *arg;
 };
 
+static void io_read_part(void *arg, uint32_t key_nr, const struct hist *part)
+{
+	struct io_reading *r = arg;
+	struct io_tags tags;
+
+	io_tags_of(r->io, key_nr, &tags);
+	if (tags.other)
+		r->io->nr_other += part->count;
+	r->fn(r->arg, &tags, part);
+}
+
 /* Ended with an error, and no program has counted it in a row yet: count it here. */
 static void io_read_parked(void *arg, uint32_t nr, const struct io_slot *slot)
 {
-	struct io_parked *p = arg;
-	struct hist *part = p->io->part;
+	struct io_reading *r = arg;
+	struct hist *part = r->io->part;
 	uint64_t ns = slot->last_ns - slot->first_ns;
-	struct io_tags tags;
 
-	if (slot->last_ns < slot->first_ns || ns < io_settings(p->io)->min_ns)
+	if (slot->last_ns < slot->first_ns || ns < io_settings(r->io)->min_ns)
 		return;
 	memset(part, 0, sizeof(*part));
 	hist__add(part, ns, slot->bytes);
-	if (p->io->wants.zoom) {
+	if (r->io->wants.zoom) {
 		memset(part->slots, 0, sizeof(part->slots));
-		part->slots[zoom_slot(ns, p->io->wants.zoom_min_us, p->io->wants.zoom_shift)] = 1;
+		part->slots[zoom_slot(ns, r->io->wants.zoom_min_us, r->io->wants.zoom_shift)] = 1;
 	}
-	io_tags_of(p->io, slot->key_nr, &tags);
-	p->fn(p->arg, &tags, part);
+	io_read_part(r, slot->key_nr, part);
 	(void)nr;
 }
 
 void io__read(struct io *io, io_row_fn fn, void *arg)
 {
-	struct io_parked parked = { io, fn, arg };
-	struct io_row *rows = io->row_cells.cells;
+	struct io_reading reading = { io, fn, arg };
 	uint64_t now = clock__mono_ns();
 
-	slot_table__scan(&io->slots, now, &io->counts, io_read_parked, &parked);
-	for (uint32_t nr = 0; nr < io->nr_rows; nr++)
-		if (nr < io->nr_cpus || rows[nr].claim)
-			io_read_row(io, &rows[nr], fn, arg);
+	io->nr_other = 0;
+	slot_table__scan(&io->slots, now, &io->counts, io_read_parked, &reading);
+	row_table__read(&io->rows, io_read_part, &reading);
 	if (!io->skel->links.io_requeue)
 		return; /* detached: the end */
 	slot_table__sweep(&io->slots, now, io->counts.used);
 }
+
+void io__keep_counts(struct io *io)
+{
+	struct slot_counts counts;
+
+	slot_table__scan(&io->slots, clock__mono_ns(), &counts, NULL, NULL);
+	row_table__spill(&io->rows);
+}
+
 /* ---- the end ---- */
 
 static uint64_t io_unjudged(const struct io *io)
@@ -293,7 +295,7 @@ void io__ledger(struct io *io, struct ledger *l)
 	l->lost[LOST_CLOCK] = c->clock_backward;
 	l->lost[LOST_DEVICE] = c->unknown_device + io_unjudged(io);
 	l->lost[LOST_SKIPPED] = io->skipped;
-	l->lost[LOST_ROW] = c->row_other;
+	l->lost[LOST_ROW] = io->nr_other;
 	l->lost[LOST_RING] = io__records_dropped(io);
 }
 
@@ -307,6 +309,7 @@ void io__free(struct io *io)
 	io_unmap_tables(io);
 	io_bpf__destroy(io->skel);
 	slot_table__free(&io->slots);
+	row_table__free(&io->rows);
 	device_list__free(&io->devices);
 	kernel__free(&io->kernel);
 	mounts__free(&io->mounts);

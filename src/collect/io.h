@@ -81,6 +81,9 @@ void io__free(struct io *io); /* detaches if still attached */
 typedef void (*io_row_fn)(void *arg, const struct io_tags *tags, const struct hist *part);
 void io__read(struct io *io, io_row_fn fn, void *arg);
 
+/* To be called once a minute: counters of 32 bits go on where they would wrap unseen. */
+void io__keep_counts(struct io *io);
+
 /* Every record now in the rings, CPU by CPU. */
 enum io_record_from {
 	IO_FROM_RING,

@@ -14,6 +14,7 @@
 #include "collect/file_names.h"
 #include "collect/io.h"
 #include "collect/obstacle.h"
+#include "collect/rows.h"
 #include "collect/slots.h"
 
 struct io_bpf;
@@ -41,7 +42,10 @@ struct io {
 	struct slot_table slots;
 	struct io_table slot_cells, key_cells, row_cells, bio_cells, ladder_cells, device_cells,
 		name_cells, file_cells;
-	uint32_t nr_cpus, nr_slots, nr_keys, nr_rows, nr_bios;
+	uint32_t nr_cpus, nr_online, nr_slots, nr_bios;
+	struct row_plan row_plan;
+	struct row_table rows;
+	uint64_t nr_other; /* commands in the row `other` at the last read */
 	int device_of[IO_MAX_DEVICES]; /* cell to index in devices, -1: not looked up yet */
 	bool nvme_attached;	       /* nvme_setup_cmd and nvme_complete_rq */
 	bool block_attached; /* block_rq_issue and block_rq_complete, for disks that are not NVMe */
@@ -95,6 +99,7 @@ int io_map_own(struct io_table *table, const struct bpf_map *map); /* an error i
 void io_unmap(struct io_table *table);
 void io_unmap_tables(struct io *io);
 uint32_t io_row_of_bytes(const struct io *io); /* behind the slots */
+uint32_t io_far_of_at(const struct io *io);
 uint32_t io_more_at(const struct io *io);
 uint32_t io_stages_at(const struct io *io);
 uint32_t io_cpu_at(const struct io *io);

@@ -132,7 +132,10 @@ int io_load(struct io *io)
 		if (err)
 			return err;
 		io_autoload(io);
-		err = bpf_map__set_max_entries(io->skel->maps.io_keys, io->nr_keys);
+		err = bpf_map__set_max_entries(io->skel->maps.io_keys, io->row_plan.nr_keys);
+		err = err
+			      ?: bpf_map__set_max_entries(io->skel->maps.io_chunks,
+							  row_plan__nr_chunks(&io->row_plan));
 		err = err ?: bpf_map__set_max_entries(io->skel->maps.io_rings, io->nr_cpus);
 		err = err ?: bpf_map__set_autocreate(io->skel->maps.io_rings, io->wants.records);
 		err = err ?: io_lend_tables(io);

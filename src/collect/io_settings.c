@@ -144,6 +144,8 @@ static void io_set_sizes(struct io *io)
 	ro->slot_mask = (io->nr_slots - 1) * (uint32_t)sizeof(struct io_slot);
 	ro->row_of_at = io->nr_slots * (uint32_t)sizeof(struct io_slot);
 	ro->row_of_mask = io_row_of_bytes(io) - 4;
+	ro->far_of_at = io_far_of_at(io);
+	ro->far_of_mask = 4 * (io->row_plan.nr_keys - 1);
 	ro->more_at = io_more_at(io);
 	ro->stages_at = io_stages_at(io);
 	ro->bio_mask = (io->nr_bios - 1) * (uint32_t)sizeof(struct io_bio);
@@ -153,10 +155,10 @@ static void io_set_sizes(struct io *io)
 		ro->cpu_mask = 2 * ro->cpu_mask + sizeof(struct io_cpu);
 	ro->ladder_bytes = io_ladder_bytes(io);
 	ro->ladder_mask = io_ladder_mask(io);
-	ro->key_mask = io->nr_keys - 1;
+	ro->key_mask = io->row_plan.nr_keys - 1;
 	ro->nr_cpus = io->nr_cpus;
-	ro->cpu_rows = (io->nr_rows - io->nr_cpus) / io->nr_cpus;
-	ro->rows_end = (io->nr_rows - 1) * (uint32_t)sizeof(struct io_row);
+	ro->chunk_mask = io->row_plan.chunk - 1;
+	ro->rows_end = (io->row_plan.nr - 1) * (uint32_t)sizeof(struct io_row);
 }
 
 /* As the kernel has it without KASAN; the programs notice where it is not so. */

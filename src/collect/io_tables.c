@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * io_tables.c: how large are the tables, and where? Sized by the present devices; bounded, so that
- * no machine uses more than 128 MiB.
+ * io_tables.c: how large are the tables, and where? Sized by the present devices and CPUs, and
+ * bounded. With rows alone (latency) 128 CPUs and 64 drives use 244 MiB, and no machine more than
+ * 580 MiB.
  */
 #include "collect/io_inside.h"
 
@@ -22,11 +23,7 @@ static const uint32_t ladders_least_cells = 64;
 
 enum {
 	IO_MIN_SLOTS = 1024,
-	IO_MAX_SLOTS = 1 << 20,	 /* 64 MiB */
-	IO_ROW_BYTES = 64 << 20, /* bound of the pool of rows */
-	IO_MIN_ROWS = 64,
-	IO_OPS_PER_DEVICE = 8,
-	IO_TASK_KEYS = 1024, /* rows per CPU when tasks are keys */
+	IO_MAX_SLOTS = 1 << 20, /* 64 MiB */
 	IO_MIN_BIOS = 4096,
 	IO_MAX_BIOS = 1 << 17, /* 16 MiB */
 };
@@ -54,33 +51,31 @@ static uint32_t io_nr_slots(const struct io *io)
 	return io_power_of_two(4 * requests, IO_MIN_SLOTS, IO_MAX_SLOTS);
 }
 
-/* Chooses the numbers of rows and keys. */
 static void io_size_rows(struct io *io)
 {
 	const struct io_wants *w = &io->wants;
-	uint64_t keys = 0, bound = IO_ROW_BYTES / sizeof(struct io_row), rows;
+	struct row_needs needs = {
+		.nr_cpus = io->nr_cpus,
+		.nr_online = io->nr_online,
+		.by_size = w->by_size,
+		.by_queue = w->by_queue,
+		.by_cpu = w->by_cpu,
+		.by_task = w->by_pid || w->by_comm || w->by_cgroup || w->by_file,
+	};
 
 	for (size_t i = 0; i < io->devices.nr; i++)
-		if (io_is_measurable(&io->devices.devices[i]))
-			keys += IO_OPS_PER_DEVICE;
-	if (w->by_size)
-		keys *= 4;
-	if (w->by_queue)
-		keys *= 2; /* a CPU mostly uses one queue */
-	if (w->by_pid || w->by_comm || w->by_cgroup || w->by_file)
-		keys += IO_TASK_KEYS;
-	rows = io->nr_cpus + (keys < IO_MIN_ROWS ? IO_MIN_ROWS : keys) * io->nr_cpus;
-	io->nr_rows = (uint32_t)(rows < bound ? rows : bound);
-	if (io->nr_rows <= io->nr_cpus)
-		io->nr_rows = io->nr_cpus + IO_MIN_ROWS;
-	if (w->by_cpu || w->by_queue)
-		keys *= io->nr_cpus;
-	io->nr_keys = io_power_of_two(4 * keys, 256, IO_MAX_KEYS);
+		needs.nr_devices += io_is_measurable(&io->devices.devices[i]);
+	row_plan__make(&io->row_plan, &needs);
 }
 
 uint32_t io_row_of_bytes(const struct io *io)
 {
-	return 4 * io_power_of_two((uint64_t)io->nr_keys * io->nr_cpus, 1, 1u << 28);
+	return 4 * io_power_of_two((uint64_t)io->row_plan.nr_keys * io->nr_cpus, 1, 1u << 28);
+}
+
+uint32_t io_far_of_at(const struct io *io)
+{
+	return io->nr_slots * (uint32_t)sizeof(struct io_slot) + io_row_of_bytes(io);
 }
 
 static uint64_t io_whole_pages(uint64_t bytes)
@@ -93,7 +88,7 @@ static uint64_t io_whole_pages(uint64_t bytes)
 /* After the slots: row numbers, then data for records, if they are wanted. */
 uint32_t io_more_at(const struct io *io)
 {
-	return io->nr_slots * (uint32_t)sizeof(struct io_slot) + io_row_of_bytes(io);
+	return io_far_of_at(io) + 4 * io->row_plan.nr_keys;
 }
 
 uint32_t io_stages_at(const struct io *io)
@@ -153,8 +148,8 @@ static uint64_t io_planned_bytes(const struct io *io)
 {
 	return io_whole_pages(io_slot_bytes(io)) + io_whole_pages(io_bio_bytes(io)) +
 	       io_whole_pages(io_ladders_bytes(io)) +
-	       io_whole_pages((uint64_t)io->nr_rows * sizeof(struct io_row)) +
-	       io_whole_pages((uint64_t)io->nr_keys * sizeof(struct io_key)) +
+	       io_whole_pages(row_plan__bytes(&io->row_plan)) +
+	       io_whole_pages((uint64_t)io->row_plan.nr_keys * sizeof(struct io_key)) +
 	       io_whole_pages(IO_MAX_DEVICES * sizeof(struct io_device)) +
 	       io_whole_pages(IO_MAX_NAMES * sizeof(struct io_name)) +
 	       (io->wants.files ? io_whole_pages(FILES_MOST * sizeof(struct io_file)) : 0);
@@ -196,12 +191,10 @@ int io_make_tables(struct io *io)
 	       io->nr_slots > IO_MIN_SLOTS)
 		io->nr_slots /= 2;
 	while (!err &&
-	       (err = io_make_table(&io->row_cells, "io_rows",
-				    (uint64_t)io->nr_rows * sizeof(struct io_row))) == -E2BIG &&
-	       io->nr_rows > 2 * io->nr_cpus) {
-		io->nr_rows = io->nr_rows / 2 > io->nr_cpus ? io->nr_rows / 2 : io->nr_cpus + 1;
+	       (err = io_make_table(&io->row_cells, "io_rows", row_plan__bytes(&io->row_plan))) ==
+		       -E2BIG &&
+	       row_plan__halve(&io->row_plan))
 		err = 0;
-	}
 	while (!err && io_knows_bios(io) &&
 	       (err = io_make_table(&io->bio_cells, "io_bios", io_bio_bytes(io))) == -E2BIG &&
 	       io->nr_bios > IO_MIN_BIOS) {
@@ -221,6 +214,26 @@ int io_map_own(struct io_table *table, const struct bpf_map *map)
 	return err ? log_err(err, "cannot map %s: %s", bpf_map__name(map), strerror(-err)) : 0;
 }
 
+/* The chunks of the pool; and key 0, whose rows are those that belong to no key. */
+static int io_begin_rows(struct io *io)
+{
+	const struct row_plan *plan = &io->row_plan;
+	char *numbers = io->slot_cells.cells;
+	uint32_t *row_of = (uint32_t *)(numbers + io->nr_slots * sizeof(struct io_slot));
+	uint32_t *far_of = (uint32_t *)(numbers + io_far_of_at(io));
+	int fd = bpf_map__fd(io->skel->maps.io_chunks), err;
+
+	for (uint32_t cpu = 0; cpu < io->nr_cpus; cpu++)
+		row_of[(size_t)cpu * plan->nr_keys] = cpu + 1;
+	far_of[0] = io->nr_cpus + 1;
+	for (uint32_t nr = plan->first; nr < plan->nr; nr += plan->chunk) {
+		err = bpf_map_update_elem(fd, NULL, &nr, BPF_ANY);
+		if (err)
+			return log_err(err, "cannot fill io_chunks: %s", strerror(-err));
+	}
+	return row_table__init(&io->rows, io->row_cells.cells, plan, io->nr_cpus, io->wants.zoom);
+}
+
 int io_map_tables(struct io *io)
 {
 	struct io_bpf *s = io->skel;
@@ -231,7 +244,8 @@ int io_map_tables(struct io *io)
 	err = err ?: io_map_own(&io->name_cells, s->maps.io_names);
 	if (!err && io->wants.files)
 		err = io_map_own(&io->file_cells, s->maps.io_files);
-	return err ?: slot_table__init(&io->slots, io->slot_cells.cells, io->nr_slots);
+	err = err ?: slot_table__init(&io->slots, io->slot_cells.cells, io->nr_slots);
+	return err ?: io_begin_rows(io);
 }
 
 void io_unmap(struct io_table *table)

@@ -14,6 +14,8 @@
 #include "symbol/frames.h"
 
 static const uint64_t io_live_window_ns = 20000000; /* maximum delay of other CPUs' records */
+/* A cell of a row takes 3.2e9 commands more before it overflows: 53 million a second. */
+static const uint64_t io_live_keep_ns = 60000000000ULL;
 
 struct io_live {
 	struct io *io;
@@ -212,13 +214,21 @@ static int io_live_open(struct session *s)
 	return 0;
 }
 
+/* A view may read nothing before the end. */
+static int io_live_keep_counts(void *arg)
+{
+	io__keep_counts(arg);
+	return 0;
+}
+
 static int io_live_arm(struct session *s)
 {
 	struct io *io = io_live(s)->io;
+	int err = loop__every(s->inside->loop, io_live_keep_ns, io_live_keep_counts, io);
 
-	return io__uevent_fd(io) < 0
-		       ? 0
-		       : loop__add_fd(s->inside->loop, io__uevent_fd(io), io__on_uevent, io);
+	if (!err && io__uevent_fd(io) >= 0)
+		err = loop__add_fd(s->inside->loop, io__uevent_fd(io), io__on_uevent, io);
+	return err;
 }
 
 static void io_live_needs(const struct session *s, struct privilege_needs *needs)

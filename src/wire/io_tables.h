@@ -219,20 +219,63 @@ static inline __u32 io_size_class(__u32 bytes)
 }
 
 /*
- * A distribution of one key on one CPU. The first nr_cpus rows are `other`, used when the CPU's
- * part of the pool ran dry; the parts follow, each cpu_rows long: no two CPUs ever claim the same
- * row.
+ * A distribution of one key on one CPU. Its cells are the buckets from 128 ns to 1.07 s: the
+ * latencies of nearly all I/O. The others of a key are counted in its far row, which all CPUs share
+ * and which exists only if there are any. Cells are half as wide as the counts: user space takes
+ * out what is in a cell long before it overflows.
+ *
+ * The first nr_cpus rows are `other`, used when no row is left; then comes their far row. The pool
+ * follows. A CPU takes a chunk of it at once, so that no two CPUs claim the same row.
  */
+enum {
+	ROW_FROM_BIT = 7,
+	ROW_TO_BIT = 30,
+	ROW_CELLS = (ROW_TO_BIT - ROW_FROM_BIT) * HIST_SUB,
+	ROW_FIRST = (ROW_FROM_BIT - HIST_SUB_BITS + 1) * HIST_SUB, /* bucket of the first cell */
+	ROW_FAR_CELLS = HIST_CELLS - ROW_CELLS,
+	ROW_SPILL = 1 << 30, /* a cell with more is taken out */
+};
+
 struct io_row {
 	__u64 sum_ns;
 	__u64 bytes;
 	__u64 max_ns[IO_MAX_DEPTH]; /* by nesting depth; user space takes and clears them */
-	__u32 key_nr;
+	__u16 key_nr;
+	__u8 is_far; /* its cells are those of row_far_cell; sums and maxima stay in near rows */
+	__u8 depth;  /* nesting depth inside the maximum's update on this CPU */
 	__u32 claim;
-	__u32 depth; /* nesting depth inside the maximum's update on this CPU */
-	__u32 next;  /* in a row `other`: how many rows of its CPU's part of the pool are taken */
-	__u64 cells[HIST_CELLS]; /* with the zoom: ZOOM_CELLS of them */
+	__u32 next; /* in a row `other`: the next row of its CPU's chunk; at a boundary: none is
+		       left */
+	__u32 pad;
+	__u32 cells[ROW_CELLS]; /* with the zoom: ZOOM_CELLS of them */
 };
+_Static_assert(sizeof(struct io_row) % 64 == 0, "rows of two CPUs share no cache line");
+_Static_assert((int)ROW_FAR_CELLS <= (int)ROW_CELLS && (int)ZOOM_CELLS <= (int)ROW_CELLS,
+	       "a row has room for either");
+
+static inline _Bool row_is_near(__u64 ns)
+{
+	return ns - (1 << ROW_FROM_BIT) < (1 << ROW_TO_BIT) - (1 << ROW_FROM_BIT);
+}
+
+/* As hist_slot, for latencies that are near: without its two limits. */
+static inline __u32 row_near_slot(__u64 ns)
+{
+	__u32 e = hist_octave((__u32)(ns >> HIST_SUB_BITS));
+
+	return (e << HIST_SUB_BITS) + (__u32)(ns >> e);
+}
+
+/* The cell of a bucket that is far, and the other way around. */
+static inline __u32 row_far_cell(__u32 slot)
+{
+	return slot < ROW_FIRST ? slot : slot - ROW_CELLS;
+}
+
+static inline __u32 row_far_slot(__u32 cell)
+{
+	return cell < ROW_FIRST ? cell : cell + ROW_CELLS;
+}
 
 /* A device as its first command showed it. */
 enum io_verdict {
@@ -351,8 +394,10 @@ struct io_settings {
 	__u32 row_of_mask; /* of their byte offsets */
 	__u32 key_mask;
 	__u32 nr_cpus;
-	__u32 cpu_rows;	    /* of the pool, for each CPU */
+	__u32 chunk_mask;   /* of row numbers: rows that a CPU takes at once, less one */
 	__u32 rows_end;	    /* in bytes, less one row: the highest offset of a row */
+	__u32 far_of_at;    /* byte offset of the numbers of far rows behind those */
+	__u32 far_of_mask;  /* of their byte offsets */
 	__u32 more_at;	    /* byte offset of struct io_slot_more's from the slots */
 	__u32 stages_at;    /* byte offset of struct io_slot_stages' from the slots */
 	__u32 bio_mask;	    /* of byte offsets: (nr - 1) * sizeof(struct io_bio) */
@@ -423,7 +468,6 @@ struct io_counters {
 	__u64 never_sent;     /* setups that ended before the device: neither attempt nor loss */
 	__u64 clock_backward; /* completions that seem to precede their start */
 	__u64 unknown_device; /* commands of a device that the table had no cell for */
-	__u64 row_other;      /* commands counted in the row `other` */
 	__u64 retries;	      /* attempts after the first */
 	__u64 refused;	      /* commands the driver ended itself: its controller was not ready */
 	__u64 requeues;	      /* commands handed back before they reached the device */
