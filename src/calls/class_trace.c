@@ -179,7 +179,8 @@ static void trace_set_up(struct class_trace *t, const struct class_wants *wants,
 	run->emit = t->emit;
 	run->insists = t->returns;
 	run->max_rate = t->max_rate.given ? t->max_rate.value : CLASS_MAX_RATE;
-	run->ring_bytes = t->buffer.given ? t->buffer.value : CLASS_RING_BYTES;
+	run->ring_bytes = t->buffer.value;
+	run->ring_default_bytes = CLASS_RING_BYTES;
 	t->trace.on_tree = trace_on_tree;
 	t->trace.on_life = trace_on_life;
 	t->trace.arg = t;

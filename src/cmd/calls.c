@@ -206,7 +206,8 @@ static void calls_set_up(struct calls_cmd *c, const struct options *options)
 
 	run->emit = c->emit;
 	run->insists = c->returns;
-	run->ring_bytes = c->buffer.given ? c->buffer.value : RING_BYTES;
+	run->ring_bytes = c->buffer.value;
+	run->ring_default_bytes = RING_BYTES;
 	c->view.limits = (struct call_limits){ c->depth.value, c->min_ns.value };
 	c->view.is_graph = c->graph;
 	c->view.page.command = "calls";

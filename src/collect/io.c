@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include <bpf/libbpf.h>
 #include "base/clock.h"
+#include "base/cpus.h"
 #include "base/log.h"
 #include "bpf/io.skel.h"
 
@@ -71,14 +72,6 @@ static int io_start(struct io *io)
 	return err ?: io_watch_controllers(io);
 }
 
-/* CPUs may be missing from /sys: then all may come. */
-static uint32_t io_count_online(uint32_t nr_possible)
-{
-	long nr = sysconf(_SC_NPROCESSORS_ONLN);
-
-	return nr > 0 && nr < nr_possible ? (uint32_t)nr : nr_possible;
-}
-
 static struct io *io_new(const struct io_wants *wants)
 {
 	struct io *io = calloc(1, sizeof(*io));
@@ -93,7 +86,9 @@ static struct io *io_new(const struct io_wants *wants)
 	io->slot_cells.fd = io->row_cells.fd = io->bio_cells.fd = -1;
 	io->ladder_cells.fd = io->uevent_fd = -1;
 	io->nr_cpus = (uint32_t)libbpf_num_possible_cpus();
-	io->nr_online = io_count_online(io->nr_cpus);
+	io->is_online = calloc(io->nr_cpus, sizeof(*io->is_online));
+	if (io->is_online)
+		io->nr_online = cpus__online(io->is_online, io->nr_cpus);
 	memset(io->device_of, 0xff, sizeof(io->device_of));
 	return io;
 }
@@ -108,6 +103,11 @@ static void io_tell_sizes(const struct io *io)
 		    io->slots.nr, rows->nr_keys, rows->nr, (double)row_plan__bytes(rows) / mib,
 		    (double)row_plan__most_bytes(io->nr_online) / mib, io->nr_online, io->nr_cpus,
 		    (double)io->start.memory_bytes / mib);
+	if (io->rings)
+		log_verbose("rings: %u KiB for each CPU that is online, %u KiB for each other, "
+			    "%.1f MiB",
+			    io->ring_bytes >> 10, io_idle_ring_bytes(io) >> 10,
+			    (double)io_rings_bytes(io) / mib);
 }
 
 int io__open(struct io **out, const struct io_wants *wants)
@@ -116,7 +116,7 @@ int io__open(struct io **out, const struct io_wants *wants)
 	int err;
 
 	*out = io;
-	if (!io || !io->part)
+	if (!io || !io->part || !io->is_online)
 		return log_err(-ENOMEM, "out of memory");
 	io->uevent_fd =
 		uevent__open(); /* before the list is read, so that no device appears unnoticed */
@@ -154,8 +154,10 @@ void io__rehearse(struct rehearsal *rehearsal)
 
 	memset(rehearsal, 0, sizeof(*rehearsal));
 	rehearsal->start = (struct start){ START_TABLES, -ENOMEM };
-	if (!io)
+	if (!io || !io->is_online) {
+		io__free(io);
 		return;
+	}
 	io->start.rehearses = true;
 	err = io_prepare(io);
 	if (!err && io__sees_nvme(io))
@@ -317,6 +319,7 @@ void io__free(struct io *io)
 		close(io->uevent_fd);
 	free(io->choices);
 	free(io->part);
+	free(io->is_online);
 	free(io);
 }
 

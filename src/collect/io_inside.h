@@ -43,9 +43,10 @@ struct io {
 	struct io_table slot_cells, key_cells, row_cells, bio_cells, ladder_cells, device_cells,
 		name_cells, file_cells;
 	uint32_t nr_cpus, nr_online, nr_slots, nr_bios;
+	bool *is_online; /* by CPU */
 	struct row_plan row_plan;
 	struct row_table rows;
-	uint64_t nr_other; /* commands in the row `other` at the last read */
+	uint64_t nr_other;	       /* commands in the row `other` at the last read */
 	int device_of[IO_MAX_DEVICES]; /* cell to index in devices, -1: not looked up yet */
 	bool nvme_attached;	       /* nvme_setup_cmd and nvme_complete_rq */
 	bool block_attached; /* block_rq_issue and block_rq_complete, for disks that are not NVMe */
@@ -53,7 +54,7 @@ struct io {
 	int typed_err;	     /* why pointers are not typed; 0: they are, or not tried */
 	struct start start;  /* how far it got */
 	struct ring_buffer *rings;
-	uint32_t ring_bytes;	      /* of each CPU's */
+	uint32_t ring_bytes;	      /* of each CPU's that is online */
 	struct mounts mounts;	      /* with files, */
 	uint64_t senders[NR_SENDERS]; /* with files: addresses of functions */
 	struct io_volumes volumes;    /* with bios */
@@ -150,7 +151,9 @@ void io_note_event(struct io *io, enum record_event event, int index);
 void io_hand_on_events(struct io *io);
 
 /* io_records.c */
-int io_make_rings(struct io *io); /* after the programs are loaded */
+int io_make_rings(struct io *io);		  /* after the programs are loaded */
+uint32_t io_idle_ring_bytes(const struct io *io); /* of each CPU's that is not online */
+uint64_t io_rings_bytes(const struct io *io);	  /* of all */
 void io_free_rings(struct io *io);
 
 #endif

@@ -12,15 +12,15 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include "base/clock.h"
+#include "base/cpus.h"
 #include "base/grow.h"
 #include "base/log.h"
 #include "bpf/io.skel.h"
 #include "wire/io_stages.h"
 
 static const uint64_t ring_default_bytes = 4 << 20; /* 36,000 records */
-static const uint64_t rings_most_bytes = 128 << 20; /* of all CPUs, unless --buffer says more */
-static const uint64_t ring_least_bytes = 64 << 10;
-static const uint64_t parked_look_ns = 300000000; /* a parked command is settled within */
+static const uint64_t rings_most_bytes = 128 << 20; /* of all CPUs online, without --buffer */
+static const uint64_t parked_look_ns = 300000000;   /* a parked command is settled within */
 
 /* ---- commands that failed and wait for nothing: no program reports them soon ---- */
 
@@ -110,26 +110,33 @@ static int ring_on_record(void *arg, void *data, size_t size)
 	return 0;
 }
 
-/* A power of two, at least a page, as the kernel requires. */
+/* --buffer is kept to, however many CPUs there are. */
 static uint32_t ring_size(const struct io *io)
 {
-	uint64_t wanted = io->wants.buffer_bytes, size = (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t given = io->wants.buffer_bytes, wanted = given ? given : ring_default_bytes;
 
-	if (!wanted) {
-		wanted = rings_most_bytes / io->nr_cpus;
-		wanted = wanted > ring_default_bytes ? ring_default_bytes : wanted;
-		wanted = wanted < ring_least_bytes ? ring_least_bytes : wanted;
-	}
 	if (io_has_ladders(io))
 		wanted /= 2;
-	while (size < wanted && size < 1u << 30)
-		size *= 2;
-	return (uint32_t)size;
+	return cpus__ring_bytes(wanted, given ? UINT64_MAX : rings_most_bytes, io->nr_online);
+}
+
+uint32_t io_idle_ring_bytes(const struct io *io)
+{
+	uint32_t least = cpus__ring_bytes(CPUS_RING_LEAST, UINT64_MAX, 1);
+
+	return io->ring_bytes < least ? io->ring_bytes : least;
+}
+
+uint64_t io_rings_bytes(const struct io *io)
+{
+	return (uint64_t)io->nr_online * io->ring_bytes +
+	       (uint64_t)(io->nr_cpus - io->nr_online) * io_idle_ring_bytes(io);
 }
 
 static int ring_make(struct io *io, uint32_t cpu)
 {
-	int fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "io_ring", 0, 0, io->ring_bytes, NULL), err;
+	uint32_t bytes = io->is_online[cpu] ? io->ring_bytes : io_idle_ring_bytes(io);
+	int fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "io_ring", 0, 0, bytes, NULL), err;
 
 	if (fd < 0)
 		return fd;
@@ -154,7 +161,7 @@ int io_make_rings(struct io *io)
 	for (uint32_t cpu = 0; !err && cpu < io->nr_cpus; cpu++)
 		err = ring_make(io, cpu);
 	return err ? log_err(err, "cannot make a ring of %u bytes for each of %u CPUs: %s",
-			     io->ring_bytes, io->nr_cpus, strerror(-err))
+			     io->ring_bytes, io->nr_online, strerror(-err))
 		   : 0;
 }
 

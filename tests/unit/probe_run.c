@@ -39,6 +39,7 @@ static void make_ring(struct run_ring *ring, struct test_ring *kernel)
 	kernel->pages = pages;
 	kernel->written_to = (uint64_t *)pages;
 	ring->written_to = (const uint64_t *)pages;
+	ring->bytes = (uint32_t)page;
 	ring->read_at = calloc(1, sizeof(*ring->read_at));
 }
 
@@ -181,7 +182,6 @@ static void test_rings(void)
 		.plan = &plan,
 		.nr_cpus = TEST_CPUS,
 		.rings = rings,
-		.ring_bytes = (uint32_t)ring_bytes(),
 	};
 
 	for (int cpu = 0; cpu < TEST_CPUS; cpu++)

@@ -56,6 +56,18 @@ grep -q "for the $online of $possible CPUs that are online" /tmp/out.err
 ok $? "the tables are for the CPUs that are online"
 between "$(sed -n 's/^tables: .*, \([0-9]*\)\.[0-9] MiB$/\1/p' /tmp/out.err)" 4 40 "and small"
 
+traced /tmp/out -d nullb0
+for cpu in 0 1; do
+	taskset -c $cpu /usr/bin/dd if=/dev/nullb0 of=/dev/null bs=4k count=11 iflag=direct 2>/dev/null
+done
+measured
+ok $? "trace: exits 0"
+is "$(grep -c '"type":"trace"' /tmp/out)" 22 "22 records of two CPUs"
+whole /tmp/out "nothing is lost"
+note "$(grep '^rings' /tmp/out.err)"
+is "$(sed -n 's/^rings: .*, \([0-9.]*\) MiB$/\1/p' /tmp/out.err)" \
+	"$(awk "BEGIN { printf \"%.1f\", $online * 4 + ($possible - $online) / 16 }")" "4 MiB for each CPU, 64 KiB for those to come"
+
 # Disks that appear later. Two CPUs alone have no rows for them; the rows for CPUs that come later are enough.
 disks null_remove
 measure /tmp/out -v

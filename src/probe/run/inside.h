@@ -32,6 +32,7 @@ struct run_counter {
 struct run_ring {
 	uint64_t *read_at;	    /* we write */
 	const uint64_t *written_to; /* the kernel writes; data start a page after it, twice */
+	uint32_t bytes;
 };
 
 /* Position and time of a held record. */
@@ -62,7 +63,6 @@ struct run {
 	size_t nr_by_address;
 	uint32_t nr_cpus; /* possible ones */
 	struct run_ring *rings;
-	uint32_t ring_bytes;
 	struct run_order order;
 	int children[2];		/* links of the programs that follow them; -1: none */
 	int switch_fd;			/* -1: none */

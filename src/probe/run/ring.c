@@ -13,32 +13,29 @@
 #include <unistd.h>
 #include <bpf/bpf.h>
 #include "base/clock.h"
+#include "base/cpus.h"
 #include "base/grow.h"
 #include "base/log.h"
 #include "probe/run/inside.h"
 
 static const uint64_t ring_default_bytes = 1 << 20; /* 10,000 records; half a million a second */
-static const uint64_t ring_least_bytes = 64 << 10;
-static const uint64_t rings_most_bytes = 64 << 20; /* of all CPUs, unless ring_bytes says more */
+static const uint64_t rings_most_bytes = 64 << 20;  /* of all CPUs online; without a default */
+static const uint64_t rings_most_wanted_bytes = 256 << 20; /* or with one of the command */
 
 /* ---- making ---- */
 
-/* A power of two and at least a page, as the kernel requires. */
-static uint32_t ring_size(const struct run *run)
+static uint32_t ring_size(const struct run *run, uint32_t nr_online)
 {
-	uint64_t wanted = run->wants.ring_bytes, size = (uint64_t)sysconf(_SC_PAGESIZE);
+	const struct run_wants *w = &run->wants;
 
-	if (!wanted) {
-		wanted = rings_most_bytes / run->nr_cpus;
-		wanted = wanted > ring_default_bytes ? ring_default_bytes : wanted;
-		wanted = wanted < ring_least_bytes ? ring_least_bytes : wanted;
-	}
-	while (size < wanted && size < 1u << 30)
-		size *= 2;
-	return (uint32_t)size;
+	if (w->ring_bytes)
+		return cpus__ring_bytes(w->ring_bytes, UINT64_MAX, nr_online);
+	if (w->ring_default_bytes)
+		return cpus__ring_bytes(w->ring_default_bytes, rings_most_wanted_bytes, nr_online);
+	return cpus__ring_bytes(ring_default_bytes, rings_most_bytes, nr_online);
 }
 
-static int ring_map(struct run *run, struct run_ring *ring, int fd)
+static int ring_map(struct run_ring *ring, int fd)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	void *ours = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0), *theirs;
@@ -46,8 +43,7 @@ static int ring_map(struct run *run, struct run_ring *ring, int fd)
 	if (ours == MAP_FAILED)
 		return -errno;
 	ring->read_at = ours;
-	theirs = mmap(NULL, page + 2 * (size_t)run->ring_bytes, PROT_READ, MAP_SHARED, fd,
-		      (off_t)page);
+	theirs = mmap(NULL, page + 2 * (size_t)ring->bytes, PROT_READ, MAP_SHARED, fd, (off_t)page);
 	if (theirs == MAP_FAILED)
 		return -errno;
 	ring->written_to = theirs;
@@ -57,7 +53,8 @@ static int ring_map(struct run *run, struct run_ring *ring, int fd)
 /* The first ring is the template of the others. */
 static int ring_make(struct run *run, uint32_t cpu)
 {
-	int fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "ring", 0, 0, run->ring_bytes, NULL), err = 0;
+	struct run_ring *ring = &run->rings[cpu];
+	int fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "ring", 0, 0, ring->bytes, NULL), err = 0;
 	LIBBPF_OPTS(bpf_map_create_opts, opts);
 
 	if (fd < 0)
@@ -69,24 +66,48 @@ static int ring_make(struct run *run, uint32_t cpu)
 				       sizeof(uint32_t), run->nr_cpus, &opts);
 	err = run->maps.rings < 0 ? run->maps.rings
 				  : bpf_map_update_elem(run->maps.rings, &cpu, &fd, BPF_ANY);
-	err = err ?: ring_map(run, &run->rings[cpu], fd);
+	err = err ?: ring_map(ring, fd);
 	close(fd); /* the map and the mapping hold it */
 	return err;
 }
 
+/* Small for a CPU that is not online. */
+static int ring_size_all(struct run *run)
+{
+	uint32_t least = cpus__ring_bytes(CPUS_RING_LEAST, UINT64_MAX, 1), size, nr_online;
+	bool *is_online = calloc(run->nr_cpus, sizeof(*is_online));
+	uint64_t bytes = 0;
+
+	run->rings = calloc(run->nr_cpus, sizeof(*run->rings));
+	if (!run->rings || !is_online) {
+		free(is_online);
+		return log_no_memory();
+	}
+	nr_online = cpus__online(is_online, run->nr_cpus);
+	size = ring_size(run, nr_online);
+	for (uint32_t cpu = 0; cpu < run->nr_cpus; cpu++) {
+		run->rings[cpu].bytes = is_online[cpu] || size < least ? size : least;
+		bytes += run->rings[cpu].bytes;
+	}
+	free(is_online);
+	log_verbose("rings: %u KiB for each CPU that is online (%u of %u), %.1f MiB", size >> 10,
+		    nr_online, run->nr_cpus, (double)bytes / (1 << 20));
+	return 0;
+}
+
 int run_make_rings(struct run *run)
 {
-	int err = 0;
+	int err = ring_size_all(run);
 
-	run->ring_bytes = ring_size(run);
-	run->rings = calloc(run->nr_cpus, sizeof(*run->rings));
-	if (!run->rings)
-		return log_no_memory();
-	for (uint32_t cpu = 0; !err && cpu < run->nr_cpus; cpu++)
+	if (err)
+		return err;
+	for (uint32_t cpu = 0; !err && cpu < run->nr_cpus; cpu++) {
 		err = ring_make(run, cpu);
-	return err ? log_err(err, "cannot make a ring of %u bytes for each of %u CPUs: %s",
-			     run->ring_bytes, run->nr_cpus, strerror(-err))
-		   : 0;
+		if (err)
+			log_err(err, "cannot make a ring of %u bytes for CPU %u of %u: %s",
+				run->rings[cpu].bytes, cpu, run->nr_cpus, strerror(-err));
+	}
+	return err;
 }
 
 void run_free_rings(struct run *run)
@@ -98,7 +119,7 @@ void run_free_rings(struct run *run)
 			munmap(run->rings[cpu].read_at, page);
 		if (run->rings[cpu].written_to)
 			munmap((void *)run->rings[cpu].written_to,
-			       page + 2 * (size_t)run->ring_bytes);
+			       page + 2 * (size_t)run->rings[cpu].bytes);
 	}
 	free(run->rings);
 	free(run->order.held);
@@ -192,7 +213,7 @@ static int ring_read(struct run *run, struct run_ring *ring)
 	int err = 0;
 
 	while (!err && at < until) {
-		const char *header = data + (at & (run->ring_bytes - 1));
+		const char *header = data + (at & (ring->bytes - 1));
 		uint32_t len = __atomic_load_n((const uint32_t *)header, __ATOMIC_ACQUIRE);
 		uint32_t bytes = len & ~(BPF_RINGBUF_BUSY_BIT | BPF_RINGBUF_DISCARD_BIT);
 

@@ -19,11 +19,12 @@ struct run;
 
 struct run_wants {
 	const struct plan *plan;
-	uint64_t ring_bytes; /* per CPU; 0: default */
-	uint32_t max_keys;   /* 0: default */
-	bool emit;	     /* print the instructions to stderr */
-	uint64_t max_rate;   /* of calls: records a second; above it objects are dropped; 0: any */
-	bool insists;	     /* of calls: wants returns even where kretprobes may lose them */
+	uint64_t ring_bytes;	     /* per CPU that is online; 0: default */
+	uint64_t ring_default_bytes; /* less with many CPUs; 0: 1 MiB */
+	uint32_t max_keys;	     /* 0: default */
+	bool emit;		     /* print the instructions to stderr */
+	uint64_t max_rate; /* of calls: records a second; above it objects are dropped; 0: any */
+	bool insists;	   /* of calls: wants returns even where kretprobes may lose them */
 };
 
 /*
