@@ -3,7 +3,26 @@
 #ifndef IOSONAR_BPF_STACK_H
 #define IOSONAR_BPF_STACK_H
 
+#include "bpf/table.h"
 #include "bpf/unwind.h"
+
+/* False: the ring is full, and the next I/O from there tries again. */
+inline_always bool unwind_keep(const struct unwind_walk *s, __u32 number)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	void *ring = bpf_map_lookup_elem(&io_rings, &cpu);
+	struct io_stack *stack = ring ? bpf_ringbuf_reserve(ring, sizeof(*stack), 0) : 0;
+
+	if (!stack)
+		return false;
+	bpf_probe_read_kernel(stack->frames, sizeof(stack->frames), s->frames);
+	stack->number = number;
+	stack->nr = s->nr;
+	stack->user = 1;
+	stack->is_truncated = s->end != UNWIND_COMPLETE;
+	bpf_ringbuf_submit(stack, BPF_RB_NO_WAKEUP);
+	return true;
+}
 
 /* Sends the frames to user space once; if the ring is full, the next I/O from there tries again. */
 inline_always void stack_send(void *ctx, __u32 nr, __u64 flags)

@@ -9,7 +9,9 @@
 #ifndef IOSONAR_BPF_UNWIND_H
 #define IOSONAR_BPF_UNWIND_H
 
-#include "bpf/table.h"
+#include "bpf/cell.h"
+#include "bpf/request.h"
+#include "wire/io_stages.h"
 #include "wire/unwind.h"
 
 #define EBUSY  16
@@ -35,7 +37,7 @@ struct {
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, struct unwound);
-} io_unwound SEC(".maps");
+} unwind_known SEC(".maps");
 
 enum unwind_end {
 	UNWIND_GOES_ON,
@@ -426,39 +428,25 @@ _Static_assert((STACK_FRAMES & (STACK_FRAMES + 1)) == 0, "it is a mask, too");
 
 /* ---- the stack ---- */
 
-/* False: the ring is full, and the next I/O from there tries again. */
-inline_always bool unwind_send(const struct unwind_walk *s, __u32 number)
-{
-	__u32 cpu = bpf_get_smp_processor_id();
-	void *ring = bpf_map_lookup_elem(&io_rings, &cpu);
-	struct io_stack *stack = ring ? bpf_ringbuf_reserve(ring, sizeof(*stack), 0) : 0;
-
-	if (!stack)
-		return false;
-	bpf_probe_read_kernel(stack->frames, sizeof(stack->frames), s->frames);
-	stack->number = number;
-	stack->nr = s->nr;
-	stack->user = 1;
-	stack->is_truncated = s->end != UNWIND_COMPLETE;
-	bpf_ringbuf_submit(stack, BPF_RB_NO_WAKEUP);
-	return true;
-}
+/* Hands the frames to user space, for a stack of this number. False: the next one like it tries
+ * again. Whoever includes this file defines it. */
+inline_always bool unwind_keep(const struct unwind_walk *s, __u32 number);
 
 /* Its number, behind those that the kernel gives; 0: the cell belongs to another stack. */
 inline_always __u32 unwind_number(const struct unwind_walk *s, __u64 hash, __u32 nr)
 {
 	__u32 cell = (hash + nr) & (IO_MAX_STACKS - 1);
-	struct unwound *unwound = bpf_map_lookup_elem(&io_unwound, &cell);
+	struct unwound *unwound = bpf_map_lookup_elem(&unwind_known, &cell);
 
 	if (!unwound) {
 		struct unwound new = { .hash = hash };
 
-		bpf_map_update_elem(&io_unwound, &cell, &new, BPF_NOEXIST);
-		unwound = bpf_map_lookup_elem(&io_unwound, &cell);
+		bpf_map_update_elem(&unwind_known, &cell, &new, BPF_NOEXIST);
+		unwound = bpf_map_lookup_elem(&unwind_known, &cell);
 	}
 	if (!unwound || unwound->hash != hash)
 		return 0;
-	if (!unwound->sent && unwind_send(s, IO_MAX_STACKS + cell + 1))
+	if (!unwound->sent && unwind_keep(s, IO_MAX_STACKS + cell + 1))
 		unwound->sent = 1;
 	return IO_MAX_STACKS + cell + 1;
 }

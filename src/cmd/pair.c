@@ -274,6 +274,7 @@ static int pair_run_each(struct pair_view *v, const struct options *options, cha
 	request->line.kernel_stack = v->stack == PAIR_KERNEL || v->stack == PAIR_BOTH;
 	request->line.user_stack = v->stack == PAIR_USER || v->stack == PAIR_BOTH;
 	request->wants.emit = v->tally.options.emit;
+	request->wants.unwind = (enum unwind_how)v->tally.options.unwind;
 	request->wants.ring_bytes = v->buffer.value;
 	v->slowest = calloc(v->slow.value + 1, sizeof(*v->slowest));
 	if (!v->slowest)

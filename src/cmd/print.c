@@ -9,12 +9,14 @@
 #include "probe/lang/line.h"
 #include "session/probe_source.h"
 #include "view/hits.h"
+#include "view/unwind_option.h"
 
 struct print_view {
 	/* options */
 	struct option_list words;
 	struct option_number buffer;
 	bool emit;
+	int unwind; /* enum unwind_how */
 	/* state */
 	struct request request;
 	struct hit_view hits;
@@ -27,6 +29,7 @@ static const struct option_def print_options[] = {
 	{ "buffer", 0, OPTION_SIZE, offsetof(struct print_view, buffer), "SIZE",
 	  "size of each CPU's ring (default 1Mi); a full ring drops lines and counts them",
 	  .min = 4096, .max = 1 << 30 },
+	UNWIND_OPTION(offsetof(struct print_view, unwind)),
 	{ "emit", 0, OPTION_FLAG, offsetof(struct print_view, emit), NULL,
 	  "print the BPF instructions generated from the line" },
 	{ 0 },
@@ -109,6 +112,7 @@ static int print_run(void *state, const struct options *options, char **argv)
 	int err;
 
 	v->request.wants.emit = v->emit;
+	v->request.wants.unwind = (enum unwind_how)v->unwind;
 	v->request.wants.ring_bytes = v->buffer.value;
 	err = request__understand(&v->request, LINE_PRINT, &v->words, options);
 	if (!err) {

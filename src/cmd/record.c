@@ -18,6 +18,7 @@
 #include "session/cache_source.h"
 #include "session/session.h"
 #include "view/records.h"
+#include "view/unwind_option.h"
 
 struct record {
 	/* options */
@@ -39,7 +40,7 @@ static const struct option_def record_options[] = {
 	  "also keep the time of each stage and the owner: for layers -r and slow -r" },
 	{ "stacks", 0, OPTION_FLAG, offsetof(struct record, stacks), NULL,
 	  "also keep stages and the stack of the submission: for stacks -r" },
-	RECORDS_UNWIND_OPTION(offsetof(struct record, unwind), .not_with = "cache"),
+	UNWIND_OPTION(offsetof(struct record, unwind), .not_with = "cache"),
 	{ "admin", 0, OPTION_FLAG, offsetof(struct record, admin), NULL,
 	  "only admin and fabrics commands", .not_with = "io" },
 	{ "io", 0, OPTION_FLAG, offsetof(struct record, io), NULL,
@@ -93,8 +94,8 @@ static struct io_wants record_wants(void *state, const struct options *options)
 		.depths = stages,
 		.files = stages,
 		.kernel_stacks = r->stacks,
-		.user_stacks = r->stacks && r->unwind != IO_UNWIND_NONE,
-		.unwind = (enum io_unwind_how)r->unwind,
+		.user_stacks = r->stacks && r->unwind != UNWIND_HOW_NONE,
+		.unwind = (enum unwind_how)r->unwind,
 		.kinds = r->admin ? 1 << IO_ADMIN | 1 << IO_FABRICS
 			 : r->io  ? 1 << IO_NVME | 1 << IO_BLOCK
 				  : 0,
@@ -250,7 +251,7 @@ static int record_check(const struct record *r, const struct options *options)
 		return log_err(-EINVAL, "--anonymous is not supported with --cache");
 	if (r->events && !r->cache)
 		return log_err(-EINVAL, "--events requires --cache");
-	if (r->unwind != IO_UNWIND_AUTO && !r->stacks)
+	if (r->unwind != UNWIND_HOW_AUTO && !r->stacks)
 		return log_err(-EINVAL, "--unwind requires --stacks");
 	if (r->buffer.given && r->cache && !r->events)
 		return log_err(-EINVAL, "--buffer with --cache requires --events");

@@ -14,6 +14,7 @@
 #include "view/intervals.h"
 #include "view/records.h"
 #include "view/slow_rows.h"
+#include "view/unwind_option.h"
 
 enum { SLOW_TOP = 10, SLOW_TOP_MOST = 10000 };
 enum slow_stack { SLOW_KERNEL, SLOW_USER, SLOW_BOTH, SLOW_NONE };
@@ -45,7 +46,7 @@ static const struct option_def slow_options[] = {
 	  "show bios, from submission to end, instead of commands of the driver" },
 	{ "stack", 0, OPTION_CHOICE, offsetof(struct slow, stack), "WHICH",
 	  "stack of the submission to show", .choices = stack_choices },
-	RECORDS_UNWIND_OPTION(offsetof(struct slow, unwind), .not_with = "read"),
+	UNWIND_OPTION(offsetof(struct slow, unwind), .not_with = "read"),
 	RECORD_IF_OPTION(offsetof(struct slow, filter), .not_with = "bio"),
 	ROW_FAIL_IF_OPTION(offsetof(struct slow, rows), "'whole > 1s'"),
 	RECORDS_BUFFER_OPTION(offsetof(struct slow, buffer)),
@@ -170,8 +171,8 @@ static struct io_wants slow_wants(void *state, const struct options *options)
 		.depths = true,
 		.files = true,
 		.kernel_stacks = slow_wants_kernel(l),
-		.user_stacks = slow_wants_user(l) && l->unwind != IO_UNWIND_NONE,
-		.unwind = (enum io_unwind_how)l->unwind,
+		.user_stacks = slow_wants_user(l) && l->unwind != UNWIND_HOW_NONE,
+		.unwind = (enum unwind_how)l->unwind,
 		/* Another device's slowest would raise the threshold; -w needs every record. */
 		.slowest =
 			l->each_device || l->as_they_come || l->filter.only || options->file.write

@@ -24,6 +24,7 @@
 #include "symbol/frames.h"
 #include "view/stacks.h"
 #include "view/tally.h"
+#include "view/unwind_option.h"
 
 enum { STACKS_TOP = 10, STACKS_MOST = 65536, STACKS_RANGES = 24 };
 enum stacks_which { STACKS_KERNEL, STACKS_USER, STACKS_BOTH };
@@ -45,7 +46,7 @@ struct stacks_row {
 struct stacks_view {
 	struct tally_view tally; /* for an EVENT; first: its options are at its start */
 	/* options */
-	int which, sort, unwind;
+	int which, sort;
 	struct option_number buffer;
 	struct record_filter filter;
 	struct row_conditions rows;
@@ -65,7 +66,7 @@ static const struct option_def stacks_options[] = {
 	  .completes = "line", .opens = line__opens, .is_capture = capture__is_one },
 	{ "stack", 0, OPTION_CHOICE, offsetof(struct stacks_view, which), "WHICH",
 	  "stack of the submission to show", .choices = which_choices },
-	RECORDS_UNWIND_OPTION(offsetof(struct stacks_view, unwind), .not_with = "read"),
+	UNWIND_OPTION(TALLY_OPTION(unwind), .not_with = "read"),
 	{ "sort", 0, OPTION_CHOICE, offsetof(struct stacks_view, sort), "WHAT",
 	  "add up and sort by", .choices = sort_words, .also = sort_also },
 	{ "by", 0, OPTION_STRING, 0, "WHAT",
@@ -320,8 +321,8 @@ static struct io_wants stacks_wants(void *state, const struct options *options)
 		.stages = true,
 		.details = true,
 		.kernel_stacks = stacks_wants_kernel(v),
-		.user_stacks = stacks_wants_user(v) && v->unwind != IO_UNWIND_NONE,
-		.unwind = (enum io_unwind_how)v->unwind,
+		.user_stacks = stacks_wants_user(v) && v->tally.options.unwind != UNWIND_HOW_NONE,
+		.unwind = (enum unwind_how)v->tally.options.unwind,
 		.buffer_bytes = v->buffer.given ? v->buffer.value : 0,
 	};
 }
@@ -357,10 +358,13 @@ static const struct session_view stacks_session = {
 static const char *stacks_alien(const struct stacks_view *v, const struct options *options)
 {
 	const struct option_given aliens[] = {
-		{ v->sort, "--sort" },		 { v->unwind, "--unwind" },
-		{ v->hist, "--hist" },		 { options->file.write, "-w" },
-		{ options->file.read.nr, "-r" }, { v->buffer.given, "--buffer" },
-		{ v->filter.only_if, "--if" },	 { v->rows.fail_if, "--fail-if" },
+		{ v->sort, "--sort" },
+		{ v->hist, "--hist" },
+		{ options->file.write, "-w" },
+		{ options->file.read.nr, "-r" },
+		{ v->buffer.given, "--buffer" },
+		{ v->filter.only_if, "--if" },
+		{ v->rows.fail_if, "--fail-if" },
 	};
 
 	return options__io_filter(options)

@@ -12,18 +12,11 @@
 #include "base/options.h"
 #include "collect/kernel.h"
 #include "collect/obstacle.h"
+#include "collect/unwind.h"
 #include "decode/ledger.h"
 #include "device/device.h"
 #include "wire/io_stages.h"
 #include "wire/io_tables.h"
-
-/* How user stacks are taken. */
-enum io_unwind_how {
-	IO_UNWIND_AUTO, /* by tables in processes with a file that keeps no frame pointers */
-	IO_UNWIND_FP,
-	IO_UNWIND_DWARF, /* by tables in all processes */
-	IO_UNWIND_NONE,
-};
 
 struct io_wants {
 	const struct filter_options *filter;
@@ -38,7 +31,7 @@ struct io_wants {
 	bool owners;  /* tasks are the submitting ones; set when tasks are keys */
 	bool files;   /* with stages: the file of the I/O; set by by_file */
 	bool kernel_stacks, user_stacks; /* with stages: where they were submitted */
-	enum io_unwind_how unwind;	 /* user stacks */
+	enum unwind_how unwind;		 /* user stacks */
 	bool depths;			 /* with stages: number in flight */
 	uint32_t slowest;      /* with records: only of the N slowest and of some others; 0: all */
 	bool bios;	       /* with stages: a record per bio, and none per command */
@@ -102,15 +95,7 @@ char *io__file(const struct io *io, uint64_t inode, uint64_t place);
 uint64_t io__files_missed(const struct io *io); /* lost to a full table of names */
 /* Stacks that could not be taken: another had their place; for other reasons. */
 void io__stack_losses(const struct io *io, uint64_t *taken, uint64_t *failed);
-/* Tables for processes whose user stacks were wanted: call often. Asks a process that reads their
- * files. */
-struct symbols;
-void io__unwind(struct io *io, struct symbols *symbols);
-/* Once before that: tables of the files that this process runs from, which others run from, too. */
-void io__unwind_first(struct io *io, struct symbols *symbols);
-/* A stack of this process that was taken by frame pointers is not complete. */
-bool io__lacks_frame_pointers(const struct io *io, uint32_t pid);
-void io__tell_unwind(const struct io *io); /* for people: how stacks were taken */
+struct unwinder *io__unwinder(const struct io *io); /* NULL: no user stacks by tables */
 /* A record's device in io__devices, -1: not known. */
 int io__device_of(struct io *io, const struct io_record *record);
 uint64_t io__records_tried(const struct io *io);   /* so far, by the programs, */

@@ -61,8 +61,9 @@ struct io {
 	io_record_fn on_record;
 	void *on_record_arg;
 	struct io_stack **stacks; /* by number, IO_STACK_NUMBERS entries */
-	struct io_unwind *unwind; /* NULL: user stacks are not unwound by tables */
-	struct io_told *told;	  /* parked commands whose record was made here */
+	struct unwind_shared unwind_shared;
+	struct unwinder *unwinder; /* NULL: user stacks are not unwound by tables */
+	struct io_told *told;	   /* parked commands whose record was made here */
 	size_t nr_told, room_told;
 	uint64_t parked_seen, parked_until_ns; /* when to look for parked commands */
 	struct ctrl_watch *ctrl_watch;	       /* NULL: not wanted */

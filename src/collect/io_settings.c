@@ -9,8 +9,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/random.h>
-#include <unistd.h>
 #include "base/log.h"
 #include "bpf/io.skel.h"
 #include "decode/op.h"
@@ -161,45 +159,13 @@ static void io_set_sizes(struct io *io)
 	ro->rows_end = (io->row_plan.nr - 1) * (uint32_t)sizeof(struct io_row);
 }
 
-/* As the kernel has it without KASAN; the programs notice where it is not so. */
-static uint32_t io_task_bytes(void)
-{
-	long page = sysconf(_SC_PAGESIZE);
-
-	return page > 16384 ? (uint32_t)page : 16384;
-}
-
-/* The stack is near the highest address: its bits are those of every address. */
-static uint64_t io_user_mask(void)
-{
-#ifdef __aarch64__
-	int here;
-
-	return ~0ULL >> __builtin_clzll((uint64_t)(uintptr_t)&here);
-#else
-	return ~0ULL;
-#endif
-}
-
-static void io_set_unwind(struct io *io)
-{
-	struct io_settings *ro = io_settings(io);
-	uint64_t seed = 0;
-
-	ro->unwind = io_unwinds(io);
-	ro->task_registers = io->kernel.has_task_registers;
-	ro->task_bytes = io_task_bytes();
-	ro->user_mask = io_user_mask();
-	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) == sizeof(seed))
-		ro->stack_seed = seed;
-}
-
 int io_set(struct io *io)
 {
 	int err = io_set_filters(io);
 
 	io_set_shape(io);
 	io_set_sizes(io);
-	io_set_unwind(io);
+	if (io_unwinds(io))
+		unwind_shared__set(io_settings(io), &io->kernel);
 	return err;
 }

@@ -94,6 +94,5 @@ bool io_has_ladders(const struct io *io)
 
 bool io_unwinds(const struct io *io)
 {
-	return io->wants.user_stacks &&
-	       (io->wants.unwind == IO_UNWIND_AUTO || io->wants.unwind == IO_UNWIND_DWARF);
+	return io->wants.user_stacks && unwind_how__has_tables(io->wants.unwind);
 }

@@ -66,7 +66,7 @@ static int io_live_drain(struct session *s, enum session_drain what)
 	int err;
 
 	if (live->frames) /* first: then the views see which processes have frame pointers */
-		io__unwind(live->io, frames__symbols(live->frames));
+		unwinder__publish(io__unwinder(live->io), frames__symbols(live->frames));
 	err = io__records(live->io, io_live_hold, live);
 	order__take(&live->order, until_ns, io_live_hand_on, s);
 	/* Rings that ran full: the next block says how many records are missing before it. */
@@ -124,7 +124,7 @@ static int io_live_settle(struct session *s)
 
 	if (in->drains)
 		log_verbose("records sent: %" PRIu64, io__records_tried(io_live(s)->io));
-	io__tell_unwind(io_live(s)->io);
+	unwinder__tell(io__unwinder(io_live(s)->io));
 	if (in->view->keeps_no_ledger)
 		return 0;
 	if (in->drains && !in->wants.rows) {
@@ -155,7 +155,7 @@ static char *io_live_frames(const struct io_live *live, const struct io_stack *s
 	struct io_stack copy = *stack;
 
 	copy.is_truncated |= stack->user && stack->number <= IO_MAX_STACKS &&
-			     io__lacks_frame_pointers(live->io, pid);
+			     unwinder__lacks_frame_pointers(io__unwinder(live->io), pid);
 	return frames__text(live->frames, &copy, pid);
 }
 
@@ -208,7 +208,7 @@ static int io_live_open(struct session *s)
 		return err;
 	if (live->frames) {
 		frames__prepare(live->frames);
-		io__unwind_first(live->io, frames__symbols(live->frames));
+		unwinder__first(io__unwinder(live->io), frames__symbols(live->frames));
 	}
 	s->start_ns = io__start_ns(live->io);
 	return 0;

@@ -11,6 +11,7 @@ static const uint64_t probe_window_ns = 20000000; /* maximum delay of other CPUs
 /* For calls the order is essential: an interrupted program sends its record after all that came
  * meanwhile, and a host may stop a guest's CPU for 50 ms in between. */
 static const uint64_t probe_calls_window_ns = 250000000;
+static const uint64_t probe_unwind_ns = 20000000;
 static const uint64_t probe_glance_ns = 50000000; /* minimum lifetime of a process to be named */
 
 static struct request *probe_request(const struct session *s)
@@ -48,9 +49,23 @@ static int probe_on_glance(void *arg)
 	return s->inside->view->on_glance(s->inside->state, s);
 }
 
+static int probe_on_unwind(void *arg)
+{
+	struct session *s = arg;
+
+	run__unwind(s->inside->data);
+	return 0;
+}
+
 /* Stacks in rows are resolved when the rows are shown, which may be much later. */
 static int probe_arm(struct session *s)
 {
+	int err = 0;
+
+	if (run__unwinds(s->inside->data))
+		err = loop__every(s->inside->loop, probe_unwind_ns, probe_on_unwind, s);
+	if (err)
+		return err;
 	if (!s->inside->view->on_glance || !probe_request(s)->plan.user_stack)
 		return 0;
 	return loop__every(s->inside->loop, probe_glance_ns, probe_on_glance, s);
@@ -85,6 +100,7 @@ static void probe_needs(const struct session *s, struct privilege_needs *needs)
 
 static void probe_detach(struct session *s)
 {
+	run__unwind(s->inside->data); /* who lacks frame pointers? */
 	run__detach(s->inside->data);
 }
 
@@ -93,6 +109,7 @@ static void probe_ledger(struct session *s)
 	struct run_counts counts;
 
 	run__counts(s->inside->data, &counts);
+	run__tell_unwind(s->inside->data);
 	probe_source__tell_hits(s, &counts);
 }
 

@@ -3,8 +3,6 @@
 #include "session/io_source.h"
 #include "view/records.h"
 
-const char *const records_unwind_choices[] = { "auto", "fp", "dwarf", "none", NULL };
-
 int32_t records__device(struct session *s, const struct io_record *record)
 {
 	const struct device *device = io_source__device(s, record);

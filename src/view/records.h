@@ -43,14 +43,4 @@ void record_filter__free(struct record_filter *filter);
 			.min = 4096, .max = 1 << 30, .not_with = "read"                         \
 	}
 
-/* In the order of enum io_unwind_how. */
-extern const char *const records_unwind_choices[];
-#define RECORDS_UNWIND_OPTION(at, ...)                                                    \
-	{                                                                                 \
-		"unwind", 0, OPTION_CHOICE, at, "HOW",                                    \
-			"how to find user stacks: fp by frame pointers, dwarf by tables " \
-			"(.eh_frame), auto as each process needs it",                     \
-			.choices = records_unwind_choices, __VA_ARGS__                    \
-	}
-
 #endif

@@ -570,6 +570,7 @@ int tally_view__run(struct tally_view *v, enum line_action action, const struct 
 	int err = 0;
 
 	v->request.wants.emit = v->options.emit;
+	v->request.wants.unwind = (enum unwind_how)v->options.unwind;
 	v->request.wants.max_keys = (uint32_t)v->options.keys.value;
 	if (v->options.linear) {
 		err = tally_read_linear(v);

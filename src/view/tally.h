@@ -12,6 +12,7 @@
 #include "probe/lang/line.h"
 #include "probe/run/request.h"
 #include "session/session.h"
+#include "view/unwind_option.h"
 #include "view/values.h"
 
 /* Options of all these commands; they are at the start of the command's state. */
@@ -19,6 +20,7 @@ struct tally_options {
 	struct option_list words;
 	struct option_number top, keys;
 	bool emit;
+	int unwind; /* enum unwind_how */
 	/* hist, pair */
 	bool log2;
 	const char *linear; /* FROM:TO:STEP */
@@ -89,6 +91,7 @@ struct tally_view {
 		  OPTION_NUMBER, TALLY_OPTION(keys),                                    \
 		  "N",		 "room for N rows (default 16384, with buckets 32768)", \
 		  .min = 1,	 .max = 1 << 22 },                                      \
+		UNWIND_OPTION(TALLY_OPTION(unwind)),                                    \
 	{                                                                               \
 		"emit", 0, OPTION_FLAG, TALLY_OPTION(emit), NULL,                       \
 			"print the BPF instructions generated from the line"            \

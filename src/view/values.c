@@ -103,8 +103,11 @@ void values__start(struct values *values, struct run *run)
 	values->run = run;
 	values->wall_ns = clock__wall_ns() - clock__mono_ns();
 	tzset(); /* reads its file now */
-	if (values->frames)
-		frames__prepare(values->frames);
+	if (!values->frames)
+		return;
+	frames__prepare(values->frames);
+	if (run)
+		run__unwind_with(run, frames__symbols(values->frames));
 }
 
 /* ---- columns ---- */
@@ -260,9 +263,9 @@ static char *values_pointer(uint64_t address)
 
 static char *values_name_stack(const struct values *values, uint64_t id, uint64_t pid)
 {
-	struct io_stack stack = { .user = pid != 0 };
+	struct io_stack stack;
 
-	stack.nr = (__u16)run__stack(values->run, id, (uint64_t *)stack.frames, STACK_FRAMES);
+	run__stack(values->run, id, (uint32_t)pid, &stack);
 	return stack.nr ? frames__text(values->frames, &stack, (uint32_t)pid) : NULL;
 }
 

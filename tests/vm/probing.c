@@ -72,7 +72,8 @@ struct probing {
 static void show_part(const struct probing *p, const struct plan_part *part, const void *bytes)
 {
 	const char *at = (const char *)bytes + part->at;
-	uint64_t number, addresses[RUN_STACK_FRAMES];
+	struct io_stack stack;
+	uint64_t number;
 
 	if (part->shape.is_text) {
 		printf("%.*s ", (int)part->shape.size, at);
@@ -83,10 +84,12 @@ static void show_part(const struct probing *p, const struct plan_part *part, con
 		printf("%s ", run__probe(p->run, number)->name);
 	else if (part->shape.unit == VALUE_FUNC_NAME)
 		printf("%s ", run__probe(p->run, number)->func);
-	else if (part->shape.unit == VALUE_KSTACK_ID || part->shape.unit == VALUE_USTACK_ID)
-		printf("%zu-frames ", run__stack(p->run, number, addresses, RUN_STACK_FRAMES));
-	else
+	else if (part->shape.unit == VALUE_KSTACK_ID || part->shape.unit == VALUE_USTACK_ID) {
+		run__stack(p->run, number, part->shape.unit == VALUE_USTACK_ID, &stack);
+		printf("%u-frames ", stack.nr);
+	} else {
 		printf("%" PRId64 " ", (int64_t)number);
+	}
 }
 
 static void show_row(void *arg, const void *key, uint32_t bucket, const struct probe_row *row)

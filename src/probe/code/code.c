@@ -13,6 +13,7 @@
 void code__init(struct code *code, uint32_t scratch_from, uint32_t scratch_room)
 {
 	memset(code, 0, sizeof(*code));
+	code->stack_room = CODE_STACK_BYTES;
 	code->scratch_from = scratch_from;
 	code->scratch_room = scratch_room;
 }
@@ -200,6 +201,11 @@ void code__call(struct code *code, int helper)
 	code_add(code, INSN(BPF_JMP | BPF_CALL, 0, 0, 0, helper));
 }
 
+void code__call_block(struct code *code)
+{
+	code_add(code, INSN(BPF_JMP | BPF_CALL, 0, BPF_PSEUDO_CALL, 0, -1));
+}
+
 void code__exit(struct code *code)
 {
 	code_add(code, INSN(BPF_JMP | BPF_EXIT, 0, 0, 0, 0));
@@ -255,7 +261,7 @@ void code__clear(struct code *code, struct place to, uint32_t bytes)
 
 struct place code__take(struct code *code, uint32_t bytes)
 {
-	if (code->stack_bytes + bytes > CODE_STACK_BYTES)
+	if (code->stack_bytes + bytes > code->stack_room)
 		return code__take_scratch(code, bytes);
 	code->stack_bytes += bytes;
 	return (struct place){ R10, -(int32_t)code->stack_bytes };

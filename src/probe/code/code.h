@@ -60,6 +60,7 @@ struct code {
 	struct code_jump *jumps;
 	size_t nr_jumps, room_jumps;
 	uint32_t stack_bytes, scratch_bytes; /* taken now */
+	uint32_t stack_room;		     /* less where functions that it calls need some */
 	uint32_t scratch_from, scratch_room; /* its start in the cell, its size */
 	bool uses_scratch;
 	int err; /* -ENOMEM; -E2BIG: a jump too far, no room for a place */
@@ -93,6 +94,7 @@ void code__store(struct code *code, uint32_t size, struct place to, enum code_re
 void code__store_number(struct code *code, uint32_t size, struct place to, int32_t number);
 void code__add_atomic(struct code *code, struct place to, enum code_reg from);
 void code__call(struct code *code, int helper);
+void code__call_block(struct code *code); /* the first function of what is appended at load */
 void code__exit(struct code *code);
 void code__jump(struct code *code, int label);
 void code__jump_if(struct code *code, uint8_t op, enum code_reg a, enum code_reg b, int label);

@@ -89,7 +89,9 @@ static void print_call(const struct bpf_insn *insn, FILE *out)
 {
 	size_t nr = sizeof(print_helpers) / sizeof(print_helpers[0]);
 
-	if (insn->imm > 0 && (size_t)insn->imm < nr && print_helpers[insn->imm])
+	if (insn->src_reg == BPF_PSEUDO_CALL)
+		fputs("call unwind_stack", out);
+	else if (insn->imm > 0 && (size_t)insn->imm < nr && print_helpers[insn->imm])
 		fprintf(out, "call bpf_%s#%d", print_helpers[insn->imm], insn->imm);
 	else
 		fprintf(out, "call #%d", insn->imm);

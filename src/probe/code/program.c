@@ -113,6 +113,8 @@ static int emit_program(struct emit *e, const struct program_wants *wants, bool 
 	e->is_guarded = is_guarded;
 	e->is_lean = program__hits_are_rows(e->plan) && !emit__row_is_in_cell(e);
 	code__init(&e->code, offsetof(struct probe_cell, scratch), PROBE_SCRATCH);
+	if (wants->unwinds)
+		e->code.stack_room -= PROGRAM_BLOCK_STACK;
 	e->out = code__label(&e->code);
 	e->leave = code__label(&e->code);
 	code__move(&e->code, REG_CTX, R1);

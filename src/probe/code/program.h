@@ -58,6 +58,9 @@ struct program_maps {
 	int cells, rows, starts, stacks, rings, tasks, cgroup, followed, gate, nests, omitted;
 };
 
+/* Of the stack, for those functions: attach.h. */
+enum { PROGRAM_BLOCK_STACK = 256 };
+
 /* One program may serve many functions (kprobe.multi): then it asks the kernel which. */
 struct program_wants {
 	const struct plan *plan;
@@ -67,6 +70,8 @@ struct program_wants {
 	bool asks_address; /* bpf_get_func_ip instead of a constant */
 	const struct program_maps *maps;
 	bool is_atomic; /* another hit may interrupt this one on the same CPU (raw before 6.1) */
+	bool unwinds;	/* user stacks come from the functions that are appended at load, */
+	bool no_ustack; /* or are not wanted */
 	bool is_nested; /* the return of a user function: see program__make_nest */
 };
 

@@ -56,12 +56,23 @@ static void number_who(struct emit *e, const struct value *v, enum code_reg reg)
 static void number_stack(struct emit *e, const struct value *v, enum code_reg reg)
 {
 	bool is_user = v->op == VALUE_USTACK;
-	int taken = code__label(&e->code);
+	int taken = code__label(&e->code), numbered = code__label(&e->code);
 
+	if (is_user && e->wants->no_ustack) {
+		code__set(&e->code, reg, -1);
+		return;
+	}
+	if (is_user && e->wants->unwinds) {
+		code__call_block(&e->code);
+		code__move(&e->code, reg, R0);
+		code__extend(&e->code, reg, 4, true);
+		code__jump_if_number(&e->code, BPF_JNE, reg, 0, numbered);
+	}
 	code__move(&e->code, R1, REG_CTX);
 	code__set_map(&e->code, R2, e->wants->maps->stacks);
 	code__set(&e->code, R3, is_user ? BPF_F_USER_STACK : 0);
 	number_call(e, BPF_FUNC_get_stackid, reg);
+	code__bind(&e->code, numbered);
 	code__jump_if_number(&e->code, BPF_JSGE, reg, 0, taken);
 	emit__count(e, is_user ? PROBE_NO_USTACK : PROBE_NO_KSTACK);
 	code__bind(&e->code, taken);

@@ -67,11 +67,25 @@ struct attachment {
 	size_t nr_fds;
 };
 
+/*
+ * Compiled functions that are appended to a program which calls them (code__call_block calls the
+ * first one). The first entry of functions has the type of the program itself; the others begin
+ * insn_off instructions behind its end. They take up to PROGRAM_BLOCK_STACK bytes of the stack.
+ */
+struct attach_block {
+	const struct bpf_insn *insns;
+	size_t nr;
+	const struct bpf_func_info *functions;
+	size_t nr_functions;
+	int btf_fd;
+};
+
 struct attach_load {
 	enum attach_way way;
 	const struct probe *probe;
 	const struct bpf_insn *insns;
 	size_t nr;
+	const struct attach_block *block; /* NULL: it calls none */
 	int switch_fd; /* an array of one u64: while it is 0 the program does nothing; -1: none */
 	char *log;     /* the verifier's, after a refusal: "" if it has none */
 	size_t log_size;

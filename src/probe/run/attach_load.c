@@ -99,9 +99,19 @@ static int attach_module_btf(struct attacher *attacher, const char *module)
 /* ---- loading ---- */
 
 /* Goes before the program, whose jumps are relative. */
-enum { ATTACH_SWITCH_INSNS = 6 };
+enum { ATTACH_SWITCH_INSNS = 6, ATTACH_FUNCTIONS = 16 };
 
-static struct bpf_insn *attach_with_switch(const struct attach_load *load)
+struct attach_insns {
+	struct bpf_insn *insns;
+	size_t nr;
+	struct bpf_func_info functions[ATTACH_FUNCTIONS];
+	size_t nr_functions; /* 0: it has no types */
+	int btf_fd;
+	char *log;
+	size_t log_size;
+};
+
+static void attach_put_switch(const struct attach_load *load, struct bpf_insn *to)
 {
 	const int verdict = program__verdict(attach__ctx(load->way));
 	const struct bpf_insn first[ATTACH_SWITCH_INSNS] = {
@@ -113,21 +123,53 @@ static struct bpf_insn *attach_with_switch(const struct attach_load *load)
 		INSN(BPF_ALU64 | BPF_MOV | BPF_K, BPF_REG_0, 0, 0, verdict),
 		INSN(BPF_JMP | BPF_EXIT, 0, 0, 0, 0),
 	};
-	struct bpf_insn *insns = malloc((ATTACH_SWITCH_INSNS + load->nr) * sizeof(*insns));
 
-	if (!insns)
-		return NULL;
-	memcpy(insns, first, sizeof(first));
-	memcpy(insns + ATTACH_SWITCH_INSNS, load->insns, load->nr * sizeof(*insns));
-	return insns;
+	memcpy(to, first, sizeof(first));
 }
 
-struct attach_insns {
-	const struct bpf_insn *insns;
-	size_t nr;
-	char *log;
-	size_t log_size;
-};
+/* Completes the calls of the program's own instructions. False: there are none. */
+static bool attach_call_block(struct bpf_insn *insns, size_t nr)
+{
+	bool calls = false;
+
+	for (size_t i = 0; i < nr; i++) {
+		if (insns[i].code != (BPF_JMP | BPF_CALL) || insns[i].src_reg != BPF_PSEUDO_CALL)
+			continue;
+		insns[i].imm = (int32_t)(nr - i - 1);
+		calls = true;
+	}
+	return calls;
+}
+
+static void attach_put_block(const struct attach_block *block, struct attach_insns *what)
+{
+	memcpy(what->insns + what->nr, block->insns, block->nr * sizeof(*block->insns));
+	for (size_t i = 0; i < block->nr_functions && i < ATTACH_FUNCTIONS; i++) {
+		what->functions[i] = block->functions[i];
+		what->functions[i].insn_off += i ? (__u32)what->nr : 0;
+		what->nr_functions++;
+	}
+	what->btf_fd = block->btf_fd;
+	what->nr += block->nr;
+}
+
+/* All that is loaded. insns NULL: no memory. */
+static struct attach_insns attach_join(const struct attach_load *load, bool with_switch)
+{
+	const size_t before = with_switch ? ATTACH_SWITCH_INSNS : 0;
+	const size_t behind = load->block ? load->block->nr : 0;
+	struct attach_insns what = { .nr = before + load->nr };
+
+	what.insns = calloc(what.nr + behind, sizeof(*what.insns));
+	if (!what.insns)
+		return what;
+	if (with_switch)
+		attach_put_switch(load, what.insns);
+	memcpy(what.insns + before, load->insns, load->nr * sizeof(*what.insns));
+	if (load->block && attach_call_block(what.insns, what.nr))
+		attach_put_block(load->block, &what);
+	return what;
+}
 
 /* libbpf retries with the log if the first attempt fails. */
 static int attach_load_insns(struct attacher *attacher, enum attach_way way,
@@ -146,52 +188,60 @@ static int attach_load_insns(struct attacher *attacher, enum attach_way way,
 		return -ENOENT;
 	opts.attach_btf_id = typed ? probe->btf_id : 0;
 	opts.attach_btf_obj_fd = (__u32)module;
+	if (what->nr_functions) {
+		opts.prog_btf_fd = (__u32)what->btf_fd;
+		opts.func_info = what->functions;
+		opts.func_info_cnt = (__u32)what->nr_functions;
+		opts.func_info_rec_size = sizeof(what->functions[0]);
+	}
 	return bpf_prog_load(attach_ways[way].type, "iosonar", "GPL", what->insns, what->nr, &opts);
 }
 
 int attach_load_nothing(struct attacher *attacher, enum attach_way way, const struct probe *probe)
 {
-	const struct bpf_insn nothing[] = {
+	struct bpf_insn nothing[] = {
 		INSN(BPF_ALU64 | BPF_MOV | BPF_K, BPF_REG_0, 0, 0,
 		     program__verdict(attach__ctx(way))),
 		INSN(BPF_JMP | BPF_EXIT, 0, 0, 0, 0),
 	};
-	const struct attach_insns what = { nothing, 2, NULL, 0 };
+	const struct attach_insns what = { .insns = nothing, .nr = 2 };
 
 	return attach_load_insns(attacher, way, probe, &what);
+}
+
+static int attach_load_joined(struct attacher *attacher, const struct attach_load *load,
+			      bool with_switch)
+{
+	struct attach_insns what = attach_join(load, with_switch);
+	int fd = -ENOMEM;
+
+	if (!with_switch) {
+		what.log = load->log;
+		what.log_size = load->log_size;
+	}
+	if (what.insns)
+		fd = attach_load_insns(attacher, load->way, load->probe, &what);
+	free(what.insns);
+	return fd;
 }
 
 /* Refused with the switch: tries once without it, so that the log numbers match the program's. */
 int attachment__load(struct attachment *a, struct attacher *attacher,
 		     const struct attach_load *load)
 {
-	const struct attach_insns plain = { load->insns, load->nr, load->log, load->log_size };
-	struct attach_insns switched = { NULL, load->nr + ATTACH_SWITCH_INSNS, NULL, 0 };
-	struct bpf_insn *insns;
-	int fd;
+	const bool with_switch = load->switch_fd >= 0;
+	int fd, again;
 
 	*a = (struct attachment){ .way = load->way, .prog_fd = -1 };
 	if (load->log_size)
 		load->log[0] = 0;
-	if (load->switch_fd < 0) {
-		fd = attach_load_insns(attacher, load->way, load->probe, &plain);
-	} else {
-		insns = attach_with_switch(load);
-		if (!insns)
-			return -ENOMEM;
-		switched.insns = insns;
-		fd = attach_load_insns(attacher, load->way, load->probe, &switched);
-		free(insns);
+	fd = attach_load_joined(attacher, load, with_switch);
+	if (fd < 0 && with_switch) {
+		again = attach_load_joined(attacher, load, false);
+		if (again >= 0)
+			close(again);
 	}
-	if (fd < 0 && load->switch_fd >= 0) {
-		int err = fd;
-
-		fd = attach_load_insns(attacher, load->way, load->probe, &plain);
-		if (fd >= 0)
-			close(fd);
-		return err;
-	}
-	a->prog_fd = fd;
+	a->prog_fd = fd < 0 ? -1 : fd;
 	return fd < 0 ? fd : 0;
 }
 

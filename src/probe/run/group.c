@@ -189,6 +189,8 @@ struct program_wants run_program_wants(const struct run *run, const struct run_g
 		.ctx = attach__ctx(group->way),
 		.asks_address = group->nr > 1,
 		.maps = &run->maps,
+		.unwinds = run->unwind,
+		.no_ustack = run->wants.unwind == UNWIND_HOW_NONE,
 		.is_atomic =
 			attach__may_nest(run->attacher, group->way, run->plan->probes[first].probe),
 		.is_nested = run->maps.nests >= 0 &&

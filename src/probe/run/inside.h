@@ -71,6 +71,7 @@ struct run {
 	uint64_t gate_ns, gate_records; /* start and count of the current measurement */
 	int closer; /* while it is open the child holds the links; -1: no child */
 	bool is_detached, counters_scaled;
+	struct run_unwind *unwind; /* NULL: user stacks by frame pointers, or none */
 	const char *inexact, *why; /* the way that may miss hits; NULL: none */
 	uint64_t start_ns;
 };
@@ -87,6 +88,14 @@ int run_map_word(int fd, uint64_t **word); /* maps the first word of a map */
 
 /* children.c: the table of processes, for --children */
 int run_follow_children(struct run *run);
+
+/* unwind.c: user stacks by tables */
+int run_make_unwind(struct run *run);
+void run_free_unwind(struct run *run);
+const struct attach_block *run_unwind_block(const struct run *run); /* NULL: none */
+/* NULL: the kernel numbered it. */
+const struct io_stack *run_unwound(const struct run *run, uint64_t id);
+bool run_lacks_frame_pointers(const struct run *run, uint32_t pid);
 
 /* program.c */
 int run_attach_all(struct run *run);

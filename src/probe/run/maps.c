@@ -61,13 +61,13 @@ static uint32_t maps_keys(const struct run *run)
 static uint32_t maps_stack_frames(void)
 {
 	FILE *in = fopen("/proc/sys/kernel/perf_event_max_stack", "re");
-	unsigned frames = RUN_STACK_FRAMES;
+	unsigned frames = STACK_FRAMES;
 
 	if (in && fscanf(in, "%u", &frames) != 1)
-		frames = RUN_STACK_FRAMES;
+		frames = STACK_FRAMES;
 	if (in)
 		fclose(in);
-	return frames && frames < RUN_STACK_FRAMES ? frames : RUN_STACK_FRAMES;
+	return frames && frames < STACK_FRAMES ? frames : STACK_FRAMES;
 }
 
 struct map_shape {

@@ -106,6 +106,7 @@ static int program_load(const struct program_try *t)
 		.way = group->way,
 		.probe = t->probes[0],
 		.switch_fd = run->switch_fd,
+		.block = run_unwind_block(run),
 		.log = t->log,
 		.log_size = PROGRAM_LOG_BYTES,
 	};

@@ -353,18 +353,28 @@ bool run__is_exact(struct run *run)
 	return !run->inexact && !run->counters_scaled;
 }
 
-size_t run__stack(struct run *run, uint64_t id, uint64_t *addresses, size_t room)
+/* By frame pointers: complete, as far as the kernel knows. */
+static void read_numbered(struct run *run, uint32_t number, struct io_stack *stack)
 {
-	uint64_t frames[RUN_STACK_FRAMES] = { 0 };
-	const uint32_t number = (uint32_t)id;
-	size_t nr = 0;
+	uint64_t frames[STACK_FRAMES] = { 0 };
 
-	if (id > INT32_MAX || run->maps.stacks < 0 ||
-	    bpf_map_lookup_elem(run->maps.stacks, &number, frames))
-		return 0;
-	while (nr < room && nr < RUN_STACK_FRAMES && frames[nr]) {
-		addresses[nr] = frames[nr];
-		nr++;
+	if (run->maps.stacks < 0 || bpf_map_lookup_elem(run->maps.stacks, &number, frames))
+		return;
+	while (stack->nr < STACK_FRAMES && frames[stack->nr]) {
+		stack->frames[stack->nr] = frames[stack->nr];
+		stack->nr++;
 	}
-	return nr;
+	stack->is_truncated = stack->nr == STACK_FRAMES;
+}
+
+void run__stack(struct run *run, uint64_t id, uint32_t pid, struct io_stack *stack)
+{
+	const struct io_stack *unwound = pid ? run_unwound(run, id) : NULL;
+
+	*stack = (struct io_stack){ .user = pid != 0 };
+	if (unwound)
+		*stack = *unwound;
+	else if (id <= INT32_MAX)
+		read_numbered(run, (uint32_t)id, stack);
+	stack->is_truncated |= pid && !unwound && run_lacks_frame_pointers(run, pid);
 }

@@ -46,6 +46,7 @@ static int run_start(struct run *run)
 	err = err ?: run_make_maps(run);
 	err = err ?: run_follow_children(run);
 	err = err ?: run_make_switch(run);
+	err = err ?: run_make_unwind(run);
 	err = err ?: run_attach_all(run);
 	if (!err)
 		run_attach_nests(run);
@@ -91,6 +92,7 @@ void run__free(struct run *run)
 	run_free_groups(run);
 	run_free_switch(run);
 	run_free_rings(run);
+	run_free_unwind(run);
 	run_close_maps(run);
 	attacher__free(run->attacher);
 	free(run->by_address);

@@ -12,7 +12,9 @@
 #ifndef IOSONAR_PROBE_RUN_RUN_H
 #define IOSONAR_PROBE_RUN_RUN_H
 
+#include "collect/unwind.h"
 #include "probe/lang/plan.h"
+#include "wire/io_stages.h"
 #include "wire/probe_maps.h"
 
 struct run;
@@ -24,7 +26,8 @@ struct run_wants {
 	uint32_t max_keys;	     /* 0: default */
 	bool emit;		     /* print the instructions to stderr */
 	uint64_t max_rate; /* of calls: records a second; above it objects are dropped; 0: any */
-	bool insists;	   /* of calls: wants returns even where kretprobes may lose them */
+	enum unwind_how unwind; /* user stacks */
+	bool insists;		/* of calls: wants returns even where kretprobes may lose them */
 };
 
 /*
@@ -78,10 +81,15 @@ uint64_t run__followed(struct run *run, uint64_t whom);
 /* false: it was left out, and said. */
 bool run__is_attached(const struct run *run, size_t probe);
 
-/* Addresses of a stack by the number in a key, innermost first; returns how many; 0: none, or a
- * negative number. */
-enum { RUN_STACK_FRAMES = 127 };
-size_t run__stack(struct run *run, uint64_t id, uint64_t *addresses, size_t room);
+/* A stack by the number in a key; nr 0: none, or a negative number. pid: the process of a user
+ * stack; 0: it is the kernel's. */
+void run__stack(struct run *run, uint64_t id, uint32_t pid, struct io_stack *stack);
+/* Are user stacks unwound by tables? Then symbols reads these, once privileges allow it no other
+ * way: call run__unwind every 20 ms from then on. */
+bool run__unwinds(const struct run *run);
+void run__unwind_with(struct run *run, struct symbols *symbols);
+void run__unwind(struct run *run);
+void run__tell_unwind(const struct run *run); /* for people: how stacks were taken */
 /* The probe of a record or a key. */
 const struct probe *run__probe(const struct run *run, uint64_t number);
 uint64_t run__start_ns(const struct run *run);

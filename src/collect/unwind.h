@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * unwind.h: hands programs what they unwind user stacks with: mappings of the processes whose
+ * stacks they take, and the tables of their files. A process is published within some 20 ms of its
+ * first stack; its stacks before that are taken by frame pointers. All tables are mapped: this
+ * needs no privilege. Tables are never removed; a file that finds the pool full has none.
+ */
+#ifndef IOSONAR_COLLECT_UNWIND_H
+#define IOSONAR_COLLECT_UNWIND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "wire/unwind.h"
+
+struct bpf_object;
+struct io_settings;
+struct io_stack;
+struct kernel;
+struct symbols;
+
+/* --unwind */
+enum unwind_how {
+	UNWIND_HOW_AUTO, /* by tables in processes with a file that keeps no frame pointers */
+	UNWIND_HOW_FP,
+	UNWIND_HOW_DWARF, /* by tables in all processes */
+	UNWIND_HOW_NONE,
+};
+
+static inline bool unwind_how__has_tables(enum unwind_how how)
+{
+	return how == UNWIND_HOW_AUTO || how == UNWIND_HOW_DWARF;
+}
+
+/* ---- an object that includes bpf/unwind.h ---- */
+
+enum { UNWIND_SHARED_MAPS = 9 };
+
+/* What its programs and user space share. */
+struct unwind_shared {
+	struct unwind_row *rows;
+	struct unwind_rule *rules;
+	struct unwind_span *index;
+	struct unwind_process *processes;
+	struct unwind_map *maps;
+	struct unwind_wanted *wanted;
+	struct io_stack *stacks; /* by number; NULL: its programs send them */
+	uint32_t room_rows, room_rules, room_index;
+	size_t bytes[UNWIND_SHARED_MAPS]; /* that are mapped of each */
+};
+
+/* Before it is loaded: the tables have their sizes, or are not made. -errno, not said. */
+int unwind_shared__size(struct bpf_object *object);
+int unwind_shared__omit(struct bpf_object *object);
+void unwind_shared__set(struct io_settings *settings, const struct kernel *kernel);
+/* After. -errno, said. */
+int unwind_shared__map(struct unwind_shared *shared, const struct bpf_object *object);
+void unwind_shared__unmap(struct unwind_shared *shared); /* also of one that is all 0 */
+
+/* ---- what is published ---- */
+
+struct unwinder; /* functions take NULL: nothing is unwound by tables */
+
+/* The shared tables stay the caller's. NULL: no memory. */
+struct unwinder *unwinder__new(const struct unwind_shared *shared, enum unwind_how how);
+void unwinder__free(struct unwinder *unwinder);
+/* Reads the tables of libc and the like, before the first process asks. */
+void unwinder__first(struct unwinder *unwinder, struct symbols *symbols);
+/* Publishes the processes that the programs have met. */
+void unwinder__publish(struct unwinder *unwinder, struct symbols *symbols);
+/* Then its stacks that the kernel took by frame pointers are not whole. */
+bool unwinder__lacks_frame_pointers(const struct unwinder *unwinder, uint32_t pid);
+void unwinder__tell(const struct unwinder *unwinder); /* for people: how stacks were taken */
+
+#endif
