@@ -64,7 +64,7 @@ LOAD_TESTS := $(patsubst tests/load/%.c,$(O)/load/%.t,$(wildcard tests/load/*.c)
 FUZZERS := $(patsubst tests/fuzz/%.c,$(O)/fuzz/%,$(wildcard tests/fuzz/*.c))
 FUZZ_SECONDS ?= 40
 BENCHES := $(patsubst tests/bench/%.c,$(O)/bench/%,$(wildcard tests/bench/*.c))
-HELPERS := $(patsubst tests/vm/%.c,$(O)/vm/%,$(wildcard tests/vm/*.c))
+HELPERS := $(patsubst tests/vm/%.c,$(O)/vm/%,$(wildcard tests/vm/*.c)) $(O)/vm/framed
 
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -170,6 +170,11 @@ $(O)/vm/branches: tests/vm/branches.c
 $(O)/vm/unwound: tests/vm/unwound.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D) && $(CC) -std=gnu17 $(WARNINGS) $(CFLAGS) -O2 -fomit-frame-pointer -pthread -o $@ $<
+
+# The same with frame pointers, which its libc may lack.
+$(O)/vm/framed: tests/vm/unwound.c
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D) && $(CC) -std=gnu17 $(WARNINGS) $(CFLAGS) -O2 -fno-omit-frame-pointer -pthread -o $@ $<
 
 # One that uses the library: the guest gets what it loads, too.
 $(O)/vm/probing: tests/vm/probing.c $(O)/libiosonar.a

@@ -172,6 +172,72 @@ struct file {
 	struct inode *f_inode;
 };
 
+/* Mappings of a process: a tree of struct vm_area_struct, of another kind since 6.1. */
+struct rb_node {
+	struct rb_node *rb_right, *rb_left;
+};
+
+struct rb_root {
+	struct rb_node *rb_node;
+};
+
+struct mm_struct___rb {
+	struct rb_root mm_rb;
+};
+
+struct vm_area_struct___rb {
+	struct rb_node vm_rb;
+};
+
+struct maple_tree {
+	void *ma_root;
+};
+
+struct mm_struct___maple {
+	struct maple_tree mm_mt;
+};
+
+struct maple_range_64 {
+	unsigned long pivot[15];
+	void *slot[16];
+};
+
+struct maple_arange_64 {
+	unsigned long pivot[9];
+	void *slot[10];
+};
+
+struct vm_area_struct {
+	unsigned long vm_start, vm_end;
+	unsigned long vm_pgoff;
+	struct file *vm_file;
+};
+
+struct mm_struct___vdso {
+	struct {
+		void *vdso;
+	} context;
+};
+
+/* When an inode changed: until 6.5, 6.6 to 6.10, and since. */
+struct timespec64 {
+	__s64 tv_sec;
+	long tv_nsec;
+};
+
+struct inode___ctime {
+	struct timespec64 i_ctime;
+};
+
+struct inode___ctime_private {
+	struct timespec64 __i_ctime;
+};
+
+struct inode___ctime_parts {
+	__s64 i_ctime_sec;
+	__u32 i_ctime_nsec;
+};
+
 struct kiocb {
 	struct file *ki_filp;
 };

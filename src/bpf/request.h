@@ -151,17 +151,12 @@ inline_always const void *readable(const void *ptr, __u64 type)
 	return result;
 }
 
-/* A type that every kernel has and that begins with an integer. */
-struct timespec64 {
-	__s64 tv_sec;
-};
-
 /* The completion's status, `at` bytes behind the request, without the phase bit; 0 is success. */
 inline_always __u16 nvme_status(__u64 at, struct request *rq, const enum pointers pointers)
 {
 	__u16 status = 0;
 
-	if (pointers == CAST)
+	if (pointers == CAST) /* to a type that every kernel has and that begins with an integer */
 		return *(__u16 *)readable((void *)rq + at,
 					  bpf_core_type_id_kernel(struct timespec64));
 	if (at)

@@ -2,7 +2,8 @@
 /*
  * unwind.h: where was an I/O submitted, in a process without frame pointers? Follows the tables
  * that user space made from .eh_frame, frame by frame: some 500 instructions each. A process that
- * user space has not published yet is noted, and unwound by its frame pointers. A page of the stack
+ * user space has not published yet is noted; its mappings are those that the kernel has, and if the
+ * tables of one are not known, the stack is taken by frame pointers. A page of the stack
  * that is not in memory ends the stack: it is marked as truncated. The functions are global: the
  * verifier checks each of them once.
  */
@@ -11,6 +12,7 @@
 
 #include "bpf/cell.h"
 #include "bpf/request.h"
+#include "bpf/vma.h"
 #include "wire/io_stages.h"
 #include "wire/unwind.h"
 
@@ -25,6 +27,8 @@ TABLE(unwind_index, struct unwind_span, 1);
 TABLE(unwind_processes, struct unwind_process, UNWIND_PROCESSES);
 TABLE(unwind_maps, struct unwind_map, 1);
 TABLE(unwind_wanted, struct unwind_wanted, UNWIND_WANTED);
+TABLE(unwind_mapped, struct unwind_mapped, 1);
+TABLE(unwind_epoch, struct unwind_epoch, 1);
 
 /* Stacks that were sent: by a number that the hash gives, and where it is taken by the next. */
 struct unwound {
@@ -60,11 +64,16 @@ struct unwind_walk {
 	__u32 cell, nr_maps; /* of the process */
 	__u8 is_exact;	     /* pc is the instruction, not where a call returns to */
 	__u8 has_lr, has_fp;
-	__u8 end;  /* enum unwind_end */
-	__u32 map; /* the last one that was found */
+	__u8 end;    /* enum unwind_end */
+	__u8 is_own; /* mappings are those that the kernel has, not published ones */
+	__u32 map;   /* the last one that was found */
 	__u64 frames[STACK_FRAMES + 1];
 	__u64 window_at; /* where on the user stack the words of the window are from */
 	__u64 window[UNWIND_WINDOW];
+	/* Of a process that is not published: the mapping that was found last. */
+	struct unwind_map own;
+	struct unwind_vma vma;
+	struct unwind_vma_file file;
 };
 
 struct {
@@ -250,6 +259,71 @@ inline_always __u32 unwind_rule_at(const struct unwind_map *map, __u32 pc)
 	return unwind_find_rule(map->first, 0, map->nr_rows, pc);
 }
 
+/* ---- a process that is not published ---- */
+
+__attribute__((noinline)) int unwind_vma_step(void)
+{
+	struct unwind_walk *s = settings.unwind ? unwind_walk() : 0;
+
+	return !s || vma_step(&s->vma);
+}
+
+inline_always bool unwind_is_mapped(const struct unwind_mapped *m,
+				    const struct unwind_vma_file *file)
+{
+	return m && m->is_there && m->inode == file->inode && m->offset == file->offset &&
+	       m->changed_s == file->changed_s && m->changed_ns == file->changed_ns &&
+	       m->dev == file->dev;
+}
+
+inline_always bool unwind_find_mapped(struct unwind_walk *s)
+{
+	__u32 cell = unwind_mapped_cell(s->file.inode, s->file.offset, s->file.dev);
+
+	for (int i = 0; i < UNWIND_PROBES; i++) {
+		__u32 key = (cell + i) & (UNWIND_MAPPED - 1);
+		struct unwind_mapped *m = bpf_map_lookup_elem(&unwind_mapped, &key);
+
+		if (!unwind_is_mapped(m, &s->file))
+			continue;
+		s->own.vaddr = m->map.vaddr;
+		s->own.first = m->map.first;
+		s->own.nr_rows = m->map.nr_rows;
+		s->own.index = m->map.index;
+		s->own.nr_index = m->map.nr_index;
+		s->own.index_base = m->map.index_base;
+		s->own.by_fp = m->map.by_fp;
+		return true;
+	}
+	return false;
+}
+
+/* Into s->own. 0: nothing is mapped there, or the tables of the file are not known. */
+__attribute__((noinline)) int unwind_find_own(__u64 at)
+{
+	struct unwind_walk *s = settings.unwind ? unwind_walk() : 0;
+	struct vm_area_struct *vma;
+
+	if (!s)
+		return 0;
+	vma_begin(&s->vma, at);
+	for (int i = 0; i < VMA_STEPS; i++)
+		if (unwind_vma_step())
+			break;
+	vma = (void *)s->vma.found;
+	s->own.start = BPF_CORE_READ(vma, vm_start);
+	s->own.end = BPF_CORE_READ(vma, vm_end);
+	if (at < s->own.start || at >= s->own.end)
+		return 0;
+	s->own.nr_rows = 0;
+	s->own.first = UNWIND_BY_FP;
+	if (vma_read_file(vma, &s->file))
+		return unwind_find_mapped(s);
+	if (vma_is_vdso(s->own.start))
+		s->own.first = UNWIND_VDSO;
+	return 1;
+}
+
 /* ---- one frame ---- */
 
 /* Where a window does not fit, at the end of the stack, the word alone is read. */
@@ -366,7 +440,7 @@ inline_always enum unwind_end unwind_by_table(struct unwind_walk *s, const struc
 }
 
 /* A caller is often in the same file. */
-inline_always struct unwind_map *unwind_map_at(struct unwind_walk *s, __u64 at)
+inline_always struct unwind_map *unwind_published_at(struct unwind_walk *s, __u64 at)
 {
 	__u32 first = s->cell * UNWIND_MAPS, key = first + s->map;
 	struct unwind_map *map = bpf_map_lookup_elem(&unwind_maps, &key);
@@ -383,6 +457,15 @@ inline_always struct unwind_map *unwind_map_at(struct unwind_walk *s, __u64 at)
 	return map && at < map->end ? map : 0;
 }
 
+inline_always struct unwind_map *unwind_map_at(struct unwind_walk *s, __u64 at)
+{
+	if (!s->is_own)
+		return unwind_published_at(s, at);
+	if ((s->own.start <= at && at < s->own.end) || unwind_find_own(at))
+		return &s->own;
+	return 0;
+}
+
 inline_always enum unwind_end unwind_step(struct unwind_walk *s)
 {
 	__u64 at = s->pc - !s->is_exact;
@@ -390,6 +473,11 @@ inline_always enum unwind_end unwind_step(struct unwind_walk *s)
 
 	if (!map)
 		return UNWIND_UNMAPPED;
+	/* Where a call returns to the frame is complete; 0 ends the frames of a thread. */
+	if (map->by_fp && !s->is_exact && s->fp && unwind_by_fp(s)) {
+		s->has_lr = 0;
+		return UNWIND_GOES_ON;
+	}
 	if (map->nr_rows)
 		return unwind_by_table(s, map, at);
 	s->is_exact = 0;
@@ -451,33 +539,68 @@ inline_always __u32 unwind_number(const struct unwind_walk *s, __u64 hash, __u32
 	return IO_MAX_STACKS + cell + 1;
 }
 
+inline_always __u32 unwind_epoch_now(void)
+{
+	__u32 zero = 0;
+	struct unwind_epoch *epoch = bpf_map_lookup_elem(&unwind_epoch, &zero);
+
+	return epoch ? fresh(epoch->version) : 1;
+}
+
+/* NULL: it is not published, as it is now. */
+inline_always struct unwind_process *unwind_published(struct unwind_walk *s, __u32 pid, __u64 image,
+						      __u32 *version)
+{
+	struct unwind_process *process = unwind_find_process(pid, &s->cell);
+
+	if (!process)
+		return 0;
+	*version = fresh(process->version);
+	return *version & 1 || process->image != image ? 0 : process;
+}
+
+inline_always void unwind_frames(struct unwind_walk *s)
+{
+	for (int i = 0; i < STACK_FRAMES; i++)
+		if (unwind_frame())
+			break;
+}
+
+/* False: a file's tables are not known, or not any more. */
+inline_always bool unwind_by_own(struct unwind_walk *s)
+{
+	__u32 epoch = unwind_epoch_now();
+
+	s->is_own = 1;
+	s->own.end = 0;
+	unwind_frames(s);
+	return s->end != UNWIND_UNMAPPED && !(epoch & 1) && unwind_epoch_now() == epoch;
+}
+
 /* As unwind_stack, while the state is ours. */
 inline_always int unwind_with(struct unwind_walk *s)
 {
-	__u32 pid = bpf_get_current_pid_tgid() >> 32;
+	__u32 pid = bpf_get_current_pid_tgid() >> 32, version = 0;
 	struct unwind_process *process;
 	__u64 image = unwind_image();
-	__u32 version;
 	__u64 hash;
 
 	if (!unwind_begin(s))
 		return -EFAULT;
-	process = unwind_find_process(pid, &s->cell);
-	version = process ? fresh(process->version) : 1;
-	if (!process || version & 1 || process->image != image) {
-		unwind_want(pid, image);
+	process = unwind_published(s, pid, image, &version);
+	if (process && process->by_fp)
 		return 0;
+	if (process) {
+		s->is_own = 0;
+		s->nr_maps = process->nr_maps;
+		unwind_frames(s);
+		if (fresh(process->version) != version)
+			s->end = UNWIND_TRUNCATED;
 	}
-	if (process->by_fp)
-		return 0;
-	s->nr_maps = process->nr_maps;
-	for (int i = 0; i < STACK_FRAMES; i++)
-		if (unwind_frame())
-			break;
-	if (fresh(process->version) != version)
-		s->end = UNWIND_TRUNCATED;
-	if (s->end == UNWIND_UNMAPPED)
+	if (!process || s->end == UNWIND_UNMAPPED)
 		unwind_want(pid, image);
+	if (!process && !unwind_by_own(s))
+		return 0;
 	hash = s->hash ^ (s->end == UNWIND_COMPLETE);
 	return unwind_number(s, hash, 0)
 		       ?: unwind_number(s, hash, 1)

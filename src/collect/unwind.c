@@ -2,6 +2,7 @@
 #include "collect/unwind.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,6 +12,10 @@
 
 /* A process whose mappings change, or that runs code without a file, asks again and again. */
 static const uint64_t unwind_first_pause_ns = 50000000, unwind_last_pause_ns = 5000000000;
+/* All tables are read again when there is no room for another; where that does not help, less and
+ * less often. */
+static const uint64_t unwind_clear_pause_ns = 10000000000;
+enum { UNWIND_CLEAR_DOUBLES = 6 };
 
 struct unwinder {
 	struct unwind_shared shared;
@@ -26,7 +31,9 @@ struct unwinder {
 		bool keeps_fp;
 	} cells[UNWIND_PROCESSES];
 	/* for the note at the end */
-	uint64_t nr_by_fp, nr_by_tables, nr_files, nr_no_room;
+	uint64_t nr_by_fp, nr_by_tables, nr_files, nr_files_by_fp, nr_no_room, nr_cleared;
+	uint64_t cleared_ns, clear_pause_ns;
+	bool is_full;
 	struct symbols_unwind found;
 };
 
@@ -81,7 +88,9 @@ static void unwind_fetch(struct unwinder *u, struct symbols *symbols, uint32_t f
 	u->files[file].is_fetched = true;
 	if (!symbols__unwind_size(symbols, file, &nr_rows, &nr_rules))
 		return;
-	if (nr_rows > u->shared.room_rows - u->nr_rows || nr_rules > u->shared.room_rules - u->nr_rules) {
+	if (nr_rows > u->shared.room_rows - u->nr_rows ||
+	    nr_rules > u->shared.room_rules - u->nr_rules) {
+		u->is_full = true;
 		u->nr_no_room++;
 		return;
 	}
@@ -97,6 +106,42 @@ static void unwind_fetch(struct unwinder *u, struct symbols *symbols, uint32_t f
 		unwind_make_index(u, file);
 }
 
+/* Its own cell, else a free one, else the first. */
+static struct unwind_mapped *unwind_place_mapped(struct unwinder *u,
+						 const struct symbols_unwind_map *from)
+{
+	uint32_t cell = unwind_mapped_cell(from->inode, from->offset, from->dev);
+	struct unwind_mapped *place = &u->shared.mapped[cell & (UNWIND_MAPPED - 1)];
+
+	for (uint32_t i = 0; i < UNWIND_PROBES; i++) {
+		struct unwind_mapped *m = &u->shared.mapped[(cell + i) & (UNWIND_MAPPED - 1)];
+
+		if (m->is_there && m->inode == from->inode && m->offset == from->offset &&
+		    m->dev == from->dev)
+			return m;
+		if (!m->is_there && place->is_there)
+			place = m;
+	}
+	return place;
+}
+
+/* From now on also for processes that are not published. A program that reads the cell meanwhile
+ * finds no file. */
+static void unwind_keep_mapped(struct unwinder *u, const struct symbols_unwind_map *from,
+			       const struct unwind_map *map)
+{
+	struct unwind_mapped *m = unwind_place_mapped(u, from);
+	struct unwind_mapped one = { from->inode, from->offset, from->changed_s, from->changed_ns,
+				     from->dev,	  *map,		.is_there = 1 };
+
+	if (m->is_there && m->changed_s == one.changed_s && m->changed_ns == one.changed_ns)
+		return;
+	__atomic_store_n(&m->is_there, 0, __ATOMIC_SEQ_CST);
+	one.is_there = 0;
+	*m = one;
+	__atomic_store_n(&m->is_there, 1, __ATOMIC_SEQ_CST);
+}
+
 static struct unwind_map unwind_map(struct unwinder *u, struct symbols *symbols,
 				    const struct symbols_unwind_map *from)
 {
@@ -106,14 +151,50 @@ static struct unwind_map unwind_map(struct unwinder *u, struct symbols *symbols,
 		map.first = UNWIND_VDSO;
 	if (from->file >= UNWIND_FILES)
 		return map;
-	if (!u->files[from->file].is_fetched)
+	if (!u->files[from->file].is_fetched) {
 		unwind_fetch(u, symbols, from->file);
+		u->nr_files_by_fp += u->how == UNWIND_HOW_AUTO && from->has_fp;
+	}
 	map.nr_rows = u->files[from->file].nr;
 	map.first = map.nr_rows ? u->files[from->file].first : UNWIND_NO_ROOM;
 	map.index = u->files[from->file].index;
 	map.nr_index = u->files[from->file].nr_index;
 	map.index_base = u->files[from->file].index_base;
+	map.by_fp = u->how == UNWIND_HOW_AUTO && from->has_fp;
+	if (map.nr_rows)
+		unwind_keep_mapped(u, from, &map);
 	return map;
+}
+
+/* Programs that are under way notice it. Who asks again is published again. */
+static void unwind_clear(struct unwinder *u, struct symbols *symbols)
+{
+	struct unwind_process *processes = u->shared.processes;
+	uint64_t now = clock__mono_ns();
+
+	u->is_full = false;
+	if (u->cleared_ns && now - u->cleared_ns < u->clear_pause_ns)
+		return;
+	if (!symbols__unwind_forget(symbols))
+		return;
+	u->clear_pause_ns =
+		unwind_clear_pause_ns
+		<< (u->nr_cleared < UNWIND_CLEAR_DOUBLES ? u->nr_cleared : UNWIND_CLEAR_DOUBLES);
+	u->cleared_ns = now;
+	u->nr_no_room = 0;
+	u->nr_cleared++;
+	__atomic_fetch_add(&u->shared.epoch->version, 1, __ATOMIC_SEQ_CST);
+	for (uint32_t i = 0; i < UNWIND_PROCESSES; i++) {
+		__atomic_fetch_add(&processes[i].version, 2, __ATOMIC_SEQ_CST);
+		processes[i].pid = 0;
+	}
+	for (uint32_t i = 0; i < UNWIND_MAPPED; i++)
+		u->shared.mapped[i].is_there = 0;
+	memset(u->files, 0, sizeof(u->files));
+	memset(u->cells, 0, sizeof(u->cells));
+	u->nr_rows = u->nr_index = 0;
+	u->nr_rules = 1;
+	__atomic_fetch_add(&u->shared.epoch->version, 1, __ATOMIC_SEQ_CST);
 }
 
 /* ---- processes ---- */
@@ -217,6 +298,8 @@ void unwinder__publish(struct unwinder *u, struct symbols *symbols)
 		unwind_publish(u, symbols, &one);
 		__atomic_store_n(&wanted[i].pid, 0, __ATOMIC_RELEASE);
 	}
+	if (u && u->is_full)
+		unwind_clear(u, symbols);
 }
 
 bool unwinder__lacks_frame_pointers(const struct unwinder *u, uint32_t pid)
@@ -228,11 +311,20 @@ bool unwinder__lacks_frame_pointers(const struct unwinder *u, uint32_t pid)
 
 void unwinder__tell(const struct unwinder *u)
 {
+	char by_fp[64] = "";
+
 	if (!u || !(u->nr_by_fp + u->nr_by_tables))
 		return;
+	if (u->nr_files_by_fp)
+		snprintf(by_fp, sizeof(by_fp), ", %" PRIu64 " of them by frame pointers",
+			 u->nr_files_by_fp);
 	log_note("user stacks: %" PRIu64 " processes by frame pointers, %" PRIu64
-		 " by tables of %" PRIu64 " files (.eh_frame)",
-		 u->nr_by_fp, u->nr_by_tables, u->nr_files);
+		 " by tables of %" PRIu64 " files (.eh_frame)%s",
+		 u->nr_by_fp, u->nr_by_tables, u->nr_files, by_fp);
+	if (u->nr_cleared)
+		log_note("tables of all files were dropped and read again %" PRIu64
+			 " times: there was room for %" PRIu32 " rows",
+			 u->nr_cleared, u->shared.room_rows);
 	if (u->nr_no_room)
 		log_note("%" PRIu64 " files have no table: there was room for %" PRIu32 " rows",
 			 u->nr_no_room, u->shared.room_rows);

@@ -2,8 +2,10 @@
 /*
  * unwind.h: hands programs what they unwind user stacks with: mappings of the processes whose
  * stacks they take, and the tables of their files. A process is published within some 20 ms of its
- * first stack; its stacks before that are taken by frame pointers. All tables are mapped: this
- * needs no privilege. Tables are never removed; a file that finds the pool full has none.
+ * first stack. Before that the programs find its mappings themselves, and unwind it if the tables
+ * of all its files are there from other processes; else its stacks are taken by frame pointers. All
+ * tables are mapped: this needs no privilege. When the pool is full all tables are dropped, and
+ * those of processes that ask again are read again.
  */
 #ifndef IOSONAR_COLLECT_UNWIND_H
 #define IOSONAR_COLLECT_UNWIND_H
@@ -21,7 +23,10 @@ struct symbols;
 
 /* --unwind */
 enum unwind_how {
-	UNWIND_HOW_AUTO, /* by tables in processes with a file that keeps no frame pointers */
+	/* The kernel's way, by frame pointers, in processes whose files all keep them. In others
+	 * each file by its own: by pointers where they lead to all of the caller's registers (not
+	 * on arm64), by tables elsewhere. */
+	UNWIND_HOW_AUTO,
 	UNWIND_HOW_FP,
 	UNWIND_HOW_DWARF, /* by tables in all processes */
 	UNWIND_HOW_NONE,
@@ -34,7 +39,7 @@ static inline bool unwind_how__has_tables(enum unwind_how how)
 
 /* ---- an object that includes bpf/unwind.h ---- */
 
-enum { UNWIND_SHARED_MAPS = 9 };
+enum { UNWIND_SHARED_MAPS = 11 };
 
 /* What its programs and user space share. */
 struct unwind_shared {
@@ -44,6 +49,8 @@ struct unwind_shared {
 	struct unwind_process *processes;
 	struct unwind_map *maps;
 	struct unwind_wanted *wanted;
+	struct unwind_mapped *mapped;
+	struct unwind_epoch *epoch;
 	struct io_stack *stacks; /* by number; NULL: its programs send them */
 	uint32_t room_rows, room_rules, room_index;
 	size_t bytes[UNWIND_SHARED_MAPS]; /* that are mapped of each */

@@ -26,6 +26,8 @@ static const struct shared_map {
 	{ "unwind_index", UNWIND_POOL_INDEX, SHARED(index) },
 	{ "unwind_maps", UNWIND_PROCESSES *UNWIND_MAPS, SHARED(maps) },
 	{ "unwind_processes", 0, SHARED(processes) },
+	{ "unwind_mapped", UNWIND_MAPPED, SHARED(mapped) },
+	{ "unwind_epoch", 0, SHARED(epoch) },
 	{ "unwind_wanted", 0, SHARED(wanted) },
 	{ "unwind_stacks", 0, SHARED(stacks) }, /* not in every object */
 	{ "unwind_known", IO_MAX_STACKS, SHARED_NOT_MAPPED },
@@ -89,6 +91,7 @@ void unwind_shared__set(struct io_settings *settings, const struct kernel *kerne
 	settings->unwind = 1;
 	settings->task_registers = kernel->has_task_registers;
 	settings->task_bytes = shared_task_bytes();
+	settings->page_bytes = (uint32_t)sysconf(_SC_PAGESIZE);
 	settings->user_mask = shared_user_mask();
 	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) == sizeof(seed))
 		settings->stack_seed = seed;

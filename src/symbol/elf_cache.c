@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 struct elf_file {
 	struct elf_file_id id;
@@ -33,6 +34,11 @@ int elf_file_id__of(struct elf_file_id *id, int fd)
 		.changed_ns = status.st_ctim.tv_nsec,
 	};
 	return 0;
+}
+
+uint32_t elf_file_id__kernel_dev(const struct elf_file_id *id)
+{
+	return major(id->dev) << 20 | minor(id->dev);
 }
 
 struct elf_cache *elf_cache__new(const struct elf_beside *beside, size_t most_files,

@@ -15,7 +15,8 @@ struct elf_file_id {
 	int64_t changed_s, changed_ns;
 };
 
-int elf_file_id__of(struct elf_file_id *id, int fd); /* 0, or a negative errno */
+int elf_file_id__of(struct elf_file_id *id, int fd);		/* 0, or a negative errno */
+uint32_t elf_file_id__kernel_dev(const struct elf_file_id *id); /* its number in the kernel */
 
 struct elf_cache;
 

@@ -326,6 +326,7 @@ size_t mapping_notes__text(const struct mapping_notes *notes, uint32_t pid, char
 	return list.nr;
 }
 
+/* The end of a file is often unmapped, or mapped again, after its first mapping was noted. */
 const struct mapping_note *mapping_notes__find(const struct mapping_notes *notes, uint32_t pid,
 					       uint64_t start, uint64_t end, uint64_t inode)
 {
@@ -334,7 +335,7 @@ const struct mapping_note *mapping_notes__find(const struct mapping_notes *notes
 	for (int i = 0; pid && i < NOTES_GENERATIONS; i++)
 		pid = notes_list_process(notes, pid, &list);
 	for (size_t i = 0; i < list.nr; i++)
-		if (list.notes[i]->start == start && list.notes[i]->end == end &&
+		if (list.notes[i]->start <= start && list.notes[i]->end >= end &&
 		    list.notes[i]->inode == inode)
 			return list.notes[i];
 	return NULL;

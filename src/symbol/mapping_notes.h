@@ -42,7 +42,7 @@ void mapping_notes__add(struct mapping_notes *notes, const void *records, size_t
 /* A process's mappings as lines of /proc/PID/maps, by address, NUL-terminated; also those from
  * before a fork or an exec, where nothing newer lies. Returns their number. */
 size_t mapping_notes__text(const struct mapping_notes *notes, uint32_t pid, char text[NOTES_TEXT]);
-/* The mapping from start to end of this inode; NULL: there was none. */
+/* A mapping of this inode that has all from start to end; NULL: there was none. */
 const struct mapping_note *mapping_notes__find(const struct mapping_notes *notes, uint32_t pid,
 					       uint64_t start, uint64_t end, uint64_t inode);
 /* The pid that forked it; 0: unknown. */

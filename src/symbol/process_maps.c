@@ -48,6 +48,7 @@ static bool maps_parse(const char *text, size_t line_at, struct process_map *map
 	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 "%n", &map->start,
 		   &map->end, rights, &map->offset, &major, &minor, &map->inode, &len) != 7)
 		return false;
+	map->dev = major << 20 | minor;
 	map->path_at = line_at + (size_t)len + strspn(line + len, " ");
 	return strlen(rights) == 4 && rights[2] == 'x' && map->start < map->end;
 }

@@ -14,6 +14,7 @@ struct process_map {
 	uint64_t start, end;
 	uint64_t offset; /* of start in the file */
 	uint64_t inode;	 /* 0: no file */
+	uint32_t dev;	 /* as the kernel has it; 0: unknown */
 	size_t path_at;	 /* in the text */
 };
 

@@ -397,6 +397,12 @@ static void reader_unwind_map(struct symbol_reader *r, struct reader_process *p,
 	if (!file || !file->nr_rows || !elf_image__vaddr(&file->image, map->offset, &out->vaddr))
 		return;
 	out->file = file->number;
+	out->offset = map->offset;
+	out->inode = map->inode;
+	out->dev = map->dev ? map->dev : elf_file_id__kernel_dev(&file->id);
+	out->changed_s = file->id.changed_s;
+	out->changed_ns = (uint32_t)file->id.changed_ns;
+	out->has_fp = file->has_only_fp;
 	reply->by_fp &= file->has_fp;
 }
 
@@ -466,6 +472,10 @@ static size_t reader_answer(struct symbol_reader *r, const struct reader_request
 	case READER_RULES:
 		symbol_reader__rules(r, request->file, request->addr, &any->rules);
 		return sizeof(any->rules);
+	case READER_FORGET:
+		unwind_files__forget(r->tables);
+		memset(&any->name, 0, sizeof(any->name));
+		return sizeof(any->name);
 	default: symbol_reader__answer(r, request, &any->name); return sizeof(any->name);
 	}
 }

@@ -16,6 +16,7 @@ enum reader_what {
 	READER_UNWIND, /* what it runs from now: struct symbols_unwind */
 	READER_ROWS,   /* of a file: struct reader_rows */
 	READER_RULES,  /* struct reader_rules */
+	READER_FORGET, /* the numbers of all files that have rows */
 };
 
 struct reader_request {

@@ -266,6 +266,14 @@ bool symbols__unwind_copy(struct symbols *s, uint32_t file, uint32_t first_rule,
 	return true;
 }
 
+bool symbols__unwind_forget(struct symbols *s)
+{
+	const struct reader_request request = { .what = READER_FORGET };
+	struct reader_reply reply;
+
+	return symbol_service__ask(&s->service, &request, &reply, sizeof(reply));
+}
+
 bool symbols__has_libdw(void)
 {
 	return elf_dwfl__is_built_in();

@@ -86,8 +86,12 @@ struct symbols_unwind {
 	uint32_t pad;
 	struct symbols_unwind_map {
 		uint64_t start, end, vaddr;
-		uint32_t file; /* a number below UNWIND_FILES, or as above */
-		uint32_t pad;
+		uint64_t offset, inode; /* of start in the file, and which file */
+		int64_t changed_s;
+		uint32_t changed_ns;
+		uint32_t dev;	 /* as the kernel has it */
+		uint32_t file;	 /* a number below UNWIND_FILES, or as above */
+		uint32_t has_fp; /* all functions of the file that have a frame keep a pointer */
 	} maps[UNWIND_MAPS];
 };
 
@@ -104,6 +108,9 @@ bool symbols__unwind_size(struct symbols *symbols, uint32_t file, uint32_t *nr_r
 bool symbols__unwind_copy(struct symbols *symbols, uint32_t file, uint32_t first_rule,
 			  struct unwind_row *rows, uint32_t nr_rows, struct unwind_rule *rules,
 			  uint32_t nr_rules);
+
+/* The reader forgets all files, and their numbers. False: no answer. */
+bool symbols__unwind_forget(struct symbols *symbols);
 
 bool symbols__has_libdw(void); /* built in? For --version. */
 

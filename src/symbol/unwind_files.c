@@ -48,6 +48,8 @@ static void files_take_table(struct unwind_files *f, struct unwind_file *file)
 	}
 	f->bytes += bytes;
 	file->has_fp = unwind_table__has_fp(&file->table);
+	file->has_only_fp =
+		file->table.fp_is_at_top && file->table.nr_with_fp == file->table.nr_frames;
 	file->nr_rows = (uint32_t)file->table.nr_rows;
 	file->nr_rules = (uint32_t)file->table.nr_rules;
 }
@@ -81,14 +83,19 @@ void unwind_files__drop(struct unwind_files *f, uint32_t number)
 	unwind_table__free(&f->files[number]->table);
 }
 
-void unwind_files__free(struct unwind_files *f)
+void unwind_files__forget(struct unwind_files *f)
 {
-	if (!f)
-		return;
 	for (size_t i = 0; i < f->index.nr; i++) {
 		unwind_table__free(&f->files[i]->table);
 		free(f->files[i]);
 	}
 	index__free(&f->index);
+	f->bytes = 0;
+}
+
+void unwind_files__free(struct unwind_files *f)
+{
+	if (f)
+		unwind_files__forget(f);
 	free(f);
 }

@@ -17,6 +17,7 @@ struct unwind_file {
 	uint32_t number;
 	uint32_t nr_rows, nr_rules; /* also when the table is gone */
 	bool has_fp;		    /* nearly all its functions keep a frame pointer */
+	bool has_only_fp;	    /* all that have a frame; it leads to the caller's */
 	struct unwind_table table;
 };
 
@@ -32,6 +33,7 @@ const struct unwind_file *unwind_files__read(struct unwind_files *files,
 /* NULL: there is none of this number. */
 const struct unwind_file *unwind_files__at(const struct unwind_files *files, uint32_t number);
 void unwind_files__drop(struct unwind_files *files, uint32_t number); /* its table */
+void unwind_files__forget(struct unwind_files *files);		      /* all, and their numbers */
 void unwind_files__free(struct unwind_files *files);
 
 #endif

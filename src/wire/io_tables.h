@@ -388,6 +388,7 @@ struct io_settings {
 	__u64 user_mask;  /* bits of a user address; those above sign it */
 	__u64 stack_seed; /* of the hash of unwound stacks */
 	__u32 task_bytes; /* of a task's kernel stack; the registers are at its end */
+	__u32 page_bytes;
 	__u32 zoom_shift;
 	__u32 slot_mask;   /* of byte offsets: (nr - 1) * sizeof(struct io_slot) */
 	__u32 row_of_at;   /* byte offset of the row numbers behind the slots */

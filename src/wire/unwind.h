@@ -58,6 +58,7 @@ enum {
 	UNWIND_MAPS = 128, /* executable mappings of a process */
 	UNWIND_MAP_STEPS = 8,
 	UNWIND_WANTED = 64,
+	UNWIND_MAPPED = 8192,
 };
 
 /* Why a mapping has no rows. */
@@ -81,7 +82,7 @@ struct unwind_map {
 	/* In the pool, an entry for each 256 bytes; 0: none. */
 	__u32 index, nr_index;
 	__u32 index_base; /* what the first entry is about, in 256 bytes */
-	__u32 pad;
+	__u32 by_fp;	  /* every frame of this file has a frame pointer, at its top */
 };
 
 /*
@@ -104,6 +105,34 @@ struct unwind_wanted {
 	__u32 pid; /* 0: none */
 	__u32 pad;
 };
+
+/*
+ * A file whose tables are in the pool, as it is mapped from an offset on, found by these among
+ * UNWIND_PROBES cells. For a process that is not published yet: the kernel knows its mappings.
+ */
+struct unwind_mapped {
+	__u64 inode;
+	__u64 offset;
+	__s64 changed_s; /* ctime: the next file may reuse the inode's number */
+	__u32 changed_ns;
+	__u32 dev;	       /* as the kernel has it */
+	struct unwind_map map; /* without start and end */
+	__u32 is_there;
+	__u32 pad;
+};
+
+/* The tables of all files are thrown away at once. It is odd while that happens. */
+struct unwind_epoch {
+	__u32 version;
+	__u32 pad;
+};
+
+static inline __u32 unwind_mapped_cell(__u64 inode, __u64 offset, __u32 dev)
+{
+	__u64 mixed = (inode ^ (__u64)dev << 32 ^ offset << 20) * 0x9e3779b97f4a7c15ULL;
+
+	return mixed >> 40;
+}
 
 static inline __u32 unwind_cell(__u32 pid)
 {

@@ -67,6 +67,7 @@ static const struct feature {
 	{ "unwind", 1, "user_stacks" },
 	{ "task_registers", 1, "unwind" },
 	{ "task_bytes", 16384, "unwind" },
+	{ "page_bytes", 4096, "unwind" },
 	{ "user_mask", 0xffffffffffff, "unwind" },
 	{ "stack_seed", 4711, "unwind" },
 	{ "depths", 1, "stages" },

@@ -39,6 +39,16 @@ static const struct {
 	{ "iomap_dio", "", "needs FS_IOMAP" },
 	{ "hd_struct", "", "went in 5.11" },
 	{ "gendisk", "part0", "became a pointer in 5.11" },
+	{ "mm_struct", "mm_rb", "went in 6.1" },
+	{ "vm_area_struct", "vm_rb", "went in 6.1" },
+	{ "mm_struct", "mm_mt", "came in 6.1" },
+	{ "maple_tree", "", "came in 6.1" },
+	{ "maple_range_64", "", "came in 6.1" },
+	{ "maple_arange_64", "", "came in 6.1" },
+	{ "inode", "i_ctime", "became __i_ctime in 6.6" },
+	{ "inode", "__i_ctime", "came in 6.6, went in 6.11" },
+	{ "inode", "i_ctime_sec", "came in 6.11" },
+	{ "inode", "i_ctime_nsec", "came in 6.11" },
 	{ "request.ref", "counter", "was inside a refcount_t until 5.16" },
 };
 

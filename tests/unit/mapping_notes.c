@@ -60,6 +60,8 @@ static void check_order(struct mapping_notes *notes)
 	       "by address, as lines of maps");
 	is_u64(mapping_notes__parent(notes, 10), 4, "and who forked it");
 	ok(mapping_notes__find(notes, 10, 0x5000, 0x6000, 77), "one of them is found");
+	ok(mapping_notes__find(notes, 10, 0x5000, 0x5800, 77), "also when its end was unmapped");
+	ok(!mapping_notes__find(notes, 10, 0x5000, 0x6800, 77), "not more than it had");
 	ok(!mapping_notes__find(notes, 10, 0x5000, 0x6000, 78), "not with another inode");
 	ok(!mapping_notes__find(notes, 10, 0x9000, 0xa000, 77), "not of the process before");
 	is_u64(mapping_notes__text(notes, 11, text), 0, "of another process nothing is known");

@@ -39,6 +39,32 @@ for how in auto dwarf; do
 	whole /tmp/u "$how: nothing is lost" || note "$(cat /tmp/u.err)"
 done
 
+# Frame pointers in the program; Debian's libc for x86_64 has none, and is unwound by tables.
+started stacks /tmp/u -d "$dev" --stack user --top 1000
+framed "/dev/$dev"
+measured
+is "$(counted /tmp/u "false $inner;plain_c;plain_b;plain_a;$main")" 101 "mixed: one function behind another" || note "$(cat /tmp/u.err)"
+case $(uname -m) in
+x86_64)
+	is "$(counted /tmp/u "false $inner;signal_handler;[^;]*;([^;]*;)+signal_a;$main")" 41 "mixed: through a signal's frame"
+	is "$(counted /tmp/u "false $inner;sort_compare;([^;]*;)+sort_a;$main")" 31 "mixed: called by libc"
+	is "$(counted /tmp/u "false $inner;thread_a;[^;]*;[^;]*")" 23 "mixed: a thread"
+	grep -q "1 by tables of .*, [1-9] of them by frame pointers" /tmp/u.err
+	ok $? "mixed: says what it did" || note "$(cat /tmp/u.err)"
+	;;
+esac
+
+# A process is known some time after its first I/O, when these have ended: their files are known from the first of them.
+started stacks /tmp/u -d "$dev" --stack user --top 1000
+unwound "/dev/$dev" 3 now
+sleep 4
+for nr in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+	unwound "/dev/$dev" 3 now || note "run $nr failed"
+done
+measured
+is "$(counted /tmp/u "false $inner;plain_c;plain_b;plain_a;$main")" 60 "processes that end at once" ||
+	note "$(cat /tmp/u.err; grep -v 'plain_c","plain_b","plain_a","main",.*"_start"\]' /tmp/u)"
+
 started stacks /tmp/u -d "$dev" --stack user --top 1000 --unwind fp
 unwound "/dev/$dev"
 measured

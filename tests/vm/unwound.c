@@ -7,6 +7,7 @@
  *
  *	$ unwound /dev/nvme0n1
  *	$ unwound /dev/nvme0n1 1500	only that many, one function behind another
+ *	$ unwound /dev/nvme0n1 3 now	the same without a wait: a process that ends at once
  */
 #define _GNU_SOURCE 1
 #include <alloca.h>
@@ -119,10 +120,12 @@ int main(int argc, char **argv)
 
 	disk = argc > 1 ? open(argv[1], O_RDONLY | O_DIRECT) : -1;
 	if (disk < 0 || posix_memalign((void **)&block, 4096, 4096))
-		err(1, "unwound DISK [READS]");
+		err(1, "unwound DISK [READS [now]]");
 	signal(SIGUSR1, signal_handler);
-	read_one();
-	sleep(6); /* until its mappings are known, on a busy machine, too */
+	if (argc < 4) {
+		read_one();
+		sleep(6); /* until its mappings are known, on a busy machine, too */
+	}
 	for (int i = 0; i < (argc > 2 ? atoi(argv[2]) : PLAIN); i++)
 		plain_a(i);
 	if (argc > 2)
