@@ -2,7 +2,7 @@
 # shellcheck shell=dash
 # shape: nvme
 # kernels: 5.10 7.2
-# timeout: 200
+# timeout: 300
 #
 # unwind_any: user stacks of any event, in a program without frame pointers, by every way that a program is attached: they
 # have every function, in order, from the one that the event is in to the one that the kernel started.
@@ -13,7 +13,7 @@ main="main;$start"
 
 # counted FILE PATTERN: hits whose user stack matches, from innermost to outermost. A line without a count is one hit.
 counted() {
-	grep '"ustack":\["' "$1" | awk -v pattern="^$2\$" '{
+	grep '"ustack":\["' "$1" | grep -v '"type":"[a-z_]*bucket' | awk -v pattern="^$2\$" '{
 		count = match($0, /"count":[0-9]+/) ? substr($0, RSTART + 8, RLENGTH - 8) : 1
 		match($0, /"ustack":\["/); text = substr($0, RSTART + RLENGTH)
 		sub(/"\][,}].*/, "", text); gsub(/","/, ";", text)
@@ -42,7 +42,7 @@ all() {
 
 events count syscalls:sys_enter_pread64 by ustack
 all tracepoint '[^;]*;read_one'
-events count fn:ksys_pread64 by ustack
+events count fn:blkdev_read_iter by ustack
 all function '[^;]*;read_one'
 events count "user:$(command -v unwound):read_one" by ustack
 all 'user function' read_one
