@@ -176,6 +176,10 @@ $(O)/vm/framed: tests/vm/unwound.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D) && $(CC) -std=gnu17 $(WARNINGS) $(CFLAGS) -O2 -fno-omit-frame-pointer -pthread -o $@ $<
 
+$(O)/vm/compiled: tests/vm/compiled.c
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D) && $(CC) -std=gnu17 $(WARNINGS) $(CFLAGS) -O2 -fomit-frame-pointer -o $@ $<
+
 # One that uses the library: the guest gets what it loads, too.
 $(O)/vm/probing: tests/vm/probing.c $(O)/libiosonar.a
 	$(call say,CC,$@)

@@ -174,15 +174,77 @@ static int opener_open_file(const struct symbol_opener *opener,
 	return of_parent.pid ? opener_open_mapped(opener, &of_parent) : fd;
 }
 
-static int opener_open_maps(const struct symbol_opener *opener,
-			    const struct opener_request *request)
+static int opener_open_proc(const struct symbol_opener *opener, uint32_t pid, const char *name,
+			    int flags)
 {
 	char path[PATH_MAX];
 	int fd;
 
-	snprintf(path, sizeof(path), "%s/proc/%" PRIu32 "/maps", opener->root, request->pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	snprintf(path, sizeof(path), "%s/proc/%" PRIu32 "/%s", opener->root, pid, name);
+	fd = open(path, flags | O_CLOEXEC | O_NONBLOCK);
 	return fd < 0 ? -errno : fd;
+}
+
+static int opener_open_maps(const struct symbol_opener *opener,
+			    const struct opener_request *request)
+{
+	return opener_open_proc(opener, request->pid, "maps", O_RDONLY);
+}
+
+static int opener_open_status(const struct symbol_opener *opener,
+			      const struct opener_request *request)
+{
+	return opener_open_proc(opener, request->pid, "status", O_RDONLY);
+}
+
+/* ---- what a process says of its own code ---- */
+
+/* No name on the way may be a link: that would lead out of the process's root. */
+static int opener_find_perf_map(const struct symbol_opener *opener,
+				const struct opener_request *request)
+{
+	int root = opener_open_proc(opener, request->pid, "root", O_PATH | O_DIRECTORY);
+	int tmp =
+		root < 0 ? -1 : openat(root, "tmp", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int fd = -1, err = errno;
+	char name[32];
+
+	if (tmp >= 0) {
+		snprintf(name, sizeof(name), "perf-%" PRIu32 ".map", request->inner_pid);
+		fd = openat(tmp, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+		err = errno;
+		close(tmp);
+	}
+	if (root >= 0)
+		close(root);
+	errno = err;
+	return fd;
+}
+
+/* Others may write to /tmp, too: the file must belong to the user that the process runs as. */
+static bool opener_is_its_own(const struct symbol_opener *opener, uint32_t pid, int file_fd)
+{
+	int fd = opener_open_proc(opener, pid, "", O_PATH | O_DIRECTORY);
+	struct stat process, file;
+	bool is_own;
+
+	if (fd < 0)
+		return false;
+	is_own = !fstat(fd, &process) && !fstat(file_fd, &file) && process.st_uid == file.st_uid;
+	close(fd);
+	return is_own;
+}
+
+static int opener_open_perf_map(const struct symbol_opener *opener,
+				const struct opener_request *request)
+{
+	int fd = opener_find_perf_map(opener, request);
+
+	if (fd >= 0 && !opener_is_its_own(opener, request->pid, fd)) {
+		close(fd);
+		return -EACCES;
+	}
+	return opener_reopen(fd, 0);
 }
 
 /* The build-id alone makes the name: a compromised reader cannot name another file. */
@@ -230,17 +292,26 @@ static int opener_open_noted(const struct symbol_opener *opener,
 	return fd < 0 ? -errno : fd;
 }
 
-int symbol_opener__open(const struct symbol_opener *opener, const struct opener_request *request)
+static int opener_open_named(const struct symbol_opener *opener,
+			     const struct opener_request *request)
 {
-	if (request->what == OPENER_MAPS)
-		return opener_open_maps(opener, request);
-	if (request->what == OPENER_DEBUG)
-		return opener_open_debug(opener, request);
-	if (request->what == OPENER_NOTED)
-		return opener_open_noted(opener, request);
-	if (request->what != OPENER_FILE || !memchr(request->path, '\0', sizeof(request->path)))
+	if (!memchr(request->path, '\0', sizeof(request->path)))
 		return -EINVAL;
 	return opener_open_file(opener, request);
+}
+
+int symbol_opener__open(const struct symbol_opener *opener, const struct opener_request *request)
+{
+	static int (*const open_what[])(const struct symbol_opener *opener,
+					const struct opener_request *request) = {
+		[OPENER_MAPS] = opener_open_maps,     [OPENER_FILE] = opener_open_named,
+		[OPENER_DEBUG] = opener_open_debug,   [OPENER_NOTED] = opener_open_noted,
+		[OPENER_STATUS] = opener_open_status, [OPENER_PERF_MAP] = opener_open_perf_map,
+	};
+
+	if ((unsigned int)request->what >= sizeof(open_what) / sizeof(open_what[0]))
+		return -EINVAL;
+	return open_what[request->what](opener, request);
 }
 
 /* ---- the socket between the two ---- */

@@ -2,8 +2,9 @@
 /*
  * opener.h: opens what a process runs from, for a process that may not. It keeps the right to look
  * into processes and only opens: /proc/PID/maps; regular files that PID has mapped, as they are in
- * PID's container; for a PID that has ended those that the kernel noted, by their path here; and
- * debug files below /usr/lib/debug/.build-id. It reads none of them.
+ * PID's container; for a PID that has ended those that the kernel noted, by their path here;
+ * /proc/PID/status and PID's own /tmp/perf-N.map; and debug files below /usr/lib/debug/.build-id.
+ * It reads none of them.
  */
 #ifndef IOSONAR_SYMBOL_OPENER_H
 #define IOSONAR_SYMBOL_OPENER_H
@@ -17,6 +18,8 @@ enum opener_what {
 	OPENER_FILE,  /* of the mapping from start to end */
 	OPENER_DEBUG, /* the debug file of a build-id, on this machine itself */
 	OPENER_NOTED, /* mappings of a process that has ended, as lines of /proc/PID/maps */
+	OPENER_STATUS,
+	OPENER_PERF_MAP, /* /tmp/perf-N.map in the process's root, if it is the process's own */
 };
 
 enum { OPENER_BUILD_ID_MAX = 64 };
@@ -24,6 +27,7 @@ enum { OPENER_BUILD_ID_MAX = 64 };
 struct opener_request {
 	enum opener_what what;
 	uint32_t pid;
+	uint32_t inner_pid; /* N of perf-N.map: its number in its own namespace */
 	uint64_t start, end;
 	uint64_t inode;	     /* that the path must lead to */
 	char path[PATH_MAX]; /* in the process's own root */

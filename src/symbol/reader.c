@@ -10,12 +10,13 @@
 #include <unistd.h>
 #include "base/clock.h"
 #include "symbol/elf_cache.h"
+#include "symbol/perf_map.h"
 #include "symbol/process_maps.h"
 #include "symbol/unwind_files.h"
 
 enum {
 	READER_PROCESSES = 1024,
-	READER_MAPS_BYTES = 64 << 20,
+	READER_MAPS_BYTES = 128 << 20, /* with what they compiled themselves */
 	READER_FILES = 1024,
 	READER_FILES_BYTES = 512 << 20,
 	READER_TABLES_BYTES = 512 << 20,
@@ -36,7 +37,9 @@ struct reader_process {
 	struct process_maps maps;
 	struct reader_link *links; /* one for each */
 	uint64_t looked_ns;
-	uint64_t used; /* last use, in questions; 0: the place is free */
+	struct symbol_table compiled; /* by itself, as its perf map says */
+	uint64_t compiled_ns;	      /* when that was read; 0: never */
+	uint64_t used;		      /* last use, in questions; 0: the place is free */
 };
 
 struct symbol_reader {
@@ -79,6 +82,7 @@ struct symbol_reader *symbol_reader__new(reader_open_fn open, void *arg)
 static void reader_drop(struct reader_process *p)
 {
 	process_maps__free(&p->maps);
+	symbol_table__free(&p->compiled);
 	free(p->links);
 	memset(p, 0, sizeof(*p));
 }
@@ -178,6 +182,7 @@ static size_t reader_bytes(const struct symbol_reader *r)
 
 	for (size_t i = 0; i < READER_PROCESSES; i++)
 		bytes += process_maps__bytes(&r->processes[i].maps) +
+			 symbol_table__bytes(&r->processes[i].compiled) +
 			 r->processes[i].maps.nr * sizeof(struct reader_link);
 	return bytes;
 }
@@ -200,10 +205,18 @@ static struct reader_process *reader_place(struct symbol_reader *r,
 	return place;
 }
 
+static void reader_keep_bounds(struct symbol_reader *r, const struct reader_process *kept)
+{
+	struct reader_process *oldest;
+
+	while (reader_bytes(r) > READER_MAPS_BYTES && (oldest = reader_oldest_but(r, kept)))
+		reader_drop(oldest);
+}
+
 static struct reader_process *reader_process(struct symbol_reader *r,
 					     const struct symbols_process *key)
 {
-	struct reader_process *p = reader_place(r, key), *oldest;
+	struct reader_process *p = reader_place(r, key);
 	bool is_new = !p->used;
 
 	p->used = ++r->questions;
@@ -211,8 +224,7 @@ static struct reader_process *reader_process(struct symbol_reader *r,
 		return p;
 	p->key = *key;
 	reader_look(r, p);
-	while (reader_bytes(r) > READER_MAPS_BYTES && (oldest = reader_oldest_but(r, p)))
-		reader_drop(oldest);
+	reader_keep_bounds(r, p);
 	return p;
 }
 
@@ -288,6 +300,66 @@ static const struct elf_image *reader_image(struct symbol_reader *r, struct read
 	return image ?: reader_read_file(r, p, map, link);
 }
 
+/* ---- code that a process compiled itself ---- */
+
+/* Memory without a file of its own. The kernel's names begin with '[' or "//". */
+static bool reader_may_be_compiled(const struct process_maps *maps, const struct process_map *map)
+{
+	static const char *const begins[] = { "[anon",	 "//anon",    "[heap]", "[stack]",
+					      "/memfd:", "/dev/zero", "/SYSV" };
+	const char *path = process_maps__path(maps, map);
+
+	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++)
+		if (!strncmp(path, begins[i], strlen(begins[i])))
+			return true;
+	return !*path;
+}
+
+static uint32_t reader_inner_pid(struct symbol_reader *r, uint32_t pid)
+{
+	const struct opener_request request = { .what = OPENER_STATUS, .pid = pid };
+	int fd = r->open(r->arg, &request);
+	uint32_t inner;
+
+	if (fd < 0)
+		return 0;
+	inner = perf_map__inner_pid(fd);
+	close(fd);
+	return inner;
+}
+
+/* Keeps what was read before if nothing can be read now. */
+static void reader_look_compiled(struct symbol_reader *r, struct reader_process *p)
+{
+	struct opener_request request = { .what = OPENER_PERF_MAP, .pid = p->key.pid };
+	struct symbol_table found;
+	int fd;
+
+	p->compiled_ns = clock__mono_ns();
+	request.inner_pid = reader_inner_pid(r, p->key.pid);
+	fd = request.inner_pid ? r->open(r->arg, &request) : -ESRCH;
+	if (fd < 0)
+		return;
+	if (!perf_map__read(&found, fd)) {
+		symbol_table__free(&p->compiled);
+		p->compiled = found;
+		reader_keep_bounds(r, p);
+	}
+	close(fd);
+}
+
+/* A function may have been compiled since. */
+static bool reader_find_compiled(struct symbol_reader *r, struct reader_process *p, uint64_t addr,
+				 struct symbol_found *found)
+{
+	if (symbol_table__find(&p->compiled, addr, found))
+		return true;
+	if (p->compiled_ns && clock__mono_ns() - p->compiled_ns < reader_look_again_ns)
+		return false;
+	reader_look_compiled(r, p);
+	return symbol_table__find(&p->compiled, addr, found);
+}
+
 /* ---- answers ---- */
 
 static void reader_say(struct reader_reply *reply, enum symbol_how how, const char *name)
@@ -330,11 +402,17 @@ static void reader_name(struct symbol_reader *r, struct reader_process *p, uint6
 			struct reader_reply *reply)
 {
 	const struct process_map *map = reader_map(r, p, addr);
+	struct symbol_found found;
 
 	if (!map) {
 		enum symbol_how how = p->maps.nr ? SYMBOL_UNMAPPED : p->how;
 
 		reader_say(reply, how, how == SYMBOL_EXITED ? "[exited]" : "[unknown]");
+		return;
+	}
+	if (reader_may_be_compiled(&p->maps, map) && reader_find_compiled(r, p, addr, &found)) {
+		reply->offset = found.offset;
+		reader_say(reply, SYMBOL_FOUND, found.name);
 		return;
 	}
 	reply->offset = addr - map->start + map->offset;

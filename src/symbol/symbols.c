@@ -164,7 +164,7 @@ struct symbol symbols__user(struct symbols *s, const struct symbols_process *pro
 	    known->process.image == process->image)
 		return known->symbol;
 	symbol = symbols_ask(s, process, addr);
-	if (symbol.how <= SYMBOL_ANON) /* what is not there now may be there later */
+	if (symbol.how < SYMBOL_ANON) /* what is not there now may be there later */
 		*known = (struct symbols_known){ *process, addr, symbol };
 	return symbol;
 }

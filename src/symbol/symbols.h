@@ -5,9 +5,9 @@
  * of a new file some ms more). A process that has ended by then is known if it was started after
  * symbols__prepare_user (mapping_notes.h), else it is "[exited]". An address is where a frame goes
  * on: for all but the innermost frame of a stack pass it less 1, or a function that ends with a
- * call is shown as its neighbour. Code compiled on the fly is "[anon]", inlined code is not seen,
- * C++ and Rust names stay mangled. A process in a chroot is named only with CAP_CHECKPOINT_RESTORE,
- * one in a container always.
+ * call is shown as its neighbour. Code compiled on the fly has the names of /tmp/perf-PID.map, else
+ * it is "[anon]"; inlined code is not seen, C++ and Rust names stay mangled. A process in a chroot
+ * is named only with CAP_CHECKPOINT_RESTORE, one in a container always.
  *
  * Two processes, started by symbols__prepare_user, read user symbols. One may still look into other
  * processes, and opens files; the other has no rights left, and reads these files, which are
@@ -27,7 +27,7 @@
 enum symbol_how {
 	SYMBOL_FOUND,	  /* "vfs_read", "nvme_map_data [nvme]", "main" */
 	SYMBOL_FILE,	  /* "[libfoo.so]": it has no symbol there, or cannot be read */
-	SYMBOL_ANON,	  /* "[anon]": executable memory without a file */
+	SYMBOL_ANON,	  /* "[anon]": executable memory without a file, not in a perf map */
 	SYMBOL_UNMAPPED,  /* "[unknown]": nothing is there */
 	SYMBOL_EXITED,	  /* "[exited]": the process had ended before it was looked at */
 	SYMBOL_DENIED,	  /* "[unknown]": we may not look at the process, or at kallsyms */

@@ -2,8 +2,8 @@
 /*
  * symbols.c: can what a process runs from break the reader of symbols? A libFuzzer target: the
  * input is an ELF file, and its section .eh_frame alone, and the maps of a process, and a kernel's
- * list of symbols; names that come of it are drawn. libelf and libdw are not built for fuzzing: it
- * sees harm in them, not the way.
+ * list of symbols, and a perf map; names that come of it are drawn. libelf and libdw are not built
+ * for fuzzing: it sees harm in them, not the way.
  */
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include "symbol/elf_image.h"
 #include "symbol/kallsyms.h"
+#include "symbol/perf_map.h"
 #include "symbol/process_maps.h"
 #include "symbol/unwind_table.h"
 #include "render/flame.h"
@@ -103,6 +104,20 @@ static void try_kallsyms(struct flame *flame, int fd)
 	symbol_table__free(&table);
 }
 
+static void try_perf_map(struct flame *flame, int fd)
+{
+	struct symbol_table table;
+
+	if (lseek(fd, 0, SEEK_SET) || perf_map__read(&table, fd))
+		abort();
+	for (uint64_t addr = 0; addr < 4096; addr += 16)
+		draw(flame, &table, addr);
+	symbol_table__free(&table);
+	if (lseek(fd, 0, SEEK_SET))
+		abort();
+	perf_map__inner_pid(fd);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const struct flame_style style = { .title = "fuzz", .value = CELL_COUNT };
@@ -119,6 +134,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	try_unwind(fd, data, size);
 	try_maps(fd);
 	try_kallsyms(flame, fd);
+	try_perf_map(flame, fd);
 	if (flame__write_svg(flame, &style, out, &drawn) || flame__write_folded(flame, out))
 		abort();
 	fclose(out);

@@ -341,6 +341,65 @@ static void check_container(struct symbol_reader *r)
 	ok(begins(asked(r, 41, 3, there()), "[prog]+0x"), "nor one that took its place");
 }
 
+/* ---- code that a process compiled itself ---- */
+
+static void check_compiled(struct symbol_reader *r)
+{
+	put("10000000-10002000 r-xp 00000000 00:00 0 \n"
+	    "20000000-20002000 r-xp 00000000 00:01 5      /memfd:code (deleted)\n"
+	    "30000000-30002000 r-xp 00000000 00:00 0      [anon:code]\n",
+	    "/proc/46/maps");
+	put("Name:\tx\nNSpid:\t46\t12\t7\n", "/proc/46/status");
+	put("10000000 1000 outside\n", "/proc/46/root/tmp/perf-46.map");
+	is_str(asked(r, 46, 0, 0x10000004), "[anon]+0x4 memory without a file",
+	       "code without a perf map");
+	put("10000000 10 first\n10000100 0x40 LazyCompile:~read /srv/app.js:10\r\n"
+	    "10000000 20 last\n\n-1 5 minus\n 10000200 10 indented\nzz 1 letters\n"
+	    "10000300 10\n10000400 10 \n1000040000000000000 10 long\n20000000 10 two words\n"
+	    "30000000 10 three\n10000500 100 end",
+	    "/proc/46/root/tmp/perf-7.map");
+	is_str(asked(r, 46, 0, 0x10000004), "[anon]+0x4 memory without a file",
+	       "it is not looked for again at once");
+	usleep(110000);
+	is_str(asked(r, 46, 0, 0x10000004), "last+0x4 named", "the last line of an address");
+	is_str(asked(r, 46, 0, 0x1000001f), "last+0x1f named", "with its size");
+	is_str(asked(r, 46, 0, 0x10000020), "[anon]+0x20 memory without a file", "and not beyond");
+	is_str(asked(r, 46, 0, 0x10000110), "LazyCompile:~read /srv/app.js:10+0x10 named",
+	       "a name with spaces");
+	is_str(asked(r, 46, 0, 0x10000204), "[anon]+0x204 memory without a file",
+	       "a line that is none");
+	is_str(asked(r, 46, 0, 0x10000304), "[anon]+0x304 memory without a file", "without a name");
+	is_str(asked(r, 46, 0, 0x10000500), "end+0 named", "a last line without an end");
+	is_str(asked(r, 46, 0, 0x20000001), "two words+0x1 named", "in a file in memory");
+	is_str(asked(r, 46, 0, 0x30000001), "three+0x1 named", "in memory that has a name");
+	put("10001000 10 later\n", "/proc/46/root/tmp/perf-7.map");
+	usleep(110000);
+	is_str(asked(r, 46, 0, 0x10001001), "later+0x1 named", "compiled later");
+}
+
+/* A link, another user's file, a folder. */
+static void check_foreign_perf_map(struct symbol_reader *r)
+{
+	char path[512];
+
+	snprintf(path, sizeof(path), "%s/proc/46/root/tmp/perf-7.map", tree);
+	put("10000000 10 linked\n", "/proc/46/root/tmp/other");
+	link_in("/proc/46/root/tmp/perf-7.map", "other");
+	is_str(asked(r, 46, 1, 0x10000004), "[anon]+0x4 memory without a file",
+	       "a link is not followed");
+	unlink(path);
+	mkdir(path, 0700);
+	is_str(asked(r, 46, 2, 0x10000004), "[anon]+0x4 memory without a file", "nor a folder");
+	rmdir(path);
+	put("10000000 10 foreign\n", "/proc/46/root/tmp/perf-7.map");
+	is_str(asked(r, 46, 3, 0x10000004), "foreign+0x4 named", "a file of the same user");
+	if (chown(path, 12345, 12345))
+		ok(true, "one of another user # SKIP needs root");
+	else
+		is_str(asked(r, 46, 4, 0x10000004), "[anon]+0x4 memory without a file",
+		       "one of another user");
+}
+
 /* Links out of the root, a pipe that would wait for a writer, a folder, a device. */
 static void check_traps(struct symbol_reader *r)
 {
@@ -470,6 +529,8 @@ int main(void)
 	check_seen(r);
 	check_denied();
 	check_container(m);
+	check_compiled(m);
+	check_foreign_perf_map(m);
 	check_traps(m);
 	check_hostile_maps(m);
 	check_cut_maps(m);
