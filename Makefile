@@ -28,7 +28,7 @@ WARNINGS := -Wall -Wextra -Werror -Wshadow -Wvla -Wstrict-prototypes -Wmissing-p
 , := ,
 SANITIZE := $(if $(SAN),-fsanitize=address$(,)undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
 # Skeletons come in through -isystem: they warn. So -MD, not -MMD, which would forget them and leave a stale program.
-ALL_CFLAGS = -std=gnu17 $(WARNINGS) $(SANITIZE) -Isrc -isystem $(O) -DVERSION='"$(VERSION)"' $(if $(HAVE_ZSTD),-DHAVE_ZSTD) $(LIBDW_CFLAGS) $(SQL_CFLAGS) -MD -MP $(CPPFLAGS) $(CFLAGS) $(EXTRA_CFLAGS)
+ALL_CFLAGS = -std=gnu17 $(WARNINGS) $(SANITIZE) -Isrc -isystem $(O) -DVERSION='"$(VERSION)"' $(if $(HAVE_ZSTD),-DHAVE_ZSTD) $(LIBDW_CFLAGS) $(IBERTY_CFLAGS) $(SQL_CFLAGS) -MD -MP $(CPPFLAGS) $(CFLAGS) $(EXTRA_CFLAGS)
 # clang for BPF finds asm/types.h only through the multiarch folder. -mcpu=v3: clang 14 has no v4, Linux 5.10 runs v3.
 BPF_CFLAGS = -O2 -g -target bpf -mcpu=v3 -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -Wno-unused-parameter -Werror -Isrc -idirafter $(SYSROOT)/usr/include/$(MULTIARCH) -MD -MP $(EXTRA_BPF_CFLAGS)
 
@@ -42,6 +42,10 @@ LIBS += $(if $(HAVE_ZSTD),-lzstd)
 HAVE_LIBDW := $(shell $(PKG_CONFIG) --exists libdw && echo 1)
 LIBDW_CFLAGS := $(if $(HAVE_LIBDW),-DHAVE_LIBDW)
 LIBS += $(if $(HAVE_LIBDW),-ldw)
+# Optional: names of C++ and Rust as the source has them. An archive in every system that has it.
+HAVE_IBERTY := $(and $(wildcard $(SYSROOT)/usr/include/libiberty/demangle.h),$(wildcard $(shell $(CC) -print-file-name=libiberty.a)))
+IBERTY_CFLAGS := $(if $(HAVE_IBERTY),-DHAVE_IBERTY)
+LIBS += $(if $(HAVE_IBERTY),-liberty)
 # Optional: sql, and its prompt's line editing. Not in the static one either: SQLite loads what it may need.
 HAVE_SQLITE := $(shell $(PKG_CONFIG) --exists sqlite3 && echo 1)
 HAVE_LIBEDIT := $(if $(HAVE_SQLITE),$(shell $(PKG_CONFIG) --exists libedit && echo 1))

@@ -109,10 +109,11 @@ const char *help__parts(char buf[HELP_PARTS])
 {
 	const char *zstd = capture_zip__is_built_in() ? " zstd" : "";
 	const char *libdw = symbols__has_libdw() ? " libdw" : "";
+	const char *iberty = symbols__has_demangler() ? " libiberty" : "";
 	const char *sqlite = sql__is_built_in() ? " sqlite" : "";
 	const char *libedit = sql__has_line_editing() ? " libedit" : "";
 
-	snprintf(buf, HELP_PARTS, "%s%s%s%s", zstd, libdw, sqlite, libedit);
+	snprintf(buf, HELP_PARTS, "%s%s%s%s%s", zstd, libdw, iberty, sqlite, libedit);
 	return *buf ? buf + 1 : "none";
 }
 

@@ -4,7 +4,7 @@
  * for a stripped file from its .dynsym, which has only what other files call, and from the debug
  * file that its build-id names, or its .gnu_debugdata, which libdw unpacks. The file is hostile:
  * every size is bounded, nothing is mapped (it could be truncated while we read). C++ and Rust
- * names stay mangled.
+ * names are mangled here.
  */
 #ifndef IOSONAR_SYMBOL_ELF_IMAGE_H
 #define IOSONAR_SYMBOL_ELF_IMAGE_H

@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 #include "base/clock.h"
+#include "symbol/demangle.h"
 #include "symbol/elf_cache.h"
 #include "symbol/perf_map.h"
 #include "symbol/process_maps.h"
@@ -392,7 +393,8 @@ static void reader_name_in_file(struct symbol_reader *r, struct reader_process *
 	if (image && elf_image__vaddr(image, reply->offset, &reply->offset) &&
 	    symbol_table__find(&image->functions, reply->offset, &found)) {
 		reply->offset = found.offset;
-		reader_say(reply, SYMBOL_FOUND, found.name);
+		reply->how = SYMBOL_FOUND;
+		demangle__copy(reply->name, sizeof(reply->name), found.name);
 		return;
 	}
 	reader_say_file(reply, process_maps__path(&p->maps, map));

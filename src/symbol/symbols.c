@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "symbol/demangle.h"
 #include "symbol/elf_image.h"
 #include "symbol/kallsyms.h"
 #include "symbol/names.h"
@@ -272,6 +273,11 @@ bool symbols__unwind_forget(struct symbols *s)
 	struct reader_reply reply;
 
 	return symbol_service__ask(&s->service, &request, &reply, sizeof(reply));
+}
+
+bool symbols__has_demangler(void)
+{
+	return demangle__is_built_in();
 }
 
 bool symbols__has_libdw(void)

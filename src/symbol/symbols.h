@@ -6,7 +6,8 @@
  * symbols__prepare_user (mapping_notes.h), else it is "[exited]". An address is where a frame goes
  * on: for all but the innermost frame of a stack pass it less 1, or a function that ends with a
  * call is shown as its neighbour. Code compiled on the fly has the names of /tmp/perf-PID.map, else
- * it is "[anon]"; inlined code is not seen, C++ and Rust names stay mangled. A process in a chroot
+ * it is "[anon]"; inlined code is not seen. C++ and Rust names are
+ * demangled if libiberty is built in. A process in a chroot
  * is named only with CAP_CHECKPOINT_RESTORE, one in a container always.
  *
  * Two processes, started by symbols__prepare_user, read user symbols. One may still look into other
@@ -113,5 +114,6 @@ bool symbols__unwind_copy(struct symbols *symbols, uint32_t file, uint32_t first
 bool symbols__unwind_forget(struct symbols *symbols);
 
 bool symbols__has_libdw(void); /* built in? For --version. */
+bool symbols__has_demangler(void);
 
 #endif

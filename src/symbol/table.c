@@ -7,6 +7,7 @@
 #include <string.h>
 #include "base/compare.h"
 #include "base/grow.h"
+#include "symbol/demangle.h"
 
 enum { TABLE_NEIGHBOURS = 32 }; /* functions that may begin inside a longer one */
 
@@ -34,9 +35,10 @@ static uint32_t table_keep_name(struct symbol_table *t, const char *name, size_t
 int symbol_table__add(struct symbol_table *t, uint64_t addr, uint64_t size_bytes, const char *name,
 		      size_t len)
 {
+	bool is_whole = demangle__is_mangled(name, len) && len <= SYMBOL_MANGLED_MAX;
 	int err;
 
-	if (len > SYMBOL_NAME_MAX)
+	if (len > SYMBOL_NAME_MAX && !is_whole)
 		len = SYMBOL_NAME_MAX;
 	if (t->nr >= SYMBOL_TABLE_MAX || t->pool_len + len + 2 > SYMBOL_POOL_MAX)
 		return -E2BIG;

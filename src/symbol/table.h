@@ -13,6 +13,7 @@
 
 enum {
 	SYMBOL_NAME_MAX = 255,	     /* longer ones are cut */
+	SYMBOL_MANGLED_MAX = 4095,   /* of C++ and Rust: those can be demangled only as a whole */
 	SYMBOL_TABLE_MAX = 1 << 22,  /* functions */
 	SYMBOL_POOL_MAX = 128 << 20, /* bytes of names */
 };
@@ -25,7 +26,7 @@ struct symbol_table {
 };
 
 struct symbol_found {
-	const char *name; /* valid as long as the table */
+	const char *name; /* valid as long as the table; may be mangled, and longer then */
 	uint64_t offset;  /* of the address into the function */
 };
 

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include "symbol/demangle.h"
 #include "symbol/elf_image.h"
 #include "symbol/kallsyms.h"
 #include "symbol/perf_map.h"
@@ -32,12 +33,14 @@ static int input(const uint8_t *data, size_t size)
 /* A name is what it is in every form, and never too long. */
 static void draw(struct flame *flame, const struct symbol_table *table, uint64_t addr)
 {
+	char name[SYMBOL_NAME_MAX + 1];
 	struct symbol_found found;
 
 	if (!symbol_table__find(table, addr, &found))
 		return;
-	if (strlen(found.name) > SYMBOL_NAME_MAX || !*found.name ||
-	    flame__add(flame, &(struct flame_frame){ found.name, FLAME_USER }, 1, 1))
+	demangle__copy(name, sizeof(name), found.name);
+	if (strlen(found.name) > SYMBOL_MANGLED_MAX || !*name ||
+	    flame__add(flame, &(struct flame_frame){ name, FLAME_USER }, 1, 1))
 		abort();
 }
 

@@ -76,6 +76,17 @@ static uint64_t here(void)
 	return (uint64_t)(uintptr_t)known_function + 4;
 }
 
+#define LONG_PART "200" LONG_50 LONG_50 LONG_50 LONG_50
+#define LONG_50	  "aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeee"
+int of_cpp(volatile int *n) asm("_ZN5outer" LONG_PART "5innerEPVi");
+
+__attribute__((noinline)) int of_cpp(volatile int *n)
+{
+	for (int i = 0; i < 10; i++)
+		*n -= i;
+	return *n;
+}
+
 static bool begins(const char *text, const char *with)
 {
 	return !strncmp(text, with, strlen(with));
@@ -91,6 +102,12 @@ static void check_self(struct symbol_reader *r)
 	is_str(asked(r, pid, 0, here()), "known_function+0x4 named",
 	       "a static function of its own");
 	is_str(asked(r, pid, 0, (uint64_t)(uintptr_t)getppid), "getppid+0 named", "one of libc");
+	if (symbols__has_demangler())
+		is_str(asked(r, pid, 0, (uint64_t)(uintptr_t)of_cpp),
+		       "outer::" LONG_50 LONG_50 LONG_50 LONG_50 "::inner+0 named",
+		       "one of C++, demangled");
+	else
+		ok(true, "one of C++, demangled # SKIP no libiberty");
 	is_str(asked(r, pid, 0, 4096), "[unknown]+0 nothing mapped there", "nothing at 4096");
 	is_str(asked(r, pid, 0, UINT64_MAX), "[unknown]+0 nothing mapped there", "nor at the end");
 	is_str(asked(r, pid, 0, (uint64_t)(uintptr_t)&jit), "[unknown]+0 nothing mapped there",
