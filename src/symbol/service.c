@@ -103,7 +103,7 @@ int symbol_service__start(struct symbol_service *service, const char *root)
 {
 	int names[2], files[2], err;
 
-	*service = (struct symbol_service){ .socket = -1 };
+	*service = (struct symbol_service){ .socket = -1, .patience_ms = SERVICE_PATIENCE_MS };
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, names))
 		return -errno;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, files)) {
@@ -120,13 +120,13 @@ int symbol_service__start(struct symbol_service *service, const char *root)
 	return err;
 }
 
-static bool service_wait(int socket)
+static bool service_wait(int socket, int patience_ms)
 {
 	struct pollfd fd = { .fd = socket, .events = POLLIN };
 	int nr;
 
 	do {
-		nr = poll(&fd, 1, SERVICE_PATIENCE_MS);
+		nr = poll(&fd, 1, patience_ms);
 	} while (nr < 0 && errno == EINTR);
 	return nr == 1;
 }
@@ -138,7 +138,7 @@ bool symbol_service__ask(struct symbol_service *service, const struct reader_req
 	if (service->socket < 0)
 		return false;
 	if (write(service->socket, request, sizeof(*request)) == sizeof(*request) &&
-	    service_wait(service->socket) &&
+	    service_wait(service->socket, service->patience_ms) &&
 	    recv(service->socket, reply, size, MSG_TRUNC) == (ssize_t)size)
 		return true;
 	close(service->socket);

@@ -2,7 +2,7 @@
 /*
  * service.h: the two processes behind user symbols, an opener that keeps rights and a reader that
  * has none, and the socket to the reader. A question costs two process switches, some 50 us. A
- * reader that dies, or takes longer than five seconds, is not asked again.
+ * reader that dies, or takes longer than its patience, is not asked again.
  */
 #ifndef IOSONAR_SYMBOL_SERVICE_H
 #define IOSONAR_SYMBOL_SERVICE_H
@@ -10,11 +10,14 @@
 #include <sys/types.h>
 #include "symbol/reader.h"
 
-enum { SERVICE_PATIENCE_MS = 5000 };
+/* Tables and names of a process with many large libraries took 10 s on a starved machine (fio with
+ * those of Ceph, in an emulated guest). */
+enum { SERVICE_PATIENCE_MS = 30000 };
 
 struct symbol_service {
 	int socket; /* -1: no reader to ask */
 	pid_t opener, reader;
+	int patience_ms;
 };
 
 /* root must stay valid. A negative errno: it could not be started. */

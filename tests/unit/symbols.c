@@ -399,6 +399,7 @@ static void check_hung(void)
 
 	symbol_service__start(&service, "");
 	reader = service.reader;
+	service.patience_ms = 300;
 	kill(reader, SIGSTOP);
 	clock_gettime(CLOCK_MONOTONIC, &before);
 	ok(!ask_self(&service, &reply), "a reader that hangs is given up");
