@@ -25,6 +25,7 @@ enum {
 
 static const uint64_t reader_look_again_ns = 100000000; /* until the same process is read again */
 static const uint64_t reader_just_now_ns = 1000000;	/* a look that is as good as another one */
+static const uint64_t reader_unwind_ns = 1000000000;	/* before the answer: patience is limited */
 
 /* What is known of a mapping's file. */
 struct reader_link {
@@ -466,12 +467,17 @@ static const struct unwind_file *reader_table(struct symbol_reader *r, struct re
 }
 
 static void reader_unwind_map(struct symbol_reader *r, struct reader_process *p,
-			      const struct process_map *map, struct symbols_unwind *reply)
+			      const struct process_map *map, uint64_t until_ns,
+			      struct symbols_unwind *reply)
 {
-	const struct unwind_file *file = map->inode ? reader_table(r, p, map) : NULL;
+	const struct unwind_file *file = NULL;
 	struct symbols_unwind_map *out = &reply->maps[reply->nr++];
 
 	*out = (struct symbols_unwind_map){ map->start, map->end, .file = UNWIND_FILE_NONE };
+	if (clock__mono_ns() > until_ns)
+		reply->is_partial = 1;
+	else if (map->inode)
+		file = reader_table(r, p, map);
 	if (!strcmp(process_maps__path(&p->maps, map), "[vdso]"))
 		out->file = UNWIND_FILE_VDSO;
 	if (!file || !file->nr_rows || !elf_image__vaddr(&file->image, map->offset, &out->vaddr))
@@ -490,6 +496,7 @@ void symbol_reader__unwind(struct symbol_reader *r, const struct symbols_process
 			   struct symbols_unwind *reply)
 {
 	struct reader_process *p = reader_process(r, process);
+	uint64_t until_ns = clock__mono_ns() + reader_unwind_ns;
 
 	memset(reply, 0, sizeof(*reply));
 	reply->by_fp = 1;
@@ -497,7 +504,7 @@ void symbol_reader__unwind(struct symbol_reader *r, const struct symbols_process
 		reader_look(r, p);
 	for (size_t i = 0; i < p->maps.nr; i++)
 		if (reply->nr < UNWIND_MAPS)
-			reader_unwind_map(r, p, &p->maps.maps[i], reply);
+			reader_unwind_map(r, p, &p->maps.maps[i], until_ns, reply);
 		else
 			reply->is_cut = 1;
 }

@@ -181,6 +181,8 @@ void symbols__see(struct symbols *s, const struct symbols_process *process)
 
 /* ---- tables ---- */
 
+enum { SYMBOLS_UNWIND_ASKS = 16 };
+
 /* The reader may have been taken over by a file: what it says is checked. */
 static bool symbols_is_sound(const struct symbols_unwind *u)
 {
@@ -201,9 +203,16 @@ bool symbols__unwind(struct symbols *s, const struct symbols_process *process,
 {
 	const struct reader_request request = { .what = READER_UNWIND, .process = *process };
 
-	return !symbols__prepare_user(s) &&
-	       symbol_service__ask(&s->service, &request, unwind, sizeof(*unwind)) &&
-	       symbols_is_sound(unwind) && unwind->nr;
+	if (symbols__prepare_user(s))
+		return false;
+	for (int i = 0; i < SYMBOLS_UNWIND_ASKS; i++) {
+		if (!symbol_service__ask(&s->service, &request, unwind, sizeof(*unwind)) ||
+		    !symbols_is_sound(unwind))
+			return false;
+		if (!unwind->is_partial)
+			return unwind->nr;
+	}
+	return false;
 }
 
 static bool symbols_ask_rows(struct symbols *s, uint32_t file, uint32_t from,

@@ -82,9 +82,9 @@ enum {
 
 struct symbols_unwind {
 	uint32_t nr;
-	uint32_t by_fp;	 /* all its files keep frame pointers, or have no table */
-	uint32_t is_cut; /* it has more mappings */
-	uint32_t pad;
+	uint32_t by_fp;	     /* all its files keep frame pointers, or have no table */
+	uint32_t is_cut;     /* it has more mappings */
+	uint32_t is_partial; /* there was no time to read all files: ask again */
 	struct symbols_unwind_map {
 		uint64_t start, end, vaddr;
 		uint64_t offset, inode; /* of start in the file, and which file */
