@@ -22,6 +22,7 @@ struct table_parse {
 	uint64_t work;
 	/* of the function */
 	bool has_frame, has_fp;
+	bool is_plt; /* calls nothing: its words on the stack are no frame */
 };
 
 /* ---- rules ---- */
@@ -88,7 +89,8 @@ static int table_on_rule(void *arg, uint64_t pc, const struct unwind_rule *rule)
 	bool in_frame = p->machine->has_link ? rule->ra == UNWIND_SAVED
 					     : rule->cfa == UNWIND_FP || rule->cfa_off > 8;
 
-	p->has_frame |= rule->cfa > UNWIND_SIGNAL && rule->cfa != UNWIND_PLT && in_frame;
+	p->is_plt |= rule->cfa == UNWIND_PLT;
+	p->has_frame |= rule->cfa > UNWIND_SIGNAL && in_frame;
 	p->has_fp |= table_keeps_fp(p, rule);
 	return table_add(p->table, pc, rule);
 }
@@ -104,8 +106,9 @@ static int table_on_function(void *arg, const struct eh_fde *fde)
 		p->table->is_cut = true;
 		return 0;
 	}
-	p->has_frame = p->has_fp = false;
+	p->has_frame = p->has_fp = p->is_plt = false;
 	err = call_frame__run(p->machine, &p->section, fde, table_on_rule, p);
+	p->has_frame &= !p->is_plt;
 	p->table->nr_frames += p->has_frame;
 	p->table->nr_with_fp += p->has_frame && p->has_fp;
 	return err;
