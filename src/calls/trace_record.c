@@ -76,7 +76,7 @@ uint64_t call_trace__set(const struct call_trace *t, const char *bytes)
 {
 	uint64_t set = 0;
 
-	for (size_t i = 1; i < t->nr_shown && i < 64; i++) {
+	for (size_t i = 1; i < t->nr_shown; i++) {
 		const char *at = bytes + t->shown[i].at;
 		size_t size = t->shown[i].shape.size;
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * io_tables.c: how large are the tables, and where? Sized by the present devices and CPUs, and
- * bounded. With rows alone (latency) 128 CPUs and 64 drives use 244 MiB, and no machine more than
- * 580 MiB.
+ * bounded. With rows alone (latency) 128 CPUs and 64 drives use 244 MiB.
  */
 #include "collect/io_inside.h"
 
