@@ -289,7 +289,7 @@ void unwinder__publish(struct unwinder *u, struct symbols *symbols)
 	struct unwind_wanted *wanted = u ? u->shared.wanted : NULL;
 
 	for (uint32_t i = 0; wanted && i < UNWIND_WANTED; i++) {
-		struct unwind_wanted one;
+		struct unwind_wanted one = { 0 };
 
 		one.pid = __atomic_load_n(&wanted[i].pid, __ATOMIC_ACQUIRE);
 		if (!one.pid)
