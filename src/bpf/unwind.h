@@ -111,7 +111,6 @@ inline_always bool unwind_find_mapped(struct unwind_walk *s)
 		s->own.index = m->map.index;
 		s->own.nr_index = m->map.nr_index;
 		s->own.index_base = m->map.index_base;
-		s->own.by_fp = m->map.by_fp;
 		return true;
 	}
 	return false;
@@ -292,11 +291,6 @@ inline_always enum unwind_end unwind_step(struct unwind_walk *s)
 
 	if (!map)
 		return UNWIND_UNMAPPED;
-	/* Where a call returns to the frame is complete; 0 ends the frames of a thread. */
-	if (map->by_fp && !s->is_exact && s->fp && unwind_by_fp(s)) {
-		s->has_lr = 0;
-		return UNWIND_GOES_ON;
-	}
 	if (map->nr_rows)
 		return unwind_by_table(s, map, at);
 	s->is_exact = 0;

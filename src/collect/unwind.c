@@ -2,7 +2,6 @@
 #include "collect/unwind.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -31,7 +30,7 @@ struct unwinder {
 		bool keeps_fp;
 	} cells[UNWIND_PROCESSES];
 	/* for the note at the end */
-	uint64_t nr_by_fp, nr_by_tables, nr_files, nr_files_by_fp, nr_no_room, nr_cleared;
+	uint64_t nr_by_fp, nr_by_tables, nr_files, nr_no_room, nr_cleared;
 	uint64_t cleared_ns, clear_pause_ns;
 	bool is_full;
 	struct symbols_unwind found;
@@ -151,16 +150,13 @@ static struct unwind_map unwind_map(struct unwinder *u, struct symbols *symbols,
 		map.first = UNWIND_VDSO;
 	if (from->file >= UNWIND_FILES)
 		return map;
-	if (!u->files[from->file].is_fetched) {
+	if (!u->files[from->file].is_fetched)
 		unwind_fetch(u, symbols, from->file);
-		u->nr_files_by_fp += u->how == UNWIND_HOW_AUTO && from->has_fp;
-	}
 	map.nr_rows = u->files[from->file].nr;
 	map.first = map.nr_rows ? u->files[from->file].first : UNWIND_NO_ROOM;
 	map.index = u->files[from->file].index;
 	map.nr_index = u->files[from->file].nr_index;
 	map.index_base = u->files[from->file].index_base;
-	map.by_fp = u->how == UNWIND_HOW_AUTO && from->has_fp;
 	if (map.nr_rows)
 		unwind_keep_mapped(u, from, &map);
 	return map;
@@ -311,16 +307,11 @@ bool unwinder__lacks_frame_pointers(const struct unwinder *u, uint32_t pid)
 
 void unwinder__tell(const struct unwinder *u)
 {
-	char by_fp[64] = "";
-
 	if (!u || !(u->nr_by_fp + u->nr_by_tables))
 		return;
-	if (u->nr_files_by_fp)
-		snprintf(by_fp, sizeof(by_fp), ", %" PRIu64 " of them by frame pointers",
-			 u->nr_files_by_fp);
 	log_note("user stacks: %" PRIu64 " processes by frame pointers, %" PRIu64
-		 " by tables of %" PRIu64 " files (.eh_frame)%s",
-		 u->nr_by_fp, u->nr_by_tables, u->nr_files, by_fp);
+		 " by tables of %" PRIu64 " files (.eh_frame)",
+		 u->nr_by_fp, u->nr_by_tables, u->nr_files);
 	if (u->nr_cleared)
 		log_note("tables of all files were dropped and read again %" PRIu64
 			 " times: there was room for %" PRIu32 " rows",

@@ -23,9 +23,7 @@ struct symbols;
 
 /* --unwind */
 enum unwind_how {
-	/* The kernel's way, by frame pointers, in processes whose files all keep them. In others
-	 * each file by its own: by pointers where they lead to all of the caller's registers (not
-	 * on arm64), by tables elsewhere. */
+	/* The kernel's way, by frame pointers, in processes whose files all keep them. */
 	UNWIND_HOW_AUTO,
 	UNWIND_HOW_FP,
 	UNWIND_HOW_DWARF, /* by tables in all processes */

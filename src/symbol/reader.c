@@ -488,7 +488,6 @@ static void reader_unwind_map(struct symbol_reader *r, struct reader_process *p,
 	out->dev = map->dev ? map->dev : elf_file_id__kernel_dev(&file->id);
 	out->changed_s = file->id.changed_s;
 	out->changed_ns = (uint32_t)file->id.changed_ns;
-	out->has_fp = file->has_only_fp;
 	reply->by_fp &= file->has_fp;
 }
 

@@ -90,9 +90,9 @@ struct symbols_unwind {
 		uint64_t offset, inode; /* of start in the file, and which file */
 		int64_t changed_s;
 		uint32_t changed_ns;
-		uint32_t dev;	 /* as the kernel has it */
-		uint32_t file;	 /* a number below UNWIND_FILES, or as above */
-		uint32_t has_fp; /* all functions of the file that have a frame keep a pointer */
+		uint32_t dev;  /* as the kernel has it */
+		uint32_t file; /* a number below UNWIND_FILES, or as above */
+		uint32_t pad;
 	} maps[UNWIND_MAPS];
 };
 

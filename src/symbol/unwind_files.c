@@ -48,8 +48,6 @@ static void files_take_table(struct unwind_files *f, struct unwind_file *file)
 	}
 	f->bytes += bytes;
 	file->has_fp = unwind_table__has_fp(&file->table);
-	file->has_only_fp =
-		file->table.fp_is_at_top && file->table.nr_with_fp == file->table.nr_frames;
 	file->nr_rows = (uint32_t)file->table.nr_rows;
 	file->nr_rules = (uint32_t)file->table.nr_rules;
 }

@@ -17,7 +17,6 @@ struct unwind_file {
 	uint32_t number;
 	uint32_t nr_rows, nr_rules; /* also when the table is gone */
 	bool has_fp;		    /* nearly all its functions keep a frame pointer */
-	bool has_only_fp;	    /* all that have a frame; it leads to the caller's */
 	struct unwind_table table;
 };
 

@@ -166,7 +166,6 @@ int unwind_table__parse(struct unwind_table *t, unsigned elf_machine, const void
 	memset(t, 0, sizeof(*t));
 	if (!p.machine)
 		return 0;
-	t->fp_is_at_top = !p.machine->has_link;
 	err = table_rule(t, &nothing, &number);
 	err = err ?: eh_section__visit(&p.section, table_on_function, &p);
 	if (err)

@@ -27,8 +27,7 @@ struct unwind_table {
 	struct index index; /* of the rules */
 	/* Functions that save a return address, and those of them that keep a frame pointer. */
 	uint32_t nr_frames, nr_with_fp;
-	bool fp_is_at_top; /* of a frame, where there is one (x86_64): it leads to the CFA */
-	bool is_cut;	   /* a bound was met */
+	bool is_cut; /* a bound was met */
 };
 
 /* Empty, for a file without the section or one that is not ELF. 0 or -ENOMEM. fd stays the

@@ -82,7 +82,7 @@ struct unwind_map {
 	/* In the pool, an entry for each 256 bytes; 0: none. */
 	__u32 index, nr_index;
 	__u32 index_base; /* what the first entry is about, in 256 bytes */
-	__u32 by_fp;	  /* every frame of this file has a frame pointer, at its top */
+	__u32 pad;
 };
 
 /*

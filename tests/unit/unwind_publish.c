@@ -91,31 +91,6 @@ static uint64_t nr_mapped(const struct unwind_shared *shared)
 	return nr;
 }
 
-/* Each file by what its functions do, or by tables. */
-static void test_how(struct symbols *symbols, enum unwind_how how, const char *word)
-{
-	struct unwind_shared shared = made(UNWIND_POOL_ROWS);
-	struct unwinder *unwinder = unwinder__new(&shared, how);
-	static struct symbols_unwind u;
-	uint64_t wrong = 0;
-
-	ask(&shared);
-	unwinder__publish(unwinder, symbols);
-	ok(!shared.wanted[3].pid, "%s: who asked has an answer", word);
-	symbols__unwind(symbols, &(struct symbols_process){ .pid = (uint32_t)getpid() }, &u);
-	for (uint32_t i = 0; i < u.nr; i++) {
-		const struct unwind_map *map = find_map(&shared, u.maps[i].start);
-
-		wrong += u.maps[i].file < UNWIND_FILES && map && map->nr_rows &&
-			 map->by_fp != (how == UNWIND_HOW_AUTO && u.maps[i].has_fp);
-	}
-	ok(u.by_fp || find_map(&shared, (uint64_t)(uintptr_t)test_how), "%s: is published", word);
-	ok(!wrong, "%s: each file by its own", word);
-	unwinder__free(unwinder);
-	unmade(&shared);
-	symbols__unwind_forget(symbols);
-}
-
 static void test_publish(struct symbols *symbols)
 {
 	struct unwind_shared shared = made(UNWIND_POOL_ROWS);
@@ -172,8 +147,6 @@ int main(void)
 	struct symbols *symbols = symbols__new("");
 
 	symbols__prepare_user(symbols);
-	test_how(symbols, UNWIND_HOW_AUTO, "auto");
-	test_how(symbols, UNWIND_HOW_DWARF, "dwarf");
 	test_publish(symbols);
 	test_full(symbols);
 	symbols__free(symbols);
