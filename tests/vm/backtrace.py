@@ -12,6 +12,7 @@ import glob
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -42,9 +43,11 @@ def members():
 
 
 def processes(name):
+    """A program may be a link: redis-server is one."""
+    program = os.path.basename(os.path.realpath(shutil.which(name) or name))
     for pid in members():
         try:
-            if os.path.basename(os.readlink(f"/proc/{pid}/exe")) == name:
+            if os.path.basename(os.readlink(f"/proc/{pid}/exe")) == program:
                 yield pid
         except OSError:
             pass

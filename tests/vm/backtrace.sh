@@ -57,9 +57,9 @@ openssl exec openssl dgst -sha256 /slow/large
 fio exec fio --thread --name=t --filename=/slow/large --rw=randread --bs=4k --direct=1 --ioengine=psync --loops=9
 sqlite3 exec sqlite3 /slow/base 'select count(b) from t'
 sqlite3 exec sqlite3 /slow/base 'update t set a = a + 1'
-python3.11 exec python3 -c 'f = open("/slow/large", "rb", 0); [None for block in iter(lambda: f.read(4096), b"")]'
+python3 exec python3 -c 'f = open("/slow/large", "rb", 0); [None for block in iter(lambda: f.read(4096), b"")]'
 perl exec perl -e 'open F, "<", "/slow/large"; while (sysread F, $b, 4096) {}'
-ruby3.1 exec ruby -e 'f = File.open("/slow/large"); loop { f.sysread(4096) }'
+ruby exec ruby -e 'f = File.open("/slow/large"); loop { f.sysread(4096) }'
 lua5.4 exec lua5.4 -e 'f = io.open("/slow/large"); while f:read(4096) do end'
 php8.2 exec php8.2 -r '$f = fopen("/slow/large", "r"); while (fread($f, 4096)) ;'
 redis-server redis-server --dir /slow --save '' --appendonly yes --appendfsync always --port 0 --unixsocket /tmp/redis & sleep 2; for i in {1..500}; do redis-cli -s /tmp/redis set key$i value; done
