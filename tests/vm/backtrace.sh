@@ -63,7 +63,7 @@ ruby exec ruby -e 'f = File.open("/slow/large"); loop { f.sysread(4096) }'
 lua5.4 exec lua5.4 -e 'f = io.open("/slow/large"); while f:read(4096) do end'
 php8.2 exec php8.2 -r '$f = fopen("/slow/large", "r"); while (fread($f, 4096)) ;'
 redis-server redis-server --dir /slow --save '' --appendonly yes --appendfsync always --port 0 --unixsocket /tmp/redis & sleep 2; for i in {1..500}; do redis-cli -s /tmp/redis set key$i value; done
-nginx nginx -c /tests/nginx.conf & sleep 3; exec 3<>/dev/tcp/127.0.0.1/8080; printf 'GET /large HTTP/1.0\r\n\r\n' >&3; cat <&3
+nginx nginx -c /tests/nginx.conf & until exec 3<>/dev/tcp/127.0.0.1/8080; do sleep 1; done; printf 'GET /large HTTP/1.0\r\n\r\n' >&3; cat <&3
 postgres echo 'select count(*) from pg_class, pg_attribute, pg_proc' | chroot --userspec=daemon / /usr/lib/postgresql/15/bin/postgres --single -D /slow/pg postgres
 mariadbd exec mariadbd --no-defaults --user=root --datadir=/slow/my --skip-grant-tables --skip-networking --socket=/tmp/my --innodb-buffer-pool-size=16M --innodb-log-file-size=4M --innodb-use-native-aio=0
 CASES
