@@ -217,7 +217,8 @@ static void io_read_part(void *arg, uint32_t key_nr, const struct hist *part)
 	struct io_tags tags;
 
 	io_tags_of(r->io, key_nr, &tags);
-	if (tags.other)
+	/* Without rows of their own, commands without a record are counted there, and are whole. */
+	if (tags.other && (!io_settings(r->io)->records || io_settings(r->io)->rows_too))
 		r->io->nr_other += part->count;
 	r->fn(r->arg, &tags, part);
 }
