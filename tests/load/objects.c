@@ -39,7 +39,9 @@ static const struct feature {
 	{ "row_of_mask", .size = true },
 	{ "key_mask", .size = true },
 	{ "nr_cpus", .size = true },
-	{ "cpu_rows", .size = true },
+	{ "chunk_mask", .size = true },
+	{ "far_of_at", .size = true },
+	{ "far_of_mask", .size = true },
 	{ "rows_end", .size = true },
 	{ "more_at", .size = true },
 	{ "cpu_at", .size = true },
@@ -211,9 +213,14 @@ static void close_tables(void)
 }
 
 /* Slots, row numbers, what records need, counters by CPU. */
-static uint32_t more_at(const struct sizes *s)
+static uint32_t far_of_at(const struct sizes *s)
 {
 	return s->nr_slots * (uint32_t)sizeof(struct io_slot) + 4 * s->nr_keys * s->nr_cpus;
+}
+
+static uint32_t more_at(const struct sizes *s)
+{
+	return far_of_at(s) + 4 * s->nr_keys;
 }
 
 static uint32_t stages_at(const struct sizes *s)
@@ -269,7 +276,9 @@ static int set_sizes(struct io_bpf *skel, const struct sizes *s)
 	err = err ?: setting_set(skel, "row_of_mask", 4 * s->nr_keys * s->nr_cpus - 4);
 	err = err ?: setting_set(skel, "key_mask", s->nr_keys - 1);
 	err = err ?: setting_set(skel, "nr_cpus", s->nr_cpus);
-	err = err ?: setting_set(skel, "cpu_rows", s->nr_rows / s->nr_cpus - 1);
+	err = err ?: setting_set(skel, "chunk_mask", 15);
+	err = err ?: setting_set(skel, "far_of_at", far_of_at(s));
+	err = err ?: setting_set(skel, "far_of_mask", 4 * (s->nr_keys - 1));
 	err = err ?: setting_set(skel, "rows_end", (s->nr_rows - 1) * sizeof(struct io_row));
 	err = err ?: setting_set(skel, "more_at", more_at(s));
 	err = err ?: setting_set(skel, "stages_at", stages_at(s));
