@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 #include "analyse/breakdown.h"
+#include "draw.h"
 #include "tap.h"
 #include "wire/io_tables.h"
 
@@ -284,33 +285,23 @@ static void check_absent(void)
 
 /* ---- order ---- */
 
-static uint64_t random_state = 88172645463325252ULL;
-
-static uint64_t random_below(uint64_t n)
-{
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return random_state % n;
-}
-
 static struct io_tags random_tags(void)
 {
 	struct io_tags tags = {
-		.cgroup = random_below(2) ? UINT64_MAX : random_below(2),
-		.device = (int32_t)random_below(3),
-		.ctrl = (int32_t)random_below(2),
-		.nsid = random_below(2) ? UINT32_MAX : 1,
-		.pid = random_below(2) ? UINT32_MAX : 1,
-		.queue = random_below(2) ? UINT16_MAX : 0,
-		.cpu = (uint16_t)random_below(2),
-		.kind = (uint8_t)random_below(4),
-		.op = (uint8_t)random_below(256),
-		.size_class = (uint8_t)random_below(33),
-		.other = !random_below(10),
+		.cgroup = draw(2) ? UINT64_MAX : draw(2),
+		.device = (int32_t)draw(3),
+		.ctrl = (int32_t)draw(2),
+		.nsid = draw(2) ? UINT32_MAX : 1,
+		.pid = draw(2) ? UINT32_MAX : 1,
+		.queue = draw(2) ? UINT16_MAX : 0,
+		.cpu = (uint16_t)draw(2),
+		.kind = (uint8_t)draw(4),
+		.op = (uint8_t)draw(256),
+		.size_class = (uint8_t)draw(33),
+		.other = !draw(10),
 	};
 
-	snprintf(tags.comm, sizeof(tags.comm), "%c", (int)('a' + random_below(3)));
+	snprintf(tags.comm, sizeof(tags.comm), "%c", (int)('a' + draw(3)));
 	return tags;
 }
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 #include "symbol/kallsyms.h"
+#include "draw.h"
 #include "tap.h"
 
 static char path[] = "/tmp/iosonar-kallsyms.XXXXXX";
@@ -118,16 +119,6 @@ static void check_hostile(void)
 
 /* ---- the table itself ---- */
 
-static uint64_t random_state = 88172645463325252ULL;
-
-static uint64_t random_below(uint64_t n)
-{
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return random_state % n;
-}
-
 enum { NR_FUNCTIONS = 1000 };
 
 static struct {
@@ -154,8 +145,8 @@ static void check_search(void)
 	uint64_t wrong = 0, none = 0;
 
 	for (uint64_t i = 0; i < NR_FUNCTIONS; i++) {
-		functions[i].addr = 64 * i + random_below(32);
-		functions[i].size_bytes = 1 + random_below(i % 10 ? 60 : 200);
+		functions[i].addr = 64 * i + draw(32);
+		functions[i].size_bytes = 1 + draw(i % 10 ? 60 : 200);
 	}
 	for (uint64_t n = 0, i = 0; n < NR_FUNCTIONS; n++, i = (i + 409) % NR_FUNCTIONS) {
 		snprintf(name, sizeof(name), "f%" PRIu64, i);
@@ -164,7 +155,7 @@ static void check_search(void)
 	}
 	symbol_table__sort(&t);
 	for (int i = 0; i < 2000; i++) {
-		uint64_t addr = random_below(64 * NR_FUNCTIONS + 100);
+		uint64_t addr = draw(64 * NR_FUNCTIONS + 100);
 		int64_t holder = holder_of(addr);
 
 		none += holder < 0;

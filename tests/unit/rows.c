@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 #include "collect/rows.h"
+#include "draw.h"
 #include "tap.h"
 
 enum {
@@ -15,16 +16,6 @@ enum {
 	NR_KEYS = 256,
 	NR_STEPS = 20000,
 };
-
-static uint64_t random_state = 88172645463325252ULL;
-
-static uint64_t random_below(uint64_t n)
-{
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return random_state % n;
-}
 
 /* ---- how many ---- */
 
@@ -237,8 +228,7 @@ static void check_every_latency(void)
 	begin(false);
 	memset(got, 0, sizeof(got));
 	for (uint32_t i = 0; i < NR_STEPS; i++) {
-		count((uint32_t)random_below(NR_CPUS), (uint32_t)random_below(9),
-		      random_below(1ULL << random_below(41)), 1);
+		count((uint32_t)draw(NR_CPUS), (uint32_t)draw(9), draw(1ULL << draw(41)), 1);
 		if (i % 1000 == 0)
 			good &= reads_as_wanted();
 	}
@@ -277,9 +267,9 @@ static void check_spill(void)
 	ok(reads_as_wanted(), "cells count past 2^32, near and far");
 	is_u64(want[7].count, 30ULL * most + ROW_SPILL, "which are many");
 	for (uint32_t i = 0; i < NR_STEPS / 10; i++) {
-		count((uint32_t)random_below(NR_CPUS), (uint32_t)random_below(9),
-		      random_below(1ULL << random_below(41)), (uint32_t)random_below(most));
-		if (random_below(2))
+		count((uint32_t)draw(NR_CPUS), (uint32_t)draw(9), draw(1ULL << draw(41)),
+		      (uint32_t)draw(most));
+		if (draw(2))
 			good &= reads_as_wanted();
 		else
 			row_table__spill(&table);

@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 #include "collect/slots.h"
+#include "draw.h"
 #include "tap.h"
 
 enum {
@@ -18,16 +19,6 @@ static const uint64_t ms = 1000000, second = 1000000000;
 static struct io_slot cells[NR_CELLS];
 static struct slot_table table;
 static struct slot_counts counts;
-static uint64_t random_state = 88172645463325252ULL;
-
-static uint64_t random_below(uint64_t n)
-{
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return random_state % n;
-}
-
 static void begin(void)
 {
 	slot_table__free(&table);
@@ -298,7 +289,7 @@ static bool model_claim(struct io_slot *cell, uint64_t at)
 {
 	if (cell->claim)
 		return false;
-	cell->claim = random_below(50) ? 1 : 3;
+	cell->claim = draw(50) ? 1 : 3;
 	if (cell->claim == 1)
 		cell->key = at;
 	return cell->claim == 1;
@@ -400,10 +391,10 @@ static void model_error(struct request *rq)
 
 static void issue(struct request *rq)
 {
-	if (rq->fate == FATE_IDLE && !random_below(20)) {
+	if (rq->fate == FATE_IDLE && !draw(20)) {
 		rq->at = address((uint32_t)next_address++); /* another drive, another scheduler */
 	}
-	rq->wanted = random_below(4) != 0;
+	rq->wanted = draw(4) != 0;
 	rq->fate = rq->wanted ? FATE_OPEN : FATE_IGNORED;
 	model_setup(rq);
 	books.issued += rq->fate == FATE_OPEN;
@@ -411,7 +402,7 @@ static void issue(struct request *rq)
 
 static void end_open(struct request *rq)
 {
-	switch (random_below(8)) {
+	switch (draw(8)) {
 	case 0:
 		rq->fate = FATE_FAILED;
 		rq->failed_ns = now_ns;
@@ -437,10 +428,10 @@ static void end_open(struct request *rq)
 /* A retry comes at once or never; an end may be told by the kernel or by the next use. */
 static void settle_failed(struct request *rq)
 {
-	if (now_ns - rq->failed_ns <= 100 * ms && random_below(2)) {
+	if (now_ns - rq->failed_ns <= 100 * ms && draw(2)) {
 		rq->fate = FATE_AGAIN;
 		model_requeue(rq);
-	} else if (random_below(2)) {
+	} else if (draw(2)) {
 		books.completed++;
 		rq->fate = FATE_IDLE;
 		model_error(rq);
@@ -503,8 +494,8 @@ static void print_books(int nr)
 
 static void pass_time(void)
 {
-	now_ns += random_below(10) ? random_below(5 * ms) : random_below(200 * ms);
-	if (!random_below(500))
+	now_ns += draw(10) ? draw(5 * ms) : draw(200 * ms);
+	if (!draw(500))
 		now_ns += 11 * second;
 }
 
@@ -528,7 +519,7 @@ static void check_find(void)
 	model_begin();
 	ok(!slot_table__find(&table, address(0), &slot, &nr), "an empty table holds no request");
 	for (int i = 0; i < NR_STEPS / 100; i++)
-		step(&requests[random_below(NR_REQUESTS)]);
+		step(&requests[draw(NR_REQUESTS)]);
 	for (uint32_t i = 0; i < NR_CELLS; i++)
 		if (cells[i].key > IO_TOMB)
 			found += slot_table__find(&table, cells[i].key, &slot, &nr) && nr == i &&
@@ -545,9 +536,9 @@ static void check_model(void)
 
 	model_begin();
 	for (int i = 0; i < NR_STEPS; i++) {
-		step(&requests[random_below(NR_REQUESTS)]);
+		step(&requests[draw(NR_REQUESTS)]);
 		pass_time();
-		if (random_below(8))
+		if (draw(8))
 			continue;
 		scans++;
 		if (!scan_agrees() && !wrong++)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analyse/streams.h"
+#include "draw.h"
 #include "tap.h"
 
 enum { NR = 20011 };
@@ -60,16 +61,6 @@ static bool plain_access(struct plain *p, uint64_t from_byte, uint64_t bytes)
 	p->places[at].used = p->accesses;
 	p->places[at].next_byte = from_byte + bytes;
 	return found;
-}
-
-static uint64_t noise = 88172645463325252ULL;
-
-static uint64_t draw(uint64_t most)
-{
-	noise ^= noise << 13;
-	noise ^= noise >> 7;
-	noise ^= noise << 17;
-	return noise % most;
 }
 
 /* So many streams, of which one is drawn each time; of 100 accesses so many are random. */

@@ -6,19 +6,10 @@
  */
 #include <stdlib.h>
 #include "analyse/waiting.h"
+#include "draw.h"
 #include "tap.h"
 
 enum { NR = 5003 };
-
-static uint64_t noise = 88172645463325252ULL;
-
-static uint64_t draw(uint64_t most)
-{
-	noise ^= noise << 13;
-	noise ^= noise >> 7;
-	noise ^= noise << 17;
-	return noise % most;
-}
 
 static bool is_before(const struct waiter *a, const struct waiter *b)
 {
