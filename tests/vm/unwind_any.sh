@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=dash
 # shape: nvme
-# kernels: 5.10 7.2
+# kernels: 5.10
 # timeout: 300
 #
 # unwind_any: user stacks of any event, in a program without frame pointers, by every way that a program is attached: they
