@@ -20,13 +20,16 @@ dd if=/dev/urandom of=/tmp/fs/file bs=4k count=64 status=none
 sync
 
 # The seventh argument of jbd2__journal_start is on the stack of x86_64; a glob that means it leaves it out no more. Not on
-# 6.1, where attaching two hundred functions takes minutes in a guest.
-if [ "$(uname -m)" = x86_64 ] && [ "$(uname -r | cut -d. -f1,2)" != 6.1 ]; then
+# 5.10 and 6.1, where attaching two hundred functions takes minutes in a guest.
+case $(uname -rm) in
+5.10.* | 6.1.*) ;;
+*x86_64)
 	iosonar calls 'jbd2_*' 'vfs_*' --out /tmp/odd -- dd if=/tmp/fs/file of=/dev/null bs=4k count=3 2>/tmp/odd.err
 	is "$? $(grep -c 'is left out' /tmp/odd.err)" "0 0" "no function of a glob is left out" || note "$(cat /tmp/odd.err)"
 	grep -q 'vfs_read(' /tmp/odd
 	ok $? "they are traced" || note "$(tail -5 /tmp/odd; tail -3 /tmp/odd.err)"
-fi
+	;;
+esac
 
 # Those that this kernel has.
 functions=
@@ -100,6 +103,13 @@ is "$(cat /tmp/read)" "4096 4096" "the file is read twice"
 # Before it runs the command waits at its gate, in a read that began before anything was attached.
 graph_calls /tmp/graph reader | awk 'NR == 1 && $2 == "vfs_read" { gate = $0; next } NR == 2 && gate && $1 > 0 { print gate } { print }' \
 	>/tmp/graph.calls
+# On x86_64, 5.10's function_graph leaves out functions that have a trampoline: then it traces a second run, without ours.
+if [ ! -s /tmp/graph.calls ]; then
+	graph_start
+	reader /tmp/fs/file >/dev/null
+	graph_stop /tmp/graph
+	graph_calls /tmp/graph reader >/tmp/graph.calls
+fi
 calls_of /tmp/calls reader >/tmp/ours.calls
 cut -d' ' -f1,2 /tmp/graph.calls >/tmp/want
 cut -d' ' -f1,2 /tmp/ours.calls >/tmp/got
@@ -122,7 +132,10 @@ is "$(inside reader_cold | head -1) $(inside reader_warm | head -1)" "vfs_read v
 inside reader_cold | grep -q '^page_cache_.*ra' && inside reader_cold | grep -q '^submit_bio$'
 ok $? "the first read reads ahead, and asks the drive" || note "$(inside reader_cold)"
 is "$(inside reader_warm | grep -c -e ra_ -e readahead -e submit_bio)" 0 "the second one does not" || note "$(inside reader_warm)"
-inside reader_warm | grep -q '^filemap_read$'
+case $functions in
+*' filemap_read'*) inside reader_warm | grep -q '^filemap_read$' ;;
+*) inside reader_warm | grep -q '^vfs_read$' ;;
+esac
 ok $? "it finds the page"
 is "$(grep '"function":"reader_cold"' /tmp/calls | sed 's/.*"ret":"\([^"]*\)".*/\1/')" 4096 "a program's function has its return value"
 is "$(grep '"function":"vfs_read"' /tmp/calls | grep '"comm":"reader"' | sed 's/.*"ret":"\([^"]*\)".*/\1/' | tail -1)" 4096 "so has the kernel's"
