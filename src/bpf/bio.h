@@ -155,12 +155,13 @@ inline_always const struct io_bio *owner_of(const struct tables *t, struct reque
 }
 
 /* Stacks of a disk that -d does not select would only take the places of others. */
-inline_always void bio_stacks(void *ctx, struct io_bio *cell, struct bio *bio)
+inline_always void bio_stacks(void *ctx, struct io_bio *cell, struct bio *bio,
+			      const enum pointers pointers)
 {
 	cell->kernel_stack = cell->user_stack = cell->stack_losses = 0;
 	if (!settings.kernel_stacks && !settings.user_stacks)
 		return;
-	if (settings.follow_all || !disk_is_unwanted(bio_disk(bio)))
+	if (settings.follow_all || !bio_is_unwanted(bio, pointers))
 		cell->stack_losses = stacks_take(ctx, &cell->kernel_stack, &cell->user_stack);
 }
 
@@ -177,7 +178,7 @@ inline_always int bio_queued(void *ctx, struct bio *bio, const enum pointers poi
 	if (told(details)) {
 		cell->cgroup = cgroup;
 		bio_owner(cell, pointers);
-		bio_stacks(ctx, cell, bio);
+		bio_stacks(ctx, cell, bio, pointers);
 	}
 	if (told(filter_cgroup))
 		cell->is_of_group = bio_is_of_group(bio);
@@ -207,7 +208,7 @@ inline_always int bio_was_split(struct bio *front)
 {
 	const struct tables t = the_tables();
 	struct io_bio *parent = bio_find(&t, BPF_CORE_READ(front, bi_private)), *cell;
-	struct gendisk *disk = parent ? bio_disk(front) : 0;
+	struct gendisk *disk = parent ? bio_disk(front, PLAIN) : 0;
 
 	if (!disk || !disk_has_requests(disk))
 		return 0;

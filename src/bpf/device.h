@@ -42,6 +42,11 @@ inline_always void device_learn(struct io_device *device, struct request *rq,
 	}
 }
 
+inline_always __u32 device_home(__u64 queue, __u64 diskseq)
+{
+	return io_hash(low_half((void *)queue) + io_hash((__u32)diskseq)) >> 20;
+}
+
 /*
  * The device's number and cell; NULL: the table is full. Another disk may reuse a queue's address:
  * the disk's own number tells.
@@ -50,8 +55,8 @@ inline_always struct io_device *device_of_disk(struct gendisk *disk, struct requ
 					       struct request_queue *q, const bool nvme,
 					       __u32 *number)
 {
-	__u64 key = (__u64)q, diskseq = disk_seq(disk);
-	__u32 home = io_hash(low_half((void *)key) + io_hash((__u32)diskseq)) >> 20, nr;
+	__u64 key = (__u64)q, diskseq = disk_seq(disk, PLAIN);
+	__u32 home = device_home(key, diskseq), nr;
 	struct io_device *device;
 
 #pragma unroll
@@ -93,8 +98,8 @@ __attribute__((noinline)) int device_known(__u64 address)
 {
 	struct gendisk *disk = (void *)address;
 	struct request_queue *q = BPF_CORE_READ(disk, queue);
-	__u64 key = (__u64)q, diskseq = disk_seq(disk);
-	__u32 home = io_hash(low_half((void *)key) + io_hash((__u32)diskseq)) >> 20;
+	__u64 key = (__u64)q, diskseq = disk_seq(disk, PLAIN);
+	__u32 home = device_home(key, diskseq);
 
 	if (!q || !BPF_CORE_READ(q, mq_ops))
 		return -1;
@@ -111,10 +116,25 @@ __attribute__((noinline)) int device_known(__u64 address)
 	return -1;
 }
 
-/* It is known, and -d does not select it. */
-inline_always bool disk_is_unwanted(struct gendisk *disk)
+/* The number of the disk if it is in its first cell, where nearly all are; else -1. */
+inline_always int device_at_home(struct gendisk *disk, const enum pointers pointers)
 {
-	__u32 nr = device_known((__u64)disk);
+	struct request_queue *q = disk ? field_of(pointers, disk, queue) : 0;
+	__u64 diskseq = disk_seq(disk, pointers);
+	__u32 nr = device_home((__u64)q, diskseq) & (IO_MAX_DEVICES - 1);
+	struct io_device *device = bpf_map_lookup_elem(&io_devices, &nr);
+
+	return q && field_of(pointers, q, mq_ops) && device && device->key == (__u64)q &&
+			       device->diskseq == diskseq
+		       ? (int)nr
+		       : -1;
+}
+
+/* Its disk is known, and -d does not select it. */
+inline_always bool bio_is_unwanted(struct bio *bio, const enum pointers pointers)
+{
+	int known = pointers ? device_at_home(bio_disk(bio, pointers), pointers) : -1;
+	__u32 nr = known < 0 ? device_known((__u64)bio_disk(bio, PLAIN)) : known;
 	struct io_device *device = bpf_map_lookup_elem(&io_devices, &nr);
 
 	return device && device->verdict == IO_UNWANTED;

@@ -67,8 +67,9 @@ PLAIN_PROGRAM(block_rq_complete, io_block_end_r,
 
 TYPED_PROGRAM(nvme_setup_cmd,
 	      BPF_PROG(io_nvme_setup_s, struct request *rq, struct nvme_command *cmd),
-	      (rq && cmd) ? nvme_setup(MY_TABLES, rq, cmd, TYPED, RICH) : 0)
-PLAIN_PROGRAM(nvme_setup_cmd, io_nvme_setup_sr, nvme_setup(MY_TABLES, FIRST, SECOND, PLAIN, RICH))
+	      (rq && cmd) ? nvme_setup_rich(ctx, MY_TABLES, rq, cmd, TYPED) : 0)
+PLAIN_PROGRAM(nvme_setup_cmd, io_nvme_setup_sr,
+	      nvme_setup_rich(ctx, MY_TABLES, FIRST, SECOND, PLAIN))
 TYPED_PROGRAM(block_rq_issue, BPF_PROG(io_block_issue_s, struct request *rq),
 	      rq ? block_issue(MY_TABLES, rq, TYPED, RICH) : 0)
 PLAIN_PROGRAM(block_rq_issue, io_block_issue_sr, block_issue(MY_TABLES, REQUEST, PLAIN, RICH))
@@ -89,8 +90,6 @@ PLAIN_PROGRAM(block_split, io_bio_split, bio_was_split(BIO))
 PLAIN_PROGRAM(block_bio_complete, io_bio_forget, bio_forgotten(FIRST, SECOND))
 PLAIN_PROGRAM(block_rq_insert, io_insert, request_inserted(REQUEST))
 PLAIN_PROGRAM(block_rq_issue, io_nvme_issue, nvme_issued(REQUEST))
-/* Attached after the program that makes the command's slot. */
-PLAIN_PROGRAM(nvme_setup_cmd, io_nvme_submit, nvme_submitted(ctx, FIRST))
 PLAIN_PROGRAM(nvme_sq, io_nvme_reap, nvme_reaped(FIRST))
 TYPED_PROGRAM(block_rq_complete,
 	      BPF_PROG(io_request_end, struct request *rq, __u32 error, __u32 nr_bytes),

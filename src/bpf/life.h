@@ -329,6 +329,16 @@ inline_always int nvme_setup(const struct tables *t, struct request *rq, struct 
 			      field_of_command(pointers, cmd, opcode), pointers, rich);
 }
 
+inline_always int nvme_setup_rich(void *ctx, const struct tables *t, struct request *rq,
+				  struct nvme_command *cmd, const enum pointers pointers)
+{
+	nvme_setup(t, rq, cmd, pointers, RICH);
+	if ((settings.kernel_stacks || settings.user_stacks) &&
+	    (field_of(pointers, rq, cmd_flags) & 0xff) >= REQ_OP_DRV_IN)
+		nvme_submitted(ctx, t, rq);
+	return 0;
+}
+
 /* As the driver decides: "do not retry" in the status, or a request that asked for no retry,
  * like every request that users and the driver itself send past the block layer. */
 inline_always bool nvme_never_retries(const struct tables *t, struct request *rq, __u32 status,

@@ -84,13 +84,13 @@ inline_always struct gendisk *req_disk(struct request *rq, struct request_queue 
 	}
 }
 
-inline_always struct gendisk *bio_disk(struct bio *bio)
+inline_always struct gendisk *bio_disk(struct bio *bio, const enum pointers pointers)
 {
 	struct bio___disk *old = (void *)bio;
 
-	if (bpf_core_field_exists(struct bio, bi_bdev))
-		return BPF_CORE_READ(bio, bi_bdev, bd_disk);
-	return BPF_CORE_READ(old, bi_disk);
+	if (!bpf_core_field_exists(struct bio, bi_bdev))
+		return BPF_CORE_READ(old, bi_disk);
+	return pointers ? bio->bi_bdev->bd_disk : BPF_CORE_READ(bio, bi_bdev, bd_disk);
 }
 
 /* Every NVMe disk is called nvme…, the hidden legs of a multipath head too. */
@@ -129,10 +129,10 @@ inline_always bool queue_name(struct request_queue *q, void *name, __u32 size)
 }
 
 /* Never reused, unlike names, numbers and addresses; 0 before 5.15 (cf179948554a). */
-inline_always __u64 disk_seq(struct gendisk *disk)
+inline_always __u64 disk_seq(struct gendisk *disk, const enum pointers pointers)
 {
 	if (disk && bpf_core_field_exists(struct gendisk, diskseq))
-		return BPF_CORE_READ(disk, diskseq);
+		return field_of(pointers, disk, diskseq);
 	return 0;
 }
 

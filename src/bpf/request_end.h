@@ -218,7 +218,7 @@ inline_always int request_bios_end(struct request *rq, __u32 error, __u32 nr_byt
  */
 inline_always bool is_of_head(const struct request_queue *q, struct bio *bio)
 {
-	struct gendisk *disk = bio_disk(bio);
+	struct gendisk *disk = bio_disk(bio, PLAIN);
 
 	return disk && BPF_CORE_READ(disk, queue) != q;
 }
@@ -227,7 +227,7 @@ inline_always bool is_of_head(const struct request_queue *q, struct bio *bio)
 inline_always int bio_ended(const struct request_queue *q, struct bio *bio)
 {
 	__u64 now = bpf_ktime_get_ns();
-	struct gendisk *disk = bio_disk(bio);
+	struct gendisk *disk = bio_disk(bio, PLAIN);
 	const bool nvme = false; /* NVMe has requests, so its bios end with them */
 	struct io_device *device;
 	__u32 number = 0;

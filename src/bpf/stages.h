@@ -37,20 +37,18 @@ inline_always void stages_begin(const struct tables *t, struct io_slot *slot)
 	s->cgroup = 0;
 }
 
-/* The current task submitted a command that has no bio. Runs after its setup. */
-inline_always int nvme_submitted(void *ctx, const void *rq)
+/* The current task submitted a command that has no bio. */
+inline_always void nvme_submitted(void *ctx, const struct tables *t, const void *rq)
 {
-	const struct tables t = the_tables();
-	struct io_slot *slot = slot_find(&t, rq);
+	struct io_slot *slot = slot_find(t, rq);
 	struct io_slot_stages *s;
 
 	if (!slot || slot->state != IO_OPEN || !(slot->flags & RECORD_PASSTHROUGH))
-		return 0;
-	s = slot_stages(&t, slot);
+		return;
+	s = slot_stages(t, slot);
 	s->tid = bpf_get_current_pid_tgid();
 	s->cgroup = bpf_get_current_cgroup_id();
 	stack_losses_count(stacks_take(ctx, &s->kernel_stack, &s->user_stack));
-	return 0;
 }
 
 /* Stages of an NVMe command in flight. */

@@ -320,6 +320,8 @@ static struct io_wants stacks_wants(void *state, const struct options *options)
 		.records = true,
 		.stages = true,
 		.details = true,
+		/* A capture has all of an I/O, and --if may ask for any step. */
+		.whole = !options->file.write && !v->filter.only_if,
 		.kernel_stacks = stacks_wants_kernel(v),
 		.user_stacks = stacks_wants_user(v) && v->tally.options.unwind != UNWIND_HOW_NONE,
 		.unwind = (enum unwind_how)v->tally.options.unwind,

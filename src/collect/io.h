@@ -28,6 +28,7 @@ struct io_wants {
 	bool split;   /* and one when the command is built */
 	bool stages;  /* with records: struct io_stages behind each */
 	bool details; /* with stages: task, file and so on; otherwise times alone */
+	bool whole;   /* with stages: the submission and the end, not the events between */
 	bool owners;  /* tasks are the submitting ones; set when tasks are keys */
 	bool files;   /* with stages: the file of the I/O; set by by_file */
 	bool kernel_stacks, user_stacks; /* with stages: where they were submitted */

@@ -23,6 +23,7 @@ static void io_autoload_stages(const struct io *io, bool nvme, bool block, bool 
 {
 	struct io_bpf *s = io->skel;
 	bool stages = io->wants.stages, bios = io_knows_bios(io);
+	bool between = stages && !io->wants.whole;
 	bool typed_bio = typed_block && !io->kernel.bio_queue_argument;
 	bool ladder = typed_block && io_has_ladders(io);
 
@@ -39,17 +40,15 @@ static void io_autoload_stages(const struct io *io, bool nvme, bool block, bool 
 	bpf_program__set_autoload(s->progs.io_bio_queue_r, bios && !typed_bio);
 	bpf_program__set_autoload(s->progs.io_bio_file, bios && io->wants.files);
 	bpf_program__set_autoload(s->progs.io_bio_volume, io->volumes.dm_end != 0);
-	bpf_program__set_autoload(s->progs.io_bio_getrq, stages);
+	bpf_program__set_autoload(s->progs.io_bio_getrq, between);
 	bpf_program__set_autoload(s->progs.io_bio_split, bios);
 	bpf_program__set_autoload(s->progs.io_bio_forget, bios && !io->wants.bios);
 	bpf_program__set_autoload(s->progs.io_bios_forget, bios && !stages);
 	bpf_program__set_autoload(s->progs.io_bio_ended, io->wants.bios);
 	bpf_program__set_autoload(s->progs.io_bios_end, io->wants.bios);
-	bpf_program__set_autoload(s->progs.io_insert, stages);
-	bpf_program__set_autoload(s->progs.io_nvme_issue, stages && nvme);
-	bpf_program__set_autoload(s->progs.io_nvme_reap, stages && nvme);
-	bpf_program__set_autoload(s->progs.io_nvme_submit,
-				  nvme && (io->wants.kernel_stacks || io->wants.user_stacks));
+	bpf_program__set_autoload(s->progs.io_insert, between);
+	bpf_program__set_autoload(s->progs.io_nvme_issue, between && nvme);
+	bpf_program__set_autoload(s->progs.io_nvme_reap, between && nvme);
 }
 
 static void io_autoload(const struct io *io)
@@ -202,14 +201,11 @@ static const struct io_place io_stages[] = {
 	{ 0 },
 };
 static const struct io_place io_nvme[] = {
-	MUST(io_requeue),	MUST(io_error),
-	MUST(io_error_old),	MUST(io_nvme_cancelled),
-	EVENT(io_nvme_async),	MUST(io_nvme_end),
-	MUST(io_nvme_end_c),	MUST(io_nvme_end_r),
-	MUST(io_ladder_done_c), MUST(io_nvme_setup),
-	MUST(io_nvme_setup_r),	MUST(io_nvme_setup_s),
-	MUST(io_nvme_setup_sr), MUST(io_ladder_setup),
-	STAGE(io_nvme_submit),	{ 0 },
+	MUST(io_requeue),	 MUST(io_error),	MUST(io_error_old),
+	MUST(io_nvme_cancelled), EVENT(io_nvme_async),	MUST(io_nvme_end),
+	MUST(io_nvme_end_c),	 MUST(io_nvme_end_r),	MUST(io_ladder_done_c),
+	MUST(io_nvme_setup),	 MUST(io_nvme_setup_r), MUST(io_nvme_setup_s),
+	MUST(io_nvme_setup_sr),	 MUST(io_ladder_setup), { 0 },
 };
 static const struct io_place io_block[] = {
 	MUST(io_requeue),	 MUST(io_block_end),
