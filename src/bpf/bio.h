@@ -180,6 +180,8 @@ inline_always int bio_queued(void *ctx, struct bio *bio, const enum pointers poi
 		bio_owner(cell, pointers);
 		bio_stacks(ctx, cell, bio, pointers);
 	}
+	if (settings.files_at_end)
+		cell->is_part = 0;
 	if (told(filter_cgroup))
 		cell->is_of_group = bio_is_of_group(bio);
 	if (told(bios))

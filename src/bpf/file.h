@@ -121,22 +121,43 @@ __attribute__((noinline)) int file_note(__u64 address, __u64 inode, __u32 dev)
 	return file_find_nth(&io_files, &seen, &counters.no_file);
 }
 
+/* whole: the bio that it is a part of, or itself: of a direct I/O only that knows the file. */
+inline_always void bio_note_file(struct io_bio *cell, struct bio *bio, struct bio *whole)
+{
+	__u64 end_io = (__u64)BPF_CORE_READ(whole, bi_end_io);
+	struct file_id id = {};
+
+	if (bio_has_data(bio) && !file_of_direct(&id, whole, end_io))
+		file_of_page(&id, bio, end_io);
+	cell->inode = id.inode;
+	cell->file_dev = id.dev;
+	cell->file_nth = id.of && id.dev ? file_note((__u64)id.of, id.inode, id.dev) : 0;
+}
+
 /* Runs after the program that notes the bio itself. */
 inline_always int bio_file(struct bio *bio)
 {
 	const struct tables t = the_tables();
 	struct io_bio *cell = bio_find(&t, bio);
-	struct file_id id = {};
-	__u64 end_io;
 
-	if (!cell)
-		return 0;
-	end_io = (__u64)BPF_CORE_READ(bio, bi_end_io);
-	if (bio_has_data(bio) && !file_of_direct(&id, bio, end_io))
-		file_of_page(&id, bio, end_io);
-	cell->inode = id.inode;
-	cell->file_dev = id.dev;
-	cell->file_nth = id.of && id.dev ? file_note((__u64)id.of, id.inode, id.dev) : 0;
+	if (cell)
+		bio_note_file(cell, bio, bio);
+	return 0;
+}
+
+/*
+ * The same when its request ends, for one I/O in many: the file is in use until then. A whole bio
+ * ends after its parts, but may have no data left by then. The verifier checks it separately.
+ */
+__attribute__((noinline)) int bio_file_at_end(__u64 bio)
+{
+	__u32 zero = 0;
+	void *bios = bpf_map_lookup_elem(&io_bios, &zero);
+	const struct tables t = tables_of(0, bios, 0);
+	struct io_bio *cell = bios ? bio_find(&t, (void *)bio) : 0;
+
+	if (cell)
+		bio_note_file(cell, (void *)bio, (void *)(cell->is_part ? cell->above : bio));
 	return 0;
 }
 

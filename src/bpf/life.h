@@ -6,6 +6,7 @@
 #ifndef IOSONAR_BPF_LIFE_H
 #define IOSONAR_BPF_LIFE_H
 
+#include "bpf/file.h"
 #include "bpf/flush.h"
 #include "bpf/note.h"
 #include "bpf/row.h"
@@ -39,6 +40,8 @@ inline_always bool command_has_row(const struct tables *t, const struct io_slot 
 		return true;
 	if (stages && (settings.bios || (settings.slowest && !is_slow(command_whole_ns(slot, o)))))
 		return true;
+	if (stages && settings.files_at_end && o->bio)
+		bio_file_at_end(o->bio->key);
 	return !setting_of(t, records) || !record_send(t, slot, o, stages) ||
 	       setting_of(t, rows_too);
 }

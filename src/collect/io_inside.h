@@ -88,6 +88,7 @@ bool io_wants_block(const struct io *io); /* a disk that is not NVMe */
 bool io_may_cast(const struct io *io);	  /* the status is read the cheapest way */
 /* Only times of NVMe commands are wanted, and the kernel allows that method. */
 bool io_has_ladders(const struct io *io);
+bool io_finds_files_at_end(const struct io *io);
 bool io_unwinds(const struct io *io);		      /* user stacks, by tables */
 static inline bool io_knows_bios(const struct io *io) /* their table exists */
 {

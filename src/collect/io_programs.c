@@ -38,7 +38,8 @@ static void io_autoload_stages(const struct io *io, bool nvme, bool block, bool 
 	bpf_program__set_autoload(s->progs.io_request_end_r, stages && !typed_block);
 	bpf_program__set_autoload(s->progs.io_bio_queue, bios && typed_bio);
 	bpf_program__set_autoload(s->progs.io_bio_queue_r, bios && !typed_bio);
-	bpf_program__set_autoload(s->progs.io_bio_file, bios && io->wants.files);
+	bpf_program__set_autoload(s->progs.io_bio_file,
+				  bios && io->wants.files && !io_finds_files_at_end(io));
 	bpf_program__set_autoload(s->progs.io_bio_volume, io->volumes.dm_end != 0);
 	bpf_program__set_autoload(s->progs.io_bio_getrq, between);
 	bpf_program__set_autoload(s->progs.io_bio_split, bios);

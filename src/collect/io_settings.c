@@ -114,6 +114,7 @@ static void io_set_shape(struct io *io)
 	ro->depths = io->wants.depths;
 	ro->slowest = io->wants.slowest != 0;
 	ro->slowest_nr = io->wants.slowest;
+	ro->files_at_end = io_finds_files_at_end(io);
 	ro->queue_argument = k->queue_argument;
 	ro->bio_queue_argument = k->bio_queue_argument;
 	ro->by_size = io->wants.by_size;

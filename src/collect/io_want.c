@@ -92,6 +92,12 @@ bool io_has_ladders(const struct io *io)
 	       io_may_cast(io) && kernel__may_type_block(&io->kernel);
 }
 
+/* Of the slowest alone: nearly no I/O needs the search. A bio that ends has lost its extent. */
+bool io_finds_files_at_end(const struct io *io)
+{
+	return io->wants.files && io->wants.slowest && !io->wants.bios && !io->wants.by_file;
+}
+
 bool io_unwinds(const struct io *io)
 {
 	return io->wants.user_stacks && unwind_how__has_tables(io->wants.unwind);

@@ -438,6 +438,7 @@ struct io_settings {
 	__u8 kernel_stacks, user_stacks; /* where bios are submitted */
 	__u8 depths;			 /* commands in flight are counted by device */
 	__u8 slowest;			 /* records only of I/O above slow.from_ns */
+	__u8 files_at_end;		 /* the file of those alone, when they end */
 	__u8 bios;			 /* records of bios, not of commands */
 	__u8 troubles;			 /* records of attempts that failed */
 	__u8 only_troubled;		 /* no record of a command without trouble */

@@ -77,6 +77,7 @@ static const struct feature {
 	{ "only_troubled", 1, "records" },
 	{ "slowest", 1, "records" },
 	{ "slowest_nr", 10, "slowest" },
+	{ "files_at_end", 1, "slowest" },
 	{ "bio_queue_argument", 1, "stages" },
 	{ "follow_all", 1 },
 	{ "by_size", 1 },
@@ -352,7 +353,7 @@ static bool is_loaded(const struct bpf_program *program, const struct setting *s
 	static const char *const of_stages[] = { "io_bio",	   "io_request",
 						 "io_ladder",	   "io_insert",
 						 "io_nvme_issue",  "io_nvme_reap",
-						 "io_nvme_submit", "io_nvme_cancelled",
+						 "io_nvme_cancelled",
 						 "io_nvme_async",  NULL };
 	const char *name = bpf_program__name(program);
 

@@ -3,15 +3,16 @@
 # shape: nvme icount
 # kernels: 6.12
 #
-# cost: what latency, trace and layers add to an I/O, in instructions of the guest, run-time statistics included. The bounds
+# cost: what latency, trace, layers, stacks and slow add to an I/O, in instructions of the guest, run-time statistics included. The bounds
 # are what was promised with 6.12, on arm64 and on x86_64; on other kernels the figure is printed, not judged.
 
 dev=$(disk io0)
 set_scheduler "$dev" none
-bounds='' # of latency, trace, layers without a scheduler and with one, latency with a disk beside
+# Of latency, trace, layers without a scheduler and with one, latency with a disk beside, stacks, slow, slow --stack none.
+bounds=''
 case $(uname -rm) in
-6.12.*aarch64) bounds='500 745 1400 1650 765' ;;
-6.12.*x86_64) bounds='400 640 1050 1240 570' ;;
+6.12.*aarch64) bounds='500 745 1400 1650 765 3600 4060 1980' ;;
+6.12.*x86_64) bounds='400 640 1050 1240 570 4000 5000 3000' ;;
 esac
 
 # at_most NUMBER WHAT: that one of the bounds is kept.
@@ -63,6 +64,16 @@ for scheduler in none mq-deadline; do
 	number=$((number + 1))
 done
 set_scheduler "$dev" none
+
+for stack in '' --stack=kernel --stack=none; do
+	view=slow
+	[ -n "$stack" ] || view=stacks
+	started $view /tmp/out -d "$dev" $stack
+	sleep 0.3
+	cost
+	measured
+	at_most $((number += 1)) "$view $stack"
+done
 
 null_disk nullb0 >&2
 measure /tmp/out -d "$dev" -d nullb0

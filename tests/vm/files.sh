@@ -47,6 +47,29 @@ is "$(of_file /tmp/l read '\[device]' count)" 5 "direct reads of the device are 
 ok $? "metadata is named as such" || note "$(grep '"span":"total"' /tmp/l)"
 whole /tmp/l "nothing is lost"
 
+# A run of slow asks for the file when an I/O ends, and only of the slowest; record asks at its submission. Both say the
+# same of each, also of the parts of a direct read that is split.
+echo 64 >"/sys/block/$dev/queue/max_sectors_kb"
+iosonar record -v -d "$dev" --stages -w /tmp/whole.cap 2>/tmp/record.err &
+record_pid=$!
+wait_for 60 grep -q '^tables' /tmp/record.err
+started slow /tmp/s -d "$dev" --top 10000 --stack none
+work
+dd if=/tmp/fs/direct of=/dev/null bs=1M count=1 iflag=direct 2>/dev/null
+measured
+ok $? "slow: exits 0"
+kill -INT $record_pid
+wait $record_pid
+iosonar slow -r /tmp/whole.cap --top 10000 --stack none -o json >/tmp/w 2>/tmp/err
+# files_of FILE: operation, sector and file of each I/O, sorted.
+files_of() { grep '"type":"slow"' "$1" | sed 's/.*"op":"\([^"]*\)".*"sector":\([0-9]*\).*"file":"*\([^",]*\).*/\1 \2 \3/' | sort; }
+files_of /tmp/s >/tmp/s.files
+files_of /tmp/w >/tmp/w.files
+between "$(grep -c ' /tmp/fs/direct$' /tmp/s.files)" 56 1000 "split reads have their file: 16 parts more"
+cmp -s /tmp/s.files /tmp/w.files
+ok $? "each of $(wc -l </tmp/s.files) has the file that it had at its submission" || note "$(diff /tmp/s.files /tmp/w.files | head; head -2 /tmp/s)"
+echo 512 >"/sys/block/$dev/queue/max_sectors_kb"
+
 # The same from a capture, and in slow.
 iosonar record --stages -d "$dev" -w /tmp/r.cap -t 60s -- sh -c "dd if=/tmp/fs/direct of=/dev/null bs=64k count=9 iflag=direct; dd if=/dev/zero of=/tmp/fs/late bs=64k count=3 oflag=direct" 2>/tmp/err
 ok $? "record --stages: exits 0" || note "$(cat /tmp/err)"
