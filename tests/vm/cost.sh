@@ -12,7 +12,7 @@ set_scheduler "$dev" none
 bounds=''
 case $(uname -rm) in
 6.12.*aarch64) bounds='500 745 1400 1650 765 3600 4060 1980' ;;
-6.12.*x86_64) bounds='400 640 1050 1240 570 4000 5000 3000' ;;
+6.12.*x86_64) bounds='400 640 1050 1240 570 7650 8030 1880' ;;
 esac
 
 # at_most NUMBER WHAT: that one of the bounds is kept.
