@@ -104,7 +104,9 @@ is "$(cat /tmp/read)" "4096 4096" "the file is read twice"
 graph_calls /tmp/graph reader | awk 'NR == 1 && $2 == "vfs_read" { gate = $0; next } NR == 2 && gate && $1 > 0 { print gate } { print }' \
 	>/tmp/graph.calls
 # On x86_64, 5.10's function_graph leaves out functions that have a trampoline: then it traces a second run, without ours.
+alone=
 if [ ! -s /tmp/graph.calls ]; then
+	alone=1
 	graph_start
 	reader /tmp/fs/file >/dev/null
 	graph_stop /tmp/graph
@@ -117,9 +119,13 @@ cmp -s /tmp/want /tmp/got
 ok $? "the same calls, in the same order, nested in the same way: $(wc -l </tmp/got)" ||
 	note "$(diff /tmp/want /tmp/got | head -20; grep reader- /tmp/graph | head -30)"
 # Each of the two is inside the other at some functions, and guests wait for their CPUs.
-paste -d' ' /tmp/graph.calls /tmp/ours.calls | awk '
-	$3 > 0 && $6 > 0 && ($6 > 5 * $3 + 2000 || $3 > 5 * $6 + 2000) { print; bad = 1 } END { exit bad }' >/tmp/odd
-ok $? "durations agree" || note "$(cat /tmp/odd)"
+if [ -n "$alone" ]; then
+	skip "durations agree" "they are of two runs"
+else
+	paste -d' ' /tmp/graph.calls /tmp/ours.calls | awk '
+		$3 > 0 && $6 > 0 && ($6 > 5 * $3 + 2000 || $3 > 5 * $6 + 2000) { print; bad = 1 } END { exit bad }' >/tmp/odd
+	ok $? "durations agree" || note "$(cat /tmp/odd)"
+fi
 note "$(paste -d' ' /tmp/graph.calls /tmp/ours.calls | head -12)"
 is "$(awk '!($3 > 0)' /tmp/ours.calls | wc -l)" 0 "all were left"
 
