@@ -70,10 +70,15 @@ struct slow_io *slowest__add(struct slowest *slowest, uint64_t ns, int32_t devic
 	return io;
 }
 
-void slowest__free(struct slowest *slowest)
+void slowest__clear(struct slowest *slowest)
 {
 	while (slowest->nr)
 		slowest_drop(slowest, slowest->nr - 1);
+}
+
+void slowest__free(struct slowest *slowest)
+{
+	slowest__clear(slowest);
 	free(slowest->ios);
 	memset(slowest, 0, sizeof(*slowest));
 }

@@ -32,6 +32,7 @@ bool slowest__takes(const struct slowest *slowest, uint64_t ns, int32_t device);
 /* Its entry, where the caller may fill in the stacks; NULL: it is not kept, or *err is -ENOMEM. */
 struct slow_io *slowest__add(struct slowest *slowest, uint64_t ns, int32_t device,
 			     const struct io_record *record, int *err);
+void slowest__clear(struct slowest *slowest); /* empties, keeps the memory */
 void slowest__free(struct slowest *slowest);
 
 #endif

@@ -169,6 +169,40 @@ int stacks__add(struct stacks *s, const struct stack *stack, uint64_t ns, uint64
 	return 0;
 }
 
+static void stacks_add_sum(struct stack_sum *to, const struct stack_sum *sum)
+{
+	to->count += sum->count;
+	to->bytes += sum->bytes;
+	to->total_ns += sum->total_ns;
+	if (sum->max_ns > to->max_ns)
+		to->max_ns = sum->max_ns;
+}
+
+int stacks__add_row(struct stacks *s, const struct stack_row *from)
+{
+	struct stack_row *row = stacks_row(s, &from->stack);
+
+	if (!row)
+		return -ENOMEM;
+	stacks_add_sum(&row->sum, &from->sum);
+	stacks_add_sum(&s->total, &from->sum);
+	s->kernel_halves[from->stack.kernel_half] += from->sum.count;
+	s->user_halves[from->stack.user_half] += from->sum.count;
+	if (row->hist && from->hist)
+		hist__merge(row->hist, from->hist);
+	return 0;
+}
+
+void stacks__clear(struct stacks *s)
+{
+	bool with_hist = s->with_hist;
+	size_t most_rows = s->most_rows;
+
+	stacks__free(s);
+	stacks__init(s, most_rows);
+	s->with_hist = with_hist;
+}
+
 /* ---- order ---- */
 
 static int stacks_compare_rows(const void *left, const void *right, void *by)

@@ -66,6 +66,10 @@ void stacks__free(struct stacks *stacks);
 
 /* One I/O. -ENOMEM: nothing was counted. */
 int stacks__add(struct stacks *stacks, const struct stack *stack, uint64_t ns, uint64_t bytes);
+/* All I/Os of a row of other sums. -ENOMEM likewise. */
+int stacks__add_row(struct stacks *stacks, const struct stack_row *row);
+/* Empties it. */
+void stacks__clear(struct stacks *stacks);
 /* Largest first; ties by comm, process and frames, so that the order is stable. */
 int stacks__sort(struct stacks *stacks, enum stack_measure by);
 

@@ -192,8 +192,7 @@ static struct steps_group *group_new(int32_t device, uint8_t kind, uint8_t op)
 	return NULL;
 }
 
-static struct steps_group *steps_group(struct steps *steps, int32_t device, uint8_t kind,
-				       uint8_t op)
+struct steps_group *steps__group(struct steps *steps, int32_t device, uint8_t kind, uint8_t op)
 {
 	struct steps_group *group;
 
@@ -242,7 +241,7 @@ int steps__add(struct steps *steps, int32_t device, const struct io_record *reco
 
 	if (nr < 2)
 		return 0;
-	group = steps_group(steps, device, record->kind, record->op);
+	group = steps__group(steps, device, record->kind, record->op);
 	if (!group)
 		return -ENOMEM;
 	total = m[nr - 1].ns - m[0].ns;
@@ -275,7 +274,7 @@ int steps__merge(struct steps *into, const struct steps *from)
 {
 	for (size_t i = 0; i < from->nr; i++) {
 		const struct steps_group *group = from->groups[i];
-		struct steps_group *its = steps_group(into, group->device, group->kind, group->op);
+		struct steps_group *its = steps__group(into, group->device, group->kind, group->op);
 
 		if (!its)
 			return -ENOMEM;

@@ -89,6 +89,8 @@ struct steps {
 /* -ENOMEM. Ignores records of other layers. */
 int steps__add(struct steps *steps, int32_t device, const struct io_record *record,
 	       enum steps_at at);
+/* That of a device and operation, made if it is new; NULL: out of memory. */
+struct steps_group *steps__group(struct steps *steps, int32_t device, uint8_t kind, uint8_t op);
 int steps__merge(struct steps *into, const struct steps *from);
 void steps__clear(struct steps *steps); /* empties, keeps the memory */
 void steps__free(struct steps *steps);

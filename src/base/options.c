@@ -255,6 +255,14 @@ static const struct option_def read_defs[] = {
 	  .arg = "DURATION",
 	  .help = "stop this long after the start of the capture",
 	  .min = 1 },
+	{ .name = "jobs",
+	  .letter = 'j',
+	  .kind = OPTION_NUMBER,
+	  .offset = FILES(jobs),
+	  .arg = "N",
+	  .help = "read the capture with N processes (default: one per CPU, at most 8)",
+	  .min = 1,
+	  .max = 8 },
 	{ 0 },
 };
 

@@ -73,6 +73,7 @@ struct file_options {
 	struct option_number size_bytes, files, last_ns; /* --size, --files, --last */
 	struct option_list read;			 /* -r FILE */
 	struct option_number from_ns, to_ns;		 /* since the start of the run */
+	struct option_number jobs;			 /* -j: processes that read a capture */
 	bool anonymous;
 	const char *key; /* of --anonymous */
 };

@@ -445,6 +445,11 @@ const struct capture_reader *capture_merge__reader(const struct capture_merge *m
 	return merge->files[nr].reader;
 }
 
+struct capture_reader *capture_merge__only_reader(struct capture_merge *merge)
+{
+	return merge->nr == 1 ? merge->files[0].reader : NULL;
+}
+
 bool capture_merge__has_stages(const struct capture_merge *merge)
 {
 	for (size_t i = 0; i < merge->nr; i++)

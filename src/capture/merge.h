@@ -31,6 +31,8 @@ const struct capture_about *capture_merge__about(const struct capture_merge *mer
 int capture_merge__alias(struct capture_merge *merge, const struct alias *alias);
 size_t capture_merge__nr(const struct capture_merge *merge);
 const struct capture_reader *capture_merge__reader(const struct capture_merge *merge, size_t nr);
+/* The reader of a merge of one file, whose records __next returns; NULL: there are several. */
+struct capture_reader *capture_merge__only_reader(struct capture_merge *merge);
 bool capture_merge__has_stages(const struct capture_merge *merge); /* true if any file has */
 /* The amount added to the times of that file. */
 uint64_t capture_merge__shift_ns(const struct capture_merge *merge, size_t nr);

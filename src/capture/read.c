@@ -17,6 +17,7 @@ struct capture_reader {
 	bool is_bounded;
 	bool knows_functions; /* the chunk with the functions of the calls was read */
 	struct capture_unblock *unblock;
+	size_t to_block; /* reading ends before this one */
 	struct capture_translation translation;
 	const struct io_record *at, *end; /* decoded records of the block, from the next one on */
 	uint64_t place;			  /* of the last record: its block and its number there */
@@ -34,6 +35,7 @@ int capture_reader__open_memory(const void *bytes, size_t nr, struct capture_rea
 	new->file.source.memory = bytes;
 	new->file.source.size = nr;
 	new->to_ns = UINT64_MAX;
+	new->to_block = SIZE_MAX;
 	err = capture_survey__make(&new->file, false);
 	if (err) {
 		capture_reader__free(new);
@@ -84,6 +86,7 @@ static int reader_open(const char *path, bool walks, struct capture_reader **rea
 		return log_err(-ENOMEM, "no memory to read '%s'", path);
 	new->file.source.fd = -1;
 	new->to_ns = UINT64_MAX;
+	new->to_block = SIZE_MAX;
 	err = capture_source__open(&new->file.source, path);
 	if (err)
 		goto out;
@@ -162,7 +165,7 @@ static int reader_next_block(struct capture_reader *reader)
 {
 	struct capture_list *list = &reader->file.records;
 
-	while (list->next < list->nr) {
+	while (list->next < list->nr && list->next < reader->to_block) {
 		const struct capture_listed *block = &list->blocks[list->next];
 		int err;
 
@@ -228,11 +231,38 @@ uint64_t capture_reader__place(const struct capture_reader *reader)
 	return reader->place;
 }
 
+void capture_reader__stretch(struct capture_reader *reader, size_t from, size_t to)
+{
+	capture_unblock__free(reader->unblock);
+	reader->unblock = NULL;
+	reader->at = reader->end = NULL;
+	reader->file.records.next = from < reader->file.records.nr ? from : reader->file.records.nr;
+	reader->to_block = to;
+}
+
+size_t capture_reader__nr_blocks(const struct capture_reader *reader)
+{
+	return reader->file.records.nr;
+}
+
+const struct capture_chunk *capture_reader__block(const struct capture_reader *reader, size_t nr)
+{
+	return &reader->file.records.blocks[nr].chunk;
+}
+
+bool capture_reader__wants_block(const struct capture_reader *reader, size_t nr)
+{
+	const struct capture_chunk *chunk = capture_reader__block(reader, nr);
+
+	return reader_wants(reader, chunk->min_ns, chunk->max_ns);
+}
+
 void capture_reader__rewind(struct capture_reader *reader)
 {
 	capture_unblock__free(reader->unblock);
 	reader->unblock = NULL;
 	reader->at = reader->end = NULL;
+	reader->to_block = SIZE_MAX;
 	reader->file.records.next = reader->file.caches.next = reader->file.calls.next = 0;
 }
 

@@ -49,6 +49,15 @@ const struct io_record *capture_reader__next(struct capture_reader *reader, int 
 uint64_t capture_reader__place(const struct capture_reader *reader);
 /* All over again, with other bounds if wanted. */
 void capture_reader__rewind(struct capture_reader *reader);
+/*
+ * From here on only the records of these blocks, up to but without `to`: several processes read
+ * parts of one file. Blocks count from 0, damaged ones included.
+ */
+void capture_reader__stretch(struct capture_reader *reader, size_t from, size_t to);
+size_t capture_reader__nr_blocks(const struct capture_reader *reader);
+const struct capture_chunk *capture_reader__block(const struct capture_reader *reader, size_t nr);
+/* Are some of the block's records inside of the bounds, by its header? */
+bool capture_reader__wants_block(const struct capture_reader *reader, size_t nr);
 
 /*
  * The next chunk of the page cache, in the order of writing, independent of the records. 1: chunk

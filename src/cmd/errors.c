@@ -4,6 +4,7 @@
  * handed back, when it ends, with each attempt below it; and one for each event of controllers and
  * disks. The kernel sends no records of commands without trouble. Sums at the end.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -236,11 +237,43 @@ static int errors_on_start(void *state, struct session *s)
 	return e->table && e->sums_table ? 0 : log_no_memory();
 }
 
+/* Most stretches of a capture have no trouble: other processes find out, and have no more to say.
+ */
+static int errors_add(void *state, struct session *s, const struct io_record *r)
+{
+	const struct errors *e = state;
+
+	(void)s;
+	return r->what == RECORD_END && errors_row__is_plain(r, &e->troubles) ? 0 : -EAGAIN;
+}
+
+static int errors_give(void *state, struct session *s, struct byte_out *out)
+{
+	(void)state, (void)s, (void)out;
+	return 0;
+}
+
+/* A command in trouble may end anywhere: its end has to be seen. */
+static int errors_take(void *state, struct session *s, struct byte_in *in)
+{
+	const struct errors *e = state;
+
+	(void)s, (void)in;
+	return e->troubles.nr || e->troubles.nr_aborts ? -EAGAIN : 0;
+}
+
+static const struct session_sharing errors_sharing = {
+	.add = errors_add,
+	.give = errors_give,
+	.take = errors_take,
+};
+
 static const struct session_view errors_view = {
 	.wants = errors_wants,
 	.on_start = errors_on_start,
 	.on_tick = intervals__pass, /* lines come as things happen */
 	.on_record = errors_on_record,
+	.sharing = &errors_sharing,
 	.on_end = errors_on_end,
 };
 

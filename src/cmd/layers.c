@@ -17,6 +17,7 @@
 #include "view/intervals.h"
 #include "view/records.h"
 #include "view/row_conditions.h"
+#include "view/steps_share.h"
 
 /*
  *  time dev     op    step what                      count    p50    p99  p99.9    max share  tail
@@ -41,6 +42,7 @@ struct layers {
 	/* state */
 	uint32_t tail_per_10000;
 	struct steps interval, total;
+	struct steps part; /* of another process */
 	struct table *table;
 	unsigned int intervals, shown_rows;
 	char op_label[16], step_label[4];
@@ -251,11 +253,31 @@ static int layers_on_start(void *state, struct session *s)
 	return l->table ? 0 : log_no_memory();
 }
 
+static int layers_give(void *state, struct session *s, struct byte_out *out)
+{
+	struct layers *l = state;
+
+	(void)s;
+	return steps_share__give(&l->interval, out);
+}
+
+static int layers_take(void *state, struct session *s, struct byte_in *in)
+{
+	struct layers *l = state;
+	int err = steps_share__take(&l->interval, &l->part, in);
+
+	(void)s;
+	return err == -ENOMEM ? log_no_memory() : err;
+}
+
+static const struct session_sharing layers_sharing = { .give = layers_give, .take = layers_take };
+
 static const struct session_view layers_view = {
 	.wants = layers_wants,
 	.on_start = layers_on_start,
 	.on_tick = layers_on_tick,
 	.on_record = layers_on_record,
+	.sharing = &layers_sharing,
 	.on_end = layers_on_end,
 };
 
@@ -288,6 +310,7 @@ static void layers_end(void *state)
 
 	steps__free(&l->interval);
 	steps__free(&l->total);
+	steps__free(&l->part);
 	table__free(l->table);
 	record_filter__free(&l->filter);
 	row_conditions__free(&l->rows);

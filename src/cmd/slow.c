@@ -11,6 +11,7 @@
 #include "cmd/cmd.h"
 #include "session/io_source.h"
 #include "session/session.h"
+#include "session/share.h"
 #include "view/intervals.h"
 #include "view/records.h"
 #include "view/slow_rows.h"
@@ -190,11 +191,55 @@ static int slow_on_start(void *state, struct session *s)
 	return l->table ? 0 : log_no_memory();
 }
 
+/* A line for each, or what bios became below, depends on the records around. */
+static bool slow_can_share(const void *state, const struct session *s)
+{
+	const struct slow *l = state;
+
+	(void)s;
+	return !l->as_they_come && !l->bio;
+}
+
+static int slow_give(void *state, struct session *s, struct byte_out *out)
+{
+	struct slow *l = state;
+	struct slowest *slowest = &l->slowest;
+
+	(void)s;
+	for (size_t i = 0; i < slowest->nr; i++) {
+		struct record_with_stages io = { slowest->ios[i].record, slowest->ios[i].stages };
+
+		byte_out__put(out, &io, sizeof(io));
+	}
+	slowest__clear(slowest);
+	return 0;
+}
+
+/* Slowest first, ties as they came: so the order of all stays. */
+static int slow_take(void *state, struct session *s, struct byte_in *in)
+{
+	struct record_with_stages io;
+	int err = 0;
+
+	while (!err && byte_in__left(in)) {
+		share__get(in, &io, sizeof(io));
+		err = slow_on_record(state, s, &io.record);
+	}
+	return err;
+}
+
+static const struct session_sharing slow_sharing = {
+	.can = slow_can_share,
+	.give = slow_give,
+	.take = slow_take,
+};
+
 static const struct session_view slow_view = {
 	.wants = slow_wants,
 	.on_start = slow_on_start,
 	.on_tick = intervals__pass, /* there is nothing to show before the end */
 	.on_record = slow_on_record,
+	.sharing = &slow_sharing,
 	.on_end = slow_on_end,
 };
 

@@ -346,11 +346,26 @@ static int stacks_on_start(void *state, struct session *s)
 	return v->table ? 0 : log_no_memory();
 }
 
+static int stacks_give(void *state, struct session *s, struct byte_out *out)
+{
+	(void)s;
+	return view_stacks__give(&((struct stacks_view *)state)->stacks, out);
+}
+
+static int stacks_take(void *state, struct session *s, struct byte_in *in)
+{
+	(void)s;
+	return view_stacks__take(&((struct stacks_view *)state)->stacks, in);
+}
+
+static const struct session_sharing stacks_sharing = { .give = stacks_give, .take = stacks_take };
+
 static const struct session_view stacks_session = {
 	.wants = stacks_wants,
 	.on_start = stacks_on_start,
 	.on_tick = intervals__pass, /* there is nothing to show before the end */
 	.on_record = stacks_on_record,
+	.sharing = &stacks_sharing,
 	.on_end = stacks_on_end,
 };
 

@@ -8,46 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/log.h"
-#include "capture/filter.h"
-#include "capture/merge.h"
+#include "session/io_replay.h"
 #include "session/io_source.h"
 #include "session/source.h"
 #include "wire/io_stages.h"
-
-enum { REPLAY_PLACES = 256 }; /* cache of rows that need no lookup */
-
-/* The members of a record that decide its row; zeros for keys that --by does not name. */
-struct replay_key {
-	uint64_t place; /* device, kind, op, size class, queue */
-	uint64_t task;	/* pid, CPU, and whether that is known */
-	uint64_t cgroup, inode, file_place;
-	uint64_t comm[2];
-};
-
-struct replay_place {
-	struct replay_key key;
-	struct breakdown_row *row; /* NULL: none yet */
-};
-
-struct io_replay {
-	struct capture_merge *merge;
-	const struct capture_about *about; /* of all files */
-	char *const *op_names;
-	struct capture_filter filter;
-	struct device_list devices;		   /* the capture's */
-	struct breakdown rows;			   /* of a view that wants rows, not records */
-	struct replay_place places[REPLAY_PLACES]; /* cache of some of these rows */
-	const struct io_record *record;		   /* at hand */
-	char **hosts;				   /* by file; NULL: unknown */
-	struct record_with_stages renamed;	   /* the current record, with --anonymous */
-	uint64_t nr_records, nr_submits;
-	uint64_t nr_other; /* commands without the keys of --by */
-};
-
-static struct io_replay *io_replay(const struct session *s)
-{
-	return s->inside->data;
-}
 
 static const struct capture_about *replay_about(const struct session *s)
 {
@@ -505,6 +469,7 @@ static void replay_free(struct session *s)
 
 	if (!replay)
 		return;
+	io_replay_end_shares(replay);
 	capture_filter__free(&replay->filter);
 	for (size_t i = 0; replay->hosts && i < capture_merge__nr(replay->merge); i++)
 		free(replay->hosts[i]);
@@ -531,6 +496,9 @@ const struct session_source session_io_replay = {
 	.hand_on = replay_hand_on,
 	.look_every = 1024,
 	.position = replay_position,
+	.share = io_replay_share,
+	.next_share = io_replay_next_share,
+	.take_share = io_replay_take_share,
 	.finish = replay_take_ledgers,
 	.ledger = replay_tell,
 	.about = replay_about,

@@ -108,11 +108,16 @@ static int replay_look(struct session *s, struct progress *progress)
 	return session_flush(s);
 }
 
-static int replay_all(struct session *s, struct progress *progress)
+static bool replay_has_ticks(const struct session *s)
+{
+	return s->inside->view->on_tick && !s->inside->view_rests;
+}
+
+static int replay_records(struct session *s, struct progress *progress)
 {
 	struct session_inside *in = s->inside;
 	const struct session_source *source = in->source;
-	const bool ticks = in->view->on_tick && !in->view_rests;
+	const bool ticks = replay_has_ticks(s);
 	unsigned int left = source->look_every;
 	uint64_t time_ns = 0;
 	int err = 0, more = 0;
@@ -131,7 +136,56 @@ static int replay_all(struct session *s, struct progress *progress)
 		return more == -EOPNOTSUPP
 			       ? more
 			       : log_err(more, "cannot read the capture: %s", strerror(-more));
-	if (!err && !in->stopped && ticks)
+	return err;
+}
+
+/* As its records would be handed on, all at once: if no interval ends between them. */
+static int replay_take(struct session *s, const struct session_share *share)
+{
+	struct session_inside *in = s->inside;
+	const bool ticks = replay_has_ticks(s) && share->nr;
+	int err = 0;
+
+	if (!share->is_made)
+		return -EAGAIN;
+	if (ticks && share->first_ns >= in->span.next_tick_ns)
+		err = replay_ticks(s, share->first_ns);
+	if (err || in->stopped)
+		return err;
+	if (ticks && share->last_ns >= in->span.next_tick_ns)
+		return -EAGAIN;
+	return in->source->take_share(s);
+}
+
+static int replay_shares(struct session *s, struct progress *progress)
+{
+	struct session_inside *in = s->inside;
+	struct session_share share;
+	int err = 0, more = 0;
+
+	while (!err && !in->stopped && (more = in->source->next_share(s, &share)) > 0) {
+		err = replay_look(s, progress);
+		if (err || in->stopped)
+			break;
+		err = replay_take(s, &share);
+		if (err == -EAGAIN)
+			err = replay_records(s, progress);
+	}
+	return more < 0 ? more : err;
+}
+
+static int replay_all(struct session *s, struct progress *progress)
+{
+	struct session_inside *in = s->inside;
+	const bool ticks = replay_has_ticks(s);
+	int shared = in->source->share ? in->source->share(s) : 0;
+	int err = shared > 0 ? replay_shares(s, progress) : shared;
+
+	if (!shared)
+		err = replay_records(s, progress);
+	if (err)
+		return err;
+	if (!in->stopped && ticks)
 		err = replay_ticks(s, in->span.end_ns);
 	if (in->stopped && ticks) /* a run that stops early ends there */
 		in->span.end_ns = in->last_ns;

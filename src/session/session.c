@@ -115,6 +115,8 @@ static int session_check_options(const struct session_view *view, const struct o
 		return log_err(-EINVAL, "--follow requires -- COMMAND");
 	if (!f->read.nr && (f->from_ns.given || f->to_ns.given))
 		return log_err(-EINVAL, "--%s requires -r FILE", f->from_ns.given ? "from" : "to");
+	if (!f->read.nr && f->jobs.given)
+		return log_err(-EINVAL, "-j requires -r FILE");
 	if (f->from_ns.given && f->to_ns.given && f->to_ns.value <= f->from_ns.value)
 		return log_err(-EINVAL, "--to must be later than --from");
 	if (f->anonymous && !f->read.nr && !view->only_keeps)

@@ -19,6 +19,8 @@
 #include "probe/run/request.h"
 #include "session/condition.h"
 
+struct byte_in;
+struct byte_out;
 struct capture_part;
 struct session_inside;
 
@@ -35,6 +37,21 @@ struct session {
 	bool ledger_known;    /* at the end; a truncated capture has no ledger */
 	struct ledger ledger; /* likewise */
 	struct session_inside *inside;
+};
+
+/*
+ * -j: a view that only adds up lets forked copies of the run add up parts of a capture. Bytes that
+ * a copy gives are taken by the run, in order of the parts; pointers in them that are older than
+ * the copies stay valid.
+ */
+struct session_sharing {
+	bool (*can)(const void *state, const struct session *session); /* NULL: always */
+	/* Instead of on_record, in a copy: it must not print. -EAGAIN: the run reads the part. */
+	int (*add)(void *state, struct session *session, const struct io_record *record);
+	/* Appends what was added, and forgets it. -EAGAIN likewise; -ENOMEM. */
+	int (*give)(void *state, struct session *session, struct byte_out *out);
+	/* -EAGAIN: it cannot be added, nothing was, and the run reads the part; -ENOMEM. */
+	int (*take)(void *state, struct session *session, struct byte_in *in);
 };
 
 struct session_view {
@@ -55,6 +72,7 @@ struct session_view {
 	int (*on_glance)(void *state, struct session *session);
 	/* Gets every record, in order of time; NULL: none are wanted. */
 	int (*on_record)(void *state, struct session *session, const struct io_record *record);
+	const struct session_sharing *sharing; /* of records; NULL: the view needs each in order */
 	/* SIGUSR1; NULL: default action. */
 	int (*on_signal)(void *state, struct session *session);
 	int (*on_end)(void *state, struct session *session); /* detached: everything is final */

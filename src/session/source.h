@@ -28,6 +28,13 @@ enum session_drain {
 	DRAIN_ALL,
 };
 
+/* A part of the data that another process may have read. */
+struct session_share {
+	bool is_made;
+	uint64_t nr;		    /* records, */
+	uint64_t first_ns, last_ns; /* the time of the first, and the latest of all */
+};
+
 /* Functions may be NULL where a source has nothing to do. Errors are negative errnos, and said. */
 struct session_source {
 	/* Attaches programs, or opens captures; afterwards s->start_ns is known. */
@@ -54,6 +61,15 @@ struct session_source {
 	/* The next record or chunk: 1, its time in *time_ns; 0: the end. */
 	int (*next)(struct session *s, uint64_t *time_ns);
 	int (*hand_on)(struct session *s); /* passes what next found to the view */
+	/*
+	 * -j: other processes read a part of the data each, for a view that only adds up.
+	 * share: starts them; 0: there are none, next reads all; -errno.
+	 * next_share: 1: the next part; next would return its records alone; 0: the end.
+	 * take_share: adds what the other process made of it. -EAGAIN: read its records instead.
+	 */
+	int (*share)(struct session *s);
+	int (*next_share)(struct session *s, struct session_share *share);
+	int (*take_share)(struct session *s);
 	unsigned int look_every; /* records between two checks of signals and output; 0: never */
 	bool starts_view;	 /* the view starts itself: on_start is not called */
 	void (*bound)(struct session *s); /* only data inside of inside->span is wanted */

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "view/stacks.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <string.h>
 #include "base/log.h"
 #include "session/io_source.h"
+#include "session/share.h"
 #include "wire/io_stages.h"
 
 static enum stack_half view_stacks_half(const char *stack, bool wanted, uint32_t number)
@@ -36,6 +39,39 @@ int view_stacks__add(struct stacks *stacks, struct session *s, const struct io_r
 	to_ns = stages->done_ns > r->end_ns ? stages->done_ns : r->end_ns;
 	if (stacks__add(stacks, &stack, to_ns - from_ns, r->bytes))
 		return log_no_memory();
+	return 0;
+}
+
+/* The texts of the stacks are the capture's, which the run read before it made copies. */
+int view_stacks__give(struct stacks *stacks, struct byte_out *out)
+{
+	int err = stacks->other.sum.count ? -EAGAIN : 0;
+
+	for (size_t i = 0; i < stacks->nr && !err; i++) {
+		byte_out__put(out, stacks->rows[i], sizeof(*stacks->rows[i]));
+		if (stacks->with_hist)
+			share__put_hist(out, stacks->rows[i]->hist);
+	}
+	stacks__clear(stacks);
+	return err;
+}
+
+int view_stacks__take(struct stacks *stacks, struct byte_in *in)
+{
+	struct stack_row row;
+	struct hist hist;
+
+	while (byte_in__left(in)) {
+		share__get(in, &row, sizeof(row));
+		row.hist = NULL;
+		if (stacks->with_hist) {
+			memset(&hist, 0, sizeof(hist));
+			share__take_hist(in, &hist);
+			row.hist = &hist;
+		}
+		if (stacks__add_row(stacks, &row))
+			return log_no_memory();
+	}
 	return 0;
 }
 

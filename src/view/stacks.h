@@ -16,6 +16,9 @@ enum stack_halves { STACK_KERNEL = 1, STACK_USER = 2, STACK_BOTH = 3 };
 /* Adds an I/O; one without stages has no stack and is not counted. -ENOMEM, said. */
 int view_stacks__add(struct stacks *stacks, struct session *session, const struct io_record *record,
 		     enum stack_halves halves);
+/* For struct session_sharing, with the rows in the order in which they came. */
+int view_stacks__give(struct stacks *stacks, struct byte_out *out);
+int view_stacks__take(struct stacks *stacks, struct byte_in *in);
 /* Adds a kernel's or a process's stack as bars of a flame graph, outermost first, on top of the
  * existing ones; names: STACK_FRAMES entries, for this stack. Returns the new number of bars. */
 size_t view_stacks__bars(const char *text, enum flame_kind kind, char names[][FRAME_NAME],

@@ -31,6 +31,51 @@ said() {
 	done <"$root/tests/replay/cases"
 }
 
+# same_for_all ARGUMENT...: with 1, 2 and 8 processes iosonar says the same.
+same_for_all() {
+	said "$@" -j 1 >"$tmp/one"
+	for jobs in 2 8; do
+		said "$@" -j $jobs >"$tmp/several"
+		cmp "$tmp/one" "$tmp/several" || { echo "-j $jobs: $*"; diff -a "$tmp/one" "$tmp/several" | head -5; return 1; }
+	done
+}
+
+@test "every number of processes says the same: the golden texts" {
+	while read -r name arguments; do
+		case $name in '#'* | '') continue ;; esac
+		case $arguments in diff* | sql* | info*) continue ;; *' -r '*) ;; *) continue ;; esac
+		eval "same_for_all $arguments" || return
+	done <"$root/tests/replay/cases"
+}
+
+# 19 blocks, with errors, files, processes and stages; then the same file damaged in five blocks, and cut.
+@test "every number of processes says the same: many blocks, whole, damaged and cut" {
+	"$root/build/captures" many "$tmp/many.cap"
+	bytes=$(stat -c %s "$tmp/many.cap")
+	cp "$tmp/many.cap" "$tmp/damaged.cap"
+	for part in 11 12 20 33 47; do
+		printf '\125\252' | dd of="$tmp/damaged.cap" bs=1 seek=$((bytes / 50 * part)) conv=notrunc status=none
+	done
+	head -c $((bytes * 2 / 3)) "$tmp/many.cap" >"$tmp/cut.cap"
+	for file in many damaged cut; do
+		while read -r arguments; do
+			eval "same_for_all $arguments -r \"\$tmp/$file.cap\"" || return
+			case $file:$arguments in damaged:latency | cut:latency) grep -q '^exit: 3$' "$tmp/one" || { cat "$tmp/one"; return 1; } ;; esac
+		done <<-'EOF'
+			latency
+			latency -i 2s --by dev,op,size -o csv
+			latency --from 20ms --to 500ms --no-hist
+			latency -i 30ms -n 3 -o json
+			layers -i 2s
+			layers --if 'bytes >= 4Ki' -o csv
+			errors --top 20
+			errors -o json --op write
+			slow --top 40 -o csv
+			slow --each-device --top 2
+		EOF
+	done
+}
+
 # No unit is of one option alone: whatever takes a duration takes minutes, whatever takes a size takes Gi.
 @test "5m and 1Gi are understood wherever a duration or a size is" {
 	local line
@@ -330,6 +375,8 @@ refused() {
 		trace -r v1-stages.cap --cgroup /x
 	refused "--from requires -r FILE" trace --from 1s
 	refused "--to requires -r FILE" latency --to 1s
+	refused "-j requires -r FILE" latency -j 2
+	refused "-j 9: out of range; give 1 to 8" latency -r nvme.cap -j 9
 	refused "--to must be later than --from" trace -r nvme.cap --from 1s --to 1s
 	refused "-d nvme0n1p1: this capture has no partitions (its iosonar did not record them); name the disk: -d nvme0n1" \
 		trace -r nvme.cap -d nvme0n1p1
