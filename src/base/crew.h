@@ -8,28 +8,51 @@
 #define IOSONAR_BASE_CREW_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
-enum { CREW_MOST = 8 };
+enum {
+	CREW_MOST = 8,
+	CREW_LENT = 8 << 20, /* bytes that may be lent at once, in each of CREW_PLACES */
+	CREW_PLACES = 2,
+};
 
 struct crew {
 	unsigned int nr;
-	int fds[CREW_MOST]; /* where each sends to */
-	pid_t pids[CREW_MOST];
+	struct crew_copy {
+		pid_t pid;
+		int from, to;	 /* pipes: what it sends, and which places are free again */
+		uint8_t *places; /* memory that both see */
+		size_t nr_lent;	 /* and returned; the next is in place nr_lent % CREW_PLACES */
+	} copies[CREW_MOST];
 };
 
-/* What copy `number` does; its result is its exit status. It sends by crew__send(fd, ...). */
-typedef int (*crew_fn)(void *arg, unsigned int number, int fd);
+/* The other side: in a copy. */
+struct crew_end {
+	int to, from;
+	uint8_t *places;
+	size_t nr_lent, nr_free;
+};
+
+/* What copy `number` does; its result is its exit status. */
+typedef int (*crew_fn)(void *arg, unsigned int number, struct crew_end *end);
 
 /* As many as this process has CPUs, at most CREW_MOST. */
 unsigned int crew__default(void);
 /* Some or none may start: crew->nr says how many did. */
 void crew__start(struct crew *crew, unsigned int nr, crew_fn fn, void *arg);
-/* 0, or -errno: the run has ended. */
-int crew__send(int fd, const void *bytes, size_t nr);
-/* Exactly nr bytes. -EPIPE: it ended before, said; -errno, said. */
-int crew__receive(struct crew *crew, unsigned int number, void *to, size_t nr);
 /* Ends all, whatever they do. */
 void crew__end(struct crew *crew);
+
+/* 0, or -errno: the run has ended. */
+int crew__send(struct crew_end *end, const void *bytes, size_t nr);
+/* Exactly nr bytes. -EPIPE: it ended before, said; -errno, said. */
+int crew__receive(struct crew *crew, unsigned int number, void *to, size_t nr);
+
+/* For much, which a pipe would copy twice more: at most CREW_LENT bytes. Waits for a free place. */
+int crew__lend(struct crew_end *end, const void *bytes, size_t nr);
+/* What was lent next; returns it when it is no longer used, before the one after it is taken. */
+const uint8_t *crew__borrow(struct crew *crew, unsigned int number);
+void crew__return(struct crew *crew, unsigned int number);
 
 #endif

@@ -127,10 +127,50 @@ static void export_on_flush(void *state)
 		e->exporter->flush(e->state);
 }
 
+static bool export_can_share(const void *state, const struct session *s)
+{
+	const struct export *e = state;
+
+	return e->exporter->give && !s->options->run.count.given;
+}
+
+static int export_share_begin(void *state, struct session *s)
+{
+	struct export *e = state;
+
+	(void)s;
+	return e->exporter->share_begin(e->state);
+}
+
+static int export_give(void *state, struct session *s, struct byte_out *out)
+{
+	struct export *e = state;
+
+	(void)s;
+	return e->exporter->give(e->state, out);
+}
+
+static int export_take(void *state, struct session *s, struct byte_in *in)
+{
+	struct export *e = state;
+
+	(void)s;
+	return e->exporter->take(e->state, in);
+}
+
+static const struct session_sharing export_sharing = {
+	.can = export_can_share,
+	.blocks = 1,
+	.begin = export_share_begin,
+	.give = export_give,
+	.take = export_take,
+};
+
 static const struct session_view export_view = {
 	.wants = export_wants,
 	.on_start = export_on_start,
 	.on_record = export_on_record,
+	.sharing = &export_sharing,
 	.on_end = export_on_end,
 	.on_flush = export_on_flush,
 	.counts_records = true,

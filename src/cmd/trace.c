@@ -16,6 +16,7 @@
 #include "session/condition.h"
 #include "session/io_source.h"
 #include "session/session.h"
+#include "view/lines_share.h"
 #include "view/records.h"
 
 struct trace {
@@ -25,6 +26,7 @@ struct trace {
 	const char *only_if, *fail_if;
 	struct option_number buffer;
 	/* state */
+	struct lines_share lines; /* in a copy of the run */
 	struct table *table;
 	char *const *op_names;
 	const struct column *shown[COMMAND_COLUMNS];
@@ -278,10 +280,60 @@ static int trace_on_end(void *state, struct session *s)
 	return 0;
 }
 
+/* Lines of text are as wide as those before them; -n and --fail-if are about their order. */
+static bool trace_can_share(const void *state, const struct session *s)
+{
+	const struct trace *t = state;
+
+	return s->format != TABLE_TEXT && !s->options->run.count.given && !t->fails;
+}
+
+static int trace_share_begin(void *state, struct session *s)
+{
+	struct trace *t = state;
+
+	(void)s;
+	return lines_share__begin(&t->lines, t->table);
+}
+
+static int trace_give(void *state, struct session *s, struct byte_out *out)
+{
+	struct trace *t = state;
+	int err = lines_share__give(&t->lines, t->table, out);
+
+	(void)s;
+	byte_out__u64(out, t->retries_seen);
+	byte_out__u64(out, t->retries_due);
+	t->retries_seen = t->retries_due = 0;
+	return err;
+}
+
+static int trace_take(void *state, struct session *s, struct byte_in *in)
+{
+	struct trace *t = state;
+	struct byte_in lines = { in->at, in->end - 2 * sizeof(uint64_t), false };
+
+	(void)s;
+	lines_share__take(t->table, &lines);
+	in->at = lines.end;
+	t->retries_seen += byte_in__u64(in);
+	t->retries_due += byte_in__u64(in);
+	return 0;
+}
+
+static const struct session_sharing trace_sharing = {
+	.can = trace_can_share,
+	.blocks = 1,
+	.begin = trace_share_begin,
+	.give = trace_give,
+	.take = trace_take,
+};
+
 static const struct session_view trace_view = {
 	.wants = trace_wants,
 	.on_start = trace_on_start,
 	.on_record = trace_on_record,
+	.sharing = &trace_sharing,
 	.counts_records = true,
 	.on_end = trace_on_end,
 	.on_flush = trace_on_flush,

@@ -121,6 +121,10 @@ void table__keep_columns(struct table *table);
  */
 void table__hold(struct table *table);
 void table__hand_over(struct table *table);
+/* For lines that another process writes: they go to this stream, without a heading; */
+void table__continue_in(struct table *table, FILE *out);
+/* and here they are, complete, in the place of rows. JSON and CSV. */
+void table__put_lines(struct table *table, const void *lines, size_t bytes);
 void table__free(struct table *table); /* buffered lines are discarded */
 
 /* How the times of a table's rows, which count from the start of the run, become wall clock. */

@@ -19,6 +19,10 @@ struct exporter {
 	int (*finish)(void *state, struct session *session);
 	void (*flush)(void *state); /* the stream is about to be flushed; may be NULL */
 	void (*free)(void *state);  /* NULL, too */
+	/* -j, as struct session_sharing has them, for a format whose lines stand alone; or NULL. */
+	int (*share_begin)(void *state);
+	int (*give)(void *state, struct byte_out *out);
+	int (*take)(void *state, struct byte_in *in);
 };
 
 extern const struct exporter export_blktrace, export_chrome, export_csv, export_dot, export_fio,

@@ -11,6 +11,7 @@
 #include "decode/record.h"
 #include "export/exporter.h"
 #include "session/io_source.h"
+#include "view/lines_share.h"
 #include "wire/io_stages.h"
 
 struct export_row {
@@ -25,7 +26,8 @@ struct export_row {
 
 struct export_rows {
 	struct table *table;
-	struct export_row row; /* at hand */
+	struct lines_share lines; /* in a copy of the run */
+	struct export_row row;	  /* at hand */
 	char op_text[16], comm_text[17], cgroup_text[4096], status_text[160];
 };
 
@@ -213,6 +215,28 @@ static int rows_finish(void *state, struct session *s)
 	return 0;
 }
 
+static int rows_share_begin(void *state)
+{
+	struct export_rows *e = state;
+
+	return lines_share__begin(&e->lines, e->table);
+}
+
+static int rows_give(void *state, struct byte_out *out)
+{
+	struct export_rows *e = state;
+
+	return lines_share__give(&e->lines, e->table, out);
+}
+
+static int rows_take(void *state, struct byte_in *in)
+{
+	struct export_rows *e = state;
+
+	lines_share__take(e->table, in);
+	return 0;
+}
+
 static void rows_free(void *state)
 {
 	struct export_rows *e = state;
@@ -229,6 +253,9 @@ const struct exporter export_json = {
 	.finish = rows_finish,
 	.flush = rows_flush,
 	.free = rows_free,
+	.share_begin = rows_share_begin,
+	.give = rows_give,
+	.take = rows_take,
 };
 
 const struct exporter export_csv = {
@@ -237,4 +264,7 @@ const struct exporter export_csv = {
 	.finish = rows_finish,
 	.flush = rows_flush,
 	.free = rows_free,
+	.share_begin = rows_share_begin,
+	.give = rows_give,
+	.take = rows_take,
 };

@@ -149,6 +149,23 @@ static void table_csv_row(struct table *table, const void *row)
 	table_end(table, at);
 }
 
+void table__continue_in(struct table *table, FILE *out)
+{
+	table->out = out;
+	table->heading_due = false;
+}
+
+void table__put_lines(struct table *table, const void *lines, size_t bytes)
+{
+	if (!bytes)
+		return;
+	table__hand_over(table);
+	if (table->heading_due && table->format == TABLE_CSV)
+		table_csv_heading(table);
+	table->heading_due = false;
+	fwrite_unlocked(lines, 1, bytes, table->out);
+}
+
 void table__row(struct table *table, const void *row)
 {
 	switch (table->format) {

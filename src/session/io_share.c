@@ -4,7 +4,8 @@
  * them up, and the run adds their sums in the order of the file. A stretch that is damaged, that
  * crosses the end of an interval, or whose sum does not suffice is read by the run itself, as
  * without -j: its output and messages are then the same by construction. Each copy costs what a
- * reader and the rows of the view take; it is at most one pipe (1 MiB) ahead of the run.
+ * reader and the rows of the view take; it is at
+ * most one pipe (256 KiB) of sums, or two parts of 8 MiB of lines, ahead of the run.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,9 +17,10 @@
 #include "session/share.h"
 
 enum {
-	SHARE_BLOCKS = 64,  /* in a stretch, at most: 0.5 M records */
-	SHARE_PER_COPY = 4, /* stretches of each copy, at least, so that all end together */
-	SHARE_WORTH = 32,   /* with fewer blocks, copies cost more than they save */
+	SHARE_BLOCKS = 64,   /* in a stretch, at most: 0.5 M records */
+	SHARE_PER_COPY = 4,  /* stretches of each copy, at least, so that all end together */
+	SHARE_WORTH = 32,    /* with fewer blocks, copies cost more than they save */
+	SHARE_PIPED = 65536, /* bytes that are not worth a place in shared memory */
 };
 
 struct io_stretch {
@@ -32,6 +34,7 @@ enum { SHARE_OWN = CREW_MOST };
 struct share_head {
 	struct session_share share;
 	size_t bytes;
+	bool is_lent; /* and not behind the head in the pipe */
 	uint64_t nr_submits, nr_other, nr_stageless, nr_unplaced;
 };
 
@@ -41,7 +44,8 @@ struct io_shares {
 	struct io_stretch *stretches;
 	size_t nr, room, next;
 	struct share_head head; /* of the stretch at hand */
-	uint8_t *bytes;
+	const uint8_t *at;	/* its bytes: */
+	uint8_t *bytes;		/* those of a pipe */
 	size_t bytes_room;
 };
 
@@ -79,13 +83,21 @@ static int share_add_block(struct io_shares *shares, const struct io_stretch *bl
 	return 0;
 }
 
+static size_t share_most(const struct session *s)
+{
+	const struct session_sharing *sharing = s->inside->view->sharing;
+
+	return sharing && sharing->blocks ? sharing->blocks : SHARE_BLOCKS;
+}
+
 /* Returns how many blocks the copies read; -ENOMEM. */
 static ssize_t share_divide(struct io_shares *shares, const struct session *s, unsigned int nr)
 {
 	size_t blocks = capture_reader__nr_blocks(shares->reader), most, copied = 0, turn = 0;
 
 	most = blocks / ((size_t)nr * SHARE_PER_COPY);
-	most = most < 1 ? 1 : most > SHARE_BLOCKS ? SHARE_BLOCKS : most;
+	most = most > share_most(s) ? share_most(s) : most;
+	most = most ? most : 1;
 	for (size_t i = 0; i < blocks; i++) {
 		const struct capture_chunk *chunk = capture_reader__block(shares->reader, i);
 		struct io_stretch block = { i, i + 1, share_span(s, chunk->min_ns), 0 };
@@ -212,7 +224,19 @@ static void share_make(struct session *s, const struct io_stretch *stretch, stru
 	head->bytes = out->len;
 }
 
-static int share_work(void *arg, unsigned int number, int fd)
+/* Sums are small; lines of text are not. */
+static int share_send(struct crew_end *end, struct share_head *head, const struct byte_out *out)
+{
+	int err = 0;
+
+	head->is_lent = out->len > SHARE_PIPED && out->len <= CREW_LENT;
+	if (head->is_lent)
+		err = crew__lend(end, out->bytes, out->len);
+	err = err ?: crew__send(end, head, sizeof(*head));
+	return err ?: head->is_lent ? err : crew__send(end, out->bytes, out->len);
+}
+
+static int share_work(void *arg, unsigned int number, struct crew_end *end)
 {
 	struct session *s = arg;
 	const struct io_shares *shares = io_replay(s)->shares;
@@ -224,12 +248,13 @@ static int share_work(void *arg, unsigned int number, int fd)
 	if (view.on_record && view.sharing->add)
 		view.on_record = view.sharing->add;
 	s->inside->view = &view;
+	if (view.on_record && view.sharing->begin)
+		err = view.sharing->begin(s->inside->state, s);
 	for (size_t i = 0; i < shares->nr && !err; i++) {
 		if (shares->stretches[i].by != number)
 			continue;
 		share_make(s, &shares->stretches[i], &head, &out);
-		err = crew__send(fd, &head, sizeof(head));
-		err = err ?: crew__send(fd, out.bytes, out.len);
+		err = share_send(end, &head, &out);
 	}
 	return err ? 1 : 0;
 }
@@ -280,8 +305,13 @@ static int share_receive(struct io_shares *shares, unsigned int from)
 
 	if (err)
 		return err;
+	if (shares->head.is_lent) {
+		shares->at = crew__borrow(&shares->crew, from);
+		return 0;
+	}
 	if (GROW(shares->bytes, shares->bytes_room, shares->head.bytes + 1))
 		return log_no_memory();
+	shares->at = shares->bytes;
 	return crew__receive(&shares->crew, from, shares->bytes, shares->head.bytes);
 }
 
@@ -291,6 +321,8 @@ int io_replay_next_share(struct session *s, struct session_share *share)
 	const struct io_stretch *stretch;
 	int err = 0;
 
+	if (shares->head.is_lent) /* the stretch before */
+		crew__return(&shares->crew, shares->stretches[shares->next - 1].by);
 	if (shares->next == shares->nr) {
 		capture_reader__stretch(shares->reader, SIZE_MAX, SIZE_MAX);
 		return 0;
@@ -309,8 +341,7 @@ int io_replay_take_share(struct session *s)
 	const struct session_view *view = s->inside->view;
 	struct io_replay *replay = io_replay(s);
 	const struct share_head *head = &replay->shares->head;
-	const uint8_t *bytes = replay->shares->bytes;
-	struct byte_in in = { bytes, bytes + head->bytes, false };
+	struct byte_in in = { replay->shares->at, replay->shares->at + head->bytes, false };
 	int err = view->on_record ? view->sharing->take(s->inside->state, s, &in)
 				  : share_take_rows(s, &in);
 

@@ -46,6 +46,9 @@ struct session {
  */
 struct session_sharing {
 	bool (*can)(const void *state, const struct session *session); /* NULL: always */
+	size_t blocks; /* that are one part, at most: 8192 records each; 0: as many as are good */
+	/* In a copy, before all others; NULL: nothing to do. */
+	int (*begin)(void *state, struct session *session);
 	/* Instead of on_record, in a copy: it must not print. -EAGAIN: the run reads the part. */
 	int (*add)(void *state, struct session *session, const struct io_record *record);
 	/* Appends what was added, and forgets it. -EAGAIN likewise; -ENOMEM. */

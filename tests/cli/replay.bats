@@ -72,6 +72,11 @@ same_for_all() {
 			errors -o json --op write
 			slow --top 40 -o csv
 			slow --each-device --top 2
+			trace -o csv --attempts
+			trace -o json --if 'lat > 100us' --from 20ms
+			trace -o csv -n 20000
+			export -o csv --op write
+			export -o json
 		EOF
 	done
 }
