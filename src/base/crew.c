@@ -166,9 +166,9 @@ static int crew_tell_dead(struct crew_copy *copy)
 		;
 	copy->pid = 0;
 	if (WIFSIGNALED(status))
-		return log_err(-EPIPE, "a process of -j was killed by signal %d (%s)",
+		return log_err(-EIO, "a process of -j was killed by signal %d (%s)",
 			       WTERMSIG(status), strsignal(WTERMSIG(status)));
-	return log_err(-EPIPE, "a process of -j ended early, with exit status %d",
+	return log_err(-EIO, "a process of -j ended early, with exit status %d",
 		       WEXITSTATUS(status));
 }
 
@@ -183,7 +183,7 @@ int crew__receive(struct crew *crew, unsigned int number, void *to, size_t nr)
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < 0)
-			return log_err(-errno, "cannot read from a process of -j: %s",
+			return log_err(-EIO, "cannot read from a process of -j: %s",
 				       strerror(errno));
 		if (!got)
 			return crew_tell_dead(copy);

@@ -46,7 +46,7 @@ void crew__end(struct crew *crew);
 
 /* 0, or -errno: the run has ended. */
 int crew__send(struct crew_end *end, const void *bytes, size_t nr);
-/* Exactly nr bytes. -EPIPE: it ended before, said; -errno, said. */
+/* Exactly nr bytes. -EIO: it ended before, or else; said. */
 int crew__receive(struct crew *crew, unsigned int number, void *to, size_t nr);
 
 /* For much, which a pipe would copy twice more: at most CREW_LENT bytes. Waits for a free place. */

@@ -81,6 +81,31 @@ same_for_all() {
 	done
 }
 
+# The pipe is full, so it cannot be done before it is killed.
+@test "a process of -j that is killed is said, and is exit 1" {
+	"$root/build/captures" many "$tmp/many.cap"
+	mkfifo "$tmp/lines"
+	"$iosonar" export -o json -j 2 -r "$tmp/many.cap" >"$tmp/lines" 2>"$tmp/err" &
+	run=$!
+	exec 7<"$tmp/lines"
+	head -c 1000 <&7 >"$tmp/some"
+	kill -KILL "$(pgrep -P "$run" | head -1)"
+	cat <&7 >"$tmp/rest"
+	status=0
+	wait "$run" || status=$?
+	cat "$tmp/err"
+	[ "$status" = 1 ]
+	grep -qx 'iosonar: a process of -j was killed by signal 9 (Killed)' "$tmp/err"
+	[ "$(grep -c . "$tmp/err")" = 1 ]
+}
+
+@test "a reader that closes the pipe ends all processes of -j without a word" {
+	"$root/build/captures" many "$tmp/many.cap"
+	"$iosonar" export -o csv -j 2 -r "$tmp/many.cap" 2>"$tmp/err" | head -1 >"$tmp/first"
+	[ ! -s "$tmp/err" ] || { cat "$tmp/err"; return 1; }
+	[ "$(cut -d, -f1 "$tmp/first")" = host ]
+}
+
 # No unit is of one option alone: whatever takes a duration takes minutes, whatever takes a size takes Gi.
 @test "5m and 1Gi are understood wherever a duration or a size is" {
 	local line
