@@ -170,7 +170,8 @@ static int replay_shares(struct session *s, struct progress *progress)
 		err = replay_take(s, &share);
 		if (err == -EAGAIN)
 			err = replay_records(s, progress);
-		/* At once: a closed pipe is known by errno, and many lines are written unbuffered. */
+		/* At once: a closed pipe is known by errno, and many lines are written unbuffered.
+		 */
 		err = err ?: session_flush(s);
 	}
 	return more < 0 ? more : err;
