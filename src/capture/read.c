@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include "base/log.h"
+#include "base/progress.h"
 #include "capture/block.h"
 #include "capture/survey.h"
 #include "wire/probe_maps.h"
@@ -459,6 +460,22 @@ const char *capture_reader__path(const struct capture_reader *reader)
 	return reader->file.source.path;
 }
 
+/* Decodes all records. */
+static int reader_count(struct capture_reader *reader, uint64_t *nr)
+{
+	enum { READER_LOOK = 8192 }; /* records between two looks at the clock */
+	struct progress progress;
+	int err = 0;
+
+	progress__begin(&progress);
+	while (capture_reader__next(reader, &err))
+		if (++*nr % READER_LOOK == 0)
+			progress__show(&progress, capture_reader__position(reader),
+				       reader->file.source.size);
+	progress__clear(&progress);
+	return err;
+}
+
 int capture__verify(const char *path, struct capture_report *report)
 {
 	struct capture_cache cache = { 0 };
@@ -475,8 +492,7 @@ int capture__verify(const char *path, struct capture_report *report)
 	report->reserve_bytes = reader->file.reserve_bytes;
 	for (size_t i = 0; i < reader->file.records.nr; i++)
 		report->zstd_blocks += reader->file.records.blocks[i].chunk.flags & CAPTURE_ZSTD;
-	while (capture_reader__next(reader, &err))
-		report->records++;
+	err = reader_count(reader, &report->records);
 	while (!err && (more = capture_reader__next_cache(reader, &cache)))
 		err = more < 0 ? more : 0;
 	/* The contents of calls are unknown here: they are copied unchanged. */

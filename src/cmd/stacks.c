@@ -26,7 +26,7 @@
 #include "view/tally.h"
 #include "view/unwind_option.h"
 
-enum { STACKS_TOP = 10, STACKS_MOST = 65536, STACKS_RANGES = 24 };
+enum { STACKS_TOP = 10, STACKS_MOST = 65536, STACKS_SHARED = 4096, STACKS_RANGES = 24 };
 enum stacks_which { STACKS_KERNEL, STACKS_USER, STACKS_BOTH };
 
 /*
@@ -346,6 +346,16 @@ static int stacks_on_start(void *state, struct session *s)
 	return v->table ? 0 : log_no_memory();
 }
 
+/* A histogram takes 9 KB: a part with more stacks is left to the run. */
+static int stacks_share_begin(void *state, struct session *s)
+{
+	struct stacks *stacks = &((struct stacks_view *)state)->stacks;
+
+	(void)s;
+	stacks->most_rows = stacks->with_hist ? STACKS_SHARED : stacks->most_rows;
+	return 0;
+}
+
 static int stacks_give(void *state, struct session *s, struct byte_out *out)
 {
 	(void)s;
@@ -358,7 +368,11 @@ static int stacks_take(void *state, struct session *s, struct byte_in *in)
 	return view_stacks__take(&((struct stacks_view *)state)->stacks, in);
 }
 
-static const struct session_sharing stacks_sharing = { .give = stacks_give, .take = stacks_take };
+static const struct session_sharing stacks_sharing = {
+	.begin = stacks_share_begin,
+	.give = stacks_give,
+	.take = stacks_take,
+};
 
 static const struct session_view stacks_session = {
 	.wants = stacks_wants,

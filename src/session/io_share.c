@@ -21,6 +21,7 @@ enum {
 	SHARE_PER_COPY = 4,  /* stretches of each copy, at least, so that all end together */
 	SHARE_WORTH = 32,    /* with fewer blocks, copies cost more than they save */
 	SHARE_PIPED = 65536, /* bytes that are not worth a place in shared memory */
+	SHARE_ROWS = 4096,   /* of a copy, 18 KB each: more are left to the run */
 };
 
 struct io_stretch {
@@ -118,6 +119,16 @@ static ssize_t share_divide(struct io_shares *shares, const struct session *s, u
 
 /* ---- rows, for a view without on_record ---- */
 
+/* Other commands may have other rows. */
+static void share_free_rows(struct io_replay *replay)
+{
+	uint32_t mask = replay->rows.mask;
+
+	breakdown__free(&replay->rows);
+	breakdown__init(&replay->rows, mask);
+	memset(replay->places, 0, sizeof(replay->places));
+}
+
 static void share_give_rows(struct session *s, struct byte_out *out)
 {
 	struct breakdown *rows = &io_replay(s)->rows;
@@ -142,6 +153,8 @@ static void share_give_rows(struct session *s, struct byte_out *out)
 		share__put_hist(out, &row->total);
 		memset(&row->total, 0, sizeof(row->total));
 	}
+	if (rows->nr > SHARE_ROWS / 2)
+		share_free_rows(io_replay(s));
 }
 
 static int share_take_rows(struct session *s, struct byte_in *in)
@@ -186,6 +199,8 @@ static int share_read(struct session *s, struct share_head *head)
 			share->first_ns = time_ns;
 		share->last_ns = time_ns > share->last_ns ? time_ns : share->last_ns;
 		err = source->hand_on(s);
+		if (replay->rows.nr > SHARE_ROWS)
+			err = -EAGAIN;
 	}
 	head->nr_submits = replay->nr_submits;
 	head->nr_other = replay->nr_other;
