@@ -219,6 +219,14 @@ static int share_give(struct session *s, struct byte_out *out)
 	return 0;
 }
 
+/* Did reading a stretch find no damage? */
+static bool share_is_whole(const struct capture_damage *before, const struct capture_damage *after)
+{
+	return before->blocks_corrupt == after->blocks_corrupt &&
+	       before->records_corrupt == after->records_corrupt &&
+	       before->records_astray == after->records_astray;
+}
+
 static void share_make(struct session *s, const struct io_stretch *stretch, struct share_head *head,
 		       struct byte_out *out)
 {
@@ -233,7 +241,7 @@ static void share_make(struct session *s, const struct io_stretch *stretch, stru
 	err = share_read(s, head);
 	given = share_give(s, out); /* also after an error: it forgets */
 	head->share.is_made = !err && !given && !out->failed &&
-			      !memcmp(&before, capture_reader__damage(reader), sizeof(before));
+			      share_is_whole(&before, capture_reader__damage(reader));
 	if (!head->share.is_made)
 		out->len = 0;
 	head->bytes = out->len;

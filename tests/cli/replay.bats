@@ -54,7 +54,7 @@ same_for_all() {
 	bytes=$(stat -c %s "$tmp/many.cap")
 	cp "$tmp/many.cap" "$tmp/damaged.cap"
 	for part in 11 12 20 33 47; do
-		printf '\125\252' | dd of="$tmp/damaged.cap" bs=1 seek=$((bytes / 50 * part)) conv=notrunc status=none
+		printf '\125\252' | dd of="$tmp/damaged.cap" bs=1 seek=$((bytes * part / 50)) conv=notrunc status=none
 	done
 	head -c $((bytes * 2 / 3)) "$tmp/many.cap" >"$tmp/cut.cap"
 	for file in many damaged cut; do
