@@ -14,7 +14,7 @@
 enum {
 	CREW_MOST = 8,
 	CREW_LENT = 8 << 20, /* bytes that may be lent at once, in each of CREW_PLACES */
-	CREW_PLACES = 2,
+	CREW_PLACES = 4,
 };
 
 struct crew {

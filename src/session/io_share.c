@@ -5,7 +5,7 @@
  * crosses the end of an interval, or whose sum does not suffice is read by the run itself, as
  * without -j: its output and messages are then the same by construction. Each copy costs what a
  * reader and the rows of the view take; it is at
- * most one pipe (256 KiB) of sums, or two parts of 8 MiB of lines, ahead of the run.
+ * most one pipe (256 KiB) of sums, or four parts of 8 MiB of lines, ahead of the run.
  */
 #include <errno.h>
 #include <stdlib.h>
