@@ -161,6 +161,8 @@ static int call_trace_make_plan(struct call_trace *t)
 		err = call_trace_plan_place(t, call_trace__probe(t, i), call_trace_place(t, i),
 					    &calls[i]);
 	err = err ?: plan__make_calls(&t->request.plan, &t->request.line, calls, nr);
+	if (!err)
+		t->request.plan.task = finder__task(t->request.finder);
 	t->request.wants.plan = &t->request.plan;
 	for (size_t i = 0; calls && i < nr; i++)
 		free((char *)calls[i].shown);

@@ -341,6 +341,70 @@ static void check_compat(void)
 		 "r1 = *(u32 *)(r6 + 28)\nif r1 == 20 goto");
 }
 
+/* The command by words, where programs may load from the task. */
+static void check_task(void)
+{
+	static const struct probe_task task = { .comm_at = 1000, .tid_at = 600, .pid_at = 604 };
+	struct program_wants wants = { .ctx = CTX_RAW, .task = &task };
+
+	has_part(EVENT_RAW, wants, "comm == dd",
+		 "call bpf_get_current_task_btf#158\nr4 = r0\nr1 = *(u64 *)(r4 + 1000)\nr2 = r1\n");
+	has_part(EVENT_RAW, wants, "comm == dd",
+		 "if r2 != -1 goto pc+18\nr1 = *(u64 *)(r4 + 1008)\nr2 = r1\n");
+	has_part(EVENT_RAW, (struct program_wants){ .ctx = CTX_RAW }, "comm == dd",
+		 "r2 = 16\ncall bpf_get_current_comm#16\n");
+}
+
+/* The program at the entry of a function that shows members of its argument. */
+static void print_call(const char *shown, uint32_t behind_bytes, bool is_direct)
+{
+	const struct plan_call call = {
+		.probe = &event_probes[EVENT_FN],
+		.follows = "arg0",
+		.shown = shown,
+		.behind_bytes = behind_bytes,
+	};
+	const struct line nobody = { 0 };
+	const struct program_wants wants = {
+		.plan = &plan,
+		.ctx = CTX_TRACING,
+		.maps = &maps,
+		.is_direct = is_direct,
+	};
+	struct program program = { 0 };
+	FILE *out = tmpfile();
+
+	plan__free(&plan);
+	memset(printed, 0, sizeof(printed));
+	if (ok(!plan__make_calls(&plan, &nobody, &call, 1) && !program__make(&program, &wants),
+	       "%s: made", shown))
+		program__print(&program, out);
+	rewind(out);
+	printed[fread(printed, 1, sizeof(printed) - 1, out)] = 0;
+	fclose(out);
+	program__free(&program);
+}
+
+static void check_direct(void)
+{
+	print_call("arg0->tag", 0, true);
+	ok(strstr(printed, "r9 = *(u64 *)(r6 + 0)"), "an object in its register");
+	ok(strstr(printed, "r1 = *(u32 *)(r9 + 8)"), "a member is one load");
+	ok(strstr(printed, "r4 |= r1") && strstr(printed, "if r4 == 0 goto"),
+	   "zeros alone are in doubt");
+	ok(strstr(printed, "call bpf_probe_read_kernel#113"), "then a helper reads");
+	print_call("arg0->tag, arg0->q->disk", 0, true);
+	ok(strstr(printed, "r5 = *(u64 *)(r9 + 0)") && strstr(printed, "r1 = *(u64 *)(r5 + 8)"),
+	   "through a pointer");
+	ok(!strstr(printed, "if r4 == 0 goto"), "a good pointer is proof");
+	print_call("arg0->tag", 0, false);
+	ok(!strstr(printed, "(r9 + "), "not where the verifier refused it");
+	print_call("arg0->tag, arg0->name", 0, true);
+	ok(!strstr(printed, "(r9 + "), "not beside a text that a helper reads");
+	print_call("arg0->tag", 4, true);
+	ok(!strstr(printed, "(r9 + "), "not behind the struct");
+}
+
 static void check_blame(void)
 {
 	static const char log[] =
@@ -373,6 +437,8 @@ int main(void)
 	check_contexts();
 	check_scratch();
 	check_compat();
+	check_task();
+	check_direct();
 	check_blame();
 	plan__free(&plan);
 	btf__free(event_btf);

@@ -28,6 +28,7 @@ static const char *const print_helpers[] = {
 	[BPF_FUNC_get_smp_processor_id] = "get_smp_processor_id",
 	[BPF_FUNC_get_current_pid_tgid] = "get_current_pid_tgid",
 	[BPF_FUNC_get_current_task] = "get_current_task",
+	[BPF_FUNC_get_current_task_btf] = "get_current_task_btf",
 	[BPF_FUNC_get_current_uid_gid] = "get_current_uid_gid",
 	[BPF_FUNC_get_current_comm] = "get_current_comm",
 	[BPF_FUNC_get_stackid] = "get_stackid",

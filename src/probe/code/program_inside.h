@@ -53,6 +53,8 @@ void emit__update(struct emit *e, int map, struct place key, struct place value,
 
 /* Calls a helper and keeps its result, so that it is called once. */
 void emit__note(struct emit *e, struct emit_note *note, int helper);
+/* The command of this task into memory, where 16 bytes are 0. */
+void emit__comm(struct emit *e, struct place to);
 /* Process, thread and command of this task into memory: u32, u32, char[16]. */
 void emit__who(struct emit *e, struct place pid, struct place tid, struct place comm);
 /* The address of the function that was hit into 8 bytes, or 0 if the program serves only one. */
@@ -78,10 +80,22 @@ bool emit__argument_calls(const struct emit *e, const struct value *v);
 /* The address is in R3; helper: for kernel and for user memory. R0: its result. */
 void emit__read(struct emit *e, enum value_memory memory, struct place to, uint32_t bytes,
 		const int helper[2]);
+/* Jumps to label unless the register, which is lost, holds an address of the kernel. */
+void emit__jump_unless_kernel(struct emit *e, enum code_reg reg, int label);
+/* The slot of a tracing program's argument or result, with the type that the verifier gives it. */
+void emit__typed_slot(struct emit *e, const struct value *v, enum code_reg reg);
 extern const int emit_read_bytes[2], emit_read_text[2];
 void emit__count_fault(struct emit *e); /* if R0 is negative */
 
+/* Members of a struct without a helper: program_direct.c. */
+bool emit__is_direct(const struct emit *e, const struct value *v);
+bool emit__has_direct(const struct emit *e);
+/* Writes the record's direct values, or jumps to doubt with some of them written. */
+void emit__direct(struct emit *e, int doubt);
+
 void emit__text(struct emit *e, const struct value *v, struct place to, uint32_t room);
+/* Zeroes the bytes of R1 after its first 0 byte. R2: all ones if there is none; R3 is lost. */
+void emit__cut_word(struct emit *e);
 /* Where a text lies, once it was fetched. */
 struct place emit__text_place(struct emit *e, const struct value *v);
 /* Jumps to label if two texts differ, or if a text does not match a glob. */

@@ -176,6 +176,14 @@ static uint32_t read_argument_slots(const struct probe *probe)
 	return slots;
 }
 
+void emit__typed_slot(struct emit *e, const struct value *v, enum code_reg reg)
+{
+	const uint32_t slot =
+		v->op == VALUE_RET ? read_argument_slots(e->probe->probe) : v->shift;
+
+	code__load(&e->code, 8, reg, (struct place){ REG_CTX, (int32_t)(8 * slot) });
+}
+
 void emit__ret(struct emit *e, const struct value *v, enum code_reg reg)
 {
 	const struct probe *probe = e->probe->probe;
@@ -196,6 +204,13 @@ static void read_from(struct emit *e, struct place to, uint32_t bytes, int helpe
 	code__call(&e->code, helper);
 }
 
+void emit__jump_unless_kernel(struct emit *e, enum code_reg reg, int label)
+{
+	code__reckon_number(&e->code, BPF_RSH, reg, READ_KERNEL_BIT);
+	code__reckon_number(&e->code, BPF_AND, reg, 1);
+	code__jump_if_number(&e->code, BPF_JEQ, reg, 0, label);
+}
+
 void emit__read(struct emit *e, enum value_memory memory, struct place to, uint32_t bytes,
 		const int helper[2])
 {
@@ -208,9 +223,7 @@ void emit__read(struct emit *e, enum value_memory memory, struct place to, uint3
 	user = code__label(&e->code);
 	done = code__label(&e->code);
 	code__move(&e->code, R0, R3);
-	code__reckon_number(&e->code, BPF_RSH, R0, READ_KERNEL_BIT);
-	code__reckon_number(&e->code, BPF_AND, R0, 1);
-	code__jump_if_number(&e->code, BPF_JEQ, R0, 0, user);
+	emit__jump_unless_kernel(e, R0, user);
 	read_from(e, to, bytes, helper[false]);
 	code__jump(&e->code, done);
 	code__bind(&e->code, user);

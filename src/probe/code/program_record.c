@@ -5,6 +5,9 @@
  * more than the attempt.
  */
 #include "probe/code/program_inside.h"
+#include <stdlib.h>
+#include <string.h>
+#define X(c) (getenv("X") && strchr(getenv("X"), c))
 
 static struct place record_at(size_t offset)
 {
@@ -71,21 +74,36 @@ static void record_head(struct emit *e, struct place cpu)
 	record_copy(e, 8, e->latency.at, offsetof(struct probe_record, latency_ns));
 }
 
+static void record_value(struct emit *e, const struct plan_shown *shown)
+{
+	const struct place to = record_at(sizeof(struct probe_record) + shown->part.at);
+
+	if (emit__is_gone(e, shown->value))
+		code__clear(&e->code, to, shown->part.shape.size);
+	else
+		emit__part(e, shown->value, to, shown->part.shape.size);
+}
+
+static void record_helped(struct emit *e, bool with_direct)
+{
+	for (size_t i = e->probe->nr_shown; i--;)
+		if (with_direct || !emit__is_direct(e, e->probe->shown[i].value))
+			record_value(e, &e->probe->shown[i]);
+}
+
+/* In doubt about direct values, helpers read all. */
 static void record_values(struct emit *e)
 {
-	const struct plan_shown *shown;
+	int doubt = code__label(&e->code), done = code__label(&e->code);
 
-	for (size_t i = e->probe->nr_shown; i--;) {
-		shown = &e->probe->shown[i];
-		if (emit__is_gone(e, shown->value))
-			code__clear(&e->code,
-				    record_at(sizeof(struct probe_record) + shown->part.at),
-				    shown->part.shape.size);
-		else
-			emit__part(e, shown->value,
-				   record_at(sizeof(struct probe_record) + shown->part.at),
-				   shown->part.shape.size);
+	if (emit__has_direct(e)) {
+		emit__direct(e, doubt);
+		record_helped(e, false);
+		code__jump(&e->code, done);
 	}
+	code__bind(&e->code, doubt);
+	record_helped(e, true);
+	code__bind(&e->code, done);
 }
 
 static void record_give(struct emit *e, int helper)

@@ -33,23 +33,19 @@ static void text_literal(struct emit *e, const struct value *v, struct place to,
 	}
 }
 
+/* Some kernels (6.1) do not clear the bytes after a name: one name would be two keys. */
 static void text_comm(struct emit *e, struct place to, uint32_t room)
 {
-	enum { COMM_BYTES = 16 };
-
-	/* Some kernels (6.1) do not clear the bytes after a name: one name would be two keys. */
 	code__clear(&e->code, to, room);
-	code__set_address(&e->code, R1, to);
-	code__set(&e->code, R2, COMM_BYTES);
-	code__call(&e->code, BPF_FUNC_get_current_comm);
+	emit__comm(e, to);
 }
 
 /*
- * Zeroes the bytes after the first 0 byte of R1. In (w - 0x01..01) & ~w & 0x80..80 the lowest bit
- * that is set belongs to that byte; its 0x01 minus 1 is a mask of the bytes before it. R2 is that
+ * In (w - 0x01..01) & ~w & 0x80..80 the lowest bit
+ * that is set belongs to the first 0 byte; its 0x01 minus 1 is a mask of the bytes before it. R2 is that
  * mask: all ones if the text goes on.
  */
-static void text_cut_word(struct emit *e)
+void emit__cut_word(struct emit *e)
 {
 	struct code *code = &e->code;
 
@@ -75,7 +71,7 @@ static void text_record_words(struct emit *e, const struct value *v, struct plac
 	for (at = 0; at < v->size; at += 8) {
 		bytes = v->size - at < 8 ? v->size - at : 8;
 		emit__record_bytes(e, R1, v->offset + at, bytes);
-		text_cut_word(e);
+		emit__cut_word(e);
 		code__store(&e->code, 8, place_at(to, (int32_t)at), R1);
 		if (at + 8 < v->size)
 			code__jump_if_number(&e->code, BPF_JNE, R2, -1, done);

@@ -117,6 +117,30 @@ struct find_btf *find_btf__vmlinux(struct finder *finder)
 	return btfs->vmlinux;
 }
 
+static bool btf_task(struct finder *finder, struct type *task)
+{
+	const struct find_btf *vmlinux = find_btf__vmlinux(finder);
+	uint32_t id;
+
+	if (!vmlinux || !find_index__get(&vmlinux->structs, "task_struct", &id))
+		return false;
+	*task = type__of(vmlinux->btf, id);
+	return true;
+}
+
+/* The kernel's pid is what users call a thread. */
+struct probe_task finder__task(struct finder *finder)
+{
+	struct probe_task at;
+	struct type task, comm, number;
+
+	if (!btf_task(finder, &task) || !type__member(&task, "comm", &comm, &at.comm_at) ||
+	    !type__member(&task, "pid", &number, &at.tid_at) ||
+	    !type__member(&task, "tgid", &number, &at.pid_at))
+		return (struct probe_task){ 0 };
+	return at;
+}
+
 /*
  * A 32-bit system call has its own numbers. x86_64 marks the call: TS_COMPAT, set by int 0x80 and
  * by 32-bit programs. arm64 marks the program: TIF_32BIT. Both are macros, which BTF does not have.
@@ -124,15 +148,11 @@ struct find_btf *find_btf__vmlinux(struct finder *finder)
 struct probe_compat find_btf__compat(struct finder *finder)
 {
 	const bool is_x86 = find_abi__here() == ABI_X86_64;
-	const struct find_btf *vmlinux = find_btf__vmlinux(finder);
 	struct probe_compat compat = { .bits = is_x86 ? 1 << 1 : 1 << 22, .size = 4 };
 	struct type task, info, flags;
-	uint32_t id, info_at, flags_at;
+	uint32_t info_at, flags_at;
 
-	if (!vmlinux || !find_index__get(&vmlinux->structs, "task_struct", &id))
-		return (struct probe_compat){ 0 };
-	task = type__of(vmlinux->btf, id);
-	if (!type__member(&task, "thread_info", &info, &info_at) ||
+	if (!btf_task(finder, &task) || !type__member(&task, "thread_info", &info, &info_at) ||
 	    !type__member(&info, is_x86 ? "status" : "flags", &flags, &flags_at))
 		return (struct probe_compat){ 0 };
 	compat.at = info_at + flags_at;

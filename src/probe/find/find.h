@@ -50,6 +50,7 @@ const char *finder__doubt(const struct finder *finder);
 
 /* The running kernel's BTF; NULL: it has none. */
 const struct btf *finder__vmlinux(struct finder *finder);
+struct probe_task finder__task(struct finder *finder); /* of that BTF */
 /* The name of a kernel address; NULL: unknown or hidden. For sym(). The first call reads
  * kallsyms (50 ms), so make it before privileges are dropped. */
 const char *finder__symbol(struct finder *finder, uint64_t address, uint64_t *offset);

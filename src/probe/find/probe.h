@@ -67,6 +67,11 @@ struct probe_compat {
 	uint32_t bits;
 };
 
+/* Offsets in task_struct; 0: unknown. */
+struct probe_task {
+	uint32_t comm_at, tid_at, pid_at;
+};
+
 enum { PROBE_MAX_ARGS = 12 };
 
 struct probe {

@@ -296,3 +296,17 @@ void plan__free(struct plan *plan)
 	free(plan->probes);
 	memset(plan, 0, sizeof(*plan));
 }
+
+bool plan__has_comm(const struct plan *plan)
+{
+	bool has = plan__has_records(plan) || plan->has_ends;
+
+	for (size_t i = 0; i < plan->nr_probes && !has; i++) {
+		const struct plan_probe *probe = &plan->probes[i];
+
+		has = value__has(probe->condition, VALUE_COMM);
+		for (size_t k = 0; k < plan->nr_keys && !has; k++)
+			has = value__has(probe->keys[k], VALUE_COMM);
+	}
+	return has;
+}

@@ -75,6 +75,7 @@ struct plan {
 	uint32_t pid;
 	bool children;	 /* and its children */
 	uint64_t cgroup; /* and the cgroups below it */
+	struct probe_task task; /* where programs find its name and numbers; 0: unknown */
 	/* Entries and returns of functions: see plan__make_calls. */
 	bool is_calls;
 	/* Texts that values point into: parts of `on`, saved values, values shown by calls. */
@@ -109,6 +110,9 @@ struct plan_call {
  */
 int plan__make_calls(struct plan *plan, const struct line *tasks, const struct plan_call *calls,
 		     size_t nr);
+
+/* Programs read the name of the task: then it is worth to know where it is. */
+bool plan__has_comm(const struct plan *plan);
 
 /* The rows are a histogram's. */
 static inline bool plan__has_buckets(const struct plan *plan)

@@ -94,8 +94,10 @@ static void calls_move_behind(struct value *v, uint32_t bytes)
 	if (!v)
 		return;
 	if ((v->op == VALUE_LOAD || v->op == VALUE_CHARS) && v->left &&
-	    (v->left->op == VALUE_ARG || v->left->op == VALUE_RET))
+	    (v->left->op == VALUE_ARG || v->left->op == VALUE_RET)) {
 		v->offset += bytes;
+		v->is_member &= !bytes;
+	}
 	calls_move_behind(v->left, bytes);
 }
 

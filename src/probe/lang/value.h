@@ -129,6 +129,7 @@ struct value {
 	uint32_t offset, size;
 	uint32_t bits, shift;
 	bool is_signed;		  /* DIV, MOD, SHR, comparisons: signedness of both sides */
+	bool is_member;		  /* LOAD, CHARS: of the struct that BTF says left points to */
 	bool is_loc, is_rel;	  /* CHARS in the record: located by a u32, see type.h */
 	enum value_memory memory; /* LOAD, CHARS, ARGS */
 	const char *source;	  /* the clause; */

@@ -24,6 +24,7 @@ struct typed {
 	struct type type;
 	uint32_t offset; /* MEMORY, RECORD */
 	enum value_memory memory;
+	bool is_member; /* MEMORY: of a struct that starts at the address */
 };
 
 static inline const struct expr_node *typing__node(const struct typing *t, uint32_t index)

@@ -72,6 +72,7 @@ static struct value *load_new(struct typing *t, enum value_op op, const struct e
 	v->left = typed->value;
 	v->offset = typed->offset;
 	v->memory = typed->memory;
+	v->is_member = typed->is_member;
 	return v;
 }
 

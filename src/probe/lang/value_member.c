@@ -90,6 +90,7 @@ bool typing__follow(struct typing *t, const struct expr_node *node, struct typed
 		return false;
 	typed->where = TYPED_MEMORY;
 	typed->memory = memory;
+	typed->is_member = false;
 	typed->offset = 0;
 	return true;
 }
@@ -107,6 +108,7 @@ static bool member_step(struct typing *t, const struct expr_node *node, struct t
 		return member_has_none(t, node, typed);
 	if (is_arrow && !typing__follow(t, node, typed))
 		return false;
+	typed->is_member |= is_arrow;
 	return member_find(t, node, &of, typed);
 }
 

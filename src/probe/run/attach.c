@@ -8,6 +8,7 @@
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include "base/log.h"
+#include "probe/code/code.h"
 
 /* Attaching and closing 16 by fentry takes two seconds, a few hundred half a minute; kprobes
  * attach faster, and close in a third of the time. */
@@ -23,7 +24,7 @@ struct attacher *attacher__new(void)
 		return NULL;
 	attacher->fentry = attacher->kprobe_multi = ATTACH_UNTRIED;
 	attacher->kprobe.type = attacher->uprobe.type = ATTACH_UNTRIED;
-	attacher->raw_guard = attacher->counts_misses = -1;
+	attacher->raw_guard = attacher->counts_misses = attacher->reads_task = -1;
 	return attacher;
 }
 
@@ -45,6 +46,37 @@ void attacher__trace_calls(struct attacher *attacher, bool insists)
 {
 	attacher->for_calls = true;
 	attacher->insists = insists;
+}
+
+static bool attach_try_task(const struct probe_task *task)
+{
+	const struct bpf_insn insns[] = {
+		INSN(BPF_JMP | BPF_CALL, 0, 0, 0, BPF_FUNC_get_current_task_btf),
+		INSN(BPF_LDX | BPF_DW | BPF_MEM, BPF_REG_1, BPF_REG_0, (int16_t)task->comm_at, 0),
+		INSN(BPF_LDX | BPF_DW | BPF_MEM, BPF_REG_1, BPF_REG_0, (int16_t)(task->comm_at + 8),
+		     0),
+		INSN(BPF_LDX | BPF_W | BPF_MEM, BPF_REG_1, BPF_REG_0, (int16_t)task->tid_at, 0),
+		INSN(BPF_LDX | BPF_W | BPF_MEM, BPF_REG_1, BPF_REG_0, (int16_t)task->pid_at, 0),
+		INSN(BPF_ALU64 | BPF_MOV | BPF_K, BPF_REG_0, 0, 0, 0),
+		INSN(BPF_JMP | BPF_EXIT, 0, 0, 0, 0),
+	};
+	const int fd = bpf_prog_load(BPF_PROG_TYPE_RAW_TRACEPOINT, "iosonar", "GPL", insns,
+				     sizeof(insns) / sizeof(insns[0]), NULL);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+bool attach__reads_task(struct attacher *attacher, const struct probe_task *task)
+{
+	const uint32_t most = INT16_MAX - 16; /* the offset of an instruction */
+
+	if (attacher->reads_task < 0)
+		attacher->reads_task = task->comm_at && task->comm_at < most &&
+				       task->tid_at < most && task->pid_at < most &&
+				       attach_try_task(task);
+	return attacher->reads_task;
 }
 
 /*

@@ -55,6 +55,9 @@ bool attach__is_exact(struct attacher *attacher, enum attach_way way, const stru
 /* What it may miss, and what to use instead, as text for users. */
 const char *attach__inexact(enum attach_way way);
 /* Another hit may run the same program on the same CPU before this one ends. */
+/* Programs may load from the task's struct, at these offsets: since bpf_get_current_task_btf
+ * (3ca1032ab7ab). */
+bool attach__reads_task(struct attacher *attacher, const struct probe_task *task);
 bool attach__may_nest(struct attacher *attacher, enum attach_way way, const struct probe *probe);
 /* "not traceable": why an attempt failed, for a line that names the probe. */
 const char *attach__why(enum attach_way way, int err);

@@ -23,6 +23,7 @@ struct attacher {
 	bool for_calls, insists;
 	int fentry, kprobe_multi; /* 0: it works; -errno; ATTACH_UNTRIED */
 	int raw_guard;		  /* 1: raw_tp, fentry never nest; 0: they may; -1: not checked */
+	int reads_task;		  /* 1: programs may load from the task; 0: no; -1: not tried */
 	int counts_misses; /* 1: also for tracepoints and kprobe.multi; 0: no; -1: not checked */
 	struct attach_pmu kprobe, uprobe;
 	struct attach_module *modules;

@@ -193,6 +193,9 @@ struct program_wants run_program_wants(const struct run *run, const struct run_g
 		.no_ustack = run->wants.unwind == UNWIND_HOW_NONE,
 		.is_atomic =
 			attach__may_nest(run->attacher, group->way, run->plan->probes[first].probe),
+		.task = attach__reads_task(run->attacher, &run->plan->task) ? &run->plan->task
+									    : NULL,
+		.is_direct = group->way == ATTACH_FENTRY,
 		.is_nested = run->maps.nests >= 0 &&
 			     run->plan->probes[first].probe->kind == PROBE_USERRET,
 	};

@@ -97,31 +97,45 @@ static int program_refused(const struct program_try *t, const struct program *pr
 	return 1;
 }
 
-static int program_load(const struct program_try *t)
+static int program_load_made(const struct program_try *t, const struct program *program)
 {
 	struct run *run = t->run;
-	struct run_group *group = t->group;
-	struct program_wants wants = run_program_wants(run, group);
-	struct attach_load load = {
-		.way = group->way,
+	const struct attach_load load = {
+		.way = t->group->way,
 		.probe = t->probes[0],
 		.switch_fd = run->switch_fd,
 		.block = run_unwind_block(run),
+		.insns = program->insns,
+		.nr = program->nr,
 		.log = t->log,
 		.log_size = PROGRAM_LOG_BYTES,
 	};
-	struct program program = { 0 };
-	int err;
 
-	err = program__make(&program, &wants);
+	if (run->wants.emit)
+		program__print(program, stderr);
+	return attachment__load(&t->group->attachment, run->attacher, &load);
+}
+
+static int program_load(const struct program_try *t)
+{
+	struct program_wants wants = run_program_wants(t->run, t->group);
+	struct program program = { 0 };
+	int err = program__make(&program, &wants);
+
 	if (err)
 		return err;
-	if (run->wants.emit)
-		program__print(&program, stderr);
-	load.insns = program.insns;
-	load.nr = program.nr;
-	err = attachment__load(&group->attachment, run->attacher, &load);
-	group->is_refused = false;
+	t->group->is_refused = false;
+	err = program_load_made(t, &program);
+	if (err && wants.is_direct && t->log[0]) {
+		log_verbose("%s: members cannot be loaded directly: %s", t->probes[0]->name,
+			    strerror(-err));
+		wants.is_direct = false;
+		program__free(&program);
+		err = program__make(&program, &wants);
+		if (err)
+			return err;
+		err = program_load_made(t, &program);
+	}
 	if (err)
 		err = program_refused(t, &program, err);
 	program__free(&program);

@@ -138,6 +138,8 @@ int request__understand(struct request *a, enum line_action action, const struct
 		return err;
 	request__tell_misses(a);
 	err = plan__make(&a->plan, &a->line, &a->probes, &a->ends);
+	if (!err && plan__has_comm(&a->plan))
+		a->plan.task = finder__task(a->finder);
 	a->wants.plan = &a->plan;
 	return err;
 }
