@@ -40,6 +40,42 @@ inline_always void ask(struct kiocb___cache *iocb, struct iov_iter___cache *iter
 		request_open(&a);
 }
 
+inline_always void ask_read(struct kiocb___cache *iocb, struct iov_iter___cache *iter)
+{
+	struct address_space___cache *mapping;
+	struct cache_request *r;
+	__u64 pos, bytes, end;
+	__u32 shift;
+
+	if (!settings.is_plain) {
+		ask(iocb, iter, CACHE_READ, TYPED);
+		return;
+	}
+	mapping = iocb->ki_filp->f_mapping;
+	end = mapping->host->i_size;
+	pos = iocb->ki_pos;
+	bytes = iter->count;
+	if (!bytes || pos >= end)
+		return;
+	r = plain_open();
+	if (!r) {
+		ask(iocb, iter, CACHE_READ, TYPED);
+		return;
+	}
+	if (end - pos > bytes)
+		end = pos + bytes;
+	shift = settings.page_shift;
+	r->file.mapping = (__u64)mapping;
+	r->first = pos >> shift;
+	r->last = (end - 1) >> shift;
+	r->pos = pos;
+	r->bytes = bytes;
+	r->iocb = (__u64)iocb;
+	r->misses = 0;
+	r->op = CACHE_READ;
+	r->counted = 0;
+}
+
 /* Bytes that were copied are no longer in the iterator. */
 inline_always void answer(__u64 left)
 {
@@ -56,6 +92,12 @@ inline_always void answer_iter(void)
 	if (!t || !t->busy || !t->request.file.mapping || t->request.counted)
 		return;
 	request_close(t, t->request.bytes - iter_bytes(t->request.iter));
+}
+
+inline_always void answer_read(__u64 left)
+{
+	if (!settings.is_plain || !plain_close(left))
+		answer(left);
 }
 
 /* 5.10 passes the file and the position, 6.1 a kiocb. */
@@ -177,11 +219,11 @@ inline_always void add_shmem(void *folio, __u64 mapping, __u64 index)
 #define READ_ENTRY(function, name)                                                         \
 	PROGRAM("fentry/" #function,                                                       \
 		BPF_PROG(name, struct kiocb___cache *iocb, struct iov_iter___cache *iter), \
-		ask(iocb, iter, CACHE_READ, TYPED))
+		ask_read(iocb, iter))
 #define READ_RETURN(function, name)                                                        \
 	PROGRAM("fexit/" #function,                                                        \
 		BPF_PROG(name, struct kiocb___cache *iocb, struct iov_iter___cache *iter), \
-		answer(iter->count))
+		answer_read(iter->count))
 
 READ_ENTRY(filemap_read, cache_read)
 READ_RETURN(filemap_read, cache_read_end)

@@ -15,6 +15,7 @@ enum {
 	AHEAD_BLOCKS = 32, /* per step */
 	AHEAD_BLOCKS_SHIFT = AHEAD_SHIFT + 5,
 	AHEAD_MOST = 32, /* steps: 64 Ki pages of one request */
+	AHEAD_WAYS = CACHE_AHEAD_WAYS,
 };
 
 struct cache_ahead {
@@ -25,11 +26,16 @@ struct cache_ahead {
 	__u8 pages[AHEAD_PAGES];
 };
 
+/* Where the cells of a block may be: one lookup finds all. */
+struct cache_ahead_set {
+	struct cache_ahead ways[AHEAD_WAYS];
+};
+
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
-	__type(value, struct cache_ahead);
+	__type(value, struct cache_ahead_set);
 } cache_aheads SEC(".maps");
 
 inline_always __u32 ahead_home(__u64 mapping, __u64 block)
@@ -37,9 +43,9 @@ inline_always __u32 ahead_home(__u64 mapping, __u64 block)
 	return ((mapping >> 3) * 0x9e3779b97f4a7c15ULL ^ block * 0xd6e8feb86659fd93ULL) >> 40;
 }
 
-inline_always struct cache_ahead *ahead_at(__u64 mapping, __u64 block, __u32 i)
+inline_always struct cache_ahead_set *ahead_set(__u64 mapping, __u64 block)
 {
-	__u32 nr = (ahead_home(mapping, block) + i) & settings.ra_mask;
+	__u32 nr = ahead_home(mapping, block) & settings.ra_mask;
 
 	return bpf_map_lookup_elem(&cache_aheads, &nr);
 }
@@ -49,30 +55,36 @@ inline_always bool ahead_is(const struct cache_ahead *cell, __u64 mapping, __u64
 	return cell->mapping == mapping && cell->block == block;
 }
 
-inline_always struct cache_ahead *ahead_find(__u64 mapping, __u64 block)
+inline_always struct cache_ahead *ahead_in(struct cache_ahead_set *set, __u64 mapping, __u64 block)
 {
 #pragma unroll
-	for (__u32 i = 0; i < 4; i++) {
-		struct cache_ahead *cell = ahead_at(mapping, block, i);
-
-		if (cell && ahead_is(cell, mapping, block))
-			return cell;
-	}
+	for (__u32 i = 0; i < AHEAD_WAYS; i++)
+		if (ahead_is(&set->ways[i], mapping, block))
+			return &set->ways[i];
 	return 0;
+}
+
+inline_always struct cache_ahead *ahead_find(__u64 mapping, __u64 block)
+{
+	struct cache_ahead_set *set = ahead_set(mapping, block);
+
+	return set ? ahead_in(set, mapping, block) : 0;
 }
 
 inline_always struct cache_ahead *ahead_take(__u64 mapping, __u64 block, __u32 mine)
 {
-	struct cache_ahead *cell = ahead_find(mapping, block);
+	struct cache_ahead_set *set = ahead_set(mapping, block);
+	struct cache_ahead *cell = set ? ahead_in(set, mapping, block) : 0;
 
 	if (cell && cell_hold(&cell->claim, mine)) {
 		if (ahead_is(cell, mapping, block))
 			return cell;
 		cell_release(&cell->claim, mine);
 	}
-	for (__u32 i = 0; i < 4; i++) {
-		cell = ahead_at(mapping, block, i);
-		if (!cell || fresh(cell->nr) || !cell_hold(&cell->claim, mine))
+#pragma unroll
+	for (__u32 i = 0; i < AHEAD_WAYS && set; i++) {
+		cell = &set->ways[i];
+		if (fresh(cell->nr) || !cell_hold(&cell->claim, mine))
 			continue;
 		if (!fresh(cell->nr)) {
 			cell->mapping = mapping;

@@ -73,6 +73,8 @@ struct {
 	__type(value, struct cache_back);
 } cache_backs SEC(".maps");
 
+static __u32 any_back; /* until one is given back, no start has to look */
+
 /* ---- tasks ---- */
 
 inline_always __u32 task_home(__u64 task)
@@ -234,6 +236,7 @@ inline_always void request_give_back(const struct cache_request *r, __u64 pos, _
 
 	if (!back || !r->iocb)
 		return;
+	fresh(any_back) = 1;
 	back->iocb = r->iocb;
 	back->pos = pos;
 	back->first = pos >> settings.page_shift;
@@ -289,7 +292,7 @@ inline_always void request_open(const struct asked *a)
 	if (a->counted) {
 		request_count_early(t, &t->request);
 		fresh(t->busy) = 0;
-	} else if (a->iocb) {
+	} else if (a->iocb && fresh(any_back)) {
 		request_take_back(&t->request);
 	}
 }
@@ -348,6 +351,65 @@ inline_always void request_close(struct cache_task *t, __u64 done)
 	if (settings.events && misses)
 		request_tell(r, misses);
 	task_leave(t);
+}
+
+/* ---- the short way ---- */
+
+/*
+ * settings.is_plain: nothing is distinguished, and the usual read finds its cell at the first
+ * place, its pages in the cache, and none of them marked. False: nothing was done, the way above is
+ * taken.
+ */
+inline_always struct cache_task *plain_task(__u64 task)
+{
+	struct cache_task *t = task_at(task, 0);
+
+	return t && t->task == task ? t : 0;
+}
+
+inline_always struct cache_request *plain_open(void)
+{
+	__u64 task = bpf_get_current_task();
+	struct cache_task *t = plain_task(task);
+
+	if (!t || t->busy || t->request.file.mapping || fresh(any_back) ||
+	    !task_is_mine(t, task, bpf_get_smp_processor_id() + 1))
+		return 0;
+	return &t->request;
+}
+
+inline_always bool plain_is_marked(__u64 mapping, __u64 block)
+{
+	const struct cache_ahead *cell = ahead_find(mapping, block);
+
+	return cell && cell->nr;
+}
+
+inline_always bool plain_close(__u64 left)
+{
+	struct cache_task *t = plain_task(bpf_get_current_task());
+	__u64 first, reached;
+	struct cache_request *r;
+	struct cache_row *row;
+	__u32 cpu;
+
+	if (!t || !t->busy || !t->request.file.mapping || t->request.misses ||
+	    t->request.bytes <= left)
+		return false;
+	r = &t->request;
+	first = r->first;
+	reached = (r->pos + r->bytes - left - 1) >> settings.page_shift;
+	if (first >> AHEAD_SHIFT != reached >> AHEAD_SHIFT ||
+	    plain_is_marked(r->file.mapping, first >> AHEAD_SHIFT))
+		return false;
+	cpu = bpf_get_smp_processor_id();
+	row = bpf_map_lookup_elem(&cache_rows, &cpu);
+	if (!row)
+		return false;
+	row_add(row, CACHE_ACCESSES, reached - first + 1);
+	row_add(row, CACHE_HITS, reached - first + 1);
+	task_leave(t);
+	return true;
 }
 
 /* ---- faults ---- */

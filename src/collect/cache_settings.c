@@ -19,7 +19,7 @@
 #include "collect/kernel.h"
 #include "device/device.h"
 
-enum { CACHE_AHEADS = 1 << 15 }; /* 2 million pages, if contiguous */
+enum { CACHE_AHEADS = (1 << 15) / CACHE_AHEAD_WAYS }; /* 2 million pages, if contiguous */
 
 static struct cache_settings *cache_settings(const struct cache *c)
 {
@@ -207,6 +207,8 @@ int cache_set(struct cache *c)
 	/* (iocb, iter) in 6.1, (file, iter, pos) in 5.10 */
 	ro->write_iocb = write_parameters < 0 || write_parameters == 2;
 	ro->then_io = c->wants.then_io;
+	ro->is_plain = ro->sees_ends && !ro->any_by && !ro->tells_files && !ro->filter_pid &&
+		       !ro->filter_tid && !ro->filter_comm[0] && !ro->filter_cgroup;
 	ro->queue_argument = kernel__event_arguments(c->btf, "btf_trace_block_rq_issue") == 2;
 	ro->bio_queue_argument = kernel__event_arguments(c->btf, "btf_trace_block_bio_queue") == 2;
 	return cache_size_tables(c);

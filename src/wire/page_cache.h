@@ -8,7 +8,7 @@
 
 #include <linux/types.h>
 
-enum { CACHE_COMM_LEN = 16, CACHE_DEVS = 64, CACHE_PROBES = 8 };
+enum { CACHE_COMM_LEN = 16, CACHE_DEVS = 64, CACHE_PROBES = 8, CACHE_AHEAD_WAYS = 4 };
 
 /* What asked for pages. */
 enum cache_op {
@@ -91,7 +91,7 @@ struct cache_settings {
 	__u32 page_shift;
 	__u32 nr_cpus;
 	__u32 key_mask; /* keys - 1 */
-	__u32 ra_mask;	/* cells of pages read ahead - 1 */
+	__u32 ra_mask;	/* sets of cells of pages read ahead - 1 */
 	__u8 filter_file;
 	__u8 by_pid, by_comm, by_file, by_cgroup, by_dev, by_op;
 	__u8 any_by, tells_files; /* set if anything needs it */
@@ -102,7 +102,8 @@ struct cache_settings {
 	__u8 then_io;	     /* each command that reads pages, too */
 	__u8 queue_argument; /* request events: the queue comes first */
 	__u8 bio_queue_argument; /* bio events: the queue comes first */
-	__u8 pad[8];
+	__u8 is_plain;		 /* no filter, no key, no event: reads have a shorter way */
+	__u8 pad[7];
 };
 
 /* Losses, each counted where it happens. */

@@ -35,6 +35,7 @@ static const struct setting {
 	{ SETTING(by_dev), 1 },
 	{ SETTING(by_op), 1 },
 	{ SETTING(events), 1 },
+	{ SETTING(is_plain), 1 },
 	{ SETTING(queue_argument), 1 },
 	{ SETTING(bio_queue_argument), 1 },
 };

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * floor.c: what the kernel's run-time statistics show for a program that does nothing. Attaches an
- * empty raw tracepoint program to each EVENT and stays until it is killed. A tool's programs cost
- * what is shown for them minus this for each run.
+ * floor.c: what a program costs that does nothing. Attaches an empty program to each EVENT, which
+ * is a raw tracepoint, fentry:FUNCTION or fexit:FUNCTION, and stays until it is killed. No tool can
+ * cost less at these events.
  */
 #include <errno.h>
 #include <linux/bpf.h>
+#include <linux/btf.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,31 +14,93 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static int floor_load(void)
+/* Zeroed before use: the kernel refuses what it does not know. */
+static union bpf_attr attr;
+
+static int floor_call(int command)
+{
+	return (int)syscall(SYS_bpf, command, &attr, sizeof(attr));
+}
+
+/* Bytes behind the head of a type. */
+static size_t floor_behind(const struct btf_type *type)
+{
+	static const size_t one[BTF_KIND_MAX + 1] = {
+		[BTF_KIND_INT] = 4,
+		[BTF_KIND_ARRAY] = 12,
+		[BTF_KIND_VAR] = 4,
+		[BTF_KIND_DECL_TAG] = 4,
+	};
+	static const size_t each[BTF_KIND_MAX + 1] = {
+		[BTF_KIND_STRUCT] = 12, [BTF_KIND_UNION] = 12,	 [BTF_KIND_ENUM] = 8,
+		[BTF_KIND_ENUM64] = 12, [BTF_KIND_DATASEC] = 12, [BTF_KIND_FUNC_PROTO] = 8,
+	};
+	const unsigned int kind = BTF_INFO_KIND(type->info);
+
+	return kind > BTF_KIND_MAX ? 0 : one[kind] + each[kind] * BTF_INFO_VLEN(type->info);
+}
+
+/* The number of the type that the kernel has for a function; 0: there is none. */
+static unsigned int floor_function(const char *name)
+{
+	static char bytes[32 << 20];
+	const struct btf_header *head = (const void *)bytes;
+	FILE *in = fopen("/sys/kernel/btf/vmlinux", "r");
+	size_t nr = in ? fread(bytes, 1, sizeof(bytes), in) : 0, at, end;
+	unsigned int id = 1;
+
+	if (in)
+		fclose(in);
+	if (nr < sizeof(*head))
+		return 0;
+	at = head->hdr_len + head->type_off;
+	for (end = at + head->type_len; at < end; id++) {
+		const struct btf_type *type = (const void *)(bytes + at);
+
+		if (BTF_INFO_KIND(type->info) == BTF_KIND_FUNC &&
+		    !strcmp(bytes + head->hdr_len + head->str_off + type->name_off, name))
+			return id;
+		at += sizeof(*type) + floor_behind(type);
+	}
+	return 0;
+}
+
+static int floor_load(const char *function, int attach_type)
 {
 	static const char license[] = "GPL";
 	const struct bpf_insn nothing[] = {
 		{ .code = BPF_ALU64 | BPF_MOV | BPF_K },
 		{ .code = BPF_JMP | BPF_EXIT },
 	};
-	union bpf_attr attr;
 
 	memset(&attr, 0, sizeof(attr));
-	attr.prog_type = BPF_PROG_TYPE_RAW_TRACEPOINT;
+	attr.prog_type = function ? BPF_PROG_TYPE_TRACING : BPF_PROG_TYPE_RAW_TRACEPOINT;
 	attr.insns = (unsigned long)nothing;
 	attr.insn_cnt = sizeof(nothing) / sizeof(nothing[0]);
 	attr.license = (unsigned long)license;
-	return (int)syscall(SYS_bpf, BPF_PROG_LOAD, &attr, sizeof(attr));
+	if (function) {
+		attr.expected_attach_type = (unsigned int)attach_type;
+		attr.attach_btf_id = floor_function(function);
+	}
+	return floor_call(BPF_PROG_LOAD);
 }
 
+/* What is attached to a function has no name. */
 static int floor_attach(const char *event, int program)
 {
-	union bpf_attr attr;
-
 	memset(&attr, 0, sizeof(attr));
 	attr.raw_tracepoint.name = (unsigned long)event;
 	attr.raw_tracepoint.prog_fd = (unsigned int)program;
-	return (int)syscall(SYS_bpf, BPF_RAW_TRACEPOINT_OPEN, &attr, sizeof(attr));
+	return floor_call(BPF_RAW_TRACEPOINT_OPEN);
+}
+
+static int floor_open(const char *event)
+{
+	const char *function = strchr(event, ':');
+	int program = floor_load(function ? function + 1 : NULL,
+				 strncmp(event, "fexit:", 6) ? BPF_TRACE_FENTRY : BPF_TRACE_FEXIT);
+
+	return program < 0 ? program : floor_attach(function ? NULL : event, program);
 }
 
 int main(int argc, char **argv)
@@ -47,9 +110,7 @@ int main(int argc, char **argv)
 	setrlimit(RLIMIT_MEMLOCK, &unlimited); /* 5.10 */
 	signal(SIGINT, SIG_DFL); /* a shell starts what runs in the background with it ignored */
 	for (int i = 1; i < argc; i++) {
-		int program = floor_load();
-
-		if (program < 0 || floor_attach(argv[i], program) < 0) {
+		if (floor_open(argv[i]) < 0) {
 			fprintf(stderr, "floor: %s: %s\n", argv[i], strerror(errno));
 			return 1;
 		}
