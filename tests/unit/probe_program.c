@@ -348,9 +348,9 @@ static void check_task(void)
 	struct program_wants wants = { .ctx = CTX_RAW, .task = &task };
 
 	has_part(EVENT_RAW, wants, "comm == dd",
-		 "call bpf_get_current_task_btf#158\nr4 = r0\nr1 = *(u64 *)(r4 + 1000)\nr2 = r1\n");
+		 "call bpf_get_current_task_btf#158\nr4 = r0\nr1 = *(u64 *)(r4 + 1000)\n");
 	has_part(EVENT_RAW, wants, "comm == dd",
-		 "if r2 != -1 goto pc+18\nr1 = *(u64 *)(r4 + 1008)\nr2 = r1\n");
+		 "if r2 != -1 goto pc+18\nr1 = *(u64 *)(r4 + 1008)\n");
 	has_part(EVENT_RAW, (struct program_wants){ .ctx = CTX_RAW }, "comm == dd",
 		 "r2 = 16\ncall bpf_get_current_comm#16\n");
 }

@@ -72,9 +72,10 @@ struct program_wants {
 	bool is_atomic; /* another hit may interrupt this one on the same CPU (raw before 6.1) */
 	bool unwinds;	/* user stacks come from the functions that are appended at load, */
 	bool no_ustack; /* or are not wanted */
-	bool is_direct; /* fentry, fexit: members are loaded without a helper; verifiers may refuse */
+	bool is_direct; /* fentry, fexit: members are loaded without a helper; verifiers may refuse
+			 */
 	const struct probe_task *task; /* read as plain memory; NULL: by helpers */
-	bool is_nested; /* the return of a user function: see program__make_nest */
+	bool is_nested;		       /* the return of a user function: see program__make_nest */
 };
 
 struct program {

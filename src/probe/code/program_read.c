@@ -178,8 +178,7 @@ static uint32_t read_argument_slots(const struct probe *probe)
 
 void emit__typed_slot(struct emit *e, const struct value *v, enum code_reg reg)
 {
-	const uint32_t slot =
-		v->op == VALUE_RET ? read_argument_slots(e->probe->probe) : v->shift;
+	const uint32_t slot = v->op == VALUE_RET ? read_argument_slots(e->probe->probe) : v->shift;
 
 	code__load(&e->code, 8, reg, (struct place){ REG_CTX, (int32_t)(8 * slot) });
 }

@@ -73,8 +73,8 @@ struct plan {
 	bool start_kernel_stack, start_user_stack; /* these stacks are of a pair's start */
 	/* Selected tasks; 0: all. A process includes its threads. */
 	uint32_t pid;
-	bool children;	 /* and its children */
-	uint64_t cgroup; /* and the cgroups below it */
+	bool children;		/* and its children */
+	uint64_t cgroup;	/* and the cgroups below it */
 	struct probe_task task; /* where programs find its name and numbers; 0: unknown */
 	/* Entries and returns of functions: see plan__make_calls. */
 	bool is_calls;

@@ -129,6 +129,7 @@ bool value__is_same(const struct value *a, const struct value *b)
 	       value_is_same_text(a->text, b->text) && a->offset == b->offset &&
 	       a->size == b->size && a->bits == b->bits && a->shift == b->shift &&
 	       a->is_signed == b->is_signed && a->is_loc == b->is_loc && a->is_rel == b->is_rel &&
-	       a->memory == b->memory && a->is_member == b->is_member && value__is_same(a->left, b->left) &&
-	       value__is_same(a->right, b->right) && value__is_same(a->other, b->other);
+	       a->memory == b->memory && a->is_member == b->is_member &&
+	       value__is_same(a->left, b->left) && value__is_same(a->right, b->right) &&
+	       value__is_same(a->other, b->other);
 }
