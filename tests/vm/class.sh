@@ -237,4 +237,8 @@ is "$(grep -o '"kernel":"[^"]*"' /tmp/page | head -1)" "\"kernel\":\"$(uname -r)
 iosonar class -r /tmp/page.cap -d "$dev" -o html --out /tmp/replayed 2>/tmp/page.err
 is "$(sed -n '/^"functions"/,/^"tasks"/p' /tmp/page | cksum)" "$(sed -n '/^"functions"/,/^"tasks"/p' /tmp/replayed | cksum)" \
 	"its capture has the same functions, members and layouts"
+iosonar class bio -v -- true >/tmp/direct 2>/tmp/direct.err
+is "$(grep -c 'cannot be loaded directly' /tmp/direct.err)" 0 "this verifier takes plain loads of members" ||
+	note "$(grep -A30 'cannot be loaded directly' /tmp/direct.err | head -40)"
+
 done_testing

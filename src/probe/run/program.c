@@ -120,6 +120,7 @@ static int program_load(const struct program_try *t)
 {
 	struct program_wants wants = run_program_wants(t->run, t->group);
 	struct program program = { 0 };
+	char reason[160];
 	int err = program__make(&program, &wants);
 
 	if (err)
@@ -127,8 +128,9 @@ static int program_load(const struct program_try *t)
 	t->group->is_refused = false;
 	err = program_load_made(t, &program);
 	if (err && wants.is_direct && t->log[0]) {
+		blame_last_line(t->log, reason, sizeof(reason));
 		log_verbose("%s: members cannot be loaded directly: %s", t->probes[0]->name,
-			    strerror(-err));
+			    reason);
 		wants.is_direct = false;
 		program__free(&program);
 		err = program__make(&program, &wants);
