@@ -350,11 +350,10 @@ static bool is_loaded(const struct bpf_program *program, const struct setting *s
 						 "io_bio_file",	     "io_bio_forget",
 						 "io_bios_forget",   "io_nvme_setup_s",
 						 "io_block_issue_s", NULL };
-	static const char *const of_stages[] = { "io_bio",	   "io_request",
-						 "io_ladder",	   "io_insert",
-						 "io_nvme_issue",  "io_nvme_reap",
-						 "io_nvme_cancelled",
-						 "io_nvme_async",  NULL };
+	static const char *const of_stages[] = {
+		"io_bio",	"io_request",	     "io_ladder",     "io_insert", "io_nvme_issue",
+		"io_nvme_reap", "io_nvme_cancelled", "io_nvme_async", NULL
+	};
 	const char *name = bpf_program__name(program);
 
 	if (begins_with_one_of(name, of_owners))
