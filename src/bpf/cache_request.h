@@ -425,13 +425,15 @@ enum fault_by { BY_FAULT, BY_AROUND };
 /*
  * A fault that filemap_map_pages could not serve goes on to filemap_fault; one that had to wait is
  * retried. Where ends are seen, a fault is open until its end; elsewhere `tried` marks a retry.
+ * Before 5.12 (f9ce0be71d1f) filemap_map_pages does not return whether it served the fault: then
+ * only filemap_fault goes on with it.
  */
 inline_always bool fault_goes_on(struct cache_fault *f, __u64 mapping, __u64 page, enum fault_by by,
 				 bool tried)
 {
 	bool same = fault_is_same(f, mapping, page);
 
-	if (settings.sees_ends)
+	if (settings.sees_ends && (settings.sees_around_ends || !f->by_around))
 		return same;
 	if (same && f->by_around && by == BY_FAULT) {
 		f->by_around = 0;

@@ -66,12 +66,19 @@ static const char *cache_target(const struct cache *c, const struct cache_hook *
 	return NULL;
 }
 
+/* Before 5.12 (f9ce0be71d1f) filemap_map_pages returns nothing that its end could read. */
+static bool cache_has_no_end(const struct cache *c, const struct bpf_program *program)
+{
+	return program == c->skel->progs.cache_around_end &&
+	       !kernel__function_returns(c->btf, "filemap_map_pages");
+}
+
 static int cache_aim(const struct cache *c, const struct cache_hook *hook, const char *suffix)
 {
 	struct bpf_program *program = cache_program(c, hook->program, suffix);
 	const char *target = cache_target(c, hook);
 
-	if (!program || !target)
+	if (!program || !target || cache_has_no_end(c, program))
 		return 0;
 	bpf_program__set_autoload(program, true);
 	return bpf_program__set_attach_target(program, 0, target);
@@ -142,7 +149,10 @@ static int cache_attach_fentry(struct cache *c, const struct cache_hook *hook, c
 {
 	struct bpf_program *program = cache_program(c, hook->program, suffix);
 
-	if (!program)
+	if (!program || cache_has_no_end(c, program))
+		return 0;
+	/* A function that kernels without it need not have: reads do its work. */
+	if (!cache_target(c, hook) && !cache_program(c, hook->program, "_k"))
 		return 0;
 	if (!bpf_program__autoload(program))
 		return -ENOENT;

@@ -204,6 +204,7 @@ int cache_set(struct cache *c)
 	cache_set_by(ro, c->wants.by);
 	ro->sees_accesses = c->method != CACHE_BY_TRACEPOINTS;
 	ro->sees_ends = c->method == CACHE_BY_FENTRY;
+	ro->sees_around_ends = kernel__function_returns(c->btf, "filemap_map_pages");
 	/* (iocb, iter) in 6.1, (file, iter, pos) in 5.10 */
 	ro->write_iocb = write_parameters < 0 || write_parameters == 2;
 	ro->then_io = c->wants.then_io;

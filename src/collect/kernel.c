@@ -75,13 +75,27 @@ int kernel__event_arguments(const struct btf *btf, const char *typedef_name)
 	return t && btf_is_func_proto(t) ? btf_vlen(t) - 1 : -1;
 }
 
-int kernel__function_parameters(const struct btf *btf, const char *name)
+static const struct btf_type *kernel_prototype(const struct btf *btf, const char *name)
 {
 	int id = btf__find_by_name_kind(btf, name, BTF_KIND_FUNC);
 	const struct btf_type *t = id < 0 ? NULL : btf__type_by_id(btf, (__u32)id);
 
 	t = t ? kernel_plain(btf, t->type) : NULL;
-	return t && btf_is_func_proto(t) ? btf_vlen(t) : -1;
+	return t && btf_is_func_proto(t) ? t : NULL;
+}
+
+int kernel__function_parameters(const struct btf *btf, const char *name)
+{
+	const struct btf_type *t = kernel_prototype(btf, name);
+
+	return t ? btf_vlen(t) : -1;
+}
+
+bool kernel__function_returns(const struct btf *btf, const char *name)
+{
+	const struct btf_type *t = kernel_prototype(btf, name);
+
+	return t && t->type;
 }
 
 /* Finding a type means looking at most of a hundred thousand, 3 ms: once for all of its values. */

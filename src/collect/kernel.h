@@ -68,6 +68,7 @@ const char *kernel__types_path(void);
 /* Number of an event's arguments, without the context that begins every prototype; -1: no event. */
 int kernel__event_arguments(const struct btf *btf, const char *typedef_name);
 int kernel__function_parameters(const struct btf *btf, const char *name); /* -1: none such */
+bool kernel__function_returns(const struct btf *btf, const char *name);	  /* a value */
 
 /* A field of a struct that may be in a module, and its offset. */
 struct kernel_field {

@@ -103,7 +103,8 @@ struct cache_settings {
 	__u8 queue_argument; /* request events: the queue comes first */
 	__u8 bio_queue_argument; /* bio events: the queue comes first */
 	__u8 is_plain;		 /* no filter, no key, no event: reads have a shorter way */
-	__u8 pad[7];
+	__u8 sees_around_ends;	 /* filemap_map_pages returns whether the fault was served */
+	__u8 pad[6];
 };
 
 /* Losses, each counted where it happens. */

@@ -36,6 +36,7 @@ static const struct setting {
 	{ SETTING(by_op), 1 },
 	{ SETTING(events), 1 },
 	{ SETTING(is_plain), 1 },
+	{ SETTING(sees_around_ends), 1 },
 	{ SETTING(queue_argument), 1 },
 	{ SETTING(bio_queue_argument), 1 },
 };
