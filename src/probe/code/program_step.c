@@ -113,6 +113,32 @@ static void emit_task(struct emit *e)
 	code__move(&e->code, R4, R0);
 }
 
+/*
+ * A word of a text, in R1, is cut at its first 0 byte. In (w - 0x01..01) & ~w & 0x80..80 the lowest
+ * bit that is set belongs to that byte; its 0x01 minus 1 is a mask of the bytes before it. R2 is
+ * that mask: all ones if the text goes on.
+ */
+void emit__cut_word(struct emit *e)
+{
+	struct code *code = &e->code;
+
+	code__set(code, R0, (int64_t)0x8080808080808080);
+	code__move(code, R2, R0);
+	code__reckon_number(code, BPF_RSH, R2, 7); /* 0x01..01 */
+	code__move(code, R3, R1);
+	code__reckon(code, BPF_SUB, R3, R2);
+	code__move(code, R2, R1);
+	code__reckon_number(code, BPF_XOR, R2, -1);
+	code__reckon(code, BPF_AND, R2, R3);
+	code__reckon(code, BPF_AND, R2, R0);
+	code__move(code, R3, R2);
+	code__negate(code, R3);
+	code__reckon(code, BPF_AND, R2, R3);
+	code__reckon_number(code, BPF_RSH, R2, 7);
+	code__reckon_number(code, BPF_SUB, R2, 1);
+	code__reckon(code, BPF_AND, R1, R2);
+}
+
 /* The task is in R4. Words cost a quarter of the helper, which copies byte by byte. */
 static void emit_comm_words(struct emit *e, struct place to)
 {

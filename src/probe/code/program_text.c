@@ -40,32 +40,6 @@ static void text_comm(struct emit *e, struct place to, uint32_t room)
 	emit__comm(e, to);
 }
 
-/*
- * In (w - 0x01..01) & ~w & 0x80..80 the lowest bit
- * that is set belongs to the first 0 byte; its 0x01 minus 1 is a mask of the bytes before it. R2 is
- * that mask: all ones if the text goes on.
- */
-void emit__cut_word(struct emit *e)
-{
-	struct code *code = &e->code;
-
-	code__set(code, R0, (int64_t)0x8080808080808080);
-	code__move(code, R2, R0);
-	code__reckon_number(code, BPF_RSH, R2, 7); /* 0x01..01 */
-	code__move(code, R3, R1);
-	code__reckon(code, BPF_SUB, R3, R2);
-	code__move(code, R2, R1);
-	code__reckon_number(code, BPF_XOR, R2, -1);
-	code__reckon(code, BPF_AND, R2, R3);
-	code__reckon(code, BPF_AND, R2, R0);
-	code__move(code, R3, R2);
-	code__negate(code, R3);
-	code__reckon(code, BPF_AND, R2, R3);
-	code__reckon_number(code, BPF_RSH, R2, 7);
-	code__reckon_number(code, BPF_SUB, R2, 1);
-	code__reckon(code, BPF_AND, R1, R2);
-}
-
 static void text_record_words(struct emit *e, const struct value *v, struct place to)
 {
 	int done = code__label(&e->code);
