@@ -157,7 +157,10 @@ busy=$!
 sh -c 'while :; do read -r x </proc/loadavg; usleep 50000; done' &
 other=$!
 iosonar calls vfs_read seq_read_iter -p $busy --depth 1 -t 2s >/tmp/process 2>/tmp/process.err
-ok $? "a process that runs already" || note "$(cat /tmp/process.err)"
+status=$?
+# Where a task may be preempted inside a program, the kernel skips that program for the next task on that CPU, and it is told.
+[ $status -ne 3 ] || ! grep -q '^iosonar: lost [0-9]*: the kernel was running another program on that CPU' /tmp/process.err || status=0
+ok $status "a process that runs already" || note "$(cat /tmp/process.err)"
 iosonar calls vfs_read seq_read_iter -p $busy --min 1h -t 1s >/tmp/none 2>/tmp/none.err
 kill $busy $other
 between "$(grep -c " $busy .* vfs_read(file=0x[0-9a-f]* .*) = [0-9]" /tmp/process)" 3 1000 "its calls, with what they return" || note "$(head -5 /tmp/process; cat /tmp/process.err)"
