@@ -9,6 +9,7 @@
 # program is used, for there may be no other there; calls and class measure all of this on this machine.
 
 dev=$(disk io0)
+rm -rf /tmp/calls /tmp/class # of tests before
 reads="dd if=/dev/$dev of=/dev/null bs=4k count=17 iflag=direct status=none"
 
 # asks NAME WORD...: iosonar around 17 direct reads, into /tmp/NAME.
