@@ -156,9 +156,8 @@ inline_always __u16 nvme_status(__u64 at, struct request *rq, const enum pointer
 {
 	__u16 status = 0;
 
-	if (pointers == CAST) /* to a type that every kernel has and that begins with an integer */
-		return *(__u16 *)readable((void *)rq + at,
-					  bpf_core_type_id_kernel(struct timespec64));
+	if (pointers == CAST)
+		return *(__u16 *)readable((void *)rq + at, told(cast_type));
 	if (at)
 		bpf_probe_read_kernel(&status, sizeof(status), (void *)rq + at);
 	return status;
@@ -172,8 +171,7 @@ inline_always __u64 nvme_result(struct request *rq, const enum pointers pointers
 	if (!settings.nvme_result_at)
 		return 0;
 	if (pointers == CAST)
-		return *(__u64 *)readable((void *)rq + settings.nvme_result_at,
-					  bpf_core_type_id_kernel(struct timespec64));
+		return *(__u64 *)readable((void *)rq + settings.nvme_result_at, told(cast_type));
 	bpf_probe_read_kernel(&result, sizeof(result), (void *)rq + settings.nvme_result_at);
 	return result;
 }

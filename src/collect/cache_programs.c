@@ -16,6 +16,7 @@
 #include "bpf/cache.skel.h"
 #include "collect/kernel.h"
 #include "collect/trial.h"
+#include "collect/types.h"
 
 /*
  * A program NAME at the function's entry, NAME_end at its end by fexit, and the same with _k for
@@ -236,23 +237,37 @@ static bool cache_may_try(const struct cache *c, enum cache_method method)
 	}
 }
 
-static int cache_try(struct cache *c, struct start *start)
+static int cache_open_object(struct cache *c, const char *types_path)
 {
-	LIBBPF_OPTS(bpf_object_open_opts, opts, .btf_custom_path = kernel__types_path());
-	int err;
+	LIBBPF_OPTS(bpf_object_open_opts, opts, .btf_custom_path = types_path);
 
-	c->unseen[0] = 0;
 	c->skel = cache_bpf__open_opts(&opts);
 	if (!c->skel)
 		return log_err(-errno, "cannot open the BPF object: %s", strerror(errno));
-	err = cache_set(c);
-	if (err)
-		return err;
-	start->step = START_PROGRAMS;
-	err = cache_choose_programs(c);
-	err = err ?: cache_bpf__load(c->skel);
-	if (err)
-		return start->err = err;
+	return cache_set(c);
+}
+
+static int cache_load(struct cache *c, const struct types *types)
+{
+	int err = types__fill(types, c->btf, bpf_object__btf(c->skel->obj));
+
+	err = err ?: cache_choose_programs(c);
+	return err ?: cache_bpf__load(c->skel);
+}
+
+static int cache_try(struct cache *c, struct start *start)
+{
+	struct types types;
+	int err = cache_open_object(c, types__open(&types));
+
+	c->unseen[0] = 0;
+	if (!err) {
+		start->step = START_PROGRAMS;
+		start->err = cache_load(c, &types);
+	}
+	types__close(&types);
+	if (err || start->err)
+		return err ?: start->err;
 	start->step = START_ATTACH;
 	start->what =
 		c->method == CACHE_BY_TRACEPOINTS ? "mm_filemap_add_to_page_cache" : "filemap_read";

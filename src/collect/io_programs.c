@@ -18,6 +18,7 @@
 #include "base/privilege.h"
 #include "bpf/io.skel.h"
 #include "collect/io_complete.h"
+#include "collect/types.h"
 
 static void io_autoload_stages(const struct io *io, bool nvme, bool block, bool typed_block)
 {
@@ -115,36 +116,60 @@ static int io_lend_tables(const struct io *io)
 	return err ?: bpf_map__reuse_fd(s->maps.io_bios, io->bio_cells.fd);
 }
 
+static int io_size_maps(const struct io *io)
+{
+	const struct io_bpf *s = io->skel;
+	uint32_t nr_chunks = row_plan__nr_chunks(&io->row_plan);
+	int err = bpf_map__set_max_entries(s->maps.io_keys, io->row_plan.nr_keys);
+
+	err = err ?: bpf_map__set_max_entries(s->maps.io_chunks, nr_chunks);
+	err = err ?: bpf_map__set_max_entries(s->maps.io_rings, io->nr_cpus);
+	return err ?: bpf_map__set_autocreate(s->maps.io_rings, io->wants.records);
+}
+
+static int io_open_object(struct io *io, const char *types_path)
+{
+	LIBBPF_OPTS(bpf_object_open_opts, opts, .btf_custom_path = types_path);
+
+	io_bpf__destroy(io->skel);
+	io->skel = io_bpf__open_opts(&opts);
+	if (!io->skel)
+		return log_err(-errno, "cannot open the BPF object: %s", strerror(errno));
+	return io_set(io);
+}
+
+static int io_load_object(struct io *io, const struct types *types)
+{
+	int err = types__fill(types, io->kernel.btf, bpf_object__btf(io->skel->obj));
+
+	io_autoload(io);
+	err = err ?: io_size_maps(io);
+	err = err ?: io_lend_tables(io);
+	err = err ?: io_complete_programs(io);
+	err = err ?: io_bpf__load(io->skel);
+	log_verbose("programs with %s pointers: %s", io->direct ? "typed" : "plain",
+		    err ? strerror(-err) : "loaded");
+	io->typed_err = io->direct ? err : io->typed_err;
+	return err;
+}
+
 /* Typed pointers first: they are cheaper. Plain ones work without module BTF and SYS_ADMIN. */
 int io_load(struct io *io)
 {
-	LIBBPF_OPTS(bpf_object_open_opts, opts, .btf_custom_path = kernel__types_path());
-	int err = -ENOTSUP;
+	struct types types;
+	const char *path = types__open(&types);
+	int err = -ENOTSUP, failed = 0;
 
-	for (int direct = kernel__may_type(&io->kernel, io__sees_nvme(io)); direct >= 0 && err;
-	     direct--) {
-		io_bpf__destroy(io->skel);
+	for (int direct = kernel__may_type(&io->kernel, io__sees_nvme(io));
+	     direct >= 0 && err && !failed; direct--) {
 		io->direct = direct;
-		io->skel = io_bpf__open_opts(&opts);
-		if (!io->skel)
-			return log_err(-errno, "cannot open the BPF object: %s", strerror(errno));
-		err = io_set(io);
-		if (err)
-			return err;
-		io_autoload(io);
-		err = bpf_map__set_max_entries(io->skel->maps.io_keys, io->row_plan.nr_keys);
-		err = err
-			      ?: bpf_map__set_max_entries(io->skel->maps.io_chunks,
-							  row_plan__nr_chunks(&io->row_plan));
-		err = err ?: bpf_map__set_max_entries(io->skel->maps.io_rings, io->nr_cpus);
-		err = err ?: bpf_map__set_autocreate(io->skel->maps.io_rings, io->wants.records);
-		err = err ?: io_lend_tables(io);
-		err = err ?: io_complete_programs(io);
-		err = err ?: io_bpf__load(io->skel);
-		log_verbose("programs with %s pointers: %s", direct ? "typed" : "plain",
-			    err ? strerror(-err) : "loaded");
-		io->typed_err = direct ? err : io->typed_err;
+		failed = io_open_object(io, path);
+		err = failed ?: io_load_object(io, &types);
 	}
+	types__close(&types);
+	kernel__forget_btf(&io->kernel);
+	if (failed)
+		return failed;
 	/* A lack in the BTF is a better reason than the verifier's error. */
 	if (err && io->kernel.missing && err != -EPERM && err != -EACCES)
 		return start__stop(&io->start, START_SHAPE, err, io->kernel.missing);

@@ -87,6 +87,7 @@ static void io_set_shape(struct io *io)
 	struct io_settings *ro = io_settings(io);
 	const struct kernel *k = &io->kernel;
 
+	ro->cast_type = k->cast_type_id;
 	ro->nvme_status_at = k->nvme_status_at;
 	ro->nvme_ctrl_at = k->nvme_ctrl_at;
 	ro->nvme_instance_at = k->nvme_instance_at;

@@ -283,6 +283,7 @@ static const char *kernel_missing(const struct btf *btf)
 static void kernel_read_btf(struct kernel *kernel, const struct btf *vmlinux)
 {
 	int cast = btf__find_by_name_kind(vmlinux, "bpf_rdonly_cast", BTF_KIND_FUNC);
+	int cast_type = btf__find_by_name_kind(vmlinux, "timespec64", BTF_KIND_STRUCT);
 
 	kernel->queue_argument = kernel__event_arguments(vmlinux, "btf_trace_block_rq_issue") == 2;
 	kernel->bio_queue_argument =
@@ -297,7 +298,8 @@ static void kernel_read_btf(struct kernel *kernel, const struct btf *vmlinux)
 		kernel->has_task_pointer &&
 		kernel_enum_value(vmlinux, "bpf_func_id", "BPF_FUNC_task_pt_regs") >= 0;
 	kernel_read_flags(kernel, vmlinux);
-	kernel->rdonly_cast_id = cast > 0 ? (uint32_t)cast : 0;
+	kernel->rdonly_cast_id = cast > 0 && cast_type > 0 ? (uint32_t)cast : 0;
+	kernel->cast_type_id = cast_type > 0 ? (uint32_t)cast_type : 0;
 	kernel->missing = kernel_missing(vmlinux);
 	kernel_read_ops(kernel, vmlinux);
 	if (btf__find_by_name_kind(vmlinux, "nvme_request", BTF_KIND_STRUCT) < 0)
@@ -334,7 +336,7 @@ int kernel__read(struct kernel *kernel)
 		return err;
 	kernel_read_btf(kernel, vmlinux);
 	kernel_find_nvme(kernel, vmlinux);
-	btf__free(vmlinux);
+	kernel->btf = vmlinux;
 	return 0;
 }
 
@@ -400,8 +402,15 @@ bool kernel__may_type_block(const struct kernel *kernel)
 	return !kernel->queue_argument;
 }
 
+void kernel__forget_btf(struct kernel *kernel)
+{
+	btf__free(kernel->btf);
+	kernel->btf = NULL;
+}
+
 void kernel__free(struct kernel *kernel)
 {
+	kernel__forget_btf(kernel);
 	for (int i = 0; i < KERNEL_OPS; i++)
 		free(kernel->op_names[i]);
 	memset(kernel->op_names, 0, sizeof(kernel->op_names));

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct btf;
+
 enum { KERNEL_OPS = 256 };
 
 /* Known of the running kernel; of a BTF file only whether it contains nvme_core. */
@@ -36,6 +38,7 @@ struct kernel {
 	bool has_ring;			   /* BPF ring buffers (5.8) */
 	const char *missing;	 /* event or field that every run requires and this kernel lacks */
 	uint32_t rdonly_cast_id; /* BTF id of the function bpf_rdonly_cast (6.2); 0: none */
+	uint32_t cast_type_id;	 /* and of a struct that begins with an integer */
 	/* From the request to nvme_request's fields, and in nvme_ctrl; 0: unknown. */
 	uint32_t nvme_result_at, nvme_flags_at, nvme_status_at;
 	uint32_t nvme_ctrl_at, nvme_instance_at, nvme_admin_q_at;
@@ -43,9 +46,8 @@ struct kernel {
 	uint32_t nvme_cmd_at;	    /* the pointer to the command as it was sent */
 	char *op_names[KERNEL_OPS]; /* REQ_OP_ZONE_APPEND is "zone-append"; NULL: no such operation
 				     */
+	struct btf *btf;	    /* of the running kernel, until kernel__forget_btf */
 };
-
-struct btf;
 
 /*
  * BTF of the running kernel. NULL, without a message: *err is -EOPNOTSUPP if it has none, or the
@@ -56,6 +58,7 @@ struct btf *kernel__load_btf(int *err);
 int kernel__read(struct kernel *kernel);
 /* For another kernel: its BTF, plain or in an ELF file. 0; -EINVAL or -EIO after one line. */
 int kernel__read_file(struct kernel *kernel, const char *path);
+void kernel__forget_btf(struct kernel *kernel); /* 5 MB that only the start needs */
 void kernel__free(struct kernel *kernel);
 
 /*

@@ -417,7 +417,8 @@ struct io_settings {
 	__u32 wanted_nsid, wanted_qid;
 	__s32 wanted_ctrl;
 	/* Offsets in nvme_core of what no tracepoint carries, read from its BTF; 0: unknown. */
-	__u32 nvme_status_at;			 /* from the request to nvme_request.status */
+	__u32 cast_type;      /* a struct of the kernel that begins with an integer: its number */
+	__u32 nvme_status_at; /* from the request to nvme_request.status */
 	__u32 nvme_result_at, nvme_flags_at;	 /* .result and .flags */
 	__u32 nvme_ctrl_at;			 /* from the request to nvme_request.ctrl */
 	__u32 nvme_instance_at, nvme_admin_q_at; /* in nvme_ctrl */

@@ -13,6 +13,7 @@
 #include <linux/bpf.h>
 #include "collect/io_complete.h"
 #include "collect/kernel.h"
+#include "collect/types.h"
 #include "wire/io_tables.h"
 #include "wire/tag_walk.h"
 #include "wire/io_stages.h"
@@ -114,6 +115,7 @@ static const struct feature {
 	{ "zoom_min_us", 20, "zoom" },
 	{ "zoom_shift", 2, "zoom" },
 	{ "queue_argument", 1 },
+	{ "cast_type", .size = true },
 	{ "nvme_status_at", 276 },
 	{ "nvme_result_at", 264, "records" },
 	{ "nvme_flags_at", 274, "records" },
@@ -272,6 +274,7 @@ static int set_sizes(struct io_bpf *skel, const struct sizes *s)
 	uint32_t slot_bytes = s->nr_slots * (uint32_t)sizeof(struct io_slot);
 	int err = 0;
 
+	err = err ?: setting_set(skel, "cast_type", kernel.cast_type_id);
 	err = err ?: setting_set(skel, "slot_mask", slot_bytes - sizeof(struct io_slot));
 	err = err ?: setting_set(skel, "row_of_at", slot_bytes);
 	err = err ?: setting_set(skel, "row_of_mask", 4 * s->nr_keys * s->nr_cpus - 4);
@@ -391,15 +394,28 @@ static void choose_programs(struct io_bpf *skel, const struct setting *s)
 	}
 }
 
+static const char whole_types[] = "/sys/kernel/btf/vmlinux";
+static bool wants_whole_types; /* not the part that the collector makes */
+
+static int open_object(struct io_bpf **skel, struct types *types)
+{
+	LIBBPF_OPTS(bpf_object_open_opts, opts, .btf_custom_path = types__open(types));
+
+	if (wants_whole_types)
+		opts.btf_custom_path = whole_types;
+	*skel = io_bpf__open_opts(&opts);
+	return *skel ? types__fill(types, kernel.btf, bpf_object__btf((*skel)->obj)) : -errno;
+}
+
 /* 0 and *skel loaded, or an error and NULL. */
 static int load(const struct setting *s, struct io_bpf **skel)
 {
-	int err;
+	struct types types;
+	int err = open_object(skel, &types);
 
-	*skel = io_bpf__open();
 	if (!*skel)
-		return -errno;
-	err = make_tables(s->sizes, wants_records(s));
+		return err;
+	err = err ?: make_tables(s->sizes, wants_records(s));
 	err = err ?: set_sizes(*skel, s->sizes);
 	err = err ?: set_features(*skel, s);
 	choose_programs(*skel, s);
@@ -409,6 +425,7 @@ static int load(const struct setting *s, struct io_bpf **skel)
 	err = err ?: complete_programs(*skel);
 	err = err ?: io_bpf__load(*skel);
 	close_tables();
+	types__close(&types);
 	if (!err)
 		return 0;
 	io_bpf__destroy(*skel);
@@ -492,6 +509,50 @@ static void check(const struct setting *s)
 	}
 	print_insns(s, skel);
 	io_bpf__destroy(skel);
+}
+
+/* ---- a part of the kernel's types ---- */
+
+/* Maps have other descriptors. */
+static bool is_map(const struct bpf_insn *insn)
+{
+	return insn->code == (BPF_LD | BPF_IMM | BPF_DW) && insn->src_reg;
+}
+
+static uint64_t different_insns(const struct bpf_program *a, const struct bpf_program *b)
+{
+	const struct bpf_insn *one = bpf_program__insns(a), *other = bpf_program__insns(b);
+	size_t nr = bpf_program__insn_cnt(a);
+	uint64_t different = nr != bpf_program__insn_cnt(b);
+
+	for (size_t i = 0; i < nr && !different; i++)
+		different += memcmp(&one[i], &other[i], sizeof(*one)) &&
+			     !(is_map(&one[i]) && is_map(&other[i]));
+	return different;
+}
+
+/* libbpf makes the same of every program, whether it has all types or those that the programs
+ * name. */
+static void check_types(const struct setting *s)
+{
+	struct io_bpf *part = NULL, *whole = NULL;
+	struct bpf_program *p, *q;
+	uint64_t nr = 0, different = 0;
+	int err = load(s, &part);
+
+	wants_whole_types = true;
+	err = err ?: load(s, &whole);
+	wants_whole_types = false;
+	for (p = err ? NULL : bpf_object__next_program(part->obj, NULL); p;
+	     p = bpf_object__next_program(part->obj, p)) {
+		q = bpf_object__find_program_by_name(whole->obj, bpf_program__name(p));
+		nr += bpf_program__fd(p) >= 0;
+		different += bpf_program__fd(p) >= 0 && different_insns(p, q);
+	}
+	ok(!err && nr > 5 && !different,
+	   "%s: the same instructions of %" PRIu64 " programs by a part of the types", s->name, nr);
+	io_bpf__destroy(part);
+	io_bpf__destroy(whole);
 }
 
 /* ---- what there is ---- */
@@ -593,6 +654,8 @@ static void check_all(void)
 	check(&(struct setting){ "everything", NULL, true, &small, NULL });
 	check(&(struct setting){ "nothing, on a large machine", NULL, false, &large, NULL });
 	check(&(struct setting){ "everything, on a large machine", NULL, true, &large, NULL });
+	check_types(&(struct setting){ "nothing", NULL, false, &small, NULL });
+	check_types(&(struct setting){ "everything", NULL, true, &small, NULL });
 }
 
 /* ---- the walk through the tags: a program that is run, not attached ---- */

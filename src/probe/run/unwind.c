@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "collect/io.h"
 #include "collect/kernel.h"
+#include "collect/types.h"
 #include "collect/unwind.h"
 #include "probe/run/inside.h"
 #include "symbol/symbols.h"
@@ -108,19 +109,23 @@ static int unwind_read_types(struct run_unwind *u)
 
 static int unwind_load(struct run_unwind *u)
 {
-	LIBBPF_OPTS(bpf_object_open_opts, opts, .btf_custom_path = kernel__types_path());
+	struct types types;
+	LIBBPF_OPTS(bpf_object_open_opts, opts);
 	struct kernel kernel;
 	int err = kernel__read(&kernel);
 
 	if (err)
 		return err;
 	io__hush_libbpf();
+	opts.btf_custom_path = types__open(&types);
 	u->skel = unwind_bpf__open_opts(&opts);
 	err = u->skel ? unwind_shared__size(u->skel->obj) : -errno;
+	err = err ?: types__fill(&types, kernel.btf, bpf_object__btf(u->skel->obj));
 	if (!err) {
 		unwind_shared__set((struct io_settings *)&u->skel->rodata->settings, &kernel);
 		err = unwind_bpf__load(u->skel);
 	}
+	types__close(&types);
 	kernel__free(&kernel);
 	err = err ?: unwind_cut_block(u);
 	err = err ?: unwind_read_types(u);
