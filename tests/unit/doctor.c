@@ -125,6 +125,8 @@ static struct btf *make_btf(const struct shape *shape)
 	btf__add_enum(btf, "req_op", 4);
 	btf__add_enum_value(btf, "REQ_OP_READ", 0);
 	btf__add_enum_value(btf, "REQ_OP_ZONE_APPEND", 7);
+	btf__add_struct(btf, "timespec64", 16);
+	btf__add_field(btf, "tv_sec", word, 0, 0);
 	if (shape->cast)
 		btf__add_func(btf, "bpf_rdonly_cast", BTF_FUNC_GLOBAL, btf__add_func_proto(btf, 0));
 	if (shape->nvme)
@@ -172,7 +174,7 @@ static void test_kernel(void)
 	ok(!read_shape(&kernel, &new_shape), "a new kernel's BTF is read");
 	ok(!kernel.missing, "and nothing is missing");
 	ok(!kernel.queue_argument && kernel.has_rq_error && kernel.has_diskseq && kernel.has_ring &&
-		   kernel.rdonly_cast_id,
+		   kernel.rdonly_cast_id && kernel.cast_type_id,
 	   "its shape is a new one");
 	is_str(kernel.op_names[7], "zone-append", "operations are named");
 	ok(!kernel.nvme_loaded, "nvme_core is not in there");
