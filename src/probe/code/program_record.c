@@ -5,9 +5,6 @@
  * more than the attempt.
  */
 #include "probe/code/program_inside.h"
-#include <stdlib.h>
-#include <string.h>
-#define X(c) (getenv("X") && strchr(getenv("X"), c))
 
 static struct place record_at(size_t offset)
 {
