@@ -108,7 +108,7 @@ static const struct column stacks_columns[] = {
 	{ "user_stack", "user", CELL_TEXT, 20, "functions of the process, innermost first",
 	  .at = FIELD(user_stack), .not_in_text = true, .form = &form_list },
 	{ "user_truncated", "truncated", CELL_TEXT, 9,
-	  "true: frames are missing at the outer end of user_stack", .at = FIELD(user_truncated),
+	  "true: frames of user_stack are missing, or may be", .at = FIELD(user_truncated),
 	  .not_in_text = true, .form = &form_truth },
 	{ 0 },
 };

@@ -298,11 +298,12 @@ void unwinder__publish(struct unwinder *u, struct symbols *symbols)
 		unwind_clear(u, symbols);
 }
 
-bool unwinder__lacks_frame_pointers(const struct unwinder *u, uint32_t pid)
+bool unwinder__is_cut_by_fp(const struct unwinder *u, uint32_t pid)
 {
 	uint32_t cell;
 
-	return u && unwind_find(u, pid, &cell) && !u->cells[cell].keeps_fp;
+	return u && (u->how == UNWIND_HOW_DWARF ||
+		     (unwind_find(u, pid, &cell) && !u->cells[cell].keeps_fp));
 }
 
 void unwinder__tell(const struct unwinder *u)

@@ -73,8 +73,12 @@ void unwinder__free(struct unwinder *unwinder);
 void unwinder__first(struct unwinder *unwinder, struct symbols *symbols);
 /* Publishes the processes that the programs have met. */
 void unwinder__publish(struct unwinder *unwinder, struct symbols *symbols);
-/* Then its stacks that the kernel took by frame pointers are not whole. */
-bool unwinder__lacks_frame_pointers(const struct unwinder *unwinder, uint32_t pid);
+/*
+ * Whether frames may be missing in stacks of this process that the kernel took by frame pointers,
+ * before its tables were known: where frame pointers were not enough for the user, or are not kept.
+ * On arm64 they miss the caller of a function that makes no frame, such as memcpy.
+ */
+bool unwinder__is_cut_by_fp(const struct unwinder *unwinder, uint32_t pid);
 void unwinder__tell(const struct unwinder *unwinder); /* for people: how stacks were taken */
 
 #endif

@@ -149,13 +149,13 @@ static int io_live_keep_end(struct session *s)
 
 /* ---- names of ids ---- */
 
-/* The first stacks of a process are taken by frame pointers, before it is known to have none. */
+/* The first stacks of a process are taken by frame pointers, before its tables are known. */
 static char *io_live_frames(const struct io_live *live, const struct io_stack *stack, uint32_t pid)
 {
 	struct io_stack copy = *stack;
 
 	copy.is_truncated |= stack->user && stack->number <= IO_MAX_STACKS &&
-			     unwinder__lacks_frame_pointers(io__unwinder(live->io), pid);
+			     unwinder__is_cut_by_fp(io__unwinder(live->io), pid);
 	return frames__text(live->frames, &copy, pid);
 }
 

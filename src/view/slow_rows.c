@@ -79,7 +79,7 @@ static const struct column slow_columns[] = {
 	{ "user_stack", "user", CELL_TEXT, 20, "user functions that submitted it, innermost first",
 	  .at = FIELD(user_stack), .not_in_text = true, .form = &form_list },
 	{ "user_truncated", "truncated", CELL_TEXT, 9,
-	  "true: frames are missing at the outer end of user_stack", .at = FIELD(user_truncated),
+	  "true: frames of user_stack are missing, or may be", .at = FIELD(user_truncated),
 	  .not_in_text = true, .form = &form_truth },
 	{ "below", "below", CELL_TEXT, 20,
 	  "bios that a volume made of it, up to 16; null at the end: there are more",

@@ -118,6 +118,29 @@ static void test_publish(struct symbols *symbols)
 	symbols__unwind_forget(symbols);
 }
 
+/* A stack by frame pointers: all of them may lack a frame if tables were asked for. */
+static void test_cut(struct symbols *symbols)
+{
+	struct unwind_shared shared = made(UNWIND_POOL_ROWS);
+	struct unwinder *by_tables = unwinder__new(&shared, UNWIND_HOW_DWARF),
+			*as_it_is = unwinder__new(&shared, UNWIND_HOW_AUTO);
+	static struct symbols_unwind u;
+	uint32_t self = (uint32_t)getpid();
+
+	symbols__unwind(symbols, &(struct symbols_process){ .pid = self }, &u);
+	ok(!unwinder__is_cut_by_fp(NULL, self), "nobody unwinds: it is as the kernel took it");
+	ok(unwinder__is_cut_by_fp(by_tables, self), "dwarf, a process that is not known: it may be");
+	ok(!unwinder__is_cut_by_fp(as_it_is, self), "auto, the same: nothing is known");
+	ask(&shared);
+	unwinder__publish(as_it_is, symbols);
+	ok(unwinder__is_cut_by_fp(as_it_is, self) == !u.by_fp, "auto: if it keeps no frame pointers");
+	ok(unwinder__is_cut_by_fp(by_tables, self), "dwarf: always");
+	unwinder__free(by_tables);
+	unwinder__free(as_it_is);
+	unmade(&shared);
+	symbols__unwind_forget(symbols);
+}
+
 /* Who asks again gets what there is room for. */
 static void test_full(struct symbols *symbols)
 {
@@ -148,6 +171,7 @@ int main(void)
 
 	symbols__prepare_user(symbols);
 	test_publish(symbols);
+	test_cut(symbols);
 	test_full(symbols);
 	symbols__free(symbols);
 	return done_testing();

@@ -95,7 +95,7 @@ void run_free_unwind(struct run *run);
 const struct attach_block *run_unwind_block(const struct run *run); /* NULL: none */
 /* NULL: the kernel numbered it. */
 const struct io_stack *run_unwound(const struct run *run, uint64_t id);
-bool run_lacks_frame_pointers(const struct run *run, uint32_t pid);
+bool run_is_cut_by_fp(const struct run *run, uint32_t pid);
 
 /* program.c */
 int run_attach_all(struct run *run);

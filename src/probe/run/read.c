@@ -376,5 +376,5 @@ void run__stack(struct run *run, uint64_t id, uint32_t pid, struct io_stack *sta
 		*stack = *unwound;
 	else if (id <= INT32_MAX)
 		read_numbered(run, (uint32_t)id, stack);
-	stack->is_truncated |= pid && !unwound && run_lacks_frame_pointers(run, pid);
+	stack->is_truncated |= pid && !unwound && run_is_cut_by_fp(run, pid);
 }

@@ -211,7 +211,7 @@ const struct io_stack *run_unwound(const struct run *run, uint64_t id)
 	return &kept[id - IO_MAX_STACKS - 1];
 }
 
-bool run_lacks_frame_pointers(const struct run *run, uint32_t pid)
+bool run_is_cut_by_fp(const struct run *run, uint32_t pid)
 {
-	return run->unwind && unwinder__lacks_frame_pointers(run->unwind->unwinder, pid);
+	return run->unwind && unwinder__is_cut_by_fp(run->unwind->unwinder, pid);
 }
