@@ -341,6 +341,15 @@ static void privilege_put_needs(struct privilege_program *p, const struct privil
 		{ needs->reads_maps, { SYS_bpf, CHECK_EQUAL, 0, BPF_MAP_LOOKUP_BATCH } },
 		{ needs->reads_maps, { SYS_bpf, CHECK_EQUAL, 0, BPF_OBJ_GET_INFO_BY_FD } },
 		{ needs->opens_in_root, { SYS_openat2 } },
+		{ needs->serves, { SYS_accept4 } },
+		{ needs->serves, { SYS_sendto } },
+		{ needs->serves, { SYS_sendmsg } },
+		{ needs->serves, { SYS_shutdown } },
+		{ needs->serves, { SYS_setsockopt } },
+		{ needs->serves, { SYS_getsockopt } },
+		{ needs->draws, { SYS_ioctl, CHECK_EQUAL, 1, TCSETS } },
+		{ needs->draws, { SYS_ioctl, CHECK_EQUAL, 1, TCSETSW } },
+		{ needs->draws, { SYS_ioctl, CHECK_EQUAL, 1, TCSETSF } },
 	};
 
 	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++)

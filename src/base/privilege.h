@@ -31,6 +31,8 @@ struct privilege_needs {
 	bool runs;	    /* a loaded program, by BPF_PROG_TEST_RUN */
 	bool reads_maps;    /* maps that cannot be mmapped, by bpf() */
 	bool opens_in_root; /* files in other processes' roots, by openat2() */
+	bool serves;	    /* accepts connections to a socket that is open, and answers */
+	bool draws;	    /* sets the modes of its terminal */
 };
 
 /* Cannot be undone; children inherit it. One line reports what cannot be dropped. */

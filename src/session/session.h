@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include "base/loop.h"
 #include "base/options.h"
 #include "capture/glossary.h"
 #include "collect/cache.h"
@@ -22,6 +23,7 @@
 struct byte_in;
 struct byte_out;
 struct capture_part;
+struct privilege_needs;
 struct session_inside;
 
 struct session {
@@ -76,6 +78,8 @@ struct session_view {
 	/* Gets every record, in order of time; NULL: none are wanted. */
 	int (*on_record)(void *state, struct session *session, const struct io_record *record);
 	const struct session_sharing *sharing; /* of records; NULL: the view needs each in order */
+	/* Live, before the privileges are dropped: adds what the view does in the loop; or NULL. */
+	void (*needs)(const void *state, struct privilege_needs *needs);
 	/* SIGUSR1; NULL: default action. */
 	int (*on_signal)(void *state, struct session *session);
 	int (*on_end)(void *state, struct session *session); /* detached: everything is final */
@@ -99,6 +103,14 @@ int session__run(const struct session_view *view, void *state, const struct opti
 void session__stop(struct session *session); /* -n was reached: no more records, then the end */
 /* A signal ended the run before the end of its capture: the view got only a part. */
 bool session__is_cut(const struct session *session);
+/*
+ * For a view of a live run, in on_start: what else its loop waits for; see loop.h. fn may call
+ * session__stop_loop.
+ */
+int session__watch(struct session *session, int fd, loop_fn fn, void *arg);
+int session__every(struct session *session, uint64_t ns, loop_fn fn, void *arg);
+int session__on_signal(struct session *session, int signal, loop_fn fn, void *arg);
+void session__stop_loop(struct session *session); /* the run ends as if its time were up */
 /* "nothing yet" for a waiting user; the next status erases it. Only on a terminal. */
 void session__status(const struct session *session, const char *text);
 

@@ -244,7 +244,18 @@ static void test_needs(void)
 	ok(allows(SYS_bpf, BPF_PROG_TEST_RUN, 0, 0), "a program may be run");
 	ok(refuses(SYS_bpf, BPF_PROG_LOAD, 0, 0), "none may be loaded");
 	ok(refuses(SYS_bpf, BPF_RAW_TRACEPOINT_OPEN, 0, 0), "nor attached");
+	filter_for((struct privilege_needs){ .serves = true });
+	ok(allows(SYS_accept4, 3, 0, 0), "who serves may accept");
+	ok(allows(SYS_sendto, 4, 0, 0), "and answer");
+	ok(refuses(SYS_socket, 2, 1, 0), "it may make no socket");
+	ok(refuses(SYS_connect, 4, 0, 0), "nor connect to anybody");
+	ok(refuses(SYS_bind, 4, 0, 0), "nor listen elsewhere");
+	filter_for((struct privilege_needs){ .draws = true });
+	ok(allows(SYS_ioctl, 1, TCSETSW, 0), "who draws may set the terminal's modes");
+	ok(refuses(SYS_ioctl, 1, TIOCSTI, 0), "it may not type into it");
 	filter_for((struct privilege_needs){ 0 });
+	ok(refuses(SYS_accept4, 3, 0, 0), "others may not accept");
+	ok(refuses(SYS_ioctl, 1, TCSETSW, 0), "nor set modes");
 }
 
 /* The two processes behind symbols: one has no path, the other reads nothing. */
