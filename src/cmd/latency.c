@@ -154,6 +154,7 @@ static struct io_wants latency_wants(void *state, const struct options *options)
 		.zoom = latency_zooms(l),
 		.zoom_min_us = l->lat_min_us.value,
 		.zoom_shift = (uint32_t)l->lat_shift.value,
+		.own_cost = log_verbosity() > 0,
 	};
 }
 

@@ -302,6 +302,19 @@ void io__ledger(struct io *io, struct ledger *l)
 	l->lost[LOST_RING] = io__records_dropped(io);
 }
 
+struct io_own_cost io__own_cost(const struct io *io)
+{
+	const struct io_cost *c = &io->skel->bss->cost;
+	struct io_own_cost own = { 0 };
+
+	for (int i = 0; i < NR_COSTS; i++) {
+		own.measured += c->runs[i];
+		own.ns += (c->ns[i] - (c->clock_ns[i] < c->ns[i] ? c->clock_ns[i] : c->ns[i])) *
+			  IO_COST_EVERY;
+	}
+	return own;
+}
+
 void io__free(struct io *io)
 {
 	if (!io)

@@ -41,6 +41,7 @@ struct io_wants {
 	bool rows;	       /* with records: rows of all commands, not only of dropped records */
 	uint32_t kinds;	       /* bits of enum io_kind; 0: all */
 	uint64_t buffer_bytes; /* of a CPU's ring; 0: the default */
+	bool own_cost;	       /* of plain rows, without stages: io__own_cost */
 };
 
 struct io;
@@ -106,6 +107,16 @@ uint64_t io__start_ns(const struct io *io); /* CLOCK_MONOTONIC: nothing was seen
 void io__detach(struct io *io);		    /* afterwards io__read is final */
 /* As of the last io__read, so that rows and ledger agree. */
 void io__ledger(struct io *io, struct ledger *ledger);
+
+/*
+ * What the programs themselves have cost, as some of their runs show: about one of 1,024 is
+ * measured. The kernel's work around a program is not in it.
+ */
+struct io_own_cost {
+	uint64_t ns;	   /* of all runs, of all CPUs */
+	uint64_t measured; /* runs; 0: none so far, ns says nothing */
+};
+struct io_own_cost io__own_cost(const struct io *io);
 
 /* The kernel's messages about devices: poll the fd, then have it read. -1: not available. */
 int io__uevent_fd(const struct io *io);

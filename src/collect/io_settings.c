@@ -109,6 +109,7 @@ static void io_set_shape(struct io *io)
 	ro->details = io->wants.details || io->wants.owners;
 	ro->bios = io->wants.bios;
 	ro->troubles = io->wants.troubles;
+	ro->measures = io->wants.own_cost;
 	ro->only_troubled = io->wants.only_troubled;
 	ro->kernel_stacks = io->wants.kernel_stacks;
 	ro->user_stacks = io->wants.user_stacks;

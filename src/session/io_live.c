@@ -113,6 +113,16 @@ static void io_live_tell_losses(struct session *s)
 	s->inside->lost |= bios || events;
 }
 
+static void io_live_tell_cost(const struct session *s)
+{
+	struct io_own_cost cost = io__own_cost(io_live(s)->io);
+
+	if (cost.measured)
+		log_verbose("time of our own programs: %.6f s of CPU time in %.3f s, as %" PRIu64
+			    " measured runs show",
+			    (double)cost.ns / 1e9, s->elapsed_s, cost.measured);
+}
+
 /*
  * Every completed command had a record, or is in a row because the ring was full or it was parked.
  * Where rows hold all commands, the view counts them itself.
@@ -125,6 +135,7 @@ static int io_live_settle(struct session *s)
 	if (in->drains)
 		log_verbose("records sent: %" PRIu64, io__records_tried(io_live(s)->io));
 	unwinder__tell(io__unwinder(io_live(s)->io));
+	io_live_tell_cost(s);
 	if (in->view->keeps_no_ledger)
 		return 0;
 	if (in->drains && !in->wants.rows) {

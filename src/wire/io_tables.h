@@ -447,6 +447,7 @@ struct io_settings {
 	__u8 task_pointer;		 /* bpf_get_current_task_btf is there (5.11), */
 	__u8 task_registers;		 /* and bpf_task_pt_regs (5.15) */
 	__u8 unwind;			 /* user stacks by tables, where a process needs them */
+	__u8 measures;			 /* the programs' own time: struct io_cost */
 };
 
 /*
@@ -460,6 +461,21 @@ struct io_slow {
 	__u32 nr;
 	__u32 pad;
 	__u32 sent[HIST_CELLS + 1];
+};
+
+/* What some runs of our own programs took, of those without stages. */
+enum { IO_COST_EVERY = 1024 };
+
+enum io_cost_of {
+	COST_OF_START,
+	COST_OF_END,
+	NR_COSTS,
+};
+
+struct io_cost {
+	__u64 runs[NR_COSTS];
+	__u64 ns[NR_COSTS];	  /* with one reading of the clock too many, which takes */
+	__u64 clock_ns[NR_COSTS]; /* this */
 };
 
 /* Counted where it happens; only ever grows. */
