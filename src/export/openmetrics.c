@@ -64,28 +64,34 @@ static struct openmetrics_labels openmetrics_labels(const struct export_group *g
 	return (struct openmetrics_labels){ labels, LABELS };
 }
 
-static void openmetrics_put_latencies(const struct export_openmetrics *e, FILE *out)
+static int openmetrics_put_latencies(const struct export_openmetrics *e, FILE *out)
 {
 	static const char name[] = "iosonar_latency_seconds";
 	struct openmetrics_label labels[LABELS];
+	int err = 0;
 
 	openmetrics__family(out, name, "histogram", "seconds",
 			    "Commands by time from first issue to end.");
-	for (size_t i = 0; i < e->groups.nr; i++)
-		openmetrics__histogram(out, name, openmetrics_labels(&e->groups.groups[i], labels),
-				       &openmetrics_seconds, &e->sums[i]->latency, 1000000000);
+	for (size_t i = 0; i < e->groups.nr && !err; i++)
+		err = openmetrics__histogram(
+			out, name, openmetrics_labels(&e->groups.groups[i], labels),
+			&openmetrics_seconds, &e->sums[i]->latency, 1000000000);
+	return err;
 }
 
-static void openmetrics_put_sizes(const struct export_openmetrics *e, FILE *out)
+static int openmetrics_put_sizes(const struct export_openmetrics *e, FILE *out)
 {
 	static const char name[] = "iosonar_size_bytes";
 	struct openmetrics_label labels[LABELS];
+	int err = 0;
 
 	openmetrics__family(out, name, "histogram", "bytes",
 			    "Commands by number of bytes that they move or cover.");
-	for (size_t i = 0; i < e->groups.nr; i++)
-		openmetrics__histogram(out, name, openmetrics_labels(&e->groups.groups[i], labels),
-				       &openmetrics_bytes, &e->sums[i]->size, 1);
+	for (size_t i = 0; i < e->groups.nr && !err; i++)
+		err = openmetrics__histogram(out, name,
+					     openmetrics_labels(&e->groups.groups[i], labels),
+					     &openmetrics_bytes, &e->sums[i]->size, 1);
+	return err;
 }
 
 static void openmetrics_put_troubles(const struct export_openmetrics *e, FILE *out)
@@ -131,8 +137,8 @@ static int openmetrics_finish(void *state, struct session *s)
 	struct export_openmetrics *e = state;
 
 	if (e->groups.nr) {
-		openmetrics_put_latencies(e, s->out);
-		openmetrics_put_sizes(e, s->out);
+		if (openmetrics_put_latencies(e, s->out) || openmetrics_put_sizes(e, s->out))
+			return log_no_memory();
 		openmetrics_put_troubles(e, s->out);
 	}
 	openmetrics_put_ledger(s);

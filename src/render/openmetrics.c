@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "render/openmetrics.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include "decode/column.h"
 
@@ -55,23 +57,37 @@ static void openmetrics_put_value(FILE *out, const char *value)
 	free(plain);
 }
 
-static void openmetrics_put_labels(FILE *out, struct openmetrics_labels labels, const char *le)
+/* device="sda",op="read" */
+static void openmetrics_put_pairs(FILE *out, struct openmetrics_labels labels)
 {
-	char before = '{';
+	const char *gap = "";
 
 	for (size_t i = 0; i < labels.nr; i++) {
 		if (!labels.labels[i].value)
 			continue;
-		fprintf(out, "%c%s=\"", before, labels.labels[i].key);
+		fprintf(out, "%s%s=\"", gap, labels.labels[i].key);
 		openmetrics_put_value(out, labels.labels[i].value);
 		fputc('"', out);
-		before = ',';
+		gap = ",";
 	}
-	if (le) {
-		fprintf(out, "%cle=\"%s\"", before, le);
-		before = ',';
+}
+
+static bool openmetrics_has_pairs(struct openmetrics_labels labels)
+{
+	for (size_t i = 0; i < labels.nr; i++)
+		if (labels.labels[i].value)
+			return true;
+	return false;
+}
+
+static void openmetrics_put_labels(FILE *out, struct openmetrics_labels labels)
+{
+	if (openmetrics_has_pairs(labels)) {
+		fputc('{', out);
+		openmetrics_put_pairs(out, labels);
+		fputc('}', out);
 	}
-	fputs(before == ',' ? "} " : " ", out);
+	fputc(' ', out);
 }
 
 void openmetrics__family(FILE *out, const char *name, const char *type, const char *unit,
@@ -82,40 +98,92 @@ void openmetrics__family(FILE *out, const char *name, const char *type, const ch
 		fprintf(out, "# UNIT %s %s\n", name, unit);
 }
 
+void openmetrics__counter_family(FILE *out, enum openmetrics_format format, const char *name,
+				 const char *unit, const char *help)
+{
+	if (format == OPENMETRICS_1_0)
+		openmetrics__family(out, name, "counter", unit, help);
+	else
+		fprintf(out, "# HELP %s_total %s\n# TYPE %s_total counter\n", name, help, name);
+}
+
 void openmetrics__gauge(FILE *out, const char *name, struct openmetrics_labels labels,
 			uint64_t value)
 {
 	fputs(name, out);
-	openmetrics_put_labels(out, labels, NULL);
+	openmetrics_put_labels(out, labels);
 	fprintf(out, "%" PRIu64 "\n", value);
 }
 
+/* A number of our units as one of the family's. */
+static void openmetrics_put_units(FILE *out, uint64_t value, uint64_t per_unit)
+{
+	fprintf(out, "%" PRIu64, value / per_unit);
+	if (per_unit > 1)
+		fprintf(out, ".%09" PRIu64, value % per_unit * (1000000000 / per_unit));
+	fputc('\n', out);
+}
+
+void openmetrics__gauge_seconds(FILE *out, const char *name, struct openmetrics_labels labels,
+				uint64_t ns)
+{
+	fputs(name, out);
+	openmetrics_put_labels(out, labels);
+	openmetrics_put_units(out, ns, 1000000000);
+}
+
 static void openmetrics_put_count(FILE *out, const char *name, const char *suffix,
-				  struct openmetrics_labels labels, const char *le, uint64_t count)
+				  struct openmetrics_labels labels, uint64_t count)
 {
 	fprintf(out, "%s_%s", name, suffix);
-	openmetrics_put_labels(out, labels, le);
+	openmetrics_put_labels(out, labels);
 	fprintf(out, "%" PRIu64 "\n", count);
 }
 
-void openmetrics__histogram(FILE *out, const char *name, struct openmetrics_labels labels,
-			    const struct openmetrics_bounds *bounds,
-			    const struct openmetrics_histogram *h, uint64_t per_unit)
+void openmetrics__counter(FILE *out, const char *name, struct openmetrics_labels labels,
+			  uint64_t value)
 {
+	openmetrics_put_count(out, name, "total", labels, value);
+}
+
+/* Written once for all buckets of a histogram. NULL: out of memory. */
+static char *openmetrics_pairs_text(struct openmetrics_labels labels)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return NULL;
+	openmetrics_put_pairs(out, labels);
+	if (openmetrics_has_pairs(labels))
+		fputc(',', out);
+	if (!fclose(out))
+		return text;
+	free(text);
+	return NULL;
+}
+
+int openmetrics__histogram(FILE *out, const char *name, struct openmetrics_labels labels,
+			   const struct openmetrics_bounds *bounds,
+			   const struct openmetrics_histogram *h, uint64_t per_unit)
+{
+	char *pairs = openmetrics_pairs_text(labels);
 	uint64_t count = 0;
 
+	if (!pairs)
+		return -ENOMEM;
 	for (size_t i = 0; i <= bounds->nr; i++) {
 		count += h->buckets[i];
-		openmetrics_put_count(out, name, "bucket", labels,
-				      i < bounds->nr ? bounds->texts[i] : "+Inf", count);
+		fprintf(out, "%s_bucket{%sle=\"%s\"} %" PRIu64 "\n", name, pairs,
+			i < bounds->nr ? bounds->texts[i] : "+Inf", count);
 	}
+	free(pairs);
 	fprintf(out, "%s_sum", name);
-	openmetrics_put_labels(out, labels, NULL);
-	fprintf(out, "%" PRIu64, h->sum / per_unit);
-	if (per_unit > 1)
-		fprintf(out, ".%09" PRIu64, h->sum % per_unit * (1000000000 / per_unit));
-	fputc('\n', out);
-	openmetrics_put_count(out, name, "count", labels, NULL, count);
+	openmetrics_put_labels(out, labels);
+	openmetrics_put_units(out, h->sum, per_unit);
+	openmetrics_put_count(out, name, "count", labels, count);
+	return 0;
 }
 
 void openmetrics__end(FILE *out)

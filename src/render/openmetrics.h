@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * openmetrics.h: metrics for Prometheus: families of gauges and histograms in the text format of
- * OpenMetrics, which also reads as Prometheus' older format. Label values are hostile.
+ * openmetrics.h: metrics for Prometheus: families of gauges, counters and histograms in the text
+ * format of OpenMetrics. Gauges and histograms read the same in Prometheus' older format; the head
+ * of a counter differs. Label values are hostile.
  */
 #ifndef IOSONAR_RENDER_OPENMETRICS_H
 #define IOSONAR_RENDER_OPENMETRICS_H
@@ -31,22 +32,31 @@ size_t openmetrics_bounds__find(const struct openmetrics_bounds *bounds, uint64_
 
 extern const struct openmetrics_bounds openmetrics_seconds; /* of ns, 1 us to 100 s: 1, 2, 5, 10 */
 extern const struct openmetrics_bounds openmetrics_bytes;   /* 512 to 16 Mi, powers of two */
-enum { OPENMETRICS_BOUNDS = 32 };			    /* none has more */
+enum { OPENMETRICS_BOUNDS = 256 };			    /* none has more */
 
 struct openmetrics_histogram {
 	uint64_t buckets[OPENMETRICS_BOUNDS + 1]; /* not cumulative; the last is above all bounds */
 	uint64_t sum;
 };
 
+enum openmetrics_format { OPENMETRICS_TEXT_0_0_4, OPENMETRICS_1_0 };
+
 /* type: "gauge" or "histogram"; unit: suffix of the name, or NULL. */
 void openmetrics__family(FILE *out, const char *name, const char *type, const char *unit,
 			 const char *help);
 void openmetrics__gauge(FILE *out, const char *name, struct openmetrics_labels labels,
 			uint64_t value);
-/* per_unit: our units per unit of the family: 10^9 for ns, 1 for bytes. */
-void openmetrics__histogram(FILE *out, const char *name, struct openmetrics_labels labels,
-			    const struct openmetrics_bounds *bounds,
-			    const struct openmetrics_histogram *histogram, uint64_t per_unit);
+void openmetrics__gauge_seconds(FILE *out, const char *name, struct openmetrics_labels labels,
+				uint64_t ns);
+/* The name is without "_total", which its samples have, and in the older format its head, too. */
+void openmetrics__counter_family(FILE *out, enum openmetrics_format format, const char *name,
+				 const char *unit, const char *help);
+void openmetrics__counter(FILE *out, const char *name, struct openmetrics_labels labels,
+			  uint64_t value);
+/* per_unit: our units per unit of the family: 10^9 for ns, 1 for bytes. 0 or -ENOMEM. */
+int openmetrics__histogram(FILE *out, const char *name, struct openmetrics_labels labels,
+			   const struct openmetrics_bounds *bounds,
+			   const struct openmetrics_histogram *histogram, uint64_t per_unit);
 void openmetrics__end(FILE *out);
 
 #endif

@@ -66,6 +66,30 @@ static void write_histogram(FILE *out)
 			       1000000000);
 }
 
+static void write_counters(FILE *out)
+{
+	const struct openmetrics_label op = { "op", "read" };
+	const struct openmetrics_labels none = { NULL, 0 };
+
+	openmetrics__counter_family(out, OPENMETRICS_TEXT_0_0_4, "x_bytes", "bytes", "Old.");
+	openmetrics__counter_family(out, OPENMETRICS_1_0, "x_bytes", "bytes", "New.");
+	openmetrics__counter(out, "x_bytes", (struct openmetrics_labels){ &op, 1 }, 7);
+	openmetrics__gauge_seconds(out, "y_seconds", none, 1000000001);
+}
+
+static void test_counters(void)
+{
+	char *counters = written(write_counters);
+
+	is_str(counters,
+	       "# HELP x_bytes_total Old.\n# TYPE x_bytes_total counter\n"
+	       "# HELP x_bytes New.\n# TYPE x_bytes counter\n# UNIT x_bytes bytes\n"
+	       "x_bytes_total{op=\"read\"} 7\ny_seconds 1.000000001\n",
+	       "the head of a counter is the format's, its samples are the same; seconds are "
+	       "exact");
+	free(counters);
+}
+
 static void test_text(void)
 {
 	char *gauges = written(write_gauges), *histogram = written(write_histogram);
@@ -88,5 +112,6 @@ int main(void)
 {
 	test_bounds();
 	test_text();
+	test_counters();
 	return done_testing();
 }
