@@ -28,7 +28,7 @@ WARNINGS := -Wall -Wextra -Werror -Wshadow -Wvla -Wstrict-prototypes -Wmissing-p
 , := ,
 SANITIZE := $(if $(SAN),-fsanitize=address$(,)undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
 # Skeletons come in through -isystem: they warn. So -MD, not -MMD, which would forget them and leave a stale program.
-ALL_CFLAGS = -std=gnu17 $(WARNINGS) $(SANITIZE) -Isrc -isystem $(O) -DVERSION='"$(VERSION)"' $(if $(HAVE_ZSTD),-DHAVE_ZSTD) $(LIBDW_CFLAGS) $(IBERTY_CFLAGS) $(SQL_CFLAGS) -MD -MP $(CPPFLAGS) $(CFLAGS) $(EXTRA_CFLAGS)
+ALL_CFLAGS = -std=gnu17 $(WARNINGS) $(SANITIZE) -Isrc -isystem $(O) -DVERSION='"$(VERSION)"' $(if $(HAVE_ZSTD),-DHAVE_ZSTD) $(LIBDW_CFLAGS) $(IBERTY_CFLAGS) $(SQL_CFLAGS) $(HTTP_CFLAGS) -MD -MP $(CPPFLAGS) $(CFLAGS) $(EXTRA_CFLAGS)
 # clang for BPF finds asm/types.h only through the multiarch folder. -mcpu=v3: clang 14 has no v4, Linux 5.10 runs v3.
 BPF_CFLAGS = -O2 -g -target bpf -mcpu=v3 -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -Wno-unused-parameter -Werror -Isrc -idirafter $(SYSROOT)/usr/include/$(MULTIARCH) -MD -MP $(EXTRA_BPF_CFLAGS)
 
@@ -52,8 +52,13 @@ HAVE_LIBEDIT := $(if $(HAVE_SQLITE),$(shell $(PKG_CONFIG) --exists libedit && ec
 SQL_CFLAGS := $(if $(HAVE_SQLITE),-DHAVE_SQLITE) $(if $(HAVE_LIBEDIT),-DHAVE_LIBEDIT)
 SQL_LIBS := $(if $(HAVE_SQLITE),-lsqlite3) $(if $(HAVE_LIBEDIT),-ledit)
 LIBS += $(SQL_LIBS) -lm
+# Optional: serve. Not in the static one: its archive wants gnutls, which has none.
+HAVE_MICROHTTPD := $(shell $(PKG_CONFIG) --exists libmicrohttpd && echo 1)
+HTTP_CFLAGS := $(if $(HAVE_MICROHTTPD),-DHAVE_MICROHTTPD)
+HTTP_LIBS := $(if $(HAVE_MICROHTTPD),-lmicrohttpd)
+LIBS += $(HTTP_LIBS)
 # An archive does not say what it needs: Debian 13's libelf wants zstd whether we do or not.
-STATIC_LIBS = $(filter-out -ldw $(SQL_LIBS),$(LIBS)) $(shell $(PKG_CONFIG) --static --libs libelf)
+STATIC_LIBS = $(filter-out -ldw $(SQL_LIBS) $(HTTP_LIBS),$(LIBS)) $(shell $(PKG_CONFIG) --static --libs libelf)
 
 BPF_SOURCES := $(wildcard src/bpf/*.bpf.c)
 SKELETONS := $(BPF_SOURCES:src/bpf/%.bpf.c=$(O)/bpf/%.skel.h)
@@ -83,14 +88,14 @@ $(O)/iosonar: $(O)/main.o $(O)/libiosonar.a $(LIBBPF)
 # For a machine without our libraries, or without any: it needs the kernel, /proc, /sys and /dev.
 static: $(O)/iosonar-static
 
-$(O)/iosonar-static: $(O)/main.o $(O)/static.o $(O)/symbol/elf_dwfl.static.o $(O)/symbol/dwarf_proto.static.o $(O)/sql/sql.static.o $(O)/libiosonar.a $(LIBBPF)
+$(O)/iosonar-static: $(O)/main.o $(O)/static.o $(O)/symbol/elf_dwfl.static.o $(O)/symbol/dwarf_proto.static.o $(O)/sql/sql.static.o $(O)/serve/http.static.o $(O)/libiosonar.a $(LIBBPF)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -static -o $@ $(filter %.o,$^) $(O)/libiosonar.a $(STATIC_LIBS)
 
-# Come before the library, which has the same with libdw and SQLite.
+# Come before the library, which has the same with libdw, SQLite and libmicrohttpd.
 $(O)/%.static.o: src/%.c
 	$(call say,CC,$@)
-	$(Q)mkdir -p $(@D) && $(CC) $(filter-out $(LIBDW_CFLAGS) $(SQL_CFLAGS),$(ALL_CFLAGS)) -c -o $@ $<
+	$(Q)mkdir -p $(@D) && $(CC) $(filter-out $(LIBDW_CFLAGS) $(SQL_CFLAGS) $(HTTP_CFLAGS),$(ALL_CFLAGS)) -c -o $@ $<
 
 # A system call that our own list refuses ends it with SIGSYS: for tests that are to see one. privilege.t makes such calls
 # itself and sees them refused.

@@ -32,7 +32,7 @@ static void *main_group_values(const struct option_group *group, struct options 
 	if (group == &write_group || group == &keep_group || group == &read_group ||
 	    group == &alias_group)
 		return &options->file;
-	if (group == &run_group || group == &whole_group)
+	if (group == &run_group || group == &whole_group || group == &lasting_group)
 		return &options->run;
 	return &options->output;
 }

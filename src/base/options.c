@@ -127,6 +127,19 @@ static const struct option_def task_defs[] = {
 		.name = "allow-loss", .kind = OPTION_FLAG, .offset = RUN(allow_loss), \
 		.help = "exit 0 instead of 3 when events are lost"                    \
 	}
+#define RUN_DURATION                                                                     \
+	{                                                                                \
+		.name = "duration", .letter = 't', .kind = OPTION_DURATION,              \
+		.offset = RUN(duration_ns), .arg = "DURATION",                           \
+		.help = "stop after this long, e.g. 500ms, 10s, 5m, 1h (default: until " \
+			"Ctrl-C)",                                                       \
+		.min = 1                                                                 \
+	}
+#define RUN_KEEP_PRIVILEGES                                                                     \
+	{                                                                                       \
+		.name = "keep-privileges", .kind = OPTION_FLAG, .offset = RUN(keep_privileges), \
+		.help = "for debugging: keep all capabilities, do not filter system calls"      \
+	}
 #define RUN_VERBOSE                                                                             \
 	{                                                                                       \
 		.name = "verbose", .letter = 'v', .kind = OPTION_COUNT, .offset = RUN(verbose), \
@@ -141,13 +154,7 @@ static const struct option_def run_defs[] = {
 	  .arg = "DURATION",
 	  .help = "print every DURATION (default 1s)",
 	  .min = INTERVAL_LEAST },
-	{ .name = "duration",
-	  .letter = 't',
-	  .kind = OPTION_DURATION,
-	  .offset = RUN(duration_ns),
-	  .arg = "DURATION",
-	  .help = "stop after this long, e.g. 500ms, 10s, 5m, 1h (default: until Ctrl-C)",
-	  .min = 1 },
+	RUN_DURATION,
 	{ .name = "count",
 	  .letter = 'n',
 	  .kind = OPTION_NUMBER,
@@ -156,16 +163,17 @@ static const struct option_def run_defs[] = {
 	  .help = "stop after N intervals; trace, print, pair --each: after N lines",
 	  .min = 1 },
 	RUN_ALLOW_LOSS,
-	{ .name = "keep-privileges",
-	  .kind = OPTION_FLAG,
-	  .offset = RUN(keep_privileges),
-	  .help = "for debugging: keep all capabilities, do not filter system calls" },
+	RUN_KEEP_PRIVILEGES,
 	RUN_VERBOSE,
 	{ 0 },
 };
 
 /* For commands that only read captures. */
 static const struct option_def whole_defs[] = { RUN_ALLOW_LOSS, RUN_VERBOSE, { 0 } };
+/* For a command that runs and prints nothing. */
+static const struct option_def lasting_defs[] = {
+	RUN_DURATION, RUN_ALLOW_LOSS, RUN_KEEP_PRIVILEGES, RUN_VERBOSE, { 0 }
+};
 
 const char *const output_words[] = {
 	"text",	  "json", "csv",      "folded",	     "svg", "dot",	"chrome", "html",
@@ -284,6 +292,7 @@ const struct option_group filter_group = { "Which I/O", filter_defs };
 const struct option_group task_group = { "Which tasks", task_defs };
 const struct option_group run_group = { "Run", run_defs };
 const struct option_group whole_group = { "Run", whole_defs };
+const struct option_group lasting_group = { "Run", lasting_defs };
 const struct option_group write_group = { "Write a capture", write_defs };
 const struct option_group keep_group = { "Parts and memory", keep_defs };
 const struct option_group read_group = { "Read a capture", read_defs };

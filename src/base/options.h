@@ -100,8 +100,9 @@ mode_t options__mode(const struct file_options *file);
 const char *options__io_filter(const struct options *options);
 
 extern const struct option_group filter_group, run_group;
-extern const struct option_group whole_group; /* instead of run_group, for captures only */
-extern const struct option_group task_group;  /* instead of filter_group, for any event */
+extern const struct option_group whole_group;	/* instead of run_group, for captures only */
+extern const struct option_group lasting_group; /* likewise, for a run without intervals */
+extern const struct option_group task_group;	/* instead of filter_group, for any event */
 extern const struct option_group write_group, read_group;
 extern const struct option_group keep_group;  /* how `record` keeps what -w names */
 extern const struct option_group alias_group; /* other names, for captures that are passed on */

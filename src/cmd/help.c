@@ -12,6 +12,7 @@
 
 #include "capture/zip.h"
 #include "cmd/cmd.h"
+#include "serve/http.h"
 #include "sql/sql.h"
 #include "symbol/symbols.h"
 
@@ -112,8 +113,9 @@ const char *help__parts(char buf[HELP_PARTS])
 	const char *iberty = symbols__has_demangler() ? " libiberty" : "";
 	const char *sqlite = sql__is_built_in() ? " sqlite" : "";
 	const char *libedit = sql__has_line_editing() ? " libedit" : "";
+	const char *http = http__is_built_in() ? " libmicrohttpd" : "";
 
-	snprintf(buf, HELP_PARTS, "%s%s%s%s%s", zstd, libdw, iberty, sqlite, libedit);
+	snprintf(buf, HELP_PARTS, "%s%s%s%s%s%s", zstd, libdw, iberty, sqlite, libedit, http);
 	return *buf ? buf + 1 : "none";
 }
 

@@ -105,6 +105,8 @@ uint64_t io__records_dropped(const struct io *io); /* and lost to full rings */
 
 uint64_t io__start_ns(const struct io *io); /* CLOCK_MONOTONIC: nothing was seen before */
 void io__detach(struct io *io);		    /* afterwards io__read is final */
+/* Before io__ledger in a run: how often the kernel skipped a program so far. -errno: unknown. */
+int io__recount_skipped(struct io *io);
 /* As of the last io__read, so that rows and ledger agree. */
 void io__ledger(struct io *io, struct ledger *ledger);
 

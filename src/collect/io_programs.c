@@ -359,6 +359,16 @@ int io__count_skipped(const struct bpf_object *object, uint64_t *skipped)
 	return err;
 }
 
+int io__recount_skipped(struct io *io)
+{
+	uint64_t skipped = 0;
+	int err = io__count_skipped(io->skel->obj, &skipped);
+
+	if (!err)
+		io->skipped = skipped;
+	return err;
+}
+
 void io__wait_for_programs(void)
 {
 	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
@@ -389,7 +399,7 @@ void io__detach(struct io *io)
 		usleep(SLOT_SETTLED_NS / 1000 + 1000);
 	io_bpf__detach(s);
 	io__wait_for_programs();
-	err = io__count_skipped(s->obj, &io->skipped);
+	err = io__recount_skipped(io);
 	if (err)
 		log_warn("cannot tell whether the kernel skipped programs: /proc/self/fdinfo: %s",
 			 strerror(-err));

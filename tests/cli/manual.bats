@@ -359,7 +359,7 @@ run_once() {
 				;;&
 			*) echo "exit $status: $(here "$example")"; cat err; return 1 ;;
 			esac
-			case $example in *--out\ * | *--min* | *--failed* | *'if error' | iosonar\ record* | iosonar\ errors*) continue ;; esac
+			case $example in *--out\ * | *--min* | *--failed* | *'if error' | iosonar\ record* | iosonar\ errors* | iosonar\ serve*) continue ;; esac
 			[ -s out ] || { echo "no output: $(here "$example")"; cat err; return 1; }
 		done < <(examples "$(page "$command")")
 	done

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "serve/http.h"
+
+#include <errno.h>
+#include "base/log.h"
+
+/* The static program builds this file without libmicrohttpd. */
+#ifdef HAVE_MICROHTTPD
+
+#include <microhttpd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
+#include "base/clock.h"
+#include "serve/accept.h"
+#include "serve/answer.h"
+
+enum {
+	HTTP_CONNECTIONS = 64,
+	HTTP_MEMORY_BYTES = 16384, /* of a connection, for its head and ours */
+	HTTP_TIMEOUT_S = 10,
+	HTTP_ROUNDS = 256, /* at once; what is left waits for the next second */
+};
+static const uint64_t http_timeout_ns = HTTP_TIMEOUT_S * 1000000000ULL;
+
+/* libmicrohttpd's time-out starts again with every byte; this one does not. */
+struct http_guest {
+	int fd; /* -1: free */
+	uint64_t until_ns;
+};
+
+struct http {
+	struct http_options options;
+	struct MHD_Daemon *daemon;
+	struct http_guest guests[HTTP_CONNECTIONS];
+};
+
+bool http__is_built_in(void)
+{
+	return true;
+}
+
+int http__check(void)
+{
+	return 0;
+}
+
+/* ---- the request ---- */
+
+static enum MHD_Result http_count(void *arg, enum MHD_ValueKind kind, const char *key,
+				  const char *value)
+{
+	struct answer_head *head = arg;
+
+	(void)kind;
+	if (!strcasecmp(key, MHD_HTTP_HEADER_HOST)) {
+		head->host = value ? value : "";
+		head->nr_hosts++;
+	}
+	head->has_body |= !strcasecmp(key, MHD_HTTP_HEADER_TRANSFER_ENCODING) ||
+			  (!strcasecmp(key, MHD_HTTP_HEADER_CONTENT_LENGTH) &&
+			   (!value || strcmp(value, "0")));
+	return MHD_YES;
+}
+
+/* ---- the response ---- */
+
+static const struct {
+	const char *key, *value;
+} http_headers[] = {
+	{ MHD_HTTP_HEADER_CONNECTION, "close" },
+	{ MHD_HTTP_HEADER_CACHE_CONTROL, "no-store" },
+	{ "X-Content-Type-Options", "nosniff" },
+	{ "Content-Security-Policy",
+	  "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'" },
+	{ "Cross-Origin-Resource-Policy", "same-origin" },
+	{ "Referrer-Policy", "no-referrer" },
+};
+
+static bool http_add_headers(struct MHD_Response *r, const char *type, unsigned int status)
+{
+	bool added = MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, type);
+
+	for (size_t i = 0; i < sizeof(http_headers) / sizeof(http_headers[0]); i++)
+		added = added &&
+			MHD_add_response_header(r, http_headers[i].key, http_headers[i].value);
+	if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
+		added = added && MHD_add_response_header(r, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
+	return added;
+}
+
+/* MHD_NO closes the connection. */
+static enum MHD_Result http_respond(struct MHD_Connection *c, struct MHD_Response *r,
+				    unsigned int status, const char *type)
+{
+	enum MHD_Result queued = MHD_NO;
+
+	if (!r)
+		return MHD_NO;
+	if (http_add_headers(r, type, status))
+		queued = MHD_queue_response(c, status, r);
+	MHD_destroy_response(r);
+	return queued;
+}
+
+static enum MHD_Result http_respond_text(struct MHD_Connection *c, const struct answer *answer)
+{
+	struct MHD_Response *r = MHD_create_response_from_buffer(
+		strlen(answer->text), (void *)answer->text, MHD_RESPMEM_PERSISTENT);
+
+	return http_respond(c, r, answer->status,
+			    answer->page == ANSWER_INDEX ? "text/html; charset=utf-8"
+							 : "text/plain; charset=utf-8");
+}
+
+static enum MHD_Result http_respond_metrics(struct http *http, struct MHD_Connection *c)
+{
+	enum openmetrics_format format = accept__format(
+		MHD_lookup_connection_value(c, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT));
+	struct MHD_Response *r;
+	char *text = NULL;
+	size_t len = 0;
+
+	if (http->options.metrics(http->options.arg, format, &text, &len))
+		return http_respond_text(c,
+					 &(struct answer){ 500, ANSWER_LINE, "out of memory\n" });
+	r = MHD_create_response_from_buffer(len, text, MHD_RESPMEM_MUST_FREE);
+	if (!r)
+		free(text);
+	return http_respond(c, r, MHD_HTTP_OK, accept__content_type(format));
+}
+
+/* Called when the head is complete. An answer at this point ends the connection: no body is read.
+ */
+static enum MHD_Result http_answer(void *arg, struct MHD_Connection *c, const char *path,
+				   const char *method, const char *version, const char *body,
+				   size_t *body_len, void **request)
+{
+	struct answer_head head = { .method = method, .path = path, .version = version };
+	struct http *http = arg;
+	struct answer answer;
+
+	(void)body;
+	(void)body_len;
+	(void)request;
+	MHD_get_connection_values(c, MHD_HEADER_KIND, http_count, &head);
+	answer = answer__of(&head, &http->options.hosts);
+	if (answer.page == ANSWER_METRICS)
+		return http_respond_metrics(http, c);
+	return http_respond_text(c, &answer);
+}
+
+/* ---- connections ---- */
+
+static void http_greet(struct http *http, int fd)
+{
+	for (size_t i = 0; i < HTTP_CONNECTIONS; i++)
+		if (http->guests[i].fd < 0) {
+			http->guests[i] =
+				(struct http_guest){ fd, clock__mono_ns() + http_timeout_ns };
+			return;
+		}
+}
+
+static void http_forget(struct http *http, int fd)
+{
+	for (size_t i = 0; i < HTTP_CONNECTIONS; i++)
+		if (http->guests[i].fd == fd)
+			http->guests[i].fd = -1;
+}
+
+static void http_on_connection(void *arg, struct MHD_Connection *c, void **context,
+			       enum MHD_ConnectionNotificationCode code)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
+
+	(void)context;
+	if (!info)
+		return;
+	if (code == MHD_CONNECTION_NOTIFY_STARTED)
+		http_greet(arg, info->connect_fd);
+	else
+		http_forget(arg, info->connect_fd);
+}
+
+/* The end of the connection is an event for libmicrohttpd, which then closes it. */
+static void http_dismiss_slow(struct http *http)
+{
+	uint64_t now_ns = clock__mono_ns();
+
+	for (size_t i = 0; i < HTTP_CONNECTIONS; i++)
+		if (http->guests[i].fd >= 0 && now_ns >= http->guests[i].until_ns)
+			shutdown(http->guests[i].fd, SHUT_RDWR);
+}
+
+/* ---- the server ---- */
+
+/* A path is compared as it was sent: %2f is not a slash, %00 ends nothing. */
+static size_t http_unescape(void *arg, struct MHD_Connection *c, char *text)
+{
+	(void)arg;
+	(void)c;
+	return strlen(text);
+}
+
+__attribute__((format(printf, 2, 0))) static void http_log(void *arg, const char *format,
+							   va_list args)
+{
+	char line[256];
+
+	(void)arg;
+	vsnprintf(line, sizeof(line), format, args);
+	line[strcspn(line, "\n")] = 0;
+	log_verbose("libmicrohttpd: %s", line);
+}
+
+int http__new(struct http **out, const struct http_options *options)
+{
+	struct http *http = calloc(1, sizeof(*http));
+
+	*out = http;
+	if (!http)
+		return log_no_memory();
+	http->options = *options;
+	for (size_t i = 0; i < HTTP_CONNECTIONS; i++)
+		http->guests[i].fd = -1;
+	http->daemon = MHD_start_daemon(
+		MHD_USE_EPOLL | MHD_USE_ERROR_LOG, 0, NULL, NULL, http_answer, http,
+		MHD_OPTION_EXTERNAL_LOGGER, http_log, NULL, MHD_OPTION_LISTEN_SOCKET, options->fd,
+		MHD_OPTION_CONNECTION_LIMIT, (unsigned int)HTTP_CONNECTIONS,
+		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HTTP_MEMORY_BYTES,
+		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)HTTP_TIMEOUT_S,
+		MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_NOTIFY_CONNECTION, http_on_connection,
+		http, MHD_OPTION_UNESCAPE_CALLBACK, http_unescape, NULL, MHD_OPTION_END);
+	if (http->daemon)
+		return 0;
+	free(http);
+	*out = NULL;
+	return log_err(-EIO, "libmicrohttpd cannot start");
+}
+
+void http__free(struct http *http)
+{
+	if (!http)
+		return;
+	MHD_stop_daemon(http->daemon);
+	free(http);
+}
+
+int http__fd(const struct http *http)
+{
+	return MHD_get_daemon_info(http->daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
+}
+
+/* Work that it postponed makes no descriptor readable: a time-out of 0 tells. */
+int http__run(void *arg)
+{
+	struct http *http = arg;
+	MHD_UNSIGNED_LONG_LONG wait_ms = 0;
+
+	http_dismiss_slow(http);
+	for (int i = 0; i < HTTP_ROUNDS; i++) {
+		MHD_run(http->daemon);
+		if (MHD_get_timeout(http->daemon, &wait_ms) != MHD_YES || wait_ms)
+			break;
+	}
+	return 0;
+}
+
+#else
+
+bool http__is_built_in(void)
+{
+	return false;
+}
+
+int http__check(void)
+{
+	return log_err(-EOPNOTSUPP,
+		       "serve: this iosonar was built without libmicrohttpd; build it where "
+		       "libmicrohttpd-dev is installed");
+}
+
+int http__new(struct http **http, const struct http_options *options)
+{
+	*http = NULL;
+	(void)options;
+	return http__check();
+}
+
+void http__free(struct http *http)
+{
+	(void)http;
+}
+
+int http__fd(const struct http *http)
+{
+	(void)http;
+	return -1;
+}
+
+int http__run(void *http)
+{
+	(void)http;
+	return 0;
+}
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * metrics.h: the page /metrics: families of metrics from the series and the ledger. Pure: it writes
+ * what it is given. Names and units are those of iosonar-serve(8).
+ */
+#ifndef IOSONAR_SERVE_METRICS_H
+#define IOSONAR_SERVE_METRICS_H
+
+#include <stdio.h>
+#include "decode/ledger.h"
+#include "serve/series.h"
+
+struct metrics {
+	const struct series_set *set;
+	const struct ledger *ledger; /* its counts must not go down: metrics__raise */
+	enum openmetrics_format format;
+};
+
+/* 0, or -ENOMEM: what was written is incomplete. */
+int metrics__write(const struct metrics *metrics, FILE *out);
+/* The later ledger; a count that is lower than before stays. */
+void metrics__raise(struct ledger *shown, const struct ledger *now);
+
+#endif

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "serve/series.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const series_keys[NR_SERIES_LABELS] = { "device", "model", "op", "path", "cgroup" };
+
+/* Which series counts the commands with these tags: decided once, when they are first seen. */
+struct series_row {
+	struct io_tags tags;
+	uint32_t series;
+};
+
+enum { SERIES_OTHER = 0 };
+
+/* ---- series by their labels ---- */
+
+static uint64_t series_hash(const char *const labels[NR_SERIES_LABELS])
+{
+	uint64_t hash = 0;
+
+	for (int i = 0; i < NR_SERIES_LABELS; i++)
+		hash = index__mix_text(index__mix(hash, labels[i] != NULL),
+				       labels[i] ? labels[i] : "");
+	return hash;
+}
+
+static bool series_has(const void *all, uint32_t number, const void *labels)
+{
+	const struct series *series = ((struct series *const *)all)[number];
+	const char *const *wanted = labels;
+
+	for (int i = 0; i < NR_SERIES_LABELS; i++)
+		if (!series->labels[i] != !wanted[i] ||
+		    (wanted[i] && strcmp(series->labels[i], wanted[i])))
+			return false;
+	return true;
+}
+
+static void series_free(struct series *series)
+{
+	for (int i = 0; series && i < NR_SERIES_LABELS; i++)
+		free(series->labels[i]);
+	free(series);
+}
+
+static struct series *series_new(const char *const labels[NR_SERIES_LABELS])
+{
+	struct series *series = calloc(1, sizeof(*series));
+
+	for (int i = 0; series && i < NR_SERIES_LABELS; i++) {
+		series->labels[i] = labels[i] ? strdup(labels[i]) : NULL;
+		if (labels[i] && !series->labels[i]) {
+			series_free(series);
+			return NULL;
+		}
+	}
+	return series;
+}
+
+/* The number of the series; -ENOMEM. */
+static int series_set_find(struct series_set *set, const char *const labels[NR_SERIES_LABELS])
+{
+	uint64_t hash = series_hash(labels);
+	uint32_t number = index__find(&set->all_by_labels, hash, series_has, set->all, labels);
+	struct series *series;
+
+	if (number != INDEX_NONE)
+		return (int)number;
+	if (set->nr > set->most) { /* `other` is not in the limit */
+		set->nr_dropped++;
+		return SERIES_OTHER;
+	}
+	if (index__reserve(&set->all_by_labels, &set->all, sizeof(*set->all)))
+		return -ENOMEM;
+	series = series_new(labels);
+	if (!series)
+		return -ENOMEM;
+	number = index__add(&set->all_by_labels, hash);
+	set->all[number] = series;
+	set->nr++;
+	return (int)number;
+}
+
+int series_set__init(struct series_set *set)
+{
+	const char *labels[NR_SERIES_LABELS] = {
+		[SERIES_DEVICE] = "other",
+		[SERIES_OP] = "other",
+		[SERIES_CGROUP] = set->by >> BY_CGROUP & 1 ? "other" : NULL,
+	};
+	int number = series_set_find(set, labels);
+
+	return number < 0 ? number : 0;
+}
+
+void series_set__free(struct series_set *set)
+{
+	for (size_t i = 0; i < set->nr; i++)
+		series_free(set->all[i]);
+	free(set->all);
+	free(set->rows);
+	index__free(&set->rows_by_tags);
+	index__free(&set->all_by_labels);
+}
+
+/* ---- rows of the collector ---- */
+
+/* Only what makes a label: the rest must not tell rows apart. */
+static struct io_tags series_project(const struct series_set *set, const struct io_tags *t)
+{
+	struct io_tags out = { .other = t->other };
+
+	if (t->other)
+		return out;
+	out.device = t->device;
+	out.kind = t->kind;
+	out.op = t->op;
+	out.path = set->by >> BY_PATH & 1 ? t->path : 0;
+	out.cgroup = set->by >> BY_CGROUP & 1 ? t->cgroup : 0;
+	return out;
+}
+
+static bool series_row_is(const void *rows, uint32_t number, const void *tags)
+{
+	return !memcmp(&((const struct series_row *)rows)[number].tags, tags,
+		       sizeof(struct io_tags));
+}
+
+/* The number of the series that counts these; -ENOMEM. */
+static int series_set_row(struct series_set *set, const struct io_tags *tags)
+{
+	uint64_t hash = index__mix_bytes(0, tags, sizeof(*tags));
+	uint32_t row = index__find(&set->rows_by_tags, hash, series_row_is, set->rows, tags);
+	const char *labels[NR_SERIES_LABELS] = { NULL };
+	int number;
+
+	if (row != INDEX_NONE)
+		return (int)set->rows[row].series;
+	if (index__reserve(&set->rows_by_tags, &set->rows, sizeof(*set->rows)))
+		return -ENOMEM;
+	if (!tags->other)
+		set->label(set->arg, tags, labels);
+	number = tags->other ? SERIES_OTHER : series_set_find(set, labels);
+	if (number < 0)
+		return number;
+	row = index__add(&set->rows_by_tags, hash);
+	set->rows[row] = (struct series_row){ *tags, (uint32_t)number };
+	return number;
+}
+
+/* ---- a reading ---- */
+
+void series_set__begin(struct series_set *set)
+{
+	for (size_t i = 0; i < set->nr; i++)
+		memset(&set->all[i]->now, 0, sizeof(set->all[i]->now));
+	set->counted = 0;
+}
+
+int series_set__add(struct series_set *set, const struct io_tags *tags, const struct hist *part)
+{
+	struct io_tags mine = series_project(set, tags);
+	int number = series_set_row(set, &mine);
+	struct series *series;
+
+	if (number < 0)
+		return number;
+	series = set->all[number];
+	edges__count(set->edges, part, &series->now.latency);
+	series->now.bytes += part->bytes;
+	set->counted += part->count;
+	return 0;
+}
+
+static void series_raise(uint64_t *shown, uint64_t now)
+{
+	if (now > *shown)
+		*shown = now;
+}
+
+/*
+ * A program may settle a failed command while the rows are read: then this reading has it twice,
+ * the next one once.
+ */
+void series_set__end(struct series_set *set)
+{
+	for (size_t i = 0; i < set->nr; i++) {
+		struct series_sum *now = &set->all[i]->now, *shown = &set->all[i]->shown;
+
+		for (size_t b = 0; b <= set->edges->bounds.nr; b++)
+			series_raise(&shown->latency.buckets[b], now->latency.buckets[b]);
+		series_raise(&shown->latency.sum, now->latency.sum);
+		series_raise(&shown->bytes, now->bytes);
+	}
+}
+
+uint64_t series__count(const struct series *series, const struct edges *edges)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i <= edges->bounds.nr; i++)
+		count += series->shown.latency.buckets[i];
+	return count;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * series.h: the label sets that are served, and their counts. Rows of the collector whose labels
+ * are equal are added up: a scraper refuses two series with one label set. What does not fit into
+ * the limit is added up in `other`, and stays there. Counts never go down. About 4 KiB a series.
+ */
+#ifndef IOSONAR_SERVE_SERIES_H
+#define IOSONAR_SERVE_SERIES_H
+
+#include "analyse/breakdown.h"
+#include "base/index.h"
+#include "serve/edges.h"
+
+/* In the order in which they are written. */
+enum series_label {
+	SERIES_DEVICE,
+	SERIES_MODEL,
+	SERIES_OP,
+	SERIES_PATH,
+	SERIES_CGROUP,
+	NR_SERIES_LABELS,
+};
+extern const char *const series_keys[NR_SERIES_LABELS]; /* "device", "model", ... */
+
+struct series_sum {
+	struct openmetrics_histogram latency;
+	uint64_t bytes;
+};
+
+struct series {
+	char *labels[NR_SERIES_LABELS]; /* NULL: it has no such label. Hostile */
+	struct series_sum now, shown;
+};
+
+/* Names tags: sets texts, which are copied before the next call. Others stay NULL. */
+typedef void (*series_label_fn)(void *arg, const struct io_tags *tags,
+				const char *labels[NR_SERIES_LABELS]);
+
+struct series_set {
+	/* set by the caller */
+	uint32_t by; /* 1 << BY_PATH, 1 << BY_CGROUP */
+	size_t most; /* series, without `other` */
+	const struct edges *edges;
+	series_label_fn label;
+	void *arg;
+	/* read by the caller */
+	struct series **all; /* the first one is `other` */
+	size_t nr;
+	uint64_t nr_dropped; /* label sets that are in `other` */
+	uint64_t counted;    /* commands of this reading, as the collector counts them */
+	/* inside */
+	struct series_row *rows;
+	struct index rows_by_tags, all_by_labels;
+};
+
+int series_set__init(struct series_set *set); /* 0 or -ENOMEM */
+void series_set__free(struct series_set *set);
+/* A reading: begin, add every part, end. */
+void series_set__begin(struct series_set *set);
+int series_set__add(struct series_set *set, const struct io_tags *tags, const struct hist *part);
+void series_set__end(struct series_set *set); /* `shown` is what may be written */
+uint64_t series__count(const struct series *series, const struct edges *edges);
+
+#endif

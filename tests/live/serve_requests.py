@@ -1,0 +1,199 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""serve_requests.py PORT: requests that nobody should send to `iosonar serve`. Each has to be answered with a status that is
+allowed for it, or dropped; after each a normal scrape has to work. Prints a line of TAP without number for each case."""
+import socket
+import sys
+import threading
+import time
+
+port = int(sys.argv[1])
+HOST = b"Host: localhost\r\n"
+
+
+def connect():
+    s = socket.create_connection(("127.0.0.1", port), timeout=15)
+    return s
+
+
+def exchange(parts, pause=0.0, wait=15):
+    """Sends the parts and returns all that comes back; b"" if the connection was dropped."""
+    got = b""
+    try:
+        with connect() as s:
+            s.settimeout(wait)
+            for part in parts:
+                s.sendall(part)
+                time.sleep(pause)
+            s.shutdown(socket.SHUT_WR)
+            while True:
+                piece = s.recv(65536)
+                if not piece:
+                    break
+                got += piece
+    except (ConnectionError, BrokenPipeError):
+        pass
+    return got
+
+
+def get(head=HOST, path=b"/metrics"):
+    return b"GET " + path + b" HTTP/1.1\r\n" + head + b"\r\n"
+
+
+def answers(got):
+    return got.count(b"HTTP/1.1 ")
+
+
+def status(got):
+    return int(got[9:12]) if got.startswith(b"HTTP/1.") else 0 if not got else -1
+
+
+def scrape_works():
+    got = exchange([get()])
+    return status(got) == 200 and b"\niosonar_build_info{" in got
+
+
+def report(good, what):
+    print(("ok" if good else "not ok") + " - " + what, flush=True)
+
+
+# name, what is sent, the statuses that are allowed; 0: dropped without an answer
+cases = [
+    ("dots in the path", get(path=b"/../metrics"), {404}),
+    ("dots behind the path", get(path=b"/metrics/.."), {404}),
+    ("an escaped slash", get(path=b"/..%2fmetrics"), {404}),
+    ("an escaped letter", get(path=b"/%6detrics"), {404}),
+    ("an escaped NUL", get(path=b"/metrics%00.html"), {404}),
+    ("two slashes", get(path=b"//metrics"), {404}),
+    ("a file", get(path=b"/etc/passwd"), {404}),
+    ("a path in capitals", get(path=b"/METRICS"), {404}),
+    ("a backslash", get(path=b"/metrics\\..\\"), {404}),
+    ("an address as path", get(path=b"http://evil.example.org/metrics"), {400, 404}),
+    ("a star", get(path=b"*"), {400, 404}),
+    ("markup in the path", get(path=b"/<script>alert(1)</script>"), {404}),
+    ("bytes above 127 in the path", get(path=b"/\xff\xfe\x80"), {400, 404}),
+    ("a path of 8 KiB", get(path=b"/" + b"a" * 8192), {404, 414, 431, 0}),
+    ("a path of 1 MiB", get(path=b"/" + b"a" * (1 << 20)), {414, 431, 400, 0}),
+    ("a query", get(path=b"/metrics?x=%00&y"), {200}),
+    ("a query of 1 MiB", get(path=b"/metrics?" + b"a&" * (1 << 19)), {414, 431, 400, 0}),
+    ("a header of 1 MiB", get(HOST + b"X: " + b"a" * (1 << 20) + b"\r\n"), {431, 413, 400, 0}),
+    ("100,000 headers", get(HOST + b"".join(b"X%d: y\r\n" % i for i in range(100000))), {431, 413, 400, 0}),
+    ("another Host", get(b"Host: evil.example.org\r\n"), {403}),
+    ("another Host that begins like ours", get(b"Host: localhost.evil.example.org\r\n"), {403}),
+    ("two Hosts", get(HOST + b"Host: evil.example.org\r\n"), {400}),
+    ("an empty Host", get(b"Host:\r\n"), {400, 403}),
+    ("no Host", get(b""), {400, 403}),
+    ("no Host, HTTP/1.0", b"GET /metrics HTTP/1.0\r\n\r\n", {400, 403}),
+    ("a Host with a user", get(b"Host: localhost@evil.example.org\r\n"), {403}),
+    ("HTTP/0.9", b"GET /metrics\r\n", {400, 505, 0}),
+    ("HTTP/0.9 with an end", b"GET /metrics\r\n\r\n", {400, 505, 0}),
+    ("HTTP/2.0", b"GET /metrics HTTP/2.0\r\n" + HOST + b"\r\n", {400, 505}),
+    ("the preface of HTTP/2", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", {400, 403, 505}),
+    ("a version that is none", b"GET /metrics HTTP/1.1x\r\n" + HOST + b"\r\n", {400, 505}),
+    ("TLS", bytes.fromhex("16030100c8010000c40303") + bytes(200), {400, 0}),
+    ("zeros", bytes(5000), {400, 413, 431, 0}),
+    ("bytes that are no text", bytes(range(128, 256)) * 40, {400, 413, 414, 431, 0}),
+    ("POST", b"POST /metrics HTTP/1.1\r\n" + HOST + b"Content-Length: 5\r\n\r\nhello", {405}),
+    ("POST of 100 MB that never come", b"POST /metrics HTTP/1.1\r\n" + HOST + b"Content-Length: 100000000\r\n\r\n", {405}),
+    ("a body with GET", get(HOST + b"Content-Length: 3\r\n") + b"abc", {400}),
+    ("a negative length", get(HOST + b"Content-Length: -1\r\n"), {400}),
+    ("two lengths", get(HOST + b"Content-Length: 0\r\nContent-Length: 44\r\n") + get(path=b"/healthz"), {400}),
+    ("a length and chunks", get(HOST + b"Content-Length: 4\r\nTransfer-Encoding: chunked\r\n") + b"0\r\n\r\n" + get(), {400}),
+    ("chunks", get(HOST + b"Transfer-Encoding: chunked\r\n") + b"ffffffffffffffff\r\nx", {400}),
+    ("chunks in disguise", get(HOST + b"Transfer-Encoding: xchunked\r\n") + b"0\r\n\r\n", {400}),
+    ("a space before the colon", get(HOST + b"Content-Length : 30\r\n") + get(path=b"/healthz"), {200, 400}),
+    ("a folded header", get(HOST + b"X: a\r\n b\r\n"), {200, 400}),
+    ("a folded Host", get(b"Host: evil\r\n localhost\r\n"), {400, 403}),
+    ("bare line feeds", b"GET /metrics HTTP/1.1\nHost: localhost\n\n", {200, 400}),
+    ("a bare carriage return", get(b"Host: localhost\rHost: evil\r\n"), {400, 403}),
+    ("an upgrade", get(HOST + b"Connection: Upgrade\r\nUpgrade: websocket\r\n"), {200, 400}),
+    ("Expect", get(HOST + b"Expect: 100-continue\r\nContent-Length: 9\r\n"), {400, 417}),
+    ("DELETE", b"DELETE /metrics HTTP/1.1\r\n" + HOST + b"\r\n", {405}),
+    ("CONNECT", b"CONNECT evil.example.org:443 HTTP/1.1\r\n" + HOST + b"\r\n", {400, 405}),
+    ("TRACE repeats nothing", b"TRACE / HTTP/1.1\r\n" + HOST + b"Cookie: secret\r\n\r\n", {405}),
+    ("a method of 10 KiB", b"A" * 10240 + b" / HTTP/1.1\r\n" + HOST + b"\r\n", {400, 405, 413, 414, 431, 0}),
+    ("only an end of line", b"\r\n\r\n", {400, 0}),
+    ("half a head", b"GET /metrics HTTP/1.1\r\nHost: loc", {0, 400, 408}),
+    ("an Accept of 8 KiB", get(HOST + b"Accept: " + b"a/b;q=0.1," * 800 + b"\r\n"), {200, 431, 413, 0}),
+]
+
+
+def run_case(name, request, allowed):
+    got = exchange([request])
+    seen = status(got)
+    good = seen in allowed and answers(got) <= 1 and b"secret" not in got and b"<script>" not in got
+    good = good and scrape_works()
+    report(good, name + " (%s)" % ("dropped" if not seen else seen))
+    if not good:
+        print("# got %r" % got[:300])
+
+
+def pipelined():
+    """One request per connection: the second one is not answered."""
+    got = exchange([get(path=b"/healthz") + get(path=b"/healthz")])
+    report(answers(got) == 1 and scrape_works(), "two requests at once: one is answered")
+
+
+def open_and_close():
+    for _ in range(500):
+        connect().close()
+    report(scrape_works(), "500 connections without a word")
+
+
+def slow():
+    """All connections are taken by peers that send a byte now and then: they are dropped after 10 s, whatever they send."""
+    guests = []
+    for _ in range(64):
+        try:
+            s = connect()
+            s.sendall(b"GET /metrics HTTP/1.1\r\n")
+            s.setblocking(False)
+            guests.append(s)
+        except OSError:
+            break
+    began, dropped = time.monotonic(), None
+    while time.monotonic() - began < 14 and dropped is None:
+        time.sleep(0.5)
+        left = 0
+        for s in guests:
+            try:
+                s.send(b"X")
+                left += 1
+            except BlockingIOError:
+                left += 1
+            except OSError:
+                pass
+        if not left:
+            dropped = time.monotonic() - began
+    for s in guests:
+        s.close()
+    report(len(guests) == 64 and dropped is not None and 8 < dropped < 13,
+           "64 slow peers are dropped after 10 s (%s)" % dropped)
+    report(scrape_works(), "then a scrape works")
+
+
+def slow_readers():
+    """Peers that ask and do not read; meanwhile another one is answered at once."""
+    guests = []
+    for _ in range(20):
+        s = socket.socket()
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+        s.connect(("127.0.0.1", port))
+        s.sendall(get())
+        guests.append(s)
+    began = time.monotonic()
+    good = scrape_works()
+    took = time.monotonic() - began
+    report(good and took < 1, "beside 20 readers that do not read: a scrape takes less than 1 s (%.3f s)" % took)
+    for s in guests:
+        s.close()
+
+
+report(scrape_works(), "a normal scrape")
+# The slow ones beside the others: the test has to be short.
+for case in cases:
+    run_case(*case)
+pipelined()
+open_and_close()
+slow_readers()
+slow()

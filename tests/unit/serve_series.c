@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * serve_series.c: is every command in exactly one bucket of one series, whatever its latency, its
+ * labels and the limits are, and does no count go down? Buckets are compared with a second count of
+ * the same values.
+ */
+#include <stdlib.h>
+#include "serve/metrics.h"
+#include "tap.h"
+
+static struct edges edges;
+
+/* ---- edges ---- */
+
+static uint64_t count_up_to(const uint64_t *values, size_t nr, uint64_t most)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		count += values[i] <= most;
+	return count;
+}
+
+/* Around every edge, so that an edge that is off by 1 ns shows. */
+static size_t values_at_edges(uint64_t *values)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < edges.bounds.nr; i++)
+		for (uint64_t d = 0; d < 3; d++)
+			values[nr++] = edges.least[i] - 1 + d;
+	values[nr++] = 0;
+	values[nr++] = 1;
+	values[nr++] = 200000000000;
+	values[nr++] = 1ULL << 62;
+	return nr;
+}
+
+static void check_edges(unsigned int per_octave)
+{
+	static uint64_t values[3 * EDGES_MOST + 4];
+	static struct hist hist;
+	struct openmetrics_histogram out = { 0 };
+	bool rising = true, exact = true, same = true;
+	uint64_t count = 0;
+	size_t nr;
+
+	memset(&hist, 0, sizeof(hist));
+	edges__init(&edges, per_octave);
+	is_u64(edges.bounds.nr, per_octave * 24 + 1, "edges, of 24 octaves and the end");
+	nr = values_at_edges(values);
+	for (size_t i = 0; i < nr; i++)
+		hist__add(&hist, values[i], 0);
+	edges__count(&edges, &hist, &out);
+	for (size_t i = 0; i < edges.bounds.nr; i++) {
+		count += out.buckets[i];
+		exact &= count == count_up_to(values, nr, edges.least[i]);
+		rising &= !i || edges.least[i] > edges.least[i - 1];
+		same &= (uint64_t)(strtod(edges.text_of[i], NULL) * 1e9 + 0.5) == edges.least[i];
+	}
+	ok(exact, "%u per octave: every `le` counts what is at or below it", per_octave);
+	ok(rising && same, "edges rise, and their texts say the same");
+	is_u64(count + out.buckets[edges.bounds.nr], nr, "nothing is lost");
+}
+
+static void test_edges(void)
+{
+	for (unsigned int per_octave = 8; per_octave; per_octave /= 2)
+		check_edges(per_octave);
+	edges__init(&edges, 4);
+	is_str(edges.text_of[0], "1.023e-06", "the first edge is 1 us");
+	is_str(edges.text_of[96], "17.179869183", "the last one 17 s");
+}
+
+/* ---- series ---- */
+
+/* "dev1", "op2"; cgroups 100 and 101 have the same path, as after a restart of a service. */
+static void label(void *arg, const struct io_tags *t, const char *labels[NR_SERIES_LABELS])
+{
+	static char device[16], op[16], cgroup[32];
+
+	++*(int *)arg;
+	snprintf(device, sizeof(device), "dev%d", t->device);
+	snprintf(op, sizeof(op), "op%d", t->op);
+	snprintf(cgroup, sizeof(cgroup), "/%d", (int)(t->cgroup == 101 ? 100 : t->cgroup));
+	labels[SERIES_DEVICE] = device;
+	labels[SERIES_OP] = op;
+	if (t->device == 1)
+		labels[SERIES_MODEL] = "ACME \"SSD\"\n# HELP x\\";
+	if (t->cgroup)
+		labels[SERIES_CGROUP] = cgroup;
+}
+
+static struct series_set set_of(size_t most, uint32_t by, int *named)
+{
+	struct series_set set = {
+		.by = by, .most = most, .edges = &edges, .label = label, .arg = named
+	};
+
+	series_set__init(&set);
+	return set;
+}
+
+static void add(struct series_set *set, int device, uint8_t op, uint64_t cgroup, unsigned int nr)
+{
+	const struct io_tags tags = {
+		.device = device, .op = op, .cgroup = cgroup, .path = 7, .queue = (uint16_t)nr
+	};
+	struct hist *part = calloc(1, sizeof(*part));
+
+	for (unsigned int i = 0; i < nr; i++)
+		hist__add(part, 1000 * i, 512);
+	if (series_set__add(set, &tags, part))
+		ok(false, "out of memory");
+	free(part);
+}
+
+static void test_limit(void)
+{
+	struct series_set set;
+	uint64_t count = 0;
+	int named = 0;
+
+	set = set_of(3, 0, &named);
+	for (int pass = 0; pass < 2; pass++) {
+		series_set__begin(&set);
+		for (int device = 1; device <= 7; device++)
+			add(&set, device, 1, 5, 10 * (unsigned int)device);
+		series_set__add(&set, &(struct io_tags){ .other = 1, .device = 3 },
+				&(struct hist){ .slots[40] = 11, .count = 11 });
+		series_set__end(&set);
+	}
+	is_u64(set.nr, 4, "three series and `other`");
+	is_u64(set.nr_dropped, 4, "four label sets are in it");
+	is_u64(series__count(set.all[0], &edges), 40 + 50 + 60 + 70 + 11,
+	       "with all their commands, and those of the full table");
+	is_u64(series__count(set.all[3], &edges), 30, "a series has its own");
+	for (size_t i = 0; i < set.nr; i++)
+		count += series__count(set.all[i], &edges);
+	is_u64(count, 291, "the sum is exact");
+	is_u64(set.counted, 291, "by the collector's count, too");
+	is_u64(set.all[3]->shown.bytes, 30 * 512, "bytes");
+	is_u64((uint64_t)named, 7, "each is named once");
+	series_set__free(&set);
+}
+
+/* Two rows with one label set are one series: two would be refused by the scraper. */
+static void test_same_labels(void)
+{
+	int named = 0;
+	struct series_set set = set_of(10, 1u << BY_CGROUP, &named);
+
+	series_set__begin(&set);
+	add(&set, 1, 1, 100, 5);
+	add(&set, 1, 1, 101, 6);
+	add(&set, 1, 1, 102, 7);
+	series_set__end(&set);
+	is_u64(set.nr, 3, "two label sets and `other`");
+	is_u64(series__count(set.all[1], &edges), 11, "the first has both rows");
+	series_set__free(&set);
+}
+
+static void test_never_down(void)
+{
+	int named = 0;
+	struct series_set set = set_of(10, 0, &named);
+	struct ledger shown = { .failed = 7, .lost = { [LOST_ROW] = 3 } };
+
+	for (unsigned int nr = 10; nr >= 9; nr--) {
+		series_set__begin(&set);
+		add(&set, 1, 1, 0, nr);
+		series_set__end(&set);
+	}
+	is_u64(series__count(set.all[1], &edges), 10, "a count does not go down");
+	is_u64(set.all[1]->shown.bytes, 5120, "nor do bytes");
+	is_u64(set.counted, 9, "the ledger gets what was read");
+	metrics__raise(&shown, &(struct ledger){ .failed = 6, .retries = 2, .in_flight = 1 });
+	is_u64(shown.failed, 7, "nor does the ledger");
+	is_u64(shown.lost[LOST_ROW], 3, "nor its losses");
+	is_u64(shown.retries + shown.in_flight, 3, "what is higher is taken");
+	metrics__raise(&shown, &(struct ledger){ .in_flight = 0 });
+	is_u64(shown.in_flight, 0, "what is in flight may go down");
+	series_set__free(&set);
+}
+
+/* ---- the page ---- */
+
+static char *page(const struct series_set *set, enum openmetrics_format format)
+{
+	const struct ledger ledger = { .failed = 3, .lost = { [LOST_SKIPPED] = 5 } };
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	ok(!metrics__write(&(struct metrics){ set, &ledger, format }, out), "written");
+	fclose(out);
+	return text;
+}
+
+static bool each_line_is_sane(const char *text)
+{
+	while (*text) {
+		size_t len = strcspn(text, "\n");
+
+		if (strncmp(text, "# ", 2) && strncmp(text, "iosonar_", 8))
+			return false;
+		text += len + (text[len] == '\n');
+	}
+	return true;
+}
+
+static void test_page(void)
+{
+	int named = 0;
+	struct series_set set = set_of(10, 0, &named);
+	char *old, *open;
+
+	series_set__begin(&set);
+	add(&set, 1, 1, 0, 13);
+	series_set__end(&set);
+	old = page(&set, OPENMETRICS_TEXT_0_0_4);
+	open = page(&set, OPENMETRICS_1_0);
+	ok(strstr(old, "\niosonar_commands_total{device=\"dev1\",model=\"ACME \\\"SSD\\\"\\\\x0a# "
+		       "HELP x\\\\\",op=\"op1\"} 13\n"),
+	   "a hostile model ends neither its label nor its line");
+	ok(each_line_is_sane(old) && each_line_is_sane(open), "no line is its own");
+	ok(strstr(old, "# TYPE iosonar_commands_total counter\n") &&
+		   strstr(open, "# TYPE iosonar_commands counter\n"),
+	   "the head of a counter is the format's");
+	ok(strstr(open, "\n# EOF\n") && !strstr(old, "# EOF"), "OpenMetrics has an end");
+	ok(strstr(old, "\niosonar_lost_total{reason=\"skipped\"} 5\n"), "losses by reason");
+	ok(strstr(old, "\niosonar_failed_commands_total 3\n"), "failures");
+	ok(!strstr(old, "\"other\""), "`other` is absent while it is empty");
+	free(old);
+	free(open);
+	series_set__free(&set);
+}
+
+int main(void)
+{
+	test_edges();
+	test_limit();
+	test_same_labels();
+	test_never_down();
+	test_page();
+	return done_testing();
+}
