@@ -4,7 +4,6 @@
 allowed for it, or dropped; after each a normal scrape has to work. Prints a line of TAP without number for each case."""
 import socket
 import sys
-import threading
 import time
 
 port = int(sys.argv[1])
@@ -12,8 +11,7 @@ HOST = b"Host: localhost\r\n"
 
 
 def connect():
-    s = socket.create_connection(("127.0.0.1", port), timeout=15)
-    return s
+    return socket.create_connection(("127.0.0.1", port), timeout=15)
 
 
 def exchange(parts, pause=0.0, wait=15):
@@ -31,7 +29,9 @@ def exchange(parts, pause=0.0, wait=15):
                 if not piece:
                     break
                 got += piece
-    except (ConnectionError, BrokenPipeError):
+    except TimeoutError:
+        return b"nothing within %d s" % wait
+    except OSError:  # it was dropped
         pass
     return got
 
@@ -40,8 +40,8 @@ def get(head=HOST, path=b"/metrics"):
     return b"GET " + path + b" HTTP/1.1\r\n" + head + b"\r\n"
 
 
-def answers(got):
-    return got.count(b"HTTP/1.1 ")
+def answers(got, code=b""):
+    return got.count(b"HTTP/1.1 " + code)
 
 
 def status(got):
@@ -121,7 +121,8 @@ cases = [
 def run_case(name, request, allowed):
     got = exchange([request])
     seen = status(got)
-    good = seen in allowed and answers(got) <= 1 and b"secret" not in got and b"<script>" not in got
+    # libmicrohttpd 0.9.75 sends the head of some of its own refusals twice; what is smuggled in would be a 200
+    good = seen in allowed and answers(got, b"200") <= (seen == 200) and b"secret" not in got and b"<script>" not in got
     good = good and scrape_works()
     report(good, name + " (%s)" % ("dropped" if not seen else seen))
     if not good:
@@ -190,7 +191,6 @@ def slow_readers():
 
 
 report(scrape_works(), "a normal scrape")
-# The slow ones beside the others: the test has to be short.
 for case in cases:
     run_case(*case)
 pipelined()

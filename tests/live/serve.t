@@ -1,0 +1,259 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# serve on this machine: are the counts that a scraper gets those of the load, and does it go on answering whatever is sent
+# to it? Second instruments: fio's own count, `iosonar latency` beside it, promtool, and a real Prometheus.
+set -u
+# shellcheck source=tests/live/lib.sh
+. "$(dirname "$0")/lib.sh"
+here=$(dirname "$0")
+disk='' pids=()
+
+# shellcheck disable=SC2317 # called by the trap
+clean() {
+	exec 9>&-
+	local pid
+	for pid in ${pids[@]+"${pids[@]}"}; do kill "$pid" 2>/dev/null; done
+	wait
+	[ -n "$disk" ] && losetup -d "$disk"
+	[ -n "$tmp" ] && rm -rf "$tmp"
+}
+
+# serve NAME OPTION...: in the background; its port in $port, its pid in $pid, its words in $tmp/NAME.err
+serve() {
+	local as=$1
+	shift
+	: >"$tmp/$as.err"
+	"$IOSONAR" serve --listen 127.0.0.1:0 "$@" 2>>"$tmp/$as.err" </dev/null >"$tmp/$as.out" &
+	pid=$!
+	pids+=("$pid")
+	await_line "$tmp/$as.err" '^serving '
+	port=$(sed -n 's,^serving http://127.0.0.1:\([0-9]*\)/metrics$,\1,p' "$tmp/$as.err")
+}
+await_line() {
+	for _ in $(seq 100); do
+		grep -q "$2" "$1" && return
+		sleep 0.1
+	done
+	sed 's/^/# /' "$1"
+}
+
+# ends PID NAME: by SIGTERM, with this exit code
+ends() {
+	local code=0
+	kill -TERM "$1"
+	wait "$1" || code=$?
+	is "$code" 0 "$2: SIGTERM ends it, exit 0"
+	is "$(tail -n 1 "$tmp/$2.err" | grep -c 'nothing lost$')" 1 "$2: with a ledger"
+}
+
+scrape() { curl -sS --max-time 10 "http://127.0.0.1:$port/metrics" "$@"; }
+# value METRIC LABELS: of the page in $tmp/page
+value() { sed -n "s/^$1$2 //p" "$tmp/page"; }
+series() { echo "{device=\"$name\",op=\"$1\"}"; }
+
+fio_load() { # fio_load READ|WRITE NUMBER [OPTION...]
+	local rw=$1 n=$2
+	shift 2
+	fio --name=load --filename="$disk" --direct=1 --ioengine=psync --rw="rand$rw" --bs=4k --size=16M \
+		--io_size=$((n * 4096)) --norandommap --output-format=json --output="$tmp/fio" "$@" 2>>"$tmp/fio.err" >/dev/null
+	python3 -c 'import json, sys; j = json.load(open(sys.argv[1]))["jobs"][0]; print(j[sys.argv[2]]["total_ios"])' "$tmp/fio" "$rw"
+}
+
+# ---- counts ----
+
+check_counts() {
+	local reads writes
+	serve counts -d "$name"
+	reads=$(fio_load read 1009) writes=$(fio_load write 997)
+	scrape >"$tmp/page" 2>"$tmp/err"
+	if [ "$(value iosonar_lost_total '{reason="completion"}')" != 0 ]; then # as in latency.t
+		again serve "$(grep completion "$tmp/page")"
+		ends "$pid" counts
+		serve counts -d "$name"
+		reads=$(fio_load read 1009) writes=$(fio_load write 997)
+		scrape >"$tmp/page"
+	fi
+	is "$reads $writes" "1009 997" "fio's own count"
+	is "$(value iosonar_commands_total "$(series read)")" "$reads" "as many reads"
+	is "$(value iosonar_commands_total "$(series write)")" "$writes" "as many writes"
+	is "$(value iosonar_command_latency_seconds_count "$(series read)")" "$reads" "the same in the histogram"
+	is "$(value iosonar_bytes_total "$(series write)")" $((writes * 4096)) "bytes"
+	is "$(grep -c "_bucket{device=\"$name\",op=\"read\"" "$tmp/page")" 98 "97 buckets and the last one"
+	is "$(value iosonar_in_flight '') $(value iosonar_failed_commands_total '')" "0 0" "nothing in flight, nothing failed"
+	is "$(grep '^iosonar_lost_total' "$tmp/page" | grep -cv ' 0$')" 0 "nothing lost"
+	promtool check metrics <"$tmp/page" >"$tmp/err" 2>&1
+	is "$? $(wc -c <"$tmp/err")" "0 0" "promtool has nothing to say"
+	scrape -H 'Accept: application/openmetrics-text;version=1.0.0' -D "$tmp/head" >"$tmp/open"
+	is "$(tail -n 1 "$tmp/open") $(grep -c '^Content-Type: application/openmetrics-text; version=1.0.0' "$tmp/head")" "# EOF 1" "OpenMetrics"
+	is "$(grep -v '^#' "$tmp/open" | grep -v seconds)" "$(grep -v '^#' "$tmp/page" | grep -v seconds)" "with the same samples"
+	is "$(scrape -I | tr -d '\r' | grep -cE '^(HTTP/1.1 200 OK|Connection: close|X-Content-Type-Options: nosniff|Content-Security-Policy: default-src .none.;.*)$')" 4 "HEAD"
+	is "$(scrape -I | grep -ci '^access-control')" 0 "no CORS"
+}
+
+# No capability, none to gain, system calls filtered. Calls that the filter refuses: tests/unit/privilege.c.
+check_privileges() {
+	is "$(sed -nE 's/^(CapPrm|CapEff|NoNewPrivs|Seccomp):[[:space:]]*0*([0-9a-f]+)$/\2/p' "/proc/$pid/status" | xargs)" "0 0 1 2" \
+		"it serves without privileges"
+	is "$(find "/proc/$pid/task" -mindepth 1 -maxdepth 1 | wc -l)" 1 "and without threads"
+	ends "$pid" counts
+}
+
+# ---- other sockets, limits ----
+
+check_unix() {
+	for _ in 1 2; do # the second run replaces the file of the first
+		: >"$tmp/unix.err"
+		"$IOSONAR" serve -d "$name" --listen "unix:$tmp/sock" 2>>"$tmp/unix.err" </dev/null &
+		pid=$!
+		pids+=("$pid")
+		await_line "$tmp/unix.err" "^serving unix:$tmp/sock\$"
+		is "$(curl -sS --max-time 10 --unix-socket "$tmp/sock" http://any.host/healthz)" ok "a unix socket, whatever the Host"
+		ends "$pid" unix
+	done
+}
+
+check_activation() {
+	: >"$tmp/passed.err"
+	cat >"$tmp/pass.py" <<-'EOF'
+		import os, socket, sys
+		s = socket.socket()
+		s.bind(("127.0.0.1", 0))
+		s.listen()
+		open(sys.argv[1], "w").write(str(s.getsockname()[1]))
+		fd = s.detach()
+		os.dup2(fd, 3) if fd != 3 else os.set_inheritable(3, True)
+		os.environ.update(LISTEN_FDS="1", LISTEN_PID=str(os.getpid()))
+		os.execv(sys.argv[2], sys.argv[2:])
+	EOF
+	python3 "$tmp/pass.py" "$tmp/port" "$IOSONAR" serve -d "$name" 2>>"$tmp/passed.err" </dev/null &
+	pid=$!
+	pids+=("$pid")
+	await_line "$tmp/passed.err" '^serving '
+	port=$(cat "$tmp/port")
+	is "$(curl -sS --max-time 10 "http://127.0.0.1:$port/healthz")" ok "a socket that systemd would pass"
+	ends "$pid" passed
+}
+
+check_series() {
+	serve few -d "$name" --series 1 --buckets 1 --by cgroup,path
+	fio_load read 101 >/dev/null
+	fio_load write 103 >/dev/null
+	scrape >"$tmp/page"
+	is "$(grep '^iosonar_commands_total' "$tmp/page" | sed 's/.* //' | sort -n | xargs)" "101 103" "--series 1: two series"
+	is "$(grep -c '^iosonar_commands_total{device="other",op="other",cgroup="other"}' "$tmp/page")" 1 "one of them is other"
+	is "$(value iosonar_series_dropped '')" 1 "it holds one label set"
+	is "$(grep -c "^iosonar_commands_total{device=\"$name\",.*,cgroup=\"$(sed -n 's/^0:://p' /proc/self/cgroup)\"}" "$tmp/page")" 1 \
+		"the other one has its cgroup"
+	is "$(grep -c '^iosonar_command_latency_seconds_bucket{device="other"' "$tmp/page")" 26 "--buckets 1: 25 and the last one"
+	ends "$pid" few
+}
+
+# ---- hostile requests ----
+
+# Beside the rest, with a server of its own: its slow peers take 10 s.
+start_hostile() {
+	serve hostile -d "$name"
+	hostile=$pid hostile_port=$port
+	timeout 60 python3 "$here/serve_requests.py" "$port" >"$tmp/hostile.tap" 2>&1 </dev/null &
+	requests=$!
+	pids+=("$requests")
+}
+check_hostile() {
+	local code=0 line
+	wait "$requests" || code=$?
+	while read -r line; do
+		case $line in
+		'ok - '*) ok 0 "hostile: ${line#ok - }" ;;
+		'not ok - '*) ok 1 "hostile: ${line#not ok - }" ;;
+		*) echo "# $line" ;;
+		esac
+	done <"$tmp/hostile.tap"
+	is "$code" 0 "all hostile requests were sent"
+	[ "$(grep -c '^ok - ' "$tmp/hostile.tap")" -ge 60 ]
+	ok $? "at least 60 of them"
+	port=$hostile_port
+	is "$(curl -sS --max-time 10 "http://127.0.0.1:$port/healthz")" ok "it still answers"
+	ends "$hostile" hostile
+}
+
+# ---- Prometheus ----
+
+free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
+# ask QUERY: the first value of the answer
+ask() {
+	curl -sS --max-time 10 --data-urlencode "query=$1" "http://127.0.0.1:$prometheus_port/api/v1/query" |
+		python3 -c 'import json, sys; r = json.load(sys.stdin)["data"]["result"]; print(r[0]["value"][1] if r else "none")'
+}
+start_prometheus() {
+	serve prometheus -d "$name"
+	served=$pid served_port=$port prometheus_port=$(free_port)
+	cat >"$tmp/prometheus.yml" <<-EOF
+		global: {scrape_interval: 1s, scrape_timeout: 1s}
+		scrape_configs: [{job_name: iosonar, static_configs: [{targets: ['localhost:$served_port']}]}]
+	EOF
+	prometheus --config.file="$tmp/prometheus.yml" --storage.tsdb.path="$tmp/tsdb" --log.level=warn \
+		--web.listen-address="127.0.0.1:$prometheus_port" 2>"$tmp/prometheus.log" </dev/null &
+	pids+=("$!")
+	for _ in $(seq 100); do
+		[ "$(ask up 2>/dev/null)" = 1 ] && break
+		sleep 0.2
+	done
+}
+check_prometheus() {
+	local p99
+	is "$(ask up)" 1 "Prometheus scrapes it" || sed 's/^/# /' "$tmp/prometheus.log"
+	# latency counts the same commands, for a second opinion of their percentile
+	timeout 60 "$IOSONAR" latency -d "$name" -o json --out "$tmp/json" -- fio --name=load --filename="$disk" --direct=1 \
+		--ioengine=libaio --iodepth=4 --rw=randread --bs=4k --size=16M --io_size=$((5003 * 4096)) --norandommap --rate_iops=600 \
+		--output-format=json --output="$tmp/fio" >"$tmp/out" 2>"$tmp/err" </dev/null
+	sleep 2.2
+	is "$(ask "iosonar_commands_total{device=\"$name\",op=\"read\"}")" \
+		"$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["jobs"][0]["read"]["total_ios"])' "$tmp/fio")" \
+		"it has as many reads as fio did"
+	is "$(ask 'sum(iosonar_lost_total)')" 0 "and no loss"
+	is "$(ask 'min_over_time(up[8s])')" 1 "no scrape failed"
+	p99=$(sed -n 's/^{"type":"latency","span":"total".*"p99_ns":\([0-9]*\).*/\1/p' "$tmp/json")
+	python3 - "$(ask "histogram_quantile(0.99, iosonar_command_latency_seconds_bucket{device=\"$name\",op=\"read\"})")" "$p99" <<-'EOF'
+		import sys
+		got, own = float(sys.argv[1]) * 1e9, float(sys.argv[2])
+		print("# p99: Prometheus %d ns, latency %d ns" % (got, own))
+		# a bucket is at most 1/4 wider than the one below it; 1/32 is what latency's own buckets leave open
+		sys.exit(not own / 1.25 / 1.04 <= got <= own * 1.25 * 1.04)
+	EOF
+	ok $? "histogram_quantile is within one bucket of latency's p99"
+	is "$(ask "rate(iosonar_commands_total{device=\"$name\",op=\"read\"}[30s]) > bool 100")" 1 "a rate"
+	ends "$served" prometheus
+}
+
+# ---- the run ----
+
+[ "$(id -u)" -eq 0 ] || skip_all "needs root"
+command -v losetup >/dev/null || skip_all "there is no losetup (util-linux)"
+[ -e /dev/loop-control ] || skip_all "this kernel has no loop devices"
+[ -r /sys/kernel/btf/vmlinux ] || skip_all "this kernel has no BTF"
+[ "$(stat -f -c %T /dev/shm 2>/dev/null)" = tmpfs ] || skip_all "/dev/shm is no tmpfs"
+for tool in fio curl python3 promtool prometheus; do
+	command -v "$tool" >/dev/null || skip_all "there is no $tool"
+done
+"$IOSONAR" --version | grep -qw libmicrohttpd || skip_all "built without libmicrohttpd"
+trap clean EXIT
+trap "exit 1" HUP INT TERM
+tmp=$(mktemp -d /dev/shm/iosonar-serve.XXXXXX) || skip_all "no room on /dev/shm"
+truncate -s 16M "$tmp/disk"
+disk=$(losetup -f --show "$tmp/disk" 2>"$tmp/err") || skip_all "no loop device: $(head -1 "$tmp/err")"
+exec 9<>"$disk" && { flock -x 9 || true; }
+! command -v udevadm >/dev/null || udevadm settle -t 5
+name=${disk#/dev/}
+dd if=/dev/zero of="$disk" bs=1M oflag=direct status=none 2>/dev/null
+
+start_hostile
+check_counts
+check_privileges
+check_unix
+check_activation
+check_series
+start_prometheus
+check_prometheus
+check_hostile
+echo "1..$nr"
+exit $((failed > 0))
