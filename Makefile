@@ -52,13 +52,18 @@ HAVE_LIBEDIT := $(if $(HAVE_SQLITE),$(shell $(PKG_CONFIG) --exists libedit && ec
 SQL_CFLAGS := $(if $(HAVE_SQLITE),-DHAVE_SQLITE) $(if $(HAVE_LIBEDIT),-DHAVE_LIBEDIT)
 SQL_LIBS := $(if $(HAVE_SQLITE),-lsqlite3) $(if $(HAVE_LIBEDIT),-ledit)
 LIBS += $(SQL_LIBS) -lm
-# Optional: serve. Not in the static one: its archive wants gnutls, which has none.
+# Optional: serve. The archive, if all that it lacks is in no_tls.c: the library brings nine others along, at every start.
 HAVE_MICROHTTPD := $(shell $(PKG_CONFIG) --exists libmicrohttpd && echo 1)
+HTTP_TRIAL := int MHD_start_daemon(void); int main(void) { return MHD_start_daemon(); }
+HTTP_ARCHIVE := $(if $(HAVE_MICROHTTPD),$(shell f=$$(mktemp) && echo '$(HTTP_TRIAL)' | \
+	$(CC) -w -x c -o $$f - src/serve/no_tls.c -x none -l:libmicrohttpd.a -lpthread 2>&1 >/dev/null | grep -q . || echo 1; rm -f $$f))
 HTTP_CFLAGS := $(if $(HAVE_MICROHTTPD),-DHAVE_MICROHTTPD)
-HTTP_LIBS := $(if $(HAVE_MICROHTTPD),-lmicrohttpd)
+HTTP_LIBS := $(if $(HTTP_ARCHIVE),-l:libmicrohttpd.a $(O)/libiosonar.a,$(if $(HAVE_MICROHTTPD),-lmicrohttpd))
 LIBS += $(HTTP_LIBS)
+# Not in the static program without the archive.
+HTTP_NOT_STATIC := $(if $(HTTP_ARCHIVE),,1)
 # An archive does not say what it needs: Debian 13's libelf wants zstd whether we do or not.
-STATIC_LIBS = $(filter-out -ldw $(SQL_LIBS) $(HTTP_LIBS),$(LIBS)) $(shell $(PKG_CONFIG) --static --libs libelf)
+STATIC_LIBS = $(filter-out -ldw -lmicrohttpd $(SQL_LIBS),$(LIBS)) $(shell $(PKG_CONFIG) --static --libs libelf)
 
 BPF_SOURCES := $(wildcard src/bpf/*.bpf.c)
 SKELETONS := $(BPF_SOURCES:src/bpf/%.bpf.c=$(O)/bpf/%.skel.h)
@@ -88,7 +93,7 @@ $(O)/iosonar: $(O)/main.o $(O)/libiosonar.a $(LIBBPF)
 # For a machine without our libraries, or without any: it needs the kernel, /proc, /sys and /dev.
 static: $(O)/iosonar-static
 
-$(O)/iosonar-static: $(O)/main.o $(O)/static.o $(O)/symbol/elf_dwfl.static.o $(O)/symbol/dwarf_proto.static.o $(O)/sql/sql.static.o $(O)/serve/http.static.o $(O)/libiosonar.a $(LIBBPF)
+$(O)/iosonar-static: $(O)/main.o $(O)/static.o $(O)/symbol/elf_dwfl.static.o $(O)/symbol/dwarf_proto.static.o $(O)/sql/sql.static.o $(if $(HTTP_NOT_STATIC),$(O)/serve/http.static.o) $(O)/libiosonar.a $(LIBBPF)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -static -o $@ $(filter %.o,$^) $(O)/libiosonar.a $(STATIC_LIBS)
 
