@@ -125,7 +125,8 @@ static int serve_write(struct serve *v, enum openmetrics_format format, FILE *ou
 	io__recount_skipped(io);
 	io__ledger(io, &now);
 	metrics__raise(&v->shown, &now);
-	return metrics__write(&(struct metrics){ &v->series, &v->shown, format }, out);
+	return metrics__write(
+		&(struct metrics){ &v->series, &v->shown, format, io__own_cost(io).ns }, out);
 }
 
 static int serve_metrics(void *arg, enum openmetrics_format format, char **text, size_t *len)
@@ -155,6 +156,7 @@ static struct io_wants serve_wants(void *state, const struct options *options)
 		.filter = &options->filter,
 		.by_cgroup = v->series.by >> BY_CGROUP & 1,
 		.by_path = v->series.by >> BY_PATH & 1,
+		.own_cost = true,
 	};
 }
 

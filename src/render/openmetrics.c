@@ -132,6 +132,14 @@ void openmetrics__gauge_seconds(FILE *out, const char *name, struct openmetrics_
 	openmetrics_put_units(out, ns, 1000000000);
 }
 
+void openmetrics__counter_seconds(FILE *out, const char *name, struct openmetrics_labels labels,
+				  uint64_t ns)
+{
+	fprintf(out, "%s_total", name);
+	openmetrics_put_labels(out, labels);
+	openmetrics_put_units(out, ns, 1000000000);
+}
+
 static void openmetrics_put_count(FILE *out, const char *name, const char *suffix,
 				  struct openmetrics_labels labels, uint64_t count)
 {

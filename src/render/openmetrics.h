@@ -53,6 +53,8 @@ void openmetrics__counter_family(FILE *out, enum openmetrics_format format, cons
 				 const char *unit, const char *help);
 void openmetrics__counter(FILE *out, const char *name, struct openmetrics_labels labels,
 			  uint64_t value);
+void openmetrics__counter_seconds(FILE *out, const char *name, struct openmetrics_labels labels,
+				  uint64_t ns);
 /* per_unit: our units per unit of the family: 10^9 for ns, 1 for bytes. 0 or -ENOMEM. */
 int openmetrics__histogram(FILE *out, const char *name, struct openmetrics_labels labels,
 			   const struct openmetrics_bounds *bounds,

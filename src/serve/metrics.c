@@ -129,6 +129,10 @@ static void metrics_write_self(const struct metrics *m, FILE *out)
 			    "Label sets that are added up in the series other, because of "
 			    "--series.");
 	openmetrics__gauge(out, "iosonar_series_dropped", metrics_no_labels, m->set->nr_dropped);
+	openmetrics__counter_family(out, m->format, "iosonar_bpf_run_seconds", "seconds",
+				    "CPU time of iosonar's own programs in the kernel, as about "
+				    "one run in 1,024 shows.");
+	openmetrics__counter_seconds(out, "iosonar_bpf_run_seconds", metrics_no_labels, m->own_ns);
 	openmetrics__family(out, "iosonar_build_info", "gauge", NULL, "Version of iosonar.");
 	openmetrics__gauge(out, "iosonar_build_info", (struct openmetrics_labels){ &version, 1 },
 			   1);

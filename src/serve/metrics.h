@@ -14,6 +14,7 @@ struct metrics {
 	const struct series_set *set;
 	const struct ledger *ledger; /* its counts must not go down: metrics__raise */
 	enum openmetrics_format format;
+	uint64_t own_ns; /* CPU time of our own programs */
 };
 
 /* 0, or -ENOMEM: what was written is incomplete. */

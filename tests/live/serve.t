@@ -148,6 +148,18 @@ check_series() {
 	ends "$pid" few
 }
 
+# say_tap PREFIX FILE: its lines, which have no numbers, as cases of ours
+say_tap() {
+	local line
+	while read -r line; do
+		case $line in
+		'ok - '*) ok 0 "$1 ${line#ok - }" ;;
+		'not ok - '*) ok 1 "$1 ${line#not ok - }" ;;
+		*) echo "# $line" ;;
+		esac
+	done <"$2"
+}
+
 # ---- hostile requests ----
 
 # Beside the rest, with a server of its own: its slow peers take 10 s.
@@ -159,15 +171,9 @@ start_hostile() {
 	pids+=("$requests")
 }
 check_hostile() {
-	local code=0 line
+	local code=0
 	wait "$requests" || code=$?
-	while read -r line; do
-		case $line in
-		'ok - '*) ok 0 "hostile: ${line#ok - }" ;;
-		'not ok - '*) ok 1 "hostile: ${line#not ok - }" ;;
-		*) echo "# $line" ;;
-		esac
-	done <"$tmp/hostile.tap"
+	say_tap hostile: "$tmp/hostile.tap"
 	is "$code" 0 "all hostile requests were sent"
 	[ "$(grep -c '^ok - ' "$tmp/hostile.tap")" -ge 60 ]
 	ok $? "at least 60 of them"
@@ -199,6 +205,25 @@ start_prometheus() {
 		sleep 0.2
 	done
 }
+# Every query of contrib's dashboard and alerts has data here.
+check_contrib() {
+	python3 "$here/serve_contrib.py" "$prometheus_port" "$here/../../contrib" >"$tmp/contrib.tap" 2>&1
+	is "$?" 0 "contrib: all queries were asked"
+	say_tap contrib: "$tmp/contrib.tap"
+	is "$(promtool check rules "$here/../../contrib/prometheus/iosonar.rules.yml" 2>&1 | grep -c 'SUCCESS: 4 rules')" 1 "contrib: promtool accepts the alerts"
+	python3 - "$here/../../contrib/container/daemonset.yaml" <<-'EOF'
+		import sys, yaml
+		spec = yaml.safe_load(open(sys.argv[1]))["spec"]["template"]["spec"]["containers"][0]
+		sys.exit(spec["args"][0] != "serve" or spec["securityContext"]["capabilities"] != {"drop": ["ALL"], "add": ["BPF", "PERFMON"]})
+	EOF
+	ok $? "contrib: the DaemonSet is YAML, with two capabilities"
+	if ! command -v systemd-analyze >/dev/null; then
+		skip "contrib: the unit's exposure is below 3.0" "there is no systemd-analyze"
+		return
+	fi
+	systemd-analyze security --offline=yes --threshold=30 --no-pager "$here/../../contrib/systemd/iosonar.service" >"$tmp/err" 2>&1
+	is "$? $(grep -c Unknown "$tmp/err")" "0 0" "contrib: the unit's exposure is below 3.0"
+}
 check_prometheus() {
 	local p99
 	is "$(ask up)" 1 "Prometheus scrapes it" || sed 's/^/# /' "$tmp/prometheus.log"
@@ -221,6 +246,9 @@ check_prometheus() {
 		sys.exit(not own / 1.25 / 1.04 <= got <= own * 1.25 * 1.04)
 	EOF
 	ok $? "histogram_quantile is within one bucket of latency's p99"
+	[ "$(ask 'iosonar_bpf_run_seconds_total > bool 0')" = 1 ]
+	ok $? "the programs' own time is there, and below the run's"
+	check_contrib
 	is "$(ask "rate(iosonar_commands_total{device=\"$name\",op=\"read\"}[30s]) > bool 100")" 1 "a rate"
 	ends "$served" prometheus
 }

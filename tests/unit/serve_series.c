@@ -192,7 +192,7 @@ static char *page(const struct series_set *set, enum openmetrics_format format)
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
-	ok(!metrics__write(&(struct metrics){ set, &ledger, format }, out), "written");
+	ok(!metrics__write(&(struct metrics){ set, &ledger, format, 1500000000 }, out), "written");
 	fclose(out);
 	return text;
 }
@@ -230,6 +230,8 @@ static void test_page(void)
 	ok(strstr(open, "\n# EOF\n") && !strstr(old, "# EOF"), "OpenMetrics has an end");
 	ok(strstr(old, "\niosonar_lost_total{reason=\"skipped\"} 5\n"), "losses by reason");
 	ok(strstr(old, "\niosonar_failed_commands_total 3\n"), "failures");
+	ok(strstr(old, "\niosonar_bpf_run_seconds_total 1.500000000\n"),
+	   "our own time, in seconds");
 	ok(!strstr(old, "\"other\""), "`other` is absent while it is empty");
 	free(old);
 	free(open);
