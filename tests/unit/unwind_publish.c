@@ -129,11 +129,13 @@ static void test_cut(struct symbols *symbols)
 
 	symbols__unwind(symbols, &(struct symbols_process){ .pid = self }, &u);
 	ok(!unwinder__is_cut_by_fp(NULL, self), "nobody unwinds: it is as the kernel took it");
-	ok(unwinder__is_cut_by_fp(by_tables, self), "dwarf, a process that is not known: it may be");
+	ok(unwinder__is_cut_by_fp(by_tables, self),
+	   "dwarf, a process that is not known: it may be");
 	ok(!unwinder__is_cut_by_fp(as_it_is, self), "auto, the same: nothing is known");
 	ask(&shared);
 	unwinder__publish(as_it_is, symbols);
-	ok(unwinder__is_cut_by_fp(as_it_is, self) == !u.by_fp, "auto: if it keeps no frame pointers");
+	ok(unwinder__is_cut_by_fp(as_it_is, self) == !u.by_fp,
+	   "auto: if it keeps no frame pointers");
 	ok(unwinder__is_cut_by_fp(by_tables, self), "dwarf: always");
 	unwinder__free(by_tables);
 	unwinder__free(as_it_is);
