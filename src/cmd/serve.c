@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/privilege.h"
 #include "cmd/cmd.h"
@@ -114,19 +115,28 @@ static int serve_read(struct serve *v)
 	return v->err;
 }
 
+static bool serve_is_gone(void *arg, int32_t device)
+{
+	const struct serve *v = arg;
+
+	return io_source__devices(v->session)->devices[device - 1].gone;
+}
+
 static int serve_write(struct serve *v, enum openmetrics_format format, FILE *out)
 {
 	struct io *io = io_source__collector(v->session);
+	struct metrics metrics = { &v->series, &v->shown, format, .now_ns = clock__mono_ns() };
 	struct ledger now;
 	int err = serve_read(v);
 
 	if (err)
 		return err;
+	series_set__retire(&v->series, metrics.now_ns, serve_is_gone);
 	io__recount_skipped(io);
 	io__ledger(io, &now);
 	metrics__raise(&v->shown, &now);
-	return metrics__write(
-		&(struct metrics){ &v->series, &v->shown, format, io__own_cost(io).ns }, out);
+	metrics.own_ns = io__own_cost(io).ns;
+	return metrics__write(&metrics, out);
 }
 
 static int serve_metrics(void *arg, enum openmetrics_format format, char **text, size_t *len)

@@ -20,7 +20,9 @@ static struct openmetrics_labels metrics_labels(const struct series *series,
 /* The first one is `other`: it appears when something is in it. */
 static bool metrics_has(const struct metrics *m, size_t at)
 {
-	return at || series__count(m->set->all[at], m->set->edges);
+	const struct series *series = m->set->all[at];
+
+	return at ? !series__has_ended(series, m->now_ns) : series__count(series, m->set->edges);
 }
 
 static int metrics_write_latencies(const struct metrics *m, FILE *out)

@@ -106,6 +106,25 @@ void series_set__free(struct series_set *set)
 	index__free(&set->all_by_labels);
 }
 
+/* ---- devices that go ---- */
+
+void series_set__retire(struct series_set *set, uint64_t now_ns, bool (*is_gone)(void *, int32_t))
+{
+	for (size_t i = 0; i < set->nr; i++) {
+		struct series *series = set->all[i];
+
+		if (!series->device || !is_gone(set->arg, series->device))
+			series->gone_ns = 0;
+		else if (!series->gone_ns)
+			series->gone_ns = now_ns;
+	}
+}
+
+bool series__has_ended(const struct series *series, uint64_t now_ns)
+{
+	return series->gone_ns && now_ns - series->gone_ns >= SERIES_STAYS_S * 1000000000ULL;
+}
+
 /* ---- rows of the collector ---- */
 
 /* Only what makes a label: the rest must not tell rows apart. */
@@ -146,6 +165,8 @@ static int series_set_row(struct series_set *set, const struct io_tags *tags)
 	number = tags->other ? SERIES_OTHER : series_set_find(set, labels);
 	if (number < 0)
 		return number;
+	if (number != SERIES_OTHER)
+		set->all[number]->device = tags->device;
 	row = index__add(&set->rows_by_tags, hash);
 	set->rows[row] = (struct series_row){ *tags, (uint32_t)number };
 	return number;

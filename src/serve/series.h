@@ -30,7 +30,11 @@ struct series_sum {
 struct series {
 	char *labels[NR_SERIES_LABELS]; /* NULL: it has no such label. Hostile */
 	struct series_sum now, shown;
+	int32_t device;	  /* as in struct io_tags; 0: `other` */
+	uint64_t gone_ns; /* its device was first seen to be gone; 0: it is there */
 };
+
+enum { SERIES_STAYS_S = 60 }; /* after its device is gone: every scraper sees its last counts */
 
 /* Names tags: sets texts, which are copied before the next call. Others stay NULL. */
 typedef void (*series_label_fn)(void *arg, const struct io_tags *tags,
@@ -55,6 +59,9 @@ struct series_set {
 
 int series_set__init(struct series_set *set); /* 0 or -ENOMEM */
 void series_set__free(struct series_set *set);
+/* Looks which devices are gone. */
+void series_set__retire(struct series_set *set, uint64_t now_ns, bool (*is_gone)(void *, int32_t));
+bool series__has_ended(const struct series *series, uint64_t now_ns);
 /* A reading: begin, add every part, end. */
 void series_set__begin(struct series_set *set);
 int series_set__add(struct series_set *set, const struct io_tags *tags, const struct hist *part);

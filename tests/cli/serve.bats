@@ -7,7 +7,7 @@ setup() {
 	iosonar=${IOSONAR:-build/iosonar}
 	tmp=$BATS_TEST_TMPDIR
 	"$iosonar" --version | grep -qw libmicrohttpd || skip "built without libmicrohttpd"
-	as=()
+	as=() limit=(timeout 20)
 	holder=''
 }
 
@@ -17,7 +17,7 @@ teardown() {
 
 serve() {
 	status=0
-	"${as[@]}" timeout 20 "$iosonar" serve "$@" >"$tmp/out" 2>"$tmp/err" </dev/null || status=$?
+	"${as[@]}" "${limit[@]}" "$iosonar" serve "$@" >"$tmp/out" 2>"$tmp/err" </dev/null || status=$?
 	err=$(cat "$tmp/err")
 }
 
@@ -80,11 +80,7 @@ print(s.getsockname()[1], flush=True); time.sleep(60)' >"$tmp/port" 3>&- &
 
 @test "a socket of systemd that is none" {
 	as=(bash -c 'exec 3</dev/null; LISTEN_PID=$$ LISTEN_FDS=1 exec "$@"' -)
-	serve() { # without timeout, which would be another process
-		status=0
-		"${as[@]}" "$iosonar" serve "$@" >"$tmp/out" 2>"$tmp/err" </dev/null || status=$?
-		err=$(cat "$tmp/err")
-	}
+	limit=() # timeout would be another process
 	refused 2 "LISTEN_FDS: descriptor 3 is not a stream socket that listens"
 	as=(bash -c 'LISTEN_PID=$$ LISTEN_FDS=2 exec "$@"' -)
 	refused 2 "LISTEN_FDS is 2: serve takes one socket"

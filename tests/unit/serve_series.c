@@ -183,6 +183,39 @@ static void test_never_down(void)
 	series_set__free(&set);
 }
 
+static int32_t gone_device;
+
+static bool is_gone(void *arg, int32_t device)
+{
+	(void)arg;
+	return device == gone_device;
+}
+
+/* A device that is gone keeps its series for a minute; one that returns has it again. */
+static void test_gone(void)
+{
+	const uint64_t second = 1000000000;
+	int named = 0;
+	struct series_set set = set_of(10, 0, &named);
+
+	series_set__begin(&set);
+	add(&set, 1, 1, 0, 3);
+	add(&set, 2, 1, 0, 4);
+	series_set__end(&set);
+	gone_device = 2;
+	series_set__retire(&set, 100 * second, is_gone);
+	series_set__retire(&set, 159 * second, is_gone);
+	ok(!series__has_ended(set.all[2], 159 * second), "its last counts are seen by all");
+	ok(series__has_ended(set.all[2], 160 * second), "after a minute it ends");
+	ok(!series__has_ended(set.all[1], 999 * second) &&
+		   !series__has_ended(set.all[0], 999 * second),
+	   "others do not");
+	gone_device = 0;
+	series_set__retire(&set, 200 * second, is_gone);
+	ok(!series__has_ended(set.all[2], 999 * second), "nor one that returns");
+	series_set__free(&set);
+}
+
 /* ---- the page ---- */
 
 static char *page(const struct series_set *set, enum openmetrics_format format)
@@ -192,7 +225,8 @@ static char *page(const struct series_set *set, enum openmetrics_format format)
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
-	ok(!metrics__write(&(struct metrics){ set, &ledger, format, 1500000000 }, out), "written");
+	ok(!metrics__write(&(struct metrics){ set, &ledger, format, 1500000000, 0 }, out),
+	   "written");
 	fclose(out);
 	return text;
 }
@@ -244,6 +278,7 @@ int main(void)
 	test_limit();
 	test_same_labels();
 	test_never_down();
+	test_gone();
 	test_page();
 	return done_testing();
 }
