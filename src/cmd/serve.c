@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 #include "base/clock.h"
 #include "base/log.h"
@@ -21,7 +22,12 @@
 #include "session/session.h"
 
 static const uint64_t serve_timer_ns = 1000000000;
-enum { SERVE_SERIES = 2000 };
+enum { SERVE_SERIES = 2000, SERVE_KINDS = 4 /* enum io_kind */ };
+
+/* Every disk has these: their series exist before the first command, or its rate would be unknown.
+ */
+static const char *const usual_words[] = { "read", "write" };
+enum { USUAL_OPS = 2 };
 
 struct serve {
 	/* options */
@@ -35,7 +41,8 @@ struct serve {
 	struct http *http;
 	struct edges edges;
 	struct series_set series;
-	struct ledger shown; /* counts that never go down */
+	struct ledger shown;		   /* counts that never go down */
+	int usual[USUAL_OPS][SERVE_KINDS]; /* numbers of these operations; -1: not wanted */
 	char device_text[48], op_text[16], cgroup_text[256];
 	int err; /* of a reading */
 };
@@ -106,10 +113,38 @@ static void serve_take_part(void *arg, const struct io_tags *tags, const struct 
 		v->err = -ENOMEM;
 }
 
+/* With --by cgroup it is not known which there will be. */
+static void serve_expect(struct serve *v)
+{
+	static const struct hist nothing;
+	const struct device_list *list = io_source__devices(v->session);
+
+	for (size_t i = 0; i < list->nr && !(v->series.by >> BY_CGROUP & 1); i++) {
+		const struct device *device = &list->devices[i];
+		enum io_kind kind = device->kind == DEVICE_NVME_NS ? IO_NVME : IO_BLOCK;
+
+		if (device->kind == DEVICE_NVME_CTRL ||
+		    !io__measures(io_source__collector(v->session), device))
+			continue;
+		for (int op = 0; op < USUAL_OPS; op++)
+			if (v->usual[op][kind] >= 0)
+				serve_take_part(
+					v,
+					&(struct io_tags){
+						.device = device_list__head(list, (int)i) + 1,
+						.path = (int32_t)i + 1,
+						.kind = kind,
+						.op = (uint8_t)v->usual[op][kind],
+					},
+					&nothing);
+	}
+}
+
 static int serve_read(struct serve *v)
 {
 	v->err = 0;
 	series_set__begin(&v->series);
+	serve_expect(v);
 	io_source__read(v->session, serve_take_part, v);
 	series_set__end(&v->series);
 	return v->err;
@@ -170,6 +205,30 @@ static struct io_wants serve_wants(void *state, const struct options *options)
 	};
 }
 
+static bool serve_has_op(const struct option_list *ops, const char *word)
+{
+	for (size_t i = 0; i < ops->nr; i++)
+		if (!strcmp(ops->words[i], word))
+			return true;
+	return !ops->nr;
+}
+
+static void serve_find_usual(struct serve *v, const struct session *s)
+{
+	for (int op = 0; op < USUAL_OPS; op++) {
+		uint64_t marks[SERVE_KINDS][4] = { { 0 } };
+
+		if (serve_has_op(&s->options->filter.ops, usual_words[op]))
+			op__mark(usual_words[op], io_source__op_names(s), marks);
+		for (int kind = 0; kind < SERVE_KINDS; kind++) {
+			v->usual[op][kind] = -1;
+			for (int nr = 0; nr < 256 && v->usual[op][kind] < 0; nr++)
+				if (marks[kind][nr / 64] >> (nr % 64) & 1)
+					v->usual[op][kind] = nr;
+		}
+	}
+}
+
 static int serve_on_start(void *state, struct session *s)
 {
 	struct serve *v = state;
@@ -177,6 +236,7 @@ static int serve_on_start(void *state, struct session *s)
 	int err;
 
 	v->session = s;
+	serve_find_usual(v, s);
 	err = http__new(&v->http, &(struct http_options){
 					  .fd = v->fd,
 					  .hosts = { v->allow_hosts.words, v->allow_hosts.nr,

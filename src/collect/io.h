@@ -126,6 +126,7 @@ int io__on_uevent(void *io);
 
 const struct device_list *io__devices(const struct io *io);
 const struct kernel *io__kernel(const struct io *io);
+bool io__measures(const struct io *io, const struct device *device); /* -d allows it, it is there */
 bool io__sees_nvme(const struct io *io);
 bool io__sees_block(const struct io *io);
 bool io__attaches_later(const struct io *io); /* at the first disk that is not NVMe */

@@ -44,6 +44,11 @@ bool io_is_wanted(const struct io *io, const struct device *device)
 	       io_kind_is_wanted(io, device) && (!io->nr_choices || io_choice_of(io, device));
 }
 
+bool io__measures(const struct io *io, const struct device *device)
+{
+	return io_is_wanted(io, device);
+}
+
 bool io_wants_bios_of(const struct io *io, const struct device *device)
 {
 	return io_is_bio_based(io, device) && io_is_wanted(io, device);

@@ -64,6 +64,8 @@ fio_load() { # fio_load READ|WRITE NUMBER [OPTION...]
 check_counts() {
 	local reads writes
 	serve counts -d "$name"
+	scrape >"$tmp/page" 2>"$tmp/err"
+	is "$(value iosonar_commands_total "$(series read)") $(value iosonar_commands_total "$(series write)")" "0 0" "before the first command: 0"
 	reads=$(fio_load read 1009) writes=$(fio_load write 997)
 	scrape >"$tmp/page" 2>"$tmp/err"
 	if [ "$(value iosonar_lost_total '{reason="completion"}')" != 0 ]; then # as in latency.t
@@ -225,7 +227,7 @@ check_contrib() {
 	is "$? $(grep -c Unknown "$tmp/err")" "0 0" "contrib: the unit's exposure is below 3.0"
 }
 check_prometheus() {
-	local p99
+	local p99 one
 	is "$(ask up)" 1 "Prometheus scrapes it" || sed 's/^/# /' "$tmp/prometheus.log"
 	# latency counts the same commands, for a second opinion of their percentile
 	timeout 60 "$IOSONAR" latency -d "$name" -o json --out "$tmp/json" -- fio --name=load --filename="$disk" --direct=1 \
@@ -235,6 +237,8 @@ check_prometheus() {
 	is "$(ask "iosonar_commands_total{device=\"$name\",op=\"read\"}")" \
 		"$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["jobs"][0]["read"]["total_ios"])' "$tmp/fio")" \
 		"it has as many reads as fio did"
+	one="iosonar_commands_total{device=\"$name\",op=\"read\"}[1m]"
+	is "$(ask "max_over_time($one) - min_over_time($one)")" 5003 "its growth over time is the load"
 	is "$(ask 'sum(iosonar_lost_total)')" 0 "and no loss"
 	is "$(ask 'min_over_time(up[8s])')" 1 "no scrape failed"
 	p99=$(sed -n 's/^{"type":"latency","span":"total".*"p99_ns":\([0-9]*\).*/\1/p' "$tmp/json")
