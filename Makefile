@@ -53,7 +53,8 @@ SQL_CFLAGS := $(if $(HAVE_SQLITE),-DHAVE_SQLITE) $(if $(HAVE_LIBEDIT),-DHAVE_LIB
 SQL_LIBS := $(if $(HAVE_SQLITE),-lsqlite3) $(if $(HAVE_LIBEDIT),-ledit)
 LIBS += $(SQL_LIBS) -lm
 # Optional: serve. The archive, if all that it lacks is in no_tls.c: the library brings nine others along, at every start.
-HAVE_MICROHTTPD := $(shell $(PKG_CONFIG) --exists libmicrohttpd && echo 1)
+# pkg-config denies it where gnutls has no headers; the archive does without.
+HAVE_MICROHTTPD := $(or $(shell $(PKG_CONFIG) --exists libmicrohttpd && echo 1),$(if $(wildcard $(SYSROOT)/usr/include/microhttpd.h),1))
 HTTP_TRIAL := int MHD_start_daemon(void); int main(void) { return MHD_start_daemon(); }
 HTTP_ARCHIVE := $(if $(HAVE_MICROHTTPD),$(shell f=$$(mktemp) && echo '$(HTTP_TRIAL)' | \
 	$(CC) -w -x c -o $$f - src/serve/no_tls.c -x none -l:libmicrohttpd.a -lpthread 2>&1 >/dev/null | grep -q . || echo 1; rm -f $$f))
