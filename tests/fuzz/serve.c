@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * serve.c: can a request, or the name of a device, break what `serve` answers? A libFuzzer target.
+ * Lines of the input are what libmicrohttpd would pass on: method, path, version, Host, Accept;
+ * then an address for --listen, and labels. Only a Host of ours gets the metrics, and a label is
+ * never more than a label.
+ */
+#define _GNU_SOURCE 1 /* strcasestr */
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include "serve/accept.h"
+#include "serve/answer.h"
+#include "serve/listen.h"
+#include "serve/metrics.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum {
+	LINE_METHOD,
+	LINE_PATH,
+	LINE_VERSION,
+	LINE_HOST,
+	LINE_ACCEPT,
+	LINE_LISTEN,
+	LINE_LABEL,
+	LINE_OTHER_LABEL,
+	NR_LINES
+};
+
+static const char name[] = "store1.example.org";
+static const char *const names[] = { name };
+
+/* A second opinion, as simple as can be: the name is ours, and only digits follow. */
+static bool is_ours(const char *host)
+{
+	static const char *const ours[] = { "localhost", name };
+	size_t len = strcspn(host, ":");
+
+	if (*host == '[' || !strncmp(host, "127.", 4))
+		return true; /* an address is not a name that somebody else resolves */
+	for (size_t i = 0; i < 2; i++)
+		if (len == strlen(ours[i]) && !strncasecmp(host, ours[i], len))
+			return strspn(host + len, ":0123456789") == strlen(host + len);
+	return false;
+}
+
+static void try_answer(char *const lines[NR_LINES])
+{
+	const struct host_list hosts = { names, 1, false };
+	const struct answer_head head = {
+		lines[LINE_METHOD],
+		lines[LINE_PATH],
+		lines[LINE_VERSION],
+		lines[LINE_HOST],
+		1,
+		false,
+	};
+	struct answer answer = answer__of(&head, &hosts);
+
+	if ((answer.page == ANSWER_METRICS) != !answer.text)
+		abort();
+	if (answer.status == 200 &&
+	    (!is_ours(lines[LINE_HOST]) || strcmp(lines[LINE_VERSION], "HTTP/1.1") > 0 ||
+	     (strcmp(lines[LINE_METHOD], "GET") && strcmp(lines[LINE_METHOD], "HEAD"))))
+		abort();
+	if (answer.page == ANSWER_METRICS && strcmp(lines[LINE_PATH], "/metrics"))
+		abort();
+}
+
+static void try_accept(const char *accept)
+{
+	if (accept__format(accept) == OPENMETRICS_1_0 &&
+	    !strcasestr(accept, "application/openmetrics-text"))
+		abort();
+}
+
+/* What is taken reads the same when it was printed. */
+static void try_listen(const char *text)
+{
+	struct listen_address first, second;
+	char shown[160], *at = shown;
+
+	if (listen_address__parse(&first, text))
+		return;
+	listen_address__text(&first, shown, sizeof(shown));
+	at += strncmp(shown, "http://", 7) ? 0 : 7;
+	if (listen_address__parse(&second, at) ||
+	    memcmp(&first.address, &second.address, sizeof(first.address)))
+		abort();
+}
+
+static void label(void *arg, const struct io_tags *tags, const char *labels[NR_SERIES_LABELS])
+{
+	char *const *lines = arg;
+
+	labels[SERIES_DEVICE] = lines[LINE_LABEL];
+	labels[tags->op ? SERIES_MODEL : SERIES_CGROUP] = lines[LINE_OTHER_LABEL];
+}
+
+/* One line per sample, whatever is in a label. */
+static size_t count_lines(const char *page)
+{
+	size_t nr = 0;
+
+	while (*page) {
+		const char *end = strchr(page, '\n');
+
+		if (!end || (strncmp(page, "iosonar_", 8) && strncmp(page, "# ", 2)))
+			abort();
+		nr++;
+		page = end + 1;
+	}
+	return nr;
+}
+
+static size_t page_lines(char *const lines[NR_LINES], const struct edges *edges)
+{
+	struct series_set set = { .most = 4, .edges = edges, .label = label, .arg = (void *)lines };
+	const struct ledger ledger = { 0 };
+	static const struct hist nothing;
+	char *page = NULL;
+	size_t size, nr;
+	FILE *out = open_memstream(&page, &size);
+
+	series_set__init(&set);
+	for (uint8_t op = 0; op < 2; op++)
+		series_set__add(&set, &(struct io_tags){ .device = 1, .op = op }, &nothing);
+	series_set__end(&set);
+	metrics__write(&(struct metrics){ .set = &set, .ledger = &ledger }, out);
+	fclose(out);
+	nr = count_lines(page);
+	free(page);
+	series_set__free(&set);
+	return nr;
+}
+
+static void try_labels(char *const lines[NR_LINES])
+{
+	static char *const tame[NR_LINES] = { [LINE_LABEL] = "a", [LINE_OTHER_LABEL] = "b" };
+	static struct edges edges;
+	static size_t want;
+
+	if (!want) {
+		edges__init(&edges, 1);
+		want = page_lines(tame, &edges);
+	}
+	if (page_lines(lines, &edges) != want)
+		abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	char *text = malloc(size + 1), *at = text, *lines[NR_LINES];
+
+	memcpy(text, data, size);
+	text[size] = 0;
+	for (int i = 0; i < NR_LINES; i++) {
+		char *end = i + 1 < NR_LINES ? strchr(at, '\n') : NULL;
+
+		lines[i] = at;
+		at = end ? end + 1 : at + strlen(at);
+		if (end)
+			*end = 0;
+	}
+	try_answer(lines);
+	try_accept(lines[LINE_ACCEPT]);
+	try_listen(lines[LINE_LISTEN]);
+	try_labels(lines);
+	free(text);
+	return 0;
+}
