@@ -109,8 +109,10 @@ if [ ! -s /tmp/graph.calls ]; then
 	graph_calls /tmp/graph reader >/tmp/graph.calls
 fi
 calls_of /tmp/calls reader >/tmp/ours.calls
-cut -d' ' -f1,2 /tmp/graph.calls >/tmp/want
-cut -d' ' -f1,2 /tmp/ours.calls >/tmp/got
+# Only the first of two runs reads the inode, when the file is opened.
+first=${alone:+vfs_read}
+cut -d' ' -f1,2 /tmp/graph.calls | sed -n "/^0 $first/,\$p" >/tmp/want
+cut -d' ' -f1,2 /tmp/ours.calls | sed -n "/^0 $first/,\$p" >/tmp/got
 cmp -s /tmp/want /tmp/got
 ok $? "the same calls, in the same order, nested in the same way: $(wc -l </tmp/got)" ||
 	note "$(diff /tmp/want /tmp/got | head -20; grep reader- /tmp/graph | head -30)"
