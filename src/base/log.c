@@ -27,6 +27,8 @@
 static int log_level;
 static size_t log_columns;
 static uint64_t log_said[LOG_ONCE]; /* hashes */
+static log_fn log_listener;
+static void *log_listener_arg;
 
 /*
  * Returns the end of the copy; dst has LOG_ESCAPED_MAX bytes for each byte of lines, plus one. Line
@@ -111,6 +113,17 @@ static char *log_escape(const char *prefix, const char *text, size_t *len)
 	return line;
 }
 
+/* A message without its last line break; there is room for it. */
+static void log_hand_on(char *line, char *end)
+{
+	if (log_listener) {
+		log_listener(log_listener_arg, line);
+		return;
+	}
+	*end++ = '\n';
+	log_write(line, (size_t)(end - line));
+}
+
 /* lines: our own text, printed below the message; "": none. False: no memory. */
 static bool log_put(const char *prefix, const char *lines, const char *text)
 {
@@ -123,12 +136,13 @@ static bool log_put(const char *prefix, const char *lines, const char *text)
 		line = malloc((1 + strlen(LOG_INDENT)) * len + LOG_ESCAPED_MAX * strlen(lines) +
 			      TEXT_ESCAPED + 3);
 	if (line) {
-		end = log_columns ? log_wrap(line, message, len) : mempcpy(line, message, len);
+		end = log_columns && !log_listener ? log_wrap(line, message, len)
+						   : mempcpy(line, message, len);
 		if (*lines && *text)
 			*end++ = '\n';
 		end = log_escape_lines(end, lines);
-		*end++ = '\n';
-		log_write(line, (size_t)(end - line));
+		*end = '\0';
+		log_hand_on(line, end);
 		done = true;
 	}
 	free(message);
@@ -158,6 +172,12 @@ __attribute__((format(printf, 3, 0))) static void log_line(const char *prefix, c
 		log_line(prefix, lines, fmt, args_); \
 		va_end(args_);                       \
 	} while (0)
+
+void log_set_listener(log_fn fn, void *arg)
+{
+	log_listener = fn;
+	log_listener_arg = arg;
+}
 
 int log_err(int err, const char *fmt, ...)
 {

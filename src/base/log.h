@@ -27,6 +27,13 @@ void log_verbose(const char *fmt, ...) LOG_FORMAT;   /* only with -v */
 void log_verbose_lines(const char *lines, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/*
+ * For a screen that a message would disturb: fn gets each message instead of stderr, escaped and
+ * not wrapped, with its lines; NULL: stderr again.
+ */
+typedef void (*log_fn)(void *arg, const char *message);
+void log_set_listener(log_fn fn, void *arg);
+
 /* Called by main once: messages are wrapped at words at this width; 0: they are not. */
 void log_set_columns(size_t columns);
 void log_set_verbose(int level); /* called by main once: 0, 1 (-v), 2 (-vv: libbpf's messages) */

@@ -35,6 +35,25 @@ static void test_prefixes(void)
 	is_str(heard(), "issued 13\n", "a note has none");
 }
 
+static void hear(void *arg, const char *message)
+{
+	snprintf(arg, 128, "%s", message);
+}
+
+static void test_listener(void)
+{
+	char text[128] = "";
+
+	log_set_listener(hear, text);
+	log_err_lines(-EINVAL, "p9 > 1\n^", "no column '%s'", "p\x1b[9");
+	is_str(text, "iosonar: no column 'p\\x1b[9'\np9 > 1\n^",
+	       "a listener gets a message, escaped and with its lines");
+	is_str(heard(), "", "and stderr does not");
+	log_set_listener(NULL, NULL);
+	log_note("issued 13");
+	is_str(heard(), "issued 13\n", "without it stderr has messages again");
+}
+
 static void test_verbose(void)
 {
 	log_verbose("attached");
@@ -152,6 +171,7 @@ int main(void)
 		return 1;
 	heard_fd = pair[0];
 	test_prefixes();
+	test_listener();
 	test_verbose();
 	test_escapes();
 	test_lines();
