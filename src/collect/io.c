@@ -242,13 +242,31 @@ static void io_read_parked(void *arg, uint32_t nr, const struct io_slot *slot)
 	(void)nr;
 }
 
+static void io_read_open(void *arg, uint32_t nr, const struct io_slot *slot)
+{
+	const struct io_reading *r = arg;
+	struct io_tags tags;
+
+	io_tags_of(r->io, slot->key_nr, &tags);
+	r->io->on_open(r->io->on_open_arg, &tags);
+	(void)nr;
+}
+
+void io__tell_open(struct io *io, io_open_fn fn, void *arg)
+{
+	io->on_open = fn;
+	io->on_open_arg = arg;
+}
+
 void io__read(struct io *io, io_row_fn fn, void *arg)
 {
 	struct io_reading reading = { io, fn, arg };
+	const struct slot_tells tells = { io_read_parked, io->on_open ? io_read_open : NULL,
+					  &reading };
 	uint64_t now = clock__mono_ns();
 
 	io->nr_other = 0;
-	slot_table__scan(&io->slots, now, &io->counts, io_read_parked, &reading);
+	slot_table__scan(&io->slots, now, &io->counts, &tells);
 	row_table__read(&io->rows, io_read_part, &reading);
 	if (!io->skel->links.io_requeue)
 		return; /* detached: the end */
@@ -259,7 +277,7 @@ void io__keep_counts(struct io *io)
 {
 	struct slot_counts counts;
 
-	slot_table__scan(&io->slots, clock__mono_ns(), &counts, NULL, NULL);
+	slot_table__scan(&io->slots, clock__mono_ns(), &counts, NULL);
 	row_table__spill(&io->rows);
 }
 

@@ -76,6 +76,10 @@ void io__free(struct io *io); /* detaches if still attached */
 typedef void (*io_row_fn)(void *arg, const struct io_tags *tags, const struct hist *part);
 void io__read(struct io *io, io_row_fn fn, void *arg);
 
+/* From now on io__read also calls fn for every command in flight, before all rows. */
+typedef void (*io_open_fn)(void *arg, const struct io_tags *tags);
+void io__tell_open(struct io *io, io_open_fn fn, void *arg);
+
 /* To be called once a minute: counters of 32 bits go on where they would wrap unseen. */
 void io__keep_counts(struct io *io);
 

@@ -58,6 +58,8 @@ struct io {
 	struct mounts mounts;	      /* with files, */
 	uint64_t senders[NR_SENDERS]; /* with files: addresses of functions */
 	struct io_volumes volumes;    /* with bios */
+	io_open_fn on_open;	      /* NULL: nothing wants the commands in flight */
+	void *on_open_arg;
 	io_record_fn on_record;
 	void *on_record_arg;
 	struct io_stack **stacks; /* by number, IO_STACK_NUMBERS entries */

@@ -56,6 +56,7 @@ static void io_look_for_parked(struct io *io)
 {
 	uint64_t parked = __atomic_load_n(&io->skel->bss->counters.parked, __ATOMIC_RELAXED);
 	uint64_t now = clock__mono_ns();
+	const struct slot_tells tells = { .parked = told_on_parked, .arg = io };
 	struct slot_counts counts;
 
 	if (parked != io->parked_seen)
@@ -63,7 +64,7 @@ static void io_look_for_parked(struct io *io)
 	io->parked_seen = parked;
 	if (!io->parked_until_ns)
 		return;
-	slot_table__scan(&io->slots, now, &counts, told_on_parked, io);
+	slot_table__scan(&io->slots, now, &counts, &tells);
 	if (now >= io->parked_until_ns) /* only now: we may not have run for all that time */
 		io->parked_until_ns = 0;
 }

@@ -54,8 +54,11 @@ static bool slot_is_settled(const struct io_slot *slot, uint64_t now_ns)
 }
 
 void slot_table__scan(struct slot_table *table, uint64_t now_ns, struct slot_counts *counts,
-		      slot_parked_fn parked, void *arg)
+		      const struct slot_tells *tells)
 {
+	static const struct slot_tells none;
+
+	tells = tells ?: &none;
 	memset(counts, 0, sizeof(*counts));
 	for (uint32_t nr = 0; nr < table->nr; nr++) {
 		struct io_slot slot;
@@ -69,11 +72,13 @@ void slot_table__scan(struct slot_table *table, uint64_t now_ns, struct slot_cou
 			continue;
 		if (slot.state == IO_PARKED && slot_is_settled(&slot, now_ns)) {
 			counts->parked++;
-			if (parked)
-				parked(arg, nr, &slot);
+			if (tells->parked)
+				tells->parked(tells->arg, nr, &slot);
 			continue;
 		}
 		counts->in_flight++;
+		if (tells->open)
+			tells->open(tells->arg, nr, &slot);
 		if (!counts->oldest_ns || slot.first_ns < counts->oldest_ns)
 			counts->oldest_ns = slot.first_ns;
 	}

@@ -27,14 +27,20 @@ struct slot_counts {
 	uint64_t oldest_ns; /* first attempt of the oldest in flight; 0: none */
 };
 
-/* Called for every command that ended with an error and that no program has settled. */
-typedef void (*slot_parked_fn)(void *arg, uint32_t nr, const struct io_slot *slot);
+typedef void (*slot_fn)(void *arg, uint32_t nr, const struct io_slot *slot);
+
+/* Which commands a scan tells of; NULL: of none. */
+struct slot_tells {
+	slot_fn parked; /* ended with an error, and no program has settled it */
+	slot_fn open;	/* in flight */
+	void *arg;
+};
 
 int slot_table__init(struct slot_table *table, struct io_slot *slots, uint32_t nr);
 void slot_table__free(struct slot_table *table);
 
 void slot_table__scan(struct slot_table *table, uint64_t now_ns, struct slot_counts *counts,
-		      slot_parked_fn parked, void *arg);
+		      const struct slot_tells *tells);
 
 /* The slot of this request, as it is now; false: it has none. *nr is its number. */
 bool slot_table__find(const struct slot_table *table, uint64_t request, struct io_slot *slot,
