@@ -350,6 +350,10 @@ static void privilege_put_needs(struct privilege_program *p, const struct privil
 		{ needs->draws, { SYS_ioctl, CHECK_EQUAL, 1, TCSETS } },
 		{ needs->draws, { SYS_ioctl, CHECK_EQUAL, 1, TCSETSW } },
 		{ needs->draws, { SYS_ioctl, CHECK_EQUAL, 1, TCSETSF } },
+		/* glibc from 2.42 on */
+		{ needs->draws, { SYS_ioctl, CHECK_EQUAL, 1, TCSETS2 } },
+		{ needs->draws, { SYS_ioctl, CHECK_EQUAL, 1, TCSETSW2 } },
+		{ needs->draws, { SYS_ioctl, CHECK_EQUAL, 1, TCSETSF2 } },
 	};
 
 	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++)
