@@ -17,14 +17,13 @@
 #include "session/io_source.h"
 #include "session/session.h"
 #include "view/intervals.h"
+#include "view/latency_by.h"
 #include "view/latency_order.h"
 #include "view/latency_rows.h"
 
 enum {
-	LATENCY_DEFAULT_BY = 1 << BY_DEV | 1 << BY_OP,
-	LATENCY_RANGES = 24,	       /* rows of a histogram in text */
-	LATENCY_PICTURES = 4,	       /* with more rows, histograms at the end require --hist */
-	LATENCY_BY_QUEUE = 1 << NR_BY, /* --by queue: another word for qid */
+	LATENCY_RANGES = 24,  /* rows of a histogram in text */
+	LATENCY_PICTURES = 4, /* with more rows, histograms at the end require --hist */
 };
 
 struct latency {
@@ -49,14 +48,11 @@ struct latency {
 	int err;
 };
 
-static const char *const by_words[] = { "ctrl", "ns",	"dev",	  "op",	  "size", "qid",   "cpu",
-					"pid",	"comm", "cgroup", "file", "path", "queue", NULL };
-
 static const struct option_def latency_options[] = {
 	{ "by", 0, OPTION_LIST, offsetof(struct latency, by), NULL,
 	  "one row per combination of these (default dev,op); pid, comm, cgroup: of the task that "
 	  "submitted",
-	  .choices = by_words },
+	  .choices = latency_by_words },
 	{ "hist", 0, OPTION_FLAG, offsetof(struct latency, hist), NULL,
 	  "print the histogram every interval, not only at the end", .not_with = "heat" },
 	{ "no-hist", 0, OPTION_FLAG, offsetof(struct latency, no_hist), NULL,
@@ -105,19 +101,6 @@ const struct cmd cmd_latency = {
 
 /* ---- columns ---- */
 
-static uint32_t latency_by_mask(const struct latency *l)
-{
-	uint32_t mask = option_list__mask(&l->by, by_words);
-
-	if (mask & LATENCY_BY_QUEUE)
-		mask = (mask & ~(uint32_t)LATENCY_BY_QUEUE) | 1u << BY_QUEUE;
-	if (mask & 1u << BY_NS)
-		mask |= 1u << BY_CTRL; /* a namespace id means nothing without its controller */
-	if (mask & 1u << BY_PATH)
-		mask |= 1u << BY_DEV; /* nor a path without its disk */
-	return mask ? mask : LATENCY_DEFAULT_BY;
-}
-
 static bool latency_zooms(const struct latency *l)
 {
 	return l->lat_min_us.given || l->lat_shift.given;
@@ -135,27 +118,16 @@ static bool latency_shows(const void *view, const struct column *column)
 static struct io_wants latency_wants(void *state, const struct options *options)
 {
 	struct latency *l = state;
-	uint32_t mask = l->breakdown.mask;
+	struct io_wants wants = latency_by__wants(l->breakdown.mask, &options->filter);
 
-	return (struct io_wants){
-		.filter = &options->filter,
-		.by_size = mask >> BY_SIZE & 1,
-		.by_queue = mask >> BY_QUEUE & 1,
-		.by_cpu = mask >> BY_CPU & 1,
-		.by_pid = mask >> BY_PID & 1,
-		.by_comm = mask >> BY_COMM & 1,
-		.by_cgroup = mask >> BY_CGROUP & 1,
-		.by_file = mask >> BY_FILE & 1,
-		.by_path = mask >> BY_PATH & 1,
-		/* Rows do not show how a command ended: records of commands in trouble do. */
-		.records = mask >> BY_PATH & 1,
-		.rows = mask >> BY_PATH & 1,
-		.only_troubled = mask >> BY_PATH & 1 && !options->file.write,
-		.zoom = latency_zooms(l),
-		.zoom_min_us = l->lat_min_us.value,
-		.zoom_shift = (uint32_t)l->lat_shift.value,
-		.own_cost = log_verbosity() > 0,
-	};
+	/* Rows do not show how a command ended: records of commands in trouble do. */
+	wants.records = wants.rows = wants.by_path;
+	wants.only_troubled = wants.by_path && !options->file.write;
+	wants.zoom = latency_zooms(l);
+	wants.zoom_min_us = l->lat_min_us.value;
+	wants.zoom_shift = (uint32_t)l->lat_shift.value;
+	wants.own_cost = log_verbosity() > 0;
+	return wants;
 }
 
 /* ---- one interval, or the whole run ---- */
@@ -385,7 +357,7 @@ static int latency_run(void *state, const struct options *options, char **argv)
 	size_t nr;
 	int err;
 
-	breakdown__init(&l->breakdown, latency_by_mask(l));
+	breakdown__init(&l->breakdown, latency_by__mask(&l->by));
 	/* Only columns that are printed: a comparison with an absent column would be wrong. */
 	nr = object__pick(&latency_rows, TABLE_TEXT, latency_shows, l, l->asked);
 	err = condition__parse("--fail-if", l->fail_if, l->asked, nr, &l->condition);

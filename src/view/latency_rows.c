@@ -6,7 +6,7 @@
 
 #define FIELD(name) offsetof(struct latency_row, name)
 
-static const struct column span_columns[] = {
+const struct column latency_span_columns[] = {
 	{ "span", "span", CELL_TEXT, 0, "interval, cumulative, or total for the whole run",
 	  .at = FIELD(span), .not_in_text = true },
 	{ "time_s", "time", CELL_SECONDS, 5, "time of the end of the span, since the start",
@@ -15,13 +15,13 @@ static const struct column span_columns[] = {
 };
 
 /* The tags of a row, in the order of enum breakdown_by. */
-static const struct column ctrl_columns[] = {
+const struct column latency_ctrl_columns[] = {
 	{ "ctrl", "ctrl", CELL_TEXT, 5, "NVMe controller", .at = FIELD(ctrl) },
 	{ "nsid", "ns", CELL_NSID, 3, "namespace id", .at = FIELD(nsid) },
 	{ 0 },
 };
 
-static const struct column op_columns[] = {
+const struct column latency_op_columns[] = {
 	{ "dev", "dev", CELL_TEXT, 7,
 	  "disk, or controller for admin commands; #2 is the second device of that name",
 	  .at = FIELD(dev) },
@@ -29,7 +29,7 @@ static const struct column op_columns[] = {
 	{ 0 },
 };
 
-static const struct column more_columns[] = {
+const struct column latency_more_columns[] = {
 	{ "size_class", "up to", CELL_TEXT, 5, "size, rounded up to a power of two",
 	  .at = FIELD(size_class) },
 	{ "qid", "qid", CELL_COUNT, 3,
@@ -48,7 +48,7 @@ static const struct column more_columns[] = {
 };
 
 /* What was measured. */
-static const struct column measured_columns[] = {
+const struct column latency_measured_columns[] = {
 	{ "count", "count", CELL_COUNT, 7, "commands", .at = FIELD(count) },
 	{ "iops", "IO/s", CELL_RATE, 5, "commands per second", .at = FIELD(per_s), .drop = 7 },
 	{ "mb_per_s", "MB/s", CELL_MBPS, 5, "10^6 bytes per second", .at = FIELD(mb_per_s),
@@ -91,13 +91,16 @@ static const struct column bucket_columns[] = {
 };
 
 const struct object latency_rows = { "latency",
-				     { span_columns, ctrl_columns, op_columns, more_columns,
-				       measured_columns, path_columns } };
-const struct object latency_rows_by_op = { "latency",
-					   { span_columns, op_columns, measured_columns } };
-const struct object latency_buckets = {
-	"bucket", { span_columns, ctrl_columns, op_columns, more_columns, bucket_columns }
+				     { latency_span_columns, latency_ctrl_columns,
+				       latency_op_columns, latency_more_columns,
+				       latency_measured_columns, path_columns } };
+const struct object latency_rows_by_op = {
+	"latency", { latency_span_columns, latency_op_columns, latency_measured_columns }
 };
+const struct object latency_buckets = { "bucket",
+					{ latency_span_columns, latency_ctrl_columns,
+					  latency_op_columns, latency_more_columns,
+					  bucket_columns } };
 
 static const size_t by_at[NR_BY] = {
 	[BY_CTRL] = FIELD(ctrl),     [BY_NS] = FIELD(nsid),	    [BY_DEV] = FIELD(dev),

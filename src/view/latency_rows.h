@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * latency_rows.h: how long did commands take? The rows of `latency` and their columns, also used by
- * `report`: the tags of enum breakdown_by, and the measurements of a distribution. Knows nothing of
- * intervals, nor where a distribution comes from.
+ * `report` and `top`: the tags of enum breakdown_by, and the measurements of a distribution. Knows
+ * nothing of intervals, nor where a distribution comes from.
  */
 #ifndef IOSONAR_VIEW_LATENCY_ROWS_H
 #define IOSONAR_VIEW_LATENCY_ROWS_H
@@ -34,6 +34,10 @@ struct latency_row {
 
 /* All tags; only device and operation, for a report; a bucket of a row's histogram. */
 extern const struct object latency_rows, latency_rows_by_op, latency_buckets;
+
+/* Their parts, for rows of another type that begin with a struct latency_row. */
+extern const struct column latency_span_columns[], latency_ctrl_columns[], latency_op_columns[],
+	latency_more_columns[], latency_measured_columns[];
 
 /* False for a tag column that is not in the mask, of enum breakdown_by. */
 bool latency_column__is_asked(const struct column *column, uint32_t mask);

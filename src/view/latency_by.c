@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "view/latency_by.h"
+
+#include <string.h>
+
+/* In the order of enum breakdown_by; queue is another word for qid. */
+const char *const latency_by_words[] = { "ctrl", "ns",	 "dev",	   "op",   "size", "qid",   "cpu",
+					 "pid",	 "comm", "cgroup", "file", "path", "queue", NULL };
+
+static size_t by_put(enum breakdown_by keys[NR_BY], size_t nr, enum breakdown_by key)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (keys[i] == key)
+			return nr;
+	keys[nr] = key;
+	return nr + 1;
+}
+
+/* A namespace id means nothing without its controller, nor a path without its disk. */
+static size_t by_put_word(enum breakdown_by keys[NR_BY], size_t nr, const char *word)
+{
+	int key = 0;
+
+	while (key < NR_BY && strcmp(word, latency_by_words[key]))
+		key++;
+	if (key == NR_BY)
+		key = BY_QUEUE;
+	if (key == BY_NS)
+		nr = by_put(keys, nr, BY_CTRL);
+	if (key == BY_PATH)
+		nr = by_put(keys, nr, BY_DEV);
+	return by_put(keys, nr, (enum breakdown_by)key);
+}
+
+size_t latency_by__keys(const struct option_list *by, enum breakdown_by keys[NR_BY])
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < by->nr; i++)
+		nr = by_put_word(keys, nr, by->words[i]);
+	if (!nr) {
+		keys[nr++] = BY_DEV;
+		keys[nr++] = BY_OP;
+	}
+	return nr;
+}
+
+uint32_t latency_by__mask(const struct option_list *by)
+{
+	enum breakdown_by keys[NR_BY];
+	size_t nr = latency_by__keys(by, keys);
+	uint32_t mask = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		mask |= 1u << keys[i];
+	return mask;
+}
+
+struct io_wants latency_by__wants(uint32_t mask, const struct filter_options *filter)
+{
+	return (struct io_wants){
+		.filter = filter,
+		.by_size = mask >> BY_SIZE & 1,
+		.by_queue = mask >> BY_QUEUE & 1,
+		.by_cpu = mask >> BY_CPU & 1,
+		.by_pid = mask >> BY_PID & 1,
+		.by_comm = mask >> BY_COMM & 1,
+		.by_cgroup = mask >> BY_CGROUP & 1,
+		.by_file = mask >> BY_FILE & 1,
+		.by_path = mask >> BY_PATH & 1,
+	};
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * latency_by.h: what does --by of `latency` and `top` mean? Its words, the keys they stand for in
+ * the order in which they were given, and what the collector has to distinguish for them.
+ */
+#ifndef IOSONAR_VIEW_LATENCY_BY_H
+#define IOSONAR_VIEW_LATENCY_BY_H
+
+#include "analyse/breakdown.h"
+#include "base/option.h"
+#include "collect/io.h"
+
+extern const char *const latency_by_words[];
+
+/* Fills keys, each once, with those that another one needs before it; without words: dev, op. */
+size_t latency_by__keys(const struct option_list *by, enum breakdown_by keys[NR_BY]);
+/* The same as 1 << enum breakdown_by. */
+uint32_t latency_by__mask(const struct option_list *by);
+/* Rows by these keys, and nothing else. */
+struct io_wants latency_by__wants(uint32_t mask, const struct filter_options *filter);
+
+#endif
