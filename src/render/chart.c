@@ -28,7 +28,6 @@ enum {
 	HEAT_OCTAVES = HEAT_TO_BIT - HEAT_FROM_BIT,
 	HEAT_FRAME = 7 + 2 + 2 + 10,   /* time, both borders, count */
 	HEAT_BANDS = 2 * HEAT_OCTAVES, /* the most */
-	HEAT_LEVELS = 10,
 };
 
 static bool chart_wants_color(FILE *out, int color)
@@ -312,11 +311,10 @@ void chart__heat_heading(FILE *out, struct chart_style style)
 	fprintf(out, "%*s| count\n", (int)(nr - at), "");
 }
 
-/* Each level is twice the share of the level below; 9 is half or more, 0 is nothing. */
-static int heat_level(uint64_t count, uint64_t total)
+int chart__level(uint64_t count, uint64_t total)
 {
 	double share = total ? (double)count / (double)total : 0;
-	int level = HEAT_LEVELS - 1;
+	int level = CHART_LEVELS - 1;
 
 	if (!count)
 		return 0;
@@ -325,34 +323,32 @@ static int heat_level(uint64_t count, uint64_t total)
 	return level;
 }
 
-static void heat_shade(FILE *out, struct chart_style style, int level)
+const char *chart__shade(struct chart_style style, int level)
 {
 	static const char *const blocks[] = { " ", "·", "░", "▒", "▓", "█" };
-	static const char ascii[] = " .:-=+*#%@";
+	static const char *const ascii[CHART_LEVELS] = { " ", ".", ":", "-", "=",
+							 "+", "*", "#", "%", "@" };
 
-	if (style.utf8)
-		fputs(blocks[(level + 1) / 2], out);
-	else
-		fputc(ascii[level], out);
+	return style.utf8 ? blocks[(level + 1) / 2] : ascii[level];
 }
 
 /* Cold to hot in the 256 colours, one per level; written only on a change. */
 static void heat_cells(FILE *out, struct chart_style style, const uint64_t *counts, uint32_t nr)
 {
-	static const int colors[HEAT_LEVELS] = { 0, 60, 67, 73, 78, 114, 185, 214, 208, 196 };
+	static const int colors[CHART_LEVELS] = { 0, 60, 67, 73, 78, 114, 185, 214, 208, 196 };
 	uint64_t total = 0;
 	int last = 0;
 
 	for (uint32_t i = 0; i < nr; i++)
 		total += counts[i];
 	for (uint32_t i = 0; i < nr; i++) {
-		int level = heat_level(counts[i], total);
+		int level = chart__level(counts[i], total);
 
 		if (style.color && level && level != last) {
 			fprintf(out, "\033[38;5;%dm", colors[level]);
 			last = level;
 		}
-		heat_shade(out, style, level);
+		fputs(chart__shade(style, level), out);
 	}
 	if (last)
 		fputs("\033[0m", out);

@@ -42,6 +42,12 @@ void chart__bars(FILE *out, struct chart_style style, const char *heading,
 void chart__heat_heading(FILE *out, struct chart_style style);
 void chart__heat_row(FILE *out, struct chart_style style, double seconds, const struct hist *h);
 
+/* The shade of a share: each level is twice the share of the level below; 9 is half or more, 0 is
+ * nothing. One column wide. */
+enum { CHART_LEVELS = 10 };
+int chart__level(uint64_t count, uint64_t total);
+const char *chart__shade(struct chart_style style, int level);
+
 /* A bar between its ends, "  |██▌  |": fills count/most of the width. */
 void chart__bar(FILE *out, struct chart_style style, int width, uint64_t count, uint64_t most);
 /* A row of shades, "|·░▒▓█ |": each shows its count's share of the total, as in a heat map. */
