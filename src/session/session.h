@@ -91,6 +91,7 @@ struct session_view {
 	bool runs_programs;   /* on a tick: keeps the privilege to do so */
 	bool only_at_end;     /* without -i and -n there are no ticks */
 	bool keeps_no_ledger; /* its output does not depend on having seen every command */
+	bool owns_terminal;   /* with text it draws a screen: a status line would disturb it */
 	bool follows_command; /* of any event: as if --follow were given, if there is a COMMAND */
 };
 

@@ -33,7 +33,9 @@ void session_set_time(struct session *s, uint64_t now_ns)
 
 void session__status(const struct session *s, const char *text)
 {
-	if (isatty(STDERR_FILENO) && s->out)
+	bool is_drawn = s->inside->view->owns_terminal && s->format == TABLE_TEXT;
+
+	if (isatty(STDERR_FILENO) && s->out && !is_drawn)
 		fprintf(stderr, "\r\033[K%s", text);
 }
 
