@@ -82,7 +82,7 @@ static struct breakdown_row *breakdown_row_of(struct breakdown *b, const struct 
 		return NULL;
 	row->tags = *tags;
 	b->rows[index__add(&b->index, hash)] = row;
-	b->nr++;
+	row->number = b->nr++;
 	return row;
 }
 

@@ -54,6 +54,7 @@ struct breakdown_row {
 	struct hist total;	  /* since the start */
 	struct hist before;	  /* total at the last breakdown__mark */
 	uint64_t interval_max_ns; /* since then */
+	size_t number;		  /* its place in the rows, which it keeps */
 };
 
 struct breakdown {

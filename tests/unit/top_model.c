@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * top_model.c: does top show the right rows, in the right order, at the place where its user is?
+ * Two devices with three operations do a known number of I/Os in each interval.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include "base/log.h"
+#include "tap.h"
+#include "view/latency_by.h"
+#include "view/top_model.h"
+#include "wire/io_tables.h"
+
+enum { FAST = 1, SLOW = 2, READ = 0, WRITE = 1, FLUSH = 2, NR_LOADS = 4 };
+
+/* What was counted since the start, as the kernel has it. */
+static struct load {
+	struct io_tags tags;
+	struct hist hist;
+} loads[NR_LOADS];
+static struct top_model model;
+
+static struct io_tags tags_of(int device, int op)
+{
+	return (struct io_tags){ .device = device, .kind = IO_BLOCK, .op = (uint8_t)op };
+}
+
+static void label(void *arg, const struct io_tags *tags, uint32_t mask, struct latency_row *row)
+{
+	static const char *const devices[] = { "?", "fast", "slow" };
+	static const char *const ops[] = { "read", "write", "flush" };
+
+	(void)arg, (void)mask;
+	row->dev = devices[tags->device];
+	row->op = ops[tags->op];
+}
+
+static void arrange(void)
+{
+	if (top_model__arrange(&model, label, NULL))
+		printf("Bail out! no memory\n");
+}
+
+static void begin(void)
+{
+	static const enum breakdown_by keys[] = { BY_DEV, BY_OP };
+	static const struct io_tags none;
+
+	top_model__free(&model);
+	top_model__init(&model, keys, 2);
+	model.knows_open = true;
+	for (int i = 0; i < NR_LOADS; i++)
+		loads[i] = (struct load){ .tags = none };
+	loads[0].tags = tags_of(FAST, READ);
+	loads[1].tags = tags_of(FAST, WRITE);
+	loads[2].tags = tags_of(SLOW, READ);
+	loads[3].tags = tags_of(SLOW, FLUSH);
+}
+
+static void add_ios(int load, int nr, uint64_t ns)
+{
+	while (nr-- > 0)
+		hist__add(&loads[load].hist, ns, 4096);
+}
+
+/* An interval of one second; `open` is in flight at its end, -1: nothing is. */
+static void end_interval(int open)
+{
+	top_model__begin(&model);
+	if (open >= 0)
+		top_model__add_open(&model, &loads[open].tags);
+	for (int i = 0; i < NR_LOADS; i++) {
+		if (loads[i].hist.count)
+			top_model__add(&model, &loads[i].tags, &loads[i].hist);
+		loads[i].hist.max_ns = 0; /* the kernel's is that since the last read */
+	}
+	top_model__end(&model, 1);
+	arrange();
+}
+
+static const char *names(void)
+{
+	static char text[256];
+	char name[64];
+
+	text[0] = 0;
+	for (size_t i = 0; i < model.nr; i++) {
+		strcat(text, i ? " " : "");
+		strcat(text, top_model__name(&model, &model.order[i]->shown, name, sizeof(name)));
+	}
+	return text;
+}
+
+static const char *chosen(void)
+{
+	static char name[64];
+	const struct top_row *row = top_model__chosen(&model);
+
+	return row ? top_model__name(&model, &row->shown, name, sizeof(name)) : "";
+}
+
+static void test_sums(void)
+{
+	begin();
+	add_ios(0, 700, 10000);
+	add_ios(1, 300, 20000);
+	add_ios(2, 13, 5000000);
+	end_interval(-1);
+	is_str(names(), "fast slow", "rows are devices, the busiest first");
+	is_u64(model.order[0]->shown.count, 1000, "a device is the sum of its operations");
+	is_u64(model.order[0]->shown.max_ns, 20000, "its maximum is the largest of theirs");
+	is_u64(model.order[0]->shown.mean_ns, 13000, "its mean is that of all commands");
+	ok(model.order[0]->shown.per_s == 1000 && model.order[0]->shown.mb_per_s == 4.096,
+	   "rates are per second");
+	is_u64(model.all.count, 1013, "the header is the sum of all devices");
+	is_u64(model.all.max_ns, 5000000, "with the largest maximum");
+	add_ios(2, 3, 1000000);
+	end_interval(-1);
+	is_str(names(), "slow fast", "an interval has only what came since the last one");
+	is_u64(model.all.count, 3, "the header, too");
+	is_u64(model.all.max_ns, 1000000, "and its maximum");
+	is_u64(top_model__finest(&model)->nr, 3, "rows by all keys are kept");
+}
+
+static void test_order(void)
+{
+	begin();
+	add_ios(0, 100, 10000);
+	add_ios(2, 10, 5000000);
+	end_interval(-1);
+	is_str(chosen(), "fast", "the first row is chosen");
+	while (top_model__column(&model, model.column) == NULL ||
+	       strcmp(top_model__column(&model, model.column)->key, "p99_ns"))
+		top_model__sort_next(&model);
+	arrange();
+	is_str(names(), "slow fast", "by p99 the slowest is first");
+	is_str(chosen(), "fast", "the chosen row stays chosen at its new place");
+	is_u64(model.at, 1, "which is the second");
+	model.is_reversed = true;
+	arrange();
+	is_str(names(), "fast slow", "reversed");
+	model.column = 0;
+	arrange();
+	is_str(names(), "slow fast", "by name, reversed");
+	model.is_reversed = false;
+	arrange();
+	is_str(names(), "fast slow", "by name");
+	for (int i = 0; i < TOP_COLUMNS; i++)
+		top_model__sort_next(&model);
+	is_u64(model.column, 0, "after all columns comes the first one again");
+	model.shows_others = true;
+	is_str(top_model__column(&model, 4)->key, "p90_ns", "there is another set of columns");
+}
+
+static void test_move(void)
+{
+	begin();
+	top_model__move(&model, 1);
+	arrange();
+	is_str(chosen(), "", "without rows none is chosen");
+	ok(!top_model__enter(&model), "nor can one be entered");
+	add_ios(0, 10, 10000);
+	add_ios(2, 5, 10000);
+	end_interval(-1);
+	top_model__move(&model, 7);
+	is_str(chosen(), "slow", "there is nothing below the last row");
+	add_ios(2, 50, 10000);
+	add_ios(0, 10, 10000);
+	end_interval(-1);
+	is_str(names(), "slow fast", "the order changes");
+	is_str(chosen(), "slow", "the chosen row does not");
+	top_model__move(&model, -7);
+	is_str(chosen(), "slow", "there is nothing above the first row");
+}
+
+static void test_place(void)
+{
+	begin();
+	add_ios(0, 7, 10000);
+	add_ios(1, 70, 20000);
+	add_ios(2, 500, 5000000);
+	end_interval(-1);
+	ok(!top_model__leave(&model), "nothing is above the devices");
+	top_model__move(&model, 1);
+	ok(top_model__enter(&model), "a device is entered");
+	arrange();
+	is_str(names(), "write read", "it shows its operations, and no other device's");
+	is_str(model.place, "fast", "the place is the device");
+	is_str(chosen(), "write", "the first of them is chosen");
+	is_u64(model.order[0]->shown.count + model.order[1]->shown.count, 77,
+	       "they add up to the device");
+	ok(!top_model__enter(&model), "nothing is below the last key");
+	add_ios(0, 7, 10000);
+	end_interval(-1);
+	is_str(names(), "read write", "an interval later the place is the same");
+	is_u64(model.all.count, 7, "the header is about all devices");
+	ok(top_model__leave(&model), "back");
+	arrange();
+	is_str(chosen(), "fast", "the device that was entered is chosen");
+}
+
+static void quiet(void *arg, const char *message)
+{
+	snprintf(arg, 128, "%s", message);
+}
+
+static void test_filter(void)
+{
+	char said[128] = "";
+
+	begin();
+	add_ios(0, 100, 10000);
+	add_ios(2, 10, 5000000);
+	end_interval(-1);
+	is_u64((uint64_t)top_model__filter(&model, "p99 > 1ms"), 0, "a filter is taken");
+	arrange();
+	is_str(names(), "slow", "only rows for which it is true are shown");
+	is_str(chosen(), "slow", "and one of them is chosen");
+	log_set_listener(quiet, said);
+	ok(top_model__filter(&model, "op == read") == -EINVAL, "devices have no operation");
+	ok(strstr(said, "op"), "which is said");
+	log_set_listener(NULL, NULL);
+	is_str(model.levels[0].filter, "p99 > 1ms", "and the filter stays");
+	top_model__enter(&model);
+	arrange();
+	is_str(names(), "read", "rows below have no filter");
+	is_u64((uint64_t)top_model__filter(&model, "op == write"), 0, "but may have their own");
+	arrange();
+	is_str(names(), "", "for which no row may be left");
+	top_model__leave(&model);
+	top_model__filter(&model, "");
+	arrange();
+	is_str(names(), "fast slow", "an empty filter shows all rows");
+	is_u64((uint64_t)top_model__filter(&model, "in_flight > 0"), 0, "in_flight is a column");
+	arrange();
+	is_str(names(), "", "of rows with commands in flight");
+}
+
+static void test_in_flight(void)
+{
+	begin();
+	add_ios(0, 100, 10000);
+	end_interval(3);
+	is_str(names(), "fast slow", "a device of which nothing ended has a row");
+	is_u64(model.order[1]->in_flight, 1, "with what is in flight");
+	is_u64(model.order[1]->shown.count, 0, "and no commands that ended");
+	is_u64(model.in_flight, 1, "the header has it");
+	end_interval(-1);
+	is_u64(model.in_flight, 0, "until it has ended");
+	is_str(names(), "fast", "then the row is gone");
+	model.knows_open = false;
+	arrange();
+	ok(model.order[0]->in_flight == CELL_NO_NUMBER, "a replay does not know");
+}
+
+/* 10 us is in the octave from 8.2 us, 5 ms in that from 4.2 ms. */
+static void test_history(void)
+{
+	const struct top_track *track;
+
+	begin();
+	add_ios(0, 100, 10000);
+	end_interval(-1);
+	add_ios(0, 99, 10000);
+	add_ios(0, 1, 5000000);
+	end_interval(-1);
+	end_interval(-1);
+	track = top_model__chosen(&model)->track;
+	is_u64((uint64_t)top_track__level(&model, track, 0, 3), 0, "nothing in the last interval");
+	is_u64((uint64_t)top_track__level(&model, track, 2, 3), 9, "all of the first one");
+	is_u64((uint64_t)top_track__level(&model, track, 1, 3), 9, "most of the second");
+	is_u64((uint64_t)top_track__level(&model, track, 1, 12), 3, "a hundredth is a light shade");
+	is_u64((uint64_t)top_track__level(&model, track, 3, 3), 0, "nothing before the start");
+	for (int i = 0; i < TOP_INTERVALS - 2; i++)
+		end_interval(-1);
+	is_str(names(), "fast", "an idle row stays as long as its history");
+	track = top_model__chosen(&model)->track;
+	is_u64((uint64_t)top_track__level(&model, track, TOP_INTERVALS - 1, 12), 3,
+	       "whose oldest interval is the second");
+	end_interval(-1);
+	is_str(names(), "", "then it is hidden");
+	add_ios(0, 1, 10000);
+	end_interval(-1);
+	is_str(names(), "fast", "and comes back with its next command");
+	is_u64(model.order[0]->shown.count, 1, "which is all that it has");
+}
+
+static void check_keys(const char **words, size_t nr, const char *want, const char *what)
+{
+	const struct option_list by = { words, nr };
+	enum breakdown_by keys[NR_BY];
+	size_t nr_keys = latency_by__keys(&by, keys);
+	char got[128] = "";
+
+	for (size_t i = 0; i < nr_keys; i++) {
+		strcat(got, i ? " " : "");
+		strcat(got, latency_by_words[keys[i]]);
+	}
+	is_str(got, want, what);
+}
+
+static void test_keys(void)
+{
+	check_keys(NULL, 0, "dev op", "without --by");
+	check_keys((const char *[]){ "comm", "dev", "comm" }, 2, "comm dev", "in their order");
+	check_keys((const char *[]){ "op", "path" }, 2, "op dev path", "a path needs its disk");
+	check_keys((const char *[]){ "ns", "queue", "qid" }, 3, "ctrl ns qid", "queue is qid");
+}
+
+int main(void)
+{
+	test_sums();
+	test_order();
+	test_move();
+	test_place();
+	test_filter();
+	test_in_flight();
+	test_history();
+	test_keys();
+	top_model__free(&model);
+	return done_testing();
+}
