@@ -28,7 +28,7 @@ WARNINGS := -Wall -Wextra -Werror -Wshadow -Wvla -Wstrict-prototypes -Wmissing-p
 , := ,
 SANITIZE := $(if $(SAN),-fsanitize=address$(,)undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
 # Skeletons come in through -isystem: they warn. So -MD, not -MMD, which would forget them and leave a stale program.
-ALL_CFLAGS = -std=gnu17 $(WARNINGS) $(SANITIZE) -Isrc -isystem $(O) -DVERSION='"$(VERSION)"' $(if $(HAVE_ZSTD),-DHAVE_ZSTD) $(LIBDW_CFLAGS) $(IBERTY_CFLAGS) $(SQL_CFLAGS) $(HTTP_CFLAGS) -MD -MP $(CPPFLAGS) $(CFLAGS) $(EXTRA_CFLAGS)
+ALL_CFLAGS = -std=gnu17 $(WARNINGS) $(SANITIZE) -Isrc -isystem $(O) -DVERSION='"$(VERSION)"' $(if $(HAVE_ZSTD),-DHAVE_ZSTD) $(LIBDW_CFLAGS) $(IBERTY_CFLAGS) $(SQL_CFLAGS) $(HTTP_CFLAGS) $(NCURSES_CFLAGS) -MD -MP $(CPPFLAGS) $(CFLAGS) $(EXTRA_CFLAGS)
 # clang for BPF finds asm/types.h only through the multiarch folder. -mcpu=v3: clang 14 has no v4, Linux 5.10 runs v3.
 BPF_CFLAGS = -O2 -g -target bpf -mcpu=v3 -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -Wno-unused-parameter -Werror -Isrc -idirafter $(SYSROOT)/usr/include/$(MULTIARCH) -MD -MP $(EXTRA_BPF_CFLAGS)
 
@@ -63,6 +63,10 @@ HTTP_LIBS := $(if $(HTTP_ARCHIVE),-l:libmicrohttpd.a $(O)/libiosonar.a,$(if $(HA
 LIBS += $(HTTP_LIBS)
 # Not in the static program without the archive.
 HTTP_NOT_STATIC := $(if $(HTTP_ARCHIVE),,1)
+# Optional: the screen of top.
+HAVE_NCURSES := $(shell $(PKG_CONFIG) --exists ncursesw && echo 1)
+NCURSES_CFLAGS := $(if $(HAVE_NCURSES),-DHAVE_NCURSES $(shell $(PKG_CONFIG) --cflags-only-I ncursesw))
+LIBS += $(if $(HAVE_NCURSES),$(shell $(PKG_CONFIG) --libs ncursesw))
 # An archive does not say what it needs: Debian 13's libelf wants zstd whether we do or not.
 STATIC_LIBS = $(filter-out -ldw -lmicrohttpd $(SQL_LIBS),$(LIBS)) $(shell $(PKG_CONFIG) --static --libs libelf)
 

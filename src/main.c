@@ -84,11 +84,10 @@ static int main_run_cmd(const struct cmd *cmd, int argc, char **argv)
 static const struct main_habit {
 	const char *word, *ours;
 } main_habits[] = {
-	{ "top", "latency --by comm,dev,op" },
-	{ "iotop", "latency --by pid,comm,op" },
+	{ "iotop", "top --by pid,comm,op" },
 	{ "iostat", "latency" },
 	{ "stat", "latency" },
-	{ "biotop", "latency --by pid,comm,dev,op" },
+	{ "biotop", "top --by pid,comm,dev,op" },
 	{ "biolatency", "latency" },
 	{ "biosnoop", "trace" },
 	{ "biopattern", "pattern" },

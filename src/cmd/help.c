@@ -12,6 +12,7 @@
 
 #include "capture/zip.h"
 #include "cmd/cmd.h"
+#include "screen/screen.h"
 #include "serve/http.h"
 #include "sql/sql.h"
 #include "symbol/symbols.h"
@@ -114,8 +115,10 @@ const char *help__parts(char buf[HELP_PARTS])
 	const char *sqlite = sql__is_built_in() ? " sqlite" : "";
 	const char *libedit = sql__has_line_editing() ? " libedit" : "";
 	const char *http = http__is_built_in() ? " libmicrohttpd" : "";
+	const char *ncurses = screen__is_built_in() ? " ncurses" : "";
 
-	snprintf(buf, HELP_PARTS, "%s%s%s%s%s%s", zstd, libdw, iberty, sqlite, libedit, http);
+	snprintf(buf, HELP_PARTS, "%s%s%s%s%s%s%s", zstd, libdw, iberty, sqlite, libedit, http,
+		 ncurses);
 	return *buf ? buf + 1 : "none";
 }
 

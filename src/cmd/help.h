@@ -15,7 +15,7 @@ void help__print_commands(FILE *out, const struct cmd *const *commands);
 enum help_size { HELP_SHORT, HELP_ALL };
 void help__print_cmd(FILE *out, const struct cmd *cmd, enum help_size size);
 /* Optional parts that this build has: "zstd libdw", or "none". */
-enum { HELP_PARTS = 64 };
+enum { HELP_PARTS = 96 };
 const char *help__parts(char buf[HELP_PARTS]);
 void help__print_version(FILE *out);
 

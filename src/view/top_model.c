@@ -33,6 +33,10 @@ static const struct column sample_columns[] = {
 	  "commands lost since the start, for any reason; null in a replay", .at = SAMPLE(lost) },
 	{ "cpu_percent", "CPU", CELL_PERCENT, 5, "CPU time of iosonar, in percent of one CPU",
 	  .at = SAMPLE(cpu_percent) },
+	{ "bpf_percent", "BPF", CELL_PERCENT, 5,
+	  "CPU time of its BPF programs since the start, in percent of one CPU; null if none of "
+	  "their runs was measured",
+	  .at = SAMPLE(bpf_percent) },
 	{ 0 },
 };
 

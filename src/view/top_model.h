@@ -33,7 +33,8 @@ struct top_row {
 struct top_sample {
 	struct latency_row shown;
 	uint64_t in_flight, issued, completed, lost; /* of the run; CELL_NO_NUMBER: not known */
-	double cpu_percent;			     /* of one CPU, that this process used */
+	double cpu_percent; /* of one CPU, that this process used in the interval, */
+	double bpf_percent; /* and its BPF programs since the start; NAN: not known */
 };
 
 extern const struct object top_rows, top_samples;

@@ -103,8 +103,7 @@ fits() { # no line of stdout is longer than 80 columns
 }
 
 @test "words of other tools lead to the command that answers the same question" {
-	refused 2 "unknown command 'iotop'; use iosonar latency --by pid,comm,op" iotop
-	refused 2 "unknown command 'top'; use iosonar latency --by comm,dev,op" top
+	refused 2 "unknown command 'iotop'; use iosonar top --by pid,comm,op" iotop
 	refused 2 "unknown command 'iostat'; use iosonar latency" iostat
 	refused 2 "unknown command 'syscalls'; use iosonar count raw_syscalls:sys_enter by 'comm, id'" syscalls
 	refused 2 "unknown command 'kprobe:vfs_read'; to count this event: iosonar count kprobe:vfs_read" kprobe:vfs_read

@@ -181,7 +181,7 @@ manual_choices() {
 }
 
 events="count sum hist print pair" # of any event
-views="latency trace layers slow stacks errors inflight pattern cache $events"
+views="latency top trace layers slow stacks errors inflight pattern cache $events"
 
 @test "columns of the schema are those of the manual" {
 	for view in $views; do
@@ -387,6 +387,8 @@ json_of() {
 			run_once "$iosonar" inflight -d "$manual_disk" -i 1ms -o json --out "$tmp/json" -- bash -c "$look"
 		fi
 		;;
+	top) run_whole "$iosonar" top -d "$manual_disk" -i 10ms -o json --out "$tmp/json" -- \
+		bash -c "dd if='$manual_disk' of=/dev/null bs=4k count=7 iflag=direct status=none; sleep 0.1" ;;
 	count | sum | hist | print | pair)
 		read -ra words <<<"$(line_of "$1")"
 		run_whole "$iosonar" "${words[@]}" -o json --out "$tmp/json" -- \
@@ -430,6 +432,7 @@ line_of() {
 		json_of "$view"
 		case $view in
 		latency) types="latency bucket ledger" ;;
+		top) types="top sample ledger" ;;
 		pattern) types="pattern pattern_op pattern_size pattern_gap pattern_depth pattern_heat" ;;
 		inflight) types="inflight look" ;;
 		stacks) types="stacks event_stacks" ;;
@@ -441,7 +444,7 @@ line_of() {
 		for type in $types; do
 			[ -n "$(keys "$type" "$tmp/json")" ] || { echo "$view: no object of type $type"; return 1; }
 			for key in $(keys "$type" "$tmp/json"); do
-				case $view:$type in latency:ledger) of='' ;; *) of=$view ;; esac # the ledger of all that observe I/O
+				case $view:$type in latency:ledger | top:ledger) of='' ;; *) of=$view ;; esac # the ledger of all that observe I/O
 				grep -qE "^\.(It )?Li (.* , )?${key//./\\.}( |\$)" "$(page "$of")" || { echo "$view: $type: $key is not there"; return 1; }
 			done
 		done

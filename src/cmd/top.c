@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * top.c: which disk is busy or slow now, and what is it busy with? One screen of rates and latency,
+ * every interval, which opens a disk into its operations, tasks or whatever --by says. It costs
+ * what `latency` costs, and sees what `latency` sees.
+ */
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+#include "base/log.h"
+#include "base/privilege.h"
+#include "cmd/cmd.h"
+#include "screen/top.h"
+#include "session/io_source.h"
+#include "session/session.h"
+#include "view/latency_by.h"
+#include "view/top_model.h"
+#include "view/top_tables.h"
+
+enum { TOP_MESSAGES = 64 }; /* kept for the end */
+
+struct top {
+	/* options */
+	struct option_list by;
+	/* state */
+	struct session *session;
+	struct top_model model;
+	struct top_screen screen;
+	struct top_tables tables;
+	double seconds;		/* since the last interval of the screen */
+	unsigned int ticks;	/* likewise */
+	double cpu_s, cpu_at_s; /* own CPU time so far, and when it was read */
+	char *messages[TOP_MESSAGES];
+	size_t nr_messages;
+	bool draws;
+	int err;
+};
+
+static const struct option_def top_options[] = {
+	{ "by", 0, OPTION_LIST, offsetof(struct top, by), NULL,
+	  "keys of rows, from the first level to the last (default dev,op)",
+	  .choices = latency_by_words },
+	{ 0 },
+};
+
+static const struct option_group top_group = { "What is shown", top_options };
+
+static int top_run(void *state, const struct options *options, char **argv);
+
+const struct cmd cmd_top = {
+	.name = "top",
+	.group = "I/O",
+	.brief = "disks and what keeps them busy, on one screen",
+	.synopsis = "[options] [-- COMMAND...]",
+	.groups = CMD_GROUPS(&filter_group, &run_group,
+			     OUTPUT_IN(OUTPUT_BIT(OUTPUT_TEXT) | OUTPUT_BIT(OUTPUT_JSON)),
+			     &read_group),
+	.own = &top_group,
+	.view_size = sizeof(struct top),
+	.objects = CMD_OBJECTS(&top_rows, &top_samples, &session_ledger),
+	.run = top_run,
+	.needs = NEED_IO | NEED_FILES,
+};
+
+/* ---- messages, while there is a screen ---- */
+
+static void top_hear(void *arg, const char *message)
+{
+	struct top *t = arg;
+
+	snprintf(t->screen.message, sizeof(t->screen.message), "%.*s", (int)strcspn(message, "\n"),
+		 message);
+	if (t->screen.types)
+		return; /* a mistake in a filter: only the screen has it */
+	if (t->nr_messages == TOP_MESSAGES) {
+		free(t->messages[0]);
+		memmove(t->messages, t->messages + 1, (TOP_MESSAGES - 1) * sizeof(*t->messages));
+		t->nr_messages--;
+	}
+	t->messages[t->nr_messages] = strdup(message);
+	t->nr_messages += t->messages[t->nr_messages] != NULL;
+}
+
+/* The terminal is as it was before, and has what was said meanwhile. */
+static void top_close_screen(struct top *t)
+{
+	if (t->draws)
+		screen__close();
+	t->draws = false;
+	log_set_listener(NULL, NULL);
+	for (size_t i = 0; i < t->nr_messages; i++) {
+		fprintf(stderr, "%s\n", t->messages[i]);
+		free(t->messages[i]);
+	}
+	t->nr_messages = 0;
+}
+
+/* ---- one interval ---- */
+
+static void top_label(void *arg, const struct io_tags *tags, uint32_t mask, struct latency_row *row)
+{
+	latency_row__label(row, arg, tags, mask);
+}
+
+static void top_take_part(void *arg, const struct io_tags *tags, const struct hist *part)
+{
+	struct top *t = arg;
+
+	t->err = t->err ?: top_model__add(&t->model, tags, part);
+}
+
+static void top_take_open(void *arg, const struct io_tags *tags)
+{
+	struct top *t = arg;
+
+	t->err = t->err ?: top_model__add_open(&t->model, tags);
+}
+
+/*
+ * What the run itself costs: the CPU time of this process since the last call, and that of the BPF
+ * programs since the start, because few of their runs are measured.
+ */
+static void top_measure_cost(struct top *t, const struct session *s)
+{
+	const struct io *io = io_source__collector(s);
+	struct io_own_cost own = io ? io__own_cost(io) : (struct io_own_cost){ 0 };
+	struct timespec used = { 0 };
+	double cpu_s;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+	cpu_s = (double)used.tv_sec + (double)used.tv_nsec / 1e9;
+	if (s->elapsed_s > t->cpu_at_s)
+		t->screen.facts.cpu_percent =
+			100 * (cpu_s - t->cpu_s) / (s->elapsed_s - t->cpu_at_s);
+	t->cpu_s = cpu_s;
+	t->cpu_at_s = s->elapsed_s;
+	t->screen.facts.bpf_percent = own.measured ? (double)own.ns / 1e7 / s->elapsed_s : NAN;
+}
+
+static int top_read(struct top *t, struct session *s)
+{
+	struct io *io = io_source__collector(s);
+
+	top_model__begin(&t->model);
+	io_source__read(s, top_take_part, t);
+	t->err = t->err ?: top_model__end(&t->model, t->seconds);
+	if (io)
+		io__ledger(io, &t->screen.facts.ledger);
+	top_measure_cost(t, s);
+	t->seconds = 0;
+	t->ticks = 0;
+	return t->err ? log_err(t->err, "out of memory") : 0;
+}
+
+static void top_set_clock(struct top_facts *facts)
+{
+	time_t now = time(NULL);
+	struct tm local;
+
+	if (localtime_r(&now, &local))
+		strftime(facts->clock, sizeof(facts->clock), "%H:%M:%S", &local);
+}
+
+static int top_draw(struct top *t)
+{
+	int err = top_model__arrange(&t->model, top_label, t->session);
+
+	if (err)
+		return log_no_memory();
+	top_screen__draw(&t->screen);
+	return 0;
+}
+
+static int top_print(struct top *t, struct session *s)
+{
+	const struct top_facts *facts = &t->screen.facts;
+	const struct ledger *l = &facts->ledger;
+	bool is_live = io_source__collector(s);
+	struct top_sample sample = {
+		.in_flight = is_live ? t->model.in_flight : CELL_NO_NUMBER,
+		.issued = is_live ? l->issued : CELL_NO_NUMBER,
+		.completed = is_live ? l->completed : CELL_NO_NUMBER,
+		.lost = is_live ? ledger__lost(l) : CELL_NO_NUMBER,
+		.cpu_percent = facts->cpu_percent,
+		.bpf_percent = facts->bpf_percent,
+	};
+
+	return top_tables__put_interval(&t->tables, s, &t->model, &sample);
+}
+
+/* While the screen is frozen nothing is read: the next interval has all that came meanwhile. */
+static int top_on_tick(void *state, struct session *s)
+{
+	struct top *t = state;
+	int err;
+
+	t->seconds += s->interval_s;
+	if (t->screen.is_frozen || ++t->ticks < t->screen.multiple)
+		return 0;
+	err = top_read(t, s);
+	if (!err && s->format == TABLE_JSON)
+		err = top_print(t, s);
+	if (err || !t->draws)
+		return err;
+	top_set_clock(&t->screen.facts);
+	return top_draw(t);
+}
+
+/* ---- what the terminal tells ---- */
+
+static int top_on_keys(void *state)
+{
+	struct top *t = state;
+	int key;
+
+	while ((key = screen__key()) != SCREEN_NO_KEY && !t->screen.quits) {
+		t->screen.quits |= key == SCREEN_GONE;
+		top_screen__on_key(&t->screen, key);
+		if (top_model__arrange(&t->model, top_label, t->session))
+			return log_no_memory();
+	}
+	if (t->screen.quits)
+		session__stop_loop(t->session);
+	return top_draw(t);
+}
+
+static int top_on_resize(void *state)
+{
+	screen__resize();
+	return top_draw(state);
+}
+
+/* Ctrl-Z. The shell has its terminal back until it continues us. */
+static int top_on_stop(void *state)
+{
+	screen__suspend();
+	raise(SIGSTOP);
+	return top_on_resize(state);
+}
+
+static int top_open_screen(struct top *t, struct session *s)
+{
+	struct sigaction stop;
+	struct utsname name;
+	int err;
+
+	tzset(); /* reads a file */
+	uname(&name);
+	snprintf(t->screen.facts.host, sizeof(t->screen.facts.host), "%s", name.nodename);
+	snprintf(t->screen.facts.kernel, sizeof(t->screen.facts.kernel), "%s", name.release);
+	t->screen.style = chart__style_of(stdout, s->options->output.color);
+	err = screen__open(t->screen.style);
+	if (err)
+		return err;
+	t->draws = true;
+	log_set_listener(top_hear, t);
+	err = session__watch(s, STDIN_FILENO, top_on_keys, t);
+	err = err ?: session__on_signal(s, SIGWINCH, top_on_resize, t);
+	err = err ?: session__on_signal(s, SIGCONT, top_on_resize, t);
+	if (!sigaction(SIGTSTP, NULL, &stop) && stop.sa_handler != SIG_IGN)
+		err = err ?: session__on_signal(s, SIGTSTP, top_on_stop, t);
+	return err ?: top_draw(t);
+}
+
+/* ---- the run ---- */
+
+/* Where tasks are distinguished, some of the programs do not measure themselves. */
+static bool top_measures_programs(uint32_t mask, const struct filter_options *f)
+{
+	const uint32_t of_task = 1 << BY_PID | 1 << BY_COMM | 1 << BY_CGROUP | 1 << BY_FILE;
+
+	return !(mask & of_task) && !f->pid.given && !f->comm && !f->cgroup && !f->follow;
+}
+
+static struct io_wants top_wants(void *state, const struct options *options)
+{
+	uint32_t mask = top_model__finest(&((struct top *)state)->model)->mask;
+	struct io_wants wants = latency_by__wants(mask, &options->filter);
+
+	wants.own_cost = top_measures_programs(mask, &options->filter);
+	return wants;
+}
+
+static void top_needs(const void *state, struct privilege_needs *needs)
+{
+	needs->draws = ((const struct top *)state)->draws;
+}
+
+static int top_on_start(void *state, struct session *s)
+{
+	struct top *t = state;
+	struct io *io = io_source__collector(s);
+	int err;
+
+	t->session = s;
+	t->model.knows_open = io;
+	if (io)
+		io__tell_open(io, top_take_open, t);
+	top_measure_cost(t, s);
+	err = top_tables__open(&t->tables, s, &t->model);
+	return err || s->format != TABLE_TEXT ? err : top_open_screen(t, s);
+}
+
+static int top_on_end(void *state, struct session *s)
+{
+	struct top *t = state;
+	const struct breakdown *finest = top_model__finest(&t->model);
+	uint64_t counted = 0; /* by the rows: a second count of the same commands */
+	int err;
+
+	top_close_screen(t);
+	err = top_read(t, s);
+	for (size_t i = 0; i < finest->nr; i++)
+		counted += finest->rows[i]->total.count;
+	io_source__take_ledger(s, counted);
+	return err ?: top_tables__put_totals(&t->tables, s, &t->model);
+}
+
+static const struct session_view top_view = {
+	.wants = top_wants,
+	.on_start = top_on_start,
+	.on_tick = top_on_tick,
+	.on_end = top_on_end,
+	.needs = top_needs,
+	.owns_terminal = true,
+};
+
+/* The screen needs a terminal, for itself. */
+static int top_check(const struct options *options, char **argv)
+{
+	if (options->output.format != OUTPUT_TEXT)
+		return 0;
+	if (options->file.read.nr)
+		return log_err(-EINVAL, "top -r requires -o json: the screen shows live runs only");
+	if (argv && argv[0])
+		return log_err(-EINVAL,
+			       "top takes a COMMAND only with -o json: its output would be on the "
+			       "screen (got '%s')",
+			       argv[0]);
+	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
+		return log_err(-EINVAL,
+			       "top requires a terminal, and standard %s is none; -o json prints "
+			       "samples without a screen",
+			       isatty(STDIN_FILENO) ? "output" : "input");
+	return 0;
+}
+
+static int top_run(void *state, const struct options *options, char **argv)
+{
+	struct top *t = state;
+	enum breakdown_by keys[NR_BY];
+	size_t nr = latency_by__keys(&t->by, keys);
+	int err = top_check(options, argv);
+
+	if (err)
+		return err;
+	top_model__init(&t->model, keys, nr);
+	t->screen.model = &t->model;
+	t->screen.multiple = 1;
+	err = session__run(&top_view, t, options, argv);
+	top_close_screen(t); /* if the run failed */
+	top_model__free(&t->model);
+	top_tables__free(&t->tables);
+	return err;
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "view/top_tables.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "base/log.h"
+#include "view/intervals.h"
+#include "view/latency_order.h"
+
+enum { TOP_TOTALS = 40 }; /* rows of the run in text */
+
+static bool tables_show(const void *model, const struct column *column)
+{
+	return latency_column__is_asked(column, top_model__finest(model)->mask);
+}
+
+/* Text is about the whole run, and does not have what was in flight at a moment. */
+static bool tables_show_text(const void *model, const struct column *column)
+{
+	return tables_show(model, column) && strcmp(column->key, "in_flight");
+}
+
+int top_tables__open(struct top_tables *t, const struct session *s, const struct top_model *m)
+{
+	t->rows = session__table(s, &top_rows,
+				 s->format == TABLE_TEXT ? tables_show_text : tables_show, m);
+	t->samples = session__table(s, &top_samples, NULL, NULL);
+	return t->rows && t->samples ? 0 : log_no_memory();
+}
+
+void top_tables__free(struct top_tables *t)
+{
+	table__free(t->rows);
+	table__free(t->samples);
+}
+
+static void tables_put_row(struct top_tables *t, const struct session *s, const struct top_model *m,
+			   struct top_row *row)
+{
+	row->shown.time_s = s->elapsed_s;
+	latency_row__label(&row->shown, s, &row->from->tags, top_model__finest(m)->mask);
+	table__row(t->rows, row);
+}
+
+int top_tables__put_interval(struct top_tables *t, struct session *s, struct top_model *m,
+			     struct top_sample *sample)
+{
+	const struct breakdown *finest = top_model__finest(m);
+	struct breakdown_row **rows = malloc((finest->nr + 1) * sizeof(*rows));
+	struct top_row row;
+
+	if (!rows)
+		return log_no_memory();
+	for (size_t i = 0; i < finest->nr; i++)
+		rows[i] = finest->rows[i];
+	qsort(rows, finest->nr, sizeof(*rows), breakdown_row__compare);
+	for (size_t i = 0; i < finest->nr; i++) {
+		top_model__measure(m, m->nr_keys - 1, rows[i], &row);
+		row.shown.span = "interval";
+		if (row.shown.count || row.track->in_flight)
+			tables_put_row(t, s, m, &row);
+	}
+	free(rows);
+	sample->shown = m->all;
+	sample->shown.span = "interval";
+	sample->shown.time_s = s->elapsed_s;
+	table__row(t->samples, sample);
+	return 0;
+}
+
+static void tables_put_total(struct top_tables *t, const struct session *s, struct top_model *m,
+			     const struct breakdown_row *from)
+{
+	struct top_row row = { .shown.span = "total", .in_flight = CELL_NO_NUMBER, .from = from };
+	struct hist *total = &m->interval;
+
+	*total = from->total;
+	hist__mend_max(total);
+	latency_row__measure(&row.shown, total, s->span_s);
+	latency_row__measure_percentiles(&row.shown, total);
+	tables_put_row(t, s, m, &row);
+}
+
+int top_tables__put_totals(struct top_tables *t, struct session *s, struct top_model *m)
+{
+	const struct breakdown *finest = top_model__finest(m);
+	struct latency_rank *ranks = malloc((finest->nr + 1) * sizeof(*ranks));
+	size_t nr;
+
+	if (!ranks)
+		return log_no_memory();
+	nr = latency_ranks__make(finest, true, LATENCY_SORT_COUNT, ranks);
+	if (nr)
+		intervals__say_whole(s);
+	for (size_t i = 0; i < nr && (s->format == TABLE_JSON || i < TOP_TOTALS); i++)
+		tables_put_total(t, s, m, ranks[i].row);
+	if (s->format == TABLE_TEXT && nr > TOP_TOTALS)
+		fprintf(s->out, "and %zu more rows; iosonar latency shows all\n", nr - TOP_TOTALS);
+	free(ranks);
+	return 0;
+}

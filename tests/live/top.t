@@ -1,0 +1,290 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# top on this machine, in tmux: does the screen show the I/O of a loop device, does every key do what it says, and is the
+# terminal as it was when it ends? The rows that it leaves have exactly the I/Os that fio and /sys/block/loopN/stat have.
+set -u
+# shellcheck source=tests/live/lib.sh
+. "$(dirname "$0")/lib.sh"
+disk='' load='' socket=ascii
+
+# shellcheck disable=SC2317 # called by the trap
+clean() {
+	[ -n "$load" ] && kill "$load" 2>/dev/null
+	[ -n "$tmp" ] && tm kill-server 2>/dev/null
+	exec 9>&-
+	[ -n "$disk" ] && losetup -d "$disk"
+	[ -n "$tmp" ] && rm -rf "$tmp"
+}
+
+# ---- the terminal ----
+
+tm() { tmux -u -S "$tmp/$socket" -f /dev/null "$@"; }
+shown() { tm capture-pane -p 2>/dev/null; }
+keys() { tm send-keys "$@"; }
+# The first line of the screen that has this, within five seconds.
+wait_for() {
+	for _ in $(seq 100); do
+		shown | grep -m1 -E -- "$1" && return 0
+		sleep 0.05
+	done
+	return 1
+}
+wait_gone() {
+	for _ in $(seq 100); do
+		shown | grep -qE -- "$1" || return 0
+		sleep 0.05
+	done
+	return 1
+}
+
+shows() { # shows PATTERN WHAT
+	wait_for "$1" >/dev/null
+	ok $? "$2" || shown | sed 's/^/# /'
+}
+
+# start [OPTION...]: top in a shell in the terminal, with the modes before and after and its exit status in files.
+start() {
+	rm -f "$tmp/before" "$tmp/after" "$tmp/code"
+	keys "clear; stty -a >$tmp/before; $IOSONAR top -d $name -i 200ms $*; echo \$? >$tmp/code; stty -a >$tmp/after" Enter
+	shows 'no I/O yet|^> ' "it draws"
+}
+
+pid_of() { pgrep -f "^$IOSONAR top -d $name" | head -1; }
+
+# It has ended: wait until the shell says so.
+ended() {
+	for _ in $(seq 300); do
+		[ -s "$tmp/after" ] && return 0
+		sleep 0.05
+	done
+	return 1
+}
+
+is_sane() { # is_sane WHAT: the terminal is as it was
+	is "$(cat "$tmp/after")" "$(cat "$tmp/before")" "$1: the modes of the terminal are as before"
+	is "$(tm display-message -p '#{alternate_on} #{cursor_flag}')" "0 1" "$1: the normal screen, with a cursor"
+}
+
+# Some kernels hide a task from every program: see latency.t.
+is_hidden() { shown | grep -q 'completion never seen'; }
+
+# ---- counts ----
+
+stat_ios() { awk '{ print $1 + $5 }' "/sys/block/$name/stat"; }
+
+check_counts() {
+	local before fio
+	start
+	before=$(stat_ios)
+	fio --name=load --filename="$disk" --direct=1 --ioengine=libaio --iodepth=4 --rw=randrw --bs=4k --number_ios=1009 \
+		--size=8M --norandommap --rate_iops=600,600 --output-format=json --output="$tmp/fio"
+	fio=$(grep -o '"total_ios" : [0-9]*' "$tmp/fio" | awk '{ n += $3 } END { print n }')
+	shows "issued $fio = completed $fio " "the ledger on the screen has what fio has"
+	keys q
+	ended
+	! is_hidden || return 1
+	is "$(cat "$tmp/code")" 0 "q ends it with 0"
+	is "$(shown | awk -v dev="$name" '$2 == dev { n += $4 } END { print n + 0 }')" "$fio" "the rows it leaves have fio's $fio I/Os"
+	is $(($(stat_ios) - before)) "$fio" "as the kernel counts them"
+	shows "^issued $fio = completed $fio .*nothing lost" "and the ledger, too"
+	is_sane "q"
+}
+
+# ---- keys ----
+
+check_rows() {
+	shows "^> $name +[1-9]" "the row of the device has a rate"
+	shows "^IO/s [1-9].*p99 [1-9]" "the header has one, too"
+	shows "^issued [1-9].*; nothing lost\$" "with the ledger"
+	shows 'first +CPU [0-9.]+ %$' "and the CPU time of iosonar"
+	shows "latency of $name" "the strip is that of the chosen row"
+	shows '^ *[0-9.]+[mu]s \|.*[-.:=+*#%@]\|$' "and is drawn in ASCII"
+	LC_ALL=C shown | grep -q '[^ -~]'
+	is "$?" 1 "nothing else is"
+}
+
+check_places() {
+	keys Enter
+	shows "^$name  by op" "Enter opens the device"
+	shows '^> read +[1-9]' "into its operations"
+	keys Enter
+	shows "^$name > read  by comm" "and an operation into its tasks"
+	shows '^[> ] \\x1b\[2Jx +[1-9]' "whose hostile names cannot clear the screen"
+	keys Enter
+	shows 'there is nothing below these rows' "there is nothing below the last key"
+	keys BSpace
+	shows "^$name  by op" "Backspace goes back"
+	keys Down
+	shows '^> write ' "Down chooses the next row"
+	keys k
+	shows '^> read ' "k the one above"
+	keys G
+	shows '^> write ' "G the last"
+	keys g
+	shows '^> read ' "g the first"
+	keys Left
+	shows '^all  by dev' "Left goes back"
+	keys Escape
+	shows 'this is the first level' "Escape does not leave the first level"
+}
+
+check_columns() {
+	keys s
+	shows 'largest MB/s first' "s sorts by the next column"
+	keys r
+	shows 'smallest MB/s first' "r reverses"
+	keys r s s s s s s s
+	shows 'largest IO/s first' "after the last column s begins again"
+	keys l
+	shows ' p90 +p99.9 +mean ' "l has other columns"
+	keys l
+	shows ' p50 +p99 +max ' "and the first ones again"
+	keys h
+	wait_gone 'latency of'
+	ok $? "h hides the strip"
+	keys h
+	shows 'latency of' "h shows it"
+}
+
+check_filter() {
+	keys / 'p9x > 1' Enter
+	shows "^iosonar: --if: unknown field 'p9x'" "a mistake in a filter is named"
+	keys Escape
+	keys / 'iops > 1000000' Enter
+	shows 'no row meets the condition' "a filter hides rows"
+	keys /
+	keys -N 20 BSpace
+	keys Enter
+	shows "^> $name +[1-9]" "an empty one shows them"
+}
+
+check_time() {
+	local frozen
+	keys Space
+	shows 'FROZEN' "Space freezes"
+	frozen=$(shown | sed -n 3p)
+	sleep 0.7
+	is "$(shown | sed -n 3p)" "$frozen" "and the numbers stay"
+	keys Space
+	wait_gone FROZEN
+	ok $? "until Space"
+	keys +
+	shows 'interval 0.4 s' "+ makes the interval longer"
+	keys -
+	shows 'interval 0.2 s' "- shorter"
+	keys '?'
+	shows '^Backspace +go back' "? shows the keys"
+	keys q
+	shows "^> $name +[1-9]" "any key leaves the help, and does not quit"
+}
+
+# ---- windows ----
+
+check_windows() {
+	tm resize-window -x 40 -y 10
+	shows "^> $name +[1-9][0-9.k]* +[0-9.]+[mu]s +[0-9.]+[mun]*s\$" "40x10 has the row"
+	shows 'nothing lost' "and the ledger"
+	tm resize-window -x 39 -y 10
+	shows '^window < 40x10' "a smaller window says so"
+	tm resize-window -x 300 -y 80
+	shows "^> $name +[1-9]" "300x80"
+	is "$(shown | wc -l)" 80 "is filled to the last line"
+	for i in $(seq 50); do
+		tm resize-window -x $((30 + i * 37 % 200)) -y $((5 + i * 13 % 60))
+	done
+	tm resize-window -x 100 -y 30
+	shows "^> $name +[1-9].*[0-9]\$" "it draws after a storm of 50 resizes"
+	is "$(shown | grep -c '^> ')" 1 "once"
+}
+
+# The shell goes on with its line when its job stops, so what this left in the files does not count.
+check_stop() {
+	keys C-z
+	shows 'Stopped' "Ctrl-Z gives the terminal to the shell"
+	rm -f "$tmp/after"
+	keys fg Enter
+	shows "^> $name +[1-9]" "fg continues"
+	keys q
+	shows '^the whole run, ' "and q quits"
+	keys "stty -a >$tmp/after" Enter
+	ended
+	is_sane "after all keys"
+}
+
+# ---- how it ends ----
+
+check_signals() {
+	local signal
+	for signal in TERM INT; do
+		start
+		shows "^> $name +[1-9]" "it runs"
+		kill -"$signal" "$(pid_of)"
+		ended
+		is "$(cat "$tmp/code")" 0 "SIG$signal ends it with 0"
+		shows "^the whole run, " "and it leaves the rows of the run"
+		is_sane "SIG$signal"
+	done
+	start
+	shows "^> $name +[1-9]" "it runs"
+	kill -9 "$(pid_of)"
+	ended
+	keys reset Enter
+	sleep 1.2 # of reset
+	keys "clear; stty -a >$tmp/after; echo alive" Enter
+	shows '^alive$' "after SIGKILL, reset gives a usable terminal"
+	is "$(grep -o -- '-\?\<\(echo\|icanon\)\>' "$tmp/after" | xargs)" "icanon echo" "with its modes"
+}
+
+check_utf8() {
+	start "--color never"
+	shows '\|.*(·|░|▒|▓|█)\|$' "with UTF-8 the strip has shades"
+	keys q
+	ended
+}
+
+# ---- the run ----
+
+[ "$(id -u)" -eq 0 ] || skip_all "needs root"
+for program in tmux fio losetup; do
+	command -v "$program" >/dev/null || skip_all "there is no $program"
+done
+[ -e /dev/loop-control ] || skip_all "this kernel has no loop devices"
+[ -r /sys/kernel/btf/vmlinux ] || skip_all "this kernel has no BTF"
+"$IOSONAR" --version | grep -qw ncurses || skip_all "$IOSONAR is built without ncurses"
+[ "$(stat -f -c %T /dev/shm 2>/dev/null)" = tmpfs ] || skip_all "/dev/shm is no tmpfs"
+trap clean EXIT
+trap "exit 1" HUP INT TERM
+tmp=$(mktemp -d /dev/shm/iosonar-top.XXXXXX) || skip_all "no room on /dev/shm"
+truncate -s 16M "$tmp/disk"
+disk=$(losetup -f --show "$tmp/disk") || skip_all "no loop device"
+name=${disk#/dev/}
+exec 9<>"$disk" && { flock -x 9 || true; } # or udev reads it
+# The file holds data: a hole would be read without tmpfs pages
+dd if=/dev/zero of="$disk" bs=1M oflag=direct status=none 2>/dev/null
+tm new-session -d -x 100 -y 30 'env LC_ALL=C bash --norc --noprofile'
+keys "PS1='$ '" Enter
+
+check_counts || { again top "$(shown | grep -h 'completion never seen')"; check_counts; }
+# A load of two tasks, one of them with a hostile name.
+cp "$(command -v dd)" "$tmp/"$'\e[2Jx'
+while :; do
+	"$tmp/"$'\e[2Jx' if="$disk" of=/dev/null iflag=direct bs=4k count=7 status=none
+	dd if=/dev/zero of="$disk" oflag=direct conv=notrunc bs=4k count=3 status=none
+	sleep 0.02
+done &
+load=$!
+start --by dev,op,comm
+check_rows
+check_places
+check_columns
+check_filter
+check_time
+check_windows
+check_stop
+check_signals
+tm kill-server
+socket=utf8
+tm new-session -d -x 100 -y 30 'env LC_ALL=C.UTF-8 bash --norc --noprofile'
+check_utf8
+echo "1..$nr"
+exit $((failed > 0))
