@@ -21,13 +21,31 @@ void breakdown__free(struct breakdown *b)
 	memset(b, 0, sizeof(*b));
 }
 
+static void breakdown_row_begin(struct breakdown_row *row)
+{
+	uint64_t max_ns = row->total.max_ns; /* parts carry only new values */
+
+	memset(&row->total, 0, sizeof(row->total));
+	row->total.max_ns = max_ns;
+}
+
+static void breakdown_row_mark(struct breakdown_row *row)
+{
+	row->before = row->total;
+	row->interval_max_ns = 0;
+}
+
 void breakdown__begin(struct breakdown *b)
 {
-	for (size_t i = 0; i < b->nr; i++) {
-		uint64_t max_ns = b->rows[i]->total.max_ns; /* parts carry only new values */
+	for (size_t i = 0; i < b->nr; i++)
+		breakdown_row_begin(b->rows[i]);
+}
 
-		memset(&b->rows[i]->total, 0, sizeof(b->rows[i]->total));
-		b->rows[i]->total.max_ns = max_ns;
+void breakdown__mark_and_begin(struct breakdown *b)
+{
+	for (size_t i = 0; i < b->nr; i++) {
+		breakdown_row_mark(b->rows[i]);
+		breakdown_row_begin(b->rows[i]);
 	}
 }
 
@@ -107,10 +125,8 @@ int breakdown__add(struct breakdown *b, const struct io_tags *tags, const struct
 
 void breakdown__mark(struct breakdown *b)
 {
-	for (size_t i = 0; i < b->nr; i++) {
-		b->rows[i]->before = b->rows[i]->total;
-		b->rows[i]->interval_max_ns = 0;
-	}
+	for (size_t i = 0; i < b->nr; i++)
+		breakdown_row_mark(b->rows[i]);
 }
 
 void breakdown_row__interval(const struct breakdown_row *row, struct hist *out)

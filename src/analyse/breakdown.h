@@ -74,6 +74,8 @@ int breakdown__add(struct breakdown *b, const struct io_tags *tags, const struct
 struct breakdown_row *breakdown__row(struct breakdown *b, const struct io_tags *tags);
 /* Starts a new interval. */
 void breakdown__mark(struct breakdown *b);
+/* Both, row by row: thousands of rows do not fit a cache twice. */
+void breakdown__mark_and_begin(struct breakdown *b);
 
 /* The row's interval: total less before. */
 void breakdown_row__interval(const struct breakdown_row *row, struct hist *out);

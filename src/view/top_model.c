@@ -121,11 +121,20 @@ const struct breakdown *top_model__finest(const struct top_model *m)
 
 /* ---- an interval ---- */
 
+static void level_begin(struct top_level *level)
+{
+	for (size_t i = 0; i < level->breakdown.nr; i++) {
+		memset(&level->breakdown.rows[i]->total, 0, sizeof(struct hist));
+		level->breakdown.rows[i]->interval_max_ns = 0;
+	}
+}
+
 void top_model__begin(struct top_model *m)
 {
+	breakdown__mark_and_begin(&m->levels[m->nr_keys - 1].breakdown);
 	for (size_t i = 0; i < m->nr_keys; i++) {
-		breakdown__mark(&m->levels[i].breakdown);
-		breakdown__begin(&m->levels[i].breakdown);
+		if (i + 1 < m->nr_keys)
+			level_begin(&m->levels[i]);
 		for (size_t n = 0; n < m->levels[i].nr; n++)
 			m->levels[i].tracks[n].in_flight = 0;
 	}
@@ -134,11 +143,7 @@ void top_model__begin(struct top_model *m)
 
 int top_model__add(struct top_model *m, const struct io_tags *tags, const struct hist *part)
 {
-	int err = 0;
-
-	for (size_t i = 0; i < m->nr_keys && !err; i++)
-		err = breakdown__add(&m->levels[i].breakdown, tags, part);
-	return err;
+	return breakdown__add(&m->levels[m->nr_keys - 1].breakdown, tags, part);
 }
 
 int top_model__add_open(struct top_model *m, const struct io_tags *tags)
@@ -155,27 +160,27 @@ int top_model__add_open(struct top_model *m, const struct io_tags *tags)
 	return 0;
 }
 
-static size_t band_of(uint32_t slot)
+/* Counts in the slots from one to before another. */
+static uint64_t slots_sum(const struct hist *hist, uint32_t from, uint32_t to)
 {
-	uint32_t from = hist_slot(1ULL << TOP_FROM_BIT), band;
+	uint64_t sum = 0;
 
-	if (slot < from)
-		return 0;
-	band = (slot - from) / HIST_SUB;
-	return band < TOP_BANDS ? band : TOP_BANDS - 1;
+	for (uint32_t slot = from; slot < to; slot++)
+		sum += hist->slots[slot];
+	return sum;
 }
 
 static void track_remember(struct top_track *track, uint64_t number, const struct hist *hist)
 {
-	uint64_t counts[TOP_BANDS] = { 0 };
 	uint8_t *levels = track->levels[number % TOP_INTERVALS];
+	uint32_t from = 0, to = hist_slot(1ULL << TOP_FROM_BIT);
 
-	for (uint32_t slot = 0; hist->count && slot < HIST_CELLS; slot++)
-		counts[band_of(slot)] += hist->slots[slot];
-	for (size_t band = 0; band < TOP_BANDS; band++)
-		levels[band] = (uint8_t)chart__level(counts[band], hist->count);
-	if (hist->count)
-		track->last = number;
+	for (size_t band = 0; band < TOP_BANDS; band++) {
+		to = band == TOP_BANDS - 1 ? HIST_CELLS : to + HIST_SUB;
+		levels[band] = (uint8_t)chart__level(slots_sum(hist, from, to), hist->count);
+		from = to;
+	}
+	track->last = number;
 }
 
 int top_track__level(const struct top_model *m, const struct top_track *track, size_t ago,
@@ -186,6 +191,13 @@ int top_track__level(const struct top_model *m, const struct top_track *track, s
 	return track->levels[(m->nr_intervals - ago) % TOP_INTERVALS][band];
 }
 
+static void row_merge(struct breakdown_row *row, const struct hist *interval)
+{
+	hist__merge(&row->total, interval);
+	row->interval_max_ns = row->total.max_ns;
+}
+
+/* Adds each row to the one that it is part of: levels end from the last one up. */
 static int level_end(struct top_model *m, size_t at)
 {
 	struct top_level *level = &m->levels[at];
@@ -193,15 +205,25 @@ static int level_end(struct top_model *m, size_t at)
 	for (size_t i = 0; i < level->breakdown.nr; i++) {
 		struct breakdown_row *row = level->breakdown.rows[i];
 		struct top_track *track = level_track(level, row);
+		const struct hist *interval;
 
 		if (!track)
 			return -ENOMEM;
 		if (at && !track->above)
 			track->above = breakdown__row(&m->levels[at - 1].breakdown, &row->tags);
-		breakdown_row__interval(row, &m->interval);
-		track_remember(track, m->nr_intervals, &m->interval);
-		if (!at)
-			hist__merge(&m->sum, &m->interval);
+		if (at && !track->above)
+			return -ENOMEM;
+		memset(track->levels[m->nr_intervals % TOP_INTERVALS], 0, TOP_BANDS);
+		if (row->total.count == row->before.count)
+			continue; /* idle, as most rows are */
+		if (at + 1 == m->nr_keys)
+			breakdown_row__interval(row, &m->interval);
+		interval = at + 1 == m->nr_keys ? &m->interval : &row->total;
+		track_remember(track, m->nr_intervals, interval);
+		if (at)
+			row_merge(track->above, interval);
+		else
+			hist__merge(&m->sum, interval);
 	}
 	return 0;
 }
@@ -213,7 +235,7 @@ int top_model__end(struct top_model *m, double seconds)
 	m->nr_intervals++;
 	m->seconds = seconds;
 	memset(&m->sum, 0, sizeof(m->sum));
-	for (size_t i = 0; i < m->nr_keys && !err; i++)
+	for (size_t i = m->nr_keys; i-- > 0 && !err;)
 		err = level_end(m, i);
 	hist__mend_max(&m->sum);
 	memset(&m->all, 0, sizeof(m->all));

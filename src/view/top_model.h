@@ -42,14 +42,16 @@ extern const struct object top_rows, top_samples;
 /* What is remembered of a row. */
 struct top_track {
 	uint64_t in_flight;
-	uint64_t last; /* number of the last interval with commands; 0: none yet */
-	const struct breakdown_row *above;	  /* that it is part of; NULL: at the first level */
+	uint64_t last;		     /* number of the last interval with commands; 0: none yet */
+	struct breakdown_row *above; /* that it is part of; NULL: at the first level */
 	uint8_t levels[TOP_INTERVALS][TOP_BANDS]; /* of chart__level, by number of the interval */
 };
 
 struct top_level {
-	struct breakdown breakdown; /* by all keys up to this one */
-	struct top_track *tracks;   /* by number of the row */
+	/* By all keys up to this one. The last level counts since the start, those above it have
+	 * only the interval. */
+	struct breakdown breakdown;
+	struct top_track *tracks; /* by number of the row */
 	size_t nr, room;
 	const struct breakdown_row *chosen; /* NULL: none yet */
 	const struct column *columns[OBJECT_COLUMNS];
