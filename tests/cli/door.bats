@@ -457,7 +457,7 @@ completes() {
 	# shellcheck disable=SC1091
 	source "$tmp/out"
 	[ "$(completes iosonar la)" = "latency layers" ]
-	[ "$(completes iosonar help s)" = "slow stacks sum sql" ]
+	[ "$(completes iosonar help s)" = "slow stacks serve sum sql" ]
 	[ "$(completes iosonar layers --at "")" = "request command bio" ]
 	[ "$(completes iosonar layers --ta)" = --tail ]
 	[ "$(completes iosonar inflight --ol)" = --older ]
