@@ -70,6 +70,8 @@ static int main_run_cmd(const struct cmd *cmd, int argc, char **argv)
 	if (err == -ECANCELED) {
 		help__print_cmd(stdout, cmd, result.short_help ? HELP_SHORT : HELP_ALL);
 		err = 0;
+	} else if (!err && result.json_schema && !cmd->objects) {
+		err = log_err(-EINVAL, "%s prints no JSON: it has no schema", cmd->name);
 	} else if (!err && result.json_schema) {
 		object__print_schema(stdout, cmd->name, cmd->objects);
 	} else if (!err) {

@@ -78,6 +78,10 @@ print(s.getsockname()[1], flush=True); time.sleep(60)' >"$tmp/port" 3>&- &
 	done
 }
 
+@test "it has no JSON" {
+	refused 2 "serve prints no JSON: it has no schema" --json-schema
+}
+
 @test "a socket of systemd that is none" {
 	as=(bash -c 'exec 3</dev/null; LISTEN_PID=$$ LISTEN_FDS=1 exec "$@"' -)
 	limit=() # timeout would be another process

@@ -4,6 +4,7 @@
  * through a JSON table, and the keys of the line are compared with those of the schema, in order.
  */
 #include <stdlib.h>
+#include <string.h>
 #include "cmd/commands.h"
 #include "decode/column.h"
 #include "tap.h"
@@ -115,6 +116,8 @@ static void check_commands(void)
 	size_t i, j;
 
 	for (i = 0; commands[i]; i++) {
+		if (!strcmp(commands[i]->name, "serve"))
+			continue; /* it prints no JSON */
 		ok(commands[i]->objects && commands[i]->objects[0], "%s prints an object",
 		   commands[i]->name);
 		if (!commands[i]->objects)
