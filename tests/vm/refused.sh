@@ -15,6 +15,11 @@ cat >/tmp/load <<'EOF'
 echo 3 >/proc/sys/vm/drop_caches
 exec /usr/bin/dd if=/tmp/fs/file of=/dev/null bs=4k count=61 status=none
 EOF
+cat >/tmp/scrape <<'EOF'
+sh /tmp/load
+exec wget -qO /tmp/runs/page http://127.0.0.1:9936/metrics
+EOF
+ifconfig lo 127.0.0.1 up
 
 # line COMMAND: the words of one run of it.
 line() {
@@ -22,6 +27,8 @@ line() {
 	case $1 in
 	latency | trace | layers | slow | errors | pattern) echo "-d $dev $load" ;;
 	stacks) echo "-d $dev --stack both $load" ;;
+	top) echo "-d $dev -o json $load" ;;
+	serve) echo "-d $dev -- sh /tmp/scrape" ;;
 	inflight) echo "-d $dev -i 200ms -t 1s" ;;
 	cache) echo "--by file $load" ;;
 	count) echo "block:block_rq_issue by comm,kstack,ustack $load" ;;
@@ -44,7 +51,7 @@ commands=$(iosonar -h | sed -n 's/^  \([a-z][a-z]*\) .*/\1/p')
 {
 	for c in record $(echo "$commands" | grep -vx record); do
 		ln -sf "$(command -v iosonar)" "/tmp/bin/s-$c"
-		words=$(line "$c") || echo "echo $c has no line"
+		words=$(line "$c") || { echo "echo $c has no line" && continue; }
 		echo "/tmp/bin/s-$c $c $words </dev/null >/tmp/runs/$c 2>/tmp/runs/$c.err; echo $c \$?"
 	done
 	# SIGUSR1 is pending when the run ends.
