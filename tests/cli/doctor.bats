@@ -87,6 +87,8 @@ refused() {
 words_of() {
 	case $1 in
 	latency) echo "latency --by file -t 20ms" ;;
+	top) echo "top -o json --by dev,file -t 20ms" ;;
+	serve) echo "serve --listen 127.0.0.1:0 -t 20ms" ;;
 	count) echo "count raw:block_rq_issue -t 20ms" ;;
 	sum | hist) echo "$1 raw:block_rq_complete of nr_bytes -t 20ms" ;;
 	print) echo "print raw:block_rq_complete -t 20ms" ;;
