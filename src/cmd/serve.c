@@ -161,6 +161,7 @@ static int serve_write(struct serve *v, enum openmetrics_format format, FILE *ou
 {
 	struct io *io = io_source__collector(v->session);
 	struct metrics metrics = { &v->series, &v->shown, format, .now_ns = clock__mono_ns() };
+	struct io_own_cost own;
 	struct ledger now;
 	int err = serve_read(v);
 
@@ -170,7 +171,8 @@ static int serve_write(struct serve *v, enum openmetrics_format format, FILE *ou
 	io__recount_skipped(io);
 	io__ledger(io, &now);
 	metrics__raise(&v->shown, &now);
-	metrics.own_ns = io__own_cost(io).ns;
+	own = io__own_cost(io);
+	metrics.own_ns = own.is_known ? &own.ns : NULL;
 	return metrics__write(&metrics, out);
 }
 

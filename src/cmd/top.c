@@ -269,20 +269,12 @@ static int top_open_screen(struct top *t, struct session *s)
 
 /* ---- the run ---- */
 
-/* Where tasks are distinguished, some of the programs do not measure themselves. */
-static bool top_measures_programs(uint32_t mask, const struct filter_options *f)
-{
-	const uint32_t of_task = 1 << BY_PID | 1 << BY_COMM | 1 << BY_CGROUP | 1 << BY_FILE;
-
-	return !(mask & of_task) && !f->pid.given && !f->comm && !f->cgroup && !f->follow;
-}
-
 static struct io_wants top_wants(void *state, const struct options *options)
 {
 	uint32_t mask = top_model__finest(&((struct top *)state)->model)->mask;
 	struct io_wants wants = latency_by__wants(mask, &options->filter);
 
-	wants.own_cost = top_measures_programs(mask, &options->filter);
+	wants.own_cost = true;
 	return wants;
 }
 

@@ -82,6 +82,8 @@ static struct io *io_new(const struct io_wants *wants)
 	io->part = malloc(sizeof(*io->part));
 	io->wants = *wants;
 	io->wants.owners |= io_tells_tasks(wants);
+	/* Programs that know bios do not measure themselves: the ends alone would be too little. */
+	io->wants.own_cost &= !io_knows_bios(io);
 	io->wants.files |= wants->by_file;
 	io->slot_cells.fd = io->row_cells.fd = io->bio_cells.fd = -1;
 	io->ladder_cells.fd = io->uevent_fd = -1;
@@ -323,7 +325,7 @@ void io__ledger(struct io *io, struct ledger *l)
 struct io_own_cost io__own_cost(const struct io *io)
 {
 	const struct io_cost *c = &io->skel->bss->cost;
-	struct io_own_cost own = { 0 };
+	struct io_own_cost own = { .is_known = io->wants.own_cost };
 
 	for (int i = 0; i < NR_COSTS; i++) {
 		own.measured += c->runs[i];

@@ -41,7 +41,7 @@ struct io_wants {
 	bool rows;	       /* with records: rows of all commands, not only of dropped records */
 	uint32_t kinds;	       /* bits of enum io_kind; 0: all */
 	uint64_t buffer_bytes; /* of a CPU's ring; 0: the default */
-	bool own_cost;	       /* of plain rows, without stages: io__own_cost */
+	bool own_cost;	       /* io__own_cost; not where tasks, files or stages are wanted */
 };
 
 struct io;
@@ -119,6 +119,7 @@ void io__ledger(struct io *io, struct ledger *ledger);
  * measured. The kernel's work around a program is not in it.
  */
 struct io_own_cost {
+	bool is_known;	   /* the programs of this run measure themselves */
 	uint64_t ns;	   /* of all runs, of all CPUs */
 	uint64_t measured; /* runs; 0: none so far, ns says nothing */
 };

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include "base/log.h"
 
-/* The static program builds this file without libmicrohttpd. */
+/* The static program has it only if there is an archive of libmicrohttpd. */
 #ifdef HAVE_MICROHTTPD
 
 #include <microhttpd.h>

@@ -131,13 +131,21 @@ static void metrics_write_self(const struct metrics *m, FILE *out)
 			    "Label sets that are added up in the series other, because of "
 			    "--series.");
 	openmetrics__gauge(out, "iosonar_series_dropped", metrics_no_labels, m->set->nr_dropped);
-	openmetrics__counter_family(out, m->format, "iosonar_bpf_run_seconds", "seconds",
-				    "CPU time of iosonar's own programs in the kernel, as about "
-				    "one run in 1,024 shows.");
-	openmetrics__counter_seconds(out, "iosonar_bpf_run_seconds", metrics_no_labels, m->own_ns);
 	openmetrics__family(out, "iosonar_build_info", "gauge", NULL, "Version of iosonar.");
 	openmetrics__gauge(out, "iosonar_build_info", (struct openmetrics_labels){ &version, 1 },
 			   1);
+}
+
+static void metrics_write_cost(const struct metrics *m, FILE *out)
+{
+	static const char name[] = "iosonar_bpf_run_seconds";
+
+	if (!m->own_ns)
+		return;
+	openmetrics__counter_family(out, m->format, name, "seconds",
+				    "CPU time of iosonar's own programs in the kernel, as about "
+				    "one run in 1,024 shows.");
+	openmetrics__counter_seconds(out, name, metrics_no_labels, *m->own_ns);
 }
 
 int metrics__write(const struct metrics *m, FILE *out)
@@ -147,6 +155,7 @@ int metrics__write(const struct metrics *m, FILE *out)
 	metrics_write_counters(m, out);
 	metrics_write_ledger(m, out);
 	metrics_write_losses(m, out);
+	metrics_write_cost(m, out);
 	metrics_write_self(m, out);
 	if (m->format == OPENMETRICS_1_0)
 		openmetrics__end(out);

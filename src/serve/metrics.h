@@ -14,8 +14,8 @@ struct metrics {
 	const struct series_set *set;
 	const struct ledger *ledger; /* its counts must not go down: metrics__raise */
 	enum openmetrics_format format;
-	uint64_t own_ns; /* CPU time of our own programs */
-	uint64_t now_ns; /* series that have ended by then are left out */
+	const uint64_t *own_ns; /* CPU time of our own programs; NULL: not known */
+	uint64_t now_ns;	/* series that have ended by then are left out */
 };
 
 /* 0, or -ENOMEM: what was written is incomplete. */

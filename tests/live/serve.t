@@ -143,6 +143,7 @@ check_series() {
 	scrape >"$tmp/page"
 	is "$(grep '^iosonar_commands_total' "$tmp/page" | sed 's/.* //' | sort -n | xargs)" "101 103" "--series 1: two series"
 	is "$(grep -c '^iosonar_commands_total{device="other",op="other",cgroup="other"}' "$tmp/page")" 1 "one of them is other"
+	is "$(grep -c iosonar_bpf_run "$tmp/page")" 0 "--by cgroup: no figure of programs that do not measure themselves"
 	is "$(value iosonar_series_dropped '')" 1 "it holds one label set"
 	is "$(grep -c "^iosonar_commands_total{device=\"$name\",.*,cgroup=\"$(sed -n 's/^0:://p' /proc/self/cgroup)\"}" "$tmp/page")" 1 \
 		"the other one has its cgroup"
