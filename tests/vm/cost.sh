@@ -2,6 +2,7 @@
 # shellcheck shell=dash
 # shape: nvme icount
 # kernels: 6.12
+# timeout: 300
 #
 # cost: what latency, trace, layers, stacks and slow add to an I/O, in instructions of the guest, run-time statistics included. The bounds
 # are what was promised with 6.12, on arm64 and on x86_64; on other kernels the figure is printed, not judged.
