@@ -7,9 +7,13 @@
 const page = (() => {
 	// ---- data: blocks of JSON lines, as `-o json` prints them ----
 
+	function parse(text) {
+		return text.split('\n').filter(line => line !== '').map(line => JSON.parse(line));
+	}
+
 	function lines(id) {
 		const block = document.getElementById(id);
-		return block ? block.textContent.split('\n').filter(line => line !== '').map(line => JSON.parse(line)) : [];
+		return block ? parse(block.textContent) : [];
 	}
 
 	// ---- elements ----
@@ -204,6 +208,7 @@ const page = (() => {
 	// {id, caption, columns: [{key, label, kind, help, show}], rows, detail}. kind is one of page.format; show makes a node
 	// instead, detail what lies below a row.
 	// A click or Enter on a heading sorts: numbers from the largest, text from A, then the other way, then as they came.
+	// update(rows) of the node shows other rows, in the same order.
 	function table({id, caption, columns, rows, detail, sort: start}) {
 		let sort = chosenSort(id, columns) ?? start ?? null;
 		const body = element('tbody');
@@ -227,9 +232,14 @@ const page = (() => {
 		}
 
 		show();
-		return element('div', {class: 'scroll', tabindex: '0', role: 'region', 'aria-label': caption},
+		const node = element('div', {class: 'scroll', tabindex: '0', role: 'region', 'aria-label': caption},
 			element('table', {id}, caption ? element('caption', {text: caption}) : null,
 				element('thead', null, element('tr', null, heads)), body));
+		node.update = next => {
+			rows = next;
+			show();
+		};
+		return node;
 	}
 
 	// The numbers behind a chart, made when somebody asks for them.
@@ -266,5 +276,5 @@ const page = (() => {
 		}
 	});
 
-	return {lines, element, svg, format, plain, words, state, themeButton, color, table, numbers};
+	return {parse, lines, element, svg, format, plain, words, state, themeButton, color, table, numbers};
 })();

@@ -44,14 +44,20 @@ static void page_put_hashes(FILE *out, const struct page_source *first,
 		fprintf(out, " '%s'", more[i]->hash);
 }
 
-static void page_put_policy(FILE *out, const struct page_parts *parts)
+void page__put_policy(FILE *out, const struct page_parts *parts)
 {
-	fputs("<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-	      "base-uri 'none'; form-action 'none'; script-src",
-	      out);
+	fputs("default-src 'none'; base-uri 'none'; form-action 'none'; script-src", out);
 	page_put_hashes(out, &page_source_page_js, parts->scripts);
 	fputs("; style-src", out);
 	page_put_hashes(out, &page_source_page_css, parts->styles);
+	if (parts->connects)
+		fputs("; connect-src 'self'", out);
+}
+
+static void page_put_policy(FILE *out, const struct page_parts *parts)
+{
+	fputs("<meta http-equiv=\"Content-Security-Policy\" content=\"", out);
+	page__put_policy(out, parts);
 	fputs("\">\n", out);
 }
 

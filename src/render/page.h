@@ -13,6 +13,7 @@
 #ifndef IOSONAR_RENDER_PAGE_H
 #define IOSONAR_RENDER_PAGE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -28,6 +29,8 @@ extern const struct page_source page_source_page_css, page_source_page_js;
 extern const struct page_source page_source_diff_css, page_source_diff_js;
 extern const struct page_source page_source_chart_js; /* for who draws */
 extern const struct page_source page_source_report_css, page_source_report_js;
+extern const struct page_source page_source_live_css, page_source_live_js,
+	page_source_live_charts_js;
 extern const struct page_source page_source_trace_css, page_source_trace_js,
 	page_source_trace_model_js, page_source_trace_timeline_js, page_source_trace_ways_js;
 
@@ -42,6 +45,7 @@ enum { PAGE_MAX_SOURCES = 4 };
 struct page_parts {
 	const char *title; /* hostile */
 	const struct page_source *styles[PAGE_MAX_SOURCES], *scripts[PAGE_MAX_SOURCES];
+	bool connects; /* it may ask the server that it came from, and nobody else */
 };
 
 struct page;
@@ -58,5 +62,7 @@ void page__close_data(struct page *page);
 void page__end(struct page *page);
 /* Frees it without writing: the stream may be gone. NULL is allowed. */
 void page__abandon(struct page *page);
+/* What a page of these parts may do, for the header of an answer. */
+void page__put_policy(FILE *out, const struct page_parts *parts);
 
 #endif
