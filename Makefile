@@ -205,7 +205,7 @@ $(O)/vm/probing: tests/vm/probing.c $(O)/libiosonar.a
 	$(Q)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) -o $@ $< $(O)/libiosonar.a $(LIBS)
 
 # What pages are tested with.
-$(O)/captures: tests/pages/captures.c $(O)/libiosonar.a
+$(O)/captures $(O)/live_page: $(O)/%: tests/pages/%.c $(O)/libiosonar.a
 	$(call say,CC,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $< $(O)/libiosonar.a $(LIBS)
 
@@ -219,7 +219,7 @@ everywhere: all static helpers load unit other
 
 unit: $(UNIT_TESTS)
 load: $(LOAD_TESTS)
-helpers: $(HELPERS) $(O)/captures
+helpers: $(HELPERS) $(O)/captures $(O)/live_page
 
 check:
 	@./check

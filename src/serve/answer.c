@@ -3,20 +3,17 @@
 
 #include <string.h>
 
-static const char answer_index[] = "<!DOCTYPE html>\n<html lang=\"en\"><head><meta "
-				   "charset=\"utf-8\"><title>iosonar</title></head>\n"
-				   "<body><h1>iosonar</h1>\n<ul>\n"
-				   "<li><a href=\"/metrics\">/metrics</a>: for Prometheus</li>\n"
-				   "<li><a href=\"/healthz\">/healthz</a>: does it answer?</li>\n"
-				   "</ul></body></html>\n";
-
 static const struct {
 	const char *path;
 	struct answer answer;
 } answer_pages[] = {
 	{ "/metrics", { 200, ANSWER_METRICS, NULL } },
 	{ "/healthz", { 200, ANSWER_LINE, "ok\n" } },
-	{ "/", { 200, ANSWER_INDEX, answer_index } },
+	{ "/", { 200, ANSWER_PAGE, NULL } },
+	{ "/api/events", { 200, ANSWER_EVENTS, NULL } },
+	{ "/api/latency", { 200, ANSWER_LATENCY, NULL } },
+	{ "/api/devices", { 200, ANSWER_DEVICES, NULL } },
+	{ "/api/ledger", { 200, ANSWER_LEDGER, NULL } },
 };
 
 static bool answer_is_one_of(const char *word, const char *first, const char *second)
@@ -27,6 +24,25 @@ static bool answer_is_one_of(const char *word, const char *first, const char *se
 static struct answer answer_line(unsigned int status, const char *text)
 {
 	return (struct answer){ status, ANSWER_LINE, text };
+}
+
+/* A page of another site can send a request, though it cannot read the answer. Links are fine. */
+static bool answer_is_for_stranger(const struct answer_head *head, enum answer_page page)
+{
+	return head->site && page != ANSWER_PAGE &&
+	       !answer_is_one_of(head->site, "same-origin", "none");
+}
+
+static struct answer answer_for_path(const struct answer_head *head)
+{
+	for (size_t i = 0; i < sizeof(answer_pages) / sizeof(answer_pages[0]); i++) {
+		if (strcmp(head->path, answer_pages[i].path))
+			continue;
+		if (answer_is_for_stranger(head, answer_pages[i].answer.page))
+			return answer_line(403, "not for pages of other sites\n");
+		return answer_pages[i].answer;
+	}
+	return answer_line(404, "not found; iosonar-serve(8) has the paths\n");
 }
 
 struct answer answer__of(const struct answer_head *head, const struct host_list *hosts)
@@ -41,8 +57,5 @@ struct answer answer__of(const struct answer_head *head, const struct host_list 
 		return answer_line(405, "only GET and HEAD\n");
 	if (head->has_body)
 		return answer_line(400, "a request must have no body\n");
-	for (size_t i = 0; i < sizeof(answer_pages) / sizeof(answer_pages[0]); i++)
-		if (!strcmp(head->path, answer_pages[i].path))
-			return answer_pages[i].answer;
-	return answer_line(404, "not found; there are /metrics, /healthz and /\n");
+	return answer_for_path(head);
 }

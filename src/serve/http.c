@@ -15,10 +15,11 @@
 #include <sys/socket.h>
 #include "base/clock.h"
 #include "serve/accept.h"
-#include "serve/answer.h"
 
 enum {
-	HTTP_CONNECTIONS = 64,
+	HTTP_CONNECTIONS = 128,
+	HTTP_STREAMS = 64, /* of these, with events: a scraper finds room whoever watches */
+	HTTP_CHUNK_BYTES = 16384,
 	HTTP_MEMORY_BYTES = 16384, /* of a connection, for its head and ours */
 	HTTP_TIMEOUT_S = 10,
 	HTTP_ROUNDS = 256, /* at once; what is left waits for the next second */
@@ -31,10 +32,21 @@ struct http_guest {
 	uint64_t until_ns;
 };
 
+/* A connection that is sent events. */
+struct http_stream {
+	struct http *http;
+	struct MHD_Connection *connection; /* NULL: free */
+	struct http_guest *guest;
+	struct events_reader reader;
+	bool is_waiting; /* it has all events, and libmicrohttpd leaves it alone */
+};
+
 struct http {
 	struct http_options options;
 	struct MHD_Daemon *daemon;
 	struct http_guest guests[HTTP_CONNECTIONS];
+	struct http_stream streams[HTTP_STREAMS];
+	bool ends;
 };
 
 bool http__is_built_in(void)
@@ -59,6 +71,8 @@ static enum MHD_Result http_count(void *arg, enum MHD_ValueKind kind, const char
 		head->host = value ? value : "";
 		head->nr_hosts++;
 	}
+	if (!strcasecmp(key, "Sec-Fetch-Site"))
+		head->site = value ? value : "";
 	head->has_body |= !strcasecmp(key, MHD_HTTP_HEADER_TRANSFER_ENCODING) ||
 			  (!strcasecmp(key, MHD_HTTP_HEADER_CONTENT_LENGTH) &&
 			   (!value || strcmp(value, "0")));
@@ -70,18 +84,25 @@ static enum MHD_Result http_count(void *arg, enum MHD_ValueKind kind, const char
 static const struct {
 	const char *key, *value;
 } http_headers[] = {
-	{ MHD_HTTP_HEADER_CONNECTION, "close" },
-	{ MHD_HTTP_HEADER_CACHE_CONTROL, "no-store" },
-	{ "X-Content-Type-Options", "nosniff" },
-	{ "Content-Security-Policy",
-	  "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'" },
-	{ "Cross-Origin-Resource-Policy", "same-origin" },
+	{ MHD_HTTP_HEADER_CONNECTION, "close" }, { MHD_HTTP_HEADER_CACHE_CONTROL, "no-store" },
+	{ "X-Content-Type-Options", "nosniff" }, { "Cross-Origin-Resource-Policy", "same-origin" },
 	{ "Referrer-Policy", "no-referrer" },
 };
 
-static bool http_add_headers(struct MHD_Response *r, const char *type, unsigned int status)
+static const char http_policy[] =
+	"default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/* The type, and the policy of a page that may do more than be read. */
+struct http_kind {
+	const char *type, *policy;
+};
+
+static bool http_add_headers(struct MHD_Response *r, const struct http_kind *kind,
+			     unsigned int status)
 {
-	bool added = MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, type);
+	bool added = MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, kind->type) &&
+		     MHD_add_response_header(r, "Content-Security-Policy",
+					     kind->policy ? kind->policy : http_policy);
 
 	for (size_t i = 0; i < sizeof(http_headers) / sizeof(http_headers[0]); i++)
 		added = added &&
@@ -93,44 +114,153 @@ static bool http_add_headers(struct MHD_Response *r, const char *type, unsigned 
 
 /* MHD_NO closes the connection. */
 static enum MHD_Result http_respond(struct MHD_Connection *c, struct MHD_Response *r,
-				    unsigned int status, const char *type)
+				    unsigned int status, const struct http_kind *kind)
 {
 	enum MHD_Result queued = MHD_NO;
 
 	if (!r)
 		return MHD_NO;
-	if (http_add_headers(r, type, status))
+	if (http_add_headers(r, kind, status))
 		queued = MHD_queue_response(c, status, r);
 	MHD_destroy_response(r);
 	return queued;
 }
 
-static enum MHD_Result http_respond_text(struct MHD_Connection *c, const struct answer *answer)
+static enum MHD_Result http_respond_line(struct MHD_Connection *c, unsigned int status,
+					 const char *text)
 {
-	struct MHD_Response *r = MHD_create_response_from_buffer(
-		strlen(answer->text), (void *)answer->text, MHD_RESPMEM_PERSISTENT);
+	struct MHD_Response *r =
+		MHD_create_response_from_buffer(strlen(text), (void *)text, MHD_RESPMEM_PERSISTENT);
 
-	return http_respond(c, r, answer->status,
-			    answer->page == ANSWER_INDEX ? "text/html; charset=utf-8"
-							 : "text/plain; charset=utf-8");
+	return http_respond(c, r, status, &(struct http_kind){ "text/plain; charset=utf-8", NULL });
 }
 
-static enum MHD_Result http_respond_metrics(struct http *http, struct MHD_Connection *c)
+static enum MHD_Result http_respond_page(struct http *http, struct MHD_Connection *c)
 {
-	enum openmetrics_format format = accept__format(
-		MHD_lookup_connection_value(c, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT));
+	const struct http_page *page = &http->options.page;
+	struct MHD_Response *r =
+		MHD_create_response_from_buffer(page->len, page->text, MHD_RESPMEM_PERSISTENT);
+
+	return http_respond(c, r, MHD_HTTP_OK,
+			    &(struct http_kind){ "text/html; charset=utf-8", page->policy });
+}
+
+static enum MHD_Result http_respond_made(struct http *http, struct MHD_Connection *c,
+					 enum answer_page page)
+{
+	const struct http_request request = {
+		page,
+		accept__format(
+			MHD_lookup_connection_value(c, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT)),
+	};
 	struct MHD_Response *r;
 	char *text = NULL;
 	size_t len = 0;
 
-	if (http->options.metrics(http->options.arg, format, &text, &len))
-		return http_respond_text(c,
-					 &(struct answer){ 500, ANSWER_LINE, "out of memory\n" });
+	if (http->options.make(http->options.arg, &request, &text, &len))
+		return http_respond_line(c, MHD_HTTP_INTERNAL_SERVER_ERROR, "out of memory\n");
 	r = MHD_create_response_from_buffer(len, text, MHD_RESPMEM_MUST_FREE);
 	if (!r)
 		free(text);
-	return http_respond(c, r, MHD_HTTP_OK, accept__content_type(format));
+	return http_respond(c, r, MHD_HTTP_OK,
+			    &(struct http_kind){ page == ANSWER_METRICS
+							 ? accept__content_type(request.format)
+							 : "application/x-ndjson",
+						 NULL });
 }
+
+/* ---- events ---- */
+
+static struct http_guest *http_find_guest(struct http *http, struct MHD_Connection *c)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
+
+	for (size_t i = 0; info && i < HTTP_CONNECTIONS; i++)
+		if (http->guests[i].fd == info->connect_fd)
+			return &http->guests[i];
+	return NULL;
+}
+
+/* Called when the peer has taken what it got: so it has 10 s again. */
+static ssize_t http_read_stream(void *arg, uint64_t at, char *buf, size_t size)
+{
+	struct http_stream *stream = arg;
+	struct http *http = stream->http;
+	ssize_t len =
+		http->ends ? -1 : events__read(http->options.events, &stream->reader, buf, size);
+
+	(void)at;
+	stream->guest->until_ns = clock__mono_ns() + http_timeout_ns;
+	if (len < 0)
+		return MHD_CONTENT_READER_END_OF_STREAM;
+	if (!len) {
+		stream->is_waiting = true;
+		MHD_suspend_connection(stream->connection);
+	}
+	return len;
+}
+
+static void http_end_stream(void *arg)
+{
+	struct http_stream *stream = arg;
+
+	stream->connection = NULL;
+	stream->is_waiting = false;
+}
+
+static struct http_stream *http_new_stream(struct http *http, struct MHD_Connection *c)
+{
+	struct http_guest *guest = http_find_guest(http, c);
+	const char *last = MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Last-Event-ID");
+
+	for (size_t i = 0; guest && i < HTTP_STREAMS; i++) {
+		struct http_stream *stream = &http->streams[i];
+
+		if (stream->connection)
+			continue;
+		*stream = (struct http_stream){
+			http, c, guest,
+			events__begin(http->options.events, http->options.run, last), false
+		};
+		return stream;
+	}
+	return NULL;
+}
+
+static enum MHD_Result http_respond_events(struct http *http, struct MHD_Connection *c)
+{
+	struct http_stream *stream = http_new_stream(http, c);
+	struct MHD_Response *r;
+
+	if (!stream)
+		return http_respond_line(c, MHD_HTTP_SERVICE_UNAVAILABLE,
+					 "too many pages watch; try again later\n");
+	r = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, HTTP_CHUNK_BYTES, http_read_stream,
+					      stream, http_end_stream);
+	if (!r)
+		http_end_stream(stream);
+	else
+		MHD_add_response_header(r, "X-Accel-Buffering", "no"); /* nginx would keep them */
+	return http_respond(c, r, MHD_HTTP_OK, &(struct http_kind){ "text/event-stream", NULL });
+}
+
+static void http_resume(struct http *http)
+{
+	for (size_t i = 0; i < HTTP_STREAMS; i++)
+		if (http->streams[i].is_waiting) {
+			http->streams[i].is_waiting = false;
+			MHD_resume_connection(http->streams[i].connection);
+		}
+}
+
+void http__wake(struct http *http)
+{
+	http_resume(http);
+	http__run(http);
+}
+
+/* ---- the answer ---- */
 
 /* Called when the head is complete. An answer at this point ends the connection: no body is read.
  */
@@ -147,9 +277,12 @@ static enum MHD_Result http_answer(void *arg, struct MHD_Connection *c, const ch
 	(void)request;
 	MHD_get_connection_values(c, MHD_HEADER_KIND, http_count, &head);
 	answer = answer__of(&head, &http->options.hosts);
-	if (answer.page == ANSWER_METRICS)
-		return http_respond_metrics(http, c);
-	return http_respond_text(c, &answer);
+	switch (answer.page) {
+	case ANSWER_LINE: return http_respond_line(c, answer.status, answer.text);
+	case ANSWER_PAGE: return http_respond_page(http, c);
+	case ANSWER_EVENTS: return http_respond_events(http, c);
+	default: return http_respond_made(http, c, answer.page);
+	}
 }
 
 /* ---- connections ---- */
@@ -228,13 +361,13 @@ int http__new(struct http **out, const struct http_options *options)
 	for (size_t i = 0; i < HTTP_CONNECTIONS; i++)
 		http->guests[i].fd = -1;
 	http->daemon = MHD_start_daemon(
-		MHD_USE_EPOLL | MHD_USE_ERROR_LOG, 0, NULL, NULL, http_answer, http,
-		MHD_OPTION_EXTERNAL_LOGGER, http_log, NULL, MHD_OPTION_LISTEN_SOCKET, options->fd,
-		MHD_OPTION_CONNECTION_LIMIT, (unsigned int)HTTP_CONNECTIONS,
-		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HTTP_MEMORY_BYTES,
-		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)HTTP_TIMEOUT_S,
-		MHD_OPTION_NOTIFY_CONNECTION, http_on_connection, http,
-		MHD_OPTION_UNESCAPE_CALLBACK, http_unescape, NULL, MHD_OPTION_END);
+		MHD_USE_EPOLL | MHD_USE_ERROR_LOG | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL,
+		http_answer, http, MHD_OPTION_EXTERNAL_LOGGER, http_log, NULL,
+		MHD_OPTION_LISTEN_SOCKET, options->fd, MHD_OPTION_CONNECTION_LIMIT,
+		(unsigned int)HTTP_CONNECTIONS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+		(size_t)HTTP_MEMORY_BYTES, MHD_OPTION_CONNECTION_TIMEOUT,
+		(unsigned int)HTTP_TIMEOUT_S, MHD_OPTION_NOTIFY_CONNECTION, http_on_connection,
+		http, MHD_OPTION_UNESCAPE_CALLBACK, http_unescape, NULL, MHD_OPTION_END);
 	if (http->daemon)
 		return 0;
 	free(http);
@@ -246,6 +379,8 @@ void http__free(struct http *http)
 {
 	if (!http)
 		return;
+	http->ends = true;
+	http_resume(http); /* it must not stop while some are suspended */
 	MHD_stop_daemon(http->daemon);
 	free(http);
 }
@@ -306,6 +441,11 @@ int http__run(void *http)
 {
 	(void)http;
 	return 0;
+}
+
+void http__wake(struct http *http)
+{
+	(void)http;
 }
 
 #endif

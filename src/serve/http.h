@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * http.h: a small HTTP server inside another loop, by libmicrohttpd: no thread, one request per
- * connection. At most 64 connections, 16 KiB of memory and 10 s for each, however slow its peer is.
- * Optional: without libmicrohttpd it only says that it is not built in.
+ * connection. At most 128 connections, 16 KiB of memory and 10 s for each, however slow its peer
+ * is. At most 64 of them watch events: these stay, and have 10 s to take what there is. Optional:
+ * without libmicrohttpd it only says that it is not built in.
  */
 #ifndef IOSONAR_SERVE_HTTP_H
 #define IOSONAR_SERVE_HTTP_H
@@ -10,16 +11,29 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include "render/openmetrics.h"
+#include "serve/answer.h"
+#include "serve/events.h"
 #include "serve/host.h"
 
 struct http;
 
+struct http_request {
+	enum answer_page page;
+	enum openmetrics_format format;
+};
+
 struct http_options {
 	int fd; /* listens and does not block; http__free closes it */
 	struct host_list hosts;
-	/* The page /metrics: malloced. 0, or a negative errno: the request gets 500. */
-	int (*metrics)(void *arg, enum openmetrics_format format, char **text, size_t *len);
+	/* What is made for a request: malloced. 0, or a negative errno: the request gets 500. */
+	int (*make)(void *arg, const struct http_request *request, char **text, size_t *len);
 	void *arg;
+	struct http_page {
+		char *text, *policy; /* HTML, and what it may do */
+		size_t len;
+	} page;
+	const struct events *events;
+	const char *run; /* their run */
 };
 
 bool http__is_built_in(void);
@@ -31,5 +45,7 @@ void http__free(struct http *http);
 int http__fd(const struct http *http); /* readable: something is to be done */
 /* For a loop: does all that is to be done. To be called every second, too, for time-outs. */
 int http__run(void *http);
+/* There is a new event. */
+void http__wake(struct http *http);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * report_whole.h: part of a report: which capture is it, how much happened, and on which devices?
- * One row for the whole run, and one for each device that had commands. Used only by `report`;
- * remove it with that command.
+ * One row for the whole run, and one for each device that had commands. `serve` has the latter,
+ * too.
  */
 #ifndef IOSONAR_VIEW_REPORT_WHOLE_H
 #define IOSONAR_VIEW_REPORT_WHOLE_H

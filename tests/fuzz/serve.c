@@ -55,10 +55,11 @@ static void try_answer(char *const lines[NR_LINES])
 		lines[LINE_HOST],
 		1,
 		false,
+		NULL,
 	};
 	struct answer answer = answer__of(&head, &hosts);
 
-	if ((answer.page == ANSWER_METRICS) != !answer.text)
+	if ((answer.page == ANSWER_LINE) != !!answer.text)
 		abort();
 	if (answer.status == 200 &&
 	    (!is_ours(lines[LINE_HOST]) || strcmp(lines[LINE_VERSION], "HTTP/1.1") > 0 ||

@@ -27,7 +27,7 @@ serve() {
 	pid=$!
 	pids+=("$pid")
 	await_line "$tmp/$as.err" '^serving '
-	port=$(sed -n 's,^serving http://127.0.0.1:\([0-9]*\)/metrics$,\1,p' "$tmp/$as.err")
+	port=$(sed -n 's,^serving http://127.0.0.1:\([0-9]*\)$,\1,p' "$tmp/$as.err")
 }
 await_line() {
 	for _ in $(seq 100); do
@@ -90,14 +90,56 @@ check_counts() {
 	is "$(grep -v '^#' "$tmp/open" | grep -v seconds)" "$(grep -v '^#' "$tmp/page" | grep -v seconds)" "with the same samples"
 	is "$(scrape -I | tr -d '\r' | grep -cE '^(HTTP/1.1 200 OK|Connection: close|X-Content-Type-Options: nosniff|Content-Security-Policy: default-src .none.;.*)$')" 4 "HEAD"
 	is "$(scrape -I | grep -ci '^access-control')" 0 "no CORS"
+	check_api "$reads" "$writes"
+}
+
+api() { curl -sS --max-time 10 "http://127.0.0.1:$port$1"; }
+# json KEY: of the JSON line on standard input
+json() { python3 -c 'import json, sys; print(json.load(sys.stdin)[sys.argv[1]])' "$1"; }
+check_api() {
+	api /api/latency >"$tmp/api"
+	is "$(grep '"op":"read"' "$tmp/api" | json count) $(grep '"op":"write"' "$tmp/api" | json count)" "$1 $2" "/api/latency: as many"
+	is "$(grep '"op":"read"' "$tmp/api" | python3 -c 'import json, sys; print(*json.load(sys.stdin))')" \
+		"$("$IOSONAR" latency -r "$here/../data/nvme.cap" -o json 2>/dev/null | grep '"span":"total"' | head -n 1 | python3 -c 'import json, sys; r = json.load(sys.stdin); r.pop("wall", 0); print(*r)')" \
+		"with the names of latency -o json"
+	is "$(api /api/ledger | json completed) $(api /api/ledger | json lost_ring)" "$(($1 + $2)) 0" "/api/ledger: the sum"
+	is "$(api /api/devices | json dev)" "$name" "/api/devices: the disk"
+	timeout 1.5 curl -sSN "http://127.0.0.1:$port/api/events" >"$tmp/events"
+	is "$(sed -n 's/^data: //p' "$tmp/events" | grep '"type":"latency"' | grep '"op":"read"' | python3 -c 'import json, sys; print(sum(json.loads(l)["count"] for l in sys.stdin))')" \
+		"$1" "/api/events: all intervals add up to the reads"
+	is "$(api / | grep -c '^<!DOCTYPE html>$')" 1 "/: a page"
+	is "$(curl -sSI "http://127.0.0.1:$port/" | grep -c "^Content-Security-Policy: default-src 'none';.*script-src 'sha256-.*connect-src 'self'; frame-ancestors 'none'")" 1 "with a policy of its own"
 }
 
 # No capability, none to gain, system calls filtered. Calls that the filter refuses: tests/unit/privilege.c.
 check_privileges() {
 	is "$(sed -nE 's/^(CapPrm|CapEff|NoNewPrivs|Seccomp):[[:space:]]*0*([0-9a-f]+)$/\2/p' "/proc/$pid/status" | xargs)" "0 0 1 2" \
 		"it serves without privileges"
+	check_memory
 	is "$(find "/proc/$pid/task" -mindepth 1 -maxdepth 1 | wc -l)" 1 "and without threads"
 	ends "$pid" counts
+}
+
+# Pages that watch and scrapes, thousands of them: the memory of the process stays. The first hundred fill what is kept.
+rss() { sed -n 's/^VmRSS:[[:space:]]*\([0-9]*\) kB$/\1/p' "/proc/$pid/status"; }
+ask_often() { # ask_often NUMBER
+	python3 - "$port" "$1" <<-'EOF'
+		import http.client, sys
+		for i in range(int(sys.argv[2])):
+		    c = http.client.HTTPConnection("127.0.0.1", int(sys.argv[1]), timeout=10)
+		    c.request("GET", ["/metrics", "/api/latency", "/api/events", "/"][i % 4])
+		    c.getresponse().read(1000)
+		    c.close()
+	EOF
+}
+check_memory() {
+	local before after
+	ask_often 400
+	before=$(rss)
+	ask_often 4000
+	after=$(rss)
+	[ $((after - before)) -lt 512 ]
+	ok $? "4,000 requests: the process grows by less than 512 KiB ($before to $after)"
 }
 
 # ---- other sockets, limits ----
@@ -169,7 +211,7 @@ say_tap() {
 start_hostile() {
 	serve hostile -d "$name"
 	hostile=$pid hostile_port=$port
-	timeout 60 python3 "$here/serve_requests.py" "$port" >"$tmp/hostile.tap" 2>&1 </dev/null &
+	timeout 120 python3 "$here/serve_requests.py" "$port" >"$tmp/hostile.tap" 2>&1 </dev/null &
 	requests=$!
 	pids+=("$requests")
 }

@@ -114,6 +114,14 @@ cases = [
     ("a method of 10 KiB", b"A" * 10240 + b" / HTTP/1.1\r\n" + HOST + b"\r\n", {400, 405, 413, 414, 431, 0}),
     ("only an end of line", b"\r\n\r\n", {400, 0}),
     ("half a head", b"GET /metrics HTTP/1.1\r\nHost: loc", {0, 400, 408}),
+    ("the API in capitals", get(path=b"/API/latency"), {404}),
+    ("a path below the API", get(path=b"/api/latency/../../metrics"), {404}),
+    ("the API with a query", get(path=b"/api/latency?dev=%00&x=" + b"y" * 999), {200}),
+    ("POST to the API", b"POST /api/latency HTTP/1.1\r\n" + HOST + b"Content-Length: 2\r\n\r\n{}", {405}),
+    ("the API from another site", get(HOST + b"Sec-Fetch-Site: cross-site\r\n", b"/api/ledger"), {403}),
+    ("events with another Host", get(b"Host: evil.example.org\r\n", b"/api/events"), {403}),
+    ("events from another site", get(HOST + b"Sec-Fetch-Site: cross-site\r\n", b"/api/events"), {403}),
+    ("HEAD of events", b"HEAD /api/events HTTP/1.1\r\n" + HOST + b"\r\n", {200}),
     ("an Accept of 8 KiB", get(HOST + b"Accept: " + b"a/b;q=0.1," * 800 + b"\r\n"), {200, 431, 413, 0}),
 ]
 
@@ -144,7 +152,7 @@ def open_and_close():
 def slow():
     """All connections are taken by peers that send a byte now and then: they are dropped after 10 s, whatever they send."""
     guests = []
-    for _ in range(64):
+    for _ in range(128):
         try:
             s = connect()
             s.sendall(b"GET /metrics HTTP/1.1\r\n")
@@ -168,8 +176,8 @@ def slow():
             dropped = time.monotonic() - began
     for s in guests:
         s.close()
-    report(len(guests) == 64 and dropped is not None and 8 < dropped < 13,
-           "64 slow peers are dropped after 10 s (%s)" % dropped)
+    report(len(guests) == 128 and dropped is not None and 8 < dropped < 13,
+           "128 slow peers are dropped after 10 s (%s)" % dropped)
     report(scrape_works(), "then a scrape works")
 
 
@@ -190,10 +198,71 @@ def slow_readers():
         s.close()
 
 
+def event_names(got):
+    return [line[4:] for line in got.split(b"\n") if line.startswith(b"id: ")]
+
+
+def listen(head=b"", seconds=0.5):
+    """What comes within this time from /api/events."""
+    got, end = b"", time.monotonic() + seconds
+    with connect() as s:
+        s.sendall(get(HOST + head, b"/api/events"))
+        while (left := end - time.monotonic()) > 0:
+            s.settimeout(left)
+            try:
+                piece = s.recv(65536)
+            except TimeoutError:
+                break
+            if not piece:
+                return got, True
+            got += piece
+    return got, False
+
+
+def events():
+    """A stream goes on; a reader that comes back gets what it lacks; a name that is none gets all."""
+    got, ended = listen(seconds=2.5)
+    names = event_names(got)
+    report(len(names) >= 2 and not ended and b"text/event-stream" in got, "events come every second (%d)" % len(names))
+    again = event_names(listen(b"Last-Event-ID: " + names[-1] + b"\r\n", 1.5)[0])
+    report(bool(again) and names[-1] not in again and names[0] not in again, "after Last-Event-ID: the next ones alone")
+    for name in [b"x" * 4000, b"-1", names[0] + b"9" * 30, b"\xff\xfe"]:
+        report(event_names(listen(b"Last-Event-ID: " + name + b"\r\n")[0])[:1] == names[:1], "after a Last-Event-ID that is none: all (%r)" % name[:9])
+
+
+def many_watch():
+    """Half of the connections may watch; the next one is refused, and a scraper is answered."""
+    guests = []
+    for _ in range(64):
+        s = connect()
+        s.sendall(get(path=b"/api/events"))
+        guests.append(s)
+    time.sleep(0.5)
+    report(status(exchange([get(path=b"/api/events")])) == 503, "beside 64 pages that watch, one more is refused")
+    began = time.monotonic()
+    good = scrape_works()
+    report(good and time.monotonic() - began < 1, "a scrape works")
+    for s in guests:
+        s.close()
+    time.sleep(2.5)
+    report(len(event_names(listen(seconds=1.5)[0])) > 0, "when they are gone there is room again")
+
+
+def deaf():
+    """A page that watches and does not read: nobody waits for it."""
+    with connect() as s:
+        s.sendall(get(path=b"/api/events"))
+        began = time.monotonic()
+        report(scrape_works() and time.monotonic() - began < 1, "beside a page that does not read: a scrape works")
+
+
 report(scrape_works(), "a normal scrape")
 for case in cases:
     run_case(*case)
 pipelined()
 open_and_close()
 slow_readers()
+events()
+many_watch()
+deaf()
 slow()

@@ -87,7 +87,7 @@ static void test_names(void)
 static unsigned int status_of(const char *method, const char *path, const char *version,
 			      const char *host)
 {
-	const struct answer_head head = { method, path, version, host, 1, false };
+	const struct answer_head head = { method, path, version, host, 1, false, NULL };
 
 	return answer__of(&head, &loopback).status;
 }
@@ -115,16 +115,22 @@ static void test_answers(void)
 		"/..%2f",
 		"/index.html",
 		"/favicon.ico",
+		"/api",
+		"/api/",
+		"/api/Events",
+		"/api/events/",
+		"/api/../metrics",
 	};
-	struct answer_head head = { "GET", "/metrics", "HTTP/1.1", "localhost", 1, false };
+	struct answer_head head = { "GET", "/metrics", "HTTP/1.1", "localhost", 1, false, NULL };
 
 	ok(answer__of(&head, &loopback).page == ANSWER_METRICS, "the metrics");
 	is_u64(status_of("HEAD", "/metrics", "HTTP/1.0", "localhost"), 200, "HEAD, HTTP/1.0");
-	is_str(answer__of(&(struct answer_head){ "GET", "/healthz", "HTTP/1.1", "[::1]", 1, false },
+	is_str(answer__of(&(struct answer_head){ "GET", "/healthz", "HTTP/1.1", "[::1]", 1, false,
+						 NULL },
 			  &loopback)
 		       .text,
 	       "ok\n", "healthz");
-	is_u64(status_of("GET", "/", "HTTP/1.1", "localhost"), 200, "the index");
+	is_u64(status_of("GET", "/", "HTTP/1.1", "localhost"), 200, "the page");
 	for (size_t i = 0; i < sizeof(nowhere) / sizeof(nowhere[0]); i++)
 		is_u64(status_of("GET", nowhere[i], "HTTP/1.1", "localhost"), 404, nowhere[i]);
 	is_u64(status_of("POST", "/metrics", "HTTP/1.1", "localhost"), 405, "POST");
@@ -141,10 +147,33 @@ static void test_answers(void)
 	is_u64(answer__of(&head, &loopback).status, 400, "a body");
 }
 
+static unsigned int status_for(const char *path, const char *site)
+{
+	const struct answer_head head = { "GET", path, "HTTP/1.1", "localhost", 1, false, site };
+
+	return answer__of(&head, &loopback).status;
+}
+
+static void test_sites(void)
+{
+	static const char *const paths[] = { "/metrics",     "/healthz",     "/api/events",
+					     "/api/latency", "/api/devices", "/api/ledger" };
+
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+		ok(status_for(paths[i], "same-origin") == 200, "%s: for our page", paths[i]);
+		ok(status_for(paths[i], "none") == 200, "%s: typed by a user", paths[i]);
+		ok(status_for(paths[i], "cross-site") == 403, "%s: another site", paths[i]);
+		ok(status_for(paths[i], "same-site") == 403, "%s: a port beside", paths[i]);
+		ok(status_for(paths[i], "") == 403, "%s: nothing that is known", paths[i]);
+	}
+	is_u64(status_for("/", "cross-site"), 200, "a link to the page");
+}
+
 int main(void)
 {
 	test_hosts();
 	test_names();
 	test_answers();
+	test_sites();
 	return done_testing();
 }

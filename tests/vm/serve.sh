@@ -19,7 +19,7 @@ failing_read() { ! dd if="/dev/$dev" of=/dev/null bs=512 skip=2048 count=1 iflag
 
 iosonar serve -d "$dev" 2>/tmp/err &
 pid=$!
-wait_for 30 grep -q '^serving http://127.0.0.1:9936/metrics$' /tmp/err
+wait_for 30 grep -q "^serving http://127.0.0.1:9936\$" /tmp/err
 ok $? "it serves" || note "$(cat /tmp/err)"
 scrape /tmp/page
 is "$(value /tmp/page iosonar_commands_total read) $(value /tmp/page iosonar_commands_total write)" "0 0" "the drive has its series at once"

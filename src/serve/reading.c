@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "serve/reading.h"
+
+#include <errno.h>
+#include <string.h>
+#include "base/clock.h"
+#include "decode/op.h"
+#include "session/io_source.h"
+
+/* Every disk has these: their series exist before the first command, or its rate would be unknown.
+ */
+static const char *const usual_words[READING_USUAL] = { "read", "write" };
+
+/* Texts are valid until the next call. */
+static void reading_label(void *arg, const struct io_tags *tags,
+			  const char *labels[NR_SERIES_LABELS])
+{
+	struct reading *r = arg;
+	const struct device_list *list = io_source__devices(r->session);
+
+	labels[SERIES_DEVICE] =
+		device_list__label(list, tags->device - 1, r->device_text, sizeof(r->device_text));
+	if (tags->device > 0 && *list->devices[tags->device - 1].model)
+		labels[SERIES_MODEL] = list->devices[tags->device - 1].model;
+	labels[SERIES_OP] = op__word(tags->kind, tags->op, io_source__op_names(r->session),
+				     r->op_text, sizeof(r->op_text));
+	if (tags->path > 0 && tags->path != tags->device) /* a disk with one path has none */
+		labels[SERIES_PATH] = list->devices[tags->path - 1].name;
+	if (r->series.by >> BY_CGROUP & 1)
+		labels[SERIES_CGROUP] = session__cgroup_path(
+			r->session, tags->cgroup, r->cgroup_text, sizeof(r->cgroup_text));
+}
+
+int reading__init(struct reading *r)
+{
+	r->series.label = reading_label;
+	r->series.arg = r;
+	breakdown__init(&r->rows, 1u << BY_DEV | 1u << BY_OP);
+	return series_set__init(&r->series);
+}
+
+void reading__free(struct reading *r)
+{
+	series_set__free(&r->series);
+	breakdown__free(&r->rows);
+}
+
+/* ---- what is there before the first command ---- */
+
+static bool reading_has_op(const struct option_list *ops, const char *word)
+{
+	for (size_t i = 0; i < ops->nr; i++)
+		if (!strcmp(ops->words[i], word))
+			return true;
+	return !ops->nr;
+}
+
+void reading__start(struct reading *r, struct session *s)
+{
+	r->session = s;
+	for (int op = 0; op < READING_USUAL; op++) {
+		uint64_t marks[READING_KINDS][4] = { { 0 } };
+
+		if (reading_has_op(&s->options->filter.ops, usual_words[op]))
+			op__mark(usual_words[op], io_source__op_names(s), marks);
+		for (int kind = 0; kind < READING_KINDS; kind++) {
+			r->usual[op][kind] = -1;
+			for (int nr = 0; nr < 256 && r->usual[op][kind] < 0; nr++)
+				if (marks[kind][nr / 64] >> (nr % 64) & 1)
+					r->usual[op][kind] = nr;
+		}
+	}
+}
+
+static void reading_take_series(struct reading *r, const struct io_tags *tags,
+				const struct hist *part)
+{
+	if (series_set__add(&r->series, tags, part))
+		r->err = -ENOMEM;
+}
+
+/* With --by cgroup it is not known which there will be. */
+static void reading_expect(struct reading *r)
+{
+	static const struct hist nothing;
+	const struct device_list *list = io_source__devices(r->session);
+
+	for (size_t i = 0; i < list->nr && !(r->series.by >> BY_CGROUP & 1); i++) {
+		const struct device *device = &list->devices[i];
+		enum io_kind kind = device->kind == DEVICE_NVME_NS ? IO_NVME : IO_BLOCK;
+
+		if (device->kind == DEVICE_NVME_CTRL ||
+		    !io__measures(io_source__collector(r->session), device))
+			continue;
+		for (int op = 0; op < READING_USUAL; op++)
+			if (r->usual[op][kind] >= 0)
+				reading_take_series(
+					r,
+					&(struct io_tags){
+						.device = device_list__head(list, (int)i) + 1,
+						.path = (int32_t)i + 1,
+						.kind = kind,
+						.op = (uint8_t)r->usual[op][kind],
+					},
+					&nothing);
+	}
+}
+
+/* ---- a reading ---- */
+
+static void reading_take_part(void *arg, const struct io_tags *tags, const struct hist *part)
+{
+	struct reading *r = arg;
+
+	reading_take_series(r, tags, part);
+	if (breakdown__add(&r->rows, tags, part))
+		r->err = -ENOMEM;
+}
+
+int reading__take(struct reading *r)
+{
+	struct io *io = io_source__collector(r->session);
+
+	r->err = 0;
+	series_set__begin(&r->series);
+	breakdown__begin(&r->rows);
+	reading_expect(r);
+	io_source__read(r->session, reading_take_part, r);
+	series_set__end(&r->series);
+	io__recount_skipped(io);
+	io__ledger(io, &r->now);
+	metrics__raise(&r->shown, &r->now);
+	return r->err;
+}
+
+/* ---- for scrapers ---- */
+
+static bool reading_is_gone(void *arg, int32_t device)
+{
+	const struct reading *r = arg;
+
+	return io_source__devices(r->session)->devices[device - 1].gone;
+}
+
+int reading__write_metrics(struct reading *r, enum openmetrics_format format, FILE *out)
+{
+	struct metrics metrics = { &r->series, &r->shown, format, .now_ns = clock__mono_ns() };
+	struct io_own_cost own;
+	int err = reading__take(r);
+
+	if (err)
+		return err;
+	series_set__retire(&r->series, metrics.now_ns, reading_is_gone);
+	own = io__own_cost(io_source__collector(r->session));
+	metrics.own_ns = own.is_known ? &own.ns : NULL;
+	return metrics__write(&metrics, out);
+}

@@ -1,0 +1,325 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""live.t: the page of `serve`: it draws what the server sends, goes on, filters, survives the server's end, and no name becomes
+markup. The server here is played, so that every number is known; then a real one is watched, as root."""
+import http.server
+import json
+import os
+import pathlib
+import queue
+import shutil
+import socketserver
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import browser  # noqa: E402
+from browser import CAPTURES, IOSONAR, Browser, Keys, tap  # noqa: E402
+
+POLICY, HTML = subprocess.run([CAPTURES.parent / 'live_page'], capture_output=True, text=True, check=True).stdout.split('\n', 1)
+HOSTILE = "<img src=x onerror=\"document.title='broken out'\">"
+LEDGER = ['issued', 'completed', 'in_flight', 'never_sent', 'mid_flight', 'failed', 'retries', 'requeues', 'refused', 'lost_no_slot',
+          'lost_completion', 'lost_start', 'lost_clock', 'lost_device', 'lost_skipped', 'lost_row', 'lost_ring', 'unaccounted']
+
+
+# ---- a server that is played ----
+
+def measured(count):
+    return {'count': count, 'iops': float(count), 'mb_per_s': count * 4096 / 1e6, 'size_bytes': 4096, 'p50_ns': 10000, 'p90_ns': 20000, 'p99_ns': 90000,
+            'p99_9_ns': 91000, 'p99_99_ns': 92000, 'max_ns': 100000, 'mean_ns': 12000}
+
+
+def second(number, devices, run='a1', lost=0, failed=0, keep=0.0):
+    """The lines of an event: {device: count}, half of them in each of two cells."""
+    rows = [{'type': 'interval', 'run': run, 'number': number, 'time_s': float(number), 'interval_s': 1.0, 'keep_s': keep, 'in_flight': 3,
+             'oldest_ns': 2000000, 'failed': failed, 'retries': 0, 'lost': lost}]
+    for dev, count in [*devices.items(), (None, sum(devices.values()))]:
+        cells = {'8192': count // 2, '81920': count - count // 2} if count else {}
+        rows.append({'type': 'device', 'span': 'interval', 'time_s': float(number), 'dev': dev, **measured(count), 'cells': cells})
+    rows += [{'type': 'latency', 'span': 'interval', 'time_s': float(number), 'dev': dev, 'op': 'read', **measured(count)} for dev, count in devices.items()]
+    done = 100 * number
+    rows.append({'type': 'ledger', **dict.fromkeys(LEDGER, 0), 'issued': done + 3, 'completed': done, 'in_flight': 3, 'lost_ring': lost, 'failed': failed})
+    return [json.dumps(row) for row in rows]
+
+
+class Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
+    daemon_threads = allow_reuse_address = True
+
+    def __init__(self, port=0):
+        super().__init__(('127.0.0.1', port), Handler)
+        self.kept, self.readers, self.asked, self.devices, self.commands = [], [], [], [('nvme0n1', 'Model One'), ('nvme1n1', HOSTILE)], []
+        self.ends = False
+        threading.Thread(target=self.serve_forever, kwargs={'poll_interval': .02}, daemon=True).start()
+
+    def send(self, lines):
+        self.kept.append(lines)
+        for reader in self.readers:
+            reader.put(lines)
+
+    def stop(self):
+        self.ends = True
+        for reader in self.readers:
+            reader.put(None)
+        self.shutdown()
+        self.server_close()
+
+    @property
+    def url(self):
+        return f'http://127.0.0.1:{self.server_address[1]}/'
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+    def answer(self, kind, text, policy="default-src 'none'"):
+        self.send_response(200)
+        self.send_header('Content-Type', kind)
+        self.send_header('Content-Security-Policy', policy)
+        self.end_headers()
+        self.wfile.write(text.encode())
+
+    def do_GET(self):
+        path = self.path.split('?')[0]
+        self.server.asked.append(self.path)
+        if path == '/':
+            self.answer('text/html; charset=utf-8', HTML, POLICY)
+        elif path == '/api/devices':
+            self.answer('application/x-ndjson', '\n'.join(json.dumps({'type': 'device', 'dev': dev, 'model': model}) for dev, model in self.server.devices))
+        elif path == '/api/commands':
+            self.answer('application/x-ndjson', '\n'.join(json.dumps(row) for row in self.server.commands))
+        elif path == '/api/events':
+            self.events()
+        else:
+            self.send_error(404)
+
+    def events(self):
+        mine = queue.Queue()
+        for lines in self.server.kept:
+            mine.put(lines)
+        self.server.readers.append(mine)
+        self.send_response(200)
+        self.send_header('Content-Type', 'text/event-stream')
+        self.end_headers()
+        try:
+            while not self.server.ends and (lines := mine.get()) is not None:
+                self.wfile.write(('retry: 200\n' + ''.join(f'data: {line}\n' for line in lines) + '\n').encode())
+                self.wfile.flush()
+        except OSError:
+            pass
+        self.server.readers.remove(mine)
+
+
+def watch(url, fragment='', dark=False, size=(1280, 900)):
+    if (dark, size) not in browser.started:
+        browser.started[dark, size] = browser.start(dark, size)
+    driver = browser.started[dark, size]
+    driver.get('about:blank')
+    for kind in ['browser', 'performance']:
+        driver.get_log(kind)
+    driver.get(url + ('#' + fragment if fragment else ''))
+    return Browser(driver, url)
+
+
+def elsewhere(b):
+    """Requests to anybody but the server that the page came from."""
+    return [url for url in b.strangers() if not url.startswith((b.url, 'chrome'))]
+
+
+CELLS = "return document.querySelectorAll('#section-time .cells rect').length"
+ISSUED = "return document.querySelector('#ledger').textContent"
+
+
+# ---- cases ----
+
+def check_draws(b):
+    tap.eq(b.wait(CELLS, 6), 6, 'three seconds with two cells each: six rectangles')
+    tap.ok(b.text('#status').startswith('Connected'), 'it says that it is connected')
+    tap.eq(b.texts('#tiles dd')[:8], ['50.0', '0.2', '10.0us', '90.0us', '100us', '3', '2.00ms', '0'], 'tiles: the last second, in the words of the terminal')
+    tap.ok(b.text('#ledger').startswith('Ledger: issued 303 = completed 300 + in flight 3; nothing lost'), 'the ledger')
+    tap.eq([row[:3] for row in b.rows('#devices')], [['nvme0n1', 'Model One', '40.0'], ['nvme1n1', HOSTILE, '10.0']], 'devices, with models')
+    tap.eq([row[:3] for row in b.rows('#ops')], [['nvme0n1', 'read', '40'], ['nvme1n1', 'read', '10']], 'operations')
+    tap.eq(len(b.all('#section-time .chart .curve[d*="H"]')), 4, 'curves of median, p99, max and IO/s')
+    tap.eq(b.run("return [...document.querySelectorAll('.chart rect, .chart path')].some(n => /NaN|undefined|Infinity/.test(n.outerHTML))"), False, 'every place is a number')
+    right = "return Math.max(...[...document.querySelectorAll('.cells rect')].map(r => r.getBoundingClientRect().right))"
+    return b.run(right), right
+
+
+def check_grows(b, server, edge, right):
+    chart = b.find('#section-time .chart')
+    b.run('arguments[0].focus()', chart)
+    server.send(second(4, {'nvme0n1': 60}))
+    tap.eq(b.wait(CELLS, 8), 8, 'the next second arrives')
+    tap.ok(b.run(right) > edge + 5, 'and is at the right of the others')
+    tap.ok('issued 403' in b.text('#ledger'), 'the ledger goes on')
+    tap.eq(b.run('return document.activeElement === arguments[0]', chart), True, 'the focus stays')
+
+
+def check_filter(b):
+    b.run("const s = document.querySelector('#filter'); s.value = 'nvme1n1'; s.dispatchEvent(new Event('change'))")
+    tap.eq(b.run(CELLS), 6, 'the heat map of one device')
+    tap.eq([row[0] for row in b.rows('#devices')] + [row[0] for row in b.rows('#ops')], ['nvme1n1'], 'its rows alone')
+    tap.eq(b.texts('#tiles dd')[0], '0.0', 'its tiles: it was idle in the last second')
+    tap.ok('dev=nvme1n1' in b.run('return location.hash'), 'and the address knows')
+    b.run("const s = document.querySelector('#filter'); s.value = ''; s.dispatchEvent(new Event('change'))")
+    tap.eq(b.run(CELLS), 8, 'and all again')
+
+
+def check_keys(b):
+    chart = b.find('#section-time .chart')
+    b.run('arguments[0].focus()', chart)
+    chart.send_keys(Keys.END)
+    last = b.text('#section-time .readout')
+    tap.ok(last.endswith('81.9us – 98.3us: 30 I/Os'), 'End: the last cell, in words')
+    chart.send_keys(Keys.ARROW_DOWN)
+    tap.ok('8.19us – 10.2us: 30 I/Os' in b.text('#section-time .readout'), 'down: the one below')
+    chart.send_keys(Keys.ARROW_LEFT)
+    tap.ok('8.19us – 10.2us: 25 I/Os' in b.text('#section-time .readout'), 'left: the second before')
+    b.find('#pause').send_keys(Keys.ENTER)
+    tap.eq([b.find('#pause').get_attribute('aria-pressed'), b.text('#pause')], ['true', 'Continue'], 'Enter pauses')
+
+
+def check_pause(b, server):
+    server.send(second(5, {'nvme0n1': 20}))
+    time.sleep(.5)
+    tap.eq(b.run(CELLS), 8, 'paused: nothing moves')
+    b.find('#pause').click()
+    tap.eq(b.wait(CELLS, 10), 10, 'continued: what came meanwhile is there')
+
+
+def check_loss(b, server):
+    server.send(second(6, {'nvme0n1': 20}, lost=12, failed=2))
+    b.wait("return document.querySelector('#ledger strong').className", 'bad')
+    tap.eq(b.text('#ledger strong'), 'LOST: 12: ring full: records dropped', 'a loss is said in words')
+    tap.ok('2 commands failed' in b.text('#errors') and '2 failed' in b.text('#errors li'), 'so are errors')
+
+
+def check_restart(b, server):
+    port = server.server_address[1]
+    server.stop()
+    b.wait("return document.querySelector('#status').className", 'bad')
+    tap.ok(b.text('#status').startswith('No answer from the server since'), 'the server ends: it says so')
+    tap.eq(b.run(CELLS), 12, 'and keeps what it has')
+    again = Server(port)
+    again.send(second(1, {'nvme0n1': 10}, run='b2'))
+    tap.eq(b.wait(CELLS, 2), 2, 'a new server: it begins again')
+    tap.ok(b.text('#status').startswith('Connected') and 'restarted' in b.text('#notice'), 'and says that')
+    tap.ok('issued 103' in b.text('#ledger'), 'with its ledger')
+    return again
+
+
+def test_played():
+    server = Server()
+    for number in 1, 2, 3:
+        server.send(second(number, {'nvme0n1': 40, 'nvme1n1': 10}))
+    b = watch(server.url)
+    check_grows(b, server, *check_draws(b))
+    check_filter(b)
+    check_keys(b)
+    check_pause(b, server)
+    check_loss(b, server)
+    tap.eq(b.console(), [], 'no word on the console')
+    server = check_restart(b, server)
+    tap.eq(elsewhere(b), [], 'nobody else is asked')
+    server.stop()
+
+
+def test_hostile():
+    names = [HOSTILE, '</script><script>document.title="broken out"</script>', '\x1b[31mred', '\u202ertl', '__proto__', "a'b\"c&amp;"]
+    server = Server()
+    server.devices = [(name, name) for name in names]
+    server.send(second(1, dict.fromkeys(names, 2)))
+    b = watch(server.url)
+    tap.eq(b.wait(CELLS, 2), 2, 'hostile names: it draws')
+    tap.ok(b.driver.title.startswith('iosonar: '), 'no script of a name ran')
+    tap.eq(b.run("return document.querySelectorAll('img, b, iframe').length"), 0, 'no element came of it')
+    tap.eq(len(b.all('script:not([type])')), 4, 'no script but ours')
+    shown = {row[0] for row in b.rows('#devices')}
+    tap.eq(shown, {HOSTILE, names[1], '\\u{1b}[31mred', '\\u{202e}rtl', '__proto__', "a'b\"c&amp;"}, 'names are shown as text')
+    tap.eq(b.run("return [...document.querySelectorAll('#filter option')].length"), 7, 'and can be chosen')
+    tap.eq(b.console(), [], 'no word on the console, hostile')
+    server.stop()
+
+
+def test_narrow():
+    server = Server()
+    for number in range(1, 320):
+        server.send(second(number, {'nvme0n1': 40}))
+    b = watch(server.url, fragment='dev=nvme0n1', dark=True, size=(500, 800))
+    tap.eq(b.wait(CELLS, 600), 600, '319 seconds: the last 300 are drawn')
+    tap.eq(b.run('return document.documentElement.scrollWidth <= innerWidth'), True, 'on a narrow screen nothing sticks out')
+    tap.eq(b.run("return [...document.querySelectorAll('.chart')].every(c => c.getBoundingClientRect().right <= innerWidth)"), True, 'and charts are in sight')
+    dark = b.run("return page.color('--paper')")
+    b.find('button.theme').click()
+    tap.ok(b.run("return page.color('--paper')") != dark, 'dark where that is preferred, light by the button')
+    server.stop()
+
+
+# ---- a real server ----
+
+def loop_disk(where):
+    disk = os.path.join(where, 'disk')
+    subprocess.run(['truncate', '-s', '16M', disk], check=True)
+    done = subprocess.run(['losetup', '-f', '--show', disk], capture_output=True, text=True, check=False)
+    if shutil.which('udevadm'):
+        subprocess.run(['udevadm', 'settle', '-t', '5'], check=False)
+    return done.stdout.strip()
+
+
+def start_real(dev, port, log):
+    with open(log, 'a', encoding='utf-8') as err:
+        server = subprocess.Popen([IOSONAR, 'serve', '-d', pathlib.Path(dev).name, '--listen', f'127.0.0.1:{port}'], stderr=err)
+    for _ in range(100):
+        if any(line.startswith('serving ') for line in pathlib.Path(log).read_text(encoding='utf-8').split('\n')):
+            break
+        time.sleep(.1)
+    return server, pathlib.Path(log).read_text(encoding='utf-8').split('serving ')[1].split('\n')[0]
+
+
+def reads(dev, count):
+    subprocess.run(['dd', f'if={dev}', 'of=/dev/null', 'bs=4k', f'count={count}', 'iflag=direct', 'status=none'], check=True)
+
+
+def real_cases(dev, where):
+    server, url = start_real(dev, 0, os.path.join(where, 'log'))
+    try:
+        b = watch(url + '/')
+        tap.ok(b.wait("return document.querySelector('#status').textContent.startsWith('Connected')", True), 'a real server: connected')
+        reads(dev, 1009)
+        done = 'Ledger: issued 1,009 = completed 1,009 + in flight 0; nothing lost'
+        tap.eq(b.wait(ISSUED, done), done, 'the ledger has every read')
+        tap.ok(b.run(CELLS) > 0, 'the heat map has cells')
+        server.terminate()
+        tap.eq(server.wait(10), 0, 'a page that watches does not keep it from ending')
+        b.wait("return document.querySelector('#status').className", 'bad')
+        server, _ = start_real(dev, url.rsplit(':', 1)[1], os.path.join(where, 'second'))
+        reads(dev, 101)
+        done = 'Ledger: issued 101 = completed 101 + in flight 0; nothing lost'
+        tap.eq(b.wait(ISSUED, done), done, 'its restart: the page goes on with the new counts')
+        tap.eq(elsewhere(b), [], 'nobody else is asked, real')
+    finally:
+        server.terminate()
+        server.wait(10)
+
+
+def test_real():
+    with tempfile.TemporaryDirectory() as where:
+        able = os.geteuid() == 0 and os.path.exists('/sys/kernel/btf/vmlinux') and os.path.exists('/dev/loop-control')
+        dev = loop_disk(where) if able else ''
+        if not dev:
+            tap.ok(True, 'a real server # SKIP needs root, BTF and a loop device')
+            return
+        try:
+            real_cases(dev, where)
+        finally:
+            subprocess.run(['losetup', '-d', dev], check=False)
+
+
+test_played()
+test_hostile()
+test_narrow()
+test_real()
+tap.done()
