@@ -8,11 +8,16 @@
 #include <unistd.h>
 #include "base/log.h"
 #include "base/place.h"
+#include "capture/bytes.h"
 #include "capture/chunk.h"
 #include "capture/crc32c.h"
 
 static int file_write_all(struct capture_file *file, const uint8_t *bytes, size_t nr, uint64_t at)
 {
+	if (file->into) {
+		byte_out__put(file->into, bytes, nr);
+		return file->into->failed ? -ENOMEM : 0;
+	}
 	while (nr) {
 		ssize_t done = file->seekable ? pwrite(file->fd, bytes, nr, (off_t)at)
 					      : write(file->fd, bytes, nr);
@@ -153,6 +158,11 @@ int capture_file__open(struct capture_file *file, const struct capture_place *pl
 {
 	memset(file, 0, sizeof(*file));
 	file->own = place->path;
+	file->into = place->into;
+	if (place->into) {
+		file->fd = -1;
+		return file_begin(file);
+	}
 	if (place->open)
 		file->fd = place->open(place->open_arg);
 	else

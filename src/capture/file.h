@@ -11,8 +11,11 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct byte_out;
+
 struct capture_file {
 	int fd;
+	struct byte_out *into; /* instead of fd: memory; or NULL */
 	bool own, seekable, full;
 	int full_err;	/* why: -ENOSPC, -EDQUOT or -EFBIG */
 	uint64_t bytes; /* complete chunks and the file header */
@@ -28,6 +31,7 @@ struct capture_place {
 	/* Opens the file at `path`: as capture_options has it. */
 	int (*open)(void *arg);
 	void *open_arg;
+	struct byte_out *into; /* memory instead of a file: it gets no reserve */
 };
 
 /* Opens or takes over, writes the header and the reserve. Prints a message on error. */

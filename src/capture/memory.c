@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/log.h"
+#include "capture/block.h"
 
 struct memory_block {
 	struct memory_block *next;
@@ -24,7 +25,7 @@ struct capture_memory {
 
 static size_t memory_block_bytes(const struct memory_block *block)
 {
-	return sizeof(*block) + block->chunk.length;
+	return sizeof(*block) + block->chunk.length + CAPTURE_SLACK;
 }
 
 static void memory_forget_first(struct capture_memory *memory)
@@ -48,20 +49,30 @@ static void memory_forget_old(struct capture_memory *memory)
 	while (memory->first && memory->first->chunk.max_ns < memory->newest_ns &&
 	       memory->newest_ns - memory->first->chunk.max_ns > memory->last_ns)
 		memory_forget_first(memory);
-	if (memory->first)
-		capture_about__forget_clocks(&memory->about, memory->first->chunk.min_ns);
+	capture_about__forget_clocks(&memory->about, memory->first ? memory->first->chunk.min_ns
+								   : memory->newest_ns);
+}
+
+static void memory_see_clock(struct capture_memory *memory)
+{
+	const struct capture_about *about = &memory->about;
+	uint64_t now_ns = about->nr_clocks ? about->clocks[about->nr_clocks - 1].mono_ns : 0;
+
+	if (now_ns > memory->newest_ns)
+		memory->newest_ns = now_ns;
 }
 
 static int memory_keep(struct capture_memory *memory, const struct capture_chunk *chunk,
 		       const uint8_t *payload)
 {
-	struct memory_block *block = malloc(sizeof(*block) + chunk->length);
+	struct memory_block *block = malloc(sizeof(*block) + chunk->length + CAPTURE_SLACK);
 
 	if (!block)
 		return -ENOMEM;
 	block->next = NULL;
 	block->chunk = *chunk;
 	memcpy(block->payload, payload, chunk->length);
+	memset(block->payload + chunk->length, 0, CAPTURE_SLACK);
 	*memory->end = block;
 	memory->end = &block->next;
 	memory->bytes += memory_block_bytes(block);
@@ -82,6 +93,7 @@ static int memory_put(void *arg, const struct capture_chunk *chunk, const uint8_
 	else
 		err = capture_about__take(&memory->about, chunk->type,
 					  (struct byte_in){ payload, bytes + nr, false });
+	memory_see_clock(memory);
 	memory_forget_old(memory);
 	return err;
 }
@@ -147,8 +159,15 @@ static int memory_save_about(struct capture_memory *memory, struct capture_write
 	return err;
 }
 
-int capture_memory__save(struct capture_memory *memory, const struct capture_options *options,
-			 const char *ended, const struct capture_count *ledger, size_t nr)
+/* What a file ends with. */
+struct memory_end {
+	const char *ended;
+	const struct capture_count *ledger;
+	size_t nr;
+};
+
+static int memory_save(struct capture_memory *memory, uint64_t from_ns,
+		       const struct capture_options *options, const struct memory_end *end)
 {
 	struct capture_writer *file;
 	int err, last_err;
@@ -161,10 +180,59 @@ int capture_memory__save(struct capture_memory *memory, const struct capture_opt
 		return err;
 	err = memory_save_about(memory, file);
 	for (struct memory_block *block = memory->first; block && !err; block = block->next)
-		err = capture_writer__chunk(file, &block->chunk, block->payload);
-	last_err = capture_writer__finish(file, ended, ledger, nr);
+		if (block->chunk.max_ns >= from_ns)
+			err = capture_writer__chunk(file, &block->chunk, block->payload);
+	last_err = capture_writer__finish(file, end->ended, end->ledger, end->nr);
 	capture_writer__free(file);
 	return err ?: last_err;
+}
+
+int capture_memory__save(struct capture_memory *memory, const struct capture_options *options,
+			 const char *ended, const struct capture_count *ledger, size_t nr)
+{
+	return memory_save(memory, 0, options, &(struct memory_end){ ended, ledger, nr });
+}
+
+int capture_memory__copy(struct capture_memory *memory, uint64_t from_ns, const char *ended,
+			 struct byte_out *out)
+{
+	const struct capture_options options = { .into = out };
+
+	return memory_save(memory, from_ns, &options, &(struct memory_end){ ended, NULL, 0 });
+}
+
+/* ---- single records ---- */
+
+static void memory_visit(struct capture_unblock *unblock, uint64_t from_ns, uint64_t to_ns,
+			 struct capture_visit visit)
+{
+	const struct io_record *record, *end;
+
+	while ((record = capture_unblock__next(unblock, &end)) != end)
+		for (; record < end; record = stages__next_record(record))
+			if (io_record__time_ns(record) >= from_ns &&
+			    io_record__time_ns(record) < to_ns)
+				visit.record(visit.arg, record);
+}
+
+int capture_memory__each(struct capture_memory *memory, uint64_t from_ns, uint64_t to_ns,
+			 uint64_t most, struct capture_visit visit)
+{
+	const struct capture_translation none = { 0 };
+	struct capture_unblock *unblock = capture_unblock__new();
+	int err = unblock ? capture_writer__flush(memory->writer) : -ENOMEM;
+	uint64_t seen = 0;
+
+	for (struct memory_block *b = memory->first; b && !err && seen < most; b = b->next) {
+		if (b->chunk.max_ns < from_ns || b->chunk.min_ns >= to_ns)
+			continue;
+		err = capture_unblock__open(unblock, &b->chunk, b->payload, &none);
+		if (!err)
+			memory_visit(unblock, from_ns, to_ns, visit);
+		seen += b->chunk.count;
+	}
+	capture_unblock__free(unblock);
+	return err ?: seen >= most;
 }
 
 size_t capture_memory__bytes(const struct capture_memory *memory)

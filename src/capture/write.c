@@ -69,8 +69,8 @@ static void writer_begin_index(struct capture_writer *writer)
 
 int capture_writer__new(const struct capture_options *options, struct capture_writer **writer)
 {
-	const struct capture_place place = { options->path, options->fd, options->mode,
-					     options->open, options->open_arg };
+	const struct capture_place place = { options->path, options->fd,       options->mode,
+					     options->open, options->open_arg, options->into };
 	int err = writer_new(options->zstd_level, writer);
 
 	err = err ?: capture_file__open(&(*writer)->file, &place, options->reserve_bytes);

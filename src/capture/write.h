@@ -39,6 +39,8 @@ struct capture_options {
 	 * nothing can be appended. 0: none. A pipe has none.
 	 */
 	uint32_t reserve_bytes;
+	/* Memory instead of a file: path is NULL, reserve_bytes 0. It stays the caller's. */
+	struct byte_out *into;
 };
 
 struct capture_writer;

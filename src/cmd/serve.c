@@ -2,8 +2,8 @@
 /*
  * serve.c: how long do I/Os take, for browsers and Prometheus? Counts in the kernel as `latency`
  * does, at its cost, and answers requests with all counts of that moment; a page gets each second
- * as it ends. It cannot see what `latency` cannot, nor how a command failed: only records tell, and
- * those cost more.
+ * as it ends. It cannot see what `latency` cannot. With --keep it costs what `record` costs, and
+ * knows each command of the last minutes.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -13,23 +13,28 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/privilege.h"
+#include "base/units.h"
+#include "capture/bytes.h"
 #include "cmd/cmd.h"
+#include "serve/commands.h"
 #include "serve/http.h"
 #include "serve/interval.h"
 #include "serve/listen.h"
 #include "serve/live_page.h"
 #include "serve/reading.h"
 #include "session/io_source.h"
+#include "session/recorder.h"
 #include "session/session.h"
 
 static const uint64_t serve_timer_ns = 1000000000;
-enum { SERVE_SERIES = 2000 };
+static const uint64_t serve_long_ns = 5000000; /* what takes longer must not come at once again */
+enum { SERVE_SERIES = 2000, SERVE_KEEP_BYTES = 64 << 20 };
 
 struct serve {
 	/* options */
 	const char *listen;
 	struct option_list allow_hosts, by;
-	struct option_number buckets, most_series;
+	struct option_number buckets, most_series, keep_ns, keep_bytes, buffer;
 	/* state */
 	struct listen_address address;
 	int fd; /* until the server owns it; -1 */
@@ -40,6 +45,9 @@ struct serve {
 	struct reading reading;
 	struct interval interval;
 	struct events events;
+	struct failures failures;
+	struct file_options kept; /* of --keep */
+	uint64_t rests_until_ns;
 };
 
 static const char *const by_words[] = { "path", "cgroup", NULL };
@@ -60,6 +68,16 @@ static const struct option_def serve_options[] = {
 	{ "series", 0, OPTION_NUMBER, offsetof(struct serve, most_series), "N",
 	  "maximum number of label sets; the rest is added up as other (default 2000)", .min = 1,
 	  .max = 65536 },
+	{ "keep", 0, OPTION_DURATION, offsetof(struct serve, keep_ns), "DURATION",
+	  "keep a record of each command for this time, in memory: for /capture and the page",
+	  .min = 1000000000, .max = 86400000000000ULL },
+	{ "keep-size", 0, OPTION_SIZE, offsetof(struct serve, keep_bytes), "SIZE",
+	  "with --keep: memory for records; the oldest go first (default 64Mi)", .min = 1 << 20,
+	  .max = 1ULL << 32 },
+	{ "buffer", 0, OPTION_SIZE, offsetof(struct serve, buffer), "SIZE",
+	  "with --keep: size of each CPU's ring (default 4Mi); a full ring drops records and "
+	  "counts them",
+	  .min = 4096, .max = 1 << 30 },
 	{ 0 },
 };
 
@@ -89,6 +107,8 @@ static int serve_write(struct serve *v, const struct http_request *request, FILE
 		return reading__write_metrics(&v->reading, request->format, out);
 	if (request->page == ANSWER_DEVICES)
 		return interval__put_devices(&v->reading, out);
+	if (request->page == ANSWER_COMMANDS)
+		return commands__put(v->session, request->query, out);
 	err = reading__take(&v->reading);
 	if (err)
 		return err;
@@ -97,14 +117,15 @@ static int serve_write(struct serve *v, const struct http_request *request, FILE
 	return interval__put_latency(&v->interval, &v->reading, clock__mono_ns(), out);
 }
 
-static int serve_make(void *arg, const struct http_request *request, char **text, size_t *len)
+static int serve_make_text(struct serve *v, const struct http_request *request, char **text,
+			   size_t *len)
 {
 	FILE *out = open_memstream(text, len);
 	int err;
 
 	if (!out)
 		return -ENOMEM;
-	err = serve_write(arg, request, out);
+	err = serve_write(v, request, out);
 	if (fclose(out))
 		err = -ENOMEM;
 	if (err) {
@@ -112,6 +133,46 @@ static int serve_make(void *arg, const struct http_request *request, char **text
 		*text = NULL;
 	}
 	return err;
+}
+
+static int serve_make_capture(struct serve *v, uint64_t from_ns, char **bytes, size_t *len)
+{
+	struct byte_out out = { 0 };
+	int err = recorder__copy(session__recorder(v->session), from_ns, "asked for", &out);
+
+	if (err) {
+		byte_out__free(&out);
+		return err;
+	}
+	*bytes = (char *)out.bytes;
+	*len = out.len;
+	return 0;
+}
+
+/* Of records: rings are not emptied meanwhile, so nobody can have it done again and again. */
+static int serve_make_long(struct serve *v, const struct http_request *request, char **text,
+			   size_t *len)
+{
+	const uint64_t begin_ns = clock__mono_ns(), last_ns = request->query->ns[QUERY_LAST];
+	uint64_t took_ns;
+	int err;
+
+	if (begin_ns < v->rests_until_ns)
+		return -EBUSY;
+	if (request->page == ANSWER_CAPTURE)
+		err = serve_make_capture(v, last_ns < begin_ns ? begin_ns - last_ns : 0, text, len);
+	else
+		err = serve_make_text(v, request, text, len);
+	took_ns = clock__mono_ns() - begin_ns;
+	if (took_ns > serve_long_ns)
+		v->rests_until_ns = begin_ns + 10 * took_ns;
+	return err;
+}
+
+static int serve_make(void *arg, const struct http_request *request, char **text, size_t *len)
+{
+	return request->query ? serve_make_long(arg, request, text, len)
+			      : serve_make_text(arg, request, text, len);
 }
 
 /* An interval that finds no memory is missing on the page, not in the counts. */
@@ -144,7 +205,22 @@ static struct io_wants serve_wants(void *state, const struct options *options)
 		.by_cgroup = v->reading.series.by >> BY_CGROUP & 1,
 		.by_path = v->reading.series.by >> BY_PATH & 1,
 		.own_cost = true,
+		.records = v->keep_ns.given,
+		.rows = v->keep_ns.given,
+		.troubles = v->keep_ns.given,
+		.buffer_bytes = v->buffer.given ? v->buffer.value : 0,
 	};
+}
+
+static const struct file_options *serve_keeps(const void *state)
+{
+	return &((const struct serve *)state)->kept;
+}
+
+static int serve_on_record(void *state, struct session *s, const struct io_record *record)
+{
+	failures__add(&((struct serve *)state)->failures, s, record);
+	return 0;
 }
 
 static int serve_on_start(void *state, struct session *s)
@@ -165,6 +241,7 @@ static int serve_on_start(void *state, struct session *s)
 					  .page = v->page,
 					  .events = &v->events,
 					  .run = v->interval.run,
+					  .keeps = v->keep_ns.given,
 				  });
 	if (err)
 		return err;
@@ -174,6 +251,10 @@ static int serve_on_start(void *state, struct session *s)
 	if (err)
 		return err;
 	log_note("serving %s", listen_address__text(&v->address, text, sizeof(text)));
+	if (v->keep_ns.given)
+		log_note("keeping the last %s in memory, at most %s",
+			 units__format(text, 32, v->keep_ns.value, units_duration),
+			 text__bytes(text + 32, 32, v->kept.size_bytes.value));
 	return 0;
 }
 
@@ -195,6 +276,15 @@ static int serve_on_end(void *state, struct session *s)
 static const struct session_view serve_view = {
 	.wants = serve_wants,
 	.on_start = serve_on_start,
+	.needs = serve_needs,
+	.on_end = serve_on_end,
+};
+
+static const struct session_view serve_keep_view = {
+	.wants = serve_wants,
+	.on_start = serve_on_start,
+	.on_record = serve_on_record,
+	.keeps = serve_keeps,
 	.needs = serve_needs,
 	.on_end = serve_on_end,
 };
@@ -244,6 +334,27 @@ static int serve_check_buckets(const struct serve *v)
 	return 0;
 }
 
+static int serve_check_keep(const struct serve *v)
+{
+	if (!v->keep_ns.given && v->keep_bytes.given)
+		return log_err(-EINVAL, "--keep-size requires --keep DURATION");
+	if (!v->keep_ns.given && v->buffer.given)
+		return log_err(-EINVAL, "--buffer requires --keep DURATION");
+	return 0;
+}
+
+static void serve_prepare_keep(struct serve *v)
+{
+	if (!v->keep_ns.given)
+		return;
+	v->kept.last_ns = v->keep_ns;
+	v->kept.size_bytes = v->keep_bytes;
+	if (!v->keep_bytes.given)
+		v->kept.size_bytes = (struct option_number){ SERVE_KEEP_BYTES, true };
+	v->interval.kept_ns = v->keep_ns.value;
+	v->interval.failures = v->reading.failures = &v->failures;
+}
+
 static int serve_prepare(struct serve *v)
 {
 	struct series_set *series = &v->reading.series;
@@ -257,6 +368,7 @@ static int serve_prepare(struct serve *v)
 	for (size_t i = 0; by_words[i]; i++)
 		if (option_list__mask(&v->by, by_words) >> i & 1)
 			series->by |= by_bits[i];
+	serve_prepare_keep(v);
 	err = reading__init(&v->reading);
 	err = err ?: live_page__make(&v->page);
 	return err ? log_no_memory() : 0;
@@ -270,9 +382,12 @@ static int serve_run(void *state, const struct options *options, char **argv)
 	v->fd = -1;
 	err = err ?: serve_check_hosts(v);
 	err = err ?: serve_check_buckets(v);
+	err = err ?: serve_check_keep(v);
 	err = err ?: serve_open(v);
 	err = err ?: serve_prepare(v);
-	err = err ?: session__run(&serve_view, v, options, argv);
+	err = err
+		      ?: session__run(v->keep_ns.given ? &serve_keep_view : &serve_view, v, options,
+				      argv);
 	http__free(v->http);
 	if (v->fd >= 0)
 		close(v->fd);

@@ -79,11 +79,13 @@
 	const labels = {
 		dev: ['device', 'word'], op: ['op', 'word'], model: ['model', 'text'], count: ['count', 'count'], iops: ['IO/s', 'rate'], mb_per_s: ['MB/s', 'mbps'],
 		size_bytes: ['size', 'bytes'], p50_ns: ['p50', 'duration'], p90_ns: ['p90', 'duration'], p99_ns: ['p99', 'duration'], p99_9_ns: ['p99.9', 'duration'],
-		max_ns: ['max', 'duration'], mean_ns: ['mean', 'duration'], status: ['status', 'text'],
+		max_ns: ['max', 'duration'], mean_ns: ['mean', 'duration'], status: ['status', 'text'], time_s: ['time', 'time'], lat_ns: ['latency', 'duration'],
+		command: ['command', 'text'], attempts: ['attempts', 'number'], pid: ['pid', 'number'], comm: ['process', 'word'],
 	};
 	const columns = (...keys) => keys.map(key => ({key, label: labels[key][0], kind: labels[key][1]}));
 	const measured = ['iops', 'mb_per_s', 'size_bytes', 'p50_ns', 'p90_ns', 'p99_ns', 'p99_9_ns', 'max_ns'];
 	const devices = page.table({id: 'devices', caption: 'Devices, in the last second', rows: [], columns: columns('dev', 'model', ...measured)});
+	const failed = page.table({id: 'failed', caption: 'Failed commands, since the start', rows: [], columns: columns('dev', 'op', 'status', 'count')});
 	const ops = page.table({id: 'ops', caption: 'Operations, in the last second', rows: [], columns: columns('dev', 'op', 'count', ...measured)});
 
 	function showTables() {
@@ -94,6 +96,9 @@
 
 	function showErrors() {
 		const recent = seconds.filter(one => one.whole.failed || one.whole.retries).slice(-10).reverse();
+		const kinds = (seconds.at(-1)?.failed ?? []).filter(isChosen);
+		failed.hidden = !kinds.length;
+		failed.update(kinds);
 		errors.replaceChildren(element('p', {class: ledger?.failed ? 'bad' : 'good',
 			text: `Since the start: ${words('count', ledger?.failed)} commands failed, ${words('count', ledger?.retries)} retries.`}),
 		element('ul', null, recent.map(one => element('li', {text: `${liveCharts.clock(one.end_s)}: ${format.count(one.whole.failed)} failed, ${format.count(one.whole.retries)} retries`}))));
@@ -128,11 +133,49 @@
 		} catch { /* the events say that the server is away */ }
 	}
 
+	// ---- the commands of a cell, from the flight recorder ----
+
+	const commands = element('section', {id: 'commands', 'aria-labelledby': 'title-commands', tabindex: '-1', hidden: true});
+
+	function showCommands(title, ...parts) {
+		commands.replaceChildren(element('h2', {id: 'title-commands', text: 'Commands of a cell'}), element('p', {text: title}), ...parts,
+			element('p', null, element('button', {type: 'button', text: 'Close', click() {
+				commands.hidden = true;
+				heat.parts[0].focus();
+			}})));
+		commands.hidden = false;
+		commands.focus();
+	}
+
+	function commandRows(title, rows) {
+		const found = rows.find(row => row.type === 'commands');
+		if (!found.matched)
+			return showCommands(title, element('p', {class: 'empty', text: 'The flight recorder does not have them any more.'}));
+		return showCommands(title, page.table({id: 'commands-table', caption: `${found.all ? '' : 'At least '}${format.count(found.matched)} commands` +
+			`${found.shown < found.matched ? `, the first ${found.shown} are shown` : ''}`, rows: rows.filter(row => row.type === 'trace'),
+		columns: columns('time_s', 'dev', 'op', 'command', 'lat_ns', 'status', 'attempts', 'comm', 'pid')}));
+	}
+
+	async function openCell(cell) {
+		const title = liveCharts.cellWords(cell), whole = cell.second.whole;
+		if (!whole.keep_s)
+			return showCommands(title, element('p', {class: 'empty', text: 'The server keeps no single commands. Start it as iosonar serve --keep 10m to see them here.'}));
+		const query = new URLSearchParams({from: `${whole.begin_ns}ns`, to: `${whole.end_ns}ns`, min: `${cell.from_ns}ns`, max: `${cell.to_ns}ns`});
+		if (chosen !== null)
+			query.set('dev', chosen);
+		try {
+			const answer = await fetch(`api/commands?${query}`), text = await answer.text();
+			return answer.ok ? commandRows(title, page.parse(text)) : showCommands(title, element('p', {class: 'bad', text: page.plain(text.trim())}));
+		} catch {
+			return showCommands(title, element('p', {class: 'bad', text: 'The server does not answer.'}));
+		}
+	}
+
 	// ---- charts ----
 
 	const secondWords = ({row}) => row?.count ? `${words('rate', row.iops)} IO/s, ${words('mbps', row.mb_per_s)} MB/s, median ${words('duration', row.p50_ns)}, ` +
 		`p99 ${words('duration', row.p99_ns)}, max ${words('duration', row.max_ns)}` : 'no I/O';
-	const heat = liveCharts.heatMap(null);
+	const heat = liveCharts.heatMap(openCell);
 	const percentiles = liveCharts.curves({label: 'Percentiles', height: 220, kind: 'duration', scale: 'log', words: secondWords,
 		keys: [{key: 'p50_ns', name: 'median', color: 0}, {key: 'p99_ns', name: 'p99', color: 1}, {key: 'max_ns', name: 'max', color: 3}]});
 	const rate = liveCharts.curves({label: 'IO/s', height: 130, kind: 'rate', scale: 'linear', words: secondWords, keys: [{key: 'iops', name: 'IO/s', color: 0}]});
@@ -183,10 +226,11 @@
 			element('div', {class: 'controls'}, element('label', {class: 'choice'}, 'Show', select), pause)),
 		element('main', null,
 			section('now', 'Now', null, tiles, ledgerText),
-			section('time', 'Latency over time', 'A stronger colour means more I/Os with this latency in this second.', chart.figure(null, null, heat.parts),
+			section('time', 'Latency over time', 'A stronger colour means more I/Os with this latency in this second. A click or Enter on a cell shows its commands.', chart.figure(null, null, heat.parts),
 				chart.figure('Percentiles of each second', null, percentiles.parts), chart.figure('IO/s', null, rate.parts)),
+			commands,
 			section('devices', 'Devices', null, devices, ops),
-			section('errors', 'Errors', null, errors)),
+			section('errors', 'Errors', null, errors, failed)),
 		element('footer', null, 'The same as data: ', ['/metrics', '/api/latency', '/api/devices', '/api/ledger'].flatMap((path, i) => [i ? ', ' : '', element('a', {href: path.slice(1), text: path})]), '.'));
 
 	// ---- the stream ----

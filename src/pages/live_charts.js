@@ -41,7 +41,7 @@ const liveCharts = (() => {
 
 	function cellsOf(seconds) {
 		return seconds.flatMap(second => [...second.cells].map(([from_ns, count]) =>
-			({begin_s: second.begin_s, end_s: second.end_s, from_ns, to_ns: cellTop(from_ns), count})));
+			({second, begin_s: second.begin_s, end_s: second.end_s, from_ns, to_ns: cellTop(from_ns), count})));
 	}
 
 	function cellWords(cell) {
@@ -112,10 +112,8 @@ const liveCharts = (() => {
 			move: (_, key) => cells.length ? beside(cells, at, key) : null,
 			show,
 		});
-		if (open) {
-			node.addEventListener('click', () => at && open(at));
-			node.addEventListener('keydown', event => event.key === 'Enter' && at && open(at));
-		}
+		node.addEventListener('click', () => at && open(at));
+		node.addEventListener('keydown', event => event.key === 'Enter' && at && open(at));
 		update([]);
 		return {parts: [node, readout, legend], update};
 	}
@@ -174,5 +172,5 @@ const liveCharts = (() => {
 		return {parts: [node, readout, legend], update};
 	}
 
-	return {heatMap, curves, clock, setClock};
+	return {heatMap, curves, cellWords, clock, setClock};
 })();

@@ -14,6 +14,8 @@ static const struct {
 	{ "/api/latency", { 200, ANSWER_LATENCY, NULL } },
 	{ "/api/devices", { 200, ANSWER_DEVICES, NULL } },
 	{ "/api/ledger", { 200, ANSWER_LEDGER, NULL } },
+	{ "/api/commands", { 200, ANSWER_COMMANDS, NULL } },
+	{ "/capture", { 200, ANSWER_CAPTURE, NULL } },
 };
 
 static bool answer_is_one_of(const char *word, const char *first, const char *second)

@@ -25,6 +25,8 @@ enum answer_page {
 	ANSWER_LATENCY,
 	ANSWER_DEVICES,
 	ANSWER_LEDGER,
+	ANSWER_COMMANDS, /* with --keep */
+	ANSWER_CAPTURE,	 /* likewise */
 };
 
 struct answer {

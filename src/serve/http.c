@@ -20,6 +20,7 @@ enum {
 	HTTP_CONNECTIONS = 128,
 	HTTP_STREAMS = 64, /* of these, with events: a scraper finds room whoever watches */
 	HTTP_CHUNK_BYTES = 16384,
+	HTTP_DOWNLOAD_S = 300,
 	HTTP_MEMORY_BYTES = 16384, /* of a connection, for its head and ours */
 	HTTP_TIMEOUT_S = 10,
 	HTTP_ROUNDS = 256, /* at once; what is left waits for the next second */
@@ -41,11 +42,20 @@ struct http_stream {
 	bool is_waiting; /* it has all events, and libmicrohttpd leaves it alone */
 };
 
+/* The one capture that is being sent. */
+struct http_download {
+	struct http_guest *guest;
+	char *bytes; /* NULL: none */
+	size_t len;
+	uint64_t until_ns;
+};
+
 struct http {
 	struct http_options options;
 	struct MHD_Daemon *daemon;
 	struct http_guest guests[HTTP_CONNECTIONS];
 	struct http_stream streams[HTTP_STREAMS];
+	struct http_download download;
 	bool ends;
 };
 
@@ -145,20 +155,34 @@ static enum MHD_Result http_respond_page(struct http *http, struct MHD_Connectio
 			    &(struct http_kind){ "text/html; charset=utf-8", page->policy });
 }
 
+static enum MHD_Result http_respond_busy(struct MHD_Connection *c)
+{
+	return http_respond_line(c, MHD_HTTP_SERVICE_UNAVAILABLE, "busy; try again later\n");
+}
+
+static enum MHD_Result http_respond_failed(struct MHD_Connection *c, int err)
+{
+	if (err == -EBUSY)
+		return http_respond_busy(c);
+	return http_respond_line(c, MHD_HTTP_INTERNAL_SERVER_ERROR, "out of memory\n");
+}
+
 static enum MHD_Result http_respond_made(struct http *http, struct MHD_Connection *c,
-					 enum answer_page page)
+					 enum answer_page page, const struct query *query)
 {
 	const struct http_request request = {
 		page,
 		accept__format(
 			MHD_lookup_connection_value(c, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT)),
+		query,
 	};
 	struct MHD_Response *r;
 	char *text = NULL;
 	size_t len = 0;
+	int err = http->options.make(http->options.arg, &request, &text, &len);
 
-	if (http->options.make(http->options.arg, &request, &text, &len))
-		return http_respond_line(c, MHD_HTTP_INTERNAL_SERVER_ERROR, "out of memory\n");
+	if (err)
+		return http_respond_failed(c, err);
 	r = MHD_create_response_from_buffer(len, text, MHD_RESPMEM_MUST_FREE);
 	if (!r)
 		free(text);
@@ -245,6 +269,54 @@ static enum MHD_Result http_respond_events(struct http *http, struct MHD_Connect
 	return http_respond(c, r, MHD_HTTP_OK, &(struct http_kind){ "text/event-stream", NULL });
 }
 
+/* ---- a capture ---- */
+
+static ssize_t http_read_download(void *arg, uint64_t at, char *buf, size_t size)
+{
+	struct http_download *download = arg;
+	uint64_t until_ns = clock__mono_ns() + http_timeout_ns;
+	size_t len = download->len - at < size ? download->len - (size_t)at : size;
+
+	download->guest->until_ns = until_ns < download->until_ns ? until_ns : download->until_ns;
+	memcpy(buf, download->bytes + at, len);
+	return (ssize_t)len;
+}
+
+static void http_end_download(void *arg)
+{
+	struct http_download *download = arg;
+
+	free(download->bytes);
+	*download = (struct http_download){ NULL, NULL, 0, 0 };
+}
+
+static enum MHD_Result http_respond_capture(struct http *http, struct MHD_Connection *c,
+					    const struct query *query)
+{
+	const struct http_request request = { .page = ANSWER_CAPTURE, .query = query };
+	struct http_download *download = &http->download;
+	struct http_guest *guest = http_find_guest(http, c);
+	struct MHD_Response *r;
+	int err;
+
+	if (download->bytes || !guest)
+		return http_respond_busy(c);
+	err = http->options.make(http->options.arg, &request, &download->bytes, &download->len);
+	if (err)
+		return http_respond_failed(c, err);
+	download->guest = guest;
+	download->until_ns = clock__mono_ns() + HTTP_DOWNLOAD_S * 1000000000ULL;
+	r = MHD_create_response_from_callback(download->len, HTTP_CHUNK_BYTES, http_read_download,
+					      download, http_end_download);
+	if (!r)
+		http_end_download(download);
+	else
+		MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_DISPOSITION,
+					"attachment; filename=\"iosonar.cap\"");
+	return http_respond(c, r, MHD_HTTP_OK,
+			    &(struct http_kind){ "application/octet-stream", NULL });
+}
+
 static void http_resume(struct http *http)
 {
 	for (size_t i = 0; i < HTTP_STREAMS; i++)
@@ -261,6 +333,37 @@ void http__wake(struct http *http)
 }
 
 /* ---- the answer ---- */
+
+struct http_arguments {
+	struct query query;
+	enum answer_page page;
+};
+
+static enum MHD_Result http_take_argument(void *arg, enum MHD_ValueKind kind, const char *key,
+					  const char *value)
+{
+	struct http_arguments *arguments = arg;
+
+	(void)kind;
+	query__add(&arguments->query, arguments->page, key, value);
+	return MHD_YES;
+}
+
+static enum MHD_Result http_respond_query(struct http *http, struct MHD_Connection *c,
+					  enum answer_page page)
+{
+	struct http_arguments arguments = { query__new(), page };
+
+	if (!http->options.keeps)
+		return http_respond_line(c, MHD_HTTP_NOT_FOUND,
+					 "no records: serve runs without --keep\n");
+	MHD_get_connection_values(c, MHD_GET_ARGUMENT_KIND, http_take_argument, &arguments);
+	if (arguments.query.refusal)
+		return http_respond_line(c, MHD_HTTP_BAD_REQUEST, arguments.query.refusal);
+	if (page == ANSWER_CAPTURE)
+		return http_respond_capture(http, c, &arguments.query);
+	return http_respond_made(http, c, page, &arguments.query);
+}
 
 /* Called when the head is complete. An answer at this point ends the connection: no body is read.
  */
@@ -281,7 +384,9 @@ static enum MHD_Result http_answer(void *arg, struct MHD_Connection *c, const ch
 	case ANSWER_LINE: return http_respond_line(c, answer.status, answer.text);
 	case ANSWER_PAGE: return http_respond_page(http, c);
 	case ANSWER_EVENTS: return http_respond_events(http, c);
-	default: return http_respond_made(http, c, answer.page);
+	case ANSWER_COMMANDS:
+	case ANSWER_CAPTURE: return http_respond_query(http, c, answer.page);
+	default: return http_respond_made(http, c, answer.page, NULL);
 	}
 }
 

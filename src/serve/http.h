@@ -2,8 +2,9 @@
 /*
  * http.h: a small HTTP server inside another loop, by libmicrohttpd: no thread, one request per
  * connection. At most 128 connections, 16 KiB of memory and 10 s for each, however slow its peer
- * is. At most 64 of them watch events: these stay, and have 10 s to take what there is. Optional:
- * without libmicrohttpd it only says that it is not built in.
+ * is. At most 64 of them watch events: these stay, and have 10 s to take what there is. One may
+ * download a capture, for five minutes. Optional: without libmicrohttpd it only says that it is not
+ * built in.
  */
 #ifndef IOSONAR_SERVE_HTTP_H
 #define IOSONAR_SERVE_HTTP_H
@@ -14,18 +15,20 @@
 #include "serve/answer.h"
 #include "serve/events.h"
 #include "serve/host.h"
+#include "serve/query.h"
 
 struct http;
 
 struct http_request {
 	enum answer_page page;
 	enum openmetrics_format format;
+	const struct query *query; /* NULL: the page takes none */
 };
 
 struct http_options {
 	int fd; /* listens and does not block; http__free closes it */
 	struct host_list hosts;
-	/* What is made for a request: malloced. 0, or a negative errno: the request gets 500. */
+	/* What is made for a request: malloced. 0, -EBUSY: later, or a negative errno. */
 	int (*make)(void *arg, const struct http_request *request, char **text, size_t *len);
 	void *arg;
 	struct http_page {
@@ -34,6 +37,7 @@ struct http_options {
 	} page;
 	const struct events *events;
 	const char *run; /* their run */
+	bool keeps;	 /* there is a flight recorder */
 };
 
 bool http__is_built_in(void);

@@ -16,7 +16,7 @@ struct interval_row {
 	const char *run;
 	uint64_t number;
 	double time_s, interval_s, keep_s;
-	uint64_t in_flight, oldest_ns, failed, retries, lost;
+	uint64_t begin_ns, end_ns, in_flight, oldest_ns, failed, retries, lost;
 };
 
 #define FIELD(name) offsetof(struct interval_row, name)
@@ -26,6 +26,9 @@ static const struct column interval_columns[] = {
 	{ "time_s", "time", CELL_SECONDS, 0, "end of the interval, since the start",
 	  .at = FIELD(time_s) },
 	{ "interval_s", "seconds", CELL_SECONDS, 0, "its length", .at = FIELD(interval_s) },
+	{ "begin_ns", "begin", CELL_NUMBER, 0, "its begin, since the start",
+	  .at = FIELD(begin_ns) },
+	{ "end_ns", "end", CELL_NUMBER, 0, "its end, since the start", .at = FIELD(end_ns) },
 	{ "keep_s", "keep", CELL_SECONDS, 0, "--keep; 0: there is no recorder",
 	  .at = FIELD(keep_s) },
 	{ "in_flight", "in flight", CELL_NUMBER, 0, "commands in flight at its end",
@@ -113,6 +116,8 @@ static int interval_put_whole(struct interval *v, const struct reading *r, uint6
 		.time_s = interval_seconds(v->start_ns, now_ns),
 		.interval_s = interval_seconds(v->last_ns, now_ns),
 		.keep_s = (double)v->kept_ns / 1e9,
+		.begin_ns = v->last_ns - v->start_ns,
+		.end_ns = now_ns - v->start_ns,
 		.in_flight = r->shown.in_flight,
 		.oldest_ns = r->shown.oldest_ns,
 		.failed = r->shown.failed - v->before.failed,
@@ -227,6 +232,8 @@ int interval__end(struct interval *v, struct reading *r, uint64_t now_ns, FILE *
 	err = err ?: interval_put_whole(v, r, now_ns, out);
 	err = err ?: interval_put_devices(v, r, rows, r->rows.nr, now_ns, out);
 	err = err ?: interval_put_ops(v, r, rows, r->rows.nr, &span, out);
+	if (v->failures)
+		err = err ?: failures__put(v->failures, out);
 	err = err ?: interval__put_ledger(r, out);
 	free(rows);
 	breakdown__mark(&r->rows);

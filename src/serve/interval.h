@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 #include "serve/edges.h"
+#include "serve/failures.h"
 #include "serve/reading.h"
 
 struct interval {
@@ -18,6 +19,7 @@ struct interval {
 	uint64_t kept_ns;   /* --keep; 0: no recorder */
 	uint64_t start_ns, last_ns;
 	struct ledger before;
+	const struct failures *failures; /* NULL: not known */
 	/* scratch of one row: too large for a stack */
 	struct hist hist, sum;
 	char cells[EDGES_MOST * 24];

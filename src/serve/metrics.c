@@ -77,23 +77,35 @@ static void metrics_write_counters(const struct metrics *m, FILE *out)
 
 /* ---- of the whole machine ---- */
 
+static const char metrics_failed[] = "iosonar_failed_commands";
+
+static void metrics_write_failure(void *out, const struct failure *failure)
+{
+	const struct openmetrics_label labels[] = { { "device", failure->dev },
+						    { "op", failure->op },
+						    { "status", failure->status } };
+
+	openmetrics__counter(out, metrics_failed, (struct openmetrics_labels){ labels, 3 },
+			     failure->count);
+}
+
+static int metrics_write_failed(const struct metrics *m, FILE *out)
+{
+	openmetrics__counter_family(out, m->format, metrics_failed, NULL,
+				    "Commands that ended with an error.");
+	if (m->failures)
+		return failures__each(m->failures, metrics_write_failure, out);
+	openmetrics__counter(out, metrics_failed, metrics_no_labels, m->ledger->failed);
+	return 0;
+}
+
 static void metrics_write_ledger(const struct metrics *m, FILE *out)
 {
-	const struct {
-		const char *name, *help;
-		uint64_t value;
-	} counters[] = {
-		{ "iosonar_failed_commands", "Commands that ended with an error.",
-		  m->ledger->failed },
-		{ "iosonar_retries", "Attempts after the first one of a command.",
-		  m->ledger->retries },
-	};
+	static const char retries[] = "iosonar_retries";
 
-	for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++) {
-		openmetrics__counter_family(out, m->format, counters[i].name, NULL,
-					    counters[i].help);
-		openmetrics__counter(out, counters[i].name, metrics_no_labels, counters[i].value);
-	}
+	openmetrics__counter_family(out, m->format, retries, NULL,
+				    "Attempts after the first one of a command.");
+	openmetrics__counter(out, retries, metrics_no_labels, m->ledger->retries);
 	openmetrics__family(out, "iosonar_in_flight", "gauge", NULL,
 			    "Commands that were sent and have not ended.");
 	openmetrics__gauge(out, "iosonar_in_flight", metrics_no_labels, m->ledger->in_flight);
@@ -153,6 +165,7 @@ int metrics__write(const struct metrics *m, FILE *out)
 	int err = metrics_write_latencies(m, out);
 
 	metrics_write_counters(m, out);
+	err = err ?: metrics_write_failed(m, out);
 	metrics_write_ledger(m, out);
 	metrics_write_losses(m, out);
 	metrics_write_cost(m, out);

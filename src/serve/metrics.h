@@ -8,14 +8,16 @@
 
 #include <stdio.h>
 #include "decode/ledger.h"
+#include "serve/failures.h"
 #include "serve/series.h"
 
 struct metrics {
 	const struct series_set *set;
 	const struct ledger *ledger; /* its counts must not go down: metrics__raise */
 	enum openmetrics_format format;
-	const uint64_t *own_ns; /* CPU time of our own programs; NULL: not known */
-	uint64_t now_ns;	/* series that have ended by then are left out */
+	const uint64_t *own_ns;		 /* CPU time of our own programs; NULL: not known */
+	uint64_t now_ns;		 /* series that have ended by then are left out */
+	const struct failures *failures; /* by status; NULL: the ledger's count alone */
 };
 
 /* 0, or -ENOMEM: what was written is incomplete. */

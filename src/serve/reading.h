@@ -17,8 +17,9 @@ enum { READING_KINDS = 4 /* enum io_kind */, READING_USUAL = 2 };
 
 struct reading {
 	struct session *session;
-	struct series_set series; /* by, most and edges are set by the caller */
-	struct breakdown rows;	  /* by device and operation */
+	struct series_set series;	 /* by, most and edges are set by the caller */
+	struct breakdown rows;		 /* by device and operation */
+	const struct failures *failures; /* set by the caller; NULL: not known */
 	struct ledger now;
 	struct ledger shown;			 /* counts that never go down */
 	int usual[READING_USUAL][READING_KINDS]; /* numbers of these operations; -1: not wanted */

@@ -58,14 +58,10 @@ char *const *io_source__op_names(const struct session *s)
 	return io_answers(s)->op_names(s);
 }
 
-bool io_source__is_met(struct session *s, const struct condition *condition,
-		       const struct io_record *record, struct command_row *row)
+void io_source__fill(struct session *s, const struct io_record *record, struct command_row *row)
 {
-	const struct device *device;
+	const struct device *device = io_source__device(s, record);
 
-	if (!condition)
-		return true;
-	device = io_source__device(s, record);
 	command_row__fill(row, record,
 			  &(struct command_context){
 				  .dev = device ? device->name : NULL,
@@ -75,6 +71,14 @@ bool io_source__is_met(struct session *s, const struct condition *condition,
 				  .wall_ns = session__wall_ns(s, io_record__time_ns(record)),
 				  .cdw = true,
 			  });
+}
+
+bool io_source__is_met(struct session *s, const struct condition *condition,
+		       const struct io_record *record, struct command_row *row)
+{
+	if (!condition)
+		return true;
+	io_source__fill(s, record, row);
 	return condition__is_true(condition, row);
 }
 

@@ -22,6 +22,8 @@ const char *io_source__stack(const struct session *s, const struct io_record *re
 void io_source__stack_losses(const struct session *s, uint64_t *taken, uint64_t *failed);
 /* The file in a record's stages, or "[swap]" and the like; NULL: no data, or unknown. Hostile. */
 const char *io_source__file(const struct session *s, const struct io_stages *stages);
+/* All of `row` that is known of the record. */
+void io_source__fill(struct session *s, const struct io_record *record, struct command_row *row);
 /* --if, --when: does the record meet the condition? NULL: yes. Fills all of `row` it can name. */
 bool io_source__is_met(struct session *s, const struct condition *condition,
 		       const struct io_record *record, struct command_row *row);

@@ -148,8 +148,9 @@ static const char *live_text(void *s, enum glossary_kind kind, struct glossary_i
 static int live_keep(struct session *s)
 {
 	struct session_inside *in = s->inside;
+	const struct file_options *kept = in->view->keeps ? in->view->keeps(in->state) : NULL;
 	struct recorder_run run = {
-		.options = &s->options->file,
+		.options = kept ? kept : &s->options->file,
 		.text = live_text,
 		.arg = s,
 		.start_ns = s->start_ns,
@@ -157,7 +158,7 @@ static int live_keep(struct session *s)
 		.maker = in->maker.deputy.pid ? &in->maker : NULL,
 	};
 
-	if (!s->options->file.write)
+	if (!run.options->write && !kept)
 		return 0;
 	if (in->source->describe)
 		in->source->describe(s, &run);

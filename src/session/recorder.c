@@ -9,7 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/log.h"
-#include "capture/memory.h"
 #include "capture/write.h"
 #include "decode/column.h"
 #include "session/origin.h"
@@ -207,6 +206,11 @@ static int recorder_open_memory(struct recorder *r)
 	return recorder_put_about(r);
 }
 
+static const char *recorder_name(const struct recorder *r)
+{
+	return r->run.options->write ? r->run.options->write : "flight recorder";
+}
+
 static const char *recorder_why_full(int err)
 {
 	switch (err) {
@@ -225,12 +229,12 @@ static int recorder_verdict(struct recorder *r, int err)
 		return recorder_err(err);
 	if (err != -ENOSPC) {
 		r->failed = true;
-		return log_err(recorder_err(err), "cannot write '%s': %s", r->run.options->write,
+		return log_err(recorder_err(err), "cannot write '%s': %s", recorder_name(r),
 			       strerror(-err));
 	}
 	r->full = true;
 	log_warn("%s: %s after %" PRIu64 " records; the records written so far can be read",
-		 r->run.options->write, recorder_why_full(capture_writer__full_err(r->writer)),
+		 recorder_name(r), recorder_why_full(capture_writer__full_err(r->writer)),
 		 recorder__nr_records(r));
 	return 0;
 }
@@ -238,7 +242,8 @@ static int recorder_verdict(struct recorder *r, int err)
 static int recorder_open(struct recorder *r)
 {
 	const struct file_options *o = r->run.options;
-	int err = o->last_ns.given || o->size_bytes.given ? recorder_check_next(r) : 0;
+	const bool has_parts = o->write && (o->last_ns.given || o->size_bytes.given);
+	int err = has_parts ? recorder_check_next(r) : 0;
 
 	if (err)
 		return err;
@@ -459,6 +464,17 @@ int recorder__save(struct recorder *r, const char *why)
 	r->part++;
 	free(path);
 	return err;
+}
+
+int recorder__copy(struct recorder *r, uint64_t from_ns, const char *why, struct byte_out *out)
+{
+	return capture_memory__copy(r->memory, from_ns, why, out);
+}
+
+int recorder__each(struct recorder *r, uint64_t from_ns, uint64_t to_ns, uint64_t most,
+		   struct capture_visit visit)
+{
+	return capture_memory__each(r->memory, from_ns, to_ns, most, visit);
 }
 
 static int recorder_trailer(struct recorder *r, const struct ledger *ledger)

@@ -2,7 +2,7 @@
 /*
  * recorder.h: what a live run stores: records in the order of arrival, with all that is needed to
  * show them elsewhere. Into one file, into parts of a given size, or into memory that is saved to a
- * file on request. A full disk ends the file, not the run, and is said once.
+ * file, or copied, on request. A full disk ends the file, not the run, and is said once.
  */
 #ifndef IOSONAR_SESSION_RECORDER_H
 #define IOSONAR_SESSION_RECORDER_H
@@ -15,14 +15,15 @@
 #include "capture/cache.h"
 #include "capture/chunk.h"
 #include "capture/maker.h"
+#include "capture/memory.h"
 #include "decode/ledger.h"
 #include "device/device.h"
 #include "wire/io_record.h"
 
 /* The run to record. */
 struct recorder_run {
-	const struct file_options *options;
-	const struct device_list *devices;			     /* may grow */
+	const struct file_options *options; /* write NULL: into memory, for last_ns */
+	const struct device_list *devices;  /* may grow */
 	int (*device_of)(void *arg, const struct io_record *record); /* in devices; -1: unknown */
 	/* The text of an id in a record, or NULL. */
 	const char *(*text)(void *arg, enum glossary_kind kind, struct glossary_id id);
@@ -55,6 +56,11 @@ int recorder__info(struct recorder *recorder, const char *key, const char *value
 int recorder__info_number(struct recorder *recorder, const char *key, uint64_t number);
 /* --last: writes the memory to a file. */
 int recorder__save(struct recorder *recorder, const char *why);
+/* Of a memory: as capture_memory__copy and capture_memory__each. */
+int recorder__copy(struct recorder *recorder, uint64_t from_ns, const char *why,
+		   struct byte_out *out);
+int recorder__each(struct recorder *recorder, uint64_t from_ns, uint64_t to_ns, uint64_t most,
+		   struct capture_visit visit);
 /* ledger NULL: the run recorded no commands. */
 int recorder__finish(struct recorder *recorder, uint64_t end_ns, const struct ledger *ledger);
 

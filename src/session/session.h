@@ -80,6 +80,8 @@ struct session_view {
 	const struct session_sharing *sharing; /* of records; NULL: the view needs each in order */
 	/* Live, before the privileges are dropped: adds what the view does in the loop; or NULL. */
 	void (*needs)(const void *state, struct privilege_needs *needs);
+	/* Live: how records are kept in memory, without a file (session__recorder); or NULL. */
+	const struct file_options *(*keeps)(const void *state);
 	/* SIGUSR1; NULL: default action. */
 	int (*on_signal)(void *state, struct session *session);
 	int (*on_end)(void *state, struct session *session); /* detached: everything is final */

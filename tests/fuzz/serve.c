@@ -2,8 +2,8 @@
 /*
  * serve.c: can a request, or the name of a device, break what `serve` answers? A libFuzzer target.
  * Lines of the input are what libmicrohttpd would pass on: method, path, version, Host, Accept;
- * then an address for --listen, and labels. Only a Host of ours gets the metrics, and a label is
- * never more than a label.
+ * then an address for --listen, labels, a query, the name of an event. Only a Host of ours gets the
+ * metrics, and a label is never more than a label.
  */
 #define _GNU_SOURCE 1 /* strcasestr */
 #include <stdlib.h>
@@ -12,7 +12,9 @@
 #include "serve/accept.h"
 #include "serve/answer.h"
 #include "serve/listen.h"
+#include "serve/events.h"
 #include "serve/metrics.h"
+#include "serve/query.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -25,6 +27,8 @@ enum {
 	LINE_LISTEN,
 	LINE_LABEL,
 	LINE_OTHER_LABEL,
+	LINE_QUERY,
+	LINE_EVENT,
 	NR_LINES
 };
 
@@ -66,6 +70,44 @@ static void try_answer(char *const lines[NR_LINES])
 	     (strcmp(lines[LINE_METHOD], "GET") && strcmp(lines[LINE_METHOD], "HEAD"))))
 		abort();
 	if (answer.page == ANSWER_METRICS && strcmp(lines[LINE_PATH], "/metrics"))
+		abort();
+}
+
+/* "last=60s&x=y" is what libmicrohttpd takes apart: here key and value lie side by side. */
+static void try_query(char *line)
+{
+	static const enum answer_page pages[] = { ANSWER_CAPTURE, ANSWER_COMMANDS, ANSWER_LEDGER };
+
+	for (size_t i = 0; i < sizeof(pages) / sizeof(pages[0]); i++) {
+		struct query q = query__new();
+		char *copy = strdup(line), *rest = copy, *word;
+
+		while ((word = strsep(&rest, "&"))) {
+			char *value = strchr(word, '=');
+
+			if (value)
+				*value++ = 0;
+			query__add(&q, pages[i], word, value);
+		}
+		if (strlen(q.dev) >= sizeof(q.dev) || (pages[i] == ANSWER_LEDGER && q.refusal) ||
+		    (pages[i] == ANSWER_CAPTURE && q.given & ~(1u << QUERY_LAST)) ||
+		    (pages[i] == ANSWER_COMMANDS && q.given & 1u << QUERY_LAST))
+			abort();
+		free(copy);
+	}
+}
+
+/* A name that a reader comes back with leads to an event of ours, or to the oldest. */
+static void try_event(const char *last)
+{
+	static struct events events;
+	struct events_reader reader;
+
+	if (!events.end)
+		for (int i = 0; i < 5; i++)
+			events__add(&events, "1f", "x\n");
+	reader = events__begin(&events, "1f", last);
+	if (reader.at || reader.number > events.end || (reader.number && strncmp(last, "1f-", 3)))
 		abort();
 }
 
@@ -168,6 +210,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	try_accept(lines[LINE_ACCEPT]);
 	try_listen(lines[LINE_LISTEN]);
 	try_labels(lines);
+	try_query(lines[LINE_QUERY]);
+	try_event(lines[LINE_EVENT]);
 	free(text);
 	return 0;
 }

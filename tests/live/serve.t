@@ -6,7 +6,7 @@ set -u
 # shellcheck source=tests/live/lib.sh
 . "$(dirname "$0")/lib.sh"
 here=$(dirname "$0")
-disk='' pids=()
+disk='' full='' pids=()
 
 # shellcheck disable=SC2317 # called by the trap
 clean() {
@@ -15,6 +15,8 @@ clean() {
 	for pid in ${pids[@]+"${pids[@]}"}; do kill "$pid" 2>/dev/null; done
 	wait
 	[ -n "$disk" ] && losetup -d "$disk"
+	[ -n "$full" ] && losetup -d "$full"
+	[ -n "$tmp" ] && mountpoint -q "$tmp/full" && umount "$tmp/full"
 	[ -n "$tmp" ] && rm -rf "$tmp"
 }
 
@@ -117,7 +119,6 @@ check_privileges() {
 		"it serves without privileges"
 	check_memory
 	is "$(find "/proc/$pid/task" -mindepth 1 -maxdepth 1 | wc -l)" 1 "and without threads"
-	ends "$pid" counts
 }
 
 # Pages that watch and scrapes, thousands of them: the memory of the process stays. The first hundred fill what is kept.
@@ -127,7 +128,7 @@ ask_often() { # ask_often NUMBER
 		import http.client, sys
 		for i in range(int(sys.argv[2])):
 		    c = http.client.HTTPConnection("127.0.0.1", int(sys.argv[1]), timeout=10)
-		    c.request("GET", ["/metrics", "/api/latency", "/api/events", "/"][i % 4])
+		    c.request("GET", ["/metrics", "/api/latency", "/api/events", "/", "/capture", "/api/commands"][i % 6])
 		    c.getresponse().read(1000)
 		    c.close()
 	EOF
@@ -140,6 +141,104 @@ check_memory() {
 	after=$(rss)
 	[ $((after - before)) -lt 512 ]
 	ok $? "4,000 requests: the process grows by less than 512 KiB ($before to $after)"
+}
+
+# ---- the flight recorder ----
+
+capture() { curl -sS --max-time 30 --retry 9 --retry-delay 1 -o "$tmp/cap" "http://127.0.0.1:$port/capture${1:-}"; }
+records() { "$IOSONAR" trace -r "$tmp/cap" -o json 2>/dev/null | grep -c '"type":"trace"'; }
+status_of() { curl -sS --max-time 10 -o /dev/null -w '%{http_code}' "http://127.0.0.1:$port$1"; }
+
+check_keep() {
+	local reads writes
+	is "$(status_of /capture) $(status_of '/api/commands?from=0s')" "404 404" "without --keep there is no capture"
+	ends "$pid" counts
+	serve keep -d "$name" --keep 1m
+	reads=$(fio_load read 1009) writes=$(fio_load write 997)
+	sleep 0.2
+	capture '?last=60s'
+	is "$(records)" $((reads + writes)) "--keep: the capture has every command"
+	"$IOSONAR" latency -r "$tmp/cap" -o json >"$tmp/json" 2>"$tmp/err"
+	is "$? $(grep '"span":"total"' "$tmp/json" | grep '"type":"latency"' | sed 's/.*"op":"\([a-z]*\)","count":\([0-9]*\).*/\1 \2/' | sort | xargs)" \
+		"0 read $reads write $writes" "latency -r counts the same, exit 0"
+	is "$("$IOSONAR" info --verify "$tmp/cap" >"$tmp/out" 2>&1 && echo whole)" whole "info --verify finds it whole"
+	is "$(api /api/commands | tail -n 1)" "{\"type\":\"commands\",\"matched\":$((reads + writes)),\"shown\":200,\"all\":true}" "/api/commands: as many, 200 of them shown"
+	is "$(api "/api/commands?dev=$name&min=1ns&max=100s" | tail -n 1 | json matched) $(api '/api/commands?dev=nothing' | tail -n 1 | json matched)" \
+		"$((reads + writes)) 0" "of this disk, and of no other"
+	is "$(api '/api/commands?max=1ms' | tail -n 1 | json matched) $(api '/api/commands?min=1ms' | tail -n 1 | json matched)" \
+		"$("$IOSONAR" trace -r "$tmp/cap" -o json 2>/dev/null | python3 -c 'import json, sys; l = [r["lat_ns"] for r in map(json.loads, sys.stdin) if r["type"] == "trace"]; print(sum(x < 10**6 for x in l), sum(x >= 10**6 for x in l))')" \
+		"those below 1 ms, and the others"
+	is "$(scrape | grep -c '^iosonar_failed_commands_total')" 0 "no failure, no status"
+	check_memory
+	ends "$pid" keep
+}
+
+# What is too old falls out, which is no loss.
+check_forgets() {
+	serve forgets -d "$name" --keep 1s
+	fio_load read 101 >/dev/null
+	sleep 3.5
+	capture
+	is "$(records)" 0 "--keep 1s: after three seconds they are gone"
+	ends "$pid" forgets
+	serve small -d "$name" --keep 1h --keep-size 1Mi
+	is "$(tail -n 1 "$tmp/small.err")" "keeping the last 1h in memory, at most 1.0Mi" "the start says what is kept"
+	fio_load read 200003 --ioengine=libaio --iodepth=16 >/dev/null
+	sleep 0.2
+	capture
+	[ "$(stat -c %s "$tmp/cap")" -lt 1100000 ] && [ "$(records)" -gt 50000 ] && [ "$(records)" -lt 200003 ]
+	ok $? "--keep-size 1Mi: no more than that, the newest ($(records) in $(stat -c %s "$tmp/cap") bytes)"
+	ends "$pid" small
+}
+
+# A ring that is too small: dropped records are counted, to the last one.
+check_overflow() {
+	local code=0 dropped
+	serve overflow -d "$name" --keep 1m --buffer 4096
+	fio_load read 50021 --ioengine=libaio --iodepth=32 >/dev/null
+	sleep 0.2
+	scrape >"$tmp/page"
+	capture
+	dropped=$(value iosonar_lost_total '{reason="ring"}')
+	[ "$dropped" -gt 0 ]
+	ok $? "a ring of 4 KiB drops records ($dropped)"
+	is "$(value iosonar_commands_total "$(series read)") $(($(records) + dropped))" "50021 50021" "counts are right, and what is dropped is what is missing"
+	"$IOSONAR" latency -r "$tmp/cap" >"$tmp/out" 2>"$tmp/err"
+	is "$? $(grep -c "lacks $dropped records" "$tmp/err")" "3 1" "latency -r knows, exit 3"
+	kill -TERM "$pid"
+	wait "$pid" || code=$?
+	is "$code" 3 "so does serve"
+}
+
+# A disk on a full tmpfs: its writes fail.
+check_failures() {
+	mkdir "$tmp/full"
+	mount -t tmpfs -o size=64k none "$tmp/full" && truncate -s 1M "$tmp/full/disk" && full=$(losetup -f --show "$tmp/full/disk")
+	if [ -z "$full" ]; then
+		skip "failures by status" "no tmpfs, or no loop device"
+		return
+	fi
+	serve failures -d "${full#/dev/}" --keep 1m
+	head -c 1M /dev/zero >"$tmp/full/rest" 2>/dev/null
+	for _ in 1 2 3 4; do dd if=/dev/zero of="$full" bs=4k seek=100 count=1 oflag=direct status=none 2>/dev/null; done
+	sleep 0.2
+	scrape >"$tmp/page"
+	is "$(grep '^iosonar_failed_commands_total' "$tmp/page" | awk '{ n += $NF } END { print NR, n }')" "1 $(api /api/ledger | json failed)" \
+		"failed commands, by status: as many as the ledger has"
+	is "$(sed -n "s/^iosonar_failed_commands_total{device=\"${full#/dev/}\",op=\"write\",status=\"no space (ENOSPC)\"} //p" "$tmp/page")" 4 \
+		"the status in words"
+	promtool check metrics <"$tmp/page" >"$tmp/err" 2>&1
+	is "$? $(wc -c <"$tmp/err")" "0 0" "promtool has nothing to say to it"
+	ends_with_failures
+	losetup -d "$full"
+	full=''
+	umount "$tmp/full"
+}
+ends_with_failures() {
+	local code=0
+	kill -TERM "$pid"
+	wait "$pid" || code=$?
+	is "$code $(grep -c 'nothing lost$' "$tmp/failures.err")" "0 1" "failures are no losses"
 }
 
 # ---- other sockets, limits ----
@@ -209,7 +308,7 @@ say_tap() {
 
 # Beside the rest, with a server of its own: its slow peers take 10 s.
 start_hostile() {
-	serve hostile -d "$name"
+	serve hostile -d "$name" --keep 1m
 	hostile=$pid hostile_port=$port
 	timeout 120 python3 "$here/serve_requests.py" "$port" >"$tmp/hostile.tap" 2>&1 </dev/null &
 	requests=$!
@@ -324,6 +423,10 @@ dd if=/dev/zero of="$disk" bs=1M oflag=direct status=none 2>/dev/null
 start_hostile
 check_counts
 check_privileges
+check_keep
+check_forgets
+check_overflow
+check_failures
 check_unix
 check_activation
 check_series

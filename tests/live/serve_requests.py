@@ -122,6 +122,27 @@ cases = [
     ("events with another Host", get(b"Host: evil.example.org\r\n", b"/api/events"), {403}),
     ("events from another site", get(HOST + b"Sec-Fetch-Site: cross-site\r\n", b"/api/events"), {403}),
     ("HEAD of events", b"HEAD /api/events HTTP/1.1\r\n" + HOST + b"\r\n", {200}),
+    ("all that is kept", get(path=b"/capture"), {200, 503}),
+    ("a capture of all times", get(path=b"/capture?last=500d"), {200, 503}),
+    ("a capture of no time", get(path=b"/capture?last=0s"), {200, 503}),
+    ("a capture without a value", get(path=b"/capture?last"), {400}),
+    ("a capture of nothing", get(path=b"/capture?last="), {400}),
+    ("a capture of a number", get(path=b"/capture?last=60"), {400}),
+    ("a capture of a negative time", get(path=b"/capture?last=-60s"), {400}),
+    ("a capture of more time than there is", get(path=b"/capture?last=99999999999999999999s"), {400}),
+    ("a capture of 10,000 digits", get(path=b"/capture?last=" + b"9" * 10000 + b"s"), {400, 414, 431, 0}),
+    ("a capture twice", get(path=b"/capture?last=1s&last=2s"), {400}),
+    ("a capture with a NUL", get(path=b"/capture?last=1s%00"), {400}),
+    ("a capture to a file", get(path=b"/capture?last=1s&out=/etc/passwd"), {400}),
+    ("a capture for another site", get(HOST + b"Sec-Fetch-Site: cross-site\r\n", b"/capture"), {403}),
+    ("commands of a time that ends before it begins", get(path=b"/api/commands?from=9s&to=1s"), {200, 503}),
+    ("commands of all times", get(path=b"/api/commands?from=0s&to=213503d&min=0ns&max=213503d"), {200, 503}),
+    ("commands of a negative time", get(path=b"/api/commands?from=-1s"), {400}),
+    ("commands without a unit", get(path=b"/api/commands?min=5"), {400}),
+    ("commands of a script", get(path=b"/api/commands?dev=%3Cscript%3E"), {200, 503}),
+    ("commands of half an escape", get(path=b"/api/commands?dev=%4"), {400}),
+    ("commands of a name of 5,000 bytes", get(path=b"/api/commands?dev=" + b"a" * 5000), {400}),
+    ("commands with a condition", get(path=b"/api/commands?if=1"), {400}),
     ("an Accept of 8 KiB", get(HOST + b"Accept: " + b"a/b;q=0.1," * 800 + b"\r\n"), {200, 431, 413, 0}),
 ]
 
@@ -237,8 +258,10 @@ def many_watch():
         s = connect()
         s.sendall(get(path=b"/api/events"))
         guests.append(s)
-    time.sleep(0.5)
-    report(status(exchange([get(path=b"/api/events")])) == 503, "beside 64 pages that watch, one more is refused")
+    end = time.monotonic() + 10  # until all are seen
+    while (seen := status(listen()[0])) != 503 and time.monotonic() < end:
+        pass
+    report(seen == 503, "beside 64 pages that watch, one more is refused")
     began = time.monotonic()
     good = scrape_works()
     report(good and time.monotonic() - began < 1, "a scrape works")
@@ -246,6 +269,17 @@ def many_watch():
         s.close()
     time.sleep(2.5)
     report(len(event_names(listen(seconds=1.5)[0])) > 0, "when they are gone there is room again")
+
+
+def half_a_download():
+    """A peer that asks for a capture and leaves: the next one gets it."""
+    for _ in range(20):
+        with connect() as s:
+            s.sendall(get(path=b"/capture"))
+    end = time.monotonic() + 5
+    while (seen := status(exchange([get(path=b"/capture")]))) == 503 and time.monotonic() < end:
+        time.sleep(0.1)
+    report(seen == 200 and scrape_works(), "20 peers that leave during a capture")
 
 
 def deaf():
@@ -264,5 +298,6 @@ open_and_close()
 slow_readers()
 events()
 many_watch()
+half_a_download()
 deaf()
 slow()

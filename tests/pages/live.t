@@ -34,7 +34,7 @@ def measured(count):
 
 def second(number, devices, run='a1', lost=0, failed=0, keep=0.0):
     """The lines of an event: {device: count}, half of them in each of two cells."""
-    rows = [{'type': 'interval', 'run': run, 'number': number, 'time_s': float(number), 'interval_s': 1.0, 'keep_s': keep, 'in_flight': 3,
+    rows = [{'type': 'interval', 'run': run, 'number': number, 'time_s': float(number), 'interval_s': 1.0, 'keep_s': keep, 'begin_ns': (number - 1) * 10**9, 'end_ns': number * 10**9, 'in_flight': 3,
              'oldest_ns': 2000000, 'failed': failed, 'retries': 0, 'lost': lost}]
     for dev, count in [*devices.items(), (None, sum(devices.values()))]:
         cells = {'8192': count // 2, '81920': count - count // 2} if count else {}
@@ -190,6 +190,35 @@ def check_pause(b, server):
     tap.eq(b.wait(CELLS, 10), 10, 'continued: what came meanwhile is there')
 
 
+def check_commands(b, server):
+    chart = b.find('#section-time .chart')
+    b.run('arguments[0].focus()', chart)
+    chart.send_keys(Keys.END, Keys.ENTER)
+    tap.ok('--keep' in b.text('#commands .empty'), 'without a recorder a cell says what would show its commands')
+    server.commands = [{'type': 'trace', 'time_s': 6.5 + i, 'dev': 'nvme0n1', 'op': 'read', 'command': HOSTILE, 'lat_ns': 90000, 'status': 'ok', 'attempts': 1,
+                        'comm': HOSTILE, 'pid': 100 + i} for i in range(2)] + [{'type': 'commands', 'matched': 7, 'shown': 2, 'all': True}]
+    server.send(second(7, {'nvme0n1': 20, HOSTILE: 2}, lost=12, failed=2, keep=600.0) +
+                [json.dumps({'type': 'failed', 'dev': 'nvme0n1', 'op': 'read', 'status': HOSTILE, 'count': 2})])
+    b.wait(CELLS, 14)
+    b.run("const s = document.querySelector('#filter'); s.value = 'nvme0n1'; s.dispatchEvent(new Event('change'))")
+    b.run('arguments[0].focus()', chart)
+    chart.send_keys(Keys.END, Keys.ENTER)
+    tap.eq(b.rows('#commands-table'), [[f'{6.5 + i:.9f}', 'nvme0n1', 'read', HOSTILE, '90.0us', 'ok', '1', HOSTILE, str(100 + i)] for i in range(2)],
+           'with one, Enter on a cell shows its commands')
+    tap.eq(b.text('#commands caption'), '7 commands, the first 2 are shown', 'and how many there are')
+    tap.eq([path for path in server.asked if 'commands' in path], ['/api/commands?from=6000000000ns&to=7000000000ns&min=81920ns&max=98304ns&dev=nvme0n1'],
+           'it asks for this second, this latency, this device')
+    tap.eq(b.rows('#failed'), [['nvme0n1', 'read', HOSTILE, '2']], 'failed commands, by status')
+    rect = b.all('#section-time .cells rect')[0]
+    b.run("""const box = arguments[0].getBoundingClientRect(), at = {clientX: box.x + box.width / 2, clientY: box.y + box.height / 2};
+        arguments[1].dispatchEvent(new PointerEvent('pointermove', at)); arguments[1].dispatchEvent(new PointerEvent('click', at))""", rect, chart)
+    tap.ok('--keep' in b.text('#commands .empty'), 'a click opens the cell under it')
+    b.find('#commands button').click()
+    tap.eq(b.run("return [document.querySelector('#commands').hidden, document.activeElement === arguments[0]]", chart), [True, True], 'closed again')
+    b.run("const s = document.querySelector('#filter'); s.value = ''; s.dispatchEvent(new Event('change'))")
+    tap.eq(b.run("return document.querySelectorAll('img').length"), 0, 'no name became markup')
+
+
 def check_loss(b, server):
     server.send(second(6, {'nvme0n1': 20}, lost=12, failed=2))
     b.wait("return document.querySelector('#ledger strong').className", 'bad')
@@ -202,7 +231,7 @@ def check_restart(b, server):
     server.stop()
     b.wait("return document.querySelector('#status').className", 'bad')
     tap.ok(b.text('#status').startswith('No answer from the server since'), 'the server ends: it says so')
-    tap.eq(b.run(CELLS), 12, 'and keeps what it has')
+    tap.eq(b.run(CELLS), 14, 'and keeps what it has')
     again = Server(port)
     again.send(second(1, {'nvme0n1': 10}, run='b2'))
     tap.eq(b.wait(CELLS, 2), 2, 'a new server: it begins again')
@@ -221,6 +250,7 @@ def test_played():
     check_keys(b)
     check_pause(b, server)
     check_loss(b, server)
+    check_commands(b, server)
     tap.eq(b.console(), [], 'no word on the console')
     server = check_restart(b, server)
     tap.eq(elsewhere(b), [], 'nobody else is asked')
@@ -271,7 +301,7 @@ def loop_disk(where):
 
 def start_real(dev, port, log):
     with open(log, 'a', encoding='utf-8') as err:
-        server = subprocess.Popen([IOSONAR, 'serve', '-d', pathlib.Path(dev).name, '--listen', f'127.0.0.1:{port}'], stderr=err)
+        server = subprocess.Popen([IOSONAR, 'serve', '-d', pathlib.Path(dev).name, '--listen', f'127.0.0.1:{port}', '--keep', '1m'], stderr=err)
     for _ in range(100):
         if any(line.startswith('serving ') for line in pathlib.Path(log).read_text(encoding='utf-8').split('\n')):
             break
@@ -292,6 +322,11 @@ def real_cases(dev, where):
         done = 'Ledger: issued 1,009 = completed 1,009 + in flight 0; nothing lost'
         tap.eq(b.wait(ISSUED, done), done, 'the ledger has every read')
         tap.ok(b.run(CELLS) > 0, 'the heat map has cells')
+        chart = b.find('#section-time .chart')
+        b.run('arguments[0].focus()', chart)
+        chart.send_keys(Keys.END, Keys.ENTER)
+        shown = [row[1:3] + row[5:8] for row in b.rows('#commands-table')]
+        tap.ok(shown and all(row == [pathlib.Path(dev).name, 'read', 'ok', '1', 'dd'] for row in shown), 'a cell opens the very commands')
         server.terminate()
         tap.eq(server.wait(10), 0, 'a page that watches does not keep it from ending')
         b.wait("return document.querySelector('#status').className", 'bad')

@@ -949,6 +949,76 @@ static void test_glossary(void)
 	glossary__free(&g);
 }
 
+/* Of a memory with the seconds 55 to 60, a thousand records each. */
+static void test_memory_copy(struct capture_memory *memory)
+{
+	struct capture_reader *reader;
+	struct byte_out out = { 0 };
+	uint64_t nr = 0;
+	int err;
+
+	ok(!capture_memory__copy(memory, 59000000000, "asked for", &out), "copied");
+	ok(!capture_reader__open_memory(out.bytes, out.len, &reader), "the copy opens");
+	while (capture_reader__next(reader, &err))
+		nr++;
+	is_u64(nr, 2000, "it has the blocks of the last two seconds");
+	ok(capture_damage__is_whole(capture_reader__damage(reader)), "and is whole");
+	is_str(capture_about__device(capture_reader__about(reader), 3)->name, "nvme0n1",
+	       "with its device");
+	capture_reader__free(reader);
+	byte_out__free(&out);
+	ok(!capture_memory__copy(memory, UINT64_MAX, "asked for", &out), "of no time at all");
+	ok(!capture_reader__open_memory(out.bytes, out.len, &reader), "it opens, too");
+	is_u64(capture_reader__nr_records(reader), 0, "and is empty");
+	capture_reader__free(reader);
+	byte_out__free(&out);
+}
+
+static void count_visit(void *arg, const struct io_record *record)
+{
+	uint64_t *sums = arg;
+
+	sums[0]++;
+	sums[1] += record->end_ns;
+}
+
+static void test_memory_each(struct capture_memory *memory)
+{
+	uint64_t sums[2] = { 0 };
+	const struct capture_visit visit = { count_visit, sums };
+
+	is_u64((uint64_t)capture_memory__each(memory, 57000000500, 58000001500, UINT64_MAX, visit),
+	       0, "every record of a time");
+	is_u64(sums[0], 999 + 2, "from its begin up to its end");
+	is_u64(sums[1], 57000000000 * 999 + 1000 * 999 * 500ULL + 58000000000 + 58000001000,
+	       "those and no others");
+	sums[0] = 0;
+	is_u64((uint64_t)capture_memory__each(memory, 0, UINT64_MAX, 1500, visit), 1,
+	       "there are more");
+	is_u64(sums[0], 2000, "whole blocks are looked at");
+	sums[0] = 0;
+	is_u64((uint64_t)capture_memory__each(memory, 58000001500, 57000000500, UINT64_MAX, visit),
+	       0, "a time that ends before it begins");
+	is_u64(sums[0], 0, "has none");
+}
+
+/* Clocks go on, records do not: what is old goes, and memory does not grow. */
+static void test_memory_idle(struct capture_memory *memory, struct capture_writer *writer)
+{
+	struct capture_reader *reader;
+	struct byte_out out = { 0 };
+
+	for (uint64_t second = 61; second <= 5000; second++)
+		capture_writer__clock(writer, &(struct capture_clock){ second * 1000000000, 0, 0 });
+	is_u64(capture_memory__nr_records(memory), 0, "an hour without records: all are forgotten");
+	is_u64(capture_memory__bytes(memory), 0, "with their memory");
+	capture_memory__copy(memory, 0, "asked for", &out);
+	capture_reader__open_memory(out.bytes, out.len, &reader);
+	is_u64(capture_reader__about(reader)->nr_clocks, 1, "and the old clocks");
+	capture_reader__free(reader);
+	byte_out__free(&out);
+}
+
 static void test_memory(void)
 {
 	struct capture_options options = { .path = path("memory.cap"), .reserve_bytes = 256 };
@@ -998,6 +1068,9 @@ static void test_memory(void)
 	       "and the size it does best with");
 	is_str(cgroup_of(capture_reader__about(reader), 77), "/x", "and a cgroup");
 	capture_reader__free(reader);
+	test_memory_copy(memory);
+	test_memory_each(memory);
+	test_memory_idle(memory, writer);
 	capture_memory__free(memory);
 
 	ok(!capture_memory__new(5000000000, 4096, 0, &memory), "one that is too small");

@@ -5,7 +5,7 @@
 # timeout: 90
 #
 # serve: a scraper gets the counts of an NVMe drive, with its model, and failed commands and their retries. Reading sector
-# 2048 always fails (6 attempts). No count goes down while commands fail.
+# 2048 always fails (6 attempts). No count goes down while commands fail. With --keep: statuses, and a capture.
 
 dev=$(disk io0)
 model=$(sed 's/ *$//' "/sys/block/$dev/device/model")
@@ -53,4 +53,24 @@ kill -TERM $pid
 wait $pid
 is $? 0 "SIGTERM ends it, exit 0"
 is "$(grep -c '^issued 104 = completed 104 + in flight 0; nothing lost$' /tmp/err)" 1 "the ledger has the same" || note "$(cat /tmp/err)"
+
+# With --keep each command has a record: the status in words, and a capture.
+iosonar serve -d "$dev" --keep 1m 2>/tmp/err &
+pid=$!
+wait_for 30 grep -q '^keeping the last 1m in memory, at most 64.0Mi$' /tmp/err
+ok $? "--keep: it says how much it keeps" || note "$(cat /tmp/err)"
+reads 101
+failing_read || ok 1 "the read fails"
+sleep 0.5
+scrape /tmp/page
+is "$(value /tmp/page iosonar_commands_total read)" 102 "--keep: every command is counted once"
+is "$(grep -c "^iosonar_failed_commands_total{device=\"$dev\",op=\"read\",status=\".*[Uu]nrecovered.*\"} 1\$" /tmp/page)" 1 "--keep: a failure has its status" ||
+	note "$(grep failed /tmp/page)"
+wget -qO /tmp/kept.cap 'http://127.0.0.1:9936/capture?last=60s'
+is "$(iosonar trace -r /tmp/kept.cap -o json 2>/dev/null | grep -c '"type":"trace"')" 102 "--keep: the capture has every command"
+is "$(iosonar errors -r /tmp/kept.cap -o json 2>/dev/null | grep -c '"what":"retry"')" 5 "--keep: and the failed attempts"
+kill -TERM $pid
+wait $pid
+is $? 0 "--keep: SIGTERM ends it, exit 0"
+is "$(grep -c '^issued 102 = completed 102 + in flight 0; nothing lost$' /tmp/err)" 1 "--keep: the ledger has the same" || note "$(cat /tmp/err)"
 done_testing
