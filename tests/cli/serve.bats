@@ -71,7 +71,10 @@ print(s.getsockname()[1], flush=True); time.sleep(60)' >"$tmp/port" 3>&- &
 	serve --by pid
 	[ "$status" -eq 2 ] && [[ $err == *"--by"*"pid"*"path"*"cgroup"* ]] && [ "$(wc -l <"$tmp/err")" -eq 1 ]
 	refused 2 "--buckets 3: expected 1, 2, 4 or 8" --buckets 3
-	for words in "--buckets 16" "--buckets 0" "--series 0" "--series x" "-i 1s" "-n 3" "-o json" "-w x.cap" "-r x.cap"; do
+	refused 2 "--keep-size requires --keep DURATION" --keep-size 8Mi
+	refused 2 "--buffer requires --keep DURATION" --buffer 8Mi
+	for words in "--buckets 16" "--buckets 0" "--series 0" "--series x" "-i 1s" "-n 3" "-o json" "-w x.cap" "-r x.cap" "--keep 0s" "--keep 10" "--keep 99d" "--keep 1m --keep-size 1k" \
+		"--keep 1m --keep-size 8Gi"; do
 		# shellcheck disable=SC2086
 		serve $words
 		[ "$status" -eq 2 ] && [ "$(wc -l <"$tmp/err")" -eq 1 ] || { echo "$words: $status $err"; return 1; }
