@@ -68,7 +68,7 @@ is "$(grep -c "^iosonar_failed_commands_total{device=\"$dev\",op=\"read\",status
 	note "$(grep failed /tmp/page)"
 wget -qO /tmp/kept.cap 'http://127.0.0.1:9936/capture?last=60s'
 is "$(iosonar trace -r /tmp/kept.cap -o json 2>/dev/null | grep -c '"type":"trace"')" 102 "--keep: the capture has every command"
-is "$(iosonar errors -r /tmp/kept.cap -o json 2>/dev/null | grep -c '"what":"retry"')" 5 "--keep: and the failed attempts"
+is "$(iosonar errors -r /tmp/kept.cap -o json 2>/dev/null | grep -o "\"attempt_ns\":" | wc -l | tr -d " ")" 5 "--keep: and five attempts before the last"
 kill -TERM $pid
 wait $pid
 is $? 0 "--keep: SIGTERM ends it, exit 0"
