@@ -341,6 +341,14 @@ void capture_merge__bound(struct capture_merge *merge, uint64_t from_ns, uint64_
 	}
 }
 
+void capture_merge__rewind(struct capture_merge *merge)
+{
+	for (size_t i = 0; i < merge->nr; i++)
+		capture_reader__rewind(merge->files[i].reader);
+	merge->nr_heap = 0;
+	merge->begun = merge->handed = false;
+}
+
 static bool merge_is_before(const struct merge_file *a, const struct merge_file *b)
 {
 	return a->next_ns < b->next_ns || (a->next_ns == b->next_ns && a < b);

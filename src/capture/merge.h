@@ -18,6 +18,8 @@ void capture_merge__free(struct capture_merge *merge);
 
 /* As capture_reader__bound, on the first file's clock; before the first __next. */
 void capture_merge__bound(struct capture_merge *merge, uint64_t from_ns, uint64_t to_ns);
+/* As capture_reader__rewind: __bound and __next may follow. */
+void capture_merge__rewind(struct capture_merge *merge);
 /* As capture_reader__next; device numbers are those of __about. */
 const struct io_record *capture_merge__next(struct capture_merge *merge, int *err);
 /* The file of the record returned last. */

@@ -22,6 +22,7 @@ struct capture_reader {
 	struct capture_translation translation;
 	const struct io_record *at, *end; /* decoded records of the block, from the next one on */
 	uint64_t place;			  /* of the last record: its block and its number there */
+	struct capture_damage surveyed;	  /* found before any block was read */
 };
 
 int capture_reader__open_memory(const void *bytes, size_t nr, struct capture_reader **reader)
@@ -42,6 +43,7 @@ int capture_reader__open_memory(const void *bytes, size_t nr, struct capture_rea
 		capture_reader__free(new);
 		return err;
 	}
+	new->surveyed = new->file.damage;
 	*reader = new;
 	return 0;
 }
@@ -94,6 +96,7 @@ static int reader_open(const char *path, bool walks, struct capture_reader **rea
 	err = capture_survey__make(&new->file, walks);
 	if (err)
 		err = reader_say(&new->file, err);
+	new->surveyed = new->file.damage;
 out:
 	if (err)
 		capture_reader__free(new);
@@ -265,6 +268,7 @@ void capture_reader__rewind(struct capture_reader *reader)
 	reader->at = reader->end = NULL;
 	reader->to_block = SIZE_MAX;
 	reader->file.records.next = reader->file.caches.next = reader->file.calls.next = 0;
+	reader->file.damage = reader->surveyed; /* or a damaged block would count twice */
 }
 
 /* How to read a chunk that is listed apart from the records. */

@@ -47,7 +47,7 @@ void capture_reader__translate(struct capture_reader *reader,
 const struct io_record *capture_reader__next(struct capture_reader *reader, int *err);
 /* A number unique in the file for the record that __next returned last, whatever is left out. */
 uint64_t capture_reader__place(const struct capture_reader *reader);
-/* All over again, with other bounds if wanted. */
+/* All over again, with other bounds if wanted; damage found in blocks counts from here, too. */
 void capture_reader__rewind(struct capture_reader *reader);
 /*
  * From here on only the records of these blocks, up to but without `to`: several processes read

@@ -103,7 +103,21 @@ struct outcome {
 	int err;
 	uint64_t nr, foreign; /* records, and such that were never written, or not in this order */
 	struct capture_damage damage;
+	bool differs_again; /* the damage, or the number of records, when it is read once more */
 };
+
+/* The same reader a second time. */
+static bool differs_again(struct capture_reader *reader, const struct outcome *outcome)
+{
+	uint64_t nr = 0;
+	int err;
+
+	capture_reader__rewind(reader);
+	while (capture_reader__next(reader, &err))
+		nr++;
+	return nr != outcome->nr ||
+	       memcmp(capture_reader__damage(reader), &outcome->damage, sizeof(outcome->damage));
+}
 
 static struct outcome read_all(const uint8_t *bytes, size_t nr)
 {
@@ -125,6 +139,7 @@ static struct outcome read_all(const uint8_t *bytes, size_t nr)
 		outcome.nr++;
 	}
 	outcome.damage = *capture_reader__damage(reader);
+	outcome.differs_again = differs_again(reader, &outcome);
 	capture_reader__free(reader);
 	return outcome;
 }
@@ -173,7 +188,7 @@ static void test_cuts(const char *name)
 
 static void test_flips(const char *name)
 {
-	uint64_t unseen = 0, foreign = 0, miscounted = 0, refused = 0, too_few = 0;
+	uint64_t unseen = 0, foreign = 0, miscounted = 0, refused = 0, too_few = 0, again = 0;
 
 	for (size_t bit = 0; bit < nr_good * 8; bit++) {
 		struct outcome outcome;
@@ -186,6 +201,7 @@ static void test_flips(const char *name)
 		foreign += outcome.foreign;
 		miscounted += outcome.nr + outcome.damage.records_corrupt != nr_records;
 		too_few += outcome.nr + nr_block < nr_records || !outcome.damage.blocks_corrupt;
+		again += outcome.differs_again;
 	}
 	printf("# %s: %zu flips\n", name, nr_good * 8);
 	is_u64(refused, 0, "no flip makes a file unreadable");
@@ -193,6 +209,7 @@ static void test_flips(const char *name)
 	is_u64(foreign, 0, "and gives only what was written");
 	is_u64(too_few, 0, "and costs one chunk, which is counted");
 	is_u64(miscounted, 0, "records that are missing are counted exactly");
+	is_u64(again, 0, "damage counts once, however often a block is read");
 }
 
 /* Puts a chunk with this payload and a good CRC in front of the trailer. */
