@@ -15,14 +15,14 @@
 #include "base/log.h"
 #include "base/privilege.h"
 #include "cmd/cmd.h"
+#include "screen/heard.h"
 #include "screen/top.h"
+#include "screen/top_player.h"
 #include "session/io_source.h"
 #include "session/session.h"
 #include "view/latency_by.h"
 #include "view/top_model.h"
 #include "view/top_tables.h"
-
-enum { TOP_MESSAGES = 64 }; /* kept for the end */
 
 struct top {
 	/* options */
@@ -35,8 +35,8 @@ struct top {
 	double seconds;		/* since the last interval of the screen */
 	unsigned int ticks;	/* likewise */
 	double cpu_s, cpu_at_s; /* own CPU time so far, and when it was read */
-	char *messages[TOP_MESSAGES];
-	size_t nr_messages;
+	struct heard heard;
+	struct top_player player;
 	bool draws;
 	int err;
 };
@@ -77,13 +77,7 @@ static void top_hear(void *arg, const char *message)
 		 message);
 	if (t->screen.types)
 		return; /* a mistake in a filter: only the screen has it */
-	if (t->nr_messages == TOP_MESSAGES) {
-		free(t->messages[0]);
-		memmove(t->messages, t->messages + 1, (TOP_MESSAGES - 1) * sizeof(*t->messages));
-		t->nr_messages--;
-	}
-	t->messages[t->nr_messages] = strdup(message);
-	t->nr_messages += t->messages[t->nr_messages] != NULL;
+	heard__keep(&t->heard, message);
 }
 
 /* The terminal is as it was before, and has what was said meanwhile. */
@@ -93,11 +87,7 @@ static void top_close_screen(struct top *t)
 		screen__close();
 	t->draws = false;
 	log_set_listener(NULL, NULL);
-	for (size_t i = 0; i < t->nr_messages; i++) {
-		fprintf(stderr, "%s\n", t->messages[i]);
-		free(t->messages[i]);
-	}
-	t->nr_messages = 0;
+	heard__tell(&t->heard);
 }
 
 /* ---- one interval ---- */
@@ -166,8 +156,9 @@ static void top_set_clock(struct top_facts *facts)
 		strftime(facts->clock, sizeof(facts->clock), "%H:%M:%S", &local);
 }
 
-static int top_draw(struct top *t)
+static int top_draw(void *state)
 {
+	struct top *t = state;
 	int err = top_model__arrange(&t->model, top_label, t->session);
 
 	if (err)
@@ -205,7 +196,7 @@ static int top_on_tick(void *state, struct session *s)
 	err = top_read(t, s);
 	if (!err && s->format == TABLE_JSON)
 		err = top_print(t, s);
-	if (err || !t->draws)
+	if (err || !t->draws || t->screen.browse.is_on)
 		return err;
 	top_set_clock(&t->screen.facts);
 	return top_draw(t);
@@ -216,7 +207,7 @@ static int top_on_tick(void *state, struct session *s)
 static int top_on_keys(void *state)
 {
 	struct top *t = state;
-	int key;
+	int key, err = 0;
 
 	while ((key = screen__key()) != SCREEN_NO_KEY && !t->screen.quits) {
 		t->screen.quits |= key == SCREEN_GONE;
@@ -226,7 +217,9 @@ static int top_on_keys(void *state)
 	}
 	if (t->screen.quits)
 		session__stop_loop(t->session);
-	return top_draw(t);
+	else if (t->screen.browse.is_on)
+		err = top_player__follow(&t->player);
+	return err ?: top_draw(t);
 }
 
 static int top_on_resize(void *state)
@@ -247,14 +240,19 @@ static int top_open_screen(struct top *t, struct session *s)
 {
 	struct sigaction stop;
 	struct utsname name;
-	int err;
+	int err = 0;
 
 	tzset(); /* reads a file */
 	uname(&name);
 	snprintf(t->screen.facts.host, sizeof(t->screen.facts.host), "%s", name.nodename);
 	snprintf(t->screen.facts.kernel, sizeof(t->screen.facts.kernel), "%s", name.release);
 	t->screen.style = chart__style_of(stdout, s->options->output.color);
-	err = screen__open(t->screen.style);
+	t->player = (struct top_player){
+		.session = s, .screen = &t->screen, .draw = top_draw, .arg = t
+	};
+	if (s->options->file.read.nr)
+		err = top_player__open(&t->player);
+	err = err ?: screen__open(t->screen.style);
 	if (err)
 		return err;
 	t->draws = true;
@@ -305,7 +303,12 @@ static int top_on_end(void *state, struct session *s)
 	uint64_t counted = 0; /* by the rows: a second count of the same commands */
 	int err;
 
+	char title[TOP_BROWSE_TEXT];
+
 	top_close_screen(t);
+	if (t->screen.browse.is_on)
+		return top_tables__put_window(&t->tables, s, &t->model,
+					      top_browse__text(&t->screen.browse, title));
 	err = top_read(t, s);
 	for (size_t i = 0; i < finest->nr; i++)
 		counted += finest->rows[i]->total.count;
@@ -313,7 +316,14 @@ static int top_on_end(void *state, struct session *s)
 	return err ?: top_tables__put_totals(&t->tables, s, &t->model);
 }
 
+static bool top_browses(const void *state, const struct options *options)
+{
+	(void)state;
+	return options->output.format == OUTPUT_TEXT;
+}
+
 static const struct session_view top_view = {
+	.browses = top_browses,
 	.wants = top_wants,
 	.on_start = top_on_start,
 	.on_tick = top_on_tick,
@@ -327,8 +337,8 @@ static int top_check(const struct options *options, char **argv)
 {
 	if (options->output.format != OUTPUT_TEXT)
 		return 0;
-	if (options->file.read.nr)
-		return log_err(-EINVAL, "top -r requires -o json: the screen shows live runs only");
+	if (options->file.read.nr && options->run.count.given)
+		return log_err(-EINVAL, "top -r takes -n only with -o json: its keys end it");
 	if (argv && argv[0])
 		return log_err(-EINVAL,
 			       "top takes a COMMAND only with -o json: its output would be on the "

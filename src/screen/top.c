@@ -19,10 +19,28 @@ enum {
 
 /* ---- header ---- */
 
+/* Of a capture: "iosonar top  run.cap  3.000 s to 4.000 s of 60.123 s  PLAYS". */
+static void draw_window(const struct top_screen *t, int width)
+{
+	const char *plays = t->browse.plays ? "  PLAYS" : "";
+	char span[TOP_BROWSE_TEXT], text[TOP_BROWSE_TEXT + TOP_BROWSE_FILE + 80];
+
+	top_browse__text(&t->browse, span);
+	snprintf(text, sizeof(text), "iosonar top  %s  %s  %s%s", t->browse.file, span,
+		 t->facts.clock, plays);
+	if (strlen(text) > (size_t)width)
+		snprintf(text, sizeof(text), "%s%s", span, plays);
+	screen__put(0, 0, width, SCREEN_PLAIN, text);
+}
+
 static void draw_first_line(const struct top_screen *t, int width)
 {
 	char text[320];
 
+	if (t->browse.is_on) {
+		draw_window(t, width);
+		return;
+	}
 	snprintf(text, sizeof(text), "iosonar top  %s  Linux %s  %s  interval %.1f s%s",
 		 t->facts.host, t->facts.kernel, t->facts.clock, t->model->seconds,
 		 t->is_frozen ? "  FROZEN" : "");
@@ -37,14 +55,15 @@ static void draw_first_line(const struct top_screen *t, int width)
 static void draw_sum(const struct top_screen *t, int width)
 {
 	const struct latency_row *all = &t->model->all;
-	char iops[32], p50[32], p99[32], max[32], text[256];
+	char iops[32], p50[32], p99[32], max[32], in_flight[48] = "", text[320];
 
-	snprintf(text, sizeof(text),
-		 "IO/s %s  MB/s %.1f  p50 %s  p99 %s  max %s  in flight %" PRIu64,
+	if (t->model->knows_open)
+		snprintf(in_flight, sizeof(in_flight), "  in flight %" PRIu64, t->model->in_flight);
+	snprintf(text, sizeof(text), "IO/s %s  MB/s %.1f  p50 %s  p99 %s  max %s%s",
 		 text__rate(iops, sizeof(iops), all->per_s), all->mb_per_s,
 		 text__duration(p50, sizeof(p50), all->p50_ns),
 		 text__duration(p99, sizeof(p99), all->p99_ns),
-		 text__duration(max, sizeof(max), all->max_ns), t->model->in_flight);
+		 text__duration(max, sizeof(max), all->max_ns), in_flight);
 	if (strlen(text) > (size_t)width)
 		snprintf(text, sizeof(text), "IO/s %s MB/s %.1f p99 %s max %s", iops, all->mb_per_s,
 			 p99, max);
@@ -62,6 +81,12 @@ static void draw_ledger(const struct top_screen *t, int width)
 	if (lost) {
 		snprintf(text, sizeof(text), "LOST %" PRIu64, lost);
 		at = screen__put(2, 0, width, SCREEN_ALARM, text) + 2;
+	}
+	if (t->browse.is_damaged)
+		at += screen__put(2, at, width - at, SCREEN_ALARM, "DAMAGED") + 2;
+	if (t->browse.is_on && !t->facts.has_ledger) {
+		screen__put(2, at, width - at, SCREEN_PLAIN, "the capture has no ledger");
+		return;
 	}
 	snprintf(text, sizeof(text),
 		 "issued %" PRIu64 " = completed %" PRIu64 " + in flight %" PRIu64 "%s", l->issued,
@@ -106,6 +131,8 @@ static void draw_place(const struct top_screen *t, int width)
 		 top_heading(m, 0), first, m->column ? top_heading(m, m->column) : "name",
 		 *filter ? "; if " : "", filter);
 	used = screen__put(3, 0, width, SCREEN_PLAIN, text);
+	if (t->browse.is_on)
+		return;
 	top_cost(&t->facts, cost, sizeof(cost));
 	if (used + 2 + (int)strlen(cost) <= width)
 		screen__put(3, width - (int)strlen(cost), width, SCREEN_PLAIN, cost);
@@ -208,6 +235,7 @@ static void draw_rows(const struct top_screen *t, int width, int lines)
 	if (!m->nr)
 		screen__put(TOP_HEADING + 1, TOP_MARK, width, SCREEN_PLAIN,
 			    *m->levels[m->depth].filter ? "no row meets the condition"
+			    : t->browse.is_on		? "no I/O in this window"
 							: "no I/O yet");
 }
 
@@ -273,8 +301,15 @@ static void draw_strip(const struct top_screen *t, int from, int lines)
 		return;
 	s.track = row->track;
 	top_model__name(t->model, &row->shown, name, sizeof(name));
-	snprintf(text, sizeof(text), "latency of %s over the last %zu intervals, now at the right",
-		 name, s.intervals);
+	if (t->browse.is_on)
+		snprintf(text, sizeof(text),
+			 "latency of %s over %zu windows, this one at the right", name,
+			 t->model->nr_intervals < s.intervals ? (size_t)t->model->nr_intervals
+							      : s.intervals);
+	else
+		snprintf(text, sizeof(text),
+			 "latency of %s over the last %zu intervals, now at the right", name,
+			 s.intervals);
 	screen__put(from, 0, screen__columns(), SCREEN_PLAIN, text);
 	if (!strip_find_bands(t->model, &s))
 		return;
@@ -285,18 +320,29 @@ static void draw_strip(const struct top_screen *t, int from, int lines)
 
 /* ---- the whole ---- */
 
-static void draw_help(int lines, int width)
+static int draw_keys(const struct top_key *keys, const struct top_key *instead, int line, int lines)
 {
-	int line = 1;
 	char text[128];
 
-	screen__put(0, 0, width, SCREEN_STRONG, "keys of iosonar top; any key goes back");
-	for (const struct top_key *k = top_keys; k->act && line < lines; k++) {
-		if (!k->help)
+	for (const struct top_key *k = keys; k->act && line < lines; k++) {
+		if (!k->help || (instead && top_key__find(instead, k->key)))
 			continue;
 		snprintf(text, sizeof(text), "%-10s %s", k->name, k->help);
-		screen__put(line++, 0, width, SCREEN_PLAIN, text);
+		screen__put(line++, 0, screen__columns(), SCREEN_PLAIN, text);
 	}
+	return line;
+}
+
+static void draw_help(const struct top_screen *t, int lines)
+{
+	const struct top_key *instead = t->browse.is_on ? top_browse_keys : NULL;
+	int line = 1;
+
+	screen__put(0, 0, screen__columns(), SCREEN_STRONG,
+		    "keys of iosonar top; any key goes back");
+	if (instead)
+		line = draw_keys(instead, NULL, line, lines);
+	draw_keys(top_keys, instead, line, lines);
 }
 
 static void draw_last_line(const struct top_screen *t, int line, int width)
@@ -310,8 +356,12 @@ static void draw_last_line(const struct top_screen *t, int line, int width)
 		screen__put(line, 0, width, SCREEN_STRONG, text);
 	} else {
 		screen__put(line, 0, width, SCREEN_FAINT,
-			    "?:help q:quit Enter:open Backspace:back s:sort r:reverse /:if "
-			    "Space:freeze +-:interval l:latency h:heat");
+			    t->browse.is_on
+				    ? "?:help q:quit Left Right:time +-:window Space:play "
+				      "Enter:open Backspace:back s:sort r:reverse /:if l:latency "
+				      "h:heat"
+				    : "?:help q:quit Enter:open Backspace:back s:sort r:reverse "
+				      "/:if Space:freeze +-:interval l:latency h:heat");
 	}
 }
 
@@ -340,7 +390,7 @@ void top_screen__draw(const struct top_screen *t)
 	if (lines < TOP_LEAST_LINES || width < TOP_LEAST_COLUMNS)
 		screen__put(0, 0, width, SCREEN_STRONG, "window < 40x10: enlarge it, or q quits");
 	else if (t->shows_help)
-		draw_help(lines, width);
+		draw_help(t, lines);
 	else
 		draw_all(t, lines, width);
 	screen__show();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * top.h: the screen of `top`: what is drawn where, and what a key does. It shows a top_model and
- *the facts of the run; it reads nothing itself.
+ * the facts of the run; it reads nothing itself.
  *
  *	iosonar top  host  Linux 6.12.0  12:00:07  interval 1.0 s
  *	IO/s 12.3k  MB/s 50.4  p50 80.0us  p99 203us  max 1.20ms  in flight 12
@@ -17,6 +17,7 @@
 
 #include "decode/ledger.h"
 #include "screen/screen.h"
+#include "screen/top_browse.h"
 #include "view/top_model.h"
 
 enum {
@@ -28,14 +29,16 @@ enum {
 
 /* Of the run, at the end of the interval. */
 struct top_facts {
-	char host[65], kernel[65], clock[16];
+	char host[65], kernel[65], clock[32];
 	struct ledger ledger;
+	bool has_ledger;		 /* a truncated capture has none */
 	double cpu_percent, bpf_percent; /* as in struct top_sample */
 };
 
 struct top_screen {
 	struct top_model *model;
 	struct top_facts facts;
+	struct top_browse browse; /* with -r */
 	struct chart_style style;
 	unsigned int multiple; /* intervals of -i that one interval of the screen has */
 	bool is_frozen, shows_help, hides_strip;
@@ -58,5 +61,7 @@ struct top_key {
 	void (*act)(struct top_screen *screen);
 };
 extern const struct top_key top_keys[];
+extern const struct top_key top_browse_keys[]; /* with a capture, instead of the same keys there */
+const struct top_key *top_key__find(const struct top_key *keys, int key); /* NULL: none */
 
 #endif

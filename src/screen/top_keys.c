@@ -93,6 +93,49 @@ static void key_shorter(struct top_screen *t)
 	t->multiple -= t->multiple > 1;
 }
 
+/* ---- the time of a capture ---- */
+
+static void key_earlier(struct top_screen *t)
+{
+	if (!top_browse__step(&t->browse, -1))
+		top_say(t, "this is the start of the capture");
+}
+
+static void key_later(struct top_screen *t)
+{
+	if (!top_browse__step(&t->browse, 1))
+		top_say(t, "this is the end of the capture");
+}
+
+static void key_start(struct top_screen *t)
+{
+	top_browse__to_first(&t->browse);
+}
+
+static void key_end(struct top_screen *t)
+{
+	top_browse__to_last(&t->browse);
+}
+
+static void key_longer_window(struct top_screen *t)
+{
+	if (!top_browse__lengthen(&t->browse))
+		top_say(t, "the window has the whole capture");
+}
+
+static void key_shorter_window(struct top_screen *t)
+{
+	if (!top_browse__shorten(&t->browse))
+		top_say(t, "there is no shorter window");
+}
+
+static void key_play(struct top_screen *t)
+{
+	t->browse.plays = !t->browse.plays;
+}
+
+/* ---- the tables ---- */
+
 static void key_latency(struct top_screen *t)
 {
 	t->model->shows_others = !t->model->shows_others;
@@ -120,9 +163,10 @@ const struct top_key top_keys[] = {
 	{ SCREEN_PAGE_DOWN, 0, "PgDn", "half a page down", key_page_down },
 	{ SCREEN_HOME, 'g', "Home g", "choose the first row", key_first },
 	{ SCREEN_END, 'G', "End G", "choose the last row", key_last },
-	{ SCREEN_ENTER, SCREEN_RIGHT, "Enter", "show what the chosen row is made of", key_enter },
-	{ SCREEN_BACK, SCREEN_LEFT, "Backspace", "go back; also Left and Esc", key_leave },
-	{ SCREEN_ESCAPE, 0, NULL, NULL, key_leave },
+	{ SCREEN_ENTER, 0, "Enter", "show what the chosen row is made of", key_enter },
+	{ SCREEN_RIGHT, 0, NULL, NULL, key_enter },
+	{ SCREEN_BACK, SCREEN_ESCAPE, "Backspace", "go back; also Esc", key_leave },
+	{ SCREEN_LEFT, 0, NULL, NULL, key_leave },
 	{ 's', 0, "s", "sort by the next column", key_sort },
 	{ 'r', 0, "r", "reverse the order", key_reverse },
 	{ '/', 0, "/", "show only rows for which an expression is true", key_filter },
@@ -135,6 +179,27 @@ const struct top_key top_keys[] = {
 	{ 'q', 0, "q", "quit", key_quit },
 	{ 0 },
 };
+
+const struct top_key top_browse_keys[] = {
+	{ SCREEN_LEFT, 0, "Left", "the window before", key_earlier },
+	{ SCREEN_RIGHT, 0, "Right", "the window after", key_later },
+	{ SCREEN_HOME, 0, "Home", "the first window", key_start },
+	{ SCREEN_END, 0, "End", "the last window", key_end },
+	{ '+', '=', "+", "a window twice as long", key_longer_window },
+	{ '-', 0, "-", "a window half as long", key_shorter_window },
+	{ ' ', 0, "Space", "play: the next window whenever its time is up", key_play },
+	{ 'g', 0, "g", "choose the first row", key_first },
+	{ 'G', 0, "G", "choose the last row", key_last },
+	{ 0 },
+};
+
+const struct top_key *top_key__find(const struct top_key *keys, int key)
+{
+	for (const struct top_key *k = keys; k->act; k++)
+		if (key == k->key || (k->also && key == k->also))
+			return k;
+	return NULL;
+}
 
 /* ---- the filter ---- */
 
@@ -174,6 +239,8 @@ static void top_on_typed(struct top_screen *t, int key)
 
 void top_screen__on_key(struct top_screen *t, int key)
 {
+	const struct top_key *found;
+
 	t->message[0] = '\0';
 	if (t->types) {
 		top_on_typed(t, key);
@@ -183,7 +250,8 @@ void top_screen__on_key(struct top_screen *t, int key)
 		t->shows_help = false;
 		return;
 	}
-	for (const struct top_key *k = top_keys; k->act; k++)
-		if (key == k->key || (k->also && key == k->also))
-			k->act(t);
+	found = t->browse.is_on ? top_key__find(top_browse_keys, key) : NULL;
+	found = found ? found : top_key__find(top_keys, key);
+	if (found)
+		found->act(t);
 }

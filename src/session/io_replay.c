@@ -431,6 +431,27 @@ static void replay_bound(struct session *s)
 			     s->inside->span.to_ns);
 }
 
+/* Counts that are told at the end are about what is read from here on. */
+static void replay_seek(struct session *s)
+{
+	struct io_replay *replay = io_replay(s);
+
+	capture_merge__rewind(replay->merge);
+	capture_merge__bound(replay->merge, s->inside->span.from_ns, s->inside->span.to_ns);
+	replay->nr_other = replay->filter.nr_stageless = replay->filter.nr_unplaced = 0;
+}
+
+static bool replay_is_damaged(const struct session *s)
+{
+	const struct capture_merge *merge = io_replay(s)->merge;
+
+	for (size_t i = 0; i < capture_merge__nr(merge); i++)
+		if (!capture_damage__is_whole(
+			    capture_reader__damage(capture_merge__reader(merge, i))))
+			return true;
+	return false;
+}
+
 static const struct device_list *replay_devices(const struct session *s)
 {
 	return &io_replay(s)->devices;
@@ -492,6 +513,8 @@ static const struct io_answers replay_answers = {
 const struct session_source session_io_replay = {
 	.open = replay_open,
 	.bound = replay_bound,
+	.seek = replay_seek,
+	.is_damaged = replay_is_damaged,
 	.next = replay_next,
 	.hand_on = replay_hand_on,
 	.look_every = 1024,

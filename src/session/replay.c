@@ -16,7 +16,7 @@ enum { REPLAY_IDLE = 3600 }; /* consecutive empty intervals that are shown */
 /* ---- when ---- */
 
 /* --from, --to, -t: what is outside is skipped. */
-static void replay_bound(struct session *s)
+void session_bound(struct session *s)
 {
 	struct session_inside *in = s->inside;
 	const struct option_number *duration = &s->options->run.duration_ns;
@@ -203,7 +203,7 @@ int session_replay(struct session *s)
 
 	if (err)
 		return err;
-	replay_bound(s);
+	session_bound(s);
 	progress__begin(&progress);
 	if (!in->source->starts_view)
 		err = in->view->on_start(in->state, s);

@@ -173,7 +173,11 @@ int session__run(const struct session_view *view, void *state, const struct opti
 	inside.loop = loop__new();
 	if (!err && !inside.loop)
 		err = log_err(-errno, "cannot create an event loop: %s", strerror(errno));
-	err = err ?: (options->file.read.nr ? session_replay(&s) : session_live(&s, argv));
+	if (!err && !options->file.read.nr)
+		err = session_live(&s, argv);
+	else if (!err)
+		err = view->browses && view->browses(state, options) ? session_browse(&s)
+								     : session_replay(&s);
 	err = session_close_output(&s, err);
 	err = err ?: session_verdict(&s);
 	inside.source->free(&s);

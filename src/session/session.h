@@ -73,6 +73,8 @@ struct session_view {
 	int (*on_miss)(void *state, struct session *session, const struct cache_event *event);
 	int (*on_start)(void *state, struct session *session); /* attached, nothing counted yet */
 	int (*on_tick)(void *state, struct session *session);  /* every interval; may be NULL */
+	/* Does the view browse captures (session__visit), instead of all data at once? NULL: no. */
+	bool (*browses)(const void *state, const struct options *options);
 	/* For user stacks of any event, often: resolves them before their processes end. */
 	int (*on_glance)(void *state, struct session *session);
 	/* Gets every record, in order of time; NULL: none are wanted. */
@@ -107,13 +109,21 @@ void session__stop(struct session *session); /* -n was reached: no more records,
 /* A signal ended the run before the end of its capture: the view got only a part. */
 bool session__is_cut(const struct session *session);
 /*
- * For a view of a live run, in on_start: what else its loop waits for; see loop.h. fn may call
- * session__stop_loop.
+ * For a view of a live run, or one that browses captures, in on_start: what else its loop waits
+ * for; see loop.h. fn may call session__stop_loop.
  */
 int session__watch(struct session *session, int fd, loop_fn fn, void *arg);
 int session__every(struct session *session, uint64_t ns, loop_fn fn, void *arg);
 int session__on_signal(struct session *session, int signal, loop_fn fn, void *arg);
 void session__stop_loop(struct session *session); /* the run ends as if its time were up */
+/*
+ * For a view that browses captures. The time that there is, inside of --from and --to, on the clock
+ * of start_ns. Visit: all data from one moment up to another, as often as wanted, with an on_tick
+ * at the end of each `every_ns`; the last one ends with the data. A signal ends it without a tick.
+ */
+void session__extent(const struct session *session, uint64_t *from_ns, uint64_t *to_ns);
+int session__visit(struct session *session, uint64_t from_ns, uint64_t to_ns, uint64_t every_ns);
+bool session__is_damaged(const struct session *session); /* what was visited last */
 /* "nothing yet" for a waiting user; the next status erases it. Only on a terminal. */
 void session__status(const struct session *session, const char *text);
 

@@ -73,6 +73,8 @@ struct session_source {
 	unsigned int look_every; /* records between two checks of signals and output; 0: never */
 	bool starts_view;	 /* the view starts itself: on_start is not called */
 	void (*bound)(struct session *s); /* only data inside of inside->span is wanted */
+	void (*seek)(struct session *s);  /* likewise, all over again; NULL: no view browses it */
+	bool (*is_damaged)(const struct session *s); /* what was read since; with seek */
 	void (*position)(const struct session *s, uint64_t *at, uint64_t *all); /* in bytes */
 	void (*finish)(struct session *s); /* no data is left; the view's end is next */
 	const struct capture_about *(*about)(const struct session *s);
@@ -84,9 +86,11 @@ struct session_source {
 extern const struct session_source session_io_live, session_io_replay, session_cache_live,
 	session_cache_replay, session_probe_live, session_calls_replay;
 
-/* The two loops. */
+/* The loops. */
 int session_live(struct session *s, char **argv);
 int session_replay(struct session *s);
+int session_browse(struct session *s);
+void session_bound(struct session *s); /* of a replay: finds inside->span */
 
 enum { SESSION_PATHS = 1024 }; /* later devices have no count of failovers */
 
@@ -110,6 +114,9 @@ struct session_inside {
 	struct { /* of a replay: what is shown */
 		uint64_t from_ns, to_ns, end_ns, next_tick_ns;
 	} span;
+	struct { /* of one that is browsed: the span before any visit */
+		uint64_t from_ns, to_ns, end_ns;
+	} extent;
 	struct capture_about about;	      /* of a live run: its clocks */
 	struct glossary known[NR_GLOSSARIES]; /* of a live run: names of ids looked up so far */
 	uint64_t failovers[SESSION_PATHS];    /* by the device's index in the list */

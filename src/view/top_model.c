@@ -244,6 +244,17 @@ int top_model__end(struct top_model *m, double seconds)
 	return err;
 }
 
+void top_model__forget(struct top_model *m)
+{
+	for (size_t i = 0; i < m->nr_keys; i++)
+		for (size_t n = 0; n < m->levels[i].nr; n++) {
+			m->levels[i].tracks[n].last = 0;
+			memset(m->levels[i].tracks[n].levels, 0,
+			       sizeof(m->levels[i].tracks[n].levels));
+		}
+	m->nr_intervals = 0;
+}
+
 /* ---- the rows of a place ---- */
 
 void top_model__measure(struct top_model *m, size_t level, const struct breakdown_row *from,

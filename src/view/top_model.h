@@ -94,6 +94,9 @@ int top_model__add(struct top_model *model, const struct io_tags *tags, const st
 int top_model__add_open(struct top_model *model, const struct io_tags *tags);
 int top_model__end(struct top_model *model, double seconds);
 
+/* As if no interval had been seen: the rows of the run stay. */
+void top_model__forget(struct top_model *model);
+
 /* The rows by all keys, for programs: those of the interval. */
 const struct breakdown *top_model__finest(const struct top_model *model);
 void top_model__measure(struct top_model *model, size_t level, const struct breakdown_row *from,

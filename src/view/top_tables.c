@@ -68,34 +68,63 @@ int top_tables__put_interval(struct top_tables *t, struct session *s, struct top
 	return 0;
 }
 
-static void tables_put_total(struct top_tables *t, const struct session *s, struct top_model *m,
+/* Of the run, or of the last interval. */
+struct tables_span {
+	struct session *session;
+	struct top_model *model;
+	bool whole;
+	double seconds;
+};
+
+static void tables_put_total(struct top_tables *t, const struct tables_span *span,
 			     const struct breakdown_row *from)
 {
-	struct top_row row = { .shown.span = "total", .in_flight = CELL_NO_NUMBER, .from = from };
-	struct hist *total = &m->interval;
+	struct top_row row = { .shown.span = span->whole ? "total" : "interval",
+			       .in_flight = CELL_NO_NUMBER,
+			       .from = from };
+	struct hist *total = &span->model->interval;
 
-	*total = from->total;
+	if (span->whole)
+		*total = from->total;
+	else
+		breakdown_row__interval(from, total);
 	hist__mend_max(total);
-	latency_row__measure(&row.shown, total, s->span_s);
+	latency_row__measure(&row.shown, total, span->seconds);
 	latency_row__measure_percentiles(&row.shown, total);
-	tables_put_row(t, s, m, &row);
+	tables_put_row(t, span->session, span->model, &row);
 }
 
-int top_tables__put_totals(struct top_tables *t, struct session *s, struct top_model *m)
+static int tables_put_span(struct top_tables *t, const struct tables_span *span, const char *title)
 {
-	const struct breakdown *finest = top_model__finest(m);
+	const struct session *s = span->session;
+	const struct breakdown *finest = top_model__finest(span->model);
 	struct latency_rank *ranks = malloc((finest->nr + 1) * sizeof(*ranks));
 	size_t nr;
 
 	if (!ranks)
 		return log_no_memory();
-	nr = latency_ranks__make(finest, true, LATENCY_SORT_COUNT, ranks);
-	if (nr)
+	nr = latency_ranks__make(finest, span->whole, LATENCY_SORT_COUNT, ranks);
+	if (title)
+		fprintf(s->out, "%s:\n", title);
+	else if (nr)
 		intervals__say_whole(s);
+	if (title && !nr)
+		fprintf(s->out, "no I/O\n");
 	for (size_t i = 0; i < nr && (s->format == TABLE_JSON || i < TOP_TOTALS); i++)
-		tables_put_total(t, s, m, ranks[i].row);
+		tables_put_total(t, span, ranks[i].row);
 	if (s->format == TABLE_TEXT && nr > TOP_TOTALS)
 		fprintf(s->out, "and %zu more rows; iosonar latency shows all\n", nr - TOP_TOTALS);
 	free(ranks);
 	return 0;
+}
+
+int top_tables__put_window(struct top_tables *t, struct session *s, struct top_model *m,
+			   const char *title)
+{
+	return tables_put_span(t, &(struct tables_span){ s, m, false, m->seconds }, title);
+}
+
+int top_tables__put_totals(struct top_tables *t, struct session *s, struct top_model *m)
+{
+	return tables_put_span(t, &(struct tables_span){ s, m, true, s->span_s }, NULL);
 }

@@ -20,7 +20,10 @@ void top_tables__free(struct top_tables *tables);
  * is about the run. -ENOMEM, said. */
 int top_tables__put_interval(struct top_tables *tables, struct session *session,
 			     struct top_model *model, struct top_sample *sample);
-/* The rows of the run: the largest in text, all of them for programs. -ENOMEM, said. */
+/* The rows of the last interval, or of the run: the largest in text, all of them for programs.
+ * -ENOMEM, said. */
+int top_tables__put_window(struct top_tables *tables, struct session *session,
+			   struct top_model *model, const char *title);
 int top_tables__put_totals(struct top_tables *tables, struct session *session,
 			   struct top_model *model);
 

@@ -37,7 +37,8 @@ on_terminal() {
 }
 
 @test "what the screen cannot do is refused" {
-	refused "top -r requires -o json: the screen shows live runs only" -r "$data/nvme.cap"
+	refused "top -r takes -n only with -o json: its keys end it" -r "$data/nvme.cap" -n 2
+	refused "top requires a terminal, and standard input is none; -o json prints samples without a screen" -r "$data/nvme.cap" </dev/null
 	refused "top takes a COMMAND only with -o json: its output would be on the screen (got 'true')" -- true
 }
 

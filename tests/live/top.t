@@ -5,7 +5,9 @@
 set -u
 # shellcheck source=tests/live/lib.sh
 . "$(dirname "$0")/lib.sh"
-disk='' load='' socket=ascii
+# shellcheck source=tests/live/screen.sh
+. "$(dirname "$0")/screen.sh"
+disk='' load=''
 
 # shellcheck disable=SC2317 # called by the trap
 clean() {
@@ -18,30 +20,6 @@ clean() {
 
 # ---- the terminal ----
 
-tm() { tmux -u -S "$tmp/$socket" -f /dev/null "$@"; }
-shown() { tm capture-pane -p 2>/dev/null; }
-keys() { tm send-keys "$@"; }
-# The first line of the screen that has this, within five seconds.
-wait_for() {
-	for _ in $(seq 100); do
-		shown | grep -m1 -E -- "$1" && return 0
-		sleep 0.05
-	done
-	return 1
-}
-wait_gone() {
-	for _ in $(seq 100); do
-		shown | grep -qE -- "$1" || return 0
-		sleep 0.05
-	done
-	return 1
-}
-
-shows() { # shows PATTERN WHAT
-	wait_for "$1" >/dev/null
-	ok $? "$2" || shown | sed 's/^/# /'
-}
-
 # start [OPTION...]: top in a shell in the terminal, with the modes before and after and its exit status in files.
 start() {
 	rm -f "$tmp/before" "$tmp/after" "$tmp/code"
@@ -50,20 +28,6 @@ start() {
 }
 
 pid_of() { pgrep -f "^$IOSONAR top -d $name" | head -1; }
-
-# It has ended: wait until the shell says so.
-ended() {
-	for _ in $(seq 300); do
-		[ -s "$tmp/after" ] && return 0
-		sleep 0.05
-	done
-	return 1
-}
-
-is_sane() { # is_sane WHAT: the terminal is as it was
-	is "$(cat "$tmp/after")" "$(cat "$tmp/before")" "$1: the modes of the terminal are as before"
-	is "$(tm display-message -p '#{alternate_on} #{cursor_flag}')" "0 1" "$1: the normal screen, with a cursor"
-}
 
 # Some kernels hide a task from every program: see latency.t.
 is_hidden() { shown | grep -q 'completion never seen'; }

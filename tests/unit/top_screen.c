@@ -256,6 +256,41 @@ static void test_keys(void)
 	ok(screen.quits, "q quits");
 }
 
+static void test_capture(void)
+{
+	begin();
+	model.knows_open = false;
+	top_browse__begin(&screen.browse, 0, 5000000000, 1000000000);
+	snprintf(screen.browse.file, sizeof(screen.browse.file), "run.cap");
+	screen.facts.has_ledger = true;
+	press(SCREEN_RIGHT);
+	is_str(grid[0], "iosonar top  run.cap  1.000 s to 2.000 s of 5.000 s  12:00:07",
+	       "a capture has the time of its window; Right shows the next one");
+	ok(!strstr(grid[1], "in flight"), "not what is in flight");
+	ok(!strstr(grid[3], "CPU"), "and not what it costs");
+	press(SCREEN_END);
+	ok(strstr(grid[0], "4.000 s to 5.000 s"), "End shows the last window");
+	press(SCREEN_RIGHT);
+	ok(strstr(grid[23], "end of the capture"), "which has no next");
+	press('+');
+	press(SCREEN_LEFT);
+	ok(strstr(grid[0], "2.000 s to 4.000 s"), "+ and Left: a longer window before");
+	press(SCREEN_HOME);
+	ok(strstr(grid[0], "0.000 s to 2.000 s"), "Home shows the first window");
+	press(' ');
+	ok(!screen.is_frozen && strstr(grid[0], "PLAYS"), "Space plays");
+	nr_lines = 30;
+	press('?');
+	ok(!strncmp(grid[1], "Left ", 5) && strstr(grid[22], "quit") && !*grid[23],
+	   "? has its keys instead of those that it replaces");
+	press('q');
+	screen.browse.is_damaged = true;
+	screen.facts.has_ledger = false;
+	draw();
+	is_str(grid[2], "DAMAGED  the capture has no ledger", "damage is told");
+	ok(alarm_line == 2, "with an alarm");
+}
+
 static void hear(void *arg, const char *message)
 {
 	snprintf(arg, TOP_MESSAGE, "%s", message);
@@ -296,6 +331,7 @@ int main(void)
 	test_windows();
 	test_keys();
 	test_filter();
+	test_capture();
 	top_model__free(&model);
 	return done_testing();
 }
