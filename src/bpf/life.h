@@ -6,6 +6,7 @@
 #ifndef IOSONAR_BPF_LIFE_H
 #define IOSONAR_BPF_LIFE_H
 
+#include "bpf/failure.h"
 #include "bpf/file.h"
 #include "bpf/flush.h"
 #include "bpf/note.h"
@@ -62,9 +63,10 @@ inline_always void command_ends(const struct tables *t, struct io_slot *slot,
 	slot->completed++;
 	if (failed)
 		count_up(counters.failed);
-	if (setting_of(t, not_rows_alone) && !command_has_row(t, slot, o, ns, stages))
-		return;
-	row_count(t, slot->key_nr, ns, slot->bytes);
+	if (!setting_of(t, not_rows_alone) || command_has_row(t, slot, o, ns, stages))
+		row_count(t, slot->key_nr, ns, slot->bytes);
+	if (failed && settings.failures) /* last: no register has to outlive the call */
+		failure_count(slot->key_nr, o->status, o->end_ns);
 }
 
 /* An NVMe command ends with the error that parked it, or because no other attempt will come. */
@@ -75,6 +77,8 @@ inline_always void command_fails(const struct tables *t, struct io_slot *slot, _
 
 	if (setting_of(t, records) && slot->state == IO_PARKED)
 		o.status = slot_more(t, slot)->status;
+	else if (settings.failures && slot->state == IO_PARKED)
+		o.status = slot->queue;
 	command_ends(t, slot, &o, stages);
 }
 
@@ -376,6 +380,8 @@ inline_always int nvme_complete(const struct tables *t, struct request *rq, __u6
 		if (setting_of(t, records)) {
 			slot_more(t, slot)->status = o.status;
 			count_up(counters.parked);
+		} else if (settings.failures) {
+			slot->queue = o.status;
 		}
 		return 0;
 	}

@@ -62,7 +62,7 @@ struct {
 	__type(value, __u64);
 } io_locks SEC(".maps");
 
-enum io_lock { LOCK_DEVICE, LOCK_KEY };
+enum io_lock { LOCK_DEVICE, LOCK_KEY, LOCK_FAILURE };
 
 inline_always bool cell_lock(enum io_lock which, __u32 nr)
 {

@@ -23,6 +23,7 @@
 #include "view/latency_by.h"
 #include "view/top_model.h"
 #include "view/top_tables.h"
+#include "view/top_troubles.h"
 
 struct top {
 	/* options */
@@ -32,6 +33,7 @@ struct top {
 	struct top_model model;
 	struct top_screen screen;
 	struct top_tables tables;
+	struct top_troubles troubles;
 	double seconds;		/* since the last interval of the screen */
 	unsigned int ticks;	/* likewise */
 	double cpu_s, cpu_at_s; /* own CPU time so far, and when it was read */
@@ -62,7 +64,7 @@ const struct cmd cmd_top = {
 			     &read_group),
 	.own = &top_group,
 	.view_size = sizeof(struct top),
-	.objects = CMD_OBJECTS(&top_rows, &top_samples, &session_ledger),
+	.objects = CMD_OBJECTS(&top_rows, &top_samples, &top_trouble_rows, &session_ledger),
 	.run = top_run,
 	.needs = NEED_IO | NEED_FILES,
 };
@@ -142,9 +144,10 @@ static int top_read(struct top *t, struct session *s)
 	if (io)
 		io__ledger(io, &t->screen.facts.ledger);
 	top_measure_cost(t, s);
+	t->screen.now_s = s->elapsed_s;
 	t->seconds = 0;
 	t->ticks = 0;
-	return t->err ? log_err(t->err, "out of memory") : 0;
+	return t->err ? log_err(t->err, "out of memory") : top_troubles__look(&t->troubles);
 }
 
 static void top_set_clock(struct top_facts *facts)
@@ -181,6 +184,7 @@ static int top_print(struct top *t, struct session *s)
 		.bpf_percent = facts->bpf_percent,
 	};
 
+	top_troubles__print(&t->troubles);
 	return top_tables__put_interval(&t->tables, s, &t->model, &sample);
 }
 
@@ -272,13 +276,16 @@ static struct io_wants top_wants(void *state, const struct options *options)
 	uint32_t mask = top_model__finest(&((struct top *)state)->model)->mask;
 	struct io_wants wants = latency_by__wants(mask, &options->filter);
 
-	wants.own_cost = true;
+	wants.own_cost = wants.failures = true;
 	return wants;
 }
 
 static void top_needs(const void *state, struct privilege_needs *needs)
 {
-	needs->draws = ((const struct top *)state)->draws;
+	const struct top *t = state;
+
+	needs->draws = t->draws;
+	needs->runs = t->troubles.inflight;
 }
 
 static int top_on_start(void *state, struct session *s)
@@ -293,6 +300,7 @@ static int top_on_start(void *state, struct session *s)
 		io__tell_open(io, top_take_open, t);
 	top_measure_cost(t, s);
 	err = top_tables__open(&t->tables, s, &t->model);
+	err = err ?: top_troubles__open(&t->troubles, s);
 	return err || s->format != TABLE_TEXT ? err : top_open_screen(t, s);
 }
 
@@ -363,10 +371,12 @@ static int top_run(void *state, const struct options *options, char **argv)
 		return err;
 	top_model__init(&t->model, keys, nr);
 	t->screen.model = &t->model;
+	t->screen.troubles = &t->troubles;
 	t->screen.multiple = 1;
 	err = session__run(&top_view, t, options, argv);
 	top_close_screen(t); /* if the run failed */
 	top_model__free(&t->model);
 	top_tables__free(&t->tables);
+	top_troubles__free(&t->troubles);
 	return err;
 }

@@ -180,7 +180,7 @@ void io__rehearse(struct rehearsal *rehearsal)
 /* ---- read ---- */
 
 /* Key 0 is the row `other`: it has no tags. */
-static void io_tags_of(struct io *io, uint32_t key_nr, struct io_tags *tags)
+void io_tags_of(struct io *io, uint32_t key_nr, struct io_tags *tags)
 {
 	const struct io_key *key = (struct io_key *)io->key_cells.cells + key_nr;
 	int device;

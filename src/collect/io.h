@@ -39,6 +39,7 @@ struct io_wants {
 	bool troubles;	       /* with records: also failed attempts and events of controllers */
 	bool only_troubled;    /* and no records of commands without trouble */
 	bool rows;	       /* with records: rows of all commands, not only of dropped records */
+	bool failures;	       /* io__failures; not with records */
 	uint32_t kinds;	       /* bits of enum io_kind; 0: all */
 	uint64_t buffer_bytes; /* of a CPU's ring; 0: the default */
 	bool own_cost;	       /* io__own_cost; not where tasks, files or stages are wanted */
@@ -79,6 +80,18 @@ void io__read(struct io *io, io_row_fn fn, void *arg);
 /* From now on io__read also calls fn for every command in flight, before all rows. */
 typedef void (*io_open_fn)(void *arg, const struct io_tags *tags);
 void io__tell_open(struct io *io, io_open_fn fn, void *arg);
+
+/*
+ * Failed commands as of now: how often each kind failed since the start, and when last. A kind may
+ * come in parts. At most IO_FAILURES kinds are told apart: the ledger counts all.
+ */
+struct io_failed {
+	struct io_tags tags;
+	uint64_t count, last_ns;
+	uint16_t status; /* as in a record */
+};
+typedef void (*io_failed_fn)(void *arg, const struct io_failed *failed);
+void io__failures(struct io *io, io_failed_fn fn, void *arg);
 
 /* To be called once a minute: counters of 32 bits go on where they would wrap unseen. */
 void io__keep_counts(struct io *io);

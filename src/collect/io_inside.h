@@ -160,4 +160,7 @@ uint32_t io_idle_ring_bytes(const struct io *io); /* of each CPU's that is not o
 uint64_t io_rings_bytes(const struct io *io);	  /* of all */
 void io_free_rings(struct io *io);
 
+/* What a row key stands for. */
+void io_tags_of(struct io *io, uint32_t key_nr, struct io_tags *tags);
+
 #endif

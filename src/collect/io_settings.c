@@ -111,6 +111,7 @@ static void io_set_shape(struct io *io)
 	ro->troubles = io->wants.troubles;
 	ro->measures = io->wants.own_cost;
 	ro->only_troubled = io->wants.only_troubled;
+	ro->failures = io->wants.failures;
 	ro->kernel_stacks = io->wants.kernel_stacks;
 	ro->user_stacks = io->wants.user_stacks;
 	ro->depths = io->wants.depths;

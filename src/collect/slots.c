@@ -113,6 +113,19 @@ bool slot_table__is_unsettled(const struct slot_table *table, uint64_t now_ns)
 	return false;
 }
 
+void slot_table__tell_parked(const struct slot_table *table, uint64_t now_ns, slot_fn fn, void *arg)
+{
+	for (uint32_t nr = 0; nr < table->nr; nr++) {
+		struct io_slot slot;
+
+		if (table->slots[nr].key <= IO_TOMB || table->slots[nr].state != IO_PARKED)
+			continue;
+		slot = slot_read(&table->slots[nr]);
+		if (slot.state == IO_PARKED && slot_is_settled(&slot, now_ns))
+			fn(arg, nr, &slot);
+	}
+}
+
 static void slot_sweep_mark(struct slot_table *table, uint64_t now_ns)
 {
 	for (uint32_t nr = 0; nr < table->nr; nr++) {

@@ -49,6 +49,10 @@ bool slot_table__find(const struct slot_table *table, uint64_t request, struct i
 /* Did a command fail so recently that it may still be retried? */
 bool slot_table__is_unsettled(const struct slot_table *table, uint64_t now_ns);
 
+/* Ended with an error, and no program has settled it: as __scan tells. Searches all of them. */
+void slot_table__tell_parked(const struct slot_table *table, uint64_t now_ns, slot_fn fn,
+			     void *arg);
+
 /*
  * Frees slots whose request has not been used for 10 s, when more than half are taken: an elevator
  * change or an unplugged drive leaves them behind. In two steps at least 100 ms apart: first the

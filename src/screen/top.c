@@ -15,6 +15,7 @@ enum {
 	TOP_STRIP_LINES = 8, /* of the strip, at most */
 	TOP_STRIP_FROM = 16, /* a window with fewer lines has no strip */
 	TOP_CELL = 64,
+	TOP_TROUBLE_LINES = 4, /* at most */
 };
 
 /* ---- header ---- */
@@ -318,6 +319,51 @@ static void draw_strip(const struct top_screen *t, int from, int lines)
 		draw_strip_line(t, &s, from + lines - 1 - (int)((band - s.first) / per), band, per);
 }
 
+/* ---- what goes wrong ---- */
+
+static int top_trouble_lines(const struct top_screen *t, int lines)
+{
+	int most = lines < TOP_STRIP_FROM ? 1 : TOP_TROUBLE_LINES, nr = 0;
+
+	while (t->troubles && nr < most && top_troubles__nth(t->troubles, (size_t)nr))
+		nr++;
+	return nr;
+}
+
+/* The word at its start is enough of an alarm where there is no colour. */
+static void draw_trouble(const struct top_screen *t, const struct top_trouble *row, int line)
+{
+	char text[512], age[32];
+	double ago_s = t->now_s - row->last_s;
+	int at;
+
+	at = screen__put(line, 0, screen__columns(), SCREEN_ALARM,
+			 isnan(row->last_s) ? "STUCK" : "FAILED");
+	if (isnan(row->last_s))
+		snprintf(text, sizeof(text), "%s %s  %" PRIu64 " for %s: %s", row->dev, row->op,
+			 row->count, text__duration(age, sizeof(age), row->oldest_ns), row->status);
+	else
+		snprintf(text, sizeof(text), "%s %s  %" PRIu64 ", the last %.0f s ago: %s",
+			 row->dev, row->op, row->count, ago_s > 0 ? ago_s : 0, row->status);
+	screen__put(line, at + 1, screen__columns() - at - 1, SCREEN_PLAIN, text);
+}
+
+/* The last line tells if there are more. */
+static void draw_troubles(const struct top_screen *t, int from, int lines)
+{
+	const struct top_troubles *all = t->troubles;
+	size_t nr = lines ? all->nr_stuck + all->nr_failed : 0;
+	char text[96];
+
+	for (int i = 0; i < lines; i++)
+		draw_trouble(t, top_troubles__nth(all, (size_t)i), from + i);
+	if (nr <= (size_t)lines)
+		return;
+	snprintf(text, sizeof(text), "  and %zu more kinds", nr - (size_t)lines);
+	screen__put(from + lines - 1, screen__columns() - (int)strlen(text), (int)strlen(text),
+		    SCREEN_PLAIN, text);
+}
+
 /* ---- the whole ---- */
 
 static int draw_keys(const struct top_key *keys, const struct top_key *instead, int line, int lines)
@@ -368,17 +414,18 @@ static void draw_last_line(const struct top_screen *t, int line, int width)
 static void draw_all(const struct top_screen *t, int lines, int width)
 {
 	int strip = t->hides_strip || lines < TOP_STRIP_FROM ? 0 : lines / 3;
-	int rows;
+	int troubles = top_trouble_lines(t, lines), rows;
 
 	strip = strip > TOP_STRIP_LINES + 1 ? TOP_STRIP_LINES + 1 : strip;
-	rows = lines - TOP_HEADING - 2 - strip;
+	rows = lines - TOP_HEADING - 2 - strip - troubles;
 	draw_first_line(t, width);
 	draw_sum(t, width);
 	draw_ledger(t, width);
 	draw_place(t, width);
 	draw_rows(t, width, rows);
 	if (strip)
-		draw_strip(t, lines - 1 - strip, strip);
+		draw_strip(t, lines - 1 - troubles - strip, strip);
+	draw_troubles(t, lines - 1 - troubles, troubles);
 	draw_last_line(t, lines - 1, width);
 }
 

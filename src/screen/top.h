@@ -11,6 +11,8 @@
  *	> nvme0n1         12.3k    50.4  4.0Ki  80.0us   203us  1.20ms        12
  *	latency of nvme0n1, last 60 s
  *	 128us |   ..::--==|
+ *	STUCK  nvme0n1  write  2 for 3.21s: sent
+ *	FAILED nvme0n1  read   6, the last 2 s ago: unrecovered read error (2/81)
  */
 #ifndef IOSONAR_SCREEN_TOP_H
 #define IOSONAR_SCREEN_TOP_H
@@ -19,6 +21,7 @@
 #include "screen/screen.h"
 #include "screen/top_browse.h"
 #include "view/top_model.h"
+#include "view/top_troubles.h"
 
 enum {
 	TOP_LEAST_COLUMNS = 40,
@@ -37,6 +40,8 @@ struct top_facts {
 
 struct top_screen {
 	struct top_model *model;
+	const struct top_troubles *troubles; /* NULL: none are known */
+	double now_s;			     /* since the start, at the last interval */
 	struct top_facts facts;
 	struct top_browse browse; /* with -r */
 	struct chart_style style;

@@ -51,7 +51,8 @@ struct io_slot {
 	__u64 last_ns;	/* parked: when the error came */
 	__u64 alloc_ns; /* rq->start_time_ns: tells a second setup of a command from the next
 			   command */
-	__u64 queue;	/* rq->q that the following holds for; 0: for none */
+	__u64 queue;	/* rq->q that the following holds for; 0: for none; of a parked command
+			   its status, if failures are wanted and records are not */
 	__u32 issued;	/* commands, not attempts; wraps: user space takes differences */
 	__u32 completed;
 	__u32 bytes;
@@ -443,6 +444,7 @@ struct io_settings {
 	__u8 bios;			 /* records of bios, not of commands */
 	__u8 troubles;			 /* records of attempts that failed */
 	__u8 only_troubled;		 /* no record of a command without trouble */
+	__u8 failures;			 /* struct io_failure */
 	__u8 bio_queue_argument;	 /* events of bios have the queue as their first argument */
 	__u8 task_pointer;		 /* bpf_get_current_task_btf is there (5.11), */
 	__u8 task_registers;		 /* and bpf_task_pt_regs (5.15) */
@@ -477,6 +479,14 @@ struct io_cost {
 	__u64 ns[NR_COSTS];	  /* with one reading of the clock too many, which takes */
 	__u64 clock_ns[NR_COSTS]; /* this */
 };
+
+/* Commands that ended with an error, by row key and status. A kind may have two cells. */
+struct io_failure {
+	__u64 key; /* number of the row key << 32 | status; 0: free */
+	__u64 count;
+	__u64 last_ns; /* end of the last of them */
+};
+enum { IO_FAILURES = 64 };
 
 /* Counted where it happens; only ever grows. */
 struct io_counters {

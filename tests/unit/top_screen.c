@@ -256,6 +256,47 @@ static void test_keys(void)
 	ok(screen.quits, "q quits");
 }
 
+static void test_troubles(void)
+{
+	static struct top_troubles troubles;
+	int alarm;
+
+	begin();
+	troubles.failed[0] = (struct top_trouble){
+		.dev = "sda", .op = "write", .status = "I/O error (EIO)", .count = 7, .last_s = 3
+	};
+	for (size_t i = 1; i < 5; i++)
+		troubles.failed[i] = troubles.failed[0];
+	screen.troubles = &troubles;
+	screen.now_s = 5;
+	draw();
+	ok(strstr(grid[22], " ms |") || !strstr(grid[22], "FAILED"), "without trouble no line");
+	troubles.nr_failed = 1;
+	draw();
+	alarm = alarm_line;
+	is_str(grid[22], "FAILED sda write  7, the last 2 s ago: I/O error (EIO)",
+	       "failed commands are above the foot");
+	ok(alarm == 22, "with an alarm");
+	troubles.stuck[0] = (struct top_trouble){ .dev = "nvme0n1",
+						  .op = "read",
+						  .status = "sent",
+						  .count = 2,
+						  .last_s = NAN,
+						  .oldest_ns = 3210000000 };
+	troubles.nr_stuck = 1;
+	draw();
+	is_str(grid[21], "STUCK nvme0n1 read  2 for 3.21s: sent", "stuck ones are above those");
+	troubles.nr_failed = 5;
+	draw();
+	ok(!strncmp(grid[19], "STUCK", 5) && strstr(grid[22], "and 2 more kinds"),
+	   "four lines at most, and the number of the others");
+	nr_lines = 10;
+	draw();
+	ok(!strncmp(grid[8], "STUCK", 5) && !strncmp(grid[5], "> nvme0n1", 9),
+	   "a small window has one line of them, and rows");
+	nr_lines = 24;
+}
+
 static void test_capture(void)
 {
 	begin();
@@ -332,6 +373,7 @@ int main(void)
 	test_keys();
 	test_filter();
 	test_capture();
+	test_troubles();
 	top_model__free(&model);
 	return done_testing();
 }
