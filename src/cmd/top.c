@@ -162,9 +162,9 @@ static void top_set_clock(struct top_facts *facts)
 static int top_draw(void *state)
 {
 	struct top *t = state;
-	int err = top_model__arrange(&t->model, top_label, t->session);
 
-	if (err)
+	t->model.lines = (size_t)screen__lines();
+	if (top_model__arrange(&t->model, top_label, t->session))
 		return log_no_memory();
 	top_screen__draw(&t->screen);
 	return 0;

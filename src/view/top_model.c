@@ -3,6 +3,7 @@
 #include "view/top_model.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/grow.h"
@@ -160,26 +161,25 @@ int top_model__add_open(struct top_model *m, const struct io_tags *tags)
 	return 0;
 }
 
-/* Counts in the slots from one to before another. */
-static uint64_t slots_sum(const struct hist *hist, uint32_t from, uint32_t to)
+static size_t slot_band(uint32_t slot)
 {
-	uint64_t sum = 0;
+	uint32_t first = hist_slot(1ULL << TOP_FROM_BIT);
+	size_t band = slot < first ? 0 : (slot - first) / HIST_SUB;
 
-	for (uint32_t slot = from; slot < to; slot++)
-		sum += hist->slots[slot];
-	return sum;
+	return band < TOP_BANDS ? band : TOP_BANDS - 1;
 }
 
-static void track_remember(struct top_track *track, uint64_t number, const struct hist *hist)
+/* The commands of the interval are in its bands. */
+static void track_remember(struct top_track *track, uint64_t number, uint64_t count)
 {
 	uint8_t *levels = track->levels[number % TOP_INTERVALS];
-	uint32_t from = 0, to = hist_slot(1ULL << TOP_FROM_BIT);
 
-	for (size_t band = 0; band < TOP_BANDS; band++) {
-		to = band == TOP_BANDS - 1 ? HIST_CELLS : to + HIST_SUB;
-		levels[band] = (uint8_t)chart__level(slots_sum(hist, from, to), hist->count);
-		from = to;
-	}
+	memset(levels, 0, TOP_BANDS);
+	if (!count)
+		return; /* idle, as most rows are */
+	for (size_t band = 0; band < TOP_BANDS; band++)
+		levels[band] = (uint8_t)chart__level(track->bands[band], count);
+	memset(track->bands, 0, sizeof(track->bands));
 	track->last = number;
 }
 
@@ -191,52 +191,97 @@ int top_track__level(const struct top_model *m, const struct top_track *track, s
 	return track->levels[(m->nr_intervals - ago) % TOP_INTERVALS][band];
 }
 
-static void row_merge(struct breakdown_row *row, const struct hist *interval)
+/* The rows that a row of the last level is part of, by level; each has a track then. */
+static int model_find_chain(struct top_model *m, struct breakdown_row *row,
+			    struct breakdown_row *chain[NR_BY])
 {
-	hist__merge(&row->total, interval);
-	row->interval_max_ns = row->total.max_ns;
+	size_t at = m->nr_keys - 1;
+
+	for (chain[at] = row; at > 0; at--) {
+		struct top_track *track = level_track(&m->levels[at], chain[at]);
+
+		if (track && !track->above)
+			track->above =
+				breakdown__row(&m->levels[at - 1].breakdown, &chain[at]->tags);
+		if (!track || !track->above)
+			return -ENOMEM;
+		chain[at - 1] = track->above;
+	}
+	return level_track(&m->levels[0], chain[0]) ? 0 : -ENOMEM;
 }
 
-/* Adds each row to the one that it is part of: levels end from the last one up. */
-static int level_end(struct top_model *m, size_t at)
+static void hist_add_slotless(struct hist *into, const struct breakdown_row *row)
 {
-	struct top_level *level = &m->levels[at];
+	into->count += row->total.count - row->before.count;
+	into->sum_ns += row->total.sum_ns - row->before.sum_ns;
+	into->bytes += row->total.bytes - row->before.bytes;
+	if (row->interval_max_ns > into->max_ns)
+		into->max_ns = row->interval_max_ns;
+}
 
-	for (size_t i = 0; i < level->breakdown.nr; i++) {
-		struct breakdown_row *row = level->breakdown.rows[i];
-		struct top_track *track = level_track(level, row);
-		const struct hist *interval;
+static void model_add_slot(struct top_model *m, struct breakdown_row *const chain[NR_BY],
+			   uint32_t slot, uint64_t nr)
+{
+	const size_t last = m->nr_keys - 1, band = slot_band(slot);
 
-		if (!track)
-			return -ENOMEM;
-		if (at && !track->above)
-			track->above = breakdown__row(&m->levels[at - 1].breakdown, &row->tags);
-		if (at && !track->above)
-			return -ENOMEM;
-		memset(track->levels[m->nr_intervals % TOP_INTERVALS], 0, TOP_BANDS);
-		if (row->total.count == row->before.count)
-			continue; /* idle, as most rows are */
-		if (at + 1 == m->nr_keys)
-			breakdown_row__interval(row, &m->interval);
-		interval = at + 1 == m->nr_keys ? &m->interval : &row->total;
-		track_remember(track, m->nr_intervals, interval);
-		if (at)
-			row_merge(track->above, interval);
-		else
-			hist__merge(&m->sum, interval);
+	m->sum.slots[slot] += nr;
+	m->levels[last].tracks[chain[last]->number].bands[band] += nr;
+	for (size_t at = 0; at < last; at++) {
+		chain[at]->total.slots[slot] += nr;
+		m->levels[at].tracks[chain[at]->number].bands[band] += nr;
+	}
+}
+
+/*
+ * Adds the interval of a row of the last level to all that it is part of. One pass over its slots
+ * up to the last command: few slots are in use, and most latencies are far below the last one.
+ */
+static int model_spread(struct top_model *m, struct breakdown_row *row)
+{
+	uint64_t left = row->total.count - row->before.count;
+	struct breakdown_row *chain[NR_BY];
+	int err = model_find_chain(m, row, chain);
+
+	if (err || !left)
+		return err;
+	hist_add_slotless(&m->sum, row);
+	for (size_t at = 0; at + 1 < m->nr_keys; at++) {
+		hist_add_slotless(&chain[at]->total, row);
+		chain[at]->interval_max_ns = chain[at]->total.max_ns;
+	}
+	for (uint32_t slot = 0; left && slot < HIST_CELLS; slot++) {
+		uint64_t nr = row->total.slots[slot] - row->before.slots[slot];
+
+		if (!nr)
+			continue;
+		model_add_slot(m, chain, slot, nr);
+		left -= nr < left ? nr : left;
 	}
 	return 0;
 }
 
+static void level_remember(struct top_level *level, uint64_t number)
+{
+	for (size_t i = 0; i < level->breakdown.nr; i++) {
+		const struct breakdown_row *row = level->breakdown.rows[i];
+
+		track_remember(&level->tracks[row->number], number,
+			       row->total.count - row->before.count);
+	}
+}
+
 int top_model__end(struct top_model *m, double seconds)
 {
+	struct breakdown *finest = &m->levels[m->nr_keys - 1].breakdown;
 	int err = 0;
 
 	m->nr_intervals++;
 	m->seconds = seconds;
 	memset(&m->sum, 0, sizeof(m->sum));
-	for (size_t i = m->nr_keys; i-- > 0 && !err;)
-		err = level_end(m, i);
+	for (size_t i = 0; i < finest->nr && !err; i++)
+		err = model_spread(m, finest->rows[i]);
+	for (size_t i = 0; i < m->nr_keys && !err; i++)
+		level_remember(&m->levels[i], m->nr_intervals);
 	hist__mend_max(&m->sum);
 	memset(&m->all, 0, sizeof(m->all));
 	latency_row__measure(&m->all, &m->sum, seconds);
@@ -257,17 +302,41 @@ void top_model__forget(struct top_model *m)
 
 /* ---- the rows of a place ---- */
 
-void top_model__measure(struct top_model *m, size_t level, const struct breakdown_row *from,
-			struct top_row *row)
+static void row_begin(struct top_model *m, size_t level, const struct breakdown_row *from,
+		      struct top_row *row)
 {
 	memset(row, 0, sizeof(*row));
 	row->from = from;
 	row->track = &m->levels[level].tracks[from->number];
 	row->in_flight = m->knows_open ? row->track->in_flight : CELL_NO_NUMBER;
-	breakdown_row__interval(from, &m->interval);
+}
+
+/* What needs no look at the slots. */
+static void row_measure_rates(const struct top_model *m, struct top_row *row)
+{
+	const struct hist *now = &row->from->total, *before = &row->from->before;
+	double seconds = m->seconds > 0 ? m->seconds : INFINITY;
+	uint64_t bytes = now->bytes - before->bytes;
+
+	row->shown.count = now->count - before->count;
+	row->shown.per_s = (double)row->shown.count / seconds;
+	row->shown.mb_per_s = (double)bytes / seconds / 1e6;
+	row->shown.size_bytes = row->shown.count ? bytes / row->shown.count : 0;
+}
+
+static void row_measure_latency(struct top_model *m, struct top_row *row)
+{
+	breakdown_row__interval(row->from, &m->interval);
 	hist__mend_max(&m->interval);
 	latency_row__measure(&row->shown, &m->interval, m->seconds);
 	latency_row__measure_percentiles(&row->shown, &m->interval);
+}
+
+void top_model__measure(struct top_model *m, size_t level, const struct breakdown_row *from,
+			struct top_row *row)
+{
+	row_begin(m, level, from, row);
+	row_measure_latency(m, row);
 }
 
 static bool track_is_shown(const struct top_model *m, const struct top_track *track)
@@ -339,28 +408,57 @@ static void model_describe_place(struct top_model *m, top_label_fn label, void *
 	}
 }
 
+/* A filter may ask for any column; an order by rates or names needs no latency. */
+static bool model_needs_latency(const struct top_model *m)
+{
+	const struct column *column = top_model__column(m, m->column);
+
+	return !m->lines || m->levels[m->depth].only ||
+	       (column && column__cell(column, &(struct top_row){ 0 }).kind == CELL_DURATION);
+}
+
+static void row_complete(struct top_model *m, struct top_row *row, top_label_fn label, void *arg)
+{
+	if (row->shown.count)
+		row_measure_latency(m, row);
+	label(arg, &row->from->tags, m->levels[m->depth].breakdown.mask, &row->shown);
+}
+
+/* Only those that can be on the screen, above or below the chosen one. */
+static void model_complete_near(struct top_model *m, top_label_fn label, void *arg)
+{
+	size_t from = m->at > m->lines ? m->at - m->lines : 0;
+
+	for (size_t i = from; i < m->nr && i <= m->at + m->lines; i++)
+		row_complete(m, m->order[i], label, arg);
+}
+
 int top_model__arrange(struct top_model *m, top_label_fn label, void *arg)
 {
 	struct top_level *level = &m->levels[m->depth];
+	const bool whole = model_needs_latency(m);
 
 	/* All at once: a row holds pointers into itself. */
 	if (GROW(m->rows, m->room, level->nr) || GROW(m->order, m->room_order, level->nr))
 		return -ENOMEM;
 	m->nr = 0;
 	for (size_t i = 0; i < level->nr; i++) {
-		const struct breakdown_row *from = level->breakdown.rows[i];
 		struct top_row *row = &m->rows[m->nr];
 
 		if (!track_is_shown(m, &level->tracks[i]))
 			continue;
-		top_model__measure(m, m->depth, from, row);
-		label(arg, &from->tags, level->breakdown.mask, &row->shown);
+		row_begin(m, m->depth, level->breakdown.rows[i], row);
+		row_measure_rates(m, row);
+		if (whole)
+			row_complete(m, row, label, arg);
 		if (!level->only || condition__is_true(level->only, row))
 			m->order[m->nr++] = row;
 	}
 	if (m->nr) /* without rows there is no array */
 		qsort_r(m->order, m->nr, sizeof(*m->order), row_compare, m);
 	model_choose(m);
+	if (!whole)
+		model_complete_near(m, label, arg);
 	model_describe_place(m, label, arg);
 	return 0;
 }

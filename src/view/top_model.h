@@ -44,6 +44,7 @@ struct top_track {
 	uint64_t in_flight;
 	uint64_t last;		     /* number of the last interval with commands; 0: none yet */
 	struct breakdown_row *above; /* that it is part of; NULL: at the first level */
+	uint64_t bands[TOP_BANDS];   /* commands of the interval, while it ends */
 	uint8_t levels[TOP_INTERVALS][TOP_BANDS]; /* of chart__level, by number of the interval */
 };
 
@@ -75,7 +76,8 @@ struct top_model {
 	struct top_row *rows;
 	struct top_row **order;
 	size_t nr, room, room_order;
-	size_t at; /* of the chosen row, in order */
+	size_t at;    /* of the chosen row, in order */
+	size_t lines; /* that are drawn at most: rows further away have no latency; 0: all have */
 	size_t column;
 	bool is_reversed, shows_others;
 	char place[TOP_PLACE]; /* "loop0 > read", hostile */

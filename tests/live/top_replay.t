@@ -47,7 +47,7 @@ in_words() {
 		if (unit == "s") { u = "ns" }
 		if (unit == "s" && n >= 1e3) { n /= 1e3; u = "us" }
 		if (u == "us" && n >= 999.5) { n /= 1e3; u = "ms" }
-		digits = (n < 9.995) ? 2 : (n < 99.95) ? 1 : 0
+		digits = (unit == "s" && n < 9.995) ? 2 : (n < 99.95) ? 1 : 0
 		printf "%s %.*f%s\n", $1, (u == "ns") ? 0 : digits, n, u }'
 }
 

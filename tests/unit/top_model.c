@@ -307,6 +307,63 @@ static void test_keys(void)
 	check_keys((const char *[]){ "ns", "queue", "qid" }, 3, "ctrl ns qid", "queue is qid");
 }
 
+/* 1,000 tasks on a screen of ten lines; task n has n commands that take n us. */
+static struct hist *many_begin(void)
+{
+	static const enum breakdown_by keys[] = { BY_DEV, BY_PID };
+	struct hist *hists = calloc(1000, sizeof(*hists));
+
+	top_model__free(&model);
+	top_model__init(&model, keys, 2);
+	top_model__begin(&model);
+	for (uint32_t n = 0; hists && n < 1000; n++) {
+		const struct io_tags tags = { .device = FAST, .kind = IO_BLOCK, .pid = n + 1 };
+
+		for (uint32_t i = 0; i <= n; i++)
+			hist__add(&hists[n], (n + 1) * 1000, 4096);
+		top_model__add(&model, &tags, &hists[n]);
+	}
+	top_model__end(&model, 1);
+	arrange();
+	top_model__enter(&model);
+	return hists;
+}
+
+/* What is measured only near the chosen row is the same as if all were. */
+static void test_lines(void)
+{
+	struct hist *hists = many_begin();
+	uint64_t wrong = 0, unmeasured = 0;
+
+	model.lines = 10;
+	arrange();
+	is_u64(model.nr, 1000, "all rows are there");
+	for (size_t i = 0; i < model.nr; i++) {
+		const struct latency_row *row = &model.order[i]->shown;
+
+		wrong += row->count != 1000 - i || (i <= 10 && row->max_ns != (1000 - i) * 1000);
+		unmeasured += !row->max_ns;
+	}
+	is_u64(wrong, 0, "in their order, with latency where they can be seen");
+	is_u64(unmeasured, 989, "and not elsewhere");
+	top_model__move(&model, 500);
+	arrange();
+	is_u64(top_model__chosen(&model)->shown.max_ns, 500000, "also where the choice went");
+	ok(model.order[490]->shown.p99_ns && model.order[510]->shown.p99_ns, "and around it");
+	while (model.column != 6)
+		top_model__sort_next(&model);
+	arrange();
+	is_u64(model.order[999]->shown.max_ns, 1000, "an order by latency measures all");
+	is_u64(model.all.count, 500500, "the sum has every command");
+	is_u64(model.all.max_ns, 1000000, "and the largest latency");
+	top_model__leave(&model);
+	arrange();
+	is_u64(model.order[0]->shown.count, 500500, "so has the device");
+	is_u64(model.order[0]->shown.p50_ns / 10000, model.all.p50_ns / 10000,
+	       "with the latency of all");
+	free(hists);
+}
+
 int main(void)
 {
 	test_sums();
@@ -317,6 +374,7 @@ int main(void)
 	test_in_flight();
 	test_history();
 	test_keys();
+	test_lines();
 	top_model__free(&model);
 	return done_testing();
 }
