@@ -1,0 +1,469 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * waits.bpf.c: what does a thread wait for inside of a call? The functions behind read, write and
+ * fsync open and close a cell of the thread; sched_switch and sched_wakeup divide the time between.
+ * The kernel's stack at each sleep says why; user space puts it into words. A thread that is in no
+ * watched call costs sched_switch two comparisons. Each function has programs for fentry and for
+ * kprobes. It cannot see a call that began before it was attached.
+ */
+#include <linux/bpf.h>
+#include <linux/ptrace.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_tracing.h>
+#include "bpf/cell.h"
+#include "bpf/cgroup.h"
+#include "bpf/kernel.h"
+#include "bpf/names.h"
+#include "wire/io_stages.h"
+#include "wire/waits.h"
+
+char LICENSE[] SEC("license") = "GPL";
+
+enum { WAIT_S_IFREG = 0100000 };
+
+const volatile struct wait_settings settings = { 0 };
+
+/* Where a call begins. Compilers put vfs_fsync_range into do_fsync, too (Linux 7.2). */
+enum wait_function { BY_READ, BY_WRITE, BY_FSYNC_RANGE, BY_FSYNC };
+
+inline_always enum wait_call call_of(enum wait_function function)
+{
+	return function == BY_READ ? WAIT_READ : function == BY_WRITE ? WAIT_WRITE : WAIT_FSYNC;
+}
+
+/* Where the thread is. */
+enum wait_state { ON_CPU, SLEEPS, RUNNABLE };
+
+struct wait_task {
+	struct wait_owner is;
+	__u64 since_ns, woken_ns;
+	__u64 address; /* of the inode */
+	__u32 stack;   /* of the sleep under way */
+	__u8 state, own;
+	__u8 by; /* enum wait_function: where the call began, and will end */
+	__u8 pad;
+	struct wait_record record;
+};
+
+TABLE(wait_tasks, struct wait_task, WAIT_TASKS);
+
+struct {
+	__uint(type, BPF_MAP_TYPE_STACK_TRACE);
+	__uint(max_entries, WAIT_STACKS);
+	__uint(key_size, sizeof(__u32));
+	__uint(value_size, STACK_FRAMES * sizeof(__u64));
+} wait_stacks SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, WAIT_STACKS);
+	__type(key, __u32);
+	__type(value, __u32);
+} wait_stacks_sent SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4 << 20);
+} wait_records SEC(".maps");
+
+TABLE(wait_counts, struct wait_counters, 1); /* one for each CPU */
+TABLE(wait_files, struct io_file, FILES_MOST);
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+/* A plain number until 5.13, another name since (2f064a59a11f). */
+struct task_struct___state {
+	long state;
+};
+
+struct task_struct___renamed {
+	unsigned int __state;
+};
+
+struct fdtable {
+	unsigned int max_fds;
+	struct file **fd;
+};
+
+struct files_struct {
+	struct fdtable *fdt;
+};
+
+struct task_struct___files {
+	struct files_struct *files;
+};
+
+#pragma clang attribute pop
+
+/* ---- cells ---- */
+
+inline_always struct wait_task *task_of(__u32 tid)
+{
+	__u32 at = tid & (WAIT_TASKS - 1);
+	struct wait_task *t = bpf_map_lookup_elem(&wait_tasks, &at);
+
+	return t && t->is.owner == tid + 1 ? t : 0;
+}
+
+inline_always struct wait_counters *counters(void)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+
+	return bpf_map_lookup_elem(&wait_counts, &cpu);
+}
+
+#define count(what)                                   \
+	do {                                          \
+		struct wait_counters *c = counters(); \
+		if (c)                                \
+			count_up(c->what);            \
+	} while (0)
+
+/* ---- which calls ---- */
+
+inline_always bool task_is_wanted(void)
+{
+	__u64 comm[WAIT_COMM_LEN / 8] = { 0 };
+
+	__u32 pid = bpf_get_current_pid_tgid() >> 32;
+
+	if (pid == settings.self || (settings.filter_pid && pid != settings.filter_pid))
+		return false;
+	if (settings.filter_comm[0]) {
+		bpf_get_current_comm(comm, sizeof(comm));
+		if (comm[0] != settings.filter_comm[0] || comm[1] != settings.filter_comm[1])
+			return false;
+	}
+	return !settings.filter_cgroup ||
+	       cgroup_ancestor(settings.filter_cgroup_level) == settings.filter_cgroup;
+}
+
+inline_always bool file_is_wanted(struct inode *inode, __u16 mode, const enum pointers pointers)
+{
+	const bool is_disk = (mode & S_IFMT) == S_IFBLK;
+	__u32 dev;
+
+	if (!is_disk && (mode & S_IFMT) != WAIT_S_IFREG)
+		return false;
+	if (!settings.filter_file)
+		return true;
+	dev = is_disk ? field_of(pointers, inode, i_rdev) : BPF_CORE_READ(inode, i_sb, s_dev);
+	return dev == settings.filter_dev &&
+	       (is_disk ? FILE_METADATA : field_of(pointers, inode, i_ino)) ==
+		       settings.filter_inode;
+}
+
+/* ---- a call ---- */
+
+inline_always void call_open(struct wait_task *t, enum wait_function by, struct inode *inode,
+			     __u32 tid)
+{
+	struct wait_record *r = &t->record;
+
+	t->by = by;
+	r->call = call_of(by);
+	r->tid = tid;
+	r->cpu_ns = r->runnable_ns = 0;
+	r->bios = 0;
+	r->nr_sleeps = 0;
+	t->address = (__u64)inode;
+	t->state = ON_CPU;
+	r->start_ns = t->since_ns = bpf_ktime_get_ns();
+	fresh(t->is.owner) = tid + 1;
+}
+
+/* True: the thread is in a call that this one belongs to. */
+inline_always bool is_part(const struct wait_task *t, __u32 tid, enum wait_function by)
+{
+	return t->is.owner == tid + 1 && by == BY_FSYNC_RANGE &&
+	       (t->by == BY_WRITE || t->by == BY_FSYNC);
+}
+
+inline_always void call_begins(struct inode *inode, __u16 mode, enum wait_function by,
+			       const enum pointers pointers)
+{
+	__u32 tid = (__u32)bpf_get_current_pid_tgid(), at = tid & (WAIT_TASKS - 1);
+	__u32 mine = bpf_get_smp_processor_id() + 1;
+	struct wait_task *t;
+
+	if (!(settings.calls >> call_of(by) & 1) || !file_is_wanted(inode, mode, pointers) ||
+	    !task_is_wanted())
+		return;
+	t = bpf_map_lookup_elem(&wait_tasks, &at);
+	if (!t || is_part(t, tid, by))
+		return;
+	if (!cell_hold(&t->is.claim, mine)) {
+		count(no_room);
+		return;
+	}
+	if (t->is.owner && t->is.owner != tid + 1) {
+		count(no_room);
+	} else {
+		if (t->is.owner)
+			count(unclosed);
+		count(begun);
+		call_open(t, by, inode, tid);
+	}
+	cell_release(&t->is.claim, mine);
+}
+
+inline_always void call_begins_in(struct file *file, enum wait_function by)
+{
+	struct inode *inode = BPF_CORE_READ(file, f_inode);
+
+	if (inode)
+		call_begins(inode, BPF_CORE_READ(inode, i_mode), by, PLAIN);
+}
+
+/* The file of a descriptor of this process. */
+inline_always void call_begins_on(__u32 fd, enum wait_function by)
+{
+	struct task_struct___files *task = (void *)bpf_get_current_task();
+	struct fdtable *table = BPF_CORE_READ(task, files, fdt);
+	struct file **at = BPF_CORE_READ(table, fd), *file = 0;
+
+	if (fd >= BPF_CORE_READ(table, max_fds))
+		return;
+	bpf_probe_read_kernel(&file, sizeof(file), at + fd);
+	if (file)
+		call_begins_in(file, by);
+}
+
+inline_always void record_file(struct wait_task *t)
+{
+	struct inode *inode = (struct inode *)t->address;
+	struct wait_record *r = &t->record;
+	struct wait_counters *c;
+	struct file_seen seen = { .address = t->address };
+
+	r->nth = 0;
+	if ((BPF_CORE_READ(inode, i_mode) & S_IFMT) == S_IFBLK) {
+		r->inode = FILE_METADATA;
+		r->dev = BPF_CORE_READ(inode, i_rdev);
+		return;
+	}
+	r->inode = seen.inode = BPF_CORE_READ(inode, i_ino);
+	r->dev = seen.dev = BPF_CORE_READ(inode, i_sb, s_dev);
+	seen.generation = inode_generation(inode);
+	c = counters();
+	if (c)
+		r->nth = file_find_nth(&wait_files, &seen, &c->no_file);
+}
+
+inline_always void record_send(struct wait_task *t)
+{
+	struct wait_record *r = &t->record;
+
+	record_file(t);
+	r->pid = bpf_get_current_pid_tgid() >> 32;
+	r->cgroup = bpf_get_current_cgroup_id();
+	bpf_get_current_comm(r->comm, sizeof(r->comm));
+	if (bpf_ringbuf_output(&wait_records, r, sizeof(*r), BPF_RB_NO_WAKEUP))
+		count(lost);
+	else
+		count(sent);
+}
+
+inline_always void call_ends(enum wait_function by)
+{
+	__u32 tid = (__u32)bpf_get_current_pid_tgid();
+	struct wait_task *t = task_of(tid);
+	struct wait_record *r;
+	__u64 now;
+
+	if (!t || t->by != by)
+		return;
+	now = bpf_ktime_get_ns();
+	r = &t->record;
+	if (now < t->since_ns)
+		now = t->since_ns;
+	r->cpu_ns += now - t->since_ns;
+	r->end_ns = now;
+	count(ended);
+	if (r->nr_sleeps || r->runnable_ns) {
+		count(waited);
+		if (now - r->start_ns >= settings.min_ns)
+			record_send(t);
+	}
+	fresh(t->is.owner) = 0;
+}
+
+/* ---- the scheduler ---- */
+
+/* Sends the frames to user space once; if the ring is full, the next sleep there tries again. */
+inline_always void stack_send(void *ctx, __u32 nr)
+{
+	__u32 *sent = bpf_map_lookup_elem(&wait_stacks_sent, &nr);
+	struct io_stack *stack;
+	long bytes;
+
+	if (!sent || *sent)
+		return;
+	stack = bpf_ringbuf_reserve(&wait_records, sizeof(*stack), 0);
+	if (!stack)
+		return;
+	bytes = bpf_get_stack(ctx, stack->frames, sizeof(stack->frames), 0);
+	stack->number = nr + 1;
+	stack->nr = bytes > 0 ? (__u32)bytes / 8 : 0;
+	stack->user = 0;
+	stack->is_truncated = stack->nr == STACK_FRAMES;
+	*sent = 1;
+	bpf_ringbuf_submit(stack, BPF_RB_NO_WAKEUP);
+}
+
+inline_always __u32 stack_number(void *ctx)
+{
+	long nr = bpf_get_stackid(ctx, &wait_stacks, 0);
+
+	if (nr < 0) {
+		count(no_stack);
+		return 0;
+	}
+	stack_send(ctx, nr);
+	return nr + 1;
+}
+
+/* The last cell takes the sleeps at all further places. */
+inline_always void sleep_add(struct wait_task *t, __u64 ns)
+{
+	struct wait_record *r = &t->record;
+	__u32 i, nr = r->nr_sleeps;
+
+#pragma clang loop unroll(disable)
+	for (i = 0; i < WAIT_SLEEPS - 1; i++)
+		if (i >= nr || (r->sleeps[i].stack == t->stack && r->sleeps[i].own == t->own))
+			break;
+	if (i >= nr) {
+		r->nr_sleeps = i + 1;
+		r->sleeps[i] = (struct wait_sleep){ .stack = t->stack, .own = t->own };
+	} else if (i == WAIT_SLEEPS - 1) {
+		r->sleeps[i].stack = 0;
+	}
+	r->sleeps[i].ns += ns;
+	r->sleeps[i].nr++;
+}
+
+inline_always __u64 later(__u64 now, __u64 since)
+{
+	return now > since ? now : since;
+}
+
+inline_always void task_leaves(void *ctx, struct wait_task *t, bool sleeps)
+{
+	__u64 now = later(bpf_ktime_get_ns(), t->since_ns);
+
+	t->record.cpu_ns += now - t->since_ns;
+	t->since_ns = now;
+	t->woken_ns = 0;
+	t->state = sleeps ? SLEEPS : RUNNABLE;
+	if (!sleeps)
+		return;
+	t->own = t->record.bios != 0;
+	t->stack = stack_number(ctx);
+}
+
+inline_always void task_returns(struct wait_task *t)
+{
+	__u64 now = later(bpf_ktime_get_ns(), t->since_ns), woken = t->since_ns;
+
+	if (t->state == SLEEPS) {
+		woken = t->woken_ns ? later(t->woken_ns, t->since_ns) : now;
+		if (woken > now)
+			woken = now;
+		sleep_add(t, woken - t->since_ns);
+	}
+	t->record.runnable_ns += now - woken;
+	t->since_ns = now;
+	t->state = ON_CPU;
+}
+
+inline_always bool task_is_running(struct task_struct *task)
+{
+	struct task_struct___renamed *renamed = (void *)task;
+	struct task_struct___state *older = (void *)task;
+
+	if (bpf_core_field_exists(renamed->__state))
+		return !renamed->__state;
+	return !older->state;
+}
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(waits_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
+{
+	struct wait_task *t = task_of(prev->pid);
+
+	if (t)
+		task_leaves(ctx, t, !preempt && !task_is_running(prev));
+	t = task_of(next->pid);
+	if (t)
+		task_returns(t);
+	return 0;
+}
+
+SEC("tp_btf/sched_wakeup")
+int BPF_PROG(waits_wakeup, struct task_struct *task)
+{
+	struct wait_task *t = task_of(task->pid);
+
+	if (t && t->state == SLEEPS && !t->woken_ns)
+		t->woken_ns = bpf_ktime_get_ns();
+	return 0;
+}
+
+SEC("raw_tp/block_bio_queue")
+int waits_bio(void *ctx)
+{
+	struct wait_task *t = task_of((__u32)bpf_get_current_pid_tgid());
+
+	if (t)
+		t->record.bios++;
+	return 0;
+}
+
+/* ---- functions ---- */
+
+#define RETURNS(function, by, name)                       \
+	SEC("fexit/" #function) int name##_end(void *ctx) \
+	{                                                 \
+		call_ends(by);                            \
+		return 0;                                 \
+	}                                                 \
+	SEC("kretprobe") int name##_k_end(void *ctx)      \
+	{                                                 \
+		call_ends(by);                            \
+		return 0;                                 \
+	}
+
+#define CALL(function, by, name)                                              \
+	SEC("fentry/" #function) int BPF_PROG(name, struct file *file)        \
+	{                                                                     \
+		call_begins(file->f_inode, file->f_inode->i_mode, by, TYPED); \
+		return 0;                                                     \
+	}                                                                     \
+	SEC("kprobe") int name##_k(struct pt_regs *ctx)                       \
+	{                                                                     \
+		call_begins_in((void *)PT_REGS_PARM1(ctx), by);               \
+		return 0;                                                     \
+	}                                                                     \
+	RETURNS(function, by, name)
+
+CALL(vfs_read, BY_READ, waits_read)
+CALL(vfs_write, BY_WRITE, waits_write)
+CALL(vfs_fsync_range, BY_FSYNC_RANGE, waits_range)
+
+SEC("fentry/do_fsync")
+int BPF_PROG(waits_fsync, unsigned int fd)
+{
+	call_begins_on(fd, BY_FSYNC);
+	return 0;
+}
+
+SEC("kprobe")
+int waits_fsync_k(struct pt_regs *ctx)
+{
+	call_begins_on((__u32)PT_REGS_PARM1(ctx), BY_FSYNC);
+	return 0;
+}
+
+RETURNS(do_fsync, BY_FSYNC, waits_fsync)

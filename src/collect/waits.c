@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "collect/waits.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include "base/clock.h"
+#include "base/log.h"
+#include "bpf/waits.skel.h"
+#include "collect/file_names.h"
+#include "collect/io.h"
+#include "collect/kernel.h"
+#include "collect/obstacle.h"
+#include "collect/task_filter.h"
+#include "collect/trial.h"
+#include "collect/types.h"
+
+enum { WAITS_LINKS = 16 };
+
+struct waits {
+	struct waits_wants wants;
+	struct waits_bpf *skel;
+	struct btf *btf; /* the kernel's, during start */
+	uint32_t nr_cpus;
+	void *counts, *files, *tasks; /* mapped */
+	struct mounts mounts;
+	struct ring_buffer *ring;
+	const struct waits_takers *takers; /* of the current reader */
+	void *taker;
+	uint64_t start_ns, skipped;
+	struct bpf_link *links[WAITS_LINKS];
+	int nr_links;
+};
+
+/* ---- settings ---- */
+
+static struct wait_settings *waits_settings(const struct waits *w)
+{
+	return (struct wait_settings *)&w->skel->rodata->settings;
+}
+
+static int waits_set_file(struct wait_settings *ro, const char *path)
+{
+	struct stat st;
+	dev_t dev;
+
+	if (!path)
+		return 0;
+	if (stat(path, &st))
+		return log_err(-EINVAL, "--file %s: %s", path, strerror(errno));
+	if (!S_ISREG(st.st_mode) && !S_ISBLK(st.st_mode))
+		return log_err(-EINVAL, "--file %s: expected a regular file or a block device",
+			       path);
+	dev = S_ISBLK(st.st_mode) ? st.st_rdev : st.st_dev;
+	ro->filter_file = 1;
+	ro->filter_inode = S_ISBLK(st.st_mode) ? FILE_METADATA : st.st_ino;
+	ro->filter_dev = major(dev) << 20 | minor(dev);
+	return 0;
+}
+
+static int waits_set(struct waits *w)
+{
+	const struct filter_options *f = w->wants.filter;
+	struct wait_settings *ro = waits_settings(w);
+	struct task_filter task;
+	int err = task_filter__read(&task, f);
+
+	err = err ?: waits_set_file(ro, w->wants.file);
+	if (err)
+		return err;
+	ro->filter_pid = task.pid;
+	ro->self = (uint32_t)getpid();
+	memcpy((void *)ro->filter_comm, task.comm, sizeof(task.comm));
+	ro->filter_cgroup = task.cgroup.id;
+	ro->filter_cgroup_level = task.cgroup.level;
+	ro->calls = w->wants.calls;
+	ro->min_ns = f->min_ns.given ? f->min_ns.value : 0;
+	err = bpf_map__set_max_entries(w->skel->maps.wait_counts, w->nr_cpus);
+	if (!err && w->wants.buffer_bytes) {
+		uint32_t power = (uint32_t)sysconf(_SC_PAGESIZE);
+
+		while (power < w->wants.buffer_bytes)
+			power *= 2;
+		err = bpf_map__set_max_entries(w->skel->maps.wait_records, power);
+	}
+	return err;
+}
+
+/* ---- programs ---- */
+
+/* A program NAME at the function's entry and NAME_end at its end, and the same with _k. */
+static const struct waits_hook {
+	const char *program, *function;
+	enum wait_call call;
+	bool spare; /* most kernels call the function before it: not every kernel has this one */
+} waits_hooks[] = {
+	{ "waits_range", "vfs_fsync_range", WAIT_FSYNC },
+	{ "waits_fsync", "do_fsync", WAIT_FSYNC, true },
+	{ "waits_write", "vfs_write", WAIT_WRITE },
+	{ "waits_read", "vfs_read", WAIT_READ },
+};
+enum { NR_HOOKS = sizeof(waits_hooks) / sizeof(waits_hooks[0]) };
+
+static struct bpf_program *waits_program(const struct waits *w, const char *name,
+					 const char *suffix)
+{
+	char full[64];
+
+	snprintf(full, sizeof(full), "%s%s", name, suffix);
+	return bpf_object__find_program_by_name(w->skel->obj, full);
+}
+
+static bool waits_is_wanted(const struct waits *w, const struct waits_hook *hook)
+{
+	return w->wants.calls >> hook->call & 1 &&
+	       (!hook->spare || btf__find_by_name_kind(w->btf, hook->function, BTF_KIND_FUNC) > 0);
+}
+
+static void waits_choose(const struct waits *w, bool by_fentry)
+{
+	struct bpf_program *program;
+
+	bpf_object__for_each_program(program, w->skel->obj)
+		bpf_program__set_autoload(program, false);
+	bpf_program__set_autoload(w->skel->progs.waits_switch, true);
+	bpf_program__set_autoload(w->skel->progs.waits_wakeup, true);
+	bpf_program__set_autoload(w->skel->progs.waits_bio, true);
+	for (int i = 0; i < NR_HOOKS; i++) {
+		const struct waits_hook *hook = &waits_hooks[i];
+
+		if (!waits_is_wanted(w, hook))
+			continue;
+		program = waits_program(w, hook->program, by_fentry ? "" : "_k");
+		bpf_program__set_autoload(program, true);
+		program = waits_program(w, hook->program, by_fentry ? "_end" : "_k_end");
+		bpf_program__set_autoload(program, true);
+	}
+}
+
+/* Kept in the order of attaching: detached in reverse. */
+static int waits_keep(struct waits *w, struct bpf_link *link)
+{
+	if (!link)
+		return -errno;
+	w->links[w->nr_links++] = link;
+	return 0;
+}
+
+static void waits_unlink(struct waits *w)
+{
+	while (w->nr_links)
+		bpf_link__destroy(w->links[--w->nr_links]);
+}
+
+static int waits_attach_hooks(struct waits *w, bool by_fentry, bool is_end)
+{
+	int err = 0;
+
+	for (int i = 0; i < NR_HOOKS && !err; i++) {
+		const struct waits_hook *hook = &waits_hooks[i];
+		struct bpf_program *program;
+
+		if (!waits_is_wanted(w, hook))
+			continue;
+		program = waits_program(w, hook->program,
+					by_fentry ? (is_end ? "_end" : "")
+						  : (is_end ? "_k_end" : "_k"));
+		err = waits_keep(
+			w, by_fentry ? bpf_program__attach(program)
+				     : bpf_program__attach_kprobe(program, is_end, hook->function));
+	}
+	return err;
+}
+
+/* Ends before starts: every call whose start is seen has its end seen. */
+static int waits_attach(struct waits *w, bool by_fentry)
+{
+	int err = waits_keep(w, bpf_program__attach(w->skel->progs.waits_wakeup));
+
+	err = err ?: waits_keep(w, bpf_program__attach(w->skel->progs.waits_switch));
+	err = err ?: waits_keep(w, bpf_program__attach(w->skel->progs.waits_bio));
+	err = err ?: waits_attach_hooks(w, by_fentry, true);
+	w->start_ns = clock__mono_ns(); /* no call that is seen began earlier */
+	return err ?: waits_attach_hooks(w, by_fentry, false);
+}
+
+static int waits_load(struct waits *w, bool by_fentry, struct start *start)
+{
+	LIBBPF_OPTS(bpf_object_open_opts, opts);
+	struct types types;
+	int err;
+
+	opts.btf_custom_path = types__open(&types);
+	w->skel = waits_bpf__open_opts(&opts);
+	err = w->skel ? waits_set(w)
+		      : log_err(-errno, "cannot open the BPF object: %s", strerror(errno));
+	if (!err) {
+		waits_choose(w, by_fentry);
+		start->step = START_PROGRAMS;
+		start->err = types__fill(&types, w->btf, bpf_object__btf(w->skel->obj));
+		start->err = start->err ?: waits_bpf__load(w->skel);
+	}
+	types__close(&types);
+	return err ?: start->err;
+}
+
+static int waits_try(struct waits *w, bool by_fentry, struct start *start)
+{
+	int err = waits_load(w, by_fentry, start);
+
+	if (err)
+		return err;
+	start->step = START_ATTACH;
+	start->what = "vfs_read";
+	return start->err = waits_attach(w, by_fentry);
+}
+
+/* Neither method can be tried: for lack of rights, or because this kernel has none. */
+static int waits_say_none(void)
+{
+	int err = trial__do(TRIAL_RAW_TP);
+
+	if (err)
+		return obstacle__say(&(struct start){ START_PROGRAMS, err });
+	return log_err(-EOPNOTSUPP, "functions cannot be probed here: no fentry and no kprobes; "
+				    "iosonar layers shows the time of each I/O");
+}
+
+/* A wrong option ends it with a message; a method that fails leads to the next one. */
+static int waits_start_programs(struct waits *w)
+{
+	struct start start = { 0 };
+	bool any = false;
+	int err;
+
+	for (int by_kprobe = 0; by_kprobe < 2; by_kprobe++) {
+		if (trial__do(by_kprobe ? TRIAL_KPROBE : TRIAL_FENTRY))
+			continue;
+		any = true;
+		start = (struct start){ 0 };
+		err = waits_try(w, !by_kprobe, &start);
+		log_verbose("programs for %s: %s", by_kprobe ? "kprobes" : "fentry",
+			    err ? strerror(-err) : "attached");
+		if (!err || !start.err)
+			return err;
+		waits_unlink(w);
+		waits_bpf__destroy(w->skel);
+		w->skel = NULL;
+	}
+	return any ? obstacle__say(&start) : waits_say_none();
+}
+
+/* ---- open ---- */
+
+static size_t waits_bytes(const struct bpf_map *map)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	size_t bytes = (size_t)bpf_map__max_entries(map) * bpf_map__value_size(map);
+
+	return (bytes + page - 1) / page * page;
+}
+
+static int waits_map(void **to, const struct bpf_map *map)
+{
+	void *cells = mmap(NULL, waits_bytes(map), PROT_READ, MAP_SHARED, bpf_map__fd(map), 0);
+
+	if (cells == MAP_FAILED)
+		return log_err(-errno, "cannot map the tables: %s", strerror(errno));
+	*to = cells;
+	return 0;
+}
+
+static int waits_on_sample(void *arg, void *data, size_t size)
+{
+	struct waits *w = arg;
+
+	if (size == sizeof(struct io_stack))
+		return w->takers->on_stack(w->taker, data);
+	return size == sizeof(struct wait_record) ? w->takers->on_record(w->taker, data) : 0;
+}
+
+static int waits_start(struct waits *w)
+{
+	int err = 0;
+
+	w->btf = kernel__load_btf(&err);
+	if (!w->btf)
+		return obstacle__say(&(struct start){ START_BTF, err });
+	mounts__read(&w->mounts, "/proc/self/mountinfo");
+	err = waits_start_programs(w);
+	err = err ?: waits_map(&w->counts, w->skel->maps.wait_counts);
+	err = err ?: waits_map(&w->files, w->skel->maps.wait_files);
+	err = err ?: waits_map(&w->tasks, w->skel->maps.wait_tasks);
+	if (!err) {
+		w->ring = ring_buffer__new(bpf_map__fd(w->skel->maps.wait_records), waits_on_sample,
+					   w, NULL);
+		if (!w->ring)
+			err = log_err(-errno, "cannot map the ring: %s", strerror(errno));
+	}
+	btf__free(w->btf);
+	w->btf = NULL;
+	return err;
+}
+
+int waits__open(struct waits **out, const struct waits_wants *wants)
+{
+	struct waits *w = calloc(1, sizeof(*w));
+
+	*out = w;
+	if (!w)
+		return log_err(-ENOMEM, "out of memory");
+	io__hush_libbpf();
+	w->wants = *wants;
+	w->nr_cpus = (uint32_t)libbpf_num_possible_cpus();
+	return waits_start(w);
+}
+
+/* ---- the end ---- */
+
+void waits__detach(struct waits *w)
+{
+	if (!w->nr_links)
+		return;
+	waits_unlink(w);
+	io__wait_for_programs();
+	io__count_skipped(w->skel->obj, &w->skipped);
+}
+
+void waits__free(struct waits *w)
+{
+	if (!w)
+		return;
+	waits_unlink(w);
+	ring_buffer__free(w->ring);
+	if (w->counts)
+		munmap(w->counts, waits_bytes(w->skel->maps.wait_counts));
+	if (w->tasks)
+		munmap(w->tasks, waits_bytes(w->skel->maps.wait_tasks));
+	if (w->files)
+		munmap(w->files, waits_bytes(w->skel->maps.wait_files));
+	waits_bpf__destroy(w->skel);
+	mounts__free(&w->mounts);
+	free(w);
+}
+
+/* ---- reading ---- */
+
+uint64_t waits__start_ns(const struct waits *w)
+{
+	return w->start_ns;
+}
+
+int waits__take(struct waits *w, const struct waits_takers *takers, void *arg)
+{
+	int err;
+
+	w->takers = takers;
+	w->taker = arg;
+	err = ring_buffer__consume(w->ring);
+	return err < 0 ? err : 0;
+}
+
+static uint64_t waits_in_flight(const struct waits *w)
+{
+	const size_t size = bpf_map__value_size(w->skel->maps.wait_tasks);
+	uint64_t nr = 0;
+
+	for (size_t i = 0; i < WAIT_TASKS; i++) {
+		const struct wait_owner *is = (const void *)((const char *)w->tasks + i * size);
+
+		nr += __atomic_load_n(&is->owner, __ATOMIC_RELAXED) != 0;
+	}
+	return nr;
+}
+
+void waits__counts(const struct waits *w, struct waits_counts *counts)
+{
+	const uint64_t *from = w->counts;
+	uint64_t *to = (uint64_t *)&counts->n;
+	const size_t nr = sizeof(counts->n) / sizeof(*to);
+
+	*counts = (struct waits_counts){ .skipped = w->skipped, .in_flight = waits_in_flight(w) };
+	for (uint32_t cpu = 0; cpu < w->nr_cpus; cpu++)
+		for (size_t i = 0; i < nr; i++)
+			to[i] += __atomic_load_n(&from[cpu * nr + i], __ATOMIC_RELAXED);
+}
+
+char *waits__file(const struct waits *w, uint64_t inode, uint64_t place)
+{
+	const struct io_file *file = io_file__find(w->files, inode, place);
+
+	return file_names__text(&w->mounts, file, inode, (uint32_t)place);
+}

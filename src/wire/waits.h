@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * waits.h: what the programs of `waits` and their collector agree on. One record per call in which
+ * a thread waited: its time on a CPU, its time in a run queue, and its sleeps, by the place in the
+ * kernel where it slept. These add up to end_ns - start_ns, exactly.
+ */
+#ifndef IOSONAR_WIRE_WAITS_H
+#define IOSONAR_WIRE_WAITS_H
+
+#include <linux/types.h>
+
+enum {
+	WAIT_TASKS = 1 << 15, /* threads that can be in a call at a time, by their number */
+	WAIT_SLEEPS = 12,     /* different places of one call */
+	WAIT_STACKS = 4096,
+	WAIT_COMM_LEN = 16,
+};
+
+enum wait_call {
+	WAIT_READ,
+	WAIT_WRITE,
+	WAIT_FSYNC, /* fsync(2), fdatasync(2) */
+	NR_WAIT_CALLS,
+};
+
+/* A thread, as user space sees its cell. */
+struct wait_owner {
+	__u32 owner; /* its number + 1 while it is in a call; 0: free */
+	__u32 claim;
+};
+
+/* Sleeps of one call at one place. */
+struct wait_sleep {
+	__u64 ns;    /* until it was woken */
+	__u32 stack; /* its number; 0: not known, or one place too many */
+	__u16 nr;
+	__u8 own; /* the thread itself had submitted I/O in this call */
+	__u8 pad;
+};
+
+struct wait_record {
+	__u64 start_ns, end_ns;
+	__u64 cpu_ns;	   /* running */
+	__u64 runnable_ns; /* woken or preempted, but not running */
+	__u64 inode;	   /* wire/file_id.h */
+	__u64 cgroup;
+	__u32 dev;
+	__u32 pid, tid;
+	__u32 bios; /* that it submitted */
+	__u16 nth;
+	__u8 call; /* enum wait_call */
+	__u8 nr_sleeps;
+	__u32 pad;
+	char comm[WAIT_COMM_LEN];
+	struct wait_sleep sleeps[WAIT_SLEEPS];
+};
+_Static_assert(sizeof(struct wait_record) == 88 + 16 * WAIT_SLEEPS, "no holes");
+
+struct wait_settings {
+	__u64 filter_cgroup;
+	__u64 filter_inode;
+	__u64 filter_comm[WAIT_COMM_LEN / 8]; /* 0: none */
+	__u64 min_ns;			      /* shorter calls are counted only */
+	__u32 filter_cgroup_level;
+	__u32 filter_pid;
+	__u32 self; /* our own process: not counted */
+	__u32 filter_dev;
+	__u32 calls; /* mask of enum wait_call */
+	__u8 filter_file;
+	__u8 pad[3];
+};
+
+/* Of one CPU; they only grow. */
+struct wait_counters {
+	__u64 begun;
+	__u64 ended;
+	__u64 waited;	/* of these, with a wait */
+	__u64 sent;	/* of these, not shorter than min_ns */
+	__u64 lost;	/* the ring was full */
+	__u64 no_room;	/* the thread's cell was another's */
+	__u64 unclosed; /* the end of a call was not seen */
+	__u64 no_stack; /* sleeps whose place is not known */
+	__u64 no_file;	/* no place for a name */
+};
+
+#endif
