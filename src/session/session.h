@@ -15,6 +15,7 @@
 #include "capture/glossary.h"
 #include "collect/cache.h"
 #include "collect/io.h"
+#include "collect/waits.h"
 #include "decode/column.h"
 #include "decode/ledger.h"
 #include "probe/run/request.h"
@@ -69,6 +70,9 @@ struct session_view {
 	/* Set by a view of the page cache: what it needs; then io is not used. */
 	struct cache_wants (*wants_cache)(void *state, const struct options *options);
 	struct io_wants (*wants)(void *state, const struct options *options);
+	/* Set by a view of waits: what it needs; then io is not used, on_wait gets each call. */
+	struct waits_wants (*wants_waits)(void *state, const struct options *options);
+	int (*on_wait)(void *state, struct session *session, const struct wait_record *record);
 	/* Gets every miss, if the view wants them. */
 	int (*on_miss)(void *state, struct session *session, const struct cache_event *event);
 	int (*on_start)(void *state, struct session *session); /* attached, nothing counted yet */

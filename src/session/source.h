@@ -84,7 +84,7 @@ struct session_source {
 };
 
 extern const struct session_source session_io_live, session_io_replay, session_cache_live,
-	session_cache_replay, session_probe_live, session_calls_replay;
+	session_cache_replay, session_probe_live, session_calls_replay, session_waits_live;
 
 /* The loops. */
 int session_live(struct session *s, char **argv);

@@ -31,6 +31,7 @@ line() {
 	serve) echo "-d $dev -- sh /tmp/scrape" ;;
 	inflight) echo "-d $dev -i 200ms -t 1s" ;;
 	cache) echo "--by file $load" ;;
+	waits) echo "--slow 3 $load" ;;
 	count) echo "block:block_rq_issue by comm,kstack,ustack $load" ;;
 	sum | hist) echo "block:block_rq_issue of bytes by comm $load" ;;
 	print) echo "syscalls:sys_enter_openat $load" ;;

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * waits.c: what does a thread wait for in a system call? Each read, write and fsync that waited,
+ * with the parts of its time: on a CPU, ready to run, asleep for I/O, the journal, a lock, ... The
+ * parts add up to the duration of the call. It cannot see calls that began before it was attached.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/log.h"
+#include "cmd/cmd.h"
+#include "session/session.h"
+#include "view/intervals.h"
+#include "view/waits_rows.h"
+
+enum { WAITS_SLOW_MOST = 10000, WAITS_COMM_LIMIT = 15, WAITS_PID_LIMIT = 4194304 };
+
+struct waits_view {
+	/* options */
+	struct filter_options filter; /* only these filters are used: pid, comm, cgroup, min */
+	const char *file;
+	struct option_list calls, by;
+	struct option_number slow, buffer;
+	struct row_conditions conditions;
+	/* state */
+	uint32_t by_mask;
+	struct wait_groups interval, total;
+	struct wait_record *slowest; /* slowest first */
+	size_t nr_slowest;
+	struct table *table, *slow_table;
+	unsigned int intervals;
+	uint64_t nr_taken, nr_uneven;
+};
+
+static const char *const call_words[] = { "read", "write", "fsync", NULL };
+static const char *const by_words[] = { "dev", "file", "comm", "pid", "cgroup", NULL };
+
+#define VIEW(field) offsetof(struct waits_view, field)
+static const struct option_def waits_options[] = {
+	{ "by", 0, OPTION_LIST, VIEW(by), NULL, "tell calls apart by these, too (default: by call)",
+	  .choices = by_words },
+	{ "slow", 0, OPTION_NUMBER, VIEW(slow), "N",
+	  "at the end, print the N slowest calls with their parts and stacks", .min = 1,
+	  .max = WAITS_SLOW_MOST },
+	ROW_IF_OPTION(VIEW(conditions), "'part == journal'"),
+	ROW_FAIL_IF_OPTION(VIEW(conditions), "'part == total && p99 > 10ms'"),
+	{ "buffer", 0, OPTION_SIZE, VIEW(buffer), "SIZE", "size of the ring (default 4Mi)",
+	  .min = 4096, .max = 1 << 30 },
+	{ "min", 0, OPTION_DURATION, VIEW(filter.min_ns), "DURATION",
+	  "only calls that took at least this long, e.g. 10ms" },
+	{ "pid", 'p', OPTION_NUMBER, VIEW(filter.pid), "PID", "only this process", .min = 1,
+	  .max = WAITS_PID_LIMIT, .completes = "pid" },
+	{ "comm", 0, OPTION_STRING, VIEW(filter.comm), "NAME", "only tasks with this name",
+	  .max = WAITS_COMM_LIMIT },
+	{ "cgroup", 0, OPTION_STRING, VIEW(filter.cgroup), "PATH",
+	  "only tasks in this cgroup or one below it", .completes = "file" },
+	{ "file", 0, OPTION_STRING, VIEW(file), "PATH", "only this file or block device",
+	  .completes = "file" },
+	{ "CALL", 0, OPTION_OPERANDS, VIEW(calls), "CALL...",
+	  "only these calls: read, write, fsync (default: all)", .choices = call_words },
+	{ 0 },
+};
+
+static const struct option_group waits_group = { "What is shown", waits_options };
+
+static int waits_run(void *state, const struct options *options, char **argv);
+
+const struct cmd cmd_waits = {
+	.name = "waits",
+	.group = "I/O",
+	.brief = "what threads wait for in read, write and fsync",
+	.synopsis = "[options] [CALL...] [-- COMMAND...]",
+	.groups = CMD_GROUPS(&run_group, OUTPUT_TIMED_IN(OUTPUT_TABLES)),
+	.own = &waits_group,
+	.view_size = sizeof(struct waits_view),
+	.objects = CMD_OBJECTS(&waits_rows, &waits_slow, &waits_ledger),
+	.run = waits_run,
+	.needs = NEED_PROGRAMS | NEED_FUNCTIONS | NEED_RINGS | NEED_STACKS,
+};
+
+/* ---- calls ---- */
+
+static uint64_t waits_whole(const struct wait_record *r)
+{
+	return r->end_ns - r->start_ns;
+}
+
+static void waits_keep_slow(struct waits_view *v, const struct wait_record *record)
+{
+	size_t at = v->nr_slowest;
+
+	while (at && waits_whole(&v->slowest[at - 1]) < waits_whole(record))
+		at--;
+	if (at == v->slow.value)
+		return;
+	if (v->nr_slowest < v->slow.value)
+		v->nr_slowest++;
+	memmove(&v->slowest[at + 1], &v->slowest[at],
+		(v->nr_slowest - at - 1) * sizeof(*v->slowest));
+	v->slowest[at] = *record;
+}
+
+static int waits_on_wait(void *state, struct session *s, const struct wait_record *record)
+{
+	struct waits_view *v = state;
+	uint64_t parts[NR_WAIT_PARTS];
+	struct wait_key key;
+
+	waits_rows__split(s, record, parts);
+	waits_rows__key(record, v->by_mask, &key);
+	if (wait_groups__add(&v->interval, &key, parts))
+		return log_no_memory();
+	if (v->slow.given)
+		waits_keep_slow(v, record);
+	v->nr_taken++;
+	v->nr_uneven += !waits_rows__adds_up(record);
+	return 0;
+}
+
+/* ---- the run ---- */
+
+static struct waits_wants waits_view_wants(void *state, const struct options *options)
+{
+	struct waits_view *v = state;
+
+	(void)options;
+	return (struct waits_wants){
+		.filter = &v->filter,
+		.file = v->file,
+		.calls = v->calls.nr ? option_list__mask(&v->calls, call_words)
+				     : (1u << NR_WAIT_CALLS) - 1,
+		.buffer_bytes = v->buffer.given ? v->buffer.value : 0,
+	};
+}
+
+static int waits_on_start(void *state, struct session *s)
+{
+	struct waits_view *v = state;
+
+	v->table = waits_rows__table(s, &v->by_mask);
+	if (v->slow.given) {
+		v->slow_table = session__table(s, &waits_slow, NULL, NULL);
+		v->slowest = calloc(v->slow.value + 1, sizeof(*v->slowest));
+	}
+	return v->table && (!v->slow.given || (v->slow_table && v->slowest)) ? 0 : log_no_memory();
+}
+
+static void waits_show(struct waits_view *v, struct session *s, struct wait_groups *groups,
+		       const char *span)
+{
+	wait_groups__sort(groups);
+	for (size_t i = 0; i < groups->nr; i++)
+		waits_rows__put(v->table, s, groups->groups[i], span, &v->conditions);
+}
+
+static int waits_end_interval(struct waits_view *v)
+{
+	int err = wait_groups__merge(&v->total, &v->interval);
+
+	wait_groups__clear(&v->interval);
+	return err ? log_no_memory() : 0;
+}
+
+static int waits_on_tick(void *state, struct session *s)
+{
+	struct waits_view *v = state;
+
+	if (v->intervals++ % INTERVALS_HEADING == 0)
+		table__heading_again(v->table);
+	waits_show(v, s, &v->interval, "interval");
+	if (!v->interval.nr)
+		intervals__say_idle(s);
+	return waits_end_interval(v);
+}
+
+static void waits_show_slowest(const struct waits_view *v, struct session *s)
+{
+	if (v->nr_slowest && s->format == TABLE_TEXT)
+		fprintf(s->out, "\nthe slowest calls:\n");
+	for (size_t i = 0; i < v->nr_slowest; i++)
+		waits_rows__put_slow(v->slow_table, s, &v->slowest[i], i + 1);
+}
+
+static int waits_on_end(void *state, struct session *s)
+{
+	struct waits_view *v = state;
+	int err = waits_end_interval(v);
+
+	if (v->total.nr)
+		intervals__say_whole(s);
+	table__heading_again(v->table);
+	if (!err)
+		waits_show(v, s, &v->total, "total");
+	waits_show_slowest(v, s);
+	waits_rows__close(s, v->nr_taken, v->nr_uneven);
+	return err;
+}
+
+static const struct session_view waits_session = {
+	.wants_waits = waits_view_wants,
+	.on_wait = waits_on_wait,
+	.on_start = waits_on_start,
+	.on_tick = waits_on_tick,
+	.on_end = waits_on_end,
+	.only_at_end = true,
+};
+
+static int waits_run(void *state, const struct options *options, char **argv)
+{
+	struct waits_view *v = state;
+	int err;
+
+	v->by_mask = option_list__mask(&v->by, by_words);
+	err = row_conditions__parse(&v->conditions, &waits_rows, NULL, NULL);
+	err = err ?: session__run(&waits_session, v, options, argv);
+	wait_groups__free(&v->interval);
+	wait_groups__free(&v->total);
+	free(v->slowest);
+	table__free(v->table);
+	table__free(v->slow_table);
+	row_conditions__free(&v->conditions);
+	return err;
+}

@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "view/waits_rows.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include "base/log.h"
+#include "base/text.h"
+#include "decode/words.h"
+#include "session/waits_source.h"
+#include "symbol/frames.h"
+
+enum { WAITS_TAIL = 9900, WAITS_LONG = 10 }; /* a tenth of the whole: its stack is shown */
+
+/*
+ *  time call  part     what                              count    p50    p99    max share  tail
+ *   1.0 fsync journal  waiting for the file system's log    40 1.20ms 9.11ms 9.40ms  81.0  93.2
+ */
+struct waits_row {
+	const char *span;
+	double time_s;
+	const char *call, *dev, *file, *comm, *cgroup;
+	uint64_t pid;
+	const char *part, *what;
+	uint64_t count, p50_ns, p99_ns, max_ns, sum_ns;
+	double share, tail;
+	char dev_text[64], comm_text[WAIT_COMM_LEN + 1], cgroup_text[256];
+};
+
+#define FIELD(name) offsetof(struct waits_row, name)
+static const struct column waits_columns[] = {
+	{ "span", "span", CELL_TEXT, 0, "interval, or total for the whole run", .at = FIELD(span),
+	  .not_in_text = true },
+	{ "time_s", "time", CELL_SECONDS, 5, "time of the end of the span, since the start",
+	  .at = FIELD(time_s) },
+	{ "call", "call", CELL_TEXT, 5, "read, write or fsync; other: keys beyond the first 1,024",
+	  .at = FIELD(call) },
+	{ "dev", "dev", CELL_TEXT, 7, "device of the file system; null without --by dev",
+	  .at = FIELD(dev) },
+	{ "file", "file", CELL_TEXT, 10, "path of the file; null without --by file",
+	  .at = FIELD(file) },
+	{ "comm", "comm", CELL_TEXT, 8, "name of the task; null without --by comm",
+	  .at = FIELD(comm) },
+	{ "pid", "pid", CELL_COUNT, 7, "process; null without --by pid", .at = FIELD(pid) },
+	{ "cgroup", "cgroup", CELL_TEXT, 10, "cgroup of the task; null without --by cgroup",
+	  .at = FIELD(cgroup) },
+	{ "part", "part", CELL_TEXT, 8, "part of the time, e.g. journal; total: all parts",
+	  .at = FIELD(part) },
+	{ "what", "what", CELL_TEXT, 33, "description of the part", .at = FIELD(what), .drop = 1 },
+	{ "count", "count", CELL_COUNT, 7, "number of calls that have this part",
+	  .at = FIELD(count) },
+	{ "p50_ns", "p50", CELL_DURATION, 6, "median of the part", .at = FIELD(p50_ns), .drop = 4 },
+	{ "p99_ns", "p99", CELL_DURATION, 6, "99th percentile of the part", .at = FIELD(p99_ns) },
+	{ "max_ns", "max", CELL_DURATION, 6, "maximum of the part, exact", .at = FIELD(max_ns),
+	  .drop = 3 },
+	{ "sum_ns", "sum", CELL_DURATION, 6, "sum of the part over all calls, exact",
+	  .at = FIELD(sum_ns), .not_in_text = true },
+	{ "share_percent", "share", CELL_PERCENT, 6, "share of the time of all calls",
+	  .at = FIELD(share) },
+	{ "tail_percent", "tail", CELL_PERCENT, 6, "share of the time of the slowest 1 %",
+	  .at = FIELD(tail), .drop = 2 },
+	{ 0 },
+};
+
+const struct object waits_rows = { "waits", { waits_columns } };
+
+/* ---- parts of a call ---- */
+
+static enum wait_part waits_part(const struct session *s, const struct wait_sleep *sleep,
+				 struct wait_place *place)
+{
+	return wait_part__of(waits_source__stack(s, sleep->stack), sleep->own, place);
+}
+
+void waits_rows__split(const struct session *s, const struct wait_record *r,
+		       uint64_t parts[NR_WAIT_PARTS])
+{
+	struct wait_place place;
+
+	memset(parts, 0, NR_WAIT_PARTS * sizeof(parts[0]));
+	parts[PART_CPU] = r->cpu_ns;
+	parts[PART_RUNNABLE] = r->runnable_ns;
+	for (int i = 0; i < r->nr_sleeps && i < WAIT_SLEEPS; i++)
+		parts[waits_part(s, &r->sleeps[i], &place)] += r->sleeps[i].ns;
+}
+
+bool waits_rows__adds_up(const struct wait_record *r)
+{
+	uint64_t sum = r->cpu_ns + r->runnable_ns;
+
+	for (int i = 0; i < r->nr_sleeps && i < WAIT_SLEEPS; i++)
+		sum += r->sleeps[i].ns;
+	return sum == r->end_ns - r->start_ns;
+}
+
+void waits_rows__key(const struct wait_record *r, uint32_t by, struct wait_key *key)
+{
+	memset(key, 0, sizeof(*key));
+	key->call = r->call;
+	if (by >> WAITS_BY_DEV & 1 || by >> WAITS_BY_FILE & 1)
+		key->dev = r->dev;
+	if (by >> WAITS_BY_FILE & 1) {
+		key->inode = r->inode;
+		key->nth = r->nth;
+	}
+	if (by >> WAITS_BY_COMM & 1)
+		memcpy(key->comm, r->comm, sizeof(key->comm));
+	if (by >> WAITS_BY_PID & 1)
+		key->pid = r->pid;
+	if (by >> WAITS_BY_CGROUP & 1)
+		key->cgroup = r->cgroup;
+}
+
+/* ---- rows of groups ---- */
+
+static bool waits_shows(const void *view, const struct column *column)
+{
+	static const char *const keys[] = { "dev", "file", "comm", "pid", "cgroup" };
+	const uint32_t by = *(const uint32_t *)view;
+
+	for (uint32_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		if (!strcmp(column->key, keys[i]))
+			return by >> i & 1;
+	return true;
+}
+
+struct table *waits_rows__table(const struct session *s, uint32_t *by)
+{
+	return session__table(s, &waits_rows, s->format == TABLE_TEXT ? waits_shows : NULL, by);
+}
+
+static void waits_fill_key(struct waits_row *row, const struct session *s,
+			   const struct wait_key *key)
+{
+	row->call = wait_call__name((enum wait_call)key->call);
+	row->pid = key->pid ? key->pid : CELL_NO_NUMBER;
+	if (key->dev)
+		row->dev = session__disk(s, key->dev, row->dev_text, sizeof(row->dev_text));
+	if (key->inode)
+		row->file = session__file(s, key->inode, io_file_place(key->dev, key->nth));
+	memcpy(row->comm_text, key->comm, sizeof(key->comm));
+	if (key->comm[0])
+		row->comm = row->comm_text;
+	if (key->cgroup)
+		row->cgroup = session__cgroup_path(s, key->cgroup, row->cgroup_text,
+						   sizeof(row->cgroup_text));
+}
+
+static void waits_measure(const struct hist *h, struct waits_row *row)
+{
+	row->count = h->count;
+	row->p50_ns = hist__percentile(h, 5000);
+	row->p99_ns = hist__percentile(h, 9900);
+	row->max_ns = h->max_ns;
+	row->sum_ns = h->sum_ns;
+}
+
+void waits_rows__put(struct table *table, struct session *s, const struct wait_group *group,
+		     const char *span, const struct row_conditions *conditions)
+{
+	struct waits_row row = { .span = span, .time_s = s->elapsed_s };
+
+	waits_fill_key(&row, s, &group->key);
+	for (int i = 0; i < NR_WAIT_PARTS; i++) {
+		const enum wait_part part = (enum wait_part)i;
+
+		if (!group->parts[part])
+			continue;
+		row.part = wait_part__name(part);
+		row.what = wait_part__words(part);
+		row.share = wait_group__share(group, part);
+		row.tail = wait_group__tail_share(group, part, WAITS_TAIL);
+		waits_measure(group->parts[part], &row);
+		if (row_conditions__admit(conditions, s, &row))
+			table__row(table, &row);
+	}
+	row.part = "total";
+	row.what = "from the call to its return";
+	row.share = row.tail = 100;
+	waits_measure(&group->total, &row);
+	if (row_conditions__admit(conditions, s, &row))
+		table__row(table, &row);
+}
+
+/* ---- the slowest calls ---- */
+
+struct waits_call {
+	uint64_t rank, time_ns, whole_ns, bios, pid, tid;
+	const char *call, *dev, *file, *comm, *cgroup, *parts, *sleeps;
+	uint64_t start_ns, end_ns;
+	char dev_text[64], comm_text[WAIT_COMM_LEN + 1], cgroup_text[256];
+	char parts_text[NR_WAIT_PARTS * 32], sleeps_text[WAIT_SLEEPS * 128];
+};
+
+static const struct form waits_parts_form = { FORM_NUMBERS, .separator = " " };
+static const struct form waits_sleeps_form = {
+	FORM_OBJECTS,
+	.separator = " ",
+	.parts = { { "part", ':', true }, { "place", '+', true }, { "ns", '=' }, { "count" } },
+};
+
+#define CALL(name) offsetof(struct waits_call, name)
+static const struct column waits_slow_columns[] = {
+	{ "rank", "#", CELL_COUNT, 3, "rank, 1 is the slowest", .at = CALL(rank) },
+	{ "time_s", "time", CELL_TIME, 11, "when it returned, since the start",
+	  .at = CALL(time_ns) },
+	{ "whole_ns", "whole", CELL_DURATION, 7, "time from the call to its return; all parts",
+	  .at = CALL(whole_ns) },
+	{ "call", "call", CELL_TEXT, 5, "read, write or fsync", .at = CALL(call) },
+	{ "dev", "dev", CELL_TEXT, 7, "device of the file system", .at = CALL(dev), .drop = 1 },
+	{ "bios", "bios", CELL_COUNT, 5, "bios that the thread submitted in this call",
+	  .at = CALL(bios), .drop = 2 },
+	{ "pid", "pid", CELL_COUNT, 7, "process", .at = CALL(pid) },
+	{ "tid", "tid", CELL_COUNT, 7, "thread", .at = CALL(tid), .not_in_text = true },
+	{ "comm", "comm", CELL_TEXT, 15, "name of the task", .at = CALL(comm) },
+	{ "cgroup", "cgroup", CELL_TEXT, 10, "cgroup of the task", .at = CALL(cgroup),
+	  .not_in_text = true },
+	{ "file", "file", CELL_TEXT, 10, "path of the file", .at = CALL(file) },
+	{ "start_ns", "start", CELL_COUNT, 15, "start, CLOCK_MONOTONIC", .at = CALL(start_ns),
+	  .not_in_text = true },
+	{ "end_ns", "end", CELL_COUNT, 15, "end, CLOCK_MONOTONIC", .at = CALL(end_ns),
+	  .not_in_text = true },
+	{ "parts", "parts", CELL_TEXT, 20, "time of each part in ns, e.g. of journal",
+	  .at = CALL(parts), .not_in_text = true, .form = &waits_parts_form },
+	{ "sleeps", "sleeps", CELL_TEXT, 20,
+	  "where it slept: the part, the kernel's function, how long, how often",
+	  .at = CALL(sleeps), .not_in_text = true, .form = &waits_sleeps_form },
+	{ 0 },
+};
+
+const struct object waits_slow = { "wait", { waits_slow_columns } };
+
+/* "cpu=1200 journal=800" */
+static const char *waits_parts_text(struct waits_call *row, const uint64_t parts[NR_WAIT_PARTS])
+{
+	struct words w = words__on(row->parts_text, sizeof(row->parts_text));
+	bool any = false;
+
+	for (int i = 0; i < NR_WAIT_PARTS; i++) {
+		if (!parts[i])
+			continue;
+		words__str(&w, any ? " " : "");
+		words__str(&w, wait_part__name((enum wait_part)i));
+		words__str(&w, "=");
+		words__u64(&w, parts[i]);
+		any = true;
+	}
+	return words__done(&w);
+}
+
+/* The function without the name of its module; a hostile character becomes '?'. */
+static void waits_place_text(struct words *w, const struct wait_place *place)
+{
+	char name[64];
+	size_t len = 0;
+
+	for (; len < place->len && len < sizeof(name) - 1 && place->name[len] != ' '; len++)
+		name[len] = strchr("+=:\"", place->name[len]) || place->name[len] < ' '
+				    ? '?'
+				    : place->name[len];
+	name[len] = 0;
+	words__str(w, len ? name : "[unknown]");
+}
+
+static const char *waits_sleeps_text(struct waits_call *row, const struct session *s,
+				     const struct wait_record *r)
+{
+	struct words w = words__on(row->sleeps_text, sizeof(row->sleeps_text));
+	struct wait_place place;
+
+	for (int i = 0; i < r->nr_sleeps && i < WAIT_SLEEPS; i++) {
+		words__str(&w, i ? " " : "");
+		words__str(&w, wait_part__name(waits_part(s, &r->sleeps[i], &place)));
+		words__str(&w, ":");
+		waits_place_text(&w, &place);
+		words__str(&w, "+");
+		words__u64(&w, r->sleeps[i].ns);
+		words__str(&w, "=");
+		words__u64(&w, r->sleeps[i].nr);
+	}
+	return words__done(&w);
+}
+
+static void waits_fill_call(struct waits_call *row, const struct session *s,
+			    const struct wait_record *r)
+{
+	uint64_t parts[NR_WAIT_PARTS];
+
+	waits_rows__split(s, r, parts);
+	row->time_ns = r->end_ns - s->start_ns;
+	row->whole_ns = r->end_ns - r->start_ns;
+	row->start_ns = r->start_ns;
+	row->end_ns = r->end_ns;
+	row->bios = r->bios;
+	row->pid = r->pid;
+	row->tid = r->tid;
+	row->call = wait_call__name((enum wait_call)r->call);
+	row->dev = session__disk(s, r->dev, row->dev_text, sizeof(row->dev_text));
+	row->file = session__file(s, r->inode, io_file_place(r->dev, r->nth));
+	memcpy(row->comm_text, r->comm, sizeof(r->comm));
+	row->comm = row->comm_text;
+	row->cgroup =
+		session__cgroup_path(s, r->cgroup, row->cgroup_text, sizeof(row->cgroup_text));
+	row->parts = waits_parts_text(row, parts);
+	row->sleeps = waits_sleeps_text(row, s, r);
+}
+
+static void waits_print_part(FILE *out, enum wait_part part, uint64_t ns, uint64_t whole_ns)
+{
+	char time[16];
+
+	fprintf(out, "     %-8s %8s %5.1f %%  %s\n", wait_part__name(part),
+		text__duration(time, sizeof(time), ns),
+		whole_ns ? 100.0 * (double)ns / (double)whole_ns : 0, wait_part__words(part));
+}
+
+/* Each part, longest sleeps with their stacks. */
+static void waits_print_parts(const struct session *s, const struct wait_record *r)
+{
+	const uint64_t whole = r->end_ns - r->start_ns;
+	uint64_t parts[NR_WAIT_PARTS];
+	struct wait_place place;
+
+	waits_rows__split(s, r, parts);
+	for (int i = 0; i < NR_WAIT_PARTS; i++)
+		if (parts[i])
+			waits_print_part(s->out, (enum wait_part)i, parts[i], whole);
+	for (int i = 0; i < r->nr_sleeps && i < WAIT_SLEEPS; i++) {
+		const struct wait_sleep *sleep = &r->sleeps[i];
+		char time[16];
+
+		if (sleep->ns < whole / WAITS_LONG || !waits_source__stack(s, sleep->stack))
+			continue;
+		fprintf(s->out, "     slept %s, %s:\n",
+			text__duration(time, sizeof(time), sleep->ns),
+			wait_part__name(waits_part(s, sleep, &place)));
+		frames__put(s->out, waits_source__stack(s, sleep->stack));
+	}
+}
+
+void waits_rows__put_slow(struct table *table, struct session *s, const struct wait_record *r,
+			  uint64_t rank)
+{
+	struct waits_call row = { .rank = rank };
+
+	waits_fill_call(&row, s, r);
+	table__row(table, &row);
+	if (s->format == TABLE_TEXT)
+		waits_print_parts(s, r);
+}
+
+/* ---- the ledger ---- */
+
+struct waits_account {
+	uint64_t calls, unwaited, shorter, sent, in_flight;
+	uint64_t lost_ring, lost_room, lost_ends, lost_skipped, unaccounted;
+	uint64_t no_stack;
+};
+
+#define ACCOUNT(name) offsetof(struct waits_account, name)
+static const struct column waits_ledger_columns[] = {
+	{ "calls", "calls", CELL_COUNT, 7,
+	  "calls that began, = unwaited + shorter + shown + in_flight + lost_ring + lost_ends",
+	  .at = ACCOUNT(calls) },
+	{ "unwaited", "unwaited", CELL_COUNT, 7, "calls that never waited",
+	  .at = ACCOUNT(unwaited) },
+	{ "shorter", "shorter", CELL_COUNT, 7, "calls that waited, but shorter than --min",
+	  .at = ACCOUNT(shorter) },
+	{ "shown", "shown", CELL_COUNT, 7, "calls in the rows", .at = ACCOUNT(sent) },
+	{ "in_flight", "in flight", CELL_COUNT, 7, "calls that had not returned at the end",
+	  .at = ACCOUNT(in_flight) },
+	{ "lost_ring", "lost", CELL_COUNT, 7, "calls dropped because the ring was full",
+	  .at = ACCOUNT(lost_ring) },
+	{ "lost_room", "lost", CELL_COUNT, 7,
+	  "calls not followed because the thread's place was taken", .at = ACCOUNT(lost_room) },
+	{ "lost_ends", "lost", CELL_COUNT, 7, "calls with no end seen", .at = ACCOUNT(lost_ends) },
+	{ "lost_skipped", "lost", CELL_COUNT, 7, "program runs skipped by the kernel",
+	  .at = ACCOUNT(lost_skipped) },
+	{ "no_stack", "no stack", CELL_COUNT, 7, "sleeps whose place is not known: in part rest",
+	  .at = ACCOUNT(no_stack) },
+	{ "unaccounted", "unaccounted", CELL_COUNT, 7,
+	  "calls that do not balance; not 0: a defect of iosonar", .at = ACCOUNT(unaccounted) },
+	{ 0 },
+};
+
+const struct object waits_ledger = { "ledger", { waits_ledger_columns } };
+
+static uint64_t waits_tell_loss(uint64_t nr, const char *words)
+{
+	if (nr)
+		log_warn("lost %" PRIu64 ": %s", nr, words);
+	return nr;
+}
+
+static uint64_t waits_tell_losses(const struct waits_account *a)
+{
+	uint64_t lost =
+		waits_tell_loss(a->lost_ring, "calls dropped: the ring was full; try --buffer 16M");
+
+	lost += waits_tell_loss(a->lost_room, "calls not followed: the thread's place was taken");
+	lost += waits_tell_loss(a->lost_ends, "calls with no end seen");
+	lost += waits_tell_loss(a->lost_skipped,
+				"program skipped by the kernel (recursion_misses)");
+	lost += waits_tell_loss(a->unaccounted, "calls unaccounted for");
+	if (a->no_stack)
+		log_note("the place of %" PRIu64 " sleeps is not known: they are in the part rest",
+			 a->no_stack);
+	return lost;
+}
+
+static uint64_t waits_difference(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
+void waits_rows__close(struct session *s, uint64_t taken, uint64_t uneven)
+{
+	struct waits_counts c;
+	struct waits_account a;
+	uint64_t lost;
+
+	waits_source__counts(s, &c);
+	a = (struct waits_account){
+		.calls = c.n.begun,
+		.unwaited = c.n.ended - c.n.waited,
+		.shorter = c.n.waited - c.n.sent - c.n.lost,
+		.sent = taken,
+		.in_flight = c.in_flight,
+		.lost_ring = c.n.lost,
+		.lost_room = c.n.no_room,
+		.lost_ends = c.n.unclosed,
+		.lost_skipped = c.skipped,
+		.no_stack = c.n.no_stack,
+	};
+	/* Two terms that must not hide each other: calls that do not balance, parts that do not add
+	 * up. */
+	a.unaccounted = waits_difference(a.calls, a.unwaited + a.shorter + a.sent + a.in_flight +
+							  a.lost_ring + a.lost_ends) +
+			uneven;
+	if (s->format == TABLE_JSON)
+		object__put(&waits_ledger, s->out, s->format, &a);
+	lost = waits_tell_losses(&a);
+	log_note("calls %" PRIu64 " = without a wait %" PRIu64 " + shorter than --min %" PRIu64
+		 " + shown %" PRIu64 " + in flight %" PRIu64 "%s",
+		 a.calls, a.unwaited, a.shorter, a.sent, a.in_flight, lost ? "" : "; nothing lost");
+	s->incomplete |= lost > 0;
+}

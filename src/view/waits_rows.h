@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * waits_rows.h: the rows of `waits`: of calls with the same key one row per part of their time, and
+ * the total; and single calls with their parts and the places where they slept.
+ */
+#ifndef IOSONAR_VIEW_WAITS_ROWS_H
+#define IOSONAR_VIEW_WAITS_ROWS_H
+
+#include "analyse/waits.h"
+#include "session/session.h"
+#include "view/row_conditions.h"
+
+extern const struct object waits_rows, waits_slow, waits_ledger;
+
+enum waits_by { WAITS_BY_DEV, WAITS_BY_FILE, WAITS_BY_COMM, WAITS_BY_PID, WAITS_BY_CGROUP };
+
+/* The parts of a call, by the stacks of its sleeps. */
+void waits_rows__split(const struct session *session, const struct wait_record *record,
+		       uint64_t parts[NR_WAIT_PARTS]);
+bool waits_rows__adds_up(const struct wait_record *record); /* the parts, to the duration */
+/* by: a mask of enum waits_by. */
+void waits_rows__key(const struct wait_record *record, uint32_t by, struct wait_key *key);
+
+struct table *waits_rows__table(const struct session *session, uint32_t *by);
+/* span: "interval" or "total". */
+void waits_rows__put(struct table *table, struct session *session, const struct wait_group *group,
+		     const char *span, const struct row_conditions *conditions);
+
+/* In text with a line for each part and the stacks of long sleeps. rank: 1 is the slowest. */
+void waits_rows__put_slow(struct table *table, struct session *session,
+			  const struct wait_record *record, uint64_t rank);
+
+/*
+ * The ledger: says where all calls went, and whether something was lost. taken: records that the
+ * view got; uneven: those whose parts do not add up.
+ */
+void waits_rows__close(struct session *session, uint64_t taken, uint64_t uneven);
+
+#endif
