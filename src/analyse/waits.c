@@ -202,7 +202,9 @@ static struct wait_group *wait_groups_make(struct wait_groups *g, const struct w
 	if (!group)
 		return NULL;
 	group->key = *key;
-	return g->groups[g->nr++] = group;
+	g->groups[g->nr] = group;
+	g->nr++;
+	return group;
 }
 
 static struct wait_group *wait_groups_get(struct wait_groups *g, const struct wait_key *key)
