@@ -20,7 +20,7 @@
 
 char LICENSE[] SEC("license") = "GPL";
 
-enum { WAIT_S_IFREG = 0100000 };
+enum { WAIT_S_IFREG = 0100000, WAIT_S_IFDIR = 0040000 };
 
 const volatile struct wait_settings settings = { 0 };
 
@@ -32,8 +32,11 @@ inline_always enum wait_call call_of(enum wait_function function)
 	return function == BY_READ ? WAIT_READ : function == BY_WRITE ? WAIT_WRITE : WAIT_FSYNC;
 }
 
-/* Where the thread is. */
-enum wait_state { ON_CPU, SLEEPS, RUNNABLE };
+/*
+ * Where the thread is. UNSURE: its call begins or ends at this moment, and our program may itself
+ * be preempted: sched_switch leaves the cell alone.
+ */
+enum wait_state { UNSURE, ON_CPU, SLEEPS, RUNNABLE };
 
 struct wait_task {
 	struct wait_owner is;
@@ -120,6 +123,11 @@ inline_always struct wait_counters *counters(void)
 			count_up(c->what);            \
 	} while (0)
 
+inline_always __u64 later(__u64 now, __u64 since)
+{
+	return now > since ? now : since;
+}
+
 /* ---- which calls ---- */
 
 inline_always bool task_is_wanted(void)
@@ -141,10 +149,11 @@ inline_always bool task_is_wanted(void)
 
 inline_always bool file_is_wanted(struct inode *inode, __u16 mode, const enum pointers pointers)
 {
-	const bool is_disk = (mode & S_IFMT) == S_IFBLK;
+	const __u16 kind = mode & S_IFMT;
+	const bool is_disk = kind == S_IFBLK;
 	__u32 dev;
 
-	if (!is_disk && (mode & S_IFMT) != WAIT_S_IFREG)
+	if (!is_disk && kind != WAIT_S_IFREG && kind != WAIT_S_IFDIR)
 		return false;
 	if (!settings.filter_file)
 		return true;
@@ -168,9 +177,10 @@ inline_always void call_open(struct wait_task *t, enum wait_function by, struct 
 	r->bios = 0;
 	r->nr_sleeps = 0;
 	t->address = (__u64)inode;
-	t->state = ON_CPU;
-	r->start_ns = t->since_ns = bpf_ktime_get_ns();
+	fresh(t->state) = UNSURE;
 	fresh(t->is.owner) = tid + 1;
+	r->start_ns = t->since_ns = bpf_ktime_get_ns();
+	fresh(t->state) = ON_CPU;
 }
 
 /* True: the thread is in a call that this one belongs to. */
@@ -274,10 +284,9 @@ inline_always void call_ends(enum wait_function by)
 
 	if (!t || t->by != by)
 		return;
-	now = bpf_ktime_get_ns();
+	fresh(t->state) = UNSURE;
+	now = later(bpf_ktime_get_ns(), t->since_ns);
 	r = &t->record;
-	if (now < t->since_ns)
-		now = t->since_ns;
 	r->cpu_ns += now - t->since_ns;
 	r->end_ns = now;
 	count(ended);
@@ -344,11 +353,6 @@ inline_always void sleep_add(struct wait_task *t, __u64 ns)
 	r->sleeps[i].nr++;
 }
 
-inline_always __u64 later(__u64 now, __u64 since)
-{
-	return now > since ? now : since;
-}
-
 inline_always void task_leaves(void *ctx, struct wait_task *t, bool sleeps)
 {
 	__u64 now = later(bpf_ktime_get_ns(), t->since_ns);
@@ -393,10 +397,10 @@ int BPF_PROG(waits_switch, bool preempt, struct task_struct *prev, struct task_s
 {
 	struct wait_task *t = task_of(prev->pid);
 
-	if (t)
+	if (t && t->state == ON_CPU)
 		task_leaves(ctx, t, !preempt && !task_is_running(prev));
 	t = task_of(next->pid);
-	if (t)
+	if (t && t->state != UNSURE)
 		task_returns(t);
 	return 0;
 }
