@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# The I/O of other tasks counts as the thread's own.
+# file: src/analyse/waits.c
+# red: unit waits
+# case: wait_on_page_bit_common
+s/return own ? PART_DEVICE : PART_OTHERS;/return own + 1 ? PART_DEVICE : PART_OTHERS;/
