@@ -112,6 +112,7 @@ static const struct feature {
 	{ "not_rows_alone", 1 },
 	{ "only_failed", 1, "not_rows_alone" },
 	{ "measures", 1 },
+	{ "failures", 1 },
 	{ "zoom", 1 },
 	{ "zoom_min_us", 20, "zoom" },
 	{ "zoom_shift", 2, "zoom" },
