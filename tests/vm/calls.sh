@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=dash
 # shape: nvme
-# kernels: 6.1 6.12
+# kernels: 6.1
 # timeout: 90
 #
 # calls: which call was inside which, and for how long, as ftrace's function_graph has it of the same functions and the

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=dash
 # shape: nvme
-# kernels: 5.10 6.12 7.2
+# kernels: 5.10 7.2
 # timeout: 90
 #
 # counts: every command is counted once. Reads, writes, flushes, discards and write zeroes against fio and the
