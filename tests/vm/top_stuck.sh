@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=dash
 # shape: broken
-# kernels: 5.10
+# kernels: 6.12
 # timeout: 120
 #
 # top: a drive that stops answering. Commands that are in flight for more than a second are told while they are, also one that was
