@@ -133,7 +133,6 @@ inline_always __u64 later(__u64 now, __u64 since)
 inline_always bool task_is_wanted(void)
 {
 	__u64 comm[WAIT_COMM_LEN / 8] = { 0 };
-
 	__u32 pid = bpf_get_current_pid_tgid() >> 32;
 
 	if (pid == settings.self || (settings.filter_pid && pid != settings.filter_pid))

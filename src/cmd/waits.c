@@ -145,9 +145,12 @@ static int waits_on_start(void *state, struct session *s)
 	return v->table && (!v->slow.given || (v->slow_table && v->slowest)) ? 0 : log_no_memory();
 }
 
+/* CSV has room for one table. */
 static void waits_show(struct waits_view *v, struct session *s, struct wait_groups *groups,
 		       const char *span)
 {
+	if (s->format == TABLE_CSV && v->slow.given)
+		return;
 	wait_groups__sort(groups);
 	for (size_t i = 0; i < groups->nr; i++)
 		waits_rows__put(v->table, s, groups->groups[i], span, &v->conditions);

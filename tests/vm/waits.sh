@@ -80,6 +80,9 @@ part=$(of cpu read runnable sum_ns) whole=$(of cpu read total sum_ns)
 ok $? "a busy CPU: more than half of the time ready to run, none asleep" || note "$part of $whole: $(cat /tmp/cpu)"
 adds_up cpu
 
+iosonar waits -o csv --slow 2 --comm waiter fsync -- waiter "/dev/$dev" fsync 5 4096 >/tmp/csv 2>/dev/null
+is "$(grep -c '^rank,' /tmp/csv) $(grep -c '^span,' /tmp/csv)" "1 0" "a block device; CSV has one table" || note "$(cat /tmp/csv)"
+
 iosonar waits -t 200ms --comm nobody >/tmp/out 2>/tmp/err
 is "$?" 0 "nothing to see: exit status"
 grep -q 'nothing lost' /tmp/err
