@@ -92,6 +92,7 @@ static const struct option_number_kind option_number_kinds[] = {
 	[OPTION_DURATION] = { units__read_duration, units_duration,
 			      "not a duration; write 100us, 5ms, 1.5s, 2m, 1h or 1d" },
 	[OPTION_SIZE] = { units__read_size, units_size, "not a size; write 4096, 64k or 1Gi" },
+	[OPTION_SHARE] = { units__read_share, units_share, "not a share; write 0.5% or 2%" },
 };
 
 static int option_check_range(const struct option_use *use, uint64_t value)
@@ -270,9 +271,10 @@ static int option_store_file(const struct option_use *use)
 static int (*const option_stores[])(const struct option_use *use) = {
 	[OPTION_FLAG] = option_store_flag,     [OPTION_COUNT] = option_store_count,
 	[OPTION_NUMBER] = option_store_number, [OPTION_DURATION] = option_store_number,
-	[OPTION_SIZE] = option_store_number,   [OPTION_STRING] = option_store_string,
-	[OPTION_CHOICE] = option_store_choice, [OPTION_LIST] = option_store_list,
-	[OPTION_FILES] = option_store_file,    [OPTION_OPERANDS] = option_store_file,
+	[OPTION_SIZE] = option_store_number,   [OPTION_SHARE] = option_store_number,
+	[OPTION_STRING] = option_store_string, [OPTION_CHOICE] = option_store_choice,
+	[OPTION_LIST] = option_store_list,     [OPTION_FILES] = option_store_file,
+	[OPTION_OPERANDS] = option_store_file,
 };
 
 bool option__is_list(const struct option_def *def)

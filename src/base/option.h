@@ -19,6 +19,7 @@ enum option_kind {
 	OPTION_NUMBER,	 /* struct option_number */
 	OPTION_DURATION, /* struct option_number, ns; "10us" "1.5s"; a bare number is refused */
 	OPTION_SIZE,	 /* struct option_number, bytes; "64k" "1Gi" */
+	OPTION_SHARE,	 /* struct option_number, millionths; "0.5%" */
 	OPTION_STRING,	 /* const char * */
 	OPTION_CHOICE,	 /* int, index into choices */
 	OPTION_LIST, /* struct option_list; repeatable, commas separate; choices limit the words */

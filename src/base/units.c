@@ -32,6 +32,7 @@ const struct unit units_size[] = {
 	{ "Ti", 1ULL << 40 },
 	{ 0 },
 };
+const struct unit units_share[] = { { "ppm", 1 }, { "%", 10000 }, { 0 } };
 
 const struct unit *units__find(const struct unit *units, const char *name, size_t len)
 {
@@ -120,6 +121,11 @@ int units__read_duration(const char *text, uint64_t *ns)
 int units__read_size(const char *text, uint64_t *bytes)
 {
 	return units_read(text, units_size, bytes);
+}
+
+int units__read_share(const char *text, uint64_t *millionths)
+{
+	return units_read(text, units_share, millionths);
 }
 
 const char *units__format(char *buf, size_t size, uint64_t value, const struct unit *units)

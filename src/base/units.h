@@ -15,7 +15,7 @@ struct unit {
 };
 
 /* From small to large; of several names with one scale we print the first. */
-extern const struct unit units_plain[], units_duration[], units_size[];
+extern const struct unit units_plain[], units_duration[], units_size[], units_share[];
 
 /* Finds a unit by the first len bytes of its name; NULL: not found. */
 const struct unit *units__find(const struct unit *units, const char *name, size_t len);
@@ -24,6 +24,7 @@ const struct unit *units__find(const struct unit *units, const char *name, size_
 int units__read_number(const char *text, uint64_t *value); /* "16", "0x10" */
 int units__read_duration(const char *text, uint64_t *ns);
 int units__read_size(const char *text, uint64_t *bytes);
+int units__read_share(const char *text, uint64_t *millionths); /* "0.5%" */
 
 /* In the largest unit that divides it: 1000000 ns is "1ms". Returns buf. */
 const char *units__format(char *buf, size_t size, uint64_t value, const struct unit *units);
