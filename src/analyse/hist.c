@@ -6,6 +6,8 @@
  */
 #include "analyse/hist.h"
 
+#include <math.h>
+
 void hist__merge(struct hist *into, const struct hist *other)
 {
 	for (int i = 0; i < HIST_CELLS; i++)
@@ -13,6 +15,8 @@ void hist__merge(struct hist *into, const struct hist *other)
 	into->count += other->count;
 	into->sum_ns += other->sum_ns;
 	into->bytes += other->bytes;
+	into->untimed += other->untimed;
+	into->doubt += other->doubt;
 	if (other->max_ns > into->max_ns)
 		into->max_ns = other->max_ns;
 }
@@ -25,6 +29,8 @@ void hist__difference(struct hist *out, const struct hist *now, const struct his
 	out->count = now->count - before->count;
 	out->sum_ns = now->sum_ns - before->sum_ns;
 	out->bytes = now->bytes - before->bytes;
+	out->untimed = now->untimed - before->untimed;
+	out->doubt = now->doubt - before->doubt;
 	out->max_ns = now->max_ns;
 }
 
@@ -69,6 +75,29 @@ uint64_t hist__percentile(const struct hist *h, uint32_t per_10000)
 		return h->max_ns;
 	ns = hist_middle(h, slot);
 	return ns < h->max_ns ? ns : h->max_ns;
+}
+
+/*
+ * The rank of a percentile among the timed is binomial; a value that stands for w commands adds
+ * w - 1 to `doubt`. One value more on either side, as ranks are whole values.
+ */
+struct hist_interval hist__percentile_interval(const struct hist *h, uint32_t per_10000)
+{
+	const double p = per_10000 / 10000.0, doubt = (double)h->doubt, count = (double)h->count;
+	double rank = (double)hist__rank(h->count, per_10000), reach;
+	struct hist_interval interval = { 0 };
+	int slot;
+
+	if (!h->count)
+		return interval;
+	reach = doubt ? 1.96 * sqrt(doubt * p * (1 - p)) + 1 + doubt / count : 0;
+	slot = hist_slot_of_rank(h, rank > reach + 1 ? (uint64_t)(rank - reach) : 1);
+	interval.from_ns = hist_slot_from((uint32_t)slot);
+	if (rank + reach > count)
+		return interval;
+	slot = hist_slot_of_rank(h, (uint64_t)ceil(rank + reach));
+	interval.to_ns = slot == HIST_OVER ? 0 : hist_slot_from((uint32_t)slot + 1);
+	return interval;
 }
 
 uint64_t hist__mean_ns(const struct hist *h)

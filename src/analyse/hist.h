@@ -11,9 +11,12 @@
 
 struct hist {
 	uint64_t slots[HIST_CELLS];
-	uint64_t count; /* the sum of slots */
+	uint64_t count; /* the sum of slots; as the programs count, with the untimed ones */
 	uint64_t sum_ns, max_ns;
 	uint64_t bytes;
+	/* If only some commands were timed: see analyse/sampled.h. */
+	uint64_t untimed; /* of count */
+	uint64_t doubt;	  /* how much values that stand for several add to the variance of a rank */
 };
 
 /* One value. */
@@ -38,6 +41,12 @@ uint64_t hist__rank(uint64_t count, uint32_t per_10000);
  * bucket that holds the value of that rank, never above max_ns. 0 for an empty histogram.
  */
 uint64_t hist__percentile(const struct hist *h, uint32_t per_10000);
+/* Where that percentile lies with a chance of 95 %, as far as chance is in the timed commands.
+ * to_ns 0: too few were timed to say. */
+struct hist_interval {
+	uint64_t from_ns, to_ns;
+};
+struct hist_interval hist__percentile_interval(const struct hist *h, uint32_t per_10000);
 uint64_t hist__mean_ns(const struct hist *h);
 /* Running programs tear snapshots: raises a max_ns that is below the highest bucket in use. */
 void hist__mend_max(struct hist *h);

@@ -359,6 +359,7 @@ enum io_table_nr {
 	IO_TABLE_ROWS,
 	IO_TABLE_BIOS,
 	IO_TABLE_LADDERS,
+	IO_TABLE_SAMPLED, /* struct io_sampled, then struct io_untimed */
 	IO_NR_TABLES,
 };
 
@@ -407,6 +408,7 @@ struct io_settings {
 	__u32 cpu_mask;	    /* of their byte offsets */
 	__u32 ladder_bytes; /* of each CPU's ring of ladders; 0: there are none */
 	__u32 ladder_mask;  /* of byte offsets of its cells */
+	__u32 untimed_mask; /* of byte offsets of struct io_untimed, behind the struct io_sampled */
 	__u32 filter_pid;   /* 0: none */
 	__u32 slowest_nr;   /* how many of the slowest are wanted */
 	/* Bits of rq->cmd_flags, numbered by this kernel's BTF; rare: these or passthrough. */
@@ -450,6 +452,7 @@ struct io_settings {
 	__u8 task_registers;		 /* and bpf_task_pt_regs (5.15) */
 	__u8 unwind;			 /* user stacks by tables, where a process needs them */
 	__u8 measures;			 /* the programs' own time: struct io_cost */
+	__u8 sampled;			 /* only some commands are timed: bpf/sample.h */
 };
 
 /*
@@ -471,6 +474,8 @@ enum { IO_COST_EVERY = 1024 };
 enum io_cost_of {
 	COST_OF_START,
 	COST_OF_END,
+	COST_OF_UNTIMED_START, /* of a command that is not timed */
+	COST_OF_UNTIMED_END,
 	NR_COSTS,
 };
 
@@ -507,5 +512,61 @@ struct io_counters {
 	__u64 parked;	      /* errors that a retry may follow; counted with records only */
 	__u64 no_file;	      /* bios of files whose names did not fit */
 };
+
+/*
+ * Which reads and writes are timed, if --budget lets us time only some: one in 2^N of a queue and
+ * direction. The others are counted when they end. A queue has the cell that its address leads to;
+ * of two that share one, the second is not sampled.
+ */
+enum {
+	IO_SAMPLED = 4096,     /* cells, a power of two */
+	IO_MAX_SAMPLED = 1024, /* queues that have one */
+	IO_MAX_SAMPLE_SHIFT = 10,
+};
+
+struct io_sampled_way {
+	__u64 since_ns; /* of an older request, the start may have used another limit */
+	/* io_sample_limit(N), for the start of a command and for its end. They differ only while
+	 * commands are in flight that started with the limit before. */
+	__u32 start_limit, end_limit;
+};
+
+struct io_sampled {
+	__u64 queue;		       /* rq->q; 0: none */
+	struct io_sampled_way ways[2]; /* reads, writes */
+	__u32 nr;		       /* of its struct io_untimed */
+	__u16 key_nr[2];	       /* row keys of the ways */
+	__u64 pad[2];
+};
+_Static_assert(sizeof(struct io_sampled) == 64, "one cache line");
+
+/* Commands of a queue that were not timed, for each CPU. */
+struct io_untimed {
+	__u64 count[2], bytes[2]; /* reads, writes */
+};
+
+/* Addresses by their lower halves, which programs may use as numbers. */
+static inline __u32 io_sampled_home(__u32 queue)
+{
+	return io_hash(queue >> 4) >> 20;
+}
+_Static_assert(IO_SAMPLED == 1 << (32 - 20), "as many as there are");
+
+/*
+ * Is this command timed? By chance, not every 2^Nth: loads have patterns. Start and end agree, as
+ * the time of a request's allocation does not change; those of a batch may be the same, so its
+ * address is mixed in. A command that is timed at one limit is timed at every higher one. Requests
+ * without a time are timed.
+ */
+static inline _Bool io_sample_takes(__u64 alloc_ns, __u32 request, __u32 limit)
+{
+	return io_hash((__u32)alloc_ns ^ request >> 6) <= limit || !alloc_ns;
+}
+
+/* One in 2^shift. */
+static inline __u32 io_sample_limit(__u32 shift)
+{
+	return 0xffffffffu >> shift;
+}
 
 #endif
