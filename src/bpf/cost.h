@@ -15,10 +15,15 @@ struct io_cost cost;
  * bits are left out. A request without a time is never chosen. */
 enum { COST_BITS = (IO_COST_EVERY - 1) << 5 };
 
+/* A run that takes longer was interrupted, or its virtual CPU was. */
+enum { COST_MOST_NS = 16384 };
+
 inline_always void cost_add(enum io_cost_of which, __u64 before_ns, __u64 from_ns)
 {
 	__u64 to_ns = bpf_ktime_get_ns();
 
+	if (to_ns - from_ns > COST_MOST_NS)
+		return;
 	add_to(cost.ns[which], to_ns - from_ns);
 	add_to(cost.clock_ns[which], from_ns - before_ns);
 	count_up(cost.runs[which]);
@@ -33,19 +38,23 @@ inline_always bool cost_is_chosen(__u64 chance)
 	return chance;
 }
 
-/* Evaluates `run`, a program's work, and measures it if the bits of `chance` say so. */
-#define measured(which, chance, run)                        \
-	({                                                  \
-		int result_;                                \
-		if (cost_is_chosen(chance)) {               \
-			__u64 before_ = bpf_ktime_get_ns(); \
-			__u64 from_ = bpf_ktime_get_ns();   \
-			result_ = (run);                    \
-			cost_add(which, before_, from_);    \
-		} else {                                    \
-			result_ = (run);                    \
-		}                                           \
-		result_;                                    \
+/* Evaluates `run`, a program's work, and measures it if the bits of `chance` say so. Its value is
+ * enum timing. */
+#define measured(which, chance, run)                                                       \
+	({                                                                                 \
+		int result_;                                                               \
+		if (cost_is_chosen(chance)) {                                              \
+			__u64 before_ = bpf_ktime_get_ns();                                \
+			__u64 from_ = bpf_ktime_get_ns();                                  \
+			result_ = (run);                                                   \
+			if (told(sampled) && result_)                                      \
+				cost_add((which) + COST_OF_UNTIMED_START, before_, from_); \
+			else                                                               \
+				cost_add(which, before_, from_);                           \
+		} else {                                                                   \
+			result_ = (run);                                                   \
+		}                                                                          \
+		result_;                                                                   \
 	})
 
 /* By chance: to copy a request's time through a plain pointer costs more than a random number. */

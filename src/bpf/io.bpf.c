@@ -55,7 +55,9 @@ TYPED_PROGRAM(nvme_complete_rq, BPF_PROG(io_nvme_end_c, struct request *rq),
 	      rq ? nvme_complete(MY_TABLES, rq, bpf_ktime_get_ns(), CAST) : 0)
 PLAIN_PROGRAM(nvme_complete_rq, io_nvme_end_r,
 	      measured_plain(COST_OF_END,
-			     nvme_complete(MY_TABLES, FIRST, bpf_ktime_get_ns(), PLAIN)))
+			     told(sampled) && nvme_counted(MY_TABLES, FIRST, PLAIN)
+				     ? UNTIMED
+				     : nvme_complete(MY_TABLES, FIRST, bpf_ktime_get_ns(), PLAIN)))
 TYPED_PROGRAM(block_rq_issue, BPF_PROG(io_block_issue, struct request *rq),
 	      rq ? block_issue(MY_TABLES, rq, TYPED, LEAN) : 0)
 PLAIN_PROGRAM(block_rq_issue, io_block_issue_r,
@@ -71,8 +73,15 @@ PLAIN_PROGRAM(block_rq_complete, io_block_end_r,
 /* Reads the clock first: that reading is not measured, and stands for the one of the measure. */
 inline_always int nvme_ended(struct request *rq, const enum pointers pointers)
 {
-	__u64 now = bpf_ktime_get_ns(), from;
+	__u64 now, from;
 
+	if (told(sampled))
+		return measured(
+			COST_OF_END, field_of(pointers, rq, start_time_ns),
+			nvme_counted(MY_TABLES, rq, pointers)
+				? UNTIMED
+				: nvme_complete(MY_TABLES, rq, bpf_ktime_get_ns(), pointers));
+	now = bpf_ktime_get_ns();
 	if (!cost_is_chosen(now))
 		return nvme_complete(MY_TABLES, rq, now, pointers);
 	from = bpf_ktime_get_ns();

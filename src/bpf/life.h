@@ -11,6 +11,7 @@
 #include "bpf/flush.h"
 #include "bpf/note.h"
 #include "bpf/row.h"
+#include "bpf/sample.h"
 #include "bpf/slow.h"
 #include "bpf/stages.h"
 
@@ -329,9 +330,15 @@ inline_always void completion_unmatched(struct io_slot *slot, struct request *rq
 		count_up(counters.no_start);
 }
 
+/* What a program tells the measure of its own cost. */
+enum timing { TIMED, UNTIMED };
+
 inline_always int nvme_setup(const struct tables *t, struct request *rq, struct nvme_command *cmd,
 			     const enum pointers pointers, const enum rich rich)
 {
+	if (!rich && setting_of(t, sampled) &&
+	    !sample_starts(rq, field_of(pointers, rq, q), pointers))
+		return UNTIMED;
 	return command_starts(t, rq, field_of(pointers, rq, q), cmd,
 			      field_of_command(pointers, cmd, opcode), pointers, rich);
 }
@@ -396,6 +403,31 @@ inline_always int nvme_complete(const struct tables *t, struct request *rq, __u6
 	return 0;
 }
 
+/*
+ * Counts a command that is not timed. An attempt that failed is not counted if another one may
+ * follow: the last one is.
+ */
+inline_always enum timing nvme_counted(const struct tables *t, struct request *rq,
+				       const enum pointers pointers)
+{
+	struct io_sampled *sampled = sample_untimed(t, rq, field_of(pointers, rq, q), pointers);
+	__u32 status;
+
+	if (!sampled)
+		return TIMED;
+	status = nvme_status(setting_of(t, nvme_status_at), rq, pointers);
+	if (__builtin_expect(status, 0)) {
+		if (!nvme_never_retries(t, rq, status, pointers))
+			return UNTIMED;
+		count_up(counters.failed);
+		if (settings.failures)
+			failure_count(sampled->key_nr[sample_way(rq, pointers) & 1], status,
+				      bpf_ktime_get_ns());
+	}
+	sample_count(sampled, rq, 1, field_of(pointers, rq, __data_len), pointers);
+	return UNTIMED;
+}
+
 inline_always int block_issue(const struct tables *t, struct request *rq,
 			      const enum pointers pointers, const enum rich rich)
 {
@@ -404,6 +436,8 @@ inline_always int block_issue(const struct tables *t, struct request *rq,
 
 	if (!disk || disk_is_nvme(disk, pointers))
 		return 0;
+	if (!rich && setting_of(t, sampled) && !sample_starts(rq, q, pointers))
+		return UNTIMED;
 	return command_starts(t, rq, q, 0,
 			      IO_BLOCK << 8 | (field_of(pointers, rq, cmd_flags) & 0xff), pointers,
 			      rich);
@@ -436,15 +470,39 @@ inline_always void block_ends(const struct tables *t, struct request *rq, struct
 	command_ends(t, slot, o, stages);
 }
 
+/* Of a request that ends in parts, the last one counts. */
+inline_always enum timing block_counted(const struct tables *t, struct request *rq,
+					struct request_queue *q, __u32 error, __u32 nr_bytes,
+					const enum pointers pointers)
+{
+	struct io_sampled *sampled = sample_untimed(t, rq, q, pointers);
+	bool is_last;
+
+	if (!sampled)
+		return TIMED;
+	is_last = nr_bytes >= field_of(pointers, rq, __data_len);
+	if (__builtin_expect(error && is_last, 0)) {
+		count_up(counters.failed);
+		if (settings.failures)
+			failure_count(sampled->key_nr[sample_way(rq, pointers) & 1],
+				      block_status(error), bpf_ktime_get_ns());
+	}
+	sample_count(sampled, rq, is_last, nr_bytes, pointers);
+	return UNTIMED;
+}
+
 inline_always int block_complete(struct request *rq, __u32 error, __u32 nr_bytes,
 				 const enum pointers pointers)
 {
-	struct gendisk *disk = req_disk(rq, field_of(pointers, rq, q), pointers);
+	struct request_queue *q = field_of(pointers, rq, q);
+	struct gendisk *disk = req_disk(rq, q, pointers);
 	struct outcome o = {};
 	struct tables t;
 
 	if (!disk || disk_is_nvme(disk, pointers))
 		return 0;
+	if (told(sampled) && block_counted(MY_TABLES, rq, q, error, nr_bytes, pointers))
+		return UNTIMED;
 	o.end_ns = bpf_ktime_get_ns();
 	t = the_tables();
 	o.status = block_status(error);

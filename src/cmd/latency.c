@@ -32,7 +32,7 @@ struct latency {
 	bool hist, no_hist, cumulative, heat;
 	int sort; /* enum latency_sort */
 	struct option_number top;
-	struct option_number lat_min_us, lat_shift;
+	struct option_number lat_min_us, lat_shift, budget;
 	const char *only_if, *fail_if;
 	/* state */
 	struct breakdown breakdown;
@@ -73,6 +73,10 @@ static const struct option_def latency_options[] = {
 	  .alias = "lat_min_us" },
 	{ "lat-shift", 0, OPTION_NUMBER, offsetof(struct latency, lat_shift), "N",
 	  "zoom: width of the first bucket, 2^N us (default 0)", .max = 32, .alias = "lat_shift" },
+	{ "budget", 0, OPTION_SHARE, offsetof(struct latency, budget), "SHARE",
+	  "time only some commands, if our programs would take more of the CPUs' time, e.g. 0.5%",
+	  .min = 1, .max = 1000000,
+	  .not_with = "read,write,pid,comm,cgroup,nsid,qid,ctrl-id,min,failed" },
 	{ "if", 0, OPTION_STRING, offsetof(struct latency, only_if), "EXPR",
 	  "show only rows for which this is true, e.g. 'p99 > 1ms && count > 10'",
 	  .not_with = "heat" },
@@ -99,6 +103,10 @@ const struct cmd cmd_latency = {
 	.needs = NEED_IO | NEED_FILES,
 };
 
+/* What rows are by if --budget is not possible. */
+static const uint32_t latency_by_senders =
+	1u << BY_PID | 1u << BY_COMM | 1u << BY_CGROUP | 1u << BY_FILE | 1u << BY_PATH;
+
 /* ---- columns ---- */
 
 static bool latency_zooms(const struct latency *l)
@@ -111,6 +119,8 @@ static bool latency_shows(const void *view, const struct column *column)
 {
 	const struct latency *l = view;
 
+	if (latency_column__is_sampling(column) && !l->budget.given)
+		return false;
 	return latency_column__is_asked(column, l->breakdown.mask) &&
 	       !(latency_zooms(l) && latency_column__is_percentile(column));
 }
@@ -126,7 +136,8 @@ static struct io_wants latency_wants(void *state, const struct options *options)
 	wants.zoom = latency_zooms(l);
 	wants.zoom_min_us = l->lat_min_us.value;
 	wants.zoom_shift = (uint32_t)l->lat_shift.value;
-	wants.own_cost = log_verbosity() > 0;
+	wants.own_cost = l->budget.given || log_verbosity() > 0;
+	wants.budget = (double)l->budget.value / 1e6;
 	return wants;
 }
 
@@ -213,6 +224,8 @@ static void latency_show_row(struct latency *l, struct session *s, const struct 
 	if (!latency_zooms(l)) {
 		hist__mend_max(&l->scratch);
 		latency_row__measure_percentiles(&row, &l->scratch);
+		if (l->budget.given)
+			latency_row__measure_intervals(&row, &l->scratch);
 	}
 	latency_row__label(&row, s, &from->tags, l->breakdown.mask);
 	latency_row__measure(&row, &l->scratch, pass->whole ? s->span_s : s->interval_s);
@@ -337,7 +350,8 @@ static int latency_on_start(void *state, struct session *s)
 						  : "");
 	else
 		log_note("requests: from block_rq_issue to block_rq_complete");
-	l->table = session__table(s, &latency_rows, latency_shows, l);
+	l->table = session__table(s, l->budget.given ? &latency_rows_of_some : &latency_rows,
+				  latency_shows, l);
 	l->buckets = session__table(s, &latency_buckets, latency_shows, l);
 	if (l->table)
 		table__keep_column(l->table, latency_sort_words[l->sort]);
@@ -366,6 +380,11 @@ static int latency_run(void *state, const struct options *options, char **argv)
 		err = log_err(-EINVAL, "--heat requires -o text");
 	if (!err && l->hist && options->output.format == OUTPUT_CSV)
 		err = log_err(-EINVAL, "--hist requires -o text or json");
+	if (!err && l->budget.given && l->breakdown.mask & latency_by_senders)
+		err = log_err(-EINVAL,
+			      "--budget allows no --by %s: to find the sender of a command costs "
+			      "more than to time it",
+			      "pid, comm, cgroup, file or path");
 	err = err ?: session__run(&latency_view, l, options, argv);
 	breakdown__free(&l->breakdown);
 	table__free(l->table);

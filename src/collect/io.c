@@ -86,7 +86,7 @@ static struct io *io_new(const struct io_wants *wants)
 	io->wants.own_cost &= !io_knows_bios(io);
 	io->wants.files |= wants->by_file;
 	io->slot_cells.fd = io->row_cells.fd = io->bio_cells.fd = -1;
-	io->ladder_cells.fd = io->uevent_fd = -1;
+	io->ladder_cells.fd = io->sampled_cells.fd = io->uevent_fd = -1;
 	io->nr_cpus = (uint32_t)libbpf_num_possible_cpus();
 	io->is_online = calloc(io->nr_cpus, sizeof(*io->is_online));
 	if (io->is_online)
@@ -269,7 +269,10 @@ void io__read(struct io *io, io_row_fn fn, void *arg)
 
 	io->nr_other = 0;
 	slot_table__scan(&io->slots, now, &io->counts, &tells);
-	row_table__read(&io->rows, io_read_part, &reading);
+	if (io->budget)
+		io_budget_read(io, io_read_part, &reading);
+	else
+		row_table__read(&io->rows, io_read_part, &reading);
 	if (!io->skel->links.io_requeue)
 		return; /* detached: the end */
 	slot_table__sweep(&io->slots, now, io->counts.used);
@@ -320,6 +323,12 @@ void io__ledger(struct io *io, struct ledger *l)
 	l->lost[LOST_SKIPPED] = io->skipped;
 	l->lost[LOST_ROW] = io->nr_other;
 	l->lost[LOST_RING] = io__records_dropped(io);
+	if (!io->budget)
+		return;
+	l->is_sampled = true;
+	l->timed = l->completed;
+	l->issued += io_budget_untimed(io);
+	l->completed += io_budget_untimed(io);
 }
 
 struct io_own_cost io__own_cost(const struct io *io)
@@ -346,6 +355,7 @@ void io__free(struct io *io)
 	io_bpf__destroy(io->skel);
 	slot_table__free(&io->slots);
 	row_table__free(&io->rows);
+	io_budget_free(io->budget);
 	device_list__free(&io->devices);
 	kernel__free(&io->kernel);
 	mounts__free(&io->mounts);

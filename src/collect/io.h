@@ -43,6 +43,7 @@ struct io_wants {
 	uint32_t kinds;	       /* bits of enum io_kind; 0: all */
 	uint64_t buffer_bytes; /* of a CPU's ring; 0: the default */
 	bool own_cost;	       /* io__own_cost; not where tasks, files or stages are wanted */
+	double budget; /* share of all CPUs' time; with own_cost, without records; 0: none */
 };
 
 struct io;
@@ -137,6 +138,10 @@ struct io_own_cost {
 	uint64_t measured; /* runs; 0: none so far, ns says nothing */
 };
 struct io_own_cost io__own_cost(const struct io *io);
+
+/* With a budget, to be called every IO_BUDGET_NS: chooses which commands are timed from now on. */
+enum { IO_BUDGET_NS = 250000000 };
+void io__keep_budget(struct io *io);
 
 /* The kernel's messages about devices: poll the fd, then have it read. -1: not available. */
 int io__uevent_fd(const struct io *io);

@@ -18,6 +18,7 @@ static void io_forget(struct io *io, int gone)
 		if (io->device_of[nr] != gone)
 			continue;
 		slot_table__forget_queue(&io->slots, cells[nr].key & ~1ULL);
+		io_budget_forget_queue(io, cells[nr].key & ~1ULL);
 		cells[nr].key |= 1; /* the address may be reused: never matches again */
 	}
 }

@@ -5,8 +5,8 @@
  * (settings of the programs), io_unwind.c (tables of user stacks), io_devices.c (which devices),
  * io_files.c (names of files), io_volumes.c (bios above others), io_programs.c (load, attach,
  * detach), io_sink.c (output of records), io_ladders.c (rings of times alone), io_events.c (of
- * controllers and disks), io_records.c (rings), io_hotplug.c (devices that appear and vanish), io.c
- * (the run).
+ * controllers and disks), io_records.c (rings), io_hotplug.c (devices that appear and vanish),
+ * io_budget.c (which commands are timed), io.c (the run).
  */
 #ifndef IOSONAR_COLLECT_IO_INSIDE_H
 #define IOSONAR_COLLECT_IO_INSIDE_H
@@ -40,8 +40,8 @@ struct io {
 	size_t nr_choices;
 	struct io_wants wants;
 	struct slot_table slots;
-	struct io_table slot_cells, key_cells, row_cells, bio_cells, ladder_cells, device_cells,
-		name_cells, file_cells;
+	struct io_table slot_cells, key_cells, row_cells, bio_cells, ladder_cells, sampled_cells,
+		device_cells, name_cells, file_cells;
 	uint32_t nr_cpus, nr_online, nr_slots, nr_bios;
 	bool *is_online; /* by CPU */
 	struct row_plan row_plan;
@@ -76,7 +76,8 @@ struct io {
 	uint64_t start_ns;
 	uint64_t skipped; /* recursion_misses, read before detaching */
 	struct slot_counts counts;
-	struct hist *part; /* scratch of io__read */
+	struct hist *part;	  /* scratch of io__read */
+	struct io_budget *budget; /* NULL: every command is timed */
 };
 
 /* io_want.c */
@@ -110,6 +111,7 @@ uint32_t io_stages_at(const struct io *io);
 uint32_t io_cpu_at(const struct io *io);
 uint32_t io_ladder_bytes(const struct io *io); /* of each CPU's ring and its head */
 uint32_t io_ladder_mask(const struct io *io);  /* of byte offsets of its cells */
+uint32_t io_untimed_mask(const struct io *io); /* of byte offsets of struct io_untimed */
 
 /* io_settings.c */
 struct io_settings *io_settings(const struct io *io); /* read-only once the programs are loaded */
@@ -159,6 +161,14 @@ int io_make_rings(struct io *io);		  /* after the programs are loaded */
 uint32_t io_idle_ring_bytes(const struct io *io); /* of each CPU's that is not online */
 uint64_t io_rings_bytes(const struct io *io);	  /* of all */
 void io_free_rings(struct io *io);
+
+/* io_budget.c; all but the last two only with a budget */
+int io_budget_open(struct io *io);
+/* As row_table__read: what all commands would have been, had they been timed; once per key. */
+void io_budget_read(struct io *io, row_table_fn fn, void *arg);
+uint64_t io_budget_untimed(const struct io *io);	    /* as of the last io_budget_read */
+void io_budget_forget_queue(struct io *io, uint64_t queue); /* its device is gone */
+void io_budget_free(struct io_budget *budget);
 
 /* What a row key stands for. */
 void io_tags_of(struct io *io, uint32_t key_nr, struct io_tags *tags);

@@ -110,6 +110,7 @@ static void io_set_shape(struct io *io)
 	ro->bios = io->wants.bios;
 	ro->troubles = io->wants.troubles;
 	ro->measures = io->wants.own_cost;
+	ro->sampled = io->wants.budget > 0;
 	ro->only_troubled = io->wants.only_troubled;
 	ro->failures = io->wants.failures;
 	ro->kernel_stacks = io->wants.kernel_stacks;
@@ -157,6 +158,7 @@ static void io_set_sizes(struct io *io)
 		ro->cpu_mask = 2 * ro->cpu_mask + sizeof(struct io_cpu);
 	ro->ladder_bytes = io_ladder_bytes(io);
 	ro->ladder_mask = io_ladder_mask(io);
+	ro->untimed_mask = io_untimed_mask(io);
 	ro->key_mask = io->row_plan.nr_keys - 1;
 	ro->nr_cpus = io->nr_cpus;
 	ro->chunk_mask = io->row_plan.chunk - 1;

@@ -138,6 +138,19 @@ static uint64_t io_ladders_bytes(const struct io *io)
 	return io_has_ladders(io) ? (uint64_t)io_ladder_bytes(io) * io->nr_cpus : 0;
 }
 
+uint32_t io_untimed_mask(const struct io *io)
+{
+	return (io_power_of_two(io->nr_cpus, 1, 1u << 16) * IO_MAX_SAMPLED - 1) *
+	       (uint32_t)sizeof(struct io_untimed);
+}
+
+static uint64_t io_sampled_bytes(const struct io *io)
+{
+	return io->wants.budget > 0 ? IO_SAMPLED * sizeof(struct io_sampled) + io_untimed_mask(io) +
+					      sizeof(struct io_untimed)
+				    : 0;
+}
+
 static uint64_t io_bio_bytes(const struct io *io)
 {
 	return io_knows_bios(io) ? (uint64_t)io->nr_bios * sizeof(struct io_bio) : 0;
@@ -146,7 +159,7 @@ static uint64_t io_bio_bytes(const struct io *io)
 static uint64_t io_planned_bytes(const struct io *io)
 {
 	return io_whole_pages(io_slot_bytes(io)) + io_whole_pages(io_bio_bytes(io)) +
-	       io_whole_pages(io_ladders_bytes(io)) +
+	       io_whole_pages(io_ladders_bytes(io)) + io_whole_pages(io_sampled_bytes(io)) +
 	       io_whole_pages(row_plan__bytes(&io->row_plan)) +
 	       io_whole_pages((uint64_t)io->row_plan.nr_keys * sizeof(struct io_key)) +
 	       io_whole_pages(IO_MAX_DEVICES * sizeof(struct io_device)) +
@@ -202,6 +215,8 @@ int io_make_tables(struct io *io)
 	}
 	if (!err && io_has_ladders(io))
 		err = io_make_table(&io->ladder_cells, "io_ladders", io_ladders_bytes(io));
+	if (!err && io->wants.budget > 0)
+		err = io_make_table(&io->sampled_cells, "io_sampled", io_sampled_bytes(io));
 	io->start.memory_bytes = io_planned_bytes(io);
 	return err ? start__stop(&io->start, START_TABLES, err, NULL) : 0;
 }
@@ -230,7 +245,8 @@ static int io_begin_rows(struct io *io)
 		if (err)
 			return log_err(err, "cannot fill io_chunks: %s", strerror(-err));
 	}
-	return row_table__init(&io->rows, io->row_cells.cells, plan, io->nr_cpus, io->wants.zoom);
+	err = row_table__init(&io->rows, io->row_cells.cells, plan, io->nr_cpus, io->wants.zoom);
+	return err ?: io->wants.budget > 0 ? io_budget_open(io) : 0;
 }
 
 int io_map_tables(struct io *io)
@@ -260,6 +276,7 @@ void io_unmap_tables(struct io *io)
 	io_unmap(&io->row_cells);
 	io_unmap(&io->bio_cells);
 	io_unmap(&io->ladder_cells);
+	io_unmap(&io->sampled_cells);
 	io_unmap(&io->device_cells);
 	io_unmap(&io->name_cells);
 	io_unmap(&io->file_cells);
@@ -267,4 +284,5 @@ void io_unmap_tables(struct io *io)
 	close(io->row_cells.fd);
 	close(io->bio_cells.fd);
 	close(io->ladder_cells.fd);
+	close(io->sampled_cells.fd);
 }

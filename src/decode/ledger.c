@@ -76,11 +76,13 @@ static void ledger_print_also(const struct ledger *l)
 void ledger__print(const struct ledger *l)
 {
 	int64_t left = ledger__unaccounted(l);
-	char age[32];
+	char age[32], timed[32] = "";
 
-	log_note("issued %" PRIu64 " = completed %" PRIu64 " + in flight %" PRIu64 "%s%s; %s",
+	if (l->is_sampled)
+		snprintf(timed, sizeof(timed), "; timed %" PRIu64, l->timed);
+	log_note("issued %" PRIu64 " = completed %" PRIu64 " + in flight %" PRIu64 "%s%s%s; %s",
 		 l->issued, l->completed, l->in_flight, l->oldest_ns ? ", the oldest for " : "",
-		 l->oldest_ns ? text__duration(age, sizeof(age), l->oldest_ns) : "",
+		 l->oldest_ns ? text__duration(age, sizeof(age), l->oldest_ns) : "", timed,
 		 ledger__is_whole(l) ? "nothing lost" : "INCOMPLETE");
 	ledger_print_also(l);
 	for (int i = 0; i < NR_LOST; i++)
@@ -95,6 +97,13 @@ static struct cell ledger_get_unaccounted(const void *row)
 	int64_t left = ledger__unaccounted(row);
 
 	return (struct cell){ .kind = CELL_COUNT, .n = (uint64_t)(left < 0 ? -left : left) };
+}
+
+static struct cell ledger_get_timed(const void *row)
+{
+	const struct ledger *l = row;
+
+	return (struct cell){ .kind = l->is_sampled ? CELL_COUNT : CELL_NONE, .n = l->timed };
 }
 
 #define COUNT(name, field, words)                                                      \
@@ -121,6 +130,9 @@ const struct column ledger_columns[] = {
 	COUNT("lost_skipped", lost[LOST_SKIPPED], "program runs skipped by the kernel"),
 	COUNT("lost_row", lost[LOST_ROW], "commands counted in the row `other`"),
 	COUNT("lost_ring", lost[LOST_RING], "records dropped because the ring was full"),
+	{ "timed", "timed", CELL_COUNT, 0,
+	  "commands whose latency was measured; null if it was measured for all", 0,
+	  ledger_get_timed },
 	{ "unaccounted", "unaccounted", CELL_COUNT, 0,
 	  "difference that does not balance; 0 in a complete run", 0, ledger_get_unaccounted },
 	{ 0 },

@@ -31,6 +31,8 @@ struct ledger {
 	uint64_t oldest_ns; /* age of the oldest in flight at the end */
 	uint64_t counted;   /* commands in the rows, where no filter hides some */
 	bool counted_known;
+	uint64_t timed;	 /* commands whose latency was measured, */
+	bool is_sampled; /* if not all are */
 };
 
 /* Not zero: a defect of ours or a program that ran unseen. Positive: more issued than ended. */

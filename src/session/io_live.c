@@ -232,10 +232,19 @@ static int io_live_keep_counts(void *arg)
 	return 0;
 }
 
+static int io_live_keep_budget(void *arg)
+{
+	io__keep_budget(arg);
+	return 0;
+}
+
 static int io_live_arm(struct session *s)
 {
 	struct io *io = io_live(s)->io;
 	int err = loop__every(s->inside->loop, io_live_keep_ns, io_live_keep_counts, io);
+
+	if (!err && s->inside->wants.budget > 0)
+		err = loop__every(s->inside->loop, IO_BUDGET_NS, io_live_keep_budget, io);
 
 	if (!err && io__uevent_fd(io) >= 0)
 		err = loop__add_fd(s->inside->loop, io__uevent_fd(io), io__on_uevent, io);

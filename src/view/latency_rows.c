@@ -47,28 +47,64 @@ const struct column latency_more_columns[] = {
 	{ 0 },
 };
 
-/* What was measured. */
-const struct column latency_measured_columns[] = {
-	{ "count", "count", CELL_COUNT, 7, "commands", .at = FIELD(count) },
-	{ "iops", "IO/s", CELL_RATE, 5, "commands per second", .at = FIELD(per_s), .drop = 7 },
-	{ "mb_per_s", "MB/s", CELL_MBPS, 5, "10^6 bytes per second", .at = FIELD(mb_per_s),
-	  .drop = 6 },
-	{ "size_bytes", "size", CELL_BYTES, 5, "mean size of a command", .at = FIELD(size_bytes),
-	  .drop = 4 },
-	{ "p50_ns", "p50", CELL_DURATION, 6, "median latency", .at = FIELD(p50_ns), .drop = 9 },
-	{ "p90_ns", "p90", CELL_DURATION, 6, "90th percentile of latency", .at = FIELD(p90_ns),
-	  .drop = 1 },
-	{ "p99_ns", "p99", CELL_DURATION, 6, "99th percentile of latency", .at = FIELD(p99_ns) },
-	{ "p99_9_ns", "p99.9", CELL_DURATION, 6, "99.9th percentile of latency",
-	  .at = FIELD(p999_ns), .drop = 5 },
-	{ "p99_99_ns", "p99.99", CELL_DURATION, 6, "99.99th percentile of latency",
-	  .at = FIELD(p9999_ns), .drop = 2 },
-	{ "max_ns", "max", CELL_DURATION, 6, "maximum latency, exact", .at = FIELD(max_ns),
-	  .drop = 8 },
-	{ "mean_ns", "mean", CELL_DURATION, 6, "mean latency, exact", .at = FIELD(mean_ns),
-	  .drop = 3 },
-	{ 0 },
-};
+/* What was measured; `about` is in front of what is estimated if not all commands were timed. */
+#define MEASURED(about)                                                                               \
+	{ "count", "count", CELL_COUNT, 7, "commands", .at = FIELD(count) }, { "iops",                \
+									       "IO/s",                \
+									       CELL_RATE,             \
+									       5,                     \
+									       "commands per second", \
+									       .at = FIELD(per_s),    \
+									       .drop = 7 },           \
+		{ "mb_per_s", "MB/s", CELL_MBPS, 5, "10^6 bytes per second", .at = FIELD(mb_per_s),   \
+		  .drop = 6 },                                                                        \
+		{ "size_bytes",                                                                       \
+		  "size",                                                                             \
+		  CELL_BYTES,                                                                         \
+		  5,                                                                                  \
+		  "mean size of a command",                                                           \
+		  .at = FIELD(size_bytes),                                                            \
+		  .drop = 4 },                                                                        \
+		{ "p50_ns",	    about "p50",	 CELL_DURATION, 6,                            \
+		  "median latency", .at = FIELD(p50_ns), .drop = 9 },                                 \
+		{ "p90_ns",                                                                           \
+		  about "p90",                                                                        \
+		  CELL_DURATION,                                                                      \
+		  6,                                                                                  \
+		  "90th percentile of latency",                                                       \
+		  .at = FIELD(p90_ns),                                                                \
+		  .drop = 1 },                                                                        \
+		{ "p99_ns",	      about "p99", CELL_DURATION, 6, "99th percentile of latency",    \
+		  .at = FIELD(p99_ns) },                                                              \
+		{ "p99_9_ns",                                                                         \
+		  about "p99.9",                                                                      \
+		  CELL_DURATION,                                                                      \
+		  6,                                                                                  \
+		  "99.9th percentile of latency",                                                     \
+		  .at = FIELD(p999_ns),                                                               \
+		  .drop = 5 },                                                                        \
+		{ "p99_99_ns",                                                                        \
+		  about "p99.99",                                                                     \
+		  CELL_DURATION,                                                                      \
+		  6,                                                                                  \
+		  "99.99th percentile of latency",                                                    \
+		  .at = FIELD(p9999_ns),                                                              \
+		  .drop = 2 },                                                                        \
+		{ "max_ns",                                                                           \
+		  "max",                                                                              \
+		  CELL_DURATION,                                                                      \
+		  6,                                                                                  \
+		  "maximum latency, exact; with --budget, of those timed",                            \
+		  .at = FIELD(max_ns),                                                                \
+		  .drop = 8 },                                                                        \
+	{                                                                                             \
+		"mean_ns", about "mean", CELL_DURATION, 6,                                            \
+			"mean latency, exact; with --budget, estimated", .at = FIELD(mean_ns),        \
+									 .drop = 3                    \
+	}
+
+const struct column latency_measured_columns[] = { MEASURED(""), { 0 } };
+static const struct column estimated_columns[] = { MEASURED("~"), { 0 } };
 
 static const struct column path_columns[] = {
 	{ "share_percent", "share", CELL_PERCENT, 6,
@@ -76,6 +112,60 @@ static const struct column path_columns[] = {
 	{ "failovers", "failovers", CELL_COUNT, 9,
 	  "commands that failed on this path in the whole run; with --by path",
 	  .at = FIELD(failovers) },
+	{ 0 },
+};
+
+static struct cell latency_get_error(const void *at)
+{
+	const struct latency_row *row = at;
+	struct hist_interval in = row->p99_interval;
+
+	if (!in.to_ns || !row->p99_ns)
+		return (struct cell){ 0 };
+	return (struct cell){ CELL_PERCENT, .real = 50.0 * (double)(in.to_ns - in.from_ns) /
+						    (double)row->p99_ns };
+}
+
+/* A limit that is not known is 0. */
+#define INTERVAL_GETS(field)                                                             \
+	static struct cell latency_get_to_##field(const void *row)                       \
+	{                                                                                \
+		uint64_t ns = ((const struct latency_row *)row)->field##_interval.to_ns; \
+                                                                                         \
+		return (struct cell){ .kind = ns ? CELL_DURATION : CELL_NONE, .n = ns }; \
+	}
+INTERVAL_GETS(p50)
+INTERVAL_GETS(p90)
+INTERVAL_GETS(p99)
+INTERVAL_GETS(p999)
+INTERVAL_GETS(p9999)
+
+#define INTERVAL(key, field)                                                                    \
+	{ key "_from_ns",                                                                       \
+	  key "_from",                                                                          \
+	  CELL_DURATION,                                                                        \
+	  6,                                                                                    \
+	  "with a chance of 95 %, this percentile of all commands is not below; with --budget", \
+	  .at = FIELD(field##_interval.from_ns),                                                \
+	  .not_in_text = true },                                                                \
+	{                                                                                       \
+		key "_to_ns", key "_to", CELL_DURATION, 6,                                      \
+			"and not above; null: too few were timed to say; with --budget",        \
+			.get = latency_get_to_##field, .not_in_text = true                      \
+	}
+
+/* With --budget. */
+static const struct column sampling_columns[] = {
+	{ "timed", "timed", CELL_COUNT, 7, "commands whose latency was measured; with --budget",
+	  .at = FIELD(timed) },
+	{ "p99_error_percent", "+-p99", CELL_PERCENT, 6,
+	  "half the width of p99's interval, of p99; with --budget; null: not known",
+	  .get = latency_get_error },
+	INTERVAL("p50", p50),
+	INTERVAL("p90", p90),
+	INTERVAL("p99", p99),
+	INTERVAL("p99_9", p999),
+	INTERVAL("p99_99", p9999),
 	{ 0 },
 };
 
@@ -93,7 +183,11 @@ static const struct column bucket_columns[] = {
 const struct object latency_rows = { "latency",
 				     { latency_span_columns, latency_ctrl_columns,
 				       latency_op_columns, latency_more_columns,
-				       latency_measured_columns, path_columns } };
+				       latency_measured_columns, path_columns, sampling_columns } };
+const struct object latency_rows_of_some = { "latency",
+					     { latency_span_columns, latency_ctrl_columns,
+					       latency_op_columns, latency_more_columns,
+					       estimated_columns, sampling_columns } };
 const struct object latency_rows_by_op = {
 	"latency", { latency_span_columns, latency_op_columns, latency_measured_columns }
 };
@@ -126,6 +220,12 @@ bool latency_column__is_asked(const struct column *column, uint32_t mask)
 	if (column->at == FIELD(share) || column->at == FIELD(failovers))
 		return mask >> BY_PATH & 1;
 	return true;
+}
+
+bool latency_column__is_sampling(const struct column *column)
+{
+	return column >= sampling_columns &&
+	       column < sampling_columns + sizeof(sampling_columns) / sizeof(sampling_columns[0]);
 }
 
 bool latency_column__is_percentile(const struct column *column)
@@ -179,6 +279,7 @@ void latency_row__measure(struct latency_row *row, const struct hist *h, double 
 	row->size_bytes = h->count ? h->bytes / h->count : 0;
 	row->max_ns = h->max_ns;
 	row->mean_ns = hist__mean_ns(h);
+	row->timed = h->count - h->untimed;
 }
 
 void latency_row__measure_percentiles(struct latency_row *row, const struct hist *h)
@@ -188,6 +289,15 @@ void latency_row__measure_percentiles(struct latency_row *row, const struct hist
 	row->p99_ns = hist__percentile(h, 9900);
 	row->p999_ns = hist__percentile(h, 9990);
 	row->p9999_ns = hist__percentile(h, 9999);
+}
+
+void latency_row__measure_intervals(struct latency_row *row, const struct hist *h)
+{
+	row->p50_interval = hist__percentile_interval(h, 5000);
+	row->p90_interval = hist__percentile_interval(h, 9000);
+	row->p99_interval = hist__percentile_interval(h, 9900);
+	row->p999_interval = hist__percentile_interval(h, 9990);
+	row->p9999_interval = hist__percentile_interval(h, 9999);
 }
 
 static bool title_has(const void *mask, const struct column *column)

@@ -23,6 +23,10 @@ struct latency_row {
 	double per_s, mb_per_s;
 	uint64_t size_bytes;
 	uint64_t p50_ns, p90_ns, p99_ns, p999_ns, p9999_ns, max_ns, mean_ns;
+	/* With --budget. */
+	uint64_t timed;
+	struct hist_interval p50_interval, p90_interval, p99_interval, p999_interval,
+		p9999_interval;
 	double share;
 	uint64_t failovers;
 	uint64_t from_ns, to_ns; /* of a bucket, with its count */
@@ -32,8 +36,9 @@ struct latency_row {
 	char comm_text[24];
 };
 
-/* All tags; only device and operation, for a report; a bucket of a row's histogram. */
-extern const struct object latency_rows, latency_rows_by_op, latency_buckets;
+/* All tags; the same if some commands were timed; only device and operation, for a report; a bucket
+ * of a row's histogram. */
+extern const struct object latency_rows, latency_rows_of_some, latency_rows_by_op, latency_buckets;
 
 /* Their parts, for rows of another type that begin with a struct latency_row. */
 extern const struct column latency_span_columns[], latency_ctrl_columns[], latency_op_columns[],
@@ -42,12 +47,15 @@ extern const struct column latency_span_columns[], latency_ctrl_columns[], laten
 /* False for a tag column that is not in the mask, of enum breakdown_by. */
 bool latency_column__is_asked(const struct column *column, uint32_t mask);
 bool latency_column__is_percentile(const struct column *column);
+bool latency_column__is_sampling(const struct column *column); /* only with --budget */
 
 void latency_row__label(struct latency_row *row, const struct session *session,
 			const struct io_tags *tags, uint32_t mask);
 /* seconds: the time that the distribution covers. */
 void latency_row__measure(struct latency_row *row, const struct hist *hist, double seconds);
 void latency_row__measure_percentiles(struct latency_row *row, const struct hist *hist);
+/* If only some commands were timed: where the percentiles lie. */
+void latency_row__measure_intervals(struct latency_row *row, const struct hist *hist);
 /* "nvme0n1 read": the row's tags in the order of its columns. Returns buf. */
 const char *latency_row__title(const struct latency_row *row, uint32_t mask, char *buf,
 			       size_t size);

@@ -124,7 +124,7 @@ fits() { # no line of stdout is longer than 80 columns
 	door latency --help
 	for name in device op pid comm cgroup nsid qid ctrl-id min failed interval duration count \
 		allow-loss keep-privileges verbose format out color json-schema help by hist cumulative heat \
-		lat-min-us lat-shift fail-if; do
+		lat-min-us lat-shift budget fail-if; do
 		[[ $out == *" --$name"[[:space:]]* ]] || { echo "no --$name"; return 1; }
 	done
 	for letter in d p i t n v o h; do

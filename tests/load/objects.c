@@ -49,6 +49,7 @@ static const struct feature {
 	{ "cpu_mask", .size = true },
 	{ "ladder_bytes", .size = true },
 	{ "ladder_mask", .size = true },
+	{ "untimed_mask", .size = true },
 	{ "records", 1, "not_rows_alone" },
 	{ "rows_too", 1, "records" },
 	{ "split", 1, "records" },
@@ -112,6 +113,7 @@ static const struct feature {
 	{ "not_rows_alone", 1 },
 	{ "only_failed", 1, "not_rows_alone" },
 	{ "measures", 1 },
+	{ "sampled", 1, "measures" },
 	{ "failures", 1 },
 	{ "zoom", 1 },
 	{ "zoom_min_us", 20, "zoom" },
@@ -194,7 +196,7 @@ static int setting_set(struct io_bpf *skel, const char *name, uint64_t value)
 /* ---- loading ---- */
 
 /* The tables that are put into the instructions, as the collector does. */
-static int slots_fd = -1, rows_fd = -1, bios_fd = -1, ladders_fd = -1;
+static int slots_fd = -1, rows_fd = -1, bios_fd = -1, ladders_fd = -1, sampled_fd = -1;
 
 static int make_table(const char *name, uint64_t bytes)
 {
@@ -214,7 +216,9 @@ static void close_tables(void)
 		close(bios_fd);
 	if (ladders_fd >= 0)
 		close(ladders_fd);
-	slots_fd = rows_fd = bios_fd = ladders_fd = -1;
+	if (sampled_fd >= 0)
+		close(sampled_fd);
+	slots_fd = rows_fd = bios_fd = ladders_fd = sampled_fd = -1;
 }
 
 /* Slots, row numbers, what records need, counters by CPU. */
@@ -241,6 +245,8 @@ static uint32_t cpu_at(const struct sizes *s)
 /* Each CPU's ring of 64 cells, and its head. */
 static const uint32_t ladder_mask = 63 * sizeof(struct io_ladder);
 static const uint32_t ladder_bytes = 65 * sizeof(struct io_ladder);
+/* Of one CPU. */
+static const uint32_t untimed_mask = (IO_MAX_SAMPLED - 1) * sizeof(struct io_untimed);
 
 /* What records need is there only where they are wanted: no program may reach for it elsewhere. */
 static int make_tables(const struct sizes *s, bool records)
@@ -254,7 +260,11 @@ static int make_tables(const struct sizes *s, bool records)
 		return slots_fd < 0 ? slots_fd : rows_fd;
 	if (bios_fd < 0)
 		return bios_fd;
-	return ladders_fd < 0 ? ladders_fd : 0;
+	sampled_fd = make_table("io_sampled", IO_SAMPLED * sizeof(struct io_sampled) +
+						      untimed_mask + sizeof(struct io_untimed));
+	if (ladders_fd < 0)
+		return ladders_fd;
+	return sampled_fd < 0 ? sampled_fd : 0;
 }
 
 static int complete_programs(struct io_bpf *skel)
@@ -264,7 +274,8 @@ static int complete_programs(struct io_bpf *skel)
 		.table_fds = { [IO_TABLE_SLOTS] = slots_fd,
 			       [IO_TABLE_ROWS] = rows_fd,
 			       [IO_TABLE_BIOS] = bios_fd,
-			       [IO_TABLE_LADDERS] = ladders_fd },
+			       [IO_TABLE_LADDERS] = ladders_fd,
+			       [IO_TABLE_SAMPLED] = sampled_fd },
 		.rdonly_cast_id = kernel.rdonly_cast_id,
 	};
 
@@ -293,6 +304,7 @@ static int set_sizes(struct io_bpf *skel, const struct sizes *s)
 	err = err ?: setting_set(skel, "cpu_mask", (s->nr_cpus - 1) * sizeof(struct io_cpu));
 	err = err ?: setting_set(skel, "ladder_bytes", ladder_bytes);
 	err = err ?: setting_set(skel, "ladder_mask", ladder_mask);
+	err = err ?: setting_set(skel, "untimed_mask", untimed_mask);
 	err = err ?: bpf_map__set_max_entries(skel->maps.io_keys, s->nr_keys);
 	err = err ?: bpf_map__set_max_entries(skel->maps.io_rings, s->nr_cpus);
 	return err;

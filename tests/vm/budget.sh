@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=dash
+# shape: nvme
+# kernels: 5.10 7.2
+# timeout: 120
+#
+# budget: with --budget some commands are timed, and all are counted: against fio and the kernel's own statistics, for NVMe and for
+# another disk, while the share of timed commands changes in both directions.
+
+dev=$(disk io0)
+set_scheduler "$dev" none
+
+# judged NAME DISK: the counts of both directions, and what is said of those that were timed.
+judged() {
+	for op in read write; do
+		count=$(row "/tmp/$1" "$2" $op count)
+		timed=$(row "/tmp/$1" "$2" $op timed)
+		is "$count" "$(fio_ios "/tmp/$1.json" $op)" "$1: ${op}s as fio counts them"
+		[ "$timed" -gt 64 ] && [ "$timed" -lt "$count" ]
+		ok $? "$1: some ${op}s are timed" || note "$timed of $count"
+		is "$(row "/tmp/$1" "$2" $op size_bytes)" 4096 "$1: ${op}s have their bytes"
+		p50=$(row "/tmp/$1" "$2" $op p50_ns) from=$(row "/tmp/$1" "$2" $op p50_from_ns) to=$(row "/tmp/$1" "$2" $op p50_to_ns)
+		[ "$from" -le "$p50" ] && [ "$p50" -lt "$to" ]
+		ok $? "$1: the median of ${op}s lies in its interval" || note "$from $p50 $to"
+	done
+	is "$(ledger "/tmp/$1" completed)" "$(($(row "/tmp/$1" "$2" read count) + $(row "/tmp/$1" "$2" write count)))" "$1: the ledger has all"
+	[ "$(ledger "/tmp/$1" timed)" -lt "$(ledger "/tmp/$1" completed)" ]
+	ok $? "$1: and says how many were timed"
+	whole "/tmp/$1" "$1: nothing is lost"
+}
+
+# busy NAME DISK ARGS...: fio on a disk, both directions.
+busy() {
+	busy_name=$1 busy_disk=$2
+	shift 2
+	fio --name=t --filename="/dev/$busy_disk" --direct=1 --rw=randrw --bs=4k --ioengine=libaio --iodepth=8 --norandommap \
+		--output-format=json --output="/tmp/$busy_name.json" "$@" >&2
+}
+
+for name in nvme other; do
+	if [ $name = other ]; then
+		dev=nullb0
+		null_disk $dev completion_nsec=10000 irqmode=2
+	fi
+	measure /tmp/$name -d "$dev" --budget 1ppm -i 500ms
+	before=$(($(stat_of "$dev" reads) + $(stat_of "$dev" writes)))
+	busy $name "$dev" --numjobs=2 --group_reporting --runtime=4 --time_based
+	after=$(($(stat_of "$dev" reads) + $(stat_of "$dev" writes)))
+	measured
+	ok $? "$name: exits 0"
+	judged $name "$dev"
+	is "$(ledger /tmp/$name completed)" $((after - before)) "$name: as the kernel counts them"
+	grep -q "$dev: 1 of 1024 commands is timed" /tmp/$name.err
+	ok $? "$name: says how many are timed" || note "$(cat /tmp/$name.err)"
+	grep -q 'budget cannot be kept' /tmp/$name.err
+	ok $? "$name: and that this is not enough"
+done
+
+# A burst, a pause, a burst: the share of timed commands changes while commands are in flight, and none is lost.
+measure /tmp/bursts -d "$dev" --budget 10ppm -i 500ms
+for _ in 1 2 3; do
+	busy part "$dev" --runtime=1 --time_based
+	all_reads=$((${all_reads:-0} + $(fio_ios /tmp/part.json read))) all_writes=$((${all_writes:-0} + $(fio_ios /tmp/part.json write)))
+	busy part "$dev" --number_ios=40 --rate_iops=10
+	all_reads=$((all_reads + $(fio_ios /tmp/part.json read))) all_writes=$((all_writes + $(fio_ios /tmp/part.json write)))
+done
+measured
+ok $? "bursts: exits 0"
+grep -q "$dev: all commands are timed again" /tmp/bursts.err
+ok $? "bursts: all are timed again in a pause" || note "$(cat /tmp/bursts.err)"
+is "$(row /tmp/bursts "$dev" read count) $(row /tmp/bursts "$dev" write count)" "$all_reads $all_writes" "bursts: as fio counts them"
+whole /tmp/bursts "bursts: nothing is lost"
+
+done_testing
