@@ -15,6 +15,12 @@ static const struct {
 	[PART_JOURNAL] = { "journal", "waiting for the file system's log" },
 	[PART_DIRTY] = { "dirty", "slowed down: too many dirty pages" },
 	[PART_QUEUE] = { "queue", "waiting for a place in a queue" },
+	[PART_TAG] = { "tag", "waiting for a free tag" },
+	[PART_WBT] = { "wbt", "writeback throttling" },
+	[PART_IOMAX] = { "iomax", "held back by io.max" },
+	[PART_IOCOST] = { "iocost", "held back by io.cost" },
+	[PART_IOLATENCY] = { "iolatency", "held back by io.latency" },
+	[PART_FROZEN] = { "frozen", "waiting for a frozen queue" },
 	[PART_LOCK] = { "lock", "waiting for a lock" },
 	[PART_RECLAIM] = { "reclaim", "waiting for memory" },
 	[PART_NETWORK] = { "network", "waiting for a server" },
@@ -61,13 +67,16 @@ static const struct wait_known {
 	{ "wait_current_trans", PART_JOURNAL },
 	{ "wait_log_commit", PART_JOURNAL },
 	{ "balance_dirty_pages*", PART_DIRTY },
-	{ "blk_mq_get_tag", PART_QUEUE },
+	{ "blk_mq_get_tag", PART_TAG },
 	{ "rq_qos_wait", PART_QUEUE },
+	{ "wbt_wait", PART_WBT },
+	{ "blkcg_iolatency_throttle", PART_IOLATENCY },
+	{ "ioc_rqos_throttle", PART_IOCOST },
 	{ "__rq_qos_throttle", PART_QUEUE },
-	{ "ioc_rqos_throttle", PART_QUEUE },
-	{ "blk_queue_enter", PART_QUEUE },
-	{ "__bio_queue_enter", PART_QUEUE },
-	{ "blk_throtl_*", PART_QUEUE },
+	{ "blk_queue_enter", PART_FROZEN },
+	{ "__bio_queue_enter", PART_FROZEN },
+	{ "blk_mq_freeze_queue_wait*", PART_FROZEN },
+	{ "blk_throtl_*", PART_IOMAX },
 	{ "blkcg_maybe_throttle_current", PART_QUEUE },
 	{ "rwsem_down_*", PART_LOCK },
 	{ "__mutex_lock*", PART_LOCK },
@@ -154,7 +163,40 @@ static bool wait_next_place(const char **stack, struct wait_place *place)
 	return true;
 }
 
-enum wait_part wait_part__of(const char *stack, bool own, struct wait_place *place)
+static bool wait_is_queue(enum wait_part part)
+{
+	return part >= PART_QUEUE && part <= PART_FROZEN;
+}
+
+/* Several queues share a function that sleeps; its caller tells which one it is. */
+static enum wait_part wait_find_queue(const char *stack, struct wait_place *place)
+{
+	enum wait_part part = PART_QUEUE;
+	const struct wait_known *known;
+	struct wait_place at;
+
+	while (part == PART_QUEUE && wait_next_place(&stack, &at)) {
+		known = wait_find_known(&at);
+		if (!known || !wait_is_queue(known->part))
+			break;
+		part = known->part;
+		*place = at;
+	}
+	return part;
+}
+
+static enum wait_part wait_part_of_io(enum wait_io io)
+{
+	static const enum wait_part parts[] = {
+		[WAIT_IO_NONE] = PART_OTHERS,
+		[WAIT_IO_OWN] = PART_DEVICE,
+		[WAIT_IO_HELD] = PART_IOMAX,
+	};
+
+	return parts[io <= WAIT_IO_HELD ? io : WAIT_IO_NONE];
+}
+
+enum wait_part wait_part__of(const char *stack, enum wait_io io, struct wait_place *place)
 {
 	const struct wait_known *found = NULL, *known;
 	struct wait_place at;
@@ -171,11 +213,11 @@ enum wait_part wait_part__of(const char *stack, bool own, struct wait_place *pla
 			*place = at;
 		found = known;
 	}
+	if (found && found->part == PART_QUEUE)
+		return wait_find_queue(stack, place);
 	if (found && found->part != PART_DEVICE)
 		return found->part;
-	if (found || is_io)
-		return own ? PART_DEVICE : PART_OTHERS;
-	return PART_REST;
+	return found || is_io ? wait_part_of_io(io) : PART_REST;
 }
 
 /* ---- groups ---- */

@@ -20,7 +20,13 @@ enum wait_part {
 	PART_OTHERS, /* I/O that others submitted */
 	PART_JOURNAL,
 	PART_DIRTY,
-	PART_QUEUE,
+	PART_QUEUE, /* one of the block layer that has no name of its own below */
+	PART_TAG,
+	PART_WBT,
+	PART_IOMAX,
+	PART_IOCOST,
+	PART_IOLATENCY,
+	PART_FROZEN,
 	PART_LOCK,
 	PART_RECLAIM,
 	PART_NETWORK,
@@ -41,7 +47,7 @@ struct wait_place {
 	const char *name;
 	size_t len;
 };
-enum wait_part wait_part__of(const char *stack, bool own, struct wait_place *place);
+enum wait_part wait_part__of(const char *stack, enum wait_io io, struct wait_place *place);
 
 /* What makes a group; a member that is not told apart is 0. */
 struct wait_key {

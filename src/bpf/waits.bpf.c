@@ -15,6 +15,8 @@
 #include "bpf/cgroup.h"
 #include "bpf/kernel.h"
 #include "bpf/names.h"
+#include "bpf/wait_held.h"
+#include "bpf/wait_task.h"
 #include "wire/io_stages.h"
 #include "wire/waits.h"
 
@@ -31,25 +33,6 @@ inline_always enum wait_call call_of(enum wait_function function)
 {
 	return function == BY_READ ? WAIT_READ : function == BY_WRITE ? WAIT_WRITE : WAIT_FSYNC;
 }
-
-/*
- * Where the thread is. UNSURE: its call begins or ends at this moment, and our program may itself
- * be preempted: sched_switch leaves the cell alone.
- */
-enum wait_state { UNSURE, ON_CPU, SLEEPS, RUNNABLE };
-
-struct wait_task {
-	struct wait_owner is;
-	__u64 since_ns, woken_ns;
-	__u64 address; /* of the inode */
-	__u32 stack;   /* of the sleep under way */
-	__u8 state, own;
-	__u8 by; /* enum wait_function: where the call began, and will end */
-	__u8 pad;
-	struct wait_record record;
-};
-
-TABLE(wait_tasks, struct wait_task, WAIT_TASKS);
 
 struct {
 	__uint(type, BPF_MAP_TYPE_STACK_TRACE);
@@ -70,7 +53,6 @@ struct {
 	__uint(max_entries, 4 << 20);
 } wait_records SEC(".maps");
 
-TABLE(wait_counts, struct wait_counters, 1); /* one for each CPU */
 TABLE(wait_files, struct io_file, FILES_MOST);
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
@@ -98,35 +80,6 @@ struct task_struct___files {
 };
 
 #pragma clang attribute pop
-
-/* ---- cells ---- */
-
-inline_always struct wait_task *task_of(__u32 tid)
-{
-	__u32 at = tid & (WAIT_TASKS - 1);
-	struct wait_task *t = bpf_map_lookup_elem(&wait_tasks, &at);
-
-	return t && t->is.owner == tid + 1 ? t : 0;
-}
-
-inline_always struct wait_counters *counters(void)
-{
-	__u32 cpu = bpf_get_smp_processor_id();
-
-	return bpf_map_lookup_elem(&wait_counts, &cpu);
-}
-
-#define count(what)                                   \
-	do {                                          \
-		struct wait_counters *c = counters(); \
-		if (c)                                \
-			count_up(c->what);            \
-	} while (0)
-
-inline_always __u64 later(__u64 now, __u64 since)
-{
-	return now > since ? now : since;
-}
 
 /* ---- which calls ---- */
 
@@ -175,6 +128,8 @@ inline_always void call_open(struct wait_task *t, enum wait_function by, struct 
 	r->cpu_ns = r->runnable_ns = 0;
 	r->bios = 0;
 	r->nr_sleeps = 0;
+	t->nr_held = t->nr_released = 0;
+	t->bio = 0;
 	t->address = (__u64)inode;
 	fresh(t->state) = UNSURE;
 	fresh(t->is.owner) = tid + 1;
@@ -333,23 +288,38 @@ inline_always __u32 stack_number(void *ctx)
 }
 
 /* The last cell takes the sleeps at all further places. */
-inline_always void sleep_add(struct wait_task *t, __u64 ns)
+inline_always void sleep_add(struct wait_task *t, __u64 ns, enum wait_io io)
 {
 	struct wait_record *r = &t->record;
 	__u32 i, nr = r->nr_sleeps;
 
 #pragma clang loop unroll(disable)
 	for (i = 0; i < WAIT_SLEEPS - 1; i++)
-		if (i >= nr || (r->sleeps[i].stack == t->stack && r->sleeps[i].own == t->own))
+		if (i >= nr || (r->sleeps[i].stack == t->stack && r->sleeps[i].io == io))
 			break;
 	if (i >= nr) {
 		r->nr_sleeps = i + 1;
-		r->sleeps[i] = (struct wait_sleep){ .stack = t->stack, .own = t->own };
+		r->sleeps[i] = (struct wait_sleep){ .stack = t->stack, .io = io };
 	} else if (i == WAIT_SLEEPS - 1) {
 		r->sleeps[i].stack = 0;
 	}
 	r->sleeps[i].ns += ns;
 	r->sleeps[i].nr++;
+}
+
+/* A sleep in which the last bio was let go is two. */
+inline_always void sleep_ends(struct wait_task *t, __u64 woken)
+{
+	__u64 from = t->since_ns;
+
+	if (t->io == WAIT_IO_HELD) {
+		from = held_until(t, woken);
+		sleep_add(t, from - t->since_ns, WAIT_IO_HELD);
+		if (from == woken)
+			return;
+		t->io = WAIT_IO_OWN;
+	}
+	sleep_add(t, woken - from, t->io);
 }
 
 inline_always void task_leaves(void *ctx, struct wait_task *t, bool sleeps)
@@ -362,7 +332,7 @@ inline_always void task_leaves(void *ctx, struct wait_task *t, bool sleeps)
 	t->state = sleeps ? SLEEPS : RUNNABLE;
 	if (!sleeps)
 		return;
-	t->own = t->record.bios != 0;
+	t->io = held_any(t) ? WAIT_IO_HELD : t->record.bios ? WAIT_IO_OWN : WAIT_IO_NONE;
 	t->stack = stack_number(ctx);
 }
 
@@ -374,7 +344,7 @@ inline_always void task_returns(struct wait_task *t)
 		woken = t->woken_ns ? later(t->woken_ns, t->since_ns) : now;
 		if (woken > now)
 			woken = now;
-		sleep_add(t, woken - t->since_ns);
+		sleep_ends(t, woken);
 	}
 	t->record.runnable_ns += now - woken;
 	t->since_ns = now;
@@ -414,13 +384,56 @@ int BPF_PROG(waits_wakeup, struct task_struct *task)
 	return 0;
 }
 
+/* The queue came first before 5.11 (e8a676d61c07). Without the asm the compiler adds an offset to
+ * the context, which the verifier does not allow. */
+inline_always __u64 bio_of(const struct bpf_raw_tracepoint_args *ctx)
+{
+	__u64 bio = ctx->args[0];
+
+	asm volatile("" : "+r"(bio));
+	return settings.bio_is_second ? ctx->args[1] : bio;
+}
+
+/* A bio that was held back comes from a worker. */
 SEC("raw_tp/block_bio_queue")
-int waits_bio(void *ctx)
+int waits_bio(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct wait_task *t = task_of((__u32)bpf_get_current_pid_tgid());
 
+	if (held_anywhere)
+		held_release(bio_of(ctx));
 	if (t)
 		t->record.bios++;
+	return 0;
+}
+
+/* ---- limits of cgroups ---- */
+
+SEC("fentry/__blk_throtl_bio")
+int BPF_PROG(waits_limit, struct bio *bio)
+{
+	held_enter((__u64)bio);
+	return 0;
+}
+
+SEC("fexit/__blk_throtl_bio")
+int BPF_PROG(waits_limit_end, struct bio *bio, __u64 is_held)
+{
+	held_leave((__u8)is_held);
+	return 0;
+}
+
+SEC("kprobe")
+int waits_limit_k(struct pt_regs *ctx)
+{
+	held_enter(PT_REGS_PARM1(ctx));
+	return 0;
+}
+
+SEC("kretprobe")
+int waits_limit_k_end(struct pt_regs *ctx)
+{
+	held_leave((__u8)PT_REGS_RC(ctx));
 	return 0;
 }
 

@@ -22,7 +22,7 @@
 #include "collect/trial.h"
 #include "collect/types.h"
 
-enum { WAITS_LINKS = 16 };
+enum { WAITS_LINKS = 32, WAITS_HOOKS = 16 };
 
 struct waits {
 	struct waits_wants wants;
@@ -37,6 +37,10 @@ struct waits {
 	uint64_t start_ns, skipped;
 	struct bpf_link *links[WAITS_LINKS];
 	int nr_links;
+	struct waits_at { /* by hook */
+		enum waits_method { NOT_AT_ALL, BY_FENTRY, BY_KPROBE } method;
+		const char *function;
+	} at[WAITS_HOOKS];
 };
 
 /* ---- settings ---- */
@@ -81,6 +85,7 @@ static int waits_set(struct waits *w)
 	ro->filter_cgroup = task.cgroup.id;
 	ro->filter_cgroup_level = task.cgroup.level;
 	ro->calls = w->wants.calls;
+	ro->bio_is_second = kernel__event_arguments(w->btf, "btf_trace_block_bio_queue") == 2;
 	ro->min_ns = f->min_ns.given ? f->min_ns.value : 0;
 	err = bpf_map__set_max_entries(w->skel->maps.wait_counts, w->nr_cpus);
 	if (!err && w->wants.buffer_bytes) {
@@ -95,37 +100,65 @@ static int waits_set(struct waits *w)
 
 /* ---- programs ---- */
 
-/* A program NAME at the function's entry and NAME_end at its end, and the same with _k. */
+/*
+ * A program NAME at the function's entry and NAME_end at its end, and the same with _k for kprobes.
+ * The first function that this kernel has is taken.
+ */
 static const struct waits_hook {
-	const char *program, *function;
-	enum wait_call call;
-	bool spare; /* most kernels call the function before it: not every kernel has this one */
+	const char *program, *functions[2];
+	uint32_t calls; /* mask of enum wait_call; it is loaded for these */
+	bool is_spare;	/* nothing is missing without it */
 } waits_hooks[] = {
-	{ "waits_range", "vfs_fsync_range", WAIT_FSYNC },
-	{ "waits_fsync", "do_fsync", WAIT_FSYNC, true },
-	{ "waits_write", "vfs_write", WAIT_WRITE },
-	{ "waits_read", "vfs_read", WAIT_READ },
+	{ "waits_range", { "vfs_fsync_range" }, 1 << WAIT_FSYNC },
+	/* Most kernels call the function before it. */
+	{ "waits_fsync", { "do_fsync" }, 1 << WAIT_FSYNC, true },
+	{ "waits_write", { "vfs_write" }, 1 << WAIT_WRITE },
+	{ "waits_read", { "vfs_read" }, 1 << WAIT_READ },
+	/* A kernel without it has no such limits. */
+	{ "waits_limit", { "__blk_throtl_bio", "blk_throtl_bio" }, ~0u, true },
 };
 enum { NR_HOOKS = sizeof(waits_hooks) / sizeof(waits_hooks[0]) };
+_Static_assert((int)NR_HOOKS <= WAITS_HOOKS, "places for all");
 
-static struct bpf_program *waits_program(const struct waits *w, const char *name,
-					 const char *suffix)
+static struct bpf_program *waits_program(const struct waits *w, int hook, bool is_end)
 {
-	char full[64];
+	const bool by_kprobe = w->at[hook].method == BY_KPROBE;
+	char name[64];
 
-	snprintf(full, sizeof(full), "%s%s", name, suffix);
-	return bpf_object__find_program_by_name(w->skel->obj, full);
+	snprintf(name, sizeof(name), "%s%s%s", waits_hooks[hook].program, by_kprobe ? "_k" : "",
+		 is_end ? "_end" : "");
+	return bpf_object__find_program_by_name(w->skel->obj, name);
 }
 
-static bool waits_is_wanted(const struct waits *w, const struct waits_hook *hook)
+static const char *waits_typed_function(const struct waits *w, const struct waits_hook *hook)
 {
-	return w->wants.calls >> hook->call & 1 &&
-	       (!hook->spare || btf__find_by_name_kind(w->btf, hook->function, BTF_KIND_FUNC) > 0);
+	for (int i = 0; i < 2 && hook->functions[i]; i++)
+		if (btf__find_by_name_kind(w->btf, hook->functions[i], BTF_KIND_FUNC) > 0)
+			return hook->functions[i];
+	return NULL;
 }
 
-static void waits_choose(const struct waits *w, bool by_fentry)
+/* Before 5.11 the kernel's types have no static functions: kprobes find these. */
+static struct waits_at waits_place(const struct waits *w, const struct waits_hook *hook,
+				   bool by_fentry)
+{
+	struct waits_at at = { BY_KPROBE, NULL };
+
+	if (!(w->wants.calls & hook->calls))
+		return (struct waits_at){ 0 };
+	if (by_fentry)
+		at.function = waits_typed_function(w, hook);
+	if (at.function)
+		at.method = BY_FENTRY;
+	else if (by_fentry && trial__do(TRIAL_KPROBE))
+		at.method = NOT_AT_ALL;
+	return at;
+}
+
+static int waits_choose(struct waits *w, bool by_fentry)
 {
 	struct bpf_program *program;
+	int err = 0;
 
 	bpf_object__for_each_program(program, w->skel->obj)
 		bpf_program__set_autoload(program, false);
@@ -133,15 +166,16 @@ static void waits_choose(const struct waits *w, bool by_fentry)
 	bpf_program__set_autoload(w->skel->progs.waits_wakeup, true);
 	bpf_program__set_autoload(w->skel->progs.waits_bio, true);
 	for (int i = 0; i < NR_HOOKS; i++) {
-		const struct waits_hook *hook = &waits_hooks[i];
-
-		if (!waits_is_wanted(w, hook))
-			continue;
-		program = waits_program(w, hook->program, by_fentry ? "" : "_k");
-		bpf_program__set_autoload(program, true);
-		program = waits_program(w, hook->program, by_fentry ? "_end" : "_k_end");
-		bpf_program__set_autoload(program, true);
+		w->at[i] = waits_place(w, &waits_hooks[i], by_fentry);
+		for (int is_end = 0; is_end < 2 && w->at[i].method && !err; is_end++) {
+			program = waits_program(w, i, is_end);
+			bpf_program__set_autoload(program, true);
+			if (w->at[i].function)
+				err = bpf_program__set_attach_target(program, 0,
+								     w->at[i].function);
+		}
 	}
+	return err;
 }
 
 /* Kept in the order of attaching: detached in reverse. */
@@ -159,36 +193,71 @@ static void waits_unlink(struct waits *w)
 		bpf_link__destroy(w->links[--w->nr_links]);
 }
 
-static int waits_attach_hooks(struct waits *w, bool by_fentry, bool is_end)
+/* A function that the kernel does not have leaves the hook without a method. */
+static int waits_attach_kprobe(struct waits *w, int hook, bool is_end)
+{
+	const char *const *functions = waits_hooks[hook].functions;
+	struct bpf_program *program = waits_program(w, hook, is_end);
+	struct waits_at *at = &w->at[hook];
+	int err = -ENOENT;
+
+	for (int i = 0; i < 2 && functions[i] && err; i++) {
+		if (at->function && strcmp(at->function, functions[i]))
+			continue;
+		err = waits_keep(w, bpf_program__attach_kprobe(program, is_end, functions[i]));
+		if (!err)
+			at->function = functions[i];
+	}
+	if (err == -EPERM || err == -EACCES)
+		return err;
+	if (err)
+		at->method = NOT_AT_ALL;
+	return 0;
+}
+
+static int waits_attach_hooks(struct waits *w, bool is_end)
 {
 	int err = 0;
 
 	for (int i = 0; i < NR_HOOKS && !err; i++) {
-		const struct waits_hook *hook = &waits_hooks[i];
-		struct bpf_program *program;
-
-		if (!waits_is_wanted(w, hook))
-			continue;
-		program = waits_program(w, hook->program,
-					by_fentry ? (is_end ? "_end" : "")
-						  : (is_end ? "_k_end" : "_k"));
-		err = waits_keep(
-			w, by_fentry ? bpf_program__attach(program)
-				     : bpf_program__attach_kprobe(program, is_end, hook->function));
+		if (w->at[i].method == BY_FENTRY)
+			err = waits_keep(w, bpf_program__attach(waits_program(w, i, is_end)));
+		else if (w->at[i].method == BY_KPROBE)
+			err = waits_attach_kprobe(w, i, is_end);
 	}
 	return err;
 }
 
+/* Says what is missing. -EOPNOTSUPP: everything. */
+static int waits_say_missing(const struct waits *w)
+{
+	int nr = 0, missing = 0;
+
+	for (int i = 0; i < NR_HOOKS; i++) {
+		const struct waits_hook *hook = &waits_hooks[i];
+
+		if (!(w->wants.calls & hook->calls) || hook->is_spare)
+			continue;
+		nr++;
+		if (w->at[i].method)
+			continue;
+		missing++;
+		log_warn("calls of %s are not followed: the function cannot be probed here",
+			 hook->functions[0]);
+	}
+	return nr == missing ? -EOPNOTSUPP : 0;
+}
+
 /* Ends before starts: every call whose start is seen has its end seen. */
-static int waits_attach(struct waits *w, bool by_fentry)
+static int waits_attach(struct waits *w)
 {
 	int err = waits_keep(w, bpf_program__attach(w->skel->progs.waits_wakeup));
 
 	err = err ?: waits_keep(w, bpf_program__attach(w->skel->progs.waits_switch));
 	err = err ?: waits_keep(w, bpf_program__attach(w->skel->progs.waits_bio));
-	err = err ?: waits_attach_hooks(w, by_fentry, true);
+	err = err ?: waits_attach_hooks(w, true);
 	w->start_ns = clock__mono_ns(); /* no call that is seen began earlier */
-	return err ?: waits_attach_hooks(w, by_fentry, false);
+	return err ?: waits_attach_hooks(w, false);
 }
 
 static int waits_load(struct waits *w, bool by_fentry, struct start *start)
@@ -202,9 +271,10 @@ static int waits_load(struct waits *w, bool by_fentry, struct start *start)
 	err = w->skel ? waits_set(w)
 		      : log_err(-errno, "cannot open the BPF object: %s", strerror(errno));
 	if (!err) {
-		waits_choose(w, by_fentry);
 		start->step = START_PROGRAMS;
-		start->err = types__fill(&types, w->btf, bpf_object__btf(w->skel->obj));
+		start->err = waits_choose(w, by_fentry);
+		start->err = start->err ?:
+			types__fill(&types, w->btf, bpf_object__btf(w->skel->obj));
 		start->err = start->err ?: waits_bpf__load(w->skel);
 	}
 	types__close(&types);
@@ -219,7 +289,7 @@ static int waits_try(struct waits *w, bool by_fentry, struct start *start)
 		return err;
 	start->step = START_ATTACH;
 	start->what = "vfs_read";
-	return start->err = waits_attach(w, by_fentry);
+	return start->err = waits_attach(w);
 }
 
 /* Neither method can be tried: for lack of rights, or because this kernel has none. */
@@ -248,7 +318,9 @@ static int waits_start_programs(struct waits *w)
 		err = waits_try(w, !by_kprobe, &start);
 		log_verbose("programs for %s: %s", by_kprobe ? "kprobes" : "fentry",
 			    err ? strerror(-err) : "attached");
-		if (!err || !start.err)
+		if (!err)
+			return waits_say_missing(w);
+		if (!start.err)
 			return err;
 		waits_unlink(w);
 		waits_bpf__destroy(w->skel);

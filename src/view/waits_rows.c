@@ -43,7 +43,7 @@ static const struct column waits_columns[] = {
 	{ "pid", "pid", CELL_COUNT, 7, "process; null without --by pid", .at = FIELD(pid) },
 	{ "cgroup", "cgroup", CELL_TEXT, 10, "cgroup of the task; null without --by cgroup",
 	  .at = FIELD(cgroup) },
-	{ "part", "part", CELL_TEXT, 8, "part of the time, e.g. journal; total: all parts",
+	{ "part", "part", CELL_TEXT, 9, "part of the time, e.g. journal; total: all parts",
 	  .at = FIELD(part) },
 	{ "what", "what", CELL_TEXT, 33, "description of the part", .at = FIELD(what), .drop = 1 },
 	{ "count", "count", CELL_COUNT, 7, "number of calls that have this part",
@@ -68,7 +68,7 @@ const struct object waits_rows = { "waits", { waits_columns } };
 static enum wait_part waits_part(const struct session *s, const struct wait_sleep *sleep,
 				 struct wait_place *place)
 {
-	return wait_part__of(waits_source__stack(s, sleep->stack), sleep->own, place);
+	return wait_part__of(waits_source__stack(s, sleep->stack), (enum wait_io)sleep->io, place);
 }
 
 void waits_rows__split(const struct session *s, const struct wait_record *r,
@@ -308,7 +308,7 @@ static void waits_print_part(FILE *out, enum wait_part part, uint64_t ns, uint64
 {
 	char time[16];
 
-	fprintf(out, "     %-8s %8s %5.1f %%  %s\n", wait_part__name(part),
+	fprintf(out, "     %-9s %8s %5.1f %%  %s\n", wait_part__name(part),
 		text__duration(time, sizeof(time), ns),
 		whole_ns ? 100.0 * (double)ns / (double)whole_ns : 0, wait_part__words(part));
 }
@@ -353,7 +353,7 @@ void waits_rows__put_slow(struct table *table, struct session *s, const struct w
 struct waits_account {
 	uint64_t calls, unwaited, shorter, sent, in_flight;
 	uint64_t lost_ring, lost_room, lost_ends, lost_skipped, unaccounted;
-	uint64_t no_stack;
+	uint64_t no_stack, no_held;
 };
 
 #define ACCOUNT(name) offsetof(struct waits_account, name)
@@ -377,6 +377,9 @@ static const struct column waits_ledger_columns[] = {
 	  .at = ACCOUNT(lost_skipped) },
 	{ "no_stack", "no stack", CELL_COUNT, 7, "sleeps whose place is not known: in part rest",
 	  .at = ACCOUNT(no_stack) },
+	{ "no_held", "no held", CELL_COUNT, 7,
+	  "bios not followed while io.max may hold them back: in device or others",
+	  .at = ACCOUNT(no_held) },
 	{ "unaccounted", "unaccounted", CELL_COUNT, 7,
 	  "calls that do not balance; not 0: a defect of iosonar", .at = ACCOUNT(unaccounted) },
 	{ 0 },
@@ -404,6 +407,10 @@ static uint64_t waits_tell_losses(const struct waits_account *a)
 	if (a->no_stack)
 		log_note("the place of %" PRIu64 " sleeps is not known: they are in the part rest",
 			 a->no_stack);
+	if (a->no_held)
+		log_note("io.max may have held back %" PRIu64
+			 " more bios: their time is in device or others",
+			 a->no_held);
 	return lost;
 }
 
@@ -430,6 +437,7 @@ void waits_rows__close(struct session *s, uint64_t taken, uint64_t uneven)
 		.lost_ends = c.n.unclosed,
 		.lost_skipped = c.skipped,
 		.no_stack = c.n.no_stack,
+		.no_held = c.n.no_held,
 	};
 	/* Two terms that must not hide each other: calls that do not balance, parts that do not add
 	 * up. */

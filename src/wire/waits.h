@@ -14,6 +14,7 @@ enum {
 	WAIT_SLEEPS = 12,     /* different places of one call */
 	WAIT_STACKS = 4096,
 	WAIT_COMM_LEN = 16,
+	WAIT_HELD = 8192, /* bios that limits hold back at a time */
 };
 
 enum wait_call {
@@ -29,12 +30,19 @@ struct wait_owner {
 	__u32 claim;
 };
 
+/* What is known at a sleep about the I/O of the thread in this call. */
+enum wait_io {
+	WAIT_IO_NONE, /* it has submitted none */
+	WAIT_IO_OWN,
+	WAIT_IO_HELD, /* a limit of its cgroup holds back some of it (io.max) */
+};
+
 /* Sleeps of one call at one place. */
 struct wait_sleep {
 	__u64 ns;    /* until it was woken */
 	__u32 stack; /* its number; 0: not known, or one place too many */
 	__u16 nr;
-	__u8 own; /* the thread itself had submitted I/O in this call */
+	__u8 io; /* enum wait_io */
 	__u8 pad;
 };
 
@@ -67,7 +75,8 @@ struct wait_settings {
 	__u32 filter_dev;
 	__u32 calls; /* mask of enum wait_call */
 	__u8 filter_file;
-	__u8 pad[3];
+	__u8 bio_is_second; /* of the arguments of block_bio_queue */
+	__u8 pad[2];
 };
 
 /* Of one CPU; they only grow. */
@@ -81,6 +90,7 @@ struct wait_counters {
 	__u64 unclosed; /* the end of a call was not seen */
 	__u64 no_stack; /* sleeps whose place is not known */
 	__u64 no_file;	/* no place for a name */
+	__u64 no_held;	/* bios that may be held back, and no place for them */
 };
 
 #endif

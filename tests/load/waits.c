@@ -5,6 +5,7 @@
  * such programs at all.
  */
 #include <stdlib.h>
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <linux/bpf.h>
 #include "wire/waits.h"
@@ -27,6 +28,7 @@ static const struct setting {
 	{ SETTING(min_ns), 8 },
 	{ SETTING(calls), 4 },
 	{ SETTING(self), 4 },
+	{ SETTING(bio_is_second), 1 },
 };
 enum { NR_SETTINGS = sizeof(settings) / sizeof(settings[0]) };
 
@@ -36,11 +38,22 @@ static int print_nothing(enum libbpf_print_level level, const char *format, va_l
 	return 0;
 }
 
+/* Not every kernel has every function, or its type. */
+static bool can_be_loaded(const struct bpf_program *p, const struct btf *kernel)
+{
+	const char *section = bpf_program__section_name(p), *function = strchr(section, '/');
+
+	if (strncmp(section, "fe", 2))
+		return true;
+	return btf__find_by_name_kind(kernel, function + 1, BTF_KIND_FUNC) > 0;
+}
+
 /* from..to: which settings are on. */
 static int load(const char *kind, int from, int to)
 {
 	struct waits_bpf *skel = waits_bpf__open();
 	struct wait_settings *ro = (struct wait_settings *)&skel->rodata->settings;
+	struct btf *kernel = btf__load_vmlinux_btf();
 	struct bpf_program *p;
 	int err;
 
@@ -48,7 +61,9 @@ static int load(const char *kind, int from, int to)
 	for (int i = from; i <= to; i++)
 		memset((char *)ro + settings[i].at, 1, settings[i].bytes);
 	bpf_object__for_each_program(p, skel->obj) bpf_program__set_autoload(
-		p, !strncmp(bpf_program__section_name(p), kind, strlen(kind)));
+		p, !strncmp(bpf_program__section_name(p), kind, strlen(kind)) &&
+			   can_be_loaded(p, kernel));
+	btf__free(kernel);
 	err = waits_bpf__load(skel);
 	waits_bpf__destroy(skel);
 	return err;

@@ -3,4 +3,4 @@
 # file: src/analyse/waits.c
 # red: unit waits
 # case: wait_on_page_bit_common
-s/return own ? PART_DEVICE : PART_OTHERS;/return own + 1 ? PART_DEVICE : PART_OTHERS;/
+s/\[WAIT_IO_NONE\] = PART_OTHERS/[WAIT_IO_NONE] = PART_DEVICE/

@@ -11,55 +11,70 @@
 
 static const struct {
 	const char *stack;
-	bool own;
+	enum wait_io io;
 	enum wait_part part;
 	const char *place;
 } stacks[] = {
 	{ "__schedule;schedule;jbd2_log_wait_commit [jbd2];jbd2_complete_transaction [jbd2];"
 	  "ext4_fc_commit [ext4];ext4_sync_file [ext4];vfs_fsync_range",
-	  true, PART_JOURNAL, "jbd2_log_wait_commit [jbd2]" },
+	  WAIT_IO_OWN, PART_JOURNAL, "jbd2_log_wait_commit [jbd2]" },
 	{ "__schedule;schedule;wait_transaction_locked [jbd2];add_transaction_credits [jbd2];"
 	  "start_this_handle [jbd2]",
-	  false, PART_JOURNAL, "wait_transaction_locked [jbd2]" },
+	  WAIT_IO_NONE, PART_JOURNAL, "wait_transaction_locked [jbd2]" },
 	{ "__schedule;schedule;io_schedule;folio_wait_bit_common;folio_wait_writeback;"
 	  "__filemap_fdatawait_range;file_write_and_wait_range;ext4_sync_file [ext4]",
-	  true, PART_DEVICE, "folio_wait_bit_common" },
+	  WAIT_IO_OWN, PART_DEVICE, "folio_wait_bit_common" },
 	{ "__schedule;schedule;io_schedule;wait_on_page_bit_common;__lock_page_killable;"
 	  "generic_file_buffered_read",
-	  false, PART_OTHERS, "wait_on_page_bit_common" },
+	  WAIT_IO_NONE, PART_OTHERS, "wait_on_page_bit_common" },
 	{ "__schedule;schedule;io_schedule;blk_mq_get_tag;__blk_mq_alloc_requests;blk_mq_submit_"
 	  "bio",
-	  true, PART_QUEUE, "blk_mq_get_tag" },
-	{ "__schedule;schedule;io_schedule;rq_qos_wait;wbt_wait;__rq_qos_throttle", true,
+	  WAIT_IO_OWN, PART_TAG, "blk_mq_get_tag" },
+	{ "__schedule;schedule;io_schedule;rq_qos_wait;wbt_wait;__rq_qos_throttle", WAIT_IO_OWN,
+	  PART_WBT, "wbt_wait" },
+	{ "__schedule;schedule;io_schedule;rq_qos_wait;blkcg_iolatency_throttle;__rq_qos_throttle",
+	  WAIT_IO_OWN, PART_IOLATENCY, "blkcg_iolatency_throttle" },
+	{ "__schedule;schedule;io_schedule;ioc_rqos_throttle;__rq_qos_throttle", WAIT_IO_OWN,
+	  PART_IOCOST, "ioc_rqos_throttle" },
+	{ "__schedule;schedule;io_schedule;rq_qos_wait;some_policy;__rq_qos_throttle", WAIT_IO_NONE,
 	  PART_QUEUE, "rq_qos_wait" },
+	{ "__schedule;schedule;__bio_queue_enter;blk_mq_submit_bio", WAIT_IO_OWN, PART_FROZEN,
+	  "__bio_queue_enter" },
+	/* A limit that holds back I/O is the reason for waiting for I/O, and for nothing else. */
+	{ "__schedule;schedule;schedule_timeout;io_schedule_timeout;__iomap_dio_rw;iomap_dio_rw",
+	  WAIT_IO_HELD, PART_IOMAX, "__iomap_dio_rw" },
+	{ "__schedule;schedule;io_schedule;bcachefs_wait;vfs_read", WAIT_IO_HELD, PART_IOMAX,
+	  "bcachefs_wait" },
+	{ "__schedule;schedule;rwsem_down_write_slowpath;down_write", WAIT_IO_HELD, PART_LOCK,
+	  "rwsem_down_write_slowpath" },
 	{ "__schedule;schedule;schedule_timeout;io_schedule_timeout;balance_dirty_pages.isra.0;"
 	  "balance_dirty_pages_ratelimited_flags;generic_perform_write",
-	  false, PART_DIRTY, "balance_dirty_pages.isra.0" },
+	  WAIT_IO_NONE, PART_DIRTY, "balance_dirty_pages.isra.0" },
 	{ "__schedule;schedule;rwsem_down_write_slowpath;down_write;ext4_buffered_write_iter "
 	  "[ext4]",
-	  true, PART_LOCK, "rwsem_down_write_slowpath" },
+	  WAIT_IO_OWN, PART_LOCK, "rwsem_down_write_slowpath" },
 	{ "__schedule;schedule;xlog_wait_on_iclog [xfs];xfs_log_force_seq [xfs];xfs_file_fsync "
 	  "[xfs]",
-	  false, PART_JOURNAL, "xlog_wait_on_iclog [xfs]" },
+	  WAIT_IO_NONE, PART_JOURNAL, "xlog_wait_on_iclog [xfs]" },
 	{ "__schedule;schedule;schedule_timeout;__wait_for_common;wait_for_completion_io;"
 	  "submit_bio_wait;blkdev_issue_flush;ext4_sync_file [ext4]",
-	  true, PART_DEVICE, "submit_bio_wait" },
+	  WAIT_IO_OWN, PART_DEVICE, "submit_bio_wait" },
 	{ "__schedule;schedule;schedule_timeout;io_schedule_timeout;__iomap_dio_rw;iomap_dio_rw",
-	  true, PART_DEVICE, "__iomap_dio_rw" },
-	{ "__schedule;schedule;rpc_wait_bit_killable [sunrpc];__wait_on_bit", false, PART_NETWORK,
+	  WAIT_IO_OWN, PART_DEVICE, "__iomap_dio_rw" },
+	{ "__schedule;schedule;rpc_wait_bit_killable [sunrpc];__wait_on_bit", WAIT_IO_NONE, PART_NETWORK,
 	  "rpc_wait_bit_killable [sunrpc]" },
 	{ "__schedule;schedule;schedule_timeout;reclaim_throttle;shrink_node;try_to_free_pages",
-	  false, PART_RECLAIM, "reclaim_throttle" },
+	  WAIT_IO_NONE, PART_RECLAIM, "reclaim_throttle" },
 	/* An I/O that nobody knows is still an I/O. */
-	{ "__schedule;schedule;io_schedule;bcachefs_wait;vfs_read", false, PART_OTHERS,
+	{ "__schedule;schedule;io_schedule;bcachefs_wait;vfs_read", WAIT_IO_NONE, PART_OTHERS,
 	  "bcachefs_wait" },
-	{ "__schedule;schedule;some_driver_wait [driver];vfs_read", true, PART_REST,
+	{ "__schedule;schedule;some_driver_wait [driver];vfs_read", WAIT_IO_OWN, PART_REST,
 	  "some_driver_wait [driver]" },
-	{ "__schedule;schedule", false, PART_REST, "" },
-	{ "", false, PART_REST, "" },
-	{ NULL, false, PART_REST, "" },
+	{ "__schedule;schedule", WAIT_IO_NONE, PART_REST, "" },
+	{ "", WAIT_IO_NONE, PART_REST, "" },
+	{ NULL, WAIT_IO_NONE, PART_REST, "" },
 	/* Not a name that only begins alike. */
-	{ "__schedule;schedule;submit_bio_waiting;vfs_read", true, PART_REST,
+	{ "__schedule;schedule;submit_bio_waiting;vfs_read", WAIT_IO_OWN, PART_REST,
 	  "submit_bio_waiting" },
 };
 
@@ -67,7 +82,7 @@ static void places(void)
 {
 	for (size_t i = 0; i < sizeof(stacks) / sizeof(stacks[0]); i++) {
 		struct wait_place place;
-		enum wait_part part = wait_part__of(stacks[i].stack, stacks[i].own, &place);
+		enum wait_part part = wait_part__of(stacks[i].stack, stacks[i].io, &place);
 
 		is_u64(part, stacks[i].part, stacks[i].stack ? stacks[i].stack : "no stack");
 		ok(place.len == strlen(stacks[i].place) &&

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * waiter.c: calls that wait, timed by themselves: `waiter FILE read|write|fsync N BYTES` makes N
- * such calls and prints the sum and the maximum of what CLOCK_MONOTONIC says they took, in ns. It
- * yields to every other task.
+ * waiter.c: calls that wait, timed by themselves: `waiter FILE CALL N BYTES [FLAG...]` makes N such
+ * calls and prints the sum and the maximum of what CLOCK_MONOTONIC says they took, in ns. It yields
+ * to every other task. fsync and the like write BYTES before each call, which is not timed.
  */
 #define _GNU_SOURCE 1
 #include <fcntl.h>
@@ -12,6 +12,13 @@
 #include <time.h>
 #include <unistd.h>
 
+struct work {
+	int fd;
+	char *data;
+	size_t bytes;
+	unsigned long nr;
+};
+
 static unsigned long long now_ns(void)
 {
 	struct timespec t;
@@ -20,30 +27,71 @@ static unsigned long long now_ns(void)
 	return (unsigned long long)t.tv_sec * 1000000000ULL + (unsigned long long)t.tv_nsec;
 }
 
-static ssize_t call(int fd, const char *what, char *data, size_t bytes, unsigned long i)
+static ssize_t do_read(const struct work *w, off_t at)
 {
-	if (!strcmp(what, "read"))
-		return pread(fd, data, bytes, (off_t)(i * bytes));
-	if (!strcmp(what, "write"))
-		return pwrite(fd, data, bytes, (off_t)(i * bytes));
-	return fsync(fd);
+	return pread(w->fd, w->data, w->bytes, at);
 }
 
-int main(int argc, char **argv)
+static ssize_t do_write(const struct work *w, off_t at)
+{
+	return pwrite(w->fd, w->data, w->bytes, at);
+}
+
+static ssize_t do_fsync(const struct work *w, off_t at)
+{
+	(void)at;
+	return fsync(w->fd);
+}
+
+static const struct call {
+	const char *name;
+	ssize_t (*run)(const struct work *w, off_t at);
+	int writes_before;
+} calls[] = {
+	{ "read", do_read },
+	{ "write", do_write },
+	{ "fsync", do_fsync, 1 },
+};
+
+static const struct {
+	const char *name;
+	int flag;
+} flags[] = {
+	{ "direct", O_DIRECT },
+	{ "append", O_APPEND },
+	{ "sync", O_SYNC },
+	{ "dsync", O_DSYNC },
+};
+
+static const struct call *find_call(const char *name)
+{
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+		if (!strcmp(calls[i].name, name))
+			return &calls[i];
+	return NULL;
+}
+
+static int find_flags(char **words)
+{
+	int all = O_RDWR | O_CREAT;
+
+	for (; *words; words++)
+		for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
+			all |= strcmp(*words, flags[i].name) ? 0 : flags[i].flag;
+	return all;
+}
+
+static int work(const struct work *w, const struct call *call)
 {
 	unsigned long long sum = 0, max = 0, took;
-	unsigned long nr = argc == 5 ? strtoul(argv[3], NULL, 0) : 0;
-	size_t bytes = argc == 5 ? strtoul(argv[4], NULL, 0) : 0;
-	int fd = nr ? open(argv[1], O_RDWR | O_CREAT, 0600) : -1;
-	char *data = calloc(1, bytes + 1);
 
-	if (fd < 0 || !data || nice(19) < 0)
-		return 2;
-	for (unsigned long i = 0; i < nr; i++) {
-		if (!strcmp(argv[2], "fsync") && pwrite(fd, data, bytes, (off_t)(i * bytes)) < 0)
+	for (unsigned long i = 0; i < w->nr; i++) {
+		off_t at = (off_t)(i * w->bytes);
+
+		if (call->writes_before && do_write(w, at) < 0)
 			return 1;
 		took = now_ns();
-		if (call(fd, argv[2], data, bytes, i) < 0)
+		if (call->run(w, at) < 0)
 			return 1;
 		took = now_ns() - took;
 		sum += took;
@@ -51,4 +99,20 @@ int main(int argc, char **argv)
 	}
 	printf("%llu %llu\n", sum, max);
 	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	const struct call *call = argc >= 5 ? find_call(argv[2]) : NULL;
+	struct work w = { .fd = -1 };
+
+	if (!call)
+		return 2;
+	w.nr = strtoul(argv[3], NULL, 0);
+	w.bytes = strtoul(argv[4], NULL, 0);
+	w.fd = open(argv[1], find_flags(argv + 5), 0600);
+	if (w.fd < 0 || posix_memalign((void **)&w.data, 4096, w.bytes) || nice(19) < 0)
+		return 2;
+	memset(w.data, 0, w.bytes);
+	return work(&w, call);
 }

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * wait_task.h: the cell of a thread that is in a watched call, found by the thread's number, and
+ * the counters. A cell has one writer: the program that runs in its thread, or at its wake-up.
+ */
+#ifndef IOSONAR_BPF_WAIT_TASK_H
+#define IOSONAR_BPF_WAIT_TASK_H
+
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+#include "bpf/cell.h"
+#include "wire/waits.h"
+
+/*
+ * Where the thread is. UNSURE: its call begins or ends at this moment, and our program may itself
+ * be preempted: sched_switch leaves the cell alone.
+ */
+enum wait_state { UNSURE, ON_CPU, SLEEPS, RUNNABLE };
+
+struct wait_task {
+	struct wait_owner is;
+	__u64 since_ns, woken_ns;
+	__u64 address; /* of the inode */
+	__u32 stack;   /* of the sleep under way */
+	__u8 state;
+	__u8 io; /* enum wait_io, of the sleep under way */
+	__u8 by; /* enum wait_function: where the call began, and will end */
+	__u8 pad;
+	/* Its bios that a limit may hold back: the thread alone counts those held. */
+	__u64 released_ns;
+	__u64 bio; /* the limit decides about it, between two programs */
+	__u32 nr_held, nr_released;
+	struct wait_record record;
+};
+
+TABLE(wait_tasks, struct wait_task, WAIT_TASKS);
+TABLE(wait_counts, struct wait_counters, 1); /* one for each CPU */
+
+inline_always struct wait_task *task_of(__u32 tid)
+{
+	__u32 at = tid & (WAIT_TASKS - 1);
+	struct wait_task *t = bpf_map_lookup_elem(&wait_tasks, &at);
+
+	return t && t->is.owner == tid + 1 ? t : 0;
+}
+
+inline_always struct wait_counters *counters(void)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+
+	return bpf_map_lookup_elem(&wait_counts, &cpu);
+}
+
+#define count(what)                                   \
+	do {                                          \
+		struct wait_counters *c = counters(); \
+		if (c)                                \
+			count_up(c->what);            \
+	} while (0)
+
+inline_always __u64 later(__u64 now, __u64 since)
+{
+	return now > since ? now : since;
+}
+
+#endif
