@@ -39,7 +39,12 @@ const char *wait_part__words(enum wait_part part)
 
 const char *wait_call__name(enum wait_call call)
 {
-	static const char *const names[NR_WAIT_CALLS] = { "read", "write", "fsync" };
+	static const char *const names[NR_WAIT_CALLS] = {
+		[WAIT_READ] = "read",		[WAIT_WRITE] = "write",
+		[WAIT_FSYNC] = "fsync",		[WAIT_SYNCWRITE] = "syncwrite",
+		[WAIT_FDATASYNC] = "fdatasync", [WAIT_SYNCRANGE] = "syncrange",
+		[WAIT_FAULT] = "fault",
+	};
 
 	return call < NR_WAIT_CALLS ? names[call] : "other";
 }

@@ -23,15 +23,36 @@
 char LICENSE[] SEC("license") = "GPL";
 
 enum { WAIT_S_IFREG = 0100000, WAIT_S_IFDIR = 0040000 };
+enum { WAIT_O_DSYNC = 010000, WAIT_RWF_SYNCS = 0x2 | 0x4 }; /* O_SYNC has the bit of O_DSYNC */
 
 const volatile struct wait_settings settings = { 0 };
 
 /* Where a call begins. Compilers put vfs_fsync_range into do_fsync, too (Linux 7.2). */
-enum wait_function { BY_READ, BY_WRITE, BY_FSYNC_RANGE, BY_FSYNC };
+enum wait_function {
+	BY_READ,
+	BY_READV,
+	BY_WRITE,
+	BY_WRITEV,
+	BY_FSYNC_RANGE,
+	BY_FSYNC,
+	BY_SYNC_RANGE,
+	BY_FAULT,   /* from here on: parts of a page fault */
+	BY_MKWRITE, /* a page is going to be written */
+	BY_DIRTIED,
+};
 
-inline_always enum wait_call call_of(enum wait_function function)
+inline_always enum wait_call call_of(enum wait_function function, bool is_sync)
 {
-	return function == BY_READ ? WAIT_READ : function == BY_WRITE ? WAIT_WRITE : WAIT_FSYNC;
+	switch (function) {
+	case BY_READ:
+	case BY_READV: return WAIT_READ;
+	case BY_WRITE:
+	case BY_WRITEV: return is_sync ? WAIT_SYNCWRITE : WAIT_WRITE;
+	case BY_FSYNC_RANGE:
+	case BY_FSYNC: return is_sync ? WAIT_FDATASYNC : WAIT_FSYNC;
+	case BY_SYNC_RANGE: return WAIT_SYNCRANGE;
+	default: return WAIT_FAULT;
+	}
 }
 
 struct {
@@ -79,6 +100,14 @@ struct task_struct___files {
 	struct files_struct *files;
 };
 
+struct file___flags {
+	unsigned int f_flags;
+};
+
+struct vm_fault {
+	struct vm_area_struct *vma;
+};
+
 #pragma clang attribute pop
 
 /* ---- which calls ---- */
@@ -117,20 +146,27 @@ inline_always bool file_is_wanted(struct inode *inode, __u16 mode, const enum po
 
 /* ---- a call ---- */
 
-inline_always void call_open(struct wait_task *t, enum wait_function by, struct inode *inode,
-			     __u32 tid)
+/* What begins: a call at this function. */
+struct wait_start {
+	struct inode *inode;
+	__u16 mode;
+	enum wait_function by;
+	enum wait_call call;
+};
+
+inline_always void call_open(struct wait_task *t, const struct wait_start *start, __u32 tid)
 {
 	struct wait_record *r = &t->record;
 
-	t->by = by;
-	r->call = call_of(by);
+	t->by = start->by;
+	r->call = start->call;
 	r->tid = tid;
 	r->cpu_ns = r->runnable_ns = 0;
 	r->bios = 0;
 	r->nr_sleeps = 0;
 	t->nr_held = t->nr_released = 0;
 	t->bio = 0;
-	t->address = (__u64)inode;
+	t->address = (__u64)start->inode;
 	fresh(t->state) = UNSURE;
 	fresh(t->is.owner) = tid + 1;
 	r->start_ns = t->since_ns = bpf_ktime_get_ns();
@@ -140,22 +176,25 @@ inline_always void call_open(struct wait_task *t, enum wait_function by, struct 
 /* True: the thread is in a call that this one belongs to. */
 inline_always bool is_part(const struct wait_task *t, __u32 tid, enum wait_function by)
 {
-	return t->is.owner == tid + 1 && by == BY_FSYNC_RANGE &&
-	       (t->by == BY_WRITE || t->by == BY_FSYNC);
+	if (t->is.owner != tid + 1)
+		return false;
+	if (by >= BY_FAULT)
+		return t->by < BY_FAULT;
+	return by == BY_FSYNC_RANGE &&
+	       (t->by == BY_WRITE || t->by == BY_WRITEV || t->by == BY_FSYNC);
 }
 
-inline_always void call_begins(struct inode *inode, __u16 mode, enum wait_function by,
-			       const enum pointers pointers)
+inline_always void call_begins(const struct wait_start *start, const enum pointers pointers)
 {
 	__u32 tid = (__u32)bpf_get_current_pid_tgid(), at = tid & (WAIT_TASKS - 1);
 	__u32 mine = bpf_get_smp_processor_id() + 1;
 	struct wait_task *t;
 
-	if (!(settings.calls >> call_of(by) & 1) || !file_is_wanted(inode, mode, pointers) ||
-	    !task_is_wanted())
+	if (!(settings.calls >> start->call & 1) ||
+	    !file_is_wanted(start->inode, start->mode, pointers) || !task_is_wanted())
 		return;
 	t = bpf_map_lookup_elem(&wait_tasks, &at);
-	if (!t || is_part(t, tid, by))
+	if (!t || is_part(t, tid, start->by))
 		return;
 	if (!cell_hold(&t->is.claim, mine)) {
 		count(no_room);
@@ -167,21 +206,50 @@ inline_always void call_begins(struct inode *inode, __u16 mode, enum wait_functi
 		if (t->is.owner)
 			count(unclosed);
 		count(begun);
-		call_open(t, by, inode, tid);
+		call_open(t, start, tid);
 	}
 	cell_release(&t->is.claim, mine);
 }
 
-inline_always void call_begins_in(struct file *file, enum wait_function by)
+/* argument: of vfs_writev its flags, of those that synchronize whether the data is enough. */
+inline_always bool is_sync(struct file *file, enum wait_function by, __u32 argument,
+			   const enum pointers pointers)
 {
-	struct inode *inode = BPF_CORE_READ(file, f_inode);
+	struct file___flags *flags = (void *)file;
 
-	if (inode)
-		call_begins(inode, BPF_CORE_READ(inode, i_mode), by, PLAIN);
+	if (by == BY_FSYNC_RANGE || by == BY_FSYNC)
+		return argument;
+	if (by == BY_WRITEV && argument & WAIT_RWF_SYNCS)
+		return true;
+	return (by == BY_WRITE || by == BY_WRITEV) &&
+	       field_of(pointers, flags, f_flags) & WAIT_O_DSYNC;
+}
+
+inline_always void call_begins_in(struct file *file, enum wait_function by, __u32 argument,
+				  const enum pointers pointers)
+{
+	struct inode *inode = field_of(pointers, file, f_inode);
+	struct wait_start start = { .inode = inode, .by = by };
+
+	if (!inode)
+		return;
+	start.mode = field_of(pointers, inode, i_mode);
+	start.call = call_of(by, is_sync(file, by, argument, pointers));
+	call_begins(&start, pointers);
+}
+
+inline_always void fault_begins(struct vm_fault *fault, enum wait_function by,
+				const enum pointers pointers)
+{
+	struct vm_area_struct *area = field_of(pointers, fault, vma);
+	struct file *file = area ? field_of(pointers, area, vm_file) : 0;
+
+	if (file)
+		call_begins_in(file, by, 0, pointers);
 }
 
 /* The file of a descriptor of this process. */
-inline_always void call_begins_on(__u32 fd, enum wait_function by)
+inline_always void call_begins_on(__u32 fd, enum wait_function by, __u32 argument)
 {
 	struct task_struct___files *task = (void *)bpf_get_current_task();
 	struct fdtable *table = BPF_CORE_READ(task, files, fdt);
@@ -191,7 +259,7 @@ inline_always void call_begins_on(__u32 fd, enum wait_function by)
 		return;
 	bpf_probe_read_kernel(&file, sizeof(file), at + fd);
 	if (file)
-		call_begins_in(file, by);
+		call_begins_in(file, by, argument, PLAIN);
 }
 
 inline_always void record_file(struct wait_task *t)
@@ -451,34 +519,54 @@ int waits_limit_k_end(struct pt_regs *ctx)
 		return 0;                                 \
 	}
 
-#define CALL(function, by, name)                                              \
-	SEC("fentry/" #function) int BPF_PROG(name, struct file *file)        \
-	{                                                                     \
-		call_begins(file->f_inode, file->f_inode->i_mode, by, TYPED); \
-		return 0;                                                     \
-	}                                                                     \
-	SEC("kprobe") int name##_k(struct pt_regs *ctx)                       \
-	{                                                                     \
-		call_begins_in((void *)PT_REGS_PARM1(ctx), by);               \
-		return 0;                                                     \
-	}                                                                     \
+/* number: of the argument that call_begins_in asks for; all functions have a third one. */
+#define CALL(function, by, name, number)                                                          \
+	SEC("fentry/" #function) int name(__u64 *ctx)                                             \
+	{                                                                                         \
+		call_begins_in((void *)ctx[0], by, (__u32)ctx[(number)-1], TYPED);                \
+		return 0;                                                                         \
+	}                                                                                         \
+	SEC("kprobe") int name##_k(struct pt_regs *ctx)                                           \
+	{                                                                                         \
+		call_begins_in((void *)PT_REGS_PARM1(ctx), by, PT_REGS_PARM##number(ctx), PLAIN); \
+		return 0;                                                                         \
+	}                                                                                         \
 	RETURNS(function, by, name)
 
-CALL(vfs_read, BY_READ, waits_read)
-CALL(vfs_write, BY_WRITE, waits_write)
-CALL(vfs_fsync_range, BY_FSYNC_RANGE, waits_range)
+#define FAULT(function, by, name)                                    \
+	SEC("fentry/" #function) int name(__u64 *ctx)                \
+	{                                                            \
+		fault_begins((void *)ctx[0], by, TYPED);             \
+		return 0;                                            \
+	}                                                            \
+	SEC("kprobe") int name##_k(struct pt_regs *ctx)              \
+	{                                                            \
+		fault_begins((void *)PT_REGS_PARM1(ctx), by, PLAIN); \
+		return 0;                                            \
+	}                                                            \
+	RETURNS(function, by, name)
+
+CALL(vfs_read, BY_READ, waits_read, 3)
+CALL(vfs_readv, BY_READV, waits_readv, 3)
+CALL(vfs_write, BY_WRITE, waits_write, 3)
+CALL(vfs_writev, BY_WRITEV, waits_writev, 5)
+CALL(vfs_fsync_range, BY_FSYNC_RANGE, waits_range, 4)
+CALL(sync_file_range, BY_SYNC_RANGE, waits_part, 3)
+FAULT(__do_fault, BY_FAULT, waits_fault)
+FAULT(do_page_mkwrite, BY_MKWRITE, waits_mkwrite)
+FAULT(fault_dirty_shared_page, BY_DIRTIED, waits_dirtied)
 
 SEC("fentry/do_fsync")
-int BPF_PROG(waits_fsync, unsigned int fd)
+int BPF_PROG(waits_fsync, unsigned int fd, int datasync)
 {
-	call_begins_on(fd, BY_FSYNC);
+	call_begins_on(fd, BY_FSYNC, datasync);
 	return 0;
 }
 
 SEC("kprobe")
 int waits_fsync_k(struct pt_regs *ctx)
 {
-	call_begins_on((__u32)PT_REGS_PARM1(ctx), BY_FSYNC);
+	call_begins_on((__u32)PT_REGS_PARM1(ctx), BY_FSYNC, (__u32)PT_REGS_PARM2(ctx));
 	return 0;
 }
 

@@ -32,7 +32,15 @@ struct waits_view {
 	uint64_t nr_taken, nr_uneven;
 };
 
-static const char *const call_words[] = { "read", "write", "fsync", NULL };
+/* A word stands for one or more rows. */
+static const char *const call_words[] = { "read", "write", "fsync", "fault", NULL };
+static const uint32_t call_masks[] = {
+	1 << WAIT_READ,
+	1 << WAIT_WRITE | 1 << WAIT_SYNCWRITE,
+	1 << WAIT_FSYNC | 1 << WAIT_FDATASYNC | 1 << WAIT_SYNCRANGE,
+	1 << WAIT_FAULT,
+};
+enum { WAITS_DEFAULT = 0x7 }; /* of call_words: not the faults of the whole machine */
 static const char *const by_words[] = { "dev", "file", "comm", "pid", "cgroup", NULL };
 
 #define VIEW(field) offsetof(struct waits_view, field)
@@ -57,7 +65,8 @@ static const struct option_def waits_options[] = {
 	{ "file", 0, OPTION_STRING, VIEW(file), "PATH", "only this file or block device",
 	  .completes = "file" },
 	{ "CALL", 0, OPTION_OPERANDS, VIEW(calls), "CALL...",
-	  "only these calls: read, write, fsync (default: all)", .choices = call_words },
+	  "only these calls: read, write, fsync, fault (default: the first three)",
+	  .choices = call_words },
 	{ 0 },
 };
 
@@ -119,6 +128,16 @@ static int waits_on_wait(void *state, struct session *s, const struct wait_recor
 
 /* ---- the run ---- */
 
+static uint32_t waits_calls(const struct option_list *words)
+{
+	uint32_t named = words->nr ? option_list__mask(words, call_words) : WAITS_DEFAULT;
+	uint32_t calls = 0;
+
+	for (uint32_t i = 0; i < sizeof(call_masks) / sizeof(call_masks[0]); i++)
+		calls |= named >> i & 1 ? call_masks[i] : 0;
+	return calls;
+}
+
 static struct waits_wants waits_view_wants(void *state, const struct options *options)
 {
 	struct waits_view *v = state;
@@ -127,8 +146,7 @@ static struct waits_wants waits_view_wants(void *state, const struct options *op
 	return (struct waits_wants){
 		.filter = &v->filter,
 		.file = v->file,
-		.calls = v->calls.nr ? option_list__mask(&v->calls, call_words)
-				     : (1u << NR_WAIT_CALLS) - 1,
+		.calls = waits_calls(&v->calls),
 		.buffer_bytes = v->buffer.given ? v->buffer.value : 0,
 	};
 }

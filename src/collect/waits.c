@@ -100,6 +100,11 @@ static int waits_set(struct waits *w)
 
 /* ---- programs ---- */
 
+enum {
+	WAITS_SYNCS = 1 << WAIT_FSYNC | 1 << WAIT_FDATASYNC,
+	WAITS_WRITES = 1 << WAIT_WRITE | 1 << WAIT_SYNCWRITE,
+};
+
 /*
  * A program NAME at the function's entry and NAME_end at its end, and the same with _k for kprobes.
  * The first function that this kernel has is taken.
@@ -109,11 +114,17 @@ static const struct waits_hook {
 	uint32_t calls; /* mask of enum wait_call; it is loaded for these */
 	bool is_spare;	/* nothing is missing without it */
 } waits_hooks[] = {
-	{ "waits_range", { "vfs_fsync_range" }, 1 << WAIT_FSYNC },
+	{ "waits_range", { "vfs_fsync_range" }, WAITS_SYNCS },
 	/* Most kernels call the function before it. */
-	{ "waits_fsync", { "do_fsync" }, 1 << WAIT_FSYNC, true },
-	{ "waits_write", { "vfs_write" }, 1 << WAIT_WRITE },
+	{ "waits_fsync", { "do_fsync" }, WAITS_SYNCS, true },
+	{ "waits_part", { "sync_file_range" }, 1 << WAIT_SYNCRANGE },
+	{ "waits_write", { "vfs_write" }, WAITS_WRITES },
+	{ "waits_writev", { "vfs_writev" }, WAITS_WRITES },
 	{ "waits_read", { "vfs_read" }, 1 << WAIT_READ },
+	{ "waits_readv", { "vfs_readv" }, 1 << WAIT_READ },
+	{ "waits_fault", { "__do_fault", "filemap_fault" }, 1 << WAIT_FAULT },
+	{ "waits_mkwrite", { "do_page_mkwrite" }, 1 << WAIT_FAULT },
+	{ "waits_dirtied", { "fault_dirty_shared_page" }, 1 << WAIT_FAULT },
 	/* A kernel without it has no such limits. */
 	{ "waits_limit", { "__blk_throtl_bio", "blk_throtl_bio" }, ~0u, true },
 };
@@ -171,8 +182,7 @@ static int waits_choose(struct waits *w, bool by_fentry)
 			program = waits_program(w, i, is_end);
 			bpf_program__set_autoload(program, true);
 			if (w->at[i].function)
-				err = bpf_program__set_attach_target(program, 0,
-								     w->at[i].function);
+				err = bpf_program__set_attach_target(program, 0, w->at[i].function);
 		}
 	}
 	return err;
@@ -273,8 +283,8 @@ static int waits_load(struct waits *w, bool by_fentry, struct start *start)
 	if (!err) {
 		start->step = START_PROGRAMS;
 		start->err = waits_choose(w, by_fentry);
-		start->err = start->err ?:
-			types__fill(&types, w->btf, bpf_object__btf(w->skel->obj));
+		start->err =
+			start->err ?: types__fill(&types, w->btf, bpf_object__btf(w->skel->obj));
 		start->err = start->err ?: waits_bpf__load(w->skel);
 	}
 	types__close(&types);

@@ -20,7 +20,11 @@ enum {
 enum wait_call {
 	WAIT_READ,
 	WAIT_WRITE,
-	WAIT_FSYNC, /* fsync(2), fdatasync(2) */
+	WAIT_FSYNC,
+	WAIT_SYNCWRITE, /* write with O_SYNC, O_DSYNC, RWF_SYNC or RWF_DSYNC */
+	WAIT_FDATASYNC, /* fdatasync(2), msync(2) */
+	WAIT_SYNCRANGE, /* sync_file_range(2) */
+	WAIT_FAULT,
 	NR_WAIT_CALLS,
 };
 

@@ -61,8 +61,8 @@ static const struct {
 	  WAIT_IO_OWN, PART_DEVICE, "submit_bio_wait" },
 	{ "__schedule;schedule;schedule_timeout;io_schedule_timeout;__iomap_dio_rw;iomap_dio_rw",
 	  WAIT_IO_OWN, PART_DEVICE, "__iomap_dio_rw" },
-	{ "__schedule;schedule;rpc_wait_bit_killable [sunrpc];__wait_on_bit", WAIT_IO_NONE, PART_NETWORK,
-	  "rpc_wait_bit_killable [sunrpc]" },
+	{ "__schedule;schedule;rpc_wait_bit_killable [sunrpc];__wait_on_bit", WAIT_IO_NONE,
+	  PART_NETWORK, "rpc_wait_bit_killable [sunrpc]" },
 	{ "__schedule;schedule;schedule_timeout;reclaim_throttle;shrink_node;try_to_free_pages",
 	  WAIT_IO_NONE, PART_RECLAIM, "reclaim_throttle" },
 	/* An I/O that nobody knows is still an I/O. */

@@ -9,12 +9,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
 struct work {
 	int fd;
-	char *data;
+	char *data, *map;
 	size_t bytes;
 	unsigned long nr;
 };
@@ -37,6 +39,58 @@ static ssize_t do_write(const struct work *w, off_t at)
 	return pwrite(w->fd, w->data, w->bytes, at);
 }
 
+static ssize_t do_readv(const struct work *w, off_t at)
+{
+	struct iovec v[2] = { { w->data, w->bytes / 2 }, { w->data + w->bytes / 2, w->bytes / 2 } };
+
+	return preadv(w->fd, v, 2, at);
+}
+
+static ssize_t do_preadv2(const struct work *w, off_t at)
+{
+	struct iovec v = { w->data, w->bytes };
+
+	return preadv2(w->fd, &v, 1, at, RWF_HIPRI);
+}
+
+static ssize_t do_writev(const struct work *w, off_t at)
+{
+	struct iovec v[2] = { { w->data, w->bytes / 2 }, { w->data + w->bytes / 2, w->bytes / 2 } };
+
+	return pwritev(w->fd, v, 2, at);
+}
+
+static ssize_t do_pwritev2(const struct work *w, off_t at)
+{
+	struct iovec v = { w->data, w->bytes };
+
+	return pwritev2(w->fd, &v, 1, at, RWF_DSYNC);
+}
+
+static ssize_t do_load(const struct work *w, off_t at)
+{
+	return ((volatile char *)w->map)[at] == 0x7f ? -1 : 0;
+}
+
+static ssize_t do_store(const struct work *w, off_t at)
+{
+	((volatile char *)w->map)[at] = 1;
+	return 0;
+}
+
+static ssize_t do_fdatasync(const struct work *w, off_t at)
+{
+	(void)at;
+	return fdatasync(w->fd);
+}
+
+static ssize_t do_range(const struct work *w, off_t at)
+{
+	return sync_file_range(w->fd, at, (off_t)w->bytes,
+			       SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE |
+				       SYNC_FILE_RANGE_WAIT_AFTER);
+}
+
 static ssize_t do_fsync(const struct work *w, off_t at)
 {
 	(void)at;
@@ -47,10 +101,19 @@ static const struct call {
 	const char *name;
 	ssize_t (*run)(const struct work *w, off_t at);
 	int writes_before;
+	int maps;
 } calls[] = {
 	{ "read", do_read },
+	{ "readv", do_readv },
+	{ "preadv2", do_preadv2 },
 	{ "write", do_write },
+	{ "writev", do_writev },
+	{ "pwritev2", do_pwritev2 }, /* RWF_DSYNC */
 	{ "fsync", do_fsync, 1 },
+	{ "fdatasync", do_fdatasync, 1 },
+	{ "range", do_range, 1 },
+	{ "load", do_load, .maps = 1 }, /* page faults */
+	{ "store", do_store, .maps = 1 },
 };
 
 static const struct {
@@ -114,5 +177,10 @@ int main(int argc, char **argv)
 	if (w.fd < 0 || posix_memalign((void **)&w.data, 4096, w.bytes) || nice(19) < 0)
 		return 2;
 	memset(w.data, 0, w.bytes);
+	if (call->maps) {
+		w.map = mmap(NULL, w.nr * w.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, w.fd, 0);
+		if (w.map == MAP_FAILED || madvise(w.map, w.nr * w.bytes, MADV_RANDOM))
+			return 2;
+	}
 	return work(&w, call);
 }

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=dash
+# shape: nvme icount
+# kernels: 5.10 7.2
+# timeout: 90
+#
+# waits_calls: every call that waits for a file is followed, under its name, and takes what its caller measures: vectors of
+# buffers, synchronous writes, parts of a file, page faults. Each command of the disk takes 20 ms.
+
+null_disk nullb0 irqmode=2 completion_nsec=20000000 memory_backed=1 hw_queue_depth=128 size=64
+ok $? "a disk that takes 20 ms for each command"
+echo 0 >/sys/block/nullb0/queue/wbt_lat_usec
+mkdir -p /tmp/fs /tmp/bin
+load ext4 >/dev/null 2>&1
+mkfs.ext4 -q -b 4096 -E nodiscard /dev/nullb0 48M >/tmp/mkfs 2>&1 && mount -t ext4 -o commit=300 /dev/nullb0 /tmp/fs
+ok $? "ext4" || note "$(cat /tmp/mkfs)"
+dd if=/dev/zero of=/tmp/fs/file bs=1M count=8 conv=fsync 2>/dev/null
+cp /tmp/fs/file /tmp/fs/stored
+sync
+
+# does NAME WORD...: waiter under that name; what it measured is in /tmp/NAME.
+cat >/tmp/calls <<'END'
+does() {
+	ln -s "$(command -v waiter)" "/tmp/bin/$1"
+	"/tmp/bin/$1" "$2" "$3" "$4" "$5" $6 $7 >"/tmp/$1"
+}
+does pread /tmp/fs/file read 7 65536 direct
+does readv /tmp/fs/file readv 7 65536 direct
+does preadv2 /tmp/fs/file preadv2 7 65536 direct
+does dsync /tmp/fs/file write 7 65536 dsync
+does writev /tmp/fs/file writev 7 65536 direct
+does writevs /tmp/fs/file writev 7 65536 sync
+does pwritev2 /tmp/fs/file pwritev2 7 65536
+does fsync /tmp/fs/file fsync 7 65536
+does fdatasync /tmp/fs/file fdatasync 7 65536
+does range /tmp/fs/file range 7 65536
+echo 3 >/proc/sys/vm/drop_caches
+cat /tmp/fs/stored >/dev/null
+does load /tmp/fs/file load 7 65536
+sysctl -w vm.dirty_bytes=1048576 >/dev/null
+does store /tmp/fs/stored store 1500 4096
+sysctl -w vm.dirty_ratio=20 >/dev/null
+END
+iosonar waits read write fsync fault --by comm -o json -- sh /tmp/calls >/tmp/out 2>/tmp/err
+is $? 0 "exit status" || note "$(cat /tmp/err)"
+whole /tmp/out "nothing is lost"
+
+# of COMM CALL PART KEY: in the row of the whole run; 0: there is none.
+of() {
+	grep '"type":"waits","span":"total"' /tmp/out | grep "\"call\":\"$2\",.*\"comm\":\"$1\",.*\"part\":\"$3\"" | value "$4"
+}
+
+# follows COMM CALL: seven times, and as long as the caller says.
+follows() {
+	is "$(of "$1" "$2" total count)" 7 "$1: seven calls of $2" || note "$(grep "\"$1\"" /tmp/out)"
+	awk -v ours="$(of "$1" "$2" total sum_ns)" -v theirs="$(cut -d' ' -f1 "/tmp/$1")" \
+		'BEGIN { exit !(ours <= theirs && ours > 0.97 * theirs && theirs > 7 * 20000000) }'
+	ok $? "$1: as long as the caller says" || note "$(of "$1" "$2" total sum_ns) ns, the caller $(cat "/tmp/$1")"
+}
+
+follows pread read
+follows readv read
+follows preadv2 read
+follows dsync syncwrite
+follows writev write
+follows writevs syncwrite
+follows pwritev2 syncwrite
+follows fsync fsync
+follows fdatasync fdatasync
+follows range syncrange
+follows load fault
+[ "$(of load fault device sum_ns)" -ge 140000000 ]
+ok $? "a fault waits for its own read"
+[ "$(of store fault dirty sum_ns)" -ge 100000000 ]
+ok $? "one that makes a page dirty waits for others to be written" || note "$(grep '"store"' /tmp/out)"
+umount /tmp/fs
+null_remove nullb0
+done_testing
