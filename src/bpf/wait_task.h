@@ -18,7 +18,6 @@
 enum wait_state { UNSURE, ON_CPU, SLEEPS, RUNNABLE };
 
 struct wait_task {
-	struct wait_owner is;
 	__u64 since_ns, woken_ns;
 	__u64 address; /* of the inode */
 	__u32 stack;   /* of the sleep under way */
@@ -30,18 +29,38 @@ struct wait_task {
 	__u64 released_ns;
 	__u64 bio; /* the limit decides about it, between two programs */
 	__u32 nr_held, nr_released;
+	__u32 claim;
+	__u32 pad2;
 	struct wait_record record;
 };
 
 TABLE(wait_tasks, struct wait_task, WAIT_TASKS);
+
+/* The number + 1 of the thread that has the cell; 0: it is free. Beside the cells, because every
+ * switch of any task asks here: an address that is known at load time costs no look-up. */
+__u32 wait_owners[WAIT_TASKS] = { 0 };
+
 TABLE(wait_counts, struct wait_counters, 1); /* one for each CPU */
+
+inline_always __u32 *owner_of(__u32 tid)
+{
+	return &wait_owners[tid & (WAIT_TASKS - 1)];
+}
+
+/* Without the asm the compiler has one index for owner and cell, stores it as a key before it is
+ * needed, and the verifier forgets its range. */
+inline_always struct wait_task *cell_of(__u32 tid)
+{
+	__u32 at;
+
+	asm volatile("" : "+r"(tid));
+	at = tid & (WAIT_TASKS - 1);
+	return bpf_map_lookup_elem(&wait_tasks, &at);
+}
 
 inline_always struct wait_task *task_of(__u32 tid)
 {
-	__u32 at = tid & (WAIT_TASKS - 1);
-	struct wait_task *t = bpf_map_lookup_elem(&wait_tasks, &at);
-
-	return t && t->is.owner == tid + 1 ? t : 0;
+	return fresh(*owner_of(tid)) == tid + 1 ? cell_of(tid) : 0;
 }
 
 inline_always struct wait_counters *counters(void)

@@ -168,15 +168,15 @@ inline_always void call_open(struct wait_task *t, const struct wait_start *start
 	t->bio = 0;
 	t->address = (__u64)start->inode;
 	fresh(t->state) = UNSURE;
-	fresh(t->is.owner) = tid + 1;
+	fresh(*owner_of(tid)) = tid + 1;
 	r->start_ns = t->since_ns = bpf_ktime_get_ns();
 	fresh(t->state) = ON_CPU;
 }
 
 /* True: the thread is in a call that this one belongs to. */
-inline_always bool is_part(const struct wait_task *t, __u32 tid, enum wait_function by)
+inline_always bool is_part(const struct wait_task *t, bool is_in_call, enum wait_function by)
 {
-	if (t->is.owner != tid + 1)
+	if (!is_in_call)
 		return false;
 	if (by >= BY_FAULT)
 		return t->by < BY_FAULT;
@@ -186,29 +186,30 @@ inline_always bool is_part(const struct wait_task *t, __u32 tid, enum wait_funct
 
 inline_always void call_begins(const struct wait_start *start, const enum pointers pointers)
 {
-	__u32 tid = (__u32)bpf_get_current_pid_tgid(), at = tid & (WAIT_TASKS - 1);
-	__u32 mine = bpf_get_smp_processor_id() + 1;
+	__u32 tid = (__u32)bpf_get_current_pid_tgid();
+	__u32 mine = bpf_get_smp_processor_id() + 1, owner;
 	struct wait_task *t;
 
 	if (!(settings.calls >> start->call & 1) ||
 	    !file_is_wanted(start->inode, start->mode, pointers) || !task_is_wanted())
 		return;
-	t = bpf_map_lookup_elem(&wait_tasks, &at);
-	if (!t || is_part(t, tid, start->by))
+	t = cell_of(tid);
+	if (!t || is_part(t, *owner_of(tid) == tid + 1, start->by))
 		return;
-	if (!cell_hold(&t->is.claim, mine)) {
+	if (!cell_hold(&t->claim, mine)) {
 		count(no_room);
 		return;
 	}
-	if (t->is.owner && t->is.owner != tid + 1) {
+	owner = fresh(*owner_of(tid));
+	if (owner && owner != tid + 1) {
 		count(no_room);
 	} else {
-		if (t->is.owner)
+		if (owner)
 			count(unclosed);
 		count(begun);
 		call_open(t, start, tid);
 	}
-	cell_release(&t->is.claim, mine);
+	cell_release(&t->claim, mine);
 }
 
 /* argument: of vfs_writev its flags, of those that synchronize whether the data is enough. */
@@ -317,7 +318,7 @@ inline_always void call_ends(enum wait_function by)
 		if (now - r->start_ns >= settings.min_ns)
 			record_send(t);
 	}
-	fresh(t->is.owner) = 0;
+	fresh(*owner_of(tid)) = 0;
 }
 
 /* ---- the scheduler ---- */
@@ -429,16 +430,31 @@ inline_always bool task_is_running(struct task_struct *task)
 	return !older->state;
 }
 
-SEC("tp_btf/sched_switch")
-int BPF_PROG(waits_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
+/* Not inlined: the program of all other tasks then saves no registers. */
+static __noinline int switch_watched(__u64 *ctx)
 {
+	struct task_struct *prev = (void *)ctx[1], *next = (void *)ctx[2];
 	struct wait_task *t = task_of(prev->pid);
 
 	if (t && t->state == ON_CPU)
-		task_leaves(ctx, t, !preempt && !task_is_running(prev));
+		task_leaves(ctx, t, !(__u8)ctx[0] && !task_is_running(prev));
 	t = task_of(next->pid);
 	if (t && t->state != UNSURE)
 		task_returns(t);
+	return 0;
+}
+
+SEC("tp_btf/sched_switch")
+int waits_switch(__u64 *ctx)
+{
+	const __u32 prev = ((struct task_struct *)ctx[1])->pid;
+	const __u32 next = ((struct task_struct *)ctx[2])->pid;
+	__u32 *owners = wait_owners; /* one address for both: it costs three instructions */
+
+	asm volatile("" : "+r"(owners));
+	if (owners[prev & (WAIT_TASKS - 1)] == prev + 1 ||
+	    owners[next & (WAIT_TASKS - 1)] == next + 1)
+		return switch_watched(ctx);
 	return 0;
 }
 

@@ -29,7 +29,7 @@ struct waits {
 	struct waits_bpf *skel;
 	struct btf *btf; /* the kernel's, during start */
 	uint32_t nr_cpus;
-	void *counts, *files, *tasks; /* mapped */
+	void *counts, *files; /* mapped */
 	struct mounts mounts;
 	struct ring_buffer *ring;
 	const struct waits_takers *takers; /* of the current reader */
@@ -379,7 +379,6 @@ static int waits_start(struct waits *w)
 	err = waits_start_programs(w);
 	err = err ?: waits_map(&w->counts, w->skel->maps.wait_counts);
 	err = err ?: waits_map(&w->files, w->skel->maps.wait_files);
-	err = err ?: waits_map(&w->tasks, w->skel->maps.wait_tasks);
 	if (!err) {
 		w->ring = ring_buffer__new(bpf_map__fd(w->skel->maps.wait_records), waits_on_sample,
 					   w, NULL);
@@ -423,8 +422,6 @@ void waits__free(struct waits *w)
 	ring_buffer__free(w->ring);
 	if (w->counts)
 		munmap(w->counts, waits_bytes(w->skel->maps.wait_counts));
-	if (w->tasks)
-		munmap(w->tasks, waits_bytes(w->skel->maps.wait_tasks));
 	if (w->files)
 		munmap(w->files, waits_bytes(w->skel->maps.wait_files));
 	waits_bpf__destroy(w->skel);
@@ -451,14 +448,10 @@ int waits__take(struct waits *w, const struct waits_takers *takers, void *arg)
 
 static uint64_t waits_in_flight(const struct waits *w)
 {
-	const size_t size = bpf_map__value_size(w->skel->maps.wait_tasks);
 	uint64_t nr = 0;
 
-	for (size_t i = 0; i < WAIT_TASKS; i++) {
-		const struct wait_owner *is = (const void *)((const char *)w->tasks + i * size);
-
-		nr += __atomic_load_n(&is->owner, __ATOMIC_RELAXED) != 0;
-	}
+	for (size_t i = 0; i < WAIT_TASKS; i++)
+		nr += __atomic_load_n(&w->skel->bss->wait_owners[i], __ATOMIC_RELAXED) != 0;
 	return nr;
 }
 

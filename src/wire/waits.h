@@ -28,12 +28,6 @@ enum wait_call {
 	NR_WAIT_CALLS,
 };
 
-/* A thread, as user space sees its cell. */
-struct wait_owner {
-	__u32 owner; /* its number + 1 while it is in a call; 0: free */
-	__u32 claim;
-};
-
 /* What is known at a sleep about the I/O of the thread in this call. */
 enum wait_io {
 	WAIT_IO_NONE, /* it has submitted none */
