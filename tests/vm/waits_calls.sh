@@ -5,9 +5,9 @@
 # timeout: 90
 #
 # waits_calls: every call that waits for a file is followed, under its name, and takes what its caller measures: vectors of
-# buffers, synchronous writes, parts of a file, page faults. Each command of the disk takes 20 ms.
+# buffers, synchronous writes, parts of a file, page faults; and the log of XFS. Each command of the disk takes 20 ms.
 
-null_disk nullb0 irqmode=2 completion_nsec=20000000 memory_backed=1 hw_queue_depth=128 size=64
+null_disk nullb0 irqmode=2 completion_nsec=20000000 memory_backed=1 hw_queue_depth=128 size=256
 ok $? "a disk that takes 20 ms for each command"
 echo 0 >/sys/block/nullb0/queue/wbt_lat_usec
 mkdir -p /tmp/fs /tmp/bin
@@ -74,5 +74,21 @@ ok $? "a fault waits for its own read"
 [ "$(of store fault dirty sum_ns)" -ge 100000000 ]
 ok $? "one that makes a page dirty waits for others to be written" || note "$(grep '"store"' /tmp/out)"
 umount /tmp/fs
+
+# The log of XFS, which fsync forces to the disk after the data: 20 ms each.
+mkdir -p /tmp/xfs
+if command -v mkfs.xfs >/dev/null && load xfs >/dev/null 2>&1 &&
+	TEST_DIR=x TEST_DEV=x QA_CHECK_FS=x mkfs.xfs -f -q -K /dev/nullb0 >/tmp/mkfs 2>&1 && mount -t xfs /dev/nullb0 /tmp/xfs; then
+	iosonar waits fsync --by comm --slow 9 -o json -- waiter /tmp/xfs/file fsync 7 65536 >/tmp/out 2>/tmp/err
+	is $? 0 "xfs: exit status" || note "$(cat /tmp/err)"
+	grep -v '^{' /tmp/out >/tmp/waiter
+	follows waiter fsync
+	[ "$(of waiter fsync journal sum_ns)" -ge 140000000 ] && [ "$(of waiter fsync device sum_ns)" -ge 140000000 ]
+	ok $? "xfs: its data, then its log" || note "$(grep '"waiter"' /tmp/out)"
+	is "$(of waiter fsync rest sum_ns) $(of waiter fsync lock sum_ns)" "0 0" "xfs: and nothing else" || note "$(grep '"waiter"' /tmp/out)"
+	umount /tmp/xfs
+else
+	skip "xfs" "no mkfs.xfs: install xfsprogs" && note "$(cat /tmp/mkfs)"
+fi
 null_remove nullb0
 done_testing
