@@ -117,6 +117,8 @@ static const struct wait_known {
 	{ "__blkdev_direct_IO*", PART_DEVICE },
 	{ "blkdev_direct_IO*", PART_DEVICE },
 	{ "submit_bio_wait", PART_DEVICE },
+	{ "xfs_buf_*", PART_DEVICE }, /* waits for metadata without io_schedule */
+	{ "__xfs_buf_submit", PART_DEVICE },
 	{ "bio_await*", PART_DEVICE },
 	{ "io_schedule*", PART_DEVICE }, /* whoever calls it waits for I/O */
 	{ "bit_wait_io*", PART_DEVICE },

@@ -61,6 +61,11 @@ static const struct {
 	  WAIT_IO_OWN, PART_DEVICE, "submit_bio_wait" },
 	{ "__schedule;schedule;schedule_timeout;io_schedule_timeout;__iomap_dio_rw;iomap_dio_rw",
 	  WAIT_IO_OWN, PART_DEVICE, "__iomap_dio_rw" },
+	{ "__schedule;schedule;schedule_timeout;wait_for_completion;__xfs_buf_submit [xfs];"
+	  "xfs_buf_read_map [xfs];xfs_trans_read_buf_map [xfs]",
+	  WAIT_IO_OWN, PART_DEVICE, "__xfs_buf_submit [xfs]" },
+	{ "__schedule;schedule;schedule_timeout;__down;down;xfs_buf_lock [xfs]", WAIT_IO_OWN,
+	  PART_LOCK, "__down" },
 	{ "__schedule;schedule;rpc_wait_bit_killable [sunrpc];__wait_on_bit", WAIT_IO_NONE,
 	  PART_NETWORK, "rpc_wait_bit_killable [sunrpc]" },
 	{ "__schedule;schedule;schedule_timeout;reclaim_throttle;shrink_node;try_to_free_pages",

@@ -123,6 +123,7 @@ null_remove nullb0
 null_disk nullb0 irqmode=2 completion_nsec=$slow_ns hw_queue_depth=2 submit_queues=1
 set_scheduler nullb0 none
 waits tags -- waiter /dev/nullb0 read 160 4096 direct
+# shellcheck disable=SC2016 # of the inner shell
 jobs='for i in 1 2 3 4 5 6 7 8; do waiter "$0" read 20 4096 direct & done; wait'
 waits tag --slow 5 -- sh -c "$jobs" /dev/nullb0
 owns tag tags read tag 500000000

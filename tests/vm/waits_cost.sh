@@ -47,7 +47,7 @@ at_most() {
 }
 
 begin --comm nobody
-for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do sleep 0.01; done
+for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do sleep 0.01; done
 end
 switch=$(awk '$1 == "waits_switch" { printf "%d", $2 / $3 }' /tmp/stats)
 at_most 1 "${switch:-0}" "a switch between tasks that are not watched"
