@@ -65,8 +65,7 @@ static const struct option_def waits_options[] = {
 	{ "file", 0, OPTION_STRING, VIEW(file), "PATH", "only this file or block device",
 	  .completes = "file" },
 	{ "CALL", 0, OPTION_OPERANDS, VIEW(calls), "CALL...",
-	  "only these calls: read, write, fsync, fault (default: the first three)",
-	  .choices = call_words },
+	  "only these calls (default: all but fault)", .choices = call_words },
 	{ 0 },
 };
 
@@ -226,11 +225,27 @@ static const struct session_view waits_session = {
 	.only_at_end = true,
 };
 
+static int waits_check_calls(const struct option_list *words)
+{
+	for (size_t i = 0; i < words->nr; i++) {
+		const struct option_list one = { &words->words[i], 1 };
+
+		if (!option_list__mask(&one, call_words))
+			return log_err(-EINVAL,
+				       "unknown call '%s': expected read, write, fsync or fault",
+				       words->words[i]);
+	}
+	return 0;
+}
+
 static int waits_run(void *state, const struct options *options, char **argv)
 {
 	struct waits_view *v = state;
 	int err;
 
+	err = waits_check_calls(&v->calls);
+	if (err)
+		return err;
 	v->by_mask = option_list__mask(&v->by, by_words);
 	err = row_conditions__parse(&v->conditions, &waits_rows, NULL, NULL);
 	err = err ?: session__run(&waits_session, v, options, argv);

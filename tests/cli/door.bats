@@ -518,3 +518,7 @@ lent() {
 		[ "$status $out $err" = "4  $message" ] || { echo "$mode: $status '$out' '$err'"; return 1; }
 	done
 }
+
+@test "waits refuses a call that it does not know" {
+	refused 2 "unknown call 'nonsense': expected read, write, fsync or fault" waits read nonsense
+}
