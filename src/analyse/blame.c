@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "analyse/blame.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "analyse/servers.h"
+#include "base/compare.h"
+
+_Static_assert((int)SERVERS_KINDS >= (int)BLAME_PARTIES, "a party is a kind of service");
+
+/* A command is held until commands submitted before it have ended, unless they take longer. */
+static const uint64_t blame_hold_ns = 250000000;
+/* Service beside others is longer than alone if it is so by this share, and this sure. */
+static const double blame_stretch_least = 0.05, blame_stretch_errors = 4;
+enum { BLAME_ALONE_LEAST = 32 }; /* commands that show how long service takes alone */
+
+int blame__init(struct blame *b)
+{
+	b->scratch = calloc(BLAME_BATCH, sizeof(struct service));
+	return b->scratch ? index__make_room(&b->index, BLAME_PARTIES) : -ENOMEM;
+}
+
+void blame__free(struct blame *b)
+{
+	for (size_t i = 0; i < b->nr; i++)
+		free(b->sums[i].cells);
+	for (size_t i = 0; i < b->nr_devices; i++) {
+		free(b->devices[i].ios);
+		free(b->devices[i].queue);
+	}
+	index__free(&b->index);
+	free(b->scratch);
+	b->nr = b->nr_devices = 0;
+	b->scratch = NULL;
+}
+
+/* ---- parties ---- */
+
+static bool blame_is(const void *parties, uint32_t number, const void *tags)
+{
+	return !memcmp(&((const struct blame_party *)parties)[number].tags, tags,
+		       sizeof(struct blame_tags));
+}
+
+/* The number of the party, or of the rest of its device; -ENOMEM. */
+static int blame_find(struct blame *b, const struct blame_tags *tags)
+{
+	const struct blame_tags rest = { .device = BLAME_REST, .station = tags->station };
+	const uint64_t hash = index__mix_bytes(0, tags, sizeof(*tags));
+	uint32_t at = index__find(&b->index, hash, blame_is, b->parties, tags);
+
+	if (at != INDEX_NONE)
+		return (int)at;
+	if (b->nr >= BLAME_PARTIES - BLAME_DEVICES - 1 && tags->device != BLAME_REST)
+		return blame_find(b, &rest);
+	b->sums[b->nr].cells = calloc(BLAME_PARTIES, sizeof(struct blame_cell));
+	if (!b->sums[b->nr].cells)
+		return -ENOMEM;
+	at = index__add(&b->index, hash);
+	b->parties[at].tags = *tags;
+	b->sums[at].left_out = b->leaves_out && b->leaves_out(b->arg, tags);
+	b->nr++;
+	return (int)at;
+}
+
+static struct blame_device *blame_find_device(struct blame *b, int32_t station)
+{
+	struct blame_device *d;
+
+	for (size_t i = 0; i < b->nr_devices; i++)
+		if (b->devices[i].device == station)
+			return &b->devices[i];
+	if (b->nr_devices == BLAME_DEVICES)
+		return NULL;
+	d = &b->devices[b->nr_devices];
+	d->device = station;
+	d->ios = malloc(BLAME_BATCH * sizeof(*d->ios));
+	d->queue = calloc(1, sizeof(*d->queue));
+	if (!d->ios || !d->queue) {
+		free(d->ios);
+		free(d->queue);
+		return NULL;
+	}
+	blame_queue__init(d->queue, b->sums, b->leaves_out != NULL);
+	b->nr_devices++;
+	return d;
+}
+
+/* ---- a batch ---- */
+
+static int blame_by_from(const void *a, const void *b)
+{
+	const struct service *x = a, *y = b;
+	int order = COMPARE(x->from_ns, y->from_ns);
+
+	return order ?: COMPARE(x->kind, y->kind);
+}
+
+/* In order of submission; kind is the index of the command. Most are nearly in order. */
+static void blame_sort(const struct blame_device *d, struct service *sorted)
+{
+	size_t steps = 0, i = 0;
+
+	for (; i < d->nr && steps < 32 * (size_t)BLAME_BATCH; i++) {
+		size_t at = i;
+
+		for (; at && sorted[at - 1].from_ns > d->ios[i].from_ns; at--, steps++)
+			sorted[at] = sorted[at - 1];
+		sorted[at] = (struct service){ d->ios[i].from_ns, d->ios[i].end_ns, (uint32_t)i };
+	}
+	if (i == d->nr)
+		return;
+	for (; i < d->nr; i++)
+		sorted[i] = (struct service){ d->ios[i].from_ns, d->ios[i].end_ns, (uint32_t)i };
+	qsort(sorted, d->nr, sizeof(*sorted), blame_by_from);
+}
+
+/* Commands in flight, on average, while these were submitted. */
+static double blame_depth(const struct service *sorted, size_t nr)
+{
+	double sum = 0, span = (double)(sorted[nr - 1].from_ns - sorted[0].from_ns);
+
+	for (size_t i = 0; i < nr; i++)
+		sum += (double)(sorted[i].end_ns - sorted[i].from_ns);
+	return span > 0 ? sum / span : (double)nr;
+}
+
+/* The busiest part of a batch and the calmest: the one has queues, the other has none. */
+struct blame_parts {
+	size_t nr, busiest, calmest;
+	double most, least; /* in flight */
+};
+
+static void blame_part(const struct service *sorted, size_t nr, struct blame_parts *parts)
+{
+	*parts = (struct blame_parts){ nr < BLAME_SPAN ? nr : BLAME_SPAN, 0, 0, -1, INFINITY };
+	for (size_t at = 0; at + parts->nr <= nr; at += parts->nr) {
+		double depth = blame_depth(&sorted[at], parts->nr);
+
+		if (depth > parts->most) {
+			parts->most = depth;
+			parts->busiest = at;
+		}
+		if (depth < parts->least) {
+			parts->least = depth;
+			parts->calmest = at;
+		}
+	}
+}
+
+static uint32_t blame_estimate(const struct blame_device *d, const struct service *sorted,
+			       const struct blame_parts *parts)
+{
+	struct service *copy = malloc(2 * parts->nr * sizeof(*copy));
+	struct service_span spans[] = { { copy, parts->nr }, { copy + parts->nr, parts->nr } };
+	uint32_t servers;
+
+	if (!copy)
+		return SERVERS_ALL;
+	memcpy(copy, &sorted[parts->busiest], parts->nr * sizeof(*copy));
+	memcpy(copy + parts->nr, &sorted[parts->calmest], parts->nr * sizeof(*copy));
+	for (size_t i = 0; i < 2 * parts->nr; i++)
+		copy[i].kind = d->ios[copy[i].kind].party;
+	servers = servers__estimate(spans, parts->busiest == parts->calmest ? 1 : 2);
+	free(copy);
+	return servers;
+}
+
+/* Now and then, and when there is more in flight than before. A short rest shows less. */
+static void blame_renew_servers(struct blame_device *d, const struct service *sorted)
+{
+	const bool begun = d->queue->now_ns;
+	struct blame_parts parts;
+
+	blame_part(sorted, d->nr, &parts);
+	if (begun &&
+	    (d->nr < BLAME_SPAN || (++d->batches < BLAME_RENEWS && parts.most < 1.25 * d->depth)))
+		return;
+	d->batches = 0;
+	d->depth = parts.most;
+	blame_queue__set_servers(d->queue, blame_estimate(d, sorted, &parts));
+}
+
+static void blame_unsee(struct blame *b, const struct blame_io *io, uint64_t ns)
+{
+	b->sums[io->party].unseen++;
+	b->sums[io->party].unseen_ns += ns;
+}
+
+static void blame_submit(struct blame *b, struct blame_device *d, struct blame_io *io)
+{
+	if (io->from_ns == io->end_ns) /* its end was here before */
+		return;
+	blame_queue__advance(d->queue, io->from_ns);
+	io->flight = blame_queue__submit(d->queue, io->party);
+	if (io->flight == BLAME_NO_FLIGHT)
+		blame_unsee(b, io, io->end_ns - io->from_ns);
+}
+
+static void blame_end(struct blame_device *d, const struct blame_io *io)
+{
+	blame_queue__advance(d->queue, io->end_ns);
+	if (io->flight != BLAME_NO_FLIGHT)
+		blame_queue__end(d->queue, io->flight);
+}
+
+/* All that happened up to then; what was in flight stays. */
+static void blame_judge(struct blame *b, struct blame_device *d, uint64_t until_ns)
+{
+	struct service *sorted = b->scratch;
+	size_t submits = 0, ends = 0;
+
+	blame_sort(d, sorted);
+	blame_renew_servers(d, sorted);
+	while (d->queue->now_ns && submits < d->nr && sorted[submits].from_ns <= d->queue->now_ns)
+		submits++; /* in flight since the batch before */
+	while (ends < d->nr && d->ios[ends].end_ns <= until_ns) {
+		/* What ends now is not in the way of what is submitted now. */
+		if (submits < d->nr && sorted[submits].from_ns < d->ios[ends].end_ns)
+			blame_submit(b, d, &d->ios[sorted[submits++].kind]);
+		else
+			blame_end(d, &d->ios[ends++]);
+	}
+	while (submits < d->nr && sorted[submits].from_ns <= until_ns)
+		blame_submit(b, d, &d->ios[sorted[submits++].kind]);
+	if (until_ns != UINT64_MAX && until_ns > d->queue->now_ns)
+		blame_queue__advance(d->queue, until_ns);
+	memmove(d->ios, d->ios + ends, (d->nr - ends) * sizeof(*d->ios));
+	d->nr -= ends;
+	b->held -= ends;
+}
+
+/*
+ * Later arrivals end later, and were submitted before `until` only if they took longer than the
+ * hold. At least half of the batch is judged.
+ */
+static void blame_judge_batch(struct blame *b, struct blame_device *d)
+{
+	uint64_t hold_ns = 2 * d->longest_ns > blame_hold_ns ? 2 * d->longest_ns : blame_hold_ns;
+	uint64_t half_ns = d->ios[d->nr / 2].end_ns;
+
+	d->longest_ns /= 2;
+	blame_judge(b, d, d->newest_ns - half_ns < hold_ns ? half_ns : d->newest_ns - hold_ns);
+}
+
+/* ---- commands ---- */
+
+/* The part before what was judged already is not seen; false: all of it. */
+static bool blame_clip(struct blame *b, const struct blame_device *d, struct blame_io *io)
+{
+	uint64_t now_ns = d ? d->queue->now_ns : 0;
+
+	if (d && (io->from_ns > now_ns || !now_ns))
+		return true;
+	if (!d || io->end_ns <= now_ns + 1) {
+		blame_unsee(b, io, io->end_ns - io->from_ns);
+		return false;
+	}
+	blame_unsee(b, io, now_ns + 1 - io->from_ns);
+	io->from_ns = now_ns + 1;
+	return true;
+}
+
+static void blame_keep(struct blame *b, struct blame_device *d, const struct blame_io *io)
+{
+	uint64_t took_ns = io->end_ns - io->from_ns;
+
+	size_t at = d->nr++;
+
+	for (; at && d->ios[at - 1].end_ns > io->end_ns; at--)
+		d->ios[at] = d->ios[at - 1];
+	d->ios[at] = *io;
+	b->held++;
+	if (io->end_ns > d->newest_ns)
+		d->newest_ns = io->end_ns;
+	if (took_ns > d->longest_ns)
+		d->longest_ns = took_ns;
+	if (d->nr == BLAME_BATCH)
+		blame_judge_batch(b, d);
+	for (size_t i = 0; b->held >= BLAME_HELD && i < b->nr_devices; i++)
+		if (b->devices[i].nr)
+			blame_judge_batch(b, &b->devices[i]);
+}
+
+int blame__add(struct blame *b, int32_t station, const struct blame_tags *tags, uint64_t from_ns,
+	       uint64_t end_ns)
+{
+	struct blame_device *d = blame_find_device(b, station);
+	struct blame_tags all = d ? *tags : (struct blame_tags){ .device = BLAME_REST };
+	struct blame_io io;
+	int party;
+
+	all.station = d ? station : BLAME_REST;
+	party = blame_find(b, &all);
+	if (party < 0)
+		return party;
+	io = (struct blame_io){ from_ns < end_ns ? from_ns : end_ns, end_ns, (uint16_t)party,
+				BLAME_NO_FLIGHT };
+	b->parties[party].count++;
+	b->parties[party].latency_ns += io.end_ns - io.from_ns;
+	b->rest += b->parties[party].tags.device == BLAME_REST;
+	if (blame_clip(b, d, &io))
+		blame_keep(b, d, &io);
+	return 0;
+}
+
+/* ---- the end ---- */
+
+/* Service of the party with as few others as there were, and of the rest. */
+static void blame_part_services(const struct blame_sum *sum, struct blame_services *alone,
+				struct blame_services *beside)
+{
+	memset(alone, 0, sizeof(*alone));
+	memset(beside, 0, sizeof(*beside));
+	for (int i = 0; i < BLAME_DEPTHS; i++) {
+		struct blame_services *to = alone->nr < BLAME_ALONE_LEAST ? alone : beside;
+
+		to->nr += sum->services[i].nr;
+		to->sum += sum->services[i].sum;
+		to->squares += sum->services[i].squares;
+	}
+}
+
+static double blame_variance(const struct blame_services *s)
+{
+	double mean = s->sum / s->nr;
+
+	return s->squares / s->nr - mean * mean;
+}
+
+/*
+ * Standard error of the difference of both means. Few short services spread little because they are
+ * short, so the larger variance counts for both.
+ */
+static double blame_error(const struct blame_services *a, const struct blame_services *b)
+{
+	return sqrt(fmax(blame_variance(a), blame_variance(b)) * (1 / a->nr + 1 / b->nr));
+}
+
+/* The sum of service that is longer than alone; 0: none that is sure. */
+static double blame_stretch(const struct blame_sum *sum)
+{
+	struct blame_services alone, beside;
+	double longer, mean;
+
+	blame_part_services(sum, &alone, &beside);
+	if (!beside.nr)
+		return 0;
+	mean = alone.sum / alone.nr;
+	longer = beside.sum / beside.nr - mean;
+	if (longer < blame_stretch_least * mean ||
+	    longer < blame_stretch_errors * blame_error(&alone, &beside))
+		return 0;
+	return longer * beside.nr;
+}
+
+static void blame_give_stretch(struct blame *b, struct blame_sum *sum)
+{
+	double stretch = blame_stretch(sum), all = 0;
+
+	for (size_t i = 0; i < b->nr; i++)
+		all += sum->cells[i].beside_ns;
+	stretch = stretch < all ? stretch : all;
+	for (size_t i = 0; i < b->nr && stretch > 0; i++)
+		sum->cells[i].stretch_ns = (uint64_t)(sum->cells[i].beside_ns / all * stretch);
+}
+
+/*
+ * Waits by interval are in the cells, waits by command in the sum: they agree but for rounding.
+ * Each cell becomes the difference of two rounded sums, so that cells add up.
+ */
+static void blame_round(struct blame *b, struct blame_sum *sum)
+{
+	double all = 0, so_far = 0, off;
+	uint64_t given = 0;
+
+	for (size_t i = 0; i < b->nr; i++)
+		all += sum->cells[i].waited_ns;
+	off = fabs(all - (double)sum->wait_ns);
+	if (off > 1000 + 1e-6 * all)
+		b->unaccounted_ns += (uint64_t)off;
+	for (size_t i = 0; i < b->nr && all > 0; i++) {
+		uint64_t upto;
+
+		so_far += sum->cells[i].waited_ns;
+		upto = so_far < all ? (uint64_t)(so_far / all * (double)sum->wait_ns)
+				    : sum->wait_ns;
+		upto = upto < sum->wait_ns ? upto : sum->wait_ns;
+		sum->cells[i].wait_ns = upto - given;
+		given = upto;
+	}
+}
+
+static void blame_finish_party(struct blame *b, struct blame_sum *sum)
+{
+	blame_round(b, sum);
+	blame_give_stretch(b, sum);
+}
+
+void blame__finish(struct blame *b)
+{
+	for (size_t i = 0; i < b->nr_devices; i++)
+		if (b->devices[i].nr)
+			blame_judge(b, &b->devices[i], UINT64_MAX);
+	for (size_t i = 0; i < b->nr; i++)
+		blame_finish_party(b, &b->sums[i]);
+}
+
+uint64_t blame__between(const struct blame *b, size_t victim, size_t culprit)
+{
+	const struct blame_cell *cell = &b->sums[victim].cells[culprit];
+
+	return cell->wait_ns + cell->stretch_ns;
+}
+
+uint64_t blame__device(const struct blame *b, size_t victim)
+{
+	const struct blame_sum *sum = &b->sums[victim];
+	uint64_t ns = sum->service_ns + sum->unseen_ns;
+
+	for (size_t i = 0; i < b->nr; i++)
+		ns -= sum->cells[i].stretch_ns;
+	return ns;
+}
+
+uint32_t blame__servers(const struct blame *b, int32_t station)
+{
+	for (size_t i = 0; i < b->nr_devices; i++)
+		if (b->devices[i].device == station)
+			return b->devices[i].queue->servers;
+	return 0;
+}

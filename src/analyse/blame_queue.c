@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "analyse/blame_queue.h"
+
+#include <string.h>
+#include "analyse/servers.h"
+
+void blame_queue__init(struct blame_queue *q, struct blame_sum *sums, bool leaves_out)
+{
+	q->sums = sums;
+	q->leaves_out = leaves_out;
+	q->servers = SERVERS_ALL;
+	for (uint32_t i = 0; i < BLAME_DEEPEST; i++)
+		q->idle[q->nr_idle++] = (uint16_t)(BLAME_DEEPEST - 1 - i);
+}
+
+/* ---- crowds ---- */
+
+static void crowd_enter(struct blame_crowd *c, uint16_t party)
+{
+	c->all++;
+	if (c->counts[party]++)
+		return;
+	c->at[party] = (uint16_t)c->nr;
+	c->parties[c->nr++] = party;
+}
+
+static void crowd_leave(struct blame_crowd *c, uint16_t party)
+{
+	uint16_t last = c->parties[c->nr - 1];
+
+	c->all--;
+	if (--c->counts[party])
+		return;
+	c->parties[c->at[party]] = last;
+	c->at[last] = c->at[party];
+	c->nr--;
+}
+
+/* ---- time ---- */
+
+static void member_set_clock(const struct blame_queue *q, struct blame_member *m)
+{
+	uint32_t served = q->served.counts[m->party];
+
+	m->clock.waited += served * (q->clock.waited - m->mark.waited);
+	m->clock.beside += served * (q->clock.beside - m->mark.beside);
+	m->mark = q->clock;
+}
+
+static void queue_add_up(struct blame_queue *q, uint16_t party)
+{
+	struct blame_cell *cells = q->sums[party].cells;
+	const uint32_t waiting = q->waiting.counts[party], served = q->served.counts[party];
+	/* Its own command is not beside itself. */
+	struct blame_member *self = &q->members[q->member_of[party] - 1];
+
+	cells[party].beside_ns -= served * (q->clock.beside - self->own_mark);
+	self->own_mark = q->clock.beside;
+	for (uint32_t i = 0; i < q->nr_members; i++) {
+		struct blame_member *m = &q->members[i];
+		struct blame_cell *cell = &cells[m->party];
+
+		member_set_clock(q, m);
+		cell->waited_ns += waiting * (m->clock.waited - cell->waited_mark);
+		cell->beside_ns += served * (m->clock.beside - cell->beside_mark);
+		cell->waited_mark = m->clock.waited;
+		cell->beside_mark = m->clock.beside;
+	}
+}
+
+/* Before a number of its commands changes. */
+static void queue_touch(struct blame_queue *q, uint16_t party)
+{
+	if (!q->member_of[party]) {
+		q->members[q->nr_members] = (struct blame_member){ .mark = q->clock,
+								   .own_mark = q->clock.beside,
+								   .party = party };
+		q->member_of[party] = (uint16_t)++q->nr_members;
+	}
+	queue_add_up(q, party);
+}
+
+static void queue_enter(struct blame_queue *q, struct blame_crowd *crowd, uint16_t party)
+{
+	queue_touch(q, party);
+	crowd_enter(crowd, party);
+}
+
+static void queue_leave(struct blame_queue *q, struct blame_crowd *crowd, uint16_t party)
+{
+	queue_touch(q, party);
+	crowd_leave(crowd, party);
+}
+
+/* Commands that wait even so: as many others as there are servers are before them. */
+static uint32_t queue_keep_waiting(const struct blame_queue *q, uint32_t counts[BLAME_PARTIES])
+{
+	uint32_t before = 0, nr = 0;
+
+	for (uint32_t i = 0; i < q->nr; i++) {
+		const struct blame_flight *f = &q->flights[q->order[i]];
+
+		if (q->sums[f->party].left_out)
+			continue;
+		if (!f->is_served && before >= q->servers) {
+			counts[f->party]++;
+			nr++;
+		}
+		before++;
+	}
+	return nr;
+}
+
+/* Without the parties to be left out, these advance by their own part of the service alone. */
+static void queue_keep_wait(const struct blame_queue *q, uint64_t ns)
+{
+	uint32_t counts[BLAME_PARTIES] = { 0 };
+
+	if (!queue_keep_waiting(q, counts))
+		return;
+	for (uint32_t i = 0; i < q->waiting.nr; i++) {
+		uint16_t party = q->waiting.parties[i];
+		double each = (double)ns * counts[party] / q->served.all;
+
+		for (uint32_t j = 0; counts[party] && j < q->served.nr; j++) {
+			uint16_t by = q->served.parties[j];
+
+			if (!q->sums[by].left_out)
+				q->sums[party].cells[by].kept_ns += each * q->served.counts[by];
+		}
+	}
+}
+
+void blame_queue__advance(struct blame_queue *q, uint64_t to_ns)
+{
+	uint64_t ns = to_ns - q->now_ns;
+
+	q->now_ns = to_ns;
+	if (!ns || !q->nr)
+		return;
+	q->clock.waited += (double)ns / q->served.all;
+	if (q->served.all > 1)
+		q->clock.beside += (double)ns / (q->served.all - 1);
+	if (q->leaves_out && q->waiting.all)
+		queue_keep_wait(q, ns);
+}
+
+/* ---- commands ---- */
+
+/* The time since the last change was a wait, or service. */
+static void flight_settle(struct blame_flight *f, uint64_t now_ns)
+{
+	*(f->is_served ? &f->service_ns : &f->wait_ns) += now_ns - f->since_ns;
+	f->since_ns = now_ns;
+}
+
+static uint8_t queue_depth(uint32_t others)
+{
+	uint32_t depth = others;
+
+	if (others >= 4)
+		for (depth = 4; depth < BLAME_DEPTHS - 1 && others >> (depth - 1); depth++)
+			;
+	return (uint8_t)depth;
+}
+
+static void queue_serve(struct blame_queue *q, struct blame_flight *f)
+{
+	flight_settle(f, q->now_ns);
+	if (!f->was_served) {
+		f->depth = queue_depth(q->served.all);
+		f->is_kept = q->leaves_out && !q->nr_left_out;
+	}
+	f->is_served = f->was_served = true;
+	queue_enter(q, &q->served, f->party);
+}
+
+void blame_queue__set_servers(struct blame_queue *q, uint32_t servers)
+{
+	q->servers = servers;
+	for (uint32_t i = 0; i < q->nr; i++) {
+		struct blame_flight *f = &q->flights[q->order[i]];
+
+		if (f->is_served == (i < servers))
+			continue;
+		queue_leave(q, f->is_served ? &q->served : &q->waiting, f->party);
+		if (!f->is_served) {
+			queue_serve(q, f);
+			continue;
+		}
+		flight_settle(f, q->now_ns);
+		f->is_served = false;
+		queue_enter(q, &q->waiting, f->party);
+	}
+}
+
+static void queue_note_peak(struct blame_queue *q, uint16_t party)
+{
+	struct blame_sum *sum = &q->sums[party];
+	uint32_t flying = q->served.counts[party] + q->waiting.counts[party] + 1;
+
+	sum->peak = flying > sum->peak ? flying : sum->peak;
+	if (!sum->first_ns)
+		sum->first_ns = q->now_ns;
+}
+
+uint16_t blame_queue__submit(struct blame_queue *q, uint16_t party)
+{
+	uint16_t flight;
+	struct blame_flight *f;
+
+	if (!q->nr_idle)
+		return BLAME_NO_FLIGHT;
+	queue_note_peak(q, party);
+	flight = q->idle[--q->nr_idle];
+	f = &q->flights[flight];
+	*f = (struct blame_flight){ .since_ns = q->now_ns, .party = party };
+	q->order[q->nr] = flight;
+	q->nr_left_out += q->sums[party].left_out;
+	if (q->nr++ < q->servers)
+		queue_serve(q, f);
+	else
+		queue_enter(q, &q->waiting, party);
+	return flight;
+}
+
+static void queue_remove(struct blame_queue *q, uint16_t flight)
+{
+	uint32_t at = 0;
+
+	while (q->order[at] != flight)
+		at++;
+	memmove(&q->order[at], &q->order[at + 1], (--q->nr - at) * sizeof(q->order[0]));
+	q->idle[q->nr_idle++] = flight;
+	/* The first of those that wait moves up. */
+	if (at < q->servers && q->nr >= q->servers) {
+		struct blame_flight *next = &q->flights[q->order[q->servers - 1]];
+
+		queue_leave(q, &q->waiting, next->party);
+		queue_serve(q, next);
+	}
+}
+
+static void services_add(struct blame_services *s, double ns)
+{
+	s->nr++;
+	s->sum += ns;
+	s->squares += ns * ns;
+}
+
+void blame_queue__end(struct blame_queue *q, uint16_t flight)
+{
+	struct blame_flight *f = &q->flights[flight];
+	struct blame_sum *sum = &q->sums[f->party];
+
+	flight_settle(f, q->now_ns);
+	sum->wait_ns += f->wait_ns;
+	sum->service_ns += f->service_ns;
+	if (f->was_served)
+		services_add(&sum->services[f->depth], (double)f->service_ns);
+	if (f->is_kept)
+		services_add(&sum->kept, (double)f->service_ns);
+	q->nr_left_out -= sum->left_out;
+	sum->last_ns = q->now_ns;
+	queue_leave(q, f->is_served ? &q->served : &q->waiting, f->party);
+	queue_remove(q, flight);
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * blame_queue.h: who is served and who waits on one device, moment by moment? Commands are in
+ * flight in order of submission; the first of them, as many as the device has servers, are served,
+ * the others wait for these. Time is divided when a command comes or goes: it costs a step for each
+ * party of the device. Used by analyse/blame alone.
+ */
+#ifndef IOSONAR_ANALYSE_BLAME_QUEUE_H
+#define IOSONAR_ANALYSE_BLAME_QUEUE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+	BLAME_PARTIES = 768,  /* of all devices */
+	BLAME_DEEPEST = 4096, /* commands in flight on a device that are followed */
+	BLAME_DEPTHS = 8,
+};
+
+/* What a party waited for another, and was served beside it. */
+struct blame_cell {
+	double waited_ns, beside_ns;
+	double waited_mark, beside_mark; /* of the other's clocks, when this was last added up */
+	double kept_ns;			 /* of its wait, without the parties to be left out */
+	uint64_t wait_ns, stretch_ns;	 /* at the end: of its wait, of its service */
+};
+
+/* Services that began beside a number of others: 0, 1, 2, 3, 4 to 7, 8 to 15, 16 to 31, more. */
+struct blame_services {
+	double nr, sum, squares;
+};
+
+/* What one party went through. The sums of commands that ended are complete. */
+struct blame_sum {
+	uint64_t wait_ns, service_ns;
+	uint64_t unseen_ns;	    /* not followed: it came too late, or too many were in flight */
+	uint64_t unseen;	    /* such commands */
+	uint64_t first_ns, last_ns; /* its first submission, its last end */
+	uint32_t peak;		    /* most of its commands in flight */
+	struct blame_services services[BLAME_DEPTHS];
+	struct blame_services kept; /* those that began beside no party to be left out */
+	struct blame_cell *cells;   /* by the other party */
+	bool left_out;
+};
+
+struct blame_crowd { /* parties, with the number of their commands */
+	uint16_t parties[BLAME_PARTIES], at[BLAME_PARTIES];
+	uint32_t counts[BLAME_PARTIES];
+	uint32_t nr;  /* parties */
+	uint32_t all; /* commands */
+};
+
+/*
+ * Clocks run while commands are served. Of the device: time by the number of them; of a party: the
+ * same, for each of its own. What another party waits meanwhile is the difference of two readings.
+ */
+struct blame_clock {
+	double waited, beside; /* beside: by the number of the others */
+};
+
+struct blame_member {			/* a party on the device */
+	struct blame_clock clock, mark; /* mark: of the device, when the clock was last set */
+	double own_mark;		/* likewise, when its cells were last added up */
+	uint16_t party;
+};
+
+struct blame_flight {
+	uint64_t since_ns, wait_ns, service_ns;
+	uint16_t party;
+	uint8_t depth; /* at the beginning of its service */
+	bool is_served, was_served;
+	bool is_kept; /* its service began beside no party to be left out */
+};
+
+struct blame_queue {
+	struct blame_sum *sums; /* by party; the caller's */
+	uint64_t now_ns;
+	uint32_t servers;
+	struct blame_flight flights[BLAME_DEEPEST];
+	uint16_t order[BLAME_DEEPEST]; /* of submission: indexes of flights */
+	uint16_t idle[BLAME_DEEPEST];  /* unused flights */
+	uint32_t nr, nr_idle;
+	struct blame_crowd served, waiting;
+	struct blame_clock clock;
+	struct blame_member members[BLAME_PARTIES];
+	uint16_t member_of[BLAME_PARTIES]; /* 1 + index of members, by party; 0: none */
+	uint32_t nr_members;
+	uint32_t nr_left_out; /* commands in flight of parties to be left out */
+	bool leaves_out;      /* some party is to be left out */
+};
+
+enum { BLAME_NO_FLIGHT = UINT16_MAX };
+
+/* All zeros before. */
+void blame_queue__init(struct blame_queue *queue, struct blame_sum *sums, bool leaves_out);
+/* Time goes on: it is divided among those in flight. */
+void blame_queue__advance(struct blame_queue *queue, uint64_t to_ns);
+void blame_queue__set_servers(struct blame_queue *queue, uint32_t servers);
+/* Now. Returns its flight, or BLAME_NO_FLIGHT: too many. */
+uint16_t blame_queue__submit(struct blame_queue *queue, uint16_t party);
+void blame_queue__end(struct blame_queue *queue, uint16_t flight);
+
+#endif

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * blame.c: are the parts of every latency complete, is a planted culprit found, is none found where
+ * there is none, and does the prediction agree with a run without the culprit? Devices with 1, 4
+ * and 32 servers are simulated; nothing tells the analysis their number.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "analyse/blame.h"
+#include "analyse/servers.h"
+#include "device_model.h"
+#include "draw.h"
+#include "tap.h"
+
+enum { A, B, C, SEEDS = 20, COMMANDS = 4000 };
+
+static bool leaves_out_b(const void *arg, const struct blame_tags *tags)
+{
+	(void)arg;
+	return tags->op == B;
+}
+
+static struct blame *blame_new(void)
+{
+	struct blame *b = calloc(1, sizeof(*b));
+
+	b->leaves_out = leaves_out_b;
+	blame__init(b);
+	return b;
+}
+
+static void blame_delete(struct blame *b)
+{
+	blame__free(b);
+	free(b);
+}
+
+static size_t party_of(const struct blame *b, uint8_t op)
+{
+	size_t i = 0;
+
+	while (i < b->nr - 1 && b->parties[i].tags.op != op)
+		i++;
+	return i;
+}
+
+/* Waits by interval and waits by command are added up separately, and have to agree. */
+static bool adds_up(const struct blame *b)
+{
+	if (b->unaccounted_ns)
+		return false;
+	for (size_t i = 0; i < b->nr; i++) {
+		uint64_t waits = 0, all = blame__device(b, i);
+
+		for (size_t j = 0; j < b->nr; j++) {
+			waits += b->sums[i].cells[j].wait_ns;
+			all += blame__between(b, i, j);
+		}
+		if (waits != b->sums[i].wait_ns || all != b->parties[i].latency_ns)
+			return false;
+	}
+	return true;
+}
+
+/* ---- by hand ---- */
+
+static void check_queue(void)
+{
+	struct blame_queue *q = calloc(1, sizeof(*q));
+	struct blame_sum sums[3] = { 0 };
+	uint16_t b, c, a;
+
+	for (int i = 0; i < 3; i++)
+		sums[i].cells = calloc(BLAME_PARTIES, sizeof(struct blame_cell));
+	blame_queue__init(q, sums, false);
+	blame_queue__set_servers(q, 2);
+	b = blame_queue__submit(q, B);
+	c = blame_queue__submit(q, C);
+	blame_queue__advance(q, 10);
+	a = blame_queue__submit(q, A);
+	blame_queue__advance(q, 21);
+	blame_queue__end(q, c);
+	blame_queue__advance(q, 100);
+	blame_queue__end(q, a);
+	blame_queue__end(q, b);
+	is_u64(sums[A].wait_ns, 11, "it waits for a free server");
+	is_u64(sums[A].service_ns, 79, "and then it is served");
+	ok(sums[A].cells[B].waited_ns == 5.5 && sums[A].cells[C].waited_ns == 5.5,
+	   "its wait is of both that are served");
+	is_u64(sums[B].wait_ns, 0, "those before it do not wait");
+	ok(sums[B].cells[C].beside_ns == 21 && sums[B].cells[A].beside_ns == 79,
+	   "service beside others is divided");
+	for (int i = 0; i < 3; i++)
+		free(sums[i].cells);
+	free(q);
+}
+
+/* ---- planted culprits ---- */
+
+struct outcome {
+	struct blame *blame;
+	double mean_ns; /* of A */
+};
+
+static struct outcome simulate(struct model model)
+{
+	struct outcome out = { .blame = blame_new() };
+	struct model_io io;
+	size_t a;
+
+	model_start(&model);
+	for (int i = 0; i < COMMANDS && model_next(&model, UINT64_MAX / 4, &io); i++) {
+		struct blame_tags tags = { .op = (uint8_t)io.load };
+
+		blame__add(out.blame, 0, &tags, io.from_ns, io.end_ns);
+	}
+	blame__finish(out.blame);
+	a = party_of(out.blame, A);
+	out.mean_ns =
+		(double)out.blame->parties[a].latency_ns / (double)out.blame->parties[a].count;
+	return out;
+}
+
+struct marks {
+	int uneven, hurt, unranked, wrong;
+	double worst;
+};
+
+static bool is_first(const struct blame *b)
+{
+	size_t a = party_of(b, A), culprit = party_of(b, B);
+
+	for (size_t i = 0; i < b->nr; i++)
+		if (i != a && i != culprit &&
+		    blame__between(b, a, i) >= blame__between(b, a, culprit))
+			return false;
+	return true;
+}
+
+static void mark(struct model model, struct marks *marks)
+{
+	struct outcome with = simulate(model), without;
+	size_t a = party_of(with.blame, A);
+	double predicted[BLAME_PARTIES], off;
+
+	model.loads[B].depth = 0;
+	without = simulate(model);
+	blame__predict(with.blame, predicted);
+	off = fabs(predicted[a] / without.mean_ns - 1);
+	marks->uneven += !adds_up(with.blame) + !adds_up(without.blame);
+	marks->wrong += off > 0.2;
+	marks->worst = off > marks->worst ? off : marks->worst;
+	if (with.mean_ns > 1.2 * without.mean_ns) {
+		marks->hurt++;
+		marks->unranked += !is_first(with.blame);
+	}
+	blame_delete(with.blame);
+	blame_delete(without.blame);
+}
+
+static const uint32_t sizes[] = { 1, 4, 32 };
+static const char *const spreads[] = { "constant", "uniform", "exponential" };
+
+/* A reads a little, B writes a lot, C is a bystander that does little. */
+static void check_planted(uint32_t servers, uint32_t depth)
+{
+	struct marks m = { 0 };
+
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		struct model model = { .servers = servers, .seed = seed * 7919 };
+		enum model_spread spread = (enum model_spread)(seed % NR_MODEL_SPREADS);
+
+		model.loads[A] = (struct model_load){ depth, 80000, spread, 5000, 0, 0 };
+		model.loads[B] = (struct model_load){ 8 + servers, 900000, spread, 2000, 0, 0 };
+		model.loads[C] = (struct model_load){ 1, 60000, spread, 2000000, 0, 0 };
+		mark(model, &m);
+	}
+	ok(!m.uneven, "%u servers, depth %u: parts add up", servers, depth);
+	ok(m.hurt >= SEEDS / 2 && !m.unranked,
+	   "%u servers, depth %u: the culprit is first in all %d runs that it disturbs", servers,
+	   depth, m.hurt);
+	if (!ok(!m.wrong, "%u servers, depth %u: the mean without it is predicted within 20 %%",
+		servers, depth))
+		printf("# %d of %d wrong\n", m.wrong, SEEDS);
+	printf("# worst prediction: %.1f %% off\n", 100 * m.worst);
+}
+
+/* A device without a queue, whose speed all share: what is known is how fast A was before B. */
+static void check_shared(void)
+{
+	struct marks m = { 0 };
+
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		struct model model = { .servers = 4, .seed = seed * 104729, .shares = true };
+		enum model_spread spread = (enum model_spread)(seed % NR_MODEL_SPREADS);
+
+		model.loads[A] = (struct model_load){ 4, 80000, spread, 5000, 0, 0 };
+		model.loads[B] = (struct model_load){ 16, 900000, spread, 2000, 20000000, 0 };
+		model.loads[C] = (struct model_load){ 1, 60000, spread, 2000000, 0, 0 };
+		mark(model, &m);
+	}
+	ok(!m.uneven, "shared speed: parts add up");
+	ok(m.hurt == SEEDS && !m.unranked, "shared speed: the culprit is first");
+	ok(!m.wrong, "shared speed: the mean without it is predicted within 20 %%");
+	printf("# worst prediction: %.1f %% off\n", 100 * m.worst);
+}
+
+/* ---- healthy loads ---- */
+
+/* What A waited because of others, in percent of its latency. */
+static double blamed_percent(const struct blame *b)
+{
+	size_t a = party_of(b, A);
+	uint64_t ns = 0;
+
+	for (size_t i = 0; i < b->nr; i++)
+		ns += i == a ? 0 : blame__between(b, a, i);
+	return 100 * ((double)ns / (double)b->parties[a].latency_ns);
+}
+
+static void check_healthy(enum model_spread spread)
+{
+	double worst = 0;
+
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		struct model model = { .servers = 32, .seed = seed * 15485863 };
+		struct outcome out;
+		double percent;
+
+		model.loads[A] =
+			(struct model_load){ 1 + (uint32_t)seed % 8, 80000, spread, 5000, 0, 0 };
+		model.loads[B] = (struct model_load){ 1 + (uint32_t)seed % 16, 900000, spread,
+						      50000 * (seed % 5),      0,      0 };
+		model.loads[C] = (struct model_load){ 2, 60000, spread, 200000, 0, 0 };
+		out = simulate(model);
+		percent = blamed_percent(out.blame);
+		worst = percent > worst ? percent : worst;
+		blame_delete(out.blame);
+	}
+	ok(worst < 5, "healthy loads, %s service: nobody is blamed", spreads[spread]);
+	printf("# worst: %.2f %%\n", worst);
+}
+
+/* ---- what nobody would send ---- */
+
+static void check_bounds(void)
+{
+	struct blame *b = blame_new();
+	uint64_t unseen = 0, at = 1000000, count = 0;
+
+	/* More parties, devices and commands in flight than there is room for; some out of order.
+	 */
+	for (uint32_t i = 0; i < 150000; i++, at += draw(3000)) {
+		struct blame_tags tags = { .pid = (uint32_t)draw(1500), .op = C };
+		uint64_t took = draw(100) ? draw(200000) : draw(300000000);
+		uint64_t end = draw(50) ? at : at - draw(100000);
+
+		blame__add(b, (int32_t)draw(draw(100) ? 2 : 300), &tags,
+			   end > took ? end - took : 0, draw(1000) ? end : 0);
+	}
+	blame__finish(b);
+	for (size_t i = 0; i < b->nr; i++) {
+		unseen += b->sums[i].unseen;
+		count += b->parties[i].count;
+	}
+	ok(adds_up(b), "parts add up whatever comes");
+	ok(b->nr <= BLAME_PARTIES, "parties are bounded");
+	is_u64(count, 150000, "every command is counted");
+	ok(b->rest > 0, "more parties are the rest");
+	ok(unseen > 0 && unseen < count / 4, "what cannot be followed is counted");
+	blame_delete(b);
+}
+
+/* A batch ends somewhere: it must not matter where. */
+static void check_batches(void)
+{
+	struct model model = { .servers = 4, .seed = 12345 };
+	struct blame *b = blame_new();
+	struct model_io io;
+	size_t a;
+
+	model.loads[A] = (struct model_load){ 4, 8000, MODEL_UNIFORM, 500, 0, 0 };
+	model.loads[B] = (struct model_load){ 8, 90000, MODEL_UNIFORM, 200, 0, 0 };
+	model_start(&model);
+	for (int i = 0; i < 5 * BLAME_BATCH && model_next(&model, UINT64_MAX / 4, &io); i++) {
+		struct blame_tags tags = { .op = (uint8_t)io.load };
+
+		blame__add(b, 0, &tags, io.from_ns, io.end_ns);
+	}
+	blame__finish(b);
+	a = party_of(b, A);
+	ok(adds_up(b), "batches: parts add up");
+	is_u64(b->sums[a].unseen + b->sums[party_of(b, B)].unseen, 0, "batches: all is followed");
+	is_u64(blame__servers(b, 0), 4, "batches: the device has four servers");
+	ok((double)b->sums[a].service_ns / (double)b->parties[a].count < 9000,
+	   "batches: service is what it was");
+	blame_delete(b);
+}
+
+int main(void)
+{
+	check_queue();
+	for (size_t i = 0; i < 3; i++)
+		for (size_t j = 0; j < 3; j++)
+			check_planted(sizes[i], sizes[j]);
+	check_shared();
+	for (int spread = 0; spread < NR_MODEL_SPREADS; spread++)
+		check_healthy((enum model_spread)spread);
+	check_bounds();
+	check_batches();
+	return done_testing();
+}
