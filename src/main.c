@@ -27,7 +27,7 @@
 
 static void *main_group_values(const struct option_group *group, struct options *options)
 {
-	if (group == &filter_group || group == &task_group)
+	if (group == &filter_group || group == &device_group || group == &task_group)
 		return &options->filter;
 	if (group == &write_group || group == &keep_group || group == &read_group ||
 	    group == &alias_group)

@@ -331,12 +331,14 @@ static double blame_variance(const struct blame_services *s)
 }
 
 /*
- * Standard error of the difference of both means. Few short services spread little because they are
- * short, so the larger variance counts for both.
+ * Standard error of the difference of both means, if both were of one distribution. Few short
+ * services spread little because they are short, so the variance is that of both together.
  */
 static double blame_error(const struct blame_services *a, const struct blame_services *b)
 {
-	return sqrt(fmax(blame_variance(a), blame_variance(b)) * (1 / a->nr + 1 / b->nr));
+	double squares = a->nr * blame_variance(a) + b->nr * blame_variance(b);
+
+	return sqrt(squares / (a->nr + b->nr) * (1 / a->nr + 1 / b->nr));
 }
 
 /* The sum of service that is longer than alone; 0: none that is sure. */

@@ -18,15 +18,17 @@
 
 #define SIZE_LEAST 65536 /* of a part: a block of records is about as large */
 
+#define FILTER_DEVICE                                                                            \
+	{                                                                                        \
+		.name = "device", .letter = 'd', .kind = OPTION_LIST, .offset = FILTER(devices), \
+		.arg = "DEV",                                                                    \
+		.help = "only this device: nvme0, nvme0n1, sda1, a path, a mount point or "      \
+			"259:0; repeatable",                                                     \
+		.completes = "device"                                                            \
+	}
+
 static const struct option_def filter_defs[] = {
-	{ .name = "device",
-	  .letter = 'd',
-	  .kind = OPTION_LIST,
-	  .offset = FILTER(devices),
-	  .arg = "DEV",
-	  .help = "only this device: nvme0, nvme0n1, sda1, a path, a mount point or 259:0; "
-		  "repeatable",
-	  .completes = "device" },
+	FILTER_DEVICE,
 	{ .name = "op",
 	  .kind = OPTION_LIST,
 	  .offset = FILTER(ops),
@@ -84,6 +86,9 @@ static const struct option_def filter_defs[] = {
 	  .help = "only I/O that ended with an error" },
 	{ 0 },
 };
+
+/* For a command that needs all I/O of a device. */
+static const struct option_def device_defs[] = { FILTER_DEVICE, { 0 } };
 
 /* For any event: the task that runs when it happens. */
 #define NO_DASHES "clauses take no dashes; write them after the event: EVENT by comm if 'pid == 1'"
@@ -289,6 +294,7 @@ static const struct option_def alias_defs[] = {
 };
 
 const struct option_group filter_group = { "Which I/O", filter_defs };
+const struct option_group device_group = { "Which I/O", device_defs };
 const struct option_group task_group = { "Which tasks", task_defs };
 const struct option_group run_group = { "Run", run_defs };
 const struct option_group whole_group = { "Run", whole_defs };

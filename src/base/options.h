@@ -102,6 +102,7 @@ const char *options__io_filter(const struct options *options);
 extern const struct option_group filter_group, run_group;
 extern const struct option_group whole_group;	/* instead of run_group, for captures only */
 extern const struct option_group lasting_group; /* likewise, for a run without intervals */
+extern const struct option_group device_group;	/* instead of filter_group: devices alone */
 extern const struct option_group task_group;	/* instead of filter_group, for any event */
 extern const struct option_group write_group, read_group;
 extern const struct option_group keep_group;  /* how `record` keeps what -w names */

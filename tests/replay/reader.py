@@ -53,6 +53,7 @@ def check_captures(data):
 # Golden texts that are not compared, and why. Every other one has to be.
 TEXT = "text for people, rounded; other golden texts of the same command are compared"
 MESSAGE = "a message, without numbers of records"
+MODEL = "parts of latencies by a model, which tests/unit/blame.c checks"
 CHOICE = "some lines or members of what another golden text of the same capture has, which is compared"
 EXCUSED = {
     "pattern-text": TEXT, "pattern-hostile": TEXT, "cache-events": TEXT, "cache-then-io": TEXT, "class-calls": TEXT, "class-graph": TEXT,
@@ -66,6 +67,8 @@ EXCUSED = {
     "latency-top": CHOICE, "latency-top-fail-if": CHOICE, "cache-top-fail-if": CHOICE,
     "stacks-top-fail-if": CHOICE, "stacks-fail-if-folded": MESSAGE, "latency-sort": CHOICE, "latency-if": CHOICE, "latency-many": CHOICE, "layers-if": CHOICE, "slow-if": CHOICE,
     "stacks-if": CHOICE, "errors-fail-if": CHOICE, "errors-if": CHOICE, "cache-if": CHOICE, "trace-fail-if": CHOICE,
+    "blame": MODEL, "blame-by": MODEL, "blame-csv": MODEL, "blame-without": MODEL, "blame-without-op": MODEL, "blame-fail-if": MODEL,
+    "blame-hostile": MODEL, "blame-staged": MODEL, "blame-without-nobody": MESSAGE,
     "sql-schema": MESSAGE, "sql-hostile": "names, without numbers", "forged-no-device": MESSAGE,
 }
 

@@ -2,15 +2,19 @@
 /*
  * blame.c: are the parts of every latency complete, is a planted culprit found, is none found where
  * there is none, and does the prediction agree with a run without the culprit? Devices with 1, 4
- * and 32 servers are simulated; nothing tells the analysis their number.
+ * and 32 servers are simulated; nothing tells the analysis their number. `blame.t --make DIR` makes
+ * tests/data/blame.cap: a drive with 4 servers, a database, a backup and discards.
  */
 #include <stdlib.h>
 #include <string.h>
 #include "analyse/blame.h"
 #include "analyse/servers.h"
+#include "capture/write.h"
 #include "device_model.h"
 #include "draw.h"
 #include "tap.h"
+#include "wire/io_stages.h"
+#include "wire/io_tables.h"
 
 enum { A, B, C, SEEDS = 20, COMMANDS = 4000 };
 
@@ -297,8 +301,102 @@ static void check_batches(void)
 	blame_delete(b);
 }
 
-int main(void)
+/* ---- a capture ---- */
+
+enum { CAPTURED = 1511, NVME_WRITE = 1, NVME_READ = 2, NVME_DSM = 9 };
+
+static const struct {
+	const char *comm;
+	uint32_t bytes;
+	uint8_t op;
+} captured[] = {
+	[A] = { "postgres", 4096, NVME_READ },
+	[B] = { "backup", 1 << 20, NVME_WRITE },
+	[C] = { "fstrim", 0, NVME_DSM },
+};
+
+static int put_capture(struct capture_writer *writer)
 {
+	struct model model = { .servers = 4, .seed = 271828 };
+	struct {
+		struct io_record record;
+		struct io_stages stages;
+	} staged;
+	struct model_io io;
+	int err = 0;
+
+	model.loads[A] = (struct model_load){ 2, 80000, MODEL_UNIFORM, 5000, 0, 0 };
+	model.loads[B] = (struct model_load){ 8, 900000, MODEL_UNIFORM, 0, 20000000, 0 };
+	model.loads[C] = (struct model_load){ 4, 3000000, MODEL_UNIFORM, 0, 60000000, 90000000 };
+	model_start(&model);
+	for (uint32_t i = 0; i < CAPTURED && model_next(&model, UINT64_MAX / 4, &io); i++) {
+		const uint64_t start_ns = 1000000000000, from_ns = start_ns + io.from_ns;
+
+		memset(&staged, 0, sizeof(staged));
+		staged.record = (struct io_record){
+			.first_ns = from_ns + 2000,
+			.last_ns = from_ns + 2000,
+			.end_ns = start_ns + io.end_ns + 3000,
+			.nsid = 1,
+			.bytes = captured[io.load].bytes,
+			.pid = 100 + io.load,
+			.seq = i,
+			.qid = 1,
+			.op = captured[io.load].op,
+			.kind = IO_NVME,
+			.attempts = 1,
+			.flags = RECORD_STAGES,
+		};
+		snprintf(staged.record.comm, sizeof(staged.record.comm), "%s",
+			 captured[io.load].comm);
+		staged.stages = (struct io_stages){ .queued_ns = from_ns, .nr_bios = 1 };
+		err |= capture_writer__records(writer, &staged.record, 1);
+	}
+	return err;
+}
+
+static int make_capture(const char *dir)
+{
+	char path[256];
+	struct capture_options options = { .path = path };
+	static const struct capture_info info[] = {
+		{ CAPTURE_INFO_VERSION, "0.20" },
+		{ CAPTURE_INFO_KERNEL, "6.12.38" },
+		{ CAPTURE_INFO_START, "999999000000" },
+		{ CAPTURE_INFO_END, "1000604900000" },
+	};
+	static const struct capture_count ledger[] = { { "issued", CAPTURED },
+						       { "completed", CAPTURED } };
+	static const struct device device = { .name = "nvme0n1",
+					      .kind = DEVICE_NVME_NS,
+					      .diskseq = 9,
+					      .size_bytes = 1ULL << 40,
+					      .block_size = 512,
+					      .major = 259,
+					      .nsid = 1,
+					      .nr_queues = 1,
+					      .depth = 1023,
+					      .model = "example",
+					      .serial = "BLAME001" };
+	struct capture_writer *writer;
+	int err;
+
+	snprintf(path, sizeof(path), "%s/blame.cap", dir);
+	err = capture_writer__new(&options, &writer);
+	if (err)
+		return err;
+	err |= capture_writer__info(writer, info, sizeof(info) / sizeof(*info));
+	err |= capture_writer__device(writer, 0, &device);
+	err |= put_capture(writer);
+	err |= capture_writer__finish(writer, "done", ledger, 2);
+	capture_writer__free(writer);
+	return err;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 3 && !strcmp(argv[1], "--make"))
+		return make_capture(argv[2]) != 0;
 	check_queue();
 	for (size_t i = 0; i < 3; i++)
 		for (size_t j = 0; j < 3; j++)

@@ -1,0 +1,527 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "view/blame_rows.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "analyse/servers.h"
+#include "base/compare.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "decode/op.h"
+#include "session/io_source.h"
+#include "view/records.h"
+
+const char *const blame_by_words[] = { "comm", "pid", "cgroup", "op", "size", NULL };
+
+enum { BLAME_TOP = 5 }; /* culprits of a victim in text */
+
+/* A victim or culprit in words; NULL: --by does not tell. */
+struct blame_name {
+	const char *label, *comm, *cgroup, *op;
+	uint64_t pid, size_bytes;
+	char label_text[400], comm_text[17], cgroup_text[256], op_text[16];
+};
+
+/*
+ * dev     victim   count   mean  culprit        share    sum   each
+ * nvme0n1 postgres 10123  612us  backup          82.1  5.20s  502us
+ */
+struct blame_row {
+	const char *dev;
+	struct blame_name victim, culprit;
+	uint64_t count, mean_ns, sum_ns, each_ns, without_ns;
+	double share, saved;
+};
+
+#define FIELD(name) offsetof(struct blame_row, name)
+static const struct column blame_victim_columns[] = {
+	{ "dev", "dev", CELL_TEXT, 7, "disk", .at = FIELD(dev) },
+	{ "victim", "victim", CELL_TEXT, 15, "whose commands, as --by says",
+	  .at = FIELD(victim.label) },
+	{ "victim_comm", "comm", CELL_TEXT, 8, "its task", .at = FIELD(victim.comm),
+	  .not_in_text = true },
+	{ "victim_pid", "pid", CELL_COUNT, 7, "its process", .at = FIELD(victim.pid),
+	  .not_in_text = true },
+	{ "victim_cgroup", "cgroup", CELL_TEXT, 8, "its cgroup", .at = FIELD(victim.cgroup),
+	  .not_in_text = true },
+	{ "victim_op", "op", CELL_TEXT, 5,
+	  "its operation; without --by op, only of flush, discard and write-zeroes",
+	  .at = FIELD(victim.op), .not_in_text = true },
+	{ "victim_size_bytes", "size", CELL_BYTES, 5, "largest size of its size class",
+	  .at = FIELD(victim.size_bytes), .not_in_text = true },
+	{ "count", "count", CELL_COUNT, 7, "its commands", .at = FIELD(count) },
+	{ "mean_ns", "mean", CELL_DURATION, 6, "their mean latency", .at = FIELD(mean_ns) },
+	{ 0 },
+};
+
+static const struct column blame_culprit_columns[] = {
+	{ "culprit", "culprit", CELL_TEXT, 15,
+	  "for whose commands it waited; other culprits: those beyond --top; device itself: the "
+	  "rest",
+	  .at = FIELD(culprit.label) },
+	{ "culprit_comm", "comm", CELL_TEXT, 8, "its task", .at = FIELD(culprit.comm),
+	  .not_in_text = true },
+	{ "culprit_pid", "pid", CELL_COUNT, 7, "its process", .at = FIELD(culprit.pid),
+	  .not_in_text = true },
+	{ "culprit_cgroup", "cgroup", CELL_TEXT, 8, "its cgroup", .at = FIELD(culprit.cgroup),
+	  .not_in_text = true },
+	{ "culprit_op", "op", CELL_TEXT, 5, "its operation, as victim_op", .at = FIELD(culprit.op),
+	  .not_in_text = true },
+	{ "culprit_size_bytes", "size", CELL_BYTES, 5, "largest size of its size class",
+	  .at = FIELD(culprit.size_bytes), .not_in_text = true },
+	{ "share_percent", "share", CELL_PERCENT, 6, "part of the victim's latency",
+	  .at = FIELD(share) },
+	{ "sum_ns", "sum", CELL_DURATION, 6, "the same, as the sum over all its commands",
+	  .at = FIELD(sum_ns) },
+	{ "each_ns", "each", CELL_DURATION, 6, "the same, for each of its commands",
+	  .at = FIELD(each_ns) },
+	{ 0 },
+};
+
+static const struct column blame_without_columns[] = {
+	{ "without_ns", "without", CELL_DURATION, 7,
+	  "predicted mean latency without the commands that --without names",
+	  .at = FIELD(without_ns) },
+	{ "saved_percent", "saved", CELL_PERCENT, 6, "the same, as a reduction",
+	  .at = FIELD(saved) },
+	{ 0 },
+};
+#undef FIELD
+
+const struct object blame_rows = { "blame", { blame_victim_columns, blame_culprit_columns } };
+const struct object blame_without = { "blame_without",
+				      { blame_victim_columns, blame_without_columns } };
+
+/* ---- names ---- */
+
+static bool blame_by(const struct blame_view *v, enum blame_by by)
+{
+	return v->by_mask >> by & 1;
+}
+
+/* They are culprits of their own, whoever sends them. */
+static bool blame_is_special(const char *op)
+{
+	static const char *const words[] = { "flush",	     "discard",	     "dsm",
+					     "write-zeroes", "secure-erase", "zone-reset" };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (!strcmp(op, words[i]))
+			return true;
+	return false;
+}
+
+static void blame_join(struct blame_name *name, const char *word)
+{
+	size_t len = strlen(name->label_text);
+
+	if (word && *word)
+		snprintf(name->label_text + len, sizeof(name->label_text) - len, "%s%s",
+			 len ? " " : "", word);
+}
+
+static void blame_name_task(const struct blame_view *v, const struct blame_tags *tags,
+			    struct blame_name *name)
+{
+	char pid[24];
+
+	if (blame_by(v, BLAME_BY_COMM)) {
+		memcpy(name->comm_text, tags->comm, sizeof(tags->comm));
+		name->comm = name->comm_text;
+	}
+	blame_join(name, name->comm);
+	if (blame_by(v, BLAME_BY_PID)) {
+		name->pid = tags->pid;
+		snprintf(pid, sizeof(pid), "%" PRIu32, tags->pid);
+		blame_join(name, pid);
+	}
+	if (blame_by(v, BLAME_BY_CGROUP) && tags->cgroup)
+		name->cgroup = session__cgroup_path(v->session, tags->cgroup, name->cgroup_text,
+						    sizeof(name->cgroup_text));
+	blame_join(name, name->cgroup);
+}
+
+static void blame_name_io(const struct blame_view *v, const struct blame_tags *tags,
+			  struct blame_name *name)
+{
+	const char *op = op__word(tags->kind, tags->op, io_source__op_names(v->session),
+				  name->op_text, sizeof(name->op_text));
+	char size[32], bytes[16];
+
+	if (blame_by(v, BLAME_BY_OP) || blame_is_special(op))
+		name->op = op;
+	blame_join(name, name->op);
+	if (!blame_by(v, BLAME_BY_SIZE) || !tags->size_class)
+		return;
+	name->size_bytes = 1ULL << (tags->size_class - 1);
+	text__bytes(bytes, sizeof(bytes), name->size_bytes);
+	snprintf(size, sizeof(size), "<=%s", bytes);
+	blame_join(name, size);
+}
+
+static void blame_name_of(const struct blame_view *v, const struct blame_tags *tags,
+			  struct blame_name *name)
+{
+	memset(name, 0, sizeof(*name));
+	name->pid = name->size_bytes = CELL_NO_NUMBER;
+	if (tags->device != BLAME_REST) {
+		blame_name_task(v, tags, name);
+		blame_name_io(v, tags, name);
+	} else {
+		blame_join(name, "other");
+	}
+	if (!name->label_text[0])
+		blame_join(name, "?");
+	name->label = name->label_text;
+}
+
+/* X of --victim, --culprit and --without: the whole label or one of its words. */
+static bool blame_is_named(const struct blame_name *name, const char *word)
+{
+	char pid[24] = "";
+
+	if (name->pid != CELL_NO_NUMBER)
+		snprintf(pid, sizeof(pid), "%" PRIu64, name->pid);
+	return !strcmp(name->label, word) || (name->comm && !strcmp(name->comm, word)) ||
+	       (name->cgroup && !strcmp(name->cgroup, word)) ||
+	       (name->op && !strcmp(name->op, word)) || (pid[0] && !strcmp(pid, word));
+}
+
+bool blame_rows__leaves_out(const void *view, const struct blame_tags *tags)
+{
+	const struct blame_view *v = view;
+	struct blame_name name;
+
+	blame_name_of(v, tags, &name);
+	return blame_is_named(&name, v->without);
+}
+
+/* ---- groups: parties that --by does not tell apart ---- */
+
+struct blame_group {
+	int32_t device;
+	uint64_t count, latency_ns, device_ns;
+	uint64_t own_ns, others_ns; /* what it waited because of itself, because of others */
+	double without_ns;	    /* of all its commands */
+	bool left_out;
+};
+
+struct blame_groups {
+	struct blame_group groups[BLAME_PARTIES];
+	struct blame_name names[BLAME_PARTIES];
+	size_t nr;
+	uint16_t of[BLAME_PARTIES];	 /* by party */
+	uint64_t sums_ns[BLAME_PARTIES]; /* of one victim, by culprit */
+	double means_ns[BLAME_PARTIES];	 /* by party: predicted */
+};
+
+static size_t blame_find_group(struct blame_groups *g, const struct blame_view *v, size_t party)
+{
+	const struct blame_tags *tags = &v->blame.parties[party].tags;
+	const int32_t device = tags->device == BLAME_REST ? tags->station : tags->device;
+
+	blame_name_of(v, tags, &g->names[g->nr]);
+	for (size_t i = 0; i < g->nr; i++)
+		if (g->groups[i].device == device &&
+		    !strcmp(g->names[i].label_text, g->names[g->nr].label_text))
+			return i;
+	g->groups[g->nr] = (struct blame_group){ .device = device };
+	return g->nr++;
+}
+
+/* What the victim waited, by culprit. */
+static void blame_sum_up(struct blame_groups *g, const struct blame_view *v, size_t victim)
+{
+	memset(g->sums_ns, 0, sizeof(g->sums_ns));
+	for (size_t i = 0; i < v->blame.nr; i++)
+		for (size_t j = 0; g->of[i] == victim && j < v->blame.nr; j++)
+			g->sums_ns[g->of[j]] += blame__between(&v->blame, i, j);
+}
+
+static struct blame_groups *blame_group(const struct blame_view *v)
+{
+	const struct blame *b = &v->blame;
+	struct blame_groups *g = calloc(1, sizeof(*g));
+
+	if (!g)
+		return NULL;
+	if (v->without)
+		blame__predict(b, g->means_ns);
+	for (size_t i = 0; i < b->nr; i++) {
+		struct blame_group *group =
+			&g->groups[g->of[i] = (uint16_t)blame_find_group(g, v, i)];
+
+		group->count += b->parties[i].count;
+		group->latency_ns += b->parties[i].latency_ns;
+		group->device_ns += blame__device(b, i);
+		group->without_ns += g->means_ns[i] * (double)b->parties[i].count;
+		group->left_out |= b->sums[i].left_out;
+	}
+	for (size_t i = 0; i < g->nr; i++) {
+		blame_sum_up(g, v, i);
+		for (size_t j = 0; j < g->nr; j++)
+			*(i == j ? &g->groups[i].own_ns : &g->groups[i].others_ns) += g->sums_ns[j];
+	}
+	return g;
+}
+
+/* A group's place: by the first number, then the second; the largest is first. */
+struct blame_place {
+	uint64_t first_ns, then_ns;
+	size_t group;
+};
+
+static int blame_place_compare(const void *a, const void *b)
+{
+	const struct blame_place *x = a, *y = b;
+	int order = COMPARE(y->first_ns, x->first_ns);
+
+	order = order ?: COMPARE(y->then_ns, x->then_ns);
+	return order ?: COMPARE(x->group, y->group);
+}
+
+static void blame_place_victims(const struct blame_groups *g, struct blame_place *places)
+{
+	for (size_t i = 0; i < g->nr; i++)
+		places[i] =
+			(struct blame_place){ g->groups[i].others_ns, g->groups[i].latency_ns, i };
+	qsort(places, g->nr, sizeof(*places), blame_place_compare);
+}
+
+static void blame_place_culprits(const struct blame_groups *g, struct blame_place *places)
+{
+	for (size_t i = 0; i < g->nr; i++)
+		places[i] = (struct blame_place){ g->sums_ns[i], 0, i };
+	qsort(places, g->nr, sizeof(*places), blame_place_compare);
+}
+
+/* ---- rows ---- */
+
+static void blame_fill_victim(struct blame_row *row, const struct blame_groups *g,
+			      const struct session *s, size_t victim)
+{
+	const struct blame_group *group = &g->groups[victim];
+
+	*row = (struct blame_row){
+		.dev = records__device_name(s, group->device),
+		.victim = g->names[victim],
+		.count = group->count,
+		.mean_ns = group->latency_ns / group->count,
+	};
+}
+
+static void blame_put(struct blame_view *v, struct session *s, struct blame_row *row,
+		      const struct blame_group *group, uint64_t sum_ns)
+{
+	row->sum_ns = sum_ns;
+	row->each_ns = sum_ns / group->count;
+	row->share = group->latency_ns ? 100 * ((double)sum_ns / (double)group->latency_ns) : 0;
+	if (v->culprit && !blame_is_named(&row->culprit, v->culprit))
+		return;
+	if (row_conditions__admit(&v->conditions, s, row))
+		v->put(v->table, row);
+}
+
+static void blame_put_rest(struct blame_view *v, struct session *s, struct blame_row *row,
+			   const struct blame_group *group, const char *label, uint64_t sum_ns)
+{
+	row->culprit = (struct blame_name){ .label = label,
+					    .pid = CELL_NO_NUMBER,
+					    .size_bytes = CELL_NO_NUMBER };
+	blame_put(v, s, row, group, sum_ns);
+}
+
+/* Its culprits, the worst first, then the device itself. */
+static void blame_put_victim(struct blame_view *v, struct session *s, struct blame_groups *g,
+			     size_t victim)
+{
+	const size_t top = v->top.given		     ? v->top.value
+			   : s->format == TABLE_TEXT ? BLAME_TOP
+						     : BLAME_PARTIES;
+	const struct blame_group *group = &g->groups[victim];
+	struct blame_place places[BLAME_PARTIES];
+	struct blame_row row;
+	uint64_t rest_ns = 0;
+
+	blame_fill_victim(&row, g, s, victim);
+	blame_sum_up(g, v, victim);
+	blame_place_culprits(g, places);
+	for (size_t i = 0; i < g->nr && places[i].first_ns; i++) {
+		row.culprit = g->names[places[i].group];
+		if (i < top)
+			blame_put(v, s, &row, group, places[i].first_ns);
+		else
+			rest_ns += places[i].first_ns;
+	}
+	if (rest_ns)
+		blame_put_rest(v, s, &row, group, "other culprits", rest_ns);
+	blame_put_rest(v, s, &row, group, "device itself", group->device_ns);
+}
+
+static void blame_put_without(struct blame_view *v, struct session *s, struct blame_groups *g,
+			      size_t victim)
+{
+	const struct blame_group *group = &g->groups[victim];
+	struct blame_row row;
+
+	if (group->left_out)
+		return;
+	blame_fill_victim(&row, g, s, victim);
+	row.without_ns = (uint64_t)(group->without_ns / (double)group->count);
+	row.saved =
+		group->latency_ns ? 100 * (1 - group->without_ns / (double)group->latency_ns) : 0;
+	if (row_conditions__admit(&v->conditions, s, &row))
+		v->put(v->table, &row);
+}
+
+/* ---- the ledger ---- */
+
+struct blame_account {
+	const char *dev;
+	uint64_t servers, count, latency_ns, others_ns, own_ns, device_ns, unseen, unseen_ns;
+	uint64_t unaccounted_ns;
+};
+
+#define FIELD(name) offsetof(struct blame_account, name)
+static const struct column blame_device_columns[] = {
+	{ "dev", "dev", CELL_TEXT, 7, "disk, the first of those that share a controller",
+	  .at = FIELD(dev) },
+	{ "servers", "servers", CELL_COUNT, 7,
+	  "commands that it serves at once, as last estimated; null: nothing waited in a queue",
+	  .at = FIELD(servers) },
+	{ "count", "count", CELL_COUNT, 7, "commands", .at = FIELD(count) },
+	{ "latency_ns", "latency", CELL_DURATION, 7,
+	  "sum of their latencies, = others_ns + own_ns + device_ns", .at = FIELD(latency_ns) },
+	{ "others_ns", "others", CELL_DURATION, 7, "waited because of other rows",
+	  .at = FIELD(others_ns) },
+	{ "own_ns", "own", CELL_DURATION, 7, "waited because of commands of the same row",
+	  .at = FIELD(own_ns) },
+	{ "device_ns", "device", CELL_DURATION, 7, "device itself", .at = FIELD(device_ns) },
+	{ "unseen", "unseen", CELL_COUNT, 7, "commands that were not followed, or only in part",
+	  .at = FIELD(unseen) },
+	{ "unseen_ns", "unseen", CELL_DURATION, 7, "that time, which is in device_ns",
+	  .at = FIELD(unseen_ns) },
+	{ "unaccounted_ns", "unaccounted", CELL_DURATION, 7,
+	  "what does not add up; not 0: a defect of iosonar", .at = FIELD(unaccounted_ns) },
+	{ 0 },
+};
+#undef FIELD
+
+const struct object blame_device = { "blame_device", { blame_device_columns } };
+
+static void blame_account(const struct blame_view *v, const struct blame_groups *g, int32_t station,
+			  struct blame_account *a)
+{
+	bool counted[BLAME_PARTIES] = { false };
+	uint32_t servers = blame__servers(&v->blame, station);
+	uint64_t parts_ns;
+
+	a->servers = servers && servers != SERVERS_ALL ? servers : CELL_NO_NUMBER;
+	for (size_t i = 0; i < v->blame.nr; i++) {
+		const struct blame_group *group = &g->groups[g->of[i]];
+
+		if (v->blame.parties[i].tags.station != station)
+			continue;
+		a->count += v->blame.parties[i].count;
+		a->latency_ns += v->blame.parties[i].latency_ns;
+		a->unseen += v->blame.sums[i].unseen;
+		a->unseen_ns += v->blame.sums[i].unseen_ns;
+		if (counted[g->of[i]])
+			continue;
+		counted[g->of[i]] = true;
+		a->others_ns += group->others_ns;
+		a->own_ns += group->own_ns;
+		a->device_ns += group->device_ns;
+	}
+	parts_ns = a->others_ns + a->own_ns + a->device_ns;
+	a->unaccounted_ns =
+		parts_ns > a->latency_ns ? parts_ns - a->latency_ns : a->latency_ns - parts_ns;
+	a->unaccounted_ns += v->blame.unaccounted_ns;
+}
+
+static void blame_tell(struct session *s, const struct blame_account *a)
+{
+	char servers[64] = "no queue seen", latency[16], others[16], own[16], device[16];
+
+	if (a->servers != CELL_NO_NUMBER)
+		snprintf(servers, sizeof(servers), "serves %" PRIu64 " at once", a->servers);
+	log_note("%s: %s; latency %s = because of others %s + of its own %s + device itself %s%s",
+		 a->dev, servers, text__duration(latency, sizeof(latency), a->latency_ns),
+		 text__duration(others, sizeof(others), a->others_ns),
+		 text__duration(own, sizeof(own), a->own_ns),
+		 text__duration(device, sizeof(device), a->device_ns),
+		 a->unaccounted_ns ? "" : "; it adds up");
+	if (a->unseen)
+		log_note("%s: %" PRIu64 " commands could not be followed: their time is in device "
+			 "itself",
+			 a->dev, a->unseen);
+	if (a->unaccounted_ns)
+		log_warn("%s: %" PRIu64 " ns are unaccounted for", a->dev, a->unaccounted_ns);
+	s->incomplete |= a->unaccounted_ns > 0;
+}
+
+static int blame_close(const struct blame_view *v, struct session *s, const struct blame_groups *g)
+{
+	struct table *table = session__table(s, &blame_device, NULL, NULL);
+
+	if (!table)
+		return log_no_memory();
+	for (size_t i = 0; i < v->blame.nr_devices; i++) {
+		int32_t station = v->blame.devices[i].device;
+		struct blame_account a = { .dev = records__device_name(s, station) };
+
+		blame_account(v, g, station, &a);
+		if (s->format == TABLE_JSON)
+			table__row(table, &a);
+		blame_tell(s, &a);
+	}
+	table__free(table);
+	if (v->blame.rest)
+		log_warn("%" PRIu64 " commands are in rows 'other': there are too many parties or "
+			 "devices",
+			 v->blame.rest);
+	return 0;
+}
+
+/* ---- all ---- */
+
+/* Of each victim, or of that of --victim; false: it is not there. */
+static bool blame_put_all(struct blame_view *v, struct session *s, struct blame_groups *g,
+			  const struct blame_place *places, table_put_fn put)
+{
+	bool found = !v->victim;
+
+	v->put = put;
+	for (size_t i = 0; i < g->nr; i++) {
+		size_t victim = places[i].group;
+
+		if (v->victim && !blame_is_named(&g->names[victim], v->victim))
+			continue;
+		found = true;
+		if (v->without)
+			blame_put_without(v, s, g, victim);
+		else
+			blame_put_victim(v, s, g, victim);
+	}
+	return found;
+}
+
+int blame_rows__show(struct blame_view *v, struct session *s)
+{
+	struct blame_groups *g = blame_group(v);
+	struct blame_place places[BLAME_PARTIES];
+	int err;
+
+	if (!g)
+		return log_no_memory();
+	blame_place_victims(g, places);
+	if (s->format == TABLE_TEXT)
+		blame_put_all(v, s, g, places, table__fit);
+	if (!blame_put_all(v, s, g, places, table__row))
+		log_warn("--victim: no command of '%s' was seen", v->victim);
+	err = blame_close(v, s, g);
+	free(g);
+	return err;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * blame_rows.h: the rows of `blame`: for each victim what it waited because of each culprit and
+ * because of the device itself, what its latency would be without a culprit, and a ledger for each
+ * device. Used only by that command; remove it with that command.
+ */
+#ifndef IOSONAR_VIEW_BLAME_ROWS_H
+#define IOSONAR_VIEW_BLAME_ROWS_H
+
+#include "analyse/blame.h"
+#include "session/session.h"
+#include "view/row_conditions.h"
+
+enum blame_by { BLAME_BY_COMM, BLAME_BY_PID, BLAME_BY_CGROUP, BLAME_BY_OP, BLAME_BY_SIZE };
+extern const char *const blame_by_words[]; /* by enum blame_by, NULL-terminated */
+
+extern const struct object blame_rows, blame_without, blame_device;
+
+struct blame_view {
+	/* options */
+	struct option_list by;
+	const char *victim, *culprit, *without;
+	struct option_number top, buffer;
+	struct row_conditions conditions;
+	/* state */
+	uint32_t by_mask;
+	struct blame blame;
+	const struct session *session; /* for names of cgroups */
+	struct table *table;
+	table_put_fn put;
+	uint64_t stageless; /* commands without a time of submission */
+};
+
+/* Does --without name this party? For struct blame; arg is the view. */
+bool blame_rows__leaves_out(const void *view, const struct blame_tags *tags);
+/* All rows, at the end. 0 or a negative errno, said. */
+int blame_rows__show(struct blame_view *view, struct session *session);
+
+#endif
