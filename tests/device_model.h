@@ -2,7 +2,7 @@
 /*
  * device_model.h: a device with some servers and one queue, and loads that keep a number of
  * commands in flight on it. Deterministic: the same seed gives the same commands. With `shares`
- * it has no queue, and all commands share its speed.
+ * it has no queue, and all commands share its speed. With `shuffles` the next in the queue is any.
  */
 #ifndef IOSONAR_TESTS_DEVICE_MODEL_H
 #define IOSONAR_TESTS_DEVICE_MODEL_H
@@ -24,8 +24,8 @@ struct model_load {
 };
 
 struct model_io {
-	uint64_t from_ns, end_ns;
-	double left_ns; /* of its service */
+	uint64_t from_ns, issue_ns, end_ns; /* issue: its service begins */
+	double left_ns;			    /* of its service */
 	uint32_t load;
 };
 
@@ -33,7 +33,7 @@ enum { MODEL_LOADS = 4, MODEL_FLYING = 512 };
 
 struct model {
 	uint32_t servers;
-	bool shares;
+	bool shares, shuffles;
 	uint64_t seed;
 	struct model_load loads[MODEL_LOADS];
 	/* state */
@@ -94,6 +94,22 @@ static uint32_t model_served(const struct model *m)
 	return m->shares || m->nr_flying < m->servers ? m->nr_flying : m->servers;
 }
 
+/* A command of the queue begins. */
+static void model_let_in(struct model *m)
+{
+	uint32_t at = m->servers - 1, chosen = at;
+	struct model_io first;
+
+	if (m->shares || m->nr_flying < m->servers)
+		return;
+	if (m->shuffles)
+		chosen += (uint32_t)(model_draw(m) * (m->nr_flying - at));
+	first = m->flying[at];
+	m->flying[at] = m->flying[chosen];
+	m->flying[chosen] = first;
+	m->flying[at].issue_ns = (uint64_t)m->now_ns;
+}
+
 /* The next command that ends; false: none before then. */
 static bool model_next(struct model *m, uint64_t until_ns, struct model_io *io)
 {
@@ -116,6 +132,7 @@ static bool model_next(struct model *m, uint64_t until_ns, struct model_io *io)
 		m->now_ns = next;
 		if (at < ends) {
 			m->flying[m->nr_flying++] = m->coming[come];
+			m->flying[m->nr_flying - 1].issue_ns = m->coming[come].from_ns;
 			m->coming[come] = m->coming[--m->nr_coming];
 			continue;
 		}
@@ -123,6 +140,7 @@ static bool model_next(struct model *m, uint64_t until_ns, struct model_io *io)
 		io->end_ns = (uint64_t)next > io->from_ns ? (uint64_t)next : io->from_ns + 1;
 		memmove(&m->flying[end], &m->flying[end + 1],
 			(--m->nr_flying - end) * sizeof(m->flying[0]));
+		model_let_in(m);
 		next += model_spread(m, (double)m->loads[io->load].think_ns, MODEL_EXPONENTIAL);
 		model_come(m, io->load, next + 200);
 		return true;

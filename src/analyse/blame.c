@@ -12,14 +12,17 @@ _Static_assert((int)SERVERS_KINDS >= (int)BLAME_PARTIES, "a party is a kind of s
 
 /* A command is held until commands submitted before it have ended, unless they take longer. */
 static const uint64_t blame_hold_ns = 250000000;
+/* A submission may take this much longer than the quickest. */
+static const uint64_t blame_submit_ns = 10000;
 /* Service beside others is longer than alone if it is so by this share, and this sure. */
 static const double blame_stretch_least = 0.05, blame_stretch_errors = 4;
 enum { BLAME_ALONE_LEAST = 32 }; /* commands that show how long service takes alone */
 
 int blame__init(struct blame *b)
 {
-	b->scratch = calloc(BLAME_BATCH, sizeof(struct service));
-	return b->scratch ? index__make_room(&b->index, BLAME_PARTIES) : -ENOMEM;
+	b->submits = calloc(BLAME_BATCH, sizeof(*b->submits));
+	b->issues = calloc(BLAME_BATCH, sizeof(*b->issues));
+	return b->submits && b->issues ? index__make_room(&b->index, BLAME_PARTIES) : -ENOMEM;
 }
 
 void blame__free(struct blame *b)
@@ -31,9 +34,10 @@ void blame__free(struct blame *b)
 		free(b->devices[i].queue);
 	}
 	index__free(&b->index);
-	free(b->scratch);
+	free(b->submits);
+	free(b->issues);
 	b->nr = b->nr_devices = 0;
-	b->scratch = NULL;
+	b->submits = b->issues = NULL;
 }
 
 /* ---- parties ---- */
@@ -98,22 +102,56 @@ static int blame_by_from(const void *a, const void *b)
 	return order ?: COMPARE(x->kind, y->kind);
 }
 
-/* In order of submission; kind is the index of the command. Most are nearly in order. */
-static void blame_sort(const struct blame_device *d, struct service *sorted)
+/*
+ * A command that takes not much longer to its issue than the quickest one is not held: that is what
+ * a submission takes. Returns the number of those that are.
+ */
+static size_t blame_find_held(struct blame_device *d)
+{
+	uint64_t quickest = UINT64_MAX;
+	size_t held = 0;
+
+	for (size_t i = 0; i < d->nr; i++) {
+		uint64_t ns = d->ios[i].at.issue_ns - d->ios[i].at.from_ns;
+
+		quickest = ns < quickest ? ns : quickest;
+	}
+	for (size_t i = 0; i < d->nr; i++) {
+		struct blame_times *at = &d->ios[i].at;
+
+		if (d->ios[i].flight == BLAME_NO_FLIGHT &&
+		    (at->issue_ns - at->from_ns) / 8 <= quickest + blame_submit_ns / 8)
+			at->issue_ns = at->from_ns;
+		held += at->issue_ns != at->from_ns;
+	}
+	return held;
+}
+
+/* kind is the index of the command. */
+static struct service blame_event(const struct blame_device *d, size_t i, bool is_issue)
+{
+	const struct blame_times *at = &d->ios[i].at;
+
+	return (struct service){ is_issue ? at->issue_ns : at->from_ns, at->end_ns, (uint32_t)i };
+}
+
+/* In order of submission, or of issue. Most are nearly in order. */
+static void blame_sort(const struct blame_device *d, bool is_issue, struct service *sorted)
 {
 	size_t steps = 0, i = 0;
 
 	for (; i < d->nr && steps < 32 * (size_t)BLAME_BATCH; i++) {
+		const struct service event = blame_event(d, i, is_issue);
 		size_t at = i;
 
-		for (; at && sorted[at - 1].from_ns > d->ios[i].from_ns; at--, steps++)
+		for (; at && sorted[at - 1].from_ns > event.from_ns; at--, steps++)
 			sorted[at] = sorted[at - 1];
-		sorted[at] = (struct service){ d->ios[i].from_ns, d->ios[i].end_ns, (uint32_t)i };
+		sorted[at] = event;
 	}
 	if (i == d->nr)
 		return;
 	for (; i < d->nr; i++)
-		sorted[i] = (struct service){ d->ios[i].from_ns, d->ios[i].end_ns, (uint32_t)i };
+		sorted[i] = blame_event(d, i, is_issue);
 	qsort(sorted, d->nr, sizeof(*sorted), blame_by_from);
 }
 
@@ -189,47 +227,86 @@ static void blame_unsee(struct blame *b, const struct blame_io *io, uint64_t ns)
 	b->sums[io->party].unseen_ns += ns;
 }
 
+static void blame_issue(struct blame_device *d, const struct blame_io *io)
+{
+	if (io->flight == BLAME_NO_FLIGHT || io->at.issue_ns == io->at.from_ns)
+		return; /* it was not followed, or it was issued when it was submitted */
+	blame_queue__advance(d->queue, io->at.issue_ns);
+	blame_queue__issue(d->queue, io->flight);
+}
+
 static void blame_submit(struct blame *b, struct blame_device *d, struct blame_io *io)
 {
-	if (io->from_ns == io->end_ns) /* its end was here before */
+	if (io->at.from_ns == io->at.end_ns) /* its end was here before */
 		return;
-	blame_queue__advance(d->queue, io->from_ns);
-	io->flight = blame_queue__submit(d->queue, io->party);
+	blame_queue__advance(d->queue, io->at.from_ns);
+	io->flight = io->at.issue_ns == io->at.from_ns
+			     ? blame_queue__submit_issued(d->queue, io->party)
+			     : blame_queue__submit(d->queue, io->party);
 	if (io->flight == BLAME_NO_FLIGHT)
-		blame_unsee(b, io, io->end_ns - io->from_ns);
+		blame_unsee(b, io, io->at.end_ns - io->at.from_ns);
 }
 
 static void blame_end(struct blame_device *d, const struct blame_io *io)
 {
-	blame_queue__advance(d->queue, io->end_ns);
+	blame_queue__advance(d->queue, io->at.end_ns);
 	if (io->flight != BLAME_NO_FLIGHT)
 		blame_queue__end(d->queue, io->flight);
 }
 
-/* All that happened up to then; what was in flight stays. */
+/* Those that happened in the batch before are over. */
+static size_t blame_first(const struct blame_device *d, const struct service *sorted)
+{
+	size_t first = 0;
+
+	while (d->queue->now_ns && first < d->nr && sorted[first].from_ns <= d->queue->now_ns)
+		first++;
+	return first;
+}
+
+static uint64_t blame_when(const struct blame_device *d, const struct service *sorted, size_t at)
+{
+	return at < d->nr ? sorted[at].from_ns : UINT64_MAX;
+}
+
+/* All that happened up to then; what was in flight stays. Returns how many ended. */
+static size_t blame_pass(struct blame *b, struct blame_device *d, uint64_t until_ns)
+{
+	size_t submits = blame_first(d, b->submits), issues = blame_first(d, b->issues), ends = 0;
+
+	for (;;) {
+		uint64_t submit_ns = blame_when(d, b->submits, submits);
+		uint64_t issue_ns = blame_when(d, b->issues, issues);
+		uint64_t end_ns = ends < d->nr ? d->ios[ends].at.end_ns : UINT64_MAX;
+
+		/* What ends now is not in the way of what is submitted now. */
+		if (ends < d->nr && end_ns <= until_ns && end_ns <= submit_ns && end_ns <= issue_ns)
+			blame_end(d, &d->ios[ends++]);
+		else if (submits < d->nr && submit_ns <= until_ns && submit_ns <= issue_ns)
+			blame_submit(b, d, &d->ios[b->submits[submits++].kind]);
+		else if (issues < d->nr && issue_ns <= until_ns)
+			blame_issue(d, &d->ios[b->issues[issues++].kind]);
+		else
+			return ends;
+	}
+}
+
 static void blame_judge(struct blame *b, struct blame_device *d, uint64_t until_ns)
 {
-	struct service *sorted = b->scratch;
-	size_t submits = 0, ends = 0;
+	size_t held = blame_find_held(d), ended;
 
-	blame_sort(d, sorted);
-	blame_renew_servers(d, sorted);
-	while (d->queue->now_ns && submits < d->nr && sorted[submits].from_ns <= d->queue->now_ns)
-		submits++; /* in flight since the batch before */
-	while (ends < d->nr && d->ios[ends].end_ns <= until_ns) {
-		/* What ends now is not in the way of what is submitted now. */
-		if (submits < d->nr && sorted[submits].from_ns < d->ios[ends].end_ns)
-			blame_submit(b, d, &d->ios[sorted[submits++].kind]);
-		else
-			blame_end(d, &d->ios[ends++]);
-	}
-	while (submits < d->nr && sorted[submits].from_ns <= until_ns)
-		blame_submit(b, d, &d->ios[sorted[submits++].kind]);
+	blame_sort(d, false, b->submits);
+	if (held)
+		blame_sort(d, true, b->issues);
+	else
+		memcpy(b->issues, b->submits, d->nr * sizeof(*b->issues));
+	blame_renew_servers(d, b->issues);
+	ended = blame_pass(b, d, until_ns);
 	if (until_ns != UINT64_MAX && until_ns > d->queue->now_ns)
 		blame_queue__advance(d->queue, until_ns);
-	memmove(d->ios, d->ios + ends, (d->nr - ends) * sizeof(*d->ios));
-	d->nr -= ends;
-	b->held -= ends;
+	memmove(d->ios, d->ios + ended, (d->nr - ended) * sizeof(*d->ios));
+	d->nr -= ended;
+	b->held -= ended;
 }
 
 /*
@@ -239,7 +316,7 @@ static void blame_judge(struct blame *b, struct blame_device *d, uint64_t until_
 static void blame_judge_batch(struct blame *b, struct blame_device *d)
 {
 	uint64_t hold_ns = 2 * d->longest_ns > blame_hold_ns ? 2 * d->longest_ns : blame_hold_ns;
-	uint64_t half_ns = d->ios[d->nr / 2].end_ns;
+	uint64_t half_ns = d->ios[d->nr / 2].at.end_ns;
 
 	d->longest_ns /= 2;
 	blame_judge(b, d, d->newest_ns - half_ns < hold_ns ? half_ns : d->newest_ns - hold_ns);
@@ -252,29 +329,31 @@ static bool blame_clip(struct blame *b, const struct blame_device *d, struct bla
 {
 	uint64_t now_ns = d ? d->queue->now_ns : 0;
 
-	if (d && (io->from_ns > now_ns || !now_ns))
+	if (d && (io->at.from_ns > now_ns || !now_ns))
 		return true;
-	if (!d || io->end_ns <= now_ns + 1) {
-		blame_unsee(b, io, io->end_ns - io->from_ns);
+	if (!d || io->at.end_ns <= now_ns + 1) {
+		blame_unsee(b, io, io->at.end_ns - io->at.from_ns);
 		return false;
 	}
-	blame_unsee(b, io, now_ns + 1 - io->from_ns);
-	io->from_ns = now_ns + 1;
+	blame_unsee(b, io, now_ns + 1 - io->at.from_ns);
+	io->at.from_ns = now_ns + 1;
+	if (io->at.issue_ns < io->at.from_ns)
+		io->at.issue_ns = io->at.from_ns;
 	return true;
 }
 
 static void blame_keep(struct blame *b, struct blame_device *d, const struct blame_io *io)
 {
-	uint64_t took_ns = io->end_ns - io->from_ns;
+	uint64_t took_ns = io->at.end_ns - io->at.from_ns;
 
 	size_t at = d->nr++;
 
-	for (; at && d->ios[at - 1].end_ns > io->end_ns; at--)
+	for (; at && d->ios[at - 1].at.end_ns > io->at.end_ns; at--)
 		d->ios[at] = d->ios[at - 1];
 	d->ios[at] = *io;
 	b->held++;
-	if (io->end_ns > d->newest_ns)
-		d->newest_ns = io->end_ns;
+	if (io->at.end_ns > d->newest_ns)
+		d->newest_ns = io->at.end_ns;
 	if (took_ns > d->longest_ns)
 		d->longest_ns = took_ns;
 	if (d->nr == BLAME_BATCH)
@@ -284,22 +363,33 @@ static void blame_keep(struct blame *b, struct blame_device *d, const struct bla
 			blame_judge_batch(b, &b->devices[i]);
 }
 
-int blame__add(struct blame *b, int32_t station, const struct blame_tags *tags, uint64_t from_ns,
-	       uint64_t end_ns)
+/* In this order, whatever the file says; its end is not its issue. */
+static struct blame_times blame_in_order(const struct blame_times *times)
+{
+	struct blame_times at = *times;
+
+	at.from_ns = at.from_ns < at.end_ns ? at.from_ns : at.end_ns;
+	if (at.issue_ns >= at.end_ns)
+		at.issue_ns = at.end_ns ? at.end_ns - 1 : 0;
+	at.issue_ns = at.issue_ns > at.from_ns ? at.issue_ns : at.from_ns;
+	return at;
+}
+
+int blame__add(struct blame *b, int32_t station, const struct blame_tags *tags,
+	       const struct blame_times *times)
 {
 	struct blame_device *d = blame_find_device(b, station);
 	struct blame_tags all = d ? *tags : (struct blame_tags){ .device = BLAME_REST };
-	struct blame_io io;
+	struct blame_io io = { .at = blame_in_order(times), .flight = BLAME_NO_FLIGHT };
 	int party;
 
 	all.station = d ? station : BLAME_REST;
 	party = blame_find(b, &all);
 	if (party < 0)
 		return party;
-	io = (struct blame_io){ from_ns < end_ns ? from_ns : end_ns, end_ns, (uint16_t)party,
-				BLAME_NO_FLIGHT };
+	io.party = (uint16_t)party;
 	b->parties[party].count++;
-	b->parties[party].latency_ns += io.end_ns - io.from_ns;
+	b->parties[party].latency_ns += io.at.end_ns - io.at.from_ns;
 	b->rest += b->parties[party].tags.device == BLAME_REST;
 	if (blame_clip(b, d, &io))
 		blame_keep(b, d, &io);
@@ -420,7 +510,7 @@ uint64_t blame__between(const struct blame *b, size_t victim, size_t culprit)
 uint64_t blame__device(const struct blame *b, size_t victim)
 {
 	const struct blame_sum *sum = &b->sums[victim];
-	uint64_t ns = sum->service_ns + sum->unseen_ns;
+	uint64_t ns = sum->service_ns + sum->idle_ns + sum->unseen_ns;
 
 	for (size_t i = 0; i < b->nr; i++)
 		ns -= sum->cells[i].stretch_ns;

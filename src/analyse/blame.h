@@ -39,8 +39,13 @@ struct blame_party {
 	uint64_t count, latency_ns; /* as they came */
 };
 
+/* A command: submitted, issued to the device, ended. */
+struct blame_times {
+	uint64_t from_ns, issue_ns, end_ns;
+};
+
 struct blame_io {
-	uint64_t from_ns, end_ns;
+	struct blame_times at;
 	uint16_t party, flight;
 };
 
@@ -54,6 +59,8 @@ struct blame_device {
 	struct blame_queue *queue;
 };
 
+struct service;
+
 struct blame {
 	struct blame_party parties[BLAME_PARTIES];
 	struct blame_sum sums[BLAME_PARTIES]; /* by party */
@@ -66,7 +73,7 @@ struct blame {
 	/* Is this party to be left out? NULL: no prediction is wanted. */
 	bool (*leaves_out)(const void *arg, const struct blame_tags *tags);
 	const void *arg;
-	void *scratch; /* for a batch: in order of submission */
+	struct service *submits, *issues; /* of a batch, in their order */
 };
 
 /* All zeros but leaves_out and arg before. -ENOMEM. */
@@ -74,7 +81,7 @@ int blame__init(struct blame *blame);
 void blame__free(struct blame *blame);
 /* In order of end_ns. station: what is shared, a disk or a controller. -ENOMEM. */
 int blame__add(struct blame *blame, int32_t station, const struct blame_tags *tags,
-	       uint64_t from_ns, uint64_t end_ns);
+	       const struct blame_times *times);
 /* The end: judges all that are held. */
 void blame__finish(struct blame *blame);
 

@@ -92,7 +92,10 @@ static void queue_leave(struct blame_queue *q, struct blame_crowd *crowd, uint16
 	crowd_leave(crowd, party);
 }
 
-/* Commands that wait even so: as many others as there are servers are before them. */
+/*
+ * Commands that wait even so: as many others as there are servers are before them. One that is not
+ * issued waits for as many as are issued now.
+ */
 static uint32_t queue_keep_waiting(const struct blame_queue *q, uint32_t counts[BLAME_PARTIES])
 {
 	uint32_t before = 0, nr = 0;
@@ -104,6 +107,17 @@ static uint32_t queue_keep_waiting(const struct blame_queue *q, uint32_t counts[
 			continue;
 		if (!f->is_served && before >= q->servers) {
 			counts[f->party]++;
+			nr++;
+		}
+		before++;
+	}
+	for (uint32_t i = 0; i < q->nr_held; i++) {
+		uint16_t party = q->flights[q->held[i]].party;
+
+		if (q->sums[party].left_out)
+			continue;
+		if (before >= q->nr) {
+			counts[party]++;
 			nr++;
 		}
 		before++;
@@ -136,7 +150,9 @@ void blame_queue__advance(struct blame_queue *q, uint64_t to_ns)
 	uint64_t ns = to_ns - q->now_ns;
 
 	q->now_ns = to_ns;
-	if (!ns || !q->nr)
+	if (!q->served.all)
+		q->idle_ns += ns;
+	if (!ns || !q->served.all)
 		return;
 	q->clock.waited += (double)ns / q->served.all;
 	if (q->served.all > 1)
@@ -147,11 +163,19 @@ void blame_queue__advance(struct blame_queue *q, uint64_t to_ns)
 
 /* ---- commands ---- */
 
-/* The time since the last change was a wait, or service. */
-static void flight_settle(struct blame_flight *f, uint64_t now_ns)
+/* The time since the last change was service, or a wait, for whom there was to wait for. */
+static void queue_settle(const struct blame_queue *q, struct blame_flight *f)
 {
-	*(f->is_served ? &f->service_ns : &f->wait_ns) += now_ns - f->since_ns;
-	f->since_ns = now_ns;
+	uint64_t ns = q->now_ns - f->since_ns, idle_ns = q->idle_ns - f->idle_mark;
+
+	if (f->is_served) {
+		f->service_ns += ns;
+	} else {
+		f->wait_ns += ns - idle_ns;
+		f->idle_ns += idle_ns;
+	}
+	f->since_ns = q->now_ns;
+	f->idle_mark = q->idle_ns;
 }
 
 static uint8_t queue_depth(uint32_t others)
@@ -166,7 +190,7 @@ static uint8_t queue_depth(uint32_t others)
 
 static void queue_serve(struct blame_queue *q, struct blame_flight *f)
 {
-	flight_settle(f, q->now_ns);
+	queue_settle(q, f);
 	if (!f->was_served) {
 		f->depth = queue_depth(q->served.all);
 		f->is_kept = q->leaves_out && !q->nr_left_out;
@@ -188,7 +212,7 @@ void blame_queue__set_servers(struct blame_queue *q, uint32_t servers)
 			queue_serve(q, f);
 			continue;
 		}
-		flight_settle(f, q->now_ns);
+		queue_settle(q, f);
 		f->is_served = false;
 		queue_enter(q, &q->waiting, f->party);
 	}
@@ -204,33 +228,73 @@ static void queue_note_peak(struct blame_queue *q, uint16_t party)
 		sum->first_ns = q->now_ns;
 }
 
-uint16_t blame_queue__submit(struct blame_queue *q, uint16_t party)
+static uint16_t queue_new_flight(struct blame_queue *q, uint16_t party)
 {
 	uint16_t flight;
-	struct blame_flight *f;
 
 	if (!q->nr_idle)
 		return BLAME_NO_FLIGHT;
 	queue_note_peak(q, party);
 	flight = q->idle[--q->nr_idle];
-	f = &q->flights[flight];
-	*f = (struct blame_flight){ .since_ns = q->now_ns, .party = party };
-	q->order[q->nr] = flight;
+	q->flights[flight] = (struct blame_flight){ .since_ns = q->now_ns,
+						    .idle_mark = q->idle_ns,
+						    .party = party };
 	q->nr_left_out += q->sums[party].left_out;
+	return flight;
+}
+
+uint16_t blame_queue__submit(struct blame_queue *q, uint16_t party)
+{
+	uint16_t flight = queue_new_flight(q, party);
+
+	if (flight == BLAME_NO_FLIGHT)
+		return flight;
+	q->held[q->nr_held++] = flight;
+	queue_enter(q, &q->waiting, party);
+	return flight;
+}
+
+uint16_t blame_queue__submit_issued(struct blame_queue *q, uint16_t party)
+{
+	uint16_t flight = queue_new_flight(q, party);
+
+	if (flight == BLAME_NO_FLIGHT)
+		return flight;
+	q->order[q->nr] = flight;
 	if (q->nr++ < q->servers)
-		queue_serve(q, f);
+		queue_serve(q, &q->flights[flight]);
 	else
 		queue_enter(q, &q->waiting, party);
 	return flight;
 }
 
-static void queue_remove(struct blame_queue *q, uint16_t flight)
+/* Returns where it was. */
+static uint32_t queue_take_out(uint16_t *list, uint32_t *nr, uint16_t flight)
 {
 	uint32_t at = 0;
 
-	while (q->order[at] != flight)
+	while (list[at] != flight)
 		at++;
-	memmove(&q->order[at], &q->order[at + 1], (--q->nr - at) * sizeof(q->order[0]));
+	memmove(&list[at], &list[at + 1], (--*nr - at) * sizeof(list[0]));
+	return at;
+}
+
+void blame_queue__issue(struct blame_queue *q, uint16_t flight)
+{
+	struct blame_flight *f = &q->flights[flight];
+
+	queue_take_out(q->held, &q->nr_held, flight);
+	q->order[q->nr] = flight;
+	if (q->nr++ >= q->servers)
+		return;
+	queue_leave(q, &q->waiting, f->party);
+	queue_serve(q, f);
+}
+
+static void queue_remove(struct blame_queue *q, uint16_t flight)
+{
+	uint32_t at = queue_take_out(q->order, &q->nr, flight);
+
 	q->idle[q->nr_idle++] = flight;
 	/* The first of those that wait moves up. */
 	if (at < q->servers && q->nr >= q->servers) {
@@ -253,9 +317,10 @@ void blame_queue__end(struct blame_queue *q, uint16_t flight)
 	struct blame_flight *f = &q->flights[flight];
 	struct blame_sum *sum = &q->sums[f->party];
 
-	flight_settle(f, q->now_ns);
+	queue_settle(q, f);
 	sum->wait_ns += f->wait_ns;
 	sum->service_ns += f->service_ns;
+	sum->idle_ns += f->idle_ns;
 	if (f->was_served)
 		services_add(&sum->services[f->depth], (double)f->service_ns);
 	if (f->is_kept)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * blame_queue.h: who is served and who waits on one device, moment by moment? Commands are in
- * flight in order of submission; the first of them, as many as the device has servers, are served,
- * the others wait for these. Time is divided when a command comes or goes: it costs a step for each
- * party of the device. Used by analyse/blame alone.
+ * blame_queue.h: who is served and who waits on one device, moment by moment? Commands that were
+ * issued are in flight in this order; the first of them, as many as the device has servers, are
+ * served. The others, and those that were submitted but not yet issued, wait for these. Time is
+ * divided when a command comes or goes: it costs a step for each party of the device. Used by
+ * analyse/blame alone.
  */
 #ifndef IOSONAR_ANALYSE_BLAME_QUEUE_H
 #define IOSONAR_ANALYSE_BLAME_QUEUE_H
@@ -34,6 +35,7 @@ struct blame_services {
 /* What one party went through. The sums of commands that ended are complete. */
 struct blame_sum {
 	uint64_t wait_ns, service_ns;
+	uint64_t idle_ns;	    /* not issued while nothing was served */
 	uint64_t unseen_ns;	    /* not followed: it came too late, or too many were in flight */
 	uint64_t unseen;	    /* such commands */
 	uint64_t first_ns, last_ns; /* its first submission, its last end */
@@ -66,7 +68,8 @@ struct blame_member {			/* a party on the device */
 };
 
 struct blame_flight {
-	uint64_t since_ns, wait_ns, service_ns;
+	uint64_t since_ns, wait_ns, service_ns, idle_ns;
+	uint64_t idle_mark; /* of the queue's idle_ns, when this was last added up */
 	uint16_t party;
 	uint8_t depth; /* at the beginning of its service */
 	bool is_served, was_served;
@@ -76,11 +79,13 @@ struct blame_flight {
 struct blame_queue {
 	struct blame_sum *sums; /* by party; the caller's */
 	uint64_t now_ns;
+	uint64_t idle_ns; /* commands waited, and none was served */
 	uint32_t servers;
 	struct blame_flight flights[BLAME_DEEPEST];
-	uint16_t order[BLAME_DEEPEST]; /* of submission: indexes of flights */
+	uint16_t order[BLAME_DEEPEST]; /* of issue: indexes of flights */
+	uint16_t held[BLAME_DEEPEST];  /* not yet issued, in order of submission */
 	uint16_t idle[BLAME_DEEPEST];  /* unused flights */
-	uint32_t nr, nr_idle;
+	uint32_t nr, nr_held, nr_idle;
 	struct blame_crowd served, waiting;
 	struct blame_clock clock;
 	struct blame_member members[BLAME_PARTIES];
@@ -97,8 +102,11 @@ void blame_queue__init(struct blame_queue *queue, struct blame_sum *sums, bool l
 /* Time goes on: it is divided among those in flight. */
 void blame_queue__advance(struct blame_queue *queue, uint64_t to_ns);
 void blame_queue__set_servers(struct blame_queue *queue, uint32_t servers);
-/* Now. Returns its flight, or BLAME_NO_FLIGHT: too many. */
+/* Now. Returns its flight, or BLAME_NO_FLIGHT: too many. It has to be issued. */
 uint16_t blame_queue__submit(struct blame_queue *queue, uint16_t party);
+void blame_queue__issue(struct blame_queue *queue, uint16_t flight);
+/* Both in one. */
+uint16_t blame_queue__submit_issued(struct blame_queue *queue, uint16_t party);
 void blame_queue__end(struct blame_queue *queue, uint16_t flight);
 
 #endif

@@ -46,7 +46,7 @@ static double without_presence(double pause, double before, double now)
 static double without_mean(const struct blame *b, size_t victim, const double *presence)
 {
 	const struct blame_sum *sum = &b->sums[victim];
-	double ns = without_service(b, victim) + (double)sum->unseen_ns;
+	double ns = without_service(b, victim) + (double)(sum->idle_ns + sum->unseen_ns);
 
 	for (size_t i = 0; i < b->nr; i++)
 		if (!b->sums[i].left_out)

@@ -85,7 +85,8 @@ static int blame_on_record(void *state, struct session *s, const struct io_recor
 	struct blame_view *v = state;
 	const struct io_stages *stages = io_record__stages(r);
 	struct blame_tags tags = { .kind = r->kind, .op = r->op };
-	uint64_t from_ns = r->first_ns;
+	struct blame_times times = { r->first_ns, r->first_ns, r->end_ns };
+	int32_t station;
 
 	if (r->what != RECORD_END || (r->kind != IO_NVME && r->kind != IO_BLOCK))
 		return 0;
@@ -93,13 +94,11 @@ static int blame_on_record(void *state, struct session *s, const struct io_recor
 	tags.size_class = (uint8_t)io_size_class(r->bytes);
 	blame_tag(v, r, &tags);
 	/* Submission of its bio; issue if there was no bio or it was not seen. */
-	if (stages && stages->queued_ns && stages->queued_ns < from_ns)
-		from_ns = stages->queued_ns;
+	if (stages && stages->queued_ns && stages->queued_ns < times.from_ns)
+		times.from_ns = stages->queued_ns;
 	v->stageless += !stages && !(r->flags & RECORD_PASSTHROUGH);
-	return blame__add(&v->blame, tags.device < 0 ? tags.device : blame_station(s, tags.device),
-			  &tags, from_ns, r->end_ns)
-		       ? log_no_memory()
-		       : 0;
+	station = tags.device < 0 ? tags.device : blame_station(s, tags.device);
+	return blame__add(&v->blame, station, &tags, &times) ? log_no_memory() : 0;
 }
 
 /* ---- the run ---- */

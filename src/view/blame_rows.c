@@ -389,7 +389,7 @@ static const struct column blame_device_columns[] = {
 	{ "dev", "dev", CELL_TEXT, 7, "disk, the first of those that share a controller",
 	  .at = FIELD(dev) },
 	{ "servers", "servers", CELL_COUNT, 7,
-	  "commands that it serves at once, as last estimated; null: nothing waited in a queue",
+	  "commands that it serves at once, as last estimated; null: all that are issued",
 	  .at = FIELD(servers) },
 	{ "count", "count", CELL_COUNT, 7, "commands", .at = FIELD(count) },
 	{ "latency_ns", "latency", CELL_DURATION, 7,
@@ -443,7 +443,7 @@ static void blame_account(const struct blame_view *v, const struct blame_groups 
 
 static void blame_tell(struct session *s, const struct blame_account *a)
 {
-	char servers[64] = "no queue seen", latency[16], others[16], own[16], device[16];
+	char servers[64] = "serves all at once", latency[16], others[16], own[16], device[16];
 
 	if (a->servers != CELL_NO_NUMBER)
 		snprintf(servers, sizeof(servers), "serves %" PRIu64 " at once", a->servers);
