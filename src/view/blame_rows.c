@@ -341,7 +341,7 @@ static void blame_put_victim(struct blame_view *v, struct session *s, struct bla
 			   : s->format == TABLE_TEXT ? BLAME_TOP
 						     : BLAME_PARTIES;
 	const struct blame_group *group = &g->groups[victim];
-	struct blame_place places[BLAME_PARTIES];
+	struct blame_place places[BLAME_PARTIES] = { { 0 } };
 	struct blame_row row;
 	uint64_t rest_ns = 0;
 
@@ -511,7 +511,7 @@ static bool blame_put_all(struct blame_view *v, struct session *s, struct blame_
 int blame_rows__show(struct blame_view *v, struct session *s)
 {
 	struct blame_groups *g = blame_group(v);
-	struct blame_place places[BLAME_PARTIES];
+	struct blame_place places[BLAME_PARTIES] = { { 0 } };
 	int err;
 
 	if (!g)
