@@ -14,20 +14,14 @@
 #include "base/log.h"
 #include "base/privilege.h"
 #include "base/units.h"
-#include "capture/bytes.h"
 #include "cmd/cmd.h"
-#include "serve/commands.h"
-#include "serve/http.h"
-#include "serve/interval.h"
+#include "serve/content.h"
 #include "serve/listen.h"
 #include "serve/live_page.h"
-#include "serve/reading.h"
 #include "session/io_source.h"
-#include "session/recorder.h"
 #include "session/session.h"
 
 static const uint64_t serve_timer_ns = 1000000000;
-static const uint64_t serve_long_ns = 5000000; /* what takes longer must not come at once again */
 enum { SERVE_SERIES = 2000, SERVE_KEEP_BYTES = 64 << 20 };
 
 struct serve {
@@ -38,7 +32,6 @@ struct serve {
 	/* state */
 	struct listen_address address;
 	int fd; /* until the server owns it; -1 */
-	struct session *session;
 	struct http *http;
 	struct http_page page;
 	struct edges edges;
@@ -46,8 +39,8 @@ struct serve {
 	struct interval interval;
 	struct events events;
 	struct failures failures;
+	struct content content;
 	struct file_options kept; /* of --keep */
-	uint64_t rests_until_ns;
 };
 
 static const char *const by_words[] = { "path", "cgroup", NULL };
@@ -96,84 +89,6 @@ const struct cmd cmd_serve = {
 	.run = serve_run,
 	.needs = NEED_IO,
 };
-
-/* ---- what is asked for ---- */
-
-static int serve_write(struct serve *v, const struct http_request *request, FILE *out)
-{
-	int err;
-
-	if (request->page == ANSWER_METRICS)
-		return reading__write_metrics(&v->reading, request->format, out);
-	if (request->page == ANSWER_DEVICES)
-		return interval__put_devices(&v->reading, out);
-	if (request->page == ANSWER_COMMANDS)
-		return commands__put(v->session, request->query, out);
-	err = reading__take(&v->reading);
-	if (err)
-		return err;
-	if (request->page == ANSWER_LEDGER)
-		return interval__put_ledger(&v->reading, out);
-	return interval__put_latency(&v->interval, &v->reading, clock__mono_ns(), out);
-}
-
-static int serve_make_text(struct serve *v, const struct http_request *request, char **text,
-			   size_t *len)
-{
-	FILE *out = open_memstream(text, len);
-	int err;
-
-	if (!out)
-		return -ENOMEM;
-	err = serve_write(v, request, out);
-	if (fclose(out))
-		err = -ENOMEM;
-	if (err) {
-		free(*text);
-		*text = NULL;
-	}
-	return err;
-}
-
-static int serve_make_capture(struct serve *v, uint64_t from_ns, char **bytes, size_t *len)
-{
-	struct byte_out out = { 0 };
-	int err = recorder__copy(session__recorder(v->session), from_ns, "asked for", &out);
-
-	if (err) {
-		byte_out__free(&out);
-		return err;
-	}
-	*bytes = (char *)out.bytes;
-	*len = out.len;
-	return 0;
-}
-
-/* Of records: rings are not emptied meanwhile, so nobody can have it done again and again. */
-static int serve_make_long(struct serve *v, const struct http_request *request, char **text,
-			   size_t *len)
-{
-	const uint64_t begin_ns = clock__mono_ns(), last_ns = request->query->ns[QUERY_LAST];
-	uint64_t took_ns;
-	int err;
-
-	if (begin_ns < v->rests_until_ns)
-		return -EBUSY;
-	if (request->page == ANSWER_CAPTURE)
-		err = serve_make_capture(v, last_ns < begin_ns ? begin_ns - last_ns : 0, text, len);
-	else
-		err = serve_make_text(v, request, text, len);
-	took_ns = clock__mono_ns() - begin_ns;
-	if (took_ns > serve_long_ns)
-		v->rests_until_ns = begin_ns + 10 * took_ns;
-	return err;
-}
-
-static int serve_make(void *arg, const struct http_request *request, char **text, size_t *len)
-{
-	return request->query ? serve_make_long(arg, request, text, len)
-			      : serve_make_text(arg, request, text, len);
-}
 
 /* An interval that finds no memory is missing on the page, not in the counts. */
 static int serve_on_second(void *arg)
@@ -229,15 +144,15 @@ static int serve_on_start(void *state, struct session *s)
 	char text[160];
 	int err;
 
-	v->session = s;
+	v->content = (struct content){ s, &v->reading, &v->interval, 0 };
 	reading__start(&v->reading, s);
 	interval__start(&v->interval, s->start_ns, clock__wall_ns());
 	err = http__new(&v->http, &(struct http_options){
 					  .fd = v->fd,
 					  .hosts = { v->allow_hosts.words, v->allow_hosts.nr,
 						     listen_address__is_unix(&v->address) },
-					  .make = serve_make,
-					  .arg = v,
+					  .make = content__make,
+					  .arg = &v->content,
 					  .page = v->page,
 					  .events = &v->events,
 					  .run = v->interval.run,
