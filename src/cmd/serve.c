@@ -43,8 +43,14 @@ struct serve {
 	struct file_options kept; /* of --keep */
 };
 
-static const char *const by_words[] = { "path", "cgroup", NULL };
-static const uint32_t by_bits[] = { 1u << BY_PATH, 1u << BY_CGROUP };
+static const char *const by_words[] = { "path", "cgroup", "unit", "container", "pod", NULL };
+static const uint32_t by_bits[] = {
+	1u << SERIES_PATH,
+	1u << SERIES_CGROUP,
+	1u << SERIES_UNIT,
+	1u << SERIES_CONTAINER,
+	1u << SERIES_NAMESPACE | 1u << SERIES_POD,
+};
 
 static const struct option_def serve_options[] = {
 	{ "listen", 0, OPTION_STRING, offsetof(struct serve, listen), "ADDRESS:PORT",
@@ -53,7 +59,8 @@ static const struct option_def serve_options[] = {
 	  "answer requests to this name, too; required for an address that others reach; "
 	  "repeatable" },
 	{ "by", 0, OPTION_LIST, offsetof(struct serve, by), NULL,
-	  "also tell these apart: paths of multipath disks, cgroups of the tasks that submitted",
+	  "also tell these apart: paths of multipath disks; of the tasks that submitted: cgroups, "
+	  "units of systemd, containers, pods",
 	  .choices = by_words },
 	{ "buckets", 0, OPTION_NUMBER, offsetof(struct serve, buckets), "N",
 	  "buckets of a histogram per factor of two: 1, 2, 4 or 8 (default 4)", .min = 1,
@@ -117,8 +124,8 @@ static struct io_wants serve_wants(void *state, const struct options *options)
 
 	return (struct io_wants){
 		.filter = &options->filter,
-		.by_cgroup = v->reading.series.by >> BY_CGROUP & 1,
-		.by_path = v->reading.series.by >> BY_PATH & 1,
+		.by_cgroup = v->reading.series.by & SERIES_OF_CGROUP,
+		.by_path = v->reading.series.by >> SERIES_PATH & 1,
 		.own_cost = true,
 		.records = v->keep_ns.given,
 		.rows = v->keep_ns.given,

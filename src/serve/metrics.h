@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * metrics.h: the page /metrics: families of metrics from the series and the ledger. Pure: it writes
- * what it is given. Names and units are those of iosonar-serve(8).
+ * what it is given. Names and units are those of iosonar-metrics(7).
  */
 #ifndef IOSONAR_SERVE_METRICS_H
 #define IOSONAR_SERVE_METRICS_H

@@ -11,8 +11,52 @@
  */
 static const char *const usual_words[READING_USUAL] = { "read", "write" };
 
+/* A container by its first digits, as other tools show it; a pod by its UID. */
+static void reading_label_by_id(struct reading *r, const char *labels[NR_SERIES_LABELS])
+{
+	snprintf(r->id_text, sizeof(r->id_text), "%.12s", r->names.container);
+	labels[SERIES_CONTAINER] = r->id_text;
+	if (*r->names.pod)
+		labels[SERIES_POD] = r->names.pod;
+}
+
+/* false: it has no names yet. */
+static bool reading_label_container(struct reading *r, const char *labels[NR_SERIES_LABELS])
+{
+	const struct pod_link *link =
+		*r->names.pod ? pods__find(&r->pods, r->names.container) : NULL;
+
+	if (!link) {
+		reading_label_by_id(r, labels);
+		return !*r->names.pod;
+	}
+	labels[SERIES_NAMESPACE] = link->namespace;
+	labels[SERIES_POD] = link->pod;
+	labels[SERIES_CONTAINER] = link->container;
+	return true;
+}
+
+/* Sets all that follow from the cgroup. false: names are missing. */
+static bool reading_label_task(struct reading *r, uint64_t cgroup,
+			       const char *labels[NR_SERIES_LABELS])
+{
+	bool is_final = true;
+
+	session__cgroup_path(r->session, cgroup, r->cgroup_text, sizeof(r->cgroup_text));
+	cgroup_names__find(&r->names, r->cgroup_text);
+	labels[SERIES_CGROUP] = r->cgroup_text;
+	if (*r->names.unit)
+		labels[SERIES_UNIT] = r->names.unit;
+	if (*r->names.container && r->series.by & (1u << SERIES_POD | 1u << SERIES_CONTAINER))
+		is_final = reading_label_container(r, labels);
+	for (int i = 0; i < NR_SERIES_LABELS; i++)
+		if (SERIES_OF_CGROUP & ~r->series.by & 1u << i)
+			labels[i] = NULL;
+	return is_final;
+}
+
 /* Texts are valid until the next call. */
-static void reading_label(void *arg, const struct io_tags *tags,
+static bool reading_label(void *arg, const struct io_tags *tags,
 			  const char *labels[NR_SERIES_LABELS])
 {
 	struct reading *r = arg;
@@ -26,15 +70,14 @@ static void reading_label(void *arg, const struct io_tags *tags,
 				     r->op_text, sizeof(r->op_text));
 	if (tags->path > 0 && tags->path != tags->device) /* a disk with one path has none */
 		labels[SERIES_PATH] = list->devices[tags->path - 1].name;
-	if (r->series.by >> BY_CGROUP & 1)
-		labels[SERIES_CGROUP] = session__cgroup_path(
-			r->session, tags->cgroup, r->cgroup_text, sizeof(r->cgroup_text));
+	return !(r->series.by & SERIES_OF_CGROUP) || reading_label_task(r, tags->cgroup, labels);
 }
 
 int reading__init(struct reading *r)
 {
 	r->series.label = reading_label;
 	r->series.arg = r;
+	r->pods.directory = PODS_DIRECTORY;
 	breakdown__init(&r->rows, 1u << BY_DEV | 1u << BY_OP);
 	return series_set__init(&r->series);
 }
@@ -43,6 +86,7 @@ void reading__free(struct reading *r)
 {
 	series_set__free(&r->series);
 	breakdown__free(&r->rows);
+	pods__free(&r->pods);
 }
 
 /* ---- what is there before the first command ---- */
@@ -79,13 +123,13 @@ static void reading_take_series(struct reading *r, const struct io_tags *tags,
 		r->err = -ENOMEM;
 }
 
-/* With --by cgroup it is not known which there will be. */
+/* Which cgroups there will be is not known. */
 static void reading_expect(struct reading *r)
 {
 	static const struct hist nothing;
 	const struct device_list *list = io_source__devices(r->session);
 
-	for (size_t i = 0; i < list->nr && !(r->series.by >> BY_CGROUP & 1); i++) {
+	for (size_t i = 0; i < list->nr && !(r->series.by & SERIES_OF_CGROUP); i++) {
 		const struct device *device = &list->devices[i];
 		enum io_kind kind = device->kind == DEVICE_NVME_NS ? IO_NVME : IO_BLOCK;
 
@@ -122,7 +166,8 @@ int reading__take(struct reading *r)
 	struct io *io = io_source__collector(r->session);
 
 	r->err = 0;
-	series_set__begin(&r->series);
+	series_set__begin(&r->series, clock__mono_ns());
+	pods__begin(&r->pods);
 	breakdown__begin(&r->rows);
 	reading_expect(r);
 	io_source__read(r->session, reading_take_part, r);

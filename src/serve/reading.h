@@ -10,6 +10,7 @@
 #include "analyse/breakdown.h"
 #include "decode/ledger.h"
 #include "serve/metrics.h"
+#include "serve/pods.h"
 #include "serve/series.h"
 #include "session/session.h"
 
@@ -17,13 +18,15 @@ enum { READING_KINDS = 4 /* enum io_kind */, READING_USUAL = 2 };
 
 struct reading {
 	struct session *session;
-	struct series_set series;	 /* by, most and edges are set by the caller */
-	struct breakdown rows;		 /* by device and operation */
+	struct series_set series; /* by, most and edges are set by the caller */
+	struct breakdown rows;	  /* by device and operation */
+	struct pods pods;
 	const struct failures *failures; /* set by the caller; NULL: not known */
 	struct ledger now;
 	struct ledger shown;			 /* counts that never go down */
 	int usual[READING_USUAL][READING_KINDS]; /* numbers of these operations; -1: not wanted */
-	char device_text[48], op_text[16], cgroup_text[256];
+	char device_text[48], op_text[16], cgroup_text[1024], id_text[16];
+	struct cgroup_names names;
 	int err;
 };
 

@@ -5,15 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const series_keys[NR_SERIES_LABELS] = { "device", "model", "op", "path", "cgroup" };
-
-/* Which series counts the commands with these tags: decided once, when they are first seen. */
-struct series_row {
-	struct io_tags tags;
-	uint32_t series;
+const char *const series_keys[NR_SERIES_LABELS] = {
+	"device", "model", "op", "path", "cgroup", "unit", "namespace", "pod", "container",
 };
 
-enum { SERIES_OTHER = 0 };
+enum { SERIES_OTHER = 0, SERIES_NONE = -1 };
+
+/* Which series counts the commands with these tags: decided once, when their names are known. */
+struct series_row {
+	struct io_tags tags;
+	int32_t series;	   /* SERIES_NONE: not yet decided */
+	uint64_t first_ns; /* when they were first seen */
+};
 
 /* ---- series by their labels ---- */
 
@@ -86,13 +89,13 @@ static int series_set_find(struct series_set *set, const char *const labels[NR_S
 
 int series_set__init(struct series_set *set)
 {
-	const char *labels[NR_SERIES_LABELS] = {
-		[SERIES_DEVICE] = "other",
-		[SERIES_OP] = "other",
-		[SERIES_CGROUP] = set->by >> BY_CGROUP & 1 ? "other" : NULL,
-	};
-	int number = series_set_find(set, labels);
+	const char *labels[NR_SERIES_LABELS] = { [SERIES_DEVICE] = "other", [SERIES_OP] = "other" };
+	int number;
 
+	for (int i = 0; i < NR_SERIES_LABELS; i++)
+		if (set->by & SERIES_OF_CGROUP & 1u << i)
+			labels[i] = "other";
+	number = series_set_find(set, labels);
 	return number < 0 ? number : 0;
 }
 
@@ -137,8 +140,8 @@ static struct io_tags series_project(const struct series_set *set, const struct 
 	out.device = t->device;
 	out.kind = t->kind;
 	out.op = t->op;
-	out.path = set->by >> BY_PATH & 1 ? t->path : 0;
-	out.cgroup = set->by >> BY_CGROUP & 1 ? t->cgroup : 0;
+	out.path = set->by >> SERIES_PATH & 1 ? t->path : 0;
+	out.cgroup = set->by & SERIES_OF_CGROUP ? t->cgroup : 0;
 	return out;
 }
 
@@ -148,34 +151,45 @@ static bool series_row_is(const void *rows, uint32_t number, const void *tags)
 		       sizeof(struct io_tags));
 }
 
-/* The number of the series that counts these; -ENOMEM. */
-static int series_set_row(struct series_set *set, const struct io_tags *tags)
+/* The row of these tags; NULL: out of memory. */
+static struct series_row *series_set_row(struct series_set *set, const struct io_tags *tags)
 {
 	uint64_t hash = index__mix_bytes(0, tags, sizeof(*tags));
 	uint32_t row = index__find(&set->rows_by_tags, hash, series_row_is, set->rows, tags);
+
+	if (row != INDEX_NONE)
+		return &set->rows[row];
+	if (index__reserve(&set->rows_by_tags, &set->rows, sizeof(*set->rows)))
+		return NULL;
+	row = index__add(&set->rows_by_tags, hash);
+	set->rows[row] =
+		(struct series_row){ *tags, tags->other ? SERIES_OTHER : SERIES_NONE, set->now_ns };
+	return &set->rows[row];
+}
+
+/* Sets the row's series, unless its names may come. 0 or -ENOMEM. */
+static int series_set_decide(struct series_set *set, struct series_row *row)
+{
 	const char *labels[NR_SERIES_LABELS] = { NULL };
 	int number;
 
-	if (row != INDEX_NONE)
-		return (int)set->rows[row].series;
-	if (index__reserve(&set->rows_by_tags, &set->rows, sizeof(*set->rows)))
-		return -ENOMEM;
-	if (!tags->other)
-		set->label(set->arg, tags, labels);
-	number = tags->other ? SERIES_OTHER : series_set_find(set, labels);
+	if (!set->label(set->arg, &row->tags, labels) &&
+	    set->now_ns - row->first_ns < SERIES_WAITS_S * 1000000000ULL)
+		return 0;
+	number = series_set_find(set, labels);
 	if (number < 0)
 		return number;
 	if (number != SERIES_OTHER)
-		set->all[number]->device = tags->device;
-	row = index__add(&set->rows_by_tags, hash);
-	set->rows[row] = (struct series_row){ *tags, (uint32_t)number };
-	return number;
+		set->all[number]->device = row->tags.device;
+	row->series = number;
+	return 0;
 }
 
 /* ---- a reading ---- */
 
-void series_set__begin(struct series_set *set)
+void series_set__begin(struct series_set *set, uint64_t now_ns)
 {
+	set->now_ns = now_ns;
 	for (size_t i = 0; i < set->nr; i++)
 		memset(&set->all[i]->now, 0, sizeof(set->all[i]->now));
 	set->counted = 0;
@@ -184,15 +198,17 @@ void series_set__begin(struct series_set *set)
 int series_set__add(struct series_set *set, const struct io_tags *tags, const struct hist *part)
 {
 	struct io_tags mine = series_project(set, tags);
-	int number = series_set_row(set, &mine);
+	struct series_row *row = series_set_row(set, &mine);
 	struct series *series;
 
-	if (number < 0)
-		return number;
-	series = set->all[number];
+	if (!row || (row->series == SERIES_NONE && series_set_decide(set, row)))
+		return -ENOMEM;
+	set->counted += part->count;
+	if (row->series == SERIES_NONE)
+		return 0; /* a later reading has all its counts */
+	series = set->all[row->series];
 	edges__count(set->edges, part, &series->now.latency);
 	series->now.bytes += part->bytes;
-	set->counted += part->count;
 	return 0;
 }
 

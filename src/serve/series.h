@@ -18,9 +18,17 @@ enum series_label {
 	SERIES_OP,
 	SERIES_PATH,
 	SERIES_CGROUP,
+	SERIES_UNIT,
+	SERIES_NAMESPACE,
+	SERIES_POD,
+	SERIES_CONTAINER,
 	NR_SERIES_LABELS,
 };
 extern const char *const series_keys[NR_SERIES_LABELS]; /* "device", "model", ... */
+/* Those that follow from the cgroup of a task. */
+#define SERIES_OF_CGROUP                                                                       \
+	(1u << SERIES_CGROUP | 1u << SERIES_UNIT | 1u << SERIES_NAMESPACE | 1u << SERIES_POD | \
+	 1u << SERIES_CONTAINER)
 
 struct series_sum {
 	struct openmetrics_histogram latency;
@@ -34,15 +42,19 @@ struct series {
 	uint64_t gone_ns; /* its device was first seen to be gone; 0: it is there */
 };
 
-enum { SERIES_STAYS_S = 60 }; /* after its device is gone: every scraper sees its last counts */
+enum {
+	SERIES_STAYS_S = 60, /* after its device is gone: every scraper sees its last counts */
+	SERIES_WAITS_S = 5,  /* for names that appear late; then the labels are those there are */
+};
 
-/* Names tags: sets texts, which are copied before the next call. Others stay NULL. */
-typedef void (*series_label_fn)(void *arg, const struct io_tags *tags,
+/* Names tags: sets texts, which are copied before the next call. Others stay NULL. false: there may
+ * be better names soon. */
+typedef bool (*series_label_fn)(void *arg, const struct io_tags *tags,
 				const char *labels[NR_SERIES_LABELS]);
 
 struct series_set {
 	/* set by the caller */
-	uint32_t by; /* 1 << BY_PATH, 1 << BY_CGROUP */
+	uint32_t by; /* 1 << SERIES_PATH, and any of SERIES_OF_CGROUP */
 	size_t most; /* series, without `other` */
 	const struct edges *edges;
 	series_label_fn label;
@@ -54,6 +66,7 @@ struct series_set {
 	uint64_t counted;    /* commands of this reading, as the collector counts them */
 	/* inside */
 	struct series_row *rows;
+	uint64_t now_ns;
 	struct index rows_by_tags, all_by_labels;
 };
 
@@ -63,7 +76,7 @@ void series_set__free(struct series_set *set);
 void series_set__retire(struct series_set *set, uint64_t now_ns, bool (*is_gone)(void *, int32_t));
 bool series__has_ended(const struct series *series, uint64_t now_ns);
 /* A reading: begin, add every part, end. */
-void series_set__begin(struct series_set *set);
+void series_set__begin(struct series_set *set, uint64_t now_ns);
 int series_set__add(struct series_set *set, const struct io_tags *tags, const struct hist *part);
 void series_set__end(struct series_set *set); /* `shown` is what may be written */
 uint64_t series__count(const struct series *series, const struct edges *edges);

@@ -75,7 +75,7 @@ static void test_edges(void)
 /* ---- series ---- */
 
 /* "dev1", "op2"; cgroups 100 and 101 have the same path, as after a restart of a service. */
-static void label(void *arg, const struct io_tags *t, const char *labels[NR_SERIES_LABELS])
+static bool label(void *arg, const struct io_tags *t, const char *labels[NR_SERIES_LABELS])
 {
 	static char device[16], op[16], cgroup[32];
 
@@ -89,6 +89,7 @@ static void label(void *arg, const struct io_tags *t, const char *labels[NR_SERI
 		labels[SERIES_MODEL] = "ACME \"SSD\"\n# HELP x\\";
 	if (t->cgroup)
 		labels[SERIES_CGROUP] = cgroup;
+	return t->op != 99;
 }
 
 static struct series_set set_of(size_t most, uint32_t by, int *named)
@@ -123,7 +124,7 @@ static void test_limit(void)
 
 	set = set_of(3, 0, &named);
 	for (int pass = 0; pass < 2; pass++) {
-		series_set__begin(&set);
+		series_set__begin(&set, 0);
 		for (int device = 1; device <= 7; device++)
 			add(&set, device, 1, 5, 10 * (unsigned int)device);
 		series_set__add(&set, &(struct io_tags){ .other = 1, .device = 3 },
@@ -148,9 +149,9 @@ static void test_limit(void)
 static void test_same_labels(void)
 {
 	int named = 0;
-	struct series_set set = set_of(10, 1u << BY_CGROUP, &named);
+	struct series_set set = set_of(10, 1u << SERIES_CGROUP, &named);
 
-	series_set__begin(&set);
+	series_set__begin(&set, 0);
 	add(&set, 1, 1, 100, 5);
 	add(&set, 1, 1, 101, 6);
 	add(&set, 1, 1, 102, 7);
@@ -167,7 +168,7 @@ static void test_never_down(void)
 	struct ledger shown = { .failed = 7, .lost = { [LOST_ROW] = 3 } };
 
 	for (unsigned int nr = 10; nr >= 9; nr--) {
-		series_set__begin(&set);
+		series_set__begin(&set, 0);
 		add(&set, 1, 1, 0, nr);
 		series_set__end(&set);
 	}
@@ -180,6 +181,32 @@ static void test_never_down(void)
 	is_u64(shown.retries + shown.in_flight, 3, "what is higher is taken");
 	metrics__raise(&shown, &(struct ledger){ .in_flight = 0 });
 	is_u64(shown.in_flight, 0, "what is in flight may go down");
+	series_set__free(&set);
+}
+
+/* Operation 99 has no name yet: its series begins when it has, or after 5 s without. */
+static void test_late_names(void)
+{
+	const uint64_t second = 1000000000;
+	int named = 0;
+	struct series_set set = set_of(10, 1u << SERIES_POD | 1u << SERIES_UNIT, &named);
+
+	is_str(set.all[0]->labels[SERIES_POD], "other", "`other` has all labels of --by");
+	is_str(set.all[0]->labels[SERIES_UNIT], "other", "each of them");
+	ok(!set.all[0]->labels[SERIES_CGROUP], "and no others");
+	for (uint64_t s = 0; s < 5; s++) {
+		series_set__begin(&set, (100 + s) * second);
+		add(&set, 1, 99, 7, 3 + (unsigned int)s);
+		series_set__end(&set);
+		is_u64(set.nr, 1, "no series yet");
+		is_u64(set.counted, 3 + s, "its commands are counted");
+	}
+	series_set__begin(&set, 105 * second);
+	add(&set, 1, 99, 7, 8);
+	series_set__end(&set);
+	is_u64(set.nr, 2, "now it has one");
+	is_u64(series__count(set.all[1], &edges), 8, "with all commands");
+	is_u64((uint64_t)named, 6, "it was named in each reading");
 	series_set__free(&set);
 }
 
@@ -198,7 +225,7 @@ static void test_gone(void)
 	int named = 0;
 	struct series_set set = set_of(10, 0, &named);
 
-	series_set__begin(&set);
+	series_set__begin(&set, 0);
 	add(&set, 1, 1, 0, 3);
 	add(&set, 2, 1, 0, 4);
 	series_set__end(&set);
@@ -249,7 +276,7 @@ static void test_page(void)
 	struct series_set set = set_of(10, 0, &named);
 	char *old, *open;
 
-	series_set__begin(&set);
+	series_set__begin(&set, 0);
 	add(&set, 1, 1, 0, 13);
 	series_set__end(&set);
 	old = page(&set, OPENMETRICS_TEXT_0_0_4, &(uint64_t){ 1500000000 });
@@ -279,6 +306,7 @@ int main(void)
 	test_limit();
 	test_same_labels();
 	test_never_down();
+	test_late_names();
 	test_gone();
 	test_page();
 	return done_testing();
