@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#define _GNU_SOURCE 1 /* fputs_unlocked */
+#define _GNU_SOURCE 1 /* fwrite_unlocked */
 #include "render/openmetrics.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 #include "decode/column.h"
 
-enum { OPENMETRICS_SECONDS = 25, OPENMETRICS_BYTES = 16 };
+enum { OPENMETRICS_SECONDS = 25, OPENMETRICS_BYTES = 16, OPENMETRICS_REST = 64 /* of a bucket */ };
 _Static_assert(OPENMETRICS_SECONDS <= (int)OPENMETRICS_BOUNDS, "they fit");
 
 static const char *const second_texts[OPENMETRICS_SECONDS] = {
@@ -64,6 +64,8 @@ static void openmetrics_put_pairs(FILE *out, struct openmetrics_labels labels)
 {
 	const char *gap = "";
 
+	if (labels.pairs)
+		fputs_unlocked(labels.pairs, out);
 	for (size_t i = 0; i < labels.nr; i++) {
 		if (!labels.labels[i].value)
 			continue;
@@ -79,7 +81,22 @@ static bool openmetrics_has_pairs(struct openmetrics_labels labels)
 	for (size_t i = 0; i < labels.nr; i++)
 		if (labels.labels[i].value)
 			return true;
-	return false;
+	return labels.pairs && *labels.pairs;
+}
+
+char *openmetrics__pairs(struct openmetrics_labels labels)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	if (!out)
+		return NULL;
+	openmetrics_put_pairs(out, labels);
+	if (!fclose(out))
+		return text;
+	free(text);
+	return NULL;
 }
 
 static void openmetrics_put_labels(FILE *out, struct openmetrics_labels labels)
@@ -156,36 +173,52 @@ void openmetrics__counter(FILE *out, const char *name, struct openmetrics_labels
 	openmetrics_put_count(out, name, "total", labels, value);
 }
 
-/* What all buckets of a histogram begin with; *len is its length. NULL: out of memory. */
+/*
+ * What all buckets of a histogram begin with, and room for the rest of one; *len is the length
+ * without that. NULL: out of memory.
+ */
 static char *openmetrics_bucket_head(const char *name, struct openmetrics_labels labels,
 				     size_t *len)
 {
 	char *text = NULL;
-	FILE *out = open_memstream(&text, len);
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
 
 	if (!out)
 		return NULL;
 	fprintf(out, "%s_bucket{", name);
 	openmetrics_put_pairs(out, labels);
 	fputs(openmetrics_has_pairs(labels) ? ",le=\"" : "le=\"", out);
+	*len = (size_t)ftell(out);
+	fprintf(out, "%*s", OPENMETRICS_REST, "");
 	if (!fclose(out))
 		return text;
 	free(text);
 	return NULL;
 }
 
-/* "} 17\n. A page has tens of thousands of these: printf takes most of the time. */
-static void openmetrics_put_bucket_end(FILE *out, uint64_t count)
+static char *openmetrics_add(char *at, const char *text)
 {
-	char text[32], *at = text + sizeof(text);
+	size_t len = strlen(text);
 
-	*--at = '\n';
+	memcpy(at, text, len);
+	return at + len;
+}
+
+/* 1.023e-06"} 17\n; returns its end. A page has tens of thousands: printf would take most of the
+ * time. */
+static char *openmetrics_end_bucket(char *at, const char *bound, uint64_t count)
+{
+	char text[24], *first = text + sizeof(text);
+
+	*--first = 0;
+	*--first = '\n';
 	do
-		*--at = (char)('0' + count % 10);
+		*--first = (char)('0' + count % 10);
 	while (count /= 10);
-	at -= 3;
-	memcpy(at, "\"} ", 3);
-	fwrite_unlocked(at, 1, (size_t)(text + sizeof(text) - at), out);
+	at = openmetrics_add(at, bound);
+	at = openmetrics_add(at, "\"} ");
+	return openmetrics_add(at, first);
 }
 
 int openmetrics__histogram(FILE *out, const char *name, struct openmetrics_labels labels,
@@ -193,16 +226,16 @@ int openmetrics__histogram(FILE *out, const char *name, struct openmetrics_label
 			   const struct openmetrics_histogram *h, uint64_t per_unit)
 {
 	size_t len = 0;
-	char *head = openmetrics_bucket_head(name, labels, &len);
+	char *head = openmetrics_bucket_head(name, labels, &len), *end;
 	uint64_t count = 0;
 
 	if (!head)
 		return -ENOMEM;
 	for (size_t i = 0; i <= bounds->nr; i++) {
 		count += h->buckets[i];
-		fwrite_unlocked(head, 1, len, out);
-		fputs_unlocked(i < bounds->nr ? bounds->texts[i] : "+Inf", out);
-		openmetrics_put_bucket_end(out, count);
+		end = openmetrics_end_bucket(head + len, i < bounds->nr ? bounds->texts[i] : "+Inf",
+					     count);
+		fwrite_unlocked(head, 1, (size_t)(end - head), out);
 	}
 	free(head);
 	fprintf(out, "%s_sum", name);

@@ -16,14 +16,18 @@ struct openmetrics_label {
 	const char *key, *value;
 };
 
+/* Either labels, or what openmetrics__pairs made of them: escaping takes its time. */
 struct openmetrics_labels {
 	const struct openmetrics_label *labels;
 	size_t nr;
+	const char *pairs; /* NULL: labels */
 };
+/* Allocated. NULL: out of memory. */
+char *openmetrics__pairs(struct openmetrics_labels labels);
 
 /* Buckets by upper bound, each as text in the family's unit and as a number in our unit. */
 struct openmetrics_bounds {
-	const char *const *texts; /* "1e-06" */
+	const char *const *texts; /* "1e-06", at most 32 bytes */
 	const uint64_t *least;	  /* upper bounds, inclusive */
 	size_t nr;
 };

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "serve/accept.h"
 
-#include <stdbool.h>
 #include <string.h>
 #include <strings.h>
 
@@ -87,6 +86,21 @@ enum openmetrics_format accept__format(const char *accept)
 		accept += *accept == ',';
 	}
 	return open && open >= plain ? OPENMETRICS_1_0 : OPENMETRICS_TEXT_0_0_4;
+}
+
+/* The first one that names it decides. "*" does not name it: who wants it, says so. */
+bool accept__zips(const char *encoding)
+{
+	while (encoding && *encoding) {
+		struct accept_part coding = accept_next(&encoding, ",;");
+		bool is_1_0;
+		unsigned int weight = accept_parameters(&encoding, &is_1_0);
+
+		if (accept_part_is(coding, "gzip"))
+			return weight;
+		encoding += *encoding == ',';
+	}
+	return false;
 }
 
 const char *accept__content_type(enum openmetrics_format format)

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "capture/bytes.h"
 #include "serve/commands.h"
+#include "serve/gzip.h"
 #include "session/recorder.h"
 
 static const uint64_t content_long_ns = 5000000; /* what takes longer must not come at once again */
@@ -28,8 +29,26 @@ static int content_write(struct content *c, const struct http_request *request, 
 	return interval__put_latency(c->interval, c->reading, clock__mono_ns(), out);
 }
 
-static int content_make_text(struct content *c, const struct http_request *request, char **text,
-			     size_t *len)
+static int content_make_zipped(struct content *c, const struct http_request *request, char **bytes,
+			       size_t *len)
+{
+	FILE *out;
+	struct gzip *gzip = gzip__new(&out);
+	int err, zip_err;
+
+	if (!gzip)
+		return -ENOMEM;
+	err = content_write(c, request, out);
+	zip_err = gzip__end(gzip, bytes, len);
+	if (err && !zip_err) {
+		free(*bytes);
+		*bytes = NULL;
+	}
+	return err ?: zip_err;
+}
+
+static int content_make_plain(struct content *c, const struct http_request *request, char **text,
+			      size_t *len)
 {
 	FILE *out = open_memstream(text, len);
 	int err;
@@ -44,6 +63,13 @@ static int content_make_text(struct content *c, const struct http_request *reque
 		*text = NULL;
 	}
 	return err;
+}
+
+static int content_make_text(struct content *c, const struct http_request *request, char **text,
+			     size_t *len)
+{
+	return request->zips ? content_make_zipped(c, request, text, len)
+			     : content_make_plain(c, request, text, len);
 }
 
 static int content_make_capture(struct content *c, uint64_t from_ns, char **bytes, size_t *len)

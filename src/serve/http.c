@@ -102,9 +102,9 @@ static const struct {
 static const char http_policy[] =
 	"default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/* The type, and the policy of a page that may do more than be read. */
+/* The type, the policy of a page that may do more than be read, and its encoding. */
 struct http_kind {
-	const char *type, *policy;
+	const char *type, *policy, *encoding;
 };
 
 static bool http_add_headers(struct MHD_Response *r, const struct http_kind *kind,
@@ -117,6 +117,9 @@ static bool http_add_headers(struct MHD_Response *r, const struct http_kind *kin
 	for (size_t i = 0; i < sizeof(http_headers) / sizeof(http_headers[0]); i++)
 		added = added &&
 			MHD_add_response_header(r, http_headers[i].key, http_headers[i].value);
+	if (kind->encoding)
+		added = added && MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_ENCODING,
+							 kind->encoding);
 	if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
 		added = added && MHD_add_response_header(r, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
 	return added;
@@ -142,7 +145,8 @@ static enum MHD_Result http_respond_line(struct MHD_Connection *c, unsigned int 
 	struct MHD_Response *r =
 		MHD_create_response_from_buffer(strlen(text), (void *)text, MHD_RESPMEM_PERSISTENT);
 
-	return http_respond(c, r, status, &(struct http_kind){ "text/plain; charset=utf-8", NULL });
+	return http_respond(c, r, status,
+			    &(struct http_kind){ "text/plain; charset=utf-8", NULL, NULL });
 }
 
 static enum MHD_Result http_respond_page(struct http *http, struct MHD_Connection *c)
@@ -152,7 +156,7 @@ static enum MHD_Result http_respond_page(struct http *http, struct MHD_Connectio
 		MHD_create_response_from_buffer(page->len, page->text, MHD_RESPMEM_PERSISTENT);
 
 	return http_respond(c, r, MHD_HTTP_OK,
-			    &(struct http_kind){ "text/html; charset=utf-8", page->policy });
+			    &(struct http_kind){ "text/html; charset=utf-8", page->policy, NULL });
 }
 
 static enum MHD_Result http_respond_busy(struct MHD_Connection *c)
@@ -175,6 +179,8 @@ static enum MHD_Result http_respond_made(struct http *http, struct MHD_Connectio
 		accept__format(
 			MHD_lookup_connection_value(c, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT)),
 		query,
+		accept__zips(MHD_lookup_connection_value(c, MHD_HEADER_KIND,
+							 MHD_HTTP_HEADER_ACCEPT_ENCODING)),
 	};
 	struct MHD_Response *r;
 	char *text = NULL;
@@ -190,7 +196,7 @@ static enum MHD_Result http_respond_made(struct http *http, struct MHD_Connectio
 			    &(struct http_kind){ page == ANSWER_METRICS
 							 ? accept__content_type(request.format)
 							 : "application/x-ndjson",
-						 NULL });
+						 NULL, request.zips ? "gzip" : NULL });
 }
 
 /* ---- events ---- */
@@ -266,7 +272,8 @@ static enum MHD_Result http_respond_events(struct http *http, struct MHD_Connect
 		http_end_stream(stream);
 	else
 		MHD_add_response_header(r, "X-Accel-Buffering", "no"); /* nginx would keep them */
-	return http_respond(c, r, MHD_HTTP_OK, &(struct http_kind){ "text/event-stream", NULL });
+	return http_respond(c, r, MHD_HTTP_OK,
+			    &(struct http_kind){ "text/event-stream", NULL, NULL });
 }
 
 /* ---- a capture ---- */
@@ -314,7 +321,7 @@ static enum MHD_Result http_respond_capture(struct http *http, struct MHD_Connec
 		MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_DISPOSITION,
 					"attachment; filename=\"iosonar.cap\"");
 	return http_respond(c, r, MHD_HTTP_OK,
-			    &(struct http_kind){ "application/octet-stream", NULL });
+			    &(struct http_kind){ "application/octet-stream", NULL, NULL });
 }
 
 static void http_resume(struct http *http)

@@ -23,6 +23,7 @@ struct http_request {
 	enum answer_page page;
 	enum openmetrics_format format;
 	const struct query *query; /* NULL: the page takes none */
+	bool zips;		   /* the text has to be compressed by gzip */
 };
 
 struct http_options {

@@ -5,16 +5,13 @@
 
 enum { METRICS_NS = 1000000000 };
 
-static const struct openmetrics_labels metrics_no_labels = { NULL, 0 };
+static const struct openmetrics_labels metrics_no_labels = { NULL, 0, NULL };
 
 /* ---- per series ---- */
 
-static struct openmetrics_labels metrics_labels(const struct series *series,
-						struct openmetrics_label labels[NR_SERIES_LABELS])
+static struct openmetrics_labels metrics_labels(const struct series *series)
 {
-	for (int i = 0; i < NR_SERIES_LABELS; i++)
-		labels[i] = (struct openmetrics_label){ series_keys[i], series->labels[i] };
-	return (struct openmetrics_labels){ labels, NR_SERIES_LABELS };
+	return (struct openmetrics_labels){ NULL, 0, series->pairs };
 }
 
 /* The first one is `other`: it appears when something is in it. */
@@ -28,16 +25,15 @@ static bool metrics_has(const struct metrics *m, size_t at)
 static int metrics_write_latencies(const struct metrics *m, FILE *out)
 {
 	static const char name[] = "iosonar_command_latency_seconds";
-	struct openmetrics_label labels[NR_SERIES_LABELS];
 	int err = 0;
 
 	openmetrics__family(out, name, "histogram", "seconds",
 			    "Commands by time from their first issue to their end.");
 	for (size_t i = 0; i < m->set->nr && !err; i++)
 		if (metrics_has(m, i))
-			err = openmetrics__histogram(
-				out, name, metrics_labels(m->set->all[i], labels),
-				&m->set->edges->bounds, &m->set->all[i]->shown.latency, METRICS_NS);
+			err = openmetrics__histogram(out, name, metrics_labels(m->set->all[i]),
+						     &m->set->edges->bounds,
+						     &m->set->all[i]->shown.latency, METRICS_NS);
 	return err;
 }
 
@@ -62,7 +58,6 @@ static void metrics_write_counters(const struct metrics *m, FILE *out)
 		{ "iosonar_bytes", "bytes", "Bytes that these commands moved or covered.",
 		  metrics_bytes },
 	};
-	struct openmetrics_label labels[NR_SERIES_LABELS];
 
 	for (size_t c = 0; c < sizeof(counters) / sizeof(counters[0]); c++) {
 		openmetrics__counter_family(out, m->format, counters[c].name, counters[c].unit,
@@ -70,7 +65,7 @@ static void metrics_write_counters(const struct metrics *m, FILE *out)
 		for (size_t i = 0; i < m->set->nr; i++)
 			if (metrics_has(m, i))
 				openmetrics__counter(out, counters[c].name,
-						     metrics_labels(m->set->all[i], labels),
+						     metrics_labels(m->set->all[i]),
 						     counters[c].value(m, m->set->all[i]));
 	}
 }
@@ -85,7 +80,7 @@ static void metrics_write_failure(void *out, const struct failure *failure)
 						    { "op", failure->op },
 						    { "status", failure->status } };
 
-	openmetrics__counter(out, metrics_failed, (struct openmetrics_labels){ labels, 3 },
+	openmetrics__counter(out, metrics_failed, (struct openmetrics_labels){ labels, 3, NULL },
 			     failure->count);
 }
 
@@ -130,7 +125,7 @@ static void metrics_write_losses(const struct metrics *m, FILE *out)
 
 		if (!strncmp(terms[i].name, prefix, strlen(prefix)))
 			openmetrics__counter(out, "iosonar_lost",
-					     (struct openmetrics_labels){ &reason, 1 },
+					     (struct openmetrics_labels){ &reason, 1, NULL },
 					     terms[i].value);
 	}
 }
@@ -144,8 +139,8 @@ static void metrics_write_self(const struct metrics *m, FILE *out)
 			    "--series.");
 	openmetrics__gauge(out, "iosonar_series_dropped", metrics_no_labels, m->set->nr_dropped);
 	openmetrics__family(out, "iosonar_build_info", "gauge", NULL, "Version of iosonar.");
-	openmetrics__gauge(out, "iosonar_build_info", (struct openmetrics_labels){ &version, 1 },
-			   1);
+	openmetrics__gauge(out, "iosonar_build_info",
+			   (struct openmetrics_labels){ &version, 1, NULL }, 1);
 }
 
 static void metrics_write_cost(const struct metrics *m, FILE *out)

@@ -44,23 +44,35 @@ static bool series_has(const void *all, uint32_t number, const void *labels)
 
 static void series_free(struct series *series)
 {
-	for (int i = 0; series && i < NR_SERIES_LABELS; i++)
+	if (!series)
+		return;
+	for (int i = 0; i < NR_SERIES_LABELS; i++)
 		free(series->labels[i]);
+	free(series->pairs);
 	free(series);
+}
+
+static char *series_write(const char *const labels[NR_SERIES_LABELS])
+{
+	struct openmetrics_label all[NR_SERIES_LABELS];
+
+	for (int i = 0; i < NR_SERIES_LABELS; i++)
+		all[i] = (struct openmetrics_label){ series_keys[i], labels[i] };
+	return openmetrics__pairs((struct openmetrics_labels){ all, NR_SERIES_LABELS, NULL });
 }
 
 static struct series *series_new(const char *const labels[NR_SERIES_LABELS])
 {
 	struct series *series = calloc(1, sizeof(*series));
+	bool is_whole = series && (series->pairs = series_write(labels));
 
-	for (int i = 0; series && i < NR_SERIES_LABELS; i++) {
-		series->labels[i] = labels[i] ? strdup(labels[i]) : NULL;
-		if (labels[i] && !series->labels[i]) {
-			series_free(series);
-			return NULL;
-		}
-	}
-	return series;
+	for (int i = 0; i < NR_SERIES_LABELS && is_whole; i++)
+		if (labels[i])
+			is_whole = (series->labels[i] = strdup(labels[i]));
+	if (is_whole)
+		return series;
+	series_free(series);
+	return NULL;
 }
 
 /* The number of the series; -ENOMEM. */

@@ -37,6 +37,7 @@ struct series_sum {
 
 struct series {
 	char *labels[NR_SERIES_LABELS]; /* NULL: it has no such label. Hostile */
+	char *pairs;			/* the same, as they are written */
 	struct series_sum now, shown;
 	int32_t device;	  /* as in struct io_tags; 0: `other` */
 	uint64_t gone_ns; /* its device was first seen to be gone; 0: it is there */

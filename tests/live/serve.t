@@ -92,7 +92,19 @@ check_counts() {
 	is "$(grep -v '^#' "$tmp/open" | grep -v seconds)" "$(grep -v '^#' "$tmp/page" | grep -v seconds)" "with the same samples"
 	is "$(scrape -I | tr -d '\r' | grep -cE '^(HTTP/1.1 200 OK|Connection: close|X-Content-Type-Options: nosniff|Content-Security-Policy: default-src .none.;.*)$')" 4 "HEAD"
 	is "$(scrape -I | grep -ci '^access-control')" 0 "no CORS"
+	check_gzip
 	check_api "$reads" "$writes"
+}
+
+# Compressed for those who ask for it: the same text, a quarter of it at most.
+check_gzip() {
+	scrape -H 'Accept-Encoding: gzip' -D "$tmp/head" >"$tmp/zipped"
+	is "$(grep -ci '^Content-Encoding: gzip' "$tmp/head")" 1 "gzip: for one who accepts it"
+	is "$(gzip -dc <"$tmp/zipped" | grep -v seconds)" "$(grep -v seconds "$tmp/page")" "gzip: the same text"
+	[ $(($(stat -c %s "$tmp/zipped") * 4)) -lt "$(stat -c %s "$tmp/page")" ]
+	ok $? "gzip: less than a quarter ($(stat -c %s "$tmp/zipped") of $(stat -c %s "$tmp/page"))"
+	scrape -H 'Accept-Encoding: br, gzip;q=0' -D "$tmp/head" >"$tmp/plain"
+	is "$(grep -ci '^Content-Encoding' "$tmp/head") $(grep -c '^iosonar_build_info' "$tmp/plain")" "0 1" "gzip: not for one who does not"
 }
 
 api() { curl -sS --max-time 10 "http://127.0.0.1:$port$1"; }

@@ -60,6 +60,22 @@ static void test_formats(void)
 	       "and of OpenMetrics");
 }
 
+static void test_encodings(void)
+{
+	static const char *const zips[] = { "gzip", "GZip;q=0.001", "deflate, gzip, br",
+					    "identity;q=0.5 , gzip ; q=1.0", "br;q=1,gzip" };
+	static const char *const plain[] = {
+		"",	      "identity", "gzip;q=0", "*",	   "gzip;q=0.000", "deflate",
+		"xgzip, gzi", "gzip;q=x", "gzip;q=",  "x;gzip,,;", "gzip;q=0,gzip"
+	};
+
+	for (size_t i = 0; i < sizeof(zips) / sizeof(zips[0]); i++)
+		ok(accept__zips(zips[i]), "gzip: %s", zips[i]);
+	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++)
+		ok(!accept__zips(plain[i]), "plain: '%s'", plain[i]);
+	ok(!accept__zips(NULL), "no Accept-Encoding: plain");
+}
+
 static void test_addresses(void)
 {
 	static const struct {
@@ -138,6 +154,7 @@ static void test_unix(void)
 int main(void)
 {
 	test_formats();
+	test_encodings();
 	test_addresses();
 	test_unix();
 	return done_testing();
