@@ -19,7 +19,7 @@ struct capture_memory {
 	struct memory_block *first, **end;
 	uint64_t last_ns, newest_ns;
 	size_t most_bytes, bytes;
-	uint64_t nr_records;
+	uint64_t nr_records, nr_forgotten;
 	bool is_short;
 };
 
@@ -37,6 +37,7 @@ static void memory_forget_first(struct capture_memory *memory)
 		memory->end = &memory->first;
 	memory->bytes -= memory_block_bytes(block);
 	memory->nr_records -= block->chunk.count;
+	memory->nr_forgotten += block->chunk.count;
 	free(block);
 }
 
@@ -233,6 +234,45 @@ int capture_memory__each(struct capture_memory *memory, uint64_t from_ns, uint64
 	}
 	capture_unblock__free(unblock);
 	return err ?: seen >= most;
+}
+
+static int memory_visit_nth(struct capture_unblock *unblock, uint64_t nth,
+			    struct capture_visit visit)
+{
+	const struct io_record *record, *end;
+
+	while ((record = capture_unblock__next(unblock, &end)) != end)
+		for (; record < end; record = stages__next_record(record))
+			if (!nth--) {
+				visit.record(visit.arg, record);
+				return 0;
+			}
+	return -ENOENT;
+}
+
+int capture_memory__find(struct capture_memory *memory, uint64_t number, struct capture_visit visit)
+{
+	const struct capture_translation none = { 0 };
+	struct capture_unblock *unblock = capture_unblock__new();
+	int err = unblock ? capture_writer__flush(memory->writer) : -ENOMEM;
+	struct memory_block *block = memory->first;
+	uint64_t first = capture_memory__kept_from(memory);
+
+	if (!err && number < first)
+		err = -ENOENT;
+	for (; block && number - first >= block->chunk.count; block = block->next)
+		first += block->chunk.count;
+	if (!err)
+		err = block ? capture_unblock__open(unblock, &block->chunk, block->payload, &none)
+			    : -ENOENT;
+	err = err ?: memory_visit_nth(unblock, number - first, visit);
+	capture_unblock__free(unblock);
+	return err;
+}
+
+uint64_t capture_memory__kept_from(const struct capture_memory *memory)
+{
+	return memory->nr_forgotten + 1;
 }
 
 size_t capture_memory__bytes(const struct capture_memory *memory)

@@ -35,6 +35,12 @@ int capture_memory__copy(struct capture_memory *memory, uint64_t from_ns, const 
 int capture_memory__each(struct capture_memory *memory, uint64_t from_ns, uint64_t to_ns,
 			 uint64_t most, struct capture_visit visit);
 
+/* The record of this number: they are numbered from 1 in the order of writing. -ENOENT: it was
+ * forgotten, or not yet written; -ENOMEM. */
+int capture_memory__find(struct capture_memory *memory, uint64_t number,
+			 struct capture_visit visit);
+uint64_t capture_memory__kept_from(const struct capture_memory *memory); /* the lowest number */
+
 size_t capture_memory__bytes(const struct capture_memory *memory);
 uint64_t capture_memory__nr_records(const struct capture_memory *memory); /* kept */
 /* True if most_bytes, not time, made it forget. */

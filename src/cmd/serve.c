@@ -141,7 +141,10 @@ static const struct file_options *serve_keeps(const void *state)
 
 static int serve_on_record(void *state, struct session *s, const struct io_record *record)
 {
-	failures__add(&((struct serve *)state)->failures, s, record);
+	struct serve *v = state;
+
+	failures__add(&v->failures, s, record);
+	reading__add_record(&v->reading, record);
 	return 0;
 }
 

@@ -140,7 +140,6 @@ static void openmetrics_put_units(FILE *out, uint64_t value, uint64_t per_unit)
 	fprintf(out, "%" PRIu64, value / per_unit);
 	if (per_unit > 1)
 		fprintf(out, ".%09" PRIu64, value % per_unit * (1000000000 / per_unit));
-	fputc('\n', out);
 }
 
 void openmetrics__gauge_seconds(FILE *out, const char *name, struct openmetrics_labels labels,
@@ -149,6 +148,7 @@ void openmetrics__gauge_seconds(FILE *out, const char *name, struct openmetrics_
 	fputs(name, out);
 	openmetrics_put_labels(out, labels);
 	openmetrics_put_units(out, ns, 1000000000);
+	fputc('\n', out);
 }
 
 void openmetrics__counter_seconds(FILE *out, const char *name, struct openmetrics_labels labels,
@@ -157,6 +157,7 @@ void openmetrics__counter_seconds(FILE *out, const char *name, struct openmetric
 	fprintf(out, "%s_total", name);
 	openmetrics_put_labels(out, labels);
 	openmetrics_put_units(out, ns, 1000000000);
+	fputc('\n', out);
 }
 
 static void openmetrics_put_count(FILE *out, const char *name, const char *suffix,
@@ -221,6 +222,16 @@ static char *openmetrics_end_bucket(char *at, const char *bound, uint64_t count)
 	return openmetrics_add(at, first);
 }
 
+static void openmetrics_put_exemplar(FILE *out, const struct openmetrics_exemplar *e,
+				     uint64_t per_unit)
+{
+	fprintf(out, " # {record=\"%" PRIu64 "\"} ", e->record);
+	openmetrics_put_units(out, e->value, per_unit);
+	fputc(' ', out);
+	openmetrics_put_units(out, e->wall_ns, 1000000000);
+	fputc('\n', out);
+}
+
 int openmetrics__histogram(FILE *out, const char *name, struct openmetrics_labels labels,
 			   const struct openmetrics_bounds *bounds,
 			   const struct openmetrics_histogram *h, uint64_t per_unit)
@@ -228,6 +239,7 @@ int openmetrics__histogram(FILE *out, const char *name, struct openmetrics_label
 	size_t len = 0;
 	char *head = openmetrics_bucket_head(name, labels, &len), *end;
 	uint64_t count = 0;
+	bool has_exemplar;
 
 	if (!head)
 		return -ENOMEM;
@@ -235,12 +247,17 @@ int openmetrics__histogram(FILE *out, const char *name, struct openmetrics_label
 		count += h->buckets[i];
 		end = openmetrics_end_bucket(head + len, i < bounds->nr ? bounds->texts[i] : "+Inf",
 					     count);
+		has_exemplar = h->exemplars && h->exemplars[i].record;
+		end -= has_exemplar; /* before the end of the line */
 		fwrite_unlocked(head, 1, (size_t)(end - head), out);
+		if (has_exemplar)
+			openmetrics_put_exemplar(out, &h->exemplars[i], per_unit);
 	}
 	free(head);
 	fprintf(out, "%s_sum", name);
 	openmetrics_put_labels(out, labels);
 	openmetrics_put_units(out, h->sum, per_unit);
+	fputc('\n', out);
 	openmetrics_put_count(out, name, "count", labels, count);
 	return 0;
 }

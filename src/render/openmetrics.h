@@ -38,9 +38,16 @@ extern const struct openmetrics_bounds openmetrics_seconds; /* of ns, 1 us to 10
 extern const struct openmetrics_bounds openmetrics_bytes;   /* 512 to 16 Mi, powers of two */
 enum { OPENMETRICS_BOUNDS = 256 };			    /* none has more */
 
+/* A value that is in a bucket, and the record that it is of. Prometheus' older format has none. */
+struct openmetrics_exemplar {
+	uint64_t record; /* its number; 0: the bucket has no exemplar */
+	uint64_t value, wall_ns;
+};
+
 struct openmetrics_histogram {
 	uint64_t buckets[OPENMETRICS_BOUNDS + 1]; /* not cumulative; the last is above all bounds */
 	uint64_t sum;
+	const struct openmetrics_exemplar *exemplars; /* of each bucket; NULL: none */
 };
 
 enum openmetrics_format { OPENMETRICS_TEXT_0_0_4, OPENMETRICS_1_0 };

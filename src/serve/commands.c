@@ -93,17 +93,27 @@ static uint64_t commands_later(uint64_t ns, uint64_t by_ns)
 	return ns > UINT64_MAX - by_ns ? UINT64_MAX : ns + by_ns;
 }
 
-static int commands_put(struct commands *c, FILE *out)
+/* 1: there are more; 0; -ENOMEM. */
+static int commands_look(struct commands *c)
 {
 	const uint64_t start_ns = c->session->start_ns;
+	const struct capture_visit visit = { commands_visit, c };
+	int err;
+
+	if (!c->query->number)
+		return recorder__each(session__recorder(c->session),
+				      commands_later(start_ns, c->query->ns[QUERY_FROM]),
+				      commands_later(start_ns, c->query->ns[QUERY_TO]),
+				      COMMANDS_LOOKED_AT, visit);
+	err = recorder__find(session__recorder(c->session), c->query->number, visit);
+	return err == -ENOENT ? 0 : err;
+}
+
+static int commands_put(struct commands *c, FILE *out)
+{
 	int err = commands_choose(c);
 
-	err = err
-		      ?: recorder__each(session__recorder(c->session),
-					commands_later(start_ns, c->query->ns[QUERY_FROM]),
-					commands_later(start_ns, c->query->ns[QUERY_TO]),
-					COMMANDS_LOOKED_AT,
-					(struct capture_visit){ commands_visit, c });
+	err = err ?: commands_look(c);
 	if (err < 0)
 		return err;
 	c->sum.is_all = err ? "no" : "yes";

@@ -27,6 +27,11 @@ struct edges {
 
 /* per_octave: a power of two, at most 8. */
 void edges__init(struct edges *edges, unsigned int per_octave);
+/* The bucket of a value. */
+static inline size_t edges__bucket(const struct edges *edges, uint64_t ns)
+{
+	return edges->bucket_of[hist_slot(ns)];
+}
 /* Adds the values of a distribution to the buckets. */
 void edges__count(const struct edges *edges, const struct hist *hist,
 		  struct openmetrics_histogram *into);

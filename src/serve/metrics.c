@@ -22,6 +22,35 @@ static bool metrics_has(const struct metrics *m, size_t at)
 	return at ? !series__has_ended(series, m->now_ns) : series__count(series, m->set->edges);
 }
 
+/* Those whose records are kept. */
+static void metrics_fill_exemplars(const struct metrics *m, const struct series *series,
+				   struct openmetrics_exemplar *exemplars)
+{
+	for (size_t i = 0; i <= m->set->edges->bounds.nr; i++) {
+		const struct exemplar *slowest = &series->slowest[i];
+
+		exemplars[i] = (struct openmetrics_exemplar){
+			slowest->number >= m->kept_from ? slowest->number : 0,
+			slowest->lat_ns,
+			m->wall_ns + slowest->end_ns,
+		};
+	}
+}
+
+static int metrics_write_latency(const struct metrics *m, const struct series *series,
+				 const char *name, FILE *out)
+{
+	struct openmetrics_exemplar exemplars[OPENMETRICS_BOUNDS + 1];
+	struct openmetrics_histogram latency = series->shown.latency;
+
+	if (series->slowest && m->format == OPENMETRICS_1_0) {
+		metrics_fill_exemplars(m, series, exemplars);
+		latency.exemplars = exemplars;
+	}
+	return openmetrics__histogram(out, name, metrics_labels(series), &m->set->edges->bounds,
+				      &latency, METRICS_NS);
+}
+
 static int metrics_write_latencies(const struct metrics *m, FILE *out)
 {
 	static const char name[] = "iosonar_command_latency_seconds";
@@ -31,9 +60,7 @@ static int metrics_write_latencies(const struct metrics *m, FILE *out)
 			    "Commands by time from their first issue to their end.");
 	for (size_t i = 0; i < m->set->nr && !err; i++)
 		if (metrics_has(m, i))
-			err = openmetrics__histogram(out, name, metrics_labels(m->set->all[i]),
-						     &m->set->edges->bounds,
-						     &m->set->all[i]->shown.latency, METRICS_NS);
+			err = metrics_write_latency(m, m->set->all[i], name, out);
 	return err;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "serve/query.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include "base/units.h"
 
@@ -14,7 +15,8 @@ static const struct {
 };
 
 static const char query_usage[] = "expected /capture?last=60s or "
-				  "/api/commands?from=5s&to=6s&min=1ms&max=2ms&dev=NAME\n";
+				  "/api/commands?from=5s&to=6s&min=1ms&max=2ms&dev=NAME or "
+				  "/api/commands?number=17\n";
 
 struct query query__new(void)
 {
@@ -59,8 +61,22 @@ static bool query_unescape(const char *text, char *buf, size_t size)
 	return len;
 }
 
+/* Digits only. It stands alone. */
+static bool query_take_number(struct query *q, const char *value)
+{
+	if (q->number || q->given || *q->dev || !*value ||
+	    strspn(value, "0123456789") != strlen(value) || strlen(value) > 18)
+		return false;
+	q->number = strtoull(value, NULL, 10);
+	return q->number;
+}
+
 static bool query_take(struct query *q, enum answer_page page, const char *key, const char *value)
 {
+	if (page == ANSWER_COMMANDS && !strcmp(key, "number"))
+		return query_take_number(q, value);
+	if (q->number)
+		return false;
 	if (page == ANSWER_COMMANDS && !strcmp(key, "dev"))
 		return !*q->dev && query_unescape(value, q->dev, sizeof(q->dev));
 	for (int i = 0; i < NR_QUERY_KEYS; i++) {

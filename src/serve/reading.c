@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "decode/op.h"
 #include "session/io_source.h"
+#include "session/recorder.h"
 
 /* Every disk has these: their series exist before the first command, or its rate would be unknown.
  */
@@ -87,6 +88,32 @@ void reading__free(struct reading *r)
 	series_set__free(&r->series);
 	breakdown__free(&r->rows);
 	pods__free(&r->pods);
+	exemplars__free(&r->exemplars);
+}
+
+/* ---- records ---- */
+
+static bool reading_tag(void *arg, const struct io_record *record, struct io_tags *tags)
+{
+	const struct reading *r = arg;
+	const struct device *device = io_source__device(r->session, record);
+	const struct device_list *list = io_source__devices(r->session);
+	int at = device ? (int)(device - list->devices) : -1;
+
+	if (!device || r->series.by & SERIES_OF_CGROUP)
+		return false;
+	*tags = (struct io_tags){
+		.device = device_list__head(list, at) + 1,
+		.path = at + 1,
+		.kind = record->kind,
+		.op = record->op,
+	};
+	return true;
+}
+
+void reading__add_record(struct reading *r, const struct io_record *record)
+{
+	exemplars__add(&r->exemplars, record, recorder__kept_from(session__recorder(r->session)));
 }
 
 /* ---- what is there before the first command ---- */
@@ -102,6 +129,7 @@ static bool reading_has_op(const struct option_list *ops, const char *word)
 void reading__start(struct reading *r, struct session *s)
 {
 	r->session = s;
+	r->exemplars = (struct exemplars){ .set = &r->series, .tags = reading_tag, .arg = r };
 	for (int op = 0; op < READING_USUAL; op++) {
 		uint64_t marks[READING_KINDS][4] = { { 0 } };
 
@@ -197,6 +225,9 @@ int reading__write_metrics(struct reading *r, enum openmetrics_format format, FI
 	if (err)
 		return err;
 	series_set__retire(&r->series, metrics.now_ns, reading_is_gone);
+	if (session__recorder(r->session))
+		metrics.kept_from = recorder__kept_from(session__recorder(r->session));
+	metrics.wall_ns = clock__wall_ns() - metrics.now_ns;
 	own = io__own_cost(io_source__collector(r->session));
 	metrics.own_ns = own.is_known ? &own.ns : NULL;
 	return metrics__write(&metrics, out);

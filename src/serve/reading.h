@@ -9,6 +9,7 @@
 
 #include "analyse/breakdown.h"
 #include "decode/ledger.h"
+#include "serve/exemplars.h"
 #include "serve/metrics.h"
 #include "serve/pods.h"
 #include "serve/series.h"
@@ -22,6 +23,7 @@ struct reading {
 	struct breakdown rows;	  /* by device and operation */
 	struct pods pods;
 	const struct failures *failures; /* set by the caller; NULL: not known */
+	struct exemplars exemplars;	 /* with a recorder */
 	struct ledger now;
 	struct ledger shown;			 /* counts that never go down */
 	int usual[READING_USUAL][READING_KINDS]; /* numbers of these operations; -1: not wanted */
@@ -34,6 +36,8 @@ int reading__init(struct reading *reading); /* 0 or -ENOMEM */
 void reading__free(struct reading *reading);
 /* Programs are attached: devices and operations are known. */
 void reading__start(struct reading *reading, struct session *session);
+/* With a recorder: every record that it takes, in its order. */
+void reading__add_record(struct reading *reading, const struct io_record *record);
 /* All counts of this moment. 0 or -ENOMEM. */
 int reading__take(struct reading *reading);
 /* The same, as the page /metrics. 0 or -ENOMEM. */

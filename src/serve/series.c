@@ -49,6 +49,7 @@ static void series_free(struct series *series)
 	for (int i = 0; i < NR_SERIES_LABELS; i++)
 		free(series->labels[i]);
 	free(series->pairs);
+	free(series->slowest);
 	free(series);
 }
 
@@ -207,18 +208,27 @@ void series_set__begin(struct series_set *set, uint64_t now_ns)
 	set->counted = 0;
 }
 
-int series_set__add(struct series_set *set, const struct io_tags *tags, const struct hist *part)
+int series_set__find(struct series_set *set, const struct io_tags *tags)
 {
 	struct io_tags mine = series_project(set, tags);
 	struct series_row *row = series_set_row(set, &mine);
-	struct series *series;
 
 	if (!row || (row->series == SERIES_NONE && series_set_decide(set, row)))
 		return -ENOMEM;
+	return row->series == SERIES_NONE ? -EAGAIN : row->series;
+}
+
+int series_set__add(struct series_set *set, const struct io_tags *tags, const struct hist *part)
+{
+	int number = series_set__find(set, tags);
+	struct series *series;
+
+	if (number == -ENOMEM)
+		return number;
 	set->counted += part->count;
-	if (row->series == SERIES_NONE)
+	if (number < 0)
 		return 0; /* a later reading has all its counts */
-	series = set->all[row->series];
+	series = set->all[number];
 	edges__count(set->edges, part, &series->now.latency);
 	series->now.bytes += part->bytes;
 	return 0;

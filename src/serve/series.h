@@ -35,12 +35,19 @@ struct series_sum {
 	uint64_t bytes;
 };
 
+/* A command that stands for its bucket. */
+struct exemplar {
+	uint64_t number; /* of its record; 0: none */
+	uint64_t lat_ns, end_ns;
+};
+
 struct series {
 	char *labels[NR_SERIES_LABELS]; /* NULL: it has no such label. Hostile */
 	char *pairs;			/* the same, as they are written */
 	struct series_sum now, shown;
-	int32_t device;	  /* as in struct io_tags; 0: `other` */
-	uint64_t gone_ns; /* its device was first seen to be gone; 0: it is there */
+	int32_t device;		  /* as in struct io_tags; 0: `other` */
+	uint64_t gone_ns;	  /* its device was first seen to be gone; 0: it is there */
+	struct exemplar *slowest; /* of each bucket; NULL: none */
 };
 
 enum {
@@ -80,6 +87,8 @@ bool series__has_ended(const struct series *series, uint64_t now_ns);
 void series_set__begin(struct series_set *set, uint64_t now_ns);
 int series_set__add(struct series_set *set, const struct io_tags *tags, const struct hist *part);
 void series_set__end(struct series_set *set); /* `shown` is what may be written */
+/* The number of the series that counts these; -EAGAIN: not yet decided; -ENOMEM. */
+int series_set__find(struct series_set *set, const struct io_tags *tags);
 uint64_t series__count(const struct series *series, const struct edges *edges);
 
 #endif

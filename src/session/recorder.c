@@ -477,6 +477,16 @@ int recorder__each(struct recorder *r, uint64_t from_ns, uint64_t to_ns, uint64_
 	return capture_memory__each(r->memory, from_ns, to_ns, most, visit);
 }
 
+int recorder__find(struct recorder *r, uint64_t number, struct capture_visit visit)
+{
+	return capture_memory__find(r->memory, number, visit);
+}
+
+uint64_t recorder__kept_from(const struct recorder *r)
+{
+	return capture_memory__kept_from(r->memory);
+}
+
 static int recorder_trailer(struct recorder *r, const struct ledger *ledger)
 {
 	struct ledger_term terms[LEDGER_TERMS];

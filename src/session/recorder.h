@@ -56,11 +56,13 @@ int recorder__info(struct recorder *recorder, const char *key, const char *value
 int recorder__info_number(struct recorder *recorder, const char *key, uint64_t number);
 /* --last: writes the memory to a file. */
 int recorder__save(struct recorder *recorder, const char *why);
-/* Of a memory: as capture_memory__copy and capture_memory__each. */
+/* Of a memory: as the functions of capture_memory. */
 int recorder__copy(struct recorder *recorder, uint64_t from_ns, const char *why,
 		   struct byte_out *out);
 int recorder__each(struct recorder *recorder, uint64_t from_ns, uint64_t to_ns, uint64_t most,
 		   struct capture_visit visit);
+int recorder__find(struct recorder *recorder, uint64_t number, struct capture_visit visit);
+uint64_t recorder__kept_from(const struct recorder *recorder);
 /* ledger NULL: the run recorded no commands. */
 int recorder__finish(struct recorder *recorder, uint64_t end_ns, const struct ledger *ledger);
 

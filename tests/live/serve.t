@@ -181,8 +181,42 @@ check_keep() {
 		"$("$IOSONAR" trace -r "$tmp/cap" -o json 2>/dev/null | python3 -c 'import json, sys; l = [r["lat_ns"] for r in map(json.loads, sys.stdin) if r["type"] == "trace"]; print(sum(x < 10**6 for x in l), sum(x >= 10**6 for x in l))')" \
 		"those below 1 ms, and the others"
 	is "$(scrape | grep -c '^iosonar_failed_commands_total')" 0 "no failure, no status"
+	check_exemplars
 	check_memory
 	ends "$pid" keep
+}
+
+# Each exemplar is a command of its bucket that the recorder has, and none of the bucket is slower.
+check_exemplars() {
+	is "$(scrape | grep -c ' # {')" 0 "exemplars: not in the older format"
+	python3 - "$port" "$name" "$tmp/cap" "$IOSONAR" >"$tmp/exemplars" 2>&1 <<-'EOF'
+		import http.client, json, re, subprocess, sys
+		port, name, cap, iosonar = sys.argv[1:]
+		def get(path, **headers):
+		    c = http.client.HTTPConnection("127.0.0.1", int(port), timeout=10)
+		    c.request("GET", path, headers=headers)
+		    return c.getresponse().read().decode()
+		lats = {"read": [], "write": []}
+		trace = subprocess.run([iosonar, "trace", "-r", cap, "-o", "json"], capture_output=True, text=True).stdout
+		for r in map(json.loads, trace.splitlines()):
+		    if r["type"] == "trace": lats[r["op"]].append(r["lat_ns"])
+		seen, low, filled = 0, {"read": 0, "write": 0}, 0
+		page = get("/metrics", Accept="application/openmetrics-text;version=1.0.0")
+		for m in re.finditer(r'_bucket\{device="%s",op="(\w+)",le="([^"]+)"\} \d+(?: # \{record="(\d+)"\} (\S+) (\S+))?\n' % name, page):
+		    op, le, number, value, when = m.groups()
+		    high = 2**63 if le == "+Inf" else round(float(le) * 1e9)
+		    mine = [x for x in lats[op] if low[op] < x <= high]
+		    low[op] = high
+		    filled += bool(mine)
+		    if not number: continue
+		    command = json.loads(get("/api/commands?number=" + number).splitlines()[0])
+		    assert command["type"] == "trace" and command["op"] == op and command["lat_ns"] == round(float(value) * 1e9) == max(mine), (m.group(0), command, max(mine))
+		    seen += 1
+		assert filled == seen > 0, (filled, seen)
+		assert json.loads(get("/api/commands?number=999999999"))["matched"] == 0
+		print("every bucket")
+	EOF
+	is "$(cat "$tmp/exemplars")" "every bucket" "exemplars: each filled bucket has its slowest command, by its number"
 }
 
 # What is too old falls out, which is no loss.
@@ -348,12 +382,16 @@ ask() {
 }
 start_prometheus() {
 	serve prometheus -d "$name"
+	scrape_with_prometheus
+}
+# scrape_with_prometheus: what serves at $port
+scrape_with_prometheus() {
 	served=$pid served_port=$port prometheus_port=$(free_port)
 	cat >"$tmp/prometheus.yml" <<-EOF
 		global: {scrape_interval: 1s, scrape_timeout: 1s}
 		scrape_configs: [{job_name: iosonar, static_configs: [{targets: ['localhost:$served_port']}]}]
 	EOF
-	prometheus --config.file="$tmp/prometheus.yml" --storage.tsdb.path="$tmp/tsdb" --log.level=warn \
+	prometheus --enable-feature=exemplar-storage --config.file="$tmp/prometheus.yml" --storage.tsdb.path="$tmp/tsdb" --log.level=warn \
 		--web.listen-address="127.0.0.1:$prometheus_port" 2>"$tmp/prometheus.log" </dev/null &
 	pids+=("$!")
 	for _ in $(seq 100); do
@@ -411,6 +449,25 @@ check_prometheus() {
 	ends "$served" prometheus
 }
 
+# Exemplars that Prometheus has stored: each names a record.
+exemplars() {
+	curl -sS --max-time 10 "http://127.0.0.1:$prometheus_port/api/v1/query_exemplars?query=iosonar_command_latency_seconds_bucket&start=$(($(date +%s) - 600))&end=$(($(date +%s) + 1))" |
+		python3 -c 'import json, sys; print(*sorted(e["labels"]["record"] for s in json.load(sys.stdin)["data"] for e in s["exemplars"]))'
+}
+check_prometheus_exemplars() {
+	serve stored -d "$name" --keep 1m
+	rm -rf "$tmp/tsdb"
+	scrape_with_prometheus
+	fio_load read 1 >/dev/null
+	for _ in $(seq 50); do
+		[ -n "$(exemplars)" ] && break
+		sleep 0.1
+	done
+	is "$(exemplars)" "$(scrape -H 'Accept: application/openmetrics-text;version=1.0.0' | sed -n 's/.* # {record="\([0-9]*\)"} .*/\1/p' | sort | xargs)" \
+		"Prometheus stores the exemplars"
+	ends "$served" stored
+}
+
 # ---- the run ----
 
 [ "$(id -u)" -eq 0 ] || skip_all "needs root"
@@ -444,6 +501,7 @@ check_activation
 check_series
 start_prometheus
 check_prometheus
+check_prometheus_exemplars
 check_hostile
 echo "1..$nr"
 exit $((failed > 0))

@@ -1002,6 +1002,31 @@ static void test_memory_each(struct capture_memory *memory)
 	is_u64(sums[0], 0, "has none");
 }
 
+/* Numbers count all records since the first one. */
+static void test_memory_find(struct capture_memory *memory)
+{
+	static const struct {
+		uint64_t number, end_ns; /* 0: -ENOENT */
+	} wanted[] = {
+		{ 54001, 55000000000 }, { 55000, 55000999000 },
+		{ 55001, 56000000000 }, { 57123, 58000122000 },
+		{ 60000, 60000999000 }, { 54000, 0 },
+		{ 60001, 0 },		{ 0, 0 },
+		{ UINT64_MAX, 0 },
+	};
+
+	is_u64(capture_memory__kept_from(memory), 54001, "55 seconds are forgotten");
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+		uint64_t sums[2] = { 0 };
+		int err = capture_memory__find(memory, wanted[i].number,
+					       (struct capture_visit){ count_visit, sums });
+
+		ok(err == (wanted[i].end_ns ? 0 : -ENOENT), "number %llu is there, or is not",
+		   (unsigned long long)wanted[i].number);
+		is_u64(sums[1], wanted[i].end_ns, "and is that record");
+	}
+}
+
 /* Clocks go on, records do not: what is old goes, and memory does not grow. */
 static void test_memory_idle(struct capture_memory *memory, struct capture_writer *writer)
 {
@@ -1070,6 +1095,7 @@ static void test_memory(void)
 	capture_reader__free(reader);
 	test_memory_copy(memory);
 	test_memory_each(memory);
+	test_memory_find(memory);
 	test_memory_idle(memory, writer);
 	capture_memory__free(memory);
 

@@ -53,15 +53,21 @@ static void write_gauges(FILE *out)
 	openmetrics__end(out);
 }
 
+static bool histogram_exemplars;
+
 static void write_histogram(FILE *out)
 {
 	static const char *const texts[] = { "0.001", "1.0" };
 	static const uint64_t least[] = { 1000000, 1000000000 };
 	const struct openmetrics_bounds bounds = { texts, least, 2 };
-	const struct openmetrics_histogram histogram = { .buckets = { 3, 0, 4 },
-							 .sum = 12000000345 };
+	const struct openmetrics_exemplar exemplars[] = { { 17, 900001, 1700000000000000005 },
+							  { 0 },
+							  { 18, 2000000000, 1700000001500000000 } };
+	struct openmetrics_histogram histogram = { .buckets = { 3, 0, 4 }, .sum = 12000000345 };
 	const struct openmetrics_label op = { "op", "read" };
 
+	if (histogram_exemplars)
+		histogram.exemplars = exemplars;
 	openmetrics__histogram(out, "l", (struct openmetrics_labels){ &op, 1 }, &bounds, &histogram,
 			       1000000000);
 }
@@ -104,6 +110,15 @@ static void test_text(void)
 	       "l_bucket{op=\"read\",le=\"+Inf\"} 7\nl_sum{op=\"read\"} 12.000000345\n"
 	       "l_count{op=\"read\"} 7\n",
 	       "buckets are cumulative, the last one is the count, the sum is exact");
+	free(histogram);
+	histogram_exemplars = true;
+	histogram = written(write_histogram);
+	is_str(histogram,
+	       "l_bucket{op=\"read\",le=\"0.001\"} 3 # {record=\"17\"} 0.000900001 "
+	       "1700000000.000000005\nl_bucket{op=\"read\",le=\"1.0\"} 3\n"
+	       "l_bucket{op=\"read\",le=\"+Inf\"} 7 # {record=\"18\"} 2.000000000 "
+	       "1700000001.500000000\nl_sum{op=\"read\"} 12.000000345\nl_count{op=\"read\"} 7\n",
+	       "a bucket may have an exemplar");
 	free(gauges);
 	free(histogram);
 }

@@ -34,6 +34,8 @@ static void test_good(void)
 	   "their times");
 	is_str(q.dev, "loop0#2", "and a device, unescaped");
 	ok(!of_one(ANSWER_METRICS, "anything", NULL).refusal, "other pages take any query");
+	is_u64(of_one(ANSWER_COMMANDS, "number", "17").number, 17, "number=17");
+	ok(!of_one(ANSWER_COMMANDS, "number", "999999999999999999").refusal, "18 digits");
 }
 
 static void test_bad(void)
@@ -59,8 +61,24 @@ static void test_bad(void)
 					     "\xff" };
 	static const char *const devs[] = { "",	     "%",  "%4", "%zz", "%00",
 					    "a%00b", "%4", "a%", "%%",	"%-1" };
+	static const char *const numbers[] = { "",   "0",  "-1",   "+1",
+					       " 1", "1 ", "0x1",  "1e3",
+					       "x",  "1s", "1%30", "1000000000000000000" };
 	char longest[65];
 	struct query q;
+
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		ok(of_one(ANSWER_COMMANDS, "number", numbers[i]).refusal, "number=%s", numbers[i]);
+	ok(of_one(ANSWER_CAPTURE, "number", "1").refusal, "a capture has no number");
+	q = of_one(ANSWER_COMMANDS, "number", "1");
+	query__add(&q, ANSWER_COMMANDS, "number", "1");
+	ok(q.refusal, "a number twice");
+	q = of_one(ANSWER_COMMANDS, "number", "1");
+	query__add(&q, ANSWER_COMMANDS, "min", "1s");
+	ok(q.refusal, "a number stands alone");
+	q = of_one(ANSWER_COMMANDS, "dev", "sda");
+	query__add(&q, ANSWER_COMMANDS, "number", "1");
+	ok(q.refusal, "also behind others");
 
 	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
 		ok(of_one(ANSWER_CAPTURE, "last", times[i]).refusal, "last=%s", times[i]);

@@ -5,6 +5,7 @@
  * the same values.
  */
 #include <stdlib.h>
+#include "serve/exemplars.h"
 #include "serve/metrics.h"
 #include "tap.h"
 
@@ -210,6 +211,52 @@ static void test_late_names(void)
 	series_set__free(&set);
 }
 
+/* ---- exemplars ---- */
+
+static bool tag(void *arg, const struct io_record *record, struct io_tags *tags)
+{
+	(void)arg;
+	*tags = (struct io_tags){ .device = record->device, .op = record->op };
+	return record->device;
+}
+
+static struct io_record ended(uint16_t device, uint64_t lat_ns)
+{
+	return (struct io_record){ .device = device, .first_ns = 1000, .end_ns = 1000 + lat_ns };
+}
+
+static void test_exemplars(void)
+{
+	int named = 0;
+	struct series_set set = set_of(1, 0, &named);
+	struct exemplars e = { .set = &set, .tags = tag };
+	const uint64_t lats[] = { 2000, 2040, 2001, 1000000 };
+	const size_t low = edges__bucket(&edges, 2000), high = edges__bucket(&edges, 1000000);
+	struct io_record record = { .device = 1, .what = RECORD_ATTEMPT };
+
+	exemplars__add(&e, &record, 1); /* number 1 */
+	for (int i = 0; i < 4; i++) {
+		record = ended(1, lats[i]);
+		exemplars__add(&e, &record, 1);
+	}
+	is_u64(set.all[1]->slowest[low].number, 3, "the slowest of a bucket, by its number");
+	is_u64(set.all[1]->slowest[low].lat_ns, 2040, "its latency");
+	is_u64(set.all[1]->slowest[high].number, 5, "another bucket has its own");
+	record = ended(1, 1999);
+	exemplars__add(&e, &record, 3); /* 6 */
+	is_u64(set.all[1]->slowest[low].number, 3, "a faster one does not replace it");
+	exemplars__add(&e, &record, 4); /* 7 */
+	is_u64(set.all[1]->slowest[low].number, 7, "unless it is forgotten");
+	record = ended(2, 2000);
+	exemplars__add(&e, &record, 1);
+	ok(!set.all[0]->slowest && set.nr == 2, "`other` has none");
+	record = ended(0, 2000);
+	exemplars__add(&e, &record, 1);
+	is_u64(e.nr, 9, "every record has a number");
+	exemplars__free(&e);
+	series_set__free(&set);
+}
+
 static int32_t gone_device;
 
 static bool is_gone(void *arg, int32_t device)
@@ -307,6 +354,7 @@ int main(void)
 	test_same_labels();
 	test_never_down();
 	test_late_names();
+	test_exemplars();
 	test_gone();
 	test_page();
 	return done_testing();
