@@ -2,8 +2,8 @@
 /*
  * serve.c: how long do I/Os take, for browsers and Prometheus? Counts in the kernel as `latency`
  * does, at its cost, and answers requests with all counts of that moment; a page gets each second
- * as it ends. It cannot see what `latency` cannot. With --keep it costs what `record` costs, and
- * knows each command of the last minutes.
+ * as it ends. It cannot see what `latency` cannot. With --keep it costs what `latency -w` costs,
+ * and knows each command of the last minutes.
  */
 #include <errno.h>
 #include <inttypes.h>
