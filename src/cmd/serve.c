@@ -39,6 +39,7 @@ struct serve {
 	struct interval interval;
 	struct events events;
 	struct failures failures;
+	struct who who;
 	struct content content;
 	struct file_options kept; /* of --keep */
 };
@@ -144,6 +145,7 @@ static int serve_on_record(void *state, struct session *s, const struct io_recor
 	struct serve *v = state;
 
 	failures__add(&v->failures, s, record);
+	who__add(&v->who, record);
 	reading__add_record(&v->reading, record);
 	return 0;
 }
@@ -278,6 +280,7 @@ static void serve_prepare_keep(struct serve *v)
 		v->kept.size_bytes = (struct option_number){ SERVE_KEEP_BYTES, true };
 	v->interval.kept_ns = v->keep_ns.value;
 	v->interval.failures = v->reading.failures = &v->failures;
+	v->interval.who = &v->who;
 }
 
 static int serve_prepare(struct serve *v)
@@ -318,6 +321,7 @@ static int serve_run(void *state, const struct options *options, char **argv)
 		close(v->fd);
 	reading__free(&v->reading);
 	events__free(&v->events);
+	who__free(&v->who);
 	live_page__free(&v->page);
 	return err;
 }

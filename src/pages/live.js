@@ -19,7 +19,7 @@
 	function second(rows) {
 		const of = type => rows.filter(row => row.type === type), whole = of('interval')[0];
 		return {number: whole.number, begin_s: whole.time_s - whole.interval_s, end_s: whole.time_s, whole,
-			devices: new Map(of('device').map(row => [row.dev, row])), ops: of('latency'), failed: of('failed'), ledger: of('ledger')[0] ?? null};
+			devices: new Map(of('device').map(row => [row.dev, row])), ops: of('latency'), failed: of('failed'), who: of('who'), ledger: of('ledger')[0] ?? null};
 	}
 
 	function take(rows) {
@@ -88,7 +88,12 @@
 	const failed = page.table({id: 'failed', caption: 'Failed commands, since the start', rows: [], columns: columns('dev', 'op', 'status', 'count')});
 	const ops = page.table({id: 'ops', caption: 'Operations, in the last second', rows: [], columns: columns('dev', 'op', 'count', ...measured)});
 
+	const who = page.table({id: 'who', caption: 'Processes, in the last second, on all devices', rows: [], columns: columns('comm', 'count', 'iops', 'mb_per_s', 'mean_ns', 'max_ns')});
+	const whoNote = element('p', {class: 'empty', id: 'who-note', text: 'The server keeps no single commands. Start it as iosonar serve --keep 10m to see processes here.'});
+
 	function showTables() {
+		who.update(seconds.at(-1)?.who.map(row => ({...row, comm: row.comm ?? 'all others'})) ?? []);
+		who.hidden = !(whoNote.hidden = Boolean(seconds.at(-1)?.whole.keep_s));
 		const last = seconds.at(-1), names = new Set([...models.keys(), ...last?.devices.keys() ?? []].filter(name => name !== null));
 		devices.update([...names].map(dev => ({model: models.get(dev), ...last?.devices.get(dev), dev})).filter(isChosen));
 		ops.update((last?.ops ?? []).filter(isChosen));
@@ -230,6 +235,7 @@
 				chart.figure('Percentiles of each second', null, percentiles.parts), chart.figure('IO/s', null, rate.parts)),
 			commands,
 			section('devices', 'Devices', null, devices, ops),
+			section('who', 'Who', null, whoNote, who),
 			section('errors', 'Errors', null, errors, failed)),
 		element('footer', null, 'The same as data: ', ['/metrics', '/api/latency', '/api/devices', '/api/ledger'].flatMap((path, i) => [i ? ', ' : '', element('a', {href: path.slice(1), text: path})]), '.'));
 

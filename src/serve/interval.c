@@ -234,6 +234,8 @@ int interval__end(struct interval *v, struct reading *r, uint64_t now_ns, FILE *
 	err = err ?: interval_put_ops(v, r, rows, r->rows.nr, &span, out);
 	if (v->failures)
 		err = err ?: failures__put(v->failures, out);
+	if (v->who)
+		err = err ?: who__end(v->who, span.seconds, out);
 	err = err ?: interval__put_ledger(r, out);
 	free(rows);
 	breakdown__mark(&r->rows);

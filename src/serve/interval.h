@@ -11,6 +11,7 @@
 #include "serve/edges.h"
 #include "serve/failures.h"
 #include "serve/reading.h"
+#include "serve/who.h"
 
 struct interval {
 	struct edges edges; /* of cells */
@@ -20,6 +21,7 @@ struct interval {
 	uint64_t start_ns, last_ns;
 	struct ledger before;
 	const struct failures *failures; /* NULL: not known */
+	struct who *who;		 /* likewise */
 	/* scratch of one row: too large for a stack */
 	struct hist hist, sum;
 	char cells[EDGES_MOST * 24];

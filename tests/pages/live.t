@@ -197,8 +197,10 @@ def check_commands(b, server):
     tap.ok('--keep' in b.text('#commands .empty'), 'without a recorder a cell says what would show its commands')
     server.commands = [{'type': 'trace', 'time_s': 6.5 + i, 'dev': 'nvme0n1', 'op': 'read', 'command': HOSTILE, 'lat_ns': 90000, 'status': 'ok', 'attempts': 1,
                         'comm': HOSTILE, 'pid': 100 + i} for i in range(2)] + [{'type': 'commands', 'matched': 7, 'shown': 2, 'all': True}]
+    tap.ok('--keep' in b.text('#who-note') and not b.find('#who').is_displayed(), 'without a recorder nobody is named')
+    whose = [{'type': 'who', 'comm': comm, 'count': count, 'iops': float(count), 'mb_per_s': .1, 'mean_ns': 20000, 'max_ns': 90000} for comm, count in ((HOSTILE, 15), (None, 7))]
     server.send(second(7, {'nvme0n1': 20, HOSTILE: 2}, lost=12, failed=2, keep=600.0) +
-                [json.dumps({'type': 'failed', 'dev': 'nvme0n1', 'op': 'read', 'status': HOSTILE, 'count': 2})])
+                [json.dumps(row) for row in [{'type': 'failed', 'dev': 'nvme0n1', 'op': 'read', 'status': HOSTILE, 'count': 2}, *whose]])
     b.wait(CELLS, 14)
     b.run("const s = document.querySelector('#filter'); s.value = 'nvme0n1'; s.dispatchEvent(new Event('change'))")
     b.run('arguments[0].focus()', chart)
@@ -208,6 +210,8 @@ def check_commands(b, server):
     tap.eq(b.text('#commands caption'), '7 commands, the first 2 are shown', 'and how many there are')
     tap.eq([path for path in server.asked if 'commands' in path], ['/api/commands?from=6000000000ns&to=7000000000ns&min=81920ns&max=98304ns&dev=nvme0n1'],
            'it asks for this second, this latency, this device')
+    tap.eq(b.rows('#who'), [[HOSTILE, '15', '15.0', '0.1', '20.0us', '90.0us'], ['all others', '7', '7.0', '0.1', '20.0us', '90.0us']], 'processes')
+    tap.eq(b.find('#who-note').is_displayed(), False, 'and no word that they are missing')
     tap.eq(b.rows('#failed'), [['nvme0n1', 'read', HOSTILE, '2']], 'failed commands, by status')
     rect = b.all('#section-time .cells rect')[0]
     b.run("""const box = arguments[0].getBoundingClientRect(), at = {clientX: box.x + box.width / 2, clientY: box.y + box.height / 2};
@@ -319,6 +323,8 @@ def real_cases(dev, where):
         b = watch(url + '/')
         tap.ok(b.wait("return document.querySelector('#status').textContent.startsWith('Connected')", True), 'a real server: connected')
         reads(dev, 1009)
+        whose = "return [...document.querySelectorAll('#who tbody tr')].map(row => row.cells[0].textContent + ' ' + row.cells[1].textContent).join()"
+        tap.ok(b.wait(whose + ".startsWith('dd ')", True), 'dd is named')
         done = 'Ledger: issued 1,009 = completed 1,009 + in flight 0; nothing lost'
         tap.eq(b.wait(ISSUED, done), done, 'the ledger has every read')
         tap.ok(b.run(CELLS) > 0, 'the heat map has cells')
