@@ -373,6 +373,30 @@ check_hostile() {
 	ends "$hostile" hostile
 }
 
+# ---- a stalled download ----
+
+# Beside the rest, as above. A unix socket holds 0.2 MB: the capture has to be larger.
+start_stalled() {
+	: >"$tmp/stalled.err"
+	"$IOSONAR" serve -d "$name" --keep 5m --listen "unix:$tmp/stalled" 2>>"$tmp/stalled.err" </dev/null &
+	stalled=$!
+	pids+=("$stalled")
+	await_line "$tmp/stalled.err" '^keeping '
+	fio_load read 100003 --ioengine=libaio --iodepth=16 >/dev/null
+	sleep 0.2
+	timeout 60 python3 "$here/serve_stalled.py" "$tmp/stalled" >"$tmp/stalled.tap" 2>&1 </dev/null &
+	stalled_peer=$!
+	pids+=("$stalled_peer")
+}
+check_stalled() {
+	local code=0
+	wait "$stalled_peer" || code=$?
+	say_tap stalled: "$tmp/stalled.tap"
+	is "$code $(grep -c '^ok - ' "$tmp/stalled.tap")" "0 6" "a stalled download: six cases"
+	kill -TERM "$stalled"
+	wait "$stalled"
+}
+
 # ---- Prometheus ----
 
 free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
@@ -491,6 +515,7 @@ name=${disk#/dev/}
 dd if=/dev/zero of="$disk" bs=1M oflag=direct status=none 2>/dev/null
 
 start_hostile
+start_stalled
 check_counts
 check_privileges
 check_keep
@@ -504,5 +529,6 @@ start_prometheus
 check_prometheus
 check_prometheus_exemplars
 check_hostile
+check_stalled
 echo "1..$nr"
 exit $((failed > 0))
