@@ -198,14 +198,6 @@ static char *openmetrics_bucket_head(const char *name, struct openmetrics_labels
 	return NULL;
 }
 
-static char *openmetrics_add(char *at, const char *text)
-{
-	size_t len = strlen(text);
-
-	memcpy(at, text, len);
-	return at + len;
-}
-
 /* 1.023e-06"} 17\n; returns its end. A page has tens of thousands: printf would take most of the
  * time. */
 static char *openmetrics_end_bucket(char *at, const char *bound, uint64_t count)
@@ -217,9 +209,7 @@ static char *openmetrics_end_bucket(char *at, const char *bound, uint64_t count)
 	do
 		*--first = (char)('0' + count % 10);
 	while (count /= 10);
-	at = openmetrics_add(at, bound);
-	at = openmetrics_add(at, "\"} ");
-	return openmetrics_add(at, first);
+	return stpcpy(stpcpy(stpcpy(at, bound), "\"} "), first);
 }
 
 static void openmetrics_put_exemplar(FILE *out, const struct openmetrics_exemplar *e,
