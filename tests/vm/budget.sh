@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=dash
 # shape: nvme
-# kernels: 5.10 7.2
+# kernels: 5.10
 # timeout: 120
 #
 # budget: with --budget some commands are timed, and all are counted: against fio and the kernel's own statistics, for NVMe and for

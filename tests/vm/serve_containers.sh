@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=dash
 # shape: nvme
-# kernels: 5.10 7.2
+# kernels: 7.2
 # timeout: 90
 #
 # serve_containers: serve --by unit,container,pod names who submitted, without an API: units of systemd and containers by their

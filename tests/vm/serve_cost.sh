@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=dash
 # shape: nvme icount
-# kernels: 6.12
+# kernels: none
 # timeout: 240
 #
 # serve_cost: what serve adds to an I/O, in instructions of the guest: what latency adds, with its own figure of what it costs 3 % more.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=dash
 # shape: files
-# kernels: 5.10 7.2
+# kernels: 5.10
 # timeout: 150
 #
 # waits: the parts of read, write and fsync add up to the duration that the caller measures, and each cause that is provoked

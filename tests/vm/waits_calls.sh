@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=dash
 # shape: nvme icount
-# kernels: 5.10 7.2
+# kernels: 7.2
 # timeout: 90
 #
 # waits_calls: every call that waits for a file is followed, under its name, and takes what its caller measures: vectors of
