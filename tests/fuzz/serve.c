@@ -133,12 +133,13 @@ static void try_listen(const char *text)
 		abort();
 }
 
-static void label(void *arg, const struct io_tags *tags, const char *labels[NR_SERIES_LABELS])
+static bool label(void *arg, const struct io_tags *tags, const char *labels[NR_SERIES_LABELS])
 {
 	char *const *lines = arg;
 
 	labels[SERIES_DEVICE] = lines[LINE_LABEL];
 	labels[tags->op ? SERIES_MODEL : SERIES_CGROUP] = lines[LINE_OTHER_LABEL];
+	return true;
 }
 
 /* One line per sample, whatever is in a label. */

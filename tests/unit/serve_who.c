@@ -13,7 +13,7 @@ static void add(struct who *who, const char *comm, uint64_t lat_ns, uint8_t what
 	struct io_record record = { .first_ns = 5, .end_ns = 5 + lat_ns, .bytes = 4096 };
 
 	record.what = what;
-	strncpy(record.comm, comm, sizeof(record.comm));
+	memcpy(record.comm, comm, strnlen(comm, sizeof(record.comm)));
 	who__add(who, &record);
 }
 
