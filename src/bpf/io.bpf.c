@@ -47,7 +47,9 @@ char LICENSE[] SEC("license") = "GPL";
 TYPED_PROGRAM(nvme_setup_cmd, BPF_PROG(io_nvme_setup, struct request *rq, struct nvme_command *cmd),
 	      (rq && cmd) ? nvme_setup(MY_TABLES, rq, cmd, TYPED, LEAN) : 0)
 PLAIN_PROGRAM(nvme_setup_cmd, io_nvme_setup_r,
-	      measured_plain(COST_OF_START, nvme_setup(MY_TABLES, FIRST, SECOND, PLAIN, LEAN)))
+	      measured_plain(COST_OF_START,
+			     told(sampled) ? (int)nvme_setup_some(MY_TABLES, FIRST, SECOND, PLAIN)
+					   : nvme_setup(MY_TABLES, FIRST, SECOND, PLAIN, LEAN)))
 TYPED_PROGRAM(nvme_complete_rq, BPF_PROG(io_nvme_end, struct request *rq),
 	      rq ? nvme_complete(MY_TABLES, rq, bpf_ktime_get_ns(), TYPED) : 0)
 /* Kernels with bpf_rdonly_cast read the status at a hundredth of the helper's instructions. */
@@ -55,33 +57,32 @@ TYPED_PROGRAM(nvme_complete_rq, BPF_PROG(io_nvme_end_c, struct request *rq),
 	      rq ? nvme_complete(MY_TABLES, rq, bpf_ktime_get_ns(), CAST) : 0)
 PLAIN_PROGRAM(nvme_complete_rq, io_nvme_end_r,
 	      measured_plain(COST_OF_END,
-			     told(sampled) && nvme_counted(MY_TABLES, FIRST, PLAIN)
-				     ? UNTIMED
+			     told(sampled)
+				     ? (int)nvme_complete_some(MY_TABLES, FIRST, PLAIN)
 				     : nvme_complete(MY_TABLES, FIRST, bpf_ktime_get_ns(), PLAIN)))
 TYPED_PROGRAM(block_rq_issue, BPF_PROG(io_block_issue, struct request *rq),
 	      rq ? block_issue(MY_TABLES, rq, TYPED, LEAN) : 0)
 PLAIN_PROGRAM(block_rq_issue, io_block_issue_r,
-	      measured_plain(COST_OF_START, block_issue(MY_TABLES, REQUEST, PLAIN, LEAN)))
+	      measured_plain(COST_OF_START,
+			     told(sampled) ? (int)block_issue_some(MY_TABLES, REQUEST, PLAIN)
+					   : block_issue(MY_TABLES, REQUEST, PLAIN, LEAN)))
 TYPED_PROGRAM(block_rq_complete,
 	      BPF_PROG(io_block_end, struct request *rq, __u32 error, __u32 nr_bytes),
 	      rq ? block_complete(rq, error, nr_bytes, TYPED) : 0)
 PLAIN_PROGRAM(block_rq_complete, io_block_end_r,
-	      measured_plain(COST_OF_END, block_complete(FIRST, ctx->args[1], ctx->args[2], PLAIN)))
+	      measured_plain(COST_OF_END,
+			     told(sampled)
+				     ? (int)block_complete_some(FIRST, ctx->args[1], ctx->args[2],
+								PLAIN)
+				     : block_complete(FIRST, ctx->args[1], ctx->args[2], PLAIN)))
 
 /* ---- the same for typed pointers, which measure themselves ---- */
 
 /* Reads the clock first: that reading is not measured, and stands for the one of the measure. */
 inline_always int nvme_ended(struct request *rq, const enum pointers pointers)
 {
-	__u64 now, from;
+	__u64 now = bpf_ktime_get_ns(), from;
 
-	if (told(sampled))
-		return measured(
-			COST_OF_END, field_of(pointers, rq, start_time_ns),
-			nvme_counted(MY_TABLES, rq, pointers)
-				? UNTIMED
-				: nvme_complete(MY_TABLES, rq, bpf_ktime_get_ns(), pointers));
-	now = bpf_ktime_get_ns();
 	if (!cost_is_chosen(now))
 		return nvme_complete(MY_TABLES, rq, now, pointers);
 	from = bpf_ktime_get_ns();
@@ -107,6 +108,30 @@ TYPED_PROGRAM(block_rq_complete,
 	      BPF_PROG(io_block_end_m, struct request *rq, __u32 error, __u32 nr_bytes),
 	      rq ? measured(COST_OF_END, rq->start_time_ns,
 			    block_complete(rq, error, nr_bytes, TYPED))
+		 : 0)
+
+/* ---- the same, where only some commands are timed ---- */
+
+TYPED_PROGRAM(nvme_setup_cmd,
+	      BPF_PROG(io_nvme_setup_b, struct request *rq, struct nvme_command *cmd),
+	      (rq && cmd) ? measured(COST_OF_START, rq->start_time_ns,
+				     nvme_setup_some(MY_TABLES, rq, cmd, TYPED))
+			  : 0)
+TYPED_PROGRAM(nvme_complete_rq, BPF_PROG(io_nvme_end_b, struct request *rq),
+	      rq ? measured(COST_OF_END, rq->start_time_ns,
+			    nvme_complete_some(MY_TABLES, rq, TYPED))
+		 : 0)
+TYPED_PROGRAM(nvme_complete_rq, BPF_PROG(io_nvme_end_cb, struct request *rq),
+	      rq ? measured(COST_OF_END, rq->start_time_ns, nvme_complete_some(MY_TABLES, rq, CAST))
+		 : 0)
+TYPED_PROGRAM(block_rq_issue, BPF_PROG(io_block_issue_b, struct request *rq),
+	      rq ? measured(COST_OF_START, rq->start_time_ns,
+			    block_issue_some(MY_TABLES, rq, TYPED))
+		 : 0)
+TYPED_PROGRAM(block_rq_complete,
+	      BPF_PROG(io_block_end_b, struct request *rq, __u32 error, __u32 nr_bytes),
+	      rq ? measured(COST_OF_END, rq->start_time_ns,
+			    block_complete_some(rq, error, nr_bytes, TYPED))
 		 : 0)
 
 /* ---- stages: attached only where a view wants them; those that read no field have plain pointers

@@ -330,17 +330,24 @@ inline_always void completion_unmatched(struct io_slot *slot, struct request *rq
 		count_up(counters.no_start);
 }
 
-/* What a program tells the measure of its own cost. */
-enum timing { TIMED, UNTIMED };
-
 inline_always int nvme_setup(const struct tables *t, struct request *rq, struct nvme_command *cmd,
 			     const enum pointers pointers, const enum rich rich)
 {
-	if (!rich && setting_of(t, sampled) &&
-	    !sample_starts(rq, field_of(pointers, rq, q), pointers))
-		return UNTIMED;
 	return command_starts(t, rq, field_of(pointers, rq, q), cmd,
 			      field_of_command(pointers, cmd, opcode), pointers, rich);
+}
+
+/* What a program of a run with a budget tells the measure of its own cost. */
+enum timing { TIMED, UNTIMED };
+
+/* Where only some commands are timed: these functions have programs of their own. */
+inline_always enum timing nvme_setup_some(const struct tables *t, struct request *rq,
+					  struct nvme_command *cmd, const enum pointers pointers)
+{
+	if (!sample_starts(rq, field_of(pointers, rq, q), pointers))
+		return UNTIMED;
+	nvme_setup(t, rq, cmd, pointers, LEAN);
+	return TIMED;
 }
 
 inline_always int nvme_setup_rich(void *ctx, const struct tables *t, struct request *rq,
@@ -428,6 +435,15 @@ inline_always enum timing nvme_counted(const struct tables *t, struct request *r
 	return UNTIMED;
 }
 
+inline_always enum timing nvme_complete_some(const struct tables *t, struct request *rq,
+					     const enum pointers pointers)
+{
+	if (nvme_counted(t, rq, pointers))
+		return UNTIMED;
+	nvme_complete(t, rq, bpf_ktime_get_ns(), pointers);
+	return TIMED;
+}
+
 inline_always int block_issue(const struct tables *t, struct request *rq,
 			      const enum pointers pointers, const enum rich rich)
 {
@@ -436,11 +452,21 @@ inline_always int block_issue(const struct tables *t, struct request *rq,
 
 	if (!disk || disk_is_nvme(disk, pointers))
 		return 0;
-	if (!rich && setting_of(t, sampled) && !sample_starts(rq, q, pointers))
-		return UNTIMED;
 	return command_starts(t, rq, q, 0,
 			      IO_BLOCK << 8 | (field_of(pointers, rq, cmd_flags) & 0xff), pointers,
 			      rich);
+}
+
+inline_always enum timing block_issue_some(const struct tables *t, struct request *rq,
+					   const enum pointers pointers)
+{
+	struct request_queue *q = field_of(pointers, rq, q);
+	struct gendisk *disk = req_disk(rq, q, pointers);
+
+	if (disk && !disk_is_nvme(disk, pointers) && !sample_starts(rq, q, pointers))
+		return UNTIMED;
+	block_issue(t, rq, pointers, LEAN);
+	return TIMED;
 }
 
 /* An errno, or since 5.16 (8a7d267b4a2c) a blk_status_t: user space knows their meaning. */
@@ -494,20 +520,30 @@ inline_always enum timing block_counted(const struct tables *t, struct request *
 inline_always int block_complete(struct request *rq, __u32 error, __u32 nr_bytes,
 				 const enum pointers pointers)
 {
-	struct request_queue *q = field_of(pointers, rq, q);
-	struct gendisk *disk = req_disk(rq, q, pointers);
+	struct gendisk *disk = req_disk(rq, field_of(pointers, rq, q), pointers);
 	struct outcome o = {};
 	struct tables t;
 
 	if (!disk || disk_is_nvme(disk, pointers))
 		return 0;
-	if (told(sampled) && block_counted(MY_TABLES, rq, q, error, nr_bytes, pointers))
-		return UNTIMED;
 	o.end_ns = bpf_ktime_get_ns();
 	t = the_tables();
 	o.status = block_status(error);
 	block_ends(&t, rq, slot_find(&t, rq), nr_bytes, &o, pointers, NO_STAGES);
 	return 0;
+}
+
+inline_always enum timing block_complete_some(struct request *rq, __u32 error, __u32 nr_bytes,
+					      const enum pointers pointers)
+{
+	struct request_queue *q = field_of(pointers, rq, q);
+	struct gendisk *disk = req_disk(rq, q, pointers);
+
+	if (disk && !disk_is_nvme(disk, pointers) &&
+	    block_counted(MY_TABLES, rq, q, error, nr_bytes, pointers))
+		return UNTIMED;
+	block_complete(rq, error, nr_bytes, pointers);
+	return TIMED;
 }
 
 #endif

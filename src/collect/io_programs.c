@@ -53,12 +53,15 @@ static void io_autoload_stages(const struct io *io, bool nvme, bool block, bool 
 	bpf_program__set_autoload(s->progs.io_nvme_reap, between && nvme);
 }
 
-/* One of the two, if any: the second one measures itself. */
+/* One of the three, if any: the second one measures itself, the third one also times only some. */
 static void io_autoload_either(const struct io *io, bool any, struct bpf_program *usual,
-			       struct bpf_program *measuring)
+			       struct bpf_program *measuring, struct bpf_program *sampling)
 {
+	bool sampled = io->wants.budget > 0;
+
 	bpf_program__set_autoload(usual, any && !io->wants.own_cost);
-	bpf_program__set_autoload(measuring, any && io->wants.own_cost);
+	bpf_program__set_autoload(measuring, any && io->wants.own_cost && !sampled);
+	bpf_program__set_autoload(sampling, any && io->wants.own_cost && sampled);
 }
 
 static void io_autoload(const struct io *io)
@@ -70,17 +73,17 @@ static void io_autoload(const struct io *io)
 	bool plain = !io_knows_bios(io); /* stages and owners have programs of their own */
 
 	io_autoload_either(io, nvme && io->direct && plain, s->progs.io_nvme_setup,
-			   s->progs.io_nvme_setup_m);
+			   s->progs.io_nvme_setup_m, s->progs.io_nvme_setup_b);
 	io_autoload_either(io, nvme && io->direct && !io_may_cast(io), s->progs.io_nvme_end,
-			   s->progs.io_nvme_end_m);
+			   s->progs.io_nvme_end_m, s->progs.io_nvme_end_b);
 	io_autoload_either(io, nvme && io->direct && cast, s->progs.io_nvme_end_c,
-			   s->progs.io_nvme_end_cm);
+			   s->progs.io_nvme_end_cm, s->progs.io_nvme_end_cb);
 	bpf_program__set_autoload(s->progs.io_nvme_setup_r, plain && nvme && !io->direct);
 	bpf_program__set_autoload(s->progs.io_nvme_end_r, nvme && !io->direct);
 	io_autoload_either(io, block && typed_block && plain, s->progs.io_block_issue,
-			   s->progs.io_block_issue_m);
+			   s->progs.io_block_issue_m, s->progs.io_block_issue_b);
 	io_autoload_either(io, block && typed_block && !io->wants.stages, s->progs.io_block_end,
-			   s->progs.io_block_end_m);
+			   s->progs.io_block_end_m, s->progs.io_block_end_b);
 	bpf_program__set_autoload(s->progs.io_block_issue_r, plain && block && !typed_block);
 	bpf_program__set_autoload(s->progs.io_block_end_r,
 				  !io->wants.stages && block && !typed_block);
@@ -242,19 +245,19 @@ static const struct io_place io_stages[] = {
 	{ 0 },
 };
 static const struct io_place io_nvme[] = {
-	MUST(io_requeue),	 MUST(io_error),	 MUST(io_error_old),
-	MUST(io_nvme_cancelled), EVENT(io_nvme_async),	 MUST(io_nvme_end),
-	MUST(io_nvme_end_c),	 MUST(io_nvme_end_r),	 MUST(io_nvme_end_m),
-	MUST(io_nvme_end_cm),	 MUST(io_ladder_done_c), MUST(io_nvme_setup),
-	MUST(io_nvme_setup_m),	 MUST(io_nvme_setup_r),	 MUST(io_nvme_setup_s),
-	MUST(io_nvme_setup_sr),	 MUST(io_ladder_setup),	 { 0 },
+	MUST(io_requeue),	 MUST(io_error),	MUST(io_error_old),
+	MUST(io_nvme_cancelled), EVENT(io_nvme_async),	MUST(io_nvme_end),
+	MUST(io_nvme_end_c),	 MUST(io_nvme_end_r),	MUST(io_nvme_end_m),
+	MUST(io_nvme_end_cm),	 MUST(io_nvme_end_b),	MUST(io_nvme_end_cb),
+	MUST(io_ladder_done_c),	 MUST(io_nvme_setup),	MUST(io_nvme_setup_b),
+	MUST(io_nvme_setup_m),	 MUST(io_nvme_setup_r), MUST(io_nvme_setup_s),
+	MUST(io_nvme_setup_sr),	 MUST(io_ladder_setup), { 0 },
 };
 static const struct io_place io_block[] = {
-	MUST(io_requeue),	 MUST(io_block_end),
-	MUST(io_block_end_m),	 MUST(io_block_end_r),
-	MUST(io_block_issue),	 MUST(io_block_issue_m),
-	MUST(io_block_issue_r),	 MUST(io_block_issue_s),
-	MUST(io_block_issue_sr), { 0 },
+	MUST(io_requeue),	MUST(io_block_end),	 MUST(io_block_end_m),
+	MUST(io_block_end_b),	MUST(io_block_end_r),	 MUST(io_block_issue),
+	MUST(io_block_issue_m), MUST(io_block_issue_b),	 MUST(io_block_issue_r),
+	MUST(io_block_issue_s), MUST(io_block_issue_sr), { 0 },
 };
 
 static int io_attach_one(struct io *io, const struct io_place *place)
@@ -290,6 +293,7 @@ bool io_has_block(const struct io *io)
 
 	return bpf_program__autoload(s->progs.io_block_issue) ||
 	       bpf_program__autoload(s->progs.io_block_issue_m) ||
+	       bpf_program__autoload(s->progs.io_block_issue_b) ||
 	       bpf_program__autoload(s->progs.io_block_issue_r) ||
 	       bpf_program__autoload(s->progs.io_block_issue_s) ||
 	       bpf_program__autoload(s->progs.io_block_issue_sr);
@@ -330,7 +334,8 @@ static const size_t io_starts[] = {
 	LINK(io_nvme_setup),	LINK(io_nvme_setup_r),	LINK(io_block_issue),
 	LINK(io_block_issue_r), LINK(io_nvme_setup_s),	LINK(io_nvme_setup_sr),
 	LINK(io_ladder_setup),	LINK(io_block_issue_s), LINK(io_block_issue_sr),
-	LINK(io_nvme_setup_m),	LINK(io_block_issue_m),
+	LINK(io_nvme_setup_m),	LINK(io_block_issue_m), LINK(io_nvme_setup_b),
+	LINK(io_block_issue_b),
 };
 /* From /proc: bpf() gives the same, but before 5.19 not to a process without capabilities. */
 static int io_count_skips(const struct bpf_program *program, uint64_t *skipped)
