@@ -20,7 +20,7 @@ judged() {
 		ok $? "$1: some ${op}s are timed" || note "$timed of $count"
 		is "$(row "/tmp/$1" "$2" $op size_bytes)" 4096 "$1: ${op}s have their bytes"
 		p50=$(row "/tmp/$1" "$2" $op p50_ns) from=$(row "/tmp/$1" "$2" $op p50_from_ns) to=$(row "/tmp/$1" "$2" $op p50_to_ns)
-		[ "$from" -le "$p50" ] && [ "$p50" -lt "$to" ]
+		[ "$from" -le "$p50" ] && { [ "$to" = 0 ] || [ "$p50" -lt "$to" ]; } # 0: a slow guest did too few to say
 		ok $? "$1: the median of ${op}s lies in its interval" || note "$from $p50 $to"
 	done
 	is "$(ledger "/tmp/$1" completed)" "$(($(row "/tmp/$1" "$2" read count) + $(row "/tmp/$1" "$2" write count)))" "$1: the ledger has all"
