@@ -2,7 +2,7 @@
 # shellcheck shell=dash
 # shape: nvme
 # kernels: 5.10
-# timeout: 200
+# timeout: 300
 #
 # load: the oldest verifier takes every program with every setting, one by one and all together.
 
