@@ -99,13 +99,6 @@ static struct cell ledger_get_unaccounted(const void *row)
 	return (struct cell){ .kind = CELL_COUNT, .n = (uint64_t)(left < 0 ? -left : left) };
 }
 
-static struct cell ledger_get_timed(const void *row)
-{
-	const struct ledger *l = row;
-
-	return (struct cell){ .kind = l->is_sampled ? CELL_COUNT : CELL_NONE, .n = l->timed };
-}
-
 #define COUNT(name, field, words)                                                      \
 	{                                                                              \
 		name, name, CELL_COUNT, 0, words, offsetof(struct ledger, field), NULL \
@@ -130,9 +123,6 @@ const struct column ledger_columns[] = {
 	COUNT("lost_skipped", lost[LOST_SKIPPED], "program runs skipped by the kernel"),
 	COUNT("lost_row", lost[LOST_ROW], "commands counted in the row `other`"),
 	COUNT("lost_ring", lost[LOST_RING], "records dropped because the ring was full"),
-	{ "timed", "timed", CELL_COUNT, 0,
-	  "commands whose latency was measured; null if it was measured for all", 0,
-	  ledger_get_timed },
 	{ "unaccounted", "unaccounted", CELL_COUNT, 0,
 	  "difference that does not balance; 0 in a complete run", 0, ledger_get_unaccounted },
 	{ 0 },

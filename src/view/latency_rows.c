@@ -135,10 +135,7 @@ static struct cell latency_get_error(const void *at)
 		return (struct cell){ .kind = ns ? CELL_DURATION : CELL_NONE, .n = ns }; \
 	}
 INTERVAL_GETS(p50)
-INTERVAL_GETS(p90)
 INTERVAL_GETS(p99)
-INTERVAL_GETS(p999)
-INTERVAL_GETS(p9999)
 
 #define INTERVAL(key, field)                                                                    \
 	{ key "_from_ns",                                                                       \
@@ -162,10 +159,7 @@ static const struct column sampling_columns[] = {
 	  "half the width of p99's interval, of p99; with --budget; null: not known",
 	  .get = latency_get_error },
 	INTERVAL("p50", p50),
-	INTERVAL("p90", p90),
 	INTERVAL("p99", p99),
-	INTERVAL("p99_9", p999),
-	INTERVAL("p99_99", p9999),
 	{ 0 },
 };
 
@@ -294,10 +288,7 @@ void latency_row__measure_percentiles(struct latency_row *row, const struct hist
 void latency_row__measure_intervals(struct latency_row *row, const struct hist *h)
 {
 	row->p50_interval = hist__percentile_interval(h, 5000);
-	row->p90_interval = hist__percentile_interval(h, 9000);
 	row->p99_interval = hist__percentile_interval(h, 9900);
-	row->p999_interval = hist__percentile_interval(h, 9990);
-	row->p9999_interval = hist__percentile_interval(h, 9999);
 }
 
 static bool title_has(const void *mask, const struct column *column)

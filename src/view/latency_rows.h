@@ -25,8 +25,7 @@ struct latency_row {
 	uint64_t p50_ns, p90_ns, p99_ns, p999_ns, p9999_ns, max_ns, mean_ns;
 	/* With --budget. */
 	uint64_t timed;
-	struct hist_interval p50_interval, p90_interval, p99_interval, p999_interval,
-		p9999_interval;
+	struct hist_interval p50_interval, p99_interval;
 	double share;
 	uint64_t failovers;
 	uint64_t from_ns, to_ns; /* of a bucket, with its count */
