@@ -103,9 +103,8 @@ const struct cmd cmd_latency = {
 	.needs = NEED_IO | NEED_FILES,
 };
 
-/* What rows are by if --budget is not possible. */
-static const uint32_t latency_by_senders =
-	1u << BY_PID | 1u << BY_COMM | 1u << BY_CGROUP | 1u << BY_FILE | 1u << BY_PATH;
+/* With --budget, commands that are not timed are counted by device and operation alone. */
+static const uint32_t latency_by_budget = 1u << BY_CTRL | 1u << BY_NS | 1u << BY_DEV | 1u << BY_OP;
 
 /* ---- columns ---- */
 
@@ -380,11 +379,8 @@ static int latency_run(void *state, const struct options *options, char **argv)
 		err = log_err(-EINVAL, "--heat requires -o text");
 	if (!err && l->hist && options->output.format == OUTPUT_CSV)
 		err = log_err(-EINVAL, "--hist requires -o text or json");
-	if (!err && l->budget.given && l->breakdown.mask & latency_by_senders)
-		err = log_err(-EINVAL,
-			      "--budget allows no --by %s: to find the sender of a command costs "
-			      "more than to time it",
-			      "pid, comm, cgroup, file or path");
+	if (!err && l->budget.given && l->breakdown.mask & ~latency_by_budget)
+		err = log_err(-EINVAL, "--budget allows only --by ctrl, ns, dev and op");
 	err = err ?: session__run(&latency_view, l, options, argv);
 	breakdown__free(&l->breakdown);
 	table__free(l->table);

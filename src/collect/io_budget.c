@@ -261,17 +261,18 @@ static void budget_set(struct io *io, uint32_t key_nr, uint8_t shift)
 	uint32_t limit = io_sample_limit(shift);
 	struct io_sampled_way *way;
 
-	if (!queue)
+	/* A race may have given its operation a second key: the first one has the untimed. */
+	if (!queue || (queue->keys[key->way] && queue->keys[key->way] != key))
 		return;
 	way = budget_cell(io->budget, queue, key->way);
 	queue->keys[key->way] = key;
 	io->budget->cells[queue->home].key_nr[key->way] = (uint16_t)key_nr;
 	sampled__fold(&key->sampled, &key->now);
-	if (limit > way->end_limit) {
+	if (limit > way->start_limit)
 		__atomic_store_n(&way->since_ns, clock__mono_ns() + BUDGET_SEEN_NS,
 				 __ATOMIC_SEQ_CST);
+	if (limit > way->end_limit)
 		__atomic_store_n(&way->end_limit, limit, __ATOMIC_SEQ_CST);
-	}
 	__atomic_store_n(&way->start_limit, limit, __ATOMIC_SEQ_CST);
 	key->shift = shift;
 }
