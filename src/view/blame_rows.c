@@ -51,9 +51,9 @@ static const struct column blame_victim_columns[] = {
 	  .at = FIELD(victim.op), .not_in_text = true },
 	{ "victim_size_bytes", "size", CELL_BYTES, 5, "largest size of its size class",
 	  .at = FIELD(victim.size_bytes), .not_in_text = true },
-	{ "count", "count", CELL_COUNT, 7, "its commands", .at = FIELD(count), .drop = 2 },
+	{ "count", "count", CELL_COUNT, 7, "its commands", .at = FIELD(count), .drop = 1 },
 	{ "mean_ns", "mean", CELL_DURATION, 6, "their mean latency", .at = FIELD(mean_ns),
-	  .drop = 3 },
+	  .drop = 2 },
 	{ 0 },
 };
 
@@ -75,7 +75,7 @@ static const struct column blame_culprit_columns[] = {
 	{ "share_percent", "share", CELL_PERCENT, 6, "part of the victim's latency",
 	  .at = FIELD(share) },
 	{ "sum_ns", "sum", CELL_DURATION, 6, "the same, as the sum over all its commands",
-	  .at = FIELD(sum_ns), .drop = 1 },
+	  .at = FIELD(sum_ns), .drop = 3 },
 	{ "each_ns", "each", CELL_DURATION, 6, "the same, for each of its commands",
 	  .at = FIELD(each_ns) },
 	{ 0 },
