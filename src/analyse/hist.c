@@ -19,6 +19,8 @@ void hist__merge(struct hist *into, const struct hist *other)
 	into->doubt += other->doubt;
 	if (other->max_ns > into->max_ns)
 		into->max_ns = other->max_ns;
+	if (other->one_of > into->one_of)
+		into->one_of = other->one_of;
 }
 
 /* out may alias now or before. */
@@ -32,6 +34,7 @@ void hist__difference(struct hist *out, const struct hist *now, const struct his
 	out->untimed = now->untimed - before->untimed;
 	out->doubt = now->doubt - before->doubt;
 	out->max_ns = now->max_ns;
+	out->one_of = now->one_of;
 }
 
 uint64_t hist__rank(uint64_t count, uint32_t per_10000)

@@ -157,6 +157,7 @@ void io_budget_read(struct io *io, row_table_fn fn, void *arg)
 			continue;
 		sampled__fold(&key->sampled, &key->now);
 		key->sampled.all.max_ns = key->now.max_ns;
+		key->sampled.all.one_of = 1u << key->shift;
 		key->now.max_ns = 0;
 		fn(arg, i, &key->sampled.all);
 	}

@@ -24,7 +24,7 @@ struct latency_row {
 	uint64_t size_bytes;
 	uint64_t p50_ns, p90_ns, p99_ns, p999_ns, p9999_ns, max_ns, mean_ns;
 	/* With --budget. */
-	uint64_t timed;
+	uint64_t timed, one_of;
 	struct hist_interval p50_interval, p99_interval;
 	double share;
 	uint64_t failovers;
@@ -35,9 +35,10 @@ struct latency_row {
 	char comm_text[24];
 };
 
-/* All tags; the same if some commands were timed; only device and operation, for a report; a bucket
- * of a row's histogram. */
-extern const struct object latency_rows, latency_rows_of_some, latency_rows_by_op, latency_buckets;
+/* All tags; the same if some commands were timed; only device and operation, for a report; the same
+ * if some were timed; a bucket of a row's histogram. */
+extern const struct object latency_rows, latency_rows_of_some, latency_rows_by_op,
+	latency_some_by_op, latency_buckets;
 
 /* Their parts, for rows of another type that begin with a struct latency_row. */
 extern const struct column latency_span_columns[], latency_ctrl_columns[], latency_op_columns[],
