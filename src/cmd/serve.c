@@ -28,7 +28,7 @@ struct serve {
 	/* options */
 	const char *listen;
 	struct option_list allow_hosts, by;
-	struct option_number buckets, most_series, keep_ns, keep_bytes, buffer;
+	struct option_number buckets, most_series, keep_ns, keep_bytes, buffer, budget;
 	/* state */
 	struct listen_address address;
 	int fd; /* until the server owns it; -1 */
@@ -79,6 +79,10 @@ static const struct option_def serve_options[] = {
 	  "with --keep: size of each CPU's ring (default 4Mi); a full ring drops records and "
 	  "counts them",
 	  .min = 4096, .max = 1 << 30 },
+	{ "budget", 0, OPTION_SHARE, offsetof(struct serve, budget), "SHARE",
+	  "time only some commands, if our programs would take more of the CPUs' time, e.g. 0.5%",
+	  .min = 1, .max = 1000000,
+	  .not_with = "by,keep,pid,comm,cgroup,nsid,qid,ctrl-id,min,failed" },
 	{ 0 },
 };
 
@@ -132,6 +136,7 @@ static struct io_wants serve_wants(void *state, const struct options *options)
 		.rows = v->keep_ns.given,
 		.troubles = v->keep_ns.given,
 		.buffer_bytes = v->buffer.given ? v->buffer.value : 0,
+		.budget = (double)v->budget.value / 1e6,
 	};
 }
 
@@ -297,6 +302,7 @@ static int serve_prepare(struct serve *v)
 		if (option_list__mask(&v->by, by_words) >> i & 1)
 			series->by |= by_bits[i];
 	serve_prepare_keep(v);
+	v->reading.is_sampled = v->budget.given;
 	err = reading__init(&v->reading);
 	err = err ?: live_page__make(&v->page);
 	return err ? log_no_memory() : 0;

@@ -71,7 +71,12 @@
 		ledgerText.replaceChildren(`Ledger: issued ${words('count', ledger.issued)} = completed ${words('count', ledger.completed)} + in flight ${words('count', ledger.in_flight)}` +
 			`${ledger.never_sent ? ` + never sent ${words('count', ledger.never_sent)}` : ''}; `, lost.length
 			? element('strong', {class: 'bad', text: `LOST: ${lost.map(key => `${format.count(ledger[key])}: ${losses[key]}`).join('; ')}`})
-			: element('strong', {class: 'good', text: 'nothing lost'}));
+			: element('strong', {class: 'good', text: 'nothing lost'}), estimated(seconds.at(-1)?.devices.get(null)));
+	}
+
+	// With --budget, not every command is timed.
+	function estimated(all) {
+		return all?.untimed > 0 ? `; latencies are estimated: of ${words('count', all.count)} commands of the last second ${words('count', all.count - all.untimed)} were timed` : '';
 	}
 
 	// ---- tables ----

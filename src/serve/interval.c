@@ -47,6 +47,7 @@ static const struct column interval_columns[] = {
 struct interval_device_row {
 	struct latency_row row;
 	const char *cells;
+	uint64_t untimed;
 };
 
 static const struct column interval_dev_columns[] = {
@@ -58,6 +59,8 @@ static const struct form interval_cells = { .kind = FORM_NUMBERS, .separator = "
 static const struct column interval_cell_columns[] = {
 	{ "cells", "cells", CELL_TEXT, 0, "commands by the lowest latency of their cell, in ns",
 	  .at = offsetof(struct interval_device_row, cells), .form = &interval_cells },
+	{ "untimed", "untimed", CELL_NUMBER, 0, "commands that were only counted; see --budget",
+	  .at = offsetof(struct interval_device_row, untimed) },
 	{ 0 },
 };
 
@@ -135,6 +138,7 @@ static int interval_put_device(struct interval *v, const struct reading *r,
 	struct interval_device_row row = {
 		.row = { .span = "interval", .time_s = interval_seconds(v->start_ns, now_ns) },
 		.cells = v->cells,
+		.untimed = hist->untimed,
 	};
 
 	interval_measure(&row.row, hist, interval_seconds(v->last_ns, now_ns));
@@ -194,7 +198,9 @@ static int interval_put_ops(struct interval *v, const struct reading *r,
 			    struct breakdown_row *const *rows, size_t nr,
 			    const struct interval_span *span, FILE *out)
 {
-	struct table *table = table__of(out, TABLE_JSON, &latency_rows_by_op, NULL, NULL);
+	struct table *table =
+		table__of(out, TABLE_JSON,
+			  r->is_sampled ? &latency_some_by_op : &latency_rows_by_op, NULL, NULL);
 
 	if (!table)
 		return -ENOMEM;
@@ -208,6 +214,8 @@ static int interval_put_ops(struct interval *v, const struct reading *r,
 		if (!v->hist.count)
 			continue;
 		interval_measure(&row, &v->hist, span->seconds);
+		if (r->is_sampled)
+			latency_row__measure_intervals(&row, &v->hist);
 		latency_row__label(&row, r->session, &rows[i]->tags, 1u << BY_DEV | 1u << BY_OP);
 		table__row(table, &row);
 	}

@@ -75,18 +75,30 @@ static uint64_t metrics_bytes(const struct metrics *m, const struct series *seri
 	return series->shown.bytes;
 }
 
+static uint64_t metrics_timed(const struct metrics *m, const struct series *series)
+{
+	(void)m;
+	return series->shown.timed;
+}
+
 static void metrics_write_counters(const struct metrics *m, FILE *out)
 {
 	static const struct {
 		const char *name, *unit, *help;
 		uint64_t (*value)(const struct metrics *m, const struct series *series);
+		bool of_sampled;
 	} counters[] = {
 		{ "iosonar_commands", NULL, "Commands that ended.", metrics_commands },
 		{ "iosonar_bytes", "bytes", "Bytes that these commands moved or covered.",
 		  metrics_bytes },
+		{ "iosonar_timed_commands", NULL,
+		  "Commands whose latency was measured; that of the others is estimated.",
+		  metrics_timed, true },
 	};
 
 	for (size_t c = 0; c < sizeof(counters) / sizeof(counters[0]); c++) {
+		if (counters[c].of_sampled && !m->is_sampled)
+			continue;
 		openmetrics__counter_family(out, m->format, counters[c].name, counters[c].unit,
 					    counters[c].help);
 		for (size_t i = 0; i < m->set->nr; i++)

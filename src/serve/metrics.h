@@ -20,6 +20,7 @@ struct metrics {
 	const struct failures *failures; /* by status; NULL: the ledger's count alone */
 	uint64_t kept_from;		 /* number of the first record kept: older exemplars go */
 	uint64_t wall_ns;		 /* of the time 0 of exemplars */
+	bool is_sampled;		 /* not every command is timed */
 };
 
 /* 0, or -ENOMEM: what was written is incomplete. */

@@ -217,8 +217,12 @@ static bool reading_is_gone(void *arg, int32_t device)
 
 int reading__write_metrics(struct reading *r, enum openmetrics_format format, FILE *out)
 {
-	struct metrics metrics = { &r->series, &r->shown, format, .now_ns = clock__mono_ns(),
-				   .failures = r->failures };
+	struct metrics metrics = { &r->series,
+				   &r->shown,
+				   format,
+				   .now_ns = clock__mono_ns(),
+				   .failures = r->failures,
+				   .is_sampled = r->is_sampled };
 	struct io_own_cost own;
 	int err = reading__take(r);
 

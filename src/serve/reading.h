@@ -23,6 +23,7 @@ struct reading {
 	struct breakdown rows;	  /* by device and operation */
 	struct pods pods;
 	const struct failures *failures; /* set by the caller; NULL: not known */
+	bool is_sampled;		 /* not every command is timed; set by the caller */
 	struct exemplars exemplars;	 /* with a recorder */
 	struct ledger now;
 	struct ledger shown;			 /* counts that never go down */

@@ -231,6 +231,7 @@ int series_set__add(struct series_set *set, const struct io_tags *tags, const st
 	series = set->all[number];
 	edges__count(set->edges, part, &series->now.latency);
 	series->now.bytes += part->bytes;
+	series->now.timed += part->count - part->untimed;
 	return 0;
 }
 
@@ -253,6 +254,7 @@ void series_set__end(struct series_set *set)
 			series_raise(&shown->latency.buckets[b], now->latency.buckets[b]);
 		series_raise(&shown->latency.sum, now->latency.sum);
 		series_raise(&shown->bytes, now->bytes);
+		series_raise(&shown->timed, now->timed);
 	}
 }
 

@@ -33,6 +33,7 @@ extern const char *const series_keys[NR_SERIES_LABELS]; /* "device", "model", ..
 struct series_sum {
 	struct openmetrics_histogram latency;
 	uint64_t bytes;
+	uint64_t timed; /* commands whose latency was measured; others are estimated */
 };
 
 /* A command that stands for its bucket. */

@@ -73,6 +73,9 @@ print(s.getsockname()[1], flush=True); time.sleep(60)' >"$tmp/port" 3>&- &
 	refused 2 "--buckets 3: expected 1, 2, 4 or 8" --buckets 3
 	refused 2 "--keep-size requires --keep DURATION" --keep-size 8Mi
 	refused 2 "--buffer requires --keep DURATION" --buffer 8Mi
+	refused 2 "--budget and --keep cannot be combined" --budget 1% --keep 1m
+	refused 2 "--budget and --by cannot be combined" --budget 1% --by cgroup
+	refused 2 "--budget and --pid cannot be combined" --budget 1% -p 1
 	for words in "--buckets 16" "--buckets 0" "--series 0" "--series x" "-i 1s" "-n 3" "-o json" "-w x.cap" "-r x.cap" "--keep 0s" "--keep 10" "--keep 99d" "--keep 1m --keep-size 1k" \
 		"--keep 1m --keep-size 8Gi"; do
 		# shellcheck disable=SC2086

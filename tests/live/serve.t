@@ -290,6 +290,34 @@ ends_with_failures() {
 
 # ---- other sockets, limits ----
 
+# With --budget some commands are timed and all are counted. 1 ppm cannot be kept: one of 1024 is timed, which is the least.
+budget_load() {
+	serve budget -d "$name" --budget 1ppm
+	fio_load read 1009 >/dev/null
+	await_line "$tmp/budget.err" "^$name: 1 of 1024 commands is timed"
+	reads=$(($(fio_load read 3001) + 1009))
+	scrape >"$tmp/page"
+}
+check_budget() {
+	local reads timed
+	budget_load
+	if [ "$(value iosonar_lost_total '{reason="completion"}')" != 0 ]; then # as in latency.t
+		again serve "$(grep completion "$tmp/page")"
+		kill -TERM "$pid"
+		budget_load
+	fi
+	timed=$(value iosonar_timed_commands_total "$(series read)")
+	is "$(value iosonar_commands_total "$(series read)") $(value iosonar_bytes_total "$(series read)")" "$reads $((reads * 4096))" "budget: all are counted"
+	is "$(value iosonar_command_latency_seconds_count "$(series read)")" "$reads" "budget: the histogram has all"
+	[ "$timed" -gt 0 ] && [ "$timed" -lt $((reads - 2000)) ]
+	ok $? "budget: some are timed: $timed of $reads"
+	is "$(grep -c ^iosonar_timed "$tmp/page") $(promtool check metrics <"$tmp/page" 2>&1 | wc -c)" "2 0" "budget: promtool has nothing to say"
+	api /api/latency >"$tmp/api"
+	is "$(grep '"op":"read"' "$tmp/api" | json timed) $(grep '"op":"read"' "$tmp/api" | json one_of)" "$timed 1024" "budget: /api/latency has them and their share"
+	is "$(api /api/ledger | json completed)" "$(grep '^iosonar_commands_total' "$tmp/page" | awk '{ n += $2 } END { print n }')" "budget: the ledger has all"
+	ends "$pid" budget
+}
+
 check_unix() {
 	for _ in 1 2; do # the second run replaces the file of the first
 		: >"$tmp/unix.err"
@@ -530,5 +558,6 @@ check_prometheus
 check_prometheus_exemplars
 check_hostile
 check_stalled
+check_budget
 echo "1..$nr"
 exit $((failed > 0))

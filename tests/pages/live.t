@@ -32,13 +32,13 @@ def measured(count):
             'p99_9_ns': 91000, 'p99_99_ns': 92000, 'max_ns': 100000, 'mean_ns': 12000}
 
 
-def second(number, devices, run='a1', lost=0, failed=0, keep=0.0):
+def second(number, devices, run='a1', lost=0, failed=0, keep=0.0, untimed=0):
     """The lines of an event: {device: count}, half of them in each of two cells."""
     rows = [{'type': 'interval', 'run': run, 'number': number, 'time_s': float(number), 'interval_s': 1.0, 'keep_s': keep, 'begin_ns': (number - 1) * 10**9, 'end_ns': number * 10**9, 'in_flight': 3,
              'oldest_ns': 2000000, 'failed': failed, 'retries': 0, 'lost': lost}]
     for dev, count in [*devices.items(), (None, sum(devices.values()))]:
         cells = {'8192': count // 2, '81920': count - count // 2} if count else {}
-        rows.append({'type': 'device', 'span': 'interval', 'time_s': float(number), 'dev': dev, **measured(count), 'cells': cells})
+        rows.append({'type': 'device', 'span': 'interval', 'time_s': float(number), 'dev': dev, **measured(count), 'cells': cells, 'untimed': untimed})
     rows += [{'type': 'latency', 'span': 'interval', 'time_s': float(number), 'dev': dev, 'op': 'read', **measured(count)} for dev, count in devices.items()]
     done = 100 * number
     rows.append({'type': 'ledger', **dict.fromkeys(LEDGER, 0), 'issued': done + 3, 'completed': done, 'in_flight': 3, 'lost_ring': lost, 'failed': failed})
@@ -224,9 +224,10 @@ def check_commands(b, server):
 
 
 def check_loss(b, server):
-    server.send(second(6, {'nvme0n1': 20}, lost=12, failed=2))
+    server.send(second(6, {'nvme0n1': 20}, lost=12, failed=2, untimed=15))
     b.wait("return document.querySelector('#ledger strong').className", 'bad')
     tap.eq(b.text('#ledger strong'), 'LOST: 12: ring full: records dropped', 'a loss is said in words')
+    tap.ok('estimated: of 20 commands of the last second 5 were timed' in b.text('#ledger'), 'so is that latencies are estimates')
     tap.ok('2 commands failed' in b.text('#errors') and '2 failed' in b.text('#errors li'), 'so are errors')
 
 

@@ -129,7 +129,7 @@ static void test_limit(void)
 		for (int device = 1; device <= 7; device++)
 			add(&set, device, 1, 5, 10 * (unsigned int)device);
 		series_set__add(&set, &(struct io_tags){ .other = 1, .device = 3 },
-				&(struct hist){ .slots[40] = 11, .count = 11 });
+				&(struct hist){ .slots[40] = 11, .count = 11, .untimed = 9 });
 		series_set__end(&set);
 	}
 	is_u64(set.nr, 4, "three series and `other`");
@@ -142,6 +142,7 @@ static void test_limit(void)
 	is_u64(count, 291, "the sum is exact");
 	is_u64(set.counted, 291, "by the collector's count, too");
 	is_u64(set.all[3]->shown.bytes, 30 * 512, "bytes");
+	is_u64(set.all[0]->shown.timed, 40 + 50 + 60 + 70 + 2, "and how many were timed");
 	is_u64((uint64_t)named, 7, "each is named once");
 	series_set__free(&set);
 }
