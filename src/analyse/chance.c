@@ -73,3 +73,46 @@ double chance__reach(double doubt, uint32_t nr)
 	return x + x * (x2 + 1) / (4 * n) + x * ((5 * x2 + 16) * x2 + 3) / (96 * n * n) +
 	       x * (((3 * x2 + 19) * x2 + 17) * x2 - 15) / (384 * n * n * n);
 }
+
+/* One step of Lentz's method: the next coefficient of a continued fraction. */
+static double chance_fraction(double coefficient, double *c, double *d)
+{
+	const double tiny = 1e-300;
+
+	*d = 1 + coefficient * *d;
+	*c = 1 + coefficient / *c;
+	*d = 1 / (fabs(*d) < tiny ? tiny : *d);
+	*c = fabs(*c) < tiny ? tiny : *c;
+	return *c * *d;
+}
+
+/* The regularized incomplete beta function for x < (a + 1) / (a + b + 2): DLMF 8.17.22. */
+static double chance_beta(double x, double a, double b)
+{
+	double c = 1, d = 0, product = 1;
+	int sign;
+	double front = lgamma_r(a + b, &sign) - lgamma_r(a, &sign) - lgamma_r(b, &sign) +
+		       a * log(x) + b * log1p(-x);
+
+	for (int i = 0; i < 300; i++) {
+		double m = i, even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
+		double odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
+
+		if (i)
+			product *= chance_fraction(even, &c, &d);
+		product *= chance_fraction(odd, &c, &d);
+	}
+	return exp(front) / a / product;
+}
+
+double chance__student(double t, double freedom)
+{
+	double x = freedom / (freedom + t * t), a = freedom / 2, tail;
+
+	if (x >= 1)
+		return 0.5;
+	if (!(x > 0))
+		return t > 0 ? 0 : 1;
+	tail = x < (a + 1) / (a + 2.5) ? chance_beta(x, a, 0.5) : 1 - chance_beta(1 - x, 0.5, a);
+	return t > 0 ? tail / 2 : 1 - tail / 2;
+}

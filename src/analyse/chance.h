@@ -24,5 +24,7 @@ double chance__poisson(struct chance *chance, double mean);
  * values.
  */
 double chance__reach(double doubt, uint32_t nr);
+/* The probability that Student's t with `freedom` degrees of freedom, 1 or more, exceeds this. */
+double chance__student(double t, double freedom);
 
 #endif
