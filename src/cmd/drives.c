@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include "base/log.h"
 #include "cmd/cmd.h"
 #include "decode/op.h"
@@ -114,7 +115,7 @@ static int drives_find(struct drives_view *v, const struct session *s, int32_t n
 {
 	const struct device_list *list = io_source__devices(s);
 	const struct device *device = &list->devices[number];
-	const char *host = io_source__collector(s) ? NULL : io_source__host(s);
+	const char *host = v->here[0] ? v->here : io_source__host(s);
 	int nr = -1;
 
 	if (v->last.device == number + 1 && v->last.host == host)
@@ -189,7 +190,11 @@ static struct io_wants drives_wants(void *state, const struct options *options)
 static int drives_on_start(void *state, struct session *s)
 {
 	struct drives_view *v = state;
+	struct utsname name;
 
+	/* A baseline of this run is for its captures, too. */
+	if (io_source__collector(s) && !uname(&name))
+		snprintf(v->here, sizeof(v->here), "%s", name.nodename);
 	v->table = session__table(s, &drives_rows, NULL, NULL);
 	return v->table ? 0 : log_no_memory();
 }

@@ -15,7 +15,7 @@ extern const struct object drives_baseline;
 
 /* What a drive is known by: its serial, or where it is. Hostile. */
 struct drive_name {
-	char host[64], dev[32], model[48], serial[32];
+	char host[68], dev[32], model[48], serial[32];
 };
 
 struct drive_past {

@@ -36,8 +36,8 @@ struct drives_row {
 
 #define FIELD(name) offsetof(struct drives_row, name)
 static const struct column drives_columns[] = {
-	{ "host", "host", CELL_TEXT, 4, "machine of the capture; null: this one, or not known",
-	  .at = FIELD(host), .drop = 3 },
+	{ "host", "host", CELL_TEXT, 4, "machine; null: a capture does not say", .at = FIELD(host),
+	  .drop = 3 },
 	{ "dev", "dev", CELL_TEXT, 7, "disk, the first of those that share a controller",
 	  .at = FIELD(dev) },
 	{ "model", "model", CELL_TEXT, 8, "model; null: it reports none", .at = FIELD(model),

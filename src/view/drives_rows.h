@@ -28,6 +28,7 @@ struct drives_view {
 	char peers[DRIVES_MOST][80];	      /* by model: what its drives have in common */
 	size_t nr_models;
 	int32_t devices[DRIVES_MOST]; /* by drive: the first device that it was seen as */
+	char here[65];		      /* this machine; "" in a replay */
 	struct drives_past past;
 	struct output learned;
 	uint64_t left_out; /* commands of further drives */
