@@ -40,6 +40,20 @@ static void put(size_t nr, const char *text)
 		printf("Bail out! %s: %s\n", path, strerror(errno)), exit(1);
 }
 
+/* The files are gone: so are their folders, and the tree last. */
+static void drop_folders(void)
+{
+	char path[PATH_MAX], *slash;
+
+	for (size_t i = 0; i < FILES; i++) {
+		snprintf(path, sizeof(path), "%s/%s", tree, files[i]);
+		while ((slash = strrchr(path, '/')) && slash >= path + strlen(tree)) {
+			*slash = 0;
+			rmdir(path);
+		}
+	}
+}
+
 static struct device_partition partitions[] = { { "nvme0n1p1", 0, 0 }, { "nvme0n1p2", 0, 0 } };
 static struct device device = {
 	.name = "nvme0n1", .ctrl = 0, .nr_partitions = 2, .partitions = partitions
@@ -93,5 +107,7 @@ int main(void)
 	device.nr_partitions = 0;
 	says(slow, true, "write cache off, unlike its peers", "a disk that is not NVMe");
 	says(none, true, "", "nothing");
+	drop_folders();
+	ok(access(tree, F_OK) != 0, "the tree is gone");
 	return done_testing();
 }
