@@ -24,8 +24,8 @@ static const char *const drives_verdicts[] = {
 static const double drives_least_doubt = 1e-15;
 
 /*
- * dev     model   beside    count service expected slower false_alarm verdict why
- * nvme2n1 X1      peers     25000  82.1us   63.0us  30.2%     1.1e-12 slow    2 errors
+ * dev     model   beside    count service expected slower false_alarm verdict
+ * nvme2n1 X1      peers     25000  82.1us   63.0us  30.2%     1.1e-12 slow
  */
 struct drives_row {
 	const char *host, *dev, *model, *serial, *beside, *verdict, *why;
@@ -72,7 +72,7 @@ static const struct column drives_columns[] = {
 	{ "retries", "retries", CELL_COUNT, 7, "commands that needed more than one attempt",
 	  .at = FIELD(retries), .not_in_text = true },
 	{ "why", "why", CELL_TEXT, 3, "what may explain it, or why the verdict is unknown",
-	  .at = FIELD(why), .form = &form_list },
+	  .at = FIELD(why), .form = &form_list, .not_in_text = true },
 	{ 0 },
 };
 #undef FIELD
@@ -207,6 +207,17 @@ static void drives_judge(struct drives_row *row, const struct drive_finding *f)
 	row->false_alarm = known ? drives_round(f->doubt) : NAN;
 }
 
+/* In text they are too wide for a table: a message for each. */
+static void drives_tell(struct drives_row *row)
+{
+	char *rest = row->why_text, *reason;
+
+	while ((reason = strsep(&rest, ";")) && *reason)
+		log_note("%s%s%s, beside its %s: %s", row->host ? row->host : "",
+			 row->host ? " " : "", row->dev, row->beside, reason);
+}
+
+/* put NULL: tells why. */
 static void drives_put(struct drives_view *v, struct session *s, size_t number, bool is_past,
 		       table_put_fn put)
 {
@@ -228,8 +239,12 @@ static void drives_put(struct drives_view *v, struct session *s, size_t number, 
 		drives_say(&row, "of two drives, nothing shows which one is right");
 	if (finding.verdict == DRIVE_SLOW || finding.verdict == DRIVE_DIFFERS)
 		drives_explain(&row, v, s, number);
-	if (row_conditions__admit(&v->conditions, s, &row))
+	if (!row_conditions__admit(&v->conditions, s, &row))
+		return;
+	if (put)
 		put(v->table, &row);
+	else
+		drives_tell(&row);
 }
 
 struct drives_place {
@@ -248,7 +263,7 @@ static int drives_place_compare(const void *a, const void *b)
 
 static void drives_put_all(struct drives_view *v, struct session *s, table_put_fn put)
 {
-	struct drives_place places[DRIVES_MOST];
+	struct drives_place places[DRIVES_MOST] = { { 0 } };
 
 	for (size_t i = 0; i < v->drives.nr; i++)
 		places[i] = (struct drives_place){ &v->names[i], i };
@@ -286,6 +301,8 @@ int drives_rows__show(struct drives_view *v, struct session *s)
 	if (s->format == TABLE_TEXT)
 		drives_put_all(v, s, table__fit);
 	drives_put_all(v, s, table__row);
+	if (s->format == TABLE_TEXT)
+		drives_put_all(v, s, NULL);
 	if (v->left_out)
 		log_warn("%" PRIu64 " commands are of further drives: %d are followed", v->left_out,
 			 DRIVES_MOST);
