@@ -15,14 +15,15 @@
 #include "device/device.h"
 
 /* Keys that `iosonar record` writes; others may be there. */
-#define CAPTURE_INFO_VERSION  "iosonar"	 /* "0.3" */
-#define CAPTURE_INFO_KERNEL   "kernel"	 /* release: "6.12.38-arm64" */
-#define CAPTURE_INFO_MACHINE  "machine"	 /* "aarch64" */
-#define CAPTURE_INFO_COMMAND  "command"	 /* the command line, arguments separated by spaces */
-#define CAPTURE_INFO_BOOT_ID  "boot_id"	 /* files of one boot share one monotonic clock */
-#define CAPTURE_INFO_HOST     "host"	 /* its name: "db7" */
-#define CAPTURE_INFO_TIMEZONE "timezone" /* of the host: "+0200" */
-#define CAPTURE_INFO_CLOCK    "clock"	 /* the host's clock source: "tsc" */
+#define CAPTURE_INFO_VERSION  "iosonar"	   /* "0.3" */
+#define CAPTURE_INFO_KERNEL   "kernel"	   /* release: "6.12.38-arm64" */
+#define CAPTURE_INFO_MACHINE  "machine"	   /* "aarch64" */
+#define CAPTURE_INFO_COMMAND  "command"	   /* the command line, arguments separated by spaces */
+#define CAPTURE_INFO_BOOT_ID  "boot_id"	   /* files of one boot share one monotonic clock */
+#define CAPTURE_INFO_ID	      "capture_id" /* random; parts of one recording share it */
+#define CAPTURE_INFO_HOST     "host"	   /* its name: "db7" */
+#define CAPTURE_INFO_TIMEZONE "timezone"   /* of the host: "+0200" */
+#define CAPTURE_INFO_CLOCK    "clock"	   /* the host's clock source: "tsc" */
 #define CAPTURE_INFO_START    "start_ns" /* of the run, CLOCK_MONOTONIC: nothing was seen before */
 #define CAPTURE_INFO_END      "end_ns"	 /* end of the run; absent in a part that another follows */
 #define CAPTURE_NAMES_BLOCK   "block_op" /* set of names: REQ_OP_* by number */

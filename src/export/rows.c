@@ -17,7 +17,7 @@
 struct export_row {
 	/* hostile */
 	const char *host, *dev, *model, *serial, *op, *comm, *cgroup, *file, *status;
-	const char *kernel_stack, *user_stack;
+	const char *kernel_stack, *user_stack, *boot_id, *capture_id;
 	uint64_t wall_ns, nsid, qid, cid, sector, bytes, status_code, attempts, lat_ns, depth;
 	uint64_t pid, tid, cpu, issue_cpu, bios;
 	uint64_t queued_ns, got_ns, inserted_ns, start_ns, last_ns, issued_ns, reaped_ns, end_ns,
@@ -87,6 +87,10 @@ static const struct column export_columns[] = {
 	  .form = &form_list },
 	{ "user_stack", "user", CELL_TEXT, 0, "user functions that submitted it, innermost first",
 	  .at = FIELD(user_stack), .form = &form_list },
+	{ "boot_id", "boot", CELL_TEXT, 0, "boot of the machine: end_ns counts from it",
+	  .at = FIELD(boot_id) },
+	{ "capture_id", "capture", CELL_TEXT, 0, "recording; no other one has this id",
+	  .at = FIELD(capture_id) },
 	{ 0 },
 };
 
@@ -127,10 +131,13 @@ static void rows_fill_command(struct export_rows *e, struct session *s, const st
 static void rows_fill_owner(struct export_rows *e, struct session *s, const struct io_record *r)
 {
 	const struct device *device = io_source__device(s, r);
+	const struct io_origin *origin = io_source__origin(s);
 	struct export_row *row = &e->row;
 
 	memcpy(e->comm_text, r->comm, sizeof(r->comm));
-	row->host = io_source__host(s);
+	row->host = origin->host;
+	row->boot_id = origin->boot_id;
+	row->capture_id = origin->capture_id;
 	row->dev = device ? device->name : NULL;
 	row->model = device && *device->model ? device->model : NULL;
 	row->serial = device && *device->serial ? device->serial : NULL;

@@ -356,32 +356,57 @@ static uint32_t replay_mask(const struct io_wants *w)
 	       (uint32_t)w->by_file << BY_FILE | (uint32_t)w->by_path << BY_PATH;
 }
 
-static int replay_find_hosts(struct session *s)
+/* The value of a key, malloced; *err: -ENOMEM. */
+static char *replay_origin(const struct capture_about *about, const char *key,
+			   const struct alias *alias, int *err)
+{
+	const char *text = capture_about__info(about, key);
+	char name[ALIAS_NAME], *copy;
+
+	if (!text || !*text)
+		return NULL;
+	copy = strdup(alias ? alias__name(alias, ALIAS_HOST, text, name) : text);
+	if (!copy)
+		*err = -ENOMEM;
+	return copy;
+}
+
+static int replay_find_origins(struct session *s)
 {
 	struct io_replay *replay = io_replay(s);
+	const struct alias *alias = s->inside->alias;
 	size_t nr = capture_merge__nr(replay->merge);
-	char name[ALIAS_NAME];
+	int err = 0;
 
-	replay->hosts = calloc(nr + 1, sizeof(char *));
-	for (size_t i = 0; replay->hosts && i < nr; i++) {
-		const char *host = capture_about__info(
-			capture_reader__about(capture_merge__reader(replay->merge, i)),
-			CAPTURE_INFO_HOST);
+	replay->origins = calloc(nr + 1, sizeof(*replay->origins));
+	for (size_t i = 0; replay->origins && i < nr; i++) {
+		const struct capture_about *about =
+			capture_reader__about(capture_merge__reader(replay->merge, i));
 
-		if (host && s->inside->alias)
-			host = alias__name(s->inside->alias, ALIAS_HOST, host, name);
-		replay->hosts[i] = host ? strdup(host) : NULL;
-		if (host && !replay->hosts[i])
-			return -ENOMEM;
+		replay->origins[i] = (struct io_origin){
+			replay_origin(about, CAPTURE_INFO_HOST, alias, &err),
+			replay_origin(about, CAPTURE_INFO_BOOT_ID, alias, &err),
+			replay_origin(about, CAPTURE_INFO_ID, NULL, &err),
+		};
 	}
-	return replay->hosts ? 0 : -ENOMEM;
+	return replay->origins ? err : -ENOMEM;
+}
+
+static void replay_free_origins(struct io_replay *replay)
+{
+	for (size_t i = 0; replay->origins && i < capture_merge__nr(replay->merge); i++) {
+		free(replay->origins[i].host);
+		free(replay->origins[i].boot_id);
+		free(replay->origins[i].capture_id);
+	}
+	free(replay->origins);
 }
 
 /* After the filters, which use the real names. */
 static int replay_rename(struct session *s)
 {
 	const struct alias *alias = s->inside->alias;
-	int err = replay_find_hosts(s);
+	int err = replay_find_origins(s);
 
 	if (!err && alias)
 		err = capture_merge__alias(io_replay(s)->merge, alias);
@@ -457,11 +482,11 @@ static const struct device_list *replay_devices(const struct session *s)
 	return &io_replay(s)->devices;
 }
 
-static const char *replay_host(const struct session *s)
+static const struct io_origin *replay_origin_here(const struct session *s)
 {
 	const struct io_replay *replay = io_replay(s);
 
-	return replay->hosts[capture_merge__from(replay->merge)];
+	return &replay->origins[capture_merge__from(replay->merge)];
 }
 
 static bool replay_sees(const struct session *s, bool nvme)
@@ -492,9 +517,7 @@ static void replay_free(struct session *s)
 		return;
 	io_replay_end_shares(replay);
 	capture_filter__free(&replay->filter);
-	for (size_t i = 0; replay->hosts && i < capture_merge__nr(replay->merge); i++)
-		free(replay->hosts[i]);
-	free(replay->hosts);
+	replay_free_origins(replay);
 	breakdown__free(&replay->rows);
 	capture_merge__free(replay->merge);
 	free(replay);
@@ -503,7 +526,7 @@ static void replay_free(struct session *s)
 static const struct io_answers replay_answers = {
 	.device = replay_device,
 	.devices = replay_devices,
-	.host = replay_host,
+	.origin = replay_origin_here,
 	.op_names = replay_op_names,
 	.sees = replay_sees,
 	.read = replay_read,

@@ -38,7 +38,7 @@ struct io_replay {
 	struct breakdown rows;			   /* of a view that wants rows, not records */
 	struct replay_place places[REPLAY_PLACES]; /* cache of some of these rows */
 	const struct io_record *record;		   /* at hand */
-	char **hosts;				   /* by file; NULL: unknown */
+	struct io_origin *origins;		   /* by file */
 	struct record_with_stages renamed;	   /* the current record, with --anonymous */
 	uint64_t nr_records, nr_submits;
 	uint64_t nr_other;	  /* commands without the keys of --by */

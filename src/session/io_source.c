@@ -24,9 +24,16 @@ const struct device_list *io_source__devices(const struct session *s)
 	return io_answers(s)->devices(s);
 }
 
+const struct io_origin *io_source__origin(const struct session *s)
+{
+	static const struct io_origin unknown;
+
+	return io_answers(s)->origin ? io_answers(s)->origin(s) : &unknown;
+}
+
 const char *io_source__host(const struct session *s)
 {
-	return io_answers(s)->host ? io_answers(s)->host(s) : NULL;
+	return io_source__origin(s)->host;
 }
 
 void io_source__stack_losses(const struct session *s, uint64_t *taken, uint64_t *failed)

@@ -14,7 +14,11 @@
 const struct device *io_source__device(struct session *s, const struct io_record *record);
 const struct device_list *io_source__devices(const struct session *s);
 char *const *io_source__op_names(const struct session *s); /* of block operations */
-/* The host of the current record; NULL: its capture does not say. Hostile. */
+/* Where the current record is from; NULL: its capture does not say. Hostile. */
+struct io_origin {
+	char *host, *boot_id, *capture_id;
+};
+const struct io_origin *io_source__origin(const struct session *s);
 const char *io_source__host(const struct session *s);
 /* The stack of a record: functions, innermost first, "vfs_read;ksys_read"; NULL: none. */
 const char *io_source__stack(const struct session *s, const struct io_record *record, bool user);
@@ -45,7 +49,7 @@ struct io_answers {
 	struct io *(*collector)(const struct session *s);
 	const struct device *(*device)(struct session *s, const struct io_record *record);
 	const struct device_list *(*devices)(const struct session *s);
-	const char *(*host)(const struct session *s);
+	const struct io_origin *(*origin)(const struct session *s);
 	void (*stack_losses)(const struct session *s, uint64_t *taken, uint64_t *failed);
 	char *const *(*op_names)(const struct session *s);
 	bool (*sees)(const struct session *s, bool nvme);

@@ -38,9 +38,17 @@ static void origin_alias(const struct alias *alias, struct capture_info *info, s
 	}
 }
 
-int origin__put(struct capture_writer *writer, const struct utsname *host,
+void origin__init(struct origin *origin)
+{
+	if (uname(&origin->host))
+		memset(&origin->host, 0, sizeof(origin->host));
+	text__read_line("/proc/sys/kernel/random/uuid", origin->id, sizeof(origin->id));
+}
+
+int origin__put(const struct origin *origin, struct capture_writer *writer,
 		const struct alias *alias)
 {
+	const struct utsname *host = &origin->host;
 	char boot[64], clock[64], zone[16] = "", command[4096], names[2][ALIAS_NAME];
 	time_t now = time(NULL);
 	struct tm tm;
@@ -57,6 +65,7 @@ int origin__put(struct capture_writer *writer, const struct utsname *host,
 		{ CAPTURE_INFO_HOST, host->nodename },
 		{ CAPTURE_INFO_COMMAND, origin_command_line(command, sizeof(command)) },
 		{ CAPTURE_INFO_BOOT_ID, boot },
+		{ CAPTURE_INFO_ID, origin->id },
 		{ CAPTURE_INFO_TIMEZONE, zone },
 		{ CAPTURE_INFO_CLOCK, clock },
 	};

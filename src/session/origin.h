@@ -10,8 +10,18 @@
 #include "capture/alias.h"
 #include "capture/write.h"
 
+enum { ORIGIN_ID = 40 }; /* a UUID as text */
+
+/* What stays the same in all parts of a recording. */
+struct origin {
+	struct utsname host;
+	char id[ORIGIN_ID]; /* no other recording has it */
+};
+
+/* Before privileges are dropped: uname() is not allowed later. */
+void origin__init(struct origin *origin);
 /* alias: --anonymous; NULL: keeps names. 0 or a negative errno. */
-int origin__put(struct capture_writer *writer, const struct utsname *host,
+int origin__put(const struct origin *origin, struct capture_writer *writer,
 		const struct alias *alias);
 
 #endif

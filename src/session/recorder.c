@@ -23,7 +23,7 @@ enum {
 
 struct recorder {
 	struct recorder_run run;
-	struct utsname host;		    /* asked once: uname() is not allowed later */
+	struct origin origin;
 	struct capture_writer *writer;	    /* of the current part, or of the memory */
 	struct capture_memory *memory;	    /* --last */
 	size_t nr_listed;		    /* devices that are in the file */
@@ -119,7 +119,7 @@ static int recorder_meet_ids(struct recorder *r, const struct io_record *record)
 
 static int recorder_put_about(struct recorder *r)
 {
-	int err = origin__put(r->writer, &r->host, r->run.alias);
+	int err = origin__put(&r->origin, r->writer, r->run.alias);
 
 	err = err ?: recorder_put_number(r, CAPTURE_INFO_START, r->run.start_ns);
 	r->nr_listed = 0;
@@ -262,8 +262,7 @@ int recorder__new(const struct recorder_run *run, struct recorder **recorder)
 	if (!r)
 		return log_err(-ENOMEM, "out of memory");
 	r->run = *run;
-	if (uname(&r->host))
-		memset(&r->host, 0, sizeof(r->host));
+	origin__init(&r->origin);
 	err = recorder_open(r);
 	if (r->writer) /* if so it must be finished, even after a failure */
 		*recorder = r;

@@ -56,6 +56,32 @@ static struct cell io_get_dev(void *state)
 	return sql_text(device ? device->name : NULL);
 }
 
+static struct cell io_get_model(void *state)
+{
+	struct io_rows *rows = state;
+	const struct device *device = capture_about__device(io_about(rows), rows->record->device);
+
+	return sql_text(device ? device->model : NULL);
+}
+
+static struct cell io_get_serial(void *state)
+{
+	struct io_rows *rows = state;
+	const struct device *device = capture_about__device(io_about(rows), rows->record->device);
+
+	return sql_text(device ? device->serial : NULL);
+}
+
+static struct cell io_get_boot_id(void *state)
+{
+	return sql_text(sql_rows__file(state)->boot_id);
+}
+
+static struct cell io_get_capture_id(void *state)
+{
+	return sql_text(sql_rows__file(state)->capture_id);
+}
+
 static struct cell io_get_op(void *state)
 {
 	struct io_rows *rows = state;
@@ -170,6 +196,10 @@ static const struct sql_column io_columns[] = {
 	{ "pid", "INTEGER", "process that built the command", RECORD(pid) },
 	{ "comm", "TEXT", "name of the task that built the command", io_get_comm },
 	{ "cpu", "INTEGER", "CPU on which it ended", RECORD(cpu) },
+	{ "model", "TEXT", "model of the device", io_get_model },
+	{ "serial", "TEXT", "serial number of the device", io_get_serial },
+	{ "boot_id", "TEXT", "boot of the host: end_ns counts from it", io_get_boot_id },
+	{ "capture_id", "TEXT", "recording; no other one has this id", io_get_capture_id },
 	{ "queued_ns", "INTEGER",
 	  "when its first bio was submitted; requires stages, as do all columns below",
 	  SEEN(queued_ns) },

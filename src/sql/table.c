@@ -12,13 +12,17 @@ const struct sql_bounds sql_bounds_none = { .since_to_ns = UINT64_MAX, .end_to_n
 
 static int files_open_one(struct sql_file *file, const char *path)
 {
+	const struct capture_about *about;
 	uint64_t end_ns;
 	int err = capture_reader__open(path, &file->reader);
 
 	if (err) /* the file's fault, not that of the command line or of privileges */
 		return err == -ENOMEM || err == -EOPNOTSUPP ? err : -EIO;
 	file->path = path;
-	file->host = capture_about__info(capture_reader__about(file->reader), CAPTURE_INFO_HOST);
+	about = capture_reader__about(file->reader);
+	file->host = capture_about__info(about, CAPTURE_INFO_HOST);
+	file->boot_id = capture_about__info(about, CAPTURE_INFO_BOOT_ID);
+	file->capture_id = capture_about__info(about, CAPTURE_INFO_ID);
 	capture_reader__run(file->reader, &file->start_ns, &end_ns);
 	file->damage = *capture_reader__damage(file->reader);
 	return 0;

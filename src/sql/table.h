@@ -17,9 +17,10 @@
 struct sql_file {
 	const char *path;
 	struct capture_reader *reader; /* for its description; other readers read records */
-	const char *host;	       /* NULL: unknown. Hostile, like all of its contents */
-	uint64_t start_ns;	       /* of its run: time_s is 0 there */
-	struct capture_damage damage;  /* the worst damage that a scan of it met */
+	/* NULL: unknown. Hostile, like all of its contents. */
+	const char *host, *boot_id, *capture_id;
+	uint64_t start_ns;	      /* of its run: time_s is 0 there */
+	struct capture_damage damage; /* the worst damage that a scan of it met */
 };
 
 struct sql_files {

@@ -365,7 +365,8 @@ def export_row(v, r, shift=0):
             "attempts": r["attempts"], "lat_ns": r["lat"], "depth": s.get("depth") or None, "nr_bios": s.get("nr_bios") or None,
             "pid": r["pid"], "tid": s.get("tid") or None, "comm": v.comm(r), "cgroup": v.cgroup(r), "file": v.file(r),
             "issue_cpu": s.get("cpu"), "cpu": r["cpu"], "kernel_stack": joined(v.stack(r, "kernel")),
-            "user_stack": joined(v.stack(r, "user"))}
+            "user_stack": joined(v.stack(r, "user")),
+            **{key: v.text(v.c.info[key]) if key in v.c.info else None for key in ("boot_id", "capture_id")}}
 
 
 @case("export-json", "export-csv", "export-failed")

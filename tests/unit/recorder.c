@@ -194,6 +194,9 @@ static void check_one(void)
 	ok(capture_about__info(about, "kernel") && capture_about__info(about, "command") &&
 		   capture_about__info(about, "boot_id") && capture_about__info(about, "machine"),
 	   "where it was made");
+	ok(capture_about__info(about, "capture_id") &&
+		   strlen(capture_about__info(about, "capture_id")) == 36,
+	   "which recording it is");
 	is_str(capture_about__names(about, "block_op")[255], "last", "names of operations");
 	is_str(capture_about__device(about, 10)->name, "nvme0n1", "a device");
 	is_str(capture_about__device(about, 11)->name, "nvme0n1", "the same under another number");
