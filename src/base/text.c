@@ -162,9 +162,23 @@ static char *text_json_one(char *at, const char *text, size_t *len)
 	return text_append(at, text, *len);
 }
 
+static char *text_json_escaped_one(char *at, const char *text, size_t *len)
+{
+	char one[TEXT_ESCAPED], *end;
+	size_t width = 0;
+
+	end = text_terminal_one(one, text, len, &width);
+	for (const char *c = one; c < end; c++) {
+		if (*c == '"' || *c == '\\')
+			*at++ = '\\';
+		*at++ = *c;
+	}
+	return at;
+}
+
 /* ---- texts of any length, a character at a time ---- */
 
-enum { TEXT_ONE = TEXT_ESCAPED + 1 };
+enum { TEXT_ONE = TEXT_ESCAPED + 4 }; /* a backslash more for each byte */
 
 char *text__escape_one(char *at, const char *text, size_t *len)
 {
@@ -251,7 +265,7 @@ static size_t text_json_plain(const char *text, const char *end)
 	return (size_t)(at - text);
 }
 
-void text__put_json_part(FILE *out, const char *text, size_t len)
+static void text_put_json(FILE *out, const char *text, size_t len, bool is_escaped)
 {
 	const char *end = text + len;
 	char one[TEXT_ONE], *to;
@@ -263,7 +277,8 @@ void text__put_json_part(FILE *out, const char *text, size_t len)
 			fwrite(text, 1, len, out);
 			continue;
 		}
-		to = text_json_one(one, text, &len);
+		to = is_escaped ? text_json_escaped_one(one, text, &len)
+				: text_json_one(one, text, &len);
 		fwrite(one, 1, (size_t)(to - one), out);
 	}
 	fputc('"', out);
@@ -271,7 +286,12 @@ void text__put_json_part(FILE *out, const char *text, size_t len)
 
 void text__put_json(FILE *out, const char *text)
 {
-	text__put_json_part(out, text, strlen(text));
+	text_put_json(out, text, strlen(text), false);
+}
+
+void text__put_json_escaped(FILE *out, const char *text, size_t len)
+{
+	text_put_json(out, text, len, true);
 }
 
 /*

@@ -16,8 +16,11 @@
  */
 void text__put_terminal(FILE *out, const char *text);
 void text__put_json(FILE *out, const char *text);
-/* The same for the first len bytes of a text; an ASCII character or the end follows them. */
-void text__put_json_part(FILE *out, const char *text, size_t len);
+/*
+ * As a JSON string, the text that CSV has: its terminal form, in which no two names become one. Of
+ * the first len bytes; an ASCII character or the end follows them.
+ */
+void text__put_json_escaped(FILE *out, const char *text, size_t len);
 void text__put_csv(FILE *out, const char *text);
 /* Escapes one character; *len is its length. Up to TEXT_ESCAPED bytes; returns where they end. */
 enum { TEXT_ESCAPED = 4 * 4 }; /* four bytes, each "\xNN" */

@@ -46,7 +46,7 @@ static const char *form_last(struct form_span span, char c)
 
 static void form_put_text(FILE *out, struct form_span span)
 {
-	text__put_json_part(out, span.from, (size_t)(span.to - span.from));
+	text__put_json_escaped(out, span.from, (size_t)(span.to - span.from));
 }
 
 /* "Q2G=1200" */

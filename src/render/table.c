@@ -62,7 +62,7 @@ static __attribute__((noinline)) char *table_plain_any(struct table *table,
 	if (is_json && c->column->form)
 		form__put(table->out, c->column->form, cell.text);
 	else if (is_json)
-		text__put_json(table->out, cell.text);
+		text__put_json_escaped(table->out, cell.text, strlen(cell.text));
 	else
 		text__put_csv(table->out, cell.text);
 	return at;

@@ -237,7 +237,7 @@ unsure() { grep -qF "iosonar: --fail-if '$1' cannot be decided: nvme0n1 read: $2
 	diff_ 0 "$tmp/evil.json" "$tmp/evil.json" -o csv
 	grep -q '<b>""' "$tmp/out"
 	diff_ 0 "$tmp/evil.json" "$tmp/evil.json" -o json
-	grep -qF '"dev":"\u001b[2J<b>\",\u000a"' "$tmp/out"
+	grep -qF '"dev":"\\x1b[2J<b>\",\\x0a"' "$tmp/out"
 }
 
 @test "the output goes to a file; a disk that is full is told" {

@@ -16,7 +16,7 @@ KINDS = ["namespace", "head", "controller", "disk", "bio-based"]
 DISCARDS, MOVES = ("dsm", "discard"), ("read", "write")
 
 
-# Texts are hostile: JSON has them as they are, CSV escapes what is no letter and disarms what is a formula.
+# Texts are hostile: JSON and CSV escape what is no letter, CSV disarms what is a formula.
 def csv_text(data):
     text = escaped(data)
     return "'" + text if text and text[0] in "=+@" else text
@@ -25,13 +25,11 @@ def csv_text(data):
 def escaped(data):
     if data is None:
         return None
-    text = "".join(f"\\x{ord(ch):02x}" if ch < " " or ch == "\x7f" else ch for ch in data.decode("utf-8", "replace"))
-    text = re.sub("[\u200e\u200f\u2028-\u202e\u2066-\u2069]", lambda m: "".join(f"\\x{byte:02x}" for byte in m[0].encode()), text)
-    return text
+    return re.sub("[\0-\x1f\x7f\u200e\u200f\u2028-\u202e\u2066-\u2069\udc80-\udcff]",
+                  lambda m: "".join(f"\\x{byte:02x}" for byte in m[0].encode(errors="surrogateescape")), data.decode(errors="surrogateescape"))
 
 
-def plain(data):
-    return None if data is None else data.decode("utf-8", "replace")
+plain = escaped
 
 
 # The commands of a capture, each with what views show of it.

@@ -405,7 +405,7 @@ static void test_print(void)
 	       "\"dev\":\"vda\",\"qid\":1,\"tag\":null,\"cid\":null,\"op\":\"write\",\"nsid\":null,"
 	       "\"lba\":null,\"sector\":4294967373,\"bytes\":8192,\"command\":\"sector=4294967373 "
 	       "len=8Ki\",\"state\":\"requeued\",\"attempts\":2,\"pid\":4711,\"comm\":\"a,"
-	       "\\\"b\\\"\\u001b[2J\"}\n"
+	       "\\\"b\\\"\\\\x1b[2J\"}\n"
 	       "{\"type\":\"inflight\",\"time_s\":1.5,\"age_ns\":1200000000,\"sent_ns\":1200000000,"
 	       "\"dev\":\"nvme0\",\"qid\":0,\"tag\":17,\"cid\":12,\"op\":\"delete-sq\",\"nsid\":0,"
 	       "\"lba\":null,\"sector\":null,\"bytes\":0,\"command\":\"qid=2\",\"state\":\"sent\","

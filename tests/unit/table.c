@@ -122,7 +122,7 @@ static void check_json(void)
 		    "{\"type\":\"latency\",\"dev\":null,\"count\":null,\"p99_ns\":null,"
 		    "\"size_bytes\":null,\"iops\":null,\"mb_per_s\":null,\"share_percent\":null,"
 		    "\"time_s\":null}\n"
-		    "{\"type\":\"latency\",\"dev\":\"a,\\\"\\u001b\\ufffd\","
+		    "{\"type\":\"latency\",\"dev\":\"a,\\\"\\\\x1b\\\\xff\","
 		    "\"count\":18446744073709551615,\"p99_ns\":18446744073709551615,"
 		    "\"size_bytes\":18446744073709551615,\"iops\":0,\"mb_per_s\":0,"
 		    "\"share_percent\":0,\"time_s\":0}\n",
@@ -295,7 +295,7 @@ static bool is_escaped(size_t len, size_t place, char odd)
 	for (int format = TABLE_TEXT; format <= TABLE_CSV; format++) {
 		out = open_memstream(&stream, &size);
 		if (format == TABLE_JSON)
-			text__put_json(out, name);
+			text__put_json_escaped(out, name, strlen(name));
 		else if (format == TABLE_CSV)
 			text__put_csv(out, name);
 		else

@@ -225,7 +225,7 @@ static void test_buffer(void)
 
 static void put_three(FILE *out, const char *text)
 {
-	text__put_json_part(out, text, 3);
+	text__put_json_escaped(out, text, 3);
 }
 
 static void check_parts(void)
@@ -233,8 +233,8 @@ static void check_parts(void)
 	char text[] = ";a;;b;";
 
 	check_put(put_three, "abc;d", "\"abc\"", "JSON: a part");
-	check_put(put_three, "a\"\n;", "\"a\\\"\\u000a\"", "JSON: a part with escapes");
-	check_put(put_three, "ab\xc3;\xa9", "\"ab\\ufffd\"",
+	check_put(put_three, "a\"\n;", "\"a\\\"\\\\x0a\"", "JSON: a part with escapes");
+	check_put(put_three, "ab\xc3;\xa9", "\"ab\\\\xc3\"",
 		  "JSON: a part ends inside a character");
 	is_str(text__replace(text, ';', ':'), ":a::b:", "every character is replaced");
 	is_str(text__replace(text, 'x', 'y'), ":a::b:", "or none");
