@@ -287,29 +287,6 @@ for line in open(sys.argv[1]):
 	printf '%s\n' "0.500 5" "1.000 5" "1.500 5" "2.000 5" "2.300 4" | diff - "$tmp/got"
 }
 
-@test "csv: DuckDB loads all of a fleet with the line of docs/fleet.md" {
-	needs node && needs zstd
-	modules=$("$root/tests/npm" @duckdb/node-api@1.5.5-r.5 2>"$tmp/why") || skip "$(cat "$tmp/why")"
-	NODE_PATH=$modules node -e 'require("@duckdb/node-api")' 2>/dev/null || skip "DuckDB is not made for this machine"
-	mkdir "$tmp/fleet"
-	for file in nvme.cap v1-stages.cap stacks.cap hostile.cap; do
-		export_of $file csv
-		zstd -q "$tmp/out" -o "$tmp/fleet/$file.csv.zst"
-		traced $file dev,op,lat_ns | awk -F, '{ n[$1 "," $2]++; ns[$1 "," $2] += $3 } END { for (key in n) print key "," n[key] "," ns[key] }'
-	done | awk -F, '{ key = $1 "," $2; n[key] += $3; ns[key] += $4 } END { for (key in n) print key "," n[key] "," ns[key] }' | sort >"$tmp/want"
-	line=$(grep -m1 '^CREATE TABLE io AS' "$root/docs/fleet.md")
-	(cd "$tmp/fleet" && NODE_PATH=$modules node -e 'const { DuckDBInstance } = require("@duckdb/node-api");
-(async () => {
-	const db = await (await DuckDBInstance.create(":memory:")).connect();
-	await db.run(process.argv[1]);
-	const rows = await db.runAndReadAll("SELECT dev, op, count(*), CAST(sum(lat_ns) AS BIGINT) FROM io GROUP BY ALL");
-	for (const row of rows.getRows())
-		console.log(row.join(","));
-})();' "$line" | sort >"$tmp/got")
-	[ "$(wc -l <"$tmp/want")" -gt 10 ]
-	diff "$tmp/want" "$tmp/got"
-}
-
 @test "hdr: a library that is not ours reads the same" {
 	needs node && needs python3
 	modules=$("$root/tests/npm" hdr-histogram-js@3.0.1 2>"$tmp/why") || skip "$(cat "$tmp/why")"

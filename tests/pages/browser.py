@@ -17,6 +17,8 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import tap as tap_lines  # noqa: E402
 from selenium import webdriver
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
@@ -29,29 +31,12 @@ CAPTURES = pathlib.Path(IOSONAR).resolve().parent / 'captures'  # tests/pages/ca
 DATA = ROOT / 'tests/data'
 
 
-class Tap:
-    """Cases, and the plan at the end."""
-
-    def __init__(self):
-        self.nr = self.failed = 0
-
-    def ok(self, good, what):
-        self.nr += 1
-        self.failed += not good
-        print(f"{'' if good else 'not '}ok {self.nr} - {what}", flush=True)
-        return good
-
-    def eq(self, got, want, what):
-        if not self.ok(got == want, what):
-            print(f'# got  {got!r}\n# want {want!r}', flush=True)
+class Tap(tap_lines.Tap):
+    """With what every page has to be."""
 
     def quiet(self, browser, what=''):
         self.eq(browser.console(), [], f'no word on the console{what}')
         self.eq(browser.strangers(), [], f'no request leaves the page{what}')
-
-    def done(self):
-        print(f'1..{self.nr}')
-        sys.exit(self.failed > 0)
 
 
 tap = Tap()

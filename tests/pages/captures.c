@@ -7,7 +7,8 @@
  * `captures user FILE LEVELS`: the same of a program, with as many returns as the kernel keeps;
  * `captures entries FILE LEVELS`: the kernel's again, where returns are not seen. `captures
  * returned FILE`: a drive that came back under its name; `captures edges FILE`: very fast commands,
- * and two reasons of a loss; tests/data has both.
+ * and two reasons of a loss; tests/data has both. `captures fleet FILE HOST`: one of three hosts, 0
+ * to 2, whose captures differ in what they have; for tests/fleet.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,7 @@
 #include "wire/io_tables.h"
 #include "wire/io_stages.h"
 
+enum { NR_FLEET = 5003, NR_HOSTS = 3 };
 enum { NR_HOSTILE = 48, NR_MANY = 150000, NR_RETURNED = 24, NR_EDGES = 6, DEVICES = 24, STACK = 7 };
 
 static const char *const names[] = {
@@ -298,6 +300,99 @@ static int write_edges(struct capture_writer *writer)
 	return err | end(writer, NR_EDGES);
 }
 
+/* ---- one host of three ---- */
+
+/* db7: NVMe with stages, hostile names. db8: tasks with the name 1234 only. db9: a SCSI disk, 2023.
+ */
+static const struct fleet_host {
+	const char *name, *boot_id, *capture_id, *comm, *dev, *model, *serial;
+	uint64_t wall_ns;
+	bool is_nvme, has_stages;
+} fleet_hosts[NR_HOSTS] = {
+	{ "db7", "0b9ac5a2-7b19-4c0f-8a7e-1f6f50b1c7a1", "6d1ea4b4-5d0c-4a52-9b0e-000000000007",
+	  NULL, "nvme0n1", "FLEET, \"one\"", "S7", 1793000000000000000, true, true },
+	{ "db8", "d2f1c0de-55aa-4b6e-9c38-7d2c1e0a9b82", "6d1ea4b4-5d0c-4a52-9b0e-000000000008",
+	  "1234", "nvme1n1", "FLEET two", "0042", 1793000000000000000, true, false },
+	{ "db9", "4c7a8e13-20bd-4f7d-8f11-93e5a6b7c8d9", "6d1ea4b4-5d0c-4a52-9b0e-000000000009",
+	  "postgres", "sda", "", "", 1690000000000000000, false, false },
+};
+
+static int fleet_about(struct capture_writer *writer, const struct fleet_host *host)
+{
+	const struct capture_info info[] = {
+		{ CAPTURE_INFO_VERSION, "0.2" },	 { CAPTURE_INFO_HOST, host->name },
+		{ CAPTURE_INFO_BOOT_ID, host->boot_id }, { CAPTURE_INFO_ID, host->capture_id },
+		{ CAPTURE_INFO_START, "1000000000" },
+	};
+	const struct capture_clock clock = { 1000000000, 1000000000, host->wall_ns };
+	static char *const ops[CAPTURE_NR_NAMES] = { "read", "write", "flush" };
+	struct device device = { .kind = host->is_nvme ? DEVICE_NVME_NS : DEVICE_REQUEST,
+				 .size_bytes = 1ULL << 40,
+				 .block_size = 512,
+				 .ctrl = host->is_nvme ? 0 : -1,
+				 .nsid = host->is_nvme };
+	int err = capture_writer__info(writer, info, sizeof(info) / sizeof(info[0]));
+
+	snprintf(device.name, sizeof(device.name), "%s", host->dev);
+	snprintf(device.model, sizeof(device.model), "%s", host->model);
+	snprintf(device.serial, sizeof(device.serial), "%s", host->serial);
+	err |= capture_writer__names(writer, CAPTURE_NAMES_BLOCK, ops);
+	err |= capture_writer__device(writer, 0, &device);
+	return err | capture_writer__clock(writer, &clock);
+}
+
+static int fleet_texts(struct capture_writer *writer)
+{
+	int err = 0;
+
+	for (uint64_t i = 0; i < NR_FILES; i++)
+		err |= capture_writer__text(writer, GLOSSARY_FILES,
+					    (struct glossary_id){ { 100 + i, 0x800001 } },
+					    files[i]);
+	err |= capture_writer__text(writer, GLOSSARY_CGROUPS, (struct glossary_id){ { 9 } },
+				    "/system.slice/a\x1b[2Jb");
+	return err |
+	       capture_writer__text(writer, GLOSSARY_STACKS, (struct glossary_id){ { STACK } },
+				    "submit_bio;operator<<;\xff");
+}
+
+static struct staged fleet_next(const struct fleet_host *host, uint64_t i, uint64_t end_ns)
+{
+	struct staged s = next(end_ns, 8000 + draw(3000) * (draw(50) ? 10 : 3000));
+	const char *comm = host->comm ? host->comm : names[draw(NR_NAMES)];
+
+	memcpy(s.record.comm, comm, strnlen(comm, 15));
+	s.record.pid = 700 + (uint32_t)draw(9);
+	s.record.cpu = (uint16_t)(i % 2);
+	s.record.qid = (uint16_t)(1 + i % 2);
+	s.record.cid = (uint16_t)draw(1024);
+	s.record.status = draw(500) ? 0 : 0x281;
+	s.record.flags = host->has_stages ? RECORD_STAGES : 0;
+	if (!host->is_nvme) {
+		s.record.kind = IO_BLOCK;
+		s.record.op = (uint8_t)draw(2);
+		s.record.status = 0;
+	}
+	s.stages.tid = s.record.pid;
+	s.stages.inode = 100 + draw(NR_FILES);
+	s.stages.cgroup = 9;
+	s.stages.kernel_stack = STACK;
+	return s;
+}
+
+static int write_fleet(struct capture_writer *writer, const struct fleet_host *host)
+{
+	int err = fleet_about(writer, host) | fleet_texts(writer);
+	uint64_t end_ns = 2000000000;
+
+	for (uint64_t i = 0; i < NR_FLEET; i++) {
+		struct staged s = fleet_next(host, i, end_ns += 1000 + draw(200000));
+
+		err |= capture_writer__records(writer, &s.record, 1);
+	}
+	return err | end(writer, NR_FLEET);
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 2 ? argv[1] : "";
@@ -305,20 +400,24 @@ int main(int argc, char **argv)
 	uint64_t levels = argc == 4 ? strtoull(argv[3], NULL, 10) : 0;
 	const bool is_calls =
 		!strcmp(what, "deep") || !strcmp(what, "user") || !strcmp(what, "entries");
+	const bool is_fleet = !strcmp(what, "fleet") && argc == 4 && levels < NR_HOSTS;
 	struct capture_writer *writer;
 	int err;
 
 	if (is_calls ? !levels
-		     : argc != 3 || (strcmp(what, "hostile") && strcmp(what, "many") &&
-				     strcmp(what, "returned") && strcmp(what, "edges"))) {
+		     : !is_fleet &&
+			       (argc != 3 || (strcmp(what, "hostile") && strcmp(what, "many") &&
+					      strcmp(what, "returned") && strcmp(what, "edges")))) {
 		fputs("usage: captures hostile|many|returned|edges FILE\n"
-		      "       captures deep|user|entries FILE LEVELS\n",
+		      "       captures deep|user|entries FILE LEVELS\n"
+		      "       captures fleet FILE HOST\n",
 		      stderr);
 		return 2;
 	}
 	if (capture_writer__new(&options, &writer))
 		return 1;
 	err = is_calls			  ? write_deep(writer, levels, what)
+	      : is_fleet		  ? write_fleet(writer, &fleet_hosts[levels])
 	      : !strcmp(what, "returned") ? write_returned(writer)
 	      : !strcmp(what, "edges")	  ? write_edges(writer)
 	      : strcmp(what, "many")	  ? write_hostile(writer)
