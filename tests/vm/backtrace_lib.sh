@@ -20,7 +20,7 @@ in_debian() { chroot $debian /usr/bin/env PATH=/usr/sbin:/usr/bin HOME=/tmp LC_A
 fast_disk() { null_disk nullb0 memory_backed=1 size=512 blocksize=4096 queue_mode=2 irqmode=0; }
 
 set_up() {
-	load ext4 && load virtio_pci && load virtio_blk || return
+	load ext4 && load virtio_blk || return
 	set_up_disk=$(grep -l '^debian$' /sys/block/vd*/serial) || return
 	set_up_disk=${set_up_disk%/serial}
 	mkdir -p $debian && mount -t ext4 -o ro "/dev/${set_up_disk##*/}" $debian || return
