@@ -15,6 +15,7 @@
 #include <bpf/bpf_tracing.h>
 #include <bpf/bpf_endian.h>
 #include "bpf/cgroup.h"
+#include "bpf/disk.h"
 #include "bpf/kernel.h"
 #include "wire/io_tables.h"
 
@@ -69,47 +70,6 @@ inline_always __u32 low_half(const void *ptr)
 
 	asm volatile("%0 = %1" : "=w"(low) : "w"((__u32)(long)ptr));
 	return low;
-}
-
-/* NULL for an admin queue. */
-inline_always struct gendisk *req_disk(struct request *rq, struct request_queue *q,
-				       const enum pointers pointers)
-{
-	if (bpf_core_field_exists(struct request_queue, disk)) {
-		return field_of(pointers, q, disk);
-	} else {
-		struct request___rq_disk *old = (void *)rq;
-
-		return field_of(pointers, old, rq_disk);
-	}
-}
-
-inline_always struct gendisk *bio_disk(struct bio *bio, const enum pointers pointers)
-{
-	struct bio___disk *old = (void *)bio;
-
-	if (!bpf_core_field_exists(struct bio, bi_bdev))
-		return BPF_CORE_READ(old, bi_disk);
-	return pointers ? bio->bi_bdev->bd_disk : BPF_CORE_READ(bio, bi_bdev, bd_disk);
-}
-
-/* Every NVMe disk is called nvme…, the hidden legs of a multipath head too. */
-inline_always bool disk_is_nvme(struct gendisk *disk, const enum pointers pointers)
-{
-	__u32 four;
-
-	if (pointers)
-		four = *(__u32 *)disk->disk_name;
-	else
-		bpf_core_read(&four, sizeof(four), &disk->disk_name);
-	return four == bpf_htonl(0x6e766d65);
-}
-
-/* Its bios become requests: here, or at a path of a multipath head, which itself has no
- * requests. */
-inline_always bool disk_has_requests(struct gendisk *disk)
-{
-	return disk_is_nvme(disk, PLAIN) || BPF_CORE_READ(disk, queue, mq_ops);
 }
 
 /*

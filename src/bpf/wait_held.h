@@ -7,6 +7,7 @@
 #ifndef IOSONAR_BPF_WAIT_HELD_H
 #define IOSONAR_BPF_WAIT_HELD_H
 
+#include "bpf/wait_command.h"
 #include "bpf/wait_task.h"
 
 /* Whose bio it is. The start of the call tells an entry that was never taken out from a new one. */
@@ -78,6 +79,8 @@ inline_always void held_release(__u64 bio)
 	if (t && t->record.start_ns == holder->start_ns) {
 		t->released_ns = bpf_ktime_get_ns();
 		count_up(t->nr_released);
+		if (settings.commands)
+			bio_follow(bio, holder->tid, holder->start_ns);
 	}
 	if (!bpf_map_delete_elem(&wait_held, &bio))
 		add_to(held_anywhere, -1);

@@ -34,7 +34,14 @@ struct wait_task {
 	struct wait_record record;
 };
 
+const volatile struct wait_settings settings = { 0 };
+
 TABLE(wait_tasks, struct wait_task, WAIT_TASKS);
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4 << 20);
+} wait_records SEC(".maps");
 
 /* The number + 1 of the thread that has the cell; 0: it is free. Beside the cells, because every
  * switch of any task asks here: an address that is known at load time costs no look-up. */

@@ -15,7 +15,10 @@
 #include "bpf/cgroup.h"
 #include "bpf/kernel.h"
 #include "bpf/names.h"
+#include "bpf/wait_command.h"
 #include "bpf/wait_held.h"
+#include "bpf/wait_journal.h"
+#include "bpf/wait_stack.h"
 #include "bpf/wait_task.h"
 #include "wire/io_stages.h"
 #include "wire/waits.h"
@@ -24,8 +27,6 @@ char LICENSE[] SEC("license") = "GPL";
 
 enum { WAIT_S_IFREG = 0100000, WAIT_S_IFDIR = 0040000 };
 enum { WAIT_O_DSYNC = 010000, WAIT_RWF_SYNCS = 0x2 | 0x4 }; /* O_SYNC has the bit of O_DSYNC */
-
-const volatile struct wait_settings settings = { 0 };
 
 /* Where a call begins. Compilers put vfs_fsync_range into do_fsync, too (Linux 7.2). */
 enum wait_function {
@@ -54,25 +55,6 @@ inline_always enum wait_call call_of(enum wait_function function, bool is_sync)
 	default: return WAIT_FAULT;
 	}
 }
-
-struct {
-	__uint(type, BPF_MAP_TYPE_STACK_TRACE);
-	__uint(max_entries, WAIT_STACKS);
-	__uint(key_size, sizeof(__u32));
-	__uint(value_size, STACK_FRAMES * sizeof(__u64));
-} wait_stacks SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, WAIT_STACKS);
-	__type(key, __u32);
-	__type(value, __u32);
-} wait_stacks_sent SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 4 << 20);
-} wait_records SEC(".maps");
 
 TABLE(wait_files, struct io_file, FILES_MOST);
 
@@ -323,39 +305,6 @@ inline_always void call_ends(enum wait_function by)
 
 /* ---- the scheduler ---- */
 
-/* Sends the frames to user space once; if the ring is full, the next sleep there tries again. */
-inline_always void stack_send(void *ctx, __u32 nr)
-{
-	__u32 *sent = bpf_map_lookup_elem(&wait_stacks_sent, &nr);
-	struct io_stack *stack;
-	long bytes;
-
-	if (!sent || *sent)
-		return;
-	stack = bpf_ringbuf_reserve(&wait_records, sizeof(*stack), 0);
-	if (!stack)
-		return;
-	bytes = bpf_get_stack(ctx, stack->frames, sizeof(stack->frames), 0);
-	stack->number = nr + 1;
-	stack->nr = bytes > 0 ? (__u32)bytes / 8 : 0;
-	stack->user = 0;
-	stack->is_truncated = stack->nr == STACK_FRAMES;
-	*sent = 1;
-	bpf_ringbuf_submit(stack, BPF_RB_NO_WAKEUP);
-}
-
-inline_always __u32 stack_number(void *ctx)
-{
-	long nr = bpf_get_stackid(ctx, &wait_stacks, 0);
-
-	if (nr < 0) {
-		count(no_stack);
-		return 0;
-	}
-	stack_send(ctx, nr);
-	return nr + 1;
-}
-
 /* The last cell takes the sleeps at all further places. */
 inline_always void sleep_add(struct wait_task *t, __u64 ns, enum wait_io io)
 {
@@ -468,16 +417,6 @@ int BPF_PROG(waits_wakeup, struct task_struct *task)
 	return 0;
 }
 
-/* The queue came first before 5.11 (e8a676d61c07). Without the asm the compiler adds an offset to
- * the context, which the verifier does not allow. */
-inline_always __u64 bio_of(const struct bpf_raw_tracepoint_args *ctx)
-{
-	__u64 bio = ctx->args[0];
-
-	asm volatile("" : "+r"(bio));
-	return settings.bio_is_second ? ctx->args[1] : bio;
-}
-
 /* A bio that was held back comes from a worker. */
 SEC("raw_tp/block_bio_queue")
 int waits_bio(struct bpf_raw_tracepoint_args *ctx)
@@ -486,8 +425,40 @@ int waits_bio(struct bpf_raw_tracepoint_args *ctx)
 
 	if (held_anywhere)
 		held_release(bio_of(ctx));
-	if (t)
-		t->record.bios++;
+	if (!t) {
+		if (settings.commands)
+			commit_queues(bio_of(ctx));
+		return 0;
+	}
+	t->record.bios++;
+	if (settings.commands)
+		bio_follow(bio_of(ctx), t->record.tid, t->record.start_ns);
+	return 0;
+}
+
+/* ---- commands ---- */
+
+SEC("raw_tp/block_split")
+int waits_split(struct bpf_raw_tracepoint_args *ctx)
+{
+	if (bios_anywhere)
+		bio_follow_part((struct bio *)bio_of(ctx));
+	return 0;
+}
+
+SEC("raw_tp/block_rq_issue")
+int waits_issue(struct bpf_raw_tracepoint_args *ctx)
+{
+	if (bios_anywhere)
+		command_issued((struct request *)request_of(ctx));
+	return 0;
+}
+
+SEC("raw_tp/block_rq_complete")
+int waits_complete(struct bpf_raw_tracepoint_args *ctx)
+{
+	if (bios_anywhere)
+		command_completed((struct request *)ctx->args[0], (__u32)ctx->args[2]);
 	return 0;
 }
 

@@ -12,6 +12,7 @@
 #include "session/session.h"
 #include "view/intervals.h"
 #include "view/waits_rows.h"
+#include "view/waits_slow.h"
 
 enum { WAITS_SLOW_MOST = 10000, WAITS_COMM_LIMIT = 15, WAITS_PID_LIMIT = 4194304 };
 
@@ -25,8 +26,7 @@ struct waits_view {
 	/* state */
 	uint32_t by_mask;
 	struct wait_groups interval, total;
-	struct wait_record *slowest; /* slowest first */
-	size_t nr_slowest;
+	struct waits_slowest slowest;
 	struct table *table, *slow_table;
 	unsigned int intervals;
 	uint64_t nr_taken, nr_uneven;
@@ -48,7 +48,7 @@ static const struct option_def waits_options[] = {
 	{ "by", 0, OPTION_LIST, VIEW(by), NULL, "tell calls apart by these, too (default: by call)",
 	  .choices = by_words },
 	{ "slow", 0, OPTION_NUMBER, VIEW(slow), "N",
-	  "at the end, print the N slowest calls with their parts and stacks", .min = 1,
+	  "at the end, print the N slowest calls with their parts, stacks and commands", .min = 1,
 	  .max = WAITS_SLOW_MOST },
 	ROW_IF_OPTION(VIEW(conditions), "'part == journal'"),
 	ROW_FAIL_IF_OPTION(VIEW(conditions), "'part == total && p99 > 10ms'"),
@@ -88,26 +88,6 @@ const struct cmd cmd_waits = {
 
 /* ---- calls ---- */
 
-static uint64_t waits_whole(const struct wait_record *r)
-{
-	return r->end_ns - r->start_ns;
-}
-
-static void waits_keep_slow(struct waits_view *v, const struct wait_record *record)
-{
-	size_t at = v->nr_slowest;
-
-	while (at && waits_whole(&v->slowest[at - 1]) < waits_whole(record))
-		at--;
-	if (at == v->slow.value)
-		return;
-	if (v->nr_slowest < v->slow.value)
-		v->nr_slowest++;
-	memmove(&v->slowest[at + 1], &v->slowest[at],
-		(v->nr_slowest - at - 1) * sizeof(*v->slowest));
-	v->slowest[at] = *record;
-}
-
 static int waits_on_wait(void *state, struct session *s, const struct wait_record *record)
 {
 	struct waits_view *v = state;
@@ -118,8 +98,8 @@ static int waits_on_wait(void *state, struct session *s, const struct wait_recor
 	waits_rows__key(record, v->by_mask, &key);
 	if (wait_groups__add(&v->interval, &key, parts))
 		return log_no_memory();
-	if (v->slow.given)
-		waits_keep_slow(v, record);
+	if (v->slow.given && waits_slowest__add(&v->slowest, s, record))
+		return log_no_memory();
 	v->nr_taken++;
 	v->nr_uneven += !waits_rows__adds_up(record);
 	return 0;
@@ -146,6 +126,7 @@ static struct waits_wants waits_view_wants(void *state, const struct options *op
 		.filter = &v->filter,
 		.file = v->file,
 		.calls = waits_calls(&v->calls),
+		.commands = v->slow.given,
 		.buffer_bytes = v->buffer.given ? v->buffer.value : 0,
 	};
 }
@@ -155,11 +136,13 @@ static int waits_on_start(void *state, struct session *s)
 	struct waits_view *v = state;
 
 	v->table = waits_rows__table(s, &v->by_mask);
-	if (v->slow.given) {
-		v->slow_table = session__table(s, &waits_slow, NULL, NULL);
-		v->slowest = calloc(v->slow.value + 1, sizeof(*v->slowest));
-	}
-	return v->table && (!v->slow.given || (v->slow_table && v->slowest)) ? 0 : log_no_memory();
+	if (!v->table)
+		return log_no_memory();
+	if (!v->slow.given)
+		return 0;
+	v->slow_table = session__table(s, &waits_slow, NULL, NULL);
+	return v->slow_table && !waits_slowest__init(&v->slowest, v->slow.value) ? 0
+										 : log_no_memory();
 }
 
 /* CSV has room for one table. */
@@ -193,14 +176,6 @@ static int waits_on_tick(void *state, struct session *s)
 	return waits_end_interval(v);
 }
 
-static void waits_show_slowest(const struct waits_view *v, struct session *s)
-{
-	if (v->nr_slowest && s->format == TABLE_TEXT)
-		fprintf(s->out, "\nthe slowest calls:\n");
-	for (size_t i = 0; i < v->nr_slowest; i++)
-		waits_rows__put_slow(v->slow_table, s, &v->slowest[i], i + 1);
-}
-
 static int waits_on_end(void *state, struct session *s)
 {
 	struct waits_view *v = state;
@@ -211,7 +186,7 @@ static int waits_on_end(void *state, struct session *s)
 	table__heading_again(v->table);
 	if (!err)
 		waits_show(v, s, &v->total, "total");
-	waits_show_slowest(v, s);
+	waits_slowest__put(&v->slowest, v->slow_table, s);
 	waits_rows__close(s, v->nr_taken, v->nr_uneven);
 	return err;
 }
@@ -251,7 +226,7 @@ static int waits_run(void *state, const struct options *options, char **argv)
 	err = err ?: session__run(&waits_session, v, options, argv);
 	wait_groups__free(&v->interval);
 	wait_groups__free(&v->total);
-	free(v->slowest);
+	waits_slowest__free(&v->slowest);
 	table__free(v->table);
 	table__free(v->slow_table);
 	row_conditions__free(&v->conditions);

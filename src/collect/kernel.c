@@ -127,6 +127,11 @@ static uint32_t kernel_flag(const struct btf *btf, const struct btf_type *bits, 
 	return nr < 0 || nr > 31 ? 0 : 1u << nr;
 }
 
+uint32_t kernel__request_flag(const struct btf *btf, const char *bit)
+{
+	return kernel_flag(btf, kernel_enum(btf, "req_flag_bits"), bit);
+}
+
 static void kernel_read_flags(struct kernel *kernel, const struct btf *btf)
 {
 	const struct btf_type *bits = kernel_enum(btf, "req_flag_bits");
@@ -151,7 +156,7 @@ static char *kernel_op_word(const char *name)
 }
 
 /* enum req_opf became enum req_op in 6.0 (ff07a02e9e8e). */
-static void kernel_read_ops(struct kernel *kernel, const struct btf *btf)
+void kernel__read_ops(char *op_names[KERNEL_OPS], const struct btf *btf)
 {
 	const struct btf_type *t = kernel_enum(btf, "req_op") ?: kernel_enum(btf, "req_opf");
 
@@ -160,8 +165,8 @@ static void kernel_read_ops(struct kernel *kernel, const struct btf *btf)
 		const char *name = kernel_name(btf, e->name_off);
 
 		if (e->val >= 0 && e->val < KERNEL_OPS && !strncmp(name, "REQ_OP_", 7) &&
-		    strcmp(name, "REQ_OP_LAST") && !kernel->op_names[e->val])
-			kernel->op_names[e->val] = kernel_op_word(name);
+		    strcmp(name, "REQ_OP_LAST") && !op_names[e->val])
+			op_names[e->val] = kernel_op_word(name);
 	}
 }
 
@@ -301,7 +306,7 @@ static void kernel_read_btf(struct kernel *kernel, const struct btf *vmlinux)
 	kernel->rdonly_cast_id = cast > 0 && cast_type > 0 ? (uint32_t)cast : 0;
 	kernel->cast_type_id = cast_type > 0 ? (uint32_t)cast_type : 0;
 	kernel->missing = kernel_missing(vmlinux);
-	kernel_read_ops(kernel, vmlinux);
+	kernel__read_ops(kernel->op_names, vmlinux);
 	if (btf__find_by_name_kind(vmlinux, "nvme_request", BTF_KIND_STRUCT) < 0)
 		return;
 	kernel->nvme = KERNEL_NVME_BUILT_IN;
@@ -408,10 +413,16 @@ void kernel__forget_btf(struct kernel *kernel)
 	kernel->btf = NULL;
 }
 
+void kernel__free_ops(char *op_names[KERNEL_OPS])
+{
+	for (int i = 0; i < KERNEL_OPS; i++) {
+		free(op_names[i]);
+		op_names[i] = NULL;
+	}
+}
+
 void kernel__free(struct kernel *kernel)
 {
 	kernel__forget_btf(kernel);
-	for (int i = 0; i < KERNEL_OPS; i++)
-		free(kernel->op_names[i]);
-	memset(kernel->op_names, 0, sizeof(kernel->op_names));
+	kernel__free_ops(kernel->op_names);
 }

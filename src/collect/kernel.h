@@ -70,6 +70,10 @@ const char *kernel__types_path(void);
 
 /* Number of an event's arguments, without the context that begins every prototype; -1: no event. */
 int kernel__event_arguments(const struct btf *btf, const char *typedef_name);
+/* The words of block operations, by number; NULL: no such operation. */
+void kernel__read_ops(char *op_names[KERNEL_OPS], const struct btf *btf);
+void kernel__free_ops(char *op_names[KERNEL_OPS]);
+uint32_t kernel__request_flag(const struct btf *btf, const char *bit);	  /* "__REQ_FUA"; 0: none */
 int kernel__function_parameters(const struct btf *btf, const char *name); /* -1: none such */
 bool kernel__function_returns(const struct btf *btf, const char *name);	  /* a value */
 

@@ -22,7 +22,7 @@
 #include "collect/trial.h"
 #include "collect/types.h"
 
-enum { WAITS_LINKS = 32, WAITS_HOOKS = 16 };
+enum { WAITS_LINKS = 48, WAITS_HOOKS = 16 };
 
 struct waits {
 	struct waits_wants wants;
@@ -31,6 +31,7 @@ struct waits {
 	uint32_t nr_cpus;
 	void *counts, *files; /* mapped */
 	struct mounts mounts;
+	char *op_names[KERNEL_OPS];
 	struct ring_buffer *ring;
 	const struct waits_takers *takers; /* of the current reader */
 	void *taker;
@@ -86,6 +87,9 @@ static int waits_set(struct waits *w)
 	ro->filter_cgroup_level = task.cgroup.level;
 	ro->calls = w->wants.calls;
 	ro->bio_is_second = kernel__event_arguments(w->btf, "btf_trace_block_bio_queue") == 2;
+	ro->request_is_second = kernel__event_arguments(w->btf, "btf_trace_block_rq_issue") == 2;
+	ro->commands = w->wants.commands;
+	ro->preflush_flag = kernel__request_flag(w->btf, "__REQ_PREFLUSH");
 	ro->min_ns = f->min_ns.given ? f->min_ns.value : 0;
 	err = bpf_map__set_max_entries(w->skel->maps.wait_counts, w->nr_cpus);
 	if (!err && w->wants.buffer_bytes) {
@@ -166,6 +170,23 @@ static struct waits_at waits_place(const struct waits *w, const struct waits_hoo
 	return at;
 }
 
+enum { NR_COMMAND_PROGRAMS = 3, NR_STORY_PROGRAMS = 12 };
+
+/* In the order of attaching, ends before starts: commands, then who made commits long. */
+static struct bpf_program *waits_story_program(const struct waits *w, int i)
+{
+	struct bpf_program *const programs[NR_STORY_PROGRAMS] = {
+		w->skel->progs.waits_complete,	 w->skel->progs.waits_issue,
+		w->skel->progs.waits_split,	 w->skel->progs.waits_handle,
+		w->skel->progs.waits_commit_end, w->skel->progs.waits_logging,
+		w->skel->progs.waits_data,	 w->skel->progs.waits_flushing,
+		w->skel->progs.waits_writer_end, w->skel->progs.waits_writer,
+		w->skel->progs.waits_dirty,	 w->skel->progs.waits_commit,
+	};
+
+	return programs[i];
+}
+
 static int waits_choose(struct waits *w, bool by_fentry)
 {
 	struct bpf_program *program;
@@ -176,6 +197,8 @@ static int waits_choose(struct waits *w, bool by_fentry)
 	bpf_program__set_autoload(w->skel->progs.waits_switch, true);
 	bpf_program__set_autoload(w->skel->progs.waits_wakeup, true);
 	bpf_program__set_autoload(w->skel->progs.waits_bio, true);
+	for (int i = 0; i < NR_STORY_PROGRAMS; i++)
+		bpf_program__set_autoload(waits_story_program(w, i), w->wants.commands);
 	for (int i = 0; i < NR_HOOKS; i++) {
 		w->at[i] = waits_place(w, &waits_hooks[i], by_fentry);
 		for (int is_end = 0; is_end < 2 && w->at[i].method && !err; is_end++) {
@@ -258,12 +281,28 @@ static int waits_say_missing(const struct waits *w)
 	return nr == missing ? -EOPNOTSUPP : 0;
 }
 
+/* Without jbd2, no commit is seen; the rest is. */
+static int waits_attach_story(struct waits *w)
+{
+	int err = 0, i = 0;
+
+	for (; w->wants.commands && i < NR_STORY_PROGRAMS && !err; i++)
+		err = waits_keep(w, bpf_program__attach(waits_story_program(w, i)));
+	if (err != -ENOENT || i <= NR_COMMAND_PROGRAMS)
+		return err;
+	log_note("tasks behind a commit of a journal are not named: no tracepoint %s here; %s",
+		 strchr(bpf_program__section_name(waits_story_program(w, i - 1)), '/') + 1,
+		 "ext4 has it while it is loaded");
+	return 0;
+}
+
 /* Ends before starts: every call whose start is seen has its end seen. */
 static int waits_attach(struct waits *w)
 {
 	int err = waits_keep(w, bpf_program__attach(w->skel->progs.waits_wakeup));
 
 	err = err ?: waits_keep(w, bpf_program__attach(w->skel->progs.waits_switch));
+	err = err ?: waits_attach_story(w);
 	err = err ?: waits_keep(w, bpf_program__attach(w->skel->progs.waits_bio));
 	err = err ?: waits_attach_hooks(w, true);
 	w->start_ns = clock__mono_ns(); /* no call that is seen began earlier */
@@ -365,6 +404,12 @@ static int waits_on_sample(void *arg, void *data, size_t size)
 
 	if (size == sizeof(struct io_stack))
 		return w->takers->on_stack(w->taker, data);
+	if (size == sizeof(struct wait_command))
+		return w->takers->on_command(w->taker, data);
+	if (size == sizeof(struct wait_commit))
+		return w->takers->on_commit(w->taker, data);
+	if (size == sizeof(struct wait_who))
+		return w->takers->on_who(w->taker, data);
 	return size == sizeof(struct wait_record) ? w->takers->on_record(w->taker, data) : 0;
 }
 
@@ -375,6 +420,7 @@ static int waits_start(struct waits *w)
 	w->btf = kernel__load_btf(&err);
 	if (!w->btf)
 		return obstacle__say(&(struct start){ START_BTF, err });
+	kernel__read_ops(w->op_names, w->btf);
 	mounts__read(&w->mounts, "/proc/self/mountinfo");
 	err = waits_start_programs(w);
 	err = err ?: waits_map(&w->counts, w->skel->maps.wait_counts);
@@ -426,6 +472,7 @@ void waits__free(struct waits *w)
 		munmap(w->files, waits_bytes(w->skel->maps.wait_files));
 	waits_bpf__destroy(w->skel);
 	mounts__free(&w->mounts);
+	kernel__free_ops(w->op_names);
 	free(w);
 }
 
@@ -472,4 +519,9 @@ char *waits__file(const struct waits *w, uint64_t inode, uint64_t place)
 	const struct io_file *file = io_file__find(w->files, inode, place);
 
 	return file_names__text(&w->mounts, file, inode, (uint32_t)place);
+}
+
+char *const *waits__op_names(const struct waits *w)
+{
+	return w->op_names;
 }

@@ -7,6 +7,7 @@
 #ifndef IOSONAR_COLLECT_WAITS_H
 #define IOSONAR_COLLECT_WAITS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include "base/options.h"
 #include "wire/io_stages.h"
@@ -19,6 +20,7 @@ struct waits_wants {
 	const char *file;
 	uint32_t calls;	       /* mask of enum wait_call */
 	uint64_t buffer_bytes; /* 0: the default */
+	bool commands;	       /* follow bios to their commands, and commits to their tasks */
 };
 
 /* 0, or -errno after one line. Free it in any case. */
@@ -32,6 +34,9 @@ uint64_t waits__start_ns(const struct waits *waits);
 struct waits_takers {
 	int (*on_record)(void *arg, const struct wait_record *record);
 	int (*on_stack)(void *arg, const struct io_stack *stack);
+	int (*on_command)(void *arg, const struct wait_command *command);
+	int (*on_commit)(void *arg, const struct wait_commit *commit);
+	int (*on_who)(void *arg, const struct wait_who *who);
 };
 int waits__take(struct waits *waits, const struct waits_takers *takers, void *arg);
 
@@ -45,5 +50,7 @@ void waits__counts(const struct waits *waits, struct waits_counts *counts);
 
 /* place: io_file_place; malloced, hostile */
 char *waits__file(const struct waits *waits, uint64_t inode, uint64_t place);
+
+char *const *waits__op_names(const struct waits *waits); /* of block operations, by number */
 
 #endif

@@ -56,7 +56,7 @@ enum form_kind {
 	FORM_OBJECTS, /* "sda:8+512": [{"dev":"sda","sector":8,"bytes":512}]; others: [null] */
 };
 
-enum { FORM_PARTS = 4 };
+enum { FORM_PARTS = 6 };
 
 struct form {
 	enum form_kind kind;

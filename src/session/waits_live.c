@@ -6,8 +6,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "analyse/wait_commands.h"
+#include "analyse/wait_commits.h"
 #include "base/log.h"
 #include "collect/cache.h"
+#include "decode/op.h"
 #include "session/source.h"
 #include "session/waits_source.h"
 #include "symbol/frames.h"
@@ -16,6 +19,8 @@ struct waits_live {
 	struct waits *waits;
 	struct frames *frames;
 	char *stacks[WAIT_STACKS + 1]; /* by number */
+	struct wait_threads threads;
+	struct wait_commits commits;
 };
 
 static struct waits_live *waits_live(const struct session *s)
@@ -61,9 +66,31 @@ static int waits_on_stack(void *arg, const struct io_stack *stack)
 	return 0;
 }
 
+static int waits_on_command(void *arg, const struct wait_command *command)
+{
+	return wait_threads__add(&waits_live(arg)->threads, command) ? log_no_memory() : 0;
+}
+
+static int waits_on_commit(void *arg, const struct wait_commit *commit)
+{
+	struct waits_live *live = waits_live(arg);
+
+	wait_commits__add(&live->commits, commit,
+			  wait_threads__find(&live->threads, commit->tid, commit->start_ns));
+	return 0;
+}
+
+static int waits_on_who(void *arg, const struct wait_who *who)
+{
+	wait_commits__add_task(&waits_live(arg)->commits, who);
+	return 0;
+}
+
 static int waits_drain(struct session *s, enum session_drain what)
 {
-	static const struct waits_takers takers = { waits_on_record, waits_on_stack };
+	static const struct waits_takers takers = { waits_on_record, waits_on_stack,
+						    waits_on_command, waits_on_commit,
+						    waits_on_who };
 
 	(void)what;
 	return waits__take(waits_live(s)->waits, &takers, s);
@@ -111,6 +138,7 @@ static void waits_free(struct session *s)
 		return;
 	for (size_t i = 0; i <= WAIT_STACKS; i++)
 		free(live->stacks[i]);
+	wait_threads__free(&live->threads);
 	frames__free(live->frames);
 	waits__free(live->waits);
 	free(live);
@@ -119,6 +147,24 @@ static void waits_free(struct session *s)
 const char *waits_source__stack(const struct session *s, uint32_t number)
 {
 	return number <= WAIT_STACKS ? waits_live(s)->stacks[number] : NULL;
+}
+
+const struct wait_commands *waits_source__commands(const struct session *s,
+						   const struct wait_record *record)
+{
+	return wait_threads__find(&waits_live(s)->threads, record->tid, record->start_ns);
+}
+
+const struct wait_commit_story *waits_source__commit(const struct session *s,
+						     const struct wait_record *record)
+{
+	return wait_commits__find(&waits_live(s)->commits, record->dev, record->start_ns,
+				  record->end_ns);
+}
+
+const char *waits_source__op(const struct session *s, uint8_t op, char *buf, size_t size)
+{
+	return op__word(IO_BLOCK, op, waits__op_names(waits_live(s)->waits), buf, size);
 }
 
 void waits_source__counts(const struct session *s, struct waits_counts *counts)

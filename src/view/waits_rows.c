@@ -4,12 +4,9 @@
 #include <inttypes.h>
 #include <string.h>
 #include "base/log.h"
-#include "base/text.h"
-#include "decode/words.h"
 #include "session/waits_source.h"
-#include "symbol/frames.h"
 
-enum { WAITS_TAIL = 9900, WAITS_LONG = 10 }; /* a tenth of the whole: its stack is shown */
+enum { WAITS_TAIL = 9900 };
 
 /*
  *  time call  part     what                              count    p50    p99    max share  tail
@@ -65,8 +62,8 @@ const struct object waits_rows = { "waits", { waits_columns } };
 
 /* ---- parts of a call ---- */
 
-static enum wait_part waits_part(const struct session *s, const struct wait_sleep *sleep,
-				 struct wait_place *place)
+enum wait_part waits_rows__part(const struct session *s, const struct wait_sleep *sleep,
+				struct wait_place *place)
 {
 	return wait_part__of(waits_source__stack(s, sleep->stack), (enum wait_io)sleep->io, place);
 }
@@ -80,7 +77,7 @@ void waits_rows__split(const struct session *s, const struct wait_record *r,
 	parts[PART_CPU] = r->cpu_ns;
 	parts[PART_RUNNABLE] = r->runnable_ns;
 	for (int i = 0; i < r->nr_sleeps && i < WAIT_SLEEPS; i++)
-		parts[waits_part(s, &r->sleeps[i], &place)] += r->sleeps[i].ns;
+		parts[waits_rows__part(s, &r->sleeps[i], &place)] += r->sleeps[i].ns;
 }
 
 bool waits_rows__adds_up(const struct wait_record *r)
@@ -181,179 +178,12 @@ void waits_rows__put(struct table *table, struct session *s, const struct wait_g
 		table__row(table, &row);
 }
 
-/* ---- the slowest calls ---- */
-
-struct waits_call {
-	uint64_t rank, time_ns, whole_ns, bios, pid, tid;
-	const char *call, *dev, *file, *comm, *cgroup, *parts, *sleeps;
-	uint64_t start_ns, end_ns;
-	char dev_text[64], comm_text[WAIT_COMM_LEN + 1], cgroup_text[256];
-	char parts_text[NR_WAIT_PARTS * 32], sleeps_text[WAIT_SLEEPS * 128];
-};
-
-static const struct form waits_parts_form = { FORM_NUMBERS, .separator = " " };
-static const struct form waits_sleeps_form = {
-	FORM_OBJECTS,
-	.separator = " ",
-	.parts = { { "part", ':', true }, { "place", '+', true }, { "ns", '=' }, { "count" } },
-};
-
-#define CALL(name) offsetof(struct waits_call, name)
-static const struct column waits_slow_columns[] = {
-	{ "rank", "#", CELL_COUNT, 3, "rank, 1 is the slowest", .at = CALL(rank) },
-	{ "time_s", "time", CELL_TIME, 11, "when it returned, since the start",
-	  .at = CALL(time_ns) },
-	{ "whole_ns", "whole", CELL_DURATION, 7, "time from the call to its return; all parts",
-	  .at = CALL(whole_ns) },
-	{ "call", "call", CELL_TEXT, 5, "call, e.g. fsync", .at = CALL(call) },
-	{ "dev", "dev", CELL_TEXT, 7, "device of the file system", .at = CALL(dev), .drop = 1 },
-	{ "bios", "bios", CELL_COUNT, 5, "bios that the thread submitted in this call",
-	  .at = CALL(bios), .drop = 2 },
-	{ "pid", "pid", CELL_COUNT, 7, "process", .at = CALL(pid) },
-	{ "tid", "tid", CELL_COUNT, 7, "thread", .at = CALL(tid), .not_in_text = true },
-	{ "comm", "comm", CELL_TEXT, 15, "name of the task", .at = CALL(comm) },
-	{ "cgroup", "cgroup", CELL_TEXT, 10, "cgroup of the task", .at = CALL(cgroup),
-	  .not_in_text = true },
-	{ "file", "file", CELL_TEXT, 10, "path of the file", .at = CALL(file) },
-	{ "start_ns", "start", CELL_COUNT, 15, "start, CLOCK_MONOTONIC", .at = CALL(start_ns),
-	  .not_in_text = true },
-	{ "end_ns", "end", CELL_COUNT, 15, "end, CLOCK_MONOTONIC", .at = CALL(end_ns),
-	  .not_in_text = true },
-	{ "parts", "parts", CELL_TEXT, 20, "time of each part in ns, e.g. of journal",
-	  .at = CALL(parts), .not_in_text = true, .form = &waits_parts_form },
-	{ "sleeps", "sleeps", CELL_TEXT, 20,
-	  "where it slept: the part, the kernel's function, how long, how often",
-	  .at = CALL(sleeps), .not_in_text = true, .form = &waits_sleeps_form },
-	{ 0 },
-};
-
-const struct object waits_slow = { "wait", { waits_slow_columns } };
-
-/* "cpu=1200 journal=800" */
-static const char *waits_parts_text(struct waits_call *row, const uint64_t parts[NR_WAIT_PARTS])
-{
-	struct words w = words__on(row->parts_text, sizeof(row->parts_text));
-	bool any = false;
-
-	for (int i = 0; i < NR_WAIT_PARTS; i++) {
-		if (!parts[i])
-			continue;
-		words__str(&w, any ? " " : "");
-		words__str(&w, wait_part__name((enum wait_part)i));
-		words__str(&w, "=");
-		words__u64(&w, parts[i]);
-		any = true;
-	}
-	return words__done(&w);
-}
-
-/* The function without the name of its module; a hostile character becomes '?'. */
-static void waits_place_text(struct words *w, const struct wait_place *place)
-{
-	char name[64];
-	size_t len = 0;
-
-	for (; len < place->len && len < sizeof(name) - 1 && place->name[len] != ' '; len++)
-		name[len] = strchr("+=:\"", place->name[len]) || place->name[len] < ' '
-				    ? '?'
-				    : place->name[len];
-	name[len] = 0;
-	words__str(w, len ? name : "[unknown]");
-}
-
-static const char *waits_sleeps_text(struct waits_call *row, const struct session *s,
-				     const struct wait_record *r)
-{
-	struct words w = words__on(row->sleeps_text, sizeof(row->sleeps_text));
-	struct wait_place place;
-
-	for (int i = 0; i < r->nr_sleeps && i < WAIT_SLEEPS; i++) {
-		words__str(&w, i ? " " : "");
-		words__str(&w, wait_part__name(waits_part(s, &r->sleeps[i], &place)));
-		words__str(&w, ":");
-		waits_place_text(&w, &place);
-		words__str(&w, "+");
-		words__u64(&w, r->sleeps[i].ns);
-		words__str(&w, "=");
-		words__u64(&w, r->sleeps[i].nr);
-	}
-	return words__done(&w);
-}
-
-static void waits_fill_call(struct waits_call *row, const struct session *s,
-			    const struct wait_record *r)
-{
-	uint64_t parts[NR_WAIT_PARTS];
-
-	waits_rows__split(s, r, parts);
-	row->time_ns = r->end_ns - s->start_ns;
-	row->whole_ns = r->end_ns - r->start_ns;
-	row->start_ns = r->start_ns;
-	row->end_ns = r->end_ns;
-	row->bios = r->bios;
-	row->pid = r->pid;
-	row->tid = r->tid;
-	row->call = wait_call__name((enum wait_call)r->call);
-	row->dev = session__disk(s, r->dev, row->dev_text, sizeof(row->dev_text));
-	row->file = session__file(s, r->inode, io_file_place(r->dev, r->nth));
-	memcpy(row->comm_text, r->comm, sizeof(r->comm));
-	row->comm = row->comm_text;
-	row->cgroup =
-		session__cgroup_path(s, r->cgroup, row->cgroup_text, sizeof(row->cgroup_text));
-	row->parts = waits_parts_text(row, parts);
-	row->sleeps = waits_sleeps_text(row, s, r);
-}
-
-static void waits_print_part(FILE *out, enum wait_part part, uint64_t ns, uint64_t whole_ns)
-{
-	char time[16];
-
-	fprintf(out, "     %-9s %8s %5.1f %%  %s\n", wait_part__name(part),
-		text__duration(time, sizeof(time), ns),
-		whole_ns ? 100.0 * (double)ns / (double)whole_ns : 0, wait_part__words(part));
-}
-
-/* Each part, longest sleeps with their stacks. */
-static void waits_print_parts(const struct session *s, const struct wait_record *r)
-{
-	const uint64_t whole = r->end_ns - r->start_ns;
-	uint64_t parts[NR_WAIT_PARTS];
-	struct wait_place place;
-
-	waits_rows__split(s, r, parts);
-	for (int i = 0; i < NR_WAIT_PARTS; i++)
-		if (parts[i])
-			waits_print_part(s->out, (enum wait_part)i, parts[i], whole);
-	for (int i = 0; i < r->nr_sleeps && i < WAIT_SLEEPS; i++) {
-		const struct wait_sleep *sleep = &r->sleeps[i];
-		char time[16];
-
-		if (sleep->ns < whole / WAITS_LONG || !waits_source__stack(s, sleep->stack))
-			continue;
-		fprintf(s->out, "     slept %s, %s:\n",
-			text__duration(time, sizeof(time), sleep->ns),
-			wait_part__name(waits_part(s, sleep, &place)));
-		frames__put(s->out, waits_source__stack(s, sleep->stack));
-	}
-}
-
-void waits_rows__put_slow(struct table *table, struct session *s, const struct wait_record *r,
-			  uint64_t rank)
-{
-	struct waits_call row = { .rank = rank };
-
-	waits_fill_call(&row, s, r);
-	table__row(table, &row);
-	if (s->format == TABLE_TEXT)
-		waits_print_parts(s, r);
-}
-
 /* ---- the ledger ---- */
 
 struct waits_account {
 	uint64_t calls, unwaited, shorter, sent, in_flight;
 	uint64_t lost_ring, lost_room, lost_ends, lost_skipped, unaccounted;
-	uint64_t no_stack, no_held;
+	uint64_t no_stack, no_held, lost_commands, lost_tasks;
 };
 
 #define ACCOUNT(name) offsetof(struct waits_account, name)
@@ -375,6 +205,12 @@ static const struct column waits_ledger_columns[] = {
 	{ "lost_ends", "lost", CELL_COUNT, 7, "calls with no end seen", .at = ACCOUNT(lost_ends) },
 	{ "lost_skipped", "lost", CELL_COUNT, 7, "program runs skipped by the kernel",
 	  .at = ACCOUNT(lost_skipped) },
+	{ "lost_commands", "lost", CELL_COUNT, 7,
+	  "with --slow: commands not shown because the ring or the table of bios was full",
+	  .at = ACCOUNT(lost_commands) },
+	{ "lost_tasks", "lost", CELL_COUNT, 7,
+	  "with --slow: shares of tasks in commits not shown because the ring or a table was full",
+	  .at = ACCOUNT(lost_tasks) },
 	{ "no_stack", "no stack", CELL_COUNT, 7, "sleeps whose place is not known: in part rest",
 	  .at = ACCOUNT(no_stack) },
 	{ "no_held", "no held", CELL_COUNT, 7,
@@ -403,6 +239,10 @@ static uint64_t waits_tell_losses(const struct waits_account *a)
 	lost += waits_tell_loss(a->lost_ends, "calls with no end seen");
 	lost += waits_tell_loss(a->lost_skipped,
 				"program skipped by the kernel (recursion_misses)");
+	lost += waits_tell_loss(a->lost_commands,
+				"commands of calls: the ring or the table of bios was full");
+	lost += waits_tell_loss(a->lost_tasks,
+				"shares of tasks in commits: the ring or a table was full");
 	lost += waits_tell_loss(a->unaccounted, "calls unaccounted for");
 	if (a->no_stack)
 		log_note("the place of %" PRIu64 " sleeps is not known: they are in the part rest",
@@ -436,6 +276,8 @@ void waits_rows__close(struct session *s, uint64_t taken, uint64_t uneven)
 		.lost_room = c.n.no_room,
 		.lost_ends = c.n.unclosed,
 		.lost_skipped = c.skipped,
+		.lost_commands = c.n.lost_commands,
+		.lost_tasks = c.n.lost_shares,
 		.no_stack = c.n.no_stack,
 		.no_held = c.n.no_held,
 	};

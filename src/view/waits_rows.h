@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * waits_rows.h: the rows of `waits`: of calls with the same key one row per part of their time, and
- * the total; and single calls with their parts and the places where they slept.
+ * the total; and the ledger.
  */
 #ifndef IOSONAR_VIEW_WAITS_ROWS_H
 #define IOSONAR_VIEW_WAITS_ROWS_H
@@ -10,10 +10,12 @@
 #include "session/session.h"
 #include "view/row_conditions.h"
 
-extern const struct object waits_rows, waits_slow, waits_ledger;
+extern const struct object waits_rows, waits_ledger;
 
 enum waits_by { WAITS_BY_DEV, WAITS_BY_FILE, WAITS_BY_COMM, WAITS_BY_PID, WAITS_BY_CGROUP };
 
+enum wait_part waits_rows__part(const struct session *session, const struct wait_sleep *sleep,
+				struct wait_place *place);
 /* The parts of a call, by the stacks of its sleeps. */
 void waits_rows__split(const struct session *session, const struct wait_record *record,
 		       uint64_t parts[NR_WAIT_PARTS]);
@@ -25,10 +27,6 @@ struct table *waits_rows__table(const struct session *session, uint32_t *by);
 /* span: "interval" or "total". */
 void waits_rows__put(struct table *table, struct session *session, const struct wait_group *group,
 		     const char *span, const struct row_conditions *conditions);
-
-/* In text with a line for each part and the stacks of long sleeps. rank: 1 is the slowest. */
-void waits_rows__put_slow(struct table *table, struct session *session,
-			  const struct wait_record *record, uint64_t rank);
 
 /*
  * The ledger: says where all calls went, and whether something was lost. taken: records that the

@@ -14,7 +14,14 @@ enum {
 	WAIT_SLEEPS = 12,     /* different places of one call */
 	WAIT_STACKS = 4096,
 	WAIT_COMM_LEN = 16,
-	WAIT_HELD = 8192, /* bios that limits hold back at a time */
+	WAIT_HELD = 8192,    /* bios that limits hold back at a time */
+	WAIT_BIOS = 1 << 14, /* bios in flight of watched calls */
+	WAIT_FLUSHES = 1024,
+	WAIT_DISK_LEN = 32,
+	WAIT_COMMITS = 256,   /* journals that commit at a time */
+	WAIT_SHARES = 1024,   /* tasks in transactions that are not committed */
+	WAIT_DIRTIERS = 8192, /* files whose last writer is known */
+	WAIT_WRITERS = 1024,
 };
 
 enum wait_call {
@@ -62,6 +69,51 @@ struct wait_record {
 };
 _Static_assert(sizeof(struct wait_record) == 88 + 16 * WAIT_SLEEPS, "no holes");
 
+/*
+ * A command that was made of bios of a call, or the flush that one of them had to wait for. It is
+ * sent before the record of the call, unless the call does not wait for it.
+ */
+struct wait_command {
+	__u64 start_ns; /* of the call of thread tid */
+	__u64 issue_ns, end_ns;
+	__u64 sector;
+	__u32 bytes;
+	__u32 tid;
+	__u8 op; /* REQ_OP_* */
+	__u8 pad[7];
+	char disk[WAIT_DISK_LEN];
+};
+_Static_assert(sizeof(struct wait_command) == 80, "no holes");
+
+/*
+ * A commit of a journal, sent before the records of the calls that waited for it; and before it
+ * what each task had in it: one for its handles, one for its data.
+ */
+struct wait_commit {
+	__u64 start_ns;
+	__u64 flushing_ns; /* the last open handle has ended; data is written */
+	__u64 logging_ns;  /* the log is written */
+	__u64 end_ns;
+	__u32 dev;
+	__u32 transaction;
+	__u32 tid; /* of the journal's thread */
+	__u32 pad;
+};
+_Static_assert(sizeof(struct wait_commit) == 48, "no holes");
+
+struct wait_who {
+	__u64 start_ns; /* of the commit of thread commit_tid */
+	__u64 last_ns;	/* when its last handle ended; 0: none */
+	__u64 bytes;	/* of data that it dirtied and the commit wrote */
+	__u32 commit_tid;
+	__u32 tid, pid;
+	__u32 handles;
+	__u32 blocks; /* of metadata that it changed */
+	__u32 pad;
+	char comm[WAIT_COMM_LEN];
+};
+_Static_assert(sizeof(struct wait_who) == 64, "no holes");
+
 struct wait_settings {
 	__u64 filter_cgroup;
 	__u64 filter_inode;
@@ -73,8 +125,11 @@ struct wait_settings {
 	__u32 filter_dev;
 	__u32 calls; /* mask of enum wait_call */
 	__u8 filter_file;
-	__u8 bio_is_second; /* of the arguments of block_bio_queue */
-	__u8 pad[2];
+	__u8 bio_is_second;	/* of the arguments of block_bio_queue */
+	__u8 request_is_second; /* of those of block_rq_issue */
+	__u8 commands;		/* are followed */
+	__u32 preflush_flag;
+	__u32 pad;
 };
 
 /* Of one CPU; they only grow. */
@@ -89,6 +144,8 @@ struct wait_counters {
 	__u64 no_stack; /* sleeps whose place is not known */
 	__u64 no_file;	/* no place for a name */
 	__u64 no_held;	/* bios that may be held back, and no place for them */
+	__u64 lost_commands;
+	__u64 lost_shares; /* of tasks in commits */
 };
 
 #endif

@@ -29,6 +29,9 @@ static const struct setting {
 	{ SETTING(calls), 4 },
 	{ SETTING(self), 4 },
 	{ SETTING(bio_is_second), 1 },
+	{ SETTING(request_is_second), 1 },
+	{ SETTING(commands), 1 },
+	{ SETTING(preflush_flag), 4 },
 };
 enum { NR_SETTINGS = sizeof(settings) / sizeof(settings[0]) };
 

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=dash
+# shape: nvme icount
+# kernels: 6.12
+# timeout: 150
+#
+# waits_journal: A writes 4 KiB and calls fsync; B has dirtied 16 MiB in the same ext4. A's parts add up to A's own clock, and the
+# journal part names B. Each command of null_blk takes 20 ms.
+
+slow_ns=20000000
+null_disk nullb0 irqmode=2 completion_nsec=$slow_ns memory_backed=1 hw_queue_depth=128 size=256
+ok $? "a disk that takes 20 ms for each command"
+set_scheduler nullb0 none
+echo 0 >/sys/block/nullb0/queue/wbt_lat_usec
+
+# waits NAME OPTION... -- COMMAND...: JSON in /tmp/NAME.
+waits() {
+	name=$1
+	shift
+	iosonar waits -o json "$@" >"/tmp/$name" 2>"/tmp/$name.err"
+	is $? 0 "$name: exit status" || note "$(cat "/tmp/$name.err")"
+	whole "/tmp/$name" "$name: nothing is lost"
+}
+
+mkdir -p /tmp/fs
+load ext4 >/dev/null 2>&1
+mkfs.ext4 -q -b 4096 -E nodiscard /dev/nullb0 160M >/tmp/mkfs 2>&1 &&
+	mount -t ext4 -o commit=300,noinit_itable,nodelalloc,data=ordered /dev/nullb0 /tmp/fs
+ok $? "ext4" || note "$(cat /tmp/mkfs)"
+sysctl -w vm.dirty_bytes=134217728 vm.dirty_background_bytes=100000000 vm.dirty_writeback_centisecs=0 >/dev/null
+ln -s "$(command -v waiter)" /tmp/dirtier
+waiter /tmp/fs/a fsync 1 4096 >/dev/null
+# shellcheck disable=SC2016 # of the inner shell
+dirties='/tmp/dirtier "$0" write "$1" 1048576 >/dev/null; exec waiter /tmp/fs/a fsync 1 4096'
+waits without --comm waiter --slow 5 fsync -- waiter /tmp/fs/a fsync 1 4096
+waits with --comm waiter --slow 5 fsync -- sh -c "$dirties" /tmp/fs/b 16
+
+# of FILE KEY: of the slowest call; 0: none.
+of() { grep '"type":"wait","rank":1,' "/tmp/$1" | value "$2"; }
+# part FILE: of the journal, in all calls.
+part() { sed -n '/"span":"total".*"part":"journal"/s/.*"sum_ns":\([0-9]*\).*/\1/p' "/tmp/$1"; }
+# clock FILE: what A measured.
+clock() { grep -v '^{' "/tmp/$1" | cut -d' ' -f1; }
+# tasks FILE: of its commit: COMM PID BYTES BLOCKS HANDLES HELD_NS, a line each.
+tasks() {
+	sed -n '/"type":"wait","rank":1,/s/.*"tasks":\[\([^]]*\)\].*/\1/p' "/tmp/$1" | tr '}' '\n' |
+		sed 's/^,*{*//; s/"[a-z_]*"://g; s/"//g; s/,/ /g' | grep .
+}
+
+for run in without with; do
+	between $(($(clock $run) - $(of $run whole_ns))) 0 50000 "$run: the call takes what A measures"
+done
+is "$(tasks without | cut -d' ' -f1)" waiter "without B: A's own handles only" || note "$(cat /tmp/without)"
+is "$(tasks with | head -1 | cut -d' ' -f1,3)" "dirtier 16777216" "the journal part names B first, with all that it has dirtied" ||
+	note "$(tasks with)"
+added=$(($(clock with) - $(clock without))) journal=$(($(part with) - $(part without)))
+[ $added -gt $slow_ns ] && [ $((journal * 100)) -ge $((added * 95)) ]
+ok $? "without B the journal part is smaller by what B cost" || note "$journal of $added ns"
+note "A took $(clock with) ns with B, $(clock without) without; $journal of the $added ns are in the journal part"
+writes=$(sed -n '/"type":"wait","rank":1,/s/.*"commit_commands":\[\([^]]*\)\].*/\1/p' /tmp/with | tr '}' '\n' | grep -c '"op":"write"')
+is "$writes" 8 "the commit has its longest commands" || note "$(cat /tmp/with)"
+
+# A worker writes what B has dirtied, and allocates its blocks: B's metadata. Workers that end writes have handles that change none.
+umount /tmp/fs
+mount -t ext4 -o commit=300,noinit_itable,data=ordered /dev/nullb0 /tmp/fs
+sysctl -w vm.dirty_background_bytes=1048576 >/dev/null
+waits worker --comm waiter --slow 5 fsync -- sh -c "$dirties" /tmp/fs/c 4
+tasks worker | awk '$1 == "dirtier" { dirtier = $4 } $1 ~ /^kworker/ { worker += $4 } END { exit !(dirtier > 2 && !worker) }'
+ok $? "of a worker's handles: the task that dirtied the file" || note "$(tasks worker)"
+iosonar waits --comm waiter --slow 1 fsync -- waiter /tmp/fs/a fsync 1 4096 >/tmp/text 2>/dev/null
+grep -q "^ *the journal's commit [0-9]* took .* until open handles ended$" /tmp/text && grep -q '^ *waiter *pid .* handles' /tmp/text
+ok $? "text has the commit and its tasks" || note "$(cat /tmp/text)"
+umount /tmp/fs
+null_remove nullb0
+done_testing
