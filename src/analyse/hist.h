@@ -16,7 +16,7 @@ struct hist {
 	uint64_t bytes;
 	/* If only some commands were timed: see analyse/sampled.h. */
 	uint64_t untimed; /* of count */
-	uint64_t one_of;  /* 1 of so many is timed now; 0: all. Of several: the rarest */
+	uint64_t one_of;  /* now one of this many is timed; 0: all. Of several: the most */
 	uint64_t doubt;	  /* how much values that stand for several add to the variance of a rank */
 };
 

@@ -156,8 +156,8 @@ static const struct column sampling_columns[] = {
 	{ "timed", "timed", CELL_COUNT, 7, "commands whose latency was measured; with --budget",
 	  .at = FIELD(timed) },
 	{ "one_of", "one_of", CELL_COUNT, 6,
-	  "1 of so many reads and writes is timed at the end; with --budget", .at = FIELD(one_of),
-	  .not_in_text = true },
+	  "at the end, one of this many reads and writes is timed; with --budget",
+	  .at = FIELD(one_of), .not_in_text = true },
 	{ "p99_error_percent", "+-p99", CELL_PERCENT, 6,
 	  "half the width of p99's interval, of p99; with --budget; null: not known",
 	  .get = latency_get_error },
@@ -188,10 +188,9 @@ const struct object latency_rows_of_some = { "latency",
 const struct object latency_rows_by_op = {
 	"latency", { latency_span_columns, latency_op_columns, latency_measured_columns }
 };
-const struct object latency_some_by_op = {
-	"latency",
-	{ latency_span_columns, latency_op_columns, latency_measured_columns, sampling_columns }
-};
+const struct object latency_some_by_op = { "latency",
+					   { latency_span_columns, latency_op_columns,
+					     latency_measured_columns, sampling_columns } };
 const struct object latency_buckets = { "bucket",
 					{ latency_span_columns, latency_ctrl_columns,
 					  latency_op_columns, latency_more_columns,
