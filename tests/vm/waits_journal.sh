@@ -72,4 +72,6 @@ grep -q "^ *the journal's commit [0-9]* took .* until open handles ended$" /tmp/
 ok $? "text has the commit and its tasks" || note "$(cat /tmp/text)"
 umount /tmp/fs
 null_remove nullb0
+# As it was, for the next test of this guest.
+sysctl -w vm.dirty_ratio=20 vm.dirty_background_ratio=10 vm.dirty_writeback_centisecs=500 >/dev/null
 done_testing
