@@ -75,4 +75,5 @@ check 1
 # Discards of one device come one after the other.
 blamed discards "/tmp/reader $reads --runtime=1 & /tmp/storm $job --rw=randtrim --bs=1m --runtime=1; wait"
 is "$(of /tmp/discards reader culprit)" "storm discard" "discards are a culprit of their own"
+null_remove nullb0
 done_testing
