@@ -44,7 +44,7 @@ void clock_offsets__parse(struct clock_offsets *offsets, const char *text)
 	char name[16];
 
 	*offsets = (struct clock_offsets){ 0 };
-	for (; text && *text; text = strchr(text, '\n'), text += text != NULL) {
+	for (; text && *text; text = strchr(text, '\n'), text = text ? text + 1 : NULL) {
 		if (sscanf(text, "%15s %lld %lld", name, &seconds, &ns) != 3)
 			continue;
 		if (!strcmp(name, "monotonic") || !strcmp(name, "1"))

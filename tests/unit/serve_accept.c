@@ -23,8 +23,8 @@ static void test_formats(void)
 		     ";version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1",
 		OPEN ";version=1.0.0;q=0.5," OPEN
 		     ";version=0.0.1;q=0.4,text/plain;version=0.0.4;q=0.3,*/*;q=0.2",
-		"application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding="
-		"delimited;q=0.7," OPEN ";version=1.0.0;q=0.6,text/plain;version=0.0.4;q=0.3",
+		("application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding="
+		 "delimited;q=0.7," OPEN ";version=1.0.0;q=0.6,text/plain;version=0.0.4;q=0.3"),
 		"text/plain;q=0.9 , Application/OpenMetrics-Text ; version=1.0.0",
 		"text/plain," OPEN,
 	};
