@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=dash
 # shape: blkdebug
-# kernels: 5.10 7.2
+# kernels: 7.2
 #
 # attempts: a read that fails is sent six times: nvme_trace has a pair of lines for each attempt, `trace --attempts` a line
 # or two, with the command ids that the kernel's own events have. Reading sector 2048 always fails.

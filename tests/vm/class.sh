@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=dash disable=SC2034 # lib.sh reads ftrace_kb
 # shape: nvme
-# kernels: 6.1 6.18
+# kernels: 6.18
 # timeout: 150
 #
 # class: every bio of a disk is an object of its own, from birth to death, and has what fio did: 503 direct reads, 509

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=dash
 # shape: nvme icount
-# kernels: 5.10 7.2
+# kernels: 5.10
 #
 # clock: when a command began and ended is when ftrace, on the same clock, saw it set up and completed. Time is guest
 # instructions here: on a busy host a vCPU that waits between the two readings would look like an error of ours.

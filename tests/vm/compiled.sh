@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=dash
 # shape: nvme
-# kernels: 5.10 7.2
+# kernels: 5.10
 # timeout: 60
 #
 # compiled: functions that a process compiled itself have the names of its own /tmp/perf-PID.map, in its own namespaces, and

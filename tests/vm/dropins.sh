@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=dash disable=SC2154 # disk0 to disk3 and ctrl0 to ctrl3 are set by eval
 # shape: four
-# kernels: 6.1 7.2
+# kernels: 6.1
 #
 # dropins: nvme_trace and nvme_latency under their own names, with their flags and formats, against the exact trace of
 # the same run: four controllers, writes with FUA, three size classes, latencies below and beyond the histogram.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=dash disable=SC2086 # words are words
 # shape: nvme
-# kernels: 5.10 6.12 7.2
+# kernels: 7.2
 # timeout: 120
 #
 # onlookers: nothing that iosonar attaches changes what others see. Beside it perf's counters (onlooker counts as

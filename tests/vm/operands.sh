@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=dash
 # shape: nvme
-# kernels: 5.10 7.2
+# kernels: 7.2
 # timeout: 90
 #
 # operands: values that are hard to get at are right, or marked as unreadable: arguments on the stack, USDT arguments in

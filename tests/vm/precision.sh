@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=dash
 # shape: none icount
-# kernels: 5.10 7.2
+# kernels: 7.2
 #
 # precision: a device that takes exactly 100 us, 1 ms or 5 ms is measured so. Under icount time is instructions, so the
 # figures repeat however busy the host is. Max and mean within 5 us, percentiles within 5 us or 1.6 %. The tick is an

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=dash
 # shape: blkdebug
-# kernels: 5.10 7.2
+# kernels: 5.10
 # timeout: 90
 #
 # serve: a scraper gets the counts of an NVMe drive, with its model, and failed commands and their retries. Reading sector

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=dash
 # shape: nvme
-# kernels: 5.10 7.2
+# kernels: 7.2
 # timeout: 60
 #
 # top: samples of an NVMe drive: every command is in the rows, and those in flight are told by their keys.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=dash
 # shape: blkdebug
-# kernels: 5.10 7.2
+# kernels: 5.10
 # timeout: 60
 #
 # top: failed commands as they happen, without records: reading sector 2048 always fails (6 attempts). Device, operation, status,

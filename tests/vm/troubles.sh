@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=dash
 # shape: blkdebug
-# kernels: 5.10 7.2
+# kernels: 7.2
 #
 # troubles: `errors` has a line for each command that failed or was tried again, with each attempt, none for the others,
 # and says so if there was nothing. Reading sector 2048 always fails, sector 6144 fails once.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=dash
 # shape: nvme
-# kernels: 5.10 7.2
+# kernels: 7.2
 # timeout: 120
 #
 # unwind: user stacks of a program without frame pointers have every function, in order, from the one that reads to the
