@@ -70,6 +70,8 @@ static struct io_tags breakdown_project(const struct breakdown *b, const struct 
 	out.cpu = breakdown_has(b, BY_CPU) ? t->cpu : 0;
 	out.pid = breakdown_has(b, BY_PID) ? t->pid : 0;
 	out.cgroup = breakdown_has(b, BY_CGROUP) ? t->cgroup : 0;
+	out.unit = breakdown_has(b, BY_UNIT) ? t->unit : 0;
+	out.container = breakdown_has(b, BY_CONTAINER) ? t->container : 0;
 	out.path = breakdown_has(b, BY_PATH) ? t->path : 0;
 	out.inode = breakdown_has(b, BY_FILE) ? t->inode : 0;
 	out.file_dev = breakdown_has(b, BY_FILE) ? t->file_dev : 0;
@@ -146,6 +148,7 @@ int breakdown_row__compare(const void *left, const void *right)
 	order = order ?: COMPARE(a->op, b->op) ?: COMPARE(a->size_class, b->size_class);
 	order = order ?: COMPARE(a->queue, b->queue) ?: COMPARE(a->cpu, b->cpu);
 	order = order ?: COMPARE(a->pid, b->pid) ?: memcmp(a->comm, b->comm, sizeof(a->comm));
-	order = order ?: COMPARE(a->cgroup, b->cgroup) ?: COMPARE(a->file_dev, b->file_dev);
+	order = order ?: COMPARE(a->cgroup, b->cgroup) ?: COMPARE(a->unit, b->unit);
+	order = order ?: COMPARE(a->container, b->container) ?: COMPARE(a->file_dev, b->file_dev);
 	return order ?: COMPARE(a->inode, b->inode) ?: COMPARE(a->file_nth, b->file_nth);
 }

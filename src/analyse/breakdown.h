@@ -26,12 +26,15 @@ enum breakdown_by {
 	BY_CGROUP,
 	BY_FILE,
 	BY_PATH,
+	BY_UNIT,
+	BY_CONTAINER,
 	NR_BY,
 };
 
 /* Tags of a distribution. Keys that were not requested are zero, so that tags compare as bytes. */
 struct io_tags {
 	uint64_t cgroup, inode;
+	uint64_t unit, container; /* a cgroup that stands for all of the group; 0: none */
 	uint32_t file_dev;
 	int32_t path; /* as device: the path of a multipath head; otherwise the device itself */
 	char comm[24];
@@ -47,7 +50,7 @@ struct io_tags {
 	uint8_t file_nth; /* number among the files with this inode: wire/file_id.h */
 	uint8_t pad[7];
 };
-_Static_assert(sizeof(struct io_tags) == 80, "no holes: compared as bytes");
+_Static_assert(sizeof(struct io_tags) == 96, "no holes: compared as bytes");
 
 struct breakdown_row {
 	struct io_tags tags;

@@ -35,7 +35,9 @@ struct latency {
 	struct option_number lat_min_us, lat_shift, budget;
 	const char *only_if, *fail_if;
 	/* state */
+	const struct session *session;
 	struct breakdown breakdown;
+	struct cgroup_groups groups;
 	struct hist scratch; /* the current distribution */
 	struct hist_range ranges[HIST_CELLS];
 	struct table *table, *buckets;
@@ -50,7 +52,8 @@ struct latency {
 
 static const struct option_def latency_options[] = {
 	{ "by", 0, OPTION_LIST, offsetof(struct latency, by), NULL,
-	  "one row per combination of these (default dev,op); pid, comm, cgroup: of the task that "
+	  "one row per combination of these (default dev,op); pid, comm, cgroup, ...: of the task "
+	  "that "
 	  "submitted",
 	  .choices = latency_by_words },
 	{ "hist", 0, OPTION_FLAG, offsetof(struct latency, hist), NULL,
@@ -145,13 +148,16 @@ static struct io_wants latency_wants(void *state, const struct options *options)
 static void latency_take_part(void *arg, const struct io_tags *tags, const struct hist *part)
 {
 	struct latency *l = arg;
+	struct io_tags named = *tags;
 
-	if (breakdown__add(&l->breakdown, tags, part))
+	if (latency_by__tag(l->breakdown.mask, &l->groups, l->session, &named) ||
+	    breakdown__add(&l->breakdown, &named, part))
 		l->err = -ENOMEM;
 }
 
 static int latency_read(struct latency *l, struct session *s)
 {
+	l->session = s;
 	breakdown__begin(&l->breakdown);
 	io_source__read(s, latency_take_part, l);
 	return l->err ? log_err(l->err, "out of memory") : 0;
@@ -383,6 +389,7 @@ static int latency_run(void *state, const struct options *options, char **argv)
 		err = log_err(-EINVAL, "--budget allows only --by ctrl, ns, dev and op");
 	err = err ?: session__run(&latency_view, l, options, argv);
 	breakdown__free(&l->breakdown);
+	cgroup_groups__free(&l->groups);
 	table__free(l->table);
 	table__free(l->buckets);
 	condition__free(l->condition);

@@ -31,6 +31,7 @@ struct top {
 	/* state */
 	struct session *session;
 	struct top_model model;
+	struct cgroup_groups groups;
 	struct top_screen screen;
 	struct top_tables tables;
 	struct top_troubles troubles;
@@ -99,18 +100,30 @@ static void top_label(void *arg, const struct io_tags *tags, uint32_t mask, stru
 	latency_row__label(row, arg, tags, mask);
 }
 
+static struct io_tags top_name(struct top *t, const struct io_tags *tags)
+{
+	struct io_tags named = *tags;
+
+	t->err = t->err
+			 ?: latency_by__tag(top_model__finest(&t->model)->mask, &t->groups,
+					    t->session, &named);
+	return named;
+}
+
 static void top_take_part(void *arg, const struct io_tags *tags, const struct hist *part)
 {
 	struct top *t = arg;
+	struct io_tags named = top_name(t, tags);
 
-	t->err = t->err ?: top_model__add(&t->model, tags, part);
+	t->err = t->err ?: top_model__add(&t->model, &named, part);
 }
 
 static void top_take_open(void *arg, const struct io_tags *tags)
 {
 	struct top *t = arg;
+	struct io_tags named = top_name(t, tags);
 
-	t->err = t->err ?: top_model__add_open(&t->model, tags);
+	t->err = t->err ?: top_model__add_open(&t->model, &named);
 }
 
 /*
@@ -376,6 +389,7 @@ static int top_run(void *state, const struct options *options, char **argv)
 	err = session__run(&top_view, t, options, argv);
 	top_close_screen(t); /* if the run failed */
 	top_model__free(&t->model);
+	cgroup_groups__free(&t->groups);
 	top_tables__free(&t->tables);
 	top_troubles__free(&t->troubles);
 	return err;

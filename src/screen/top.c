@@ -100,8 +100,9 @@ static void draw_ledger(const struct top_screen *t, int width)
 
 static const char *top_heading(const struct top_model *m, size_t column)
 {
-	static const char *const names[NR_BY] = { "ctrl", "ns",	 "dev",	 "op",	   "size", "qid",
-						  "cpu",  "pid", "comm", "cgroup", "file", "path" };
+	static const char *const names[NR_BY] = { "ctrl", "ns",	  "dev",  "op",	      "size",
+						  "qid",  "cpu",  "pid",  "comm",     "cgroup",
+						  "file", "path", "unit", "container" };
 	const struct column *c = top_model__column(m, column);
 
 	return c ? c->header : names[m->keys[m->depth]];

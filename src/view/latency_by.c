@@ -4,8 +4,9 @@
 #include <string.h>
 
 /* In the order of enum breakdown_by; queue is another word for qid. */
-const char *const latency_by_words[] = { "ctrl", "ns",	 "dev",	   "op",   "size", "qid",   "cpu",
-					 "pid",	 "comm", "cgroup", "file", "path", "queue", NULL };
+const char *const latency_by_words[] = { "ctrl", "ns",	      "dev",   "op",	 "size", "qid",
+					 "cpu",	 "pid",	      "comm",  "cgroup", "file", "path",
+					 "unit", "container", "queue", NULL };
 
 static size_t by_put(enum breakdown_by keys[NR_BY], size_t nr, enum breakdown_by key)
 {
@@ -65,8 +66,21 @@ struct io_wants latency_by__wants(uint32_t mask, const struct filter_options *fi
 		.by_cpu = mask >> BY_CPU & 1,
 		.by_pid = mask >> BY_PID & 1,
 		.by_comm = mask >> BY_COMM & 1,
-		.by_cgroup = mask >> BY_CGROUP & 1,
+		.by_cgroup = mask & (1u << BY_CGROUP | 1u << BY_UNIT | 1u << BY_CONTAINER),
 		.by_file = mask >> BY_FILE & 1,
 		.by_path = mask >> BY_PATH & 1,
 	};
+}
+
+int latency_by__tag(uint32_t mask, struct cgroup_groups *groups, const struct session *s,
+		    struct io_tags *tags)
+{
+	struct cgroup_group group = { 0 };
+	int err = 0;
+
+	if (mask & (1u << BY_UNIT | 1u << BY_CONTAINER) && !tags->other)
+		err = cgroup_groups__find(groups, s, tags->cgroup, &group);
+	tags->unit = group.unit;
+	tags->container = group.container;
+	return err;
 }

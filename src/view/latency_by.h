@@ -9,6 +9,7 @@
 #include "analyse/breakdown.h"
 #include "base/option.h"
 #include "collect/io.h"
+#include "view/cgroup_groups.h"
 
 extern const char *const latency_by_words[];
 
@@ -18,5 +19,8 @@ size_t latency_by__keys(const struct option_list *by, enum breakdown_by keys[NR_
 uint32_t latency_by__mask(const struct option_list *by);
 /* Rows by these keys, and nothing else. */
 struct io_wants latency_by__wants(uint32_t mask, const struct filter_options *filter);
+/* The tags of rows by these keys, from those of the collector. 0 or -ENOMEM. */
+int latency_by__tag(uint32_t mask, struct cgroup_groups *groups, const struct session *session,
+		    struct io_tags *tags);
 
 #endif

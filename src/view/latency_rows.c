@@ -3,6 +3,7 @@
 
 #include "decode/op.h"
 #include "session/io_source.h"
+#include "view/cgroup_groups.h"
 
 #define FIELD(name) offsetof(struct latency_row, name)
 
@@ -42,6 +43,11 @@ const struct column latency_more_columns[] = {
 	  .at = FIELD(cgroup) },
 	{ "file", "file", CELL_TEXT, 20, "path of the file, or what it is instead, e.g. [device]",
 	  .at = FIELD(file) },
+	{ "unit", "unit", CELL_TEXT, 20, "unit of systemd that the cgroup belongs to; null: none",
+	  .at = FIELD(unit) },
+	{ "container", "container", CELL_TEXT, 12,
+	  "container that the cgroup belongs to: 12 digits of its id; null: none",
+	  .at = FIELD(container) },
 	{ "path", "path", CELL_TEXT, 9, "path of a multipath disk; null for other disks",
 	  .at = FIELD(path) },
 	{ 0 },
@@ -197,10 +203,13 @@ const struct object latency_buckets = { "bucket",
 					  bucket_columns } };
 
 static const size_t by_at[NR_BY] = {
-	[BY_CTRL] = FIELD(ctrl),     [BY_NS] = FIELD(nsid),	    [BY_DEV] = FIELD(dev),
-	[BY_OP] = FIELD(op),	     [BY_SIZE] = FIELD(size_class), [BY_QUEUE] = FIELD(queue),
-	[BY_CPU] = FIELD(cpu),	     [BY_PID] = FIELD(pid),	    [BY_COMM] = FIELD(comm),
-	[BY_CGROUP] = FIELD(cgroup), [BY_FILE] = FIELD(file),	    [BY_PATH] = FIELD(path),
+	[BY_CTRL] = FIELD(ctrl),       [BY_NS] = FIELD(nsid),
+	[BY_DEV] = FIELD(dev),	       [BY_OP] = FIELD(op),
+	[BY_SIZE] = FIELD(size_class), [BY_QUEUE] = FIELD(queue),
+	[BY_CPU] = FIELD(cpu),	       [BY_PID] = FIELD(pid),
+	[BY_COMM] = FIELD(comm),       [BY_CGROUP] = FIELD(cgroup),
+	[BY_FILE] = FIELD(file),       [BY_PATH] = FIELD(path),
+	[BY_UNIT] = FIELD(unit),       [BY_CONTAINER] = FIELD(container),
 };
 
 /* The enum breakdown_by that a column shows; NR_BY: none. */
@@ -261,6 +270,15 @@ void latency_row__label(struct latency_row *row, const struct session *s, const 
 	if (mask >> BY_CGROUP & 1)
 		row->cgroup = session__cgroup_path(s, t->cgroup, row->cgroup_text,
 						   sizeof(row->cgroup_text));
+	if (mask >> BY_UNIT & 1)
+		row->unit = t->other ? "other"
+				     : cgroup_groups__unit(s, t->unit, row->unit_text,
+							   sizeof(row->unit_text));
+	if (mask >> BY_CONTAINER & 1)
+		row->container =
+			t->other ? "other"
+				 : cgroup_groups__container(s, t->container, row->container_text,
+							    sizeof(row->container_text));
 	if (mask >> BY_FILE & 1)
 		row->file = t->other ? "other"
 				     : session__file(s, t->inode,

@@ -23,6 +23,8 @@ static const struct io_tags full_tags = {
 	.pid = 4711,
 	.queue = 5,
 	.cpu = 6,
+	.unit = 1ULL << 41 | 3,
+	.container = 1ULL << 42 | 9,
 	.kind = IO_BLOCK,
 	.op = 1,
 	.size_class = 13,
@@ -46,6 +48,8 @@ static struct io_tags changed_tags(enum breakdown_by by)
 	case BY_CGROUP: tags.cgroup += 1ULL << 50; break;
 	case BY_FILE: tags.inode += 1ULL << 50; break;
 	case BY_PATH: tags.path++; break;
+	case BY_UNIT: tags.unit += 1ULL << 50; break;
+	case BY_CONTAINER: tags.container += 1ULL << 50; break;
 	default: break;
 	}
 	return tags;
@@ -130,6 +134,8 @@ static void check_projections(void)
 		[BY_COMM] = { { .comm = "fio" }, "comm" },
 		[BY_CGROUP] = { { .cgroup = 1ULL << 40 | 7 }, "cgroup" },
 		[BY_PATH] = { { .path = 4 }, "path" },
+		[BY_UNIT] = { { .unit = 1ULL << 41 | 3 }, "unit" },
+		[BY_CONTAINER] = { { .container = 1ULL << 42 | 9 }, "container" },
 		[BY_FILE] = { { .inode = 12, .file_dev = 8 << 20 | 1 }, "file" },
 	};
 

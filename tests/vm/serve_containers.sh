@@ -2,10 +2,11 @@
 # shellcheck shell=dash
 # shape: nvme
 # kernels: 7.2
-# timeout: 90
+# timeout: 120
 #
 # serve_containers: serve --by unit,container,pod names who submitted, without an API: units of systemd and containers by their
 # cgroups, pods by the kubelet's links, also by one that appears after the first command. A cgroup of a hostile name harms nothing.
+# latency and top --by unit,container add up the cgroups of each.
 
 dev=$(disk io0)
 model=$(sed 's/ *$//' "/sys/block/$dev/device/model")
@@ -80,4 +81,31 @@ is "$(sed -n 's/^iosonar_commands_total{device="other",op="other",namespace="oth
 is "$(sed -n 's/^iosonar_series_dropped //p' /tmp/page)" 1 "and counted"
 ends "by pod"
 is "$(grep -c '^issued 15 = completed 15 + in flight 0; nothing lost$' /tmp/err)" 1 "the ledger has all" || note "$(cat /tmp/err)"
+
+# Two cgroups of one container, one of another, one of none.
+cat >/tmp/four <<END
+reads() { (echo 0 >"$root\$1/cgroup.procs" && exec /usr/bin/dd if=/dev/$dev of=/dev/null bs=4096 count="\$2" iflag=direct 2>/dev/null); }
+mkdir -p $root$docker/first $root$docker/second
+reads $docker/first 7
+reads $docker/second 11
+reads $db 13
+reads /system.slice/cron.service 17
+END
+containers="001122334455 18 fedcba987654 13 null 17"
+units="cri-containerd-$b.scope 13 cron.service 17 docker-$c.scope 18"
+# by KEY COMMAND OPTION...: "KEY COUNT" of each row of the whole run, sorted
+by() {
+	by_key=$1
+	shift
+	set -- "$@" --by "$by_key" -o json
+	case $* in *' -r '*) ;; *) set -- "$@" -- sh /tmp/four ;; esac
+	iosonar "$@" 2>/tmp/err | grep -v '"type":"bucket"' |
+		sed -n 's/.*"span":"total".*"'"$by_key"'":\([^,]*\),.*"count":\([0-9]*\),.*/\1 \2/p' | tr -d '"' | sort | xargs
+}
+is "$(by container latency -d "$dev" --op read)" "$containers" "latency --by container adds up the cgroups of a container"
+is "$(by unit latency -d "$dev" --op read)" "$units" "--by unit adds up the cgroups of a unit"
+iosonar record -d "$dev" --op read --stages -w /tmp/by.cap -- sh /tmp/four 2>/tmp/err
+ok $? "recorded" || note "$(cat /tmp/err)"
+is "$(by unit latency -r /tmp/by.cap)" "$units" "the same from a capture" || note "$(cat /tmp/err)"
+is "$(by container top -r /tmp/by.cap)" "$containers" "top --by container has the same" || note "$(cat /tmp/err)"
 done_testing
