@@ -261,7 +261,7 @@ views="latency top trace layers slow stacks errors inflight pattern cache $event
 	[ "$(echo "$fields" | wc -l)" -gt 20 ]
 	for field in $fields; do
 		status=0
-		"$iosonar" latency --by ctrl,ns,dev,op,size,queue,cpu,pid,comm,cgroup,file,path -d no-such-disk --fail-if "$field == $field" 2>"$tmp/err" || status=$?
+		"$iosonar" latency --by ctrl,ns,dev,op,size,queue,cpu,pid,comm,cgroup,unit,container,file,path -d no-such-disk --fail-if "$field == $field" 2>"$tmp/err" || status=$?
 		[ "$status" -eq 2 ]
 		grep -q "no block device named 'no-such-disk'" "$tmp/err" || { echo "$field: $(cat "$tmp/err")"; return 1; }
 	done
