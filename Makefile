@@ -10,6 +10,10 @@ BPFTOOL ?= $(or $(lastword $(wildcard /usr/lib/linux-tools/*/bpftool)),$(shell c
 PKG_CONFIG ?= pkg-config
 
 VERSION := $(shell cat VERSION)
+# For --version: git's, "-dirty" if a file differs; without git what `git archive` or `make deb` has written into the file.
+ifndef COMMIT
+COMMIT := $(or $(if $(wildcard .git),$(shell git --no-optional-locks describe --always --dirty --abbrev=12 --exclude='*' 2>/dev/null)),$(shell sed '/Format/d; s/\(.\{12\}\)[0-9a-f]*/\1/' COMMIT 2>/dev/null),unknown)
+endif
 # The compiler's machine, not this one: it may be a cross compiler.
 MACHINE := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
 ARCH := $(patsubst x86_64,x86,$(patsubst aarch64,arm64,$(MACHINE)))
@@ -87,7 +91,7 @@ HELPERS := $(patsubst tests/vm/%.c,$(O)/vm/%,$(wildcard tests/vm/*.c)) $(O)/vm/f
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all static strict deb check lint quick install uninstall clean unit load fuzz fuzz-run fuzzers bench-unit bench soak mutants helpers other everywhere
+.PHONY: FORCE all commit static strict deb check lint quick install uninstall clean unit load fuzz fuzz-run fuzzers bench-unit bench soak mutants helpers other everywhere
 
 all: $(O)/iosonar
 
@@ -130,6 +134,16 @@ $(O)/libiosonar.a: $(OBJECTS)
 $(O)/%.o: src/%.c VERSION | $(SKELETONS)
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) -c -o $@ $<
+
+# Of all objects only the one that no test links: a commit does not build them again.
+$(O)/main.o: private ALL_CFLAGS += -DCOMMIT='"$(COMMIT)"'
+$(O)/main.o: $(O)/commit
+$(O)/commit: FORCE
+	$(Q)mkdir -p $(@D) && { echo '$(COMMIT)' | cmp -s - $@ || echo '$(COMMIT)' >$@; }
+FORCE:
+
+commit:
+	@echo '$(COMMIT)'
 
 $(O)/decode/syscall.o: $(O)/decode/syscall_list.h $(O)/decode/syscall_compat_list.h
 $(O)/decode/syscall_list.h:
@@ -232,7 +246,7 @@ quick: all unit
 	@tests/quick
 
 # For clangd and other servers of editors.
-compile_commands.json: export COMPILE = $(CC) $(filter-out -MD -MP,$(ALL_CFLAGS)) -Itests
+compile_commands.json: export COMPILE = $(CC) $(filter-out -MD -MP,$(ALL_CFLAGS)) -DCOMMIT='"0"' -Itests
 compile_commands.json: Makefile
 	$(call say,LIST,$@)
 	$(Q)words=$$(printf '%s' "$$COMPILE" | sed 's/"/\\"/g'); gap='['; \
@@ -316,6 +330,7 @@ DEB_TREE = $(O)/deb/iosonar-$(VERSION)
 deb:
 	$(Q)rm -rf $(O)/deb && mkdir -p $(DEB_TREE)
 	$(Q)tar c --exclude=./.git --exclude='./build' --exclude='./build-*' --exclude='./$(O)' . | tar x -C $(DEB_TREE)
+	$(Q)[ '$(COMMIT)' = unknown ] || echo '$(COMMIT)' >$(DEB_TREE)/COMMIT
 	$(Q)cd $(DEB_TREE) && env -u MAKEFLAGS -u MAKELEVEL -u MAKEOVERRIDES -u O dpkg-buildpackage --no-sign
 	$(Q)rm -rf $(DEB_TREE)
 	$(Q)ls $(O)/deb/*.deb

@@ -173,7 +173,7 @@ static int main_print_list(const char *unused)
 static int main_print_version(const char *unused)
 {
 	(void)unused;
-	help__print_version(stdout);
+	help__print_version(stdout, COMMIT);
 	return 0;
 }
 

@@ -6,7 +6,9 @@
  */
 #include "cmd/help.h"
 
+#include <link.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 #include <bpf/libbpf.h>
 
@@ -122,10 +124,23 @@ const char *help__parts(char buf[HELP_PARTS])
 	return *buf ? buf + 1 : "none";
 }
 
-void help__print_version(FILE *out)
+/* A program that the kernel starts without a loader names none. */
+static bool help_is_static(void)
+{
+	const ElfW(Phdr) *header = (const ElfW(Phdr) *)getauxval(AT_PHDR);
+	unsigned long nr = getauxval(AT_PHNUM);
+
+	for (unsigned long i = 0; header && i < nr; i++)
+		if (header[i].p_type == PT_INTERP)
+			return false;
+	return header;
+}
+
+void help__print_version(FILE *out, const char *commit)
 {
 	char parts[HELP_PARTS];
 
-	fprintf(out, "iosonar %s\nlibbpf %s\noptional parts: %s\n", VERSION,
-		libbpf_version_string(), help__parts(parts));
+	fprintf(out, "iosonar %s\ncommit %s\nlibbpf %s\noptional parts: %s\nlinked: %s\n", VERSION,
+		commit, libbpf_version_string(), help__parts(parts),
+		help_is_static() ? "static" : "dynamic");
 }

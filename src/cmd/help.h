@@ -17,6 +17,6 @@ void help__print_cmd(FILE *out, const struct cmd *cmd, enum help_size size);
 /* Optional parts that this build has: "zstd libdw", or "none". */
 enum { HELP_PARTS = 96 };
 const char *help__parts(char buf[HELP_PARTS]);
-void help__print_version(FILE *out);
+void help__print_version(FILE *out, const char *commit);
 
 #endif

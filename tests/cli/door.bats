@@ -213,12 +213,17 @@ fits() { # no line of stdout is longer than 80 columns
 	refused 2 "/tmp is a directory: only regular files and block devices have pages in the page cache" cache --residency /tmp
 }
 
-@test "version names itself and libbpf" {
+@test "version names itself, its commit, libbpf and what is in it" {
 	door --version
 	[ "$status" -eq 0 ]
 	[[ $(sed -n 1p "$tmp/out") =~ ^iosonar\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
-	[[ $(sed -n 2p "$tmp/out") =~ ^libbpf\ v[0-9]+\.[0-9]+$ ]]
-	[[ $(sed -n 3p "$tmp/out") =~ ^optional\ parts:\ .+$ ]]
+	[[ $(sed -n 2p "$tmp/out") =~ ^commit\ ([0-9a-f]{12}(-dirty)?|unknown)$ ]]
+	local commit=${iosonar%/*}/commit # not beside one that is installed
+	[ ! -e "$commit" ] || [ "$(sed -n 2p "$tmp/out")" = "commit $(cat "$commit")" ]
+	[[ $(sed -n 3p "$tmp/out") =~ ^libbpf\ v[0-9]+\.[0-9]+$ ]]
+	[[ $(sed -n 4p "$tmp/out") =~ ^optional\ parts:\ .+$ ]]
+	[ "$(sed -n 5p "$tmp/out")" = "linked: $(readelf -lW "$iosonar" | grep -q INTERP && echo dynamic || echo static)" ]
+	[ "$(wc -l <"$tmp/out")" -eq 5 ]
 	local long=$out
 	door -V
 	[ "$out" = "$long" ]

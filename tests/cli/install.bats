@@ -83,3 +83,25 @@ files() { (cd "$root" && find . -not -type d -printf '%P\n' | LC_ALL=C sort); }
 	quietly_make uninstall
 	[ "$(files)" = "$share/doc/iosonar/notes" ]
 }
+
+# commit_of FOLDER [WORD]...: what make takes for the commit there.
+commit_of() { (cd "$1" && shift && env -u MAKEFLAGS -u MAKELEVEL -u O -u COMMIT make -s commit "$@"); }
+
+@test "the commit is that of git, of the file COMMIT or of the variable, or unknown" {
+	local tree=$BATS_TEST_TMPDIR/tree git=(git -c user.name=x -c user.email=x@localhost -C "$BATS_TEST_TMPDIR/tree") commit
+	mkdir "$tree"
+	cp Makefile VERSION COMMIT .gitattributes "$tree"
+	[ "$(commit_of "$tree")" = unknown ]
+	"${git[@]}" init -q && "${git[@]}" add -A && "${git[@]}" commit -qm one
+	commit=$("${git[@]}" rev-parse HEAD | cut -c1-12)
+	[ "$(commit_of "$tree")" = "$commit" ]
+	"${git[@]}" tag v1 # a name is not a commit
+	[ "$(commit_of "$tree")" = "$commit" ]
+	echo 9.9.9 >"$tree/VERSION"
+	[ "$(commit_of "$tree")" = "$commit-dirty" ]
+	[ "$(commit_of "$tree" COMMIT=abc)" = abc ]
+	mkdir "$tree.archive" && "${git[@]}" archive HEAD | tar x -C "$tree.archive"
+	[ "$(commit_of "$tree.archive")" = "$commit" ]
+	echo "$commit-dirty" >"$tree.archive/COMMIT" # as make deb has it
+	[ "$(commit_of "$tree.archive")" = "$commit-dirty" ]
+}
