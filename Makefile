@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# make [O=dir] [SAN=1] [V=1] [CC=clang]; make static deb; make check lint install uninstall fuzz mutants bench-unit bench soak other everywhere.
+# make [O=dir] [SAN=1] [V=1] [CC=clang]; make static release deb; make check lint install uninstall fuzz mutants bench-unit bench soak other everywhere.
 # `./try` and `./check` install what this needs.
 O ?= build
 PREFIX ?= /usr/local
@@ -31,10 +31,12 @@ CFLAGS ?= -O2 -g
 WARNINGS := -Wall -Wextra -Werror -Wshadow -Wvla -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 -Wundef -Wno-missing-field-initializers
 , := ,
 SANITIZE := $(if $(SAN),-fsanitize=address$(,)undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+# Nothing says where it was built, so that two builds of a commit are equal byte by byte (tests/release).
+PLACE := -ffile-prefix-map=$(CURDIR)=.
 # Skeletons come in through -isystem: they warn. So -MD, not -MMD, which would forget them and leave a stale program.
-ALL_CFLAGS = -std=gnu17 $(WARNINGS) $(SANITIZE) -Isrc -isystem $(O) -DVERSION='"$(VERSION)"' $(if $(HAVE_ZSTD),-DHAVE_ZSTD) $(LIBDW_CFLAGS) $(IBERTY_CFLAGS) $(SQL_CFLAGS) $(HTTP_CFLAGS) $(NCURSES_CFLAGS) -MD -MP $(CPPFLAGS) $(CFLAGS) $(EXTRA_CFLAGS)
+ALL_CFLAGS = -std=gnu17 $(PLACE) $(WARNINGS) $(SANITIZE) -Isrc -isystem $(O) -DVERSION='"$(VERSION)"' $(if $(HAVE_ZSTD),-DHAVE_ZSTD) $(LIBDW_CFLAGS) $(IBERTY_CFLAGS) $(SQL_CFLAGS) $(HTTP_CFLAGS) $(NCURSES_CFLAGS) -MD -MP $(CPPFLAGS) $(CFLAGS) $(EXTRA_CFLAGS)
 # clang for BPF finds asm/types.h only through the multiarch folder. -mcpu=v3: clang 14 has no v4, Linux 5.10 runs v3.
-BPF_CFLAGS = -O2 -g -target bpf -mcpu=v3 -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -Wno-unused-parameter -Werror -Isrc -idirafter $(SYSROOT)/usr/include/$(MULTIARCH) -MD -MP $(EXTRA_BPF_CFLAGS)
+BPF_CFLAGS = -O2 -g $(PLACE) -target bpf -mcpu=v3 -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -Wno-unused-parameter -Werror -Isrc -idirafter $(SYSROOT)/usr/include/$(MULTIARCH) -MD -MP $(EXTRA_BPF_CFLAGS)
 
 # Some pkg-configs put the root before a directory, others do not.
 LIBBPF := $(SYSROOT)$(patsubst $(SYSROOT)%,%,$(shell $(PKG_CONFIG) --variable=libdir libbpf))/libbpf.a
@@ -74,13 +76,13 @@ LIBS += $(if $(HAVE_NCURSES),$(shell $(PKG_CONFIG) --libs ncursesw))
 # An archive does not say what it needs: Debian 13's libelf wants zstd whether we do or not.
 STATIC_LIBS = $(filter-out -ldw -lmicrohttpd $(SQL_LIBS),$(LIBS)) $(shell $(PKG_CONFIG) --static --libs libelf)
 
-BPF_SOURCES := $(wildcard src/bpf/*.bpf.c)
+BPF_SOURCES := $(sort $(wildcard src/bpf/*.bpf.c))
 SKELETONS := $(BPF_SOURCES:src/bpf/%.bpf.c=$(O)/bpf/%.skel.h)
-SOURCES := $(filter-out src/main.c src/static.c,$(wildcard src/*.c src/*/*.c src/*/*/*.c))
+SOURCES := $(filter-out src/main.c src/static.c,$(sort $(wildcard src/*.c src/*/*.c src/*/*/*.c)))
 SOURCES := $(filter-out $(BPF_SOURCES),$(SOURCES))
 OBJECTS := $(SOURCES:src/%.c=$(O)/%.o)
 # What pages for browsers are made of goes into the program as it is: src/pages/page.js is page_source_page_js.
-PAGES := $(wildcard src/pages/*.css src/pages/*.js src/pages/completion.*)
+PAGES := $(sort $(wildcard src/pages/*.css src/pages/*.js src/pages/completion.*))
 OBJECTS += $(PAGES:src/%=$(O)/%.o)
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(O)/unit/%.t,$(wildcard tests/unit/*.c))
 LOAD_TESTS := $(patsubst tests/load/%.c,$(O)/load/%.t,$(wildcard tests/load/*.c))
@@ -91,7 +93,7 @@ HELPERS := $(patsubst tests/vm/%.c,$(O)/vm/%,$(wildcard tests/vm/*.c)) $(O)/vm/f
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: FORCE all commit static strict deb check lint quick install uninstall clean unit load fuzz fuzz-run fuzzers bench-unit bench soak mutants helpers other everywhere
+.PHONY: FORCE all commit static release release-here strict deb check lint quick install uninstall clean unit load fuzz fuzz-run fuzzers bench-unit bench soak mutants helpers other everywhere
 
 all: $(O)/iosonar
 
@@ -104,7 +106,28 @@ static: $(O)/iosonar-static
 
 $(O)/iosonar-static: $(O)/main.o $(O)/static.o $(O)/symbol/elf_dwfl.static.o $(O)/symbol/dwarf_proto.static.o $(O)/sql/sql.static.o $(if $(HTTP_NOT_STATIC),$(O)/serve/http.static.o) $(O)/libiosonar.a $(LIBBPF)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -static -o $@ $(filter %.o,$^) $(O)/libiosonar.a $(STATIC_LIBS)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -static -Wl,-Map=$@.map -o $@ $(filter %.o,$^) $(O)/libiosonar.a $(STATIC_LIBS)
+
+# For machines that are not ours: the static program without symbols, what is linked into it (SPDX), and SHA256SUMS, in
+# $(O)/release; of the other architecture too if `make other` has built it. Equal in every directory and at every time, given
+# the same packages. SOURCE_DATE_EPOCH is the date in the SPDX document, or else the commit's, or that of debian/changelog.
+RELEASE = $(O)/release
+RELEASE_NAME = iosonar-$(VERSION)-linux-$(MACHINE)
+STRIP ?= $(shell $(CC) -print-prog-name=strip)
+release:
+	$(Q)case '$(COMMIT)' in *-dirty) echo 'files differ from the commit: git commit, or give make COMMIT=NAME' >&2; exit 1 ;; esac
+	$(Q)$(MAKE) --no-print-directory release-here RELEASE=$(RELEASE).new COMMIT='$(COMMIT)'
+	$(Q)for d in build-amd64 build-arm64; do \
+		! [ -e $$d/iosonar-static ] || [ '$(O)' != build ] || COMMIT='$(COMMIT)' tests/other release-here RELEASE=$(RELEASE).new || exit; done
+	$(Q)rm -rf $(RELEASE) && mv $(RELEASE).new $(RELEASE) && cd $(RELEASE) && sha256sum iosonar-* >SHA256SUMS && cat SHA256SUMS
+
+release-here: $(O)/iosonar-static
+	$(call say,STRIP,$(RELEASE)/$(RELEASE_NAME))
+	$(Q)mkdir -p $(RELEASE) && $(STRIP) -o $(RELEASE)/$(RELEASE_NAME) $< && chmod 755 $(RELEASE)/$(RELEASE_NAME)
+	$(call say,SPDX,$(RELEASE)/$(RELEASE_NAME).spdx.json)
+	$(Q)epoch=$${SOURCE_DATE_EPOCH:-$$([ ! -e .git ] || git log -1 --format=%ct)}; \
+	epoch=$${epoch:-$$(date -d "$$(sed -n '/^ -- /{s/.*>  //p;q}' debian/changelog)" +%s)}; \
+	contrib/release/sbom $(RELEASE)/$(RELEASE_NAME) $<.map $(VERSION) '$(COMMIT)' $$epoch $(SYSROOT) >$(RELEASE)/$(RELEASE_NAME).spdx.json && chmod 644 $(RELEASE)/$(RELEASE_NAME).spdx.json
 
 # Come before the library, which has the same with libdw, SQLite and libmicrohttpd.
 $(O)/%.static.o: src/%.c

@@ -42,6 +42,7 @@ changed() {
 	[[ $(changed 's/^\(function vfs_read: .*\), loff_t \*)/\1)/') == "$kernel: function vfs_read: was ssize_t (struct file *, char *, size_t), is ssize_t (struct file *, char *, size_t, loff_t *)" ]]
 	[[ $(changed 's/^\(enum req_op.*\) REQ_OP_DISCARD/\1/') == "$kernel: enum req_op"*" REQ_OP_DISCARD "* ]]
 	[[ $(changed '/^field request.timeout:/d') == "$kernel: field request.timeout: programs rely on it now: unsigned int" ]]
+	# shellcheck disable=SC2016 # it is sed's
 	[ "$(changed '$a field request.gone: int')" = "$kernel: field request.gone: no program relies on it any more" ]
 }
 
