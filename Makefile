@@ -330,7 +330,8 @@ LICENSES := LICENSE $(wildcard LICENSES/*)
 ZSH_FUNCTIONS ?= site-functions
 BASH_COMPLETION = $(SHARE)/bash-completion/completions/iosonar
 ZSH_COMPLETION = $(SHARE)/zsh/$(ZSH_FUNCTIONS)/_iosonar
-SHARED = $(BASH_COMPLETION) $(ZSH_COMPLETION) $(foreach m,$(MANUALS),$(call manual_place,$m)) \
+FISH_COMPLETION = $(SHARE)/fish/vendor_completions.d/iosonar.fish
+SHARED = $(BASH_COMPLETION) $(ZSH_COMPLETION) $(FISH_COMPLETION) $(foreach m,$(MANUALS),$(call manual_place,$m)) \
 	$(addprefix $(SHARE)/doc/iosonar/,$(notdir $(LICENSES)))
 
 install: all
@@ -341,6 +342,7 @@ install: all
 	for f in $(LICENSES); do cp $$f $(SHARE)/doc/iosonar/ || exit; done
 	$(O)/iosonar --completion bash >$(BASH_COMPLETION)
 	$(O)/iosonar --completion zsh >$(ZSH_COMPLETION)
+	$(O)/iosonar --completion fish >$(FISH_COMPLETION)
 	chmod 644 $(SHARED)
 
 # Folders that others use too stay.

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * completion.c: writes the completion scripts for bash and zsh. The fixed parts are in src/pages;
- * commands, options and choices come from the tables; the shell looks up devices and processes when
- * the user presses Tab, and asks this program for events and their values. The scripts need only
- * the shell.
+ * completion.c: writes the completion scripts for bash, fish and zsh. The fixed parts are in
+ * src/pages; commands, options and choices come from the tables; the shell looks up devices and
+ * processes when the user presses Tab, and asks this program for events and their values. The
+ * scripts need only the shell.
  */
 #include "cmd/completion.h"
 
@@ -24,21 +24,24 @@ static const char zsh_tail[] = "if [[ $funcstack[1] == _iosonar ]]; then\n"
 			       "	compdef _iosonar iosonar\n"
 			       "fi\n";
 
-/* How an option's value is completed; both shells have an entry for each source. */
+/* How an option's value is completed; every shell has an entry for each source. */
 static const struct completion_source {
 	const char *completes;
 	const char *bash;	/* words for _iosonar_words; a list uses _iosonar_list */
 	const char *bash_fills; /* instead: a function that fills COMPREPLY */
 	const char *zsh;	/* a function that takes compadd's options */
+	const char *fish;	/* a function that prints them; NULL: files */
 } completion_sources[] = {
 	{ "device", "\"$(_iosonar_names /sys/class/block/* /sys/class/nvme/*)\"", NULL,
-	  "_iosonar_devices" },
-	{ "pid", "\"$(_iosonar_names /proc/[0-9]*)\"", NULL, "_pids" },
-	{ "file", NULL, "_iosonar_files", "_files" },
-	{ "event", NULL, "_iosonar_events", "_iosonar_offer_events" },
-	{ "line", NULL, "_iosonar_line", "_iosonar_offer_line" }, /* events, then clauses */
-	{ "struct", NULL, "_iosonar_structs", "_iosonar_offer_structs" },
-	{ "function", NULL, "_iosonar_functions", "_iosonar_offer_functions" },
+	  "_iosonar_devices", "__iosonar_devices" },
+	{ "pid", "\"$(_iosonar_names /proc/[0-9]*)\"", NULL, "_pids", "__fish_complete_pids" },
+	{ "file", NULL, "_iosonar_files", "_files", NULL },
+	{ "event", NULL, "_iosonar_events", "_iosonar_offer_events", "__iosonar_events" },
+	/* Events, then clauses. */
+	{ "line", NULL, "_iosonar_line", "_iosonar_offer_line", "__iosonar_line" },
+	{ "struct", NULL, "_iosonar_structs", "_iosonar_offer_structs", "__iosonar_structs" },
+	{ "function", NULL, "_iosonar_functions", "_iosonar_offer_functions",
+	  "__iosonar_functions" },
 };
 
 typedef void (*completion_fn)(FILE *out, const struct cmd *cmd, const struct option_def *def);
@@ -147,7 +150,7 @@ static void bash_print(FILE *out, const struct cmd *const *commands)
 	fprintf(out, " help --help --version --completion\" ;;\n");
 	fprintf(out, "	help/help) _iosonar_words \"");
 	completion_put_commands(out, commands);
-	fprintf(out, "\" ;;\n	--completion/--completion) _iosonar_words \"bash zsh\" ;;\n");
+	fprintf(out, "\" ;;\n	--completion/--completion) _iosonar_words \"bash fish zsh\" ;;\n");
 	for (size_t i = 0; commands[i]; i++) {
 		completion_each(out, commands[i], bash_put_value);
 		completion_each(out, commands[i], bash_put_operands);
@@ -265,10 +268,87 @@ static void zsh_print(FILE *out, const struct cmd *const *commands)
 		     "	((CURRENT--))\n"
 		     "	case $words[1] in\n"
 		     "	help) _describe command names ;;\n"
-		     "	--completion) compadd - bash zsh ;;\n");
+		     "	--completion) compadd - bash fish zsh ;;\n");
 	for (size_t i = 0; commands[i]; i++)
 		fprintf(out, "	%s) _iosonar_%s ;;\n", commands[i]->name, commands[i]->name);
 	fprintf(out, "	esac\n}\n\n%s", zsh_tail);
+}
+
+/* ---- fish ---- */
+
+static void fish_put_text(FILE *out, const char *text)
+{
+	putc('\'', out);
+	for (; *text; text++) {
+		if (strchr("'\\", *text))
+			putc('\\', out);
+		putc(*text, out);
+	}
+	putc('\'', out);
+}
+
+/* -x: a value and no file; -r -F: a file. */
+static void fish_put_value(FILE *out, const struct option_def *def)
+{
+	const struct completion_source *source = completion_source(def);
+	const bool list = def->kind == OPTION_LIST;
+
+	if (source && !source->fish) {
+		fputs(" -r -F", out);
+		return;
+	}
+	fputs(" -x", out);
+	if (!def->choices && !source)
+		return;
+	fputs(list ? " -a '(__fish_append , " : " -a '", out);
+	if (def->choices)
+		completion_put_choices(out, def);
+	else
+		fprintf(out, "(%s)", source->fish);
+	fputs(list ? ")'" : "'", out);
+}
+
+static void fish_put_option(FILE *out, const struct cmd *cmd, const struct option_def *def)
+{
+	const struct completion_source *source = completion_source(def);
+
+	fprintf(out, "complete -c iosonar -n '__iosonar_is %s'", cmd->name);
+	if (def->kind == OPTION_OPERANDS && source && source->fish) {
+		fprintf(out, " -a '(%s)'\n", source->fish);
+		return;
+	}
+	if (def->kind == OPTION_OPERANDS) {
+		fputs(" -F\n", out);
+		return;
+	}
+	if (def->letter)
+		fprintf(out, " -s %c", def->letter);
+	fprintf(out, " -l %s", def->name);
+	if (option__takes_value(def))
+		fish_put_value(out, def);
+	fputs(" -d ", out);
+	fish_put_text(out, def->help);
+	putc('\n', out);
+}
+
+static void fish_print(FILE *out, const struct cmd *const *commands)
+{
+	completion_put_source(out, &page_source_completion_fish);
+	fputs("complete -c iosonar -n __iosonar_is_first -a help\n"
+	      "complete -c iosonar -n __iosonar_is_first -l help\n"
+	      "complete -c iosonar -n __iosonar_is_first -l version\n"
+	      "complete -c iosonar -n __iosonar_is_first -l completion\n"
+	      "complete -c iosonar -n '__iosonar_is --completion' -a 'bash fish zsh'\n",
+	      out);
+	for (size_t i = 0; commands[i]; i++) {
+		fprintf(out,
+			"complete -c iosonar -n '__iosonar_is_first; or __iosonar_is help' -a %s "
+			"-d ",
+			commands[i]->name);
+		fish_put_text(out, commands[i]->brief);
+		putc('\n', out);
+		completion_each(out, commands[i], fish_put_option);
+	}
 }
 
 static const struct completion_shell {
@@ -276,18 +356,21 @@ static const struct completion_shell {
 	void (*print)(FILE *out, const struct cmd *const *commands);
 } completion_shells[] = {
 	{ "bash", bash_print },
+	{ "fish", fish_print },
 	{ "zsh", zsh_print },
 };
 
 int completion__print(FILE *out, const struct cmd *const *commands, const char *shell)
 {
 	if (!shell)
-		return log_err(-EINVAL, "--completion: the shell is missing; give bash or zsh");
+		return log_err(-EINVAL,
+			       "--completion: the shell is missing; give bash, fish or zsh");
 	for (size_t i = 0; i < sizeof(completion_shells) / sizeof(completion_shells[0]); i++) {
 		if (!strcmp(completion_shells[i].name, shell)) {
 			completion_shells[i].print(out, commands);
 			return 0;
 		}
 	}
-	return log_err(-EINVAL, "--completion %s: unsupported shell; give bash or zsh", shell);
+	return log_err(-EINVAL, "--completion %s: unsupported shell; give bash, fish or zsh",
+		       shell);
 }

@@ -71,7 +71,7 @@ static void help_print_codes(FILE *out)
 void help__print_commands(FILE *out, const struct cmd *const *commands)
 {
 	fprintf(out, "Usage: iosonar COMMAND [options]\n"
-		     "       iosonar help [COMMAND] | --version | --completion bash|zsh\n\n"
+		     "       iosonar help [COMMAND] | --version | --completion bash|fish|zsh\n\n"
 		     "Shows what the Linux storage stack does with every I/O.\n");
 	for (size_t i = 0; commands[i]; i++)
 		if (help_group_is_new(commands, i))

@@ -37,7 +37,8 @@ extern const struct page_source page_source_trace_css, page_source_trace_js,
 /* Not pages, but embedded in the same way, and written without their first line, the licence:
  * parts of a flame graph, and the start of a completion script. */
 extern const struct page_source page_source_flame_css, page_source_flame_js;
-extern const struct page_source page_source_completion_bash, page_source_completion_zsh;
+extern const struct page_source page_source_completion_bash, page_source_completion_fish,
+	page_source_completion_zsh;
 
 enum { PAGE_MAX_SOURCES = 4 };
 

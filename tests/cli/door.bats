@@ -416,8 +416,8 @@ left_of_closed_pipe() {
 	door --completion zsh
 	[ "$status" -eq 0 ]
 	[[ $out == "#compdef iosonar"* ]]
-	refused 2 "--completion fish: unsupported shell; give bash or zsh" --completion fish
-	refused 2 "--completion: the shell is missing; give bash or zsh" --completion
+	refused 2 "--completion csh: unsupported shell; give bash, fish or zsh" --completion csh
+	refused 2 "--completion: the shell is missing; give bash, fish or zsh" --completion
 }
 
 @test "the zsh completion parses in zsh" {

@@ -20,6 +20,7 @@ wanted() {
 	for f in iosonar nvme_latency nvme_trace; do echo "$1/$f"; done
 	echo "$2/bash-completion/completions/iosonar"
 	echo "$2/zsh/$3/_iosonar"
+	echo "$2/fish/vendor_completions.d/iosonar.fish"
 	for f in LICENSE LICENSES/*; do echo "$2/doc/iosonar/${f##*/}"; done
 	for f in man/*.[78]; do echo "$2/man/man${f##*.}/${f##*/}.gz"; done
 }
@@ -62,7 +63,7 @@ files() { (cd "$root" && find . -not -type d -printf '%P\n' | LC_ALL=C sort); }
 
 @test "uninstall leaves the tree as install found it" {
 	local d
-	for d in bin share/man/man7 share/man/man8 share/zsh/site-functions share/bash-completion/completions share/doc; do
+	for d in bin share/man/man7 share/man/man8 share/zsh/site-functions share/bash-completion/completions share/fish/vendor_completions.d share/doc; do
 		mkdir -p "$root/usr/local/$d"
 		echo "of somebody else" >"$root/usr/local/$d/iosonar-neighbour"
 	done
