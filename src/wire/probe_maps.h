@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * probe_maps.h: what generated programs and user space agree on: the maps of a run and what lies in
  * them. One `cell` per program and CPU holds its counters and, where the key is empty or the same
