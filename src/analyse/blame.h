@@ -24,6 +24,7 @@ enum {
 /* Tags of a party. Keys that are not wanted are zero, so that tags compare as bytes. */
 struct blame_tags {
 	uint64_t cgroup;
+	uint64_t unit, container; /* a cgroup that stands for all of the group; 0: none */
 	char comm[16];
 	int32_t device; /* as the caller numbers them */
 	uint32_t pid;
@@ -32,7 +33,7 @@ struct blame_tags {
 	uint8_t pad;
 	int32_t station; /* set by blame__add */
 };
-_Static_assert(sizeof(struct blame_tags) == 40, "no holes: compared as bytes");
+_Static_assert(sizeof(struct blame_tags) == 56, "no holes: compared as bytes");
 
 struct blame_party {
 	struct blame_tags tags;

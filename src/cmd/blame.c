@@ -22,7 +22,8 @@ static const struct option_def blame_options[] = {
 	{ "by", 0, OPTION_LIST, VIEW(by), NULL,
 	  "tell victims and culprits apart by these (default: comm)", .choices = blame_by_words },
 	{ "victim", 0, OPTION_STRING, VIEW(victim), "NAME",
-	  "only this victim: a name, pid, cgroup or operation, as the rows have it" },
+	  "only this victim: a name, pid, cgroup, unit, container or operation, as the rows have "
+	  "it" },
 	{ "culprit", 0, OPTION_STRING, VIEW(culprit), "NAME", "only this culprit, likewise" },
 	{ "without", 0, OPTION_STRING, VIEW(without), "NAME",
 	  "predict the mean latencies without this culprit", .not_with = "culprit" },
@@ -67,9 +68,10 @@ static int32_t blame_station(const struct session *s, int32_t number)
 	return number;
 }
 
-static void blame_tag(const struct blame_view *v, const struct io_record *r,
-		      struct blame_tags *tags)
+/* 0 or -ENOMEM. */
+static int blame_tag(struct blame_view *v, const struct io_record *r, struct blame_tags *tags)
 {
+	struct cgroup_group group = { 0 };
 	const struct io_stages *stages = io_record__stages(r);
 
 	if (v->by_mask >> BLAME_BY_COMM & 1)
@@ -78,6 +80,13 @@ static void blame_tag(const struct blame_view *v, const struct io_record *r,
 		tags->pid = r->pid;
 	if (v->by_mask >> BLAME_BY_CGROUP & 1 && stages)
 		tags->cgroup = stages->cgroup;
+	if (!(v->by_mask >> BLAME_BY_UNIT & 3) || !stages)
+		return 0;
+	if (cgroup_groups__find(&v->groups, v->session, stages->cgroup, &group))
+		return -ENOMEM;
+	tags->unit = v->by_mask >> BLAME_BY_UNIT & 1 ? group.unit : 0;
+	tags->container = v->by_mask >> BLAME_BY_CONTAINER & 1 ? group.container : 0;
+	return 0;
 }
 
 static int blame_on_record(void *state, struct session *s, const struct io_record *r)
@@ -92,7 +101,8 @@ static int blame_on_record(void *state, struct session *s, const struct io_recor
 		return 0;
 	tags.device = records__device(s, r);
 	tags.size_class = (uint8_t)io_size_class(r->bytes);
-	blame_tag(v, r, &tags);
+	if (blame_tag(v, r, &tags))
+		return log_no_memory();
 	/* Submission of its bio; issue if there was no bio or it was not seen. */
 	if (stages && stages->queued_ns && stages->queued_ns < times.from_ns)
 		times.from_ns = stages->queued_ns;
@@ -172,6 +182,7 @@ static int blame_run(void *state, const struct options *options, char **argv)
 				    NULL);
 	err = err ?: session__run(&blame_session, v, options, argv);
 	blame__free(&v->blame);
+	cgroup_groups__free(&v->groups);
 	table__free(v->table);
 	row_conditions__free(&v->conditions);
 	return err;

@@ -13,15 +13,17 @@
 #include "session/io_source.h"
 #include "view/records.h"
 
-const char *const blame_by_words[] = { "comm", "pid", "cgroup", "op", "size", NULL };
+const char *const blame_by_words[] = { "comm",	    "pid", "cgroup", "unit",
+				       "container", "op",  "size",   NULL };
 
 enum { BLAME_TOP = 5 }; /* culprits of a victim in text */
 
 /* A victim or culprit in words; NULL: --by does not tell. */
 struct blame_name {
-	const char *label, *comm, *cgroup, *op;
+	const char *label, *comm, *cgroup, *unit, *container, *op;
 	uint64_t pid, size_bytes;
 	char label_text[400], comm_text[17], cgroup_text[256], op_text[16];
+	char unit_text[256], container_text[16];
 };
 
 /*
@@ -46,6 +48,10 @@ static const struct column blame_victim_columns[] = {
 	  .not_in_text = true },
 	{ "victim_cgroup", "cgroup", CELL_TEXT, 8, "its cgroup", .at = FIELD(victim.cgroup),
 	  .not_in_text = true },
+	{ "victim_unit", "unit", CELL_TEXT, 8, "its unit of systemd", .at = FIELD(victim.unit),
+	  .not_in_text = true },
+	{ "victim_container", "container", CELL_TEXT, 8, "its container",
+	  .at = FIELD(victim.container), .not_in_text = true },
 	{ "victim_op", "op", CELL_TEXT, 5,
 	  "its operation; without --by op, only of flush, discard and write-zeroes",
 	  .at = FIELD(victim.op), .not_in_text = true },
@@ -68,6 +74,10 @@ static const struct column blame_culprit_columns[] = {
 	  .not_in_text = true },
 	{ "culprit_cgroup", "cgroup", CELL_TEXT, 8, "its cgroup", .at = FIELD(culprit.cgroup),
 	  .not_in_text = true },
+	{ "culprit_unit", "unit", CELL_TEXT, 8, "its unit of systemd", .at = FIELD(culprit.unit),
+	  .not_in_text = true },
+	{ "culprit_container", "container", CELL_TEXT, 8, "its container",
+	  .at = FIELD(culprit.container), .not_in_text = true },
 	{ "culprit_op", "op", CELL_TEXT, 5, "its operation, as victim_op", .at = FIELD(culprit.op),
 	  .not_in_text = true },
 	{ "culprit_size_bytes", "size", CELL_BYTES, 5, "largest size of its size class",
@@ -144,6 +154,22 @@ static void blame_name_task(const struct blame_view *v, const struct blame_tags 
 	blame_join(name, name->cgroup);
 }
 
+static void blame_name_group(const struct blame_view *v, const struct blame_tags *tags,
+			     struct blame_name *name)
+{
+	if (blame_by(v, BLAME_BY_UNIT)) {
+		name->unit = cgroup_groups__unit(v->session, tags->unit, name->unit_text,
+						 sizeof(name->unit_text));
+		blame_join(name, name->unit ? name->unit : "no unit");
+	}
+	if (blame_by(v, BLAME_BY_CONTAINER)) {
+		name->container =
+			cgroup_groups__container(v->session, tags->container, name->container_text,
+						 sizeof(name->container_text));
+		blame_join(name, name->container ? name->container : "no container");
+	}
+}
+
 static void blame_name_io(const struct blame_view *v, const struct blame_tags *tags,
 			  struct blame_name *name)
 {
@@ -169,6 +195,7 @@ static void blame_name_of(const struct blame_view *v, const struct blame_tags *t
 	name->pid = name->size_bytes = CELL_NO_NUMBER;
 	if (tags->device != BLAME_REST) {
 		blame_name_task(v, tags, name);
+		blame_name_group(v, tags, name);
 		blame_name_io(v, tags, name);
 	} else {
 		blame_join(name, "other");
@@ -187,6 +214,8 @@ static bool blame_is_named(const struct blame_name *name, const char *word)
 		snprintf(pid, sizeof(pid), "%" PRIu64, name->pid);
 	return !strcmp(name->label, word) || (name->comm && !strcmp(name->comm, word)) ||
 	       (name->cgroup && !strcmp(name->cgroup, word)) ||
+	       (name->unit && !strcmp(name->unit, word)) ||
+	       (name->container && !strcmp(name->container, word)) ||
 	       (name->op && !strcmp(name->op, word)) || (pid[0] && !strcmp(pid, word));
 }
 

@@ -9,9 +9,18 @@
 
 #include "analyse/blame.h"
 #include "session/session.h"
+#include "view/cgroup_groups.h"
 #include "view/row_conditions.h"
 
-enum blame_by { BLAME_BY_COMM, BLAME_BY_PID, BLAME_BY_CGROUP, BLAME_BY_OP, BLAME_BY_SIZE };
+enum blame_by {
+	BLAME_BY_COMM,
+	BLAME_BY_PID,
+	BLAME_BY_CGROUP,
+	BLAME_BY_UNIT,
+	BLAME_BY_CONTAINER,
+	BLAME_BY_OP,
+	BLAME_BY_SIZE,
+};
 extern const char *const blame_by_words[]; /* by enum blame_by, NULL-terminated */
 
 extern const struct object blame_rows, blame_without, blame_device;
@@ -25,6 +34,7 @@ struct blame_view {
 	/* state */
 	uint32_t by_mask;
 	struct blame blame;
+	struct cgroup_groups groups;
 	const struct session *session; /* for names of cgroups */
 	struct table *table;
 	table_put_fn put;

@@ -6,7 +6,7 @@
 #
 # serve_containers: serve --by unit,container,pod names who submitted, without an API: units of systemd and containers by their
 # cgroups, pods by the kubelet's links, also by one that appears after the first command. A cgroup of a hostile name harms nothing.
-# latency and top --by unit,container add up the cgroups of each.
+# latency, blame and top --by unit,container add up the cgroups of each.
 
 dev=$(disk io0)
 model=$(sed 's/ *$//' "/sys/block/$dev/device/model")
@@ -107,5 +107,10 @@ is "$(by unit latency -d "$dev" --op read)" "$units" "--by unit adds up the cgro
 iosonar record -d "$dev" --op read --stages -w /tmp/by.cap -- sh /tmp/four 2>/tmp/err
 ok $? "recorded" || note "$(cat /tmp/err)"
 is "$(by unit latency -r /tmp/by.cap)" "$units" "the same from a capture" || note "$(cat /tmp/err)"
+iosonar blame -r /tmp/by.cap --by container -o json 2>/tmp/err |
+	sed -n 's/.*"type":"blame".*"victim":\("[^"]*"\),.*"victim_container":\([^,]*\),.*"count":\([0-9]*\),.*/\1 \2 \3/p' |
+	tr -d '"' | sort -u >/tmp/victims
+is "$(xargs </tmp/victims)" "001122334455 001122334455 18 fedcba987654 fedcba987654 13 no container null 17" \
+	"blame --by container has the same victims" || note "$(cat /tmp/err)"
 is "$(by container top -r /tmp/by.cap)" "$containers" "top --by container has the same" || note "$(cat /tmp/err)"
 done_testing
