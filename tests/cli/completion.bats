@@ -62,14 +62,14 @@ asks() {
 	[ -r /sys/kernel/btf/vmlinux ] || skip "this kernel has no BTF"
 	typed "$1" >"$tmp/got" <<-E
 		iosonar count raw:sched_switc
-		iosonar count raw:sched_switch b
+		iosonar print raw:sched_switch sho
 		iosonar sum raw:sched_switch of preem
 		iosonar class bio_ve
 	E
 	sed -i 's/ *$//' "$tmp/got"
 	diff "$tmp/got" - <<-E
 		iosonar count raw:sched_switch
-		iosonar count raw:sched_switch by
+		iosonar print raw:sched_switch show
 		iosonar sum raw:sched_switch of preempt
 		iosonar class bio_vec
 	E
