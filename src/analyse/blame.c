@@ -48,6 +48,18 @@ static bool blame_is(const void *parties, uint32_t number, const void *tags)
 		       sizeof(struct blame_tags));
 }
 
+static uint16_t blame_like(const struct blame *b, const struct blame_tags *tags, uint32_t self)
+{
+	struct blame_tags whole = *tags;
+	uint32_t at = INDEX_NONE;
+
+	whole.part = 0;
+	if (tags->part)
+		at = index__find(&b->index, index__mix_bytes(0, &whole, sizeof(whole)), blame_is,
+				 b->parties, &whole);
+	return (uint16_t)(at != INDEX_NONE ? at : self);
+}
+
 /* The number of the party, or of the rest of its device; -ENOMEM. */
 static int blame_find(struct blame *b, const struct blame_tags *tags)
 {
@@ -64,6 +76,7 @@ static int blame_find(struct blame *b, const struct blame_tags *tags)
 		return -ENOMEM;
 	at = index__add(&b->index, hash);
 	b->parties[at].tags = *tags;
+	b->parties[at].like = blame_like(b, tags, at);
 	b->sums[at].left_out = b->leaves_out && b->leaves_out(b->arg, tags);
 	b->nr++;
 	return (int)at;
@@ -188,8 +201,8 @@ static void blame_part(const struct service *sorted, size_t nr, struct blame_par
 	}
 }
 
-static uint32_t blame_estimate(const struct blame_device *d, const struct service *sorted,
-			       const struct blame_parts *parts)
+static uint32_t blame_estimate(const struct blame *b, const struct blame_device *d,
+			       const struct service *sorted, const struct blame_parts *parts)
 {
 	struct service *copy = malloc(2 * parts->nr * sizeof(*copy));
 	struct service_span spans[] = { { copy, parts->nr }, { copy + parts->nr, parts->nr } };
@@ -200,14 +213,15 @@ static uint32_t blame_estimate(const struct blame_device *d, const struct servic
 	memcpy(copy, &sorted[parts->busiest], parts->nr * sizeof(*copy));
 	memcpy(copy + parts->nr, &sorted[parts->calmest], parts->nr * sizeof(*copy));
 	for (size_t i = 0; i < 2 * parts->nr; i++)
-		copy[i].kind = d->ios[copy[i].kind].party;
+		copy[i].kind = b->parties[d->ios[copy[i].kind].party].like;
 	servers = servers__estimate(spans, parts->busiest == parts->calmest ? 1 : 2);
 	free(copy);
 	return servers;
 }
 
 /* Now and then, and when there is more in flight than before. A short rest shows less. */
-static void blame_renew_servers(struct blame_device *d, const struct service *sorted)
+static void blame_renew_servers(const struct blame *b, struct blame_device *d,
+				const struct service *sorted)
 {
 	const bool begun = d->queue->now_ns;
 	struct blame_parts parts;
@@ -218,7 +232,7 @@ static void blame_renew_servers(struct blame_device *d, const struct service *so
 		return;
 	d->batches = 0;
 	d->depth = parts.most;
-	blame_queue__set_servers(d->queue, blame_estimate(d, sorted, &parts));
+	blame_queue__set_servers(d->queue, blame_estimate(b, d, sorted, &parts));
 }
 
 static void blame_unsee(struct blame *b, const struct blame_io *io, uint64_t ns)
@@ -300,7 +314,7 @@ static void blame_judge(struct blame *b, struct blame_device *d, uint64_t until_
 		blame_sort(d, true, b->issues);
 	else
 		memcpy(b->issues, b->submits, d->nr * sizeof(*b->issues));
-	blame_renew_servers(d, b->issues);
+	blame_renew_servers(b, d, b->issues);
 	ended = blame_pass(b, d, until_ns);
 	if (until_ns != UINT64_MAX && until_ns > d->queue->now_ns)
 		blame_queue__advance(d->queue, until_ns);

@@ -30,7 +30,7 @@ struct blame_tags {
 	uint32_t pid;
 	uint8_t kind, op; /* enum io_kind and its number */
 	uint8_t size_class;
-	uint8_t pad;
+	uint8_t part; /* parties that differ in this alone are alike where servers are estimated */
 	int32_t station; /* set by blame__add */
 };
 _Static_assert(sizeof(struct blame_tags) == 56, "no holes: compared as bytes");
@@ -38,6 +38,7 @@ _Static_assert(sizeof(struct blame_tags) == 56, "no holes: compared as bytes");
 struct blame_party {
 	struct blame_tags tags;
 	uint64_t count, latency_ns; /* as they came */
+	uint16_t like;		    /* the party with part 0, or itself */
 };
 
 /* A command: submitted, issued to the device, ended. */

@@ -53,6 +53,7 @@ def check_captures(data):
 # Golden texts that are not compared, and why. Every other one has to be.
 TEXT = "text for people, rounded; other golden texts of the same command are compared"
 MESSAGE = "a message, without numbers of records"
+WHY = "verdicts of rules, which tests/unit/why.c checks"
 DRIVES = "services by a model, which tests/unit/drives.c checks"
 MODEL = "parts of latencies by a model, which tests/unit/blame.c checks"
 CHOICE = "some lines or members of what another golden text of the same capture has, which is compared"
@@ -70,6 +71,7 @@ EXCUSED = {
     "stacks-if": CHOICE, "errors-fail-if": CHOICE, "errors-if": CHOICE, "cache-if": CHOICE, "trace-fail-if": CHOICE,
     "blame": MODEL, "blame-by": MODEL, "blame-csv": MODEL, "blame-without": MODEL, "blame-without-op": MODEL, "blame-fail-if": MODEL,
     "blame-hostile": MODEL, "blame-staged": MODEL, "blame-without-nobody": MESSAGE,
+    "why": WHY, "why-json": WHY, "why-csv": WHY, "why-watch": WHY, "why-none": WHY, "why-stageless": WHY, "why-too-few": WHY, "why-hostile": WHY,
     "drives": DRIVES, "drives-csv": DRIVES, "drives-json": DRIVES, "drives-two": DRIVES, "drives-hostile": DRIVES,
     "sql-schema": MESSAGE, "sql-hostile": "names, without numbers", "forged-no-device": MESSAGE,
 }

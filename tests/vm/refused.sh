@@ -25,7 +25,7 @@ ifconfig lo 127.0.0.1 up
 line() {
 	load='-- sh /tmp/load'
 	case $1 in
-	latency | trace | layers | blame | drives | slow | errors | pattern) echo "-d $dev $load" ;;
+	latency | trace | layers | blame | why | drives | slow | errors | pattern) echo "-d $dev $load" ;;
 	stacks) echo "-d $dev --stack both $load" ;;
 	top) echo "-d $dev -o json $load" ;;
 	serve) echo "-d $dev -- sh /tmp/scrape" ;;

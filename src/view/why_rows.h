@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * why_rows.h: the rows of `why`: findings, the most costly first, with what each explains, the
+ * numbers that show it, and the command that shows more. Used only by that command; remove it with
+ * that command.
+ */
+#ifndef IOSONAR_VIEW_WHY_ROWS_H
+#define IOSONAR_VIEW_WHY_ROWS_H
+
+#include "session/session.h"
+#include "view/row_conditions.h"
+#include "why/why.h"
+
+extern const struct object why_rows;
+
+struct why_view {
+	/* options */
+	struct option_number top, at_least, watch_ns, buffer;
+	struct row_conditions conditions;
+	/* state */
+	struct options options; /* as passed to the session */
+	struct facts facts;
+	struct why why;
+	const struct session *session;
+	struct table *table;
+	uint8_t classes[2][256]; /* enum fact_class plus 1 by operation, of NVMe and of others */
+	uint64_t stageless, left_out;
+};
+
+double why_rows__least(const struct why_view *view); /* --at-least, 0 to 1 */
+/* The findings so far, or that there are none. */
+void why_rows__show(struct why_view *view, struct session *session);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* rule_tags.c: commands wait for a request, because all of the device or its queue are in use. */
+#include <inttypes.h>
+#include "why/rules.h"
+
+static uint64_t tags_waited(const struct why_case *c)
+{
+	uint64_t nr = 0;
+
+	for (size_t i = 0; i < c->facts->nr; i++)
+		if (c->facts->groups[i]->key.device == c->device->device)
+			nr += c->facts->groups[i]->waited;
+	return nr;
+}
+
+static bool tags_test(const struct why_case *c, struct why_finding *f)
+{
+	const uint64_t waited = tags_waited(c);
+
+	if (!waited || !why_test_part(c, PART_TAGS, f))
+		return false;
+	f->affected = waited;
+	verdict__say(f, "commands wait for a free request: too few may be in flight");
+	verdict__prove(f, "%" PRIu64 " of %" PRIu64 " commands waited for a request, %s each",
+		       waited, c->all.nr,
+		       why_ns((double)c->all.parts_ns[PART_TAGS] / (double)waited).text);
+	verdict__prove(f, "the device itself takes %s; at most %" PRIu32 " were in flight",
+		       why_ns((double)c->all.parts_ns[PART_DEVICE] / (double)c->all.nr).text,
+		       c->device->deepest);
+	verdict__more(f, "layers", NULL, NULL);
+	return true;
+}
+
+const struct why_rule rule_tags = { "tags", true, false, tags_test, { NULL } };

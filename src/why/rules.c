@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "why/rules.h"
+
+extern const struct why_rule rule_timeouts, rule_errors, rule_retries, rule_stalls, rule_path,
+	rule_tags, rule_scheduler, rule_saturated, rule_slow_alone, rule_culprit, rule_own_writes,
+	rule_writeback, rule_swap, rule_discards, rule_flushes, rule_fua, rule_misaligned,
+	rule_small, rule_completion;
+
+const struct why_rule *const why_rules[] = {
+	&rule_timeouts,	  &rule_errors,	    &rule_retries,   &rule_stalls,     &rule_path,
+	&rule_tags,	  &rule_scheduler,  &rule_culprit,   &rule_own_writes, &rule_writeback,
+	&rule_swap,	  &rule_discards,   &rule_flushes,   &rule_fua,	       &rule_misaligned,
+	&rule_completion, &rule_slow_alone, &rule_saturated, &rule_small,      NULL,
+};
