@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include "base/terminal.h"
 #include "base/text.h"
 #include "session/io_source.h"
 #include "view/records.h"
@@ -132,14 +133,36 @@ static void why_fill(struct why_row *row, const struct session *s, const struct 
 	why_fill_more(row, s, f);
 }
 
+/* On a terminal it is wrapped at words. */
+static void why_put_words(FILE *out, char *words, size_t indent)
+{
+	const size_t limit = terminal__columns(fileno(out));
+	size_t at = indent;
+	char *word;
+
+	while ((word = strsep(&words, " "))) {
+		const size_t width = text__width(word);
+
+		if (at > indent && limit && at + 1 + width > limit) {
+			fprintf(out, "\n%*s", (int)indent, "");
+			at = indent;
+		} else if (at > indent) {
+			fputc(' ', out);
+			at++;
+		}
+		fputs(word, out);
+		at += width;
+	}
+	fputc('\n', out);
+}
+
 static void why_put_line(FILE *out, const char *lead, const char *text, size_t len)
 {
-	char buf[520];
+	char raw[520], escaped[4 * sizeof(raw)];
 
-	snprintf(buf, sizeof(buf), "%.*s", (int)len, text);
+	snprintf(raw, sizeof(raw), "%.*s", (int)len, text);
 	fputs(lead, out);
-	text__put_terminal(out, buf);
-	fputc('\n', out);
+	why_put_words(out, text__terminal(escaped, sizeof(escaped), raw), strlen(lead));
 }
 
 /* In text they are too long for a table: a line for each. */
