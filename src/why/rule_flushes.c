@@ -51,7 +51,7 @@ static bool flushes_test(const struct why_case *c, struct why_finding *f)
 	if (data.nr)
 		verdict__prove(f, "%" PRIu64 " reads and writes, %s each at the device", data.nr,
 			       why_ns((double)data.parts_ns[PART_DEVICE] / (double)data.nr).text);
-	verdict__more(f, "stacks", "--op", "flush");
+	verdict__more(f, "latency", "--by", "comm,op");
 	return true;
 }
 

@@ -20,7 +20,7 @@ static bool swap_test(const struct why_case *c, struct why_finding *f)
 	verdict__prove(f, "%" PRIu64 " of %" PRIu64 " commands swap, %s each", all.nr, c->all.nr,
 		       why_ns((double)all.total_ns / (double)all.nr).text);
 	verdict__prove(f, "%" PRIu64 " swap in, %" PRIu64 " swap out", reads.nr, all.nr - reads.nr);
-	verdict__more(f, "latency", "--by", "comm,file");
+	verdict__more(f, "latency", "--by", "comm,op");
 	return true;
 }
 
