@@ -177,7 +177,6 @@ static void fact_divide(struct fact_device *d, const struct io_record *r, struct
 	const struct io_stages *s = io_record__stages(r);
 	uint64_t *parts = t->parts_ns, stalled_ns;
 
-	memset(t, 0, sizeof(*t));
 	t->from_ns = r->first_ns;
 	t->end_ns = r->end_ns;
 	parts[PART_DEVICE] = fact_between(r->last_ns, r->end_ns);
@@ -362,7 +361,7 @@ static int fact_end(struct facts *f, struct fact_device *d, enum fact_class clas
 {
 	struct fact_key key = { .device = d->device, .class = (uint8_t) class };
 	struct fact_group *group;
-	struct fact_times times;
+	struct fact_times times = { 0 };
 	int err = 0;
 
 	key.flags = fact_flags(f, d, r, class);

@@ -2,10 +2,14 @@
 #include "why/rule.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include "decode/column.h"
+
+/* Less than this is no wait: commands beside others take as long as alone. */
+static const double why_stretched = 1.1;
 
 double why_share(uint64_t part, uint64_t all)
 {
@@ -102,6 +106,27 @@ bool why_test_part(const struct why_case *c, enum fact_part part, struct why_fin
 	return verdict__share(f) >= c->least && f->total >= 0.05;
 }
 
+double why_stretch(const struct why_case *c, uint32_t classes)
+{
+	double nr = 0, known = 0, ns = 0, alone_ns = 0;
+
+	for (size_t i = 0; i < c->facts->nr; i++) {
+		const struct fact_group *g = c->facts->groups[i];
+		const uint64_t *parts = g->all.parts_ns;
+		double each_ns;
+
+		if (g->key.device != c->device->device || !(classes >> g->key.class & 1))
+			continue;
+		each_ns = facts__alone_ns(c->facts, g);
+		nr += (double)g->all.nr;
+		known += each_ns > 0 ? (double)g->all.nr : 0;
+		alone_ns += each_ns * (double)g->all.nr;
+		if (each_ns > 0)
+			ns += (double)(parts[PART_TAGS] + parts[PART_SCHED] + parts[PART_DEVICE]);
+	}
+	return 2 * known >= nr && alone_ns > 0 ? ns / alone_ns : INFINITY;
+}
+
 /* Like it, but without the flag, and of this or the next size. */
 static void why_without(const struct why_case *c, const struct fact_group *like, uint8_t flag,
 			uint64_t *nr, uint64_t *ns)
@@ -166,7 +191,8 @@ bool why_test_culprit(const struct why_case *c, culprit_is_fn is, struct why_fin
 	f->total = why_bound(worst->total);
 	f->tail = why_bound(worst->tail);
 	f->affected = victim->count;
-	if (f->total < c->least / 2 || verdict__share(f) < c->least)
+	if (f->total < c->least / 2 || verdict__share(f) < c->least ||
+	    why_stretch(c, 1u << victim->class) < why_stretched)
 		return false;
 	snprintf(f->whose, sizeof(f->whose), "%s of %s", fact_class__word(victim->class),
 		 victim->comm);

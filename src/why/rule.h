@@ -69,6 +69,9 @@ const char *fact_class__word(enum fact_class class);
 
 /* A test of a part of the time, which all commands pass. */
 bool why_test_part(const struct why_case *c, enum fact_part part, struct why_finding *finding);
+/* Times that commands of these classes take longer, before and at the device, than with at most one
+ * other in flight; infinite: that is not known. */
+double why_stretch(const struct why_case *c, uint32_t classes);
 /* How much longer commands with a flag take than those of their kind without it. */
 struct why_extra {
 	uint64_t nr, nr_without;

@@ -4,7 +4,7 @@
 #include "analyse/servers.h"
 #include "why/rules.h"
 
-static const double saturated_least = 0.3, saturated_depth = 3;
+static const double saturated_least = 0.3, saturated_depth = 3, saturated_stretch = 1.3;
 
 /* What it takes longer than if it had few others: all commands, and the slowest. */
 static void saturated_excess(const struct why_case *c, double *all_ns, double *tail_ns)
@@ -67,7 +67,7 @@ static bool saturated_test(const struct why_case *c, struct why_finding *f)
 				  : waits_ns * why_share(c->tail.total_ns, c->all.total_ns);
 		all_ns = waits_ns;
 	}
-	if (all_ns <= 0 || depth < saturated_depth)
+	if (all_ns <= 0 || depth < saturated_depth || why_stretch(c, FACT_DATA) < saturated_stretch)
 		return false;
 	verdict__weigh(f, c, (uint64_t)all_ns, tail_ns > 0 ? (uint64_t)tail_ns : 0);
 	if (f->total < saturated_least || f->total < c->least)
