@@ -22,6 +22,7 @@ struct capture_writer {
 	struct byte_out out; /* the current chunk: room for its header, its payload */
 	uint64_t nr_records; /* written */
 	uint64_t lost;	     /* since the last chunk of records */
+	uint64_t unwritten;  /* records that could not be written */
 	struct capture_count lost_by[WRITER_REASONS];
 	size_t nr_reasons;
 	struct byte_out index; /* of the chunks in the file */
@@ -277,6 +278,12 @@ static void writer_count_lost(struct capture_writer *writer, const char *reason,
 	writer->lost_by[i].value += nr;
 }
 
+static void writer_count_unwritten(struct capture_writer *writer, uint64_t nr)
+{
+	writer_count_lost(writer, writer->file.full ? "disk full" : "write failed", nr);
+	writer->unwritten += nr;
+}
+
 void capture_writer__lost(struct capture_writer *writer, const char *reason, uint64_t nr)
 {
 	writer_count_lost(writer, reason, nr);
@@ -292,7 +299,7 @@ static int writer_put_records(struct capture_writer *writer, struct capture_chun
 	chunk->first = writer->nr_records;
 	chunk->lost = writer->lost;
 	if (writer->file.full) {
-		writer_count_lost(writer, "disk full", chunk->count);
+		writer_count_unwritten(writer, chunk->count);
 		return 0;
 	}
 	err = writer_put(writer, chunk);
@@ -301,7 +308,7 @@ static int writer_put_records(struct capture_writer *writer, struct capture_chun
 		writer->lost = 0;
 		return 0;
 	}
-	writer_count_lost(writer, writer->file.full ? "disk full" : "write failed", chunk->count);
+	writer_count_unwritten(writer, chunk->count);
 	if (writer->file.full)
 		writer_trailer(writer, "disk full", NULL, 0);
 	return err;
@@ -350,7 +357,7 @@ int capture_writer__records(struct capture_writer *writer, const struct io_recor
 	if (writer->err)
 		return writer->err;
 	if (writer->file.full) {
-		writer_count_lost(writer, "disk full", nr);
+		writer_count_unwritten(writer, nr);
 		return 0;
 	}
 	/* Continues after an error: every record is written or counted. */
@@ -439,6 +446,11 @@ int capture_writer__finish(struct capture_writer *writer, const char *ended,
 uint64_t capture_writer__nr_records(const struct capture_writer *writer)
 {
 	return writer->nr_records + capture_block__nr(writer->block);
+}
+
+uint64_t capture_writer__nr_unwritten(const struct capture_writer *writer)
+{
+	return writer->unwritten;
 }
 
 int capture_writer__full_err(const struct capture_writer *writer)

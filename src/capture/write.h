@@ -84,7 +84,8 @@ int capture_writer__flush(struct capture_writer *writer);
 int capture_writer__finish(struct capture_writer *writer, const char *ended,
 			   const struct capture_count *ledger, size_t nr);
 
-uint64_t capture_writer__nr_records(const struct capture_writer *writer); /* written or pending */
+uint64_t capture_writer__nr_records(const struct capture_writer *writer);   /* written or pending */
+uint64_t capture_writer__nr_unwritten(const struct capture_writer *writer); /* for want of room */
 /* The reason why the file is full, if it is: -ENOSPC, -EDQUOT or -EFBIG. */
 int capture_writer__full_err(const struct capture_writer *writer);
 uint64_t capture_writer__bytes(const struct capture_writer *writer); /* written */

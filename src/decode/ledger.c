@@ -18,6 +18,7 @@ static const struct {
 	[LOST_DEVICE] = { "unknown device", false },
 	[LOST_SKIPPED] = { "program skipped by the kernel (recursion_misses)", false },
 	[LOST_RING] = { "ring full: records dropped; try a larger --buffer", false },
+	[LOST_WRITE] = { "not written to the capture: the disk was full or writing failed", false },
 	[LOST_ROW] = { "counted in the row `other`: the table of rows was full", false },
 };
 
@@ -123,6 +124,7 @@ const struct column ledger_columns[] = {
 	COUNT("lost_skipped", lost[LOST_SKIPPED], "program runs skipped by the kernel"),
 	COUNT("lost_row", lost[LOST_ROW], "commands counted in the row `other`"),
 	COUNT("lost_ring", lost[LOST_RING], "records dropped because the ring was full"),
+	COUNT("lost_write", lost[LOST_WRITE], "records that the capture could not take: disk full"),
 	{ "unaccounted", "unaccounted", CELL_COUNT, 0,
 	  "difference that does not balance; 0 in a complete run", 0, ledger_get_unaccounted },
 	{ 0 },

@@ -21,6 +21,7 @@ enum lost_reason {
 	LOST_SKIPPED,
 	LOST_ROW,
 	LOST_RING,
+	LOST_WRITE,
 	NR_LOST,
 };
 

@@ -231,6 +231,8 @@ static int live_end_recorder(struct session *s)
 	if (in->recorder)
 		err = recorder__finish(in->recorder, in->last_ns,
 				       s->ledger_known ? &s->ledger : NULL);
+	if (in->recorder)
+		s->ledger.lost[LOST_WRITE] = recorder__nr_unwritten(in->recorder);
 	session_check_full(s);
 	return err ?: keep_err;
 }

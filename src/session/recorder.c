@@ -32,6 +32,8 @@ struct recorder {
 	unsigned int part, nr_files;
 	uint64_t nr_before, bytes_before; /* in the parts before */
 	uint64_t nr_lost;
+	uint64_t
+		nr_unwritten; /* records that no file could take, in the parts before and between */
 	struct capture_clock clock; /* the last one */
 	bool has_clock, full;
 	bool failed;			 /* said */
@@ -294,6 +296,7 @@ static int recorder_next_part(struct recorder *r)
 		return err;
 	r->nr_before += capture_writer__nr_records(r->writer);
 	r->bytes_before += capture_writer__bytes(r->writer);
+	r->nr_unwritten += capture_writer__nr_unwritten(r->writer);
 	capture_writer__free(r->writer);
 	r->writer = NULL;
 	r->part++;
@@ -334,8 +337,10 @@ int recorder__record(struct recorder *r, const struct io_record *record)
 	const struct option_number *size = &r->run.options->size_bytes;
 	int err = 0;
 
-	if (!r->writer)
+	if (!r->writer) {
+		r->nr_unwritten++;
 		return 0;
+	}
 	if (record->device < RECORDER_NUMBERS && !r->known[record->device])
 		err = recorder_meet(r, record);
 	else if (record->what == RECORD_EVENT)
@@ -490,11 +495,15 @@ static int recorder_trailer(struct recorder *r, const struct ledger *ledger)
 {
 	struct ledger_term terms[LEDGER_TERMS];
 	struct capture_count counts[LEDGER_TERMS];
-	size_t nr = ledger ? ledger__terms(ledger, terms) : 0;
+	struct ledger whole = ledger ? *ledger : (struct ledger){ 0 };
+	int err = capture_writer__flush(r->writer); /* what cannot be written is in the ledger */
+	size_t nr;
 
+	whole.lost[LOST_WRITE] = recorder__nr_unwritten(r);
+	nr = ledger ? ledger__terms(&whole, terms) : 0;
 	for (size_t i = 0; i < nr; i++)
 		counts[i] = (struct capture_count){ terms[i].name, terms[i].value };
-	return capture_writer__finish(r->writer, "done", counts, nr);
+	return capture_writer__finish(r->writer, "done", counts, nr) ?: err;
 }
 
 static void recorder_say(const struct recorder *r)
@@ -557,6 +566,13 @@ uint64_t recorder__bytes(const struct recorder *r)
 	if (r->memory)
 		return capture_memory__bytes(r->memory);
 	return r->bytes_before + (r->writer ? capture_writer__bytes(r->writer) : 0);
+}
+
+uint64_t recorder__nr_unwritten(const struct recorder *r)
+{
+	if (r->memory)
+		return 0;
+	return r->nr_unwritten + (r->writer ? capture_writer__nr_unwritten(r->writer) : 0);
 }
 
 uint64_t recorder__nr_lost(const struct recorder *r)

@@ -67,9 +67,10 @@ uint64_t recorder__kept_from(const struct recorder *recorder);
 int recorder__finish(struct recorder *recorder, uint64_t end_ns, const struct ledger *ledger);
 
 bool recorder__is_full(const struct recorder *recorder);
-uint64_t recorder__nr_records(const struct recorder *recorder); /* kept */
-uint64_t recorder__bytes(const struct recorder *recorder);	/* that they take */
-uint64_t recorder__nr_lost(const struct recorder *recorder);	/* as reported */
+uint64_t recorder__nr_records(const struct recorder *recorder);	  /* kept */
+uint64_t recorder__bytes(const struct recorder *recorder);	  /* that they take */
+uint64_t recorder__nr_lost(const struct recorder *recorder);	  /* as reported */
+uint64_t recorder__nr_unwritten(const struct recorder *recorder); /* no file could take them */
 unsigned int recorder__nr_files(const struct recorder *recorder);
 
 #endif

@@ -156,10 +156,14 @@ check_full() {
 	run record -w "$small/f.cap" -- "$(mixed 40009)"
 	is "$code" 3 "a full disk: exit 3"
 	is "$(grep -c '^iosonar: ' "$tmp/err")" 1 "and one line"
+	lost=$(sed -n 's/^  lost \([0-9]*\): not written to the capture: .*/\1/p' "$tmp/err")
+	is "$(grep -c 'INCOMPLETE$' "$tmp/err") $(grep -c 'nothing lost' "$tmp/err")" "1 0" "the ledger does not say that nothing is lost"
 	replay trace -r "$small/f.cap" -o json
 	is "$code" 3 "what is there can be read: exit 3"
 	is "$(($(records "$tmp/again") + $(sed -n 's/.*lacks \([0-9]*\) records: disk full/\1/p' "$tmp/err")))" "$done" \
 		"records that are there and that are missing are all there were"
+	is "$(($(records "$tmp/again") + lost))" "$done" "and the ledger of the run said as many"
+	is "$(sed -n 's/.*"lost_write":\([0-9]*\).*/\1/p' "$tmp/again")" "$lost" "the capture's own ledger, too"
 	replay info --verify "$small/f.cap"
 	is "$code $(grep -c '^  intact' "$tmp/again")" "0 1" "the file itself is whole"
 	rm "$small/f.cap"

@@ -22,7 +22,7 @@ from browser import CAPTURES, IOSONAR, Browser, Keys, tap  # noqa: E402
 POLICY, HTML = subprocess.run([CAPTURES.parent / 'live_page'], capture_output=True, text=True, check=True).stdout.split('\n', 1)
 HOSTILE = "<img src=x onerror=\"document.title='broken out'\">"
 LEDGER = ['issued', 'completed', 'in_flight', 'never_sent', 'mid_flight', 'failed', 'retries', 'requeues', 'refused', 'lost_no_slot',
-          'lost_completion', 'lost_start', 'lost_clock', 'lost_device', 'lost_skipped', 'lost_row', 'lost_ring', 'unaccounted']
+          'lost_completion', 'lost_start', 'lost_clock', 'lost_device', 'lost_skipped', 'lost_row', 'lost_ring', 'lost_write', 'unaccounted']
 
 
 # ---- a server that is played ----

@@ -22,6 +22,7 @@ static const struct {
 	{ LOST_SKIPPED, false, "lost_skipped", "skipped by the kernel" },
 	{ LOST_ROW, false, "lost_row", "row `other`" },
 	{ LOST_RING, false, "lost_ring", "ring full" },
+	{ LOST_WRITE, false, "lost_write", "not written to the capture" },
 };
 enum { NR_REASONS = sizeof(reasons) / sizeof(reasons[0]) };
 _Static_assert((int)NR_REASONS == (int)NR_LOST, "every reason is tried");
@@ -198,7 +199,7 @@ static void check_json(void)
 	       "\"never_sent\":3,\"mid_flight\":17,\"failed\":11,\"retries\":5,\"requeues\":7,"
 	       "\"refused\":2,\"lost_no_slot\":101,\"lost_completion\":102,\"lost_start\":103,"
 	       "\"lost_clock\":104,\"lost_device\":105,\"lost_skipped\":106,\"lost_row\":107,"
-	       "\"lost_ring\":108,"
+	       "\"lost_ring\":108,\"lost_write\":109,"
 	       "\"unaccounted\":5}\n",
 	       "every term under its own key");
 	free(text);
