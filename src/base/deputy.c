@@ -173,19 +173,37 @@ int deputy__fork(struct deputy *deputy, const struct deputy_work *work)
 	return err;
 }
 
-int deputy__ask(const struct deputy *deputy, uint32_t order, struct deputy_answer *answer)
+int deputy__order(const struct deputy *deputy, uint32_t order)
+{
+	return write(deputy->fd, &order, sizeof(order)) == sizeof(order) ? 0 : -ECHILD;
+}
+
+int deputy__answer(const struct deputy *deputy, struct deputy_answer *answer)
 {
 	bool has_fd;
 	int fd;
 
-	if (write(deputy->fd, &order, sizeof(order)) != sizeof(order) ||
-	    !deputy__receive(deputy->fd, answer, sizeof(*answer), &fd))
+	if (!deputy__receive(deputy->fd, answer, sizeof(*answer), &fd))
 		return -ECHILD;
 	has_fd = answer->fd >= 0;
 	answer->fd = fd;
 	if (has_fd && fd < 0 && !answer->err)
 		answer->err = -EMFILE; /* no free descriptor here */
 	return 0;
+}
+
+int deputy__try_answer(const struct deputy *deputy, struct deputy_answer *answer)
+{
+	char first;
+
+	if (recv(deputy->fd, &first, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && errno == EAGAIN)
+		return -EAGAIN;
+	return deputy__answer(deputy, answer);
+}
+
+int deputy__ask(const struct deputy *deputy, uint32_t order, struct deputy_answer *answer)
+{
+	return deputy__order(deputy, order) ?: deputy__answer(deputy, answer);
 }
 
 /* Another process may have inherited our end of the socket, so the deputy is told to exit. */

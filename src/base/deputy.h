@@ -41,6 +41,10 @@ struct deputy {
 
 /* 0 or a negative errno, not logged. */
 int deputy__fork(struct deputy *deputy, const struct deputy_work *work);
+/* The two halves of deputy__ask: orders are answered in their order. -EAGAIN: no answer yet. */
+int deputy__order(const struct deputy *deputy, uint32_t order);
+int deputy__answer(const struct deputy *deputy, struct deputy_answer *answer);
+int deputy__try_answer(const struct deputy *deputy, struct deputy_answer *answer);
 /* Needs only write and recvmsg. 0, or -ECHILD: the deputy is gone, and `answer` has no meaning. */
 int deputy__ask(const struct deputy *deputy, uint32_t order, struct deputy_answer *answer);
 /* Without a deputy it does nothing. */

@@ -64,7 +64,7 @@ int landlock__version(void)
 	return version < 0 ? -errno : (int)version;
 }
 
-int landlock__restrict(const int *directories, size_t nr)
+static int landlock_restrict(const int *directories, size_t nr, uint64_t allowed)
 {
 	int version = landlock__version(), rules, err = 0;
 	struct landlock_rules ask = { .handled = version > 0 ? landlock_handled(version) : 0 };
@@ -75,7 +75,7 @@ int landlock__restrict(const int *directories, size_t nr)
 	if (rules < 0)
 		return -errno;
 	for (size_t i = 0; i < nr && !err; i++) {
-		const struct landlock_rule rule = { .allowed = landlock_to_create & ask.handled,
+		const struct landlock_rule rule = { .allowed = allowed & ask.handled,
 						    .directory = directories[i] };
 
 		if (syscall(LANDLOCK_ADD_RULE, rules, LANDLOCK_BENEATH, &rule, 0))
@@ -85,4 +85,14 @@ int landlock__restrict(const int *directories, size_t nr)
 		err = -errno;
 	close(rules);
 	return err;
+}
+
+int landlock__restrict(const int *directories, size_t nr)
+{
+	return landlock_restrict(directories, nr, landlock_to_create);
+}
+
+int landlock__restrict_to_keep(const int *directories, size_t nr)
+{
+	return landlock_restrict(directories, nr, landlock_to_create | LANDLOCK_REMOVE_FILE);
 }

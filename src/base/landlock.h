@@ -18,5 +18,7 @@ int landlock__version(void);
  * Requires no_new_privs. 0 or a negative errno; -EOPNOTSUPP: this kernel has no Landlock.
  */
 int landlock__restrict(const int *directories, size_t nr);
+/* The same, but files there may be renamed and removed, too. */
+int landlock__restrict_to_keep(const int *directories, size_t nr);
 
 #endif

@@ -226,18 +226,26 @@ static const struct option_def write_defs[] = {
 };
 
 static const struct option_def keep_defs[] = {
+	{ .name = "ring",
+	  .kind = OPTION_STRING,
+	  .offset = FILES(ring),
+	  .arg = "DIR",
+	  .help = "instead of -w: write files to this directory, go on after a restart, and remove "
+		  "the oldest",
+	  .not_with = "write,last",
+	  .completes = "directory" },
 	{ .name = "size",
 	  .kind = OPTION_SIZE,
 	  .offset = FILES(size_bytes),
 	  .arg = "SIZE",
-	  .help = "start a new part (FILE.1, FILE.2, ...) at this size; with --last: memory to use "
-		  "(default 512Mi)",
+	  .help = "start a new part (FILE.1, FILE.2, ...) at this size; with --ring: size of all "
+		  "files; with --last: memory to use (default 512Mi)",
 	  .min = SIZE_LEAST },
 	{ .name = "files",
 	  .kind = OPTION_NUMBER,
 	  .offset = FILES(files),
 	  .arg = "N",
-	  .help = "keep the N newest parts (default: all)",
+	  .help = "keep the N newest parts (default: all; with --ring: 20)",
 	  .min = 1,
 	  .max = 1000000 },
 	{ .name = "last",

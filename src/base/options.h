@@ -68,6 +68,7 @@ struct output_options {
 /* Captures: what a run writes, and what is read instead of running. */
 struct file_options {
 	const char *write; /* -w FILE */
+	const char *ring;  /* --ring DIR */
 	const char *mode;  /* --mode 0640 */
 	bool zstd;
 	struct option_number size_bytes, files, last_ns; /* --size, --files, --last */

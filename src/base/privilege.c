@@ -274,11 +274,27 @@ static const struct privilege_rule privilege_make_rules[] = {
 	{ 0, CHECK_END },
 };
 
+/* Like ring_list__create and ring_list__open. It reads what it completes, for the manifest. */
+static const struct privilege_rule privilege_keep_rules[] = {
+	{ SYS_openat, CHECK_EQUAL, 2, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC },
+	{ SYS_openat, CHECK_EQUAL, 2, O_RDONLY | O_NOFOLLOW | O_CLOEXEC },
+	{ SYS_renameat2 },
+	{ SYS_unlinkat },
+	{ SYS_fsync },
+	{ SYS_fallocate },
+	{ SYS_fchmod },
+	{ SYS_pread64 },
+	{ SYS_lseek }, /* of a damaged capture */
+	{ SYS_write },
+	{ SYS_sendmsg },
+	{ SYS_rt_sigpending },
+	{ 0, CHECK_END },
+};
+
 static const struct privilege_rule *const privilege_role_rules[] = {
-	[PRIVILEGE_RUNS] = privilege_run_rules,
-	[PRIVILEGE_PARSES] = privilege_parse_rules,
-	[PRIVILEGE_OPENS] = privilege_open_rules,
-	[PRIVILEGE_MAKES] = privilege_make_rules,
+	[PRIVILEGE_RUNS] = privilege_run_rules,	  [PRIVILEGE_PARSES] = privilege_parse_rules,
+	[PRIVILEGE_OPENS] = privilege_open_rules, [PRIVILEGE_MAKES] = privilege_make_rules,
+	[PRIVILEGE_KEEPS] = privilege_keep_rules,
 };
 
 struct privilege_program {

@@ -21,6 +21,7 @@ enum privilege_role {
 	PRIVILEGE_PARSES, /* reads hostile files: only descriptors that it has or is handed */
 	PRIVILEGE_OPENS,  /* opens files to read and hands them on: it reads none */
 	PRIVILEGE_MAKES,  /* creates files and hands them on: it reads and writes none */
+	PRIVILEGE_KEEPS,  /* creates, syncs, renames and removes the files of a directory */
 };
 
 /* The role, and what the process does beyond it. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include "base/log.h"
 #include "base/progress.h"
 #include "capture/block.h"
@@ -46,6 +47,31 @@ int capture_reader__open_memory(const void *bytes, size_t nr, struct capture_rea
 	new->surveyed = new->file.damage;
 	*reader = new;
 	return 0;
+}
+
+int capture_reader__open_fd(int fd, struct capture_reader **reader)
+{
+	struct capture_reader *new = calloc(1, sizeof(*new));
+	struct stat about;
+	int err = new ? 0 : -ENOMEM;
+
+	*reader = NULL;
+	if (!new || fstat(fd, &about)) {
+		close(fd);
+		free(new);
+		return err ?: -EIO;
+	}
+	new->file.source.fd = fd;
+	new->file.source.size = (uint64_t)about.st_size;
+	new->to_ns = UINT64_MAX;
+	new->to_block = SIZE_MAX;
+	err = capture_survey__make(&new->file, false);
+	new->surveyed = new->file.damage;
+	if (err)
+		capture_reader__free(new);
+	else
+		*reader = new;
+	return err;
 }
 
 bool capture__is_one(const char *path)

@@ -33,6 +33,8 @@ bool capture__is_one(const char *path);
 int capture_reader__open(const char *path, struct capture_reader **reader);
 /* The bytes must outlive the reader. Prints nothing; -EINVAL: not a capture. */
 int capture_reader__open_memory(const void *bytes, size_t nr, struct capture_reader **reader);
+/* Takes over the descriptor of a regular file, even after an error. Prints nothing. */
+int capture_reader__open_fd(int fd, struct capture_reader **reader);
 void capture_reader__free(struct capture_reader *reader);
 
 /* Only records of from_ns <= time < to_ns (monotonic); blocks outside are not even read. */

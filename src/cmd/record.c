@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <unistd.h>
 #include "base/log.h"
+#include "capture/ring.h"
 #include "cmd/cmd.h"
 #include "decode/row.h"
 #include "session/condition.h"
@@ -47,7 +48,8 @@ static const struct option_def record_options[] = {
 	  "leave out admin and fabrics commands" },
 	{ "cache", 0, OPTION_FLAG, offsetof(struct record, cache), NULL,
 	  "record the page cache instead of commands: its rows every interval, for cache -r",
-	  .not_with = "split,stages,stacks,admin,io,when,size,files,last,zstd,children,op,nsid,qid,"
+	  .not_with = "split,stages,stacks,admin,io,when,ring,size,files,last,zstd,children,op,"
+		      "nsid,qid,"
 		      "ctrl-id,min,failed" },
 	{ "events", 0, OPTION_FLAG, offsetof(struct record, events), NULL,
 	  "with --cache: also record every miss, and the commands that read pages" },
@@ -70,7 +72,7 @@ const struct cmd cmd_record = {
 	.name = "record",
 	.group = "captures",
 	.brief = "write every command to a capture, for -r of other commands",
-	.synopsis = "-w FILE [options] [-- COMMAND...]",
+	.synopsis = "-w FILE | --ring DIR --size SIZE [options] [-- COMMAND...]",
 	.groups = CMD_GROUPS(&write_group, &keep_group, &alias_group, &filter_group, &run_group),
 	.own = &record_group,
 	.view_size = sizeof(struct record),
@@ -241,12 +243,8 @@ static const struct session_view record_cache_view = {
 
 /* ---- what is recorded ---- */
 
-static int record_check(const struct record *r, const struct options *options)
+static int record_check_what(const struct record *r, const struct file_options *f)
 {
-	const struct file_options *f = &options->file;
-
-	if (!f->write)
-		return log_err(-EINVAL, "record requires -w FILE");
 	if (f->anonymous && r->cache)
 		return log_err(-EINVAL, "--anonymous is not supported with --cache");
 	if (r->events && !r->cache)
@@ -260,6 +258,32 @@ static int record_check(const struct record *r, const struct options *options)
 	if (f->files.given && !f->size_bytes.given && !f->last_ns.given)
 		return log_err(-EINVAL, "--files requires --size SIZE or --last DURATION");
 	return 0;
+}
+
+static int record_check_ring(const struct file_options *f)
+{
+	uint64_t files = f->files.given ? f->files.value : RING_FILES;
+
+	if (!f->size_bytes.given)
+		return log_err(-EINVAL, "--ring requires --size SIZE, of all files together");
+	if (files < RING_FILES_LEAST)
+		return log_err(-EINVAL, "--ring requires at least --files %d", RING_FILES_LEAST);
+	if (f->size_bytes.value / files < RING_FILE_LEAST)
+		return log_err(-EINVAL,
+			       "--size is too small for %" PRIu64
+			       " files: each has an equal share, at least %d KiB",
+			       files, RING_FILE_LEAST >> 10);
+	return 0;
+}
+
+static int record_check(const struct record *r, const struct options *options)
+{
+	const struct file_options *f = &options->file;
+	int err = f->ring ? record_check_ring(f) : 0;
+
+	if (!f->write && !f->ring)
+		return log_err(-EINVAL, "record requires -w FILE or --ring DIR");
+	return err ?: record_check_what(r, f);
 }
 
 static int record_run(void *state, const struct options *options, char **argv)

@@ -189,8 +189,17 @@ static int io_live_device_of(void *s, const struct io_record *record)
 	return io__device_of(io_live(s)->io, record);
 }
 
+static void io_live_ledger(void *s, struct ledger *ledger)
+{
+	io__ledger(io_live(s)->io, ledger);
+}
+
 static void io_live_describe(struct session *s, struct recorder_run *run)
 {
+	const struct filter_options *f = &s->options->filter;
+
+	run->ledger = io_live_ledger;
+	run->counts_all = !f->min_ns.given && !f->failed;
 	run->devices = io__devices(io_live(s)->io);
 	run->device_of = io_live_device_of;
 	run->op_names = io__kernel(io_live(s)->io)->op_names;

@@ -7,6 +7,8 @@
 #include <signal.h>
 #include "base/clock.h"
 #include "base/privilege.h"
+#include "capture/ring.h"
+#include "session/origin.h"
 #include "session/source.h"
 
 static const uint64_t live_poll_ns = 20000000; /* a line appears within 50 ms */
@@ -156,9 +158,10 @@ static int live_keep(struct session *s)
 		.start_ns = s->start_ns,
 		.alias = in->alias,
 		.maker = in->maker.deputy.pid ? &in->maker : NULL,
+		.ring = in->ring,
 	};
 
-	if (!run.options->write && !kept)
+	if (!run.options->write && !run.ring && !kept)
 		return 0;
 	if (in->source->describe)
 		in->source->describe(s, &run);
@@ -179,6 +182,28 @@ static int live_start(struct session *s)
 	in->view_started = !err;
 	err = err ?: session_flush(s);
 	return err ?: live_arm(s);
+}
+
+/* Before programs are attached: an earlier run may have left much to recover. */
+static int live_open_ring(struct session *s)
+{
+	const struct file_options *f = &s->options->file;
+	struct origin origin;
+	struct origin_names names;
+	struct ring_options options = {
+		.path = f->ring,
+		.size = f->size_bytes.value,
+		.files = f->files.given ? (unsigned int)f->files.value : RING_FILES,
+		.mode = options__mode(f),
+	};
+
+	if (!f->ring)
+		return 0;
+	origin__init(&origin);
+	origin__names(&origin, s->inside->alias, &names);
+	options.host = names.host;
+	options.boot_id = names.boot_id;
+	return ring__open(&options, &s->inside->ring);
 }
 
 /*
@@ -259,6 +284,7 @@ int session_live(struct session *s, char **argv)
 	struct session_inside *in = s->inside;
 	int err = argv && argv[0] ? loop__start_child(in->loop, argv) : 0;
 
+	err = err ?: live_open_ring(s);
 	err = err ?: in->source->open(s);
 	if (err)
 		return err;

@@ -24,20 +24,6 @@ static char *origin_command_line(char *buf, size_t size)
 	return buf;
 }
 
-/* The command line may contain any name; files of one boot still belong together. */
-static void origin_alias(const struct alias *alias, struct capture_info *info, size_t nr,
-			 char names[2][ALIAS_NAME])
-{
-	for (size_t i = 0; i < nr; i++) {
-		if (!strcmp(info[i].key, CAPTURE_INFO_COMMAND))
-			info[i].value = "iosonar --anonymous";
-		else if (!strcmp(info[i].key, CAPTURE_INFO_HOST))
-			info[i].value = alias__name(alias, ALIAS_HOST, info[i].value, names[0]);
-		else if (!strcmp(info[i].key, CAPTURE_INFO_BOOT_ID) && info[i].value)
-			info[i].value = alias__name(alias, ALIAS_HOST, info[i].value, names[1]);
-	}
-}
-
 void origin__init(struct origin *origin)
 {
 	if (uname(&origin->host))
@@ -45,15 +31,32 @@ void origin__init(struct origin *origin)
 	text__read_line("/proc/sys/kernel/random/uuid", origin->id, sizeof(origin->id));
 }
 
+/* Files of one boot still belong together. */
+void origin__names(const struct origin *origin, const struct alias *alias,
+		   struct origin_names *names)
+{
+	char as[ALIAS_NAME];
+
+	snprintf(names->host, sizeof(names->host), "%s", origin->host.nodename);
+	text__read_line("/proc/sys/kernel/random/boot_id", names->boot_id, sizeof(names->boot_id));
+	if (!alias)
+		return;
+	snprintf(names->host, sizeof(names->host), "%s",
+		 alias__name(alias, ALIAS_HOST, names->host, as));
+	snprintf(names->boot_id, sizeof(names->boot_id), "%s",
+		 alias__name(alias, ALIAS_HOST, names->boot_id, as));
+}
+
 int origin__put(const struct origin *origin, struct capture_writer *writer,
 		const struct alias *alias)
 {
 	const struct utsname *host = &origin->host;
-	char boot[64], clock[64], zone[16] = "", command[4096], names[2][ALIAS_NAME];
+	char clock[64], zone[16] = "", command[4096];
+	struct origin_names names;
 	time_t now = time(NULL);
 	struct tm tm;
 
-	text__read_line("/proc/sys/kernel/random/boot_id", boot, sizeof(boot));
+	origin__names(origin, alias, &names);
 	text__read_line("/sys/devices/system/clocksource/clocksource0/current_clocksource", clock,
 			sizeof(clock));
 	if (localtime_r(&now, &tm))
@@ -62,14 +65,14 @@ int origin__put(const struct origin *origin, struct capture_writer *writer,
 		{ CAPTURE_INFO_VERSION, VERSION },
 		{ CAPTURE_INFO_KERNEL, host->release },
 		{ CAPTURE_INFO_MACHINE, host->machine },
-		{ CAPTURE_INFO_HOST, host->nodename },
-		{ CAPTURE_INFO_COMMAND, origin_command_line(command, sizeof(command)) },
-		{ CAPTURE_INFO_BOOT_ID, boot },
+		{ CAPTURE_INFO_HOST, names.host },
+		/* The command line may contain any name. */
+		{ CAPTURE_INFO_COMMAND,
+		  alias ? "iosonar --anonymous" : origin_command_line(command, sizeof(command)) },
+		{ CAPTURE_INFO_BOOT_ID, names.boot_id },
 		{ CAPTURE_INFO_ID, origin->id },
 		{ CAPTURE_INFO_TIMEZONE, zone },
 		{ CAPTURE_INFO_CLOCK, clock },
 	};
-	if (alias)
-		origin_alias(alias, info, sizeof(info) / sizeof(info[0]), names);
 	return capture_writer__info(writer, info, sizeof(info) / sizeof(info[0]));
 }

@@ -18,9 +18,17 @@ struct origin {
 	char id[ORIGIN_ID]; /* no other recording has it */
 };
 
+/* Of the machine, as captures have them. */
+struct origin_names {
+	char host[256], boot_id[64];
+};
+
 /* Before privileges are dropped: uname() is not allowed later. */
 void origin__init(struct origin *origin);
-/* alias: --anonymous; NULL: keeps names. 0 or a negative errno. */
+/* alias: --anonymous; NULL: keeps names. */
+void origin__names(const struct origin *origin, const struct alias *alias,
+		   struct origin_names *names);
+/* Likewise. 0 or a negative errno. */
 int origin__put(const struct origin *origin, struct capture_writer *writer,
 		const struct alias *alias);
 

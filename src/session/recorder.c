@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #define _GNU_SOURCE
-#include "session/recorder.h"
+#include "session/recorder_inside.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -9,37 +9,12 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/log.h"
+#include "capture/ring.h"
 #include "capture/write.h"
 #include "decode/column.h"
 #include "session/origin.h"
 #include "wire/io_stages.h"
 #include "wire/io_tables.h"
-
-enum {
-	RECORDER_ZSTD = 3,
-	RECORDER_NUMBERS = IO_MAX_DEVICES, /* device numbers that a record may have */
-	RECORDER_MEMORY = 512 << 20,	   /* bytes for --last, unless --size says more */
-};
-
-struct recorder {
-	struct recorder_run run;
-	struct origin origin;
-	struct capture_writer *writer;	    /* of the current part, or of the memory */
-	struct capture_memory *memory;	    /* --last */
-	size_t nr_listed;		    /* devices that are in the file */
-	bool known[RECORDER_NUMBERS];	    /* device numbers that are in the file */
-	struct glossary met[NR_GLOSSARIES]; /* ids in records; told: in which part, + 1 */
-	unsigned int part, nr_files;
-	uint64_t nr_before, bytes_before; /* in the parts before */
-	uint64_t nr_lost;
-	uint64_t
-		nr_unwritten; /* records that no file could take, in the parts before and between */
-	struct capture_clock clock; /* the last one */
-	bool has_clock, full;
-	bool failed;			 /* said */
-	uint64_t nr_readings, nr_events; /* of the page cache */
-	uint64_t nr_calls;		 /* entries and returns */
-};
 
 /* ---- what a file says about itself ---- */
 
@@ -86,7 +61,7 @@ static int recorder_put_text(struct recorder *r, enum glossary_kind kind, struct
 }
 
 /* An id means nothing elsewhere, nor here when it is gone: its text, once in every part. */
-static int recorder_meet_id(struct recorder *r, enum glossary_kind kind, uint64_t id, uint64_t and)
+int recorder_meet_id(struct recorder *r, enum glossary_kind kind, uint64_t id, uint64_t and)
 {
 	const struct glossary_id whole = { { id, and} };
 	struct glossary_entry *entry = glossary__find(&r->met[kind], whole);
@@ -119,7 +94,7 @@ static int recorder_meet_ids(struct recorder *r, const struct io_record *record)
 	return err;
 }
 
-static int recorder_put_about(struct recorder *r)
+int recorder_put_about(struct recorder *r)
 {
 	int err = origin__put(&r->origin, r->writer, r->run.alias);
 
@@ -145,13 +120,13 @@ static int recorder_make(void *recorder)
 }
 
 /* The permission is missing for the file, not for tracing. */
-static int recorder_err(int err)
+int recorder_err(int err)
 {
 	return err == -EACCES || err == -EPERM ? -EIO : err;
 }
 
 /* The first file is opened here while there are privileges: it may be /dev/stdout. */
-static struct capture_options recorder_options(struct recorder *r, const char *path)
+struct capture_options recorder_options(struct recorder *r, const char *path)
 {
 	return (struct capture_options){
 		.path = path,
@@ -195,22 +170,11 @@ static int recorder_open_part(struct recorder *r)
 	return recorder_put_about(r);
 }
 
-static int recorder_open_memory(struct recorder *r)
-{
-	const struct file_options *o = r->run.options;
-	size_t most = o->size_bytes.given ? o->size_bytes.value : RECORDER_MEMORY;
-	int err = capture_memory__new(o->last_ns.value, most, o->zstd ? RECORDER_ZSTD : 0,
-				      &r->memory);
-
-	if (err)
-		return err;
-	r->writer = capture_memory__writer(r->memory);
-	return recorder_put_about(r);
-}
-
 static const char *recorder_name(const struct recorder *r)
 {
-	return r->run.options->write ? r->run.options->write : "flight recorder";
+	const struct file_options *o = r->run.options;
+
+	return o->ring ? o->ring : o->write ? o->write : "flight recorder";
 }
 
 static const char *recorder_why_full(int err)
@@ -223,8 +187,10 @@ static const char *recorder_why_full(int err)
 }
 
 /* Said once: a full disk ends the file, any other error ends the run. */
-static int recorder_verdict(struct recorder *r, int err)
+int recorder_verdict(struct recorder *r, int err)
 {
+	if (err == -ENOSPC && r->run.ring)
+		err = r->writer ? recorder_ring_next(r) : 0;
 	if (!err || r->full)
 		return r->full && err == -ENOSPC ? 0 : err;
 	if (r->failed)
@@ -249,6 +215,9 @@ static int recorder_open(struct recorder *r)
 
 	if (err)
 		return err;
+	r->last_ns = r->run.start_ns;
+	if (r->run.ring)
+		return recorder_ring_open(r);
 	if (o->last_ns.given)
 		return recorder_verdict(r, recorder_open_memory(r));
 	err = recorder_open_part(r);
@@ -266,7 +235,7 @@ int recorder__new(const struct recorder_run *run, struct recorder **recorder)
 	r->run = *run;
 	origin__init(&r->origin);
 	err = recorder_open(r);
-	if (r->writer) /* if so it must be finished, even after a failure */
+	if (r->writer || (r->run.ring && !err)) /* it must be finished, even after a failure */
 		*recorder = r;
 	else
 		recorder__free(r);
@@ -288,18 +257,23 @@ void recorder__free(struct recorder *r)
 
 /* ---- the run ---- */
 
-static int recorder_next_part(struct recorder *r)
+void recorder_close_file(struct recorder *r)
 {
-	int err = capture_writer__finish(r->writer, "continued", NULL, 0);
-
-	if (err)
-		return err;
 	r->nr_before += capture_writer__nr_records(r->writer);
 	r->bytes_before += capture_writer__bytes(r->writer);
 	r->nr_unwritten += capture_writer__nr_unwritten(r->writer);
 	capture_writer__free(r->writer);
 	r->writer = NULL;
 	r->part++;
+}
+
+static int recorder_next_part(struct recorder *r)
+{
+	int err = capture_writer__finish(r->writer, "continued", NULL, 0);
+
+	if (err)
+		return err;
+	recorder_close_file(r);
 	err = recorder_open_part(r);
 	if (r->writer)
 		return err;
@@ -332,15 +306,36 @@ static int recorder_put_record(struct recorder *r, const struct io_record *recor
 	return capture_writer__records(r->writer, &as.record, 1);
 }
 
-int recorder__record(struct recorder *r, const struct io_record *record)
+/* Is the file as large as it may be? */
+static bool recorder_is_long(const struct recorder *r)
 {
 	const struct option_number *size = &r->run.options->size_bytes;
+
+	if (r->memory || !size->given)
+		return false;
+	return capture_writer__bytes(r->writer) >=
+	       (r->run.ring ? ring__file_bytes(r->run.ring) : size->value);
+}
+
+static void recorder_count(struct recorder *r, const struct io_record *record)
+{
+	uint64_t time_ns = io_record__time_ns(record);
+
+	r->last_ns = time_ns > r->last_ns ? time_ns : r->last_ns;
+	r->ring.ends += record->what == RECORD_END;
+	if (r->writer)
+		return;
+	r->nr_unwritten++;
+	r->ring.between++;
+}
+
+int recorder__record(struct recorder *r, const struct io_record *record)
+{
 	int err = 0;
 
-	if (!r->writer) {
-		r->nr_unwritten++;
+	recorder_count(r, record);
+	if (!r->writer)
 		return 0;
-	}
 	if (record->device < RECORDER_NUMBERS && !r->known[record->device])
 		err = recorder_meet(r, record);
 	else if (record->what == RECORD_EVENT)
@@ -348,69 +343,12 @@ int recorder__record(struct recorder *r, const struct io_record *record)
 	if (!err && record->flags & RECORD_STAGES)
 		err = recorder_meet_ids(r, record);
 	err = err ?: recorder_put_record(r, record);
-	if (!err && size->given && !r->memory && capture_writer__bytes(r->writer) >= size->value)
-		err = recorder_next_part(r);
+	if (!err && recorder_is_long(r))
+		err = r->run.ring ? recorder_ring_next(r) : recorder_next_part(r);
 	return err ? recorder_verdict(r, err) : 0;
 }
 
-/* ---- the page cache ---- */
-
-static int recorder_meet_file(struct recorder *r, uint64_t inode, uint32_t dev, uint32_t nth)
-{
-	int err = dev ? recorder_meet_id(r, GLOSSARY_DISKS, dev, 0) : 0;
-
-	return err || !inode ? err
-			     : recorder_meet_id(r, GLOSSARY_FILES, inode, io_file_place(dev, nth));
-}
-
-int recorder__cache_rows(struct recorder *r, uint64_t time_ns, const struct capture_cache_row *rows,
-			 size_t nr)
-{
-	int err = 0;
-
-	if (!r->writer)
-		return 0;
-	for (size_t i = 0; i < nr && !err; i++) {
-		const struct cache_key *key = &rows[i].key;
-
-		err = recorder_meet_file(r, key->inode, key->dev, cache_key_nth(key));
-		if (!err && key->cgroup)
-			err = recorder_meet_id(r, GLOSSARY_CGROUPS, key->cgroup, 0);
-	}
-	err = err ?: capture_writer__cache_rows(r->writer, time_ns, rows, nr);
-	r->nr_readings += !err;
-	return recorder_verdict(r, err);
-}
-
-int recorder__cache_events(struct recorder *r, const struct cache_command *events, size_t nr)
-{
-	int err = 0;
-
-	if (!r->writer || !nr)
-		return 0;
-	for (size_t i = 0; i < nr && !err; i++) {
-		err = recorder_meet_file(r, events[i].event.inode, events[i].event.dev,
-					 events[i].event.nth);
-		if (!err && events[i].event.told == CACHE_TOLD_COMMAND)
-			err = recorder_meet_id(r, GLOSSARY_DISKS, events[i].disk, 0);
-	}
-	err = err ?: capture_writer__cache_events(r->writer, events, nr);
-	r->nr_events += err ? 0 : nr;
-	return recorder_verdict(r, err);
-}
-
-int recorder__part(struct recorder *r, const struct capture_chunk *chunk, const uint8_t *payload,
-		   size_t nr)
-{
-	int err;
-
-	if (!r->writer)
-		return 0;
-	err = capture_writer__part(r->writer, chunk, payload, nr);
-	if (!err && chunk->type == CAPTURE_CALLS)
-		r->nr_calls += chunk->count;
-	return recorder_verdict(r, err);
-}
+/* ---- about the run ---- */
 
 int recorder__info(struct recorder *r, const char *key, const char *value)
 {
@@ -428,11 +366,15 @@ int recorder__info_number(struct recorder *r, const char *key, uint64_t number)
 
 int recorder__clock(struct recorder *r, const struct capture_clock *clock)
 {
+	int err = 0;
+
 	r->clock = *clock;
 	r->has_clock = true;
-	if (!r->writer)
-		return 0;
-	return recorder_verdict(r, capture_writer__clock(r->writer, clock));
+	if (r->writer)
+		err = recorder_verdict(r, capture_writer__clock(r->writer, clock));
+	if (!err && r->run.ring)
+		err = recorder_verdict(r, recorder_ring_clock(r, clock->mono_ns));
+	return err;
 }
 
 void recorder__lost(struct recorder *r, const char *reason, uint64_t nr)
@@ -442,68 +384,18 @@ void recorder__lost(struct recorder *r, const char *reason, uint64_t nr)
 		capture_writer__lost(r->writer, reason, nr);
 }
 
-int recorder__save(struct recorder *r, const char *why)
-{
-	char *path = maker__path(r->run.options, r->part);
-	struct capture_options options = recorder_options(r, path);
-	int err;
-
-	if (!path)
-		return log_err(-ENOMEM, "out of memory");
-	err = capture_memory__save(r->memory, &options, why, NULL, 0);
-	if (err != -ENOSPC && err)
-		err = recorder_err(err);
-	else if (!err)
-		log_note("%s: %" PRIu64 " records, triggered by %s%s", path,
-			 capture_memory__nr_records(r->memory), why,
-			 capture_memory__is_short(r->memory)
-				 ? "; less time than --last: --size limits the memory"
-				 : "");
-	if (err == -ENOSPC) {
-		log_warn("%s: the disk is full; the records written so far can be read", path);
-		r->full = true;
-		err = 0;
-	}
-	r->nr_files++;
-	r->part++;
-	free(path);
-	return err;
-}
-
-int recorder__copy(struct recorder *r, uint64_t from_ns, const char *why, struct byte_out *out)
-{
-	return capture_memory__copy(r->memory, from_ns, why, out);
-}
-
-int recorder__each(struct recorder *r, uint64_t from_ns, uint64_t to_ns, uint64_t most,
-		   struct capture_visit visit)
-{
-	return capture_memory__each(r->memory, from_ns, to_ns, most, visit);
-}
-
-int recorder__find(struct recorder *r, uint64_t number, struct capture_visit visit)
-{
-	return capture_memory__find(r->memory, number, visit);
-}
-
-uint64_t recorder__kept_from(const struct recorder *r)
-{
-	return capture_memory__kept_from(r->memory);
-}
-
-static int recorder_trailer(struct recorder *r, const struct ledger *ledger)
+int recorder_end_file(struct recorder *r, uint64_t end_ns, const char *ended,
+		      const struct ledger *ledger)
 {
 	struct ledger_term terms[LEDGER_TERMS];
 	struct capture_count counts[LEDGER_TERMS];
-	struct ledger whole = ledger ? *ledger : (struct ledger){ 0 };
-	int err = capture_writer__flush(r->writer); /* what cannot be written is in the ledger */
-	size_t nr;
+	size_t nr = ledger ? ledger__terms(ledger, terms) : 0;
+	/* Before the last block of records: the trailer must be last. */
+	int err = recorder_put_number(r, CAPTURE_INFO_END, end_ns);
 
-	whole.lost[LOST_WRITE] = recorder__nr_unwritten(r);
-	nr = ledger ? ledger__terms(&whole, terms) : 0;
 	for (size_t i = 0; i < nr; i++)
 		counts[i] = (struct capture_count){ terms[i].name, terms[i].value };
-	return capture_writer__finish(r->writer, "done", counts, nr) ?: err;
+	return capture_writer__finish(r->writer, ended, counts, nr) ?: err;
 }
 
 static void recorder_say(const struct recorder *r)
@@ -524,26 +416,46 @@ static void recorder_say(const struct recorder *r)
 			 (double)bytes / (double)r->nr_calls);
 		return;
 	}
-	if (r->part && files->given && r->nr_files > files->value)
+	if (r->run.ring)
+		snprintf(parts, sizeof(parts), "; %u files", r->nr_files);
+	else if (r->part && files->given && r->nr_files > files->value)
 		snprintf(parts, sizeof(parts), "; %u parts, the newest %" PRIu64 " are kept",
 			 r->nr_files, files->value);
 	else if (r->part)
 		snprintf(parts, sizeof(parts), "; %u parts", r->nr_files);
-	log_note("%s: %" PRIu64 " records in %s, %.1f bytes each%s", r->run.options->write, nr,
+	log_note("%s: %" PRIu64 " records in %s, %.1f bytes each%s", recorder_name(r), nr,
 		 text__bytes(size, sizeof(size), bytes), nr ? (double)bytes / (double)nr : 0,
 		 parts);
 }
 
+/* What cannot be written is in the ledger. */
+static void recorder_last_ledger(const struct recorder *r, const struct ledger *ledger,
+				 struct ledger *last)
+{
+	if (r->run.ring) {
+		recorder_ring_last(r, ledger, last);
+		return;
+	}
+	*last = ledger ? *ledger : (struct ledger){ 0 };
+	last->lost[LOST_WRITE] = recorder__nr_unwritten(r);
+}
+
 int recorder__finish(struct recorder *r, uint64_t end_ns, const struct ledger *ledger)
 {
-	int err, trailer_err;
+	struct ledger last;
+	int err, end_err;
 
 	if (r->memory || !r->writer)
-		return 0;
-	/* Before the last block of records: the trailer must be last. */
-	err = recorder_put_number(r, CAPTURE_INFO_END, end_ns);
-	trailer_err = recorder_trailer(r, ledger);
-	err = recorder_verdict(r, err ?: trailer_err);
+		return r->run.ring ? ring__finish(r->run.ring) : 0;
+	err = capture_writer__flush(r->writer);
+	recorder_last_ledger(r, ledger, &last);
+	end_err = recorder_end_file(r, end_ns, "done", ledger || r->run.ring ? &last : NULL);
+	err = err ?: end_err;
+	if (r->run.ring && (!err || err == -ENOSPC))
+		err = ring__keep(r->run.ring) ?: ring__finish(r->run.ring) ?: err;
+	if (r->run.ring && err == -ENOSPC)
+		return 0; /* the ledger says it */
+	err = recorder_verdict(r, err);
 	if (!err && !r->full)
 		recorder_say(r);
 	return err;
@@ -551,7 +463,7 @@ int recorder__finish(struct recorder *r, uint64_t end_ns, const struct ledger *l
 
 bool recorder__is_full(const struct recorder *r)
 {
-	return r->full;
+	return r->full && !r->run.ring; /* a ring goes on */
 }
 
 uint64_t recorder__nr_records(const struct recorder *r)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * recorder.h: what a live run stores: records in the order of arrival, with all that is needed to
- * show them elsewhere. Into one file, into parts of a given size, or into memory that is saved to a
- * file, or copied, on request. A full disk ends the file, not the run, and is said once.
+ * show them elsewhere. Into one file, into parts of a given size, into a ring of files, or into
+ * memory that is saved to a file, or copied, on request. A full disk ends the file, not the run,
+ * and is said once.
  */
 #ifndef IOSONAR_SESSION_RECORDER_H
 #define IOSONAR_SESSION_RECORDER_H
@@ -32,9 +33,13 @@ struct recorder_run {
 	uint64_t start_ns;
 	struct alias *alias;	   /* --anonymous; NULL: keeps names */
 	const struct maker *maker; /* creates later files; NULL: they are created here */
+	struct ring *ring;	   /* --ring, which has the files; or NULL */
+	void (*ledger)(void *arg, struct ledger *ledger); /* so far: counters that grow; or NULL */
+	bool counts_all; /* no filter hides commands that the ledger counts */
 };
 
 struct recorder;
+struct ring;
 
 /* Says why it failed. After a failure *recorder is what must be finished, or NULL. */
 int recorder__new(const struct recorder_run *run, struct recorder **recorder);

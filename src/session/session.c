@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "capture/ring.h"
 #include "base/clock.h"
 #include "base/exit.h"
 #include "base/log.h"
@@ -36,7 +37,7 @@ static int session_keep_rights(struct session *s)
 	const struct file_options *f = &s->options->file;
 	int err = output__keep_rights(&s->inside->output);
 
-	if (!err && (f->size_bytes.given || f->last_ns.given))
+	if (!err && f->write && (f->size_bytes.given || f->last_ns.given))
 		err = maker__fork(&s->inside->maker, f);
 	return err;
 }
@@ -123,7 +124,7 @@ static int session_check_options(const struct session_view *view, const struct o
 		return log_err(-EINVAL, "--anonymous requires -r FILE");
 	if (f->key && !f->anonymous)
 		return log_err(-EINVAL, "--key requires --anonymous");
-	if ((f->zstd || f->mode) && !f->write)
+	if ((f->zstd || f->mode) && !f->write && !f->ring)
 		return log_err(-EINVAL, "--%s requires -w FILE", f->zstd ? "zstd" : "mode");
 	if (!options__mode(f))
 		return log_err(-EINVAL, "--mode %s: expected octal permissions, e.g. 0640",
@@ -188,6 +189,7 @@ int session__run(const struct session_view *view, void *state, const struct opti
 		glossary__free(&inside.known[kind]);
 	recorder__free(inside.recorder);
 	deputy__end(&inside.maker.deputy);
+	ring__end(inside.ring);
 	loop__free(inside.loop);
 	free(inside.alias);
 	return err;

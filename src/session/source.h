@@ -122,6 +122,7 @@ struct session_inside {
 	uint64_t failovers[SESSION_PATHS];    /* by the device's index in the list */
 	struct recorder *recorder;	      /* -w */
 	struct maker maker;		      /* creates later files of -w */
+	struct ring *ring;		      /* --ring */
 	struct alias *alias;		      /* --anonymous */
 };
 

@@ -137,7 +137,7 @@ same() { # same WHAT GOT WANT
 @test "the usage of -h is the manual's synopsis" {
 	for command in $(commands); do
 		same "$command" "Usage: $(section "$(page "$command")" SYNOPSIS |
-			sed -E 's/^\.Nm //; s/^\.Op Fl - Ar (.*)/[-- \1]/; s/^\.Op Ar (.*)/[\1]/; s/^\.Fl (.) Ar /-\1 /; s/^\.Ar //' | xargs)" \
+			sed -E 's/^\.Nm //; s/^\.Op Fl - Ar (.*)/[-- \1]/; s/^\.Op Ar (.*)/[\1]/; s/^\.Fl (\S+) Ar /-\1 /; s/^\.Ar //' | xargs)" \
 			"$("$iosonar" "$command" -h | sed '/^$/,$d' | xargs)"
 	done
 }

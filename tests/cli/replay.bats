@@ -416,7 +416,10 @@ refused() {
 }
 
 @test "record is told what it lacks" {
-	refused "record requires -w FILE" record
+	refused "record requires -w FILE or --ring DIR" record
+	refused "--ring requires --size SIZE, of all files together" record --ring "$tmp"
+	refused "--ring requires at least --files 2" record --ring "$tmp" --size 1Gi --files 1
+	refused "--size is too small for 20 files: each has an equal share, at least 256 KiB" record --ring "$tmp" --size 5119Ki
 	refused "--when requires --last DURATION" record -w "$tmp/x" --when 'lat > 1s'
 	refused "--files requires --size SIZE or --last DURATION" record -w "$tmp/x" --files 2
 	refused "--zstd requires -w FILE" trace --zstd

@@ -318,6 +318,32 @@ static void test_maker(void)
 	filter_for((struct privilege_needs){ 0 });
 }
 
+/* The process that has the files of a ring. */
+static void test_keeper(void)
+{
+	const uint64_t creates = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+	const uint64_t reads = O_RDONLY | O_NOFOLLOW | O_CLOEXEC;
+
+	filter_for((struct privilege_needs){ .role = PRIVILEGE_KEEPS });
+	ok(allows(SYS_openat, 3, 0, creates) && allows(SYS_openat, 3, 0, reads),
+	   "who keeps a ring creates new files and reads them");
+	ok(allows(SYS_renameat2, 3, 0, 3) && allows(SYS_unlinkat, 3, 0, 0) &&
+		   allows(SYS_fsync, 3, 0, 0),
+	   "syncs, renames and removes them");
+	ok(refuses(SYS_openat, 3, 0, creates & ~(uint64_t)O_EXCL) &&
+		   refuses(SYS_openat, 3, 0, O_WRONLY) && refuses(SYS_openat, 3, 0, O_RDWR) &&
+		   refuses(SYS_openat, 3, 0, O_WRONLY | O_TRUNC),
+	   "opens no existing file to write");
+	ok(refuses(SYS_openat, 3, 0, reads & ~(uint64_t)O_NOFOLLOW), "follows no link");
+	ok(refuses(SYS_ftruncate, 3, 0, 0) && refuses(SYS_pwrite64, 3, 0, 0) &&
+		   refuses(SYS_linkat, 3, 0, 0) && refuses(SYS_mkdirat, 3, 0, 0),
+	   "cuts none");
+	ok(refuses(SYS_execve, 0, 0, 0) && refuses(SYS_socket, 1, 1, 0) &&
+		   refuses(SYS_bpf, 0, 0, 0) && refuses(SYS_kill, 1, 9, 0),
+	   "and does nothing else");
+	filter_for((struct privilege_needs){ 0 });
+}
+
 static void test_machines(void)
 {
 	struct seccomp_data data = { .nr = SYS_read, .arch = FOREIGN_ARCH };
@@ -681,6 +707,7 @@ int main(void)
 		test_needs();
 		test_roles();
 		test_maker();
+		test_keeper();
 		test_machines();
 		test_in_force();
 		test_pending_signal();
