@@ -11,7 +11,7 @@
 
 /* ---- one record ---- */
 
-static const char stage_letters[NR_STAGES] = "QGFISADKNVEWC";
+static const char stage_letters[NR_STAGES] = "HQGFISADKNVEWC";
 
 /* Leaves out a time that is missing, or that is impossible (an old stamp of the same request). */
 static void moment_add(struct moment *moments, size_t *nr, enum stage stage, uint64_t ns,
@@ -30,6 +30,8 @@ static size_t moments_before(const struct io_stages *s, bool inside, uint64_t se
 
 	if (inside)
 		return 0;
+	if (io_wait__cause(s->waits[0]) == IO_WAIT_HELD && io_wait__ns(s->waits[0]) < s->queued_ns)
+		moment_add(m, &nr, STAGE_HELD, s->queued_ns - io_wait__ns(s->waits[0]), sent_ns);
 	moment_add(m, &nr, STAGE_QUEUED, s->queued_ns, sent_ns);
 	moment_add(m, &nr, STAGE_GOT, s->got_ns, sent_ns);
 	moment_add(m, &nr, STAGE_FLUSHED, s->flushed_ns, sent_ns);
@@ -95,6 +97,7 @@ size_t stage__moments(const struct io_record *record, enum steps_at at,
 /* ---- names ---- */
 
 static const char *const stage_words[NR_STAGES] = {
+	[STAGE_HELD] = "held back by io.max",
 	[STAGE_QUEUED] = "submitted",
 	[STAGE_GOT] = "has a request",
 	[STAGE_FLUSHED] = "the flush before it ended",
@@ -145,6 +148,7 @@ const char *step__name(enum stage from, enum stage to, char buf[4])
 const char *step__words(enum stage from, enum stage to)
 {
 	switch (to) {
+	case STAGE_QUEUED: return "held back by io.max";
 	case STAGE_GOT: return "waits for a request";
 	case STAGE_FLUSHED: return "waits for a flush";
 	case STAGE_INSERTED: return "to the scheduler";
@@ -174,6 +178,28 @@ const char *step__words(enum stage from, enum stage to)
 	}
 }
 
+static const struct {
+	const char *name, *words;
+} waits[NR_IO_WAITS] = {
+	[IO_WAIT_NONE] = { "", "" },
+	[IO_WAIT_HELD] = { "io.max", "held back by io.max" },
+	[IO_WAIT_FROZEN] = { "frozen", "queue frozen or suspended" },
+	[IO_WAIT_IOCOST] = { "iocost", "waits for io.cost" },
+	[IO_WAIT_IOLATENCY] = { "iolatency", "waits for io.latency" },
+	[IO_WAIT_WBT] = { "wbt", "writeback throttling" },
+	[IO_WAIT_TAG] = { "tag", "waits for a tag" },
+};
+
+const char *wait__name(enum io_wait wait)
+{
+	return waits[wait].name;
+}
+
+const char *wait__words(enum io_wait wait)
+{
+	return waits[wait].words;
+}
+
 /* ---- groups ---- */
 
 static struct steps_group *group_new(int32_t device, uint8_t kind, uint8_t op)
@@ -184,7 +210,7 @@ static struct steps_group *group_new(int32_t device, uint8_t kind, uint8_t op)
 		return NULL;
 	*group = (struct steps_group){ .device = device, .kind = kind, .op = op };
 	group->from = STAGE_DONE;
-	group->to = STAGE_QUEUED;
+	group->to = STAGE_HELD;
 	group->tails = calloc(HIST_CELLS, sizeof(*group->tails));
 	if (group->tails)
 		return group;
@@ -210,17 +236,20 @@ struct steps_group *steps__group(struct steps *steps, int32_t device, uint8_t ki
 }
 
 /* The last place takes all further steps: no kind of command has as many. */
-static size_t group_step(struct steps_group *group, enum stage from, enum stage to)
+static size_t group_step(struct steps_group *group, enum stage from, enum stage to,
+			 enum io_wait wait)
 {
 	size_t i;
 
 	for (i = 0; i < group->nr_steps; i++)
-		if (group->steps[i].from == from && group->steps[i].to == to)
+		if (group->steps[i].from == from && group->steps[i].to == to &&
+		    group->steps[i].wait == wait)
 			return i;
 	if (i == STEPS_PER_GROUP)
 		return STEPS_PER_GROUP - 1;
 	group->steps[i].from = from;
 	group->steps[i].to = to;
+	group->steps[i].wait = wait;
 	group->nr_steps++;
 	return i;
 }
@@ -231,9 +260,41 @@ static void group_widen(struct steps_group *group, enum stage from, enum stage t
 	group->to = to > group->to ? to : group->to;
 }
 
+/* Adds to its place in the group, and to the sums of I/Os with this total. */
+static void group_add(struct steps_group *group, uint64_t total, const struct moment *to,
+		      enum io_wait wait, uint64_t ns)
+{
+	size_t step = group_step(group, to[-1].stage, to->stage, wait);
+
+	hist__add(&group->steps[step].hist, ns, 0);
+	group->tails[hist_slot(total)][step] += ns;
+}
+
+/*
+ * Cuts the named waits out of Q2G and returns the rest, which is the time before the first one. A
+ * wait lasts until the next one begins; one that cannot be in the step is ignored.
+ */
+static uint64_t group_add_waits(struct steps_group *group, uint64_t total, const struct moment *got,
+				const struct io_stages *s)
+{
+	uint64_t until = got->ns - got[-1].ns; /* since the submission */
+
+	for (int i = IO_WAITS - 1; i >= 0; i--) {
+		enum io_wait wait = io_wait__cause(s->waits[i]);
+		uint64_t from = io_wait__ns(s->waits[i]);
+
+		if (wait == IO_WAIT_NONE || wait == IO_WAIT_HELD || from > until)
+			continue;
+		group_add(group, total, got, wait, until - from);
+		until = from;
+	}
+	return until;
+}
+
 int steps__add(struct steps *steps, int32_t device, const struct io_record *record,
 	       enum steps_at at)
 {
+	const struct io_stages *stages = io_record__stages(record);
 	struct moment m[NR_STAGES];
 	size_t nr = stage__moments(record, at, m);
 	struct steps_group *group;
@@ -248,11 +309,11 @@ int steps__add(struct steps *steps, int32_t device, const struct io_record *reco
 	group_widen(group, m[0].stage, m[nr - 1].stage);
 	hist__add(&group->total, total, record->bytes);
 	for (size_t i = 1; i < nr; i++) {
-		size_t step = group_step(group, m[i - 1].stage, m[i].stage);
 		uint64_t ns = m[i].ns - m[i - 1].ns;
 
-		hist__add(&group->steps[step].hist, ns, 0);
-		group->tails[hist_slot(total)][step] += ns;
+		if (stages && m[i - 1].stage == STAGE_QUEUED && m[i].stage == STAGE_GOT)
+			ns = group_add_waits(group, total, &m[i], stages);
+		group_add(group, total, &m[i], IO_WAIT_NONE, ns);
 	}
 	return 0;
 }
@@ -262,7 +323,8 @@ static void group_merge(struct steps_group *into, const struct steps_group *from
 	hist__merge(&into->total, &from->total);
 	group_widen(into, from->from, from->to);
 	for (size_t i = 0; i < from->nr_steps; i++) {
-		size_t step = group_step(into, from->steps[i].from, from->steps[i].to);
+		size_t step = group_step(into, from->steps[i].from, from->steps[i].to,
+					 from->steps[i].wait);
 
 		hist__merge(&into->steps[step].hist, &from->steps[i].hist);
 		for (size_t slot = 0; slot < HIST_CELLS; slot++)
@@ -321,7 +383,8 @@ static int step_rank(const struct step *step)
 {
 	int late = step->to == STAGE_AGAIN && step->from == STAGE_ISSUED;
 
-	return (int)step->to * 64 + late * 64 + (int)step->from * 2 + late;
+	return ((int)step->to * 64 + late * 64 + (int)step->from * 2 + late) * NR_IO_WAITS +
+	       (int)step->wait;
 }
 
 /* Few, and nearly sorted; each step's place in the tails moves with it. */

@@ -2,7 +2,8 @@
 /*
  * steps.h: where did the time of commands go? A command passes events, called stages; the time
  * between two passed stages is a step. Each step begins where the one before ended, so the steps of
- * a command add up to its total, whatever stages it skipped. Per device and operation: a
+ * a command add up to its total, whatever stages it skipped. Waits before the request that the
+ * kernel names are steps of their own, cut out of Q2G. Per device and operation: a
  * distribution for each step, and its share in the slowest commands.
  */
 #ifndef IOSONAR_ANALYSE_STEPS_H
@@ -16,6 +17,7 @@
 
 /* In the order in which a command passes them, with blktrace's letters where they exist. */
 enum stage {
+	STAGE_HELD,	/* H: io.max held the bio back */
 	STAGE_QUEUED,	/* Q: the bio was submitted */
 	STAGE_GOT,	/* G: it got a request */
 	STAGE_FLUSHED,	/* F: the flush that it waited for had ended */
@@ -61,11 +63,15 @@ static inline uint32_t stage__bits(enum stage from, enum stage to)
 /* "Q2G" into buf[4]; what happens in that step, in words. */
 const char *step__name(enum stage from, enum stage to, char buf[4]);
 const char *step__words(enum stage from, enum stage to);
+/* The same of a wait that the kernel names, which is a part of Q2G: "tag", "waits for a tag". */
+const char *wait__name(enum io_wait wait);
+const char *wait__words(enum io_wait wait);
 
-enum { STEPS_PER_GROUP = 16 }; /* different steps of one device and operation */
+enum { STEPS_PER_GROUP = 24 }; /* different steps of one device and operation */
 
 struct step {
 	enum stage from, to;
+	enum io_wait wait; /* what a part of it waited for; IO_WAIT_NONE: the rest, or all of it */
 	struct hist hist;
 };
 

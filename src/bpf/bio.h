@@ -11,6 +11,13 @@
 
 enum { BIO_MOST_MERGED = 256 };
 
+/* queue_wait.h: what it waited for. Not static: the verifier checks each function once. */
+__u32 tasks_waiting = 0; /* entries of tasks in the table of waits */
+int bio_was_held(__u64 bio);
+int bio_ends_wait(__u64 bio);
+int bio_shares_wait(__u64 front, __u64 whole);
+int bio_forgets_wait(__u64 bio);
+
 inline_always struct io_bio *bio_at(const struct tables *t, __u32 at)
 {
 	void *bios = t->told ? table_address(IO_TABLE_BIOS) : t->bios;
@@ -58,7 +65,7 @@ inline_always struct io_bio *bio_take(const struct tables *t, const void *bio)
 		bool same = cell->key == (__u64)bio;
 
 		if (same)
-			cell->busy = 1;
+			cell->busy = BIO_BUSY;
 		cell_release(&cell->claim, mine);
 		if (same)
 			return cell;
@@ -70,8 +77,10 @@ inline_always struct io_bio *bio_take(const struct tables *t, const void *bio)
 			continue;
 		if (!fresh(cell->busy)) {
 			cell->key = (__u64)bio;
-			cell->busy = 1;
+			cell->busy = BIO_BUSY;
 			cell_release(&cell->claim, mine);
+			if (setting_of(t, waits))
+				bio_was_held(cell->key);
 			return cell;
 		}
 		cell_release(&cell->claim, mine);
@@ -197,8 +206,11 @@ inline_always int bio_got_request(const void *bio)
 	const struct tables t = the_tables();
 	struct io_bio *cell = bio_find(&t, bio);
 
-	if (cell)
-		cell->got_ns = now;
+	if (!cell)
+		return 0;
+	cell->got_ns = now;
+	if (told(waits) && fresh(tasks_waiting))
+		bio_ends_wait(cell->key);
 	return 0;
 }
 
@@ -228,26 +240,30 @@ inline_always int bio_was_split(struct bio *front)
 	cell->is_part = 1;
 	cell->above = parent->key;
 	add_to(parent->nr_parts, 1);
+	if (parent->busy == BIO_WAITED)
+		bio_shares_wait(cell->key, parent->key);
 	return 0;
 }
 
 /*
  * A bio, or a part of one, ended. Returns the cell of the bio that ended with it; NULL: parts of it
  * are still in flight. Parts and whole may end on two CPUs at once: the holder of the whole's claim
- * decides.
+ * decides. waited: it has an entry in the table of waits.
  */
-inline_always struct io_bio *bio_whole_ended(const struct tables *t, struct io_bio *cell)
+inline_always struct io_bio *bio_whole_ended(const struct tables *t, struct io_bio *cell,
+					     bool *waited)
 {
 	struct io_bio *whole = cell->is_part ? bio_find(t, (void *)cell->above) : cell;
 	__u32 mine = bpf_get_smp_processor_id() + 1;
 	bool held, ended;
 
 	if (cell->is_part)
-		cell->busy = 0;
+		cell->busy = BIO_ENDED;
 	if (!whole)
 		return 0;
+	*waited = whole->busy == BIO_WAITED;
 	if (whole == cell && !fresh(cell->nr_parts)) {
-		cell->busy = 0;
+		cell->busy = BIO_ENDED;
 		return cell;
 	}
 	held = cell_hold(&whole->claim, mine);
@@ -257,7 +273,7 @@ inline_always struct io_bio *bio_whole_ended(const struct tables *t, struct io_b
 		whole->is_ended = 1;
 	ended = fresh(whole->is_ended) && !fresh(whole->nr_parts);
 	if (ended)
-		whole->busy = 0;
+		whole->busy = BIO_ENDED;
 	if (held)
 		cell_release(&whole->claim, mine);
 	return ended ? whole : 0;

@@ -6,6 +6,7 @@
  * devices, nor the time before the command is built. Each event has two programs: for pointers that
  * the verifier knows and for plain ones.
  */
+#include <linux/ptrace.h>
 #include "bpf/cost.h"
 #include "bpf/file.h"
 #include "bpf/ladder.h"
@@ -174,6 +175,57 @@ PLAIN_PROGRAM(block_rq_complete, io_bios_forget, request_bios_forget(FIRST, ctx-
 /* These two only with bios; the first is attached before the programs that end the command. */
 PLAIN_PROGRAM(block_rq_complete, io_bios_end, request_bios_end(FIRST, ctx->args[1], ctx->args[2]))
 PLAIN_PROGRAM(block_bio_complete, io_bio_ended, bio_ended(FIRST, SECOND))
+
+/* ---- waits before the request: functions that run only if an I/O waits ---- */
+
+#define WAIT_PROGRAM(name, ...)                     \
+	SEC("kprobe") int name(struct pt_regs *ctx) \
+	{                                           \
+		return __VA_ARGS__;                 \
+	}
+
+/* A queue of tasks in a bitmap of tags: it has eight (SBQ_WAIT_QUEUES). */
+inline_always bool is_queue_of_tags(__u64 head, struct wait_queue_entry *entry)
+{
+	struct sbq_wait *wait = (void *)entry - bpf_core_field_offset(struct sbq_wait, wait);
+	__u64 queues = (__u64)BPF_CORE_READ(wait, sbq, ws);
+
+	return queues && head - queues < 8 * bpf_core_type_size(struct sbq_wait_state);
+}
+
+/*
+ * A task goes to sleep until others wake it one by one: in rq_qos_wait, for writeback throttling or
+ * for io.latency, which differ in what it calls; in blk_mq_get_tag; in other places of the kernel.
+ */
+inline_always int task_goes_to_sleep(__u64 head, struct wait_queue_entry *entry)
+{
+	struct rq_qos_wait_data *data;
+	__u64 asks;
+
+	if ((__u64)BPF_CORE_READ(entry, func) != settings.qos_wake)
+		return !settings.tag_event && is_queue_of_tags(head, entry)
+			       ? task_begins_wait(IO_WAIT_TAG)
+			       : 0;
+	data = (void *)entry - bpf_core_field_offset(struct rq_qos_wait_data, wq);
+	asks = (__u64)BPF_CORE_READ(data, cb);
+	return task_begins_wait(settings.iolatency_asks && asks == settings.iolatency_asks
+					? IO_WAIT_IOLATENCY
+					: IO_WAIT_WBT);
+}
+
+inline_always int iocost_ends_wait(void *entry)
+{
+	struct iocg_wait *wait = entry - bpf_core_field_offset(struct iocg_wait, wait);
+
+	return bio_begins_wait((__u64)BPF_CORE_READ(wait, bio), IO_WAIT_IOCOST);
+}
+
+WAIT_PROGRAM(io_wait_held, bio_is_held(PT_REGS_PARM1(ctx)))
+WAIT_PROGRAM(io_wait_frozen, bio_begins_wait(PT_REGS_PARM2(ctx), IO_WAIT_FROZEN))
+WAIT_PROGRAM(io_wait_iocost, iocost_ends_wait((void *)PT_REGS_PARM1(ctx)))
+WAIT_PROGRAM(io_wait_sleep, task_goes_to_sleep(PT_REGS_PARM1(ctx), (void *)PT_REGS_PARM2(ctx)))
+/* Where the kernel has the event. */
+PLAIN_PROGRAM(block_rq_tag_wait, io_wait_tag, task_begins_wait(IO_WAIT_TAG))
 
 /* Rare events from here on: plain pointers suffice. */
 

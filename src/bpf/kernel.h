@@ -294,6 +294,35 @@ struct request___rq_disk {
 	struct gendisk *rq_disk;
 };
 
+/* A task that waits in rq_qos_wait, and a bio that waits for io.cost. */
+struct wait_queue_entry {
+	void *func;
+};
+
+struct rq_qos_wait_data {
+	struct wait_queue_entry wq;
+	void *cb;
+};
+
+struct sbq_wait_state {
+	int pad_; /* none of its fields is read, only its size */
+};
+
+struct sbitmap_queue {
+	struct sbq_wait_state *ws;
+};
+
+/* A task that waits for a tag. */
+struct sbq_wait {
+	struct sbitmap_queue *sbq;
+	struct wait_queue_entry wait;
+};
+
+struct iocg_wait {
+	struct wait_queue_entry wait;
+	struct bio *bio;
+};
+
 /* The registers of user space. */
 #if defined(__TARGET_ARCH_x86) || defined(__x86_64__)
 struct pt_regs___user {

@@ -2,8 +2,9 @@
 /*
  * ladder.h: an NVMe command's stages in times alone, as `layers` needs for every command: setup,
  * completion, end of the request, as in life.h, but only for the usual command: known queue and
- * operation, one attempt, one bio, no flush around it, no error. All others go to life.h, in
- * functions that the verifier checks separately, so that they cost the usual command no register.
+ * operation, one attempt, one bio, no flush around it, no named wait, no error. All others go to
+ * life.h, in functions that the verifier checks separately, so that they cost the usual command no
+ * register.
  *
  * The times go into a ring of cells that user space maps, a fifth of a kernel ring's instructions.
  * A program that finds the ring full, or held by a program that it interrupted, hands its command
@@ -163,13 +164,13 @@ inline_always void ladder_fill(struct io_ladder *to, const struct io_slot *slot,
 inline_always bool ladder_ends(const struct tables *t, struct io_slot *slot, const void *bio,
 			       __u64 cpu, __u64 now)
 {
-	struct io_bio *its = bio_find(t, bio);
+	struct io_bio *its = bio_cell(t, bio);
 	struct io_slot_stages *stages;
 	struct io_ladders *ring;
 	struct io_ladder *cell;
 	__u64 first_ns, end_ns;
 
-	if (!its || cpu >= told(nr_cpus))
+	if (!its || its->busy != BIO_BUSY || cpu >= told(nr_cpus))
 		return false;
 	first_ns = slot->first_ns;
 	end_ns = slot->last_ns;
@@ -187,7 +188,7 @@ inline_always bool ladder_ends(const struct tables *t, struct io_slot *slot, con
 	stages_empty(stages);
 	slot->completed++;
 	slot->state = IO_IDLE;
-	its->busy = 0;
+	its->busy = BIO_ENDED;
 	return true;
 }
 

@@ -25,8 +25,11 @@ __attribute__((noinline)) int bio_forget(__u64 bio)
 	const struct tables t = tables_of(0, bios, 0);
 	struct io_bio *cell = bios ? bio_find(&t, (void *)bio) : 0;
 
-	if (cell)
-		cell->busy = 0;
+	if (!cell)
+		return 0;
+	if (cell->busy == BIO_WAITED)
+		bio_forgets_wait(bio);
+	cell->busy = BIO_ENDED;
 	return 0;
 }
 
@@ -98,8 +101,10 @@ inline_always int request_complete(const struct tables *t, struct request *rq, _
 		bpf_core_read(&address, sizeof(address), &bio->bi_next);
 		o.nr_bios += bios_forget(address);
 	}
-	if (!settings.bios && bio)
+	if (!settings.bios && bio) {
 		o.bio = first = bio_find(t, bio);
+		o.waited = first && first->busy == BIO_WAITED;
+	}
 	slot = slot_find(t, rq);
 	if (slot &&
 	    (slot->state == IO_DONE || slot->state == IO_FAILED || slot->state == IO_PARKED)) {
@@ -117,7 +122,7 @@ inline_always int request_complete(const struct tables *t, struct request *rq, _
 	if (slot)
 		stages_empty(slot_stages(t, slot));
 	if (first)
-		first->busy = 0;
+		first->busy = BIO_ENDED;
 	return 0;
 }
 
@@ -173,7 +178,9 @@ __attribute__((noinline)) int bio_ends(__u64 rq, __u64 bio, __u64 now, __u32 sta
 	cell = bio_find(&t, (void *)bio);
 	if (!cell)
 		return 0;
-	cell = bio_whole_ended(&t, cell);
+	if (cell->is_part && cell->busy == BIO_WAITED)
+		bio_forgets_wait(bio);
+	cell = bio_whole_ended(&t, cell, &o.waited);
 	if (!cell)
 		return 0;
 	if (settings.dm_end)
@@ -244,8 +251,11 @@ inline_always int bio_forgotten(const struct request_queue *q, struct bio *bio)
 	const struct tables t = the_tables();
 	struct io_bio *cell = bio_find(&t, bio);
 
-	if (cell && !is_of_head(q, bio))
-		cell->busy = 0;
+	if (!cell || is_of_head(q, bio))
+		return 0;
+	if (cell->busy == BIO_WAITED)
+		bio_forgets_wait(cell->key);
+	cell->busy = BIO_ENDED;
 	return 0;
 }
 

@@ -7,6 +7,7 @@
 #define IOSONAR_BPF_SINK_H
 
 #include "bpf/bio.h"
+#include "bpf/queue_wait.h"
 #include "wire/io_stages.h"
 
 inline_always struct io_slot_more *slot_more(const struct tables *t, const struct io_slot *slot)
@@ -30,6 +31,7 @@ struct outcome {
 	__u64 done_ns;
 	const struct io_bio *bio; /* the request's first bio; NULL: unknown */
 	__u32 nr_bios;
+	bool waited; /* that bio has an entry in the table of waits */
 };
 
 inline_always void record_fill(struct io_record *r, const struct io_slot *slot,
@@ -67,6 +69,13 @@ inline_always void stages_without_details(struct record_with_stages *r, const st
 	__builtin_memset(&r->stages.file_nth, 0, 8);
 }
 
+inline_always void stages_waits(struct io_stages *s, const struct outcome *o)
+{
+	__builtin_memset(s->waits, 0, sizeof(s->waits));
+	if (settings.waits && o->waited && o->bio)
+		waits_fill(s, o->bio);
+}
+
 inline_always void stages_fill(const struct tables *t, struct record_with_stages *r,
 			       const struct io_slot *slot, const struct outcome *o)
 {
@@ -81,6 +90,7 @@ inline_always void stages_fill(const struct tables *t, struct record_with_stages
 	s->written_ns = o->bio ? mine->written_ns : 0;
 	r->record.flags |= RECORD_STAGES;
 	s->nr_bios = o->nr_bios;
+	stages_waits(s, o);
 	if (!settings.details) {
 		stages_without_details(r, o);
 		return;
@@ -208,6 +218,7 @@ inline_always void record_of_bio(const struct tables *t, const struct io_bio *bi
 	__builtin_memcpy(&r->stages.cgroup, &bio->cgroup, 32);
 	r->stages.file_nth = bio->file_nth;
 	stack_losses_count(bio->stack_losses);
+	stages_waits(&r->stages, o);
 	r->stages.issued_ns = bio->below_ns;
 	r->stages.reaped_ns = bio->back_ns;
 	r->stages.cpu = cpu;

@@ -106,6 +106,8 @@ void stages_block__add(struct stages_block *block, const struct io_record *recor
 	if (!block->nr || !row__is(&block->files[guess->file], &file))
 		guess->file = rows__find(&block->file_rows, file);
 	stages_add_times(block, record, s);
+	for (int i = 0; i < IO_WAITS; i++)
+		stages_set(block, STAGES_WAIT + i, s->waits[i]);
 	stages_set(block, STAGES_DEPTH, s->depth);
 	stages_set(block, STAGES_BIOS, s->nr_bios);
 	stages_set(block, STAGES_OWNER, guess->owner);
@@ -307,6 +309,8 @@ void stages_unblock__next(struct stages_unblock *unblock, const struct io_record
 	memset(stages->pad, 0, sizeof(stages->pad));
 	stages->kernel_stack = (uint32_t)file[2];
 	stages->user_stack = (uint32_t)(file[2] >> 32);
+	for (int i = 0; i < IO_WAITS; i++)
+		stages->waits[i] = stages_value(unblock, STAGES_WAIT + i);
 	stages->depth = (uint32_t)stages_value(unblock, STAGES_DEPTH);
 	stages->nr_bios = (uint16_t)stages_value(unblock, STAGES_BIOS);
 	if (file[2] && unblock->translation->id)

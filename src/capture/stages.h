@@ -32,7 +32,8 @@ enum stages_column_id {
 	STAGES_FILE = 91,
 	STAGES_FLUSHED = 92,
 	STAGES_WRITTEN = 93,
-	STAGES_END_VALUES,
+	STAGES_WAIT = 94, /* the waits, as they are: IO_WAITS columns */
+	STAGES_END_VALUES = STAGES_WAIT + IO_WAITS,
 
 	OWNER_CGROUP = 96,
 	OWNER_TID = 97,

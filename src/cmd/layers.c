@@ -20,8 +20,8 @@
 #include "view/steps_share.h"
 
 /*
- *  time dev     op    step what                      count    p50    p99  p99.9    max share  tail
- *   1.0 nvme0n1 read  D2K  device                     5312  163us  280us  511us 1.02ms  88.1  61.0
+ *  time dev     op    step      what                      count    p50    p99    max share  tail
+ *   1.0 nvme0n1 read  D2K       device                     5312  163us  280us 1.02ms  88.1  61.0
  */
 struct layers_row {
 	const char *span; /* "interval" or "total" */
@@ -74,8 +74,11 @@ static const struct column layers_columns[] = {
 	  .at = FIELD(time_s) },
 	{ "dev", "dev", CELL_TEXT, 7, "disk, or controller for admin commands", .at = FIELD(dev) },
 	{ "op", "op", CELL_TEXT, 5, "operation", .at = FIELD(op) },
-	{ "step", "step", CELL_TEXT, 4,
-	  "stages where the step begins and ends, e.g. Q2G; total: all steps", .at = FIELD(step) },
+	{ "step", "step", CELL_TEXT, 9,
+	  "stages where the step begins and ends, e.g. Q2G; or the wait before G: tag, wbt, "
+	  "iocost, "
+	  "iolatency, frozen",
+	  .at = FIELD(step) },
 	{ "what", "what", CELL_TEXT, 27, "description of the step", .at = FIELD(what), .drop = 1 },
 	{ "count", "count", CELL_COUNT, 7, "number of I/Os that made this step",
 	  .at = FIELD(count) },
@@ -114,7 +117,7 @@ const struct cmd cmd_layers = {
 	.objects = CMD_OBJECTS(&layers_rows, &session_ledger),
 	.run = layers_run,
 	.part = &layers_part,
-	.needs = NEED_IO | NEED_RINGS | NEED_STAGES,
+	.needs = NEED_IO | NEED_RINGS | NEED_STAGES | NEED_WAITS,
 };
 
 /* ---- rows ---- */
@@ -146,8 +149,11 @@ static void layers_show_group(struct layers *l, struct session *s, const struct 
 	row.op = op__word(g->kind, g->op, io_source__op_names(s), l->op_label, sizeof(l->op_label));
 	row.bytes = CELL_NO_NUMBER;
 	for (size_t i = 0; i < g->nr_steps; i++) {
-		row.step = step__name(g->steps[i].from, g->steps[i].to, l->step_label);
-		row.what = step__words(g->steps[i].from, g->steps[i].to);
+		enum io_wait wait = g->steps[i].wait;
+
+		row.step = wait ? wait__name(wait)
+				: step__name(g->steps[i].from, g->steps[i].to, l->step_label);
+		row.what = wait ? wait__words(wait) : step__words(g->steps[i].from, g->steps[i].to);
 		layers_measure(&g->steps[i].hist, &row);
 		row.share = steps_group__share(g, i);
 		row.tail = steps_group__tail_share(g, i, l->tail_per_10000);
@@ -239,6 +245,7 @@ static struct io_wants layers_wants(void *state, const struct options *options)
 		.filter = &options->filter,
 		.records = true,
 		.stages = true,
+		.waits = l->at != STEPS_OF_COMMAND || options->file.write,
 		.details = options->file.write || l->filter.only,
 		.bios = l->at == STEPS_OF_BIO,
 		.buffer_bytes = l->buffer.given ? l->buffer.value : 0,

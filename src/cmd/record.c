@@ -92,6 +92,7 @@ static struct io_wants record_wants(void *state, const struct options *options)
 		.split = r->split,
 		.troubles = true,
 		.stages = stages,
+		.waits = stages,
 		.details = stages,
 		.depths = stages,
 		.files = stages,

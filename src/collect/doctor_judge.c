@@ -95,6 +95,11 @@ static bool facts_probe_nvme(const struct doctor_facts *facts)
 	return !facts->tried[TRIAL_FENTRY] && !facts_module_is_closed(facts);
 }
 
+static bool facts_have_kprobes(const struct doctor_facts *facts)
+{
+	return !facts->tried[TRIAL_KPROBE];
+}
+
 static bool facts_probe_processes(const struct doctor_facts *facts)
 {
 	return !facts->tried[TRIAL_UPROBE];
@@ -128,6 +133,8 @@ static const struct loss {
 	  "names in processes of other users (requires CAP_SYS_PTRACE)" },
 	{ NEED_CONTROLLERS, facts_probe_nvme,
 	  "time-outs and states of controllers (requires kprobes)" },
+	{ NEED_WAITS, facts_have_kprobes,
+	  "names of waits before the request, all in Q2G (requires kprobes)" },
 	{ NEED_ACCESSES, facts_probe_functions, "accesses (requires fentry or kprobes)" },
 	{ NEED_TRACEPOINTS, facts_list_tracepoints, "tracepoints (tracefs is not readable)" },
 	{ NEED_ANY_FUNCTION, facts_probe_functions,

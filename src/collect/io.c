@@ -54,6 +54,8 @@ static int io_prepare(struct io *io)
 		err = io_prepare_files(io);
 	if (!err && io->wants.bios)
 		io_prepare_volumes(io);
+	if (!err && io->wants.waits)
+		io_prepare_waits(io);
 	err = err ?: io_load(io);
 	err = err ?: io_map_tables(io);
 	err = err ?: io_map_unwind(io);

@@ -27,6 +27,7 @@ struct io_wants {
 	bool records; /* one per command: io__records */
 	bool split;   /* and one when the command is built */
 	bool stages;  /* with records: struct io_stages behind each */
+	bool waits;   /* with stages: what an I/O waits for before it has a request, by name */
 	bool details; /* with stages: task, file and so on; otherwise times alone */
 	bool whole;   /* with stages: the submission and the end, not the events between */
 	bool owners;  /* tasks are the submitting ones; set when tasks are keys */
@@ -112,6 +113,7 @@ uint64_t io__bios_missed(const struct io *io); /* bios that found their table fu
 const struct io_stack *io__stack(const struct io *io, uint32_t number);
 /* The text for a record's inode and io_file_place: malloced, hostile; NULL: no memory. */
 char *io__file(const struct io *io, uint64_t inode, uint64_t place);
+uint64_t io__waits_missed(const struct io *io); /* named waits that found their table full */
 uint64_t io__files_missed(const struct io *io); /* lost to a full table of names */
 /* Stacks that could not be taken: another had their place; for other reasons. */
 void io__stack_losses(const struct io *io, uint64_t *taken, uint64_t *failed);

@@ -3,10 +3,11 @@
  * io_inside.h: what the files of the io collector share, bottom up: a file calls only those before
  * it in this list. io_want.c (what is wanted), io_tables.c (the mapped tables), io_settings.c
  * (settings of the programs), io_unwind.c (tables of user stacks), io_devices.c (which devices),
- * io_files.c (names of files), io_volumes.c (bios above others), io_programs.c (load, attach,
- * detach), io_sink.c (output of records), io_ladders.c (rings of times alone), io_events.c (of
- * controllers and disks), io_records.c (rings), io_hotplug.c (devices that appear and vanish),
- * io_budget.c (which commands are timed), io.c (the run).
+ * io_files.c (names of files), io_volumes.c (bios above others), io_waits.c (waits
+ * before the request), io_programs.c (load, attach, detach), io_sink.c (output of records),
+ * io_ladders.c (rings of times alone), io_events.c (of controllers and disks), io_records.c
+ * (rings), io_hotplug.c (devices that appear and vanish), io_budget.c (which commands are timed),
+ * io.c (the run).
  */
 #ifndef IOSONAR_COLLECT_IO_INSIDE_H
 #define IOSONAR_COLLECT_IO_INSIDE_H
@@ -30,6 +31,13 @@ struct io_table {
 struct io_volumes {
 	uint64_t dm_end; /* 0: unknown, or not wanted */
 	uint32_t clone_at, io_at, bio_at;
+};
+
+/* What names the waits before a request. */
+struct io_waits {
+	bool by_function;		   /* kprobes work */
+	bool by_event;			   /* the kernel has block_rq_tag_wait */
+	uint64_t qos_wake, iolatency_asks; /* addresses of functions; 0: unknown */
 };
 
 struct io {
@@ -58,6 +66,7 @@ struct io {
 	struct mounts mounts;	      /* with files, */
 	uint64_t senders[NR_SENDERS]; /* with files: addresses of functions */
 	struct io_volumes volumes;    /* with bios */
+	struct io_waits waits;	      /* all zeros: not wanted */
 	io_open_fn on_open;	      /* NULL: nothing wants the commands in flight */
 	void *on_open_arg;
 	io_record_fn on_record;
@@ -129,9 +138,15 @@ void io_publish_name(struct io *io, const struct device *device);
 void io_resolve_all(struct io *io);		 /* every device cell in use */
 int io_device_index(struct io *io, uint32_t nr); /* of a device cell, in the device list; -1 */
 
-/* io_files.c and io_volumes.c, before the programs are loaded */
+/* io_files.c, io_volumes.c and io_waits.c, before the programs are loaded */
 int io_prepare_files(struct io *io);
 void io_prepare_volumes(struct io *io);
+void io_prepare_waits(struct io *io);
+
+/* io_waits.c */
+bool io_names_waits(const struct io *io);
+void io_autoload_waits(const struct io *io);
+void io_attach_waits(struct io *io);
 
 /* io_programs.c */
 int io_load(struct io *io);

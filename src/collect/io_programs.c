@@ -51,6 +51,7 @@ static void io_autoload_stages(const struct io *io, bool nvme, bool block, bool 
 	bpf_program__set_autoload(s->progs.io_insert, between);
 	bpf_program__set_autoload(s->progs.io_nvme_issue, between && nvme);
 	bpf_program__set_autoload(s->progs.io_nvme_reap, between && nvme);
+	io_autoload_waits(io);
 }
 
 /* One of the three, if any: the second one measures itself, the third one also times only some. */
@@ -122,6 +123,7 @@ static int io_lend_tables(const struct io *io)
 
 	err = err ?: bpf_map__set_autocreate(s->maps.io_stacks, stacks);
 	err = err ?: bpf_map__set_autocreate(s->maps.io_stacks_sent, stacks);
+	err = err ?: bpf_map__set_autocreate(s->maps.io_waits, io_names_waits(io));
 	err = err ?: io_size_unwind(io);
 
 	if (!err && !io_knows_bios(io)) {
@@ -312,6 +314,8 @@ int io_attach(struct io *io)
 	int err = io_attach_all(io, io_stages);
 	bool block_now;
 
+	if (!err)
+		io_attach_waits(io);
 	if (!err && io__sees_nvme(io)) {
 		err = io_attach_all(io, io_nvme);
 		io->nvme_attached = !err;

@@ -203,6 +203,11 @@ uint64_t io__bios_missed(const struct io *io)
 	return io->skel->bss->counters.no_bio;
 }
 
+uint64_t io__waits_missed(const struct io *io)
+{
+	return io->skel->bss->counters.no_wait;
+}
+
 void io__stack_losses(const struct io *io, uint64_t *taken, uint64_t *failed)
 {
 	*taken = io->skel->bss->counters.stack_taken;

@@ -131,6 +131,10 @@ static void io_set_shape(struct io *io)
 	ro->swap_flag = k->swap_flag;
 	ro->metadata_flag = k->metadata_flag;
 	memcpy((void *)ro->senders, io->senders, sizeof(io->senders));
+	ro->waits = io_names_waits(io);
+	ro->tag_event = io->waits.by_event;
+	ro->qos_wake = io->waits.qos_wake;
+	ro->iolatency_asks = io->waits.iolatency_asks;
 	ro->dm_end = io->volumes.dm_end;
 	ro->dm_clone_at = io->volumes.clone_at;
 	ro->dm_io_at = io->volumes.io_at;

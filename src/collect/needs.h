@@ -22,6 +22,7 @@ enum need {
 	NEED_ACCESSES = 1 << 8,	     /* accesses to the page cache */
 	NEED_TRACEPOINTS = 1 << 9,   /* the kernel's list of its tracepoints */
 	NEED_ANY_FUNCTION = 1 << 10, /* functions, if an argument names one */
+	NEED_WAITS = 1 << 12,	     /* names of the waits before a request */
 };
 
 #endif

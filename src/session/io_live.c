@@ -99,13 +99,16 @@ static void io_live_take_ledger(struct session *s, uint64_t counted)
 static void io_live_tell_losses(struct session *s)
 {
 	uint64_t bios = io__bios_missed(io_live(s)->io), files = io__files_missed(io_live(s)->io),
-		 events = io__events_missed(io_live(s)->io);
+		 events = io__events_missed(io_live(s)->io),
+		 waits = io__waits_missed(io_live(s)->io);
 
 	if (bios)
 		log_warn("lost %" PRIu64 ": the table of bios was full", bios);
 	if (files)
 		log_note("%" PRIu64 " I/Os are shown by inode: the table of file names was full",
 			 files);
+	if (waits)
+		log_note("%" PRIu64 " waits have no name: their table was full", waits);
 	if (events)
 		log_warn("lost %" PRIu64
 			 " events of controllers or devices: buffer full or out of memory",

@@ -21,6 +21,7 @@ static void steps_share_put_group(struct byte_out *out, const struct steps_group
 	for (size_t i = 0; i < g->nr_steps; i++) {
 		byte_out__u8(out, (uint8_t)g->steps[i].from);
 		byte_out__u8(out, (uint8_t)g->steps[i].to);
+		byte_out__u8(out, (uint8_t)g->steps[i].wait);
 		share__put_hist(out, &g->steps[i].hist);
 	}
 	/* Only commands in a bucket of the total have tails there. */
@@ -61,6 +62,7 @@ static int steps_share_get_group(struct steps *part, struct byte_in *in)
 	for (size_t i = 0; i < g->nr_steps; i++) {
 		g->steps[i].from = byte_in__u8(in);
 		g->steps[i].to = byte_in__u8(in);
+		g->steps[i].wait = byte_in__u8(in);
 		share__take_hist(in, &g->steps[i].hist);
 	}
 	for (uint32_t slot = 0; slot < HIST_CELLS; slot++)
@@ -78,7 +80,8 @@ static bool steps_share_fits(const struct steps_group *into, const struct steps_
 		size_t at = 0;
 
 		while (at < into->nr_steps && (into->steps[at].from != group->steps[i].from ||
-					       into->steps[at].to != group->steps[i].to))
+					       into->steps[at].to != group->steps[i].to ||
+					       into->steps[at].wait != group->steps[i].wait))
 			at++;
 		nr += at == into->nr_steps;
 	}

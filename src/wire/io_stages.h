@@ -10,6 +10,33 @@
 #include "wire/file_id.h"
 #include "wire/io_record.h"
 
+/*
+ * A wait before the request that the kernel names, as it began: the distance from the submission
+ * to its begin in ns << 8 | its cause. It lasts until the next one begins, or until the I/O has a
+ * request. IO_WAIT_HELD began before the submission and ended with it.
+ */
+enum io_wait {
+	IO_WAIT_NONE,
+	IO_WAIT_HELD,	   /* held back by io.max: blk-throttle */
+	IO_WAIT_FROZEN,	   /* the queue was frozen, or its device suspended */
+	IO_WAIT_IOCOST,	   /* io.cost */
+	IO_WAIT_IOLATENCY, /* io.latency */
+	IO_WAIT_WBT,	   /* writeback throttling */
+	IO_WAIT_TAG,	   /* all tags were in use */
+	NR_IO_WAITS,
+};
+enum { IO_WAITS = 2 }; /* that a record names; the time of a third is in the one before it */
+
+static inline enum io_wait io_wait__cause(__u64 wait)
+{
+	return (wait & 0xff) < NR_IO_WAITS ? (enum io_wait)(wait & 0xff) : IO_WAIT_NONE;
+}
+
+static inline __u64 io_wait__ns(__u64 wait)
+{
+	return wait >> 8;
+}
+
 struct io_stages {
 	__u64 queued_ns;   /* its first bio was submitted: block_bio_queue */
 	__u64 got_ns;	   /* that bio got a request: block_getrq */
@@ -35,8 +62,9 @@ struct io_stages {
 	__u16 nr_bios;
 	__u8 file_nth; /* among the files that had this inode, from 0; or FILE_UNNAMED */
 	__u8 pad[7];
+	__u64 waits[IO_WAITS]; /* see enum io_wait, in the order of their begin; 0: none */
 };
-_Static_assert(sizeof(struct io_stages) == 112, "no holes");
+_Static_assert(sizeof(struct io_stages) == 128, "no holes");
 
 /* The largest record. */
 struct record_with_stages {

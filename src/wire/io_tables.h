@@ -115,10 +115,16 @@ _Static_assert(sizeof(struct io_slot_stages) == sizeof(struct io_slot), "one off
  * A bio from its submission to its end, found by its address among eight cells. Addresses are soon
  * reused: a free cell keeps its key until another bio needs it.
  */
+enum io_bio_state {
+	BIO_ENDED,
+	BIO_BUSY,
+	BIO_WAITED, /* busy, and the table of waits has an entry of it */
+};
+
 struct io_bio {
 	/* First: an atomic addition at an offset costs two instructions more. */
 	__u32 claim; /* held while a cell changes its bio, or its parts are counted */
-	__u8 busy;   /* it has not ended */
+	__u8 busy;   /* enum io_bio_state */
 	__u8 op;
 	__u8 is_part;  /* it was cut off the front of `above` */
 	__u8 is_ended; /* it ended, but parts of it have not */
@@ -385,6 +391,8 @@ struct io_settings {
 	__u64 wanted_ops[4][4];	   /* a bit per operation, by kind */
 	__u64 min_ns;		   /* --min */
 	__u64 senders[NR_SENDERS]; /* 0: not known, or not there */
+	__u64 qos_wake;		   /* what wakes a task that rq_qos_wait lets wait; 0: unknown */
+	__u64 iolatency_asks;	   /* what it calls for io.latency; 0: this kernel has none */
 	__u64 dm_end;		   /* what ends a bio that dm made; 0: not needed */
 	__u64 zoom_min_us;
 	__u64 user_mask;  /* bits of a user address; those above sign it */
@@ -438,6 +446,8 @@ struct io_settings {
 	__u8 split;	     /* another record at submit */
 	__u8 stages;	     /* records have stages, */
 	__u8 owners;	     /* tasks are those that submitted the first bio, where known */
+	__u8 waits;	     /* and name waits before the request, */
+	__u8 tag_event;	     /* of which the kernel tells those for tags */
 	__u8 details;	     /* stages tell who asked for what; else times alone */
 	__u8 kernel_stacks, user_stacks; /* where bios are submitted */
 	__u8 depths;			 /* commands in flight are counted by device */
@@ -511,6 +521,7 @@ struct io_counters {
 	__u64 no_bio;	      /* bios that found no cell: commands without stages */
 	__u64 parked;	      /* errors that a retry may follow; counted with records only */
 	__u64 no_file;	      /* bios of files whose names did not fit */
+	__u64 no_wait;	      /* waits that found the table of waits full: they have no name */
 };
 
 /*

@@ -63,6 +63,10 @@ static const struct feature {
 	{ "preflush_flag", 1 << 18, "stages" },
 	{ "flush_flags", 3 << 17, "stages" },
 	{ "details", 1, "stages" },
+	{ "waits", 1, "stages" },
+	{ "tag_event", 1, "waits" },
+	{ "qos_wake", 0xffff800080010000, "waits" },
+	{ "iolatency_asks", 0xffff800080020000, "waits" },
 	{ "stages_at", .size = true },
 	{ "bio_mask", .size = true },
 	{ "bios", 1, "stages" },
@@ -369,7 +373,7 @@ static bool is_loaded(const struct bpf_program *program, const struct setting *s
 						 "io_block_issue_s", NULL };
 	static const char *const of_stages[] = {
 		"io_bio",	"io_request",	     "io_ladder",     "io_insert", "io_nvme_issue",
-		"io_nvme_reap", "io_nvme_cancelled", "io_nvme_async", NULL
+		"io_nvme_reap", "io_nvme_cancelled", "io_nvme_async", "io_wait_",  NULL
 	};
 	const char *name = bpf_program__name(program);
 

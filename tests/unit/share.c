@@ -57,6 +57,7 @@ static struct record_with_stages some_io(uint64_t i)
 	io.stages.inserted_ns = noise >> 5 & 1 ? io.stages.queued_ns + 300 : 0;
 	io.stages.issued_ns = io.record.first_ns + (noise >> 20) % 500;
 	io.stages.done_ns = io.record.end_ns + (noise >> 30) % 700;
+	io.stages.waits[noise >> 40 & 1] = (noise >> 41) % 120 << 8 | (noise >> 50) % NR_IO_WAITS;
 	return io;
 }
 

@@ -141,6 +141,56 @@ static uint64_t sum_of_steps(const struct steps_group *g)
 	return sum;
 }
 
+static uint64_t sum_of(const struct steps_group *g, enum io_wait wait, enum stage to)
+{
+	for (size_t i = 0; i < g->nr_steps; i++)
+		if (g->steps[i].wait == wait && g->steps[i].to == to)
+			return g->steps[i].hist.sum_ns;
+	return 0;
+}
+
+static __u64 wait_at(uint64_t ns, enum io_wait wait)
+{
+	return ns << 8 | wait;
+}
+
+/* Q2G of 1000 ns, of which 200 have no name, 500 are writeback throttling and 300 a tag. */
+static void test_waits(void)
+{
+	struct whole w = nvme_read();
+	struct steps steps = { 0 };
+	const struct steps_group *g;
+
+	w.s.queued_ns -= 990;
+	w.s.waits[0] = wait_at(200, IO_WAIT_WBT);
+	w.s.waits[1] = wait_at(700, IO_WAIT_TAG);
+	is_path(&w, STEPS_OF_REQUEST, "Q2G G2I I2S S2D D2K K2N N2C ", "named waits are no stages");
+	steps__add(&steps, 0, &w.r, STEPS_OF_REQUEST);
+	steps__sort(&steps);
+	g = steps.groups[0];
+	is_u64(sum_of(g, IO_WAIT_NONE, STAGE_GOT), 200, "before the first wait");
+	is_u64(sum_of(g, IO_WAIT_WBT, STAGE_GOT), 500, "a wait lasts until the next one");
+	is_u64(sum_of(g, IO_WAIT_TAG, STAGE_GOT), 300, "the last until the request");
+	is_u64(sum_of_steps(g), g->total.sum_ns, "together they are the whole");
+	ok(g->steps[0].wait == IO_WAIT_NONE && g->steps[1].wait == IO_WAIT_WBT &&
+		   g->steps[2].wait == IO_WAIT_TAG && g->steps[3].to == STAGE_INSERTED,
+	   "in their order");
+	is_str(wait__name(IO_WAIT_TAG), "tag", "by name");
+	w.s.waits[0] = wait_at(4, IO_WAIT_HELD);
+	is_path(&w, STEPS_OF_REQUEST, "H2Q Q2G G2I I2S S2D D2K K2N N2C ", "held back by io.max");
+	is_path(&w, STEPS_OF_COMMAND, "S2D D2K K2N ", "not its command");
+	steps__add(&steps, 0, &w.r, STEPS_OF_REQUEST);
+	is_u64(sum_of(g, IO_WAIT_NONE, STAGE_QUEUED), 4, "before its submission");
+	is_u64(sum_of_steps(g), g->total.sum_ns, "and in the whole");
+	ok(g->from == STAGE_HELD, "which begins there");
+	w.s.waits[0] = wait_at(5000, IO_WAIT_TAG);
+	w.s.waits[1] = wait_at(10, 250);
+	steps__add(&steps, 1, &w.r, STEPS_OF_REQUEST);
+	is_u64(sum_of(steps.groups[1], IO_WAIT_NONE, STAGE_GOT), 1000,
+	       "one that cannot be, and one of an unknown cause, are none");
+	steps__free(&steps);
+}
+
 static uint64_t seed = 0x9e3779b97f4a7c15ULL;
 
 static uint64_t random_below(uint64_t n)
@@ -160,6 +210,8 @@ static struct whole muddle(void)
 	for (int i = 0; i < 6; i++)
 		if (!random_below(3))
 			stamps[i] = random_below(2) ? 0 : 900 + random_below(300);
+	for (int i = 0; i < IO_WAITS; i++)
+		w.s.waits[i] = random_below(3) ? 0 : random_below(20) << 8 | random_below(9);
 	w.r.kind = random_below(2) ? IO_NVME : IO_BLOCK;
 	w.r.attempts = (uint8_t)(1 + random_below(2));
 	w.r.last_ns = 1030 + random_below(20);
@@ -300,6 +352,7 @@ int main(void)
 	test_paths();
 	test_flushes();
 	test_volume();
+	test_waits();
 	test_sums();
 	test_tail();
 	test_merged_tail();
