@@ -51,7 +51,9 @@ static void dot_put_step(struct session *s, const struct steps_group *g, uint32_
 {
 	const struct step *step = &g->steps[nr];
 	char mean[16], p50[16], p99[16], counts[64], times[80];
-	struct dot_label label = { .lines = { step__words(step->from, step->to), counts, times },
+	struct dot_label label = { .lines = { step->wait ? wait__words(step->wait)
+							 : step__words(step->from, step->to),
+					      counts, times },
 				   .nr = 3 };
 
 	snprintf(counts, sizeof(counts), "%" PRIu64 ", %.1f%% of the time", step->hist.count,

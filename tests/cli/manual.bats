@@ -217,7 +217,7 @@ views="latency top trace layers slow stacks errors inflight pattern cache $event
 # The step that each event of the pictures begins, and every step it names, is one that the page explains.
 @test "the steps of the path are in its table" {
 	path=$(section "$(page layers)" DESCRIPTION | grep -oE '^ +\|  [A-Z]2[A-Z]' | grep -oE '[A-Z]2[A-Z]')
-	same path "$(echo "$path" | tr '\n' ' ')" "Q2G G2F G2I I2S S2D D2K K2N N2C W2C Q2V V2E E2C "
+	same path "$(echo "$path" | tr '\n' ' ')" "H2Q Q2G G2F G2I I2S S2D D2K K2N N2C W2C Q2V V2E E2C "
 	for step in $path; do
 		section "$(page layers)" DESCRIPTION | grep '^\.It Li .* Ta ' | sed 's/ Ta .*//' | grep -qw "$step" || { echo "no $step"; return 1; }
 	done

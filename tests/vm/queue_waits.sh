@@ -45,8 +45,9 @@ none_but() {
 }
 
 # owns WITH WITHOUT CAUSE LEAST: of the time that the calls in WITH took longer than those in WITHOUT, at least LEAST ns.
-owns() {
-	added=$(($(callers "$1") - $(callers "$2")))
+owns() { owns_of "$@" $(($(callers "$1") - $(callers "$2"))); }
+owns_of() {
+	added=$5
 	mine=$(of "$1" "$3")
 	[ "$added" -ge "$4" ] && [ $((mine * 100)) -ge $((added * 95)) ] && [ $((mine * 10)) -le $((added * 11)) ]
 	ok $? "$1: at least 95 % of the added time" || grep '"span":"total"' "/tmp/$1" | cut -c1-260 | sed 's/^/# /'
@@ -86,7 +87,8 @@ if grep -q ' __bio_queue_enter$' /proc/kallsyms; then
 	layers flowing nullb0 read sh -c "$four" /dev/nullb0
 	none_but flowing none
 	layers frozen nullb0 read sh -c "$freezes$four" /dev/nullb0
-	owns frozen flowing frozen $slow_ns
+	# Of the I/Os' time: what freezes the queue takes the only CPU from the callers.
+	owns_of frozen flowing frozen $slow_ns $(($(of frozen Q2C) - $(of flowing Q2C)))
 else
 	skip "frozen" "this kernel asks each I/O whether its queue is frozen, in one function"
 fi

@@ -5,10 +5,11 @@
 # timeout: 120
 #
 # throttled: I/O that has to wait does so in the step where it was made to, and as long: a drive that takes 50 a second
-# (D2K), too few tags for all who ask (Q2G); a cgroup with io.max waits before Q, in no step.
+# (D2K), too few tags for all who ask (tag); a cgroup with io.max waits before Q (H2Q).
 
 dev=$(disk io0)
 set_scheduler "$dev" none
+total=Q2C
 rate=50 # commands per second; QEMU and io.max let those of 100 ms pass at once
 
 # drive_limit IOPS: by QEMU; 0: none.
@@ -32,16 +33,16 @@ watched() {
 	iosonar trace -r /tmp/cap -o json >/tmp/t 2>/tmp/err
 	ok $? "$name: trace -r exits 0" || note "$(cat /tmp/err)"
 	ios=$(column /tmp/t lat_ns | grep -c .)
-	is "$(step /tmp/l "$dev" read Q2C count)" "$ios" "$name: each of the $ios in both"
+	is "$(step /tmp/l "$dev" read $total count)" "$ios" "$name: each of the $ios in both"
 	span_ms=$(trace_commands /tmp/t start_ns lat_ns | awk 'NR == 1 { first = $1 } $1 + $2 > last { last = $1 + $2 }
 		END { printf "%d", (last - first) / 1000000 }')
-	note "$name: $ios in $span_ms ms; hundredths in Q2G $(waiting Q2G), in D2K $(waiting D2K), in all $(waiting Q2C)"
+	note "$name: $ios in $span_ms ms; hundredths in Q2G $(waiting Q2G), for a tag $(waiting tag), in D2K $(waiting D2K), in all $(waiting $total)"
 }
 
 # waiting STEP: how many were in that step at once, in the mean, in hundredths.
 waiting() { echo $(($(step /tmp/l "$dev" read "$1" sum_ns) / (span_ms * 10000))); }
 # share STEP [OF]: in percent of the time that the step OF took, of the whole if none is named.
-share() { echo $(($(step /tmp/l "$dev" read "$1" sum_ns) / ($(step /tmp/l "$dev" read "${2:-Q2C}" sum_ns) / 100))); }
+share() { echo $(($(step /tmp/l "$dev" read "$1" sum_ns) / ($(step /tmp/l "$dev" read "${2:-$total}" sum_ns) / 100))); }
 
 # longest_steps: of rows of slow, the name of each one's longest step.
 longest_steps() {
@@ -96,21 +97,22 @@ echo "$tags" >"/sys/block/$dev/queue/nr_requests"
 is "$ios" "$(fio_ios /tmp/f.json read)" "$name: as fio counts"
 as_set_up
 between "$(step /tmp/l "$dev" read D2K p50_ns)" 70000000 120000000 "$name: 80 ms in the device"
-between "$(share Q2G D2K)" 30 200 "$name: and up to as long before they get a request"
-between $(($(share Q2G) + $(share D2K))) 95 100 "$name: and nowhere else"
+between "$(share tag D2K)" 30 200 "$name: and up to as long before they get a request"
+between $(($(share tag) + $(share D2K))) 95 100 "$name: and nowhere else"
 drive_limit 0
 
 # By cgroup, and slower: the device's own time is to be little of it.
 name=io.max
 rate=25
+total=H2C
 group=/sys/fs/cgroup/throttled
 if echo +io >/sys/fs/cgroup/cgroup.subtree_control 2>/dev/null && mkdir -p $group &&
 	echo "$(cat "/sys/block/$dev/dev") riops=$rate" >$group/io.max 2>/dev/null; then
 	watched sh -c "echo \$\$ >$group/cgroup.procs; exec /usr/bin/dd if=/dev/$dev of=/dev/null bs=4k count=41 iflag=direct"
 	is "$ios" 41 "$name: every read"
 	as_set_up
-	between "$(waiting Q2C)" 0 50 "$name: but most of the time none is under way"
-	between "$(step /tmp/l "$dev" read Q2C p50_ns)" 1 10000000 "$name: the wait is in no step"
+	between "$(waiting H2Q)" 50 100 "$name: but most of the time one is held back"
+	between "$(step /tmp/l "$dev" read H2Q p50_ns)" 20000000 80000000 "$name: for nearly 40 ms each"
 	is "$(iosonar slow -r /tmp/cap --top 41 -o json 2>/dev/null | grep -c '"cgroup":"/throttled"')" 41 \
 		"$name: charged to the group"
 	rmdir $group
