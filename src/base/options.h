@@ -69,6 +69,7 @@ struct output_options {
 struct file_options {
 	const char *write; /* -w FILE */
 	const char *ring;  /* --ring DIR */
+	const char *host;  /* --host NAME */
 	const char *mode;  /* --mode 0640 */
 	bool zstd;
 	struct option_number size_bytes, files, last_ns; /* --size, --files, --last */

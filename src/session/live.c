@@ -199,7 +199,7 @@ static int live_open_ring(struct session *s)
 
 	if (!f->ring)
 		return 0;
-	origin__init(&origin);
+	origin__init(&origin, f->host);
 	origin__names(&origin, s->inside->alias, &names);
 	options.host = names.host;
 	options.boot_id = names.boot_id;

@@ -2,8 +2,11 @@
 #include "session/origin.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
+#include "base/log.h"
 #include "base/text.h"
 #include "capture/about.h"
 
@@ -24,12 +27,59 @@ static char *origin_command_line(char *buf, size_t size)
 	return buf;
 }
 
-void origin__init(struct origin *origin)
+/* ---- the name of the machine ---- */
+
+bool origin__is_name(const char *host)
 {
+	return host && *host && strlen(host) < ORIGIN_HOST;
+}
+
+/* The kernel gives its first UTS namespace this number (PROC_UTS_INIT_INO). */
+static bool origin_is_first(const char *namespace)
+{
+	char to[32];
+	ssize_t len = readlink(namespace, to, sizeof(to) - 1);
+
+	to[len < 0 ? 0 : len] = 0;
+	return !strcmp(to, "uts:[4026531838]");
+}
+
+/* In a container: where another name than its own can be found. */
+static const char *origin_node(char buf[ORIGIN_HOST])
+{
+	const char *told = getenv("NODE_NAME");
+
+	if (origin__is_name(told))
+		return told;
+	if (origin_is_first("/proc/1/ns/uts") &&
+	    text__read_line("/proc/1/root/etc/hostname", buf, ORIGIN_HOST) && *buf)
+		return buf;
+	return NULL;
+}
+
+static bool origin_is_contained(void)
+{
+	return !access("/proc/self/ns/uts", F_OK) && !origin_is_first("/proc/self/ns/uts");
+}
+
+void origin__init(struct origin *origin, const char *host)
+{
+	char buf[ORIGIN_HOST];
+
 	if (uname(&origin->host))
 		memset(&origin->host, 0, sizeof(origin->host));
+	if (!host && origin_is_contained()) {
+		host = origin_node(buf);
+		if (!host)
+			log_note_once("the capture names the host %s, as this container is called; "
+				      "--host NAME names another",
+				      origin->host.nodename);
+	}
+	snprintf(origin->name, sizeof(origin->name), "%s", host ? host : origin->host.nodename);
 	text__read_line("/proc/sys/kernel/random/uuid", origin->id, sizeof(origin->id));
 }
+
+/* ---- what a capture says ---- */
 
 /* Files of one boot still belong together. */
 void origin__names(const struct origin *origin, const struct alias *alias,
@@ -37,7 +87,7 @@ void origin__names(const struct origin *origin, const struct alias *alias,
 {
 	char as[ALIAS_NAME];
 
-	snprintf(names->host, sizeof(names->host), "%s", origin->host.nodename);
+	snprintf(names->host, sizeof(names->host), "%s", origin->name);
 	text__read_line("/proc/sys/kernel/random/boot_id", names->boot_id, sizeof(names->boot_id));
 	if (!alias)
 		return;

@@ -233,7 +233,7 @@ int recorder__new(const struct recorder_run *run, struct recorder **recorder)
 	if (!r)
 		return log_err(-ENOMEM, "out of memory");
 	r->run = *run;
-	origin__init(&r->origin);
+	origin__init(&r->origin, run->options->host);
 	err = recorder_open(r);
 	if (r->writer || (r->run.ring && !err)) /* it must be finished, even after a failure */
 		*recorder = r;

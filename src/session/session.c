@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/exit.h"
 #include "base/log.h"
+#include "session/origin.h"
 #include "session/source.h"
 
 /* ---- output ---- */
@@ -124,8 +125,14 @@ static int session_check_options(const struct session_view *view, const struct o
 		return log_err(-EINVAL, "--anonymous requires -r FILE");
 	if (f->key && !f->anonymous)
 		return log_err(-EINVAL, "--key requires --anonymous");
-	if ((f->zstd || f->mode) && !f->write && !f->ring)
-		return log_err(-EINVAL, "--%s requires -w FILE", f->zstd ? "zstd" : "mode");
+	if ((f->zstd || f->mode || f->host) && !f->write && !f->ring)
+		return log_err(-EINVAL, "--%s requires -w FILE",
+			       f->zstd	 ? "zstd"
+			       : f->mode ? "mode"
+					 : "host");
+	if (f->host && !origin__is_name(f->host))
+		return log_err(-EINVAL, "--host: expected a name of 1 to %d bytes",
+			       ORIGIN_HOST - 1);
 	if (!options__mode(f))
 		return log_err(-EINVAL, "--mode %s: expected octal permissions, e.g. 0640",
 			       f->mode);

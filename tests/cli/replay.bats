@@ -423,6 +423,8 @@ refused() {
 	refused "--when requires --last DURATION" record -w "$tmp/x" --when 'lat > 1s'
 	refused "--files requires --size SIZE or --last DURATION" record -w "$tmp/x" --files 2
 	refused "--zstd requires -w FILE" trace --zstd
+	refused "--host requires -w FILE" trace --host db7
+	refused "--host: expected a name of 1 to 255 bytes" trace -w "$tmp/x" --host "$(printf %0256d 0)"
 	refused "--size 1k: too small; give at least 64Ki" record -w "$tmp/x" --size 1k
 	[ ! -e "$tmp/x" ]
 }

@@ -242,6 +242,22 @@ check_last() {
 	is "$code $(records "$tmp/again")" "0 13" "what is older than --last is forgotten"
 }
 
+# The name of the machine: its own, the one that is given, and in a UTS namespace, as containers have one, what is known.
+check_host() {
+	run record -w "$tmp/h.cap" -- "$(reads 7)"
+	is "$(host_of)" "$(uname -n)" "a capture has the name of the machine"
+	run record -w "$tmp/h.cap" --host 'db 7' -- "$(reads 7)"
+	is "$(host_of)" "db 7" "--host NAME"
+	run latency -w "$tmp/h.cap" --host db8 -- "$(reads 7)"
+	is "$(host_of)" db8 "with -w of other commands, too"
+	unshare -u true 2>/dev/null || { skip "a container" "no UTS namespace can be made"; return; }
+	NODE_NAME=node9 unshare -u sh -c "hostname pod1; $IOSONAR record -d $name -w $tmp/h.cap -- $(reads 7)" >"$tmp/out" 2>"$tmp/err"
+	is "$(host_of) $(grep -c 'the capture names the host' "$tmp/err")" "node9 0" "a container that is told the node's name"
+	env -u NODE_NAME unshare -u -p -f --mount-proc sh -c "hostname pod1; $IOSONAR record -d $name -w $tmp/h.cap -- $(reads 7)" >"$tmp/out" 2>"$tmp/err"
+	is "$(host_of) $(grep -c 'the capture names the host pod1, as this container is called' "$tmp/err")" "pod1 1" "one that is not: it is said"
+}
+host_of() { "$IOSONAR" info -o json "$tmp/h.cap" | sed -n 's/.*"name":"host","text":"\([^"]*\)".*/\1/p'; }
+
 # ulimit -f ends a capture as a full disk does, and no signal ends the run.
 check_limit() {
 	ulimit -S -f 12
@@ -379,6 +395,7 @@ check_latency
 check_parts
 check_made
 check_full
+check_host
 check_killed
 check_last
 check_output

@@ -157,6 +157,8 @@ check_restart() {
 	rm -f "$tmp/ring"/*.cap
 	ring --size 1536Ki --files 5 -- "$(mixed 2003)"
 	is "$((10#$(number "$(ls "$tmp/ring"/*.cap)") - 10#$(number "$after")))" 1 "also when someone removed all files"
+	ring --size 1536Ki --files 5 --host 'db/7' -- "$(mixed 503)"
+	is "$(ls "$tmp/ring" | grep -c '^db_7\..*\.000001\.cap$') $(grep -c '"host":"db/7"' "$tmp/ring/manifest.jsonl")" "1 1" "--host: the name of the file and the manifest"
 	ring --size 1536Ki --files 5 --anonymous -- "$(mixed 503)"
 	is "$(ls "$tmp/ring" | grep -c "^host-[0-9a-f]*\.host-[0-9a-f]*\.000001\.cap$")" 1 "--anonymous: the name, too"
 }

@@ -14,7 +14,7 @@ disk='' home='' load=''
 clean() {
 	[ -n "$load" ] && kill "$load" 2>/dev/null
 	wait 2>/dev/null
-	[ -n "$home" ] && umount "$home"
+	[ -n "$home" ] && umount -l "$home"
 	[ -n "$disk" ] && losetup -d "$disk"
 	[ -n "$tmp" ] && rm -rf "$tmp"
 }
@@ -22,6 +22,16 @@ clean() {
 lose_power() { # lose_power DIR: XFS_IOC_GOINGDOWN without a flush; ext4 has the same
 	python3 -c 'import fcntl, os, struct, sys
 fcntl.ioctl(os.open(sys.argv[1], os.O_RDONLY), 0x8004587d, struct.pack("I", 2))' "$1"
+}
+
+# The recorder's deputy ends a moment after it.
+mount_again() {
+	local left=100
+	until umount "$home" 2>/dev/null; do
+		[ $((left -= 1)) -gt 0 ] || return 1
+		sleep 0.1
+	done
+	mount -o loop "$tmp/home" "$home"
 }
 
 start() {
@@ -52,9 +62,7 @@ one_loss() {
 	at=$(date +%s)
 	kill -9 "$pid" 2>/dev/null
 	wait "$pid" 2>/dev/null
-	sleep 0.3
-	umount "$home"
-	mount -o loop "$tmp/home" "$home" || wrong+="cannot mount again "
+	mount_again || wrong+="cannot mount again "
 	wrong+=$(damaged)
 	start
 	sleep 2
@@ -92,8 +100,7 @@ check_bound() {
 	at=$(date +%s)
 	kill -9 "$pid"
 	wait "$pid" 2>/dev/null
-	sleep 0.3
-	umount "$home" && mount -o loop "$tmp/home" "$home"
+	mount_again
 	sleep 2
 	start
 	sleep 2
