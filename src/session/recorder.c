@@ -451,8 +451,10 @@ int recorder__finish(struct recorder *r, uint64_t end_ns, const struct ledger *l
 	recorder_last_ledger(r, ledger, &last);
 	end_err = recorder_end_file(r, end_ns, "done", ledger || r->run.ring ? &last : NULL);
 	err = err ?: end_err;
-	if (r->run.ring && (!err || err == -ENOSPC))
-		err = ring__keep(r->run.ring) ?: ring__finish(r->run.ring) ?: err;
+	if (r->run.ring && (!err || err == -ENOSPC)) {
+		end_err = ring__keep(r->run.ring) ?: ring__finish(r->run.ring);
+		err = end_err ? end_err : err;
+	}
 	if (r->run.ring && err == -ENOSPC)
 		return 0; /* the ledger says it */
 	err = recorder_verdict(r, err);

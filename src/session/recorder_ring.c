@@ -107,8 +107,11 @@ static int recorder_ring_wait(struct recorder *r, int err)
 {
 	capture_writer__free(r->writer);
 	r->writer = NULL;
-	if (r->ring.has_file)
-		err = ring__drop(r->run.ring) ?: err;
+	if (r->ring.has_file) {
+		int drop_err = ring__drop(r->run.ring);
+
+		err = drop_err ? drop_err : err;
+	}
 	if (err != -ENOSPC)
 		return recorder_err(err);
 	if (!r->full)
