@@ -31,8 +31,8 @@ struct ring;
 
 /*
  * Before privileges are dropped: takes the directory, recovers what an earlier run left, removes
- * what is too much, and starts the deputy. Says what it found. Prints a message on error: -EBUSY:
- * another process records into this directory.
+ * files beyond the limits, and starts the deputy. Reports all of it. Prints a message on error:
+ * -EBUSY: another process records into this directory.
  */
 int ring__open(const struct ring_options *options, struct ring **ring);
 /* Bytes at which a file should end; the rest of its share is for its last block. */

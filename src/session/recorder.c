@@ -16,127 +16,7 @@
 #include "wire/io_stages.h"
 #include "wire/io_tables.h"
 
-/* ---- what a file says about itself ---- */
-
-static int recorder_put_number(struct recorder *r, const char *key, uint64_t number)
-{
-	char text[24];
-	struct capture_info info = { key, text };
-
-	snprintf(text, sizeof(text), "%" PRIu64, number);
-	return capture_writer__info(r->writer, &info, 1);
-}
-
-static int recorder_put_device(struct recorder *r, uint16_t number, const struct device *device)
-{
-	struct device as = *device; /* with its partitions */
-
-	if (r->run.alias)
-		alias__device(r->run.alias, &as);
-	return capture_writer__device(r->writer, number, &as);
-}
-
-/* Every device of the machine, in the order of its list, under numbers that no record has. */
-static int recorder_put_devices(struct recorder *r)
-{
-	const struct device_list *list = r->run.devices;
-	int err = 0;
-
-	for (; !err && r->nr_listed < list->nr && r->nr_listed < UINT16_MAX - RECORDER_NUMBERS;
-	     r->nr_listed++)
-		err = recorder_put_device(r, (uint16_t)(RECORDER_NUMBERS + r->nr_listed),
-					  &list->devices[r->nr_listed]);
-	return err;
-}
-
-static int recorder_put_text(struct recorder *r, enum glossary_kind kind, struct glossary_id id,
-			     const char *text)
-{
-	char *as = r->run.alias ? alias__text(r->run.alias, kind, id, text) : NULL;
-	int err = r->run.alias && !as ? -ENOMEM
-				      : capture_writer__text(r->writer, kind, id, as ? as : text);
-
-	free(as);
-	return err;
-}
-
-/* An id means nothing elsewhere, nor here when it is gone: its text, once in every part. */
-int recorder_meet_id(struct recorder *r, enum glossary_kind kind, uint64_t id, uint64_t and)
-{
-	const struct glossary_id whole = { { id, and} };
-	struct glossary_entry *entry = glossary__find(&r->met[kind], whole);
-	const char *text;
-
-	if (entry && entry->told == r->part + 1)
-		return 0;
-	entry = entry ? entry : glossary__add(&r->met[kind], whole, NULL);
-	if (!entry)
-		return r->met[kind].nr < GLOSSARY_MOST ? -ENOMEM : 0;
-	entry->told = r->part + 1;
-	text = r->run.text(r->run.arg, kind, whole);
-	return text ? recorder_put_text(r, kind, whole, text) : 0;
-}
-
-static int recorder_meet_ids(struct recorder *r, const struct io_record *record)
-{
-	const struct io_stages *s = io_record__stages(record);
-	int err = 0;
-
-	if (s->cgroup)
-		err = recorder_meet_id(r, GLOSSARY_CGROUPS, s->cgroup, 0);
-	if (!err && s->inode)
-		err = recorder_meet_id(r, GLOSSARY_FILES, s->inode,
-				       io_file_place(s->file_dev, s->file_nth));
-	if (!err && s->kernel_stack)
-		err = recorder_meet_id(r, GLOSSARY_STACKS, s->kernel_stack, 0);
-	if (!err && s->user_stack)
-		err = recorder_meet_id(r, GLOSSARY_STACKS, s->user_stack, record->pid);
-	return err;
-}
-
-int recorder_put_about(struct recorder *r)
-{
-	int err = origin__put(&r->origin, r->writer, r->run.alias);
-
-	err = err ?: recorder_put_number(r, CAPTURE_INFO_START, r->run.start_ns);
-	r->nr_listed = 0;
-	memset(r->known, 0, sizeof(r->known));
-	if (!err && r->run.op_names)
-		err = capture_writer__names(r->writer, CAPTURE_NAMES_BLOCK, r->run.op_names);
-	if (!err && r->run.devices)
-		err = recorder_put_devices(r);
-	if (!err && r->has_clock)
-		err = capture_writer__clock(r->writer, &r->clock);
-	return err;
-}
-
 /* ---- files ---- */
-
-static int recorder_make(void *recorder)
-{
-	const struct recorder *r = recorder;
-
-	return maker__open(r->run.maker, r->part);
-}
-
-/* The permission is missing for the file, not for tracing. */
-int recorder_err(int err)
-{
-	return err == -EACCES || err == -EPERM ? -EIO : err;
-}
-
-/* The first file is opened here while there are privileges: it may be /dev/stdout. */
-struct capture_options recorder_options(struct recorder *r, const char *path)
-{
-	return (struct capture_options){
-		.path = path,
-		.open = r->run.maker && (r->part || r->memory) ? recorder_make : NULL,
-		.open_arg = r,
-		.mode = options__mode(r->run.options),
-		.zstd_level = r->run.options->zstd ? RECORDER_ZSTD : 0,
-		.reserve_bytes = CAPTURE_RESERVE_BYTES,
-	};
-}
 
 /* A part of another run would be taken for one of this. */
 static int recorder_check_next(const struct recorder *r)
@@ -257,16 +137,6 @@ void recorder__free(struct recorder *r)
 
 /* ---- the run ---- */
 
-void recorder_close_file(struct recorder *r)
-{
-	r->nr_before += capture_writer__nr_records(r->writer);
-	r->bytes_before += capture_writer__bytes(r->writer);
-	r->nr_unwritten += capture_writer__nr_unwritten(r->writer);
-	capture_writer__free(r->writer);
-	r->writer = NULL;
-	r->part++;
-}
-
 static int recorder_next_part(struct recorder *r)
 {
 	int err = capture_writer__finish(r->writer, "continued", NULL, 0);
@@ -384,20 +254,6 @@ void recorder__lost(struct recorder *r, const char *reason, uint64_t nr)
 		capture_writer__lost(r->writer, reason, nr);
 }
 
-int recorder_end_file(struct recorder *r, uint64_t end_ns, const char *ended,
-		      const struct ledger *ledger)
-{
-	struct ledger_term terms[LEDGER_TERMS];
-	struct capture_count counts[LEDGER_TERMS];
-	size_t nr = ledger ? ledger__terms(ledger, terms) : 0;
-	/* Before the last block of records: the trailer must be last. */
-	int err = recorder_put_number(r, CAPTURE_INFO_END, end_ns);
-
-	for (size_t i = 0; i < nr; i++)
-		counts[i] = (struct capture_count){ terms[i].name, terms[i].value };
-	return capture_writer__finish(r->writer, ended, counts, nr) ?: err;
-}
-
 static void recorder_say(const struct recorder *r)
 {
 	const struct option_number *files = &r->run.options->files;
@@ -480,13 +336,6 @@ uint64_t recorder__bytes(const struct recorder *r)
 	if (r->memory)
 		return capture_memory__bytes(r->memory);
 	return r->bytes_before + (r->writer ? capture_writer__bytes(r->writer) : 0);
-}
-
-uint64_t recorder__nr_unwritten(const struct recorder *r)
-{
-	if (r->memory)
-		return 0;
-	return r->nr_unwritten + (r->writer ? capture_writer__nr_unwritten(r->writer) : 0);
 }
 
 uint64_t recorder__nr_lost(const struct recorder *r)

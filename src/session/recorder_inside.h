@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * recorder_inside.h: what the files of the recorder share: recorder.c (files and parts),
- * recorder_cache.c (page cache and calls), recorder_memory.c (--last), recorder_ring.c (--ring).
+ * recorder_inside.h: what the files of the recorder share: recorder.c (the run and its parts),
+ * recorder_file.c (one file), recorder_cache.c (page cache and calls), recorder_memory.c (--last),
+ * recorder_ring.c (--ring).
  */
 #ifndef IOSONAR_SESSION_RECORDER_INSIDE_H
 #define IOSONAR_SESSION_RECORDER_INSIDE_H
@@ -48,22 +49,29 @@ struct recorder {
 	struct recorder_ring ring;	 /* --ring */
 };
 
-/* ---- recorder.c ---- */
+/* ---- recorder_file.c: one file; it uses none of the others ---- */
 
 /* The permission is missing for the file, not for tracing. */
 int recorder_err(int err);
 struct capture_options recorder_options(struct recorder *r, const char *path);
+int recorder_put_number(struct recorder *r, const char *key, uint64_t number);
+int recorder_put_device(struct recorder *r, uint16_t number, const struct device *device);
+/* Those of the machine that the file lacks. */
+int recorder_put_devices(struct recorder *r);
 int recorder_put_about(struct recorder *r);
 /* An id means nothing elsewhere, nor here when it is gone: its text, once in every part. */
 int recorder_meet_id(struct recorder *r, enum glossary_kind kind, uint64_t id, uint64_t and);
-/* Said once: a full disk ends the file, any other error ends the run. */
-int recorder_verdict(struct recorder *r, int err);
-
+int recorder_meet_ids(struct recorder *r, const struct io_record *record);
 /* Completes the file: -ENOSPC: its end is in the reserve. */
 int recorder_end_file(struct recorder *r, uint64_t end_ns, const char *ended,
 		      const struct ledger *ledger);
 /* Counts what it has, and closes it. */
 void recorder_close_file(struct recorder *r);
+
+/* ---- recorder.c ---- */
+
+/* Said once: a full disk ends the file, any other error ends the run. */
+int recorder_verdict(struct recorder *r, int err);
 
 /* ---- recorder_memory.c ---- */
 
