@@ -12,7 +12,8 @@
 enum { BIO_MOST_MERGED = 256 };
 
 /* queue_wait.h: what it waited for. Not static: the verifier checks each function once. */
-__u32 tasks_waiting = 0; /* entries of tasks in the table of waits */
+__u32 tasks_waiting = 0; /* entries of tasks in the table of waits, */
+__u32 bios_held = 0;	 /* and of bios that are not submitted yet */
 int bio_was_held(__u64 bio);
 int bio_ends_wait(__u64 bio);
 int bio_shares_wait(__u64 front, __u64 whole);
@@ -79,7 +80,7 @@ inline_always struct io_bio *bio_take(const struct tables *t, const void *bio)
 			cell->key = (__u64)bio;
 			cell->busy = BIO_BUSY;
 			cell_release(&cell->claim, mine);
-			if (setting_of(t, waits))
+			if (setting_of(t, waits) && fresh(bios_held))
 				bio_was_held(cell->key);
 			return cell;
 		}
@@ -200,7 +201,9 @@ inline_always int bio_queued(void *ctx, struct bio *bio, const enum pointers poi
 	return 0;
 }
 
-inline_always int bio_got_request(const void *bio)
+enum waits { NO_WAITS, WAITS };
+
+inline_always int bio_got_request(const void *bio, const enum waits waits)
 {
 	__u64 now = bpf_ktime_get_ns();
 	const struct tables t = the_tables();
@@ -209,7 +212,7 @@ inline_always int bio_got_request(const void *bio)
 	if (!cell)
 		return 0;
 	cell->got_ns = now;
-	if (told(waits) && fresh(tasks_waiting))
+	if (waits && fresh(tasks_waiting))
 		bio_ends_wait(cell->key);
 	return 0;
 }

@@ -119,7 +119,10 @@ __attribute__((noinline)) int bio_is_held(__u64 bio)
 	if (before && before->held_ns && !before->queued_ns) /* it goes on to the group above */
 		return 0;
 	held.tid = bpf_get_current_pid_tgid();
-	if (!wait_put(bio, &held) || !cell || !cell_hold(&cell->claim, mine))
+	if (!wait_put(bio, &held))
+		return 0;
+	count_up(bios_held);
+	if (!cell || !cell_hold(&cell->claim, mine))
 		return 0;
 	if (cell->key == bio && !fresh(cell->busy))
 		cell->key = 0;
@@ -138,6 +141,8 @@ __attribute__((noinline)) int bio_was_held(__u64 bio)
 
 	if (!wait)
 		return 0;
+	if (!wait->queued_ns)
+		add_to(bios_held, -1);
 	if (wait->queued_ns || wait->tid == (__u32)bpf_get_current_pid_tgid()) {
 		bpf_map_delete_elem(&io_waits, &bio);
 		return 0;

@@ -101,10 +101,8 @@ inline_always int request_complete(const struct tables *t, struct request *rq, _
 		bpf_core_read(&address, sizeof(address), &bio->bi_next);
 		o.nr_bios += bios_forget(address);
 	}
-	if (!settings.bios && bio) {
+	if (!settings.bios && bio)
 		o.bio = first = bio_find(t, bio);
-		o.waited = first && first->busy == BIO_WAITED;
-	}
 	slot = slot_find(t, rq);
 	if (slot &&
 	    (slot->state == IO_DONE || slot->state == IO_FAILED || slot->state == IO_PARKED)) {
@@ -121,8 +119,11 @@ inline_always int request_complete(const struct tables *t, struct request *rq, _
 	}
 	if (slot)
 		stages_empty(slot_stages(t, slot));
-	if (first)
-		first->busy = BIO_ENDED;
+	if (!first)
+		return 0;
+	if (first->busy == BIO_WAITED) /* it may have no record */
+		bio_forgets_wait(first->key);
+	first->busy = BIO_ENDED;
 	return 0;
 }
 
@@ -189,10 +190,10 @@ __attribute__((noinline)) int bio_ends(__u64 rq, __u64 bio, __u64 now, __u32 sta
 	slot = slot_of_ending(&t, rq, now, &o);
 	if ((!slot && (device < 0 || !bio_wanted(cell))) ||
 	    now - cell->queued_ns < settings.min_ns || (settings.only_failed && !o.status))
-		return 0;
+		return o.waited ? bio_forgets_wait(cell->key) : 0;
 	if (settings.slowest && !is_slow(now - cell->queued_ns) &&
 	    !(o.result && may_be_slow(now - o.result))) /* needed if the bio above is slow */
-		return 0;
+		return o.waited ? bio_forgets_wait(cell->key) : 0;
 	if (slot)
 		record_send(&t, slot, &o, STAGES);
 	else

@@ -31,7 +31,7 @@ struct outcome {
 	__u64 done_ns;
 	const struct io_bio *bio; /* the request's first bio; NULL: unknown */
 	__u32 nr_bios;
-	bool waited; /* that bio has an entry in the table of waits */
+	bool waited; /* that bio, whose cell is free again, has an entry in the table of waits */
 };
 
 inline_always void record_fill(struct io_record *r, const struct io_slot *slot,
@@ -72,7 +72,7 @@ inline_always void stages_without_details(struct record_with_stages *r, const st
 inline_always void stages_waits(struct io_stages *s, const struct outcome *o)
 {
 	__builtin_memset(s->waits, 0, sizeof(s->waits));
-	if (settings.waits && o->waited && o->bio)
+	if (settings.waits && o->bio && (o->waited || o->bio->busy == BIO_WAITED))
 		waits_fill(s, o->bio);
 }
 

@@ -42,7 +42,8 @@ static void io_autoload_stages(const struct io *io, bool nvme, bool block, bool 
 	bpf_program__set_autoload(s->progs.io_bio_file,
 				  bios && io->wants.files && !io_finds_files_at_end(io));
 	bpf_program__set_autoload(s->progs.io_bio_volume, io->volumes.dm_end != 0);
-	bpf_program__set_autoload(s->progs.io_bio_getrq, between);
+	bpf_program__set_autoload(s->progs.io_bio_getrq, between && !io_names_waits(io));
+	bpf_program__set_autoload(s->progs.io_bio_getrq_w, between && io_names_waits(io));
 	bpf_program__set_autoload(s->progs.io_bio_split, bios);
 	bpf_program__set_autoload(s->progs.io_bio_forget, bios && !io->wants.bios);
 	bpf_program__set_autoload(s->progs.io_bios_forget, bios && !stages);
@@ -228,23 +229,12 @@ struct io_place {
 
 /* The end of every request and its bios, for any kind of disk; then the events before a setup. */
 static const struct io_place io_stages[] = {
-	MUST(io_bios_end),
-	MUST(io_request_end),
-	MUST(io_request_end_r),
-	MUST(io_ladder_end),
-	MUST(io_bio_ended),
-	MUST(io_bios_forget),
-	STAGE(io_bio_forget),
-	STAGE(io_nvme_reap),
-	STAGE(io_nvme_issue),
-	STAGE(io_insert),
-	STAGE(io_bio_getrq),
-	STAGE(io_bio_split),
-	STAGE(io_bio_queue),
-	STAGE(io_bio_queue_r),
-	STAGE(io_bio_file),
-	STAGE(io_bio_volume),
-	{ 0 },
+	MUST(io_bios_end),    MUST(io_request_end), MUST(io_request_end_r),
+	MUST(io_ladder_end),  MUST(io_bio_ended),   MUST(io_bios_forget),
+	STAGE(io_bio_forget), STAGE(io_nvme_reap),  STAGE(io_nvme_issue),
+	STAGE(io_insert),     STAGE(io_bio_getrq),  STAGE(io_bio_getrq_w),
+	STAGE(io_bio_split),  STAGE(io_bio_queue),  STAGE(io_bio_queue_r),
+	STAGE(io_bio_file),   STAGE(io_bio_volume), { 0 },
 };
 static const struct io_place io_nvme[] = {
 	MUST(io_requeue),	 MUST(io_error),	MUST(io_error_old),
