@@ -13,7 +13,7 @@ set_scheduler "$dev" none
 # among the slowest and with each one, latency that measures itself.
 bounds=''
 case $(uname -rm) in
-6.12.*aarch64) bounds='500 745 1400 1650 765 3600 3950 1900 3150 520' ;;
+6.12.*aarch64) bounds='500 745 1410 1650 765 3600 3950 1900 3150 520' ;;
 6.12.*x86_64) bounds='400 640 1050 1240 570 7650 7900 1600 2850 425' ;;
 esac
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=dash
 # shape: null-latency icount
-# kernels: 5.10 6.12 7.2
+# kernels: 7.2
 # timeout: 200
 #
 # queue_waits: one cause at a time makes I/Os wait before they have a request. layers has at least 95 % of the time that it adds, by the
