@@ -59,4 +59,5 @@ ok $? "after: a capture says the same" || note "$(cat /tmp/again)"
 slower=$(grep nullb2 /tmp/again | grep '"beside":"past"' | value slower_percent)
 awk "BEGIN { exit !($slower > 20 && $slower < 35) }"
 ok $? "after: slower by 30 %" || note "$slower"
+remove
 done_testing
