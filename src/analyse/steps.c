@@ -200,6 +200,25 @@ const char *wait__words(enum io_wait wait)
 	return waits[wait].words;
 }
 
+size_t wait__divide(const struct io_stages *s, uint64_t q2g_ns, struct wait_part parts[IO_WAITS],
+		    uint64_t *rest_ns)
+{
+	uint64_t until = q2g_ns; /* since the submission */
+	size_t nr = 0;
+
+	for (int i = IO_WAITS - 1; i >= 0; i--) {
+		enum io_wait wait = io_wait__cause(s->waits[i]);
+		uint64_t from = io_wait__ns(s->waits[i]);
+
+		if (wait == IO_WAIT_NONE || wait == IO_WAIT_HELD || from > until)
+			continue;
+		parts[nr++] = (struct wait_part){ wait, until - from };
+		until = from;
+	}
+	*rest_ns = until;
+	return nr;
+}
+
 /* ---- groups ---- */
 
 static struct steps_group *group_new(int32_t device, uint8_t kind, uint8_t op)
@@ -270,25 +289,17 @@ static void group_add(struct steps_group *group, uint64_t total, const struct mo
 	group->tails[hist_slot(total)][step] += ns;
 }
 
-/*
- * Cuts the named waits out of Q2G and returns the rest, which is the time before the first one. A
- * wait lasts until the next one begins; one that cannot be in the step is ignored.
- */
+/* Cuts the named waits out of Q2G and returns the rest. */
 static uint64_t group_add_waits(struct steps_group *group, uint64_t total, const struct moment *got,
 				const struct io_stages *s)
 {
-	uint64_t until = got->ns - got[-1].ns; /* since the submission */
+	struct wait_part parts[IO_WAITS];
+	uint64_t rest_ns;
+	size_t nr = wait__divide(s, got->ns - got[-1].ns, parts, &rest_ns);
 
-	for (int i = IO_WAITS - 1; i >= 0; i--) {
-		enum io_wait wait = io_wait__cause(s->waits[i]);
-		uint64_t from = io_wait__ns(s->waits[i]);
-
-		if (wait == IO_WAIT_NONE || wait == IO_WAIT_HELD || from > until)
-			continue;
-		group_add(group, total, got, wait, until - from);
-		until = from;
-	}
-	return until;
+	for (size_t i = 0; i < nr; i++)
+		group_add(group, total, got, parts[i].wait, parts[i].ns);
+	return rest_ns;
 }
 
 int steps__add(struct steps *steps, int32_t device, const struct io_record *record,

@@ -66,6 +66,14 @@ const char *step__words(enum stage from, enum stage to);
 /* The same of a wait that the kernel names, which is a part of Q2G: "tag", "waits for a tag". */
 const char *wait__name(enum io_wait wait);
 const char *wait__words(enum io_wait wait);
+/* How long each wait of Q2G lasted, from the last to the first: until the next one begins. Waits
+ * that cannot be in it are left out. Returns their number; *rest_ns: before the first. */
+struct wait_part {
+	enum io_wait wait;
+	uint64_t ns;
+};
+size_t wait__divide(const struct io_stages *stages, uint64_t q2g_ns,
+		    struct wait_part parts[IO_WAITS], uint64_t *rest_ns);
 
 enum { STEPS_PER_GROUP = 24 }; /* different steps of one device and operation */
 

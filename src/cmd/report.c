@@ -25,18 +25,20 @@
 #include "view/slow_rows.h"
 #include "wire/io_stages.h"
 
-enum { REPORT_TOP = 25, REPORT_TOP_MOST = 1000, NR_REPORT_PARTS = 4 };
+enum { REPORT_TOP = 25, REPORT_TOP_MOST = 1000, NR_REPORT_PARTS = 5 };
 
-extern const struct cmd cmd_layers, cmd_pattern, cmd_slow, cmd_errors;
+extern const struct cmd cmd_why, cmd_layers, cmd_pattern, cmd_slow, cmd_errors;
 
 /* Views whose JSON is part of the page's data. */
 struct report_part {
 	const struct cmd *command;
 	const char *words[3]; /* its options; "N" is the number of --top */
 	bool troubles;	      /* also takes records other than ends of commands */
+	bool all;	      /* without a filter only: it compares commands with the others */
 };
 
 static const struct report_part report_parts[NR_REPORT_PARTS] = {
+	{ &cmd_why, .troubles = true, .all = true },
 	{ &cmd_layers },
 	{ &cmd_pattern },
 	{ &cmd_slow, { "--stack=both", "--top", "N" } },
@@ -52,8 +54,8 @@ struct report {
 	struct page_parts page_parts;
 	char title[256];
 	FILE *data;
-	struct session inner; /* session of the parts: writes JSON to data */
-	void *states[NR_REPORT_PARTS];
+	struct session inner;	       /* session of the parts: writes JSON to data */
+	void *states[NR_REPORT_PARTS]; /* NULL: this report has no such part */
 	struct report_latency latency;
 	struct report_top tops;
 	struct report_whole whole;
@@ -73,18 +75,29 @@ static const struct option_def report_options[] = {
 static const struct option_group report_group = { "What is shown", report_options };
 
 /* The objects of the parts are those of their commands. */
-extern const struct object layers_rows, errors_sums;
+extern const struct object layers_rows, errors_sums, why_rows;
 static const struct object *const report_objects[] = {
-	&report_whole_object,	&report_device_object,
-	&latency_rows_by_op,	&report_percentiles,
-	&report_moments,	&report_heat,
-	&report_processes,	&report_files,
-	&layers_rows,		&load_rows,
-	&load_parts[LOAD_OPS],	&load_parts[LOAD_SIZES],
-	&load_parts[LOAD_GAPS], &load_parts[LOAD_DEPTHS],
-	&load_parts[LOAD_HEAT], &slow_rows,
-	&errors_rows,		&errors_sums,
-	&session_ledger,	NULL,
+	&report_whole_object,
+	&report_device_object,
+	&latency_rows_by_op,
+	&report_percentiles,
+	&report_moments,
+	&report_heat,
+	&report_processes,
+	&report_files,
+	&why_rows,
+	&layers_rows,
+	&load_rows,
+	&load_parts[LOAD_OPS],
+	&load_parts[LOAD_SIZES],
+	&load_parts[LOAD_GAPS],
+	&load_parts[LOAD_DEPTHS],
+	&load_parts[LOAD_HEAT],
+	&slow_rows,
+	&errors_rows,
+	&errors_sums,
+	&session_ledger,
+	NULL,
 };
 
 static int report_run(void *state, const struct options *options, char **argv);
@@ -104,6 +117,16 @@ const struct cmd cmd_report = {
 };
 
 /* ---- the parts ---- */
+
+/* Of the devices, at least. */
+static bool report_has_all(const struct report *r, const struct options *options)
+{
+	const struct filter_options *f = &options->filter;
+
+	return !r->only_if && !f->ops.nr && !f->pid.given && !f->comm && !f->cgroup &&
+	       !f->nsid.given && !f->qid.given && !f->ctrl_id.given && !f->min_ns.given &&
+	       !f->failed;
+}
 
 /* The state of a part, with the options that a report gives it. */
 static int report_begin_part(struct report *r, size_t nr)
@@ -201,7 +224,9 @@ static int report_on_start(void *state, struct session *s)
 		err = log_no_memory();
 	report_enter(r, s);
 	for (size_t i = 0; i < NR_REPORT_PARTS && !err; i++)
-		err = report_parts[i].command->part->view->on_start(r->states[i], &r->inner);
+		if (r->states[i])
+			err = report_parts[i].command->part->view->on_start(r->states[i],
+									    &r->inner);
 	return err;
 }
 
@@ -225,7 +250,7 @@ static int report_on_record(void *state, struct session *s, const struct io_reco
 			err = log_no_memory();
 	}
 	for (size_t i = 0; i < NR_REPORT_PARTS && !err; i++)
-		if (ended || report_parts[i].troubles)
+		if (r->states[i] && (ended || report_parts[i].troubles))
 			err = report_parts[i].command->part->view->on_record(r->states[i],
 									     &r->inner, record);
 	return err;
@@ -239,7 +264,8 @@ static int report_on_end(void *state, struct session *s)
 
 	report_enter(r, s);
 	for (size_t i = 0; i < NR_REPORT_PARTS && !err; i++)
-		err = report_parts[i].command->part->view->on_end(r->states[i], &r->inner);
+		if (r->states[i])
+			err = report_parts[i].command->part->view->on_end(r->states[i], &r->inner);
 	if (!err && (report_whole__put(&r->whole, s, r->data) ||
 		     report_whole__put_devices(&r->whole, s, r->data) ||
 		     report_latency__put(&r->latency, s, r->data) ||
@@ -266,7 +292,8 @@ static int report_run(void *state, const struct options *options, char **argv)
 		return log_err(-EINVAL, "report makes an HTML page; write it with --out FILE");
 	err = records__parse_condition("--if", r->only_if, &r->only);
 	for (size_t i = 0; i < NR_REPORT_PARTS && !err; i++)
-		err = report_begin_part(r, i);
+		if (!report_parts[i].all || report_has_all(r, options))
+			err = report_begin_part(r, i);
 	err = err ?: session__run(&report_view, r, options, argv);
 	page__abandon(r->page);
 	for (size_t i = 0; i < NR_REPORT_PARTS; i++) {

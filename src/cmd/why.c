@@ -36,6 +36,7 @@ static const struct option_def why_options[] = {
 static const struct option_group why_group = { "What is shown", why_options };
 
 static int why_run(void *state, const struct options *options, char **argv);
+static const struct cmd_part why_part;
 
 const struct cmd cmd_why = {
 	.name = "why",
@@ -48,6 +49,7 @@ const struct cmd cmd_why = {
 	.view_size = sizeof(struct why_view),
 	.objects = CMD_OBJECTS(&why_rows, &session_ledger),
 	.run = why_run,
+	.part = &why_part,
 	.needs = NEED_IO | NEED_RINGS | NEED_STAGES | NEED_FILES,
 };
 
@@ -198,9 +200,10 @@ static int why_on_tick(void *state, struct session *s)
 static void why_tell_losses(const struct why_view *v)
 {
 	if (v->stageless)
-		log_note("%" PRIu64
-			 " commands have no times of stages: tags, scheduler, slow-alone, "
-			 "swap and completion are not found in them; record --stages keeps these",
+		log_note("%" PRIu64 " commands have no times of stages: throttled, wbt, frozen, "
+				    "tags, scheduler, "
+			 "slow-alone, swap and completion are not found in them; record --stages "
+			 "keeps these",
 			 v->stageless);
 	if (v->left_out)
 		log_warn("%" PRIu64 " commands are not judged: there are too many devices or kinds "
@@ -208,18 +211,24 @@ static void why_tell_losses(const struct why_view *v)
 			 v->left_out);
 }
 
+static int why_show(struct why_view *v, struct session *s)
+{
+	int err = why_judge(v);
+
+	if (!err)
+		why_rows__show(v, s);
+	return err;
+}
+
 static int why_on_end(void *state, struct session *s)
 {
 	struct why_view *v = state;
 	int err = 0;
 
-	if (!v->watch_ns.given) {
-		err = why_judge(v);
-		if (!err)
-			why_rows__show(v, s);
-	} else if (!s->found && s->format == TABLE_TEXT) {
+	if (!v->watch_ns.given)
+		err = why_show(v, s);
+	else if (!s->found && s->format == TABLE_TEXT)
 		fputs("no window has a finding\n", s->out);
-	}
 	why_tell_losses(v);
 	return err;
 }
@@ -239,6 +248,29 @@ static const struct session_view why_watch_session = {
 	.on_tick = why_on_tick,
 	.on_end = why_on_end,
 };
+
+/* A report says itself what its capture lacks. */
+static int why_on_end_of_part(void *state, struct session *s)
+{
+	return why_show(state, s);
+}
+
+static const struct session_view why_part_session = {
+	.on_start = why_on_start,
+	.on_record = why_on_record,
+	.on_end = why_on_end_of_part,
+};
+
+static void why_end(void *state)
+{
+	struct why_view *v = state;
+
+	facts__free(&v->facts);
+	table__free(v->table);
+	row_conditions__free(&v->conditions);
+}
+
+static const struct cmd_part why_part = { &why_part_session, NULL, why_end };
 
 /* Without a COMMAND, a window or a time of its own, a live run looks for 10 s. */
 static void why_plan(struct why_view *v, const struct options *options, char **argv)
@@ -262,8 +294,6 @@ static int why_run(void *state, const struct options *options, char **argv)
 	err = err
 		      ?: session__run(v->watch_ns.given ? &why_watch_session : &why_session, v,
 				      &v->options, argv);
-	facts__free(&v->facts);
-	table__free(v->table);
-	row_conditions__free(&v->conditions);
+	why_end(v);
 	return err;
 }

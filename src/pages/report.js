@@ -54,8 +54,9 @@
 		element('span', {class: 'share'}, element('span', null, bar(row.share_percent)), words('percent', row.share_percent))};
 
 	// Steps have the same colour everywhere, and stand in the order of the way.
-	const letters = 'QGFISADKNVEWC';
-	const stepOrder = name => 16 * letters.indexOf(name[0]) + letters.indexOf(name[2]);
+	const letters = 'HQGFISADKNVEWC', waits = ['frozen', 'iocost', 'iolatency', 'wbt', 'tag'];
+	const place = name => 16 * letters.indexOf(name[0]) + letters.indexOf(name[2]);
+	const stepOrder = name => waits.includes(name) ? place('Q2G') + (1 + waits.indexOf(name)) / 8 : place(name); // parts of Q2G
 	const stepNames = [...new Set([...of('layers').filter(row => row.what !== 'total').map(row => row.step),
 		...of('slow').flatMap(row => stepsOf(row).map(step => step.name))])].sort((a, b) => stepOrder(a) - stepOrder(b));
 	const stepWords = new Map(of('layers').filter(row => row.what !== 'total').map(row => [row.step, row.what]));
@@ -466,9 +467,28 @@
 				columns: columns('time_s', 'dev', 'what', 'op', 'sector', 'bytes', 'attempts', 'lat_ns', 'comm', 'pid', 'status')})];
 	}
 
+	// ---- why ----
+
+	function finding(row) {
+		const of = row.whose ? page.plain(` of the time of ${row.whose}`) : '';
+		return element('article', {class: 'finding'}, element('h3', {text: page.plain(`${row.nr}. ${row.dev}: ${row.what}`)}),
+			element('p', {text: `${words('percent', row.share_percent)}${of}, ${words('percent', row.tail_percent)} of the slowest 1 %; sure: ${row.sure}`}),
+			element('ul', null, row.evidence.map(text => element('li', {text: page.plain(text)}))), element('p', null, element('code', {text: page.plain(row.more)})));
+	}
+
+	function why() {
+		const found = of('why').filter(row => row.nr !== null), none = of('why').find(row => row.nr === null);
+		if (found.length)
+			return found.map(finding);
+		if (!none)
+			return [empty(of('why').length || !whole.count ? 'No commands to show.' : 'Causes are looked for among all commands, and this report shows a part of them.')];
+		return [element('p', {class: 'empty good', text: page.plain(`${none.dev}: ${none.what}.`)}), element('ul', null, none.evidence.map(text => element('li', {text: page.plain(text)})))];
+	}
+
 	// ---- the page ----
 
 	const sections = [
+		['why', 'Why it is slow', 'Causes that explain much of the time, the most costly first.', why],
 		['summary', 'Summary', null, summary],
 		['time', 'Latency over time', null, overTime],
 		['percentiles', 'Percentiles', 'The scale is logarithmic to show the tail: 90 %, 99 % and 99.9 % are equally far apart.', percentiles],

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * why_rows.h: the rows of `why`: findings, the most costly first, with what each explains, the
- * numbers that show it, and the command that shows more. Used only by that command; remove it with
- * that command.
+ * numbers that show it, and the command that shows more. `report` has them, too.
  */
 #ifndef IOSONAR_VIEW_WHY_ROWS_H
 #define IOSONAR_VIEW_WHY_ROWS_H

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "analyse/steps.h"
 #include "wire/io_tables.h"
 
 /* A wait for a request that is shorter is what a submission takes. */
@@ -147,6 +148,30 @@ struct fact_times {
 	uint64_t from_ns, end_ns, parts_ns[NR_PARTS];
 };
 
+/* What it waited for before it had a request. A wait that has no name is one for a request. */
+static void fact_divide_waits(const struct io_record *r, const struct io_stages *s,
+			      struct fact_times *t)
+{
+	static const uint8_t part_of[NR_IO_WAITS] = {
+		[IO_WAIT_FROZEN] = PART_FROZEN,	  [IO_WAIT_IOCOST] = PART_LIMIT,
+		[IO_WAIT_IOLATENCY] = PART_LIMIT, [IO_WAIT_WBT] = PART_WBT,
+		[IO_WAIT_TAG] = PART_TAGS,
+	};
+	struct wait_part waits[IO_WAITS];
+	const uint64_t held_ns = io_wait__ns(s->waits[0]);
+	size_t nr;
+
+	if (io_wait__cause(s->waits[0]) == IO_WAIT_HELD && held_ns < s->queued_ns) {
+		t->from_ns -= held_ns;
+		t->parts_ns[PART_LIMIT] = held_ns;
+	}
+	if (!s->queued_ns || s->got_ns < s->queued_ns || s->got_ns > r->first_ns)
+		return;
+	nr = wait__divide(s, s->got_ns - s->queued_ns, waits, &t->parts_ns[PART_TAGS]);
+	for (size_t i = 0; i < nr; i++)
+		t->parts_ns[part_of[waits[i].wait]] += waits[i].ns;
+}
+
 static void fact_divide_stages(const struct io_record *r, const struct io_stages *s,
 			       struct fact_times *t)
 {
@@ -159,8 +184,7 @@ static void fact_divide_stages(const struct io_record *r, const struct io_stages
 		t->from_ns = s->queued_ns;
 	if (r->kind != IO_BLOCK || s->written_ns)
 		t->end_ns = s->done_ns > t->end_ns ? s->done_ns : t->end_ns;
-	if (s->got_ns <= r->first_ns)
-		t->parts_ns[PART_TAGS] = fact_between(s->queued_ns, s->got_ns);
+	fact_divide_waits(r, s, t);
 	if (ready_ns <= r->first_ns)
 		t->parts_ns[PART_FLUSH] = fact_between(s->got_ns, s->flushed_ns);
 	if (s->inserted_ns >= ready_ns)
@@ -316,7 +340,8 @@ static bool fact_group_add(struct fact_group *g, const struct io_record *r,
 	fact_sums_add(&g->all, t);
 	fact_sums_add(&g->cells[cell], t);
 	g->bytes += r->bytes;
-	g->waited += t->parts_ns[PART_TAGS] > fact_waits_ns;
+	for (int part = 0; part <= PART_TAGS; part++)
+		g->waited[part] += t->parts_ns[part] > fact_waits_ns;
 	if (s && s->depth && s->depth <= 2) {
 		g->alone[served]++;
 		g->nr_alone++;
@@ -332,7 +357,10 @@ static int fact_blame(struct facts *f, const struct fact_device *d, const struct
 		      const struct io_record *r, const struct fact_times *t, bool is_tail)
 {
 	struct blame_tags tags = { .device = d->device, .op = key->class, .part = is_tail };
-	const struct blame_times times = { t->from_ns, r->first_ns, r->end_ns };
+	/* For limits, and while the queue is frozen, it waits for no command. */
+	const uint64_t held_ns =
+		t->parts_ns[PART_LIMIT] + t->parts_ns[PART_FROZEN] + t->parts_ns[PART_WBT];
+	const struct blame_times times = { t->from_ns + held_ns, r->first_ns, r->end_ns };
 
 	tags.kind = (key->flags & FACT_SWAP) != 0;
 	memcpy(tags.comm, r->comm, strnlen(r->comm, sizeof(r->comm)));

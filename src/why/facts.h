@@ -2,7 +2,7 @@
 /*
  * facts.h: what do the records of a run hold that can make I/O slow? One pass: each command's time
  * is divided into parts, and added up by device, kind of command and length of the command, so that
- * the slowest 1 % have sums of their own. Memory is bounded: 1024 groups of 21 KiB, and the parties
+ * the slowest 1 % have sums of their own. Memory is bounded: 1024 groups of 27 KiB, and the parties
  * of blame. It cannot see waits above the block layer.
  */
 #ifndef IOSONAR_WHY_FACTS_H
@@ -20,7 +20,10 @@ enum fact_class { FACT_READ, FACT_WRITE, FACT_FLUSH, FACT_DISCARD, FACT_OTHER };
 
 /* What a command's time, from its submission to its end, is divided into. */
 enum fact_part {
-	PART_TAGS,   /* it waited for a request */
+	PART_LIMIT,  /* a limit of its cgroup held it back: io.max, io.cost, io.latency */
+	PART_FROZEN, /* the queue was frozen, or its device suspended */
+	PART_WBT,    /* writeback throttling held it back */
+	PART_TAGS,   /* it waited for a request otherwise */
 	PART_SCHED,  /* in the scheduler */
 	PART_FLUSH,  /* for flushes around it */
 	PART_RETRY,  /* attempts that failed */
@@ -68,8 +71,9 @@ struct fact_group {
 	struct fact_sums cells[FACT_CELLS]; /* by length */
 	uint32_t alone[FACT_CELLS];	    /* times at the device with depth <= 2 */
 	uint64_t nr_alone, alone_ns;
-	uint64_t bytes, waited; /* waited: commands that waited for a request */
-	uint32_t tail_from;	/* cell, as far as known */
+	uint64_t bytes;
+	uint64_t waited[PART_TAGS + 1]; /* commands that waited, by the part before the request */
+	uint32_t tail_from;		/* cell, as far as known */
 };
 
 /* What the caller knows of a device. */

@@ -106,6 +106,33 @@ bool why_test_part(const struct why_case *c, enum fact_part part, struct why_fin
 	return verdict__share(f) >= c->least && f->total >= 0.05;
 }
 
+uint64_t why_waited(const struct why_case *c, enum fact_part part)
+{
+	uint64_t nr = 0;
+
+	for (size_t i = 0; i < c->facts->nr; i++)
+		if (c->facts->groups[i]->key.device == c->device->device)
+			nr += c->facts->groups[i]->waited[part];
+	return nr;
+}
+
+bool why_test_held(const struct why_case *c, enum fact_part part, const char *what,
+		   struct why_finding *f)
+{
+	f->affected = why_waited(c, part);
+	if (!f->affected || !why_test_part(c, part, f))
+		return false;
+	verdict__say(f, "%s", what);
+	verdict__prove(f, "%" PRIu64 " of %" PRIu64 " commands were held back, %s each",
+		       f->affected, c->all.nr,
+		       why_ns((double)c->all.parts_ns[part] / (double)f->affected).text);
+	verdict__prove(f, "the device itself takes %s; at most %" PRIu32 " were in flight",
+		       why_ns((double)c->all.parts_ns[PART_DEVICE] / (double)c->all.nr).text,
+		       c->device->deepest);
+	verdict__more(f, "layers", NULL, NULL);
+	return true;
+}
+
 double why_stretch(const struct why_case *c, uint32_t classes)
 {
 	double nr = 0, known = 0, ns = 0, alone_ns = 0;

@@ -69,6 +69,11 @@ const char *fact_class__word(enum fact_class class);
 
 /* A test of a part of the time, which all commands pass. */
 bool why_test_part(const struct why_case *c, enum fact_part part, struct why_finding *finding);
+/* Commands that waited before they had a request: a part up to PART_TAGS. */
+uint64_t why_waited(const struct why_case *c, enum fact_part part);
+/* A finding of such a wait that a part of the kernel imposes. */
+bool why_test_held(const struct why_case *c, enum fact_part part, const char *what,
+		   struct why_finding *finding);
 /* Times that commands of these classes take longer, before and at the device, than with at most one
  * other in flight; infinite: that is not known. */
 double why_stretch(const struct why_case *c, uint32_t classes);

@@ -3,19 +3,9 @@
 #include <inttypes.h>
 #include "why/rules.h"
 
-static uint64_t tags_waited(const struct why_case *c)
-{
-	uint64_t nr = 0;
-
-	for (size_t i = 0; i < c->facts->nr; i++)
-		if (c->facts->groups[i]->key.device == c->device->device)
-			nr += c->facts->groups[i]->waited;
-	return nr;
-}
-
 static bool tags_test(const struct why_case *c, struct why_finding *f)
 {
-	const uint64_t waited = tags_waited(c);
+	const uint64_t waited = why_waited(c, PART_TAGS);
 
 	if (!waited || !why_test_part(c, PART_TAGS, f))
 		return false;

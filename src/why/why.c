@@ -145,7 +145,9 @@ void why__explain_none(const struct facts *facts, const struct fact_device *d,
 	facts__sum(facts, (struct fact_choice){ d->device, FACT_ALL_CLASSES, 0 }, &all, &tail);
 	facts__sum(facts, (struct fact_choice){ d->device, FACT_ALL_CLASSES, FACT_FAILED }, &failed,
 		   &unused);
-	before_ns = all.parts_ns[PART_TAGS] + all.parts_ns[PART_SCHED] + all.parts_ns[PART_FLUSH];
+	before_ns = all.parts_ns[PART_SCHED] + all.parts_ns[PART_FLUSH];
+	for (int part = 0; part <= PART_TAGS; part++)
+		before_ns += all.parts_ns[part];
 	snprintf(f->whose, sizeof(f->whose), "all commands");
 	if (all.nr < WHY_FEW)
 		verdict__say(f, "too few commands to tell");

@@ -3,4 +3,4 @@
 # file: src/why/facts.c
 # red: unit why
 # case: tags: found, and ranked first
-s/t->parts_ns\[PART_TAGS\] = fact_between/t->parts_ns[PART_DEVICE] += fact_between/
+s/waits, &t->parts_ns\[PART_TAGS\]/waits, \&t->parts_ns[PART_DEVICE]/

@@ -30,12 +30,13 @@ def same_numbers(name):
     rows = json_lines('report', '-r', capture)
     others = {
         'latency': json_lines('latency', '-r', capture, '-i', '60m'),
+        'why': json_lines('why', '-r', capture),
         'layers': json_lines('layers', '-r', capture, '-i', '60m'),
         'pattern': json_lines('pattern', '-r', capture, '-i', '60m'),
         'slow': json_lines('slow', '-r', capture, '--top', '25', '--stack', 'both'),
         'errors': json_lines('errors', '-r', capture, '--top', '25'),
     }
-    for kind in ['latency', 'layers', 'pattern', 'pattern_size', 'pattern_heat', 'pattern_depth', 'slow', 'errors', 'errors_sum',
+    for kind in ['why', 'latency', 'layers', 'pattern', 'pattern_size', 'pattern_heat', 'pattern_depth', 'slow', 'errors', 'errors_sum',
                  'ledger']:
         other = of(others[kind.split('_')[0] if kind != 'ledger' else 'slow'], kind)
         other = [row for row in other if row.get('span', 'total') == 'total']
@@ -84,7 +85,7 @@ def in_words(rows):
 
 def check_page(b, rows):
     titles = b.texts('section h2')
-    tap.eq(titles, ['Summary', 'Latency over time', 'Percentiles', 'Where the time goes', 'Workload', 'Processes and files', 'Slowest I/Os',
+    tap.eq(titles, ['Why it is slow', 'Summary', 'Latency over time', 'Percentiles', 'Where the time goes', 'Workload', 'Processes and files', 'Slowest I/Os',
                     'Errors'], 'a section for each question')
     tap.eq(in_words(b.rows('#latency')), terminal_rows(DATA / 'stacks.cap'), "latencies in the terminal's words")
     heat = [cell for cell in of(rows, 'heat') if cell['dev'] is None]
@@ -221,7 +222,7 @@ def test_hostile():
 
 def test_empty():
     with opened(report(DATA / 'cache.cap')) as b:
-        tap.eq(len(b.all('section')), 8, 'a capture without commands has its sections')
+        tap.eq(len(b.all('section')), 9, 'a capture without commands has its sections')
         tap.ok(len(b.all('.empty')) >= 6, 'that say why they are empty')
         tap.quiet(b, ', empty')
 

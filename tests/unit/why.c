@@ -31,6 +31,7 @@ struct load {
 struct plant {
 	const char *name;
 	enum where where;
+	enum io_wait wait; /* FOR_TAG: what the kernel calls it */
 	uint32_t servers;
 	struct load loads[LOADS];
 	uint32_t one_of;     /* one of so many is hit by what follows */
@@ -69,6 +70,11 @@ static void set_stages(const struct plant *p, const struct model_io *io, struct 
 
 	one->stages.queued_ns = from_ns;
 	one->stages.got_ns = p->where == FOR_TAG ? issue_ns - 900 : from_ns + 600;
+	one->stages.waits[0] = p->where == FOR_TAG && p->wait ? 600 << 8 | (uint64_t)p->wait : 0;
+	if (p->wait == IO_WAIT_HELD) { /* before it was submitted */
+		one->stages.queued_ns = one->stages.got_ns - 600;
+		one->stages.waits[0] = (one->stages.queued_ns - from_ns) << 8 | IO_WAIT_HELD;
+	}
 	one->stages.inserted_ns = p->where == IN_SCHEDULER ? from_ns + 1000 : 0;
 	one->record.first_ns = one->record.last_ns = issue_ns;
 	one->stages.issued_ns = issue_ns + 300;
@@ -312,6 +318,21 @@ static struct why *judge(const struct plant *p, const struct run *r)
 
 static const struct plant plants[] = {
 	{ .name = "tags", .where = FOR_TAG, .servers = 2, .loads = { READS(24, 90, 50) } },
+	{ .name = "throttled",
+	  .where = FOR_TAG,
+	  .wait = IO_WAIT_HELD,
+	  .servers = 2,
+	  .loads = { READS(24, 90, 50) } },
+	{ .name = "wbt",
+	  .where = FOR_TAG,
+	  .wait = IO_WAIT_WBT,
+	  .servers = 2,
+	  .loads = { LOAD(24, 90, 50, "kworker/u8:3", 8192, NVME_WRITE, 0) } },
+	{ .name = "frozen",
+	  .where = FOR_TAG,
+	  .wait = IO_WAIT_FROZEN,
+	  .servers = 2,
+	  .loads = { READS(24, 90, 50) } },
 	{ .name = "scheduler",
 	  .where = IN_SCHEDULER,
 	  .servers = 4,

@@ -48,6 +48,11 @@ among() {
 disk_of hw_queue_depth=64 discard=1
 judged healthy "/tmp/reader $reads --numjobs=4"
 first healthy none
+echo +io >/sys/fs/cgroup/cgroup.subtree_control
+mkdir -p /sys/fs/cgroup/limited
+echo "$(cat "/sys/block/$dev/dev") riops=100" >/sys/fs/cgroup/limited/io.max
+judged throttled "echo \$\$ >/sys/fs/cgroup/limited/cgroup.procs; exec /tmp/reader $reads --numjobs=4 --runtime=3"
+first throttled throttled
 judged small "/tmp/reader $job --rw=read --bs=4k"
 first small small
 null_remove "$dev"
