@@ -55,19 +55,6 @@ const struct cmd cmd_blame = {
 
 /* ---- one command ---- */
 
-/* Namespaces of one controller share it: the first of them stands for all. */
-static int32_t blame_station(const struct session *s, int32_t number)
-{
-	const struct device *devices = io_source__devices(s)->devices;
-	const struct device *device = &devices[number];
-
-	for (int32_t i = 0; i < number && device->ctrl >= 0 && device->serial[0]; i++)
-		if (devices[i].ctrl == device->ctrl && devices[i].kind == device->kind &&
-		    !strcmp(devices[i].serial, device->serial))
-			return i;
-	return number;
-}
-
 /* 0 or -ENOMEM. */
 static int blame_tag(struct blame_view *v, const struct io_record *r, struct blame_tags *tags)
 {
@@ -107,7 +94,8 @@ static int blame_on_record(void *state, struct session *s, const struct io_recor
 	if (stages && stages->queued_ns && stages->queued_ns < times.from_ns)
 		times.from_ns = stages->queued_ns;
 	v->stageless += !stages && !(r->flags & RECORD_PASSTHROUGH);
-	station = tags.device < 0 ? tags.device : blame_station(s, tags.device);
+	station = tags.device < 0 ? tags.device
+				  : device_list__station(io_source__devices(s), tags.device);
 	return blame__add(&v->blame, station, &tags, &times) ? log_no_memory() : 0;
 }
 

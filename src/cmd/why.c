@@ -55,18 +55,6 @@ const struct cmd cmd_why = {
 
 /* ---- devices ---- */
 
-/* Namespaces of one controller share it: the first of them stands for all. */
-static int32_t why_station(const struct device *devices, int32_t number)
-{
-	const struct device *device = &devices[number];
-
-	for (int32_t i = 0; i < number && device->ctrl >= 0 && device->serial[0]; i++)
-		if (devices[i].ctrl == device->ctrl && devices[i].kind == device->kind &&
-		    !strcmp(devices[i].serial, device->serial))
-			return i;
-	return number;
-}
-
 static void why_describe(const void *arg, int32_t number, struct fact_place *place)
 {
 	const struct why_view *v = arg;
@@ -77,7 +65,7 @@ static void why_describe(const void *arg, int32_t number, struct fact_place *pla
 		return;
 	device = &list->devices[number];
 	*place = (struct fact_place){
-		.station = why_station(list->devices, number),
+		.station = device_list__station(list, number),
 		.head = device_list__head(list, number),
 		.is_path = device__is_leg(device),
 		.is_nvme = device->kind == DEVICE_NVME_NS,
@@ -201,7 +189,7 @@ static void why_tell_losses(const struct why_view *v)
 {
 	if (v->stageless)
 		log_note("%" PRIu64 " commands have no times of stages: throttled, wbt, frozen, "
-				    "tags, scheduler, "
+			 "tags, scheduler, "
 			 "slow-alone, swap and completion are not found in them; record --stages "
 			 "keeps these",
 			 v->stageless);

@@ -488,6 +488,17 @@ int device_list__head(const struct device_list *list, int index)
 	return index;
 }
 
+int device_list__station(const struct device_list *list, int index)
+{
+	const struct device *devices = list->devices, *device = &devices[index];
+
+	for (int i = 0; i < index && device->ctrl >= 0 && device->serial[0]; i++)
+		if (devices[i].ctrl == device->ctrl && devices[i].kind == device->kind &&
+		    !strcmp(devices[i].serial, device->serial))
+			return i;
+	return index;
+}
+
 bool device_choice__means(const struct device_choice *choice, const struct device *device)
 {
 	if (choice->ctrl >= 0)

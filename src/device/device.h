@@ -77,6 +77,8 @@ struct device *device_list__find(const struct device_list *list, const char *nam
 
 /* The index of its head, if it is a path of a head in this list; else its own. */
 int device_list__head(const struct device_list *list, int index);
+/* The index of the first namespace of its controller, which they share; else its own. */
+int device_list__station(const struct device_list *list, int index);
 
 /* "nvme0n1", "nvme0n1#2" for another drive with the name of an earlier one, "?" for an invalid
  * index. Returns buf. */

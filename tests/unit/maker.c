@@ -18,35 +18,12 @@
 
 #include "capture/maker.h"
 #include "base/renamer.h"
+#include "said.h"
 #include "tap.h"
 
 enum { NOBODY = 65534 };
 
 static char folder[] = "/tmp/iosonar-maker.XXXXXX";
-
-/* ---- what is said ---- */
-
-static int real_stderr, said_fd;
-
-static void hear(void)
-{
-	fflush(stderr);
-	real_stderr = dup(STDERR_FILENO);
-	said_fd = memfd_create("said", MFD_CLOEXEC);
-	dup2(said_fd, STDERR_FILENO);
-}
-
-static const char *heard(void)
-{
-	static char text[512];
-	ssize_t len = pread(said_fd, text, sizeof(text) - 1, 0);
-
-	text[len < 0 ? 0 : len] = 0;
-	dup2(real_stderr, STDERR_FILENO);
-	close(real_stderr);
-	close(said_fd);
-	return text;
-}
 
 /* ---- parts ---- */
 

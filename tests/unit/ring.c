@@ -23,35 +23,12 @@
 #include "capture/ring_list.h"
 #include "capture/sha256.h"
 #include "capture/write.h"
+#include "said.h"
 #include "tap.h"
 
 #define BOOT "0b1cf3d2-83a0-4d00-a6ab-b054d8b0cf2a"
 
 static char folder[] = "/tmp/iosonar-ring.XXXXXX";
-
-/* ---- what is said ---- */
-
-static int real_stderr, said_fd;
-
-static void hear(void)
-{
-	fflush(stderr);
-	real_stderr = dup(STDERR_FILENO);
-	said_fd = memfd_create("said", MFD_CLOEXEC);
-	dup2(said_fd, STDERR_FILENO);
-}
-
-static const char *heard(void)
-{
-	static char text[4096];
-	ssize_t len = pread(said_fd, text, sizeof(text) - 1, 0);
-
-	text[len < 0 ? 0 : len] = 0;
-	dup2(real_stderr, STDERR_FILENO);
-	close(real_stderr);
-	close(said_fd);
-	return text;
-}
 
 /* ---- files ---- */
 
