@@ -9,6 +9,7 @@
 #include <linux/audit.h>
 #include <linux/bpf.h>
 #include <linux/capability.h>
+#include <linux/perf_event.h>
 #include <linux/seccomp.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -223,6 +224,7 @@ static const struct privilege_rule privilege_run_rules[] = {
 	{ SYS_ioctl, CHECK_EQUAL, 1, TCGETS },
 	{ SYS_ioctl, CHECK_EQUAL, 1, (uint32_t)TCGETS2 },
 	{ SYS_ioctl, CHECK_EQUAL, 1, TIOCGWINSZ },
+	{ SYS_ioctl, CHECK_EQUAL, 1, PERF_EVENT_IOC_DISABLE }, /* libbpf, when a kprobe ends */
 	/* /sys, of devices that come and go; /proc/self/fdinfo */
 	{ SYS_openat, CHECK_CLEAR, 2, PRIVILEGE_WRITES },
 	{ SYS_newfstatat },

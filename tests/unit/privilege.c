@@ -10,6 +10,7 @@
 #include <linux/audit.h>
 #include <linux/bpf.h>
 #include <linux/capability.h>
+#include <linux/perf_event.h>
 #include <linux/seccomp.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -218,6 +219,8 @@ static void test_arguments(void)
 	ok(refuses(SYS_mprotect, 0, 4096, PROT_READ | PROT_EXEC), "to run it is refused");
 	ok(allows(SYS_ioctl, 1, TCGETS, 0), "ioctl TCGETS is allowed: isatty");
 	ok(allows(SYS_ioctl, 1, TIOCGWINSZ, 0), "TIOCGWINSZ too");
+	ok(allows(SYS_ioctl, 1, PERF_EVENT_IOC_DISABLE, 0), "and to end a probe");
+	ok(refuses(SYS_ioctl, 1, PERF_EVENT_IOC_ENABLE, 0), "but not to begin one");
 	ok(refuses(SYS_ioctl, 1, TIOCSTI, 0), "TIOCSTI is refused");
 	ok(allows(SYS_fcntl, 1, F_GETFL, 0), "fcntl F_GETFL is allowed");
 	ok(refuses(SYS_fcntl, 1, F_SETOWN, 1), "F_SETOWN is refused");
