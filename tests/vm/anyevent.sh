@@ -95,6 +95,7 @@ mkfifo /tmp/gate
 for children in '' --children; do
 	sh /tmp/family &
 	family=$!
+	: >/tmp/tasks.err # what the run before said is no sign of this one
 	# shellcheck disable=SC2086 # an option or none
 	iosonar count syscalls:sys_enter_write -v if 'count == 1' -p $family $children -o json --out /tmp/tasks 2>/tmp/tasks.err &
 	tasks=$!
