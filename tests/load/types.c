@@ -49,11 +49,12 @@ static const struct {
 	{ "inode", "__i_ctime", "came in 6.6, went in 6.11" },
 	{ "inode", "i_ctime_sec", "came in 6.11" },
 	{ "inode", "i_ctime_nsec", "came in 6.11" },
+	{ "sbq_wait_state", "pad_", "stands for its fields: only their size is read" },
 	{ "request.ref", "counter", "was inside a refcount_t until 5.16" },
 };
 
-/* Structs in the object that are not the kernel's own: the context, which is UAPI, and a map. */
-static const char *const not_ours[] = { "bpf_raw_tracepoint_args", "ring" };
+/* Structs in the object that are not the kernel's own: the context, which is UAPI, and maps. */
+static const char *const not_ours[] = { "bpf_raw_tracepoint_args", "ring", "queue_wait" };
 
 /* ---- comparing ---- */
 
