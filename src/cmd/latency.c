@@ -51,10 +51,8 @@ struct latency {
 };
 
 static const struct option_def latency_options[] = {
-	{ "by", 0, OPTION_LIST, offsetof(struct latency, by), NULL,
-	  "one row per combination of these (default dev,op); pid, comm, cgroup, ...: of the task "
-	  "that "
-	  "submitted",
+	{ "by", 0, OPTION_LIST, offsetof(struct latency, by), "KEY,...",
+	  "one row per combination of these (default dev,op); tasks are those that submitted",
 	  .choices = latency_by_words },
 	{ "hist", 0, OPTION_FLAG, offsetof(struct latency, hist), NULL,
 	  "print the histogram every interval, not only at the end", .not_with = "heat" },

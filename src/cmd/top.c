@@ -45,7 +45,7 @@ struct top {
 };
 
 static const struct option_def top_options[] = {
-	{ "by", 0, OPTION_LIST, offsetof(struct top, by), NULL,
+	{ "by", 0, OPTION_LIST, offsetof(struct top, by), "KEY,...",
 	  "keys of rows, from the first level to the last (default dev,op)",
 	  .choices = latency_by_words },
 	{ 0 },

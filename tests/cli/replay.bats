@@ -563,7 +563,7 @@ broken_numbers() {
 		diff-calls-csv 2s/418748480/418748481/
 		pattern-cgroups 14s/Z,nvme0n1,,99,/Z,nvme0n1,,98,/
 		diff-csv 7s/104655/104656/
-		report-hostile 321s/"count":1/"count":2/
+		report-hostile 322s/"count":1/"count":2/
 		export-chrome s/"dur":103.038/"dur":103.039/
 		trace-text 2s/16394/16395/
 		latency-text 6s/9.79ms/9.81ms/
