@@ -157,7 +157,7 @@ same() { # same WHAT GOT WANT
 
 @test "words of --by are those of the manual" {
 	same by "$(section "$(page latency)" OPTIONS | sed -n '/^\.It Fl -by/,/^\.El/p' | sed -n 's/^\.It Cm //p' |
-		sed 's/ Ta .*//; s/ , /\n/g')" "$("$iosonar" latency -h | sed -n 's/^ *--by //p' | tr , '\n')"
+		sed 's/ Ta .*//; s/ , /\n/g')" "$("$iosonar" latency --by wxyz 2>&1 | sed -n 's/.*expected one of //p' | sed 's/, /\n/g')"
 	same "cache --by" "$(manual_choices cache -by)" "$("$iosonar" cache -h | sed -n 's/^ *--by \([a-z,]*\).*/\1/p' | tr , '\n')"
 	same "pattern --by" "$(manual_choices pattern -by)" "$("$iosonar" pattern -h | sed -n 's/^ *--by \([a-z,]*\) .*/\1/p' | tr , '\n')"
 }
@@ -381,6 +381,7 @@ json_of() {
 	errors) run_whole "$iosonar" errors -r "$root/tests/data/errors.cap" -o json --out "$tmp/json" ;;
 	inflight)
 		look="for i in {1..8}; do dd if='$manual_disk' of=/dev/null bs=256k count=997 iflag=direct status=none & done; wait"
+		look="end=\$((SECONDS + 60)); until $look; grep -qs '\"type\":\"inflight\"' '$tmp/json' || [ \$SECONDS -ge \$end ]; do :; done"
 		run_whole "$iosonar" inflight -d "$manual_disk" -i 1ms -o json --out "$tmp/json" -- bash -c "$look"
 		if ! grep -q '"type":"inflight"' "$tmp/json"; then
 			again "nothing was in flight at any look"
