@@ -50,7 +50,7 @@ const struct cmd cmd_why = {
 	.objects = CMD_OBJECTS(&why_rows, &session_ledger),
 	.run = why_run,
 	.part = &why_part,
-	.needs = NEED_IO | NEED_RINGS | NEED_STAGES | NEED_FILES,
+	.needs = NEED_IO | NEED_RINGS | NEED_STAGES | NEED_FILES | NEED_WAITS,
 };
 
 /* ---- devices ---- */
@@ -136,6 +136,7 @@ static struct io_wants why_wants(void *state, const struct options *options)
 		.stages = true,
 		.details = true,
 		.depths = true,
+		.waits = true,
 		.files = true,
 		.buffer_bytes = v->buffer.given ? v->buffer.value : 0,
 	};
