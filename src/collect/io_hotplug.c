@@ -7,7 +7,10 @@
 #include "collect/io_inside.h"
 
 #include <errno.h>
+#include <time.h>
 #include "base/log.h"
+
+enum { HOTPLUG_LOOKS = 100 };
 
 /* No slot and no cell may take the next device at this address for the old one. */
 static void io_forget(struct io *io, int gone)
@@ -82,6 +85,35 @@ static void io_say_news(struct io *io)
 	}
 }
 
+/* Of bios or of paths; or a disk whose queues are not there yet. */
+static bool io_has_no_queues(const struct device *device)
+{
+	return device->kind == DEVICE_BIO || device->kind == DEVICE_NVME_HEAD;
+}
+
+/*
+ * Linux 5.10 announces a disk before its queues are in sysfs: what is read at once may lack them,
+ * and nothing is announced again. A directory of queues has a block size; hardware queues follow at
+ * once.
+ */
+static void io_refresh(struct io *io, const char *name)
+{
+	static const struct timespec a_moment = { .tv_nsec = 10000000 };
+	const struct device *device;
+	bool is_last = false;
+
+	for (int look = 0; look < HOTPLUG_LOOKS && !is_last; look++) {
+		if (look)
+			clock_nanosleep(CLOCK_MONOTONIC, 0, &a_moment, NULL);
+		device_list__refresh(&io->devices, name);
+		device = device_list__find(&io->devices, name);
+		if (!device || device->gone || device->said == DEVICE_SAID_THERE ||
+		    !io_has_no_queues(device))
+			return;
+		is_last = look && device->block_size;
+	}
+}
+
 /* name NULL: the kernel dropped messages; check all devices. */
 static int io_follow(struct io *io, const char *name)
 {
@@ -90,7 +122,7 @@ static int io_follow(struct io *io, const char *name)
 
 	io_resolve_all(io);
 	if (name) {
-		device_list__refresh(&io->devices, name);
+		io_refresh(io, name);
 	} else if (!device_list__read(&now, "")) {
 		for (size_t i = 0; i < nr; i++)
 			device_list__refresh(&io->devices, io->devices.devices[i].name);

@@ -60,7 +60,7 @@ later() { # later WHO COMMAND...
 	pid=$!
 	wait_for 60 grep -q '^privileges: ' /tmp/out/err || note "$(cat /tmp/out/err)"
 	null_disk nullb0 >&2
-	wait_for 20 grep -q '^nullb0 appeared' /tmp/out/err
+	wait_for 60 grep -q '^nullb0 appeared' /tmp/out/err
 	ok $? "$who: a disk that appears is found" || note "$(cat /tmp/out/err)"
 	sleep 0.5
 	/usr/bin/dd if=/dev/zero of=/dev/nullb0 bs=4k count=41 oflag=direct 2>/dev/null # the kernel itself reads
