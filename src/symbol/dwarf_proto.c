@@ -19,6 +19,7 @@
 #ifdef HAVE_LIBDW
 #include <dwarf.h>
 #include <elfutils/libdw.h>
+#include <gelf.h>
 
 struct dwarf_reading {
 	const uint64_t *vaddrs;
@@ -26,12 +27,43 @@ struct dwarf_reading {
 	struct dwarf_proto *protos;
 };
 
-/* ---- types ---- */
+/* ---- names ---- */
 
-static void dwarf_put_name(char name[DWARF_NAME], const char *text)
+static bool dwarf_holds(Elf_Scn *section, const char *name, const char *text)
 {
-	snprintf(name, DWARF_NAME, "%s", text ? text : "");
+	Elf_Data *data = name && strstr(name, "debug_") ? elf_rawdata(section, NULL) : NULL;
+	uintptr_t start = data ? (uintptr_t)data->d_buf : 0, at = (uintptr_t)text;
+
+	return start && at >= start && at - start < data->d_size &&
+	       memchr(text, 0, data->d_size - (at - start));
 }
+
+/* Does it end where its section ends, or earlier? libdw does not look at strings of every form
+ * (elfutils 0.188). */
+static bool dwarf_is_text(Dwarf_Die *die, const char *text)
+{
+	Elf *elf = dwarf_getelf(dwarf_cu_getdwarf(die->cu));
+	Elf_Scn *section = NULL;
+	GElf_Shdr head;
+	size_t names;
+
+	if (elf_getshdrstrndx(elf, &names))
+		return false;
+	while ((section = elf_nextscn(elf, section)))
+		if (gelf_getshdr(section, &head) &&
+		    dwarf_holds(section, elf_strptr(elf, names, head.sh_name), text))
+			return true;
+	return false;
+}
+
+static void dwarf_take_name(Dwarf_Die *die, char name[DWARF_NAME])
+{
+	const char *text = dwarf_diename(die);
+
+	snprintf(name, DWARF_NAME, "%s", text && dwarf_is_text(die, text) ? text : "");
+}
+
+/* ---- types ---- */
 
 static bool dwarf_type_of(Dwarf_Die *die, Dwarf_Die *type)
 {
@@ -69,7 +101,7 @@ static bool dwarf_take_base(Dwarf_Die *type, struct dwarf_type *to)
 	    dwarf_formudata(&attribute, &encoding) || size < 1 || size > 8)
 		return false;
 	to->size = (uint8_t)size;
-	dwarf_put_name(to->name, dwarf_diename(type));
+	dwarf_take_name(type, to->name);
 	switch (encoding) {
 	case DW_ATE_boolean: to->kind = DWARF_BOOL; return true;
 	case DW_ATE_signed:
@@ -96,7 +128,7 @@ static bool dwarf_take_enum(Dwarf_Die *type, struct dwarf_type *to)
 	to->kind = DWARF_INT;
 	to->size = (uint8_t)size;
 	to->is_signed = size == 4; /* names of its values are not looked up */
-	dwarf_put_name(to->name, "int");
+	snprintf(to->name, DWARF_NAME, "int");
 	return true;
 }
 
@@ -112,14 +144,14 @@ static void dwarf_take_target(Dwarf_Die *pointer, struct dwarf_type *to)
 	case DW_TAG_class_type:
 	case DW_TAG_union_type:
 		to->to_struct = true;
-		dwarf_put_name(to->name, dwarf_diename(&type));
+		dwarf_take_name(&type, to->name);
 		break;
 	case DW_TAG_base_type:
 		if (!dwarf_take_base(&type, &target))
 			break;
 		to->to = target.kind;
 		to->size = target.size; /* of what it points to, until it is checked */
-		dwarf_put_name(to->name, target.name);
+		memcpy(to->name, target.name, DWARF_NAME);
 		break;
 	default: break;
 	}
@@ -179,7 +211,7 @@ static void dwarf_take_params(Dwarf_Die *function, struct dwarf_proto *proto)
 			continue;
 		if (!dwarf_take_type(&type, &param->type))
 			return; /* after a struct, the place of an argument is unknown */
-		dwarf_put_name(param->name, dwarf_diename(&child));
+		dwarf_take_name(&child, param->name);
 		proto->nr++;
 	} while (!dwarf_siblingof(&child, &child));
 }
