@@ -53,16 +53,16 @@ inline_always void device_note_flush(struct request *rq, __u64 now)
 
 /*
  * Two completions end nothing: that of a request that waited while another one flushed for it (it
- * was never started), and the second one of a write that came after its flush.
+ * was never started), and the second one of a write that came after its flush. That write is still
+ * in flight by its state if the driver ends requests without blk_mq_complete_request (null_blk's
+ * timers).
  */
 inline_always bool completes_a_flush(struct request *rq, __u32 nr_bytes,
 				     const enum pointers pointers)
 {
-	enum mq_rq_state state = field_of(pointers, rq, state);
-
-	if (state == MQ_RQ_IDLE)
+	if (field_of(pointers, rq, state) == MQ_RQ_IDLE)
 		return true;
-	return state == MQ_RQ_COMPLETE && !nr_bytes && !field_of(pointers, rq, __data_len) &&
+	return !nr_bytes && !field_of(pointers, rq, __data_len) &&
 	       (field_of(pointers, rq, cmd_flags) & 0xff) == REQ_OP_WRITE && BPF_CORE_READ(rq, bio);
 }
 

@@ -144,6 +144,21 @@ counted bio write "flushed write" flushes
 [ "$(cat "/sys/block/$dev/queue/write_cache")" = "write through" ] ||
 	is "$(grep '"span":"total"' /tmp/l | grep '"op":"\(flush\|write\)"' | grep '"what":"total"' | grep -c .)" 2 "a bio that only flushes is one, too"
 
+# A commit of a journal flushes before itself: its write ends twice. For the kernel it is still in flight at its second end, if the
+# driver ends requests by itself, as null_blk's timers do.
+if null_disk nullb9 irqmode=2 completion_nsec=100000 memory_backed=1 cache_size=16 && load ext4 >/dev/null 2>&1 &&
+	mkfs.ext4 -q /dev/nullb9 >&2 && mkdir -p /tmp/commits && mount -t ext4 /dev/nullb9 /tmp/commits; then
+	started layers /tmp/l -d nullb9
+	for i in $(seq 23); do dd if=/dev/zero of="/tmp/commits/$i" bs=4k count=1 conv=fsync 2>/dev/null; done
+	umount /tmp/commits
+	measured
+	ok $? "commits: exits 0" || note "$(cat /tmp/l.err)"
+	whole /tmp/l "commits: the second end of a write is no loss"
+	null_remove nullb9
+else
+	skip "commits" "this kernel has no null_blk or no ext4, or there is no mkfs.ext4"
+fi
+
 # dm: its bios are its own, the drive has others.
 load dm_mod >/dev/null 2>&1
 if dmsetup create layers --table "0 $(($(cat "/sys/block/$dev/size"))) linear /dev/$dev 0" >&2; then
