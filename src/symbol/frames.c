@@ -74,6 +74,30 @@ static bool frame_is_ours(const char *name)
 	return false;
 }
 
+/*
+ * A function with a program of ours at its start or its end has called through a trampoline, which
+ * is then between it and its caller.
+ */
+static bool frame_is_passage(const char *name)
+{
+	return !strncmp(name, "bpf_trampoline_", strlen("bpf_trampoline_")) ||
+	       !strncmp(name, "kretprobe_trampoline", strlen("kretprobe_trampoline"));
+}
+
+/* The frames of our hook: the innermost ones, with what has no name between them. */
+static size_t frames_of_hook(const char *const *names, size_t nr)
+{
+	bool is_hook = true; /* all frames so far */
+	size_t ours = 0;
+
+	for (size_t i = 0; i < nr && i < FRAMES_OF_OURS; i++) {
+		if (frame_is_ours(names[i]) && (is_hook || !frame_is_passage(names[i])))
+			ours = i + 1;
+		is_hook &= ours == i + 1 || names[i][0] == '[';
+	}
+	return ours;
+}
+
 /* Returns how many. */
 static size_t frames_name(struct frames *frames, const struct io_stack *stack, uint32_t pid,
 			  const char *names[STACK_FRAMES])
@@ -89,9 +113,8 @@ static size_t frames_name(struct frames *frames, const struct io_stack *stack, u
 
 		names[i] = symbol.name;
 	}
-	for (size_t i = 0; !stack->user && i < nr && i < FRAMES_OF_OURS; i++)
-		if (frame_is_ours(names[i]))
-			ours = i + 1;
+	if (!stack->user)
+		ours = frames_of_hook(names, nr);
 	memmove(names, names + ours, (nr - ours) * sizeof(*names));
 	return nr - ours;
 }

@@ -105,6 +105,22 @@ static void check_kernel(struct frames *frames)
 		 "another's hook, far from the innermost, stays");
 }
 
+/* A function of the kernel whose name begins as those of trampolines do. */
+static void check_passage(struct frames *frames)
+{
+	uint64_t passage = kernel_at("bpf_trampoline_get"), submit = kernel_at("submit_bio");
+	struct io_stack stack = { .nr = 3, .frames = { submit, passage, submit } };
+
+	if (!passage || !submit) {
+		ok(true, "trampolines # SKIP /proc/kallsyms does not tell their addresses");
+		return;
+	}
+	is_named(frames, &stack, "submit_bio;bpf_trampoline_get;submit_bio",
+		 "a trampoline between two functions is not the hook");
+	stack.frames[0] = 5;
+	is_named(frames, &stack, "submit_bio", "one behind a program is");
+}
+
 static void check_next(void)
 {
 	char name[FRAME_NAME], hostile[2 * FRAME_NAME];
@@ -131,6 +147,7 @@ int main(void)
 	frames__prepare(frames);
 	check_user(frames);
 	check_kernel(frames);
+	check_passage(frames);
 	check_next();
 	frames__free(frames);
 	frames__free(NULL);
