@@ -37,6 +37,11 @@ uint64_t clock__wall_ns(void)
 	return clock_read_ns(CLOCK_REALTIME);
 }
 
+uint64_t clock__cpu_ns(void)
+{
+	return clock_read_ns(CLOCK_PROCESS_CPUTIME_ID);
+}
+
 /* "monotonic -2000 0": seconds, then nanoseconds to add. 5.6 writes a number, not the name. */
 void clock_offsets__parse(struct clock_offsets *offsets, const char *text)
 {

@@ -22,6 +22,7 @@ int clock__look(void);
 uint64_t clock__mono_ns(void); /* CLOCK_MONOTONIC of the machine */
 uint64_t clock__boot_ns(void); /* CLOCK_BOOTTIME of the machine */
 uint64_t clock__wall_ns(void); /* CLOCK_REALTIME, which namespaces do not shift */
+uint64_t clock__cpu_ns(void);  /* the CPU time of this process */
 
 /* Parses the text of /proc/PID/timens_offsets. A clock that it does not name has offset 0. */
 void clock_offsets__parse(struct clock_offsets *offsets, const char *text);

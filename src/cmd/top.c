@@ -12,6 +12,7 @@
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/privilege.h"
 #include "cmd/cmd.h"
@@ -134,11 +135,8 @@ static void top_measure_cost(struct top *t, const struct session *s)
 {
 	const struct io *io = io_source__collector(s);
 	struct io_own_cost own = io ? io__own_cost(io) : (struct io_own_cost){ 0 };
-	struct timespec used = { 0 };
-	double cpu_s;
+	double cpu_s = (double)clock__cpu_ns() / 1e9;
 
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-	cpu_s = (double)used.tv_sec + (double)used.tv_nsec / 1e9;
 	if (s->elapsed_s > t->cpu_at_s)
 		t->screen.facts.cpu_percent =
 			100 * (cpu_s - t->cpu_s) / (s->elapsed_s - t->cpu_at_s);

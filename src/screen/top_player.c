@@ -4,15 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include "base/clock.h"
 
 static const uint64_t player_second_ns = 1000000000, player_timer_ns = 50000000;
 
 static double player_now(void)
 {
-	struct timespec now = { 0 };
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+	return (double)clock__mono_ns() / 1e9;
 }
 
 /* In UTC, as --wall has it. */

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 
 #include <time.h>
+#include <unistd.h>
 #include "tap.h"
 
 static void check_offsets(const char *text, int64_t mono_ns, int64_t boot_ns, const char *name)
@@ -36,5 +37,13 @@ int main(void)
 	ok(now_ns >= before_ns && now_ns - before_ns < 10000000000ULL, "the wall clock is now");
 	mono_ns = clock__mono_ns();
 	ok(clock__boot_ns() >= mono_ns, "since the boot, with sleep and without");
+
+	mono_ns = clock__mono_ns();
+	now_ns = clock__cpu_ns();
+	usleep(100000);
+	ok(2 * (clock__cpu_ns() - now_ns) < clock__mono_ns() - mono_ns, "sleep is no CPU time");
+	for (volatile int i = 0; i < 10000000; i++)
+		;
+	ok(clock__cpu_ns() > now_ns, "work is");
 	return done_testing();
 }
