@@ -5,19 +5,12 @@
 #include <math.h>
 #include <stdlib.h>
 #include "base/compare.h"
+#include "base/grow.h"
 
 static int numbers_add(struct numbers *numbers, union numbers_value value)
 {
-	size_t room = numbers->room + numbers->room / 2 + 64;
-	union numbers_value *values;
-
-	if (numbers->nr == numbers->room) {
-		values = reallocarray(numbers->values, room, sizeof(*values));
-		if (!values)
-			return -ENOMEM;
-		numbers->values = values;
-		numbers->room = room;
-	}
+	if (GROW(numbers->values, numbers->room, numbers->nr + 1))
+		return -ENOMEM;
 	numbers->values[numbers->nr++] = value;
 	return 0;
 }

@@ -28,15 +28,12 @@ static int order_grow(struct order *order)
 {
 	size_t room_bytes = order->room_bytes ? 2 * order->room_bytes : 1 << 17;
 	size_t room = order->room;
-	char *held;
 
 	if (order->nr == order->room)
 		return GROW(order->entries, room, order->nr + 1)
 			       ?: GROW(order->spare, order->room, order->nr + 1);
-	held = room_bytes / ORDER_UNIT > UINT32_MAX ? NULL : realloc(order->held, room_bytes);
-	if (!held)
+	if (room_bytes / ORDER_UNIT > UINT32_MAX || grow__to(&order->held, room_bytes, 1))
 		return -ENOMEM;
-	order->held = held;
 	order->room_bytes = room_bytes;
 	return 0;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/compare.h"
+#include "base/grow.h"
 
 const char *stack_half__words(enum stack_half half)
 {
@@ -217,13 +218,10 @@ static int stacks_compare_rows(const void *left, const void *right, void *by)
 
 int stacks__sort(struct stacks *s, enum stack_measure by)
 {
-	struct stack_row **sorted = realloc(s->sorted, (s->nr + 1) * sizeof(*sorted));
-
-	if (!sorted)
+	if (grow__to(&s->sorted, s->nr + 1, sizeof(*s->sorted)))
 		return -ENOMEM;
-	s->sorted = sorted;
 	if (s->nr)
-		memcpy(sorted, s->rows, s->nr * sizeof(*sorted));
-	qsort_r(sorted, s->nr, sizeof(*sorted), stacks_compare_rows, &by);
+		memcpy(s->sorted, s->rows, s->nr * sizeof(*s->sorted));
+	qsort_r(s->sorted, s->nr, sizeof(*s->sorted), stacks_compare_rows, &by);
 	return 0;
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/grow.h"
 
 static const struct {
 	const char *name, *words;
@@ -241,12 +242,10 @@ static struct wait_group *wait_groups_find(const struct wait_groups *g, const st
 
 static struct wait_group *wait_groups_make(struct wait_groups *g, const struct wait_key *key)
 {
-	struct wait_group **groups = realloc(g->groups, (g->nr + 1) * sizeof(struct wait_group *));
 	struct wait_group *group;
 
-	if (!groups)
+	if (GROW_BY_ONE(g->groups, g->nr))
 		return NULL;
-	g->groups = groups;
 	group = calloc(1, sizeof(*group));
 	if (!group)
 		return NULL;

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/grow.h"
 #include "base/log.h"
 #include "capture/column.h"
 #include "capture/crc32c.h"
@@ -72,14 +73,12 @@ int capture_source__load(struct capture_source *source, const struct capture_chu
 			 uint64_t at)
 {
 	size_t room = (size_t)chunk->length + CAPTURE_SLACK;
-	uint8_t *payload;
 	int err;
 
 	if (room > source->payload_room) {
-		payload = realloc(source->payload, room);
-		if (!payload)
-			return -ENOMEM;
-		source->payload = payload;
+		err = grow__to(&source->payload, room, sizeof(*source->payload));
+		if (err)
+			return err;
 		source->payload_room = room;
 	}
 	err = capture_source__read(source, source->payload, chunk->length,

@@ -18,20 +18,17 @@ enum {
 /* Read all at once: parts could be of two moments. */
 static int maps_read_text(struct process_maps *maps, int fd)
 {
-	size_t len = 0;
+	size_t len = 0, room = 0;
 	ssize_t got;
-	char *text;
 
 	do {
-		text = realloc(maps->text, len + MAPS_TEXT_STEP + 1);
-		if (!text)
+		if (GROW(maps->text, room, len + MAPS_TEXT_STEP + 1))
 			return -ENOMEM;
-		maps->text = text;
-		got = read(fd, text + len, MAPS_TEXT_STEP);
+		got = read(fd, maps->text + len, MAPS_TEXT_STEP);
 		if (got < 0)
 			return -errno;
 		len += (size_t)got;
-		text[len] = '\0';
+		maps->text[len] = '\0';
 	} while (got && len < MAPS_TEXT_MAX);
 	maps->text_bytes = len + 1;
 	return 0;
@@ -68,7 +65,6 @@ static int maps_add(struct process_maps *maps, const struct process_map *map)
 static void maps_keep_paths(struct process_maps *maps)
 {
 	size_t kept = 0;
-	char *text;
 
 	for (size_t i = 0; i < maps->nr; i++) {
 		struct process_map *map = &maps->maps[i];
@@ -78,9 +74,7 @@ static void maps_keep_paths(struct process_maps *maps)
 		map->path_at = kept;
 		kept += len;
 	}
-	text = realloc(maps->text, kept + 1);
-	if (text)
-		maps->text = text;
+	grow__to(&maps->text, kept + 1, 1); /* if not, it stays as large */
 	maps->text_bytes = kept + 1;
 }
 

@@ -17,6 +17,8 @@
 #include "base/nearest.h"
 #include "probe/find/inside.h"
 
+enum { FIND_READ_BYTES = 8192 }; /* room for the next part of a file, at least */
+
 bool find__is_glob(const char *text)
 {
 	return strpbrk(text, "*?[");
@@ -103,28 +105,25 @@ void find__nearer(const char *word, const char *candidate, char *near, size_t si
 /* The kernel's files report no size and come in parts. */
 static char *find_read_fd(int fd, size_t most_bytes)
 {
-	size_t room = 8192, nr = 0;
-	char *text = malloc(room);
+	size_t room = 0, nr = 0;
+	char *text = NULL;
 	ssize_t got = 1;
+	int err = 0;
 
-	while (text && got) {
-		char *larger = text;
-
-		if (nr + 1 == room && room <= most_bytes)
-			larger = realloc(text, room *= 2);
-		if (!larger || nr + 1 == room)
+	while (!err && got) {
+		if (nr + 1 >= room)
+			err = room > most_bytes ? -EFBIG : GROW(text, room, nr + FIND_READ_BYTES);
+		if (err)
 			break;
-		text = larger;
 		got = read(fd, text + nr, room - nr - 1);
-		if (got < 0 && errno != EINTR)
-			break;
-		nr += got > 0 ? (size_t)got : 0;
+		if (got < 0)
+			err = errno == EINTR ? 0 : -errno;
+		else
+			nr += (size_t)got;
 	}
-	if (!text || got) {
-		int err = !text ? ENOMEM : got < 0 ? errno : EFBIG;
-
+	if (err) {
 		free(text);
-		errno = err;
+		errno = -err;
 		return NULL;
 	}
 	text[nr] = 0;
