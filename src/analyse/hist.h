@@ -14,7 +14,7 @@ struct hist {
 	uint64_t count; /* the sum of slots; as the programs count, with the untimed ones */
 	uint64_t sum_ns, max_ns;
 	uint64_t bytes;
-	/* If only some commands were timed: see analyse/sampled.h. */
+	/* If only some commands were timed: see analyse/estimate.h. */
 	uint64_t untimed; /* of count */
 	uint64_t one_of;  /* now one of this many is timed; 0: all. Of several: the most */
 	uint64_t doubt;	  /* how much values that stand for several add to the variance of a rank */

@@ -24,10 +24,10 @@ void pattern__free(struct pattern *p)
 	for (size_t i = 0; i < p->nr; i++) {
 		for (int kind = 0; kind < PATTERN_MOVES; kind++)
 			free(p->rows[i]->heat[kind]);
-		waiting__free(&p->rows[i]->ends);
+		time_queue__free(&p->rows[i]->ends);
 		free(p->rows[i]);
 	}
-	waiting__free(&p->held);
+	time_queue__free(&p->held);
 	free(p->rows);
 	index__free(&p->index);
 	memset(p, 0, sizeof(*p));
@@ -177,7 +177,7 @@ static int pattern_is_late(struct pattern_row *row, const struct waiter *io)
 	row->interval.late++;
 	if (io->end_ns <= row->last_ns || row->ends.nr == PATTERN_DEEPEST)
 		return 0;
-	return waiting__add(&row->ends, &end);
+	return time_queue__add(&row->ends, &end);
 }
 
 static int pattern_judge(struct pattern *p, const struct waiter *io)
@@ -194,10 +194,10 @@ static int pattern_judge(struct pattern *p, const struct waiter *io)
 	row->begun = true;
 	row->last_ns = io->at_ns;
 	/* Commands that had ended by then are no longer in flight. */
-	while (row->ends.nr && waiting__first(&row->ends)->at_ns <= io->at_ns)
-		waiting__take(&row->ends);
+	while (row->ends.nr && time_queue__first(&row->ends)->at_ns <= io->at_ns)
+		time_queue__take(&row->ends);
 	if (row->ends.nr < PATTERN_DEEPEST)
-		err = waiting__add(&row->ends, &end);
+		err = time_queue__add(&row->ends, &end);
 	hist__add(&sum->depths, row->ends.nr, 0);
 	if (io->kind >= PATTERN_MOVES)
 		return err;
@@ -222,8 +222,8 @@ static int pattern_release(struct pattern *p)
 	int err = 0;
 
 	while (!err && p->held.nr &&
-	       (p->held.nr > PATTERN_HELD || waiting__first(&p->held)->at_ns < until_ns)) {
-		struct waiter first = waiting__take(&p->held);
+	       (p->held.nr > PATTERN_HELD || time_queue__first(&p->held)->at_ns < until_ns)) {
+		struct waiter first = time_queue__take(&p->held);
 
 		err = pattern_judge(p, &first);
 	}
@@ -248,7 +248,7 @@ static int pattern_hold(struct pattern *p, int row, const struct pattern_io *io)
 		p->longest_ns = took_ns;
 	if (io->end_ns > p->newest_ns)
 		p->newest_ns = io->end_ns;
-	return waiting__add(&p->held, &waiter) ?: pattern_release(p);
+	return time_queue__add(&p->held, &waiter) ?: pattern_release(p);
 }
 
 int pattern__add(struct pattern *p, const struct pattern_tags *tags,
@@ -294,7 +294,7 @@ int pattern__finish(struct pattern *p)
 	int err = 0;
 
 	while (!err && p->held.nr) {
-		struct waiter first = waiting__take(&p->held);
+		struct waiter first = time_queue__take(&p->held);
 
 		err = pattern_judge(p, &first);
 	}

@@ -14,7 +14,7 @@
 #include "analyse/hist.h"
 #include "analyse/sizes.h"
 #include "analyse/streams.h"
-#include "analyse/waiting.h"
+#include "analyse/time_queue.h"
 #include "base/index.h"
 
 enum pattern_kind {
@@ -89,7 +89,7 @@ struct pattern_row {
 	uint64_t first_byte, after_byte; /* touched range; equal: none */
 	/* in the order of submission */
 	struct streams streams[PATTERN_MOVES];
-	struct waiting ends; /* of commands in flight */
+	struct time_queue ends; /* of commands in flight */
 	uint64_t last_ns;
 	bool begun;
 };
@@ -100,7 +100,7 @@ struct pattern {
 	size_t nr;
 	struct index index;		 /* of rows */
 	uint16_t recent[PATTERN_RECENT]; /* rows by a short hash of their tags */
-	struct waiting held;
+	struct time_queue held;
 	uint64_t newest_ns, longest_ns;
 	uint64_t rest; /* commands counted in the rest */
 };

@@ -16,7 +16,7 @@
 #include "base/log.h"
 #include "base/privilege.h"
 #include "cmd/cmd.h"
-#include "screen/heard.h"
+#include "screen/messages.h"
 #include "screen/top.h"
 #include "screen/top_player.h"
 #include "session/io_source.h"
@@ -39,7 +39,7 @@ struct top {
 	double seconds;		/* since the last interval of the screen */
 	unsigned int ticks;	/* likewise */
 	double cpu_s, cpu_at_s; /* own CPU time so far, and when it was read */
-	struct heard heard;
+	struct messages messages;
 	struct top_player player;
 	bool draws;
 	int err;
@@ -81,7 +81,7 @@ static void top_hear(void *arg, const char *message)
 		 message);
 	if (t->screen.types)
 		return; /* a mistake in a filter: only the screen has it */
-	heard__keep(&t->heard, message);
+	messages__keep(&t->messages, message);
 }
 
 /* The terminal is as it was before, and has what was said meanwhile. */
@@ -91,7 +91,7 @@ static void top_close_screen(struct top *t)
 		screen__close();
 	t->draws = false;
 	log_set_listener(NULL, NULL);
-	heard__tell(&t->heard);
+	messages__tell(&t->messages);
 }
 
 /* ---- one interval ---- */

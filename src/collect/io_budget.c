@@ -2,13 +2,13 @@
 /*
  * io_budget.c: which commands are timed, so that the programs stay within --budget? Reads what they
  * count a few times a second, chooses a shift for each device (budget.h), tells the programs
- * (struct io_sampled), and estimates what all commands would have been (analyse/sampled.h). Only
+ * (struct io_sampled), and estimates what all commands would have been (analyse/estimate.h). Only
  * reads and writes are sampled, not of partitions that -d names.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analyse/sampled.h"
+#include "analyse/estimate.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "collect/budget.h"
@@ -29,7 +29,7 @@ static const struct budget_costs budget_guess = { .timed_ns = 400, .untimed_ns =
 
 struct budget_key {
 	struct hist now; /* as the programs have counted */
-	struct sampled sampled;
+	struct estimate estimate;
 	uint64_t counted; /* commands at the last plan */
 	uint32_t device;
 	int way; /* of its queue: 0 reads, 1 writes, -1 all are timed */
@@ -155,11 +155,11 @@ void io_budget_read(struct io *io, row_table_fn fn, void *arg)
 
 		if (!key || !key->now.count)
 			continue;
-		sampled__fold(&key->sampled, &key->now);
-		key->sampled.all.max_ns = key->now.max_ns;
-		key->sampled.all.one_of = 1u << key->shift;
+		estimate__fold(&key->estimate, &key->now);
+		key->estimate.all.max_ns = key->now.max_ns;
+		key->estimate.all.one_of = 1u << key->shift;
 		key->now.max_ns = 0;
-		fn(arg, i, &key->sampled.all);
+		fn(arg, i, &key->estimate.all);
 	}
 }
 
@@ -169,7 +169,7 @@ uint64_t io_budget_untimed(const struct io *io)
 	uint64_t nr = 0;
 
 	for (uint32_t i = 0; i < b->nr_keys; i++)
-		nr += b->keys[i] ? b->keys[i]->sampled.all.untimed : 0;
+		nr += b->keys[i] ? b->keys[i]->estimate.all.untimed : 0;
 	return nr;
 }
 
@@ -268,7 +268,7 @@ static void budget_set(struct io *io, uint32_t key_nr, uint8_t shift)
 	way = budget_cell(io->budget, queue, key->way);
 	queue->keys[key->way] = key;
 	io->budget->cells[queue->home].key_nr[key->way] = (uint16_t)key_nr;
-	sampled__fold(&key->sampled, &key->now);
+	estimate__fold(&key->estimate, &key->now);
 	if (limit > way->start_limit)
 		__atomic_store_n(&way->since_ns, clock__mono_ns() + BUDGET_SEEN_NS,
 				 __ATOMIC_SEQ_CST);

@@ -195,7 +195,7 @@ int diff__make(struct diff *d, const struct diff_file *files, const struct optio
 
 		side->path = files[i].path;
 		side->is_saved = files[i].kind == DIFF_SAVED;
-		err = side->is_saved ? diff_side__read_saved(side, wants)
+		err = side->is_saved ? diff_side__read_printout(side, wants)
 				     : diff_side__read_capture(side, wants);
 	}
 	err = err ?: diff_match(d, asked);

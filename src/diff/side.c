@@ -7,8 +7,8 @@
 #include <string.h>
 #include "base/grow.h"
 #include "base/log.h"
+#include "capture/printout.h"
 #include "capture/read.h"
-#include "capture/saved.h"
 
 static void *side_no_memory(void)
 {
@@ -107,7 +107,7 @@ int diff_kind__of(const char *path, enum diff_kind *kind)
 	struct capture_reader *reader;
 	int err;
 
-	if (saved__is_one(path)) {
+	if (printout__is_one(path)) {
 		*kind = DIFF_SAVED;
 		return 0;
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * side.h: one of the two runs that `diff` compares: a sample for each device and operation. Read
- * from a capture (capture.c) or the output of `latency -o json` (saved.c); the content of the file
- * decides which. Memory: about 100 KiB for each device and operation, at most 1,024 of them.
+ * from a capture (capture.c) or the output of `latency -o json` (printout.c); the content of the
+ * file decides which. Memory: about 100 KiB for each device and operation, at most 1,024 of them.
  */
 #ifndef IOSONAR_DIFF_SIDE_H
 #define IOSONAR_DIFF_SIDE_H
@@ -63,7 +63,7 @@ struct diff_group *diff_side__group(struct diff_side *side, size_t device, const
 
 /* Fill a side whose path is set. 0, or a negative errno, said. */
 int diff_side__read_capture(struct diff_side *side, const struct diff_wants *wants);
-int diff_side__read_saved(struct diff_side *side, const struct diff_wants *wants);
+int diff_side__read_printout(struct diff_side *side, const struct diff_wants *wants);
 
 /* The devices for pairs__match; the caller frees `ends`. -ENOMEM, said. */
 int diff_side__ends(const struct diff_side *side, struct pair_ends *ends);

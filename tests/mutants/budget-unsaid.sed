@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Commands that were not timed are told as timed.
-# file: src/analyse/sampled.c
-# red: unit sampled
+# file: src/analyse/estimate.c
+# red: unit estimate
 # case: says how many were not timed
-s/s->all.untimed += span.untimed;/s->all.untimed += 0 * span.untimed;/
+s/e->all.untimed += span.untimed;/e->all.untimed += 0 * span.untimed;/

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * sampled.c: if only some commands are timed, are all counted, does each span weigh its share, and
+ * estimate.c: if only some commands are timed, are all counted, does each span weigh its share, and
  * do the intervals of percentiles cover what all commands show? The second instrument is a
  * histogram of all latencies, timed or not. Commands are chosen as the programs choose them.
  */
 #include <math.h>
 #include <string.h>
-#include "analyse/sampled.h"
+#include "analyse/estimate.h"
 #include "draw.h"
 #include "tap.h"
 #include "wire/io_tables.h"
@@ -17,7 +17,7 @@ static const uint32_t percentiles[NR_PERCENTILES] = { 5000, 9000, 9900, 9990 };
 /* What the programs count, and what they would have counted. */
 struct run {
 	struct hist counted, full;
-	struct sampled sampled;
+	struct estimate estimate;
 	uint64_t clock_ns;
 };
 static struct run run;
@@ -67,30 +67,31 @@ static void test_counts(void)
 	begin();
 	for (int i = 0; i < 100; i++)
 		command(0, some_latency());
-	ok(sampled__fold(&run.sampled, &run.counted), "a span ends");
-	ok(!memcmp(run.sampled.all.slots, run.full.slots, sizeof(run.full.slots)) &&
-		   run.sampled.all.sum_ns == run.full.sum_ns && !run.sampled.all.doubt &&
-		   !run.sampled.all.untimed,
+	ok(estimate__fold(&run.estimate, &run.counted), "a span ends");
+	ok(!memcmp(run.estimate.all.slots, run.full.slots, sizeof(run.full.slots)) &&
+		   run.estimate.all.sum_ns == run.full.sum_ns && !run.estimate.all.doubt &&
+		   !run.estimate.all.untimed,
 	   "all timed: exactly what was counted");
 	for (uint32_t shift = 1; shift <= IO_MAX_SAMPLE_SHIFT; shift++) {
 		for (int i = 0; i < 5000; i++)
 			command(shift, some_latency());
-		sampled__fold(&run.sampled, &run.counted);
-		ok(run.sampled.all.count == run.full.count &&
-			   sum_of(&run.sampled.all) == run.full.count &&
-			   run.sampled.all.bytes == run.full.bytes,
+		estimate__fold(&run.estimate, &run.counted);
+		ok(run.estimate.all.count == run.full.count &&
+			   sum_of(&run.estimate.all) == run.full.count &&
+			   run.estimate.all.bytes == run.full.bytes,
 		   "1 of %u timed: %llu commands, as many in buckets, and all bytes", 1u << shift,
 		   (unsigned long long)run.full.count);
 	}
-	ok(run.sampled.all.untimed > 0 && run.sampled.all.untimed == run.counted.untimed,
+	ok(run.estimate.all.untimed > 0 && run.estimate.all.untimed == run.counted.untimed,
 	   "and says how many were not timed");
 	for (int i = 0; i < 3; i++)
 		run.counted.count++, run.counted.untimed++, run.full.count++;
-	sampled__fold(&run.sampled, &run.counted);
-	ok(sum_of(&run.sampled.all) == run.full.count, "a span in which none was timed is counted");
+	estimate__fold(&run.estimate, &run.counted);
+	ok(sum_of(&run.estimate.all) == run.full.count,
+	   "a span in which none was timed is counted");
 	begin();
 	run.counted.count = run.counted.untimed = 5;
-	ok(!sampled__fold(&run.sampled, &run.counted) && !run.sampled.all.count,
+	ok(!estimate__fold(&run.estimate, &run.counted) && !run.estimate.all.count,
 	   "as long as nothing was ever timed the span goes on");
 }
 
@@ -102,16 +103,16 @@ static void test_weights(void)
 	begin();
 	for (int i = 0; i < 10000; i++)
 		command(0, 1000);
-	sampled__fold(&run.sampled, &run.counted);
+	estimate__fold(&run.estimate, &run.counted);
 	for (int i = 0; i < 30000; i++)
 		command(6, 1000000);
-	sampled__fold(&run.sampled, &run.counted);
-	run.sampled.all.max_ns = run.full.max_ns;
-	p50 = hist__percentile(&run.sampled.all, 5000);
+	estimate__fold(&run.estimate, &run.counted);
+	run.estimate.all.max_ns = run.full.max_ns;
+	p50 = hist__percentile(&run.estimate.all, 5000);
 	ok(p50 > 900000 && p50 == hist__percentile(&run.full, 5000),
 	   "30,000 of which 1 in 64 is timed weigh more than 10,000 (p50 %llu)",
 	   (unsigned long long)p50);
-	ok(fabs((double)hist__mean_ns(&run.sampled.all) / (double)hist__mean_ns(&run.full) - 1) <
+	ok(fabs((double)hist__mean_ns(&run.estimate.all) / (double)hist__mean_ns(&run.full) - 1) <
 		   0.001,
 	   "also in the mean");
 }
@@ -127,11 +128,11 @@ static void test_intervals(void)
 
 			for (int j = 0; j < 8000; j++)
 				command(shift, some_latency());
-			sampled__fold(&run.sampled, &run.counted);
+			estimate__fold(&run.estimate, &run.counted);
 		}
 		for (int p = 0; p < NR_PERCENTILES; p++) {
 			struct hist_interval in =
-				hist__percentile_interval(&run.sampled.all, percentiles[p]);
+				hist__percentile_interval(&run.estimate.all, percentiles[p]);
 			uint64_t truth = hist__percentile(&run.full, percentiles[p]);
 
 			known[p] += in.to_ns != 0;
@@ -154,8 +155,8 @@ static void test_interval_width(void)
 	begin();
 	for (int i = 0; i < 100000; i++)
 		command(0, some_latency());
-	sampled__fold(&run.sampled, &run.counted);
-	all = hist__percentile_interval(&run.sampled.all, 9900);
+	estimate__fold(&run.estimate, &run.counted);
+	all = hist__percentile_interval(&run.estimate.all, 9900);
 	ok(all.from_ns <= hist__percentile(&run.full, 9900) &&
 		   hist__percentile(&run.full, 9900) < all.to_ns &&
 		   (double)all.to_ns / (double)all.from_ns < 1.04,
@@ -165,8 +166,8 @@ static void test_interval_width(void)
 		command(0, some_latency());
 	for (int i = 0; i < 2000; i++)
 		command(10, some_latency());
-	sampled__fold(&run.sampled, &run.counted);
-	few = hist__percentile_interval(&run.sampled.all, 9990);
+	estimate__fold(&run.estimate, &run.counted);
+	few = hist__percentile_interval(&run.estimate.all, 9990);
 	ok(!few.to_ns, "a handful timed: p99.9 has no upper limit");
 }
 

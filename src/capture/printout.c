@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "capture/saved.h"
+#include "capture/printout.h"
 
 #include <errno.h>
 #include <math.h>
@@ -10,9 +10,9 @@
 #include "decode/json.h"
 #include "wire/buckets.h"
 
-enum { SAVED_LINE = 1 << 16 };
+enum { PRINTOUT_LINE = 1 << 16 };
 
-bool saved__is_one(const char *path)
+bool printout__is_one(const char *path)
 {
 	struct stat file;
 	FILE *in;
@@ -30,7 +30,7 @@ bool saved__is_one(const char *path)
 	return c == '{';
 }
 
-static double saved_number(const struct json_line *parsed, const char *key)
+static double printout_number(const struct json_line *parsed, const char *key)
 {
 	double number = json_line__number(parsed, key);
 
@@ -38,7 +38,7 @@ static double saved_number(const struct json_line *parsed, const char *key)
 }
 
 /* Buckets of a zoom have other widths and begin elsewhere. */
-static bool saved_is_our_bucket(double from_ns, double to_ns)
+static bool printout_is_our_bucket(double from_ns, double to_ns)
 {
 	uint32_t slot;
 
@@ -50,11 +50,12 @@ static bool saved_is_our_bucket(double from_ns, double to_ns)
 	return slot == HIST_OVER ? to_ns == 0 : (double)hist_slot_from(slot + 1) == to_ns;
 }
 
-static int saved_bucket(const char *path, const struct json_line *parsed, struct saved_line *line)
+static int printout_bucket(const char *path, const struct json_line *parsed,
+			   struct printout_line *line)
 {
 	double from_ns = json_line__number(parsed, "from_ns");
 
-	if (!saved_is_our_bucket(from_ns, json_line__number(parsed, "to_ns")))
+	if (!printout_is_our_bucket(from_ns, json_line__number(parsed, "to_ns")))
 		return log_err(
 			-EIO, "%s has zoomed buckets: save it without --lat-min-us and --lat-shift",
 			path);
@@ -63,22 +64,23 @@ static int saved_bucket(const char *path, const struct json_line *parsed, struct
 }
 
 /* 1: a line to skip. */
-static int saved_take(const char *path, const struct json_line *parsed, struct saved_line *line)
+static int printout_take(const char *path, const struct json_line *parsed,
+			 struct printout_line *line)
 {
 	const char *type = json_line__text(parsed, "type");
 	const char *span = json_line__text(parsed, "span");
 
-	*line = (struct saved_line){
+	*line = (struct printout_line){
 		/* Called "hist" before version 0.2. */
 		.is_bucket = type && (!strcmp(type, "bucket") || !strcmp(type, "hist")),
 		.is_total = span && !strcmp(span, "total"),
 		.dev = json_line__text(parsed, "dev"),
 		.op = json_line__text(parsed, "op"),
-		.time_s = saved_number(parsed, "time_s"),
-		.count = saved_number(parsed, "count"),
-		.iops = saved_number(parsed, "iops"),
-		.size_bytes = saved_number(parsed, "size_bytes"),
-		.mean_ns = saved_number(parsed, "mean_ns"),
+		.time_s = printout_number(parsed, "time_s"),
+		.count = printout_number(parsed, "count"),
+		.iops = printout_number(parsed, "iops"),
+		.size_bytes = printout_number(parsed, "size_bytes"),
+		.mean_ns = printout_number(parsed, "mean_ns"),
 	};
 	if (!type || !span || (!line->is_bucket && strcmp(type, "latency")) ||
 	    (!line->is_total && strcmp(span, "interval")))
@@ -88,10 +90,10 @@ static int saved_take(const char *path, const struct json_line *parsed, struct s
 			       "%s is not split by device and operation: save it without --by, or "
 			       "with --by dev,op",
 			       path);
-	return line->is_bucket ? saved_bucket(path, parsed, line) : 0;
+	return line->is_bucket ? printout_bucket(path, parsed, line) : 0;
 }
 
-static void saved_take_ledger(const struct json_line *parsed, double *lost)
+static void printout_take_ledger(const struct json_line *parsed, double *lost)
 {
 	const char *type = json_line__text(parsed, "type");
 
@@ -99,42 +101,42 @@ static void saved_take_ledger(const struct json_line *parsed, double *lost)
 		return;
 	for (size_t i = 0; i < parsed->nr; i++)
 		if (!strncmp(parsed->fields[i].key, "lost_", 5))
-			*lost += saved_number(parsed, parsed->fields[i].key);
+			*lost += printout_number(parsed, parsed->fields[i].key);
 }
 
-static int saved_line(const char *path, char *text, size_t nr, struct json_line *parsed,
-		      struct saved_line *line)
+static int printout_line(const char *path, char *text, size_t nr, struct json_line *parsed,
+			 struct printout_line *line)
 {
 	if (json_line__parse(parsed, text))
 		return log_err(-EIO,
 			       "%s: line %zu is not a complete line of 'latency -o json': the file "
 			       "is truncated, or of another format",
 			       path, nr);
-	return saved_take(path, parsed, line);
+	return printout_take(path, parsed, line);
 }
 
-static int saved_lines(const char *path, FILE *in, int (*fn)(void *, const struct saved_line *),
-		       void *arg, double *lost)
+static int printout_lines(const char *path, FILE *in,
+			  int (*fn)(void *, const struct printout_line *), void *arg, double *lost)
 {
-	char text[SAVED_LINE];
+	char text[PRINTOUT_LINE];
 	struct json_line parsed;
-	struct saved_line line;
+	struct printout_line line;
 	int err = 0;
 
 	for (size_t nr = 1; err >= 0 && fgets(text, sizeof(text), in); nr++) {
-		err = saved_line(path, text, nr, &parsed, &line);
+		err = printout_line(path, text, nr, &parsed, &line);
 		if (!err)
 			err = fn(arg, &line);
 		else if (err > 0)
-			saved_take_ledger(&parsed, lost);
+			printout_take_ledger(&parsed, lost);
 	}
 	if (err < 0)
 		return err;
 	return ferror(in) ? log_err(-EIO, "cannot read %s: %s", path, strerror(errno)) : 0;
 }
 
-int saved__read(const char *path, int (*fn)(void *arg, const struct saved_line *line), void *arg,
-		double *lost)
+int printout__read(const char *path, int (*fn)(void *arg, const struct printout_line *line),
+		   void *arg, double *lost)
 {
 	FILE *in = fopen(path, "re");
 	int err;
@@ -142,7 +144,7 @@ int saved__read(const char *path, int (*fn)(void *arg, const struct saved_line *
 	*lost = 0;
 	if (!in)
 		return log_err(-EIO, "cannot read %s: %s", path, strerror(errno));
-	err = saved_lines(path, in, fn, arg, lost);
+	err = printout_lines(path, in, fn, arg, lost);
 	fclose(in);
 	return err;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * waiting.h: a queue by time; the earliest entry leaves first, of equal times the one that is
+ * time_queue.h: a queue by time; the earliest entry leaves first, of equal times the one that is
  * lowest on the device. Entries that come nearly in order cost a step for each that they overtake;
  * others go to a heap, at as many steps as the number of those has bits.
  */
-#ifndef IOSONAR_ANALYSE_WAITING_H
-#define IOSONAR_ANALYSE_WAITING_H
+#ifndef IOSONAR_ANALYSE_TIME_QUEUE_H
+#define IOSONAR_ANALYSE_TIME_QUEUE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@ struct waiter {
 	uint8_t kind;
 };
 
-struct waiting {
+struct time_queue {
 	size_t nr;		/* of both: */
 	struct waiter *ordered; /* in order, from `first` to before `after`; */
 	size_t first, after, room;
@@ -33,18 +33,18 @@ static inline bool waiter_is_before(const struct waiter *a, const struct waiter 
 	return a->at_ns != b->at_ns ? a->at_ns < b->at_ns : a->from_byte < b->from_byte;
 }
 
-int waiting__add(struct waiting *waiting, const struct waiter *waiter); /* -ENOMEM */
+int time_queue__add(struct time_queue *queue, const struct waiter *waiter); /* -ENOMEM */
 /* The earliest; the queue must not be empty. */
-static inline const struct waiter *waiting__first(const struct waiting *w)
+static inline const struct waiter *time_queue__first(const struct time_queue *q)
 {
-	const struct waiter *ordered = w->ordered + w->first;
+	const struct waiter *ordered = q->ordered + q->first;
 
-	if (w->nr_heap && (w->first == w->after || waiter_is_before(w->heap, ordered)))
-		return w->heap;
+	if (q->nr_heap && (q->first == q->after || waiter_is_before(q->heap, ordered)))
+		return q->heap;
 	return ordered;
 }
 
-struct waiter waiting__take(struct waiting *waiting);
-void waiting__free(struct waiting *waiting);
+struct waiter time_queue__take(struct time_queue *queue);
+void time_queue__free(struct time_queue *queue);
 
 #endif

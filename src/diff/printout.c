@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * saved.c: reads a run saved by `latency -o json`. Its histograms are as coarse as printed, 3 %;
+ * printout.c: reads a run saved by `latency -o json`. Its histograms are as coarse as printed, 3 %;
  * their variation is unknown unless saved with --hist. Sizes are a mean; failures and steps are
  * missing.
  */
@@ -8,12 +8,12 @@
 #include <math.h>
 #include <string.h>
 #include "base/log.h"
-#include "capture/saved.h"
+#include "capture/printout.h"
 #include "diff/side.h"
 
 enum { DIFF_LEAST_TURNS = 8 }; /* fewer do not show the variation */
 
-struct saved_state {
+struct printout_state {
 	struct diff_side *side;
 	const struct diff_wants *wants;
 	bool has_totals;
@@ -29,7 +29,7 @@ static bool list_has(const struct option_list *list, const char *word)
 }
 
 /* Filters can use only the names that were saved. */
-static int saved_check_wants(const struct diff_side *side, const struct diff_wants *w)
+static int printout_check_wants(const struct diff_side *side, const struct diff_wants *w)
 {
 	const struct filter_options *f = &w->options->filter;
 	const struct file_options *files = &w->options->file;
@@ -52,7 +52,7 @@ static int saved_check_wants(const struct diff_side *side, const struct diff_wan
 		       side->path);
 }
 
-static struct diff_group *saved_group(struct diff_side *side, const struct saved_line *line)
+static struct diff_group *printout_group(struct diff_side *side, const struct printout_line *line)
 {
 	struct diff_device *device = diff_side__device(side, line->dev);
 	struct diff_group *group;
@@ -72,8 +72,8 @@ static struct diff_group *saved_group(struct diff_side *side, const struct saved
 	return NULL;
 }
 
-static int saved_total(struct saved_state *state, struct diff_group *group,
-		       const struct saved_line *line)
+static int printout_total(struct printout_state *state, struct diff_group *group,
+			  const struct printout_line *line)
 {
 	state->has_totals = true;
 	if (line->is_bucket)
@@ -87,7 +87,7 @@ static int saved_total(struct saved_state *state, struct diff_group *group,
 }
 
 /* Rows of one time are one turn, whatever other keys --by adds. */
-static void saved_begin_turn(struct diff_group *group, double time_s)
+static void printout_begin_turn(struct diff_group *group, double time_s)
 {
 	if (group->has_turns && group->turn_s == time_s)
 		return;
@@ -97,8 +97,8 @@ static void saved_begin_turn(struct diff_group *group, double time_s)
 	group->turn_s = time_s;
 }
 
-static int saved_interval(struct saved_state *state, struct diff_group *group,
-			  const struct saved_line *line)
+static int printout_interval(struct printout_state *state, struct diff_group *group,
+			     const struct printout_line *line)
 {
 	double seconds;
 
@@ -106,7 +106,7 @@ static int saved_interval(struct saved_state *state, struct diff_group *group,
 		state->before_s = line->time_s > state->now_s ? state->now_s : 0;
 		state->now_s = line->time_s;
 	}
-	saved_begin_turn(group, line->time_s);
+	printout_begin_turn(group, line->time_s);
 	if (line->is_bucket)
 		return sample__add_bucket(&group->turns, line->from_ns, line->count);
 	sample__add_total(&group->turns, SAMPLE_COUNT, line->count);
@@ -119,24 +119,25 @@ static int saved_interval(struct saved_state *state, struct diff_group *group,
 	return 0;
 }
 
-static int saved_on_line(void *arg, const struct saved_line *line)
+static int printout_on_line(void *arg, const struct printout_line *line)
 {
-	struct saved_state *state = arg;
+	struct printout_state *state = arg;
 	const struct filter_options *f = &state->wants->options->filter;
 	struct diff_group *group;
 	int err;
 
 	if (!list_has(&f->devices, line->dev) || !list_has(&f->ops, line->op))
 		return 0;
-	group = saved_group(state->side, line);
+	group = printout_group(state->side, line);
 	if (!group)
 		return -ENOMEM;
-	err = line->is_total ? saved_total(state, group, line) : saved_interval(state, group, line);
+	err = line->is_total ? printout_total(state, group, line)
+			     : printout_interval(state, group, line);
 	return err ? log_err(err, "out of memory") : 0;
 }
 
 /* Count of a bucket before it is settled. */
-static double saved_in_bucket(const struct sample *sample, uint32_t key)
+static double printout_in_bucket(const struct sample *sample, uint32_t key)
 {
 	int row = profile__row(&sample->lats, key);
 	double sum = 0;
@@ -147,7 +148,7 @@ static double saved_in_bucket(const struct sample *sample, uint32_t key)
 }
 
 /* I/O after the last full interval is only in the totals: one more turn. */
-static int saved_add_rest(struct diff_group *group)
+static int printout_add_rest(struct diff_group *group)
 {
 	const struct sample *whole = &group->sample;
 	struct sample *turns = &group->turns;
@@ -158,7 +159,7 @@ static int saved_add_rest(struct diff_group *group)
 		rest[i] = sample__total(whole, (enum sample_total)i) -
 			  sample__total(turns, (enum sample_total)i);
 	for (uint32_t key = 0; !err && rest[SAMPLE_COUNT] > 0 && key < whole->lats.nr_keys; key++) {
-		double count = saved_in_bucket(whole, key) - saved_in_bucket(turns, key);
+		double count = printout_in_bucket(whole, key) - printout_in_bucket(turns, key);
 
 		if (count > 0)
 			err = sample__add_bucket(
@@ -172,18 +173,18 @@ static int saved_add_rest(struct diff_group *group)
 }
 
 /* Were all buckets printed in every interval as well? */
-static bool saved_has_turns(const struct diff_group *group)
+static bool printout_has_turns(const struct diff_group *group)
 {
 	const struct sample *whole = &group->sample, *turns = &group->turns;
 	bool all = turns->nr_turns >= DIFF_LEAST_TURNS;
 
 	for (uint32_t key = 0; all && key < whole->lats.nr_keys; key++)
-		all = saved_in_bucket(turns, key) == saved_in_bucket(whole, key);
+		all = printout_in_bucket(turns, key) == printout_in_bucket(whole, key);
 	return all;
 }
 
 /* Keeps the more informative of the two samples. */
-static int saved_settle(struct diff_group *group, double seconds)
+static int printout_settle(struct diff_group *group, double seconds)
 {
 	struct sample whole = group->sample;
 	int err = 0;
@@ -191,10 +192,10 @@ static int saved_settle(struct diff_group *group, double seconds)
 	if (group->has_turns)
 		sample__end_turn(&group->turns);
 	if (group->turns.lats.nr)
-		err = saved_add_rest(group);
+		err = printout_add_rest(group);
 	if (err)
 		return err;
-	if (saved_has_turns(group)) {
+	if (printout_has_turns(group)) {
 		memcpy(group->turns.slices, whole.slices, sizeof(whole.slices));
 		group->turns.slice_ns = whole.slice_ns;
 		group->turns.nr_slices = whole.nr_slices;
@@ -206,13 +207,13 @@ static int saved_settle(struct diff_group *group, double seconds)
 	return sample__settle(&group->sample, seconds);
 }
 
-int diff_side__read_saved(struct diff_side *side, const struct diff_wants *wants)
+int diff_side__read_printout(struct diff_side *side, const struct diff_wants *wants)
 {
-	struct saved_state state = { .side = side, .wants = wants };
+	struct printout_state state = { .side = side, .wants = wants };
 	double lost;
-	int err = saved_check_wants(side, wants);
+	int err = printout_check_wants(side, wants);
 
-	err = err ?: saved__read(side->path, saved_on_line, &state, &lost);
+	err = err ?: printout__read(side->path, printout_on_line, &state, &lost);
 	if (err)
 		return err;
 	if (!state.has_totals && side->nr_groups)
@@ -225,6 +226,6 @@ int diff_side__read_saved(struct diff_side *side, const struct diff_wants *wants
 		log_warn("%s: %.0f events were lost during the measurement", side->path, lost);
 	side->lost = lost > 0;
 	for (size_t i = 0; !err && i < side->nr_groups; i++)
-		err = saved_settle(side->groups[i], side->seconds);
+		err = printout_settle(side->groups[i], side->seconds);
 	return err ? log_err(err, "out of memory") : 0;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * waiting.c: does the earliest leave first, in whatever order they came? Thousands of entries in
+ * time_queue.c: does the earliest leave first, in whatever order they came? Thousands of entries in
  * order, nearly in order, far from it and backwards, taken while others are added, are compared
  * with a plain search for the earliest; ASan sees to the memory.
  */
 #include <stdlib.h>
-#include "analyse/waiting.h"
+#include "analyse/time_queue.h"
 #include "draw.h"
 #include "tap.h"
 
@@ -34,7 +34,7 @@ static struct waiter take_plainly(struct waiter *all, size_t *nr)
 static size_t compare(uint64_t step, uint64_t spread, uint64_t most_held)
 {
 	static struct waiter plain[NR];
-	struct waiting w = { 0 };
+	struct time_queue q = { 0 };
 	size_t nr = 0, alike = 0;
 
 	for (uint64_t i = 0; i < NR || nr;) {
@@ -45,17 +45,17 @@ static size_t compare(uint64_t step, uint64_t spread, uint64_t most_held)
 
 		if (i++ < NR) {
 			plain[nr++] = waiter;
-			if (waiting__add(&w, &waiter))
+			if (time_queue__add(&q, &waiter))
 				printf("Bail out! no memory\n");
 		}
 		while (nr > most_held || (i >= NR && nr)) {
-			uint64_t first_ns = waiting__first(&w)->at_ns;
-			struct waiter a = waiting__take(&w), b = take_plainly(plain, &nr);
+			uint64_t first_ns = time_queue__first(&q)->at_ns;
+			struct waiter a = time_queue__take(&q), b = take_plainly(plain, &nr);
 
-			alike += a.end_ns == b.end_ns && first_ns == a.at_ns && w.nr == nr;
+			alike += a.end_ns == b.end_ns && first_ns == a.at_ns && q.nr == nr;
 		}
 	}
-	waiting__free(&w);
+	time_queue__free(&q);
 	return alike;
 }
 
