@@ -29,13 +29,6 @@ static bool slowest_has_place(const struct slowest *s, uint64_t ns, size_t last,
 	return count < s->most || (s->most && ns > s->ios[last].ns);
 }
 
-bool slowest__takes(const struct slowest *slowest, uint64_t ns, int32_t device)
-{
-	size_t count, last = slowest_last(slowest, device, &count);
-
-	return slowest_has_place(slowest, ns, last, count);
-}
-
 static void slowest_drop(struct slowest *s, size_t at)
 {
 	free(s->ios[at].below);

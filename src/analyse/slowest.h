@@ -27,8 +27,6 @@ struct slowest {
 	size_t nr, room;
 };
 
-/* Would it be kept? */
-bool slowest__takes(const struct slowest *slowest, uint64_t ns, int32_t device);
 /* Its entry, where the caller may fill in the stacks; NULL: it is not kept, or *err is -ENOMEM. */
 struct slow_io *slowest__add(struct slowest *slowest, uint64_t ns, int32_t device,
 			     const struct io_record *record, int *err);

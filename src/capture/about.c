@@ -96,14 +96,6 @@ char *const *capture_about__names(const struct capture_about *about, const char 
 	return found ? found->names : NULL;
 }
 
-uint64_t capture_counts__get(const struct capture_counts *counts, const char *name)
-{
-	for (size_t i = 0; i < counts->nr; i++)
-		if (!strcmp(counts->counts[i].name, name))
-			return counts->counts[i].value;
-	return 0;
-}
-
 /* Number of triples at or before that time. */
 static size_t about_clocks_until(const struct capture_about *about, uint64_t mono_ns)
 {

@@ -88,8 +88,6 @@ char *const *capture_about__names(const struct capture_about *about, const char 
 /* What an id of that kind stands for, or NULL. */
 const char *capture_about__text(const struct capture_about *about, enum glossary_kind kind,
 				struct glossary_id id);
-/* The count of that name; 0: none. */
-uint64_t capture_counts__get(const struct capture_counts *counts, const char *name);
 /*
  * Wall clock of a monotonic time: that of the last triple at or before it (before all: the first),
  * plus the difference. A live view, which knows only past triples, gives the same. 0: no triple.

@@ -61,9 +61,6 @@ struct expr_error {
 
 struct expr;
 
-/* A filter. NULL with *error filled on failure. Text and fields must outlive the expression. */
-struct expr *expr__parse(const char *text, const struct expr_field *fields, size_t nr_fields,
-			 struct expr_error *error);
 /*
  * Other names of fields. A word is one of them only where it cannot be a text: `op == read` stays a
  * comparison with the text, whatever is called read.
@@ -75,8 +72,12 @@ struct expr_names {
 	const char *const *words; /* suggested beside the names of fields if a word is unknown */
 	size_t nr;
 };
-struct expr *expr__parse_named(const char *text, const struct expr_field *fields, size_t nr_fields,
-			       const struct expr_names *names, struct expr_error *error);
+/*
+ * A filter. names: NULL, or other names of its fields. NULL with *error filled on failure. Text and
+ * fields must outlive the expression.
+ */
+struct expr *expr__parse(const char *text, const struct expr_field *fields, size_t nr_fields,
+			 const struct expr_names *names, struct expr_error *error);
 /* One expression of any type, untyped: tree.h has its nodes. It can only be printed and freed. */
 struct expr *expr__parse_tree(const char *text, struct expr_error *error);
 /*

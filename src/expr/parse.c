@@ -480,8 +480,8 @@ static struct expr *parse_all(struct parser *p, const char *text, struct expr_er
 	return NULL;
 }
 
-struct expr *expr__parse_named(const char *text, const struct expr_field *fields, size_t nr_fields,
-			       const struct expr_names *names, struct expr_error *error)
+struct expr *expr__parse(const char *text, const struct expr_field *fields, size_t nr_fields,
+			 const struct expr_names *names, struct expr_error *error)
 {
 	struct parser parser = { 0 };
 	struct expr *expr = parse_all(&parser, text, error);
@@ -498,12 +498,6 @@ struct expr *expr__parse_named(const char *text, const struct expr_field *fields
 		return expr;
 	expr__free(expr);
 	return NULL;
-}
-
-struct expr *expr__parse(const char *text, const struct expr_field *fields, size_t nr_fields,
-			 struct expr_error *error)
-{
-	return expr__parse_named(text, fields, nr_fields, NULL, error);
 }
 
 struct expr *expr__parse_tree(const char *text, struct expr_error *error)

@@ -109,7 +109,7 @@ static struct expr *condition_expr(const char *text, const struct expr_field *fi
 
 	for (size_t i = 0; i < columns->nr && names.nr < OBJECT_COLUMNS; i++)
 		headings[names.nr++] = columns->columns[i]->header;
-	return expr__parse_named(text, fields, columns->nr, &names, error);
+	return expr__parse(text, fields, columns->nr, &names, error);
 }
 
 int condition__parse(const char *option, const char *text, const struct column *const *columns,

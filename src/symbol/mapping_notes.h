@@ -32,11 +32,12 @@ struct mapping_notes;
 /* Opens the rings, which requires CAP_PERFMON. NULL: no memory. If the kernel refuses, nothing
  * will be noted. */
 struct mapping_notes *mapping_notes__new(void);
+/* For tests: a process that notes does so until it ends. */
 void mapping_notes__free(struct mapping_notes *notes);
 
 /* Reads the rings. No system call. */
 void mapping_notes__take(struct mapping_notes *notes);
-/* Records of one ring, as the kernel writes them; for tests. */
+/* For tests: records of one ring, as the kernel writes them. */
 void mapping_notes__add(struct mapping_notes *notes, const void *records, size_t size);
 
 /* A process's mappings as lines of /proc/PID/maps, by address, NUL-terminated; also those from

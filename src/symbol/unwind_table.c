@@ -224,21 +224,6 @@ int unwind_table__read(struct unwind_table *t, int fd)
 
 /* ---- questions ---- */
 
-const struct unwind_rule *unwind_table__find(const struct unwind_table *t, uint64_t pc)
-{
-	size_t low = 0, high = t->nr_rows;
-
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (t->rows[middle].pc <= pc)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low ? &t->rules[t->rows[low - 1].rule] : NULL;
-}
-
 bool unwind_table__has_fp(const struct unwind_table *t)
 {
 	return t->nr_with_fp >= t->nr_frames - t->nr_frames / 20;

@@ -36,8 +36,6 @@ int unwind_table__read(struct unwind_table *table, int fd);
 /* The same from the section's bytes. */
 int unwind_table__parse(struct unwind_table *table, unsigned elf_machine, const void *section,
 			size_t size, uint64_t vaddr);
-/* The rule at this address; NULL: below the first row. */
-const struct unwind_rule *unwind_table__find(const struct unwind_table *table, uint64_t pc);
 /* Do nearly all functions keep a frame pointer? Then it is a faster way to unwind. */
 bool unwind_table__has_fp(const struct unwind_table *table);
 size_t unwind_table__bytes(const struct unwind_table *table);

@@ -17,6 +17,7 @@
 #include "capture/read.h"
 #include "calls/capture.h"
 #include "wire/io_stages.h"
+#include "counts.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 const char *__asan_default_options(void);
@@ -134,7 +135,7 @@ static void check(struct capture_reader *reader)
 	capture_reader__span(reader, &min_ns, &max_ns);
 	capture_about__info(about, CAPTURE_INFO_KERNEL);
 	capture_about__names(about, CAPTURE_NAMES_BLOCK);
-	capture_counts__get(&about->trailer.ledger, "issued");
+	count_of(&about->trailer.ledger, "issued");
 	if (nr > capture_reader__nr_records(reader))
 		abort();
 	if (damage->truncated_at > capture_reader__bytes(reader))

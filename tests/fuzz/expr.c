@@ -39,7 +39,7 @@ static struct expr_value lookup(const void *row, size_t field)
 
 static struct expr *parse_filter(const char *text, struct expr_error *error)
 {
-	return expr__parse(text, fields, sizeof(fields) / sizeof(fields[0]), error);
+	return expr__parse(text, fields, sizeof(fields) / sizeof(fields[0]), NULL, error);
 }
 
 typedef struct expr *(*parser)(const char *text, struct expr_error *error);

@@ -6,6 +6,7 @@
  * v1.cap by the first that could, v1-stages.cap by the first that knew stages.
  */
 #include "tap.h"
+#include "counts.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -464,8 +465,8 @@ static void check_fixed_about(struct capture_reader *reader)
 	       "in the first second");
 	is_u64(capture_about__wall_ns(about, 2000000001), 1700000001000000501, "after a step");
 	is_str(about->trailer.ended, "done", "how it ended");
-	is_u64(capture_counts__get(&about->trailer.ledger, "issued"), 1010, "ledger");
-	is_u64(capture_counts__get(&about->trailer.lost, "ring full"), 3, "lost by reason");
+	is_u64(count_of(&about->trailer.ledger, "issued"), 1010, "ledger");
+	is_u64(count_of(&about->trailer.lost, "ring full"), 3, "lost by reason");
 	is_u64(capture_reader__damage(reader)->records_lost, 3, "lost by blocks");
 }
 

@@ -6,6 +6,7 @@
  */
 #define _GNU_SOURCE
 #include "tap.h"
+#include "counts.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -81,9 +82,8 @@ static void check_full(const char *name, const char *path)
 	ok(nr > 1000 && nr < NR_RECORDS, "%s: holds %" PRIu64 " records", name, nr);
 	ok(capture_damage__is_whole(capture_reader__damage(reader)), "%s: whole blocks only", name);
 	is_str(about->trailer.ended, "disk full", "its trailer says why it ended");
-	is_u64(capture_counts__get(&about->trailer.ledger, "issued"), NR_RECORDS,
-	       "and has the last ledger");
-	is_u64(capture_counts__get(&about->trailer.lost, "disk full") + nr, NR_RECORDS,
+	is_u64(count_of(&about->trailer.ledger, "issued"), NR_RECORDS, "and has the last ledger");
+	is_u64(count_of(&about->trailer.lost, "disk full") + nr, NR_RECORDS,
 	       "every record is there or counted");
 	capture_reader__free(reader);
 }

@@ -83,7 +83,7 @@ static struct expr_value lookup(const void *data, size_t field)
 
 static struct expr *parse(const char *text, struct expr_error *error)
 {
-	return expr__parse(text, fields, F_NR, error);
+	return expr__parse(text, fields, F_NR, NULL, error);
 }
 
 static void check_value(const char *text, bool want)

@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include "analyse/order.h"
 #include "capture/merge.h"
+#include "counts.h"
 #include "session/recorder.h"
 #include "tap.h"
 #include "yardstick.h"
@@ -204,7 +205,7 @@ static void check_one(void)
 	is_str(capture_about__device(about, 4096)->name, "nvme0", "one without records");
 	ok(!capture_about__device(about, 4000), "one that nobody knows");
 	is_u64(about->nr_clocks, 1, "the clocks");
-	is_u64(capture_counts__get(&about->trailer.lost, "ring full"), 5, "what was lost");
+	is_u64(count_of(&about->trailer.lost, "ring full"), 5, "what was lost");
 	check_ledger(about);
 	noise = 1;
 	while ((next = capture_reader__next(reader, &err))) {

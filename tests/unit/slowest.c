@@ -69,11 +69,10 @@ static void check_ties(void)
 	add(&s, 20, 0, 2);
 	add(&s, 30, 0, 3);
 	is_str(kept(&s), "3 1 2", "of equal ones the first that came is first");
-	ok(!slowest__takes(&s, 20, 0), "one as slow as the last would not be kept");
-	ok(!add(&s, 20, 0, 4), "and is not");
-	ok(slowest__takes(&s, 21, 0), "one that is slower would");
+	ok(!add(&s, 20, 0, 4), "one as slow as the last is not kept");
 	add(&s, 30, 0, 5);
 	is_str(kept(&s), "3 5 1", "the later of equal ones has to go");
+	ok(add(&s, 21, 0, 6), "one that is slower by 1 ns is kept");
 	slowest__free(&s);
 }
 
@@ -81,14 +80,13 @@ static void check_one(void)
 {
 	struct slowest s = { .most = 1 };
 
-	ok(slowest__takes(&s, 0, 0), "of one: the first is kept, however fast it is");
-	add(&s, 0, 0, 1);
+	ok(add(&s, 0, 0, 1), "of one: the first is kept, however fast it is");
 	is_str(kept(&s), "1", "it is the slowest");
 	ok(!add(&s, 0, 0, 2), "another as slow is not");
 	add(&s, 1, 0, 3);
 	is_str(kept(&s), "3", "a slower one is, alone");
 	add(&s, UINT64_MAX, 0, 4);
-	ok(!slowest__takes(&s, UINT64_MAX, 0), "nothing is slower than the longest time");
+	ok(!add(&s, UINT64_MAX, 0, 5), "nothing is slower than the longest time");
 	is_u64(s.nr, 1, "one, still");
 	slowest__free(&s);
 }
@@ -97,8 +95,7 @@ static void check_none(void)
 {
 	struct slowest s = { .most = 0 };
 
-	ok(!slowest__takes(&s, 1, 0), "of none: none is kept");
-	ok(!add(&s, 1, 0, 1), "nor added");
+	ok(!add(&s, 1, 0, 1), "of none: none is kept");
 	slowest__free(&s);
 	ok(!s.ios && !s.nr, "nothing is left of nothing");
 }
@@ -112,9 +109,9 @@ static void check_each_device(void)
 	add(&s, 1, 1, 3);
 	add(&s, 2, -1, 4);
 	is_str(kept(&s), "2 1 4 3", "each device has its own, all are in one order");
-	ok(slowest__takes(&s, 0, 1), "a device with room takes any");
-	ok(!slowest__takes(&s, 100, 0), "one without does not");
-	add(&s, 3, 1, 5);
+	ok(!add(&s, 100, 0, 8), "one without room does not take what is no slower");
+	ok(add(&s, 0, 1, 5), "one with room takes any");
+	ok(add(&s, 3, 1, 5), "and then what is slower than the fastest");
 	add(&s, 4, 1, 6);
 	is_str(kept(&s), "2 1 6 5 4", "its own fastest goes, not another's");
 	add(&s, 105, 0, 7);

@@ -13,6 +13,22 @@
 #include "symbol/unwind_table.h"
 #include "tap.h"
 
+/* As the program in the kernel searches. NULL: below the first row. */
+static const struct unwind_rule *rule_at(const struct unwind_table *t, uint64_t pc)
+{
+	size_t low = 0, high = t->nr_rows;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (t->rows[middle].pc <= pc)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low ? &t->rules[t->rows[low - 1].rule] : NULL;
+}
+
 /* ---- readelf's opinion ---- */
 
 enum { COLUMNS = 40, CIES = 4096 };
@@ -86,7 +102,7 @@ static bool is_as(const struct comparison *c, const struct opinion *row,
 
 static void compare_row(struct comparison *c, unsigned long pc, const struct opinion *row)
 {
-	const struct unwind_rule *rule = unwind_table__find(&c->table, pc);
+	const struct unwind_rule *rule = rule_at(&c->table, pc);
 
 	c->rows++;
 	c->signals += rule && rule->cfa == UNWIND_SIGNAL;
@@ -329,7 +345,7 @@ static const char *rule_text(const struct unwind_table *table, uint64_t pc)
 					    "sp",      "fp",	  "*fp",       "plt" };
 	static const char *const places[] = { "kept", "c", "f", "lost" };
 	static char text[96];
-	const struct unwind_rule *rule = unwind_table__find(table, pc);
+	const struct unwind_rule *rule = rule_at(table, pc);
 	int len;
 
 	if (!rule)
