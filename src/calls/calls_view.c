@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/log.h"
+#include "session/table.h"
 
 #define SLOT(slot) (sizeof(union value_slot) * (slot))
 

@@ -6,6 +6,7 @@
 #include <string.h>
 #include "base/log.h"
 #include "render/path.h"
+#include "session/table.h"
 
 enum { LIVES_TRANSITIONS = 20, LIVES_PATHS = 3 }; /* rows of the summary, in text */
 

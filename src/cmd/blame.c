@@ -13,6 +13,7 @@
 #include "cmd/cmd.h"
 #include "session/io_source.h"
 #include "session/session.h"
+#include "session/table.h"
 #include "view/blame_rows.h"
 #include "view/intervals.h"
 #include "view/records.h"

@@ -19,6 +19,7 @@
 #include "render/residency.h"
 #include "session/cache_source.h"
 #include "session/session.h"
+#include "session/table.h"
 #include "view/cache_account.h"
 #include "view/cache_rows.h"
 #include "view/intervals.h"

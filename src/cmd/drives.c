@@ -13,6 +13,7 @@
 #include "decode/op.h"
 #include "session/io_source.h"
 #include "session/session.h"
+#include "session/table.h"
 #include "view/drives_rows.h"
 #include "view/records.h"
 

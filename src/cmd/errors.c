@@ -12,6 +12,7 @@
 #include "cmd/cmd.h"
 #include "session/io_source.h"
 #include "session/session.h"
+#include "session/table.h"
 #include "view/errors_rows.h"
 #include "view/intervals.h"
 #include "view/records.h"

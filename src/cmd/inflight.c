@@ -14,6 +14,7 @@
 #include "decode/column.h"
 #include "session/io_source.h"
 #include "session/session.h"
+#include "session/table.h"
 #include "view/row_conditions.h"
 
 static const uint64_t inflight_watch_ns = 1000000000; /* wait before a single look */

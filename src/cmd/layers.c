@@ -14,6 +14,7 @@
 #include "decode/op.h"
 #include "session/io_source.h"
 #include "session/session.h"
+#include "session/table.h"
 #include "view/intervals.h"
 #include "view/records.h"
 #include "view/row_conditions.h"

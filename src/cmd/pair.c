@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "cmd/cmd.h"
 #include "session/probe_source.h"
+#include "session/table.h"
 #include "view/hits.h"
 #include "view/tally.h"
 

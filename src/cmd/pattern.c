@@ -17,6 +17,7 @@
 #include "session/condition.h"
 #include "session/io_source.h"
 #include "session/session.h"
+#include "session/table.h"
 #include "view/intervals.h"
 #include "view/pattern_rows.h"
 #include "view/records.h"

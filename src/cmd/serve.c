@@ -19,6 +19,7 @@
 #include "serve/listen.h"
 #include "serve/live_page.h"
 #include "session/io_source.h"
+#include "session/loop.h"
 #include "session/session.h"
 
 static const uint64_t serve_timer_ns = 1000000000;

@@ -12,6 +12,7 @@
 #include "session/io_source.h"
 #include "session/session.h"
 #include "session/share.h"
+#include "session/table.h"
 #include "view/intervals.h"
 #include "view/records.h"
 #include "view/slow_rows.h"

@@ -18,6 +18,7 @@
 #include "session/io_source.h"
 #include "session/probe_source.h"
 #include "session/session.h"
+#include "session/table.h"
 #include "view/intervals.h"
 #include "view/records.h"
 #include "view/row_conditions.h"

@@ -20,6 +20,7 @@
 #include "screen/top.h"
 #include "screen/top_player.h"
 #include "session/io_source.h"
+#include "session/loop.h"
 #include "session/session.h"
 #include "view/latency_by.h"
 #include "view/top_model.h"

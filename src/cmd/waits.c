@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "cmd/cmd.h"
 #include "session/session.h"
+#include "session/table.h"
 #include "view/intervals.h"
 #include "view/waits_rows.h"
 #include "view/waits_slow.h"

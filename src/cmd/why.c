@@ -11,7 +11,9 @@
 #include "cmd/cmd.h"
 #include "decode/op.h"
 #include "session/io_source.h"
+#include "session/loop.h"
 #include "session/session.h"
+#include "session/table.h"
 #include "view/records.h"
 #include "view/why_rows.h"
 

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <time.h>
 #include "base/clock.h"
+#include "session/browse.h"
+#include "session/loop.h"
 
 static const uint64_t player_second_ns = 1000000000, player_timer_ns = 50000000;
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * browse.c: a replay of captures in which the view goes back and forth: it visits one span of time
- * after another, and the run waits for its user between them. A visit costs what a replay of its
- * span costs. The ledger is that of the whole recording.
+ * browse.c: the run behind browse.h: the view visits one span of time after another, and the run
+ * waits for its user between them. The ledger is that of the whole recording.
  */
+#include "session/browse.h"
+
 #include <errno.h>
 #include <string.h>
 #include "base/log.h"

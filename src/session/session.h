@@ -3,14 +3,14 @@
  * session.h: one run of a view: where its data comes from and goes to, when it ticks, when it ends.
  * A view provides a few functions; signals, -i, -t, -n, the COMMAND, uevents, rings, -w, -r, --out
  * and a closed pipe are handled here, once for all views: on this machine (live.c) or from captures
- * (replay.c). A view need not know which.
+ * (replay.c). A view need not know which. More of a session: table.h (its output), loop.h (what
+ * else wakes a view), browse.h (captures back and forth).
  */
 #ifndef IOSONAR_SESSION_SESSION_H
 #define IOSONAR_SESSION_SESSION_H
 
 #include <stdbool.h>
 #include <stdio.h>
-#include "base/loop.h"
 #include "base/options.h"
 #include "capture/glossary.h"
 #include "collect/cache.h"
@@ -77,7 +77,7 @@ struct session_view {
 	int (*on_miss)(void *state, struct session *session, const struct cache_event *event);
 	int (*on_start)(void *state, struct session *session); /* attached, nothing counted yet */
 	int (*on_tick)(void *state, struct session *session);  /* every interval; may be NULL */
-	/* Does the view browse captures (session__visit), instead of all data at once? NULL: no. */
+	/* Does the view browse captures (browse.h), instead of all data at once? NULL: no. */
 	bool (*browses)(const void *state, const struct options *options);
 	/* For user stacks of any event, often: resolves them before their processes end. */
 	int (*on_glance)(void *state, struct session *session);
@@ -112,35 +112,10 @@ int session__run(const struct session_view *view, void *state, const struct opti
 void session__stop(struct session *session); /* -n was reached: no more records, then the end */
 /* A signal ended the run before the end of its capture: the view got only a part. */
 bool session__is_cut(const struct session *session);
-/*
- * For a view of a live run, or one that browses captures, in on_start: what else its loop waits
- * for; see loop.h. fn may call session__stop_loop.
- */
-int session__watch(struct session *session, int fd, loop_fn fn, void *arg);
-int session__every(struct session *session, uint64_t ns, loop_fn fn, void *arg);
-int session__on_signal(struct session *session, int signal, loop_fn fn, void *arg);
-void session__stop_loop(struct session *session); /* the run ends as if its time were up */
-/*
- * For a view that browses captures. The time that there is, inside of --from and --to, on the clock
- * of start_ns. Visit: all data from one moment up to another, as often as wanted, with an on_tick
- * at the end of each `every_ns`; the last one ends with the data. A signal ends it without a tick.
- */
-void session__extent(const struct session *session, uint64_t *from_ns, uint64_t *to_ns);
-int session__visit(struct session *session, uint64_t from_ns, uint64_t to_ns, uint64_t every_ns);
-bool session__is_damaged(const struct session *session); /* what was visited last */
 /* "nothing yet" for a waiting user; the next status erases it. Only on a terminal. */
 void session__status(const struct session *session, const char *text);
 
-/* A table of a view: table__of and table__new with the session's clock and
- * headings where a column grows. NULL: out of memory. */
-struct table *session__table(const struct session *session, const struct object *object,
-			     column_shown_fn shows, const void *view);
-struct table *session__table_new(const struct session *session, const char *type,
-				 const struct column *const *columns, size_t nr);
-/* That clock, for tables that are made elsewhere. */
-struct table_clock session__clock(const struct session *session);
-
-/* ---- queries of any view; more: io_source.h, cache_source.h, probe_source.h ---- */
+/* ---- queries of any view; more, by kind of data: *_source.h ---- */
 
 /* A file, or "[swap]" and the like; NULL: no data, or unknown. Hostile. place: io_file_place. */
 const char *session__file(const struct session *session, uint64_t inode, uint64_t place);

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "decode/op.h"
 #include "session/io_source.h"
+#include "session/table.h"
 #include "view/records.h"
 
 const char *const blame_by_words[] = { "comm",	    "pid", "cgroup", "unit",

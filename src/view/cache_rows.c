@@ -4,6 +4,7 @@
 #include <string.h>
 #include "base/log.h"
 #include "session/cache_source.h"
+#include "session/table.h"
 #include "view/cache_account.h"
 
 /*

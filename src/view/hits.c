@@ -7,6 +7,7 @@
 #include <string.h>
 #include "base/log.h"
 #include "session/probe_source.h"
+#include "session/table.h"
 #include "symbol/frames.h"
 
 enum { HIT_WIDEST_PROBE = 40 };

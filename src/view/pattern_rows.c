@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "render/job.h"
 #include "session/io_source.h"
+#include "session/table.h"
 #include "view/records.h"
 
 const char *const pattern_by_words[] = { "pid", "comm", "cgroup", NULL };

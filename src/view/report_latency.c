@@ -7,6 +7,7 @@
 #include <string.h>
 #include "base/compare.h"
 #include "session/io_source.h"
+#include "session/table.h"
 #include "view/latency_rows.h"
 
 /* A row of any table below; the members it shares with latency are in `of`. */

@@ -12,6 +12,7 @@
 #include "render/chart.h"
 #include "render/flame.h"
 #include "session/probe_source.h"
+#include "session/table.h"
 #include "view/intervals.h"
 #include "view/stacks.h"
 

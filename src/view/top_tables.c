@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/log.h"
+#include "session/table.h"
 #include "view/intervals.h"
 #include "view/latency_order.h"
 

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "decode/record.h"
 #include "session/io_source.h"
+#include "session/table.h"
 #include "view/latency_rows.h"
 
 static const uint64_t troubles_stuck_ns = 1000000000;

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 #include "base/log.h"
+#include "session/table.h"
 #include "session/waits_source.h"
 
 enum { WAITS_TAIL = 9900 };
