@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "session/probe_source.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include "base/log.h"
 #include "session/source.h"
@@ -112,6 +113,8 @@ static void probe_show_ledger(const struct session *s, const struct run_counts *
 	table = table__new(s->out, s->format, probe_ledger_object.type, columns, nr);
 	if (table)
 		table__row(table, &ledger);
+	else
+		s->inside->lost = log_err(-ENOMEM, "out of memory: the output has no ledger") < 0;
 	table__free(table);
 }
 

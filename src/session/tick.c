@@ -119,5 +119,7 @@ void session_show_ledger(struct session *s)
 	table = table__new(s->out, s->format, session_ledger.type, columns, nr);
 	if (table)
 		table__row(table, &s->ledger);
+	else
+		s->incomplete = log_err(-ENOMEM, "out of memory: the output has no ledger") < 0;
 	table__free(table);
 }
