@@ -208,6 +208,9 @@ $(O)/load/%.t: tests/load/%.c $(O)/libiosonar.a | $(SKELETONS)
 	$(call say,TEST,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) -Itests -o $@ $< $(O)/libiosonar.a $(LIBS)
 
+# One that starts it.
+$(O)/load/starts.t: $(O)/iosonar
+
 $(O)/vm/%: tests/vm/%.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D) && $(CC) -std=gnu17 $(WARNINGS) $(CFLAGS) -static -o $@ $<

@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "bpf/cache.skel.h"
 #include "collect/kernel.h"
+#include "collect/target.h"
 #include "collect/trial.h"
 #include "collect/types.h"
 
@@ -82,7 +83,7 @@ static int cache_aim(const struct cache *c, const struct cache_hook *hook, const
 	if (!program || !target || cache_has_no_end(c, program))
 		return 0;
 	bpf_program__set_autoload(program, true);
-	return bpf_program__set_attach_target(program, 0, target);
+	return targets__aim(&(struct targets){ .kernel = c->btf }, program, target);
 }
 
 /* ---- loading ---- */
@@ -231,7 +232,7 @@ void cache_unlink(struct cache *c)
 static bool cache_may_try(const struct cache *c, enum cache_method method)
 {
 	switch (method) {
-	case CACHE_BY_FENTRY: return cache_target(c, &cache_hooks[0]) && !trial__do(TRIAL_FENTRY);
+	case CACHE_BY_FENTRY: return cache_target(c, &cache_hooks[0]) && !trial__fentry(c->btf);
 	case CACHE_BY_KPROBES: return !trial__do(TRIAL_KPROBE);
 	default: return true;
 	}
@@ -252,14 +253,16 @@ static int cache_load(struct cache *c, const struct types *types)
 	int err = types__fill(types, c->btf, bpf_object__btf(c->skel->obj));
 
 	err = err ?: cache_choose_programs(c);
+	err = err ?: targets__aim_all(&(struct targets){ .kernel = c->btf }, c->skel->obj);
 	return err ?: cache_bpf__load(c->skel);
 }
 
 static int cache_try(struct cache *c, struct start *start)
 {
-	struct types types;
-	int err = cache_open_object(c, types__open(&types));
+	struct types types = { .fd = -1 };
+	int err = targets__take_over();
 
+	err = err ?: cache_open_object(c, types__open(&types));
 	c->unseen[0] = 0;
 	if (!err) {
 		start->step = START_PROGRAMS;

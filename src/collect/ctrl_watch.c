@@ -9,13 +9,16 @@
 #include "base/log.h"
 #include "bpf/ctrl.skel.h"
 #include "collect/kernel.h"
+#include "collect/target.h"
+#include "collect/types.h"
 
 enum ctrl_function { CTRL_STATE, CTRL_TIMEOUT, NR_CTRL_FUNCTIONS };
 
 struct ctrl_watch {
 	struct ctrl_bpf *skels[NR_CTRL_FUNCTIONS]; /* NULL: it cannot be watched */
 	int rings_fd;
-	uint32_t nr_cpus, instance_at;
+	uint32_t nr_cpus;
+	const struct kernel *kernel; /* during start */
 };
 
 static void ctrl_choose(struct ctrl_bpf *s, enum ctrl_function function, bool typed)
@@ -27,19 +30,37 @@ static void ctrl_choose(struct ctrl_bpf *s, enum ctrl_function function, bool ty
 	bpf_program__set_autoload(s->progs.ctrl_timeout_k, function == CTRL_TIMEOUT && !typed);
 }
 
+static int ctrl_load(const struct ctrl_watch *w, struct ctrl_bpf *s)
+{
+	struct targets targets = targets__of(w->kernel);
+	int err = bpf_map__set_max_entries(s->maps.io_rings, w->nr_cpus);
+
+	err = err ?: bpf_map__reuse_fd(s->maps.io_rings, w->rings_fd);
+	err = err ?: targets__aim_all(&targets, s->obj);
+	err = err ?: ctrl_bpf__load(s);
+	targets__close(&targets);
+	return err;
+}
+
 static int ctrl_try(struct ctrl_watch *w, enum ctrl_function function, bool typed)
 {
-	LIBBPF_OPTS(bpf_object_open_opts, opts, .btf_custom_path = kernel__types_path());
-	struct ctrl_bpf *s = ctrl_bpf__open_opts(&opts);
+	LIBBPF_OPTS(bpf_object_open_opts, opts);
+	struct ctrl_bpf *s;
+	struct types types;
 	int err;
 
-	if (!s)
-		return -errno;
+	opts.btf_custom_path = types__open(&types);
+	s = ctrl_bpf__open_opts(&opts);
+	if (!s) {
+		err = -errno;
+		types__close(&types);
+		return err;
+	}
 	ctrl_choose(s, function, typed);
-	s->rodata->instance_at = w->instance_at;
-	err = bpf_map__set_max_entries(s->maps.io_rings, w->nr_cpus);
-	err = err ?: bpf_map__reuse_fd(s->maps.io_rings, w->rings_fd);
-	err = err ?: ctrl_bpf__load(s);
+	s->rodata->instance_at = w->kernel->nvme_instance_at;
+	err = types__fill(&types, w->kernel->btf, bpf_object__btf(s->obj));
+	err = err ?: ctrl_load(w, s);
+	types__close(&types);
 	err = err ?: ctrl_bpf__attach(s);
 	if (err)
 		ctrl_bpf__destroy(s);
@@ -63,7 +84,7 @@ static void ctrl_watch_one(struct ctrl_watch *w, enum ctrl_function function)
 			 names[function], strerror(-err));
 }
 
-struct ctrl_watch *ctrl_watch__new(int rings_fd, uint32_t nr_cpus, uint32_t instance_at)
+struct ctrl_watch *ctrl_watch__new(int rings_fd, uint32_t nr_cpus, const struct kernel *kernel)
 {
 	struct ctrl_watch *w = calloc(1, sizeof(*w));
 
@@ -71,9 +92,10 @@ struct ctrl_watch *ctrl_watch__new(int rings_fd, uint32_t nr_cpus, uint32_t inst
 		return NULL;
 	w->rings_fd = rings_fd;
 	w->nr_cpus = nr_cpus;
-	w->instance_at = instance_at;
+	w->kernel = kernel;
 	for (int function = 0; function < NR_CTRL_FUNCTIONS; function++)
 		ctrl_watch_one(w, (enum ctrl_function)function);
+	w->kernel = NULL;
 	return w;
 }
 

@@ -10,9 +10,10 @@
 #include <stdint.h>
 
 struct ctrl_watch;
+struct kernel;
 
 /* rings_fd: the map of rings that records go to. NULL: no memory. */
-struct ctrl_watch *ctrl_watch__new(int rings_fd, uint32_t nr_cpus, uint32_t instance_at);
+struct ctrl_watch *ctrl_watch__new(int rings_fd, uint32_t nr_cpus, const struct kernel *kernel);
 void ctrl_watch__free(struct ctrl_watch *watch);	      /* NULL is fine */
 uint64_t ctrl_watch__dropped(const struct ctrl_watch *watch); /* events lost to a full ring */
 

@@ -71,7 +71,9 @@ static int io_start(struct io *io)
 	io_publish_names(io);
 	io->start_ns = clock__mono_ns();
 	err = io_attach(io);
-	return err ?: io_watch_controllers(io);
+	err = err ?: io_watch_controllers(io);
+	kernel__forget_btf(&io->kernel);
+	return err;
 }
 
 static struct io *io_new(const struct io_wants *wants)

@@ -20,8 +20,8 @@ int io_watch_controllers(struct io *io)
 	if (!io->wants.troubles || !io->wants.only_troubled || !io->nvme_attached ||
 	    !io->kernel.nvme_instance_at)
 		return 0;
-	io->ctrl_watch = ctrl_watch__new(bpf_map__fd(io->skel->maps.io_rings), io->nr_cpus,
-					 io->kernel.nvme_instance_at);
+	io->ctrl_watch =
+		ctrl_watch__new(bpf_map__fd(io->skel->maps.io_rings), io->nr_cpus, &io->kernel);
 	return io->ctrl_watch ? 0 : log_err(-ENOMEM, "out of memory");
 }
 

@@ -18,6 +18,7 @@
 #include "base/privilege.h"
 #include "bpf/io.skel.h"
 #include "collect/io_complete.h"
+#include "collect/target.h"
 #include "collect/types.h"
 
 static void io_autoload_stages(const struct io *io, bool nvme, bool block, bool typed_block)
@@ -159,6 +160,16 @@ static int io_open_object(struct io *io, const char *types_path)
 	return io_set(io);
 }
 
+static int io_load_programs(struct io *io)
+{
+	struct targets targets = targets__of(&io->kernel);
+	int err = targets__aim_all(&targets, io->skel->obj);
+
+	err = err ?: io_bpf__load(io->skel);
+	targets__close(&targets);
+	return err;
+}
+
 static int io_load_object(struct io *io, const struct types *types)
 {
 	int err = types__fill(types, io->kernel.btf, bpf_object__btf(io->skel->obj));
@@ -167,7 +178,7 @@ static int io_load_object(struct io *io, const struct types *types)
 	err = err ?: io_size_maps(io);
 	err = err ?: io_lend_tables(io);
 	err = err ?: io_complete_programs(io);
-	err = err ?: io_bpf__load(io->skel);
+	err = err ?: io_load_programs(io);
 	log_verbose("programs with %s pointers: %s", io->direct ? "typed" : "plain",
 		    err ? strerror(-err) : "loaded");
 	io->typed_err = io->direct ? err : io->typed_err;
@@ -179,7 +190,7 @@ int io_load(struct io *io)
 {
 	struct types types;
 	const char *path = types__open(&types);
-	int err = -ENOTSUP, failed = 0;
+	int err = -ENOTSUP, failed = targets__take_over();
 
 	for (int direct = kernel__may_type(&io->kernel, io__sees_nvme(io));
 	     direct >= 0 && err && !failed; direct--) {
@@ -188,7 +199,6 @@ int io_load(struct io *io)
 		err = failed ?: io_load_object(io, &types);
 	}
 	types__close(&types);
-	kernel__forget_btf(&io->kernel);
 	if (failed)
 		return failed;
 	/* A lack in the BTF is a better reason than the verifier's error. */

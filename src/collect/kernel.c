@@ -56,11 +56,23 @@ static int kernel_offset_in(const struct btf *btf, const struct btf_type *t, con
 	return -1;
 }
 
+/* Finding a type means looking at most of a hundred thousand: once for all of its fields or values.
+ */
+static const struct btf_type *kernel_struct(const struct btf *btf, const char *name)
+{
+	int id = btf__find_by_name_kind(btf, name, BTF_KIND_STRUCT);
+
+	return id < 0 ? NULL : btf__type_by_id(btf, (__u32)id);
+}
+
+static int kernel_field(const struct btf *btf, const struct btf_type *type, const char *field)
+{
+	return type ? kernel_offset_in(btf, type, field, 0) : -1;
+}
+
 static int kernel_offset(const struct btf *btf, const char *type, const char *field)
 {
-	int id = btf__find_by_name_kind(btf, type, BTF_KIND_STRUCT);
-
-	return id < 0 ? -1 : kernel_offset_in(btf, btf__type_by_id(btf, (__u32)id), field, 0);
+	return kernel_field(btf, kernel_struct(btf, type), field);
 }
 
 int kernel__event_arguments(const struct btf *btf, const char *typedef_name)
@@ -98,7 +110,6 @@ bool kernel__function_returns(const struct btf *btf, const char *name)
 	return t && t->type;
 }
 
-/* Finding a type means looking at most of a hundred thousand, 3 ms: once for all of its values. */
 static const struct btf_type *kernel_enum(const struct btf *btf, const char *name)
 {
 	int id = btf__find_by_name_kind(btf, name, BTF_KIND_ENUM);
@@ -173,11 +184,13 @@ void kernel__read_ops(char *op_names[KERNEL_OPS], const struct btf *btf)
 static void kernel_read_nvme(struct kernel *kernel, const struct btf *vmlinux,
 			     const struct btf *nvme)
 {
-	int request = btf__find_by_name_kind(vmlinux, "request", BTF_KIND_STRUCT);
-	int size = request < 0 ? -1 : (int)btf__type_by_id(vmlinux, (__u32)request)->size;
-	int ctrl = kernel_offset(nvme, "nvme_request", "ctrl");
-	int instance = kernel_offset(nvme, "nvme_ctrl", "instance");
-	int admin_q = kernel_offset(nvme, "nvme_ctrl", "admin_q");
+	const struct btf_type *request = kernel_struct(vmlinux, "request");
+	const struct btf_type *nvme_request = kernel_struct(nvme, "nvme_request");
+	const struct btf_type *nvme_ctrl = kernel_struct(nvme, "nvme_ctrl");
+	int size = request ? (int)request->size : -1;
+	int ctrl = kernel_field(nvme, nvme_request, "ctrl");
+	int instance = kernel_field(nvme, nvme_ctrl, "instance");
+	int admin_q = kernel_field(nvme, nvme_ctrl, "admin_q");
 	const struct {
 		uint32_t *at;
 		const char *field;
@@ -187,10 +200,10 @@ static void kernel_read_nvme(struct kernel *kernel, const struct btf *vmlinux,
 		{ &kernel->nvme_cmd_at, "cmd" },
 	};
 
-	kernel->nvme_btf = size > 0 && kernel_offset(nvme, "nvme_request", "status") >= 0;
+	kernel->nvme_btf = size > 0 && kernel_field(nvme, nvme_request, "status") >= 0;
 	kernel->nvme_events = kernel__event_arguments(nvme, "btf_trace_nvme_setup_cmd") == 2;
 	for (size_t i = 0; kernel->nvme_btf && i < sizeof(fields) / sizeof(fields[0]); i++) {
-		int at = kernel_offset(nvme, "nvme_request", fields[i].field);
+		int at = kernel_field(nvme, nvme_request, fields[i].field);
 
 		*fields[i].at = at < 0 ? 0 : (uint32_t)(size + at);
 	}
@@ -245,10 +258,10 @@ static void kernel_find_nvme(struct kernel *kernel, struct btf *vmlinux)
 		kernel_read_nvme(kernel, vmlinux, nvme);
 	else
 		kernel_guess_nvme(kernel, vmlinux);
-	btf__free(nvme);
+	kernel->nvme_types = nvme;
 }
 
-/* What the programs require: bpf/kernel.h. */
+/* What the programs require: bpf/kernel.h. Fields of a struct stand together: it is found once. */
 static const struct kernel_need {
 	const char *name, *type, *field;
 } kernel_needs[] = {
@@ -272,12 +285,19 @@ static const char *const kernel_events[] = { "btf_trace_block_rq_issue",
 
 static const char *kernel_missing(const struct btf *btf)
 {
+	const struct btf_type *type = NULL;
+
 	for (size_t i = 0; i < sizeof(kernel_events) / sizeof(kernel_events[0]); i++)
 		if (kernel__event_arguments(btf, kernel_events[i]) < 0)
 			return kernel_events[i] + strlen("btf_trace_");
-	for (size_t i = 0; i < sizeof(kernel_needs) / sizeof(kernel_needs[0]); i++)
-		if (kernel_offset(btf, kernel_needs[i].type, kernel_needs[i].field) < 0)
-			return kernel_needs[i].name;
+	for (size_t i = 0; i < sizeof(kernel_needs) / sizeof(kernel_needs[0]); i++) {
+		const struct kernel_need *need = &kernel_needs[i];
+
+		if (!i || strcmp(need->type, need[-1].type))
+			type = kernel_struct(btf, need->type);
+		if (kernel_field(btf, type, need->field) < 0)
+			return need->name;
+	}
 	if (kernel_offset(btf, "request_queue", "disk") < 0 &&
 	    kernel_offset(btf, "request", "rq_disk") < 0)
 		return "request_queue.disk";
@@ -289,19 +309,21 @@ static void kernel_read_btf(struct kernel *kernel, const struct btf *vmlinux)
 {
 	int cast = btf__find_by_name_kind(vmlinux, "bpf_rdonly_cast", BTF_KIND_FUNC);
 	int cast_type = btf__find_by_name_kind(vmlinux, "timespec64", BTF_KIND_STRUCT);
+	const struct btf_type *gendisk = kernel_struct(vmlinux, "gendisk");
+	const struct btf_type *bpf_func_id = kernel_enum(vmlinux, "bpf_func_id");
 
 	kernel->queue_argument = kernel__event_arguments(vmlinux, "btf_trace_block_rq_issue") == 2;
 	kernel->bio_queue_argument =
 		kernel__event_arguments(vmlinux, "btf_trace_block_bio_queue") == 2;
 	kernel->has_rq_error = kernel__event_arguments(vmlinux, "btf_trace_block_rq_error") >= 0;
-	kernel->has_diskseq = kernel_offset(vmlinux, "gendisk", "diskseq") >= 0;
-	kernel->zone_resource = kernel_offset(vmlinux, "gendisk", "zone_wplugs_hash") < 0;
+	kernel->has_diskseq = kernel_field(vmlinux, gendisk, "diskseq") >= 0;
+	kernel->zone_resource = kernel_field(vmlinux, gendisk, "zone_wplugs_hash") < 0;
 	kernel->has_ring = kernel_enum_value(vmlinux, "bpf_map_type", "BPF_MAP_TYPE_RINGBUF") >= 0;
 	kernel->has_task_pointer =
-		kernel_enum_value(vmlinux, "bpf_func_id", "BPF_FUNC_get_current_task_btf") >= 0;
+		kernel_value_of(vmlinux, bpf_func_id, "BPF_FUNC_get_current_task_btf") >= 0;
 	kernel->has_task_registers =
 		kernel->has_task_pointer &&
-		kernel_enum_value(vmlinux, "bpf_func_id", "BPF_FUNC_task_pt_regs") >= 0;
+		kernel_value_of(vmlinux, bpf_func_id, "BPF_FUNC_task_pt_regs") >= 0;
 	kernel_read_flags(kernel, vmlinux);
 	kernel->rdonly_cast_id = cast > 0 && cast_type > 0 ? (uint32_t)cast : 0;
 	kernel->cast_type_id = cast_type > 0 ? (uint32_t)cast_type : 0;
@@ -409,8 +431,9 @@ bool kernel__may_type_block(const struct kernel *kernel)
 
 void kernel__forget_btf(struct kernel *kernel)
 {
+	btf__free(kernel->nvme_types);
 	btf__free(kernel->btf);
-	kernel->btf = NULL;
+	kernel->nvme_types = kernel->btf = NULL;
 }
 
 void kernel__free_ops(char *op_names[KERNEL_OPS])

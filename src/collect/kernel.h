@@ -46,7 +46,8 @@ struct kernel {
 	uint32_t nvme_cmd_at;	    /* the pointer to the command as it was sent */
 	char *op_names[KERNEL_OPS]; /* REQ_OP_ZONE_APPEND is "zone-append"; NULL: no such operation
 				     */
-	struct btf *btf;	    /* of the running kernel, until kernel__forget_btf */
+	struct btf *btf;	    /* of the running kernel, until kernel__forget_btf, */
+	struct btf *nvme_types; /* and of nvme_core on top of it; NULL: it has none of its own */
 };
 
 /*

@@ -87,14 +87,13 @@ static int trial_read_kernel(void)
 }
 
 /* A program for the BTF entry of this name and kind. */
-static int trial_typed(const char *name, __u32 kind, enum bpf_attach_type attach)
+static int trial_typed(const struct btf *vmlinux, const char *name, __u32 kind,
+		       enum bpf_attach_type attach)
 {
-	struct btf *vmlinux = btf__load_vmlinux_btf();
 	int id = vmlinux ? btf__find_by_name_kind(vmlinux, name, kind) : -errno;
 	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = attach,
 		    .attach_btf_id = id > 0 ? (__u32)id : 0);
 
-	btf__free(vmlinux);
 	return id < 0 ? id
 		      : bpf_prog_load(BPF_PROG_TYPE_TRACING, "iosonar_trial", "GPL", trial_nothing,
 				      LENGTH_OF(trial_nothing), &opts);
@@ -102,7 +101,12 @@ static int trial_typed(const char *name, __u32 kind, enum bpf_attach_type attach
 
 static int trial_tp_btf(void)
 {
-	return trial_typed("btf_trace_block_rq_issue", BTF_KIND_TYPEDEF, BPF_TRACE_RAW_TP);
+	struct btf *vmlinux = btf__load_vmlinux_btf();
+	int program = trial_typed(vmlinux, "btf_trace_block_rq_issue", BTF_KIND_TYPEDEF,
+				  BPF_TRACE_RAW_TP);
+
+	btf__free(vmlinux);
+	return program;
 }
 
 static int trial_readable(const char *path)
@@ -148,14 +152,24 @@ static int trial_uprobe(void)
 }
 
 /* Loading proves nothing here: arm64 of 5.10 and 6.1 refuses only the attaching (ENOTSUPP). */
-static int trial_fentry(void)
+static int trial_fentry_of(const struct btf *vmlinux)
 {
-	int program = trial_typed("bpf_fentry_test1", BTF_KIND_FUNC, BPF_TRACE_FENTRY), link;
+	int program = trial_typed(vmlinux, "bpf_fentry_test1", BTF_KIND_FUNC, BPF_TRACE_FENTRY);
+	int link;
 
 	if (program < 0)
 		return program;
 	link = bpf_raw_tracepoint_open(NULL, program);
 	close(program);
+	return link;
+}
+
+static int trial_fentry(void)
+{
+	struct btf *vmlinux = btf__load_vmlinux_btf();
+	int link = trial_fentry_of(vmlinux);
+
+	btf__free(vmlinux);
 	return link;
 }
 
@@ -175,6 +189,16 @@ static int (*const trial_steps[NR_TRIALS])(void) = {
 int trial__do(enum trial trial)
 {
 	return trial_close(trial_steps[trial]());
+}
+
+/* Detaching waits for all CPUs, a tenth of a second: there is no need where functions have ftrace's
+ * trampolines. */
+int trial__fentry(const struct btf *vmlinux)
+{
+	if (btf__find_by_name_kind(vmlinux, "register_ftrace_direct", BTF_KIND_FUNC) <= 0)
+		return trial_close(trial_fentry_of(vmlinux));
+	return trial_close(
+		trial_typed(vmlinux, "bpf_fentry_test1", BTF_KIND_FUNC, BPF_TRACE_FENTRY));
 }
 
 int trial__attach(const char *event)

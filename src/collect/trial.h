@@ -23,7 +23,10 @@ enum trial {
 
 enum { TRIAL_NOT_DONE = 1 };
 
-int trial__do(enum trial trial); /* 0: it works; -errno */
+struct btf;
+
+int trial__do(enum trial trial);	      /* 0: it works; -errno */
+int trial__fentry(const struct btf *vmlinux); /* TRIAL_FENTRY, for one who has read the types */
 /* Attaches an empty program to this tracepoint for a moment. 0; -ENOENT: no such event; -errno. */
 int trial__attach(const char *event);
 

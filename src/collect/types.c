@@ -3,7 +3,7 @@
  * types.c: which types of the kernel do programs name? Those of the same name, as libbpf compares
  * names, and all that they contain, not what they point to: an access through a pointer begins anew
  * with the type it points to, which the program names, too. Numbers of types change, so no program
- * may ask libbpf for one. Strings stay as they are.
+ * may ask libbpf for one. Of the strings, a third of the kernel's types, only their names are kept.
  */
 #define _GNU_SOURCE
 #include "collect/types.h"
@@ -27,6 +27,7 @@ enum {
 	TYPES_NAMES = 1024,
 	TYPES_MOST_NAMES = TYPES_NAMES / 2,
 	TYPES_MOST_BYTES = 1 << 26, /* ten times those of today's kernels */
+	TYPES_STRINGS = 1 << 12, /* places for strings that were kept; another one may replace it */
 };
 
 /* A set of names, without their flavors: "bio___disk" is bio. */
@@ -44,6 +45,11 @@ struct types_reduction {
 	size_t depth, stack_room;
 	uint8_t *out;
 	size_t len, room;
+	char *strings;
+	size_t strings_len, strings_room;
+	struct types_string {
+		uint32_t from, to; /* offsets; 0: the place is free */
+	} kept[TYPES_STRINGS];
 };
 
 /* ---- names ---- */
@@ -182,6 +188,42 @@ static int types_choose(struct types_reduction *r)
 
 /* ---- the copy ---- */
 
+/* The offset of a string becomes that of its copy. */
+static int types_copy_string(struct types_reduction *r, uint32_t *offset)
+{
+	struct types_string *kept = &r->kept[*offset % TYPES_STRINGS];
+	const char *text = *offset ? btf__name_by_offset(r->from, *offset) : NULL;
+	size_t bytes = text ? strlen(text) + 1 : 0;
+
+	if (bytes && kept->from != *offset) {
+		if (GROW(r->strings, r->strings_room, r->strings_len + bytes))
+			return -ENOMEM;
+		*kept = (struct types_string){ *offset, (uint32_t)r->strings_len };
+		memcpy(r->strings + r->strings_len, text, bytes);
+		r->strings_len += bytes;
+	}
+	*offset = bytes ? kept->to : 0;
+	return 0;
+}
+
+static int types_copy_names(struct types_reduction *r, struct btf_type *type)
+{
+	int err = types_copy_string(r, &type->name_off);
+
+	for (int i = 0; i < btf_vlen(type) && !err; i++)
+		switch (btf_kind(type)) {
+		case BTF_KIND_STRUCT:
+		case BTF_KIND_UNION:
+			err = types_copy_string(r, &btf_members(type)[i].name_off);
+			break;
+		case BTF_KIND_ENUM: err = types_copy_string(r, &btf_enum(type)[i].name_off); break;
+		case BTF_KIND_ENUM64:
+			err = types_copy_string(r, &btf_enum64(type)[i].name_off);
+			break;
+		}
+	return err;
+}
+
 static size_t types_bytes(const struct btf_type *type)
 {
 	size_t nr = btf_vlen(type);
@@ -227,19 +269,25 @@ static void types_renumber(const struct types_reduction *r, struct btf_type *typ
 
 static int types_copy(struct types_reduction *r)
 {
-	for (uint32_t i = 1; i < btf__type_cnt(r->from); i++) {
+	int err = GROW(r->strings, r->strings_room, 1);
+
+	if (!err)
+		r->strings[r->strings_len++] = '\0'; /* the empty name */
+	for (uint32_t i = 1; i < btf__type_cnt(r->from) && !err; i++) {
 		const struct btf_type *type = btf__type_by_id(r->from, i);
 		size_t bytes = types_bytes(type);
+		struct btf_type *copy;
 
 		if (!r->ids[i])
 			continue;
 		if (GROW(r->out, r->room, r->len + bytes))
 			return -ENOMEM;
-		memcpy(r->out + r->len, type, bytes);
-		types_renumber(r, (struct btf_type *)(r->out + r->len));
+		copy = memcpy(r->out + r->len, type, bytes);
 		r->len += bytes;
+		types_renumber(r, copy);
+		err = types_copy_names(r, copy);
 	}
-	return 0;
+	return err;
 }
 
 /* ---- the file ---- */
@@ -280,21 +328,20 @@ static int types_write(int fd, const struct iovec *parts, int nr)
 	return pwritev(fd, parts, nr, 0) == bytes ? 0 : -ENOSPC;
 }
 
-static int types_write_reduced(int fd, const struct types_reduction *r, const void *raw)
+static int types_write_reduced(int fd, const struct types_reduction *r)
 {
-	const struct btf_header *all = raw;
 	struct btf_header head = {
 		.magic = BTF_MAGIC,
 		.version = BTF_VERSION,
 		.hdr_len = sizeof(head),
 		.type_len = (uint32_t)r->len,
 		.str_off = (uint32_t)r->len,
-		.str_len = all->str_len,
+		.str_len = (uint32_t)r->strings_len,
 	};
 	const struct iovec parts[] = {
 		{ &head, sizeof(head) },
 		{ r->out, r->len },
-		{ (char *)raw + all->hdr_len + all->str_off, all->str_len },
+		{ r->strings, r->strings_len },
 	};
 
 	return types_write(fd, parts, 3);
@@ -320,12 +367,13 @@ int types__fill(const struct types *types, const struct btf *kernel, const struc
 	err = err ?: types_choose(r);
 	err = err ?: types_copy(r);
 	if (!err)
-		err = types_write_reduced(types->fd, r, raw);
+		err = types_write_reduced(types->fd, r);
 	else if (err != -ENOMEM)
 		err = types_write(types->fd, &(struct iovec){ (void *)raw, bytes }, 1);
 	free(r->ids);
 	free(r->stack);
 	free(r->out);
+	free(r->strings);
 	free(r);
 	return err;
 }

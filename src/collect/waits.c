@@ -18,6 +18,7 @@
 #include "collect/io.h"
 #include "collect/kernel.h"
 #include "collect/obstacle.h"
+#include "collect/target.h"
 #include "collect/task_filter.h"
 #include "collect/trial.h"
 #include "collect/types.h"
@@ -41,6 +42,7 @@ struct waits {
 	struct waits_at { /* by hook */
 		enum waits_method { NOT_AT_ALL, BY_FENTRY, BY_KPROBE } method;
 		const char *function;
+		int id; /* of its type, by fentry */
 	} at[WAITS_HOOKS];
 };
 
@@ -145,24 +147,27 @@ static struct bpf_program *waits_program(const struct waits *w, int hook, bool i
 	return bpf_object__find_program_by_name(w->skel->obj, name);
 }
 
-static const char *waits_typed_function(const struct waits *w, const struct waits_hook *hook)
+/* Finding a type takes 1 ms: once for each function. */
+static void waits_find_typed(const struct waits *w, const struct waits_hook *hook,
+			     struct waits_at *at)
 {
-	for (int i = 0; i < 2 && hook->functions[i]; i++)
-		if (btf__find_by_name_kind(w->btf, hook->functions[i], BTF_KIND_FUNC) > 0)
-			return hook->functions[i];
-	return NULL;
+	for (int i = 0; i < 2 && hook->functions[i] && !at->function; i++) {
+		at->id = btf__find_by_name_kind(w->btf, hook->functions[i], BTF_KIND_FUNC);
+		if (at->id > 0)
+			at->function = hook->functions[i];
+	}
 }
 
 /* Before 5.11 the kernel's types have no static functions: kprobes find these. */
 static struct waits_at waits_place(const struct waits *w, const struct waits_hook *hook,
 				   bool by_fentry)
 {
-	struct waits_at at = { BY_KPROBE, NULL };
+	struct waits_at at = { .method = BY_KPROBE };
 
 	if (!(w->wants.calls & hook->calls))
 		return (struct waits_at){ 0 };
 	if (by_fentry)
-		at.function = waits_typed_function(w, hook);
+		waits_find_typed(w, hook, &at);
 	if (at.function)
 		at.method = BY_FENTRY;
 	else if (by_fentry && trial__do(TRIAL_KPROBE))
@@ -189,6 +194,7 @@ static struct bpf_program *waits_story_program(const struct waits *w, int i)
 
 static int waits_choose(struct waits *w, bool by_fentry)
 {
+	struct targets targets = { .kernel = w->btf };
 	struct bpf_program *program;
 	int err = 0;
 
@@ -205,10 +211,10 @@ static int waits_choose(struct waits *w, bool by_fentry)
 			program = waits_program(w, i, is_end);
 			bpf_program__set_autoload(program, true);
 			if (w->at[i].function)
-				err = bpf_program__set_attach_target(program, 0, w->at[i].function);
+				err = targets__aim_at(&targets, program, w->at[i].id);
 		}
 	}
-	return err;
+	return err ?: targets__aim_all(&targets, w->skel->obj);
 }
 
 /* Kept in the order of attaching: detached in reverse. */
@@ -313,8 +319,10 @@ static int waits_load(struct waits *w, bool by_fentry, struct start *start)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, opts);
 	struct types types;
-	int err;
+	int err = targets__take_over();
 
+	if (err)
+		return start->err = err;
 	opts.btf_custom_path = types__open(&types);
 	w->skel = waits_bpf__open_opts(&opts);
 	err = w->skel ? waits_set(w)
@@ -360,7 +368,7 @@ static int waits_start_programs(struct waits *w)
 	int err;
 
 	for (int by_kprobe = 0; by_kprobe < 2; by_kprobe++) {
-		if (trial__do(by_kprobe ? TRIAL_KPROBE : TRIAL_FENTRY))
+		if (by_kprobe ? trial__do(TRIAL_KPROBE) : trial__fentry(w->btf))
 			continue;
 		any = true;
 		start = (struct start){ 0 };

@@ -126,6 +126,9 @@ static void test_part(const struct btf *kernel)
 	   "a typedef leads to its type");
 	ok(btf_member_bitfield_size(leaf, 1) == 59 && btf_member_bit_offset(leaf, 1) == 5,
 	   "bit fields");
+	/* Last: searching moves the types. */
+	ok(btf__find_str(part, "unused7") < 0 && btf__find_str(part, "leaf") > 0,
+	   "strings are those of its types");
 	btf__free(part);
 	types__close(&types);
 }
