@@ -8,21 +8,13 @@
 #include <string.h>
 #include "base/log.h"
 #include "bpf/io.skel.h"
-#include "symbol/kallsyms.h"
 
-/* In the order of enum file_sender. */
-static const char *const io_sender_names[NR_SENDERS] = {
-	"iomap_dio_bio_end_io",	 "dio_bio_end_io",	     "dio_bio_end_aio",
-	"blkdev_bio_end_io",	 "blkdev_bio_end_io_simple", "blkdev_bio_end_io_async",
-	"submit_bio_wait_endio", "bio_wait_end_io",	     "end_swap_bio_read",
-	"end_swap_bio_write",
-};
-
-/* About 50 ms. Without the addresses the files of direct I/O are unknown. */
+/* Without the addresses the files of direct I/O are unknown. */
 int io_prepare_files(struct io *io)
 {
-	int err = kallsyms__find("/proc/kallsyms", io_sender_names, io->senders, NR_SENDERS);
+	int err = io_find_functions(io);
 
+	memcpy(io->senders, io->functions, sizeof(io->senders));
 	if (err)
 		log_warn("files of direct I/O are shown as [direct]: /proc/kallsyms: %s; its "
 			 "addresses require CAP_SYSLOG, and kernel.kptr_restrict must not be 2",

@@ -3,11 +3,11 @@
  * io_inside.h: what the files of the io collector share, bottom up: a file calls only those before
  * it in this list. io_want.c (what is wanted), io_tables.c (the mapped tables), io_settings.c
  * (settings of the programs), io_unwind.c (tables of user stacks), io_devices.c (which devices),
- * io_files.c (names of files), io_volumes.c (bios above others), io_waits.c (waits
- * before the request), io_programs.c (load, attach, detach), io_sink.c (output of records),
- * io_ladders.c (rings of times alone), io_events.c (of controllers and disks), io_records.c
- * (rings), io_hotplug.c (devices that appear and vanish), io_budget.c (which commands are timed),
- * io.c (the run).
+ * io_functions.c (addresses of functions), io_files.c (names of files), io_volumes.c (bios above
+ * others), io_waits.c (waits before the request), io_programs.c (load, attach, detach), io_sink.c
+ * (output of records), io_ladders.c (rings of times alone), io_events.c (of controllers and disks),
+ * io_records.c (rings), io_hotplug.c (devices that appear and vanish), io_budget.c (which commands
+ * are timed), io.c (the run).
  */
 #ifndef IOSONAR_COLLECT_IO_INSIDE_H
 #define IOSONAR_COLLECT_IO_INSIDE_H
@@ -25,6 +25,13 @@ struct io_table {
 	int fd;
 	void *cells;
 	size_t bytes;
+};
+
+/* Functions whose addresses programs compare with: enum file_sender, then */
+enum io_function {
+	IO_QOS_WAKE = NR_SENDERS,
+	IO_LATENCY_ASKS,
+	NR_IO_FUNCTIONS,
 };
 
 /* How a dm bio leads to the bio it was made of. */
@@ -62,12 +69,15 @@ struct io {
 	int typed_err;	     /* why pointers are not typed; 0: they are, or not tried */
 	struct start start;  /* how far it got */
 	struct ring_buffer *rings;
-	uint32_t ring_bytes;	      /* of each CPU's that is online */
-	struct mounts mounts;	      /* with files, */
-	uint64_t senders[NR_SENDERS]; /* with files: addresses of functions */
-	struct io_volumes volumes;    /* with bios */
-	struct io_waits waits;	      /* all zeros: not wanted */
-	io_open_fn on_open;	      /* NULL: nothing wants the commands in flight */
+	uint32_t ring_bytes;		     /* of each CPU's that is online */
+	struct mounts mounts;		     /* with files, */
+	uint64_t senders[NR_SENDERS];	     /* with files: addresses of functions */
+	uint64_t functions[NR_IO_FUNCTIONS]; /* by io_find_functions */
+	bool functions_are_read;
+	int functions_err;
+	struct io_volumes volumes; /* with bios */
+	struct io_waits waits;	   /* all zeros: not wanted */
+	io_open_fn on_open;	   /* NULL: nothing wants the commands in flight */
 	void *on_open_arg;
 	io_record_fn on_record;
 	void *on_record_arg;
@@ -137,6 +147,9 @@ void io_publish_names(struct io *io); /* the choice of -d, before the first comm
 void io_publish_name(struct io *io, const struct device *device);
 void io_resolve_all(struct io *io);		 /* every device cell in use */
 int io_device_index(struct io *io, uint32_t nr); /* of a device cell, in the device list; -1 */
+
+/* io_functions.c: 0, or why addresses are unknown; no message. */
+int io_find_functions(struct io *io);
 
 /* io_files.c, io_volumes.c and io_waits.c, before the programs are loaded */
 int io_prepare_files(struct io *io);

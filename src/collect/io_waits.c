@@ -2,7 +2,7 @@
 /*
  * io_waits.c: which waits before the request can this kernel name? Chooses and attaches a program
  * for each function that it calls only if an I/O has to wait. One that is missing leaves its waits
- * without a name; nothing else depends on it. About 50 ms, only where waits are wanted.
+ * without a name; nothing else depends on it.
  */
 #include "collect/io_inside.h"
 
@@ -40,8 +40,6 @@ static struct bpf_program *io_wait_program(const struct io *io, const struct io_
 /* Addresses of functions that tell who waits in rq_qos_wait. */
 void io_prepare_waits(struct io *io)
 {
-	static const char *const names[] = { "rq_qos_wake_function", "iolat_acquire_inflight" };
-	uint64_t addresses[2] = { 0 };
 	int err;
 
 	io->waits.by_event =
@@ -53,12 +51,12 @@ void io_prepare_waits(struct io *io)
 			    io->waits.by_event ? ", except those for a tag" : "", strerror(-err));
 		return;
 	}
-	err = kallsyms__find("/proc/kallsyms", names, addresses, 2);
+	err = io_find_functions(io);
 	if (err)
 		log_verbose("waits for writeback throttling have no name: /proc/kallsyms: %s",
 			    strerror(-err));
-	io->waits.qos_wake = addresses[0];
-	io->waits.iolatency_asks = addresses[1];
+	io->waits.qos_wake = io->functions[IO_QOS_WAKE];
+	io->waits.iolatency_asks = io->functions[IO_LATENCY_ASKS];
 }
 
 bool io_names_waits(const struct io *io)

@@ -27,8 +27,9 @@ bool kallsyms_line__parse(const char *text, struct kallsyms_line *line);
 int kallsyms__read(const char *path, struct symbol_table *table);
 
 /*
- * The addresses of these functions; 0: not found. The kernel's own function precedes one of the
- * same name in a module; "clone_endio [dm_mod]" names only the module's. Errors as above.
+ * The addresses of these functions; 0: not found. "clone_endio [dm_mod]" is a module's. If no name
+ * is one, reading ends where the kernel's own functions end, which halves its time; else the
+ * kernel's own function precedes one of the same name in a module. Errors as above.
  */
 int kallsyms__find(const char *path, const char *const *names, uint64_t *addresses, size_t nr);
 

@@ -92,10 +92,29 @@ static void table_drop_aliases(struct symbol_table *t)
 	t->nr = kept;
 }
 
+/* How many of the first entries lie where they belong. */
+static size_t table_count_sorted(const struct symbol_table *t)
+{
+	uint64_t lowest = UINT64_MAX; /* of those behind */
+	size_t nr = 1;
+
+	while (nr < t->nr && table_compare(&t->entries[nr - 1], &t->entries[nr], t->pool) <= 0)
+		nr++;
+	for (size_t i = nr; i < t->nr; i++)
+		lowest = t->entries[i].addr < lowest ? t->entries[i].addr : lowest;
+	while (nr > 0 && t->entries[nr - 1].addr >= lowest)
+		nr--;
+	return nr;
+}
+
+/* The kernel's own functions are in order, those of its modules, behind them, are not. */
 void symbol_table__sort(struct symbol_table *t)
 {
-	if (t->nr)
-		qsort_r(t->entries, t->nr, sizeof(*t->entries), table_compare, t->pool);
+	size_t sorted = t->nr ? table_count_sorted(t) : 0;
+
+	if (sorted < t->nr)
+		qsort_r(t->entries + sorted, t->nr - sorted, sizeof(*t->entries), table_compare,
+			t->pool);
 	table_drop_aliases(t);
 }
 

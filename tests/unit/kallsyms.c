@@ -52,6 +52,21 @@ static const char list[] = "ffff800080010000 T _stext\n"
 			   "ffff800079000200 t bpf_prog_6deef7357e7b4530_io_setup\t[bpf]\n"
 			   "0000000000000000 A fixed_percpu_data\n";
 
+/* Neighbours of the digits in ASCII are none. */
+static void check_digits(void)
+{
+	static const char *const lines[] = { "ffff@000 T f", "ffff`000 T f", "ffffg000 T f",
+					     "ffff:000 T f", "ffff/000 T f", "ffffG000 T f" };
+	struct kallsyms_line line;
+	int nr = 0;
+
+	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++)
+		nr += kallsyms_line__parse(lines[i], &line);
+	is_u64((uint64_t)nr, 0, "a line with another character in its address is none");
+	ok(kallsyms_line__parse("fFaA09 T f", &line) && line.addr == 0xffaa09,
+	   "digits of both cases are read");
+}
+
 static void check_list(void)
 {
 	struct symbol_table t;
@@ -168,6 +183,7 @@ static void check_search(void)
 	ok(symbol_table__bytes(&t) > NR_FUNCTIONS * 16, "it knows what it takes");
 	symbol_table__free(&t);
 	symbol_table__free(&t);
+	symbol_table__sort(&t);
 	is_str(named(&t, 5), "-", "an empty table finds nothing");
 }
 
@@ -215,7 +231,9 @@ static void check_find_module(void)
 
 static void check_find(void)
 {
-	static const char *const names[] = { "vfs_write", "nvme_queue_rq", "some_data", "vfs" };
+	static const char *const names[] = { "vfs_write", "nvme_queue_rq [nvme]", "some_data",
+					     "vfs" };
+	static const char *const kernels[] = { "arch_thing", "after_data", "nvme_queue_rq" };
 	struct symbol_table t;
 	uint64_t found[4] = { 1, 1, 1, 1 };
 
@@ -225,6 +243,9 @@ static void check_find(void)
 	ok(found[0] == 0xffff800080010300 && found[1] == 0xffff800079000100,
 	   "found by their names, a module's too");
 	is_u64(found[2] | found[3], 0, "data is no function, and a beginning no name");
+	kallsyms__find(path, kernels, found, 3);
+	ok(found[0] == 0xffff800080010500 && !(found[1] | found[2]),
+	   "without a module, up to the end of the kernel's own functions");
 	check_find_module();
 	read_list(&t, "0000000000000000 T vfs_write\n");
 	is_u64((uint64_t)-kallsyms__find(path, names, found, 4), EACCES,
@@ -240,6 +261,7 @@ int main(void)
 		return 1;
 	close(fd);
 	check_find();
+	check_digits();
 	check_list();
 	check_hostile();
 	check_refused();
