@@ -57,8 +57,8 @@ static struct cell doctor_why(const void *row)
 }
 
 static const struct column doctor_columns[] = {
-	{ "section", "section", CELL_TEXT, 9, "command, hook, kernel, privilege, device or run",
-	  .at = FIELD(section) },
+	{ "section", "section", CELL_TEXT, 9,
+	  "command, hook, kernel, wait, privilege, device or run", .at = FIELD(section) },
 	{ "item", "item", CELL_TEXT, 18, "name of what was checked", .get = doctor_item },
 	{ "hook", "hook", CELL_TEXT, 6,
 	  "how the event is attached: tp_btf, raw_tp, tp, kprobe, fentry", .at = FIELD(hook) },
@@ -118,8 +118,13 @@ const struct cmd cmd_doctor = {
 static const char *doctor_title(const char *section)
 {
 	static const char *const titles[][2] = {
-		{ "command", "Commands" },     { "hook", "Hooks" },	{ "kernel", "Kernel" },
-		{ "privilege", "Privileges" }, { "device", "Devices" }, { "run", "A run" },
+		{ "command", "Commands" },
+		{ "hook", "Hooks" },
+		{ "kernel", "Kernel" },
+		{ "privilege", "Privileges" },
+		{ "device", "Devices" },
+		{ "run", "A run" },
+		{ "wait", "Waits before the device" },
 	};
 
 	for (size_t i = 0; i < sizeof(titles) / sizeof(titles[0]); i++)

@@ -14,6 +14,7 @@
 #include "collect/kernel.h"
 #include "collect/needs.h"
 #include "collect/obstacle.h"
+#include "collect/queue_functions.h"
 #include "collect/rights.h"
 #include "collect/trial.h"
 #include "device/device.h"
@@ -32,6 +33,9 @@ struct doctor_facts {
 	int tried[NR_TRIALS];
 	struct rehearsal rehearsal;
 	struct device_list devices;
+	bool has_tag_event;			      /* block_rq_tag_wait */
+	uint64_t queue_functions[NR_QUEUE_FUNCTIONS]; /* addresses; 0: not in this kernel */
+	int queue_err;				      /* these are not known */
 };
 
 /* 0, or -errno after one line: FILE is not BTF, or /sys cannot be read. Free in both cases. */
@@ -69,6 +73,7 @@ struct finding *doctor_report__add(struct doctor_report *report, const char *sec
 				   const char *state);
 __attribute__((format(printf, 3, 4))) void finding__say(struct finding *f, const char *item,
 							const char *format, ...);
+void doctor__judge_waits(struct doctor_report *report, const struct doctor_facts *facts);
 void doctor__judge_privileges(struct doctor_report *report, const struct doctor_facts *facts);
 
 /* Pure. 0 or -ENOMEM. commands end with a NULL name. */

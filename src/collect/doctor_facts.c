@@ -6,6 +6,16 @@
 #include "collect/doctor.h"
 
 #include <string.h>
+#include "symbol/kallsyms.h"
+
+static void facts_read_waits(struct doctor_facts *facts)
+{
+	facts->has_tag_event =
+		facts->has_btf &&
+		kernel__event_arguments(facts->kernel.btf, "btf_trace_block_rq_tag_wait") >= 0;
+	facts->queue_err = kallsyms__find("/proc/kallsyms", queue_functions, facts->queue_functions,
+					  NR_QUEUE_FUNCTIONS);
+}
 
 /* The limits are looked at first: libbpf raises memlock where it may. */
 int doctor_facts__read(struct doctor_facts *facts, const char *btf_path)
@@ -26,6 +36,7 @@ int doctor_facts__read(struct doctor_facts *facts, const char *btf_path)
 	for (int i = 0; i < NR_TRIALS; i++)
 		facts->tried[i] = trial__do((enum trial)i);
 	io__rehearse(&facts->rehearsal);
+	facts_read_waits(facts);
 	/* Without sysfs there are still other findings to report. */
 	return facts->rights.has_sysfs ? device_list__read(&facts->devices, "") : 0;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * doctor_judge.c: what do the facts mean? A finding for each thing that decides what can be seen,
- * in the order of a reader's questions: commands, hooks, kernel, privileges, devices, the cost of a
- * run. Pure: it uses only the facts, and repeats the collector's choices through the same
+ * in the order of a reader's questions: commands, hooks, kernel, waits, privileges, devices, the
+ * cost of a run. Pure: it uses only the facts, and repeats the collector's choices through the same
  * functions.
  */
 #include "collect/doctor.h"
@@ -550,6 +550,7 @@ int doctor__judge(struct doctor_report *report, const struct doctor_facts *facts
 	}
 	judge_kernel(report, facts);
 	if (!facts->btf_path) {
+		doctor__judge_waits(report, facts);
 		doctor__judge_privileges(report, facts);
 		judge_devices(report, facts);
 		judge_run(report, facts);

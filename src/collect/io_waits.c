@@ -11,24 +11,36 @@
 #include <bpf/libbpf.h>
 #include "base/log.h"
 #include "bpf/io.skel.h"
+#include "collect/queue_functions.h"
 #include "collect/trial.h"
-#include "symbol/kallsyms.h"
+
+const char *const queue_functions[NR_QUEUE_FUNCTIONS] = {
+	[QUEUE_SLEEPS] = "prepare_to_wait_exclusive",
+	[QUEUE_IOCOST] = "iocg_wake_fn",
+	[QUEUE_HELD] = "throtl_add_bio_tg",
+	[QUEUE_HELD_ELSE] = "__blk_throtl_bio",
+	[QUEUE_FROZEN] = "__bio_queue_enter",
+	[QUEUE_HAS_WBT] = "wbt_inflight_cb",
+	[QUEUE_HAS_IOLATENCY] = "iolat_acquire_inflight",
+	[QUEUE_HAS_IOMAX] = "throtl_pd_init",
+	[QUEUE_HAS_ZONES] = "blk_zone_plug_bio",
+};
 
 /* The first of its functions that the kernel has is taken. */
 struct io_wait_place {
 	size_t program, link;
-	const char *functions[2];
+	enum queue_function functions[2];
 	const char *what; /* of the I/O that waits */
 };
 
 #define WAIT(name) offsetof(struct io_bpf, progs.name), offsetof(struct io_bpf, links.name)
 static const struct io_wait_place io_wait_places[] = {
 	{ WAIT(io_wait_sleep),
-	  { "prepare_to_wait_exclusive" },
+	  { QUEUE_SLEEPS, NO_QUEUE_FUNCTION },
 	  "a tag, writeback throttling and io.latency" },
-	{ WAIT(io_wait_iocost), { "iocg_wake_fn" }, "io.cost" },
-	{ WAIT(io_wait_held), { "throtl_add_bio_tg", "__blk_throtl_bio" }, "io.max" },
-	{ WAIT(io_wait_frozen), { "__bio_queue_enter" }, "a frozen queue" },
+	{ WAIT(io_wait_iocost), { QUEUE_IOCOST, NO_QUEUE_FUNCTION }, "io.cost" },
+	{ WAIT(io_wait_held), { QUEUE_HELD, QUEUE_HELD_ELSE }, "io.max" },
+	{ WAIT(io_wait_frozen), { QUEUE_FROZEN, NO_QUEUE_FUNCTION }, "a frozen queue" },
 };
 enum { NR_WAIT_PLACES = sizeof(io_wait_places) / sizeof(io_wait_places[0]) };
 
@@ -78,8 +90,9 @@ static int io_attach_wait(struct io *io, const struct io_wait_place *place)
 	struct bpf_link **link = (struct bpf_link **)((char *)io->skel + place->link);
 	int err = -ENOENT;
 
-	for (int i = 0; i < 2 && place->functions[i] && err; i++) {
-		*link = bpf_program__attach_kprobe(program, false, place->functions[i]);
+	for (int i = 0; i < 2 && place->functions[i] < NO_QUEUE_FUNCTION && err; i++) {
+		*link = bpf_program__attach_kprobe(program, false,
+						   queue_functions[place->functions[i]]);
 		err = *link ? 0 : -errno;
 	}
 	return err;
@@ -96,7 +109,8 @@ void io_attach_waits(struct io *io)
 		err = io_attach_wait(io, place);
 		if (err)
 			log_verbose("waits for %s have no name: cannot attach to %s (%s)",
-				    place->what, place->functions[0], strerror(-err));
+				    place->what, queue_functions[place->functions[0]],
+				    strerror(-err));
 	}
 	if (io->waits.by_event)
 		io->skel->links.io_wait_tag = bpf_program__attach(io->skel->progs.io_wait_tag);

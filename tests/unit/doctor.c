@@ -775,6 +775,38 @@ static void test_file(void)
 	kernel__free(&facts.kernel);
 }
 
+static void test_waits(void)
+{
+	struct doctor_facts facts = machine();
+
+	for (int i = 0; i < NR_QUEUE_FUNCTIONS; i++)
+		facts.queue_functions[i] = 1;
+	judge(&facts);
+	is_str(find("wait", "frozen", NULL)->why, "function __bio_queue_enter",
+	       "a wait and its function");
+	is_str(find("wait", "tag", NULL)->why, "function prepare_to_wait_exclusive", "and another");
+	is_str(find("wait", "zone", NULL)->state, doctor_info, "one that has no name");
+	facts.has_tag_event = true;
+	facts.queue_functions[QUEUE_HELD] = facts.queue_functions[QUEUE_FROZEN] = 0;
+	facts.queue_functions[QUEUE_HAS_IOLATENCY] = 0;
+	judge(&facts);
+	is_str(find("wait", "tag", NULL)->why, "event block_rq_tag_wait", "an event is better");
+	is_str(find("wait", "io.max", NULL)->why, "function __blk_throtl_bio",
+	       "the other function");
+	is_str(find("wait", "frozen", NULL)->state, doctor_info, "a function that is not there");
+	ok(strstr(find("wait", "frozen", NULL)->why, "in Q2G"), "and where the time is then");
+	ok(strstr(find("wait", "iolatency", NULL)->why, "CONFIG_BLK_CGROUP_IOLATENCY"),
+	   "a limit that is not built");
+	facts.tried[TRIAL_KPROBE] = -ENOENT;
+	judge(&facts);
+	is_str(find("wait", "wbt", NULL)->state, doctor_no, "no kprobes");
+	ok(strstr(find("wait", "io.max", NULL)->why, "before Q"), "a wait before Q is not in Q2G");
+	is_str(find("wait", "tag", NULL)->state, doctor_ok, "the event requires none");
+	facts.queue_err = -EACCES;
+	judge(&facts);
+	is_str(find("wait", "wbt", NULL)->state, doctor_unknown, "functions that are hidden");
+}
+
 int main(void)
 {
 	if (!mkdtemp(folder))
@@ -798,6 +830,7 @@ int main(void)
 	test_no_ring();
 	test_little_memory();
 	test_no_btf();
+	test_waits();
 	test_file();
 	doctor_report__free(&report);
 	nftw(folder, drop_one, 16, FTW_DEPTH | FTW_PHYS);
