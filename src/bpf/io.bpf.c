@@ -55,7 +55,7 @@ TYPED_PROGRAM(nvme_complete_rq, BPF_PROG(io_nvme_end, struct request *rq),
 	      rq ? nvme_complete(MY_TABLES, rq, bpf_ktime_get_ns(), TYPED) : 0)
 /* Kernels with bpf_rdonly_cast read the status at a hundredth of the helper's instructions. */
 TYPED_PROGRAM(nvme_complete_rq, BPF_PROG(io_nvme_end_c, struct request *rq),
-	      rq ? nvme_complete(MY_TABLES, rq, bpf_ktime_get_ns(), CAST) : 0)
+	      rq ? nvme_complete(MY_TABLES_AND_CELLS, rq, bpf_ktime_get_ns(), CAST) : 0)
 PLAIN_PROGRAM(nvme_complete_rq, io_nvme_end_r,
 	      measured_plain(COST_OF_END,
 			     told(sampled)
@@ -80,14 +80,15 @@ PLAIN_PROGRAM(block_rq_complete, io_block_end_r,
 /* ---- the same for typed pointers, which measure themselves ---- */
 
 /* Reads the clock first: that reading is not measured, and stands for the one of the measure. */
-inline_always int nvme_ended(struct request *rq, const enum pointers pointers)
+inline_always int nvme_ended(const struct tables *t, struct request *rq,
+			     const enum pointers pointers)
 {
 	__u64 now = bpf_ktime_get_ns(), from;
 
 	if (!cost_is_chosen(now))
-		return nvme_complete(MY_TABLES, rq, now, pointers);
+		return nvme_complete(t, rq, now, pointers);
 	from = bpf_ktime_get_ns();
-	nvme_complete(MY_TABLES, rq, now, pointers);
+	nvme_complete(t, rq, now, pointers);
 	cost_add(COST_OF_END, from, from);
 	return 0;
 }
@@ -98,9 +99,9 @@ TYPED_PROGRAM(nvme_setup_cmd,
 				     nvme_setup(MY_TABLES, rq, cmd, TYPED, LEAN))
 			  : 0)
 TYPED_PROGRAM(nvme_complete_rq, BPF_PROG(io_nvme_end_m, struct request *rq),
-	      rq ? nvme_ended(rq, TYPED) : 0)
+	      rq ? nvme_ended(MY_TABLES, rq, TYPED) : 0)
 TYPED_PROGRAM(nvme_complete_rq, BPF_PROG(io_nvme_end_cm, struct request *rq),
-	      rq ? nvme_ended(rq, CAST) : 0)
+	      rq ? nvme_ended(MY_TABLES_AND_CELLS, rq, CAST) : 0)
 TYPED_PROGRAM(block_rq_issue, BPF_PROG(io_block_issue_m, struct request *rq),
 	      rq ? measured(COST_OF_START, rq->start_time_ns,
 			    block_issue(MY_TABLES, rq, TYPED, LEAN))

@@ -116,37 +116,6 @@ inline_always int ladder_completion(const __u64 *ctx)
 
 /* ---- the request's end ---- */
 
-/* True: the ring is ours, and *cell is the next cell. False: it is full, or held by a program
- * that we interrupted. */
-inline_always bool ladder_hold(struct io_ladders *ring, struct io_ladder **cell)
-{
-	__u64 head;
-
-	if (!cell_hold(&ring->claim, 1))
-		return false;
-	head = ring->head;
-	if ((head - ring->tail) * sizeof(**cell) > told(ladder_mask)) {
-		cell_release(&ring->claim, 1);
-		return false;
-	}
-	*cell = (void *)(ring + 1) + (head * sizeof(**cell) & told(ladder_mask));
-	return true;
-}
-
-/*
- * Its cell is filled. An atomic that returns a value is a full barrier in both directions: a reader
- * that sees the new head sees the cell. Kernels with bpf_rdonly_cast (6.2), which the ladder
- * requires, run it: 5.12 and later do, arm64's JIT since 5.18. The asm uses the value: clang turns
- * an atomic with an unused value into an unordered addition.
- */
-inline_always void ladder_release(struct io_ladders *ring)
-{
-	__u64 head = __sync_fetch_and_add(&ring->head, 1);
-
-	asm volatile("" ::"r"(head));
-	cell_release(&ring->claim, 1);
-}
-
 inline_always void ladder_fill(struct io_ladder *to, const struct io_slot *slot,
 			       const struct io_slot_stages *stages, const struct io_bio *bio)
 {
@@ -167,24 +136,27 @@ inline_always bool ladder_ends(const struct tables *t, struct io_slot *slot, con
 	struct io_bio *its = bio_cell(t, bio);
 	struct io_slot_stages *stages;
 	struct io_ladders *ring;
+	__u64 mask;
+	void *next;
 	struct io_ladder *cell;
 	__u64 first_ns, end_ns;
 
-	if (!its || its->busy != BIO_BUSY || cpu >= told(nr_cpus))
+	if (!its || its->busy != BIO_BUSY)
 		return false;
 	first_ns = slot->first_ns;
 	end_ns = slot->last_ns;
 	if (end_ns < first_ns)
 		return false;
-	ring = table_address(IO_TABLE_LADDERS) + cpu * told(ladder_bytes);
-	if (!ladder_hold(ring, &cell))
+	ring = cells_of(cpu, &mask);
+	if (!ring || !cells_hold(ring, mask, &next))
 		return false;
+	cell = next;
 	cell->first_ns = first_ns;
 	cell->end_ns = end_ns;
 	cell->done_ns = now;
 	stages = slot_stages(t, slot);
 	ladder_fill(cell, slot, stages, its);
-	ladder_release(ring);
+	cells_release(ring);
 	stages_empty(stages);
 	slot->completed++;
 	slot->state = IO_IDLE;

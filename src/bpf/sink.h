@@ -7,6 +7,7 @@
 #define IOSONAR_BPF_SINK_H
 
 #include "bpf/bio.h"
+#include "bpf/cells.h"
 #include "bpf/queue_wait.h"
 #include "wire/io_stages.h"
 
@@ -145,22 +146,25 @@ SAME(io_stages, io_bio, cgroup, cgroup, file_dev);
 SAME(io_stages, io_bio, cgroup, cgroup, tid);
 SAME(io_stages, io_bio, cgroup, cgroup, user_stack);
 
-/*
- * Reserves room in this CPU's ring; NULL: it is full. `tried` is counted before the ring is asked,
- * `dropped` if it had no room: I/O never waits.
- */
-inline_always struct io_record *record_reserve(const struct tables *t, __u32 *cpu, __u32 *seq,
-					       const enum stages stages)
+/* The number of this CPU and of its next record: counted before a ring is asked. */
+inline_always struct io_cpu *record_begin(const struct tables *t, __u32 *cpu, __u32 *seq)
 {
 	struct io_cpu *mine;
-	struct io_record *r;
-	void *ring;
 
 	*cpu = bpf_get_smp_processor_id();
 	mine = t->slots + settings.cpu_at + (*cpu * sizeof(*mine) & settings.cpu_mask);
-	ring = bpf_map_lookup_elem(&io_rings, cpu);
 	*seq = mine->tried;
 	count_up(mine->tried);
+	return mine;
+}
+
+/* Room in this CPU's ring; NULL: it is full, which is counted: I/O never waits. */
+inline_always struct io_record *record_room(struct io_cpu *mine, __u32 *cpu,
+					    const enum stages stages)
+{
+	void *ring = bpf_map_lookup_elem(&io_rings, cpu);
+	struct io_record *r;
+
 	if (stages)
 		r = ring ? bpf_ringbuf_reserve(ring, sizeof(struct record_with_stages), 0) : 0;
 	else
@@ -170,13 +174,42 @@ inline_always struct io_record *record_reserve(const struct tables *t, __u32 *cp
 	return r;
 }
 
+inline_always struct io_record *record_reserve(const struct tables *t, __u32 *cpu, __u32 *seq,
+					       const enum stages stages)
+{
+	return record_room(record_begin(t, cpu, seq), cpu, stages);
+}
+
+/* A record without stages takes a cell of a ring that user space maps; false: there is none. */
+inline_always bool record_into_cell(const struct tables *t, const struct io_slot *slot,
+				    const struct outcome *o, __u64 cpu, __u32 seq)
+{
+	__u64 mask;
+	struct io_ladders *ring = cells_of(cpu, &mask);
+	struct io_record *r;
+	void *cell;
+
+	if (!ring || !cells_hold(ring, mask, &cell))
+		return false;
+	r = cell;
+	record_fill(r, slot, slot_more(t, slot), o, NO_STAGES);
+	r->seq = seq;
+	r->cpu = cpu;
+	cells_release(ring);
+	return true;
+}
+
 /* False: the record was dropped. */
 inline_always bool record_send(const struct tables *t, const struct io_slot *slot,
 			       const struct outcome *o, const enum stages stages)
 {
 	__u32 cpu, seq;
-	struct io_record *r = record_reserve(t, &cpu, &seq, stages);
+	struct io_cpu *mine = record_begin(t, &cpu, &seq);
+	struct io_record *r;
 
+	if (t->cells && !stages && told(record_cells) && record_into_cell(t, slot, o, cpu, seq))
+		return true;
+	r = record_room(mine, &cpu, stages);
 	if (!r)
 		return false;
 	record_fill(r, slot, slot_more(t, slot), o, stages);

@@ -81,11 +81,20 @@ inline_always void cell_unlock(enum io_lock which, __u32 nr)
 /* What the hot path keeps in registers. row_of lies behind the slots: see row_find. */
 struct tables {
 	void *slots;
-	bool told; /* settings and other addresses are constants in instructions; else: */
+	bool cells; /* the kernel runs what cells.h needs */
+	bool told;  /* settings and other addresses are constants in instructions; else: */
 	void *bios, *rows;
 };
 
 #define MY_TABLES (&(const struct tables){ .slots = table_address(IO_TABLE_SLOTS), .told = true })
+
+/* For programs that only kernels with bpf_rdonly_cast load. */
+#define MY_TABLES_AND_CELLS                             \
+	(&(const struct tables){                        \
+		.slots = table_address(IO_TABLE_SLOTS), \
+		.cells = true,                          \
+		.told = true,                           \
+	})
 
 inline_always struct tables the_tables(void)
 {

@@ -109,6 +109,11 @@ static void io_tell_sizes(const struct io *io)
 		    io->slots.nr, rows->nr_keys, rows->nr, (double)row_plan__bytes(rows) / mib,
 		    (double)row_plan__most_bytes(io->nr_online) / mib, io->nr_online, io->nr_cpus,
 		    (double)io->start.memory_bytes / mib);
+	if (io_has_cells(io))
+		log_verbose("cells: %u for each of the first %u CPUs, %u for each other, %.1f MiB",
+			    io->cell_rings.nr_cells, io->cell_rings.nr_first,
+			    io->cell_rings.late_cells,
+			    (double)cell_rings__bytes(&io->cell_rings) / mib);
 	if (io->rings)
 		log_verbose("rings: %u KiB for each CPU that is online, %u KiB for each other, "
 			    "%.1f MiB",

@@ -12,6 +12,7 @@
 #ifndef IOSONAR_COLLECT_IO_INSIDE_H
 #define IOSONAR_COLLECT_IO_INSIDE_H
 
+#include "collect/cell_rings.h"
 #include "collect/file_names.h"
 #include "collect/io.h"
 #include "collect/obstacle.h"
@@ -60,6 +61,7 @@ struct io {
 	uint32_t nr_cpus, nr_online, nr_slots, nr_bios;
 	bool *is_online; /* by CPU */
 	struct row_plan row_plan;
+	struct cell_rings cell_rings; /* if io_has_cells */
 	struct row_table rows;
 	uint64_t nr_other;	       /* commands in the row `other` at the last read */
 	int device_of[IO_MAX_DEVICES]; /* cell to index in devices, -1: not looked up yet */
@@ -110,6 +112,8 @@ bool io_wants_block(const struct io *io); /* a disk that is not NVMe */
 bool io_may_cast(const struct io *io);	  /* the status is read the cheapest way */
 /* Only times of NVMe commands are wanted, and the kernel allows that method. */
 bool io_has_ladders(const struct io *io);
+bool io_has_record_cells(const struct io *io); /* records of NVMe commands, without stages */
+bool io_has_cells(const struct io *io);	       /* one of these: a mapped ring per CPU */
 bool io_finds_files_at_end(const struct io *io);
 bool io_unwinds(const struct io *io);		      /* user stacks, by tables */
 static inline bool io_knows_bios(const struct io *io) /* their table exists */
@@ -128,8 +132,6 @@ uint32_t io_far_of_at(const struct io *io);
 uint32_t io_more_at(const struct io *io);
 uint32_t io_stages_at(const struct io *io);
 uint32_t io_cpu_at(const struct io *io);
-uint32_t io_ladder_bytes(const struct io *io); /* of each CPU's ring and its head */
-uint32_t io_ladder_mask(const struct io *io);  /* of byte offsets of its cells */
 uint32_t io_untimed_mask(const struct io *io); /* of byte offsets of struct io_untimed */
 
 /* io_settings.c */
@@ -174,7 +176,9 @@ void io_record_of_slot(const struct io *io, uint32_t nr, const struct io_slot *s
 void io_hand_on_record(const struct io *io, struct io_record *record, enum io_record_from from);
 
 /* io_ladders.c */
-void io_read_ladders(struct io *io); /* new records, to io_hand_on_record */
+/* New records: cells with stages to io_hand_on_record, the others as a ring's. */
+typedef int (*io_ring_fn)(void *io, void *data, size_t size);
+void io_read_ladders(struct io *io, io_ring_fn on_record);
 uint64_t io_ladders_sent(const struct io *io);
 
 /* io_events.c */

@@ -108,8 +108,8 @@ static int io_complete_programs(const struct io *io)
 				       io_knows_bios(io) ? io->bio_cells.fd : io->slot_cells.fd,
 			       [IO_TABLE_SAMPLED] = io->wants.budget > 0 ? io->sampled_cells.fd
 									 : io->slot_cells.fd,
-			       [IO_TABLE_LADDERS] = io_has_ladders(io) ? io->ladder_cells.fd
-								       : io->slot_cells.fd },
+			       [IO_TABLE_LADDERS] =
+				       io_has_cells(io) ? io->ladder_cells.fd : io->slot_cells.fd },
 		.rdonly_cast_id = io->kernel.rdonly_cast_id,
 	};
 

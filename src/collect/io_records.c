@@ -88,7 +88,8 @@ static int ring_on_stack(struct io *io, const struct io_stack *stack)
 	return 0;
 }
 
-static int ring_on_record(void *arg, void *data, size_t size)
+/* Of a ring: a record, or a stack. */
+static int io_on_record(void *arg, void *data, size_t size)
 {
 	struct io *io = arg;
 	struct record_with_stages copy;
@@ -116,7 +117,7 @@ static uint32_t ring_size(const struct io *io)
 {
 	uint64_t given = io->wants.buffer_bytes, wanted = given ? given : ring_default_bytes;
 
-	if (io_has_ladders(io))
+	if (io_has_cells(io))
 		wanted /= 2;
 	return cpus__ring_bytes(wanted, given ? UINT64_MAX : rings_most_bytes, io->nr_online);
 }
@@ -143,10 +144,10 @@ static int ring_make(struct io *io, uint32_t cpu)
 		return fd;
 	err = bpf_map_update_elem(bpf_map__fd(io->skel->maps.io_rings), &cpu, &fd, BPF_ANY);
 	if (!err && !io->rings) {
-		io->rings = ring_buffer__new(fd, ring_on_record, io, NULL);
+		io->rings = ring_buffer__new(fd, io_on_record, io, NULL);
 		err = io->rings ? 0 : -errno;
 	} else if (!err) {
-		err = ring_buffer__add(io->rings, fd, ring_on_record, io);
+		err = ring_buffer__add(io->rings, fd, io_on_record, io);
 	}
 	close(fd); /* map and mapping keep it */
 	return err;
@@ -187,7 +188,7 @@ int io__records(struct io *io, io_record_fn fn, void *arg)
 	got = ring_buffer__consume(io->rings);
 	if (got < 0)
 		return log_err(got, "cannot read the rings: %s", strerror(-got));
-	io_read_ladders(io);
+	io_read_ladders(io, io_on_record);
 	io_look_for_parked(io);
 	io_hand_on_events(io);
 	return 0;
@@ -244,5 +245,6 @@ uint64_t io__records_tried(const struct io *io)
 
 	for (uint32_t cpu = 0; io->wants.records && cpu < io->nr_cpus; cpu++)
 		tried += io_cpus(io)[cpu].tried;
-	return tried + io_ladders_sent(io);
+	/* Records in cells are among those tried, ladders are not. */
+	return io->wants.stages ? tried + io_ladders_sent(io) : tried;
 }

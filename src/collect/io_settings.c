@@ -102,6 +102,7 @@ static void io_set_shape(struct io *io)
 	ro->noretry_flags = k->noretry_flags;
 	ro->rare_flags = k->integrity_flag | k->fua_flag | 0xe0; /* REQ_OP_DRV_* are above 32 */
 	ro->records = io->wants.records;
+	ro->record_cells = io_has_record_cells(io);
 	ro->rows_too = io->wants.rows;
 	ro->split = io->wants.split;
 	ro->stages = io->wants.stages;
@@ -144,6 +145,16 @@ static void io_set_shape(struct io *io)
 	ro->zoom_shift = io->wants.zoom_shift;
 }
 
+static void io_set_cells(const struct cell_rings *rings, struct io_settings *ro)
+{
+	ro->ladder_cpus = rings->nr_first;
+	ro->ladder_bytes = cell_rings__stride(rings->nr_cells);
+	ro->ladder_mask = cell_rings__mask(rings->nr_cells);
+	ro->late_ladders_at = (uint32_t)cell_rings__at(rings, rings->nr_first);
+	ro->late_ladder_bytes = cell_rings__stride(rings->late_cells);
+	ro->late_ladder_mask = cell_rings__mask(rings->late_cells);
+}
+
 static void io_set_sizes(struct io *io)
 {
 	struct io_settings *ro = io_settings(io);
@@ -160,8 +171,7 @@ static void io_set_sizes(struct io *io)
 	ro->cpu_mask = 0;
 	while (ro->cpu_mask + sizeof(struct io_cpu) < io->nr_cpus * sizeof(struct io_cpu))
 		ro->cpu_mask = 2 * ro->cpu_mask + sizeof(struct io_cpu);
-	ro->ladder_bytes = io_ladder_bytes(io);
-	ro->ladder_mask = io_ladder_mask(io);
+	io_set_cells(&io->cell_rings, ro);
 	ro->untimed_mask = io_untimed_mask(io);
 	ro->key_mask = io->row_plan.nr_keys - 1;
 	ro->nr_cpus = io->nr_cpus;

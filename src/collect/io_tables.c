@@ -14,12 +14,6 @@
 #include "base/log.h"
 #include "bpf/io.skel.h"
 
-/* Rings of times alone: 16,384 commands for each CPU, unless --buffer says otherwise. */
-static const uint64_t ladder_default_bytes = 2 << 20;
-static const uint64_t ladders_default_bytes = 64 << 20,
-		      ladders_most_bytes = 1 << 30; /* of all CPUs */
-static const uint32_t ladders_least_cells = 64;
-
 enum {
 	IO_MIN_SLOTS = 1024,
 	IO_MAX_SLOTS = 1 << 20, /* 64 MiB */
@@ -109,33 +103,9 @@ static uint64_t io_slot_bytes(const struct io *io)
 	return io_cpu_at(io) + io_power_of_two(io->nr_cpus, 1, 1u << 16) * sizeof(struct io_cpu);
 }
 
-/* Half of --buffer: the other half is a BPF ring buffer, for unusual records. */
-static uint32_t ladder_cells(const struct io *io)
-{
-	uint64_t most = io->wants.buffer_bytes ? ladders_most_bytes : ladders_default_bytes;
-	uint64_t wanted =
-		io->wants.buffer_bytes ? io->wants.buffer_bytes / 2 : ladder_default_bytes;
-	uint32_t nr = ladders_least_cells;
-
-	while (2 * nr * sizeof(struct io_ladder) <= wanted &&
-	       2 * nr * sizeof(struct io_ladder) * io->nr_cpus <= most)
-		nr *= 2;
-	return nr;
-}
-
-uint32_t io_ladder_mask(const struct io *io)
-{
-	return (ladder_cells(io) - 1) * (uint32_t)sizeof(struct io_ladder);
-}
-
-uint32_t io_ladder_bytes(const struct io *io)
-{
-	return io_ladder_mask(io) + 2 * (uint32_t)sizeof(struct io_ladder);
-}
-
 static uint64_t io_ladders_bytes(const struct io *io)
 {
-	return io_has_ladders(io) ? (uint64_t)io_ladder_bytes(io) * io->nr_cpus : 0;
+	return io_has_cells(io) ? cell_rings__bytes(&io->cell_rings) : 0;
 }
 
 uint32_t io_untimed_mask(const struct io *io)
@@ -198,6 +168,7 @@ int io_make_tables(struct io *io)
 	io->nr_slots = io_nr_slots(io);
 	io->nr_bios = io_power_of_two(io->nr_slots, IO_MIN_BIOS, IO_MAX_BIOS);
 	io_size_rows(io);
+	cell_rings__make(&io->cell_rings, io->wants.buffer_bytes, io->is_online, io->nr_cpus);
 	io->start.memory_bytes = io_planned_bytes(io);
 	while ((err = io_make_table(&io->slot_cells, "io_slots", io_slot_bytes(io))) == -E2BIG &&
 	       io->nr_slots > IO_MIN_SLOTS)
@@ -213,7 +184,7 @@ int io_make_tables(struct io *io)
 		io->nr_bios /= 2;
 		err = 0;
 	}
-	if (!err && io_has_ladders(io))
+	if (!err && io_has_cells(io))
 		err = io_make_table(&io->ladder_cells, "io_ladders", io_ladders_bytes(io));
 	if (!err && io->wants.budget > 0)
 		err = io_make_table(&io->sampled_cells, "io_sampled", io_sampled_bytes(io));

@@ -88,6 +88,16 @@ static bool io_asks_for_more(const struct io_wants *w)
 	       f->qid.given || f->min_ns.given || f->failed;
 }
 
+bool io_has_record_cells(const struct io *io)
+{
+	return io->wants.records && !io->wants.stages && io__sees_nvme(io) && io_may_cast(io);
+}
+
+bool io_has_cells(const struct io *io)
+{
+	return io_has_ladders(io) || io_has_record_cells(io);
+}
+
 bool io_has_ladders(const struct io *io)
 {
 	for (size_t i = 0; i < io->nr_choices; i++)

@@ -88,6 +88,9 @@ struct io_ladder {
 };
 _Static_assert(sizeof(struct io_ladder) == 128, "a power of two");
 
+/* A record without stages takes a cell, too. */
+_Static_assert(sizeof(struct io_record) <= sizeof(struct io_ladder), "as large as a cell");
+
 /*
  * The ring's cells follow. The programs have filled those before head, user space has read those
  * before tail; the claim is held while a cell is filled.

@@ -414,8 +414,10 @@ struct io_settings {
 	__u32 bio_mask;	    /* of byte offsets: (nr - 1) * sizeof(struct io_bio) */
 	__u32 cpu_at;	    /* byte offset of the struct io_cpu's */
 	__u32 cpu_mask;	    /* of their byte offsets */
-	__u32 ladder_bytes; /* of each CPU's ring of ladders; 0: there are none */
+	__u32 ladder_cpus;  /* the first ones, which have large rings of cells: */
+	__u32 ladder_bytes; /* of each ring, for ladders or records */
 	__u32 ladder_mask;  /* of byte offsets of its cells */
+	__u32 late_ladders_at, late_ladder_bytes, late_ladder_mask; /* of the other CPUs' */
 	__u32 untimed_mask; /* of byte offsets of struct io_untimed, behind the struct io_sampled */
 	__u32 filter_pid;   /* 0: none */
 	__u32 slowest_nr;   /* how many of the slowest are wanted */
@@ -442,6 +444,7 @@ struct io_settings {
 	__u8 zoom;	     /* nvme_latency's scale instead of the log-linear one */
 	__u8 queue_argument; /* block_rq_* events have the queue as their first argument */
 	__u8 records;	     /* one record per command into the rings, */
+	__u8 record_cells;   /* and cells, which hold those without stages, */
 	__u8 rows_too;	     /* also counted in the command's row */
 	__u8 split;	     /* another record at submit */
 	__u8 stages;	     /* records have stages, */

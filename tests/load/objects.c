@@ -11,6 +11,7 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <linux/bpf.h>
+#include "collect/cell_rings.h"
 #include "collect/io_complete.h"
 #include "collect/kernel.h"
 #include "collect/types.h"
@@ -21,12 +22,13 @@
 #include "bpf/io.skel.h"
 #include "tap.h"
 
-/* Sizes of the tables, as a small machine and as a large one has them. */
+/* Sizes of the tables, as a small machine has them and a large one, half of whose CPUs are online.
+ */
 struct sizes {
-	uint32_t nr_slots, nr_keys, nr_rows, nr_cpus;
+	uint32_t nr_slots, nr_keys, nr_rows, nr_cpus, nr_online;
 };
-static const struct sizes small = { 4096, 1024, 256, 4 };
-static const struct sizes large = { 1 << 20, IO_MAX_KEYS, 7600, 128 }; /* 160 MiB */
+static const struct sizes small = { 4096, 1024, 256, 4, 4 };
+static const struct sizes large = { 1 << 20, IO_MAX_KEYS, 7600, 128, 64 }; /* 160 MiB */
 
 /* A feature is on when its setting has this value; `with` is on too. size: it is always set. */
 static const struct feature {
@@ -47,11 +49,16 @@ static const struct feature {
 	{ "more_at", .size = true },
 	{ "cpu_at", .size = true },
 	{ "cpu_mask", .size = true },
+	{ "ladder_cpus", .size = true },
 	{ "ladder_bytes", .size = true },
 	{ "ladder_mask", .size = true },
+	{ "late_ladders_at", .size = true },
+	{ "late_ladder_bytes", .size = true },
+	{ "late_ladder_mask", .size = true },
 	{ "untimed_mask", .size = true },
 	{ "records", 1, "not_rows_alone" },
 	{ "rows_too", 1, "records" },
+	{ "record_cells", 1, "records" },
 	{ "split", 1, "records" },
 	{ "task_pointer", 1, "records" },
 	{ "integrity_flag", 1 << 16, "records" },
@@ -246,20 +253,24 @@ static uint32_t cpu_at(const struct sizes *s)
 	return stages_at(s) + s->nr_slots * (uint32_t)sizeof(struct io_slot_stages);
 }
 
-/* Each CPU's ring of 64 cells, and its head. */
-static const uint32_t ladder_mask = 63 * sizeof(struct io_ladder);
-static const uint32_t ladder_bytes = 65 * sizeof(struct io_ladder);
+static struct cell_rings cell_rings_of(const struct sizes *s)
+{
+	return (struct cell_rings){ s->nr_cpus, s->nr_online, .nr_cells = 128, .late_cells = 64 };
+}
+
 /* Of one CPU. */
 static const uint32_t untimed_mask = (IO_MAX_SAMPLED - 1) * sizeof(struct io_untimed);
 
 /* What records need is there only where they are wanted: no program may reach for it elsewhere. */
 static int make_tables(const struct sizes *s, bool records)
 {
+	const struct cell_rings rings = cell_rings_of(s);
+
 	slots_fd = make_table("io_slots", records ? cpu_at(s) + s->nr_cpus * sizeof(struct io_cpu)
 						  : more_at(s));
 	rows_fd = make_table("io_rows", (uint64_t)s->nr_rows * sizeof(struct io_row));
 	bios_fd = make_table("io_bios", s->nr_slots * sizeof(struct io_bio));
-	ladders_fd = make_table("io_ladders", (uint64_t)s->nr_cpus * ladder_bytes);
+	ladders_fd = make_table("io_ladders", cell_rings__bytes(&rings));
 	if (slots_fd < 0 || rows_fd < 0)
 		return slots_fd < 0 ? slots_fd : rows_fd;
 	if (bios_fd < 0)
@@ -286,6 +297,19 @@ static int complete_programs(struct io_bpf *skel)
 	return io_complete__programs(skel->obj, &c);
 }
 
+static int set_cells(struct io_bpf *skel, struct cell_rings rings)
+{
+	uint32_t first = rings.nr_cells, late = rings.late_cells;
+	uint32_t late_at = (uint32_t)cell_rings__at(&rings, rings.nr_first);
+	int err = setting_set(skel, "ladder_cpus", rings.nr_first);
+
+	err = err ?: setting_set(skel, "ladder_bytes", cell_rings__stride(first));
+	err = err ?: setting_set(skel, "ladder_mask", cell_rings__mask(first));
+	err = err ?: setting_set(skel, "late_ladders_at", late_at);
+	err = err ?: setting_set(skel, "late_ladder_bytes", cell_rings__stride(late));
+	return err ?: setting_set(skel, "late_ladder_mask", cell_rings__mask(late));
+}
+
 static int set_sizes(struct io_bpf *skel, const struct sizes *s)
 {
 	uint32_t slot_bytes = s->nr_slots * (uint32_t)sizeof(struct io_slot);
@@ -306,8 +330,7 @@ static int set_sizes(struct io_bpf *skel, const struct sizes *s)
 	err = err ?: setting_set(skel, "bio_mask", (s->nr_slots - 1) * sizeof(struct io_bio));
 	err = err ?: setting_set(skel, "cpu_at", cpu_at(s));
 	err = err ?: setting_set(skel, "cpu_mask", (s->nr_cpus - 1) * sizeof(struct io_cpu));
-	err = err ?: setting_set(skel, "ladder_bytes", ladder_bytes);
-	err = err ?: setting_set(skel, "ladder_mask", ladder_mask);
+	err = err ?: set_cells(skel, cell_rings_of(s));
 	err = err ?: setting_set(skel, "untimed_mask", untimed_mask);
 	err = err ?: bpf_map__set_max_entries(skel->maps.io_keys, s->nr_keys);
 	err = err ?: bpf_map__set_max_entries(skel->maps.io_rings, s->nr_cpus);
