@@ -46,6 +46,20 @@ struct probe_row {
 	__u64 max; /* of a histogram's bucket, with the value's sign; valid if count is not 0 */
 };
 
+/*
+ * The rows of the keys that a program met first: value of the per-CPU array `fronts`, index =
+ * number of the program. A row is in use once its count is not 0; then its key stays. It lies
+ * before the key: a reader that goes on from count to key sees the whole key.
+ */
+enum { PROBE_FRONT_BITS = 6, PROBE_FRONT_ROWS = 1 << PROBE_FRONT_BITS, PROBE_FRONT_WORDS = 5 };
+struct probe_front_row {
+	struct probe_row row;
+	__u64 key[PROBE_FRONT_WORDS];
+};
+struct probe_front {
+	struct probe_front_row rows[PROBE_FRONT_ROWS];
+};
+
 /* A cell: value of the per-CPU array `cells`, index = number of the program. Keys and records
  * too large for the stack are built in `scratch`. */
 enum { PROBE_SCRATCH = 1536 };

@@ -9,10 +9,12 @@
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <bpf/bpf.h>
 #include "base/log.h"
 #include "base/privilege.h"
 #include "probe/find/find.h"
@@ -129,6 +131,60 @@ static void test_count(void)
 	is_u64(counts.counters[PROBE_HITS], 19, "hits are as many");
 	is_u64(counts.counters[PROBE_ADDED], 19, "all were added up");
 	ok(!f.run->is_on, "one program does without a switch");
+	close_run(&f);
+}
+
+/* ---- many keys ---- */
+
+enum { KEYS_NR = 300, KEYS_EACH = 3 };
+
+static void add_key(void *arg, const void *key, uint32_t bucket, const struct probe_row *row)
+{
+	uint64_t *counts = arg, number;
+
+	memcpy(&number, key, sizeof(number));
+	counts[number < KEYS_NR ? number : KEYS_NR] += row->count;
+	(void)bucket;
+}
+
+static int hash_keys(const struct run *run)
+{
+	uint64_t key;
+	int nr = 0;
+
+	while (!bpf_map_get_next_key(run->maps.rows, nr++ ? &key : NULL, &key))
+		;
+	return nr - 1;
+}
+
+/* More than the front of a program holds: each key has its own row, here or in the hash. */
+static void test_keys(void)
+{
+	struct line line = line_of(LINE_COUNT, "syscalls:sys_enter_lseek");
+	uint64_t counts[KEYS_NR + 1] = { 0 };
+	struct run_counts all;
+	int nr_right = 0, nr_hash;
+	struct found f;
+
+	line.by = (char *)"offset";
+	if (!ok(!open_run(&f, &line), "a run by offset")) {
+		close_run(&f);
+		return;
+	}
+	for (long i = 0; i < (long)KEYS_NR * KEYS_EACH; i++)
+		syscall(SYS_lseek, -1, i % KEYS_NR, SEEK_SET);
+	run__detach(f.run);
+	ok(!run__read(f.run, add_key, counts), "rows are read");
+	for (int i = 0; i < KEYS_NR; i++)
+		nr_right += counts[i] == KEYS_EACH;
+	is_u64((uint64_t)nr_right, KEYS_NR, "each key has its count");
+	is_u64(counts[KEYS_NR], 0, "there is no other key");
+	nr_hash = hash_keys(f.run);
+	ok(nr_hash > KEYS_NR / 2, "%d keys are in the hash", nr_hash);
+	ok(nr_hash <= KEYS_NR - PROBE_FRONT_ROWS / 2, "others in the front");
+	run__counts(f.run, &all);
+	is_u64(all.counters[PROBE_HITS], (uint64_t)KEYS_NR * KEYS_EACH, "all are hits");
+	is_u64(all.counters[PROBE_ADDED], (uint64_t)KEYS_NR * KEYS_EACH, "and were added up");
 	close_run(&f);
 }
 
@@ -375,6 +431,7 @@ int main(void)
 		return 0;
 	}
 	test_count();
+	test_keys();
 	test_many();
 	test_records();
 	test_full_ring();

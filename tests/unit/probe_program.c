@@ -10,7 +10,7 @@
 #include "probe/code/program.h"
 #include "probe_event.h"
 
-static const struct program_maps maps = { 3, 4, 5, 6, 7, 8, 9 };
+static const struct program_maps maps = { 3, 4, 5, 6, 7, 8, 9, .fronts = 14 };
 static char printed[16384];
 static struct plan plan; /* of the last program: it points into it */
 
@@ -103,6 +103,54 @@ static void check_count(void)
 		   "  14: goto pc+0\n"
 		   "  15: r0 = 1\n"
 		   "  16: exit\n");
+}
+
+/* The first keys: in the front, the hash is behind it. */
+static void check_front(void)
+{
+	static const struct program_wants front = { .ctx = CTX_RECORD,
+						    .cell = 9,
+						    .has_front = true };
+	struct line line = { .action = LINE_COUNT, .by = "cpu" };
+	struct program program;
+	const char *end;
+
+	print_program(&line, EVENT_RECORD, front, &program);
+	end = strstr(printed, "  32: ");
+	printed[end ? end - printed : 0] = 0; /* the hash, as below */
+	is_str(printed,
+	       "   0: call bpf_get_smp_processor_id#8\t; cpu\n"
+	       "   1: r1 = r0\n"
+	       "   2: *(u64 *)(r10 - 8) = r1\n"
+	       "   3: *(u32 *)(r10 - 16) = 9\n"
+	       "   4: r1 = map[fd:14]\n"
+	       "   6: r2 = r10\n"
+	       "   7: r2 += -16\n"
+	       "   8: call bpf_map_lookup_elem#1\n"
+	       "   9: if r0 == 0 goto pc+22\n"
+	       "  10: r1 = *(u64 *)(r10 - 8)\n"
+	       "  11: r2 = 0x9e3779b97f4a7c15 ll\n"
+	       "  13: r1 *= r2\n"
+	       "  14: r1 >>= 59\n"
+	       "  15: r1 <<= 7\n"
+	       "  16: r0 += r1\n"
+	       "  17: r1 = *(u64 *)(r0 + 0)\n"
+	       "  18: if r1 == 0 goto pc+10\n"
+	       "  19: r1 = *(u64 *)(r0 + 24)\n"
+	       "  20: r2 = *(u64 *)(r10 - 8)\n"
+	       "  21: if r1 == r2 goto pc+46\n"
+	       "  22: r0 += 64\n"
+	       "  23: r1 = *(u64 *)(r0 + 0)\n"
+	       "  24: if r1 == 0 goto pc+4\n"
+	       "  25: r1 = *(u64 *)(r0 + 24)\n"
+	       "  26: r2 = *(u64 *)(r10 - 8)\n"
+	       "  27: if r1 == r2 goto pc+40\n"
+	       "  28: goto pc+3\n"
+	       "  29: r2 = *(u64 *)(r10 - 8)\n"
+	       "  30: *(u64 *)(r0 + 24) = r2\n"
+	       "  31: goto pc+36\n",
+	       "a key: its row is in one of two places, or in the hash");
+	program__free(&program);
 }
 
 /* The cell is for what finds no room. */
@@ -429,6 +477,7 @@ int main(void)
 {
 	events_make();
 	check_count();
+	check_front();
 	check_keys();
 	check_filter();
 	check_condition();

@@ -53,9 +53,11 @@ static inline int program__verdict(enum program_ctx ctx)
  *	gate		ARRAY		0 -> u64: not 0: there are too many records
  *	nests		LRU_HASH	u64 (pid_tgid) -> struct probe_nest
  *	omitted		ARRAY		0 -> struct probe_omitted
+ *	fronts		PERCPU_ARRAY	u32 -> struct probe_front
  */
 struct program_maps {
 	int cells, rows, starts, stacks, rings, tasks, cgroup, followed, gate, nests, omitted;
+	int fronts;
 };
 
 /* Of the stack, for those functions: attach.h. */
@@ -70,6 +72,7 @@ struct program_wants {
 	bool asks_address; /* bpf_get_func_ip instead of a constant */
 	const struct program_maps *maps;
 	bool is_atomic; /* another hit may interrupt this one on the same CPU (raw before 6.1) */
+	bool has_front; /* rows of the first keys are in `fronts`, of the others in `rows` */
 	bool unwinds;	/* user stacks come from the functions that are appended at load, */
 	bool no_ustack; /* or are not wanted */
 	bool is_direct; /* fentry, fexit: members are loaded without a helper; verifiers may refuse

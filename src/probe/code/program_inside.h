@@ -119,6 +119,9 @@ void emit__follow(struct emit *e);
 /* The value uses arguments, at a return that has none. */
 bool emit__is_gone(const struct emit *e, const struct value *v);
 
+/* Jumps to found with the row of a key in R0, or to elsewhere if it has none in the front. */
+void emit__front(struct emit *e, struct place key, int found, int elsewhere);
+
 /* What is done with a hit that meets the condition. */
 void emit__row(struct emit *e);
 bool emit__row_is_in_cell(const struct emit *e);

@@ -144,10 +144,13 @@ static void row_lose(struct emit *e)
 /* The row's address into R0. A row that another CPU created meanwhile will do. */
 static void row_find(struct emit *e, struct place key)
 {
-	int found = code__label(&e->code);
+	int found = code__label(&e->code), elsewhere = code__label(&e->code);
 	int rows = e->wants->maps->rows;
 	struct place fresh;
 
+	if (e->wants->has_front)
+		emit__front(e, key, found, elsewhere);
+	code__bind(&e->code, elsewhere);
 	emit__lookup(e, rows, key);
 	code__jump_if_number(&e->code, BPF_JNE, R0, 0, found);
 	fresh = code__take(&e->code, sizeof(struct probe_row));

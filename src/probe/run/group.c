@@ -181,6 +181,8 @@ void run_free_groups(struct run *run)
 struct program_wants run_program_wants(const struct run *run, const struct run_group *group)
 {
 	const size_t first = group->probes[0];
+	const bool may_nest =
+		attach__may_nest(run->attacher, group->way, run->plan->probes[first].probe);
 
 	return (struct program_wants){
 		.plan = run->plan,
@@ -191,8 +193,8 @@ struct program_wants run_program_wants(const struct run *run, const struct run_g
 		.maps = &run->maps,
 		.unwinds = run->unwind,
 		.no_ustack = run->wants.unwind == UNWIND_HOW_NONE,
-		.is_atomic =
-			attach__may_nest(run->attacher, group->way, run->plan->probes[first].probe),
+		.is_atomic = may_nest,
+		.has_front = run->maps.fronts >= 0 && !may_nest,
 		.task = attach__reads_task(run->attacher, &run->plan->task) ? &run->plan->task
 									    : NULL,
 		.is_direct = group->way == ATTACH_FENTRY,

@@ -25,6 +25,7 @@ enum {
 	MAPS_STACKS = 8192,
 	MAPS_FOLLOWED = 65536,
 	MAPS_NESTS = 4096, /* tasks: 2 MiB */
+	MAPS_FRONTS = 16,
 };
 
 static const uint64_t maps_most_cell_bytes = 256 << 20;
@@ -55,6 +56,13 @@ static uint32_t maps_keys(const struct run *run)
 	if (plan__has_buckets(plan) && !plan->nr_keys && plan->buckets != BUCKETS_LINEAR)
 		return 2 * HIST_WIDE_SLOTS; /* of either sign; log2 has fewer */
 	return MAPS_KEYS + (uint32_t)plan->nr_probes;
+}
+
+/* For a few programs: a front takes 4 KiB on each CPU. With --keys its room is kept to. */
+static bool maps_have_fronts(const struct run *run)
+{
+	return run->nr_groups <= MAPS_FRONTS && !run->wants.max_keys &&
+	       plan__row_key_bytes(run->plan) <= 8 * PROBE_FRONT_WORDS && maps_need_rows(run);
 }
 
 /* The kernel refuses a map for stacks deeper than its limit. */
@@ -145,6 +153,8 @@ int run_make_maps(struct run *run)
 		  sizeof(struct probe_cell), (uint32_t)run->nr_groups, &maps->cells },
 		{ maps_need_rows(run), BPF_MAP_TYPE_PERCPU_HASH, "rows", plan__row_key_bytes(plan),
 		  sizeof(struct probe_row), maps_keys(run), &maps->rows },
+		{ maps_have_fronts(run), BPF_MAP_TYPE_PERCPU_ARRAY, "fronts", sizeof(uint32_t),
+		  sizeof(struct probe_front), (uint32_t)run->nr_groups, &maps->fronts },
 		{ plan->has_ends, BPF_MAP_TYPE_HASH, "starts", plan__start_key_bytes(plan),
 		  plan__start_bytes(plan), MAPS_STARTS, &maps->starts },
 		{ plan->kernel_stack || plan->user_stack, BPF_MAP_TYPE_STACK_TRACE, "stacks",
@@ -175,9 +185,9 @@ int run_make_maps(struct run *run)
 
 void run_close_maps(struct run *run)
 {
-	const int fds[] = { run->maps.cells, run->maps.rows,  run->maps.starts, run->maps.stacks,
-			    run->maps.rings, run->maps.tasks, run->maps.cgroup, run->maps.followed,
-			    run->maps.gate,  run->maps.nests, run->maps.omitted };
+	const int fds[] = { run->maps.cells, run->maps.rows,  run->maps.starts,	 run->maps.stacks,
+			    run->maps.rings, run->maps.tasks, run->maps.cgroup,	 run->maps.followed,
+			    run->maps.gate,  run->maps.nests, run->maps.omitted, run->maps.fronts };
 
 	if (run->gate)
 		munmap(run->gate, (size_t)sysconf(_SC_PAGESIZE));

@@ -86,6 +86,47 @@ static int hash_read(const struct hash *hash)
 	return err ? log_err(err, "cannot read the programs' table: %s", strerror(-err)) : 0;
 }
 
+/* ---- rows in fronts ---- */
+
+typedef void (*front_fn)(void *arg, struct probe_front_row *row);
+
+/*
+ * One program's, of all CPUs, one after the other: a key may come more than once. Counts are those
+ * of a first reading, keys of a second: one that is just being written is whole by then.
+ */
+static int front_read(const struct run *run, size_t group, struct probe_front *fronts, front_fn fn,
+		      void *arg)
+{
+	const uint32_t number = (uint32_t)group;
+	const size_t nr = (size_t)run->nr_cpus * PROBE_FRONT_ROWS;
+	struct probe_front_row *rows = (struct probe_front_row *)fronts, *later = rows + nr;
+	int err = bpf_map_lookup_elem(run->maps.fronts, &number, rows);
+
+	err = err ?: bpf_map_lookup_elem(run->maps.fronts, &number, later);
+	for (size_t i = 0; !err && i < nr; i++) {
+		later[i].row = rows[i].row;
+		if (later[i].row.count)
+			fn(arg, &later[i]);
+	}
+	return err;
+}
+
+static int fronts_read(const struct run *run, front_fn fn, void *arg)
+{
+	struct probe_front *fronts;
+	int err = 0;
+
+	if (run->maps.fronts < 0)
+		return 0;
+	fronts = calloc(2 * (size_t)run->nr_cpus, sizeof(*fronts));
+	if (!fronts)
+		return log_no_memory();
+	for (size_t i = 0; !err && i < run->nr_groups; i++)
+		err = front_read(run, i, fronts, fn, arg);
+	free(fronts);
+	return err ? log_err(err, "cannot read the rows of the programs: %s", strerror(-err)) : 0;
+}
+
 static struct hash hash_of_rows(const struct run *run, hash_fn fn, void *arg)
 {
 	return (struct hash){
@@ -110,17 +151,13 @@ struct read_rows {
 	uint64_t key[PLAN_MAX_KEY / sizeof(uint64_t)];
 };
 
-static void read_row(void *arg, char *key, char *value)
+/* key: as the programs made it; it is lost. */
+static void read_sum(struct read_rows *r, char *key, const struct probe_row *sum)
 {
-	struct read_rows *r = arg;
 	const struct plan *plan = r->run->plan;
-	const struct probe_row *rows = (const struct probe_row *)value;
-	struct probe_row sum = { 0 };
 	uint32_t bucket = 0;
 	uint64_t probe;
 
-	for (uint32_t cpu = 0; cpu < r->run->nr_cpus; cpu++)
-		row_add(r->run, &sum, &rows[cpu]);
 	for (size_t i = 0; i < plan->nr_keys; i++)
 		run_settle(r->run, &plan->keys[i], key);
 	if (plan__has_buckets(plan))
@@ -129,7 +166,23 @@ static void read_row(void *arg, char *key, char *value)
 		memcpy(&probe, key + plan->keys[0].at, sizeof(probe));
 		r->seen[probe < plan->nr_probes ? probe : 0] = true;
 	}
-	r->fn(r->arg, key, bucket, &sum);
+	r->fn(r->arg, key, bucket, sum);
+}
+
+static void read_row(void *arg, char *key, char *value)
+{
+	struct read_rows *r = arg;
+	const struct probe_row *rows = (const struct probe_row *)value;
+	struct probe_row sum = { 0 };
+
+	for (uint32_t cpu = 0; cpu < r->run->nr_cpus; cpu++)
+		row_add(r->run, &sum, &rows[cpu]);
+	read_sum(r, key, &sum);
+}
+
+static void read_front_row(void *arg, struct probe_front_row *front)
+{
+	read_sum(arg, (char *)front->key, &front->row);
 }
 
 /* A row of one probe, or a part of the row that all share. */
@@ -207,6 +260,7 @@ static int read_all(struct read_rows *r)
 	const struct hash rows = hash_of_rows(run, read_row, r);
 	int err = run->maps.rows < 0 ? 0 : hash_read(&rows);
 
+	err = err ?: fronts_read(run, read_front_row, r);
 	err = err ?: read_cells(r);
 	if (err)
 		return err;
@@ -294,6 +348,11 @@ static void counts_add_row(void *arg, char *key, char *value)
 		c->added += rows[cpu].count;
 }
 
+static void counts_add_front_row(void *arg, struct probe_front_row *row)
+{
+	((struct counts_of_rows *)arg)->added += row->row.count;
+}
+
 static void counts_add_rows(struct run *run, struct run_counts *counts)
 {
 	struct counts_of_rows c = { run, 0 };
@@ -301,6 +360,7 @@ static void counts_add_rows(struct run *run, struct run_counts *counts)
 
 	if (run->maps.rows >= 0)
 		hash_read(&rows);
+	fronts_read(run, counts_add_front_row, &c);
 	counts->counters[PROBE_ADDED] += c.added;
 	if (program__hits_are_rows(run->plan))
 		counts->counters[PROBE_HITS] += c.added;

@@ -20,7 +20,7 @@ static struct run *run_new(const struct run_wants *wants)
 		return NULL;
 	run->wants = *wants;
 	run->plan = wants->plan;
-	run->maps = (struct program_maps){ -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1 };
+	run->maps = (struct program_maps){ -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1 };
 	run->children[0] = run->children[1] = -1;
 	run->switch_fd = run->closer = -1;
 	run->nr_cpus = (uint32_t)libbpf_num_possible_cpus();
