@@ -13,6 +13,7 @@
 struct sql {
 	const struct sql_run *run;
 	sqlite3 *db;
+	const char *files; /* SQLite's name of files that are memory; NULL: it has none */
 	struct progress progress;
 	uint64_t nr_rows;    /* rows that SQLite read */
 	uint64_t at, all;    /* bytes of the files: read for the last table, in all */

@@ -78,10 +78,13 @@ static int guard_decide(void *arg, int action, const char *first, const char *se
 	}
 }
 
-/* Sorting stays in memory: a query writes nothing to a disk. */
+/* Sorting stays in memory: a query writes nothing to a disk, and the files of sql->files are none.
+ */
 int sql_guard__set(struct sql *sql)
 {
-	int failed = sqlite3_exec(sql->db, "PRAGMA temp_store = MEMORY; PRAGMA query_only = 1",
+	int failed = sqlite3_exec(sql->db,
+				  sql->files ? "PRAGMA temp_store = FILE; PRAGMA query_only = 1"
+					     : "PRAGMA temp_store = MEMORY; PRAGMA query_only = 1",
 				  NULL, NULL, NULL);
 
 	/* SQLite declares its JSON tables at their first use, which looks like a change of the

@@ -215,6 +215,12 @@ static int query_is_large(const struct sql *sql)
 		       limit);
 }
 
+/* SQLite's own memory, or that of a file of what it sorts. */
+static bool query_has_no_memory(const struct sql *sql, int failed)
+{
+	return failed == SQLITE_NOMEM || sqlite3_extended_errcode(sql->db) == SQLITE_IOERR_NOMEM;
+}
+
 static int query_refuse(struct sql *sql, const char *text, int failed)
 {
 	const char *message =
@@ -222,7 +228,7 @@ static int query_refuse(struct sql *sql, const char *text, int failed)
 	int at = query_place(sql->db);
 	char lines[512];
 
-	if (failed == SQLITE_NOMEM)
+	if (query_has_no_memory(sql, failed))
 		return query_is_large(sql);
 	if (sql->err) /* a file's fault, not the query's */
 		return sql->err == -EOPNOTSUPP ? sql->err : log_err(-EIO, "%s", message);

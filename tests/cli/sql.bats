@@ -345,6 +345,15 @@ assert rows[1:] == [["", "a,\"b\\x0a\\x1b[2J", str(-2**63), "0.1", "X\u002700FF\
 	[[ $output = *"exceeded the limit of 100ms (--limit-time)"* ]]
 }
 
+# As a list, 600,000 rows take more than 16 MiB.
+@test "what a query sorts is kept in runs, which take a third of the memory" {
+	groups='WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 600000)
+		SELECT count(*), max(nr) FROM (SELECT i * 7919 % 4000037 AS k, count(*) AS nr FROM n GROUP BY k)'
+	run timeout 60 "$iosonar" sql --limit-memory 16Mi nvme.cap -o csv "$groups"
+	[ "$status" -eq 0 ]
+	[ "${lines[1]}" = 600000,1 ]
+}
+
 @test "no text or blob is larger than 64 MiB" {
 	run "$iosonar" sql nvme.cap -o csv 'SELECT length(zeroblob(64 * 1024 * 1024))'
 	[ "${lines[1]}" -eq $((64 << 20)) ]
