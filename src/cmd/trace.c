@@ -280,12 +280,12 @@ static int trace_on_end(void *state, struct session *s)
 	return 0;
 }
 
-/* Lines of text are as wide as those before them; -n and --fail-if are about their order. */
+/* -n and --fail-if are about the order of lines. */
 static bool trace_can_share(const void *state, const struct session *s)
 {
 	const struct trace *t = state;
 
-	return s->format != TABLE_TEXT && !s->options->run.count.given && !t->fails;
+	return table__can_share(t->table) && !s->options->run.count.given && !t->fails;
 }
 
 static int trace_share_begin(void *state, struct session *s)

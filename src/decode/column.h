@@ -121,10 +121,20 @@ void table__keep_columns(struct table *table);
  */
 void table__hold(struct table *table);
 void table__hand_over(struct table *table);
-/* For lines that another process writes: they go to this stream, without a heading; */
+enum { TABLE_SHARED = 64 }; /* columns of a text that another process may write */
+/* For lines that another process writes. Not text on a terminal, or without table__head_growth. */
+bool table__can_share(const struct table *table);
+/* They go to this stream, without a heading; */
 void table__continue_in(struct table *table, FILE *out);
-/* and here they are, complete, in the place of rows. JSON and CSV. */
+/* of text, fn is called instead, before the first line of wider columns; */
+typedef void (*table_growth_fn)(void *arg);
+void table__tell_growth(struct table *table, table_growth_fn fn, void *arg);
+size_t table__widths(const struct table *table, uint32_t *widths); /* how many; 0: it is no text */
+/* and here they are, complete, in the place of rows: JSON and CSV, */
 void table__put_lines(struct table *table, const void *lines, size_t bytes);
+/* and text, ASCII, in columns of these widths. */
+void table__put_text_lines(struct table *table, const uint32_t *widths, const char *lines,
+			   size_t bytes);
 void table__free(struct table *table); /* buffered lines are discarded */
 
 /* How the times of a table's rows, which count from the start of the run, become wall clock. */

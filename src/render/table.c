@@ -125,7 +125,7 @@ static void table_json_row(struct table *table, const void *row)
 	table_end(table, at);
 }
 
-static void table_csv_heading(const struct table *table)
+void table_csv__heading(const struct table *table)
 {
 	for (size_t i = 0; i < table->nr; i++) {
 		if (i)
@@ -141,29 +141,12 @@ static void table_csv_row(struct table *table, const void *row)
 
 	if (table->heading_due) {
 		table__hand_over(table);
-		table_csv_heading(table);
+		table_csv__heading(table);
 	}
 	at = table_plain_cells(table, table_begin(table), row, TABLE_CSV);
 	at -= table->nr > 0;
 	*at++ = '\n';
 	table_end(table, at);
-}
-
-void table__continue_in(struct table *table, FILE *out)
-{
-	table->out = out;
-	table->heading_due = false;
-}
-
-void table__put_lines(struct table *table, const void *lines, size_t bytes)
-{
-	if (!bytes)
-		return;
-	table__hand_over(table);
-	if (table->heading_due && table->format == TABLE_CSV)
-		table_csv_heading(table);
-	table->heading_due = false;
-	fwrite_unlocked(lines, 1, bytes, table->out);
 }
 
 void table__row(struct table *table, const void *row)

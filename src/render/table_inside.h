@@ -55,6 +55,8 @@ struct table {
 	const struct column *time; /* that the clock makes wall clock of; NULL: no clock */
 	struct table_clock clock;
 	struct number_wall wall;
+	table_growth_fn on_growth; /* instead of a heading; NULL: headings */
+	void *on_growth_arg;
 	char *start; /* of a JSON line: "{\"type\":\"latency\"" */
 	size_t start_len;
 	char line[TABLE_LINE + TABLE_CELL];
@@ -140,7 +142,13 @@ bool table_terminal__is_outgrown(struct table *table);
 /* The row is shown without some columns: if the last rows had room for more, the next row has a new
  * heading with them. */
 void table_terminal__watch(struct table *table, const void *row);
+/* table.c */
+void table_csv__heading(const struct table *table);
 /* table_text.c: the row as a line, with the heading before it if that is due. */
 void table_text__row(struct table *table, const void *row);
+/* Of columns whose widths are right. */
+bool table_text__outgrew_heading(const struct table *table);
+void table_text__put_heading(struct table *table);
+void table_text__lay_out(struct table *table);
 
 #endif

@@ -44,12 +44,10 @@ void table__fit(struct table *table, const void *row)
 	table_fit_row(table, row);
 }
 
-/* Columns are first widened to the first row, so that the heading is aligned with it. */
-static void table_text_heading(struct table *table, const void *row)
+void table_text__put_heading(struct table *table)
 {
 	struct table_column *c, *end;
 
-	table_fit_row(table, row);
 	table_terminal__choose(table);
 	end = table->columns + table->nr;
 	for (c = table->columns; c < end; c++) {
@@ -59,20 +57,42 @@ static void table_text_heading(struct table *table, const void *row)
 	}
 }
 
-/* Has a column grown that others stand behind? Then they stand beside their headings. */
-static bool table_outgrew_heading(struct table *table, const void *row)
+static void table_text_say_growth(struct table *table)
 {
-	struct table_column *c, *end = table->columns + table->nr;
+	for (size_t i = 0; i < table->nr; i++)
+		table->columns[i].headed = table->columns[i].width;
+	table->on_growth(table->on_growth_arg);
+}
 
-	if (!table->heads_growth && !table->limit)
-		return false;
+/* Columns are first widened to the first row, so that the heading is aligned with it. */
+static void table_text_heading(struct table *table, const void *row)
+{
+	table_hand_over(table, table_begin(table));
 	table_fit_row(table, row);
-	if (table->limit && table_terminal__is_outgrown(table))
-		return true;
+	if (table->on_growth)
+		table_text_say_growth(table);
+	else
+		table_text__put_heading(table);
+}
+
+/* Has a column grown that others stand behind? Then they stand beside their headings. */
+bool table_text__outgrew_heading(const struct table *table)
+{
+	const struct table_column *c, *end = table->columns + table->nr;
+
 	for (c = table->columns; table->heads_growth && c < end; c++)
 		if (c->width > c->headed && !(c->is_last && c->is_left))
 			return true;
 	return false;
+}
+
+static bool table_outgrew_heading(struct table *table, const void *row)
+{
+	if (!table->heads_growth && !table->limit)
+		return false;
+	table_fit_row(table, row);
+	return (table->limit && table_terminal__is_outgrown(table)) ||
+	       table_text__outgrew_heading(table);
 }
 
 static char *table_text_aligned(struct table_column *c, char *at, struct cell cell)
@@ -108,7 +128,7 @@ static uint64_t table_fits_below(const struct table_column *c)
 }
 
 /* Computes positions again whenever a column may have grown. */
-static void table_lay_out(struct table *table)
+void table_text__lay_out(struct table *table)
 {
 	size_t at = 0;
 
@@ -250,10 +270,8 @@ void table_text__row(struct table *table, const void *row)
 		table_end(table, at);
 		return;
 	}
-	if (table->heading_due || table_outgrew_heading(table, row)) {
-		table_hand_over(table, table_begin(table));
+	if (table->heading_due || table_outgrew_heading(table, row))
 		table_text_heading(table, row);
-	}
 	if (!table->nr)
 		return;
 	at = table_begin(table);
@@ -264,5 +282,5 @@ void table_text__row(struct table *table, const void *row)
 	}
 	at[-1] = '\n';
 	table_end(table, at);
-	table_lay_out(table);
+	table_text__lay_out(table);
 }

@@ -72,6 +72,9 @@ same_for_all() {
 			errors -o json --op write
 			slow --top 40 -o csv
 			slow --each-device --top 2
+			trace
+			trace --columns lat_ns,bytes,command,lba --if 'bytes >= 4Ki'
+			trace --attempts --split --cdw --to 300ms
 			trace -o csv --attempts
 			trace -o json --if 'lat > 100us' --from 20ms
 			trace -o csv -n 20000
