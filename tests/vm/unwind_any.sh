@@ -59,5 +59,6 @@ is "$(counted /tmp/u "[^;]*;read_one;plain_c;plain_b;plain_a;$main")" 101 "pair"
 iosonar count syscalls:sys_enter_pread64 by ustack --follow --unwind fp -o json -- unwound "/dev/$dev" >/tmp/u 2>/tmp/u.err
 is "$(counted /tmp/u "[^;]*;read_one;plain_c;plain_b;plain_a;$main")" 0 "fp: frame pointers do not lead there"
 iosonar count syscalls:sys_enter_pread64 by ustack --follow --unwind none -o json -- unwound "/dev/$dev" >/tmp/u 2>/tmp/u.err
-is "$(grep -c '"ustack":null,"count":261' /tmp/u)" 1 "none: no user stack" || note "$(cat /tmp/u)"
+# The loader of x86_64 makes two such calls of its own.
+is "$(grep -cE '"ustack":null,"count":26[13],' /tmp/u)" 1 "none: no user stack" || note "$(cat /tmp/u)"
 done_testing

@@ -13,6 +13,7 @@ set_scheduler nullb0 none
 bounds=''
 case $(uname -rm) in
 6.12.*aarch64) bounds='92 4800' ;;
+6.12.*x86_64) bounds='70 11750' ;; # the kernel unwinds stacks by ORC
 esac
 
 # begin OPTION...: starts waits, with statistics on.
@@ -40,7 +41,7 @@ end() {
 # at_most NUMBER COST WHAT
 at_most() {
 	note "$3: $2 instructions"
-	[ -n "$bounds" ] || { skip "$3: within its bound" "bounds are for 6.12 on arm64" && return; }
+	[ -n "$bounds" ] || { skip "$3: within its bound" "bounds are for 6.12 on arm64 and x86_64" && return; }
 	bound=$(echo "$bounds" | cut -d' ' -f"$1")
 	[ "$2" -le "$bound" ] && [ "$2" -gt $((bound / 2)) ]
 	ok $? "$3: at most $bound instructions" || note "it costs $2"
