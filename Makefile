@@ -306,7 +306,7 @@ bench-unit: all $(BENCHES)
 		echo "$$format $$((($$(count $$format 30000) - $$(count $$format 10000)) / 20000)) instructions a line"; done
 
 # Ours and other tools' BPF programs on the same load: docs/benchmarks.md. As root.
-bench: all static helpers
+bench: all static helpers $(O)/bench/replay $(O)/load/large.t
 	$(Q)O=$(O) tests/bench/run
 
 # COMMANDS commands with latency and trace beside, then KILLS random kills, in a guest of 6.12.

@@ -17,10 +17,17 @@ tools() {
 # stage_tools: those that follow an I/O from its submission on: how long it waited where, who submitted it.
 stage_tools() { echo layers slow-alone slow stacks biosnoop-Q biostacks bpftrace-biostacks; }
 
+# floors: programs that do nothing but what the tools above cannot do without; in the guest only.
+floors() { echo floor-clocks floor-stack; }
+
 # title TOOL: its command line for people.
 title() {
 	case $1 in
 	floor) echo "two empty programs" ;;
+	floor-beside) echo "four empty programs" ;;
+	floor-clocks) echo "seven programs that read the clock" ;;
+	floor-stack) echo "a program that takes the kernel's stack, and one that reads the clock" ;;
+	latency-one) echo "iosonar latency, one job" ;;
 	latency | trace | record | layers | slow | stacks) echo "iosonar $1" ;;
 	slow-alone) echo "iosonar slow --stack none" ;;
 	biolatency-D) echo "biolatency -D" ;;
@@ -64,6 +71,12 @@ start() {
 			set -- "$2" "$floor" block_rq_issue block_rq_complete
 		fi
 		;;
+	floor-beside) set -- "$2" "$floor" nvme_setup_cmd nvme_complete_rq block_rq_issue block_rq_complete ;;
+	floor-clocks) # where layers has programs, without a scheduler
+		set -- "$2" "$floor" clock:block_bio_queue clock:block_getrq clock:block_rq_issue clock:nvme_setup_cmd clock:nvme_sq \
+			clock:nvme_complete_rq clock:block_rq_complete
+		;;
+	floor-stack) set -- "$2" "$floor" stack:block_bio_queue clock:block_rq_complete ;;
 	latency | trace | layers | slow | stacks) set -- "$2" "$iosonar" "$1" ${only:+-d "$only"} ;;
 	slow-alone) set -- "$2" "$iosonar" slow --stack none ${only:+-d "$only"} ;;
 	record) set -- "$2" "$iosonar" record -w "$2.capture" ${only:+-d "$only"} ;;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * floor.c: what a program costs that does nothing. Attaches an empty program to each EVENT, which
- * is a raw tracepoint, fentry:FUNCTION or fexit:FUNCTION, and stays until it is killed. No tool can
- * cost less at these events.
+ * floor.c: what a program costs that does nothing, or only what it cannot do without. Attaches an
+ * empty program to each EVENT, which is a raw tracepoint, fentry:FUNCTION or fexit:FUNCTION, and
+ * stays until it is killed. clock:EVENT reads the clock, stack:EVENT takes the kernel's stack. No
+ * tool that needs this can cost less at these events.
  */
 #include <errno.h>
 #include <linux/bpf.h>
@@ -65,18 +66,46 @@ static unsigned int floor_function(const char *name)
 	return 0;
 }
 
-static int floor_load(const char *function, int attach_type)
+#define SET(to, value)                                                               \
+	{                                                                            \
+		.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = (to), .imm = (value) \
+	}
+#define CALL(helper)                                        \
+	{                                                   \
+		.code = BPF_JMP | BPF_CALL, .imm = (helper) \
+	}
+#define END                                \
+	SET(BPF_REG_0, 0),                 \
+	{                                  \
+		.code = BPF_JMP | BPF_EXIT \
+	}
+enum { FLOOR_FRAMES = 48 }; /* its stack has room for these */
+
+static const struct floor_work {
+	const char *prefix;
+	struct bpf_insn instructions[8];
+	unsigned int nr;
+} floor_works[] = {
+	{ "clock:", { CALL(BPF_FUNC_ktime_get_ns), END }, 3 },
+	{ "stack:",
+	  { { .code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = BPF_REG_2, .src_reg = BPF_REG_10 },
+	    { .code = BPF_ALU64 | BPF_ADD | BPF_K, .dst_reg = BPF_REG_2, .imm = -8 * FLOOR_FRAMES },
+	    SET(BPF_REG_3, 8 * FLOOR_FRAMES),
+	    SET(BPF_REG_4, 0),
+	    CALL(BPF_FUNC_get_stack),
+	    END },
+	  7 },
+	{ "", { END }, 2 },
+};
+
+static int floor_load(const struct floor_work *work, const char *function, int attach_type)
 {
 	static const char license[] = "GPL";
-	const struct bpf_insn nothing[] = {
-		{ .code = BPF_ALU64 | BPF_MOV | BPF_K },
-		{ .code = BPF_JMP | BPF_EXIT },
-	};
 
 	memset(&attr, 0, sizeof(attr));
 	attr.prog_type = function ? BPF_PROG_TYPE_TRACING : BPF_PROG_TYPE_RAW_TRACEPOINT;
-	attr.insns = (unsigned long)nothing;
-	attr.insn_cnt = sizeof(nothing) / sizeof(nothing[0]);
+	attr.insns = (unsigned long)work->instructions;
+	attr.insn_cnt = work->nr;
 	attr.license = (unsigned long)license;
 	if (function) {
 		attr.expected_attach_type = (unsigned int)attach_type;
@@ -96,10 +125,16 @@ static int floor_attach(const char *event, int program)
 
 static int floor_open(const char *event)
 {
-	const char *function = strchr(event, ':');
-	int program = floor_load(function ? function + 1 : NULL,
-				 strncmp(event, "fexit:", 6) ? BPF_TRACE_FENTRY : BPF_TRACE_FEXIT);
+	const struct floor_work *work = floor_works;
+	const char *function;
+	int program;
 
+	while (strncmp(event, work->prefix, strlen(work->prefix)) != 0)
+		work++;
+	event += strlen(work->prefix);
+	function = strchr(event, ':');
+	program = floor_load(work, function ? function + 1 : NULL,
+			     strncmp(event, "fexit:", 6) ? BPF_TRACE_FENTRY : BPF_TRACE_FEXIT);
 	return program < 0 ? program : floor_attach(function ? NULL : event, program);
 }
 

@@ -5,9 +5,9 @@
 # timeout: 3000
 #
 # peers: what each tool adds to an NVMe read, in instructions of the guest, run-time statistics included; first when it
-# looks at all disks, then at one; those that follow an I/O from its submission on without a scheduler and with one. Part
-# of `make bench`, which puts the tools into /files. Lines "# cost all|one|none|mq-deadline TOOL INSTRUCTIONS RUNS" are
-# for it. Hash maps keyed by address make some tools differ from start to start: several starts each, interleaved, as many
+# looks at all disks, then at one; those that follow an I/O from its submission on without a scheduler and with one, and what is
+# the least that they can cost; latency with a disk beside that is not NVMe. Part of `make bench`, which puts the tools into
+# /files. Lines "# cost all|one|none|mq-deadline|beside TOOL INSTRUCTIONS RUNS" are for it. Hash maps keyed by address make some tools differ from start to start: several starts each, interleaved, as many
 # as /files/numbers says.
 
 . /files/tools.sh
@@ -58,10 +58,16 @@ while [ $n -lt "$starts" ]; do
 	done
 	for scheduler in mq-deadline none; do
 		set_scheduler "$dev" $scheduler
-		for tool in $(stage_tools); do
+		for tool in $(floors) $(stage_tools); do
 			instructions $scheduler "$tool"
 		done
 	done
+	only=''
+	null_disk nullb0 >&2
+	for tool in floor-beside latency; do
+		instructions beside "$tool"
+	done
+	null_remove nullb0
 done
 for form in all one; do
 	at_most $form latency biolatency-D 30

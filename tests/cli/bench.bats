@@ -1,0 +1,129 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# tests/bench/report and cited: of made-up results the report has every table, and cited finds in it all that README.md and the
+# manuals cite. Nothing is measured.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	results=$BATS_FILE_TMPDIR
+	report=$results/benchmarks.md
+}
+
+# every_tool: the names that tests/bench/run uses.
+every_tool() { bash -c 'iosonar=true; . tests/bench/tools.sh; tools; [ "$1" = one ] || stage_tools' - "${1:-}"; }
+
+# guest ARCH MISSED: as `run guest ARCH` leaves it; the tracepoint misses so many of 1,009 reads.
+guest() {
+	local form tool n=1000
+	echo "# measured 0123456789ab 2026-01-01"
+	echo "# kernel 6.12.1-$1"
+	for tool in $(every_tool one); do
+		for form in all one; do
+			echo "# cost $form $tool $((n += 7)) 2"
+		done
+	done
+	for tool in floor-clocks floor-stack $(every_tool); do
+		for form in none mq-deadline; do
+			echo "# cost $form $tool $((n += 7)) 2"
+		done
+	done
+	echo "# cost beside floor-beside 301 4"
+	echo "# cost beside latency 555 4"
+	for tool in none floor iosonar-cache; do
+		echo "# cachecost $tool $((n += 7)) $((100 * n))"
+	done
+	for tool in nothing function_graph bpftrace iosonar; do
+		echo "# tracecost calls $tool $((n += 700)) 1"
+		echo "# tracecost class $tool $((n += 700)) 1"
+	done
+	for tool in fio latency latency-again trace bpftrace-raw; do
+		echo "# beside $tool 1009"
+	done
+	echo "# beside bpftrace-classic $((1009 - $2))"
+}
+
+# host ARCHITECTURE: as `run host` leaves it; no tool takes time of its own.
+host() {
+	local tool n=100
+	echo "# measured 0123456789ab 2026-01-01"
+	echo "# machine Linux 6.18.1, $1, 2 CPUs (a model)"
+	echo "# seconds 2"
+	echo "1 none 200000 400000 0 0 400000 0 0 400000"
+	for tool in $(every_tool) latency-one; do
+		echo "1 $tool 200000 400000 0 0 400000 $((400000 * (n += 50))) 800000 400000"
+	done
+}
+
+events() {
+	local what
+	echo "# measured 0123456789ab 2026-01-01"
+	for what in "count, by comm" "count, by probe" histogram "histogram, by comm" start memory; do
+		printf '%s\tiosonar\t700\n%s\tbpftrace\t1400\n' "$what" "$what"
+	done
+}
+
+replay() {
+	local view
+	echo "# machine Linux 6.18.1, x86_64, 2 CPUs (a model)"
+	for view in latency "trace -o text" "trace -o csv" "trace -o json" pattern report "sql, 4 columns"; do
+		printf '%-22s %6.2f M records/s %5.0f ns/record %5.2f  iosonar\n' "$view" 7 143 1
+	done
+}
+
+setup_file() {
+	results=$BATS_FILE_TMPDIR
+	mkdir "$results/peers"
+	echo "libbpf-tools 1 (Debian sid)" >"$results/peers/versions"
+	guest arm64 17 >"$results/guest-arm64.tap"
+	guest amd64 19 >"$results/guest-amd64.tap"
+	host x86_64 >"$results/host.tsv"
+	events >"$results/events.tsv"
+	replay >"$results/replay.txt"
+	echo "# start 128 128 64 242 48: CPUs, online, drives, MiB, ms of CPU time" >"$results/tables.txt"
+	tests/bench/report "$results" "$results/peers" >"$results/benchmarks.md"
+}
+
+@test "a report has every table, and names the architecture that the host is not" {
+	grep -qF "| bpftrace, tracepoint | 992 | 17 | 990 | 19 |" "$report"
+	grep -qF -- "- guests: Linux 6.12.1-arm64 and 6.12.1-amd64, " "$report"
+	grep -qF -- "- host: Linux 6.18.1, x86_64, 2 CPUs (a model), " "$report"
+	grep -q "nanoseconds on arm64[.]$" "$report"
+}
+
+@test "each goal is there, met or missed" {
+	grep -qF "| iosonar latency, a disk beside that is not NVMe | 600 | 555 | met | 555 | met | four empty programs | 301 | 301 |" "$report"
+	grep -q "^| iosonar layers, none | 1000 | [0-9]* | \*\*missed\*\* | .* | seven programs that read the clock | [0-9]* | [0-9]* |$" "$report"
+	for what in "iosonar "{latency,trace,record} "iosonar "{layers,stacks,slow}", none" "iosonar layers, mq-deadline" \
+		"iosonar slow --stack none, none" {arm64,x86_64}": class to "{bpftrace,function_graph} "count, by comm, to bpftrace"; do
+		grep -q "^| $what | [0-9.]* | .*\(met\|missed\)" "$report" || { echo "no goal: $what"; return 1; }
+	done
+	grep -qF "| pattern | 6 | 7.00 | met |" "$report"
+	grep -qF "| sql, 4 columns | 4 | 7.00 | met |" "$report"
+	grep -qF "| trace -o csv | 12 | 7.00 | **missed** |" "$report"
+	grep -qF "| tables of latency on 128 CPUs with 64 drives: MiB | 256 | 242 | met |" "$report"
+	grep -qF "| the same: ms of CPU time until they are made | 150 | 48 | met |" "$report"
+	grep -qE "^\| latency, two jobs to one job on one CPU \| 1.10 \| 0\.[0-9]* \| met" "$report"
+	! grep -E '(met|missed\*\*) \|' "$report" | grep -E '\| *\||\| (-|-?nan|inf) \|' || return 1
+}
+
+@test "cited finds in a report all that is cited" {
+	run -1 tests/bench/cited "$report" # these figures are made up: no text has them
+	[[ $output == *"README.md has to say: counted 1,009 of 1,009 reads at the same time"* ]]
+	[[ $output == *"README.md has to say: missed 17 of them"* ]]
+	[[ $output == *"README.md has to say: | \`iosonar trace\` | 1,035 |"* ]]
+	[[ $output == *"README.md has to say: | \`iosonar trace\` | 250 |"* ]]
+	[[ $output != *"cited: $report"* ]]
+	sed '/^| bpftrace, tracepoint /d' "$report" >"$results/without.md"
+	run -1 tests/bench/cited "$results/without.md"
+	[[ $output == *"does not say what bpftrace's tracepoint counted"* ]]
+}
+
+@test "results without the machine that they are from make no report" {
+	sed -i '/^# machine/d' "$results/host.tsv"
+	run -1 tests/bench/report "$results" "$results/peers"
+	[[ $output == *"host.tsv does not say on which machine"* ]]
+	sed -i '/^# kernel/d' "$results/guest-amd64.tap"
+	run -1 tests/bench/report "$results" "$results/peers"
+	[[ $output == *"guest-amd64.tap is not whole"* ]]
+}
